@@ -1,0 +1,62 @@
+package session
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"slices"
+)
+
+// Fingerprint is what drift is judged by: one hash over everything an agent was started with that its config names, and
+// one per field so that a difference can be explained. The zero value is unknown, and never drifted.
+type Fingerprint struct {
+	Sum    string            `json:"sum,omitempty"`
+	Fields map[string]string `json:"fields,omitempty"` // "command", "env FOO", "pre_start", … to a short hash
+}
+
+// NewFingerprint hashes fields, in an order that does not matter.
+func NewFingerprint(fields map[string]string) Fingerprint {
+	f := Fingerprint{Fields: make(map[string]string, len(fields))}
+	names := make([]string, 0, len(fields))
+	for name, value := range fields {
+		sum := sha256.Sum256([]byte(value))
+		f.Fields[name] = hex.EncodeToString(sum[:8])
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	h := sha256.New()
+	for _, name := range names {
+		h.Write([]byte(name))
+		h.Write([]byte{0})
+		h.Write([]byte(f.Fields[name]))
+		h.Write([]byte{0})
+	}
+	f.Sum = hex.EncodeToString(h.Sum(nil))
+	return f
+}
+
+// Known reports whether there is anything to compare.
+func (f Fingerprint) Known() bool { return f.Sum != "" }
+
+// Drift names the fields in which want differs from f, sorted, "env FOO changed" fashion; empty if they agree or either
+// is unknown.
+func (f Fingerprint) Drift(want Fingerprint) []string {
+	if !f.Known() || !want.Known() || f.Sum == want.Sum {
+		return nil
+	}
+	var out []string
+	for name, h := range want.Fields {
+		switch old, ok := f.Fields[name]; {
+		case !ok:
+			out = append(out, name+" added")
+		case old != h:
+			out = append(out, name+" changed")
+		}
+	}
+	for name := range f.Fields {
+		if _, ok := want.Fields[name]; !ok {
+			out = append(out, name+" removed")
+		}
+	}
+	slices.Sort(out)
+	return out
+}

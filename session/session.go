@@ -1,0 +1,166 @@
+// Package session is the port to running agents: what a provider of terminal sessions must do, and the values that
+// cross it. Providers live in the folders below; the conformance suite is sessiontest.
+//
+// A session is one life of one agent: a process tree on a terminal, started once, ended once. Its name stays the same
+// over the agent's lives; its ID never does.
+package session
+
+import (
+	"context"
+	"io"
+	"iter"
+	"time"
+)
+
+// Spec says what to start. It is complete: a provider adds nothing of its own environment or taste.
+type Spec struct {
+	Name    string   `json:"name"`    // see Name; unique in the city
+	Agent   string   `json:"agent"`   // qualified name, "dir/name" or "name"
+	City    string   `json:"city"`    // absolute path of the city's folder; a session belongs to exactly this city
+	ID      string   `json:"id"`      // unique per start; the value of GC_SESSION_ID in Env
+	Command string   `json:"command"` // a shell command line, run by "sh -c" as it stands
+	Dir     string   `json:"dir"`     // absolute; exists
+	Env     []string `json:"env"`     // the whole environment, "K=V"
+
+	PreStart    []string `json:"pre_start,omitempty"`     // shell lines on the host, before the session
+	Setup       []string `json:"session_setup,omitempty"` // shell lines on the host, once the session exists
+	SetupScript string   `json:"session_setup_script,omitempty"`
+	Ready       Ready    `json:"ready"`
+	Nudge       string   `json:"nudge,omitempty"` // typed and submitted once ready; "" = nothing is typed
+
+	Cols int `json:"cols"` // the terminal's size while nobody is attached
+	Rows int `json:"rows"`
+
+	Fingerprint Fingerprint `json:"fingerprint"`
+}
+
+// Ready says when a started session counts as running. The zero value: at once.
+type Ready struct {
+	Prefix   string        `json:"prefix,omitempty"`   // a line of the screen starts with it
+	Delay    time.Duration `json:"delay,omitempty"`    // and this long has passed since the start
+	Deadline time.Duration `json:"deadline,omitempty"` // then the start has failed; 0 = DefaultReadyDeadline
+}
+
+// DefaultReadyDeadline is how long a session may take to become ready.
+const DefaultReadyDeadline = 60 * time.Second
+
+// Needed reports whether anything has to be waited for.
+func (r Ready) Needed() bool { return r.Prefix != "" || r.Delay > 0 }
+
+// Status is what a provider knows of one session without asking the agent anything.
+type Status struct {
+	Name  string
+	Agent string
+	City  string
+	ID    string
+
+	Alive   bool // the agent's own process lives
+	Ready   bool // setup, readiness and first nudge are done; see Marker
+	Frozen  bool // stopped by SIGSTOP
+	PID     int
+	Started time.Time
+
+	Activity time.Time // last output or input, to about 0.1 s; zero = the provider cannot tell
+	Attached int       // viewers that may type
+	TypedAt  time.Time // last byte typed by an attached viewer; zero = none
+
+	Fingerprint Fingerprint // as given at the start; zero = unknown
+	Exit        *Exit       // how it ended; nil while Alive
+}
+
+// Exit is the end of one session. It is kept by the provider until acknowledged (see Acknowledger).
+type Exit struct {
+	Name   string        `json:"name"`
+	Agent  string        `json:"agent"`
+	ID     string        `json:"id"`
+	Code   int           `json:"code"`             // exit code, -1 when ended by a signal or unknown
+	Signal string        `json:"signal,omitempty"` // "SIGKILL", …
+	Lost   bool          `json:"lost,omitempty"`   // what held the session was lost, and the agent with it: not the agent's doing
+	Asked  bool          `json:"asked,omitempty"`  // it ended after a Stop
+	At     time.Time     `json:"at"`
+	Uptime time.Duration `json:"uptime"`
+}
+
+// Provider runs sessions. Every method may be called from several goroutines; calls for different sessions do not wait
+// for each other. All obey the context's deadline.
+type Provider interface {
+	// Start starts a session and returns once its process runs. It runs neither PreStart nor Setup and does not wait
+	// for readiness (see Launch). It fails with ErrExists if a live session has this name.
+	Start(ctx context.Context, s Spec) (Status, error)
+	// Interrupt does what Ctrl-C does. ErrNotFound if no live session has this name.
+	Interrupt(ctx context.Context, name string) error
+	// Stop ends the whole process tree: interrupt, grace, TERM, KILL; grace 0 goes straight to KILL. It returns when
+	// nothing is left. Stopping what is not there succeeds.
+	Stop(ctx context.Context, name string, grace time.Duration) error
+	// List returns every session of the city, dead ones whose exit is not yet acknowledged included, in name order. An
+	// error means that nothing is known, never that nothing runs.
+	List(ctx context.Context) ([]Status, error)
+	// Send types a line and submits it, as one bracketed paste if the program has asked for that. It returns
+	// once the terminal took it all. ErrRefused says why a text cannot be taken.
+	Send(ctx context.Context, name, text string) error
+	// Output returns the last lines of the terminal as plain text; lines <= 0: the visible screen.
+	Output(ctx context.Context, name string, lines int) (string, error)
+}
+
+// What some providers can do besides. A caller asks by type assertion and says so where it is lacking.
+type (
+	// Notifier tells of ends at once. The channel is never closed before the provider is; a lost exit is found again
+	// by List.
+	Notifier interface{ Exits() <-chan Exit }
+
+	// Attacher gives the raw terminal, both ways. Resize acts while attached; Close detaches.
+	Attacher interface {
+		Attach(ctx context.Context, name string, cols, rows int) (Terminal, error)
+	}
+
+	// Watcher streams the terminal's output: first a Frame with Reset and the kept history, then what comes. A reader
+	// that is too slow gets another Reset, never a gap inside an escape sequence.
+	Watcher interface {
+		Watch(ctx context.Context, name string) iter.Seq2[Frame, error]
+	}
+
+	// Keyer presses named keys: "Enter", "Escape", "C-c", "Up", "F5", …; anything else is typed as it stands.
+	Keyer interface {
+		SendKeys(ctx context.Context, name string, keys ...string) error
+	}
+
+	// Marker keeps small values with the session, beyond the controller's life. "" removes. The key ReadyMark set to
+	// "1" is what Status.Ready reports.
+	Marker interface {
+		SetMeta(ctx context.Context, name, key, value string) error
+		Meta(ctx context.Context, name, key string) (string, error)
+	}
+
+	// Clearer forgets the kept output.
+	Clearer interface {
+		Clear(ctx context.Context, name string) error
+	}
+
+	// Capturer returns the raw kept output of one life, the last one or the one before.
+	Capturer interface {
+		Capture(ctx context.Context, name, id string) ([]byte, error)
+	}
+
+	// Acknowledger lets the provider forget an exit that has been recorded. Acknowledging twice, or a session that
+	// has been started again meanwhile, does nothing.
+	Acknowledger interface {
+		Acknowledge(ctx context.Context, name, id string) error
+	}
+)
+
+// ReadyMark is the metadata key that says that setup and readiness are behind a session.
+const ReadyMark = "GC_READY"
+
+// Terminal is an attached terminal. Reads return io.EOF when the session ends or the holder detaches us.
+type Terminal interface {
+	io.ReadWriteCloser
+	Resize(cols, rows int) error
+}
+
+// Frame is a piece of a terminal's output.
+type Frame struct {
+	Reset      bool   `json:"reset,omitempty"` // forget everything before this frame
+	Cols, Rows int    `json:"-"`
+	Data       []byte `json:"data"`
+	Dropped    uint64 `json:"dropped,omitempty"` // bytes lost so far because the ring was full
+}
