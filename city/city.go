@@ -1,0 +1,73 @@
+// Package city is the contract: everything anyone may ask of a running city. The controller offers it in process, the
+// client offers it over the city's socket, and the control room, the command line and the API know nothing else.
+package city
+
+import (
+	"context"
+	"io"
+	"iter"
+
+	"gcity/events"
+)
+
+// Control is one running city. All methods may be called from several goroutines.
+type Control interface {
+	// Snapshot is the city as it is now. It is immutable and never waits for the loop.
+	Snapshot(ctx context.Context) (*Snapshot, error)
+	// Snapshots yields the current snapshot, then a new one whenever something changed; a slow reader misses
+	// intermediate ones. It ends with ctx, or with an error when the city is gone.
+	Snapshots(ctx context.Context) iter.Seq2[*Snapshot, error]
+	// Output returns an agent's last lines as cleaned plain text; lines <= 0: its screen.
+	Output(ctx context.Context, agent string, lines int) (string, error)
+	// History returns a page of events.
+	History(ctx context.Context, q events.Query) ([]events.Event, error)
+	// Events yields every event after a seq: history, then live, until ctx ends.
+	Events(ctx context.Context, after uint64) iter.Seq2[events.Event, error]
+	// Watch yields an agent's raw terminal output; the reader interprets it (law L12).
+	Watch(ctx context.Context, agent string) iter.Seq2[Frame, error]
+	// Attach opens an agent's terminal.
+	Attach(ctx context.Context, agent string, cols, rows int) (Terminal, error)
+	// Do carries a command out and returns when it is done, not when it is accepted. Errors are *Error.
+	Do(ctx context.Context, c Command) (Receipt, error)
+}
+
+// Frame is a piece of a terminal's output; see session.Frame for the meaning of each field.
+type Frame struct {
+	Reset   bool   `json:"reset,omitempty"`
+	Cols    int    `json:"cols,omitempty"`
+	Rows    int    `json:"rows,omitempty"`
+	Data    []byte `json:"data"`
+	Dropped uint64 `json:"dropped,omitempty"`
+}
+
+// Terminal is an attached terminal. Read returns io.EOF when the session has ended.
+type Terminal interface {
+	io.ReadWriteCloser
+	Resize(cols, rows int) error
+}
+
+// Receipt tells how a command ended.
+type Receipt struct {
+	Seq     uint64 `json:"seq,omitempty"` // the event that proves it; 0 if none was written
+	Message string `json:"message"`       // for a person: "restarted worker, pid 4711"
+}
+
+// Code classes an Error; the API sends it as it stands.
+type Code string
+
+const (
+	NotFound    Code = "not_found"
+	Conflict    Code = "conflict"
+	Invalid     Code = "invalid"
+	Unavailable Code = "unavailable"
+	Forbidden   Code = "forbidden"
+)
+
+// Error is a refusal or a failure that a person can act on.
+type Error struct {
+	Code    Code   `json:"code"`
+	Message string `json:"message"` // what cannot be done, why, and the next step
+	Details any    `json:"details,omitempty"`
+}
+
+func (e *Error) Error() string { return e.Message }

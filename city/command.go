@@ -1,0 +1,188 @@
+package city
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+
+	"gcity/events"
+)
+
+// Command is something to be done to a city. The set is closed; Encode and Decode are its only codec.
+type Command interface {
+	Verb() string   // as in a URL and on the command line
+	Target() string // the agent it is about, "" = the city
+}
+
+type (
+	// Restart stops an agent's session and starts it anew. Not counted as a crash.
+	Restart struct {
+		Agent string `json:"-"`
+	}
+	// Stop ends an agent's session and keeps it ended: it is suspended until resumed.
+	Stop struct {
+		Agent string `json:"-"`
+	}
+	// Kill ends an agent's session at once and lets it be restarted.
+	Kill struct {
+		Agent string `json:"-"`
+	}
+	// Suspend writes the suspended flag into the configuration. Agent "" = the whole city.
+	Suspend struct {
+		Agent string `json:"-"`
+	}
+	// Resume takes the suspended flag out again. Agent "" = the whole city.
+	Resume struct {
+		Agent string `json:"-"`
+	}
+	// Release lets an agent out of quarantine or backoff now, its crashes forgotten.
+	Release struct {
+		Agent string `json:"-"`
+	}
+	// Interrupt does what Ctrl-C in the agent's terminal does.
+	Interrupt struct {
+		Agent string `json:"-"`
+	}
+	// Clear forgets the agent's kept output.
+	Clear struct {
+		Agent string `json:"-"`
+	}
+	// RequestRestart is an agent's own wish to be restarted.
+	RequestRestart struct {
+		Agent string `json:"-"`
+	}
+	// Nudge types a line into an agent's terminal and submits it.
+	Nudge struct {
+		Agent string `json:"-"`
+		Text  string `json:"text"`
+	}
+	// SendKeys presses named keys in an agent's terminal.
+	SendKeys struct {
+		Agent string   `json:"-"`
+		Keys  []string `json:"keys"`
+	}
+	// Reload reads the configuration now.
+	Reload struct{}
+	// Emit writes an event of somebody's own.
+	Emit struct {
+		Event events.Event `json:"event"`
+	}
+	// Shutdown ends the controller; its agents too, unless Leave.
+	Shutdown struct {
+		Leave bool `json:"leave,omitempty"`
+	}
+)
+
+func (Restart) Verb() string        { return "restart" }
+func (Stop) Verb() string           { return "stop" }
+func (Kill) Verb() string           { return "kill" }
+func (Suspend) Verb() string        { return "suspend" }
+func (Resume) Verb() string         { return "resume" }
+func (Release) Verb() string        { return "release" }
+func (Interrupt) Verb() string      { return "interrupt" }
+func (Clear) Verb() string          { return "clear" }
+func (RequestRestart) Verb() string { return "request-restart" }
+func (Nudge) Verb() string          { return "nudge" }
+func (SendKeys) Verb() string       { return "send-keys" }
+func (Reload) Verb() string         { return "reload" }
+func (Emit) Verb() string           { return "emit" }
+func (Shutdown) Verb() string       { return "shutdown" }
+
+func (c Restart) Target() string        { return c.Agent }
+func (c Stop) Target() string           { return c.Agent }
+func (c Kill) Target() string           { return c.Agent }
+func (c Suspend) Target() string        { return c.Agent }
+func (c Resume) Target() string         { return c.Agent }
+func (c Release) Target() string        { return c.Agent }
+func (c Interrupt) Target() string      { return c.Agent }
+func (c Clear) Target() string          { return c.Agent }
+func (c RequestRestart) Target() string { return c.Agent }
+func (c Nudge) Target() string          { return c.Agent }
+func (c SendKeys) Target() string       { return c.Agent }
+func (Reload) Target() string           { return "" }
+func (Emit) Target() string             { return "" }
+func (Shutdown) Target() string         { return "" }
+
+// Encode gives the body that Decode reads back; verb and target travel beside it.
+func Encode(c Command) ([]byte, error) { return json.Marshal(c) }
+
+// Decode builds the command of a verb for a target from its body, which may be empty where nothing is needed. Unknown
+// verbs, unknown fields and a target where none belongs are *Error Invalid.
+func Decode(verb, target string, body []byte) (Command, error) {
+	switch verb {
+	case "suspend":
+		return Suspend{target}, nil
+	case "resume":
+		return Resume{target}, nil
+	}
+	if target == "" {
+		return decodeCity(verb, body)
+	}
+	return decodeAgent(verb, target, body)
+}
+
+func decodeCity(verb string, body []byte) (Command, error) {
+	switch verb {
+	case "reload":
+		return Reload{}, nil
+	case "emit":
+		var c Emit
+		err := strict(body, &c)
+		return c, err
+	case "shutdown":
+		var c Shutdown
+		err := strict(body, &c)
+		return c, err
+	}
+	return nil, &Error{Code: Invalid, Message: fmt.Sprintf("a city has no verb %q", verb)}
+}
+
+func decodeAgent(verb, target string, body []byte) (Command, error) {
+	switch verb {
+	case "restart":
+		return Restart{target}, nil
+	case "stop":
+		return Stop{target}, nil
+	case "kill":
+		return Kill{target}, nil
+	case "release":
+		return Release{target}, nil
+	case "interrupt":
+		return Interrupt{target}, nil
+	case "clear":
+		return Clear{target}, nil
+	case "request-restart":
+		return RequestRestart{target}, nil
+	case "nudge":
+		c := Nudge{Agent: target}
+		if err := strict(body, &c); err != nil {
+			return nil, err
+		}
+		if c.Text == "" {
+			return nil, &Error{Code: Invalid, Message: `nudge needs {"text": "…"}`}
+		}
+		return c, nil
+	case "send-keys":
+		c := SendKeys{Agent: target}
+		if err := strict(body, &c); err != nil {
+			return nil, err
+		}
+		if len(c.Keys) == 0 {
+			return nil, &Error{Code: Invalid, Message: `send-keys needs {"keys": ["…"]}`}
+		}
+		return c, nil
+	}
+	return nil, &Error{Code: Invalid, Message: fmt.Sprintf("an agent has no verb %q", verb)}
+}
+
+func strict(body []byte, into any) error {
+	if len(bytes.TrimSpace(body)) == 0 {
+		return nil
+	}
+	d := json.NewDecoder(bytes.NewReader(body))
+	d.DisallowUnknownFields()
+	if err := d.Decode(into); err != nil {
+		return &Error{Code: Invalid, Message: "the request's body is not understood: " + err.Error()}
+	}
+	return nil
+}

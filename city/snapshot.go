@@ -1,0 +1,151 @@
+package city
+
+import "time"
+
+// State is where an agent stands. Every state comes with a reason and a since; those that end by themselves at a known
+// time come with an until (law L14).
+type State string
+
+const (
+	Waiting     State = "waiting"     // a dependency is not up yet
+	Starting    State = "starting"    // pre_start, session, setup, readiness
+	Running     State = "running"     // the process tree lives
+	Draining    State = "draining"    // told to finish
+	Stopping    State = "stopping"    // interrupted, not yet gone
+	Backoff     State = "backoff"     // died; started again at Until
+	Quarantined State = "quarantined" // too many crashes; started again at Until
+	Suspended   State = "suspended"   // by agent, rig or city
+	Exited      State = "exited"      // ended, and `restart` says to leave it
+	Failed      State = "failed"      // cannot be started; tried again at Until
+)
+
+// States lists all, those that need a person first: the order in which lists show them.
+var States = [...]State{Failed, Quarantined, Backoff, Stopping, Draining, Starting, Waiting, Running, Exited, Suspended}
+
+// Urgency orders states for lists: 0 is the most urgent. Unknown states come first.
+func (s State) Urgency() int {
+	for i, t := range States {
+		if s == t {
+			return i + 1
+		}
+	}
+	return 0
+}
+
+// Snapshot is a city at one moment. It is never changed once published: copy before altering.
+type Snapshot struct {
+	Name      string     `json:"name"`
+	Path      string     `json:"path"`
+	Host      string     `json:"host"`
+	Version   string     `json:"version"` // of the program that runs the loop
+	Rev       uint64     `json:"rev"`     // grows with every published snapshot
+	Seq       uint64     `json:"seq"`     // newest event
+	At        time.Time  `json:"at"`      // when it was made
+	Started   time.Time  `json:"started"` // of the controller
+	PID       int        `json:"pid"`     // of the controller
+	Mode      string     `json:"mode"`    // "console", "headless", "settle"
+	Suspended bool       `json:"suspended"`
+	Config    ConfigInfo `json:"config"`
+	Patrol    Patrol     `json:"patrol"`
+	Agents    []Agent    `json:"agents"` // in name order
+	Degraded  []string   `json:"degraded"`
+	ShutDown  bool       `json:"shutting_down,omitempty"`
+}
+
+// ConfigInfo says which configuration is in force, and whether a newer one was refused.
+type ConfigInfo struct {
+	Revision string    `json:"revision"`           // 12 hex digits
+	Loaded   time.Time `json:"loaded"`             // when it came into force
+	Rejected string    `json:"rejected,omitempty"` // why the file on disk is not in force, "" if it is
+	Warnings []string  `json:"warnings,omitempty"`
+}
+
+// Patrol tells whether the loop is alive.
+type Patrol struct {
+	Interval time.Duration `json:"interval"` // nanoseconds
+	Last     time.Time     `json:"last"`     // end of the newest turn of the loop: fresh in every Snapshot call
+}
+
+// Age is how long ago the loop last turned.
+func (p Patrol) Age(now time.Time) time.Duration { return max(0, now.Sub(p.Last)) }
+
+// Agent is one agent as an operator sees it. JSON shape: the API's.
+type Agent struct {
+	Name        string `json:"name"` // qualified: "dir/name" or "name"
+	Description string `json:"description,omitempty"`
+	Rig         string `json:"rig,omitempty"`
+	Pool        string `json:"pool,omitempty"`
+	Provider    string `json:"provider,omitempty"` // of its sessions
+
+	State  State      `json:"state"`
+	Reason string     `json:"reason"`
+	Since  time.Time  `json:"since"`
+	Until  *time.Time `json:"until,omitempty"`
+
+	Running           bool   `json:"running"`
+	Suspended         bool   `json:"suspended"`
+	Available         bool   `json:"available"`
+	UnavailableReason string `json:"unavailable_reason,omitempty"`
+
+	Session  *Session `json:"session,omitempty"`
+	PID      int      `json:"pid,omitempty"`
+	Frozen   bool     `json:"frozen,omitempty"` // stopped by SIGSTOP
+	Restarts int      `json:"restarts"`         // starts after the first, since the controller knows it
+	Crashes  int      `json:"crashes"`          // within the restart window
+	Exit     *Exit    `json:"exit,omitempty"`   // the newest death
+	Drift    []string `json:"drift,omitempty"`  // a restart is held back because of these
+
+	Source     string     `json:"source,omitempty"` // where it is declared: "city.toml:12"
+	Command    string     `json:"command,omitempty"`
+	Dir        string     `json:"dir,omitempty"`
+	LastOutput string     `json:"last_output,omitempty"` // only when asked for
+	Decisions  []Decision `json:"decisions,omitempty"`   // newest last, at most MaxDecisions
+}
+
+// MaxDecisions bounds Agent.Decisions.
+const MaxDecisions = 12
+
+// Session is the life an agent is in.
+type Session struct {
+	Name         string     `json:"name"`
+	ID           string     `json:"id"`
+	Started      time.Time  `json:"started"`
+	LastActivity *time.Time `json:"last_activity,omitempty"`
+	Attached     bool       `json:"attached"`
+	Viewers      int        `json:"viewers,omitempty"`
+}
+
+// Exit is how an agent's last life ended.
+type Exit struct {
+	Code   int           `json:"code"`
+	Signal string        `json:"signal,omitempty"`
+	At     time.Time     `json:"at"`
+	Uptime time.Duration `json:"uptime"`
+	File   string        `json:"file,omitempty"` // kept output, relative to the city
+}
+
+// Decision is one thing the controller decided about an agent, and why.
+type Decision struct {
+	At   time.Time `json:"at"`
+	What string    `json:"what"` // "start", "stop", "quarantine", …
+	Why  string    `json:"why"`
+}
+
+// Agent finds an agent by its qualified name.
+func (s *Snapshot) Agent(name string) (*Agent, bool) {
+	for i := range s.Agents {
+		if s.Agents[i].Name == name {
+			return &s.Agents[i], true
+		}
+	}
+	return nil, false
+}
+
+// Count tells how many agents are in each state.
+func (s *Snapshot) Count() map[State]int {
+	n := map[State]int{}
+	for i := range s.Agents {
+		n[s.Agents[i].State]++
+	}
+	return n
+}
