@@ -1,0 +1,100 @@
+// Package config turns a city's TOML into validated values that remember where they were written, finds every mistake
+// at once, notices when the files change, and edits single values without touching a comment.
+package config
+
+import (
+	"fmt"
+	"time"
+
+	"gcity/restart"
+)
+
+// FileName is the file that makes a folder a city.
+const FileName = "city.toml"
+
+// City is a validated configuration. It is immutable once loaded.
+type City struct {
+	Path      string // absolute path of the city's folder, symlinks resolved
+	Workspace Workspace
+	Agents    []Agent // in the order of the file
+	Daemon    Daemon
+	Session   Session
+	Events    Events
+	Revision  string    // SHA-256 over all source files, hex
+	Sources   []string  // the files that were read, absolute
+	Warnings  []Problem // accepted, but worth a word
+}
+
+// Origin is where a value was written.
+type Origin struct {
+	File   string // relative to the city, "" = a default
+	Line   int    // from 1
+	Column int    // from 1, in bytes
+}
+
+// String is "city.toml:12:3", or "default".
+func (o Origin) String() string {
+	if o.File == "" {
+		return "default"
+	}
+	return fmt.Sprintf("%s:%d:%d", o.File, o.Line, o.Column)
+}
+
+// Workspace is the [workspace] table.
+type Workspace struct {
+	Name            string // the folder's name where the file names none
+	Suspended       bool
+	SessionTemplate string // text/template; fields City, CityName, CityRoot, Agent, Rig, Name
+}
+
+// Agent is one [[agents]] table.
+type Agent struct {
+	Name         string
+	Dir          string // a folder relative to the city (made if missing), may be a template; "" = the city's
+	Description  string
+	Suspended    bool
+	StartCommand string // run by "sh -c" as it stands
+	Env          map[string]string
+
+	Nudge              string
+	ReadyDelay         time.Duration
+	ReadyPromptPrefix  string
+	PreStart           []string
+	SessionSetup       []string
+	SessionSetupScript string
+
+	Restart   restart.Mode
+	MinUptime time.Duration
+
+	Origin  Origin            // of the table
+	Origins map[string]Origin // of each key that was written, by its TOML name ("env.FOO" for one variable)
+}
+
+// Daemon is the [daemon] table.
+type Daemon struct {
+	PatrolInterval  time.Duration // > 0
+	MaxRestarts     int           // 0 = unlimited
+	RestartWindow   time.Duration
+	ShutdownTimeout time.Duration // 0 = no grace
+	RestartBackoff  time.Duration
+}
+
+// Session is the [session] table.
+type Session struct {
+	Provider   string // "pty", or "fake" and "fail" for drills
+	Cols, Rows int
+}
+
+// Events is the [events] table.
+type Events struct {
+	Provider string // "" = the embedded log
+}
+
+// Policy is the restart policy of an agent under this city's [daemon].
+func (c *City) Policy(a *Agent) restart.Policy {
+	return restart.Policy{
+		Mode: a.Restart, MinUptime: a.MinUptime,
+		MaxRestarts: c.Daemon.MaxRestarts, Window: c.Daemon.RestartWindow,
+		Backoff: c.Daemon.RestartBackoff, MaxBackoff: c.Daemon.PatrolInterval,
+	}
+}

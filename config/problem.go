@@ -1,0 +1,34 @@
+package config
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Problem is one thing wrong with, or worth saying about, a configuration.
+type Problem struct {
+	Origin
+	Key     string // dotted path, "agents.idle_timout"; "" = the file as a whole
+	Message string // what is wrong, and what to write instead
+}
+
+func (p Problem) String() string {
+	if p.File == "" {
+		return p.Message
+	}
+	return fmt.Sprintf("%s: %s", p.Origin, p.Message)
+}
+
+// Error is everything that is wrong with a configuration, in the order of the files.
+type Error struct {
+	Path     string // of the city's folder
+	Problems []Problem
+}
+
+func (e *Error) Error() string {
+	lines := make([]string, len(e.Problems))
+	for i, p := range e.Problems {
+		lines[i] = p.String()
+	}
+	return strings.Join(lines, "\n")
+}
