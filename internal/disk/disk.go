@@ -1,0 +1,67 @@
+// Package disk writes files so that a reader sees the old content or the new, takes locks that die with their process,
+// and finds room for sockets whose path would be too long.
+package disk
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/gofrs/flock"
+	"github.com/google/renameio/v2"
+)
+
+// WriteFile replaces a file's content atomically and durably. An existing file keeps its permissions; perm is for a new
+// one. A symbolic link stays a link: the file that it points to is replaced.
+func WriteFile(path string, data []byte, perm fs.FileMode) error {
+	target, err := filepath.EvalSymlinks(path)
+	switch {
+	case err == nil:
+		path = target
+	case !errors.Is(err, fs.ErrNotExist):
+		return err
+	}
+	return renameio.WriteFile(path, data, perm, renameio.WithExistingPermissions(), renameio.WithTempDir(filepath.Dir(path)))
+}
+
+// Replace is WriteFile without durability: the content survives any process, not a power cut. It costs no flush.
+func Replace(path string, data []byte, perm fs.FileMode) error {
+	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	err = errors.Join(err, f.Chmod(perm), f.Close())
+	if err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		os.Remove(f.Name())
+	}
+	return err
+}
+
+// ErrLocked means that another process, or another Lock in this one, holds the lock.
+var ErrLocked = errors.New("locked by another process")
+
+// Lock is an exclusive flock on a file. The kernel releases it when the process ends.
+type Lock struct{ f *flock.Flock }
+
+// TryLock takes the lock without waiting. It creates the file (0600) if need be, and never removes it: a removed lock
+// file is two locks.
+func TryLock(path string) (*Lock, error) {
+	f := flock.New(path, flock.SetPermissions(0o600))
+	ok, err := f.TryLock()
+	if err != nil {
+		return nil, fmt.Errorf("cannot lock %s: %w", path, err)
+	}
+	if !ok {
+		return nil, fmt.Errorf("%s: %w", path, ErrLocked)
+	}
+	return &Lock{f}, nil
+}
+
+// Release gives the lock back. Releasing twice is harmless.
+func (l *Lock) Release() error { return l.f.Close() }

@@ -1,0 +1,115 @@
+package disk
+
+import (
+	"errors"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestWriteFileKeepsLinkAndPermissions(t *testing.T) {
+	for name, write := range map[string]func(string, []byte, os.FileMode) error{"durable": WriteFile} {
+		dir := t.TempDir()
+		real := filepath.Join(dir, "real")
+		link := filepath.Join(dir, "link")
+		if err := os.WriteFile(real, []byte("old"), 0o640); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink(real, link); err != nil {
+			t.Fatal(err)
+		}
+		if err := write(link, []byte("new"), 0o600); err != nil {
+			t.Fatal(name, err)
+		}
+		if got, _ := os.ReadFile(real); string(got) != "new" {
+			t.Errorf("%s: the file behind the link says %q", name, got)
+		}
+		if info, _ := os.Lstat(link); info.Mode()&os.ModeSymlink == 0 {
+			t.Errorf("%s: the link became a file", name)
+		}
+		if info, _ := os.Stat(real); info.Mode().Perm() != 0o640 {
+			t.Errorf("%s: permissions became %v", name, info.Mode().Perm())
+		}
+	}
+}
+
+func TestReplaceLeavesNothingBehind(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "f")
+	for _, content := range []string{"one", "two"} {
+		if err := Replace(path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got, _ := os.ReadFile(path); string(got) != content {
+			t.Fatalf("read %q, want %q", got, content)
+		}
+	}
+	if err := os.Mkdir(filepath.Join(dir, "sub"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := Replace(filepath.Join(dir, "sub"), []byte("x"), 0o600); err == nil {
+		t.Error("a folder was replaced by a file")
+	}
+	entries, _ := os.ReadDir(dir)
+	if len(entries) != 2 {
+		t.Errorf("temporary files stay behind: %v", entries)
+	}
+}
+
+func TestLockIsExclusive(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "lock")
+	first, err := TryLock(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := TryLock(path); !errors.Is(err, ErrLocked) {
+		t.Fatalf("a second lock: %v", err)
+	}
+	if err := first.Release(); err != nil {
+		t.Fatal(err)
+	}
+	second, err := TryLock(path)
+	if err != nil {
+		t.Fatalf("after the release: %v", err)
+	}
+	second.Release()
+}
+
+func TestLongSocketPaths(t *testing.T) {
+	t.Setenv("XDG_RUNTIME_DIR", t.TempDir())
+	dir := filepath.Join(t.TempDir(), strings.Repeat("d", 120))
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, "controller.sock")
+	bound, err := SocketPath(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := net.Listen("unix", bound)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	c, err := net.Dial("unix", FindSocket(path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Close()
+}
+
+func TestForeignRuntimeFolderIsRefused(t *testing.T) {
+	base := t.TempDir()
+	t.Setenv("XDG_RUNTIME_DIR", base)
+	if err := os.Mkdir(filepath.Join(base, "gcity"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(filepath.Join(base, "gcity"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := SocketPath("/" + strings.Repeat("x", 200)); err == nil {
+		t.Error("a folder that everybody may write to was taken")
+	}
+}

@@ -1,0 +1,75 @@
+package disk
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+)
+
+// maxSocket is the longest path that a unix socket can be bound to: sun_path holds 108 bytes with its final NUL.
+const maxSocket = 107
+
+// SocketPath says where a socket that belongs at path is to be bound: at path itself if it is short enough, else under
+// a short name in the user's runtime folder, which a pointer file beside path then names. The folder is made, 0700, and
+// refused if another user owns it.
+func SocketPath(path string) (string, error) {
+	if len(path) <= maxSocket {
+		if err := os.Remove(pointer(path)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return "", err
+		}
+		return path, nil
+	}
+	dir := runtimeDir()
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", fmt.Errorf("cannot make a folder for the socket of %s: %w", path, err)
+	}
+	if err := ownFolder(dir); err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256([]byte(path))
+	short := filepath.Join(dir, hex.EncodeToString(sum[:10])+".sock")
+	if len(short) > maxSocket {
+		return "", fmt.Errorf("the socket path %s is longer than the %d bytes that the system allows: set XDG_RUNTIME_DIR to a shorter folder", short, maxSocket)
+	}
+	return short, Replace(pointer(path), []byte(short+"\n"), 0o600)
+}
+
+// FindSocket says where the socket that belongs at path is bound. It reads the pointer file and checks nothing else.
+func FindSocket(path string) string {
+	if len(path) <= maxSocket {
+		return path
+	}
+	data, err := os.ReadFile(pointer(path))
+	if err != nil {
+		return path
+	}
+	return strings.TrimSpace(string(data))
+}
+
+func pointer(path string) string { return path + ".path" }
+
+func runtimeDir() string {
+	if dir := os.Getenv("XDG_RUNTIME_DIR"); filepath.IsAbs(dir) {
+		return filepath.Join(dir, "gcity")
+	}
+	return filepath.Join(os.TempDir(), fmt.Sprintf("gcity-%d", os.Getuid()))
+}
+
+// ownFolder refuses a folder that somebody else could have put there, or could write to.
+func ownFolder(dir string) error {
+	info, err := os.Lstat(dir)
+	if err != nil {
+		return err
+	}
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	if !info.IsDir() || !ok || int(stat.Uid) != os.Getuid() || info.Mode().Perm()&0o022 != 0 {
+		return fmt.Errorf("%s is not a folder of this user alone: remove it, or set XDG_RUNTIME_DIR", dir)
+	}
+	return nil
+}
