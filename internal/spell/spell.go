@@ -1,0 +1,44 @@
+// Package spell finds what a person may have meant.
+package spell
+
+// Nearest returns the candidate that is fewest edits away from word, "" if none is near: at most a third of its letters,
+// and at least one edit is allowed. Of equals the first wins.
+func Nearest(word string, candidates []string) string {
+	best, limit := "", max(1, len(word)/3)
+	for _, c := range candidates {
+		if c == word {
+			continue
+		}
+		if d := distance(word, c, limit); d <= limit {
+			best, limit = c, d-1
+		}
+	}
+	return best
+}
+
+// distance is the number of insertions, deletions, replacements and swaps of neighbours between a and b; more than limit
+// is not told apart.
+func distance(a, b string, limit int) int {
+	if d := len(a) - len(b); d > limit || -d > limit {
+		return limit + 1
+	}
+	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
+	for j := range row {
+		last[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		row[0] = i
+		for j := 1; j <= len(b); j++ {
+			cost := 1
+			if a[i-1] == b[j-1] {
+				cost = 0
+			}
+			row[j] = min(last[j]+1, row[j-1]+1, last[j-1]+cost)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				row[j] = min(row[j], before[j-2]+1)
+			}
+		}
+		before, last, row = last, row, before
+	}
+	return last[len(b)]
+}
