@@ -20,9 +20,10 @@ type City struct {
 	Daemon    Daemon
 	Session   Session
 	Events    Events
-	Revision  string    // SHA-256 over all source files, hex
-	Sources   []string  // the files that were read, absolute
-	Warnings  []Problem // accepted, but worth a word
+	Revision  string            // SHA-256 over all source files, hex
+	Sources   []string          // the files that were read, absolute; the configuration itself first
+	Warnings  []Problem         // accepted, but worth a word
+	Origins   map[string]Origin // of each key outside [[agents]] that was written: "daemon.patrol_interval"
 }
 
 // Origin is where a value was written.
@@ -32,10 +33,13 @@ type Origin struct {
 	Column int    // from 1, in bytes
 }
 
-// String is "city.toml:12:3", or "default".
+// String is "city.toml:12:3", or "default". What has no lines is named alone: "environment GC_SESSION".
 func (o Origin) String() string {
-	if o.File == "" {
+	switch {
+	case o.File == "":
 		return "default"
+	case o.Line == 0:
+		return o.File
 	}
 	return fmt.Sprintf("%s:%d:%d", o.File, o.Line, o.Column)
 }
@@ -44,7 +48,8 @@ func (o Origin) String() string {
 type Workspace struct {
 	Name            string // the folder's name where the file names none
 	Suspended       bool
-	SessionTemplate string // text/template; fields City, CityName, CityRoot, Agent, Rig, Name
+	SessionTemplate string // see Vars; its values go through session.Encode
+	StartCommand    string // of the agents that have none
 }
 
 // Agent is one [[agents]] table.
@@ -53,7 +58,7 @@ type Agent struct {
 	Dir          string // a folder relative to the city (made if missing), may be a template; "" = the city's
 	Description  string
 	Suspended    bool
-	StartCommand string // run by "sh -c" as it stands
+	StartCommand string // run by "sh -c" as it stands; "" = the workspace's
 	Env          map[string]string
 
 	Nudge              string
@@ -62,6 +67,11 @@ type Agent struct {
 	PreStart           []string
 	SessionSetup       []string
 	SessionSetupScript string
+
+	// Found out while loading: the name of its sessions, and of the script its absolute path, the SHA-256 of its content
+	// in hex, and why that could not be read.
+	SessionName                           string
+	ScriptPath, ScriptHash, ScriptProblem string
 
 	Restart   restart.Mode
 	MinUptime time.Duration

@@ -13,10 +13,14 @@ type Problem struct {
 }
 
 func (p Problem) String() string {
-	if p.File == "" {
-		return p.Message
+	out := p.Message
+	if p.Key != "" {
+		out = p.Key + ": " + out
 	}
-	return fmt.Sprintf("%s: %s", p.Origin, p.Message)
+	if p.File != "" {
+		out = fmt.Sprintf("%s: %s", p.Origin, out)
+	}
+	return out
 }
 
 // Error is everything that is wrong with a configuration, in the order of the files.

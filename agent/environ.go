@@ -1,0 +1,136 @@
+package agent
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"gcity/config"
+)
+
+// defaultPath stands in where the controller has no PATH: with BinDir alone nothing would be found.
+const defaultPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
+// environ is what the controller was started with, and what of it every agent inherits.
+type environ struct {
+	own  map[string]string // of the controller, for $NAME
+	pass map[string]string
+	bin  string
+}
+
+func inherited(h Host) environ {
+	e := environ{own: make(map[string]string, len(h.Environ)), pass: make(map[string]string, len(h.Environ)), bin: h.BinDir}
+	for _, kv := range h.Environ {
+		name, value, ok := strings.Cut(kv, "=")
+		if !ok || name == "" {
+			continue
+		}
+		e.own[name] = value
+		if !foreign(name) {
+			e.pass[name] = value
+		}
+	}
+	e.own["PATH"] = front(e.bin, e.own["PATH"])
+	e.pass["PATH"] = e.own["PATH"]
+	e.pass["TERM"] = "xterm-256color" // what the terminals built in are; the controller's own says nothing about them
+	return e
+}
+
+// foreign variables belong to other sessions, to the service manager, or to the controller's own terminal and folder.
+func foreign(name string) bool {
+	for _, prefix := range []string{"GC_", "TMUX", "WATCHDOG_", "LISTEN_"} {
+		if strings.HasPrefix(name, prefix) {
+			return true
+		}
+	}
+	switch name {
+	case "NOTIFY_SOCKET", "COLUMNS", "LINES", "OLDPWD":
+		return true
+	}
+	return false
+}
+
+// of is the whole environment of one agent, sorted, without GC_SESSION_ID.
+func (e environ) of(c *config.City, a *config.Agent, dir string) []string {
+	all := make(map[string]string, len(e.pass)+len(a.Env)+10)
+	for name, value := range e.pass {
+		all[name] = value
+	}
+	for name, value := range a.Env {
+		all[name] = expand(value, e.own)
+	}
+	all["PATH"] = front(e.bin, all["PATH"])
+	all["PWD"] = dir
+	all["GC_AGENT"] = a.Name
+	all["GC_CITY"] = c.Path
+	all["GC_CITY_PATH"] = c.Path
+	all["GC_CITY_NAME"] = c.Workspace.Name
+	all["GC_SESSION_NAME"] = a.SessionName
+	all["GC_DIR"] = dir
+	all["BEADS_DIR"] = filepath.Join(c.Path, ".beads")
+	for _, name := range []string{"GC_SESSION_ID", "GC_RIG", "GC_RIG_PATH"} {
+		delete(all, name)
+	}
+	out := make([]string, 0, len(all))
+	for name, value := range all {
+		out = append(out, name+"="+value)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// front puts a folder first on a PATH, once.
+func front(bin, path string) string {
+	if path == "" {
+		path = defaultPath
+	}
+	if bin == "" {
+		return path
+	}
+	rest := slices.DeleteFunc(strings.Split(path, ":"), func(p string) bool { return p == bin })
+	return strings.Join(append([]string{bin}, rest...), ":")
+}
+
+// expand replaces $NAME and ${NAME} by their values, "" if there is none, and $$ by a dollar sign. Any other dollar
+// sign stays.
+func expand(s string, vars map[string]string) string {
+	if !strings.Contains(s, "$") {
+		return s
+	}
+	var b strings.Builder
+	for {
+		before, after, ok := strings.Cut(s, "$")
+		b.WriteString(before)
+		if !ok {
+			return b.String()
+		}
+		inner, braced := strings.CutPrefix(after, "{")
+		n := nameLen(inner)
+		switch {
+		case strings.HasPrefix(after, "$"):
+			b.WriteByte('$')
+			s = after[1:]
+		case n > 0 && !braced:
+			b.WriteString(vars[inner[:n]])
+			s = inner[n:]
+		case n > 0 && strings.HasPrefix(inner[n:], "}"):
+			b.WriteString(vars[inner[:n]])
+			s = inner[n+1:]
+		default:
+			b.WriteByte('$')
+			s = after
+		}
+	}
+}
+
+// nameLen is the length of the variable's name that s starts with.
+func nameLen(s string) int {
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c == '_', 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', i > 0 && '0' <= c && c <= '9':
+		default:
+			return i
+		}
+	}
+	return len(s)
+}

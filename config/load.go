@@ -1,0 +1,257 @@
+package config
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/BurntSushi/toml"
+)
+
+// What a file may be at most.
+const (
+	MaxSize     = 10 << 20 // bytes
+	MaxAgents   = 10_000
+	maxProblems = 50 // told at once
+)
+
+// Find looks for the city that start is in: start itself or the nearest folder above it that has a city.toml. The result
+// is absolute and free of symbolic links.
+func Find(start string) (string, error) {
+	abs, err := filepath.Abs(start)
+	if err != nil {
+		return "", fmt.Errorf("cannot look for a city: %w", err)
+	}
+	abs, err = filepath.EvalSymlinks(abs)
+	if err != nil {
+		return "", fmt.Errorf("cannot look for a city in %s: %w", start, err)
+	}
+	for dir := abs; ; dir = filepath.Dir(dir) {
+		_, err := os.Stat(filepath.Join(dir, FileName))
+		if err == nil {
+			return dir, nil
+		}
+		if !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrPermission) {
+			return "", fmt.Errorf("cannot look for a city: %w", err)
+		}
+		if dir == filepath.Dir(dir) {
+			return "", fmt.Errorf("no city here: neither %s nor a folder above it has a %s; make one with \"gcity init\", "+
+				"or name one with --city DIR", abs, FileName)
+		}
+	}
+}
+
+// Load reads the configuration of the city in dir. environ ("K=V") beats the file: GC_SESSION names the session provider.
+// What is wrong with the content, all of it, is an *Error.
+func Load(dir string, environ ...string) (*City, error) {
+	dir, err := real(dir)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the city in %s: %w", dir, err)
+	}
+	data, err := read(filepath.Join(dir, FileName))
+	var f *fault
+	switch {
+	case errors.As(err, &f):
+		return nil, whole(dir, f.msg)
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, whole(dir, "is gone; put it back, or make a new one with \"gcity init\"")
+	case err != nil:
+		return nil, fmt.Errorf("cannot read the city's configuration: %w", err)
+	}
+	return Parse(dir, data, environ...)
+}
+
+// real is dir, absolute and free of symbolic links.
+func real(dir string) (string, error) {
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return dir, err
+	}
+	links, err := filepath.EvalSymlinks(abs)
+	if err != nil {
+		return dir, err
+	}
+	return links, nil
+}
+
+// whole is an error about the file as a whole.
+func whole(dir, msg string) *Error {
+	return &Error{Path: dir, Problems: []Problem{{Origin: Origin{File: FileName, Line: 1, Column: 1}, Message: msg}}}
+}
+
+// read reads a source of at most MaxSize bytes.
+func read(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err == nil && !info.Mode().IsRegular() {
+		return nil, &fault{msg: "is not a regular file; a configuration is one"}
+	}
+	data, err := io.ReadAll(io.LimitReader(f, MaxSize+1))
+	if err == nil && len(data) > MaxSize {
+		return nil, tooLarge()
+	}
+	return data, err
+}
+
+func tooLarge() *fault {
+	return &fault{msg: fmt.Sprintf("is larger than %d MB; no city needs that, is it the right file?", MaxSize>>20)}
+}
+
+// Revision is the Revision of the configuration as it is on disk now, whether or not it is valid.
+func Revision(dir string) (string, error) {
+	dir, err := real(dir)
+	if err != nil {
+		return "", fmt.Errorf("cannot look at the city's configuration: %w", err)
+	}
+	path := filepath.Join(dir, FileName)
+	data, err := read(path)
+	if err != nil {
+		return "", fmt.Errorf("cannot look at the city's configuration: %w", err)
+	}
+	if bytes.Contains(data, []byte("session_setup_script")) {
+		if c, err := Parse(dir, data); err == nil {
+			return c.Revision, nil
+		}
+	}
+	return revision([]string{path}, map[string][]byte{path: data}), nil
+}
+
+// Parse is Load for a configuration that has been read already. Scripts that it names are read from below dir, which is
+// taken as it stands.
+func Parse(dir string, data []byte, environ ...string) (*City, error) {
+	d := &decoder{file: FileName, schema: newSchema(), lines: lineStarts(data)}
+	d.city = &City{Path: dir, Sources: []string{filepath.Join(dir, FileName)}, Origins: map[string]Origin{}}
+	root, err := parseTOML(data)
+	var f *fault
+	if errors.As(err, &f) {
+		d.problem(f.at, "", "%s", f.msg)
+		return nil, d.failure()
+	}
+	for _, table := range []string{"workspace", "daemon", "session", "events"} {
+		d.defaults(table, nil)
+	}
+	d.table(root, "", nil)
+	d.environment(environ)
+	d.whole()
+	if len(d.problems) > 0 {
+		return nil, d.failure()
+	}
+	d.city.Revision = revision(d.city.Sources, map[string][]byte{d.city.Sources[0]: data})
+	return d.city, nil
+}
+
+// parseTOML reads a file as TOML: first what it may not be at all, then its grammar, then its sense. The error is a *fault.
+func parseTOML(data []byte) (*node, error) {
+	if len(data) > MaxSize {
+		return nil, tooLarge()
+	}
+	if at := bytes.IndexByte(data, 0); at >= 0 {
+		return nil, &fault{at: at, msg: "contains a NUL byte; this is not a text file, or it was not written to its end"}
+	}
+	data = unmarked(data)
+	if blank(data) {
+		return nil, &fault{msg: "is empty; a city needs at least one table, like [workspace]: make one with \"gcity init\" in a new folder"}
+	}
+	if f := nesting(data); f != nil {
+		return nil, f
+	}
+	root, err := tree(data)
+	if err == nil && len(tablesOf(root.get("agents")))+len(tablesOf(root.get("agent"))) > MaxAgents {
+		return nil, &fault{msg: fmt.Sprintf("has more than %d agents; a city has fewer", MaxAgents)}
+	}
+	var many *fault
+	if errors.As(err, &many) && many.limit {
+		return nil, err
+	}
+	var pe toml.ParseError
+	if _, strict := toml.Decode(string(data), &struct{}{}); errors.As(strict, &pe) {
+		return nil, &fault{at: pe.Position.Start, msg: pe.Message}
+	} else if strict != nil {
+		return nil, &fault{msg: strict.Error()}
+	}
+	return root, err
+}
+
+// unmarked blanks a byte order mark, so that offsets stay as they are.
+func unmarked(data []byte) []byte {
+	if rest, ok := bytes.CutPrefix(data, []byte("\xef\xbb\xbf")); ok {
+		return append([]byte("   "), rest...)
+	}
+	return data
+}
+
+// blank reports whether there is nothing but space and comments.
+func blank(data []byte) bool {
+	for line := range bytes.Lines(data) {
+		if line = bytes.TrimSpace(line); len(line) > 0 && line[0] != '#' {
+			return false
+		}
+	}
+	return true
+}
+
+func lineStarts(data []byte) []int {
+	out := make([]int, 1, 1+bytes.Count(data, []byte("\n")))
+	for i, c := range data {
+		if c == '\n' {
+			out = append(out, i+1)
+		}
+	}
+	return out
+}
+
+// environment lets the environment beat the file.
+func (d *decoder) environment(environ []string) {
+	for _, kv := range environ {
+		name, ok := strings.CutPrefix(kv, "GC_SESSION=")
+		if !ok || name == "" {
+			continue
+		}
+		origin := Origin{File: "environment GC_SESSION"}
+		if msg := checkProvider(name); msg != "" {
+			d.problems = append(d.problems, Problem{Origin: origin, Message: msg})
+			continue
+		}
+		d.city.Session.Provider, d.city.Origins["session.provider"] = name, origin
+	}
+	if d.city.Session.Provider == "" {
+		d.city.Session.Provider = "pty"
+	}
+}
+
+// failure is all problems as an error, in the order of the file.
+func (d *decoder) failure() *Error {
+	slices.SortStableFunc(d.problems, func(a, b Problem) int {
+		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
+	})
+	if n := len(d.problems); n > maxProblems {
+		d.problems = append(d.problems[:maxProblems:maxProblems], Problem{Message: fmt.Sprintf("… and %d more problems", n-maxProblems)})
+	}
+	return &Error{Path: d.city.Path, Problems: d.problems}
+}
+
+// revision hashes sources; content that is given is not read again.
+func revision(sources []string, have map[string][]byte) string {
+	h := sha256.New()
+	for _, path := range sources {
+		data, ok := have[path]
+		if !ok {
+			data, _ = read(path) // a script that cannot be read is a problem of its agent, and counts as empty
+		}
+		sum := sha256.Sum256(data)
+		fmt.Fprintf(h, "%s\x00%x\n", path, sum)
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}

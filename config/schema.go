@@ -1,0 +1,154 @@
+package config
+
+import (
+	"slices"
+	"strings"
+)
+
+// kind is the type of a key's value.
+type kind int
+
+const (
+	kindString kind = iota
+	kindBool
+	kindInt
+	kindDuration // a string in Go's syntax
+	kindMillis   // an integer of milliseconds
+	kindStrings  // a list of strings
+	kindEnv      // a table of strings with free names
+	kindTable    // [t]
+	kindTables   // [[t]]
+	kindNamed    // [t.NAME]
+	kindAny      // not looked into
+)
+
+func (k kind) String() string {
+	return [...]string{"string", "boolean", "integer", "duration", "milliseconds", "list of strings",
+		"table of strings", "table", "list of tables", "table of named tables", "any"}[k]
+}
+
+// example shows how a value of this kind is written.
+func (k kind) example() string {
+	return [...]string{`a string, like "text"`, "true or false", "a whole number, like 5",
+		`a duration in quotes, like "30s" or "5m"`, "a whole number of milliseconds, like 500",
+		`a list of strings, like ["one", "two"]`, `a table of strings, like { NAME = "value" }`,
+		"a table", "a list of tables, each under its own [[…]]", "a table of tables", "a value"}[k]
+}
+
+func (k kind) scalar() bool { return k <= kindEnv }
+
+// status says what becomes of a key that is written.
+type status int
+
+const (
+	supported status = iota
+	later            // refused: its feature is not built yet
+	dropped          // accepted with a warning: the real system has dropped it
+)
+
+// key is one line of the table that everything about keys is drawn from: parsing, defaults, suggestions, refusals,
+// docs/config.md, and what `config show` prints.
+type key struct {
+	path    string // "agents.restart"; "providers.*.command" below a table of named tables
+	kind    kind
+	def     string // as written in TOML, "" = none
+	doc     string
+	status  status
+	alias   string // another name of a table
+	require bool
+	field   func(*City, *Agent) any // pointer to where the value goes
+	check   func(value any) string  // what is wrong with a value of the right kind, "" = nothing
+}
+
+func (k *key) name() string  { return k.path[strings.LastIndexByte(k.path, '.')+1:] }
+func (k *key) table() string { return k.path[:max(0, strings.LastIndexByte(k.path, '.'))] }
+
+// schema is the table of keys by their place.
+type schema struct {
+	byPath map[string]*key
+	tables map[string][]*key // the keys of each table, in the order of the table
+}
+
+func newSchema() schema {
+	all := slices.Concat(workspaceKeys(), agentKeys(), cityKeys(), laterKeys())
+	s := schema{make(map[string]*key, len(all)), make(map[string][]*key, 32)}
+	for i := range all {
+		k := &all[i]
+		s.byPath[k.path] = k
+		s.tables[k.table()] = append(s.tables[k.table()], k)
+	}
+	return s
+}
+
+// child finds the key that is called name in a table, nil if there is none.
+func (s schema) child(table, name string) *key {
+	path := join(table, name)
+	if k := s.byPath[path]; k != nil {
+		return k
+	}
+	if k := s.byPath[join(table, "*")]; k != nil {
+		return k
+	}
+	for _, k := range s.tables[table] {
+		if k.alias == name {
+			return k
+		}
+	}
+	return nil
+}
+
+// names lists what may be written in a table, for suggestions. What is dropped is not suggested.
+func (s schema) names(table string) []string {
+	var out []string
+	for _, k := range s.tables[table] {
+		if k.status != dropped && k.name() != "*" {
+			out = append(out, k.name())
+		}
+	}
+	return out
+}
+
+func join(table, name string) string {
+	if table == "" {
+		return name
+	}
+	return table + "." + name
+}
+
+// suggest finds the candidate nearest to name, "" if none is near enough to be meant.
+func suggest(name string, candidates []string) string {
+	best, at := "", 1+max(1, len(name)/3)
+	for _, c := range candidates {
+		if d := distance(strings.ToLower(name), strings.ToLower(c), at); d < at {
+			best, at = c, d
+		}
+	}
+	return best
+}
+
+// distance is the number of letters to insert, delete, replace or swap with their neighbour to make a into b; limit or
+// more is returned as limit.
+func distance(a, b string, limit int) int {
+	if d := len(a) - len(b); d >= limit || -d >= limit || len(a) > 128 {
+		return limit
+	}
+	prev2, prev, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
+	for j := range prev {
+		prev[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		row[0] = i
+		for j := 1; j <= len(b); j++ {
+			cost := 1
+			if a[i-1] == b[j-1] {
+				cost = 0
+			}
+			row[j] = min(prev[j]+1, row[j-1]+1, prev[j-1]+cost)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				row[j] = min(row[j], prev2[j-2]+1)
+			}
+		}
+		prev2, prev, row = prev, row, prev2
+	}
+	return min(limit, prev[len(b)])
+}
