@@ -1,0 +1,246 @@
+package arch
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const module = "gcity"
+
+// doors says which rooms may be entered from which. A room is a folder at the top; session/* are the providers below
+// session, and "main" is the top itself. It is the table "Doors" of ARCHITECTURE.md, and changes with it.
+var doors = map[string][]string{
+	"main":       {"cli", "session/*"},
+	"cli":        {"*"},
+	"controller": {"agent", "config", "city", "events", "session", "restart", "internal"},
+	"api":        {"city", "events", "internal"},
+	"tui":        {"city", "events", "themes", "internal"},
+	"agent":      {"config", "session", "restart"},
+	"config":     {"restart", "internal"},
+	"city":       {"events"},
+	"session/*":  {"session", "session/*", "internal"},
+	"events":     {"internal"},
+	"session":    nil,
+	"restart":    nil,
+	"themes":     nil,
+	"internal":   {"internal"},
+}
+
+// libraries bounds the outside modules that one package of a basic room may use; golang.org/x is not counted.
+var libraries = map[string]int{"events": 1, "session": 1, "restart": 1, "themes": 1, "internal": 2}
+
+// characters are the agents of well-known example cities. What they do is configuration, so their names have no place
+// in the program.
+var characters = []string{"mayor", "witness", "polecat", "deacon", "refinery"}
+
+func TestDoors(t *testing.T) {
+	outside := map[string][]string{} // by folder
+	for _, f := range sources(t) {
+		from, ok := room(f.dir)
+		if !ok {
+			continue
+		}
+		if _, known := doors[from]; !known {
+			t.Errorf("%s: there is no room %q in ARCHITECTURE.md", f.path, from)
+			continue
+		}
+		for _, imp := range f.imports() {
+			if !own(imp) {
+				if lib := library(imp); lib != "" && !slices.Contains(outside[f.dir], lib) {
+					outside[f.dir] = append(outside[f.dir], lib)
+				}
+				continue
+			}
+			if to, _ := room(strings.TrimPrefix(strings.TrimPrefix(imp, module), "/")); !open(from, to) {
+				t.Errorf("%s imports %s: there is no door from %s to %s", f.path, imp, from, to)
+			}
+		}
+	}
+	for dir, libs := range outside {
+		from, _ := room(dir)
+		if most, basic := libraries[from]; basic && len(libs) > most {
+			t.Errorf("%s uses %d libraries (%s), at most %d in a basic room", dir, len(libs), strings.Join(libs, ", "), most)
+		}
+	}
+}
+
+// A city's cast is configuration: gcity knows no role by name.
+func TestNoCharacters(t *testing.T) {
+	for _, f := range sources(t) {
+		ast.Inspect(f.tree, func(n ast.Node) bool {
+			lit, ok := n.(*ast.BasicLit)
+			if !ok || lit.Kind != token.STRING {
+				return true
+			}
+			if text, err := strconv.Unquote(lit.Value); err == nil {
+				if who := character(text); who != "" {
+					t.Errorf("%s: the role %q is written into the program", f.fset.Position(lit.Pos()), who)
+				}
+			}
+			return true
+		})
+	}
+}
+
+// A file that does not fit on a few screens is two concerns in one coat, and work done before main is paid once per
+// agent, since the holder is this same binary.
+func TestHabits(t *testing.T) {
+	for _, f := range sources(t) {
+		if n := f.fset.File(f.tree.Pos()).LineCount(); n > 400 {
+			t.Errorf("%s has %d lines: split it by concern", f.path, n)
+		}
+		for _, d := range f.tree.Decls {
+			if fn, ok := d.(*ast.FuncDecl); ok && fn.Recv == nil && fn.Name.Name == "init" {
+				t.Errorf("%s: func init runs in every holder", f.fset.Position(fn.Pos()))
+			}
+		}
+	}
+}
+
+// The checks above must be able to fail.
+func TestTheRulesBite(t *testing.T) {
+	for _, c := range []struct {
+		from, to string
+		want     bool
+	}{
+		{"api", "controller", false}, {"tui", "api", false}, {"tui", "session", false}, {"controller", "session/*", false},
+		{"main", "controller", false}, {"cli", "tui", true}, {"session/*", "session", true}, {"agent", "city", false},
+	} {
+		if got := open(c.from, c.to); got != c.want {
+			t.Errorf("open(%q, %q) = %v", c.from, c.to, got)
+		}
+	}
+	for text, want := range map[string]string{
+		"the Mayor says": "mayor", "mayors": "", "x/witness-1": "witness", "unmayored": "", "": "",
+	} {
+		if got := character(text); got != want {
+			t.Errorf("character(%q) = %q, want %q", text, got, want)
+		}
+	}
+	for dir, want := range map[string]string{
+		"": "main", "cli": "cli", "session": "session", "session/pty": "session/*", "internal/disk": "internal", "api/wire": "api",
+	} {
+		if got, ok := room(dir); !ok || got != want {
+			t.Errorf("room(%q) = %q, %v", dir, got, ok)
+		}
+	}
+	if len(sources(t)) < 10 {
+		t.Error("hardly any source was read: the walk is broken")
+	}
+}
+
+// room names the room that a folder of the module belongs to; examples and tools are in none.
+func room(dir string) (string, bool) {
+	first, rest, _ := strings.Cut(dir, "/")
+	switch first {
+	case "", ".":
+		return "main", true
+	case "examples", "docs", "tools":
+		return "", false
+	case "session":
+		if rest != "" {
+			return "session/*", true
+		}
+	}
+	return first, true
+}
+
+func open(from, to string) bool {
+	return from == to || slices.Contains(doors[from], to) || slices.Contains(doors[from], "*")
+}
+
+func own(imp string) bool { return imp == module || strings.HasPrefix(imp, module+"/") }
+
+// library is the outside module of an import, roughly: its first three elements. "" for the standard library and for
+// golang.org/x.
+func library(imp string) string {
+	parts := strings.Split(imp, "/")
+	if !strings.Contains(parts[0], ".") || strings.HasPrefix(imp, "golang.org/x/") {
+		return ""
+	}
+	return path.Join(parts[:min(3, len(parts))]...)
+}
+
+// character finds a role's name that stands as a word of its own.
+func character(text string) string {
+	words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return r < 'a' || r > 'z' })
+	for _, w := range words {
+		if slices.Contains(characters, w) {
+			return w
+		}
+	}
+	if strings.EqualFold(text, "boot") { // as a word of a sentence it is the machine's
+		return "boot"
+	}
+	return ""
+}
+
+type source struct {
+	path, dir string // relative to the module
+	fset      *token.FileSet
+	tree      *ast.File
+}
+
+func (s source) imports() []string {
+	var out []string
+	for _, i := range s.tree.Imports {
+		if p, err := strconv.Unquote(i.Path.Value); err == nil {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// sources parses every Go file of the module that is not a test.
+func sources(t *testing.T) []source {
+	t.Helper()
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(filepath.Join(root, "go.mod")); err != nil {
+		t.Fatal(fmt.Errorf("this is not the module's folder: %w", err))
+	}
+	var out []source
+	err = filepath.WalkDir(root, func(p string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		name := d.Name()
+		if d.IsDir() {
+			if p != root && (strings.HasPrefix(name, ".") || name == "testdata" || name == "bin" || name == "dist") {
+				return filepath.SkipDir
+			}
+			return nil
+		}
+		if !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {
+			return nil
+		}
+		rel, err := filepath.Rel(root, p)
+		if err != nil {
+			return err
+		}
+		fset := token.NewFileSet()
+		tree, err := parser.ParseFile(fset, p, nil, parser.ParseComments)
+		if err != nil {
+			return err
+		}
+		rel = filepath.ToSlash(rel)
+		out = append(out, source{path: rel, dir: strings.TrimSuffix(path.Dir(rel), "."), fset: fset, tree: tree})
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
