@@ -1,9 +1,44 @@
-# gcity is one static binary; nothing here needs more than Go.
+# gcity is one static binary; nothing here needs more than Go and a POSIX shell. `make` lists what there is.
 export CGO_ENABLED ?= 0
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null)
+LDFLAGS  = -X main.version=$(VERSION)
+FUZZTIME ?= 20s
 
-.PHONY: build test
+.DEFAULT_GOAL := help
+.PHONY: help build demo test short bench fuzz fmt lint clean
+
+help: ## this list
+	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 10
+
 build: ## bin/gcity
-	go build -trimpath -o bin/gcity .
+	go build -trimpath -ldflags '$(LDFLAGS)' -o bin/gcity .
+
+demo: build ## the control room on a copy of the demo city (HEADLESS=1: ten seconds without a terminal)
+	@HEADLESS='$(HEADLESS)' sh examples/demo/run.sh bin/gcity
 
 test: ## everything, with the race detector (needs a C compiler)
 	CGO_ENABLED=1 go test -race ./...
+
+short: ## the same without the race detector and the long drills
+	go test -short ./...
+
+bench: build ## the figures of docs/benchmarks.md
+	go test -run '^$$' -bench . -benchtime 1s ./...
+
+fuzz: ## every fuzz target for FUZZTIME (20s)
+	@go list ./... | while read -r pkg; do \
+		for target in $$(go test -list '^Fuzz' "$$pkg" | grep '^Fuzz'); do \
+			echo "$$pkg $$target"; go test -run '^$$' -fuzz "^$$target\$$" -fuzztime '$(FUZZTIME)' "$$pkg" || exit 1; \
+		done; \
+	done
+
+fmt: ## gofmt
+	gofmt -w .
+
+lint: ## gofmt, go vet, and golangci-lint where it is installed
+	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo 'run make fmt' >&2; exit 1; }
+	go vet ./...
+	@if command -v golangci-lint >/dev/null; then golangci-lint run; else echo 'golangci-lint is not installed: skipped'; fi
+
+clean: ## remove what was built
+	rm -rf bin dist

@@ -1,0 +1,56 @@
+#!/bin/sh
+# The demo: the control room on a throw-away copy of this city. Whatever happens, the city is stopped and the copy
+# removed at the end.
+#
+#   sh examples/demo/run.sh bin/gcity              in a terminal
+#   HEADLESS=1 sh examples/demo/run.sh bin/gcity   ten seconds without one, then the status
+set -eu
+
+gcity=$(CDPATH='' cd "$(dirname "$1")" && pwd)/$(basename "$1")
+here=$(CDPATH='' cd "$(dirname "$0")" && pwd)
+box=$(mktemp -d "${TMPDIR:-/tmp}/gcity-demo.XXXXXX")
+city=$box/demo
+controller=''
+
+# The demo is a city of its own, even when it is started from inside a session of another one.
+unset GC_AGENT GC_CITY GC_CITY_PATH GC_CITY_NAME 2>/dev/null || :
+
+finish() {
+	code=$?
+	trap '' INT TERM HUP
+	trap - EXIT
+	"$gcity" stop --city "$city" >/dev/null 2>"$box/stop.log" || [ "$?" -eq 3 ] || {
+		cat "$box/stop.log" >&2
+		[ "$code" -ne 0 ] || code=1
+	}
+	[ -z "$controller" ] || wait "$controller" || [ "$code" -ne 0 ] || code=1
+	rm -rf "$box"
+	exit "$code"
+}
+trap finish EXIT
+trap 'exit 129' HUP
+trap 'exit 130' INT
+trap 'exit 143' TERM
+
+mkdir "$city"
+cp -R "$here/city.toml" "$here/agents" "$city/"
+
+if [ -z "${HEADLESS:-}" ]; then
+	"$gcity" --city "$city"
+	exit
+fi
+
+"$gcity" --headless --city "$city" 2>"$box/controller.log" &
+controller=$!
+second=0
+while [ "$second" -lt 10 ]; do
+	sleep 1
+	second=$((second + 1))
+	kill -0 "$controller" 2>/dev/null || {
+		cat "$box/controller.log" >&2
+		controller=''
+		echo 'demo: the controller ended early' >&2
+		exit 1
+	}
+done
+"$gcity" status --city "$city"
