@@ -1,0 +1,140 @@
+package screen
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// maxLine bounds a cleaned line, in bytes.
+const maxLine = 4096
+
+const ellipsis = "…"
+
+// Clean makes one line of any text fit for a terminal: printable characters and SGR only, tabs expanded, a reset at the
+// end where a style was left on, at most 4 KiB. Controls become their pictures (␊), what is invisible, turns text
+// around or is not UTF-8 becomes U+FFFD; escape sequences other than SGR are dropped. A line end at the end is dropped.
+// Cleaning twice changes nothing.
+func Clean(s string) string { return clean(s, true) }
+
+// Plain is Clean without SGR.
+func Plain(s string) string { return clean(s, false) }
+
+func clean(s string, style bool) string {
+	s = strings.TrimRight(s, "\r\n")
+	if simple(s) {
+		return s
+	}
+	c := cleaner{style: style}
+	var p parser
+	for len(s) > 0 && !c.full() {
+		n := min(len(s), maxLine)
+		p.feed([]byte(s[:n]), &c)
+		s = s[n:]
+	}
+	if p.end(&c) {
+		c.wide(utf8.RuneError)
+	}
+	return c.finish()
+}
+
+func simple(s string) bool {
+	if len(s) > maxLine {
+		return false
+	}
+	for i := range len(s) {
+		if s[i] < 0x20 || s[i] >= 0x7f {
+			return false
+		}
+	}
+	return true
+}
+
+// cleaner is the sink that writes a cleaned line.
+type cleaner struct {
+	style   bool
+	out     []byte
+	pending []byte // characters not yet divided into clusters
+	col     int
+	on      bool // a style is on
+	cut     int  // as much of out as can be followed by an ellipsis and a reset
+	cutOn   bool
+}
+
+func (c *cleaner) full() bool { return len(c.out) > maxLine }
+
+// add appends a whole cluster or SGR sequence.
+func (c *cleaner) add(s string, width int, on bool) {
+	if c.full() {
+		return
+	}
+	c.out = append(c.out, s...)
+	c.col += width
+	c.on = on
+	if len(c.out) <= maxLine-len(ellipsis)-len(sgrReset) {
+		c.cut, c.cutOn = len(c.out), on
+	}
+}
+
+func (c *cleaner) flush() {
+	for b := c.pending; len(b) > 0 && !c.full(); {
+		_, rest, show, width := cluster(b)
+		c.add(show, width, c.on)
+		b = rest
+	}
+	c.pending = c.pending[:0]
+}
+
+func (c *cleaner) ascii(run []byte) { c.pending = append(c.pending, run...) }
+
+func (c *cleaner) wide(r rune) {
+	if unsafeRune(r) {
+		r = utf8.RuneError
+	}
+	c.pending = utf8.AppendRune(c.pending, r)
+}
+
+func (c *cleaner) control(b byte) {
+	c.flush()
+	switch b {
+	case '\t':
+		n := 8 - c.col%8
+		c.add("        "[:n], n, c.on)
+	case 0x7f:
+		c.add("␡", 1, c.on)
+	default:
+		c.add(string(rune(0x2400+int(b))), 1, c.on)
+	}
+}
+
+func (c *cleaner) escape(byte, byte)     { c.flush() }
+func (c *cleaner) csiInter([]byte, byte) { c.flush() }
+
+func (c *cleaner) csi(params []byte, final byte) {
+	c.flush()
+	if final != 'm' || !c.style || len(params) > 64 {
+		return
+	}
+	for _, b := range params {
+		if b > ';' {
+			return
+		}
+	}
+	p := string(params)
+	c.add("\x1b["+p+"m", 0, p != "" && p != "0")
+}
+
+func (c *cleaner) finish() string {
+	c.flush()
+	out, on := c.out, c.on
+	n := len(out)
+	if on {
+		n += len(sgrReset)
+	}
+	if n > maxLine {
+		out, on = append(out[:c.cut], ellipsis...), c.cutOn
+	}
+	if on {
+		out = append(out, sgrReset...)
+	}
+	return string(out)
+}

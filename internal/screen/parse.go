@@ -1,0 +1,183 @@
+package screen
+
+import "unicode/utf8"
+
+// sink takes what a terminal stream consists of.
+type sink interface {
+	ascii(run []byte)                // printable ASCII, never empty; not kept
+	wide(r rune)                     // one other character; utf8.RuneError for what is not UTF-8
+	control(c byte)                  // C0 but ESC, and DEL
+	escape(inter, final byte)        // ESC [inter] final; inter 0 = none
+	csi(params []byte, final byte)   // params with prefix, without intermediates; not kept
+	csiInter(params []byte, b2 byte) // CSI … ! p and its kin: b2 is the intermediate, the final is dropped but for "p"
+}
+
+type state uint8
+
+const (
+	ground state = iota
+	escaped
+	escapedInter
+	inCSI
+	inString // OSC, DCS, APC, PM, SOS: dropped, so it takes no memory however long it is
+	inOSC    // as inString, ended by BEL too
+)
+
+// maxCSI bounds the parameters of one control sequence; longer ones are dropped.
+const maxCSI = 256
+
+// parser cuts a byte stream into the parts of a sink, whatever the pieces in which it comes. In a UTF-8 terminal raw C1
+// bytes are no controls but bad UTF-8, so there are none here.
+type parser struct {
+	state  state
+	inter  byte
+	params []byte
+	long   bool   // the sequence is over maxCSI
+	tail   []byte // the beginning of a character whose end has not come yet, < utf8.UTFMax bytes
+}
+
+func (p *parser) feed(b []byte, to sink) {
+	if len(p.tail) > 0 {
+		b = append(p.tail, b...)
+		p.tail = nil
+	}
+	for len(b) > 0 {
+		n := p.step(b, to)
+		if n == 0 {
+			p.tail = append([]byte(nil), b...)
+			return
+		}
+		b = b[n:]
+	}
+}
+
+// end says that nothing more comes, and reports whether a sequence was left open.
+func (p *parser) end(to sink) (open bool) {
+	for range p.tail {
+		to.wide(utf8.RuneError)
+	}
+	open = p.state != ground
+	*p = parser{params: p.params[:0]}
+	return open
+}
+
+// step consumes some bytes; 0 = the last character is incomplete.
+func (p *parser) step(b []byte, to sink) int {
+	switch p.state {
+	case ground:
+		return p.text(b, to)
+	case inString, inOSC:
+		return p.skip(b)
+	}
+	c := b[0]
+	switch {
+	case c == 0x1b:
+		p.enter(escaped)
+		return 1
+	case c == 0x18 || c == 0x1a:
+		p.state = ground
+		return 1
+	case c < 0x20:
+		to.control(c)
+		return 1
+	case c == 0x7f:
+		return 1
+	case c > 0x7f:
+		p.state = ground // not part of any sequence
+		return p.text(b, to)
+	}
+	switch p.state {
+	case escaped:
+		p.escape(c, to)
+	case escapedInter:
+		if c < 0x30 {
+			p.inter = c
+			break
+		}
+		p.state = ground
+		to.escape(p.inter, c)
+	case inCSI:
+		p.csi(c, to)
+	}
+	return 1
+}
+
+func (p *parser) enter(s state) {
+	p.state, p.inter, p.params, p.long = s, 0, p.params[:0], false
+}
+
+func (p *parser) text(b []byte, to sink) int {
+	n := 0
+	for n < len(b) && b[n] >= 0x20 && b[n] < 0x7f {
+		n++
+	}
+	if n > 0 {
+		to.ascii(b[:n])
+		return n
+	}
+	switch c := b[0]; {
+	case c == 0x1b:
+		p.enter(escaped)
+		return 1
+	case c < 0x80:
+		to.control(c)
+		return 1
+	case !utf8.FullRune(b):
+		return 0
+	}
+	r, n := utf8.DecodeRune(b)
+	to.wide(r)
+	return n
+}
+
+// skip drops a string's content up to what ends it: ST, CAN, SUB, any ESC, and BEL in an OSC.
+func (p *parser) skip(b []byte) int {
+	for i, c := range b {
+		switch {
+		case c == 0x1b:
+			p.enter(escaped)
+			return i + 1
+		case c == 0x18, c == 0x1a, c == 0x07 && p.state == inOSC:
+			p.state = ground
+			return i + 1
+		}
+	}
+	return len(b)
+}
+
+func (p *parser) escape(c byte, to sink) {
+	switch {
+	case c == '[':
+		p.enter(inCSI)
+	case c == ']':
+		p.enter(inOSC)
+	case c == 'P', c == 'X', c == '^', c == '_':
+		p.enter(inString)
+	case c < 0x30:
+		p.enter(escapedInter)
+		p.inter = c
+	default:
+		p.state = ground
+		to.escape(0, c)
+	}
+}
+
+func (p *parser) csi(c byte, to sink) {
+	switch {
+	case c >= 0x40:
+		p.state = ground
+		switch {
+		case p.long:
+		case p.inter == 0:
+			to.csi(p.params, c)
+		case c == 'p':
+			to.csiInter(p.params, p.inter)
+		}
+	case c < 0x30:
+		p.inter = c
+	case len(p.params) < maxCSI:
+		p.params = append(p.params, c)
+	default:
+		p.long = true
+	}
+}

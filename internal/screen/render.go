@@ -1,0 +1,149 @@
+package screen
+
+import (
+	"slices"
+	"strings"
+
+	uv "github.com/charmbracelet/ultraviolet"
+	"github.com/charmbracelet/x/ansi"
+)
+
+const sgrReset = "\x1b[m"
+
+// Lines gives at most h lines of the screen, each at most w cells wide: text and SGR only, trailing blanks dropped, a
+// reset at the end of each line that used a style. Of the alternate screen these are the first lines; otherwise the
+// last ones that are in use, see Offset.
+func (s *Screen) Lines(w, h int) []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.cur == nil {
+		return nil
+	}
+	s.guard(s.settle)
+	from := s.offset(h)
+	lines := make([]string, 0, max(0, min(h, s.rows)))
+	for y := from; y < s.rows && len(lines) < h; y++ {
+		lines = append(lines, s.line(y, w))
+	}
+	return lines
+}
+
+// Offset is the screen's row that Lines(w, h) begins with.
+func (s *Screen) Offset(h int) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.cur == nil {
+		return 0
+	}
+	s.guard(s.settle)
+	return s.offset(h)
+}
+
+func (s *Screen) offset(h int) int {
+	if h >= s.rows || s.cur == &s.alt {
+		return 0
+	}
+	used := s.cur.y
+	for y := s.rows - 1; y > used; y-- {
+		if s.line(y, s.cols) != "" {
+			used = y
+		}
+	}
+	return clamp(used-h+1, 0, s.rows-h)
+}
+
+func (s *Screen) line(y, w int) string {
+	row := make(uv.Line, 0, s.cols)
+	for x := range s.cols {
+		c := s.cur.em.CellAt(x, y)
+		if c == nil {
+			break
+		}
+		row = append(row, *c)
+	}
+	return render(row, w)
+}
+
+// render draws the first w cells. Halves of wide characters that editing left behind are blank.
+func render(row uv.Line, w int) string {
+	row = row[:clamp(w, 0, len(row))]
+	end := len(row)
+	for end > 0 && blank(&row[end-1]) {
+		end--
+	}
+	var b strings.Builder
+	var pen uv.Style
+	for x := 0; x < end; {
+		c := &row[x]
+		text, width := c.Content, c.Width
+		switch {
+		case width == 1 && text != "":
+		case width == 2 && x+1 < len(row) && row[x+1].Width == 0 && text != "":
+		default:
+			text, width = " ", 1
+		}
+		if !c.Style.Equal(&pen) {
+			b.WriteString(c.Style.Diff(&pen))
+			pen = c.Style
+		}
+		b.WriteString(text)
+		x += width
+	}
+	if !pen.IsZero() {
+		b.WriteString(sgrReset)
+	}
+	return b.String()
+}
+
+func blank(c *uv.Cell) bool {
+	return c.Style.IsZero() && (c.Content == " " || c.Content == "" || c.Width == 0)
+}
+
+// Text is the screen as plain text: lines joined by \n, without trailing blanks and blank lines.
+func (s *Screen) Text() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return strings.Join(s.plain(), "\n")
+}
+
+func (s *Screen) plain() []string {
+	if s.cur == nil {
+		return nil
+	}
+	s.guard(s.settle)
+	lines := make([]string, s.rows)
+	end := 0
+	for y := range lines {
+		if lines[y] = plainLine(s.line(y, s.cols)); lines[y] != "" {
+			end = y + 1
+		}
+	}
+	return lines[:end]
+}
+
+func plainLine(styled string) string { return strings.TrimRight(ansi.Strip(styled), " ") }
+
+// maxReplay bounds the lines that Text gives.
+const maxReplay = 10000
+
+// Text replays a program's kept output on a screen of this size and gives plain text: the screen as it then is, or, if
+// lines > 0, the last lines (at most 10,000) of history and screen together.
+func Text(raw []byte, cols, rows, lines int) string {
+	lines = min(lines, maxReplay)
+	s := New(cols, rows, lines)
+	defer s.Close()
+	_, _ = s.Write(raw)
+	if lines <= 0 {
+		return s.Text()
+	}
+	var all []string
+	if past := s.History(0, lines); !s.Alt() {
+		for _, line := range past {
+			all = append(all, plainLine(line))
+		}
+	}
+	s.mu.Lock()
+	all = append(all, s.plain()...)
+	s.mu.Unlock()
+	return strings.Join(slices.Clone(all[max(0, len(all)-lines):]), "\n")
+}

@@ -1,0 +1,226 @@
+package screen
+
+import (
+	"slices"
+	"strconv"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/charmbracelet/x/ansi"
+	"github.com/charmbracelet/x/vt"
+)
+
+const (
+	placeholder = "\uFFFD" // stands for what must not be shown; one cell
+	maxCluster  = 64       // bytes of one character with all its marks; more is a placeholder
+	maxPending  = 1024
+)
+
+// Characters are held back in pending until it is certain that no mark, joiner or selector follows: the emulator takes
+// whole clusters only. Where they are cut depends on the stream alone, never on the pieces in which it came. Looking
+// at the screen (settle) ends the wait.
+
+func (s *Screen) ascii(run []byte) {
+	s.changed = true
+	s.commit(true)
+	n := len(run) - 1
+	s.putASCII(run[:n])
+	s.pending = append(s.pending, run[n])
+}
+
+func (s *Screen) wide(r rune) {
+	s.changed = true
+	if unsafeRune(r) {
+		r = utf8.RuneError
+	}
+	s.pending = utf8.AppendRune(s.pending, r)
+	if len(s.pending) >= maxPending {
+		s.commit(false)
+	}
+}
+
+// unsafeRune tells the characters that are invisible, turn the text around or control something, and may not even
+// ride on another character.
+func unsafeRune(r rune) bool {
+	switch {
+	case r < 0xa0:
+		return r < 0x20 || r >= 0x7f
+	case r >= 0x2500 && r < 0x2e80: // boxes, blocks, dingbats: frequent and harmless
+		return false
+	case r == 0x200c, r == 0x200d: // joiners belong to scripts and emoji
+		return false
+	case r == 0x115f, r == 0x1160, r == 0x3164, r == 0xffa0: // letters that show nothing
+		return true
+	}
+	return unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Cs)
+}
+
+// cluster splits the first character with its marks off b and gives what is to be shown for it.
+func cluster[T []byte | string](b T) (head, rest T, show string, width int) {
+	n := 1
+	if b[0] >= utf8.RuneSelf || len(b) > 1 && b[1] >= utf8.RuneSelf {
+		head, width = ansi.FirstGraphemeCluster(b, ansi.GraphemeWidth)
+		n = max(1, len(head))
+	} else {
+		width = 1
+	}
+	head, rest = b[:n], b[n:]
+	if width < 1 || width > 2 || n > maxCluster {
+		return head, rest, placeholder, 1
+	}
+	return head, rest, string(head), width
+}
+
+// commit puts what is pending on the screen: all of it, or all but the newest cluster.
+func (s *Screen) commit(all bool) {
+	b := s.pending
+	for len(b) > 0 {
+		head, rest, show, width := cluster(b)
+		if !all && len(rest) == 0 {
+			// Cut while the rest may still grow. It is over maxCluster then and stays so.
+			b = append(s.pending[:0], head[:min(len(head), 2*maxCluster)]...)
+			for !utf8.Valid(b) {
+				b = b[:len(b)-1]
+			}
+			s.pending = b
+			return
+		}
+		s.put(show, width)
+		b = rest
+	}
+	s.pending = s.pending[:0]
+}
+
+// put writes one cluster at the cursor.
+func (s *Screen) put(show string, width int) {
+	if len(show) == 1 && s.special[b2i(s.shifted)] {
+		if drawn, ok := vt.SpecialDrawing[show[0]]; ok {
+			show = drawn
+		}
+	}
+	s.last = append(s.last[:0], show...)
+	p := s.cur
+	switch {
+	case width > s.cols:
+		show, width = placeholder, 1
+	case p.wrap, !s.noWrap && p.x+width > s.cols:
+		s.wrapLine()
+	}
+	if s.insert {
+		p.out = appendSeq(p.out, width, '@')
+	}
+	p.out = append(p.out, show...)
+	s.advance(width)
+}
+
+func b2i(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+func (s *Screen) putASCII(run []byte) {
+	if s.insert || s.special[b2i(s.shifted)] {
+		for _, c := range run {
+			s.put(string(rune(c)), 1)
+		}
+		return
+	}
+	for len(run) > 0 {
+		if s.cur.wrap {
+			s.wrapLine()
+		}
+		n := min(len(run), s.cols-s.cur.x)
+		s.cur.out = append(s.cur.out, run[:n]...)
+		s.advance(n)
+		s.last = append(s.last[:0], run[n-1])
+		run = run[n:]
+	}
+}
+
+func (s *Screen) advance(width int) {
+	p := s.cur
+	p.x += width
+	if p.x >= s.cols {
+		p.x = s.cols - 1
+		p.wrap = !s.noWrap
+	}
+}
+
+func (s *Screen) wrapLine() {
+	s.cur.out = append(s.cur.out, '\r')
+	s.cur.x, s.cur.wrap = 0, false
+	s.lineFeed()
+}
+
+// lineFeed goes one line down, scrolling at the bottom. Scrolls of the whole screen are counted and done at once before
+// the lines are written, as long as none of these lines would itself be scrolled away.
+func (s *Screen) lineFeed() {
+	p := s.cur
+	p.wrap = false
+	whole := p.top == 0 && p.bottom == s.rows-1
+	if p.y == p.bottom && whole && !p.painted {
+		if p.scroll >= p.from {
+			s.flush()
+		}
+		if p.from > 0 {
+			p.scroll++
+		}
+	}
+	if p.y != p.bottom && p.y < s.rows-1 {
+		p.y++
+	}
+	p.out = append(p.out, '\n')
+	if s.rows == 1 || p.painted || !whole {
+		s.flush() // the emulator scrolls: one line at a time, or the history would overflow
+	}
+}
+
+// flush writes what is waiting to the emulator.
+func (s *Screen) flush() {
+	p := s.cur
+	if len(p.out) > 0 {
+		out, n := p.out, p.scroll
+		p.out, p.scroll = p.out[:0], 0
+		if n > 0 {
+			p.write(seq(n, 'S') + seq(n, 'A'))
+		}
+		_, _ = p.em.Write(out)
+		s.harvest(p)
+	}
+	pos := p.em.CursorPosition()
+	p.x, p.y = clamp(pos.X, 0, s.cols-1), clamp(pos.Y, 0, s.rows-1)
+	p.from = p.y
+}
+
+// settle makes the emulator show everything that has come.
+func (s *Screen) settle() {
+	s.commit(true)
+	s.flush()
+}
+
+// harvest moves what the emulator scrolled off the main screen into the history.
+func (s *Screen) harvest(p *page) {
+	if p.em.ScrollbackLen() == 0 {
+		return
+	}
+	back := p.em.Scrollback()
+	if p == &s.main && s.keep > 0 {
+		for _, line := range back.Lines() {
+			s.history = append(s.history, render(line, len(line)))
+		}
+		if over := len(s.history) - s.keep; over > max(64, s.keep/4) {
+			s.history = slices.Delete(s.history, 0, over)
+		}
+	}
+	back.Clear()
+}
+
+func seq(n int, final byte) string { return string(appendSeq(nil, n, final)) }
+
+func appendSeq(to []byte, n int, final byte) []byte {
+	to = append(to, "\x1b["...)
+	to = strconv.AppendInt(to, int64(n), 10)
+	return append(to, final)
+}
