@@ -43,25 +43,32 @@ func (s *Screen) offset(h int) int {
 	if h >= s.rows || s.cur == &s.alt {
 		return 0
 	}
-	used := s.cur.y
-	for y := s.rows - 1; y > used; y-- {
-		if s.line(y, s.cols) != "" {
-			used = y
-		}
+	used := s.rows - 1
+	for used > s.cur.y && s.blankLine(used) {
+		used--
 	}
 	return clamp(used-h+1, 0, s.rows-h)
 }
 
+func (s *Screen) blankLine(y int) bool {
+	for x := range s.cols {
+		if c := s.cur.em.CellAt(x, y); c != nil && !blank(c) {
+			return false
+		}
+	}
+	return true
+}
+
 func (s *Screen) line(y, w int) string {
-	row := make(uv.Line, 0, s.cols)
+	s.scratch = s.scratch[:0]
 	for x := range s.cols {
 		c := s.cur.em.CellAt(x, y)
 		if c == nil {
 			break
 		}
-		row = append(row, *c)
+		s.scratch = append(s.scratch, *c)
 	}
-	return render(row, w)
+	return render(s.scratch, w)
 }
 
 // render draws the first w cells. Halves of wide characters that editing left behind are blank.

@@ -24,6 +24,7 @@ import (
 	"slices"
 	"sync"
 
+	uv "github.com/charmbracelet/ultraviolet"
 	"github.com/charmbracelet/x/vt"
 )
 
@@ -50,6 +51,7 @@ type Screen struct {
 	modes
 	pending []byte // the newest characters, held back because a mark may follow; see text.go
 	last    []byte // the newest cluster, for REP
+	scratch uv.Line
 }
 
 // page is one of the two screens.
