@@ -3,6 +3,9 @@ package events
 
 import (
 	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
 	"time"
 )
 
@@ -51,10 +54,34 @@ type Query struct {
 	Actor   string    // exact
 	Subject string    // exact
 	Since   time.Time // not before
-	After   uint64    // only seq > After; with After or Cursor set the oldest come first
+	After   uint64    // only seq > After; when set the oldest come first
+	Before  uint64    // only seq < Before, 0 = no bound: with the newest seen so far, the page that is older
 	Forward bool      // oldest first from After, also when After is 0
-	Limit   int       // at most so many; 0 = DefaultLimit
+	Limit   int       // at most so many; 0 = DefaultLimit, never more than MaxLimit
 }
 
-// DefaultLimit bounds a page when the query names no limit.
-const DefaultLimit = 200
+const (
+	// DefaultLimit bounds a page when the query names no limit.
+	DefaultLimit = 200
+	// MaxLimit bounds every page.
+	MaxLimit = 10_000
+
+	maxType = 128
+)
+
+// Check says what is wrong with an event that somebody wants to write. Only the type can be: everything else is
+// escaped or shortened when it is written.
+func (e *Event) Check() error {
+	if e.Type == "" {
+		return errors.New(`an event needs a type, such as "deploy.done"`)
+	}
+	if len(e.Type) > maxType {
+		return fmt.Errorf("the event type %.40q… has %d bytes; at most %d are allowed", e.Type, len(e.Type), maxType)
+	}
+	for _, c := range []byte(e.Type) {
+		if (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && !strings.ContainsRune("._-:/", rune(c)) {
+			return fmt.Errorf("the event type %q may only have letters, digits and . _ - : /", e.Type)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,154 @@
+package events
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+)
+
+// cursor reads the log forward, across segments and rotations. Not for concurrent use.
+type cursor struct {
+	dir    string
+	damage *tally
+	after  uint64 // everything up to here was read
+
+	f    *os.File // nil before the first read
+	at   file
+	scan scanner
+	last bool // the file was rotated away: what is in it now is all there will ever be
+}
+
+func (c *cursor) close() {
+	if c.f != nil {
+		c.f.Close()
+		c.f = nil
+	}
+}
+
+// next returns the next intact line; false when there is none yet. The line is valid until the next call.
+func (c *cursor) next() (line []byte, ok bool, err error) {
+	for tries := 0; tries < relists; {
+		if c.f == nil {
+			found, err := c.seek()
+			if errors.Is(err, errMoved) {
+				tries++
+				continue
+			}
+			if err != nil || !found {
+				return nil, false, err
+			}
+		}
+		line, off, err := c.scan.next()
+		switch {
+		case err == nil:
+			seq, ok := unseal(line)
+			if !ok {
+				c.damage.add(Damage{c.at.name(), off, c.scan.off, why(line)}, line)
+			} else if seq > c.after {
+				c.after = seq
+				return line, true, nil
+			}
+		case !errors.Is(err, io.EOF):
+			return nil, false, fmt.Errorf("cannot read %s: %w", c.at.path, err)
+		default:
+			more, err := c.turn()
+			if errors.Is(err, errMoved) {
+				tries++
+				continue
+			}
+			if err != nil || !more {
+				return nil, false, err
+			}
+		}
+	}
+	return nil, false, fmt.Errorf("cannot read the events in %s: its files change faster than they can be read", c.dir)
+}
+
+// turn is called at the end of a file and reports whether there may be more: in the same file, looked at once more
+// because it was renamed or cut, or in the one that follows.
+func (c *cursor) turn() (more bool, err error) {
+	if c.at.active && !c.last {
+		now, err := statFile(c.at.path)
+		if err != nil {
+			return false, err
+		}
+		switch {
+		case now == nil || !os.SameFile(now, c.at.info):
+			c.last = true // renamed; its last lines may have come since we looked
+			return true, nil
+		case now.Size() < c.scan.off: // cut by somebody; its seqs tell what is new
+			c.scan = scanner{r: c.f}
+			return true, nil
+		}
+		return false, nil
+	}
+	files, err := list(c.dir)
+	if err != nil {
+		return false, err
+	}
+	for i, f := range files {
+		if same(f.info, c.at.info) {
+			if i+1 == len(files) {
+				return false, nil // nothing follows yet
+			}
+			return true, c.enter(files[i+1], 0)
+		}
+	}
+	c.close() // removed or replaced: find our place by seq
+	return c.seek()
+}
+
+// seek opens the file that has the first event after c.after, or an earlier one; false when there is no log.
+func (c *cursor) seek() (found bool, err error) {
+	files, err := list(c.dir)
+	if err != nil || len(files) == 0 {
+		return false, err
+	}
+	i := len(files) - 1
+	for ; i > 0; i-- {
+		first := files[i].first
+		if files[i].active {
+			if first, err = files[i].head(); err != nil {
+				return false, err
+			}
+		}
+		if first != 0 && first <= c.after+1 {
+			break
+		}
+	}
+	return true, c.enter(files[i], c.after)
+}
+
+// head returns the first intact seq of a file that is not open, 0 if there is none.
+func (f file) head() (uint64, error) {
+	o, err := f.open()
+	if err != nil {
+		return 0, err
+	}
+	defer o.Close()
+	return firstSeq(o)
+}
+
+// enter opens a file and goes to the first event after a seq.
+func (c *cursor) enter(f file, after uint64) error {
+	o, err := f.open()
+	if err != nil {
+		return err
+	}
+	off := int64(0)
+	if after > 0 {
+		info, err := o.Stat()
+		if err == nil {
+			off, err = locate(o, info.Size(), after)
+		}
+		if err != nil {
+			o.Close()
+			return fmt.Errorf("cannot read %s: %w", f.path, err)
+		}
+	}
+	c.close()
+	c.f, c.at, c.last = o, f, false
+	c.scan = scanner{r: o, off: off}
+	return nil
+}

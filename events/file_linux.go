@@ -1,0 +1,59 @@
+package events
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"syscall"
+	"time"
+)
+
+// errBusy means that another process holds the log's lock.
+var errBusy = errors.New("another process holds its lock")
+
+// fileLock is a held flock. The kernel gives it back when the process ends.
+type fileLock int
+
+// lockFile takes the lock, waiting at most that long. The file is opened each time: a lock file that somebody removed
+// would otherwise be two locks for as long as we live.
+func lockFile(path string, wait time.Duration) (fileLock, error) {
+	fd, err := syscall.Open(path, syscall.O_RDWR|syscall.O_CREAT|syscall.O_CLOEXEC, 0o600)
+	if err != nil {
+		return -1, fmt.Errorf("cannot open %s: %w", path, err)
+	}
+	pause := 50 * time.Microsecond
+	for deadline := time.Now().Add(wait); ; {
+		err = syscall.Flock(fd, syscall.LOCK_EX|syscall.LOCK_NB)
+		if err == nil {
+			return fileLock(fd), nil
+		}
+		if err != syscall.EINTR && err != syscall.EWOULDBLOCK {
+			break
+		}
+		if !time.Now().Before(deadline) {
+			err = errBusy
+			break
+		}
+		time.Sleep(pause)
+		pause = min(2*pause, time.Millisecond)
+	}
+	syscall.Close(fd)
+	return -1, fmt.Errorf("cannot lock %s: %w", path, err)
+}
+
+func (l fileLock) release() { syscall.Close(int(l)) }
+
+// datasync makes a file's content survive a power cut.
+func datasync(f *os.File) error {
+	c, err := f.SyscallConn()
+	if err != nil {
+		return err
+	}
+	var failed error
+	err = c.Control(func(fd uintptr) {
+		for failed = syscall.EINTR; failed == syscall.EINTR; {
+			failed = syscall.Fdatasync(int(fd))
+		}
+	})
+	return errors.Join(err, failed)
+}

@@ -1,0 +1,158 @@
+package events
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+const (
+	activeName = "events.jsonl"
+	lockName   = "events.lock"
+
+	// relists bounds how often a look at the folder is begun anew because the log was rotated meanwhile.
+	relists = 10
+)
+
+// file is one file of the log. All but the newest are segments that nobody writes to any more, named after their first
+// seq.
+type file struct {
+	path   string
+	first  uint64 // from the name; 0 for the active file
+	twin   int    // tells segments with the same first seq apart
+	active bool
+	info   fs.FileInfo
+}
+
+func (f file) name() string { return filepath.Base(f.path) }
+
+func segmentName(first uint64, twin int) string {
+	if twin > 0 {
+		return fmt.Sprintf("events-%d.%d.jsonl", first, twin)
+	}
+	return fmt.Sprintf("events-%d.jsonl", first)
+}
+
+func parseSegment(name string) (first uint64, twin int, ok bool) {
+	rest, found := strings.CutPrefix(name, "events-")
+	rest, isLog := strings.CutSuffix(rest, ".jsonl")
+	seq, number, twinned := strings.Cut(rest, ".")
+	first, err := strconv.ParseUint(seq, 10, 64)
+	if twinned && err == nil {
+		twin, err = strconv.Atoi(number)
+	}
+	return first, twin, found && isLog && err == nil && first <= maxSeq && name == segmentName(first, twin)
+}
+
+// list returns the log's files, the oldest first. No rotation happened between the look at the folder and the look at
+// the active file.
+func list(dir string) ([]file, error) {
+	active := filepath.Join(dir, activeName)
+	for range relists {
+		before, err := statFile(active)
+		if err != nil {
+			return nil, err
+		}
+		files, err := segments(dir)
+		if err != nil {
+			return nil, err
+		}
+		after, err := statFile(active)
+		if err != nil {
+			return nil, err
+		}
+		if same(before, after) {
+			if after != nil {
+				files = append(files, file{path: active, active: true, info: after})
+			}
+			return files, nil
+		}
+	}
+	return nil, fmt.Errorf("cannot read the events in %s: its files change faster than they can be listed", dir)
+}
+
+func segments(dir string) ([]file, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	var files []file
+	for _, e := range entries {
+		first, twin, ok := parseSegment(e.Name())
+		if !ok {
+			continue
+		}
+		info, err := statFile(filepath.Join(dir, e.Name()))
+		if err != nil {
+			return nil, err
+		}
+		if info == nil { // removed just now
+			continue
+		}
+		files = append(files, file{path: filepath.Join(dir, e.Name()), first: first, twin: twin, info: info})
+	}
+	slices.SortFunc(files, func(a, b file) int {
+		return cmp.Or(cmp.Compare(a.first, b.first), cmp.Compare(a.twin, b.twin))
+	})
+	return files, nil
+}
+
+// statFile returns nil when there is no file. Anything but a regular file is an error: opening it might block.
+func statFile(path string) (fs.FileInfo, error) {
+	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err == nil && !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is not a regular file", path)
+	}
+	return info, err
+}
+
+// same reports whether both are the same file, or both none.
+func same(a, b fs.FileInfo) bool {
+	if a == nil || b == nil {
+		return a == nil && b == nil
+	}
+	return os.SameFile(a, b)
+}
+
+// errMoved says that the folder has to be looked at again.
+var errMoved = errors.New("the file was renamed meanwhile")
+
+// open opens the file for reading, if it is still the one that was listed.
+func (f file) open() (*os.File, error) {
+	o, err := os.Open(f.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, errMoved
+	}
+	if err != nil {
+		return nil, err
+	}
+	info, err := o.Stat()
+	if err == nil && !os.SameFile(info, f.info) {
+		err = errMoved
+	}
+	if err != nil {
+		o.Close()
+		return nil, err
+	}
+	return o, nil
+}
+
+// firstSeq returns the first intact seq of an open file, 0 if there is none.
+func firstSeq(f *os.File) (uint64, error) {
+	info, err := f.Stat()
+	if err != nil {
+		return 0, err
+	}
+	s := &scanner{r: f}
+	seq, _, err := s.intact(info.Size())
+	return seq, err
+}

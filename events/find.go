@@ -1,0 +1,229 @@
+package events
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+)
+
+const (
+	pageBytes = 16 << 20 // of lines; a page is cut short beyond it
+
+	// oldInARow is how many lines in a row that are older than Query.Since end a search backwards. More than one,
+	// because a clock that was set leaves a stretch of wrong times.
+	oldInARow = 4096
+
+	// checkEvery is how many lines pass between two looks at the context.
+	checkEvery = 1024
+)
+
+// Find returns the events that a query selects: the newest first, unless After or Forward say otherwise. It reads from
+// the end of the log, or from After on, and no more than it must. A page that would exceed 16 MiB is cut short: only
+// an empty page says that there is no more. With Since, newest first, it stops after 4,096 events in a row that are
+// older.
+func (r *Reader) Find(ctx context.Context, q Query) ([]Event, error) {
+	if q.Limit <= 0 {
+		q.Limit = DefaultLimit
+	}
+	p := &page{q: q, limit: min(q.Limit, MaxLimit), ctx: ctx, needles: needles(q), damage: &r.damage}
+	var err error
+	if q.Forward || q.After > 0 {
+		err = p.forward(r.dir)
+	} else {
+		err = p.backward(r.dir)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the events of this city: %w", err)
+	}
+	return p.found, nil
+}
+
+// Match reports whether the query selects an event; Limit and Forward do not matter.
+func (q *Query) Match(e *Event) bool {
+	return e.Seq > q.After && (q.Before == 0 || e.Seq < q.Before) &&
+		(q.Actor == "" || q.Actor == e.Actor) && (q.Subject == "" || q.Subject == e.Subject) &&
+		(q.Since.IsZero() || !e.TS.Before(q.Since)) &&
+		(len(q.Types) == 0 || slices.ContainsFunc(q.Types, func(t string) bool { return matchType(t, e.Type) }))
+}
+
+func matchType(pattern, t string) bool {
+	if prefix, ok := strings.CutSuffix(pattern, "*"); ok {
+		return strings.HasPrefix(t, prefix)
+	}
+	return pattern == t
+}
+
+// needles returns sets of bytes: a line that has none of a set is not selected. They spare decoding what cannot match.
+func needles(q Query) [][][]byte {
+	var all [][][]byte
+	if len(q.Types) > 0 {
+		var set [][]byte
+		for _, t := range q.Types {
+			n := append([]byte(`"type":"`), strings.TrimSuffix(t, "*")...)
+			if !strings.HasSuffix(t, "*") {
+				n = append(n, '"')
+			}
+			set = append(set, n)
+		}
+		all = append(all, set)
+	}
+	for key, value := range map[string]string{"actor": q.Actor, "subject": q.Subject} {
+		if value != "" {
+			n, _ := appendString([]byte(`"`+key+`":`), value, maxName)
+			all = append(all, [][]byte{n})
+		}
+	}
+	return all
+}
+
+// page collects what a query selects.
+type page struct {
+	q       Query
+	limit   int
+	ctx     context.Context
+	needles [][][]byte
+	damage  *tally
+
+	found []Event
+	bytes int
+	lines int
+	old   int // lines in a row that are older than Since
+	low   uint64
+}
+
+// take looks at an intact line and reports whether more are wanted.
+func (p *page) take(line []byte) (more bool, err error) {
+	if p.lines++; p.lines%checkEvery == 0 && p.ctx.Err() != nil {
+		return false, p.ctx.Err()
+	}
+	for _, set := range p.needles {
+		if !slices.ContainsFunc(set, func(n []byte) bool { return bytes.Contains(line, n) }) {
+			return p.recent(line), nil
+		}
+	}
+	e, err := decode(line)
+	if err != nil || !p.q.Match(&e) {
+		return p.recent(line), nil
+	}
+	p.old = 0
+	p.found = append(p.found, e)
+	p.bytes += len(line)
+	return len(p.found) < p.limit && p.bytes < pageBytes, nil
+}
+
+// recent reports whether a search backwards with Since is to go on beyond a line that was not selected.
+func (p *page) recent(line []byte) bool {
+	if p.q.Since.IsZero() {
+		return true
+	}
+	_, rest, _ := bytes.Cut(line, []byte(`,"ts":"`))
+	stamp, _, _ := bytes.Cut(rest, []byte{'"'})
+	if t, err := time.Parse(time.RFC3339Nano, string(stamp)); err == nil && t.Before(p.q.Since) {
+		p.old++
+	} else {
+		p.old = 0
+	}
+	return p.q.Forward || p.q.After > 0 || p.old < oldInARow
+}
+
+func (p *page) forward(dir string) error {
+	c := &cursor{dir: dir, damage: p.damage, after: p.q.After}
+	defer c.close()
+	for {
+		line, ok, err := c.next()
+		if !ok || err != nil {
+			return err
+		}
+		if p.q.Before > 0 && c.after >= p.q.Before {
+			return nil
+		}
+		if more, err := p.take(line); !more || err != nil {
+			return err
+		}
+	}
+}
+
+func (p *page) backward(dir string) error {
+	p.low = p.q.Before
+	if p.low == 0 {
+		p.low = maxSeq + 1
+	}
+	for range relists {
+		files, err := list(dir)
+		if err != nil {
+			return err
+		}
+		more := true
+		for i := len(files) - 1; i >= 0 && more && err == nil; i-- {
+			if files[i].first < p.low {
+				more, err = p.backwardIn(files[i])
+			}
+		}
+		if !errors.Is(err, errMoved) { // else: look again and go on where we were
+			return err
+		}
+	}
+	return errors.New("its files change faster than they can be read")
+}
+
+func (p *page) backwardIn(f file) (more bool, err error) {
+	o, err := f.open()
+	if err != nil {
+		return false, err
+	}
+	defer o.Close()
+	info, err := o.Stat()
+	if err != nil {
+		return false, err
+	}
+	end := info.Size()
+	if p.low <= maxSeq {
+		if end, err = p.endBelow(o, end); err != nil {
+			return false, err
+		}
+	}
+	var failed error
+	more = true
+	err = backward(o, end, func(line []byte, off, to int64) bool {
+		seq, ok := unseal(line)
+		switch {
+		case !ok:
+			p.damage.add(Damage{f.name(), off, to, why(line)}, line)
+		case seq < p.low:
+			p.low = seq
+			more, failed = p.take(line)
+		}
+		return more
+	})
+	if errors.Is(err, io.ErrUnexpectedEOF) { // a torn line was cut off meanwhile
+		err = errMoved
+	}
+	return more && failed == nil, cmp.Or(failed, err)
+}
+
+// endBelow returns where the first event begins that is not below p.low.
+func (p *page) endBelow(r io.ReaderAt, size int64) (int64, error) {
+	off, err := locate(r, size, p.low-1)
+	if err != nil {
+		return 0, err
+	}
+	s := &scanner{r: r, off: off}
+	for {
+		line, off, err := s.next()
+		if errors.Is(err, io.EOF) {
+			return off, nil
+		}
+		if err != nil {
+			return 0, err
+		}
+		if seq, ok := unseal(line); ok && seq >= p.low {
+			return off, nil
+		}
+	}
+}

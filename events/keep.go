@@ -1,0 +1,192 @@
+package events
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"time"
+)
+
+// keep is the keeper: it flushes to the disk, tries again to write what waits, and looks for lines of other processes
+// while somebody waits for an event.
+func (l *Log) keep() {
+	timer := time.NewTimer(time.Hour)
+	defer timer.Stop()
+	var nextPoll time.Time
+	for {
+		var due <-chan time.Time
+		if wait, any := l.tend(time.Now(), &nextPoll); any {
+			timer.Reset(wait)
+			due = timer.C
+		}
+		select {
+		case <-l.stop:
+			return
+		case <-l.kick:
+		case <-due:
+		}
+	}
+}
+
+// tend does what is due and returns how long nothing will be.
+func (l *Log) tend(now time.Time, nextPoll *time.Time) (wait time.Duration, any bool) {
+	l.mu.Lock()
+	if l.queue.len() > 0 && !now.Before(l.state.retry) {
+		l.flush(now)
+	}
+	syncAt, retryAt := l.dirty.since, l.state.retry
+	queued := l.queue.len() > 0
+	l.mu.Unlock()
+
+	next := func(at time.Time) {
+		if d := max(0, at.Sub(now)); !any || d < wait {
+			wait, any = d, true
+		}
+	}
+	if !syncAt.IsZero() {
+		if syncAt = syncAt.Add(l.o.syncDelay); now.Before(syncAt) {
+			next(syncAt)
+		} else {
+			l.sync(now)
+		}
+	}
+	if queued {
+		next(retryAt)
+	}
+	if l.pollDue(now, nextPoll) {
+		next(*nextPoll)
+	}
+	return wait, any
+}
+
+// pollDue looks for other processes' lines when it is time, and reports whether there will be a next time.
+func (l *Log) pollDue(now time.Time, next *time.Time) bool {
+	if !l.recent.waited() {
+		l.polling.Store(false)
+		if !l.recent.waited() { // else somebody came just now
+			return false
+		}
+	}
+	l.polling.Store(true)
+	if !now.Before(*next) {
+		l.lookAround(now)
+		*next = now.Add(l.o.poll)
+	}
+	return true
+}
+
+// lookAround takes in complete lines that others wrote. It needs no lock: complete lines stay.
+func (l *Log) lookAround(now time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	info, err := statFile(l.path(activeName))
+	switch {
+	case err != nil:
+	case info != nil && l.f != nil && os.SameFile(info, l.info):
+		if info.Size() > l.tail.end {
+			err = l.takeIn(info.Size(), now)
+		}
+	default:
+		var last uint64
+		if last, err = l.files.Last(); err == nil {
+			l.recent.skip(last)
+		}
+	}
+	l.state.read = err
+}
+
+// sync makes the disk confirm what was written. A failed flush is never tried again on the same file, because the
+// kernel may have dropped what it could not write: a new file is begun instead.
+func (l *Log) sync(now time.Time) {
+	l.mu.Lock()
+	f, retired, dir := l.f, l.dirty.retired, l.dirty.dir
+	suspect, last := l.state.suspect, l.tail.last
+	l.dirty.since, l.dirty.retired, l.dirty.dir = time.Time{}, nil, false
+	l.mu.Unlock()
+
+	var old, failed error
+	for _, r := range retired {
+		if r != suspect {
+			old = errors.Join(old, l.o.datasync(r))
+		}
+		r.Close()
+	}
+	if f != suspect {
+		failed = l.o.datasync(f)
+		if failed == nil && dir {
+			failed = syncDir(l.dir)
+		}
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch {
+	case failed != nil:
+		l.distrust(f, last, failed, now)
+	case old != nil:
+		l.state.sync = old
+	case f != suspect:
+		l.state.sync, l.state.suspect = nil, nil
+	}
+}
+
+// distrust begins a new file after the disk failed to confirm f, at most once a minute.
+func (l *Log) distrust(f *os.File, last uint64, err error, now time.Time) {
+	l.state.sync = err
+	if f != l.f { // rotated meanwhile
+		return
+	}
+	l.state.suspect = f
+	if now.Sub(l.state.renewed) < renewPause {
+		return
+	}
+	l.queue.note(fmt.Sprintf("the disk failed to confirm events up to %d: %v. A power cut may lose some of them; a new file was begun", last, err), nil, now)
+	l.flush(now)
+}
+
+func syncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}
+
+// Close writes and flushes what waits, for at most a second if another process holds the lock, and ends every Follow.
+// The error says how many events were lost.
+func (l *Log) Close() error {
+	l.mu.Lock()
+	if l.closed {
+		l.mu.Unlock()
+		return nil
+	}
+	l.closed = true
+	deadline := time.Now().Add(closeWait)
+	for now := time.Now(); l.queue.len() > 0 && now.Before(deadline); now = time.Now() {
+		if l.flush(now); l.state.write != nil && !errors.Is(l.state.write, errBusy) {
+			break
+		}
+	}
+	lost, cause, dirty := uint64(l.queue.len())+l.queue.dropped, l.state.write, !l.dirty.since.IsZero() || len(l.dirty.retired) > 0
+	l.mu.Unlock()
+
+	close(l.stop)
+	l.keeper.Wait()
+	if dirty {
+		l.sync(time.Now())
+	}
+	l.recent.end()
+
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	err := l.state.sync
+	for _, f := range append(l.dirty.retired, l.f) {
+		if f != nil {
+			err = errors.Join(err, f.Close())
+		}
+	}
+	l.f, l.dirty.retired = nil, nil
+	if lost > 0 {
+		err = errors.Join(fmt.Errorf("%d events could not be written: %w", lost, cause), err)
+	}
+	return err
+}

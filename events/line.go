@@ -1,0 +1,200 @@
+package events
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"hash/crc32"
+	"strconv"
+	"time"
+	"unicode/utf8"
+)
+
+// A line is one JSON object that begins with its seq and ends with its seal:
+//
+//	{"seq":7,"ts":"…","type":"agent.started",…,"crc":"1a2b3c4d"}
+//
+// crc is the CRC-32C, in eight hex digits, of every byte of the line before the comma that leads to it. The seal has a
+// fixed length, so a line is checked without being parsed. A line without a seal is nobody's promise: it is skipped
+// and counted.
+const (
+	lineHead = `{"seq":`
+	sealHead = `,"crc":"`
+	sealTail = `"}`
+	sealSize = len(sealHead) + 8 + len(sealTail)
+
+	maxLine = 64 << 10     // bytes, with the newline
+	maxSeq  = 1<<53 - 1    // what every JSON reader can hold
+	maxBody = maxLine - 64 // a line without seq and seal
+
+	maxName    = 1 << 10  // encoded bytes of actor and subject
+	maxMessage = 16 << 10 // encoded bytes
+	maxHead    = 32 << 10 // encoded bytes kept of a payload that is too long
+)
+
+func checksum(b []byte) uint32 { return crc32.Update(0, crc32.MakeTable(crc32.Castagnoli), b) }
+
+// entry is an event that is ready to be written: all of it is encoded but the seq, which only the moment of writing
+// knows.
+type entry struct {
+	event Event
+	body  []byte // from the comma after the seq up to the seal
+}
+
+// prepare encodes an event. What is too long is shortened with a marker; event is then what a reader will get.
+func prepare(e Event, now time.Time) (entry, error) {
+	if err := e.Check(); err != nil {
+		return entry{}, err
+	}
+	if y := e.TS.Year(); e.TS.IsZero() || y < 1 || y > 9999 {
+		e.TS = now
+	}
+	e.TS = e.TS.UTC().Round(0)
+	b := make([]byte, 0, 160+len(e.Message)+len(e.Payload))
+	b = e.TS.AppendFormat(append(b, `,"ts":"`...), time.RFC3339Nano)
+	b, _ = appendString(append(b, `","type":`...), e.Type, maxName)
+	b, whole := appendString(append(b, `,"actor":`...), e.Actor, maxName)
+	for _, f := range [...]struct {
+		key, value string
+		limit      int
+	}{{`,"subject":`, e.Subject, maxName}, {`,"message":`, e.Message, maxMessage}} {
+		if f.value != "" {
+			var ok bool
+			b, ok = appendString(append(b, f.key...), f.value, f.limit)
+			whole = whole && ok
+		}
+	}
+	if len(e.Payload) > 0 {
+		p := payload(e.Payload, maxBody-len(b)-len(`,"payload":`))
+		b = append(append(b, `,"payload":`...), p...)
+		e.Payload = p
+	}
+	if !whole { // what was written differs from what was given
+		line := seal(nil, 0, b)
+		if err := json.Unmarshal(line, &e); err != nil {
+			return entry{}, fmt.Errorf("cannot encode event %s: %w", e.Type, err)
+		}
+	}
+	return entry{e, b}, nil
+}
+
+// seal appends the line of a body, newline included, to dst.
+func seal(dst []byte, seq uint64, body []byte) []byte {
+	start := len(dst)
+	dst = strconv.AppendUint(append(dst, lineHead...), seq, 10)
+	dst = append(dst, body...)
+	sum := checksum(dst[start:])
+	dst = append(dst, sealHead...)
+	for shift := 28; shift >= 0; shift -= 4 {
+		dst = append(dst, "0123456789abcdef"[sum>>shift&15])
+	}
+	return append(append(dst, sealTail...), '\n')
+}
+
+// unseal checks a line that comes without its newline and reads its seq. A carriage return at its end, left by an
+// editor, is no damage.
+func unseal(line []byte) (seq uint64, ok bool) {
+	line = bytes.TrimSuffix(line, []byte{'\r'})
+	body := len(line) - sealSize
+	if body <= len(lineHead) || len(line) >= maxLine || !bytes.HasPrefix(line, []byte(lineHead)) {
+		return 0, false
+	}
+	s := line[body:]
+	if !bytes.HasPrefix(s, []byte(sealHead)) || !bytes.HasSuffix(s, []byte(sealTail)) {
+		return 0, false
+	}
+	sum, err := strconv.ParseUint(string(s[len(sealHead):len(sealHead)+8]), 16, 32)
+	if err != nil || uint32(sum) != checksum(line[:body]) {
+		return 0, false
+	}
+	return leadingSeq(line)
+}
+
+func leadingSeq(line []byte) (seq uint64, ok bool) {
+	for _, c := range line[len(lineHead):] {
+		if c < '0' || c > '9' {
+			return seq, c == ',' && seq > 0
+		}
+		if seq = seq*10 + uint64(c-'0'); seq > maxSeq {
+			return 0, false
+		}
+	}
+	return 0, false
+}
+
+// decode reads a line that unseal accepted.
+func decode(line []byte) (Event, error) {
+	var e Event
+	err := json.Unmarshal(line, &e)
+	return e, err
+}
+
+// claims tells the highest seq that a damaged line after event last may have had, last if it was never one of ours. A
+// seq that a reader may have seen is not given out again.
+func claims(line []byte, last uint64) uint64 {
+	high := last
+	if bytes.HasPrefix(line, []byte(lineHead)) || bytes.Contains(line, []byte(sealHead)) {
+		high++
+	}
+	for rest := line; ; {
+		i := bytes.Index(rest, []byte(lineHead))
+		if i < 0 {
+			return high
+		}
+		rest = rest[i:]
+		if seq, ok := leadingSeq(rest); ok && seq > high && seq <= last+64 {
+			high = seq
+		}
+		rest = rest[len(lineHead):]
+	}
+}
+
+// appendString appends s as a JSON string of at most limit bytes. It reports false if a reader will not get exactly s
+// back: cut (marked by an ellipsis) or not UTF-8. Control characters are escaped, those that JSON would let pass too,
+// so that the file can be shown on a terminal.
+func appendString(dst []byte, s string, limit int) ([]byte, bool) {
+	const hex = "0123456789abcdef"
+	whole, end := true, len(dst)+limit-len(`…"`)
+	dst = append(dst, '"')
+	for i := 0; i < len(s); {
+		r, n := utf8.DecodeRuneInString(s[i:])
+		if len(dst)+6 > end {
+			return append(dst, `…"`...), false
+		}
+		switch {
+		case r == utf8.RuneError && n == 1:
+			dst, whole = append(dst, `\ufffd`...), false
+		case r == '"' || r == '\\':
+			dst = append(dst, '\\', byte(r))
+		case r == '\n':
+			dst = append(dst, '\\', 'n')
+		case r == '\t':
+			dst = append(dst, '\\', 't')
+		case r < 0x20 || r >= 0x7f && r < 0xa0 || r == 0x2028 || r == 0x2029:
+			dst = append(dst, '\\', 'u', hex[r>>12&15], hex[r>>8&15], hex[r>>4&15], hex[r&15])
+		default:
+			dst = append(dst, s[i:i+n]...)
+		}
+		i += n
+	}
+	return append(dst, '"'), whole
+}
+
+// payload returns one JSON value on one line, of at most limit bytes. What is too long or no JSON becomes an object
+// that says so and keeps the beginning.
+func payload(raw json.RawMessage, limit int) json.RawMessage {
+	var b bytes.Buffer
+	b.Grow(len(raw))
+	why := "truncated"
+	if err := json.Compact(&b, raw); err != nil {
+		why = "invalid"
+		b.Reset()
+		b.Write(raw[:min(len(raw), maxLine)])
+	} else if b.Len() <= limit {
+		return b.Bytes()
+	}
+	head := string(b.Bytes()[:min(b.Len(), maxHead)])
+	out := fmt.Appendf(nil, `{"%s":true,"bytes":%d,"head":`, why, len(raw))
+	out, _ = appendString(out, head, min(maxHead, limit-len(out)-1))
+	return append(out, '}')
+}

@@ -1,0 +1,297 @@
+package events
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"iter"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Options of a Log. The zero value is right for a city.
+type Options struct {
+	SegmentSize int64 // bytes after which a new file is begun; 0 = 64 MiB
+	Queue       int   // events kept while they cannot be written, the newest ones; 0 = 4096
+
+	lockWait  time.Duration // 0 = 50 ms
+	syncDelay time.Duration // 0 = 25 ms, half of what is promised: a flush takes time too
+	poll      time.Duration // 0 = 250 ms
+	datasync  func(*os.File) error
+}
+
+const (
+	queueBytes = 16 << 20
+	closeWait  = time.Second // for a lock that somebody holds, when closing
+)
+
+var (
+	// ErrQueued means that events could not be written now and wait in memory. They are written, in their order, as
+	// soon as that is possible, or counted by an events.gap. Health says why.
+	ErrQueued = errors.New("the event log cannot be written now")
+	// ErrClosed means that the log was closed.
+	ErrClosed = errors.New("the event log is closed")
+)
+
+// Log is an event log that is written to. Several processes may have the same log open.
+type Log struct {
+	dir    string
+	o      Options
+	files  Reader
+	recent recent
+
+	mu    sync.Mutex // held while writing, and never while waiting for a disk to confirm
+	f     *os.File   // nil until the first write
+	info  fs.FileInfo
+	tail  tail
+	queue queue
+	state health
+	dirty struct {
+		since   time.Time // of the oldest line that is not flushed, zero if there is none
+		dir     bool
+		retired []*os.File // rotated away, to be flushed and closed
+	}
+	closed bool
+
+	polling atomic.Bool
+	kick    chan struct{}
+	stop    chan struct{}
+	keeper  sync.WaitGroup
+}
+
+// Health is how a log does.
+type Health struct {
+	Degraded string   `json:"degraded,omitempty"` // what is wrong and what to do, "" = all is well
+	Queued   int      `json:"queued"`             // events that wait to be written
+	Dropped  uint64   `json:"dropped"`            // events that were lost and are not counted by an events.gap yet
+	Skipped  uint64   `json:"skipped"`            // damaged lines met so far
+	Damage   []Damage `json:"damage,omitempty"`   // the newest few of them
+}
+
+// Open opens the log in a city's .gc folder, which is made if need be. It reads the newest line only, takes no lock
+// and repairs nothing: the first Append does. The caller must Close it.
+func Open(dir string, o Options) (*Log, error) {
+	if o.SegmentSize <= 0 {
+		o.SegmentSize = 64 << 20
+	}
+	if o.Queue <= 0 {
+		o.Queue = 4096
+	}
+	setDefault(&o.lockWait, 50*time.Millisecond)
+	setDefault(&o.syncDelay, 25*time.Millisecond)
+	setDefault(&o.poll, 250*time.Millisecond)
+	if o.datasync == nil {
+		o.datasync = datasync
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("cannot open the event log: %w", err)
+	}
+	l := &Log{dir: dir, o: o, kick: make(chan struct{}, 1), stop: make(chan struct{})}
+	l.files.dir = dir
+	last, err := l.files.Last()
+	if err != nil {
+		return nil, fmt.Errorf("cannot open the event log: %w", err)
+	}
+	l.recent.skip(last)
+	l.keeper.Go(l.keep)
+	return l, nil
+}
+
+func setDefault(d *time.Duration, to time.Duration) {
+	if *d <= 0 {
+		*d = to
+	}
+}
+
+// Append writes events, all in one go, and returns the seq of the last. When it returns they are visible to every
+// reader, in this process and others; the disk confirms them within 50 ms, unwaited for. It blocks for one write, and
+// at most 50 ms for another process that writes.
+//
+// What cannot be written is kept, see ErrQueued; then last is 0. An event that Check refuses fails the whole batch,
+// and nothing of it is kept. Append keeps nothing of batch.
+func (l *Log) Append(batch ...Event) (last uint64, err error) {
+	now := time.Now()
+	entries := make([]entry, 0, len(batch))
+	for _, e := range batch {
+		en, err := prepare(e, now)
+		if err != nil {
+			return 0, err
+		}
+		entries = append(entries, en)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closed {
+		return 0, ErrClosed
+	}
+	l.queue.add(entries)
+	if now.Before(l.state.retry) {
+		l.queue.trim(l.o.Queue)
+	} else {
+		l.flush(now)
+	}
+	if l.queue.len() > 0 {
+		return 0, fmt.Errorf("%w: %w", ErrQueued, l.state.write)
+	}
+	if len(batch) == 0 {
+		return l.recent.newest(), nil
+	}
+	return l.tail.last, nil
+}
+
+// Last returns the newest seq that is known, 0 if there is none.
+func (l *Log) Last() uint64 { return l.recent.newest() }
+
+// Changed returns a channel that is closed as soon as an event newer than after exists, or the log is closed. Lines of
+// other processes are noticed within 250 ms. With an after that lies in the future it may be closed early.
+func (l *Log) Changed(after uint64) <-chan struct{} {
+	ch, first := l.recent.changed(after)
+	if first && l.polling.CompareAndSwap(false, true) {
+		l.poke()
+	}
+	return ch
+}
+
+// Find returns the events that a query selects; see Reader.Find.
+func (l *Log) Find(ctx context.Context, q Query) ([]Event, error) { return l.files.Find(ctx, q) }
+
+const (
+	followPage  = 256
+	followPause = 2 * time.Millisecond
+)
+
+// Follow yields every event after a seq, oldest first: history, then live, until ctx ends. A slow reader is merely
+// behind: nothing is buffered for it and nothing is lost. A read error, or ErrClosed, is yielded once, then Follow
+// ends. Payloads are shared between followers: do not change them. An after that lies in the future waits for it:
+// compare with Last.
+func (l *Log) Follow(ctx context.Context, after uint64) iter.Seq2[Event, error] {
+	return func(yield func(Event, error) bool) {
+		buf := make([]Event, 0, followPage)
+		var woken time.Time
+		for ctx.Err() == nil {
+			page, floor, reaches := l.recent.since(after, buf)
+			if !reaches {
+				var more bool
+				if after, more = l.catchUp(ctx, after, floor, yield); !more {
+					return
+				}
+				continue
+			}
+			for _, e := range page {
+				if !yield(e, nil) {
+					return
+				}
+				after = e.Seq
+			}
+			if len(page) > 0 {
+				continue
+			}
+			if !l.await(ctx, after, &woken) {
+				if ctx.Err() == nil {
+					yield(Event{}, ErrClosed)
+				}
+				return
+			}
+		}
+	}
+}
+
+// await waits for an event after a seq and reports whether there may be one. In a dense stream it lets a few more
+// come: waking a hundred followers for every single event is what would be slow.
+func (l *Log) await(ctx context.Context, after uint64, woken *time.Time) bool {
+	select {
+	case <-l.Changed(after):
+	case <-ctx.Done():
+		return false
+	}
+	now := time.Now()
+	dense := now.Sub(*woken) < followPause
+	*woken = now
+	if dense {
+		pause := time.NewTimer(followPause)
+		defer pause.Stop()
+		select {
+		case <-pause.C:
+		case <-ctx.Done():
+			return false
+		}
+	}
+	return l.recent.newest() > after || !l.recent.over()
+}
+
+// catchUp yields from the files what recent does not have any more, up to floor at least. It returns how far it came
+// and whether Follow goes on.
+func (l *Log) catchUp(ctx context.Context, after, floor uint64, yield func(Event, error) bool) (uint64, bool) {
+	c := &cursor{dir: l.dir, damage: &l.files.damage, after: after}
+	defer c.close()
+	for c.after < floor && ctx.Err() == nil {
+		e, ok, err := c.event()
+		if err != nil {
+			yield(Event{}, err)
+			return c.after, false
+		}
+		if !ok { // the rest up to floor was lost or removed
+			return max(c.after, floor), true
+		}
+		if !yield(e, nil) {
+			return c.after, false
+		}
+	}
+	return c.after, true
+}
+
+// Health says how the log does. It may wait for a write that is under way.
+func (l *Log) Health() Health {
+	l.mu.Lock()
+	h := Health{Queued: l.queue.len(), Dropped: l.queue.dropped, Degraded: l.state.String()}
+	l.mu.Unlock()
+	h.Skipped, h.Damage = l.files.Damaged()
+	return h
+}
+
+// health is what is wrong, by what was being done.
+type health struct {
+	write  error // of the newest attempt to write, nil if it succeeded
+	since  time.Time
+	sync   error // the disk did not confirm what was written to suspect
+	rotate error
+	read   error
+
+	suspect *os.File
+	renewed time.Time // when a new file was last begun because of suspect
+	retry   time.Time // no write before
+	backoff time.Duration
+	rotated time.Time // newest failed attempt to rotate
+}
+
+func (h *health) String() string {
+	var s []string
+	if h.write != nil {
+		s = append(s, fmt.Sprintf("events cannot be written and wait in memory: %v. %s", h.write, advice(h.write)))
+	}
+	if h.sync != nil {
+		s = append(s, fmt.Sprintf("the disk failed to keep events, a power cut may lose some: %v. Check the disk", h.sync))
+	}
+	if h.rotate != nil {
+		s = append(s, fmt.Sprintf("the event log grows beyond its size: %v", h.rotate))
+	}
+	if h.read != nil {
+		s = append(s, fmt.Sprintf("events of other processes cannot be read: %v", h.read))
+	}
+	return strings.Join(s, "; ")
+}
+
+func (l *Log) path(name string) string { return filepath.Join(l.dir, name) }
+
+// poke lets the keeper look at what there is to do.
+func (l *Log) poke() {
+	select {
+	case l.kick <- struct{}{}:
+	default:
+	}
+}

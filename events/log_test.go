@@ -1,0 +1,139 @@
+package events
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+func open(t testing.TB, dir string, o Options) *Log {
+	t.Helper()
+	l, err := Open(dir, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	return l
+}
+
+func appendN(t testing.TB, l *Log, n int) (last uint64) {
+	t.Helper()
+	for i := range n {
+		var err error
+		if last, err = l.Append(Event{Type: "test.ping", Actor: "t", Subject: fmt.Sprint("s", i%7), Message: fmt.Sprint("event ", i)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return last
+}
+
+// all returns what a reader that knows nothing gets from the files.
+func all(t testing.TB, dir string) []Event {
+	t.Helper()
+	r, err := OpenReader(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var found []Event
+	for after := uint64(0); ; {
+		page, err := r.Find(context.Background(), Query{After: after, Forward: true, Limit: MaxLimit})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(page) == 0 {
+			return found
+		}
+		found = append(found, page...)
+		after = page[len(page)-1].Seq
+	}
+}
+
+// gapless fails unless the seqs are first, first+1, … (law L9).
+func gapless(t testing.TB, got []Event, first uint64) {
+	t.Helper()
+	for i, e := range got {
+		if e.Seq != first+uint64(i) {
+			t.Fatalf("event %d has seq %d, want %d", i, e.Seq, first+uint64(i))
+		}
+	}
+}
+
+// L9: what Append returned is in the log, numbered without a gap.
+func TestAppendFind(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), ".gc")
+	l := open(t, dir, Options{})
+	last, err := l.Append(
+		Event{Type: "deploy.done", Actor: "ann", Subject: "a/b", Message: "line\n\x1b[31mred\u009b \"q\"", Payload: json.RawMessage(`{"x": [1, 2]}`)},
+		Event{Type: AgentStarted, Actor: "controller", Subject: "w-1"},
+		Event{Type: AgentCrashed, Actor: "controller", Subject: "w-1"},
+	)
+	if err != nil || last != 3 || l.Last() != 3 {
+		t.Fatalf("Append = %d, %v; Last = %d", last, err, l.Last())
+	}
+	got := all(t, dir)
+	gapless(t, got, 1)
+	if len(got) != 3 || got[0].Message != "line\n\x1b[31mred\u009b \"q\"" || string(got[0].Payload) != `{"x":[1,2]}` || got[0].TS.IsZero() {
+		t.Fatalf("read back %+v", got)
+	}
+	raw, err := os.ReadFile(filepath.Join(dir, activeName))
+	if err != nil || strings.ContainsAny(string(raw), "\x1b\u009b") {
+		t.Fatalf("control characters in the file (law L12), %v: %q", err, raw)
+	}
+	for _, c := range []struct {
+		q    Query
+		want string
+	}{
+		{Query{}, "[3 2 1]"},
+		{Query{Limit: 1}, "[3]"},
+		{Query{Before: 3}, "[2 1]"},
+		{Query{Before: 3, Limit: 1}, "[2]"},
+		{Query{Forward: true}, "[1 2 3]"},
+		{Query{After: 1}, "[2 3]"},
+		{Query{After: 1, Before: 3}, "[2]"},
+		{Query{After: 9}, "[]"},
+		{Query{Types: []string{"agent.*"}}, "[3 2]"},
+		{Query{Types: []string{"agent.crashed", "deploy.*"}}, "[3 1]"},
+		{Query{Types: []string{"agent"}}, "[]"},
+		{Query{Actor: "ann"}, "[1]"},
+		{Query{Subject: "w-1", Types: []string{"agent.started"}}, "[2]"},
+		{Query{Since: time.Now().Add(-time.Minute)}, "[3 2 1]"},
+		{Query{Since: time.Now().Add(time.Minute)}, "[]"},
+	} {
+		found, err := l.Find(t.Context(), c.q)
+		seqs := []uint64{}
+		for _, e := range found {
+			seqs = append(seqs, e.Seq)
+		}
+		if err != nil || fmt.Sprint(seqs) != c.want {
+			t.Errorf("Find(%+v) = %v, %v; want %s", c.q, seqs, err, c.want)
+		}
+	}
+}
+
+func TestFollowHistoryThenLive(t *testing.T) {
+	dir := t.TempDir()
+	l := open(t, dir, Options{})
+	appendN(t, l, 10)
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	want := uint64(4)
+	for e, err := range l.Follow(ctx, 3) {
+		if err != nil || e.Seq != want {
+			t.Fatalf("got %d, %v, want %d", e.Seq, err, want)
+		}
+		if want == 20 {
+			break
+		}
+		if want++; want > 10 {
+			appendN(t, l, 1)
+		}
+	}
+	if ctx.Err() != nil {
+		t.Fatal("Follow ended before event 20")
+	}
+}

@@ -1,0 +1,90 @@
+package events
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"os"
+	"time"
+)
+
+// Reader reads a log that others write, without any lock and without changing anything. Its methods may be called
+// from several goroutines.
+type Reader struct {
+	dir    string
+	damage tally
+}
+
+// OpenReader reads the log in a city's .gc folder. A folder without a log is an empty log; no folder is an error that
+// matches fs.ErrNotExist.
+func OpenReader(dir string) (*Reader, error) {
+	if _, err := os.Stat(dir); err != nil {
+		return nil, fmt.Errorf("cannot read the events of this city: %w", err)
+	}
+	return &Reader{dir: dir}, nil
+}
+
+// pollEvery is how often a file is looked at for lines that other processes wrote.
+const pollEvery = 100 * time.Millisecond
+
+// Follow yields every event after a seq, oldest first: history, then whatever is written, until ctx ends. A read error
+// is yielded once, then Follow ends. It looks at the file ten times a second; Log.Follow needs not.
+func (r *Reader) Follow(ctx context.Context, after uint64) iter.Seq2[Event, error] {
+	return func(yield func(Event, error) bool) {
+		c := &cursor{dir: r.dir, damage: &r.damage, after: after}
+		defer c.close()
+		timer := time.NewTimer(0)
+		defer timer.Stop()
+		for ctx.Err() == nil {
+			e, ok, err := c.event()
+			if err != nil {
+				yield(Event{}, err)
+				return
+			}
+			if ok {
+				if !yield(e, nil) {
+					return
+				}
+				continue
+			}
+			timer.Reset(pollEvery)
+			select {
+			case <-ctx.Done():
+			case <-timer.C:
+			}
+		}
+	}
+}
+
+// event is next, decoded.
+func (c *cursor) event() (Event, bool, error) {
+	for {
+		line, ok, err := c.next()
+		if !ok || err != nil {
+			return Event{}, false, err
+		}
+		if e, err := decode(line); err == nil {
+			return e, true, nil
+		}
+		c.damage.add(Damage{c.at.name(), c.scan.off - int64(len(line)) - 1, c.scan.off, "not an event"}, line)
+	}
+}
+
+// Last returns the newest seq, 0 if there is none.
+func (r *Reader) Last() (uint64, error) {
+	for range relists {
+		files, err := list(r.dir)
+		if err != nil {
+			return 0, err
+		}
+		t, err := endOf(files)
+		if !errors.Is(err, errMoved) {
+			return t.intact, err
+		}
+	}
+	return 0, fmt.Errorf("cannot read the events in %s: its files change faster than they can be read", r.dir)
+}
+
+// Damaged returns how many damaged lines were met so far, and the newest few of them.
+func (r *Reader) Damaged() (uint64, []Damage) { return r.damage.get() }

@@ -1,0 +1,139 @@
+package events
+
+import (
+	"slices"
+	"sync"
+)
+
+const (
+	recentEvents = 4096
+	recentBytes  = 8 << 20
+)
+
+// recent keeps the newest events decoded, so that a hundred followers read no file, and wakes those who wait. It has
+// its own lock: a reader never waits for a write.
+type recent struct {
+	mu    sync.Mutex
+	last  uint64
+	floor uint64 // every readable event after floor is in items
+	items []item
+	bytes int
+	wake  chan struct{} // closed by the next event; nil while nobody waits
+	done  bool
+}
+
+type item struct {
+	event Event
+	size  int
+}
+
+// publish shows events to all. Those that are not newer than the newest are known already.
+func (r *recent) publish(items []item) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, it := range items {
+		if it.event.Seq <= r.last {
+			continue
+		}
+		r.last = it.event.Seq
+		r.items = append(r.items, it)
+		r.bytes += it.size
+	}
+	if len(r.items) > 2*recentEvents || r.bytes > 2*recentBytes {
+		r.trim()
+	}
+	r.rouse()
+}
+
+func (r *recent) trim() {
+	drop := 0
+	for drop < len(r.items) && (len(r.items)-drop > recentEvents || r.bytes > recentBytes) {
+		r.bytes -= r.items[drop].size
+		r.floor = r.items[drop].event.Seq
+		drop++
+	}
+	r.items = slices.Delete(r.items, 0, drop)
+}
+
+// skip says that events up to last are in the files only.
+func (r *recent) skip(last uint64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if last <= r.last {
+		return
+	}
+	r.items, r.bytes, r.last, r.floor = nil, 0, last, last
+	r.rouse()
+}
+
+func (r *recent) rouse() {
+	if r.wake != nil {
+		close(r.wake)
+		r.wake = nil
+	}
+}
+
+// end wakes all who wait, for the last time.
+func (r *recent) end() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.done = true
+	r.rouse()
+}
+
+func (r *recent) newest() uint64 {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.last
+}
+
+// waited reports whether somebody waits.
+func (r *recent) waited() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.wake != nil
+}
+
+// changed returns a channel that is closed once there is an event after a seq, and whether it was the first to wait.
+func (r *recent) changed(after uint64) (ch <-chan struct{}, first bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.last > after || r.done {
+		closed := make(chan struct{})
+		close(closed)
+		return closed, false
+	}
+	if r.wake == nil {
+		r.wake, first = make(chan struct{}), true
+	}
+	return r.wake, first
+}
+
+// since fills buf with the events after a seq, as many as fit; floor is where memory begins if it does not reach back
+// that far.
+func (r *recent) since(after uint64, buf []Event) (found []Event, floor uint64, reaches bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if after < r.floor {
+		return buf[:0], r.floor, false
+	}
+	i, _ := slices.BinarySearchFunc(r.items, after+1, func(it item, seq uint64) int {
+		if it.event.Seq < seq {
+			return -1
+		}
+		return 1
+	})
+	n := min(len(r.items)-i, cap(buf))
+	buf = buf[:n]
+	for j := range n {
+		buf[j] = r.items[i+j].event
+	}
+	return buf, r.floor, true
+}
+
+// over reports whether the log was closed.
+func (r *recent) over() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.done
+}

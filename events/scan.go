@@ -1,0 +1,256 @@
+package events
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+)
+
+const window = 4 * maxLine // bytes read at a time
+
+// Damage is a stretch of a file that holds no event.
+type Damage struct {
+	File string `json:"file"`
+	From int64  `json:"from"` // first byte
+	To   int64  `json:"to"`   // first byte after it
+	Why  string `json:"why"`
+}
+
+func (d Damage) String() string {
+	return fmt.Sprintf("%s, bytes %d to %d: %s", d.File, d.From, d.To, d.Why)
+}
+
+// tally counts damaged lines, each once however often it is met.
+type tally struct {
+	mu    sync.Mutex
+	seen  map[damageKey]struct{}
+	total uint64
+	last  []Damage
+}
+
+// damageKey knows a damaged line again after its file was renamed.
+type damageKey struct {
+	from, to int64
+	sum      uint32
+}
+
+const (
+	tallySeen = 1024 // beyond it a line may be counted twice
+	tallyLast = 16
+)
+
+func (t *tally) add(d Damage, line []byte) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	k := damageKey{d.From, d.To, checksum(line)}
+	if _, known := t.seen[k]; known {
+		return
+	}
+	if t.seen == nil {
+		t.seen = map[damageKey]struct{}{}
+	}
+	if len(t.seen) < tallySeen {
+		t.seen[k] = struct{}{}
+	}
+	t.total++
+	if len(t.last) == tallyLast {
+		t.last = t.last[1:]
+	}
+	t.last = append(t.last, d)
+}
+
+func (t *tally) get() (uint64, []Damage) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.total, append([]Damage(nil), t.last...)
+}
+
+func why(line []byte) string {
+	switch {
+	case len(bytes.TrimSpace(line)) == 0:
+		return "empty line"
+	case bytes.IndexByte(line, 0) >= 0:
+		return "NUL bytes"
+	case len(line) >= maxLine:
+		return "longer than 64 KiB"
+	case !bytes.Contains(line, []byte(sealHead)):
+		return "no checksum: not written by gcity, or torn"
+	}
+	return "wrong checksum"
+}
+
+// scanner reads complete lines forward. What has no newline yet is not there yet: it is read anew the next time, since
+// a torn line may have been cut off and replaced meanwhile.
+type scanner struct {
+	r   io.ReaderAt
+	off int64  // where the next line begins
+	buf []byte // what is read of it and of the lines that follow
+	all []byte // backs buf
+}
+
+// next returns the next line, without its newline, and where it begins; io.EOF when there is no complete one. It ends
+// where s.off then is. The line is valid until the next call. Of a line that is far too long only the beginning is
+// returned: enough to be refused.
+func (s *scanner) next() (line []byte, off int64, err error) {
+	i := bytes.IndexByte(s.buf, '\n')
+	if i < 0 {
+		if err := s.fill(); err != nil {
+			return nil, s.off, err
+		}
+		if i = bytes.IndexByte(s.buf, '\n'); i < 0 {
+			return s.skip()
+		}
+	}
+	line, off = s.buf[:i], s.off
+	s.buf = s.buf[i+1:]
+	s.off += int64(i) + 1
+	return line, off, nil
+}
+
+// fill reads a window from off on; io.EOF when no complete line begins there.
+func (s *scanner) fill() error {
+	if s.all == nil {
+		s.all = make([]byte, window)
+	}
+	s.buf = nil
+	n, err := s.r.ReadAt(s.all, s.off)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return err
+	}
+	if n < window && bytes.IndexByte(s.all[:n], '\n') < 0 {
+		return io.EOF
+	}
+	s.buf = s.all[:n]
+	return nil
+}
+
+// skip steps over a line that fills the window. If its end is not written yet, nothing moves.
+func (s *scanner) skip() (line []byte, off int64, err error) {
+	line, s.buf = s.buf, nil
+	block := make([]byte, window)
+	for at := s.off + int64(len(line)); ; {
+		n, err := s.r.ReadAt(block, at)
+		if i := bytes.IndexByte(block[:n], '\n'); i >= 0 {
+			off = s.off
+			s.off = at + int64(i) + 1
+			return line, off, nil
+		}
+		if err != nil {
+			return nil, s.off, err
+		}
+		at += int64(n)
+	}
+}
+
+// lastBreak returns the offset behind the last newline before end, 0 if there is none.
+func lastBreak(r io.ReaderAt, end int64) (int64, error) {
+	block := make([]byte, window)
+	for end > 0 {
+		start := max(0, end-window)
+		b := block[:end-start]
+		if _, err := io.ReadFull(io.NewSectionReader(r, start, end-start), b); err != nil {
+			return 0, err
+		}
+		if i := bytes.LastIndexByte(b, '\n'); i >= 0 {
+			return start + int64(i) + 1, nil
+		}
+		end = start
+	}
+	return 0, nil
+}
+
+// visitor is given a line without its newline, where it begins, and where the next one does. The line is valid during
+// the call only. It answers whether it wants more.
+type visitor func(line []byte, off, to int64) (more bool)
+
+// backward visits the complete lines before end, the last one first.
+func backward(r io.ReaderAt, end int64, visit visitor) error {
+	end, err := lastBreak(r, end)
+	if err != nil {
+		return err
+	}
+	block := make([]byte, window)
+	for size := int64(maxLine); end > 0; size = window { // begin with little: mostly the newest are wanted
+		start := max(0, end-size)
+		b := block[:end-start]
+		if _, err := io.ReadFull(io.NewSectionReader(r, start, end-start), b); err != nil {
+			return err
+		}
+		if start > 0 {
+			cut := bytes.IndexByte(b, '\n') + 1
+			b, start = b[cut:], start+int64(cut)
+		}
+		if start == end { // one line fills the block: too long, or nearly
+			if start, err = lastBreak(r, end-1); err != nil {
+				return err
+			}
+			b = block[:min(end-start, window)]
+			if _, err := io.ReadFull(io.NewSectionReader(r, start, int64(len(b))), b); err != nil {
+				return err
+			}
+			if !visit(b[:len(b)-1], start, end) {
+				return nil
+			}
+		} else if !visitBackward(b, start, visit) {
+			return nil
+		}
+		end = start
+	}
+	return nil
+}
+
+// visitBackward visits the lines of b, which ends with a newline.
+func visitBackward(b []byte, off int64, visit visitor) bool {
+	for len(b) > 0 {
+		to := off + int64(len(b))
+		i := bytes.LastIndexByte(b[:len(b)-1], '\n') + 1
+		if !visit(b[i:len(b)-1], off+int64(i), to) {
+			return false
+		}
+		b = b[:i]
+	}
+	return true
+}
+
+// locate returns where the first event with a seq above after begins, or a place a little before it. It reads a
+// logarithm of the file: seqs rise.
+func locate(r io.ReaderAt, size int64, after uint64) (int64, error) {
+	lo, hi := int64(0), size
+	for hi-lo > window {
+		mid := lo + (hi-lo)/2
+		s := &scanner{r: r, off: mid}
+		if _, _, err := s.next(); err != nil && !errors.Is(err, io.EOF) { // the rest of some line
+			return 0, err
+		}
+		seq, end, err := s.intact(hi)
+		switch {
+		case err != nil:
+			return 0, err
+		case seq != 0 && seq <= after:
+			lo = end
+		default:
+			hi = mid
+		}
+	}
+	return lo, nil
+}
+
+// intact reads on to the next intact line that begins before limit and returns its seq and where it ends; seq 0 if
+// there is none.
+func (s *scanner) intact(limit int64) (seq uint64, end int64, err error) {
+	for s.off < limit {
+		line, _, err := s.next()
+		if errors.Is(err, io.EOF) {
+			return 0, s.off, nil
+		}
+		if err != nil {
+			return 0, s.off, err
+		}
+		if seq, ok := unseal(line); ok {
+			return seq, s.off, nil
+		}
+	}
+	return 0, s.off, nil
+}

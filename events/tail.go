@@ -1,0 +1,92 @@
+package events
+
+import (
+	"errors"
+	"fmt"
+	"io"
+)
+
+// tail is what is known about the end of a file.
+type tail struct {
+	intact uint64 // seq of the newest intact line, 0 if there is none
+	last   uint64 // highest seq that was given out, as far as can be told: damaged lines count
+	end    int64  // complete lines before this offset are known
+}
+
+// read takes in the complete lines from t.end on. Damaged ones, and intact ones if wanted, are shown to see.
+func (t *tail) read(r io.ReaderAt, see func(line []byte, seq uint64, off, to int64)) error {
+	s := &scanner{r: r, off: t.end}
+	for {
+		line, off, err := s.next()
+		t.end = off
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		seq, ok := unseal(line)
+		if ok {
+			t.intact = max(t.intact, seq)
+			t.last = max(t.last, seq)
+		} else {
+			t.last = claims(line, t.last)
+		}
+		t.end = s.off
+		if see != nil {
+			see(line, seq, off, s.off)
+		}
+	}
+}
+
+// find goes to the newest intact line of a file. It reads backwards, no more than it must.
+func (t *tail) find(r io.ReaderAt, size int64) error {
+	return backward(r, size, func(line []byte, _, to int64) bool {
+		seq, ok := unseal(line)
+		if ok {
+			t.intact, t.last, t.end = seq, max(t.last, seq), to
+		}
+		return !ok
+	})
+}
+
+// endOf returns the tail of a whole log, from its files in order. errMoved: list them again.
+func endOf(files []file) (tail, error) {
+	i := len(files) - 1
+	var t tail
+	for ; i >= 0; i-- {
+		if err := files[i].tail(&t, (*tail).find); err != nil {
+			return t, err
+		}
+		if t.intact > 0 {
+			break
+		}
+	}
+	for i = max(0, i); i < len(files); i++ {
+		if err := files[i].tail(&t, func(t *tail, r io.ReaderAt, _ int64) error { return t.read(r, nil) }); err != nil {
+			return t, err
+		}
+		t.end = 0 // of the next file
+	}
+	return t, nil
+}
+
+// tail opens a file and applies a method of tail to it.
+func (f file) tail(t *tail, do func(*tail, io.ReaderAt, int64) error) error {
+	o, err := f.open()
+	if err != nil {
+		return err
+	}
+	defer o.Close()
+	info, err := o.Stat()
+	if err == nil {
+		err = do(t, o, info.Size())
+	}
+	if errors.Is(err, io.ErrUnexpectedEOF) { // a torn line was cut off meanwhile
+		return errMoved
+	}
+	if err != nil {
+		return fmt.Errorf("cannot read %s: %w", f.path, err)
+	}
+	return nil
+}

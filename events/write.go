@@ -1,0 +1,290 @@
+package events
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"syscall"
+	"time"
+)
+
+const (
+	firstBackoff = 10 * time.Millisecond
+	maxBackoff   = time.Second
+	renewPause   = time.Minute // between attempts at a new file when the disk or the folder refuses
+
+	// decodeAtMost is how many bytes of other processes' lines are decoded for recent; beyond it followers read them
+	// from the file.
+	decodeAtMost = 1 << 20
+)
+
+// flush writes what waits, and notes whether that worked. l.mu is held.
+func (l *Log) flush(now time.Time) {
+	err := l.write(now)
+	if err == nil {
+		l.state.write, l.state.backoff, l.state.retry = nil, 0, time.Time{}
+		return
+	}
+	l.state.write = err
+	l.state.backoff = min(max(2*l.state.backoff, firstBackoff), maxBackoff)
+	l.state.retry = now.Add(l.state.backoff)
+	l.queue.trim(l.o.Queue)
+	l.poke()
+}
+
+func (l *Log) write(now time.Time) error {
+	lock, err := lockFile(l.path(lockName), l.o.lockWait)
+	if err != nil {
+		return err
+	}
+	defer lock.release()
+	if err := l.reach(now); err != nil {
+		return err
+	}
+	out := l.queue.pending(l.state.write, now)
+	size := int64(0)
+	for _, e := range out {
+		size += int64(len(e.body) + maxLine - maxBody)
+	}
+	if l.full(size, now) {
+		if err := l.rotate(now); err != nil {
+			return err
+		}
+	}
+	return l.put(out, now)
+}
+
+// reach makes sure that l.f is the active file, that all of it is known, and that it ends with a newline. The lock is
+// held.
+func (l *Log) reach(now time.Time) error {
+	info, err := statFile(l.path(activeName))
+	if err != nil {
+		return err
+	}
+	if l.f == nil || info == nil || !os.SameFile(info, l.info) {
+		if err := l.enter(now); err != nil {
+			return err
+		}
+		if info, err = l.f.Stat(); err != nil {
+			return err
+		}
+	}
+	if info.Size() < l.tail.end {
+		l.note(now, "the event log was cut by somebody", Damage{activeName, info.Size(), l.tail.end, "cut"})
+		l.tail = tail{last: l.tail.last}
+		if err := l.tail.find(l.f, info.Size()); err != nil {
+			return err
+		}
+	}
+	if info.Size() == l.tail.end {
+		return nil
+	}
+	if err := l.takeIn(info.Size(), now); err != nil {
+		return err
+	}
+	return l.heal(now)
+}
+
+// enter opens the active file, which is made if need be, and finds its end.
+func (l *Log) enter(now time.Time) error {
+	f, err := os.OpenFile(l.path(activeName), os.O_RDWR|os.O_APPEND|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	info, err := f.Stat()
+	t := tail{last: max(l.tail.last, l.recent.newest())}
+	if err == nil {
+		err = t.find(f, info.Size())
+	}
+	var old []file
+	if err == nil {
+		old, err = segments(l.dir)
+	}
+	newest := t.intact
+	if err == nil && t.intact == 0 {
+		var before tail
+		before, err = endOf(old)
+		t.last, newest = max(t.last, before.last), before.intact
+	}
+	if err != nil {
+		f.Close()
+		return err
+	}
+	if l.f != nil {
+		if !rotatedInto(old, l.info) {
+			l.note(now, "the event log was removed or replaced by somebody, and begun anew", Damage{activeName, 0, l.tail.end, "gone"})
+		}
+		l.dirty.retired = append(l.dirty.retired, l.f)
+	}
+	l.f, l.info, l.tail = f, info, t
+	l.dirty.dir = true
+	l.recent.skip(newest)
+	return nil
+}
+
+func rotatedInto(segments []file, info fs.FileInfo) bool {
+	for _, s := range segments {
+		if os.SameFile(s.info, info) {
+			return true
+		}
+	}
+	return false
+}
+
+// takeIn reads complete lines that others appended.
+func (l *Log) takeIn(size int64, now time.Time) error {
+	few := size-l.tail.end <= decodeAtMost
+	var items []item
+	var bad *Damage
+	err := l.tail.read(l.f, func(line []byte, seq uint64, from, to int64) {
+		if seq == 0 {
+			d := Damage{activeName, from, to, why(line)}
+			l.files.damage.add(d, line)
+			if bad == nil {
+				bad = &d
+			}
+			bad.To = to
+			return
+		}
+		if few {
+			if e, err := decode(line); err == nil {
+				items = append(items, item{e, len(line)})
+			}
+		}
+	})
+	if bad != nil {
+		l.note(now, "damaged lines in the event log are skipped", *bad)
+	}
+	if few {
+		l.recent.publish(items)
+	} else {
+		l.recent.skip(l.tail.intact)
+	}
+	return err
+}
+
+// heal completes or cuts off a torn last line.
+func (l *Log) heal(now time.Time) error {
+	info, err := l.f.Stat()
+	if err != nil || info.Size() <= l.tail.end {
+		return err
+	}
+	torn := Damage{activeName, l.tail.end, info.Size(), "torn"}
+	line := make([]byte, min(info.Size()-l.tail.end, maxLine))
+	if _, err := l.f.ReadAt(line, l.tail.end); err != nil && !errors.Is(err, io.EOF) {
+		return err
+	}
+	if _, ok := unseal(line); ok { // only the newline is missing
+		if _, err := l.f.Write([]byte{'\n'}); err != nil {
+			return err
+		}
+		l.note(now, "the last line of the event log had no end; it was completed", torn)
+		return l.takeIn(info.Size()+1, now)
+	}
+	if err := l.f.Truncate(l.tail.end); err != nil {
+		return err
+	}
+	l.note(now, "the last line of the event log was torn; it was cut off", torn)
+	return nil
+}
+
+func (l *Log) note(now time.Time, message string, d Damage) {
+	payload, err := json.Marshal(d)
+	if err == nil {
+		l.queue.note(message, payload, now)
+	}
+}
+
+// full reports whether a new file is to be begun before that many bytes are written.
+func (l *Log) full(more int64, now time.Time) bool {
+	if l.tail.end == 0 || now.Sub(l.state.rotated) < renewPause {
+		return false
+	}
+	return l.tail.end+more > l.o.SegmentSize || l.f == l.state.suspect && now.Sub(l.state.renewed) >= renewPause
+}
+
+// rotate makes the active file a segment and begins a new one. If the folder refuses, the old one is written on.
+func (l *Log) rotate(now time.Time) error {
+	first, err := firstSeq(l.f)
+	if err != nil {
+		return err
+	}
+	if first == 0 { // nothing but damage
+		first = l.tail.last + 1
+	}
+	name := segmentName(first, 0)
+	for twin := 1; ; twin++ {
+		info, err := statFile(l.path(name))
+		if err != nil {
+			return err
+		}
+		if info == nil {
+			break
+		}
+		name = segmentName(first, twin)
+	}
+	if err := os.Rename(l.path(activeName), l.path(name)); err != nil {
+		l.state.rotate, l.state.rotated = err, now
+		return nil
+	}
+	l.state.rotate, l.state.rotated = nil, time.Time{}
+	if l.f == l.state.suspect {
+		l.state.renewed = now
+	}
+	return l.enter(now)
+}
+
+// put writes entries with one call and shows them to all. If only a part gets through, its complete lines stand.
+func (l *Log) put(out []entry, now time.Time) error {
+	if len(out) == 0 {
+		return nil
+	}
+	var buf []byte
+	ends := make([]int, len(out))
+	items := make([]item, len(out))
+	for i, e := range out {
+		e.event.Seq = l.tail.last + 1 + uint64(i)
+		buf = seal(buf, e.event.Seq, e.body)
+		ends[i] = len(buf)
+		items[i] = item{e.event, len(e.body)}
+	}
+	n, err := l.f.Write(buf)
+	done := 0
+	for done < len(ends) && ends[done] <= n {
+		done++
+	}
+	whole := 0
+	if done > 0 {
+		whole = ends[done-1]
+	}
+	at, seekErr := l.f.Seek(0, io.SeekCurrent) // where the write ended: a stranger may have written before us
+	l.tail.end = at - int64(n-whole)
+	if n > whole {
+		err = errors.Join(err, l.f.Truncate(l.tail.end))
+	}
+	if done > 0 {
+		l.tail.last = items[done-1].event.Seq
+		l.tail.intact = l.tail.last
+		l.queue.wrote(done)
+		l.recent.publish(items[:done])
+		if l.dirty.since.IsZero() {
+			l.dirty.since = now
+			l.poke()
+		}
+	}
+	return errors.Join(err, seekErr)
+}
+
+func advice(err error) string {
+	switch {
+	case errors.Is(err, errBusy):
+		return "They are written when it lets go"
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT), errors.Is(err, syscall.EFBIG):
+		return "Free some space; they are written then"
+	case errors.Is(err, syscall.EROFS), errors.Is(err, fs.ErrPermission):
+		return "Make the folder writable; they are written then"
+	}
+	return "It is tried again every second"
+}
