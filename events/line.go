@@ -83,12 +83,15 @@ func seal(dst []byte, seq uint64, body []byte) []byte {
 	start := len(dst)
 	dst = strconv.AppendUint(append(dst, lineHead...), seq, 10)
 	dst = append(dst, body...)
-	sum := checksum(dst[start:])
+	return append(appendSeal(dst, checksum(dst[start:])), '\n')
+}
+
+func appendSeal(dst []byte, sum uint32) []byte {
 	dst = append(dst, sealHead...)
 	for shift := 28; shift >= 0; shift -= 4 {
 		dst = append(dst, "0123456789abcdef"[sum>>shift&15])
 	}
-	return append(append(dst, sealTail...), '\n')
+	return append(dst, sealTail...)
 }
 
 // unseal checks a line that comes without its newline and reads its seq. A carriage return at its end, left by an
@@ -99,12 +102,8 @@ func unseal(line []byte) (seq uint64, ok bool) {
 	if body <= len(lineHead) || len(line) >= maxLine || !bytes.HasPrefix(line, []byte(lineHead)) {
 		return 0, false
 	}
-	s := line[body:]
-	if !bytes.HasPrefix(s, []byte(sealHead)) || !bytes.HasSuffix(s, []byte(sealTail)) {
-		return 0, false
-	}
-	sum, err := strconv.ParseUint(string(s[len(sealHead):len(sealHead)+8]), 16, 32)
-	if err != nil || uint32(sum) != checksum(line[:body]) {
+	var want [sealSize]byte
+	if !bytes.Equal(line[body:], appendSeal(want[:0], checksum(line[:body]))) {
 		return 0, false
 	}
 	return leadingSeq(line)

@@ -44,7 +44,7 @@ const (
 func (t *tally) add(d Damage, line []byte) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	k := damageKey{d.From, d.To, checksum(line)}
+	k := damageKey{d.From, d.To, checksum(line[:min(len(line), maxLine)])} // of longer ones not all is known
 	if _, known := t.seen[k]; known {
 		return
 	}

@@ -1,0 +1,150 @@
+package events
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// noSync spares the tests that open hundreds of logs the disk.
+var noSync = Options{datasync: func(*os.File) error { return nil }}
+
+// content returns the bytes of a log of n events, and where its lines end.
+func content(t testing.TB, n int) (raw []byte, ends []int) {
+	t.Helper()
+	dir := t.TempDir()
+	l := open(t, dir, noSync)
+	appendN(t, l, n)
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	raw, err := os.ReadFile(filepath.Join(dir, activeName))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, c := range raw {
+		if c == '\n' {
+			ends = append(ends, i+1)
+		}
+	}
+	return raw, ends
+}
+
+// heal opens a log with this content, appends one event, and returns what is read then.
+func heal(t testing.TB, dir string, raw []byte) []Event {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(dir, activeName), raw, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	l, err := Open(dir, noSync)
+	if err != nil {
+		t.Fatal(err)
+	}
+	last, err := l.Append(Event{Type: "test.next", Actor: "t"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	got := all(t, dir)
+	if len(got) == 0 || got[len(got)-1].Seq != last || got[len(got)-1].Type != "test.next" {
+		t.Fatalf("the appended event %d is not the last of %+v", last, got)
+	}
+	return got
+}
+
+// S1: the log cut at every byte. The events before the cut are read, the repair is noted with the torn line's seq, the
+// next event is intact. L9: no gap.
+func TestCutAtEveryByte(t *testing.T) {
+	raw, ends := content(t, 4)
+	dir := t.TempDir()
+	for k := range len(raw) + 1 {
+		whole, torn := 0, k > 0 && raw[k-1] != '\n'
+		for _, end := range ends {
+			if end <= k || end == k+1 { // only the newline is missing: nothing is lost
+				whole++
+			}
+		}
+		got := heal(t, dir, raw[:k])
+		gapless(t, got, 1)
+		want := whole + 1
+		if torn {
+			want++
+		}
+		if len(got) != want {
+			t.Fatalf("cut at %d: %d events, want %d: %+v", k, len(got), want, got)
+		}
+		if torn != (got[len(got)-2+b2i(len(got) == 1)].Type == Repaired) {
+			t.Fatalf("cut at %d: torn %t, but got %+v", k, torn, got)
+		}
+	}
+}
+
+func b2i(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// S1 for any tail: what is intact before it stays readable, and the next event is intact.
+func FuzzTail(f *testing.F) {
+	raw, _ := content(f, 3)
+	f.Add([]byte(`{"seq":4,"ts":`), uint16(len(raw)))
+	f.Add([]byte("\x00\x00\x00\n\x00"), uint16(len(raw)))
+	f.Add([]byte("garbage\n{\"seq\":5,\"crc\":\"00000000\"}\n"), uint16(len(raw)-1))
+	f.Add(bytes.Repeat([]byte{'x'}, 3*maxLine), uint16(40))
+	f.Add(raw, uint16(len(raw)))
+	f.Fuzz(func(t *testing.T, tail []byte, cut uint16) {
+		keep := raw[:min(int(cut), len(raw))]
+		file := append(bytes.Clone(keep), tail...)
+		want := intactLines(file)
+		got := heal(t, t.TempDir(), file)
+		seen := map[uint64]bool{}
+		for i, e := range got {
+			if seen[e.Seq] || i > 0 && e.Seq <= got[i-1].Seq {
+				t.Fatalf("seq %d twice or not rising", e.Seq)
+			}
+			seen[e.Seq] = true
+		}
+		for _, seq := range want {
+			if !seen[seq] {
+				t.Fatalf("intact event %d is not read", seq)
+			}
+		}
+	})
+}
+
+// intactLines is the dumb twin of the reader: the rising seqs of the complete lines that are sealed and decodable.
+func intactLines(raw []byte) (seqs []uint64) {
+	last := uint64(0)
+	for line := range bytes.Lines(raw) {
+		line, complete := bytes.CutSuffix(line, []byte{'\n'})
+		if !complete {
+			break
+		}
+		seq, ok := unseal(line)
+		var e Event
+		if ok && seq > last && json.Unmarshal(line, &e) == nil {
+			seqs, last = append(seqs, seq), seq
+		}
+	}
+	return seqs
+}
+
+// A damaged last line may have been seen by somebody: its seq is not given out again.
+func TestDamagedLastLineKeepsItsSeq(t *testing.T) {
+	raw, ends := content(t, 4)
+	raw[ends[2]+20] ^= 1
+	got := heal(t, t.TempDir(), raw)
+	if n := len(got); n != 5 || got[3].Type != Repaired || got[3].Seq != 5 || got[4].Seq != 6 {
+		t.Fatalf("got %+v", got)
+	}
+	var d Damage
+	if err := json.Unmarshal(got[3].Payload, &d); err != nil || d.From != int64(ends[2]) || d.To != int64(ends[3]) {
+		t.Fatalf("the repair names %+v, %v", d, err)
+	}
+}
