@@ -1,0 +1,240 @@
+// Package fake is a session provider without processes, for drills and for tests. It keeps the promises of
+// session.Provider and lets its owner break things on purpose.
+package fake
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"gcity/session"
+)
+
+// Provider is a city's worth of pretended sessions. All methods may be called from several goroutines.
+type Provider struct {
+	exits chan session.Exit
+
+	mu      sync.Mutex
+	pid     int
+	lives   map[string]*life // by session name
+	blind   error
+	failing map[string]error // by agent
+	started map[string]int   // by agent
+}
+
+type life struct {
+	session.Status
+	meta  map[string]string
+	typed []string
+}
+
+// New returns a provider with no sessions.
+func New() *Provider {
+	return &Provider{
+		exits: make(chan session.Exit, 1024), pid: 1000,
+		lives: map[string]*life{}, failing: map[string]error{}, started: map[string]int{},
+	}
+}
+
+// Start implements session.Provider.
+func (p *Provider) Start(_ context.Context, s session.Spec) (session.Status, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if err := p.failing[s.Agent]; err != nil {
+		return session.Status{}, err
+	}
+	if l, ok := p.lives[s.Name]; ok && l.Alive {
+		return session.Status{}, fmt.Errorf("session %s: %w", s.Name, session.ErrExists)
+	}
+	p.pid++
+	p.started[s.Agent]++
+	now := time.Now()
+	l := &life{meta: map[string]string{}, Status: session.Status{
+		Name: s.Name, Agent: s.Agent, City: s.City, ID: s.ID, Alive: true, Ready: !session.NeedsSettling(&s), PID: p.pid,
+		Started: now, Activity: now, Fingerprint: s.Fingerprint,
+	}}
+	p.lives[s.Name] = l
+	return l.Status, nil
+}
+
+// live returns a living session. The caller holds mu.
+func (p *Provider) live(name string) (*life, error) {
+	l, ok := p.lives[name]
+	if !ok || !l.Alive {
+		return nil, fmt.Errorf("session %s: %w", name, session.ErrNotFound)
+	}
+	return l, nil
+}
+
+// Interrupt implements session.Provider: the pretended program takes note and lives on.
+func (p *Provider) Interrupt(_ context.Context, name string) error {
+	return p.with(name, func(l *life) { l.typed = append(l.typed, "^C") })
+}
+
+// Send implements session.Provider.
+func (p *Provider) Send(_ context.Context, name, text string) error {
+	return p.with(name, func(l *life) {
+		l.typed = append(l.typed, text)
+		l.Activity = time.Now()
+	})
+}
+
+// SendKeys implements session.Keyer.
+func (p *Provider) SendKeys(_ context.Context, name string, keys ...string) error {
+	return p.with(name, func(l *life) { l.typed = append(l.typed, strings.Join(keys, " ")) })
+}
+
+// Clear implements session.Clearer.
+func (p *Provider) Clear(_ context.Context, name string) error {
+	return p.with(name, func(l *life) { l.typed = nil })
+}
+
+func (p *Provider) with(name string, do func(*life)) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	l, err := p.live(name)
+	if err == nil {
+		do(l)
+	}
+	return err
+}
+
+// Stop implements session.Provider.
+func (p *Provider) Stop(_ context.Context, name string, _ time.Duration) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if l, err := p.live(name); err == nil {
+		p.end(l, session.Exit{Code: -1, Signal: "SIGINT", Asked: true})
+	}
+	return nil
+}
+
+// end makes a life a dead one and tells of it. The caller holds mu.
+func (p *Provider) end(l *life, e session.Exit) {
+	now := time.Now()
+	e.Name, e.Agent, e.ID, e.At, e.Uptime = l.Name, l.Agent, l.ID, now, now.Sub(l.Started)
+	l.Alive, l.PID, l.Exit = false, 0, &e
+	select {
+	case p.exits <- e:
+	default: // found again by List
+	}
+}
+
+// List implements session.Provider.
+func (p *Provider) List(context.Context) ([]session.Status, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.blind != nil {
+		return nil, p.blind
+	}
+	all := make([]session.Status, 0, len(p.lives))
+	for _, name := range slices.Sorted(maps.Keys(p.lives)) {
+		l := p.lives[name]
+		l.Ready = l.Ready || l.meta[session.ReadyMark] == "1"
+		all = append(all, l.Status)
+	}
+	return all, nil
+}
+
+// Output implements session.Provider: what was typed, a line each.
+func (p *Provider) Output(_ context.Context, name string, lines int) (string, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	l, ok := p.lives[name]
+	if !ok {
+		return "", fmt.Errorf("session %s: %w", name, session.ErrNotFound)
+	}
+	typed := l.typed
+	if lines > 0 {
+		typed = typed[max(0, len(typed)-lines):]
+	}
+	return strings.Join(typed, "\n"), nil
+}
+
+// Capture implements session.Capturer.
+func (p *Provider) Capture(ctx context.Context, name, _ string) ([]byte, error) {
+	text, err := p.Output(ctx, name, 0)
+	return []byte(text), err
+}
+
+// Exits implements session.Notifier.
+func (p *Provider) Exits() <-chan session.Exit { return p.exits }
+
+// Acknowledge implements session.Acknowledger.
+func (p *Provider) Acknowledge(_ context.Context, name, id string) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if l, ok := p.lives[name]; ok && !l.Alive && l.ID == id {
+		delete(p.lives, name)
+	}
+	return nil
+}
+
+// SetMeta implements session.Marker.
+func (p *Provider) SetMeta(_ context.Context, name, key, value string) error {
+	return p.with(name, func(l *life) {
+		if value == "" {
+			delete(l.meta, key)
+			return
+		}
+		l.meta[key] = value
+	})
+}
+
+// Meta implements session.Marker.
+func (p *Provider) Meta(_ context.Context, name, key string) (value string, err error) {
+	err = p.with(name, func(l *life) { value = l.meta[key] })
+	return value, err
+}
+
+// Crash ends the living session of an agent as if its program had. It reports whether there was one.
+func (p *Provider) Crash(agent string, code int, signal string) bool {
+	return p.fell(agent, func(l *life) { p.end(l, session.Exit{Code: code, Signal: signal}) })
+}
+
+// Vanish takes an agent's session away without a word.
+func (p *Provider) Vanish(agent string) bool {
+	return p.fell(agent, func(l *life) { delete(p.lives, l.Name) })
+}
+
+// Attach pretends that n viewers are at an agent's terminal.
+func (p *Provider) Attach(agent string, n int) bool {
+	return p.fell(agent, func(l *life) { l.Attached = n })
+}
+
+func (p *Provider) fell(agent string, do func(*life)) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, l := range p.lives {
+		if l.Agent == agent && l.Alive {
+			do(l)
+			return true
+		}
+	}
+	return false
+}
+
+// Blind makes List fail; nil makes it see again.
+func (p *Provider) Blind(err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.blind = err
+}
+
+// Fail makes an agent's starts fail; nil lets them succeed again.
+func (p *Provider) Fail(agent string, err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.failing[agent] = err
+}
+
+// Started counts an agent's starts.
+func (p *Provider) Started(agent string) int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.started[agent]
+}

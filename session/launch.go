@@ -1,0 +1,175 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"gcity/internal/shell"
+)
+
+// NeedsSettling reports whether something is left to do once a session's process runs: setup, readiness, a first nudge.
+// A provider marks a session that needs nothing of it as ready from its start.
+func NeedsSettling(s *Spec) bool {
+	return len(s.Setup) > 0 || s.SetupScript != "" || s.Ready.Needed() || s.Nudge != ""
+}
+
+// Launch runs PreStart, starts the session, and brings it to readiness. When it fails after the start, the session has
+// been ended again.
+func Launch(ctx context.Context, p Provider, s Spec) (Status, error) {
+	if err := s.runAll(ctx, "pre_start", s.PreStart); err != nil {
+		return Status{}, err
+	}
+	status, err := p.Start(ctx, s)
+	if err != nil || !NeedsSettling(&s) {
+		return status, err
+	}
+	if err := Settle(ctx, p, s); err != nil {
+		return Status{}, err
+	}
+	status.Ready = true
+	return status, nil
+}
+
+// Settle brings a session that has started to readiness: setup, readiness, first nudge, mark. It is for Launch, and for
+// a session whose launch a dead controller did not finish; setup then runs again. When it fails, the session
+// has been ended.
+func Settle(ctx context.Context, p Provider, s Spec) error {
+	err := s.settle(ctx, p)
+	if err == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopLimit)
+	defer cancel()
+	if stopErr := p.Stop(ctx, s.Name, 0); stopErr != nil {
+		return fmt.Errorf("%w; and its session could not be ended: %w", err, stopErr)
+	}
+	return err
+}
+
+const (
+	stopLimit = 10 * time.Second
+	pollFirst = 10 * time.Millisecond
+	pollMost  = 250 * time.Millisecond
+	lastLines = 5 // of a screen, in an error
+)
+
+func (s *Spec) settle(ctx context.Context, p Provider) error {
+	if err := s.runAll(ctx, "session_setup", s.Setup); err != nil {
+		return err
+	}
+	if s.SetupScript != "" {
+		if err := s.runAll(ctx, "session_setup_script", []string{quote(s.SetupScript)}); err != nil {
+			return err
+		}
+	}
+	if err := s.await(ctx, p); err != nil {
+		return err
+	}
+	if s.Nudge != "" {
+		if err := p.Send(ctx, s.Name, s.Nudge); err != nil {
+			return fmt.Errorf("its first line could not be typed: %w", err)
+		}
+	}
+	if m, ok := p.(Marker); ok {
+		if err := m.SetMeta(ctx, s.Name, ReadyMark, "1"); err != nil {
+			return fmt.Errorf("it is ready but cannot be marked so: %w", err)
+		}
+	}
+	return nil
+}
+
+// quote makes a path one word of a shell line.
+func quote(path string) string { return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'" }
+
+// runAll runs shell lines one after the other in the session's folder and environment. The marker GC_RUN lets a later
+// controller find what they leave behind.
+func (s *Spec) runAll(ctx context.Context, what string, lines []string) error {
+	for _, line := range lines {
+		env := append(slices.Clip(s.Env), "GC_RUN="+s.City+":"+s.ID)
+		res, err := shell.Run(ctx, shell.Line{Text: line, Dir: s.Dir, Env: env})
+		if err != nil {
+			return fmt.Errorf("%s: %w", what, err)
+		}
+		if res.Code != 0 {
+			return fmt.Errorf("%s %q failed with exit %d: %s", what, line, res.Code, tail(string(res.Output)))
+		}
+	}
+	return nil
+}
+
+// await waits until the session is ready (see Ready), has ended, or the deadline has passed.
+func (s *Spec) await(ctx context.Context, p Provider) error {
+	if !s.Ready.Needed() {
+		return nil
+	}
+	limit := s.Ready.Deadline
+	if limit <= 0 {
+		limit = DefaultReadyDeadline
+	}
+	ctx, cancel := context.WithTimeout(ctx, limit+s.Ready.Delay)
+	defer cancel()
+	delay := time.NewTimer(s.Ready.Delay)
+	defer delay.Stop()
+	select {
+	case <-delay.C:
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	for wait := pollFirst; s.Ready.Prefix != ""; wait = min(2*wait, pollMost) {
+		screen, err := p.Output(ctx, s.Name, 0)
+		if err == nil && shows(screen, s.Ready.Prefix) {
+			return nil
+		}
+		if err := s.ended(ctx, p); err != nil {
+			return err
+		}
+		delay.Reset(wait)
+		select {
+		case <-delay.C:
+		case <-ctx.Done():
+			return fmt.Errorf("it did not become ready: no line of its screen began with %q within %s; it shows: %s", s.Ready.Prefix, limit, tail(screen))
+		}
+	}
+	return nil
+}
+
+func shows(screen, prefix string) bool {
+	for line := range strings.Lines(screen) {
+		if strings.HasPrefix(line, prefix) {
+			return true
+		}
+	}
+	return false
+}
+
+// ended says that the session is over, and how. What cannot be seen is taken to live.
+func (s *Spec) ended(ctx context.Context, p Provider) error {
+	all, err := p.List(ctx)
+	if err != nil {
+		return nil
+	}
+	i := slices.IndexFunc(all, func(st Status) bool { return st.ID == s.ID })
+	switch {
+	case i >= 0 && all[i].Alive:
+		return nil
+	case i >= 0 && all[i].Exit != nil && all[i].Exit.Signal != "":
+		return fmt.Errorf("it ended by %s before it was ready", all[i].Exit.Signal)
+	case i >= 0 && all[i].Exit != nil:
+		return fmt.Errorf("it ended with exit %d before it was ready", all[i].Exit.Code)
+	}
+	return errors.New("it ended before it was ready")
+}
+
+// tail is the end of a text in one line.
+func tail(text string) string {
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	lines = lines[max(0, len(lines)-lastLines):]
+	for i := range lines {
+		lines[i] = strings.TrimSpace(lines[i])
+	}
+	return strings.Join(lines, " ⏎ ")
+}
