@@ -64,6 +64,9 @@ type History struct {
 func (h *History) Died(now time.Time, d Death, p Policy) Verdict {
 	reason := d.String()
 	crash := d.crash(p)
+	if crash && d == (Death{Uptime: d.Uptime}) {
+		reason += ", sooner than min_uptime"
+	}
 	if d.Uptime > p.longRun() {
 		h.Streak = 0
 	}
@@ -134,7 +137,7 @@ func (p Policy) longRun() time.Duration {
 	return p.MaxBackoff
 }
 
-// String says how it ended, in the fewest words: "exit 3", "SIGKILL", "exited 0 after 2s".
+// String says how it ended, in the fewest words: "exit 3", "SIGKILL", "start failed".
 func (d Death) String() string {
 	switch {
 	case d.Lost:
@@ -148,7 +151,7 @@ func (d Death) String() string {
 	case d.Code < 0:
 		return "ended, exit code unknown"
 	default:
-		return fmt.Sprintf("exited 0 after %s", d.Uptime.Round(time.Second/10))
+		return "exit 0"
 	}
 }
 
@@ -160,4 +163,15 @@ func jitter(now time.Time, span time.Duration) time.Duration {
 	h := fnv.New64a()
 	fmt.Fprint(h, now.UnixNano())
 	return time.Duration(h.Sum64() % uint64(span))
+}
+
+// Within counts the crashes of the last window.
+func (h *History) Within(now time.Time, window time.Duration) int {
+	n := 0
+	for _, t := range h.Crashes {
+		if now.Sub(t) < window {
+			n++
+		}
+	}
+	return n
 }

@@ -1,0 +1,130 @@
+package restart
+
+import (
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+var t0 = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+
+func policy(mode Mode) Policy {
+	return Policy{Mode: mode, MinUptime: 10 * time.Second, MaxRestarts: 5, Window: time.Hour, Backoff: time.Second, MaxBackoff: 30 * time.Second}
+}
+
+func TestWhatCountsAsACrash(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		mode    Mode
+		death   Death
+		crash   bool
+		outcome Outcome
+	}{
+		{"clean, long", Always, Death{Uptime: time.Minute}, false, Restart},
+		{"clean, too soon", Always, Death{Uptime: 9 * time.Second}, true, Restart},
+		{"clean at exactly min_uptime", Always, Death{Uptime: 10 * time.Second}, false, Restart},
+		{"clean, on-failure", OnFailure, Death{Uptime: time.Second}, false, Leave},
+		{"clean, never", Never, Death{Uptime: time.Second}, false, Leave},
+		{"exit 1", Always, Death{Code: 1, Uptime: time.Minute}, true, Restart},
+		{"exit 1, on-failure", OnFailure, Death{Code: 1, Uptime: time.Minute}, true, Restart},
+		{"exit 1, never", Never, Death{Code: 1, Uptime: time.Minute}, true, Leave},
+		{"by signal", OnFailure, Death{Code: -1, Signal: "SIGSEGV", Uptime: time.Minute}, true, Restart},
+		{"code unknown", OnFailure, Death{Code: -1, Uptime: time.Minute}, true, Restart},
+		{"start failed", OnFailure, Death{StartFailed: true}, true, Restart},
+		{"start failed, never", Never, Death{StartFailed: true}, true, Leave},
+		{"lost", Never, Death{Code: -1, Lost: true}, false, Restart},
+	} {
+		var h History
+		v := h.Died(t0, c.death, policy(c.mode))
+		if v.Crash != c.crash || v.Outcome != c.outcome {
+			t.Errorf("%s: crash %t, outcome %d; want %t, %d", c.name, v.Crash, v.Outcome, c.crash, c.outcome)
+		}
+		if v.Reason == "" {
+			t.Errorf("%s: no reason", c.name)
+		}
+	}
+}
+
+// The first restart is immediate, then the waits double up to the patrol interval; the crash after max_restarts
+// quarantines until one window later, and then the history is empty.
+func TestCrashLoop(t *testing.T) {
+	var h History
+	p := policy(Always)
+	now := t0
+	for i, wait := range []time.Duration{0, 1, 2, 4, 8} {
+		v := h.Died(now, Death{Code: 1}, p)
+		base := wait * time.Second
+		if v.Outcome != Restart || v.At.Before(now.Add(base)) || v.At.After(now.Add(base+base/10)) {
+			t.Errorf("crash %d: %v, restart in %v, want %v and up to a tenth", i+1, v.Outcome, v.At.Sub(now), base)
+		}
+		now = v.At
+	}
+	v := h.Died(now, Death{Code: 1}, p)
+	if v.Outcome != Quarantine || !v.At.Equal(now.Add(time.Hour)) {
+		t.Fatalf("the sixth crash: %+v", v)
+	}
+	if v := h.Died(v.At, Death{Code: 1}, p); v.Outcome != Restart || !v.At.Equal(now.Add(time.Hour)) {
+		t.Errorf("the first crash after a quarantine: %+v", v)
+	}
+}
+
+func TestALongRunEndsTheStreak(t *testing.T) {
+	var h History
+	p := policy(Always)
+	for range 3 {
+		h.Died(t0, Death{Code: 1}, p)
+	}
+	at := t0.Add(p.Window/5 + time.Second)
+	v := h.Died(at, Death{Code: 1, Uptime: p.Window/5 + time.Second}, p)
+	if !v.At.Equal(at) {
+		t.Errorf("waits %v after a long run", v.At.Sub(at))
+	}
+}
+
+func TestZeroMeansForEver(t *testing.T) {
+	var h History
+	p := policy(Always)
+	p.MaxRestarts = 0
+	for range 1000 {
+		if v := h.Died(t0, Death{Code: 1}, p); v.Outcome != Restart {
+			t.Fatalf("%+v", v)
+		}
+	}
+	if len(h.Crashes) > 0 {
+		t.Errorf("remembers %d crashes that nothing asks for", len(h.Crashes))
+	}
+}
+
+// Against a dumb twin: quarantine exactly when the last max_restarts+1 crashes since the last quarantine lie within one
+// window; memory stays bounded.
+func TestQuarantineAgreesWithADumbTwin(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p := policy(Always)
+		p.MaxRestarts = rapid.IntRange(1, 6).Draw(t, "max")
+		p.Window = time.Duration(rapid.IntRange(1, 100).Draw(t, "window")) * time.Second
+		var h History
+		var crashes []time.Time
+		now := t0
+		for range rapid.IntRange(1, 60).Draw(t, "deaths") {
+			now = now.Add(time.Duration(rapid.IntRange(0, 40).Draw(t, "gap")) * time.Second)
+			v := h.Died(now, Death{Code: 1}, p)
+			crashes = append(crashes, now)
+			n := 0
+			for _, c := range crashes {
+				if now.Sub(c) < p.Window {
+					n++
+				}
+			}
+			if want := n > p.MaxRestarts; (v.Outcome == Quarantine) != want {
+				t.Fatalf("%d crashes in the window, max_restarts %d: outcome %d", n, p.MaxRestarts, v.Outcome)
+			}
+			if v.Outcome == Quarantine {
+				crashes = nil
+			}
+			if v.At.Before(now) || len(h.Crashes) > p.MaxRestarts {
+				t.Fatalf("restart in the past, or %d crashes kept", len(h.Crashes))
+			}
+		}
+	})
+}
