@@ -39,53 +39,23 @@ func want(c *config.City, a *config.Agent, base environ) Want {
 	case c.Workspace.Suspended:
 		w.Suspended = "by city"
 	}
+	e, problems := c.Expand(a)
+	w.MakeDir = e.MakeDir
 	w.Spec = session.Spec{
 		Name: a.SessionName, Agent: a.Name, City: c.Path, Command: cmp.Or(a.StartCommand, c.Workspace.StartCommand),
-		Dir: c.Path, SetupScript: a.ScriptPath, Ready: ready(a), Nudge: a.Nudge, Cols: c.Session.Cols, Rows: c.Session.Rows,
+		Dir: e.Dir, Env: base.of(c, a, e.Dir), PreStart: e.PreStart, Setup: e.SessionSetup, SetupScript: e.Script,
+		Ready: ready(a), Nudge: a.Nudge, Cols: c.Session.Cols, Rows: c.Session.Rows,
 	}
 	w.Spec.Fingerprint = fingerprint(a, w.Spec.Command)
-	w.Problem = fill(&w, c, a)
-	w.Spec.Env = base.of(c, a, w.Spec.Dir)
-	return w
-}
-
-// fill expands the templates, and says why the agent cannot be started.
-func fill(w *Want, c *config.City, a *config.Agent) string {
-	v := c.Vars(a)
-	dir, err := config.Expand(a.Dir, v)
-	if err == nil && dir != "" {
-		w.MakeDir = !strings.HasPrefix(dir, "/") || strings.HasPrefix(dir, "//")
-		w.Spec.Dir, err = config.Resolve(c.Path, dir)
-	}
-	if err != nil {
-		return fmt.Sprintf("dir %v", err)
-	}
-	v.Dir, v.WorkDir = dir, w.Spec.Dir
-	if w.Spec.PreStart, err = expandAll(a.PreStart, v); err != nil {
-		return fmt.Sprintf("pre_start %v", err)
-	}
-	if w.Spec.Setup, err = expandAll(a.SessionSetup, v); err != nil {
-		return fmt.Sprintf("session_setup %v", err)
-	}
 	switch {
+	case len(problems) > 0:
+		w.Problem = problems[0].String()
 	case w.Spec.Command == "":
-		return fmt.Sprintf("no command: the agent at %s has no start_command, and neither has [workspace]; write one of them", w.Source)
+		w.Problem = fmt.Sprintf("no command: neither the agent (%s) nor [workspace] has a start_command; write one of them", w.Source)
 	case a.ScriptProblem != "":
-		return "session_setup_script cannot be read: " + a.ScriptProblem
+		w.Problem = "session_setup_script cannot be read: " + a.ScriptProblem
 	}
-	return ""
-}
-
-func expandAll(lines []string, v config.Vars) ([]string, error) {
-	var out []string
-	for _, line := range lines {
-		s, err := config.Expand(line, v)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, s)
-	}
-	return out, nil
+	return w
 }
 
 func ready(a *config.Agent) session.Ready {

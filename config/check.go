@@ -150,9 +150,9 @@ func oneOf(names ...string) func(any) string {
 	}
 }
 
-// Resolve makes a path of the configuration absolute: relative to the city's folder, "//x" too. A relative one that
+// resolve makes a path of the configuration absolute: relative to the city's folder, "//x" too. A relative one that
 // leaves the city by ".." is an error; symbolic links are followed wherever they lead.
-func Resolve(city, path string) (string, error) {
+func resolve(city, path string) (string, error) {
 	inner, ok := strings.CutPrefix(path, "//")
 	if !ok && filepath.IsAbs(path) {
 		return filepath.Clean(path), nil

@@ -48,7 +48,7 @@ func (o Origin) String() string {
 type Workspace struct {
 	Name            string // the folder's name where the file names none
 	Suspended       bool
-	SessionTemplate string // see Vars; its values go through session.Encode
+	SessionTemplate string // a template; its values go through session.Encode
 	StartCommand    string // of the agents that have none
 }
 
@@ -68,10 +68,10 @@ type Agent struct {
 	SessionSetup       []string
 	SessionSetupScript string
 
-	// Found out while loading: the name of its sessions, and of the script its absolute path, the SHA-256 of its content
-	// in hex, and why that could not be read.
-	SessionName                           string
-	ScriptPath, ScriptHash, ScriptProblem string
+	// Found out while loading: the name of its sessions; the SHA-256 of its script, hex, and why that could not be read.
+	SessionName   string
+	ScriptHash    string
+	ScriptProblem string
 
 	Restart   restart.Mode
 	MinUptime time.Duration

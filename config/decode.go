@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"gcity/restart"
 )
@@ -15,8 +16,9 @@ import (
 type decoder struct {
 	schema   schema
 	city     *City
-	file     string // as problems name it
-	lines    []int  // offset of each line
+	file     string            // as problems name it
+	lines    []int             // offset of each line
+	hashes   map[string]string // of the sources that could be read, by path
 	problems []Problem
 }
 
@@ -29,11 +31,16 @@ func (d *decoder) origin(at int) Origin {
 }
 
 func (d *decoder) problem(at int, key, format string, args ...any) {
-	d.problems = append(d.problems, Problem{Origin: d.origin(at), Key: key, Message: fmt.Sprintf(format, args...)})
+	d.say(d.origin(at), key, fmt.Sprintf(format, args...))
+}
+
+// say adds a problem. What came from the file is made fit to be shown: a key may be any text.
+func (d *decoder) say(o Origin, key, msg string) {
+	d.problems = append(d.problems, Problem{Origin: o, Key: visible(key), Message: visible(msg)})
 }
 
 func (d *decoder) warn(at int, key, format string, args ...any) {
-	d.city.Warnings = append(d.city.Warnings, Problem{Origin: d.origin(at), Key: key, Message: fmt.Sprintf(format, args...)})
+	d.city.Warnings = append(d.city.Warnings, Problem{Origin: d.origin(at), Key: visible(key), Message: fmt.Sprintf(format, args...)})
 }
 
 // table decodes the members of one table. origins receives where each value was written, under its path below base.
@@ -63,19 +70,23 @@ func (d *decoder) unknown(n *node, table string) {
 	}
 	switch near := suggest(n.key, names); {
 	case near != "":
-		d.problem(n.at, key, "unknown %s; did you mean %q?", what, near)
+		yet := ""
+		if d.schema.child(table, near).status == later {
+			yet = " (that is not supported yet)"
+		}
+		d.problem(n.at, key, "unknown %s; did you mean %q?%s", what, near, yet)
 	case table == "":
 		if in := d.elsewhere(n.key); in != "" && what == "key" {
 			d.problem(n.at, key, "unknown key; it belongs into %s, and a key belongs to the table whose [header] stands above it", in)
 			return
 		}
-		d.problem(n.at, key, "unknown %s; there are %s", what, list(d.tables()))
+		d.problem(n.at, key, "unknown %s; there are %s", what, list(d.usable("")))
 	default:
 		if in := d.elsewhere(n.key); in != "" {
 			d.problem(n.at, key, "unknown %s here; it belongs into %s", what, in)
 			return
 		}
-		d.problem(n.at, key, "unknown %s; a [%s] has %s", what, table, list(names))
+		d.problem(n.at, key, "unknown %s; [%s] has %s", what, table, list(d.usable(table)))
 	}
 }
 
@@ -92,13 +103,16 @@ func (d *decoder) elsewhere(name string) string {
 	return ""
 }
 
-// tables lists the supported tables.
-func (d *decoder) tables() []string {
+// usable lists what is supported in a table; all that is known in a table that is not.
+func (d *decoder) usable(table string) []string {
 	var out []string
-	for _, k := range d.schema.tables[""] {
+	for _, k := range d.schema.tables[table] {
 		if k.status == supported {
 			out = append(out, k.name())
 		}
+	}
+	if len(out) == 0 {
+		return d.schema.names(table)
 	}
 	return out
 }
@@ -218,10 +232,10 @@ func (d *decoder) scalar(n *node, k *key, a *Agent) {
 	if a != nil {
 		origins, name = a.Origins, k.name()
 	}
-	origins[name] = d.origin(n.at)
+	origins[name] = d.origin(n.value.start)
 	if k.kind == kindEnv {
 		for _, kid := range n.kids {
-			origins[name+"."+kid.key] = d.origin(kid.at)
+			origins[name+"."+kid.key] = d.origin(kid.value.start)
 			d.variable(kid, k)
 		}
 	}
@@ -279,6 +293,26 @@ func value(n *node, k *key) (any, string) {
 	return nil, wrong
 }
 
+// maxDuration keeps sums of durations and times far from overflowing.
+const maxDuration = 365 * 24 * time.Hour
+
+// visible shows what a terminal would obey, or hide.
+func visible(s string) string {
+	shown := func(r rune) bool { return strconv.IsPrint(r) }
+	if !strings.ContainsFunc(s, func(r rune) bool { return !shown(r) }) && utf8.ValidString(s) {
+		return s
+	}
+	var b strings.Builder
+	for _, r := range s {
+		if shown(r) && r != utf8.RuneError {
+			b.WriteRune(r)
+		} else {
+			fmt.Fprintf(&b, "\\u%04x", r)
+		}
+	}
+	return b.String()
+}
+
 func nul(s string) string {
 	if strings.IndexByte(s, 0) >= 0 {
 		return "contains a NUL character, which no program can be given; take it out"
@@ -299,6 +333,9 @@ func integer(text string, k kind) (any, string) {
 
 func duration(text string) (any, string) {
 	t, err := time.ParseDuration(text)
+	if err == nil && t > maxDuration {
+		return nil, fmt.Sprintf("%q is too long; at most a year, \"8760h\", is possible", text)
+	}
 	if err == nil {
 		return t, ""
 	}
@@ -308,12 +345,15 @@ func duration(text string) (any, string) {
 	if strings.ContainsAny(text, "dwy") {
 		return nil, fmt.Sprintf("%q is no duration: the largest unit is h; a day is \"24h\"", text)
 	}
-	return nil, fmt.Sprintf("%q is no duration, or too long; write it like \"500ms\", \"30s\", \"5m\" or \"1h30m\"", text)
+	if strings.Trim(text, "0123456789.nuµmsh+-") == "" && strings.ContainsAny(text, "smh") {
+		return nil, fmt.Sprintf("%q is too long; at most a year, \"8760h\", is possible", text)
+	}
+	return nil, fmt.Sprintf("%q is no duration; write it like \"500ms\", \"30s\", \"5m\" or \"1h30m\"", text)
 }
 
 func texts(n *node, wrong string) (any, string) {
 	if n.shape == shapeString {
-		return nil, fmt.Sprintf("is a string; it must be a list: put it in brackets, [%q]", n.text)
+		return nil, "is a string; it must be a list: put it in brackets, [\"…\"]"
 	}
 	if n.shape != shapeArray {
 		return nil, wrong

@@ -13,8 +13,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"github.com/BurntSushi/toml"
 )
 
 // What a file may be at most.
@@ -63,7 +61,7 @@ func Load(dir string, environ ...string) (*City, error) {
 	case errors.As(err, &f):
 		return nil, whole(dir, f.msg)
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, whole(dir, "is gone; put it back, or make a new one with \"gcity init\"")
+		return nil, whole(dir, "the file is gone; put it back, or make a new one with \"gcity init\"")
 	case err != nil:
 		return nil, fmt.Errorf("cannot read the city's configuration: %w", err)
 	}
@@ -96,7 +94,7 @@ func read(path string) ([]byte, error) {
 	}
 	defer f.Close()
 	if info, err := f.Stat(); err == nil && !info.Mode().IsRegular() {
-		return nil, &fault{msg: "is not a regular file; a configuration is one"}
+		return nil, &fault{msg: "it is not a regular file"}
 	}
 	data, err := io.ReadAll(io.LimitReader(f, MaxSize+1))
 	if err == nil && len(data) > MaxSize {
@@ -106,7 +104,7 @@ func read(path string) ([]byte, error) {
 }
 
 func tooLarge() *fault {
-	return &fault{msg: fmt.Sprintf("is larger than %d MB; no city needs that, is it the right file?", MaxSize>>20)}
+	return &fault{msg: fmt.Sprintf("the file is larger than %d MB; no city needs that, is it the right one?", MaxSize>>20)}
 }
 
 // Revision is the Revision of the configuration as it is on disk now, whether or not it is valid.
@@ -125,18 +123,20 @@ func Revision(dir string) (string, error) {
 			return c.Revision, nil
 		}
 	}
-	return revision([]string{path}, map[string][]byte{path: data}), nil
+	return revision([]string{path}, map[string]string{path: sum(data)}), nil
 }
 
 // Parse is Load for a configuration that has been read already. Scripts that it names are read from below dir, which is
 // taken as it stands.
 func Parse(dir string, data []byte, environ ...string) (*City, error) {
-	d := &decoder{file: FileName, schema: newSchema(), lines: lineStarts(data)}
-	d.city = &City{Path: dir, Sources: []string{filepath.Join(dir, FileName)}, Origins: map[string]Origin{}}
-	root, err := parseTOML(data)
-	var f *fault
-	if errors.As(err, &f) {
-		d.problem(f.at, "", "%s", f.msg)
+	path := filepath.Join(dir, FileName)
+	d := &decoder{file: FileName, schema: newSchema(), lines: lineStarts(data), hashes: map[string]string{path: sum(data)}}
+	d.city = &City{Path: dir, Sources: []string{path}, Origins: map[string]Origin{}}
+	root, faults := parseTOML(data)
+	for _, f := range faults {
+		d.problem(f.at, f.key, "%s", f.msg)
+	}
+	if len(faults) > 0 {
 		return nil, d.failure()
 	}
 	for _, table := range []string{"workspace", "daemon", "session", "events"} {
@@ -148,68 +148,8 @@ func Parse(dir string, data []byte, environ ...string) (*City, error) {
 	if len(d.problems) > 0 {
 		return nil, d.failure()
 	}
-	d.city.Revision = revision(d.city.Sources, map[string][]byte{d.city.Sources[0]: data})
+	d.city.Revision = revision(d.city.Sources, d.hashes)
 	return d.city, nil
-}
-
-// parseTOML reads a file as TOML: first what it may not be at all, then its grammar, then its sense. The error is a *fault.
-func parseTOML(data []byte) (*node, error) {
-	if len(data) > MaxSize {
-		return nil, tooLarge()
-	}
-	if at := bytes.IndexByte(data, 0); at >= 0 {
-		return nil, &fault{at: at, msg: "contains a NUL byte; this is not a text file, or it was not written to its end"}
-	}
-	data = unmarked(data)
-	if blank(data) {
-		return nil, &fault{msg: "is empty; a city needs at least one table, like [workspace]: make one with \"gcity init\" in a new folder"}
-	}
-	if f := nesting(data); f != nil {
-		return nil, f
-	}
-	root, err := tree(data)
-	if err == nil && len(tablesOf(root.get("agents")))+len(tablesOf(root.get("agent"))) > MaxAgents {
-		return nil, &fault{msg: fmt.Sprintf("has more than %d agents; a city has fewer", MaxAgents)}
-	}
-	var many *fault
-	if errors.As(err, &many) && many.limit {
-		return nil, err
-	}
-	var pe toml.ParseError
-	if _, strict := toml.Decode(string(data), &struct{}{}); errors.As(strict, &pe) {
-		return nil, &fault{at: pe.Position.Start, msg: pe.Message}
-	} else if strict != nil {
-		return nil, &fault{msg: strict.Error()}
-	}
-	return root, err
-}
-
-// unmarked blanks a byte order mark, so that offsets stay as they are.
-func unmarked(data []byte) []byte {
-	if rest, ok := bytes.CutPrefix(data, []byte("\xef\xbb\xbf")); ok {
-		return append([]byte("   "), rest...)
-	}
-	return data
-}
-
-// blank reports whether there is nothing but space and comments.
-func blank(data []byte) bool {
-	for line := range bytes.Lines(data) {
-		if line = bytes.TrimSpace(line); len(line) > 0 && line[0] != '#' {
-			return false
-		}
-	}
-	return true
-}
-
-func lineStarts(data []byte) []int {
-	out := make([]int, 1, 1+bytes.Count(data, []byte("\n")))
-	for i, c := range data {
-		if c == '\n' {
-			out = append(out, i+1)
-		}
-	}
-	return out
 }
 
 // environment lets the environment beat the file.
@@ -242,16 +182,12 @@ func (d *decoder) failure() *Error {
 	return &Error{Path: d.city.Path, Problems: d.problems}
 }
 
-// revision hashes sources; content that is given is not read again.
-func revision(sources []string, have map[string][]byte) string {
+// revision is one hash over those of the sources. A source that cannot be read has none: that is the problem of the agent
+// that names it.
+func revision(sources []string, hashes map[string]string) string {
 	h := sha256.New()
 	for _, path := range sources {
-		data, ok := have[path]
-		if !ok {
-			data, _ = read(path) // a script that cannot be read is a problem of its agent, and counts as empty
-		}
-		sum := sha256.Sum256(data)
-		fmt.Fprintf(h, "%s\x00%x\n", path, sum)
+		fmt.Fprintf(h, "%s\x00%s\n", path, hashes[path])
 	}
 	return hex.EncodeToString(h.Sum(nil))
 }

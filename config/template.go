@@ -3,7 +3,9 @@ package config
 import (
 	"errors"
 	"fmt"
+	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"text/template"
 	"text/template/parse"
@@ -11,9 +13,8 @@ import (
 	"gcity/session"
 )
 
-// Vars is what a template may name. In session_template every value goes through session.Encode, and Session, WorkDir and
-// Dir are not known yet; in dir, WorkDir and Dir are not.
-type Vars struct {
+// vars is what a template may name.
+type vars struct {
 	City, CityName string // the city's name
 	CityRoot       string // absolute path of its folder
 	ConfigDir      string // of the file that declares the agent
@@ -25,29 +26,75 @@ type Vars struct {
 	WorkDir        string // working folder, absolute
 }
 
-// Vars are the values for an agent's templates before its working folder is known.
-func (c *City) Vars(a *Agent) Vars {
-	return Vars{City: c.Workspace.Name, CityName: c.Workspace.Name, CityRoot: c.Path, ConfigDir: c.Path, Agent: a.Name,
+func (c *City) vars(a *Agent) vars {
+	return vars{City: c.Workspace.Name, CityName: c.Workspace.Name, CityRoot: c.Path, ConfigDir: c.Path, Agent: a.Name,
 		Name: a.Name, Session: a.SessionName}
 }
 
-// MaxExpanded is the size in bytes that a template and what it becomes may have.
-const MaxExpanded = 64 << 10
+// Expanded is what the templates and paths of an agent come to.
+type Expanded struct {
+	Dir          string // working folder, absolute
+	MakeDir      bool   // it is made if it is missing
+	PreStart     []string
+	SessionSetup []string
+	Script       string // session_setup_script, absolute; "" = none
+}
 
-// Expand fills a template in. The language is a part of text/template: fields, if, with, comparisons and the like. What
+// Expand fills an agent's templates in. It is pure. The problems are those that Load would have told.
+func (c *City) Expand(a *Agent) (Expanded, []Problem) {
+	out, v := Expanded{Dir: c.Path}, c.vars(a)
+	var problems []Problem
+	say := func(key string, err error) {
+		problems = append(problems, Problem{Origin: a.Origins[key], Key: "agents." + key, Message: visible(err.Error())})
+	}
+	var err error
+	if v.Dir, err = expand(a.Dir, v, "Dir", "WorkDir"); err == nil && v.Dir != "" {
+		out.MakeDir = !filepath.IsAbs(v.Dir) || strings.HasPrefix(v.Dir, "//")
+		out.Dir, err = resolve(c.Path, v.Dir)
+	}
+	if err != nil {
+		say("dir", err)
+	}
+	v.WorkDir = out.Dir
+	lines := func(key string, from []string) (to []string) {
+		for i, line := range from {
+			line, err := expand(line, v)
+			if err != nil {
+				say(key, fmt.Errorf("item %d %w", i+1, err))
+			}
+			to = append(to, line)
+		}
+		return to
+	}
+	out.PreStart = lines("pre_start", a.PreStart)
+	out.SessionSetup = lines("session_setup", a.SessionSetup)
+	if script, err := expand(a.SessionSetupScript, v); err != nil {
+		say("session_setup_script", err)
+	} else if script != "" {
+		if out.Script, err = resolve(c.Path, script); err != nil {
+			say("session_setup_script", err)
+		}
+	}
+	return out, problems
+}
+
+// maxExpanded is the size in bytes that a template and what it becomes may have.
+const maxExpanded = 64 << 10
+
+// expand fills a template in that may not name the unknown fields. The language is a part of text/template: fields, if, with, comparisons and the like. What
 // loops, grows or defines is refused, so an expansion ends and is small.
-func Expand(text string, v Vars) (string, error) {
+func expand(text string, v vars, unknown ...string) (string, error) {
 	if !strings.Contains(text, "{{") {
 		return text, nil
 	}
-	if len(text) > MaxExpanded {
-		return "", fmt.Errorf("is a template of %d bytes; %d are the most", len(text), MaxExpanded)
+	if len(text) > maxExpanded {
+		return "", fmt.Errorf("is a template of %d bytes; %d are the most", len(text), maxExpanded)
 	}
 	t, err := template.New("").Option("missingkey=error").Parse(text)
 	if err != nil {
 		return "", fmt.Errorf("is no template: %s", plainly(err))
 	}
-	if err := allowed(t); err != nil {
+	if err := allowed(t, unknown); err != nil {
 		return "", err
 	}
 	var out capped
@@ -66,59 +113,59 @@ func plainly(err error) string {
 	return msg
 }
 
-// capped is a writer that takes MaxExpanded bytes.
+// capped is a writer that takes maxExpanded bytes.
 type capped struct{ strings.Builder }
 
 var errTooLong = errors.New("it becomes too long")
 
 func (c *capped) Write(p []byte) (int, error) {
-	if c.Len()+len(p) > MaxExpanded {
+	if c.Len()+len(p) > maxExpanded {
 		return 0, errTooLong
 	}
 	return c.Builder.Write(p)
 }
 
 // allowed walks a template and refuses what it may not use.
-func allowed(t *template.Template) error {
+func allowed(t *template.Template, unknown []string) error {
 	if len(t.Templates()) > 1 {
 		return errors.New("defines a template within a template; that cannot be done here")
 	}
 	if t.Tree == nil || t.Root == nil {
 		return nil
 	}
-	return allowedNode(t.Root)
+	return allowedNode(t.Root, unknown)
 }
 
-func allowedNode(n parse.Node) error {
+func allowedNode(n parse.Node, unknown []string) error {
 	switch n := n.(type) {
 	case *parse.ListNode:
 		if n == nil {
 			return nil
 		}
 		for _, kid := range n.Nodes {
-			if err := allowedNode(kid); err != nil {
+			if err := allowedNode(kid, unknown); err != nil {
 				return err
 			}
 		}
 	case *parse.ActionNode:
-		return allowedNode(n.Pipe)
+		return allowedNode(n.Pipe, unknown)
 	case *parse.IfNode:
-		return allowedBranch(&n.BranchNode)
+		return allowedBranch(&n.BranchNode, unknown)
 	case *parse.WithNode:
-		return allowedBranch(&n.BranchNode)
+		return allowedBranch(&n.BranchNode, unknown)
 	case *parse.PipeNode:
 		if len(n.Decl) > 0 {
 			return fmt.Errorf("sets %s; variables cannot be used here", n.Decl[0])
 		}
 		for _, c := range n.Cmds {
 			for _, arg := range c.Args {
-				if err := allowedNode(arg); err != nil {
+				if err := allowedNode(arg, unknown); err != nil {
 					return err
 				}
 			}
 		}
 	case *parse.FieldNode:
-		return allowedField(n.Ident)
+		return allowedField(n.Ident, unknown)
 	case *parse.IdentifierNode:
 		switch n.Ident {
 		case "and", "or", "not", "eq", "ne", "lt", "le", "gt", "ge", "len", "index", "slice", "print", "urlquery", "html", "js":
@@ -132,20 +179,30 @@ func allowedNode(n parse.Node) error {
 	return nil
 }
 
-func allowedBranch(b *parse.BranchNode) error {
-	return errors.Join(allowedNode(b.Pipe), allowedNode(b.List), allowedNode(b.ElseList))
+func allowedBranch(b *parse.BranchNode, unknown []string) error {
+	for _, n := range []parse.Node{b.Pipe, b.List, b.ElseList} {
+		if err := allowedNode(n, unknown); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
-func allowedField(ident []string) error {
-	t := reflect.TypeFor[Vars]()
+func allowedField(ident, unknown []string) error {
+	t := reflect.TypeFor[vars]()
 	var names []string
 	for i := range t.NumField() {
-		names = append(names, t.Field(i).Name)
-	}
-	if _, ok := t.FieldByName(ident[0]); ok && len(ident) == 1 {
-		return nil
+		if name := t.Field(i).Name; !slices.Contains(unknown, name) {
+			names = append(names, name)
+		}
 	}
 	name := strings.Join(ident, ".")
+	if slices.Contains(unknown, name) {
+		return fmt.Errorf("names {{.%s}}, which is not known yet here; there are %s", name, list(names))
+	}
+	if slices.Contains(names, name) {
+		return nil
+	}
 	if near := suggest(ident[0], names); near != "" {
 		return fmt.Errorf("names {{.%s}}, which does not exist; did you mean {{.%s}}?", name, near)
 	}
@@ -154,11 +211,11 @@ func allowedField(ident []string) error {
 
 // sessionName fills in the name of an agent's sessions.
 func (c *City) sessionName(a *Agent) (string, error) {
-	v := c.Vars(a)
+	v := c.vars(a)
 	for _, s := range []*string{&v.City, &v.CityName, &v.CityRoot, &v.ConfigDir, &v.Agent, &v.Name, &v.Rig} {
 		*s = session.Encode(*s)
 	}
-	name, err := Expand(c.Workspace.SessionTemplate, v)
+	name, err := expand(c.Workspace.SessionTemplate, v, "Session", "Dir", "WorkDir")
 	if err != nil {
 		return "", err
 	}

@@ -77,6 +77,7 @@ func (n *node) add(k *node) *node {
 // fault is something wrong at an offset of a file.
 type fault struct {
 	at    int
+	key   string
 	msg   string
 	limit bool // the file is too much, so nobody else should read it
 }
@@ -168,10 +169,10 @@ func (b *builder) walk(t *node, parts unstable.Iterator) (*node, *unstable.Node,
 		part := parts.Node()
 		at := int(part.Raw.Offset)
 		if b.keys++; b.keys > maxKeys {
-			return nil, nil, &fault{at, fmt.Sprintf("more than %d keys: this is no city", maxKeys), true}
+			return nil, nil, &fault{at: at, msg: fmt.Sprintf("more than %d keys; no city has so many", maxKeys), limit: true}
 		}
 		if depth > maxDepth {
-			return nil, nil, &fault{at, fmt.Sprintf("nested deeper than %d levels", maxDepth), true}
+			return nil, nil, &fault{at: at, msg: fmt.Sprintf("tables or lists are nested deeper than %d levels", maxDepth), limit: true}
 		}
 		if parts.IsLast() {
 			return t, part, nil
@@ -238,7 +239,7 @@ func (b *builder) fill(n *node, v *unstable.Node) error {
 				continue
 			}
 			if b.keys++; b.keys > maxKeys {
-				return &fault{n.at, fmt.Sprintf("more than %d values: this is no city", maxKeys), true}
+				return &fault{at: n.at, msg: fmt.Sprintf("more than %d values; no city has so many", maxKeys), limit: true}
 			}
 			at := int(it.Node().Raw.Offset)
 			if at == 0 { // a list within a list has no range of its own
@@ -250,56 +251,4 @@ func (b *builder) fill(n *node, v *unstable.Node) error {
 		}
 	}
 	return nil
-}
-
-// too deep a nesting is found before any parser sees it: parsers recurse.
-func nesting(data []byte) *fault {
-	depth := 0
-	for i := 0; i < len(data); i++ {
-		switch c := data[i]; c {
-		case '[', '{':
-			if depth++; depth > maxDepth {
-				return &fault{i, fmt.Sprintf("nested deeper than %d levels", maxDepth), true}
-			}
-		case ']', '}':
-			depth = max(0, depth-1)
-		case '#':
-			i += lineEnd(data[i:])
-		case '"', '\'':
-			i += skipString(data[i:], c) - 1
-		}
-	}
-	return nil
-}
-
-func lineEnd(data []byte) int {
-	if n := bytes.IndexByte(data, '\n'); n >= 0 {
-		return n
-	}
-	return len(data)
-}
-
-// skipString is the length of the string that data starts with; an unfinished one ends with its line, or the file.
-func skipString(data []byte, quote byte) int {
-	long := []byte{quote, quote, quote}
-	multi := bytes.HasPrefix(data, long)
-	i := 1
-	if multi {
-		i = 3
-	}
-	for ; i < len(data); i++ {
-		switch c := data[i]; {
-		case c == '\\' && quote == '"':
-			i++
-		case multi && bytes.HasPrefix(data[i:], long):
-			i += 3
-			for i < len(data) && data[i] == quote { // up to two more belong to it
-				i++
-			}
-			return i
-		case !multi && (c == quote || c == '\n'):
-			return i + 1
-		}
-	}
-	return len(data)
 }

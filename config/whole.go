@@ -1,26 +1,34 @@
 package config
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
+	"fmt"
 	"path/filepath"
 	"slices"
 )
+
+// script is a session_setup_script as it was read.
+type script struct{ hash, problem string }
 
 // whole checks what only shows when everything is read: names against each other, templates, paths, scripts.
 func (d *decoder) whole() {
 	d.names()
 	c := d.city
-	scripts, sessions := map[string]string{}, map[string]string{}
+	slices.SortStableFunc(c.Agents, func(a, b Agent) int { // [[agent]] and [[agents]] are two lists to the parser
+		return cmp.Or(cmp.Compare(a.Origin.Line, b.Origin.Line), cmp.Compare(a.Origin.Column, b.Origin.Column))
+	})
+	scripts, sessions := map[string]script{}, map[string]string{}
 	for i := range c.Agents {
 		a := &c.Agents[i]
 		if a.Name == "" {
 			continue // said already
 		}
 		d.sessionOf(a, sessions)
-		d.templates(a)
-		d.script(a, scripts)
+		e, problems := c.Expand(a)
+		d.problems = append(d.problems, problems...)
+		d.script(a, e.Script, scripts)
 	}
 }
 
@@ -39,8 +47,8 @@ func (d *decoder) names() {
 			continue
 		}
 		if other := first[a.Name]; other != nil {
-			d.problems = append(d.problems, Problem{Origin: a.Origins["name"], Key: "agents.name",
-				Message: "another agent is called \"" + a.Name + "\" already, at " + other.Origins["name"].String() + "; each needs a name of its own"})
+			d.say(a.Origins["name"], "agents.name", fmt.Sprintf("another agent is called %q already, at %s; each needs a name of its own",
+				a.Name, other.Origins["name"]))
 			continue
 		}
 		first[a.Name] = a
@@ -56,80 +64,37 @@ func (d *decoder) sessionOf(a *Agent, taken map[string]string) {
 	const key = "workspace.session_template"
 	name, err := d.city.sessionName(a)
 	if err == nil && taken[name] != "" && taken[name] != a.Name {
-		err = errors.New("makes the same name \"" + name + "\" for the sessions of \"" + taken[name] + "\" and \"" + a.Name +
-			"\"; put {{.Agent}} into it")
+		err = fmt.Errorf("makes the same name %q for the sessions of %q and %q; put {{.Agent}} into it", name, taken[name], a.Name)
 	}
 	if err != nil {
 		if !d.failed(key) {
-			d.problems = append(d.problems, Problem{Origin: d.city.Origins[key], Key: key, Message: err.Error()})
+			d.say(d.city.Origins[key], key, err.Error())
 		}
 		return
 	}
 	taken[name], a.SessionName = a.Name, name
 }
 
-// templates fills an agent's templates in, to see that it can be done.
-func (d *decoder) templates(a *Agent) {
-	v := d.city.Vars(a)
-	bad := func(key string, err error) {
-		d.problems = append(d.problems, Problem{Origin: a.Origins[key], Key: "agents." + key, Message: err.Error()})
-	}
-	dir, err := Expand(a.Dir, v)
-	if err == nil {
-		v.Dir = dir
-		v.WorkDir, err = Resolve(d.city.Path, dir)
-	}
-	if err != nil {
-		bad("dir", err)
-	}
-	for _, line := range a.PreStart {
-		if _, err := Expand(line, v); err != nil {
-			bad("pre_start", err)
-		}
-	}
-	for _, line := range a.SessionSetup {
-		if _, err := Expand(line, v); err != nil {
-			bad("session_setup", err)
-		}
-	}
-	if a.SessionSetupScript == "" {
-		return
-	}
-	script, err := Expand(a.SessionSetupScript, v)
-	if err == nil {
-		a.ScriptPath, err = Resolve(d.city.Path, script)
-	}
-	if err != nil {
-		bad("session_setup_script", err)
-	}
-}
-
 // script hashes an agent's script, each file once.
-func (d *decoder) script(a *Agent, seen map[string]string) {
-	if a.ScriptPath == "" {
+func (d *decoder) script(a *Agent, path string, seen map[string]script) {
+	if path == "" {
 		return
 	}
-	hash, ok := seen[a.ScriptPath]
+	s, ok := seen[path]
 	if !ok {
-		d.city.Sources = append(d.city.Sources, a.ScriptPath)
-		data, err := read(a.ScriptPath)
-		if err == nil {
-			sum := sha256.Sum256(data)
-			hash = hex.EncodeToString(sum[:])
+		d.city.Sources = append(d.city.Sources, path)
+		if data, err := read(path); err != nil {
+			s.problem = err.Error()
 		} else {
-			a.ScriptProblem = err.Error()
+			s.hash = sum(data)
 		}
-		seen[a.ScriptPath] = hash
+		seen[path] = s
+		d.hashes[path] = s.hash
 	}
-	if a.ScriptHash = hash; hash == "" && a.ScriptProblem == "" {
-		_, err := read(a.ScriptPath)
-		a.ScriptProblem = errText(err)
-	}
+	a.ScriptHash, a.ScriptProblem = s.hash, s.problem
 }
 
-func errText(err error) string {
-	if err == nil {
-		return ""
-	}
-	return err.Error()
+func sum(data []byte) string {
+	h := sha256.Sum256(data)
+	return hex.EncodeToString(h[:])
 }

@@ -1,0 +1,226 @@
+package config
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// TestSuspendedSplice: what a person wrote stays, byte for byte, but for the flag.
+func TestSuspendedSplice(t *testing.T) {
+	tests := []struct {
+		name, before, agent string
+		on                  bool
+		after               string
+	}{
+		{"in place", "[[agents]]\nname = \"a\"\nsuspended = false # for now\n", "a", true,
+			"[[agents]]\nname = \"a\"\nsuspended = true # for now\n"},
+		{"back again", "[[agents]]\nname = \"a\"\nsuspended=true\n", "a", false, "[[agents]]\nname = \"a\"\nsuspended=false\n"},
+		{"below the name", "[[agents]]\n# the one\nname = \"a\" # yes\n\nstart_command = \"sh\"\n", "a", true,
+			"[[agents]]\n# the one\nname = \"a\" # yes\nsuspended = true\n\nstart_command = \"sh\"\n"},
+		{"the second of three", "[[agents]]\nname = \"a\"\n[[agents]]\nname = \"b\"\n[[agents]]\nname = \"c\"\n", "b", true,
+			"[[agents]]\nname = \"a\"\n[[agents]]\nname = \"b\"\nsuspended = true\n[[agents]]\nname = \"c\"\n"},
+		{"the other spelling", "[[agent]]\nname = \"a\"\n", "a", true, "[[agent]]\nname = \"a\"\nsuspended = true\n"},
+		{"indented", "[[agents]]\n  name = \"a\"\n  nudge = \"x\"\n", "a", true,
+			"[[agents]]\n  name = \"a\"\n  suspended = true\n  nudge = \"x\"\n"},
+		{"CRLF", "[[agents]]\r\nname = \"a\"\r\nnudge = \"x\"\r\n", "a", true,
+			"[[agents]]\r\nname = \"a\"\r\nsuspended = true\r\nnudge = \"x\"\r\n"},
+		{"no end of line", "[[agents]]\nname = \"a\"", "a", true, "[[agents]]\nname = \"a\"\nsuspended = true\n"},
+		{"a byte order mark", "\ufeff[[agents]]\nname = \"a\"\n", "a", true, "\ufeff[[agents]]\nname = \"a\"\nsuspended = true\n"},
+		{"inline", "agents = [{ name = \"a\" }, { name = \"b\", nudge = \"x\" }]\n", "b", true,
+			"agents = [{ name = \"a\" }, { name = \"b\", suspended = true, nudge = \"x\" }]\n"},
+		{"inline in place", "agents = [{ suspended = true, name = \"a\" }]\n", "a", false,
+			"agents = [{ suspended = false, name = \"a\" }]\n"},
+		{"a name of several lines", "[[agents]]\nname = \"\"\"\na\"\"\" # x\n", "a", true, "[[agents]]\nname = \"\"\"\na\"\"\" # x\nsuspended = true\n"},
+		{"quoted keys", "[['agents']]\n\"name\" = 'a'\n'suspended' = false\n", "a", true,
+			"[['agents']]\n\"name\" = 'a'\n'suspended' = true\n"},
+		{"env after", "[[agents]]\nname = \"a\"\n[agents.env]\nsuspended = \"no\"\n", "a", true,
+			"[[agents]]\nname = \"a\"\nsuspended = true\n[agents.env]\nsuspended = \"no\"\n"},
+
+		{"the city", "[workspace]\nname = \"x\"\n", "", true, "[workspace]\nname = \"x\"\nsuspended = true\n"},
+		{"the city without a name", "[workspace] # all of it\nstart_command = \"sh\"\n", "", true,
+			"[workspace] # all of it\nsuspended = true\nstart_command = \"sh\"\n"},
+		{"no workspace", "# mine\n[[agents]]\nname = \"a\"\n", "", true, "# mine\n[[agents]]\nname = \"a\"\n\n[workspace]\nsuspended = true\n"},
+		{"no workspace, no end of line", "[[agents]]\nname = \"a\"", "", true, "[[agents]]\nname = \"a\"\n\n[workspace]\nsuspended = true\n"},
+		{"no workspace, CRLF", "[daemon]\r\n", "", true, "[daemon]\r\n\r\n[workspace]\r\nsuspended = true\r\n"},
+		{"dotted", "workspace.name = \"x\"\n[daemon]\n", "", true, "workspace.name = \"x\"\nworkspace.suspended = true\n[daemon]\n"},
+		{"dotted in place", "workspace . suspended = true\n", "", false, "workspace . suspended = false\n"},
+		{"inline city", "workspace = { name = \"x\" }\n", "", true, "workspace = { name = \"x\", suspended = true }\n"},
+		{"inline empty city", "workspace = {}\n", "", true, "workspace = { suspended = true }\n"},
+
+		{"said already", "[[agents]]\nname = \"a\"\nsuspended = true\n", "a", true, "[[agents]]\nname = \"a\"\nsuspended = true\n"},
+		{"the default", "[[agents]]\nname = \"a\"\n", "a", false, "[[agents]]\nname = \"a\"\n"},
+		{"no workspace, the default", "[daemon]\n", "", false, "[daemon]\n"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			dir := folder(t, tt.before)
+			if err := SetSuspended(dir, tt.agent, tt.on); err != nil {
+				t.Fatal(err)
+			}
+			got, err := os.ReadFile(filepath.Join(dir, FileName))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if string(got) != tt.after {
+				t.Errorf("got:\n%q\nwant:\n%q", got, tt.after)
+			}
+		})
+	}
+}
+
+func TestSetSuspendedRefuses(t *testing.T) {
+	tests := []struct{ name, text, agent, want string }{
+		{"a typo", "[[agents]]\nname = \"worker\"\n", "wroker", `no such agent as "wroker" in city.toml; did you mean "worker"?`},
+		{"a stranger", "[[agents]]\nname = \"worker\"\n", "x", `no such agent as "x" in city.toml`},
+		{"a broken file", "[[agents]]\nnam = \"worker\"\n", "worker",
+			"city.toml:1:1: agents.name: is missing; every agent needs one: name = \"…\"\ncity.toml:2:1: agents.nam: unknown key; did you mean \"name\"?"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			dir := folder(t, tt.text)
+			err := SetSuspended(dir, tt.agent, true)
+			if err == nil || err.Error() != tt.want {
+				t.Errorf("got %v, want %s", err, tt.want)
+			}
+			if got, _ := os.ReadFile(filepath.Join(dir, FileName)); string(got) != tt.text {
+				t.Errorf("the file was written: %q", got)
+			}
+		})
+	}
+	if err := SetSuspended(folder(t, "[daemon]\n"), "x", true); !errors.Is(err, ErrNoAgent) {
+		t.Errorf("%v is not ErrNoAgent", err)
+	}
+}
+
+// F9: the link stays a link, the permissions stay, and no temporary file is left.
+func TestSetSuspendedKeepsLinkAndPermissions(t *testing.T) {
+	dir := folder(t, "")
+	link, target := filepath.Join(dir, FileName), filepath.Join(dir, "real.toml")
+	if err := os.Remove(link); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(target, []byte("[[agents]]\nname = \"a\"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("real.toml", link); err != nil {
+		t.Fatal(err)
+	}
+	if err := SetSuspended(dir, "a", true); err != nil {
+		t.Fatal(err)
+	}
+	if to, err := os.Readlink(link); err != nil || to != "real.toml" {
+		t.Errorf("the link leads to %q, %v", to, err)
+	}
+	info, err := os.Stat(target)
+	if err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("mode %v, %v", info.Mode(), err)
+	}
+	if got, _ := os.ReadFile(target); !bytes.Contains(got, []byte("suspended = true")) {
+		t.Errorf("not written: %q", got)
+	}
+	var names []string
+	entries, _ := os.ReadDir(dir)
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	if got := strings.Join(names, " "); got != ".gc city.toml real.toml" {
+		t.Errorf("the folder holds %s", got)
+	}
+}
+
+// F9: many edits at once, by several processes too, all arrive.
+func TestSetSuspendedTakesTurns(t *testing.T) {
+	if dir := os.Getenv("CONFIG_TEST_EDIT"); dir != "" {
+		if err := SetSuspended(dir, os.Getenv("CONFIG_TEST_AGENT"), true); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	names := []string{"a", "b", "c", "d", "e", "f"}
+	text := ""
+	for _, n := range names {
+		text += "[[agents]]\nname = \"" + n + "\" # stays\n"
+	}
+	dir := folder(t, text)
+	var wg sync.WaitGroup
+	for i, n := range names {
+		wg.Go(func() {
+			if i%2 == 0 {
+				if err := SetSuspended(dir, n, true); err != nil {
+					t.Error(err)
+				}
+				return
+			}
+			cmd := exec.Command(os.Args[0], "-test.run", "^TestSetSuspendedTakesTurns$")
+			cmd.Env = append(os.Environ(), "CONFIG_TEST_EDIT="+dir, "CONFIG_TEST_AGENT="+n)
+			if out, err := cmd.CombinedOutput(); err != nil {
+				t.Errorf("%v\n%s", err, out)
+			}
+		})
+	}
+	wg.Wait()
+	c, err := Load(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, a := range c.Agents {
+		if !a.Suspended {
+			t.Errorf("the edit of %s is lost", a.Name)
+		}
+	}
+}
+
+// FuzzSetSuspended: of any valid file, the edit changes that key and nothing else, and undoing it gives the values back.
+func FuzzSetSuspended(f *testing.F) {
+	f.Add([]byte("[[agents]]\nname = \"a\"\nsuspended = false # for now\n"), true)
+	f.Add([]byte("agents = [{ name = \"a\" }, { name = \"b\", nudge = \"x\" }]\n"), false)
+	f.Add([]byte("\ufeffworkspace.name = \"x\"\r\n[[agent]]\r\nname='a'\r\n"), true)
+	f.Add([]byte("[workspace]\n[[agents]]\n name = \"\"\"\\\n a\"\"\"\n[agents.env]\nsuspended = \"x\"\n"), true)
+	f.Fuzz(func(t *testing.T, data []byte, city bool) {
+		c, err := Parse("/srv/app", data)
+		if err != nil {
+			return
+		}
+		agent := ""
+		if !city {
+			if len(c.Agents) == 0 {
+				return
+			}
+			agent = c.Agents[len(c.Agents)/2].Name
+		}
+		is := func(c *City) *bool {
+			if agent == "" {
+				return &c.Workspace.Suspended
+			}
+			for i := range c.Agents {
+				if c.Agents[i].Name == agent {
+					return &c.Agents[i].Suspended
+				}
+			}
+			t.Fatalf("%s is gone", agent)
+			return nil
+		}
+		want := !*is(c)
+		after, err := suspended("/srv/app", data, agent, want)
+		if err != nil {
+			t.Fatalf("refused: %v\n%q", err, data)
+		}
+		edited, err := Parse("/srv/app", after)
+		if err != nil {
+			t.Fatalf("%v\n%q\n%q", err, data, after)
+		}
+		if *is(edited) != want {
+			t.Fatalf("not set\n%q\n%q", data, after)
+		}
+		*is(edited) = !want
+		if a, b := values(c), values(edited); a != b {
+			t.Fatalf("more has changed\n%s\n%s", a, b)
+		}
+	})
+}

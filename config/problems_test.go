@@ -1,0 +1,87 @@
+package config
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "rewrite testdata and docs/config.md from what the code says")
+
+// TestProblems runs testdata/problems.txt: configurations, and word for word what is said about them. Characters that do
+// not show are written «CR», «NUL» and «BOM».
+func TestProblems(t *testing.T) {
+	const path = "testdata/problems.txt"
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	head, cases, _ := strings.Cut(string(data), "=== ")
+	invisible := strings.NewReplacer("«CR»", "\r", "«NUL»", "\x00", "«BOM»", "\ufeff")
+	out := head
+	for story := range strings.SplitSeq(cases, "=== ") {
+		name, rest, _ := strings.Cut(story, "\n")
+		text, want, ok := strings.Cut(rest, "---\n")
+		if !ok && !*update {
+			t.Fatalf("%s: no line ---", name)
+		}
+		got := said(invisible.Replace(text))
+		if !*update && got != want {
+			t.Errorf("%s\n got:\n%s\nwant:\n%s", name, got, want)
+		}
+		out += "=== " + name + "\n" + text + "---\n" + got
+	}
+	if *update {
+		if err := os.WriteFile(path, []byte(out), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// said is everything that Parse says about a text.
+func said(text string) string {
+	var out strings.Builder
+	c, err := Parse("/srv/app", []byte(text))
+	var e *Error
+	switch {
+	case errors.As(err, &e):
+		out.WriteString(e.Error() + "\n")
+	case err != nil:
+		out.WriteString("not an *Error: " + err.Error() + "\n")
+	default:
+		out.WriteString("ok\n")
+		for _, w := range c.Warnings {
+			out.WriteString("warning: " + w.String() + "\n")
+		}
+	}
+	return out.String()
+}
+
+// folder makes a city of a text.
+func folder(t testing.TB, text string) string {
+	t.Helper()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, FileName), []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// values is what a city says, without where it says it.
+func values(c *City) string {
+	bare := *c
+	bare.Revision, bare.Origins, bare.Warnings = "", nil, nil
+	bare.Agents = slices.Clone(c.Agents)
+	for i := range bare.Agents {
+		bare.Agents[i].Origin, bare.Agents[i].Origins = Origin{}, nil
+	}
+	return fmt.Sprintf("%+v", bare)
+}

@@ -1,0 +1,180 @@
+package config
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+)
+
+// The page in docs is what the table of keys says now.
+func TestReferenceIsFresh(t *testing.T) {
+	const path = "../docs/config.md"
+	if *update {
+		if err := os.WriteFile(path, []byte(reference()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	have, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(have) != reference() {
+		t.Errorf("%s is stale; run: go test ./config -update", path)
+	}
+}
+
+// Every key that is supported goes somewhere, means something and has a default of its own kind; no other pretends to.
+func TestSchemaIsComplete(t *testing.T) {
+	seen := map[string]bool{}
+	for path, k := range newSchema().byPath {
+		if seen[path] {
+			t.Errorf("%s is there twice", path)
+		}
+		seen[path] = true
+		table := k.kind == kindTable || k.kind == kindTables || k.kind == kindNamed
+		switch {
+		case k.status != supported && (k.field != nil || k.doc != ""):
+			t.Errorf("%s is not supported and pretends to be", path)
+		case k.status == supported && k.doc == "":
+			t.Errorf("%s has no doc", path)
+		case k.status == supported && !table && k.field == nil:
+			t.Errorf("%s goes nowhere", path)
+		case k.def != "" && k.kind == kindString != strings.HasPrefix(k.def, `"`) && k.kind != kindDuration:
+			t.Errorf("%s: default %s is of another kind", path, k.def)
+		}
+		if k.status == supported && k.def != "" && k.check != nil {
+			c, a := &City{}, &Agent{}
+			d := &decoder{schema: newSchema(), city: c}
+			d.defaults(k.table(), a)
+			var v any = k.field(c, a)
+			if s := shown(v); s == "" {
+				t.Errorf("%s: default does not show", path)
+			}
+		}
+	}
+}
+
+// reference is the page on city.toml, in Markdown: every key, its type, its default, what it means.
+func reference() string {
+	var b strings.Builder
+	b.WriteString(referenceHead)
+	s := newSchema()
+	for _, t := range s.tables[""] {
+		if t.status == supported {
+			writeTable(&b, s, t)
+		}
+	}
+	writeLater(&b, s)
+	b.WriteString(referenceTail)
+	return b.String()
+}
+
+func heading(k *key) string {
+	path := strings.ReplaceAll(k.path, "*", "NAME")
+	if k.kind == kindTables {
+		return "[[" + path + "]]"
+	}
+	return "[" + path + "]"
+}
+
+func writeTable(b *strings.Builder, s schema, t *key) {
+	fmt.Fprintf(b, "## `%s`\n\n%s\n\n| key | type | default | meaning |\n|---|---|---|---|\n", heading(t), t.doc)
+	var missing []string
+	for _, k := range s.tables[t.path] {
+		switch k.status {
+		case later:
+			missing = append(missing, "`"+k.name()+"`")
+		case supported:
+			def := "–"
+			if k.def != "" {
+				def = "`" + k.def + "`"
+			}
+			if k.require {
+				def = "required"
+			}
+			fmt.Fprintf(b, "| `%s` | %s | %s | %s |\n", k.name(), k.kind, def, k.doc)
+		}
+	}
+	if len(missing) > 0 {
+		fmt.Fprintf(b, "\nNot supported yet: %s.\n", list(missing))
+	}
+	b.WriteString("\n")
+}
+
+// writeLater lists the tables that are refused, and the keys that do nothing.
+func writeLater(b *strings.Builder, s schema) {
+	b.WriteString("## Not supported yet\n\nThese are known and refused, with their place, until what they ask for is built. Nothing is read over in silence.\n\n" +
+		"| table | keys |\n|---|---|\n")
+	var gone []string
+	for _, k := range laterKeys() {
+		switch {
+		case k.status == dropped:
+			gone = append(gone, "`"+k.path+"`")
+		case k.status != later || k.path == "include":
+		case k.kind == kindTable || k.kind == kindTables:
+			var names []string
+			for _, kid := range s.tables[k.path] {
+				if kid.kind == kindAny && kid.status == later {
+					names = append(names, "`"+kid.name()+"`")
+				}
+			}
+			head := "`" + heading(&k) + "`"
+			if k.alias != "" {
+				head += ", `[" + k.alias + "]`"
+			}
+			fmt.Fprintf(b, "| %s | %s |\n", head, strings.Join(names, " "))
+		}
+	}
+	fmt.Fprintf(b, "| at the top | `include` |\n\nWithout effect, accepted with a warning: %s.\n\n", list(gone))
+}
+
+const referenceHead = `# city.toml
+
+A folder with a ` + "`city.toml`" + ` is a city. This page is made from the same table that reads the file; do not edit it, run
+` + "`go test ./config -update`" + `.
+
+- Everything that is wrong with a file is told at once, each with file, line and column. While a file is wrong, a running
+  city keeps the configuration that it has.
+- A duration is a string in Go's syntax: ` + "`\"500ms\"`, `\"30s\"`, `\"1h30m\"`" + `; at most a year.
+- A name is made of letters, digits, ` + "`.`, `_` and `-`" + `; the first is a letter or digit; at most 64.
+- A path is relative to the city's folder, with or without ` + "`//`" + ` before it, and may not leave it by ` + "`..`" + `; an absolute path may lead
+  anywhere. Symbolic links are followed. ` + "`~`" + ` is not expanded.
+- A file has at most 10 MB, 10,000 agents, 200,000 keys and 32 levels. It is UTF-8, with or without a byte order mark, and lines may end in CRLF.
+
+`
+
+const referenceTail = `## Templates
+
+` + "`dir`, `pre_start`, `session_setup`, `session_setup_script` and `session_template`" + ` are templates:
+
+| field | is | not in |
+|---|---|---|
+| ` + "`{{.Agent}}`, `{{.Name}}`" + ` | the agent's name | |
+| ` + "`{{.City}}`, `{{.CityName}}`" + ` | the city's name | |
+| ` + "`{{.CityRoot}}`, `{{.ConfigDir}}`" + ` | the city's folder, absolute | |
+| ` + "`{{.Rig}}`" + ` | empty: there are no rigs yet | |
+| ` + "`{{.Session}}`" + ` | the name of the agent's sessions | ` + "`session_template`" + ` |
+| ` + "`{{.Dir}}`" + ` | the working folder as ` + "`dir`" + ` says it | ` + "`session_template`, `dir`" + ` |
+| ` + "`{{.WorkDir}}`" + ` | the working folder, absolute | ` + "`session_template`, `dir`" + ` |
+
+The language is a part of Go's text/template: fields, ` + "`if`, `with`, `else`, `and`, `or`, `not`, `eq`, `ne`, `lt`, `le`, `gt`, `ge`, `len`, `index`, `slice`, `print`, " +
+	"`html`, `js`, `urlquery`" + `. Loops, variables and definitions
+are refused, and an expansion has at most 64 KiB. In a shell line put a field in quotes: a folder may have spaces in its name. In
+` + "`session_template`" + ` the values are written for a file name: ` + "`_` as `__`, `/` as `_s`, `.` as `_d`" + `.
+
+## What an agent is started with
+
+The command is ` + "`agents.start_command`, else `workspace.start_command`" + `. An agent with neither is not started and says so; the others are.
+The environment, later wins:
+
+1. what the controller was started with, less ` + "`GC_*`, `TMUX*`, `NOTIFY_SOCKET`, `WATCHDOG_*`, `LISTEN_*`, `COLUMNS`, `LINES` and `OLDPWD`" + `;
+   ` + "`TERM` is `xterm-256color`" + `;
+2. ` + "`agents.env`" + `, with ` + "`$NAME` and `${NAME}`" + ` replaced by the controller's variables (empty if it has none);
+3. ` + "`GC_AGENT`, `GC_CITY` and `GC_CITY_PATH`" + ` (the city's folder), ` + "`GC_CITY_NAME`, `GC_SESSION_NAME`, `GC_SESSION_ID`, `GC_DIR` and `PWD`" + ` (the working
+   folder), ` + "`BEADS_DIR`" + `; and ` + "`.gc/bin`" + ` stands first on ` + "`PATH`" + `.
+
+An agent is restarted when what it was started with changes here: the command, its own ` + "`env`" + ` (as written, so the controller's
+environment does not matter), ` + "`pre_start`, `session_setup`, `session_setup_script`" + ` and the content of that script. Nothing else restarts one.
+` + "`GC_SESSION`" + ` in the environment of the controller beats ` + "`session.provider`" + `.
+`

@@ -1,0 +1,221 @@
+package config
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"gcity/restart"
+)
+
+// TOML is the configuration as it is in force: every value that is set or has a default, with its origin as a comment.
+// It can be loaded again, but for secrets, which show as ***.
+func (c *City) TOML() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# %s, revision %.12s\n", tomlString(c.Path), c.Revision)
+	s := newSchema()
+	for _, t := range s.tables[""] {
+		switch {
+		case t.status != supported:
+		case t.kind == kindTable:
+			fmt.Fprintf(&b, "\n[%s]\n", t.path)
+			writeRows(&b, "", rows(s, t.path, c, nil))
+		case t.kind == kindTables:
+			for i := range c.Agents {
+				fmt.Fprintf(&b, "\n[[%s]]\n", t.path)
+				writeRows(&b, "", rows(s, t.path, c, &c.Agents[i]))
+			}
+		}
+	}
+	return b.String()
+}
+
+// Explain is what one agent comes to: its own values, those that it takes from the city, and what follows from them.
+// ErrNoAgent if there is none of that name.
+func (c *City) Explain(agent string) (string, error) {
+	names := make([]string, 0, len(c.Agents))
+	for i := range c.Agents {
+		a := &c.Agents[i]
+		names = append(names, a.Name)
+		if a.Name == agent {
+			return c.explain(a), nil
+		}
+	}
+	if near := suggest(agent, names); near != "" {
+		return "", fmt.Errorf("%w as %q; did you mean %q?", ErrNoAgent, agent, near)
+	}
+	return "", fmt.Errorf("%w as %q; \"gcity config show\" lists all", ErrNoAgent, agent)
+}
+
+func (c *City) explain(a *Agent) string {
+	var b strings.Builder
+	s := newSchema()
+	fmt.Fprintf(&b, "agent %s, %s\n", a.Name, a.Origin)
+	writeRows(&b, "  ", rows(s, "agents", c, a))
+	b.WriteString("\nfrom the city\n")
+	var shared []row
+	if a.StartCommand == "" && c.Workspace.StartCommand != "" {
+		shared = append(shared, c.row(s, "workspace.start_command"))
+	}
+	if c.Workspace.Suspended {
+		shared = append(shared, c.row(s, "workspace.suspended"))
+	}
+	for _, path := range []string{"daemon.max_restarts", "daemon.restart_window", "daemon.restart_backoff", "daemon.patrol_interval",
+		"daemon.shutdown_timeout", "session.provider"} {
+		shared = append(shared, c.row(s, path))
+	}
+	writeRows(&b, "  ", shared)
+	b.WriteString("\nwhat follows\n")
+	writeRows(&b, "  ", c.follows(a))
+	return b.String()
+}
+
+// follows is what is worked out from an agent's values.
+func (c *City) follows(a *Agent) []row {
+	e, _ := c.Expand(a) // what is wrong with it, Load has refused
+	out := []row{{"session", tomlString(a.SessionName), ""}, {"folder", tomlString(e.Dir), ""}}
+	if a.StartCommand == "" && c.Workspace.StartCommand == "" {
+		out = append(out, row{"command", "none: it cannot be started", "write agents.start_command or workspace.start_command"})
+	}
+	if e.Script != "" {
+		out = append(out, row{"script", tomlString(e.Script), visible(a.ScriptProblem)})
+	}
+	return out
+}
+
+// row is one line of what is shown.
+type row struct{ key, value, origin string }
+
+func (c *City) row(s schema, path string) row {
+	return row{path, shown(s.byPath[path].field(c, nil)), c.Origins[path].String()}
+}
+
+// rows lists the values of one table that are set or have a default.
+func rows(s schema, table string, c *City, a *Agent) []row {
+	var out []row
+	for _, k := range s.tables[table] {
+		if k.status != supported || k.field == nil {
+			continue
+		}
+		origins, name := c.Origins, k.path
+		if a != nil {
+			origins, name = a.Origins, k.name()
+		}
+		field := k.field(c, a)
+		if env, ok := field.(*map[string]string); ok {
+			for _, v := range slices.Sorted(maps.Keys(*env)) {
+				value := tomlString((*env)[v])
+				if secret(v) {
+					value = `"***"`
+				}
+				out = append(out, row{k.name() + "." + tomlKey(v), value, origins[name+"."+v].String()})
+			}
+			continue
+		}
+		value, origin := shown(field), origins[name]
+		if k.kind == kindMillis {
+			value = strconv.FormatInt(field.(*time.Duration).Milliseconds(), 10)
+		}
+		if origin.File == "" && k.def == "" && k.path != "workspace.name" {
+			continue // not set
+		}
+		out = append(out, row{k.name(), value, origin.String()})
+	}
+	return out
+}
+
+// shown is a value as TOML.
+func shown(field any) string {
+	switch f := field.(type) {
+	case *string:
+		return tomlString(*f)
+	case *restart.Mode:
+		return tomlString(string(*f))
+	case *bool:
+		return strconv.FormatBool(*f)
+	case *int:
+		return strconv.Itoa(*f)
+	case *time.Duration:
+		return tomlString(shortDuration(*f))
+	case *[]string:
+		items := make([]string, len(*f))
+		for i, s := range *f {
+			items[i] = tomlString(s)
+		}
+		return "[" + strings.Join(items, ", ") + "]"
+	}
+	return ""
+}
+
+// shortDuration is "1h", where Duration.String says "1h0m0s".
+func shortDuration(d time.Duration) string {
+	s := d.String()
+	if strings.HasSuffix(s, "m0s") {
+		s = strings.TrimSuffix(s, "0s")
+	}
+	if strings.HasSuffix(s, "h0m") {
+		s = strings.TrimSuffix(s, "0m")
+	}
+	return s
+}
+
+// writeRows writes "key = value  # origin", the comments below each other as far as the values allow.
+func writeRows(b *strings.Builder, indent string, rows []row) {
+	const widest = 56
+	width := 0
+	for _, r := range rows {
+		if n := utf8.RuneCountInString(r.key) + utf8.RuneCountInString(r.value); n <= widest {
+			width = max(width, n)
+		}
+	}
+	for _, r := range rows {
+		pad := max(0, width-utf8.RuneCountInString(r.key)-utf8.RuneCountInString(r.value))
+		line := indent + r.key + " = " + r.value
+		if r.origin != "" {
+			line += strings.Repeat(" ", pad) + "  # " + r.origin
+		}
+		b.WriteString(line + "\n")
+	}
+}
+
+// secret reports whether the name of a variable says that its value is not for the screen.
+func secret(name string) bool {
+	n := strings.ToUpper(name)
+	return strings.HasSuffix(n, "_KEY") || strings.HasSuffix(n, "_TOKEN") || strings.HasSuffix(n, "_SECRET") || strings.Contains(n, "PASSWORD")
+}
+
+// tomlString is s as a basic string, what does not print escaped.
+func tomlString(s string) string {
+	var b strings.Builder
+	b.WriteByte('"')
+	for _, r := range s {
+		switch {
+		case r == '"' || r == '\\':
+			b.WriteByte('\\')
+			b.WriteRune(r)
+		case r == '\n':
+			b.WriteString(`\n`)
+		case r == '\t':
+			b.WriteString(`\t`)
+		case strconv.IsPrint(r):
+			b.WriteRune(r)
+		case r > 0xffff:
+			fmt.Fprintf(&b, `\U%08x`, r)
+		default:
+			fmt.Fprintf(&b, `\u%04x`, r)
+		}
+	}
+	b.WriteByte('"')
+	return b.String()
+}
+
+// tomlKey is a key, in quotes if it needs them.
+func tomlKey(s string) string {
+	bare := strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") == ""
+	return cmp.Or(map[bool]string{true: s}[bare], tomlString(s))
+}
