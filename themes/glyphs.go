@@ -1,0 +1,47 @@
+package themes
+
+// Glyphs are the signs of the control room, each one column wide.
+type Glyphs struct {
+	Running, Suspended, Exited           string
+	Failed, Starting, Waiting            string
+	Backoff, Leaving                     string
+	Cursor, Mark, Alert, Done, More, Dot string
+
+	// Rules: thin, and heavy for the focused panel.
+	Thin, Heavy, Bar string
+	// Join gives the sign where the bar meets rules on its left and right: 0 none, 1 thin, 2 heavy. Top is the same
+	// under a rule that has nothing above it.
+	Join, Top [3][3]string
+	Foot      string // the bar meets the rule below it
+	// HeavyBar and Corner frame dialogs: top left, top right, bottom left, bottom right.
+	HeavyBar string
+	Corner   [4]string
+}
+
+// Unicode is the usual set: narrow signs only.
+func Unicode() Glyphs {
+	return Glyphs{
+		Running: "●", Suspended: "○", Exited: "○",
+		Failed: "✗", Starting: "◐", Waiting: "◌",
+		Backoff: "↻", Leaving: "↓",
+		Cursor: ">", Mark: "+", Alert: "!", Done: "✓", More: "…", Dot: "·",
+		Thin: "─", Heavy: "━", Bar: "│",
+		Join: [3][3]string{{"│", "├", "┝"}, {"┤", "┼", "┾"}, {"┥", "┽", "┿"}},
+		Top:  [3][3]string{{"│", "┌", "┍"}, {"┐", "┬", "┮"}, {"┑", "┭", "┯"}},
+		Foot: "┴", HeavyBar: "┃", Corner: [4]string{"┏", "┓", "┗", "┛"},
+	}
+}
+
+// ASCII is for terminals and locales that show nothing else.
+func ASCII() Glyphs {
+	return Glyphs{
+		Running: "*", Suspended: "-", Exited: ".",
+		Failed: "X", Starting: "~", Waiting: "?",
+		Backoff: "@", Leaving: "v",
+		Cursor: ">", Mark: "+", Alert: "!", Done: "*", More: "~", Dot: "-",
+		Thin: "-", Heavy: "=", Bar: "|",
+		Join: [3][3]string{{"|", "+", "+"}, {"+", "+", "+"}, {"+", "+", "+"}},
+		Top:  [3][3]string{{"|", "+", "+"}, {"+", "+", "+"}, {"+", "+", "+"}},
+		Foot: "+", HeavyBar: "|", Corner: [4]string{"+", "+", "+", "+"},
+	}
+}

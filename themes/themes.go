@@ -1,0 +1,120 @@
+// Package themes holds the control room's looks: a dozen styles by meaning, never by place, and the glyphs that go with
+// them. A theme is a small TOML file; those that come with gcity are embedded.
+package themes
+
+import (
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+
+	"github.com/BurntSushi/toml"
+)
+
+// Token is what a piece of the screen means.
+type Token int
+
+const (
+	Text   Token = iota // what is there to be read
+	Dim                 // secondary: units, times, hints
+	Accent              // the one colour that says "here": focus, cursor
+	Title               // names of panels and dialogs
+	Rule                // thin lines
+	Good                // runs as wanted
+	Busy                // on its way: starting, stopping, draining, waiting
+	Warn                // goes wrong and mends itself
+	Bad                 // needs a person
+	Off                 // rests on purpose
+	Select              // the row under the cursor, laid under the other styles
+	Key                 // a key to press
+	tokens
+)
+
+// names are the keys of a theme file, in the order of the tokens.
+func names() [tokens]string {
+	return [tokens]string{"text", "dim", "accent", "title", "rule", "good", "busy", "warn", "bad", "off", "select", "key"}
+}
+
+// Theme maps tokens to styles. It is immutable; the zero value has no style at all.
+type Theme struct {
+	Name        string
+	Description string
+	on          [tokens]string // SGR sequences that switch a style on, "" = none
+}
+
+// On is the escape sequence that switches a token's style on, "" if it has none. "\x1b[m" ends it.
+func (t *Theme) On(k Token) string { return t.on[k] }
+
+// Default is the name of the theme that follows the terminal's own sixteen colours and paints no background.
+const Default = "terminal"
+
+//go:embed *.toml
+var files embed.FS
+
+// Names lists the embedded themes.
+func Names() []string {
+	found, err := fs.Glob(files, "*.toml")
+	if err != nil {
+		panic(err) // the pattern is a constant
+	}
+	for i, f := range found {
+		found[i] = strings.TrimSuffix(f, ".toml")
+	}
+	return found
+}
+
+// Load returns an embedded theme; "" is Default.
+func Load(name string) (Theme, error) {
+	if name == "" {
+		name = Default
+	}
+	data, err := files.ReadFile(name + ".toml")
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrInvalid) {
+		return Theme{}, fmt.Errorf("there is no theme %q; choose one of %s", name, strings.Join(Names(), ", "))
+	}
+	if err != nil {
+		return Theme{}, fmt.Errorf("cannot read the theme %q: %w", name, err)
+	}
+	return Parse(name, data)
+}
+
+// Parse reads a theme file. Tokens it leaves out have no style.
+func Parse(name string, data []byte) (Theme, error) {
+	var file struct {
+		Description string
+		Styles      map[string]string
+	}
+	meta, err := toml.Decode(string(data), &file)
+	if err != nil {
+		return Theme{}, fmt.Errorf("theme %q: %w", name, err)
+	}
+	if extra := meta.Undecoded(); len(extra) > 0 {
+		return Theme{}, fmt.Errorf("theme %q: unknown key %q; a theme has description and [styles]", name, extra[0].String())
+	}
+	t := Theme{Name: name, Description: file.Description}
+	known := names()
+	for i, key := range known {
+		if t.on[i], err = compile(file.Styles[key]); err != nil {
+			return Theme{}, fmt.Errorf("theme %q: styles.%s: %w", name, key, err)
+		}
+		delete(file.Styles, key)
+	}
+	for key := range file.Styles {
+		return Theme{}, fmt.Errorf("theme %q: unknown style %q; there are %s", name, key, strings.Join(known[:], ", "))
+	}
+	return t, nil
+}
+
+// Colourless is what remains of any theme where colours are not wanted: weight only. Everything it tells apart is told
+// by words and glyphs as well.
+func Colourless() Theme {
+	t := Theme{Name: "colourless", Description: "bold and faint only"}
+	for _, k := range []Token{Accent, Title, Warn, Bad, Key, Select} {
+		t.on[k] = "\x1b[1m"
+	}
+	for _, k := range []Token{Dim, Rule, Off} {
+		t.on[k] = "\x1b[2m"
+	}
+	return t
+}

@@ -1,0 +1,262 @@
+package tui
+
+import (
+	"fmt"
+	"strings"
+
+	"gcity/city"
+)
+
+// agentActions are the verbs: they act on the marked agents, else on the selected one, whichever panel has the focus.
+func agentActions() []action {
+	global := []zone{everywhere}
+	return []action{
+		{id: "agent.zoom", title: "zoom into the agent's terminal", short: "zoom", keys: []string{"enter"}, in: []zone{inLists},
+			why: needAgent, run: (*model).zoomIn},
+		{id: "agent.attach.zoomed", title: "zoom into the terminal, once more: attach", short: "attach", keys: []string{"enter"},
+			in: []zone{inPeek}, why: needAgent, run: (*model).zoomOrAttach},
+		{id: "agent.attach", title: "attach: work in the agent's terminal, ctrl+q leaves it", short: "attach", keys: []string{"a"},
+			in: global, why: needTerminal, run: (*model).attach},
+		{id: "agent.send", title: "send one line to the agent", short: "send", keys: []string{"i"}, in: global,
+			why: needRunning, run: (*model).askSend},
+		{id: "agent.restart", title: "restart the agent", short: "restart", keys: []string{"r"}, in: global, risk: confirmed,
+			why: needVerb, run: (*model).askRestart},
+		{id: "agent.suspend", title: "suspend the agent, or resume it", short: "suspend", keys: []string{"s"}, in: global,
+			risk: confirmed, why: needVerb, run: (*model).askSuspend},
+		{id: "agent.release", title: "release the agent from quarantine or backoff, now", short: "release", keys: []string{"u"},
+			in: global, why: needHeld, run: (*model).release},
+		{id: "agent.end", title: "kill or stop the agent", short: "", keys: []string{"ctrl+k"}, in: global, risk: typed,
+			why: needVerb, run: (*model).askEnd},
+		{id: "agent.details", title: "details: why, last decisions, command, last exit", short: "details", keys: []string{"d"},
+			in: global, why: needAgent, run: (*model).showDetails},
+		{id: "agent.mark", title: "mark the agent; verbs act on all that are marked", short: "", keys: []string{"space"},
+			in: []zone{inLists}, why: needAgent, run: (*model).mark},
+		{id: "agent.mark.all", title: "mark all that are shown, or none", short: "", keys: []string{"*"}, in: []zone{inLists},
+			why: needAgent, run: (*model).markAll},
+	}
+}
+
+func needAgent(m *model) string {
+	if m.selected() == nil {
+		return "no agent is selected"
+	}
+	return ""
+}
+
+func needVerb(m *model) string {
+	if m.mode == ReadOnly {
+		return "this control room is read-only"
+	}
+	if len(m.targets()) == 0 {
+		return "no agent is selected"
+	}
+	return ""
+}
+
+func needRunning(m *model) string {
+	if why := needVerb(m); why != "" {
+		return why
+	}
+	for _, r := range m.targets() {
+		if !r.running {
+			return fmt.Sprintf("%s is %s: nobody there to hear it", r.shown, r.state)
+		}
+	}
+	return ""
+}
+
+func needTerminal(m *model) string {
+	r := m.selected()
+	switch {
+	case m.mode == ReadOnly:
+		return "this control room is read-only"
+	case r == nil:
+		return "no agent is selected"
+	case !r.running:
+		return fmt.Sprintf("%s is %s: there is no terminal to attach to", r.shown, r.state)
+	}
+	return ""
+}
+
+func needHeld(m *model) string {
+	if why := needVerb(m); why != "" {
+		return why
+	}
+	for _, r := range m.targets() {
+		switch r.state {
+		case city.Quarantined, city.Backoff, city.Failed:
+			return ""
+		}
+	}
+	return "nothing is held back: only an agent in quarantine or backoff is released"
+}
+
+// selected is the agent that verbs and the pane are about, nil if there is none.
+func (m *model) selected() *agentRow { return m.roster.find(m.chosen) }
+
+// targets are the agents a verb acts on: the marked ones, else the selected one.
+func (m *model) targets() []*agentRow {
+	var rows []*agentRow
+	for i := range m.roster.rows {
+		if m.marks[m.roster.rows[i].name] {
+			rows = append(rows, &m.roster.rows[i])
+		}
+	}
+	if len(rows) > 0 {
+		return rows
+	}
+	if r := m.selected(); r != nil {
+		return []*agentRow{r}
+	}
+	return nil
+}
+
+// whom names the targets: "worker", "3 agents".
+func whom(rows []*agentRow) string {
+	if len(rows) == 1 {
+		return rows[0].shown
+	}
+	return count(len(rows), "agent")
+}
+
+// do carries one command per target out.
+func (m *model) do(doing string, rows []*agentRow, command func(name string) city.Command) []effect {
+	p := perform{title: doing}
+	for _, r := range rows {
+		p.commands = append(p.commands, command(r.name))
+	}
+	p.id = m.begin(doing + " " + whom(rows) + " " + m.look.glyph.More)
+	m.marks = map[string]bool{}
+	return []effect{p}
+}
+
+func (m *model) zoomIn() []effect {
+	m.before = m.focus
+	m.focus, m.zoomed = panelPeek, true
+	return nil
+}
+
+func (m *model) zoomOrAttach() []effect {
+	if !m.zoomed {
+		m.before = m.focus
+		m.zoomed = true
+		return nil
+	}
+	if why := needTerminal(m); why != "" {
+		m.complain(why)
+		return nil
+	}
+	return m.attach()
+}
+
+func (m *model) attach() []effect { return []effect{attach{agent: m.chosen}} }
+
+func (m *model) askSend() []effect {
+	rows := m.targets()
+	m.prompt = &prompt{label: "send to " + whom(rows), hint: "enter sends  esc leaves", done: func(m *model, text string) []effect {
+		if strings.TrimSpace(text) == "" {
+			return nil
+		}
+		return m.do("sending to", rows, func(name string) city.Command { return city.Nudge{Agent: name, Text: text} })
+	}}
+	return nil
+}
+
+func (m *model) askRestart() []effect {
+	rows := m.targets()
+	do := func(m *model) []effect {
+		return m.do("restarting", rows, func(name string) city.Command { return city.Restart{Agent: name} })
+	}
+	m.ask("Restart "+whom(rows)+"?", []string{"The session ends and a new one begins. It is not counted as a crash."}, "restart", rows, do)
+	return nil
+}
+
+func (m *model) askSuspend() []effect {
+	rows := m.targets()
+	if rows[0].state == city.Suspended {
+		return m.do("resuming", rows, func(name string) city.Command { return city.Resume{Agent: name} })
+	}
+	do := func(m *model) []effect {
+		return m.do("suspending", rows, func(name string) city.Command { return city.Suspend{Agent: name} })
+	}
+	m.ask("Suspend "+whom(rows)+"?", []string{"The session ends, and none begins until it is resumed (s).",
+		"This is written into city.toml."}, "suspend", rows, do)
+	return nil
+}
+
+func (m *model) release() []effect {
+	var held []*agentRow
+	for _, r := range m.targets() {
+		switch r.state {
+		case city.Quarantined, city.Backoff, city.Failed:
+			held = append(held, r)
+		}
+	}
+	return m.do("releasing", held, func(name string) city.Command { return city.Release{Agent: name} })
+}
+
+func (m *model) askEnd() []effect {
+	rows := m.targets()
+	kill := func(m *model) []effect {
+		return m.do("killing", rows, func(name string) city.Command { return city.Kill{Agent: name} })
+	}
+	stop := func(m *model) []effect {
+		return m.do("stopping", rows, func(name string) city.Command { return city.Stop{Agent: name} })
+	}
+	m.choice = &choice{
+		title: "End " + whom(rows),
+		body:  []string{names(rows)},
+		must:  confirmation(rows),
+		answers: []answer{
+			{title: "kill: end it at once; it is started again", do: kill},
+			{title: "stop: let it finish, keep it ended until it is resumed", do: stop},
+			{title: "cancel", safe: true},
+		},
+		since: m.now,
+	}
+	return nil
+}
+
+// confirmation is what must be typed before agents are ended: the name of one, the number of several.
+func confirmation(rows []*agentRow) string {
+	if len(rows) == 1 {
+		return rows[0].shown
+	}
+	return fmt.Sprint(len(rows))
+}
+
+// names lists who is meant, where that is not clear from a single name.
+func names(rows []*agentRow) string {
+	if len(rows) == 1 {
+		return ""
+	}
+	all := make([]string, len(rows))
+	for i, r := range rows {
+		all[i] = r.shown
+	}
+	return strings.Join(all, ", ")
+}
+
+func (m *model) mark() []effect {
+	m.marks = cloned(m.marks)
+	if m.marks[m.chosen] {
+		delete(m.marks, m.chosen)
+	} else {
+		m.marks[m.chosen] = true
+	}
+	m.step(1)
+	return nil
+}
+
+func (m *model) markAll() []effect {
+	l := m.list()
+	marks := cloned(m.marks)
+	for _, i := range l.shown {
+		marks[m.roster.rows[i].name] = true
+	}
+	if len(marks) == len(m.marks) {
+		marks = map[string]bool{}
+	}
+	m.marks = marks
+	return nil
+}

@@ -1,0 +1,85 @@
+package tui
+
+// moveActions move within a panel.
+func moveActions() []action {
+	everyPanel := []zone{inLists, inEvents, inPeek}
+	by := func(n int) func(*model) []effect {
+		return func(m *model) []effect { m.step(n); return nil }
+	}
+	page := func(parts, of int) func(*model) []effect {
+		return func(m *model) []effect {
+			n := max(1, (m.focusRows()-1)*max(parts, -parts)/of)
+			if parts < 0 {
+				n = -n
+			}
+			m.step(n)
+			return nil
+		}
+	}
+	return []action{
+		{id: "move.down", title: "down", keys: []string{"j", "down"}, in: everyPanel, run: by(1)},
+		{id: "move.up", title: "up", keys: []string{"k", "up"}, in: everyPanel, run: by(-1)},
+		{id: "move.half.down", title: "half a page down", keys: []string{"ctrl+d"}, in: everyPanel, run: page(1, 2)},
+		{id: "move.half.up", title: "half a page up", keys: []string{"ctrl+u"}, in: everyPanel, run: page(-1, 2)},
+		{id: "move.page.down", title: "a page down", keys: []string{"pgdown"}, in: everyPanel, run: page(1, 1)},
+		{id: "move.page.up", title: "a page up", keys: []string{"pgup"}, in: everyPanel, run: page(-1, 1)},
+		{id: "move.first", title: "to the beginning", keys: []string{"g", "home"}, in: everyPanel, run: by(-far)},
+		{id: "move.last", title: "to the end; Events and Peek follow again", keys: []string{"G", "end"}, in: everyPanel,
+			run: func(m *model) []effect { m.toEnd(); return nil }},
+	}
+}
+
+// far is more rows than anything has.
+const far = 1 << 30
+
+// step moves the focused panel's cursor, or scrolls the pane.
+func (m *model) step(n int) {
+	switch m.focus {
+	case panelEvents:
+		m.events.move(n)
+	case panelPeek:
+		m.peek.scroll(max(-far, n), m.focusRows())
+	default:
+		l := m.list()
+		l.move(n)
+		if r := l.selected(&m.roster); r != nil {
+			m.choose(r.name)
+		}
+	}
+}
+
+func (m *model) toEnd() {
+	if m.focus == panelPeek {
+		m.peek.follow()
+		return
+	}
+	m.step(far)
+}
+
+// list is the focused list, Agents' where none has the focus.
+func (m *model) list() *list {
+	if m.focus == panelQuarantine {
+		return &m.quarantine
+	}
+	return &m.agents
+}
+
+// choose selects an agent everywhere.
+func (m *model) choose(name string) {
+	if name != m.chosen {
+		m.peek.follow()
+	}
+	m.chosen = name
+	m.agents.find(&m.roster, name)
+	m.quarantine.find(&m.roster, name)
+}
+
+// find puts the cursor on an agent if the list shows it.
+func (l *list) find(r *roster, name string) {
+	for i, j := range l.shown {
+		if r.rows[j].name == name {
+			l.at = i
+			return
+		}
+	}
+}

@@ -1,0 +1,176 @@
+package tui
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"gcity/city"
+)
+
+// agentRow is an agent made ready to be shown: every text cleaned, once.
+type agentRow struct {
+	name     string // as the city knows it
+	shown    string
+	state    city.State
+	why      string
+	pool     string
+	rig      string
+	since    time.Time
+	until    time.Time // zero = none
+	restarts int
+	crashes  int
+	pid      int
+	exit     *city.Exit
+	session  *city.Session
+	frozen   bool
+	drifted  bool
+	running  bool
+}
+
+func newAgentRow(a *city.Agent) agentRow {
+	r := agentRow{
+		name: a.Name, shown: plain(a.Name), state: a.State, why: plain(a.Reason), pool: a.Pool, rig: a.Rig, since: a.Since,
+		restarts: a.Restarts, crashes: a.Crashes, pid: a.PID, exit: a.Exit, session: a.Session, frozen: a.Frozen,
+		drifted: len(a.Drift) > 0, running: a.Running,
+	}
+	if a.Until != nil {
+		r.until = *a.Until
+	}
+	switch {
+	case r.frozen:
+		r.why = "frozen: a signal has stopped it, nothing goes on until it is continued"
+	case r.drifted:
+		r.why = "a restart is held back: " + plain(strings.Join(a.Drift, ", "))
+	case a.State == city.Running && a.Description != "":
+		r.why = plain(a.Description)
+	}
+	return r
+}
+
+// attention reports whether a person should look at it.
+func (r *agentRow) attention() bool {
+	switch r.state {
+	case city.Failed, city.Quarantined, city.Backoff:
+		return true
+	}
+	return r.frozen || r.drifted || r.state.Urgency() == 0
+}
+
+// rank orders rows: what needs a person first, then by name.
+func rank(a, b *agentRow) int {
+	if d := a.state.Urgency() - b.state.Urgency(); d != 0 {
+		return d
+	}
+	return strings.Compare(a.name, b.name)
+}
+
+// roster is the city's agents in the order of the lists. The order is kept still while the person works in it; agents
+// keep their place, new ones come in where they belong.
+type roster struct {
+	rows    []agentRow // in the order shown
+	version uint64     // grows when rows change
+}
+
+// update takes a snapshot's agents. With still set the known ones keep their order.
+func (r *roster) update(agents []city.Agent, still bool) {
+	r.version++
+	place := make(map[string]int, len(r.rows))
+	for i := range r.rows {
+		place[r.rows[i].name] = i
+	}
+	rows := make([]agentRow, 0, len(agents))
+	var fresh []agentRow
+	for i := range agents {
+		row := newAgentRow(&agents[i])
+		if _, known := place[row.name]; still && !known {
+			fresh = append(fresh, row)
+		} else {
+			rows = append(rows, row)
+		}
+	}
+	if !still {
+		slices.SortFunc(rows, func(a, b agentRow) int { return rank(&a, &b) })
+		r.rows = rows
+		return
+	}
+	slices.SortFunc(rows, func(a, b agentRow) int { return place[a.name] - place[b.name] })
+	for _, row := range fresh {
+		at := slices.IndexFunc(rows, func(o agentRow) bool { return rank(&row, &o) < 0 })
+		if at < 0 {
+			at = len(rows)
+		}
+		rows = slices.Insert(rows, at, row)
+	}
+	r.rows = rows
+}
+
+// find returns the row of an agent, nil if there is none.
+func (r *roster) find(name string) *agentRow {
+	for i := range r.rows {
+		if r.rows[i].name == name {
+			return &r.rows[i]
+		}
+	}
+	return nil
+}
+
+// list is a cursor and a window over the rows of the roster that a panel shows. The cursor follows the agent, not the
+// row.
+type list struct {
+	shown  []int // indexes into the roster
+	at     int   // index into shown of the cursor
+	offset int   // first visible
+	total  int   // before the filter
+}
+
+// fill selects the rows to show and finds the cursor's agent again; if it is gone the cursor stays where it was.
+func (l *list) fill(r *roster, selected string, total, keep func(*agentRow) bool) {
+	l.shown, l.total = l.shown[:0], 0
+	for i := range r.rows {
+		if !total(&r.rows[i]) {
+			continue
+		}
+		l.total++
+		if keep(&r.rows[i]) {
+			l.shown = append(l.shown, i)
+		}
+	}
+	before := l.at
+	for i, j := range l.shown {
+		if r.rows[j].name == selected {
+			l.at = i
+			l.offset = max(0, l.offset+i-before) // on the screen it stays where it is, where that can be
+			return
+		}
+	}
+	l.at = max(0, min(l.at, len(l.shown)-1))
+}
+
+// selected is the row under the cursor, nil if the list is empty.
+func (l *list) selected(r *roster) *agentRow {
+	if l.at < len(l.shown) && l.shown[l.at] < len(r.rows) {
+		return &r.rows[l.shown[l.at]]
+	}
+	return nil
+}
+
+// move puts the cursor n rows on, within the list.
+func (l *list) move(n int) { l.at = max(0, min(l.at+n, len(l.shown)-1)) }
+
+// window returns the rows that are visible in h lines, and keeps the cursor among them.
+func (l *list) window(h int) (from, to int) {
+	l.offset = scrollTo(l.at, l.offset, h, len(l.shown))
+	return l.offset, min(len(l.shown), l.offset+h)
+}
+
+// scrollTo moves an offset as little as possible so that a row is visible in h lines.
+func scrollTo(at, offset, h, n int) int {
+	if at < offset {
+		offset = at
+	}
+	if at >= offset+h {
+		offset = at - h + 1
+	}
+	return max(0, min(offset, n-h))
+}

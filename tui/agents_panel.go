@@ -1,0 +1,272 @@
+package tui
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+
+	"gcity/city"
+	"gcity/themes"
+)
+
+// sign is the glyph and the token of a state; the word stands beside it.
+func (l *look) sign(s city.State) (string, themes.Token) {
+	switch s {
+	case city.Running:
+		return l.glyph.Running, themes.Good
+	case city.Starting:
+		return l.glyph.Starting, themes.Busy
+	case city.Waiting:
+		return l.glyph.Waiting, themes.Busy
+	case city.Draining, city.Stopping:
+		return l.glyph.Leaving, themes.Busy
+	case city.Backoff:
+		return l.glyph.Backoff, themes.Warn
+	case city.Suspended:
+		return l.glyph.Suspended, themes.Off
+	case city.Exited:
+		return l.glyph.Exited, themes.Off
+	}
+	return l.glyph.Failed, themes.Bad
+}
+
+const stateWidth = 11 // "quarantined"
+
+// columns are the widths of the Agents panel; 0 = dropped.
+type columns struct{ state, name, why, age, restarts, pid int }
+
+// agentColumns drops columns from the right until the reason has room.
+func agentColumns(w, longest int) columns {
+	c := columns{state: stateWidth + 2, name: min(max(longest, 6), max(8, min(28, w/4))), age: 4, restarts: 8, pid: 7}
+	if w < 60 {
+		c.restarts, c.pid = 0, 0
+	}
+	const gap, enough = 2, 24
+	rest := func() int {
+		r := w - 3 - c.state - gap - c.name - gap
+		for _, v := range []int{c.age, c.restarts, c.pid} {
+			if v > 0 {
+				r -= v + gap
+			}
+		}
+		return r - 1
+	}
+	for _, drop := range []*int{&c.pid, &c.restarts} {
+		if rest() < enough {
+			*drop = 0
+		}
+	}
+	if rest() < 6 {
+		c.age = 0
+	}
+	c.why = max(0, rest())
+	return c
+}
+
+// ends says what will happen to an agent by itself, and when: "again in 8s".
+func ends(r *agentRow, now time.Time) string {
+	if r.until.IsZero() {
+		return ""
+	}
+	in := left(r.until.Sub(now))
+	switch r.state {
+	case city.Quarantined:
+		return "free in " + in
+	case city.Backoff, city.Failed:
+		return "again in " + in
+	case city.Draining, city.Stopping:
+		return "killed in " + in
+	case city.Starting:
+		return "ready within " + in
+	}
+	return "until then " + in
+}
+
+// agentsPanel draws the list; with tabs it shares its place.
+func (m *model) agentsPanel(w, h int, focus bool, tabs []tab) []string {
+	key := panelKey{w: w, h: h, focus: focus, data: m.roster.version, ui: m.ui, second: m.now.Unix()}
+	return m.cache[panelAgents].lines(key, func() []string { return m.drawAgents(w, h, focus, tabs) })
+}
+
+func (m *model) drawAgents(w, h int, focus bool, tabs []tab) []string {
+	lines := append(make([]string, 0, h), m.rule(w, focus, tabs, m.filterNote(&m.agents, &m.agentFilter)))
+	if len(m.agents.shown) == 0 {
+		return fillRows(append(lines, m.noAgents(w)...), w, h)
+	}
+	c := agentColumns(w, m.longestName())
+	room := h - 1
+	if room >= 8 && w >= 60 && m.h >= 28 {
+		lines = append(lines, m.agentHeads(c, w))
+		room--
+	}
+	from, to := m.agents.window(room)
+	for i := from; i < to; i++ {
+		row := &m.roster.rows[m.agents.shown[i]]
+		lines = append(lines, m.agentLine(row, c, w, m.rowState(row, i == m.agents.at, focus)))
+	}
+	return fillRows(lines, w, h)
+}
+
+func (m *model) longestName() int {
+	longest := 0
+	for _, i := range m.agents.shown {
+		longest = max(longest, width(m.roster.rows[i].shown))
+	}
+	return longest
+}
+
+// rowState is how a row of a list is marked.
+type rowState struct{ cursor, marked, focus bool }
+
+func (m *model) rowState(r *agentRow, cursor, focus bool) rowState {
+	return rowState{cursor: cursor, marked: m.marks[r.name], focus: focus}
+}
+
+// start begins a row: cursor, mark, a blank.
+func (m *model) start(s rowState) line {
+	l := line{look: &m.look}
+	if s.cursor && s.focus {
+		l.base = m.look.theme.On(themes.Select)
+	}
+	cursor, token := " ", themes.Text
+	if s.cursor {
+		cursor, token = m.look.glyph.Cursor, themes.Dim
+		if s.focus {
+			token = themes.Accent
+		}
+	}
+	l.add(token, cursor)
+	mark := " "
+	if s.marked {
+		mark = m.look.glyph.Mark
+	}
+	l.add(themes.Accent, mark)
+	l.add(themes.Text, " ")
+	return l
+}
+
+func (m *model) agentHeads(c columns, w int) string {
+	l := line{look: &m.look}
+	l.add(themes.Dim, "   "+fit("state", c.state+2, "")+fit("name", c.name+2, "")+fit("why", c.why, ""))
+	for _, col := range []struct {
+		w    int
+		head string
+	}{{c.age, "for"}, {c.restarts, "restarts"}, {c.pid, "pid"}} {
+		if col.w > 0 {
+			l.add(themes.Dim, "  "+right(col.head, col.w, ""))
+		}
+	}
+	return l.close(w)
+}
+
+func (m *model) agentLine(r *agentRow, c columns, w int, s rowState) string {
+	more := m.look.glyph.More
+	l := m.start(s)
+	sign, token := m.look.sign(r.state)
+	l.add(token, fit(sign+" "+string(r.state), c.state, more))
+	l.space(2)
+	name := themes.Text
+	if s.cursor {
+		name = themes.Title
+	}
+	l.add(name, fit(r.shown, c.name, more))
+	l.space(2)
+	m.whyCell(&l, r, c.why)
+	cell := func(w int, text string) {
+		if w > 0 {
+			l.space(2)
+			l.add(themes.Dim, right(text, w, more))
+		}
+	}
+	cell(c.age, age(m.now.Sub(r.since)))
+	cell(c.restarts, number(r.restarts))
+	cell(c.pid, number(r.pid))
+	return l.close(w)
+}
+
+// whyCell shows the reason, shortened, and what will happen by itself, never shortened as long as it fits at all.
+func (m *model) whyCell(l *line, r *agentRow, w int) {
+	tail := ends(r, m.now)
+	if r.session != nil && r.session.Attached {
+		tail = "attached"
+	}
+	why, token := r.why, themes.Text
+	if r.state == city.Suspended || r.state == city.Exited {
+		token = themes.Dim
+	}
+	if tail == "" || width(tail)+3 > w {
+		if tail != "" {
+			why = tail
+		}
+		l.add(token, fit(why, w, m.look.glyph.More))
+		return
+	}
+	room := w - width(tail) - 3
+	if room < 10 {
+		l.add(token, fit(tail, w, m.look.glyph.More))
+		return
+	}
+	why = cut(why, room, m.look.glyph.More)
+	l.add(token, why)
+	if why != "" {
+		l.add(themes.Dim, " "+m.look.glyph.Dot+" ")
+	}
+	_, state := m.look.sign(r.state)
+	if r.state == city.Running {
+		state = themes.Accent
+	}
+	l.add(state, tail)
+	l.space(w - width(why) - width(tail) - 3)
+	if why == "" {
+		l.space(3)
+	}
+}
+
+// number shows 0 as a dash: nothing to see.
+func number(n int) string {
+	if n == 0 {
+		return "-"
+	}
+	return strconv.Itoa(n)
+}
+
+// noAgents says why the list is empty and what would fill it.
+func (m *model) noAgents(w int) []string {
+	note := func(texts ...string) []string {
+		lines := []string{blanks(w)}
+		for _, t := range texts {
+			lines = append(lines, m.note(t, w))
+		}
+		return lines
+	}
+	switch {
+	case m.snap == nil:
+		return note("waiting for the city …")
+	case len(m.roster.rows) > 0 && m.attention && !m.agentFilter.active():
+		return note("Nothing needs attention.", fmt.Sprintf("! shows all %d agents again.", len(m.roster.rows)))
+	case len(m.roster.rows) > 0:
+		return note(fmt.Sprintf("None of %d agents matches %q.", len(m.roster.rows), m.agentFilter.text),
+			"esc clears the filter.")
+	}
+	return note("This city has no agents yet. Add one to "+plain(m.snap.Path)+"/city.toml:", "",
+		"    [[agents]]", `    name = "worker"`, `    start_command = "bash -i"`, "",
+		"It starts as soon as the file is saved.")
+}
+
+// filterNote is what the panel's rule says about what is hidden.
+func (m *model) filterNote(l *list, f *filter) string {
+	note := ""
+	if m.attention {
+		note = "!attention"
+	}
+	if f.active() {
+		if note != "" {
+			note += "  "
+		}
+		note += "/" + f.text
+	}
+	if note == "" {
+		return ""
+	}
+	return fmt.Sprintf("%s  %d of %d", note, len(l.shown), l.total)
+}

@@ -1,0 +1,35 @@
+package tui
+
+// panel is one of the places that can have the focus.
+type panel int
+
+const (
+	panelAgents panel = iota
+	panelQuarantine
+	panelEvents
+	panelPeek
+	panelDetail // never has the focus
+	panels
+)
+
+// panelKey is all that a panel's lines depend on, besides look and mode, which never change.
+type panelKey struct {
+	w, h   int
+	focus  bool
+	data   uint64 // version of what is shown
+	ui     uint64 // grows with every key
+	second int64  // of the clock, 0 where no time is shown
+}
+
+// cached keeps the lines of a panel for as long as nothing they depend on changes.
+type cached struct {
+	key  panelKey
+	kept []string
+}
+
+func (c *cached) lines(key panelKey, draw func() []string) []string {
+	if c.kept == nil || c.key != key {
+		c.key, c.kept = key, draw()
+	}
+	return c.kept
+}

@@ -1,0 +1,64 @@
+package tui
+
+import (
+	"strings"
+
+	"gcity/themes"
+)
+
+// detailStrip is the selected agent in a few lines, beside the lists.
+func (m *model) detailStrip(w, h int) []string {
+	r := m.selected()
+	if r == nil {
+		return fillRows([]string{m.rule(w, false, nil, "")}, w, h)
+	}
+	a, ok := m.snap.Agent(r.name)
+	if !ok {
+		return fillRows([]string{m.rule(w, false, nil, "")}, w, h)
+	}
+	lines := []string{m.rule(w, false, []tab{{name: r.shown, active: true}}, plain(a.Source))}
+	more := m.look.glyph.More
+	dot := " " + m.look.glyph.Dot + " "
+	add := func(build func(l *line)) {
+		l := line{look: &m.look}
+		l.space(1)
+		build(&l)
+		lines = append(lines, crop(l.close(w), w))
+	}
+	sign, token := m.look.sign(r.state)
+	add(func(l *line) {
+		l.add(token, sign+" "+string(r.state))
+		l.add(themes.Dim, " for "+age(m.now.Sub(r.since)))
+		if e := ends(r, m.now); e != "" {
+			l.add(themes.Dim, dot)
+			l.add(token, e)
+			l.add(themes.Dim, ", at "+clock(r.until, m.now))
+		}
+	})
+	add(func(l *line) { l.add(themes.Text, cut(plain(a.Reason), w-2, more)) })
+	add(func(l *line) {
+		parts := []string{m.sessionLine(r), "restarts " + number(r.restarts), "crashes " + number(r.crashes)}
+		if r.exit != nil {
+			parts = append(parts, "last "+lastExit(r.exit)+", "+age(m.now.Sub(r.exit.At))+" ago")
+		}
+		l.add(themes.Dim, cut(strings.Join(parts, dot), w-2, more))
+	})
+	add(func(l *line) {
+		l.add(themes.Text, cut(plain(a.Command), w-2, more))
+		l.add(themes.Dim, cut("  in "+plain(a.Dir), w-l.used-1, more))
+	})
+	if n := len(a.Decisions); n > 0 {
+		d := &a.Decisions[n-1]
+		add(func(l *line) {
+			l.add(themes.Dim, cut("last decision: "+plain(d.What)+", "+plain(d.Why), w-2, more))
+		})
+	}
+	return fillRows(lines, w, h)
+}
+
+func (m *model) sessionLine(r *agentRow) string {
+	if !r.running || r.session == nil {
+		return "no session"
+	}
+	return "pid " + number(r.pid) + ", up " + age(m.now.Sub(r.session.Started))
+}

@@ -1,0 +1,42 @@
+package tui
+
+import "gcity/city"
+
+// effect is something the model wants done. The set is closed; the runner carries them out.
+type effect interface{ effect() }
+
+type (
+	// perform carries commands out, several at a time, and answers with one result.
+	perform struct {
+		id       int // of the status line that waits for it
+		title    string
+		commands []city.Command
+	}
+	// watch points the pane at an agent's session; agent "" = at nothing. A session of another id is another terminal.
+	watch struct {
+		agent, session string
+		running        bool
+		focused        bool
+	}
+	// attach hands the terminal over to an agent.
+	attach struct{ agent string }
+	// finish ends the control room.
+	finish struct{ exit Exit }
+	// redraw paints everything anew.
+	redraw struct{}
+)
+
+func (perform) effect() {}
+func (watch) effect()   {}
+func (attach) effect()  {}
+func (finish) effect()  {}
+func (redraw) effect()  {}
+
+// result is how a perform ended.
+type result struct {
+	id       int
+	title    string
+	total    int
+	receipts []string // what the city said, in the order of the commands
+	failures []string
+}

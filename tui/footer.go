@@ -1,0 +1,91 @@
+package tui
+
+import (
+	"slices"
+
+	"gcity/themes"
+)
+
+// foot adds the status line, or what is being typed, and the keys that work here, now.
+func (m *model) foot(s screenful, p *plan) screenful {
+	status := m.statusLine(m.w)
+	footer := m.footer(m.w)
+	if m.prompt != nil {
+		text, x := m.promptLine(m.w)
+		status = text
+		s.x, s.y = x, len(s.lines)
+		footer = m.footer(m.w)
+	}
+	if p.statusRow {
+		s.lines = append(s.lines, status, footer)
+		return s
+	}
+	if m.prompt != nil || m.status.failed || m.status.pending || m.status.text != "" && m.now.Sub(m.status.since) < fade/4 {
+		s.lines = append(s.lines, status)
+		return s
+	}
+	s.lines = append(s.lines, footer)
+	return s
+}
+
+// footer lists the keys that work where the focus is, as many as fit; help and palette stay.
+func (m *model) footer(w int) string {
+	l := line{look: &m.look}
+	l.space(1)
+	last := []string{"view.palette", "view.help", "quit"}
+	var keys, tail []*action
+	for i := range m.keys.actions {
+		a := &m.keys.actions[i]
+		switch {
+		case a.short == "" || !m.heard(a) || a.refused(m) != "":
+		case slices.Contains(last, a.id):
+			tail = append(tail, a)
+		default:
+			keys = append(keys, a)
+		}
+	}
+	if m.prompt != nil || m.choice != nil || m.reader != nil || m.finder != nil {
+		return l.close(w)
+	}
+	room := w - 2
+	for _, a := range tail {
+		room -= footWidth(m, a)
+	}
+	for _, a := range keys {
+		if l.used+footWidth(m, a) <= room {
+			m.footKey(&l, a)
+		}
+	}
+	for _, a := range tail {
+		if l.used+footWidth(m, a) <= w {
+			m.footKey(&l, a)
+		}
+	}
+	return l.close(w)
+}
+
+// heard reports whether an action's key works where the focus is.
+func (m *model) heard(a *action) bool {
+	return slices.Contains(a.in, everywhere) || slices.Contains(a.in, m.zone())
+}
+
+// footText is an action's name as it would work now.
+func footText(m *model, a *action) string {
+	r := m.selected()
+	switch {
+	case a.id == "agent.suspend" && r != nil && r.state == "suspended":
+		return "resume"
+	case a.id == "agent.attach.zoomed" && !m.zoomed:
+		return "zoom"
+	case a.id == "view.attention" && m.attention:
+		return "all"
+	}
+	return a.short
+}
+
+func footWidth(m *model, a *action) int { return width(a.keys[0]) + 1 + width(footText(m, a)) + 2 }
+
+func (m *model) footKey(l *line, a *action) {
+	l.add(themes.Key, a.keys[0])
+	l.add(themes.Dim, " "+footText(m, a)+"  ")
+}

@@ -1,0 +1,170 @@
+package tui
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"gcity/city"
+	"gcity/themes"
+)
+
+// piece is a part of the header that goes when there is no room for it.
+type headPart struct {
+	text  string
+	token themes.Token
+}
+
+// header says where one is, how the city is, and whether its loop turns.
+func (m *model) header(w int) string {
+	l := line{look: &m.look}
+	dot := " " + m.look.glyph.Dot + " "
+	l.add(themes.Title, " "+cut(m.cityName(), w/3, m.look.glyph.More))
+	if m.snap != nil && m.snap.Suspended {
+		l.add(themes.Warn, dot+"suspended")
+	}
+	mode := themes.Dim
+	if m.mode == ReadOnly {
+		mode = themes.Warn
+	}
+	end := m.clockText()
+	counts := m.countParts()
+	room := w - l.used - width(end) - 3
+	if where := m.where(); where != "" && room-partsWidth(counts) > width(where)+len(m.mode.String())+8 {
+		l.add(themes.Dim, dot+where)
+	}
+	if w-l.used-width(end)-partsWidth(counts) > len(m.mode.String())+6 {
+		l.add(themes.Dim, dot)
+		l.add(mode, m.mode.String())
+	}
+	for partsWidth(counts) > w-l.used-width(end)-3 && len(counts) > 1 {
+		counts = counts[:len(counts)-1] // the most urgent ones come first
+	}
+	if partsWidth(counts) > w-l.used-width(end)-3 {
+		end = ""
+	}
+	l.space(w - l.used - partsWidth(counts) - width(end) - 1)
+	for _, c := range counts {
+		l.add(c.token, c.text)
+	}
+	loop := themes.Dim
+	if m.stalled() {
+		loop = themes.Bad
+	}
+	l.add(loop, end)
+	return crop(l.close(w), w)
+}
+
+func (m *model) where() string {
+	if m.snap == nil {
+		return ""
+	}
+	return plain(m.snap.Host)
+}
+
+func partsWidth(parts []headPart) int {
+	n := 0
+	for _, p := range parts {
+		n += width(p.text)
+	}
+	return n
+}
+
+// countParts are the agents by state, those that need a person first.
+func (m *model) countParts() []headPart {
+	if m.snap == nil {
+		return nil
+	}
+	n := m.snap.Count()
+	var parts []headPart
+	for _, s := range city.States {
+		if n[s] > 0 {
+			sign, token := m.look.sign(s)
+			parts = append(parts, headPart{fmt.Sprintf("%s %d %s   ", sign, n[s], s), token})
+		}
+	}
+	return parts
+}
+
+// clockText is how fresh the loop is, and the time.
+func (m *model) clockText() string {
+	at := m.now.Format("15:04:05")
+	if m.calm {
+		at = m.now.Format("15:04")
+	}
+	if m.snap == nil || m.w < 60 {
+		return at
+	}
+	turn := m.snap.Patrol.Age(m.now)
+	loop := age(turn)
+	if turn < 2*time.Second { // what is younger than the look at it is fresh
+		loop = "ok"
+	}
+	return "loop " + loop + "  " + at
+}
+
+// stalled reports whether the loop has missed its patrol for long.
+func (m *model) stalled() bool {
+	if m.snap == nil || m.snap.Patrol.Last.IsZero() {
+		return false
+	}
+	return m.snap.Patrol.Age(m.now) > 3*m.snap.Patrol.Interval+5*time.Second
+}
+
+// problems are the things about the whole city that somebody should know, the worst first.
+func (m *model) problems() []string {
+	var p []string
+	if m.gone != "" {
+		p = append(p, "the city cannot be heard: "+m.gone+"; what is shown is old")
+	}
+	if m.snap == nil {
+		return p
+	}
+	s := m.snap
+	if s.ShutDown {
+		p = append(p, "the city is shutting down")
+	}
+	if m.stalled() {
+		p = append(p, "the loop has not turned for "+age(s.Patrol.Age(m.now)))
+	}
+	if s.Config.Rejected != "" {
+		p = append(p, "the configuration on disk is not in force: "+plain(s.Config.Rejected))
+	}
+	for _, d := range s.Degraded {
+		p = append(p, plain(d))
+	}
+	for _, d := range s.Config.Warnings {
+		p = append(p, plain(d))
+	}
+	return p
+}
+
+// problemLines shows up to n problems; the last line says how many more there are.
+func (m *model) problemLines(w, n int) []string {
+	all := m.problems()
+	var lines []string
+	for i := range n {
+		l := line{look: &m.look}
+		more := ""
+		if i == n-1 && len(all) > n {
+			more = fmt.Sprintf("  and %d more", len(all)-n)
+		}
+		l.add(themes.Bad, " "+m.look.glyph.Alert+" ")
+		l.add(themes.Warn, cut(strings.TrimSpace(all[i]), w-l.used-width(more)-1, m.look.glyph.More))
+		l.add(themes.Dim, more)
+		lines = append(lines, crop(l.close(w), w))
+	}
+	return lines
+}
+
+// summary is the city in one line.
+func (m *model) summary() string {
+	parts := []string{m.cityName()}
+	for _, p := range m.countParts() {
+		parts = append(parts, strings.TrimSpace(p.text))
+	}
+	if n := len(m.problems()); n > 0 {
+		parts = append(parts, count(n, "problem"))
+	}
+	return strings.Join(parts, " "+m.look.glyph.Dot+" ")
+}

@@ -1,0 +1,151 @@
+package tui
+
+// tier is how much there is to be seen at once.
+type tier int
+
+const (
+	tiny   tier = iota // below 40x10: a line of summary
+	single             // one panel at a time
+	tabbed             // lists share a place, Peek below
+	wide               // everything
+)
+
+func tierOf(w, h int) tier {
+	switch {
+	case w >= 160 && h >= 40:
+		return wide
+	case w >= 76 && h >= 22:
+		return tabbed
+	case w >= 40 && h >= 10:
+		return single
+	}
+	return tiny
+}
+
+// place is a panel's height in its stack.
+type place struct {
+	panel panel
+	h     int
+	tabs  bool // it shares its place with the other lists
+}
+
+// plan is where everything is: header rows, then the body in up to two stacks side by side with something across the
+// whole width below them, then foot rows.
+type plan struct {
+	tier        tier
+	problems    int // rows below the header
+	left, right []place
+	leftWidth   int // == w without a right stack
+	topRows     int // height of the stacks
+	across      []place
+	closing     bool // a rule below the body
+	statusRow   bool // status and footer on rows of their own
+}
+
+// plan lays the screen out for its size, focus and zoom.
+func (m *model) plan() plan {
+	p := plan{tier: tierOf(m.w, m.h), leftWidth: m.w}
+	if p.tier == tiny {
+		return p
+	}
+	p.problems = min(len(m.problems()), max(1, (m.h-10)/10))
+	p.statusRow = p.tier != single
+	p.closing = m.h >= 28 && m.w >= 100
+	body := m.h - 1 - p.problems - 1
+	if p.statusRow {
+		body--
+	}
+	if p.closing {
+		body--
+	}
+	p.topRows = body
+	switch {
+	case m.zoomed || p.tier == single:
+		p.left = []place{{panel: m.focus, h: body, tabs: p.tier == single && !m.zoomed}}
+	case p.tier == tabbed:
+		m.planTabbed(&p, body)
+	default:
+		m.planWide(&p, body)
+	}
+	return p
+}
+
+func (m *model) planTabbed(p *plan, body int) {
+	front := m.front()
+	if m.hidden {
+		p.left = []place{{panel: front, h: body, tabs: true}}
+		return
+	}
+	pane := body * 45 / 100
+	if m.h < 28 {
+		pane = body * 52 / 100
+	}
+	if front != panelEvents { // a short list leaves the room to the pane
+		need := len(m.agents.shown) + 3
+		if front == panelQuarantine {
+			need = len(m.quarantine.shown) + 3
+		}
+		pane = max(pane, min(body-max(need, 6), body*70/100))
+	}
+	p.left = []place{{panel: front, h: body - pane, tabs: true}, {panel: panelPeek, h: pane}}
+}
+
+// front is the list that is seen where lists share a place.
+func (m *model) front() panel {
+	if m.focus == panelPeek {
+		if m.before == panelPeek {
+			return panelAgents
+		}
+		return m.before
+	}
+	return m.focus
+}
+
+func (m *model) planWide(p *plan, body int) {
+	p.leftWidth = m.w * 44 / 100
+	top := body
+	if m.below && !m.hidden {
+		top = body * 45 / 100
+		p.across = []place{{panel: panelPeek, h: body - top}}
+	}
+	p.topRows = top
+	held := 2
+	if n := len(m.quarantine.shown); n > 0 {
+		held = 1 + min(n, max(2, top/5))
+	}
+	p.left = []place{{panel: panelAgents, h: top - held}, {panel: panelQuarantine, h: held}}
+	const strip = 6
+	switch {
+	case m.below || m.hidden:
+		p.right = []place{{panel: panelDetail, h: strip}, {panel: panelEvents, h: top - strip}}
+	default:
+		log := max(6, top/4)
+		p.right = []place{{panel: panelDetail, h: strip}, {panel: panelPeek, h: top - strip - log}, {panel: panelEvents, h: log}}
+	}
+}
+
+// peekVisible reports whether the pane is on the screen.
+func (m *model) peekVisible() bool {
+	p := m.plan()
+	for _, stack := range [][]place{p.left, p.right, p.across} {
+		for _, at := range stack {
+			if at.panel == panelPeek {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// focusRows is how many rows of content the focused panel has.
+func (m *model) focusRows() int {
+	p := m.plan()
+	for _, stack := range [][]place{p.left, p.right, p.across} {
+		for _, at := range stack {
+			if at.panel == m.focus {
+				return max(1, at.h-1)
+			}
+		}
+	}
+	return 1
+}

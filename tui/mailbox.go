@@ -1,0 +1,99 @@
+package tui
+
+import (
+	"sync"
+	"time"
+
+	"gcity/city"
+	"gcity/events"
+)
+
+// news is everything that came in since the model last heard, in one message.
+type news struct {
+	snap    *city.Snapshot // nil = nothing new
+	gone    *string        // why the city cannot be heard, "" = it is heard again; nil = nothing new
+	events  []events.Event // oldest first
+	missed  int            // events that did not fit in between
+	results []result
+	pane    *paneNews
+}
+
+func (n *news) empty() bool {
+	return n.snap == nil && n.gone == nil && len(n.events) == 0 && len(n.results) == 0 && n.pane == nil
+}
+
+// maxPending bounds the events kept while the model does not listen (up to twice as many for a moment); older ones are
+// dropped, the log has them all.
+const maxPending = 2000
+
+// mailbox keeps the newest of everything until the pump takes it. Putting something in never waits.
+type mailbox struct {
+	mu      sync.Mutex
+	pending news
+	paneGap time.Duration // least time between two looks at the pane
+	paneAt  time.Time     // of the last look
+	wake    chan struct{}
+}
+
+func newMailbox() *mailbox { return &mailbox{wake: make(chan struct{}, 1)} }
+
+// put changes what is pending and wakes the pump.
+func (b *mailbox) put(change func(*news)) {
+	b.mu.Lock()
+	change(&b.pending)
+	b.mu.Unlock()
+	select {
+	case b.wake <- struct{}{}:
+	default:
+	}
+}
+
+func (b *mailbox) putSnapshot(s *city.Snapshot) {
+	b.put(func(n *news) {
+		ok := ""
+		n.gone = &ok
+		if n.snap == nil || s.Rev >= n.snap.Rev || s.Started != n.snap.Started {
+			n.snap = s
+		}
+	})
+}
+
+func (b *mailbox) putGone(why string) { b.put(func(n *news) { n.gone = &why }) }
+
+func (b *mailbox) putEvent(e events.Event) {
+	b.put(func(n *news) {
+		n.events = append(n.events, e)
+		if len(n.events) == 2*maxPending {
+			n.events = append([]events.Event(nil), n.events[maxPending:]...)
+			n.missed += maxPending
+		}
+	})
+}
+
+func (b *mailbox) putResult(r result) { b.put(func(n *news) { n.results = append(n.results, r) }) }
+
+func (b *mailbox) putPane(p paneNews) { b.put(func(n *news) { n.pane = &p }) }
+
+// pace sets the least time between two looks at the pane.
+func (b *mailbox) pace(gap time.Duration) {
+	b.mu.Lock()
+	b.paneGap = gap
+	b.mu.Unlock()
+}
+
+// take empties the mailbox. A pane that was looked at too recently stays in it; next says when it is due, the zero time
+// if nothing waits.
+func (b *mailbox) take(now time.Time) (n news, next time.Time) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	n, b.pending = b.pending, news{}
+	if n.pane == nil {
+		return n, time.Time{}
+	}
+	if due := b.paneAt.Add(b.paneGap); now.Before(due) && !n.pane.urgent {
+		b.pending.pane, n.pane = n.pane, nil
+		return n, due
+	}
+	b.paneAt = now
+	return n, time.Time{}
+}

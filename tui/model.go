@@ -1,0 +1,265 @@
+package tui
+
+import (
+	"slices"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"gcity/city"
+)
+
+// still is how long after a key the lists keep their order: nothing moves under the hands.
+const still = 3 * time.Second
+
+// model is the control room's whole state. Messages change it; View only reads it (and remembers lines it has drawn).
+type model struct {
+	mode    Mode
+	look    look
+	keys    *registry
+	overSSH bool
+	calm    bool // reduced motion
+
+	now  time.Time // of the last message
+	w, h int
+	ui   uint64 // grows with every message that may change what is shown besides data
+
+	snap *city.Snapshot
+	gone string // why the city cannot be heard, "" = it can
+
+	roster      roster
+	agents      list
+	quarantine  list
+	agentFilter filter
+	attention   bool
+	chosen      string // the selected agent's name
+	marks       map[string]bool
+	keyed       time.Time // of the last key
+
+	events      timeline
+	eventFilter filter
+
+	peek    peek
+	watched watch // what the viewer was last told
+
+	focus  panel
+	before panel // the focus to go back to
+	zoomed bool
+	hidden bool // the pane
+	below  bool // the pane, on wide screens
+
+	choice  *choice
+	prompt  *prompt
+	reader  *reader
+	finder  *finder
+	status  status
+	actions int // counts actions begun
+
+	cache [panels]cached
+}
+
+// newModel is a control room that has heard nothing yet.
+func newModel(o Options, l look, now time.Time) *model {
+	return &model{mode: o.Mode, look: l, keys: newRegistry(), overSSH: o.OverSSH, calm: o.ReducedMotion, below: o.OverSSH,
+		now: now, w: 80, h: 24, marks: map[string]bool{}}
+}
+
+// update takes a message in and says what is to be done.
+func (m *model) update(now time.Time, msg any) []effect {
+	m.now = now
+	var todo []effect
+	switch msg := msg.(type) {
+	case news:
+		m.hear(msg)
+	case tea.WindowSizeMsg:
+		m.ui++
+		m.w, m.h = msg.Width, msg.Height
+	case tea.KeyPressMsg:
+		m.ui++
+		m.keyed = now
+		todo = m.key(msg)
+	case tea.PasteMsg:
+		m.ui++
+		m.paste(msg.Content)
+	case failure:
+		m.ui++
+		m.complain(string(msg))
+	}
+	if w := m.watching(); w != m.watched {
+		m.watched = w
+		todo = append(todo, w)
+	}
+	return todo
+}
+
+// failure is something that went wrong outside, to be shown.
+type failure string
+
+// hear takes in what the mailbox held.
+func (m *model) hear(n news) {
+	if n.gone != nil {
+		m.gone = plain(*n.gone)
+	}
+	if n.snap != nil {
+		m.snapshot(n.snap)
+	} else if m.snap != nil && !m.settledOrder() {
+		m.snapshot(m.snap)
+	}
+	if len(n.events) > 0 {
+		m.events.add(n.events, &m.eventFilter)
+	}
+	for _, r := range n.results {
+		m.ended(r)
+	}
+	if n.pane != nil {
+		m.peek.take(*n.pane)
+	}
+}
+
+// snapshot takes a new state of the city in.
+func (m *model) snapshot(s *city.Snapshot) {
+	if m.snap != nil && m.snap.Rev == s.Rev && m.snap.Started.Equal(s.Started) && m.settledOrder() {
+		m.snap = s // only the loop's pulse is new
+		return
+	}
+	m.snap = s
+	m.roster.update(s.Agents, m.now.Sub(m.keyed) < still)
+	for name := range m.marks {
+		if m.roster.find(name) == nil {
+			m.marks = cloned(m.marks)
+			delete(m.marks, name)
+		}
+	}
+	m.refill()
+}
+
+// settledOrder reports whether the lists are in the order they should be in.
+func (m *model) settledOrder() bool {
+	return m.now.Sub(m.keyed) < still ||
+		slices.IsSortedFunc(m.roster.rows, func(a, b agentRow) int { return rank(&a, &b) })
+}
+
+// refill applies the filters anew.
+func (m *model) refill() {
+	m.roster.version++
+	m.agents.fill(&m.roster, m.chosen, func(*agentRow) bool { return true }, func(r *agentRow) bool {
+		return m.agentFilter.agent(r) && (!m.attention || r.attention())
+	})
+	held := func(r *agentRow) bool { return r.state == city.Quarantined }
+	m.quarantine.fill(&m.roster, m.chosen, held, func(*agentRow) bool { return true })
+	if r := m.list().selected(&m.roster); r != nil {
+		if m.selected() == nil || m.focus != panelPeek && !m.visible(m.chosen) {
+			m.choose(r.name)
+		}
+	}
+	m.events.version++
+	m.events.refill(&m.eventFilter, m.events.cursorSeq())
+}
+
+// visible reports whether the focused list shows an agent.
+func (m *model) visible(name string) bool {
+	for _, i := range m.list().shown {
+		if m.roster.rows[i].name == name {
+			return true
+		}
+	}
+	return false
+}
+
+// key finds out what a key means where it was pressed.
+func (m *model) key(k tea.KeyPressMsg) []effect {
+	key := k.String()
+	switch {
+	case m.choice != nil:
+		return m.choiceKey(k)
+	case m.reader != nil:
+		if a := m.keys.find(key, inReader); a != nil {
+			return a.run(m)
+		}
+		return nil
+	case m.finder != nil:
+		if a := m.keys.find(key, inFinder); a != nil {
+			return a.run(m)
+		}
+		if m.finder.edit.key(k) {
+			m.finder.search()
+		}
+		return nil
+	case m.prompt != nil:
+		return m.promptKey(k)
+	}
+	if a := m.keys.find(key, m.zone(), everywhere); a != nil {
+		return m.perform(a)
+	}
+	return nil
+}
+
+// zone is the zone of the focused panel.
+func (m *model) zone() zone {
+	switch m.focus {
+	case panelEvents:
+		return inEvents
+	case panelPeek:
+		return inPeek
+	}
+	return inLists
+}
+
+// perform runs an action, or says why it cannot be done.
+func (m *model) perform(a *action) []effect {
+	if why := a.refused(m); why != "" {
+		m.complain("cannot " + a.title + ": " + why)
+		return nil
+	}
+	return a.run(m)
+}
+
+func (m *model) choiceKey(k tea.KeyPressMsg) []effect {
+	c := m.choice
+	if m.now.Sub(c.since) < guard {
+		return nil
+	}
+	if a := m.keys.find(k.String(), inChoice); a != nil {
+		return a.run(m)
+	}
+	if c.must != "" {
+		c.edit.key(k)
+		return nil
+	}
+	todo, _ := m.answerKey(k.String())
+	return todo
+}
+
+func (m *model) promptKey(k tea.KeyPressMsg) []effect {
+	if a := m.keys.find(k.String(), inPrompt); a != nil {
+		return a.run(m)
+	}
+	p := m.prompt
+	if p.edit.key(k) && p.change != nil {
+		p.change(m, p.edit.String())
+	}
+	return nil
+}
+
+// paste types into whatever is being typed; elsewhere a paste is not a row of commands.
+func (m *model) paste(text string) {
+	switch {
+	case m.choice != nil && m.choice.must != "":
+		m.choice.edit.insert(text)
+	case m.finder != nil:
+		m.finder.edit.insert(text)
+		m.finder.search()
+	case m.prompt != nil:
+		m.prompt.edit.insert(text)
+		if m.prompt.change != nil {
+			m.prompt.change(m, m.prompt.edit.String())
+		}
+	}
+}
+
+func (m *model) cityName() string {
+	if m.snap == nil {
+		return "the city"
+	}
+	return plain(m.snap.Name)
+}

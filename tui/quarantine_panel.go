@@ -1,0 +1,97 @@
+package tui
+
+import (
+	"fmt"
+	"strings"
+
+	"gcity/city"
+	"gcity/themes"
+)
+
+func (m *model) quarantinePanel(w, h int, focus bool, tabs []tab) []string {
+	key := panelKey{w: w, h: h, focus: focus, data: m.roster.version, ui: m.ui, second: m.now.Unix()}
+	return m.cache[panelQuarantine].lines(key, func() []string { return m.drawQuarantine(w, h, focus, tabs) })
+}
+
+func (m *model) drawQuarantine(w, h int, focus bool, tabs []tab) []string {
+	lines := append(make([]string, 0, h), m.rule(w, focus, tabs, ""))
+	if len(m.quarantine.shown) == 0 {
+		lines = append(lines, m.note("Nobody. An agent that crashes too often in a short time waits here.", w))
+		return fillRows(lines, w, h)
+	}
+	longest := 0
+	for _, i := range m.quarantine.shown {
+		longest = max(longest, width(m.roster.rows[i].shown))
+	}
+	from, to := m.quarantine.window(h - 1)
+	for i := from; i < to; i++ {
+		row := &m.roster.rows[m.quarantine.shown[i]]
+		s := m.rowState(row, i == m.quarantine.at, focus)
+		lines = append(lines, m.quarantineLine(row, min(max(longest, 8), w/4), w, s))
+	}
+	return fillRows(lines, w, h)
+}
+
+// quarantineLine shows name, why, crashes, last exit, until when, and the key; the last ones go first when it is narrow.
+func (m *model) quarantineLine(r *agentRow, name, w int, s rowState) string {
+	more := m.look.glyph.More
+	l := m.start(s)
+	l.add(themes.Bad, fit(r.shown, name, more))
+	l.space(2)
+	free := "free in " + left(r.until.Sub(m.now))
+	if r.until.IsZero() {
+		free = "until released"
+	}
+	last, key := lastExit(r.exit), "u release"
+	rest := w - l.used - 2
+	if rest < 70 {
+		last = ""
+	}
+	if rest < 40 || m.mode == ReadOnly {
+		key = ""
+	}
+	if r.until.After(m.now) && rest >= 60 {
+		free += " " + m.look.glyph.Dot + " " + r.until.In(m.now.Location()).Format("15:04")
+	}
+	fixed := fit(free, 22, more)
+	if rest < 60 {
+		fixed = fit(free, 17, more)
+	}
+	why := rest - width(fixed) - 2
+	if last != "" {
+		why -= 22
+	}
+	if key != "" {
+		why -= len(key) + 2
+	}
+	if why >= 12 {
+		l.add(themes.Text, fit(r.why, why, more))
+		l.space(2)
+	}
+	if last != "" {
+		l.add(themes.Dim, fit(last, 20, more))
+		l.space(2)
+	}
+	l.add(themes.Warn, fixed)
+	if key != "" {
+		l.space(2)
+		l.add(themes.Key, key[:1])
+		l.add(themes.Dim, key[1:])
+	}
+	return crop(l.close(w), w)
+}
+
+// lastExit says how a life ended: "exit 3 after 12s".
+func lastExit(e *city.Exit) string {
+	if e == nil {
+		return ""
+	}
+	how := fmt.Sprintf("exit %d", e.Code)
+	switch {
+	case e.Signal != "":
+		how = plain(e.Signal)
+	case e.Code < 0:
+		how = "ended"
+	}
+	return strings.TrimSpace(how + " after " + age(e.Uptime))
+}

@@ -1,0 +1,139 @@
+package tui
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"gcity/city"
+	"gcity/themes"
+)
+
+// reader is a text in a sheet of its own.
+type reader struct {
+	title  string
+	lines  func(m *model, w int) []string // drawn anew with every frame, so that it lives
+	offset int
+	length int // of the text when it was last drawn
+}
+
+func (r *reader) scroll(n, h int) {
+	r.offset = max(0, min(r.offset+n, r.length-h))
+}
+
+func (m *model) showEvent() []effect {
+	row := *m.events.selected()
+	m.reader = &reader{title: row.kind, lines: func(m *model, w int) []string { return wrapAll(m.eventDetail(&row), w) }}
+	return nil
+}
+
+func (m *model) showDetails() []effect {
+	name := m.chosen
+	m.reader = &reader{title: m.selected().shown, lines: func(m *model, w int) []string { return wrapAll(m.details(name), w) }}
+	return nil
+}
+
+// details is everything known of an agent, the reasons first.
+func (m *model) details(name string) []string {
+	r := m.roster.find(name)
+	a, ok := m.snap.Agent(name)
+	if r == nil || !ok {
+		return []string{"This agent is no longer part of the city."}
+	}
+	sign, token := m.look.sign(r.state)
+	dot := " " + m.look.glyph.Dot + " "
+	state := m.look.paint(token, sign+" "+string(r.state)) + " for " + age(m.now.Sub(r.since))
+	if e := ends(r, m.now); e != "" {
+		state += dot + e + " (" + clock(r.until, m.now) + ")"
+	}
+	lines := []string{
+		m.field("state", state),
+		m.field("why", plain(a.Reason)),
+	}
+	if len(a.Drift) > 0 {
+		lines = append(lines, m.field("drift", "a restart is held back: "+plain(strings.Join(a.Drift, ", "))))
+	}
+	if a.UnavailableReason != "" {
+		lines = append(lines, m.field("problem", plain(a.UnavailableReason)))
+	}
+	lines = append(lines,
+		m.field("about", plain(a.Description)),
+		m.field("command", plain(a.Command)),
+		m.field("folder", plain(a.Dir)),
+		m.field("declared", plain(a.Source)),
+		m.field("session", m.sessionText(a)),
+		m.field("restarts", fmt.Sprintf("%d%s%d crashes in the window", a.Restarts, dot, a.Crashes)),
+		m.field("last exit", m.exitText(a.Exit)),
+		"", m.look.paint(themes.Title, "Last decisions"),
+	)
+	if len(a.Decisions) == 0 {
+		return append(lines, m.look.paint(themes.Dim, "None yet."))
+	}
+	for i := len(a.Decisions) - 1; i >= 0; i-- {
+		d := &a.Decisions[i]
+		lines = append(lines, m.look.paint(themes.Dim, clock(d.At, m.now))+"  "+fit(plain(d.What), 10, "")+"  "+plain(d.Why))
+	}
+	return lines
+}
+
+func (m *model) sessionText(a *city.Agent) string {
+	if a.Session == nil {
+		return "none"
+	}
+	s := fmt.Sprintf("pid %d, up %s", a.PID, age(m.now.Sub(a.Session.Started)))
+	if t := a.Session.LastActivity; t != nil {
+		s += ", last output " + age(m.now.Sub(*t)) + " ago"
+	}
+	if a.Session.Viewers > 0 {
+		s += ", " + count(a.Session.Viewers, "viewer")
+	}
+	return s + ", id " + plain(a.Session.ID)
+}
+
+func (m *model) exitText(e *city.Exit) string {
+	if e == nil {
+		return "none"
+	}
+	s := lastExit(e) + ", " + age(m.now.Sub(e.At)) + " ago"
+	if e.File != "" {
+		s += ", output kept in " + plain(e.File)
+	}
+	return s
+}
+
+// pretty indents a JSON value, and gives it as it is if it is none.
+func pretty(raw []byte) string {
+	var b bytes.Buffer
+	if json.Indent(&b, raw, "", "  ") != nil {
+		return string(raw)
+	}
+	return b.String()
+}
+
+// wrapAll breaks styled lines at blanks where they are wider than w.
+func wrapAll(lines []string, w int) []string {
+	var out []string
+	for _, s := range lines {
+		if width(s) <= w {
+			out = append(out, s)
+			continue
+		}
+		out = append(out, strings.Split(ansi.Wrap(s, w, ""), "\n")...)
+	}
+	return out
+}
+
+// wrapPlain breaks plain text at blanks.
+func wrapPlain(s string, w int) []string {
+	if width(s) <= w || w < 4 {
+		return []string{s}
+	}
+	return strings.Split(ansi.Wrap(s, w, ""), "\n")
+}
+
+// uptime says since when the controller runs.
+func uptime(started, now time.Time) string { return age(now.Sub(started)) }

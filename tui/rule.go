@@ -1,0 +1,93 @@
+package tui
+
+import (
+	"strings"
+
+	"gcity/themes"
+)
+
+// tab is a title in a rule: "1 Agents 16".
+type tab struct {
+	key    string
+	name   string
+	extra  string // a count, a filter
+	active bool
+	alert  bool // extra asks to be looked at
+}
+
+// rule is the line on top of a panel: its title, or the titles of all that share the place, and on the right what else
+// is to be known. The focused one is heavy, bold and marked, so that it stands out without colour.
+func (m *model) rule(w int, focus bool, tabs []tab, end string) string {
+	l := line{look: &m.look}
+	sign, token := m.look.glyph.Thin, themes.Rule
+	if focus {
+		sign, token = m.look.glyph.Heavy, themes.Accent
+	}
+	l.add(token, sign)
+	for i, t := range tabs {
+		if i > 0 {
+			l.add(token, strings.Repeat(sign, 2))
+		}
+		m.title(&l, t, focus, len(tabs) > 1)
+	}
+	if l.used > w {
+		return crop(l.String(), w)
+	}
+	end = cut(end, w-l.used-4, m.look.glyph.More)
+	if end != "" {
+		end = " " + end + " "
+	}
+	fill := w - l.used - width(end)
+	if end != "" && fill > 1 {
+		l.add(token, strings.Repeat(sign, fill-1))
+		l.add(themes.Dim, end)
+		l.add(token, sign)
+		return l.String()
+	}
+	l.add(token, strings.Repeat(sign, max(0, w-l.used)))
+	return l.String()
+}
+
+func (m *model) title(l *line, t tab, focus, shared bool) {
+	name, number := themes.Dim, themes.Dim
+	if t.active {
+		name, number = themes.Title, themes.Text
+	}
+	switch {
+	case t.active && focus:
+		l.add(themes.Accent, m.look.glyph.Cursor)
+	case t.active && shared:
+		l.add(themes.Dim, m.look.glyph.Cursor)
+	}
+	l.add(name, " ")
+	if t.key != "" {
+		l.add(themes.Key, t.key)
+		l.add(name, " ")
+	}
+	l.add(name, t.name)
+	if t.extra != "" {
+		if t.alert {
+			number = themes.Bad
+		}
+		l.add(number, " "+t.extra)
+	}
+	l.add(name, " ")
+}
+
+// note is a row of a panel that has nothing else to show.
+func (m *model) note(text string, w int) string {
+	l := line{look: &m.look}
+	l.add(themes.Dim, fit("   "+text, w, m.look.glyph.More))
+	return l.close(w)
+}
+
+// fillRows brings lines to exactly h.
+func fillRows(lines []string, w, h int) []string {
+	if len(lines) > h {
+		return lines[:h]
+	}
+	for len(lines) < h {
+		lines = append(lines, blanks(w))
+	}
+	return lines
+}

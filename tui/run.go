@@ -1,0 +1,161 @@
+package tui
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/colorprofile"
+
+	"gcity/themes"
+)
+
+// Run shows the control room until the person leaves, ctx ends or the terminal is gone. Options.In and Out must be a
+// terminal. It handles SIGHUP, SIGTERM and SIGINT while it runs, never ends the process, and leaves the terminal as it
+// found it. With an error the Exit is Ended.
+func Run(ctx context.Context, o Options) (Exit, error) {
+	o, err := o.withDefaults()
+	if err != nil {
+		return Ended, err
+	}
+	return run(ctx, o, newScreen)
+}
+
+func run(ctx context.Context, o Options, fresh screenMaker) (Exit, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	box := newMailbox()
+	r := &runner{ctx: ctx, city: o.City, box: box, log: o.Logger, viewer: newViewer(o.City, box, fresh), fail: cancel}
+	defer r.wait()
+	defer cancel()
+	r.spawn("signals", r.signals)
+	r.spawn("snapshots", r.snapshots)
+	r.spawn("events", r.events)
+	r.spawn("pane", r.viewer.run)
+	pulse := time.Second
+	if o.Mode != Hosting {
+		pulse = 2 * time.Second
+	}
+	r.spawn("pulse", func(ctx context.Context) { r.pulse(ctx, pulse) })
+
+	l := look{theme: o.Theme, glyph: themes.Unicode()}
+	if o.ASCII {
+		l.glyph = themes.ASCII()
+	}
+	m := newModel(o, l, time.Now())
+	for {
+		next, err := r.stretch(ctx, o, m)
+		if err := r.failure(); err != nil {
+			return Ended, err
+		}
+		switch {
+		case r.dropped.Load():
+			return Hangup, nil
+		case ctx.Err() != nil:
+			return Ended, nil
+		case err != nil:
+			return Ended, err
+		}
+		switch next := next.(type) {
+		case finish:
+			return next.exit, nil
+		case attach:
+			r.visit(ctx, o, m, next.agent)
+		default:
+			return Ended, nil
+		}
+	}
+}
+
+// stretch runs the program once, up to the next attach or the end. Every stretch is a program of its own, so that the
+// terminal is wholly given back in between.
+func (r *runner) stretch(ctx context.Context, o Options, m *model) (effect, error) {
+	screen := &room{m: m, r: r}
+	opts := []tea.ProgramOption{
+		tea.WithContext(ctx), tea.WithInput(&watchedInput{o.In, r.lineDropped}), tea.WithOutput(o.Out), tea.WithEnvironment(o.Environ),
+		tea.WithoutSignalHandler(), tea.WithFPS(o.FPS),
+	}
+	if o.NoColor {
+		opts = append(opts, tea.WithColorProfile(colorprofile.ASCII))
+	}
+	p := tea.NewProgram(screen, opts...)
+	gap := 100 * time.Millisecond
+	if o.OverSSH {
+		gap = 250 * time.Millisecond
+	}
+	pumping, stop := context.WithCancel(ctx)
+	ended := make(chan struct{})
+	r.spawn("pump", func(context.Context) {
+		defer close(ended)
+		r.pump(pumping, gap, func(at time.Time, n news) { p.Send(delivery{at, n}) })
+	})
+	_, err := p.Run()
+	stop()
+	<-ended
+	return screen.next, err
+}
+
+// visit attaches, and says in the control room how it was.
+func (r *runner) visit(ctx context.Context, o Options, m *model, agent string) {
+	said, err := r.attachTo(ctx, o, agent)
+	m.now = time.Now()
+	switch {
+	case err != nil:
+		r.log.Warn("attach", "agent", agent, "error", err)
+		m.complain(err.Error())
+	case said != "":
+		m.say(said)
+	}
+}
+
+// signals ends the control room when the terminal is gone or somebody asks the process to end.
+func (r *runner) signals(ctx context.Context) {
+	got := make(chan os.Signal, 1)
+	signal.Notify(got, syscall.SIGHUP, syscall.SIGTERM, syscall.SIGINT)
+	defer signal.Stop(got)
+	select {
+	case <-ctx.Done():
+	case s := <-got:
+		r.log.Info("signal", "name", s.String())
+		if s == syscall.SIGHUP {
+			r.lineDropped()
+			return
+		}
+		r.fail()
+	}
+}
+
+// lineDropped ends the control room: its terminal is gone.
+func (r *runner) lineDropped() {
+	r.dropped.Store(true)
+	r.fail()
+}
+
+// watch points the pane.
+func (r *runner) watch(w watch) {
+	gap := 500 * time.Millisecond
+	if w.focused {
+		gap = 0
+	}
+	r.box.pace(gap)
+	r.viewer.look(w)
+}
+
+// watchedInput notices the end of the terminal, which Bubble Tea takes for silence.
+type watchedInput struct {
+	*os.File
+	gone func()
+}
+
+// Read implements io.Reader.
+func (w *watchedInput) Read(p []byte) (int, error) {
+	n, err := w.File.Read(p)
+	if n == 0 && len(p) > 0 && (err == nil || !errors.Is(err, os.ErrDeadlineExceeded)) {
+		w.gone()
+	}
+	return n, err
+}

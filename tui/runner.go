@@ -1,0 +1,132 @@
+package tui
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"gcity/city"
+)
+
+// commandDeadline bounds one command: a stop with its grace, and some more.
+const commandDeadline = 60 * time.Second
+
+// atOnce bounds the commands in flight for one action on many agents.
+const atOnce = 8
+
+// runner owns every goroutine of the control room but Bubble Tea's.
+type runner struct {
+	ctx    context.Context
+	city   city.Control
+	box    *mailbox
+	log    *slog.Logger
+	viewer *viewer
+	wg     sync.WaitGroup
+
+	dropped atomic.Bool // the terminal is gone
+
+	mu    sync.Mutex
+	panic error
+	fail  context.CancelFunc // ends the whole control room
+}
+
+// spawn starts an owned goroutine; a panic in it ends the control room with the terminal restored, not the process.
+func (r *runner) spawn(name string, f func(ctx context.Context)) {
+	r.wg.Go(func() {
+		defer func() {
+			if p := recover(); p != nil {
+				r.crashed(name, p)
+			}
+		}()
+		f(r.ctx)
+	})
+}
+
+func (r *runner) crashed(where string, p any) {
+	r.log.Error("the control room panicked", "where", where, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+	r.mu.Lock()
+	if r.panic == nil {
+		r.panic = fmt.Errorf("the control room failed in its %s: %v; the city is not touched by it, the log has the details", where, p)
+	}
+	r.mu.Unlock()
+	r.fail()
+}
+
+func (r *runner) failure() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.panic
+}
+
+// perform runs commands and puts their outcome into the mailbox.
+func (r *runner) perform(p perform) {
+	r.spawn("command", func(ctx context.Context) {
+		said := make([]string, len(p.commands))
+		failed := make([]string, len(p.commands))
+		var g errgroup.Group
+		g.SetLimit(atOnce)
+		for i, c := range p.commands {
+			g.Go(func() error {
+				defer func() {
+					if v := recover(); v != nil {
+						r.crashed("command", v)
+					}
+				}()
+				said[i], failed[i] = r.do(ctx, c)
+				return nil
+			})
+		}
+		_ = g.Wait() // the functions report by index
+		res := result{id: p.id, title: p.title, total: len(p.commands)}
+		for i := range p.commands {
+			if failed[i] != "" {
+				res.failures = append(res.failures, failed[i])
+			} else {
+				res.receipts = append(res.receipts, said[i])
+			}
+		}
+		r.box.putResult(res)
+	})
+}
+
+// do carries one command out; exactly one of the two answers is filled in.
+func (r *runner) do(ctx context.Context, c city.Command) (said, failed string) {
+	ctx, cancel := context.WithTimeout(ctx, commandDeadline)
+	defer cancel()
+	receipt, err := r.city.Do(ctx, c)
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
+		return "", fmt.Sprintf("%s %s: no answer within %s; it may still happen, see the events", c.Verb(), c.Target(), commandDeadline)
+	case err != nil:
+		r.log.Warn("command failed", "verb", c.Verb(), "target", c.Target(), "error", err)
+		return "", err.Error()
+	case receipt.Message == "":
+		return fmt.Sprintf("%s %s: done", c.Verb(), c.Target()), ""
+	}
+	return receipt.Message, ""
+}
+
+// quitGrace bounds the wait for commands that do not mind their context.
+const quitGrace = 3 * time.Second
+
+// wait returns when every goroutine has ended, or says so in the log when one does not.
+func (r *runner) wait() {
+	done := make(chan struct{})
+	var waiting sync.WaitGroup
+	waiting.Go(func() {
+		defer close(done)
+		r.wg.Wait()
+	})
+	select {
+	case <-done:
+	case <-time.After(quitGrace):
+		r.log.Error("a call into the city does not mind its context; leaving it behind")
+	}
+}

@@ -1,0 +1,201 @@
+package tui
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"gcity/themes"
+)
+
+// look is how things are painted: a theme and its glyphs.
+type look struct {
+	theme themes.Theme
+	glyph themes.Glyphs
+}
+
+const reset = "\x1b[m"
+
+// paint styles plain text.
+func (l *look) paint(k themes.Token, s string) string {
+	on := l.theme.On(k)
+	if on == "" || s == "" {
+		return s
+	}
+	return on + s + reset
+}
+
+// line builds one row of the screen out of styled pieces, all of them over the same base style.
+type line struct {
+	text []byte
+	look *look
+	base string // style under every piece, "" = none
+	used int    // columns so far
+}
+
+// add appends plain text in a style.
+func (l *line) add(k themes.Token, s string) {
+	if s == "" {
+		return
+	}
+	on := l.theme(k)
+	l.used += width(s)
+	if on == "" {
+		l.text = append(l.text, s...)
+		return
+	}
+	l.text = append(append(append(l.text, on...), s...), reset...)
+}
+
+// String is the line so far.
+func (l *line) String() string { return string(l.text) }
+
+func (l *line) theme(k themes.Token) string { return l.base + l.look.theme.On(k) }
+
+// space appends n blanks in the base style.
+func (l *line) space(n int) {
+	if n > 0 {
+		l.add(themes.Text, blanks(n))
+	}
+}
+
+// close fills the line up to w columns and returns it.
+func (l *line) close(w int) string {
+	l.space(w - l.used)
+	return l.String()
+}
+
+const blank = "                                                                                                    "
+
+func blanks(n int) string {
+	if n <= 0 {
+		return ""
+	}
+	if n <= len(blank) {
+		return blank[:n]
+	}
+	return strings.Repeat(" ", n)
+}
+
+func isASCII(s string) bool {
+	for i := 0; i < len(s); i++ {
+		if s[i] >= 0x7f || s[i] < 0x20 {
+			return false
+		}
+	}
+	return true
+}
+
+// width is the number of columns of a text that may hold styles.
+func width(s string) int {
+	if isASCII(s) {
+		return len(s)
+	}
+	return ansi.StringWidth(s)
+}
+
+// cut shortens plain text to w columns; more says that something is missing.
+func cut(s string, w int, more string) string {
+	if w <= 0 {
+		return ""
+	}
+	if len(s) <= w && isASCII(s) {
+		return s
+	}
+	if isASCII(s) {
+		if w <= 2 {
+			return s[:w]
+		}
+		return s[:w-1] + more
+	}
+	return ansi.Truncate(s, w, more)
+}
+
+// fit cuts or pads plain text to exactly w columns.
+func fit(s string, w int, more string) string {
+	if w <= 0 {
+		return ""
+	}
+	s = cut(s, w, more)
+	return s + blanks(w-width(s))
+}
+
+// right cuts or pads plain text to exactly w columns, its end at the right.
+func right(s string, w int, more string) string {
+	if w <= 0 {
+		return ""
+	}
+	s = cut(s, w, more)
+	return blanks(w-width(s)) + s
+}
+
+// crop shows columns of a styled line, exactly w of them.
+func crop(s string, w int) string {
+	if w <= 0 {
+		return ""
+	}
+	if isASCII(s) {
+		if len(s) >= w {
+			return s[:w]
+		}
+		return s + blanks(w-len(s))
+	}
+	s = ansi.Truncate(s, w, "")
+	return s + reset + blanks(w-ansi.StringWidth(s))
+}
+
+// age says how long something has lasted in at most four columns: "8s", "22m", "3h12", "2d".
+func age(d time.Duration) string {
+	switch {
+	case d < time.Second:
+		return "0s"
+	case d < time.Minute:
+		return fmt.Sprintf("%ds", int(d.Seconds()))
+	case d < time.Hour:
+		return fmt.Sprintf("%dm", int(d.Minutes()))
+	case d < 10*time.Hour:
+		return fmt.Sprintf("%dh%02d", int(d.Hours()), int(d.Minutes())%60)
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%dh", int(d.Hours()))
+	}
+	return fmt.Sprintf("%dd", int(d.Hours()/24))
+}
+
+// left says how long something still takes: "8s", "1m12s", "54m", "3h12m", "2d".
+func left(d time.Duration) string {
+	switch {
+	case d <= 0:
+		return "0s"
+	case d < time.Minute:
+		return fmt.Sprintf("%ds", int((d + time.Second - 1).Seconds()))
+	case d < 10*time.Minute:
+		return fmt.Sprintf("%dm%02ds", int(d.Minutes()), int(d.Seconds())%60)
+	case d < time.Hour:
+		return fmt.Sprintf("%dm", int(d.Minutes()))
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%dh%02dm", int(d.Hours()), int(d.Minutes())%60)
+	}
+	return fmt.Sprintf("%dd", int(d.Hours()/24))
+}
+
+// clock is a time of day, with the day when it is not today's.
+func clock(t, now time.Time) string {
+	if t.IsZero() {
+		return "-"
+	}
+	t = t.In(now.Location())
+	if t.YearDay() == now.YearDay() && t.Year() == now.Year() {
+		return t.Format("15:04:05")
+	}
+	return t.Format("Jan 02 15:04")
+}
+
+// count says "1 agent", "3 agents".
+func count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}

@@ -1,0 +1,96 @@
+package tui
+
+import (
+	"io"
+	"log/slog"
+	"os"
+
+	"gcity/city"
+	"gcity/themes"
+)
+
+// Mode says what the person in front of the screen may do, and what leaving means.
+type Mode int
+
+const (
+	Hosting  Mode = iota // the controller runs in this process
+	Joined               // the controller runs elsewhere
+	ReadOnly             // joined, and every verb is refused
+)
+
+// String is the mode as the header shows it.
+func (m Mode) String() string { return [...]string{"hosting", "joined", "read-only"}[m] }
+
+// Options say what to show and where.
+type Options struct {
+	City  city.Control
+	Mode  Mode
+	Theme themes.Theme // the zero value is themes.Default
+
+	NoColor       bool // weight only, whatever the theme
+	ASCII         bool // no sign beyond ASCII of our own
+	ReducedMotion bool // nothing moves that does not have to: clocks by the minute where they can
+	OverSSH       bool // fewer frames, the pane below, full width
+	FPS           int  // most frames a second; 0 = 30, over SSH 10
+
+	In      *os.File     // the terminal; nil = os.Stdin
+	Out     *os.File     // the terminal; nil = os.Stdout
+	Environ []string     // nil = os.Environ()
+	Logger  *slog.Logger // a file, never the screen; nil = nothing is logged
+}
+
+// Exit is what the person chose, or what ended the control room without being asked.
+type Exit int
+
+const (
+	// Ended: the context ended, SIGTERM came, or Run failed; nobody chose anything.
+	Ended Exit = iota
+	// Leave: joined, and everything keeps running.
+	Leave
+	// HandOver: keep the agents and go on headless.
+	HandOver
+	// KeepAgents: stop the controller, leave the agents running.
+	KeepAgents
+	// StopCity: stop the agents and the controller.
+	StopCity
+	// Hangup: the terminal is gone (SIGHUP, end of input); the caller goes on headless.
+	Hangup
+)
+
+// String names the exit for logs.
+func (e Exit) String() string {
+	return [...]string{"ended", "leave", "hand over", "keep agents", "stop city", "hangup"}[e]
+}
+
+// withDefaults fills in what the zero value leaves out.
+func (o Options) withDefaults() (Options, error) {
+	if o.Theme.Name == "" {
+		t, err := themes.Load(themes.Default)
+		if err != nil {
+			return o, err
+		}
+		o.Theme = t
+	}
+	if o.NoColor {
+		o.Theme = themes.Colourless()
+	}
+	if o.In == nil {
+		o.In = os.Stdin
+	}
+	if o.Out == nil {
+		o.Out = os.Stdout
+	}
+	if o.Environ == nil {
+		o.Environ = os.Environ()
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.NewTextHandler(io.Discard, nil))
+	}
+	if o.FPS <= 0 {
+		o.FPS = 30
+		if o.OverSSH {
+			o.FPS = 10
+		}
+	}
+	return o, nil
+}

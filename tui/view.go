@@ -1,0 +1,197 @@
+package tui
+
+import (
+	"strings"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"gcity/themes"
+)
+
+// screenful is a drawn screen: exactly h lines of exactly w columns, and where the cursor is (-1: hidden).
+type screenful struct {
+	lines []string
+	x, y  int
+}
+
+// draw is the whole screen as it follows from the state.
+func (m *model) draw() screenful {
+	p := m.plan()
+	s := screenful{x: -1, y: -1}
+	if m.w <= 0 || m.h <= 0 {
+		return s
+	}
+	if p.tier == tiny {
+		s.lines = fillRows([]string{crop(m.summary(), m.w)}, m.w, m.h)
+	} else {
+		s.lines = append(make([]string, 0, m.h), m.header(m.w))
+		s.lines = append(s.lines, m.problemLines(m.w, p.problems)...)
+		s.lines = append(s.lines, m.body(&p)...)
+		s = m.foot(s, &p)
+		s.lines = fillRows(s.lines, m.w, m.h)
+	}
+	return m.sheet(s)
+}
+
+// body joins the stacks, with a bar between them whose signs meet the rules on both sides.
+func (m *model) body(p *plan) []string {
+	leftLines, leftRules := m.stack(p.left, p.leftWidth)
+	lines := leftLines
+	if len(p.right) > 0 {
+		rightLines, rightRules := m.stack(p.right, m.w-p.leftWidth-1)
+		lines = make([]string, len(leftLines))
+		for i := range leftLines {
+			joins := m.look.glyph.Join
+			if i == 0 {
+				joins = m.look.glyph.Top
+			}
+			bar := m.look.paint(themes.Rule, joins[leftRules[i]][rightRules[i]])
+			lines[i] = leftLines[i] + bar + rightLines[i]
+		}
+	}
+	if len(p.across) > 0 {
+		below, _ := m.stack(p.across, m.w)
+		lines = append(lines, below...)
+	}
+	if p.closing {
+		lines = append(lines, m.look.paint(themes.Rule, m.closingRule(p)))
+	}
+	return lines
+}
+
+func (m *model) closingRule(p *plan) string {
+	thin := m.look.glyph.Thin
+	if len(p.right) == 0 || len(p.across) > 0 {
+		return strings.Repeat(thin, m.w)
+	}
+	return strings.Repeat(thin, p.leftWidth) + m.look.glyph.Foot + strings.Repeat(thin, m.w-p.leftWidth-1)
+}
+
+// stack draws panels below each other; rules says for each row whether it is a rule: 0 no, 1 thin, 2 heavy.
+func (m *model) stack(places []place, w int) (lines []string, rules []int) {
+	for _, at := range places {
+		focus := at.panel == m.focus && m.choice == nil && m.reader == nil && m.finder == nil
+		rule := 1
+		if focus {
+			rule = 2
+		}
+		rules = append(rules, rule)
+		for range at.h - 1 {
+			rules = append(rules, 0)
+		}
+		lines = append(lines, m.panel(at, w, focus)...)
+	}
+	return lines, rules
+}
+
+func (m *model) panel(at place, w int, focus bool) []string {
+	if at.h <= 0 {
+		return nil
+	}
+	tabs := m.tabsFor(at)
+	switch at.panel {
+	case panelAgents:
+		return m.agentsPanel(w, at.h, focus, tabs)
+	case panelQuarantine:
+		return m.quarantinePanel(w, at.h, focus, tabs)
+	case panelEvents:
+		return m.eventsPanel(w, at.h, focus, tabs)
+	case panelPeek:
+		return m.peekPanel(w, at.h, focus, tabs)
+	}
+	return m.detailStrip(w, at.h)
+}
+
+// tabsFor are the titles in a panel's rule.
+func (m *model) tabsFor(at place) []tab {
+	held := len(m.quarantine.shown)
+	all := []tab{
+		{key: "1", name: "Agents", extra: number(len(m.roster.rows))},
+		{key: "3", name: "Quarantine", extra: number(held), alert: held > 0},
+		{key: "5", name: "Events"},
+		m.peekTab(),
+	}
+	if len(m.marks) > 0 {
+		all[0].extra += " (" + number(len(m.marks)) + " marked)"
+	}
+	if m.events.frozen && m.events.fresh > 0 {
+		all[2].extra = "+" + number(m.events.fresh)
+	}
+	own := &all[min(int(at.panel), len(all)-1)]
+	own.active = true
+	switch {
+	case !at.tabs:
+		return []tab{*own}
+	case tierOf(m.w, m.h) == single:
+		all[3].name, all[3].extra = "Peek", ""
+		return all
+	}
+	return all[:3]
+}
+
+// sheet lays a dialog over the screen, which steps back behind it.
+func (m *model) sheet(s screenful) screenful {
+	title, lines, w, x, y := m.sheetContent()
+	if title == "" || m.w < 12 || m.h < 5 {
+		return s
+	}
+	h := min(len(lines)+2, m.h)
+	left, top := (m.w-w)/2, max(0, (m.h-h)/3)
+	for i := range s.lines {
+		s.lines[i] = m.look.paint(themes.Off, fit(ansi.Strip(s.lines[i]), m.w, ""))
+	}
+	g := &m.look.glyph
+	put := func(row int, text string) {
+		behind := ansi.Strip(s.lines[row])
+		s.lines[row] = m.look.paint(themes.Off, fit(ansi.Cut(behind, 0, left), left, "")) + text +
+			m.look.paint(themes.Off, fit(ansi.Cut(behind, left+w, m.w), m.w-left-w, ""))
+	}
+	head := " " + cut(title, w-6, g.More) + " "
+	put(top, m.look.paint(themes.Accent, g.Corner[0]+g.Heavy)+m.look.paint(themes.Title, head)+
+		m.look.paint(themes.Accent, strings.Repeat(g.Heavy, w-3-width(head))+g.Corner[1]))
+	bar := m.look.paint(themes.Accent, g.HeavyBar)
+	for i := range h - 2 {
+		put(top+1+i, bar+" "+crop(lines[i], w-4)+" "+bar)
+	}
+	put(top+h-1, m.look.paint(themes.Accent, g.Corner[2]+strings.Repeat(g.Heavy, w-2)+g.Corner[3]))
+	s.x, s.y = -1, -1
+	if x >= 0 && y+1 < h-1 {
+		s.x, s.y = min(left+2+x, left+w-2), top+1+y
+	}
+	return s
+}
+
+// sheetContent is the open dialog, title "" if there is none.
+func (m *model) sheetContent() (title string, lines []string, w, x, y int) {
+	switch {
+	case m.choice != nil:
+		w = min(m.w, 76)
+		lines, x, y = m.choiceSheet(w)
+		return m.choice.title, lines, w, x, y
+	case m.finder != nil:
+		w = min(m.w, 96)
+		lines, x, y = m.finderSheet(w, min(m.h-2, len(m.finder.all)+4))
+		return m.finder.title, lines, w, x, y
+	case m.reader != nil:
+		w = min(m.w, 110)
+		return m.reader.title, m.readerSheet(w), w, -1, -1
+	}
+	return "", nil, 0, -1, -1
+}
+
+// sheetRows is how many lines of a text a sheet shows.
+func (m *model) sheetRows() int { return max(1, m.h-6) }
+
+func (m *model) readerSheet(w int) []string {
+	r := m.reader
+	all := r.lines(m, w-4)
+	r.length = len(all)
+	rows := min(m.sheetRows(), len(all))
+	r.offset = max(0, min(r.offset, len(all)-rows))
+	lines := append(make([]string, 0, rows+2), all[r.offset:r.offset+rows]...)
+	hint := "esc closes"
+	if len(all) > rows {
+		hint = "j k scroll   " + hint
+	}
+	return append(lines, "", m.look.paint(themes.Dim, hint))
+}

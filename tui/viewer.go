@@ -1,0 +1,188 @@
+package tui
+
+import (
+	"bytes"
+	"context"
+	"strings"
+	"sync"
+	"time"
+
+	"gcity/city"
+)
+
+// terminal is what the pane needs of a terminal's screen. Safe for use by several goroutines.
+type terminal interface {
+	Write(p []byte) (int, error)
+	Resize(cols, rows int)
+	Size() (cols, rows int)
+	Lines(w, h int) []string // h lines, cut to w columns, text and SGR only
+	HistoryLen() int
+	History(from, n int) []string
+	Cursor() (x, y int, visible bool)
+	Alt() bool
+	Version() uint64
+	Close()
+}
+
+const (
+	usualCols  = 120 // until the first frame says otherwise
+	usualRows  = 40
+	scrollback = 500
+	// settle keeps the pane from opening a stream for every row the cursor runs over.
+	settle = 80 * time.Millisecond
+	// piece bounds what is interpreted in one go, so that a reader of the screen does not wait for long.
+	piece = 8 << 10
+)
+
+// paneNews is the state of the terminal being watched.
+type paneNews struct {
+	agent, session string
+	screen         terminal // nil: there was none to see, text has the last words
+	text           []string // plain
+	fed            uint64   // lines the session has written since the watch began
+	ended          bool     // the stream has ended
+	problem        string   // why nothing can be seen
+	urgent         bool     // first sight of a session: shown at once
+}
+
+// viewer watches one terminal at a time.
+type viewer struct {
+	city      city.Control
+	box       *mailbox
+	newScreen func(cols, rows, scrollback int) terminal
+
+	mu     sync.Mutex
+	target watch
+	cancel context.CancelFunc // of the present watch
+	wake   chan struct{}
+}
+
+func newViewer(c city.Control, b *mailbox, fresh func(cols, rows, scrollback int) terminal) *viewer {
+	return &viewer{city: c, box: b, newScreen: fresh, wake: make(chan struct{}, 1)}
+}
+
+// look points the viewer at another session; the same one again changes nothing.
+func (v *viewer) look(t watch) {
+	t.focused = false
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.target == t {
+		return
+	}
+	v.target = t
+	if v.cancel != nil {
+		v.cancel()
+	}
+	select {
+	case v.wake <- struct{}{}:
+	default:
+	}
+}
+
+// run watches whatever look pointed at last, until ctx ends.
+func (v *viewer) run(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-v.wake:
+		}
+		for v.settled(ctx) {
+		}
+		if ctx.Err() != nil {
+			return
+		}
+		v.mu.Lock()
+		t := v.target
+		child, cancel := context.WithCancel(ctx)
+		v.cancel = cancel
+		v.mu.Unlock()
+		if t.agent != "" {
+			v.view(child, t)
+		}
+		cancel()
+	}
+}
+
+// settled waits a moment and reports whether the target moved on meanwhile.
+func (v *viewer) settled(ctx context.Context) bool {
+	t := time.NewTimer(settle)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-v.wake:
+		return true
+	case <-t.C:
+		return false
+	}
+}
+
+// view shows one session until ctx ends. A stream that breaks while the agent runs is opened anew.
+func (v *viewer) view(ctx context.Context, t watch) {
+	p := paneNews{agent: t.agent, session: t.session}
+	for tries := 0; ; tries++ {
+		err := v.stream(ctx, &p, &tries)
+		if ctx.Err() != nil {
+			return
+		}
+		p.ended, p.problem = !t.running || err == nil, ""
+		if err != nil {
+			p.problem = whyGone(err)
+		}
+		if p.screen == nil {
+			v.lastWords(ctx, &p)
+		}
+		v.box.putPane(p)
+		if !t.running || !again(ctx, tries+2) {
+			<-ctx.Done()
+			return
+		}
+	}
+}
+
+func (v *viewer) stream(ctx context.Context, p *paneNews, tries *int) error {
+	for f, err := range v.city.Watch(ctx, p.agent) {
+		if err != nil {
+			return err
+		}
+		*tries = 0
+		p.urgent = p.screen == nil
+		v.feed(p, f)
+		p.ended, p.problem, p.text = false, "", nil
+		v.box.putPane(*p)
+	}
+	return nil
+}
+
+func (v *viewer) feed(p *paneNews, f city.Frame) {
+	if p.screen == nil || f.Reset {
+		cols, rows := usualCols, usualRows
+		if p.screen != nil {
+			cols, rows = p.screen.Size()
+		}
+		if f.Cols > 0 && f.Rows > 0 {
+			cols, rows = f.Cols, f.Rows
+		}
+		p.screen = v.newScreen(cols, rows, scrollback)
+	} else if f.Cols > 0 && f.Rows > 0 {
+		p.screen.Resize(f.Cols, f.Rows)
+	}
+	p.fed += uint64(bytes.Count(f.Data, []byte{'\n'}))
+	for data := f.Data; len(data) > 0; {
+		n := min(len(data), piece)
+		_, _ = p.screen.Write(data[:n]) // never fails
+		data = data[n:]
+	}
+}
+
+// lastWords asks for what an agent said before it ended.
+func (v *viewer) lastWords(ctx context.Context, p *paneNews) {
+	ask, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	text, err := v.city.Output(ask, p.agent, scrollback)
+	if err != nil || strings.TrimSpace(text) == "" {
+		return
+	}
+	p.text, p.problem, p.ended = strings.Split(strings.TrimRight(text, "\n"), "\n"), "", true
+}
