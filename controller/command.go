@@ -1,0 +1,211 @@
+package controller
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"gcity/city"
+	"gcity/events"
+	"gcity/internal/spell"
+)
+
+// command takes a wish. It is answered when it is done (see waiter), or refused at once with what to do instead.
+func (m *machine) command(now time.Time, id uint64, cmd city.Command) {
+	if m.ending != alive {
+		if c, ok := cmd.(city.Shutdown); ok && !c.Leave {
+			m.leaving = append(m.leaving, answer{id: id})
+			return
+		}
+		m.refuseID(id, city.Unavailable, "the city is being stopped")
+		return
+	}
+	switch c := cmd.(type) {
+	case city.Reload:
+		m.load(waiter{id, "reload"})
+	case city.Emit:
+		m.emit(id, c.Event)
+	case city.Shutdown:
+		m.leaving = append(m.leaving, answer{id: id})
+		m.shutdown(now, c.Leave)
+	case city.Suspend:
+		m.suspend(id, c.Agent, true)
+	case city.Resume:
+		m.suspend(id, c.Agent, false)
+	default:
+		m.agentCommand(now, id, cmd)
+	}
+}
+
+func (m *machine) agentCommand(now time.Time, id uint64, cmd city.Command) {
+	a, ok := m.find(id, cmd.Target())
+	if !ok {
+		return
+	}
+	switch cmd.(type) {
+	case city.Restart:
+		m.restart(now, id, a)
+	case city.Stop:
+		m.suspend(id, a.name, true)
+	case city.Kill:
+		m.kill(now, id, a)
+	case city.Release:
+		m.releaseAgent(now, id, a)
+	case city.RequestRestart:
+		m.request(now, id, a)
+	default:
+		m.typeInto(id, a, cmd)
+	}
+}
+
+// find answers a command about an agent that nobody declares.
+func (m *machine) find(id uint64, name string) (*record, bool) {
+	if a, ok := m.agents[name]; ok && !a.gone() {
+		return a, true
+	}
+	names := make([]string, 0, len(m.order))
+	for _, a := range m.order {
+		if !a.gone() {
+			names = append(names, a.name)
+		}
+	}
+	msg := fmt.Sprintf("no agent is called %q", name)
+	if near := spell.Nearest(name, names); near != "" {
+		msg += fmt.Sprintf("; did you mean %q?", near)
+	}
+	m.refuseID(id, city.NotFound, msg)
+	return nil, false
+}
+
+func (m *machine) restart(now time.Time, id uint64, a *record) {
+	if a.want == nil {
+		m.refuseID(id, city.Conflict, "agent "+a.name+" is not declared any more and is being stopped")
+		return
+	}
+	if a.want.Suspended != "" {
+		m.refuseID(id, city.Conflict, fmt.Sprintf("agent %s is suspended %s: resume it first", a.name, a.want.Suspended))
+		return
+	}
+	a.waiters = append(a.waiters, waiter{id, "restart"})
+	if a.alive || a.op != opNone {
+		a.intent = cause{causeRestart, "restarted by operator"}
+	} else {
+		a.forgive("started by operator")
+	}
+	m.decide(now, a)
+}
+
+func (m *machine) kill(now time.Time, id uint64, a *record) {
+	if !a.alive && a.op == opNone {
+		m.refuseID(id, city.Conflict, fmt.Sprintf("agent %s has no session to kill: it is %s (%s)", a.name, a.state, a.reason))
+		return
+	}
+	a.waiters = append(a.waiters, waiter{id, "kill"})
+	if a.op == opStop {
+		if a.stopping.kind == causeRestart {
+			a.stopping = cause{causeKill, "killed by operator"}
+		}
+		m.do(fxKill{agent: a.name, session: a.life.Name})
+		return
+	}
+	a.intent = cause{causeKill, "killed by operator"}
+	m.decide(now, a)
+}
+
+func (m *machine) releaseAgent(now time.Time, id uint64, a *record) {
+	if a.want == nil || a.notBefore.IsZero() && !a.left {
+		m.refuseID(id, city.Conflict, fmt.Sprintf("agent %s is %s: there is nothing to release it from", a.name, a.state))
+		return
+	}
+	held := a.hold
+	a.forgive("released by operator")
+	m.decided(now, a, "release", "by operator, from "+string(held))
+	m.tell(a, events.Event{Type: events.AgentReleased, Actor: operator, Message: "from " + string(held)},
+		answer{id: id, receipt: city.Receipt{Message: "agent " + a.name + " is released and starts"}})
+	m.decide(now, a)
+}
+
+func (m *machine) request(now time.Time, id uint64, a *record) {
+	if !a.alive || a.want == nil {
+		m.refuseID(id, city.Conflict, "agent "+a.name+" has no session to restart")
+		return
+	}
+	if a.op == opNone {
+		a.intent = cause{causeRequest, "restart requested by agent"}
+	}
+	m.reply(id, "agent "+a.name+" will be restarted")
+	m.decide(now, a)
+}
+
+// suspend orders the flag to be written; agent "" is the city.
+func (m *machine) suspend(id uint64, name string, on bool) {
+	if name != "" {
+		a, ok := m.find(id, name)
+		if !ok {
+			return
+		}
+		if a.want == nil {
+			m.refuseID(id, city.Conflict, "agent "+a.name+" is not declared any more")
+			return
+		}
+		a.waiters = append(a.waiters, waiter{id, verbFor(on)})
+		if !on && a.want.Suspended == "" {
+			m.resolve(a, "agent "+a.name+" is not suspended", "resume")
+			return
+		}
+	}
+	m.edits = append(m.edits, fxEdit{agent: name, on: on, id: id})
+	if len(m.edits) == 1 {
+		m.do(m.edits[0])
+	}
+}
+
+// typeInto queues what is typed, pressed or interrupted: one at a time per agent, in order.
+func (m *machine) typeInto(id uint64, a *record, cmd city.Command) {
+	if !a.alive {
+		m.refuseID(id, city.Conflict, fmt.Sprintf("agent %s has no session: it is %s (%s)", a.name, a.state, a.reason))
+		return
+	}
+	if len(a.typing) >= maxTyping {
+		m.refuseID(id, city.Unavailable, fmt.Sprintf("agent %s has %d lines waiting to be typed already", a.name, len(a.typing)))
+		return
+	}
+	a.typing = append(a.typing, typing{id, cmd})
+	if len(a.typing) == 1 {
+		m.do(fxType{agent: a.name, session: a.life.Name, cmd: cmd})
+	}
+}
+
+// maxTyping bounds what may wait to be typed into one agent.
+const maxTyping = 32
+
+func (m *machine) typed(in inTyped) {
+	a, ok := m.agents[in.agent]
+	if !ok || len(a.typing) == 0 {
+		return
+	}
+	t := a.typing[0]
+	a.typing = slices.Delete(a.typing, 0, 1)
+	if len(a.typing) > 0 {
+		m.do(fxType{agent: a.name, session: a.life.Name, cmd: a.typing[0].cmd})
+	}
+	if in.err != nil {
+		m.refuseID(t.id, city.Unavailable, fmt.Sprintf("agent %s did not take it: %v", a.name, in.err))
+		return
+	}
+	switch t.cmd.(type) {
+	case city.Nudge:
+		m.tell(a, events.Event{Type: events.AgentNudged, Actor: operator, Message: "a line was typed and submitted"},
+			answer{id: t.id, receipt: city.Receipt{Message: "agent " + a.name + " took the line"}})
+	case city.SendKeys:
+		m.reply(t.id, "agent "+a.name+" took the keys")
+	case city.Clear:
+		m.reply(t.id, "the kept output of agent "+a.name+" is cleared")
+	default:
+		m.reply(t.id, "agent "+a.name+" was interrupted")
+	}
+}
+
+func (m *machine) emit(id uint64, e events.Event) {
+	m.do(fxRecord{event: e, answers: []answer{{id: id, receipt: city.Receipt{Message: "emitted " + e.Type}}}})
+}

@@ -1,0 +1,228 @@
+package controller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"time"
+
+	"gcity/city"
+	"gcity/events"
+	"gcity/session"
+)
+
+// Snapshot implements city.Control.
+func (c *Controller) Snapshot(context.Context) (*city.Snapshot, error) { return c.fresh(), nil }
+
+// fresh is the published snapshot with the loop's age as it is now.
+func (c *Controller) fresh() *city.Snapshot {
+	s := *c.snap.Load()
+	s.Patrol.Last = time.Unix(0, c.beat.Load())
+	s.Seq = c.o.Log.Last()
+	return &s
+}
+
+// Snapshots implements city.Control.
+func (c *Controller) Snapshots(ctx context.Context) iter.Seq2[*city.Snapshot, error] {
+	return func(yield func(*city.Snapshot, error) bool) {
+		var rev uint64
+		for {
+			changed := c.change()
+			if s := c.fresh(); s.Rev != rev {
+				rev = s.Rev
+				if !yield(s, nil) {
+					return
+				}
+				continue
+			}
+			select {
+			case <-changed:
+			case <-c.done:
+				yield(nil, &city.Error{Code: city.Unavailable, Message: "the controller has ended"})
+				return
+			case <-ctx.Done():
+				return
+			}
+		}
+	}
+}
+
+// change returns a channel that is closed by the next publish.
+func (c *Controller) change() <-chan struct{} {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.changed
+}
+
+// publish draws a new snapshot; what never changes comes from the one before.
+func (c *Controller) publish(before *city.Snapshot, now time.Time) {
+	s := c.m.snapshot(now)
+	s.Path, s.Mode, s.Version = c.o.Dir, c.o.Mode, c.o.Version
+	s.Host, s.Started, s.PID = before.Host, before.Started, before.PID
+	s.Rev = before.Rev + 1
+	s.Patrol.Last = now
+	c.snap.Store(s)
+	c.mu.Lock()
+	close(c.changed)
+	c.changed = make(chan struct{})
+	c.mu.Unlock()
+}
+
+func (c *Controller) publishEnd() { c.publish(c.snap.Load(), time.Now()) }
+
+func (c *Controller) stamp(now time.Time) { c.beat.Store(now.UnixNano()) }
+
+// Do implements city.Control. When ctx ends first the command is carried out all the same.
+func (c *Controller) Do(ctx context.Context, cmd city.Command) (city.Receipt, error) {
+	if e, ok := cmd.(city.Emit); ok {
+		if err := e.Event.Check(); err != nil {
+			return city.Receipt{}, &city.Error{Code: city.Invalid, Message: err.Error()}
+		}
+	}
+	id := c.lastID.Add(1)
+	reply := make(chan answer, 1)
+	c.replies.Store(id, reply)
+	defer c.replies.Delete(id)
+	if err := c.send(ctx, inCommand{id: id, cmd: cmd}); err != nil {
+		return city.Receipt{}, &city.Error{Code: city.Unavailable, Message: err.Error()}
+	}
+	select {
+	case a := <-reply:
+		return a.result()
+	case <-ctx.Done():
+		return city.Receipt{}, &city.Error{Code: city.Unavailable, Message: fmt.Sprintf("%s is under way but was not done in time: %v", cmd.Verb(), context.Cause(ctx))}
+	case <-c.done:
+		select {
+		case a := <-reply:
+			return a.result()
+		default:
+			return city.Receipt{}, &city.Error{Code: city.Unavailable, Message: errEnded.Error()}
+		}
+	}
+}
+
+func (a answer) result() (city.Receipt, error) {
+	if a.err != nil {
+		return city.Receipt{}, a.err
+	}
+	return a.receipt, nil
+}
+
+// answer hands an answer to the Do that waits for it, if it still does.
+func (c *Controller) answer(a answer) {
+	if reply, ok := c.replies.LoadAndDelete(a.id); ok {
+		reply.(chan answer) <- a
+	}
+}
+
+// refuseAll answers what the loop did not come to.
+func (c *Controller) refuseAll() {
+	for {
+		select {
+		case in := <-c.inbox:
+			if cmd, ok := in.(inCommand); ok {
+				c.answer(answer{id: cmd.id, err: &city.Error{Code: city.Unavailable, Message: errEnded.Error()}})
+			}
+		default:
+			return
+		}
+	}
+}
+
+// History implements city.Control.
+func (c *Controller) History(ctx context.Context, q events.Query) ([]events.Event, error) {
+	return c.o.Log.Find(ctx, q)
+}
+
+// Events implements city.Control.
+func (c *Controller) Events(ctx context.Context, after uint64) iter.Seq2[events.Event, error] {
+	return c.o.Log.Follow(ctx, after)
+}
+
+// Output implements city.Control. An agent without a session answers with what it said before it died.
+func (c *Controller) Output(ctx context.Context, name string, lines int) (string, error) {
+	a, err := c.agent(name)
+	if err != nil {
+		return "", err
+	}
+	if a.Session != nil {
+		text, err := c.o.Provider.Output(ctx, a.Session.Name, lines)
+		if !errors.Is(err, session.ErrNotFound) {
+			return text, wrap(name, err)
+		}
+	}
+	text, err := lastWords(c.o.Dir, name, lines)
+	return text, wrap(name, err)
+}
+
+// Watch implements city.Control.
+func (c *Controller) Watch(ctx context.Context, name string) iter.Seq2[city.Frame, error] {
+	return func(yield func(city.Frame, error) bool) {
+		a, err := c.live(name)
+		w, ok := c.o.Provider.(session.Watcher)
+		if err == nil && !ok {
+			err = wrap(name, session.ErrUnsupported)
+		}
+		if err != nil {
+			yield(city.Frame{}, err)
+			return
+		}
+		for f, err := range w.Watch(ctx, a.Session.Name) {
+			if !yield(city.Frame(f), wrap(name, err)) {
+				return
+			}
+		}
+	}
+}
+
+// Attach implements city.Control.
+func (c *Controller) Attach(ctx context.Context, name string, cols, rows int) (city.Terminal, error) {
+	a, err := c.live(name)
+	if err != nil {
+		return nil, err
+	}
+	p, ok := c.o.Provider.(session.Attacher)
+	if !ok {
+		return nil, wrap(name, session.ErrUnsupported)
+	}
+	t, err := p.Attach(ctx, a.Session.Name, cols, rows)
+	if err != nil {
+		return nil, wrap(name, err)
+	}
+	return t, nil
+}
+
+// agent finds an agent in the published snapshot.
+func (c *Controller) agent(name string) (*city.Agent, error) {
+	a, ok := c.snap.Load().Agent(name)
+	if !ok {
+		return nil, &city.Error{Code: city.NotFound, Message: fmt.Sprintf("no agent is called %q", name)}
+	}
+	return a, nil
+}
+
+// live finds an agent that has a session.
+func (c *Controller) live(name string) (*city.Agent, error) {
+	a, err := c.agent(name)
+	if err == nil && a.Session == nil {
+		err = &city.Error{Code: city.Conflict, Message: fmt.Sprintf("agent %s has no session: it is %s (%s)", name, a.State, a.Reason)}
+	}
+	return a, err
+}
+
+// wrap gives a provider's error the class that callers decide on.
+func wrap(name string, err error) error {
+	var known *city.Error
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &known):
+		return err
+	case errors.Is(err, session.ErrNotFound):
+		return &city.Error{Code: city.Conflict, Message: fmt.Sprintf("agent %s has no session just now", name)}
+	case errors.Is(err, session.ErrRefused):
+		return &city.Error{Code: city.Conflict, Message: fmt.Sprintf("agent %s: %v", name, err)}
+	}
+	return &city.Error{Code: city.Unavailable, Message: fmt.Sprintf("agent %s: %v", name, err)}
+}

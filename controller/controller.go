@@ -1,0 +1,121 @@
+// Package controller runs one city: it keeps exactly the declared agents alive, and is the one place that decides.
+//
+// The machine (machine.go) is the mind: pure, it turns inputs and the time into effects. The loop (loop.go) owns it and
+// feeds it; effects (run.go) touch the world and come back as inputs.
+//
+// # Concurrency
+//
+// Run owns one goroutine, the loop, and one more per effect in flight; all of them have ended when Run returns (L10).
+// Every exported method may be called from any goroutine. Reading never waits for the loop: it takes the last
+// published snapshot.
+package controller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"gcity/agent"
+	"gcity/city"
+	"gcity/config"
+	"gcity/events"
+	"gcity/session"
+)
+
+// Options say which city to run, and with what.
+type Options struct {
+	Dir      string // the city's folder, absolute, symlinks resolved
+	Mode     string // shown as Snapshot.Mode
+	Version  string // of the program
+	Provider session.Provider
+	Log      *events.Log
+	Logger   *slog.Logger
+	Host     agent.Host
+
+	Poke  <-chan struct{}     // the configuration may have changed; nil: looked at once a patrol only
+	Sweep func() (int, error) // ends what a predecessor's runs left behind; called once, before the first decision; may be nil
+	Beat  func(status string) // called after each turn and at least once a Pulse; may be nil
+	Pulse time.Duration       // how often the loop shows that it lives; 0 = 1 s
+}
+
+// Controller is a city that runs. It is a city.Control.
+type Controller struct {
+	o     Options
+	first *config.City
+	m     *machine
+
+	inbox   chan input
+	replies sync.Map // command id → chan answer
+	lastID  atomic.Uint64
+	done    chan struct{} // closed when Run has returned
+
+	snap    atomic.Pointer[city.Snapshot]
+	beat    atomic.Int64 // end of the newest turn, unix nanoseconds
+	changed chan struct{}
+	mu      sync.Mutex // guards changed
+
+	runner *runner
+}
+
+var _ city.Control = (*Controller)(nil)
+
+// errRan is for a caller that runs a controller twice.
+var errRan = errors.New("a controller runs once")
+
+// New prepares a controller for a configuration that has been loaded from o.Dir. The caller holds the city's lock (see
+// Acquire) until Run has returned.
+func New(o Options, c *config.City) (*Controller, error) {
+	if o.Provider == nil || o.Log == nil {
+		return nil, errors.New("a controller needs a session provider and an event log")
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.Pulse == 0 {
+		o.Pulse = time.Second
+	}
+	if err := os.MkdirAll(filepath.Join(o.Dir, ".gc"), 0o700); err != nil {
+		return nil, fmt.Errorf("cannot make the city's runtime folder: %w", err)
+	}
+	ctl := &Controller{
+		o: o, first: c, m: newMachine(),
+		inbox: make(chan input, 256), done: make(chan struct{}), changed: make(chan struct{}),
+	}
+	ctl.runner = newRunner(ctl)
+	host, _ := os.Hostname()
+	now := time.Now()
+	ctl.m.step(now, inConfig{revision: c.Revision, conf: ctl.translate(c)})
+	ctl.stamp(now)
+	ctl.publish(&city.Snapshot{Host: host, Started: now, PID: os.Getpid()}, now)
+	return ctl, nil
+}
+
+// translate turns a configuration into what the machine works on.
+func (c *Controller) translate(cfg *config.City) *conf {
+	warnings := make([]string, len(cfg.Warnings))
+	for i, w := range cfg.Warnings {
+		warnings[i] = w.String()
+	}
+	return &conf{
+		name: cfg.Workspace.Name, revision: cfg.Revision, suspended: cfg.Workspace.Suspended,
+		wants: agent.Plan(cfg, c.o.Host), warnings: warnings,
+		patrol: cfg.Daemon.PatrolInterval, grace: cfg.Daemon.ShutdownTimeout, window: cfg.Daemon.RestartWindow,
+	}
+}
+
+// Run keeps the city until ctx ends, which stops its agents gracefully, or until a city.Shutdown is done. It returns
+// nil after an orderly end, and an error that names the agents that could not be stopped in time.
+func (c *Controller) Run(ctx context.Context) error { return c.run(ctx, false) }
+
+// Settle brings the city once to where its configuration wants it and returns, leaving the agents to themselves.
+// Deaths during it are not answered. It ends early with ctx.
+func (c *Controller) Settle(ctx context.Context) error { return c.run(ctx, true) }
+
+// Hurry takes the grace out of a stop under way.
+func (c *Controller) Hurry() { c.send(context.Background(), inHurry{}) }

@@ -1,0 +1,91 @@
+package controller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"gcity/internal/disk"
+	"gcity/internal/screen"
+	"gcity/session"
+)
+
+const (
+	crashFiles    = 10       // kept per agent, the newest
+	crashLines    = 50       // of output that go into the event
+	crashText     = 16 << 10 // bytes of them
+	crashRendered = 64 << 10 // bytes of raw output that are drawn to find them
+)
+
+// capture keeps what a dead session said: the raw output in a file, its last lines for the event.
+func (r *runner) capture(ctx context.Context, f fxCapture) input {
+	in := inCaptured{agent: f.agent, id: f.id}
+	p, ok := r.c.o.Provider.(session.Capturer)
+	if !ok {
+		in.err = session.ErrUnsupported
+		return in
+	}
+	raw, err := p.Capture(ctx, f.session, f.id)
+	if err != nil {
+		in.err = err
+		return in
+	}
+	in.tail = lastLines(raw, f.cols, f.rows)
+	in.file, in.err = keepCrash(r.c.o.Dir, f, raw)
+	return in
+}
+
+func lastLines(raw []byte, cols, rows int) string {
+	raw = raw[max(0, len(raw)-crashRendered):]
+	text := strings.TrimRight(screen.Text(raw, cols, rows, crashLines), "\n ")
+	if over := len(text) - crashText; over > 0 {
+		text = strings.ToValidUTF8(text[over:], "")
+	}
+	return text
+}
+
+// keepCrash writes a crash file and removes the oldest beyond crashFiles. It returns the path relative to the city.
+func keepCrash(city string, f fxCapture, raw []byte) (string, error) {
+	dir := crashDir(city, f.agent)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", err
+	}
+	path := filepath.Join(dir, f.at.UTC().Format("20060102T150405.000000000Z")+".ansi")
+	if err := disk.Replace(path, raw, 0o600); err != nil {
+		return "", err
+	}
+	files, err := crashList(dir)
+	for _, old := range files[:max(0, len(files)-crashFiles)] {
+		err = errors.Join(err, os.Remove(old))
+	}
+	rel, relErr := filepath.Rel(city, path)
+	return rel, errors.Join(err, relErr)
+}
+
+func crashDir(city, agent string) string {
+	return filepath.Join(city, ".gc", "crashes", session.Encode(agent))
+}
+
+// crashList returns the crash files in dir, oldest first.
+func crashList(dir string) ([]string, error) {
+	files, err := filepath.Glob(filepath.Join(dir, "*.ansi"))
+	slices.Sort(files)
+	return files, err
+}
+
+// lastWords is what an agent without a session said before it died.
+func lastWords(city, agent string, lines int) (string, error) {
+	files, err := crashList(crashDir(city, agent))
+	if err != nil || len(files) == 0 {
+		return "", err
+	}
+	raw, err := os.ReadFile(files[len(files)-1])
+	if err != nil {
+		return "", fmt.Errorf("its kept output cannot be read: %w", err)
+	}
+	return screen.Text(raw, 120, 40, lines), nil
+}

@@ -1,0 +1,196 @@
+package controller
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"gcity/city"
+	"gcity/events"
+	"gcity/restart"
+	"gcity/session"
+)
+
+// exited takes an end that the provider told of. Ends are told at least once and handled at most once: by the id of the
+// life.
+func (m *machine) exited(now time.Time, e session.Exit) {
+	a, ok := m.agents[e.Agent]
+	if !ok || e.ID == a.lastEnd {
+		return
+	}
+	switch {
+	case a.op == opStart:
+		a.early = &e
+	case a.op == opStop:
+	case a.alive && a.life.ID == e.ID:
+		m.died(now, a, e)
+		m.decide(now, a)
+	}
+}
+
+// died handles an end that nobody asked for.
+func (m *machine) died(now time.Time, a *record, e session.Exit) {
+	a.alive, a.ready, a.drift = false, false, nil
+	a.life.ID, a.life.PID = e.ID, 0
+	m.ended(now, a, e.ID)
+	a.exit = &city.Exit{Code: e.Code, Signal: e.Signal, At: e.At, Uptime: e.Uptime}
+	d := restart.Death{Code: e.Code, Signal: e.Signal, Uptime: e.Uptime, Lost: e.Lost}
+	if a.want == nil || a.want.Suspended != "" || m.ending != alive {
+		m.tell(a, events.Event{Type: events.AgentStopped, Message: d.String(), Payload: exitPayload(e)})
+		return
+	}
+	v := a.history.Died(now, d, a.want.Policy)
+	m.decided(now, a, "died", d.String())
+	m.tellDeath(a, e, v)
+	m.follow(now, a, v)
+	if m.settling {
+		a.left, a.hold, a.holdWhy = true, city.Exited, v.Reason
+	}
+}
+
+// tellDeath records the end. A crash waits for its output to be kept, and what happens to the agent meanwhile is told
+// after it.
+func (m *machine) tellDeath(a *record, e session.Exit, v restart.Verdict) {
+	switch {
+	case e.Lost:
+		m.tell(a, events.Event{Type: events.AgentStopped, Message: "host_lost: the process that held its terminal is gone", Payload: exitPayload(e)})
+	case !v.Crash:
+		m.tell(a, events.Event{Type: events.AgentStopped, Message: "exited 0", Payload: exitPayload(e)})
+	default:
+		msg := fmt.Sprintf("%s after %s", restart.Death{Code: e.Code, Signal: e.Signal}, e.Uptime.Round(time.Millisecond))
+		if e.Code == 0 && e.Signal == "" {
+			msg = fmt.Sprintf("exited 0 after %s, sooner than min_uptime", e.Uptime.Round(time.Millisecond))
+		}
+		r := fxRecord{event: events.Event{Type: events.AgentCrashed, Actor: controller, Subject: a.name, Message: msg, Payload: exitPayload(e)}}
+		if a.crashed != nil { // the one before is still being kept
+			m.release(a, a.capturing)
+		}
+		a.crashed, a.capturing = &r, e.ID
+		m.do(fxCapture{agent: a.name, session: a.sessionName(), id: e.ID, at: e.At, cols: a.want.Spec.Cols, rows: a.want.Spec.Rows})
+	}
+}
+
+// follow carries a verdict out.
+func (m *machine) follow(now time.Time, a *record, v restart.Verdict) {
+	a.because, a.holdWhy, a.notBefore = "restarted after "+v.Reason, v.Reason, v.At
+	switch v.Outcome {
+	case restart.Leave:
+		a.left, a.hold = true, city.Exited
+	case restart.Quarantine:
+		a.hold = city.Quarantined
+		m.decided(now, a, "quarantine", v.Reason)
+		m.tell(a, events.Event{
+			Type: events.AgentQuarantined, Message: fmt.Sprintf("%s; tried again in %s, or when released", v.Reason, v.At.Sub(now).Round(time.Second)),
+			Payload: payload(map[string]any{"until": v.At.UTC().Format(time.RFC3339)}),
+		})
+	case restart.Restart:
+		a.hold = city.Backoff
+		if v.At.After(now) {
+			m.decided(now, a, "backoff", fmt.Sprintf("%s: started again in %s", v.Reason, v.At.Sub(now).Round(time.Millisecond)))
+		}
+	}
+}
+
+// startFailed counts like a crash.
+func (m *machine) startFailed(now time.Time, a *record, err error) {
+	a.alive = false
+	if a.want == nil {
+		return
+	}
+	v := a.history.Died(now, restart.Death{Code: -1, StartFailed: true}, a.want.Policy)
+	m.decided(now, a, "start failed", err.Error())
+	m.tell(a, events.Event{Type: events.AgentStartFailed, Message: err.Error()})
+	m.refuse(a, city.Unavailable, fmt.Sprintf("agent %s cannot be started: %v", a.name, err))
+	m.follow(now, a, v)
+	a.because = "tried again after a failed start"
+	if v.Outcome != restart.Quarantine {
+		a.hold, a.holdWhy = city.Failed, err.Error()
+	}
+	if m.settling {
+		a.left = true
+	}
+}
+
+// deathOnRequest is the death that a restart counts as which an agent asked for too soon.
+func deathOnRequest(now time.Time, a *record) restart.Death {
+	return restart.Death{Uptime: now.Sub(a.life.Started)}
+}
+
+// judge counts an end that was ordered as the agent's own.
+func (m *machine) judge(now time.Time, a *record, d restart.Death) {
+	because := a.because
+	m.follow(now, a, a.history.Died(now, d, a.want.Policy))
+	a.because = because
+}
+
+// captured takes the output of a crashed life: now its story can be told.
+func (m *machine) captured(now time.Time, in inCaptured) {
+	a, ok := m.agents[in.agent]
+	if !ok || a.capturing != in.id || a.crashed == nil {
+		return
+	}
+	var about map[string]any
+	if json.Unmarshal(a.crashed.event.Payload, &about) == nil {
+		about["output"] = in.tail
+		if in.file != "" {
+			about["file"] = in.file
+		}
+		if in.err != nil {
+			about["output_error"] = in.err.Error()
+		}
+		a.crashed.event.Payload = payload(about)
+	}
+	if a.exit != nil && a.lastEnd == in.id {
+		kept := *a.exit
+		kept.File = in.file
+		a.exit, m.changed = &kept, true
+	}
+	m.release(a, in.id)
+	m.decide(now, a)
+}
+
+// release records a crash and all that was held back behind it.
+func (m *machine) release(a *record, id string) {
+	if a.crashed == nil || a.capturing != id {
+		return
+	}
+	m.do(*a.crashed)
+	for _, r := range a.held {
+		m.do(r)
+	}
+	a.crashed, a.capturing, a.held = nil, "", nil
+}
+
+func (a *record) sessionName() string {
+	if a.life.Name != "" {
+		return a.life.Name
+	}
+	return a.want.Spec.Name
+}
+
+func (m *machine) flushAcks(a *record) {
+	for _, id := range a.acks {
+		m.do(fxAck{agent: a.name, session: a.sessionName(), id: id})
+	}
+	a.acks, a.ackTurn = a.acks[:0], m.turn
+}
+
+func exitPayload(e session.Exit) json.RawMessage {
+	about := map[string]any{"session": e.ID, "code": e.Code, "uptime_ms": e.Uptime.Milliseconds()}
+	if e.Signal != "" {
+		about["signal"] = e.Signal
+	}
+	if e.Lost {
+		about["cause"] = "host_lost"
+	}
+	return payload(about)
+}
+
+// payload encodes values that always can be.
+func payload(v map[string]any) json.RawMessage {
+	data, err := json.Marshal(v)
+	if err != nil {
+		return nil
+	}
+	return data
+}

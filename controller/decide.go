@@ -1,0 +1,271 @@
+package controller
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"gcity/city"
+	"gcity/events"
+)
+
+// typedRecently is how long after somebody typed into an agent a restart for drift is held back.
+const typedRecently = time.Minute
+
+// stopRetry is the wait before a stop that failed is tried again.
+const stopRetry = 5 * time.Second
+
+func (m *machine) decideAll(now time.Time) {
+	for _, a := range m.order {
+		m.decide(now, a)
+	}
+}
+
+// decide brings one agent one step nearer to what is wanted. It is level-triggered: calling it twice changes nothing
+// (L5), and it looks only at facts, never at what led to them.
+func (m *machine) decide(now time.Time, a *record) {
+	switch {
+	case !m.listed || m.ending == leaveAgents || m.ending == ended:
+	case a.op == opStart:
+		m.mayCancel(a)
+	case a.op == opStop || a.unsure:
+	case a.alive:
+		m.decideAlive(now, a)
+	default:
+		m.decideDead(now, a)
+	}
+}
+
+// mayCancel cuts a start short that nobody wants any more; its result is waited for all the same (L1).
+func (m *machine) mayCancel(a *record) {
+	unwanted := m.ending == stopAgents || a.want == nil || a.want.Suspended != "" || a.intent.kind != causeNone
+	if unwanted && !a.canceled {
+		a.canceled = true
+		m.do(fxCancel{agent: a.name})
+	}
+}
+
+func (m *machine) decideAlive(now time.Time, a *record) {
+	if now.Before(a.stopFrom) {
+		return
+	}
+	if c := m.whyStop(now, a); c.kind != causeNone {
+		m.stop(now, a, c)
+		return
+	}
+	if !a.ready {
+		a.op, a.opTurn = opStart, m.turn
+		m.set(now, a, city.Starting, "adopted before it was ready", time.Time{})
+		m.decided(now, a, "resume", "a controller before this one had started it and not seen it ready")
+		m.do(fxResume{want: a.want, status: a.life})
+		return
+	}
+	m.running(now, a)
+}
+
+// whyStop gives the first reason to end a living session, in the order that the operator's guide promises.
+func (m *machine) whyStop(now time.Time, a *record) cause {
+	switch {
+	case m.ending == stopAgents:
+		return cause{causeEnd, "the city is stopped"}
+	case a.want == nil:
+		return cause{causeOrphan, "orphan: not declared"}
+	case a.want.Suspended != "":
+		return cause{causeSuspend, a.want.Suspended}
+	case a.intent.kind != causeNone:
+		return a.intent
+	}
+	if a.life.Fingerprint.Sum == a.want.Spec.Fingerprint.Sum {
+		m.drifted(a, nil)
+		return cause{}
+	}
+	diff := a.life.Fingerprint.Drift(a.want.Spec.Fingerprint)
+	m.drifted(a, diff)
+	if len(diff) == 0 || a.busy(now) {
+		return cause{}
+	}
+	return cause{causeDrift, "configuration changed: " + strings.Join(diff, ", ")}
+}
+
+// busy reports whether a person is at the agent's terminal.
+func (a *record) busy(now time.Time) bool {
+	return a.life.Attached > 0 || (!a.life.TypedAt.IsZero() && now.Sub(a.life.TypedAt) < typedRecently)
+}
+
+func (m *machine) drifted(a *record, diff []string) {
+	if len(diff) != len(a.drift) {
+		m.changed = true
+	}
+	a.drift = diff
+}
+
+// running shows a living agent that is left alone.
+func (m *machine) running(now time.Time, a *record) {
+	if len(a.drift) == 0 {
+		m.set(now, a, city.Running, orDefault(a.because, "adopted"), time.Time{})
+		return
+	}
+	reason := "restart held back while somebody is attached: " + strings.Join(a.drift, ", ")
+	var until time.Time
+	if a.life.Attached == 0 {
+		until = a.life.TypedAt.Add(typedRecently)
+		reason = "restart held back, somebody typed just now: " + strings.Join(a.drift, ", ")
+	}
+	m.set(now, a, city.Running, reason, until)
+}
+
+func (m *machine) decideDead(now time.Time, a *record) {
+	switch {
+	case m.ending == stopAgents:
+		m.set(now, a, city.Exited, "the city is being stopped", time.Time{})
+	case a.want == nil: // forgotten by the next look that does not show it
+		m.set(now, a, city.Exited, "no longer declared", time.Time{})
+		m.refuse(a, city.NotFound, "agent "+a.name+" is no longer declared")
+	case a.want.Suspended != "":
+		a.intent = cause{}
+		m.set(now, a, city.Suspended, a.want.Suspended, time.Time{})
+		m.resolve(a, "agent "+a.name+" is suspended "+a.want.Suspended, "stop", "suspend")
+	case a.want.Problem != "":
+		m.set(now, a, city.Failed, a.want.Problem, time.Time{})
+		m.refuse(a, city.Unavailable, fmt.Sprintf("agent %s cannot be started: %s", a.name, a.want.Problem))
+	case a.left:
+		m.set(now, a, a.hold, a.holdWhy, time.Time{})
+	case now.Before(a.notBefore):
+		m.set(now, a, a.hold, a.holdWhy, a.notBefore)
+	default:
+		m.start(now, a)
+	}
+}
+
+func (m *machine) start(now time.Time, a *record) {
+	if a.hold == city.Quarantined {
+		a.because = "quarantine ended"
+	}
+	a.because = orDefault(a.because, "declared at "+a.want.Source)
+	a.op, a.opTurn, a.early, a.canceled = opStart, m.turn, nil, false
+	a.intent, a.notBefore, a.hold, a.holdWhy = cause{}, time.Time{}, "", ""
+	m.set(now, a, city.Starting, a.because, time.Time{})
+	m.decided(now, a, "start", a.because)
+	m.do(fxStart{want: a.want})
+}
+
+func (m *machine) stop(now time.Time, a *record, c cause) {
+	a.op, a.opTurn, a.stopping, a.intent = opStop, m.turn, c, cause{}
+	grace := m.conf.grace
+	if c.kind == causeKill || m.hurried {
+		grace = 0
+	}
+	m.set(now, a, city.Stopping, c.why, now.Add(grace))
+	m.decided(now, a, "stop", c.why)
+	if c.kind == causeRequest {
+		m.tell(a, events.Event{Type: events.AgentDraining, Actor: a.name, Message: c.why})
+	}
+	m.do(fxStop{agent: a.name, session: a.life.Name, grace: grace})
+}
+
+// started takes the result of a start.
+func (m *machine) started(now time.Time, in inStarted) {
+	a, ok := m.agents[in.agent]
+	if !ok || a.op != opStart {
+		return
+	}
+	early := a.early
+	a.op, a.opTurn, a.early = opNone, m.turn, nil
+	switch {
+	case in.err == nil:
+		m.up(now, a, in)
+		if early != nil && early.ID == in.status.ID {
+			m.died(now, a, *early)
+		}
+	case early != nil && early.ID != a.lastEnd:
+		m.died(now, a, *early)
+	case a.canceled:
+		a.unsure = true
+		m.look()
+	default:
+		a.unsure = true
+		m.look()
+		m.startFailed(now, a, in.err)
+	}
+	m.decide(now, a)
+}
+
+func (m *machine) up(now time.Time, a *record, in inStarted) {
+	fresh := !a.alive
+	a.alive, a.ready, a.life, a.left = true, true, in.status, false
+	if fresh && a.lastEnd != "" {
+		a.restarts++
+	}
+	m.set(now, a, city.Running, a.because, time.Time{})
+	if fresh {
+		m.tell(a, events.Event{
+			Type: events.AgentStarted, Message: fmt.Sprintf("pid %d: %s", in.status.PID, a.because),
+			Payload: payload(map[string]any{"pid": in.status.PID, "session": in.status.ID, "reason": a.because}),
+		}, m.take(a, fmt.Sprintf("agent %s is running, pid %d", a.name, in.status.PID), "restart", "release")...)
+	}
+}
+
+// stopped takes the result of a stop.
+func (m *machine) stopped(now time.Time, in inStopped) {
+	a, ok := m.agents[in.agent]
+	if !ok || a.op != opStop {
+		return
+	}
+	a.op, a.opTurn = opNone, m.turn
+	if in.err != nil {
+		a.stopFrom = now.Add(stopRetry)
+		a.intent = a.stopping.again()
+		a.unsure = true
+		m.look()
+		m.set(now, a, city.Stopping, "cannot be stopped: "+in.err.Error(), a.stopFrom)
+		m.decided(now, a, "stop failed", in.err.Error())
+		m.refuse(a, city.Unavailable, fmt.Sprintf("agent %s cannot be stopped: %v", a.name, in.err))
+		return
+	}
+	a.alive, a.ready, a.drift, a.stopFrom = false, false, nil, time.Time{}
+	m.ended(now, a, a.life.ID)
+	m.afterStop(now, a, a.stopping)
+	m.decide(now, a)
+}
+
+// again is the intent that a failed stop leaves: what the configuration does not say by itself.
+func (c cause) again() cause {
+	switch c.kind {
+	case causeRestart, causeKill, causeRequest:
+		return c
+	}
+	return cause{}
+}
+
+// ended marks a life as over and dealt with, exactly once.
+func (m *machine) ended(now time.Time, a *record, id string) {
+	a.lastEnd = id
+	a.acks = append(a.acks, id)
+	if a.exit == nil || a.exit.At.Before(now) {
+		m.changed = true
+	}
+}
+
+func (m *machine) afterStop(now time.Time, a *record, c cause) {
+	e := events.Event{Type: events.AgentStopped, Message: c.why, Payload: payload(map[string]any{"session": a.life.ID})}
+	a.because, a.notBefore, a.hold, a.left = "", time.Time{}, "", false
+	var answers []answer
+	switch c.kind {
+	case causeRestart:
+		e.Actor, a.because = operator, c.why
+	case causeKill:
+		e.Actor, a.because = operator, c.why
+		answers = m.take(a, fmt.Sprintf("agent %s was killed and is started again", a.name), "kill")
+	case causeDrift:
+		a.because = c.why
+	case causeSuspend:
+		e.Type, e.Actor = events.AgentSuspended, operator
+		answers = m.take(a, fmt.Sprintf("agent %s is suspended %s", a.name, c.why), "stop", "suspend")
+	case causeRequest:
+		e.Actor, a.because = a.name, c.why
+	}
+	m.tell(a, e, answers...)
+	if c.kind == causeRequest && a.want != nil && now.Sub(a.life.Started) < a.want.Policy.MinUptime {
+		m.judge(now, a, deathOnRequest(now, a))
+	}
+}

@@ -1,0 +1,123 @@
+package controller
+
+import (
+	"fmt"
+	"time"
+
+	"gcity/city"
+	"gcity/events"
+)
+
+// shutdown begins the end: of the city, or of the controller alone.
+func (m *machine) shutdown(now time.Time, leave bool) {
+	if m.ending != alive {
+		return
+	}
+	m.changed = true
+	m.refuseAll(m.waiting, city.Unavailable, "the city is being stopped")
+	m.waiting = nil
+	for _, a := range m.order {
+		m.refuse(a, city.Unavailable, "the city is being stopped")
+	}
+	if leave {
+		m.ending = leaveAgents
+		return
+	}
+	m.ending = stopAgents
+	m.decideAll(now)
+	m.look()
+}
+
+// hurry takes the grace away from those who still have it.
+func (m *machine) hurry(now time.Time) {
+	if m.ending != stopAgents || m.hurried {
+		return
+	}
+	m.hurried = true
+	for _, a := range m.order {
+		if a.op == opStop {
+			m.do(fxKill{agent: a.name, session: a.life.Name})
+		}
+		a.stopFrom = time.Time{}
+		m.decide(now, a)
+	}
+}
+
+// finish ends a step: what may be forgotten is acknowledged, and an ending city looks whether it has ended.
+func (m *machine) finish(now time.Time) {
+	for _, a := range m.order {
+		if len(a.acks) > 0 && a.op == opNone && a.capturing == "" {
+			m.flushAcks(a)
+		}
+	}
+	switch m.ending {
+	case stopAgents:
+		if !m.listing && m.quiet() && m.lookedAt < m.lastOp() {
+			m.look()
+		}
+	case leaveAgents:
+		m.end("agents are left running")
+	}
+}
+
+// quiet reports that nothing is in flight for any agent.
+func (m *machine) quiet() bool {
+	for _, a := range m.order {
+		if a.op != opNone || a.capturing != "" {
+			return false
+		}
+	}
+	return true
+}
+
+func (m *machine) lastOp() uint64 {
+	var last uint64
+	for _, a := range m.order {
+		last = max(last, a.opTurn)
+	}
+	return last
+}
+
+// seenEmpty ends a city that stops, once a look that is newer than all stops has shown nothing alive.
+func (m *machine) seenEmpty(turn uint64) {
+	if m.ending != stopAgents || !m.quiet() {
+		return
+	}
+	for _, a := range m.order {
+		if a.alive || a.unsure || a.opTurn > turn {
+			return
+		}
+	}
+	m.end("all agents are stopped")
+}
+
+// end answers those who asked for it; the loop stops after this step.
+func (m *machine) end(msg string) {
+	m.ending = ended
+	for i := range m.leaving {
+		m.leaving[i].receipt.Message = msg
+	}
+	m.do(fxRecord{event: events.Event{Type: events.ControllerStopped, Actor: controller, Message: msg}, answers: m.leaving})
+	m.leaving = nil
+}
+
+// giveUp ends a city whose agents could not all be stopped in time, and says who lives.
+func (m *machine) giveUp() []effect {
+	m.out = m.out[:0]
+	if m.ending == ended {
+		return nil
+	}
+	var left []string
+	for _, a := range m.order {
+		if a.alive || a.op != opNone {
+			left = append(left, a.name)
+		}
+	}
+	m.end(fmt.Sprintf("gave up waiting for: %v", left))
+	return m.out
+}
+
+// rest reports that a one-shot has nothing left to do.
+func (m *machine) rest() bool {
+	return m.listed && m.quiet() && !m.listing && !m.loading
+}

@@ -1,0 +1,102 @@
+package controller
+
+import (
+	"time"
+
+	"gcity/agent"
+	"gcity/city"
+	"gcity/session"
+)
+
+// input is something that happened. The loop turns the world into inputs; the machine never looks at the world itself.
+type input interface{ input() }
+
+type (
+	// inTick is the patrol.
+	inTick struct{}
+	// inWake is a time that the machine asked for (see machine.next).
+	inWake struct{}
+	// inPoke says that the configuration may have changed.
+	inPoke struct{}
+	// inConfig is the result of a load effect. With neither conf nor err there was nothing new.
+	inConfig struct {
+		revision string // that was looked at
+		conf     *conf
+		err      error // why the files on disk cannot come into force
+	}
+	// inObserved is the result of a list effect.
+	inObserved struct {
+		turn     uint64 // of the effect: what the machine did to an agent since then is newer than this
+		sessions []session.Status
+		err      error
+	}
+	// inExited is an end that the provider told of by itself.
+	inExited struct{ exit session.Exit }
+	// inStarted is the result of a start or resume effect.
+	inStarted struct {
+		agent  string
+		status session.Status
+		err    error
+	}
+	// inStopped is the result of a stop effect.
+	inStopped struct {
+		agent string
+		err   error
+	}
+	// inCaptured is the result of a capture effect.
+	inCaptured struct {
+		agent, id string
+		tail      string // last lines, plain text
+		file      string // kept output, relative to the city; "" = none
+		err       error
+	}
+	// inTyped is the result of a typing effect.
+	inTyped struct {
+		agent string
+		err   error
+	}
+	// inEdited is the result of an edit effect; a load effect follows by itself.
+	inEdited struct {
+		edit fxEdit
+		err  error
+	}
+	// inCommand is somebody's wish; id names the answer.
+	inCommand struct {
+		id  uint64
+		cmd city.Command
+	}
+	// inShutdown ends the city: its agents too, unless leave.
+	inShutdown struct{ leave bool }
+	// inHurry takes the grace out of a shutdown under way.
+	inHurry struct{}
+	// inHealth is the event log's own word on its health.
+	inHealth struct{ degraded string }
+)
+
+func (inTick) input()     {}
+func (inWake) input()     {}
+func (inPoke) input()     {}
+func (inConfig) input()   {}
+func (inObserved) input() {}
+func (inExited) input()   {}
+func (inStarted) input()  {}
+func (inStopped) input()  {}
+func (inCaptured) input() {}
+func (inTyped) input()    {}
+func (inEdited) input()   {}
+func (inCommand) input()  {}
+func (inShutdown) input() {}
+func (inHurry) input()    {}
+func (inHealth) input()   {}
+
+// conf is a configuration as the machine needs it.
+type conf struct {
+	name      string
+	revision  string
+	suspended bool
+	wants     []agent.Want // in name order
+	warnings  []string
+	patrol    time.Duration
+	grace     time.Duration // shutdown_timeout
+	window    time.Duration // restart_window
+}

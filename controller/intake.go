@@ -1,0 +1,247 @@
+package controller
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"gcity/agent"
+	"gcity/city"
+	"gcity/events"
+	"gcity/restart"
+)
+
+// configured takes the result of a load: the new configuration comes into force at once and whole, or not at all (L6).
+func (m *machine) configured(now time.Time, in inConfig) {
+	m.loading = false
+	waiting := m.waiting
+	m.waiting = nil
+	err := in.err
+	if err == nil && in.conf != nil && m.conf != nil && in.conf.name != m.conf.name {
+		err = fmt.Errorf("workspace.name became %q; a running city keeps its name: stop it first, or change it back to %q", in.conf.name, m.conf.name)
+	}
+	switch {
+	case err != nil:
+		m.reject(in.revision, err)
+		m.refuseAll(waiting, city.Invalid, err.Error())
+	case in.conf != nil && (m.conf == nil || in.conf.revision != m.conf.revision):
+		msg := m.adopt(now, in.conf)
+		m.note(&m.rejected, "")
+		m.accept(waiting, msg)
+	case in.conf == nil && in.revision == m.refused && m.rejected != "":
+		m.refuseAll(waiting, city.Invalid, m.rejected)
+	default:
+		m.note(&m.rejected, "")
+		m.refused = ""
+		m.accept(waiting, "nothing changed: revision "+short(m.conf.revision)+" is in force")
+	}
+	if m.reload {
+		m.reload = false
+		m.load()
+		return
+	}
+	m.unfulfilled(err)
+}
+
+// unfulfilled answers those whose flag was written but is not in force: the file was refused, or changed again.
+func (m *machine) unfulfilled(err error) {
+	if len(m.edits) > 0 {
+		return
+	}
+	for _, a := range m.order {
+		if len(a.waiters) == 0 || a.want == nil {
+			continue
+		}
+		verb := verbFor(a.want.Suspended == "")
+		msg := fmt.Sprintf("the configuration in force does not %s agent %s", verb, a.name)
+		if err != nil {
+			msg += ": " + err.Error()
+		}
+		m.refuseAll(m.takeWaiters(a, verb), city.Conflict, msg)
+	}
+}
+
+// accept answers those who waited for the configuration.
+func (m *machine) accept(waiting []waiter, msg string) {
+	for _, w := range waiting {
+		switch w.verb {
+		case "suspend":
+			m.reply(w.id, "the city is suspended")
+		case "resume":
+			m.reply(w.id, "the city is resumed")
+		default:
+			m.reply(w.id, msg)
+		}
+	}
+}
+
+func (m *machine) reject(revision string, err error) {
+	m.refused = revision
+	if m.rejected == err.Error() {
+		return
+	}
+	m.note(&m.rejected, err.Error())
+	m.do(fxRecord{event: events.Event{
+		Type: events.ConfigRejected, Actor: controller,
+		Message: "the old configuration stays in force: " + err.Error(),
+		Payload: payload(map[string]any{"in_force": short(m.conf.revision)}),
+	}})
+}
+
+// adopt swaps the wants. Memory is kept by name and fingerprint (L6).
+func (m *machine) adopt(now time.Time, c *conf) string {
+	first := m.conf == nil
+	var before *conf
+	before, m.conf = m.conf, c
+	m.loaded, m.changed = now, true
+	var ch changes
+	wanted := make(map[string]bool, len(c.wants))
+	for i := range c.wants {
+		w := &c.wants[i]
+		wanted[w.Name] = true
+		m.want(now, w, &ch)
+	}
+	for _, a := range m.order {
+		if a.want != nil && !wanted[a.name] {
+			a.want = nil
+			a.forgive("")
+			ch.removed = append(ch.removed, a.name)
+		}
+	}
+	msg := ch.summary(c.revision)
+	if !first {
+		m.do(fxRecord{event: events.Event{Type: events.ConfigReloaded, Actor: controller, Message: msg, Payload: ch.payload()}})
+		m.citySuspension(before, c)
+	}
+	m.decideAll(now)
+	return msg
+}
+
+// want takes one agent of a new configuration.
+func (m *machine) want(now time.Time, w *agent.Want, ch *changes) {
+	a, known := m.agents[w.Name]
+	if !known {
+		a = m.record(now, w.Name)
+	}
+	switch {
+	case a.want == nil:
+		ch.added = append(ch.added, w.Name)
+	case a.want.Spec.Fingerprint.Sum != w.Spec.Fingerprint.Sum:
+		ch.changed = append(ch.changed, w.Name)
+		a.forgive("configuration changed")
+	}
+	m.suspension(a, w, ch)
+	a.want = w
+}
+
+// forgive forgets crashes and waits: the agent they belong to is no longer the same.
+func (a *record) forgive(because string) {
+	a.because = because
+	a.history, a.notBefore, a.hold, a.holdWhy, a.left = restart.History{}, time.Time{}, "", "", false
+}
+
+// suspension tells of an agent that is resumed, or suspended while it has nothing to stop; one that runs is told of
+// when it has stopped.
+func (m *machine) suspension(a *record, w *agent.Want, ch *changes) {
+	if a.want == nil || a.want.Suspended == w.Suspended {
+		return
+	}
+	switch {
+	case w.Suspended == "":
+		ch.resumed = append(ch.resumed, a.name)
+	case a.want.Suspended == "":
+		ch.suspended = append(ch.suspended, a.name)
+	}
+	switch {
+	case w.Suspended == "":
+		a.forgive("resumed by operator")
+		m.tell(a, events.Event{Type: events.AgentResumed, Actor: operator, Message: "was suspended " + a.want.Suspended},
+			m.take(a, "agent "+a.name+" is resumed", "resume")...)
+	case a.want.Suspended == "" && !a.alive && a.op == opNone:
+		m.tell(a, events.Event{Type: events.AgentSuspended, Actor: operator, Message: w.Suspended},
+			m.take(a, fmt.Sprintf("agent %s is suspended %s", a.name, w.Suspended), "stop", "suspend")...)
+	case a.want.Suspended != "":
+		m.resolve(a, fmt.Sprintf("agent %s is resumed, but still suspended %s", a.name, w.Suspended), "resume")
+	}
+}
+
+func (m *machine) citySuspension(before, after *conf) {
+	switch {
+	case after.suspended && !before.suspended:
+		m.do(fxRecord{event: events.Event{Type: events.CitySuspended, Actor: operator, Message: "no agent runs until it is resumed"}})
+	case before.suspended && !after.suspended:
+		m.do(fxRecord{event: events.Event{Type: events.CityResumed, Actor: operator, Message: "agents start again"}})
+	}
+}
+
+// changes is what a new configuration means, agent by agent.
+type changes struct{ added, changed, removed, suspended, resumed []string }
+
+func (ch *changes) each(do func(verb string, names []string)) {
+	do("added", ch.added)
+	do("changed", ch.changed)
+	do("removed", ch.removed)
+	do("suspended", ch.suspended)
+	do("resumed", ch.resumed)
+}
+
+func (ch *changes) payload() json.RawMessage {
+	about := map[string]any{}
+	ch.each(func(verb string, names []string) {
+		if len(names) > 0 {
+			about[verb] = names
+		}
+	})
+	return payload(about)
+}
+
+// summary names a few of each; the payload has them all.
+func (ch *changes) summary(revision string) string {
+	var parts []string
+	ch.each(func(verb string, names []string) {
+		if len(names) == 0 {
+			return
+		}
+		shown := names[:min(len(names), 5)]
+		text := verb + " " + strings.Join(shown, ", ")
+		if more := len(names) - len(shown); more > 0 {
+			text += fmt.Sprintf(" and %d more", more)
+		}
+		parts = append(parts, text)
+	})
+	if len(parts) == 0 {
+		parts = append(parts, "no agent changed")
+	}
+	return "revision " + short(revision) + " is in force: " + strings.Join(parts, "; ")
+}
+
+func short(revision string) string { return revision[:min(12, len(revision))] }
+
+// edited takes the result of writing a suspended flag; what it means comes with the load that follows.
+func (m *machine) edited(in inEdited) {
+	m.edits = m.edits[1:]
+	if len(m.edits) > 0 {
+		m.do(m.edits[0])
+	}
+	if in.err != nil {
+		m.refuseID(in.edit.id, city.Conflict, in.err.Error())
+		if a, ok := m.agents[in.edit.agent]; ok {
+			a.waiters = slices.DeleteFunc(a.waiters, func(w waiter) bool { return w.id == in.edit.id })
+		}
+		return
+	}
+	if in.edit.agent != "" { // answered when the agent gets there
+		m.load()
+		return
+	}
+	m.load(waiter{in.edit.id, verbFor(in.edit.on)})
+}
+
+func verbFor(suspend bool) string {
+	if suspend {
+		return "suspend"
+	}
+	return "resume"
+}

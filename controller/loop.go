@@ -1,0 +1,240 @@
+package controller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"gcity/city"
+	"gcity/events"
+	"gcity/session"
+)
+
+const (
+	// batch is how many inputs one turn of the loop takes at most.
+	batch = 256
+	// stopSlack is how long a shutdown may take beyond its agents' grace.
+	stopSlack = 5 * time.Second
+)
+
+// loop is what one run of a controller keeps besides the machine.
+type loop struct {
+	c      *Controller
+	settle bool
+	patrol *time.Ticker
+	pulse  *time.Ticker
+	wake   *time.Timer
+	limit  <-chan time.Time // of a shutdown; nil before
+	exits  <-chan session.Exit
+	health string
+	gaveUp bool
+	now    time.Time     // of the newest turn
+	every  time.Duration // what patrol ticks at
+}
+
+func (c *Controller) run(ctx context.Context, settle bool) error {
+	select {
+	case <-c.done:
+		return errRan
+	default:
+	}
+	defer close(c.done)
+	interval := c.m.conf.patrol
+	l := &loop{
+		c: c, settle: settle, every: interval,
+		patrol: time.NewTicker(interval), pulse: time.NewTicker(min(c.o.Pulse, interval)), wake: time.NewTimer(time.Hour),
+	}
+	defer l.patrol.Stop()
+	defer l.pulse.Stop()
+	defer l.wake.Stop()
+	if n, ok := c.o.Provider.(session.Notifier); ok {
+		l.exits = n.Exits()
+	}
+	c.m.settling = settle
+	c.sweep()
+	err := l.turns(ctx)
+	c.runner.finish()
+	c.refuseAll()
+	c.publishEnd()
+	return err
+}
+
+func (c *Controller) sweep() {
+	if c.o.Sweep == nil {
+		return
+	}
+	n, err := c.o.Sweep()
+	if err != nil {
+		c.o.Logger.Warn("leftovers of an earlier run could not all be ended", "err", err)
+	}
+	if n > 0 {
+		c.o.Logger.Info("ended leftovers of an earlier run", "processes", n)
+	}
+}
+
+// turns is the loop itself.
+func (l *loop) turns(ctx context.Context) error {
+	if !l.settle {
+		l.c.perform(time.Now(), []effect{fxRecord{event: events.Event{
+			Type: events.ControllerStarted, Actor: controller, Message: "revision " + short(l.c.m.conf.revision) + " is in force",
+		}}})
+	}
+	in := input(inTick{})
+	done := ctx.Done()
+	for {
+		l.turn(in)
+		if l.over() {
+			return l.verdict(ctx)
+		}
+		l.arm()
+		select {
+		case <-done:
+			done = nil
+			in = inShutdown{leave: l.settle}
+		case <-l.limit:
+			l.gaveUp = true
+			l.c.perform(time.Now(), l.c.m.giveUp())
+			return l.verdict(ctx)
+		case <-l.patrol.C:
+			in = inTick{}
+		case <-l.wake.C:
+			in = inWake{}
+		case <-l.pulse.C:
+			in = nil
+		case e := <-l.exits:
+			in = inExited{e}
+		case <-l.c.o.Poke:
+			in = inPoke{}
+		case in = <-l.c.inbox:
+		}
+	}
+}
+
+// turn feeds one input, and whatever else waits already, to the machine, carries out what it wants, and publishes.
+func (l *loop) turn(in input) {
+	c := l.c
+	now := time.Now()
+	l.now = now
+	for range batch {
+		if in != nil {
+			c.perform(now, c.m.step(now, in))
+		}
+		select {
+		case in = <-c.inbox:
+			continue
+		case e := <-l.exits:
+			in = inExited{e}
+			continue
+		default:
+		}
+		break
+	}
+	if h := c.o.Log.Health().Degraded; h != l.health {
+		l.health = h
+		c.perform(now, c.m.step(now, inHealth{h}))
+	}
+	if c.m.changed {
+		c.m.changed = false
+		c.publish(c.snap.Load(), now)
+	}
+	c.stamp(time.Now())
+	if c.o.Beat != nil {
+		c.o.Beat(status(c.snap.Load()))
+	}
+}
+
+// arm sets the timers for what the machine waits for.
+func (l *loop) arm() {
+	m := l.c.m
+	if m.conf.patrol != l.every {
+		l.every = m.conf.patrol
+		l.patrol.Reset(l.every)
+		l.pulse.Reset(min(l.c.o.Pulse, l.every))
+	}
+	if m.ending == stopAgents && l.limit == nil {
+		l.limit = time.After(m.conf.grace + stopSlack)
+	}
+	if t := m.next(l.now); !t.IsZero() {
+		l.wake.Reset(max(time.Until(t), time.Millisecond))
+	} else {
+		l.wake.Stop()
+	}
+}
+
+func (l *loop) over() bool {
+	return l.c.m.ending == ended || (l.settle && l.c.m.rest())
+}
+
+func (l *loop) verdict(ctx context.Context) error {
+	if l.gaveUp {
+		return fmt.Errorf("the city did not stop within %s: some agents may still run; `gcity doctor` looks for them", l.c.m.conf.grace+stopSlack)
+	}
+	if l.settle && ctx.Err() != nil {
+		return fmt.Errorf("not settled: %w", context.Cause(ctx))
+	}
+	return nil
+}
+
+// perform carries effects out: events are written first, in order and in one go, then answers are given and slow work is
+// begun (L9).
+func (c *Controller) perform(now time.Time, effects []effect) {
+	var records []events.Event
+	var proofs []fxRecord
+	for _, f := range effects {
+		if r, ok := f.(fxRecord); ok {
+			r.event.TS = now
+			records = append(records, r.event)
+			proofs = append(proofs, r)
+		}
+	}
+	if len(records) > 0 {
+		last, err := c.o.Log.Append(records...)
+		if err != nil {
+			c.o.Logger.Warn("events are not written", "err", err)
+		}
+		first := last - uint64(len(records)) + 1
+		for i, p := range proofs {
+			for _, a := range p.answers {
+				if err == nil {
+					a.receipt.Seq = first + uint64(i)
+				}
+				c.answer(a)
+			}
+		}
+		c.m.changed = true
+	}
+	for _, f := range effects {
+		switch f := f.(type) {
+		case fxRecord:
+		case fxAnswer:
+			c.answer(f.answer)
+		default:
+			c.runner.run(f)
+		}
+	}
+}
+
+// status is one line for a service manager.
+func status(s *city.Snapshot) string {
+	n := s.Count()
+	text := fmt.Sprintf("%d of %d agents running", n[city.Running], len(s.Agents))
+	if q := n[city.Quarantined]; q > 0 {
+		text += fmt.Sprintf(", %d quarantined", q)
+	}
+	return text
+}
+
+// send gives the loop an input. It fails once the loop has ended.
+func (c *Controller) send(ctx context.Context, in input) error {
+	select {
+	case c.inbox <- in:
+		return nil
+	case <-c.done:
+		return errEnded
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+var errEnded = errors.New("the controller has ended")

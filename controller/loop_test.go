@@ -1,0 +1,415 @@
+package controller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"gcity/agent"
+	"gcity/city"
+	"gcity/config"
+	"gcity/events"
+	"gcity/session/fake"
+)
+
+// town is a city run by the real loop with pretended sessions, on the bubble's clock.
+type town struct {
+	*Controller
+	t     *testing.T
+	dir   string
+	fake  *fake.Provider
+	poke  chan struct{}
+	ended chan error
+}
+
+func newTown(t *testing.T, toml string) *town {
+	t.Helper()
+	w := &town{t: t, dir: t.TempDir(), fake: fake.New(), poke: make(chan struct{}, 1), ended: make(chan error, 1)}
+	w.write(toml)
+	cfg, err := config.Load(w.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	log, err := events.Open(filepath.Join(w.dir, ".gc"), events.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { log.Close() })
+	w.Controller, err = New(Options{
+		Dir: w.dir, Mode: "headless", Version: "test", Provider: w.fake, Log: log, Poke: w.poke,
+		Host: agent.Host{Environ: []string{"PATH=/bin"}, BinDir: "/gc/bin"}, Pulse: time.Hour,
+	}, cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+func (w *town) write(toml string) {
+	w.t.Helper()
+	if err := os.WriteFile(filepath.Join(w.dir, "city.toml"), []byte(toml), 0o644); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// begin runs the loop until the test ends it with the function returned.
+func (w *town) begin() (end func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	go func() { w.ended <- w.Run(ctx) }()
+	return func() {
+		w.t.Helper()
+		cancel()
+		if err := <-w.ended; err != nil {
+			w.t.Errorf("Run: %v", err)
+		}
+	}
+}
+
+func (w *town) state(name string) string {
+	s, err := w.Snapshot(context.Background())
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	a, ok := s.Agent(name)
+	if !ok {
+		return "absent"
+	}
+	return string(a.State)
+}
+
+func (w *town) types() string {
+	all, err := w.History(context.Background(), events.Query{Forward: true, Limit: 1000})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	var out []string
+	for _, e := range all {
+		out = append(out, strings.TrimSpace(e.Type+" "+e.Subject))
+	}
+	return strings.Join(out, "\n")
+}
+
+// expect compares the log with a story, subject by subject: what happens to two agents at once has no order.
+func (w *town) expect(want ...string) {
+	w.t.Helper()
+	got := strings.Split(w.types(), "\n")
+	bySubject := func(a, b string) int {
+		_, x, _ := strings.Cut(a, " ")
+		_, y, _ := strings.Cut(b, " ")
+		return strings.Compare(x, y)
+	}
+	slices.SortStableFunc(got, bySubject)
+	slices.SortStableFunc(want, bySubject)
+	if !slices.Equal(got, want) {
+		w.t.Errorf("the log says:\n%s\nwant:\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+const two = `
+[[agents]]
+name = "a"
+start_command = "run a"
+[[agents]]
+name = "b"
+start_command = "run b"
+`
+
+// The whole thread: start, death, replacement without a patrol, stop. L9, L10.
+func TestRun(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newTown(t, two)
+		end := w.begin()
+		synctest.Wait()
+		if s := w.state("a"); s != "running" {
+			t.Fatalf("a is %s", s)
+		}
+		w.fake.Crash("a", 3, "")
+		synctest.Wait() // and no time passes: no patrol was needed
+		if n := w.fake.Started("a"); n != 2 {
+			t.Errorf("a was started %d times", n)
+		}
+		end()
+		w.expect("controller.started", "agent.started a", "agent.started b", "agent.crashed a", "agent.started a",
+			"agent.stopped a", "agent.stopped b", "controller.stopped")
+		all, err := w.fake.List(t.Context())
+		if err != nil || len(all) != 0 {
+			t.Errorf("left behind: %v, %v", all, err)
+		}
+	})
+}
+
+// A crash keeps what the agent said, in the event and in a file.
+func TestCrashKeepsTheLastWords(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newTown(t, two)
+		defer w.begin()()
+		synctest.Wait()
+		for i := range crashFiles + 3 {
+			if _, err := w.Do(t.Context(), city.Nudge{Agent: "a", Text: fmt.Sprintf("last words %d", i)}); err != nil {
+				t.Fatal(err)
+			}
+			w.fake.Crash("a", 1, "")
+			time.Sleep(time.Hour) // on the bubble's clock: past any backoff
+			synctest.Wait()
+		}
+		all, err := w.History(t.Context(), events.Query{Types: []string{events.AgentCrashed}, Limit: 1})
+		if err != nil || len(all) != 1 || !strings.Contains(string(all[0].Payload), "last words 12") {
+			t.Errorf("the event: %v, %v", all, err)
+		}
+		files, err := crashList(crashDir(w.dir, "a"))
+		if err != nil || len(files) != crashFiles {
+			t.Fatalf("%d files kept, %v", len(files), err)
+		}
+		raw, err := os.ReadFile(files[len(files)-1])
+		if err != nil || string(raw) != "last words 12" {
+			t.Errorf("the newest file says %q, %v", raw, err)
+		}
+	})
+}
+
+// L6: a broken configuration changes nothing, five saves in a row are one reload, and only what changed is restarted.
+func TestReload(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newTown(t, two)
+		defer w.begin()()
+		synctest.Wait()
+		w.write("[[agents]\n")
+		w.poke <- struct{}{}
+		synctest.Wait()
+		_, err := w.Do(t.Context(), city.Reload{})
+		var refused *city.Error
+		if !errors.As(err, &refused) || refused.Code != city.Invalid || !strings.Contains(refused.Message, "city.toml:1") {
+			t.Errorf("a broken file is answered with %v", err)
+		}
+		w.write(strings.Replace(two, "run b", "run other", 1))
+		for range 5 {
+			select {
+			case w.poke <- struct{}{}:
+			default:
+			}
+			synctest.Wait()
+		}
+		if a, b := w.fake.Started("a"), w.fake.Started("b"); a != 1 || b != 2 {
+			t.Errorf("a was started %d times, b %d", a, b)
+		}
+		w.expect("controller.started", "agent.started a", "agent.started b", "controller.config_rejected",
+			"controller.config_reloaded", "agent.stopped b", "agent.started b")
+	})
+}
+
+// The city's name is its identity while it runs.
+func TestRenameIsRefused(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newTown(t, "[workspace]\nname = \"one\"\n"+two)
+		defer w.begin()()
+		synctest.Wait()
+		w.write("[workspace]\nname = \"two\"\n" + two)
+		if _, err := w.Do(t.Context(), city.Reload{}); err == nil || !strings.Contains(err.Error(), "keeps its name") {
+			t.Errorf("answered with %v", err)
+		}
+	})
+}
+
+// Suspending writes the file, comments and all, and resuming writes it back.
+func TestSuspendAndResume(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newTown(t, "# my city\n"+two)
+		defer w.begin()()
+		synctest.Wait()
+		for _, c := range []struct {
+			cmd   city.Command
+			state string
+		}{
+			{city.Suspend{Agent: "a"}, "suspended"}, {city.Resume{Agent: "a"}, "running"},
+			{city.Stop{Agent: "a"}, "suspended"}, {city.Resume{Agent: "a"}, "running"},
+			{city.Suspend{}, "suspended"}, {city.Resume{}, "running"},
+		} {
+			if _, err := w.Do(t.Context(), c.cmd); err != nil {
+				t.Fatal(c.cmd.Verb(), err)
+			}
+			synctest.Wait()
+			if s := w.state("a"); s != c.state {
+				t.Errorf("after %s a is %s, want %s", c.cmd.Verb(), s, c.state)
+			}
+		}
+		data, err := os.ReadFile(filepath.Join(w.dir, "city.toml"))
+		if err != nil || !strings.HasPrefix(string(data), "# my city\n") {
+			t.Errorf("the file now:\n%s", data)
+		}
+	})
+}
+
+// Shutdown{Leave} ends the controller and touches nobody; the next one adopts them without an event but its own (L11).
+func TestLeaveAndAdopt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newTown(t, two)
+		w.begin()
+		synctest.Wait()
+		r, err := w.Do(t.Context(), city.Shutdown{Leave: true})
+		if err != nil || r.Seq == 0 {
+			t.Fatalf("%+v, %v", r, err)
+		}
+		if err := <-w.ended; err != nil {
+			t.Fatal(err)
+		}
+		cfg, err := config.Load(w.dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.Controller, err = New(w.o, cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		end := w.begin()
+		synctest.Wait()
+		if w.fake.Started("a") != 1 || w.state("a") != "running" {
+			t.Errorf("a was started %d times and is %s", w.fake.Started("a"), w.state("a"))
+		}
+		w.expect("controller.started", "agent.started a", "agent.started b", "controller.stopped", "controller.started")
+		end()
+	})
+}
+
+// One-shot: everybody is started once, and left alone.
+func TestSettle(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newTown(t, two)
+		w.fake.Fail("b", errors.New("no such folder"))
+		if err := w.Settle(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if w.fake.Started("a") != 1 || w.state("a") != "running" || w.state("b") != "failed" {
+			t.Errorf("a is %s, b is %s", w.state("a"), w.state("b"))
+		}
+		w.expect("agent.started a", "agent.start_failed b")
+	})
+}
+
+// Commands are answered when they are done, with the event that proves it; and refused with what to do instead.
+func TestCommands(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newTown(t, two)
+		end := w.begin()
+		synctest.Wait()
+		r, err := w.Do(t.Context(), city.Restart{Agent: "a"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		proof, err := w.History(t.Context(), events.Query{After: r.Seq - 1, Limit: 1})
+		if err != nil || len(proof) != 1 || proof[0].Type != events.AgentStarted || proof[0].Subject != "a" {
+			t.Errorf("the proof of a restart is %v, %v", proof, err)
+		}
+		for cmd, code := range map[city.Command]city.Code{
+			city.Restart{Agent: "nobody"}: city.NotFound,
+			city.Release{Agent: "a"}:      city.Conflict,
+		} {
+			_, err := w.Do(t.Context(), cmd)
+			var refused *city.Error
+			if !errors.As(err, &refused) || refused.Code != code {
+				t.Errorf("%s %s: %v, want %s", cmd.Verb(), cmd.Target(), err, code)
+			}
+		}
+		if _, err := w.Do(t.Context(), city.Emit{Event: events.Event{Type: "no good", Actor: "me"}}); err == nil {
+			t.Error("an event without a proper type was written")
+		}
+		end()
+		if _, err := w.Do(t.Context(), city.Reload{}); err == nil {
+			t.Error("an ended controller took a command")
+		}
+	})
+}
+
+// slow keeps ninety days of patrols down to what a test has time for.
+const slow = "[daemon]\npatrol_interval = \"10m\"\n"
+
+// Ninety days of random crashes, vanished sessions, failing starts and edits: the laws hold in the loop too, nothing
+// leaks, and when the faults cease everybody is there (L1–L8, L10).
+func TestNinetyDays(t *testing.T) {
+	seed := uint64(time.Now().UnixNano())
+	t.Logf("seed %d", seed)
+	synctest.Test(t, func(t *testing.T) {
+		w := newTown(t, slow+two)
+		end := w.begin()
+		rnd := rand.New(rand.NewPCG(seed, seed))
+		begun := time.Now()
+		for time.Since(begun) < 90*24*time.Hour {
+			time.Sleep(time.Duration(rnd.ExpFloat64() * float64(2*time.Hour)))
+			synctest.Wait()
+			w.misfortune(rnd)
+			s, err := w.Snapshot(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, a := range s.Agents { // L14
+				if a.Reason == "" || a.Since.IsZero() || a.State == "" {
+					t.Fatalf("%+v has no reason or since", a)
+				}
+			}
+		}
+		w.fake.Fail("a", nil)
+		w.fake.Blind(nil)
+		w.write(slow + two)
+		time.Sleep(3 * time.Hour)
+		synctest.Wait()
+		if w.state("a") != "running" || w.state("b") != "running" { // L7
+			t.Errorf("a is %s, b is %s", w.state("a"), w.state("b"))
+		}
+		before := w.Controller.o.Log.Last()
+		time.Sleep(24 * time.Hour)
+		if after := w.Controller.o.Log.Last(); after != before { // L5
+			t.Errorf("%d events in a quiet day", after-before)
+		}
+		end()
+		w.gapless()
+	})
+	goleak.VerifyNone(t, goleak.IgnoreCurrent())
+}
+
+func (w *town) misfortune(rnd *rand.Rand) {
+	name := []string{"a", "b"}[rnd.IntN(2)]
+	switch rnd.IntN(8) {
+	case 0, 1, 2:
+		w.fake.Crash(name, rnd.IntN(3), "")
+	case 3:
+		w.fake.Vanish(name)
+	case 4:
+		w.fake.Fail("a", map[bool]error{true: errors.New("no")}[rnd.IntN(2) == 0])
+	case 5:
+		w.fake.Blind(map[bool]error{true: errors.New("cannot see")}[rnd.IntN(3) == 0])
+	case 6:
+		w.write(slow + strings.Replace(two, "run b", fmt.Sprintf("run b%d", rnd.IntN(3)), 1))
+	case 7:
+		w.fake.Attach(name, rnd.IntN(2))
+	}
+}
+
+// gapless holds the log against L9.
+func (w *town) gapless() {
+	var seq uint64
+	for {
+		page, err := w.History(context.Background(), events.Query{Forward: true, After: seq, Limit: 1000})
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		if len(page) == 0 {
+			break
+		}
+		for _, e := range page {
+			if e.Seq != seq+1 {
+				w.t.Fatalf("event %d follows %d", e.Seq, seq)
+			}
+			seq = e.Seq
+		}
+	}
+	w.t.Logf("%d events", seq)
+}

@@ -1,0 +1,292 @@
+package controller
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"gcity/agent"
+	"gcity/city"
+	"gcity/events"
+	"gcity/restart"
+	"gcity/session"
+)
+
+// machine is the whole mind of a city: every mutable fact, and nothing but facts. It has no clock, no lock and no I/O;
+// one goroutine owns it. Equal inputs give equal effects in equal order (L8).
+type machine struct {
+	conf     *conf
+	rejected string // why the newest configuration is not in force
+	loaded   time.Time
+	refused  string // its revision
+
+	agents map[string]*record
+	order  []*record // in name order
+
+	turn     uint64 // of step
+	out      []effect
+	changed  bool // something that a snapshot shows
+	settling bool // one-shot: deaths are not answered
+
+	listed   bool   // reality has been seen at least once
+	listing  bool   // a list effect is in flight
+	relist   bool   // and another is to follow
+	lookedAt uint64 // turn in which the newest look was ordered
+	loading  bool
+	reload   bool     // load again once the one in flight is back
+	waiting  []waiter // for the load
+	edits    []fxEdit // the first is in flight
+	unlisted string   // why sessions cannot be listed
+	health   string   // of the event log
+
+	ending  ending
+	leaving []answer // to the shutdown's commands
+	hurried bool     // agents get no shutdown_timeout
+}
+
+// Actors of events.
+const (
+	controller = "controller"
+	operator   = "operator"
+)
+
+type ending int
+
+const (
+	alive      ending = iota
+	stopAgents        // end the agents, then the controller
+	leaveAgents
+	ended
+)
+
+// op is what is in flight for an agent.
+type op int
+
+const (
+	opNone op = iota
+	opStart
+	opStop
+)
+
+// record is one agent: wanted, or found.
+type record struct {
+	name  string
+	want  *agent.Want // nil: an orphan
+	life  session.Status
+	alive bool // life is believed to live
+	ready bool
+
+	state  city.State
+	reason string
+	since  time.Time
+	until  time.Time
+
+	op       op
+	opTurn   uint64 // turn in which op last changed: older observations are stale
+	unsure   bool   // a start was cut short: look before acting
+	canceled bool
+	early    *session.Exit // an end that came before its start's result
+	stopFrom time.Time     // a stop that failed is tried again from then on
+	seen     uint64        // turn of the newest look that showed a session of it
+	stopping cause         // why the stop in flight was ordered
+	intent   cause         // what has been asked for and is not done yet
+	because  string        // why the next start happens, for its reason
+
+	history   restart.History
+	notBefore time.Time // of the next start
+	hold      city.State
+	holdWhy   string
+	left      bool // it ended and its policy leaves it
+	restarts  int
+	exit      *city.Exit
+	lastEnd   string // id of the newest life whose end was handled
+	drift     []string
+
+	capturing string     // id of the life whose output is being kept
+	crashed   *fxRecord  // its event, waiting for the output
+	held      []fxRecord // events that must come after it
+	acks      []string   // ids to acknowledge
+	ackTurn   uint64     // turn in which the last ones went out
+
+	typing  []typing // oldest first; the first is in flight
+	waiters []waiter
+
+	decisions []city.Decision
+}
+
+// cause says why a session is stopped, and what follows.
+type cause struct {
+	kind causeKind
+	why  string
+}
+
+type causeKind int
+
+const (
+	causeNone causeKind = iota
+	causeRestart
+	causeKill
+	causeRequest // the agent's own
+	causeDrift
+	causeSuspend
+	causeOrphan
+	causeEnd // the city ends
+)
+
+type typing struct {
+	id  uint64
+	cmd city.Command
+}
+
+// waiter is a command that is answered when its agent, or the configuration, gets where it wants it.
+type waiter struct {
+	id   uint64
+	verb string
+}
+
+func newMachine() *machine { return &machine{agents: map[string]*record{}} }
+
+// step takes one input and returns what is to be done about it. The slice is valid until the next call.
+func (m *machine) step(now time.Time, in input) []effect {
+	m.turn++
+	m.out = m.out[:0]
+	switch in := in.(type) {
+	case inTick:
+		m.look()
+		m.load()
+		m.decideAll(now)
+	case inWake:
+		m.decideAll(now)
+	case inPoke:
+		m.load()
+	case inConfig:
+		m.configured(now, in)
+	case inObserved:
+		m.observed(now, in)
+	case inExited:
+		m.exited(now, in.exit)
+	case inStarted:
+		m.started(now, in)
+	case inStopped:
+		m.stopped(now, in)
+	case inCaptured:
+		m.captured(now, in)
+	case inTyped:
+		m.typed(in)
+	case inEdited:
+		m.edited(in)
+	case inCommand:
+		m.command(now, in.id, in.cmd)
+	case inShutdown:
+		m.shutdown(now, in.leave)
+	case inHurry:
+		m.hurry(now)
+	case inHealth:
+		m.note(&m.health, in.degraded)
+	}
+	m.finish(now)
+	return m.out
+}
+
+func (m *machine) do(f effect) { m.out = append(m.out, f) }
+
+// note sets a fact that a snapshot shows.
+func (m *machine) note(fact *string, value string) {
+	if *fact != value {
+		*fact = value
+		m.changed = true
+	}
+}
+
+// next is when the machine wants to be woken at the latest; zero: only when something happens. What has fallen due already
+// waits for something else.
+func (m *machine) next(now time.Time) time.Time {
+	var t time.Time
+	for _, a := range m.order {
+		if a.op == opNone && a.until.After(now) && (t.IsZero() || a.until.Before(t)) {
+			t = a.until
+		}
+	}
+	return t
+}
+
+// look orders a look at reality.
+func (m *machine) look() {
+	if m.listing {
+		m.relist = true
+		return
+	}
+	m.listing, m.lookedAt = true, m.turn
+	m.do(fxList{turn: m.turn})
+}
+
+// load orders a look at the configuration; ws are the commands that wait for it.
+func (m *machine) load(ws ...waiter) {
+	m.waiting = append(m.waiting, ws...)
+	if m.loading {
+		m.reload = true
+		return
+	}
+	if m.conf == nil || m.ending != alive {
+		return
+	}
+	m.loading = true
+	m.do(fxLoad{known: m.conf.revision, refused: m.refused, force: len(m.waiting) > 0})
+}
+
+// record returns the record of an agent, making it where it is new.
+func (m *machine) record(now time.Time, name string) *record {
+	if a, ok := m.agents[name]; ok {
+		return a
+	}
+	a := &record{name: name}
+	m.agents[name] = a
+	at, _ := slices.BinarySearchFunc(m.order, name, func(a *record, name string) int { return strings.Compare(a.name, name) })
+	m.order = slices.Insert(m.order, at, a)
+	m.set(now, a, city.Waiting, "not looked at yet", time.Time{})
+	return a
+}
+
+// gone reports that nothing is left of an agent that nobody declares: it is no longer shown, but remembered until a look
+// has shown that its last session is forgotten by the provider too.
+func (a *record) gone() bool { return a.want == nil && !a.alive && a.op == opNone }
+
+// set moves an agent to a state (L14: with a reason, a since, and an until where there is one).
+func (m *machine) set(now time.Time, a *record, s city.State, reason string, until time.Time) {
+	if a.state == s && a.reason == reason && a.until.Equal(until) {
+		return
+	}
+	if a.state != s {
+		a.since = now
+	}
+	a.state, a.reason, a.until = s, reason, until
+	m.changed = true
+}
+
+// decided keeps a decision for `why`.
+func (m *machine) decided(now time.Time, a *record, what, why string) {
+	if len(a.decisions) == city.MaxDecisions {
+		a.decisions = slices.Delete(a.decisions, 0, 1)
+	}
+	a.decisions = append(a.decisions, city.Decision{At: now, What: what, Why: why})
+	m.changed = true
+}
+
+// tell records an event about an agent, after the event of a crash whose output is still being kept: the log tells
+// an agent's story in order.
+func (m *machine) tell(a *record, e events.Event, answers ...answer) {
+	e.Actor, e.Subject = orDefault(e.Actor, controller), a.name
+	r := fxRecord{event: e, answers: answers}
+	if a.crashed != nil {
+		a.held = append(a.held, r)
+		return
+	}
+	m.do(r)
+}
+
+func orDefault(s, d string) string {
+	if s == "" {
+		return d
+	}
+	return s
+}

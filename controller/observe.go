@@ -1,0 +1,97 @@
+package controller
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"gcity/session"
+)
+
+// observed compares what runs with what was believed to run. What the machine did to an agent after the look was
+// ordered is newer than the look, and wins.
+func (m *machine) observed(now time.Time, in inObserved) {
+	m.listing = false
+	if m.relist {
+		m.relist = false
+		m.look()
+	}
+	if in.err != nil {
+		m.note(&m.unlisted, "sessions cannot be listed: "+in.err.Error())
+		if m.ending == stopAgents {
+			m.end("sessions cannot be listed, so nobody knows whether agents still run: " + in.err.Error())
+		}
+		return
+	}
+	m.note(&m.unlisted, "")
+	m.listed = true
+	for i := range in.sessions {
+		m.see(now, &in.sessions[i], in.turn)
+	}
+	for _, a := range m.order {
+		if a.seen == m.turn || a.op != opNone || a.opTurn > in.turn {
+			continue
+		}
+		a.unsure = false
+		if a.alive {
+			m.died(now, a, session.Exit{
+				Name: a.life.Name, Agent: a.name, ID: a.life.ID, Code: -1, Lost: true, At: now, Uptime: now.Sub(a.life.Started),
+			})
+		}
+	}
+	m.order = slices.DeleteFunc(m.order, func(a *record) bool {
+		if a.seen == m.turn || !a.gone() || a.capturing != "" || a.opTurn > in.turn {
+			return false
+		}
+		delete(m.agents, a.name)
+		return true
+	})
+	m.decideAll(now)
+	m.seenEmpty(in.turn)
+}
+
+// see takes one session of the look.
+func (m *machine) see(now time.Time, s *session.Status, turn uint64) {
+	a, known := m.agents[s.Agent]
+	if !known {
+		if !s.Alive && s.Exit == nil {
+			return
+		}
+		a = m.record(now, s.Agent)
+	}
+	if known && a.seen == m.turn && s.Alive && a.alive && a.life.ID != s.ID {
+		m.decided(now, a, "kill", fmt.Sprintf("a second session, %s", s.ID))
+		m.do(fxKill{agent: a.name, session: s.Name})
+		return
+	}
+	a.seen = m.turn
+	if a.op != opNone || a.opTurn > turn {
+		return
+	}
+	a.unsure = false
+	switch {
+	case s.Alive:
+		m.seeAlive(now, a, s)
+	case s.ID == a.lastEnd:
+		if turn > a.ackTurn {
+			a.acks = append(a.acks, s.ID)
+		}
+	case s.Exit != nil && s.Exit.Asked:
+		a.life, a.alive = *s, false
+		m.ended(now, a, s.ID)
+	case s.Exit != nil:
+		a.life = *s
+		m.died(now, a, *s.Exit)
+	}
+}
+
+func (m *machine) seeAlive(now time.Time, a *record, s *session.Status) {
+	if !a.alive || a.life.ID != s.ID {
+		a.alive, a.ready = true, s.Ready
+		a.because = "adopted, running since " + s.Started.UTC().Format(time.RFC3339)
+		m.decided(now, a, "adopt", fmt.Sprintf("pid %d was running already", s.PID))
+	} else if a.life.Attached != s.Attached || a.life.Frozen != s.Frozen || !a.life.Activity.Equal(s.Activity) {
+		m.changed = true
+	}
+	a.life = *s
+}

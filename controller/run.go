@@ -1,0 +1,230 @@
+package controller
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"sync"
+	"time"
+
+	"gcity/agent"
+	"gcity/city"
+	"gcity/config"
+	"gcity/session"
+)
+
+// How long an effect may take, where nothing else says so.
+const (
+	listLimit    = 10 * time.Second
+	loadLimit    = 10 * time.Second
+	typeLimit    = 10 * time.Second
+	captureLimit = 2 * time.Second
+	ackLimit     = 2 * time.Second
+	stopMargin   = 5 * time.Second  // beyond the agent's grace
+	startLimit   = 10 * time.Minute // pre_start may install things; readiness has its own deadline
+	leaveLimit   = 3 * time.Second  // for what is in flight when the controller ends and leaves its agents
+)
+
+// runner carries effects out, each in a goroutine of its own with a deadline, and turns their results into inputs.
+type runner struct {
+	c      *Controller
+	ctx    context.Context // of all effects; outlives the caller's
+	cancel context.CancelFunc
+	wg     sync.WaitGroup
+	closed chan struct{} // closed when results are of no more interest
+	paced  *paced
+
+	mu     sync.Mutex
+	starts map[string]context.CancelFunc // by agent
+}
+
+func newRunner(c *Controller) *runner {
+	ctx, cancel := context.WithCancel(context.Background())
+	return &runner{
+		c: c, ctx: ctx, cancel: cancel, closed: make(chan struct{}),
+		paced:  &paced{Provider: c.o.Provider, slots: make(chan struct{}, 2*runtime.GOMAXPROCS(0))},
+		starts: map[string]context.CancelFunc{},
+	}
+}
+
+// run begins an effect. Only the loop calls it.
+func (r *runner) run(f effect) {
+	switch f := f.(type) {
+	case fxCancel:
+		r.cut(f.agent)
+	case fxStart:
+		r.launch(f.want.Name, f.want.Spec.Ready, func(ctx context.Context) (session.Status, error) { return r.start(ctx, f.want) })
+	case fxResume:
+		r.launch(f.want.Name, f.want.Spec.Ready, func(ctx context.Context) (session.Status, error) {
+			err := session.Settle(ctx, r.c.o.Provider, f.want.Spawn(f.status.ID))
+			return f.status, err
+		})
+	case fxStop:
+		r.within(f.grace+stopMargin, func(ctx context.Context) input {
+			return inStopped{agent: f.agent, err: r.c.o.Provider.Stop(ctx, f.session, f.grace)}
+		})
+	case fxKill:
+		r.within(stopMargin, func(ctx context.Context) input {
+			if err := r.c.o.Provider.Stop(ctx, f.session, 0); err != nil {
+				r.c.o.Logger.Warn("a session cannot be killed", "agent", f.agent, "err", err)
+			}
+			return nil
+		})
+	case fxList:
+		r.within(listLimit, func(ctx context.Context) input {
+			sessions, err := r.c.o.Provider.List(ctx)
+			return inObserved{turn: f.turn, sessions: sessions, err: err}
+		})
+	case fxCapture:
+		r.within(captureLimit, func(ctx context.Context) input { return r.capture(ctx, f) })
+	case fxAck:
+		r.within(ackLimit, func(ctx context.Context) input { r.ack(ctx, f); return nil })
+	case fxType:
+		r.within(typeLimit, func(ctx context.Context) input { return inTyped{agent: f.agent, err: r.typeInto(ctx, f)} })
+	case fxLoad:
+		r.within(loadLimit, func(context.Context) input { return r.load(f) })
+	case fxEdit:
+		r.within(loadLimit, func(context.Context) input {
+			return inEdited{edit: f, err: config.SetSuspended(r.c.o.Dir, f.agent, f.on)}
+		})
+	default:
+		panic(fmt.Sprintf("controller: no way to carry out %T", f))
+	}
+}
+
+// within runs work with a deadline and gives its result, unless nil, to the loop.
+func (r *runner) within(limit time.Duration, work func(context.Context) input) {
+	r.wg.Go(func() {
+		ctx, cancel := context.WithTimeout(r.ctx, limit)
+		defer cancel()
+		if in := work(ctx); in != nil {
+			r.deliver(in)
+		}
+	})
+}
+
+func (r *runner) deliver(in input) {
+	select {
+	case r.c.inbox <- in:
+	case <-r.closed:
+	}
+}
+
+// launch runs a start that cut can end early.
+func (r *runner) launch(name string, ready session.Ready, work func(context.Context) (session.Status, error)) {
+	ctx, cancel := context.WithTimeout(r.ctx, startLimit+ready.Delay+ready.Deadline)
+	r.mu.Lock()
+	r.starts[name] = cancel
+	r.mu.Unlock()
+	r.wg.Go(func() {
+		status, err := work(ctx)
+		r.mu.Lock()
+		delete(r.starts, name)
+		r.mu.Unlock()
+		cancel()
+		r.deliver(inStarted{agent: name, status: status, err: err})
+	})
+}
+
+func (r *runner) cut(name string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if cancel, ok := r.starts[name]; ok {
+		cancel()
+	}
+}
+
+func (r *runner) start(ctx context.Context, w *agent.Want) (session.Status, error) {
+	if w.MakeDir {
+		if err := os.MkdirAll(w.Spec.Dir, 0o755); err != nil {
+			return session.Status{}, fmt.Errorf("its working folder cannot be made: %w", err)
+		}
+	}
+	return session.Launch(ctx, r.paced, w.Spawn(rand.Text()))
+}
+
+func (r *runner) ack(ctx context.Context, f fxAck) {
+	p, ok := r.c.o.Provider.(session.Acknowledger)
+	if !ok {
+		return
+	}
+	if err := p.Acknowledge(ctx, f.session, f.id); err != nil && !errors.Is(err, session.ErrNotFound) {
+		r.c.o.Logger.Warn("a recorded end cannot be acknowledged", "agent", f.agent, "err", err)
+	}
+}
+
+func (r *runner) typeInto(ctx context.Context, f fxType) error {
+	p := r.c.o.Provider
+	switch c := f.cmd.(type) {
+	case city.Nudge:
+		return p.Send(ctx, f.session, c.Text)
+	case city.Interrupt:
+		return p.Interrupt(ctx, f.session)
+	case city.SendKeys:
+		if k, ok := p.(session.Keyer); ok {
+			return k.SendKeys(ctx, f.session, c.Keys...)
+		}
+	case city.Clear:
+		if k, ok := p.(session.Clearer); ok {
+			return k.Clear(ctx, f.session)
+		}
+	}
+	return session.ErrUnsupported
+}
+
+func (r *runner) load(f fxLoad) input {
+	revision, err := config.Revision(r.c.o.Dir)
+	if err == nil && !f.force && (revision == f.known || revision == f.refused) {
+		return inConfig{revision: revision}
+	}
+	cfg, err := config.Load(r.c.o.Dir, r.c.o.Host.Environ...)
+	if err != nil {
+		return inConfig{revision: revision, err: err}
+	}
+	return inConfig{revision: cfg.Revision, conf: r.c.translate(cfg)}
+}
+
+// finish ends what is still in flight: after a moment, in which a start or an acknowledgement may come to its own end.
+func (r *runner) finish() {
+	close(r.closed)
+	t := time.AfterFunc(leaveLimit, r.cancel)
+	r.wg.Wait()
+	t.Stop()
+	r.cancel()
+}
+
+// paced lets only so many starts at the provider at a time: a wave of a thousand is a queue, not a storm. What follows
+// a start, readiness above all, waits for nobody.
+type paced struct {
+	session.Provider
+	slots chan struct{}
+}
+
+func (p *paced) Start(ctx context.Context, s session.Spec) (session.Status, error) {
+	select {
+	case p.slots <- struct{}{}:
+		defer func() { <-p.slots }()
+		return p.Provider.Start(ctx, s)
+	case <-ctx.Done():
+		return session.Status{}, context.Cause(ctx)
+	}
+}
+
+// SetMeta passes the mark of readiness on, where the provider keeps such things.
+func (p *paced) SetMeta(ctx context.Context, name, key, value string) error {
+	if m, ok := p.Provider.(session.Marker); ok {
+		return m.SetMeta(ctx, name, key, value)
+	}
+	return nil
+}
+
+// Meta is the other half of session.Marker.
+func (p *paced) Meta(ctx context.Context, name, key string) (string, error) {
+	if m, ok := p.Provider.(session.Marker); ok {
+		return m.Meta(ctx, name, key)
+	}
+	return "", nil
+}

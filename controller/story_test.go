@@ -1,0 +1,157 @@
+package controller
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"gcity/city"
+)
+
+var rewrite = flag.Bool("rewrite", false, "write the stories' outcomes anew")
+
+// TestStories plays testdata/*.txt: a line that starts with ">" is what happened after the line above it.
+func TestStories(t *testing.T) {
+	files, err := filepath.Glob("testdata/*.txt")
+	if err != nil || len(files) == 0 {
+		t.Fatal("no stories", err)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
+			data, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, breach := play(t, string(data))
+			for _, b := range breach {
+				t.Error(b)
+			}
+			if *rewrite {
+				if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+					t.Fatal(err)
+				}
+				return
+			}
+			if got != string(data) {
+				t.Errorf("the story goes otherwise now; run with -rewrite and read the difference:\n%s", got)
+			}
+		})
+	}
+}
+
+func play(t *testing.T, text string) (string, []string) {
+	w := newWorld()
+	var out strings.Builder
+	for _, line := range strings.Split(strings.TrimRight(text, "\n"), "\n") {
+		if strings.HasPrefix(line, ">") {
+			continue
+		}
+		out.WriteString(line + "\n")
+		words := strings.Fields(line)
+		if len(words) == 0 || words[0] == "#" {
+			continue
+		}
+		from := len(w.log)
+		if err := w.tell(words); err != nil {
+			t.Fatalf("%q: %v", line, err)
+		}
+		for _, l := range w.log[from:] {
+			out.WriteString("> " + l + "\n")
+		}
+	}
+	return out.String(), w.breach
+}
+
+// tell plays one line of a story.
+func (w *world) tell(words []string) error {
+	verb, args := words[0], words[1:]
+	arg := func(i int) string {
+		if i < len(args) {
+			return args[i]
+		}
+		return ""
+	}
+	switch verb {
+	case "declare":
+		w.declare(args...)
+	case "advance":
+		d, err := time.ParseDuration(arg(0))
+		if err != nil {
+			return err
+		}
+		w.advance(d)
+	case "exit":
+		code, err := strconv.Atoi(arg(1))
+		if err != nil {
+			return err
+		}
+		w.die(arg(0), code, "")
+	case "signal":
+		w.die(arg(0), -1, arg(1))
+	case "vanish":
+		delete(w.alive, arg(0))
+	case "silent":
+		w.lost = arg(0) == "on"
+	case "fail":
+		w.fails[arg(0)] = strings.Join(args[1:], " ")
+	case "stick":
+		w.stuck[arg(0)] = true
+	case "unstick":
+		delete(w.stuck, arg(0))
+		w.step(inWake{})
+	case "attach":
+		w.alive[arg(0)].Attached = 1
+	case "detach":
+		w.alive[arg(0)].Attached, w.alive[arg(0)].TypedAt = 0, w.now
+	case "break":
+		w.broken = strings.Join(args, " ")
+		w.step(inPoke{})
+	case "blind":
+		w.blind = strings.Join(args, " ")
+	case "successor":
+		w.succeed()
+	case "shutdown":
+		w.step(inShutdown{leave: arg(0) == "leave"})
+	case "hurry":
+		w.step(inHurry{})
+	case "show":
+		w.log = append(w.log, w.show()...)
+	default:
+		return w.order(verb, args)
+	}
+	return nil
+}
+
+// succeed replaces the controller by a fresh one, as after a SIGKILL.
+func (w *world) succeed() {
+	w.m, w.pending, w.stuck = newMachine(), nil, map[string]bool{}
+	w.step(inConfig{revision: w.current.revision, conf: w.current})
+	w.step(inTick{})
+}
+
+func (w *world) order(verb string, args []string) error {
+	target, body := "", ""
+	if len(args) > 0 {
+		target = args[0]
+	}
+	if target == "city" {
+		target = ""
+	}
+	switch verb {
+	case "nudge":
+		body = `{"text":"hello"}`
+	case "shutdown":
+		body = "{}"
+	}
+	c, err := city.Decode(verb, target, []byte(body))
+	if err != nil {
+		return fmt.Errorf("no such line in a story: %w", err)
+	}
+	w.command(uint64(len(w.log)+1), c)
+	return nil
+}

@@ -1,0 +1,345 @@
+package controller
+
+import (
+	"errors"
+	"fmt"
+	"sort"
+	"strings"
+	"time"
+
+	"gcity/agent"
+	"gcity/city"
+	"gcity/events"
+	"gcity/restart"
+	"gcity/session"
+)
+
+// world is a machine with a dumb reality around it: sessions that live and die, effects that take the time they are
+// told to, and a notebook. Stories and fuzz tests play in it.
+type world struct {
+	m       *machine
+	now     time.Time
+	begun   time.Time
+	patrol  time.Time // next tick
+	pending []effect  // in flight, oldest first
+	alive   map[string]*session.Status
+	dead    map[string]session.Status // exits not yet acknowledged, by id
+	fails   map[string]string         // agents whose starts fail, and how
+	stuck   map[string]bool           // effects that stay in flight, by key
+	edits   map[string]bool           // suspended flags as written
+	confs   int
+	current *conf
+	broken  string // why the configuration cannot be loaded
+	blind   string // why sessions cannot be listed
+	seq     int
+	log     []string       // what happened, for stories
+	events  []events.Event // as recorded
+	answers map[uint64]answer
+	breach  []string // of the laws
+	lost    bool     // exits are not told of, only seen
+}
+
+func newWorld() *world {
+	w := &world{
+		m: newMachine(), now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC),
+		alive: map[string]*session.Status{}, dead: map[string]session.Status{}, fails: map[string]string{},
+		stuck: map[string]bool{}, edits: map[string]bool{}, answers: map[uint64]answer{},
+	}
+	w.begun, w.patrol = w.now, w.now
+	return w
+}
+
+// want is an agent as the stories write it: a name, then options.
+func want(spec string) agent.Want {
+	name, opts, _ := strings.Cut(spec, ":")
+	w := agent.Want{
+		Name: name, Source: "city.toml:1:1",
+		Policy: restart.Policy{Mode: restart.Always, MinUptime: 10 * time.Second, MaxRestarts: 3, Window: time.Hour, Backoff: time.Second, MaxBackoff: 30 * time.Second},
+		Spec: session.Spec{
+			Name: "gc-app-" + name, Agent: name, City: "/app", Command: "run",
+			Fingerprint: session.NewFingerprint(map[string]string{"command": "run"}),
+		},
+	}
+	for _, o := range strings.Split(opts, ",") {
+		key, value, _ := strings.Cut(o, "=")
+		switch key {
+		case "suspended":
+			w.Suspended = "by agent"
+		case "command":
+			w.Spec.Command = value
+			w.Spec.Fingerprint = session.NewFingerprint(map[string]string{"command": value})
+		case "restart":
+			w.Policy.Mode = restart.Mode(value)
+		case "max":
+			fmt.Sscan(value, &w.Policy.MaxRestarts)
+		case "problem":
+			w.Problem = "command not found"
+		}
+	}
+	return w
+}
+
+// declare makes a configuration of these agents and has it loaded.
+func (w *world) declare(specs ...string) {
+	w.confs++
+	c := &conf{name: "app", revision: fmt.Sprintf("r%011d", w.confs), patrol: 30 * time.Second, grace: 5 * time.Second, window: time.Hour}
+	for _, s := range specs {
+		a := want(s)
+		w.edits[a.Name] = a.Suspended != ""
+		c.wants = append(c.wants, a)
+	}
+	sort.Slice(c.wants, func(i, j int) bool { return c.wants[i].Name < c.wants[j].Name })
+	w.current, w.broken = c, ""
+	if w.m.conf == nil {
+		w.step(inConfig{revision: c.revision, conf: c})
+		return
+	}
+	w.step(inPoke{})
+}
+
+// step feeds one input and takes what it leads to, until only what is stuck is in flight.
+func (w *world) step(in input) {
+	w.feed(in)
+	for {
+		f, ok := w.nextDue()
+		if !ok {
+			return
+		}
+		if result := w.carryOut(f); result != nil {
+			w.feed(result)
+		}
+	}
+}
+
+func (w *world) nextDue() (effect, bool) {
+	for i, f := range w.pending {
+		if w.stuck[f.key()] {
+			continue
+		}
+		w.pending = append(w.pending[:i:i], w.pending[i+1:]...)
+		return f, true
+	}
+	return nil, false
+}
+
+func (w *world) feed(in input) {
+	for _, f := range w.m.step(w.now, in) {
+		switch f := f.(type) {
+		case fxRecord:
+			w.record(f.event)
+			for _, a := range f.answers {
+				w.answers[a.id] = a
+			}
+		case fxAnswer:
+			w.answers[f.id] = f.answer
+			w.note("answer %d: %s", f.id, f.answer)
+		case fxCancel:
+			w.note("cancel %s", f.agent)
+			delete(w.stuck, "agent:"+f.agent)
+		default:
+			w.check(f)
+			w.pending = append(w.pending, f)
+			w.tellEffect(f)
+		}
+	}
+}
+
+func (a answer) String() string {
+	if a.err != nil {
+		return string(a.err.Code) + ": " + a.err.Message
+	}
+	return a.receipt.Message
+}
+
+func (w *world) record(e events.Event) {
+	w.events = append(w.events, e)
+	w.note("event %s %s: %s", e.Type, e.Subject, e.Message)
+}
+
+func (w *world) note(format string, args ...any) {
+	w.log = append(w.log, fmt.Sprintf("%8s  ", w.now.Sub(w.begun).Round(time.Millisecond))+fmt.Sprintf(format, args...))
+}
+
+func (w *world) tellEffect(f effect) {
+	switch f := f.(type) {
+	case fxStart:
+		w.note("start %s", f.want.Name)
+	case fxStop:
+		w.note("stop %s, grace %s", f.agent, f.grace)
+	case fxKill:
+		w.note("kill %s", f.agent)
+	case fxResume:
+		w.note("resume %s", f.want.Name)
+	case fxEdit:
+		w.note("write suspended = %t for %q", f.on, f.agent)
+	}
+}
+
+// check holds every effect against the laws.
+func (w *world) check(f effect) {
+	for _, g := range w.pending {
+		if f.key() == g.key() {
+			w.breach = append(w.breach, "L1: two effects in flight for "+f.key())
+		}
+	}
+	s, ok := f.(fxStart)
+	if !ok {
+		return
+	}
+	a := w.m.agents[s.want.Name]
+	if a.want.Suspended != "" || w.now.Before(a.notBefore) || w.m.ending != alive {
+		w.breach = append(w.breach, fmt.Sprintf("L2: %s was started while it must not run", a.name))
+	}
+	if live := w.alive[a.name]; live != nil {
+		w.breach = append(w.breach, fmt.Sprintf("L11: %s was started beside %s", a.name, live.ID))
+	}
+}
+
+// carryOut is reality's answer to an effect.
+func (w *world) carryOut(f effect) input {
+	switch f := f.(type) {
+	case fxStart:
+		return w.start(f.want)
+	case fxResume:
+		w.alive[f.want.Name].Ready = true
+		return inStarted{agent: f.want.Name, status: *w.alive[f.want.Name]}
+	case fxStop:
+		delete(w.alive, f.agent)
+		return inStopped{agent: f.agent}
+	case fxKill:
+		delete(w.stuck, "agent:"+f.agent)
+	case fxCapture:
+		return inCaptured{agent: f.agent, id: f.id, tail: "last words", file: ".gc/crashes/x.ansi"}
+	case fxAck:
+		delete(w.dead, f.id)
+	case fxType:
+		return inTyped{agent: f.agent}
+	case fxList:
+		return w.list(f.turn)
+	case fxLoad:
+		return w.load(f)
+	case fxEdit:
+		return w.edit(f)
+	}
+	return nil
+}
+
+func (w *world) start(want *agent.Want) input {
+	if why := w.fails[want.Name]; why != "" {
+		return inStarted{agent: want.Name, err: errors.New(why)}
+	}
+	w.seq++
+	s := &session.Status{
+		Name: want.Spec.Name, Agent: want.Name, City: "/app", ID: fmt.Sprintf("s%d", w.seq), Alive: true, Ready: true,
+		PID: 1000 + w.seq, Started: w.now, Activity: w.now, Fingerprint: want.Spec.Fingerprint,
+	}
+	w.alive[want.Name] = s
+	return inStarted{agent: want.Name, status: *s}
+}
+
+func (w *world) list(turn uint64) input {
+	if w.blind != "" {
+		return inObserved{turn: turn, err: errors.New(w.blind)}
+	}
+	var all []session.Status
+	for _, s := range w.alive {
+		all = append(all, *s)
+	}
+	for _, s := range w.dead {
+		all = append(all, s)
+	}
+	sort.Slice(all, func(i, j int) bool { return all[i].Name+all[i].ID < all[j].Name+all[j].ID })
+	return inObserved{turn: turn, sessions: all}
+}
+
+func (w *world) load(f fxLoad) input {
+	if w.broken != "" {
+		return inConfig{revision: "broken", err: errors.New(w.broken)}
+	}
+	if !f.force && w.current.revision == f.known {
+		return inConfig{revision: f.known}
+	}
+	return inConfig{revision: w.current.revision, conf: w.current}
+}
+
+func (w *world) edit(f fxEdit) input {
+	w.confs++
+	c := *w.current
+	c.revision = fmt.Sprintf("r%011d", w.confs)
+	c.wants = append([]agent.Want(nil), c.wants...)
+	if f.agent == "" {
+		c.suspended = f.on
+	} else {
+		w.edits[f.agent] = f.on
+	}
+	for i := range c.wants {
+		a := &c.wants[i]
+		switch {
+		case w.edits[a.Name]:
+			a.Suspended = "by agent"
+		case c.suspended:
+			a.Suspended = "by city"
+		default:
+			a.Suspended = ""
+		}
+	}
+	w.current = &c
+	return inEdited{edit: f}
+}
+
+// die ends an agent's life; the machine hears of it at once, unless exits are lost.
+func (w *world) die(name string, code int, sig string) {
+	s := w.alive[name]
+	if s == nil {
+		return
+	}
+	delete(w.alive, name)
+	e := session.Exit{Name: s.Name, Agent: name, ID: s.ID, Code: code, Signal: sig, At: w.now, Uptime: w.now.Sub(s.Started)}
+	d := *s
+	d.Alive, d.PID, d.Exit = false, 0, &e
+	w.dead[s.ID] = d
+	if !w.lost {
+		w.step(inExited{e})
+	}
+}
+
+// advance lets time pass: patrols tick and timers wake as they fall due.
+func (w *world) advance(d time.Duration) {
+	end := w.now.Add(d)
+	for {
+		at, in := w.patrol, input(inTick{})
+		if t := w.m.next(w.now); !t.IsZero() && t.Before(at) {
+			at, in = t, inWake{}
+		}
+		if at.After(end) {
+			w.now = end
+			return
+		}
+		if at.After(w.now) {
+			w.now = at
+		}
+		if _, tick := in.(inTick); tick {
+			w.patrol = w.patrol.Add(30 * time.Second)
+		}
+		w.step(in)
+	}
+}
+
+// show lists the agents as an operator sees them.
+func (w *world) show() []string {
+	var out []string
+	for _, a := range w.m.snapshot(w.now).Agents {
+		line := fmt.Sprintf("%s is %s: %s", a.Name, a.State, a.Reason)
+		if a.Until != nil {
+			line += fmt.Sprintf(" (until %s)", a.Until.Sub(w.begun).Round(100*time.Millisecond))
+		}
+		if a.State == "" || a.Reason == "" || a.Since.IsZero() {
+			w.breach = append(w.breach, "L14: "+line)
+		}
+		out = append(out, line)
+	}
+	return out
+}
+
+// command hands a command in and returns its id.
+func (w *world) command(id uint64, c city.Command) { w.step(inCommand{id: id, cmd: c}) }
