@@ -1,0 +1,235 @@
+package bench
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// patience bounds every wait of a benchmark.
+const patience = 2 * time.Minute
+
+// binary builds the program once.
+func binary(b *testing.B) string {
+	b.Helper()
+	if built != "" {
+		return built
+	}
+	dir, err := os.MkdirTemp("", "gcity-bench-")
+	if err != nil {
+		b.Fatal(err)
+	}
+	bin := filepath.Join(dir, "gcity")
+	cmd := exec.Command("go", "build", "-trimpath", "-o", bin, "gcity")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		b.Fatalf("go build: %v\n%s", err, out)
+	}
+	built = bin
+	return bin
+}
+
+var built string
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if built != "" {
+		os.RemoveAll(filepath.Dir(built))
+	}
+	os.Exit(code)
+}
+
+// bench is a city under measurement. Its agents tell of their birth through a FIFO.
+type bench struct {
+	b      *testing.B
+	bin    string
+	dir    string
+	fifo   *os.File
+	births chan birth
+	ctl    *exec.Cmd
+	pids   map[string]int
+}
+
+type birth struct {
+	agent string
+	pid   int
+	at    time.Time
+}
+
+// newCity makes a city of n sleeping agents; settings are further lines of its [daemon] table.
+func newCity(b *testing.B, n int, settings string) *bench {
+	b.Helper()
+	c := &bench{b: b, bin: binary(b), dir: b.TempDir(), births: make(chan birth, 4096), pids: map[string]int{}}
+	path := filepath.Join(c.dir, "births")
+	if err := syscall.Mkfifo(path, 0o600); err != nil {
+		b.Fatal(err)
+	}
+	var err error
+	if c.fifo, err = os.OpenFile(path, os.O_RDWR, 0); err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { c.fifo.Close() })
+	go c.listen()
+	c.write(n, settings, "")
+	return c
+}
+
+func agentName(i int) string { return fmt.Sprintf("agent-%04d", i) }
+
+// line is an agent's command: it says that it lives, and sleeps.
+func (c *bench) line(name, extra string) string {
+	return fmt.Sprintf("%secho %s $$ >%s/births; exec sleep 1000000", extra, name, c.dir)
+}
+
+// write writes the city's file; changed names an agent whose command is another one than before.
+func (c *bench) write(n int, settings, changed string) {
+	c.b.Helper()
+	var toml strings.Builder
+	fmt.Fprintf(&toml, "[workspace]\nname = \"bench\"\n[daemon]\nmax_restarts = 0\nshutdown_timeout = \"100ms\"\n%s\n", settings)
+	for i := range n {
+		name, extra := agentName(i), ""
+		if name == changed {
+			extra = ": changed; "
+		}
+		fmt.Fprintf(&toml, "[[agents]]\nname = %q\nstart_command = %q\n", name, c.line(name, extra))
+	}
+	if err := os.WriteFile(filepath.Join(c.dir, "city.toml"), []byte(toml.String()), 0o644); err != nil {
+		c.b.Fatal(err)
+	}
+}
+
+func (c *bench) listen() {
+	for lines := bufio.NewScanner(c.fifo); lines.Scan(); {
+		now := time.Now()
+		name, pid, _ := strings.Cut(lines.Text(), " ")
+		n, err := strconv.Atoi(pid)
+		if err == nil {
+			c.births <- birth{name, n, now}
+		}
+	}
+}
+
+// born waits for n births and returns the last.
+func (c *bench) born(n int) birth {
+	c.b.Helper()
+	deadline := time.After(patience)
+	var last birth
+	for range n {
+		select {
+		case last = <-c.births:
+			c.pids[last.agent] = last.pid
+		case <-deadline:
+			c.b.Fatal("not all agents were born")
+		}
+	}
+	return last
+}
+
+// run starts the controller. Cleanup stops the city.
+func (c *bench) run() {
+	c.b.Helper()
+	c.ctl = exec.Command(c.bin, "--headless", "--city", c.dir)
+	var log bytes.Buffer
+	c.ctl.Stderr = &log
+	if err := c.ctl.Start(); err != nil {
+		c.b.Fatal(err)
+	}
+	c.b.Cleanup(func() {
+		if c.ctl.Process.Signal(syscall.SIGTERM) == nil {
+			if err := c.ctl.Wait(); err != nil {
+				c.b.Logf("the controller ended with %v:\n%s", err, log.String())
+			}
+		}
+	})
+}
+
+// running are the processes of the program under measurement: the controller and every holder.
+func (c *bench) running() []int {
+	exes, err := filepath.Glob("/proc/[0-9]*/exe")
+	if err != nil {
+		c.b.Fatal(err)
+	}
+	var pids []int
+	for _, exe := range exes {
+		if target, err := os.Readlink(exe); err == nil && target == c.bin {
+			pid, err := strconv.Atoi(strings.Split(exe, "/")[2])
+			if err == nil {
+				pids = append(pids, pid)
+			}
+		}
+	}
+	return pids
+}
+
+// cpu is the processor time that processes have used so far.
+func cpu(pids []int) time.Duration {
+	var ticks int64
+	for _, pid := range pids {
+		data, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+		if err != nil {
+			continue
+		}
+		fields := strings.Fields(string(data[bytes.LastIndexByte(data, ')')+1:]))
+		for _, f := range fields[11:13] { // utime, stime
+			n, err := strconv.ParseInt(f, 10, 64)
+			if err == nil {
+				ticks += n
+			}
+		}
+	}
+	return time.Duration(ticks) * 10 * time.Millisecond // USER_HZ is 100 everywhere
+}
+
+// pss is the memory of a process, shared pages by share, in kB.
+func pss(pid int) int64 {
+	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/smaps_rollup", pid))
+	if err != nil {
+		return 0
+	}
+	for line := range strings.Lines(string(data)) {
+		if rest, ok := strings.CutPrefix(line, "Pss:"); ok {
+			n, err := strconv.ParseInt(strings.Fields(rest)[0], 10, 64)
+			if err == nil {
+				return n
+			}
+		}
+	}
+	return 0
+}
+
+// forks is how many processes and threads the machine has made so far.
+func forks(b *testing.B) int64 {
+	b.Helper()
+	data, err := os.ReadFile("/proc/stat")
+	if err != nil {
+		b.Fatal(err)
+	}
+	for line := range strings.Lines(string(data)) {
+		if rest, ok := strings.CutPrefix(line, "processes "); ok {
+			n, err := strconv.ParseInt(strings.TrimSpace(rest), 10, 64)
+			if err != nil {
+				b.Fatal(err)
+			}
+			return n
+		}
+	}
+	b.Fatal("no count of processes")
+	return 0
+}
+
+func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+
+// quantile of durations, which it sorts.
+func quantile(all []time.Duration, q float64) time.Duration {
+	slices.Sort(all)
+	return all[min(len(all)-1, int(q*float64(len(all))))]
+}
