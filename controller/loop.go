@@ -16,6 +16,9 @@ const (
 	batch = 256
 	// stopSlack is how long a shutdown may take beyond its agents' grace.
 	stopSlack = 5 * time.Second
+	// A city of more than freeAgents is drawn at most every drawCost times its agents beyond them.
+	freeAgents = 50
+	drawCost   = 50 * time.Microsecond
 )
 
 // loop is what one run of a controller keeps besides the machine.
@@ -29,8 +32,11 @@ type loop struct {
 	exits  <-chan session.Exit
 	health string
 	gaveUp bool
-	now    time.Time     // of the newest turn
-	every  time.Duration // what patrol ticks at
+	now    time.Time // of the newest turn
+	due    time.Time // of a snapshot that is put off; zero = none
+
+	effects []effect      // of a turn; reused
+	every   time.Duration // what patrol ticks at
 }
 
 func (c *Controller) run(ctx context.Context, settle bool) error {
@@ -115,10 +121,10 @@ func (l *loop) turns(ctx context.Context) error {
 func (l *loop) turn(in input) {
 	c := l.c
 	now := time.Now()
-	l.now = now
+	l.now, l.effects = now, l.effects[:0]
 	for range batch {
 		if in != nil {
-			c.perform(now, c.m.step(now, in))
+			l.effects = append(l.effects, c.m.step(now, in)...)
 		}
 		select {
 		case in = <-c.inbox:
@@ -132,16 +138,32 @@ func (l *loop) turn(in input) {
 	}
 	if h := c.o.Log.Health().Degraded; h != l.health {
 		l.health = h
-		c.perform(now, c.m.step(now, inHealth{h}))
+		l.effects = append(l.effects, c.m.step(now, inHealth{h})...)
 	}
-	if c.m.changed {
-		c.m.changed = false
-		c.publish(c.snap.Load(), now)
-	}
+	c.perform(now, l.effects)
+	clear(l.effects)
+	l.publish(now)
 	c.stamp(time.Now())
 	if c.o.Beat != nil {
 		c.o.Beat(status(c.snap.Load()))
 	}
+}
+
+// publish shows what has changed. Drawing a large city costs, so a large city is drawn less often while much changes at
+// once; arm sees to it that the last change is shown too.
+func (l *loop) publish(now time.Time) {
+	c := l.c
+	l.due = time.Time{}
+	if !c.m.changed {
+		return
+	}
+	before := c.snap.Load()
+	if at := before.At.Add(max(0, time.Duration(len(before.Agents)-freeAgents)) * drawCost); at.After(now) {
+		l.due = at
+		return
+	}
+	c.m.changed = false
+	c.publish(before, now)
 }
 
 // arm sets the timers for what the machine waits for.
@@ -155,7 +177,11 @@ func (l *loop) arm() {
 	if m.ending == stopAgents && l.limit == nil {
 		l.limit = time.After(m.conf.grace + stopSlack)
 	}
-	if t := m.next(l.now); !t.IsZero() {
+	t := m.next(l.now)
+	if !l.due.IsZero() && (t.IsZero() || l.due.Before(t)) {
+		t = l.due
+	}
+	if !t.IsZero() {
 		l.wake.Reset(max(time.Until(t), time.Millisecond))
 	} else {
 		l.wake.Stop()
