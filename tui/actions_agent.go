@@ -205,7 +205,7 @@ func (m *model) askEnd() []effect {
 	}
 	m.choice = &choice{
 		title: "End " + whom(rows),
-		body:  []string{names(rows)},
+		body:  names(rows),
 		must:  confirmation(rows),
 		answers: []answer{
 			{title: "kill: end it at once; it is started again", do: kill},
@@ -225,16 +225,16 @@ func confirmation(rows []*agentRow) string {
 	return fmt.Sprint(len(rows))
 }
 
-// names lists who is meant, where that is not clear from a single name.
-func names(rows []*agentRow) string {
+// names lists who is meant, where the title does not say it.
+func names(rows []*agentRow) []string {
 	if len(rows) == 1 {
-		return ""
+		return nil
 	}
 	all := make([]string, len(rows))
 	for i, r := range rows {
 		all[i] = r.shown
 	}
-	return strings.Join(all, ", ")
+	return []string{strings.Join(all, ", ")}
 }
 
 func (m *model) mark() []effect {

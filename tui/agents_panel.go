@@ -33,15 +33,19 @@ func (l *look) sign(s city.State) (string, themes.Token) {
 const stateWidth = 11 // "quarantined"
 
 // columns are the widths of the Agents panel; 0 = dropped.
-type columns struct{ state, name, why, age, restarts, pid int }
+type columns struct{ state, name, why, age, restarts, pid, gap int }
 
 // agentColumns drops columns from the right until the reason has room.
 func agentColumns(w, longest int) columns {
-	c := columns{state: stateWidth + 2, name: min(max(longest, 6), max(8, min(28, w/4))), age: 4, restarts: 8, pid: 7}
+	c := columns{state: stateWidth + 2, name: min(max(longest, 6), max(8, min(28, w/4))), age: 4, restarts: 8, pid: 7, gap: 2}
+	if w < 50 {
+		c.gap, c.name = 1, min(c.name, 9)
+	}
 	if w < 60 {
 		c.restarts, c.pid = 0, 0
 	}
-	const gap, enough = 2, 24
+	const enough = 44
+	gap := c.gap
 	rest := func() int {
 		r := w - 3 - c.state - gap - c.name - gap
 		for _, v := range []int{c.age, c.restarts, c.pid} {
@@ -56,7 +60,7 @@ func agentColumns(w, longest int) columns {
 			*drop = 0
 		}
 	}
-	if rest() < 6 {
+	if rest() < 12 {
 		c.age = 0
 	}
 	c.why = max(0, rest())
@@ -102,7 +106,7 @@ func (m *model) drawAgents(w, h int, focus bool, tabs []tab) []string {
 	from, to := m.agents.window(room)
 	for i := from; i < to; i++ {
 		row := &m.roster.rows[m.agents.shown[i]]
-		lines = append(lines, m.agentLine(row, c, w, m.rowState(row, i == m.agents.at, focus)))
+		lines = append(lines, m.agentLine(row, c, w, m.rowState(row, focus)))
 	}
 	return fillRows(lines, w, h)
 }
@@ -118,8 +122,8 @@ func (m *model) longestName() int {
 // rowState is how a row of a list is marked.
 type rowState struct{ cursor, marked, focus bool }
 
-func (m *model) rowState(r *agentRow, cursor, focus bool) rowState {
-	return rowState{cursor: cursor, marked: m.marks[r.name], focus: focus}
+func (m *model) rowState(r *agentRow, focus bool) rowState {
+	return rowState{cursor: r.name == m.chosen, marked: m.marks[r.name], focus: focus}
 }
 
 // start begins a row: cursor, mark, a blank.
@@ -164,13 +168,13 @@ func (m *model) agentLine(r *agentRow, c columns, w int, s rowState) string {
 	l := m.start(s)
 	sign, token := m.look.sign(r.state)
 	l.add(token, fit(sign+" "+string(r.state), c.state, more))
-	l.space(2)
+	l.space(c.gap)
 	name := themes.Text
 	if s.cursor {
 		name = themes.Title
 	}
 	l.add(name, fit(r.shown, c.name, more))
-	l.space(2)
+	l.space(c.gap)
 	m.whyCell(&l, r, c.why)
 	cell := func(w int, text string) {
 		if w > 0 {

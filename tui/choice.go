@@ -38,8 +38,8 @@ func (m *model) ask(title string, body []string, verb string, rows []*agentRow, 
 		{key: "y", title: "yes, " + verb, do: do},
 		{key: "n", title: "no, leave it", safe: true},
 	}}
-	if list := names(rows); list != "" {
-		c.body = append([]string{list, ""}, body...)
+	if list := names(rows); list != nil {
+		c.body = append(append(list, ""), body...)
 	}
 	if len(rows) >= many {
 		c.must, c.at = confirmation(rows), 0
@@ -79,9 +79,7 @@ func (m *model) choiceSheet(w int) (lines []string, x, y int) {
 	inner := w - 4
 	lines = append(lines, "")
 	for _, b := range c.body {
-		for _, s := range wrapPlain(b, inner) {
-			lines = append(lines, m.look.paint(themes.Text, s))
-		}
+		lines = append(lines, wrapPlain(b, inner)...)
 	}
 	if len(c.body) > 0 {
 		lines = append(lines, "")

@@ -174,9 +174,9 @@ func (m *model) eventLine(r *eventRow, w int, s rowState) string {
 	}
 	l.space(2)
 	kind := r.kind
-	room := 22
-	if w < 90 {
-		room = 12
+	room := 26
+	if w < 100 {
+		room = 15
 		if _, verb, ok := strings.Cut(kind, "."); ok {
 			kind = verb
 		}

@@ -9,10 +9,11 @@ import (
 	"gcity/themes"
 )
 
-// piece is a part of the header that goes when there is no room for it.
+// headPart is a piece of the header.
 type headPart struct {
 	text  string
 	token themes.Token
+	n     int
 }
 
 // header says where one is, how the city is, and whether its loop turns.
@@ -23,30 +24,31 @@ func (m *model) header(w int) string {
 	if m.snap != nil && m.snap.Suspended {
 		l.add(themes.Warn, dot+"suspended")
 	}
+	end := m.clockText()
+	if w < 50 {
+		end = ""
+	}
 	mode := themes.Dim
 	if m.mode == ReadOnly {
 		mode = themes.Warn
 	}
-	end := m.clockText()
-	counts := m.countParts()
-	room := w - l.used - width(end) - 3
-	if where := m.where(); where != "" && room-partsWidth(counts) > width(where)+len(m.mode.String())+8 {
-		l.add(themes.Dim, dot+where)
+	room := w - l.used - width(end) - 4
+	if host := m.where(); host != "" && w >= 100 {
+		l.add(themes.Dim, dot+host)
 	}
-	if w-l.used-width(end)-partsWidth(counts) > len(m.mode.String())+6 {
-		l.add(themes.Dim, dot)
-		l.add(mode, m.mode.String())
+	if text := dot + m.mode.String(); room > width(text)+14 {
+		l.add(mode, text)
 	}
-	for partsWidth(counts) > w-l.used-width(end)-3 && len(counts) > 1 {
-		counts = counts[:len(counts)-1] // the most urgent ones come first
+	counts := m.countParts(w - l.used - width(end) - 5)
+	if len(counts) == 0 && m.snap != nil && len(m.roster.rows) > 0 {
+		end = m.now.Format("15:04")
+		counts = m.countParts(w - l.used - width(end) - 3)
 	}
-	if partsWidth(counts) > w-l.used-width(end)-3 {
-		end = ""
-	}
-	l.space(w - l.used - partsWidth(counts) - width(end) - 1)
+	l.space(w - l.used - partsWidth(counts) - width(end) - 4)
 	for _, c := range counts {
 		l.add(c.token, c.text)
 	}
+	l.space(w - l.used - width(end) - 1)
 	loop := themes.Dim
 	if m.stalled() {
 		loop = themes.Bad
@@ -70,20 +72,36 @@ func partsWidth(parts []headPart) int {
 	return n
 }
 
-// countParts are the agents by state, those that need a person first.
-func (m *model) countParts() []headPart {
+// countParts are the agents by state in at most w columns: who runs, then those that need a person; what does not fit
+// is counted together.
+func (m *model) countParts(w int) []headPart {
 	if m.snap == nil {
 		return nil
 	}
 	n := m.snap.Count()
+	order := append([]city.State{city.Running}, city.States[:]...)
 	var parts []headPart
-	for _, s := range city.States {
-		if n[s] > 0 {
-			sign, token := m.look.sign(s)
-			parts = append(parts, headPart{fmt.Sprintf("%s %d %s   ", sign, n[s], s), token})
+	for i, s := range order {
+		if n[s] > 0 && (i == 0 || s != city.Running) {
+			_, token := m.look.sign(s)
+			parts = append(parts, headPart{fmt.Sprintf("  %d %s", n[s], s), token, n[s]})
 		}
 	}
-	return parts
+	others := 0
+	for i := len(parts) - 1; i >= 0; i-- {
+		rest := headPart{fmt.Sprintf("  %d others", others), themes.Dim, others}
+		if others == 0 {
+			rest.text = ""
+		}
+		if partsWidth(parts[:i+1])+width(rest.text) <= w {
+			if others > 0 {
+				return append(parts[:i+1], rest)
+			}
+			return parts
+		}
+		others += parts[i].n
+	}
+	return nil
 }
 
 // clockText is how fresh the loop is, and the time.
@@ -160,7 +178,7 @@ func (m *model) problemLines(w, n int) []string {
 // summary is the city in one line.
 func (m *model) summary() string {
 	parts := []string{m.cityName()}
-	for _, p := range m.countParts() {
+	for _, p := range m.countParts(m.w) {
 		parts = append(parts, strings.TrimSpace(p.text))
 	}
 	if n := len(m.problems()); n > 0 {

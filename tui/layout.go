@@ -78,7 +78,7 @@ func (m *model) planTabbed(p *plan, body int) {
 	}
 	pane := body * 45 / 100
 	if m.h < 28 {
-		pane = body * 52 / 100
+		pane = body * 55 / 100
 	}
 	if front != panelEvents { // a short list leaves the room to the pane
 		need := len(m.agents.shown) + 3
@@ -102,9 +102,10 @@ func (m *model) front() panel {
 }
 
 func (m *model) planWide(p *plan, body int) {
-	p.leftWidth = m.w * 44 / 100
+	p.leftWidth = m.w * 45 / 100
 	top := body
 	if m.below && !m.hidden {
+		p.leftWidth = m.w / 2
 		top = body * 45 / 100
 		p.across = []place{{panel: panelPeek, h: body - top}}
 	}

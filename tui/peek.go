@@ -175,7 +175,10 @@ func (m *model) drawPeek(w, h int, focus bool, tabs []tab) []string {
 	case m.peek.news.screen == nil && len(m.peek.news.text) == 0:
 		return fillRows(append(lines, m.note(m.nothingSeen(row), w)), w, h)
 	}
-	return append(lines, m.peek.window(w, h-1)...)
+	for _, s := range m.peek.window(w-1, h-1) {
+		lines = append(lines, " "+s)
+	}
+	return lines
 }
 
 // nothingSeen says why the pane is empty.

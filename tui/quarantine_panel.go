@@ -26,7 +26,7 @@ func (m *model) drawQuarantine(w, h int, focus bool, tabs []tab) []string {
 	from, to := m.quarantine.window(h - 1)
 	for i := from; i < to; i++ {
 		row := &m.roster.rows[m.quarantine.shown[i]]
-		s := m.rowState(row, i == m.quarantine.at, focus)
+		s := m.rowState(row, focus)
 		lines = append(lines, m.quarantineLine(row, min(max(longest, 8), w/4), w, s))
 	}
 	return fillRows(lines, w, h)
@@ -38,42 +38,26 @@ func (m *model) quarantineLine(r *agentRow, name, w int, s rowState) string {
 	l := m.start(s)
 	l.add(themes.Bad, fit(r.shown, name, more))
 	l.space(2)
-	free := "free in " + left(r.until.Sub(m.now))
-	if r.until.IsZero() {
-		free = "until released"
+	free, last, key := "until released", lastExit(r.exit), "u release"
+	if r.until.After(m.now) {
+		free = "free in " + left(r.until.Sub(m.now))
 	}
-	last, key := lastExit(r.exit), "u release"
-	rest := w - l.used - 2
-	if rest < 70 {
-		last = ""
+	freeWidth, lastWidth, keyWidth := 16, 22, len(key)+2
+	why := w - l.used - freeWidth - 1 - lastWidth - keyWidth
+	if why < 40 || last == "" {
+		why, lastWidth = why+lastWidth, 0
 	}
-	if rest < 40 || m.mode == ReadOnly {
-		key = ""
-	}
-	if r.until.After(m.now) && rest >= 60 {
-		free += " " + m.look.glyph.Dot + " " + r.until.In(m.now.Location()).Format("15:04")
-	}
-	fixed := fit(free, 22, more)
-	if rest < 60 {
-		fixed = fit(free, 17, more)
-	}
-	why := rest - width(fixed) - 2
-	if last != "" {
-		why -= 22
-	}
-	if key != "" {
-		why -= len(key) + 2
+	if why < 22 || m.mode == ReadOnly {
+		why, keyWidth = why+keyWidth, 0
 	}
 	if why >= 12 {
-		l.add(themes.Text, fit(r.why, why, more))
+		l.add(themes.Text, fit(r.why, why-2, more))
 		l.space(2)
 	}
-	if last != "" {
-		l.add(themes.Dim, fit(last, 20, more))
-		l.space(2)
-	}
-	l.add(themes.Warn, fixed)
-	if key != "" {
+	l.add(themes.Dim, fit(last, lastWidth-2, more))
+	l.space(min(lastWidth, 2))
+	l.add(themes.Warn, fit(free, freeWidth, more))
+	if keyWidth > 0 {
 		l.space(2)
 		l.add(themes.Key, key[:1])
 		l.add(themes.Dim, key[1:])

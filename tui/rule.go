@@ -33,9 +33,10 @@ func (m *model) rule(w int, focus bool, tabs []tab, end string) string {
 	if l.used > w {
 		return crop(l.String(), w)
 	}
-	end = cut(end, w-l.used-4, m.look.glyph.More)
-	if end != "" {
-		end = " " + end + " "
+	if end != "" && w-l.used >= 12 {
+		end = " " + cut(end, w-l.used-4, m.look.glyph.More) + " "
+	} else {
+		end = ""
 	}
 	fill := w - l.used - width(end)
 	if end != "" && fill > 1 {
@@ -62,10 +63,12 @@ func (m *model) title(l *line, t tab, focus, shared bool) {
 	l.add(name, " ")
 	if t.key != "" {
 		l.add(themes.Key, t.key)
+	}
+	if t.key != "" && t.name != "" {
 		l.add(name, " ")
 	}
 	l.add(name, t.name)
-	if t.extra != "" {
+	if t.extra != "" && t.name != "" {
 		if t.alert {
 			number = themes.Bad
 		}

@@ -123,10 +123,23 @@ func (m *model) tabsFor(at place) []tab {
 	case !at.tabs:
 		return []tab{*own}
 	case tierOf(m.w, m.h) == single:
-		all[3].name, all[3].extra = "Peek", ""
-		return all
+		return m.shortTabs(all)
 	}
 	return all[:3]
+}
+
+// shortTabs are the titles where all panels share one place; where even they have no room, keys alone stand for the
+// panels that are not seen.
+func (m *model) shortTabs(all []tab) []tab {
+	all[3].name, all[3].extra = "Peek", ""
+	if m.w < 60 {
+		for i := range all {
+			if !all[i].active {
+				all[i].name = ""
+			}
+		}
+	}
+	return all
 }
 
 // sheet lays a dialog over the screen, which steps back behind it.

@@ -1,0 +1,146 @@
+package tui
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"gcity/city"
+)
+
+var update = flag.Bool("update", false, "write what is drawn into testdata and docs/keys.md")
+
+// golden compares with a kept text, or keeps it.
+func golden(t *testing.T, path, got string) {
+	t.Helper()
+	if *update {
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("%s differs (go test ./tui -update keeps what is drawn now):\n%s", path, diff)
+	}
+}
+
+// scenes are what an operator sees, by the keys that lead there.
+func scenes() map[string]func(s *stage) {
+	return map[string]func(s *stage){
+		"start": func(*stage) {},
+		"peek": func(s *stage) {
+			s.choose("builder")
+			s.hear(news{pane: paneOf("builder", "builder-1")})
+		},
+		"zoom": func(s *stage) {
+			s.choose("builder")
+			s.hear(news{pane: paneOf("builder", "builder-1")})
+			s.press("enter")
+		},
+		"quarantine": func(s *stage) { s.press("3") },
+		"events":     func(s *stage) { s.press("5", "k", "k") },
+		"filter":     func(s *stage) { s.press("/", "s", "h", "o", "p") },
+		"attention":  func(s *stage) { s.press("!") },
+		"marks":      func(s *stage) { s.press("space", "space", "space") },
+		"help":       func(s *stage) { s.press("?") },
+		"search":     func(s *stage) { s.press("?", "s", "u", "s", "p") },
+		"details":    func(s *stage) { s.choose("builder"); s.press("d") },
+		"event":      func(s *stage) { s.press("5", "k", "k", "k", "enter") },
+		"quit":       func(s *stage) { s.press("q") },
+		"restart":    func(s *stage) { s.choose("builder"); s.press("r") },
+		"end":        func(s *stage) { s.choose("idle"); s.press("ctrl+k", "i", "d") },
+		"send":       func(s *stage) { s.choose("idle"); s.press("i", "h", "i") },
+		"failed": func(s *stage) {
+			s.press("u")
+			id := s.m.status.id
+			s.hear(news{results: []result{{id: id, title: "releasing", total: 1, failures: []string{"prober is not held back: it fails by itself"}}}})
+		},
+		"sick": func(s *stage) {
+			s.change(func(n *city.Snapshot) {
+				n.Config.Rejected = `city.toml:12:3: unknown key "comand"; did you mean "command"?`
+				n.Degraded = []string{"the event log cannot be written: no space left on device"}
+			})
+		},
+		"empty": func(s *stage) {
+			s.change(func(n *city.Snapshot) { n.Agents = nil })
+		},
+	}
+}
+
+func TestGoldenScenes(t *testing.T) {
+	for name, lead := range scenes() {
+		for _, size := range [][2]int{{120, 40}, {80, 24}} {
+			t.Run(fmt.Sprintf("%s-%dx%d", name, size[0], size[1]), func(t *testing.T) {
+				s := demo(t, size[0], size[1])
+				lead(s)
+				golden(t, fmt.Sprintf("testdata/%s-%dx%d.txt", name, size[0], size[1]), s.text())
+			})
+		}
+	}
+}
+
+func TestGoldenSizes(t *testing.T) {
+	for _, size := range [][2]int{{200, 60}, {160, 40}, {60, 20}, {40, 10}, {30, 4}} {
+		for _, name := range []string{"start", "peek", "quit"} {
+			t.Run(fmt.Sprintf("%s-%dx%d", name, size[0], size[1]), func(t *testing.T) {
+				s := demo(t, size[0], size[1])
+				scenes()[name](s)
+				golden(t, fmt.Sprintf("testdata/%s-%dx%d.txt", name, size[0], size[1]), s.text())
+			})
+		}
+	}
+}
+
+func TestGoldenBelow(t *testing.T) {
+	s := demo(t, 200, 60)
+	scenes()["peek"](s)
+	s.press("P")
+	golden(t, "testdata/below-200x60.txt", s.text())
+}
+
+// Without colour everything is still told apart: the same text, and no escape but weight and the pane's cursor.
+func TestGoldenNoColour(t *testing.T) {
+	s := newStage(t, Options{NoColor: true})
+	s.size(120, 40)
+	s.hear(news{snap: demoSnapshot(epoch), events: demoEvents(epoch)})
+	raw := strings.Join(s.m.draw().lines, "\n")
+	for _, code := range strings.Split(raw, "\x1b[")[1:] {
+		code, _, _ = strings.Cut(code, "m")
+		if code != "" && code != "1" && code != "2" && code != "7" {
+			t.Errorf("a colour is painted: %q", code)
+		}
+	}
+	golden(t, "testdata/start-120x40.txt", s.text())
+}
+
+func TestGoldenASCII(t *testing.T) {
+	s := newStage(t, Options{ASCII: true})
+	s.size(120, 40)
+	snap := demoSnapshot(epoch)
+	for i := range snap.Agents {
+		snap.Agents[i].Reason = strings.ReplaceAll(snap.Agents[i].Reason, "×", "x")
+	}
+	s.hear(news{snap: snap})
+	text := s.text()
+	golden(t, "testdata/ascii-120x40.txt", text)
+	s.press("ctrl+k")
+	for _, text := range []string{text, s.text()} {
+		for _, r := range text {
+			if r >= 0x7f {
+				t.Fatalf("%q is not ASCII:\n%s", r, text)
+			}
+		}
+	}
+}

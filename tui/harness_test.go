@@ -1,0 +1,194 @@
+package tui
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
+
+	"gcity/city"
+	"gcity/themes"
+)
+
+// stage is a model on a test's own clock.
+type stage struct {
+	t   testing.TB
+	m   *model
+	now time.Time
+	out []effect // of the last message
+}
+
+func newStage(t testing.TB, o Options) *stage {
+	t.Helper()
+	theme, err := themes.Load("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if o.NoColor {
+		theme = themes.Colourless()
+	}
+	l := look{theme: theme, glyph: themes.Unicode()}
+	if o.ASCII {
+		l.glyph = themes.ASCII()
+	}
+	return &stage{t: t, m: newModel(o, l, epoch), now: epoch}
+}
+
+// demo is a stage of a size that shows the seeded city.
+func demo(t testing.TB, w, h int) *stage {
+	s := newStage(t, Options{})
+	s.size(w, h)
+	s.hear(news{snap: demoSnapshot(epoch), events: demoEvents(epoch)})
+	return s
+}
+
+func (s *stage) send(msg any) { s.out = s.m.update(s.now, msg) }
+
+func (s *stage) size(w, h int) { s.send(tea.WindowSizeMsg{Width: w, Height: h}) }
+
+func (s *stage) hear(n news) { s.send(n) }
+
+func (s *stage) wait(d time.Duration) {
+	s.now = s.now.Add(d)
+	s.send(news{})
+}
+
+// press presses keys one after the other, slowly enough for dialogs to hear them; the effects of all are kept.
+func (s *stage) press(keys ...string) {
+	var all []effect
+	for _, k := range keys {
+		s.now = s.now.Add(2 * guard)
+		s.send(keyPress(k))
+		all = append(all, s.out...)
+	}
+	s.out = all
+}
+
+// change hears of a city that was changed.
+func (s *stage) change(edit func(*city.Snapshot)) {
+	next := *s.m.snap
+	next.Agents = append([]city.Agent(nil), s.m.snap.Agents...)
+	next.Rev++
+	next.At, next.Patrol.Last = s.now, s.now
+	edit(&next)
+	s.hear(news{snap: &next})
+}
+
+func (s *stage) agent(name string, edit func(*city.Agent)) {
+	s.change(func(n *city.Snapshot) {
+		for i := range n.Agents {
+			if n.Agents[i].Name == name {
+				edit(&n.Agents[i])
+			}
+		}
+	})
+}
+
+// choose moves the cursor to an agent by key.
+func (s *stage) choose(name string) {
+	s.t.Helper()
+	s.press("g")
+	for range len(s.m.roster.rows) {
+		if s.m.chosen == name {
+			return
+		}
+		s.press("j")
+	}
+	if s.m.chosen != name {
+		s.t.Fatalf("%s cannot be reached, the cursor is on %s", name, s.m.chosen)
+	}
+}
+
+// text is the screen without styles, no blanks at line ends.
+func (s *stage) text() string {
+	lines := s.m.draw().lines
+	for i := range lines {
+		lines[i] = strings.TrimRight(ansi.Strip(lines[i]), " ")
+	}
+	return strings.Join(lines, "\n") + "\n"
+}
+
+func (s *stage) shows(want ...string) {
+	s.t.Helper()
+	text := s.text()
+	for _, w := range want {
+		if !strings.Contains(text, w) {
+			s.t.Errorf("the screen does not show %q:\n%s", w, text)
+		}
+	}
+}
+
+func (s *stage) hides(not ...string) {
+	s.t.Helper()
+	text := s.text()
+	for _, w := range not {
+		if strings.Contains(text, w) {
+			s.t.Errorf("the screen shows %q:\n%s", w, text)
+		}
+	}
+}
+
+// commands are those of the effects of the last messages.
+func (s *stage) commands() []city.Command {
+	var all []city.Command
+	for _, e := range s.out {
+		if p, ok := e.(perform); ok {
+			all = append(all, p.commands...)
+		}
+	}
+	return all
+}
+
+// effectOf finds the last effect of a kind.
+func effectOf[E effect](s *stage) (E, bool) {
+	var zero E
+	for i := len(s.out) - 1; i >= 0; i-- {
+		if e, ok := s.out[i].(E); ok {
+			return e, true
+		}
+	}
+	return zero, false
+}
+
+// keyPress is the message of a key by its name.
+func keyPress(name string) tea.KeyPressMsg {
+	var k tea.Key
+	rest, ctrl := strings.CutPrefix(name, "ctrl+")
+	if ctrl {
+		k.Mod |= tea.ModCtrl
+	}
+	rest, shift := strings.CutPrefix(rest, "shift+")
+	if shift {
+		k.Mod |= tea.ModShift
+	}
+	codes := map[string]rune{
+		"enter": tea.KeyEnter, "esc": tea.KeyEscape, "tab": tea.KeyTab, "up": tea.KeyUp, "down": tea.KeyDown, "left": tea.KeyLeft,
+		"right": tea.KeyRight, "home": tea.KeyHome, "end": tea.KeyEnd, "pgup": tea.KeyPgUp, "pgdown": tea.KeyPgDown,
+		"backspace": tea.KeyBackspace, "delete": tea.KeyDelete,
+	}
+	switch code, ok := codes[rest]; {
+	case ok:
+		k.Code = code
+	case rest == "space":
+		k.Code, k.Text = ' ', " "
+	default:
+		k.Code = []rune(rest)[0]
+		if !ctrl {
+			k.Text = rest
+		}
+	}
+	return tea.KeyPressMsg(k)
+}
+
+// terminalWith is a real screen that has been written to.
+func terminalWith(text string) terminal {
+	s := newScreen(usualCols, usualRows, scrollback)
+	_, _ = s.Write([]byte(text)) // never fails
+	return s
+}
+
+func paneOf(agent, session string) *paneNews {
+	return &paneNews{agent: agent, session: session, screen: terminalWith(demoScreens()[agent]), fed: 63}
+}
