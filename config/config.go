@@ -1,5 +1,10 @@
 // Package config turns a city's TOML into validated values that remember where they were written, finds every mistake
 // at once, notices when the files change, and edits single values without touching a comment.
+//
+// # Concurrency
+//
+// A City is immutable and may be read by any goroutine. All functions may be called at the same time; edits of one city
+// take turns, between processes too. Only Watch has a goroutine, which ends with its context.
 package config
 
 import (

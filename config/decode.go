@@ -2,14 +2,10 @@ package config
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
-
-	"gcity/restart"
 )
 
 // decoder puts the nodes of one file into a City, and collects what is wrong on the way.
@@ -20,6 +16,7 @@ type decoder struct {
 	lines    []int             // offset of each line
 	hashes   map[string]string // of the sources that could be read, by path
 	problems []Problem
+	more     bool // there are problems beyond maxProblems
 }
 
 func (d *decoder) origin(at int) Origin {
@@ -31,13 +28,23 @@ func (d *decoder) origin(at int) Origin {
 }
 
 func (d *decoder) problem(at int, key, format string, args ...any) {
+	if d.full() {
+		d.more = true
+		return
+	}
 	d.say(d.origin(at), key, fmt.Sprintf(format, args...))
 }
 
 // say adds a problem. What came from the file is made fit to be shown: a key may be any text.
 func (d *decoder) say(o Origin, key, msg string) {
+	if d.full() {
+		d.more = true
+		return
+	}
 	d.problems = append(d.problems, Problem{Origin: o, Key: visible(key), Message: visible(msg)})
 }
+
+func (d *decoder) full() bool { return len(d.problems) >= maxProblems }
 
 func (d *decoder) warn(at int, key, format string, args ...any) {
 	d.city.Warnings = append(d.city.Warnings, Problem{Origin: d.origin(at), Key: visible(key), Message: fmt.Sprintf(format, args...)})
@@ -63,6 +70,10 @@ func (d *decoder) table(n *node, path string, a *Agent) {
 }
 
 func (d *decoder) unknown(n *node, table string) {
+	if d.full() {
+		d.more = true
+		return
+	}
 	key, names := join(table, n.key), d.schema.names(table)
 	what := "key"
 	if n.shape == shapeTable && !n.inline || n.shape == shapeTables {
@@ -198,13 +209,13 @@ func (d *decoder) agents(n *node, k *key) {
 func (d *decoder) defaults(table string, a *Agent) {
 	for _, k := range d.schema.tables[table] {
 		if k.status == supported && k.def != "" && k.field != nil {
-			set(k.field(d.city, a), plain(k.def))
+			set(k.field(d.city, a), defaultValue(k.def))
 		}
 	}
 }
 
-// plain is a default as the value it stands for.
-func plain(def string) any {
+// defaultValue is a default as the value it stands for.
+func defaultValue(def string) any {
 	if s, err := strconv.Unquote(def); err == nil {
 		if t, err := time.ParseDuration(s); err == nil {
 			return t
@@ -260,164 +271,4 @@ func reserved(name string) bool {
 		return true
 	}
 	return false
-}
-
-// value reads a node as its key wants it, or says why it cannot.
-func value(n *node, k *key) (any, string) {
-	wrong := "is " + n.shape.String() + "; it must be " + k.kind.example()
-	switch k.kind {
-	case kindBool:
-		if n.shape == shapeBool {
-			return n.text == "true", ""
-		}
-	case kindString:
-		if n.shape == shapeString {
-			return n.text, nul(n.text)
-		}
-	case kindInt, kindMillis:
-		if n.shape == shapeInt {
-			return integer(n.text, k.kind)
-		}
-	case kindDuration:
-		if n.shape == shapeInt {
-			return nil, fmt.Sprintf("is a number without a unit; write \"%ss\" for seconds", n.text)
-		}
-		if n.shape == shapeString {
-			return duration(n.text)
-		}
-	case kindStrings:
-		return texts(n, wrong)
-	case kindEnv:
-		return variables(n, wrong)
-	}
-	return nil, wrong
-}
-
-// maxDuration keeps sums of durations and times far from overflowing.
-const maxDuration = 365 * 24 * time.Hour
-
-// visible shows what a terminal would obey, or hide.
-func visible(s string) string {
-	shown := func(r rune) bool { return strconv.IsPrint(r) }
-	if !strings.ContainsFunc(s, func(r rune) bool { return !shown(r) }) && utf8.ValidString(s) {
-		return s
-	}
-	var b strings.Builder
-	for _, r := range s {
-		if shown(r) && r != utf8.RuneError {
-			b.WriteRune(r)
-		} else {
-			fmt.Fprintf(&b, "\\u%04x", r)
-		}
-	}
-	return b.String()
-}
-
-func nul(s string) string {
-	if strings.IndexByte(s, 0) >= 0 {
-		return "contains a NUL character, which no program can be given; take it out"
-	}
-	return ""
-}
-
-func integer(text string, k kind) (any, string) {
-	i, err := strconv.ParseInt(strings.ReplaceAll(text, "_", ""), 0, 64)
-	if err != nil || i > math.MaxInt32 || i < math.MinInt32 {
-		return nil, fmt.Sprintf("is too large a number: %s", text)
-	}
-	if k == kindMillis {
-		return time.Duration(i) * time.Millisecond, ""
-	}
-	return int(i), ""
-}
-
-func duration(text string) (any, string) {
-	t, err := time.ParseDuration(text)
-	if err == nil && t > maxDuration {
-		return nil, fmt.Sprintf("%q is too long; at most a year, \"8760h\", is possible", text)
-	}
-	if err == nil {
-		return t, ""
-	}
-	if strings.Contains(err.Error(), "missing unit") {
-		return nil, fmt.Sprintf("%q has no unit; write %q for seconds or %q for minutes", text, text+"s", text+"m")
-	}
-	if strings.ContainsAny(text, "dwy") {
-		return nil, fmt.Sprintf("%q is no duration: the largest unit is h; a day is \"24h\"", text)
-	}
-	if strings.Trim(text, "0123456789.nuµmsh+-") == "" && strings.ContainsAny(text, "smh") {
-		return nil, fmt.Sprintf("%q is too long; at most a year, \"8760h\", is possible", text)
-	}
-	return nil, fmt.Sprintf("%q is no duration; write it like \"500ms\", \"30s\", \"5m\" or \"1h30m\"", text)
-}
-
-func texts(n *node, wrong string) (any, string) {
-	if n.shape == shapeString {
-		return nil, "is a string; it must be a list: put it in brackets, [\"…\"]"
-	}
-	if n.shape != shapeArray {
-		return nil, wrong
-	}
-	var out []string
-	for i, kid := range n.kids {
-		if kid.shape != shapeString {
-			return nil, fmt.Sprintf("item %d is %s; every item must be a string", i+1, kid.shape)
-		}
-		if msg := nul(kid.text); msg != "" {
-			return nil, fmt.Sprintf("item %d %s", i+1, msg)
-		}
-		out = append(out, kid.text)
-	}
-	return out, ""
-}
-
-func variables(n *node, wrong string) (any, string) {
-	if n.shape != shapeTable {
-		return nil, wrong
-	}
-	out := make(map[string]string, len(n.kids))
-	for _, kid := range n.kids {
-		if kid.shape != shapeString {
-			return nil, fmt.Sprintf("%s is %s; every variable is a string: put it in quotes", kid.key, kid.shape)
-		}
-		if msg := nul(kid.text); msg != "" {
-			return nil, kid.key + " " + msg
-		}
-		out[kid.key] = kid.text
-	}
-	return out, ""
-}
-
-// set stores v where field points.
-func set(field, v any) {
-	switch f := field.(type) {
-	case *string:
-		*f = v.(string)
-	case *restart.Mode:
-		*f = restart.Mode(v.(string))
-	case *bool:
-		*f = v.(bool)
-	case *int:
-		*f = v.(int)
-	case *time.Duration:
-		if ms, ok := v.(int); ok {
-			v = time.Duration(ms) * time.Millisecond
-		}
-		*f = v.(time.Duration)
-	case *[]string:
-		*f = v.([]string)
-	case *map[string]string:
-		*f = v.(map[string]string)
-	}
-}
-
-func list(names []string) string {
-	switch n := len(names); n {
-	case 0:
-		return "nothing"
-	case 1:
-		return names[0]
-	default:
-		return strings.Join(names[:n-1], ", ") + " and " + names[n-1]
-	}
 }

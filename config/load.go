@@ -161,7 +161,7 @@ func (d *decoder) environment(environ []string) {
 		}
 		origin := Origin{File: "environment GC_SESSION"}
 		if msg := checkProvider(name); msg != "" {
-			d.problems = append(d.problems, Problem{Origin: origin, Message: msg})
+			d.say(origin, "", msg)
 			continue
 		}
 		d.city.Session.Provider, d.city.Origins["session.provider"] = name, origin
@@ -176,8 +176,8 @@ func (d *decoder) failure() *Error {
 	slices.SortStableFunc(d.problems, func(a, b Problem) int {
 		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 	})
-	if n := len(d.problems); n > maxProblems {
-		d.problems = append(d.problems[:maxProblems:maxProblems], Problem{Message: fmt.Sprintf("… and %d more problems", n-maxProblems)})
+	if d.more {
+		d.problems = append(d.problems, Problem{Message: fmt.Sprintf("… and more; these are the first %d", maxProblems)})
 	}
 	return &Error{Path: d.city.Path, Problems: d.problems}
 }

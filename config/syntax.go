@@ -21,14 +21,10 @@ func parseTOML(data []byte) (*node, []*fault) {
 	if msg := blank(data); msg != "" {
 		return nil, []*fault{{msg: msg}}
 	}
-	if f := nesting(data); f != nil {
+	if f := excess(data); f != nil {
 		return nil, []*fault{f}
 	}
-	root, err := tree(data)
-	var f *fault
-	if errors.As(err, &f) && f.limit {
-		return nil, []*fault{f}
-	}
+	root, f := tree(data)
 	if n := len(tablesOf(root.get("agents"))) + len(tablesOf(root.get("agent"))); n > MaxAgents {
 		return nil, []*fault{{msg: fmt.Sprintf("there are %d agents; %d are the most that a city can have", n, MaxAgents)}}
 	}
@@ -75,6 +71,9 @@ func duplicates(t *node, path string, data []byte) []*fault {
 	var out []*fault
 	seen := make(map[string]*node, len(t.kids))
 	for _, kid := range t.kids {
+		if len(out) > maxProblems {
+			return out
+		}
 		at := path
 		if t.shape == shapeTable {
 			at = join(path, kid.key)
@@ -130,21 +129,33 @@ func lineStarts(data []byte) []int {
 	return out
 }
 
-// nesting finds what is nested too deeply before any parser sees it: parsers recurse.
-func nesting(data []byte) *fault {
-	depth := 0
+// excess finds what is too much for any parser, before one sees it: parsers recurse, and hold a whole line as a tree.
+func excess(data []byte) *fault {
+	depth, dots, keys := 0, 0, 0
 	for i := 0; i < len(data); i++ {
 		switch c := data[i]; c {
 		case '[', '{':
-			if depth++; depth > maxDepth {
-				return &fault{at: i, msg: fmt.Sprintf("tables or lists are nested deeper than %d levels", maxDepth), limit: true}
-			}
+			depth++
+			keys++
 		case ']', '}':
 			depth = max(0, depth-1)
+		case '.':
+			dots++
+		case '=', ',', '\n':
+			dots = 0
+			if c != '\n' {
+				keys++
+			}
 		case '#':
-			i += lineEnd(data[i:])
+			i += lineEnd(data[i:]) - 1
 		case '"', '\'':
 			i += skipString(data[i:], c) - 1
+		}
+		if depth > maxDepth || dots > maxDepth {
+			return &fault{at: i, msg: fmt.Sprintf("tables or lists are nested deeper than %d levels", maxDepth)}
+		}
+		if keys > maxKeys {
+			return &fault{at: i, msg: fmt.Sprintf("there are more than %d keys and values; no city has so many", maxKeys)}
 		}
 	}
 	return nil

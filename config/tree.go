@@ -76,10 +76,9 @@ func (n *node) add(k *node) *node {
 
 // fault is something wrong at an offset of a file.
 type fault struct {
-	at    int
-	key   string
-	msg   string
-	limit bool // the file is too much, so nobody else should read it
+	at  int
+	key string
+	msg string
 }
 
 func (f *fault) Error() string { return f.msg }
@@ -91,8 +90,8 @@ const (
 )
 
 // tree reads a file into nodes. Its grammar is checked, but not its sense: that a key is there twice is for duplicates to
-// say, and other contradictions for the strict decoder. The error is a *fault.
-func tree(data []byte) (*node, error) {
+// say, and other contradictions for the strict decoder.
+func tree(data []byte) (*node, *fault) {
 	b := &builder{data: data, root: &node{shape: shapeTable}}
 	b.table = b.root
 	b.p.Reset(data)
@@ -120,10 +119,9 @@ type builder struct {
 	data  []byte
 	root  *node
 	table *node // where keys go
-	keys  int
 }
 
-func (b *builder) expression(e *unstable.Node) error {
+func (b *builder) expression(e *unstable.Node) *fault {
 	switch e.Kind {
 	case unstable.Table, unstable.ArrayTable:
 		return b.header(e)
@@ -133,7 +131,7 @@ func (b *builder) expression(e *unstable.Node) error {
 	return nil
 }
 
-func (b *builder) header(e *unstable.Node) error {
+func (b *builder) header(e *unstable.Node) *fault {
 	parent, last, err := b.walk(b.root, e.Key())
 	if err != nil {
 		return err
@@ -164,16 +162,10 @@ func (b *builder) header(e *unstable.Node) error {
 }
 
 // walk goes down from t along all parts of a dotted key but the last, which it returns, making tables on the way.
-func (b *builder) walk(t *node, parts unstable.Iterator) (*node, *unstable.Node, error) {
-	for depth := 1; parts.Next(); depth++ {
+func (b *builder) walk(t *node, parts unstable.Iterator) (*node, *unstable.Node, *fault) {
+	for parts.Next() {
 		part := parts.Node()
 		at := int(part.Raw.Offset)
-		if b.keys++; b.keys > maxKeys {
-			return nil, nil, &fault{at: at, msg: fmt.Sprintf("more than %d keys; no city has so many", maxKeys), limit: true}
-		}
-		if depth > maxDepth {
-			return nil, nil, &fault{at: at, msg: fmt.Sprintf("tables or lists are nested deeper than %d levels", maxDepth), limit: true}
-		}
 		if parts.IsLast() {
 			return t, part, nil
 		}
@@ -192,7 +184,7 @@ func (b *builder) walk(t *node, parts unstable.Iterator) (*node, *unstable.Node,
 	return nil, nil, &fault{msg: "a key without a name"}
 }
 
-func (b *builder) keyValue(t *node, e *unstable.Node) error {
+func (b *builder) keyValue(t *node, e *unstable.Node) *fault {
 	first := -1
 	for it := e.Key(); it.Next(); {
 		first = int(it.Node().Raw.Offset)
@@ -215,7 +207,7 @@ func (b *builder) keyValue(t *node, e *unstable.Node) error {
 }
 
 // fill sets a node's value.
-func (b *builder) fill(n *node, v *unstable.Node) error {
+func (b *builder) fill(n *node, v *unstable.Node) *fault {
 	switch v.Kind {
 	case unstable.String:
 		n.shape, n.text = shapeString, string(v.Data)
@@ -237,9 +229,6 @@ func (b *builder) fill(n *node, v *unstable.Node) error {
 		for it := v.Children(); it.Next(); {
 			if it.Node().Kind == unstable.Comment {
 				continue
-			}
-			if b.keys++; b.keys > maxKeys {
-				return &fault{at: n.at, msg: fmt.Sprintf("more than %d values; no city has so many", maxKeys), limit: true}
 			}
 			at := int(it.Node().Raw.Offset)
 			if at == 0 { // a list within a list has no range of its own

@@ -27,7 +27,9 @@ func (d *decoder) whole() {
 		}
 		d.sessionOf(a, sessions)
 		e, problems := c.Expand(a)
-		d.problems = append(d.problems, problems...)
+		for _, p := range problems {
+			d.say(p.Origin, p.Key, p.Message)
+		}
 		d.script(a, e.Script, scripts)
 	}
 }

@@ -1,0 +1,358 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"gcity/restart"
+)
+
+func load(t *testing.T, text string, environ ...string) *City {
+	t.Helper()
+	c, err := Load(folder(t, text), environ...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func TestDefaults(t *testing.T) {
+	c := load(t, "[workspace]\nname = \"app\"\n[[agents]]\nname = \"a.b\"\n")
+	if want := (Workspace{Name: "app", SessionTemplate: "gc-{{.City}}-{{.Agent}}"}); c.Workspace != want {
+		t.Errorf("workspace %+v", c.Workspace)
+	}
+	if want := (Daemon{30 * time.Second, 5, time.Hour, 5 * time.Second, time.Second}); c.Daemon != want {
+		t.Errorf("daemon %+v", c.Daemon)
+	}
+	if want := (Session{"pty", 120, 40}); c.Session != want {
+		t.Errorf("session %+v", c.Session)
+	}
+	want := Agent{Name: "a.b", Restart: restart.Always, MinUptime: 10 * time.Second, SessionName: "gc-app-a_db",
+		Origin: Origin{FileName, 3, 1}, Origins: map[string]Origin{"name": {FileName, 4, 8}}}
+	if diff := cmp.Diff(want, c.Agents[0]); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestEveryKey(t *testing.T) {
+	c := load(t, `
+[workspace]
+name = "app"
+suspended = true
+session_template = "{{.Agent}}"
+start_command = "sh"
+
+[[agents]]
+name = "a"
+dir = "//work/{{.Name}}"
+description = "does things"
+suspended = true
+start_command = "sh -i"
+nudge = "go"
+ready_delay_ms = 1_500
+ready_prompt_prefix = "> "
+pre_start = ["one", "two"]
+session_setup = ["three {{.WorkDir}}"]
+session_setup_script = "/x/{{.City}}.sh"
+restart = "on-failure"
+min_uptime = "1m"
+[agents.env]
+A = "1"
+B = "$HOME"
+
+[daemon]
+patrol_interval = "100ms"
+max_restarts = 0
+restart_window = "1m30s"
+shutdown_timeout = "0s"
+restart_backoff = "250ms"
+
+[session]
+provider = "fail"
+cols = 80
+rows = 24
+
+[events]
+provider = ""
+`)
+	if want := (Workspace{"app", true, "{{.Agent}}", "sh"}); c.Workspace != want {
+		t.Errorf("workspace %+v", c.Workspace)
+	}
+	if want := (Daemon{100 * time.Millisecond, 0, 90 * time.Second, 0, 250 * time.Millisecond}); c.Daemon != want {
+		t.Errorf("daemon %+v", c.Daemon)
+	}
+	if want := (Session{"fail", 80, 24}); c.Session != want {
+		t.Errorf("session %+v", c.Session)
+	}
+	a := c.Agents[0]
+	want := Agent{Name: "a", Dir: "//work/{{.Name}}", Description: "does things", Suspended: true, StartCommand: "sh -i",
+		Env: map[string]string{"A": "1", "B": "$HOME"}, Nudge: "go", ReadyDelay: 1500 * time.Millisecond, ReadyPromptPrefix: "> ",
+		PreStart: []string{"one", "two"}, SessionSetup: []string{"three {{.WorkDir}}"}, SessionSetupScript: "/x/{{.City}}.sh",
+		SessionName: "a", ScriptProblem: a.ScriptProblem, Restart: restart.OnFailure, MinUptime: time.Minute,
+		Origin: a.Origin, Origins: a.Origins}
+	if diff := cmp.Diff(want, a); diff != "" {
+		t.Error(diff)
+	}
+	if a.Origins["env.B"].String() != "city.toml:24:5" || c.Origins["session.cols"].String() != "city.toml:35:8" {
+		t.Errorf("origins %v %v", a.Origins["env.B"], c.Origins["session.cols"])
+	}
+	e, problems := c.Expand(&a)
+	wantE := Expanded{Dir: filepath.Join(c.Path, "work", "a"), MakeDir: true, PreStart: []string{"one", "two"},
+		SessionSetup: []string{"three " + filepath.Join(c.Path, "work", "a")}, Script: "/x/app.sh"}
+	if diff := cmp.Diff(wantE, e); diff != "" || len(problems) > 0 {
+		t.Error(diff, problems)
+	}
+	wantP := restart.Policy{Mode: restart.OnFailure, MinUptime: time.Minute, Window: 90 * time.Second, Backoff: 250 * time.Millisecond,
+		MaxBackoff: 100 * time.Millisecond}
+	if p := c.Policy(&a); p != wantP {
+		t.Errorf("policy %+v", p)
+	}
+}
+
+func TestFind(t *testing.T) {
+	dir := folder(t, "[workspace]\n")
+	deep := filepath.Join(dir, "a", "b")
+	if err := os.MkdirAll(deep, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(deep, link); err != nil {
+		t.Fatal(err)
+	}
+	for _, start := range []string{dir, deep, link} {
+		if got, err := Find(start); err != nil || got != dir {
+			t.Errorf("Find(%s) = %s, %v", start, got, err)
+		}
+	}
+	if _, err := Find("/proc/self/fd"); err == nil || !strings.Contains(err.Error(), "gcity init") {
+		t.Errorf("no next step: %v", err)
+	}
+	if _, err := Find(filepath.Join(dir, "nowhere")); err == nil {
+		t.Error("found from a folder that does not exist")
+	}
+}
+
+// The same city reached by another path is the same city: it is its folder (L3).
+func TestLoadResolvesLinks(t *testing.T) {
+	dir := folder(t, "[workspace]\nname = \"app\"\n")
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(dir, link); err != nil {
+		t.Fatal(err)
+	}
+	c, err := Load(link)
+	if err != nil || c.Path != dir {
+		t.Errorf("%v, %v", c, err)
+	}
+}
+
+// F2: gone, a folder, or too large are errors of their own, each with what to do.
+func TestLoadRefuses(t *testing.T) {
+	gone, other := folder(t, ""), folder(t, "")
+	path := filepath.Join(gone, FileName)
+	var e *Error
+	check := func(dir, want string) {
+		t.Helper()
+		if _, err := Load(dir); !errors.As(err, &e) || err.Error() != want {
+			t.Errorf("got %v\nwant %s", err, want)
+		}
+	}
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	check(gone, `city.toml:1:1: the file is gone; put it back, or make a new one with "gcity init"`)
+	if err := os.Mkdir(path, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	check(gone, `city.toml:1:1: it is not a regular file`)
+	put(t, filepath.Join(other, FileName), strings.Repeat("#\n", MaxSize/2+1))
+	check(other, `city.toml:1:1: the file is larger than 10 MB; no city needs that, is it the right one?`)
+	if _, err := Load(filepath.Join(other, "nowhere")); err == nil || errors.As(err, &e) && e.Path == "" {
+		t.Errorf("a folder that does not exist: %v", err)
+	}
+}
+
+// F10: what no city is, is refused before it costs anything.
+func TestLimits(t *testing.T) {
+	var many strings.Builder
+	for i := range MaxAgents + 1 {
+		fmt.Fprintf(&many, "[[agents]]\nname = \"a%d\"\n", i)
+	}
+	const deep, full = "nested deeper than 32 levels", "more than 200000 keys and values"
+	tests := []struct{ name, text, want string }{
+		{"agents", many.String(), "there are 10001 agents; 10000 are the most"},
+		{"keys", strings.Repeat("a=1\n", 300_000), full},
+		{"tables", strings.Repeat("[[agents]]\n", 300_000), full},
+		{"values", "a=[" + strings.Repeat("1,", 300_000) + "]", full},
+		{"lists", "a=" + strings.Repeat("[", 1<<20), deep},
+		{"inline tables", strings.Repeat("a={", 1<<20), deep},
+		{"brackets", strings.Repeat("[", 1<<20), deep},
+		{"dots", "a" + strings.Repeat(".a", 1<<20) + "=1", deep},
+		{"dots in a header", "[a" + strings.Repeat(".a", 1<<20) + "]", deep},
+		{"size", strings.Repeat("#", MaxSize+1), "larger than 10 MB"},
+		{"not UTF-8", "[workspace]\nname = \"\xff\"", "invalid UTF-8"},
+		{"UTF-16", "\xff\xfe[\x00w\x00", "NUL"},
+		{"a template", "[[agents]]\nname=\"a\"\npre_start=['{{print \"" + strings.Repeat("x", maxExpanded) + "\"}}']", "65536 are the most"},
+		{"an expansion", "[[agents]]\nname=\"a\"\npre_start=['" + strings.Repeat("{{js `'''`}}", maxExpanded/12) + "']", "too long"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			var e *Error
+			text := strings.ReplaceAll(tt.text, "'''", "<<<")
+			if _, err := Parse("/srv/app", []byte(text)); !errors.As(err, &e) || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("%.300v", err)
+			}
+		})
+	}
+}
+
+// A file full of mistakes is not a screen full of them for ever.
+func TestProblemsAreCapped(t *testing.T) {
+	var b strings.Builder
+	for i := range 3 * maxProblems {
+		fmt.Fprintf(&b, "k%d = 1\n", i)
+	}
+	_, err := Parse("/srv/app", []byte(b.String()))
+	var e *Error
+	if !errors.As(err, &e) || len(e.Problems) != maxProblems+1 || !strings.HasPrefix(e.Problems[maxProblems].Message, "… and more") {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestEnvironmentBeatsTheFile(t *testing.T) {
+	const text = "[session]\nprovider = \"pty\"\n"
+	c := load(t, text, "HOME=/x", "GC_SESSION=fake")
+	if c.Session.Provider != "fake" || c.Origins["session.provider"].String() != "environment GC_SESSION" {
+		t.Errorf("%q from %s", c.Session.Provider, c.Origins["session.provider"])
+	}
+	if c := load(t, text, "GC_SESSION="); c.Session.Provider != "pty" {
+		t.Errorf("%q", c.Session.Provider)
+	}
+	_, err := Load(folder(t, text), "GC_SESSION=tmux")
+	if want := `environment GC_SESSION: "tmux" is not supported yet; leave the key out, or write "pty": the terminals built in need nothing installed`; err == nil || err.Error() != want {
+		t.Errorf("%v", err)
+	}
+}
+
+// The revision says whether a reload is due: it follows the content of all sources, and nothing else.
+func TestRevision(t *testing.T) {
+	dir := folder(t, "")
+	path, script := filepath.Join(dir, FileName), filepath.Join(dir, "s.sh")
+	const text = "[[agents]]\nname = \"a\"\nsession_setup_script = \"s.sh\"\n"
+	seen := map[string]string{}
+	step := func(name string) {
+		t.Helper()
+		rev, err := Revision(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c, err := Load(dir); err == nil && c.Revision != rev {
+			t.Errorf("%s: Load says %s, Revision %s", name, c.Revision, rev)
+		}
+		if seen[rev] != "" {
+			t.Errorf("%s has the revision of %s", name, seen[rev])
+		}
+		seen[rev] = name
+	}
+	put(t, path, text)
+	step("no script")
+	put(t, script, "true\n")
+	step("a script")
+	put(t, script, "false\n")
+	step("another script")
+	put(t, path, text+"# a word\n")
+	step("a comment")
+	put(t, path, "[broken\nsession_setup_script")
+	step("broken")
+	put(t, filepath.Join(dir, "else"), "x")
+	put(t, path, text)
+	put(t, script, "true\n")
+	if rev, err := Revision(dir); err != nil || seen[rev] != "a script" {
+		t.Errorf("back where it was, but the revision is of %q, %v", seen[rev], err)
+	}
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Revision(dir); err == nil {
+		t.Error("a file that is gone has a revision")
+	}
+}
+
+// FuzzParse: any bytes end in a city or in problems with places within the file, never in a panic; and what is in force
+// can be written down and read again.
+func FuzzParse(f *testing.F) {
+	stories, err := os.ReadFile("testdata/problems.txt")
+	if err != nil {
+		f.Fatal(err)
+	}
+	for story := range strings.SplitSeq(string(stories), "=== ") {
+		_, rest, _ := strings.Cut(story, "\n")
+		text, _, _ := strings.Cut(rest, "---\n")
+		f.Add([]byte(text))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		c, err := Parse("/srv/app", data)
+		if err != nil {
+			var e *Error
+			if !errors.As(err, &e) || len(e.Problems) == 0 {
+				t.Fatalf("no *Error: %v", err)
+			}
+			lines := strings.Split(string(data), "\n")
+			for _, p := range e.Problems {
+				if p.Line < 0 || p.Line > len(lines) || p.Line > 0 && (p.Column < 1 || p.Column > len(lines[p.Line-1])+1) {
+					t.Fatalf("%s is outside of the file", p)
+				}
+			}
+			return
+		}
+		names := map[string]bool{}
+		for i := range c.Agents {
+			a := &c.Agents[i]
+			if checkName(a.Name) != "" || names[a.SessionName] || a.SessionName == "" {
+				t.Fatalf("agent %q, session %q", a.Name, a.SessionName)
+			}
+			names[a.SessionName] = true
+		}
+		again, err := Parse("/srv/app", []byte(c.TOML()))
+		if err != nil {
+			t.Fatalf("what is in force cannot be read again: %v\n%s", err, c.TOML())
+		}
+		if was, is := values(c), values(again); was != is && !strings.Contains(c.TOML(), `"***"`) {
+			t.Fatalf("what is in force reads differently\n%s\n%s", was, is)
+		}
+	})
+}
+
+func BenchmarkLoad500(b *testing.B) {
+	dir := folder(b, benchCity(500))
+	for b.Loop() {
+		if _, err := Load(dir); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkRevision500(b *testing.B) {
+	dir := folder(b, benchCity(500))
+	for b.Loop() {
+		if _, err := Revision(dir); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func benchCity(n int) string {
+	var b strings.Builder
+	b.WriteString("[workspace]\nname = \"app\"\n[daemon]\npatrol_interval = \"10s\"\n")
+	for i := range n {
+		fmt.Fprintf(&b, "\n[[agents]]\nname = \"worker-%d\" # one of many\ndir = \"work/{{.Agent}}\"\ndescription = \"does things\"\n"+
+			"start_command = \"exec sh -i\"\nenv = { A = \"1\", B = \"$HOME/x\" }\npre_start = [\"mkdir -p {{.WorkDir}}/tmp\"]\n", i)
+	}
+	return b.String()
+}
