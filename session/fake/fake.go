@@ -21,6 +21,7 @@ type Provider struct {
 	mu      sync.Mutex
 	pid     int
 	lives   map[string]*life // by session name
+	past    map[string]*life // the life before, by session name
 	blind   error
 	failing map[string]error // by agent
 	started map[string]int   // by agent
@@ -36,7 +37,7 @@ type life struct {
 func New() *Provider {
 	return &Provider{
 		exits: make(chan session.Exit, 1024), pid: 1000,
-		lives: map[string]*life{}, failing: map[string]error{}, started: map[string]int{},
+		lives: map[string]*life{}, past: map[string]*life{}, failing: map[string]error{}, started: map[string]int{},
 	}
 }
 
@@ -57,6 +58,7 @@ func (p *Provider) Start(_ context.Context, s session.Spec) (session.Status, err
 		Name: s.Name, Agent: s.Agent, City: s.City, ID: s.ID, Alive: true, Ready: !session.NeedsSettling(&s), PID: p.pid,
 		Started: now, Activity: now, Fingerprint: s.Fingerprint,
 	}}
+	p.past[s.Name] = p.lives[s.Name]
 	p.lives[s.Name] = l
 	return l.Status, nil
 }
@@ -155,10 +157,16 @@ func (p *Provider) Output(_ context.Context, name string, lines int) (string, er
 	return strings.Join(typed, "\n"), nil
 }
 
-// Capture implements session.Capturer.
-func (p *Provider) Capture(ctx context.Context, name, _ string) ([]byte, error) {
-	text, err := p.Output(ctx, name, 0)
-	return []byte(text), err
+// Capture implements session.Capturer: what was typed in this life or the one before.
+func (p *Provider) Capture(_ context.Context, name, id string) ([]byte, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, l := range []*life{p.lives[name], p.past[name]} {
+		if l != nil && l.ID == id {
+			return []byte(strings.Join(l.typed, "\n")), nil
+		}
+	}
+	return nil, fmt.Errorf("session %s, life %s: %w", name, id, session.ErrNotFound)
 }
 
 // Exits implements session.Notifier.
