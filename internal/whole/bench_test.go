@@ -1,4 +1,4 @@
-package bench
+package whole
 
 import (
 	"fmt"
@@ -19,7 +19,7 @@ func BenchmarkStart(b *testing.B) {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			var wall, used, floorWall time.Duration
 			for range b.N {
-				c := newCity(b, n, "")
+				c := newTown(b, n, "")
 				begun := time.Now()
 				c.run()
 				wall += c.born(n).at.Sub(begun)
@@ -37,7 +37,7 @@ func BenchmarkStart(b *testing.B) {
 
 // floorStart is how long the same agents take with nothing but fork and exec, as many at once as there are cores.
 func floorStart(b *testing.B, n int) time.Duration {
-	c := newCity(b, 0, "")
+	c := newTown(b, 0, "")
 	begun := time.Now()
 	todo := make(chan int)
 	var workers sync.WaitGroup
@@ -58,13 +58,13 @@ func floorStart(b *testing.B, n int) time.Duration {
 }
 
 // spawn starts an agent the plain way and ends it with the benchmark.
-func (c *bench) spawn(name string) *exec.Cmd {
+func (c *town) spawn(name string) *exec.Cmd {
 	cmd := exec.Command("/bin/sh", "-c", c.line(name, ""))
 	if err := cmd.Start(); err != nil {
-		c.b.Error(err)
+		c.t.Error(err)
 		return cmd
 	}
-	c.b.Cleanup(func() { cmd.Process.Kill(); cmd.Wait() })
+	c.t.Cleanup(func() { cmd.Process.Kill(); cmd.Wait() })
 	return cmd
 }
 
@@ -72,7 +72,7 @@ func (c *bench) spawn(name string) *exec.Cmd {
 // 99th of a hundred. The patrol is 30 s: no patrol takes part.
 func BenchmarkReplace(b *testing.B) {
 	const n = 100
-	c := newCity(b, n, "")
+	c := newTown(b, n, "")
 	c.run()
 	c.born(n)
 	var took, floor []time.Duration
@@ -95,7 +95,7 @@ func BenchmarkReplace(b *testing.B) {
 
 // floorReplace waits for a child of its own and starts the next one.
 func floorReplace(b *testing.B, n int) []time.Duration {
-	c := newCity(b, 0, "")
+	c := newTown(b, 0, "")
 	cmd := c.spawn("floor")
 	c.born(1)
 	var took []time.Duration
@@ -121,7 +121,7 @@ func BenchmarkIdle(b *testing.B) {
 		name     string
 	}{{100, `patrol_interval = "1s"`, "100-patrol-1s"}, {500, `patrol_interval = "1s"`, "500-patrol-1s"}, {500, "", "500-patrol-30s"}} {
 		b.Run(c.name, func(b *testing.B) {
-			city := newCity(b, c.n, c.settings)
+			city := newTown(b, c.n, c.settings)
 			city.run()
 			city.born(c.n)
 			time.Sleep(3 * time.Second) // settled
@@ -133,29 +133,29 @@ func BenchmarkIdle(b *testing.B) {
 				b.ReportMetric((cpu(pids)-used).Seconds()*perMinute, "cpu-s/min")
 				b.ReportMetric(float64(forks(b)-forked)*perMinute, "forks/min")
 			}
-			city.reportMemory()
+			city.reportMemory(b)
 			b.ReportMetric(0, "ns/op")
 		})
 	}
 }
 
-func (c *bench) reportMemory() {
+func (c *town) reportMemory(b *testing.B) {
 	var holders, n int64
 	for _, pid := range c.running() {
 		if pid == c.ctl.Process.Pid {
-			c.b.ReportMetric(float64(pss(pid))/1024, "controller-MB")
+			b.ReportMetric(float64(pss(pid))/1024, "controller-MB")
 			continue
 		}
 		holders += pss(pid)
 		n++
 	}
-	c.b.ReportMetric(float64(holders)/float64(max(1, n))/1024, "MB/holder")
+	b.ReportMetric(float64(holders)/float64(max(1, n))/1024, "MB/holder")
 }
 
 // BenchmarkStatus is W5: the status command as a whole process, and the socket's answer. Aims: 25 ms and 15 ms.
 func BenchmarkStatus(b *testing.B) {
 	const n = 500
-	c := newCity(b, n, "")
+	c := newTown(b, n, "")
 	c.run()
 	c.born(n)
 	c.settle()
@@ -176,28 +176,28 @@ func BenchmarkStatus(b *testing.B) {
 }
 
 // settle waits until the socket answers.
-func (c *bench) settle() {
+func (c *town) settle() {
 	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
 		if conn, err := net.Dial("unix", c.socket()); err == nil {
 			conn.Close()
 			return
 		}
 	}
-	c.b.Fatal("the socket does not answer")
+	c.t.Fatal("the socket does not answer")
 }
 
-func (c *bench) socket() string { return filepath.Join(c.dir, ".gc", "controller.sock") }
+func (c *town) socket() string { return filepath.Join(c.dir, ".gc", "controller.sock") }
 
-func (c *bench) firstByte() time.Duration {
+func (c *town) firstByte() time.Duration {
 	begun := time.Now()
 	conn, err := net.Dial("unix", c.socket())
 	if err != nil {
-		c.b.Fatal(err)
+		c.t.Fatal(err)
 	}
 	defer conn.Close()
 	fmt.Fprint(conn, "GET /v0/agents HTTP/1.1\r\nHost: city\r\nConnection: close\r\n\r\n")
 	if _, err := io.ReadFull(conn, make([]byte, 1)); err != nil {
-		c.b.Fatal(err)
+		c.t.Fatal(err)
 	}
 	return time.Since(begun)
 }
@@ -206,7 +206,7 @@ func (c *bench) firstByte() time.Duration {
 // the 200 ms for which a file must be left alone.
 func BenchmarkReload(b *testing.B) {
 	const n = 500
-	c := newCity(b, n, "")
+	c := newTown(b, n, "")
 	c.run()
 	c.born(n)
 	var took []time.Duration

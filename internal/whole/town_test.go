@@ -1,4 +1,4 @@
-package bench
+package whole
 
 import (
 	"bufio"
@@ -15,24 +15,24 @@ import (
 	"time"
 )
 
-// patience bounds every wait of a benchmark.
+// patience bounds every wait.
 const patience = 2 * time.Minute
 
 // binary builds the program once.
-func binary(b *testing.B) string {
-	b.Helper()
+func binary(t testing.TB) string {
+	t.Helper()
 	if built != "" {
 		return built
 	}
 	dir, err := os.MkdirTemp("", "gcity-bench-")
 	if err != nil {
-		b.Fatal(err)
+		t.Fatal(err)
 	}
 	bin := filepath.Join(dir, "gcity")
 	cmd := exec.Command("go", "build", "-trimpath", "-o", bin, "gcity")
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := cmd.CombinedOutput(); err != nil {
-		b.Fatalf("go build: %v\n%s", err, out)
+		t.Fatalf("go build: %v\n%s", err, out)
 	}
 	built = bin
 	return bin
@@ -48,14 +48,15 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// bench is a city under measurement. Its agents tell of their birth through a FIFO.
-type bench struct {
-	b      *testing.B
+// town is a city under test. Its agents tell of their birth through a FIFO.
+type town struct {
+	t      testing.TB
 	bin    string
 	dir    string
 	fifo   *os.File
 	births chan birth
 	ctl    *exec.Cmd
+	env    []string // of the next controller; nil = ours
 	pids   map[string]int
 }
 
@@ -65,19 +66,19 @@ type birth struct {
 	at    time.Time
 }
 
-// newCity makes a city of n sleeping agents; settings are further lines of its [daemon] table.
-func newCity(b *testing.B, n int, settings string) *bench {
-	b.Helper()
-	c := &bench{b: b, bin: binary(b), dir: b.TempDir(), births: make(chan birth, 4096), pids: map[string]int{}}
+// newTown makes a city of n sleeping agents; settings are further lines of its [daemon] table.
+func newTown(t testing.TB, n int, settings string) *town {
+	t.Helper()
+	c := &town{t: t, bin: binary(t), dir: t.TempDir(), births: make(chan birth, 4096), pids: map[string]int{}}
 	path := filepath.Join(c.dir, "births")
 	if err := syscall.Mkfifo(path, 0o600); err != nil {
-		b.Fatal(err)
+		t.Fatal(err)
 	}
 	var err error
 	if c.fifo, err = os.OpenFile(path, os.O_RDWR, 0); err != nil {
-		b.Fatal(err)
+		t.Fatal(err)
 	}
-	b.Cleanup(func() { c.fifo.Close() })
+	t.Cleanup(func() { c.fifo.Close() })
 	go c.listen()
 	c.write(n, settings, "")
 	return c
@@ -86,13 +87,13 @@ func newCity(b *testing.B, n int, settings string) *bench {
 func agentName(i int) string { return fmt.Sprintf("agent-%04d", i) }
 
 // line is an agent's command: it says that it lives, and sleeps.
-func (c *bench) line(name, extra string) string {
+func (c *town) line(name, extra string) string {
 	return fmt.Sprintf("%secho %s $$ >%s/births; exec sleep 1000000", extra, name, c.dir)
 }
 
 // write writes the city's file; changed names an agent whose command is another one than before.
-func (c *bench) write(n int, settings, changed string) {
-	c.b.Helper()
+func (c *town) write(n int, settings, changed string) {
+	c.t.Helper()
 	var toml strings.Builder
 	fmt.Fprintf(&toml, "[workspace]\nname = \"bench\"\n[daemon]\nmax_restarts = 0\nshutdown_timeout = \"100ms\"\n%s\n", settings)
 	for i := range n {
@@ -103,11 +104,11 @@ func (c *bench) write(n int, settings, changed string) {
 		fmt.Fprintf(&toml, "[[agents]]\nname = %q\nstart_command = %q\n", name, c.line(name, extra))
 	}
 	if err := os.WriteFile(filepath.Join(c.dir, "city.toml"), []byte(toml.String()), 0o644); err != nil {
-		c.b.Fatal(err)
+		c.t.Fatal(err)
 	}
 }
 
-func (c *bench) listen() {
+func (c *town) listen() {
 	for lines := bufio.NewScanner(c.fifo); lines.Scan(); {
 		now := time.Now()
 		name, pid, _ := strings.Cut(lines.Text(), " ")
@@ -119,8 +120,8 @@ func (c *bench) listen() {
 }
 
 // born waits for n births and returns the last.
-func (c *bench) born(n int) birth {
-	c.b.Helper()
+func (c *town) born(n int) birth {
+	c.t.Helper()
 	deadline := time.After(patience)
 	var last birth
 	for range n {
@@ -128,35 +129,17 @@ func (c *bench) born(n int) birth {
 		case last = <-c.births:
 			c.pids[last.agent] = last.pid
 		case <-deadline:
-			c.b.Fatal("not all agents were born")
+			c.t.Fatal("not all agents were born")
 		}
 	}
 	return last
 }
 
-// run starts the controller. Cleanup stops the city.
-func (c *bench) run() {
-	c.b.Helper()
-	c.ctl = exec.Command(c.bin, "--headless", "--city", c.dir)
-	var log bytes.Buffer
-	c.ctl.Stderr = &log
-	if err := c.ctl.Start(); err != nil {
-		c.b.Fatal(err)
-	}
-	c.b.Cleanup(func() {
-		if c.ctl.Process.Signal(syscall.SIGTERM) == nil {
-			if err := c.ctl.Wait(); err != nil {
-				c.b.Logf("the controller ended with %v:\n%s", err, log.String())
-			}
-		}
-	})
-}
-
 // running are the processes of the program under measurement: the controller and every holder.
-func (c *bench) running() []int {
+func (c *town) running() []int {
 	exes, err := filepath.Glob("/proc/[0-9]*/exe")
 	if err != nil {
-		c.b.Fatal(err)
+		c.t.Fatal(err)
 	}
 	var pids []int
 	for _, exe := range exes {
@@ -207,22 +190,22 @@ func pss(pid int) int64 {
 }
 
 // forks is how many processes and threads the machine has made so far.
-func forks(b *testing.B) int64 {
-	b.Helper()
+func forks(t testing.TB) int64 {
+	t.Helper()
 	data, err := os.ReadFile("/proc/stat")
 	if err != nil {
-		b.Fatal(err)
+		t.Fatal(err)
 	}
 	for line := range strings.Lines(string(data)) {
 		if rest, ok := strings.CutPrefix(line, "processes "); ok {
 			n, err := strconv.ParseInt(strings.TrimSpace(rest), 10, 64)
 			if err != nil {
-				b.Fatal(err)
+				t.Fatal(err)
 			}
 			return n
 		}
 	}
-	b.Fatal("no count of processes")
+	t.Fatal("no count of processes")
 	return 0
 }
 

@@ -1,0 +1,140 @@
+package whole
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/creack/pty"
+)
+
+// TestRealPrograms runs programs that people use: they are looked at, typed into, attached to and left, and live on.
+func TestRealPrograms(t *testing.T) {
+	for _, p := range []string{"bash", "bc", "vi"} {
+		if _, err := exec.LookPath(p); err != nil {
+			t.Skipf("%s is not installed", p)
+		}
+	}
+	c := newTown(t, 0, "")
+	c.lines(map[string]string{
+		"bash": "exec bash --norc -i",
+		"bc":   "exec bc -qi",
+		"vi":   "exec vi -u NONE notes.txt",
+	})
+	c.run()
+	c.until("all run", func() bool { return c.count("running") == 3 })
+	before := c.agents()
+
+	c.gcity(0, "agent", "nudge", "bash", "echo the answer is $((6*7))")
+	c.sees("bash", "the answer is 42")
+	c.gcity(0, "agent", "nudge", "bc", "2^64")
+	c.sees("bc", "18446744073709551616")
+	c.sees("vi", "notes.txt")
+	c.gcity(0, "agent", "send-keys", "vi", "i", "from outside", "Escape")
+	c.sees("vi", "from outside")
+	c.gcity(0, "agent", "send-keys", "vi", ":w", "Enter")
+	c.until("vi has written its file", func() bool {
+		text, err := os.ReadFile(c.dir + "/notes.txt")
+		return err == nil && string(text) == "from outside\n"
+	})
+
+	v := c.attach("bash")
+	v.types("echo typed $((1000+337))\r")
+	v.until("typed 1337")
+	v.types("\x11") // ctrl+q
+	v.ends(0)
+
+	v = c.attach("vi")
+	v.until("from outside")
+	v.types("\x11")
+	v.ends(0)
+
+	for i, a := range c.agents() {
+		if a.PID != before[i].PID || a.State != "running" {
+			t.Errorf("%s was pid %d and is pid %d, %s", a.Name, before[i].PID, a.PID, a.State)
+		}
+	}
+}
+
+// sees waits until an agent's screen shows a text.
+func (c *town) sees(agent, text string) {
+	c.t.Helper()
+	var screen string
+	defer func() {
+		if c.t.Failed() {
+			c.t.Logf("the screen of %s:\n%s", agent, screen)
+		}
+	}()
+	c.until(agent+" shows "+text, func() bool {
+		screen = c.gcity(0, "agent", "peek", agent)
+		return strings.Contains(screen, text)
+	})
+}
+
+// viewer is a person at a terminal who has attached.
+type viewer struct {
+	c    *town
+	cmd  *exec.Cmd
+	tty  *os.File
+	mu   sync.Mutex
+	seen bytes.Buffer
+	done chan struct{}
+}
+
+func (c *town) attach(agent string) *viewer {
+	c.t.Helper()
+	v := &viewer{c: c, cmd: exec.Command(c.bin, "agent", "attach", agent, "--city", c.dir), done: make(chan struct{})}
+	v.cmd.Env = append(os.Environ(), "TERM=xterm-256color")
+	var err error
+	if v.tty, err = pty.StartWithSize(v.cmd, &pty.Winsize{Rows: 30, Cols: 100}); err != nil {
+		c.t.Fatal(err)
+	}
+	c.t.Cleanup(func() { v.cmd.Process.Signal(syscall.SIGKILL); v.tty.Close() })
+	go func() {
+		defer close(v.done)
+		buf := make([]byte, 4096)
+		for {
+			n, err := v.tty.Read(buf)
+			v.mu.Lock()
+			v.seen.Write(buf[:n])
+			v.mu.Unlock()
+			if err != nil {
+				return
+			}
+		}
+	}()
+	return v
+}
+
+func (v *viewer) types(text string) {
+	if _, err := v.tty.WriteString(text); err != nil {
+		v.c.t.Fatal(err)
+	}
+}
+
+func (v *viewer) until(text string) {
+	v.c.t.Helper()
+	v.c.until("the attached terminal shows "+text, func() bool {
+		v.mu.Lock()
+		defer v.mu.Unlock()
+		return strings.Contains(v.seen.String(), text)
+	})
+}
+
+func (v *viewer) ends(code int) {
+	v.c.t.Helper()
+	select {
+	case <-v.done:
+	case <-time.After(patience):
+		v.c.t.Fatal("the viewer does not leave")
+	}
+	v.cmd.Wait()
+	if got := v.cmd.ProcessState.ExitCode(); got != code {
+		v.c.t.Errorf("the viewer left with exit %d:\n%s", got, v.seen.String())
+	}
+}

@@ -1,0 +1,352 @@
+package whole
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+var (
+	kills = flag.Int("kills", 200, "how often the kill loop kills the controller")
+	seed  = flag.Uint64("seed", 0, "of the random moments; 0 = by the clock")
+)
+
+// TestKillLoop kills the controller at random moments, the first wave of starts included: afterwards every agent was
+// born exactly once and its first process is the one that lives (C1, L11); a stop leaves nothing (L10).
+func TestKillLoop(t *testing.T) {
+	const n = 20
+	if *seed == 0 {
+		*seed = uint64(time.Now().UnixNano())
+	}
+	t.Logf("go test ./internal/whole -run KillLoop -kills %d -seed %d", *kills, *seed)
+	rnd := rand.New(rand.NewPCG(*seed, 0))
+	c := newTown(t, n, `patrol_interval = "1s"`)
+	for range *kills {
+		ctl := c.begin()
+		time.Sleep(time.Duration(rnd.IntN(120)) * time.Millisecond) // the moment, not a wait for something
+		if err := ctl.Process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		ctl.Wait()
+	}
+	c.run()
+	c.until("every agent runs", func() bool { return c.count("running") == n })
+	c.until("the last births are told of", func() bool { return len(c.births) >= n })
+	first := map[string]int{}
+	for len(c.births) > 0 {
+		b := <-c.births
+		if first[b.agent] != 0 {
+			t.Errorf("%s was born twice: pid %d, then %d", b.agent, first[b.agent], b.pid)
+		}
+		first[b.agent] = b.pid
+	}
+	for _, a := range c.agents() {
+		if a.PID != first[a.Name] {
+			t.Errorf("%s is pid %d now, and was born as %d", a.Name, a.PID, first[a.Name])
+		}
+	}
+	c.gcity(0, "stop")
+	c.nothingLeft()
+}
+
+// TestHoldersDie kills the holders of agents that ignore hangups: only they restart, at once, and not as a crash of
+// their own (P5, P6).
+func TestHoldersDie(t *testing.T) {
+	c := newTown(t, 3, "")
+	c.lines(map[string]string{
+		"deaf":  `trap "" HUP INT TERM; ` + c.line("deaf", "") + ` & wait`,
+		"plain": c.line("plain", ""),
+	})
+	c.run()
+	c.born(2)
+	before := maps.Clone(c.pids)
+	for range 5 {
+		old := c.pids["deaf"]
+		if err := syscall.Kill(c.holder("deaf"), syscall.SIGKILL); err != nil {
+			t.Fatal(err)
+		}
+		c.born(1)
+		if c.pids["deaf"] == old {
+			t.Fatal("not restarted")
+		}
+		c.until("the old process is gone", func() bool { return !lives(old) })
+	}
+	if c.pids["plain"] != before["plain"] {
+		t.Error("the other one was restarted too")
+	}
+	for _, a := range c.agents() {
+		if a.Crashes != 0 {
+			t.Errorf("%s is said to have crashed %d times", a.Name, a.Crashes)
+		}
+	}
+	c.gcity(0, "stop")
+	c.nothingLeft()
+}
+
+// TestNothingIsLeft stops agents that do not want to go (P3, P4).
+func TestNothingIsLeft(t *testing.T) {
+	c := newTown(t, 0, "")
+	c.lines(map[string]string{
+		"setsid":    `trap "" INT TERM; setsid sleep 999 & echo setsid $$ >births; while :; do sleep 1; done`,
+		"fork":      `(trap "" HUP INT TERM; (sleep 999 & sleep 999 &) & ); echo fork $$ >births; exec sleep 999`,
+		"nohup":     `nohup sh -c 'trap "" INT TERM HUP; while :; do sleep 0.1; done' >/dev/null 2>&1 & echo nohup $$ >births; exec sleep 999`,
+		"respawner": `trap "" INT TERM HUP; (while :; do setsid sh -c 'sleep 0.05'; done) & echo respawner $$ >births; wait`,
+		"stopped":   `echo stopped $$ >births; kill -STOP $$; sleep 999`,
+		"noenv":     `env -i PATH="$PATH" setsid sh -c 'trap "" HUP INT TERM; sleep 999 & wait' & echo noenv $$ >births; exec sleep 999`,
+	})
+	c.run()
+	c.born(6)
+	tree := c.descendants()
+	if len(tree) < 10 {
+		t.Fatalf("only %d processes to begin with", len(tree))
+	}
+	c.gcity(0, "stop")
+	for _, pid := range tree {
+		if lives(pid) {
+			t.Errorf("process %d lives: %s", pid, cmdline(pid))
+		}
+	}
+	c.nothingLeft()
+}
+
+// TestAnotherShell starts the next controller with another PATH and environment: nobody is restarted.
+func TestAnotherShell(t *testing.T) {
+	c := newTown(t, 3, `patrol_interval = "1s"`)
+	first := c.run()
+	c.born(3)
+	c.until("the socket answers", func() bool { return c.count("running") == 3 })
+	if err := first.Process.Signal(syscall.SIGUSR1); err != nil {
+		t.Fatal(err)
+	}
+	if err := first.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	c.env = append(os.Environ(), "PATH=/usr/bin:/bin:/opt/elsewhere", "EDITOR=ed", "API_KEY=other", "TERM=dumb")
+	c.run()
+	c.until("every agent is adopted", func() bool { return c.count("running") == 3 })
+	c.advance(3) // patrols
+	if len(c.births) > 0 {
+		t.Errorf("%d agents were restarted", len(c.births))
+	}
+	for _, a := range c.agents() {
+		if a.PID != c.pids[a.Name] {
+			t.Errorf("%s was pid %d and is %d", a.Name, c.pids[a.Name], a.PID)
+		}
+	}
+}
+
+// TestPlainShellIsLeftAlone: an agent that its configuration gives no arguments and no first line gets none.
+func TestPlainShellIsLeftAlone(t *testing.T) {
+	c := newTown(t, 0, `patrol_interval = "1s"`)
+	c.lines(map[string]string{"sh": `echo sh $$ >births; echo "arguments: $#" >seen; exec cat >>seen`})
+	c.run()
+	c.born(1)
+	c.until("the agent runs", func() bool { return c.count("running") == 1 })
+	c.advance(2)
+	seen, err := os.ReadFile(filepath.Join(c.dir, "seen"))
+	if err != nil || string(seen) != "arguments: 0\n" {
+		t.Errorf("the agent saw %q, %v", seen, err)
+	}
+}
+
+// run starts the controller. Cleanup stops the city.
+func (c *town) run() *exec.Cmd {
+	c.t.Helper()
+	ctl := c.begin()
+	c.ctl = ctl
+	c.t.Cleanup(func() {
+		if ctl.Process.Signal(syscall.SIGTERM) == nil {
+			if err := ctl.Wait(); err != nil {
+				c.t.Errorf("the controller ended with %v:\n%s", err, ctl.Stderr)
+			}
+		}
+	})
+	return ctl
+}
+
+// begin starts a controller that the caller ends.
+func (c *town) begin() *exec.Cmd {
+	c.t.Helper()
+	ctl := exec.Command(c.bin, "--headless", "--city", c.dir)
+	ctl.Env = c.env
+	ctl.Stderr = &bytes.Buffer{}
+	if err := ctl.Start(); err != nil {
+		c.t.Fatal(err)
+	}
+	return ctl
+}
+
+// gcity runs a command to its end and returns what it printed.
+func (c *town) gcity(code int, args ...string) string {
+	c.t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, c.bin, append(args, "--city", c.dir)...)
+	out, err := cmd.CombinedOutput()
+	if cmd.ProcessState == nil || cmd.ProcessState.ExitCode() != code {
+		c.t.Fatalf("gcity %s: %v\n%s", strings.Join(args, " "), err, out)
+	}
+	return string(out)
+}
+
+// agent is what the command line tells of one.
+type agentView struct {
+	Name    string
+	State   string
+	PID     int
+	Crashes int
+}
+
+// agents asks a running city; none while none answers.
+func (c *town) agents() []agentView {
+	out, err := exec.Command(c.bin, "agent", "list", "--json", "--city", c.dir).Output()
+	if err != nil {
+		return nil
+	}
+	var list struct{ Items []agentView }
+	if err := json.Unmarshal(out, &list); err != nil {
+		c.t.Fatalf("agent list --json: %v\n%s", err, out)
+	}
+	return list.Items
+}
+
+func (c *town) count(state string) int {
+	n := 0
+	for _, a := range c.agents() {
+		if a.State == state {
+			n++
+		}
+	}
+	return n
+}
+
+// until waits for something that can only be asked for.
+func (c *town) until(what string, true func() bool) {
+	c.t.Helper()
+	for deadline := time.Now().Add(patience); !true(); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			c.t.Fatalf("not within %s: %s\n%s", patience, what, c.ctl.Stderr)
+		}
+	}
+}
+
+// advance lets patrols of a second pass.
+func (c *town) advance(patrols int) { time.Sleep(time.Duration(patrols) * time.Second) }
+
+// lines declares agents by name and shell line; they run in the city's folder.
+func (c *town) lines(agents map[string]string) {
+	c.t.Helper()
+	var toml strings.Builder
+	toml.WriteString("[workspace]\nname = \"town\"\n[daemon]\nshutdown_timeout = \"300ms\"\nmax_restarts = 0\n")
+	for _, name := range slices.Sorted(maps.Keys(agents)) {
+		fmt.Fprintf(&toml, "[[agents]]\nname = %q\nstart_command = %q\n", name, agents[name])
+	}
+	if err := os.WriteFile(filepath.Join(c.dir, "city.toml"), []byte(toml.String()), 0o644); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+// marked are the processes that carry this city's marker.
+func (c *town) marked() []int {
+	return processes(func(pid int) bool {
+		env, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
+		return err == nil && bytes.Contains(env, []byte("GC_CITY_PATH="+c.dir))
+	})
+}
+
+// descendants are all processes below the city's holders.
+func (c *town) descendants() []int {
+	parents := map[int]int{}
+	for _, pid := range processes(func(int) bool { return true }) {
+		parents[pid] = stat(pid, 1)
+	}
+	roots := map[int]bool{}
+	for _, pid := range c.running() {
+		if pid != c.ctl.Process.Pid {
+			roots[pid] = true
+		}
+	}
+	return processes(func(pid int) bool {
+		for p := parents[pid]; p > 1; p = parents[p] {
+			if roots[p] {
+				return true
+			}
+		}
+		return false
+	})
+}
+
+// holder is the process above an agent's.
+func (c *town) holder(agent string) int {
+	for pid := c.pids[agent]; pid > 1; pid = stat(pid, 1) {
+		if slices.Contains(c.running(), pid) {
+			return pid
+		}
+	}
+	c.t.Fatalf("%s has no holder", agent)
+	return 0
+}
+
+// nothingLeft waits until no process of the city is left: the kernel takes a moment to bury them.
+func (c *town) nothingLeft() {
+	c.t.Helper()
+	deadline := time.Now().Add(5 * time.Second)
+	left := append(c.marked(), c.running()...)
+	for len(left) > 0 && time.Now().Before(deadline) {
+		time.Sleep(20 * time.Millisecond)
+		left = append(c.marked(), c.running()...)
+	}
+	for _, pid := range left {
+		c.t.Errorf("process %d is left: %s", pid, cmdline(pid))
+	}
+}
+
+func processes(match func(pid int) bool) []int {
+	entries, err := os.ReadDir("/proc")
+	if err != nil {
+		return nil
+	}
+	var pids []int
+	for _, e := range entries {
+		if pid, err := strconv.Atoi(e.Name()); err == nil && match(pid) {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+// stat is a field of /proc/pid/stat after the name: 0 the state, 1 the parent.
+func stat(pid, field int) int {
+	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return 0
+	}
+	n, _ := strconv.Atoi(strings.Fields(string(data[bytes.LastIndexByte(data, ')')+1:]))[field])
+	return n
+}
+
+func lives(pid int) bool {
+	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	return err == nil && !bytes.Contains(data, []byte(") Z "))
+}
+
+func cmdline(pid int) string {
+	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+	if err != nil {
+		return err.Error()
+	}
+	return strings.ReplaceAll(string(data), "\x00", " ")
+}
