@@ -1,0 +1,359 @@
+package pty
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"gcity/internal/disk"
+	"gcity/session"
+	"gcity/session/pty/internal/proc"
+	"gcity/session/pty/internal/wire"
+)
+
+const (
+	adoptAtOnce  = 16
+	helloTimeout = 2 * time.Second
+	sweepTimeout = 2 * time.Second
+)
+
+func newLink(conn *net.UnixConn, pid int, child bool) *link {
+	return &link{conn: conn, holder: pid, child: child, replies: make(chan wire.Message, 1), gone: make(chan struct{})}
+}
+
+// scan looks for sessions that are not known yet, if the folder changed since the last look.
+func (p *Provider) scan(ctx context.Context) error {
+	info, err := os.Stat(p.dir)
+	if errors.Is(err, os.ErrNotExist) { // deleted under us: what we know, we know from connections
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("cannot look at the sessions: %w", err)
+	}
+	p.mu.Lock()
+	same := p.scanned.Equal(info.ModTime())
+	p.mu.Unlock()
+	if same {
+		return nil
+	}
+	folders, err := os.ReadDir(p.dir)
+	if err != nil {
+		return fmt.Errorf("cannot read the folder of the sessions: %w", err)
+	}
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(adoptAtOnce)
+	for _, f := range folders {
+		if f.IsDir() && p.find(f.Name()) == nil {
+			g.Go(func() error { return p.adopt(ctx, f.Name()) })
+		}
+	}
+	if err := g.Wait(); err != nil {
+		return err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.scanned = info.ModTime()
+	return nil
+}
+
+// adopt makes a session known that an earlier controller started.
+func (p *Provider) adopt(ctx context.Context, name string) error {
+	e, release, err := p.turn(ctx, name)
+	if err != nil {
+		return err
+	}
+	defer release()
+	e.mu.Lock()
+	known := e.known || e.link != nil
+	e.mu.Unlock()
+	if known || p.reconnect(ctx, e) == nil {
+		return nil
+	}
+	rec, err := p.record(name)
+	switch {
+	case errors.Is(err, os.ErrNotExist): // a start that never came so far
+		p.removeFolder(name)
+		return nil
+	case err != nil: // set aside: it is not ours to judge
+		p.log.Error("cannot read a session's record", "session", name, "err", err)
+		return nil
+	case rec.City != p.city:
+		p.log.Warn("a session of another city is left alone", "session", name, "city", rec.City)
+		return nil
+	}
+	p.bury(e, rec)
+	return nil
+}
+
+// reconnect connects to the holder of a name, if one answers. Under the name's turn.
+func (p *Provider) reconnect(ctx context.Context, e *entry) error {
+	conn, err := dial(p.dir+"/"+e.name, wire.SocketFile)
+	if err != nil {
+		return err
+	}
+	pid, err := peer(conn)
+	if err != nil {
+		conn.Close()
+		return err
+	}
+	state, err := hello(ctx, conn)
+	if err == nil {
+		err = p.recognise(e.name, pid, state)
+	}
+	if err != nil {
+		conn.Close()
+		return err
+	}
+	st, statErr := proc.ReadStat(pid)
+	l := newLink(conn, pid, statErr == nil && st.PPID == os.Getpid())
+	e.mu.Lock()
+	e.link = l
+	e.mu.Unlock()
+	p.connect(e, state, false)
+	p.async(func() { p.read(e, l) })
+	return nil
+}
+
+// hello asks a holder who it is.
+func hello(ctx context.Context, conn *net.UnixConn) (s wire.State, err error) {
+	deadline := time.Now().Add(helloTimeout)
+	if d, ok := ctx.Deadline(); ok && d.Before(deadline) {
+		deadline = d
+	}
+	conn.SetDeadline(deadline)
+	if err := wire.WriteJSON(conn, wire.Ask, wire.Request{Op: wire.OpHold}); err != nil {
+		return s, err
+	}
+	m, err := wire.NewReader(conn).Next()
+	if err != nil {
+		return s, err
+	}
+	if m.Kind != wire.Done {
+		return s, errGone
+	}
+	conn.SetDeadline(time.Time{})
+	return s, json.Unmarshal(m.Data, &s)
+}
+
+// recognise makes sure that a holder is who its record says, and one of this city.
+func (p *Provider) recognise(name string, pid int, s wire.State) error {
+	r := s.Record
+	switch {
+	case r.City != p.city:
+		return fmt.Errorf("session %q belongs to the city %s", name, r.City)
+	case r.Name != name:
+		return fmt.Errorf("the holder in the folder of %q holds %q", name, r.Name)
+	case r.Boot != p.boot || r.Holder != pid || !proc.Lives(pid, r.HolderStart):
+		return fmt.Errorf("the socket of %q is served by a stranger, pid %d", name, pid)
+	}
+	return nil
+}
+
+func (p *Provider) record(name string) (r wire.Record, err error) {
+	data, err := os.ReadFile(p.path(name, wire.RecordFile))
+	if err != nil {
+		return r, err
+	}
+	return r, json.Unmarshal(data, &r)
+}
+
+// lost is called when a held connection ended.
+func (p *Provider) lost(e *entry, l *link) {
+	release, err := e.take(p.ctx)
+	if err != nil {
+		return
+	}
+	defer release()
+	defer p.forget(e)
+	e.mu.Lock()
+	if e.link != l {
+		e.mu.Unlock()
+		return
+	}
+	e.link = nil
+	rec, known, over := e.rec, e.known, e.exit != nil
+	if over && e.acked {
+		e.known = false // it left, as agreed
+	}
+	e.mu.Unlock()
+	if p.ctx.Err() != nil || !known {
+		return
+	}
+	if p.reconnect(p.ctx, e) == nil || over {
+		return
+	}
+	p.bury(e, rec)
+}
+
+// bury finds out how a session ended whose holder does not answer, ends what is left of it, and tells. Under the name's
+// turn.
+func (p *Provider) bury(e *entry, rec wire.Record) {
+	if rec.Boot == p.boot && proc.Lives(rec.Holder, rec.HolderStart) {
+		p.unreachable(e, rec)
+		return
+	}
+	x := p.exitRecord(rec)
+	if x == nil {
+		if rec.Boot == p.boot {
+			p.sweepSession(rec)
+		}
+		now := time.Now()
+		x = &session.Exit{Name: rec.Name, Agent: rec.Agent, ID: rec.ID, Code: -1, Lost: true, At: now}
+		if rec.Boot == p.boot {
+			x.Uptime = now.Sub(p.clock.Time(rec.Born))
+		}
+		if data, err := json.Marshal(x); err == nil {
+			if err := disk.Replace(p.path(rec.Name, wire.ExitFile), data, 0o600); err != nil {
+				p.log.Warn("cannot record that a session was lost", "session", rec.Name, "err", err)
+			}
+		}
+	}
+	e.mu.Lock()
+	news := e.known && e.exit == nil
+	e.known, e.rec, e.pid, e.exit, e.acked = true, rec, 0, x, false
+	if e.activity != nil {
+		e.activity.Close()
+		e.activity = nil
+	}
+	e.mu.Unlock()
+	if news { // what a new provider finds, its first List reports
+		p.tell(*x)
+	}
+}
+
+// exitRecord is the exit that the holder wrote before it ended; nil if it wrote none for this life.
+func (p *Provider) exitRecord(rec wire.Record) *session.Exit {
+	data, err := os.ReadFile(p.path(rec.Name, wire.ExitFile))
+	if err != nil {
+		return nil
+	}
+	var x session.Exit
+	if json.Unmarshal(data, &x) != nil || x.ID != rec.ID {
+		return nil
+	}
+	return &x
+}
+
+// unreachable notes a session whose holder lives and does not answer: it is alive, and List tries again to reach it.
+func (p *Provider) unreachable(e *entry, rec wire.Record) {
+	p.log.Error("a session's holder lives and does not answer", "session", rec.Name, "pid", rec.Holder)
+	activity, err := os.Open(p.path(rec.Name, wire.ActivityFile))
+	if err != nil {
+		p.log.Warn("cannot read a session's activity", "session", rec.Name, "err", err)
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.known, e.rec, e.exit, e.acked, e.activity = true, rec, nil, false, activity
+}
+
+// sweepSession ends what is left of a session whose holder is dead: what carries its id in the environment, and what has
+// its lock open.
+func (p *Provider) sweepSession(rec wire.Record) (left []int) {
+	dev, ino, err := proc.Inode(p.path(rec.Name, wire.LockFile))
+	locked := err == nil
+	killed, left, err := proc.Sweep(func(pid int) bool {
+		return proc.HasEnv(proc.Environ(pid), "GC_SESSION_ID="+rec.ID, false) || locked && proc.HoldsFile(pid, dev, ino)
+	}, time.Now().Add(sweepTimeout))
+	if killed > 0 || err != nil || len(left) > 0 {
+		p.log.Warn("swept what a lost session left behind", "session", rec.Name, "killed", killed, "left", left, "err", err)
+	}
+	return left
+}
+
+// clearWay makes room for a start that found the lock held: by a holder that nobody knew of, or by the leftovers of a
+// dead one. Under the name's turn.
+func (p *Provider) clearWay(ctx context.Context, e *entry) error {
+	if p.reconnect(ctx, e) == nil {
+		if e.alive() {
+			return fail("start", e.name, session.ErrExists, "it runs already")
+		}
+		return nil
+	}
+	rec, err := p.record(e.name)
+	if err != nil {
+		return fail("start", e.name, err, "its lock is held and nobody knows by whom: %v", err)
+	}
+	if rec.Boot == p.boot && proc.Lives(rec.Holder, rec.HolderStart) {
+		return fail("start", e.name, session.ErrExists, "its holder, pid %d, lives and does not answer: end it with kill -9 %d", rec.Holder, rec.Holder)
+	}
+	if left := p.sweepSession(rec); len(left) > 0 {
+		return fail("start", e.name, session.ErrExists, "processes of its last life cannot be ended: pids %v", left)
+	}
+	return nil
+}
+
+// rouse finds holders of this city whose socket is gone, because somebody deleted the folder of the sessions, and tells
+// them to make it anew.
+func (p *Provider) rouse(ctx context.Context) error {
+	pids, err := proc.All()
+	if err != nil {
+		return fmt.Errorf("cannot look for sessions: %w", err)
+	}
+	for _, pid := range pids {
+		dir, ok := p.holds(pid)
+		if !ok {
+			continue
+		}
+		if _, err := os.Stat(dir + "/" + wire.SocketFile); !errors.Is(err, os.ErrNotExist) {
+			continue
+		}
+		p.log.Warn("the folder of a living session is gone: its holder makes it anew", "folder", dir, "pid", pid)
+		if proc.Signal(pid, syscall.SIGHUP, func(pid int) bool { _, ok := p.holds(pid); return ok }) {
+			p.awaitSocket(ctx, dir)
+		}
+	}
+	return nil
+}
+
+// holds reports whether a process is a holder of this city, and of which folder.
+func (p *Provider) holds(pid int) (dir string, ok bool) {
+	args := proc.Args(pid)
+	if len(args) != 3 || args[1] != "hold" || !strings.HasPrefix(args[2], p.dir+"/") {
+		return "", false
+	}
+	return args[2], !strings.Contains(args[2][len(p.dir)+1:], "/")
+}
+
+// awaitSocket gives a holder a moment to listen again.
+func (p *Provider) awaitSocket(ctx context.Context, dir string) {
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	tick := time.NewTicker(2 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		if conn, err := dial(dir, wire.SocketFile); err == nil {
+			conn.Close()
+			return
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			p.log.Error("a holder was told to listen again and does not", "folder", dir)
+			return
+		}
+	}
+}
+
+// removeFolder removes what a session left on disk, unless somebody holds its lock.
+func (p *Provider) removeFolder(name string) {
+	fd, err := proc.Lock(p.path(name, wire.LockFile), time.Now().Add(50*time.Millisecond))
+	if err != nil {
+		p.log.Warn("cannot clear up a session's folder", "session", name, "err", err)
+		return
+	}
+	defer proc.Close(fd)
+	for _, file := range wire.Files() {
+		if err := os.Remove(p.path(name, file)); err != nil && !errors.Is(err, os.ErrNotExist) {
+			p.log.Warn("cannot clear up a session's folder", "session", name, "err", err)
+		}
+	}
+	os.Remove(p.dir + "/" + name) // fails if somebody put a file of his own there
+}

@@ -1,0 +1,161 @@
+package pty
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"iter"
+	"net"
+	"sync"
+
+	"gcity/session"
+	"gcity/session/pty/internal/wire"
+)
+
+// Attach implements session.Attacher. The terminal takes the viewer's size; the newest of several viewers wins. First
+// comes what is kept of the output, without what would make a terminal answer, then what the agent writes from now on.
+func (p *Provider) Attach(ctx context.Context, name string, cols, rows int) (session.Terminal, error) {
+	conn, err := p.dialSession(ctx, "attach to", name)
+	if err != nil {
+		return nil, err
+	}
+	if err := wire.WriteJSON(conn, wire.Ask, wire.Request{Op: wire.OpAttach, Cols: cols, Rows: rows}); err != nil {
+		conn.Close()
+		return nil, p.broken(ctx, "attach to", name, err)
+	}
+	t := &terminal{conn: conn, r: wire.NewReader(conn)}
+	m, err := t.r.Next()
+	switch {
+	case err != nil:
+		err = p.broken(ctx, "attach to", name, err)
+	case m.Kind == wire.Failed:
+		err = refusal("attach to", name, m.Data)
+	case m.Kind != wire.Reset:
+		err = fmt.Errorf("cannot attach to %q: its holder answers what nobody understands", name)
+	}
+	if err != nil {
+		conn.Close()
+		return nil, err
+	}
+	t.replaying = true
+	return t, nil
+}
+
+// terminal is an attached terminal. One goroutine reads; any may write, resize and close.
+type terminal struct {
+	conn      *net.UnixConn
+	r         *wire.Reader
+	rest      []byte
+	replaying bool
+
+	mu sync.Mutex // of writes
+}
+
+// clearTerminal is sent when the viewer was too slow and the kept output follows again.
+const clearTerminal = "\x1b[!p\x1b[?1049l\x1b[2J\x1b[3J\x1b[H"
+
+func (t *terminal) Read(b []byte) (int, error) {
+	for len(t.rest) == 0 {
+		m, err := t.r.Next()
+		if err != nil {
+			return 0, io.EOF
+		}
+		switch m.Kind {
+		case wire.Output:
+			t.rest = m.Data
+			if t.replaying {
+				t.rest = withoutQueries(m.Data)
+			}
+		case wire.Live:
+			t.replaying = false
+		case wire.Reset:
+			t.rest, t.replaying = []byte(clearTerminal), true
+		}
+	}
+	n := copy(b, t.rest)
+	t.rest = t.rest[n:]
+	return n, nil
+}
+
+// maxInput is how much is typed in one message.
+const maxInput = 16 << 10
+
+func (t *terminal) Write(b []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	n := 0
+	for n < len(b) {
+		part := b[n:min(len(b), n+maxInput)]
+		if err := wire.Write(t.conn, wire.Input, part); err != nil {
+			return n, fmt.Errorf("the session has ended: %w", err)
+		}
+		n += len(part)
+	}
+	return n, nil
+}
+
+func (t *terminal) Resize(cols, rows int) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return wire.WriteJSON(t.conn, wire.Resize, wire.Screen{Cols: cols, Rows: rows})
+}
+
+func (t *terminal) Close() error { return t.conn.Close() }
+
+// Watch implements session.Watcher. A frame without data tells of a new size. The sequence ends with the session, with
+// ctx, or with an error.
+func (p *Provider) Watch(ctx context.Context, name string) iter.Seq2[session.Frame, error] {
+	return func(yield func(session.Frame, error) bool) {
+		conn, err := p.dialSession(ctx, "watch", name)
+		if err == nil {
+			defer conn.Close()
+			defer context.AfterFunc(ctx, func() { conn.Close() })()
+			err = p.watch(ctx, conn, name, yield)
+		}
+		if err != nil && ctx.Err() == nil {
+			yield(session.Frame{}, err)
+		}
+	}
+}
+
+// watch yields frames until the session is over or nobody wants more (nil).
+func (p *Provider) watch(ctx context.Context, conn *net.UnixConn, name string, yield func(session.Frame, error) bool) error {
+	if err := wire.WriteJSON(conn, wire.Ask, wire.Request{Op: wire.OpWatch}); err != nil {
+		return p.broken(ctx, "watch", name, err)
+	}
+	r := wire.NewReader(conn)
+	var size wire.Screen
+	reset := false
+	for {
+		m, err := r.Next()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return p.broken(ctx, "watch", name, err)
+		}
+		switch m.Kind {
+		case wire.Failed:
+			return refusal("watch", name, m.Data)
+		case wire.Reset, wire.Resized:
+			if err := json.Unmarshal(m.Data, &size); err != nil {
+				return p.broken(ctx, "watch", name, err)
+			}
+			reset = reset || m.Kind == wire.Reset
+			if reset { // its data comes with the next message
+				continue
+			}
+		case wire.Live:
+			continue
+		}
+		f := session.Frame{Reset: reset, Cols: size.Cols, Rows: size.Rows, Dropped: size.Dropped}
+		if m.Kind == wire.Output {
+			f.Data = append([]byte(nil), m.Data...)
+		}
+		reset = false
+		if !yield(f, nil) {
+			return nil
+		}
+	}
+}

@@ -1,0 +1,218 @@
+package pty
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"time"
+
+	"gcity/session"
+	"gcity/session/pty/internal/proc"
+	"gcity/session/pty/internal/wire"
+)
+
+// callTimeout is for calls whose context has no deadline; inputTimeout is how long a terminal may take to accept text.
+const (
+	callTimeout  = 15 * time.Second
+	stopTimeout  = time.Minute // beyond the grace
+	inputTimeout = 5 * time.Second
+)
+
+// call carries out one request over a connection of its own and returns the answer's payload.
+func (p *Provider) call(ctx context.Context, verb, name string, req wire.Request) ([]byte, error) {
+	conn, err := p.dialSession(ctx, verb, name)
+	if err != nil {
+		return nil, err
+	}
+	defer conn.Close()
+	stop := context.AfterFunc(ctx, func() { conn.SetDeadline(time.Unix(1, 0)) })
+	defer stop()
+	if err := wire.WriteJSON(conn, wire.Ask, req); err != nil {
+		return nil, p.broken(ctx, verb, name, err)
+	}
+	m, err := wire.NewReader(conn).Next()
+	if err != nil {
+		return nil, p.broken(ctx, verb, name, err)
+	}
+	if m.Kind == wire.Failed {
+		return nil, refusal(verb, name, m.Data)
+	}
+	return m.Data, nil
+}
+
+// dialSession connects to the holder of a known session.
+func (p *Provider) dialSession(ctx context.Context, verb, name string) (*net.UnixConn, error) {
+	e := p.find(name)
+	if e == nil {
+		return nil, missing(verb, name)
+	}
+	e.mu.Lock()
+	l, known := e.link, e.known
+	e.mu.Unlock()
+	if l == nil && (!known || !e.alive()) {
+		return nil, missing(verb, name)
+	}
+	conn, err := dial(p.dir+"/"+name, wire.SocketFile)
+	if err == nil {
+		return conn, nil
+	}
+	if l != nil && p.ctx.Err() == nil { // it lives, and its socket does not: somebody deleted the folder
+		if err := p.rouse(ctx); err != nil {
+			return nil, err
+		}
+		if conn, err = dial(p.dir+"/"+name, wire.SocketFile); err == nil {
+			return conn, nil
+		}
+	}
+	return nil, fail(verb, name, errGone, "its holder does not answer: %v", err)
+}
+
+// broken says why a call got no answer.
+func (p *Provider) broken(ctx context.Context, verb, name string, err error) error {
+	if ctx.Err() != nil {
+		return fmt.Errorf("cannot %s %q in time: %w", verb, name, context.Cause(ctx))
+	}
+	return fail(verb, name, errGone, "its holder is gone: %v", err)
+}
+
+// do is a call without a result worth having.
+func (p *Provider) do(ctx context.Context, verb, name string, req wire.Request) error {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	_, err := p.call(ctx, verb, name, req)
+	return err
+}
+
+// Interrupt implements session.Provider: the terminal's foreground processes get SIGINT, or the key itself if they
+// read keys.
+func (p *Provider) Interrupt(ctx context.Context, name string) error {
+	return p.do(ctx, "interrupt", name, wire.Request{Op: wire.OpInterrupt, Wait: inputTimeout})
+}
+
+// Stop implements session.Provider. The holder carries it out: once begun it goes on whatever becomes of the caller.
+func (p *Provider) Stop(ctx context.Context, name string, grace time.Duration) error {
+	ctx, cancel := context.WithTimeout(ctx, max(grace, 0)+stopTimeout)
+	defer cancel()
+	_, err := p.call(ctx, "stop", name, wire.Request{Op: wire.OpStop, Grace: max(grace, 0)})
+	if errors.Is(err, session.ErrNotFound) {
+		return nil
+	}
+	if !errors.Is(err, errGone) {
+		return err
+	}
+	// The holder was lost under us, or died meanwhile: then the tree has to be ended from here.
+	e := p.find(name)
+	if e == nil {
+		return nil
+	}
+	release, turnErr := e.take(ctx)
+	if turnErr != nil {
+		return turnErr
+	}
+	defer release()
+	e.mu.Lock()
+	rec, known := e.rec, e.known
+	e.mu.Unlock()
+	if !known {
+		return nil
+	}
+	if proc.Lives(rec.Holder, rec.HolderStart) && rec.Boot == p.boot {
+		return fail("stop", name, errOther, "its holder, pid %d, lives and does not answer: kill -9 %d ends both", rec.Holder, rec.Holder)
+	}
+	if left := p.sweepSession(rec); len(left) > 0 {
+		return fail("stop", name, errOther, "these processes cannot be ended: %v", left)
+	}
+	return nil
+}
+
+// Send implements session.Provider. A text goes in byte for byte, with a carriage return behind it. Line ends in it
+// stay line feeds: a program that reads lines takes each for a line of its own, one with bracketed paste on takes
+// them as part of the paste. ErrRefused: control characters (those are keys: see SendKeys); a line over 4,095
+// bytes for a program that reads lines; a terminal whose input is full.
+func (p *Provider) Send(ctx context.Context, name, text string) error {
+	return p.do(ctx, "send to", name, wire.Request{Op: wire.OpSend, Text: text, Wait: p.patience(ctx)})
+}
+
+// SendKeys implements session.Keyer, with tmux's names of keys.
+func (p *Provider) SendKeys(ctx context.Context, name string, keys ...string) error {
+	return p.do(ctx, "send keys to", name, wire.Request{Op: wire.OpKeys, Keys: keys, Wait: p.patience(ctx)})
+}
+
+// patience is how long a terminal may take to accept input: a little less than the caller waits for the answer.
+func (p *Provider) patience(ctx context.Context) time.Duration {
+	deadline, ok := ctx.Deadline()
+	if !ok {
+		return inputTimeout
+	}
+	left := time.Until(deadline)
+	return min(left-left/10, inputTimeout)
+}
+
+// Clear implements session.Clearer.
+func (p *Provider) Clear(ctx context.Context, name string) error {
+	return p.do(ctx, "clear", name, wire.Request{Op: wire.OpClear})
+}
+
+// SetMeta implements session.Marker. Values live in the holder, as long as the session.
+func (p *Provider) SetMeta(ctx context.Context, name, key, value string) error {
+	return p.do(ctx, "mark", name, wire.Request{Op: wire.OpSetMeta, Key: key, Value: value})
+}
+
+// Meta implements session.Marker.
+func (p *Provider) Meta(ctx context.Context, name, key string) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	data, err := p.call(ctx, "read a mark of", name, wire.Request{Op: wire.OpMeta, Key: key})
+	return string(data), err
+}
+
+// Capture implements session.Capturer: at most 256 KiB, the newest.
+func (p *Provider) Capture(ctx context.Context, name, id string) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	return p.call(ctx, "read the output of", name, wire.Request{Op: wire.OpCapture, ID: id})
+}
+
+// Acknowledge implements session.Acknowledger. After a stop the holder leaves with it and the folder is removed; after
+// an end that nobody asked for the holder waits for the next life.
+func (p *Provider) Acknowledge(ctx context.Context, name, id string) error {
+	e := p.find(name)
+	if e == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	release, err := e.take(ctx)
+	if err != nil {
+		return err
+	}
+	defer release()
+	e.mu.Lock()
+	l, current := e.link, e.known && e.rec.ID == id && e.exit != nil
+	if current {
+		e.acked = true
+	}
+	e.mu.Unlock()
+	if l != nil {
+		answer, err := p.call(ctx, "acknowledge the end of", name, wire.Request{Op: wire.OpAck, ID: id})
+		if err != nil && !errors.Is(err, errGone) || string(answer) != "leaves" {
+			return err
+		}
+		select { // so that the next start finds the way clear
+		case <-l.gone:
+		case <-ctx.Done():
+		}
+	}
+	e.mu.Lock()
+	l, dead := e.link, e.known && e.exit != nil && e.acked
+	e.mu.Unlock()
+	if current && dead && l == nil {
+		p.removeFolder(name)
+		e.mu.Lock()
+		e.known = false
+		e.mu.Unlock()
+	}
+	p.forget(e)
+	return nil
+}

@@ -1,0 +1,198 @@
+package pty
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"sync"
+
+	"gcity/session"
+	"gcity/session/pty/internal/proc"
+	"gcity/session/pty/internal/wire"
+)
+
+// entry is what the provider knows of one name.
+type entry struct {
+	name string
+	turn chan struct{} // holds a token: see Concurrency
+
+	mu       sync.Mutex
+	link     *link // nil: no holder is connected
+	known    bool  // rec is set
+	rec      wire.Record
+	pid      int
+	exit     *session.Exit // nil: alive, if known
+	acked    bool
+	activity *os.File
+}
+
+func newEntry(name string) *entry {
+	e := &entry{name: name, turn: make(chan struct{}, 1)}
+	e.turn <- struct{}{}
+	return e
+}
+
+// take waits for the name's turn.
+func (e *entry) take(ctx context.Context) (release func(), err error) {
+	select {
+	case <-e.turn:
+		return func() { e.turn <- struct{}{} }, nil
+	case <-ctx.Done():
+		return nil, fmt.Errorf("session %q is still busy with a start: %w", e.name, context.Cause(ctx))
+	}
+}
+
+// turn waits for a name's turn, which release gives back. The entry is made if need be.
+func (p *Provider) turn(ctx context.Context, name string) (e *entry, release func(), err error) {
+	for {
+		e := p.entry(name)
+		release, err := e.take(ctx)
+		if err != nil {
+			return nil, nil, err
+		}
+		if p.find(name) == e { // else it was forgotten while we waited
+			return e, func() { p.forget(e); release() }, nil
+		}
+		release()
+	}
+}
+
+// link is the held connection to a holder.
+type link struct {
+	conn    *net.UnixConn
+	holder  int  // pid
+	child   bool // of this process, to be reaped
+	replies chan wire.Message
+	gone    chan struct{} // closed when nothing more comes
+}
+
+// over reports whether nothing more comes.
+func (l *link) over() bool {
+	select {
+	case <-l.gone:
+		return true
+	default:
+		return false
+	}
+}
+
+// alive reports whether the session's agent runs, as far as is known.
+func (e *entry) alive() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.known && e.exit == nil
+}
+
+// set takes over what a holder says of itself. Under e.mu.
+func (e *entry) set(s wire.State) {
+	e.known, e.rec, e.pid, e.exit, e.acked = true, s.Record, s.PID, s.Exit, s.Acked
+}
+
+// hangUp closes the held connection, which ends its reader.
+func (e *entry) hangUp() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.link != nil {
+		e.link.conn.Close()
+	}
+	if e.activity != nil {
+		e.activity.Close()
+		e.activity = nil
+	}
+}
+
+// status is the session as List reports it; not ok if there is nothing to report.
+func (p *Provider) status(e *entry) (st session.Status, ok bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if !e.known || e.exit != nil && e.acked {
+		return st, false
+	}
+	st = session.Status{
+		Name: e.name, Agent: e.rec.Agent, City: e.rec.City, ID: e.rec.ID,
+		Alive: e.exit == nil, PID: e.pid, Exit: e.exit,
+		Fingerprint: e.rec.Fingerprint,
+	}
+	if e.rec.Boot == p.boot {
+		st.Started = p.clock.Time(e.rec.Born)
+	} else if e.exit != nil {
+		st.Started = e.exit.At.Add(-e.exit.Uptime)
+	}
+	p.addActivity(e, &st)
+	return st, true
+}
+
+// addActivity reads the activity record. Under e.mu.
+func (p *Provider) addActivity(e *entry, st *session.Status) {
+	if e.activity == nil {
+		return
+	}
+	var buf [wire.ActivitySize]byte
+	if _, err := e.activity.ReadAt(buf[:], 0); err != nil {
+		return
+	}
+	a, ok := wire.DecodeActivity(buf[:])
+	if !ok || a.Life != wire.LifeHash(e.rec.ID) {
+		return
+	}
+	st.Ready, st.Frozen, st.Attached = a.Ready && st.Alive, a.Frozen && st.Alive, int(a.Attached)
+	st.Activity = p.clock.Time(max(a.Output, a.Input, a.Typed))
+	st.TypedAt = p.clock.Time(a.Typed)
+}
+
+// connect takes over what a holder says of itself over its held connection. An end that is news is told.
+func (p *Provider) connect(e *entry, s wire.State, started bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	news := s.Exit != nil && (started || e.known && e.exit == nil && e.rec.ID == s.Record.ID)
+	e.set(s)
+	if news {
+		p.tell(*s.Exit)
+	}
+	if e.activity != nil {
+		return
+	}
+	f, err := os.Open(p.path(e.name, wire.ActivityFile))
+	if err != nil {
+		p.log.Warn("cannot read a session's activity", "session", e.name, "err", err)
+		return
+	}
+	e.activity = f
+}
+
+// read takes what a holder tells until it is gone. State changes only here, in the order in which it is told.
+func (p *Provider) read(e *entry, l *link) {
+	r := wire.NewReader(l.conn)
+	for {
+		m, err := r.Next()
+		if err != nil {
+			break
+		}
+		switch m.Kind {
+		case wire.Exited:
+			p.exited(e, l, m.Data)
+		case wire.Done, wire.Failed:
+			p.replied(e, l, m)
+		}
+	}
+	l.conn.Close()
+	close(l.gone)
+	if l.child && p.ctx.Err() == nil {
+		p.reapHolder(e.name, l.holder)
+	}
+	p.lost(e, l)
+}
+
+func (p *Provider) path(name, file string) string { return p.dir + "/" + name + "/" + file }
+
+// reapHolder takes the exit of a holder that is our child, so that it does not stay a zombie.
+func (p *Provider) reapHolder(name string, pid int) {
+	if !proc.WaitPid(pid, reapWait) {
+		p.log.Error("a session's holder hung up and does not end", "session", name, "pid", pid)
+		return
+	}
+	if err := proc.Reap(pid); err != nil {
+		p.log.Error("cannot reap a session's holder", "session", name, "pid", pid, "err", err)
+	}
+}

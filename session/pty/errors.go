@@ -1,0 +1,52 @@
+package pty
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"gcity/session"
+	"gcity/session/pty/internal/wire"
+)
+
+// failure is an error for a person that callers can also decide on.
+type failure struct {
+	text string
+	kind error // of package session
+}
+
+func (f *failure) Error() string { return f.text }
+func (f *failure) Unwrap() error { return f.kind }
+
+// fail says what cannot be done with a session, and why.
+func fail(verb, name string, kind error, format string, args ...any) error {
+	return &failure{fmt.Sprintf("cannot %s %q: ", verb, name) + fmt.Sprintf(format, args...), kind}
+}
+
+// refusal turns a holder's failure into an error.
+func refusal(verb, name string, data []byte) error {
+	var f wire.Failure
+	if err := json.Unmarshal(data, &f); err != nil {
+		return fmt.Errorf("cannot %s %q: its holder answers what nobody understands: %w", verb, name, err)
+	}
+	return fail(verb, name, kindOf(f.Cause), "%s", f.Message)
+}
+
+func kindOf(c wire.Cause) error {
+	switch c {
+	case wire.NotAlive:
+		return session.ErrNotFound
+	case wire.Exists:
+		return session.ErrExists
+	case wire.Refused:
+		return session.ErrRefused
+	case wire.Command:
+		return session.ErrCommand
+	case wire.Held:
+		return errHeld
+	}
+	return errOther
+}
+
+func missing(verb, name string) error {
+	return fail(verb, name, session.ErrNotFound, "no session of this name is alive")
+}

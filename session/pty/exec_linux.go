@@ -1,0 +1,77 @@
+package pty
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// execHolder starts a holder in a session of its own, so that no signal from our terminal reaches it, and returns the
+// connection that is its standard input.
+func execHolder(binary, dir string, errlog *os.File) (*net.UnixConn, int, error) {
+	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return nil, 0, fmt.Errorf("no socket for it: %w", err)
+	}
+	ours := os.NewFile(uintptr(fds[0]), "holder")
+	defer ours.Close()
+	defer unix.Close(fds[1])
+	conn, err := net.FileConn(ours)
+	if err != nil {
+		return nil, 0, err
+	}
+	null, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
+	if err != nil {
+		conn.Close()
+		return nil, 0, err
+	}
+	defer null.Close()
+	pid, err := syscall.ForkExec(binary, []string{binary, "hold", dir}, &syscall.ProcAttr{
+		Dir:   "/",
+		Env:   []string{"GOMAXPROCS=1"}, // its own: the agent gets nothing but its Spec.Env
+		Files: []uintptr{uintptr(fds[1]), null.Fd(), errlog.Fd()},
+		Sys:   &syscall.SysProcAttr{Setsid: true},
+	})
+	if err != nil {
+		conn.Close()
+		if errors.Is(err, unix.ENOENT) {
+			return nil, 0, fmt.Errorf("%s is gone: start the controller anew from where gcity is now: %w", binary, err)
+		}
+		return nil, 0, fmt.Errorf("cannot execute %s: %w", binary, err)
+	}
+	return conn.(*net.UnixConn), pid, nil
+}
+
+// dial connects to the socket in a folder, however long the folder's path is.
+func dial(dir, socket string) (*net.UnixConn, error) {
+	fd, err := unix.Open(dir, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, &os.PathError{Op: "open", Path: dir, Err: err}
+	}
+	defer unix.Close(fd)
+	return net.DialUnix("unix", nil, &net.UnixAddr{Net: "unix", Name: fmt.Sprintf("/proc/self/fd/%d/%s", fd, socket)})
+}
+
+// peer is the pid of the process at the other end, which must be of our own user.
+func peer(c *net.UnixConn) (int, error) {
+	raw, err := c.SyscallConn()
+	if err != nil {
+		return 0, err
+	}
+	var cred *unix.Ucred
+	var credErr error
+	err = raw.Control(func(fd uintptr) {
+		cred, credErr = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED)
+	})
+	if err = errors.Join(err, credErr); err != nil {
+		return 0, err
+	}
+	if int(cred.Uid) != os.Getuid() {
+		return 0, fmt.Errorf("its socket is served by pid %d of user %d", cred.Pid, cred.Uid)
+	}
+	return int(cred.Pid), nil
+}

@@ -1,0 +1,176 @@
+package holder
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"syscall"
+	"time"
+
+	"gcity/internal/disk"
+	"gcity/session"
+	"gcity/session/pty/internal/proc"
+	"gcity/session/pty/internal/wire"
+)
+
+// lockWait is how long a predecessor that is on its way out may still hold the lock.
+const lockWait = 500 * time.Millisecond
+
+// settle makes the session's folder ours: it enters it, locks it, listens in it and writes what is to be found there.
+// Called again it does so for a folder that was deleted and made anew. Main goroutine.
+func (h *holder) settle() error {
+	if err := os.MkdirAll(h.dir, 0o700); err != nil {
+		return fmt.Errorf("cannot make the session's folder: %w", err)
+	}
+	if err := os.Chdir(h.dir); err != nil {
+		return fmt.Errorf("cannot enter the session's folder: %w", err)
+	}
+	if err := h.takeLock(); err != nil {
+		return err
+	}
+	if err := os.Remove(wire.SocketFile); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("cannot remove a dead socket: %w", err)
+	}
+	ln, err := net.ListenUnix("unix", &net.UnixAddr{Name: wire.SocketFile, Net: "unix"})
+	if err != nil {
+		return fmt.Errorf("cannot listen in %s: %w", h.dir, err)
+	}
+	ln.SetUnlinkOnClose(false) // by a relative name, in whatever folder we are then
+	activity, err := os.OpenFile(wire.ActivityFile, os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW, 0o600)
+	if err != nil {
+		ln.Close()
+		return fmt.Errorf("cannot write in the session's folder: %w", err)
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.ln != nil {
+		h.ln.Close()
+		h.activity.Close()
+	}
+	h.ln, h.activity = ln, activity
+	if h.cur == nil {
+		return nil
+	}
+	h.writeActivity(h.cur)
+	err = h.writeJSON(wire.RecordFile, h.cur.rec)
+	if h.cur.exit != nil && !h.cur.acked {
+		err = errors.Join(err, h.writeJSON(wire.ExitFile, h.cur.exit))
+	}
+	return err
+}
+
+// lockNumber is where the lock's descriptor begins to be looked for: above what shells and programs use themselves, so
+// that no child closes it by taking the number.
+const lockNumber = 200
+
+// takeLock locks the folder. The descriptor is inherited by the agent and all it starts: as long as one of them lives,
+// the session is locked.
+func (h *holder) takeLock() error {
+	fd, err := proc.Lock(wire.LockFile, time.Now().Add(lockWait))
+	if errors.Is(err, proc.ErrLocked) {
+		return &wire.Failure{Cause: wire.Held, Message: "the session is locked by a process of an earlier start"}
+	}
+	if err != nil {
+		return err
+	}
+	high, err := proc.Raise(fd, lockNumber)
+	if err != nil {
+		return fmt.Errorf("cannot keep the session's lock: %w", err)
+	}
+	if h.lock > 0 {
+		proc.Close(h.lock)
+	}
+	h.lock = high
+	return nil
+}
+
+func (h *holder) writeJSON(name string, v any) error {
+	data, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	if err := disk.Replace(name, append(data, '\n'), 0o600); err != nil {
+		return fmt.Errorf("cannot write %s in %s: %w", name, h.dir, err)
+	}
+	return nil
+}
+
+// leave ends the holder. What it leaves in its folder is the exit, unless that is known already. Under h.mu.
+func (h *holder) leave() {
+	if h.leaving {
+		return
+	}
+	h.leaving = true
+	h.ln.Close()
+	if h.cur == nil || h.cur.acked {
+		h.removeFiles()
+	}
+	close(h.done)
+}
+
+// removeFiles removes the folder with what belongs there, and nothing else. If it was deleted and made anew by somebody
+// else meanwhile, its lock is not ours and it is left alone.
+func (h *holder) removeFiles() {
+	if !proc.SameFile(h.lock, wire.LockFile) {
+		return
+	}
+	for _, name := range wire.Files() {
+		if err := os.Remove(name); err != nil && !errors.Is(err, os.ErrNotExist) {
+			h.complain("cannot remove "+name, err)
+		}
+	}
+	os.Remove(h.dir) // fails if somebody put a file of his own there, which is his
+}
+
+// writeActivity rewrites the activity record. Under h.mu.
+func (h *holder) writeActivity(l *life) {
+	a := wire.Activity{
+		Alive:    l.exit == nil,
+		Ready:    l.meta[session.ReadyMark] == "1",
+		Frozen:   l.frozen,
+		PID:      int32(l.pid),
+		Attached: int32(l.attached),
+		Started:  l.rec.Born,
+		Output:   l.output,
+		Input:    l.input,
+		Typed:    l.typed,
+		Bytes:    l.out.end,
+		Life:     wire.LifeHash(l.rec.ID),
+	}
+	b := a.Encode()
+	if _, err := h.activity.WriteAt(b[:], 0); err != nil && !l.complained {
+		l.complained = true
+		h.complain("cannot write its activity", err)
+	}
+	l.written = time.Now()
+}
+
+// activityEvery is how often the activity record is rewritten at most, except when more than a time changes.
+const activityEvery = 100 * time.Millisecond
+
+// touch makes a new time of output or input known before long. Under h.mu.
+func (h *holder) touch(l *life, now time.Time) {
+	if l.flushing {
+		return
+	}
+	wait := activityEvery - now.Sub(l.written)
+	if wait <= 0 {
+		h.writeActivity(l)
+		return
+	}
+	l.flushing = true
+	if l.flush == nil {
+		l.flush = time.AfterFunc(wait, func() {
+			h.mu.Lock()
+			defer h.mu.Unlock()
+			l.flushing = false
+			if h.cur == l {
+				h.writeActivity(l)
+			}
+		})
+		return
+	}
+	l.flush.Reset(wait)
+}

@@ -1,0 +1,260 @@
+// Package holder is the process that holds one session: it owns the agent's terminal, drains it, answers on a socket,
+// reaps and ends the agent's whole process tree, and outlives the controllers.
+//
+// # Concurrency
+//
+// The main goroutine is locked to the main thread, because the agent asks the kernel to be killed when the thread that
+// made it ends. It alone forks and waits, so nobody waits for another's child, and a process can be signalled by pid as
+// long as the main goroutine has not reaped it. Each connection has a goroutine, each life one that drains its terminal. Everything
+// in holder and life is under holder.mu unless it says otherwise; holder.cond is broadcast on every change of it that a
+// viewer may wait for.
+package holder
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"os/signal"
+	"runtime"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"gcity/session/pty/internal/proc"
+	"gcity/session/pty/internal/wire"
+)
+
+// A live heap of about 0.1 MB and a collection per 0.4 MB: a flood of output allocates nothing, and requests are few.
+const gcPercent = 10
+
+// idleLife is how long a holder waits for a next life while a controller is connected.
+const idleLife = 15 * time.Minute
+
+type holder struct {
+	dir   string // absolute; also the working folder, so that no path is too long for a socket
+	clock wire.Clock
+	boot  string
+	pid   int
+	born  uint64      // own start time, in ticks
+	tasks chan func() // run by the main goroutine
+	done  chan struct{}
+	wg    sync.WaitGroup
+	lock  int // descriptor
+
+	mu       sync.Mutex
+	cond     *sync.Cond
+	ln       *net.UnixListener
+	activity *os.File
+	cur      *life // the newest life; nil before the first start
+	prev     *life // kept for its output
+	held     map[*conn]struct{}
+	leaving  bool
+}
+
+// Main runs a holder until it has nothing to hold. args is the session's folder; standard input is the connection to
+// the controller, which says what to start.
+func Main(args []string) int {
+	runtime.LockOSThread()
+	runtime.GOMAXPROCS(1)
+	debug.SetGCPercent(gcPercent)
+	if len(args) != 1 {
+		fmt.Fprintln(os.Stderr, "gcity hold is started by gcity itself, once per agent")
+		return 2
+	}
+	first, err := inherited()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "gcity hold is started by gcity itself, once per agent:", err)
+		return 2
+	}
+	h, err := open(args[0])
+	if err != nil {
+		first.fail(err)
+		first.Close()
+		return 1
+	}
+	return h.run(first)
+}
+
+// inherited takes over the connection on standard input and leaves /dev/null there.
+func inherited() (*conn, error) {
+	c, err := net.FileConn(os.Stdin)
+	if err != nil {
+		return nil, err
+	}
+	uc, ok := c.(*net.UnixConn)
+	if !ok {
+		c.Close()
+		return nil, fmt.Errorf("standard input is not a unix socket")
+	}
+	null, err := unix.Open("/dev/null", unix.O_RDWR|unix.O_CLOEXEC, 0)
+	if err == nil {
+		err = unix.Dup2(null, 0)
+		unix.Close(null)
+	}
+	return newConn(uc), err
+}
+
+// open takes the session's folder and its lock.
+func open(dir string) (*holder, error) {
+	h := &holder{
+		dir:   dir,
+		clock: wire.NewClock(),
+		pid:   os.Getpid(),
+		tasks: make(chan func()),
+		done:  make(chan struct{}),
+		held:  make(map[*conn]struct{}),
+	}
+	h.cond = sync.NewCond(&h.mu)
+	st, err := proc.ReadStat(h.pid)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read /proc, which a session's holder needs: %w", err)
+	}
+	h.born = st.Start
+	if h.boot, err = proc.BootID(); err != nil {
+		return nil, fmt.Errorf("cannot tell this boot from another: %w", err)
+	}
+	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
+		return nil, fmt.Errorf("cannot become the reaper of the agent's children: %w", err)
+	}
+	return h, h.settle()
+}
+
+// run serves until leave; it is the main goroutine.
+func (h *holder) run(first *conn) int {
+	signals := make(chan os.Signal, 16)
+	// INT and QUIT are caught so that a key at the operator's terminal does not end us; what is caught here is back to
+	// its default in the agent.
+	signal.Notify(signals, unix.SIGCHLD, unix.SIGHUP, unix.SIGTERM, unix.SIGINT, unix.SIGQUIT)
+	h.wg.Go(func() { h.serve(first, true) })
+	h.wg.Go(h.accept)
+	for {
+		select {
+		case task := <-h.tasks:
+			task()
+		case s := <-signals:
+			h.signalled(s)
+		case <-h.done:
+			return 0
+		}
+	}
+}
+
+func (h *holder) signalled(s os.Signal) {
+	switch s {
+	case unix.SIGCHLD:
+		h.reap()
+	case unix.SIGHUP: // a controller misses our socket
+		if err := h.settle(); err != nil {
+			h.complain("cannot take back its folder", err)
+			return
+		}
+		h.wg.Go(h.accept)
+	case unix.SIGTERM: // the machine goes down, or somebody means it
+		h.wg.Go(h.terminate)
+	}
+}
+
+// terminate ends the agent and the holder.
+func (h *holder) terminate() {
+	h.stop(terminateGrace, false)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.leave()
+}
+
+// onMain runs f on the main goroutine and waits for it.
+func (h *holder) onMain(f func() error) error {
+	result := make(chan error, 1)
+	select {
+	case h.tasks <- func() { result <- f() }:
+		return <-result
+	case <-h.done:
+		return errLeaving
+	}
+}
+
+// complain writes to the log that all holders share: for what nobody else will hear of.
+func (h *holder) complain(what string, err error) {
+	fmt.Fprintf(os.Stderr, "%s holder %d of %s: %s: %v\n", time.Now().Format(time.RFC3339), h.pid, h.dir, what, err)
+}
+
+func (h *holder) accept() {
+	h.mu.Lock()
+	ln := h.ln
+	h.mu.Unlock()
+	for {
+		c, err := ln.AcceptUnix()
+		if err != nil {
+			return // closed: by leave, or by settle for a new one
+		}
+		if err := sameUser(c); err != nil {
+			h.complain("refused a connection", err)
+			c.Close()
+			continue
+		}
+		h.wg.Go(func() { h.serve(newConn(c), false) })
+	}
+}
+
+// sameUser refuses the processes of other users, who cannot reach the socket through its folder anyway.
+func sameUser(c *net.UnixConn) error {
+	raw, err := c.SyscallConn()
+	if err != nil {
+		return err
+	}
+	var cred *unix.Ucred
+	var credErr error
+	if err := raw.Control(func(fd uintptr) {
+		cred, credErr = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED)
+	}); err != nil {
+		return err
+	}
+	if credErr != nil {
+		return credErr
+	}
+	if int(cred.Uid) != os.Getuid() && cred.Uid != 0 {
+		return fmt.Errorf("pid %d belongs to user %d", cred.Pid, cred.Uid)
+	}
+	return nil
+}
+
+// conn is one connection. Writes are whole messages, from any goroutine.
+type conn struct {
+	*net.UnixConn
+	r *wire.Reader
+
+	mu   sync.Mutex // of writes
+	gone bool       // under holder.mu: the other side hung up
+}
+
+func newConn(c *net.UnixConn) *conn { return &conn{UnixConn: c, r: wire.NewReader(c)} }
+
+// writeTimeout is how long a peer may leave its socket full before it is cut off.
+const writeTimeout = 5 * time.Second
+
+func (c *conn) send(kind wire.Kind, data []byte) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.SetWriteDeadline(time.Now().Add(writeTimeout))
+	return wire.Write(c, kind, data)
+}
+
+func (c *conn) sendJSON(kind wire.Kind, v any) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.SetWriteDeadline(time.Now().Add(writeTimeout))
+	return wire.WriteJSON(c, kind, v)
+}
+
+// fail answers with a Failure; a peer that is gone does not hear it.
+func (c *conn) fail(err error) error {
+	f, ok := err.(*wire.Failure)
+	if !ok {
+		f = &wire.Failure{Message: err.Error()}
+	}
+	return c.sendJSON(wire.Failed, f)
+}
+
+var errLeaving = &wire.Failure{Cause: wire.NotAlive, Message: "the session's holder is about to leave"}

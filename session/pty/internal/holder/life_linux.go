@@ -1,0 +1,344 @@
+package holder
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"syscall"
+	"time"
+
+	"github.com/creack/pty"
+	"golang.org/x/sys/unix"
+
+	"gcity/session"
+	"gcity/session/pty/internal/proc"
+	"gcity/session/pty/internal/wire"
+)
+
+// maxRing is how much output of a life is kept, in bytes.
+const maxRing = 256 << 10
+
+// life is one start of the agent and what came of it.
+type life struct {
+	rec    wire.Record
+	cols   int // while nobody is attached
+	rows   int
+	began  time.Time
+	pid    int
+	master *os.File // not blocking
+	slave  int      // kept open, so that an agent that closes its terminal and opens it again does not end our reading
+
+	typing  chan struct{} // holds a token: whoever takes it types
+	drained chan struct{} // closed when the terminal has given its last byte
+	ended   chan struct{} // closed when exit is set and told
+
+	out        ring
+	modes      modes
+	size       wire.Screen
+	resizes    int // how often size changed
+	cleared    uint64
+	meta       map[string]string
+	attached   int
+	frozen     bool
+	reaped     bool // the agent's own process is no more; its pid may be anybody's
+	asked      bool
+	lost       bool
+	stopping   *stopping
+	exit       *session.Exit
+	acked      bool
+	output     int64 // times in CLOCK_MONOTONIC
+	input      int64
+	typed      int64
+	written    time.Time // of the activity record
+	flush      *time.Timer
+	flushing   bool
+	complained bool
+}
+
+// begin starts a life. Main goroutine.
+func (h *holder) begin(s *session.Spec, ready bool) error {
+	h.mu.Lock()
+	old, leaving := h.cur, h.leaving
+	h.mu.Unlock()
+	if leaving {
+		return errLeaving
+	}
+	if old != nil && old.exit == nil {
+		return &wire.Failure{Cause: wire.Exists, Message: fmt.Sprintf("it runs already, as pid %d", old.pid)}
+	}
+	l := h.newLife(s, ready)
+	if err := h.writeJSON(wire.RecordFile, l.rec); err != nil {
+		return err
+	}
+	if err := os.Remove(wire.ExitFile); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("cannot remove the record of the last exit: %w", err)
+	}
+	if err := l.openTerminal(); err != nil {
+		return h.restore(old, err)
+	}
+	if err := l.fork(s); err != nil {
+		l.master.Close()
+		unix.Close(l.slave)
+		return h.restore(old, err)
+	}
+	h.mu.Lock()
+	h.prev, h.cur = old, l
+	h.writeActivity(l)
+	h.mu.Unlock()
+	h.wg.Go(func() { h.drain(l) })
+	return nil
+}
+
+// restore puts the records of the last life back after a start that failed.
+func (h *holder) restore(old *life, cause error) error {
+	if old == nil {
+		return cause
+	}
+	err := h.writeJSON(wire.RecordFile, old.rec)
+	if !old.acked {
+		err = errors.Join(err, h.writeJSON(wire.ExitFile, old.exit))
+	}
+	if err != nil {
+		h.complain("after a failed start", err)
+	}
+	return cause
+}
+
+func (h *holder) newLife(s *session.Spec, ready bool) *life {
+	l := &life{
+		cols: s.Cols, rows: s.Rows,
+		began:   time.Now(),
+		typing:  make(chan struct{}, 1),
+		drained: make(chan struct{}),
+		ended:   make(chan struct{}),
+		out:     ring{max: maxRing},
+		meta:    make(map[string]string),
+		rec: wire.Record{
+			Version: wire.Version, Name: s.Name, Agent: s.Agent, City: s.City, ID: s.ID, Command: s.Command,
+			Boot: h.boot, Holder: h.pid, HolderStart: h.born, Fingerprint: s.Fingerprint,
+		},
+	}
+	if l.cols < 1 || l.rows < 1 {
+		l.cols, l.rows = 80, 24
+	}
+	l.size = wire.Screen{Cols: l.cols, Rows: l.rows}
+	l.typing <- struct{}{}
+	l.rec.Born = h.clock.Mono(l.began)
+	l.output, l.input = 0, 0
+	if ready {
+		l.meta[session.ReadyMark] = "1"
+	}
+	return l
+}
+
+// openTerminal makes the pty. The agent's side stays blocking, as programs expect of their standard input.
+func (l *life) openTerminal() error {
+	master, slave, err := pty.Open()
+	if errors.Is(err, unix.ENOSPC) {
+		return fmt.Errorf("no free terminal is left on this machine: end some sessions, or raise kernel.pty.max (sysctl)")
+	}
+	if err != nil {
+		return fmt.Errorf("cannot open a terminal: %w", err)
+	}
+	defer master.Close()
+	defer slave.Close()
+	if err := pty.Setsize(master, &pty.Winsize{Rows: uint16(l.rows), Cols: uint16(l.cols)}); err != nil {
+		return fmt.Errorf("cannot set the terminal's size: %w", err)
+	}
+	mfd, err := duplicate(master, true)
+	if err != nil {
+		return fmt.Errorf("cannot keep the terminal: %w", err)
+	}
+	l.master = os.NewFile(uintptr(mfd), "pty")
+	l.slave, err = duplicate(slave, false)
+	if err != nil {
+		l.master.Close()
+		return fmt.Errorf("cannot keep the terminal: %w", err)
+	}
+	return nil
+}
+
+// duplicate returns a descriptor of its own for an open file, in the blocking mode that is asked for.
+func duplicate(f *os.File, nonblock bool) (int, error) {
+	raw, err := f.SyscallConn()
+	if err != nil {
+		return -1, err
+	}
+	fd := -1
+	var dupErr error
+	err = raw.Control(func(old uintptr) {
+		fd, dupErr = unix.FcntlInt(old, unix.F_DUPFD_CLOEXEC, 3)
+	})
+	if err = errors.Join(err, dupErr); err != nil {
+		return -1, err
+	}
+	return fd, unix.SetNonblock(fd, nonblock)
+}
+
+// fork makes the agent's process: leader of a session of its own on the terminal, killed when this thread ends, with the
+// lock among its descriptors.
+func (l *life) fork(s *session.Spec) error {
+	pid, err := syscall.ForkExec("/bin/sh", []string{"sh", "-c", s.Command}, &syscall.ProcAttr{
+		Dir:   s.Dir,
+		Env:   append([]string{}, s.Env...), // nil would be our own
+		Files: []uintptr{uintptr(l.slave), uintptr(l.slave), uintptr(l.slave)},
+		Sys:   &syscall.SysProcAttr{Setsid: true, Setctty: true, Ctty: 0, Pdeathsig: syscall.SIGKILL},
+	})
+	if err != nil {
+		return startFailure(s, err)
+	}
+	l.pid = pid
+	return nil
+}
+
+// startFailure says in words why a fork or an exec failed.
+func startFailure(s *session.Spec, err error) error {
+	command := func(format string, args ...any) error {
+		return &wire.Failure{Cause: wire.Command, Message: fmt.Sprintf(format, args...)}
+	}
+	if errors.Is(err, unix.E2BIG) {
+		return command("its command line or environment is too long for the system (one argument holds 128 KiB): put a long prompt in a file and name the file")
+	}
+	info, statErr := os.Stat(s.Dir)
+	switch {
+	case errors.Is(statErr, os.ErrNotExist):
+		return command("its folder %s does not exist", s.Dir)
+	case statErr != nil:
+		return command("its folder cannot be used: %v", statErr)
+	case !info.IsDir():
+		return command("%s is not a folder", s.Dir)
+	case errors.Is(err, unix.EACCES):
+		return command("its folder %s cannot be entered: permission denied", s.Dir)
+	case errors.Is(err, unix.ENOENT):
+		return command("there is no /bin/sh to run it")
+	case errors.Is(err, unix.EAGAIN), errors.Is(err, unix.ENOMEM):
+		return fmt.Errorf("the system has no room for another process (%w): see ulimit -u and free memory", err)
+	}
+	return fmt.Errorf("cannot make its process: %w", err)
+}
+
+// drain reads the terminal until it gives nothing more, whoever looks or does not.
+func (h *holder) drain(l *life) {
+	defer close(l.drained)
+	buf := make([]byte, 8<<10)
+	for {
+		n, err := l.master.Read(buf)
+		if n > 0 {
+			now := time.Now()
+			h.mu.Lock()
+			l.out.Write(buf[:n])
+			l.modes.Write(buf[:n])
+			l.output = h.clock.Mono(now)
+			if h.cur == l {
+				h.touch(l, now)
+			}
+			h.cond.Broadcast()
+			h.mu.Unlock()
+		}
+		if err != nil { // EIO: the last process that had it open is gone
+			return
+		}
+	}
+}
+
+// reap takes the exit of every child that has one. All children are the agent or orphans of its tree, and nothing else
+// in this process waits, so asking for any child steals from nobody. Main goroutine.
+func (h *holder) reap() {
+	for {
+		var ws unix.WaitStatus
+		h.mu.Lock() // so that nobody signals a pid between its reaping and our note of it
+		pid, err := unix.Wait4(-1, &ws, unix.WNOHANG|unix.WUNTRACED|unix.WCONTINUED, nil)
+		l := h.cur
+		mine := l != nil && !l.reaped && pid == l.pid
+		if mine {
+			switch {
+			case ws.Stopped(), ws.Continued():
+				l.frozen = ws.Stopped()
+				h.writeActivity(l)
+			default:
+				l.reaped = true
+				at := time.Now()
+				h.wg.Go(func() { h.finish(l, ws, at) })
+			}
+		}
+		h.mu.Unlock()
+		if err == unix.EINTR {
+			continue
+		}
+		if err != nil || pid <= 0 {
+			return
+		}
+	}
+}
+
+// finish ends what the agent left behind, keeps its last output and tells how it ended.
+func (h *holder) finish(l *life, ws unix.WaitStatus, at time.Time) {
+	for !proc.KillTree(h.pid, time.Now().Add(10*time.Second)) {
+		h.complain("cannot end what the agent left behind", fmt.Errorf("pids %v", proc.Descendants(h.pid)))
+	}
+	// Now nobody but us has the terminal open: the reader gets the rest of the output, then its end.
+	unix.Close(l.slave)
+	select {
+	case <-l.drained:
+	case <-time.After(time.Second): // a stranger has it open
+		l.master.SetReadDeadline(time.Now())
+		<-l.drained
+	}
+	exit := &session.Exit{
+		Name: l.rec.Name, Agent: l.rec.Agent, ID: l.rec.ID, Code: -1,
+		At: at, Uptime: at.Sub(l.began),
+	}
+	if ws.Exited() {
+		exit.Code = ws.ExitStatus()
+	} else if ws.Signaled() {
+		exit.Signal = unix.SignalName(ws.Signal())
+	}
+	h.mu.Lock()
+	exit.Asked, exit.Lost = l.asked, l.lost
+	h.mu.Unlock()
+	if err := h.writeJSON(wire.ExitFile, exit); err != nil {
+		h.complain("cannot record the exit", err)
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	l.exit = exit
+	l.master.Close()
+	h.writeActivity(l)
+	for c := range h.held {
+		if c.sendJSON(wire.Exited, exit) != nil {
+			c.Close() // it connects again, or is gone
+		}
+	}
+	h.cond.Broadcast()
+	close(l.ended)
+	h.considerLeaving()
+}
+
+// interrupt does what the interrupt key does: the terminal's foreground group gets SIGINT, or a program that reads the
+// keys itself gets the key.
+func (h *holder) interrupt(l *life) error {
+	raw, err := l.master.SyscallConn()
+	if err != nil {
+		return err
+	}
+	var tio *unix.Termios
+	var tioErr error
+	if err := raw.Control(func(fd uintptr) {
+		tio, tioErr = unix.IoctlGetTermios(int(fd), unix.TCGETS)
+		if tioErr == nil && tio.Lflag&unix.ISIG != 0 {
+			tioErr = unix.IoctlSetInt(int(fd), unix.TIOCSIG, int(unix.SIGINT))
+		}
+	}); err != nil {
+		return err
+	}
+	if tioErr != nil {
+		return fmt.Errorf("cannot reach the terminal: %w", tioErr)
+	}
+	if tio.Lflag&unix.ISIG != 0 {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	return h.typeBytes(ctx, l, []byte{3})
+}

@@ -1,0 +1,94 @@
+package holder
+
+// ring keeps the newest bytes of everything that was written to it. Positions count all bytes since the start of the
+// life, so that a reader which remembers one can tell what it missed. It grows by doubling up to max; the caller locks.
+type ring struct {
+	buf   []byte // length 0 or a power of two
+	start uint64 // position of the oldest byte kept
+	end   uint64 // position after the newest
+	max   int
+}
+
+const minRing = 4 << 10
+
+func (r *ring) Write(p []byte) {
+	if over := len(p) - r.max; over > 0 {
+		r.end += uint64(over)
+		r.start = r.end
+		p = p[over:]
+	}
+	r.grow(int(r.end-r.start) + len(p))
+	for len(p) > 0 {
+		n := copy(r.buf[r.end&uint64(len(r.buf)-1):], p)
+		r.end += uint64(n)
+		p = p[n:]
+	}
+	if kept := uint64(len(r.buf)); r.end-r.start > kept {
+		r.start = r.end - kept
+	}
+}
+
+func (r *ring) grow(need int) {
+	size := max(len(r.buf), minRing)
+	for size < need && size < r.max {
+		size *= 2
+	}
+	if size == len(r.buf) {
+		return
+	}
+	kept := r.bytes()
+	r.buf = make([]byte, size)
+	for pos := r.start; len(kept) > 0; {
+		n := copy(r.buf[pos&uint64(size-1):], kept)
+		pos += uint64(n)
+		kept = kept[n:]
+	}
+}
+
+// readAt copies bytes from pos on, which must be within what is kept, and returns how many.
+func (r *ring) readAt(pos uint64, p []byte) int {
+	n := 0
+	for n < len(p) && pos < r.end {
+		from := r.buf[pos&uint64(len(r.buf)-1):]
+		from = from[:min(uint64(len(from)), r.end-pos)]
+		c := copy(p[n:], from)
+		n += c
+		pos += uint64(c)
+	}
+	return n
+}
+
+// bytes returns a copy of what is kept.
+func (r *ring) bytes() []byte {
+	p := make([]byte, r.end-r.start)
+	r.readAt(r.start, p)
+	return p
+}
+
+// clear forgets what is kept and gives the memory back.
+func (r *ring) clear() {
+	r.start = r.end
+	r.buf = nil
+}
+
+// safeStart is the first position from which an interpreter can begin without landing inside an escape sequence: the
+// start if nothing was ever dropped, else behind the first line end or at the first ESC, looked for in the first 8 KiB.
+func (r *ring) safeStart(dropped bool) uint64 {
+	if !dropped {
+		return r.start
+	}
+	var head [512]byte
+	for pos := r.start; pos < r.end && pos < r.start+8<<10; {
+		n := r.readAt(pos, head[:])
+		for i, c := range head[:n] {
+			switch c {
+			case '\n':
+				return pos + uint64(i) + 1
+			case 0x1b:
+				return pos + uint64(i)
+			}
+		}
+		pos += uint64(n)
+	}
+	return r.start
+}

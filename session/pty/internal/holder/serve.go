@@ -1,0 +1,197 @@
+package holder
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"gcity/session/pty/internal/wire"
+)
+
+// serve answers one connection until it ends. The first connection of a holder is held from the beginning: without it,
+// and without a life, the holder has no reason to be.
+func (h *holder) serve(c *conn, held bool) {
+	defer h.hangUp(c)
+	if held {
+		h.mu.Lock()
+		h.held[c] = struct{}{}
+		h.mu.Unlock()
+	}
+	for {
+		m, err := c.r.Next()
+		if err != nil || m.Kind != wire.Ask {
+			return
+		}
+		var req wire.Request
+		if err := json.Unmarshal(m.Data, &req); err != nil {
+			c.fail(fmt.Errorf("cannot understand the request: %w", err))
+			return
+		}
+		if req.Op == wire.OpAttach || req.Op == wire.OpWatch {
+			h.view(c, &req)
+			return
+		}
+		if err := h.answer(c, &req); err != nil {
+			return
+		}
+	}
+}
+
+// hangUp forgets a connection.
+func (h *holder) hangUp(c *conn) {
+	c.Close()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	delete(h.held, c)
+	h.considerLeaving()
+}
+
+// considerLeaving ends a holder that nobody needs: nothing of a life is alive, and either its end is known and nobody
+// is connected to give it another life, or its end was asked for and whoever asked is gone. Under h.mu.
+func (h *holder) considerLeaving() {
+	if len(h.held) > 0 {
+		return
+	}
+	l := h.cur
+	if l == nil || l.exit != nil && (l.acked || l.exit.Asked || l.lost) {
+		h.leave()
+	}
+}
+
+// answer carries out a request; its error is one of the connection.
+func (h *holder) answer(c *conn, req *wire.Request) error {
+	switch req.Op {
+	case wire.OpHold:
+		return h.answerHold(c)
+	case wire.OpStart:
+		return h.answerStart(c, req)
+	case wire.OpStop:
+		h.stop(req.Grace, true)
+		return c.send(wire.Done, nil)
+	case wire.OpAck:
+		return h.answerAck(c, req.ID)
+	case wire.OpCapture:
+		return h.answerCapture(c, req.ID)
+	case wire.OpOutput:
+		return h.answerOutput(c)
+	}
+	l, err := h.living()
+	if err != nil {
+		return c.fail(err)
+	}
+	data, err := h.act(l, req)
+	if err != nil {
+		return c.fail(err)
+	}
+	return c.send(wire.Done, data)
+}
+
+// act does what needs a living agent.
+func (h *holder) act(l *life, req *wire.Request) (data []byte, err error) {
+	ctx, cancel := context.WithTimeout(context.Background(), req.Wait)
+	defer cancel()
+	switch req.Op {
+	case wire.OpInterrupt:
+		return nil, h.interrupt(l)
+	case wire.OpSend:
+		return nil, h.sendLine(ctx, l, req.Text)
+	case wire.OpKeys:
+		return nil, h.sendKeys(ctx, l, req.Keys)
+	case wire.OpClear:
+		h.mu.Lock()
+		l.out.clear()
+		l.cleared = l.out.end
+		h.mu.Unlock()
+		return nil, nil
+	case wire.OpSetMeta:
+		h.setMeta(l, req.Key, req.Value)
+		return nil, nil
+	case wire.OpMeta:
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		return []byte(l.meta[req.Key]), nil
+	}
+	return nil, fmt.Errorf("this holder, of protocol %d, does not know %q", wire.Version, req.Op)
+}
+
+func (h *holder) setMeta(l *life, key, value string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if value == "" {
+		delete(l.meta, key)
+	} else {
+		l.meta[key] = value
+	}
+	h.writeActivity(l)
+}
+
+func (h *holder) living() (*life, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.cur == nil || h.cur.exit != nil {
+		return nil, &wire.Failure{Cause: wire.NotAlive, Message: "the agent is not alive"}
+	}
+	return h.cur, nil
+}
+
+func (h *holder) answerHold(c *conn) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.leaving || h.cur == nil {
+		return c.fail(errLeaving)
+	}
+	h.held[c] = struct{}{}
+	return c.sendJSON(wire.Done, h.state())
+}
+
+// state describes the current life. Under h.mu.
+func (h *holder) state() wire.State {
+	l := h.cur
+	return wire.State{Record: l.rec, PID: l.pid, Exit: l.exit, Acked: l.acked}
+}
+
+func (h *holder) answerStart(c *conn, req *wire.Request) error {
+	if req.Spec == nil {
+		return c.fail(fmt.Errorf("a start without a session"))
+	}
+	err := h.onMain(func() error { return h.begin(req.Spec, req.Ready) })
+	if err != nil {
+		return c.fail(err)
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock() // so that the exit of a very short life is not told before its start
+	return c.sendJSON(wire.Done, h.state())
+}
+
+// answerAck forgets an exit that is on record elsewhere. The answer is "leaves" if the holder leaves with it, because
+// the end was asked for and no further life is expected.
+func (h *holder) answerAck(c *conn, id string) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.prev != nil && h.prev.rec.ID == id {
+		h.prev = nil
+	}
+	l := h.cur
+	if l == nil || l.rec.ID != id || l.exit == nil {
+		return c.send(wire.Done, nil)
+	}
+	if l.exit.Asked {
+		l.acked = true
+		h.leave()
+		return c.send(wire.Done, []byte("leaves"))
+	}
+	if !l.acked {
+		l.acked = true
+		h.forgetExit()
+		time.AfterFunc(idleLife, func() {
+			h.mu.Lock()
+			defer h.mu.Unlock()
+			if h.cur == l {
+				h.leave()
+			}
+		})
+	}
+	h.considerLeaving()
+	return c.send(wire.Done, nil)
+}

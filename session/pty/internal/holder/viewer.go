@@ -1,0 +1,174 @@
+package holder
+
+import (
+	"encoding/json"
+	"time"
+
+	"gcity/session/pty/internal/wire"
+)
+
+// viewer is somebody who watches, or types too.
+type viewer struct {
+	c       *conn
+	l       *life
+	types   bool
+	pos     uint64 // of the next byte to send
+	resizes int    // of life.resizes, as told
+	cleared uint64
+}
+
+// view serves an attached or a watching connection until the life or the connection ends.
+func (h *holder) view(c *conn, req *wire.Request) {
+	l, err := h.living()
+	if err != nil {
+		c.fail(err)
+		return
+	}
+	v := &viewer{c: c, l: l, types: req.Op == wire.OpAttach}
+	if v.types {
+		h.mu.Lock()
+		l.attached++
+		h.resize(l, req.Cols, req.Rows)
+		h.writeActivity(l)
+		h.mu.Unlock()
+		defer h.detach(l)
+	}
+	h.wg.Go(func() { h.listen(v) })
+	if h.show(v) != nil {
+		return
+	}
+	// The life is over and all of it was sent.
+	c.CloseWrite()
+}
+
+// detach gives the terminal its own size back when the last viewer has left.
+func (h *holder) detach(l *life) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	l.attached--
+	if l.attached == 0 {
+		h.resize(l, l.cols, l.rows)
+	}
+	h.writeActivity(l)
+}
+
+// resize sets the terminal's size; the kernel tells the program. Under h.mu.
+func (h *holder) resize(l *life, cols, rows int) {
+	if cols < 1 || rows < 1 || cols > 1<<15 || rows > 1<<15 || l.exit != nil {
+		return
+	}
+	if cols == l.size.Cols && rows == l.size.Rows {
+		return
+	}
+	if err := setSize(l.master, cols, rows); err != nil {
+		h.complain("cannot resize the terminal", err)
+		return
+	}
+	l.size.Cols, l.size.Rows = cols, rows
+	l.resizes++
+	h.cond.Broadcast()
+}
+
+// listen takes what a viewer types and how it resizes, and notices when it hangs up.
+func (h *holder) listen(v *viewer) {
+	defer func() {
+		h.mu.Lock()
+		v.c.gone = true
+		h.cond.Broadcast()
+		h.mu.Unlock()
+	}()
+	for {
+		m, err := v.c.r.Next()
+		if err != nil || !v.types {
+			return
+		}
+		switch m.Kind {
+		case wire.Input:
+			if h.typed(v.l, m.Data) != nil {
+				return
+			}
+		case wire.Resize:
+			var s wire.Screen
+			if json.Unmarshal(m.Data, &s) != nil {
+				return
+			}
+			h.mu.Lock()
+			h.resize(v.l, s.Cols, s.Rows)
+			h.mu.Unlock()
+		default:
+			return
+		}
+	}
+}
+
+// show sends the replay, then what comes, until the life is over (nil) or the viewer is gone.
+func (h *holder) show(v *viewer) error {
+	if err := h.replayTo(v); err != nil {
+		return err
+	}
+	buf := make([]byte, 16<<10)
+	for {
+		n, size, resized, reset, over := h.next(v, buf)
+		var err error
+		switch {
+		case over:
+			return nil
+		case reset:
+			err = h.replayTo(v)
+		case resized:
+			err = v.c.sendJSON(wire.Resized, size)
+		}
+		if err == nil && n > 0 {
+			err = v.c.send(wire.Output, buf[:n])
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// next waits for something to tell a viewer.
+func (h *holder) next(v *viewer, buf []byte) (n int, size wire.Screen, resized, reset, over bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	l := v.l
+	for v.pos == l.out.end && v.resizes == l.resizes && l.exit == nil && !v.c.gone {
+		h.cond.Wait()
+	}
+	if v.c.gone || l.exit != nil && v.pos == l.out.end {
+		return 0, size, false, false, true
+	}
+	if v.pos < l.out.start && v.pos < l.out.end || v.cleared != l.cleared {
+		return 0, size, false, true, false
+	}
+	resized = v.resizes != l.resizes
+	v.resizes = l.resizes
+	n = l.out.readAt(v.pos, buf)
+	v.pos += uint64(n)
+	return n, l.size, resized, false, false
+}
+
+// replayTo sends everything kept so far.
+func (h *holder) replayTo(v *viewer) error {
+	h.mu.Lock()
+	size := v.l.size
+	size.Dropped = v.l.out.start
+	replay := v.l.replay()
+	v.pos, v.resizes, v.cleared = v.l.out.end, v.l.resizes, v.l.cleared
+	h.mu.Unlock()
+	if err := v.c.sendJSON(wire.Reset, size); err != nil {
+		return err
+	}
+	if err := v.c.send(wire.Output, replay); err != nil {
+		return err
+	}
+	return v.c.send(wire.Live, nil)
+}
+
+// typed types what an attached viewer typed. A terminal that takes nothing for long cuts the viewer off.
+func (h *holder) typed(l *life, data []byte) error {
+	h.mu.Lock()
+	l.typed = h.clock.Mono(time.Now())
+	h.mu.Unlock()
+	return h.typeWithin(l, data, writeTimeout)
+}

@@ -1,0 +1,68 @@
+package proc
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// ErrLocked means that somebody else holds the lock.
+var ErrLocked = errors.New("locked by another process")
+
+// Lock takes an exclusive flock on a file, which it creates (0600) if need be, trying until the deadline. The lock
+// belongs to the descriptor and to every copy that a child inherits. A file that was removed while we waited for its
+// lock does not count: the lock is on what the path names.
+func Lock(path string, deadline time.Time) (fd int, err error) {
+	for {
+		fd, err := unix.Open(path, unix.O_RDWR|unix.O_CREAT|unix.O_CLOEXEC|unix.O_NOFOLLOW, 0o600)
+		if err != nil {
+			return -1, &os.PathError{Op: "open", Path: path, Err: err}
+		}
+		err = unix.Flock(fd, unix.LOCK_EX|unix.LOCK_NB)
+		if err == nil && SameFile(fd, path) {
+			return fd, nil
+		}
+		unix.Close(fd)
+		if err != nil && err != unix.EWOULDBLOCK && err != unix.EINTR {
+			return -1, fmt.Errorf("cannot lock %s: %w", path, err)
+		}
+		if time.Now().After(deadline) {
+			return -1, fmt.Errorf("%s: %w", path, ErrLocked)
+		}
+		unix.Nanosleep(timespec(time.Millisecond), nil)
+	}
+}
+
+// SameFile reports whether path names the file behind a descriptor.
+func SameFile(fd int, path string) bool {
+	var a, b unix.Stat_t
+	return unix.Fstat(fd, &a) == nil && unix.Stat(path, &b) == nil && a.Dev == b.Dev && a.Ino == b.Ino
+}
+
+// Inode names the file at path, so that it can be looked for among the open files of processes.
+func Inode(path string) (dev, ino uint64, err error) {
+	var st unix.Stat_t
+	if err := unix.Stat(path, &st); err != nil {
+		return 0, 0, &os.PathError{Op: "stat", Path: path, Err: err}
+	}
+	return st.Dev, st.Ino, nil
+}
+
+// Raise moves a descriptor to the lowest free number from min on, or from 64 or 10 on where the limit does not allow
+// that, and lets children inherit it.
+func Raise(fd, min int) (int, error) {
+	defer unix.Close(fd)
+	for _, from := range []int{min, 64, 10} {
+		high, err := unix.FcntlInt(uintptr(fd), unix.F_DUPFD, from)
+		if err != unix.EINVAL && err != unix.EMFILE {
+			return high, err
+		}
+	}
+	return -1, unix.EMFILE
+}
+
+// Close closes a bare descriptor.
+func Close(fd int) { unix.Close(fd) }

@@ -1,0 +1,164 @@
+package proc
+
+import (
+	"os"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Descendants returns the living processes below root, parents before children. Zombies are left out. It is a snapshot:
+// what forks meanwhile is found by the next call.
+func Descendants(root int) []int {
+	var found []int
+	queue := []int{root}
+	for len(queue) > 0 {
+		children, ok := childrenOf(queue[0])
+		if !ok {
+			return scanDescendants(root)
+		}
+		queue = queue[1:]
+		for _, pid := range children {
+			if st, err := ReadStat(pid); err == nil && st.State != 'Z' && st.State != 'X' {
+				found = append(found, pid)
+				queue = append(queue, pid)
+			}
+		}
+	}
+	return found
+}
+
+// childrenOf reads the children of all threads of a process; not ok if the kernel does not tell.
+func childrenOf(pid int) (children []int, ok bool) {
+	task := "/proc/" + strconv.Itoa(pid) + "/task"
+	d, err := os.Open(task)
+	if err != nil {
+		return nil, Gone(err)
+	}
+	defer d.Close()
+	threads, err := d.Readdirnames(-1)
+	if err != nil {
+		return nil, Gone(err)
+	}
+	for _, tid := range threads {
+		data, err := os.ReadFile(task + "/" + tid + "/children")
+		if err != nil {
+			if _, exists := os.Stat(task + "/" + tid); exists == nil {
+				return nil, false
+			}
+			continue
+		}
+		for _, field := range strings.Fields(string(data)) {
+			if child, err := strconv.Atoi(field); err == nil {
+				children = append(children, child)
+			}
+		}
+	}
+	return children, true
+}
+
+// scanDescendants is Descendants for kernels without /proc/<pid>/task/<tid>/children.
+func scanDescendants(root int) []int {
+	pids, err := All()
+	if err != nil {
+		return nil
+	}
+	children := make(map[int][]int)
+	for _, pid := range pids {
+		if st, err := ReadStat(pid); err == nil && st.State != 'Z' && st.State != 'X' {
+			children[st.PPID] = append(children[st.PPID], pid)
+		}
+	}
+	found := append([]int(nil), children[root]...)
+	for i := 0; i < len(found); i++ {
+		found = append(found, children[found[i]]...)
+	}
+	return found
+}
+
+// below reports whether pid is, at this moment, a descendant of root.
+func below(root int) func(pid int) bool {
+	return func(pid int) bool {
+		for range 1000 { // deeper than any honest tree
+			st, err := ReadStat(pid)
+			if err != nil || st.PPID <= 1 {
+				return false
+			}
+			if st.PPID == root {
+				return true
+			}
+			pid = st.PPID
+		}
+		return false
+	}
+}
+
+// SignalTree sends a signal to every living descendant of root and returns how many it reached.
+func SignalTree(root int, sig syscall.Signal) int {
+	n := 0
+	for _, pid := range Descendants(root) {
+		if Signal(pid, sig, below(root)) {
+			n++
+		}
+	}
+	return n
+}
+
+// KillTree ends every descendant of root, which must be a subreaper that reaps meanwhile. It returns true when nothing
+// is left and false at the deadline, with what a KILL cannot end (state D).
+func KillTree(root int, deadline time.Time) bool {
+	pause := 500 * time.Microsecond
+	for {
+		if len(Descendants(root)) == 0 {
+			return true
+		}
+		SignalTree(root, syscall.SIGKILL)
+		if time.Now().After(deadline) {
+			return len(Descendants(root)) == 0
+		}
+		WaitAny(Descendants(root), pause)
+		pause = min(2*pause, 20*time.Millisecond)
+	}
+}
+
+// WaitAny returns when the first of these processes ends, or after the time.
+func WaitAny(pids []int, d time.Duration) {
+	if len(pids) == 0 {
+		return
+	}
+	fd, err := unix.PidfdOpen(pids[0], 0)
+	if err != nil {
+		return
+	}
+	defer unix.Close(fd)
+	// EINTR only shortens the wait; the caller looks again.
+	unix.Ppoll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, timespec(d), nil)
+}
+
+// WaitPid waits until the process with this pid ends and reports whether it did within the time. The caller knows that
+// the pid is not a stranger's.
+func WaitPid(pid int, d time.Duration) bool {
+	fd, err := unix.PidfdOpen(pid, 0)
+	if err != nil {
+		return true
+	}
+	defer unix.Close(fd)
+	deadline := time.Now().Add(d)
+	for {
+		n, err := unix.Ppoll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, timespec(time.Until(deadline)), nil)
+		if n > 0 {
+			return true
+		}
+		if err != unix.EINTR || time.Now().After(deadline) {
+			return false
+		}
+	}
+}
+
+func timespec(d time.Duration) *unix.Timespec {
+	ts := unix.NsecToTimespec(int64(max(d, 0)))
+	return &ts
+}

@@ -1,0 +1,82 @@
+package wire
+
+import "encoding/binary"
+
+// Activity is the small fixed record that a holder rewrites in place at most every 100 ms, and that a controller reads
+// instead of asking. Times are CLOCK_MONOTONIC in nanoseconds, which all processes of one boot share; 0 = never.
+type Activity struct {
+	Alive, Ready, Frozen bool
+
+	PID      int32
+	Attached int32
+	Started  int64
+	Output   int64 // last output
+	Input    int64 // last input of any kind
+	Typed    int64 // last byte from an attached viewer
+	Bytes    uint64
+	Life     uint64 // the session's ID, hashed: a record of another life is not about this one
+}
+
+// ActivitySize is the record's length.
+const ActivitySize = 64
+
+const (
+	flagAlive = 1 << iota
+	flagReady
+	flagFrozen
+)
+
+// Encode writes the record.
+func (a Activity) Encode() [ActivitySize]byte {
+	var b [ActivitySize]byte
+	b[0] = Version
+	if a.Alive {
+		b[1] |= flagAlive
+	}
+	if a.Ready {
+		b[1] |= flagReady
+	}
+	if a.Frozen {
+		b[1] |= flagFrozen
+	}
+	le := binary.LittleEndian
+	le.PutUint32(b[4:], uint32(a.PID))
+	le.PutUint32(b[8:], uint32(a.Attached))
+	le.PutUint64(b[16:], uint64(a.Started))
+	le.PutUint64(b[24:], uint64(a.Output))
+	le.PutUint64(b[32:], uint64(a.Input))
+	le.PutUint64(b[40:], uint64(a.Typed))
+	le.PutUint64(b[48:], a.Bytes)
+	le.PutUint64(b[56:], a.Life)
+	return b
+}
+
+// DecodeActivity reads a record; not ok if it is none of this version.
+func DecodeActivity(b []byte) (a Activity, ok bool) {
+	if len(b) < ActivitySize || b[0] != Version {
+		return a, false
+	}
+	le := binary.LittleEndian
+	return Activity{
+		Alive:    b[1]&flagAlive != 0,
+		Ready:    b[1]&flagReady != 0,
+		Frozen:   b[1]&flagFrozen != 0,
+		PID:      int32(le.Uint32(b[4:])),
+		Attached: int32(le.Uint32(b[8:])),
+		Started:  int64(le.Uint64(b[16:])),
+		Output:   int64(le.Uint64(b[24:])),
+		Input:    int64(le.Uint64(b[32:])),
+		Typed:    int64(le.Uint64(b[40:])),
+		Bytes:    le.Uint64(b[48:]),
+		Life:     le.Uint64(b[56:]),
+	}, true
+}
+
+// LifeHash is FNV-1a of a session's ID.
+func LifeHash(id string) uint64 {
+	h := uint64(14695981039346656037)
+	for i := 0; i < len(id); i++ {
+		h = (h ^ uint64(id[i])) * 1099511628211
+	}
+	return h
+}

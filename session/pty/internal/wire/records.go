@@ -1,0 +1,106 @@
+package wire
+
+import (
+	"time"
+
+	"gcity/session"
+)
+
+// Op is what a request asks for.
+type Op string
+
+const (
+	OpHold      Op = "hold"      // answers State; from then on exits are pushed, and starts are taken
+	OpStart     Op = "start"     // Spec, Ready; answers State
+	OpStop      Op = "stop"      // Grace
+	OpInterrupt Op = "interrupt" //
+	OpSend      Op = "send"      // Text, Wait
+	OpKeys      Op = "keys"      // Keys, Wait
+	OpOutput    Op = "output"    // Lines limits nothing here; answers Screen, then Output
+	OpCapture   Op = "capture"   // ID; answers the bytes
+	OpClear     Op = "clear"     //
+	OpSetMeta   Op = "set-meta"  // Key, Value
+	OpMeta      Op = "meta"      // Key; answers the value
+	OpAck       Op = "ack"       // ID; answers whether the holder leaves
+	OpAttach    Op = "attach"    // Cols, Rows; Reset, Output, Live, Output …
+	OpWatch     Op = "watch"     // the same, without typing
+)
+
+// Request is one request; the fields that an Op does not name are empty.
+type Request struct {
+	Op    Op            `json:"op"`
+	Spec  *session.Spec `json:"spec,omitempty"`
+	Ready bool          `json:"ready,omitempty"` // nothing has to be waited for: ready from the start
+	Grace time.Duration `json:"grace,omitempty"`
+	Wait  time.Duration `json:"wait,omitempty"` // how long the terminal may take to accept input
+	Text  string        `json:"text,omitempty"`
+	Keys  []string      `json:"keys,omitempty"`
+	Key   string        `json:"key,omitempty"`
+	Value string        `json:"value,omitempty"`
+	ID    string        `json:"id,omitempty"`
+	Cols  int           `json:"cols,omitempty"`
+	Rows  int           `json:"rows,omitempty"`
+}
+
+// Cause classes a Failure so that the caller can turn it into an error of package session.
+type Cause string
+
+const (
+	NotAlive Cause = "not_alive"
+	Exists   Cause = "exists"
+	Refused  Cause = "refused"
+	Command  Cause = "command"
+	Held     Cause = "held" // the lock of the session is taken
+	Other    Cause = ""
+)
+
+// Failure is the answer to a request that could not be carried out.
+type Failure struct {
+	Cause   Cause  `json:"cause,omitempty"`
+	Message string `json:"message"`
+}
+
+func (f *Failure) Error() string { return f.Message }
+
+// Screen is the size of a terminal and how much of its output is lost.
+type Screen struct {
+	Cols    int    `json:"cols"`
+	Rows    int    `json:"rows"`
+	Dropped uint64 `json:"dropped,omitempty"`
+}
+
+// Record says who a session is. The holder writes it to its folder before the agent is born, so that whoever finds a
+// dead holder knows whose leftovers to look for.
+type Record struct {
+	Version     int                 `json:"version"`
+	Name        string              `json:"name"`
+	Agent       string              `json:"agent"`
+	City        string              `json:"city"`
+	ID          string              `json:"id"`
+	Command     string              `json:"command"`
+	Boot        string              `json:"boot"`
+	Holder      int                 `json:"holder"`       // pid
+	HolderStart uint64              `json:"holder_start"` // ticks since boot
+	Born        int64               `json:"born"`         // CLOCK_MONOTONIC, nanoseconds
+	Fingerprint session.Fingerprint `json:"fingerprint"`
+}
+
+// State is what a holder tells to who connects.
+type State struct {
+	Record Record        `json:"record"`
+	PID    int           `json:"pid"`             // of the agent
+	Exit   *session.Exit `json:"exit,omitempty"`  // nil: alive
+	Acked  bool          `json:"acked,omitempty"` // the exit is known to the controller
+}
+
+// The files of a session's folder.
+const (
+	LockFile     = "lock"
+	SocketFile   = "sock"
+	RecordFile   = "session.json"
+	ExitFile     = "exit.json"
+	ActivityFile = "activity"
+)
+
+// Files lists all of them; the lock comes last because it guards the others.
+func Files() []string { return []string{SocketFile, RecordFile, ExitFile, ActivityFile, LockFile} }

@@ -1,0 +1,192 @@
+// Package pty is the embedded session provider: every session has a process of its own, its holder, which owns the
+// agent's terminal and outlives the controller. The provider starts holders, finds again those that run, and talks to
+// them over the socket in each session's folder.
+//
+// # Concurrency
+//
+// A Provider may be used from several goroutines. It keeps one held connection per holder, with a goroutine that reads
+// what the holder tells; all goroutines end with Close. What changes the process behind a name (a start, the clearing up after a
+// lost holder) takes that name's turn, so that sessions never wait for each other.
+package pty
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"runtime"
+	"sync"
+	"time"
+
+	"gcity/session"
+	"gcity/session/pty/internal/holder"
+	"gcity/session/pty/internal/proc"
+	"gcity/session/pty/internal/wire"
+)
+
+// Hold is the whole of "gcity hold": it holds one session and returns the process's exit code. It is to be called
+// before anything else is initialised, from the main goroutine.
+func Hold() int { return holder.Main(os.Args[2:]) }
+
+// Options says where a city's sessions live.
+type Options struct {
+	City   string       // absolute path of the city's folder
+	Dir    string       // folder of the sessions, made if missing; "" = .gc/sessions in City
+	Binary string       // run as "<Binary> hold <folder>" for each session; it must call Hold
+	Logger *slog.Logger // nil = silent
+}
+
+// Provider runs sessions on terminals of their own. It implements every optional interface of package session.
+type Provider struct {
+	city   string
+	dir    string
+	binary string
+	log    *slog.Logger
+	clock  wire.Clock
+	boot   string
+
+	exits  chan session.Exit
+	spawns chan struct{} // bounds how many holders are brought up at once
+	errlog *os.File      // where holders complain
+	ctx    context.Context
+	close  context.CancelFunc
+	wg     sync.WaitGroup
+
+	mu       sync.Mutex
+	sessions map[string]*entry
+	scanned  time.Time // modification time of dir at the last look
+	closed   bool
+}
+
+var (
+	_ session.Provider     = (*Provider)(nil)
+	_ session.Notifier     = (*Provider)(nil)
+	_ session.Attacher     = (*Provider)(nil)
+	_ session.Watcher      = (*Provider)(nil)
+	_ session.Keyer        = (*Provider)(nil)
+	_ session.Marker       = (*Provider)(nil)
+	_ session.Clearer      = (*Provider)(nil)
+	_ session.Capturer     = (*Provider)(nil)
+	_ session.Acknowledger = (*Provider)(nil)
+)
+
+// exitsKept is how many exits wait for a reader of Exits; those beyond are found by List.
+const exitsKept = 1024
+
+// adoptTimeout bounds how long New looks for the sessions of a predecessor.
+const adoptTimeout = 10 * time.Second
+
+// New makes the provider and adopts every session of the city that is alive or whose end nobody has acknowledged.
+func New(o Options) (*Provider, error) {
+	if !filepath.IsAbs(o.City) {
+		return nil, fmt.Errorf("the city's folder %q is not an absolute path", o.City)
+	}
+	if o.Dir == "" {
+		o.Dir = filepath.Join(o.City, ".gc", "sessions")
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
+		return nil, fmt.Errorf("cannot make the folder of the sessions: %w", err)
+	}
+	boot, err := proc.BootID()
+	if err != nil {
+		return nil, fmt.Errorf("cannot tell this boot from another: %w", err)
+	}
+	errlog, err := os.OpenFile(filepath.Join(o.Dir, "holders.log"), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("cannot open the log of the holders: %w", err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	p := &Provider{
+		city: o.City, dir: o.Dir, binary: o.Binary, log: o.Logger,
+		clock: wire.NewClock(), boot: boot,
+		exits:    make(chan session.Exit, exitsKept),
+		spawns:   make(chan struct{}, 2*runtime.NumCPU()),
+		errlog:   errlog,
+		ctx:      ctx,
+		close:    cancel,
+		sessions: make(map[string]*entry),
+	}
+	adopt, cancelAdopt := context.WithTimeout(ctx, adoptTimeout)
+	defer cancelAdopt()
+	if err := errors.Join(p.rouse(adopt), p.scan(adopt)); err != nil {
+		p.Close()
+		return nil, err
+	}
+	return p, nil
+}
+
+// Exits tells of every end at once. It is closed by Close.
+func (p *Provider) Exits() <-chan session.Exit { return p.exits }
+
+// Close ends the provider and leaves the sessions alone, except that holders which only wait for a next life go away.
+func (p *Provider) Close() error {
+	p.mu.Lock()
+	if p.closed {
+		p.mu.Unlock()
+		return nil
+	}
+	p.closed = true
+	entries := p.entries()
+	p.mu.Unlock()
+	p.close()
+	for _, e := range entries {
+		e.hangUp()
+	}
+	p.wg.Wait()
+	close(p.exits)
+	return p.errlog.Close()
+}
+
+// async runs f in a goroutine that Close waits for; not at all after Close.
+func (p *Provider) async(f func()) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.closed {
+		p.wg.Go(f)
+	}
+}
+
+// entries lists all known sessions. Under p.mu.
+func (p *Provider) entries() []*entry {
+	list := make([]*entry, 0, len(p.sessions))
+	for _, e := range p.sessions {
+		list = append(list, e)
+	}
+	return list
+}
+
+// find returns what is known of a name, nil if nothing.
+func (p *Provider) find(name string) *entry {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.sessions[name]
+}
+
+// entry returns what is known of a name, made if need be.
+func (p *Provider) entry(name string) *entry {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	e := p.sessions[name]
+	if e == nil {
+		e = newEntry(name)
+		p.sessions[name] = e
+	}
+	return e
+}
+
+// tell passes an exit on, or leaves it to List if nobody reads.
+func (p *Provider) tell(x session.Exit) {
+	select {
+	case p.exits <- x:
+	default:
+		p.log.Warn("an exit waits for the next patrol: nobody reads them", "session", x.Name)
+	}
+}
+
+var errClosed = fmt.Errorf("the session provider is closed: %w", io.ErrClosedPipe)

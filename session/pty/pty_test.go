@@ -1,0 +1,145 @@
+package pty
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"gcity/session"
+)
+
+// The test binary is its own holder, as gcity is.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == "hold" {
+		os.Exit(Hold())
+	}
+	os.Exit(m.Run())
+}
+
+// newProvider makes a city of its own and ends everything in it afterwards.
+func newProvider(t testing.TB, city string) *Provider {
+	t.Helper()
+	p, err := New(Options{City: city, Binary: os.Args[0]})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { endAll(t, p) })
+	return p
+}
+
+func endAll(t testing.TB, p *Provider) {
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	defer cancel()
+	list, err := p.List(ctx)
+	if err == errClosed {
+		return
+	}
+	for _, st := range list {
+		if err := p.Stop(ctx, st.Name, 0); err != nil {
+			t.Error(err)
+		}
+		if err := p.Acknowledge(ctx, st.Name, st.ID); err != nil {
+			t.Error(err)
+		}
+	}
+	p.Close()
+}
+
+var lastID int
+
+func spec(city, name, command string) session.Spec {
+	lastID++
+	id := fmt.Sprintf("%s-%d-%d", name, os.Getpid(), lastID)
+	return session.Spec{
+		Name: name, Agent: name, City: city, ID: id, Command: command, Dir: city,
+		Env:  []string{"PATH=" + os.Getenv("PATH"), "TERM=xterm-256color", "GC_SESSION_ID=" + id},
+		Cols: 80, Rows: 24,
+	}
+}
+
+func start(t testing.TB, p *Provider, s session.Spec) session.Status {
+	t.Helper()
+	st, err := p.Start(t.Context(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return st
+}
+
+func nextExit(t testing.TB, p *Provider) session.Exit {
+	t.Helper()
+	select {
+	case x := <-p.Exits():
+		return x
+	case <-time.After(10 * time.Second):
+		t.Fatal("no exit was told")
+		panic("unreachable")
+	}
+}
+
+// until waits for a state of the outside world.
+func until(t testing.TB, what string, ok func() bool) {
+	t.Helper()
+	deadline := time.Now().Add(10 * time.Second)
+	for !ok() {
+		if time.Now().After(deadline) {
+			t.Fatalf("never came: %s", what)
+		}
+		time.Sleep(time.Millisecond)
+	}
+}
+
+func shows(t testing.TB, p *Provider, name, text string) {
+	t.Helper()
+	var last string
+	deadline := time.Now().Add(10 * time.Second)
+	for !strings.Contains(last, text) {
+		if time.Now().After(deadline) {
+			t.Fatalf("%s never shows %q, but\n%s", name, text, last)
+		}
+		var err error
+		if last, err = p.Output(t.Context(), name, 0); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(2 * time.Millisecond)
+	}
+}
+
+func TestThread(t *testing.T) {
+	city := t.TempDir()
+	p := newProvider(t, city)
+	st := start(t, p, spec(city, "a", "echo hello; exec cat"))
+	if !st.Alive || !st.Ready || st.PID == 0 {
+		t.Fatalf("%+v", st)
+	}
+	shows(t, p, "a", "hello")
+	if err := p.Send(t.Context(), "a", "typed"); err != nil {
+		t.Fatal(err)
+	}
+	shows(t, p, "a", "typed\ntyped")
+	if err := p.Stop(t.Context(), "a", time.Second); err != nil {
+		t.Fatal(err)
+	}
+	x := nextExit(t, p)
+	if !x.Asked || x.Signal != "SIGINT" || x.ID != st.ID {
+		t.Errorf("%+v", x)
+	}
+	if err := p.Acknowledge(t.Context(), "a", st.ID); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(filepath.Join(city, ".gc/sessions/a")); err == nil {
+		t.Error("the folder stays")
+	}
+	start(t, p, spec(city, "a", "exit 7"))
+	if x := nextExit(t, p); x.Code != 7 || x.Asked {
+		t.Errorf("%+v", x)
+	}
+	start(t, p, spec(city, "a", "kill -9 $$"))
+	if x := nextExit(t, p); x.Code != -1 || x.Signal != "SIGKILL" {
+		t.Errorf("%+v", x)
+	}
+}

@@ -1,0 +1,101 @@
+package pty
+
+// withoutQueries takes out of old output what would make the viewer's terminal answer, since nobody asks any more and
+// the answers would be typed into the agent's terminal: requests for attributes, positions, modes, colours and sizes.
+func withoutQueries(old []byte) []byte {
+	out := make([]byte, 0, len(old))
+	for i := 0; i < len(old); {
+		switch c := old[i]; c {
+		case 0x05: // ENQ
+			i++
+			continue
+		case 0x1b:
+			n := sequence(old[i:])
+			if !isQuery(old[i : i+n]) {
+				out = append(out, old[i:i+n]...)
+			}
+			i += n
+		default:
+			out = append(out, c)
+			i++
+		}
+	}
+	return out
+}
+
+// sequence is the length of the escape sequence at the beginning of b, at least 1.
+func sequence(b []byte) int {
+	if len(b) < 2 {
+		return len(b)
+	}
+	switch b[1] {
+	case '[':
+		for i := 2; i < len(b); i++ {
+			if b[i] >= 0x40 && b[i] <= 0x7e {
+				return i + 1
+			}
+			if b[i] < 0x20 { // a control in the middle: not for us to take apart
+				return i
+			}
+		}
+		return len(b)
+	case ']', 'P', '_', '^', 'X':
+		for i := 2; i < len(b); i++ {
+			if b[i] == 0x07 && b[1] == ']' {
+				return i + 1
+			}
+			if b[i] == 0x1b {
+				if i+1 < len(b) && b[i+1] == '\\' {
+					return i + 2
+				}
+				return i
+			}
+		}
+		return len(b)
+	}
+	return 2
+}
+
+func isQuery(seq []byte) bool {
+	if len(seq) < 2 {
+		return false
+	}
+	body := seq[2:]
+	switch seq[1] {
+	case 'Z': // DECID
+		return true
+	case '[':
+		return isControlQuery(body)
+	case ']':
+		for i, c := range body {
+			if c == '?' && i > 0 && body[i-1] == ';' {
+				return true
+			}
+		}
+	case 'P': // DECRQSS, XTGETTCAP
+		return len(body) > 1 && (body[0] == '$' || body[0] == '+') && body[1] == 'q'
+	case '_': // kitty's graphics answer too
+		return len(body) > 0 && body[0] == 'G'
+	}
+	return false
+}
+
+func isControlQuery(body []byte) bool {
+	if len(body) == 0 {
+		return false
+	}
+	first, last := body[0], body[len(body)-1]
+	switch last {
+	case 'c', 'n', 'x':
+		return true
+	case 'p':
+		return len(body) > 1 && body[len(body)-2] == '$'
+	case 'q':
+		return first == '>'
+	case 'u':
+		return first == '?'
+	case 't':
+		return first != '2' || len(body) < 3 // 22 and 23, the title's stack, answer nothing
+	}
+	return false
+}

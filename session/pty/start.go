@@ -1,0 +1,198 @@
+package pty
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"gcity/session"
+	"gcity/session/pty/internal/wire"
+)
+
+var (
+	errHeld  = errors.New("the session's lock is held")
+	errGone  = errors.New("the session's holder is gone")
+	errOther = errors.New("the session's holder failed")
+)
+
+const (
+	startTimeout = 30 * time.Second // of a start whose context has no deadline
+	reapWait     = 5 * time.Second  // from a holder's hanging up to its end
+)
+
+// Start implements session.Provider. A holder whose last life is over gives the next one; else a holder is brought up.
+func (p *Provider) Start(ctx context.Context, s session.Spec) (session.Status, error) {
+	if err := p.check(&s); err != nil {
+		return session.Status{}, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, startTimeout)
+	defer cancel()
+	e, release, err := p.turn(ctx, s.Name)
+	if err != nil {
+		return session.Status{}, err
+	}
+	defer release()
+	if e.alive() {
+		return session.Status{}, fail("start", s.Name, session.ErrExists, "it runs already")
+	}
+	err = errGone
+	if l := e.reusable(); l != nil {
+		err = p.begin(ctx, e, l, &s)
+	}
+	if errors.Is(err, errGone) {
+		err = p.bringUp(ctx, e, &s)
+	}
+	if err != nil {
+		return session.Status{}, err
+	}
+	st, ok := p.status(e)
+	if !ok || st.ID != s.ID {
+		return st, fail("start", s.Name, errOther, "it is gone again already")
+	}
+	return st, nil
+}
+
+// check refuses what could not be started, or not be told apart afterwards.
+func (p *Provider) check(s *session.Spec) error {
+	switch {
+	case s.Name == "" || len(s.Name) > 200 || strings.ContainsAny(s.Name, "/\x00") || s.Name[0] == '.':
+		return fail("start", s.Name, session.ErrCommand, "this cannot be the name of a session: see session.Encode")
+	case s.City != p.city:
+		return fail("start", s.Name, session.ErrCommand, "it belongs to the city %s, not to %s", s.City, p.city)
+	case s.ID == "":
+		return fail("start", s.Name, session.ErrCommand, "it has no id")
+	case !filepath.IsAbs(s.Dir):
+		return fail("start", s.Name, session.ErrCommand, "its folder %q is not an absolute path", s.Dir)
+	case strings.ContainsRune(s.Command, 0) || slices.ContainsFunc(s.Env, func(kv string) bool { return strings.ContainsRune(kv, 0) }):
+		return fail("start", s.Name, session.ErrCommand, "its command or environment contains a NUL")
+	}
+	return nil
+}
+
+// reusable is the connection to a holder that can give another life.
+func (e *entry) reusable() *link {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.link == nil || e.link.over() || e.rec.Version != wire.Version {
+		return nil
+	}
+	return e.link
+}
+
+// bringUp starts a holder for a name that has none. If the lock is held, whoever holds it is found first.
+func (p *Provider) bringUp(ctx context.Context, e *entry, s *session.Spec) error {
+	for attempt := 0; ; attempt++ {
+		l := e.reusable()
+		if l == nil {
+			var err error
+			if l, err = p.hold(ctx, e); err != nil {
+				return fail("start", s.Name, err, "its holder does not start: %v", err)
+			}
+		}
+		err := p.begin(ctx, e, l, s)
+		if !errors.Is(err, errHeld) || attempt > 0 {
+			return err
+		}
+		if err := p.clearWay(ctx, e); err != nil {
+			return err
+		}
+	}
+}
+
+// hold executes a holder and connects to it.
+func (p *Provider) hold(ctx context.Context, e *entry) (*link, error) {
+	select {
+	case p.spawns <- struct{}{}:
+		defer func() { <-p.spawns }()
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+	if p.ctx.Err() != nil {
+		return nil, errClosed
+	}
+	conn, pid, err := execHolder(p.binary, p.dir+"/"+e.name, p.errlog)
+	if err != nil {
+		return nil, err
+	}
+	l := newLink(conn, pid, true)
+	e.mu.Lock()
+	e.link = l
+	e.mu.Unlock()
+	p.async(func() { p.read(e, l) })
+	return l, nil
+}
+
+// begin asks a holder for a life.
+func (p *Provider) begin(ctx context.Context, e *entry, l *link, s *session.Spec) error {
+	req := wire.Request{Op: wire.OpStart, Spec: s, Ready: !session.NeedsSettling(s)}
+	if deadline, ok := ctx.Deadline(); ok {
+		l.conn.SetWriteDeadline(deadline)
+	}
+	if err := wire.WriteJSON(l.conn, wire.Ask, req); err != nil {
+		l.conn.Close()
+		<-l.gone
+		return errGone
+	}
+	select {
+	case m := <-l.replies:
+		if m.Kind == wire.Failed {
+			return refusal("start", s.Name, m.Data)
+		}
+		return nil
+	case <-l.gone:
+		return errGone
+	case <-ctx.Done():
+		// The answer may still come: connect anew, so that it is not taken for that to another request.
+		l.conn.Close()
+		return fmt.Errorf("cannot start %q: its holder does not answer: %w", s.Name, context.Cause(ctx))
+	}
+}
+
+// replied takes the answer to a start.
+func (p *Provider) replied(e *entry, l *link, m wire.Message) {
+	if m.Kind == wire.Done {
+		var s wire.State
+		if err := json.Unmarshal(m.Data, &s); err != nil {
+			p.log.Error("cannot understand a session's holder", "session", e.name, "err", err)
+			l.conn.Close()
+			return
+		}
+		p.connect(e, s, true)
+	}
+	l.replies <- wire.Message{Kind: m.Kind, Data: slices.Clone(m.Data)}
+}
+
+// exited takes the end of a life. One that comes before the answer to its start is in that answer again.
+func (p *Provider) exited(e *entry, l *link, data []byte) {
+	var x session.Exit
+	if err := json.Unmarshal(data, &x); err != nil {
+		p.log.Error("cannot understand a session's holder", "session", e.name, "err", err)
+		l.conn.Close()
+		return
+	}
+	e.mu.Lock()
+	fresh := e.known && e.rec.ID == x.ID && e.exit == nil
+	if fresh {
+		e.exit = &x
+	}
+	e.mu.Unlock()
+	if fresh {
+		p.tell(x)
+	}
+}
+
+// forget drops an entry of which nothing is known and nothing runs.
+func (p *Provider) forget(e *entry) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if !e.known && e.link == nil && p.sessions[e.name] == e {
+		delete(p.sessions, e.name)
+	}
+}
