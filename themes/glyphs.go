@@ -12,7 +12,7 @@ type Glyphs struct {
 	// Join gives the sign where the bar meets rules on its left and right: 0 none, 1 thin, 2 heavy. Top is the same
 	// under a rule that has nothing above it.
 	Join, Top [3][3]string
-	Foot      string // the bar meets the rule below it
+	Foot      [3]string // the bar meets a rule below it, thin or heavy
 	// HeavyBar and Corner frame dialogs: top left, top right, bottom left, bottom right.
 	HeavyBar string
 	Corner   [4]string
@@ -28,7 +28,7 @@ func Unicode() Glyphs {
 		Thin: "─", Heavy: "━", Bar: "│",
 		Join: [3][3]string{{"│", "├", "┝"}, {"┤", "┼", "┾"}, {"┥", "┽", "┿"}},
 		Top:  [3][3]string{{"│", "┌", "┍"}, {"┐", "┬", "┮"}, {"┑", "┭", "┯"}},
-		Foot: "┴", HeavyBar: "┃", Corner: [4]string{"┏", "┓", "┗", "┛"},
+		Foot: [3]string{"│", "┴", "┷"}, HeavyBar: "┃", Corner: [4]string{"┏", "┓", "┗", "┛"},
 	}
 }
 
@@ -42,6 +42,6 @@ func ASCII() Glyphs {
 		Thin: "-", Heavy: "=", Bar: "|",
 		Join: [3][3]string{{"|", "+", "+"}, {"+", "+", "+"}, {"+", "+", "+"}},
 		Top:  [3][3]string{{"|", "+", "+"}, {"+", "+", "+"}, {"+", "+", "+"}},
-		Foot: "+", HeavyBar: "|", Corner: [4]string{"+", "+", "+", "+"},
+		Foot: [3]string{"|", "+", "+"}, HeavyBar: "|", Corner: [4]string{"+", "+", "+", "+"},
 	}
 }

@@ -245,7 +245,7 @@ func (m *model) noAgents(w int) []string {
 	}
 	switch {
 	case m.snap == nil:
-		return note("waiting for the city …")
+		return note("Waiting for the city.")
 	case len(m.roster.rows) > 0 && m.attention && !m.agentFilter.active():
 		return note("Nothing needs attention.", fmt.Sprintf("! shows all %d agents again.", len(m.roster.rows)))
 	case len(m.roster.rows) > 0:

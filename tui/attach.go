@@ -205,7 +205,7 @@ func (t *typedAhead) take() []byte {
 // enter clears a screen of its own and says how to leave it; the title says so for as long as the agent sets no other.
 func (v *visit) enter(cols int) string {
 	name := plain(v.agent)
-	banner := fit(" attached to "+name+" · ctrl+q leaves, it goes on", cols, "…")
+	banner := fit(" attached to "+name+"; ctrl+q leaves it running", cols, "")
 	return ansi.SetModeAltScreenSaveCursor + ansi.EraseEntireScreen + ansi.CursorHomePosition +
 		ansi.SetWindowTitle(name+": ctrl+q leaves") + "\x1b[7m" + banner + "\x1b[m\r\n"
 }

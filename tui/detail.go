@@ -37,7 +37,13 @@ func (m *model) detailStrip(w, h int) []string {
 	})
 	add(func(l *line) { l.add(themes.Text, cut(plain(a.Reason), w-2, more)) })
 	add(func(l *line) {
-		parts := []string{m.sessionLine(r), "restarts " + number(r.restarts), "crashes " + number(r.crashes)}
+		parts := []string{m.sessionLine(r)}
+		if r.restarts > 0 {
+			parts = append(parts, "restarted "+times(r.restarts))
+		}
+		if r.crashes > 0 {
+			parts = append(parts, "crashed "+times(r.crashes)+" lately")
+		}
 		if r.exit != nil {
 			parts = append(parts, "last "+lastExit(r.exit)+", "+age(m.now.Sub(r.exit.At))+" ago")
 		}

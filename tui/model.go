@@ -2,6 +2,7 @@ package tui
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -208,7 +209,8 @@ func (m *model) zone() zone {
 // perform runs an action, or says why it cannot be done.
 func (m *model) perform(a *action) []effect {
 	if why := a.refused(m); why != "" {
-		m.complain("cannot " + a.title + ": " + why)
+		what, _, _ := strings.Cut(a.title, ":")
+		m.complain("cannot " + what + ": " + why)
 		return nil
 	}
 	return a.run(m)

@@ -27,6 +27,10 @@ func (p *peek) take(n paneNews) {
 	if n.agent != p.news.agent || n.session != p.news.session && n.session != "" {
 		p.past = nil
 	}
+	n.text = slices.Clone(n.text)
+	for i := range n.text {
+		n.text[i] = plain(n.text[i])
+	}
 	p.news = n
 	p.version++
 }

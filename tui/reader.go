@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/charmbracelet/x/ansi"
 
@@ -66,7 +65,7 @@ func (m *model) details(name string) []string {
 		m.field("folder", plain(a.Dir)),
 		m.field("declared", plain(a.Source)),
 		m.field("session", m.sessionText(a)),
-		m.field("restarts", fmt.Sprintf("%d%s%d crashes in the window", a.Restarts, dot, a.Crashes)),
+		m.field("restarts", number(a.Restarts)+dot+"crashes that count: "+number(a.Crashes)),
 		m.field("last exit", m.exitText(a.Exit)),
 		"", m.look.paint(themes.Title, "Last decisions"),
 	)
@@ -134,6 +133,3 @@ func wrapPlain(s string, w int) []string {
 	}
 	return strings.Split(ansi.Wrap(s, w, ""), "\n")
 }
-
-// uptime says since when the controller runs.
-func uptime(started, now time.Time) string { return age(now.Sub(started)) }

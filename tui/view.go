@@ -50,7 +50,8 @@ func (m *model) body(p *plan) []string {
 		}
 	}
 	if len(p.across) > 0 {
-		below, _ := m.stack(p.across, m.w)
+		below, rules := m.stack(p.across, m.w)
+		below = append([]string{m.footed(below[0], p.leftWidth, rules[0])}, below[1:]...)
 		lines = append(lines, below...)
 	}
 	if p.closing {
@@ -64,7 +65,16 @@ func (m *model) closingRule(p *plan) string {
 	if len(p.right) == 0 || len(p.across) > 0 {
 		return strings.Repeat(thin, m.w)
 	}
-	return strings.Repeat(thin, p.leftWidth) + m.look.glyph.Foot + strings.Repeat(thin, m.w-p.leftWidth-1)
+	return strings.Repeat(thin, p.leftWidth) + m.look.glyph.Foot[1] + strings.Repeat(thin, m.w-p.leftWidth-1)
+}
+
+// footed is a rule that a bar above it meets at column x, unless a title is there.
+func (m *model) footed(rule string, x, kind int) string {
+	if sign := ansi.Strip(ansi.Cut(rule, x, x+1)); sign != m.look.glyph.Thin && sign != m.look.glyph.Heavy {
+		return rule
+	}
+	foot := m.look.paint(themes.Rule, m.look.glyph.Foot[kind])
+	return ansi.Cut(rule, 0, x) + reset + foot + ansi.Cut(rule, x+1, m.w) + reset
 }
 
 // stack draws panels below each other; rules says for each row whether it is a rule: 0 no, 1 thin, 2 heavy.

@@ -1,0 +1,112 @@
+package tui
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// Every action has an id of its own and is reachable by key, palette or dialog; no key means two things in one place.
+func TestRegistry(t *testing.T) {
+	r := newRegistry()
+	ids := map[string]bool{}
+	keys := map[string]string{}
+	for i := range r.actions {
+		a := &r.actions[i]
+		if ids[a.id] || a.id == "" || a.title == "" || a.run == nil || len(a.in) == 0 {
+			t.Errorf("action %q: twice, or something is missing", a.id)
+		}
+		ids[a.id] = true
+		if a.short != "" && len(a.keys) == 0 {
+			t.Errorf("%s is in the footer without a key", a.id)
+		}
+		for _, c := range a.in {
+			for _, k := range a.keys {
+				at := fmt.Sprint(int(c), " ", k)
+				if other := keys[at]; other != "" {
+					t.Errorf("%s means %s and %s in %q", k, other, a.id, c)
+				}
+				keys[at] = a.id
+			}
+		}
+	}
+	for at, id := range keys {
+		var c zone
+		var k string
+		if _, err := fmt.Sscan(at, (*int)(&c), &k); err != nil {
+			t.Fatal(err)
+		}
+		if other := keys[fmt.Sprint(int(everywhere), " ", k)]; other != "" && other != id && !c.dialog() {
+			t.Errorf("%s means %s everywhere, and %s in %q", k, other, id, c)
+		}
+	}
+}
+
+// Every binding is handled: pressed where it belongs, its action runs or says why not.
+func TestEveryBindingIsHandled(t *testing.T) {
+	open := map[zone][]string{
+		everywhere: {}, inLists: {"1"}, inEvents: {"5"}, inPeek: {"0"}, inChoice: {"q"}, inReader: {"d"}, inFinder: {"?"}, inPrompt: {"/"},
+	}
+	for _, a := range newRegistry().actions {
+		for _, c := range a.in {
+			for _, k := range a.keys {
+				s := demo(t, 120, 40)
+				s.press(open[c]...)
+				ran := false
+				for i := range s.m.keys.actions {
+					if b := &s.m.keys.actions[i]; b.id == a.id {
+						old := b.run
+						b.run = func(m *model) []effect { ran = true; return old(m) }
+						b.why = nil
+					}
+				}
+				s.press(k)
+				s.m.draw()
+				if !ran {
+					t.Errorf("%s in %q does not reach %s", k, c, a.id)
+				}
+			}
+		}
+	}
+}
+
+// docs/keys.md is written from the registry; -update writes it anew.
+func TestKeysDoc(t *testing.T) {
+	golden(t, "../docs/keys.md", keysDoc(newRegistry()))
+}
+
+// keysDoc is the page of all keys.
+func keysDoc(r *registry) string {
+	var b strings.Builder
+	b.WriteString("# Keys of the control room\n\n<!-- Written by `go test ./tui -run TestKeysDoc -update`; edit the registry, not this page. -->\n\n" +
+		"`?` shows the same list in the control room: type to search, enter runs it. Verbs act on the marked agents, else on\n" +
+		"the selected one, whichever panel has the focus. `ctrl+q` leaves an attached terminal.\n")
+	for c := everywhere; c <= inPrompt; c++ {
+		fmt.Fprintf(&b, "\n## %s\n\n| key | does | asks | id |\n|---|---|---|---|\n", c)
+		for i := range r.actions {
+			a := &r.actions[i]
+			if !has(a, c) {
+				continue
+			}
+			keys := make([]string, len(a.keys))
+			for j, k := range a.keys {
+				keys[j] = "`" + k + "`"
+			}
+			if len(keys) == 0 {
+				keys = []string{"palette"}
+			}
+			fmt.Fprintf(&b, "| %s | %s | %s | `%s` |\n", strings.Join(keys, " "), a.title, a.risk, a.id)
+		}
+	}
+	b.WriteString("\nIn a question the letter beside an answer takes it. A new question ignores keys for its first 0.3 seconds.\n")
+	return b.String()
+}
+
+func has(a *action, c zone) bool {
+	for _, in := range a.in {
+		if in == c {
+			return true
+		}
+	}
+	return false
+}
