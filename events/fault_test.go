@@ -1,0 +1,322 @@
+package events
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// gaps returns what the events.gap lines count, and fails when there is more than one.
+func gaps(t testing.TB, got []Event) (count int) {
+	t.Helper()
+	n := 0
+	for _, e := range got {
+		if e.Type == Gap {
+			var p struct{ Count int }
+			if err := json.Unmarshal(e.Payload, &p); err != nil {
+				t.Fatal(err)
+			}
+			count += p.Count
+			n++
+		}
+	}
+	if n > 1 {
+		t.Fatalf("%d gaps: a storm", n)
+	}
+	return count
+}
+
+// fill appends until the disk refuses, then more than the queue holds. It returns how many were given.
+func fill(l *Log) (given int, err error) {
+	for err == nil {
+		_, err = l.Append(Event{Type: "test.fill", Subject: fmt.Sprint(given), Message: strings.Repeat("x", 500)})
+		given++
+	}
+	for range 100 {
+		if _, err := l.Append(Event{Type: "test.fill", Subject: fmt.Sprint(given)}); !errors.Is(err, ErrQueued) {
+			return given, fmt.Errorf("Append on a full disk: %w", err)
+		}
+		given++
+	}
+	return given, err
+}
+
+// settled checks the log after the disk has room again: one gap that counts the lost, everything else there, in order.
+func settled(t testing.TB, dir string, given, queue int) {
+	t.Helper()
+	got := all(t, dir)
+	gapless(t, got, 1)
+	lost := gaps(t, got)
+	if lost == 0 || len(got)-1+lost != given {
+		t.Fatalf("%d given, %d read, %d counted as lost", given, len(got)-1, lost)
+	}
+	for i, e := range got[len(got)-queue:] {
+		if e.Subject != fmt.Sprint(given-queue+i) {
+			t.Fatalf("after the gap event %d is %s, want %d", e.Seq, e.Subject, given-queue+i)
+		}
+	}
+}
+
+// S4 on a real full disk.
+func TestDiskFull(t *testing.T) {
+	dir := t.TempDir()
+	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=256k"); err != nil {
+		t.Skipf("cannot mount a small disk, TestFileSizeLimit stands in: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := syscall.Unmount(dir, syscall.MNT_DETACH); err != nil {
+			t.Error(err)
+		}
+	})
+	ballast := filepath.Join(dir, "ballast")
+	if err := os.WriteFile(ballast, make([]byte, 100<<10), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	l := open(t, dir, Options{Queue: 10})
+	given, err := fill(l)
+	if !errors.Is(err, syscall.ENOSPC) {
+		t.Fatal(err)
+	}
+	if h := l.Health(); h.Queued != 10 || h.Dropped == 0 || !strings.Contains(h.Degraded, "Free some space") {
+		t.Fatalf("health %+v", h)
+	}
+	before := l.Last()
+	if err := os.Remove(ballast); err != nil {
+		t.Fatal(err)
+	}
+	wait(t, l, before+11)
+	if h := l.Health(); h.Queued != 0 || h.Dropped != 0 || h.Degraded != "" {
+		t.Fatalf("health %+v", h)
+	}
+	settled(t, dir, given, 10)
+}
+
+// S4 by a limit on the size of files, which any user may set.
+func TestFileSizeLimit(t *testing.T) {
+	dir := t.TempDir()
+	out, err := child(t, "full", dir).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var given int
+	if err := json.Unmarshal(out, &given); err != nil {
+		t.Fatal(err)
+	}
+	settled(t, dir, given, 10)
+}
+
+func childFull(dir string) {
+	var limit syscall.Rlimit
+	must(syscall.Getrlimit(syscall.RLIMIT_FSIZE, &limit))
+	limit.Cur = 100_001
+	must(syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit))
+	l, err := Open(dir, Options{Queue: 10})
+	must(err)
+	given, err := fill(l)
+	if !errors.Is(err, syscall.EFBIG) {
+		must(fmt.Errorf("not full: %w", err))
+	}
+	limit.Cur = limit.Max
+	must(syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit))
+	must(l.Close())
+	fmt.Println(given)
+}
+
+// S5: the disk refuses once to confirm. The file is not trusted again: it is never flushed a second time, a new one is
+// begun, and an event says what may be lost.
+func TestSyncError(t *testing.T) {
+	dir := t.TempDir()
+	bad := make(chan string, 1)
+	var first *os.File
+	l := open(t, dir, Options{datasync: func(f *os.File) error {
+		if first == nil {
+			first = f
+			return syscall.EIO
+		}
+		if f == first {
+			bad <- "the file that failed was flushed again"
+		}
+		return nil
+	}})
+	appendN(t, l, 3)
+	wait(t, l, 4)
+	appendN(t, l, 1)
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case why := <-bad:
+		t.Fatal(why)
+	default:
+	}
+	if h := l.Health(); h.Degraded != "" {
+		t.Fatalf("the new file is fine, but: %s", h.Degraded)
+	}
+	got := all(t, dir)
+	gapless(t, got, 1)
+	if len(got) != 5 || got[3].Type != Repaired || !strings.Contains(got[3].Message, "up to 3") {
+		t.Fatalf("got %+v", got)
+	}
+	if seq, err := headOf(filepath.Join(dir, activeName)); seq != 4 || err != nil {
+		t.Fatalf("the new file begins with %d, %v", seq, err)
+	}
+}
+
+// S5: a disk that refuses for ever makes the log degraded, not a new file for every event.
+func TestSyncErrorForEver(t *testing.T) {
+	dir := t.TempDir()
+	synced := make(chan struct{}, 100)
+	l := open(t, dir, Options{datasync: func(*os.File) error {
+		synced <- struct{}{}
+		return syscall.EIO
+	}})
+	for range 5 {
+		appendN(t, l, 1)
+	}
+	<-synced
+	<-synced // the second file failed too
+	for range 5 {
+		appendN(t, l, 1)
+	}
+	if err := l.Close(); !errors.Is(err, syscall.EIO) {
+		t.Fatalf("Close: %v", err)
+	}
+	if h := l.Health(); !strings.Contains(h.Degraded, "power cut") {
+		t.Fatalf("health %+v", h)
+	}
+	files, err := list(dir)
+	if err != nil || len(files) != 2 {
+		t.Fatalf("%d files, %v", len(files), err)
+	}
+	gapless(t, all(t, dir), 1)
+}
+
+func headOf(path string) (uint64, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return 0, err
+	}
+	defer f.Close()
+	return firstSeq(f)
+}
+
+// S9: whatever happens to the file is noticed at the next append and noted; seqs go on.
+func TestFileTamperedWith(t *testing.T) {
+	for name, tamper := range map[string]func(path string) error{
+		"removed": os.Remove,
+		"emptied": func(path string) error { return os.Truncate(path, 0) },
+		"cut":     func(path string) error { return os.Truncate(path, 200) },
+		"replaced": func(path string) error {
+			if err := os.Remove(path); err != nil {
+				return err
+			}
+			return os.WriteFile(path, []byte("something else\n"), 0o600)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			l := open(t, dir, Options{})
+			r, err := OpenReader(dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			far := make(chan uint64, 1)
+			go func() {
+				for e := range r.Follow(t.Context(), 3) {
+					if e.Subject == "after" {
+						far <- e.Seq
+						return
+					}
+				}
+			}()
+			appendN(t, l, 5)
+			if err := tamper(filepath.Join(dir, activeName)); err != nil {
+				t.Fatal(err)
+			}
+			last, err := l.Append(Event{Type: "test.x", Subject: "after"})
+			if err != nil || last < 7 {
+				t.Fatalf("Append = %d, %v", last, err)
+			}
+			got := all(t, dir)
+			end := got[len(got)-2:]
+			if end[0].Type != Repaired || end[1].Seq != last || end[0].Seq != last-1 {
+				t.Fatalf("got %+v", end)
+			}
+			if seq := <-far; seq != last {
+				t.Fatalf("the follower got %d, want %d", seq, last)
+			}
+		})
+	}
+}
+
+// S9: a read-only folder degrades the log; what happens meanwhile is written when it is writable again.
+func TestReadOnly(t *testing.T) {
+	dir := t.TempDir()
+	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=1m"); err != nil {
+		t.Skipf("cannot mount: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := syscall.Unmount(dir, syscall.MNT_DETACH); err != nil {
+			t.Error(err)
+		}
+	})
+	l := open(t, dir, Options{})
+	appendN(t, l, 2)
+	if err := l.Close(); err != nil { // the kernel does not remount while a file is open for writing
+		t.Fatal(err)
+	}
+	remount := func(flags uintptr) {
+		if err := syscall.Mount("", dir, "", syscall.MS_REMOUNT|syscall.MS_BIND|flags, ""); err != nil {
+			t.Fatal(err)
+		}
+	}
+	remount(syscall.MS_RDONLY)
+	l = open(t, dir, Options{})
+	if _, err := l.Append(Event{Type: "test.x"}); !errors.Is(err, ErrQueued) || !errors.Is(err, syscall.EROFS) {
+		t.Fatalf("Append: %v", err)
+	}
+	if h := l.Health(); !strings.Contains(h.Degraded, "Make the folder writable") {
+		t.Fatalf("health %+v", h)
+	}
+	if got := all(t, dir); len(got) != 2 {
+		t.Fatalf("%d events readable, want 2", len(got))
+	}
+	remount(0)
+	wait(t, l, 3)
+}
+
+// S14: what cannot be read is an error, never an empty page.
+func TestReadErrors(t *testing.T) {
+	if _, err := OpenReader(filepath.Join(t.TempDir(), "none")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("no folder: %v", err)
+	}
+	dir := t.TempDir()
+	r, err := OpenReader(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := r.Find(t.Context(), Query{}); err != nil || len(got) != 0 {
+		t.Errorf("an empty city: %v, %v", got, err)
+	}
+	if err := os.Mkdir(filepath.Join(dir, activeName), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, q := range []Query{{}, {Forward: true}} {
+		if _, err := r.Find(t.Context(), q); err == nil {
+			t.Errorf("Find(%+v) of what is no file succeeded", q)
+		}
+	}
+	for _, err := range r.Follow(t.Context(), 0) {
+		if err == nil {
+			t.Error("Follow of what is no file gave an event")
+		}
+	}
+	if _, err := Open(dir, Options{}); err == nil {
+		t.Error("Open of what is no file succeeded")
+	}
+}

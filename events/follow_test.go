@@ -1,0 +1,153 @@
+package events
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"testing"
+	"time"
+)
+
+// collect follows from the start until it has n events.
+func collect(t testing.TB, follow func(context.Context, uint64) iter.Seq2[Event, error], n int) <-chan []Event {
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	out := make(chan []Event, 1)
+	go func() {
+		defer cancel()
+		var got []Event
+		defer func() { out <- got }()
+		for e, err := range follow(ctx, 0) {
+			if err != nil {
+				t.Errorf("follow: %v", err)
+				return
+			}
+			if got = append(got, e); len(got) == n {
+				return
+			}
+		}
+	}()
+	return out
+}
+
+// S8: one that reads slowly falls out of memory, goes on in the files across rotations, and comes back, without a gap
+// or a duplicate.
+func TestSlowFollowerAcrossRotations(t *testing.T) {
+	const total = 3 * recentEvents
+	l := open(t, t.TempDir(), Options{SegmentSize: 100_000, datasync: noSync.datasync})
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	appendN(t, l, 10)
+	want := uint64(1)
+	for e, err := range l.Follow(ctx, 0) {
+		if err != nil || e.Seq != want {
+			t.Fatalf("got %d, %v, want %d", e.Seq, err, want)
+		}
+		if want == 5 { // while it is looking elsewhere
+			appendN(t, l, total-20)
+			if _, _, reaches := l.recent.since(want, nil); reaches {
+				t.Fatal("memory still reaches back; the test tests nothing")
+			}
+		}
+		if want == total {
+			break
+		}
+		if want++; want > total-10 {
+			appendN(t, l, 1)
+		}
+	}
+	if ctx.Err() != nil {
+		t.Fatalf("stuck before %d", want)
+	}
+}
+
+// A page of the newest comes from several segments, and paging back by Before meets every event once.
+func TestPagingAcrossSegments(t *testing.T) {
+	const total = 2000
+	l := open(t, t.TempDir(), Options{SegmentSize: 10_000, datasync: noSync.datasync})
+	appendN(t, l, total)
+	next := uint64(total)
+	for q := (Query{Limit: 333}); ; q.Before = next + 1 {
+		page, err := l.Find(t.Context(), q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range page {
+			if e.Seq != next {
+				t.Fatalf("got %d, want %d", e.Seq, next)
+			}
+			next--
+		}
+		if len(page) == 0 {
+			break
+		}
+	}
+	if next != 0 {
+		t.Fatalf("paging ended before event %d", next)
+	}
+	for after := uint64(0); after < total; after += 77 { // the cursor finds its place in whichever segment
+		page, err := l.Find(t.Context(), Query{After: after, Forward: true, Limit: 3})
+		if err != nil || len(page) == 0 || page[0].Seq != after+1 {
+			t.Fatalf("after %d: %v, %v", after, seqsOf(page), err)
+		}
+	}
+}
+
+// L9: a channel is open while there is nothing, closed when there is; Close ends followers and says so.
+func TestChangedAndClose(t *testing.T) {
+	l := open(t, t.TempDir(), Options{})
+	ch := l.Changed(0)
+	select {
+	case <-ch:
+		t.Fatal("changed, but nothing happened")
+	default:
+	}
+	appendN(t, l, 1)
+	<-ch
+	<-l.Changed(0)
+	ended := make(chan error, 1)
+	started := make(chan struct{})
+	go func() {
+		for e, err := range l.Follow(t.Context(), 0) {
+			if e.Seq == 1 {
+				close(started)
+			}
+			if err != nil {
+				ended <- err
+			}
+		}
+		close(ended)
+	}()
+	<-started
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-ended; !errors.Is(err, ErrClosed) {
+		t.Fatalf("Follow ended with %v", err)
+	}
+	if _, more := <-ended; more {
+		t.Fatal("Follow went on")
+	}
+	if _, err := l.Append(Event{Type: "a.b"}); !errors.Is(err, ErrClosed) {
+		t.Fatalf("Append after Close: %v", err)
+	}
+}
+
+// Lines that another process appends wake those who wait here, although nobody here writes.
+func TestForeignLinesWake(t *testing.T) {
+	dir := t.TempDir()
+	l := open(t, dir, Options{})
+	other := open(t, dir, Options{})
+	for i := range uint64(3) {
+		ch := l.Changed(i)
+		appendN(t, other, 1)
+		select {
+		case <-ch:
+		case <-time.After(20 * time.Second):
+			t.Fatal("not woken")
+		}
+	}
+	if last := appendN(t, l, 1); last != 4 {
+		t.Fatalf("seq %d, want 4", last)
+	}
+	gapless(t, all(t, dir), 1)
+}
