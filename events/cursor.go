@@ -17,6 +17,10 @@ type cursor struct {
 	at   file
 	scan scanner
 	last bool // the file was rotated away: what is in it now is all there will ever be
+
+	idle bool           // the end was reached; the file may have been cut and filled anew since
+	mark [sealSize]byte // the seal of the newest intact line read
+	ends int64          // where that line ended, 0: none read
 }
 
 func (c *cursor) close() {
@@ -39,13 +43,21 @@ func (c *cursor) next() (line []byte, ok bool, err error) {
 				return nil, false, err
 			}
 		}
+		if c.idle && !c.marked() { // its seqs tell what is new
+			c.scan, c.ends = scanner{r: c.f}, 0
+		}
+		c.idle = false
 		line, off, err := c.scan.next()
 		switch {
 		case err == nil:
 			seq, ok := unseal(line)
 			if !ok {
 				c.damage.add(Damage{c.at.name(), off, c.scan.off, why(line)}, line)
-			} else if seq > c.after {
+				continue
+			}
+			copy(c.mark[:], line[len(line)-sealSize:])
+			c.ends = c.scan.off
+			if seq > c.after {
 				c.after = seq
 				return line, true, nil
 			}
@@ -65,6 +77,16 @@ func (c *cursor) next() (line []byte, ok bool, err error) {
 	return nil, false, fmt.Errorf("cannot read the events in %s: its files change faster than they can be read", c.dir)
 }
 
+// marked reports whether the newest line that was read is still where it was.
+func (c *cursor) marked() bool {
+	if c.ends == 0 {
+		return c.scan.off == 0
+	}
+	var b [sealSize + 1]byte
+	n, _ := c.f.ReadAt(b[:], c.ends-int64(len(b)))
+	return n == len(b) && string(b[:sealSize]) == string(c.mark[:]) && b[sealSize] == '\n'
+}
+
 // turn is called at the end of a file and reports whether there may be more: in the same file, looked at once more
 // because it was renamed or cut, or in the one that follows.
 func (c *cursor) turn() (more bool, err error) {
@@ -73,15 +95,9 @@ func (c *cursor) turn() (more bool, err error) {
 		if err != nil {
 			return false, err
 		}
-		switch {
-		case now == nil || !os.SameFile(now, c.at.info):
-			c.last = true // renamed; its last lines may have come since we looked
-			return true, nil
-		case now.Size() < c.scan.off: // cut by somebody; its seqs tell what is new
-			c.scan = scanner{r: c.f}
-			return true, nil
-		}
-		return false, nil
+		c.idle = true
+		c.last = now == nil || !os.SameFile(now, c.at.info)
+		return c.last, nil // renamed: its last lines may have come since we looked
 	}
 	files, err := list(c.dir)
 	if err != nil {
@@ -148,7 +164,7 @@ func (c *cursor) enter(f file, after uint64) error {
 		}
 	}
 	c.close()
-	c.f, c.at, c.last = o, f, false
+	c.f, c.at, c.last, c.idle, c.ends = o, f, false, false, 0
 	c.scan = scanner{r: o, off: off}
 	return nil
 }

@@ -1,6 +1,7 @@
 package events
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // gaps returns what the events.gap lines count, and fails when there is more than one.
@@ -227,7 +229,10 @@ func TestFileTamperedWith(t *testing.T) {
 			}
 			far := make(chan uint64, 1)
 			go func() {
-				for e := range r.Follow(t.Context(), 3) {
+				ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+				defer cancel()
+				defer close(far)
+				for e := range r.Follow(ctx, 3) {
 					if e.Subject == "after" {
 						far <- e.Seq
 						return
