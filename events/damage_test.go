@@ -166,3 +166,21 @@ func FuzzEncode(f *testing.F) {
 		}
 	})
 }
+
+// S7: a check names what is damaged by bytes, and what is lost by seq.
+func TestCheck(t *testing.T) {
+	raw, ends := content(t, 5)
+	raw[ends[1]+30] ^= 4
+	raw[ends[2]+30] ^= 4
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, activeName), raw, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	rep, err := (&Reader{dir: dir}).Check(t.Context())
+	if err != nil || rep.Events != 3 || rep.First != 1 || rep.Last != 5 || rep.Damaged != 2 {
+		t.Fatalf("%+v, %v", rep, err)
+	}
+	if !slices.Equal(rep.Missing, []Span{{3, 4}}) || rep.Damage[0].From != int64(ends[1]) || rep.Damage[1].To != int64(ends[3]) {
+		t.Fatalf("%+v", rep)
+	}
+}

@@ -1,4 +1,22 @@
 // Package events is the memory of a city: an append-only log of what happened, read by cursor.
+//
+// # On disk
+//
+// The log is events.jsonl in the city's .gc folder: one JSON object a line, at most 64 KiB, with a seq that rises by
+// one whoever writes. A file that is full becomes events-<first seq>.jsonl and is never written again. Each line ends
+// with crc, a checksum of the line up to it: a line without the right one was torn, damaged or written by hand, and is
+// skipped and counted. So events are written with Log, or "gcity event emit", and with nothing else: only who takes
+// the lock, events.lock, can give a seq. An intact line stays intact whatever is done to those around it.
+//
+// Writers heal what a dead writer left: a torn last line is cut off and its seq given to an events.repaired. The seq
+// of a damaged complete line is not given again, because somebody may have read it.
+//
+// # Concurrency
+//
+// All methods of Log and Reader may be called from several goroutines. Reading takes no lock and never waits for a
+// write. Each Log owns one goroutine, the keeper: it flushes to the disk, tries again what could not be written, and,
+// while somebody waits for an event, looks for lines of other processes. Close ends it and waits for it. Followers
+// are not registered anywhere: they read at their place, then wait for a channel that the next append closes.
 package events
 
 import (

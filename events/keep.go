@@ -131,11 +131,10 @@ func (l *Log) sync(now time.Time) {
 
 // distrust begins a new file after the disk failed to confirm f, at most once a minute.
 func (l *Log) distrust(f *os.File, last uint64, err error, now time.Time) {
-	l.state.sync = err
+	l.state.sync, l.state.suspect = err, f
 	if f != l.f { // rotated meanwhile
 		return
 	}
-	l.state.suspect = f
 	if now.Sub(l.state.renewed) < renewPause {
 		return
 	}
@@ -160,17 +159,20 @@ func (l *Log) Close() error {
 		return nil
 	}
 	l.closed = true
+	l.mu.Unlock()
+	close(l.stop)
+	l.keeper.Wait()
+
+	l.mu.Lock()
 	deadline := time.Now().Add(closeWait)
 	for now := time.Now(); l.queue.len() > 0 && now.Before(deadline); now = time.Now() {
 		if l.flush(now); l.state.write != nil && !errors.Is(l.state.write, errBusy) {
 			break
 		}
 	}
-	lost, cause, dirty := uint64(l.queue.len())+l.queue.dropped, l.state.write, !l.dirty.since.IsZero() || len(l.dirty.retired) > 0
+	lost, cause := uint64(l.queue.len())+l.queue.dropped, l.state.write
+	dirty := !l.dirty.since.IsZero() || len(l.dirty.retired) > 0
 	l.mu.Unlock()
-
-	close(l.stop)
-	l.keeper.Wait()
 	if dirty {
 		l.sync(time.Now())
 	}
