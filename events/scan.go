@@ -109,21 +109,25 @@ func (s *scanner) next() (line []byte, off int64, err error) {
 	return line, off, nil
 }
 
-// fill reads a window from off on; io.EOF when no complete line begins there.
+// fill reads on from off, a little at first and then a window at a time; io.EOF when no complete line begins there.
 func (s *scanner) fill() error {
-	if s.all == nil {
-		s.all = make([]byte, window)
-	}
 	s.buf = nil
-	n, err := s.r.ReadAt(s.all, s.off)
-	if err != nil && !errors.Is(err, io.EOF) {
-		return err
+	for size := min(max(2*len(s.all), window/16), window); ; size = window {
+		if len(s.all) < size {
+			s.all = make([]byte, size)
+		}
+		n, err := s.r.ReadAt(s.all, s.off)
+		if err != nil && !errors.Is(err, io.EOF) {
+			return err
+		}
+		if bytes.IndexByte(s.all[:n], '\n') >= 0 || n == window {
+			s.buf = s.all[:n]
+			return nil
+		}
+		if n < len(s.all) {
+			return io.EOF
+		}
 	}
-	if n < window && bytes.IndexByte(s.all[:n], '\n') < 0 {
-		return io.EOF
-	}
-	s.buf = s.all[:n]
-	return nil
 }
 
 // skip steps over a line that fills the window. If its end is not written yet, nothing moves.
@@ -146,7 +150,7 @@ func (s *scanner) skip() (line []byte, off int64, err error) {
 
 // lastBreak returns the offset behind the last newline before end, 0 if there is none.
 func lastBreak(r io.ReaderAt, end int64) (int64, error) {
-	block := make([]byte, window)
+	block := make([]byte, min(end, window))
 	for end > 0 {
 		start := max(0, end-window)
 		b := block[:end-start]
@@ -171,7 +175,7 @@ func backward(r io.ReaderAt, end int64, visit visitor) error {
 	if err != nil {
 		return err
 	}
-	block := make([]byte, window)
+	block := make([]byte, min(end, window))
 	for size := int64(maxLine); end > 0; size = window { // begin with little: mostly the newest are wanted
 		start := max(0, end-size)
 		b := block[:end-start]
