@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -13,9 +14,10 @@ const defaultPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bi
 
 // environ is what the controller was started with, and what of it every agent inherits.
 type environ struct {
-	own  map[string]string // of the controller, for $NAME
-	pass map[string]string
-	bin  string
+	own   map[string]string // of the controller, for $NAME
+	pass  map[string]string
+	names []string // of pass, sorted
+	bin   string
 }
 
 func inherited(h Host) environ {
@@ -33,6 +35,7 @@ func inherited(h Host) environ {
 	e.own["PATH"] = front(e.bin, e.own["PATH"])
 	e.pass["PATH"] = e.own["PATH"]
 	e.pass["TERM"] = "xterm-256color" // what the terminals built in are; the controller's own says nothing about them
+	e.names = slices.Sorted(maps.Keys(e.pass))
 	return e
 }
 
@@ -50,32 +53,41 @@ func foreign(name string) bool {
 	return false
 }
 
-// of is the whole environment of one agent, sorted, without GC_SESSION_ID.
+// of is the whole environment of one agent, in the order of names, without GC_SESSION_ID.
 func (e environ) of(c *config.City, a *config.Agent, dir string) []string {
-	all := make(map[string]string, len(e.pass)+len(a.Env)+10)
-	for name, value := range e.pass {
-		all[name] = value
-	}
+	own := make(map[string]string, len(a.Env)+10)
 	for name, value := range a.Env {
-		all[name] = expand(value, e.own)
+		own[name] = expand(value, e.own)
 	}
-	all["PATH"] = front(e.bin, all["PATH"])
-	all["PWD"] = dir
-	all["GC_AGENT"] = a.Name
-	all["GC_CITY"] = c.Path
-	all["GC_CITY_PATH"] = c.Path
-	all["GC_CITY_NAME"] = c.Workspace.Name
-	all["GC_SESSION_NAME"] = a.SessionName
-	all["GC_DIR"] = dir
-	all["BEADS_DIR"] = filepath.Join(c.Path, ".beads")
+	if path, ok := own["PATH"]; ok {
+		own["PATH"] = front(e.bin, path)
+	}
 	for _, name := range []string{"GC_SESSION_ID", "GC_RIG", "GC_RIG_PATH"} {
-		delete(all, name)
+		delete(own, name)
 	}
-	out := make([]string, 0, len(all))
-	for name, value := range all {
-		out = append(out, name+"="+value)
+	own["PWD"] = dir
+	own["GC_AGENT"] = a.Name
+	own["GC_CITY"] = c.Path
+	own["GC_CITY_PATH"] = c.Path
+	own["GC_CITY_NAME"] = c.Workspace.Name
+	own["GC_SESSION_NAME"] = a.SessionName
+	own["GC_DIR"] = dir
+	own["BEADS_DIR"] = filepath.Join(c.Path, ".beads")
+
+	out := make([]string, 0, len(e.names)+len(own))
+	names := slices.Sorted(maps.Keys(own))
+	for _, name := range e.names {
+		for len(names) > 0 && names[0] <= name {
+			out = append(out, names[0]+"="+own[names[0]])
+			names = names[1:]
+		}
+		if _, ok := own[name]; !ok {
+			out = append(out, name+"="+e.pass[name])
+		}
 	}
-	slices.Sort(out)
+	for _, name := range names {
+		out = append(out, name+"="+own[name])
+	}
 	return out
 }
 

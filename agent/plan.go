@@ -26,8 +26,7 @@ func Plan(c *config.City, h Host) []Want {
 func (w Want) Spawn(id string) session.Spec {
 	s := w.Spec
 	s.ID = id
-	s.Env = append(slices.Clip(slices.Clone(s.Env)), "GC_SESSION_ID="+id)
-	slices.Sort(s.Env)
+	s.Env = append(slices.Clip(s.Env), "GC_SESSION_ID="+id) // clipped, so it is copied
 	return s
 }
 

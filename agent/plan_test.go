@@ -2,14 +2,21 @@ package agent
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"gcity/config"
+	"gcity/restart"
+	"gcity/session"
 )
 
-func city(t *testing.T, text string) *config.City {
+func city(t testing.TB, text string) *config.City {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
@@ -18,6 +25,11 @@ func city(t *testing.T, text string) *config.City {
 	if err := os.WriteFile(filepath.Join(dir, config.FileName), []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
+	return reload(t, dir)
+}
+
+func reload(t testing.TB, dir string) *config.City {
+	t.Helper()
 	c, err := config.Load(dir)
 	if err != nil {
 		t.Fatal(err)
@@ -25,26 +37,209 @@ func city(t *testing.T, text string) *config.City {
 	return c
 }
 
-func TestPlanIsInNameOrder(t *testing.T) {
+func TestPlan(t *testing.T) {
+	c := city(t, `
+[workspace]
+name = "app"
+start_command = "sh"
+[[agents]]
+name = "b.2"
+description = "the second"
+dir = "work/{{.Name}}"
+start_command = "exec sh -i"
+env = { A = "1" }
+nudge = "hello"
+ready_delay_ms = 250
+ready_prompt_prefix = "$ "
+pre_start = ["mkdir -p '{{.WorkDir}}'"]
+session_setup = ["echo {{.Session}}"]
+restart = "never"
+min_uptime = "3s"
+[[agents]]
+name = "a"
+dir = "/usr"
+[daemon]
+max_restarts = 2
+[session]
+cols = 80
+`)
+	wants := Plan(c, Host{Environ: []string{"HOME=/h"}, BinDir: "/c/bin"})
+	if len(wants) != 2 || wants[0].Name != "a" || wants[1].Name != "b.2" {
+		t.Fatalf("not in name order: %+v", wants)
+	}
+	work := filepath.Join(c.Path, "work", "b.2")
+	got := wants[1]
+	want := Want{Name: "b.2", Description: "the second", Provider: "pty", Source: "city.toml:5:1", MakeDir: true,
+		Policy: restart.Policy{Mode: restart.Never, MinUptime: 3 * time.Second, MaxRestarts: 2, Window: time.Hour, Backoff: time.Second,
+			MaxBackoff: 30 * time.Second},
+		Spec: session.Spec{Name: "gc-app-b_d2", Agent: "b.2", City: c.Path, Command: "exec sh -i", Dir: work,
+			Env: []string{"A=1", "BEADS_DIR=" + c.Path + "/.beads", "GC_AGENT=b.2", "GC_CITY=" + c.Path, "GC_CITY_NAME=app",
+				"GC_CITY_PATH=" + c.Path, "GC_DIR=" + work, "GC_SESSION_NAME=gc-app-b_d2", "HOME=/h", "PATH=/c/bin:" + defaultPath,
+				"PWD=" + work, "TERM=xterm-256color"},
+			PreStart: []string{"mkdir -p '" + work + "'"}, Setup: []string{"echo gc-app-b_d2"}, Nudge: "hello",
+			Ready: session.Ready{Prefix: "$ ", Delay: 250 * time.Millisecond}, Cols: 80, Rows: 40, Fingerprint: got.Spec.Fingerprint}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	if a := wants[0]; a.Spec.Command != "sh" || a.Spec.Dir != "/usr" || a.MakeDir || a.Problem != "" {
+		t.Errorf("%+v", a)
+	}
+}
+
+func TestPlanSaysWhatCannotStart(t *testing.T) {
+	c := city(t, `
+[[agents]]
+name = "mute"
+[[agents]]
+name = "scripted"
+start_command = "sh"
+session_setup_script = "nowhere.sh"
+[[agents]]
+name = "well"
+start_command = "sh"
+`)
+	wants := Plan(c, Host{})
+	for i, want := range []string{
+		"no command: neither the agent (city.toml:2:1) nor [workspace] has a start_command; write one of them",
+		"session_setup_script cannot be read: open " + c.Path + "/nowhere.sh: no such file or directory",
+		"",
+	} {
+		if wants[i].Problem != want {
+			t.Errorf("%s: %q, want %q", wants[i].Name, wants[i].Problem, want)
+		}
+	}
+}
+
+func TestPlanNamesTheNarrowestSuspension(t *testing.T) {
+	const text = "[[agents]]\nname = \"a\"\nsuspended = true\n[[agents]]\nname = \"b\"\n"
+	for head, want := range map[string][]string{"": {"by agent", ""}, "[workspace]\nsuspended = true\n": {"by agent", "by city"}} {
+		wants := Plan(city(t, head+text), Host{})
+		if got := []string{wants[0].Suspended, wants[1].Suspended}; !slices.Equal(got, want) {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+func TestReadyDeadlineLeavesRoomForTheDelay(t *testing.T) {
+	c := city(t, "[[agents]]\nname = \"a\"\nready_delay_ms = 120000\n")
+	if r := Plan(c, Host{})[0].Spec.Ready; r.Deadline != 3*time.Minute {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestSpawn(t *testing.T) {
+	w := Plan(city(t, "[[agents]]\nname = \"a\"\nstart_command = \"sh\"\n"), Host{Environ: []string{"Z=1"}})[0]
+	before := slices.Clone(w.Spec.Env)
+	one, two := w.Spawn("id-1"), w.Spawn("id-2")
+	for _, s := range []session.Spec{one, two} {
+		if s.ID == "" || !slices.Contains(s.Env, "GC_SESSION_ID="+s.ID) {
+			t.Errorf("%+v", s)
+		}
+	}
+	if !slices.Equal(w.Spec.Env, before) || w.Spec.ID != "" {
+		t.Error("Spawn changed the want")
+	}
+	if one.Fingerprint.Sum != two.Fingerprint.Sum {
+		t.Error("the id is in the fingerprint: every start would drift")
+	}
+}
+
+// Drift comes from the configuration alone: of what it names, each change shows by name, and nothing else shows at all.
+func TestFingerprint(t *testing.T) {
+	const base = `
+[[agents]]
+name = "a"
+start_command = "sh"
+env = { A = "$HOME", B = "2" }
+pre_start = ["one", "two"]
+session_setup = ["three"]
+session_setup_script = "s.sh"
+nudge = "hello"
+dir = "x"
+`
+	c := city(t, base)
+	script := filepath.Join(c.Path, "s.sh")
+	if err := os.WriteFile(script, []byte("true"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	host := Host{Environ: []string{"HOME=/h", "PATH=/bin"}, BinDir: "/c/bin"}
+	was := Plan(reload(t, c.Path), host)[0].Spec.Fingerprint
+	for _, tt := range []struct{ name, old, new, drift string }{
+		{"command", `"sh"`, `"bash"`, "command changed"},
+		{"variable", `B = "2"`, `B = "3"`, "env B changed"},
+		{"variable gone", `, B = "2"`, ``, "env B removed"},
+		{"variable new", `B = "2"`, `B = "2", C = ""`, "env C added"},
+		{"pre_start", `"one", "two"`, `"onetwo"`, "pre_start changed"},
+		{"session_setup", `["three"]`, `["four"]`, "session_setup changed"},
+		{"session_setup gone", "session_setup = [\"three\"]\n", ``, "session_setup removed"},
+		{"script", `"s.sh"`, `"//s.sh"`, "session_setup_script changed"},
+		{"nudge", `"hello"`, `"bye"`, ""},
+		{"dir", `dir = "x"`, `dir = "y"`, ""},
+		{"restart", `dir = "x"`, "dir = \"x\"\nrestart = \"never\"\nmin_uptime = \"1s\"\nready_delay_ms = 5\ndescription = \"x\"", ""},
+		{"size", `dir = "x"`, "[session]\ncols = 80", ""},
+	} {
+		text := strings.Replace(base, tt.old, tt.new, 1)
+		if text == base {
+			t.Fatalf("%s changes nothing", tt.name)
+		}
+		if err := os.WriteFile(filepath.Join(c.Path, config.FileName), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Join(was.Drift(Plan(reload(t, c.Path), host)[0].Spec.Fingerprint), ", "); got != tt.drift {
+			t.Errorf("%s: %q, want %q", tt.name, got, tt.drift)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(c.Path, config.FileName), []byte(base), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	other := Plan(reload(t, c.Path), Host{Environ: []string{"HOME=/other", "PATH=/usr/bin:/bin", "X=1"}, BinDir: "/d/bin"})[0]
+	if d := was.Drift(other.Spec.Fingerprint); len(d) > 0 {
+		t.Errorf("another shell restarts the agent: %q", d)
+	}
+	if err := os.WriteFile(script, []byte("false"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if d := was.Drift(Plan(reload(t, c.Path), host)[0].Spec.Fingerprint); !slices.Equal(d, []string{"session_setup_script changed"}) {
+		t.Errorf("a script of another content: %q", d)
+	}
+}
+
+// A real shell sees what it is to see.
+func TestEnvironmentInARealShell(t *testing.T) {
 	c := city(t, `
 [workspace]
 name = "app"
 [[agents]]
-name = "b.2"
-start_command = "sh"
-[[agents]]
 name = "a"
-start_command = "sh"
+start_command = 'printf "%s|" "$WHO" "$GC_AGENT" "$GC_CITY_NAME" "$GC_SESSION_ID" "$PWD" "$TERM" "$TMUX$NOTIFY_SOCKET$COLUMNS"; command -v gc'
+env = { WHO = "${USER}@$HOST" }
 `)
-	wants := Plan(c, Host{})
-	var names, sessions []string
-	for _, w := range wants {
-		names, sessions = append(names, w.Name), append(sessions, w.Spec.Name)
+	bin := filepath.Join(c.Path, ".gc", "bin")
+	if err := os.MkdirAll(bin, 0o700); err != nil {
+		t.Fatal(err)
 	}
-	if want := []string{"a", "b.2"}; !slices.Equal(names, want) {
-		t.Errorf("names %q, want %q", names, want)
+	if err := os.Symlink("/bin/true", filepath.Join(bin, "gc")); err != nil {
+		t.Fatal(err)
 	}
-	if want := []string{"gc-app-a", "gc-app-b_d2"}; !slices.Equal(sessions, want) {
-		t.Errorf("sessions %q, want %q", sessions, want)
+	s := Plan(c, Host{Environ: []string{"USER=ann", "HOST=box", "TMUX=/t", "NOTIFY_SOCKET=/n", "COLUMNS=9", "PATH=/usr/bin:/bin"}, BinDir: bin})[0].
+		Spawn("id-1")
+	cmd := exec.Command("/bin/sh", "-c", s.Command)
+	cmd.Dir, cmd.Env = s.Dir, s.Env
+	out, err := cmd.CombinedOutput()
+	if want := "ann@box|a|app|id-1|" + c.Path + "|xterm-256color||" + bin + "/gc\n"; err != nil || string(out) != want {
+		t.Errorf("%v\n got %q\nwant %q", err, out, want)
+	}
+}
+
+func BenchmarkPlan500(b *testing.B) {
+	var text strings.Builder
+	for i := range 500 {
+		text.WriteString("[[agents]]\nname = \"a" + strings.Repeat("x", i%40) + "-" + string(rune('a'+i%26)) + "-" + strings.Repeat("y", i/40) +
+			"\"\nstart_command = \"sh\"\ndir = \"work/{{.Agent}}\"\nenv = { A = \"$HOME\" }\n")
+	}
+	c := city(b, text.String())
+	h := Host{Environ: os.Environ(), BinDir: "/c/bin"}
+	for b.Loop() {
+		Plan(c, h)
 	}
 }

@@ -47,11 +47,16 @@ func SetSuspended(dir, agent string, on bool) error {
 	if err != nil || bytes.Equal(before, after) {
 		return err
 	}
+	return replace(path, before, after)
+}
+
+// replace writes a file that still is what it was.
+func replace(path string, before, after []byte) error {
 	now, err := read(path)
 	if err != nil {
 		return fmt.Errorf("cannot edit the configuration: %w", err)
 	}
-	if !bytes.Equal(now, before) {
+	if sum(now) != sum(before) {
 		return fmt.Errorf("cannot edit %s: %w by somebody else; nothing was written, try again", path, ErrChanged)
 	}
 	if err := disk.WriteFile(path, after, 0o644); err != nil {

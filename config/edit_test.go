@@ -211,6 +211,9 @@ func FuzzSetSuspended(f *testing.F) {
 		if err != nil {
 			t.Fatalf("refused: %v\n%q", err, data)
 		}
+		if kept(data, after) < len(data)-len("false") {
+			t.Fatalf("text was lost\n%q\n%q", data, after)
+		}
 		edited, err := Parse("/srv/app", after)
 		if err != nil {
 			t.Fatalf("%v\n%q\n%q", err, data, after)
@@ -223,4 +226,31 @@ func FuzzSetSuspended(f *testing.F) {
 			t.Fatalf("more has changed\n%s\n%s", a, b)
 		}
 	})
+}
+
+// kept is how many bytes of a are before and after the one place where b differs.
+func kept(a, b []byte) int {
+	front, back := 0, 0
+	for front < len(a) && front < len(b) && a[front] == b[front] {
+		front++
+	}
+	for back < len(a)-front && back < len(b)-front && a[len(a)-1-back] == b[len(b)-1-back] {
+		back++
+	}
+	return front + back
+}
+
+// F9: somebody saved the file while the edit was being made.
+func TestSetSuspendedRefusesAConcurrentEdit(t *testing.T) {
+	const mine, theirs = "[[agents]]\nname = \"a\"\n", "[[agents]]\nname = \"a\"\n# theirs\n"
+	dir := folder(t, mine)
+	path := filepath.Join(dir, FileName)
+	put(t, path, theirs)
+	err := replace(path, []byte(mine), []byte("[[agents]]\nname = \"a\"\nsuspended = true\n"))
+	if !errors.Is(err, ErrChanged) || !strings.Contains(err.Error(), "try again") {
+		t.Errorf("%v", err)
+	}
+	if got, _ := os.ReadFile(path); string(got) != theirs {
+		t.Errorf("their edit is lost: %q", got)
+	}
 }

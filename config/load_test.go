@@ -10,9 +10,13 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"go.uber.org/goleak"
 
 	"gcity/restart"
 )
+
+// Nothing here may leave a goroutine: a watch ends with its context (L10).
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func load(t *testing.T, text string, environ ...string) *City {
 	t.Helper()
@@ -102,6 +106,13 @@ provider = ""
 	}
 	if a.Origins["env.B"].String() != "city.toml:24:5" || c.Origins["session.cols"].String() != "city.toml:35:8" {
 		t.Errorf("origins %v %v", a.Origins["env.B"], c.Origins["session.cols"])
+	}
+	for path, k := range newSchema().byPath { // so this test is about every key
+		_, here := c.Origins[path]
+		_, there := a.Origins[k.name()]
+		if k.field != nil && !here && !there {
+			t.Errorf("%s is missing in this test", path)
+		}
 	}
 	e, problems := c.Expand(&a)
 	wantE := Expanded{Dir: filepath.Join(c.Path, "work", "a"), MakeDir: true, PreStart: []string{"one", "two"},

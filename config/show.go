@@ -186,7 +186,7 @@ func writeRows(b *strings.Builder, indent string, rows []row) {
 // secret reports whether the name of a variable says that its value is not for the screen.
 func secret(name string) bool {
 	n := strings.ToUpper(name)
-	return strings.HasSuffix(n, "_KEY") || strings.HasSuffix(n, "_TOKEN") || strings.HasSuffix(n, "_SECRET") || strings.Contains(n, "PASSWORD")
+	return strings.HasSuffix(n, "_KEY") || strings.HasSuffix(n, "TOKEN") || strings.HasSuffix(n, "SECRET") || strings.Contains(n, "PASSWORD")
 }
 
 // tomlString is s as a basic string, what does not print escaped.

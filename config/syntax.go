@@ -33,7 +33,7 @@ func parseTOML(data []byte) (*node, []*fault) {
 	}
 	var pe toml.ParseError
 	if _, strict := toml.Decode(string(data), &struct{}{}); errors.As(strict, &pe) {
-		return nil, []*fault{{at: min(pe.Position.Start, len(data)), msg: plainSyntax(pe.Message)}}
+		return nil, []*fault{{at: max(0, min(pe.Position.Start, len(data))), msg: plainSyntax(pe.Message)}}
 	} else if strict != nil {
 		return nil, []*fault{{msg: strict.Error()}}
 	}
