@@ -116,7 +116,7 @@ func checkProvider(v any) string {
 	case name == "" || name == "pty" || name == "fake" || name == "fail":
 		return ""
 	case name == "tmux" || name == "subprocess" || name == "k8s" || strings.HasPrefix(name, "exec:"):
-		return fmt.Sprintf("%q is not supported yet; leave the key out, or write \"pty\": the terminals built in need nothing installed", name)
+		return fmt.Sprintf("%q is not supported yet; \"pty\" is: the terminals built in need nothing installed", name)
 	}
 	if near := suggest(name, known); near != "" {
 		return fmt.Sprintf("there is no session provider %q; did you mean %q?", name, near)

@@ -20,6 +20,9 @@ type decoder struct {
 }
 
 func (d *decoder) origin(at int) Origin {
+	if at == everywhere {
+		return Origin{File: d.file}
+	}
 	line, exact := slices.BinarySearch(d.lines, at)
 	if !exact {
 		line--
@@ -46,11 +49,15 @@ func (d *decoder) say(o Origin, key, msg string) {
 
 func (d *decoder) full() bool { return len(d.problems) >= maxProblems }
 
-func (d *decoder) warn(at int, key, format string, args ...any) {
-	d.city.Warnings = append(d.city.Warnings, Problem{Origin: d.origin(at), Key: visible(key), Message: fmt.Sprintf(format, args...)})
+// warn says something once per key, at the first place.
+func (d *decoder) warn(at int, key, msg string) {
+	key = visible(key)
+	if !slices.ContainsFunc(d.city.Warnings, func(p Problem) bool { return p.Key == key && p.Message == msg }) {
+		d.city.Warnings = append(d.city.Warnings, Problem{Origin: d.origin(at), Key: key, Message: msg})
+	}
 }
 
-// table decodes the members of one table. origins receives where each value was written, under its path below base.
+// table decodes the members of one table.
 func (d *decoder) table(n *node, path string, a *Agent) {
 	for _, kid := range n.kids {
 		k := d.schema.child(path, kid.key)

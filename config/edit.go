@@ -29,7 +29,7 @@ const lockWait = 5 * time.Second
 // to be valid, otherwise the *Error says what is wrong with it. Edits by gcity take turns; one by somebody else in the
 // same moment is ErrChanged. An agent that the file does not have is ErrNoAgent.
 func SetSuspended(dir, agent string, on bool) error {
-	dir, err := real(dir)
+	dir, err := canonical(dir)
 	if err != nil {
 		return fmt.Errorf("cannot edit the configuration: %w", err)
 	}

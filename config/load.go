@@ -51,7 +51,7 @@ func Find(start string) (string, error) {
 // Load reads the configuration of the city in dir. environ ("K=V") beats the file: GC_SESSION names the session provider.
 // What is wrong with the content, all of it, is an *Error.
 func Load(dir string, environ ...string) (*City, error) {
-	dir, err := real(dir)
+	dir, err := canonical(dir)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the city in %s: %w", dir, err)
 	}
@@ -68,8 +68,8 @@ func Load(dir string, environ ...string) (*City, error) {
 	return Parse(dir, data, environ...)
 }
 
-// real is dir, absolute and free of symbolic links.
-func real(dir string) (string, error) {
+// canonical is dir, absolute and free of symbolic links.
+func canonical(dir string) (string, error) {
 	abs, err := filepath.Abs(dir)
 	if err != nil {
 		return dir, err
@@ -83,7 +83,7 @@ func real(dir string) (string, error) {
 
 // whole is an error about the file as a whole.
 func whole(dir, msg string) *Error {
-	return &Error{Path: dir, Problems: []Problem{{Origin: Origin{File: FileName, Line: 1, Column: 1}, Message: msg}}}
+	return &Error{Path: dir, Problems: []Problem{{Origin: Origin{File: FileName}, Message: msg}}}
 }
 
 // read reads a source of at most MaxSize bytes.
@@ -104,12 +104,12 @@ func read(path string) ([]byte, error) {
 }
 
 func tooLarge() *fault {
-	return &fault{msg: fmt.Sprintf("the file is larger than %d MB; no city needs that, is it the right one?", MaxSize>>20)}
+	return &fault{at: everywhere, msg: fmt.Sprintf("the file is larger than %d MB; no city needs that, is it the right one?", MaxSize>>20)}
 }
 
 // Revision is the Revision of the configuration as it is on disk now, whether or not it is valid.
 func Revision(dir string) (string, error) {
-	dir, err := real(dir)
+	dir, err := canonical(dir)
 	if err != nil {
 		return "", fmt.Errorf("cannot look at the city's configuration: %w", err)
 	}

@@ -150,6 +150,17 @@ func TestFind(t *testing.T) {
 	}
 }
 
+// Without a name the folder's is taken, if it is one.
+func TestNameOfTheFolder(t *testing.T) {
+	if c, err := Parse("/srv/app.1", []byte("[workspace]\n")); err != nil || c.Workspace.Name != "app.1" {
+		t.Errorf("%v, %v", c, err)
+	}
+	_, err := Parse("/srv/my city", []byte("[workspace]\n"))
+	if want := `city.toml: workspace.name: is missing, and the folder's name cannot stand in for it: "my city" is no name: letters, digits, ".", "_" and "-" make one, the first a letter or digit; "my-city" would do`; err == nil || err.Error() != want {
+		t.Errorf("%v", err)
+	}
+}
+
 // The same city reached by another path is the same city: it is its folder (L3).
 func TestLoadResolvesLinks(t *testing.T) {
 	dir := folder(t, "[workspace]\nname = \"app\"\n")
@@ -177,13 +188,13 @@ func TestLoadRefuses(t *testing.T) {
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
 	}
-	check(gone, `city.toml:1:1: the file is gone; put it back, or make a new one with "gcity init"`)
+	check(gone, `city.toml: the file is gone; put it back, or make a new one with "gcity init"`)
 	if err := os.Mkdir(path, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	check(gone, `city.toml:1:1: it is not a regular file`)
+	check(gone, `city.toml: it is not a regular file`)
 	put(t, filepath.Join(other, FileName), strings.Repeat("#\n", MaxSize/2+1))
-	check(other, `city.toml:1:1: the file is larger than 10 MB; no city needs that, is it the right one?`)
+	check(other, `city.toml: the file is larger than 10 MB; no city needs that, is it the right one?`)
 	if _, err := Load(filepath.Join(other, "nowhere")); err == nil || errors.As(err, &e) && e.Path == "" {
 		t.Errorf("a folder that does not exist: %v", err)
 	}
@@ -246,7 +257,7 @@ func TestEnvironmentBeatsTheFile(t *testing.T) {
 		t.Errorf("%q", c.Session.Provider)
 	}
 	_, err := Load(folder(t, text), "GC_SESSION=tmux")
-	if want := `environment GC_SESSION: "tmux" is not supported yet; leave the key out, or write "pty": the terminals built in need nothing installed`; err == nil || err.Error() != want {
+	if want := `environment GC_SESSION: "tmux" is not supported yet; "pty" is: the terminals built in need nothing installed`; err == nil || err.Error() != want {
 		t.Errorf("%v", err)
 	}
 }

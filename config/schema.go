@@ -3,6 +3,8 @@ package config
 import (
 	"slices"
 	"strings"
+
+	"gcity/internal/spell"
 )
 
 // kind is the type of a key's value.
@@ -115,40 +117,19 @@ func join(table, name string) string {
 	return table + "." + name
 }
 
-// suggest finds the candidate nearest to name, "" if none is near enough to be meant.
+// suggest finds the candidate that name was meant to be, "" if none is likely.
 func suggest(name string, candidates []string) string {
-	best, at := "", 1+max(1, len(name)/3)
+	var begins []string
 	for _, c := range candidates {
-		if d := distance(strings.ToLower(name), strings.ToLower(c), at); d < at {
-			best, at = c, d
+		if strings.EqualFold(c, name) {
+			return c
+		}
+		if len(name) > 2 && strings.HasPrefix(c, name) {
+			begins = append(begins, c)
 		}
 	}
-	return best
-}
-
-// distance is the number of letters to insert, delete, replace or swap with their neighbour to make a into b; limit or
-// more is returned as limit.
-func distance(a, b string, limit int) int {
-	if d := len(a) - len(b); d >= limit || -d >= limit || len(a) > 128 {
-		return limit
+	if near := spell.Nearest(name, candidates); near != "" || len(begins) != 1 {
+		return near
 	}
-	prev2, prev, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
-	for j := range prev {
-		prev[j] = j
-	}
-	for i := 1; i <= len(a); i++ {
-		row[0] = i
-		for j := 1; j <= len(b); j++ {
-			cost := 1
-			if a[i-1] == b[j-1] {
-				cost = 0
-			}
-			row[j] = min(prev[j]+1, row[j-1]+1, prev[j-1]+cost)
-			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
-				row[j] = min(row[j], prev2[j-2]+1)
-			}
-		}
-		prev2, prev, row = prev, row, prev2
-	}
-	return min(limit, prev[len(b)])
+	return begins[0]
 }

@@ -19,14 +19,14 @@ func parseTOML(data []byte) (*node, []*fault) {
 	}
 	data = unmarked(data)
 	if msg := blank(data); msg != "" {
-		return nil, []*fault{{msg: msg}}
+		return nil, []*fault{{at: everywhere, msg: msg}}
 	}
 	if f := excess(data); f != nil {
 		return nil, []*fault{f}
 	}
 	root, f := tree(data)
 	if n := len(tablesOf(root.get("agents"))) + len(tablesOf(root.get("agent"))); n > MaxAgents {
-		return nil, []*fault{{msg: fmt.Sprintf("there are %d agents; %d are the most that a city can have", n, MaxAgents)}}
+		return nil, []*fault{{at: everywhere, msg: fmt.Sprintf("there are %d agents; %d are the most that a city can have", n, MaxAgents)}}
 	}
 	if twice := duplicates(root, "", data); len(twice) > 0 {
 		return nil, twice
@@ -35,7 +35,7 @@ func parseTOML(data []byte) (*node, []*fault) {
 	if _, strict := toml.Decode(string(data), &struct{}{}); errors.As(strict, &pe) {
 		return nil, []*fault{{at: max(0, min(pe.Position.Start, len(data))), msg: plainSyntax(pe.Message)}}
 	} else if strict != nil {
-		return nil, []*fault{{msg: strict.Error()}}
+		return nil, []*fault{{at: everywhere, msg: strict.Error()}}
 	}
 	if f != nil {
 		return nil, []*fault{f}

@@ -81,6 +81,8 @@ type fault struct {
 	msg string
 }
 
+const everywhere = -1
+
 func (f *fault) Error() string { return f.msg }
 
 // Limits on what a file may hold; see also MaxSize and MaxAgents. They are far above any city that is meant.

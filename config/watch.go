@@ -32,7 +32,7 @@ type WatchOptions struct {
 //
 // Where the kernel has no watches to give, or the folder is gone, files are looked at every o.Poll.
 func Watch(ctx context.Context, dir string, o WatchOptions) (<-chan struct{}, error) {
-	dir, err := real(dir)
+	dir, err := canonical(dir)
 	if err != nil {
 		return nil, fmt.Errorf("cannot watch the city's configuration: %w", err)
 	}

@@ -20,6 +20,9 @@ func (d *decoder) whole() {
 		return cmp.Or(cmp.Compare(a.Origin.Line, b.Origin.Line), cmp.Compare(a.Origin.Column, b.Origin.Column))
 	})
 	scripts, sessions := map[string]script{}, map[string]string{}
+	if len(c.Agents) == 0 {
+		d.sessionOf(&Agent{Name: "agent"}, sessions) // the template is right, or not, without any
+	}
 	for i := range c.Agents {
 		a := &c.Agents[i]
 		if a.Name == "" {
@@ -39,7 +42,7 @@ func (d *decoder) names() {
 	if c.Workspace.Name == "" {
 		c.Workspace.Name = filepath.Base(c.Path)
 		if msg := checkName(c.Workspace.Name); msg != "" && !d.failed("workspace.name") {
-			d.problem(0, "workspace.name", "is missing, and the folder's name cannot stand in for it: %s", msg)
+			d.problem(everywhere, "workspace.name", "is missing, and the folder's name cannot stand in for it: %s", msg)
 		}
 	}
 	first := make(map[string]*Agent, len(c.Agents))
@@ -64,6 +67,9 @@ func (d *decoder) failed(key string) bool {
 // sessionOf names an agent's sessions. What is wrong with the template is said once.
 func (d *decoder) sessionOf(a *Agent, taken map[string]string) {
 	const key = "workspace.session_template"
+	if d.failed("workspace.name") {
+		return // and nothing can be named after it
+	}
 	name, err := d.city.sessionName(a)
 	if err == nil && taken[name] != "" && taken[name] != a.Name {
 		err = fmt.Errorf("makes the same name %q for the sessions of %q and %q; put {{.Agent}} into it", name, taken[name], a.Name)
