@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 )
 
 // What a file may be at most.
@@ -86,9 +87,9 @@ func whole(dir, msg string) *Error {
 	return &Error{Path: dir, Problems: []Problem{{Origin: Origin{File: FileName}, Message: msg}}}
 }
 
-// read reads a source of at most MaxSize bytes.
+// read reads a source of at most MaxSize bytes. It does not wait: what is no file at all may never answer.
 func read(path string) ([]byte, error) {
-	f, err := os.Open(path)
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -104,7 +105,7 @@ func read(path string) ([]byte, error) {
 }
 
 func tooLarge() *fault {
-	return &fault{at: everywhere, msg: fmt.Sprintf("the file is larger than %d MB; no city needs that, is it the right one?", MaxSize>>20)}
+	return &fault{at: everywhere, msg: fmt.Sprintf("the file is larger than %d MB; is it the right one?", MaxSize>>20)}
 }
 
 // Revision is the Revision of the configuration as it is on disk now, whether or not it is valid.

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -193,8 +194,15 @@ func TestLoadRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	check(gone, `city.toml: it is not a regular file`)
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Mkfifo(path, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	check(gone, `city.toml: it is not a regular file`)
 	put(t, filepath.Join(other, FileName), strings.Repeat("#\n", MaxSize/2+1))
-	check(other, `city.toml: the file is larger than 10 MB; no city needs that, is it the right one?`)
+	check(other, `city.toml: the file is larger than 10 MB; is it the right one?`)
 	if _, err := Load(filepath.Join(other, "nowhere")); err == nil || errors.As(err, &e) && e.Path == "" {
 		t.Errorf("a folder that does not exist: %v", err)
 	}
