@@ -17,6 +17,7 @@ type environ struct {
 	own   map[string]string // of the controller, for $NAME
 	pass  map[string]string
 	names []string // of pass, sorted
+	lines []string // "K=V" of names, shared by all agents
 	bin   string
 }
 
@@ -36,6 +37,9 @@ func inherited(h Host) environ {
 	e.pass["PATH"] = e.own["PATH"]
 	e.pass["TERM"] = "xterm-256color" // what the terminals built in are; the controller's own says nothing about them
 	e.names = slices.Sorted(maps.Keys(e.pass))
+	for _, name := range e.names {
+		e.lines = append(e.lines, name+"="+e.pass[name])
+	}
 	return e
 }
 
@@ -76,13 +80,13 @@ func (e environ) of(c *config.City, a *config.Agent, dir string) []string {
 
 	out := make([]string, 0, len(e.names)+len(own))
 	names := slices.Sorted(maps.Keys(own))
-	for _, name := range e.names {
+	for i, name := range e.names {
 		for len(names) > 0 && names[0] <= name {
 			out = append(out, names[0]+"="+own[names[0]])
 			names = names[1:]
 		}
 		if _, ok := own[name]; !ok {
-			out = append(out, name+"="+e.pass[name])
+			out = append(out, e.lines[i])
 		}
 	}
 	for _, name := range names {
