@@ -5,6 +5,7 @@ import (
 	"errors"
 	"iter"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -150,4 +151,50 @@ func TestForeignLinesWake(t *testing.T) {
 		t.Fatalf("seq %d, want 4", last)
 	}
 	gapless(t, all(t, dir), 1)
+}
+
+// In a bubble with a fake clock a log behaves as everywhere else, and Close leaves no goroutine (L10).
+func TestInBubble(t *testing.T) {
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		l, err := Open(dir, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := make(chan Event)
+		go func() {
+			defer close(got)
+			for e, err := range l.Follow(t.Context(), 0) {
+				if err != nil {
+					return
+				}
+				got <- e
+			}
+		}()
+		other, err := Open(dir, Options{Poll: -1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range uint64(4) {
+			writer := l
+			if i%2 == 1 {
+				writer = other
+			}
+			start := time.Now()
+			if _, err := writer.Append(Event{Type: "test.ping"}); err != nil {
+				t.Fatal(err)
+			}
+			if e := <-got; e.Seq != i+1 || !e.TS.Equal(start) || time.Since(start) > time.Second {
+				t.Fatalf("got %+v after %s", e, time.Since(start))
+			}
+		}
+		for _, l := range []*Log{l, other} {
+			if err := l.Close(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, more := <-got; more {
+			t.Fatal("an event that nobody wrote")
+		}
+	})
 }

@@ -61,6 +61,9 @@ func (l *Log) tend(now time.Time, nextPoll *time.Time) (wait time.Duration, any 
 
 // pollDue looks for other processes' lines when it is time, and reports whether there will be a next time.
 func (l *Log) pollDue(now time.Time, next *time.Time) bool {
+	if l.o.Poll < 0 {
+		return false
+	}
 	if !l.recent.waited() {
 		l.polling.Store(false)
 		if !l.recent.waited() { // else somebody came just now
@@ -70,7 +73,7 @@ func (l *Log) pollDue(now time.Time, next *time.Time) bool {
 	l.polling.Store(true)
 	if !now.Before(*next) {
 		l.lookAround(now)
-		*next = now.Add(l.o.poll)
+		*next = now.Add(l.o.Poll)
 	}
 	return true
 }

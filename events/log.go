@@ -19,9 +19,12 @@ type Options struct {
 	SegmentSize int64 // bytes after which a new file is begun; 0 = 64 MiB
 	Queue       int   // events kept while they cannot be written, the newest ones; 0 = 4096
 
+	// Poll is how often, while somebody waits for an event, the file is looked at for lines that other processes
+	// wrote. 0 = 250 ms; negative = only when something is appended here.
+	Poll time.Duration
+
 	lockWait  time.Duration // 0 = 50 ms
 	syncDelay time.Duration // 0 = 25 ms, half of what is promised: a flush takes time too
-	poll      time.Duration // 0 = 250 ms
 	datasync  func(*os.File) error
 }
 
@@ -84,7 +87,9 @@ func Open(dir string, o Options) (*Log, error) {
 	}
 	setDefault(&o.lockWait, 50*time.Millisecond)
 	setDefault(&o.syncDelay, 25*time.Millisecond)
-	setDefault(&o.poll, 250*time.Millisecond)
+	if o.Poll == 0 {
+		o.Poll = 250 * time.Millisecond
+	}
 	if o.datasync == nil {
 		o.datasync = datasync
 	}
@@ -148,7 +153,7 @@ func (l *Log) Append(batch ...Event) (last uint64, err error) {
 func (l *Log) Last() uint64 { return l.recent.newest() }
 
 // Changed returns a channel that is closed as soon as an event newer than after exists, or the log is closed. Lines of
-// other processes are noticed within 250 ms. With an after that lies in the future it may be closed early.
+// other processes are noticed within Options.Poll. With an after that lies in the future it may be closed early.
 func (l *Log) Changed(after uint64) <-chan struct{} {
 	ch, first := l.recent.changed(after)
 	if first && l.polling.CompareAndSwap(false, true) {
