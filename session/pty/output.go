@@ -6,11 +6,9 @@ import (
 	"fmt"
 	"time"
 
+	"gcity/internal/screen"
 	"gcity/session/pty/internal/wire"
 )
-
-// maxParsed is how much of the kept output is interpreted to show the last lines.
-const maxParsed = 256 << 10
 
 // Output implements session.Provider. It also shows the last life of a session that has ended, until the next.
 func (p *Provider) Output(ctx context.Context, name string, lines int) (string, error) {
@@ -42,5 +40,5 @@ func (p *Provider) Output(ctx context.Context, name string, lines int) (string, 
 	if m, err = r.Next(); err != nil {
 		return "", p.broken(ctx, verb, name, err)
 	}
-	return text(m.Data, size.Cols, size.Rows, lines), nil
+	return screen.Text(m.Data, size.Cols, size.Rows, lines), nil
 }
