@@ -84,6 +84,13 @@ func (e *entry) reusable() *link {
 	return e.link
 }
 
+// fresh reports whether no life of the name is known.
+func (e *entry) fresh() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return !e.known
+}
+
 // bringUp starts a holder for a name that has none. If the lock is held, whoever holds it is found first.
 func (p *Provider) bringUp(ctx context.Context, e *entry, s *session.Spec) error {
 	for attempt := 0; ; attempt++ {
@@ -140,10 +147,16 @@ func (p *Provider) begin(ctx context.Context, e *entry, l *link, s *session.Spec
 	}
 	select {
 	case m := <-l.replies:
-		if m.Kind == wire.Failed {
-			return refusal("start", s.Name, m.Data)
+		if m.Kind == wire.Done {
+			return nil
 		}
-		return nil
+		if e.fresh() { // the holder leaves: its lock is free when it is gone
+			select {
+			case <-l.gone:
+			case <-ctx.Done():
+			}
+		}
+		return refusal("start", s.Name, m.Data)
 	case <-l.gone:
 		return errGone
 	case <-ctx.Done():

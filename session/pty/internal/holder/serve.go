@@ -156,12 +156,16 @@ func (h *holder) answerStart(c *conn, req *wire.Request) error {
 		return c.fail(fmt.Errorf("a start without a session"))
 	}
 	err := h.onMain(func() error { return h.begin(req.Spec, req.Ready) })
-	if err != nil {
-		return c.fail(err)
-	}
 	h.mu.Lock()
-	defer h.mu.Unlock() // so that the exit of a very short life is not told before its start
-	return c.sendJSON(wire.Done, h.state())
+	defer h.mu.Unlock()
+	if err == nil {
+		return c.sendJSON(wire.Done, h.state())
+	}
+	failed := c.fail(err)
+	if h.cur == nil { // there never was a life
+		h.leave()
+	}
+	return failed
 }
 
 // answerAck forgets an exit that is on record elsewhere. The answer is "leaves" if the holder leaves with it, because

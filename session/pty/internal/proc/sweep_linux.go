@@ -35,18 +35,3 @@ func Sweep(match func(pid int) bool, deadline time.Time) (killed int, left []int
 		WaitAny(left, 5*time.Millisecond)
 	}
 }
-
-// Held reports whether a process belongs to a session, that is, has a holder among its ancestors.
-func Held(pid int) bool {
-	for range 1000 {
-		st, err := ReadStat(pid)
-		if err != nil || st.PPID <= 1 {
-			return false
-		}
-		pid = st.PPID
-		if args := Args(pid); len(args) == 3 && args[1] == "hold" {
-			return true
-		}
-	}
-	return false
-}

@@ -1,0 +1,486 @@
+package pty
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"gcity/session"
+	"gcity/session/pty/internal/proc"
+	"gcity/session/pty/internal/wire"
+)
+
+// marked lists the living processes that carry a session's id.
+func marked(t testing.TB, id string) []int {
+	t.Helper()
+	pids, err := proc.All()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var found []int
+	for _, pid := range pids {
+		if st, err := proc.ReadStat(pid); err == nil && st.State != 'Z' && proc.HasEnv(proc.Environ(pid), "GC_SESSION_ID="+id, false) {
+			found = append(found, pid)
+		}
+	}
+	return found
+}
+
+func holderOf(t testing.TB, p *Provider, name string) int {
+	t.Helper()
+	rec, err := p.record(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rec.Holder
+}
+
+// P1: every way to end is recorded once, with code or signal, and with the last output.
+func TestEnds(t *testing.T) {
+	city := t.TempDir()
+	p := newProvider(t, city)
+	for _, c := range []struct {
+		command string
+		code    int
+		signal  string
+	}{
+		{"echo last words", 0, ""},
+		{"echo last words; exit 7", 7, ""},
+		{"echo last words; kill -SEGV $$", -1, "SIGSEGV"},
+		{"echo last words; kill -KILL $$", -1, "SIGKILL"},
+		{"echo last words; no-such-command-anywhere", 127, ""},
+	} {
+		s := spec(city, "a", c.command)
+		start(t, p, s)
+		x := nextExit(t, p)
+		if x.ID != s.ID || x.Code != c.code || x.Signal != c.signal || x.Lost || x.Asked || x.Uptime <= 0 {
+			t.Errorf("%s: %+v", c.command, x)
+		}
+		list, err := p.List(t.Context())
+		if err != nil || len(list) != 1 || list[0].Alive || list[0].Exit == nil || list[0].Exit.ID != s.ID {
+			t.Errorf("%s: %+v, %v", c.command, list, err)
+		}
+		out, err := p.Capture(t.Context(), "a", s.ID)
+		if err != nil || !bytes.HasPrefix(out, []byte("last words\r\n")) {
+			t.Errorf("%s: kept %q, %v", c.command, out, err)
+		}
+		for range 2 {
+			if err := p.Acknowledge(t.Context(), "a", s.ID); err != nil {
+				t.Error(err)
+			}
+		}
+		if list, _ := p.List(t.Context()); len(list) != 0 {
+			t.Errorf("after the acknowledgement: %+v", list)
+		}
+	}
+	select {
+	case x := <-p.Exits():
+		t.Errorf("told twice: %+v", x)
+	default:
+	}
+}
+
+// P1: an end is recorded by the holder while there is no controller, and told to the next one.
+func TestEndWithoutController(t *testing.T) {
+	city := t.TempDir()
+	first := newProvider(t, city)
+	s := spec(city, "a", "read x; echo bye; exit 9")
+	start(t, first, s)
+	pid := holderOf(t, first, "a")
+	conn, err := dial(first.dir+"/a", wire.SocketFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	first.Close()
+	if err := wire.WriteJSON(conn, wire.Ask, wire.Request{Op: wire.OpKeys, Keys: []string{"Enter"}, Wait: time.Second}); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "an exit record", func() bool { return first.exitRecord(wire.Record{Name: "a", ID: s.ID}) != nil })
+	second := newProvider(t, city)
+	list, err := second.List(t.Context())
+	if err != nil || len(list) != 1 || list[0].Exit == nil || list[0].Exit.Code != 9 {
+		t.Fatalf("%+v, %v", list, err)
+	}
+	if out, err := second.Capture(t.Context(), "a", s.ID); err != nil || !strings.Contains(string(out), "bye") {
+		t.Errorf("kept %q, %v", out, err)
+	}
+	if err := second.Acknowledge(t.Context(), "a", s.ID); err != nil {
+		t.Error(err)
+	}
+	second.Close() // nobody needs the holder any more
+	until(t, "the end of an idle holder", func() bool { _, err := proc.ReadStat(pid); return err != nil || !alive(pid) })
+	until(t, "an empty folder", func() bool { _, err := os.Stat(first.dir + "/a"); return err != nil })
+}
+
+func alive(pid int) bool {
+	st, err := proc.ReadStat(pid)
+	return err == nil && st.State != 'Z'
+}
+
+// P3, P4, L10: whatever a tree does to outlive its session, nothing of it is left when Stop returns, and nothing of the
+// holder and its folder after the acknowledgement.
+func TestStopLeavesNothing(t *testing.T) {
+	city := t.TempDir()
+	p := newProvider(t, city)
+	commands := map[string]string{
+		"ignores":    `trap "" INT TERM HUP; echo up; while :; do sleep 1000; done`,
+		"setsid":     `trap "" INT TERM; setsid sleep 999 & echo up; sleep 1000`,
+		"background": `sleep 999 & sleep 998 & echo up; wait`,
+		"nohup":      `nohup sh -c 'while :; do sleep 0.01 & wait; done' >/dev/null 2>&1 & echo up; cat`,
+		"double":     `(setsid sh -c '(trap "" HUP INT TERM; sleep 999) & exit') ; echo up; cat`,
+		"respawner":  `trap "" INT TERM HUP; r() { while :; do setsid sh -c 'trap "" INT TERM HUP; sleep 0.05'; done; }; r & r & r & echo up; wait`,
+		"frozen":     `echo up; kill -STOP $$`,
+		"deaf":       `exec </dev/null >/dev/null 2>&1; trap "" INT TERM HUP; while :; do sleep 1; done`,
+	}
+	ids := map[string]string{}
+	for name, command := range commands {
+		s := spec(city, name, command)
+		ids[name] = s.ID
+		start(t, p, s)
+		if name != "deaf" {
+			shows(t, p, name, "up")
+		}
+	}
+	done := make(chan error)
+	began := time.Now()
+	for name := range commands {
+		go func() { done <- p.Stop(context.Background(), name, 200*time.Millisecond) }()
+	}
+	for range commands {
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	}
+	t.Logf("all gone after %v", time.Since(began))
+	for name, id := range ids {
+		if left := marked(t, id); len(left) > 0 {
+			t.Errorf("%s: still there: %v", name, left)
+		}
+		if err := p.Acknowledge(t.Context(), name, id); err != nil {
+			t.Error(err)
+		}
+		if err := p.Stop(t.Context(), name, 0); err != nil {
+			t.Errorf("stopping what is not there: %v", err)
+		}
+	}
+	left, err := filepath.Glob(filepath.Join(p.dir, "*", "*"))
+	if err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+}
+
+// A program that ends on INT is not sent anything worse, and a second stop joins the first and hastens it.
+func TestStopAsksFirst(t *testing.T) {
+	city := t.TempDir()
+	p := newProvider(t, city)
+	start(t, p, spec(city, "a", `trap "echo bye; exit 3" INT; echo up; while :; do sleep 0.01; done`))
+	shows(t, p, "a", "up")
+	if err := p.Stop(t.Context(), "a", 10*time.Second); err != nil {
+		t.Fatal(err)
+	}
+	if x := nextExit(t, p); x.Code != 3 || !x.Asked {
+		t.Errorf("%+v", x)
+	}
+	s := spec(city, "a", `trap "echo no" INT; echo up; while :; do sleep 0.01; done`)
+	start(t, p, s)
+	shows(t, p, "a", "up")
+	slow := make(chan error)
+	go func() { slow <- p.Stop(context.Background(), "a", time.Hour) }()
+	shows(t, p, "a", "no")
+	if err := p.Stop(t.Context(), "a", 0); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-slow; err != nil {
+		t.Error(err)
+	}
+	if x := nextExit(t, p); x.Signal == "" || !x.Asked {
+		t.Errorf("%+v", x)
+	}
+}
+
+// P5, P6, L11: a holder that is killed takes its agent along, whatever that ignores; what else is left is swept before
+// anyone hears of the loss, the next start gets the lock, and only that session is concerned.
+func TestHolderKilled(t *testing.T) {
+	city := t.TempDir()
+	p := newProvider(t, city)
+	other := start(t, p, spec(city, "other", "exec cat"))
+	for round := range 3 {
+		s := spec(city, "a", `trap "" HUP INT TERM; setsid sleep 999 & setsid bash -c 'exec 200>&-; trap "" HUP; sleep 998; sleep 999' & echo up; while :; do sleep 1000; done`)
+		start(t, p, s)
+		shows(t, p, "a", "up")
+		until(t, "the whole tree", func() bool { return len(marked(t, s.ID)) >= 4 })
+		if err := syscall.Kill(holderOf(t, p, "a"), syscall.SIGKILL); err != nil {
+			t.Fatal(err)
+		}
+		x := nextExit(t, p)
+		if !x.Lost || x.ID != s.ID || x.Name != "a" || x.Asked {
+			t.Fatalf("round %d: %+v", round, x)
+		}
+		if left := marked(t, s.ID); len(left) > 0 {
+			t.Fatalf("round %d: still there: %v", round, left)
+		}
+	}
+	list, err := p.List(t.Context())
+	if err != nil || len(list) != 2 || list[1].PID != other.PID || !list[1].Alive {
+		t.Errorf("%+v, %v", list, err)
+	}
+}
+
+// P5, P6: the same while no controller runs: the next one finds the leftovers.
+func TestHolderKilledWithoutController(t *testing.T) {
+	city := t.TempDir()
+	first := newProvider(t, city)
+	s := spec(city, "a", `trap "" HUP; setsid sleep 999 & echo up; cat`)
+	start(t, first, s)
+	shows(t, first, "a", "up")
+	pid := holderOf(t, first, "a")
+	first.Close()
+	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	if err := proc.Reap(pid); err != nil { // it is our child
+		t.Fatal(err)
+	}
+	second := newProvider(t, city)
+	list, err := second.List(t.Context())
+	if err != nil || len(list) != 1 || list[0].Alive || list[0].Exit == nil || !list[0].Exit.Lost {
+		t.Fatalf("%+v, %v", list, err)
+	}
+	if left := marked(t, s.ID); len(left) > 0 {
+		t.Errorf("still there: %v", left)
+	}
+	if st := start(t, second, spec(city, "a", "exec cat")); !st.Alive {
+		t.Errorf("%+v", st)
+	}
+}
+
+// L11: while somebody unknown holds the lock, there is no start.
+func TestLockHeldByStranger(t *testing.T) {
+	city := t.TempDir()
+	p := newProvider(t, city)
+	if err := os.MkdirAll(p.dir+"/a", 0o700); err != nil {
+		t.Fatal(err)
+	}
+	fd, err := proc.Lock(p.dir+"/a/"+wire.LockFile, time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer proc.Close(fd)
+	if _, err := p.Start(t.Context(), spec(city, "a", "true")); err == nil {
+		t.Fatal("started beside a holder of the lock")
+	} else {
+		t.Log(err)
+	}
+}
+
+// P7, C9: records of another boot, or of a pid that is somebody else's now, signal nobody.
+func TestStrangersAreLeftAlone(t *testing.T) {
+	city := t.TempDir()
+	boot, err := proc.BootID()
+	if err != nil {
+		t.Fatal(err)
+	}
+	st, err := proc.ReadStat(os.Getpid())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, rec := range map[string]wire.Record{
+		"rebooted": {Version: 1, Name: "rebooted", City: city, ID: "x", Boot: "another", Holder: os.Getpid(), HolderStart: st.Start},
+		"reused":   {Version: 1, Name: "reused", City: city, ID: "y", Boot: boot, Holder: os.Getpid(), HolderStart: st.Start - 1},
+		"foreign":  {Version: 1, Name: "foreign", City: city + "-web", ID: "z", Boot: boot, Holder: 1},
+	} {
+		dir := filepath.Join(city, ".gc/sessions", name)
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		data := fmt.Sprintf(`{"version":1,"name":%q,"city":%q,"id":%q,"boot":%q,"holder":%d,"holder_start":%d}`,
+			name, rec.City, rec.ID, rec.Boot, rec.Holder, rec.HolderStart)
+		if err := os.WriteFile(filepath.Join(dir, wire.RecordFile), []byte(data), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p := newProvider(t, city)
+	list, err := p.List(t.Context())
+	if err != nil || len(list) != 2 { // L3: not the foreign one
+		t.Fatalf("%+v, %v", list, err)
+	}
+	for _, st := range list {
+		if st.Alive || st.Exit == nil || !st.Exit.Lost {
+			t.Errorf("%+v", st)
+		}
+	}
+}
+
+// P8: a stopped agent is shown as frozen, and a stop ends it all the same.
+func TestFrozen(t *testing.T) {
+	city := t.TempDir()
+	p := newProvider(t, city)
+	st := start(t, p, spec(city, "a", "exec cat"))
+	frozen := func() bool {
+		list, err := p.List(t.Context())
+		return err == nil && len(list) == 1 && list[0].Frozen
+	}
+	syscall.Kill(st.PID, syscall.SIGSTOP)
+	until(t, "frozen", frozen)
+	syscall.Kill(st.PID, syscall.SIGCONT)
+	until(t, "thawed", func() bool { return !frozen() })
+	syscall.Kill(st.PID, syscall.SIGSTOP)
+	if err := p.Stop(t.Context(), "a", 5*time.Second); err != nil {
+		t.Fatal(err)
+	}
+	if x := nextExit(t, p); x.Signal != "SIGINT" {
+		t.Errorf("%+v", x)
+	}
+}
+
+// P9: orphans are reaped, however many.
+func TestOrphansAreReaped(t *testing.T) {
+	count := 2000
+	if testing.Short() {
+		count = 200
+	}
+	city := t.TempDir()
+	p := newProvider(t, city)
+	start(t, p, spec(city, "a", `i=0; while [ $i -lt `+strconv.Itoa(count)+` ]; do (true &); i=$((i+1)); done; echo done; exec cat`))
+	deadline := time.Now().Add(60 * time.Second)
+	for out := ""; !strings.Contains(out, "done"); {
+		if time.Now().After(deadline) {
+			t.Fatal("never done")
+		}
+		out, _ = p.Output(t.Context(), "a", 0)
+		time.Sleep(10 * time.Millisecond)
+	}
+	holder := holderOf(t, p, "a")
+	until(t, "one child of the holder", func() bool {
+		n := 0
+		pids, _ := proc.All()
+		for _, pid := range pids {
+			if st, err := proc.ReadStat(pid); err == nil && st.PPID == holder {
+				n++
+			}
+		}
+		return n == 1
+	})
+}
+
+// P10: each attempt that cannot work gives one clear error, and the name stays free.
+func TestStartFailures(t *testing.T) {
+	city := t.TempDir()
+	p := newProvider(t, city)
+	file := filepath.Join(city, "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for want, change := range map[string]func(*session.Spec){
+		"does not exist":            func(s *session.Spec) { s.Dir = city + "/gone" },
+		"is not a folder":           func(s *session.Spec) { s.Dir = file },
+		"is too long":               func(s *session.Spec) { s.Command = "true " + strings.Repeat("x", 200<<10) },
+		"too long for the system":   func(s *session.Spec) { s.Env = append(s.Env, "X="+strings.Repeat("x", 3<<20)) },
+		"is not an absolute path":   func(s *session.Spec) { s.Dir = "here" },
+		"it belongs to the city":    func(s *session.Spec) { s.City = city + "-web" },
+		"cannot be the name":        func(s *session.Spec) { s.Name = "../a" },
+		"contains a NUL":            func(s *session.Spec) { s.Env = append(s.Env, "A=\x00") },
+		"has no id":                 func(s *session.Spec) { s.ID = "" },
+		"cannot be the name of a s": func(s *session.Spec) { s.Name = "" },
+	} {
+		s := spec(city, "a", "true")
+		change(&s)
+		_, err := p.Start(t.Context(), s)
+		if !errors.Is(err, session.ErrCommand) || !strings.Contains(err.Error(), want) {
+			t.Errorf("want %q, got %v", want, err)
+		}
+	}
+	if list, err := p.List(t.Context()); err != nil || len(list) != 0 {
+		t.Errorf("%+v, %v", list, err)
+	}
+	// The same on a holder that is there already: its last life stays as it was.
+	s := spec(city, "a", "exit 5")
+	start(t, p, s)
+	nextExit(t, p)
+	bad := spec(city, "a", "true")
+	bad.Dir = city + "/gone"
+	if _, err := p.Start(t.Context(), bad); !errors.Is(err, session.ErrCommand) {
+		t.Error(err)
+	}
+	if list, err := p.List(t.Context()); err != nil || len(list) != 1 || list[0].ID != s.ID {
+		t.Errorf("%+v, %v", list, err)
+	}
+	start(t, p, spec(city, "a", "exec cat"))
+	if _, err := p.Start(t.Context(), spec(city, "a", "true")); !errors.Is(err, session.ErrExists) {
+		t.Error(err)
+	}
+	p.binary = city + "/no-gcity"
+	if _, err := p.Start(t.Context(), spec(city, "b", "true")); err == nil || !strings.Contains(err.Error(), "is gone") {
+		t.Error(err)
+	}
+}
+
+// C14: the folder of the sessions is deleted under living holders.
+func TestFolderDeleted(t *testing.T) {
+	city := t.TempDir()
+	first := newProvider(t, city)
+	a, b := start(t, first, spec(city, "a", "exec cat")), start(t, first, spec(city, "b", "exec cat"))
+	if err := os.RemoveAll(first.dir); err != nil {
+		t.Fatal(err)
+	}
+	if err := first.Send(t.Context(), "a", "still here"); err != nil { // the same controller
+		t.Error(err)
+	}
+	shows(t, first, "a", "still here")
+	if err := os.RemoveAll(first.dir); err != nil {
+		t.Fatal(err)
+	}
+	first.Close()
+	second := newProvider(t, city) // and the next
+	list, err := second.List(t.Context())
+	if err != nil || len(list) != 2 || list[0].PID != a.PID || list[1].PID != b.PID || !list[0].Alive || !list[1].Alive {
+		t.Fatalf("%+v, %v", list, err)
+	}
+	if _, err := second.Start(t.Context(), spec(city, "a", "true")); !errors.Is(err, session.ErrExists) {
+		t.Error(err)
+	}
+}
+
+// A path that is too long for a socket.
+func TestLongPath(t *testing.T) {
+	city := filepath.Join(t.TempDir(), strings.Repeat("long/", 40)+"city")
+	if err := os.MkdirAll(city, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	first := newProvider(t, city)
+	st := start(t, first, spec(city, "a", "echo up; exec cat"))
+	shows(t, first, "a", "up")
+	first.Close()
+	second := newProvider(t, city)
+	list, err := second.List(t.Context())
+	if err != nil || len(list) != 1 || list[0].PID != st.PID {
+		t.Fatalf("%+v, %v", list, err)
+	}
+	shows(t, second, "a", "up")
+}
+
+// The sweep finds runs of this city by their marker, and no others.
+func TestSweepRuns(t *testing.T) {
+	city := t.TempDir()
+	p := newProvider(t, city)
+	s := spec(city, "a", "GC_RUN="+city+":1 setsid sleep 999 & GC_RUN="+city+"-web:1 setsid sleep 998 & echo up; cat")
+	start(t, p, s)
+	shows(t, p, "a", "up")
+	until(t, "both runs", func() bool { return len(marked(t, s.ID)) == 4 })
+	killed, err := SweepRuns(city)
+	if killed != 1 || err != nil {
+		t.Errorf("killed %d, %v", killed, err)
+	}
+	if left := marked(t, s.ID); len(left) != 3 {
+		t.Errorf("left: %v", left)
+	}
+}
