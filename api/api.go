@@ -1,0 +1,152 @@
+// Package api is the contract of a running city over HTTP: Serve and Handler offer a city.Control, Client is one. A
+// caller cannot tell the two apart but by the time they take.
+//
+// The wire is JSON and server-sent events; an attached terminal is an HTTP upgrade to frames (see frame.go). It is
+// served on the city's unix socket, to the user who runs the city and nobody else.
+//
+// # Concurrency
+//
+// Handlers run in net/http's goroutines. A stream has one goroutine more, which reads the city, and holds at most one
+// item that is not yet written; an attached terminal has one more, which reads the terminal. Serve returns when all of
+// them have ended. A Client has none but those of net/http; Close ends them.
+package api
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"sync"
+	"time"
+
+	"gcity/city"
+)
+
+// Options adjust a server. The zero value is right for production.
+type Options struct {
+	Log          *slog.Logger  // nothing is logged without
+	KeepAlive    time.Duration // a comment on a quiet stream, 0 = 15 s
+	WriteTimeout time.Duration // a reader that takes nothing for so long is cut off, 0 = 10 s
+	MaxStreams   int           // streams and attached terminals at once, 0 = 256
+}
+
+const (
+	maxBody     = 4 << 20
+	maxHeader   = 32 << 10
+	maxConns    = 1024
+	bodyTimeout = 30 * time.Second
+	headTimeout = 5 * time.Second
+	idleTimeout = time.Minute
+	grace       = 5 * time.Second // for requests in flight when Serve ends
+)
+
+func (o Options) withDefaults() Options {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.KeepAlive <= 0 {
+		o.KeepAlive = 15 * time.Second
+	}
+	if o.WriteTimeout <= 0 {
+		o.WriteTimeout = 10 * time.Second
+	}
+	if o.MaxStreams <= 0 {
+		o.MaxStreams = 256
+	}
+	return o
+}
+
+// server answers for one city.
+type server struct {
+	city    city.Control
+	o       Options
+	life    context.Context // ends streams and attached terminals
+	streams chan struct{}   // one token each
+	taken   sync.WaitGroup  // connections that net/http no longer knows
+}
+
+// Handler answers requests for a city. Its streams end with their requests; Serve ends them with the city.
+func Handler(c city.Control, o Options) http.Handler { return newServer(context.Background(), c, o) }
+
+func newServer(life context.Context, c city.Control, o Options) *server {
+	o = o.withDefaults()
+	return &server{city: c, o: o, life: life, streams: make(chan struct{}, o.MaxStreams)}
+}
+
+// handler answers one kind of request; an error is written as such unless the answer has begun.
+type handler func(w http.ResponseWriter, r *http.Request, rt route) error
+
+func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Time{}) // of the request before on this connection
+	rt, err := parse(r.URL.EscapedPath())
+	if err != nil {
+		s.fail(w, err)
+		return
+	}
+	if rt.kind == debug {
+		s.debug(w, r)
+		return
+	}
+	if err := s.here(r.Context(), rt); err != nil {
+		s.fail(w, err)
+		return
+	}
+	method, handle := s.handler(rt.kind, r.Method)
+	if r.Method != method {
+		w.Header().Set("Allow", method)
+		s.reply(w, http.StatusMethodNotAllowed, &city.Error{Code: city.Invalid, Message: "only " + method + " is possible here"})
+		return
+	}
+	if err := handle(w, r, rt); err != nil {
+		s.fail(w, err)
+	}
+}
+
+// here refuses the name of another city.
+func (s *server) here(ctx context.Context, rt route) error {
+	if rt.city == "" {
+		return nil
+	}
+	snap, err := s.city.Snapshot(ctx)
+	if err != nil {
+		return err
+	}
+	if snap.Name != rt.city {
+		return &city.Error{Code: city.NotFound, Message: "no city " + rt.city + " here: this is " + snap.Name}
+	}
+	return nil
+}
+
+// handler gives what answers a kind, and the one method that it takes.
+func (s *server) handler(k kind, method string) (string, handler) {
+	switch k {
+	case health:
+		return http.MethodGet, s.health
+	case cities:
+		return http.MethodGet, s.cities
+	case status:
+		return http.MethodGet, s.status
+	case snapshot:
+		return http.MethodGet, s.snapshot
+	case snapshots:
+		return http.MethodGet, s.snapshots
+	case agents:
+		return http.MethodGet, s.agents
+	case agent:
+		return http.MethodGet, s.agent
+	case output:
+		return http.MethodGet, s.output
+	case watch:
+		return http.MethodGet, s.watch
+	case eventStream:
+		return http.MethodGet, s.eventStream
+	case attach:
+		return http.MethodPost, s.attach
+	case eventLog:
+		if method == http.MethodPost {
+			return http.MethodPost, s.emit
+		}
+		return http.MethodGet, s.events
+	default:
+		return http.MethodPost, s.do
+	}
+}

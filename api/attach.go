@@ -1,0 +1,132 @@
+package api
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"gcity/city"
+)
+
+// attach opens an agent's terminal and joins it with the connection until either ends.
+func (s *server) attach(w http.ResponseWriter, r *http.Request, rt route) error {
+	if !strings.EqualFold(r.Header.Get("Upgrade"), upgradeTo) {
+		return invalid("attaching needs the headers Connection: Upgrade and Upgrade: %s", upgradeTo)
+	}
+	cols, err := number(r, "cols", math.MaxUint16)
+	if err != nil {
+		return err
+	}
+	rows, err := number(r, "rows", math.MaxUint16)
+	if err != nil {
+		return err
+	}
+	if err := checkSize(int(cols), int(rows)); err != nil {
+		return err
+	}
+	select {
+	case s.streams <- struct{}{}:
+		defer func() { <-s.streams }()
+	default:
+		return &city.Error{Code: city.Unavailable, Message: fmt.Sprintf("%d streams are open already: close some", s.o.MaxStreams)}
+	}
+	term, err := s.city.Attach(r.Context(), rt.agent, int(cols), int(rows))
+	if err != nil {
+		return err
+	}
+	defer term.Close()
+	s.taken.Add(1)
+	defer s.taken.Done()
+	conn, buf, err := http.NewResponseController(w).Hijack()
+	if err != nil {
+		return fmt.Errorf("this connection cannot be upgraded: %w", err)
+	}
+	defer conn.Close()
+	_ = conn.SetDeadline(time.Time{})
+	if _, err := io.WriteString(conn, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: "+upgradeTo+"\r\n\r\n"); err != nil {
+		return nil // the reader is gone, and there is nobody to tell
+	}
+	s.join(conn, &framer{r: buf, w: &patient{conn, s.o.WriteTimeout}}, term)
+	return nil
+}
+
+// join copies both ways. The session's end reaches the client as such; the client's ends nothing but the attachment.
+func (s *server) join(conn net.Conn, f *framer, term city.Terminal) {
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	defer term.Close()
+	done := make(chan struct{})
+	defer close(done)
+	wg.Go(func() {
+		select {
+		case <-s.life.Done():
+			_ = f.end(errStopped())
+			_ = conn.Close()
+		case <-done:
+		}
+	})
+	wg.Go(func() {
+		defer conn.Close()
+		buf := make([]byte, 32<<10)
+		for {
+			n, err := term.Read(buf)
+			if n > 0 && f.write(frameData, buf[:n]) != nil {
+				return
+			}
+			if errors.Is(err, io.EOF) {
+				err = f.end(nil)
+			} else if err != nil {
+				err = f.end(err)
+			} else {
+				continue
+			}
+			if err != nil {
+				s.o.Log.Debug("a terminal's end could not be written", "err", err)
+			}
+			return
+		}
+	})
+	var buf []byte
+	for {
+		kind, payload, err := f.next(buf)
+		if err != nil {
+			return
+		}
+		buf = payload[:0]
+		switch kind {
+		case frameData:
+			if _, err := term.Write(payload); err != nil {
+				return
+			}
+		case frameResize:
+			cols, rows, ok := parseResize(payload)
+			if !ok {
+				return
+			}
+			if err := term.Resize(cols, rows); err != nil {
+				s.o.Log.Debug("a terminal could not be resized", "err", err)
+			}
+		default:
+			return
+		}
+	}
+}
+
+// patient gives every write the same time.
+type patient struct {
+	conn    net.Conn
+	timeout time.Duration
+}
+
+func (p *patient) Write(b []byte) (int, error) {
+	if err := p.conn.SetWriteDeadline(time.Now().Add(p.timeout)); err != nil {
+		return 0, err
+	}
+	return p.conn.Write(b)
+}

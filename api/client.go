@@ -1,0 +1,245 @@
+package api
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strconv"
+	"syscall"
+	"time"
+
+	"gcity/city"
+	"gcity/events"
+	"gcity/internal/disk"
+)
+
+// ErrNotRunning says that nobody answers on a city's socket. Errors of a Client whose city is gone wrap it too.
+var ErrNotRunning = errors.New("no controller is running")
+
+const (
+	dialTimeout = 2 * time.Second
+	readTimeout = 30 * time.Second // of a request that changes nothing, where the context is more patient
+	doTimeout   = 10 * time.Minute // of a command
+	maxAnswer   = 256 << 20
+)
+
+// Client is a running city at the other end of its socket.
+type Client struct {
+	path string
+	http *http.Transport
+	life context.Context // ends with Close
+	end  context.CancelFunc
+}
+
+var _ city.Control = (*Client)(nil)
+
+// Dial connects to the city whose socket belongs at path (see disk.SocketPath). It fails with ErrNotRunning if nobody
+// listens there.
+func Dial(path string) (*Client, error) {
+	c := &Client{path: path}
+	c.life, c.end = context.WithCancel(context.Background())
+	c.http = &http.Transport{
+		DialContext:        func(ctx context.Context, _, _ string) (net.Conn, error) { return c.dial(ctx) },
+		DisableCompression: true,
+		IdleConnTimeout:    idleTimeout / 2,
+		MaxIdleConns:       8,
+	}
+	conn, err := c.dial(context.Background())
+	if err != nil {
+		c.end()
+		return nil, err
+	}
+	return c, conn.Close()
+}
+
+// Close ends every stream and terminal of the client. What is asked of it afterwards fails.
+func (c *Client) Close() error {
+	c.end()
+	c.http.CloseIdleConnections()
+	return nil
+}
+
+// gone is an error that both says *city.Error and wraps ErrNotRunning.
+type gone struct{ err *city.Error }
+
+func (g gone) Error() string   { return g.err.Error() }
+func (g gone) Unwrap() []error { return []error{g.err, ErrNotRunning} }
+
+func (c *Client) dial(ctx context.Context) (net.Conn, error) {
+	d := net.Dialer{Timeout: dialTimeout}
+	conn, err := d.DialContext(ctx, "unix", disk.FindSocket(c.path))
+	switch {
+	case err == nil:
+		return conn, nil
+	case errors.Is(err, syscall.ENOENT), errors.Is(err, syscall.ECONNREFUSED), errors.Is(err, syscall.ENOTDIR):
+		return nil, gone{&city.Error{Code: city.Unavailable, Message: "no controller is running here: nobody answers on " + c.path}}
+	}
+	return nil, fmt.Errorf("cannot reach the city: %w", err)
+}
+
+// request sends a request and gives an answer whose status is 200, to be closed, or the error that it carries. ctx
+// bounds the reading of the answer too.
+func (c *Client) request(ctx context.Context, method, path string, q url.Values, body []byte) (*http.Response, error) {
+	if c.life.Err() != nil {
+		return nil, &city.Error{Code: city.Unavailable, Message: "the connection to the city is closed"}
+	}
+	target := "http://city" + path
+	if len(q) > 0 {
+		target += "?" + q.Encode()
+	}
+	r, err := http.NewRequestWithContext(ctx, method, target, bytes.NewReader(body))
+	if err != nil {
+		return nil, invalid("cannot ask for %s: %v", path, err)
+	}
+	if len(body) > 0 {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	resp, err := c.http.RoundTrip(r)
+	if err != nil {
+		return nil, c.failed(ctx, err)
+	}
+	if resp.StatusCode != http.StatusOK {
+		defer resp.Body.Close()
+		return nil, refusal(resp)
+	}
+	return resp, nil
+}
+
+// failed explains a request that got no answer.
+func (c *Client) failed(ctx context.Context, err error) error {
+	if _, ok := errors.AsType[*city.Error](err); ok {
+		return err
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return &city.Error{Code: city.Unavailable, Message: "the city's controller does not answer: " + err.Error()}
+}
+
+func refusal(resp *http.Response) error {
+	e := new(city.Error)
+	data, err := io.ReadAll(io.LimitReader(resp.Body, 1<<20))
+	if err != nil || json.Unmarshal(data, e) != nil || e.Code == "" {
+		return &city.Error{Code: city.Unavailable, Message: "the city's controller answered " + resp.Status}
+	}
+	return e
+}
+
+// call asks for JSON; into nil drops it.
+func (c *Client) call(ctx context.Context, method, path string, q url.Values, body []byte, into any) error {
+	timeout := readTimeout
+	if method != http.MethodGet {
+		timeout = doTimeout
+	}
+	caller := ctx
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	defer context.AfterFunc(c.life, cancel)()
+	resp, err := c.request(ctx, method, path, q, body)
+	if err == nil {
+		defer resp.Body.Close()
+		if err = json.NewDecoder(io.LimitReader(resp.Body, maxAnswer)).Decode(into); err != nil {
+			err = c.failed(ctx, err)
+		}
+	}
+	if err != nil && ctx.Err() != nil && caller.Err() == nil {
+		return &city.Error{Code: city.Unavailable, Message: "the city's controller did not answer in time"}
+	}
+	return err
+}
+
+// Snapshot implements city.Control.
+func (c *Client) Snapshot(ctx context.Context) (*city.Snapshot, error) {
+	snap := new(city.Snapshot)
+	if err := c.call(ctx, http.MethodGet, "/v0/snapshot", nil, nil, snap); err != nil {
+		return nil, err
+	}
+	return snap, nil
+}
+
+// Output implements city.Control.
+func (c *Client) Output(ctx context.Context, agent string, lines int) (string, error) {
+	path, err := agentPath(agent, output)
+	if err != nil {
+		return "", err
+	}
+	q := url.Values{}
+	if lines > 0 {
+		q.Set("lines", strconv.Itoa(min(lines, maxLines)))
+	}
+	var a outputAnswer
+	if err := c.call(ctx, http.MethodGet, path, q, nil, &a); err != nil {
+		return "", err
+	}
+	var text string
+	for _, t := range a.Turns {
+		text += t.Text
+	}
+	return text, nil
+}
+
+// History implements city.Control.
+func (c *Client) History(ctx context.Context, q events.Query) ([]events.Event, error) {
+	v := url.Values{"type": q.Types}
+	set := func(name, value string) {
+		if value != "" {
+			v.Set(name, value)
+		}
+	}
+	set("actor", q.Actor)
+	set("subject", q.Subject)
+	if !q.Since.IsZero() {
+		set("since", q.Since.Format(time.RFC3339Nano))
+	}
+	if q.After > 0 {
+		set("after_seq", strconv.FormatUint(q.After, 10))
+	}
+	if q.Before > 0 {
+		set("before_seq", strconv.FormatUint(q.Before, 10))
+	}
+	if q.Forward {
+		set("forward", "true")
+	}
+	if q.Limit > 0 {
+		set("limit", strconv.Itoa(min(q.Limit, maxLines)))
+	}
+	var page list[events.Event]
+	err := c.call(ctx, http.MethodGet, "/v0/events", v, nil, &page)
+	return page.Items, err
+}
+
+// Do implements city.Control.
+func (c *Client) Do(ctx context.Context, cmd city.Command) (city.Receipt, error) {
+	var receipt city.Receipt
+	path := "/v0/" + cmd.Verb()
+	body, err := city.Encode(cmd)
+	if err != nil {
+		return receipt, invalid("%s cannot be sent: %v", cmd.Verb(), err)
+	}
+	if target := cmd.Target(); target != "" {
+		if path, err = agentPath(target, kind(cmd.Verb())); err != nil {
+			return receipt, err
+		}
+	}
+	if e, ok := cmd.(city.Emit); ok {
+		path = "/v0/events"
+		if body, err = json.Marshal(e.Event); err != nil {
+			return receipt, invalid("the event cannot be sent: %v", err)
+		}
+	}
+	return receipt, c.call(ctx, http.MethodPost, path, nil, body, &receipt)
+}
+
+// agentPath is the path of something of an agent. A name that is none is refused here as the server would.
+func agentPath(agent string, what kind) (string, error) {
+	if _, err := name(url.PathEscape(agent), "agent"); err != nil {
+		return "", &city.Error{Code: city.NotFound, Message: fmt.Sprintf("no agent %q: that is no agent's name", agent)}
+	}
+	return "/v0/agent/" + url.PathEscape(agent) + "/" + string(what), nil
+}

@@ -1,0 +1,135 @@
+package api
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"gcity/city"
+)
+
+// Attach implements city.Control. ctx bounds the opening only.
+func (c *Client) Attach(ctx context.Context, agent string, cols, rows int) (city.Terminal, error) {
+	path, err := agentPath(agent, attach)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkSize(cols, rows); err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, readTimeout)
+	defer cancel()
+	defer context.AfterFunc(c.life, cancel)()
+	conn, err := c.dial(ctx)
+	if err != nil {
+		return nil, err
+	}
+	stop := context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Now()) })
+	r, err := upgrade(conn, fmt.Sprintf("http://city%s?cols=%d&rows=%d", path, cols, rows))
+	if !stop() && err == nil {
+		err = ctx.Err()
+	}
+	if err != nil {
+		_ = conn.Close()
+		return nil, c.failed(ctx, err)
+	}
+	t := &terminal{conn: conn, f: framer{r: r, w: conn}}
+	t.leave = context.AfterFunc(c.life, func() { _ = conn.Close() })
+	return t, nil
+}
+
+// upgrade asks for the terminal and gives what reads from it.
+func upgrade(conn net.Conn, target string) (io.Reader, error) {
+	req, err := http.NewRequest(http.MethodPost, target, http.NoBody)
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Connection", "Upgrade")
+	req.Header.Set("Upgrade", upgradeTo)
+	if err := req.Write(conn); err != nil {
+		return nil, err
+	}
+	r := bufio.NewReader(conn)
+	resp, err := http.ReadResponse(r, req)
+	if err != nil {
+		return nil, err
+	}
+	if resp.StatusCode != http.StatusSwitchingProtocols {
+		defer resp.Body.Close()
+		return nil, refusal(resp)
+	}
+	return r, nil
+}
+
+// terminal is the client's end of an attached terminal.
+type terminal struct {
+	conn  net.Conn
+	f     framer
+	leave func() bool
+	once  sync.Once
+
+	mu   sync.Mutex // of what Read uses
+	buf  []byte
+	rest []byte // of the newest frame
+	err  error  // the end
+}
+
+// Read returns io.EOF when the session has ended, and io.ErrUnexpectedEOF when the connection has.
+func (t *terminal) Read(p []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for len(t.rest) == 0 {
+		if t.err != nil {
+			return 0, t.err
+		}
+		kind, payload, err := t.f.next(t.buf)
+		switch {
+		case err != nil && errors.Is(err, io.EOF):
+			t.err = io.ErrUnexpectedEOF
+		case err != nil:
+			t.err = err
+		case kind == frameData:
+			t.buf, t.rest = payload[:0], payload
+		case kind == frameEnd:
+			t.err = parseEnd(payload)
+		default:
+			t.err = fmt.Errorf("the city sent a frame of type %q, which is not known here", kind)
+		}
+	}
+	n := copy(p, t.rest)
+	t.rest = t.rest[n:]
+	return n, nil
+}
+
+func (t *terminal) Write(p []byte) (int, error) {
+	if len(p) == 0 {
+		return 0, nil
+	}
+	if err := t.f.write(frameData, p); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
+
+func (t *terminal) Resize(cols, rows int) error {
+	if err := checkSize(cols, rows); err != nil {
+		return err
+	}
+	return t.f.resize(cols, rows)
+}
+
+// Close detaches; the session goes on.
+func (t *terminal) Close() error {
+	err := net.ErrClosed
+	t.once.Do(func() {
+		t.leave()
+		err = t.conn.Close()
+	})
+	return err
+}

@@ -1,0 +1,109 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"iter"
+	"net/http"
+	"net/url"
+	"strconv"
+
+	"github.com/tmaxmax/go-sse"
+
+	"gcity/city"
+	"gcity/events"
+)
+
+const (
+	maxItem = 64 << 20
+	// A stream that was cut is resumed at once, this often in a row without anything new.
+	maxResume = 3
+)
+
+var errResume = errors.New("the stream was cut")
+
+// Snapshots implements city.Control.
+func (c *Client) Snapshots(ctx context.Context) iter.Seq2[*city.Snapshot, error] {
+	return resumed(ctx, c, func() (string, url.Values) { return "/v0/snapshot/stream", nil },
+		func(*city.Snapshot) {})
+}
+
+// Events implements city.Control.
+func (c *Client) Events(ctx context.Context, after uint64) iter.Seq2[events.Event, error] {
+	return resumed(ctx, c,
+		func() (string, url.Values) {
+			return "/v0/events/stream", url.Values{"after_seq": {strconv.FormatUint(after, 10)}}
+		},
+		func(e events.Event) { after = e.Seq })
+}
+
+// Watch implements city.Control.
+func (c *Client) Watch(ctx context.Context, agent string) iter.Seq2[city.Frame, error] {
+	path, err := agentPath(agent, watch)
+	if err != nil {
+		return func(yield func(city.Frame, error) bool) { yield(city.Frame{}, err) }
+	}
+	return resumed(ctx, c, func() (string, url.Values) { return path, nil }, func(city.Frame) {})
+}
+
+// resumed yields the items of a stream until the city says that it has ended, and connects anew when it is merely cut;
+// where then says from where on, and got is told of every item.
+func resumed[T any](ctx context.Context, c *Client, where func() (string, url.Values), got func(T)) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		defer context.AfterFunc(c.life, cancel)()
+		var zero T
+		for tries := 0; tries < maxResume; tries++ {
+			path, q := where()
+			stopped := false
+			err := readStream(ctx, c, path, q, func(v T) bool {
+				tries = 0
+				got(v)
+				stopped = !yield(v, nil)
+				return !stopped
+			})
+			switch {
+			case stopped || err == nil || ctx.Err() != nil:
+				return
+			case !errors.Is(err, errResume):
+				yield(zero, err)
+				return
+			}
+		}
+		yield(zero, &city.Error{Code: city.Unavailable, Message: "the city's controller does not answer"})
+	}
+}
+
+// readStream reads one connection's worth of a stream: nil at its end, errResume when it broke off.
+func readStream[T any](ctx context.Context, c *Client, path string, q url.Values, each func(T) bool) error {
+	resp, err := c.request(ctx, http.MethodGet, path, q, nil)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	for ev, err := range sse.Read(resp.Body, &sse.ReadConfig{MaxEventSize: maxItem}) {
+		if err != nil {
+			return errResume
+		}
+		switch ev.Type {
+		case eventEnd:
+			return nil
+		case eventError:
+			e := new(city.Error)
+			if json.Unmarshal([]byte(ev.Data), e) != nil {
+				return errResume
+			}
+			return e
+		}
+		var v T
+		if err := json.Unmarshal([]byte(ev.Data), &v); err != nil {
+			return errResume // cut in the middle of an item
+		}
+		if !each(v) {
+			return nil
+		}
+	}
+	return errResume
+}

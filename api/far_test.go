@@ -1,0 +1,300 @@
+package api_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"iter"
+	"net"
+	"net/http"
+	"path/filepath"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"gcity/api"
+	"gcity/city"
+	"gcity/city/citytest"
+	"gcity/events"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func town() *citytest.Fake {
+	f := citytest.NewFake("town", city.Agent{Name: citytest.Worker, Running: true}, city.Agent{Name: citytest.Lazy},
+		city.Agent{Name: "rig/stop", Rig: "rig", Running: true})
+	f.Print(citytest.Worker, citytest.Ready+"\r\n")
+	return f
+}
+
+// serve offers a city on a socket until the test ends, and checks that Serve ends then.
+func serve(t *testing.T, c city.Control, o api.Options) (path string, stop func()) {
+	t.Helper()
+	path = filepath.Join(t.TempDir(), "city.sock")
+	l, err := api.Listen(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- api.Serve(ctx, l, c, o) }()
+	stop = func() {
+		cancel()
+		select {
+		case err := <-ended:
+			ended <- nil
+			if err != nil {
+				t.Error(err)
+			}
+		case <-time.After(20 * time.Second):
+			t.Error("Serve does not end")
+		}
+	}
+	t.Cleanup(stop)
+	return path, stop
+}
+
+func dial(t *testing.T, path string) *api.Client {
+	t.Helper()
+	c, err := api.Dial(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Close() })
+	return c
+}
+
+// curl is a client that knows nothing of this package.
+func curl(t *testing.T, path string) *http.Client {
+	tr := &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, "unix", path)
+	}}
+	t.Cleanup(tr.CloseIdleConnections)
+	return &http.Client{Transport: tr, Timeout: 20 * time.Second, CheckRedirect: func(*http.Request, []*http.Request) error {
+		return errors.New("redirected")
+	}}
+}
+
+// Near equals far: what a city in this process promises, it promises over the socket.
+func TestFar(t *testing.T) {
+	citytest.Suite(t, func(t *testing.T) city.Control {
+		path, _ := serve(t, town(), api.Options{})
+		return dial(t, path)
+	})
+}
+
+func TestNotRunning(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "none.sock")
+	if _, err := api.Dial(path); !errors.Is(err, api.ErrNotRunning) {
+		t.Errorf("no socket: %v", err)
+	}
+	path, stop := serve(t, town(), api.Options{})
+	c := dial(t, path)
+	if _, err := c.Snapshot(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	stop()
+	_, err := c.Snapshot(t.Context())
+	if e, ok := errors.AsType[*city.Error](err); !ok || e.Code != city.Unavailable || !errors.Is(err, api.ErrNotRunning) {
+		t.Errorf("a city that has ended: %v", err)
+	}
+	if _, err := api.Dial(path); !errors.Is(err, api.ErrNotRunning) {
+		t.Errorf("a socket that has gone: %v", err)
+	}
+}
+
+// Streams and terminals say why they end when the city does, and the stop waits for nobody.
+func TestServeEnds(t *testing.T) {
+	path, stop := serve(t, town(), api.Options{})
+	c := dial(t, path)
+	term, err := c.Attach(t.Context(), citytest.Worker, 80, 24)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer term.Close()
+	half, err := net.Dial("unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer half.Close()
+	if _, err := io.WriteString(half, "GET /v0/agents HT"); err != nil {
+		t.Fatal(err)
+	}
+	stopped := false
+	for s, err := range c.Snapshots(t.Context()) {
+		if stopped {
+			if e, ok := errors.AsType[*city.Error](err); !ok || e.Code != city.Unavailable {
+				t.Errorf("the stream ended with %v, %v", s, err)
+			}
+			break
+		}
+		stopped = true
+		stop()
+	}
+	_, err = io.Copy(io.Discard, term)
+	if e, ok := errors.AsType[*city.Error](err); !ok || e.Code != city.Unavailable {
+		t.Errorf("the terminal ended with %v", err)
+	}
+}
+
+// The answer to a shutdown arrives although the server ends because of it.
+func TestShutdownIsAnswered(t *testing.T) {
+	f := town()
+	path := filepath.Join(t.TempDir(), "city.sock")
+	l, err := api.Listen(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	f.OnDo(func(c city.Command) (city.Receipt, error) {
+		cancel()
+		return city.Receipt{Seq: 7, Message: "all agents stopped"}, nil
+	})
+	ended := make(chan error, 1)
+	go func() { ended <- api.Serve(ctx, l, f, api.Options{}) }()
+	c := dial(t, path)
+	r, err := c.Do(t.Context(), city.Shutdown{Leave: true})
+	if err != nil || r.Seq != 7 || r.Message != "all agents stopped" {
+		t.Errorf("%+v, %v", r, err)
+	}
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+	if got := f.Commands(); len(got) != 1 || got[0] != (city.Shutdown{Leave: true}) {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestEveryCommandTravels(t *testing.T) {
+	f := town()
+	f.OnDo(func(c city.Command) (city.Receipt, error) { return city.Receipt{Message: c.Verb()}, nil })
+	path, _ := serve(t, f, api.Options{})
+	c := dial(t, path)
+	for i, cmd := range []city.Command{
+		city.Restart{Agent: "a"}, city.Stop{Agent: "rig/stop"}, city.Kill{Agent: "rig/kill"}, city.Suspend{Agent: "a.b-c_d"},
+		city.Suspend{}, city.Resume{Agent: "a"}, city.Resume{}, city.Release{Agent: "a"}, city.Interrupt{Agent: "a"},
+		city.Clear{Agent: "a"}, city.RequestRestart{Agent: "a"}, city.Nudge{Agent: "output", Text: "-x; größer\n\x01 <&>"},
+		city.Reload{}, city.Shutdown{}, city.Shutdown{Leave: true},
+	} {
+		r, err := c.Do(t.Context(), cmd)
+		if err != nil || r.Message != cmd.Verb() {
+			t.Errorf("%#v: %+v, %v", cmd, r, err)
+		}
+		if got := f.Commands(); len(got) != i+1 || got[i] != cmd {
+			t.Fatalf("%#v arrived as %#v", cmd, got)
+		}
+	}
+	long := city.Nudge{Agent: "a", Text: string(make([]byte, 500_000))}
+	if _, err := c.Do(t.Context(), long); err != nil || f.Commands()[15] != long {
+		t.Errorf("half a megabyte, every byte escaped: %v", err)
+	}
+	f.OnDo(func(city.Command) (city.Receipt, error) {
+		return city.Receipt{}, &city.Error{Code: city.Forbidden, Message: "read-only", Details: "why"}
+	})
+	_, err := c.Do(t.Context(), city.Reload{})
+	if e, ok := errors.AsType[*city.Error](err); !ok || *e != (city.Error{Code: city.Forbidden, Message: "read-only", Details: "why"}) {
+		t.Errorf("an error arrived as %#v", err)
+	}
+}
+
+// A reader that stalls is cut off; when it goes on it has missed nothing.
+func TestSlowReaderResumes(t *testing.T) {
+	f := town()
+	counted := &countedEvents{Control: f}
+	path, _ := serve(t, counted, api.Options{WriteTimeout: 50 * time.Millisecond})
+	c := dial(t, path)
+	const n = 2000
+	big := make([]byte, 2000)
+	for i := range big {
+		big[i] = 'x'
+	}
+	for range n {
+		f.Record(events.Event{Type: "test.big", Message: string(big)})
+	}
+	stalled := time.NewTimer(500 * time.Millisecond) // far beyond the server's patience
+	var next uint64 = 1
+	for e, err := range c.Events(t.Context(), 0) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e.Seq != next {
+			t.Fatalf("event %d, want %d", e.Seq, next)
+		}
+		if next == 1 {
+			<-stalled.C
+		}
+		if next++; next > n {
+			break
+		}
+	}
+	if next <= n || counted.n.Load() < 2 {
+		t.Errorf("%d events over %d streams", next-1, counted.n.Load())
+	}
+}
+
+// countedEvents counts the streams of events that were begun.
+type countedEvents struct {
+	city.Control
+	n atomic.Int32
+}
+
+func (c *countedEvents) Events(ctx context.Context, after uint64) iter.Seq2[events.Event, error] {
+	c.n.Add(1)
+	return c.Control.Events(ctx, after)
+}
+
+// A closed client ends what it was doing.
+func TestClientClose(t *testing.T) {
+	path, _ := serve(t, town(), api.Options{})
+	c := dial(t, path)
+	term, err := c.Attach(t.Context(), citytest.Worker, 80, 24)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range c.Snapshots(t.Context()) {
+		_ = c.Close()
+	}
+	if _, err := io.Copy(io.Discard, term); err == nil {
+		t.Error("the terminal ended as if the session had")
+	}
+	if _, err := c.Snapshot(t.Context()); err == nil {
+		t.Error("a closed client answers")
+	}
+}
+
+func TestResizeArrives(t *testing.T) {
+	f := town()
+	path, _ := serve(t, f, api.Options{})
+	c := dial(t, path)
+	term, err := c.Attach(t.Context(), "rig/stop", 100, 30)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer term.Close()
+	if cols, rows := f.ScreenSize("rig/stop"); cols != 100 || rows != 30 {
+		t.Errorf("attached at %d×%d", cols, rows)
+	}
+	if err := term.Resize(77, 11); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.WriteString(term, "x"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.ReadFull(term, make([]byte, 1)); err != nil { // the echo: the resize was before it
+		t.Fatal(err)
+	}
+	if cols, rows := f.ScreenSize("rig/stop"); cols != 77 || rows != 11 {
+		t.Errorf("resized to %d×%d", cols, rows)
+	}
+	for _, size := range [][2]int{{0, 5}, {5, -1}, {1 << 16, 5}} {
+		if term.Resize(size[0], size[1]) == nil {
+			t.Errorf("%v was accepted", size)
+		}
+		if _, err := c.Attach(t.Context(), "rig/stop", size[0], size[1]); err == nil {
+			t.Errorf("attached at %v", size)
+		}
+	}
+}

@@ -1,0 +1,417 @@
+package api_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"gcity/api"
+	"gcity/city"
+	"gcity/city/citytest"
+	"gcity/events"
+)
+
+func get(t *testing.T, hc *http.Client, path string) (int, http.Header, string) {
+	t.Helper()
+	return send(t, hc, http.MethodGet, path, "")
+}
+
+func send(t *testing.T, hc *http.Client, method, path, body string) (int, http.Header, string) {
+	t.Helper()
+	r, err := http.NewRequest(method, "http://city"+path, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp, err := hc.Do(r)
+	if err != nil {
+		t.Fatalf("%s %s: %v", method, path, err)
+	}
+	defer resp.Body.Close()
+	b, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return resp.StatusCode, resp.Header, string(b)
+}
+
+// What curl sees.
+func TestShapes(t *testing.T) {
+	f := town()
+	f.Record(events.Event{Type: "deploy.done", Actor: "ci", Message: "1"})
+	f.Record(events.Event{Type: "deploy.done", Actor: "ci", Message: "2"})
+	f.Set(func(s *city.Snapshot) { s.Degraded = []string{"disk full"} })
+	path, _ := serve(t, f, api.Options{})
+	hc := curl(t, path)
+	for _, c := range []struct {
+		path string
+		want []string
+	}{
+		{"/health", []string{`"status":"degraded"`, `"version":"test"`, `"cities_total":1`, `"cities_running":1`, `"loop_age_ms":`, `"degraded":["disk full"]`}},
+		{"/v0/cities", []string{`{"items":[{"name":"town","path":"/town","running":true,"status":"running"}],"total":1}`}},
+		{"/v0/status", []string{`"name":"town"`, `"agent_count":3`, `"rig_count":1`, `"running":2`, `"total":3`, `"quarantined":0`, `"suspended":1`}},
+		{"/v0/city/town", []string{`"name":"town"`, `"agent_count":3`}},
+		{"/v0/city/town/status", []string{`"name":"town"`}},
+		{"/v0/agents", []string{`"total":3`, `"name":"lazy"`, `"state":"running"`, `"reason":"as configured"`, `"session":{"name":"worker"`}},
+		{"/v0/city/town/agents?rig=rig", []string{`"total":1`, `"name":"rig/stop"`}},
+		{"/v0/agents?running=false", []string{`"total":1`, `"name":"lazy"`}},
+		{"/v0/agents?state=quarantined", []string{`{"items":[],"total":0}`}},
+		{"/v0/agents?peek=true", []string{`"last_output":"ready"`}},
+		{"/v0/agent/worker", []string{`"name":"worker"`}},
+		{"/v0/agent/worker?peek=1", []string{`"last_output":"ready"`}},
+		{"/v0/agent/rig/stop", []string{`"code":"invalid"`}}, // GET of a verb: see below
+		{"/v0/agent/rig%2Fstop", []string{`"name":"rig/stop"`}},
+		{"/v0/agent/rig%2fstop/output", []string{`{"agent":"rig/stop","format":"text","turns":[{"role":"output","text":""}]}`}},
+		{"/v0/agent/worker/output?lines=5", []string{`"text":"ready"`}},
+		{"/v0/events", []string{`{"items":[{"seq":2,`, `"total":2}`}},
+		{"/v0/events?cursor=0&limit=1", []string{`{"items":[{"seq":1,`, `"total":1,"next_cursor":"1"}`}},
+		{"/v0/events?after_seq=1&type=deploy.*,x.y", []string{`"seq":2`, `"next_cursor":"2"`}},
+		{"/v0/events?since=1h&actor=ci", []string{`"total":2`}},
+		{"/v0/snapshot", []string{`"rev":`, `"agents":[`}},
+		{"/debug/pprof/goroutine?debug=1", []string{"goroutine profile"}},
+	} {
+		_, _, body := get(t, hc, c.path)
+		for _, want := range c.want {
+			if !strings.Contains(body, want) {
+				t.Errorf("%s: no %s in %s", c.path, want, body)
+			}
+		}
+	}
+	code, h, _ := get(t, hc, "/v0/agents")
+	if code != 200 || h.Get("X-GC-Index") != "2" || h.Get("Content-Type") != "application/json" {
+		t.Errorf("%d %v", code, h)
+	}
+}
+
+// N2, N5: nothing changes by GET, nothing is found by a trick.
+func TestRefusals(t *testing.T) {
+	f := town()
+	path, _ := serve(t, f, api.Options{})
+	hc := curl(t, path)
+	for _, c := range []struct {
+		method, path, body string
+		status             int
+		code               city.Code
+	}{
+		{"GET", "/v0/agent/worker/restart", "", 405, city.Invalid},
+		{"GET", "/v0/reload", "", 405, city.Invalid},
+		{"GET", "/v0/shutdown", "", 405, city.Invalid},
+		{"GET", "/v0/agent/worker/attach", "", 405, city.Invalid},
+		{"HEAD", "/v0/agents", "", 405, ""},
+		{"DELETE", "/v0/agent/worker", "", 405, city.Invalid},
+		{"PUT", "/v0/events", "{}", 405, city.Invalid},
+		{"OPTIONS", "/v0/agents", "", 405, city.Invalid},
+		{"POST", "/v0/agents", "", 405, city.Invalid},
+		{"POST", "/debug/pprof/heap", "", 405, city.Invalid},
+		{"GET", "/debug/pprof/cmdline", "", 404, city.NotFound},
+		{"GET", "/", "", 404, city.NotFound},
+		{"GET", "/v0", "", 404, city.NotFound},
+		{"GET", "/v0/", "", 404, city.NotFound},
+		{"GET", "/v0/city/", "", 404, city.NotFound},
+		{"GET", "/v0/city//agents", "", 400, city.Invalid},
+		{"GET", "/v0/city/other/agents", "", 404, city.NotFound},
+		{"GET", "/v0/city/town/cities", "", 404, city.NotFound},
+		{"GET", "/v0/agent/nobody", "", 404, city.NotFound},
+		{"GET", "/v0/agent/nobody/output", "", 404, city.NotFound},
+		{"GET", "/v0/agent/nobody/stream", "", 404, city.NotFound},
+		{"POST", "/v0/agent/nobody/restart", "", 404, city.NotFound},
+		{"POST", "/v0/agent/worker/explode", "", 405, city.Invalid}, // an agent "worker/explode" would have that page
+		{"POST", "/v0/agent/rig%2Fstop/explode", "", 404, city.NotFound},
+		{"GET", "/v0/agent/..", "", 400, city.Invalid},
+		{"GET", "/v0/agent/%2e%2e", "", 400, city.Invalid},
+		{"GET", "/v0/agent/../agents", "", 400, city.Invalid},
+		{"GET", "/v0/agent/..%2f..%2fetc%2fpasswd", "", 400, city.Invalid},
+		{"GET", "/v0/agent/wor%00ker", "", 400, city.Invalid},
+		{"GET", "/v0/agent/wor%0aker", "", 400, city.Invalid},
+		{"GET", "/v0/agent//worker", "", 400, city.Invalid},
+		{"GET", "/v0/agent/-rf", "", 400, city.Invalid},
+		{"GET", "/v0/agent/" + strings.Repeat("a", 65), "", 400, city.Invalid},
+		{"GET", "/v0/city/..%2ftown/agents", "", 400, city.Invalid},
+		{"GET", "/v0/agent/worker/output?lines=-1", "", 400, city.Invalid},
+		{"GET", "/v0/agent/worker/output?lines=99999999999", "", 400, city.Invalid},
+		{"GET", "/v0/agents?running=perhaps", "", 400, city.Invalid},
+		{"GET", "/v0/agents?index=x", "", 400, city.Invalid},
+		{"GET", "/v0/agents?index=1&wait=10m", "", 400, city.Invalid},
+		{"GET", "/v0/events?limit=1000000", "", 400, city.Invalid},
+		{"GET", "/v0/events?since=yesterday", "", 400, city.Invalid},
+		{"POST", "/v0/agent/worker/nudge", "", 400, city.Invalid},
+		{"POST", "/v0/agent/worker/nudge", `{"txt":"x"}`, 400, city.Invalid},
+		{"POST", "/v0/agent/worker/nudge", `{"text":`, 400, city.Invalid},
+		{"POST", "/v0/agent/worker/nudge", `{"text":"x"} and more`, 400, city.Invalid},
+		{"POST", "/v0/events", ``, 400, city.Invalid},
+		{"POST", "/v0/events", `{"type":"x y"}`, 400, city.Invalid},
+		{"POST", "/v0/events", `{"typo":"x.y"}`, 400, city.Invalid},
+		{"POST", "/v0/events", `{"type":"x.y"},"event":{"type":"a.b"}`, 400, city.Invalid},
+		{"POST", "/v0/agent/worker/nudge", `{"text":"` + strings.Repeat("a", 5<<20) + `"}`, 400, city.Invalid},
+		{"POST", "/v0/agent/worker/attach?cols=80&rows=24", "", 400, city.Invalid},
+		{"POST", "/v0/agent/lazy/nudge", `{"text":"x"}`, 409, city.Conflict},
+	} {
+		status, h, body := send(t, hc, c.method, c.path, c.body)
+		var e city.Error
+		if status != c.status || c.method != "HEAD" && (json.Unmarshal([]byte(body), &e) != nil || e.Code != c.code || e.Message == "") {
+			t.Errorf("%s %.60s: %d %s, want %d %s", c.method, c.path, status, body, c.status, c.code)
+		}
+		if status == 405 && h.Get("Allow") == "" {
+			t.Errorf("%s %s: no Allow", c.method, c.path)
+		}
+	}
+	for _, c := range f.Commands() {
+		switch c.(type) {
+		case city.Restart, city.Nudge, city.Emit: // refused by the city itself: nobody, lazy, the type "x y"
+		default:
+			t.Errorf("%#v was carried out", c)
+		}
+	}
+}
+
+func TestVerbsByCurl(t *testing.T) {
+	f := town()
+	path, _ := serve(t, f, api.Options{})
+	hc := curl(t, path)
+	for _, c := range []struct {
+		path, body string
+		want       city.Command
+	}{
+		{"/v0/agent/worker/restart", "", city.Restart{Agent: "worker"}},
+		{"/v0/city/town/agent/rig/stop/kill", "", city.Kill{Agent: "rig/stop"}},
+		{"/v0/agent/rig%2Fstop/stop", "", city.Stop{Agent: "rig/stop"}},
+		{"/v0/agent/worker/nudge", `{"text":"hi"}`, city.Nudge{Agent: "worker", Text: "hi"}},
+		{"/v0/suspend", "", city.Suspend{}},
+		{"/v0/city/town/resume", "", city.Resume{}},
+		{"/v0/reload", "{}", city.Reload{}},
+		{"/v0/city/town/shutdown", `{"leave":true}`, city.Shutdown{Leave: true}},
+		{"/v0/stop", "", city.Shutdown{}},
+	} {
+		status, _, body := send(t, hc, "POST", c.path, c.body)
+		got := f.Commands()
+		if status != 200 || len(got) == 0 || got[len(got)-1] != c.want || !strings.Contains(body, `"message":`) {
+			t.Errorf("%s: %d %s, %#v", c.path, status, body, got)
+		}
+	}
+}
+
+// An answer waits for what is newer than what the caller has.
+func TestWaitsForNews(t *testing.T) {
+	f := town()
+	seq := f.Record(events.Event{Type: "a.b"})
+	path, _ := serve(t, f, api.Options{})
+	hc := curl(t, path)
+	for _, route := range []string{"/v0/agents", "/v0/status", "/v0/agent/worker", "/v0/events", "/v0/snapshot"} {
+		if _, h, _ := get(t, hc, fmt.Sprintf("%s?index=%d", route, seq-1)); h.Get("X-GC-Index") != fmt.Sprint(seq) {
+			t.Errorf("%s: index %s, want %d at once", route, h.Get("X-GC-Index"), seq)
+		}
+		if _, h, _ := get(t, hc, fmt.Sprintf("%s?index=%d&wait=1ms", route, seq)); h.Get("X-GC-Index") != fmt.Sprint(seq) {
+			t.Errorf("%s: index %s, want %d after the wait", route, h.Get("X-GC-Index"), seq)
+		}
+		next, url := make(chan string, 1), fmt.Sprintf("http://city%s?index=%d&wait=1m", route, seq)
+		go func() {
+			resp, err := hc.Get(url)
+			if err != nil {
+				next <- err.Error()
+				return
+			}
+			resp.Body.Close()
+			next <- resp.Header.Get("X-GC-Index")
+		}()
+		seq = f.Record(events.Event{Type: "a.b"})
+		if got := <-next; got != fmt.Sprint(seq) {
+			t.Errorf("%s: index %s, want %d", route, got, seq)
+		}
+	}
+}
+
+// lines opens a stream and gives its lines.
+func lines(t *testing.T, hc *http.Client, path, lastID string) *bufio.Scanner {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	r, err := http.NewRequestWithContext(ctx, "GET", "http://city"+path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if lastID != "" {
+		r.Header.Set("Last-Event-ID", lastID)
+	}
+	resp, err := hc.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { cancel(); resp.Body.Close() })
+	if ct := resp.Header.Get("Content-Type"); ct != "text/event-stream" {
+		t.Fatalf("%s: %d %s", path, resp.StatusCode, ct)
+	}
+	s := bufio.NewScanner(resp.Body)
+	s.Buffer(nil, 1<<20)
+	return s
+}
+
+// next gives the next lines that are not empty, comments only if asked for.
+func next(t *testing.T, s *bufio.Scanner, n int) (out []string) {
+	t.Helper()
+	for len(out) < n {
+		if !s.Scan() {
+			t.Fatalf("the stream ended after %q: %v", out, s.Err())
+		}
+		if line := s.Text(); line != "" && !strings.HasPrefix(line, ":") {
+			out = append(out, line)
+		}
+	}
+	return out
+}
+
+// N8.
+func TestEventStreamCursors(t *testing.T) {
+	f := town()
+	for range 5 {
+		f.Record(events.Event{Type: "test.old"})
+	}
+	path, _ := serve(t, f, api.Options{})
+	hc := curl(t, path)
+	for _, c := range []struct {
+		name, path, id string
+		want           []string // type and id of what comes first
+	}{
+		{"old", "/v0/events/stream", "2", []string{"event: test.old", "id: 3"}},
+		{"the first", "/v0/events/stream", "0", []string{"event: test.old", "id: 1"}},
+		{"by parameter", "/v0/city/town/events/stream?after_seq=4", "", []string{"event: test.old", "id: 5"}},
+		{"the header is newer than the parameter", "/v0/events/stream?after_seq=1", "4", []string{"event: test.old", "id: 5"}},
+		{"from the future", "/v0/events/stream", "99", []string{"event: events.gap", "id: 5"}},
+		{"garbage", "/v0/events/stream", "cityA:5", []string{"event: events.gap", "id: 5"}},
+		{"negative", "/v0/events/stream?after_seq=-1", "", []string{"event: events.gap", "id: 5"}},
+		{"over 64 bits", "/v0/events/stream", strings.Repeat("9", 200), []string{"event: events.gap", "id: 5"}},
+	} {
+		s := lines(t, hc, c.path, c.id)
+		if got := next(t, s, 2); got[0] != c.want[0] || got[1] != c.want[1] {
+			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
+	}
+	// Whatever the cursor was, what happens next is seen exactly once.
+	gap, live := lines(t, hc, "/v0/events/stream", "99"), lines(t, hc, "/v0/events/stream?type=test.new", "")
+	next(t, gap, 3)
+	f.Record(events.Event{Type: "test.other"})
+	f.Record(events.Event{Type: "test.new"})
+	if got := next(t, gap, 2); got[1] != "id: 6" {
+		t.Errorf("after the gap: %q", got)
+	}
+	if got := next(t, live, 2); got[0] != "event: test.new" || got[1] != "id: 7" {
+		t.Errorf("without a cursor: %q", got)
+	}
+}
+
+func TestKeepAlive(t *testing.T) {
+	path, _ := serve(t, town(), api.Options{KeepAlive: time.Millisecond})
+	s := lines(t, curl(t, path), "/v0/events/stream", "")
+	for quiet := 0; quiet < 3; {
+		if !s.Scan() {
+			t.Fatal(s.Err())
+		}
+		if s.Text() == ": quiet" {
+			quiet++
+		}
+	}
+}
+
+func TestWatchByCurl(t *testing.T) {
+	path, _ := serve(t, town(), api.Options{})
+	s := lines(t, curl(t, path), "/v0/agent/worker/stream", "")
+	got := next(t, s, 2)
+	var frame city.Frame
+	if err := json.Unmarshal([]byte(strings.TrimPrefix(got[1], "data: ")), &frame); err != nil || got[0] != "event: frame" ||
+		!frame.Reset || frame.Cols != 80 || string(frame.Data) != "ready\r\n" {
+		t.Errorf("%q: %+v, %v", got, frame, err)
+	}
+}
+
+// N7: streams are counted, and one more is refused, not queued.
+func TestStreamsAreBounded(t *testing.T) {
+	path, _ := serve(t, town(), api.Options{MaxStreams: 2})
+	hc := curl(t, path)
+	lines(t, hc, "/v0/events/stream", "")
+	lines(t, hc, "/v0/snapshot/stream", "")
+	if code, _, body := get(t, hc, "/v0/agent/worker/stream"); code != 503 || !strings.Contains(body, "unavailable") {
+		t.Errorf("%d %s", code, body)
+	}
+	c := dial(t, path)
+	if _, err := c.Attach(t.Context(), citytest.Worker, 80, 24); err == nil {
+		t.Error("a terminal beyond the limit")
+	}
+	if _, err := c.Snapshot(t.Context()); err != nil {
+		t.Errorf("ordinary requests suffer: %v", err)
+	}
+}
+
+// N6, N9: garbage, half lines and silent connections cost nothing but themselves.
+func TestHostileConnections(t *testing.T) {
+	path, _ := serve(t, town(), api.Options{})
+	var silent []net.Conn
+	for range 900 {
+		c, err := net.Dial("unix", path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		silent = append(silent, c)
+	}
+	for i, garbage := range []string{
+		"\x00\xff\xfe\r\n\r\n", "GET\r\n\r\n", "GET /v0/agents HTTP/9.9\r\n\r\n", strings.Repeat("A", 100<<10),
+		"GET /v0/agents HTTP/1.1\r\nHost: x\r\nX: " + strings.Repeat("b", 100<<10) + "\r\n\r\n",
+		"POST /v0/reload HTTP/1.1\r\nHost: x\r\nContent-Length: -5\r\n\r\n",
+		"POST /v0/reload HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+	} {
+		c := silent[i]
+		if err := c.SetDeadline(time.Now().Add(20 * time.Second)); err != nil {
+			t.Fatal(err)
+		}
+		_, _ = io.WriteString(c, garbage) // the server may close in the middle of it
+		answer, _ := io.ReadAll(c)        // and does close
+		if len(answer) > 0 && !bytes.HasPrefix(answer, []byte("HTTP/1.1 4")) && !bytes.HasPrefix(answer, []byte("HTTP/1.1 5")) {
+			t.Errorf("%.30q was answered by %.80q", garbage, answer)
+		}
+	}
+	for i, half := range []string{"GET /v0/ag", "POST /v0/agent/worker/nudge HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{", ""} {
+		if _, err := io.WriteString(silent[100+i], half); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if code, _, _ := get(t, curl(t, path), "/v0/agents"); code != 200 {
+		t.Errorf("status %d", code)
+	}
+}
+
+// A terminal's connection takes frames only; anything else ends it, and only it.
+func TestHostileTerminal(t *testing.T) {
+	f := town()
+	path, _ := serve(t, f, api.Options{})
+	for _, garbage := range []string{
+		"hello", "d\xff\xff\xff\xff", "r\x00\x00\x00\x01x", "r\x00\x00\x00\x04\x00\x00\x00\x00", "e\x00\x00\x00\x00", "d\x00\x00\x00\x09half",
+	} {
+		c, err := net.Dial("unix", path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		if err := c.SetDeadline(time.Now().Add(20 * time.Second)); err != nil {
+			t.Fatal(err)
+		}
+		_, err = io.WriteString(c, "POST /v0/agent/worker/attach?cols=80&rows=24 HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: gcity-terminal\r\n\r\n"+garbage)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := c.(*net.UnixConn).CloseWrite(); err != nil {
+			t.Fatal(err)
+		}
+		answer, err := io.ReadAll(c)
+		if err != nil && !strings.Contains(err.Error(), "reset") || !bytes.HasPrefix(answer, []byte("HTTP/1.1 101 ")) {
+			t.Errorf("%q: %q, %v", garbage, answer, err)
+		}
+	}
+	if typed := f.Typed("worker"); typed != "" {
+		t.Errorf("%q was typed", typed)
+	}
+}

@@ -1,0 +1,134 @@
+package api
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"time"
+
+	"gcity/city"
+)
+
+// list is the envelope of every list.
+type list[T any] struct {
+	Items []T    `json:"items"` // never null
+	Total int    `json:"total"`
+	Next  string `json:"next_cursor,omitempty"`
+}
+
+func listOf[T any](items []T) list[T] {
+	if items == nil {
+		items = []T{}
+	}
+	return list[T]{Items: items, Total: len(items)}
+}
+
+// reply writes an answer and hands it to the kernel before it returns, so that a server that ends meanwhile does not
+// lose it.
+func (s *server) reply(w http.ResponseWriter, code int, v any) {
+	body, err := json.Marshal(v)
+	if err != nil {
+		s.o.Log.Error("an answer cannot be written as JSON", "err", err)
+		code, body = http.StatusInternalServerError, []byte(`{"code":"unavailable","message":"the answer cannot be written as JSON; the log has more"}`)
+	}
+	body = append(body, '\n')
+	rc := http.NewResponseController(w)
+	_ = rc.SetWriteDeadline(time.Now().Add(s.o.WriteTimeout))
+	h := w.Header()
+	h.Set("Content-Type", "application/json")
+	h.Set("Content-Length", strconv.Itoa(len(body)))
+	h.Set("Cache-Control", "no-store")
+	h.Set("X-Content-Type-Options", "nosniff")
+	w.WriteHeader(code)
+	_, _ = w.Write(body) // a reader that has gone needs no answer
+	_ = rc.Flush()
+}
+
+// ok writes an answer drawn from a snapshot.
+func (s *server) ok(w http.ResponseWriter, snap *city.Snapshot, v any) {
+	w.Header().Set("X-GC-Index", strconv.FormatUint(snap.Seq, 10))
+	s.reply(w, http.StatusOK, v)
+}
+
+func (s *server) fail(w http.ResponseWriter, err error) {
+	e := asError(err)
+	code := http.StatusInternalServerError
+	switch e.Code {
+	case city.NotFound:
+		code = http.StatusNotFound
+	case city.Conflict:
+		code = http.StatusConflict
+	case city.Invalid:
+		code = http.StatusBadRequest
+	case city.Unavailable:
+		code = http.StatusServiceUnavailable
+	case city.Forbidden:
+		code = http.StatusForbidden
+	}
+	s.reply(w, code, e)
+}
+
+// asError makes any error one that can travel.
+func asError(err error) *city.Error {
+	if e, ok := errors.AsType[*city.Error](err); ok {
+		if e.Error() == err.Error() {
+			return e
+		}
+		return &city.Error{Code: e.Code, Message: err.Error(), Details: e.Details}
+	}
+	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
+		return &city.Error{Code: city.Unavailable, Message: "no answer in time; try again"}
+	}
+	return &city.Error{Code: city.Unavailable, Message: err.Error()}
+}
+
+func invalid(format string, args ...any) error {
+	return &city.Error{Code: city.Invalid, Message: fmt.Sprintf(format, args...)}
+}
+
+// body reads a request's body within its limits: one JSON value, or nothing.
+func body(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+	rc := http.NewResponseController(w)
+	_ = rc.SetReadDeadline(time.Now().Add(bodyTimeout))
+	b, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	if err != nil {
+		if _, large := errors.AsType[*http.MaxBytesError](err); large {
+			return nil, invalid("the request's body is over %d MiB", maxBody>>20)
+		}
+		return nil, invalid("the request's body cannot be read: %v", err)
+	}
+	if b = bytes.TrimSpace(b); len(b) > 0 && !json.Valid(b) {
+		return nil, invalid("the request's body is not JSON")
+	}
+	return b, rc.SetReadDeadline(time.Time{})
+}
+
+// number reads a parameter that is a number from 0 on; "" is 0.
+func number(r *http.Request, name string, limit uint64) (uint64, error) {
+	v := r.URL.Query().Get(name)
+	if v == "" {
+		return 0, nil
+	}
+	n, err := strconv.ParseUint(v, 10, 64)
+	if err != nil || n > limit {
+		return 0, invalid("%s=%.40q is no number from 0 to %d", name, v, limit)
+	}
+	return n, nil
+}
+
+func flag(r *http.Request, name string) (value, set bool, err error) {
+	v := r.URL.Query().Get(name)
+	if v == "" {
+		return false, false, nil
+	}
+	value, err = strconv.ParseBool(v)
+	if err != nil {
+		return false, false, invalid("%s=%.40q is neither true nor false", name, v)
+	}
+	return value, true, nil
+}

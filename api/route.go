@@ -1,0 +1,167 @@
+package api
+
+import (
+	"net/url"
+	"slices"
+	"strings"
+
+	"gcity/city"
+)
+
+// kind is what a request is about.
+type kind string
+
+const (
+	health      kind = "health"
+	cities      kind = "cities"
+	status      kind = "status"
+	snapshot    kind = "snapshot"
+	snapshots   kind = "snapshot/stream"
+	agents      kind = "agents"
+	agent       kind = "agent"
+	output      kind = "output"
+	watch       kind = "stream"
+	attach      kind = "attach"
+	eventLog    kind = "events"
+	eventStream kind = "events/stream"
+	command     kind = "command" // of an agent or the city
+	debug       kind = "debug"
+)
+
+// route is a request's path, understood.
+type route struct {
+	kind  kind
+	city  string // "" = the only one
+	agent string // qualified
+	verb  string // of a command, as city.Decode takes it
+}
+
+// parse understands a path as it came, still escaped. Every name in it is valid.
+func parse(path string) (route, error) {
+	if path == "/debug/pprof" || strings.HasPrefix(path, "/debug/pprof/") {
+		return route{kind: debug}, nil
+	}
+	if path == "/health" || path == "/v0/health" {
+		return route{kind: health}, nil
+	}
+	rest, ok := strings.CutPrefix(path, "/v0/")
+	if !ok {
+		return route{}, unknownPath()
+	}
+	parts := strings.Split(strings.TrimSuffix(rest, "/"), "/")
+	var rt route
+	if parts[0] == "city" {
+		if len(parts) < 2 {
+			return route{}, unknownPath()
+		}
+		name, err := name(parts[1], "city")
+		if err != nil || strings.Contains(name, "/") {
+			return route{}, badName("city")
+		}
+		rt.city, parts = name, parts[2:]
+		if len(parts) == 0 {
+			rt.kind = status
+			return rt, nil
+		}
+	}
+	if parts[0] == "agent" {
+		return rt, rt.parseAgent(parts[1:])
+	}
+	return rt, rt.parseCity(strings.Join(parts, "/"))
+}
+
+func (rt *route) parseCity(rest string) error {
+	switch k := kind(rest); k {
+	case cities:
+		if rt.city != "" {
+			return unknownPath()
+		}
+		rt.kind = k
+	case status, snapshot, snapshots, agents, eventLog, eventStream:
+		rt.kind = k
+	case "reload", "suspend", "resume", "shutdown":
+		rt.kind, rt.verb = command, rest
+	case "stop":
+		rt.kind, rt.verb = command, "shutdown"
+	default:
+		return unknownPath()
+	}
+	return nil
+}
+
+// parseAgent takes {agent}[/{what}] apart. An agent's "/" may be escaped; if it is not, the last part is what is asked
+// for where it can be, and belongs to the name where it cannot.
+func (rt *route) parseAgent(parts []string) error {
+	if len(parts) == 0 {
+		return unknownPath()
+	}
+	rt.kind = agent
+	last := len(parts) - 1
+	if last > 0 {
+		switch k := kind(parts[last]); {
+		case k == output || k == watch || k == attach:
+			rt.kind, parts = k, parts[:last]
+		case isVerb(parts[last]):
+			rt.kind, rt.verb, parts = command, parts[last], parts[:last]
+		}
+	}
+	if len(parts) > 1 && slices.ContainsFunc(parts, func(p string) bool { return strings.Contains(p, "%") }) {
+		return unknownPath() // a whole name in one part, and another one behind it: a verb that does not exist
+	}
+	var err error
+	rt.agent, err = name(strings.Join(parts, "/"), "agent")
+	return err
+}
+
+// isVerb asks the codec: a body that lacks something is no unknown verb.
+func isVerb(verb string) bool {
+	switch verb {
+	case "nudge", "send-keys":
+		return true
+	}
+	_, err := city.Decode(verb, "x", nil)
+	return err == nil
+}
+
+// name unescapes and checks a name of one or more parts.
+func name(escaped, what string) (string, error) {
+	s, err := url.PathUnescape(escaped)
+	if err != nil || len(s) > 512 {
+		return "", badName(what)
+	}
+	for part := range strings.SplitSeq(s, "/") {
+		if !validPart(part) {
+			return "", badName(what)
+		}
+	}
+	return s, nil
+}
+
+func validPart(s string) bool {
+	if s == "" || len(s) > 64 || strings.ContainsAny(s[:1], "._-") {
+		return false
+	}
+	for i := range len(s) {
+		switch c := s[i]; {
+		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', c == '.', c == '_', c == '-':
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+func badName(what string) error {
+	return &city.Error{Code: city.Invalid, Message: "that is no name of " + article(what) + ": letters, digits, \".\", \"_\" and \"-\" make one, the first a letter or digit"}
+}
+
+func article(what string) string {
+	if what == "agent" {
+		return "an " + what
+	}
+	return "a " + what
+}
+
+func unknownPath() error {
+	return &city.Error{Code: city.NotFound, Message: "nothing is at this path; /v0/status, /v0/agents and /v0/events are"}
+}

@@ -1,0 +1,233 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"gcity/city"
+	"gcity/events"
+)
+
+// What streams say besides their items; no event of a log has a type that begins like this. A stream that breaks off
+// without one of these was cut and can be resumed.
+const (
+	eventEnd   = "!end"   // there is no more
+	eventError = "!error" // why there is no more: a city.Error
+)
+
+// stream is an answer of server-sent events.
+type stream struct {
+	w       http.ResponseWriter
+	rc      *http.ResponseController
+	timeout time.Duration
+}
+
+// open begins a stream, or refuses one more.
+func (s *server) open(w http.ResponseWriter) (st *stream, done func(), err error) {
+	select {
+	case s.streams <- struct{}{}:
+	default:
+		return nil, nil, &city.Error{Code: city.Unavailable, Message: fmt.Sprintf("%d streams are open already: close some", s.o.MaxStreams)}
+	}
+	st = &stream{w: w, rc: http.NewResponseController(w), timeout: s.o.WriteTimeout}
+	h := w.Header()
+	h.Set("Content-Type", "text/event-stream")
+	h.Set("Cache-Control", "no-store")
+	h.Set("X-Accel-Buffering", "no")
+	w.WriteHeader(http.StatusOK)
+	if err := st.write(": open\n\n"); err != nil {
+		<-s.streams
+		return nil, nil, err
+	}
+	return st, func() { <-s.streams }, nil
+}
+
+// write fails when the reader has taken nothing for the timeout: then it is cut off, and resumes by cursor.
+func (st *stream) write(s string) error {
+	_ = st.rc.SetWriteDeadline(time.Now().Add(st.timeout))
+	if _, err := st.w.Write([]byte(s)); err != nil {
+		return err
+	}
+	return st.rc.Flush()
+}
+
+// send writes one event; "" = without a name, without an id.
+func (st *stream) send(event, id string, v any) error {
+	data, err := json.Marshal(v) // on one line
+	if err != nil {
+		return err
+	}
+	var b strings.Builder
+	if event != "" && !strings.ContainsAny(event, "\r\n") {
+		b.WriteString("event: " + event + "\n")
+	}
+	if id != "" {
+		b.WriteString("id: " + id + "\n")
+	}
+	b.WriteString("data: ")
+	b.Write(data)
+	b.WriteString("\n\n")
+	return st.write(b.String())
+}
+
+func errStopped() error {
+	return &city.Error{Code: city.Unavailable, Message: "the city's controller has stopped"}
+}
+
+var errCut = errors.New("the reader is gone or too slow")
+
+// pump sends what a sequence yields until either side ends, with comments when it is quiet.
+func pump[T any](s *server, st *stream, r *http.Request, from func(context.Context) iter.Seq2[T, error], send func(T) error) {
+	err := pumpItems(s, st, r, from, send)
+	switch {
+	case errors.Is(err, errCut) || r.Context().Err() != nil:
+		return
+	case s.life.Err() != nil:
+		err = st.send(eventError, "", errStopped())
+	case err != nil:
+		err = st.send(eventError, "", asError(err))
+	default:
+		err = st.send(eventEnd, "", struct{}{})
+	}
+	if err != nil {
+		s.o.Log.Debug("a stream's end could not be written", "err", err)
+	}
+}
+
+func pumpItems[T any](s *server, st *stream, r *http.Request, from func(context.Context) iter.Seq2[T, error], send func(T) error) error {
+	type item struct {
+		v   T
+		err error
+	}
+	ctx, cancel := context.WithCancel(r.Context())
+	items := make(chan item)
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	defer cancel()
+	defer context.AfterFunc(s.life, cancel)()
+	wg.Go(func() {
+		defer close(items)
+		for v, err := range from(ctx) {
+			select {
+			case items <- item{v, err}:
+			case <-ctx.Done():
+				return
+			}
+		}
+	})
+	quiet := time.NewTicker(s.o.KeepAlive)
+	defer quiet.Stop()
+	for {
+		select {
+		case it, more := <-items:
+			if !more || it.err != nil {
+				return it.err
+			}
+			if send(it.v) != nil {
+				return errCut
+			}
+		case <-quiet.C:
+			if st.write(": quiet\n\n") != nil {
+				return errCut
+			}
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+func (s *server) snapshots(w http.ResponseWriter, r *http.Request, _ route) error {
+	st, done, err := s.open(w)
+	if err != nil {
+		return err
+	}
+	defer done()
+	pump(s, st, r, s.city.Snapshots, func(snap *city.Snapshot) error {
+		return st.send("snapshot", strconv.FormatUint(snap.Rev, 10), snap)
+	})
+	return nil
+}
+
+func (s *server) watch(w http.ResponseWriter, r *http.Request, rt route) error {
+	snap, err := s.city.Snapshot(r.Context())
+	if err != nil {
+		return err
+	}
+	if _, err := s.find(snap, rt); err != nil {
+		return err
+	}
+	st, done, err := s.open(w)
+	if err != nil {
+		return err
+	}
+	defer done()
+	pump(s, st, r, func(ctx context.Context) iter.Seq2[city.Frame, error] { return s.city.Watch(ctx, rt.agent) },
+		func(f city.Frame) error { return st.send("frame", "", f) })
+	return nil
+}
+
+// eventStream goes on after Last-Event-ID, else after_seq, else begins with what happens next. A cursor that is none,
+// or that lies in the future, is answered by an explicit gap.
+func (s *server) eventStream(w http.ResponseWriter, r *http.Request, _ route) error {
+	q, err := query(r)
+	if err != nil && r.URL.Query().Get("after_seq") == "" { // a bad cursor is a gap, anything else a mistake
+		return err
+	}
+	q.After, q.Before = 0, 0
+	newest, err := s.city.History(r.Context(), events.Query{Limit: 1})
+	if err != nil {
+		return err
+	}
+	var last uint64
+	if len(newest) > 0 {
+		last = newest[0].Seq
+	}
+	after, asked := last, r.Header.Get("Last-Event-ID")
+	if asked == "" {
+		asked = r.URL.Query().Get("after_seq")
+	}
+	gap := false
+	if asked != "" {
+		n, err := strconv.ParseUint(asked, 10, 64)
+		if gap = err != nil || n > last; !gap {
+			after = n
+		}
+	}
+	st, done, err := s.open(w)
+	if err != nil {
+		return err
+	}
+	defer done()
+	if gap && st.send(events.Gap, strconv.FormatUint(last, 10), gapAt(asked, last)) != nil {
+		return nil
+	}
+	pump(s, st, r, func(ctx context.Context) iter.Seq2[events.Event, error] { return s.city.Events(ctx, after) },
+		func(e events.Event) error {
+			if !q.Match(&e) {
+				return nil
+			}
+			name := e.Type
+			if strings.HasPrefix(name, "!") {
+				name = ""
+			}
+			return st.send(name, strconv.FormatUint(e.Seq, 10), e)
+		})
+	return nil
+}
+
+// gapAt is an event that is in no log: it says that a cursor fits nothing here.
+func gapAt(asked string, last uint64) events.Event {
+	payload, _ := json.Marshal(map[string]any{"asked": fmt.Sprintf("%.40s", asked), "newest": last}) // cannot fail
+	return events.Event{
+		Seq: last, TS: time.Now(), Type: events.Gap, Actor: "api", Payload: payload,
+		Message: "the cursor is not from this log: what lies between is not known, the stream goes on with what is new",
+	}
+}

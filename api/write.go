@@ -1,0 +1,65 @@
+package api
+
+import (
+	"net/http"
+	"net/http/pprof"
+	"strings"
+
+	"gcity/city"
+)
+
+// do carries out the command of a route and answers when it is done.
+func (s *server) do(w http.ResponseWriter, r *http.Request, rt route) error {
+	b, err := body(w, r)
+	if err != nil {
+		return err
+	}
+	return s.carryOut(w, r, rt, b)
+}
+
+// emit writes an event; the body is the event itself.
+func (s *server) emit(w http.ResponseWriter, r *http.Request, rt route) error {
+	b, err := body(w, r)
+	if err != nil {
+		return err
+	}
+	if len(b) == 0 {
+		return invalid(`an event is needed: {"type": "noun.verb", "message": "…"}`)
+	}
+	rt.verb = "emit"
+	return s.carryOut(w, r, rt, append(append([]byte(`{"event":`), b...), '}'))
+}
+
+func (s *server) carryOut(w http.ResponseWriter, r *http.Request, rt route, body []byte) error {
+	c, err := city.Decode(rt.verb, rt.agent, body)
+	if err != nil {
+		return err
+	}
+	receipt, err := s.city.Do(r.Context(), c)
+	if err != nil {
+		return err
+	}
+	s.reply(w, http.StatusOK, receipt)
+	return nil
+}
+
+// debug is the profiler, all of it but the command line.
+func (s *server) debug(w http.ResponseWriter, r *http.Request) {
+	if r.Method != http.MethodGet {
+		w.Header().Set("Allow", http.MethodGet)
+		s.reply(w, http.StatusMethodNotAllowed, &city.Error{Code: city.Invalid, Message: "only GET is possible here"})
+		return
+	}
+	switch strings.TrimPrefix(r.URL.EscapedPath(), "/debug/pprof") {
+	case "/profile":
+		pprof.Profile(w, r)
+	case "/trace":
+		pprof.Trace(w, r)
+	case "/symbol":
+		pprof.Symbol(w, r)
+	case "", "/", "/allocs", "/block", "/goroutine", "/heap", "/mutex", "/threadcreate":
+		pprof.Index(w, r)
+	default:
+		s.fail(w, unknownPath())
+	}
+}

@@ -1,0 +1,373 @@
+// Package citytest holds the behaviours that every city.Control shows, and a city that exists only in memory.
+package citytest
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"iter"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"gcity/city"
+	"gcity/events"
+)
+
+// Fake is a city in memory: commands change its snapshot at once, agents that run echo what is typed. Its methods may
+// be called from several goroutines.
+type Fake struct {
+	mu       sync.Mutex
+	snap     *city.Snapshot
+	log      []events.Event
+	screens  map[string]*screen
+	commands []city.Command
+	onDo     func(city.Command) (city.Receipt, error)
+	changed  chan struct{} // closed and renewed by every change
+}
+
+var _ city.Control = (*Fake)(nil)
+
+// screen is one life's terminal.
+type screen struct {
+	life       int
+	out, typed []byte
+	cols, rows int
+}
+
+// NewFake makes a city of these agents, those with Running set running, each with an empty screen of 80×24.
+func NewFake(name string, agents ...city.Agent) *Fake {
+	now := time.Now()
+	f := &Fake{
+		changed: make(chan struct{}), screens: map[string]*screen{},
+		snap: &city.Snapshot{
+			Name: name, Path: "/" + name, Host: "host", Version: "test", Rev: 1, At: now, Started: now, PID: 1,
+			Mode: "headless", Patrol: city.Patrol{Interval: time.Second, Last: now}, Agents: slices.Clone(agents),
+		},
+	}
+	slices.SortFunc(f.snap.Agents, func(a, b city.Agent) int { return strings.Compare(a.Name, b.Name) })
+	for i := range f.snap.Agents {
+		a := &f.snap.Agents[i]
+		f.screens[a.Name] = &screen{cols: 80, rows: 24}
+		if a.Since.IsZero() {
+			a.Since = now
+		}
+		if a.Running {
+			f.start(a)
+		} else if a.State == "" {
+			a.State, a.Reason, a.Suspended = city.Suspended, "by agent", true
+		}
+	}
+	return f
+}
+
+// start gives an agent a new life; f.mu is held, or f not yet known.
+func (f *Fake) start(a *city.Agent) {
+	s := f.screens[a.Name]
+	s.life++
+	s.out, s.typed = nil, nil
+	a.State, a.Reason, a.Since, a.Running, a.Suspended, a.Available = city.Running, "as configured", time.Now(), true, false, true
+	a.PID = 1000*s.life + len(a.Name)
+	a.Session = &city.Session{Name: strings.ReplaceAll(a.Name, "/", "_s"), ID: fmt.Sprintf("%s-%d", a.Name, s.life), Started: a.Since}
+}
+
+func (f *Fake) stop(a *city.Agent, state city.State, reason string) {
+	f.screens[a.Name].life++
+	a.State, a.Reason, a.Since, a.Running, a.PID, a.Session = state, reason, time.Now(), false, 0, nil
+	a.Suspended = state == city.Suspended
+}
+
+// edit changes a copy of the snapshot and publishes it.
+func (f *Fake) edit(change func(*city.Snapshot)) {
+	s := *f.snap
+	s.Agents = slices.Clone(s.Agents)
+	change(&s)
+	s.Rev++
+	s.Seq = uint64(len(f.log))
+	s.At = time.Now()
+	s.Patrol.Last = s.At
+	f.snap = &s
+	f.wake()
+}
+
+func (f *Fake) wake() {
+	close(f.changed)
+	f.changed = make(chan struct{})
+}
+
+// Set changes a copy of the snapshot and publishes it.
+func (f *Fake) Set(change func(*city.Snapshot)) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.edit(change)
+}
+
+// OnDo replaces what commands do; nil brings the built-in behaviour back. Commands are logged in any case.
+func (f *Fake) OnDo(do func(city.Command) (city.Receipt, error)) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.onDo = do
+}
+
+// Commands returns the commands so far.
+func (f *Fake) Commands() []city.Command {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.Clone(f.commands)
+}
+
+// Print is output of an agent's.
+func (f *Fake) Print(agent, text string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.screens[agent].out = append(f.screens[agent].out, text...)
+	f.wake()
+}
+
+// Typed returns what was typed into an agent's terminal in this life.
+func (f *Fake) Typed(agent string) string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return string(f.screens[agent].typed)
+}
+
+// ScreenSize is the size an agent's terminal was last given.
+func (f *Fake) ScreenSize(agent string) (cols, rows int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.screens[agent].cols, f.screens[agent].rows
+}
+
+// Record appends an event and returns its seq.
+func (f *Fake) Record(e events.Event) uint64 {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	seq := f.record(e)
+	f.edit(func(*city.Snapshot) {})
+	return seq
+}
+
+func (f *Fake) record(e events.Event) uint64 {
+	e.Seq, e.TS = uint64(len(f.log)+1), time.Now()
+	f.log = append(f.log, e)
+	return e.Seq
+}
+
+// Snapshot implements city.Control.
+func (f *Fake) Snapshot(context.Context) (*city.Snapshot, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.snap, nil
+}
+
+// Snapshots implements city.Control.
+func (f *Fake) Snapshots(ctx context.Context) iter.Seq2[*city.Snapshot, error] {
+	return func(yield func(*city.Snapshot, error) bool) {
+		var rev uint64
+		for {
+			f.mu.Lock()
+			snap, changed := f.snap, f.changed
+			f.mu.Unlock()
+			switch {
+			case snap.ShutDown:
+				yield(nil, &city.Error{Code: city.Unavailable, Message: "the controller has ended"})
+				return
+			case snap.Rev != rev:
+				rev = snap.Rev
+				if !yield(snap, nil) {
+					return
+				}
+				continue
+			}
+			select {
+			case <-changed:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}
+}
+
+// running finds the screen of an agent that runs; f.mu is held.
+func (f *Fake) running(agent string) (*screen, error) {
+	a, ok := f.snap.Agent(agent)
+	switch {
+	case !ok:
+		return nil, &city.Error{Code: city.NotFound, Message: fmt.Sprintf("no agent is called %q", agent)}
+	case !a.Running:
+		return nil, &city.Error{Code: city.Conflict, Message: agent + " has no session: it is " + string(a.State)}
+	}
+	return f.screens[agent], nil
+}
+
+// Output implements city.Control. The screen is whatever was printed.
+func (f *Fake) Output(_ context.Context, agent string, lines int) (string, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	s, err := f.running(agent)
+	if err != nil {
+		return "", err
+	}
+	text := strings.TrimRight(strings.ReplaceAll(string(s.out), "\r", ""), "\n")
+	all := strings.Split(text, "\n")
+	if lines > 0 && len(all) > lines {
+		all = all[len(all)-lines:]
+	}
+	return strings.Join(all, "\n"), nil
+}
+
+// History implements city.Control.
+func (f *Fake) History(_ context.Context, q events.Query) ([]events.Event, error) {
+	f.mu.Lock()
+	log := slices.Clone(f.log)
+	f.mu.Unlock()
+	if !q.Forward && q.After == 0 {
+		slices.Reverse(log)
+	}
+	limit := q.Limit
+	if limit <= 0 {
+		limit = events.DefaultLimit
+	}
+	var found []events.Event
+	for i := range log {
+		if len(found) < limit && q.Match(&log[i]) {
+			found = append(found, log[i])
+		}
+	}
+	return found, nil
+}
+
+// Events implements city.Control.
+func (f *Fake) Events(ctx context.Context, after uint64) iter.Seq2[events.Event, error] {
+	return func(yield func(events.Event, error) bool) {
+		for ctx.Err() == nil {
+			f.mu.Lock()
+			log, changed := f.log, f.changed
+			f.mu.Unlock()
+			if after < uint64(len(log)) {
+				if !yield(log[after], nil) {
+					return
+				}
+				after++
+				continue
+			}
+			select {
+			case <-changed:
+			case <-ctx.Done():
+			}
+		}
+	}
+}
+
+// Watch implements city.Control.
+func (f *Fake) Watch(ctx context.Context, agent string) iter.Seq2[city.Frame, error] {
+	return func(yield func(city.Frame, error) bool) {
+		life, at := -1, 0
+		for ctx.Err() == nil {
+			f.mu.Lock()
+			changed := f.changed
+			s, err := f.running(agent)
+			var frame city.Frame
+			if err == nil {
+				frame = city.Frame{Reset: s.life != life || at > len(s.out)}
+				if frame.Reset {
+					frame.Cols, frame.Rows, life, at = s.cols, s.rows, s.life, 0
+				}
+				frame.Data = bytes.Clone(s.out[at:])
+				at = len(s.out)
+			}
+			f.mu.Unlock()
+			if err != nil {
+				yield(city.Frame{}, err)
+				return
+			}
+			if frame.Reset || len(frame.Data) > 0 {
+				if !yield(frame, nil) {
+					return
+				}
+				continue
+			}
+			select {
+			case <-changed:
+			case <-ctx.Done():
+			}
+		}
+	}
+}
+
+// Attach implements city.Control.
+func (f *Fake) Attach(_ context.Context, agent string, cols, rows int) (city.Terminal, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	s, err := f.running(agent)
+	if err != nil {
+		return nil, err
+	}
+	s.cols, s.rows = cols, rows
+	return &terminal{fake: f, s: s, life: s.life, closed: make(chan struct{})}, nil
+}
+
+// terminal is an attachment to one life.
+type terminal struct {
+	fake   *Fake
+	s      *screen
+	life   int
+	at     int
+	once   sync.Once
+	closed chan struct{}
+}
+
+func (t *terminal) Read(p []byte) (int, error) {
+	for {
+		t.fake.mu.Lock()
+		changed, over, n := t.fake.changed, t.s.life != t.life, 0
+		if !over && t.at < len(t.s.out) {
+			n = copy(p, t.s.out[t.at:])
+			t.at += n
+		}
+		t.fake.mu.Unlock()
+		switch {
+		case n > 0:
+			return n, nil
+		case over:
+			return 0, io.EOF
+		}
+		select {
+		case <-changed:
+		case <-t.closed:
+			return 0, io.ErrClosedPipe
+		}
+	}
+}
+
+func (t *terminal) Write(p []byte) (int, error) {
+	t.fake.mu.Lock()
+	defer t.fake.mu.Unlock()
+	if t.s.life != t.life {
+		return 0, io.ErrClosedPipe
+	}
+	t.fake.typeIn(t.s, p)
+	return len(p), nil
+}
+
+// typeIn types and echoes; f.mu is held.
+func (f *Fake) typeIn(s *screen, p []byte) {
+	s.typed = append(s.typed, p...)
+	s.out = append(s.out, bytes.ReplaceAll(p, []byte("\r"), []byte("\r\n"))...)
+	f.wake()
+}
+
+func (t *terminal) Resize(cols, rows int) error {
+	t.fake.mu.Lock()
+	defer t.fake.mu.Unlock()
+	t.s.cols, t.s.rows = cols, rows
+	t.fake.wake()
+	return nil
+}
+
+func (t *terminal) Close() error {
+	t.once.Do(func() { close(t.closed) })
+	return nil
+}
