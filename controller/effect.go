@@ -49,6 +49,8 @@ type (
 	fxLoad struct {
 		known   string // the revision in force
 		refused string // the one that was refused last
+		sighted string // the one that a patrol saw last
+		now     bool   // the file is known to be whole: load whatever it is
 		force   bool   // somebody wants to hear of it, new or not
 	}
 	// fxEdit writes the suspended flag of an agent, "" = the city. → inEdited

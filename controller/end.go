@@ -14,8 +14,9 @@ func (m *machine) shutdown(now time.Time, leave bool) {
 		return
 	}
 	m.changed = true
+	m.refuseAll(m.asking, city.Unavailable, "the city is being stopped")
 	m.refuseAll(m.waiting, city.Unavailable, "the city is being stopped")
-	m.waiting = nil
+	m.asking, m.waiting = nil, nil
 	for _, a := range m.order {
 		m.refuse(a, city.Unavailable, "the city is being stopped")
 	}

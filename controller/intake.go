@@ -15,9 +15,9 @@ import (
 
 // configured takes the result of a load: the new configuration comes into force at once and whole, or not at all (L6).
 func (m *machine) configured(now time.Time, in inConfig) {
-	m.loading = false
-	waiting := m.waiting
-	m.waiting = nil
+	m.loading, m.sighted = false, in.revision
+	waiting := m.asking
+	m.asking = nil
 	err := in.err
 	if err == nil && in.conf != nil && m.conf != nil && in.conf.name != m.conf.name {
 		err = fmt.Errorf("workspace.name became %q; a running city keeps its name: stop it first, or change it back to %q", in.conf.name, m.conf.name)
@@ -32,13 +32,13 @@ func (m *machine) configured(now time.Time, in inConfig) {
 		m.accept(waiting, msg)
 	case in.conf == nil && in.revision == m.refused && m.rejected != "":
 		m.refuseAll(waiting, city.Invalid, m.rejected)
+	case in.conf == nil && in.revision != m.conf.revision: // sighted: the next patrol loads it if it stays
 	default:
 		m.note(&m.rejected, "")
 		m.refused = ""
 		m.accept(waiting, "nothing changed: revision "+short(m.conf.revision)+" is in force")
 	}
 	if m.reload {
-		m.reload = false
 		m.load()
 		return
 	}

@@ -19,6 +19,7 @@ type machine struct {
 	rejected string // why the newest configuration is not in force
 	loaded   time.Time
 	refused  string // its revision
+	sighted  string // the revision that a patrol saw last
 
 	agents map[string]*record
 	order  []*record // in name order
@@ -34,7 +35,8 @@ type machine struct {
 	lookedAt uint64 // turn in which the newest look was ordered
 	loading  bool
 	reload   bool     // load again once the one in flight is back
-	waiting  []waiter // for the load
+	asking   []waiter // commands that wait for the load in flight
+	waiting  []waiter // and those that wait for the next
 	edits    []fxEdit // the first is in flight
 	unlisted string   // why sessions cannot be listed
 	health   string   // of the event log
@@ -153,7 +155,7 @@ func (m *machine) step(now time.Time, in input) []effect {
 	switch in := in.(type) {
 	case inTick:
 		m.look()
-		m.load()
+		m.glance()
 		m.decideAll(now)
 	case inWake:
 		m.decideAll(now)
@@ -230,8 +232,19 @@ func (m *machine) load(ws ...waiter) {
 	if m.conf == nil || m.ending != alive {
 		return
 	}
+	m.loading, m.reload = true, false
+	m.asking, m.waiting = m.waiting, nil
+	m.do(fxLoad{known: m.conf.revision, refused: m.refused, now: true, force: len(m.asking) > 0})
+}
+
+// glance is the patrol's look at the configuration, for when the watch has missed something. Nobody has waited until
+// the file was left alone, so what it sees is loaded only if the patrol before saw the same.
+func (m *machine) glance() {
+	if m.loading || m.conf == nil || m.ending != alive {
+		return
+	}
 	m.loading = true
-	m.do(fxLoad{known: m.conf.revision, refused: m.refused, force: len(m.waiting) > 0})
+	m.do(fxLoad{known: m.conf.revision, refused: m.refused, sighted: m.sighted})
 }
 
 // record returns the record of an agent, making it where it is new.

@@ -177,7 +177,7 @@ func (r *runner) typeInto(ctx context.Context, f fxType) error {
 
 func (r *runner) load(f fxLoad) input {
 	revision, err := config.Revision(r.c.o.Dir)
-	if err == nil && !f.force && (revision == f.known || revision == f.refused) {
+	if err == nil && !f.force && (revision == f.known || revision == f.refused || !f.now && revision != f.sighted) {
 		return inConfig{revision: revision}
 	}
 	cfg, err := config.Load(r.c.o.Dir, r.c.o.Host.Environ...)

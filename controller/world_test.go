@@ -253,11 +253,15 @@ func (w *world) list(turn uint64) input {
 }
 
 func (w *world) load(f fxLoad) input {
+	revision := w.current.revision
 	if w.broken != "" {
-		return inConfig{revision: "broken", err: errors.New(w.broken)}
+		revision = "broken"
 	}
-	if !f.force && w.current.revision == f.known {
-		return inConfig{revision: f.known}
+	if !f.force && (revision == f.known || revision == f.refused || !f.now && revision != f.sighted) {
+		return inConfig{revision: revision}
+	}
+	if w.broken != "" {
+		return inConfig{revision: revision, err: errors.New(w.broken)}
 	}
 	return inConfig{revision: w.current.revision, conf: w.current}
 }

@@ -34,6 +34,8 @@ var doors = map[string][]string{
 	"restart":    nil,
 	"themes":     nil,
 	"internal":   {"internal"},
+
+	"screenshots": {"internal"},
 }
 
 // libraries bounds the outside modules that one package of a basic room may use; golang.org/x is not counted.

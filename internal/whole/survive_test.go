@@ -73,7 +73,7 @@ func TestHoldersDie(t *testing.T) {
 	c.run()
 	c.born(2)
 	before := maps.Clone(c.pids)
-	for range 5 {
+	for range 3 {
 		old := c.pids["deaf"]
 		if err := syscall.Kill(c.holder("deaf"), syscall.SIGKILL); err != nil {
 			t.Fatal(err)
