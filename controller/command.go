@@ -87,11 +87,10 @@ func (m *machine) restart(now time.Time, id uint64, a *record) {
 		return
 	}
 	a.waiters = append(a.waiters, waiter{id, "restart"})
-	if a.alive || a.op != opNone {
-		a.intent = cause{causeRestart, "restarted by operator"}
-	} else {
+	if !a.alive && a.op == opNone {
 		a.forgive("started by operator")
 	}
+	a.intent = cause{causeRestart, "restarted by operator"} // a start fulfils it too
 	m.decide(now, a)
 }
 

@@ -126,6 +126,7 @@ func (m *machine) decideDead(now time.Time, a *record) {
 		m.set(now, a, city.Suspended, a.want.Suspended, time.Time{})
 		m.resolve(a, "agent "+a.name+" is suspended "+a.want.Suspended, "stop", "suspend")
 	case a.want.Problem != "":
+		a.intent = cause{}
 		m.set(now, a, city.Failed, a.want.Problem, time.Time{})
 		m.refuse(a, city.Unavailable, fmt.Sprintf("agent %s cannot be started: %s", a.name, a.want.Problem))
 	case a.left:
@@ -201,7 +202,7 @@ func (m *machine) up(now time.Time, a *record, in inStarted) {
 		m.tell(a, events.Event{
 			Type: events.AgentStarted, Message: fmt.Sprintf("pid %d: %s", in.status.PID, a.because),
 			Payload: payload(map[string]any{"pid": in.status.PID, "session": in.status.ID, "reason": a.because}),
-		}, m.take(a, fmt.Sprintf("agent %s is running, pid %d", a.name, in.status.PID), "restart", "release")...)
+		}, m.take(a, fmt.Sprintf("agent %s is running, pid %d", a.name, in.status.PID), "restart", "kill")...)
 	}
 }
 
@@ -249,18 +250,17 @@ func (m *machine) ended(now time.Time, a *record, id string) {
 func (m *machine) afterStop(now time.Time, a *record, c cause) {
 	e := events.Event{Type: events.AgentStopped, Message: c.why, Payload: payload(map[string]any{"session": a.life.ID})}
 	a.because, a.notBefore, a.hold, a.left = "", time.Time{}, "", false
-	var answers []answer
+	answers := m.take(a, fmt.Sprintf("agent %s was ended", a.name), "kill")
 	switch c.kind {
 	case causeRestart:
 		e.Actor, a.because = operator, c.why
 	case causeKill:
 		e.Actor, a.because = operator, c.why
-		answers = m.take(a, fmt.Sprintf("agent %s was killed and is started again", a.name), "kill")
 	case causeDrift:
 		a.because = c.why
 	case causeSuspend:
 		e.Type, e.Actor = events.AgentSuspended, operator
-		answers = m.take(a, fmt.Sprintf("agent %s is suspended %s", a.name, c.why), "stop", "suspend")
+		answers = append(answers, m.take(a, fmt.Sprintf("agent %s is suspended %s", a.name, c.why), "stop", "suspend")...)
 	case causeRequest:
 		e.Actor, a.because = a.name, c.why
 	}
