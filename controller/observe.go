@@ -73,7 +73,7 @@ func (m *machine) see(now time.Time, s *session.Status, turn uint64) {
 	case s.Alive:
 		m.seeAlive(now, a, s)
 	case s.ID == a.lastEnd:
-		if turn > a.ackTurn {
+		if turn > a.ackTurn && !slices.Contains(a.acks, s.ID) {
 			a.acks = append(a.acks, s.ID)
 		}
 	case s.Exit != nil && s.Exit.Asked:
