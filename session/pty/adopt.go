@@ -345,6 +345,9 @@ func (p *Provider) awaitSocket(ctx context.Context, dir string) {
 // removeFolder removes what a session left on disk, unless somebody holds its lock.
 func (p *Provider) removeFolder(name string) {
 	fd, err := proc.Lock(p.path(name, wire.LockFile), time.Now().Add(50*time.Millisecond))
+	if errors.Is(err, os.ErrNotExist) {
+		return
+	}
 	if err != nil {
 		p.log.Warn("cannot clear up a session's folder", "session", name, "err", err)
 		return

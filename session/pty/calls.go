@@ -188,31 +188,32 @@ func (p *Provider) Acknowledge(ctx context.Context, name, id string) error {
 		return err
 	}
 	defer release()
+	defer p.forget(e)
 	e.mu.Lock()
 	l, current := e.link, e.known && e.rec.ID == id && e.exit != nil
 	if current {
 		e.acked = true
 	}
 	e.mu.Unlock()
-	if l != nil {
+	if l != nil && !l.over() {
 		answer, err := p.call(ctx, "acknowledge the end of", name, wire.Request{Op: wire.OpAck, ID: id})
-		if err != nil && !errors.Is(err, errGone) || string(answer) != "leaves" {
+		switch {
+		case err != nil && !errors.Is(err, errGone):
 			return err
+		case err == nil && string(answer) != "leaves":
+			return nil
 		}
 		select { // so that the next start finds the way clear
 		case <-l.gone:
 		case <-ctx.Done():
+			return fmt.Errorf("the holder of %q does not leave: %w", name, context.Cause(ctx))
 		}
 	}
-	e.mu.Lock()
-	l, dead := e.link, e.known && e.exit != nil && e.acked
-	e.mu.Unlock()
-	if current && dead && l == nil {
-		p.removeFolder(name)
+	if current {
+		p.removeFolder(name) // of a holder that was lost; any other has done so itself
 		e.mu.Lock()
 		e.known = false
 		e.mu.Unlock()
 	}
-	p.forget(e)
 	return nil
 }

@@ -1,0 +1,26 @@
+package fake_test
+
+import (
+	"fmt"
+	"sync/atomic"
+	"testing"
+
+	"gcity/session"
+	"gcity/session/fake"
+	"gcity/session/sessiontest"
+)
+
+func TestConformance(t *testing.T) {
+	var ids atomic.Int64
+	sessiontest.Run(t, sessiontest.Harness{
+		New: func(*testing.T) session.Provider { return fake.New() },
+		Spec: func(_ *testing.T, _ session.Provider, name string) session.Spec {
+			return session.Spec{Name: name, Agent: name, City: "/city", ID: fmt.Sprintf("id-%d", ids.Add(1)), Command: "cat", Dir: "/"}
+		},
+		Crash: func(t *testing.T, p session.Provider, name string) {
+			if !p.(*fake.Provider).Crash(name, 7, "") {
+				t.Fatalf("%s is not alive", name)
+			}
+		},
+	})
+}

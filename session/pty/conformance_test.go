@@ -1,0 +1,22 @@
+package pty
+
+import (
+	"testing"
+
+	"gcity/session"
+	"gcity/session/sessiontest"
+)
+
+func TestConformance(t *testing.T) {
+	sessiontest.Run(t, sessiontest.Harness{
+		New: func(t *testing.T) session.Provider { return newProvider(t, t.TempDir()) },
+		Spec: func(t *testing.T, p session.Provider, name string) session.Spec {
+			return spec(p.(*Provider).city, name, `while read -r line; do [ "$line" = crash ] && exit 7; printf '%s\n' "$line"; done`)
+		},
+		Crash: func(t *testing.T, p session.Provider, name string) {
+			if err := p.Send(t.Context(), name, "crash"); err != nil {
+				t.Fatal(err)
+			}
+		},
+	})
+}
