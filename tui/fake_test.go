@@ -180,7 +180,9 @@ func (e *echo) Resize(cols, rows int) error {
 func (e *echo) Close() error { return e.in.Close() }
 
 func (f *fakeCity) Do(_ context.Context, c city.Command) (city.Receipt, error) {
-	if why := f.fail[c.Target()]; why != "" {
+	if why := f.fail[c.Target()]; why == "panic" {
+		panic("as asked")
+	} else if why != "" {
 		return city.Receipt{}, &city.Error{Code: city.Conflict, Message: why}
 	}
 	f.change(func(s *city.Snapshot) {

@@ -1,11 +1,14 @@
 package tui
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"log/slog"
 	"os"
+	"os/signal"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -42,6 +45,13 @@ func child(mode string) int {
 			o.ASCII = true
 		case "ssh":
 			o.OverSSH = true
+		case "panic":
+			f.fail = map[string]string{"prober": "panic"}
+		case "refuse":
+			f.fail = map[string]string{"builder": "builder: its holder does not answer"}
+		case "flood":
+			f.ticker = flood
+		case "poison":
 		case "empty":
 			f.change(func(s *city.Snapshot) { s.Agents = nil })
 		case "sick":
@@ -62,7 +72,32 @@ func child(mode string) int {
 		}
 		o.Logger = slog.New(slog.NewTextHandler(log, nil))
 	}
-	exit, err := Run(context.Background(), o)
-	fmt.Printf("exit: %s %v\n", exit, err)
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGUSR1)
+	defer stop()
+	fresh := newScreen
+	if strings.Contains(mode, "poison") {
+		fresh = func(cols, rows, scrollback int) terminal { return poison{newScreen(cols, rows, scrollback)} }
+		f.screens["prober"] = []byte("x")
+	}
+	o, err := o.withDefaults()
+	if err != nil {
+		panic(err)
+	}
+	exit, err := run(ctx, o, fresh)
+	if path := os.Getenv("TUI_REPORT"); path != "" {
+		if err := os.WriteFile(path, fmt.Appendf(nil, "%s %v", exit, err), 0o600); err != nil {
+			panic(err)
+		}
+	}
+	fmt.Printf("exit: %s %v\r\n", exit, err)
 	return 0
+}
+
+// poison is a terminal that cannot be looked at.
+type poison struct{ terminal }
+
+func (poison) Lines(int, int) []string { panic("poisoned") }
+
+func flood(_ string, n int) []byte {
+	return bytes.Repeat(fmt.Appendf(nil, "flood line %d \x1b[3%dmof very many\x1b[m\r\n", n, n%8), 20000)
 }

@@ -47,18 +47,13 @@ func run(ctx context.Context, o Options, fresh screenMaker) (Exit, error) {
 		l.glyph = themes.ASCII()
 	}
 	m := newModel(o, l, time.Now())
-	for {
+	for ctx.Err() == nil {
 		next, err := r.stretch(ctx, o, m)
-		if err := r.failure(); err != nil {
-			return Ended, err
+		if err != nil && ctx.Err() == nil {
+			return Ended, errors.Join(err, r.failure())
 		}
-		switch {
-		case r.dropped.Load():
-			return Hangup, nil
-		case ctx.Err() != nil:
-			return Ended, nil
-		case err != nil:
-			return Ended, err
+		if ctx.Err() != nil {
+			break
 		}
 		switch next := next.(type) {
 		case finish:
@@ -69,6 +64,10 @@ func run(ctx context.Context, o Options, fresh screenMaker) (Exit, error) {
 			return Ended, nil
 		}
 	}
+	if r.dropped.Load() {
+		return Hangup, nil
+	}
+	return Ended, r.failure()
 }
 
 // stretch runs the program once, up to the next attach or the end. Every stretch is a program of its own, so that the
@@ -76,7 +75,7 @@ func run(ctx context.Context, o Options, fresh screenMaker) (Exit, error) {
 func (r *runner) stretch(ctx context.Context, o Options, m *model) (effect, error) {
 	screen := &room{m: m, r: r}
 	opts := []tea.ProgramOption{
-		tea.WithContext(ctx), tea.WithInput(&watchedInput{o.In, r.lineDropped}), tea.WithOutput(o.Out), tea.WithEnvironment(o.Environ),
+		tea.WithInput(&watchedInput{o.In, r.lineDropped}), tea.WithOutput(o.Out), tea.WithEnvironment(o.Environ),
 		tea.WithoutSignalHandler(), tea.WithFPS(o.FPS),
 	}
 	if o.NoColor {
@@ -93,10 +92,26 @@ func (r *runner) stretch(ctx context.Context, o Options, m *model) (effect, erro
 		defer close(ended)
 		r.pump(pumping, gap, func(at time.Time, n news) { p.Send(delivery{at, n}) })
 	})
+	over := make(chan struct{})
+	r.spawn("end", func(ctx context.Context) { endWith(ctx, p, over) })
 	_, err := p.Run()
+	close(over)
 	stop()
 	<-ended
 	return screen.next, err
+}
+
+// endWith asks the program to quit when ctx ends: told by its context it would close its input under its own reader.
+func endWith(ctx context.Context, p *tea.Program, over <-chan struct{}) {
+	select {
+	case <-over:
+		return
+	case <-ctx.Done():
+	}
+	hard := time.AfterFunc(quitGrace, p.Kill)
+	defer hard.Stop()
+	p.Quit()
+	<-over
 }
 
 // visit attaches, and says in the control room how it was.

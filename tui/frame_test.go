@@ -1,0 +1,147 @@
+package tui
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"gcity/city"
+	"gcity/events"
+)
+
+// frame checks the invariants of any screen: exactly h lines, none wider than w, nothing but text and SGR (L12).
+func (s *stage) frame(what string) {
+	s.t.Helper()
+	f := s.m.draw()
+	if len(f.lines) != s.m.h {
+		s.t.Fatalf("%s: %d lines at %dx%d", what, len(f.lines), s.m.w, s.m.h)
+	}
+	for y, l := range f.lines {
+		if w := ansi.StringWidth(l); w > s.m.w {
+			s.t.Fatalf("%s: line %d has %d columns at %dx%d: %q", what, y, w, s.m.w, s.m.h, ansi.Strip(l))
+		}
+		onlyText(s.t, l)
+	}
+	if f.x >= s.m.w || f.y >= s.m.h {
+		s.t.Fatalf("%s: the cursor is at %d,%d of %dx%d", what, f.x, f.y, s.m.w, s.m.h)
+	}
+}
+
+func TestFrameAtEverySize(t *testing.T) {
+	for name, lead := range scenes() {
+		s := demo(t, 120, 40)
+		lead(s)
+		for w := 1; w <= 210; w += 1 + w/7 {
+			for h := 1; h <= 70; h += 1 + h/5 {
+				s.size(w, h)
+				s.frame(fmt.Sprintf("%s at %dx%d", name, w, h))
+			}
+		}
+	}
+}
+
+func FuzzFrame(f *testing.F) {
+	f.Add(uint8(80), uint8(24), "worker", "running", "crashed 6×", "agent.started", "jjd", "hello\r\n", int64(5))
+	f.Add(uint8(40), uint8(10), "日本語エージェント", "quarantined", "é́́́ combining", "x", "3u", "\x1b[31m世界", int64(-900))
+	f.Add(uint8(200), uint8(60), "\x1b]0;x\x07", "nonsense", "a\nb\x00\u202e", "\u200b", "5kq", "\x1b[?1049h\x1b[2J", int64(1<<40))
+	f.Add(uint8(61), uint8(21), "👨‍👩‍👧‍👦", "failed", "🏳️‍🌈 flags", "🙂.crashed", "0gz/", "👨‍👩‍👧‍👦\u0301", int64(0))
+	f.Fuzz(func(t *testing.T, w, h uint8, name, state, why, kind, keys, output string, until int64) {
+		s := newStage(t, Options{})
+		s.size(int(w), int(h))
+		snap := demoSnapshot(epoch)
+		snap.Name, snap.Config.Rejected = name, why
+		end := epoch.Add(time.Duration(until) * time.Second)
+		for i := range snap.Agents {
+			a := &snap.Agents[i]
+			if i%2 == 0 {
+				a.Name, a.State, a.Reason, a.Until, a.PID = fmt.Sprint(name, i), city.State(state), why, &end, int(until)
+			}
+		}
+		s.hear(news{
+			snap:   snap,
+			events: []events.Event{{Seq: 1, TS: end, Type: kind, Subject: name, Message: why, Payload: []byte(output)}},
+		})
+		s.hear(news{pane: &paneNews{agent: s.m.chosen, screen: terminalWith(output), text: []string{output}}})
+		s.frame("start")
+		for _, k := range keys {
+			if len(keys) > 40 || k < ' ' {
+				break
+			}
+			s.press(string(k))
+			s.frame("after " + string(k))
+		}
+		for _, k := range []string{"d", "esc", "?", "esc", "*", "ctrl+k", "esc", "q", "esc", "0", "z", "pgup", "f"} {
+			s.press(k)
+			s.frame(k)
+		}
+		s.size(int(h), int(w))
+		s.frame("turned")
+	})
+}
+
+// crowd is a city of n agents.
+func crowd(n int) *city.Snapshot {
+	snap := demoSnapshot(epoch)
+	some := snap.Agents
+	snap.Agents = nil
+	for i := range n {
+		a := some[i%len(some)]
+		a.Name = fmt.Sprintf("agent-%04d", i)
+		snap.Agents = append(snap.Agents, a)
+	}
+	return snap
+}
+
+func benchStage(b *testing.B, n int) *stage {
+	s := newStage(b, Options{})
+	s.size(200, 60)
+	s.hear(news{snap: crowd(n), events: demoEvents(epoch)})
+	s.hear(news{pane: paneOf("builder", s.m.watched.session)})
+	return s
+}
+
+// A frame of which nothing is cached: a new snapshot, a new second, a new pane.
+func BenchmarkFrameCold(b *testing.B) {
+	for _, n := range []int{200, 1000} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			s := benchStage(b, n)
+			for b.Loop() {
+				s.now = s.now.Add(time.Second)
+				next := *s.m.snap
+				next.Rev++
+				s.m.peek.version++
+				s.m.events.version++
+				s.hear(news{snap: &next})
+				s.m.draw()
+			}
+		})
+	}
+}
+
+// A frame of which everything is.
+func BenchmarkFrameCached(b *testing.B) {
+	for _, n := range []int{200, 1000} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			s := benchStage(b, n)
+			for b.Loop() {
+				s.m.draw()
+			}
+		})
+	}
+}
+
+// A frame after a key: every panel anew, the data as it was.
+func BenchmarkFrameKey(b *testing.B) {
+	for _, n := range []int{200, 1000} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			s := benchStage(b, n)
+			keys := []any{keyPress("j"), keyPress("k")}
+			for i := 0; b.Loop(); i++ {
+				s.send(keys[i%2])
+				s.m.draw()
+			}
+		})
+	}
+}

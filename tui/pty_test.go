@@ -1,0 +1,398 @@
+package tui
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/charmbracelet/x/ansi"
+	"github.com/charmbracelet/x/term"
+	"github.com/creack/pty"
+	"golang.org/x/sys/unix"
+)
+
+// console is the control room as a process in a real terminal, and the terminal's screen as a person sees it.
+type console struct {
+	t           *testing.T
+	master, tty *os.File
+	cmd         *exec.Cmd
+	before      *term.State
+	report      string // file the child writes its exit to
+	wg          sync.WaitGroup
+
+	mu     sync.Mutex
+	screen terminal
+	raw    bytes.Buffer
+	more   chan struct{} // closed and replaced with every piece of output
+}
+
+// patience is how long anything may take on a busy machine.
+const patience = 20 * time.Second
+
+func open(t *testing.T, mode string, cols, rows uint16, env ...string) *console {
+	t.Helper()
+	master, tty, err := openPty()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &console{t: t, master: master, tty: tty, report: filepath.Join(t.TempDir(), "exit"), more: make(chan struct{})}
+	c.screen = newScreen(int(cols), int(rows), 0)
+	if err := pty.Setsize(tty, &pty.Winsize{Cols: cols, Rows: rows}); err != nil {
+		t.Fatal(err)
+	}
+	if c.before, err = term.GetState(tty.Fd()); err != nil {
+		t.Fatal(err)
+	}
+	c.cmd = exec.Command(os.Args[0])
+	c.cmd.Env = append([]string{
+		"TERM=xterm-256color", "PATH=" + os.Getenv("PATH"), "TUI_CHILD=" + mode + " -", "TUI_REPORT=" + c.report, "TUI_LOG=" + c.report + ".log", "GORACE=" + os.Getenv("GORACE"),
+	}, env...)
+	c.cmd.Stdin, c.cmd.Stdout, c.cmd.Stderr = tty, tty, tty
+	c.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	if err := c.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	c.wg.Go(c.read)
+	t.Cleanup(func() {
+		_ = c.cmd.Process.Kill() // it may have ended
+		_ = c.cmd.Wait()
+		_ = master.Close()
+		_ = tty.Close()
+		c.wg.Wait()
+	})
+	return c
+}
+
+// openPty gives a terminal whose master end can be closed while it is being read.
+func openPty() (master, tty *os.File, err error) {
+	blocking, tty, err := pty.Open()
+	if err != nil {
+		return nil, nil, err
+	}
+	defer blocking.Close()
+	fd, err := unix.FcntlInt(blocking.Fd(), unix.F_DUPFD_CLOEXEC, 0)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := syscall.SetNonblock(fd, true); err != nil {
+		return nil, nil, err
+	}
+	return os.NewFile(uintptr(fd), "master"), tty, nil
+}
+
+func (c *console) read() {
+	buf := make([]byte, 32<<10)
+	for {
+		n, err := c.master.Read(buf)
+		c.mu.Lock()
+		_, _ = c.screen.Write(buf[:n])
+		c.raw.Write(buf[:n])
+		close(c.more)
+		c.more = make(chan struct{})
+		c.mu.Unlock()
+		if err != nil {
+			return
+		}
+	}
+}
+
+func (c *console) look() (text string, more chan struct{}) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	cols, rows := c.screen.Size()
+	return ansi.Strip(strings.Join(c.screen.Lines(cols, rows), "\n")), c.more
+}
+
+// sees waits until the screen shows something.
+func (c *console) sees(want string) {
+	c.t.Helper()
+	late := time.After(patience)
+	for {
+		text, more := c.look()
+		if strings.Contains(text, want) {
+			return
+		}
+		select {
+		case <-more:
+		case <-late:
+			log, _ := os.ReadFile(c.report + ".log")
+			c.t.Fatalf("the screen never shows %q:\n%s\n%s", want, text, log)
+		}
+	}
+}
+
+func (c *console) keys(s string) {
+	c.t.Helper()
+	if _, err := c.master.WriteString(s); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+// insist presses a key until the screen shows something: a question ignores its first keys.
+func (c *console) insist(key, want string) {
+	c.t.Helper()
+	again := time.NewTicker(guard / 2)
+	defer again.Stop()
+	late := time.After(patience)
+	for {
+		text, more := c.look()
+		if strings.Contains(text, want) {
+			return
+		}
+		select {
+		case <-more:
+		case <-again.C:
+			_, _ = c.master.WriteString(key) // it may have ended
+		case <-late:
+			c.t.Fatalf("%q never makes the screen show %q:\n%s", key, want, text)
+		}
+	}
+}
+
+func (c *console) resize(cols, rows uint16) {
+	c.t.Helper()
+	c.mu.Lock()
+	c.screen.Resize(int(cols), int(rows))
+	c.mu.Unlock()
+	if err := pty.Setsize(c.tty, &pty.Winsize{Cols: cols, Rows: rows}); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+// ends waits for the process and checks how it ended, and that the terminal is as it was.
+func (c *console) ends(want string) {
+	c.t.Helper()
+	timer := time.AfterFunc(patience, func() { _ = c.cmd.Process.Kill() })
+	err := c.cmd.Wait()
+	if !timer.Stop() {
+		c.t.Fatal("the control room does not end")
+	}
+	if err != nil {
+		c.t.Errorf("the process: %v", err)
+	}
+	got, err := os.ReadFile(c.report)
+	if err != nil || !strings.HasPrefix(string(got), want) {
+		log, _ := os.ReadFile(c.report + ".log")
+		c.t.Errorf("it ended with %q, %v; want %q\n%s", got, err, want, log)
+	}
+	after, err := term.GetState(c.tty.Fd())
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	if !reflect.DeepEqual(c.before, after) {
+		c.t.Errorf("termios differ:\n%+v\n%+v", c.before, after)
+	}
+	c.sees("exit: ")
+	c.sane()
+}
+
+// sane checks that everything that was switched on is off again.
+func (c *console) sane() {
+	c.t.Helper()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if _, _, visible := c.screen.Cursor(); c.screen.Alt() || !visible {
+		c.t.Errorf("alternate screen %v, cursor visible %v", c.screen.Alt(), visible)
+	}
+	raw := c.raw.String()
+	for _, mode := range []string{"1000", "1002", "1003", "1004", "1006", "1049", "2004"} {
+		on, off := strings.LastIndex(raw, "\x1b[?"+mode+"h"), strings.LastIndex(raw, "\x1b[?"+mode+"l")
+		if on > off {
+			c.t.Errorf("mode %s is left on", mode)
+		}
+	}
+}
+
+func (c *console) signal(s os.Signal) {
+	c.t.Helper()
+	if err := c.cmd.Process.Signal(s); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+func TestTerminalStartAndQuit(t *testing.T) {
+	t.Parallel()
+	c := open(t, "hosting", 100, 30)
+	c.sees("prober")
+	c.sees("bright-lights")
+	c.keys("q")
+	c.sees("Leave bright-lights?")
+	c.insist("h", "exit: ")
+	c.ends("hand over")
+}
+
+func TestTerminalJoinedLeaves(t *testing.T) {
+	t.Parallel()
+	c := open(t, "joined ascii ssh", 200, 60, "NO_COLOR=1")
+	c.sees("joined")
+	c.keys("\x03")
+	c.insist("l", "exit: ")
+	c.ends("leave")
+}
+
+func TestTerminalResizeStorm(t *testing.T) {
+	t.Parallel()
+	c := open(t, "hosting", 80, 24)
+	c.sees("prober")
+	for i := range uint16(300) {
+		c.resize(1+i*37%211, 1+i*13%67)
+		if i%10 == 0 {
+			c.keys("\t")
+		}
+	}
+	c.resize(1, 1)
+	c.resize(120, 40)
+	c.keys("\x0c")
+	c.sees("loop ok")
+	c.keys("q")
+	c.sees("hand over: everything goes on")
+	c.insist("s", "exit: ")
+	c.ends("stop city")
+}
+
+// descriptors of the process, once it is at rest.
+func (c *console) descriptors() int {
+	c.t.Helper()
+	list, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", c.cmd.Process.Pid))
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return len(list)
+}
+
+func TestTerminalAttachAndLeave(t *testing.T) {
+	t.Parallel()
+	c := open(t, "hosting", 80, 24)
+	c.sees("prober")
+	c.keys("jjjjjj")
+	c.sees("0 builder")
+	first := 0
+	for i := range 6 {
+		c.keys("a")
+		c.sees("hello from builder at 80x24")
+		c.sees("ctrl+q leaves it running")
+		c.keys("xy")
+		c.sees("echo:xy")
+		if i == 2 {
+			c.resize(90, 30)
+			c.sees("size:90x30")
+			c.resize(80, 24)
+			c.sees("size:80x24")
+		}
+		if i%2 == 0 {
+			c.keys("\x1b[113;5u") // ctrl+q, as a terminal sends it after the agent asked for exact keys
+		} else {
+			c.keys("\x11")
+		}
+		c.sees("left builder; it goes on")
+		c.sees("0 builder following")
+		switch n := c.descriptors(); {
+		case i == 1:
+			first = n
+		case i > 1 && n > first+1: // the watch of the pane may be opening one
+			t.Errorf("after %d visits %d descriptors are open, after two %d", i+1, n, first)
+		}
+	}
+	c.keys("q")
+	c.insist("h", "exit: ")
+	c.ends("hand over")
+}
+
+func TestTerminalHangup(t *testing.T) {
+	t.Parallel()
+	c := open(t, "hosting", 80, 24)
+	c.sees("prober")
+	c.signal(syscall.SIGHUP)
+	c.ends("hangup")
+}
+
+// The line drops: the terminal itself is gone, in the control room and in an attach.
+func TestTerminalGone(t *testing.T) {
+	for _, attached := range []bool{false, true} {
+		t.Run(fmt.Sprint(attached), func(t *testing.T) {
+			t.Parallel()
+			c := open(t, "hosting", 80, 24)
+			c.sees("prober")
+			if attached {
+				c.keys("jjjjjja")
+				c.sees("hello from builder")
+			}
+			if err := c.master.Close(); err != nil {
+				t.Fatal(err)
+			}
+			timer := time.AfterFunc(patience, func() { _ = c.cmd.Process.Kill() })
+			_ = c.cmd.Wait() // its own words cannot be written anywhere
+			if !timer.Stop() {
+				t.Fatal("the control room does not notice")
+			}
+			if got, err := os.ReadFile(c.report); err != nil || !strings.HasPrefix(string(got), "hangup") {
+				t.Errorf("it ended with %q, %v", got, err)
+			}
+		})
+	}
+}
+
+func TestTerminalTermDuringAttach(t *testing.T) {
+	t.Parallel()
+	c := open(t, "hosting", 80, 24)
+	c.sees("prober")
+	c.keys("jjjjjja")
+	c.sees("hello from builder")
+	c.signal(syscall.SIGTERM)
+	c.ends("ended <nil>")
+}
+
+func TestTerminalContextEnds(t *testing.T) {
+	t.Parallel()
+	c := open(t, "joined", 80, 24)
+	c.sees("prober")
+	c.signal(syscall.SIGUSR1) // the child ends the context
+	c.ends("ended <nil>")
+}
+
+func TestTerminalPanicInACommand(t *testing.T) {
+	t.Parallel()
+	c := open(t, "panic", 100, 30)
+	c.sees("prober")
+	c.keys("u")
+	c.ends("ended the control room failed in its command")
+}
+
+func TestTerminalPanicInTheModel(t *testing.T) {
+	t.Parallel()
+	c := open(t, "poison", 100, 30)
+	c.ends("ended the control room failed in its view")
+}
+
+// An agent that floods its terminal takes no key away.
+func TestTerminalFlood(t *testing.T) {
+	t.Parallel()
+	c := open(t, "flood", 100, 30)
+	c.sees("prober")
+	c.keys("jjjjjj")
+	c.sees("0 builder")
+	c.sees("flood line")
+	c.keys("0\x15\x15")
+	c.sees("new, G follows")
+	c.keys("q")
+	c.insist("h", "exit: ")
+	c.ends("hand over")
+}
+
+func TestTerminalFailedAttachIsSaid(t *testing.T) {
+	t.Parallel()
+	c := open(t, "refuse", 100, 30)
+	c.sees("prober")
+	c.keys("jjjjjja")
+	c.sees("builder: its holder does not answer")
+	c.signal(syscall.SIGHUP)
+	c.ends("hangup")
+}
