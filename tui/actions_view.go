@@ -74,6 +74,7 @@ func (m *model) reload() []effect {
 func (m *model) focusOn(p panel) {
 	if m.focus != p {
 		m.zoomed = false
+		m.before = m.focus
 	}
 	m.focus = p
 	if p == panelPeek {

@@ -52,7 +52,7 @@ func (b *mailbox) putSnapshot(s *city.Snapshot) {
 	b.put(func(n *news) {
 		ok := ""
 		n.gone = &ok
-		if n.snap == nil || s.Rev >= n.snap.Rev || s.Started != n.snap.Started {
+		if n.snap == nil || s.Rev >= n.snap.Rev || !s.Started.Equal(n.snap.Started) {
 			n.snap = s
 		}
 	})

@@ -119,6 +119,9 @@ func (m *model) hear(n news) {
 
 // snapshot takes a new state of the city in.
 func (m *model) snapshot(s *city.Snapshot) {
+	if m.snap != nil && s.Started.Equal(m.snap.Started) && s.Rev < m.snap.Rev {
+		return // overtaken
+	}
 	if m.snap != nil && m.snap.Rev == s.Rev && m.snap.Started.Equal(s.Started) && m.settledOrder() {
 		m.snap = s // only the loop's pulse is new
 		return

@@ -336,8 +336,8 @@ func TestLastWordsStay(t *testing.T) {
 		a.State, a.Running, a.Session, a.Reason = city.Backoff, false, nil, "exit 1"
 		a.Exit = &city.Exit{Code: 1, Uptime: time.Minute}
 	})
-	if _, ok := effectOf[watch](s); ok {
-		t.Error("an ended session is watched anew")
+	if w := s.m.watched; w.session != "builder-1" || w.running {
+		t.Errorf("an ended session is watched anew: %+v", w)
 	}
 	s.shows("last words", "compiling", "exit 1 after 1m")
 	s.agent("builder", func(a *city.Agent) {
@@ -468,6 +468,25 @@ func TestLostCityIsSaid(t *testing.T) {
 	s.hides("cannot be heard")
 	s.wait(5 * time.Minute)
 	s.shows("the loop has not turned for 5m")
+}
+
+// A pulse that was asked for before the newest snapshot came does not turn the city back.
+func TestOvertakenSnapshotIsIgnored(t *testing.T) {
+	s := demo(t, 120, 40)
+	old := s.m.snap
+	s.agent("idle", func(a *city.Agent) { a.Description = "busy now" })
+	s.hear(news{snap: old})
+	s.shows("busy now")
+	restarted := *old
+	restarted.Started, restarted.Rev = epoch, 1
+	s.hear(news{snap: &restarted})
+	s.hides("busy now")
+}
+
+func TestTheListStaysWithThePane(t *testing.T) {
+	s := demo(t, 80, 24)
+	s.press("5", "0")
+	s.shows("> 5 Events", "start_failed")
 }
 
 func TestFocusGoesAround(t *testing.T) {

@@ -7,7 +7,6 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
-	"gcity/city"
 	"gcity/themes"
 )
 
@@ -252,20 +251,12 @@ func (m *model) watching() watch {
 	if row == nil || !m.peekVisible() {
 		return watch{}
 	}
-	w := watch{agent: row.name, running: row.running, focused: m.focus == panelPeek || m.zoomed}
-	if row.session != nil {
+	w := watch{agent: row.name, running: row.running, focused: m.focus == panelPeek}
+	switch {
+	case row.session != nil:
 		w.session = row.session.ID
-	}
-	if !row.running || row.session == nil {
-		// What it last said stays: a terminal that has ended is not opened anew.
-		if m.watched.agent == row.name {
-			w.session, w.running = m.watched.session, m.watched.running
-		} else {
-			w.running = false
-		}
-	}
-	if row.state == city.Starting && row.session == nil && m.watched.agent != row.name {
-		w.session = ""
+	case m.watched.agent == row.name:
+		w.session = m.watched.session // what it last said stays
 	}
 	return w
 }

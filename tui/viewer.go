@@ -61,15 +61,16 @@ func newViewer(c city.Control, b *mailbox, fresh func(cols, rows, scrollback int
 	return &viewer{city: c, box: b, newScreen: fresh, wake: make(chan struct{}, 1)}
 }
 
-// look points the viewer at another session; the same one again changes nothing.
+// look points the viewer at another session. The same one again is only told whether it still runs: what an ended one
+// last said stays.
 func (v *viewer) look(t watch) {
-	t.focused = false
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if v.target == t {
+	same := v.target.agent == t.agent && v.target.session == t.session
+	v.target = t
+	if same {
 		return
 	}
-	v.target = t
 	if v.cancel != nil {
 		v.cancel()
 	}
@@ -126,7 +127,8 @@ func (v *viewer) view(ctx context.Context, t watch) {
 		if ctx.Err() != nil {
 			return
 		}
-		p.ended, p.problem = !t.running || err == nil, ""
+		running := v.running()
+		p.ended, p.problem = !running || err == nil, ""
 		if err != nil {
 			p.problem = whyGone(err)
 		}
@@ -134,11 +136,20 @@ func (v *viewer) view(ctx context.Context, t watch) {
 			v.lastWords(ctx, &p)
 		}
 		v.box.putPane(p)
-		if !t.running || !again(ctx, tries+2) {
+		if running {
+			running = again(ctx, tries+2) && v.running()
+		}
+		if !running {
 			<-ctx.Done()
 			return
 		}
 	}
+}
+
+func (v *viewer) running() bool {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.target.running
 }
 
 func (v *viewer) stream(ctx context.Context, p *paneNews, tries *int) error {
