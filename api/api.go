@@ -14,8 +14,8 @@ package api
 import (
 	"context"
 	"log/slog"
+	"net"
 	"net/http"
-	"sync"
 	"time"
 
 	"gcity/city"
@@ -61,7 +61,7 @@ type server struct {
 	o       Options
 	life    context.Context // ends streams and attached terminals
 	streams chan struct{}   // one token each
-	taken   sync.WaitGroup  // connections that net/http no longer knows
+	release func(net.Conn)  // is told when a connection that was taken from net/http is done with
 }
 
 // Handler answers requests for a city. Its streams end with their requests; Serve ends them with the city.
@@ -69,7 +69,7 @@ func Handler(c city.Control, o Options) http.Handler { return newServer(context.
 
 func newServer(life context.Context, c city.Control, o Options) *server {
 	o = o.withDefaults()
-	return &server{city: c, o: o, life: life, streams: make(chan struct{}, o.MaxStreams)}
+	return &server{city: c, o: o, life: life, streams: make(chan struct{}, o.MaxStreams), release: func(net.Conn) {}}
 }
 
 // handler answers one kind of request; an error is written as such unless the answer has begun.

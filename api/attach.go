@@ -41,12 +41,11 @@ func (s *server) attach(w http.ResponseWriter, r *http.Request, rt route) error 
 		return err
 	}
 	defer term.Close()
-	s.taken.Add(1)
-	defer s.taken.Done()
 	conn, buf, err := http.NewResponseController(w).Hijack()
 	if err != nil {
 		return fmt.Errorf("this connection cannot be upgraded: %w", err)
 	}
+	defer s.release(conn)
 	defer conn.Close()
 	_ = conn.SetDeadline(time.Time{})
 	if _, err := io.WriteString(conn, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: "+upgradeTo+"\r\n\r\n"); err != nil {

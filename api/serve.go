@@ -14,7 +14,7 @@ import (
 )
 
 // Serve answers for a city until ctx ends, then gives requests in flight 5 s, and returns nil when nothing of it runs
-// any more. It closes l. Another end is an error.
+// any more. It closes l. Another end is an error; so is a request that the city does not let go of for 5 s more.
 func Serve(ctx context.Context, l net.Listener, c city.Control, o Options) error {
 	life, end := context.WithCancel(ctx)
 	defer end()
@@ -22,6 +22,7 @@ func Serve(ctx context.Context, l net.Listener, c city.Control, o Options) error
 	requests, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
 	conns := newConns()
+	s.release = func(c net.Conn) { conns.changed(c, http.StateClosed) }
 	hs := &http.Server{
 		Handler:           s,
 		ReadHeaderTimeout: headTimeout,
@@ -48,8 +49,9 @@ func Serve(ctx context.Context, l net.Listener, c city.Control, o Options) error
 		err = e
 	}
 	wg.Wait()
-	conns.wait()
-	s.taken.Wait()
+	if left := conns.wait(grace); left > 0 && err == nil {
+		err = fmt.Errorf("%d requests to the city do not end", left)
+	}
 	return err
 }
 
@@ -68,7 +70,7 @@ func (c *conns) changed(conn net.Conn, state http.ConnState) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch state {
-	case http.StateClosed, http.StateHijacked:
+	case http.StateClosed:
 		delete(c.open, conn)
 	case http.StateNew:
 		if len(c.open) >= maxConns {
@@ -94,30 +96,28 @@ func (c *conns) count() (active, all int, change <-chan struct{}) {
 	return active, len(c.open), c.changes
 }
 
-// drain waits until no request is being answered, for a bounded time.
+// drain waits until no request is being answered.
 func (c *conns) drain(atMost time.Duration) {
+	c.until(atMost, func() int { active, _, _ := c.count(); return active })
+}
+
+// wait waits until all connections are closed, which somebody has to do, and gives the number of those that are not.
+func (c *conns) wait(atMost time.Duration) (left int) {
+	return c.until(atMost, func() int { _, all, _ := c.count(); return all })
+}
+
+func (c *conns) until(atMost time.Duration, left func() int) int {
 	late := time.NewTimer(atMost)
 	defer late.Stop()
 	for {
-		active, _, change := c.count()
-		if active == 0 {
-			return
+		_, _, change := c.count()
+		if left() == 0 {
+			return 0
 		}
 		select {
 		case <-change:
 		case <-late.C:
-			return
+			return left()
 		}
-	}
-}
-
-// wait returns when all connections are closed, which somebody has to do.
-func (c *conns) wait() {
-	for {
-		_, all, change := c.count()
-		if all == 0 {
-			return
-		}
-		<-change
 	}
 }

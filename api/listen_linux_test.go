@@ -1,0 +1,200 @@
+package api
+
+import (
+	"errors"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+func TestListen(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "city.sock")
+	l, err := Listen(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	info, err := os.Lstat(path)
+	if err != nil || info.Mode() != os.ModeSocket|0o600 {
+		t.Errorf("%v, %v", info.Mode(), err)
+	}
+	// N11: a predecessor was killed and its socket is still there.
+	l.(*ownListener).Listener.(*net.UnixListener).SetUnlinkOnClose(false)
+	l.Close()
+	if _, err := Dial(path); !errors.Is(err, ErrNotRunning) {
+		t.Errorf("a stale socket: %v", err)
+	}
+	l, err = Listen(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.Close()
+	if _, err := os.Lstat(path); !os.IsNotExist(err) {
+		t.Errorf("the socket is left: %v", err)
+	}
+}
+
+func TestListenLongPath(t *testing.T) {
+	run, err := os.MkdirTemp("", "run") // t.TempDir would be too long itself
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(run) })
+	t.Setenv("XDG_RUNTIME_DIR", run)
+	dir := filepath.Join(t.TempDir(), strings.Repeat("d", 120))
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, "city.sock")
+	l, err := Listen(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	c, err := Dial(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Close()
+}
+
+func TestListenRefusesWhatIsNoSocket(t *testing.T) {
+	dir := t.TempDir()
+	file, link := filepath.Join(dir, "file"), filepath.Join(dir, "link")
+	if err := os.WriteFile(file, []byte("precious"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(file, link); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{file, link, dir, filepath.Join(dir, "none", "x.sock")} {
+		if l, err := Listen(path); err == nil {
+			l.Close()
+			t.Errorf("%s was taken", path)
+		}
+	}
+	if b, err := os.ReadFile(file); string(b) != "precious" {
+		t.Errorf("%q, %v", b, err)
+	}
+}
+
+// N10: another uid is refused even where the file's mode would let it in.
+func TestAnotherUser(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("only root can be somebody else")
+	}
+	dir, err := os.MkdirTemp("", "api")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	path := filepath.Join(dir, "s")
+	l, err := Listen(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	for _, p := range []string{dir, path} {
+		if err := os.Chmod(p, 0o777); err != nil {
+			t.Fatal(err)
+		}
+	}
+	accepted := make(chan net.Conn, 2)
+	go func() {
+		defer close(accepted)
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			accepted <- c
+		}
+	}()
+	stranger := make(chan error, 1)
+	go func() {
+		runtime.LockOSThread() // and never unlocked: the thread ends with this goroutine
+		if _, _, e := syscall.RawSyscall(syscall.SYS_SETRESUID, 65534, 65534, 65534); e != 0 {
+			stranger <- e
+			return
+		}
+		stranger <- connectAndRead(path)
+	}()
+	if err := <-stranger; err != nil {
+		t.Errorf("the stranger's connection: %v, want the end at once", err)
+	}
+	mine, err := net.Dial("unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer mine.Close()
+	(<-accepted).Close()
+	l.Close()
+	for c := range accepted {
+		t.Error("the stranger was accepted")
+		c.Close()
+	}
+}
+
+// connectAndRead connects on this very thread and returns nil if the other side closes.
+func connectAndRead(path string) error {
+	fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM, 0)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(fd)
+	if err := unix.SetsockoptTimeval(fd, unix.SOL_SOCKET, unix.SO_RCVTIMEO, &unix.Timeval{Sec: 20}); err != nil {
+		return err
+	}
+	if err := unix.Connect(fd, &unix.SockaddrUnix{Name: path}); err != nil {
+		return err
+	}
+	n, err := unix.Read(fd, make([]byte, 1))
+	if err == nil && n > 0 {
+		return errors.New("it was answered")
+	}
+	return err
+}
+
+// An attached terminal's Read tells the session's end from that of the connection.
+func TestTerminalEnds(t *testing.T) {
+	for _, c := range []struct {
+		name, sent string
+		want       string
+	}{
+		{"session", "d\x00\x00\x00\x02hie\x00\x00\x00\x00", "EOF"},
+		{"error", "e\x00\x00\x00\x26" + `{"code":"unavailable","message":"gone"}`[:38], "the terminal's end is not understood: unexpected end of JSON input"},
+		{"connection", "d\x00\x00\x00\x02hi", "unexpected EOF"},
+		{"in a frame", "d\x00\x00\x00\x05hi", "unexpected EOF"},
+		{"in a head", "d\x00\x00", "unexpected EOF"},
+		{"too long", "d\x00\x01\x00\x01", "a frame of 65537 bytes is over the limit of 65536"},
+		{"unknown", "?\x00\x00\x00\x00", "the city sent a frame of type '?', which is not known here"},
+	} {
+		near, far := net.Pipe()
+		go func() {
+			_, _ = io.WriteString(far, c.sent)
+			far.Close()
+		}()
+		term := &terminal{conn: near, f: framer{r: near, w: near}, leave: func() bool { return true }}
+		_ = near.SetDeadline(time.Now().Add(20 * time.Second))
+		var err error
+		for buf := make([]byte, 1); err == nil; {
+			_, err = term.Read(buf)
+		}
+		if err.Error() != c.want {
+			t.Errorf("%s: %v, want %s", c.name, err, c.want)
+		}
+		if _, again := term.Read(make([]byte, 1)); !errors.Is(again, err) {
+			t.Errorf("%s: then %v", c.name, again)
+		}
+		if err := term.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
