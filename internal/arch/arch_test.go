@@ -141,13 +141,13 @@ func TestTheRulesBite(t *testing.T) {
 	}
 }
 
-// room names the room that a folder of the module belongs to; examples and tools are in none.
+// room names the room that a folder of the module belongs to; examples and the drawing of screenshots are in none.
 func room(dir string) (string, bool) {
 	first, rest, _ := strings.Cut(dir, "/")
 	switch first {
 	case "", ".":
 		return "main", true
-	case "examples", "docs", "tools":
+	case "examples", "docs", "screenshots":
 		return "", false
 	case "session":
 		if rest != "" {
