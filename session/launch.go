@@ -137,9 +137,12 @@ func (s *Spec) await(ctx context.Context, p Provider) error {
 	return nil
 }
 
+// shows reports whether a line of the screen begins with prefix. A screen's lines have no blanks at their end, which a
+// prompt that waits for input often has.
 func shows(screen, prefix string) bool {
 	for line := range strings.Lines(screen) {
-		if strings.HasPrefix(line, prefix) {
+		line = strings.TrimRight(line, "\n")
+		if strings.HasPrefix(line, prefix) || line != "" && line == strings.TrimRight(prefix, " ") {
 			return true
 		}
 	}

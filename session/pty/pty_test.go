@@ -17,6 +17,9 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "hold" {
 		os.Exit(Hold())
 	}
+	if len(os.Args) > 2 && os.Args[1] == "mini-controller" {
+		os.Exit(miniController(os.Args[2]))
+	}
 	os.Exit(m.Run())
 }
 

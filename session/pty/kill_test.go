@@ -1,0 +1,151 @@
+package pty
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"strconv"
+	"syscall"
+	"testing"
+	"time"
+
+	"gcity/session"
+	"gcity/session/pty/internal/proc"
+)
+
+var (
+	kills = flag.Int("kills", 15, "how often TestControllerKilled kills its controller")
+	seed  = flag.Uint64("seed", 0, "replays TestControllerKilled; 0 = a new one, logged")
+)
+
+const killAgents = 8
+
+// miniController is the child process of TestControllerKilled: it keeps its agents alive, as a controller would.
+func miniController(city string) int {
+	p, err := New(Options{City: city, Binary: os.Args[0]})
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	ctx := context.Background()
+	for {
+		list, err := p.List(ctx)
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		alive := map[string]bool{}
+		for _, st := range list {
+			alive[st.Name] = st.Alive
+			if !st.Alive {
+				p.Acknowledge(ctx, st.Name, st.ID)
+			}
+		}
+		for i := range killAgents {
+			name := "w-" + strconv.Itoa(i)
+			if alive[name] {
+				continue
+			}
+			id := fmt.Sprintf("%s-%d-%d", name, os.Getpid(), time.Now().UnixNano())
+			p.Start(ctx, session.Spec{
+				Name: name, Agent: name, City: city, ID: id, Dir: city, Command: "exec sleep 1000",
+				Env: []string{"PATH=/usr/bin:/bin", "GC_SESSION_ID=" + id, "GC_TEST=" + city + "/" + name},
+			})
+		}
+		select {
+		case <-p.Exits():
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
+
+// census counts the living agents of a city by name.
+func census(t *testing.T, city string) map[string][]int {
+	t.Helper()
+	pids, err := proc.All()
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := map[string][]int{}
+	for i := range killAgents {
+		name := "w-" + strconv.Itoa(i)
+		for _, pid := range pids {
+			if proc.HasEnv(proc.Environ(pid), "GC_TEST="+city+"/"+name, false) {
+				if st, err := proc.ReadStat(pid); err == nil && st.State != 'Z' {
+					found[name] = append(found[name], pid)
+				}
+			}
+		}
+		if len(found[name]) > 1 {
+			t.Errorf("%s runs %d times: %v", name, len(found[name]), found[name])
+		}
+	}
+	return found
+}
+
+// C1, C3, L11: a controller that is killed at any moment, in the middle of its starts too, never leaves two of one agent; the
+// next adopts what runs: same pids.
+func TestControllerKilled(t *testing.T) {
+	if *seed == 0 {
+		*seed = rand.Uint64()
+	}
+	t.Logf("-seed %d -kills %d", *seed, *kills)
+	random := rand.New(rand.NewPCG(*seed, 0))
+	city := t.TempDir()
+	first := map[string]int{}
+	for range *kills {
+		cmd := exec.Command(os.Args[0], "mini-controller", city)
+		cmd.Stderr = os.Stderr
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		if random.IntN(2) == 0 { // so that there is something to start again
+			for name, pid := range first {
+				syscall.Kill(pid, syscall.SIGKILL)
+				delete(first, name)
+				break
+			}
+		}
+		time.Sleep(time.Duration(random.Int64N(int64(60 * time.Millisecond)))) // the moment of the kill is what is tried
+		if err := cmd.Process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		cmd.Wait()
+		now := census(t, city)
+		for name, pid := range first {
+			if len(now[name]) != 1 || now[name][0] != pid {
+				t.Fatalf("%s was %d and is %v", name, pid, now[name])
+			}
+		}
+		for name, pids := range now {
+			first[name] = pids[0]
+		}
+	}
+	p := newProvider(t, city)
+	list, err := p.List(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]int{}
+	for _, st := range list {
+		if st.Alive {
+			seen[st.Name] = st.PID
+		}
+	}
+	for name, pid := range first {
+		if seen[name] != pid {
+			t.Errorf("%s is %d and listed as %d", name, pid, seen[name])
+		}
+	}
+	t.Logf("%d of %d agents were up", len(seen), killAgents)
+	if len(seen) == 0 {
+		t.Error("no agent ever came up: the test tried nothing")
+	}
+	endAll(t, p)
+	if left := census(t, city); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}
