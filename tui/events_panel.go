@@ -158,9 +158,17 @@ func (m *model) eventsNote() string {
 		if note != "" {
 			note += "  "
 		}
-		note += fmt.Sprintf("+%d new, G follows", m.events.fresh)
+		note += behind(uint64(m.events.fresh))
 	}
 	return note
+}
+
+// behind says how much came in since a view was frozen, and how to see it.
+func behind(n uint64) string {
+	if n == 0 {
+		return "frozen, G follows"
+	}
+	return fmt.Sprintf("+%d new, G follows", n)
 }
 
 func (m *model) eventLine(r *eventRow, w int, s rowState) string {

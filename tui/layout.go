@@ -110,19 +110,20 @@ func (m *model) planWide(p *plan, body int) {
 		p.across = []place{{panel: panelPeek, h: body - top}}
 	}
 	p.topRows = top
+	const strip, log = 6, 8
 	held := 2
 	if n := len(m.quarantine.shown); n > 0 {
 		held = 1 + min(n, max(2, top/5))
 	}
-	p.left = []place{{panel: panelAgents, h: top - held}, {panel: panelQuarantine, h: held}}
-	const strip = 6
-	switch {
-	case m.below || m.hidden:
+	if m.below || m.hidden {
+		p.left = []place{{panel: panelAgents, h: top - held}, {panel: panelQuarantine, h: held}}
 		p.right = []place{{panel: panelDetail, h: strip}, {panel: panelEvents, h: top - strip}}
-	default:
-		log := max(6, top/4)
-		p.right = []place{{panel: panelDetail, h: strip}, {panel: panelPeek, h: top - strip - log}, {panel: panelEvents, h: log}}
+		return
 	}
+	// Beside the pane, which gets all it can, events fill what a short list of agents leaves.
+	rest := max(log, min(top-held-len(m.agents.shown)-3, top*3/5))
+	p.left = []place{{panel: panelAgents, h: top - held - rest}, {panel: panelQuarantine, h: held}, {panel: panelEvents, h: rest}}
+	p.right = []place{{panel: panelDetail, h: strip}, {panel: panelPeek, h: top - strip}}
 }
 
 // peekVisible reports whether the pane is on the screen.

@@ -308,7 +308,7 @@ func TestPaneFollowsAndFreezes(t *testing.T) {
 	s.hear(news{pane: p})
 	s.shows("0 builder following", "compiling 世界", "120x40")
 	s.press("0", "pgup")
-	s.shows("+0 new, G follows")
+	s.shows("frozen, G follows")
 	s.hides("compiling")
 	_, _ = p.screen.Write([]byte("later\r\n"))
 	p.fed += 312

@@ -208,7 +208,7 @@ func (m *model) peekTab() tab {
 	case n.agent != row.name:
 		t.extra = ""
 	case m.peek.frozen():
-		t.extra = fmt.Sprintf("+%d new, G follows", n.fed-m.peek.fedAt)
+		t.extra = behind(n.fed - m.peek.fedAt)
 	case !row.running && (n.screen != nil || len(n.text) > 0):
 		t.extra = "last words"
 	case n.screen != nil:

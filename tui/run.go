@@ -10,6 +10,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
+	"github.com/charmbracelet/x/term"
 
 	"gcity/themes"
 )
@@ -21,6 +22,9 @@ func Run(ctx context.Context, o Options) (Exit, error) {
 	o, err := o.withDefaults()
 	if err != nil {
 		return Ended, err
+	}
+	if !term.IsTerminal(o.In.Fd()) || !term.IsTerminal(o.Out.Fd()) {
+		return Ended, errors.New("the control room needs a terminal for input and output; gcity --headless runs the city without one")
 	}
 	return run(ctx, o, newScreen)
 }

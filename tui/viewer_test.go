@@ -6,6 +6,7 @@ import (
 	"iter"
 	"log/slog"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -204,24 +205,23 @@ func TestPump(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		r := &runner{ctx: ctx, box: newMailbox(), log: slog.New(slog.DiscardHandler), fail: cancel}
-		var sent, full int
+		var sent, full atomic.Int64
 		r.spawn("pump", func(ctx context.Context) {
 			r.pump(ctx, 100*time.Millisecond, func(_ time.Time, n news) {
-				sent++
-				full += len(n.events)
+				sent.Add(1)
+				full.Add(int64(len(n.events)))
 			})
 		})
 		for i := range 1000 { // ten seconds of an event every 10 ms
 			r.box.putEvent(events.Event{Seq: uint64(i + 1)})
 			time.Sleep(10 * time.Millisecond)
 		}
-		if sent < 90 || sent > 101 || full < 980 {
-			t.Errorf("%d messages with %d events in 10 s", sent, full)
+		if n := sent.Swap(0); n < 90 || n > 101 || full.Load() < 980 {
+			t.Errorf("%d messages with %d events in 10 s", n, full.Load())
 		}
-		sent = 0
 		time.Sleep(10 * time.Second)
-		if sent < 9 || sent > 12 {
-			t.Errorf("%d messages in 10 s of rest", sent)
+		if n := sent.Load(); n < 9 || n > 12 {
+			t.Errorf("%d messages in 10 s of rest", n)
 		}
 		cancel()
 		r.wait()
