@@ -72,25 +72,34 @@ func (s *server) join(conn net.Conn, f *framer, term city.Terminal) {
 	})
 	wg.Go(func() {
 		defer conn.Close()
-		buf := make([]byte, 32<<10)
-		for {
-			n, err := term.Read(buf)
-			if n > 0 && f.write(frameData, buf[:n]) != nil {
-				return
-			}
-			if errors.Is(err, io.EOF) {
-				err = f.end(nil)
-			} else if err != nil {
-				err = f.end(err)
-			} else {
-				continue
-			}
-			if err != nil {
-				s.o.Log.Debug("a terminal's end could not be written", "err", err)
-			}
+		s.show(f, term)
+	})
+	s.enter(f, term)
+}
+
+// show sends what the terminal prints, and at the end why there is no more.
+func (s *server) show(f *framer, term city.Terminal) {
+	buf := make([]byte, 32<<10)
+	for {
+		n, err := term.Read(buf)
+		if n > 0 && f.write(frameData, buf[:n]) != nil {
 			return
 		}
-	})
+		if err == nil {
+			continue
+		}
+		if errors.Is(err, io.EOF) {
+			err = nil
+		}
+		if err = f.end(err); err != nil {
+			s.o.Log.Debug("a terminal's end could not be written", "err", err)
+		}
+		return
+	}
+}
+
+// enter does what the client's frames say, until it detaches or sends what is none.
+func (s *server) enter(f *framer, term city.Terminal) {
 	var buf []byte
 	for {
 		kind, payload, err := f.next(buf)
