@@ -4,12 +4,17 @@ package main
 import (
 	"os"
 
+	"gcity/cli"
 	"gcity/session/pty"
 )
+
+// version is set by the linker, see the Makefile.
+var version = "dev"
 
 func main() {
 	// The process of one agent: small, and nothing of the rest may be set up in it.
 	if len(os.Args) > 1 && os.Args[1] == "hold" {
 		os.Exit(pty.Hold())
 	}
+	os.Exit(cli.Main(os.Args[1:], version))
 }

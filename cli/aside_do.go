@@ -1,0 +1,151 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"gcity/city"
+	"gcity/events"
+	"gcity/session"
+)
+
+// Do implements city.Control for what needs no controller: the flags in the configuration, the event log, and sessions
+// that are alive.
+func (b *aside) Do(ctx context.Context, c city.Command) (city.Receipt, error) {
+	switch c := c.(type) {
+	case city.Suspend:
+		return b.suspend(ctx, c.Agent)
+	case city.Stop:
+		return b.suspend(ctx, c.Agent)
+	case city.Resume:
+		return b.resume(c.Agent)
+	case city.Emit:
+		seq, err := appendEvent(b.dir, c.Event)
+		return city.Receipt{Seq: seq, Message: fmt.Sprintf("written as event %d", seq)}, err
+	case city.Kill, city.Interrupt, city.Clear, city.Nudge, city.SendKeys:
+		return b.toSession(ctx, c)
+	}
+	return city.Receipt{}, notRunning("cannot %s: no controller runs %s; start it with `gcity` or `gcity --headless`", c.Verb(), b.dir)
+}
+
+// suspend writes the flag and ends what runs in spite of it, as a controller would.
+func (b *aside) suspend(ctx context.Context, agent string) (city.Receipt, error) {
+	if err := setSuspended(b.dir, agent, true); err != nil {
+		return city.Receipt{}, err
+	}
+	ended, err := b.end(ctx, agent)
+	if err != nil {
+		return city.Receipt{}, err
+	}
+	what, event := "suspended the city", events.Event{Type: events.CitySuspended}
+	if agent != "" {
+		what, event = "suspended "+agent, events.Event{Type: events.AgentSuspended, Subject: agent}
+	}
+	if ended > 0 {
+		what += fmt.Sprintf(" and ended %s", counted(ended, "session"))
+	}
+	return b.record(event, what)
+}
+
+func (b *aside) resume(agent string) (city.Receipt, error) {
+	if err := setSuspended(b.dir, agent, false); err != nil {
+		return city.Receipt{}, err
+	}
+	what, event := "resumed the city", events.Event{Type: events.CityResumed}
+	if agent != "" {
+		what, event = "resumed "+agent, events.Event{Type: events.AgentResumed, Subject: agent}
+	}
+	return b.record(event, what+"; no controller runs, so nothing is started now")
+}
+
+func (b *aside) record(e events.Event, what string) (city.Receipt, error) {
+	e.Actor, e.Message = "operator", what
+	seq, err := appendEvent(b.dir, e)
+	if err != nil {
+		return city.Receipt{}, fmt.Errorf("%s, but the event could not be written: %w", what, err)
+	}
+	return city.Receipt{Seq: seq, Message: what}, nil
+}
+
+// toSession does what only needs the session itself.
+func (b *aside) toSession(ctx context.Context, c city.Command) (city.Receipt, error) {
+	st, err := b.session(ctx, c.Target())
+	if err != nil {
+		return city.Receipt{}, err
+	}
+	done := c.Verb() + ": done"
+	switch c := c.(type) {
+	case city.Kill:
+		err, done = b.sessions.Stop(ctx, st.Name, 0), "killed "+c.Agent+"; no controller runs that would start it again"
+	case city.Interrupt:
+		err, done = b.sessions.Interrupt(ctx, st.Name), "interrupted "+c.Agent
+	case city.Nudge:
+		err, done = b.sessions.Send(ctx, st.Name, c.Text), "sent to "+c.Agent
+	case city.SendKeys:
+		k, ok := b.sessions.(session.Keyer)
+		if !ok {
+			return city.Receipt{}, cannot("press keys in", c.Agent)
+		}
+		err, done = k.SendKeys(ctx, st.Name, c.Keys...), "pressed in "+c.Agent
+	case city.Clear:
+		k, ok := b.sessions.(session.Clearer)
+		if !ok {
+			return city.Receipt{}, cannot("clear the output of", c.Agent)
+		}
+		err, done = k.Clear(ctx, st.Name), "cleared the output of "+c.Agent
+	}
+	return city.Receipt{Message: done}, asProblem(err)
+}
+
+// end stops the living sessions of one agent, or all of the city ("").
+func (b *aside) end(ctx context.Context, agent string) (int, error) {
+	all, err := b.sessions.List(ctx)
+	if err != nil {
+		return 0, fmt.Errorf("cannot list the sessions of %s: %w", b.dir, err)
+	}
+	var alive []session.Status
+	for _, st := range all {
+		if st.Alive && (agent == "" || st.Agent == agent) {
+			alive = append(alive, st)
+		}
+	}
+	return len(alive), endSessions(ctx, b.sessions, alive, b.grace())
+}
+
+// grace is the configured time between an interrupt and the end; the default where the configuration is refused.
+func (b *aside) grace() time.Duration {
+	if b.config == nil {
+		return 5 * time.Second
+	}
+	return b.config.Daemon.ShutdownTimeout
+}
+
+// endSessions stops sessions side by side and returns when nothing is left of any.
+func endSessions(ctx context.Context, p session.Provider, these []session.Status, grace time.Duration) error {
+	ctx, cancel := context.WithTimeout(ctx, grace+20*time.Second)
+	defer cancel()
+	var g errgroup.Group
+	g.SetLimit(32)
+	for _, st := range these {
+		g.Go(func() error {
+			if err := p.Stop(ctx, st.Name, grace); err != nil {
+				return fmt.Errorf("cannot stop agent %q (pid %d): %w", st.Agent, st.PID, err)
+			}
+			return nil
+		})
+	}
+	return g.Wait()
+}
+
+// counted is a number with its noun.
+func counted(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+var _ city.Control = (*aside)(nil)

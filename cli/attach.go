@@ -1,0 +1,164 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"sync"
+	"syscall"
+
+	"github.com/charmbracelet/x/term"
+	"github.com/muesli/cancelreader"
+	"github.com/spf13/cobra"
+)
+
+// sane takes back the modes that an attached program may have left on in our terminal: mouse, paste, focus, Kitty keys,
+// the alternate screen, the scroll region, colours, the cursor.
+const sane = "\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?1004l\x1b[?2004l\x1b[?1l\x1b>\x1b[>4m\x1b[<u\x1b[?1049l\x1b[r\x1b[m\x1b[?25h\x1b[?7h"
+
+func (a *app) agentAttach() *cobra.Command {
+	return a.forAgent(&cobra.Command{
+		Use: "attach [AGENT]", Short: "Use its terminal as your own; ctrl+q leaves", Args: between(0, 1),
+	}, func(ctx context.Context, l *link, name string, _ []string) error {
+		if !a.inTTY || !a.outTTY {
+			return usage("attach needs a terminal on both sides; `gcity agent peek` and `nudge` do without")
+		}
+		return a.attach(ctx, l, name)
+	})
+}
+
+// attach copies bytes both ways until the session ends or the operator leaves.
+func (a *app) attach(ctx context.Context, l *link, name string) error {
+	ctx, quiet := interruptible(ctx) // a TERM from outside; INT is a byte in a raw terminal
+	defer quiet()
+	cols, rows, err := terminalSize(a.out)
+	if err != nil {
+		return fmt.Errorf("cannot tell the size of this terminal: %w", err)
+	}
+	far, err := l.Attach(ctx, name, cols, rows)
+	if err != nil {
+		return err
+	}
+	defer far.Close()
+	fmt.Fprintf(a.err, "attached to %s; ctrl+q leaves\n", name)
+	before, err := term.MakeRaw(a.in.Fd())
+	if err != nil {
+		return fmt.Errorf("cannot take over this terminal: %w", err)
+	}
+	defer func() {
+		_, _ = io.WriteString(a.out, sane)
+		if err := term.Restore(a.in.Fd(), before); err != nil {
+			fmt.Fprintln(a.err, "gcity: the terminal could not be restored, `reset` does it:", err)
+		}
+	}()
+	keys, err := cancelreader.NewReader(a.in)
+	if err != nil {
+		return err
+	}
+	defer keys.Close()
+	resized := make(chan os.Signal, 1)
+	signal.Notify(resized, syscall.SIGWINCH)
+	defer signal.Stop(resized)
+	ended := copyTerminal(ctx, a.out, keys, far, func() error {
+		cols, rows, err := terminalSize(a.out)
+		if err != nil {
+			return err
+		}
+		return far.Resize(cols, rows)
+	}, resized)
+	return ended
+}
+
+// copyTerminal moves bytes between keyboard and session. It returns when either ends, ctx does, or the detach key
+// came; nothing is left running then.
+func copyTerminal(ctx context.Context, out io.Writer, keys cancelreader.CancelReader, far io.ReadWriteCloser, resize func() error, resized <-chan os.Signal) error {
+	var wg sync.WaitGroup
+	screen, typed := make(chan error, 1), make(chan error, 1)
+	wg.Go(func() {
+		_, err := io.Copy(out, far)
+		screen <- err
+	})
+	wg.Go(func() { typed <- copyKeys(far, keys) })
+	var err error
+wait:
+	for {
+		select {
+		case <-ctx.Done():
+			break wait
+		case err = <-screen:
+			break wait
+		case err = <-typed:
+			break wait
+		case <-resized:
+			if err = resize(); err != nil {
+				break wait
+			}
+		}
+	}
+	keys.Cancel()
+	closed := far.Close()
+	wg.Wait()
+	if errors.Is(err, io.EOF) || errors.Is(err, cancelreader.ErrCanceled) || errors.Is(err, os.ErrClosed) {
+		err = nil
+	}
+	return errors.Join(err, ignoreClosed(closed))
+}
+
+func ignoreClosed(err error) error {
+	if errors.Is(err, os.ErrClosed) {
+		return nil
+	}
+	return err
+}
+
+// copyKeys writes what is typed until the detach key comes.
+func copyKeys(far io.Writer, keys io.Reader) error {
+	buf := make([]byte, 4096)
+	for {
+		n, err := keys.Read(buf)
+		typed, leave := cutDetach(buf[:n])
+		if len(typed) > 0 {
+			if _, err := far.Write(typed); err != nil {
+				return err
+			}
+		}
+		if leave || errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// cutDetach finds ctrl+q in one of the forms in which terminals send it, and gives what was typed before.
+func cutDetach(typed []byte) (before []byte, leave bool) {
+	at := -1
+	for _, form := range []string{"\x11", "\x1b[113;5u", "\x1b[27;5;113~"} { // plain, Kitty, modifyOtherKeys
+		if i := bytes.Index(typed, []byte(form)); i >= 0 && (at < 0 || i < at) {
+			at = i
+		}
+	}
+	if at < 0 {
+		return typed, false
+	}
+	return typed[:at], true
+}
+
+// terminalSize is the size of the terminal that w is.
+func terminalSize(w io.Writer) (cols, rows int, err error) {
+	f, ok := w.(*os.File)
+	if !ok {
+		return 0, 0, errors.New("not a terminal")
+	}
+	return term.GetSize(f.Fd())
+}
+
+// interruptible ends the context at an INT or TERM. The caller calls the second result when done.
+func interruptible(ctx context.Context) (context.Context, func()) {
+	return signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
+}

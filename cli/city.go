@@ -1,0 +1,214 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"gcity/city"
+	"gcity/events"
+)
+
+func (a *app) startCommand() *cobra.Command {
+	var foreground bool
+	c := &cobra.Command{
+		Use: "start", Short: "Start what should run, once; with --foreground, keep it so", Args: exactly(0),
+		Long: `start brings the city to what its configuration says and exits: agents that
+should run are started, others are stopped, and nobody watches them afterwards.
+With --foreground it stays and keeps them alive, as gcity --headless does.`,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if foreground {
+				return a.headless(cmd.Context())
+			}
+			return a.settle(cmd.Context())
+		},
+	}
+	c.Flags().BoolVar(&foreground, "foreground", false, "stay and keep the agents alive")
+	return c
+}
+
+// settle runs the city's machine until nothing is left to do, and says what it did.
+func (a *app) settle(ctx context.Context) error {
+	dir, err := a.cityDir()
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Minute)
+	defer cancel()
+	before := newestSeq(ctx, dir)
+	h, err := a.openHouse(ctx, houseOptions{dir: dir, mode: "settle", logger: quietLogger(), beat: func(string) {}})
+	if err != nil {
+		return err
+	}
+	defer h.close()
+	if err := h.loop.Settle(ctx); err != nil {
+		return err
+	}
+	s, err := h.loop.Snapshot(ctx)
+	if err != nil {
+		return err
+	}
+	did, err := readEvents(ctx, dir, events.Query{After: before, Forward: true, Types: []string{"agent.*"}, Limit: 10_000})
+	if err != nil {
+		return err
+	}
+	if a.json {
+		err = a.writeJSON(struct {
+			Events list[events.Event] `json:"events"`
+			Agents list[city.Agent]   `json:"agents"`
+		}{listOf(did), listOf(s.Agents)})
+	} else {
+		err = a.tellSettled(s, did)
+	}
+	if err == nil && s.Count()[city.Failed] > 0 {
+		return quietly(exitFailed)
+	}
+	return err
+}
+
+func (a *app) tellSettled(s *city.Snapshot, did []events.Event) error {
+	for _, e := range did {
+		a.sayf("%s", safeLine(eventLine(e)))
+	}
+	if len(did) == 0 {
+		a.sayf("nothing to do: the city is as its configuration says")
+	}
+	a.sayf("%s; nobody watches them now, `gcity` or `gcity --headless` does", headCount(s))
+	return nil
+}
+
+// newestSeq is where the log ends, 0 if there is none yet.
+func newestSeq(ctx context.Context, dir string) uint64 {
+	last, err := readEvents(ctx, dir, events.Query{Limit: 1})
+	if err != nil || len(last) == 0 {
+		return 0
+	}
+	return last[len(last)-1].Seq
+}
+
+func (a *app) stopCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "stop", Short: "Stop the city and its agents, whoever runs it", Args: exactly(0),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			what, err := a.stopCity(cmd.Context())
+			if err != nil {
+				return err
+			}
+			return a.receipt(city.Receipt{Message: what})
+		},
+	}
+}
+
+// stopCity ends the controller if one runs, else the sessions that are still alive.
+func (a *app) stopCity(ctx context.Context) (string, error) {
+	l, err := a.open(ctx)
+	if err != nil {
+		return "", err
+	}
+	defer l.close()
+	if l.live {
+		return "the city is stopped", a.stopLive(ctx, l)
+	}
+	if a.readOnly {
+		return "", refusedReadOnly("stop")
+	}
+	if _, err := os.Stat(filepath.Join(l.dir, ".gc")); errors.Is(err, os.ErrNotExist) {
+		return "", notRunning("nothing of %s runs", l.dir)
+	}
+	release, err := acquire(l.dir) // so that no controller starts agents meanwhile
+	if err != nil {
+		return "", err
+	}
+	defer release()
+	beside, err := newAside(l.dir, a.now)
+	if err != nil {
+		return "", err
+	}
+	defer beside.close()
+	ended, err := beside.end(ctx, "")
+	if err != nil {
+		return "", err
+	}
+	if ended == 0 {
+		return "", notRunning("nothing of %s runs", l.dir)
+	}
+	return fmt.Sprintf("no controller ran; %s ended", counted(ended, "session")), nil
+}
+
+func (a *app) restartCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "restart", Short: "Stop the city and start it anew: headless if a controller ran, else once", Args: exactly(0),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			ctx := cmd.Context()
+			l, err := a.open(ctx)
+			if err != nil {
+				return err
+			}
+			live, dir := l.live, l.dir
+			l.close()
+			if _, err := loadCity(dir); err != nil {
+				return err // nothing is stopped that could not start again
+			}
+			if what, err := a.stopCity(ctx); err == nil {
+				a.sayf("%s", what)
+			} else if code, _ := verdict(err); code != exitNotRunning {
+				return err
+			}
+			if live {
+				return a.handOver(dir)
+			}
+			return a.settle(ctx)
+		},
+	}
+}
+
+func (a *app) suspendCommand() *cobra.Command {
+	return a.cityVerb("suspend", "Suspend the whole city: its agents stop until it is resumed", city.Suspend{})
+}
+
+func (a *app) resumeCommand() *cobra.Command {
+	return a.cityVerb("resume", "Let a suspended city run again", city.Resume{})
+}
+
+func (a *app) reloadCommand() *cobra.Command {
+	return a.cityVerb("reload", "Read the configuration now", city.Reload{})
+}
+
+// cityVerb makes a command that does one thing to the city.
+func (a *app) cityVerb(use, short string, what city.Command) *cobra.Command {
+	return &cobra.Command{
+		Use: use, Short: short, Args: exactly(0),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			l, err := a.open(cmd.Context())
+			if err != nil {
+				return err
+			}
+			defer l.close()
+			return a.do(cmd.Context(), l, what)
+		},
+	}
+}
+
+// do carries a command out and says how it ended.
+func (a *app) do(ctx context.Context, l *link, what city.Command) error {
+	ctx, cancel := context.WithTimeout(ctx, 3*time.Minute)
+	defer cancel()
+	r, err := l.Do(ctx, what)
+	if err != nil {
+		return err
+	}
+	return a.receipt(r)
+}
+
+func (a *app) receipt(r city.Receipt) error {
+	if a.json {
+		return a.writeJSON(r)
+	}
+	a.sayf("%s", safeLine(r.Message))
+	return nil
+}

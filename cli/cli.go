@@ -1,0 +1,138 @@
+// Package cli is gcity's command line, and the only place where the parts are put together: wire.go knows them all.
+//
+// Every command that reads or changes a city works on a city.Control: the running controller's if there is one, else
+// one made of what lies on disk and of the sessions that are still alive (aside.go).
+//
+// # Concurrency
+//
+// A command runs in the goroutine of Main. Hosting a city (host.go) owns an errgroup for the loop, the socket and the
+// signals, and Main returns when all of them have ended.
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/charmbracelet/x/term"
+	"github.com/spf13/cobra"
+)
+
+// Main runs one command line (without the program's name) on the process's own streams and returns its exit code.
+func Main(args []string, version string) int {
+	a := &app{
+		in: os.Stdin, out: os.Stdout, err: os.Stderr,
+		getenv: os.Getenv, now: time.Now, version: version,
+		outTTY: term.IsTerminal(os.Stdout.Fd()), errTTY: term.IsTerminal(os.Stderr.Fd()),
+		inTTY: term.IsTerminal(os.Stdin.Fd()),
+	}
+	a.reach = a.reachCity
+	return a.run(context.Background(), args)
+}
+
+// app is what the commands share: the streams, the surroundings, the flags that all of them have.
+type app struct {
+	in       *os.File
+	out, err io.Writer
+	inTTY    bool
+	outTTY   bool
+	errTTY   bool
+	getenv   func(string) string
+	now      func() time.Time
+	version  string
+
+	dir      string // --city
+	json     bool
+	readOnly bool
+
+	// reach opens the city at a folder: the running controller, or what can be told without one.
+	reach func(ctx context.Context, dir string) (*link, error)
+}
+
+// run executes one command line and says what went wrong, on stderr only.
+func (a *app) run(ctx context.Context, args []string) int {
+	root := a.root()
+	root.SetArgs(args)
+	root.SetIn(a.in)
+	root.SetOut(a.out)
+	root.SetErr(a.err)
+	err := root.ExecuteContext(ctx)
+	code, message := verdict(err)
+	if message != "" {
+		fmt.Fprintln(a.err, a.tint(a.errTTY, red, "gcity:")+" "+safeText(message))
+	}
+	return code
+}
+
+// root is the table of everything that gcity can be told, in the order of the help.
+func (a *app) root() *cobra.Command {
+	cobra.EnableCommandSorting = false // the library's own switch: the order below is the order of the help
+	root := a.consoleCommand()
+	root.AddGroup(
+		&cobra.Group{ID: "city", Title: "The city:"},
+		&cobra.Group{ID: "look", Title: "Looking:"},
+		&cobra.Group{ID: "agent", Title: "One agent:"},
+		&cobra.Group{ID: "misc", Title: "This machine:"},
+	)
+	add := func(group string, commands ...*cobra.Command) {
+		for _, c := range commands {
+			c.GroupID = group
+			root.AddCommand(c)
+		}
+	}
+	add("city", a.initCommand(), a.startCommand(), a.stopCommand(), a.restartCommand(), a.suspendCommand(), a.resumeCommand(),
+		a.reloadCommand(), a.daemonCommand())
+	add("look", a.statusCommand(), a.whyCommand(), a.planCommand(), a.eventsCommand(), a.eventCommand(), a.configCommand())
+	add("agent", a.agentCommand())
+	add("misc", a.doctorCommand(), a.versionCommand(), a.completionCommand())
+	root.SetHelpCommandGroupID("misc")
+	return root
+}
+
+// group makes a command that only has commands below it.
+func group(use, short string, below ...*cobra.Command) *cobra.Command {
+	c := &cobra.Command{
+		Use: use, Short: short,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return usage("%s needs one of: %s", cmd.Name(), strings.Join(names(cmd), ", "))
+			}
+			hint := ""
+			if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+				hint = fmt.Sprintf(", did you mean %q?", near[0])
+			}
+			return usage("%s has no command %q%s", cmd.Name(), args[0], hint)
+		},
+	}
+	c.SuggestionsMinimumDistance = 2
+	c.AddCommand(below...)
+	return c
+}
+
+func names(c *cobra.Command) []string {
+	var out []string
+	for _, s := range c.Commands() {
+		if s.IsAvailableCommand() {
+			out = append(out, s.Name())
+		}
+	}
+	return out
+}
+
+// exactly, atMost: the number of arguments, as a usage error that shows the usage.
+func exactly(n int) cobra.PositionalArgs { return between(n, n) }
+
+func between(least, most int) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) < least {
+			return usage("something is missing: %s", cmd.UseLine())
+		}
+		if len(args) > most {
+			return usage("%q is one too many: %s", args[most], cmd.UseLine())
+		}
+		return nil
+	}
+}

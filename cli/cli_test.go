@@ -1,0 +1,182 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/spf13/cobra"
+
+	"gcity/city"
+	"gcity/config"
+)
+
+var rewrite = flag.Bool("rewrite", false, "write the golden files anew")
+
+// What people read, character by character. Hostile names and reasons are among it (L12).
+func TestGolden(t *testing.T) {
+	t.Setenv("TZ", "UTC")
+	time.Local = time.UTC
+	for name, args := range map[string][]string{
+		"status": {"status"}, "list": {"agent", "list"}, "why": {"why", "scout"}, "show": {"agent", "show", "app/reader"},
+		"events": {"events"}, "help": {"--help"}, "help-agent": {"agent", "--help"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			code, out, errs := told(t, demoCity(), args...)
+			if code != 0 || errs != "" {
+				t.Fatalf("exit %d: %s", code, errs)
+			}
+			if i := strings.IndexAny(out, "\x1b\x07"); i >= 0 {
+				t.Fatalf("a control character reached the output: %q", out[i:])
+			}
+			golden(t, name+".golden", out)
+		})
+	}
+}
+
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	file := filepath.Join("testdata", name)
+	if *rewrite {
+		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("%s (-want +got; -rewrite to accept):\n%s", name, diff)
+	}
+}
+
+// Every reading command answers --json with one JSON value and nothing else.
+func TestJSON(t *testing.T) {
+	for _, args := range [][]string{
+		{"status"}, {"agent", "list"}, {"agent", "show", "scout"}, {"agent", "peek", "scout"}, {"agent", "logs", "scout"},
+		{"why", "scout"}, {"events"}, {"version"}, {"agent", "release", "scout"}, {"suspend"},
+	} {
+		code, out, errs := told(t, demoCity(), append(args, "--json")...)
+		if code != 0 || errs != "" || !json.Valid([]byte(out)) {
+			t.Errorf("%v: exit %d, stderr %q, stdout %q", args, code, errs, out)
+		}
+	}
+	_, out, _ := told(t, demoCity(), "status", "--json")
+	var s struct {
+		Name   string
+		Agents struct{ Total, Running, Suspended, Quarantined int }
+		Items  []city.Agent
+	}
+	if err := json.Unmarshal([]byte(out), &s); err != nil {
+		t.Fatal(err)
+	}
+	if s.Name != "bright" || s.Agents.Total != 4 || s.Agents.Running != 2 || s.Agents.Quarantined != 1 || len(s.Items) != 4 {
+		t.Errorf("status: %+v", s)
+	}
+}
+
+// A mistake in a command line is exit 2, and stdout stays empty whatever --json says.
+func TestUsage(t *testing.T) {
+	for _, args := range [][]string{
+		{"nonsense"}, {"agent"}, {"agent", "peak", "scout"}, {"agent", "peek", "a", "b"}, {"why"}, {"--nonsense"}, {"event", "emit"},
+		{"events", "--since", "yesterday"}, {"event", "emit", "x.y", "--payload", "{"}, {"agent", "nudge", "scout"}, {"events", "--limit", "0"},
+	} {
+		code, out, errs := told(t, demoCity(), append(args, "--json")...)
+		if code != exitUsage || out != "" || !strings.HasPrefix(errs, "gcity: ") {
+			t.Errorf("%v: exit %d, stdout %q, stderr %q", args, code, out, errs)
+		}
+	}
+}
+
+func TestVerbsReachTheCity(t *testing.T) {
+	for line, want := range map[string]city.Command{
+		"suspend": city.Suspend{}, "resume": city.Resume{}, "reload": city.Reload{},
+		"agent restart reader": city.Restart{Agent: "app/reader"}, "agent kill app/reader": city.Kill{Agent: "app/reader"},
+		"agent suspend idle": city.Suspend{Agent: "idle"}, "agent resume idle": city.Resume{Agent: "idle"},
+		"agent stop scout": city.Stop{Agent: "scout"}, "agent release scout": city.Release{Agent: "scout"},
+		"agent interrupt reader": city.Interrupt{Agent: "app/reader"}, "agent request-restart reader": city.RequestRestart{Agent: "app/reader"},
+		"agent nudge reader go  on":          city.Nudge{Agent: "app/reader", Text: "go on"},
+		"agent send-keys reader Escape :q C": city.SendKeys{Agent: "app/reader", Keys: []string{"Escape", ":q", "C"}},
+	} {
+		s := demoCity()
+		code, _, errs := told(t, s, strings.Fields(line)...)
+		if diff := cmp.Diff([]city.Command{want}, s.done); code != 0 || diff != "" {
+			t.Errorf("%s: exit %d, %s%s", line, code, errs, diff)
+		}
+		if code, _, _ := told(t, s, append(strings.Fields(line), "--read-only")...); code != exitFailed || len(s.done) != 1 {
+			t.Errorf("%s --read-only: exit %d, done %v", line, code, s.done)
+		}
+	}
+}
+
+func TestUnknownAgents(t *testing.T) {
+	code, out, errs := told(t, demoCity(), "agent", "show", "scuot")
+	if code != exitFailed || out != "" || !strings.Contains(errs, `did you mean "scout"?`) {
+		t.Errorf("exit %d, %q, %q", code, out, errs)
+	}
+	code, _, errs = told(t, demoCity(), "agent", "nudge", "scout", "hello")
+	if code != exitConflict || !strings.Contains(errs, "quarantined") {
+		t.Errorf("typing into nothing: exit %d, %q", code, errs)
+	}
+}
+
+func TestVerdict(t *testing.T) {
+	refused := &config.Error{Path: "/c", Problems: []config.Problem{{Message: "a"}, {Message: "b"}}}
+	for _, c := range []struct {
+		err  error
+		code int
+		says string
+	}{
+		{nil, exitDone, ""},
+		{errors.New("x"), exitFailed, "x"},
+		{usage("no"), exitUsage, "no"},
+		{quietly(exitFailed), exitFailed, ""},
+		{notRunning("none"), exitNotRunning, "none"},
+		{refused, exitConfig, "the configuration of /c is refused, 2 mistakes:\na\nb"},
+		{fmt.Errorf("load: %w", refused), exitConfig, "the configuration of /c is refused, 2 mistakes:\na\nb"},
+		{&city.Error{Code: city.Conflict, Message: "c"}, exitConflict, "c"},
+		{&city.Error{Code: city.Invalid, Message: "i"}, exitUsage, "i"},
+		{&city.Error{Code: city.NotFound, Message: "n"}, exitFailed, "n"},
+		{&city.Error{Code: city.Forbidden, Message: "f"}, exitFailed, "f"},
+	} {
+		if code, says := verdict(c.err); code != c.code || says != c.says {
+			t.Errorf("verdict(%v) = %d %q, want %d %q", c.err, code, says, c.code, c.says)
+		}
+	}
+}
+
+// Everything that can be typed says what it does, and no two commands beside each other have one name.
+func TestTable(t *testing.T) {
+	a := &app{out: &bytes.Buffer{}, err: &bytes.Buffer{}, getenv: func(string) string { return "" }, now: time.Now}
+	var walk func(c *cobra.Command)
+	walk = func(c *cobra.Command) {
+		seen := map[string]bool{}
+		for _, s := range c.Commands() {
+			if s.Short == "" || s.Args == nil && !s.HasSubCommands() || seen[s.Name()] {
+				t.Errorf("%s: incomplete or twice", s.CommandPath())
+			}
+			seen[s.Name()] = true
+			walk(s)
+		}
+	}
+	walk(a.root())
+	for _, path := range []string{
+		"init", "start", "stop", "restart", "status", "plan", "why", "reload", "suspend", "resume", "agent list", "agent show",
+		"agent peek", "agent logs", "agent attach", "agent nudge", "agent send-keys", "agent interrupt", "agent restart", "agent stop",
+		"agent kill", "agent suspend", "agent resume", "agent release", "agent request-restart", "config show", "config explain",
+		"events", "event emit", "doctor", "version", "completion bash", "completion zsh", "completion fish", "daemon run",
+	} {
+		if c, rest, err := a.root().Find(strings.Fields(path)); err != nil || len(rest) > 0 || c.CommandPath() != "gcity "+path {
+			t.Errorf("there is no %q", path)
+		}
+	}
+}

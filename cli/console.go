@@ -1,0 +1,188 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"gcity/city"
+)
+
+// consoleCommand is gcity by itself: the control room.
+func (a *app) consoleCommand() *cobra.Command {
+	var headless bool
+	c := &cobra.Command{
+		Use:   "gcity",
+		Short: "A control room and supervisor for a city of terminal agents",
+		Long: `gcity keeps the agents that a city.toml declares alive, and shows them.
+
+Without a command it opens the control room of the city: it runs the city, or
+joins the controller that already does.`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return nil
+			}
+			hint := "; `gcity help` lists what there is"
+			if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+				hint = fmt.Sprintf(", did you mean %q?", near[0])
+			}
+			return usage("there is no command %q%s", args[0], hint)
+		},
+		SilenceErrors: true, SilenceUsage: true,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if headless {
+				return a.headless(cmd.Context())
+			}
+			return a.console(cmd.Context())
+		},
+	}
+	c.SuggestionsMinimumDistance = 2
+	c.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return usage("%v; `%s --help` lists the flags", err, cmd.CommandPath())
+	})
+	c.CompletionOptions.DisableDefaultCmd = true
+	c.PersistentFlags().StringVar(&a.dir, "city", "", "the city's `folder` (else GC_CITY_PATH, else upwards from here)")
+	c.PersistentFlags().BoolVar(&a.json, "json", false, "answer in JSON, as the API does")
+	c.PersistentFlags().BoolVar(&a.readOnly, "read-only", false, "look, and change nothing")
+	c.Flags().BoolVar(&headless, "headless", false, "run the city without a screen, as a service")
+	return c
+}
+
+// daemonCommand is the service's own spelling of --headless.
+func (a *app) daemonCommand() *cobra.Command {
+	return group("daemon", "The controller as a service", &cobra.Command{
+		Use: "run", Short: "Run the city without a screen (the same as gcity --headless)", Args: exactly(0),
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.headless(cmd.Context()) },
+	})
+}
+
+// console opens the control room, or says how things stand where there is no terminal for one.
+func (a *app) console(ctx context.Context) error {
+	if !a.inTTY || !a.outTTY || a.getenv("TERM") == "dumb" {
+		if err := a.status(ctx); err != nil {
+			return err
+		}
+		a.sayf("\nThis is no terminal for a control room. `gcity --headless` runs the city without one.")
+		return nil
+	}
+	l, err := a.open(ctx)
+	if err != nil {
+		return err
+	}
+	defer l.close()
+	if l.live {
+		return a.join(ctx, l)
+	}
+	if a.readOnly {
+		return notRunning("no controller runs %s, and --read-only starts none; `gcity` or `gcity --headless` does", l.dir)
+	}
+	l.close()
+	return a.hostRoom(ctx, l.dir)
+}
+
+// join shows a city that another process runs.
+func (a *app) join(ctx context.Context, l *link) error {
+	exit, err := a.openRoom(ctx, roomOptions{city: l.Control, readOnly: a.readOnly, logger: quietLogger()})
+	if err != nil {
+		return err
+	}
+	if exit != roomStopCity {
+		return nil
+	}
+	return a.stopLive(ctx, l)
+}
+
+// hostRoom runs the city in the background and shows it.
+func (a *app) hostRoom(ctx context.Context, dir string) error {
+	logs := fileLog(dir)
+	defer logs.Close()
+	signals, quiet := listenSignals()
+	defer quiet()
+	h, err := a.openHouse(ctx, houseOptions{dir: dir, mode: "console", logger: fileLogger(logs), beat: func(string) {}})
+	if err != nil {
+		return err
+	}
+	runCtx, stop := context.WithCancel(ctx)
+	defer stop()
+	ended := make(chan error, 1)
+	obeyed := make(chan error, 1)
+	roomCtx, closeRoom := context.WithCancel(ctx)
+	defer closeRoom()
+	var wg sync.WaitGroup // both end by themselves, unless the loop hangs; then obeyed says so and the process ends
+	wg.Go(func() {
+		defer closeRoom()
+		ended <- h.run(runCtx, func() {})
+	})
+	wg.Go(func() { obeyed <- h.obey(signals, stop, func() {}) })
+
+	exit, err := a.openRoom(roomCtx, roomOptions{city: h.loop, hosting: true, logger: h.logger})
+	if err != nil && roomCtx.Err() == nil {
+		h.logger.Error("the control room failed", "error", err)
+		fmt.Fprintf(a.err, "gcity: the control room failed: %s\ngcity: the city runs on in this process (pid %d); "+
+			"ctrl-c stops it, `gcity` in another terminal joins it\n", safeText(err.Error()), os.Getpid())
+		exit = roomHangup
+	}
+	a.leaveRoom(h, exit, signals)
+	if err := <-obeyed; err != nil {
+		return err
+	}
+	if err := <-ended; err != nil {
+		return err
+	}
+	return a.afterRoom(h.dir, exit)
+}
+
+// leaveRoom sets in motion what the operator chose when leaving a room that hosts.
+func (a *app) leaveRoom(h *house, exit roomExit, signals chan<- os.Signal) {
+	select {
+	case <-h.done:
+		return // stopped from elsewhere
+	default:
+	}
+	switch exit {
+	case roomKeepAgents, roomHandOver:
+		h.leave()
+	case roomHangup: // the terminal is gone, or the room is: the city goes on in this process
+	default:
+		a.sayf("stopping the city; ctrl-c ends its agents at once")
+		signals <- syscall.SIGTERM
+	}
+}
+
+// afterRoom says how the city stands once this process has let go of it, and hands it over if that was the wish.
+func (a *app) afterRoom(dir string, exit roomExit) error {
+	switch exit {
+	case roomHandOver:
+		return a.handOver(dir)
+	case roomKeepAgents:
+		a.sayf("the agents run on and nobody watches them; `gcity` takes them over again")
+	default:
+		a.sayf("the city is stopped")
+	}
+	return nil
+}
+
+// handOver starts a headless controller that outlives this process and waits until it answers.
+func (a *app) handOver(dir string) error {
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	defer cancel()
+	pid, err := spawnHeadless(ctx, dir)
+	if err != nil {
+		return err
+	}
+	a.sayf("the city runs headless, pid %d; `gcity` joins it, `gcity stop` ends it", pid)
+	return nil
+}
+
+// stopLive asks a running controller to stop the city, and waits until it has let go of it.
+func (a *app) stopLive(ctx context.Context, l *link) error {
+	if _, err := l.Do(ctx, city.Shutdown{}); err != nil {
+		return err
+	}
+	return waitReleased(ctx, l.dir)
+}

@@ -1,0 +1,237 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"gcity/config"
+	"gcity/session"
+)
+
+// finding is the result of one check.
+type finding struct {
+	Check  string `json:"check"`
+	State  string `json:"state"` // "ok", "note" (worth knowing), "bad"
+	Detail string `json:"detail"`
+	Fix    string `json:"fix,omitempty"`
+}
+
+func ok(format string, args ...any) finding {
+	return finding{State: "ok", Detail: fmt.Sprintf(format, args...)}
+}
+
+func note(fix, format string, args ...any) finding {
+	return finding{State: "note", Fix: fix, Detail: fmt.Sprintf(format, args...)}
+}
+
+func bad(fix, format string, args ...any) finding {
+	return finding{State: "bad", Fix: fix, Detail: fmt.Sprintf(format, args...)}
+}
+
+func (a *app) doctorCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "doctor", Short: "Look for trouble with this machine and city, with what to do about it", Args: exactly(0),
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.doctor(cmd.Context()) },
+	}
+}
+
+func (a *app) doctor(ctx context.Context) error {
+	dir, err := a.cityDir()
+	if err != nil {
+		return err
+	}
+	p := newPatient(ctx, dir)
+	defer p.close()
+	var found []finding
+	sick := false
+	for _, c := range checks() {
+		f := c.look(ctx, p)
+		f.Check = c.name
+		sick = sick || f.State == "bad"
+		found = append(found, f)
+	}
+	if a.json {
+		err = a.writeJSON(listOf(found))
+	} else {
+		err = a.tellFindings(found)
+	}
+	if err == nil && sick {
+		return quietly(exitFailed)
+	}
+	return err
+}
+
+func (a *app) tellFindings(found []finding) error {
+	rows := make([][]cell, 0, len(found))
+	for _, f := range found {
+		colour := map[string]string{"ok": green, "note": yellow, "bad": red}[f.State]
+		rows = append(rows, []cell{{f.State, colour}, {f.Check, bold}, plainCell(f.Detail)})
+		if f.Fix != "" {
+			rows = append(rows, []cell{{}, {}, {"-> " + f.Fix, cyan}})
+		}
+	}
+	return a.table(a.out, 0, []string{"", "CHECK", "FOUND"}, rows)
+}
+
+// patient is what the checks look at.
+type patient struct {
+	dir      string
+	config   *config.City
+	refused  error
+	sessions []session.Status
+	unlisted error
+	close    func()
+}
+
+func newPatient(ctx context.Context, dir string) *patient {
+	p := &patient{dir: dir, close: func() {}}
+	p.config, p.refused = loadCity(dir)
+	provider, closeSessions, err := openSessions(dir, p.config, quietLogger())
+	if err != nil {
+		p.unlisted = err
+		return p
+	}
+	p.close = closeSessions
+	p.sessions, p.unlisted = provider.List(ctx)
+	return p
+}
+
+func (p *patient) agents() int {
+	if p.config == nil {
+		return 0
+	}
+	return len(p.config.Agents)
+}
+
+type check struct {
+	name string
+	look func(ctx context.Context, p *patient) finding
+}
+
+func checks() []check {
+	return []check{
+		{"configuration", checkCity}, {"agents", checkAgents}, {"folder .gc", checkFolder}, {"controller", checkController},
+		{"sessions", checkSessions}, {"event log", checkLog}, {"file system", checkFileSystem}, {"disk space", checkSpace},
+		{"terminals", checkTerminals}, {"open files", checkFiles}, {"inotify", checkInotify}, {"logging out", checkLinger},
+	}
+}
+
+func checkCity(_ context.Context, p *patient) finding {
+	var e *config.Error
+	switch {
+	case errors.As(p.refused, &e):
+		return bad("edit "+config.FileName+"; the controller that runs keeps the last good one", "%s: %s",
+			counted(len(e.Problems), "mistake"), strings.ReplaceAll(e.Error(), "\n", " | "))
+	case p.refused != nil:
+		return bad("make it readable", "%v", p.refused)
+	case len(p.config.Warnings) > 0:
+		return note("edit "+config.FileName, "%s", strings.Join(problemLines(p.config.Warnings), " | "))
+	}
+	return ok("%s, revision %s", counted(len(p.config.Agents), "agent"), short(p.config.Revision))
+}
+
+func checkAgents(_ context.Context, p *patient) finding {
+	if p.config == nil {
+		return note("", "not looked at: the configuration is refused")
+	}
+	var problems []string
+	for _, w := range plan(p.config, p.dir) {
+		if w.Problem != "" {
+			problems = append(problems, w.Name+": "+w.Problem)
+		}
+	}
+	if len(problems) > 0 {
+		return bad("the other agents run; `gcity why AGENT` tells more", "%s", strings.Join(problems, " | "))
+	}
+	return ok("all can be started as far as the configuration tells")
+}
+
+func checkFolder(_ context.Context, p *patient) finding {
+	dir := filepath.Join(p.dir, ".gc")
+	info, err := os.Lstat(dir)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return ok("not made yet: nothing ran here so far")
+	case err != nil:
+		return bad("make it readable for you", "%v", err)
+	case !info.IsDir():
+		return bad("move "+dir+" away: gcity makes a folder of its own", "it is not a folder")
+	case info.Mode().Perm() != 0o700:
+		return bad("chmod 700 "+dir, "others may look into it (%v): terminals and sockets are inside", info.Mode().Perm())
+	}
+	return ok("only you may enter it")
+}
+
+func checkController(ctx context.Context, p *patient) finding {
+	held, err := isHeld(p.dir)
+	if err != nil {
+		return bad("make .gc writable for you", "its lock cannot be looked at: %v", err)
+	}
+	near, closeNear, err := dial(p.dir)
+	if err == nil {
+		defer closeNear()
+		s, err := near.Snapshot(ctx)
+		switch {
+		case err != nil:
+			return bad("`gcity stop`, or end the process", "it does not answer: %v", err)
+		case s.Config.Rejected != "":
+			return bad("edit "+config.FileName, "runs on an older configuration: %s", s.Config.Rejected)
+		case len(s.Degraded) > 0:
+			return bad("see each reason", "%s", strings.Join(s.Degraded, " | "))
+		}
+		return ok("runs, pid %d, %s", s.PID, s.Mode)
+	}
+	if held {
+		return bad("end that process; its agents are adopted by the next controller", "one holds the city but its socket does not answer: %v", err)
+	}
+	return ok("none runs")
+}
+
+func checkSessions(_ context.Context, p *patient) finding {
+	if p.unlisted != nil {
+		return bad("make .gc readable for you", "they cannot be listed: %v", p.unlisted)
+	}
+	known := map[string]bool{}
+	if p.config != nil {
+		for i := range p.config.Agents {
+			known[p.config.Agents[i].Name] = true
+		}
+		for _, w := range plan(p.config, p.dir) {
+			known[w.Name] = true
+		}
+	}
+	alive, strange := 0, []string(nil)
+	for _, st := range p.sessions {
+		if st.Alive {
+			alive++
+			if p.config != nil && !known[st.Agent] {
+				strange = append(strange, st.Agent)
+			}
+		}
+	}
+	held, err := isHeld(p.dir)
+	switch {
+	case err == nil && !held && alive > 0:
+		return note("`gcity` or `gcity --headless` takes them over, `gcity stop` ends them", "%s alive and no controller watches", counted(alive, "session"))
+	case len(strange) > 0:
+		return note("the controller ends them; without one `gcity stop` does", "not in the configuration: %s", strings.Join(strange, ", "))
+	}
+	return ok("%s alive", counted(alive, "session"))
+}
+
+func checkLog(ctx context.Context, p *patient) finding {
+	trouble, err := logTrouble(ctx, p.dir)
+	switch {
+	case err != nil:
+		return bad("make .gc/events.jsonl readable for you", "%v", err)
+	case trouble != "":
+		return note("nothing has to be done: damaged lines are skipped", "%s", trouble)
+	}
+	return ok("whole")
+}

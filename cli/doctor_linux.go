@@ -1,0 +1,136 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/user"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"github.com/dustin/go-humanize"
+	"golang.org/x/sys/unix"
+)
+
+// networked names a file system where locks and sockets of another machine are not seen.
+func networked(kind int64) string {
+	switch kind {
+	case unix.NFS_SUPER_MAGIC:
+		return "NFS"
+	case unix.SMB_SUPER_MAGIC, unix.SMB2_SUPER_MAGIC, unix.CIFS_SUPER_MAGIC:
+		return "SMB"
+	case unix.V9FS_MAGIC:
+		return "9p"
+	case unix.AFS_SUPER_MAGIC:
+		return "AFS"
+	case unix.CEPH_SUPER_MAGIC:
+		return "Ceph"
+	case unix.CODA_SUPER_MAGIC:
+		return "Coda"
+	case unix.FUSE_SUPER_MAGIC:
+		return "FUSE"
+	}
+	return ""
+}
+
+func checkFileSystem(_ context.Context, p *patient) finding {
+	var st unix.Statfs_t
+	if err := unix.Statfs(p.dir, &st); err != nil {
+		return bad("", "cannot look at it: %v", err)
+	}
+	if kind := networked(int64(st.Type)); kind != "" {
+		return note("keep the city on a local disk", "%s: locks may not be seen by other machines, so two controllers could run", kind)
+	}
+	return ok("local")
+}
+
+func checkSpace(_ context.Context, p *patient) finding {
+	var st unix.Statfs_t
+	if err := unix.Statfs(p.dir, &st); err != nil {
+		return bad("", "cannot look at it: %v", err)
+	}
+	free := st.Bavail * uint64(st.Bsize)
+	text := humanize.IBytes(free) + " free"
+	switch {
+	case free < 16<<20 || (st.Files > 0 && st.Ffree == 0):
+		return bad("make room: events are lost when the disk is full", "%s, %d inodes", text, st.Ffree)
+	case free < 512<<20:
+		return note("make room soon", "%s", text)
+	}
+	return ok("%s", text)
+}
+
+func checkTerminals(_ context.Context, p *patient) finding {
+	most, err := kernelNumber("/proc/sys/kernel/pty/max")
+	if err != nil {
+		return note("mount /proc", "cannot tell how many there may be: %v", err)
+	}
+	used, err := kernelNumber("/proc/sys/kernel/pty/nr")
+	if err != nil {
+		return note("mount /proc", "cannot tell how many there are: %v", err)
+	}
+	f, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		return bad("mount devpts, or allow /dev/ptmx", "none can be opened: %v", err)
+	}
+	_ = f.Close() // only opened to see that it can be
+	if free := most - used; free < p.agents()+16 {
+		return bad("sysctl kernel.pty.max="+strconv.Itoa(2*most), "%d of %d are in use, %s may need one each", used, most, counted(p.agents(), "agent"))
+	}
+	return ok("%d of %d in use", used, most)
+}
+
+func checkFiles(_ context.Context, p *patient) finding {
+	var lim syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &lim); err != nil {
+		return note("", "cannot tell the limit: %v", err)
+	}
+	need := uint64(64 + 4*p.agents())
+	if lim.Max < need {
+		return bad(fmt.Sprintf("ulimit -n %d, or LimitNOFILE= in the service", 2*need), "at most %d, %s need about %d", lim.Max,
+			counted(p.agents(), "agent"), need)
+	}
+	return ok("up to %d", lim.Max)
+}
+
+func checkInotify(context.Context, *patient) finding {
+	fd, err := unix.InotifyInit1(unix.IN_CLOEXEC)
+	if err != nil {
+		return note("sysctl fs.inotify.max_user_instances=1024", "none is left (%v): the configuration is looked at by polling", err)
+	}
+	defer unix.Close(fd)
+	most, err := kernelNumber("/proc/sys/fs/inotify/max_user_watches")
+	if err == nil && most < 1024 {
+		return note("sysctl fs.inotify.max_user_watches=65536", "only %d watches per user", most)
+	}
+	return ok("available")
+}
+
+// checkLinger warns where logging out ends a person's processes.
+func checkLinger(context.Context, *patient) finding {
+	if _, err := os.Stat("/run/systemd/system"); errors.Is(err, os.ErrNotExist) {
+		return ok("no systemd here that would end agents at logout")
+	}
+	me, err := user.Current()
+	if err != nil {
+		return note("", "cannot tell who you are: %v", err)
+	}
+	if me.Uid == "0" {
+		return ok("you are root")
+	}
+	if _, err := os.Stat(filepath.Join("/var/lib/systemd/linger", me.Username)); err == nil {
+		return ok("lingering is on: agents stay when you log out")
+	}
+	return note("loginctl enable-linger", "systemd may end your agents when you log out")
+}
+
+func kernelNumber(file string) (int, error) {
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return 0, err
+	}
+	return strconv.Atoi(strings.TrimSpace(string(data)))
+}

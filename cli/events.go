@@ -1,0 +1,223 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"gcity/city"
+	"gcity/events"
+)
+
+// eventFlags select events.
+type eventFlags struct {
+	types   []string
+	subject string
+	actor   string
+	since   string
+	after   uint64
+	limit   int
+	follow  bool
+}
+
+func (a *app) eventsCommand() *cobra.Command {
+	var f eventFlags
+	c := &cobra.Command{
+		Use: "events", Short: "What happened: the newest events, or all after a cursor", Args: exactly(0),
+		Example: "  gcity events --type 'agent.*' --since 1h\n  gcity events --after 1041 --follow --json",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return a.events(cmd.Context(), f, cmd.Flags().Changed("after"))
+		},
+	}
+	c.Flags().StringSliceVar(&f.types, "type", nil, "only these types; a trailing * matches the rest")
+	c.Flags().StringVar(&f.subject, "subject", "", "only about this agent or thing")
+	c.Flags().StringVar(&f.actor, "actor", "", "only caused by this one")
+	c.Flags().StringVar(&f.since, "since", "", "not before: a duration back (90s, 2h, 3d) or a time (RFC 3339)")
+	c.Flags().Uint64Var(&f.after, "after", 0, "only events after this seq, oldest first")
+	c.Flags().IntVarP(&f.limit, "limit", "n", events.DefaultLimit, "at most so many")
+	c.Flags().BoolVarP(&f.follow, "follow", "f", false, "then those that come")
+	return c
+}
+
+func (a *app) events(ctx context.Context, f eventFlags, forward bool) error {
+	q := events.Query{Types: f.types, Actor: f.actor, Subject: f.subject, After: f.after, Forward: forward, Limit: f.limit}
+	if f.limit < 1 {
+		return usage("--limit needs a number above 0")
+	}
+	if f.since != "" {
+		since, err := moment(f.since, a.now())
+		if err != nil {
+			return err
+		}
+		q.Since = since
+	}
+	l, err := a.open(ctx)
+	if err != nil {
+		return err
+	}
+	defer l.close()
+	if f.follow {
+		return a.followEvents(ctx, l, q)
+	}
+	found, err := l.History(ctx, q)
+	if err != nil {
+		return err
+	}
+	if a.json {
+		return a.writeJSON(listOf(found))
+	}
+	for _, e := range inOrder(found) {
+		a.writeEvent(e)
+	}
+	if len(found) == 0 {
+		a.sayf("no such events")
+	}
+	return nil
+}
+
+// followEvents writes the page, then what comes, until interrupted.
+func (a *app) followEvents(ctx context.Context, l *link, q events.Query) error {
+	ctx, quiet := interruptible(ctx)
+	defer quiet()
+	page, err := l.History(ctx, q)
+	if err != nil {
+		return err
+	}
+	newest, err := l.History(ctx, events.Query{Limit: 1})
+	if err != nil {
+		return err
+	}
+	at := q.After
+	if !q.Forward && len(newest) > 0 { // an older match would have been on the page
+		at = newest[len(newest)-1].Seq
+	}
+	for _, e := range inOrder(page) {
+		if err := a.tellEvent(e); err != nil {
+			return err
+		}
+		at = max(at, e.Seq)
+	}
+	for e, err := range l.Events(ctx, at) {
+		if ctx.Err() != nil {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if !q.Match(&e) {
+			continue
+		}
+		if err := a.tellEvent(e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// inOrder is a page as it is read by people: the oldest event first.
+func inOrder(page []events.Event) []events.Event {
+	page = slices.Clone(page)
+	slices.SortFunc(page, func(x, y events.Event) int { return cmp.Compare(x.Seq, y.Seq) })
+	return page
+}
+
+func (a *app) tellEvent(e events.Event) error {
+	if a.json {
+		return a.writeJSONLine(e)
+	}
+	a.writeEvent(e)
+	return nil
+}
+
+// writeEvent writes one event as a line for a person.
+func (a *app) writeEvent(e events.Event) {
+	a.sayf("%s  %s  %s  %s", a.paint(dim, fmt.Sprintf("%6d", e.Seq)), a.paint(dim, e.TS.Local().Format("2006-01-02 15:04:05")),
+		a.paint(eventColour(e.Type), safeLine(fmt.Sprintf("%-26s", e.Type))), safeLine(eventText(e)))
+}
+
+func eventColour(kind string) string {
+	switch kind {
+	case events.AgentCrashed, events.AgentQuarantined, events.AgentStartFailed, events.ConfigRejected, events.Gap:
+		return red
+	case events.AgentStarted, events.AgentReleased, events.ControllerStarted:
+		return green
+	default:
+		return ""
+	}
+}
+
+// eventLine is an event without its seq: "15:04:05  agent.started  worker  pid 4711".
+func eventLine(e events.Event) string {
+	return fmt.Sprintf("%s  %-19s %s", e.TS.Local().Format("15:04:05"), e.Type, eventText(e))
+}
+
+func eventText(e events.Event) string {
+	text := e.Subject
+	if e.Message != "" {
+		if text != "" {
+			text += "  "
+		}
+		text += e.Message
+	}
+	if e.Actor != "" && e.Actor != "controller" {
+		text += "  (" + e.Actor + ")"
+	}
+	return text
+}
+
+func (a *app) eventCommand() *cobra.Command {
+	var subject, message, payload string
+	emit := &cobra.Command{
+		Use: "emit TYPE", Short: "Write an event of your own", Args: exactly(1),
+		Example: `  gcity event emit build.done --subject api --message "green" --payload '{"commit":"3f2a91c"}'`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			e := events.Event{Type: args[0], Actor: a.actor(), Subject: subject, Message: message}
+			if payload != "" {
+				if !json.Valid([]byte(payload)) {
+					return usage("--payload is not JSON: %s", payload)
+				}
+				e.Payload = json.RawMessage(payload)
+			}
+			l, err := a.open(cmd.Context())
+			if err != nil {
+				return err
+			}
+			defer l.close()
+			return a.do(cmd.Context(), l, city.Emit{Event: e})
+		},
+	}
+	emit.Flags().StringVar(&subject, "subject", "", "what it is about")
+	emit.Flags().StringVar(&message, "message", "", "one line for a person")
+	emit.Flags().StringVar(&payload, "payload", "", "one JSON value")
+	return group("event", "Write to the event log", emit)
+}
+
+// actor is who gives this command: the agent whose session it runs in, or a person.
+func (a *app) actor() string {
+	if me := a.getenv("GC_AGENT"); me != "" {
+		return me
+	}
+	return "operator"
+}
+
+// moment reads a time: a duration back from now, with days, or RFC 3339.
+func moment(text string, now time.Time) (time.Time, error) {
+	if t, err := time.Parse(time.RFC3339, text); err == nil {
+		return t, nil
+	}
+	if d, err := time.ParseDuration(text); err == nil && d >= 0 {
+		return now.Add(-d), nil
+	}
+	if n := len(text); n > 1 && text[n-1] == 'd' {
+		if days, err := strconv.ParseFloat(text[:n-1], 64); err == nil && days >= 0 && days < 36500 {
+			return now.Add(-time.Duration(days * 24 * float64(time.Hour))), nil
+		}
+	}
+	return time.Time{}, usage("%q is neither a duration back (90s, 2h, 3d) nor a time (2026-11-21T15:04:05Z)", text)
+}

@@ -1,0 +1,105 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"iter"
+	"os"
+	"testing"
+	"time"
+
+	"gcity/city"
+	"gcity/events"
+)
+
+// still is a city that stands still, for what is drawn from a snapshot. The commands' dealings with real cities are in
+// testdata.
+type still struct {
+	snapshot *city.Snapshot
+	log      []events.Event
+	output   string
+	done     []city.Command
+}
+
+func (s *still) Snapshot(context.Context) (*city.Snapshot, error) { return s.snapshot, nil }
+
+func (s *still) Snapshots(context.Context) iter.Seq2[*city.Snapshot, error] {
+	return func(yield func(*city.Snapshot, error) bool) { yield(s.snapshot, nil) }
+}
+
+func (s *still) Output(context.Context, string, int) (string, error) { return s.output, nil }
+
+func (s *still) History(_ context.Context, q events.Query) ([]events.Event, error) {
+	var out []events.Event
+	for _, e := range s.log {
+		if q.Match(&e) {
+			out = append(out, e)
+		}
+	}
+	return out, nil
+}
+
+func (s *still) Events(context.Context, uint64) iter.Seq2[events.Event, error] {
+	return func(func(events.Event, error) bool) {}
+}
+
+func (s *still) Watch(context.Context, string) iter.Seq2[city.Frame, error] {
+	return func(func(city.Frame, error) bool) {}
+}
+
+func (s *still) Attach(context.Context, string, int, int) (city.Terminal, error) {
+	return nil, &city.Error{Code: city.Unavailable, Message: "still"}
+}
+
+func (s *still) Do(_ context.Context, c city.Command) (city.Receipt, error) {
+	s.done = append(s.done, c)
+	return city.Receipt{Seq: 7, Message: c.Verb() + " " + c.Target()}, nil
+}
+
+var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+
+// told runs a command line against a city that stands still, as a process without terminals does.
+func told(t *testing.T, s *still, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.WriteFile(dir+"/city.toml", nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var out, errs bytes.Buffer
+	a := &app{
+		out: &out, err: &errs, dir: dir, version: "test", now: func() time.Time { return noon },
+		getenv: func(string) string { return "" },
+		reach: func(context.Context, string) (*link, error) {
+			return &link{Control: s, dir: dir, live: true, close: func() {}}, nil
+		},
+	}
+	code = a.run(t.Context(), append(args, "--city", dir))
+	return code, out.String(), errs.String()
+}
+
+// demoCity has one agent of many kinds.
+func demoCity() *still {
+	until := noon.Add(38 * time.Minute)
+	return &still{
+		snapshot: &city.Snapshot{
+			Name: "bright", Path: "/cities/bright", Host: "devbox", Version: "test", PID: 4711, Mode: "headless",
+			Started: noon.Add(-3 * time.Hour), At: noon, Patrol: city.Patrol{Interval: 30 * time.Second, Last: noon.Add(-2 * time.Second)},
+			Config: city.ConfigInfo{Revision: "3f2a91c0de12", Loaded: noon},
+			Agents: []city.Agent{
+				{Name: "app/reader", State: city.Running, Since: noon.Add(-25 * time.Hour), PID: 99, Running: true, Available: true, Restarts: 2},
+				{Name: "idle", State: city.Suspended, Reason: "by agent", Since: noon.Add(-49 * time.Hour), Suspended: true},
+				{
+					Name: "scout", State: city.Quarantined, Reason: "crashed 6× in 4m0s, the last: exit 3", Since: noon.Add(-22 * time.Minute),
+					Until: &until, Exit: &city.Exit{Code: 3, At: noon, Uptime: 1500 * time.Millisecond, File: ".gc/crashes/scout/x.ansi"},
+					Decisions: []city.Decision{{At: noon.Add(-22 * time.Minute), What: "quarantine", Why: "6 crashes, 5 allowed"}},
+				},
+				{Name: "\x1b]0;evil\x07w", State: city.Running, Reason: "a\x1b[31mb\nc", Since: noon.Add(-48 * time.Second), Running: true},
+			},
+		},
+		log: []events.Event{
+			{Seq: 1, TS: noon, Type: events.AgentStarted, Actor: "controller", Subject: "scout", Message: "pid 17"},
+			{Seq: 2, TS: noon, Type: events.AgentCrashed, Actor: "controller", Subject: "scout", Message: "exit 3\x1b[2J"},
+			{Seq: 3, TS: noon, Type: "note.made", Actor: "app/reader", Subject: "x"},
+		},
+	}
+}

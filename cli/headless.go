@@ -1,0 +1,133 @@
+package cli
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/coreos/go-systemd/v22/daemon"
+	"golang.org/x/sync/errgroup"
+
+	"gcity/city"
+)
+
+// headless runs the city without a screen, as a service does: logs on stderr, signals, systemd's notifications.
+func (a *app) headless(ctx context.Context) error {
+	dir, err := a.cityDir()
+	if err != nil {
+		return err
+	}
+	logs := newSpill(a.err)
+	defer logs.Close()
+	logger := a.logger(logs)
+	note := newNotifier(logger)
+	defer note.Close()
+	signals, quiet := listenSignals()
+	defer quiet()
+
+	h, err := a.openHouse(ctx, houseOptions{dir: dir, mode: "headless", logger: logger, beat: note.beat})
+	if err != nil {
+		return err
+	}
+	runCtx, stop := context.WithCancel(ctx)
+	defer stop()
+	var g errgroup.Group
+	ended := make(chan error, 1)
+	g.Go(func() error {
+		ended <- h.run(runCtx, func() {
+			logger.Info("the city runs", "city", dir, "version", a.version)
+			note.say(daemon.SdNotifyReady)
+		})
+		return nil
+	})
+	err = h.obey(signals, func() { note.say(daemon.SdNotifyStopping); stop() }, func() { h.reload(note) })
+	if err != nil {
+		return err // the loop hangs: the process ends without it
+	}
+	note.say(daemon.SdNotifyStopping)
+	err = <-ended
+	_ = g.Wait() // it never fails: ended carries the error
+	return err
+}
+
+// reload reads the configuration again because of a SIGHUP.
+func (h *house) reload(note *notifier) {
+	note.say(daemon.SdNotifyReloading + "\n" + daemon.SdNotifyMonotonicUsec())
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	if r, err := h.loop.Do(ctx, city.Reload{}); err != nil {
+		h.logger.Error("the configuration was not reloaded", "error", err)
+	} else {
+		h.logger.Info("reload", "result", r.Message)
+	}
+	note.say(daemon.SdNotifyReady)
+}
+
+// notifier tells systemd how the service is. It never makes its caller wait: a goroutine does the writing, and of the
+// beats that pile up only the newest is told.
+type notifier struct {
+	logger *slog.Logger
+	states chan string
+	beats  chan string
+	stop   chan struct{}
+	wg     sync.WaitGroup
+}
+
+func newNotifier(logger *slog.Logger) *notifier {
+	n := &notifier{logger: logger, states: make(chan string, 16), beats: make(chan string, 1), stop: make(chan struct{})}
+	n.wg.Go(n.write)
+	return n
+}
+
+// beat says that the loop turned: the watchdog is fed, and the status is shown by systemctl.
+func (n *notifier) beat(status string) {
+	select {
+	case <-n.beats:
+	default:
+	}
+	select {
+	case n.beats <- status:
+	default:
+	}
+}
+
+// say sends a state. Where systemd reads nothing, states beyond a few are dropped.
+func (n *notifier) say(state string) {
+	select {
+	case n.states <- state:
+	default:
+	}
+}
+
+// Close sends what is queued and ends.
+func (n *notifier) Close() {
+	close(n.stop)
+	n.wg.Wait()
+}
+
+func (n *notifier) write() {
+	for {
+		select {
+		case s := <-n.states:
+			n.send(s)
+		case s := <-n.beats:
+			n.send("WATCHDOG=1\nSTATUS=" + safeLine(s))
+		case <-n.stop:
+			for {
+				select {
+				case s := <-n.states:
+					n.send(s)
+				default:
+					return
+				}
+			}
+		}
+	}
+}
+
+func (n *notifier) send(state string) {
+	if _, err := daemon.SdNotify(false, state); err != nil {
+		n.logger.Debug("systemd was not told", "error", err)
+	}
+}

@@ -1,0 +1,190 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"gcity/city"
+)
+
+// house is a city that this process runs.
+type house struct {
+	parts
+	dir    string
+	logger *slog.Logger
+	done   chan struct{} // closed when the loop has ended
+	err    error         // of the loop, once done is closed
+}
+
+// houseOptions is how a city is hosted.
+type houseOptions struct {
+	dir    string
+	mode   string // "console", "headless", "settle"
+	logger *slog.Logger
+	beat   func(status string) // after each turn of the loop; must not wait
+}
+
+// openHouse reads the configuration, takes the city's lock and puts the parts together. Nothing runs yet.
+func (a *app) openHouse(ctx context.Context, o houseOptions) (*house, error) {
+	c, err := loadCity(o.dir)
+	if err != nil {
+		return nil, err
+	}
+	if err := makePrivate(filepath.Join(o.dir, ".gc")); err != nil {
+		return nil, err
+	}
+	p, err := assemble(ctx, c, a.version, o)
+	if err != nil {
+		return nil, err
+	}
+	if err := linkBinary(o.dir); err != nil {
+		o.logger.Warn("agents will not find gc on their PATH", "error", err)
+	}
+	return &house{parts: p, dir: o.dir, logger: o.logger, done: make(chan struct{})}, nil
+}
+
+// run hosts the city until it is stopped. ready is called once, when the socket answers. It returns when the loop, the
+// socket and everything it started have ended, and closes the house.
+func (h *house) run(ctx context.Context, ready func()) error {
+	defer h.close()
+	loopCtx, stop := context.WithCancel(ctx)
+	defer stop()
+	serveCtx, hush := context.WithCancel(context.WithoutCancel(ctx))
+	defer hush()
+	var g errgroup.Group
+	g.Go(func() error {
+		defer close(h.done)
+		defer hush()
+		h.err = h.loop.Run(loopCtx)
+		if errors.Is(h.err, context.Canceled) {
+			h.err = nil
+		}
+		return h.err
+	})
+	g.Go(func() error {
+		err := h.serve(serveCtx)
+		if err != nil && serveCtx.Err() == nil {
+			h.logger.Error("the city's socket is lost; agents run on", "error", err)
+		}
+		return nil
+	})
+	if _, err := h.loop.Snapshot(ctx); err == nil {
+		ready()
+	}
+	return g.Wait()
+}
+
+// obey answers signals until the loop has ended: TERM and INT stop the city, a second one at once; USR1 leaves the
+// agents; HUP is given to hup.
+func (h *house) obey(signals <-chan os.Signal, stop context.CancelFunc, hup func()) error {
+	var shorten, giveUp <-chan time.Time
+	asked := 0
+	for {
+		select {
+		case <-h.done:
+			return nil
+		case s := <-signals:
+			switch s {
+			case syscall.SIGUSR1:
+				h.leave()
+			case syscall.SIGHUP:
+				hup()
+			default:
+				asked++
+				h.logger.Info("stopping the city", "signal", s.String(), "asked", asked)
+				stop()
+				if asked == 1 {
+					shorten = time.After(h.grace + 15*time.Second)
+					continue
+				}
+				h.killAll()
+				giveUp = time.After(10 * time.Second)
+			}
+		case <-shorten:
+			h.logger.Warn("the stop takes too long, ending every session at once")
+			h.killAll()
+			giveUp = time.After(10 * time.Second)
+		case <-giveUp:
+			return errors.New("the city did not end in time; `gcity stop` ends what is left")
+		}
+	}
+}
+
+// leave ends the controller and keeps the agents.
+func (h *house) leave() {
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	if _, err := h.loop.Do(ctx, city.Shutdown{Leave: true}); err != nil {
+		h.logger.Error("cannot leave the agents", "error", err)
+	}
+}
+
+// killAll ends every session without grace; the loop notices that they are gone.
+func (h *house) killAll() {
+	h.loop.Hurry()
+	ctx, cancel := context.WithTimeout(context.Background(), 8*time.Second)
+	defer cancel()
+	all, err := h.sessions.List(ctx)
+	if err == nil {
+		err = endSessions(ctx, h.sessions, all, 0)
+	}
+	if err != nil {
+		h.logger.Error("some sessions could not be ended", "error", err)
+	}
+}
+
+// listenSignals delivers what obey understands. The caller calls the second result when done.
+func listenSignals() (chan os.Signal, func()) {
+	signals := make(chan os.Signal, 8)
+	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT, syscall.SIGUSR1, syscall.SIGHUP)
+	return signals, func() { signal.Stop(signals) }
+}
+
+// makePrivate makes a folder, or takes it back from other users.
+func makePrivate(dir string) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return fmt.Errorf("cannot make the city's folder for what runs: %w", err)
+	}
+	info, err := os.Stat(dir)
+	if err != nil {
+		return err
+	}
+	if info.Mode().Perm() != 0o700 {
+		if err := os.Chmod(dir, 0o700); err != nil {
+			return fmt.Errorf("%s can be read by others (%v) and cannot be closed to them: %w", dir, info.Mode().Perm(), err)
+		}
+	}
+	return nil
+}
+
+// linkBinary makes .gc/bin/gc point to this program, so that agents and their scripts can call it.
+func linkBinary(dir string) error {
+	exe, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	if err := makePrivate(binDir(dir)); err != nil {
+		return err
+	}
+	link := filepath.Join(binDir(dir), "gc")
+	if to, err := os.Readlink(link); err == nil && to == exe {
+		return nil
+	}
+	fresh := fmt.Sprintf("%s.%d", link, os.Getpid())
+	if err := os.Symlink(exe, fresh); err != nil {
+		return err
+	}
+	if err := os.Rename(fresh, link); err != nil {
+		return errors.Join(err, os.Remove(fresh))
+	}
+	return nil
+}

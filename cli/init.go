@@ -1,0 +1,218 @@
+package cli
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"gcity/config"
+)
+
+func (a *app) initCommand() *cobra.Command {
+	var (
+		name string
+		yes  bool
+	)
+	c := &cobra.Command{
+		Use: "init [DIR]", Short: "Write a city.toml that runs at once; what exists is never touched", Args: between(0, 1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			dir := "."
+			if len(args) > 0 {
+				dir = args[0]
+			} else if a.dir != "" {
+				dir = a.dir
+			}
+			return a.initCity(dir, name, yes)
+		},
+	}
+	c.Flags().StringVar(&name, "name", "", "the city's name (else the folder's)")
+	c.Flags().BoolVarP(&yes, "yes", "y", false, "ask nothing")
+	return c
+}
+
+// validName says whether a city may be called so.
+func validName(name string) bool {
+	for i := range len(name) {
+		switch c := name[i]; {
+		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9':
+		case i > 0 && strings.IndexByte("._-", c) >= 0:
+		default:
+			return false
+		}
+	}
+	return name != ""
+}
+
+func (a *app) initCity(dir, name string, yes bool) error {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return err
+	}
+	file := filepath.Join(dir, config.FileName)
+	if _, err := os.Lstat(file); err == nil {
+		return &failure{exitConflict, fmt.Errorf("%s exists and is not touched; `gcity plan --city %s` shows what it would do", file, dir)}
+	}
+	if name == "" {
+		name = inventName(filepath.Base(dir))
+	}
+	if !validName(name) {
+		return usage("%q cannot name a city: letters, digits, '.', '_' and '-', the first a letter or a digit", name)
+	}
+	text := firstConfig(name, a.getenv("SHELL"), exec.LookPath)
+	if err := checkConfig(dir, []byte(text)); err != nil {
+		return fmt.Errorf("this is a mistake in gcity, the configuration it would write is refused: %w", err)
+	}
+	if a.inTTY && a.outTTY && !yes && !a.ask(fmt.Sprintf("write %s?", file)) {
+		a.sayf("nothing was written")
+		return nil
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return fmt.Errorf("cannot make the city's folder: %w", err)
+	}
+	if err := writeNew(file, text); err != nil {
+		return err
+	}
+	if a.json {
+		return a.writeJSON(map[string]string{"name": name, "path": dir, "file": file})
+	}
+	a.sayf("wrote %s: the city %s with one agent, a shell", file, name)
+	if found := foundAgents(exec.LookPath); len(found) > 0 {
+		a.sayf("found on this machine and written down as comments: %s", strings.Join(found, ", "))
+	}
+	a.sayf("next: `gcity --city %s` opens its control room", dir)
+	return nil
+}
+
+// writeNew writes a file that must not exist yet.
+func writeNew(file, text string) error {
+	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if errors.Is(err, fs.ErrExist) {
+		return &failure{exitConflict, fmt.Errorf("%s exists and is not touched", file)}
+	}
+	if err != nil {
+		return fmt.Errorf("cannot write the configuration: %w", err)
+	}
+	_, err = f.WriteString(text)
+	return errors.Join(err, f.Close())
+}
+
+// ask puts a question that enter answers with yes.
+func (a *app) ask(question string) bool {
+	fmt.Fprintf(a.err, "%s [Y/n] ", question)
+	answer, err := bufio.NewReader(a.in).ReadString('\n')
+	if err != nil {
+		return false
+	}
+	answer = strings.ToLower(strings.TrimSpace(answer))
+	return answer == "" || answer == "y" || answer == "yes"
+}
+
+// inventName makes a folder's name fit for a city.
+func inventName(base string) string {
+	name := strings.Map(func(r rune) rune {
+		if validName("x" + string(r)) {
+			return r
+		}
+		return '-'
+	}, base)
+	if name = strings.TrimLeft(name, "-._"); name == "" {
+		return "city"
+	}
+	return name
+}
+
+// agentProgram is a coding agent that may be on this machine.
+type agentProgram struct{ command, title, start, ready string }
+
+// agentPrograms are offered where they are found, as comments: which of them a city runs is for its owner to say.
+func agentPrograms() []agentProgram {
+	return []agentProgram{
+		{"claude", "Claude Code", "claude", "❯ "},
+		{"codex", "Codex", "codex", "› "},
+		{"gemini", "Gemini CLI", "gemini", "> "},
+		{"cursor-agent", "Cursor", "cursor-agent", ""},
+		{"copilot", "GitHub Copilot", "copilot", ""},
+		{"opencode", "OpenCode", "opencode", ""},
+		{"amp", "Amp", "amp", ""},
+		{"aider", "Aider", "aider", "> "},
+	}
+}
+
+func foundAgents(look func(string) (string, error)) []string {
+	var found []string
+	for _, p := range agentPrograms() {
+		if _, err := look(p.command); err == nil {
+			found = append(found, p.command)
+		}
+	}
+	return found
+}
+
+// firstConfig is the city.toml of a new city.
+func firstConfig(name, shell string, look func(string) (string, error)) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, `# What should run here. gcity keeps it running and notices every save of this file.
+#
+#   gcity            the control room
+#   gcity plan       what an edit would change, before it does
+#   gcity doctor     what is wrong with this machine or city
+
+[workspace]
+name = %s
+
+# The defaults, for changing:
+# [daemon]
+# patrol_interval  = "30s"  # how often everything is looked at even if nothing was heard of
+# max_restarts     = 5      # crashes within restart_window that are answered by a restart; the next is quarantined
+# restart_window   = "1h"
+# shutdown_timeout = "5s"   # between the interrupt and the end
+
+[[agents]]
+name          = "shell"
+description   = "a shell to look at, to type into, to attach to"
+start_command = %s
+
+# [[agents]]
+# name          = "worker"
+# dir           = "work"                  # its folder below this one, made if it is missing
+# start_command = "./worker.sh"           # run by sh -c as it stands
+# env           = { LEVEL = "debug" }
+# restart       = "on-failure"            # always | on-failure | never
+# nudge         = "begin with the oldest" # typed once it is ready
+`, strconv.Quote(name), strconv.Quote(shellCommand(shell, look)))
+	for _, p := range agentPrograms() {
+		if _, err := look(p.command); err != nil {
+			continue
+		}
+		fmt.Fprintf(&b, "\n# %s is on this machine. Take the # away to have it in the city.\n", p.title)
+		fmt.Fprintf(&b, "# [[agents]]\n# name          = %q\n# dir           = %q\n# start_command = %q\n", p.command, "work", p.start)
+		if p.ready != "" {
+			fmt.Fprintf(&b, "# ready_prompt_prefix = %q\n", p.ready)
+		}
+	}
+	return b.String()
+}
+
+// shellCommand starts the person's own shell, or the one that is always there.
+func shellCommand(shell string, look func(string) (string, error)) string {
+	for _, candidate := range []string{shell, "bash"} {
+		if candidate == "" || strings.ContainsAny(candidate, " \t'\"\\$`") {
+			continue
+		}
+		switch filepath.Base(candidate) {
+		case "bash", "zsh", "fish", "dash", "ash", "ksh", "mksh", "sh":
+			if path, err := look(candidate); err == nil {
+				return "exec " + path + " -i"
+			}
+		}
+	}
+	return "exec sh -i"
+}

@@ -1,0 +1,64 @@
+package cli
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"gcity/config"
+)
+
+// What init writes is accepted as it stands, and with every comment taken away too.
+func TestFirstConfig(t *testing.T) {
+	all := func(name string) (string, error) { return "/opt/a b/" + filepath.Base(name), nil }
+	none := func(string) (string, error) { return "", errors.New("not there") }
+	for _, shell := range []string{"", "/bin/zsh", "/bin/sh", "/usr/bin/tmux", "weird shell", `"`} {
+		for _, look := range []func(string) (string, error){all, none} {
+			text := firstConfig("my.city-1", shell, look)
+			c, err := config.Parse(t.TempDir(), []byte(text))
+			if err != nil {
+				t.Fatalf("shell %q: %v\n%s", shell, err, text)
+			}
+			if len(c.Agents) != 1 || c.Workspace.Name != "my.city-1" {
+				t.Errorf("shell %q: %d agents, name %q: only the shell is assumed", shell, len(c.Agents), c.Workspace.Name)
+			}
+		}
+	}
+	whole := strings.NewReplacer("# [[agents]]\n", "[[agents]]\n", "# name ", "name ", "# dir ", "dir ", "# start_command ", "start_command ",
+		"# env ", "env ", "# restart ", "restart ", "# nudge ", "nudge ", "# ready_prompt_prefix ", "ready_prompt_prefix ").
+		Replace(firstConfig("x", "/bin/bash", all))
+	c, err := config.Parse(t.TempDir(), []byte(whole))
+	if err != nil {
+		t.Fatalf("what is offered is refused: %v\n%s", err, whole)
+	}
+	if want := len(agentPrograms()) + 2; len(c.Agents) != want {
+		t.Errorf("%d agents, want %d", len(c.Agents), want)
+	}
+}
+
+func TestInitTouchesNothing(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "city.toml")
+	if err := os.Symlink(filepath.Join(dir, "elsewhere"), file); err != nil {
+		t.Fatal(err)
+	}
+	if code, _, errs := told(t, demoCity(), "init", dir); code != exitConflict || !strings.Contains(errs, "not touched") {
+		t.Errorf("exit %d: %s", code, errs)
+	}
+	if err := writeNew(file, "x"); err == nil {
+		t.Error("a dangling link was written through")
+	}
+	if _, err := os.Stat(filepath.Join(dir, "elsewhere")); err == nil {
+		t.Error("a dangling link was written through")
+	}
+}
+
+func TestNames(t *testing.T) {
+	for base, want := range map[string]string{"my city": "my-city", ".hidden": "hidden", "äöü": "city", "a_b.c-1": "a_b.c-1", "/": "city"} {
+		if got := inventName(base); got != want || !validName(got) {
+			t.Errorf("inventName(%q) = %q, want %q", base, got, want)
+		}
+	}
+}

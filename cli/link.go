@@ -1,0 +1,162 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"gcity/city"
+	"gcity/config"
+	"gcity/internal/spell"
+)
+
+// link is a city within reach.
+type link struct {
+	city.Control
+	dir   string
+	live  bool // a controller runs it; else see aside
+	close func()
+}
+
+// cityDir says which city is meant: --city, else GC_CITY_PATH, else the first folder upwards that has a city.toml.
+func (a *app) cityDir() (string, error) {
+	for _, given := range []struct{ from, dir string }{{"--city", a.dir}, {"GC_CITY_PATH", a.getenv("GC_CITY_PATH")}} {
+		if given.dir == "" {
+			continue
+		}
+		dir, err := filepath.Abs(given.dir)
+		if err == nil {
+			dir, err = filepath.EvalSymlinks(dir)
+		}
+		if err != nil {
+			return "", usage("%s names no folder: %v", given.from, err)
+		}
+		if _, err := os.Stat(filepath.Join(dir, config.FileName)); err != nil {
+			return "", usage("%s: there is no %s in %s; `gcity init` writes one", given.from, config.FileName, dir)
+		}
+		return dir, nil
+	}
+	here, err := os.Getwd()
+	if err != nil {
+		return "", fmt.Errorf("cannot tell the working folder: %w; name the city with --city", err)
+	}
+	dir, err := findCity(here)
+	if err != nil {
+		return "", usage("no %s here or in any folder above; `gcity init` writes one, --city DIR names another city", config.FileName)
+	}
+	return dir, nil
+}
+
+// open opens the city that is meant, whether or not a controller runs it. The caller closes the link.
+func (a *app) open(ctx context.Context) (*link, error) {
+	dir, err := a.cityDir()
+	if err != nil {
+		return nil, err
+	}
+	l, err := a.reach(ctx, dir)
+	if err != nil {
+		return nil, err
+	}
+	if a.readOnly {
+		l.Control = readOnly{l.Control}
+	}
+	return l, nil
+}
+
+// openLive opens a running city, and fails with "not running" otherwise.
+func (a *app) openLive(ctx context.Context) (*link, error) {
+	l, err := a.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if !l.live {
+		l.close()
+		return nil, notRunning("no controller runs %s; start it with `gcity` or `gcity --headless`", l.dir)
+	}
+	return l, nil
+}
+
+// reachCity is the reach of a real process.
+func (a *app) reachCity(ctx context.Context, dir string) (*link, error) {
+	near, closeNear, err := dial(dir)
+	if err == nil {
+		return &link{Control: near, dir: dir, live: true, close: closeNear}, nil
+	}
+	if !isNotRunning(err) {
+		return nil, err
+	}
+	beside, err := newAside(dir, a.now)
+	if err != nil {
+		return nil, err
+	}
+	return &link{Control: beside, dir: dir, close: beside.close}, nil
+}
+
+// readOnly refuses everything that changes something.
+type readOnly struct{ city.Control }
+
+func (readOnly) Do(_ context.Context, c city.Command) (city.Receipt, error) {
+	return city.Receipt{}, refusedReadOnly(c.Verb())
+}
+
+func (readOnly) Attach(context.Context, string, int, int) (city.Terminal, error) {
+	return nil, refusedReadOnly("attach")
+}
+
+func refusedReadOnly(what string) error {
+	return &city.Error{Code: city.Forbidden, Message: what + " is refused: --read-only was given"}
+}
+
+// self is the agent a command is about: its argument, else GC_AGENT.
+func (a *app) self(args []string) (string, error) {
+	if len(args) > 0 && args[0] != "" {
+		return args[0], nil
+	}
+	if me := a.getenv("GC_AGENT"); me != "" {
+		return me, nil
+	}
+	return "", usage("which agent? Name one, or run this inside a session, where GC_AGENT does")
+}
+
+// find resolves an agent's name: the qualified one, or the last part of it if only one agent has it.
+func (l *link) find(ctx context.Context, name string) (*city.Snapshot, *city.Agent, error) {
+	s, err := l.Snapshot(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	if agent, ok := s.Agent(name); ok {
+		return s, agent, nil
+	}
+	var same, all []string
+	for i := range s.Agents {
+		all = append(all, s.Agents[i].Name)
+		if strings.HasSuffix(s.Agents[i].Name, "/"+name) {
+			same = append(same, s.Agents[i].Name)
+		}
+	}
+	switch len(same) {
+	case 1:
+		agent, _ := s.Agent(same[0])
+		return s, agent, nil
+	case 0:
+		return nil, nil, &city.Error{Code: city.NotFound, Message: unknownAgent(name, all)}
+	}
+	return nil, nil, &city.Error{Code: city.Invalid, Message: fmt.Sprintf("%q is one of %s: say which", name, strings.Join(same, ", "))}
+}
+
+func unknownAgent(name string, all []string) string {
+	if len(all) == 0 {
+		return fmt.Sprintf("there is no agent %q: the city has none; add an [[agents]] table to %s", name, config.FileName)
+	}
+	if near := spell.Nearest(name, all); near != "" {
+		return fmt.Sprintf("there is no agent %q, did you mean %q?", name, near)
+	}
+	slices.Sort(all)
+	if len(all) > 12 {
+		all = append(all[:12:12], "…")
+	}
+	return fmt.Sprintf("there is no agent %q; there are %s", name, strings.Join(all, ", "))
+}

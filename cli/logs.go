@@ -1,0 +1,101 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"log/slog"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"gopkg.in/natefinch/lumberjack.v2"
+)
+
+// logger writes what a controller says: text for a person at a terminal, JSON for a journal.
+func (a *app) logger(w io.Writer) *slog.Logger {
+	if a.errTTY {
+		return slog.New(slog.NewTextHandler(w, nil))
+	}
+	return slog.New(slog.NewJSONHandler(w, nil))
+}
+
+// fileLogger writes text into a file.
+func fileLogger(w io.Writer) *slog.Logger { return slog.New(slog.NewTextHandler(w, nil)) }
+
+func quietLogger() *slog.Logger { return slog.New(slog.DiscardHandler) }
+
+// fileLog is where a controller writes whose screen is taken: .gc/controller.log, kept small.
+func fileLog(dir string) *lumberjack.Logger {
+	return &lumberjack.Logger{Filename: logPath(dir), MaxSize: 10, MaxBackups: 2}
+}
+
+func logPath(dir string) string { return filepath.Join(dir, ".gc", "controller.log") }
+
+// spillDepth is how many lines a stuck stderr may be behind before lines are dropped.
+const spillDepth = 1024
+
+// spill is a writer that never makes its caller wait: lines queue up for a goroutine that writes them, and what does
+// not fit in the queue is dropped and counted.
+type spill struct {
+	to    io.Writer
+	lines chan []byte
+	done  chan struct{}
+	wg    sync.WaitGroup // outlives Close only if a write never returns
+
+	mu      sync.Mutex
+	closed  bool
+	dropped int
+}
+
+func newSpill(to io.Writer) *spill {
+	s := &spill{to: to, lines: make(chan []byte, spillDepth), done: make(chan struct{})}
+	s.wg.Go(s.drain)
+	return s
+}
+
+// Write queues one line. It never fails.
+func (s *spill) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return len(p), nil
+	}
+	line := append([]byte(nil), p...)
+	if s.dropped > 0 {
+		line = append(fmt.Appendf(nil, "%d lines of this log were dropped: nobody read it\n", s.dropped), line...)
+	}
+	select {
+	case s.lines <- line:
+		s.dropped = 0
+	default:
+		s.dropped++
+	}
+	return len(p), nil
+}
+
+// Close writes what is queued, for at most a quarter of a second.
+func (s *spill) Close() error {
+	s.mu.Lock()
+	if !s.closed {
+		s.closed = true
+		close(s.lines)
+	}
+	s.mu.Unlock()
+	select {
+	case <-s.done:
+	case <-time.After(250 * time.Millisecond):
+	}
+	return nil
+}
+
+func (s *spill) drain() {
+	defer close(s.done)
+	for line := range s.lines {
+		if _, err := s.to.Write(line); err != nil {
+			continue // a stream that is gone stays gone; the city does not end for it
+		}
+	}
+}
+
+// behind is how many lines wait to be written.
+func (s *spill) behind() int { return len(s.lines) }

@@ -1,0 +1,176 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"gcity/city"
+)
+
+// The few colours of the tables: meaning only, from the sixteen that every terminal has and every theme sets.
+const (
+	red    = "31"
+	green  = "32"
+	yellow = "33"
+	cyan   = "36"
+	dim    = "2"
+	bold   = "1"
+)
+
+// tint colours text if the stream is a terminal that wants colour.
+func (a *app) tint(tty bool, code, text string) string {
+	if code == "" || !tty || a.getenv("NO_COLOR") != "" || a.getenv("TERM") == "dumb" {
+		return text
+	}
+	return "\x1b[" + code + "m" + text + "\x1b[0m"
+}
+
+// paint is tint for stdout.
+func (a *app) paint(code, text string) string { return a.tint(a.outTTY, code, text) }
+
+// sayf writes a line for a person; with --json it says nothing.
+func (a *app) sayf(format string, args ...any) {
+	if !a.json {
+		fmt.Fprintf(a.out, format+"\n", args...)
+	}
+}
+
+// writeJSON writes a value, indented.
+func (a *app) writeJSON(v any) error {
+	e := json.NewEncoder(a.out)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	return e.Encode(v)
+}
+
+// writeJSONLine writes a value as one line, for streams.
+func (a *app) writeJSONLine(v any) error {
+	e := json.NewEncoder(a.out)
+	e.SetEscapeHTML(false)
+	return e.Encode(v)
+}
+
+// list is the shape of every list in JSON.
+type list[T any] struct {
+	Items []T `json:"items"`
+	Total int `json:"total"`
+}
+
+func listOf[T any](items []T) list[T] {
+	if items == nil {
+		items = []T{}
+	}
+	return list[T]{Items: items, Total: len(items)}
+}
+
+// cell is a piece of a table: text with a colour. Its text is cleaned when the table is drawn.
+type cell struct{ text, colour string }
+
+func plainCell(text string) cell { return cell{text: text} }
+
+// table writes aligned columns, two blanks between them. No line is wider than width (0 = any width), and no trailing
+// blanks are written.
+func (a *app) table(w io.Writer, width int, head []string, rows [][]cell) error {
+	widths := make([]int, len(head))
+	for i, h := range head {
+		widths[i] = ansi.StringWidth(h)
+	}
+	for _, row := range rows {
+		for i := range row {
+			row[i].text = safeLine(row[i].text)
+			widths[i] = max(widths[i], ansi.StringWidth(row[i].text))
+		}
+	}
+	heading := make([]cell, len(head))
+	for i, h := range head {
+		heading[i] = cell{h, dim}
+	}
+	for _, row := range append([][]cell{heading}, rows...) {
+		if _, err := io.WriteString(w, a.row(row, widths, width)+"\n"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (a *app) row(row []cell, widths []int, width int) string {
+	var b strings.Builder
+	at, owed := 0, 0
+	for i, c := range row {
+		text := strings.TrimRight(c.text, " ")
+		if width > 0 {
+			text = ansi.Truncate(text, max(0, width-at-owed), "…")
+		}
+		if text != "" {
+			b.WriteString(strings.Repeat(" ", owed))
+			b.WriteString(a.paint(c.colour, text))
+			at, owed = at+owed+ansi.StringWidth(text), 0
+		}
+		owed += widths[i] - ansi.StringWidth(c.text) + 2
+	}
+	return b.String()
+}
+
+// columns is how wide tables may be: the terminal, or any width into a file.
+func (a *app) columns() int {
+	if !a.outTTY {
+		return 0
+	}
+	if w, _, err := terminalSize(a.out); err == nil && w > 0 {
+		return w
+	}
+	return 80
+}
+
+// stateColour gives a state the colour that goes with its urgency.
+func stateColour(s city.State) string {
+	switch s {
+	case city.Running:
+		return green
+	case city.Failed, city.Quarantined:
+		return red
+	case city.Backoff, city.Stopping, city.Draining:
+		return yellow
+	case city.Starting, city.Waiting:
+		return cyan
+	default:
+		return dim
+	}
+}
+
+// span writes a duration the way a person says it: "48s", "12m", "3h12m", "2d4h".
+func span(d time.Duration) string {
+	d = max(0, d)
+	switch {
+	case d < time.Minute:
+		return fmt.Sprintf("%ds", int(d.Seconds()))
+	case d < time.Hour:
+		return fmt.Sprintf("%dm", int(d.Minutes()))
+	case d < 24*time.Hour:
+		return fmt.Sprintf("%dh%02dm", int(d.Hours()), int(d.Minutes())%60)
+	default:
+		return fmt.Sprintf("%dd%dh", int(d.Hours())/24, int(d.Hours())%24)
+	}
+}
+
+// age is how long ago t was; "-" if it never was.
+func (a *app) age(t time.Time) string {
+	if t.IsZero() {
+		return "-"
+	}
+	return span(a.now().Sub(t))
+}
+
+// clock names a moment near now: the time of day, with the date if it is another day.
+func (a *app) clock(t time.Time) string {
+	t, now := t.Local(), a.now().Local()
+	if t.YearDay() == now.YearDay() && t.Year() == now.Year() {
+		return t.Format("15:04:05")
+	}
+	return t.Format("2006-01-02 15:04:05")
+}

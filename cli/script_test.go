@@ -1,0 +1,196 @@
+package cli
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"gcity/city"
+	"gcity/session/pty"
+)
+
+// The test binary plays gcity, in all the roles that the program has: command line, controller, holder, and the gc of
+// the agents.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == "hold" {
+		os.Exit(pty.Hold())
+	}
+	play := func() { os.Exit(Main(os.Args[1:], "test")) }
+	testscript.Main(m, map[string]func(){"gcity": play, "gc": play})
+}
+
+// Stories of a city told by its commands: real processes on real terminals.
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir: "testdata/script",
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"code": code, "until": until, "pid": pidOf, "gone": gone, "alive": aliveNow, "signal": signalTo,
+		},
+		Setup: func(e *testscript.Env) error {
+			e.Setenv("TZ", "UTC")
+			e.Setenv("SHELL", "/bin/sh")
+			e.Setenv("XDG_RUNTIME_DIR", filepath.Join(e.WorkDir, ".run"))
+			e.Defer(func() { stopAll(t, e.WorkDir, e.Vars) })
+			return os.Mkdir(filepath.Join(e.WorkDir, ".run"), 0o700)
+		},
+	})
+}
+
+// patience is the deadline of every wait in a script; nothing is judged by it.
+const patience = 30 * time.Second
+
+// code N COMMAND… runs a command that must end with this exit code.
+func code(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: code N COMMAND…")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	got := 0
+	if err := ts.Exec(args[1], args[2:]...); err != nil {
+		var e *exec.ExitError
+		if !errors.As(err, &e) {
+			ts.Fatalf("%v", err)
+		}
+		got = e.ExitCode()
+	}
+	if got != want {
+		ts.Fatalf("exit %d, want %d", got, want)
+	}
+}
+
+// until REGEXP COMMAND… runs a command until its output matches; with !, until it does not.
+func until(ts *testscript.TestScript, neg bool, args []string) {
+	if len(args) < 2 {
+		ts.Fatalf("usage: until REGEXP COMMAND…")
+	}
+	re, err := regexp.Compile("(?m)" + args[0])
+	ts.Check(err)
+	out := ""
+	eventually(ts, func() bool {
+		_ = ts.Exec(args[1], args[2:]...) // its failures are part of what is waited through
+		out = ts.ReadFile("stdout") + ts.ReadFile("stderr")
+		return re.MatchString(out) != neg
+	}, func() string { return fmt.Sprintf("%q in the output of %v; the last was:\n%s", args[0], args[1:], out) })
+}
+
+// pid VAR AGENT waits until an agent runs and keeps its pid in VAR. With a third argument it waits for another pid.
+func pidOf(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: pid VAR AGENT [NOT]")
+	}
+	eventually(ts, func() bool {
+		if ts.Exec("gcity", "agent", "show", args[1], "--json") != nil {
+			return false
+		}
+		var g city.Agent
+		ts.Check(json.Unmarshal([]byte(ts.ReadFile("stdout")), &g))
+		ts.Setenv(args[0], strconv.Itoa(g.PID))
+		return g.PID != 0 && g.State == city.Running && (len(args) < 3 || strconv.Itoa(g.PID) != args[2])
+	}, func() string {
+		return "a (new) pid of " + args[1] + "; " + ts.ReadFile("stdout") + ts.ReadFile("stderr")
+	})
+}
+
+// gone PID… waits until processes have ended.
+func gone(ts *testscript.TestScript, neg bool, args []string) {
+	for _, arg := range args {
+		pid, err := strconv.Atoi(arg)
+		ts.Check(err)
+		eventually(ts, func() bool { return errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) }, func() string { return "the end of " + arg })
+	}
+}
+
+// signal NAME [PID] signals a process, or the controller of the city in the working folder.
+func signalTo(ts *testscript.TestScript, neg bool, args []string) {
+	number := map[string]syscall.Signal{
+		"TERM": syscall.SIGTERM, "USR1": syscall.SIGUSR1, "HUP": syscall.SIGHUP, "KILL": syscall.SIGKILL,
+	}
+	if neg || len(args) < 1 || number[args[0]] == 0 {
+		ts.Fatalf("usage: signal NAME [PID]")
+	}
+	text := strings.Join(args[1:], "")
+	if text == "" {
+		text = ts.ReadFile(".gc/daemon.pid")
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(text))
+	ts.Check(err)
+	ts.Check(syscall.Kill(pid, number[args[0]]))
+}
+
+// alive PID… fails if a process has ended.
+func aliveNow(ts *testscript.TestScript, neg bool, args []string) {
+	for _, arg := range args {
+		pid, err := strconv.Atoi(arg)
+		ts.Check(err)
+		if err := syscall.Kill(pid, 0); err != nil {
+			ts.Fatalf("process %d: %v", pid, err)
+		}
+	}
+}
+
+func eventually(ts *testscript.TestScript, done func() bool, what func() string) {
+	end := time.Now().Add(patience)
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for !done() {
+		if time.Now().After(end) {
+			ts.Fatalf("waited in vain for %s", what())
+		}
+		<-tick.C
+	}
+}
+
+// stopAll ends whatever a script left, and fails the test if a process of its cities is still there then (L10).
+func stopAll(t *testing.T, work string, env []string) {
+	exe, err := exec.LookPath("gcity")
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	files, err := filepath.Glob(filepath.Join(work, "*", "city.toml"))
+	if err != nil {
+		t.Error(err)
+	}
+	for _, f := range append(files, filepath.Join(work, "city.toml")) {
+		if _, err := os.Stat(f); err != nil {
+			continue
+		}
+		cmd := exec.Command(exe, "stop", "--city", filepath.Dir(f))
+		cmd.Env = env
+		out, err := cmd.CombinedOutput()
+		var e *exec.ExitError
+		if err != nil && (!errors.As(err, &e) || e.ExitCode() != exitNotRunning) {
+			t.Errorf("stop %s: %v\n%s", f, err, out)
+		}
+	}
+	if left := ofCity(work); len(left) > 0 {
+		t.Errorf("left running: %v", left)
+	}
+}
+
+// ofCity lists processes that carry a city below dir in their environment.
+func ofCity(dir string) []string {
+	var left []string
+	files, _ := filepath.Glob("/proc/[0-9]*/environ") // the pattern is well formed
+	for _, f := range files {
+		data, err := os.ReadFile(f)
+		if err != nil || !strings.Contains("\x00"+string(data), "\x00GC_CITY_PATH="+dir) {
+			continue
+		}
+		line, _ := os.ReadFile(filepath.Join(filepath.Dir(f), "cmdline"))
+		left = append(left, filepath.Base(filepath.Dir(f))+" "+strings.ReplaceAll(string(line), "\x00", " "))
+	}
+	return left
+}

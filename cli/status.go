@@ -1,0 +1,193 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"gcity/city"
+)
+
+func (a *app) statusCommand() *cobra.Command {
+	var watch bool
+	c := &cobra.Command{
+		Use: "status", Short: "How the city stands, agent by agent", Args: exactly(0),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if watch {
+				return a.watchStatus(cmd.Context())
+			}
+			return a.status(cmd.Context())
+		},
+	}
+	c.Flags().BoolVarP(&watch, "watch", "w", false, "show it again whenever something changed")
+	return c
+}
+
+func (a *app) status(ctx context.Context) error {
+	l, err := a.open(ctx)
+	if err != nil {
+		return err
+	}
+	defer l.close()
+	s, err := l.Snapshot(ctx)
+	if err != nil {
+		return err
+	}
+	if a.json {
+		return a.writeJSON(a.statusShape(s, l.live))
+	}
+	return a.writeStatus(a.out, s, l.live)
+}
+
+// watchStatus shows every new snapshot: in place on a terminal, one after the other elsewhere.
+func (a *app) watchStatus(ctx context.Context) error {
+	ctx, quiet := interruptible(ctx)
+	defer quiet()
+	l, err := a.open(ctx)
+	if err != nil {
+		return err
+	}
+	defer l.close()
+	for s, err := range l.Snapshots(ctx) {
+		switch {
+		case ctx.Err() != nil:
+			return nil
+		case err != nil:
+			return err
+		case a.json:
+			err = a.writeJSONLine(a.statusShape(s, l.live))
+		case a.outTTY:
+			var b strings.Builder
+			if err = a.writeStatus(&b, s, l.live); err == nil {
+				_, err = io.WriteString(a.out, "\x1b[H\x1b[2J"+b.String())
+			}
+		default:
+			if err = a.writeStatus(a.out, s, l.live); err == nil {
+				_, err = fmt.Fprintln(a.out)
+			}
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writeStatus draws a snapshot: the city in two lines, what is wrong, and a table of agents, those in need first.
+func (a *app) writeStatus(w io.Writer, s *city.Snapshot, live bool) error {
+	lines := []string{a.headline(s, live), a.paint(dim, safeLine(s.Path)+" · config "+s.Config.Revision), ""}
+	for _, trouble := range a.troubles(s) {
+		lines = append(lines, a.paint(yellow, "! ")+safeLine(trouble))
+	}
+	if len(lines) > 3 {
+		lines = append(lines, "")
+	}
+	if _, err := io.WriteString(w, strings.Join(lines, "\n")+"\n"); err != nil {
+		return err
+	}
+	if len(s.Agents) == 0 {
+		_, err := io.WriteString(w, "no agents yet: add an [[agents]] table with a name and a start_command to city.toml\n")
+		return err
+	}
+	return a.writeAgents(w, s.Agents)
+}
+
+func (a *app) headline(s *city.Snapshot, live bool) string {
+	how := a.paint(yellow, "no controller runs")
+	if live {
+		how = fmt.Sprintf("%s, pid %d, up %s, turned %s ago", s.Mode, s.PID, a.age(s.Started), span(s.Patrol.Age(a.now())))
+	}
+	if s.ShutDown {
+		how += " · " + a.paint(yellow, "stopping")
+	}
+	if s.Suspended {
+		how += " · " + a.paint(yellow, "suspended")
+	}
+	return a.paint(bold, safeLine(s.Name)) + " · " + headCount(s) + " · " + how
+}
+
+// headCount is "3 agents: 1 quarantined, 2 running", those in need first.
+func headCount(s *city.Snapshot) string {
+	var parts []string
+	count := s.Count()
+	for _, state := range city.States {
+		if n := count[state]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, state))
+		}
+	}
+	if len(parts) == 0 {
+		return "no agents"
+	}
+	return counted(len(s.Agents), "agent") + ": " + strings.Join(parts, ", ")
+}
+
+// troubles are the things about the city as a whole that need a person.
+func (a *app) troubles(s *city.Snapshot) []string {
+	var out []string
+	if s.Config.Rejected != "" {
+		out = append(out, "the configuration on disk is not in force: "+s.Config.Rejected)
+	}
+	out = append(out, s.Degraded...)
+	for _, w := range s.Config.Warnings {
+		out = append(out, "warning: "+w)
+	}
+	if p := s.Patrol; p.Interval > 0 && !p.Last.IsZero() && p.Age(a.now()) > 3*p.Interval {
+		out = append(out, fmt.Sprintf("the loop has not turned for %s (patrol every %s): `gcity doctor`", span(p.Age(a.now())), p.Interval))
+	}
+	return out
+}
+
+func (a *app) writeAgents(w io.Writer, agents []city.Agent) error {
+	rows := make([][]cell, 0, len(agents))
+	for _, g := range byNeed(agents) {
+		rows = append(rows, []cell{
+			{string(g.State), stateColour(g.State)}, {g.Name, bold}, {a.age(g.Since), ""}, {pid(&g), dim}, plainCell(a.because(&g)),
+		})
+	}
+	return a.table(w, a.columns(), []string{"STATE", "AGENT", "SINCE", "PID", "WHY"}, rows)
+}
+
+// byNeed orders a copy of a list: the most urgent state first, then by name.
+func byNeed(agents []city.Agent) []city.Agent {
+	agents = slices.Clone(agents)
+	slices.SortStableFunc(agents, func(x, y city.Agent) int {
+		if d := x.State.Urgency() - y.State.Urgency(); d != 0 {
+			return d
+		}
+		return strings.Compare(x.Name, y.Name)
+	})
+	return agents
+}
+
+func pid(g *city.Agent) string {
+	if g.PID == 0 {
+		return ""
+	}
+	return fmt.Sprint(g.PID)
+}
+
+// because is an agent's reason with everything that belongs beside it.
+func (a *app) because(g *city.Agent) string {
+	parts := []string{cmp.Or(g.Reason, g.Description)}
+	if g.Until != nil {
+		parts = append(parts, "until "+a.clock(*g.Until))
+	}
+	if g.Frozen {
+		parts = append(parts, "stopped by SIGSTOP")
+	}
+	if len(g.Drift) > 0 {
+		parts = append(parts, "restart held back: "+strings.Join(g.Drift, ", "))
+	}
+	if g.Session != nil && g.Session.Attached {
+		parts = append(parts, "attached")
+	}
+	if g.Restarts > 0 {
+		parts = append(parts, counted(g.Restarts, "restart"))
+	}
+	return strings.Join(slices.DeleteFunc(parts, func(p string) bool { return p == "" }), " · ")
+}
