@@ -196,11 +196,11 @@ func (p *Provider) lost(e *entry, l *link) {
 // bury finds out how a session ended whose holder does not answer, ends what is left of it, and tells. Under the name's
 // turn.
 func (p *Provider) bury(e *entry, rec wire.Record) {
-	if rec.Boot == p.boot && proc.Lives(rec.Holder, rec.HolderStart) {
+	x := p.exitRecord(rec) // with one, a holder that lives and does not answer is merely on its way out
+	if x == nil && rec.Boot == p.boot && proc.Lives(rec.Holder, rec.HolderStart) {
 		p.unreachable(e, rec)
 		return
 	}
-	x := p.exitRecord(rec)
 	if x == nil {
 		if rec.Boot == p.boot {
 			p.sweepSession(rec)
@@ -281,7 +281,8 @@ func (p *Provider) clearWay(ctx context.Context, e *entry) error {
 	if err != nil {
 		return fail("start", e.name, err, "its lock is held and nobody knows by whom: %v", err)
 	}
-	if rec.Boot == p.boot && proc.Lives(rec.Holder, rec.HolderStart) {
+	leaving := p.exitRecord(rec) != nil
+	if rec.Boot == p.boot && proc.Lives(rec.Holder, rec.HolderStart) && !(leaving && proc.WaitPid(rec.Holder, reapWait)) {
 		return fail("start", e.name, session.ErrExists, "its holder, pid %d, lives and does not answer: end it with kill -9 %d", rec.Holder, rec.Holder)
 	}
 	if left := p.sweepSession(rec); len(left) > 0 {
