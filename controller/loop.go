@@ -15,7 +15,7 @@ const (
 	// batch is how many inputs one turn of the loop takes at most.
 	batch = 256
 	// stopSlack is how long a shutdown may take beyond its agents' grace.
-	stopSlack = 5 * time.Second
+	stopSlack = 30 * time.Second
 	// A city of more than freeAgents is drawn at most every drawCost times its agents beyond them.
 	freeAgents = 50
 	drawCost   = 50 * time.Microsecond

@@ -1,0 +1,102 @@
+package controller_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"gcity/agent"
+	"gcity/api"
+	"gcity/city"
+	"gcity/city/citytest"
+	"gcity/config"
+	"gcity/controller"
+	"gcity/events"
+	"gcity/session/pty"
+)
+
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == "hold" {
+		os.Exit(pty.Hold())
+	}
+	os.Exit(m.Run())
+}
+
+func open(t *testing.T) city.Control {
+	t.Helper()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = os.WriteFile(filepath.Join(dir, "city.toml"), []byte(`[workspace]
+name = "town"
+[[agents]]
+name = "worker"
+start_command = "echo ready; exec cat"
+[[agents]]
+name = "lazy"
+suspended = true
+start_command = "exec cat"
+`), 0o644)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg, err := config.Load(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	log, err := events.Open(filepath.Join(dir, ".gc"), events.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := pty.New(pty.Options{City: dir, Binary: os.Args[0]})
+	if err != nil {
+		t.Fatal(err)
+	}
+	poke := make(chan struct{}, 1)
+	c, err := controller.New(controller.Options{Dir: dir, Mode: "headless", Version: "test", Provider: p, Log: log, Poke: poke,
+		Host: agent.Host{Environ: os.Environ(), BinDir: "/gc/bin"}, Pulse: time.Second}, cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- c.Run(ctx) }()
+	t.Cleanup(func() {
+		sctx, sc := context.WithTimeout(context.Background(), 20*time.Second)
+		defer sc()
+		if _, err := c.Do(sctx, city.Shutdown{}); err != nil {
+			t.Error(err)
+		}
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+		p.Close()
+		log.Close()
+	})
+	return c
+}
+
+func TestNear(t *testing.T) { citytest.Suite(t, open) }
+func TestFar(t *testing.T) {
+	citytest.Suite(t, func(t *testing.T) city.Control {
+		c := open(t)
+		path := filepath.Join(t.TempDir(), "s")
+		l, err := api.Listen(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(context.Background())
+		ended := make(chan error, 1)
+		go func() { ended <- api.Serve(ctx, l, c, api.Options{}) }()
+		cl, err := api.Dial(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { cl.Close(); cancel(); <-ended })
+		return cl
+	})
+}
