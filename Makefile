@@ -5,7 +5,7 @@ LDFLAGS  = -X main.version=$(VERSION)
 FUZZTIME ?= 20s
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test short bench fuzz fmt lint clean
+.PHONY: help build demo test short bench screenshots fuzz fmt lint clean
 
 help: ## this list
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 10
@@ -24,6 +24,9 @@ short: ## the same without the race detector and the long drills
 
 bench: build ## the figures of docs/benchmarks.md
 	go test -run '^$$' -bench . -benchtime 1s ./...
+
+screenshots: build ## the pictures of README and docs (needs the font DejaVu Sans Mono)
+	go run ./screenshots
 
 fuzz: ## every fuzz target for FUZZTIME (20s)
 	@go list ./... | while read -r pkg; do \
