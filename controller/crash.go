@@ -34,8 +34,14 @@ func (r *runner) capture(ctx context.Context, f fxCapture) input {
 		in.err = err
 		return in
 	}
-	in.tail = lastLines(raw, f.cols, f.rows)
 	in.file, in.err = keepCrash(r.c.o.Dir, f, raw)
+	select {
+	case r.draws <- struct{}{}:
+		in.tail = lastLines(raw, f.cols, f.rows)
+		<-r.draws
+	case <-ctx.Done():
+		in.err = errors.Join(in.err, fmt.Errorf("too many crashes at once to draw each one's output: %w", context.Cause(ctx)))
+	}
 	return in
 }
 

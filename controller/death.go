@@ -66,7 +66,7 @@ func (m *machine) tellDeath(a *record, e session.Exit, v restart.Verdict) {
 			m.release(a, a.capturing)
 		}
 		a.crashed, a.capturing = &r, e.ID
-		m.do(fxCapture{agent: a.name, session: a.sessionName(), id: e.ID, at: e.At, cols: a.want.Spec.Cols, rows: a.want.Spec.Rows})
+		m.late = append(m.late, fxCapture{agent: a.name, session: a.sessionName(), id: e.ID, at: e.At, cols: a.want.Spec.Cols, rows: a.want.Spec.Rows})
 	}
 }
 

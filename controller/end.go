@@ -46,6 +46,8 @@ func (m *machine) hurry(now time.Time) {
 
 // finish ends a step: what may be forgotten is acknowledged, and an ending city looks whether it has ended.
 func (m *machine) finish(now time.Time) {
+	m.out = append(m.out, m.late...)
+	m.late = m.late[:0]
 	for _, a := range m.order {
 		if len(a.acks) > 0 && a.op == opNone && a.capturing == "" {
 			m.flushAcks(a)

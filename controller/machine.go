@@ -26,8 +26,9 @@ type machine struct {
 
 	turn     uint64 // of step
 	out      []effect
-	changed  bool // something that a snapshot shows
-	settling bool // one-shot: deaths are not answered
+	late     []effect // of this step, after all others: a new life comes before the last words of the old
+	changed  bool     // something that a snapshot shows
+	settling bool     // one-shot: deaths are not answered
 
 	listed   bool   // reality has been seen at least once
 	listing  bool   // a list effect is in flight

@@ -36,6 +36,7 @@ type runner struct {
 	wg     sync.WaitGroup
 	closed chan struct{} // closed when results are of no more interest
 	paced  *paced
+	draws  chan struct{} // held while last words are drawn: one at a time, starts need the processors more
 
 	mu     sync.Mutex
 	starts map[string]context.CancelFunc // by agent
@@ -46,6 +47,7 @@ func newRunner(c *Controller) *runner {
 	return &runner{
 		c: c, ctx: ctx, cancel: cancel, closed: make(chan struct{}),
 		paced:  &paced{Provider: c.o.Provider, slots: make(chan struct{}, 2*runtime.GOMAXPROCS(0))},
+		draws:  make(chan struct{}, 1),
 		starts: map[string]context.CancelFunc{},
 	}
 }
