@@ -146,7 +146,7 @@ func (p *Provider) patience(ctx context.Context) time.Duration {
 		return inputTimeout
 	}
 	left := time.Until(deadline)
-	return min(left-left/10, inputTimeout)
+	return min(left-left/4, inputTimeout)
 }
 
 // Clear implements session.Clearer.

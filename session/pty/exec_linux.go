@@ -12,7 +12,7 @@ import (
 
 // execHolder starts a holder in a session of its own, so that no signal from our terminal reaches it, and returns the
 // connection that is its standard input.
-func execHolder(binary, dir string, errlog *os.File) (*net.UnixConn, int, error) {
+func execHolder(binary, dir string, env []string, errlog *os.File) (*net.UnixConn, int, error) {
 	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		return nil, 0, fmt.Errorf("no socket for it: %w", err)
@@ -32,7 +32,7 @@ func execHolder(binary, dir string, errlog *os.File) (*net.UnixConn, int, error)
 	defer null.Close()
 	pid, err := syscall.ForkExec(binary, []string{binary, "hold", dir}, &syscall.ProcAttr{
 		Dir:   "/",
-		Env:   []string{"GOMAXPROCS=1"}, // its own: the agent gets nothing but its Spec.Env
+		Env:   env, // its own: the agent gets nothing but its Spec.Env
 		Files: []uintptr{uintptr(fds[1]), null.Fd(), errlog.Fd()},
 		Sys:   &syscall.SysProcAttr{Setsid: true},
 	})

@@ -104,7 +104,9 @@ func TestControllerKilled(t *testing.T) {
 		}
 		if random.IntN(2) == 0 { // so that there is something to start again
 			for name, pid := range first {
-				syscall.Kill(pid, syscall.SIGKILL)
+				if err := syscall.Kill(pid, syscall.SIGKILL); err != nil || !proc.WaitPid(pid, time.Second) {
+					t.Fatalf("killing %d: %v", pid, err)
+				}
 				delete(first, name)
 				break
 			}

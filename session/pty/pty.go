@@ -50,6 +50,7 @@ type Provider struct {
 
 	exits  chan session.Exit
 	spawns chan struct{} // bounds how many holders are brought up at once
+	env    []string      // of the holders
 	errlog *os.File      // where holders complain
 	ctx    context.Context
 	close  context.CancelFunc
@@ -107,6 +108,7 @@ func New(o Options) (*Provider, error) {
 		clock: wire.NewClock(), boot: boot,
 		exits:    make(chan session.Exit, exitsKept),
 		spawns:   make(chan struct{}, 2*runtime.NumCPU()),
+		env:      []string{"GOMAXPROCS=1"},
 		errlog:   errlog,
 		ctx:      ctx,
 		close:    cancel,
