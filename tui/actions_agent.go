@@ -227,7 +227,7 @@ func confirmation(rows []*agentRow) string {
 
 // names lists who is meant, where the title does not say it.
 func names(rows []*agentRow) []string {
-	if len(rows) == 1 {
+	if len(rows) <= 1 {
 		return nil
 	}
 	all := make([]string, len(rows))

@@ -44,6 +44,8 @@ func viewActions() []action {
 		{id: "view.redraw", title: "draw the screen anew", keys: []string{"ctrl+l"}, in: global,
 			run: func(m *model) []effect { return []effect{redraw{}} }},
 		{id: "city.reload", title: "read the configuration now", in: global, why: needWritable, run: (*model).reload},
+		{id: "city.suspend", title: "suspend the whole city, or resume it", in: global, risk: confirmed, why: needWritable,
+			run: (*model).askSuspendCity},
 		{id: "view.palette", title: "palette: find an action and run it", short: "palette", keys: []string{":", "ctrl+p"}, in: global,
 			run: func(m *model) []effect { m.openFinder(true); return nil }},
 		{id: "view.help", title: "help: every key; / searches, enter runs", short: "help", keys: []string{"?"}, in: global,
@@ -69,6 +71,21 @@ func needWritable(m *model) string {
 func (m *model) reload() []effect {
 	id := m.begin("reading the configuration " + m.look.glyph.More)
 	return []effect{perform{id: id, title: "reload", commands: []city.Command{city.Reload{}}}}
+}
+
+func (m *model) askSuspendCity() []effect {
+	do := func(what string, c city.Command) func(*model) []effect {
+		return func(m *model) []effect {
+			id := m.begin(what + " the city " + m.look.glyph.More)
+			return []effect{perform{id: id, title: what, commands: []city.Command{c}}}
+		}
+	}
+	if m.snap != nil && m.snap.Suspended {
+		return do("resuming", city.Resume{})(m)
+	}
+	m.ask("Suspend "+m.cityName()+"?", []string{"All sessions end, and none begins until the city is resumed."}, "suspend", nil,
+		do("suspending", city.Suspend{}))
+	return nil
 }
 
 func (m *model) focusOn(p panel) {

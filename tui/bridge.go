@@ -14,14 +14,7 @@ const backlog = 500
 // again waits before a broken stream is read anew, longer each time up to a limit; it reports whether to go on. A city
 // that comes back (its controller was restarted) is found again; the person sees meanwhile that it is gone.
 func again(ctx context.Context, tries int) bool {
-	t := time.NewTimer(min(200*time.Millisecond<<min(tries, 5), 5*time.Second))
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-t.C:
-		return true
-	}
+	return pause(ctx, min(200*time.Millisecond<<min(tries, 5), 5*time.Second))
 }
 
 // snapshots carries the city's snapshots into the mailbox until ctx ends.

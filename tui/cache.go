@@ -17,6 +17,7 @@ type panelKey struct {
 	w, h   int
 	focus  bool
 	data   uint64 // version of what is shown
+	rows   uint64 // version of the agents, where the panel shows something of its own besides
 	ui     uint64 // grows with every key
 	second int64  // of the clock, 0 where no time is shown
 }

@@ -115,7 +115,10 @@ func (m *model) clockText() string {
 	}
 	turn := m.snap.Patrol.Age(m.now)
 	loop := age(turn)
-	if turn < 2*time.Second { // what is younger than the look at it is fresh
+	switch {
+	case m.snap.Patrol.Last.IsZero():
+		loop = "-"
+	case turn < 2*time.Second: // what is younger than the look at it is fresh
 		loop = "ok"
 	}
 	return "loop " + loop + "  " + at

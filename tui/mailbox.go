@@ -13,7 +13,6 @@ type news struct {
 	snap    *city.Snapshot // nil = nothing new
 	gone    *string        // why the city cannot be heard, "" = it is heard again; nil = nothing new
 	events  []events.Event // oldest first
-	missed  int            // events that did not fit in between
 	results []result
 	pane    *paneNews
 }
@@ -22,9 +21,9 @@ func (n *news) empty() bool {
 	return n.snap == nil && n.gone == nil && len(n.events) == 0 && len(n.results) == 0 && n.pane == nil
 }
 
-// maxPending bounds the events kept while the model does not listen (up to twice as many for a moment); older ones are
-// dropped, the log has them all.
-const maxPending = 2000
+// maxPending bounds the events kept while the model does not listen (up to twice as many for a moment). Older ones are
+// dropped: the panel keeps no more either, and the log has them all.
+const maxPending = kept
 
 // mailbox keeps the newest of everything until the pump takes it. Putting something in never waits.
 type mailbox struct {
@@ -65,7 +64,6 @@ func (b *mailbox) putEvent(e events.Event) {
 		n.events = append(n.events, e)
 		if len(n.events) == 2*maxPending {
 			n.events = append([]events.Event(nil), n.events[maxPending:]...)
-			n.missed += maxPending
 		}
 	})
 }

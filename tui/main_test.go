@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"runtime/pprof"
 	"strings"
 	"syscall"
 	"testing"
@@ -82,6 +83,16 @@ func child(mode string) int {
 	o, err := o.withDefaults()
 	if err != nil {
 		panic(err)
+	}
+	if path := os.Getenv("TUI_PROFILE"); path != "" {
+		f, err := os.Create(path)
+		if err != nil {
+			panic(err)
+		}
+		if err := pprof.StartCPUProfile(f); err != nil {
+			panic(err)
+		}
+		defer pprof.StopCPUProfile()
 	}
 	exit, err := run(ctx, o, fresh)
 	if path := os.Getenv("TUI_REPORT"); path != "" {

@@ -15,11 +15,10 @@ const still = 3 * time.Second
 
 // model is the control room's whole state. Messages change it; View only reads it (and remembers lines it has drawn).
 type model struct {
-	mode    Mode
-	look    look
-	keys    *registry
-	overSSH bool
-	calm    bool // reduced motion
+	mode Mode
+	look look
+	keys *registry
+	calm bool // reduced motion
 
 	now  time.Time // of the last message
 	w, h int
@@ -61,7 +60,7 @@ type model struct {
 
 // newModel is a control room that has heard nothing yet.
 func newModel(o Options, l look, now time.Time) *model {
-	return &model{mode: o.Mode, look: l, keys: newRegistry(), overSSH: o.OverSSH, calm: o.ReducedMotion, below: o.OverSSH,
+	return &model{mode: o.Mode, look: l, keys: newRegistry(), calm: o.ReducedMotion, below: o.OverSSH,
 		now: now, w: 80, h: 24, marks: map[string]bool{}}
 }
 

@@ -1,7 +1,6 @@
 package tui
 
 import (
-	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -11,7 +10,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"gcity/city"
-	"gcity/events"
 )
 
 func (s *stage) wants(want ...city.Command) {
@@ -220,184 +218,6 @@ func TestPasteRunsNothing(t *testing.T) {
 	s.wants(city.Nudge{Agent: "idle", Text: "make test now"})
 }
 
-func TestFilterFollowsTyping(t *testing.T) {
-	s := demo(t, 120, 40)
-	s.press("/", "s", "h", "o", "p", "/")
-	if got := s.order(); !slices.Equal(got, []string{"shop/reviewer", "shop/writer", "zeta"}) && !slices.Equal(got, []string{"shop/reviewer", "zeta", "shop/writer"}) {
-		t.Errorf("shown: %v", got)
-	}
-	s.press("enter")
-	s.shows("/shop/", "3 of 12")
-	if !s.m.visible(s.m.chosen) {
-		t.Errorf("the selected agent %s is hidden", s.m.chosen)
-	}
-	s.press("esc")
-	if len(s.order()) != 12 {
-		t.Errorf("esc clears the filter: %v", s.order())
-	}
-	s.press("/", "n", "o", "p", "e", "enter")
-	s.shows(`None of 12 agents matches "nope".`)
-}
-
-func TestFilterTerms(t *testing.T) {
-	row := agentRow{name: "shop/reviewer", shown: "shop/reviewer", state: city.Running, why: "reads Diffs", rig: "shop", pool: "rev"}
-	for text, want := range map[string]bool{
-		"": true, "review": true, "REVIEW": true, "diffs": true, "!review": false, "!xyz": true, "review xyz": false,
-		"review !xyz": true, "~shrv": true, "~vrhs": false, "state:run": true, "state:q": false, "!state:q": true,
-		"rig:shop": true, "pool:x": false, "name:shop/": true, "name:rev": false, "!": true, "~": true, "state:": true,
-	} {
-		f := parseFilter(text)
-		if got := f.agent(&row); got != want {
-			t.Errorf("%q: %v", text, got)
-		}
-	}
-}
-
-func TestAttention(t *testing.T) {
-	s := demo(t, 120, 40)
-	s.press("!")
-	if got := s.order(); !slices.Equal(got, []string{"prober", "scout", "flaky", "monitor"}) {
-		t.Errorf("attention: %v", got)
-	}
-	s.press("!")
-	if len(s.order()) != 12 {
-		t.Errorf("all again: %v", s.order())
-	}
-}
-
-func TestEventsFollowUntilScrolled(t *testing.T) {
-	s := demo(t, 120, 20)
-	s.press("5")
-	more := func(n int) {
-		var es []events.Event
-		for range n {
-			s.m.actions++ // any counter that grows
-			es = append(es, events.Event{Seq: uint64(100 + s.m.actions), TS: epoch, Type: "bead.closed", Subject: fmt.Sprintf("gc-%d", s.m.actions)})
-		}
-		s.hear(news{events: es})
-	}
-	more(30)
-	s.shows("gc-30")
-	s.press("k", "k")
-	at := s.m.events.selected().subject
-	more(3)
-	s.shows("+3 new, G follows")
-	s.hides("gc-33")
-	if got := s.m.events.selected().subject; got != at {
-		t.Errorf("the cursor went from %s to %s", at, got)
-	}
-	s.press("enter")
-	s.shows("about", at)
-	s.press("esc", "G")
-	s.shows("gc-33")
-	s.hear(news{events: []events.Event{{Seq: 101, Subject: "twin"}}})
-	s.hides("twin")
-	more(2 * kept)
-	if n := len(s.m.events.rows); n != kept {
-		t.Errorf("%d events are kept", n)
-	}
-}
-
-func TestPaneFollowsAndFreezes(t *testing.T) {
-	s := demo(t, 80, 24)
-	s.choose("builder")
-	if w := s.m.watched; w.agent != "builder" || w.session != "builder-1" || w.focused {
-		t.Errorf("watched: %+v", w)
-	}
-	p := paneOf("builder", "builder-1")
-	s.hear(news{pane: p})
-	s.shows("0 builder following", "compiling 世界", "120x40")
-	s.press("0", "pgup")
-	s.shows("frozen, G follows")
-	s.hides("compiling")
-	_, _ = p.screen.Write([]byte("later\r\n"))
-	p.fed += 312
-	s.hear(news{pane: p})
-	s.shows("+312 new, G follows")
-	s.hides("later")
-	s.press("g")
-	s.shows("module00")
-	s.press("G")
-	s.shows("later", "following")
-	s.press("k", "j")
-	s.shows("following")
-	s.press("k", "esc")
-	s.shows("following")
-	if s.m.focus != panelPeek {
-		t.Error("esc goes one step back, not two")
-	}
-}
-
-func TestLastWordsStay(t *testing.T) {
-	s := demo(t, 80, 24)
-	s.choose("builder")
-	s.hear(news{pane: paneOf("builder", "builder-1")})
-	s.agent("builder", func(a *city.Agent) {
-		a.State, a.Running, a.Session, a.Reason = city.Backoff, false, nil, "exit 1"
-		a.Exit = &city.Exit{Code: 1, Uptime: time.Minute}
-	})
-	if w := s.m.watched; w.session != "builder-1" || w.running {
-		t.Errorf("an ended session is watched anew: %+v", w)
-	}
-	s.shows("last words", "compiling", "exit 1 after 1m")
-	s.agent("builder", func(a *city.Agent) {
-		a.State, a.Running, a.Session = city.Running, true, &city.Session{ID: "builder-2"}
-	})
-	if w, ok := effectOf[watch](s); !ok || w.session != "builder-2" {
-		t.Errorf("the new session is not watched: %+v", w)
-	}
-	s.shows("compiling") // until the new one says something
-}
-
-func TestHiddenPaneWatchesNothing(t *testing.T) {
-	s := demo(t, 120, 40)
-	s.choose("builder")
-	s.press("p")
-	if w, ok := effectOf[watch](s); !ok || w != (watch{}) {
-		t.Errorf("watch %+v, %v", w, ok)
-	}
-	s.press("p")
-	if w := s.m.watched; w.agent != "builder" {
-		t.Errorf("watch %+v", w)
-	}
-}
-
-func TestFitWraps(t *testing.T) {
-	s := demo(t, 80, 24)
-	s.choose("chatty")
-	p := paneOf("chatty", "chatty-1")
-	_, _ = p.screen.Write([]byte(strings.Repeat("x", 100) + "END\r\n"))
-	s.hear(news{pane: p})
-	s.hides("END")
-	s.press("0", "z")
-	s.shows("END", "fit")
-}
-
-func TestZoomThenAttach(t *testing.T) {
-	s := demo(t, 120, 40)
-	s.choose("builder")
-	s.press("enter")
-	s.hides("chatty", "1 Agents")
-	if _, ok := effectOf[attach](s); ok {
-		t.Fatal("the first enter attaches")
-	}
-	s.press("enter")
-	if a, ok := effectOf[attach](s); !ok || a.agent != "builder" {
-		t.Errorf("the second enter: %+v %v", a, ok)
-	}
-	s.press("esc")
-	s.shows("chatty", "1 Agents")
-	if s.m.focus != panelAgents {
-		t.Errorf("focus %v", s.m.focus)
-	}
-	s.choose("scout")
-	s.press("a")
-	if _, ok := effectOf[attach](s); ok {
-		t.Error("attached to an agent without a terminal")
-	}
-	s.shows("there is no terminal to attach to")
-}
-
 func TestEscNeverLeaves(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.press("!", "/", "s", "enter", "space", "5", "f", "k")
@@ -483,68 +303,5 @@ func TestOvertakenSnapshotIsIgnored(t *testing.T) {
 	s.hides("busy now")
 }
 
-func TestTheListStaysWithThePane(t *testing.T) {
-	s := demo(t, 80, 24)
-	s.press("5", "0")
-	s.shows("> 5 Events", "start_failed")
-}
-
-func TestFocusGoesAround(t *testing.T) {
-	s := demo(t, 120, 40)
-	var seen []panel
-	for range 4 {
-		s.press("tab")
-		seen = append(seen, s.m.focus)
-	}
-	if !slices.Equal(seen, []panel{panelQuarantine, panelEvents, panelPeek, panelAgents}) {
-		t.Errorf("tab goes %v", seen)
-	}
-	s.press("shift+tab")
-	if s.m.focus != panelPeek {
-		t.Errorf("back to %v", s.m.focus)
-	}
-}
-
 // L12: what agents and events say is text on this screen, never a command to it.
-func TestHostileTextStaysText(t *testing.T) {
-	evil := "a\x1b]52;c;ZXZpbA==\x07b\x1b[2Jc\u202ed\x9b31m\x00e\r\nf\u200b"
-	s := demo(t, 120, 40)
-	s.change(func(n *city.Snapshot) {
-		n.Name, n.Host, n.Config.Rejected = evil, evil, evil
-		n.Degraded = []string{evil}
-		for i := range n.Agents {
-			a := &n.Agents[i]
-			a.Reason, a.Description, a.Command, a.Dir, a.Source, a.UnavailableReason = evil, evil, evil, evil, evil, evil
-			a.Drift = []string{evil}
-			a.Decisions = []city.Decision{{What: evil, Why: evil}}
-		}
-		n.Agents[0].Name = evil
-	})
-	s.hear(news{
-		events: []events.Event{{Seq: 900, Type: evil, Subject: evil, Message: evil, Actor: evil, Payload: []byte(evil)}},
-		pane:   &paneNews{agent: "prober", text: []string{evil}, problem: evil},
-	})
-	for _, keys := range [][]string{{}, {"d"}, {"esc", "5", "enter"}, {"esc", "*", "ctrl+k"}, {"esc", "q"}} {
-		s.press(keys...)
-		for _, l := range s.m.draw().lines {
-			onlyText(t, l)
-		}
-	}
-}
-
 // onlyText fails unless a line holds nothing but printable text and SGR.
-func onlyText(t testing.TB, l string) {
-	t.Helper()
-	for i, r := range l {
-		if r == 0x1b {
-			end := strings.IndexByte(l[i:], 'm')
-			if end < 0 || strings.Trim(l[i+1:i+end], "[0123456789;:") != "" {
-				t.Fatalf("an escape sequence that is no SGR: %q", l[i:])
-			}
-			continue
-		}
-		if r < 0x20 || r >= 0x7f && r < 0xa0 || r == 0x202e || r == 0x200b {
-			t.Fatalf("a control character %U: %q", r, l)
-		}
-	}
-}

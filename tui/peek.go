@@ -163,7 +163,7 @@ func wrap(lines []string, w int) []string {
 
 // peekPanel draws the pane.
 func (m *model) peekPanel(w, h int, focus bool, tabs []tab) []string {
-	key := panelKey{w: w, h: h, focus: focus, data: m.peek.version<<1 ^ m.roster.version<<32, ui: m.ui}
+	key := panelKey{w: w, h: h, focus: focus, data: m.peek.version, rows: m.roster.version, ui: m.ui}
 	return m.cache[panelPeek].lines(key, func() []string { return m.drawPeek(w, h, focus, tabs) })
 }
 

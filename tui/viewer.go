@@ -159,11 +159,35 @@ func (v *viewer) stream(ctx context.Context, p *paneNews, tries *int) error {
 		}
 		*tries = 0
 		p.urgent = p.screen == nil
+		began := time.Now()
 		v.feed(p, f)
+		spent := time.Since(began)
 		p.ended, p.problem, p.text = false, "", nil
 		v.box.putPane(*p)
+		if spent > costly && !pause(ctx, min(2*spent, longest)) {
+			return nil
+		}
 	}
 	return nil
+}
+
+// A flood is looked at a third of the time at most: a reader that is slow gets the newest of it, and nothing else of the
+// room becomes slow.
+const (
+	costly  = 5 * time.Millisecond
+	longest = 250 * time.Millisecond
+)
+
+// pause waits, and reports false if ctx ended meanwhile.
+func pause(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-t.C:
+		return true
+	}
 }
 
 func (v *viewer) feed(p *paneNews, f city.Frame) {

@@ -167,8 +167,8 @@ func TestMailboxNeverWaits(t *testing.T) {
 		b.putPane(paneNews{fed: uint64(i + 1)})
 	}
 	n, _ := b.take(epoch)
-	if last := n.events[len(n.events)-1].Seq; len(n.events) > 2*maxPending || last != 10*maxPending || n.missed+len(n.events) != 10*maxPending {
-		t.Errorf("%d events up to %d, %d missed", len(n.events), last, n.missed)
+	if last := n.events[len(n.events)-1].Seq; len(n.events) < maxPending || len(n.events) > 2*maxPending || last != 10*maxPending {
+		t.Errorf("%d events up to %d", len(n.events), last)
 	}
 	if n.snap.Rev != 10*maxPending || n.pane.fed != 10*maxPending {
 		t.Errorf("snapshot %d, pane %d", n.snap.Rev, n.pane.fed)
