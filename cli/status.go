@@ -173,7 +173,10 @@ func pid(g *city.Agent) string {
 
 // because is an agent's reason with everything that belongs beside it.
 func (a *app) because(g *city.Agent) string {
-	parts := []string{cmp.Or(g.Reason, g.Description)}
+	parts := []string{g.Reason}
+	if g.State == city.Running && (g.Reason == "" || g.Source != "" && g.Reason == "declared at "+g.Source) {
+		parts[0] = cmp.Or(g.Description, g.Reason) // that it is declared goes without saying
+	}
 	if g.Until != nil {
 		parts = append(parts, "until "+a.clock(*g.Until))
 	}

@@ -36,8 +36,14 @@ mkdir "$city"
 cp -R "$here/city.toml" "$here/agents" "$city/"
 
 if [ -z "${HEADLESS:-}" ]; then
-	"$gcity" --city "$city"
-	exit
+	# In the background, so that this shell can act when the terminal goes away; the terminal stays its input.
+	exec 3<&0
+	"$gcity" --city "$city" <&3 3<&- &
+	controller=$!
+	code=0
+	wait "$controller" || code=$?
+	controller=''
+	exit "$code"
 fi
 
 "$gcity" --headless --city "$city" 2>"$box/controller.log" &
