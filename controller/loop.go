@@ -100,7 +100,9 @@ func (l *loop) turns(ctx context.Context) error {
 			in = inShutdown{leave: l.settle}
 		case <-l.limit:
 			l.gaveUp = true
-			l.c.perform(time.Now(), l.c.m.giveUp())
+			for _, a := range l.c.perform(time.Now(), l.c.m.giveUp()) {
+				l.c.answer(a)
+			}
 			return l.verdict(ctx)
 		case <-l.patrol.C:
 			in = inTick{}
@@ -140,10 +142,13 @@ func (l *loop) turn(in input) {
 		l.health = h
 		l.effects = append(l.effects, c.m.step(now, inHealth{h})...)
 	}
-	c.perform(now, l.effects)
+	answers := c.perform(now, l.effects)
 	clear(l.effects)
-	l.publish(now)
+	l.publish(now, len(answers) > 0)
 	c.stamp(time.Now())
+	for _, a := range answers { // whoever hears that something is done must find it done
+		c.answer(a)
+	}
 	if c.o.Beat != nil {
 		c.o.Beat(status(c.snap.Load()))
 	}
@@ -151,14 +156,14 @@ func (l *loop) turn(in input) {
 
 // publish shows what has changed. Drawing a large city costs, so a large city is drawn less often while much changes at
 // once; arm sees to it that the last change is shown too.
-func (l *loop) publish(now time.Time) {
+func (l *loop) publish(now time.Time, atOnce bool) {
 	c := l.c
 	l.due = time.Time{}
 	if !c.m.changed {
 		return
 	}
 	before := c.snap.Load()
-	if at := before.At.Add(max(0, time.Duration(len(before.Agents)-freeAgents)) * drawCost); at.After(now) {
+	if at := before.At.Add(max(0, time.Duration(len(before.Agents)-freeAgents)) * drawCost); at.After(now) && !atOnce {
 		l.due = at
 		return
 	}
@@ -202,43 +207,44 @@ func (l *loop) verdict(ctx context.Context) error {
 	return nil
 }
 
-// perform carries effects out: events are written first, in order and in one go, then answers are given and slow work is
-// begun (L9).
-func (c *Controller) perform(now time.Time, effects []effect) {
+// perform carries effects out: events are written first, in order and in one go, then slow work is begun. It returns the
+// answers that are now true (L9).
+func (c *Controller) perform(now time.Time, effects []effect) (answers []answer) {
 	var records []events.Event
-	var proofs []fxRecord
 	for _, f := range effects {
 		if r, ok := f.(fxRecord); ok {
 			r.event.TS = now
 			records = append(records, r.event)
-			proofs = append(proofs, r)
 		}
 	}
+	var first uint64
 	if len(records) > 0 {
+		c.m.changed = true
 		last, err := c.o.Log.Append(records...)
 		if err != nil {
 			c.o.Logger.Warn("events are not written", "err", err)
+		} else {
+			first = last - uint64(len(records)) + 1
 		}
-		first := last - uint64(len(records)) + 1
-		for i, p := range proofs {
-			for _, a := range p.answers {
-				if err == nil {
-					a.receipt.Seq = first + uint64(i)
-				}
-				c.answer(a)
-			}
-		}
-		c.m.changed = true
 	}
+	written := uint64(0)
 	for _, f := range effects {
 		switch f := f.(type) {
 		case fxRecord:
+			for _, a := range f.answers {
+				if first > 0 {
+					a.receipt.Seq = first + written
+				}
+				answers = append(answers, a)
+			}
+			written++
 		case fxAnswer:
-			c.answer(f.answer)
+			answers = append(answers, f.answer)
 		default:
 			c.runner.run(f)
 		}
 	}
+	return answers
 }
 
 // status is one line for a service manager.
