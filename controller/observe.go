@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"gcity/city"
 	"gcity/session"
 )
 
@@ -88,7 +89,11 @@ func (m *machine) see(now time.Time, s *session.Status, turn uint64) {
 func (m *machine) seeAlive(now time.Time, a *record, s *session.Status) {
 	if !a.alive || a.life.ID != s.ID {
 		a.alive, a.ready = true, s.Ready
-		a.because = "adopted, running since " + s.Started.UTC().Format(time.RFC3339)
+		a.because = "adopted: it ran already when this controller began"
+		if s.Ready {
+			m.set(now, a, city.Running, a.because, time.Time{})
+			a.since = s.Started
+		}
 		m.decided(now, a, "adopt", fmt.Sprintf("pid %d was running already", s.PID))
 	} else if a.life.Attached != s.Attached || a.life.Frozen != s.Frozen || !a.life.Activity.Equal(s.Activity) {
 		m.changed = true
