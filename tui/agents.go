@@ -30,7 +30,7 @@ type agentRow struct {
 
 func newAgentRow(a *city.Agent) agentRow {
 	r := agentRow{
-		name: a.Name, shown: plain(a.Name), state: a.State, why: plain(a.Reason), pool: a.Pool, rig: a.Rig, since: a.Since,
+		name: a.Name, shown: plain(a.Name), state: city.State(plain(string(a.State))), why: plain(a.Reason), pool: a.Pool, rig: a.Rig, since: a.Since,
 		restarts: a.Restarts, crashes: a.Crashes, pid: a.PID, exit: a.Exit, session: a.Session, frozen: a.Frozen,
 		drifted: len(a.Drift) > 0, running: a.Running,
 	}

@@ -31,13 +31,19 @@ func (e *editor) insert(s string) {
 		switch {
 		case r == '\n' || r == '\t' || r == '\r':
 			add = append(add, ' ')
-		case !unicode.IsControl(r) && r != unicode.ReplacementChar:
+		case visible(r):
 			add = append(add, r)
 		}
 	}
 	add = add[:min(len(add), maxTyped-len(e.runes))]
 	e.runes = append(e.runes[:e.at], append(add, e.runes[e.at:]...)...)
 	e.at += len(add)
+}
+
+// visible reports whether a character may be typed: no control, nothing that turns text around, but what joins letters.
+func visible(r rune) bool {
+	const nonJoiner, joiner = 0x200c, 0x200d
+	return r == joiner || r == nonJoiner || r != unicode.ReplacementChar && !unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp)
 }
 
 // key edits; it reports false for keys that are not its own.

@@ -87,6 +87,13 @@ func (m *model) countParts(w int) []headPart {
 			parts = append(parts, headPart{fmt.Sprintf("  %d %s", n[s], s), token, n[s]})
 		}
 	}
+	known := 0
+	for _, p := range parts {
+		known += p.n
+	}
+	if n := len(m.snap.Agents) - known; n > 0 {
+		parts = append(parts, headPart{fmt.Sprintf("  %d in states unknown to this version", n), themes.Bad, n})
+	}
 	others := 0
 	for i := len(parts) - 1; i >= 0; i-- {
 		rest := headPart{fmt.Sprintf("  %d others", others), themes.Dim, others}

@@ -110,5 +110,5 @@ type poison struct{ terminal }
 func (poison) Lines(int, int) []string { panic("poisoned") }
 
 func flood(_ string, n int) []byte {
-	return bytes.Repeat(fmt.Appendf(nil, "flood line %d \x1b[3%dmof very many\x1b[m\r\n", n, n%8), 20000)
+	return bytes.Repeat(fmt.Appendf(nil, "flood line %d \x1b[3%dmof very many\x1b[m\r\n", n, n%8), 4000)
 }
