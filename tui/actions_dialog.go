@@ -25,7 +25,7 @@ func dialogActions() []action {
 		{id: "reader.page.up", title: "a page up", keys: []string{"pgup", "ctrl+u"}, in: r, run: turn(-10)},
 		{id: "reader.first", title: "to the beginning", keys: []string{"g", "home"}, in: r, run: turn(-far)},
 		{id: "reader.last", title: "to the end", keys: []string{"G", "end"}, in: r, run: turn(far)},
-		{id: "reader.close", title: "close", keys: []string{"esc", "q", "d", "enter", "ctrl+c"}, in: r,
+		{id: "reader.close", title: "close", keys: []string{"esc", "q", "d", "c", "enter", "ctrl+c"}, in: r,
 			run: func(m *model) []effect { m.reader = nil; return nil }},
 
 		{id: "finder.down", title: "down", keys: []string{"down", "ctrl+n", "tab"}, in: f, run: find(1)},

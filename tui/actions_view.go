@@ -43,6 +43,8 @@ func viewActions() []action {
 			run: func(m *model) []effect { m.below, m.hidden = !m.below, false; return nil }},
 		{id: "view.redraw", title: "draw the screen anew", keys: []string{"ctrl+l"}, in: global,
 			run: func(m *model) []effect { return []effect{redraw{}} }},
+		{id: "city.details", title: "the city: its problems in full, configuration, controller", keys: []string{"c"}, in: global,
+			why: needCity, run: (*model).showCity},
 		{id: "city.reload", title: "read the configuration now", in: global, why: needWritable, run: (*model).reload},
 		{id: "city.suspend", title: "suspend the whole city, or resume it", in: global, risk: confirmed, why: needWritable,
 			run: (*model).askSuspendCity},
@@ -57,6 +59,13 @@ func viewActions() []action {
 func needEvent(m *model) string {
 	if m.events.selected() == nil {
 		return "there is no event yet"
+	}
+	return ""
+}
+
+func needCity(m *model) string {
+	if m.snap == nil {
+		return "nothing has been heard of the city yet"
 	}
 	return ""
 }

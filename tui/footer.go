@@ -47,6 +47,11 @@ func (m *model) footer(w int) string {
 	if m.prompt != nil || m.choice != nil || m.reader != nil || m.finder != nil {
 		return l.close(w)
 	}
+	if m.zone() != inLists { // what only this panel can do comes first
+		slices.SortStableFunc(keys, func(a, b *action) int {
+			return rankHere(a) - rankHere(b)
+		})
+	}
 	room := w - 2
 	for _, a := range tail {
 		room -= footWidth(m, a)
@@ -62,6 +67,13 @@ func (m *model) footer(w int) string {
 		}
 	}
 	return l.close(w)
+}
+
+func rankHere(a *action) int {
+	if slices.Contains(a.in, everywhere) {
+		return 1
+	}
+	return 0
 }
 
 // heard reports whether an action's key works where the focus is.

@@ -73,6 +73,13 @@ func scenes() map[string]func(s *stage) {
 				n.Degraded = []string{"the event log cannot be written: no space left on device"}
 			})
 		},
+		"city": func(s *stage) {
+			s.change(func(n *city.Snapshot) {
+				n.Config.Rejected = `city.toml:12:3: unknown key "comand"; did you mean "command"?`
+				n.Degraded = []string{"the event log cannot be written: no space left on device"}
+			})
+			s.press("c")
+		},
 		"empty": func(s *stage) {
 			s.change(func(n *city.Snapshot) { n.Agents = nil })
 		},

@@ -156,7 +156,7 @@ func (m *model) problems() []string {
 		p = append(p, "the loop has not turned for "+age(s.Patrol.Age(m.now)))
 	}
 	if s.Config.Rejected != "" {
-		p = append(p, "the configuration on disk is not in force: "+plain(s.Config.Rejected))
+		p = append(p, "config refused, the earlier one stays in force: "+plain(s.Config.Rejected))
 	}
 	for _, d := range s.Degraded {
 		p = append(p, plain(d))
@@ -175,10 +175,13 @@ func (m *model) problemLines(w, n int) []string {
 		l := line{look: &m.look}
 		more := ""
 		if i == n-1 && len(all) > n {
-			more = fmt.Sprintf("  and %d more", len(all)-n)
+			more = fmt.Sprintf("  and %d more  c shows all", len(all)-n)
+		} else if width(all[i]) > w-4 {
+			more = "  c shows all"
 		}
 		l.add(themes.Bad, " "+m.look.glyph.Alert+" ")
 		l.add(themes.Warn, cut(strings.TrimSpace(all[i]), w-l.used-width(more)-1, m.look.glyph.More))
+		l.space(w - l.used - width(more) - 1)
 		l.add(themes.Dim, more)
 		lines = append(lines, crop(l.close(w), w))
 	}

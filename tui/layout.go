@@ -87,6 +87,9 @@ func (m *model) planTabbed(p *plan, body int) {
 		}
 		pane = max(pane, min(body-max(need, 6), body*70/100))
 	}
+	if len(m.roster.rows) == 0 { // how to add one takes room
+		pane = min(pane, body-10)
+	}
 	p.left = []place{{panel: front, h: body - pane, tabs: true}, {panel: panelPeek, h: pane}}
 }
 

@@ -266,5 +266,5 @@ func (m *model) field(name, value string) string {
 	if value == "" {
 		value = "-"
 	}
-	return m.look.paint(themes.Dim, fit(name, 10, "")) + value
+	return m.look.paint(themes.Dim, fit(name, 12, "")) + value
 }

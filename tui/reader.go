@@ -36,6 +36,32 @@ func (m *model) showDetails() []effect {
 	return nil
 }
 
+func (m *model) showCity() []effect {
+	m.reader = &reader{title: m.cityName(), lines: func(m *model, w int) []string { return wrapAll(m.cityDetails(), w) }}
+	return nil
+}
+
+// cityDetails is what is known of the city as a whole, its problems first.
+func (m *model) cityDetails() []string {
+	var lines []string
+	for _, p := range m.problems() {
+		lines = append(lines, m.look.paint(themes.Bad, m.look.glyph.Alert)+" "+p)
+	}
+	if len(lines) == 0 {
+		lines = append(lines, m.look.paint(themes.Good, m.look.glyph.Done)+" no problems")
+	}
+	s := m.snap
+	return append(lines, "",
+		m.field("folder", plain(s.Path)),
+		m.field("host", plain(s.Host)),
+		m.field("version", plain(s.Version)),
+		m.field("controller", fmt.Sprintf("pid %d, %s, up %s", s.PID, plain(s.Mode), age(m.now.Sub(s.Started)))),
+		m.field("config", fmt.Sprintf("revision %s, in force since %s", plain(s.Config.Revision), clock(s.Config.Loaded, m.now))),
+		m.field("patrol", fmt.Sprintf("every %s, the last %s ago", s.Patrol.Interval, age(s.Patrol.Age(m.now)))),
+		m.field("events", fmt.Sprintf("%d so far", s.Seq)),
+	)
+}
+
 // details is everything known of an agent, the reasons first.
 func (m *model) details(name string) []string {
 	r := m.roster.find(name)

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"strconv"
 	"strings"
 
 	"github.com/charmbracelet/x/ansi"
@@ -116,8 +117,8 @@ func (m *model) panel(at place, w int, focus bool) []string {
 func (m *model) tabsFor(at place) []tab {
 	held := len(m.quarantine.shown)
 	all := []tab{
-		{key: "1", name: "Agents", extra: number(len(m.roster.rows))},
-		{key: "3", name: "Quarantine", extra: number(held), alert: held > 0},
+		{key: "1", name: "Agents", extra: strconv.Itoa(len(m.roster.rows))},
+		{key: "3", name: "Quarantine", extra: strconv.Itoa(held), alert: held > 0},
 		{key: "5", name: "Events"},
 		m.peekTab(),
 	}
