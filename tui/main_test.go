@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
-	"runtime/pprof"
 	"strings"
 	"syscall"
 	"testing"
@@ -84,17 +83,12 @@ func child(mode string) int {
 	if err != nil {
 		panic(err)
 	}
-	if path := os.Getenv("TUI_PROFILE"); path != "" {
-		f, err := os.Create(path)
-		if err != nil {
-			panic(err)
-		}
-		if err := pprof.StartCPUProfile(f); err != nil {
-			panic(err)
-		}
-		defer pprof.StopCPUProfile()
-	}
 	exit, err := run(ctx, o, fresh)
+	if exit == Hangup { // the shell's own comes after the kernel's
+		if err := syscall.Kill(os.Getpid(), syscall.SIGHUP); err != nil {
+			panic(err)
+		}
+	}
 	if path := os.Getenv("TUI_REPORT"); path != "" {
 		if err := os.WriteFile(path, fmt.Appendf(nil, "%s %v", exit, err), 0o600); err != nil {
 			panic(err)

@@ -17,7 +17,8 @@ import (
 
 // Run shows the control room until the person leaves, ctx ends or the terminal is gone. Options.In and Out must be a
 // terminal. It handles SIGHUP, SIGTERM and SIGINT while it runs, never ends the process, and leaves the terminal as it
-// found it. With an error the Exit is Ended.
+// found it. With an error the Exit is Ended. After Hangup SIGHUP stays caught and without effect until the caller
+// handles it.
 func Run(ctx context.Context, o Options) (Exit, error) {
 	o, err := o.withDefaults()
 	if err != nil {
@@ -131,20 +132,24 @@ func (r *runner) visit(ctx context.Context, o Options, m *model, agent string) {
 	}
 }
 
-// signals ends the control room when the terminal is gone or somebody asks the process to end.
+// signals ends the control room when the terminal is gone or somebody asks the process to end. After a hangup SIGHUP
+// stays caught: the kernel and the shell each send one, and the second must not end a city that goes on headless.
 func (r *runner) signals(ctx context.Context) {
-	got := make(chan os.Signal, 1)
-	signal.Notify(got, syscall.SIGHUP, syscall.SIGTERM, syscall.SIGINT)
-	defer signal.Stop(got)
+	hangup, end := make(chan os.Signal, 1), make(chan os.Signal, 1)
+	signal.Notify(hangup, syscall.SIGHUP)
+	signal.Notify(end, syscall.SIGTERM, syscall.SIGINT)
+	defer signal.Stop(end)
 	select {
 	case <-ctx.Done():
-	case s := <-got:
-		r.log.Info("signal", "name", s.String())
-		if s == syscall.SIGHUP {
-			r.lineDropped()
-			return
-		}
+	case <-hangup:
+		r.log.Info("the terminal hung up")
+		r.lineDropped()
+	case s := <-end:
+		r.log.Info("asked to end", "signal", s.String())
 		r.fail()
+	}
+	if !r.dropped.Load() {
+		signal.Stop(hangup)
 	}
 }
 
