@@ -98,6 +98,9 @@ func (p *Provider) Stop(ctx context.Context, name string, grace time.Duration) e
 	if errors.Is(err, session.ErrNotFound) {
 		return nil
 	}
+	if e := p.find(name); err == nil && e != nil {
+		e.awaitEnd(ctx) // so that a look or a start after this one knows of it
+	}
 	if !errors.Is(err, errGone) {
 		return err
 	}

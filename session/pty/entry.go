@@ -6,6 +6,7 @@ import (
 	"net"
 	"os"
 	"sync"
+	"time"
 
 	"gcity/session"
 	"gcity/session/pty/internal/proc"
@@ -82,6 +83,21 @@ func (e *entry) alive() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.known && e.exit == nil
+}
+
+// awaitEnd waits until the end of a life that is over has been told over the held connection.
+func (e *entry) awaitEnd(ctx context.Context) {
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	for e.alive() && ctx.Err() == nil {
+		e.mu.Lock()
+		l := e.link
+		e.mu.Unlock()
+		if l == nil || l.over() {
+			return // nobody will tell
+		}
+		<-tick.C
+	}
 }
 
 // set takes over what a holder says of itself. Under e.mu.

@@ -23,6 +23,8 @@ var (
 const (
 	startTimeout = 30 * time.Second // of a start whose context has no deadline
 	reapWait     = 5 * time.Second  // from a holder's hanging up to its end
+
+	takeBackTimeout = 5 * time.Second // to end what a start began that was given up
 )
 
 // Start implements session.Provider. A holder whose last life is over gives the next one; else a holder is brought up.
@@ -160,9 +162,32 @@ func (p *Provider) begin(ctx context.Context, e *entry, l *link, s *session.Spec
 	case <-l.gone:
 		return errGone
 	case <-ctx.Done():
+		return p.takeBack(e, l, context.Cause(ctx))
+	}
+}
+
+// takeBack gives up a start that was asked for: its answer is awaited a little longer, and what began is ended, so that
+// a start that failed leaves nothing that runs.
+func (p *Provider) takeBack(e *entry, l *link, cause error) error {
+	gaveUp := fmt.Errorf("cannot start %q: it was given up: %w", e.name, cause)
+	ctx, cancel := context.WithTimeout(context.Background(), takeBackTimeout)
+	defer cancel()
+	select {
+	case m := <-l.replies:
+		if m.Kind != wire.Done {
+			return gaveUp
+		}
+		if _, err := p.call(ctx, "stop", e.name, wire.Request{Op: wire.OpStop}); err != nil && !errors.Is(err, session.ErrNotFound) {
+			return errors.Join(gaveUp, err)
+		}
+		e.awaitEnd(ctx)
+		return gaveUp
+	case <-l.gone:
+		return gaveUp
+	case <-ctx.Done():
 		// The answer may still come: connect anew, so that it is not taken for that to another request.
 		l.conn.Close()
-		return fmt.Errorf("cannot start %q: its holder does not answer: %w", s.Name, context.Cause(ctx))
+		return fmt.Errorf("cannot start %q: its holder does not answer: %w", e.name, cause)
 	}
 }
 

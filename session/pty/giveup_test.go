@@ -1,0 +1,31 @@
+package pty
+
+import (
+	"context"
+	"testing"
+	"time"
+)
+
+// A start whose caller gives up leaves nothing that runs, however far it came (L10): the next one finds the name free.
+func TestStartGivenUp(t *testing.T) {
+	city := t.TempDir()
+	p := newProvider(t, city)
+	given := 0
+	for i := range 30 {
+		ctx, cancel := context.WithCancel(t.Context())
+		timer := time.AfterFunc(time.Duration(i)*200*time.Microsecond, cancel)
+		_, err := p.Start(ctx, spec(city, "given-up", "exec sleep 1000"))
+		timer.Stop()
+		cancel()
+		if err != nil {
+			given++
+			start(t, p, spec(city, "given-up", "exec sleep 1000"))
+		}
+		if err := p.Stop(t.Context(), "given-up", 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if given == 0 {
+		t.Error("every start was quicker than its caller: nothing was tried")
+	}
+}
