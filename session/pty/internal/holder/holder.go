@@ -11,6 +11,7 @@
 package holder
 
 import (
+	"encoding/json"
 	"fmt"
 	"net"
 	"os"
@@ -26,8 +27,9 @@ import (
 	"gcity/session/pty/internal/wire"
 )
 
-// A live heap of about 0.1 MB and a collection per 0.4 MB: a flood of output allocates nothing, and requests are few.
-const gcPercent = 10
+// Idle holders never collect: that alone would cost them a third of a megabyte for the collector's own structures. A busy
+// one does so per megabyte; a flood of output allocates nothing.
+const gcPercent = 25
 
 // idleLife is how long a holder waits for a next life while a controller is connected.
 const idleLife = 15 * time.Minute
@@ -124,10 +126,17 @@ func open(dir string) (*holder, error) {
 // run serves until leave; it is the main goroutine.
 func (h *holder) run(first *conn) int {
 	signals := make(chan os.Signal, 16)
-	// INT and QUIT are caught so that a key at the operator's terminal does not end us; what is caught here is back to
-	// its default in the agent.
-	signal.Notify(signals, unix.SIGCHLD, unix.SIGHUP, unix.SIGTERM, unix.SIGINT, unix.SIGQUIT)
-	h.wg.Go(func() { h.serve(first, true) })
+	if signal.Ignored(unix.SIGHUP) { // by nohup, say; what is caught here is back to its default in the agent
+		signal.Notify(signals, unix.SIGHUP)
+	}
+	h.held[first] = struct{}{}
+	if !h.birth(first) {
+		return 1
+	}
+	// Only now, because it takes as long as all of the above.
+	signal.Notify(signals, unix.SIGCHLD, unix.SIGHUP, unix.SIGTERM)
+	h.reap()
+	h.wg.Go(func() { h.serve(first) })
 	h.wg.Go(h.accept)
 	for {
 		select {
@@ -140,6 +149,29 @@ func (h *holder) run(first *conn) int {
 		}
 	}
 }
+
+// birth takes the first request, which is a start, and carries it out here and now: no other goroutine runs yet, and
+// what waits for none is twice as fast.
+func (h *holder) birth(first *conn) bool {
+	first.SetReadDeadline(time.Now().Add(birthTimeout))
+	req, err := first.request()
+	if err != nil || req.Op != wire.OpStart || req.Spec == nil {
+		h.complain("nobody said what to hold", err)
+		h.removeFiles()
+		return false
+	}
+	first.SetReadDeadline(time.Time{})
+	if err := h.begin(req.Spec, req.Ready); err != nil {
+		h.removeFiles()
+		first.fail(err)
+		return false
+	}
+	first.sendJSON(wire.Done, h.state()) // a controller that is gone finds us by our socket
+	return true
+}
+
+// birthTimeout is how long whoever executed us may take to say why.
+const birthTimeout = 10 * time.Second
 
 func (h *holder) signalled(s os.Signal) {
 	switch s {
@@ -194,7 +226,7 @@ func (h *holder) accept() {
 			c.Close()
 			continue
 		}
-		h.wg.Go(func() { h.serve(newConn(c), false) })
+		h.wg.Go(func() { h.serve(newConn(c)) })
 	}
 }
 
@@ -230,6 +262,18 @@ type conn struct {
 }
 
 func newConn(c *net.UnixConn) *conn { return &conn{UnixConn: c, r: wire.NewReader(c)} }
+
+// request reads the next request.
+func (c *conn) request() (req wire.Request, err error) {
+	m, err := c.r.Next()
+	if err != nil {
+		return req, err
+	}
+	if m.Kind != wire.Ask {
+		return req, fmt.Errorf("a message %q instead of a request", m.Kind)
+	}
+	return req, json.Unmarshal(m.Data, &req)
+}
 
 // writeTimeout is how long a peer may leave its socket full before it is cut off.
 const writeTimeout = 5 * time.Second

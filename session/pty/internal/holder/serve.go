@@ -2,30 +2,23 @@ package holder
 
 import (
 	"context"
-	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"time"
 
 	"gcity/session/pty/internal/wire"
 )
 
-// serve answers one connection until it ends. The first connection of a holder is held from the beginning: without it,
-// and without a life, the holder has no reason to be.
-func (h *holder) serve(c *conn, held bool) {
+// serve answers one connection until it ends.
+func (h *holder) serve(c *conn) {
 	defer h.hangUp(c)
-	if held {
-		h.mu.Lock()
-		h.held[c] = struct{}{}
-		h.mu.Unlock()
-	}
 	for {
-		m, err := c.r.Next()
-		if err != nil || m.Kind != wire.Ask {
-			return
-		}
-		var req wire.Request
-		if err := json.Unmarshal(m.Data, &req); err != nil {
-			c.fail(fmt.Errorf("cannot understand the request: %w", err))
+		req, err := c.request()
+		if err != nil {
+			if !errors.Is(err, io.EOF) {
+				c.fail(fmt.Errorf("cannot understand the request: %w", err))
+			}
 			return
 		}
 		if req.Op == wire.OpAttach || req.Op == wire.OpWatch {
@@ -47,14 +40,14 @@ func (h *holder) hangUp(c *conn) {
 	h.considerLeaving()
 }
 
-// considerLeaving ends a holder that nobody needs: nothing of a life is alive, and either its end is known and nobody
-// is connected to give it another life, or its end was asked for and whoever asked is gone. Under h.mu.
+// considerLeaving ends a holder that nobody needs: its life is over and nobody is connected to give it another, and
+// either the end is on record elsewhere or no more is to be known of it than its record says. Under h.mu.
 func (h *holder) considerLeaving() {
 	if len(h.held) > 0 {
 		return
 	}
 	l := h.cur
-	if l == nil || l.exit != nil && (l.acked || l.exit.Asked || l.lost) {
+	if l.exit != nil && (l.acked || l.exit.Asked || l.lost) {
 		h.leave()
 	}
 }
@@ -161,11 +154,7 @@ func (h *holder) answerStart(c *conn, req *wire.Request) error {
 	if err == nil {
 		return c.sendJSON(wire.Done, h.state())
 	}
-	failed := c.fail(err)
-	if h.cur == nil { // there never was a life
-		h.leave()
-	}
-	return failed
+	return c.fail(err)
 }
 
 // answerAck forgets an exit that is on record elsewhere. The answer is "leaves" if the holder leaves with it, because
