@@ -146,6 +146,10 @@ func (d Death) String() string {
 		return "start failed"
 	case d.Signal != "":
 		return d.Signal
+	case d.Code == 126:
+		return "exit 126: found but not executable"
+	case d.Code == 127:
+		return "exit 127: command not found"
 	case d.Code > 0:
 		return fmt.Sprintf("exit %d", d.Code)
 	case d.Code < 0:
