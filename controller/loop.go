@@ -124,19 +124,16 @@ func (l *loop) turn(in input) {
 	c := l.c
 	now := time.Now()
 	l.now, l.effects = now, l.effects[:0]
-	for range batch {
+	for n := 0; ; n++ {
 		if in != nil {
 			l.effects = append(l.effects, c.m.step(now, in)...)
 		}
-		select {
-		case in = <-c.inbox:
-			continue
-		case e := <-l.exits:
-			in = inExited{e}
-			continue
-		default:
+		if n == batch {
+			break
 		}
-		break
+		if in = l.waiting(); in == nil {
+			break
+		}
 	}
 	if h := c.o.Log.Health().Degraded; h != l.health {
 		l.health = h
@@ -151,6 +148,18 @@ func (l *loop) turn(in input) {
 	}
 	if c.o.Beat != nil {
 		c.o.Beat(status(c.snap.Load()))
+	}
+}
+
+// waiting is an input that is there already, nil if there is none.
+func (l *loop) waiting() input {
+	select {
+	case in := <-l.c.inbox:
+		return in
+	case e := <-l.exits:
+		return inExited{e}
+	default:
+		return nil
 	}
 }
 

@@ -413,3 +413,27 @@ func (w *town) gapless() {
 	}
 	w.t.Logf("%d events", seq)
 }
+
+// More results at once than a turn of the loop takes: none is lost.
+func TestManyAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const n = 3 * batch
+		var toml strings.Builder
+		for i := range n {
+			fmt.Fprintf(&toml, "[[agents]]\nname = \"a%d\"\nstart_command = \"run\"\n", i)
+		}
+		w := newTown(t, toml.String())
+		end := w.begin()
+		time.Sleep(time.Second)
+		synctest.Wait()
+		s, err := w.Snapshot(t.Context())
+		if err != nil || s.Count()[city.Running] != n {
+			t.Errorf("%v, %v", s.Count(), err)
+		}
+		end()
+		all, err := w.fake.List(t.Context())
+		if err != nil || len(all) != 0 {
+			t.Errorf("%d left, %v", len(all), err)
+		}
+	})
+}
