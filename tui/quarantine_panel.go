@@ -2,7 +2,7 @@ package tui
 
 import (
 	"fmt"
-	"strings"
+	"time"
 
 	"gcity/city"
 	"gcity/themes"
@@ -77,5 +77,8 @@ func lastExit(e *city.Exit) string {
 	case e.Code < 0:
 		how = "ended"
 	}
-	return strings.TrimSpace(how + " after " + age(e.Uptime))
+	if e.Uptime < 10*time.Second {
+		return how + " after " + e.Uptime.Round(100*time.Millisecond).String()
+	}
+	return how + " after " + age(e.Uptime)
 }
