@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -80,6 +81,9 @@ func (b *aside) toSession(ctx context.Context, c city.Command) (city.Receipt, er
 	switch c := c.(type) {
 	case city.Kill:
 		err, done = b.sessions.Stop(ctx, st.Name, 0), "killed "+c.Agent+"; no controller runs that would start it again"
+		if err == nil {
+			err = b.settleAccounts(ctx, c.Agent)
+		}
 	case city.Interrupt:
 		err, done = b.sessions.Interrupt(ctx, st.Name), "interrupted "+c.Agent
 	case city.Nudge:
@@ -112,7 +116,40 @@ func (b *aside) end(ctx context.Context, agent string) (int, error) {
 			alive = append(alive, st)
 		}
 	}
-	return len(alive), endSessions(ctx, b.sessions, alive, b.grace())
+	err = endSessions(ctx, b.sessions, alive, b.grace())
+	return len(alive), errors.Join(err, b.settleAccounts(ctx, agent))
+}
+
+// settleAccounts writes down the ends that nobody has recorded yet, as a controller would have, and lets the sessions'
+// holders go.
+func (b *aside) settleAccounts(ctx context.Context, agent string) error {
+	all, err := b.sessions.List(ctx)
+	if err != nil {
+		return fmt.Errorf("cannot list the sessions of %s: %w", b.dir, err)
+	}
+	ack, ok := b.sessions.(session.Acknowledger)
+	if !ok {
+		return nil
+	}
+	for _, st := range all {
+		if st.Alive || st.Exit == nil || (agent != "" && st.Agent != agent) {
+			continue
+		}
+		e := events.Event{Type: events.AgentStopped, Actor: "operator", Subject: st.Agent, Message: "stopped; no controller ran"}
+		if !st.Exit.Asked {
+			e.Type, e.Message = events.AgentCrashed, "ended while no controller ran: "+exitText(st.Exit.Code, st.Exit.Signal)
+			if st.Exit.Code == 0 {
+				e.Type = events.AgentStopped
+			}
+		}
+		if _, err := appendEvent(b.dir, e); err != nil {
+			return fmt.Errorf("the end of %q could not be recorded: %w", st.Agent, err)
+		}
+		if err := ack.Acknowledge(ctx, st.Name, st.ID); err != nil && !errors.Is(err, session.ErrNotFound) {
+			return fmt.Errorf("the holder of %q could not be let go: %w", st.Agent, err)
+		}
+	}
+	return nil
 }
 
 // grace is the configured time between an interrupt and the end; the default where the configuration is refused.

@@ -175,21 +175,29 @@ func stopAll(t *testing.T, work string, env []string) {
 			t.Errorf("stop %s: %v\n%s", f, err, out)
 		}
 	}
-	if left := ofCity(work); len(left) > 0 {
+	left := ofCity(work)
+	for end := time.Now().Add(5 * time.Second); len(left) > 0 && time.Now().Before(end); left = ofCity(work) {
+		time.Sleep(20 * time.Millisecond) // a holder that was let go is on its way out
+	}
+	if len(left) > 0 {
 		t.Errorf("left running: %v", left)
 	}
 }
 
-// ofCity lists processes that carry a city below dir in their environment.
+// ofCity lists the agents and holders of cities below dir.
 func ofCity(dir string) []string {
 	var left []string
 	files, _ := filepath.Glob("/proc/[0-9]*/environ") // the pattern is well formed
 	for _, f := range files {
 		data, err := os.ReadFile(f)
-		if err != nil || !strings.Contains("\x00"+string(data), "\x00GC_CITY_PATH="+dir) {
+		if err != nil {
 			continue
 		}
-		line, _ := os.ReadFile(filepath.Join(filepath.Dir(f), "cmdline"))
+		line, _ := os.ReadFile(filepath.Join(filepath.Dir(f), "cmdline")) // gone meanwhile: empty
+		agent := strings.Contains("\x00"+string(data), "\x00GC_CITY_PATH="+dir)
+		if holder := strings.Contains(string(line), "hold\x00"+dir); !agent && !holder {
+			continue
+		}
 		left = append(left, filepath.Base(filepath.Dir(f))+" "+strings.ReplaceAll(string(line), "\x00", " "))
 	}
 	return left

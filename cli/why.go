@@ -104,12 +104,15 @@ func (a *app) facts(g *city.Agent, live bool) {
 	fact("declared", g.Source)
 }
 
-func (a *app) ending(e *city.Exit) string {
-	how := fmt.Sprintf("exit %d", e.Code)
-	if e.Signal != "" {
-		how = e.Signal
+func exitText(code int, signal string) string {
+	if signal != "" {
+		return signal
 	}
-	how += fmt.Sprintf(" at %s after %s", a.clock(e.At), e.Uptime.Round(time.Second/10))
+	return fmt.Sprintf("exit %d", code)
+}
+
+func (a *app) ending(e *city.Exit) string {
+	how := exitText(e.Code, e.Signal) + fmt.Sprintf(" at %s after %s", a.clock(e.At), e.Uptime.Round(time.Second/10))
 	if e.File != "" {
 		how += ", its output is kept in " + e.File
 	}
