@@ -29,12 +29,13 @@ type aside struct {
 	close    func()
 }
 
-// newAside reads a city's files. A refused configuration hinders only what needs one.
-func newAside(dir string, now func() time.Time) (*aside, error) {
+// newAside reads a city's files. A refused configuration hinders only what needs one. Who has the city's lock need not
+// merely observe.
+func newAside(dir string, observe bool, now func() time.Time) (*aside, error) {
 	b := &aside{dir: dir, now: now}
 	b.config, b.refused = loadCity(dir)
 	var err error
-	b.sessions, b.close, err = openSessions(dir, b.config, quietLogger())
+	b.sessions, b.close, err = openSessions(dir, b.config, observe, quietLogger())
 	if err != nil {
 		return nil, fmt.Errorf("cannot look at the sessions of %s: %w", dir, err)
 	}

@@ -125,7 +125,7 @@ func (a *app) stopCity(ctx context.Context) (string, error) {
 		return "", err
 	}
 	defer release()
-	beside, err := newAside(l.dir, a.now)
+	beside, err := newAside(l.dir, false, a.now)
 	if err != nil {
 		return "", err
 	}

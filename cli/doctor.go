@@ -92,7 +92,7 @@ type patient struct {
 func newPatient(ctx context.Context, dir string) *patient {
 	p := &patient{dir: dir, close: func() {}}
 	p.config, p.refused = loadCity(dir)
-	provider, closeSessions, err := openSessions(dir, p.config, quietLogger())
+	provider, closeSessions, err := openSessions(dir, p.config, true, quietLogger())
 	if err != nil {
 		p.unlisted = err
 		return p

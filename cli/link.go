@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"gcity/city"
 	"gcity/config"
@@ -81,18 +82,40 @@ func (a *app) openLive(ctx context.Context) (*link, error) {
 
 // reachCity is the reach of a real process.
 func (a *app) reachCity(ctx context.Context, dir string) (*link, error) {
-	near, closeNear, err := dial(dir)
+	near, closeNear, err := dialPatiently(ctx, dir)
 	if err == nil {
 		return &link{Control: near, dir: dir, live: true, close: closeNear}, nil
 	}
 	if !isNotRunning(err) {
 		return nil, err
 	}
-	beside, err := newAside(dir, a.now)
+	beside, err := newAside(dir, true, a.now)
 	if err != nil {
 		return nil, err
 	}
 	return &link{Control: beside, dir: dir, close: beside.close}, nil
+}
+
+// dialPatiently gives a controller that has the city's lock and no socket yet, or no longer, two seconds.
+func dialPatiently(ctx context.Context, dir string) (city.Control, func(), error) {
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+	defer cancel()
+	for {
+		near, closeNear, err := dial(dir)
+		if err == nil || !isNotRunning(err) {
+			return near, closeNear, err
+		}
+		if held, lockErr := isHeld(dir); lockErr != nil || !held {
+			return nil, nil, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, nil, err
+		case <-tick.C:
+		}
+	}
 }
 
 // readOnly refuses everything that changes something.

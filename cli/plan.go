@@ -43,7 +43,7 @@ func (a *app) plan(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	provider, closeSessions, err := openSessions(dir, c, quietLogger())
+	provider, closeSessions, err := openSessions(dir, c, true, quietLogger())
 	if err != nil {
 		return err
 	}

@@ -186,7 +186,7 @@ func assemble(ctx context.Context, c *config.City, version string, o houseOption
 		return parts{}, fmt.Errorf("cannot open the event log: %w", err)
 	}
 	undo.add(func() { logError(o.logger, "the event log did not close well", log.Close()) })
-	sessions, closeSessions, err := openSessions(o.dir, c, o.logger)
+	sessions, closeSessions, err := openSessions(o.dir, c, false, o.logger)
 	if err != nil {
 		return parts{}, err
 	}
@@ -251,7 +251,8 @@ func dial(dir string) (city.Control, func(), error) {
 func isNotRunning(err error) bool { return errors.Is(err, api.ErrNotRunning) }
 
 // openSessions opens the session provider that a configuration names; the embedded one if there is no configuration.
-func openSessions(dir string, c *config.City, logger *slog.Logger) (session.Provider, func(), error) {
+// Who has not got the city's lock only observes.
+func openSessions(dir string, c *config.City, observe bool, logger *slog.Logger) (session.Provider, func(), error) {
 	kind := "pty"
 	if c != nil && c.Session.Provider != "" {
 		kind = c.Session.Provider
@@ -262,7 +263,7 @@ func openSessions(dir string, c *config.City, logger *slog.Logger) (session.Prov
 		if err != nil {
 			return nil, nil, fmt.Errorf("cannot find this program, which holds every session: %w", err)
 		}
-		p, err := pty.New(pty.Options{City: dir, Binary: exe, Logger: logger})
+		p, err := pty.New(pty.Options{City: dir, Binary: exe, Observe: observe, Logger: logger})
 		if err != nil {
 			return nil, nil, err
 		}

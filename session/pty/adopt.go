@@ -79,8 +79,10 @@ func (p *Provider) adopt(ctx context.Context, name string) error {
 	}
 	rec, err := p.record(name)
 	switch {
-	case errors.Is(err, os.ErrNotExist): // a start that never came so far
-		p.removeFolder(name)
+	case errors.Is(err, os.ErrNotExist): // a start that never came so far, or not yet
+		if !p.look {
+			p.removeFolder(name)
+		}
 		return nil
 	case err != nil: // set aside: it is not ours to judge
 		p.log.Error("cannot read a session's record", "session", name, "err", err)
@@ -202,7 +204,7 @@ func (p *Provider) bury(e *entry, rec wire.Record) {
 		return
 	}
 	if x == nil {
-		if rec.Boot == p.boot {
+		if rec.Boot == p.boot && !p.look {
 			p.sweepSession(rec)
 		}
 		now := time.Now()
@@ -210,7 +212,7 @@ func (p *Provider) bury(e *entry, rec wire.Record) {
 		if rec.Boot == p.boot {
 			x.Uptime = now.Sub(p.clock.Time(rec.Born))
 		}
-		if data, err := json.Marshal(x); err == nil {
+		if data, err := json.Marshal(x); err == nil && !p.look {
 			if err := disk.Replace(p.path(rec.Name, wire.ExitFile), data, 0o600); err != nil {
 				p.log.Warn("cannot record that a session was lost", "session", rec.Name, "err", err)
 			}

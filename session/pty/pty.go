@@ -37,6 +37,10 @@ type Options struct {
 	Dir    string       // folder of the sessions, made if missing; "" = .gc/sessions in City
 	Binary string       // run as "<Binary> hold <folder>" for each session; it must call Hold
 	Logger *slog.Logger // nil = silent
+
+	// Observe is for whoever looks at a city that a controller may be running: nothing is cleared up behind its back, be
+	// it the folder of a start under way or what a lost holder left.
+	Observe bool
 }
 
 // Provider runs sessions on terminals of their own. It implements every optional interface of package session.
@@ -45,6 +49,7 @@ type Provider struct {
 	dir    string
 	binary string
 	log    *slog.Logger
+	look   bool // see Options.Observe
 	clock  wire.Clock
 	boot   string
 
@@ -104,7 +109,7 @@ func New(o Options) (*Provider, error) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	p := &Provider{
-		city: o.City, dir: o.Dir, binary: o.Binary, log: o.Logger,
+		city: o.City, dir: o.Dir, binary: o.Binary, log: o.Logger, look: o.Observe,
 		clock: wire.NewClock(), boot: boot,
 		exits:    make(chan session.Exit, exitsKept),
 		spawns:   make(chan struct{}, 2*runtime.NumCPU()),
