@@ -14,11 +14,13 @@ import (
 	"github.com/charmbracelet/x/term"
 	"github.com/muesli/cancelreader"
 	"github.com/spf13/cobra"
+
+	"gcity/city"
 )
 
 // sane takes back the modes that an attached program may have left on in our terminal: mouse, paste, focus, Kitty keys,
-// the alternate screen, the scroll region, colours, the cursor.
-const sane = "\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?1004l\x1b[?2004l\x1b[?1l\x1b>\x1b[>4m\x1b[<u\x1b[?1049l\x1b[r\x1b[m\x1b[?25h\x1b[?7h"
+// the alternate screen, the scroll region, colours, the cursor; and goes below what is drawn.
+const sane = "\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?1004l\x1b[?2004l\x1b[?1l\x1b>\x1b[>4m\x1b[<u\x1b[?1049l\x1b[r\x1b[m\x1b[?25h\x1b[?7h\x1b[999;1H\r\n"
 
 func (a *app) agentAttach() *cobra.Command {
 	return a.forAgent(&cobra.Command{
@@ -49,11 +51,13 @@ func (a *app) attach(ctx context.Context, l *link, name string) error {
 	if err != nil {
 		return fmt.Errorf("cannot take over this terminal: %w", err)
 	}
+	outcome := "left " + name + ", which runs on"
 	defer func() {
-		_, _ = io.WriteString(a.out, sane)
+		_, _ = io.WriteString(a.out, sane) // a terminal that is gone needs none
 		if err := term.Restore(a.in.Fd(), before); err != nil {
 			fmt.Fprintln(a.err, "gcity: the terminal could not be restored, `reset` does it:", err)
 		}
+		fmt.Fprintln(a.err, outcome)
 	}()
 	keys, err := cancelreader.NewReader(a.in)
 	if err != nil {
@@ -63,49 +67,60 @@ func (a *app) attach(ctx context.Context, l *link, name string) error {
 	resized := make(chan os.Signal, 1)
 	signal.Notify(resized, syscall.SIGWINCH)
 	defer signal.Stop(resized)
-	ended := copyTerminal(ctx, a.out, keys, far, func() error {
-		cols, rows, err := terminalSize(a.out)
-		if err != nil {
-			return err
-		}
-		return far.Resize(cols, rows)
-	}, resized)
-	return ended
+	at := attachment{out: a.out, keys: keys, far: far, resized: resized}
+	left, err := at.copy(ctx)
+	if err == nil && !left {
+		outcome = "the session of " + name + " has ended"
+	}
+	return err
 }
 
-// copyTerminal moves bytes between keyboard and session. It returns when either ends, ctx does, or the detach key
-// came; nothing is left running then.
-func copyTerminal(ctx context.Context, out io.Writer, keys cancelreader.CancelReader, far io.ReadWriteCloser, resize func() error, resized <-chan os.Signal) error {
+// attachment is a session whose terminal is ours for a while.
+type attachment struct {
+	out     io.Writer
+	keys    cancelreader.CancelReader
+	far     city.Terminal
+	resized <-chan os.Signal
+}
+
+// copy moves bytes between keyboard, screen and session. It returns when the session ends, ctx does, or the detach key
+// came; nothing is left running then. left says that the session goes on.
+func (t *attachment) copy(ctx context.Context) (left bool, err error) {
 	var wg sync.WaitGroup
 	screen, typed := make(chan error, 1), make(chan error, 1)
 	wg.Go(func() {
-		_, err := io.Copy(out, far)
+		_, err := io.Copy(t.out, t.far)
 		screen <- err
 	})
-	wg.Go(func() { typed <- copyKeys(far, keys) })
-	var err error
+	wg.Go(func() { typed <- copyKeys(t.far, t.keys) })
+	left = true
 wait:
 	for {
 		select {
 		case <-ctx.Done():
 			break wait
 		case err = <-screen:
+			left = false
 			break wait
 		case err = <-typed:
 			break wait
-		case <-resized:
-			if err = resize(); err != nil {
+		case <-t.resized:
+			cols, rows, sizeErr := terminalSize(t.out)
+			if err = sizeErr; err == nil {
+				err = t.far.Resize(cols, rows)
+			}
+			if err != nil {
 				break wait
 			}
 		}
 	}
-	keys.Cancel()
-	closed := far.Close()
+	t.keys.Cancel()
+	closed := t.far.Close()
 	wg.Wait()
 	if errors.Is(err, io.EOF) || errors.Is(err, cancelreader.ErrCanceled) || errors.Is(err, os.ErrClosed) {
 		err = nil
 	}
-	return errors.Join(err, ignoreClosed(closed))
+	return left, errors.Join(err, ignoreClosed(closed))
 }
 
 func ignoreClosed(err error) error {

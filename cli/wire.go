@@ -126,13 +126,13 @@ func acquire(dir string) (release func(), err error) {
 	return func() { _ = hold.Release() }, nil // the kernel releases it in any case
 }
 
-// isHeld says whether a controller has the city's lock.
+// isHeld says whether a controller has the city's lock. To find out it takes the lock for a moment, and therefore looks
+// for the pid file first: without one, nobody is disturbed.
 func isHeld(dir string) (bool, error) {
-	path := filepath.Join(gcDir(dir), "controller.lock")
-	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
+	if _, err := os.Stat(filepath.Join(gcDir(dir), "daemon.pid")); errors.Is(err, os.ErrNotExist) {
 		return false, nil
 	}
-	lock, err := disk.TryLock(path)
+	lock, err := disk.TryLock(filepath.Join(gcDir(dir), "controller.lock"))
 	if errors.Is(err, disk.ErrLocked) {
 		return true, nil
 	}
