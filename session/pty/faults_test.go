@@ -428,6 +428,7 @@ func TestStartFailures(t *testing.T) {
 func TestFolderDeleted(t *testing.T) {
 	city := t.TempDir()
 	first := newProvider(t, city)
+	first.errlog = os.Stderr
 	a, b := start(t, first, spec(city, "a", "exec cat")), start(t, first, spec(city, "b", "exec cat"))
 	if err := os.RemoveAll(first.dir); err != nil {
 		t.Fatal(err)

@@ -50,6 +50,7 @@ func (h *holder) settle() error {
 		h.activity.Close()
 	}
 	h.ln, h.activity = ln, activity
+	h.wg.Go(func() { h.accept(ln) })
 	if h.cur == nil {
 		return nil
 	}

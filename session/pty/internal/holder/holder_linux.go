@@ -126,18 +126,16 @@ func open(dir string) (*holder, error) {
 // run serves until leave; it is the main goroutine.
 func (h *holder) run(first *conn) int {
 	signals := make(chan os.Signal, 16)
-	if signal.Ignored(unix.SIGHUP) { // by nohup, say; what is caught here is back to its default in the agent
-		signal.Notify(signals, unix.SIGHUP)
-	}
+	// HUP may come as soon as there is a socket to be missed; and if it was ignored (nohup), what is caught here is back to
+	// its default in the agent. The others wait for the agent, because each takes as long as making it.
+	signal.Notify(signals, unix.SIGHUP)
 	h.held[first] = struct{}{}
 	if !h.birth(first) {
 		return 1
 	}
-	// Only now, because it takes as long as all of the above.
-	signal.Notify(signals, unix.SIGCHLD, unix.SIGHUP, unix.SIGTERM)
+	signal.Notify(signals, unix.SIGCHLD, unix.SIGTERM)
 	h.reap()
 	h.wg.Go(func() { h.serve(first) })
-	h.wg.Go(h.accept)
 	for {
 		select {
 		case task := <-h.tasks:
@@ -180,9 +178,7 @@ func (h *holder) signalled(s os.Signal) {
 	case unix.SIGHUP: // a controller misses our socket
 		if err := h.settle(); err != nil {
 			h.complain("cannot take back its folder", err)
-			return
 		}
-		h.wg.Go(h.accept)
 	case unix.SIGTERM: // the machine goes down, or somebody means it
 		h.wg.Go(h.terminate)
 	}
@@ -212,10 +208,7 @@ func (h *holder) complain(what string, err error) {
 	fmt.Fprintf(os.Stderr, "%s holder %d of %s: %s: %v\n", time.Now().Format(time.RFC3339), h.pid, h.dir, what, err)
 }
 
-func (h *holder) accept() {
-	h.mu.Lock()
-	ln := h.ln
-	h.mu.Unlock()
+func (h *holder) accept(ln *net.UnixListener) {
 	for {
 		c, err := ln.AcceptUnix()
 		if err != nil {
