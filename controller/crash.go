@@ -29,6 +29,7 @@ func (r *runner) capture(ctx context.Context, f fxCapture) input {
 		in.err = session.ErrUnsupported
 		return in
 	}
+	r.yield(ctx, f.agent)
 	raw, err := p.Capture(ctx, f.session, f.id)
 	if err != nil {
 		in.err = err

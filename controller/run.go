@@ -22,6 +22,7 @@ const (
 	loadLimit    = 10 * time.Second
 	typeLimit    = 10 * time.Second
 	captureLimit = 2 * time.Second
+	captureYield = 250 * time.Millisecond
 	ackLimit     = 2 * time.Second
 	stopMargin   = 5 * time.Second  // beyond the agent's grace
 	startLimit   = 10 * time.Minute // pre_start may install things; readiness has its own deadline
@@ -39,17 +40,27 @@ type runner struct {
 	draws  chan struct{} // held while last words are drawn: one at a time, starts need the processors more
 
 	mu     sync.Mutex
-	starts map[string]context.CancelFunc // by agent
+	starts map[string]*starting // by agent
 }
+
+// starting is a start in flight.
+type starting struct {
+	cancel context.CancelFunc
+	forked chan struct{} // closed when the provider has done its part
+	once   sync.Once
+}
+
+func (s *starting) done() { s.once.Do(func() { close(s.forked) }) }
 
 func newRunner(c *Controller) *runner {
 	ctx, cancel := context.WithCancel(context.Background())
-	return &runner{
+	r := &runner{
 		c: c, ctx: ctx, cancel: cancel, closed: make(chan struct{}),
-		paced:  &paced{Provider: c.o.Provider, slots: make(chan struct{}, 2*runtime.GOMAXPROCS(0))},
 		draws:  make(chan struct{}, 1),
-		starts: map[string]context.CancelFunc{},
+		starts: map[string]*starting{},
 	}
+	r.paced = &paced{Provider: c.o.Provider, slots: make(chan struct{}, 2*runtime.GOMAXPROCS(0)), forked: r.forked}
+	return r
 }
 
 // run begins an effect. Only the loop calls it.
@@ -118,24 +129,51 @@ func (r *runner) deliver(in input) {
 // launch runs a start that cut can end early.
 func (r *runner) launch(name string, ready session.Ready, work func(context.Context) (session.Status, error)) {
 	ctx, cancel := context.WithTimeout(r.ctx, startLimit+ready.Delay+ready.Deadline)
+	st := &starting{cancel: cancel, forked: make(chan struct{})}
 	r.mu.Lock()
-	r.starts[name] = cancel
+	r.starts[name] = st
 	r.mu.Unlock()
 	r.wg.Go(func() {
 		status, err := work(ctx)
 		r.mu.Lock()
 		delete(r.starts, name)
 		r.mu.Unlock()
+		st.done()
 		cancel()
 		r.deliver(inStarted{agent: name, status: status, err: err})
 	})
 }
 
-func (r *runner) cut(name string) {
+// starting returns an agent's start in flight, nil if there is none.
+func (r *runner) starting(name string) *starting {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if cancel, ok := r.starts[name]; ok {
-		cancel()
+	return r.starts[name]
+}
+
+func (r *runner) cut(name string) {
+	if st := r.starting(name); st != nil {
+		st.cancel()
+	}
+}
+
+func (r *runner) forked(name string) {
+	if st := r.starting(name); st != nil {
+		st.done()
+	}
+}
+
+// yield waits until an agent's next life is born, or a moment: a new life comes before the last words of the old.
+func (r *runner) yield(ctx context.Context, name string) {
+	st := r.starting(name)
+	if st == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, captureYield)
+	defer cancel()
+	select {
+	case <-st.forked:
+	case <-ctx.Done():
 	}
 }
 
@@ -202,13 +240,14 @@ func (r *runner) finish() {
 // a start, readiness above all, waits for nobody.
 type paced struct {
 	session.Provider
-	slots chan struct{}
+	slots  chan struct{}
+	forked func(agent string)
 }
 
 func (p *paced) Start(ctx context.Context, s session.Spec) (session.Status, error) {
 	select {
 	case p.slots <- struct{}{}:
-		defer func() { <-p.slots }()
+		defer func() { <-p.slots; p.forked(s.Agent) }()
 		return p.Provider.Start(ctx, s)
 	case <-ctx.Done():
 		return session.Status{}, context.Cause(ctx)
