@@ -13,8 +13,6 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"gcity/internal/disk"
-	"gcity/session"
 	"gcity/session/pty/internal/proc"
 	"gcity/session/pty/internal/wire"
 )
@@ -48,14 +46,18 @@ func (p *Provider) scan(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("cannot read the folder of the sessions: %w", err)
 	}
-	g, ctx := errgroup.WithContext(ctx)
+	var g errgroup.Group
 	g.SetLimit(adoptAtOnce)
 	for _, f := range folders {
 		if f.IsDir() && p.find(f.Name()) == nil {
 			g.Go(func() error { return p.adopt(ctx, f.Name()) })
 		}
 	}
-	if err := g.Wait(); err != nil {
+	err = g.Wait()
+	if errors.Is(err, errUnborn) {
+		return nil // the next look decides
+	}
+	if err != nil {
 		return err
 	}
 	p.mu.Lock()
@@ -63,6 +65,10 @@ func (p *Provider) scan(ctx context.Context) error {
 	p.scanned = info.ModTime()
 	return nil
 }
+
+// errUnborn means that a folder belongs to a holder that has not begun its life yet: whoever executed it died in the
+// middle of a start.
+var errUnborn = errors.New("a session is about to begin")
 
 // adopt makes a session known that an earlier controller started.
 func (p *Provider) adopt(ctx context.Context, name string) error {
@@ -80,10 +86,10 @@ func (p *Provider) adopt(ctx context.Context, name string) error {
 	rec, err := p.record(name)
 	switch {
 	case errors.Is(err, os.ErrNotExist): // a start that never came so far, or not yet
-		if !p.look {
-			p.removeFolder(name)
+		if !p.look && p.removeFolder(name) {
+			return nil
 		}
-		return nil
+		return errUnborn
 	case err != nil: // set aside: it is not ours to judge
 		p.log.Error("cannot read a session's record", "session", name, "err", err)
 		return nil
@@ -167,132 +173,6 @@ func (p *Provider) record(name string) (r wire.Record, err error) {
 	return r, json.Unmarshal(data, &r)
 }
 
-// lost is called when a held connection ended.
-func (p *Provider) lost(e *entry, l *link) {
-	release, err := e.take(p.ctx)
-	if err != nil {
-		return
-	}
-	defer release()
-	defer p.forget(e)
-	e.mu.Lock()
-	if e.link != l {
-		e.mu.Unlock()
-		return
-	}
-	e.link = nil
-	rec, known, over := e.rec, e.known, e.exit != nil
-	if over && e.acked {
-		e.known = false // it left, as agreed
-	}
-	e.mu.Unlock()
-	if p.ctx.Err() != nil || !known {
-		return
-	}
-	if p.reconnect(p.ctx, e) == nil || over {
-		return
-	}
-	p.bury(e, rec)
-}
-
-// bury finds out how a session ended whose holder does not answer, ends what is left of it, and tells. Under the name's
-// turn.
-func (p *Provider) bury(e *entry, rec wire.Record) {
-	x := p.exitRecord(rec) // with one, a holder that lives and does not answer is merely on its way out
-	if x == nil && rec.Boot == p.boot && proc.Lives(rec.Holder, rec.HolderStart) {
-		p.unreachable(e, rec)
-		return
-	}
-	if x == nil {
-		if rec.Boot == p.boot && !p.look {
-			p.sweepSession(rec)
-		}
-		now := time.Now()
-		x = &session.Exit{Name: rec.Name, Agent: rec.Agent, ID: rec.ID, Code: -1, Lost: true, At: now}
-		if rec.Boot == p.boot {
-			x.Uptime = now.Sub(p.clock.Time(rec.Born))
-		}
-		if data, err := json.Marshal(x); err == nil && !p.look {
-			if err := disk.Replace(p.path(rec.Name, wire.ExitFile), data, 0o600); err != nil {
-				p.log.Warn("cannot record that a session was lost", "session", rec.Name, "err", err)
-			}
-		}
-	}
-	e.mu.Lock()
-	news := e.known && e.exit == nil
-	e.known, e.rec, e.pid, e.exit, e.acked = true, rec, 0, x, false
-	if e.activity != nil {
-		e.activity.Close()
-		e.activity = nil
-	}
-	e.mu.Unlock()
-	if news { // what a new provider finds, its first List reports
-		p.tell(*x)
-	}
-}
-
-// exitRecord is the exit that the holder wrote before it ended; nil if it wrote none for this life.
-func (p *Provider) exitRecord(rec wire.Record) *session.Exit {
-	data, err := os.ReadFile(p.path(rec.Name, wire.ExitFile))
-	if err != nil {
-		return nil
-	}
-	var x session.Exit
-	if json.Unmarshal(data, &x) != nil || x.ID != rec.ID {
-		return nil
-	}
-	return &x
-}
-
-// unreachable notes a session whose holder lives and does not answer: it is alive, and List tries again to reach it.
-func (p *Provider) unreachable(e *entry, rec wire.Record) {
-	p.log.Error("a session's holder lives and does not answer", "session", rec.Name, "pid", rec.Holder)
-	activity, err := os.Open(p.path(rec.Name, wire.ActivityFile))
-	if err != nil {
-		p.log.Warn("cannot read a session's activity", "session", rec.Name, "err", err)
-	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.known, e.rec, e.exit, e.acked, e.activity = true, rec, nil, false, activity
-}
-
-// sweepSession ends what is left of a session whose holder is dead: what carries its id in the environment, and what has
-// its lock open.
-func (p *Provider) sweepSession(rec wire.Record) (left []int) {
-	dev, ino, err := proc.Inode(p.path(rec.Name, wire.LockFile))
-	locked := err == nil
-	killed, left, err := proc.Sweep(func(pid int) bool {
-		return proc.HasEnv(proc.Environ(pid), "GC_SESSION_ID="+rec.ID, false) || locked && proc.HoldsFile(pid, dev, ino)
-	}, time.Now().Add(sweepTimeout))
-	if killed > 0 || err != nil || len(left) > 0 {
-		p.log.Warn("swept what a lost session left behind", "session", rec.Name, "killed", killed, "left", left, "err", err)
-	}
-	return left
-}
-
-// clearWay makes room for a start that found the lock held: by a holder that nobody knew of, or by the leftovers of a
-// dead one. Under the name's turn.
-func (p *Provider) clearWay(ctx context.Context, e *entry) error {
-	if p.reconnect(ctx, e) == nil {
-		if e.alive() {
-			return fail("start", e.name, session.ErrExists, "it runs already")
-		}
-		return nil
-	}
-	rec, err := p.record(e.name)
-	if err != nil {
-		return fail("start", e.name, err, "its lock is held and nobody knows by whom: %v", err)
-	}
-	leaving := p.exitRecord(rec) != nil
-	if rec.Boot == p.boot && proc.Lives(rec.Holder, rec.HolderStart) && !(leaving && proc.WaitPid(rec.Holder, reapWait)) {
-		return fail("start", e.name, session.ErrExists, "its holder, pid %d, lives and does not answer: end it with kill -9 %d", rec.Holder, rec.Holder)
-	}
-	if left := p.sweepSession(rec); len(left) > 0 {
-		return fail("start", e.name, session.ErrExists, "processes of its last life cannot be ended: pids %v", left)
-	}
-	return nil
-}
-
 // rouse finds holders of this city whose socket is gone, because somebody deleted the folder of the sessions, and tells
 // them to make it anew.
 func (p *Provider) rouse(ctx context.Context) error {
@@ -345,15 +225,15 @@ func (p *Provider) awaitSocket(ctx context.Context, dir string) {
 	}
 }
 
-// removeFolder removes what a session left on disk, unless somebody holds its lock.
-func (p *Provider) removeFolder(name string) {
+// removeFolder removes what a session left on disk, unless somebody holds its lock. It reports whether nobody did.
+func (p *Provider) removeFolder(name string) bool {
 	fd, err := proc.Lock(p.path(name, wire.LockFile), time.Now().Add(50*time.Millisecond))
 	if errors.Is(err, os.ErrNotExist) {
-		return
+		return true
 	}
 	if err != nil {
 		p.log.Warn("cannot clear up a session's folder", "session", name, "err", err)
-		return
+		return !errors.Is(err, proc.ErrLocked)
 	}
 	defer proc.Close(fd)
 	for _, file := range wire.Files() {
@@ -362,4 +242,5 @@ func (p *Provider) removeFolder(name string) {
 		}
 	}
 	os.Remove(p.dir + "/" + name) // fails if somebody put a file of his own there
+	return true
 }

@@ -19,6 +19,7 @@ func (p *Provider) List(ctx context.Context) ([]session.Status, error) {
 	p.mu.Lock()
 	entries := p.entries()
 	p.mu.Unlock()
+	slices.SortFunc(entries, func(a, b *entry) int { return cmp.Compare(a.name, b.name) })
 	list := make([]session.Status, 0, len(entries))
 	for _, e := range entries {
 		if st, ok := p.status(e); ok {
@@ -26,7 +27,6 @@ func (p *Provider) List(ctx context.Context) ([]session.Status, error) {
 			p.mind(e)
 		}
 	}
-	slices.SortFunc(list, func(a, b session.Status) int { return cmp.Compare(a.Name, b.Name) })
 	return list, nil
 }
 

@@ -1,0 +1,111 @@
+package holder
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+)
+
+// What is kept is always the newest, whatever the pieces; positions count everything.
+func FuzzRing(f *testing.F) {
+	f.Add([]byte("hello"), 3, 7)
+	f.Add(bytes.Repeat([]byte("0123456789"), 3000), 1000, 2)
+	f.Fuzz(func(t *testing.T, data []byte, piece, times int) {
+		piece, times = max(1, piece%5000), max(1, times%8)
+		r := ring{max: 8 << 10}
+		var all []byte
+		for range times {
+			for rest := data; len(rest) > 0; {
+				n := min(piece, len(rest))
+				r.Write(rest[:n])
+				all = append(all, rest[:n]...)
+				rest = rest[n:]
+			}
+		}
+		kept := r.bytes()
+		if r.end != uint64(len(all)) || !bytes.HasSuffix(all, kept) || len(kept) > r.max {
+			t.Fatalf("end %d of %d, kept %d", r.end, len(all), len(kept))
+		}
+		if want := min(len(all), r.max); len(kept) < want {
+			t.Fatalf("kept %d, could have %d", len(kept), want)
+		}
+		if from := r.safeStart(true); from < r.start || from > r.end {
+			t.Fatalf("safe start %d outside %d..%d", from, r.start, r.end)
+		}
+	})
+}
+
+func TestRingStartsAtASafePlace(t *testing.T) {
+	r := ring{max: 16}
+	r.Write([]byte(strings.Repeat("x", 20) + "31mab\ncd\x1b[0m"))
+	if got := string(r.bytes()[r.safeStart(true)-r.start:]); got != "cd\x1b[0m" {
+		t.Errorf("starts at %q", got)
+	}
+	r.clear()
+	if r.start != r.end || len(r.bytes()) != 0 {
+		t.Error("something is kept")
+	}
+}
+
+func TestModes(t *testing.T) {
+	for in, want := range map[string]string{
+		"":                                 "",
+		"\x1b[?2004h":                      "\x1b[?2004h",
+		"\x1b[?2004h text \x1b[?2004l":     "",
+		"\x1b[?1;25;1049h":                 "\x1b[?1h\x1b[?1049h",
+		"\x1b[?25l\x1b[?7l":                "\x1b[?7l\x1b[?25l",
+		"\x1b[?2004h\x1bc":                 "",
+		"\x1b[2004h":                       "", // not a private mode
+		"\x1b[?2004$p":                     "", // a question
+		"\x1b[?20\x1b[?1h":                 "\x1b[?1h",
+		"\x1b[?20\x1804h":                  "",
+		"\x1b[?99999999999999999999;1000h": "\x1b[?1000h",
+		"\x1b=\x1b[?1006h":                 "\x1b[?1006h\x1b=",
+	} {
+		var m modes
+		m.Write([]byte(in))
+		if got := string(m.restore()); got != want {
+			t.Errorf("%q leaves %q, want %q", in, got, want)
+		}
+	}
+}
+
+// Where the stream is cut makes no difference, and what restores the modes does restore them.
+func FuzzModes(f *testing.F) {
+	f.Add([]byte("a\x1b[?2004;1hb\x1b[?25l\x1b=\x1b]0;x\x07\x1b[?1049"), 3)
+	f.Fuzz(func(t *testing.T, in []byte, cut int) {
+		var whole, pieces, again modes
+		whole.Write(in)
+		cut = max(1, cut%7)
+		for rest := in; len(rest) > 0; {
+			n := min(cut, len(rest))
+			pieces.Write(rest[:n])
+			rest = rest[n:]
+		}
+		if whole != pieces {
+			t.Errorf("%q: %+v, cut by %d: %+v", in, whole, cut, pieces)
+		}
+		again.Write(whole.restore())
+		if again.on != whole.on || again.keypad != whole.keypad {
+			t.Errorf("%q: %q does not restore", in, whole.restore())
+		}
+	})
+}
+
+func TestKeys(t *testing.T) {
+	for key, want := range map[string]string{
+		"Enter": "\r", "Tab": "\t", "BTab": "\x1b[Z", "Escape": "\x1b", "Space": " ", "BSpace": "\x7f",
+		"Up": "\x1b[A", "Home": "\x1b[H", "End": "\x1b[F", "PageUp": "\x1b[5~", "Delete": "\x1b[3~",
+		"F1": "\x1bOP", "F5": "\x1b[15~", "F12": "\x1b[24~",
+		"C-a": "\x01", "C-c": "\x03", "C-[": "\x1b", "C-Space": "\x00", "C-?": "\x7f",
+		"M-x": "\x1bx", "M-Up": "\x1b\x1b[A", "M-C-a": "\x1b\x01", "C-": "C-", "M-": "M-",
+		"plain text": "plain text", "F13": "F13", "ü": "ü",
+	} {
+		if got := encodeKey(key, false); got != want {
+			t.Errorf("%s is %q, want %q", key, got, want)
+		}
+	}
+	if got := encodeKey("Up", true); got != "\x1bOA" {
+		t.Errorf("Up with application cursor keys is %q", got)
+	}
+}

@@ -1,0 +1,77 @@
+package wire
+
+import (
+	"bytes"
+	"io"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestMessages(t *testing.T) {
+	var b bytes.Buffer
+	payloads := []string{"", "short", strings.Repeat("long", 5000)}
+	for _, p := range payloads {
+		if err := Write(&b, Output, []byte(p)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r := NewReader(&b)
+	for _, p := range payloads {
+		m, err := r.Next()
+		if err != nil || m.Kind != Output || string(m.Data) != p {
+			t.Fatalf("%c, %d bytes, %v", m.Kind, len(m.Data), err)
+		}
+	}
+	if _, err := r.Next(); err != io.EOF {
+		t.Errorf("at the end: %v", err)
+	}
+	if err := Write(&b, Output, make([]byte, MaxMessage+1)); err == nil {
+		t.Error("a message over the limit was written")
+	}
+}
+
+// Any bytes: an error or messages within the limit, never more memory than they announce.
+func FuzzReader(f *testing.F) {
+	f.Add([]byte("o\x02\x00\x00\x00ab"))
+	f.Add([]byte("o\xff\xff\xff\xff"))
+	f.Fuzz(func(t *testing.T, in []byte) {
+		r := NewReader(bytes.NewReader(in))
+		for total := 0; ; {
+			m, err := r.Next()
+			if err != nil {
+				return
+			}
+			if total += 5 + len(m.Data); total > len(in) {
+				t.Fatal("more came out than went in")
+			}
+		}
+	})
+}
+
+func TestActivity(t *testing.T) {
+	a := Activity{Alive: true, Frozen: true, PID: 4711, Attached: 2, Started: 1, Output: 2, Input: 3, Typed: 4, Bytes: 5, Life: LifeHash("x")}
+	b := a.Encode()
+	if got, ok := DecodeActivity(b[:]); !ok || got != a {
+		t.Errorf("%+v", got)
+	}
+	if _, ok := DecodeActivity(b[:10]); ok {
+		t.Error("a torn record was taken")
+	}
+	b[0]++
+	if _, ok := DecodeActivity(b[:]); ok {
+		t.Error("a record of another version was taken")
+	}
+}
+
+// L13: times travel between processes as the monotonic clock has them.
+func TestClock(t *testing.T) {
+	a, b := NewClock(), NewClock()
+	now := time.Now()
+	if d := b.Time(a.Mono(now)).Sub(now).Abs(); d > time.Millisecond {
+		t.Errorf("two clocks differ by %v", d)
+	}
+	if !a.Time(0).IsZero() {
+		t.Error("never became a time")
+	}
+}

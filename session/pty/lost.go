@@ -1,0 +1,156 @@
+package pty
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"time"
+
+	"gcity/internal/disk"
+	"gcity/session"
+	"gcity/session/pty/internal/proc"
+	"gcity/session/pty/internal/wire"
+)
+
+// lost is called when a held connection ended.
+func (p *Provider) lost(e *entry, l *link) {
+	release, err := e.take(p.ctx)
+	if err != nil {
+		return
+	}
+	defer release()
+	defer p.forget(e)
+	e.mu.Lock()
+	if e.link != l {
+		e.mu.Unlock()
+		return
+	}
+	e.link = nil
+	rec, known, over := e.rec, e.known, e.exit != nil
+	if over && e.acked {
+		e.known = false // it left, as agreed
+	}
+	e.mu.Unlock()
+	if p.ctx.Err() != nil || !known {
+		return
+	}
+	if p.reconnect(p.ctx, e) == nil || over {
+		return
+	}
+	p.bury(e, rec)
+}
+
+// bury finds out how a session ended whose holder does not answer, ends what is left of it, and tells. Under the name's
+// turn.
+func (p *Provider) bury(e *entry, rec wire.Record) {
+	x := p.exitRecord(rec) // with one, a holder that lives and does not answer is merely on its way out
+	if x == nil && rec.Boot == p.boot && proc.Lives(rec.Holder, rec.HolderStart) {
+		p.unreachable(e, rec)
+		return
+	}
+	if x == nil {
+		if rec.Boot == p.boot && !p.look {
+			p.sweepSession(rec)
+		}
+		now := time.Now()
+		x = &session.Exit{Name: rec.Name, Agent: rec.Agent, ID: rec.ID, Code: -1, Lost: true, At: now}
+		if rec.Boot == p.boot {
+			x.Uptime = now.Sub(p.clock.Time(rec.Born))
+		}
+		if data, err := json.Marshal(x); err == nil && !p.look {
+			if err := disk.Replace(p.path(rec.Name, wire.ExitFile), data, 0o600); err != nil {
+				p.log.Warn("cannot record that a session was lost", "session", rec.Name, "err", err)
+			}
+		}
+	}
+	e.mu.Lock()
+	news := e.known && e.exit == nil
+	e.known, e.rec, e.pid, e.exit, e.acked = true, rec, 0, x, false
+	if e.activity != nil {
+		e.activity.Close()
+		e.activity = nil
+	}
+	e.mu.Unlock()
+	if news { // what a new provider finds, its first List reports
+		p.tell(*x)
+	}
+}
+
+// exitRecord is the exit that the holder wrote before it ended; nil if it wrote none for this life.
+func (p *Provider) exitRecord(rec wire.Record) *session.Exit {
+	data, err := os.ReadFile(p.path(rec.Name, wire.ExitFile))
+	if err != nil {
+		return nil
+	}
+	var x session.Exit
+	if json.Unmarshal(data, &x) != nil || x.ID != rec.ID {
+		return nil
+	}
+	return &x
+}
+
+// unreachable notes a session whose holder lives and does not answer: it is alive, and List tries again to reach it.
+func (p *Provider) unreachable(e *entry, rec wire.Record) {
+	p.log.Error("a session's holder lives and does not answer", "session", rec.Name, "pid", rec.Holder)
+	activity, err := os.Open(p.path(rec.Name, wire.ActivityFile))
+	if err != nil {
+		p.log.Warn("cannot read a session's activity", "session", rec.Name, "err", err)
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.known, e.rec, e.exit, e.acked, e.activity = true, rec, nil, false, activity
+}
+
+// sweepSession ends what is left of a session whose holder is dead: what carries its id in the environment, and what has
+// its lock open.
+func (p *Provider) sweepSession(rec wire.Record) (left []int) {
+	dev, ino, err := proc.Inode(p.path(rec.Name, wire.LockFile))
+	locked := err == nil
+	killed, left, err := proc.Sweep(func(pid int) bool {
+		return proc.HasEnv(proc.Environ(pid), "GC_SESSION_ID="+rec.ID, false) || locked && proc.HoldsFile(pid, dev, ino)
+	}, time.Now().Add(sweepTimeout))
+	if killed > 0 || err != nil || len(left) > 0 {
+		p.log.Warn("swept what a lost session left behind", "session", rec.Name, "killed", killed, "left", left, "err", err)
+	}
+	return left
+}
+
+// clearWay makes room for a start that found the lock held: by a holder that nobody knew of, or by the leftovers of a
+// dead one. Under the name's turn.
+func (p *Provider) clearWay(ctx context.Context, e *entry) error {
+	if p.reconnect(ctx, e) == nil {
+		if e.alive() {
+			return fail("start", e.name, session.ErrExists, "it runs already")
+		}
+		return nil
+	}
+	rec, err := p.record(e.name)
+	if err != nil {
+		return fail("start", e.name, session.ErrExists, "its lock is held by %v, and there is no record of why", p.lockers(e.name))
+	}
+	leaving := p.exitRecord(rec) != nil
+	if rec.Boot == p.boot && proc.Lives(rec.Holder, rec.HolderStart) && !(leaving && proc.WaitPid(rec.Holder, reapWait)) {
+		return fail("start", e.name, session.ErrExists, "its holder, pid %d, lives and does not answer: end it with kill -9 %d", rec.Holder, rec.Holder)
+	}
+	if left := p.sweepSession(rec); len(left) > 0 {
+		return fail("start", e.name, session.ErrExists, "processes of its last life cannot be ended: pids %v", left)
+	}
+	return nil
+}
+
+// lockers names the processes that have a session's lock open.
+func (p *Provider) lockers(name string) string {
+	dev, ino, err := proc.Inode(p.path(name, wire.LockFile))
+	pids, allErr := proc.All()
+	if err = errors.Join(err, allErr); err != nil {
+		return err.Error()
+	}
+	pids = slices.DeleteFunc(pids, func(pid int) bool { return !proc.HoldsFile(pid, dev, ino) })
+	if len(pids) == 0 {
+		return "a process of another user"
+	}
+	return fmt.Sprintf("pids %v", pids)
+}
