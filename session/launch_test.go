@@ -1,0 +1,120 @@
+package session_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"gcity/session"
+	"gcity/session/fake"
+)
+
+func launchSpec(t *testing.T) session.Spec {
+	t.Helper()
+	return session.Spec{
+		Name: "a", Agent: "a", City: "/city", ID: "id-1", Command: "cat", Dir: t.TempDir(),
+		Env: []string{"PATH=" + os.Getenv("PATH"), "GC_SESSION_ID=id-1"},
+	}
+}
+
+func isReady(t *testing.T, p session.Provider) bool {
+	t.Helper()
+	list, err := p.List(t.Context())
+	if err != nil || len(list) != 1 {
+		t.Fatalf("%+v, %v", list, err)
+	}
+	return list[0].Ready && list[0].Alive
+}
+
+// The lines run in their order, in the session's folder and environment, marked as runs of this city.
+func TestLaunchRunsEverythingInOrder(t *testing.T) {
+	p := fake.New()
+	s := launchSpec(t)
+	script := filepath.Join(t.TempDir(), "it's a script.sh")
+	if err := os.WriteFile(script, []byte("#!/bin/sh\necho script >>log\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	s.PreStart = []string{`echo "pre $GC_SESSION_ID $GC_RUN" >>log`, "echo two >>log"}
+	s.Setup = []string{"echo setup >>log"}
+	s.SetupScript = script
+	s.Nudge = "first line"
+	st, err := session.Launch(t.Context(), p, s)
+	if err != nil || !st.Ready || !isReady(t, p) {
+		t.Fatalf("%+v, %v", st, err)
+	}
+	log, err := os.ReadFile(filepath.Join(s.Dir, "log"))
+	if want := "pre id-1 /city:id-1\ntwo\nsetup\nscript\n"; err != nil || string(log) != want {
+		t.Errorf("%q, %v; want %q", log, err, want)
+	}
+	if out, _ := p.Output(t.Context(), "a", 0); out != "first line" {
+		t.Errorf("typed: %q", out)
+	}
+}
+
+// A failure before the start starts nothing; one after it leaves nothing running. Both say what failed.
+func TestLaunchFailures(t *testing.T) {
+	for name, c := range map[string]struct {
+		change  func(*session.Spec)
+		started int
+		want    string
+	}{
+		"pre_start": {func(s *session.Spec) { s.PreStart = []string{"echo no such luck; exit 3"} }, 0, "exit 3: no such luck"},
+		"setup":     {func(s *session.Spec) { s.Setup = []string{"true", "exit 4"} }, 1, "session_setup"},
+		"never ready": {func(s *session.Spec) {
+			s.Ready = session.Ready{Prefix: "never> ", Deadline: 30 * time.Millisecond}
+		}, 1, `no line of its screen began with "never> "`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := fake.New()
+			s := launchSpec(t)
+			c.change(&s)
+			_, err := session.Launch(t.Context(), p, s)
+			if err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("error: %v", err)
+			}
+			if p.Started("a") != c.started {
+				t.Errorf("started %d times", p.Started("a"))
+			}
+			list, err := p.List(t.Context())
+			if err != nil || len(list) > 0 && list[0].Alive {
+				t.Errorf("%+v, %v", list, err)
+			}
+		})
+	}
+}
+
+// A prompt whose last blank the screen does not show counts; and a crash ends the waiting.
+func TestLaunchAwaitsThePrompt(t *testing.T) {
+	p := fake.New()
+	s := launchSpec(t)
+	s.Ready = session.Ready{Prefix: "> "}
+	done := make(chan error)
+	launch := func() { _, err := session.Launch(context.Background(), p, s); done <- err }
+	go launch()
+	for p.Started("a") == 0 {
+		time.Sleep(time.Millisecond)
+	}
+	if isReady(t, p) {
+		t.Error("ready without its prompt")
+	}
+	for p.Send(t.Context(), "a", ">") != nil {
+		time.Sleep(time.Millisecond)
+	}
+	if err := <-done; err != nil || !isReady(t, p) {
+		t.Errorf("%v", err)
+	}
+	if err := p.Stop(t.Context(), "a", 0); err != nil {
+		t.Fatal(err)
+	}
+	s.ID, s.Ready.Prefix = "id-2", "never"
+	go launch()
+	for !p.Crash("a", 7, "") {
+		time.Sleep(time.Millisecond)
+	}
+	if err := <-done; err == nil || !strings.Contains(err.Error(), "exit 7 before it was ready") {
+		t.Errorf("%v", err)
+	}
+}
