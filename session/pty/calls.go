@@ -62,6 +62,9 @@ func (p *Provider) dialSession(ctx context.Context, verb, name string) (*net.Uni
 			return nil, err
 		}
 		if conn, err = dial(p.dir+"/"+name, wire.SocketFile); err == nil {
+			e.mu.Lock()
+			defer e.mu.Unlock()
+			p.openActivity(e)
 			return conn, nil
 		}
 	}

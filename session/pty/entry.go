@@ -112,10 +112,7 @@ func (e *entry) hangUp() {
 	if e.link != nil {
 		e.link.conn.Close()
 	}
-	if e.activity != nil {
-		e.activity.Close()
-		e.activity = nil
-	}
+	e.closeActivity()
 }
 
 // status is the session as List reports it; not ok if there is nothing to report.
@@ -153,6 +150,9 @@ func (p *Provider) addActivity(e *entry, st *session.Status) {
 		return
 	}
 	st.Ready, st.Frozen, st.Attached = a.Ready && st.Alive, a.Frozen && st.Alive, int(a.Attached)
+	if st.Alive && st.PID == 0 { // a holder that does not answer has not told
+		st.PID = int(a.PID)
+	}
 	st.Activity = p.clock.Time(max(a.Output, a.Input, a.Typed))
 	st.TypedAt = p.clock.Time(a.Typed)
 }
@@ -166,15 +166,26 @@ func (p *Provider) connect(e *entry, s wire.State, started bool) {
 	if news {
 		p.tell(*s.Exit)
 	}
-	if e.activity != nil {
-		return
-	}
+	p.openActivity(e)
+}
+
+// openActivity opens the activity record, which is a new file with each holder. Under e.mu.
+func (p *Provider) openActivity(e *entry) {
+	e.closeActivity()
 	f, err := os.Open(p.path(e.name, wire.ActivityFile))
 	if err != nil {
 		p.log.Warn("cannot read a session's activity", "session", e.name, "err", err)
 		return
 	}
 	e.activity = f
+}
+
+// closeActivity is for a session that has none any more. Under e.mu.
+func (e *entry) closeActivity() {
+	if e.activity != nil {
+		e.activity.Close()
+		e.activity = nil
+	}
 }
 
 // read takes what a holder tells until it is gone. State changes only here, in the order in which it is told.

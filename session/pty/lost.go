@@ -69,10 +69,7 @@ func (p *Provider) bury(e *entry, rec wire.Record) {
 	e.mu.Lock()
 	news := e.known && e.exit == nil
 	e.known, e.rec, e.pid, e.exit, e.acked = true, rec, 0, x, false
-	if e.activity != nil {
-		e.activity.Close()
-		e.activity = nil
-	}
+	e.closeActivity()
 	e.mu.Unlock()
 	if news { // what a new provider finds, its first List reports
 		p.tell(*x)
@@ -95,13 +92,10 @@ func (p *Provider) exitRecord(rec wire.Record) *session.Exit {
 // unreachable notes a session whose holder lives and does not answer: it is alive, and List tries again to reach it.
 func (p *Provider) unreachable(e *entry, rec wire.Record) {
 	p.log.Error("a session's holder lives and does not answer", "session", rec.Name, "pid", rec.Holder)
-	activity, err := os.Open(p.path(rec.Name, wire.ActivityFile))
-	if err != nil {
-		p.log.Warn("cannot read a session's activity", "session", rec.Name, "err", err)
-	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.known, e.rec, e.exit, e.acked, e.activity = true, rec, nil, false, activity
+	e.known, e.rec, e.exit, e.acked = true, rec, nil, false
+	p.openActivity(e)
 }
 
 // sweepSession ends what is left of a session whose holder is dead: what carries its id in the environment, and what has

@@ -232,5 +232,6 @@ func (p *Provider) forget(e *entry) {
 	defer e.mu.Unlock()
 	if !e.known && e.link == nil && p.sessions[e.name] == e {
 		delete(p.sessions, e.name)
+		e.closeActivity()
 	}
 }

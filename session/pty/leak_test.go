@@ -1,0 +1,50 @@
+package pty
+
+import (
+	"os"
+	"testing"
+
+	"go.uber.org/goleak"
+)
+
+// L10: a closed provider leaves no goroutine and no descriptor, whatever it was used for, and no child.
+func TestCloseLeavesNothing(t *testing.T) {
+	city := t.TempDir()
+	round := func() {
+		p, err := New(Options{City: city, Binary: os.Args[0]})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.env = append(p.env, "GORACE=atexit_sleep_ms=0")
+		defer endAll(t, p)
+		st := start(t, p, spec(city, "a", "echo up; exec cat"))
+		shows(t, p, "a", "up")
+		term, err := p.Attach(t.Context(), "a", 90, 30)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer term.Close()
+		for range p.Watch(t.Context(), "a") {
+			break
+		}
+		start(t, p, spec(city, "b", "exit 3"))
+		nextExit(t, p)
+		if err := p.Stop(t.Context(), st.Name, 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	round() // so that what is opened once per process is there
+	before, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		t.Fatal(err)
+	}
+	running := goleak.IgnoreCurrent()
+	for range 3 {
+		round()
+	}
+	goleak.VerifyNone(t, running)
+	after, err := os.ReadDir("/proc/self/fd")
+	if err != nil || len(after) != len(before) {
+		t.Errorf("%d descriptors, before %d: %v", len(after), len(before), err)
+	}
+}
