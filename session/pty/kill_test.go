@@ -95,6 +95,7 @@ func TestControllerKilled(t *testing.T) {
 	t.Logf("-seed %d -kills %d", *seed, *kills)
 	random := rand.New(rand.NewPCG(*seed, 0))
 	city := t.TempDir()
+	t.Cleanup(func() { endAll(t, newProvider(t, city)) }) // when the test fails half way
 	first := map[string]int{}
 	for range *kills {
 		cmd := exec.Command(os.Args[0], "mini-controller", city)
