@@ -1,0 +1,121 @@
+package cli
+
+import (
+	"bytes"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// service starts gcity --headless in a city of one agent that lives, and stops it when the test ends.
+func service(t *testing.T, stderr *os.File, env ...string) (*exec.Cmd, string) {
+	t.Helper()
+	dir := t.TempDir()
+	text := "[workspace]\nname = \"svc\"\n[[agents]]\nname = \"a\"\nstart_command = \"exec sleep 1000\"\n"
+	if err := os.WriteFile(filepath.Join(dir, "city.toml"), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("gcity", "--headless", "--city", dir)
+	cmd.Env, cmd.Stderr = append(os.Environ(), env...), stderr
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		out, err := exec.Command("gcity", "stop", "--city", dir).CombinedOutput()
+		if err != nil && !strings.Contains(string(out), "nothing of") {
+			t.Errorf("stop: %v\n%s", err, out)
+		}
+		if left := ofCity(dir); len(left) > 0 {
+			t.Errorf("left running: %v", left)
+		}
+	})
+	return cmd, dir
+}
+
+// What systemd is told, in which order: ready, alive with a status, reloading, ready again, stopping.
+func TestNotify(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "notify")
+	conn, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: path, Net: "unixgram"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if err := conn.SetReadDeadline(time.Now().Add(patience)); err != nil {
+		t.Fatal(err)
+	}
+	var heard []string
+	await := func(what ...string) {
+		t.Helper()
+		buf := make([]byte, 4096)
+		for {
+			n, err := conn.Read(buf)
+			if err != nil {
+				t.Fatalf("waiting for %q: %v; heard %q", what, err, heard)
+			}
+			heard = append(heard, string(buf[:n]))
+			all := true
+			for _, w := range what {
+				all = all && strings.Contains(string(buf[:n]), w)
+			}
+			if all {
+				return
+			}
+		}
+	}
+	cmd, _ := service(t, nil, "NOTIFY_SOCKET="+path)
+	await("READY=1")
+	await("WATCHDOG=1", "STATUS=1 of 1 agents running")
+	if err := cmd.Process.Signal(syscall.SIGHUP); err != nil {
+		t.Fatal(err)
+	}
+	await("RELOADING=1", "MONOTONIC_USEC=")
+	await("READY=1")
+	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	await("STOPPING=1")
+	if err := cmd.Wait(); err != nil {
+		t.Errorf("the service ended with %v", err)
+	}
+}
+
+// A journal that does not read delays nobody (C13).
+func TestStuckStderr(t *testing.T) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	defer w.Close()
+	if err := w.SetWriteDeadline(time.Now()); err != nil { // a write that would wait fails instead
+		t.Fatal(err)
+	}
+	for _, size := range []int{4096, 1} {
+		for err = nil; err == nil; _, err = w.Write(bytes.Repeat([]byte("."), size)) {
+			if err := w.SetWriteDeadline(time.Now().Add(10 * time.Millisecond)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	cmd, dir := service(t, w)
+	for end := time.Now().Add(patience); ; {
+		out, err := exec.Command("gcity", "status", "--city", dir).CombinedOutput()
+		if err == nil && strings.Contains(string(out), "1 agent: 1 running · headless") {
+			break
+		}
+		if time.Now().After(end) {
+			t.Fatalf("never up: %v\n%s", err, out)
+		}
+	}
+	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Errorf("the controller ended with %v", err)
+	}
+}
