@@ -91,10 +91,16 @@ func (a *app) join(ctx context.Context, l *link) error {
 	if err != nil {
 		return err
 	}
-	if exit != roomStopCity {
-		return nil
+	switch exit {
+	case roomStopCity:
+		if err := a.stopLive(ctx, l); err != nil {
+			return err
+		}
+		a.sayf("the city is stopped")
+	case roomEnded:
+		a.sayf("the controller has ended; `gcity status` tells what still runs")
 	}
-	return a.stopLive(ctx, l)
+	return nil
 }
 
 // hostRoom runs the city in the background and shows it.
@@ -146,11 +152,15 @@ func (a *app) leaveRoom(h *house, exit roomExit, signals chan<- os.Signal) {
 	}
 	switch exit {
 	case roomKeepAgents, roomHandOver:
-		h.leave()
+		if err := h.leave(); err != nil {
+			a.warn("the controller could not let go of the city, which goes on in this process; ctrl-c stops it: " + err.Error())
+		}
 	case roomHangup: // the terminal is gone, or the room is: the city goes on in this process
-	default:
+	case roomStopCity:
 		a.sayf("stopping the city; ctrl-c ends its agents at once")
 		signals <- syscall.SIGTERM
+	default: // a TERM from outside ended the room, and obey has heard it too
+		a.sayf("stopping the city")
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"os"
 	"os/signal"
@@ -45,6 +46,9 @@ func (a *app) openHouse(ctx context.Context, o houseOptions) (*house, error) {
 	p, err := assemble(ctx, c, a.version, o)
 	if err != nil {
 		return nil, err
+	}
+	if err := hideFromGit(filepath.Join(o.dir, ".gc")); err != nil {
+		o.logger.Warn("git will see what is made at run time", "error", err)
 	}
 	if err := linkBinary(o.dir); err != nil {
 		o.logger.Warn("agents will not find gc on their PATH", "error", err)
@@ -95,7 +99,7 @@ func (h *house) obey(signals <-chan os.Signal, stop context.CancelFunc, hup func
 		case s := <-signals:
 			switch s {
 			case syscall.SIGUSR1:
-				h.leave()
+				logError(h.logger, "cannot leave the agents: the city goes on", h.leave())
 			case syscall.SIGHUP:
 				hup()
 			default:
@@ -119,13 +123,12 @@ func (h *house) obey(signals <-chan os.Signal, stop context.CancelFunc, hup func
 	}
 }
 
-// leave ends the controller and keeps the agents.
-func (h *house) leave() {
+// leave ends the controller and keeps the agents. If it cannot, the city goes on.
+func (h *house) leave() error {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
-	if _, err := h.loop.Do(ctx, city.Shutdown{Leave: true}); err != nil {
-		h.logger.Error("cannot leave the agents", "error", err)
-	}
+	_, err := h.loop.Do(ctx, city.Shutdown{Leave: true})
+	return err
 }
 
 // killAll ends every session without grace; the loop notices that they are gone.
@@ -164,6 +167,15 @@ func makePrivate(dir string) error {
 		}
 	}
 	return nil
+}
+
+// hideFromGit keeps what runs out of a repository that the city may be in.
+func hideFromGit(dir string) error {
+	err := writeNew(filepath.Join(dir, ".gitignore"), "*\n")
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	return err
 }
 
 // linkBinary makes .gc/bin/gc point to this program, so that agents and their scripts can call it.

@@ -95,7 +95,7 @@ func (a *app) initCity(dir, name string, yes bool) error {
 func writeNew(file, text string) error {
 	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if errors.Is(err, fs.ErrExist) {
-		return &failure{exitConflict, fmt.Errorf("%s exists and is not touched", file)}
+		return &failure{exitConflict, fmt.Errorf("%s is not touched: %w", file, fs.ErrExist)}
 	}
 	if err != nil {
 		return fmt.Errorf("cannot write the configuration: %w", err)
