@@ -21,7 +21,7 @@ func service(t *testing.T, stderr *os.File, env ...string) (*exec.Cmd, string) {
 		t.Fatal(err)
 	}
 	cmd := exec.Command("gcity", "--headless", "--city", dir)
-	cmd.Env, cmd.Stderr = append(os.Environ(), env...), stderr
+	cmd.Env, cmd.Stderr = append(append(os.Environ(), "GORACE="+quickEnd), env...), stderr
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}

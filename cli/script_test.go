@@ -40,12 +40,16 @@ func TestScripts(t *testing.T) {
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("TZ", "UTC")
 			e.Setenv("SHELL", "/bin/sh")
+			e.Setenv("GORACE", quickEnd)
 			e.Setenv("XDG_RUNTIME_DIR", filepath.Join(e.WorkDir, ".run"))
 			e.Defer(func() { stopAll(t, e.WorkDir, e.Vars) })
 			return os.Mkdir(filepath.Join(e.WorkDir, ".run"), 0o700)
 		},
 	})
 }
+
+// quickEnd takes the race detector's second away that it waits at the end of each process.
+const quickEnd = "atexit_sleep_ms=0"
 
 // patience is the deadline of every wait in a script; nothing is judged by it.
 const patience = 30 * time.Second
