@@ -330,7 +330,7 @@ func TestCommands(t *testing.T) {
 }
 
 // slow keeps ninety days of patrols down to what a test has time for.
-const slow = "[daemon]\npatrol_interval = \"10m\"\n"
+const slow = "[daemon]\npatrol_interval = \"1h\"\n"
 
 // Ninety days of random crashes, vanished sessions, failing starts and edits: the laws hold in the loop too, nothing
 // leaks, and when the faults cease everybody is there (L1–L8, L10).

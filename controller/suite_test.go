@@ -21,6 +21,7 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "hold" {
 		os.Exit(pty.Hold())
 	}
+	os.Setenv("GORACE", "atexit_sleep_ms=0") // or every holder of a test under the race detector ends a second late
 	os.Exit(m.Run())
 }
 

@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	_ "gcity/cli" // what is tested is built, not linked: this makes a change of it a reason to test again
 )
 
 // patience bounds every wait.
