@@ -62,8 +62,8 @@ type ConfigInfo struct {
 
 // Patrol tells whether the loop is alive.
 type Patrol struct {
-	Interval time.Duration `json:"interval"` // nanoseconds
-	Last     time.Time     `json:"last"`     // end of the newest turn of the loop: fresh in every Snapshot call
+	Interval time.Duration `json:"interval_ns"`
+	Last     time.Time     `json:"last"` // end of the newest turn of the loop: fresh in every Snapshot call
 }
 
 // Age is how long ago the loop last turned.
@@ -120,7 +120,7 @@ type Exit struct {
 	Code   int           `json:"code"`
 	Signal string        `json:"signal,omitempty"`
 	At     time.Time     `json:"at"`
-	Uptime time.Duration `json:"uptime"`
+	Uptime time.Duration `json:"uptime_ns"`
 	File   string        `json:"file,omitempty"` // kept output, relative to the city
 }
 

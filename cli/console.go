@@ -156,6 +156,7 @@ func (a *app) leaveRoom(h *house, exit roomExit, signals chan<- os.Signal) {
 			a.warn("the controller could not let go of the city, which goes on in this process; ctrl-c stops it: " + err.Error())
 		}
 	case roomHangup: // the terminal is gone, or the room is: the city goes on in this process
+		h.loop.SetMode("headless")
 	case roomStopCity:
 		a.sayf("stopping the city; ctrl-c ends its agents at once")
 		signals <- syscall.SIGTERM

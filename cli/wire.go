@@ -154,6 +154,7 @@ type loop interface {
 	Run(ctx context.Context) error
 	Settle(ctx context.Context) error
 	Hurry()
+	SetMode(mode string)
 }
 
 var _ loop = (*controller.Controller)(nil)

@@ -58,7 +58,7 @@ func (c *Controller) change() <-chan struct{} {
 // publish draws a new snapshot; what never changes comes from the one before.
 func (c *Controller) publish(before *city.Snapshot, now time.Time) {
 	s := c.m.snapshot(now)
-	s.Path, s.Mode, s.Version = c.o.Dir, c.o.Mode, c.o.Version
+	s.Path, s.Mode, s.Version = c.o.Dir, c.m.mode, c.o.Version
 	s.Host, s.Started, s.PID = before.Host, before.Started, before.PID
 	s.Rev = before.Rev + 1
 	s.Patrol.Last = now

@@ -88,6 +88,7 @@ func New(o Options, c *config.City) (*Controller, error) {
 		inbox: make(chan input, 256), done: make(chan struct{}), changed: make(chan struct{}),
 	}
 	ctl.runner = newRunner(ctl)
+	ctl.m.mode = o.Mode
 	host, _ := os.Hostname()
 	now := time.Now()
 	ctl.m.step(now, inConfig{revision: c.Revision, conf: ctl.translate(c)})
@@ -116,6 +117,9 @@ func (c *Controller) Run(ctx context.Context) error { return c.run(ctx, false) }
 // Settle brings the city once to where its configuration wants it and returns, leaving the agents to themselves.
 // Deaths during it are not answered. It ends early with ctx.
 func (c *Controller) Settle(ctx context.Context) error { return c.run(ctx, true) }
+
+// SetMode changes what Snapshot.Mode says: a controller whose console is gone is headless.
+func (c *Controller) SetMode(mode string) { c.send(context.Background(), inMode{mode}) }
 
 // Hurry takes the grace out of a stop under way.
 func (c *Controller) Hurry() { c.send(context.Background(), inHurry{}) }

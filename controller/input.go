@@ -69,6 +69,8 @@ type (
 	inShutdown struct{ leave bool }
 	// inHurry takes the grace out of a shutdown under way.
 	inHurry struct{}
+	// inMode says that the city is run in another way now: its console is gone.
+	inMode struct{ mode string }
 	// inHealth is the event log's own word on its health.
 	inHealth struct{ degraded string }
 )
@@ -87,6 +89,7 @@ func (inEdited) input()   {}
 func (inCommand) input()  {}
 func (inShutdown) input() {}
 func (inHurry) input()    {}
+func (inMode) input()     {}
 func (inHealth) input()   {}
 
 // conf is a configuration as the machine needs it.

@@ -41,6 +41,7 @@ type machine struct {
 	edits    []fxEdit // the first is in flight
 	unlisted string   // why sessions cannot be listed
 	health   string   // of the event log
+	mode     string   // how the city is run
 
 	ending  ending
 	leaving []answer // to the shutdown's commands
@@ -184,6 +185,8 @@ func (m *machine) step(now time.Time, in input) []effect {
 		m.shutdown(now, in.leave)
 	case inHurry:
 		m.hurry(now)
+	case inMode:
+		m.note(&m.mode, in.mode)
 	case inHealth:
 		m.note(&m.health, in.degraded)
 	}
