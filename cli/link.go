@@ -67,19 +67,6 @@ func (a *app) open(ctx context.Context) (*link, error) {
 	return l, nil
 }
 
-// openLive opens a running city, and fails with "not running" otherwise.
-func (a *app) openLive(ctx context.Context) (*link, error) {
-	l, err := a.open(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if !l.live {
-		l.close()
-		return nil, notRunning("no controller runs %s; start it with `gcity` or `gcity --headless`", l.dir)
-	}
-	return l, nil
-}
-
 // reachCity is the reach of a real process.
 func (a *app) reachCity(ctx context.Context, dir string) (*link, error) {
 	near, closeNear, err := dialPatiently(ctx, dir)

@@ -37,8 +37,6 @@ func (k kind) example() string {
 		"a table", "a list of tables, each under its own [[…]]", "a table of tables", "a value"}[k]
 }
 
-func (k kind) scalar() bool { return k <= kindEnv }
-
 // status says what becomes of a key that is written.
 type status int
 

@@ -262,7 +262,6 @@ func (l *Log) Health() Health {
 // health is what is wrong, by what was being done.
 type health struct {
 	write  error // of the newest attempt to write, nil if it succeeded
-	since  time.Time
 	sync   error // the disk did not confirm what was written to suspect
 	rotate error
 	read   error
