@@ -31,7 +31,7 @@ screenshots: build ## the pictures of README and docs (needs the font DejaVu San
 fuzz: ## every fuzz target for FUZZTIME (20s)
 	@go list ./... | while read -r pkg; do \
 		for target in $$(go test -list '^Fuzz' "$$pkg" | grep '^Fuzz'); do \
-			echo "$$pkg $$target"; go test -run '^$$' -fuzz "^$$target\$$" -fuzztime '$(FUZZTIME)' "$$pkg" || exit 1; \
+			echo "$$pkg $$target"; go test -run '^$$' -fuzz "^$$target\$$" -fuzztime '$(FUZZTIME)' -fuzzminimizetime 20x "$$pkg" || exit 1; \
 		done; \
 	done
 
