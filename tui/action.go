@@ -1,6 +1,12 @@
 package tui
 
-import "slices"
+import (
+	"slices"
+	"strings"
+
+	"charm.land/bubbles/v2/key"
+	tea "charm.land/bubbletea/v2"
+)
 
 // zone is where a key is heard.
 type zone int
@@ -37,45 +43,49 @@ func (r risk) String() string { return [...]string{"", "asks first", "type the n
 // actions, so what is not in it does not exist.
 type action struct {
 	id    string
-	title string // what it does, for help: "restart the agent"
-	short string // for the footer, "" = never there
-	keys  []string
+	key   key.Binding // with what it does, for help: "restart the agent"
+	short string      // for the footer, "" = never there
 	in    []zone
 	risk  risk
 	why   func(m *model) string // why it cannot be done now, "" = it can; nil = always
 	run   func(m *model) []effect
 }
 
+// bind is what an action does and the keys that do it, the usual one first; without any only the palette finds it.
+func bind(does string, keys ...string) key.Binding {
+	return key.NewBinding(key.WithKeys(keys...), key.WithHelp(strings.Join(keys, " "), does))
+}
+
+// title is what the action does.
+func (a *action) title() string { return a.key.Help().Desc }
+
 // registry is the list of actions; the order is that of help and footer.
 type registry struct {
 	actions []action
-	byKey   map[zone]map[string]*action
+	heard   map[zone][]*action
 }
 
 func newRegistry() *registry {
-	r := &registry{byKey: map[zone]map[string]*action{}}
+	r := &registry{heard: map[zone][]*action{}}
 	for _, group := range [][]action{agentActions(), viewActions(), moveActions(), leaveActions(), dialogActions()} {
 		r.actions = append(r.actions, group...)
 	}
 	for i := range r.actions {
 		a := &r.actions[i]
 		for _, c := range a.in {
-			if r.byKey[c] == nil {
-				r.byKey[c] = map[string]*action{}
-			}
-			for _, k := range a.keys {
-				r.byKey[c][k] = a
-			}
+			r.heard[c] = append(r.heard[c], a)
 		}
 	}
 	return r
 }
 
 // find returns what a key does in the first of some zones that knows it, nil if none does.
-func (r *registry) find(key string, in ...zone) *action {
+func (r *registry) find(k tea.KeyPressMsg, in ...zone) *action {
 	for _, c := range in {
-		if a := r.byKey[c][key]; a != nil {
-			return a
+		for _, a := range r.heard[c] {
+			if key.Matches(k, a.key) {
+				return a
+			}
 		}
 	}
 	return nil

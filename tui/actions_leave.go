@@ -6,9 +6,9 @@ import "fmt"
 func leaveActions() []action {
 	global := []zone{everywhere}
 	return []action{
-		{id: "quit", title: "leave: asks what becomes of the agents", short: "quit", keys: []string{"q", "ctrl+c"}, in: global,
+		{id: "quit", key: bind("leave: asks what becomes of the agents", "q", "ctrl+c"), short: "quit", in: global,
 			risk: confirmed, run: (*model).askQuit},
-		{id: "quit.suspend", title: "why this program is not suspended", keys: []string{"ctrl+z"}, in: global, run: (*model).explainSuspend},
+		{id: "quit.suspend", key: bind("why this program is not suspended", "ctrl+z"), in: global, run: (*model).explainSuspend},
 	}
 }
 

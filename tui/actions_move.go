@@ -17,14 +17,14 @@ func moveActions() []action {
 		}
 	}
 	return []action{
-		{id: "move.down", title: "down", keys: []string{"j", "down"}, in: everyPanel, run: by(1)},
-		{id: "move.up", title: "up", keys: []string{"k", "up"}, in: everyPanel, run: by(-1)},
-		{id: "move.half.down", title: "half a page down", keys: []string{"ctrl+d"}, in: everyPanel, run: page(1, 2)},
-		{id: "move.half.up", title: "half a page up", keys: []string{"ctrl+u"}, in: everyPanel, run: page(-1, 2)},
-		{id: "move.page.down", title: "a page down", keys: []string{"pgdown"}, in: everyPanel, run: page(1, 1)},
-		{id: "move.page.up", title: "a page up", keys: []string{"pgup"}, in: everyPanel, run: page(-1, 1)},
-		{id: "move.first", title: "to the beginning", keys: []string{"g", "home"}, in: everyPanel, run: by(-far)},
-		{id: "move.last", title: "to the end; Events and Peek follow again", keys: []string{"G", "end"}, in: everyPanel,
+		{id: "move.down", key: bind("down", "j", "down"), in: everyPanel, run: by(1)},
+		{id: "move.up", key: bind("up", "k", "up"), in: everyPanel, run: by(-1)},
+		{id: "move.half.down", key: bind("half a page down", "ctrl+d"), in: everyPanel, run: page(1, 2)},
+		{id: "move.half.up", key: bind("half a page up", "ctrl+u"), in: everyPanel, run: page(-1, 2)},
+		{id: "move.page.down", key: bind("a page down", "pgdown"), in: everyPanel, run: page(1, 1)},
+		{id: "move.page.up", key: bind("a page up", "pgup"), in: everyPanel, run: page(-1, 1)},
+		{id: "move.first", key: bind("to the beginning", "g", "home"), in: everyPanel, run: by(-far)},
+		{id: "move.last", key: bind("to the end; Events and Peek follow again", "G", "end"), in: everyPanel,
 			run: func(m *model) []effect { m.toEnd(); return nil }},
 	}
 }

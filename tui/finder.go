@@ -46,7 +46,7 @@ func (f *finder) search() {
 	}
 	f.found = nil
 	for _, a := range f.all {
-		if slices.Contains(a.keys, text) || strings.Contains(strings.ToLower(a.title+" "+a.id), strings.ToLower(text)) {
+		if slices.Contains(a.key.Keys(), text) || strings.Contains(strings.ToLower(a.title()+" "+a.id), strings.ToLower(text)) {
 			f.found = append(f.found, a)
 		}
 	}
@@ -55,7 +55,7 @@ func (f *finder) search() {
 	}
 	titles := make([]string, len(f.all))
 	for i, a := range f.all {
-		titles[i] = a.title
+		titles[i] = a.title()
 	}
 	for _, hit := range fuzzy.Find(text, titles) {
 		f.found = append(f.found, f.all[hit.Index])
@@ -106,7 +106,7 @@ func (m *model) finderLine(a *action, here bool, w int) string {
 		mark = m.look.glyph.Cursor + " "
 	}
 	l.add(themes.Accent, mark)
-	l.add(key, fit(strings.Join(a.keys, " "), 14, m.look.glyph.More))
+	l.add(key, fit(a.key.Help().Key, 14, m.look.glyph.More))
 	tail := ""
 	switch {
 	case here && why != "":
@@ -120,7 +120,7 @@ func (m *model) finderLine(a *action, here bool, w int) string {
 		tail = ""
 	}
 	tail = cut(tail, w/2, m.look.glyph.More)
-	l.add(text, fit(a.title, w-l.used-width(tail)-2, m.look.glyph.More))
+	l.add(text, fit(a.title(), w-l.used-width(tail)-2, m.look.glyph.More))
 	l.space(2)
 	l.add(themes.Dim, tail)
 	return l.close(w)

@@ -95,9 +95,11 @@ func footText(m *model, a *action) string {
 	return a.short
 }
 
-func footWidth(m *model, a *action) int { return width(a.keys[0]) + 1 + width(footText(m, a)) + 2 }
+func footWidth(m *model, a *action) int {
+	return width(a.key.Keys()[0]) + 1 + width(footText(m, a)) + 2
+}
 
 func (m *model) footKey(l *line, a *action) {
-	l.add(themes.Key, a.keys[0])
+	l.add(themes.Key, a.key.Keys()[0])
 	l.add(themes.Dim, " "+footText(m, a)+"  ")
 }

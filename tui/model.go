@@ -171,17 +171,16 @@ func (m *model) visible(name string) bool {
 
 // key finds out what a key means where it was pressed.
 func (m *model) key(k tea.KeyPressMsg) []effect {
-	key := k.String()
 	switch {
 	case m.choice != nil:
 		return m.choiceKey(k)
 	case m.reader != nil:
-		if a := m.keys.find(key, inReader); a != nil {
+		if a := m.keys.find(k, inReader); a != nil {
 			return a.run(m)
 		}
 		return nil
 	case m.finder != nil:
-		if a := m.keys.find(key, inFinder); a != nil {
+		if a := m.keys.find(k, inFinder); a != nil {
 			return a.run(m)
 		}
 		if m.finder.edit.key(k) {
@@ -191,7 +190,7 @@ func (m *model) key(k tea.KeyPressMsg) []effect {
 	case m.prompt != nil:
 		return m.promptKey(k)
 	}
-	if a := m.keys.find(key, m.zone(), everywhere); a != nil {
+	if a := m.keys.find(k, m.zone(), everywhere); a != nil {
 		return m.perform(a)
 	}
 	return nil
@@ -211,7 +210,7 @@ func (m *model) zone() zone {
 // perform runs an action, or says why it cannot be done.
 func (m *model) perform(a *action) []effect {
 	if why := a.refused(m); why != "" {
-		what, _, _ := strings.Cut(a.title, ":")
+		what, _, _ := strings.Cut(a.title(), ":")
 		m.complain("cannot " + what + ": " + why)
 		return nil
 	}
@@ -223,7 +222,7 @@ func (m *model) choiceKey(k tea.KeyPressMsg) []effect {
 	if m.now.Sub(c.since) < guard {
 		return nil
 	}
-	if a := m.keys.find(k.String(), inChoice); a != nil {
+	if a := m.keys.find(k, inChoice); a != nil {
 		return a.run(m)
 	}
 	if c.must != "" {
@@ -235,7 +234,7 @@ func (m *model) choiceKey(k tea.KeyPressMsg) []effect {
 }
 
 func (m *model) promptKey(k tea.KeyPressMsg) []effect {
-	if a := m.keys.find(k.String(), inPrompt); a != nil {
+	if a := m.keys.find(k, inPrompt); a != nil {
 		return a.run(m)
 	}
 	p := m.prompt

@@ -13,15 +13,15 @@ func TestRegistry(t *testing.T) {
 	keys := map[string]string{}
 	for i := range r.actions {
 		a := &r.actions[i]
-		if ids[a.id] || a.id == "" || a.title == "" || a.run == nil || len(a.in) == 0 {
+		if ids[a.id] || a.id == "" || a.title() == "" || a.run == nil || len(a.in) == 0 {
 			t.Errorf("action %q: twice, or something is missing", a.id)
 		}
 		ids[a.id] = true
-		if a.short != "" && len(a.keys) == 0 {
+		if a.short != "" && !a.key.Enabled() {
 			t.Errorf("%s is in the footer without a key", a.id)
 		}
 		for _, c := range a.in {
-			for _, k := range a.keys {
+			for _, k := range a.key.Keys() {
 				at := fmt.Sprint(int(c), " ", k)
 				if other := keys[at]; other != "" {
 					t.Errorf("%s means %s and %s in %q", k, other, a.id, c)
@@ -49,7 +49,7 @@ func TestEveryBindingIsHandled(t *testing.T) {
 	}
 	for _, a := range newRegistry().actions {
 		for _, c := range a.in {
-			for _, k := range a.keys {
+			for _, k := range a.key.Keys() {
 				s := demo(t, 120, 40)
 				s.press(open[c]...)
 				ran := false
@@ -88,14 +88,14 @@ func keysDoc(r *registry) string {
 			if !has(a, c) {
 				continue
 			}
-			keys := make([]string, len(a.keys))
-			for j, k := range a.keys {
-				keys[j] = "`" + k + "`"
+			var keys []string
+			for _, k := range a.key.Keys() {
+				keys = append(keys, "`"+k+"`")
 			}
 			if len(keys) == 0 {
 				keys = []string{"palette"}
 			}
-			fmt.Fprintf(&b, "| %s | %s | %s | `%s` |\n", strings.Join(keys, " "), a.title, a.risk, a.id)
+			fmt.Fprintf(&b, "| %s | %s | %s | `%s` |\n", strings.Join(keys, " "), a.title(), a.risk, a.id)
 		}
 	}
 	b.WriteString("\nIn a question the letter beside an answer takes it. A new question ignores keys for its first 0.3 seconds.\n")
