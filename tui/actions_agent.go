@@ -153,12 +153,13 @@ func (m *model) attach() []effect { return []effect{attach{agent: m.chosen}} }
 
 func (m *model) askSend() []effect {
 	rows := m.targets()
-	m.prompt = &prompt{label: "send to " + whom(rows), hint: "enter sends  esc leaves", done: func(m *model, text string) []effect {
+	send := func(m *model, text string) []effect {
 		if strings.TrimSpace(text) == "" {
 			return nil
 		}
 		return m.do("sending to", rows, func(name string) city.Command { return city.Nudge{Agent: name, Text: text} })
-	}}
+	}
+	m.prompt = &prompt{label: "send to " + whom(rows), hint: "enter sends  esc leaves", edit: newEntry(""), done: send}
 	return nil
 }
 
@@ -207,6 +208,7 @@ func (m *model) askEnd() []effect {
 		title: "End " + whom(rows),
 		body:  names(rows),
 		must:  confirmation(rows),
+		edit:  newEntry(""),
 		answers: []answer{
 			{title: "kill: end it at once; it is started again", do: kill},
 			{title: "stop: let it finish, keep it ended until it is resumed", do: stop},

@@ -147,18 +147,17 @@ func (m *model) askFilter() []effect {
 	if m.focus == panelEvents {
 		f = &m.eventFilter
 	}
-	old := *f
 	apply := func(m *model, text string) {
 		*f = parseFilter(text)
 		m.refill()
 	}
 	m.prompt = &prompt{
+		edit:  newEntry(f.text),
 		label: "filter", hint: "!not  ~fuzzy  state:  enter keeps  esc clears",
 		change: apply,
 		done:   func(m *model, text string) []effect { apply(m, text); return nil },
 		cancel: func(m *model) { apply(m, "") },
 	}
-	m.prompt.edit.set(old.text)
 	return nil
 }
 

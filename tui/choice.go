@@ -22,7 +22,7 @@ type choice struct {
 	answers []answer
 	at      int
 	must    string
-	edit    editor
+	edit    entry // of what must be typed
 	since   time.Time
 }
 
@@ -42,7 +42,7 @@ func (m *model) ask(title string, body []string, verb string, rows []*agentRow, 
 		c.body = append(append(list, ""), body...)
 	}
 	if len(rows) >= many {
-		c.must, c.at = confirmation(rows), 0
+		c.must, c.edit, c.at = confirmation(rows), newEntry(""), 0
 		c.answers[0].key, c.answers[1].key = "", ""
 	}
 	m.choice = c

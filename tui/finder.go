@@ -12,7 +12,7 @@ import (
 // finder is help and palette: all actions with their keys, searchable, and run from there.
 type finder struct {
 	title  string
-	edit   editor
+	edit   entry
 	all    []*action
 	found  []*action
 	at     int
@@ -20,7 +20,7 @@ type finder struct {
 }
 
 func (m *model) openFinder(palette bool) {
-	f := &finder{title: "Help"}
+	f := &finder{title: "Help", edit: newEntry("")}
 	if palette {
 		f.title = "Palette"
 	}

@@ -159,6 +159,10 @@ func keyPress(name string) tea.KeyPressMsg {
 	if ctrl {
 		k.Mod |= tea.ModCtrl
 	}
+	rest, alt := strings.CutPrefix(rest, "alt+")
+	if alt {
+		k.Mod |= tea.ModAlt
+	}
 	rest, shift := strings.CutPrefix(rest, "shift+")
 	if shift {
 		k.Mod |= tea.ModShift
@@ -175,7 +179,7 @@ func keyPress(name string) tea.KeyPressMsg {
 		k.Code, k.Text = ' ', " "
 	default:
 		k.Code = []rune(rest)[0]
-		if !ctrl {
+		if !ctrl && !alt {
 			k.Text = rest
 		}
 	}

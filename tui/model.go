@@ -248,12 +248,12 @@ func (m *model) promptKey(k tea.KeyPressMsg) []effect {
 func (m *model) paste(text string) {
 	switch {
 	case m.choice != nil && m.choice.must != "":
-		m.choice.edit.insert(text)
+		m.choice.edit.paste(text)
 	case m.finder != nil:
-		m.finder.edit.insert(text)
+		m.finder.edit.paste(text)
 		m.finder.search()
 	case m.prompt != nil:
-		m.prompt.edit.insert(text)
+		m.prompt.edit.paste(text)
 		if m.prompt.change != nil {
 			m.prompt.change(m, m.prompt.edit.String())
 		}

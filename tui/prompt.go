@@ -6,8 +6,8 @@ import "gcity/themes"
 type prompt struct {
 	label  string
 	hint   string
-	edit   editor
-	change func(m *model, text string)          // after every key, nil = nothing
+	edit   entry
+	change func(m *model, text string)          // after every change, nil = nothing
 	done   func(m *model, text string) []effect // on enter
 	cancel func(m *model)                       // on esc, nil = nothing
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"charm.land/bubbles/v2/key"
 )
 
 // Every action has an id of its own and is reachable by key, palette or dialog; no key means two things in one place.
@@ -88,18 +90,26 @@ func keysDoc(r *registry) string {
 			if !has(a, c) {
 				continue
 			}
-			var keys []string
-			for _, k := range a.key.Keys() {
-				keys = append(keys, "`"+k+"`")
-			}
-			if len(keys) == 0 {
-				keys = []string{"palette"}
-			}
-			fmt.Fprintf(&b, "| %s | %s | %s | `%s` |\n", strings.Join(keys, " "), a.title(), a.risk, a.id)
+			fmt.Fprintf(&b, "| %s | %s | %s | `%s` |\n", keyCell(a.key), a.title(), a.risk, a.id)
 		}
+	}
+	b.WriteString("\n## In any line that is typed\n\nThe terminal's own paste works here, and only here.\n\n| key | does |\n|---|---|\n")
+	e := editing()
+	for _, k := range []key.Binding{
+		e.CharacterBackward, e.CharacterForward, e.WordBackward, e.WordForward, e.LineStart, e.LineEnd, e.DeleteCharacterBackward,
+		e.DeleteCharacterForward, e.DeleteWordBackward, e.DeleteBeforeCursor, e.DeleteAfterCursor,
+	} {
+		fmt.Fprintf(&b, "| %s | %s |\n", keyCell(k), k.Help().Desc)
 	}
 	b.WriteString("\nIn a question the letter beside an answer takes it. A new question ignores keys for its first 0.3 seconds.\n")
 	return b.String()
+}
+
+func keyCell(k key.Binding) string {
+	if !k.Enabled() {
+		return "palette"
+	}
+	return "`" + strings.Join(k.Keys(), "` `") + "`"
 }
 
 func has(a *action, c zone) bool {

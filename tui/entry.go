@@ -1,0 +1,106 @@
+package tui
+
+import (
+	"strings"
+	"unicode"
+
+	"charm.land/bubbles/v2/textinput"
+	tea "charm.land/bubbletea/v2"
+)
+
+// entry is one line of text being typed. The widget edits it; what may come in, and which part of it is seen, is
+// decided here.
+type entry struct{ input textinput.Model }
+
+// maxTyped bounds a line, in characters; a longer paste is cut.
+const maxTyped = 16 << 10
+
+// newEntry is a line that begins with a text, the cursor at its end.
+func newEntry(text string) entry {
+	e := entry{input: textinput.New()}
+	e.input.KeyMap = editing()
+	e.input.CharLimit = maxTyped
+	e.input.SetVirtualCursor(false) // the terminal's own cursor stands there
+	e.input.Focus()
+	e.input.SetValue(tidy(text))
+	e.input.CursorEnd()
+	return e
+}
+
+// editing are the keys of a line. What is not here does not exist: no suggestions, and above all no key that pastes,
+// for the widget would run a program to read the clipboard. Terminals paste by themselves. It does not delete the word
+// after the cursor either: bubbles 2.1.1 panics when that is the last character.
+func editing() textinput.KeyMap {
+	return textinput.KeyMap{
+		CharacterBackward:       bind("a character back", "left", "ctrl+b"),
+		CharacterForward:        bind("a character on", "right", "ctrl+f"),
+		WordBackward:            bind("a word back", "ctrl+left", "alt+left", "alt+b"),
+		WordForward:             bind("a word on", "ctrl+right", "alt+right", "alt+f"),
+		LineStart:               bind("to the beginning", "home", "ctrl+a"),
+		LineEnd:                 bind("to the end", "end", "ctrl+e"),
+		DeleteCharacterBackward: bind("delete the character before", "backspace", "ctrl+h"),
+		DeleteCharacterForward:  bind("delete the character after", "delete", "ctrl+d"),
+		DeleteWordBackward:      bind("delete the word before", "ctrl+w", "alt+backspace"),
+		DeleteBeforeCursor:      bind("delete all before", "ctrl+u"),
+		DeleteAfterCursor:       bind("delete all after", "ctrl+k"),
+	}
+}
+
+// String is what has been typed.
+func (e *entry) String() string { return e.input.Value() }
+
+// key edits; it reports whether the text is another one now.
+func (e *entry) key(k tea.KeyPressMsg) bool {
+	k.Text = tidy(k.Text)
+	return e.send(k)
+}
+
+// paste types a text.
+func (e *entry) paste(text string) {
+	text = strings.TrimRight(text, "\r\n")
+	e.send(tea.PasteMsg{Content: tidy(strings.ReplaceAll(text, "\r\n", "\n"))})
+}
+
+func (e *entry) send(msg tea.Msg) bool {
+	before := e.input.Value()
+	e.input, _ = e.input.Update(msg) // a line without suggestions, clipboard and blinking asks for nothing
+	return e.input.Value() != before
+}
+
+// tidy makes one line of a text: line breaks and tabs become blanks, and what may not be typed is left out.
+func tidy(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n' || r == '\t' || r == '\r':
+			return ' '
+		case visible(r):
+			return r
+		}
+		return -1
+	}, s)
+}
+
+// visible reports whether a character may be typed: no control, nothing that turns text around, but what joins letters.
+func visible(r rune) bool {
+	const nonJoiner, joiner = 0x200c, 0x200d
+	return r == joiner || r == nonJoiner || r != unicode.ReplacementChar && !unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp)
+}
+
+// show returns the part of the line around the cursor that fits w columns, and the cursor's column in it. The widget's
+// own view counts characters, not columns, and would put the cursor beside a wide one.
+func (e *entry) show(w int) (string, int) {
+	if w < 2 {
+		return "", 0
+	}
+	runes := []rune(e.input.Value())
+	from, before := e.input.Position(), 0
+	for from > 0 {
+		n := width(string(runes[from-1]))
+		if before+n > w-1 {
+			break
+		}
+		before += n
+		from--
+	}
+	return cut(string(runes[from:]), w, ""), before
+}
