@@ -6,61 +6,67 @@ import (
 	"strings"
 )
 
-// compile turns "bold cyan on #101820" into the SGR sequence that switches it on. A colour is one of the sixteen names
-// ("red", "bright-red", …), a number of the 256 colour palette, or #rrggbb.
-func compile(style string) (string, error) {
-	var codes []string
-	ground := 30 // 40 after "on"
+// Style is how a token looks. The zero value changes nothing.
+type Style struct {
+	Bold, Faint, Italic, Underline, Reverse bool
+
+	// Text and Ground are colours: "0" to "15" the terminal's own, up to "255" those of the palette, or "#rrggbb";
+	// "" = none.
+	Text, Ground string
+}
+
+// parse reads "bold cyan on #101820". A colour is one of the sixteen names ("red", "bright-red", …), a number of the
+// 256 colour palette, or #rrggbb.
+func parse(style string) (Style, error) {
+	var s Style
+	paint := &s.Text // Ground after "on"
 	for _, word := range strings.Fields(style) {
 		if word == "on" {
-			ground = 40
+			paint = &s.Ground
 			continue
 		}
-		if code := attribute(word); code != "" {
-			codes = append(codes, code)
+		if flag := s.attribute(word); flag != nil {
+			*flag = true
 			continue
 		}
-		code, err := colour(word, ground)
+		code, err := colour(word)
 		if err != nil {
-			return "", err
+			return Style{}, err
 		}
-		codes = append(codes, code)
+		*paint = code
 	}
-	if len(codes) == 0 {
-		return "", nil
-	}
-	return "\x1b[" + strings.Join(codes, ";") + "m", nil
+	return s, nil
 }
 
-func attribute(word string) string {
+// attribute is what a word switches on, nil if it is no attribute.
+func (s *Style) attribute(word string) *bool {
 	switch word {
 	case "bold":
-		return "1"
+		return &s.Bold
 	case "faint":
-		return "2"
+		return &s.Faint
 	case "italic":
-		return "3"
+		return &s.Italic
 	case "underline":
-		return "4"
+		return &s.Underline
 	case "reverse":
-		return "7"
+		return &s.Reverse
 	}
-	return ""
+	return nil
 }
 
-func colour(word string, ground int) (string, error) {
+func colour(word string) (string, error) {
 	if hex, ok := strings.CutPrefix(word, "#"); ok {
-		v, err := strconv.ParseUint(hex, 16, 32)
-		if err != nil || len(hex) != 6 {
+		if _, err := strconv.ParseUint(hex, 16, 32); err != nil || len(hex) != 6 {
 			return "", fmt.Errorf("%q is no colour: write #rrggbb", word)
 		}
-		return fmt.Sprintf("%d;2;%d;%d;%d", ground+8, v>>16, v>>8&0xff, v&0xff), nil
+		return word, nil
 	}
 	if n, err := strconv.Atoi(word); err == nil {
 		if n < 0 || n > 255 {
 			return "", fmt.Errorf("%q is no colour: the palette has 0 to 255", word)
 		}
-		return fmt.Sprintf("%d;5;%d", ground+8, n), nil
+		return strconv.Itoa(n), nil
 	}
 	name, bright := strings.CutPrefix(word, "bright-")
 	for i, known := range [...]string{"black", "red", "green", "yellow", "blue", "magenta", "cyan", "white"} {
@@ -68,9 +74,9 @@ func colour(word string, ground int) (string, error) {
 			continue
 		}
 		if bright {
-			i += 60
+			i += 8
 		}
-		return strconv.Itoa(ground + i), nil
+		return strconv.Itoa(i), nil
 	}
 	return "", fmt.Errorf("%q is neither an attribute (bold, faint, italic, underline, reverse) nor a colour", word)
 }

@@ -28,23 +28,24 @@ const (
 	Off                 // rests on purpose
 	Select              // the row under the cursor, laid under the other styles
 	Key                 // a key to press
-	tokens
+
+	Tokens // how many there are
 )
 
 // names are the keys of a theme file, in the order of the tokens.
-func names() [tokens]string {
-	return [tokens]string{"text", "dim", "accent", "title", "rule", "good", "busy", "warn", "bad", "off", "select", "key"}
+func names() [Tokens]string {
+	return [Tokens]string{"text", "dim", "accent", "title", "rule", "good", "busy", "warn", "bad", "off", "select", "key"}
 }
 
 // Theme maps tokens to styles. It is immutable; the zero value has no style at all.
 type Theme struct {
 	Name        string
 	Description string
-	on          [tokens]string // SGR sequences that switch a style on, "" = none
+	styles      [Tokens]Style
 }
 
-// On is the escape sequence that switches a token's style on, "" if it has none. "\x1b[m" ends it.
-func (t *Theme) On(k Token) string { return t.on[k] }
+// Style is how a token looks.
+func (t *Theme) Style(k Token) Style { return t.styles[k] }
 
 // Default is the name of the theme that follows the terminal's own sixteen colours and paints no background.
 const Default = "terminal"
@@ -95,7 +96,7 @@ func Parse(name string, data []byte) (Theme, error) {
 	t := Theme{Name: name, Description: file.Description}
 	known := names()
 	for i, key := range known {
-		if t.on[i], err = compile(file.Styles[key]); err != nil {
+		if t.styles[i], err = parse(file.Styles[key]); err != nil {
 			return Theme{}, fmt.Errorf("theme %q: styles.%s: %w", name, key, err)
 		}
 		delete(file.Styles, key)
@@ -111,10 +112,10 @@ func Parse(name string, data []byte) (Theme, error) {
 func Colourless() Theme {
 	t := Theme{Name: "colourless", Description: "bold and faint only"}
 	for _, k := range []Token{Accent, Title, Warn, Bad, Key, Select} {
-		t.on[k] = "\x1b[1m"
+		t.styles[k].Bold = true
 	}
 	for _, k := range []Token{Dim, Rule, Off} {
-		t.on[k] = "\x1b[2m"
+		t.styles[k].Faint = true
 	}
 	return t
 }

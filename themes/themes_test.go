@@ -2,6 +2,7 @@ package themes
 
 import (
 	"reflect"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -15,7 +16,7 @@ func TestEmbeddedThemesLoad(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		if th.Description == "" || th.On(Bad) == "" || th.On(Accent) == "" {
+		if th.Description == "" || th.Style(Bad) == (Style{}) || th.Style(Accent) == (Style{}) {
 			t.Errorf("%s lacks a description or a style that matters", name)
 		}
 	}
@@ -33,31 +34,31 @@ func TestDefaultStaysWithTheTerminal(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for k := range tokens {
-		for _, code := range strings.Split(strings.Trim(th.On(k), "\x1b[m"), ";") {
-			if code == "38" || code == "48" || len(code) == 2 && code[0] == '4' {
-				t.Errorf("token %d paints %q", k, th.On(k))
-			}
+	for k := range Tokens {
+		s := th.Style(k)
+		if n, err := strconv.Atoi(s.Text); s.Ground != "" || s.Text != "" && (err != nil || n > 15) {
+			t.Errorf("token %d paints %+v", k, s)
 		}
 	}
 }
 
-func TestCompile(t *testing.T) {
-	for in, want := range map[string]string{
-		"":                      "",
-		"bold":                  "\x1b[1m",
-		"bold cyan":             "\x1b[1;36m",
-		"bright-red on 17":      "\x1b[91;48;5;17m",
-		"#0a0b0c on bright-red": "\x1b[38;2;10;11;12;101m",
-		"on #ffffff":            "\x1b[48;2;255;255;255m",
+func TestParseStyle(t *testing.T) {
+	for in, want := range map[string]Style{
+		"":                                   {},
+		"bold":                               {Bold: true},
+		"bold cyan":                          {Bold: true, Text: "6"},
+		"bright-red on 17":                   {Text: "9", Ground: "17"},
+		"#0a0b0c on bright-red":              {Text: "#0a0b0c", Ground: "9"},
+		"on #ffffff":                         {Ground: "#ffffff"},
+		"faint italic underline reverse 007": {Faint: true, Italic: true, Underline: true, Reverse: true, Text: "7"},
 	} {
-		if got, err := compile(in); err != nil || got != want {
-			t.Errorf("%q: %q, %v; want %q", in, got, err, want)
+		if got, err := parse(in); err != nil || got != want {
+			t.Errorf("%q: %+v, %v; want %+v", in, got, err, want)
 		}
 	}
 	for _, in := range []string{"blod", "#12", "#12345g", "256", "-1", "bright-"} {
-		if got, err := compile(in); err == nil {
-			t.Errorf("%q gave %q, want an error", in, got)
+		if got, err := parse(in); err == nil {
+			t.Errorf("%q gave %+v, want an error", in, got)
 		}
 	}
 }
@@ -72,9 +73,9 @@ func TestParseRefusesWhatItDoesNotKnow(t *testing.T) {
 
 func TestColourlessUsesNoColour(t *testing.T) {
 	th := Colourless()
-	for k := range tokens {
-		if on := th.On(k); on != "" && on != "\x1b[1m" && on != "\x1b[2m" {
-			t.Errorf("token %d: %q", k, on)
+	for k := range Tokens {
+		if s := th.Style(k); s != (Style{}) && s != (Style{Bold: true}) && s != (Style{Faint: true}) {
+			t.Errorf("token %d: %+v", k, s)
 		}
 	}
 }

@@ -130,7 +130,7 @@ func (m *model) rowState(r *agentRow, focus bool) rowState {
 func (m *model) start(s rowState) line {
 	l := line{look: &m.look}
 	if s.cursor && s.focus {
-		l.base = m.look.theme.On(themes.Select)
+		l.here = true
 	}
 	cursor, token := " ", themes.Text
 	if s.cursor {

@@ -115,7 +115,7 @@ func (m *model) answerLine(a answer, here bool, w int) string {
 	l := line{look: &m.look}
 	title := themes.Text
 	if here {
-		l.base = m.look.theme.On(themes.Select)
+		l.here = true
 		l.add(themes.Accent, m.look.glyph.Cursor+" ")
 		title = themes.Title
 	} else {

@@ -102,7 +102,7 @@ func (m *model) finderLine(a *action, here bool, w int) string {
 	}
 	mark := "  "
 	if here {
-		l.base = m.look.theme.On(themes.Select)
+		l.here = true
 		mark = m.look.glyph.Cursor + " "
 	}
 	l.add(themes.Accent, mark)

@@ -9,7 +9,6 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"gcity/city"
-	"gcity/themes"
 )
 
 // stage is a model on a test's own clock.
@@ -22,18 +21,11 @@ type stage struct {
 
 func newStage(t testing.TB, o Options) *stage {
 	t.Helper()
-	theme, err := themes.Load("")
+	o, err := o.withDefaults()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if o.NoColor {
-		theme = themes.Colourless()
-	}
-	l := look{theme: theme, glyph: themes.Unicode()}
-	if o.ASCII {
-		l.glyph = themes.ASCII()
-	}
-	return &stage{t: t, m: newModel(o, l, epoch), now: epoch}
+	return &stage{t: t, m: newModel(o, epoch), now: epoch}
 }
 
 // demo is a stage of a size that shows the seeded city.

@@ -8,6 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"gcity/city"
+	"gcity/themes"
 )
 
 // still is how long after a key the lists keep their order: nothing moves under the hands.
@@ -59,8 +60,12 @@ type model struct {
 }
 
 // newModel is a control room that has heard nothing yet.
-func newModel(o Options, l look, now time.Time) *model {
-	return &model{mode: o.Mode, look: l, keys: newRegistry(), calm: o.ReducedMotion, below: o.OverSSH,
+func newModel(o Options, now time.Time) *model {
+	glyphs := themes.Unicode()
+	if o.ASCII {
+		glyphs = themes.ASCII()
+	}
+	return &model{mode: o.Mode, look: newLook(o.Theme, glyphs), keys: newRegistry(), calm: o.ReducedMotion, below: o.OverSSH,
 		now: now, w: 80, h: 24, marks: map[string]bool{}}
 }
 

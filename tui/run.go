@@ -11,8 +11,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
 	"github.com/charmbracelet/x/term"
-
-	"gcity/themes"
 )
 
 // Run shows the control room until the person leaves, ctx ends or the terminal is gone. Options.In and Out must be a
@@ -47,11 +45,7 @@ func run(ctx context.Context, o Options, fresh screenMaker) (Exit, error) {
 	}
 	r.spawn("pulse", func(ctx context.Context) { r.pulse(ctx, pulse) })
 
-	l := look{theme: o.Theme, glyph: themes.Unicode()}
-	if o.ASCII {
-		l.glyph = themes.ASCII()
-	}
-	m := newModel(o, l, time.Now())
+	m := newModel(o, time.Now())
 	for ctx.Err() == nil {
 		next, err := r.stretch(ctx, o, m)
 		if err != nil && ctx.Err() == nil {

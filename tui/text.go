@@ -6,66 +6,7 @@ import (
 	"time"
 
 	"github.com/charmbracelet/x/ansi"
-
-	"gcity/themes"
 )
-
-// look is how things are painted: a theme and its glyphs.
-type look struct {
-	theme themes.Theme
-	glyph themes.Glyphs
-}
-
-const reset = "\x1b[m"
-
-// paint styles plain text.
-func (l *look) paint(k themes.Token, s string) string {
-	on := l.theme.On(k)
-	if on == "" || s == "" {
-		return s
-	}
-	return on + s + reset
-}
-
-// line builds one row of the screen out of styled pieces, all of them over the same base style.
-type line struct {
-	text []byte
-	look *look
-	base string // style under every piece, "" = none
-	used int    // columns so far
-}
-
-// add appends plain text in a style.
-func (l *line) add(k themes.Token, s string) {
-	if s == "" {
-		return
-	}
-	on := l.theme(k)
-	l.used += width(s)
-	if on == "" {
-		l.text = append(l.text, s...)
-		return
-	}
-	l.text = append(append(append(l.text, on...), s...), reset...)
-}
-
-// String is the line so far.
-func (l *line) String() string { return string(l.text) }
-
-func (l *line) theme(k themes.Token) string { return l.base + l.look.theme.On(k) }
-
-// space appends n blanks in the base style.
-func (l *line) space(n int) {
-	if n > 0 {
-		l.add(themes.Text, blanks(n))
-	}
-}
-
-// close fills the line up to w columns and returns it.
-func (l *line) close(w int) string {
-	l.space(w - l.used)
-	return l.String()
-}
 
 const blank = "                                                                                                    "
 
