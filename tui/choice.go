@@ -79,7 +79,7 @@ func (m *model) choiceSheet(w int) (lines []string, x, y int) {
 	inner := w - 4
 	lines = append(lines, "")
 	for _, b := range c.body {
-		lines = append(lines, wrapPlain(b, inner)...)
+		lines = append(lines, wrapped(b, inner)...)
 	}
 	if len(c.body) > 0 {
 		lines = append(lines, "")

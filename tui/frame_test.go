@@ -148,3 +148,12 @@ func BenchmarkFrameKey(b *testing.B) {
 		})
 	}
 }
+
+// A frame with a dialog over it.
+func BenchmarkFrameDialog(b *testing.B) {
+	s := benchStage(b, 200)
+	s.press("q")
+	for b.Loop() {
+		s.m.draw()
+	}
+}

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/charmbracelet/x/ansi"
+	"charm.land/lipgloss/v2"
 
 	"gcity/city"
 	"gcity/themes"
@@ -139,23 +139,19 @@ func pretty(raw []byte) string {
 	return b.String()
 }
 
-// wrapAll breaks styled lines at blanks where they are wider than w.
+// wrapAll breaks lines where they are wider than w.
 func wrapAll(lines []string, w int) []string {
 	var out []string
 	for _, s := range lines {
-		if width(s) <= w {
-			out = append(out, s)
-			continue
-		}
-		out = append(out, strings.Split(ansi.Wrap(s, w, ""), "\n")...)
+		out = append(out, wrapped(s, w)...)
 	}
 	return out
 }
 
-// wrapPlain breaks plain text at blanks.
-func wrapPlain(s string, w int) []string {
+// wrapped breaks a text at blanks; styles go on in the next line.
+func wrapped(s string, w int) []string {
 	if width(s) <= w || w < 4 {
 		return []string{s}
 	}
-	return strings.Split(ansi.Wrap(s, w, ""), "\n")
+	return strings.Split(lipgloss.Wrap(s, w, ""), "\n")
 }
