@@ -50,18 +50,23 @@ func scenes() map[string]func(s *stage) {
 			s.press("enter")
 		},
 		"quarantine": func(s *stage) { s.press("3") },
-		"events":     func(s *stage) { s.press("5", "k", "k") },
-		"filter":     func(s *stage) { s.press("/", "s", "h", "o", "p") },
-		"attention":  func(s *stage) { s.press("!") },
-		"marks":      func(s *stage) { s.press("space", "space", "space") },
-		"help":       func(s *stage) { s.press("?") },
-		"search":     func(s *stage) { s.press("?", "s", "u", "s", "p") },
-		"details":    func(s *stage) { s.choose("builder"); s.press("d") },
-		"event":      func(s *stage) { s.press("5", "k", "k", "k", "enter") },
-		"quit":       func(s *stage) { s.press("q") },
-		"restart":    func(s *stage) { s.choose("builder"); s.press("r") },
-		"end":        func(s *stage) { s.choose("idle"); s.press("ctrl+k", "i", "d") },
-		"send":       func(s *stage) { s.choose("idle"); s.press("i", "h", "i") },
+		"words": func(s *stage) {
+			s.choose("scout")
+			s.hear(news{pane: &paneNews{agent: "scout", ended: true, text: []string{"scout: looking for a map", "scout: no map, giving up"}}})
+		},
+		"crash":     func(s *stage) { s.choose("scout"); s.press("d") },
+		"events":    func(s *stage) { s.press("5", "k", "k") },
+		"filter":    func(s *stage) { s.press("/", "s", "h", "o", "p") },
+		"attention": func(s *stage) { s.press("!") },
+		"marks":     func(s *stage) { s.press("space", "space", "space") },
+		"help":      func(s *stage) { s.press("?") },
+		"search":    func(s *stage) { s.press("?", "s", "u", "s", "p") },
+		"details":   func(s *stage) { s.choose("builder"); s.press("d") },
+		"event":     func(s *stage) { s.press("5", "k", "k", "k", "enter") },
+		"quit":      func(s *stage) { s.press("q") },
+		"restart":   func(s *stage) { s.choose("builder"); s.press("r") },
+		"end":       func(s *stage) { s.choose("idle"); s.press("ctrl+k", "i", "d") },
+		"send":      func(s *stage) { s.choose("idle"); s.press("i", "h", "i") },
 		"failed": func(s *stage) {
 			s.press("u")
 			id := s.m.status.id

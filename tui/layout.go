@@ -147,7 +147,11 @@ func (m *model) focusRows() int {
 	p := m.plan()
 	for _, stack := range [][]place{p.left, p.right, p.across} {
 		for _, at := range stack {
-			if at.panel == m.focus {
+			switch {
+			case at.panel != m.focus:
+			case at.panel == panelPeek:
+				return m.peekRows(at.h)
+			default:
 				return max(1, at.h-1)
 			}
 		}

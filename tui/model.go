@@ -42,6 +42,7 @@ type model struct {
 
 	peek    peek
 	watched watch // what the viewer was last told
+	stayed  stay  // the last visit to a terminal
 
 	focus  panel
 	before panel // the focus to go back to
@@ -105,6 +106,10 @@ func (m *model) hear(n news) {
 	if n.gone != nil {
 		m.gone = plain(*n.gone)
 	}
+	if m.stayed.agent != "" && m.now.After(m.stayed.until) {
+		m.stayed = stay{}
+		m.relist()
+	}
 	if n.snap != nil {
 		m.snapshot(n.snap)
 	} else if m.snap != nil && !m.settledOrder() {
@@ -131,7 +136,13 @@ func (m *model) snapshot(s *city.Snapshot) {
 		return
 	}
 	m.snap = s
-	m.roster.update(s.Agents, m.now.Sub(m.keyed) < still)
+	m.relist()
+}
+
+// relist makes the lists anew from the snapshot.
+func (m *model) relist() {
+	m.roster.update(m.snap.Agents, m.now.Sub(m.keyed) < still)
+	m.discount()
 	for name := range m.marks {
 		if m.roster.find(name) == nil {
 			m.marks = cloned(m.marks)

@@ -252,3 +252,39 @@ func onlyText(t testing.TB, l string) {
 		}
 	}
 }
+
+func TestLastExit(t *testing.T) {
+	for _, c := range []struct {
+		exit city.Exit
+		want string
+	}{
+		{city.Exit{Code: 3, Uptime: 812 * time.Millisecond}, "exit 3 after 0.8s"},
+		{city.Exit{Code: 1, Uptime: 9990 * time.Millisecond}, "exit 1 after 9.9s"},
+		{city.Exit{Code: 1, Uptime: 12 * time.Second}, "exit 1 after 12s"},
+		{city.Exit{Code: 1, Uptime: 30 * time.Millisecond}, "exit 1 at once"},
+		{city.Exit{Code: -1, Signal: "killed", Uptime: 3 * time.Minute}, "killed after 3m"},
+		{city.Exit{Code: -1, Uptime: time.Second}, "ended after 1.0s"},
+	} {
+		if got := lastExit(&c.exit); got != c.want {
+			t.Errorf("%+v: %q, want %q", c.exit, got, c.want)
+		}
+	}
+}
+
+// The file with all of an ended agent's output is named where its last words are, and scrolling reaches the last of them.
+func TestLastWordsNameTheirFile(t *testing.T) {
+	s := demo(t, 120, 40)
+	s.choose("scout")
+	s.hear(news{pane: &paneNews{agent: "scout", ended: true}})
+	s.shows("has left no output", "kept in .gc/crashes/scout/")
+	var words []string
+	for i := range 100 {
+		words = append(words, fmt.Sprintf("word %02d", i))
+	}
+	s.hear(news{pane: &paneNews{agent: "scout", text: words, ended: true}})
+	s.shows("word 99", "kept in .gc/crashes/scout/")
+	s.press("0", "g")
+	s.shows("word 00", "kept in")
+	s.press("pgdown", "pgdown", "pgdown", "pgdown", "pgdown", "pgdown", "pgdown")
+	s.shows("word 99", "last words")
+}

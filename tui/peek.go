@@ -176,12 +176,39 @@ func (m *model) drawPeek(w, h int, focus bool, tabs []tab) []string {
 	case m.peek.news.agent != row.name:
 		return fillRows(lines, w, h)
 	case m.peek.news.screen == nil && len(m.peek.news.text) == 0:
-		return fillRows(append(lines, m.note(m.nothingSeen(row), w)), w, h)
+		lines = append(lines, m.note(m.nothingSeen(row), w))
+		if row.keeps() {
+			lines = append(lines, m.keptLine(row, w))
+		}
+		return fillRows(lines, w, h)
 	}
-	for _, s := range m.peek.window(w-1, h-1) {
+	room := m.peekRows(h)
+	for _, s := range m.peek.window(w-1, room) {
 		lines = append(lines, " "+s)
 	}
+	if room < h-1 {
+		lines = append(lines, m.keptLine(row, w))
+	}
 	return lines
+}
+
+// peekRows is how much of the terminal a pane of h lines shows: an ended one leaves a line to the file that has all of
+// its last words.
+func (m *model) peekRows(h int) int {
+	if r := m.selected(); r != nil && r.keeps() && h > 4 {
+		return h - 2
+	}
+	return max(1, h-1)
+}
+
+// keeps reports whether an agent has ended and left a file.
+func (r *agentRow) keeps() bool { return !r.running && r.exit != nil && r.exit.File != "" }
+
+// keptLine says where an ended agent's output is kept.
+func (m *model) keptLine(r *agentRow, w int) string {
+	l := line{look: &m.look}
+	l.add(themes.Dim, cut(" kept in "+plain(r.exit.File), w, m.look.glyph.More))
+	return l.close(w)
 }
 
 // nothingSeen says why the pane is empty.
@@ -261,10 +288,12 @@ func (m *model) watching() watch {
 	return w
 }
 
+const fieldWidth = 12
+
 // field is one row of a detail view.
 func (m *model) field(name, value string) string {
 	if value == "" {
 		value = "-"
 	}
-	return m.look.paint(themes.Dim, fit(name, 12, "")) + value
+	return m.look.paint(themes.Dim, fit(name, fieldWidth, "")) + value
 }

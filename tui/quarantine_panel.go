@@ -2,7 +2,6 @@ package tui
 
 import (
 	"fmt"
-	"time"
 
 	"gcity/city"
 	"gcity/themes"
@@ -77,8 +76,8 @@ func lastExit(e *city.Exit) string {
 	case e.Code < 0:
 		how = "ended"
 	}
-	if e.Uptime < 10*time.Second {
-		return how + " after " + e.Uptime.Round(100*time.Millisecond).String()
+	if e.Uptime < tenth {
+		return how + " at once"
 	}
-	return how + " after " + age(e.Uptime)
+	return how + " after " + lasted(e.Uptime)
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"path/filepath"
 	"strings"
 
 	"charm.land/lipgloss/v2"
@@ -32,7 +33,7 @@ func (m *model) showEvent() []effect {
 
 func (m *model) showDetails() []effect {
 	name := m.chosen
-	m.reader = &reader{title: m.selected().shown, lines: func(m *model, w int) []string { return wrapAll(m.details(name), w) }}
+	m.reader = &reader{title: m.selected().shown, lines: func(m *model, w int) []string { return wrapAll(m.details(name, w), w) }}
 	return nil
 }
 
@@ -63,7 +64,7 @@ func (m *model) cityDetails() []string {
 }
 
 // details is everything known of an agent, the reasons first.
-func (m *model) details(name string) []string {
+func (m *model) details(name string, w int) []string {
 	r := m.roster.find(name)
 	a, ok := m.snap.Agent(name)
 	if r == nil || !ok {
@@ -93,8 +94,11 @@ func (m *model) details(name string) []string {
 		m.field("session", m.sessionText(a)),
 		m.field("restarts", number(a.Restarts)+dot+"crashes that count: "+number(a.Crashes)),
 		m.field("last exit", m.exitText(a.Exit)),
-		"", m.look.paint(themes.Title, "Last decisions"),
 	)
+	if a.Exit != nil && a.Exit.File != "" {
+		lines = append(lines, m.field("last words", m.keptIn(a.Exit.File, w-fieldWidth)))
+	}
+	lines = append(lines, "", m.look.paint(themes.Title, "Last decisions"))
 	if len(a.Decisions) == 0 {
 		return append(lines, m.look.paint(themes.Dim, "None yet."))
 	}
@@ -119,15 +123,19 @@ func (m *model) sessionText(a *city.Agent) string {
 	return s + ", id " + plain(a.Session.ID)
 }
 
+// keptIn names a file of the city so that it can be copied: in full where that fits into one line.
+func (m *model) keptIn(file string, w int) string {
+	if full := plain(filepath.Join(m.snap.Path, file)); width(full) <= w {
+		return full
+	}
+	return plain(file)
+}
+
 func (m *model) exitText(e *city.Exit) string {
 	if e == nil {
 		return "none"
 	}
-	s := lastExit(e) + ", " + age(m.now.Sub(e.At)) + " ago"
-	if e.File != "" {
-		s += ", output kept in " + plain(e.File)
-	}
-	return s
+	return lastExit(e) + ", " + age(m.now.Sub(e.At)) + " ago"
 }
 
 // pretty indents a JSON value, and gives it as it is if it is none.

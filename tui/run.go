@@ -115,8 +115,9 @@ func endWith(ctx context.Context, p *tea.Program, over <-chan struct{}) {
 
 // visit attaches, and says in the control room how it was.
 func (r *runner) visit(ctx context.Context, o Options, m *model, agent string) {
+	begun := m.staying(agent)
 	said, err := r.attachTo(ctx, o, agent)
-	m.now = time.Now()
+	m.left(time.Now(), begun)
 	switch {
 	case err != nil:
 		r.log.Warn("attach", "agent", agent, "error", err)

@@ -104,6 +104,17 @@ func age(d time.Duration) string {
 	return fmt.Sprintf("%dd", int(d.Hours()/24))
 }
 
+// tenth is the least that lasted tells from nothing.
+const tenth = time.Second / 10
+
+// lasted says how long something took that is over, short times in tenths: "0.8s", "12s", "3h12".
+func lasted(d time.Duration) string {
+	if d < 10*time.Second {
+		return fmt.Sprintf("%.1fs", d.Truncate(tenth).Seconds())
+	}
+	return age(d)
+}
+
 // left says how long something still takes: "8s", "1m12s", "54m", "3h12m", "2d".
 func left(d time.Duration) string {
 	switch {

@@ -1,0 +1,47 @@
+package tui
+
+import "time"
+
+// stay is a visit to an agent's terminal that is over. The city looks at its sessions only now and then, and may count
+// the person as a viewer for as long as until after.
+type stay struct {
+	agent, session string
+	others         int // viewers besides the person
+	until          time.Time
+}
+
+// slack is what a look at the sessions may take beyond the patrol's interval.
+const slack = 5 * time.Second
+
+// staying is the visit to an agent that begins now.
+func (m *model) staying(agent string) stay {
+	s := stay{agent: agent}
+	if r := m.roster.find(agent); r != nil && r.session != nil {
+		s.session, s.others = r.session.ID, r.session.Viewers
+	}
+	return s
+}
+
+// left ends a visit: from now on the person is no viewer, whatever the city still says.
+func (m *model) left(now time.Time, s stay) {
+	m.now = now
+	m.ui++
+	if m.snap == nil {
+		return
+	}
+	s.until = now.Add(m.snap.Patrol.Interval + slack)
+	m.stayed = s
+	m.relist()
+}
+
+// discount takes a visit that is over out of the list of agents.
+func (m *model) discount() {
+	r := m.roster.find(m.stayed.agent)
+	if r == nil || r.session == nil || r.session.ID != m.stayed.session || r.session.Viewers <= m.stayed.others {
+		return
+	}
+	own := *r.session
+	own.Viewers--
+	own.Attached = own.Viewers > 0
+	r.session = &own
+}

@@ -1,0 +1,58 @@
+package tui
+
+import (
+	"testing"
+	"time"
+
+	"gcity/city"
+)
+
+// attached makes the city say that n people work in an agent's terminal.
+func attached(n int) func(*city.Agent) {
+	return func(a *city.Agent) {
+		s := *a.Session
+		s.Viewers, s.Attached = n, n > 0
+		a.Session = &s
+	}
+}
+
+// The city looks at its sessions with every patrol only; who has just left is not shown as a viewer until then.
+func TestTheOwnVisitDoesNotLinger(t *testing.T) {
+	s := demo(t, 120, 40)
+	s.choose("idle")
+	s.hear(news{pane: paneOf("idle", "idle-1")})
+	s.hides("1 viewer")
+	begun := s.m.staying("idle")
+	s.now = s.now.Add(time.Minute)
+	s.m.left(s.now, begun)
+	s.agent("idle", attached(1)) // seen while the person was there, heard of later
+	s.hides("1 viewer")
+	s.agent("idle", attached(2)) // and somebody else
+	s.shows("1 viewer")
+	s.agent("idle", attached(1))
+	s.wait(s.m.snap.Patrol.Interval + slack)
+	s.hides("1 viewer")
+	s.wait(time.Second) // it has looked again: that one is another person
+	s.shows("1 viewer")
+}
+
+func TestOtherViewersStay(t *testing.T) {
+	s := demo(t, 120, 40)
+	s.choose("builder")
+	s.hear(news{pane: paneOf("builder", "builder-1")})
+	s.shows("1 viewer")
+	s.m.left(s.now, s.m.staying("builder"))
+	s.shows("1 viewer")
+	s.agent("builder", attached(2))
+	s.shows("1 viewer")
+	s.agent("builder", func(a *city.Agent) { a.Session = &city.Session{ID: "builder-2", Viewers: 2, Attached: true} })
+	s.shows("2 viewers") // another life
+}
+
+// A visit that ends before anything was heard of the city has nothing to take back.
+func TestAVisitWithoutACity(t *testing.T) {
+	s := newStage(t, Options{})
+	s.m.left(s.now, s.m.staying("idle"))
+	s.wait(time.Hour)
+	s.frame("nothing heard")
+}
