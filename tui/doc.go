@@ -4,6 +4,10 @@
 // The model is a value machine: a message and the time go in, the new state and a list of effects come out; View is a
 // pure function of that state. Effects (commands, watching a terminal, attaching) are data, carried out by the runner.
 //
+// Bubble Tea runs it; keys are bindings and typed lines text inputs of Bubbles; styles and dialogs are Lip Gloss's. What
+// every frame draws is put together of sequences that Lip Gloss rendered once, and panels keep their lines for as long
+// as nothing in them changes.
+//
 // # Concurrency
 //
 // The model belongs to Bubble Tea's event loop. Everything else talks to it through one mailbox: a goroutine each for

@@ -262,6 +262,7 @@ func TestLastExit(t *testing.T) {
 		{city.Exit{Code: 1, Uptime: 9990 * time.Millisecond}, "exit 1 after 9.9s"},
 		{city.Exit{Code: 1, Uptime: 12 * time.Second}, "exit 1 after 12s"},
 		{city.Exit{Code: 1, Uptime: 30 * time.Millisecond}, "exit 1 at once"},
+		{city.Exit{Code: 1}, "exit 1"},
 		{city.Exit{Code: -1, Signal: "killed", Uptime: 3 * time.Minute}, "killed after 3m"},
 		{city.Exit{Code: -1, Uptime: time.Second}, "ended after 1.0s"},
 	} {

@@ -76,7 +76,10 @@ func lastExit(e *city.Exit) string {
 	case e.Code < 0:
 		how = "ended"
 	}
-	if e.Uptime < tenth {
+	switch {
+	case e.Uptime <= 0: // nobody saw it begin
+		return how
+	case e.Uptime < tenth:
 		return how + " at once"
 	}
 	return how + " after " + lasted(e.Uptime)
