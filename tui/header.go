@@ -125,7 +125,7 @@ func (m *model) clockText() string {
 	switch {
 	case m.snap.Patrol.Last.IsZero():
 		loop = "-"
-	case turn < 2*time.Second: // what is younger than the look at it is fresh
+	case turn < 4*time.Second: // what is younger than the beat and the look at it is fresh
 		loop = "ok"
 	}
 	return "loop " + loop + "  " + at
