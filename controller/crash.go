@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"gcity/internal/disk"
@@ -79,8 +79,16 @@ func crashDir(city, agent string) string {
 
 // crashList returns the crash files in dir, oldest first.
 func crashList(dir string) ([]string, error) {
-	files, err := filepath.Glob(filepath.Join(dir, "*.ansi"))
-	slices.Sort(files)
+	entries, err := os.ReadDir(dir) // sorted by name
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	var files []string
+	for _, e := range entries {
+		if strings.HasSuffix(e.Name(), ".ansi") {
+			files = append(files, filepath.Join(dir, e.Name()))
+		}
+	}
 	return files, err
 }
 

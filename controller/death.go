@@ -22,10 +22,20 @@ func (m *machine) exited(now time.Time, e session.Exit) {
 	case a.op == opStart:
 		a.early = &e
 	case a.op == opStop:
+	case a.alive && a.life.ID == e.ID && e.Asked: // a stop that was given up came to its end after all
+		m.endedAsAsked(now, a, e.ID)
+		m.decide(now, a)
 	case a.alive && a.life.ID == e.ID:
 		m.died(now, a, e)
 		m.decide(now, a)
 	}
+}
+
+// endedAsAsked handles the end of a stop whose own result did not say so.
+func (m *machine) endedAsAsked(now time.Time, a *record, id string) {
+	a.alive, a.ready, a.drift, a.stopFrom = false, false, nil, time.Time{}
+	m.ended(now, a, id)
+	m.afterStop(now, a, a.stopping)
 }
 
 // died handles an end that nobody asked for.
@@ -101,6 +111,9 @@ func (m *machine) startFailed(now time.Time, a *record, err error) {
 	m.decided(now, a, "start failed", err.Error())
 	m.tell(a, events.Event{Type: events.AgentStartFailed, Message: err.Error()})
 	m.refuse(a, city.Unavailable, fmt.Sprintf("agent %s cannot be started: %v", a.name, err))
+	if v.Outcome == restart.Quarantine {
+		v.Reason += ": " + err.Error()
+	}
 	m.follow(now, a, v)
 	a.because = "tried again after a failed start"
 	if v.Outcome != restart.Quarantine {
@@ -119,7 +132,9 @@ func deathOnRequest(now time.Time, a *record) restart.Death {
 // judge counts an end that was ordered as the agent's own.
 func (m *machine) judge(now time.Time, a *record, d restart.Death) {
 	because := a.because
-	m.follow(now, a, a.history.Died(now, d, a.want.Policy))
+	p := a.want.Policy
+	p.Mode = restart.Always // whoever asks to be started again is, whatever its deaths lead to
+	m.follow(now, a, a.history.Died(now, d, p))
 	a.because = because
 }
 
@@ -169,8 +184,8 @@ func (a *record) sessionName() string {
 }
 
 func (m *machine) flushAcks(a *record) {
-	for _, id := range a.acks {
-		m.do(fxAck{agent: a.name, session: a.sessionName(), id: id})
+	for _, f := range a.acks {
+		m.do(f)
 	}
 	a.acks, a.ackTurn = a.acks[:0], m.turn
 }

@@ -125,10 +125,16 @@ func (m *machine) decideDead(now time.Time, a *record) {
 		a.intent = cause{}
 		m.set(now, a, city.Suspended, a.want.Suspended, time.Time{})
 		m.resolve(a, "agent "+a.name+" is suspended "+a.want.Suspended, "stop", "suspend")
+		m.refuseAll(m.takeWaiters(a, "restart", "kill"), city.Conflict, "agent "+a.name+" is suspended "+a.want.Suspended)
 	case a.want.Problem != "":
 		a.intent = cause{}
 		m.set(now, a, city.Failed, a.want.Problem, time.Time{})
 		m.refuse(a, city.Unavailable, fmt.Sprintf("agent %s cannot be started: %s", a.name, a.want.Problem))
+	case a.intent.kind == causeRestart || a.intent.kind == causeKill: // the operator's wish outranks a wait
+		if a.left || now.Before(a.notBefore) {
+			a.because = a.intent.why
+		}
+		m.start(now, a)
 	case a.left:
 		m.set(now, a, a.hold, a.holdWhy, time.Time{})
 	case now.Before(a.notBefore):
@@ -175,10 +181,14 @@ func (m *machine) started(now time.Time, in inStarted) {
 	switch {
 	case in.err == nil:
 		m.up(now, a, in)
-		if early != nil && early.ID == in.status.ID {
+		switch {
+		case early == nil || early.ID != in.status.ID:
+		case early.Asked:
+			m.endedAsAsked(now, a, early.ID)
+		default:
 			m.died(now, a, *early)
 		}
-	case early != nil && early.ID != a.lastEnd:
+	case early != nil && early.ID != a.lastEnd && !early.Asked: // asked for: by the failing start itself, which says why
 		m.died(now, a, *early)
 	case a.canceled:
 		a.unsure = true
@@ -241,7 +251,7 @@ func (c cause) again() cause {
 // ended marks a life as over and dealt with, exactly once.
 func (m *machine) ended(now time.Time, a *record, id string) {
 	a.lastEnd = id
-	a.acks = append(a.acks, id)
+	a.acks = append(a.acks, fxAck{agent: a.name, session: a.sessionName(), id: id})
 	if a.exit == nil || a.exit.At.Before(now) {
 		m.changed = true
 	}

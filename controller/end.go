@@ -49,19 +49,24 @@ func (m *machine) finish(now time.Time) {
 	m.out = append(m.out, m.late...)
 	m.late = m.late[:0]
 	for _, a := range m.order {
-		if len(a.acks) > 0 && a.op == opNone && a.capturing == "" {
+		if len(a.acks) > 0 && a.op != opStop && a.capturing == "" {
 			m.flushAcks(a)
 		}
 	}
 	switch m.ending {
 	case stopAgents:
-		if !m.listing && m.quiet() && m.lookedAt < m.lastOp() {
+		if !m.listing && m.quiet() && (m.lookedAt < m.lastOp() || m.due(now)) {
+			m.relook = time.Time{}
 			m.look()
 		}
 	case leaveAgents:
+		m.left = true
 		m.end("agents are left running")
 	}
 }
+
+// due reports that a look that failed is to be tried again.
+func (m *machine) due(now time.Time) bool { return !m.relook.IsZero() && !now.Before(m.relook) }
 
 // quiet reports that nothing is in flight for any agent.
 func (m *machine) quiet() bool {
@@ -83,7 +88,11 @@ func (m *machine) lastOp() uint64 {
 
 // seenEmpty ends a city that stops, once a look that is newer than all stops has shown nothing alive.
 func (m *machine) seenEmpty(turn uint64) {
-	if m.ending != stopAgents || !m.quiet() {
+	if m.ending != stopAgents {
+		return
+	}
+	if !m.quiet() {
+		m.lookedAt = 0 // this look came too early
 		return
 	}
 	for _, a := range m.order {
@@ -97,7 +106,14 @@ func (m *machine) seenEmpty(turn uint64) {
 // end answers those who asked for it; the loop stops after this step.
 func (m *machine) end(msg string) {
 	m.ending = ended
+	for _, a := range m.order { // their output is not waited for any longer
+		m.release(a, a.capturing)
+	}
 	for i := range m.leaving {
+		if m.gaveUp {
+			m.leaving[i].err = &city.Error{Code: city.Unavailable, Message: "the city is not stopped: " + msg}
+			continue
+		}
 		m.leaving[i].receipt.Message = msg
 	}
 	m.do(fxRecord{event: events.Event{Type: events.ControllerStopped, Actor: controller, Message: msg}, answers: m.leaving})
@@ -116,7 +132,12 @@ func (m *machine) giveUp() []effect {
 			left = append(left, a.name)
 		}
 	}
-	m.end(fmt.Sprintf("gave up waiting for: %v", left))
+	m.gaveUp = true
+	msg := fmt.Sprintf("gave up waiting for: %v", left)
+	if m.unlisted != "" {
+		msg += "; " + m.unlisted
+	}
+	m.end(msg)
 	return m.out
 }
 

@@ -60,7 +60,7 @@ func (c *Controller) run(ctx context.Context, settle bool) error {
 	c.m.settling = settle
 	c.sweep()
 	err := l.turns(ctx)
-	c.runner.finish()
+	c.runner.finish(c.m.left)
 	c.refuseAll()
 	c.publishEnd()
 	return err

@@ -44,8 +44,11 @@ type machine struct {
 	mode     string   // how the city is run
 
 	ending  ending
-	leaving []answer // to the shutdown's commands
-	hurried bool     // agents get no shutdown_timeout
+	leaving []answer  // to the shutdown's commands
+	hurried bool      // agents get no shutdown_timeout
+	relook  time.Time // of a city that stops: when a look that failed is tried again
+	gaveUp  bool      // not all agents could be ended in time
+	left    bool      // the agents were left running
 }
 
 // Actors of events.
@@ -109,7 +112,7 @@ type record struct {
 	capturing string     // id of the life whose output is being kept
 	crashed   *fxRecord  // its event, waiting for the output
 	held      []fxRecord // events that must come after it
-	acks      []string   // ids to acknowledge
+	acks      []fxAck    // ends to acknowledge
 	ackTurn   uint64     // turn in which the last ones went out
 
 	typing  []typing // oldest first; the first is in flight
@@ -207,7 +210,7 @@ func (m *machine) note(fact *string, value string) {
 // next is when the machine wants to be woken at the latest; zero: only when something happens. What has fallen due already
 // waits for something else.
 func (m *machine) next(now time.Time) time.Time {
-	var t time.Time
+	t := m.relook
 	for _, a := range m.order {
 		if a.op == opNone && a.until.After(now) && (t.IsZero() || a.until.Before(t)) {
 			t = a.until

@@ -20,7 +20,7 @@ func (m *machine) observed(now time.Time, in inObserved) {
 	if in.err != nil {
 		m.note(&m.unlisted, "sessions cannot be listed: "+in.err.Error())
 		if m.ending == stopAgents {
-			m.end("sessions cannot be listed, so nobody knows whether agents still run: " + in.err.Error())
+			m.relook = now.Add(stopRetry)
 		}
 		return
 	}
@@ -74,8 +74,12 @@ func (m *machine) see(now time.Time, s *session.Status, turn uint64) {
 	case s.Alive:
 		m.seeAlive(now, a, s)
 	case s.ID == a.lastEnd:
-		if turn > a.ackTurn && !slices.Contains(a.acks, s.ID) {
-			a.acks = append(a.acks, s.ID)
+		if f := (fxAck{agent: a.name, session: s.Name, id: s.ID}); turn > a.ackTurn && !slices.Contains(a.acks, f) {
+			a.acks = append(a.acks, f)
+		}
+	case s.Exit != nil && a.alive && a.life.ID != s.ID: // of an earlier life, under another name
+		if f := (fxAck{agent: a.name, session: s.Name, id: s.ID}); !slices.Contains(a.acks, f) {
+			a.acks = append(a.acks, f)
 		}
 	case s.Exit != nil && s.Exit.Asked:
 		a.life, a.alive = *s, false

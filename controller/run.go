@@ -45,7 +45,7 @@ type runner struct {
 
 // starting is a start in flight.
 type starting struct {
-	cancel context.CancelFunc
+	cancel context.CancelCauseFunc
 	forked chan struct{} // closed when the provider has done its part
 	once   sync.Once
 }
@@ -128,7 +128,8 @@ func (r *runner) deliver(in input) {
 
 // launch runs a start that cut can end early.
 func (r *runner) launch(name string, ready session.Ready, work func(context.Context) (session.Status, error)) {
-	ctx, cancel := context.WithTimeout(r.ctx, startLimit+ready.Delay+ready.Deadline)
+	ctx, cancel := context.WithCancelCause(r.ctx)
+	ctx, stop := context.WithTimeout(ctx, startLimit+ready.Delay+ready.Deadline)
 	st := &starting{cancel: cancel, forked: make(chan struct{})}
 	r.mu.Lock()
 	r.starts[name] = st
@@ -139,7 +140,8 @@ func (r *runner) launch(name string, ready session.Ready, work func(context.Cont
 		delete(r.starts, name)
 		r.mu.Unlock()
 		st.done()
-		cancel()
+		stop()
+		cancel(nil)
 		r.deliver(inStarted{agent: name, status: status, err: err})
 	})
 }
@@ -153,7 +155,7 @@ func (r *runner) starting(name string) *starting {
 
 func (r *runner) cut(name string) {
 	if st := r.starting(name); st != nil {
-		st.cancel()
+		st.cancel(nil)
 	}
 }
 
@@ -191,6 +193,7 @@ func (r *runner) ack(ctx context.Context, f fxAck) {
 	if !ok {
 		return
 	}
+	r.yield(ctx, f.agent)
 	if err := p.Acknowledge(ctx, f.session, f.id); err != nil && !errors.Is(err, session.ErrNotFound) {
 		r.c.o.Logger.Warn("a recorded end cannot be acknowledged", "agent", f.agent, "err", err)
 	}
@@ -228,12 +231,28 @@ func (r *runner) load(f fxLoad) input {
 }
 
 // finish ends what is still in flight: after a moment, in which a start or an acknowledgement may come to its own end.
-func (r *runner) finish() {
+// When agents are left, a launch whose session exists is left too, for the successor to carry on.
+func (r *runner) finish(leave bool) {
 	close(r.closed)
+	if leave {
+		r.leave()
+	}
 	t := time.AfterFunc(leaveLimit, r.cancel)
 	r.wg.Wait()
 	t.Stop()
 	r.cancel()
+}
+
+func (r *runner) leave() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, st := range r.starts {
+		select {
+		case <-st.forked:
+			st.cancel(session.ErrLeave)
+		default:
+		}
+	}
 }
 
 // paced lets only so many starts at the provider at a time: a wave of a thousand is a queue, not a storm. What follows

@@ -74,7 +74,8 @@ func (h *History) Died(now time.Time, d Death, p Policy) Verdict {
 	case d.Lost:
 		return Verdict{Outcome: Restart, At: h.next(now, p), Reason: reason}
 	case !crash && p.Mode == Always:
-		return Verdict{Outcome: Restart, At: now, Reason: reason}
+		// At once, but a program that ends as soon as it starts is not to keep the machine busy.
+		return Verdict{Outcome: Restart, At: now.Add(max(0, p.Backoff-d.Uptime)), Reason: reason}
 	case !crash || p.Mode == Never:
 		return Verdict{Crash: crash, Outcome: Leave, Reason: fmt.Sprintf("%s, restart = %q", reason, p.Mode)}
 	}

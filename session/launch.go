@@ -36,11 +36,11 @@ func Launch(ctx context.Context, p Provider, s Spec) (Status, error) {
 
 // Settle brings a session that has started to readiness: setup, readiness, first nudge, mark. It is for Launch, and for
 // a session whose launch a dead controller did not finish; setup then runs again. When it fails, the session
-// has been ended.
+// has been ended, unless ctx was cancelled with ErrLeave.
 func Settle(ctx context.Context, p Provider, s Spec) error {
 	err := s.settle(ctx, p)
-	if err == nil {
-		return nil
+	if err == nil || errors.Is(context.Cause(ctx), ErrLeave) {
+		return err
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopLimit)
 	defer cancel()

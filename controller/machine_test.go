@@ -1,0 +1,175 @@
+package controller
+
+import (
+	"context"
+	"slices"
+	"testing"
+	"time"
+
+	"gcity/city"
+	"gcity/events"
+	"gcity/session"
+)
+
+func (w *world) told(kind string) int {
+	n := 0
+	for _, e := range w.events {
+		if e.Type == kind {
+			n++
+		}
+	}
+	return n
+}
+
+// A restart of an agent that is suspended while it stops is refused, not forgotten.
+func TestRestartOvertakenByStopIsAnswered(t *testing.T) {
+	w := newWorld()
+	w.declare("a")
+	w.advance(0)
+	w.stuck["agent:a"] = true
+	w.command(1, city.Restart{Agent: "a"})
+	w.command(2, city.Stop{Agent: "a"})
+	clear(w.stuck)
+	w.step(inStopped{agent: "a"})
+	if a, ok := w.answers[1]; !ok || a.err == nil || a.err.Code != city.Conflict {
+		t.Errorf("the restart was answered with %v", a)
+	}
+	if a, ok := w.answers[2]; !ok || a.err != nil {
+		t.Errorf("the stop was answered with %v", a)
+	}
+}
+
+// A crash whose output is still being kept is on record before the controller goes.
+func TestLeavingTellsOfACrash(t *testing.T) {
+	w := newWorld()
+	w.declare("a")
+	w.advance(0)
+	w.stuck["capture:a:s1"] = true
+	w.die("a", 3, "")
+	w.step(inShutdown{leave: true})
+	if n := w.told(events.AgentCrashed); n != 1 {
+		t.Errorf("%d crashes on record", n)
+	}
+}
+
+// A stop that finds a crash being captured ends as soon as that is done, not at the next patrol.
+func TestStopDoesNotStallOnACapture(t *testing.T) {
+	w := newWorld()
+	w.declare("a:restart=never")
+	w.advance(time.Second)
+	w.stuck["capture:a:s1"] = true
+	w.die("a", 3, "")
+	w.step(inShutdown{})
+	clear(w.stuck)
+	w.step(inWake{})
+	if w.m.ending != ended {
+		t.Error("not ended though nothing is in flight")
+	}
+}
+
+// A look that fails does not end a city whose stops are in flight; it is tried again (S14).
+func TestOneFailedLookDoesNotEndTheCity(t *testing.T) {
+	w := newWorld()
+	w.declare("a")
+	w.advance(time.Second)
+	w.stuck["agent:a"] = true
+	w.blind = "too many open files"
+	w.step(inShutdown{})
+	if w.m.ending == ended {
+		t.Fatal("ended while the stop of a was in flight")
+	}
+	clear(w.stuck)
+	w.step(inWake{})
+	if w.m.ending == ended {
+		t.Fatal("ended though nobody knows whether a runs")
+	}
+	w.blind = ""
+	w.advance(2 * stopRetry)
+	if w.m.ending != ended {
+		t.Error("not ended though an empty city can be seen")
+	}
+}
+
+// Who asked for the end of a city that does not end hears so.
+func TestGivingUpIsAnError(t *testing.T) {
+	w := newWorld()
+	w.declare("a")
+	w.advance(0)
+	w.stuck["agent:a"] = true
+	w.command(1, city.Shutdown{})
+	for _, f := range w.m.giveUp() {
+		if r, ok := f.(fxRecord); ok && len(r.answers) == 1 && r.answers[0].err != nil {
+			return
+		}
+	}
+	t.Error("the shutdown was not answered with an error")
+}
+
+// An end that was asked for is no crash: neither of a start that was cut short, nor of a stop that was given up.
+func TestAskedEndsAreNoCrashes(t *testing.T) {
+	w := newWorld()
+	w.declare("a:restart=never")
+	w.stuck["agent:a"] = true
+	w.advance(0)
+	w.feed(inCommand{id: 1, cmd: city.Restart{Agent: "a"}})
+	w.pending = nil
+	w.step(inExited{session.Exit{Agent: "a", ID: "s9", Code: -1, Signal: "SIGKILL", Asked: true, At: w.now}})
+	clear(w.stuck)
+	w.step(inStarted{agent: "a", err: context.Canceled})
+	w.advance(time.Minute)
+	if a, ok := w.answers[1]; !ok || a.err != nil || w.alive["a"] == nil {
+		t.Errorf("the restart was answered with %v", a)
+	}
+
+	w.stuck["agent:a"] = true
+	w.feed(inCommand{id: 2, cmd: city.Restart{Agent: "a"}})
+	w.pending = nil
+	clear(w.stuck)
+	w.step(inStopped{agent: "a", err: context.DeadlineExceeded})
+	id := w.alive["a"].ID
+	delete(w.alive, "a")
+	w.step(inExited{session.Exit{Agent: "a", ID: id, Code: -1, Signal: "SIGINT", Asked: true, At: w.now}})
+	if n := w.told(events.AgentCrashed); n != 0 {
+		t.Errorf("%d crashes on record", n)
+	}
+}
+
+// What a failing start says is what the operator reads, in the quarantine too (L14).
+func TestQuarantineOfAFailingStartSaysWhy(t *testing.T) {
+	w := newWorld()
+	w.declare("a:max=1")
+	w.fails["a"] = `session_setup "false" failed with exit 1`
+	w.advance(time.Minute)
+	if got := w.show(); !slices.Contains(got, `a is quarantined: crashed 2× in 0s, the last: start failed: session_setup "false" failed with exit 1 (until 1h0m0s)`) {
+		t.Errorf("shown: %q", got)
+	}
+}
+
+// An agent's wish to be restarted is granted whatever its policy says of deaths.
+func TestRequestedRestartHappensOnce(t *testing.T) {
+	for _, policy := range []string{"always", "on-failure", "never"} {
+		w := newWorld()
+		w.declare("a:restart=" + policy)
+		w.advance(time.Second)
+		w.command(1, city.RequestRestart{Agent: "a"})
+		w.advance(time.Minute)
+		if w.alive["a"] == nil || w.seq != 2 {
+			t.Errorf("%s: started %d times, %v", policy, w.seq, w.show())
+		}
+	}
+}
+
+// An unacknowledged end under a name of before is let go; it neither ends the life of now nor counts again (L11).
+func TestAnOldEndUnderAnotherName(t *testing.T) {
+	w := newWorld()
+	w.declare("a")
+	w.advance(time.Second)
+	old := *w.alive["a"]
+	old.Name, old.ID, old.Alive = "earlier-a", "s0", false
+	old.Exit = &session.Exit{Name: old.Name, Agent: "a", ID: "s0", Code: 3, At: w.now}
+	w.dead["s0"] = old
+	w.advance(time.Minute)
+	if w.seq != 1 || w.told(events.AgentCrashed) != 0 || len(w.dead) != 0 {
+		t.Errorf("started %d times, %d crashes, unacknowledged: %v", w.seq, w.told(events.AgentCrashed), w.dead)
+	}
+}
