@@ -120,7 +120,7 @@ func (a *app) stopCity(ctx context.Context) (string, error) {
 	if _, err := os.Stat(filepath.Join(l.dir, ".gc")); errors.Is(err, os.ErrNotExist) {
 		return "", notRunning("nothing of %s runs", l.dir)
 	}
-	release, err := acquire(l.dir) // so that no controller starts agents meanwhile
+	release, err := holdCity(l.dir) // so that no controller starts agents meanwhile
 	if err != nil {
 		return "", err
 	}

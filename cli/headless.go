@@ -71,11 +71,13 @@ type notifier struct {
 	states chan string
 	beats  chan string
 	stop   chan struct{}
+	done   chan struct{} // closed when all is told
 	wg     sync.WaitGroup
 }
 
 func newNotifier(logger *slog.Logger) *notifier {
-	n := &notifier{logger: logger, states: make(chan string, 16), beats: make(chan string, 1), stop: make(chan struct{})}
+	n := &notifier{logger: logger, states: make(chan string, 16), beats: make(chan string, 1),
+		stop: make(chan struct{}), done: make(chan struct{})}
 	n.wg.Go(n.write)
 	return n
 }
@@ -100,13 +102,22 @@ func (n *notifier) say(state string) {
 	}
 }
 
+// lastWord is how long systemd may take to hear what is queued at the end. One that reads nothing keeps no city from
+// ending; the writer then ends with the process.
+const lastWord = 250 * time.Millisecond
+
 // Close sends what is queued and ends.
 func (n *notifier) Close() {
 	close(n.stop)
-	n.wg.Wait()
+	select {
+	case <-n.done:
+		n.wg.Wait()
+	case <-time.After(lastWord):
+	}
 }
 
 func (n *notifier) write() {
+	defer close(n.done)
 	for {
 		select {
 		case s := <-n.states:

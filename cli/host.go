@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"gcity/city"
+	"gcity/internal/disk"
 )
 
 // house is a city that this process runs.
@@ -157,7 +158,10 @@ func makePrivate(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("cannot make the city's folder for what runs: %w", err)
 	}
-	info, err := os.Stat(dir)
+	if err := disk.Own(dir); err != nil {
+		return fmt.Errorf("what runs cannot be kept there: %w", err)
+	}
+	info, err := os.Lstat(dir)
 	if err != nil {
 		return err
 	}

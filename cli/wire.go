@@ -117,8 +117,8 @@ func logTrouble(ctx context.Context, dir string) (string, error) {
 	return fmt.Sprintf("%d damaged lines: %s", n, strings.Join(where, " | ")), nil
 }
 
-// acquire takes a city's lock; the result gives it back.
-func acquire(dir string) (release func(), err error) {
+// holdCity keeps controllers away from a city; the result lets them in again.
+func holdCity(dir string) (release func(), err error) {
 	hold, err := controller.Acquire(dir)
 	if err != nil {
 		return nil, err
@@ -177,11 +177,11 @@ func assemble(ctx context.Context, c *config.City, version string, o houseOption
 			undo.close()
 		}
 	}()
-	release, err := acquire(o.dir)
+	hold, err := controller.Acquire(o.dir)
 	if err != nil {
 		return parts{}, err
 	}
-	undo.add(release)
+	undo.add(func() { _ = hold.Release() }) // the kernel releases it in any case
 	log, err := events.Open(gcDir(o.dir), events.Options{})
 	if err != nil {
 		return parts{}, fmt.Errorf("cannot open the event log: %w", err)
@@ -199,7 +199,7 @@ func assemble(ctx context.Context, c *config.City, version string, o houseOption
 	loop, err := controller.New(controller.Options{
 		Dir: o.dir, Mode: o.mode, Version: version, Provider: sessions, Log: log, Logger: o.logger,
 		Host: agent.Host{Environ: os.Environ(), BinDir: binDir(o.dir)},
-		Poke: pokes, Beat: o.beat, Sweep: func() (int, error) { return pty.SweepRuns(o.dir) },
+		Poke: pokes, Beat: o.beat, Held: hold.Check, Sweep: func() (int, error) { return pty.SweepRuns(o.dir) },
 	}, c)
 	if err != nil {
 		return parts{}, err

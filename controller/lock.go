@@ -13,6 +13,7 @@ import (
 
 // Hold is the right to run a city's loop: the lock on .gc/controller.lock.
 type Hold struct {
+	dir  string
 	lock *disk.Lock
 	pid  string
 }
@@ -37,7 +38,7 @@ func Acquire(dir string) (*Hold, error) {
 	if err := os.MkdirAll(gc, 0o700); err != nil {
 		return nil, fmt.Errorf("cannot make the city's runtime folder: %w", err)
 	}
-	h := &Hold{pid: filepath.Join(gc, "daemon.pid")}
+	h := &Hold{dir: dir, pid: filepath.Join(gc, "daemon.pid")}
 	lock, err := disk.TryLock(filepath.Join(gc, "controller.lock"))
 	if errors.Is(err, disk.ErrLocked) {
 		return nil, &RunningError{Path: dir, PID: readPID(h.pid)}
@@ -51,6 +52,21 @@ func Acquire(dir string) (*Hold, error) {
 		return nil, fmt.Errorf("cannot write %s: %w", h.pid, err)
 	}
 	return h, nil
+}
+
+// Check finds out whether the lock is still where others look for it: somebody may have removed the runtime folder. If
+// it is not, it is taken anew; *RunningError says that another controller was quicker.
+func (h *Hold) Check() error {
+	if h.lock.Still() {
+		return nil
+	}
+	anew, err := Acquire(h.dir)
+	if err != nil {
+		return err
+	}
+	err = h.lock.Release()
+	h.lock = anew.lock
+	return err
 }
 
 // Release gives the city free. The pid file goes first, so that it never names a process without the lock.

@@ -47,7 +47,10 @@ func Replace(path string, data []byte, perm fs.FileMode) error {
 var ErrLocked = errors.New("locked by another process")
 
 // Lock is an exclusive flock on a file. The kernel releases it when the process ends.
-type Lock struct{ f *flock.Flock }
+type Lock struct {
+	f    *flock.Flock
+	path string
+}
 
 // TryLock takes the lock without waiting. It creates the file (0600) if need be, and never removes it: a removed lock
 // file is two locks.
@@ -60,7 +63,18 @@ func TryLock(path string) (*Lock, error) {
 	if !ok {
 		return nil, fmt.Errorf("%s: %w", path, ErrLocked)
 	}
-	return &Lock{f}, nil
+	return &Lock{f, path}, nil
+}
+
+// Still reports whether the path still names the file that is locked: else somebody has removed it, and another process
+// can lock what is there now.
+func (l *Lock) Still() bool {
+	held, err := l.f.Stat()
+	if err != nil {
+		return false
+	}
+	there, err := os.Stat(l.path)
+	return err == nil && os.SameFile(held, there)
 }
 
 // Release gives the lock back. Releasing twice is harmless.

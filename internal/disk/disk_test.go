@@ -67,6 +67,9 @@ func TestLockIsExclusive(t *testing.T) {
 	if _, err := TryLock(path); !errors.Is(err, ErrLocked) {
 		t.Fatalf("a second lock: %v", err)
 	}
+	if !first.Still() {
+		t.Error("the lock is taken for removed")
+	}
 	if err := first.Release(); err != nil {
 		t.Fatal(err)
 	}
@@ -74,7 +77,13 @@ func TestLockIsExclusive(t *testing.T) {
 	if err != nil {
 		t.Fatalf("after the release: %v", err)
 	}
-	second.Release()
+	defer second.Release()
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	if second.Still() {
+		t.Error("a removed lock is taken for held")
+	}
 }
 
 func TestLongSocketPaths(t *testing.T) {

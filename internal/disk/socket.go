@@ -63,13 +63,30 @@ func runtimeDir() string {
 
 // ownFolder refuses a folder that somebody else could have put there, or could write to.
 func ownFolder(dir string) error {
+	if err := Own(dir); err != nil {
+		return fmt.Errorf("%w; remove it, or set XDG_RUNTIME_DIR", err)
+	}
+	info, err := os.Lstat(dir)
+	if err == nil && info.Mode().Perm()&0o022 != 0 {
+		err = fmt.Errorf("%s can be written to by others; remove it, or set XDG_RUNTIME_DIR", dir)
+	}
+	return err
+}
+
+// Own refuses what is not a folder of this user: another's, or a link to wherever.
+func Own(dir string) error {
 	info, err := os.Lstat(dir)
 	if err != nil {
 		return err
 	}
 	stat, ok := info.Sys().(*syscall.Stat_t)
-	if !info.IsDir() || !ok || int(stat.Uid) != os.Getuid() || info.Mode().Perm()&0o022 != 0 {
-		return fmt.Errorf("%s is not a folder of this user alone: remove it, or set XDG_RUNTIME_DIR", dir)
+	switch {
+	case info.Mode()&fs.ModeSymlink != 0:
+		return fmt.Errorf("%s is a symbolic link where a folder belongs", dir)
+	case !info.IsDir():
+		return fmt.Errorf("%s is not a folder", dir)
+	case !ok || int(stat.Uid) != os.Getuid():
+		return fmt.Errorf("%s belongs to another user", dir)
 	}
 	return nil
 }
