@@ -12,6 +12,9 @@ import (
 // typedRecently is how long after somebody typed into an agent a restart for drift is held back.
 const typedRecently = time.Minute
 
+// viewersFresh is how old the knowledge of who is attached may be when a restart for drift depends on it.
+const viewersFresh = time.Second
+
 // stopRetry is the wait before a stop that failed is tried again.
 const stopRetry = 5 * time.Second
 
@@ -82,6 +85,10 @@ func (m *machine) whyStop(now time.Time, a *record) cause {
 	diff := a.life.Fingerprint.Drift(a.want.Spec.Fingerprint)
 	m.drifted(a, diff)
 	if len(diff) == 0 || a.busy(now) {
+		return cause{}
+	}
+	if now.Sub(a.fresh) > viewersFresh || a.looked < m.confTurn { // somebody may have come since
+		m.look()
 		return cause{}
 	}
 	return cause{causeDrift, "configuration changed: " + strings.Join(diff, ", ")}

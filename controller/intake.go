@@ -95,7 +95,7 @@ func (m *machine) adopt(now time.Time, c *conf) string {
 	first := m.conf == nil
 	var before *conf
 	before, m.conf = m.conf, c
-	m.loaded, m.changed = now, true
+	m.loaded, m.confTurn, m.changed = now, m.turn, true
 	var ch changes
 	wanted := make(map[string]bool, len(c.wants))
 	for i := range c.wants {

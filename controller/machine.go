@@ -18,6 +18,7 @@ type machine struct {
 	conf     *conf
 	rejected string // why the newest configuration is not in force
 	loaded   time.Time
+	confTurn uint64 // turn in which conf came into force
 	refused  string // its revision
 	sighted  string // the revision that a patrol saw last
 
@@ -95,6 +96,8 @@ type record struct {
 	early    *session.Exit // an end that came before its start's result
 	stopFrom time.Time     // a stop that failed is tried again from then on
 	seen     uint64        // turn of the newest look that showed a session of it
+	looked   uint64        // turn in which that look was ordered
+	fresh    time.Time     // when it came back
 	stopping cause         // why the stop in flight was ordered
 	intent   cause         // what has been asked for and is not done yet
 	because  string        // why the next start happens, for its reason

@@ -173,3 +173,20 @@ func TestAnOldEndUnderAnotherName(t *testing.T) {
 		t.Errorf("started %d times, %d crashes, unacknowledged: %v", w.seq, w.told(events.AgentCrashed), w.dead)
 	}
 }
+
+// Somebody who attached after the newest look is not thrown out by an edit (L6).
+func TestAnEditLooksForViewersFirst(t *testing.T) {
+	w := newWorld()
+	w.declare("a")
+	w.advance(10 * time.Second) // the next patrol is far
+	w.alive["a"].Attached = 1
+	w.declare("a:command=new")
+	if w.seq != 1 {
+		t.Fatalf("restarted under a viewer's hands: %v", w.show())
+	}
+	w.alive["a"].Attached = 0
+	w.advance(time.Minute)
+	if w.seq != 2 {
+		t.Errorf("not restarted when the viewer was gone: %v", w.show())
+	}
+}

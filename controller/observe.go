@@ -69,7 +69,7 @@ func (m *machine) see(now time.Time, s *session.Status, turn uint64) {
 	if a.op != opNone || a.opTurn > turn {
 		return
 	}
-	a.unsure = false
+	a.unsure, a.looked, a.fresh = false, turn, now
 	switch {
 	case s.Alive:
 		m.seeAlive(now, a, s)
