@@ -35,7 +35,7 @@ func agentVerbs() []verb {
 		{"stop", "Stop it and keep it stopped: suspended until resumed", func(g string) city.Command { return city.Stop{Agent: g} }},
 		{"kill", "End its session at once and let it be restarted", func(g string) city.Command { return city.Kill{Agent: g} }},
 		{"suspend", "Write suspended = true into the configuration", func(g string) city.Command { return city.Suspend{Agent: g} }},
-		{"resume", "Take suspended out of the configuration again", func(g string) city.Command { return city.Resume{Agent: g} }},
+		{"resume", "Write suspended = false into the configuration", func(g string) city.Command { return city.Resume{Agent: g} }},
 		{"release", "Let it out of quarantine or backoff now", func(g string) city.Command { return city.Release{Agent: g} }},
 		{"clear", "Forget its kept output", func(g string) city.Command { return city.Clear{Agent: g} }},
 		{"request-restart", "From inside a session: ask to be restarted", func(g string) city.Command { return city.RequestRestart{Agent: g} }},

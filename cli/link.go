@@ -35,7 +35,7 @@ func (a *app) cityDir() (string, error) {
 		if err != nil {
 			return "", usage("%s names no folder: %v", given.from, err)
 		}
-		if _, err := os.Stat(filepath.Join(dir, config.FileName)); err != nil {
+		if _, err := os.Stat(filepath.Join(dir, config.FileName)); err != nil && !config.WasCity(dir) {
 			return "", usage("%s: there is no %s in %s; `gcity init` writes one", given.from, config.FileName, dir)
 		}
 		return dir, nil

@@ -64,6 +64,9 @@ func (a *app) plan(ctx context.Context) error {
 			return err
 		}
 		out.InForce = running.Config.Revision
+		if c.Workspace.Name != running.Name {
+			return &failure{exitConfig, fmt.Errorf("the controller refuses this configuration: workspace.name is %q, and the running city keeps its name %q", c.Workspace.Name, running.Name)}
+		}
 	}
 	out.list = listOf(changes(plan(c, dir), sessions, running))
 	if a.json {

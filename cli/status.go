@@ -183,7 +183,7 @@ func (a *app) because(g *city.Agent) string {
 	if g.Frozen {
 		parts = append(parts, "stopped by SIGSTOP")
 	}
-	if len(g.Drift) > 0 {
+	if len(g.Drift) > 0 && !strings.Contains(g.Reason, "held back") {
 		parts = append(parts, "restart held back: "+strings.Join(g.Drift, ", "))
 	}
 	if g.Session != nil && g.Session.Attached {

@@ -36,7 +36,7 @@ func Find(start string) (string, error) {
 	}
 	for dir := abs; ; dir = filepath.Dir(dir) {
 		_, err := os.Stat(filepath.Join(dir, FileName))
-		if err == nil {
+		if err == nil || WasCity(dir) {
 			return dir, nil
 		}
 		if !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrPermission) {
@@ -47,6 +47,13 @@ func Find(start string) (string, error) {
 				"or name one with --city DIR", abs, FileName)
 		}
 	}
+}
+
+// WasCity reports whether a folder without a configuration has been a city: it may still have agents to be looked at and
+// stopped.
+func WasCity(dir string) bool {
+	_, err := os.Stat(filepath.Join(dir, ".gc", "controller.lock"))
+	return err == nil
 }
 
 // Load reads the configuration of the city in dir. environ ("K=V") beats the file: GC_SESSION names the session provider.

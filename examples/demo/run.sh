@@ -1,6 +1,6 @@
 #!/bin/sh
-# The demo: the control room on a throw-away copy of this city. Whatever happens, the city is stopped and the copy
-# removed at the end.
+# The demo: the control room on a throw-away copy of this city. At the end the city is stopped and the copy removed,
+# unless the control room was left with the wish that the agents go on.
 #
 #   sh examples/demo/run.sh bin/gcity              in a terminal
 #   HEADLESS=1 sh examples/demo/run.sh bin/gcity   ten seconds without one, then the status
@@ -43,6 +43,13 @@ if [ -z "${HEADLESS:-}" ]; then
 	code=0
 	wait "$controller" || code=$?
 	controller=''
+	if [ "$code" -eq 0 ] && "$gcity" status --city "$city" | grep -q '^running'; then
+		trap - EXIT HUP INT TERM
+		echo "the demo city goes on in $city"
+		echo "  $gcity --city $city        opens it again"
+		echo "  $gcity stop --city $city   ends it; then the folder can go"
+		exit 0
+	fi
 	exit "$code"
 fi
 
