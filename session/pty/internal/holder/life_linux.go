@@ -245,6 +245,8 @@ func (h *holder) drain(l *life) {
 // reap takes the exit of every child that has one. All children are the agent or orphans of its tree, and nothing else
 // in this process waits, so asking for any child steals from nobody. Main goroutine.
 func (h *holder) reap() {
+	var dead *life
+	var how unix.WaitStatus
 	for {
 		var ws unix.WaitStatus
 		h.mu.Lock() // so that nobody signals a pid between its reaping and our note of it
@@ -258,8 +260,7 @@ func (h *holder) reap() {
 				h.writeActivity(l)
 			default:
 				l.reaped = true
-				at := time.Now()
-				h.wg.Go(func() { h.finish(l, ws, at) })
+				dead, how = l, ws
 			}
 		}
 		h.mu.Unlock()
@@ -267,14 +268,19 @@ func (h *holder) reap() {
 			continue
 		}
 		if err != nil || pid <= 0 {
+			if dead != nil {
+				at, childless := time.Now(), err == unix.ECHILD
+				h.wg.Go(func() { h.finish(dead, how, at, childless) })
+			}
 			return
 		}
 	}
 }
 
-// finish ends what the agent left behind, keeps its last output and tells how it ended.
-func (h *holder) finish(l *life, ws unix.WaitStatus, at time.Time) {
-	for !proc.KillTree(h.pid, time.Now().Add(10*time.Second)) {
+// finish ends what the agent left behind, keeps its last output and tells how it ended. childless says that the kernel
+// knows of no child any more: since orphans become ours, nothing is left then.
+func (h *holder) finish(l *life, ws unix.WaitStatus, at time.Time, childless bool) {
+	for !childless && !proc.KillTree(h.pid, time.Now().Add(10*time.Second)) {
 		h.complain("cannot end what the agent left behind", fmt.Errorf("pids %v", proc.Descendants(h.pid)))
 	}
 	// Now nobody but us has the terminal open: the reader gets the rest of the output, then its end.
