@@ -56,7 +56,7 @@ start_command = "sh"
 
 [[agents]]
 name = "a"
-dir = "//work/{{.Name}}"
+dir = "//rooms/{{.Name}}"
 description = "does things"
 suspended = true
 start_command = "sh -i"
@@ -97,7 +97,7 @@ provider = ""
 		t.Errorf("session %+v", c.Session)
 	}
 	a := c.Agents[0]
-	want := Agent{Name: "a", Dir: "//work/{{.Name}}", Description: "does things", Suspended: true, StartCommand: "sh -i",
+	want := Agent{Name: "a", Dir: "//rooms/{{.Name}}", Description: "does things", Suspended: true, StartCommand: "sh -i",
 		Env: map[string]string{"A": "1", "B": "$HOME"}, Nudge: "go", ReadyDelay: 1500 * time.Millisecond, ReadyPromptPrefix: "> ",
 		PreStart: []string{"one", "two"}, SessionSetup: []string{"three {{.WorkDir}}"}, SessionSetupScript: "/x/{{.City}}.sh",
 		SessionName: "a", ScriptProblem: a.ScriptProblem, Restart: restart.OnFailure, MinUptime: time.Minute,
@@ -116,8 +116,8 @@ provider = ""
 		}
 	}
 	e, problems := c.Expand(&a)
-	wantE := Expanded{Dir: filepath.Join(c.Path, "work", "a"), MakeDir: true, PreStart: []string{"one", "two"},
-		SessionSetup: []string{"three " + filepath.Join(c.Path, "work", "a")}, Script: "/x/app.sh"}
+	wantE := Expanded{Dir: filepath.Join(c.Path, "rooms", "a"), MakeDir: true, PreStart: []string{"one", "two"},
+		SessionSetup: []string{"three " + filepath.Join(c.Path, "rooms", "a")}, Script: "/x/app.sh"}
 	if diff := cmp.Diff(wantE, e); diff != "" || len(problems) > 0 {
 		t.Error(diff, problems)
 	}

@@ -16,7 +16,7 @@ suspended = true
 
 [[agents]]
 name = "worker"
-dir = "work/{{.Agent}}"
+dir = "rooms/{{.Agent}}"
 ready_delay_ms = 500
 pre_start = ["mkdir -p \"{{.WorkDir}}/tmp\"", "true"]
 session_setup_script = "setup.sh"
