@@ -2,6 +2,7 @@ package tui
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -16,6 +17,7 @@ type agentRow struct {
 	why      string
 	pool     string
 	rig      string
+	provider string
 	since    time.Time
 	until    time.Time // zero = none
 	restarts int
@@ -30,7 +32,8 @@ type agentRow struct {
 
 func newAgentRow(a *city.Agent) agentRow {
 	r := agentRow{
-		name: a.Name, shown: plain(a.Name), state: city.State(plain(string(a.State))), why: plain(a.Reason), pool: a.Pool, rig: a.Rig, since: a.Since,
+		name: a.Name, shown: plain(a.Name), state: city.State(plain(string(a.State))), why: plain(reason(a)),
+		pool: a.Pool, rig: a.Rig, provider: a.Provider, since: a.Since,
 		restarts: a.Restarts, crashes: a.Crashes, pid: a.PID, exit: a.Exit, session: a.Session, frozen: a.Frozen,
 		drifted: len(a.Drift) > 0, running: a.Running,
 	}
@@ -42,11 +45,26 @@ func newAgentRow(a *city.Agent) agentRow {
 		r.why = "frozen: a signal has stopped it, nothing goes on until it is continued"
 	case r.drifted:
 		r.why = "a restart is held back: " + plain(strings.Join(a.Drift, ", "))
-	case a.State == city.Running && a.Description != "":
+	case a.Description != "" && (a.State == city.Running || r.why == ""):
 		r.why = plain(a.Description)
 	}
 	return r
 }
+
+// reason is why an agent is in its state; that it is declared somewhere goes without saying in a list.
+func reason(a *city.Agent) string {
+	place, ok := strings.CutPrefix(a.Reason, "declared at ")
+	if !ok {
+		return a.Reason
+	}
+	if _, err := strconv.Atoi(place[strings.LastIndexByte(place, ':')+1:]); err != nil {
+		return a.Reason
+	}
+	return ""
+}
+
+// attached reports whether somebody works in its terminal.
+func (r *agentRow) attached() bool { return r.session != nil && r.session.Attached }
 
 // attention reports whether a person should look at it.
 func (r *agentRow) attention() bool {

@@ -191,7 +191,7 @@ func (m *model) agentLine(r *agentRow, c columns, w int, s rowState) string {
 // whyCell shows the reason, shortened, and what will happen by itself, never shortened as long as it fits at all.
 func (m *model) whyCell(l *line, r *agentRow, w int) {
 	tail := ends(r, m.now)
-	if r.session != nil && r.session.Attached {
+	if r.attached() {
 		tail = "attached"
 	}
 	why, token := r.why, themes.Text

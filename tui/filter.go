@@ -6,8 +6,9 @@ import (
 	"github.com/sahilm/fuzzy"
 )
 
-// filter is a person's search: words that all must match. "x" plain, "!x" not, "~x" fuzzy, "state:x", "pool:x", "rig:x"
-// and "name:x" by the start of that field. The zero value matches everything.
+// filter is a person's search: words that all must match. "x" plain, in what a row shows besides numbers; "!x" not; "~x"
+// fuzzy, in the name; "state:x", "pool:x", "rig:x", "provider:x" and "name:x" by the start of that field. The zero value
+// matches everything.
 type filter struct {
 	text  string
 	terms []clause
@@ -26,7 +27,7 @@ func parseFilter(text string) filter {
 		var t clause
 		word, t.not = strings.CutPrefix(word, "!")
 		word, t.fuzzy = strings.CutPrefix(word, "~")
-		for _, field := range []string{"state", "pool", "rig", "name"} {
+		for _, field := range []string{"state", "pool", "rig", "provider", "name"} {
 			if rest, ok := strings.CutPrefix(word, field+":"); ok {
 				t.field, word = field, rest
 			}
@@ -52,10 +53,12 @@ func (f *filter) agent(r *agentRow) bool {
 			hit = strings.HasPrefix(strings.ToLower(r.pool), t.word)
 		case "rig":
 			hit = strings.HasPrefix(strings.ToLower(r.rig), t.word)
+		case "provider":
+			hit = strings.HasPrefix(strings.ToLower(r.provider), t.word)
 		case "name":
 			hit = strings.HasPrefix(strings.ToLower(r.name), t.word)
 		default:
-			hit = t.in(r.shown) || !t.fuzzy && (t.in(string(r.state)) || t.in(r.why))
+			hit = t.in(r.shown) || !t.fuzzy && (t.in(string(r.state)) || t.in(r.why) || r.attached() && t.in("attached"))
 		}
 		if hit == t.not {
 			return false

@@ -31,17 +31,59 @@ func TestFilterFollowsTyping(t *testing.T) {
 }
 
 func TestFilterTerms(t *testing.T) {
-	row := agentRow{name: "shop/reviewer", shown: "shop/reviewer", state: city.Running, why: "reads Diffs", rig: "shop", pool: "rev"}
+	row := agentRow{name: "shop/reviewer", shown: "shop/reviewer", state: city.Running, why: "reads Diffs", rig: "shop", pool: "rev",
+		provider: "tmux", session: &city.Session{Attached: true}}
 	for text, want := range map[string]bool{
 		"": true, "review": true, "REVIEW": true, "diffs": true, "!review": false, "!xyz": true, "review xyz": false,
 		"review !xyz": true, "~shrv": true, "~vrhs": false, "state:run": true, "state:q": false, "!state:q": true,
 		"rig:shop": true, "pool:x": false, "name:shop/": true, "name:rev": false, "!": true, "~": true, "state:": true,
+		"provider:tm": true, "provider:pty": false, "tmux": false, "attached": true, "~attached": false,
 	} {
 		f := parseFilter(text)
 		if got := f.agent(&row); got != want {
 			t.Errorf("%q: %v", text, got)
 		}
 	}
+}
+
+// What a row does not show is not found in it: where an agent is declared, its command, its folder.
+func TestFilterFindsOnlyWhatIsShown(t *testing.T) {
+	s := demo(t, 120, 40)
+	s.change(func(n *city.Snapshot) {
+		for i := range n.Agents {
+			n.Agents[i].Reason = "declared at city.toml:14:1"
+		}
+	})
+	s.press("/", "4")
+	s.shows(`None of 12 agents matches "4".`)
+	s.press("esc", "/", "c", "i", "t", "y", ".", "t", "o", "m", "l")
+	s.shows("None of 12 agents")
+	s.press("esc", "/", "d", "e", "m", "o")
+	if got := s.order(); !slices.Equal(got, []string{"builder"}) {
+		t.Errorf("by the description: %v", got)
+	}
+}
+
+func TestThatItIsDeclaredGoesWithoutSaying(t *testing.T) {
+	for _, c := range []struct{ state, reason, description, want string }{
+		{"running", "declared at city.toml:14:1", "", ""},
+		{"running", "declared at /srv/my city/city.toml:14:1", "waits for work", "waits for work"},
+		{"starting", "declared at city.toml:14", "waits for work", "waits for work"},
+		{"starting", "first start", "waits for work", "first start"},
+		{"running", "declared at noon", "", "declared at noon"},
+		{"running", "declared at ", "", "declared at "},
+	} {
+		r := newAgentRow(&city.Agent{State: city.State(c.state), Reason: c.reason, Description: c.description})
+		if r.why != c.want {
+			t.Errorf("%+v: %q", c, r.why)
+		}
+	}
+	s := demo(t, 120, 40)
+	s.agent("idle", func(a *city.Agent) { a.Reason, a.Description = "declared at "+a.Source, "" })
+	s.choose("idle")
+	s.hides("declared at")
+	s.press("d")
+	s.shows("declared at city.toml:42:1")
 }
 
 func TestAttention(t *testing.T) {
