@@ -306,7 +306,7 @@ func TestLastExit(t *testing.T) {
 		{city.Exit{Code: 1, Uptime: 30 * time.Millisecond}, "exit 1 at once"},
 		{city.Exit{Code: 1}, "exit 1"},
 		{city.Exit{Code: -1, Signal: "killed", Uptime: 3 * time.Minute}, "killed after 3m"},
-		{city.Exit{Code: -1, Uptime: time.Second}, "ended after 1.0s"},
+		{city.Exit{Code: -1, Uptime: time.Second}, "exit unknown after 1.0s"},
 	} {
 		if got := lastExit(&c.exit); got != c.want {
 			t.Errorf("%+v: %q, want %q", c.exit, got, c.want)

@@ -74,7 +74,7 @@ func lastExit(e *city.Exit) string {
 	case e.Signal != "":
 		how = plain(e.Signal)
 	case e.Code < 0:
-		how = "ended"
+		how = "exit unknown"
 	}
 	switch {
 	case e.Uptime <= 0: // nobody saw it begin
