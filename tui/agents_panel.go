@@ -173,7 +173,7 @@ func (m *model) agentLine(r *agentRow, c columns, w int, s rowState) string {
 	if s.cursor {
 		name = themes.Title
 	}
-	l.add(name, fit(r.shown, c.name, more))
+	l.add(name, fitName(r.shown, c.name, more))
 	l.space(c.gap)
 	m.whyCell(&l, r, c.why)
 	cell := func(w int, text string) {

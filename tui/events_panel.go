@@ -191,7 +191,7 @@ func (m *model) eventLine(r *eventRow, w int, s rowState) string {
 	}
 	l.add(tone(r.event.Type), fit(kind, room, more))
 	l.space(2)
-	l.add(themes.Text, fit(r.subject, min(20, max(8, w/6)), more))
+	l.add(themes.Text, fitName(r.subject, min(20, max(8, w/6)), more))
 	l.space(2)
 	l.add(themes.Text, cut(r.message, w-l.used-1, more))
 	return crop(l.close(w), w)

@@ -35,7 +35,7 @@ func (m *model) drawQuarantine(w, h int, focus bool, tabs []tab) []string {
 func (m *model) quarantineLine(r *agentRow, name, w int, s rowState) string {
 	more := m.look.glyph.More
 	l := m.start(s)
-	l.add(themes.Bad, fit(r.shown, name, more))
+	l.add(themes.Bad, fitName(r.shown, name, more))
 	l.space(2)
 	free, last, key := "until released", lastExit(r.exit), "u release"
 	if r.until.After(m.now) {

@@ -63,6 +63,20 @@ func fit(s string, w int, more string) string {
 	return s + blanks(w-width(s))
 }
 
+// nameEnd is how much of a name's end is kept when it is cut: instances of a pool differ there.
+const nameEnd = 6
+
+// fitName cuts or pads a name to exactly w columns; its beginning and its end stay.
+func fitName(s string, w int, more string) string {
+	all := width(s)
+	end := min(max(nameEnd, w/2), w-width(more)-1)
+	if all <= w || end < 1 {
+		return fit(s, w, more)
+	}
+	tail := ansi.TruncateLeft(s, all-end, "")
+	return fit(ansi.Truncate(s, w-width(more)-width(tail), "")+more+tail, w, "")
+}
+
 // right cuts or pads plain text to exactly w columns, its end at the right.
 func right(s string, w int, more string) string {
 	if w <= 0 {

@@ -1,0 +1,62 @@
+package tui
+
+import (
+	"strings"
+	"testing"
+
+	"gcity/city"
+)
+
+func TestFitName(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		w    int
+		want string
+	}{
+		{"builder", 9, "builder  "},
+		{"builder", 7, "builder"},
+		{"shop/polisher-1", 9, "sh…sher-1"},
+		{"shop/polisher-12", 8, "s…her-12"},
+		{"warehouse/very-long-pool-17", 20, "warehouse…ng-pool-17"},
+		{"shop/polisher-1", 5, "s…r-1"},
+		{"shop/polisher-1", 2, "sh"},
+		{"shop/polisher-1", 0, ""},
+		{"日本語エージェント", 9, "日…ェント"},
+		{"日本語エージェント", 8, "…ェント "},
+	} {
+		if got := fitName(c.name, c.w, "…"); got != c.want {
+			t.Errorf("%q in %d: %q, want %q", c.name, c.w, got, c.want)
+		}
+	}
+}
+
+// Instances of a pool that share a long beginning are told apart at every width that has a list.
+func TestLongNamesAreToldApart(t *testing.T) {
+	for w := 40; w <= 200; w += 5 {
+		s := demo(t, w, 20)
+		s.change(func(n *city.Snapshot) {
+			n.Agents = nil
+			for _, i := range []string{"12", "23", "35"} {
+				n.Agents = append(n.Agents, city.Agent{Name: "warehouse/reviewers-of-everything-" + i, State: city.Quarantined})
+			}
+		})
+		for _, panel := range []string{"1", "3"} {
+			s.press(panel)
+			for _, end := range []string{"ing-12", "ing-23", "ing-35"} {
+				if !strings.Contains(s.text(), end) {
+					t.Errorf("panel %s at %d columns: nobody ends in %q:\n%s", panel, w, end, s.text())
+				}
+			}
+		}
+	}
+}
+
+func TestGoldenLongNames(t *testing.T) {
+	s := demo(t, 80, 24)
+	s.change(func(n *city.Snapshot) {
+		for i := range n.Agents {
+			n.Agents[i].Name = "warehouse/reviewers-of-" + n.Agents[i].Name
+		}
+	})
+	golden(t, "testdata/names-80x24.txt", s.text())
+}
