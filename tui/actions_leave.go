@@ -16,13 +16,16 @@ func (m *model) askQuit() []effect {
 	leave := func(e Exit) func(*model) []effect {
 		return func(*model) []effect { return []effect{finish{e}} }
 	}
+	if m.lost() { // nothing to choose
+		return leave(Leave)(m)
+	}
 	running := 0
 	for i := range m.roster.rows {
 		if m.roster.rows[i].running {
 			running++
 		}
 	}
-	c := &choice{title: "Leave " + m.cityName() + "?", since: m.now}
+	c := &choice{title: "Leave " + m.cityName() + "?", since: m.now, leaving: true}
 	switch m.mode {
 	case Hosting:
 		c.body = []string{fmt.Sprintf("%s running, and the controller runs in this program.", areRunning(running))}
@@ -48,6 +51,17 @@ func (m *model) askQuit() []effect {
 	return nil
 }
 
+// askLost puts what can still be chosen in the place of an open question how to leave: the city ended meanwhile.
+func (m *model) askLost() {
+	c := m.choice
+	c.body = m.problems()[:1]
+	c.answers = []answer{
+		{key: "l", title: "leave", do: func(*model) []effect { return []effect{finish{Leave}} }},
+		{key: "n", title: "stay", safe: true},
+	}
+	c.at = min(c.at, 1)
+}
+
 func areRunning(n int) string {
 	if n == 1 {
 		return "1 agent is"
@@ -59,7 +73,7 @@ func (m *model) explainSuspend() []effect {
 	body := []string{"Suspending this program would freeze the controller in it: nobody would", "look after the agents until it goes on.", "",
 		"q leaves it and keeps the agents running; gcity comes back to them."}
 	if m.mode != Hosting {
-		body = []string{"Nothing is lost by leaving: q, then leave. gcity comes back to this city."}
+		body = []string{"Nothing is lost by leaving with q; gcity comes back to this city."}
 	}
 	m.choice = &choice{title: "Not suspended", body: body, answers: []answer{{key: "n", title: "go on", safe: true}}, since: m.now}
 	return nil

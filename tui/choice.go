@@ -24,6 +24,7 @@ type choice struct {
 	must    string
 	edit    entry // of what must be typed
 	since   time.Time
+	leaving bool // it is about how to leave
 }
 
 // guard is how long a new question ignores keys: they were meant for something else.

@@ -115,6 +115,17 @@ func TestGoldenSizes(t *testing.T) {
 	}
 }
 
+func TestGoldenStopped(t *testing.T) {
+	for _, size := range [][2]int{{200, 60}, {80, 24}} {
+		s := newStage(t, Options{Mode: Joined})
+		s.size(size[0], size[1])
+		snap, why := demoSnapshot(epoch), "the controller has ended"
+		snap.ShutDown = true
+		s.hear(news{snap: snap, gone: &why})
+		golden(t, fmt.Sprintf("testdata/stopped-%dx%d.txt", size[0], size[1]), s.text())
+	}
+}
+
 func TestGoldenBelow(t *testing.T) {
 	s := demo(t, 200, 60)
 	scenes()["peek"](s)

@@ -133,23 +133,32 @@ func (m *model) clockText() string {
 
 // stalled reports whether the loop has missed its patrol for long.
 func (m *model) stalled() bool {
-	if m.snap == nil || m.snap.Patrol.Last.IsZero() {
+	if m.snap == nil || m.snap.Patrol.Last.IsZero() || m.stopped() {
 		return false
 	}
 	return m.snap.Patrol.Age(m.now) > 3*m.snap.Patrol.Interval+5*time.Second
 }
 
+// stopped reports whether the city has ended in good order, as far as is known.
+func (m *model) stopped() bool { return m.gone != "" && m.snap != nil && m.snap.ShutDown }
+
+// lost reports whether a city that lives elsewhere has ended or cannot be heard: nothing can be done to it from here.
+func (m *model) lost() bool { return m.gone != "" && m.mode != Hosting }
+
 // problems are the things about the whole city that somebody should know, the worst first.
 func (m *model) problems() []string {
 	var p []string
-	if m.gone != "" {
+	switch {
+	case m.stopped():
+		p = append(p, "the city was stopped; what is shown is the last that was heard of it")
+	case m.gone != "":
 		p = append(p, "the city cannot be heard: "+m.gone+"; what is shown is old")
 	}
 	if m.snap == nil {
 		return p
 	}
 	s := m.snap
-	if s.ShutDown {
+	if s.ShutDown && !m.stopped() {
 		p = append(p, "the city is shutting down")
 	}
 	if m.stalled() {

@@ -124,6 +124,9 @@ func (m *model) hear(n news) {
 	if n.pane != nil {
 		m.peek.take(*n.pane)
 	}
+	if m.lost() && m.choice != nil && m.choice.leaving {
+		m.askLost()
+	}
 }
 
 // snapshot takes a new state of the city in.

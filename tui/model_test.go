@@ -290,6 +290,68 @@ func TestLostCityIsSaid(t *testing.T) {
 	s.shows("the loop has not turned for 5m")
 }
 
+func TestACityThatEndedIsLeftAtOnce(t *testing.T) {
+	why := "the controller has ended"
+	for _, c := range []struct {
+		mode     Mode
+		shutDown bool
+		banner   string
+		asks     bool
+	}{
+		{Joined, true, "the city was stopped", false},
+		{ReadOnly, true, "the city was stopped", false},
+		{Joined, false, "the city cannot be heard: the controller has ended", false},
+		{ReadOnly, false, "the city cannot be heard", false},
+		{Hosting, false, "the city cannot be heard", true},
+	} {
+		s := newStage(t, Options{Mode: c.mode})
+		s.size(120, 40)
+		s.hear(news{snap: demoSnapshot(epoch)})
+		if c.shutDown {
+			s.change(func(n *city.Snapshot) { n.ShutDown = true })
+			s.shows("the city is shutting down")
+		}
+		s.hear(news{gone: &why})
+		s.wait(time.Hour)
+		s.shows(c.banner)
+		if c.shutDown {
+			s.hides("cannot be heard", "is shutting down", "the loop has not turned")
+		}
+		s.press("q")
+		f, left := effectOf[finish](s)
+		if asks := s.m.choice != nil; asks != c.asks || left == c.asks || left && f.exit != Leave {
+			t.Errorf("%+v: left %v with %v, asks %v", c, left, f.exit, asks)
+		}
+		if !c.asks {
+			s.hides("keeps running", "runs elsewhere")
+		}
+	}
+}
+
+// The question that stands when the city ends offers nothing that can no longer be had.
+func TestTheCityEndsUnderTheQuestion(t *testing.T) {
+	s := newStage(t, Options{Mode: Joined})
+	s.size(120, 40)
+	s.hear(news{snap: demoSnapshot(epoch)})
+	s.press("q", "tab", "tab")
+	s.shows("the controller runs elsewhere", "stop the city")
+	s.change(func(n *city.Snapshot) { n.ShutDown = true })
+	why, heard := "the controller has ended", ""
+	s.hear(news{gone: &why})
+	s.shows("the city was stopped", "Leave bright-lights?")
+	s.hides("runs elsewhere", "keeps running", "stop the city")
+	s.press("enter") // "stay" was chosen and is
+	if _, left := effectOf[finish](s); left || s.m.choice != nil {
+		t.Errorf("left %v", left)
+	}
+	again := *s.m.snap
+	again.Started, again.ShutDown = s.now, false
+	s.hear(news{snap: &again, gone: &heard}) // it was started anew
+	s.hides("was stopped", "cannot be heard")
+	s.press("q")
+	s.shows("the controller runs elsewhere")
+}
+
 // A pulse that was asked for before the newest snapshot came does not turn the city back.
 func TestOvertakenSnapshotIsIgnored(t *testing.T) {
 	s := demo(t, 120, 40)
