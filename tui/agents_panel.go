@@ -35,8 +35,8 @@ const stateWidth = 11 // "quarantined"
 // columns are the widths of the Agents panel; 0 = dropped.
 type columns struct{ state, name, why, age, restarts, pid, gap int }
 
-// agentColumns drops columns from the right until the reason has room.
-func agentColumns(w, longest int) columns {
+// agentColumns drops columns from the right until the reasons have room: the longest, or most of it.
+func agentColumns(w, longest, why int) columns {
 	c := columns{state: stateWidth + 2, name: min(max(longest, 6), max(8, min(28, w/4))), age: 4, restarts: 8, pid: 7, gap: 2}
 	if w < 50 {
 		c.gap, c.name = 1, min(c.name, 9)
@@ -44,7 +44,7 @@ func agentColumns(w, longest int) columns {
 	if w < 60 {
 		c.restarts, c.pid = 0, 0
 	}
-	const enough = 44
+	enough := min(why, 44)
 	gap := c.gap
 	rest := func() int {
 		r := w - 3 - c.state - gap - c.name - gap
@@ -97,7 +97,8 @@ func (m *model) drawAgents(w, h int, focus bool, tabs []tab) []string {
 	if len(m.agents.shown) == 0 {
 		return fillRows(append(lines, m.noAgents(w)...), w, h)
 	}
-	c := agentColumns(w, m.longestName())
+	name, why := m.longest()
+	c := agentColumns(w, name, why)
 	room := h - 1
 	if room >= 8 && w >= 60 && m.h >= 28 {
 		lines = append(lines, m.agentHeads(c, w))
@@ -111,12 +112,22 @@ func (m *model) drawAgents(w, h int, focus bool, tabs []tab) []string {
 	return fillRows(lines, w, h)
 }
 
-func (m *model) longestName() int {
-	longest := 0
+// longest is the width of the longest name and of the longest reason with what belongs to it.
+func (m *model) longest() (name, why int) {
 	for _, i := range m.agents.shown {
-		longest = max(longest, width(m.roster.rows[i].shown))
+		r := &m.roster.rows[i]
+		name = max(name, width(r.shown))
+		why = max(why, width(r.why)+3+width(m.tail(r)))
 	}
-	return longest
+	return name, why
+}
+
+// tail is what stands behind a reason: who works there, or what will happen by itself.
+func (m *model) tail(r *agentRow) string {
+	if r.attached() {
+		return "attached"
+	}
+	return ends(r, m.now)
 }
 
 // rowState is how a row of a list is marked.
@@ -190,10 +201,7 @@ func (m *model) agentLine(r *agentRow, c columns, w int, s rowState) string {
 
 // whyCell shows the reason, shortened, and what will happen by itself, never shortened as long as it fits at all.
 func (m *model) whyCell(l *line, r *agentRow, w int) {
-	tail := ends(r, m.now)
-	if r.attached() {
-		tail = "attached"
-	}
+	tail := m.tail(r)
 	why, token := r.why, themes.Text
 	if r.state == city.Suspended || r.state == city.Exited {
 		token = themes.Dim

@@ -104,7 +104,7 @@ func TestGoldenScenes(t *testing.T) {
 }
 
 func TestGoldenSizes(t *testing.T) {
-	for _, size := range [][2]int{{200, 60}, {160, 40}, {60, 20}, {40, 10}, {30, 4}} {
+	for _, size := range [][2]int{{220, 60}, {200, 60}, {160, 40}, {60, 20}, {40, 10}, {30, 4}} {
 		for _, name := range []string{"start", "peek", "quit"} {
 			t.Run(fmt.Sprintf("%s-%dx%d", name, size[0], size[1]), func(t *testing.T) {
 				s := demo(t, size[0], size[1])

@@ -104,8 +104,19 @@ func (m *model) front() panel {
 	return m.focus
 }
 
+// listsWidth is the width of the lists beside the pane. On a broad screen they get what shows a row of agents in full,
+// as far as a terminal of 100 columns leaves it.
+func listsWidth(w int) int {
+	const broad, row, terminal = 180, 120, 100
+	share := w * 45 / 100
+	if w < broad {
+		return share
+	}
+	return min(w-1-terminal, max(share, row))
+}
+
 func (m *model) planWide(p *plan, body int) {
-	p.leftWidth = m.w * 45 / 100
+	p.leftWidth = listsWidth(m.w)
 	top := body
 	if m.below && !m.hidden {
 		p.leftWidth = m.w / 2
