@@ -108,6 +108,9 @@ func exitText(code int, signal string) string {
 	if signal != "" {
 		return signal
 	}
+	if code < 0 {
+		return "exit code unknown"
+	}
 	return fmt.Sprintf("exit %d", code)
 }
 

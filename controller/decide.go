@@ -272,7 +272,7 @@ func (m *machine) afterStop(now time.Time, a *record, c cause) {
 	case causeRestart:
 		e.Actor, a.because = operator, c.why
 	case causeKill:
-		e.Actor, a.because = operator, c.why
+		e.Actor, a.because = operator, "started again, killed by operator"
 	case causeDrift:
 		a.because = c.why
 	case causeSuspend:
