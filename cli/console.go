@@ -33,6 +33,7 @@ joins the controller that already does.`,
 			}
 			return usage("there is no command %q%s", args[0], hint)
 		},
+		Version:       a.version, // --version; the command says more
 		SilenceErrors: true, SilenceUsage: true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if headless {

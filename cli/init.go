@@ -126,8 +126,11 @@ func inventName(base string) string {
 	if name = strings.TrimLeft(name, "-._"); name == "" {
 		return "city"
 	}
-	return name
+	return name[:min(len(name), longestName)] // one byte a letter by now
 }
+
+// longestName is as many letters as a city's name may have; --name gives a better one than a cut one.
+const longestName = 64
 
 // agentProgram is a coding agent that may be on this machine.
 type agentProgram struct{ command, title, start, ready string }

@@ -57,7 +57,8 @@ func TestInitTouchesNothing(t *testing.T) {
 }
 
 func TestNames(t *testing.T) {
-	for base, want := range map[string]string{"my city": "my-city", ".hidden": "hidden", "äöü": "city", "a_b.c-1": "a_b.c-1", "/": "city"} {
+	for base, want := range map[string]string{"my city": "my-city", ".hidden": "hidden", "äöü": "city", "a_b.c-1": "a_b.c-1", "/": "city",
+		strings.Repeat("long", 20): strings.Repeat("long", 16)} {
 		if got := inventName(base); got != want || !validName(got) {
 			t.Errorf("inventName(%q) = %q, want %q", base, got, want)
 		}
