@@ -40,7 +40,7 @@ type Options struct {
 
 	Poke  <-chan struct{}     // the configuration may have changed; nil: looked at once a patrol only
 	Sweep func() (int, error) // ends what a predecessor's runs left behind; called once, before the first decision; may be nil
-	Held  func() error        // called each patrol: an error ends the controller and leaves the agents; may be nil
+	Held  func() error        // called before each look, off the loop: *RunningError ends the controller and leaves the agents; may be nil
 	Beat  func(status string) // called after each turn and at least once a Pulse; may be nil
 	Pulse time.Duration       // how often the loop shows that it lives; 0 = 1 s
 }

@@ -30,6 +30,8 @@ type (
 		sessions []session.Status
 		err      error
 	}
+	// inLost is the result of a list effect that found another controller in charge of the city.
+	inLost struct{ err error }
 	// inExited is an end that the provider told of by itself.
 	inExited struct{ exit session.Exit }
 	// inStarted is the result of a start or resume effect.
@@ -80,6 +82,7 @@ func (inWake) input()     {}
 func (inPoke) input()     {}
 func (inConfig) input()   {}
 func (inObserved) input() {}
+func (inLost) input()     {}
 func (inExited) input()   {}
 func (inStarted) input()  {}
 func (inStopped) input()  {}

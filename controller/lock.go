@@ -69,8 +69,12 @@ func (h *Hold) Check() error {
 	return err
 }
 
-// Release gives the city free. The pid file goes first, so that it never names a process without the lock.
+// Release gives the city free. The pid file goes first, so that it never names a process without the lock; one that
+// another controller has written meanwhile is left alone.
 func (h *Hold) Release() error {
+	if !h.lock.Still() {
+		return h.lock.Release()
+	}
 	return errors.Join(os.Remove(h.pid), h.lock.Release())
 }
 

@@ -32,7 +32,6 @@ type loop struct {
 	exits  <-chan session.Exit
 	health string
 	gaveUp bool
-	lost   error     // why the city is no longer ours
 	now    time.Time // of the newest turn
 	due    time.Time // of a snapshot that is put off; zero = none
 
@@ -106,7 +105,7 @@ func (l *loop) turns(ctx context.Context) error {
 			}
 			return l.verdict(ctx)
 		case <-l.patrol.C:
-			in = l.tick()
+			in = inTick{}
 		case <-l.wake.C:
 			in = inWake{}
 		case <-l.pulse.C:
@@ -118,16 +117,6 @@ func (l *loop) turns(ctx context.Context) error {
 		case in = <-l.c.inbox:
 		}
 	}
-}
-
-// tick is what a patrol begins with: nobody patrols a city that another controller has.
-func (l *loop) tick() input {
-	if l.c.o.Held != nil && l.lost == nil {
-		if l.lost = l.c.o.Held(); l.lost != nil {
-			return inShutdown{leave: true}
-		}
-	}
-	return inTick{}
 }
 
 // turn feeds one input, and whatever else waits already, to the machine, carries out what it wants, and publishes.
@@ -218,8 +207,8 @@ func (l *loop) over() bool {
 }
 
 func (l *loop) verdict(ctx context.Context) error {
-	if l.lost != nil {
-		return fmt.Errorf("this controller leaves its agents to another one: %w", l.lost)
+	if lost := l.c.m.lost; lost != nil {
+		return fmt.Errorf("this controller leaves its agents to another one: %w", lost)
 	}
 	if l.gaveUp {
 		return fmt.Errorf("the city did not stop within %s: some agents may still run; `gcity doctor` looks for them", l.c.m.conf.grace+stopSlack)

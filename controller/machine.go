@@ -50,6 +50,7 @@ type machine struct {
 	relook  time.Time // of a city that stops: when a look that failed is tried again
 	gaveUp  bool      // not all agents could be ended in time
 	left    bool      // the agents were left running
+	lost    error     // another controller has the city
 }
 
 // Actors of events.
@@ -173,6 +174,9 @@ func (m *machine) step(now time.Time, in input) []effect {
 		m.configured(now, in)
 	case inObserved:
 		m.observed(now, in)
+	case inLost:
+		m.shutdown(now, true)
+		m.lost, m.ending = in.err, leaveAgents // a stop under way is the other's affair too
 	case inExited:
 		m.exited(now, in.exit)
 	case inStarted:

@@ -88,6 +88,9 @@ func (r *runner) run(f effect) {
 		})
 	case fxList:
 		r.within(listLimit, func(ctx context.Context) input {
+			if err := r.held(); err != nil {
+				return inLost{err}
+			}
 			sessions, err := r.c.o.Provider.List(ctx)
 			return inObserved{turn: f.turn, sessions: sessions, err: err}
 		})
@@ -186,6 +189,22 @@ func (r *runner) start(ctx context.Context, w *agent.Want) (session.Status, erro
 		}
 	}
 	return session.Launch(ctx, r.paced, w.Spawn(rand.Text()))
+}
+
+// held asks whether the city is still ours. Only another controller's word ends ours: a disk that fails does not.
+func (r *runner) held() error {
+	if r.c.o.Held == nil {
+		return nil
+	}
+	err := r.c.o.Held()
+	var other *RunningError
+	if errors.As(err, &other) {
+		return err
+	}
+	if err != nil {
+		r.c.o.Logger.Warn("cannot tell whether the city's lock is still ours", "err", err)
+	}
+	return nil
 }
 
 func (r *runner) ack(ctx context.Context, f fxAck) {

@@ -1,0 +1,89 @@
+package controller
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// A second controller is refused with the first one's pid (C5); a runtime folder that was removed is taken anew, unless
+// another controller was quicker, whose pid file then stays.
+func TestHold(t *testing.T) {
+	dir := t.TempDir()
+	first, err := Acquire(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var running *RunningError
+	if _, err := Acquire(dir); !errors.As(err, &running) || running.PID != os.Getpid() {
+		t.Fatalf("a second controller: %v", err)
+	}
+	remove(t, dir)
+	if err := first.Check(); err != nil {
+		t.Fatalf("taken anew: %v", err)
+	}
+	if _, err := Acquire(dir); !errors.As(err, &running) {
+		t.Fatalf("a second controller after the folder was removed: %v", err)
+	}
+	remove(t, dir)
+	second, err := Acquire(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := first.Check(); !errors.As(err, &running) {
+		t.Errorf("the slower of two: %v", err)
+	}
+	if err := first.Release(); err != nil {
+		t.Error(err)
+	}
+	if pid := readPID(second.pid); pid != os.Getpid() {
+		t.Errorf("the quicker one's pid file says %d", pid)
+	}
+	if err := second.Release(); err != nil {
+		t.Error(err)
+	}
+}
+
+func remove(t *testing.T, dir string) {
+	t.Helper()
+	if err := os.RemoveAll(filepath.Join(dir, ".gc")); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A controller whose city another one has leaves, and touches no agent; a lock that cannot be looked at ends nobody.
+func TestLosingTheCityLeavesTheAgents(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newTown(t, two)
+		held := make(chan error, 1)
+		w.o.Held = func() error {
+			select {
+			case err := <-held:
+				return err
+			default:
+				return nil
+			}
+		}
+		w.begin()
+		synctest.Wait()
+		held <- errors.New("too many open files")
+		time.Sleep(time.Minute) // two patrols, on the bubble's clock
+		synctest.Wait()
+		if w.state("a") != "running" {
+			t.Fatalf("a is %s", w.state("a"))
+		}
+		held <- &RunningError{Path: w.dir, PID: 7}
+		var running *RunningError
+		if err := <-w.ended; !errors.As(err, &running) {
+			t.Errorf("Run: %v", err)
+		}
+		all, err := w.fake.List(context.Background())
+		if err != nil || len(all) != 2 || !all[0].Alive || !all[1].Alive {
+			t.Errorf("agents: %v, %v", all, err)
+		}
+	})
+}
