@@ -22,6 +22,12 @@ func Plan(c *config.City, h Host) []Want {
 	return wants
 }
 
+// Pools says which pools should exist, in name order.
+func Pools(c *config.City, h Host) []Pool { return nil }
+
+// Rigs lists a city's rigs, in name order.
+func Rigs(c *config.City) []Rig { return nil }
+
 // Spawn is what to start under an id: the Spec with the id in it and in its environment, which is a copy.
 func (w Want) Spawn(id string) session.Spec {
 	s := w.Spec

@@ -11,7 +11,7 @@ import (
 // Command is something to be done to a city. The set is closed; Encode and Decode are its only codec.
 type Command interface {
 	Verb() string   // as in a URL and on the command line
-	Target() string // the agent it is about, "" = the city
+	Target() string // the agent, pool or rig it is about, "" = the city
 }
 
 type (
@@ -51,6 +51,33 @@ type (
 	RequestRestart struct {
 		Agent string `json:"-"`
 	}
+	// Drain tells an agent to finish what it is doing. Acknowledged, or at its deadline, its session ends; if it is still
+	// wanted a new one begins.
+	Drain struct {
+		Agent string `json:"-"`
+	}
+	// Undrain takes a Drain back: the same session goes on.
+	Undrain struct {
+		Agent string `json:"-"`
+	}
+	// DrainAck is an agent's own word that it has finished.
+	DrainAck struct {
+		Agent string `json:"-"`
+	}
+	// Scale sets a pool's size within its bounds, over what its check says, until Auto gives it back to the check.
+	Scale struct {
+		Pool string `json:"-"`
+		Size int    `json:"size"`
+		Auto bool   `json:"auto,omitempty"`
+	}
+	// SuspendRig writes a rig's suspended flag into the configuration.
+	SuspendRig struct {
+		Rig string `json:"-"`
+	}
+	// ResumeRig takes it out again.
+	ResumeRig struct {
+		Rig string `json:"-"`
+	}
 	// Nudge types a line into an agent's terminal and submits it.
 	Nudge struct {
 		Agent string `json:"-"`
@@ -61,8 +88,11 @@ type (
 		Agent string   `json:"-"`
 		Keys  []string `json:"keys"`
 	}
-	// Reload reads the configuration now.
-	Reload struct{}
+	// Reload reads the configuration now. Confirm lets one come into force that is held because it would remove most of
+	// the running agents.
+	Reload struct {
+		Confirm bool `json:"confirm,omitempty"`
+	}
 	// Emit writes an event of somebody's own.
 	Emit struct {
 		Event events.Event `json:"event"`
@@ -82,6 +112,12 @@ func (Release) Verb() string        { return "release" }
 func (Interrupt) Verb() string      { return "interrupt" }
 func (Clear) Verb() string          { return "clear" }
 func (RequestRestart) Verb() string { return "request-restart" }
+func (Drain) Verb() string          { return "drain" }
+func (Undrain) Verb() string        { return "undrain" }
+func (DrainAck) Verb() string       { return "drain-ack" }
+func (Scale) Verb() string          { return "scale" }
+func (SuspendRig) Verb() string     { return "suspend-rig" }
+func (ResumeRig) Verb() string      { return "resume-rig" }
 func (Nudge) Verb() string          { return "nudge" }
 func (SendKeys) Verb() string       { return "send-keys" }
 func (Reload) Verb() string         { return "reload" }
@@ -97,6 +133,12 @@ func (c Release) Target() string        { return c.Agent }
 func (c Interrupt) Target() string      { return c.Agent }
 func (c Clear) Target() string          { return c.Agent }
 func (c RequestRestart) Target() string { return c.Agent }
+func (c Drain) Target() string          { return c.Agent }
+func (c Undrain) Target() string        { return c.Agent }
+func (c DrainAck) Target() string       { return c.Agent }
+func (c Scale) Target() string          { return c.Pool }
+func (c SuspendRig) Target() string     { return c.Rig }
+func (c ResumeRig) Target() string      { return c.Rig }
 func (c Nudge) Target() string          { return c.Agent }
 func (c SendKeys) Target() string       { return c.Agent }
 func (Reload) Target() string           { return "" }
@@ -118,13 +160,42 @@ func Decode(verb, target string, body []byte) (Command, error) {
 	if target == "" {
 		return decodeCity(verb, body)
 	}
+	switch verb {
+	case "scale":
+		return decodeScale(target, body)
+	case "suspend-rig":
+		return SuspendRig{target}, nil
+	case "resume-rig":
+		return ResumeRig{target}, nil
+	}
 	return decodeAgent(verb, target, body)
+}
+
+// decodeScale wants a size or auto: a body without either would scale to nothing by accident.
+func decodeScale(target string, body []byte) (Command, error) {
+	var in struct {
+		Size *int `json:"size"`
+		Auto bool `json:"auto"`
+	}
+	if err := strict(body, &in); err != nil {
+		return nil, err
+	}
+	if !in.Auto && in.Size == nil {
+		return nil, &Error{Code: Invalid, Message: `scale needs {"size": N} or {"auto": true}`}
+	}
+	c := Scale{Pool: target, Auto: in.Auto}
+	if !in.Auto {
+		c.Size = *in.Size
+	}
+	return c, nil
 }
 
 func decodeCity(verb string, body []byte) (Command, error) {
 	switch verb {
 	case "reload":
-		return Reload{}, nil
+		var c Reload
+		err := strict(body, &c)
+		return c, err
 	case "emit":
 		var c Emit
 		err := strict(body, &c)
@@ -153,6 +224,12 @@ func decodeAgent(verb, target string, body []byte) (Command, error) {
 		return Clear{target}, nil
 	case "request-restart":
 		return RequestRestart{target}, nil
+	case "drain":
+		return Drain{target}, nil
+	case "undrain":
+		return Undrain{target}, nil
+	case "drain-ack":
+		return DrainAck{target}, nil
 	case "nudge":
 		c := Nudge{Agent: target}
 		if err := strict(body, &c); err != nil {

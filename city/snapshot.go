@@ -48,6 +48,8 @@ type Snapshot struct {
 	Config    ConfigInfo `json:"config"`
 	Patrol    Patrol     `json:"patrol"`
 	Agents    []Agent    `json:"agents"` // in name order
+	Pools     []Pool     `json:"pools"`  // in name order
+	Rigs      []Rig      `json:"rigs"`   // in name order
 	Degraded  []string   `json:"degraded"`
 	ShutDown  bool       `json:"shutting_down,omitempty"`
 }
@@ -58,6 +60,7 @@ type ConfigInfo struct {
 	Loaded   time.Time `json:"loaded"`             // when it came into force
 	Rejected string    `json:"rejected,omitempty"` // why the file on disk is not in force, "" if it is
 	Warnings []string  `json:"warnings,omitempty"`
+	Held     *Held     `json:"held,omitempty"` // a newer one that waits to be confirmed
 }
 
 // Patrol tells whether the loop is alive.
@@ -81,19 +84,25 @@ type Agent struct {
 	Reason string     `json:"reason"`
 	Since  time.Time  `json:"since"`
 	Until  *time.Time `json:"until,omitempty"`
+	Next   *Next      `json:"next,omitempty"`
 
 	Running           bool   `json:"running"`
 	Suspended         bool   `json:"suspended"`
 	Available         bool   `json:"available"`
 	UnavailableReason string `json:"unavailable_reason,omitempty"`
 
-	Session  *Session `json:"session,omitempty"`
-	PID      int      `json:"pid,omitempty"`
-	Frozen   bool     `json:"frozen,omitempty"` // stopped by SIGSTOP
-	Restarts int      `json:"restarts"`         // starts after the first, since the controller knows it
-	Crashes  int      `json:"crashes"`          // within the restart window
-	Exit     *Exit    `json:"exit,omitempty"`   // the newest death
-	Drift    []string `json:"drift,omitempty"`  // a restart is held back because of these
+	Session  *Session   `json:"session,omitempty"`
+	PID      int        `json:"pid,omitempty"`
+	Frozen   bool       `json:"frozen,omitempty"` // stopped by SIGSTOP
+	Restarts int        `json:"restarts"`         // starts after the first, since the controller knows it
+	Crashes  int        `json:"crashes"`          // within the restart window
+	Exit     *Exit      `json:"exit,omitempty"`   // the newest death
+	Drift    []string   `json:"drift,omitempty"`  // a restart is held back because of these
+	Drain    *DrainInfo `json:"drain,omitempty"`  // it has been told to finish
+	Usage    *Usage     `json:"usage,omitempty"`  // nil = not measured, or not yet
+
+	DependsOn   []string      `json:"depends_on,omitempty"`
+	IdleTimeout time.Duration `json:"idle_timeout_ns,omitempty"` // 0 = none
 
 	Source     string     `json:"source,omitempty"` // where it is declared: "city.toml:12"
 	Command    string     `json:"command,omitempty"`

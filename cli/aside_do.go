@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"gcity/city"
+	"gcity/config"
 	"gcity/events"
 	"gcity/session"
 )
@@ -34,7 +35,7 @@ func (b *aside) Do(ctx context.Context, c city.Command) (city.Receipt, error) {
 
 // suspend writes the flag and ends what runs in spite of it, as a controller would.
 func (b *aside) suspend(ctx context.Context, agent string) (city.Receipt, error) {
-	if err := setSuspended(b.dir, agent, true); err != nil {
+	if err := setSuspended(b.dir, config.Target{Agent: agent}, true); err != nil {
 		return city.Receipt{}, err
 	}
 	ended, err := b.end(ctx, agent)
@@ -52,7 +53,7 @@ func (b *aside) suspend(ctx context.Context, agent string) (city.Receipt, error)
 }
 
 func (b *aside) resume(agent string) (city.Receipt, error) {
-	if err := setSuspended(b.dir, agent, false); err != nil {
+	if err := setSuspended(b.dir, config.Target{Agent: agent}, false); err != nil {
 		return city.Receipt{}, err
 	}
 	what, event := "resumed the city", events.Event{Type: events.CityResumed}

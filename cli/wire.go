@@ -276,7 +276,7 @@ func openSessions(dir string, c *config.City, observe bool, logger *slog.Logger)
 }
 
 // setSuspended writes the flag into the configuration.
-func setSuspended(dir, agent string, on bool) error { return config.SetSuspended(dir, agent, on) }
+func setSuspended(dir string, t config.Target, on bool) error { return config.SetSuspended(dir, t, on) }
 
 // configText is a configuration as it is understood; explainAgent, where one agent's values come from.
 func configText(c *config.City) string { return c.TOML() }

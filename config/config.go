@@ -22,6 +22,7 @@ type City struct {
 	Path      string // absolute path of the city's folder, symlinks resolved
 	Workspace Workspace
 	Agents    []Agent // in the order of the file
+	Rigs      []Rig   // in the order of the file
 	Daemon    Daemon
 	Session   Session
 	Events    Events
@@ -81,8 +82,45 @@ type Agent struct {
 	Restart   restart.Mode
 	MinUptime time.Duration
 
+	Pool        *Pool         // nil = one agent, always on
+	IdleTimeout time.Duration // 0 = none
+	DependsOn   []string      // as written
+	Strategy    restart.Strategy
+
+	// Found out while loading: the rig that Dir names, "" if it names none; what DependsOn comes to.
+	Rig   string
+	Needs []string // qualified names of agents and pools, sorted
+
 	Origin  Origin            // of the table
 	Origins map[string]Origin // of each key that was written, by its TOML name ("env.FOO" for one variable)
+}
+
+// Pool is an agent's [agents.pool] table. 0 <= Min <= Max.
+type Pool struct {
+	Min, Max     int           // Max 0 = the pool is off
+	Check        string        // "" = the pool's open work is counted
+	CheckTimeout time.Duration // > 0
+	DrainTimeout time.Duration // 0 = a drain never ends by itself
+}
+
+// Rig is one [[rigs]] table: a project folder that agents work in.
+type Rig struct {
+	Name      string
+	Path      string // absolute
+	Prefix    string // of the ids of its work, unique in the city
+	Suspended bool
+	Problem   string // why its folder cannot be used: found out while loading, not an error
+
+	Origin  Origin
+	Origins map[string]Origin
+}
+
+// Qualified is the name that an agent, or its pool, goes by: "rig/name", or "name" where it belongs to no rig.
+func (a *Agent) Qualified() string {
+	if a.Rig == "" {
+		return a.Name
+	}
+	return a.Rig + "/" + a.Name
 }
 
 // Daemon is the [daemon] table.
@@ -92,6 +130,7 @@ type Daemon struct {
 	RestartWindow   time.Duration
 	ShutdownTimeout time.Duration // 0 = no grace
 	RestartBackoff  time.Duration
+	CrashHistory    string // "memory", or "disk": kept beyond the controller's end
 }
 
 // Session is the [session] table.

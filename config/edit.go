@@ -24,11 +24,15 @@ var (
 // lockWait bounds the wait for another edit; each takes milliseconds.
 const lockWait = 5 * time.Second
 
-// SetSuspended writes the suspended flag of an agent, or of the workspace for agent "", into the city.toml in dir. Nothing
+// Target is what a suspended flag belongs to: an agent or pool by its qualified name, a rig, or, empty, the workspace.
+type Target struct{ Agent, Rig string }
+
+// SetSuspended writes the suspended flag of a target into the city.toml in dir. Nothing
 // else in the file changes: comments, order, blank lines and line ends stay. A file that says so already is not written. The file has
 // to be valid, otherwise the *Error says what is wrong with it. Edits by gcity take turns; one by somebody else in the
 // same moment is ErrChanged. An agent that the file does not have is ErrNoAgent.
-func SetSuspended(dir, agent string, on bool) error {
+func SetSuspended(dir string, t Target, on bool) error {
+	agent := t.Agent
 	dir, err := canonical(dir)
 	if err != nil {
 		return fmt.Errorf("cannot edit the configuration: %w", err)

@@ -60,7 +60,7 @@ func TestSuspendedSplice(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			dir := folder(t, tt.before)
-			if err := SetSuspended(dir, tt.agent, tt.on); err != nil {
+			if err := SetSuspended(dir, Target{Agent: tt.agent}, tt.on); err != nil {
 				t.Fatal(err)
 			}
 			got, err := os.ReadFile(filepath.Join(dir, FileName))
@@ -84,7 +84,7 @@ func TestSetSuspendedRefuses(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			dir := folder(t, tt.text)
-			err := SetSuspended(dir, tt.agent, true)
+			err := SetSuspended(dir, Target{Agent: tt.agent}, true)
 			if err == nil || err.Error() != tt.want {
 				t.Errorf("got %v, want %s", err, tt.want)
 			}
@@ -93,7 +93,7 @@ func TestSetSuspendedRefuses(t *testing.T) {
 			}
 		})
 	}
-	if err := SetSuspended(folder(t, "[daemon]\n"), "x", true); !errors.Is(err, ErrNoAgent) {
+	if err := SetSuspended(folder(t, "[daemon]\n"), Target{Agent: "x"}, true); !errors.Is(err, ErrNoAgent) {
 		t.Errorf("%v is not ErrNoAgent", err)
 	}
 }
@@ -111,7 +111,7 @@ func TestSetSuspendedKeepsLinkAndPermissions(t *testing.T) {
 	if err := os.Symlink("real.toml", link); err != nil {
 		t.Fatal(err)
 	}
-	if err := SetSuspended(dir, "a", true); err != nil {
+	if err := SetSuspended(dir, Target{Agent: "a"}, true); err != nil {
 		t.Fatal(err)
 	}
 	if to, err := os.Readlink(link); err != nil || to != "real.toml" {
@@ -137,7 +137,7 @@ func TestSetSuspendedKeepsLinkAndPermissions(t *testing.T) {
 // F9: many edits at once, by several processes too, all arrive.
 func TestSetSuspendedTakesTurns(t *testing.T) {
 	if dir := os.Getenv("CONFIG_TEST_EDIT"); dir != "" {
-		if err := SetSuspended(dir, os.Getenv("CONFIG_TEST_AGENT"), true); err != nil {
+		if err := SetSuspended(dir, Target{Agent: os.Getenv("CONFIG_TEST_AGENT")}, true); err != nil {
 			t.Fatal(err)
 		}
 		return
@@ -152,7 +152,7 @@ func TestSetSuspendedTakesTurns(t *testing.T) {
 	for i, n := range names {
 		wg.Go(func() {
 			if i%2 == 0 {
-				if err := SetSuspended(dir, n, true); err != nil {
+				if err := SetSuspended(dir, Target{Agent: n}, true); err != nil {
 					t.Error(err)
 				}
 				return

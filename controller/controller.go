@@ -106,7 +106,8 @@ func (c *Controller) translate(cfg *config.City) *conf {
 	}
 	return &conf{
 		name: cfg.Workspace.Name, revision: cfg.Revision, suspended: cfg.Workspace.Suspended,
-		wants: agent.Plan(cfg, c.o.Host), warnings: warnings,
+		wants: agent.Plan(cfg, c.o.Host), pools: agent.Pools(cfg, c.o.Host), rigs: agent.Rigs(cfg), warnings: warnings,
+		onDisk: cfg.Daemon.CrashHistory == "disk",
 		patrol: cfg.Daemon.PatrolInterval, grace: cfg.Daemon.ShutdownTimeout, window: cfg.Daemon.RestartWindow,
 	}
 }

@@ -53,12 +53,29 @@ type (
 		now     bool   // the file is known to be whole: load whatever it is
 		force   bool   // somebody wants to hear of it, new or not
 	}
-	// fxEdit writes the suspended flag of an agent, "" = the city. → inEdited
+	// fxEdit writes the suspended flag of an agent, a pool or a rig; of the city if neither is named. → inEdited
 	fxEdit struct {
-		agent string
-		on    bool
-		id    uint64 // of the command behind it
+		agent, rig string
+		on         bool
+		id         uint64 // of the command behind it
 	}
+	// fxCheck runs a pool's check. → inChecked
+	fxCheck struct{ pool *agent.Pool }
+	// fxMark writes a session's drain marks; the zero Drain takes them away. → inMarked
+	fxMark struct {
+		agent, session, id string
+		drain              session.Drain
+	}
+	// fxScale writes a pool's override, or takes it out. → inScaled
+	fxScale struct {
+		pool string
+		size *int
+		id   uint64 // of the command behind it
+	}
+	// fxMeasure samples what sessions take. → inMeasured
+	fxMeasure struct{}
+	// fxRemember writes the crash histories down. → inRemembered
+	fxRemember struct{ memory []byte }
 	// fxRecord appends an event; the answers hear its seq once it is written (L9).
 	fxRecord struct {
 		event   events.Event
@@ -75,16 +92,21 @@ type answer struct {
 	err     *city.Error
 }
 
-func (f fxStart) key() string   { return "agent:" + f.want.Name }
-func (f fxResume) key() string  { return "agent:" + f.want.Name }
-func (f fxStop) key() string    { return "agent:" + f.agent }
-func (f fxKill) key() string    { return "kill:" + f.agent }
-func (f fxCancel) key() string  { return "" }
-func (f fxCapture) key() string { return "capture:" + f.agent + ":" + f.id }
-func (f fxAck) key() string     { return "ack:" + f.agent + ":" + f.id }
-func (f fxType) key() string    { return "type:" + f.agent }
-func (f fxList) key() string    { return "list" }
-func (f fxLoad) key() string    { return "load" }
-func (f fxEdit) key() string    { return "edit" }
-func (f fxRecord) key() string  { return "" }
-func (f fxAnswer) key() string  { return "" }
+func (f fxStart) key() string    { return "agent:" + f.want.Name }
+func (f fxResume) key() string   { return "agent:" + f.want.Name }
+func (f fxStop) key() string     { return "agent:" + f.agent }
+func (f fxKill) key() string     { return "kill:" + f.agent }
+func (f fxCancel) key() string   { return "" }
+func (f fxCapture) key() string  { return "capture:" + f.agent + ":" + f.id }
+func (f fxAck) key() string      { return "ack:" + f.agent + ":" + f.id }
+func (f fxType) key() string     { return "type:" + f.agent }
+func (f fxList) key() string     { return "list" }
+func (f fxLoad) key() string     { return "load" }
+func (f fxEdit) key() string     { return "edit" }
+func (f fxCheck) key() string    { return "check:" + f.pool.Name }
+func (f fxMark) key() string     { return "mark:" + f.agent }
+func (f fxScale) key() string    { return "scale" }
+func (f fxMeasure) key() string  { return "measure" }
+func (f fxRemember) key() string { return "remember" }
+func (f fxRecord) key() string   { return "" }
+func (f fxAnswer) key() string   { return "" }

@@ -62,6 +62,32 @@ type (
 		edit fxEdit
 		err  error
 	}
+	// inChecked is the result of a check effect.
+	inChecked struct {
+		pool   string
+		value  int
+		err    error         // why it does not count
+		output string        // end of what it printed, cleaned
+		took   time.Duration // it ran so long
+	}
+	// inMarked is the result of a mark effect.
+	inMarked struct {
+		agent, session string // session: the id of the life
+		drain          session.Drain
+		err            error
+	}
+	// inScaled is the result of writing an override.
+	inScaled struct {
+		scale fxScale
+		err   error
+	}
+	// inMeasured is what sessions take, by name. With err nothing is known.
+	inMeasured struct {
+		usage map[string]session.Usage
+		err   error
+	}
+	// inRemembered is the result of writing the crash histories down.
+	inRemembered struct{ err error }
 	// inCommand is somebody's wish; id names the answer.
 	inCommand struct {
 		id  uint64
@@ -77,30 +103,39 @@ type (
 	inHealth struct{ degraded string }
 )
 
-func (inTick) input()     {}
-func (inWake) input()     {}
-func (inPoke) input()     {}
-func (inConfig) input()   {}
-func (inObserved) input() {}
-func (inLost) input()     {}
-func (inExited) input()   {}
-func (inStarted) input()  {}
-func (inStopped) input()  {}
-func (inCaptured) input() {}
-func (inTyped) input()    {}
-func (inEdited) input()   {}
-func (inCommand) input()  {}
-func (inShutdown) input() {}
-func (inHurry) input()    {}
-func (inMode) input()     {}
-func (inHealth) input()   {}
+func (inTick) input()       {}
+func (inChecked) input()    {}
+func (inMarked) input()     {}
+func (inScaled) input()     {}
+func (inMeasured) input()   {}
+func (inRemembered) input() {}
+func (inWake) input()       {}
+func (inPoke) input()       {}
+func (inConfig) input()     {}
+func (inObserved) input()   {}
+func (inLost) input()       {}
+func (inExited) input()     {}
+func (inStarted) input()    {}
+func (inStopped) input()    {}
+func (inCaptured) input()   {}
+func (inTyped) input()      {}
+func (inEdited) input()     {}
+func (inCommand) input()    {}
+func (inShutdown) input()   {}
+func (inHurry) input()      {}
+func (inMode) input()       {}
+func (inHealth) input()     {}
 
 // conf is a configuration as the machine needs it.
 type conf struct {
 	name      string
 	revision  string
 	suspended bool
-	wants     []agent.Want // in name order
+	wants     []agent.Want   // in name order; all possible members of pools too
+	pools     []agent.Pool   // in name order
+	rigs      []agent.Rig    // in name order
+	overrides map[string]int // of pools, by hand
+	onDisk    bool           // crash_history = "disk"
 	warnings  []string
 	patrol    time.Duration
 	grace     time.Duration // shutdown_timeout

@@ -104,7 +104,7 @@ func (r *runner) run(f effect) {
 		r.within(loadLimit, func(context.Context) input { return r.load(f) })
 	case fxEdit:
 		r.within(loadLimit, func(context.Context) input {
-			return inEdited{edit: f, err: config.SetSuspended(r.c.o.Dir, f.agent, f.on)}
+			return inEdited{edit: f, err: config.SetSuspended(r.c.o.Dir, config.Target{Agent: f.agent}, f.on)}
 		})
 	default:
 		panic(fmt.Sprintf("controller: no way to carry out %T", f))

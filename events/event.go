@@ -46,6 +46,8 @@ const (
 	AgentStopped     = "agent.stopped"
 	AgentCrashed     = "agent.crashed"
 	AgentDraining    = "agent.draining"
+	AgentUndrained   = "agent.undrained"
+	AgentIdleKilled  = "agent.idle_killed"
 	AgentQuarantined = "agent.quarantined"
 	AgentReleased    = "agent.released"
 	AgentSuspended   = "agent.suspended"
@@ -56,6 +58,10 @@ const (
 	ControllerStopped = "controller.stopped"
 	ConfigReloaded    = "controller.config_reloaded"
 	ConfigRejected    = "controller.config_rejected"
+	ConfigHeld        = "controller.config_held"
+
+	PoolScaled      = "pool.scaled"
+	PoolCheckFailed = "pool.check_failed"
 
 	CitySuspended = "city.suspended"
 	CityResumed   = "city.resumed"

@@ -180,3 +180,12 @@ func (h *History) Within(now time.Time, window time.Duration) int {
 	}
 	return n
 }
+
+// Strategy says who else restarts when an agent crashes.
+type Strategy string
+
+const (
+	OneForOne  Strategy = "one_for_one"  // nobody
+	OneForAll  Strategy = "one_for_all"  // everybody that it is connected with by dependencies
+	RestForOne Strategy = "rest_for_one" // those that depend on it, directly or not
+)

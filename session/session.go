@@ -64,8 +64,17 @@ type Status struct {
 	Attached int       // viewers that may type
 	TypedAt  time.Time // last byte typed by an attached viewer; zero = none
 
+	Drain Drain // what its drain marks say
+
 	Fingerprint Fingerprint // as given at the start; zero = unknown
 	Exit        *Exit       // how it ended; nil while Alive
+}
+
+// Drain is what a session's marks say about its being told to finish. The zero value: nothing.
+type Drain struct {
+	Since time.Time // whole seconds; zero = it is not draining
+	By    string    // "pool", "operator"
+	Acked bool
 }
 
 // Exit is the end of one session. It is kept by the provider until acknowledged (see Acknowledger).
@@ -125,10 +134,16 @@ type (
 	}
 
 	// Marker keeps small values with the session, beyond the controller's life. "" removes. The key ReadyMark set to
-	// "1" is what Status.Ready reports.
+	// "1" is what Status.Ready reports, the Drain marks are what Status.Drain reports.
 	Marker interface {
 		SetMeta(ctx context.Context, name, key, value string) error
 		Meta(ctx context.Context, name, key string) (string, error)
+	}
+
+	// Meter measures what sessions take: by session name, the whole process tree of each. It costs one walk over the
+	// machine's processes, whatever the number of sessions.
+	Meter interface {
+		Usage(ctx context.Context) (map[string]Usage, error)
 	}
 
 	// Clearer forgets the kept output.
@@ -150,6 +165,20 @@ type (
 
 // ReadyMark is the metadata key that says that setup and readiness are behind a session.
 const ReadyMark = "GC_READY"
+
+// The metadata keys of a drain. DrainMark is what an agent's own tools may look for.
+const (
+	DrainMark    = "GC_DRAIN"     // since when, in unix seconds
+	DrainByMark  = "GC_DRAIN_BY"  // "pool", "operator"
+	DrainAckMark = "GC_DRAIN_ACK" // "1" = the agent says that it has finished
+)
+
+// Usage is what a session's process tree takes.
+type Usage struct {
+	CPU   time.Duration // processor time that its living processes have used so far
+	RSS   int64         // resident memory in bytes, shared pages counted for each process
+	Procs int
+}
 
 // Terminal is an attached terminal. Reads return io.EOF when the session ends or the holder detaches us.
 type Terminal interface {
