@@ -32,6 +32,14 @@ func (m *machine) command(now time.Time, id uint64, cmd city.Command) {
 		m.suspend(id, c.Agent, true)
 	case city.Resume:
 		m.suspend(id, c.Agent, false)
+	case city.Stop:
+		m.suspend(id, c.Agent, true)
+	case city.SuspendRig:
+		m.suspendRig(id, c.Rig, true)
+	case city.ResumeRig:
+		m.suspendRig(id, c.Rig, false)
+	case city.Scale:
+		m.scale(id, c)
 	default:
 		m.agentCommand(now, id, cmd)
 	}
@@ -45,10 +53,14 @@ func (m *machine) agentCommand(now time.Time, id uint64, cmd city.Command) {
 	switch cmd.(type) {
 	case city.Restart:
 		m.restart(now, id, a)
-	case city.Stop:
-		m.suspend(id, a.name, true)
 	case city.Kill:
 		m.kill(now, id, a)
+	case city.Drain:
+		m.drainCommand(now, id, a)
+	case city.Undrain:
+		m.undrainCommand(now, id, a)
+	case city.DrainAck:
+		m.ack(now, id, a)
 	case city.Release:
 		m.releaseAgent(now, id, a)
 	case city.RequestRestart:
@@ -63,23 +75,42 @@ func (m *machine) find(id uint64, name string) (*record, bool) {
 	if a, ok := m.agents[name]; ok && !a.gone() {
 		return a, true
 	}
+	if p := m.pools[name]; p != nil && p.want.Max != 1 {
+		m.refuseID(id, city.Invalid, fmt.Sprintf("%s is a pool: name one of its members, %s to %s", name, p.want.Member(1), p.want.Member(p.want.Max)))
+		return nil, false
+	}
+	for _, p := range m.poolOrder {
+		if i := p.want.Index(name); i > 0 {
+			m.refuseID(id, city.NotFound, fmt.Sprintf("agent %s does not run: pool %s wants %d of at most %d members", name, p.name(), p.desired, p.want.Max))
+			return nil, false
+		}
+	}
 	names := make([]string, 0, len(m.order))
 	for _, a := range m.order {
 		if !a.gone() {
 			names = append(names, a.name)
 		}
 	}
-	msg := fmt.Sprintf("no agent is called %q", name)
+	m.refuseID(id, city.NotFound, notCalled("agent", name, names))
+	return nil, false
+}
+
+// notCalled says that there is nothing of a name, and what may have been meant.
+func notCalled(what, name string, names []string) string {
+	msg := fmt.Sprintf("no %s is called %q", what, name)
 	if near := spell.Nearest(name, names); near != "" {
 		msg += fmt.Sprintf("; did you mean %q?", near)
 	}
-	m.refuseID(id, city.NotFound, msg)
-	return nil, false
+	return msg
 }
 
 func (m *machine) restart(now time.Time, id uint64, a *record) {
 	if a.want == nil {
 		m.refuseID(id, city.Conflict, "agent "+a.name+" is not declared any more and is being stopped")
+		return
+	}
+	if a.surplus() {
+		m.refuseID(id, city.Conflict, fmt.Sprintf("%s, so %s is not started again: scale it up first", a.surplusReason(), a.name))
 		return
 	}
 	if a.want.Suspended != "" {
@@ -138,6 +169,10 @@ func (m *machine) request(now time.Time, id uint64, a *record) {
 
 // suspend orders the flag to be written; agent "" is the city.
 func (m *machine) suspend(id uint64, name string, on bool) {
+	if p := m.pools[name]; p != nil && (p.want.Max != 1 || m.agents[name] == nil || m.agents[name].gone()) {
+		m.suspendPool(id, p, on)
+		return
+	}
 	if name != "" {
 		a, ok := m.find(id, name)
 		if !ok {
@@ -147,16 +182,17 @@ func (m *machine) suspend(id uint64, name string, on bool) {
 			m.refuseID(id, city.Conflict, "agent "+a.name+" is not declared any more")
 			return
 		}
+		if a.want.Pool != "" && a.want.Declared != a.name {
+			m.refuseID(id, city.Conflict, fmt.Sprintf("agent %s is a member of pool %s and has no flag of its own: %s the pool, or scale it", a.name, a.want.Declared, verbFor(on)))
+			return
+		}
 		a.waiters = append(a.waiters, waiter{id, verbFor(on)})
 		if !on && a.want.Suspended == "" {
 			m.resolve(a, "agent "+a.name+" is not suspended", "resume")
 			return
 		}
 	}
-	m.edits = append(m.edits, fxEdit{agent: name, on: on, id: id})
-	if len(m.edits) == 1 {
-		m.do(m.edits[0])
-	}
+	m.edit(fxEdit{agent: name, on: on, id: id})
 }
 
 // typeInto queues what is typed, pressed or interrupted: one at a time per agent, in order.

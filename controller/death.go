@@ -42,9 +42,17 @@ func (m *machine) endedAsAsked(now time.Time, a *record, id string) {
 func (m *machine) died(now time.Time, a *record, e session.Exit) {
 	a.alive, a.ready, a.drift = false, false, nil
 	a.life.ID, a.life.PID = e.ID, 0
+	draining := a.drain != nil
 	m.ended(now, a, e.ID)
 	a.exit = &city.Exit{Code: e.Code, Signal: e.Signal, At: e.At, Uptime: e.Uptime}
 	d := restart.Death{Code: e.Code, Signal: e.Signal, Uptime: e.Uptime, Lost: e.Lost}
+	if draining && e.Code == 0 && e.Signal == "" { // it has done what it was told to
+		m.decided(now, a, "drained", "it exited 0")
+		m.tell(a, events.Event{Type: events.AgentStopped, Message: "drained: it exited 0", Payload: exitPayload(e)})
+		a.notBefore, a.hold, a.left = time.Time{}, "", false
+		m.afterDrain(a, "it exited 0")
+		return
+	}
 	if a.want == nil || a.want.Suspended != "" || m.ending != alive {
 		m.tell(a, events.Event{Type: events.AgentStopped, Message: d.String(), Payload: exitPayload(e)})
 		return
@@ -55,6 +63,10 @@ func (m *machine) died(now time.Time, a *record, e session.Exit) {
 	m.follow(now, a, v)
 	if m.settling {
 		a.left, a.hold, a.holdWhy = true, city.Exited, v.Reason
+		return
+	}
+	if v.Crash {
+		m.spread(now, a)
 	}
 }
 

@@ -41,8 +41,8 @@ func (m *machine) decide(now time.Time, a *record) {
 
 // mayCancel cuts a start short that nobody wants any more; its result is waited for all the same (L1).
 func (m *machine) mayCancel(a *record) {
-	unwanted := m.ending == stopAgents || a.want == nil || a.want.Suspended != "" || a.intent.kind != causeNone
-	if unwanted && !a.canceled {
+	idle := m.ending == stopAgents || a.unwanted() || a.want.Suspended != "" || a.intent.kind != causeNone
+	if idle && !a.canceled {
 		a.canceled = true
 		m.do(fxCancel{agent: a.name})
 	}
@@ -52,10 +52,16 @@ func (m *machine) decideAlive(now time.Time, a *record) {
 	if now.Before(a.stopFrom) {
 		return
 	}
+	m.drains(now, a)
 	if c := m.whyStop(now, a); c.kind != causeNone {
+		if last := m.leavesLater(a); last != "" && c.kind.wide() {
+			m.set(now, a, city.Stopping, c.why+"; ends after "+last+", which needs it", time.Time{})
+			return
+		}
 		m.stop(now, a, c)
 		return
 	}
+	m.mark(now, a)
 	if !a.ready {
 		a.op, a.opTurn = opStart, m.turn
 		m.set(now, a, city.Starting, "adopted before it was ready", time.Time{})
@@ -63,21 +69,61 @@ func (m *machine) decideAlive(now time.Time, a *record) {
 		m.do(fxResume{want: a.want, status: a.life})
 		return
 	}
+	if a.drain != nil {
+		m.draining(now, a)
+		return
+	}
 	m.running(now, a)
 }
+
+// wide reports a cause that ends many at once, which therefore end in the order of their dependencies.
+func (k causeKind) wide() bool { return k == causeEnd || k == causeOrphan || k == causeSuspend }
 
 // whyStop gives the first reason to end a living session, in the order that the operator's guide promises.
 func (m *machine) whyStop(now time.Time, a *record) cause {
 	switch {
 	case m.ending == stopAgents:
 		return cause{causeEnd, "the city is stopped"}
-	case a.want == nil:
+	case a.want == nil && a.pool == nil:
 		return cause{causeOrphan, "orphan: not declared"}
-	case a.want.Suspended != "":
+	case a.want != nil && a.want.Suspended != "":
 		return cause{causeSuspend, a.want.Suspended}
+	case a.want == nil && a.pool.want.Suspended != "":
+		return cause{causeSuspend, a.pool.want.Suspended}
 	case a.intent.kind != causeNone:
 		return a.intent
+	case a.unwanted() && !a.ready && !m.settling:
+		return cause{causeDrained, a.surplusReason() + "; it was not ready yet"}
+	case a.drain != nil || a.unwanted():
+		return a.drained(now)
 	}
+	if c := m.idle(now, a); c.kind != causeNone {
+		return c
+	}
+	return m.whyReplace(now, a)
+}
+
+// idle says that an agent has been silent for too long. Only what is known for certain counts: a fresh look, and an
+// activity that its provider can tell.
+func (m *machine) idle(now time.Time, a *record) cause {
+	a.idleAt = time.Time{}
+	limit := a.want.IdleTimeout
+	if limit == 0 || m.settling || a.life.Activity.IsZero() || a.life.Attached > 0 || a.life.Frozen {
+		return cause{}
+	}
+	a.idleAt = a.life.Activity.Add(limit)
+	if now.Before(a.idleAt) {
+		return cause{}
+	}
+	if now.Sub(a.fresh) > viewersFresh {
+		m.look()
+		return cause{}
+	}
+	return cause{causeIdle, fmt.Sprintf("silent for %s (idle_timeout %s)", now.Sub(a.life.Activity).Round(time.Second), limit)}
+}
+
+// whyReplace says that a session is not what the configuration wants any more.
+func (m *machine) whyReplace(now time.Time, a *record) cause {
 	if a.life.Fingerprint.Sum == a.want.Spec.Fingerprint.Sum {
 		m.drifted(a, nil)
 		return cause{}
@@ -125,9 +171,14 @@ func (m *machine) decideDead(now time.Time, a *record) {
 	switch {
 	case m.ending == stopAgents:
 		m.set(now, a, city.Exited, "the city is being stopped", time.Time{})
-	case a.want == nil: // forgotten by the next look that does not show it
-		m.set(now, a, city.Exited, "no longer declared", time.Time{})
-		m.refuse(a, city.NotFound, "agent "+a.name+" is no longer declared")
+	case a.unwanted(): // forgotten by the next look that does not show it
+		why := "no longer declared"
+		if a.want != nil {
+			why = a.surplusReason()
+		}
+		a.intent, a.because = cause{}, ""
+		m.set(now, a, city.Exited, why, time.Time{})
+		m.refuse(a, city.NotFound, "agent "+a.name+" has ended: "+why)
 	case a.want.Suspended != "":
 		a.intent = cause{}
 		m.set(now, a, city.Suspended, a.want.Suspended, time.Time{})
@@ -152,15 +203,28 @@ func (m *machine) decideDead(now time.Time, a *record) {
 }
 
 func (m *machine) start(now time.Time, a *record) {
+	if why := m.missing(a); why != "" {
+		m.set(now, a, city.Waiting, why, time.Time{})
+		m.resolve(a, fmt.Sprintf("agent %s %s, and is started then", a.name, why), "restart", "kill")
+		return
+	}
 	if a.hold == city.Quarantined {
 		a.because = "quarantine ended"
 	}
-	a.because = orDefault(a.because, "declared at "+a.want.Source)
+	a.because = orDefault(a.because, a.declared())
 	a.op, a.opTurn, a.early, a.canceled = opStart, m.turn, nil, false
 	a.intent, a.notBefore, a.hold, a.holdWhy = cause{}, time.Time{}, "", ""
 	m.set(now, a, city.Starting, a.because, time.Time{})
 	m.decided(now, a, "start", a.because)
 	m.do(fxStart{want: a.want})
+}
+
+// declared is why an agent is there at all.
+func (a *record) declared() string {
+	if a.pool != nil {
+		return fmt.Sprintf("pool %s wants %d", a.pool.name(), a.pool.desired)
+	}
+	return "declared at " + a.want.Source
 }
 
 func (m *machine) stop(now time.Time, a *record, c cause) {
@@ -173,6 +237,9 @@ func (m *machine) stop(now time.Time, a *record, c cause) {
 	m.decided(now, a, "stop", c.why)
 	if c.kind == causeRequest {
 		m.tell(a, events.Event{Type: events.AgentDraining, Actor: a.name, Message: c.why})
+	}
+	if c.kind == causeIdle {
+		m.tell(a, events.Event{Type: events.AgentIdleKilled, Message: c.why})
 	}
 	m.do(fxStop{agent: a.name, session: a.life.Name, grace: grace})
 }
@@ -249,7 +316,7 @@ func (m *machine) stopped(now time.Time, in inStopped) {
 // again is the intent that a failed stop leaves: what the configuration does not say by itself.
 func (c cause) again() cause {
 	switch c.kind {
-	case causeRestart, causeKill, causeRequest:
+	case causeRestart, causeKill, causeRequest, causeFellow:
 		return c
 	}
 	return cause{}
@@ -257,7 +324,7 @@ func (c cause) again() cause {
 
 // ended marks a life as over and dealt with, exactly once.
 func (m *machine) ended(now time.Time, a *record, id string) {
-	a.lastEnd = id
+	a.lastEnd, a.drain, a.idleAt = id, nil, time.Time{}
 	a.acks = append(a.acks, fxAck{agent: a.name, session: a.sessionName(), id: id})
 	if a.exit == nil || a.exit.At.Before(now) {
 		m.changed = true
@@ -273,8 +340,12 @@ func (m *machine) afterStop(now time.Time, a *record, c cause) {
 		e.Actor, a.because = operator, c.why
 	case causeKill:
 		e.Actor, a.because = operator, "started again, killed by operator"
-	case causeDrift:
+	case causeDrift, causeFellow:
 		a.because = c.why
+	case causeIdle:
+		a.because = "restarted: " + c.why
+	case causeDrained:
+		m.afterDrain(a, c.why)
 	case causeSuspend:
 		e.Type, e.Actor = events.AgentSuspended, operator
 		answers = append(answers, m.take(a, fmt.Sprintf("agent %s is suspended %s", a.name, c.why), "stop", "suspend")...)

@@ -17,6 +17,7 @@ func (m *machine) shutdown(now time.Time, leave bool) {
 	m.refuseAll(m.asking, city.Unavailable, "the city is being stopped")
 	m.refuseAll(m.waiting, city.Unavailable, "the city is being stopped")
 	m.asking, m.waiting = nil, nil
+	m.refuseGroups(city.Unavailable, "the city is being stopped")
 	for _, a := range m.order {
 		m.refuse(a, city.Unavailable, "the city is being stopped")
 	}
@@ -46,6 +47,10 @@ func (m *machine) hurry(now time.Time) {
 
 // finish ends a step: what may be forgotten is acknowledged, and an ending city looks whether it has ended.
 func (m *machine) finish(now time.Time) {
+	m.ripple(now)
+	if len(m.groups) > 0 {
+		m.settleGroups()
+	}
 	m.out = append(m.out, m.late...)
 	m.late = m.late[:0]
 	for _, a := range m.order {
@@ -143,5 +148,10 @@ func (m *machine) giveUp() []effect {
 
 // rest reports that a one-shot has nothing left to do.
 func (m *machine) rest() bool {
+	for _, p := range m.poolOrder {
+		if !p.checking.IsZero() {
+			return false
+		}
+	}
 	return m.listed && m.quiet() && !m.listing && !m.loading
 }

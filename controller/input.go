@@ -65,6 +65,7 @@ type (
 	// inChecked is the result of a check effect.
 	inChecked struct {
 		pool   string
+		check  string // the line that ran
 		value  int
 		err    error         // why it does not count
 		output string        // end of what it printed, cleaned

@@ -3,7 +3,6 @@ package controller
 import (
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -61,6 +60,7 @@ func (m *machine) unfulfilled(err error) {
 		}
 		m.refuseAll(m.takeWaiters(a, verb), city.Conflict, msg)
 	}
+	m.unfulfilledGroups(err)
 }
 
 // accept answers those who waited for the configuration.
@@ -98,6 +98,7 @@ func (m *machine) adopt(now time.Time, c *conf) string {
 	m.loaded, m.confTurn, m.changed = now, m.turn, true
 	var ch changes
 	wanted := make(map[string]bool, len(c.wants))
+	m.adoptPools(now, c, &ch)
 	for i := range c.wants {
 		w := &c.wants[i]
 		wanted[w.Name] = true
@@ -107,14 +108,22 @@ func (m *machine) adopt(now time.Time, c *conf) string {
 		if a.want != nil && !wanted[a.name] {
 			a.want = nil
 			a.forgive("")
-			ch.removed = append(ch.removed, a.name)
+			if a.pool == nil { // members are spoken for by their pool
+				ch.removed = append(ch.removed, a.name)
+			}
 		}
 	}
+	m.after, m.ordered = nil, false
+	for i := range c.wants {
+		m.ordered = m.ordered || len(c.wants[i].DependsOn) > 0
+	}
+	m.depth = depth(c)
 	msg := ch.summary(c.revision)
 	if !first {
 		m.do(fxRecord{event: events.Event{Type: events.ConfigReloaded, Actor: controller, Message: msg, Payload: ch.payload()}})
 		m.citySuspension(before, c)
 	}
+	m.sizePools(now)
 	m.decideAll(now)
 	return msg
 }
@@ -123,11 +132,17 @@ func (m *machine) adopt(now time.Time, c *conf) string {
 func (m *machine) want(now time.Time, w *agent.Want, ch *changes) {
 	a, known := m.agents[w.Name]
 	if !known {
+		if w.Pool != "" { // members come with their pool's size
+			return
+		}
 		a = m.record(now, w.Name)
 	}
+	a.pool, a.needs = m.pools[w.Pool], w.DependsOn
 	switch {
 	case a.want == nil:
-		ch.added = append(ch.added, w.Name)
+		if w.Pool == "" {
+			ch.added = append(ch.added, w.Name)
+		}
 	case a.want.Spec.Fingerprint.Sum != w.Spec.Fingerprint.Sum:
 		ch.changed = append(ch.changed, w.Name)
 		a.forgive("configuration changed")
@@ -145,7 +160,7 @@ func (a *record) forgive(because string) {
 // suspension tells of an agent that is resumed, or suspended while it has nothing to stop; one that runs is told of
 // when it has stopped.
 func (m *machine) suspension(a *record, w *agent.Want, ch *changes) {
-	if a.want == nil || a.want.Suspended == w.Suspended {
+	if a.want == nil || a.want.Suspended == w.Suspended || a.gone() {
 		return
 	}
 	switch {
@@ -218,30 +233,3 @@ func (ch *changes) summary(revision string) string {
 }
 
 func short(revision string) string { return revision[:min(12, len(revision))] }
-
-// edited takes the result of writing a suspended flag; what it means comes with the load that follows.
-func (m *machine) edited(in inEdited) {
-	m.edits = m.edits[1:]
-	if len(m.edits) > 0 {
-		m.do(m.edits[0])
-	}
-	if in.err != nil {
-		m.refuseID(in.edit.id, city.Conflict, in.err.Error())
-		if a, ok := m.agents[in.edit.agent]; ok {
-			a.waiters = slices.DeleteFunc(a.waiters, func(w waiter) bool { return w.id == in.edit.id })
-		}
-		return
-	}
-	if in.edit.agent != "" { // answered when the agent gets there
-		m.load()
-		return
-	}
-	m.load(waiter{in.edit.id, verbFor(in.edit.on)})
-}
-
-func verbFor(suspend bool) string {
-	if suspend {
-		return "suspend"
-	}
-	return "resume"
-}

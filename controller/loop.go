@@ -189,7 +189,7 @@ func (l *loop) arm() {
 		l.pulse.Reset(min(l.c.o.Pulse, l.every))
 	}
 	if m.ending == stopAgents && l.limit == nil {
-		l.limit = time.After(m.conf.grace + stopSlack)
+		l.limit = time.After(l.c.stopLimit())
 	}
 	t := m.next(l.now)
 	if !l.due.IsZero() && (t.IsZero() || l.due.Before(t)) {
@@ -202,6 +202,11 @@ func (l *loop) arm() {
 	}
 }
 
+// stopLimit is how long a shutdown may take: those that depend on each other end one after the other.
+func (c *Controller) stopLimit() time.Duration {
+	return time.Duration(max(1, c.m.depth))*c.m.conf.grace + stopSlack
+}
+
 func (l *loop) over() bool {
 	return l.c.m.ending == ended || (l.settle && l.c.m.rest())
 }
@@ -211,7 +216,7 @@ func (l *loop) verdict(ctx context.Context) error {
 		return fmt.Errorf("this controller leaves its agents to another one: %w", lost)
 	}
 	if l.gaveUp {
-		return fmt.Errorf("the city did not stop within %s: some agents may still run; `gcity doctor` looks for them", l.c.m.conf.grace+stopSlack)
+		return fmt.Errorf("the city did not stop within %s: some agents may still run; `gcity doctor` looks for them", l.c.stopLimit())
 	}
 	if l.settle && ctx.Err() != nil {
 		return fmt.Errorf("not settled: %w", context.Cause(ctx))

@@ -22,8 +22,13 @@ type machine struct {
 	refused  string // its revision
 	sighted  string // the revision that a patrol saw last
 
-	agents map[string]*record
-	order  []*record // in name order
+	agents    map[string]*record
+	order     []*record // in name order
+	pools     map[string]*poolRecord
+	poolOrder []*poolRecord        // in name order
+	after     map[string][]*record // who depends on a name; nil = to be made anew
+	ordered   bool                 // somebody depends on somebody
+	depth     int                  // of the longest chain of dependencies
 
 	turn     uint64 // of step
 	out      []effect
@@ -36,13 +41,15 @@ type machine struct {
 	relist   bool   // and another is to follow
 	lookedAt uint64 // turn in which the newest look was ordered
 	loading  bool
-	reload   bool     // load again once the one in flight is back
-	asking   []waiter // commands that wait for the load in flight
-	waiting  []waiter // and those that wait for the next
-	edits    []fxEdit // the first is in flight
-	unlisted string   // why sessions cannot be listed
-	health   string   // of the event log
-	mode     string   // how the city is run
+	reload   bool      // load again once the one in flight is back
+	asking   []waiter  // commands that wait for the load in flight
+	waiting  []waiter  // and those that wait for the next
+	edits    []fxEdit  // the first is in flight
+	scales   []fxScale // so here
+	groups   []groupWaiter
+	unlisted string // why sessions cannot be listed
+	health   string // of the event log
+	mode     string // how the city is run
 
 	ending  ending
 	leaving []answer  // to the shutdown's commands
@@ -81,6 +88,7 @@ const (
 type record struct {
 	name  string
 	want  *agent.Want // nil: an orphan
+	pool  *poolRecord // nil: it is in none
 	life  session.Status
 	alive bool // life is believed to live
 	ready bool
@@ -99,9 +107,19 @@ type record struct {
 	seen     uint64        // turn of the newest look that showed a session of it
 	looked   uint64        // turn in which that look was ordered
 	fresh    time.Time     // when it came back
+	idleAt   time.Time     // when it will have been silent for too long; zero = never
 	stopping cause         // why the stop in flight was ordered
 	intent   cause         // what has been asked for and is not done yet
 	because  string        // why the next start happens, for its reason
+
+	drain    *drain // told to finish; nil: not
+	marking  bool   // a mark is in flight
+	markTurn uint64 // turn in which the marks last changed
+	markFrom time.Time
+	unmarked bool // its provider keeps no marks
+
+	needs           []string // names of those it depends on; kept when it is no longer declared
+	wasUp, wasThere bool     // as of the last ripple
 
 	history   restart.History
 	notBefore time.Time // of the next start
@@ -138,6 +156,9 @@ const (
 	causeRestart
 	causeKill
 	causeRequest // the agent's own
+	causeFellow  // one that shares its fate crashed
+	causeDrained
+	causeIdle
 	causeDrift
 	causeSuspend
 	causeOrphan
@@ -165,6 +186,7 @@ func (m *machine) step(now time.Time, in input) []effect {
 	case inTick:
 		m.look()
 		m.glance()
+		m.checkPools(now)
 		m.decideAll(now)
 	case inWake:
 		m.decideAll(now)
@@ -189,6 +211,12 @@ func (m *machine) step(now time.Time, in input) []effect {
 		m.typed(in)
 	case inEdited:
 		m.edited(in)
+	case inChecked:
+		m.checked(now, in)
+	case inMarked:
+		m.marked(now, in)
+	case inScaled:
+		m.scaled(now, in)
 	case inCommand:
 		m.command(now, in.id, in.cmd)
 	case inShutdown:
@@ -219,8 +247,13 @@ func (m *machine) note(fact *string, value string) {
 func (m *machine) next(now time.Time) time.Time {
 	t := m.relook
 	for _, a := range m.order {
-		if a.op == opNone && a.until.After(now) && (t.IsZero() || a.until.Before(t)) {
-			t = a.until
+		if a.op != opNone {
+			continue
+		}
+		for _, at := range [...]time.Time{a.until, a.idleAt} {
+			if at.After(now) && (t.IsZero() || at.Before(t)) {
+				t = at
+			}
 		}
 	}
 	return t
@@ -270,13 +303,14 @@ func (m *machine) record(now time.Time, name string) *record {
 	m.agents[name] = a
 	at, _ := slices.BinarySearchFunc(m.order, name, func(a *record, name string) int { return strings.Compare(a.name, name) })
 	m.order = slices.Insert(m.order, at, a)
+	m.after = nil
 	m.set(now, a, city.Waiting, "not looked at yet", time.Time{})
 	return a
 }
 
-// gone reports that nothing is left of an agent that nobody declares: it is no longer shown, but remembered until a look
+// gone reports that nothing is left of an agent that is not wanted: it is no longer shown, but remembered until a look
 // has shown that its last session is forgotten by the provider too.
-func (a *record) gone() bool { return a.want == nil && !a.alive && a.op == opNone }
+func (a *record) gone() bool { return a.unwanted() && !a.alive && a.op == opNone }
 
 // set moves an agent to a state (L14: with a reason, a since, and an until where there is one).
 func (m *machine) set(now time.Time, a *record, s city.State, reason string, until time.Time) {
@@ -292,10 +326,14 @@ func (m *machine) set(now time.Time, a *record, s city.State, reason string, unt
 
 // decided keeps a decision for `why`.
 func (m *machine) decided(now time.Time, a *record, what, why string) {
-	if len(a.decisions) == city.MaxDecisions {
-		a.decisions = slices.Delete(a.decisions, 0, 1)
+	m.decidedOn(now, &a.decisions, what, why)
+}
+
+func (m *machine) decidedOn(now time.Time, kept *[]city.Decision, what, why string) {
+	if len(*kept) == city.MaxDecisions {
+		*kept = slices.Delete(*kept, 0, 1)
 	}
-	a.decisions = append(a.decisions, city.Decision{At: now, What: what, Why: why})
+	*kept = append(*kept, city.Decision{At: now, What: what, Why: why})
 	m.changed = true
 }
 

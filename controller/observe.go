@@ -25,9 +25,13 @@ func (m *machine) observed(now time.Time, in inObserved) {
 		return
 	}
 	m.note(&m.unlisted, "")
+	first := !m.listed
 	m.listed = true
 	for i := range in.sessions {
 		m.see(now, &in.sessions[i], in.turn)
+	}
+	if first {
+		m.sizePools(now)
 	}
 	for _, a := range m.order {
 		if a.seen == m.turn || a.op != opNone || a.opTurn > in.turn {
@@ -41,14 +45,20 @@ func (m *machine) observed(now time.Time, in inObserved) {
 		}
 	}
 	m.order = slices.DeleteFunc(m.order, func(a *record) bool {
-		if a.seen == m.turn || !a.gone() || a.capturing != "" || a.opTurn > in.turn {
+		if a.seen == m.turn || !a.gone() || a.capturing != "" || a.opTurn > in.turn || a.remembered(now) {
 			return false
 		}
 		delete(m.agents, a.name)
+		m.after = nil
 		return true
 	})
 	m.decideAll(now)
 	m.seenEmpty(in.turn)
+}
+
+// remembered reports that a surplus member's crashes still count: a pool that grows again must not forget them.
+func (a *record) remembered(now time.Time) bool {
+	return a.want != nil && (now.Before(a.notBefore) || a.history.Within(now, a.want.Policy.Window) > 0)
 }
 
 // see takes one session of the look.
@@ -59,6 +69,7 @@ func (m *machine) see(now time.Time, s *session.Status, turn uint64) {
 			return
 		}
 		a = m.record(now, s.Agent)
+		m.member(a)
 	}
 	if known && a.seen == m.turn && s.Alive && a.alive && a.life.ID != s.ID {
 		m.decided(now, a, "kill", fmt.Sprintf("a second session, %s", s.ID))
@@ -92,15 +103,23 @@ func (m *machine) see(now time.Time, s *session.Status, turn uint64) {
 
 func (m *machine) seeAlive(now time.Time, a *record, s *session.Status) {
 	if !a.alive || a.life.ID != s.ID {
-		a.alive, a.ready = true, s.Ready
+		a.alive, a.ready, a.drain = true, s.Ready, nil
 		a.because = "adopted: it ran already when this controller began"
 		if s.Ready {
 			m.set(now, a, city.Running, a.because, time.Time{})
 			a.since = s.Started
 		}
 		m.decided(now, a, "adopt", fmt.Sprintf("pid %d was running already", s.PID))
+		a.life = *s
+		m.resumeDrain(now, a)
 	} else if a.life.Attached != s.Attached || a.life.Frozen != s.Frozen || !a.life.Activity.Equal(s.Activity) {
 		m.changed = true
 	}
+	marks := a.life.Drain
 	a.life = *s
+	if a.marking || a.markTurn > a.looked { // the look is older than the marks
+		a.life.Drain = marks
+	} else if a.drain != nil && s.Drain.Acked && !a.drain.acked {
+		a.drain.acked, m.changed = true, true
+	}
 }

@@ -37,6 +37,7 @@ type runner struct {
 	wg     sync.WaitGroup
 	closed chan struct{} // closed when results are of no more interest
 	paced  *paced
+	checks chan struct{} // one place for each check that may run at once
 	draws  chan struct{} // held while last words are drawn: one at a time, starts need the processors more
 
 	mu     sync.Mutex
@@ -56,6 +57,7 @@ func newRunner(c *Controller) *runner {
 	ctx, cancel := context.WithCancel(context.Background())
 	r := &runner{
 		c: c, ctx: ctx, cancel: cancel, closed: make(chan struct{}),
+		checks: make(chan struct{}, checksAtOnce),
 		draws:  make(chan struct{}, 1),
 		starts: map[string]*starting{},
 	}
@@ -86,6 +88,12 @@ func (r *runner) run(f effect) {
 			}
 			return nil
 		})
+	case fxCheck:
+		r.check(f)
+	case fxMark:
+		r.within(typeLimit, func(ctx context.Context) input { return r.mark(ctx, f) })
+	case fxScale:
+		r.within(loadLimit, func(context.Context) input { return r.scale(f) })
 	case fxList:
 		r.within(listLimit, func(ctx context.Context) input {
 			if err := r.held(); err != nil {
@@ -104,7 +112,7 @@ func (r *runner) run(f effect) {
 		r.within(loadLimit, func(context.Context) input { return r.load(f) })
 	case fxEdit:
 		r.within(loadLimit, func(context.Context) input {
-			return inEdited{edit: f, err: config.SetSuspended(r.c.o.Dir, config.Target{Agent: f.agent}, f.on)}
+			return inEdited{edit: f, err: config.SetSuspended(r.c.o.Dir, config.Target{Agent: f.agent, Rig: f.rig}, f.on)}
 		})
 	default:
 		panic(fmt.Sprintf("controller: no way to carry out %T", f))

@@ -25,10 +25,37 @@ func (m *machine) snapshot(now time.Time) *city.Snapshot {
 			continue
 		}
 		v := a.draw()
+		v.Next = m.nextFor(a)
 		v.Crashes = a.history.Within(now, m.window())
 		s.Agents = append(s.Agents, v)
 	}
+	s.Pools = make([]city.Pool, len(m.poolOrder))
+	for i, p := range m.poolOrder {
+		s.Pools[i] = m.drawPool(p)
+	}
+	s.Rigs = m.drawRigs()
 	return s
+}
+
+func (m *machine) drawRigs() []city.Rig {
+	if m.conf == nil {
+		return []city.Rig{}
+	}
+	rigs := make([]city.Rig, len(m.conf.rigs))
+	for i := range m.conf.rigs {
+		r := &m.conf.rigs[i]
+		rigs[i] = city.Rig{Name: r.Name, Path: r.Path, Prefix: r.Prefix, Suspended: r.Suspended, Problem: r.Problem, Source: r.Source}
+		for _, a := range m.order {
+			if a.want == nil || a.want.Rig != r.Name || a.gone() {
+				continue
+			}
+			rigs[i].Agents++
+			if a.alive {
+				rigs[i].Running++
+			}
+		}
+	}
+	return rigs
 }
 
 func (m *machine) window() time.Duration {
@@ -52,6 +79,14 @@ func (a *record) draw() city.Agent {
 		v.Command, v.Dir = w.Spec.Command, w.Spec.Dir
 		v.Suspended = w.Suspended != ""
 		v.UnavailableReason = w.Problem
+		v.Pool, v.DependsOn, v.IdleTimeout = w.Pool, w.DependsOn, w.IdleTimeout
+	}
+	if d := a.drain; d != nil && a.alive {
+		v.Drain = &city.DrainInfo{Since: d.since, By: d.by, Acked: d.acked}
+		if !d.deadline.IsZero() {
+			deadline := d.deadline
+			v.Drain.Deadline = &deadline
+		}
 	}
 	v.Available = a.want != nil && a.want.Problem == "" && !v.Suspended
 	if !v.Available && v.UnavailableReason == "" {

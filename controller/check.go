@@ -1,0 +1,97 @@
+package controller
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"gcity/agent"
+	"gcity/config"
+	"gcity/internal/screen"
+	"gcity/internal/shell"
+	"gcity/pool"
+	"gcity/session"
+)
+
+const (
+	checksAtOnce = 16
+	checkLines   = 20      // of a check's output that are shown
+	checkText    = 2 << 10 // bytes of them
+)
+
+// check runs a pool's check. Its time begins when one of the few places is free: a check that hangs delays others, and
+// costs them nothing.
+func (r *runner) check(f fxCheck) {
+	r.wg.Go(func() {
+		select {
+		case r.checks <- struct{}{}:
+		case <-r.ctx.Done():
+			return
+		}
+		in := r.checkNow(f.pool)
+		<-r.checks
+		r.deliver(in)
+	})
+}
+
+func (r *runner) checkNow(p *agent.Pool) inChecked {
+	ctx, cancel := context.WithTimeoutCause(r.ctx, p.CheckTimeout, fmt.Errorf("it had not ended after check_timeout = %s", p.CheckTimeout))
+	defer cancel()
+	in := inChecked{pool: p.Name, check: p.Check}
+	if p.MakeDir {
+		if err := os.MkdirAll(p.Dir, 0o755); err != nil {
+			in.err = fmt.Errorf("its folder cannot be made: %w", err)
+			return in
+		}
+	}
+	began := time.Now()
+	res, err := shell.Run(ctx, shell.Line{
+		Text: p.Check, Dir: p.Dir, Env: append(slices.Clip(p.Env), "GC_RUN="+r.c.o.Dir+":"+rand.Text()),
+	})
+	in.took, in.output = time.Since(began), shownOutput(res.Output)
+	switch {
+	case ctx.Err() != nil:
+		in.err = context.Cause(ctx)
+	case err != nil:
+		in.err = err
+	case res.Code < 0:
+		in.err = fmt.Errorf("it was ended by a signal")
+	case res.Code > 0:
+		in.err = fmt.Errorf("it exited %d", res.Code)
+	default:
+		in.value, in.err = pool.Parse(res.Output)
+	}
+	return in
+}
+
+// shownOutput is the end of what a program printed, fit to be shown.
+func shownOutput(raw []byte) string {
+	text := strings.TrimRight(string(raw[max(0, len(raw)-checkText):]), "\n")
+	lines := strings.Split(text, "\n")
+	lines = lines[max(0, len(lines)-checkLines):]
+	for i := range lines {
+		lines[i] = screen.Plain(lines[i])
+	}
+	return strings.Join(lines, "\n")
+}
+
+// mark writes a session's drain marks.
+func (r *runner) mark(ctx context.Context, f fxMark) input {
+	in := inMarked{agent: f.agent, session: f.id, drain: f.drain}
+	m, ok := r.c.o.Provider.(session.Marker)
+	if !ok {
+		in.err = session.ErrUnsupported
+		return in
+	}
+	in.err = session.SetDrain(ctx, m, f.session, f.drain)
+	return in
+}
+
+// scale writes an override.
+func (r *runner) scale(f fxScale) input {
+	return inScaled{scale: f, err: config.SetOverride(r.c.o.Dir, f.pool, f.size)}
+}

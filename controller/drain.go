@@ -1,0 +1,216 @@
+package controller
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"gcity/city"
+	"gcity/events"
+	"gcity/restart"
+	"gcity/session"
+)
+
+// drain is an agent's being told to finish.
+type drain struct {
+	since    time.Time
+	stamp    int64 // since, in unix seconds, as the session is marked with
+	by       string
+	why      string
+	acked    bool
+	lasts    time.Duration // 0 = without end
+	deadline time.Time     // zero = none
+}
+
+// Who drains.
+const (
+	byPool     = "pool"
+	byOperator = operator
+)
+
+// drainTimeout is how long an agent without a pool may take to finish.
+const drainTimeout = 5 * time.Minute
+
+func (a *record) drainTimeout() time.Duration {
+	if a.pool != nil {
+		return a.pool.want.DrainTimeout
+	}
+	return drainTimeout
+}
+
+// drains begins a drain that a pool wants, and lifts one that it wants no longer.
+func (m *machine) drains(now time.Time, a *record) {
+	switch {
+	case m.settling || m.ending != alive || !a.ready:
+	case a.pool != nil && a.unwanted() && a.drain == nil:
+		m.drain(now, a, byPool, a.surplusReason())
+	case a.drain != nil && a.drain.by == byPool && !a.unwanted() && !a.drain.acked:
+		m.undrain(now, a, controller, fmt.Sprintf("wanted again: pool %s wants %d", a.pool.name(), a.pool.desired))
+	}
+	if a.drain != nil && a.drain.lasts != a.drainTimeout() { // a new configuration
+		a.drain.limit(a.drainTimeout())
+	}
+}
+
+func (a *record) surplusReason() string {
+	if a.want == nil {
+		return "no longer a member of pool " + a.pool.name()
+	}
+	return fmt.Sprintf("pool %s wants %d", a.pool.name(), a.pool.desired)
+}
+
+func (d *drain) limit(t time.Duration) {
+	d.lasts, d.deadline = t, time.Time{}
+	if t > 0 {
+		d.deadline = d.since.Add(t)
+	}
+}
+
+// drain tells an agent to finish: in words for the operator here, by a mark at its session for the agent itself.
+func (m *machine) drain(now time.Time, a *record, by, why string, answers ...answer) {
+	a.drain = &drain{since: now, stamp: now.Unix(), by: by, why: why}
+	a.drain.limit(a.drainTimeout())
+	m.decided(now, a, "drain", why)
+	e := events.Event{Type: events.AgentDraining, Message: why + "; " + a.drain.end(now), Payload: payload(map[string]any{"by": by, "session": a.life.ID})}
+	if by == byOperator {
+		e.Actor = operator
+	}
+	for i := range answers {
+		answers[i].receipt.Message = fmt.Sprintf("agent %s is told to finish; %s", a.name, a.drain.end(now))
+	}
+	m.tell(a, e, answers...)
+}
+
+// end says how a drain ends by itself.
+func (d *drain) end(now time.Time) string {
+	if d.deadline.IsZero() {
+		return "it is waited for without end"
+	}
+	return fmt.Sprintf("ended in %s if it does not answer", d.deadline.Sub(now).Round(time.Second))
+}
+
+func (m *machine) undrain(now time.Time, a *record, actor, why string, answers ...answer) {
+	a.drain = nil
+	m.decided(now, a, "undrain", why)
+	m.tell(a, events.Event{Type: events.AgentUndrained, Actor: actor, Message: why}, answers...)
+}
+
+// drained gives the reason to end a session whose drain is over.
+func (a *record) drained(now time.Time) cause {
+	switch d := a.drain; {
+	case d == nil:
+	case d.acked:
+		return cause{causeDrained, "drained: it says that it has finished"}
+	case !d.deadline.IsZero() && !now.Before(d.deadline):
+		return cause{causeDrained, fmt.Sprintf("drained: no answer within %s", d.lasts)}
+	}
+	return cause{}
+}
+
+// afterDrain says what follows a drain: whoever is still wanted begins anew, unless its policy leaves those who have finished.
+func (m *machine) afterDrain(a *record, why string) {
+	a.because = "started anew after its drain"
+	if a.want != nil && a.want.Policy.Mode != restart.Always {
+		a.left, a.hold, a.holdWhy = true, city.Exited, fmt.Sprintf("%s, restart = %q", why, a.want.Policy.Mode)
+	}
+}
+
+// draining shows an agent that is given time to finish.
+func (m *machine) draining(now time.Time, a *record) {
+	reason := a.drain.why
+	if a.unmarked {
+		reason += "; its session cannot be told"
+	}
+	m.set(now, a, city.Draining, reason, a.drain.deadline)
+	a.since = a.drain.since
+}
+
+// mark writes at the session what it is to know of its drain, where it does not say so already.
+func (m *machine) mark(now time.Time, a *record) {
+	want := session.Drain{}
+	if d := a.drain; d != nil {
+		want = session.Drain{Since: time.Unix(d.stamp, 0), By: d.by, Acked: d.acked}
+	}
+	have := a.life.Drain
+	same := want.Since.IsZero() == have.Since.IsZero() && (want.Since.IsZero() || want.Since.Unix() == have.Since.Unix() && want.By == have.By)
+	if same || a.marking || now.Before(a.markFrom) || a.unmarked {
+		return
+	}
+	a.marking = true
+	m.do(fxMark{agent: a.name, session: a.life.Name, id: a.life.ID, drain: want})
+}
+
+// marked takes the result of a mark.
+func (m *machine) marked(now time.Time, in inMarked) {
+	a, ok := m.agents[in.agent]
+	if !ok || !a.marking {
+		return
+	}
+	a.marking, a.markTurn = false, m.turn
+	switch {
+	case errors.Is(in.err, session.ErrUnsupported):
+		a.unmarked = true
+	case in.err != nil:
+		a.markFrom = now.Add(stopRetry)
+		m.decided(now, a, "mark failed", in.err.Error())
+	case a.life.ID == in.session:
+		a.life.Drain = in.drain
+	}
+	m.decide(now, a)
+}
+
+// resumeDrain takes up the drain that an adopted session is marked with: it has lasted already, by the only clock that two
+// controllers share, but never longer than its timeout.
+func (m *machine) resumeDrain(now time.Time, a *record) {
+	d := a.life.Drain
+	if d.Since.IsZero() {
+		return
+	}
+	by := byOperator
+	if d.By == byPool {
+		by = byPool
+	}
+	lasted := min(max(0, time.Duration(now.UnixNano()-d.Since.UnixNano())), max(a.drainTimeout(), time.Second))
+	a.drain = &drain{since: now.Add(-lasted), stamp: d.Since.Unix(), by: by, why: "its drain began before this controller did", acked: d.Acked}
+	a.drain.limit(a.drainTimeout())
+	m.decided(now, a, "drain", a.drain.why)
+}
+
+// drainCommand is an operator's wish that an agent finishes.
+func (m *machine) drainCommand(now time.Time, id uint64, a *record) {
+	switch {
+	case !a.alive || a.op == opStop:
+		m.refuseID(id, city.Conflict, fmt.Sprintf("agent %s has no session that could finish: it is %s (%s)", a.name, a.state, a.reason))
+	case a.drain != nil:
+		m.reply(id, fmt.Sprintf("agent %s is draining already; %s", a.name, a.drain.end(now)))
+	default:
+		m.drain(now, a, byOperator, "drained by operator", answer{id: id})
+		m.decide(now, a)
+	}
+}
+
+func (m *machine) undrainCommand(now time.Time, id uint64, a *record) {
+	switch {
+	case a.drain == nil || !a.alive || a.op == opStop:
+		m.refuseID(id, city.Conflict, fmt.Sprintf("agent %s is not draining: it is %s", a.name, a.state))
+	case a.unwanted() && a.want != nil:
+		m.refuseID(id, city.Conflict, fmt.Sprintf("pool %s wants only %d: to keep %s, scale it up: `gcity pool scale %s %d`",
+			a.pool.name(), a.pool.desired, a.name, a.pool.name(), a.want.Index))
+	case a.unwanted():
+		m.refuseID(id, city.Conflict, "agent "+a.name+" is not declared any more")
+	default:
+		m.undrain(now, a, operator, "by operator", answer{id: id, receipt: city.Receipt{Message: "agent " + a.name + " goes on"}})
+		m.decide(now, a)
+	}
+}
+
+// ack is an agent's own word that it has finished.
+func (m *machine) ack(now time.Time, id uint64, a *record) {
+	if a.drain == nil || !a.alive {
+		m.refuseID(id, city.Conflict, fmt.Sprintf("agent %s is not draining: there is nothing to acknowledge", a.name))
+		return
+	}
+	a.drain.acked, m.changed = true, true
+	m.reply(id, "agent "+a.name+" has finished; its session ends")
+	m.decide(now, a)
+}

@@ -1,0 +1,341 @@
+package controller
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"gcity/agent"
+	"gcity/city"
+	"gcity/events"
+	"gcity/pool"
+)
+
+// poolRecord is one pool: how many members it should have, and why. The members themselves are records like any other.
+type poolRecord struct {
+	want    *agent.Pool
+	members []*agent.Want // all that are possible; the first desired ones are wanted
+
+	desired  int
+	why      string
+	since    time.Time
+	settled  bool // desired is not a guess from what was found running
+	override *int
+
+	checking time.Time // since when a check is in flight; zero = none is
+	asked    string    // the check that was last run
+	last     city.Check
+	good     bool // last.Value counts
+
+	wasEmpty bool // as of the last ripple
+
+	decisions []city.Decision
+}
+
+func (p *poolRecord) name() string { return p.want.Name }
+
+// surplus reports that an agent is a pool's member that the pool does not want now.
+func (a *record) surplus() bool {
+	return a.pool != nil && (a.want == nil || a.want.Index > a.pool.desired)
+}
+
+// unwanted reports that an agent should not be there.
+func (a *record) unwanted() bool { return a.want == nil || a.surplus() }
+
+// adoptPools takes the pools of a new configuration. What is known of a pool is kept by its name (L6).
+func (m *machine) adoptPools(now time.Time, c *conf, ch *changes) {
+	before := m.pools
+	m.pools, m.poolOrder = make(map[string]*poolRecord, len(c.pools)), m.poolOrder[:0]
+	for i := range c.pools {
+		w := &c.pools[i]
+		p, known := before[w.Name]
+		if !known {
+			p = &poolRecord{since: now, why: "the minimum: nothing is known yet"}
+			if n, ok := c.overrides[w.Name]; ok {
+				p.override = &n
+			}
+			ch.added = append(ch.added, "pool "+w.Name)
+		} else if old := p.want; old.Spec != w.Spec || old.Check != w.Check {
+			ch.changed = append(ch.changed, "pool "+w.Name)
+			if w.Check == "" { // otherwise what the old one said counts until the new one has spoken
+				p.good, p.last = false, city.Check{}
+			}
+		}
+		p.want, p.members = w, p.members[:0]
+		p.last.Command = w.Check
+		m.pools[w.Name] = p
+		m.poolOrder = append(m.poolOrder, p)
+	}
+	for name := range before {
+		if m.pools[name] == nil {
+			ch.removed = append(ch.removed, "pool "+name)
+		}
+	}
+	slices.Sort(ch.removed)
+	for i := range c.wants {
+		if p := m.pools[c.wants[i].Pool]; p != nil {
+			p.members = append(p.members, &c.wants[i])
+		}
+	}
+	for _, p := range m.poolOrder {
+		slices.SortFunc(p.members, func(a, b *agent.Want) int { return cmp.Compare(a.Index, b.Index) })
+		if !p.settled && p.desired == 0 {
+			p.desired = p.want.Size(0)
+		}
+	}
+}
+
+// sizePools works out the size of every pool and asks those that have a check, once a configuration is in force or
+// reality has been seen for the first time.
+func (m *machine) sizePools(now time.Time) {
+	for _, p := range m.poolOrder {
+		m.size(now, p)
+		m.populate(now, p)
+		if m.listed && (p.last.At == nil || p.asked != p.want.Check) {
+			m.check(now, p)
+		}
+	}
+}
+
+// size sets how many members a pool should have, from what is known.
+func (m *machine) size(now time.Time, p *poolRecord) {
+	switch s := p.want.Spec; {
+	case s.Max == 0:
+		m.resize(now, p, 0, "off: max = 0")
+	case p.override != nil:
+		why := fmt.Sprintf("set to %d by operator", *p.override)
+		m.resize(now, p, s.Size(*p.override), why+p.bounded(*p.override))
+	case p.good:
+		m.resize(now, p, s.Size(p.last.Value), fmt.Sprintf("check said %d", p.last.Value)+p.bounded(p.last.Value))
+	case p.want.Check == "":
+		m.resize(now, p, s.Min, "the minimum: there is no check, and no work is counted yet")
+	case !m.listed || p.settled:
+		m.resize(now, p, s.Size(p.desired), p.why)
+	default:
+		m.guess(now, p)
+	}
+}
+
+// guess takes what was found running for the last good size, until a check has spoken.
+func (m *machine) guess(now time.Time, p *poolRecord) {
+	found := 0
+	for _, a := range m.order {
+		if a.pool == p && a.want != nil && a.alive && (a.drain == nil || a.drain.by != byPool) {
+			found = max(found, a.want.Index)
+		}
+	}
+	n := p.want.Size(found)
+	why := "the minimum: no check has answered yet"
+	if found > p.want.Min {
+		why = "as many as were found running: no check has answered yet"
+	}
+	p.settled = true
+	p.desired, p.why, p.since = n, why, now
+	m.changed = true
+}
+
+func (p *poolRecord) bounded(n int) string {
+	switch {
+	case n < p.want.Min:
+		return fmt.Sprintf("; %d are the least", p.want.Min)
+	case n > p.want.Max:
+		return fmt.Sprintf("; %d are the most", p.want.Max)
+	}
+	return ""
+}
+
+func (m *machine) resize(now time.Time, p *poolRecord, n int, why string) {
+	from, first := p.desired, !p.settled && !m.listed
+	if p.why != why {
+		p.why, m.changed = why, true
+	}
+	p.settled = p.settled || m.listed
+	if n == from {
+		return
+	}
+	p.desired, p.since, m.changed = n, now, true
+	if first {
+		return
+	}
+	m.decidedOn(now, &p.decisions, "scale", fmt.Sprintf("%d → %d: %s", from, n, why))
+	e := events.Event{
+		Type: events.PoolScaled, Actor: controller, Subject: p.name(), Message: fmt.Sprintf("%d → %d: %s", from, n, why),
+		Payload: payload(map[string]any{"from": from, "to": n}),
+	}
+	if p.override != nil {
+		e.Actor = operator
+	}
+	m.do(fxRecord{event: e})
+	m.populate(now, p)
+}
+
+// populate sees to it that every wanted member has a record, and decides about each member that there is.
+func (m *machine) populate(now time.Time, p *poolRecord) {
+	for _, w := range p.members[:min(p.desired, len(p.members))] {
+		a, known := m.agents[w.Name]
+		if !known {
+			a = m.record(now, w.Name)
+			a.join(p, w)
+		}
+	}
+	for _, a := range m.order {
+		if a.pool == p {
+			m.decide(now, a)
+		}
+	}
+}
+
+func (a *record) join(p *poolRecord, w *agent.Want) { a.pool, a.want, a.needs = p, w, w.DependsOn }
+
+// member finds the pool that a session belongs to which was found: it may be one that the pool does not want now, or
+// one beyond a maximum that was lowered.
+func (m *machine) member(a *record) {
+	for _, p := range m.poolOrder {
+		if i := p.want.Index(a.name); i > 0 && i <= len(p.members) {
+			a.join(p, p.members[i-1])
+			return
+		}
+		any := pool.Spec{Name: p.name(), Max: math.MaxInt}
+		if a.name == p.name() || any.Index(a.name) > 0 {
+			a.pool = p
+			return
+		}
+	}
+}
+
+// check asks how many members a pool should have.
+func (m *machine) check(now time.Time, p *poolRecord) {
+	if p.want.Check == "" || p.want.Max == 0 || p.want.Suspended != "" || !p.checking.IsZero() || m.ending != alive {
+		return
+	}
+	p.checking, p.asked, m.changed = now, p.want.Check, true
+	m.do(fxCheck{pool: p.want})
+}
+
+func (m *machine) checkPools(now time.Time) {
+	for _, p := range m.poolOrder {
+		m.check(now, p)
+	}
+}
+
+// checked takes what a check said. A failure keeps the size; only another failure than the last is told of.
+func (m *machine) checked(now time.Time, in inChecked) {
+	p, ok := m.pools[in.pool]
+	if !ok || p.checking.IsZero() {
+		return
+	}
+	p.checking, m.changed = time.Time{}, true
+	if in.check != p.want.Check {
+		m.check(now, p)
+		return
+	}
+	problem := p.last.Problem
+	p.last.At, p.last.Took, p.last.Output, p.last.Problem = &now, in.took, in.output, ""
+	if in.err != nil {
+		p.last.Problem = in.err.Error()
+		if p.last.Problem != problem {
+			m.decidedOn(now, &p.decisions, "check failed", p.last.Problem)
+			m.do(fxRecord{event: events.Event{
+				Type: events.PoolCheckFailed, Actor: controller, Subject: p.name(),
+				Message: fmt.Sprintf("the size stays %d: %s", p.desired, p.last.Problem),
+				Payload: payload(map[string]any{"size": p.desired, "output": in.output}),
+			}})
+		}
+		return
+	}
+	if problem != "" {
+		m.decidedOn(now, &p.decisions, "check answers again", fmt.Sprint(in.value))
+	}
+	p.last.Good, p.last.Value, p.good = &now, in.value, true
+	m.size(now, p)
+}
+
+// scale sets a pool's size by hand, or gives it back to its check.
+func (m *machine) scale(id uint64, c city.Scale) {
+	p, ok := m.findPool(id, c.Pool)
+	if !ok {
+		return
+	}
+	f := fxScale{pool: p.name(), id: id}
+	if !c.Auto {
+		if p.want.Size(c.Size) != c.Size {
+			m.refuseID(id, city.Invalid, fmt.Sprintf("pool %s cannot have %d members: its bounds are %d to %d (%s)",
+				p.name(), c.Size, p.want.Min, p.want.Max, p.want.Source))
+			return
+		}
+		f.size = &c.Size
+	}
+	m.scales = append(m.scales, f)
+	if len(m.scales) == 1 {
+		m.do(f)
+	}
+}
+
+// scaled takes the result of writing an override: now that it will be remembered, it counts.
+func (m *machine) scaled(now time.Time, in inScaled) {
+	m.scales = m.scales[1:]
+	if len(m.scales) > 0 {
+		m.do(m.scales[0])
+	}
+	p, ok := m.pools[in.scale.pool]
+	switch {
+	case in.err != nil:
+		m.refuseID(in.scale.id, city.Unavailable, in.err.Error())
+		return
+	case !ok:
+		m.refuseID(in.scale.id, city.NotFound, "pool "+in.scale.pool+" is no longer declared")
+		return
+	}
+	from := p.desired
+	p.override, m.changed = in.scale.size, true
+	m.decidedOn(now, &p.decisions, "override", map[bool]string{true: "set by operator", false: "taken out by operator"}[p.override != nil])
+	m.size(now, p)
+	msg := fmt.Sprintf("pool %s wants %d: %s", p.name(), p.desired, p.why)
+	if from != p.desired {
+		msg = fmt.Sprintf("pool %s scales %d → %d: %s", p.name(), from, p.desired, p.why)
+	}
+	m.reply(in.scale.id, msg)
+}
+
+// findPool answers a command about a pool that there is not.
+func (m *machine) findPool(id uint64, name string) (*poolRecord, bool) {
+	if p, ok := m.pools[name]; ok {
+		return p, true
+	}
+	names := make([]string, 0, len(m.poolOrder))
+	for _, p := range m.poolOrder {
+		names = append(names, p.name())
+	}
+	msg := notCalled("pool", name, names)
+	if m.agents[name] != nil {
+		msg = fmt.Sprintf("%s is an agent and no pool; [agents.pool] makes one of it", name)
+	}
+	m.refuseID(id, city.NotFound, msg)
+	return nil, false
+}
+
+// drawPool shows a pool.
+func (m *machine) drawPool(p *poolRecord) city.Pool {
+	w := p.want
+	v := city.Pool{
+		Name: w.Name, Description: w.Description, Rig: w.Rig, Min: w.Min, Max: w.Max, Desired: p.desired, Reason: p.why, Since: p.since,
+		Override: p.override, Suspended: w.Suspended != "", SuspendedReason: w.Suspended, Check: p.last, Timeout: w.DrainTimeout,
+		Source: w.Source, Decisions: slices.Clone(p.decisions),
+	}
+	if !p.checking.IsZero() {
+		since := p.checking
+		v.Check.Running = &since
+	}
+	for _, a := range m.order {
+		switch {
+		case a.pool != p || !a.alive:
+		case a.drain != nil:
+			v.Draining = append(v.Draining, a.name)
+		default:
+			v.Size++
+		}
+	}
+	return v
+}
