@@ -41,7 +41,8 @@ var cast = [...]string{"a", "b", "c", "d"}
 // chaos plays the bytes, then lets all faults cease and holds the city against L5 and L7.
 func chaos(data []byte) *world {
 	w := newWorld()
-	w.declare(cast[:]...)
+	w.says["w"] = "2"
+	w.declare("a", "b:needs=a,strategy=one_for_all", "c:needs=b+w,strategy=rest_for_one", "d:idle=7m", "w:pool=1-3,rig=demo")
 	w.advance(0)
 	for i := 0; i+1 < len(data) && len(w.breach) == 0; i += 2 {
 		w.fault(data[i], data[i+1])
@@ -53,7 +54,10 @@ func chaos(data []byte) *world {
 
 func (w *world) fault(what, who byte) {
 	name := cast[who%4]
-	switch what % 20 {
+	if who&0x30 == 0x30 {
+		name = fmt.Sprintf("w-%d", who%4)
+	}
+	switch what % 24 {
 	case 0, 1:
 		w.die(name, int(who>>2), "")
 	case 2:
@@ -85,6 +89,16 @@ func (w *world) fault(what, who byte) {
 		}
 	case 13:
 		w.redeclare(who)
+	case 15:
+		w.says["w"] = []string{"0", "1", "2", "3", "7", "!no", "", "-1"}[who%8]
+	case 16:
+		w.command(uint64(len(w.log))<<8|uint64(what), city.Scale{Pool: "w", Size: int(who % 5), Auto: who > 127})
+	case 17:
+		w.stuck[[]string{"check:w", "mark:" + name, "scale", "edit"}[who>>2%4]] = true
+	case 18:
+		if s := w.alive[name]; s != nil {
+			s.Activity = w.now
+		}
 	case 14:
 		w.broken = map[bool]string{true: "does not parse"}[who > 127]
 		w.step(inPoke{})
@@ -104,7 +118,13 @@ func (w *world) redeclare(who byte) {
 		if w.edits[name] {
 			spec += ",suspended"
 		}
+		if i > 0 && who>>(i-1)&1 == 1 {
+			spec += ",needs=" + cast[i-1]
+		}
 		specs = append(specs, spec)
+	}
+	if who&0x0c != 0 {
+		specs = append(specs, fmt.Sprintf("w:rig=demo,pool=%d-%d,drain=%ds", who>>5&1, who>>6&3, who&0x40))
 	}
 	w.declare(specs...)
 }
@@ -113,7 +133,8 @@ func (w *world) anyCommand(what, who byte, name string) {
 	all := []city.Command{
 		city.Restart{Agent: name}, city.Kill{Agent: name}, city.Stop{Agent: name}, city.Resume{Agent: name},
 		city.Release{Agent: name}, city.RequestRestart{Agent: name}, city.Nudge{Agent: name, Text: "x"}, city.Reload{},
-		city.Suspend{}, city.Resume{},
+		city.Suspend{}, city.Resume{}, city.Drain{Agent: name}, city.Undrain{Agent: name}, city.DrainAck{Agent: name},
+		city.Suspend{Agent: "w"}, city.Resume{Agent: "w"}, city.SuspendRig{Rig: "demo"}, city.ResumeRig{Rig: "demo"},
 	}
 	w.command(uint64(len(w.log))<<8|uint64(what), all[int(who>>2)%len(all)])
 }
@@ -126,10 +147,17 @@ func (w *world) calm() {
 	for _, s := range w.alive {
 		s.Attached, s.TypedAt = 0, time.Time{}
 	}
-	w.declare(cast[:]...)
+	w.step(inWake{})
+	w.says["w"] = "2"
+	delete(w.edits, "rig demo")
+	w.declare("a", "b:needs=a", "c:needs=b+w", "d", "w:pool=1-3")
+	w.command(1, city.Scale{Pool: "w", Auto: true})
 	w.step(inWake{})
 	w.advance(3 * time.Hour)
-	for _, name := range cast {
+	if w.alive["w-3"] != nil || w.alive["w-4"] != nil {
+		w.breach = append(w.breach, fmt.Sprintf("L7: a member of the pool is too many: %v", w.showPools()))
+	}
+	for _, name := range append(cast[:], "w-1", "w-2") {
 		if w.alive[name] == nil {
 			w.breach = append(w.breach, fmt.Sprintf("L7: %s is missing: %v", name, w.show()))
 		}
@@ -148,6 +176,12 @@ func (w *world) calm() {
 
 // unanswered holds every command against its promise: an answer, whatever happens.
 func (w *world) unanswered() {
+	for _, g := range w.m.groups {
+		w.breach = append(w.breach, fmt.Sprintf("%s of %s was never answered", verbFor(g.on), g))
+	}
+	if len(w.m.scales) > 0 || len(w.m.edits) > 0 {
+		w.breach = append(w.breach, fmt.Sprintf("never written: %v %v", w.m.scales, w.m.edits))
+	}
 	for _, a := range w.m.order {
 		for _, wt := range a.waiters {
 			w.breach = append(w.breach, fmt.Sprintf("%s of %s was never answered", wt.verb, a.name))

@@ -119,6 +119,23 @@ func (w *world) tell(words []string) error {
 		w.step(inShutdown{leave: arg(0) == "leave"})
 	case "hurry":
 		w.step(inHurry{})
+	case "check":
+		w.says[arg(0)] = strings.Join(args[1:], " ")
+	case "asked":
+		w.note("%d checks were run", w.asked)
+		w.asked = 0
+	case "settle": // one-shot, beside what runs
+		w.m = newMachine()
+		w.m.settling = true
+		w.begin()
+	case "active":
+		w.alive[arg(0)].Activity = w.now
+	case "freeze":
+		w.alive[arg(0)].Frozen = true
+	case "pools":
+		w.log = append(w.log, w.showPools()...)
+	case "marks":
+		w.note("%s is marked: %s", arg(0), drainText(w.alive[arg(0)].Drain))
 	case "show":
 		w.log = append(w.log, w.show()...)
 	default:
@@ -129,8 +146,14 @@ func (w *world) tell(words []string) error {
 
 // succeed replaces the controller by a fresh one, as after a SIGKILL.
 func (w *world) succeed() {
-	w.m, w.pending, w.stuck = newMachine(), nil, map[string]bool{}
-	w.step(inConfig{revision: w.current.revision, conf: w.current})
+	w.m = newMachine()
+	w.begin()
+}
+
+// begin gives a new machine its first configuration and its first turn.
+func (w *world) begin() {
+	w.pending, w.stuck = nil, map[string]bool{}
+	w.m.step(w.now, inConfig{revision: w.current.revision, conf: w.current})
 	w.step(inTick{})
 }
 
@@ -145,6 +168,11 @@ func (w *world) order(verb string, args []string) error {
 	switch verb {
 	case "nudge":
 		body = `{"text":"hello"}`
+	case "scale":
+		body = fmt.Sprintf(`{"size":%s}`, args[1])
+		if args[1] == "auto" {
+			body = `{"auto":true}`
+		}
 	case "shutdown":
 		body = "{}"
 	}

@@ -37,6 +37,10 @@ type world struct {
 	answers map[uint64]answer
 	breach  []string // of the laws
 	lost    bool     // exits are not told of, only seen
+
+	says      map[string]string // what pools' checks print; "!why" fails
+	overrides map[string]int
+	asked     int // checks run
 }
 
 func newWorld() *world {
@@ -44,6 +48,7 @@ func newWorld() *world {
 		m: newMachine(), now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC),
 		alive: map[string]*session.Status{}, dead: map[string]session.Status{}, fails: map[string]string{},
 		stuck: map[string]bool{}, edits: map[string]bool{}, answers: map[uint64]answer{},
+		says: map[string]string{}, overrides: map[string]int{},
 	}
 	w.begun, w.patrol = w.now, w.now
 	return w
@@ -53,7 +58,7 @@ func newWorld() *world {
 func want(spec string) agent.Want {
 	name, opts, _ := strings.Cut(spec, ":")
 	w := agent.Want{
-		Name: name, Source: "city.toml:1:1",
+		Name: name, Declared: name, Source: "city.toml:1:1",
 		Policy: restart.Policy{Mode: restart.Always, MinUptime: 10 * time.Second, MaxRestarts: 3, Window: time.Hour, Backoff: time.Second, MaxBackoff: 30 * time.Second},
 		Spec: session.Spec{
 			Name: "gc-app-" + name, Agent: name, City: "/app", Command: "run",
@@ -74,6 +79,14 @@ func want(spec string) agent.Want {
 			fmt.Sscan(value, &w.Policy.MaxRestarts)
 		case "problem":
 			w.Problem = "command not found"
+		case "idle":
+			w.IdleTimeout, _ = time.ParseDuration(value)
+		case "needs":
+			w.DependsOn = strings.Split(value, "+")
+		case "strategy":
+			w.Strategy = restart.Strategy(value)
+		case "rig":
+			w.Rig = value
 		}
 	}
 	return w
@@ -86,8 +99,9 @@ func (w *world) declare(specs ...string) {
 	for _, s := range specs {
 		a := want(s)
 		w.edits[a.Name] = a.Suspended != ""
-		c.wants = append(c.wants, a)
+		c.declare(a, s)
 	}
+	c.overrides = w.overrides
 	sort.Slice(c.wants, func(i, j int) bool { return c.wants[i].Name < c.wants[j].Name })
 	w.current, w.broken = c, ""
 	if w.m.conf == nil {
@@ -171,7 +185,13 @@ func (w *world) tellEffect(f effect) {
 	case fxResume:
 		w.note("resume %s", f.want.Name)
 	case fxEdit:
-		w.note("write suspended = %t for %q", f.on, f.agent)
+		w.note("write suspended = %t for %q", f.on, f.agent+f.rig)
+	case fxCheck:
+		w.asked++
+	case fxMark:
+		w.note("mark %s: %s", f.agent, drainText(f.drain))
+	case fxScale:
+		w.note("write the override of %s", f.pool)
 	}
 }
 
@@ -187,8 +207,13 @@ func (w *world) check(f effect) {
 		return
 	}
 	a := w.m.agents[s.want.Name]
-	if a.want.Suspended != "" || w.now.Before(a.notBefore) || w.m.ending != alive {
+	if a.want.Suspended != "" || a.surplus() || a.drain != nil || w.now.Before(a.notBefore) || w.m.ending != alive {
 		w.breach = append(w.breach, fmt.Sprintf("L2: %s was started while it must not run", a.name))
+	}
+	for _, need := range a.want.DependsOn {
+		if _, up := w.m.standing(need); !up {
+			w.breach = append(w.breach, fmt.Sprintf("L2: %s was started before %s", a.name, need))
+		}
 	}
 	if live := w.alive[a.name]; live != nil {
 		w.breach = append(w.breach, fmt.Sprintf("L11: %s was started beside %s", a.name, live.ID))
@@ -214,6 +239,12 @@ func (w *world) carryOut(f effect) input {
 		delete(w.dead, f.id)
 	case fxType:
 		return inTyped{agent: f.agent}
+	case fxCheck:
+		return w.poolCheck(f.pool)
+	case fxMark:
+		return w.mark(f)
+	case fxScale:
+		return w.scale(f)
 	case fxList:
 		return w.list(f.turn)
 	case fxLoad:
@@ -271,22 +302,15 @@ func (w *world) edit(f fxEdit) input {
 	c := *w.current
 	c.revision = fmt.Sprintf("r%011d", w.confs)
 	c.wants = append([]agent.Want(nil), c.wants...)
-	if f.agent == "" {
+	switch {
+	case f.rig != "":
+		w.edits["rig "+f.rig] = f.on
+	case f.agent == "":
 		c.suspended = f.on
-	} else {
+	default:
 		w.edits[f.agent] = f.on
 	}
-	for i := range c.wants {
-		a := &c.wants[i]
-		switch {
-		case w.edits[a.Name]:
-			a.Suspended = "by agent"
-		case c.suspended:
-			a.Suspended = "by city"
-		default:
-			a.Suspended = ""
-		}
-	}
+	c.suspend(w.edits)
 	w.current = &c
 	return inEdited{edit: f}
 }
