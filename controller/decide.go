@@ -62,7 +62,7 @@ func (m *machine) decideAlive(now time.Time, a *record) {
 		return
 	}
 	m.mark(now, a)
-	if !a.ready {
+	if !a.ready && !a.unwanted() {
 		a.op, a.opTurn = opStart, m.turn
 		m.set(now, a, city.Starting, "adopted before it was ready", time.Time{})
 		m.decided(now, a, "resume", "a controller before this one had started it and not seen it ready")

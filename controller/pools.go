@@ -31,6 +31,9 @@ type poolRecord struct {
 
 	wasEmpty bool // as of the last ripple
 
+	size     int // as of the last snapshot
+	draining []string
+
 	decisions []city.Decision
 }
 
@@ -316,26 +319,37 @@ func (m *machine) findPool(id uint64, name string) (*poolRecord, bool) {
 	return nil, false
 }
 
-// drawPool shows a pool.
-func (m *machine) drawPool(p *poolRecord) city.Pool {
+// drawPools shows the pools, whose members are counted in one go.
+func (m *machine) drawPools() []city.Pool {
+	for _, p := range m.poolOrder {
+		p.size, p.draining = 0, nil
+	}
+	for _, a := range m.order {
+		switch {
+		case a.pool == nil || !a.alive:
+		case a.drain != nil:
+			a.pool.draining = append(a.pool.draining, a.name)
+		default:
+			a.pool.size++
+		}
+	}
+	out := make([]city.Pool, len(m.poolOrder))
+	for i, p := range m.poolOrder {
+		out[i] = p.draw()
+	}
+	return out
+}
+
+func (p *poolRecord) draw() city.Pool {
 	w := p.want
 	v := city.Pool{
-		Name: w.Name, Description: w.Description, Rig: w.Rig, Min: w.Min, Max: w.Max, Desired: p.desired, Reason: p.why, Since: p.since,
+		Name: w.Name, Description: w.Description, Rig: w.Rig, Min: w.Min, Max: w.Max, Size: p.size, Draining: p.draining, Desired: p.desired, Reason: p.why, Since: p.since,
 		Override: p.override, Suspended: w.Suspended != "", SuspendedReason: w.Suspended, Check: p.last, Timeout: w.DrainTimeout,
 		Source: w.Source, Decisions: slices.Clone(p.decisions),
 	}
 	if !p.checking.IsZero() {
 		since := p.checking
 		v.Check.Running = &since
-	}
-	for _, a := range m.order {
-		switch {
-		case a.pool != p || !a.alive:
-		case a.drain != nil:
-			v.Draining = append(v.Draining, a.name)
-		default:
-			v.Size++
-		}
 	}
 	return v
 }

@@ -29,10 +29,7 @@ func (m *machine) snapshot(now time.Time) *city.Snapshot {
 		v.Crashes = a.history.Within(now, m.window())
 		s.Agents = append(s.Agents, v)
 	}
-	s.Pools = make([]city.Pool, len(m.poolOrder))
-	for i, p := range m.poolOrder {
-		s.Pools[i] = m.drawPool(p)
-	}
+	s.Pools = m.drawPools()
 	s.Rigs = m.drawRigs()
 	return s
 }
