@@ -148,10 +148,5 @@ func (m *machine) giveUp() []effect {
 
 // rest reports that a one-shot has nothing left to do.
 func (m *machine) rest() bool {
-	for _, p := range m.poolOrder {
-		if !p.checking.IsZero() {
-			return false
-		}
-	}
-	return m.listed && m.quiet() && !m.listing && !m.loading
+	return m.listed && m.quiet() && !m.listing && !m.loading && len(m.checking) == 0
 }

@@ -26,6 +26,7 @@ type machine struct {
 	order     []*record // in name order
 	pools     map[string]*poolRecord
 	poolOrder []*poolRecord        // in name order
+	checking  map[string]time.Time // since when a pool's check is in flight; of a pool that is gone, too
 	after     map[string][]*record // who depends on a name; nil = to be made anew
 	ordered   bool                 // somebody depends on somebody
 	depth     int                  // of the longest chain of dependencies
@@ -176,7 +177,9 @@ type waiter struct {
 	verb string
 }
 
-func newMachine() *machine { return &machine{agents: map[string]*record{}} }
+func newMachine() *machine {
+	return &machine{agents: map[string]*record{}, checking: map[string]time.Time{}}
+}
 
 // step takes one input and returns what is to be done about it. The slice is valid until the next call.
 func (m *machine) step(now time.Time, in input) []effect {

@@ -24,10 +24,9 @@ type poolRecord struct {
 	settled  bool // desired is not a guess from what was found running
 	override *int
 
-	checking time.Time // since when a check is in flight; zero = none is
-	asked    string    // the check that was last run
-	last     city.Check
-	good     bool // last.Value counts
+	asked string // the check that was last run
+	last  city.Check
+	good  bool // last.Value counts
 
 	wasEmpty bool // as of the last ripple
 
@@ -210,10 +209,13 @@ func (m *machine) member(a *record) {
 
 // check asks how many members a pool should have.
 func (m *machine) check(now time.Time, p *poolRecord) {
-	if p.want.Check == "" || p.want.Max == 0 || p.want.Suspended != "" || !p.checking.IsZero() || m.ending != alive {
+	if p.want.Check == "" || p.want.Max == 0 || p.want.Suspended != "" || m.ending != alive {
 		return
 	}
-	p.checking, p.asked, m.changed = now, p.want.Check, true
+	if _, already := m.checking[p.name()]; already {
+		return
+	}
+	m.checking[p.name()], p.asked, m.changed = now, p.want.Check, true
 	m.do(fxCheck{pool: p.want})
 }
 
@@ -225,11 +227,12 @@ func (m *machine) checkPools(now time.Time) {
 
 // checked takes what a check said. A failure keeps the size; only another failure than the last is told of.
 func (m *machine) checked(now time.Time, in inChecked) {
+	delete(m.checking, in.pool)
 	p, ok := m.pools[in.pool]
-	if !ok || p.checking.IsZero() {
+	if !ok {
 		return
 	}
-	p.checking, m.changed = time.Time{}, true
+	m.changed = true
 	if in.check != p.want.Check {
 		m.check(now, p)
 		return
@@ -336,20 +339,18 @@ func (m *machine) drawPools() []city.Pool {
 	out := make([]city.Pool, len(m.poolOrder))
 	for i, p := range m.poolOrder {
 		out[i] = p.draw()
+		if since, ok := m.checking[p.name()]; ok {
+			out[i].Check.Running = &since
+		}
 	}
 	return out
 }
 
 func (p *poolRecord) draw() city.Pool {
 	w := p.want
-	v := city.Pool{
+	return city.Pool{
 		Name: w.Name, Description: w.Description, Rig: w.Rig, Min: w.Min, Max: w.Max, Size: p.size, Draining: p.draining, Desired: p.desired, Reason: p.why, Since: p.since,
 		Override: p.override, Suspended: w.Suspended != "", SuspendedReason: w.Suspended, Check: p.last, Timeout: w.DrainTimeout,
 		Source: w.Source, Decisions: slices.Clone(p.decisions),
 	}
-	if !p.checking.IsZero() {
-		since := p.checking
-		v.Check.Running = &since
-	}
-	return v
 }

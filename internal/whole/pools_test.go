@@ -1,0 +1,214 @@
+package whole
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// TestOneCheckDelaysNobody keeps fifty pools of which one's check hangs and one's floods: the others follow theirs while
+// those two are still at it, and the loop goes on turning (A1, A3).
+func TestOneCheckDelaysNobody(t *testing.T) {
+	const n = 50
+	c := newTown(t, 0, "")
+	var toml strings.Builder
+	toml.WriteString("[workspace]\nname = \"pools\"\n[daemon]\npatrol_interval = \"300ms\"\nshutdown_timeout = \"100ms\"\n")
+	for i := range n {
+		check := "cat size"
+		switch i {
+		case 7:
+			check = "sleep 100000; echo 2"
+		case 8:
+			check = "yes"
+		}
+		fmt.Fprintf(&toml, "[[agents]]\nname = \"p%02d\"\nstart_command = \"exec sleep 100000\"\n[agents.pool]\nmin = 1\nmax = 3\n"+
+			"check = %q\ncheck_timeout = \"1h\"\ndrain_timeout = \"1s\"\n", i, check)
+	}
+	c.config(toml.String())
+	c.put("size", "1")
+	c.run()
+	others := func(size int) func() bool {
+		return func() bool {
+			right := 0
+			for i, p := range c.pools() {
+				if i != 7 && i != 8 && p.Desired == size && p.Size == size && len(p.Draining) == 0 {
+					right++
+				}
+			}
+			return right == n-2
+		}
+	}
+	c.until("every pool has its minimum", others(1))
+	for _, size := range []int{3, 2} {
+		before := c.snapshot().Patrol.Last
+		c.put("size", strconv.Itoa(size))
+		c.until(fmt.Sprintf("the others have %d members", size), others(size))
+		s := c.snapshot()
+		for _, i := range []int{7, 8} {
+			if p := s.Pools[i]; p.Check.Running == nil || p.Desired != 1 {
+				t.Errorf("%s is not at it any more, or has another size: %+v", p.Name, p)
+			}
+		}
+		if !s.Patrol.Last.After(before) {
+			t.Error("the loop does not turn")
+		}
+	}
+	c.gcity(0, "stop")
+	c.nothingLeft()
+}
+
+// TestDrainOutlivesTheController drains a member, kills the controller, and holds the next one to the same drain: the same
+// process, told by its own session; lifted when the pool grows again; ended at its deadline otherwise.
+func TestDrainOutlivesTheController(t *testing.T) {
+	c := newTown(t, 0, "")
+	told := `while ! gc agent drain-check; do sleep 0.05; done; echo told >told.$GC_AGENT; while gc agent drain-check; do sleep 0.05; done; ` +
+		`echo lifted >lifted.$GC_AGENT; exec sleep 100000`
+	c.config(fmt.Sprintf("[workspace]\nname = \"drains\"\n[daemon]\npatrol_interval = \"200ms\"\nshutdown_timeout = \"100ms\"\n"+
+		"[[agents]]\nname = \"w\"\nstart_command = %q\n[agents.pool]\nmin = 1\nmax = 3\ncheck = \"cat size\"\ndrain_timeout = \"1h\"\n", told))
+	c.put("size", "3")
+	first := c.run()
+	c.until("three members run", func() bool { return c.count("running") == 3 })
+	before := c.byName()
+	c.put("size", "2")
+	c.until("w-3 has been told", func() bool { return c.has("told.w-3") })
+	if err := first.Process.Signal(syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	first.Wait()
+	c.run()
+	c.until("the next one answers", func() bool { return c.count("running") == 2 })
+	if a := c.byName()["w-3"]; a.State != "draining" || a.PID != before["w-3"].PID {
+		t.Errorf("w-3 was pid %d; now: %+v", before["w-3"].PID, a)
+	}
+	c.put("size", "3")
+	c.until("w-3 has heard that it may go on", func() bool { return c.has("lifted.w-3") })
+	after := c.byName()
+	for name, a := range before {
+		if after[name].PID != a.PID || after[name].State != "running" {
+			t.Errorf("%s was pid %d, and is %+v", name, a.PID, after[name])
+		}
+	}
+	if c.has("told.w-1") || c.has("told.w-2") {
+		t.Error("somebody else was told too")
+	}
+	c.gcity(0, "stop")
+	c.nothingLeft()
+}
+
+// TestDrainEnds lets one member acknowledge its drain and another not.
+func TestDrainEnds(t *testing.T) {
+	c := newTown(t, 0, "")
+	const answers = "while ! gc agent drain-check; do sleep 0.05; done; gc agent drain-ack; exec sleep 100000"
+	c.config(fmt.Sprintf("[workspace]\nname = \"drains\"\n[daemon]\npatrol_interval = \"200ms\"\nshutdown_timeout = \"100ms\"\n"+
+		"[[agents]]\nname = \"good\"\nstart_command = %q\n[agents.pool]\nmin = 0\nmax = 2\ncheck = \"cat size\"\ndrain_timeout = \"0s\"\n"+
+		"[[agents]]\nname = \"deaf\"\nstart_command = \"exec sleep 100000\"\n[agents.pool]\nmin = 0\nmax = 2\ncheck = \"cat size\"\ndrain_timeout = \"1s\"\n"+
+		"[[agents]]\nname = \"stays\"\nstart_command = %q\n", answers, answers))
+	c.put("size", "2")
+	c.run()
+	c.until("all run", func() bool { return c.count("running") == 5 })
+	c.put("size", "0")
+	c.until("none of the members is left", func() bool { return len(c.agents()) == 1 })
+	why := c.gcity(0, "events", "--type", "agent.stopped")
+	for _, line := range []string{"it says that it has finished", "no answer within 1s"} {
+		if strings.Count(why, line) != 2 {
+			t.Errorf("%q is not there twice:\n%s", line, why)
+		}
+	}
+	pid := c.byName()["stays"].PID
+	c.gcity(0, "agent", "drain", "stays")
+	c.until("it has begun anew", func() bool { a := c.byName()["stays"]; return a.State == "running" && a.PID != pid })
+	c.gcity(0, "stop")
+	c.nothingLeft()
+}
+
+// TestAThousandMembers starts a pool of a thousand, lets it settle, and scales it to nothing (Q5).
+func TestAThousandMembers(t *testing.T) {
+	const n = 1000
+	if testing.Short() {
+		t.Skip("a thousand processes are not short")
+	}
+	c := newTown(t, 0, "")
+	c.config("[workspace]\nname = \"many\"\n[daemon]\nshutdown_timeout = \"100ms\"\n" +
+		"[[agents]]\nname = \"w\"\nstart_command = \"exec sleep 100000\"\n[agents.pool]\nmin = 0\nmax = 1000\ncheck = \"cat size\"\ndrain_timeout = \"1s\"\n")
+	c.put("size", strconv.Itoa(n))
+	c.run()
+	c.until("a thousand run", func() bool { p := c.pools(); return len(p) == 1 && p[0].Size == n })
+	c.gcity(0, "pool", "scale", "w", "0")
+	c.until("none is left", func() bool { return len(c.agents()) == 0 })
+	if left := len(c.running()); left != 1 {
+		t.Errorf("%d processes of the program are left, one would be the controller", left)
+	}
+	c.gcity(0, "stop")
+	c.nothingLeft()
+}
+
+// config writes the city's file as it is.
+func (c *town) config(toml string) { c.put("city.toml", toml) }
+
+// put replaces a file of the city's folder.
+func (c *town) put(name, text string) {
+	c.t.Helper()
+	path := filepath.Join(c.dir, name)
+	if err := os.WriteFile(path+".new", []byte(text+"\n"), 0o644); err != nil {
+		c.t.Fatal(err)
+	}
+	if err := os.Rename(path+".new", path); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+func (c *town) has(name string) bool {
+	_, err := os.Stat(filepath.Join(c.dir, name))
+	return err == nil
+}
+
+func (c *town) byName() map[string]agentView {
+	out := map[string]agentView{}
+	for _, a := range c.agents() {
+		out[a.Name] = a
+	}
+	return out
+}
+
+// snapshotView is what the socket tells of the city.
+type snapshotView struct {
+	Patrol struct{ Last time.Time }
+	Pools  []poolView
+}
+
+type poolView struct {
+	Name          string
+	Size, Desired int
+	Draining      []string
+	Check         struct{ Running *time.Time }
+}
+
+// snapshot asks a running city; empty while none answers.
+func (c *town) snapshot() snapshotView {
+	var s snapshotView
+	socket := filepath.Join(c.dir, ".gc", "controller.sock")
+	client := http.Client{Timeout: patience, Transport: &http.Transport{DisableKeepAlives: true,
+		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return (&net.Dialer{}).DialContext(ctx, "unix", socket)
+		}}}
+	answer, err := client.Get("http://city/v0/snapshot")
+	if err != nil {
+		return s
+	}
+	defer answer.Body.Close()
+	if err := json.NewDecoder(answer.Body).Decode(&s); err != nil {
+		c.t.Fatal(err)
+	}
+	return s
+}
+
+func (c *town) pools() []poolView { return c.snapshot().Pools }
