@@ -3,6 +3,7 @@ package city
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"gcity/events"
@@ -149,13 +150,14 @@ func (Shutdown) Target() string         { return "" }
 func Encode(c Command) ([]byte, error) { return json.Marshal(c) }
 
 // Decode builds the command of a verb for a target from its body, which may be empty where nothing is needed. Unknown
-// verbs, unknown fields and a target where none belongs are *Error Invalid.
+// verbs, unknown fields, a target where none belongs and anything behind the body are *Error Invalid. Whether a target
+// exists and a number is within its bounds is for the city to say.
 func Decode(verb, target string, body []byte) (Command, error) {
 	switch verb {
 	case "suspend":
-		return Suspend{target}, nil
+		return filled(Suspend{target}, body)
 	case "resume":
-		return Resume{target}, nil
+		return filled(Resume{target}, body)
 	}
 	if target == "" {
 		return decodeCity(verb, body)
@@ -164,9 +166,9 @@ func Decode(verb, target string, body []byte) (Command, error) {
 	case "scale":
 		return decodeScale(target, body)
 	case "suspend-rig":
-		return SuspendRig{target}, nil
+		return filled(SuspendRig{target}, body)
 	case "resume-rig":
-		return ResumeRig{target}, nil
+		return filled(ResumeRig{target}, body)
 	}
 	return decodeAgent(verb, target, body)
 }
@@ -193,17 +195,11 @@ func decodeScale(target string, body []byte) (Command, error) {
 func decodeCity(verb string, body []byte) (Command, error) {
 	switch verb {
 	case "reload":
-		var c Reload
-		err := strict(body, &c)
-		return c, err
+		return filled(Reload{}, body)
 	case "emit":
-		var c Emit
-		err := strict(body, &c)
-		return c, err
+		return filled(Emit{}, body)
 	case "shutdown":
-		var c Shutdown
-		err := strict(body, &c)
-		return c, err
+		return filled(Shutdown{}, body)
 	}
 	return nil, &Error{Code: Invalid, Message: fmt.Sprintf("a city has no verb %q", verb)}
 }
@@ -211,25 +207,25 @@ func decodeCity(verb string, body []byte) (Command, error) {
 func decodeAgent(verb, target string, body []byte) (Command, error) {
 	switch verb {
 	case "restart":
-		return Restart{target}, nil
+		return filled(Restart{target}, body)
 	case "stop":
-		return Stop{target}, nil
+		return filled(Stop{target}, body)
 	case "kill":
-		return Kill{target}, nil
+		return filled(Kill{target}, body)
 	case "release":
-		return Release{target}, nil
+		return filled(Release{target}, body)
 	case "interrupt":
-		return Interrupt{target}, nil
+		return filled(Interrupt{target}, body)
 	case "clear":
-		return Clear{target}, nil
+		return filled(Clear{target}, body)
 	case "request-restart":
-		return RequestRestart{target}, nil
+		return filled(RequestRestart{target}, body)
 	case "drain":
-		return Drain{target}, nil
+		return filled(Drain{target}, body)
 	case "undrain":
-		return Undrain{target}, nil
+		return filled(Undrain{target}, body)
 	case "drain-ack":
-		return DrainAck{target}, nil
+		return filled(DrainAck{target}, body)
 	case "nudge":
 		c := Nudge{Agent: target}
 		if err := strict(body, &c); err != nil {
@@ -252,13 +248,26 @@ func decodeAgent(verb, target string, body []byte) (Command, error) {
 	return nil, &Error{Code: Invalid, Message: fmt.Sprintf("an agent has no verb %q", verb)}
 }
 
+// filled is a command with what its body says.
+func filled[C Command](c C, body []byte) (Command, error) {
+	if err := strict(body, &c); err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+// strict reads one JSON value whose fields are all known. No body at all leaves into as it is.
 func strict(body []byte, into any) error {
 	if len(bytes.TrimSpace(body)) == 0 {
 		return nil
 	}
 	d := json.NewDecoder(bytes.NewReader(body))
 	d.DisallowUnknownFields()
-	if err := d.Decode(into); err != nil {
+	err := d.Decode(into)
+	if err == nil && len(bytes.TrimSpace(body[d.InputOffset():])) > 0 {
+		err = errors.New("there is something behind it")
+	}
+	if err != nil {
 		return &Error{Code: Invalid, Message: "the request's body is not understood: " + err.Error()}
 	}
 	return nil

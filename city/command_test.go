@@ -1,0 +1,169 @@
+package city_test
+
+import (
+	"bytes"
+	"errors"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"gcity/city"
+	"gcity/events"
+)
+
+// commands has every command, with a body of each kind that it may have.
+var commands = []city.Command{
+	city.Restart{Agent: "worker"}, city.Stop{Agent: "rig/worker"}, city.Kill{Agent: "worker-2"},
+	city.Suspend{}, city.Suspend{Agent: "rig/pool"}, city.Resume{}, city.Resume{Agent: "worker"},
+	city.Release{Agent: "worker"}, city.Interrupt{Agent: "worker"}, city.Clear{Agent: "worker"}, city.RequestRestart{Agent: "worker"},
+	city.Drain{Agent: "rig/worker-10"}, city.Undrain{Agent: "rig/worker-10"}, city.DrainAck{Agent: "rig/worker-10"},
+	city.Scale{Pool: "worker"}, city.Scale{Pool: "rig/worker", Size: 3}, city.Scale{Pool: "worker", Size: -1}, city.Scale{Pool: "worker", Auto: true},
+	city.SuspendRig{Rig: "demo"}, city.ResumeRig{Rig: "demo"},
+	city.Nudge{Agent: "worker", Text: "-x; größer\n\x01 <&>"}, city.SendKeys{Agent: "worker", Keys: []string{"C-c", " ", "Enter"}},
+	city.Reload{}, city.Reload{Confirm: true}, city.Shutdown{}, city.Shutdown{Leave: true},
+	city.Emit{Event: events.Event{
+		Seq: 7, TS: time.Date(2026, 4, 1, 12, 0, 0, 123, time.UTC), Type: "deploy.done", Actor: "ci", Subject: "site",
+		Message: "größer", Payload: []byte(`{"n":[1,null]}`),
+	}},
+}
+
+// What was sent is what arrives.
+func TestCodecIsFaithful(t *testing.T) {
+	tried := map[string]bool{}
+	for _, c := range commands {
+		tried[reflect.TypeOf(c).Name()] = true
+		body, err := city.Encode(c)
+		if err != nil {
+			t.Errorf("%#v: %v", c, err)
+			continue
+		}
+		if got, err := city.Decode(c.Verb(), c.Target(), body); err != nil || !reflect.DeepEqual(got, c) {
+			t.Errorf("%#v came back from %s as %#v, %v", c, body, got, err)
+		}
+	}
+	for _, name := range verbs(t) {
+		if !tried[name] {
+			t.Errorf("no %s was sent", name)
+		}
+	}
+}
+
+// verbs reads the set of commands in their source, where it is closed.
+func verbs(t *testing.T) (names []string) {
+	t.Helper()
+	f, err := parser.ParseFile(token.NewFileSet(), "command.go", nil, parser.SkipObjectResolution)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range f.Decls {
+		if fn, ok := d.(*ast.FuncDecl); ok && fn.Recv != nil && fn.Name.Name == "Verb" {
+			names = append(names, fn.Recv.List[0].Type.(*ast.Ident).Name)
+		}
+	}
+	if len(names) < 20 {
+		t.Fatalf("only %q have verbs", names)
+	}
+	return names
+}
+
+// Where nothing is needed nothing need be sent.
+func TestDecodeWithoutBody(t *testing.T) {
+	for _, c := range commands {
+		needs := map[string]bool{"nudge": true, "send-keys": true, "scale": true}[c.Verb()]
+		for _, body := range []string{"", " \n", "{}", "null"} {
+			got, err := city.Decode(c.Verb(), c.Target(), []byte(body))
+			switch {
+			case needs && !isInvalid(err):
+				t.Errorf("%s with %q: %#v, %v", c.Verb(), body, got, err)
+			case !needs && (err != nil || reflect.TypeOf(got) != reflect.TypeOf(c) || got.Target() != c.Target()):
+				t.Errorf("%s with %q: %#v, %v", c.Verb(), body, got, err)
+			}
+		}
+	}
+}
+
+func isInvalid(err error) bool {
+	e, ok := errors.AsType[*city.Error](err)
+	return ok && e.Code == city.Invalid && e.Message != ""
+}
+
+func TestDecodeRefuses(t *testing.T) {
+	for _, c := range commands {
+		for _, body := range []string{`{"size":1,"unknown":1}`, `{"agent":"other"}`, `[]`, `"x"`, `1`, `{`, `{}{}`, `{} x`, "\x00", strings.Repeat("[", 100_000)} {
+			if got, err := city.Decode(c.Verb(), c.Target(), []byte(body)); !isInvalid(err) || got != nil {
+				t.Errorf("%s with %.40q: %#v, %v", c.Verb(), body, got, err)
+			}
+		}
+	}
+	for _, c := range []struct{ verb, target, body string }{
+		{"explode", "worker", ""}, {"explode", "", ""}, {"", "worker", ""}, {"Restart", "worker", ""},
+		{"restart", "", ""}, {"drain", "", ""}, {"drain-ack", "", ""}, {"scale", "", `{"size":1}`}, {"suspend-rig", "", ""}, {"resume-rig", "", ""},
+		{"reload", "worker", ""}, {"emit", "worker", ""}, {"shutdown", "worker", ""},
+		{"scale", "worker", `{"auto":false}`}, {"scale", "worker", `{"size":null}`}, {"scale", "worker", `{"size":"3"}`},
+		{"scale", "worker", `{"size":1.5}`}, {"scale", "worker", `{"size":1e1}`}, {"scale", "worker", `{"size":99999999999999999999}`},
+		{"scale", "worker", `{"size":NaN}`}, {"scale", "worker", `3`}, {"scale", "worker", `{"size":3,"auto":"yes"}`},
+		{"reload", "", `{"confirm":"yes"}`}, {"reload", "", `{"confirm":1}`}, {"reload", "", `{"force":true}`},
+		{"nudge", "worker", `{"text":""}`}, {"send-keys", "worker", `{"keys":[]}`},
+	} {
+		if got, err := city.Decode(c.verb, c.target, []byte(c.body)); !isInvalid(err) || got != nil {
+			t.Errorf("%s of %q with %s: %#v, %v", c.verb, c.target, c.body, got, err)
+		}
+	}
+}
+
+// A size that no pool can have is for the city to refuse, which knows the bounds; a wish to be given back to the check
+// has no size.
+func TestDecodeScale(t *testing.T) {
+	for body, want := range map[string]city.Scale{
+		`{"size":0}`:                {Pool: "rig/worker"},
+		`{"size":-7}`:               {Pool: "rig/worker", Size: -7},
+		`{"size":1000000}`:          {Pool: "rig/worker", Size: 1000000},
+		`{"auto":true}`:             {Pool: "rig/worker", Auto: true},
+		`{"size":4,"auto":true}`:    {Pool: "rig/worker", Auto: true},
+		` {"size":4,"auto":false} `: {Pool: "rig/worker", Size: 4},
+	} {
+		if got, err := city.Decode("scale", "rig/worker", []byte(body)); err != nil || got != want {
+			t.Errorf("%s: %#v, %v", body, got, err)
+		}
+	}
+}
+
+// Whatever comes is a command or refused, and a command that came travels on as what it is.
+func FuzzDecode(f *testing.F) {
+	for _, c := range commands {
+		body, err := city.Encode(c)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(c.Verb(), c.Target(), body)
+	}
+	f.Add("scale", "worker", []byte(`{"size":99999999999999999999}`))
+	f.Add("scale", "worker", []byte(`{"SIZE":1,"size":2}{`))
+	f.Fuzz(func(t *testing.T, verb, target string, body []byte) {
+		c, err := city.Decode(verb, target, body)
+		if err != nil {
+			if !isInvalid(err) || c != nil {
+				t.Fatalf("%#v with %#v", err, c)
+			}
+			return
+		}
+		if c.Verb() != verb || c.Target() != target {
+			t.Fatalf("%s of %q became %#v", verb, target, c)
+		}
+		sent, err := city.Encode(c)
+		if err != nil {
+			t.Fatalf("%#v: %v", c, err)
+		}
+		back, err := city.Decode(verb, target, sent)
+		if err != nil {
+			t.Fatalf("%#v is not understood as %s: %v", c, sent, err)
+		}
+		if again, err := city.Encode(back); err != nil || !bytes.Equal(again, sent) {
+			t.Fatalf("%s became %s, %v", sent, again, err)
+		}
+	})
+}
