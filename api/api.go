@@ -133,6 +133,16 @@ func (s *server) handler(k kind, method string) (string, handler) {
 		return http.MethodGet, s.agents
 	case agent:
 		return http.MethodGet, s.agent
+	case quarantine:
+		return http.MethodGet, s.quarantine
+	case pools:
+		return http.MethodGet, s.pools
+	case pool:
+		return http.MethodGet, s.pool
+	case rigs:
+		return http.MethodGet, s.rigs
+	case rig:
+		return http.MethodGet, s.rig
 	case output:
 		return http.MethodGet, s.output
 	case watch:

@@ -36,7 +36,7 @@ func (s *server) attach(w http.ResponseWriter, r *http.Request, rt route) error 
 	default:
 		return &city.Error{Code: city.Unavailable, Message: fmt.Sprintf("%d streams are open already: close some", s.o.MaxStreams)}
 	}
-	term, err := s.city.Attach(r.Context(), rt.agent, int(cols), int(rows))
+	term, err := s.city.Attach(r.Context(), rt.target, int(cols), int(rows))
 	if err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 
@@ -164,8 +165,8 @@ func (c *Client) Snapshot(ctx context.Context) (*city.Snapshot, error) {
 }
 
 // Output implements city.Control.
-func (c *Client) Output(ctx context.Context, agent string, lines int) (string, error) {
-	path, err := agentPath(agent, output)
+func (c *Client) Output(ctx context.Context, name string, lines int) (string, error) {
+	path, err := targetPath(agent, name, output)
 	if err != nil {
 		return "", err
 	}
@@ -217,29 +218,44 @@ func (c *Client) History(ctx context.Context, q events.Query) ([]events.Event, e
 // Do implements city.Control.
 func (c *Client) Do(ctx context.Context, cmd city.Command) (city.Receipt, error) {
 	var receipt city.Receipt
-	path := "/v0/" + cmd.Verb()
+	path, err := commandPath(cmd)
+	if err != nil {
+		return receipt, err
+	}
 	body, err := city.Encode(cmd)
+	if e, ok := cmd.(city.Emit); ok {
+		body, err = json.Marshal(e.Event)
+	}
 	if err != nil {
 		return receipt, invalid("%s cannot be sent: %v", cmd.Verb(), err)
-	}
-	if target := cmd.Target(); target != "" {
-		if path, err = agentPath(target, kind(cmd.Verb())); err != nil {
-			return receipt, err
-		}
-	}
-	if e, ok := cmd.(city.Emit); ok {
-		path = "/v0/events"
-		if body, err = json.Marshal(e.Event); err != nil {
-			return receipt, invalid("the event cannot be sent: %v", err)
-		}
 	}
 	return receipt, c.call(ctx, http.MethodPost, path, nil, body, &receipt)
 }
 
-// agentPath is the path of something of an agent. A name that is none is refused here as the server would.
-func agentPath(agent string, what kind) (string, error) {
-	if _, err := name(url.PathEscape(agent), "agent"); err != nil {
-		return "", &city.Error{Code: city.NotFound, Message: fmt.Sprintf("no agent %q: that is no agent's name", agent)}
+// commandPath is where a command is sent to.
+func commandPath(cmd city.Command) (string, error) {
+	switch cmd := cmd.(type) {
+	case city.Emit:
+		return "/v0/events", nil
+	case city.Scale:
+		return targetPath(pool, cmd.Pool, "scale")
+	case city.SuspendRig:
+		return targetPath(rig, cmd.Rig, "suspend")
+	case city.ResumeRig:
+		return targetPath(rig, cmd.Rig, "resume")
 	}
-	return "/v0/agent/" + url.PathEscape(agent) + "/" + string(what), nil
+	if target := cmd.Target(); target != "" {
+		return targetPath(agent, target, kind(cmd.Verb()))
+	}
+	return "/v0/" + cmd.Verb(), nil
+}
+
+// targetPath is the path of something of an agent, a pool or a rig. A name that is none is refused here as the server
+// would.
+func targetPath(noun kind, target string, what kind) (string, error) {
+	_, err := name(url.PathEscape(target), string(noun))
+	if err != nil || noun == rig && strings.Contains(target, "/") {
+		return "", &city.Error{Code: city.NotFound, Message: fmt.Sprintf("no %s %q: that is no %[1]s's name", noun, target)}
+	}
+	return "/v0/" + string(noun) + "/" + url.PathEscape(target) + "/" + string(what), nil
 }

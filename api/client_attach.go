@@ -15,8 +15,8 @@ import (
 )
 
 // Attach implements city.Control. ctx bounds the opening only.
-func (c *Client) Attach(ctx context.Context, agent string, cols, rows int) (city.Terminal, error) {
-	path, err := agentPath(agent, attach)
+func (c *Client) Attach(ctx context.Context, name string, cols, rows int) (city.Terminal, error) {
+	path, err := targetPath(agent, name, attach)
 	if err != nil {
 		return nil, err
 	}

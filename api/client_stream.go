@@ -39,8 +39,8 @@ func (c *Client) Events(ctx context.Context, after uint64) iter.Seq2[events.Even
 }
 
 // Watch implements city.Control.
-func (c *Client) Watch(ctx context.Context, agent string) iter.Seq2[city.Frame, error] {
-	path, err := agentPath(agent, watch)
+func (c *Client) Watch(ctx context.Context, name string) iter.Seq2[city.Frame, error] {
+	path, err := targetPath(agent, name, watch)
 	if err != nil {
 		return func(yield func(city.Frame, error) bool) { yield(city.Frame{}, err) }
 	}

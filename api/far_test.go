@@ -178,6 +178,9 @@ func TestEveryCommandTravels(t *testing.T) {
 		city.Suspend{}, city.Resume{Agent: "a"}, city.Resume{}, city.Release{Agent: "a"}, city.Interrupt{Agent: "a"},
 		city.Clear{Agent: "a"}, city.RequestRestart{Agent: "a"}, city.Nudge{Agent: "output", Text: "-x; größer\n\x01 <&>"},
 		city.Reload{}, city.Shutdown{}, city.Shutdown{Leave: true},
+		city.Drain{Agent: "rig/worker-10"}, city.Undrain{Agent: "drain"}, city.DrainAck{Agent: "a"},
+		city.Scale{Pool: "rig/scale", Size: 3}, city.Scale{Pool: "crew"}, city.Scale{Pool: "crew", Size: -1}, city.Scale{Pool: "crew", Auto: true},
+		city.SuspendRig{Rig: "suspend"}, city.ResumeRig{Rig: "yard"}, city.Reload{Confirm: true},
 	} {
 		r, err := c.Do(t.Context(), cmd)
 		if err != nil || r.Message != cmd.Verb() {
@@ -188,8 +191,21 @@ func TestEveryCommandTravels(t *testing.T) {
 		}
 	}
 	long := city.Nudge{Agent: "a", Text: string(make([]byte, 500_000))}
-	if _, err := c.Do(t.Context(), long); err != nil || f.Commands()[15] != long {
+	if _, err := c.Do(t.Context(), long); err != nil || f.Commands()[len(f.Commands())-1] != long {
 		t.Errorf("half a megabyte, every byte escaped: %v", err)
+	}
+	sent := len(f.Commands())
+	for _, cmd := range []city.Command{
+		city.Scale{Size: 1}, city.Scale{Pool: "..", Size: 1}, city.SuspendRig{}, city.ResumeRig{}, city.SuspendRig{Rig: "yard/hand"}, city.ResumeRig{Rig: "../yard"},
+		city.Drain{Agent: "no body"}, city.Drain{}, city.Undrain{}, city.DrainAck{},
+	} {
+		_, err := c.Do(t.Context(), cmd)
+		if e, ok := errors.AsType[*city.Error](err); !ok || e.Code != city.NotFound || e.Message == "" {
+			t.Errorf("%#v: %#v", cmd, err)
+		}
+	}
+	if got := f.Commands(); len(got) != sent {
+		t.Errorf("a command about nothing arrived: %#v", got[sent:])
 	}
 	f.OnDo(func(city.Command) (city.Receipt, error) {
 		return city.Receipt{}, &city.Error{Code: city.Forbidden, Message: "read-only", Details: "why"}

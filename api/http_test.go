@@ -47,7 +47,10 @@ func TestShapes(t *testing.T) {
 	f := town()
 	f.Record(events.Event{Type: "deploy.done", Actor: "ci", Message: "1"})
 	f.Record(events.Event{Type: "deploy.done", Actor: "ci", Message: "2"})
-	f.Set(func(s *city.Snapshot) { s.Degraded = []string{"disk full"} })
+	f.Set(func(s *city.Snapshot) {
+		s.Degraded = []string{"disk full"}
+		s.Rigs = []city.Rig{{Name: "rig"}}
+	})
 	path, _ := serve(t, f, api.Options{})
 	hc := curl(t, path)
 	for _, c := range []struct {
@@ -203,7 +206,7 @@ func TestWaitsForNews(t *testing.T) {
 	seq := f.Record(events.Event{Type: "a.b"})
 	path, _ := serve(t, f, api.Options{})
 	hc := curl(t, path)
-	for _, route := range []string{"/v0/agents", "/v0/status", "/v0/agent/worker", "/v0/events", "/v0/snapshot"} {
+	for _, route := range []string{"/v0/agents", "/v0/status", "/v0/agent/worker", "/v0/events", "/v0/snapshot", "/v0/pools", "/v0/rigs", "/v0/quarantine"} {
 		if _, h, _ := get(t, hc, fmt.Sprintf("%s?index=%d", route, seq-1)); h.Get("X-GC-Index") != fmt.Sprint(seq) {
 			t.Errorf("%s: index %s, want %d at once", route, h.Get("X-GC-Index"), seq)
 		}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"math"
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -17,7 +16,6 @@ const (
 	defaultWait = 30 * time.Second
 	maxWait     = 5 * time.Minute
 	maxLines    = 10000
-	peekTime    = 5 * time.Second // for the output of all agents of a list
 )
 
 // patience reads ?index=N&wait=30s: whether to wait for something newer than N, and a context that ends when that has
@@ -60,186 +58,12 @@ func (s *server) look(r *http.Request) (*city.Snapshot, error) {
 	return s.city.Snapshot(r.Context())
 }
 
-type healthAnswer struct {
-	Status   string   `json:"status"` // "ok", "degraded"
-	Version  string   `json:"version"`
-	Uptime   int64    `json:"uptime_sec"`
-	Total    int      `json:"cities_total"`
-	Running  int      `json:"cities_running"`
-	LoopAge  int64    `json:"loop_age_ms"`
-	Degraded []string `json:"degraded"`
-}
-
-func (s *server) health(w http.ResponseWriter, r *http.Request, _ route) error {
-	snap, err := s.city.Snapshot(r.Context())
-	if err != nil {
-		return err
-	}
-	now := time.Now()
-	a := healthAnswer{
-		Status: "ok", Version: snap.Version, Uptime: uptime(snap, now), Total: 1, Running: 1,
-		LoopAge: snap.Patrol.Age(now).Milliseconds(), Degraded: slices.Concat([]string{}, snap.Degraded),
-	}
-	if len(a.Degraded) > 0 {
-		a.Status = "degraded"
-	}
-	s.ok(w, snap, a)
-	return nil
-}
-
-func uptime(snap *city.Snapshot, now time.Time) int64 {
-	return int64(max(0, now.Sub(snap.Started)).Seconds())
-}
-
-type cityAnswer struct {
-	Name    string `json:"name"`
-	Path    string `json:"path"`
-	Running bool   `json:"running"`
-	Status  string `json:"status"` // "running", "suspended", "stopping"
-}
-
-func (s *server) cities(w http.ResponseWriter, r *http.Request, _ route) error {
-	snap, err := s.city.Snapshot(r.Context())
-	if err != nil {
-		return err
-	}
-	a := cityAnswer{Name: snap.Name, Path: snap.Path, Running: true, Status: "running"}
-	switch {
-	case snap.ShutDown:
-		a.Status = "stopping"
-	case snap.Suspended:
-		a.Status = "suspended"
-	}
-	s.ok(w, snap, listOf([]cityAnswer{a}))
-	return nil
-}
-
-type statusAnswer struct {
-	Name      string      `json:"name"`
-	Path      string      `json:"path"`
-	Version   string      `json:"version"`
-	Uptime    int64       `json:"uptime_sec"`
-	Suspended bool        `json:"suspended"`
-	Agents    int         `json:"agent_count"`
-	Rigs      int         `json:"rig_count"`
-	Running   int         `json:"running"`
-	Count     agentCounts `json:"agents"`
-	PID       int         `json:"pid"`
-	Mode      string      `json:"mode"`
-	LoopAge   int64       `json:"loop_age_ms"`
-	Config    any         `json:"config"`
-	Degraded  []string    `json:"degraded"`
-}
-
-type agentCounts struct {
-	Total       int                `json:"total"`
-	Running     int                `json:"running"`
-	Suspended   int                `json:"suspended"`
-	Quarantined int                `json:"quarantined"`
-	States      map[city.State]int `json:"states"`
-}
-
-func (s *server) status(w http.ResponseWriter, r *http.Request, _ route) error {
-	snap, err := s.look(r)
-	if err != nil {
-		return err
-	}
-	now, n, rigs, running := time.Now(), snap.Count(), map[string]bool{}, 0
-	for i := range snap.Agents {
-		if snap.Agents[i].Rig != "" {
-			rigs[snap.Agents[i].Rig] = true
-		}
-		if snap.Agents[i].Running {
-			running++
-		}
-	}
-	s.ok(w, snap, statusAnswer{
-		Name: snap.Name, Path: snap.Path, Version: snap.Version, Uptime: uptime(snap, now), Suspended: snap.Suspended,
-		Agents: len(snap.Agents), Rigs: len(rigs), Running: running,
-		Count: agentCounts{
-			Total: len(snap.Agents), Running: running, Suspended: n[city.Suspended],
-			Quarantined: n[city.Quarantined], States: n,
-		},
-		PID: snap.PID, Mode: snap.Mode, LoopAge: snap.Patrol.Age(now).Milliseconds(), Config: snap.Config,
-		Degraded: slices.Concat([]string{}, snap.Degraded),
-	})
-	return nil
-}
-
 func (s *server) snapshot(w http.ResponseWriter, r *http.Request, _ route) error {
 	snap, err := s.look(r)
 	if err != nil {
 		return err
 	}
 	s.ok(w, snap, snap)
-	return nil
-}
-
-func (s *server) agents(w http.ResponseWriter, r *http.Request, _ route) error {
-	running, byRunning, err := flag(r, "running")
-	if err != nil {
-		return err
-	}
-	peek, _, err := flag(r, "peek")
-	if err != nil {
-		return err
-	}
-	snap, err := s.look(r)
-	if err != nil {
-		return err
-	}
-	q := r.URL.Query()
-	match := func(filter, value string) bool { return !q.Has(filter) || q.Get(filter) == value }
-	var items []city.Agent
-	for _, a := range snap.Agents {
-		if match("pool", a.Pool) && match("rig", a.Rig) && match("state", string(a.State)) && (!byRunning || a.Running == running) {
-			items = append(items, a)
-		}
-	}
-	if peek {
-		s.peek(r.Context(), items)
-	}
-	s.ok(w, snap, listOf(items))
-	return nil
-}
-
-// peek fills in the screens of those that run. One that cannot be had in time stays empty.
-func (s *server) peek(ctx context.Context, items []city.Agent) {
-	ctx, cancel := context.WithTimeout(ctx, peekTime)
-	defer cancel()
-	for i := range items {
-		if items[i].Running {
-			items[i].LastOutput, _ = s.city.Output(ctx, items[i].Name, 0)
-		}
-	}
-}
-
-// find gives the agent of a route.
-func (s *server) find(snap *city.Snapshot, rt route) (*city.Agent, error) {
-	if a, ok := snap.Agent(rt.agent); ok {
-		return a, nil
-	}
-	return nil, &city.Error{Code: city.NotFound, Message: "no agent " + rt.agent + " in " + snap.Name + "; /v0/agents lists them"}
-}
-
-func (s *server) agent(w http.ResponseWriter, r *http.Request, rt route) error {
-	peek, _, err := flag(r, "peek")
-	if err != nil {
-		return err
-	}
-	snap, err := s.look(r)
-	if err != nil {
-		return err
-	}
-	a, err := s.find(snap, rt)
-	if err != nil {
-		return err
-	}
-	items := []city.Agent{*a}
-	if peek {
-		s.peek(r.Context(), items)
-	}
-	s.ok(w, snap, items[0])
 	return nil
 }
 
@@ -259,11 +83,11 @@ func (s *server) output(w http.ResponseWriter, r *http.Request, rt route) error 
 	if err != nil {
 		return err
 	}
-	text, err := s.city.Output(r.Context(), rt.agent, int(lines))
+	text, err := s.city.Output(r.Context(), rt.target, int(lines))
 	if err != nil {
 		return err
 	}
-	s.reply(w, http.StatusOK, outputAnswer{Agent: rt.agent, Format: "text", Turns: []turn{{Role: "output", Text: text}}})
+	s.reply(w, http.StatusOK, outputAnswer{Agent: rt.target, Format: "text", Turns: []turn{{Role: "output", Text: text}}})
 	return nil
 }
 

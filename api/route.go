@@ -19,21 +19,26 @@ const (
 	snapshots   kind = "snapshot/stream"
 	agents      kind = "agents"
 	agent       kind = "agent"
+	quarantine  kind = "quarantine"
+	pools       kind = "pools"
+	pool        kind = "pool"
+	rigs        kind = "rigs"
+	rig         kind = "rig"
 	output      kind = "output"
 	watch       kind = "stream"
 	attach      kind = "attach"
 	eventLog    kind = "events"
 	eventStream kind = "events/stream"
-	command     kind = "command" // of an agent or the city
+	command     kind = "command" // of an agent, a pool, a rig or the city
 	debug       kind = "debug"
 )
 
 // route is a request's path, understood.
 type route struct {
-	kind  kind
-	city  string // "" = the only one
-	agent string // qualified
-	verb  string // of a command, as city.Decode takes it
+	kind   kind
+	city   string // "" = the only one
+	target string // an agent or a pool, qualified, or a rig; "" = the city
+	verb   string // of a command, as city.Decode takes it
 }
 
 // parse understands a path as it came, still escaped. Every name in it is valid.
@@ -64,8 +69,9 @@ func parse(path string) (route, error) {
 			return rt, nil
 		}
 	}
-	if parts[0] == "agent" {
-		return rt, rt.parseAgent(parts[1:])
+	switch noun := kind(parts[0]); noun {
+	case agent, pool, rig:
+		return rt, rt.parseTarget(noun, parts[1:])
 	}
 	return rt, rt.parseCity(strings.Join(parts, "/"))
 }
@@ -77,7 +83,7 @@ func (rt *route) parseCity(rest string) error {
 			return unknownPath()
 		}
 		rt.kind = k
-	case status, snapshot, snapshots, agents, eventLog, eventStream:
+	case status, snapshot, snapshots, agents, quarantine, pools, rigs, eventLog, eventStream:
 		rt.kind = k
 	case "reload", "suspend", "resume", "shutdown":
 		rt.kind, rt.verb = command, rest
@@ -89,35 +95,61 @@ func (rt *route) parseCity(rest string) error {
 	return nil
 }
 
-// parseAgent takes {agent}[/{what}] apart. An agent's "/" may be escaped; if it is not, the last part is what is asked
-// for where it can be, and belongs to the name where it cannot.
-func (rt *route) parseAgent(parts []string) error {
+// parseTarget takes {name}[/{what}] apart, behind what kind of thing it names. A "/" in the name may be escaped; if it
+// is not, the last part is what is asked for where it can be, and belongs to the name where it cannot.
+func (rt *route) parseTarget(noun kind, parts []string) error {
 	if len(parts) == 0 {
 		return unknownPath()
 	}
-	rt.kind = agent
-	last := len(parts) - 1
-	if last > 0 {
-		switch k := kind(parts[last]); {
-		case k == output || k == watch || k == attach:
-			rt.kind, parts = k, parts[:last]
-		case isVerb(parts[last]):
-			rt.kind, rt.verb, parts = command, parts[last], parts[:last]
+	rt.kind = noun
+	if last := len(parts) - 1; last > 0 {
+		if k, verb := what(noun, parts[last]); k != "" {
+			rt.kind, rt.verb, parts = k, verb, parts[:last]
 		}
 	}
-	if len(parts) > 1 && slices.ContainsFunc(parts, func(p string) bool { return strings.Contains(p, "%") }) {
+	whole := noun == rig || slices.ContainsFunc(parts, func(p string) bool { return strings.Contains(p, "%") })
+	if len(parts) > 1 && whole {
 		return unknownPath() // a whole name in one part, and another one behind it: a verb that does not exist
 	}
 	var err error
-	rt.agent, err = name(strings.Join(parts, "/"), "agent")
+	if rt.target, err = name(strings.Join(parts, "/"), string(noun)); err == nil && noun == rig && strings.Contains(rt.target, "/") {
+		err = badName(string(noun))
+	}
 	return err
 }
 
-// isVerb asks the codec: a body that lacks something is no unknown verb.
+// what gives the kind, and for a command the verb, that the last part of a path asks of a thing; "" = nothing.
+func what(noun kind, last string) (k kind, verb string) {
+	switch noun {
+	case agent:
+		switch k := kind(last); {
+		case k == output || k == watch || k == attach:
+			return k, ""
+		case isVerb(last):
+			return command, last
+		}
+	case pool:
+		if last == "scale" {
+			return command, last
+		}
+	case rig:
+		switch last {
+		case "suspend":
+			return command, city.SuspendRig{}.Verb()
+		case "resume":
+			return command, city.ResumeRig{}.Verb()
+		}
+	}
+	return "", ""
+}
+
+// isVerb asks the codec for the verbs of agents: a body that lacks something is no unknown verb.
 func isVerb(verb string) bool {
 	switch verb {
 	case "nudge", "send-keys":
 		return true
+	case "scale", "suspend-rig", "resume-rig":
+		return false
 	}
 	_, err := city.Decode(verb, "x", nil)
 	return err == nil
@@ -163,5 +195,5 @@ func article(what string) string {
 }
 
 func unknownPath() error {
-	return &city.Error{Code: city.NotFound, Message: "nothing is at this path; /v0/status, /v0/agents and /v0/events are"}
+	return &city.Error{Code: city.NotFound, Message: "nothing is at this path; /v0/status, /v0/agents, /v0/pools, /v0/rigs and /v0/events are"}
 }

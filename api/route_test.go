@@ -2,6 +2,7 @@ package api
 
 import (
 	"net/url"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -18,17 +19,39 @@ func TestParse(t *testing.T) {
 		{"/v0/agents/", route{kind: agents}},
 		{"/v0/city/town", route{kind: status, city: "town"}},
 		{"/v0/city/town/events/stream", route{kind: eventStream, city: "town"}},
-		{"/v0/agent/worker", route{kind: agent, agent: "worker"}},
-		{"/v0/agent/output", route{kind: agent, agent: "output"}},
-		{"/v0/agent/rig/worker", route{kind: agent, agent: "rig/worker"}},
-		{"/v0/agent/rig%2Fworker", route{kind: agent, agent: "rig/worker"}},
-		{"/v0/agent/rig%2fstop", route{kind: agent, agent: "rig/stop"}},
-		{"/v0/agent/rig/stop", route{kind: command, agent: "rig", verb: "stop"}},
-		{"/v0/agent/rig/stop/stop", route{kind: command, agent: "rig/stop", verb: "stop"}},
-		{"/v0/agent/rig%2Fstop/stop", route{kind: command, agent: "rig/stop", verb: "stop"}},
-		{"/v0/agent/a/send-keys", route{kind: command, agent: "a", verb: "send-keys"}},
-		{"/v0/agent/a/request-restart", route{kind: command, agent: "a", verb: "request-restart"}},
-		{"/v0/city/town/agent/a/b/stream", route{kind: watch, city: "town", agent: "a/b"}},
+		{"/v0/agent/worker", route{kind: agent, target: "worker"}},
+		{"/v0/agent/output", route{kind: agent, target: "output"}},
+		{"/v0/agent/rig/worker", route{kind: agent, target: "rig/worker"}},
+		{"/v0/agent/rig%2Fworker", route{kind: agent, target: "rig/worker"}},
+		{"/v0/agent/rig%2fstop", route{kind: agent, target: "rig/stop"}},
+		{"/v0/agent/rig/stop", route{kind: command, target: "rig", verb: "stop"}},
+		{"/v0/agent/rig/stop/stop", route{kind: command, target: "rig/stop", verb: "stop"}},
+		{"/v0/agent/rig%2Fstop/stop", route{kind: command, target: "rig/stop", verb: "stop"}},
+		{"/v0/agent/a/send-keys", route{kind: command, target: "a", verb: "send-keys"}},
+		{"/v0/agent/a/request-restart", route{kind: command, target: "a", verb: "request-restart"}},
+		{"/v0/city/town/agent/a/b/stream", route{kind: watch, city: "town", target: "a/b"}},
+		{"/v0/agent/a/drain", route{kind: command, target: "a", verb: "drain"}},
+		{"/v0/agent/a/undrain", route{kind: command, target: "a", verb: "undrain"}},
+		{"/v0/agent/rig/a-2/drain-ack", route{kind: command, target: "rig/a-2", verb: "drain-ack"}},
+		{"/v0/agent/a/scale", route{kind: agent, target: "a/scale"}},
+		{"/v0/agent/a/suspend-rig", route{kind: agent, target: "a/suspend-rig"}},
+		{"/v0/quarantine", route{kind: quarantine}},
+		{"/v0/pools", route{kind: pools}},
+		{"/v0/city/town/pools", route{kind: pools, city: "town"}},
+		{"/v0/pool/crew", route{kind: pool, target: "crew"}},
+		{"/v0/pool/scale", route{kind: pool, target: "scale"}},
+		{"/v0/pool/yard/crew", route{kind: pool, target: "yard/crew"}},
+		{"/v0/pool/yard%2Fcrew", route{kind: pool, target: "yard/crew"}},
+		{"/v0/pool/yard/crew/scale", route{kind: command, target: "yard/crew", verb: "scale"}},
+		{"/v0/pool/yard%2Fcrew/scale", route{kind: command, target: "yard/crew", verb: "scale"}},
+		{"/v0/pool/yard%2Fscale", route{kind: pool, target: "yard/scale"}},
+		{"/v0/pool/yard/restart", route{kind: pool, target: "yard/restart"}},
+		{"/v0/city/town/pool/crew/scale", route{kind: command, city: "town", target: "crew", verb: "scale"}},
+		{"/v0/rigs", route{kind: rigs}},
+		{"/v0/rig/yard", route{kind: rig, target: "yard"}},
+		{"/v0/rig/suspend", route{kind: rig, target: "suspend"}},
+		{"/v0/rig/yard/suspend", route{kind: command, target: "yard", verb: "suspend-rig"}},
+		{"/v0/city/town/rig/resume/resume", route{kind: command, city: "town", target: "resume", verb: "resume-rig"}},
 		{"/v0/stop", route{kind: command, verb: "shutdown"}},
 		{"/debug/pprof/heap", route{kind: debug}},
 	} {
@@ -36,12 +59,30 @@ func TestParse(t *testing.T) {
 			t.Errorf("%s: %+v, %v, want %+v", c.path, got, err, c.want)
 		}
 	}
+	for path, want := range map[string]city.Code{
+		"/v0/pool": city.NotFound, "/v0/pool/": city.NotFound, "/v0/rig": city.NotFound, "/v0/city/town/rig": city.NotFound,
+		"/v0/rig/yard/explode": city.NotFound, "/v0/rig/yard/hand/suspend": city.NotFound, "/v0/rig/yard%2Fhand": city.Invalid,
+		"/v0/rig/yard%2Fhand/suspend": city.Invalid, "/v0/rig/..": city.Invalid, "/v0/rig/%2e%2e/suspend": city.Invalid,
+		"/v0/pool/..": city.Invalid, "/v0/pool/%2e%2e%2fcrew/scale": city.Invalid, "/v0/pool/yard//scale": city.Invalid,
+		"/v0/pool/yard%2Fcrew/explode": city.NotFound, "/v0/pool/cr%00ew": city.Invalid, "/v0/pool/-1": city.Invalid,
+		"/v0/pools/crew": city.NotFound, "/v0/rigs/yard": city.NotFound, "/v0/quarantine/worker": city.NotFound,
+		"/v0/suspend-rig": city.NotFound, "/v0/scale": city.NotFound, "/v0/drain": city.NotFound,
+	} {
+		rt, err := parse(path)
+		if e, ok := err.(*city.Error); !ok || e.Code != want || e.Message == "" {
+			t.Errorf("%s: %+v, %#v, want %s", path, rt, err, want)
+		}
+	}
 }
 
-// Whatever a path is, the names that come of it are names; and the paths that Client builds mean what it meant.
+// Whatever a path is, the names that come of it are names (N5); and what Client asks of a thing with such a name is
+// what the server understands.
 func FuzzParse(f *testing.F) {
 	for _, p := range []string{"/v0/agents", "/v0/agent/rig%2Fworker/stop", "/v0/city/town/agent/a/b/stream", "/v0/agent/%2e%2e",
-		"/v0/agent/a%00", "/v0/agent/%", "//v0//agent", "/v0/city/%2f/agents", "/debug/pprof/../x", "/v0/agent/a%2f%2fb"} {
+		"/v0/agent/a%00", "/v0/agent/%", "//v0//agent", "/v0/city/%2f/agents", "/debug/pprof/../x", "/v0/agent/a%2f%2fb",
+		"/v0/pools", "/v0/pool/rig/name", "/v0/pool/rig%2fname/scale", "/v0/city/town/pool/a/scale", "/v0/pool/%2e./scale", "/v0/pool//scale",
+		"/v0/rigs", "/v0/rig/yard", "/v0/rig/yard/suspend", "/v0/rig/a%2fb/resume", "/v0/rig/a/b", "/v0/rig/%00/suspend", "/v0/quarantine",
+		"/v0/agent/worker-10/drain-ack"} {
 		f.Add(p)
 	}
 	f.Fuzz(func(t *testing.T, path string) {
@@ -52,7 +93,7 @@ func FuzzParse(f *testing.F) {
 			}
 			return
 		}
-		for _, n := range []string{rt.city, rt.agent} {
+		for _, n := range []string{rt.city, rt.target} {
 			if strings.ContainsAny(n, "\x00\r\n %?#\\") || strings.Contains(n, "..") && strings.Contains("/"+n+"/", "/../") || strings.HasPrefix(n, "/") {
 				t.Fatalf("%q is a name of %q", n, path)
 			}
@@ -60,22 +101,61 @@ func FuzzParse(f *testing.F) {
 		if (rt.kind == command) != (rt.verb != "") || rt.kind == "" {
 			t.Fatalf("%+v", rt)
 		}
-		if rt.agent == "" {
+		if rt.target == "" {
 			return
 		}
-		for _, what := range []kind{output, watch, attach, "restart", "nudge"} {
-			built, err := agentPath(rt.agent, what)
-			if err != nil {
-				t.Fatalf("%q: %v", rt.agent, err)
+		if (rt.kind == rig || strings.HasSuffix(rt.verb, "-rig")) && strings.Contains(rt.target, "/") {
+			t.Fatalf("%q is a rig of %q", rt.target, path)
+		}
+		for _, what := range []kind{output, watch, attach} {
+			if back := roundTrip(t, must(targetPath(agent, rt.target, what))); back.target != rt.target || back.kind != what {
+				t.Fatalf("%s of %q came back as %+v", what, rt.target, back)
 			}
-			u, err := url.Parse("http://city" + built)
-			if err != nil {
-				t.Fatal(err)
+		}
+		for _, c := range commandsOf(rt.target) {
+			back := roundTrip(t, must(commandPath(c)))
+			body, err := city.Encode(c)
+			if err != nil || back.kind != command {
+				t.Fatalf("%#v came back as %+v, %v", c, back, err)
 			}
-			back, err := parse(u.EscapedPath())
-			if err != nil || back.agent != rt.agent || back.kind != what && back.verb != string(what) {
-				t.Fatalf("%s of %q came back as %+v, %v", what, rt.agent, back, err)
+			if got, err := city.Decode(back.verb, back.target, body); err != nil || !reflect.DeepEqual(got, c) {
+				t.Fatalf("%#v came back as %#v, %v", c, got, err)
 			}
 		}
 	})
+}
+
+func must(path string, err error) string {
+	if err != nil {
+		panic(err) // a name that the server takes and the client does not
+	}
+	return path
+}
+
+// roundTrip parses a path as it comes out of a request.
+func roundTrip(t *testing.T, path string) route {
+	u, err := url.Parse("http://city" + path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rt, err := parse(u.EscapedPath())
+	if err != nil {
+		t.Fatalf("%s: %v", path, err)
+	}
+	return rt
+}
+
+// commandsOf gives every command about something of this name.
+func commandsOf(name string) []city.Command {
+	all := []city.Command{
+		city.Restart{Agent: name}, city.Stop{Agent: name}, city.Kill{Agent: name}, city.Suspend{Agent: name}, city.Resume{Agent: name},
+		city.Release{Agent: name}, city.Interrupt{Agent: name}, city.Clear{Agent: name}, city.RequestRestart{Agent: name},
+		city.Drain{Agent: name}, city.Undrain{Agent: name}, city.DrainAck{Agent: name},
+		city.Nudge{Agent: name, Text: "x"}, city.SendKeys{Agent: name, Keys: []string{"Enter"}},
+		city.Scale{Pool: name, Size: 3}, city.Scale{Pool: name, Auto: true},
+	}
+	if !strings.Contains(name, "/") {
+		all = append(all, city.SuspendRig{Rig: name}, city.ResumeRig{Rig: name})
+	}
+	return all
 }

@@ -161,15 +161,15 @@ func (s *server) watch(w http.ResponseWriter, r *http.Request, rt route) error {
 	if err != nil {
 		return err
 	}
-	if _, err := s.find(snap, rt); err != nil {
-		return err
+	if _, ok := snap.Agent(rt.target); !ok {
+		return missing(snap, agent, rt.target)
 	}
 	st, done, err := s.open(w)
 	if err != nil {
 		return err
 	}
 	defer done()
-	pump(s, st, r, func(ctx context.Context) iter.Seq2[city.Frame, error] { return s.city.Watch(ctx, rt.agent) },
+	pump(s, st, r, func(ctx context.Context) iter.Seq2[city.Frame, error] { return s.city.Watch(ctx, rt.target) },
 		func(f city.Frame) error { return st.send("frame", "", f) })
 	return nil
 }

@@ -31,7 +31,7 @@ func (s *server) emit(w http.ResponseWriter, r *http.Request, rt route) error {
 }
 
 func (s *server) carryOut(w http.ResponseWriter, r *http.Request, rt route, body []byte) error {
-	c, err := city.Decode(rt.verb, rt.agent, body)
+	c, err := city.Decode(rt.verb, rt.target, body)
 	if err != nil {
 		return err
 	}

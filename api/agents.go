@@ -1,0 +1,110 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"time"
+
+	"gcity/city"
+)
+
+const peekTime = 5 * time.Second // for the output of all agents of a list
+
+// Agent is an agent as lists and single answers give it: what a snapshot says of it, its use of the machine flattened.
+type Agent struct {
+	city.Agent
+	Usage *city.Usage `json:"usage,omitempty"` // always nil: it hides that of the snapshot
+	CPU   *float64    `json:"cpu"`             // of one processor, in percent; null = not measured
+	RSS   *int64      `json:"rss"`             // bytes; null = not measured
+	Procs int         `json:"procs,omitempty"` // processes
+}
+
+// AgentOf gives an agent the shape that it has in answers.
+func AgentOf(a city.Agent) Agent {
+	out := Agent{Agent: a}
+	if u := a.Usage; u != nil {
+		out.CPU, out.RSS, out.Procs = &u.CPU, &u.RSS, u.Procs
+	}
+	return out
+}
+
+// matching selects by the parameters that are given; those without a value count too.
+func matching(r *http.Request) func(filter, value string) bool {
+	q := r.URL.Query()
+	return func(filter, value string) bool { return !q.Has(filter) || q.Get(filter) == value }
+}
+
+func (s *server) agents(w http.ResponseWriter, r *http.Request, _ route) error {
+	running, byRunning, err := flag(r, "running")
+	if err != nil {
+		return err
+	}
+	match := matching(r)
+	return s.listAgents(w, r, func(a *city.Agent) bool {
+		return match("pool", a.Pool) && match("rig", a.Rig) && match("state", string(a.State)) && (!byRunning || a.Running == running)
+	})
+}
+
+func (s *server) quarantine(w http.ResponseWriter, r *http.Request, _ route) error {
+	return s.listAgents(w, r, func(a *city.Agent) bool { return a.State == city.Quarantined })
+}
+
+func (s *server) listAgents(w http.ResponseWriter, r *http.Request, want func(*city.Agent) bool) error {
+	peek, _, err := flag(r, "peek")
+	if err != nil {
+		return err
+	}
+	snap, err := s.look(r)
+	if err != nil {
+		return err
+	}
+	var items []Agent
+	for i := range snap.Agents {
+		if want(&snap.Agents[i]) {
+			items = append(items, AgentOf(snap.Agents[i]))
+		}
+	}
+	if peek {
+		s.peek(r.Context(), items)
+	}
+	s.ok(w, snap, listOf(items))
+	return nil
+}
+
+// peek fills in the screens of those that run. One that cannot be had in time stays empty.
+func (s *server) peek(ctx context.Context, items []Agent) {
+	ctx, cancel := context.WithTimeout(ctx, peekTime)
+	defer cancel()
+	for i := range items {
+		if items[i].Running {
+			items[i].LastOutput, _ = s.city.Output(ctx, items[i].Name, 0)
+		}
+	}
+}
+
+func (s *server) agent(w http.ResponseWriter, r *http.Request, rt route) error {
+	peek, _, err := flag(r, "peek")
+	if err != nil {
+		return err
+	}
+	snap, err := s.look(r)
+	if err != nil {
+		return err
+	}
+	a, ok := snap.Agent(rt.target)
+	if !ok {
+		return missing(snap, agent, rt.target)
+	}
+	items := []Agent{AgentOf(*a)}
+	if peek {
+		s.peek(r.Context(), items)
+	}
+	s.ok(w, snap, items[0])
+	return nil
+}
+
+// missing says that no agent, pool or rig has a name, and where to find those that are there.
+func missing(snap *city.Snapshot, noun kind, name string) error {
+	return &city.Error{Code: city.NotFound, Message: fmt.Sprintf("no %s %s in %s; /v0/%[1]ss lists them", noun, name, snap.Name)}
+}

@@ -1,0 +1,59 @@
+package api
+
+import (
+	"net/http"
+
+	"gcity/city"
+)
+
+func (s *server) pools(w http.ResponseWriter, r *http.Request, _ route) error {
+	snap, err := s.look(r)
+	if err != nil {
+		return err
+	}
+	match := matching(r)
+	var items []city.Pool
+	for _, p := range snap.Pools {
+		if match("rig", p.Rig) {
+			items = append(items, p)
+		}
+	}
+	s.ok(w, snap, listOf(items))
+	return nil
+}
+
+func (s *server) pool(w http.ResponseWriter, r *http.Request, rt route) error {
+	snap, err := s.look(r)
+	if err != nil {
+		return err
+	}
+	p, ok := snap.Pool(rt.target)
+	if !ok {
+		return missing(snap, pool, rt.target)
+	}
+	s.ok(w, snap, p)
+	return nil
+}
+
+func (s *server) rigs(w http.ResponseWriter, r *http.Request, _ route) error {
+	snap, err := s.look(r)
+	if err != nil {
+		return err
+	}
+	s.ok(w, snap, listOf(snap.Rigs))
+	return nil
+}
+
+func (s *server) rig(w http.ResponseWriter, r *http.Request, rt route) error {
+	snap, err := s.look(r)
+	if err != nil {
+		return err
+	}
+	for i := range snap.Rigs {
+		if snap.Rigs[i].Name == rt.target {
+			s.ok(w, snap, snap.Rigs[i])
+			return nil
+		}
+	}
+	return missing(snap, rig, rt.target)
+}
