@@ -2,7 +2,10 @@ package citytest
 
 import (
 	"context"
+	"fmt"
+	"slices"
 	"strings"
+	"time"
 
 	"gcity/city"
 	"gcity/events"
@@ -22,10 +25,30 @@ func (f *Fake) Do(ctx context.Context, c city.Command) (city.Receipt, error) {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	switch c := c.(type) {
+	case city.Scale:
+		return f.scale(c)
+	case city.SuspendRig:
+		return f.suspendRig(c, c.Rig, true)
+	case city.ResumeRig:
+		return f.suspendRig(c, c.Rig, false)
+	}
 	if c.Target() == "" {
 		return f.doCity(c)
 	}
+	if _, ok := f.snap.Pool(c.Target()); ok && isFlag(c) {
+		return f.suspendPool(c), nil
+	}
 	return f.doAgent(c)
+}
+
+// isFlag tells whether a command writes the suspended flag of a declaration.
+func isFlag(c city.Command) bool {
+	switch c.(type) {
+	case city.Suspend, city.Resume, city.Stop:
+		return true
+	}
+	return false
 }
 
 func (f *Fake) doCity(c city.Command) (city.Receipt, error) {
@@ -41,21 +64,47 @@ func (f *Fake) doCity(c city.Command) (city.Receipt, error) {
 		return f.prove(c, func(s *city.Snapshot) { s.Suspended = c.Verb() == "suspend" }), nil
 	case city.Shutdown:
 		return f.prove(c, func(s *city.Snapshot) { s.ShutDown = true }), nil
+	case city.Reload:
+		return f.reload(c)
 	}
 	return f.prove(c, func(*city.Snapshot) {}), nil
 }
 
+// reload lets a held configuration come into force if it is confirmed: the agents that it has no longer are gone.
+func (f *Fake) reload(c city.Reload) (city.Receipt, error) {
+	held := f.snap.Config.Held
+	if held != nil && !c.Confirm {
+		return city.Receipt{}, refuse(city.Conflict, "the configuration would remove %d of %d running agents (%s); `gcity reload --confirm` lets it",
+			len(held.Removes), held.Running, strings.Join(held.Removes, ", "))
+	}
+	return f.prove(c, func(s *city.Snapshot) {
+		if held == nil {
+			return
+		}
+		s.Config.Held, s.Config.Revision, s.Config.Loaded = nil, held.Revision, time.Now()
+		for _, name := range held.Removes {
+			f.leave(s, name)
+		}
+	}), nil
+}
+
 func (f *Fake) doAgent(c city.Command) (city.Receipt, error) {
 	name := c.Target()
-	if _, ok := f.snap.Agent(name); !ok {
+	a, ok := f.snap.Agent(name)
+	if !ok {
 		_, err := f.running(name)
 		return city.Receipt{}, err
+	}
+	if p, ok := f.snap.Pool(a.Pool); ok && isFlag(c) {
+		return city.Receipt{}, refuse(city.Conflict, "%s is a member of the pool %s: %s that", name, p.Name, c.Verb())
 	}
 	switch c := c.(type) {
 	case city.Nudge:
 		return f.typing(c, c.Text+"\r")
 	case city.SendKeys:
 		return f.typing(c, strings.ReplaceAll(strings.Join(c.Keys, ""), "Enter", "\r"))
+	case city.Drain, city.Undrain, city.DrainAck:
+		return f.doDrain(c, a)
 	case city.Interrupt, city.Clear:
 		s, err := f.running(name)
 		if err != nil {
@@ -65,15 +114,42 @@ func (f *Fake) doAgent(c city.Command) (city.Receipt, error) {
 			s.life, s.out = s.life+1, nil
 		}
 	}
+	pool, in := a.Pool, a.Rig
 	return f.prove(c, func(s *city.Snapshot) {
 		a, _ := s.Agent(name)
 		switch c.(type) {
 		case city.Stop, city.Suspend:
-			f.stop(a, city.Suspended, "by agent")
-		case city.Restart, city.Kill, city.Resume, city.Release, city.RequestRestart:
+			f.stop(a, city.Suspended, byAgent)
+		case city.Resume:
+			if r := rig(s, a.Rig); r != nil && r.Suspended {
+				f.stop(a, city.Suspended, byRig(r))
+				break
+			}
 			f.start(a)
+		case city.Restart, city.Kill, city.Release, city.RequestRestart:
+			f.again(s, a)
 		}
+		f.count(s, pool, in)
 	}), nil
+}
+
+// again gives an agent a new life if it is wanted.
+func (f *Fake) again(s *city.Snapshot, a *city.Agent) {
+	if surplus(s, a) {
+		f.leave(s, a.Name)
+		return
+	}
+	f.start(a)
+}
+
+// leave ends an agent that nobody wants any more.
+func (f *Fake) leave(s *city.Snapshot, name string) {
+	s.Agents = slices.DeleteFunc(s.Agents, func(a city.Agent) bool {
+		if a.Name == name {
+			f.screens[name].life++
+		}
+		return a.Name == name
+	})
 }
 
 func (f *Fake) typing(c city.Command, text string) (city.Receipt, error) {
@@ -90,4 +166,8 @@ func (f *Fake) prove(c city.Command, change func(*city.Snapshot)) city.Receipt {
 	seq := f.record(events.Event{Type: "command." + c.Verb(), Actor: "operator", Subject: c.Target()})
 	f.edit(change)
 	return city.Receipt{Seq: seq, Message: strings.TrimSpace(c.Verb() + " " + c.Target())}
+}
+
+func refuse(code city.Code, format string, args ...any) *city.Error {
+	return &city.Error{Code: code, Message: fmt.Sprintf(format, args...)}
 }

@@ -37,7 +37,10 @@ type screen struct {
 	cols, rows int
 }
 
+func newScreen() *screen { return &screen{cols: 80, rows: 24} }
+
 // NewFake makes a city of these agents, those with Running set running, each with an empty screen of 80×24.
+// Pools and rigs are put in by Set, members that live among the agents.
 func NewFake(name string, agents ...city.Agent) *Fake {
 	now := time.Now()
 	f := &Fake{
@@ -50,14 +53,14 @@ func NewFake(name string, agents ...city.Agent) *Fake {
 	slices.SortFunc(f.snap.Agents, func(a, b city.Agent) int { return strings.Compare(a.Name, b.Name) })
 	for i := range f.snap.Agents {
 		a := &f.snap.Agents[i]
-		f.screens[a.Name] = &screen{cols: 80, rows: 24}
+		f.screens[a.Name] = newScreen()
 		if a.Since.IsZero() {
 			a.Since = now
 		}
 		if a.Running {
 			f.start(a)
 		} else if a.State == "" {
-			a.State, a.Reason, a.Suspended = city.Suspended, "by agent", true
+			a.State, a.Reason, a.Suspended = city.Suspended, byAgent, true
 		}
 	}
 	return f
@@ -69,6 +72,7 @@ func (f *Fake) start(a *city.Agent) {
 	s.life++
 	s.out, s.typed = nil, nil
 	a.State, a.Reason, a.Since, a.Running, a.Suspended, a.Available = city.Running, "as configured", time.Now(), true, false, true
+	a.Drain, a.Until, a.Next = nil, nil, nil
 	a.PID = 1000*s.life + len(a.Name)
 	a.Session = &city.Session{Name: strings.ReplaceAll(a.Name, "/", "_s"), ID: fmt.Sprintf("%s-%d", a.Name, s.life), Started: a.Since}
 }
@@ -77,13 +81,19 @@ func (f *Fake) stop(a *city.Agent, state city.State, reason string) {
 	f.screens[a.Name].life++
 	a.State, a.Reason, a.Since, a.Running, a.PID, a.Session = state, reason, time.Now(), false, 0, nil
 	a.Suspended = state == city.Suspended
+	a.Drain, a.Until, a.Next = nil, nil, nil
 }
 
 // edit changes a copy of the snapshot and publishes it.
 func (f *Fake) edit(change func(*city.Snapshot)) {
 	s := *f.snap
-	s.Agents = slices.Clone(s.Agents)
+	s.Agents, s.Pools, s.Rigs = slices.Clone(s.Agents), slices.Clone(s.Pools), slices.Clone(s.Rigs)
 	change(&s)
+	for i := range s.Agents {
+		if name := s.Agents[i].Name; f.screens[name] == nil {
+			f.screens[name] = newScreen()
+		}
+	}
 	s.Rev++
 	s.Seq = uint64(len(f.log))
 	s.At = time.Now()
