@@ -79,9 +79,15 @@ func curl(t *testing.T, path string) *http.Client {
 
 // Near equals far: what a city in this process promises, it promises over the socket.
 func TestFar(t *testing.T) {
-	citytest.Suite(t, func(t *testing.T) city.Control {
-		path, _ := serve(t, town(), api.Options{})
-		return dial(t, path)
+	var f *citytest.Fake // of the test under way
+	citytest.Suite(t, citytest.Harness{
+		Open: func(t *testing.T) city.Control {
+			f = citytest.NewTown()
+			path, _ := serve(t, f, api.Options{})
+			return dial(t, path)
+		},
+		Drains: true, Pools: true, Rigs: true,
+		Hold: func(*testing.T, city.Control) { f.Hold() },
 	})
 }
 

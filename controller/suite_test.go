@@ -86,9 +86,9 @@ start_command = "exec cat"
 	return c
 }
 
-func TestNear(t *testing.T) { citytest.Suite(t, open) }
+func TestNear(t *testing.T) { citytest.Suite(t, citytest.Harness{Open: open}) }
 func TestFar(t *testing.T) {
-	citytest.Suite(t, func(t *testing.T) city.Control {
+	citytest.Suite(t, citytest.Harness{Open: func(t *testing.T) city.Control {
 		c := open(t)
 		path := filepath.Join(t.TempDir(), "s")
 		l, err := api.Listen(path)
@@ -104,5 +104,5 @@ func TestFar(t *testing.T) {
 		}
 		t.Cleanup(func() { cl.Close(); cancel(); <-ended })
 		return cl
-	})
+	}})
 }

@@ -8,11 +8,10 @@ import (
 )
 
 func TestFake(t *testing.T) {
-	citytest.Suite(t, func(*testing.T) city.Control { return worker() })
-}
-
-func worker() *citytest.Fake {
-	f := citytest.NewFake("town", city.Agent{Name: citytest.Worker, Running: true}, city.Agent{Name: citytest.Lazy})
-	f.Print(citytest.Worker, citytest.Ready+"\r\n")
-	return f
+	var f *citytest.Fake // of the test under way
+	citytest.Suite(t, citytest.Harness{
+		Open:   func(*testing.T) city.Control { f = citytest.NewTown(); return f },
+		Drains: true, Pools: true, Rigs: true,
+		Hold: func(*testing.T, city.Control) { f.Hold() },
+	})
 }

@@ -20,39 +20,64 @@ const (
 
 const patience = 20 * time.Second
 
-// Suite checks what every city.Control promises. open gives a city of its own to each test, with the agents Worker and
-// Lazy, where a command's effect may take a moment to be seen. It is called in the test's goroutine and cleans up by
-// itself.
-func Suite(t *testing.T, open func(t *testing.T) city.Control) {
+// Harness opens cities for Suite and says what they can do.
+type Harness struct {
+	// Open gives a city of its own to a test, with the agents Worker and Lazy, and the pool Crew and the rig Rig where
+	// the fields below promise them. A command's effect may take a moment to be seen. It is called in the test's
+	// goroutine and cleans up by itself.
+	Open func(t *testing.T) city.Control
+
+	Drains bool // agents can be told to finish
+	Pools  bool // the pool Crew is there, CrewMin to CrewMax members, its check says CrewMin, its drains have no deadline
+	Rigs   bool // the rig Rig is there, with RigWorker and RigLazy
+
+	// Hold, if not nil, writes a configuration that has no agent that runs, only Lazy. The city looks at it when it is
+	// told to reload, or before.
+	Hold func(t *testing.T, ctl city.Control)
+}
+
+// Suite checks what every city.Control promises.
+func Suite(t *testing.T, h Harness) {
 	for _, c := range []struct {
 		name string
+		can  bool
 		test func(*testing.T, context.Context, city.Control)
 	}{
-		{"Snapshot", testSnapshot},
-		{"SnapshotsFollow", testSnapshots},
-		{"SnapshotsEndWithContext", testSnapshotsEnd},
-		{"UnknownAgent", testUnknown},
-		{"AgentWithoutSession", testLazy},
-		{"Output", testOutput},
-		{"Watch", testWatch},
-		{"SendKeys", testKeys},
-		{"Attach", testAttach},
-		{"AttachEndsWithSession", testAttachEnd},
-		{"SuspendAndResume", testSuspend},
-		{"Emit", testEmit},
-		{"EventsFollow", testEvents},
-		{"EventsResume", testEventsResume},
-		{"History", testHistory},
-		{"Concurrent", testConcurrent},
+		{"Snapshot", true, testSnapshot},
+		{"SnapshotsFollow", true, testSnapshots},
+		{"SnapshotsEndWithContext", true, testSnapshotsEnd},
+		{"UnknownAgent", true, testUnknown},
+		{"AgentWithoutSession", true, testLazy},
+		{"Output", true, testOutput},
+		{"Watch", true, testWatch},
+		{"SendKeys", true, testKeys},
+		{"Attach", true, testAttach},
+		{"AttachEndsWithSession", true, testAttachEnd},
+		{"SuspendAndResume", true, testSuspend},
+		{"Reload", true, testReload},
+		{"Emit", true, testEmit},
+		{"EventsFollow", true, testEvents},
+		{"EventsResume", true, testEventsResume},
+		{"History", true, testHistory},
+		{"Concurrent", true, testConcurrent},
+		{"Drain", h.Drains, testDrain},
+		{"DrainRefused", h.Drains, testDrainRefused},
+		{"Pool", h.Pools, testPool},
+		{"Scale", h.Pools && h.Drains, testScale},
+		{"ScaleRefused", h.Pools, testScaleRefused},
+		{"DrainOfMember", h.Pools && h.Drains, testDrainMember},
+		{"SuspendPool", h.Pools, testSuspendPool},
+		{"Rig", h.Rigs, testRig},
+		{"HeldConfiguration", h.Hold != nil, func(t *testing.T, ctx context.Context, ctl city.Control) { testHeld(t, ctx, ctl, h.Hold) }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			ctl := open(t)
+			if !c.can {
+				t.Skip("this city does not offer it yet")
+			}
+			ctl := h.Open(t)
 			ctx, cancel := context.WithTimeout(t.Context(), patience)
 			defer cancel()
-			until(t, ctx, ctl, func(s *city.Snapshot) bool {
-				a, ok := s.Agent(Worker)
-				return ok && a.State == city.Running
-			})
+			awaitAgent(t, ctx, ctl, Worker, func(a *city.Agent) bool { return a.State == city.Running })
 			c.test(t, ctx, ctl)
 		})
 	}
@@ -178,6 +203,8 @@ func testUnknown(t *testing.T, ctx context.Context, ctl city.Control) {
 		for _, c := range []city.Command{
 			city.Restart{Agent: name}, city.Kill{Agent: name}, city.Stop{Agent: name}, city.Suspend{Agent: name},
 			city.Release{Agent: name}, city.Nudge{Agent: name, Text: "x"}, city.SendKeys{Agent: name, Keys: []string{"x"}},
+			city.Drain{Agent: name}, city.Undrain{Agent: name}, city.DrainAck{Agent: name},
+			city.Scale{Pool: name, Size: 1}, city.Scale{Pool: name, Auto: true}, city.SuspendRig{Rig: name}, city.ResumeRig{Rig: name},
 		} {
 			_, err = ctl.Do(ctx, c)
 			wantCode(t, c.Verb()+" of "+name, err, city.NotFound)

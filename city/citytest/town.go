@@ -1,0 +1,42 @@
+package citytest
+
+import (
+	"strings"
+	"time"
+
+	"gcity/city"
+)
+
+// NewTown makes the Fake that Suite can be run on: its agents, its pool and its rig.
+func NewTown() *Fake {
+	f := NewFake("town",
+		city.Agent{Name: Worker, Running: true}, city.Agent{Name: Lazy},
+		city.Agent{Name: crew(1), Pool: Crew, Running: true},
+		city.Agent{Name: RigWorker, Rig: Rig, Running: true}, city.Agent{Name: RigLazy, Rig: Rig},
+	)
+	f.Print(Worker, Ready+"\r\n")
+	f.Set(func(s *city.Snapshot) {
+		s.Config = city.ConfigInfo{Revision: "0123456789ab", Loaded: s.Started}
+		good := s.Started
+		s.Pools = []city.Pool{{
+			Name: Crew, Min: CrewMin, Max: CrewMax, Size: 1, Desired: CrewMin, Reason: "check said 1", Since: s.Started,
+			Check: city.Check{Command: "echo 1", Value: CrewMin, At: &good, Good: &good}, Source: "city.toml:9",
+		}}
+		s.Rigs = []city.Rig{{Name: Rig, Path: s.Path + "/" + Rig, Prefix: "ya", Agents: 2, Running: 1, Source: "city.toml:5"}}
+	})
+	return f
+}
+
+// Hold makes the configuration one that would remove every agent that runs, and has to be confirmed.
+func (f *Fake) Hold() {
+	f.Set(func(s *city.Snapshot) {
+		held := &city.Held{Revision: "ba9876543210", Since: time.Now()}
+		for _, a := range s.Agents {
+			if a.Running {
+				held.Removes = append(held.Removes, a.Name)
+			}
+		}
+		held.Running, held.Plan = len(held.Removes), []string{"removed " + strings.Join(held.Removes, ", ")}
+		s.Config.Held = held
+	})
+}
