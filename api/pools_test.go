@@ -129,8 +129,15 @@ func TestStatusCounts(t *testing.T) {
 	if _, err := c.Do(t.Context(), city.Drain{Agent: "crew-2"}); err != nil {
 		t.Fatal(err)
 	}
-	_, _, body := get(t, curl(t, path), "/v0/status")
+	hc := curl(t, path)
+	_, _, health := get(t, hc, "/v0/health")
+	_, _, body := get(t, hc, "/v0/status")
 	got := item(t, body, "")
+	for _, b := range []string{health, body} {
+		if !strings.Contains(b, `"degraded":[]`) {
+			t.Errorf("no problems are an empty list: %s", b)
+		}
+	}
 	for key, want := range map[string]string{
 		"agent_count": "5", "pool_count": "2", "rig_count": "2", "running": "3",
 		"agents": `{"draining":1,"quarantined":1,"running":3,"states":{"draining":1,"quarantined":1,"running":2,"waiting":1},"suspended":0,"total":5,"waiting":1}`,

@@ -2,7 +2,6 @@ package api
 
 import (
 	"net/http"
-	"slices"
 	"time"
 
 	"gcity/city"
@@ -26,7 +25,7 @@ func (s *server) health(w http.ResponseWriter, r *http.Request, _ route) error {
 	now := time.Now()
 	a := healthAnswer{
 		Status: "ok", Version: snap.Version, Uptime: uptime(snap, now), Total: 1, Running: 1,
-		LoopAge: snap.Patrol.Age(now).Milliseconds(), Degraded: slices.Concat([]string{}, snap.Degraded),
+		LoopAge: snap.Patrol.Age(now).Milliseconds(), Degraded: degraded(snap),
 	}
 	if len(a.Degraded) > 0 {
 		a.Status = "degraded"
@@ -38,6 +37,9 @@ func (s *server) health(w http.ResponseWriter, r *http.Request, _ route) error {
 func uptime(snap *city.Snapshot, now time.Time) int64 {
 	return int64(max(0, now.Sub(snap.Started)).Seconds())
 }
+
+// degraded is a list that is never null.
+func degraded(snap *city.Snapshot) []string { return append([]string{}, snap.Degraded...) }
 
 type cityAnswer struct {
 	Name    string `json:"name"`
@@ -116,7 +118,7 @@ func (s *server) status(w http.ResponseWriter, r *http.Request, _ route) error {
 		Agents: len(snap.Agents), Pools: len(snap.Pools), Rigs: len(snap.Rigs),
 		Count: countAgents(snap), PoolCount: countPools(snap.Pools), RigCount: countRigs(snap.Rigs),
 		PID: snap.PID, Mode: snap.Mode, LoopAge: snap.Patrol.Age(now).Milliseconds(), Config: snap.Config,
-		Degraded: slices.Concat([]string{}, snap.Degraded),
+		Degraded: degraded(snap),
 	}
 	a.Running = a.Count.Running
 	for i := range snap.Agents {
