@@ -96,19 +96,14 @@ func (m *machine) adopt(now time.Time, c *conf) string {
 	var before *conf
 	before, m.conf = m.conf, c
 	m.loaded, m.confTurn, m.changed = now, m.turn, true
-	var ch changes
-	wanted := make(map[string]bool, len(c.wants))
+	ch := m.compare(c)
 	for i := range c.wants {
-		w := &c.wants[i]
-		wanted[w.Name] = true
-		m.want(now, w, &ch)
+		m.want(now, &c.wants[i])
 	}
-	for _, a := range m.order {
-		if a.want != nil && !wanted[a.name] {
-			a.want = nil
-			a.forgive("")
-			ch.removed = append(ch.removed, a.name)
-		}
+	for _, name := range ch.removed {
+		a := m.agents[name]
+		a.want = nil
+		a.forgive("")
 	}
 	msg := ch.summary(c.revision)
 	if !first {
@@ -120,19 +115,15 @@ func (m *machine) adopt(now time.Time, c *conf) string {
 }
 
 // want takes one agent of a new configuration.
-func (m *machine) want(now time.Time, w *agent.Want, ch *changes) {
+func (m *machine) want(now time.Time, w *agent.Want) {
 	a, known := m.agents[w.Name]
 	if !known {
 		a = m.record(now, w.Name)
 	}
-	switch {
-	case a.want == nil:
-		ch.added = append(ch.added, w.Name)
-	case a.want.Spec.Fingerprint.Sum != w.Spec.Fingerprint.Sum:
-		ch.changed = append(ch.changed, w.Name)
+	if a.want != nil && a.want.Spec.Fingerprint.Sum != w.Spec.Fingerprint.Sum {
 		a.forgive("configuration changed")
 	}
-	m.suspension(a, w, ch)
+	m.suspension(a, w)
 	a.want = w
 }
 
@@ -144,15 +135,9 @@ func (a *record) forgive(because string) {
 
 // suspension tells of an agent that is resumed, or suspended while it has nothing to stop; one that runs is told of
 // when it has stopped.
-func (m *machine) suspension(a *record, w *agent.Want, ch *changes) {
+func (m *machine) suspension(a *record, w *agent.Want) {
 	if a.want == nil || a.want.Suspended == w.Suspended {
 		return
-	}
-	switch {
-	case w.Suspended == "":
-		ch.resumed = append(ch.resumed, a.name)
-	case a.want.Suspended == "":
-		ch.suspended = append(ch.suspended, a.name)
 	}
 	switch {
 	case w.Suspended == "":
@@ -179,6 +164,36 @@ func (m *machine) citySuspension(before, after *conf) {
 // changes is what a new configuration means, agent by agent.
 type changes struct{ added, changed, removed, suspended, resumed []string }
 
+// compare says what a configuration would change. It changes nothing.
+func (m *machine) compare(c *conf) changes {
+	var ch changes
+	wanted := make(map[string]bool, len(c.wants))
+	for i := range c.wants {
+		w := &c.wants[i]
+		wanted[w.Name] = true
+		a, known := m.agents[w.Name]
+		if !known || a.want == nil {
+			ch.added = append(ch.added, w.Name)
+			continue
+		}
+		if a.want.Spec.Fingerprint.Sum != w.Spec.Fingerprint.Sum {
+			ch.changed = append(ch.changed, w.Name)
+		}
+		switch {
+		case a.want.Suspended != "" && w.Suspended == "":
+			ch.resumed = append(ch.resumed, w.Name)
+		case a.want.Suspended == "" && w.Suspended != "":
+			ch.suspended = append(ch.suspended, w.Name)
+		}
+	}
+	for _, a := range m.order {
+		if a.want != nil && !wanted[a.name] {
+			ch.removed = append(ch.removed, a.name)
+		}
+	}
+	return ch
+}
+
 func (ch *changes) each(do func(verb string, names []string)) {
 	do("added", ch.added)
 	do("changed", ch.changed)
@@ -197,24 +212,31 @@ func (ch *changes) payload() json.RawMessage {
 	return payload(about)
 }
 
-// summary names a few of each; the payload has them all.
-func (ch *changes) summary(revision string) string {
-	var parts []string
+// lines names a few of each; the payload has them all.
+func (ch *changes) lines() []string {
+	var lines []string
 	ch.each(func(verb string, names []string) {
-		if len(names) == 0 {
-			return
+		if len(names) > 0 {
+			lines = append(lines, verb+" "+few(names))
 		}
-		shown := names[:min(len(names), 5)]
-		text := verb + " " + strings.Join(shown, ", ")
-		if more := len(names) - len(shown); more > 0 {
-			text += fmt.Sprintf(" and %d more", more)
-		}
-		parts = append(parts, text)
 	})
-	if len(parts) == 0 {
-		parts = append(parts, "no agent changed")
+	if len(lines) == 0 {
+		lines = append(lines, "no agent changed")
 	}
-	return "revision " + short(revision) + " is in force: " + strings.Join(parts, "; ")
+	return lines
+}
+
+func (ch *changes) summary(revision string) string {
+	return "revision " + short(revision) + " is in force: " + strings.Join(ch.lines(), "; ")
+}
+
+// few names the first five.
+func few(names []string) string {
+	text := strings.Join(names[:min(len(names), 5)], ", ")
+	if more := len(names) - 5; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
 }
 
 func short(revision string) string { return revision[:min(12, len(revision))] }
