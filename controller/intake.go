@@ -22,27 +22,38 @@ func (m *machine) configured(now time.Time, in inConfig) {
 	if err == nil && in.conf != nil && m.conf != nil && in.conf.name != m.conf.name {
 		err = fmt.Errorf("workspace.name became %q; a running city keeps its name: stop it first, or change it back to %q", in.conf.name, m.conf.name)
 	}
+	fresh := in.conf != nil && (m.conf == nil || in.conf.revision != m.conf.revision)
 	switch {
 	case err != nil:
+		m.letGo()
 		m.reject(in.revision, err)
 		m.refuseAll(waiting, city.Invalid, err.Error())
-	case in.conf != nil && (m.conf == nil || in.conf.revision != m.conf.revision):
+	case fresh && m.removesMost(in.conf) && !m.confirmed(waiting, in.conf):
+		m.hold(now, in.conf, waiting)
+	case fresh:
+		m.letGo()
 		msg := m.adopt(now, in.conf)
 		m.note(&m.rejected, "")
+		m.refused = "" // should it come back, that is news
 		m.accept(waiting, msg)
+	case in.conf == nil && m.held != nil && in.revision == m.held.revision: // it still waits for somebody's word
 	case in.conf == nil && in.revision == m.refused && m.rejected != "":
 		m.refuseAll(waiting, city.Invalid, m.rejected)
 	case in.conf == nil && in.revision != m.conf.revision: // sighted: the next patrol loads it if it stays
 	default:
+		m.letGo()
 		m.note(&m.rejected, "")
 		m.refused = ""
 		m.accept(waiting, "nothing changed: revision "+short(m.conf.revision)+" is in force")
+	}
+	for _, w := range waiting {
+		delete(m.confirms, w.id)
 	}
 	if m.reload {
 		m.load()
 		return
 	}
-	m.unfulfilled(err)
+	m.unfulfilled(m.inTheWay(err))
 }
 
 // unfulfilled answers those whose flag was written but is not in force: the file was refused, or changed again.

@@ -113,7 +113,7 @@ func (w *world) anyCommand(what, who byte, name string) {
 	all := []city.Command{
 		city.Restart{Agent: name}, city.Kill{Agent: name}, city.Stop{Agent: name}, city.Resume{Agent: name},
 		city.Release{Agent: name}, city.RequestRestart{Agent: name}, city.Nudge{Agent: name, Text: "x"}, city.Reload{},
-		city.Suspend{}, city.Resume{},
+		city.Suspend{}, city.Resume{}, city.Reload{Confirm: true},
 	}
 	w.command(uint64(len(w.log))<<8|uint64(what), all[int(who>>2)%len(all)])
 }
@@ -148,6 +148,9 @@ func (w *world) calm() {
 
 // unanswered holds every command against its promise: an answer, whatever happens.
 func (w *world) unanswered() {
+	if n := len(w.m.asking) + len(w.m.waiting) + len(w.m.confirms); n > 0 {
+		w.breach = append(w.breach, fmt.Sprintf("%d reloads were never answered", n))
+	}
 	for _, a := range w.m.order {
 		for _, wt := range a.waiters {
 			w.breach = append(w.breach, fmt.Sprintf("%s of %s was never answered", wt.verb, a.name))

@@ -18,9 +18,11 @@ type machine struct {
 	conf     *conf
 	rejected string // why the newest configuration is not in force
 	loaded   time.Time
-	confTurn uint64 // turn in which conf came into force
-	refused  string // its revision
-	sighted  string // the revision that a patrol saw last
+	confTurn uint64            // turn in which conf came into force
+	refused  string            // its revision
+	sighted  string            // the revision that a patrol saw last
+	held     *held             // what is on the disk and waits for somebody's word; nil = nothing
+	confirms map[uint64]string // which held revision a waiting reload has confirmed, by command; "" = none was held
 
 	agents map[string]*record
 	order  []*record // in name order
@@ -155,7 +157,9 @@ type waiter struct {
 	verb string
 }
 
-func newMachine() *machine { return &machine{agents: map[string]*record{}} }
+func newMachine() *machine {
+	return &machine{agents: map[string]*record{}, confirms: map[uint64]string{}}
+}
 
 // step takes one input and returns what is to be done about it. The slice is valid until the next call.
 func (m *machine) step(now time.Time, in input) []effect {

@@ -14,6 +14,9 @@ func (m *machine) snapshot(now time.Time) *city.Snapshot {
 		s.Name, s.Suspended = m.conf.name, m.conf.suspended
 		s.Config = city.ConfigInfo{Revision: short(m.conf.revision), Loaded: m.loaded, Rejected: m.rejected, Warnings: m.conf.warnings}
 		s.Patrol.Interval = m.conf.patrol
+		if m.held != nil {
+			s.Config.Held = &m.held.Held
+		}
 	}
 	for _, problem := range []string{m.unlisted, m.health} {
 		if problem != "" {

@@ -108,6 +108,11 @@ func (w *world) tell(words []string) error {
 		w.alive[arg(0)].Attached = 1
 	case "detach":
 		w.alive[arg(0)].Attached, w.alive[arg(0)].TypedAt = 0, w.now
+	case "write":
+		w.write(args...)
+	case "restore": // the file of the revision in force
+		w.current = w.m.conf
+		w.step(inPoke{})
 	case "break":
 		w.broken = strings.Join(args, " ")
 		w.step(inPoke{})
@@ -145,6 +150,8 @@ func (w *world) order(verb string, args []string) error {
 	switch verb {
 	case "nudge":
 		body = `{"text":"hello"}`
+	case "confirm":
+		verb, body = "reload", `{"confirm":true}`
 	case "shutdown":
 		body = "{}"
 	}

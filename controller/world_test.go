@@ -81,6 +81,16 @@ func want(spec string) agent.Want {
 
 // declare makes a configuration of these agents and has it loaded.
 func (w *world) declare(specs ...string) {
+	w.write(specs...)
+	if w.m.conf == nil {
+		w.step(inConfig{revision: w.current.revision, conf: w.current})
+		return
+	}
+	w.step(inPoke{})
+}
+
+// write makes a configuration of these agents that nobody tells of.
+func (w *world) write(specs ...string) {
 	w.confs++
 	c := &conf{name: "app", revision: fmt.Sprintf("r%011d", w.confs), patrol: 30 * time.Second, grace: 5 * time.Second, window: time.Hour}
 	for _, s := range specs {
@@ -90,11 +100,6 @@ func (w *world) declare(specs ...string) {
 	}
 	sort.Slice(c.wants, func(i, j int) bool { return c.wants[i].Name < c.wants[j].Name })
 	w.current, w.broken = c, ""
-	if w.m.conf == nil {
-		w.step(inConfig{revision: c.revision, conf: c})
-		return
-	}
-	w.step(inPoke{})
 }
 
 // step feeds one input and takes what it leads to, until only what is stuck is in flight.
@@ -123,7 +128,12 @@ func (w *world) nextDue() (effect, bool) {
 }
 
 func (w *world) feed(in input) {
-	for _, f := range w.m.step(w.now, in) {
+	removes, asked := w.removed(in)
+	out := w.m.step(w.now, in)
+	if removes && !asked && w.m.conf.revision == in.(inConfig).revision {
+		w.breach = append(w.breach, "L6: most of the running agents were removed, and nobody had confirmed it")
+	}
+	for _, f := range out {
 		switch f := f.(type) {
 		case fxRecord:
 			w.record(f.event)
@@ -142,6 +152,32 @@ func (w *world) feed(in input) {
 			w.tellEffect(f)
 		}
 	}
+}
+
+// removed reports whether an input would remove more than half of the running agents from what is in force, and
+// whether somebody has asked for that: counted here in the simplest way there is.
+func (w *world) removed(in input) (removes, asked bool) {
+	c, ok := in.(inConfig)
+	if !ok || c.conf == nil || w.m.conf == nil || c.revision == w.m.conf.revision {
+		return false, false
+	}
+	gone, all := 0, 0
+	for _, a := range w.m.order {
+		if a.alive && a.want != nil {
+			all++
+			gone++
+		}
+		for _, want := range c.conf.wants {
+			if a.alive && a.want != nil && want.Name == a.name {
+				gone--
+			}
+		}
+	}
+	for _, wt := range w.m.asking {
+		_, confirms := w.m.confirms[wt.id]
+		asked = asked || confirms
+	}
+	return 2*gone > all, asked
 }
 
 func (a answer) String() string {
@@ -332,7 +368,8 @@ func (w *world) advance(d time.Duration) {
 // show lists the agents as an operator sees them.
 func (w *world) show() []string {
 	var out []string
-	for _, a := range w.m.snapshot(w.now).Agents {
+	s := w.m.snapshot(w.now)
+	for _, a := range s.Agents {
 		line := fmt.Sprintf("%s is %s: %s", a.Name, a.State, a.Reason)
 		if a.Until != nil {
 			line += fmt.Sprintf(" (until %s)", a.Until.Sub(w.begun).Round(100*time.Millisecond))
@@ -341,6 +378,10 @@ func (w *world) show() []string {
 			w.breach = append(w.breach, "L14: "+line)
 		}
 		out = append(out, line)
+	}
+	if h := s.Config.Held; h != nil {
+		out = append(out, fmt.Sprintf("held: %s removes %s of %d running, since %s: %s",
+			h.Revision, strings.Join(h.Removes, ", "), h.Running, h.Since.Sub(w.begun), strings.Join(h.Plan, "; ")))
 	}
 	return out
 }
