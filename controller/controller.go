@@ -92,7 +92,9 @@ func New(o Options, c *config.City) (*Controller, error) {
 	ctl.m.mode = o.Mode
 	host, _ := os.Hostname()
 	now := time.Now()
-	ctl.m.step(now, inConfig{revision: c.Revision, conf: ctl.translate(c)})
+	conf := ctl.translate(c)
+	ctl.recall(conf)
+	ctl.m.step(now, inConfig{revision: c.Revision, conf: conf})
 	ctl.stamp(now)
 	ctl.publish(&city.Snapshot{Host: host, Started: now, PID: os.Getpid()}, now)
 	return ctl, nil

@@ -117,7 +117,9 @@ func (m *machine) adopt(now time.Time, c *conf) string {
 		a.forgive("")
 	}
 	msg := ch.summary(c.revision)
-	if !first {
+	if first {
+		m.recall(now)
+	} else {
 		m.do(fxRecord{event: events.Event{Type: events.ConfigReloaded, Actor: controller, Message: msg, Payload: ch.payload()}})
 		m.citySuspension(before, c)
 	}

@@ -41,6 +41,7 @@ var cast = [...]string{"a", "b", "c", "d"}
 // chaos plays the bytes, then lets all faults cease and holds the city against L5 and L7.
 func chaos(data []byte) *world {
 	w := newWorld()
+	w.onDisk = len(data) > 0 && data[0] > 127
 	w.declare(cast[:]...)
 	w.advance(0)
 	for i := 0; i+1 < len(data) && len(w.breach) == 0; i += 2 {
@@ -53,7 +54,7 @@ func chaos(data []byte) *world {
 
 func (w *world) fault(what, who byte) {
 	name := cast[who%4]
-	switch what % 20 {
+	switch what % 24 {
 	case 0, 1:
 		w.die(name, int(who>>2), "")
 	case 2:
@@ -88,6 +89,12 @@ func (w *world) fault(what, who byte) {
 	case 14:
 		w.broken = map[bool]string{true: "does not parse"}[who > 127]
 		w.step(inPoke{})
+	case 20:
+		w.onDisk = who > 127 // from the next configuration on
+	case 21:
+		w.fails["remember"] = map[bool]string{true: "disk full"}[who > 127]
+	case 22:
+		w.stuck["remember"] = true
 	default:
 		w.anyCommand(what, who, name)
 	}

@@ -61,6 +61,7 @@ func (c *Controller) run(ctx context.Context, settle bool) error {
 	c.sweep()
 	err := l.turns(ctx)
 	c.runner.finish(c.m.left)
+	c.keep()
 	c.refuseAll()
 	c.publishEnd()
 	return err

@@ -24,6 +24,8 @@ type machine struct {
 	held     *held             // what is on the disk and waits for somebody's word; nil = nothing
 	confirms map[uint64]string // which held revision a waiting reload has confirmed, by command; "" = none was held
 
+	keeper keeper // of crash histories
+
 	agents map[string]*record
 	order  []*record // in name order
 
@@ -106,6 +108,7 @@ type record struct {
 	because  string        // why the next start happens, for its reason
 
 	history   restart.History
+	kept      *memo     // what was written of it last; nil = nothing
 	notBefore time.Time // of the next start
 	hold      city.State
 	holdWhy   string
@@ -199,12 +202,15 @@ func (m *machine) step(now time.Time, in input) []effect {
 		m.shutdown(now, in.leave)
 	case inHurry:
 		m.hurry(now)
+	case inRemembered:
+		m.remembered(now, in.err)
 	case inMode:
 		m.note(&m.mode, in.mode)
 	case inHealth:
 		m.note(&m.health, in.degraded)
 	}
 	m.finish(now)
+	m.remember(now)
 	return m.out
 }
 
@@ -222,6 +228,9 @@ func (m *machine) note(fact *string, value string) {
 // waits for something else.
 func (m *machine) next(now time.Time) time.Time {
 	t := m.relook
+	if due := m.keeper.due; !due.IsZero() && (t.IsZero() || due.Before(t)) {
+		t = due
+	}
 	for _, a := range m.order {
 		if a.op == opNone && a.until.After(now) && (t.IsZero() || a.until.Before(t)) {
 			t = a.until

@@ -18,7 +18,7 @@ func (m *machine) snapshot(now time.Time) *city.Snapshot {
 			s.Config.Held = &m.held.Held
 		}
 	}
-	for _, problem := range []string{m.unlisted, m.health} {
+	for _, problem := range []string{m.unlisted, m.health, m.keeper.unread, m.keeper.unkept} {
 		if problem != "" {
 			s.Degraded = append(s.Degraded, problem)
 		}

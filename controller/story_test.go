@@ -1,6 +1,7 @@
 package controller
 
 import (
+	"encoding/json"
 	"flag"
 	"fmt"
 	"os"
@@ -118,6 +119,10 @@ func (w *world) tell(words []string) error {
 		w.step(inPoke{})
 	case "blind":
 		w.blind = strings.Join(args, " ")
+	case "degraded":
+		w.log = append(w.log, w.m.snapshot(w.now).Degraded...)
+	case "history":
+		w.onDisk = arg(0) == "disk"
 	case "successor":
 		w.succeed()
 	case "shutdown":
@@ -134,9 +139,37 @@ func (w *world) tell(words []string) error {
 
 // succeed replaces the controller by a fresh one, as after a SIGKILL.
 func (w *world) succeed() {
+	before := w.m
 	w.m, w.pending, w.stuck = newMachine(), nil, map[string]bool{}
+	if w.current.onDisk && w.memory != nil {
+		if err := json.Unmarshal(w.memory, &w.m.keeper.recalled); err != nil {
+			w.breach = append(w.breach, "the file of crash histories: "+err.Error())
+		}
+	}
+	kept := w.quarantines(before)
 	w.step(inConfig{revision: w.current.revision, conf: w.current})
 	w.step(inTick{})
+	for name, until := range kept {
+		if a := w.m.agents[name]; a.state != city.Quarantined || !a.until.Equal(until) {
+			w.breach = append(w.breach, fmt.Sprintf("L6: the successor forgot that %s is quarantined until %s: it is %s", name, until, a.state))
+		}
+	}
+}
+
+// quarantines are those that a successor has to know: it is to read the file, and the one before has had it written.
+func (w *world) quarantines(before *machine) map[string]time.Time {
+	out := map[string]time.Time{}
+	if before.conf == nil || !before.conf.onDisk || !w.current.onDisk || before.keeper.busy || before.unwritten() || w.blind != "" {
+		return out
+	}
+	for _, want := range w.current.wants {
+		a := before.agents[want.Name]
+		same := a != nil && a.want != nil && a.want.Spec.Fingerprint.Sum == want.Spec.Fingerprint.Sum
+		if same && a.crashed == nil && a.hold == city.Quarantined && !a.alive && w.now.Before(a.notBefore) && want.Suspended == "" && w.alive[want.Name] == nil {
+			out[want.Name] = a.notBefore
+		}
+	}
+	return out
 }
 
 func (w *world) order(verb string, args []string) error {

@@ -1,8 +1,11 @@
 package controller
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"sort"
 	"strings"
 	"time"
@@ -29,6 +32,8 @@ type world struct {
 	edits   map[string]bool           // suspended flags as written
 	confs   int
 	current *conf
+	onDisk  bool   // the next configuration says crash_history = "disk"
+	memory  []byte // the file of crash histories
 	broken  string // why the configuration cannot be loaded
 	blind   string // why sessions cannot be listed
 	seq     int
@@ -92,7 +97,7 @@ func (w *world) declare(specs ...string) {
 // write makes a configuration of these agents that nobody tells of.
 func (w *world) write(specs ...string) {
 	w.confs++
-	c := &conf{name: "app", revision: fmt.Sprintf("r%011d", w.confs), patrol: 30 * time.Second, grace: 5 * time.Second, window: time.Hour}
+	c := &conf{name: "app", revision: fmt.Sprintf("r%011d", w.confs), patrol: 30 * time.Second, grace: 5 * time.Second, window: time.Hour, onDisk: w.onDisk}
 	for _, s := range specs {
 		a := want(s)
 		w.edits[a.Name] = a.Suspended != ""
@@ -204,11 +209,33 @@ func (w *world) tellEffect(f effect) {
 		w.note("stop %s, grace %s", f.agent, f.grace)
 	case fxKill:
 		w.note("kill %s", f.agent)
+	case fxRemember:
+		w.note("remember %s", w.histories(f.memory))
 	case fxResume:
 		w.note("resume %s", f.want.Name)
 	case fxEdit:
 		w.note("write suspended = %t for %q", f.on, f.agent)
 	}
+}
+
+// histories says what a file of crash histories holds.
+func (w *world) histories(file []byte) string {
+	if file == nil {
+		return "nothing, there is no file"
+	}
+	var all map[string]memo
+	if err := json.Unmarshal(file, &all); err != nil {
+		w.breach = append(w.breach, "the file of crash histories: "+err.Error())
+	}
+	out := []string{fmt.Sprint(len(all), " agents")}
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		line := fmt.Sprintf("%s %d crashes", name, len(all[name].Crashes))
+		if r := all[name]; r.State != "" {
+			line += fmt.Sprintf(" %s until %s", r.State, r.Until.Sub(w.begun).Round(100*time.Millisecond))
+		}
+		out = append(out, line)
+	}
+	return strings.Join(out, ", ")
 }
 
 // check holds every effect against the laws.
@@ -256,6 +283,12 @@ func (w *world) carryOut(f effect) input {
 		return w.load(f)
 	case fxEdit:
 		return w.edit(f)
+	case fxRemember:
+		if why := w.fails["remember"]; why != "" {
+			return inRemembered{errors.New(why)}
+		}
+		w.memory = f.memory
+		return inRemembered{}
 	}
 	return nil
 }
