@@ -56,10 +56,11 @@ type Controller struct {
 	lastID  atomic.Uint64
 	done    chan struct{} // closed when Run has returned
 
-	snap    atomic.Pointer[city.Snapshot]
-	beat    atomic.Int64 // end of the newest turn, unix nanoseconds
-	changed chan struct{}
-	mu      sync.Mutex // guards changed
+	snap     atomic.Pointer[city.Snapshot]
+	beat     atomic.Int64 // end of the newest turn, unix nanoseconds
+	watchers atomic.Int64 // open streams of snapshots
+	changed  chan struct{}
+	mu       sync.Mutex // guards changed
 
 	runner *runner
 }
@@ -90,6 +91,7 @@ func New(o Options, c *config.City) (*Controller, error) {
 	}
 	ctl.runner = newRunner(ctl)
 	ctl.m.mode = o.Mode
+	_, ctl.m.gauge.able = o.Provider.(session.Meter)
 	host, _ := os.Hostname()
 	now := time.Now()
 	conf := ctl.translate(c)

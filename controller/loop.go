@@ -110,7 +110,7 @@ func (l *loop) turns(ctx context.Context) error {
 		case <-l.wake.C:
 			in = inWake{}
 		case <-l.pulse.C:
-			in = nil
+			in = l.c.pulse()
 		case e := <-l.exits:
 			in = inExited{e}
 		case <-l.c.o.Poke:

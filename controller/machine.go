@@ -25,6 +25,7 @@ type machine struct {
 	confirms map[uint64]string // which held revision a waiting reload has confirmed, by command; "" = none was held
 
 	keeper keeper // of crash histories
+	gauge  gauge  // of processes
 
 	agents map[string]*record
 	order  []*record // in name order
@@ -117,6 +118,7 @@ type record struct {
 	exit      *city.Exit
 	lastEnd   string // id of the newest life whose end was handled
 	drift     []string
+	sample    sample // of what its processes take
 
 	capturing string     // id of the life whose output is being kept
 	crashed   *fxRecord  // its event, waiting for the output
@@ -173,6 +175,7 @@ func (m *machine) step(now time.Time, in input) []effect {
 		m.look()
 		m.glance()
 		m.decideAll(now)
+		m.measure(now, measureIdle)
 	case inWake:
 		m.decideAll(now)
 	case inPoke:
@@ -202,6 +205,10 @@ func (m *machine) step(now time.Time, in input) []effect {
 		m.shutdown(now, in.leave)
 	case inHurry:
 		m.hurry(now)
+	case inWatched:
+		m.measure(now, measureWatched)
+	case inMeasured:
+		m.measured(in)
 	case inRemembered:
 		m.remembered(now, in.err)
 	case inMode:

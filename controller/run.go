@@ -107,6 +107,8 @@ func (r *runner) run(f effect) {
 		r.within(loadLimit, func(context.Context) input {
 			return inEdited{edit: f, err: config.SetSuspended(r.c.o.Dir, config.Target{Agent: f.agent}, f.on)}
 		})
+	case fxMeasure:
+		r.within(measureLimit, r.measure)
 	case fxRemember:
 		r.within(keepLimit, func(context.Context) input { return inRemembered{writeMemory(r.c.o.Dir, f.memory)} })
 	default:

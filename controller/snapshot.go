@@ -18,7 +18,7 @@ func (m *machine) snapshot(now time.Time) *city.Snapshot {
 			s.Config.Held = &m.held.Held
 		}
 	}
-	for _, problem := range []string{m.unlisted, m.health, m.keeper.unread, m.keeper.unkept} {
+	for _, problem := range []string{m.unlisted, m.health, m.keeper.unread, m.keeper.unkept, m.gauge.problem} {
 		if problem != "" {
 			s.Degraded = append(s.Degraded, problem)
 		}
@@ -61,7 +61,7 @@ func (a *record) draw() city.Agent {
 		v.UnavailableReason = a.reason
 	}
 	if a.alive {
-		v.PID, v.Frozen, v.Session = a.life.PID, a.life.Frozen, a.session()
+		v.PID, v.Frozen, v.Session, v.Usage = a.life.PID, a.life.Frozen, a.session(), a.usage()
 	}
 	return v
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"gcity/city"
+	"gcity/session"
 )
 
 var rewrite = flag.Bool("rewrite", false, "write the stories' outcomes anew")
@@ -121,6 +122,28 @@ func (w *world) tell(words []string) error {
 		w.blind = strings.Join(args, " ")
 	case "degraded":
 		w.log = append(w.log, w.m.snapshot(w.now).Degraded...)
+	case "takes": // NAME, processor time so far, bytes, processes
+		w.m.gauge.able = true
+		if w.uses == nil {
+			w.uses = map[string]session.Usage{}
+		}
+		var u session.Usage
+		var err error
+		if u.CPU, err = time.ParseDuration(arg(1)); err == nil {
+			_, err = fmt.Sscan(arg(2)+" "+arg(3), &u.RSS, &u.Procs)
+		}
+		w.uses[arg(0)] = u
+		return err
+	case "forget":
+		delete(w.uses, arg(0))
+	case "watch":
+		w.step(inWatched{})
+	case "usage":
+		for _, a := range w.m.snapshot(w.now).Agents {
+			if a.Usage != nil {
+				w.log = append(w.log, fmt.Sprintf("%s takes %v %% of a processor, %d bytes, %d processes", a.Name, a.Usage.CPU, a.Usage.RSS, a.Usage.Procs))
+			}
+		}
 	case "history":
 		w.onDisk = arg(0) == "disk"
 	case "successor":

@@ -32,10 +32,11 @@ type world struct {
 	edits   map[string]bool           // suspended flags as written
 	confs   int
 	current *conf
-	onDisk  bool   // the next configuration says crash_history = "disk"
-	memory  []byte // the file of crash histories
-	broken  string // why the configuration cannot be loaded
-	blind   string // why sessions cannot be listed
+	uses    map[string]session.Usage // what agents' processes take
+	onDisk  bool                     // the next configuration says crash_history = "disk"
+	memory  []byte                   // the file of crash histories
+	broken  string                   // why the configuration cannot be loaded
+	blind   string                   // why sessions cannot be listed
 	seq     int
 	log     []string       // what happened, for stories
 	events  []events.Event // as recorded
@@ -209,6 +210,8 @@ func (w *world) tellEffect(f effect) {
 		w.note("stop %s, grace %s", f.agent, f.grace)
 	case fxKill:
 		w.note("kill %s", f.agent)
+	case fxMeasure:
+		w.note("measure")
 	case fxRemember:
 		w.note("remember %s", w.histories(f.memory))
 	case fxResume:
@@ -283,6 +286,8 @@ func (w *world) carryOut(f effect) input {
 		return w.load(f)
 	case fxEdit:
 		return w.edit(f)
+	case fxMeasure:
+		return w.measure()
 	case fxRemember:
 		if why := w.fails["remember"]; why != "" {
 			return inRemembered{errors.New(why)}
@@ -291,6 +296,19 @@ func (w *world) carryOut(f effect) input {
 		return inRemembered{}
 	}
 	return nil
+}
+
+func (w *world) measure() input {
+	if why := w.fails["measure"]; why != "" {
+		return inMeasured{err: errors.New(why)}
+	}
+	in := inMeasured{usage: map[string]session.Usage{}, at: w.now}
+	for name, s := range w.alive {
+		if u, ok := w.uses[name]; ok {
+			in.usage[s.Name] = u
+		}
+	}
+	return in
 }
 
 func (w *world) start(want *agent.Want) input {
