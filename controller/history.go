@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"gcity/city"
@@ -193,7 +194,10 @@ func (m *machine) restore(now time.Time, a *record, r memo) {
 	crashes = crashes[max(0, len(crashes)-p.MaxRestarts):]
 	a.history = restart.History{Crashes: crashes, Streak: max(0, r.Streak)}
 	a.lastEnd, a.kept = r.End, &r
-	what := fmt.Sprintf("%d crashes in the last %s", len(crashes), p.Window)
+	var what []string
+	if n := len(crashes); n > 0 {
+		what = append(what, fmt.Sprintf("%d× crashed within %s", n, p.Window))
+	}
 	if r.State != "" {
 		longest := p.MaxBackoff + p.MaxBackoff/10
 		if r.State == city.Quarantined {
@@ -205,7 +209,9 @@ func (m *machine) restore(now time.Time, a *record, r memo) {
 		if !r.Since.IsZero() {
 			a.since = past(r.Since)
 		}
-		what += fmt.Sprintf(", %s: %s", r.State, r.Why)
+		what = append(what, fmt.Sprintf("%s: %s", r.State, r.Why))
 	}
-	m.decided(now, a, "recall", "remembered from the controller before: "+what)
+	if len(what) > 0 {
+		m.decided(now, a, "recall", "remembered from the controller before: "+strings.Join(what, "; "))
+	}
 }
