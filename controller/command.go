@@ -20,9 +20,12 @@ func (m *machine) command(now time.Time, id uint64, cmd city.Command) {
 		m.refuseID(id, city.Unavailable, "the city is being stopped")
 		return
 	}
+	if m.barred(id, cmd) {
+		return
+	}
 	switch c := cmd.(type) {
 	case city.Reload:
-		m.load(waiter{id, "reload"})
+		m.askedFor(id, c)
 	case city.Emit:
 		m.emit(id, c.Event)
 	case city.Shutdown:

@@ -26,6 +26,8 @@ func (c *Controller) fresh() *city.Snapshot {
 // Snapshots implements city.Control.
 func (c *Controller) Snapshots(ctx context.Context) iter.Seq2[*city.Snapshot, error] {
 	return func(yield func(*city.Snapshot, error) bool) {
+		c.watchers.Add(1)
+		defer c.watchers.Add(-1)
 		var rev uint64
 		for {
 			changed := c.change()

@@ -56,10 +56,11 @@ type Controller struct {
 	lastID  atomic.Uint64
 	done    chan struct{} // closed when Run has returned
 
-	snap    atomic.Pointer[city.Snapshot]
-	beat    atomic.Int64 // end of the newest turn, unix nanoseconds
-	changed chan struct{}
-	mu      sync.Mutex // guards changed
+	snap     atomic.Pointer[city.Snapshot]
+	beat     atomic.Int64 // end of the newest turn, unix nanoseconds
+	watchers atomic.Int64 // open streams of snapshots
+	changed  chan struct{}
+	mu       sync.Mutex // guards changed
 
 	runner *runner
 }
@@ -90,9 +91,12 @@ func New(o Options, c *config.City) (*Controller, error) {
 	}
 	ctl.runner = newRunner(ctl)
 	ctl.m.mode = o.Mode
+	_, ctl.m.gauge.able = o.Provider.(session.Meter)
 	host, _ := os.Hostname()
 	now := time.Now()
-	ctl.m.step(now, inConfig{revision: c.Revision, conf: ctl.translate(c)})
+	conf := ctl.translate(c)
+	ctl.recall(conf)
+	ctl.m.step(now, inConfig{revision: c.Revision, conf: conf})
 	ctl.stamp(now)
 	ctl.publish(&city.Snapshot{Host: host, Started: now, PID: os.Getpid()}, now)
 	return ctl, nil

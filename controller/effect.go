@@ -74,7 +74,7 @@ type (
 	}
 	// fxMeasure samples what sessions take. → inMeasured
 	fxMeasure struct{}
-	// fxRemember writes the crash histories down. → inRemembered
+	// fxRemember writes the crash histories down, all agents' as JSON; nil removes the file. → inRemembered
 	fxRemember struct{ memory []byte }
 	// fxRecord appends an event; the answers hear its seq once it is written (L9).
 	fxRecord struct {

@@ -82,9 +82,12 @@ type (
 		scale fxScale
 		err   error
 	}
-	// inMeasured is what sessions take, by name. With err nothing is known.
+	// inWatched says that somebody watches just now.
+	inWatched struct{}
+	// inMeasured is what sessions took at a time, by name. With err nothing is known.
 	inMeasured struct {
 		usage map[string]session.Usage
+		at    time.Time
 		err   error
 	}
 	// inRemembered is the result of writing the crash histories down.
@@ -109,6 +112,7 @@ func (inChecked) input()    {}
 func (inMarked) input()     {}
 func (inScaled) input()     {}
 func (inMeasured) input()   {}
+func (inWatched) input()    {}
 func (inRemembered) input() {}
 func (inWake) input()       {}
 func (inPoke) input()       {}

@@ -21,27 +21,38 @@ func (m *machine) configured(now time.Time, in inConfig) {
 	if err == nil && in.conf != nil && m.conf != nil && in.conf.name != m.conf.name {
 		err = fmt.Errorf("workspace.name became %q; a running city keeps its name: stop it first, or change it back to %q", in.conf.name, m.conf.name)
 	}
+	fresh := in.conf != nil && (m.conf == nil || in.conf.revision != m.conf.revision)
 	switch {
 	case err != nil:
+		m.letGo()
 		m.reject(in.revision, err)
 		m.refuseAll(waiting, city.Invalid, err.Error())
-	case in.conf != nil && (m.conf == nil || in.conf.revision != m.conf.revision):
+	case fresh && m.removesMost(in.conf) && !m.confirmed(waiting, in.conf):
+		m.hold(now, in.conf, waiting)
+	case fresh:
+		m.letGo()
 		msg := m.adopt(now, in.conf)
 		m.note(&m.rejected, "")
+		m.refused = "" // should it come back, that is news
 		m.accept(waiting, msg)
+	case in.conf == nil && m.held != nil && in.revision == m.held.revision: // it still waits for somebody's word
 	case in.conf == nil && in.revision == m.refused && m.rejected != "":
 		m.refuseAll(waiting, city.Invalid, m.rejected)
 	case in.conf == nil && in.revision != m.conf.revision: // sighted: the next patrol loads it if it stays
 	default:
+		m.letGo()
 		m.note(&m.rejected, "")
 		m.refused = ""
 		m.accept(waiting, "nothing changed: revision "+short(m.conf.revision)+" is in force")
+	}
+	for _, w := range waiting {
+		delete(m.confirms, w.id)
 	}
 	if m.reload {
 		m.load()
 		return
 	}
-	m.unfulfilled(err)
+	m.unfulfilled(m.inTheWay(err))
 }
 
 // unfulfilled answers those whose flag was written but is not in force: the file was refused, or changed again.
@@ -96,21 +107,17 @@ func (m *machine) adopt(now time.Time, c *conf) string {
 	var before *conf
 	before, m.conf = m.conf, c
 	m.loaded, m.confTurn, m.changed = now, m.turn, true
-	var ch changes
+	ch := m.compare(c)
 	wanted := make(map[string]bool, len(c.wants))
-	m.adoptPools(now, c, &ch)
+	m.adoptPools(now, c)
 	for i := range c.wants {
-		w := &c.wants[i]
-		wanted[w.Name] = true
-		m.want(now, w, &ch)
+		wanted[c.wants[i].Name] = true
+		m.want(now, &c.wants[i])
 	}
 	for _, a := range m.order {
 		if a.want != nil && !wanted[a.name] {
 			a.want = nil
 			a.forgive("")
-			if a.pool == nil { // members are spoken for by their pool
-				ch.removed = append(ch.removed, a.name)
-			}
 		}
 	}
 	m.after, m.ordered = nil, false
@@ -119,7 +126,9 @@ func (m *machine) adopt(now time.Time, c *conf) string {
 	}
 	m.depth = depth(c)
 	msg := ch.summary(c.revision)
-	if !first {
+	if first {
+		m.recall(now)
+	} else {
 		m.do(fxRecord{event: events.Event{Type: events.ConfigReloaded, Actor: controller, Message: msg, Payload: ch.payload()}})
 		m.citySuspension(before, c)
 	}
@@ -129,7 +138,7 @@ func (m *machine) adopt(now time.Time, c *conf) string {
 }
 
 // want takes one agent of a new configuration.
-func (m *machine) want(now time.Time, w *agent.Want, ch *changes) {
+func (m *machine) want(now time.Time, w *agent.Want) {
 	a, known := m.agents[w.Name]
 	if !known {
 		if w.Pool != "" { // members come with their pool's size
@@ -138,16 +147,10 @@ func (m *machine) want(now time.Time, w *agent.Want, ch *changes) {
 		a = m.record(now, w.Name)
 	}
 	a.pool, a.needs = m.pools[w.Pool], w.DependsOn
-	switch {
-	case a.want == nil:
-		if w.Pool == "" {
-			ch.added = append(ch.added, w.Name)
-		}
-	case a.want.Spec.Fingerprint.Sum != w.Spec.Fingerprint.Sum:
-		ch.changed = append(ch.changed, w.Name)
+	if a.want != nil && a.want.Spec.Fingerprint.Sum != w.Spec.Fingerprint.Sum {
 		a.forgive("configuration changed")
 	}
-	m.suspension(a, w, ch)
+	m.suspension(a, w)
 	a.want = w
 }
 
@@ -159,15 +162,9 @@ func (a *record) forgive(because string) {
 
 // suspension tells of an agent that is resumed, or suspended while it has nothing to stop; one that runs is told of
 // when it has stopped.
-func (m *machine) suspension(a *record, w *agent.Want, ch *changes) {
+func (m *machine) suspension(a *record, w *agent.Want) {
 	if a.want == nil || a.want.Suspended == w.Suspended || a.gone() {
 		return
-	}
-	switch {
-	case w.Suspended == "":
-		ch.resumed = append(ch.resumed, a.name)
-	case a.want.Suspended == "":
-		ch.suspended = append(ch.suspended, a.name)
 	}
 	switch {
 	case w.Suspended == "":
@@ -194,6 +191,60 @@ func (m *machine) citySuspension(before, after *conf) {
 // changes is what a new configuration means, agent by agent.
 type changes struct{ added, changed, removed, suspended, resumed []string }
 
+// compare says what a configuration would change. It changes nothing.
+func (m *machine) compare(c *conf) changes {
+	var ch changes
+	wanted := make(map[string]bool, len(c.wants))
+	for i := range c.wants {
+		w := &c.wants[i]
+		wanted[w.Name] = true
+		a, known := m.agents[w.Name]
+		if w.Pool != "" && (!known || a.gone()) { // members that do not run are spoken for by their pool
+			continue
+		}
+		if !known || a.want == nil {
+			ch.added = append(ch.added, w.Name)
+			continue
+		}
+		if a.want.Spec.Fingerprint.Sum != w.Spec.Fingerprint.Sum {
+			ch.changed = append(ch.changed, w.Name)
+		}
+		switch {
+		case a.want.Suspended != "" && w.Suspended == "":
+			ch.resumed = append(ch.resumed, w.Name)
+		case a.want.Suspended == "" && w.Suspended != "":
+			ch.suspended = append(ch.suspended, w.Name)
+		}
+	}
+	for _, a := range m.order {
+		if a.want != nil && a.pool == nil && !wanted[a.name] {
+			ch.removed = append(ch.removed, a.name)
+		}
+	}
+	m.comparePools(c, &ch)
+	return ch
+}
+
+// comparePools adds what becomes of the pools.
+func (m *machine) comparePools(c *conf, ch *changes) {
+	wanted := make(map[string]bool, len(c.pools))
+	for i := range c.pools {
+		w := &c.pools[i]
+		wanted[w.Name] = true
+		switch p := m.pools[w.Name]; {
+		case p == nil:
+			ch.added = append(ch.added, "pool "+w.Name)
+		case p.want.Spec != w.Spec || p.want.Check != w.Check:
+			ch.changed = append(ch.changed, "pool "+w.Name)
+		}
+	}
+	for _, p := range m.poolOrder {
+		if !wanted[p.name()] {
+			ch.removed = append(ch.removed, "pool "+p.name())
+		}
+	}
+}
+
 func (ch *changes) each(do func(verb string, names []string)) {
 	do("added", ch.added)
 	do("changed", ch.changed)
@@ -212,24 +263,31 @@ func (ch *changes) payload() json.RawMessage {
 	return payload(about)
 }
 
-// summary names a few of each; the payload has them all.
-func (ch *changes) summary(revision string) string {
-	var parts []string
+// lines names a few of each; the payload has them all.
+func (ch *changes) lines() []string {
+	var lines []string
 	ch.each(func(verb string, names []string) {
-		if len(names) == 0 {
-			return
+		if len(names) > 0 {
+			lines = append(lines, verb+" "+few(names))
 		}
-		shown := names[:min(len(names), 5)]
-		text := verb + " " + strings.Join(shown, ", ")
-		if more := len(names) - len(shown); more > 0 {
-			text += fmt.Sprintf(" and %d more", more)
-		}
-		parts = append(parts, text)
 	})
-	if len(parts) == 0 {
-		parts = append(parts, "no agent changed")
+	if len(lines) == 0 {
+		lines = append(lines, "no agent changed")
 	}
-	return "revision " + short(revision) + " is in force: " + strings.Join(parts, "; ")
+	return lines
+}
+
+func (ch *changes) summary(revision string) string {
+	return "revision " + short(revision) + " is in force: " + strings.Join(ch.lines(), "; ")
+}
+
+// few names the first five.
+func few(names []string) string {
+	text := strings.Join(names[:min(len(names), 5)], ", ")
+	if more := len(names) - 5; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
 }
 
 func short(revision string) string { return revision[:min(12, len(revision))] }

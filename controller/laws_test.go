@@ -42,6 +42,7 @@ var cast = [...]string{"a", "b", "c", "d"}
 func chaos(data []byte) *world {
 	w := newWorld()
 	w.says["w"] = "2"
+	w.onDisk = len(data) > 0 && data[0] > 127
 	w.declare("a", "b:needs=a,strategy=one_for_all", "c:needs=b+w,strategy=rest_for_one", "d:idle=7m", "w:pool=1-3,rig=demo")
 	w.advance(0)
 	for i := 0; i+1 < len(data) && len(w.breach) == 0; i += 2 {
@@ -102,6 +103,12 @@ func (w *world) fault(what, who byte) {
 	case 14:
 		w.broken = map[bool]string{true: "does not parse"}[who > 127]
 		w.step(inPoke{})
+	case 20:
+		w.onDisk = who > 127 // from the next configuration on
+	case 21:
+		w.fails["remember"] = map[bool]string{true: "disk full"}[who > 127]
+	case 22:
+		w.stuck["remember"] = true
 	default:
 		w.anyCommand(what, who, name)
 	}
@@ -133,7 +140,7 @@ func (w *world) anyCommand(what, who byte, name string) {
 	all := []city.Command{
 		city.Restart{Agent: name}, city.Kill{Agent: name}, city.Stop{Agent: name}, city.Resume{Agent: name},
 		city.Release{Agent: name}, city.RequestRestart{Agent: name}, city.Nudge{Agent: name, Text: "x"}, city.Reload{},
-		city.Suspend{}, city.Resume{}, city.Drain{Agent: name}, city.Undrain{Agent: name}, city.DrainAck{Agent: name},
+		city.Suspend{}, city.Resume{}, city.Reload{Confirm: true}, city.Drain{Agent: name}, city.Undrain{Agent: name}, city.DrainAck{Agent: name},
 		city.Suspend{Agent: "w"}, city.Resume{Agent: "w"}, city.SuspendRig{Rig: "demo"}, city.ResumeRig{Rig: "demo"},
 	}
 	w.command(uint64(len(w.log))<<8|uint64(what), all[int(who>>2)%len(all)])
@@ -151,7 +158,8 @@ func (w *world) calm() {
 	w.says["w"] = "2"
 	delete(w.edits, "rig demo")
 	w.declare("a", "b:needs=a", "c:needs=b+w", "d", "w:pool=1-3")
-	w.command(1, city.Scale{Pool: "w", Auto: true})
+	w.command(1, city.Reload{Confirm: true})
+	w.command(2, city.Scale{Pool: "w", Auto: true})
 	w.step(inWake{})
 	w.advance(3 * time.Hour)
 	if w.alive["w-3"] != nil || w.alive["w-4"] != nil {
@@ -181,6 +189,9 @@ func (w *world) unanswered() {
 	}
 	if len(w.m.scales) > 0 || len(w.m.edits) > 0 {
 		w.breach = append(w.breach, fmt.Sprintf("never written: %v %v", w.m.scales, w.m.edits))
+	}
+	if n := len(w.m.asking) + len(w.m.waiting) + len(w.m.confirms); n > 0 {
+		w.breach = append(w.breach, fmt.Sprintf("%d reloads were never answered", n))
 	}
 	for _, a := range w.m.order {
 		for _, wt := range a.waiters {

@@ -61,6 +61,7 @@ func (c *Controller) run(ctx context.Context, settle bool) error {
 	c.sweep()
 	err := l.turns(ctx)
 	c.runner.finish(c.m.left)
+	c.keep()
 	c.refuseAll()
 	c.publishEnd()
 	return err
@@ -109,7 +110,7 @@ func (l *loop) turns(ctx context.Context) error {
 		case <-l.wake.C:
 			in = inWake{}
 		case <-l.pulse.C:
-			in = nil
+			in = l.c.pulse()
 		case e := <-l.exits:
 			in = inExited{e}
 		case <-l.c.o.Poke:

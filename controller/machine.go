@@ -18,9 +18,14 @@ type machine struct {
 	conf     *conf
 	rejected string // why the newest configuration is not in force
 	loaded   time.Time
-	confTurn uint64 // turn in which conf came into force
-	refused  string // its revision
-	sighted  string // the revision that a patrol saw last
+	confTurn uint64            // turn in which conf came into force
+	refused  string            // its revision
+	sighted  string            // the revision that a patrol saw last
+	held     *held             // what is on the disk and waits for somebody's word; nil = nothing
+	confirms map[uint64]string // which held revision a waiting reload has confirmed, by command; "" = none was held
+
+	keeper keeper // of crash histories
+	gauge  gauge  // of processes
 
 	agents    map[string]*record
 	order     []*record // in name order
@@ -123,6 +128,7 @@ type record struct {
 	wasUp, wasThere bool     // as of the last ripple
 
 	history   restart.History
+	kept      *memo     // what was written of it last; nil = nothing
 	notBefore time.Time // of the next start
 	hold      city.State
 	holdWhy   string
@@ -131,6 +137,7 @@ type record struct {
 	exit      *city.Exit
 	lastEnd   string // id of the newest life whose end was handled
 	drift     []string
+	sample    sample // of what its processes take
 
 	capturing string     // id of the life whose output is being kept
 	crashed   *fxRecord  // its event, waiting for the output
@@ -178,7 +185,7 @@ type waiter struct {
 }
 
 func newMachine() *machine {
-	return &machine{agents: map[string]*record{}, checking: map[string]time.Time{}}
+	return &machine{agents: map[string]*record{}, checking: map[string]time.Time{}, confirms: map[uint64]string{}}
 }
 
 // step takes one input and returns what is to be done about it. The slice is valid until the next call.
@@ -191,6 +198,7 @@ func (m *machine) step(now time.Time, in input) []effect {
 		m.glance()
 		m.checkPools(now)
 		m.decideAll(now)
+		m.measure(now, measureIdle)
 	case inWake:
 		m.decideAll(now)
 	case inPoke:
@@ -226,12 +234,19 @@ func (m *machine) step(now time.Time, in input) []effect {
 		m.shutdown(now, in.leave)
 	case inHurry:
 		m.hurry(now)
+	case inWatched:
+		m.measure(now, measureWatched)
+	case inMeasured:
+		m.measured(in)
+	case inRemembered:
+		m.remembered(now, in.err)
 	case inMode:
 		m.note(&m.mode, in.mode)
 	case inHealth:
 		m.note(&m.health, in.degraded)
 	}
 	m.finish(now)
+	m.remember(now)
 	return m.out
 }
 
@@ -249,6 +264,9 @@ func (m *machine) note(fact *string, value string) {
 // waits for something else.
 func (m *machine) next(now time.Time) time.Time {
 	t := m.relook
+	if due := m.keeper.due; !due.IsZero() && (t.IsZero() || due.Before(t)) {
+		t = due
+	}
 	for _, a := range m.order {
 		if a.op != opNone {
 			continue

@@ -104,6 +104,7 @@ func (m *machine) see(now time.Time, s *session.Status, turn uint64) {
 func (m *machine) seeAlive(now time.Time, a *record, s *session.Status) {
 	if !a.alive || a.life.ID != s.ID {
 		a.alive, a.ready, a.drain = true, s.Ready, nil
+		a.notBefore, a.hold, a.holdWhy = time.Time{}, "", "" // what it waited for has come
 		a.because = "adopted: it ran already when this controller began"
 		if s.Ready {
 			m.set(now, a, city.Running, a.because, time.Time{})

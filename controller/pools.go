@@ -47,7 +47,7 @@ func (a *record) surplus() bool {
 func (a *record) unwanted() bool { return a.want == nil || a.surplus() }
 
 // adoptPools takes the pools of a new configuration. What is known of a pool is kept by its name (L6).
-func (m *machine) adoptPools(now time.Time, c *conf, ch *changes) {
+func (m *machine) adoptPools(now time.Time, c *conf) {
 	before := m.pools
 	m.pools, m.poolOrder = make(map[string]*poolRecord, len(c.pools)), m.poolOrder[:0]
 	for i := range c.pools {
@@ -58,24 +58,14 @@ func (m *machine) adoptPools(now time.Time, c *conf, ch *changes) {
 			if n, ok := c.overrides[w.Name]; ok {
 				p.override = &n
 			}
-			ch.added = append(ch.added, "pool "+w.Name)
-		} else if old := p.want; old.Spec != w.Spec || old.Check != w.Check {
-			ch.changed = append(ch.changed, "pool "+w.Name)
-			if w.Check == "" { // otherwise what the old one said counts until the new one has spoken
-				p.good, p.last = false, city.Check{}
-			}
+		} else if w.Check == "" { // another check than before: what the old one said counts until it has spoken
+			p.good, p.last = false, city.Check{}
 		}
 		p.want, p.members = w, p.members[:0]
 		p.last.Command = w.Check
 		m.pools[w.Name] = p
 		m.poolOrder = append(m.poolOrder, p)
 	}
-	for name := range before {
-		if m.pools[name] == nil {
-			ch.removed = append(ch.removed, "pool "+name)
-		}
-	}
-	slices.Sort(ch.removed)
 	for i := range c.wants {
 		if p := m.pools[c.wants[i].Pool]; p != nil {
 			p.members = append(p.members, &c.wants[i])
@@ -191,14 +181,24 @@ func (m *machine) populate(now time.Time, p *poolRecord) {
 
 func (a *record) join(p *poolRecord, w *agent.Want) { a.pool, a.want, a.needs = p, w, w.DependsOn }
 
+// memberWant finds the want of a name that a pool can have a member of, nil if none can.
+func (m *machine) memberWant(name string) *agent.Want {
+	for _, p := range m.poolOrder {
+		if i := p.want.Index(name); i > 0 && i <= len(p.members) {
+			return p.members[i-1]
+		}
+	}
+	return nil
+}
+
 // member finds the pool that a session belongs to which was found: it may be one that the pool does not want now, or
 // one beyond a maximum that was lowered.
 func (m *machine) member(a *record) {
+	if w := m.memberWant(a.name); w != nil {
+		a.join(m.pools[w.Pool], w)
+		return
+	}
 	for _, p := range m.poolOrder {
-		if i := p.want.Index(a.name); i > 0 && i <= len(p.members) {
-			a.join(p, p.members[i-1])
-			return
-		}
 		any := pool.Spec{Name: p.name(), Max: math.MaxInt}
 		if a.name == p.name() || any.Index(a.name) > 0 {
 			a.pool = p

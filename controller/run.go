@@ -23,6 +23,7 @@ const (
 	typeLimit    = 10 * time.Second
 	captureLimit = 2 * time.Second
 	captureYield = 250 * time.Millisecond
+	keepLimit    = 10 * time.Second
 	ackLimit     = 2 * time.Second
 	stopMargin   = 5 * time.Second  // beyond the agent's grace
 	startLimit   = 10 * time.Minute // pre_start may install things; readiness has its own deadline
@@ -114,6 +115,10 @@ func (r *runner) run(f effect) {
 		r.within(loadLimit, func(context.Context) input {
 			return inEdited{edit: f, err: config.SetSuspended(r.c.o.Dir, config.Target{Agent: f.agent, Rig: f.rig}, f.on)}
 		})
+	case fxMeasure:
+		r.within(measureLimit, r.measure)
+	case fxRemember:
+		r.within(keepLimit, func(context.Context) input { return inRemembered{writeMemory(r.c.o.Dir, f.memory)} })
 	default:
 		panic(fmt.Sprintf("controller: no way to carry out %T", f))
 	}

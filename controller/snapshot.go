@@ -14,8 +14,11 @@ func (m *machine) snapshot(now time.Time) *city.Snapshot {
 		s.Name, s.Suspended = m.conf.name, m.conf.suspended
 		s.Config = city.ConfigInfo{Revision: short(m.conf.revision), Loaded: m.loaded, Rejected: m.rejected, Warnings: m.conf.warnings}
 		s.Patrol.Interval = m.conf.patrol
+		if m.held != nil {
+			s.Config.Held = &m.held.Held
+		}
 	}
-	for _, problem := range []string{m.unlisted, m.health} {
+	for _, problem := range []string{m.unlisted, m.health, m.keeper.unread, m.keeper.unkept, m.gauge.problem} {
 		if problem != "" {
 			s.Degraded = append(s.Degraded, problem)
 		}
@@ -90,7 +93,7 @@ func (a *record) draw() city.Agent {
 		v.UnavailableReason = a.reason
 	}
 	if a.alive {
-		v.PID, v.Frozen, v.Session = a.life.PID, a.life.Frozen, a.session()
+		v.PID, v.Frozen, v.Session, v.Usage = a.life.PID, a.life.Frozen, a.session(), a.usage()
 	}
 	return v
 }

@@ -1,6 +1,7 @@
 package controller
 
 import (
+	"encoding/json"
 	"flag"
 	"fmt"
 	"os"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"gcity/city"
+	"gcity/session"
 )
 
 var rewrite = flag.Bool("rewrite", false, "write the stories' outcomes anew")
@@ -108,11 +110,42 @@ func (w *world) tell(words []string) error {
 		w.alive[arg(0)].Attached = 1
 	case "detach":
 		w.alive[arg(0)].Attached, w.alive[arg(0)].TypedAt = 0, w.now
+	case "write":
+		w.write(args...)
+	case "restore": // the file of the revision in force
+		w.current = w.m.conf
+		w.step(inPoke{})
 	case "break":
 		w.broken = strings.Join(args, " ")
 		w.step(inPoke{})
 	case "blind":
 		w.blind = strings.Join(args, " ")
+	case "degraded":
+		w.log = append(w.log, w.m.snapshot(w.now).Degraded...)
+	case "takes": // NAME, processor time so far, bytes, processes
+		w.m.gauge.able = true
+		if w.uses == nil {
+			w.uses = map[string]session.Usage{}
+		}
+		var u session.Usage
+		var err error
+		if u.CPU, err = time.ParseDuration(arg(1)); err == nil {
+			_, err = fmt.Sscan(arg(2)+" "+arg(3), &u.RSS, &u.Procs)
+		}
+		w.uses[arg(0)] = u
+		return err
+	case "forget":
+		delete(w.uses, arg(0))
+	case "watch":
+		w.step(inWatched{})
+	case "usage":
+		for _, a := range w.m.snapshot(w.now).Agents {
+			if a.Usage != nil {
+				w.log = append(w.log, fmt.Sprintf("%s takes %v %% of a processor, %d bytes, %d processes", a.Name, a.Usage.CPU, a.Usage.RSS, a.Usage.Procs))
+			}
+		}
+	case "history":
+		w.onDisk = arg(0) == "disk"
 	case "successor":
 		w.succeed()
 	case "shutdown":
@@ -146,8 +179,20 @@ func (w *world) tell(words []string) error {
 
 // succeed replaces the controller by a fresh one, as after a SIGKILL.
 func (w *world) succeed() {
+	before := w.m
 	w.m = newMachine()
+	if w.current.onDisk && w.memory != nil {
+		if err := json.Unmarshal(w.memory, &w.m.keeper.recalled); err != nil {
+			w.breach = append(w.breach, "the file of crash histories: "+err.Error())
+		}
+	}
+	kept := w.quarantines(before)
 	w.begin()
+	for name, until := range kept {
+		if a := w.m.agents[name]; a.state != city.Quarantined || !a.until.Equal(until) {
+			w.breach = append(w.breach, fmt.Sprintf("L6: the successor forgot that %s is quarantined until %s: it is %s", name, until, a.state))
+		}
+	}
 }
 
 // begin gives a new machine its first configuration and its first turn.
@@ -155,6 +200,22 @@ func (w *world) begin() {
 	w.pending, w.stuck = nil, map[string]bool{}
 	w.m.step(w.now, inConfig{revision: w.current.revision, conf: w.current})
 	w.step(inTick{})
+}
+
+// quarantines are those that a successor has to know: it is to read the file, and the one before has had it written.
+func (w *world) quarantines(before *machine) map[string]time.Time {
+	out := map[string]time.Time{}
+	if before.conf == nil || !before.conf.onDisk || !w.current.onDisk || before.keeper.busy || before.unwritten() || w.blind != "" {
+		return out
+	}
+	for _, want := range w.current.wants {
+		a := before.agents[want.Name]
+		same := a != nil && a.want != nil && a.want.Spec.Fingerprint.Sum == want.Spec.Fingerprint.Sum
+		if same && a.crashed == nil && a.hold == city.Quarantined && !a.alive && w.now.Before(a.notBefore) && want.Suspended == "" && w.alive[want.Name] == nil {
+			out[want.Name] = a.notBefore
+		}
+	}
+	return out
 }
 
 func (w *world) order(verb string, args []string) error {
@@ -173,6 +234,8 @@ func (w *world) order(verb string, args []string) error {
 		if args[1] == "auto" {
 			body = `{"auto":true}`
 		}
+	case "confirm":
+		verb, body = "reload", `{"confirm":true}`
 	case "shutdown":
 		body = "{}"
 	}

@@ -1,8 +1,11 @@
 package controller
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"sort"
 	"strings"
 	"time"
@@ -29,8 +32,11 @@ type world struct {
 	edits   map[string]bool           // suspended flags as written
 	confs   int
 	current *conf
-	broken  string // why the configuration cannot be loaded
-	blind   string // why sessions cannot be listed
+	uses    map[string]session.Usage // what agents' processes take
+	onDisk  bool                     // the next configuration says crash_history = "disk"
+	memory  []byte                   // the file of crash histories
+	broken  string                   // why the configuration cannot be loaded
+	blind   string                   // why sessions cannot be listed
 	seq     int
 	log     []string       // what happened, for stories
 	events  []events.Event // as recorded
@@ -94,8 +100,18 @@ func want(spec string) agent.Want {
 
 // declare makes a configuration of these agents and has it loaded.
 func (w *world) declare(specs ...string) {
+	w.write(specs...)
+	if w.m.conf == nil {
+		w.step(inConfig{revision: w.current.revision, conf: w.current})
+		return
+	}
+	w.step(inPoke{})
+}
+
+// write makes a configuration of these agents that nobody tells of.
+func (w *world) write(specs ...string) {
 	w.confs++
-	c := &conf{name: "app", revision: fmt.Sprintf("r%011d", w.confs), patrol: 30 * time.Second, grace: 5 * time.Second, window: time.Hour}
+	c := &conf{name: "app", revision: fmt.Sprintf("r%011d", w.confs), patrol: 30 * time.Second, grace: 5 * time.Second, window: time.Hour, onDisk: w.onDisk}
 	for _, s := range specs {
 		a := want(s)
 		w.edits[a.Name] = a.Suspended != ""
@@ -104,11 +120,6 @@ func (w *world) declare(specs ...string) {
 	c.overrides = w.overrides
 	sort.Slice(c.wants, func(i, j int) bool { return c.wants[i].Name < c.wants[j].Name })
 	w.current, w.broken = c, ""
-	if w.m.conf == nil {
-		w.step(inConfig{revision: c.revision, conf: c})
-		return
-	}
-	w.step(inPoke{})
 }
 
 // step feeds one input and takes what it leads to, until only what is stuck is in flight.
@@ -137,7 +148,12 @@ func (w *world) nextDue() (effect, bool) {
 }
 
 func (w *world) feed(in input) {
-	for _, f := range w.m.step(w.now, in) {
+	removes, asked := w.removed(in)
+	out := w.m.step(w.now, in)
+	if removes && !asked && w.m.conf.revision == in.(inConfig).revision {
+		w.breach = append(w.breach, "L6: most of the running agents were removed, and nobody had confirmed it")
+	}
+	for _, f := range out {
 		switch f := f.(type) {
 		case fxRecord:
 			w.record(f.event)
@@ -156,6 +172,32 @@ func (w *world) feed(in input) {
 			w.tellEffect(f)
 		}
 	}
+}
+
+// removed reports whether an input would remove more than half of the running agents from what is in force, and
+// whether somebody has asked for that: counted here in the simplest way there is.
+func (w *world) removed(in input) (removes, asked bool) {
+	c, ok := in.(inConfig)
+	if !ok || c.conf == nil || w.m.conf == nil || c.revision == w.m.conf.revision {
+		return false, false
+	}
+	gone, all := 0, 0
+	for _, a := range w.m.order {
+		if a.alive && !a.unwanted() {
+			all++
+			gone++
+		}
+		for _, want := range c.conf.wants {
+			if a.alive && !a.unwanted() && want.Name == a.name {
+				gone--
+			}
+		}
+	}
+	for _, wt := range w.m.asking {
+		_, confirms := w.m.confirms[wt.id]
+		asked = asked || confirms
+	}
+	return 2*gone > all, asked
 }
 
 func (a answer) String() string {
@@ -182,6 +224,10 @@ func (w *world) tellEffect(f effect) {
 		w.note("stop %s, grace %s", f.agent, f.grace)
 	case fxKill:
 		w.note("kill %s", f.agent)
+	case fxMeasure:
+		w.note("measure")
+	case fxRemember:
+		w.note("remember %s", w.histories(f.memory))
 	case fxResume:
 		w.note("resume %s", f.want.Name)
 	case fxEdit:
@@ -193,6 +239,26 @@ func (w *world) tellEffect(f effect) {
 	case fxScale:
 		w.note("write the override of %s", f.pool)
 	}
+}
+
+// histories says what a file of crash histories holds.
+func (w *world) histories(file []byte) string {
+	if file == nil {
+		return "nothing, there is no file"
+	}
+	var all map[string]memo
+	if err := json.Unmarshal(file, &all); err != nil {
+		w.breach = append(w.breach, "the file of crash histories: "+err.Error())
+	}
+	out := []string{fmt.Sprint(len(all), " agents")}
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		line := fmt.Sprintf("%s %d crashes", name, len(all[name].Crashes))
+		if r := all[name]; r.State != "" {
+			line += fmt.Sprintf(" %s until %s", r.State, r.Until.Sub(w.begun).Round(100*time.Millisecond))
+		}
+		out = append(out, line)
+	}
+	return strings.Join(out, ", ")
 }
 
 // check holds every effect against the laws.
@@ -251,8 +317,29 @@ func (w *world) carryOut(f effect) input {
 		return w.load(f)
 	case fxEdit:
 		return w.edit(f)
+	case fxMeasure:
+		return w.measure()
+	case fxRemember:
+		if why := w.fails["remember"]; why != "" {
+			return inRemembered{errors.New(why)}
+		}
+		w.memory = f.memory
+		return inRemembered{}
 	}
 	return nil
+}
+
+func (w *world) measure() input {
+	if why := w.fails["measure"]; why != "" {
+		return inMeasured{err: errors.New(why)}
+	}
+	in := inMeasured{usage: map[string]session.Usage{}, at: w.now}
+	for name, s := range w.alive {
+		if u, ok := w.uses[name]; ok {
+			in.usage[s.Name] = u
+		}
+	}
+	return in
 }
 
 func (w *world) start(want *agent.Want) input {
@@ -356,7 +443,8 @@ func (w *world) advance(d time.Duration) {
 // show lists the agents as an operator sees them.
 func (w *world) show() []string {
 	var out []string
-	for _, a := range w.m.snapshot(w.now).Agents {
+	s := w.m.snapshot(w.now)
+	for _, a := range s.Agents {
 		line := fmt.Sprintf("%s is %s: %s", a.Name, a.State, a.Reason)
 		if a.Until != nil {
 			line += fmt.Sprintf(" (until %s)", a.Until.Sub(w.begun).Round(100*time.Millisecond))
@@ -365,6 +453,10 @@ func (w *world) show() []string {
 			w.breach = append(w.breach, "L14: "+line)
 		}
 		out = append(out, line)
+	}
+	if h := s.Config.Held; h != nil {
+		out = append(out, fmt.Sprintf("held: %s removes %s of %d running, since %s: %s",
+			h.Revision, strings.Join(h.Removes, ", "), h.Running, h.Since.Sub(w.begun), strings.Join(h.Plan, "; ")))
 	}
 	return out
 }
