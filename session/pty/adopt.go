@@ -13,7 +13,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"gcity/session/pty/internal/proc"
+	"gcity/internal/proc"
 	"gcity/session/pty/internal/wire"
 )
 

@@ -7,8 +7,8 @@ import (
 	"net"
 	"time"
 
+	"gcity/internal/proc"
 	"gcity/session"
-	"gcity/session/pty/internal/proc"
 	"gcity/session/pty/internal/wire"
 )
 

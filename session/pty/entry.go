@@ -8,8 +8,8 @@ import (
 	"sync"
 	"time"
 
+	"gcity/internal/proc"
 	"gcity/session"
-	"gcity/session/pty/internal/proc"
 	"gcity/session/pty/internal/wire"
 )
 

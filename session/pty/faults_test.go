@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"gcity/internal/proc"
 	"gcity/session"
-	"gcity/session/pty/internal/proc"
 	"gcity/session/pty/internal/wire"
 )
 

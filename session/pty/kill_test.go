@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"gcity/internal/proc"
 	"gcity/session"
-	"gcity/session/pty/internal/proc"
 )
 
 var (

@@ -21,9 +21,9 @@ import (
 	"sync"
 	"time"
 
+	"gcity/internal/proc"
 	"gcity/session"
 	"gcity/session/pty/internal/holder"
-	"gcity/session/pty/internal/proc"
 	"gcity/session/pty/internal/wire"
 )
 
