@@ -137,6 +137,10 @@ func (p *Provider) List(context.Context) ([]session.Status, error) {
 	for _, name := range slices.Sorted(maps.Keys(p.lives)) {
 		l := p.lives[name]
 		l.Ready = l.Ready || l.meta[session.ReadyMark] == "1"
+		l.Drain = session.Drain{}
+		if l.Alive {
+			l.Drain = session.ParseDrain(func(key string) string { return l.meta[key] })
+		}
 		all = append(all, l.Status)
 	}
 	return all, nil

@@ -18,5 +18,12 @@ func TestConformance(t *testing.T) {
 				t.Fatal(err)
 			}
 		},
+		Adopt: func(t *testing.T, p session.Provider) session.Provider {
+			old := p.(*Provider)
+			if err := old.Close(); err != nil {
+				t.Fatal(err)
+			}
+			return newProvider(t, old.city)
+		},
 	})
 }
