@@ -5,7 +5,6 @@ package proc
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"strconv"
@@ -14,30 +13,6 @@ import (
 
 	"golang.org/x/sys/unix"
 )
-
-// Stat is what is needed of /proc/<pid>/stat.
-type Stat struct {
-	State byte   // 'R', 'S', 'T', 'Z', …
-	PPID  int    // of the process, not of a thread
-	Start uint64 // clock ticks since boot; with the boot's id it tells two users of one pid apart
-}
-
-// ReadStat reads a process's state. The error is fs.ErrNotExist (or ESRCH) if there is no such process.
-func ReadStat(pid int) (Stat, error) {
-	data, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
-	if err != nil {
-		return Stat{}, err
-	}
-	// The command's name is in parentheses and may itself contain any of them: fields count from the last one.
-	end := bytes.LastIndexByte(data, ')')
-	fields := strings.Fields(string(data[end+1:]))
-	if end < 0 || len(fields) < 20 {
-		return Stat{}, fmt.Errorf("/proc/%d/stat: cannot understand %q", pid, data)
-	}
-	ppid, err1 := strconv.Atoi(fields[1])
-	start, err2 := strconv.ParseUint(fields[19], 10, 64)
-	return Stat{State: fields[0][0], PPID: ppid, Start: start}, errors.Join(err1, err2)
-}
 
 // Lives reports whether the process that had this pid and start time still runs. A zombie does not.
 func Lives(pid int, start uint64) bool {
