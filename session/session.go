@@ -141,8 +141,8 @@ type (
 		Meta(ctx context.Context, name, key string) (string, error)
 	}
 
-	// Meter measures what sessions take: by session name, the whole process tree of each. It costs one walk over the
-	// machine's processes, whatever the number of sessions.
+	// Meter measures what living sessions take: by session name, the whole process tree of each. It costs one walk over
+	// the machine's processes, whatever the number of sessions.
 	Meter interface {
 		Usage(ctx context.Context) (map[string]Usage, error)
 	}
@@ -176,9 +176,12 @@ const (
 
 // Usage is what a session's process tree takes.
 type Usage struct {
-	CPU   time.Duration // processor time that its living processes have used so far
-	RSS   int64         // resident memory in bytes, shared pages counted for each process
-	Procs int
+	// CPU is the processor time that the tree's living processes have used so far, together with the ended children that
+	// they waited for; in steps of 10 ms each. It grows with the work done, but for a process that nobody in the tree
+	// waits for (its parent has ended, or ignores its children): with that one its time is gone, and the figure falls.
+	CPU   time.Duration
+	RSS   int64 // resident memory in bytes, shared pages counted for each process
+	Procs int   // living processes, at least 1
 }
 
 // Terminal is an attached terminal. Reads return io.EOF when the session ends or the holder detaches us.

@@ -74,6 +74,7 @@ var (
 	_ session.Watcher      = (*Provider)(nil)
 	_ session.Keyer        = (*Provider)(nil)
 	_ session.Marker       = (*Provider)(nil)
+	_ session.Meter        = (*Provider)(nil)
 	_ session.Clearer      = (*Provider)(nil)
 	_ session.Capturer     = (*Provider)(nil)
 	_ session.Acknowledger = (*Provider)(nil)
