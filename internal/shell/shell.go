@@ -1,5 +1,5 @@
 // Package shell runs "sh -c" lines that may hang, flood or leave children behind, and comes back all the same: at its
-// deadline, with bounded output, with the whole process group ended.
+// deadline, with bounded output, with everything ended that the line began.
 package shell
 
 import (
@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"strings"
 	"syscall"
 	"time"
 )
@@ -23,7 +24,11 @@ const pipeGrace = 200 * time.Millisecond
 type Line struct {
 	Text string
 	Dir  string
-	Env  []string // the whole environment; nil = none
+
+	// Env is the whole environment; nil = none. If it names a GC_RUN, processes that left the line's process group are
+	// ended with it too: every one that carries the same value. So no two lines that run at the same time may share one,
+	// and nothing else that began after the line may carry it.
+	Env []string
 
 	Split bool // fill Result.Stdout
 }
@@ -38,9 +43,10 @@ type Result struct {
 	StdoutDropped int64  // bytes before Stdout
 }
 
-// Run runs a line. A non-zero exit is a Result, not an error; an error means that it could not start, or that ctx ended
-// first, in which case the Result still has the output so far. Run does not return before everything in the line's
-// process group has been sent its end by SIGKILL.
+// Run runs a line. A non-zero exit is a Result, not an error; an error means that it could not start, that ctx ended
+// first, or that a process of it cannot be ended, in which cases the Result still has the output so far. Run does not
+// return before everything in the line's process group has been sent its end by SIGKILL, and with a GC_RUN (see Line) not
+// before nothing is left; it may take two seconds longer than ctx for that.
 func Run(ctx context.Context, l Line) (Result, error) {
 	cmd := exec.CommandContext(ctx, "/bin/sh", "-c", l.Text)
 	cmd.Dir, cmd.Env = l.Dir, l.Env
@@ -56,20 +62,26 @@ func Run(ctx context.Context, l Line) (Result, error) {
 	cmd.WaitDelay = pipeGrace
 	cmd.Cancel = func() error { return killGroup(cmd.Process) }
 
+	began := time.Now()
 	if err := cmd.Start(); err != nil {
 		return Result{Code: -1}, fmt.Errorf("cannot run %q: %w", l.Text, err)
 	}
 	err := cmd.Wait()
 	ended := context.Cause(ctx)
 	killGroup(cmd.Process)
+	leftErr := sweep(run(l.Env), cmd.Process.Pid, time.Since(began))
 	res := out.result()
 	res.Code = cmd.ProcessState.ExitCode()
 	var exit *exec.ExitError
 	switch {
+	case ended != nil && leftErr != nil:
+		return res, fmt.Errorf("%q was ended: %w; and %w", l.Text, ended, leftErr)
 	case ended != nil:
 		return res, fmt.Errorf("%q was ended: %w", l.Text, ended)
 	case err != nil && !errors.As(err, &exit) && !errors.Is(err, exec.ErrWaitDelay):
 		return res, fmt.Errorf("%q: %w", l.Text, err)
+	case leftErr != nil:
+		return res, fmt.Errorf("%q: %w", l.Text, leftErr)
 	}
 	return res, nil
 }
@@ -79,4 +91,14 @@ func killGroup(p *os.Process) error {
 		return err
 	}
 	return nil
+}
+
+// run is the marker of a line, "GC_RUN=…"; "" if it has none. Of several the last is what a process gets.
+func run(env []string) string {
+	for i := len(env) - 1; i >= 0; i-- {
+		if strings.HasPrefix(env[i], "GC_RUN=") {
+			return env[i]
+		}
+	}
+	return ""
 }
