@@ -210,7 +210,7 @@ func FuzzStat(f *testing.F) {
 	})
 }
 
-// W11: one walk over everything that runs here.
+// One walk over everything that runs here.
 func BenchmarkTrees(b *testing.B) {
 	us := os.Getpid()
 	st, err := ReadStat(us)

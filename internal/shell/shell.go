@@ -46,7 +46,7 @@ type Result struct {
 // Run runs a line. A non-zero exit is a Result, not an error; an error means that it could not start, that ctx ended
 // first, or that a process of it cannot be ended, in which cases the Result still has the output so far. Run does not
 // return before everything in the line's process group has been sent its end by SIGKILL, and with a GC_RUN (see Line) not
-// before nothing is left; it may take two seconds longer than ctx for that.
+// before everything that carries it has ended; it may take two seconds longer than ctx for that.
 func Run(ctx context.Context, l Line) (Result, error) {
 	cmd := exec.CommandContext(ctx, "/bin/sh", "-c", l.Text)
 	cmd.Dir, cmd.Env = l.Dir, l.Env

@@ -165,7 +165,7 @@ func BenchmarkList500(b *testing.B) {
 	stopMany(b, p)
 }
 
-// W11: what 500 idle sessions take: one walk over a thousand processes and the machine's own.
+// What 500 idle sessions take: one walk over a thousand processes and the machine's own.
 func BenchmarkUsage500(b *testing.B) {
 	p := benchProvider(b)
 	startMany(b, p, 500)
