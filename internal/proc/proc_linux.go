@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -44,13 +45,27 @@ func All() ([]int, error) {
 }
 
 // Environ returns a process's environment as it was at its last exec, each "K=V" ended by a NUL; nil if it cannot be
-// read, which is so for the processes of others.
+// read, which is so for the processes of others. In the middle of an exec a process shows none for a moment: that moment
+// is waited for, up to a few milliseconds, so that nobody is overlooked because of it.
 func Environ(pid int) []byte {
-	data, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
-	if err != nil {
-		return nil
+	for pause := 50 * time.Microsecond; ; pause *= 2 {
+		data, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
+		if err != nil {
+			return nil
+		}
+		if len(data) > 0 || pause > 2*time.Millisecond || !mayExec(pid) {
+			return data
+		}
+		unix.Nanosleep(timespec(pause), nil) // EINTR only shortens it
 	}
-	return data
+}
+
+// mayExec reports whether a process that shows no environment may be one in the middle of an exec: the dead have none,
+// nor have the kernel's own.
+func mayExec(pid int) bool {
+	const kthreadd = 2
+	st, err := ReadStat(pid)
+	return err == nil && st.State != 'Z' && st.State != 'X' && pid != kthreadd && st.PPID != kthreadd
 }
 
 // HasEnv reports whether an environment contains the entry "K=V", or with prefix set one that begins so.

@@ -6,8 +6,11 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"syscall"
 	"testing"
+
+	"gcity/internal/proc"
 )
 
 // marked is an environment with a marker of the test's own.
@@ -44,6 +47,27 @@ func TestNothingEscapesTheEnd(t *testing.T) {
 		t.Fatalf("error %v", err)
 	}
 	dead(t, file)
+}
+
+// A child that becomes another program at the moment of the look shows no environment just then.
+func TestNothingEscapesInTheMiddleOfAnExec(t *testing.T) {
+	env := marked(t, "1")
+	text := strings.Repeat("setsid sleep 1000 </dev/null >/dev/null 2>&1 & ", 2) + "/bin/true"
+	for range 100 {
+		if _, err := Run(t.Context(), Line{Text: text, Env: env}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	all, err := proc.All()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, pid := range all {
+		if proc.HasEnv(proc.Environ(pid), env[len(env)-1], false) {
+			t.Errorf("process %d lives on", pid)
+			syscall.Kill(pid, syscall.SIGKILL)
+		}
+	}
 }
 
 // Another run of the same city, and a longer marker that begins like this one, are none of its business.
