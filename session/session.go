@@ -64,17 +64,18 @@ type Status struct {
 	Attached int       // viewers that may type
 	TypedAt  time.Time // last byte typed by an attached viewer; zero = none
 
-	Drain Drain // what its drain marks say
+	Drain Drain // what its drain marks say while Alive
 
 	Fingerprint Fingerprint // as given at the start; zero = unknown
 	Exit        *Exit       // how it ended; nil while Alive
 }
 
-// Drain is what a session's marks say about its being told to finish. The zero value: nothing.
+// Drain is what a session's marks say about its being told to finish; see SetDrain. It ends with the session. The zero
+// value: nothing.
 type Drain struct {
 	Since time.Time // whole seconds; zero = it is not draining
-	By    string    // "pool", "operator"
-	Acked bool
+	By    string    // "pool", "operator", …: at most MaxDrainBy letters, digits, - and _; "" = nobody knows
+	Acked bool      // the agent says that it has finished
 }
 
 // Exit is the end of one session. It is kept by the provider until acknowledged (see Acknowledger).
@@ -140,8 +141,8 @@ type (
 		Meta(ctx context.Context, name, key string) (string, error)
 	}
 
-	// Meter measures what sessions take: by session name, the whole process tree of each. It costs one walk over the
-	// machine's processes, whatever the number of sessions.
+	// Meter measures what living sessions take: by session name, the whole process tree of each. It costs one walk over
+	// the machine's processes, whatever the number of sessions.
 	Meter interface {
 		Usage(ctx context.Context) (map[string]Usage, error)
 	}
@@ -175,9 +176,12 @@ const (
 
 // Usage is what a session's process tree takes.
 type Usage struct {
-	CPU   time.Duration // processor time that its living processes have used so far
-	RSS   int64         // resident memory in bytes, shared pages counted for each process
-	Procs int
+	// CPU is the processor time that the tree's living processes have used so far, together with the ended children that
+	// they waited for; in steps of 10 ms each. It grows with the work done, but for a process that nobody in the tree
+	// waits for (its parent has ended, or ignores its children): with that one its time is gone, and the figure falls.
+	CPU   time.Duration
+	RSS   int64 // resident memory in bytes, shared pages counted for each process
+	Procs int   // living processes, at least 1
 }
 
 // Terminal is an attached terminal. Reads return io.EOF when the session ends or the holder detaches us.

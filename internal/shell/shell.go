@@ -1,5 +1,5 @@
 // Package shell runs "sh -c" lines that may hang, flood or leave children behind, and comes back all the same: at its
-// deadline, with bounded output, with the whole process group ended.
+// deadline, with bounded output, with everything ended that the line began.
 package shell
 
 import (
@@ -8,11 +8,13 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"strings"
 	"syscall"
 	"time"
 )
 
-// MaxOutput is how much of a line's output is kept: the last so many bytes of stdout and stderr together.
+// MaxOutput is how much of a line's output is kept: the last so many bytes of stdout and stderr together, and of stdout
+// alone where that is asked for.
 const MaxOutput = 64 << 10
 
 // pipeGrace is how long a child that inherited stdout may hold up the result after the shell itself has ended.
@@ -22,43 +24,64 @@ const pipeGrace = 200 * time.Millisecond
 type Line struct {
 	Text string
 	Dir  string
-	Env  []string // the whole environment; nil = none
+
+	// Env is the whole environment; nil = none. If it names a GC_RUN, processes that left the line's process group are
+	// ended with it too: every one that carries the same value. So no two lines that run at the same time may share one,
+	// and nothing else that began after the line may carry it.
+	Env []string
+
+	Split bool // fill Result.Stdout
 }
 
 // Result is what a line that ran to its own end left.
 type Result struct {
 	Code    int    // exit code, -1 = ended by a signal
-	Output  []byte // stdout and stderr, the last MaxOutput bytes
+	Output  []byte // stdout and stderr, the last MaxOutput bytes, as they came; with Line.Split about in that order
 	Dropped int64  // bytes before Output
+
+	Stdout        []byte // with Line.Split: stdout alone, the last MaxOutput bytes
+	StdoutDropped int64  // bytes before Stdout
 }
 
-// Run runs a line. A non-zero exit is a Result, not an error; an error means that it could not start, or that ctx ended
-// first, in which case the Result still has the output so far. Run does not return before everything in the line's
-// process group has been sent its end by SIGKILL.
+// Run runs a line. A non-zero exit is a Result, not an error; an error means that it could not start, that ctx ended
+// first, or that a process of it cannot be ended, in which cases the Result still has the output so far. Run does not
+// return before everything in the line's process group has been sent its end by SIGKILL, and with a GC_RUN (see Line) not
+// before everything that carries it has ended; it may take two seconds longer than ctx for that.
 func Run(ctx context.Context, l Line) (Result, error) {
-	out := tail{max: MaxOutput}
 	cmd := exec.CommandContext(ctx, "/bin/sh", "-c", l.Text)
 	cmd.Dir, cmd.Env = l.Dir, l.Env
 	if cmd.Env == nil {
 		cmd.Env = []string{}
 	}
-	cmd.Stdout, cmd.Stderr = &out, &out
+	out := capture{all: tail{max: MaxOutput}, stdout: tail{max: MaxOutput}}
+	cmd.Stdout, cmd.Stderr = &out, &out // the same: one pipe for both, which keeps their order
+	if l.Split {
+		cmd.Stdout = (*first)(&out)
+	}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.WaitDelay = pipeGrace
 	cmd.Cancel = func() error { return killGroup(cmd.Process) }
 
+	began := time.Now()
 	if err := cmd.Start(); err != nil {
 		return Result{Code: -1}, fmt.Errorf("cannot run %q: %w", l.Text, err)
 	}
 	err := cmd.Wait()
+	ended := context.Cause(ctx)
 	killGroup(cmd.Process)
-	res := Result{Code: cmd.ProcessState.ExitCode(), Output: out.bytes(), Dropped: out.dropped}
-	if ctx.Err() != nil {
-		return res, fmt.Errorf("%q was ended: %w", l.Text, context.Cause(ctx))
-	}
+	leftErr := sweep(run(l.Env), cmd.Process.Pid, time.Since(began))
+	res := out.result()
+	res.Code = cmd.ProcessState.ExitCode()
 	var exit *exec.ExitError
-	if err != nil && !errors.As(err, &exit) && !errors.Is(err, exec.ErrWaitDelay) {
+	switch {
+	case ended != nil && leftErr != nil:
+		return res, fmt.Errorf("%q was ended: %w; and %w", l.Text, ended, leftErr)
+	case ended != nil:
+		return res, fmt.Errorf("%q was ended: %w", l.Text, ended)
+	case err != nil && !errors.As(err, &exit) && !errors.Is(err, exec.ErrWaitDelay):
 		return res, fmt.Errorf("%q: %w", l.Text, err)
+	case leftErr != nil:
+		return res, fmt.Errorf("%q: %w", l.Text, leftErr)
 	}
 	return res, nil
 }
@@ -70,29 +93,12 @@ func killGroup(p *os.Process) error {
 	return nil
 }
 
-// tail is a writer that keeps the end. exec.Cmd writes to it from one goroutine.
-type tail struct {
-	buf     []byte
-	max     int
-	dropped int64
-}
-
-func (t *tail) Write(p []byte) (int, error) {
-	t.buf = append(t.buf, p...)
-	if len(t.buf) > 2*t.max { // cut rarely, not at each write
-		t.cut()
+// run is the marker of a line, "GC_RUN=…"; "" if it has none. Of several the last is what a process gets.
+func run(env []string) string {
+	for i := len(env) - 1; i >= 0; i-- {
+		if strings.HasPrefix(env[i], "GC_RUN=") {
+			return env[i]
+		}
 	}
-	return len(p), nil
-}
-
-func (t *tail) cut() {
-	if over := len(t.buf) - t.max; over > 0 {
-		t.dropped += int64(over)
-		t.buf = append(t.buf[:0], t.buf[over:]...)
-	}
-}
-
-func (t *tail) bytes() []byte {
-	t.cut()
-	return t.buf
+	return ""
 }

@@ -1,12 +1,14 @@
 package shell
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -49,41 +51,111 @@ func TestChildrenEndWithTheLine(t *testing.T) {
 	gone(t, file)
 }
 
-func TestDeadlineEndsTheGroup(t *testing.T) {
+func TestTheEndIsThatOfTheGroup(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "pid")
-	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
-	defer cancel()
-	_, err := Run(ctx, Line{Text: "trap '' INT TERM; sleep 1000 & echo $! >" + file + "; wait", Env: os.Environ()})
-	if !errors.Is(err, context.DeadlineExceeded) {
+	_, err := Run(once(t, file), Line{Text: "trap '' INT TERM; sleep 1000 & echo $! >" + file + "; wait", Env: os.Environ()})
+	if !errors.Is(err, context.Canceled) {
 		t.Fatalf("error %v", err)
 	}
 	gone(t, file)
 }
 
-// Ten gigabytes of output cost the memory of two caps.
+// A gigabyte of output costs the memory of two caps.
 func TestFloodKeepsTheEnd(t *testing.T) {
-	res, err := Run(t.Context(), Line{Text: "yes | head -c 20000000; echo end", Env: os.Environ()})
+	size := 1_000_000_000
+	if testing.Short() {
+		size = 20_000_000
+	}
+	for _, split := range []bool{false, true} {
+		res, err := Run(t.Context(), Line{Text: "yes | head -c " + strconv.Itoa(size) + "; echo end", Env: os.Environ(), Split: split})
+		if err != nil {
+			t.Fatal(err)
+		}
+		kept, dropped := res.Output, res.Dropped
+		if split {
+			kept, dropped = res.Stdout, res.StdoutDropped
+		}
+		if len(kept) != MaxOutput || cap(kept) > 4*MaxOutput || !strings.HasSuffix(string(kept), "end\n") {
+			t.Errorf("kept %d bytes, ending in %q", len(kept), kept[max(0, len(kept)-10):])
+		}
+		if want := int64(size + 4 - MaxOutput); dropped != want || res.Dropped != want {
+			t.Errorf("dropped %d, want %d", dropped, want)
+		}
+		size = min(size, 20_000_000)
+	}
+}
+
+// A flood without an end, on both pipes, ends when its caller has enough.
+func TestFloodUntilTheEnd(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "flooded")
+	text := "yes out & yes err | head -c 1000000 >&2; echo >" + file + "; yes err >&2"
+	res, err := Run(once(t, file), Line{Text: text, Env: os.Environ(), Split: true})
+	if !errors.Is(err, context.Canceled) {
+		t.Fatalf("error %v", err)
+	}
+	if len(res.Output) != MaxOutput || len(res.Stdout) > MaxOutput || strings.Contains(string(res.Stdout), "err") {
+		t.Errorf("stdout: %d bytes, both: %d", len(res.Stdout), len(res.Output))
+	}
+}
+
+// once is a context that ends when there is something in a file.
+func once(t *testing.T, file string) context.Context {
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		for ctx.Err() == nil {
+			if info, err := os.Stat(file); err == nil && info.Size() > 0 {
+				cancel()
+			}
+			time.Sleep(time.Millisecond)
+		}
+	})
+	t.Cleanup(func() { cancel(); wg.Wait() })
+	return ctx
+}
+
+// A program that answers on stdout may complain on stderr: the answer is still to be had, and the complaint too.
+func TestStdoutApart(t *testing.T) {
+	for _, c := range []struct {
+		text, stdout string
+		complaint    bool
+	}{
+		{"echo 3; echo 'warning: slow' >&2", "3\n", true},
+		{"echo 'warning: slow' >&2; echo 3", "3\n", true},
+		{"echo 'warning: slow' >&2; exit 1", "", true},
+		{"echo 3", "3\n", false},
+		{"sleep 1000 & echo 'warning: slow' >&2; echo 3", "3\n", true}, // a child has both pipes open
+		{`printf '\377\000\033[2J3'; echo 'warning: slow' >&2`, "\xff\x00\x1b[2J3", true},
+	} {
+		res, err := Run(t.Context(), Line{Text: c.text, Env: os.Environ(), Split: true})
+		if err != nil || string(res.Stdout) != c.stdout || res.StdoutDropped != 0 {
+			t.Errorf("%q: stdout %q, %v", c.text, res.Stdout, err)
+		}
+		if out := string(res.Output); !strings.Contains(out, c.stdout) || strings.Contains(out, "warning: slow\n") != c.complaint {
+			t.Errorf("%q: both %q", c.text, out)
+		}
+	}
+	if res, err := Run(t.Context(), Line{Text: "echo 3", Env: os.Environ()}); err != nil || len(res.Stdout) != 0 {
+		t.Errorf("not asked for: %q, %v", res.Stdout, err)
+	}
+}
+
+// Whatever bytes come are kept as they are.
+func TestJunk(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "junk")
+	res, err := Run(t.Context(), Line{Text: "head -c 50000 /dev/urandom | tee " + file, Env: os.Environ(), Split: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(res.Output) != MaxOutput || !strings.HasSuffix(string(res.Output), "end\n") {
-		t.Errorf("kept %d bytes, ending in %q", len(res.Output), res.Output[max(0, len(res.Output)-10):])
-	}
-	if want := int64(20000000 + 4 - MaxOutput); res.Dropped != want {
-		t.Errorf("dropped %d, want %d", res.Dropped, want)
+	want, err := os.ReadFile(file)
+	if err != nil || len(want) != 50000 || !bytes.Equal(res.Output, want) || !bytes.Equal(res.Stdout, want) {
+		t.Errorf("%d bytes, %d alone, of %d: %v", len(res.Output), len(res.Stdout), len(want), err)
 	}
 }
 
 func gone(t *testing.T, file string) {
 	t.Helper()
-	data, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	pid, err := strconv.Atoi(strings.TrimSpace(string(data)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	pid := pidIn(t, file)
 	fd, err := unix.PidfdOpen(pid, 0)
 	if errors.Is(err, unix.ESRCH) {
 		return
@@ -97,4 +169,18 @@ func gone(t *testing.T, file string) {
 	if err != nil || n != 1 {
 		t.Errorf("process %d lives on: %v", pid, err)
 	}
+}
+
+// pidIn is the pid that a line wrote into a file.
+func pidIn(t *testing.T, file string) int {
+	t.Helper()
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(string(data)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pid
 }

@@ -31,6 +31,7 @@ type life struct {
 	session.Status
 	meta  map[string]string
 	typed []string
+	usage session.Usage
 }
 
 // New returns a provider with no sessions.
@@ -54,7 +55,7 @@ func (p *Provider) Start(_ context.Context, s session.Spec) (session.Status, err
 	p.pid++
 	p.started[s.Agent]++
 	now := time.Now()
-	l := &life{meta: map[string]string{}, Status: session.Status{
+	l := &life{meta: map[string]string{}, usage: session.Usage{Procs: 1}, Status: session.Status{
 		Name: s.Name, Agent: s.Agent, City: s.City, ID: s.ID, Alive: true, Ready: !session.NeedsSettling(&s), PID: p.pid,
 		Started: now, Activity: now, Fingerprint: s.Fingerprint,
 	}}
@@ -137,6 +138,10 @@ func (p *Provider) List(context.Context) ([]session.Status, error) {
 	for _, name := range slices.Sorted(maps.Keys(p.lives)) {
 		l := p.lives[name]
 		l.Ready = l.Ready || l.meta[session.ReadyMark] == "1"
+		l.Drain = session.Drain{}
+		if l.Alive {
+			l.Drain = session.ParseDrain(func(key string) string { return l.meta[key] })
+		}
 		all = append(all, l.Status)
 	}
 	return all, nil
@@ -197,6 +202,28 @@ func (p *Provider) SetMeta(_ context.Context, name, key, value string) error {
 func (p *Provider) Meta(_ context.Context, name, key string) (value string, err error) {
 	err = p.with(name, func(l *life) { value = l.meta[key] })
 	return value, err
+}
+
+// Usage implements session.Meter: what Take has set, of a session that lives.
+func (p *Provider) Usage(context.Context) (map[string]session.Usage, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.blind != nil {
+		return nil, p.blind
+	}
+	all := map[string]session.Usage{}
+	for name, l := range p.lives {
+		if l.Alive {
+			all[name] = l.usage
+		}
+	}
+	return all, nil
+}
+
+// Take sets what the living session of an agent pretends to take, until it ends. It begins with one process that takes
+// nothing.
+func (p *Provider) Take(agent string, u session.Usage) bool {
+	return p.fell(agent, func(l *life) { l.usage = u })
 }
 
 // Crash ends the living session of an agent as if its program had. It reports whether there was one.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"gcity/session"
 	"gcity/session/fake"
@@ -19,6 +20,11 @@ func TestConformance(t *testing.T) {
 		},
 		Crash: func(t *testing.T, p session.Provider, name string) {
 			if !p.(*fake.Provider).Crash(name, 7, "") {
+				t.Fatalf("%s is not alive", name)
+			}
+		},
+		Work: func(t *testing.T, p session.Provider, name string) {
+			if !p.(*fake.Provider).Take(name, session.Usage{CPU: time.Second, RSS: 1 << 20, Procs: 2}) {
 				t.Fatalf("%s is not alive", name)
 			}
 		},

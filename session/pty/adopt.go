@@ -13,7 +13,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"gcity/session/pty/internal/proc"
+	"gcity/internal/proc"
 	"gcity/session/pty/internal/wire"
 )
 
@@ -126,6 +126,7 @@ func (p *Provider) reconnect(ctx context.Context, e *entry) error {
 	e.link = l
 	e.mu.Unlock()
 	p.connect(e, state, false)
+	p.recall(ctx, e)
 	p.async(func() { p.read(e, l) })
 	return nil
 }

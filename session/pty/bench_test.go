@@ -14,6 +14,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"gcity/internal/proc"
 )
 
 var gcityBinary = flag.String("gcity", "", "the gcity that benchmarks hold sessions with; default: the test binary, which is not quite as heavy")
@@ -159,6 +161,25 @@ func BenchmarkList500(b *testing.B) {
 			b.Fatal(len(list), err)
 		}
 	}
+	b.StopTimer()
+	stopMany(b, p)
+}
+
+// What 500 idle sessions take: one walk over a thousand processes and the machine's own.
+func BenchmarkUsage500(b *testing.B) {
+	p := benchProvider(b)
+	startMany(b, p, 500)
+	pids, err := proc.All()
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		if all, err := p.Usage(context.Background()); err != nil || len(all) != 500 {
+			b.Fatal(len(all), err)
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N)/float64(len(pids)), "µs/process")
 	b.StopTimer()
 	stopMany(b, p)
 }

@@ -7,8 +7,8 @@ import (
 	"net"
 	"time"
 
+	"gcity/internal/proc"
 	"gcity/session"
-	"gcity/session/pty/internal/proc"
 	"gcity/session/pty/internal/wire"
 )
 
@@ -158,19 +158,6 @@ func (p *Provider) patience(ctx context.Context) time.Duration {
 // Clear implements session.Clearer.
 func (p *Provider) Clear(ctx context.Context, name string) error {
 	return p.do(ctx, "clear", name, wire.Request{Op: wire.OpClear})
-}
-
-// SetMeta implements session.Marker. Values live in the holder, as long as the session.
-func (p *Provider) SetMeta(ctx context.Context, name, key, value string) error {
-	return p.do(ctx, "mark", name, wire.Request{Op: wire.OpSetMeta, Key: key, Value: value})
-}
-
-// Meta implements session.Marker.
-func (p *Provider) Meta(ctx context.Context, name, key string) (string, error) {
-	ctx, cancel := context.WithTimeout(ctx, callTimeout)
-	defer cancel()
-	data, err := p.call(ctx, "read a mark of", name, wire.Request{Op: wire.OpMeta, Key: key})
-	return string(data), err
 }
 
 // Capture implements session.Capturer: at most 256 KiB, the newest.

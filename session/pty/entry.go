@@ -3,13 +3,14 @@ package pty
 import (
 	"context"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"sync"
 	"time"
 
+	"gcity/internal/proc"
 	"gcity/session"
-	"gcity/session/pty/internal/proc"
 	"gcity/session/pty/internal/wire"
 )
 
@@ -26,6 +27,7 @@ type entry struct {
 	exit     *session.Exit // nil: alive, if known
 	acked    bool
 	activity *os.File
+	marks    map[string]string // of a holder that does not tell them, see recall; nil: it does
 }
 
 func newEntry(name string) *entry {
@@ -138,23 +140,33 @@ func (p *Provider) status(e *entry) (st session.Status, ok bool) {
 
 // addActivity reads the activity record. Under e.mu.
 func (p *Provider) addActivity(e *entry, st *session.Status) {
-	if e.activity == nil {
-		return
-	}
-	var buf [wire.ActivitySize]byte
-	if _, err := e.activity.ReadAt(buf[:], 0); err != nil {
-		return
-	}
-	a, ok := wire.DecodeActivity(buf[:])
-	if !ok || a.Life != wire.LifeHash(e.rec.ID) {
+	a, ok := e.lastActivity()
+	if !ok {
 		return
 	}
 	st.Ready, st.Frozen, st.Attached = a.Ready && st.Alive, a.Frozen && st.Alive, int(a.Attached)
 	if st.Alive && st.PID == 0 { // a holder that does not answer has not told
 		st.PID = int(a.PID)
 	}
+	if st.Alive {
+		st.Drain = e.drain(&a)
+	}
 	st.Activity = p.clock.Time(max(a.Output, a.Input, a.Typed))
 	st.TypedAt = p.clock.Time(a.Typed)
+}
+
+// lastActivity is the activity record, if there is one of the current life. Under e.mu.
+func (e *entry) lastActivity() (a wire.Activity, ok bool) {
+	if e.activity == nil {
+		return a, false
+	}
+	var buf [wire.ActivitySize]byte
+	n, err := e.activity.ReadAt(buf[:], 0)
+	if err != nil && err != io.EOF { // a holder of an earlier build writes less
+		return a, false
+	}
+	a, ok = wire.DecodeActivity(buf[:n])
+	return a, ok && a.Life == wire.LifeHash(e.rec.ID)
 }
 
 // connect takes over what a holder says of itself over its held connection. An end that is news is told.
@@ -167,6 +179,10 @@ func (p *Provider) connect(e *entry, s wire.State, started bool) {
 		p.tell(*s.Exit)
 	}
 	p.openActivity(e)
+	e.marks = nil
+	if a, ok := e.lastActivity(); ok && !a.Marked {
+		e.marks = make(map[string]string)
+	}
 }
 
 // openActivity opens the activity record, which is a new file with each holder. Under e.mu.

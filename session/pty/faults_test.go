@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"gcity/internal/proc"
 	"gcity/session"
-	"gcity/session/pty/internal/proc"
 	"gcity/session/pty/internal/wire"
 )
 
@@ -476,7 +476,15 @@ func TestSweepRuns(t *testing.T) {
 	s := spec(city, "a", "GC_RUN="+city+":1 setsid sleep 999 & GC_RUN="+city+"-web:1 setsid sleep 998 & echo up; cat")
 	start(t, p, s)
 	shows(t, p, "a", "up")
-	until(t, "both runs", func() bool { return len(marked(t, s.ID)) == 4 })
+	until(t, "both runs", func() bool { // their environment is their own from the exec on
+		runs := 0
+		for _, pid := range marked(t, s.ID) {
+			if proc.HasEnv(proc.Environ(pid), "GC_RUN=", true) {
+				runs++
+			}
+		}
+		return runs == 2 && len(marked(t, s.ID)) == 4
+	})
 	killed, err := SweepRuns(city)
 	if killed != 1 || err != nil {
 		t.Errorf("killed %d, %v", killed, err)

@@ -8,7 +8,7 @@ import (
 	"gcity/session"
 )
 
-// List implements session.Provider. It asks no holder: ends are pushed, and activity is read from a record of each.
+// List implements session.Provider. It asks no holder: ends are pushed; activity and marks are read from a record of each.
 func (p *Provider) List(ctx context.Context) ([]session.Status, error) {
 	if p.ctx.Err() != nil {
 		return nil, errClosed

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"gcity/internal/disk"
+	"gcity/internal/proc"
 	"gcity/session"
-	"gcity/session/pty/internal/proc"
 	"gcity/session/pty/internal/wire"
 )
 

@@ -21,9 +21,9 @@ import (
 	"sync"
 	"time"
 
+	"gcity/internal/proc"
 	"gcity/session"
 	"gcity/session/pty/internal/holder"
-	"gcity/session/pty/internal/proc"
 	"gcity/session/pty/internal/wire"
 )
 
@@ -74,6 +74,7 @@ var (
 	_ session.Watcher      = (*Provider)(nil)
 	_ session.Keyer        = (*Provider)(nil)
 	_ session.Marker       = (*Provider)(nil)
+	_ session.Meter        = (*Provider)(nil)
 	_ session.Clearer      = (*Provider)(nil)
 	_ session.Capturer     = (*Provider)(nil)
 	_ session.Acknowledger = (*Provider)(nil)

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"gcity/session/pty/internal/proc"
+	"gcity/internal/proc"
 )
 
 // SweepRuns ends what a predecessor's setup lines, checks and runs left behind: every process with GC_RUN=<city>:… in

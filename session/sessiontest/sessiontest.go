@@ -20,6 +20,13 @@ type Harness struct {
 	Spec func(t *testing.T, p session.Provider, name string) session.Spec
 	// Crash lets the agent of a session end with exit code 7, by itself.
 	Crash func(t *testing.T, p session.Provider, name string)
+
+	// Work lets the agent of a session begin to take processor time in a child process, and stay as it is otherwise.
+	Work func(t *testing.T, p session.Provider, name string)
+
+	// Adopt makes another provider of p's city, as the next controller would, once p is gone. nil = sessions do not
+	// outlive their provider.
+	Adopt func(t *testing.T, p session.Provider) session.Provider
 }
 
 // Case is one story.
@@ -50,6 +57,11 @@ func Cases() []Case {
 		{"what is dead takes nothing", deadTakesNothing},
 		{"marks", marks},
 		{"ready by mark", readyByMark},
+		{"a drain is listed", drainIsListed},
+		{"a drain ends with the session", drainEndsWithSession},
+		{"nonsense is no drain", nonsenseIsNoDrain},
+		{"a drain outlives the provider", drainOutlivesProvider},
+		{"what sessions take", usage},
 		{"the output of two lives is kept", capture},
 		{"clear", clearOutput},
 		{"many at once", manyAtOnce},

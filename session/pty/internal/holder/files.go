@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"gcity/internal/disk"
+	"gcity/internal/proc"
 	"gcity/session"
-	"gcity/session/pty/internal/proc"
 	"gcity/session/pty/internal/wire"
 )
 
@@ -139,6 +139,8 @@ func (h *holder) writeActivity(l *life) {
 		Typed:    l.typed,
 		Bytes:    l.out.end,
 		Life:     wire.LifeHash(l.rec.ID),
+		Marked:   true,
+		Drain:    session.ParseDrain(func(key string) string { return l.meta[key] }),
 	}
 	b := a.Encode()
 	if _, err := h.activity.WriteAt(b[:], 0); err != nil && !l.complained {

@@ -23,7 +23,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"gcity/session/pty/internal/proc"
+	"gcity/internal/proc"
 	"gcity/session/pty/internal/wire"
 )
 

@@ -6,7 +6,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"gcity/session/pty/internal/proc"
+	"gcity/internal/proc"
 )
 
 const (

@@ -1,6 +1,12 @@
 package wire
 
-import "encoding/binary"
+import (
+	"bytes"
+	"encoding/binary"
+	"strconv"
+
+	"gcity/session"
+)
 
 // Activity is the small fixed record that a holder rewrites in place at most every 100 ms, and that a controller reads
 // instead of asking. Times are CLOCK_MONOTONIC in nanoseconds, which all processes of one boot share; 0 = never.
@@ -15,15 +21,23 @@ type Activity struct {
 	Typed    int64 // last byte from an attached viewer
 	Bytes    uint64
 	Life     uint64 // the session's ID, hashed: a record of another life is not about this one
+
+	Marked bool          // Drain is told; not so by the holders of earlier builds
+	Drain  session.Drain // what the drain marks say
 }
 
-// ActivitySize is the record's length.
-const ActivitySize = 64
+// The record's length, and that of one by a holder of an earlier build, which ends before the drain.
+const (
+	ActivitySize  = 96
+	firstActivity = 64
+)
 
 const (
 	flagAlive = 1 << iota
 	flagReady
 	flagFrozen
+	flagMarked
+	flagAcked
 )
 
 // Encode writes the record.
@@ -48,16 +62,51 @@ func (a Activity) Encode() [ActivitySize]byte {
 	le.PutUint64(b[40:], uint64(a.Typed))
 	le.PutUint64(b[48:], a.Bytes)
 	le.PutUint64(b[56:], a.Life)
+	if a.Marked {
+		b[1] |= flagMarked
+	}
+	if a.Drain.On() {
+		le.PutUint64(b[drainAt:], uint64(a.Drain.Since.Unix()))
+		copy(b[drainByAt:drainByAt+session.MaxDrainBy], a.Drain.By)
+		if a.Drain.Acked {
+			b[1] |= flagAcked
+		}
+	}
 	return b
+}
+
+// Where the drain is in the record.
+const (
+	drainAt   = 64
+	drainByAt = 72
+)
+
+// decodeDrain reads the drain of a record that has one, with the care that any mark deserves.
+func decodeDrain(b []byte) session.Drain {
+	since := int64(binary.LittleEndian.Uint64(b[drainAt:]))
+	if since == 0 {
+		return session.Drain{}
+	}
+	return session.ParseDrain(func(key string) string {
+		switch {
+		case key == session.DrainMark:
+			return strconv.FormatInt(since, 10)
+		case key == session.DrainByMark:
+			return string(bytes.TrimRight(b[drainByAt:drainByAt+session.MaxDrainBy], "\x00"))
+		case key == session.DrainAckMark && b[1]&flagAcked != 0:
+			return "1"
+		}
+		return ""
+	})
 }
 
 // DecodeActivity reads a record; not ok if it is none of this version.
 func DecodeActivity(b []byte) (a Activity, ok bool) {
-	if len(b) < ActivitySize || b[0] != Version {
+	if len(b) < firstActivity || b[0] != Version {
 		return a, false
 	}
 	le := binary.LittleEndian
-	return Activity{
+	a = Activity{
 		Alive:    b[1]&flagAlive != 0,
 		Ready:    b[1]&flagReady != 0,
 		Frozen:   b[1]&flagFrozen != 0,
@@ -69,7 +118,11 @@ func DecodeActivity(b []byte) (a Activity, ok bool) {
 		Typed:    int64(le.Uint64(b[40:])),
 		Bytes:    le.Uint64(b[48:]),
 		Life:     le.Uint64(b[56:]),
-	}, true
+	}
+	if b[1]&flagMarked != 0 && len(b) >= ActivitySize {
+		a.Marked, a.Drain = true, decodeDrain(b)
+	}
+	return a, true
 }
 
 // LifeHash is FNV-1a of a session's ID.

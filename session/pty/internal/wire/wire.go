@@ -1,5 +1,6 @@
 // Package wire is what a holder and its controllers say to each other: messages over a unix socket, and the files of a
-// session's folder. Holders outlive upgrades of the controller, so what is here changes only together with Version.
+// session's folder. Holders outlive upgrades of the controller, so what is here changes only together with Version, or
+// by what the other side takes no notice of and does without.
 package wire
 
 import (

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"gcity/session"
 )
 
 func TestMessages(t *testing.T) {
@@ -50,11 +52,19 @@ func FuzzReader(f *testing.F) {
 }
 
 func TestActivity(t *testing.T) {
-	a := Activity{Alive: true, Frozen: true, PID: 4711, Attached: 2, Started: 1, Output: 2, Input: 3, Typed: 4, Bytes: 5, Life: LifeHash("x")}
-	b := a.Encode()
-	if got, ok := DecodeActivity(b[:]); !ok || got != a {
-		t.Errorf("%+v", got)
+	drain := session.Drain{Since: time.Unix(1_790_000_000, 0), By: "operator-of-the_", Acked: true}
+	a := Activity{
+		Alive: true, Frozen: true, PID: 4711, Attached: 2, Started: 1, Output: 2, Input: 3, Typed: 4, Bytes: 5,
+		Life: LifeHash("x"), Marked: true, Drain: drain,
 	}
+	for _, d := range []session.Drain{drain, {Since: drain.Since}, {}} {
+		a.Drain = d
+		b := a.Encode()
+		if got, ok := DecodeActivity(b[:]); !ok || got != a {
+			t.Errorf("%+v is read as %+v", a, got)
+		}
+	}
+	b := a.Encode()
 	if _, ok := DecodeActivity(b[:10]); ok {
 		t.Error("a torn record was taken")
 	}
@@ -62,6 +72,35 @@ func TestActivity(t *testing.T) {
 	if _, ok := DecodeActivity(b[:]); ok {
 		t.Error("a record of another version was taken")
 	}
+}
+
+// A holder of an earlier build writes the first 64 bytes, perhaps over what a later one left in the rest.
+func TestActivityOfAnEarlierBuild(t *testing.T) {
+	want := Activity{Alive: true, Ready: true, PID: 4711, Life: LifeHash("x")}
+	old := want.Encode()
+	leftover := Activity{Marked: true, Drain: session.Drain{Since: time.Unix(1000, 0), By: "pool"}}.Encode()
+	for _, b := range [][]byte{old[:64], append(old[:64:64], leftover[64:]...)} {
+		if got, ok := DecodeActivity(b); !ok || got != want {
+			t.Errorf("%d bytes: %+v", len(b), got)
+		}
+	}
+}
+
+// Any bytes: what is read can be written, and is then read the same.
+func FuzzActivity(f *testing.F) {
+	b := Activity{Alive: true, Marked: true, Drain: session.Drain{Since: time.Unix(1000, 0), By: "pool", Acked: true}}.Encode()
+	f.Add(b[:])
+	f.Add(b[:64])
+	f.Fuzz(func(t *testing.T, in []byte) {
+		a, ok := DecodeActivity(in)
+		if !ok {
+			return
+		}
+		out := a.Encode()
+		if again, ok := DecodeActivity(out[:]); !ok || again != a {
+			t.Errorf("%+v, written and read: %+v", a, again)
+		}
+	})
 }
 
 // L13: times travel between processes as the monotonic clock has them.

@@ -5,39 +5,15 @@ package proc
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
-
-// Stat is what is needed of /proc/<pid>/stat.
-type Stat struct {
-	State byte   // 'R', 'S', 'T', 'Z', …
-	PPID  int    // of the process, not of a thread
-	Start uint64 // clock ticks since boot; with the boot's id it tells two users of one pid apart
-}
-
-// ReadStat reads a process's state. The error is fs.ErrNotExist (or ESRCH) if there is no such process.
-func ReadStat(pid int) (Stat, error) {
-	data, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
-	if err != nil {
-		return Stat{}, err
-	}
-	// The command's name is in parentheses and may itself contain any of them: fields count from the last one.
-	end := bytes.LastIndexByte(data, ')')
-	fields := strings.Fields(string(data[end+1:]))
-	if end < 0 || len(fields) < 20 {
-		return Stat{}, fmt.Errorf("/proc/%d/stat: cannot understand %q", pid, data)
-	}
-	ppid, err1 := strconv.Atoi(fields[1])
-	start, err2 := strconv.ParseUint(fields[19], 10, 64)
-	return Stat{State: fields[0][0], PPID: ppid, Start: start}, errors.Join(err1, err2)
-}
 
 // Lives reports whether the process that had this pid and start time still runs. A zombie does not.
 func Lives(pid int, start uint64) bool {
@@ -69,13 +45,27 @@ func All() ([]int, error) {
 }
 
 // Environ returns a process's environment as it was at its last exec, each "K=V" ended by a NUL; nil if it cannot be
-// read, which is so for the processes of others.
+// read, which is so for the processes of others. In the middle of an exec a process shows none for a moment: that moment
+// is waited for, up to a few milliseconds, so that nobody is overlooked because of it.
 func Environ(pid int) []byte {
-	data, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
-	if err != nil {
-		return nil
+	for pause := 50 * time.Microsecond; ; pause *= 2 {
+		data, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
+		if err != nil {
+			return nil
+		}
+		if len(data) > 0 || pause > 2*time.Millisecond || !mayExec(pid) {
+			return data
+		}
+		unix.Nanosleep(timespec(pause), nil) // EINTR only shortens it
 	}
-	return data
+}
+
+// mayExec reports whether a process that shows no environment may be one in the middle of an exec: the dead have none,
+// nor have the kernel's own.
+func mayExec(pid int) bool {
+	const kthreadd = 2
+	st, err := ReadStat(pid)
+	return err == nil && st.State != 'Z' && st.State != 'X' && pid != kthreadd && st.PPID != kthreadd
 }
 
 // HasEnv reports whether an environment contains the entry "K=V", or with prefix set one that begins so.

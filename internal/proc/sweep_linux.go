@@ -1,0 +1,93 @@
+package proc
+
+import (
+	"os"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Sweep kills every process that match accepts, and what these start meanwhile, until none is left or the deadline has
+// come. The calling process is never asked about. It returns how many it killed and the pids that would not die.
+func Sweep(match func(pid int) bool, deadline time.Time) (killed int, left []int, err error) {
+	return sweep(All, match, deadline)
+}
+
+// SweepSince is Sweep among the processes that began after the one that had this pid, which it finds without a look at
+// all where few have begun since. It is for a process that began some seconds ago: the kernel counts pids up, and begins
+// anew at the end.
+func SweepSince(first int, match func(pid int) bool, deadline time.Time) (killed int, left []int, err error) {
+	return sweep(func() ([]int, error) { return since(first) }, match, deadline)
+}
+
+func sweep(list func() ([]int, error), match func(pid int) bool, deadline time.Time) (killed int, left []int, err error) {
+	self := os.Getpid()
+	seen := make(map[int]bool)
+	for {
+		pids, err := list()
+		if err != nil {
+			return len(seen), nil, err
+		}
+		left = left[:0]
+		for _, pid := range pids {
+			if pid == self || !match(pid) {
+				continue
+			}
+			if st, err := ReadStat(pid); err != nil || st.State == 'Z' || st.State == 'X' {
+				continue
+			}
+			left = append(left, pid)
+			if Signal(pid, syscall.SIGKILL, match) {
+				seen[pid] = true
+			}
+		}
+		if len(left) == 0 || time.Now().After(deadline) {
+			return len(seen), left, nil
+		}
+		WaitAny(left, 5*time.Millisecond)
+	}
+}
+
+// fewPIDs is up to how many pids are tried one by one, there or not, before a look at all processes is cheaper.
+const fewPIDs = 256
+
+// since returns pids among which are those of all processes that began after the one with this pid.
+func since(first int) ([]int, error) {
+	newest, ok := newestPID()
+	if !ok || newest < first || newest > first+fewPIDs {
+		return All()
+	}
+	pids := make([]int, 0, newest-first)
+	for pid := first + 1; pid <= newest; pid++ {
+		pids = append(pids, pid)
+	}
+	return pids, nil
+}
+
+// newestPID is the last pid that the kernel gave. In containers a file of somebody's own may lie over the kernel's, and
+// lag behind: that one does not count.
+func newestPID() (pid int, ok bool) {
+	fd, err := unix.Open("/proc/loadavg", unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return 0, false
+	}
+	defer unix.Close(fd)
+	var fs unix.Statfs_t
+	if err := unix.Fstatfs(fd, &fs); err != nil || int64(fs.Type) != unix.PROC_SUPER_MAGIC {
+		return 0, false
+	}
+	var buf [128]byte
+	n, err := unix.Read(fd, buf[:])
+	if err != nil {
+		return 0, false
+	}
+	fields := strings.Fields(string(buf[:n]))
+	if len(fields) == 0 {
+		return 0, false
+	}
+	pid, err = strconv.Atoi(fields[len(fields)-1])
+	return pid, err == nil
+}

@@ -1,0 +1,64 @@
+package proc
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"testing"
+	"time"
+)
+
+// Whoever began after a process is found among what began since, whether it is asked for one by one or by a look at all.
+func TestSinceHasEverybodyWhoCameLater(t *testing.T) {
+	first, _ := line(t, "exec sleep 1000")
+	for range 3 {
+		var later []int
+		for range 5 {
+			_, out := line(t, "sleep 1000 & echo $!; wait")
+			var pid int
+			if _, err := fmt.Fscan(out, &pid); err != nil {
+				t.Fatal(err)
+			}
+			later = append(later, pid)
+		}
+		pids, err := since(first)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, pid := range later {
+			if !slices.Contains(pids, pid) {
+				t.Errorf("%d began after %d and is not among %d pids", pid, first, len(pids))
+			}
+		}
+		for range fewPIDs { // more than are tried one by one
+			if err := exec.Command("/bin/true").Run(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if pids, err := since(1 << 30); err != nil || !slices.Contains(pids, first) {
+		t.Errorf("a count begun anew: %v, %v", pids, err)
+	}
+}
+
+// What is killed makes more of its kind meanwhile.
+func TestSweepSinceOfARespawner(t *testing.T) {
+	mark := fmt.Sprintf("GC_TEST=%d", os.Getpid())
+	first, out := line(t, "export "+mark+"; (setsid sh -c 'printf up; while :; do setsid sleep 1000; done' &)")
+	says(t, out, "up")
+	match := func(pid int) bool { return HasEnv(Environ(pid), mark, false) }
+	killed, left, err := SweepSince(first, match, time.Now().Add(10*time.Second))
+	if killed < 1 || len(left) > 0 || err != nil {
+		t.Errorf("killed %d, left %v, %v", killed, left, err)
+	}
+	all, err := All()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, pid := range all {
+		if match(pid) {
+			t.Errorf("%d lives on", pid)
+		}
+	}
+}

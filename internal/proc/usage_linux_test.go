@@ -1,0 +1,232 @@
+package proc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// line starts a shell line in a group of its own, which ends with the test.
+func line(t *testing.T, text string) (pid int, out io.Reader) {
+	t.Helper()
+	cmd := exec.Command("/bin/sh", "-c", text)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
+		cmd.Wait()
+	})
+	return cmd.Process.Pid, stdout
+}
+
+// says waits until a line has printed a word.
+func says(t *testing.T, out io.Reader, word string) {
+	t.Helper()
+	buf := make([]byte, len(word))
+	if _, err := io.ReadFull(out, buf); err != nil || string(buf) != word {
+		t.Fatalf("it said %q, %v; want %q", buf, err, word)
+	}
+}
+
+func started(t *testing.T, pid int) uint64 {
+	t.Helper()
+	st, err := ReadStat(pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return st.Start
+}
+
+// belowUs measures what is below this process.
+func belowUs(t *testing.T) Tree {
+	t.Helper()
+	us := os.Getpid()
+	trees, err := Trees(t.Context(), map[int]uint64{us: started(t, us)})
+	if err != nil || len(trees) != 1 {
+		t.Fatal(trees, err)
+	}
+	return trees[us]
+}
+
+func until(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	for end := time.Now().Add(20 * time.Second); !ok(); time.Sleep(2 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("never came: %s", what)
+		}
+	}
+}
+
+const spin = "i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done"
+
+func TestTreesCountGrandchildrenAndTheirMemory(t *testing.T) {
+	before := belowUs(t)
+	_, out := line(t, "sleep 1000 & (sleep 1000 & wait) & printf up; wait")
+	says(t, out, "up")
+	// The shell, two sleepers, the subshell between.
+	until(t, "four processes", func() bool { return belowUs(t).Procs == before.Procs+4 })
+	until(t, "their memory", func() bool { return belowUs(t).RSS >= before.RSS+4*int64(os.Getpagesize()) })
+}
+
+// The work of commands that are over is not lost: whoever waited for them has it, whatever he has become.
+func TestTreesCountWhatIsOver(t *testing.T) {
+	_, out := line(t, "sh -c '"+spin+"'; printf done; exec sleep 1000")
+	says(t, out, "done")
+	if tree := belowUs(t); tree.CPU < tick {
+		t.Errorf("an ended child's work is lost: %+v", tree)
+	}
+}
+
+func TestTreesSeeWorkGrow(t *testing.T) {
+	first := belowUs(t)
+	line(t, "while :; do :; done")
+	until(t, "a tenth of a second of work", func() bool { return belowUs(t).CPU >= first.CPU+100*time.Millisecond })
+}
+
+// A name is the program's own affair.
+func TestTreesUnderstandAnyName(t *testing.T) {
+	sleep, err := exec.LookPath("sleep")
+	if err != nil {
+		t.Fatal(err)
+	}
+	program, err := os.ReadFile(sleep)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"a) R 1 (b", ") Z 0 0", "two words", "\n) T 1"} {
+		file := filepath.Join(t.TempDir(), name)
+		if err := os.WriteFile(file, program, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		cmd := exec.Command(file, "1000")
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		until(t, "its memory", func() bool {
+			st, err := ReadStat(cmd.Process.Pid)
+			if err != nil || st.PPID != os.Getpid() || st.State == 'Z' || st.Start == 0 {
+				t.Fatalf("%q: %+v, %v", name, st, err)
+			}
+			return st.RSS > 0
+		})
+		cmd.Process.Kill()
+		cmd.Wait()
+	}
+}
+
+func TestTreesBelongToTheNearestRoot(t *testing.T) {
+	outer, out := line(t, "sh -c 'sleep 1000 & echo $$; wait' & wait")
+	var inner int
+	if _, err := fmt.Fscan(out, &inner); err != nil {
+		t.Fatal(err)
+	}
+	roots := map[int]uint64{outer: started(t, outer), inner: started(t, inner)}
+	trees, err := Trees(t.Context(), roots)
+	if err != nil || trees[inner].Procs != 1 || trees[outer].Procs != 0 {
+		t.Errorf("%+v, %v", trees, err)
+	}
+	roots[inner]++ // somebody else's pid now
+	trees, err = Trees(t.Context(), roots)
+	if _, ok := trees[inner]; ok || err != nil || trees[outer].Procs != 2 {
+		t.Errorf("%+v, %v", trees, err)
+	}
+}
+
+// Processes that come and go while they are looked at are no error, and nobody else's.
+func TestTreesInAStorm(t *testing.T) {
+	_, out := line(t, "printf up; while :; do /bin/true & /bin/true | /bin/true; done")
+	says(t, out, "up")
+	quiet, out := line(t, "sleep 1000 & printf up; wait")
+	says(t, out, "up")
+	roots := map[int]uint64{quiet: started(t, quiet)}
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			for range 25 {
+				trees, err := Trees(t.Context(), roots)
+				if err != nil || trees[quiet].Procs != 1 {
+					t.Errorf("%+v, %v", trees, err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
+
+func TestTreesObeyTheContext(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if trees, err := Trees(ctx, nil); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v, %v", trees, err)
+	}
+}
+
+// Parents that changed while they were looked at may make a circle.
+func TestOwnersInACircle(t *testing.T) {
+	w := &walk{dir: -1, at: map[int]int{}}
+	for i, ppid := range []int{2, 3, 1, 3, 6, 0, 6} { // 1 → 2 → 3 → 1, 4 → 3, 5 and 7 → 6
+		w.at[i+1] = i
+		w.procs = append(w.procs, process{pid: i + 1, Stat: Stat{PPID: ppid}, root: i == 5})
+	}
+	want := []int{nobody, nobody, nobody, nobody, 5, nobody, 5}
+	for i := range w.procs {
+		if got := w.owner(i); got != want[i] {
+			t.Errorf("the owner of %d is %d, want %d", i+1, got, want[i])
+		}
+	}
+}
+
+// Any name and any bytes behind it.
+func FuzzStat(f *testing.F) {
+	f.Add("sh", []byte(" S 1 2 3 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 99 4096 12 18446744073709551615 1"))
+	f.Add(") R 1 (", []byte(""))
+	f.Add("x", []byte(" S 1"))
+	f.Fuzz(func(t *testing.T, name string, rest []byte) {
+		parseStat(append([]byte("1 ("+name+")"), rest...))
+		if strings.Contains(string(rest), ")") {
+			return
+		}
+		good := "1 (" + name + ") S 42 1 1 0 -1 4194304 1 2 3 4 5 6 7 8 20 0 1 0 4711 4096 12 18446744073709551615 1\n"
+		st, ok := parseStat([]byte(good))
+		want := Stat{State: 'S', PPID: 42, Start: 4711, CPU: 26 * tick, RSS: 12 * int64(os.Getpagesize())}
+		if !ok || st != want {
+			t.Errorf("%q is %+v, want %+v", good, st, want)
+		}
+	})
+}
+
+// One walk over everything that runs here.
+func BenchmarkTrees(b *testing.B) {
+	us := os.Getpid()
+	st, err := ReadStat(us)
+	if err != nil {
+		b.Fatal(err)
+	}
+	roots := map[int]uint64{us: st.Start}
+	pids, err := All()
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := Trees(context.Background(), roots); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N)/float64(len(pids)), "µs/process")
+}

@@ -1,0 +1,126 @@
+package pty
+
+import (
+	"os"
+	"os/exec"
+	"slices"
+	"testing"
+	"time"
+
+	"gcity/session"
+	"gcity/session/pty/internal/wire"
+)
+
+var told = session.Drain{Since: time.Unix(1_790_000_000, 0), By: "pool"}
+
+func tell(t *testing.T, p *Provider, name string, d session.Drain) {
+	t.Helper()
+	if err := session.SetDrain(t.Context(), p, name, d); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// named is a session as List has it.
+func named(t *testing.T, p *Provider, name string) session.Status {
+	t.Helper()
+	all, err := p.List(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := slices.IndexFunc(all, func(st session.Status) bool { return st.Name == name })
+	if i < 0 {
+		t.Fatalf("%s is not among %+v", name, all)
+	}
+	return all[i]
+}
+
+// What one process marks another lists, and a controller that is killed takes nothing of it along.
+func TestDrainSurvivesAKilledController(t *testing.T) {
+	city := t.TempDir()
+	controller := exec.Command(os.Args[0], "mini-controller", city)
+	controller.Stderr = os.Stderr
+	if err := controller.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { endAll(t, newProvider(t, city)) })
+	looker, err := New(Options{City: city, Binary: os.Args[0], Observe: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer looker.Close()
+	until(t, "the agents", func() bool {
+		all, err := looker.List(t.Context())
+		return err == nil && len(all) == killAgents && !slices.ContainsFunc(all, func(st session.Status) bool { return !st.Alive })
+	})
+	before := named(t, looker, "w-3")
+	tell(t, looker, "w-3", told)
+	if err := controller.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	controller.Wait()
+
+	next := newProvider(t, city)
+	if st := named(t, next, "w-3"); st.Drain != told || st.PID != before.PID {
+		t.Errorf("the next controller finds %+v", st)
+	}
+	if st := named(t, next, "w-4"); st.Drain.On() {
+		t.Errorf("nobody told %+v", st)
+	}
+	tell(t, next, "w-3", session.Drain{})
+	if a, b := named(t, next, "w-3"), named(t, looker, "w-3"); a.Drain.On() || b.Drain.On() || a.PID != before.PID {
+		t.Errorf("taken back: %+v, %+v", a, b)
+	}
+}
+
+// A holder of an earlier build keeps the marks and has a shorter record, without them.
+func TestDrainAtAHolderOfAnEarlierBuild(t *testing.T) {
+	city := t.TempDir()
+	first := newProvider(t, city)
+	st := start(t, first, spec(city, "a", "exec sleep 1000"))
+	tell(t, first, "a", told)
+	first.Close()
+	age(t, first.path("a", wire.ActivityFile))
+
+	second := newProvider(t, city)
+	if got := named(t, second, "a"); got.Drain != told || got.PID != st.PID || !got.Alive || !got.Ready {
+		t.Errorf("adopted: %+v", got)
+	}
+	for _, d := range []session.Drain{{Since: told.Since, By: told.By, Acked: true}, {}, told} {
+		tell(t, second, "a", d)
+		if got := named(t, second, "a"); got.Drain != d {
+			t.Errorf("listed %+v, want %+v", got.Drain, d)
+		}
+	}
+	second.Close()
+	third := newProvider(t, city)
+	if got := named(t, third, "a"); got.Drain != told {
+		t.Errorf("adopted again: %+v", got)
+	}
+	if err := third.Stop(t.Context(), "a", 0); err != nil {
+		t.Fatal(err)
+	}
+	if got := named(t, third, "a"); got.Drain.On() {
+		t.Errorf("the dead drain: %+v", got)
+	}
+}
+
+// age puts a record in a file's place as it was before there were drains in it.
+func age(t *testing.T, file string) {
+	t.Helper()
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, ok := wire.DecodeActivity(data)
+	if !ok || !a.Marked {
+		t.Fatalf("%+v is no record of this build", a)
+	}
+	a.Marked, a.Drain = false, session.Drain{}
+	old := a.Encode()
+	if err := os.Remove(file); err != nil { // the holder goes on writing in the one that is gone
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, old[:64], 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
