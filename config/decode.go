@@ -58,7 +58,7 @@ func (d *decoder) warn(at int, key, msg string) {
 }
 
 // table decodes the members of one table.
-func (d *decoder) table(n *node, path string, a *Agent) {
+func (d *decoder) table(n *node, path string, p place) {
 	for _, kid := range n.kids {
 		k := d.schema.child(path, kid.key)
 		if k == nil {
@@ -71,7 +71,7 @@ func (d *decoder) table(n *node, path string, a *Agent) {
 		case later:
 			d.later(kid, k)
 		default:
-			d.supported(kid, k, a)
+			d.supported(kid, k, p)
 		}
 	}
 }
@@ -177,18 +177,18 @@ func tablesOf(n *node) []*node {
 	return nil
 }
 
-func (d *decoder) supported(n *node, k *key, a *Agent) {
+func (d *decoder) supported(n *node, k *key, p place) {
 	switch k.kind {
 	case kindTable:
 		if n.shape != shapeTable {
 			d.problem(n.at, k.path, "is %s; it must be a table: write [%s] on a line of its own", n.shape, k.path)
 			return
 		}
-		d.table(n, k.path, a)
+		d.table(n, k.path, p)
 	case kindTables:
 		d.agents(n, k)
 	default:
-		d.scalar(n, k, a)
+		d.scalar(n, k, p)
 	}
 }
 
@@ -202,8 +202,8 @@ func (d *decoder) agents(n *node, k *key) {
 	for _, t := range list {
 		d.city.Agents = append(d.city.Agents, Agent{Origin: d.origin(t.at), Origins: make(map[string]Origin, len(t.kids))})
 		a := &d.city.Agents[len(d.city.Agents)-1]
-		d.defaults(k.path, a)
-		d.table(t, k.path, a)
+		d.defaults(k.path, place{d.city, a})
+		d.table(t, k.path, place{d.city, a})
 		for _, r := range d.schema.tables[k.path] {
 			if r.require && t.get(r.name()) == nil {
 				d.problem(t.at, r.path, "is missing; every agent needs one: %s = \"…\"", r.name())
@@ -213,10 +213,10 @@ func (d *decoder) agents(n *node, k *key) {
 }
 
 // defaults fills what a table does not say.
-func (d *decoder) defaults(table string, a *Agent) {
+func (d *decoder) defaults(table string, p place) {
 	for _, k := range d.schema.tables[table] {
 		if k.status == supported && k.def != "" && k.field != nil {
-			set(k.field(d.city, a), defaultValue(k.def))
+			set(k.field(p), defaultValue(k.def))
 		}
 	}
 }
@@ -236,7 +236,7 @@ func defaultValue(def string) any {
 }
 
 // scalar decodes one value, checks it and notes where it stands.
-func (d *decoder) scalar(n *node, k *key, a *Agent) {
+func (d *decoder) scalar(n *node, k *key, p place) {
 	v, msg := value(n, k)
 	if msg == "" && k.check != nil {
 		msg = k.check(v)
@@ -245,11 +245,8 @@ func (d *decoder) scalar(n *node, k *key, a *Agent) {
 		d.problem(n.value.start, k.path, "%s", msg)
 		return
 	}
-	set(k.field(d.city, a), v)
-	origins, name := d.city.Origins, k.path
-	if a != nil {
-		origins, name = a.Origins, k.name()
-	}
+	set(k.field(p), v)
+	origins, name := p.origins(k)
 	origins[name] = d.origin(n.value.start)
 	if k.kind == kindEnv {
 		for _, kid := range n.kids {

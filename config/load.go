@@ -148,9 +148,9 @@ func Parse(dir string, data []byte, environ ...string) (*City, error) {
 		return nil, d.failure()
 	}
 	for _, table := range []string{"workspace", "daemon", "session", "events"} {
-		d.defaults(table, nil)
+		d.defaults(table, place{city: d.city})
 	}
-	d.table(root, "", nil)
+	d.table(root, "", place{city: d.city})
 	d.environment(environ)
 	d.whole()
 	if len(d.problems) > 0 {

@@ -44,11 +44,10 @@ func TestSchemaIsComplete(t *testing.T) {
 			t.Errorf("%s: default %s is of another kind", path, k.def)
 		}
 		if k.status == supported && k.def != "" && k.check != nil {
-			c, a := &City{}, &Agent{}
-			d := &decoder{schema: newSchema(), city: c}
-			d.defaults(k.table(), a)
-			var v any = k.field(c, a)
-			if s := shown(v); s == "" {
+			p := place{&City{}, &Agent{}}
+			d := &decoder{schema: newSchema(), city: p.city}
+			d.defaults(k.table(), p)
+			if s := shown(k.field(p)); s == "" {
 				t.Errorf("%s: default does not show", path)
 			}
 		}

@@ -56,8 +56,22 @@ type key struct {
 	status  status
 	alias   string // another name of a table
 	require bool
-	field   func(*City, *Agent) any // pointer to where the value goes
-	check   func(value any) string  // what is wrong with a value of the right kind, "" = nothing
+	field   func(place) any        // pointer to where the value goes
+	check   func(value any) string // what is wrong with a value of the right kind, "" = nothing
+}
+
+// place is where the values of a table go: to the city, or to one element of a list of tables.
+type place struct {
+	city  *City
+	agent *Agent
+}
+
+// origins is where it is noted that a key was written, and under which name.
+func (p place) origins(k *key) (map[string]Origin, string) {
+	if p.agent != nil {
+		return p.agent.Origins, strings.TrimPrefix(k.path, "agents.")
+	}
+	return p.city.Origins, k.path
 }
 
 func (k *key) name() string  { return k.path[strings.LastIndexByte(k.path, '.')+1:] }

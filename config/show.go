@@ -24,11 +24,11 @@ func (c *City) TOML() string {
 		case t.status != supported:
 		case t.kind == kindTable:
 			fmt.Fprintf(&b, "\n[%s]\n", t.path)
-			writeRows(&b, "", rows(s, t.path, c, nil))
+			writeRows(&b, "", rows(s, t.path, place{city: c}))
 		case t.kind == kindTables:
 			for i := range c.Agents {
 				fmt.Fprintf(&b, "\n[[%s]]\n", t.path)
-				writeRows(&b, "", rows(s, t.path, c, &c.Agents[i]))
+				writeRows(&b, "", rows(s, t.path, place{c, &c.Agents[i]}))
 			}
 		}
 	}
@@ -56,7 +56,7 @@ func (c *City) explain(a *Agent) string {
 	var b strings.Builder
 	s := newSchema()
 	fmt.Fprintf(&b, "agent %s, %s\n", a.Name, a.Origin)
-	writeRows(&b, "  ", rows(s, "agents", c, a))
+	writeRows(&b, "  ", rows(s, "agents", place{c, a}))
 	b.WriteString("\nfrom the city\n")
 	var shared []row
 	if a.StartCommand == "" && c.Workspace.StartCommand != "" {
@@ -92,21 +92,18 @@ func (c *City) follows(a *Agent) []row {
 type row struct{ key, value, origin string }
 
 func (c *City) row(s schema, path string) row {
-	return row{path, shown(s.byPath[path].field(c, nil)), c.Origins[path].String()}
+	return row{path, shown(s.byPath[path].field(place{city: c})), c.Origins[path].String()}
 }
 
 // rows lists the values of one table that are set or have a default.
-func rows(s schema, table string, c *City, a *Agent) []row {
+func rows(s schema, table string, p place) []row {
 	var out []row
 	for _, k := range s.tables[table] {
 		if k.status != supported || k.field == nil {
 			continue
 		}
-		origins, name := c.Origins, k.path
-		if a != nil {
-			origins, name = a.Origins, k.name()
-		}
-		field := k.field(c, a)
+		origins, name := p.origins(k)
+		field := k.field(p)
 		if env, ok := field.(*map[string]string); ok {
 			for _, v := range slices.Sorted(maps.Keys(*env)) {
 				value := tomlString((*env)[v])
