@@ -89,6 +89,13 @@ func checkPatrol(v any) string {
 	return ""
 }
 
+func checkIdle(v any) string {
+	if t := v.(time.Duration); t != 0 && t < 100*time.Millisecond {
+		return fmt.Sprintf("is %s; it must be at least \"100ms\", or \"0s\" for never", t)
+	}
+	return ""
+}
+
 func checkReadyDelay(v any) string {
 	if t := v.(time.Duration); t < 0 || t > time.Hour {
 		return fmt.Sprintf("is %d; it must be from 0 to 3600000 milliseconds", t.Milliseconds())

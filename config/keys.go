@@ -18,56 +18,6 @@ func workspaceKeys() []key {
 	}
 }
 
-func agentKeys() []key {
-	return []key{
-		{path: "agents", kind: kindTables, alias: "agent", doc: "One agent, an interactive program on a terminal of its own. `[[agent]]` is the same."},
-		{path: "agents.name", kind: kindString, require: true, check: checkName,
-			doc:   "Name, unique in the city: letters, digits, `.`, `_`, `-`, the first a letter or digit, at most 64.",
-			field: func(p place) any { return &p.agent.Name }},
-		{path: "agents.dir", kind: kindString, check: checkPath,
-			doc: "Working folder, a template. Relative to the city, made if it is missing, and not allowed to leave the city by `..`; " +
-				"an absolute folder may be anywhere and must exist. Without it, the city's folder.",
-			field: func(p place) any { return &p.agent.Dir }},
-		{path: "agents.description", kind: kindString, doc: "What it is for, shown in lists.",
-			field: func(p place) any { return &p.agent.Description }},
-		{path: "agents.suspended", kind: kindBool, def: "false",
-			doc:   "The agent does not run. `gcity agent suspend` and `gcity agent resume` write it.",
-			field: func(p place) any { return &p.agent.Suspended }},
-		{path: "agents.start_command", kind: kindString, check: checkFilled,
-			doc:   "A shell command line, run by `sh -c` as it stands: nothing is added to it. Without it, `workspace.start_command`.",
-			field: func(p place) any { return &p.agent.StartCommand }},
-		{path: "agents.env", kind: kindEnv,
-			doc: "Environment besides the inherited one. `$NAME` and `${NAME}` stand for the variables of the controller, `$$` for a dollar sign; " +
-				"anything else stays as it is.",
-			field: func(p place) any { return &p.agent.Env }},
-		{path: "agents.nudge", kind: kindString,
-			doc:   "Typed into the terminal and submitted once the agent is ready. Without it nothing is typed.",
-			field: func(p place) any { return &p.agent.Nudge }},
-		{path: "agents.ready_delay_ms", kind: kindMillis, def: "0", check: checkReadyDelay,
-			doc:   "The agent counts as ready this long after its start; at most 3600000 (1h).",
-			field: func(p place) any { return &p.agent.ReadyDelay }},
-		{path: "agents.ready_prompt_prefix", kind: kindString,
-			doc:   "The agent counts as ready once a line of its screen starts with this.",
-			field: func(p place) any { return &p.agent.ReadyPromptPrefix }},
-		{path: "agents.pre_start", kind: kindStrings, check: checkLines,
-			doc:   "Shell lines, templates, run on the host before the session is there.",
-			field: func(p place) any { return &p.agent.PreStart }},
-		{path: "agents.session_setup", kind: kindStrings, check: checkLines,
-			doc:   "Shell lines, templates, run on the host once the session is there.",
-			field: func(p place) any { return &p.agent.SessionSetup }},
-		{path: "agents.session_setup_script", kind: kindString, check: checkPath,
-			doc: "A script run after `session_setup`, a template. Relative to the city, or absolute. A change of its content counts " +
-				"as a change of the configuration.",
-			field: func(p place) any { return &p.agent.SessionSetupScript }},
-		{path: "agents.restart", kind: kindString, def: `"always"`, check: oneOf("always", "on-failure", "never"),
-			doc:   "What follows an end that nobody asked for: `always`, `on-failure` or `never` a new start.",
-			field: func(p place) any { return &p.agent.Restart }},
-		{path: "agents.min_uptime", kind: kindDuration, def: `"10s"`, check: checkNotNegative,
-			doc:   "Under `restart = \"always\"` a clean exit sooner than this counts as a crash.",
-			field: func(p place) any { return &p.agent.MinUptime }},
-	}
-}
-
 func cityKeys() []key {
 	return []key{
 		{path: "daemon", kind: kindTable, doc: "How the city is kept alive."},
@@ -86,6 +36,10 @@ func cityKeys() []key {
 		{path: "daemon.restart_backoff", kind: kindDuration, def: `"1s"`, check: checkNotNegative,
 			doc:   "Wait before the second restart in a row; doubles to at most `patrol_interval`. The first restart is immediate. 0 = no wait.",
 			field: func(p place) any { return &p.city.Daemon.RestartBackoff }},
+		{path: "daemon.crash_history", kind: kindString, def: `"memory"`, check: oneOf("memory", "disk"),
+			doc: "Where crashes, waits and quarantines are remembered: `memory`, so that the next controller begins with a clean slate, or " +
+				"`disk`, in `.gc/`, so that it goes on where the last one ended.",
+			field: func(p place) any { return &p.city.Daemon.CrashHistory }},
 
 		{path: "session", kind: kindTable, doc: "Where agents run."},
 		{path: "session.provider", kind: kindString, def: `"pty"`, check: checkProvider,

@@ -33,13 +33,13 @@ func TestDefaults(t *testing.T) {
 	if want := (Workspace{Name: "app", SessionTemplate: "gc-{{.City}}-{{.Agent}}"}); c.Workspace != want {
 		t.Errorf("workspace %+v", c.Workspace)
 	}
-	if want := (Daemon{30 * time.Second, 5, time.Hour, 5 * time.Second, time.Second, ""}); c.Daemon != want {
+	if want := (Daemon{30 * time.Second, 5, time.Hour, 5 * time.Second, time.Second, "memory"}); c.Daemon != want {
 		t.Errorf("daemon %+v", c.Daemon)
 	}
 	if want := (Session{"pty", 120, 40}); c.Session != want {
 		t.Errorf("session %+v", c.Session)
 	}
-	want := Agent{Name: "a.b", Restart: restart.Always, MinUptime: 10 * time.Second, SessionName: "gc-app-a_db",
+	want := Agent{Name: "a.b", Restart: restart.Always, MinUptime: 10 * time.Second, Strategy: restart.OneForOne, SessionName: "gc-app-a_db",
 		Origin: Origin{FileName, 3, 1}, Origins: map[string]Origin{"name": {FileName, 4, 8}}}
 	if diff := cmp.Diff(want, c.Agents[0]); diff != "" {
 		t.Error(diff)
@@ -68,6 +68,8 @@ session_setup = ["three {{.WorkDir}}"]
 session_setup_script = "/x/{{.City}}.sh"
 restart = "on-failure"
 min_uptime = "1m"
+idle_timeout = "15m"
+strategy = "rest_for_one"
 [agents.env]
 A = "1"
 B = "$HOME"
@@ -78,6 +80,7 @@ max_restarts = 0
 restart_window = "1m30s"
 shutdown_timeout = "0s"
 restart_backoff = "250ms"
+crash_history = "disk"
 
 [session]
 provider = "fail"
@@ -90,7 +93,7 @@ provider = ""
 	if want := (Workspace{"app", true, "{{.Agent}}", "sh"}); c.Workspace != want {
 		t.Errorf("workspace %+v", c.Workspace)
 	}
-	if want := (Daemon{100 * time.Millisecond, 0, 90 * time.Second, 0, 250 * time.Millisecond, ""}); c.Daemon != want {
+	if want := (Daemon{100 * time.Millisecond, 0, 90 * time.Second, 0, 250 * time.Millisecond, "disk"}); c.Daemon != want {
 		t.Errorf("daemon %+v", c.Daemon)
 	}
 	if want := (Session{"fail", 80, 24}); c.Session != want {
@@ -101,11 +104,11 @@ provider = ""
 		Env: map[string]string{"A": "1", "B": "$HOME"}, Nudge: "go", ReadyDelay: 1500 * time.Millisecond, ReadyPromptPrefix: "> ",
 		PreStart: []string{"one", "two"}, SessionSetup: []string{"three {{.WorkDir}}"}, SessionSetupScript: "/x/{{.City}}.sh",
 		SessionName: "a", ScriptProblem: a.ScriptProblem, Restart: restart.OnFailure, MinUptime: time.Minute,
-		Origin: a.Origin, Origins: a.Origins}
+		IdleTimeout: 15 * time.Minute, Strategy: restart.RestForOne, Origin: a.Origin, Origins: a.Origins}
 	if diff := cmp.Diff(want, a); diff != "" {
 		t.Error(diff)
 	}
-	if a.Origins["env.B"].String() != "city.toml:24:5" || c.Origins["session.cols"].String() != "city.toml:35:8" {
+	if a.Origins["env.B"].String() != "city.toml:26:5" || c.Origins["session.cols"].String() != "city.toml:38:8" {
 		t.Errorf("origins %v %v", a.Origins["env.B"], c.Origins["session.cols"])
 	}
 	for path, k := range newSchema().byPath { // so this test is about every key

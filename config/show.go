@@ -133,6 +133,8 @@ func shown(field any) string {
 		return tomlString(*f)
 	case *restart.Mode:
 		return tomlString(string(*f))
+	case *restart.Strategy:
+		return tomlString(string(*f))
 	case *bool:
 		return strconv.FormatBool(*f)
 	case *int:
