@@ -2,7 +2,6 @@ package config
 
 import (
 	"fmt"
-	"path/filepath"
 	"strings"
 	"time"
 )
@@ -41,6 +40,17 @@ func fit(name string) string {
 	return s[:min(len(s), maxName)]
 }
 
+// maxPrefix is enough to tell projects apart, and short enough to stand before every id.
+const maxPrefix = 16
+
+func checkPrefix(v any) string {
+	prefix := v.(string)
+	if msg := checkName(v); msg != "" || len(prefix) <= maxPrefix {
+		return msg
+	}
+	return fmt.Sprintf("is %d letters long; %d are the most", len(prefix), maxPrefix)
+}
+
 func checkFilled(v any) string {
 	if strings.TrimSpace(v.(string)) == "" {
 		return "is empty; write one, or leave the key out"
@@ -66,6 +76,13 @@ func checkPath(v any) string {
 		return "\"~\" is not expanded here; write the absolute path"
 	}
 	return ""
+}
+
+func checkRigPath(v any) string {
+	if v.(string) == "" {
+		return "is empty; write the path of the project's folder"
+	}
+	return checkPath(v)
 }
 
 func checkNotNegative(v any) string {
@@ -155,20 +172,4 @@ func oneOf(names ...string) func(any) string {
 		}
 		return fmt.Sprintf("%q is none of %s", name, list(names))
 	}
-}
-
-// resolve makes a path of the configuration absolute: relative to the city's folder, "//x" too. A relative one that
-// leaves the city by ".." is an error; symbolic links are followed wherever they lead.
-func resolve(city, path string) (string, error) {
-	inner, ok := strings.CutPrefix(path, "//")
-	if !ok && filepath.IsAbs(path) {
-		return filepath.Clean(path), nil
-	}
-	if ok {
-		path = inner
-	}
-	if path = filepath.Clean(path); !filepath.IsLocal(path) {
-		return "", fmt.Errorf("%q leaves the city's folder; write the absolute path %q if that is meant", path, filepath.Join(city, path))
-	}
-	return filepath.Join(city, path), nil
 }

@@ -109,7 +109,7 @@ type Rig struct {
 	Path      string // absolute
 	Prefix    string // of the ids of its work, unique in the city
 	Suspended bool
-	Problem   string // why its folder cannot be used: found out while loading, not an error
+	Problem   string // why its folder cannot be used: found out while loading, not an error; "" = it can
 
 	Origin  Origin
 	Origins map[string]Origin

@@ -104,21 +104,26 @@ func (d *decoder) unknown(n *node, table string) {
 			d.problem(n.at, key, "unknown %s here; it belongs into %s", what, in)
 			return
 		}
-		d.problem(n.at, key, "unknown %s; [%s] has %s", what, table, list(d.usable(table)))
+		d.problem(n.at, key, "unknown %s; %s has %s", what, header(d.schema.byPath[table]), list(d.usable(table)))
 	}
 }
 
 // elsewhere names the supported table that has such a key.
 func (d *decoder) elsewhere(name string) string {
-	for _, table := range []string{"agents", "workspace", "daemon", "session", "events"} {
+	for _, table := range []string{"agents", "workspace", "daemon", "session", "events", "rigs"} {
 		if k := d.schema.byPath[join(table, name)]; k != nil && k.status == supported {
-			if table == "agents" {
-				return "[[agents]]"
-			}
-			return "[" + table + "]"
+			return header(d.schema.byPath[table])
 		}
 	}
 	return ""
+}
+
+// header is how the table of a key begins.
+func header(k *key) string {
+	if k.kind == kindTables {
+		return "[[" + k.path + "]]"
+	}
+	return "[" + k.path + "]"
 }
 
 // usable lists what is supported in a table; all that is known in a table that is not.
@@ -186,29 +191,42 @@ func (d *decoder) supported(n *node, k *key, p place) {
 		}
 		d.table(n, k.path, p)
 	case kindTables:
-		d.agents(n, k)
+		d.list(n, k)
 	default:
 		d.scalar(n, k, p)
 	}
 }
 
-// agents decodes [[agents]].
-func (d *decoder) agents(n *node, k *key) {
-	list := tablesOf(n)
-	if n.shape == shapeTable || len(list) != len(n.kids) {
-		d.problem(n.at, n.key, "is %s; each agent is a table of its own: write [[agents]] on a line of its own", n.shape)
+// list decodes a list of tables, each into an element of its own.
+func (d *decoder) list(n *node, k *key) {
+	tables := tablesOf(n)
+	noun := strings.TrimSuffix(k.name(), "s")
+	if n.shape == shapeTable || len(tables) != len(n.kids) {
+		d.problem(n.at, n.key, "is %s; each %s is a table of its own: write [[%s]] on a line of its own", n.shape, noun, k.path)
 		return
 	}
-	for _, t := range list {
-		d.city.Agents = append(d.city.Agents, Agent{Origin: d.origin(t.at), Origins: make(map[string]Origin, len(t.kids))})
-		a := &d.city.Agents[len(d.city.Agents)-1]
-		d.defaults(k.path, place{d.city, a})
-		d.table(t, k.path, place{d.city, a})
+	for _, t := range tables {
+		p := d.element(k.path, d.origin(t.at), make(map[string]Origin, len(t.kids)))
+		d.defaults(k.path, p)
+		d.table(t, k.path, p)
 		for _, r := range d.schema.tables[k.path] {
 			if r.require && t.get(r.name()) == nil {
-				d.problem(t.at, r.path, "is missing; every agent needs one: %s = \"…\"", r.name())
+				d.problem(t.at, r.path, "is missing; every %s needs one: %s = \"…\"", noun, r.name())
 			}
 		}
+	}
+}
+
+// element appends an element to the list of a table and says where its values go, until the next one is appended.
+func (d *decoder) element(path string, at Origin, origins map[string]Origin) place {
+	c := d.city
+	switch path {
+	case "rigs":
+		c.Rigs = append(c.Rigs, Rig{Origin: at, Origins: origins})
+		return place{city: c, rig: &c.Rigs[len(c.Rigs)-1]}
+	default:
+		c.Agents = append(c.Agents, Agent{Origin: at, Origins: origins})
+		return place{city: c, agent: &c.Agents[len(c.Agents)-1]}
 	}
 }
 

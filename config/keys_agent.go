@@ -4,11 +4,12 @@ func agentKeys() []key {
 	return []key{
 		{path: "agents", kind: kindTables, alias: "agent", doc: "One agent, an interactive program on a terminal of its own. `[[agent]]` is the same."},
 		{path: "agents.name", kind: kindString, require: true, check: checkName,
-			doc:   "Name, unique in the city: letters, digits, `.`, `_`, `-`, the first a letter or digit, at most 64.",
+			doc:   "Name, unique in the city, or in the rig: letters, digits, `.`, `_`, `-`, the first a letter or digit, at most 64.",
 			field: func(p place) any { return &p.agent.Name }},
 		{path: "agents.dir", kind: kindString, check: checkPath,
-			doc: "Working folder, a template. Relative to the city, made if it is missing, and not allowed to leave the city by `..`; " +
-				"an absolute folder may be anywhere and must exist. Without it, the city's folder.",
+			doc: "The name of a rig: the agent belongs to it and works in its folder. Else the working folder, a template: relative to the " +
+				"city, made if it is missing, and not allowed to leave the city by `..`; an absolute folder may be anywhere and must exist. " +
+				"Without it, the city's folder.",
 			field: func(p place) any { return &p.agent.Dir }},
 		{path: "agents.description", kind: kindString, doc: "What it is for, shown in lists.",
 			field: func(p place) any { return &p.agent.Description }},
@@ -55,5 +56,26 @@ func agentKeys() []key {
 			doc: "Who else is restarted when this one crashes: with `one_for_one` nobody, with `one_for_all` all that `depends_on` connects " +
 				"it with, with `rest_for_one` those that depend on it, directly or not.",
 			field: func(p place) any { return &p.agent.Strategy }},
+	}
+}
+
+func rigKeys() []key {
+	return []key{
+		{path: "rigs", kind: kindTables, doc: "One rig, a project folder that agents work in: those whose `dir` is its name. They go by `RIG/NAME`."},
+		{path: "rigs.name", kind: kindString, require: true, check: checkName,
+			doc:   "Name, unique among the rigs; what a name may be made of is as for agents.",
+			field: func(p place) any { return &p.rig.Name }},
+		{path: "rigs.path", kind: kindString, require: true, check: checkRigPath,
+			doc: "Its folder, of which no other rig is. It is not made: while it is missing, the rig's agents are not started, and say so; " +
+				"they are once it is there.",
+			field: func(p place) any { return &p.rig.Path }},
+		{path: "rigs.prefix", kind: kindString, check: checkPrefix,
+			doc: "What the ids of its work begin with, unique in the city, the city's own included. Without it, made from the name: a `-go` or " +
+				"`-py` at the end is left out; of several parts (`my-app`, `my_app`, `myApp`) the first letters, of a single one its first two, " +
+				"or all of it if it has no more than three.",
+			field: func(p place) any { return &p.rig.Prefix }},
+		{path: "rigs.suspended", kind: kindBool, def: "false",
+			doc:   "No agent of the rig runs. `gcity rig suspend` and `gcity rig resume` write it.",
+			field: func(p place) any { return &p.rig.Suspended }},
 	}
 }

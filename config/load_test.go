@@ -74,6 +74,12 @@ strategy = "rest_for_one"
 A = "1"
 B = "$HOME"
 
+[[rigs]]
+name = "demo"
+path = "/usr"
+prefix = "Dm"
+suspended = true
+
 [daemon]
 patrol_interval = "100ms"
 max_restarts = 0
@@ -108,15 +114,22 @@ provider = ""
 	if diff := cmp.Diff(want, a); diff != "" {
 		t.Error(diff)
 	}
-	if a.Origins["env.B"].String() != "city.toml:26:5" || c.Origins["session.cols"].String() != "city.toml:38:8" {
+	if a.Origins["env.B"].String() != "city.toml:26:5" || c.Origins["session.cols"].String() != "city.toml:44:8" {
 		t.Errorf("origins %v %v", a.Origins["env.B"], c.Origins["session.cols"])
 	}
 	for path, k := range newSchema().byPath { // so this test is about every key
 		_, here := c.Origins[path]
 		_, there := a.Origins[k.name()]
+		if strings.HasPrefix(path, "rigs.") {
+			_, there = c.Rigs[0].Origins[k.name()]
+		}
 		if k.field != nil && !here && !there {
 			t.Errorf("%s is missing in this test", path)
 		}
+	}
+	wantR := []Rig{{Name: "demo", Path: "/usr", Prefix: "Dm", Suspended: true, Origin: Origin{FileName, 28, 1}, Origins: c.Rigs[0].Origins}}
+	if diff := cmp.Diff(wantR, c.Rigs); diff != "" {
+		t.Error(diff)
 	}
 	e, problems := c.Expand(&a)
 	wantE := Expanded{Dir: filepath.Join(c.Path, "rooms", "a"), MakeDir: true, PreStart: []string{"one", "two"},

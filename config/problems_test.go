@@ -83,5 +83,9 @@ func values(c *City) string {
 	for i := range bare.Agents {
 		bare.Agents[i].Origin, bare.Agents[i].Origins = Origin{}, nil
 	}
+	bare.Rigs = slices.Clone(c.Rigs)
+	for i := range bare.Rigs {
+		bare.Rigs[i].Origin, bare.Rigs[i].Origins = Origin{}, nil
+	}
 	return fmt.Sprintf("%+v", bare)
 }

@@ -44,7 +44,7 @@ func TestSchemaIsComplete(t *testing.T) {
 			t.Errorf("%s: default %s is of another kind", path, k.def)
 		}
 		if k.status == supported && k.def != "" && k.check != nil {
-			p := place{&City{}, &Agent{}}
+			p := place{&City{}, &Agent{}, &Rig{}}
 			d := &decoder{schema: newSchema(), city: p.city}
 			d.defaults(k.table(), p)
 			if s := shown(k.field(p)); s == "" {
@@ -71,10 +71,7 @@ func reference() string {
 
 func heading(k *key) string {
 	path := strings.ReplaceAll(k.path, "*", "NAME")
-	if k.kind == kindTables {
-		return "[[" + path + "]]"
-	}
-	return "[" + path + "]"
+	return header(&key{path: path, kind: k.kind})
 }
 
 func writeTable(b *strings.Builder, s schema, t *key) {
@@ -149,10 +146,11 @@ const referenceTail = `## Templates
 
 | field | is | not in |
 |---|---|---|
-| ` + "`{{.Agent}}`, `{{.Name}}`" + ` | the agent's name | |
+| ` + "`{{.Agent}}`" + ` | the name that the agent goes by: ` + "`RIG/NAME`" + ` in a rig, else its name | |
+| ` + "`{{.Name}}`" + ` | its name without the rig | |
 | ` + "`{{.City}}`, `{{.CityName}}`" + ` | the city's name | |
 | ` + "`{{.CityRoot}}`, `{{.ConfigDir}}`" + ` | the city's folder, absolute | |
-| ` + "`{{.Rig}}`" + ` | empty: there are no rigs yet | |
+| ` + "`{{.Rig}}`" + ` | the name of its rig, empty without one | |
 | ` + "`{{.Session}}`" + ` | the name of the agent's sessions | ` + "`session_template`" + ` |
 | ` + "`{{.Dir}}`" + ` | the working folder as ` + "`dir`" + ` says it | ` + "`session_template`, `dir`" + ` |
 | ` + "`{{.WorkDir}}`" + ` | the working folder, absolute | ` + "`session_template`, `dir`" + ` |
@@ -171,7 +169,7 @@ The environment, later wins:
    ` + "`TERM` is `xterm-256color`" + `;
 2. ` + "`agents.env`" + `, with ` + "`$NAME` and `${NAME}`" + ` replaced by the controller's variables (empty if it has none);
 3. ` + "`GC_AGENT`, `GC_CITY` and `GC_CITY_PATH`" + ` (the city's folder), ` + "`GC_CITY_NAME`, `GC_SESSION_NAME`, `GC_SESSION_ID`, `GC_DIR` and `PWD`" + ` (the working
-   folder), ` + "`BEADS_DIR`" + `; and ` + "`.gc/bin`" + ` stands first on ` + "`PATH`" + `.
+   folder), ` + "`BEADS_DIR`, in a rig `GC_RIG` and `GC_RIG_PATH`" + `; and ` + "`.gc/bin`" + ` stands first on ` + "`PATH`" + `.
 
 An agent is restarted when what it was started with changes here: the command, its own ` + "`env`" + ` (as written, so the controller's
 environment does not matter), ` + "`pre_start`, `session_setup`, `session_setup_script`" + ` and the content of that script. Nothing else restarts one.

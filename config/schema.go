@@ -64,12 +64,16 @@ type key struct {
 type place struct {
 	city  *City
 	agent *Agent
+	rig   *Rig
 }
 
 // origins is where it is noted that a key was written, and under which name.
 func (p place) origins(k *key) (map[string]Origin, string) {
-	if p.agent != nil {
+	switch {
+	case p.agent != nil:
 		return p.agent.Origins, strings.TrimPrefix(k.path, "agents.")
+	case p.rig != nil:
+		return p.rig.Origins, strings.TrimPrefix(k.path, "rigs.")
 	}
 	return p.city.Origins, k.path
 }
@@ -84,7 +88,7 @@ type schema struct {
 }
 
 func newSchema() schema {
-	all := slices.Concat(workspaceKeys(), agentKeys(), cityKeys(), laterKeys())
+	all := slices.Concat(workspaceKeys(), agentKeys(), rigKeys(), cityKeys(), laterKeys())
 	s := schema{make(map[string]*key, len(all)), make(map[string][]*key, 32)}
 	for i := range all {
 		k := &all[i]

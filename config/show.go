@@ -26,13 +26,29 @@ func (c *City) TOML() string {
 			fmt.Fprintf(&b, "\n[%s]\n", t.path)
 			writeRows(&b, "", rows(s, t.path, place{city: c}))
 		case t.kind == kindTables:
-			for i := range c.Agents {
+			for _, p := range c.elements(t.path) {
 				fmt.Fprintf(&b, "\n[[%s]]\n", t.path)
-				writeRows(&b, "", rows(s, t.path, place{c, &c.Agents[i]}))
+				writeRows(&b, "", rows(s, t.path, p))
 			}
 		}
 	}
 	return b.String()
+}
+
+// elements gives the elements of a list of tables.
+func (c *City) elements(path string) []place {
+	var out []place
+	switch path {
+	case "agents":
+		for i := range c.Agents {
+			out = append(out, place{city: c, agent: &c.Agents[i]})
+		}
+	case "rigs":
+		for i := range c.Rigs {
+			out = append(out, place{city: c, rig: &c.Rigs[i]})
+		}
+	}
+	return out
 }
 
 // Explain is what one agent comes to: its own values, those that it takes from the city, and what follows from them.
@@ -56,7 +72,7 @@ func (c *City) explain(a *Agent) string {
 	var b strings.Builder
 	s := newSchema()
 	fmt.Fprintf(&b, "agent %s, %s\n", a.Name, a.Origin)
-	writeRows(&b, "  ", rows(s, "agents", place{c, a}))
+	writeRows(&b, "  ", rows(s, "agents", place{city: c, agent: a}))
 	b.WriteString("\nfrom the city\n")
 	var shared []row
 	if a.StartCommand == "" && c.Workspace.StartCommand != "" {
@@ -115,6 +131,9 @@ func rows(s schema, table string, p place) []row {
 			continue
 		}
 		value, origin := shown(field), origins[name]
+		if k.path == "rigs.prefix" && origin.File == "" {
+			origin.File = "made from the name"
+		}
 		if k.kind == kindMillis {
 			value = strconv.FormatInt(field.(*time.Duration).Milliseconds(), 10)
 		}

@@ -26,8 +26,8 @@ type WatchOptions struct {
 }
 
 // Watch pokes when the configuration of the city in dir has changed from what it was when Watch was called, or at the last
-// poke, and has then been left alone for a while: a city.toml that is gone, or that is broken, counts as a change. Nothing
-// else in the folder does. Watch first and Load then, so that no change falls between. Pokes that are not taken become one.
+// poke, and has then been left alone for a while: a city.toml that is gone, or that is broken, counts as a change, and so does
+// the folder of a rig that comes or goes. Nothing else does. Watch first and Load then, so that no change falls between. Pokes that are not taken become one.
 // The channel is closed once ctx has ended and nothing of the watch is left.
 //
 // Where the kernel has no watches to give, or the folder is gone, files are looked at every o.Poll.
@@ -63,7 +63,7 @@ type watcher struct {
 	running sync.WaitGroup
 
 	kernel  *fsnotify.Watcher // nil where the kernel is not asked, or has nothing to give
-	sources []string          // of the last valid configuration
+	sources []string          // that were read last, and the folders of rigs
 	files   map[string]bool   // whose events matter: the sources, and the links on the way to them
 	blind   bool              // something is not watched by the kernel
 	warned  bool
@@ -117,9 +117,15 @@ func (w *watcher) run(ctx context.Context) {
 // look compares the configuration with what it was, after all that it depends on is watched.
 func (w *watcher) look() {
 	w.arm()
-	if c, err := Load(w.dir); err == nil {
-		w.sources = c.Sources
-		w.arm() // scripts that are new
+	if data, err := read(w.sources[0]); err == nil {
+		d := decode(w.dir, data, nil)
+		w.sources = d.city.Sources
+		for _, r := range d.city.Rigs {
+			if r.Path != "" && filepath.IsAbs(r.Path) {
+				w.sources = append(w.sources, r.Path)
+			}
+		}
+		w.arm() // what is new
 	}
 	state := w.now()
 	w.seen = state

@@ -14,11 +14,13 @@ type script struct{ hash, problem string }
 
 // whole checks what only shows when everything is read: names against each other, templates, paths, scripts.
 func (d *decoder) whole() {
-	d.names()
+	d.cityName()
 	c := d.city
 	slices.SortStableFunc(c.Agents, func(a, b Agent) int { // [[agent]] and [[agents]] are two lists to the parser
 		return cmp.Or(cmp.Compare(a.Origin.Line, b.Origin.Line), cmp.Compare(a.Origin.Column, b.Origin.Column))
 	})
+	d.rigs()
+	d.names()
 	scripts, sessions := map[string]script{}, map[string]string{}
 	if len(c.Agents) == 0 {
 		d.sessionOf(&Agent{Name: "agent"}, sessions) // the template is right, or not, without any
@@ -37,27 +39,41 @@ func (d *decoder) whole() {
 	}
 }
 
+// cityName takes the folder's name where the file names none.
+func (d *decoder) cityName() {
+	c := d.city
+	if c.Workspace.Name != "" {
+		return
+	}
+	c.Workspace.Name = filepath.Base(c.Path)
+	if msg := checkName(c.Workspace.Name); msg != "" && !d.failed("workspace.name") {
+		d.problem(everywhere, "workspace.name", "is missing, and the folder's name cannot stand in for it: %s", msg)
+	}
+}
+
+// names compares the qualified names of all agents.
 func (d *decoder) names() {
 	c := d.city
-	if c.Workspace.Name == "" {
-		c.Workspace.Name = filepath.Base(c.Path)
-		if msg := checkName(c.Workspace.Name); msg != "" && !d.failed("workspace.name") {
-			d.problem(everywhere, "workspace.name", "is missing, and the folder's name cannot stand in for it: %s", msg)
-		}
-	}
 	first := make(map[string]*Agent, len(c.Agents))
 	for i := range c.Agents {
 		a := &c.Agents[i]
 		if a.Name == "" {
 			continue
 		}
-		if other := first[a.Name]; other != nil {
-			d.say(a.Origins["name"], "agents.name", fmt.Sprintf("another agent is called %q already, at %s; each needs a name of its own",
-				a.Name, other.Origins["name"]))
+		if other := first[a.Qualified()]; other != nil {
+			d.say(a.Origins["name"], "agents.name", fmt.Sprintf("another agent%s is called %q already, at %s; each needs a name of its own",
+				ofRig(a), a.Name, other.Origins["name"]))
 			continue
 		}
-		first[a.Name] = a
+		first[a.Qualified()] = a
 	}
+}
+
+func ofRig(a *Agent) string {
+	if a.Rig == "" {
+		return ""
+	}
+	return fmt.Sprintf(" of the rig %q", a.Rig)
 }
 
 func (d *decoder) failed(key string) bool {
@@ -71,8 +87,8 @@ func (d *decoder) sessionOf(a *Agent, taken map[string]string) {
 		return // and nothing can be named after it
 	}
 	name, err := d.city.sessionName(a)
-	if err == nil && taken[name] != "" && taken[name] != a.Name {
-		err = fmt.Errorf("makes the same name %q for the sessions of %q and %q; put {{.Agent}} into it", name, taken[name], a.Name)
+	if err == nil && taken[name] != "" && taken[name] != a.Qualified() {
+		err = fmt.Errorf("makes the same name %q for the sessions of %q and %q; put {{.Agent}} into it", name, taken[name], a.Qualified())
 	}
 	if err != nil {
 		if !d.failed(key) {
@@ -80,7 +96,7 @@ func (d *decoder) sessionOf(a *Agent, taken map[string]string) {
 		}
 		return
 	}
-	taken[name], a.SessionName = a.Name, name
+	taken[name], a.SessionName = a.Qualified(), name
 }
 
 // script hashes an agent's script, each file once.
