@@ -21,20 +21,22 @@ const FileName = "city.toml"
 type City struct {
 	Path      string // absolute path of the city's folder, symlinks resolved
 	Workspace Workspace
-	Agents    []Agent // in the order of the file
-	Rigs      []Rig   // in the order of the file
+	Agents    []Agent // in the order of the files
+	Rigs      []Rig   // in the order of the files
 	Daemon    Daemon
 	Session   Session
 	Events    Events
 	Revision  string            // SHA-256 over all source files, hex
 	Sources   []string          // the files that were read, absolute; the configuration itself first
 	Warnings  []Problem         // accepted, but worth a word
-	Origins   map[string]Origin // of each key outside [[agents]] that was written: "daemon.patrol_interval"
+	Origins   map[string]Origin // of each key outside lists of tables that was written: "daemon.patrol_interval"
+
+	include []string // as written
 }
 
 // Origin is where a value was written.
 type Origin struct {
-	File   string // relative to the city, "" = a default
+	File   string // relative to the city, absolute if it is outside of it; "" = a default
 	Line   int    // from 1
 	Column int    // from 1, in bytes
 }

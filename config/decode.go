@@ -8,12 +8,14 @@ import (
 	"time"
 )
 
-// decoder puts the nodes of one file into a City, and collects what is wrong on the way.
+// decoder puts the nodes of files into a City, and collects what is wrong on the way.
 type decoder struct {
 	schema   schema
 	city     *City
-	file     string            // as problems name it
-	lines    []int             // offset of each line
+	file     string            // that is being decoded, as problems name it
+	lines    []int             // offset of each of its lines
+	files    []string          // all so far
+	size     int               // of all so far, in bytes
 	hashes   map[string]string // of the sources that could be read, by path
 	problems []Problem
 	more     bool // there are problems beyond maxProblems

@@ -96,7 +96,7 @@ func suspended(dir string, data []byte, agent string, on bool) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	root, faults := parseTOML(data)
+	root, faults := parseTOML(data, cityNeeds)
 	if len(faults) > 0 {
 		return nil, faults[0]
 	}

@@ -2,6 +2,10 @@ package config
 
 func workspaceKeys() []key {
 	return []key{
+		{path: "include", kind: kindStrings, check: checkLines,
+			doc: "Files with more `[[agents]]` and `[[rigs]]`, and nothing else, read after this one, at most 100. A path is relative to the " +
+				"city. An included file cannot include others.",
+			field: func(p place) any { return &p.city.include }},
 		{path: "workspace", kind: kindTable, doc: "The city as a whole."},
 		{path: "workspace.name", kind: kindString, check: checkName,
 			doc:   "Name of the city; without it, the name of its folder. A running city refuses to be renamed.",

@@ -39,7 +39,7 @@ func agentKeys() []key {
 			doc:   "Shell lines, templates, run on the host once the session is there.",
 			field: func(p place) any { return &p.agent.SessionSetup }},
 		{path: "agents.session_setup_script", kind: kindString, check: checkPath,
-			doc: "A script run after `session_setup`, a template. Relative to the city, or absolute. A change of its content counts " +
+			doc: "A script run after `session_setup`, a template. Relative to the file that says it, or absolute. A change of its content counts " +
 				"as a change of the configuration.",
 			field: func(p place) any { return &p.agent.SessionSetupScript }},
 		{path: "agents.restart", kind: kindString, def: `"always"`, check: oneOf("always", "on-failure", "never"),

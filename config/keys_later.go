@@ -12,7 +12,6 @@ func laterKeys() []key {
 		is    status // of the table itself
 		keys  string
 	}{
-		{table: "", is: supported, keys: "include"},
 		{table: "workspace", is: supported, keys: "provider topology topologies includes install_agent_hooks global_fragments"},
 		{table: "agents", is: supported, keys: "scope provider args prompt_template prompt_mode prompt_flag process_names " +
 			"emits_permission_warning overlay_dir work_query sling_query default_sling_formula install_agent_hooks " +

@@ -126,7 +126,7 @@ func Revision(dir string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("cannot look at the city's configuration: %w", err)
 	}
-	for _, key := range []string{"session_setup_script", "rigs"} {
+	for _, key := range []string{"session_setup_script", "rigs", "include"} {
 		if bytes.Contains(data, []byte(key)) {
 			return decode(dir, data, nil).revision(), nil
 		}
@@ -134,8 +134,8 @@ func Revision(dir string) (string, error) {
 	return (&decoder{city: &City{Sources: []string{path}}, hashes: map[string]string{path: sum(data)}}).revision(), nil
 }
 
-// Parse is Load for a configuration that has been read already. Scripts that it names are read from below dir, which is
-// taken as it stands.
+// Parse is Load for a city.toml that has been read already. What it includes, and the scripts that it names, are read from
+// below dir, which is taken as it stands.
 func Parse(dir string, data []byte, environ ...string) (*City, error) {
 	d := decode(dir, data, environ)
 	if len(d.problems) > 0 {
@@ -148,19 +148,18 @@ func Parse(dir string, data []byte, environ ...string) (*City, error) {
 // decode reads a configuration as far as that goes.
 func decode(dir string, data []byte, environ []string) *decoder {
 	path := filepath.Join(dir, FileName)
-	d := &decoder{file: FileName, schema: newSchema(), lines: lineStarts(data), hashes: map[string]string{path: sum(data)}}
+	d := &decoder{schema: newSchema(), hashes: map[string]string{path: sum(data)}}
 	d.city = &City{Path: dir, Sources: []string{path}, Origins: map[string]Origin{}}
-	root, faults := parseTOML(data)
-	for _, f := range faults {
-		d.problem(f.at, f.key, "%s", f.msg)
-	}
-	if len(faults) > 0 {
+	root := d.open(FileName, data, cityNeeds)
+	if root == nil {
 		return d
 	}
 	for _, table := range []string{"workspace", "daemon", "session", "events"} {
 		d.defaults(table, place{city: d.city})
 	}
 	d.table(root, "", place{city: d.city})
+	d.inOrder(0)
+	d.include(root)
 	d.environment(environ)
 	d.whole()
 	return d
@@ -185,10 +184,10 @@ func (d *decoder) environment(environ []string) {
 	}
 }
 
-// failure is all problems as an error, in the order of the file.
+// failure is all problems as an error, in the order of the files.
 func (d *decoder) failure() *Error {
 	slices.SortStableFunc(d.problems, func(a, b Problem) int {
-		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
+		return cmp.Or(cmp.Compare(slices.Index(d.files, a.File), slices.Index(d.files, b.File)), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 	})
 	if d.more {
 		d.problems = append(d.problems, Problem{Message: fmt.Sprintf("… and more; these are the first %d", maxProblems)})

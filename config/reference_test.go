@@ -59,8 +59,10 @@ func reference() string {
 	var b strings.Builder
 	b.WriteString(referenceHead)
 	s := newSchema()
+	b.WriteString("## At the top\n\nBefore the first table.\n\n")
+	writeRowsOf(&b, s, "")
 	for _, t := range s.tables[""] {
-		if t.status == supported {
+		if t.status == supported && t.kind != kindStrings {
 			writeTable(&b, s, t)
 		}
 	}
@@ -74,14 +76,26 @@ func heading(k *key) string {
 	return header(&key{path: path, kind: k.kind})
 }
 
+// writeTable writes a table, and those within it.
 func writeTable(b *strings.Builder, s schema, t *key) {
-	fmt.Fprintf(b, "## `%s`\n\n%s\n\n| key | type | default | meaning |\n|---|---|---|---|\n", heading(t), t.doc)
-	var missing []string
+	fmt.Fprintf(b, "## `%s`\n\n%s\n\n", heading(t), t.doc)
+	writeRowsOf(b, s, t.path)
 	for _, k := range s.tables[t.path] {
-		switch k.status {
-		case later:
+		if k.status == supported && k.field == nil {
+			writeTable(b, s, k)
+		}
+	}
+}
+
+// writeRowsOf writes the keys of a table.
+func writeRowsOf(b *strings.Builder, s schema, table string) {
+	var missing []string
+	head := "| key | type | default | meaning |\n|---|---|---|---|\n"
+	for _, k := range s.tables[table] {
+		switch {
+		case k.status == later && table != "":
 			missing = append(missing, "`"+k.name()+"`")
-		case supported:
+		case k.status == supported && k.field != nil:
 			def := "–"
 			if k.def != "" {
 				def = "`" + k.def + "`"
@@ -89,7 +103,8 @@ func writeTable(b *strings.Builder, s schema, t *key) {
 			if k.require {
 				def = "required"
 			}
-			fmt.Fprintf(b, "| `%s` | %s | %s | %s |\n", k.name(), k.kind, def, k.doc)
+			fmt.Fprintf(b, "%s| `%s` | %s | %s | %s |\n", head, k.name(), k.kind, def, k.doc)
+			head = ""
 		}
 	}
 	if len(missing) > 0 {
@@ -107,7 +122,7 @@ func writeLater(b *strings.Builder, s schema) {
 		switch {
 		case k.status == dropped:
 			gone = append(gone, "`"+k.path+"`")
-		case k.status != later || k.path == "include":
+		case k.status != later:
 		case k.kind == kindTable || k.kind == kindTables:
 			var names []string
 			for _, kid := range s.tables[k.path] {
@@ -122,7 +137,7 @@ func writeLater(b *strings.Builder, s schema) {
 			fmt.Fprintf(b, "| %s | %s |\n", head, strings.Join(names, " "))
 		}
 	}
-	fmt.Fprintf(b, "| at the top | `include` |\n\nWithout effect, accepted with a warning: %s.\n\n", list(gone))
+	fmt.Fprintf(b, "\nWithout effect, accepted with a warning: %s.\n\n", list(gone))
 }
 
 const referenceHead = `# city.toml
@@ -134,9 +149,9 @@ A folder with a ` + "`city.toml`" + ` is a city. This page is made from the same
   city keeps the configuration that it has.
 - A duration is a string in Go's syntax: ` + "`\"500ms\"`, `\"30s\"`, `\"1h30m\"`" + `; at most a year.
 - A name is made of letters, digits, ` + "`.`, `_` and `-`" + `; the first is a letter or digit; at most 64.
-- A path is relative to the city's folder, with or without ` + "`//`" + ` before it, and may not leave it by ` + "`..`" + `; an absolute path may lead
-  anywhere. Symbolic links are followed. ` + "`~`" + ` is not expanded.
-- A file has at most 10 MB, 10,000 agents, 200,000 keys and 32 levels. It is UTF-8, with or without a byte order mark, and lines may end in CRLF.
+- A path is relative to the folder of the file that says it, with ` + "`//`" + ` before it to the city's, and may not leave the city by ` + "`..`" + `; an
+  absolute path may lead anywhere. ` + "`dir`" + ` is always relative to the city's folder. Symbolic links are followed. ` + "`~`" + ` is not expanded.
+- All files together have at most 10 MB, a city at most 10,000 agents; a file has at most 200,000 keys and 32 levels. It is UTF-8, with or without a byte order mark, and lines may end in CRLF.
 
 `
 
@@ -149,7 +164,8 @@ const referenceTail = `## Templates
 | ` + "`{{.Agent}}`" + ` | the name that the agent goes by: ` + "`RIG/NAME`" + ` in a rig, else its name | |
 | ` + "`{{.Name}}`" + ` | its name without the rig | |
 | ` + "`{{.City}}`, `{{.CityName}}`" + ` | the city's name | |
-| ` + "`{{.CityRoot}}`, `{{.ConfigDir}}`" + ` | the city's folder, absolute | |
+| ` + "`{{.CityRoot}}`" + ` | the city's folder, absolute | |
+| ` + "`{{.ConfigDir}}`" + ` | the folder of the file that declares the agent, absolute | |
 | ` + "`{{.Rig}}`" + ` | the name of its rig, empty without one | |
 | ` + "`{{.Session}}`" + ` | the name of the agent's sessions | ` + "`session_template`" + ` |
 | ` + "`{{.Dir}}`" + ` | the working folder as ` + "`dir`" + ` says it | ` + "`session_template`, `dir`" + ` |

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,7 +15,8 @@ import (
 )
 
 // TOML is the configuration as it is in force: every value that is set or has a default, with its origin as a comment.
-// It can be loaded again, but for secrets, which show as ***.
+// It can be loaded again, as one file: what is included, and what patches change, is in its place. Two things do not
+// survive: secrets, which show as ***, and {{.ConfigDir}} where a file in another folder says it.
 func (c *City) TOML() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# %s, revision %.12s\n", tomlString(c.Path), c.Revision)
@@ -131,8 +133,11 @@ func rows(s schema, table string, p place) []row {
 			continue
 		}
 		value, origin := shown(field), origins[name]
-		if k.path == "rigs.prefix" && origin.File == "" {
+		switch {
+		case k.path == "rigs.prefix" && origin.File == "":
 			origin.File = "made from the name"
+		case k.path == "agents.session_setup_script":
+			value = tomlString(p.city.scriptFromHere(p.agent))
 		}
 		if k.kind == kindMillis {
 			value = strconv.FormatInt(field.(*time.Duration).Milliseconds(), 10)
@@ -143,6 +148,19 @@ func rows(s schema, table string, p place) []row {
 		out = append(out, row{k.name(), value, origin.String()})
 	}
 	return out
+}
+
+// scriptFromHere is an agent's session_setup_script as city.toml would have to say it.
+func (c *City) scriptFromHere(a *Agent) string {
+	script, folder := a.SessionSetupScript, c.folderOf(a.Origin)
+	path, err := expand(script, c.vars(a))
+	if err != nil || path == "" || filepath.IsAbs(path) || folder == c.Path {
+		return script
+	}
+	if rel, err := filepath.Rel(c.Path, folder); err == nil && filepath.IsLocal(rel) {
+		return "//" + rel + "/" + script
+	}
+	return folder + "/" + script
 }
 
 // shown is a value as TOML.

@@ -1,7 +1,6 @@
 package config
 
 import (
-	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -16,9 +15,6 @@ type script struct{ hash, problem string }
 func (d *decoder) whole() {
 	d.cityName()
 	c := d.city
-	slices.SortStableFunc(c.Agents, func(a, b Agent) int { // [[agent]] and [[agents]] are two lists to the parser
-		return cmp.Or(cmp.Compare(a.Origin.Line, b.Origin.Line), cmp.Compare(a.Origin.Column, b.Origin.Column))
-	})
 	d.rigs()
 	d.names()
 	scripts, sessions := map[string]script{}, map[string]string{}
