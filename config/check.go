@@ -127,6 +127,16 @@ func checkRestarts(v any) string {
 	return ""
 }
 
+func checkMembers(v any) string {
+	switch n := v.(int); {
+	case n < 0:
+		return fmt.Sprintf("is %d; a pool cannot have fewer than 0 members", n)
+	case n > MaxAgents:
+		return fmt.Sprintf("is %d; a city can have %d agents, the members of all its pools included", n, MaxAgents)
+	}
+	return ""
+}
+
 func checkSize(v any) string {
 	if n := v.(int); n < 2 || n > 1000 {
 		return fmt.Sprintf("is %d; it must be from 2 to 1000", n)

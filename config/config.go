@@ -31,7 +31,8 @@ type City struct {
 	Warnings  []Problem         // accepted, but worth a word
 	Origins   map[string]Origin // of each key outside lists of tables that was written: "daemon.patrol_interval"
 
-	include []string // as written
+	include []string           // as written
+	members map[string]derived // of pools, by qualified name
 }
 
 // Origin is where a value was written.
@@ -77,6 +78,7 @@ type Agent struct {
 	SessionSetupScript string
 
 	// Found out while loading: the name of its sessions; the SHA-256 of its script, hex, and why that could not be read.
+	// For a pool of several these are empty: each member has its own, see City.Member.
 	SessionName   string
 	ScriptHash    string
 	ScriptProblem string

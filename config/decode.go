@@ -17,6 +17,8 @@ type decoder struct {
 	files    []string          // all so far
 	size     int               // of all so far, in bytes
 	hashes   map[string]string // of the sources that could be read, by path
+	scripts  map[string]script // by path
+	named    map[string]*Agent // by qualified name: agents, pools, members of pools
 	problems []Problem
 	more     bool // there are problems beyond maxProblems
 }
@@ -88,7 +90,9 @@ func (d *decoder) unknown(n *node, table string) {
 	if n.shape == shapeTable && !n.inline || n.shape == shapeTables {
 		what = "table"
 	}
-	switch near := suggest(n.key, names); {
+	switch near, inner := suggest(n.key, names), d.inner(table, n.key); {
+	case inner != "":
+		d.problem(n.at, key, "unknown %s here; it belongs into %s", what, inner)
 	case near != "":
 		yet := ""
 		if d.schema.child(table, near).status == later {
@@ -110,9 +114,24 @@ func (d *decoder) unknown(n *node, table string) {
 	}
 }
 
+// inner names the table within a table that has such a key; at the top, such a table within [[agents]].
+func (d *decoder) inner(table, name string) string {
+	if table == "" {
+		if k := d.schema.byPath[join("agents", name)]; k != nil && (k.kind == kindTable || k.kind == kindEnv) {
+			return "[[agents]], as " + header(k)
+		}
+	}
+	for _, t := range d.schema.tables[table] {
+		if k := d.schema.byPath[join(t.path, name)]; k != nil && table != "" && t.status == supported && k.status == supported {
+			return header(t)
+		}
+	}
+	return ""
+}
+
 // elsewhere names the supported table that has such a key.
 func (d *decoder) elsewhere(name string) string {
-	for _, table := range []string{"agents", "workspace", "daemon", "session", "events", "rigs"} {
+	for _, table := range []string{"agents", "agents.pool", "workspace", "daemon", "session", "events", "rigs"} {
 		if k := d.schema.byPath[join(table, name)]; k != nil && k.status == supported {
 			return header(d.schema.byPath[table])
 		}
@@ -190,6 +209,10 @@ func (d *decoder) supported(n *node, k *key, p place) {
 		if n.shape != shapeTable {
 			d.problem(n.at, k.path, "is %s; it must be a table: write [%s] on a line of its own", n.shape, k.path)
 			return
+		}
+		if k.path == "agents.pool" {
+			p.agent.Pool = &Pool{}
+			d.defaults(k.path, p)
 		}
 		d.table(n, k.path, p)
 	case kindTables:

@@ -59,6 +59,32 @@ func agentKeys() []key {
 	}
 }
 
+func poolKeys() []key {
+	return []key{
+		{path: "agents.pool", kind: kindTable,
+			doc: "Makes the agent a pool: as many like it as there is work for. The members are called `NAME-1`, `NAME-2` and so on, with " +
+				"`max = 1` the only one just `NAME`; each has every key of the agent, and templates are filled in for each. Those with " +
+				"the highest numbers leave first: they are told to finish, and drain."},
+		{path: "agents.pool.min", kind: kindInt, def: "0", check: checkMembers,
+			doc:   "There are never fewer members than this.",
+			field: func(p place) any { return &p.agent.Pool.Min }},
+		{path: "agents.pool.max", kind: kindInt, def: "0", check: checkMembers,
+			doc:   "Nor more than this. 0 = the pool is off. All agents of a city and all possible members of its pools are at most 10,000.",
+			field: func(p place) any { return &p.agent.Pool.Max }},
+		{path: "agents.pool.check", kind: kindString, check: checkFilled,
+			doc: "A shell line that prints one whole number: how many members are wanted. Every patrol runs it, in the rig's folder, else in " +
+				"`dir` if that is no template, else in the city's folder, with the agent's environment. If it fails, the size stays as it was, " +
+				"and the reason is shown. Without it the pool's open work is counted: there is none yet, so it has `min` members.",
+			field: func(p place) any { return &p.agent.Pool.Check }},
+		{path: "agents.pool.check_timeout", kind: kindDuration, def: `"30s"`, check: checkPositive,
+			doc:   "A check that takes longer is ended, with all that it has started, and has failed.",
+			field: func(p place) any { return &p.agent.Pool.CheckTimeout }},
+		{path: "agents.pool.drain_timeout", kind: kindDuration, def: `"5m"`, check: checkNotNegative,
+			doc:   "Time that a member has to finish when it is told to; then it is stopped. 0 = any time.",
+			field: func(p place) any { return &p.agent.Pool.DrainTimeout }},
+	}
+}
+
 func rigKeys() []key {
 	return []key{
 		{path: "rigs", kind: kindTables, doc: "One rig, a project folder that agents work in: those whose `dir` is its name. They go by `RIG/NAME`."},

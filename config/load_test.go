@@ -73,6 +73,12 @@ strategy = "rest_for_one"
 [agents.env]
 A = "1"
 B = "$HOME"
+[agents.pool]
+min = 1
+max = 2
+check = "echo 2"
+check_timeout = "3s"
+drain_timeout = "0s"
 
 [[rigs]]
 name = "demo"
@@ -112,17 +118,18 @@ provider = ""
 	want := Agent{Name: "a", Dir: "//rooms/{{.Name}}", Description: "does things", Suspended: true, StartCommand: "sh -i",
 		Env: map[string]string{"A": "1", "B": "$HOME"}, Nudge: "go", ReadyDelay: 1500 * time.Millisecond, ReadyPromptPrefix: "> ",
 		PreStart: []string{"one", "two"}, SessionSetup: []string{"three {{.WorkDir}}"}, SessionSetupScript: "/x/{{.City}}.sh",
-		SessionName: "a", ScriptProblem: a.ScriptProblem, Restart: restart.OnFailure, MinUptime: time.Minute,
+		Restart: restart.OnFailure, Pool: &Pool{Min: 1, Max: 2, Check: "echo 2", CheckTimeout: 3 * time.Second}, MinUptime: time.Minute,
 		IdleTimeout: 15 * time.Minute, Strategy: restart.RestForOne, Origin: a.Origin, Origins: a.Origins}
 	if diff := cmp.Diff(want, a); diff != "" {
 		t.Error(diff)
 	}
-	if a.Origins["env.B"].String() != "city.toml:26:5" || c.Origins["session.cols"].String() != "city.toml:44:8" {
+	if a.Origins["env.B"].String() != "city.toml:26:5" || c.Origins["session.cols"].String() != "city.toml:50:8" {
 		t.Errorf("origins %v %v", a.Origins["env.B"], c.Origins["session.cols"])
 	}
 	for path, k := range newSchema().byPath { // so this test is about every key
 		_, here := c.Origins[path]
-		_, there := a.Origins[k.name()]
+		_, name := place{agent: &a}.origins(k)
+		_, there := a.Origins[name]
 		if strings.HasPrefix(path, "rigs.") {
 			_, there = c.Rigs[0].Origins[k.name()]
 		}
@@ -130,7 +137,7 @@ provider = ""
 			t.Errorf("%s is missing in this test", path)
 		}
 	}
-	wantR := []Rig{{Name: "demo", Path: "/usr", Prefix: "Dm", Suspended: true, Origin: Origin{FileName, 28, 1}, Origins: c.Rigs[0].Origins}}
+	wantR := []Rig{{Name: "demo", Path: "/usr", Prefix: "Dm", Suspended: true, Origin: Origin{FileName, 34, 1}, Origins: c.Rigs[0].Origins}}
 	if diff := cmp.Diff(wantR, c.Rigs); diff != "" {
 		t.Error(diff)
 	}
@@ -365,11 +372,13 @@ func FuzzParse(f *testing.F) {
 		}
 		names := map[string]bool{}
 		for i := range c.Agents {
-			a := &c.Agents[i]
-			if checkName(a.Name) != "" || names[a.SessionName] || a.SessionName == "" {
-				t.Fatalf("agent %q, session %q", a.Name, a.SessionName)
+			for m := range c.Agents[i].Spec().Max {
+				a := c.Member(&c.Agents[i], m+1)
+				if checkName(a.Name[:min(len(a.Name), maxName)]) != "" || names[a.SessionName] || a.SessionName == "" || names["agent "+a.Qualified()] {
+					t.Fatalf("agent %q, session %q", a.Name, a.SessionName)
+				}
+				names[a.SessionName], names["agent "+a.Qualified()] = true, true
 			}
-			names[a.SessionName] = true
 		}
 		again, err := Parse("/srv/app", []byte(c.TOML()))
 		if err != nil {

@@ -96,12 +96,16 @@ func values(c *City) string {
 	bare := *c
 	bare.Revision, bare.Origins, bare.Warnings, bare.Sources, bare.include = "", nil, nil, nil, nil
 	bare.Agents = slices.Clone(c.Agents)
+	var pools []Pool
 	for i := range bare.Agents {
-		bare.Agents[i].Origin, bare.Agents[i].Origins = Origin{}, nil
+		if p := bare.Agents[i].Pool; p != nil {
+			pools = append(pools, *p)
+		}
+		bare.Agents[i].Origin, bare.Agents[i].Origins, bare.Agents[i].Pool = Origin{}, nil, nil
 	}
 	bare.Rigs = slices.Clone(c.Rigs)
 	for i := range bare.Rigs {
 		bare.Rigs[i].Origin, bare.Rigs[i].Origins = Origin{}, nil
 	}
-	return fmt.Sprintf("%+v", bare)
+	return fmt.Sprintf("%+v %+v", bare, pools)
 }

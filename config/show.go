@@ -117,6 +117,11 @@ func (c *City) row(s schema, path string) row {
 func rows(s schema, table string, p place) []row {
 	var out []row
 	for _, k := range s.tables[table] {
+		if k.path == "agents.pool" && p.agent.Pool != nil {
+			for _, r := range rows(s, k.path, p) {
+				out = append(out, row{k.name() + "." + r.key, r.value, r.origin})
+			}
+		}
 		if k.status != supported || k.field == nil {
 			continue
 		}

@@ -14,25 +14,45 @@ type script struct{ hash, problem string }
 // whole checks what only shows when everything is read: names against each other, templates, paths, scripts.
 func (d *decoder) whole() {
 	d.cityName()
-	c := d.city
 	d.rigs()
+	if !d.sizes() {
+		return
+	}
 	d.names()
-	scripts, sessions := map[string]script{}, map[string]string{}
+	c, sessions := d.city, map[string]string{}
+	d.scripts, c.members = map[string]script{}, map[string]derived{}
 	if len(c.Agents) == 0 {
 		d.sessionOf(&Agent{Name: "agent"}, sessions) // the template is right, or not, without any
 	}
 	for i := range c.Agents {
 		a := &c.Agents[i]
-		if a.Name == "" {
-			continue // said already
+		switch {
+		case a.Name == "": // said already
+		case a.Pool == nil || a.Pool.Max <= 1:
+			d.agent(a, sessions)
+		default:
+			for m := range a.Pool.Max {
+				member := c.Member(a, m+1)
+				d.agent(&member, sessions)
+				c.members[member.Qualified()] = derived{member.SessionName, member.ScriptHash, member.ScriptProblem}
+				if d.full() {
+					break
+				}
+			}
 		}
-		d.sessionOf(a, sessions)
-		e, problems := c.Expand(a)
-		for _, p := range problems {
+	}
+}
+
+// agent works out what follows from one agent's values.
+func (d *decoder) agent(a *Agent, sessions map[string]string) {
+	d.sessionOf(a, sessions)
+	e, problems := d.city.Expand(a)
+	for _, p := range problems {
+		if !slices.Contains(d.problems, p) { // of a pool's member before this one
 			d.say(p.Origin, p.Key, p.Message)
 		}
-		d.script(a, e.Script, scripts)
 	}
+	d.script(a, e.Script)
 }
 
 // cityName takes the folder's name where the file names none.
@@ -45,31 +65,6 @@ func (d *decoder) cityName() {
 	if msg := checkName(c.Workspace.Name); msg != "" && !d.failed("workspace.name") {
 		d.problem(everywhere, "workspace.name", "is missing, and the folder's name cannot stand in for it: %s", msg)
 	}
-}
-
-// names compares the qualified names of all agents.
-func (d *decoder) names() {
-	c := d.city
-	first := make(map[string]*Agent, len(c.Agents))
-	for i := range c.Agents {
-		a := &c.Agents[i]
-		if a.Name == "" {
-			continue
-		}
-		if other := first[a.Qualified()]; other != nil {
-			d.say(a.Origins["name"], "agents.name", fmt.Sprintf("another agent%s is called %q already, at %s; each needs a name of its own",
-				ofRig(a), a.Name, other.Origins["name"]))
-			continue
-		}
-		first[a.Qualified()] = a
-	}
-}
-
-func ofRig(a *Agent) string {
-	if a.Rig == "" {
-		return ""
-	}
-	return fmt.Sprintf(" of the rig %q", a.Rig)
 }
 
 func (d *decoder) failed(key string) bool {
@@ -96,11 +91,11 @@ func (d *decoder) sessionOf(a *Agent, taken map[string]string) {
 }
 
 // script hashes an agent's script, each file once.
-func (d *decoder) script(a *Agent, path string, seen map[string]script) {
+func (d *decoder) script(a *Agent, path string) {
 	if path == "" {
 		return
 	}
-	s, ok := seen[path]
+	s, ok := d.scripts[path]
 	if !ok {
 		d.city.Sources = append(d.city.Sources, path)
 		if data, err := read(path); err != nil {
@@ -108,7 +103,7 @@ func (d *decoder) script(a *Agent, path string, seen map[string]script) {
 		} else {
 			s.hash = sum(data)
 		}
-		seen[path] = s
+		d.scripts[path] = s
 		d.hashes[path] = s.hash
 	}
 	a.ScriptHash, a.ScriptProblem = s.hash, s.problem
