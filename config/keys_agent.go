@@ -52,6 +52,10 @@ func agentKeys() []key {
 			doc: "The agent is restarted after so long without output and input; at least 100ms. Never while somebody is attached, and never " +
 				"where the activity is not known. Without it, or with `\"0s\"`, idleness does not matter.",
 			field: func(p place) any { return &p.agent.IdleTimeout }},
+		{path: "agents.depends_on", kind: kindStrings, check: checkLines,
+			doc: "Agents and pools that have to run before this one is started, and that are stopped after it. A name means one of the same " +
+				"rig, else one of the city, and `RIG/NAME` one of another rig. A pool is up as soon as one member runs, or if none is wanted.",
+			field: func(p place) any { return &p.agent.DependsOn }},
 		{path: "agents.strategy", kind: kindString, def: `"one_for_one"`, check: oneOf("one_for_one", "one_for_all", "rest_for_one"),
 			doc: "Who else is restarted when this one crashes: with `one_for_one` nobody, with `one_for_all` all that `depends_on` connects " +
 				"it with, with `rest_for_one` those that depend on it, directly or not.",

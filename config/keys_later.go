@@ -15,7 +15,7 @@ func laterKeys() []key {
 		{table: "workspace", is: supported, keys: "provider topology topologies includes install_agent_hooks global_fragments"},
 		{table: "agents", is: supported, keys: "scope provider args prompt_template prompt_mode prompt_flag process_names " +
 			"emits_permission_warning overlay_dir work_query sling_query default_sling_formula install_agent_hooks " +
-			"hooks_installed inject_fragments depends_on session stuck_after"},
+			"hooks_installed inject_fragments session stuck_after"},
 		{table: "rigs", is: supported, keys: "topology topologies includes formulas_dir overrides default_sling_target"},
 		{table: "providers", kind: kindNamed, is: later},
 		{table: "providers.*", kind: kindTable, is: later, keys: "display_name command args prompt_mode prompt_flag ready_delay_ms " +

@@ -70,6 +70,7 @@ restart = "on-failure"
 min_uptime = "1m"
 idle_timeout = "15m"
 strategy = "rest_for_one"
+depends_on = ["b"]
 [agents.env]
 A = "1"
 B = "$HOME"
@@ -119,11 +120,11 @@ provider = ""
 		Env: map[string]string{"A": "1", "B": "$HOME"}, Nudge: "go", ReadyDelay: 1500 * time.Millisecond, ReadyPromptPrefix: "> ",
 		PreStart: []string{"one", "two"}, SessionSetup: []string{"three {{.WorkDir}}"}, SessionSetupScript: "/x/{{.City}}.sh",
 		Restart: restart.OnFailure, Pool: &Pool{Min: 1, Max: 2, Check: "echo 2", CheckTimeout: 3 * time.Second}, MinUptime: time.Minute,
-		IdleTimeout: 15 * time.Minute, Strategy: restart.RestForOne, Origin: a.Origin, Origins: a.Origins}
+		IdleTimeout: 15 * time.Minute, Strategy: restart.RestForOne, DependsOn: []string{"b"}, Needs: []string{"b"}, Origin: a.Origin, Origins: a.Origins}
 	if diff := cmp.Diff(want, a); diff != "" {
 		t.Error(diff)
 	}
-	if a.Origins["env.B"].String() != "city.toml:26:5" || c.Origins["session.cols"].String() != "city.toml:50:8" {
+	if a.Origins["env.B"].String() != "city.toml:27:5" || c.Origins["session.cols"].String() != "city.toml:51:8" {
 		t.Errorf("origins %v %v", a.Origins["env.B"], c.Origins["session.cols"])
 	}
 	for path, k := range newSchema().byPath { // so this test is about every key
@@ -137,7 +138,7 @@ provider = ""
 			t.Errorf("%s is missing in this test", path)
 		}
 	}
-	wantR := []Rig{{Name: "demo", Path: "/usr", Prefix: "Dm", Suspended: true, Origin: Origin{FileName, 34, 1}, Origins: c.Rigs[0].Origins}}
+	wantR := []Rig{{Name: "demo", Path: "/usr", Prefix: "Dm", Suspended: true, Origin: Origin{FileName, 35, 1}, Origins: c.Rigs[0].Origins}}
 	if diff := cmp.Diff(wantR, c.Rigs); diff != "" {
 		t.Error(diff)
 	}

@@ -19,6 +19,7 @@ func (d *decoder) whole() {
 		return
 	}
 	d.names()
+	d.depend()
 	c, sessions := d.city, map[string]string{}
 	d.scripts, c.members = map[string]script{}, map[string]derived{}
 	if len(c.Agents) == 0 {
