@@ -32,6 +32,7 @@ type City struct {
 	Origins   map[string]Origin // of each key outside lists of tables that was written: "daemon.patrol_interval"
 
 	include []string           // as written
+	patches []patch            // in force already
 	members map[string]derived // of pools, by qualified name
 }
 

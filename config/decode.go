@@ -226,8 +226,11 @@ func (d *decoder) supported(n *node, k *key, p place) {
 func (d *decoder) list(n *node, k *key) {
 	tables := tablesOf(n)
 	noun := strings.TrimSuffix(k.name(), "s")
+	if k.path == "patches.agents" {
+		noun = "patch"
+	}
 	if n.shape == shapeTable || len(tables) != len(n.kids) {
-		d.problem(n.at, n.key, "is %s; each %s is a table of its own: write [[%s]] on a line of its own", n.shape, noun, k.path)
+		d.problem(n.at, join(k.table(), n.key), "is %s; each %s is a table of its own: write [[%s]] on a line of its own", n.shape, noun, k.path)
 		return
 	}
 	for _, t := range tables {
@@ -249,6 +252,9 @@ func (d *decoder) element(path string, at Origin, origins map[string]Origin) pla
 	case "rigs":
 		c.Rigs = append(c.Rigs, Rig{Origin: at, Origins: origins})
 		return place{city: c, rig: &c.Rigs[len(c.Rigs)-1]}
+	case "patches.agents":
+		c.patches = append(c.patches, patch{origin: at, origins: origins})
+		return place{city: c, patch: &c.patches[len(c.patches)-1]}
 	default:
 		c.Agents = append(c.Agents, Agent{Origin: at, Origins: origins})
 		return place{city: c, agent: &c.Agents[len(c.Agents)-1]}

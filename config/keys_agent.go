@@ -109,3 +109,20 @@ func rigKeys() []key {
 			field: func(p place) any { return &p.rig.Suspended }},
 	}
 }
+
+func patchKeys() []key {
+	return []key{
+		{path: "patches", kind: kindTable, doc: "Changes to what is declared elsewhere."},
+		{path: "patches.agents", kind: kindTables,
+			doc: "Changes one agent or pool, wherever it is declared. Commands write one for an agent of an included file, which they leave alone."},
+		{path: "patches.agents.dir", kind: kindString, check: checkPath,
+			doc:   "The agent's `dir`, as it is declared. It may be left out, but not where it is a rig.",
+			field: func(p place) any { return &p.patch.dir }},
+		{path: "patches.agents.name", kind: kindString, require: true, check: checkName,
+			doc:   "The agent's `name`. That there is no such agent is a mistake.",
+			field: func(p place) any { return &p.patch.name }},
+		{path: "patches.agents.suspended", kind: kindBool,
+			doc:   "What counts instead of the agent's own `suspended`.",
+			field: func(p place) any { return &p.patch.suspended }},
+	}
+}

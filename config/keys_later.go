@@ -22,7 +22,11 @@ func laterKeys() []key {
 			"ready_prompt_prefix process_names emits_permission_warning env"},
 		{table: "topologies", kind: kindNamed, is: later},
 		{table: "topologies.*", kind: kindTable, is: later, keys: "source ref path"},
-		{table: "patches", kind: kindTable, is: later, keys: "agents rigs providers"},
+		{table: "patches", is: supported, keys: "rigs providers"},
+		{table: "patches.agents", is: supported, keys: "scope start_command provider args env env_remove prompt_template prompt_mode prompt_flag " +
+			"nudge ready_delay_ms ready_prompt_prefix process_names emits_permission_warning pre_start session_setup session_setup_script " +
+			"overlay_dir idle_timeout work_query sling_query default_sling_formula install_agent_hooks hooks_installed inject_fragments " +
+			"pool restart min_uptime depends_on strategy description session stuck_after"},
 		{table: "daemon", is: supported, keys: "wisp_gc_interval wisp_ttl"},
 		{table: "session.k8s", kind: kindTable, is: later, keys: "namespace image context cpu_request mem_request cpu_limit mem_limit"},
 		{table: "beads", kind: kindTable, is: later, keys: "provider"},

@@ -87,6 +87,11 @@ path = "/usr"
 prefix = "Dm"
 suspended = true
 
+[[patches.agents]]
+dir = "//rooms/{{.Name}}"
+name = "a"
+suspended = true
+
 [daemon]
 patrol_interval = "100ms"
 max_restarts = 0
@@ -124,7 +129,7 @@ provider = ""
 	if diff := cmp.Diff(want, a); diff != "" {
 		t.Error(diff)
 	}
-	if a.Origins["env.B"].String() != "city.toml:27:5" || c.Origins["session.cols"].String() != "city.toml:51:8" {
+	if a.Origins["env.B"].String() != "city.toml:27:5" || c.Origins["session.cols"].String() != "city.toml:56:8" {
 		t.Errorf("origins %v %v", a.Origins["env.B"], c.Origins["session.cols"])
 	}
 	for path, k := range newSchema().byPath { // so this test is about every key
@@ -133,6 +138,9 @@ provider = ""
 		_, there := a.Origins[name]
 		if strings.HasPrefix(path, "rigs.") {
 			_, there = c.Rigs[0].Origins[k.name()]
+		}
+		if strings.HasPrefix(path, "patches.") {
+			_, there = c.patches[0].origins[k.name()]
 		}
 		if k.field != nil && !here && !there {
 			t.Errorf("%s is missing in this test", path)

@@ -94,7 +94,7 @@ func folderOf(t testing.TB, files map[string]string) string {
 // values is what a city says, without where it says it.
 func values(c *City) string {
 	bare := *c
-	bare.Revision, bare.Origins, bare.Warnings, bare.Sources, bare.include = "", nil, nil, nil, nil
+	bare.Revision, bare.Origins, bare.Warnings, bare.Sources, bare.include, bare.patches = "", nil, nil, nil, nil, nil
 	bare.Agents = slices.Clone(c.Agents)
 	var pools []Pool
 	for i := range bare.Agents {

@@ -44,7 +44,7 @@ func TestSchemaIsComplete(t *testing.T) {
 			t.Errorf("%s: default %s is of another kind", path, k.def)
 		}
 		if k.status == supported && k.def != "" && k.check != nil {
-			p := place{&City{}, &Agent{Pool: &Pool{}}, &Rig{}}
+			p := place{&City{}, &Agent{Pool: &Pool{}}, &Rig{}, &patch{}}
 			d := &decoder{schema: newSchema(), city: p.city}
 			d.defaults(k.table(), p)
 			if s := shown(k.field(p)); s == "" {
@@ -108,7 +108,10 @@ func writeRowsOf(b *strings.Builder, s schema, table string) {
 		}
 	}
 	if len(missing) > 0 {
-		fmt.Fprintf(b, "\nNot supported yet: %s.\n", list(missing))
+		if head == "" {
+			b.WriteString("\n")
+		}
+		fmt.Fprintf(b, "Not supported yet: %s.\n", list(missing))
 	}
 	b.WriteString("\n")
 }

@@ -65,6 +65,7 @@ type place struct {
 	city  *City
 	agent *Agent
 	rig   *Rig
+	patch *patch
 }
 
 // origins is where it is noted that a key was written, and under which name.
@@ -74,6 +75,8 @@ func (p place) origins(k *key) (map[string]Origin, string) {
 		return p.agent.Origins, strings.TrimPrefix(k.path, "agents.")
 	case p.rig != nil:
 		return p.rig.Origins, strings.TrimPrefix(k.path, "rigs.")
+	case p.patch != nil:
+		return p.patch.origins, strings.TrimPrefix(k.path, "patches.agents.")
 	}
 	return p.city.Origins, k.path
 }
@@ -88,7 +91,7 @@ type schema struct {
 }
 
 func newSchema() schema {
-	all := slices.Concat(workspaceKeys(), agentKeys(), poolKeys(), rigKeys(), cityKeys(), laterKeys())
+	all := slices.Concat(workspaceKeys(), agentKeys(), poolKeys(), rigKeys(), patchKeys(), cityKeys(), laterKeys())
 	s := schema{make(map[string]*key, len(all)), make(map[string][]*key, 32)}
 	for i := range all {
 		k := &all[i]

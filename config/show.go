@@ -23,7 +23,7 @@ func (c *City) TOML() string {
 	s := newSchema()
 	for _, t := range s.tables[""] {
 		switch {
-		case t.status != supported:
+		case t.status != supported || t.path == "patches": // they show where they act
 		case t.kind == kindTable:
 			fmt.Fprintf(&b, "\n[%s]\n", t.path)
 			writeRows(&b, "", rows(s, t.path, place{city: c}))

@@ -20,6 +20,7 @@ func (d *decoder) whole() {
 	}
 	d.names()
 	d.depend()
+	d.patches()
 	c, sessions := d.city, map[string]string{}
 	d.scripts, c.members = map[string]script{}, map[string]derived{}
 	if len(c.Agents) == 0 {
