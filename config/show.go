@@ -53,59 +53,6 @@ func (c *City) elements(path string) []place {
 	return out
 }
 
-// Explain is what one agent comes to: its own values, those that it takes from the city, and what follows from them.
-// ErrNoAgent if there is none of that name.
-func (c *City) Explain(agent string) (string, error) {
-	names := make([]string, 0, len(c.Agents))
-	for i := range c.Agents {
-		a := &c.Agents[i]
-		names = append(names, a.Name)
-		if a.Name == agent {
-			return c.explain(a), nil
-		}
-	}
-	if near := suggest(agent, names); near != "" {
-		return "", fmt.Errorf("%w as %q; did you mean %q?", ErrNoAgent, agent, near)
-	}
-	return "", fmt.Errorf("%w as %q; \"gcity config show\" lists all", ErrNoAgent, agent)
-}
-
-func (c *City) explain(a *Agent) string {
-	var b strings.Builder
-	s := newSchema()
-	fmt.Fprintf(&b, "agent %s, %s\n", a.Name, a.Origin)
-	writeRows(&b, "  ", rows(s, "agents", place{city: c, agent: a}))
-	b.WriteString("\nfrom the city\n")
-	var shared []row
-	if a.StartCommand == "" && c.Workspace.StartCommand != "" {
-		shared = append(shared, c.row(s, "workspace.start_command"))
-	}
-	if c.Workspace.Suspended {
-		shared = append(shared, c.row(s, "workspace.suspended"))
-	}
-	for _, path := range []string{"daemon.max_restarts", "daemon.restart_window", "daemon.restart_backoff", "daemon.patrol_interval",
-		"daemon.shutdown_timeout", "session.provider"} {
-		shared = append(shared, c.row(s, path))
-	}
-	writeRows(&b, "  ", shared)
-	b.WriteString("\nwhat follows\n")
-	writeRows(&b, "  ", c.follows(a))
-	return b.String()
-}
-
-// follows is what is worked out from an agent's values.
-func (c *City) follows(a *Agent) []row {
-	e, _ := c.Expand(a) // what is wrong with it, Load has refused
-	out := []row{{"session", tomlString(a.SessionName), ""}, {"folder", tomlString(e.Dir), ""}}
-	if a.StartCommand == "" && c.Workspace.StartCommand == "" {
-		out = append(out, row{"command", "none: it cannot be started", "write agents.start_command or workspace.start_command"})
-	}
-	if e.Script != "" {
-		out = append(out, row{"script", tomlString(e.Script), visible(a.ScriptProblem)})
-	}
-	return out
-}
-
 // row is one line of what is shown.
 type row struct{ key, value, origin string }
 
