@@ -13,6 +13,10 @@ func (d *decoder) depend() {
 	for i := range c.Agents {
 		a := &c.Agents[i]
 		for n, name := range a.DependsOn {
+			if d.full() {
+				d.more = true
+				return
+			}
 			other, msg := d.needed(a, name)
 			if msg != "" {
 				d.say(a.Origins["depends_on"], "agents.depends_on", fmt.Sprintf("item %d, %q, %s", n+1, name, msg))
@@ -84,7 +88,7 @@ func cutRig(name string) (rig, bare string) {
 	return "", name
 }
 
-// circles finds agents that wait for each other, each circle once.
+// circles finds agents that wait for each other. Of circles that are tangled it tells enough to begin with.
 func (d *decoder) circles() {
 	const (
 		open = 1 + iota
@@ -101,6 +105,9 @@ func (d *decoder) circles() {
 			case 0:
 				visit(other)
 			case open:
+				if told[a] && told[other] || d.full() {
+					continue
+				}
 				d.circle(path[slices.Index(path, other):], told)
 			}
 		}
@@ -114,20 +121,15 @@ func (d *decoder) circles() {
 	}
 }
 
-// circle says who waits for whom in a circle, unless all of them have been named in another one.
+// circle says who waits for whom in a circle.
 func (d *decoder) circle(agents []*Agent, told map[*Agent]bool) {
 	const most = 20
 	var steps []string
-	fresh := false
 	for i, a := range agents {
-		fresh = fresh || !told[a]
 		told[a] = true
 		if i < most {
 			steps = append(steps, fmt.Sprintf("%s (%s)", a.Qualified(), a.Origins["depends_on"]))
 		}
-	}
-	if !fresh {
-		return
 	}
 	if more := len(agents) - most; more > 0 {
 		steps = append(steps, fmt.Sprintf("%d more", more))

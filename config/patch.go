@@ -24,18 +24,21 @@ func (p *patch) of(a *Agent) bool {
 // patches changes agents as city.toml says.
 func (d *decoder) patches() {
 	c := d.city
-	done := map[*Agent]Origin{}
+	done, called := map[*Agent]Origin{}, make(map[string][]*Agent, len(c.Agents))
+	for i := range c.Agents {
+		called[c.Agents[i].Name] = append(called[c.Agents[i].Name], &c.Agents[i])
+	}
 	for i := range c.patches {
 		p := &c.patches[i]
-		if p.name == "" {
-			continue // said already
+		if p.name == "" || d.full() {
+			continue // said already, or enough is
 		}
-		at := slices.IndexFunc(c.Agents, func(a Agent) bool { return p.of(&a) })
+		at := slices.IndexFunc(called[p.name], p.of)
 		if at < 0 {
 			d.say(p.origins["name"], "patches.agents.name", fmt.Sprintf("there is no agent %q%s%s", p.name, p.where(), d.unpatched(p)))
 			continue
 		}
-		a := &c.Agents[at]
+		a := called[p.name][at]
 		if first, twice := done[a]; twice {
 			d.say(p.origin, "patches.agents", fmt.Sprintf("the agent %q is patched already, at %s; make one of the two", a.Qualified(), first))
 			continue

@@ -21,9 +21,16 @@ func (c *City) Rig(name string) *Rig {
 	return nil
 }
 
+// maxRigs keeps the looks at their folders few.
+const maxRigs = 1000
+
 // rigs checks the rigs against each other and looks at their folders.
 func (d *decoder) rigs() {
 	c := d.city
+	if len(c.Rigs) > maxRigs {
+		d.say(c.Rigs[maxRigs].Origin, "rigs", fmt.Sprintf("there are %d rigs; %d are the most that a city can have", len(c.Rigs), maxRigs))
+		return
+	}
 	names, folders := make(map[string]*Rig, len(c.Rigs)), make(map[string]*Rig, len(c.Rigs))
 	prefixes := map[string]*Rig{strings.ToLower(prefixOf(c.Workspace.Name)): nil} // nil is the city
 	for i := range c.Rigs {

@@ -63,7 +63,8 @@ type watcher struct {
 	running sync.WaitGroup
 
 	kernel  *fsnotify.Watcher // nil where the kernel is not asked, or has nothing to give
-	sources []string          // that were read last, and the folders of rigs
+	sources []string          // that were read last
+	rigs    []string          // the folders of rigs
 	files   map[string]bool   // whose events matter: the sources, and the links on the way to them
 	blind   bool              // something is not watched by the kernel
 	warned  bool
@@ -119,10 +120,10 @@ func (w *watcher) look() {
 	w.arm()
 	if data, err := read(w.sources[0]); err == nil {
 		d := decode(w.dir, data, nil)
-		w.sources = d.city.Sources
+		w.sources, w.rigs = d.city.Sources, nil
 		for _, r := range d.city.Rigs {
-			if r.Path != "" && filepath.IsAbs(r.Path) {
-				w.sources = append(w.sources, r.Path)
+			if filepath.IsAbs(r.Path) {
+				w.rigs = append(w.rigs, r.Path)
 			}
 		}
 		w.arm() // what is new
@@ -147,9 +148,16 @@ func (w *watcher) arm() {
 			w.files[p] = true
 		}
 	}
-	folders := map[string]bool{}
+	folders := map[string]bool{} // true: without a watch on it something may be missed
 	for p := range w.files {
 		folders[filepath.Dir(p)] = true
+	}
+	for _, p := range w.rigs {
+		p = coming(p)
+		w.files[p] = true
+		if f := filepath.Dir(p); !folders[f] {
+			folders[f] = false
+		}
 	}
 	for f := range folders {
 		w.files[f] = true // a folder that goes takes its watch with it
@@ -169,7 +177,7 @@ func (w *watcher) arm() {
 	watched := map[string]bool{}
 	for _, f := range w.kernel.WatchList() {
 		watched[f] = true
-		if !folders[f] {
+		if _, wanted := folders[f]; !wanted {
 			_ = w.kernel.Remove(f) // it may be gone already
 		}
 	}
@@ -177,9 +185,20 @@ func (w *watcher) arm() {
 		if watched[f] {
 			continue
 		}
-		if err := w.kernel.Add(f); err != nil {
+		if err := w.kernel.Add(f); err != nil && folders[f] { // a rig is looked at by every Revision, too
 			w.blinded(err)
 		}
+	}
+}
+
+// coming is the first part of a path that is not there, the whole path if all of it is: whose coming is to be seen next.
+func coming(path string) string {
+	for {
+		up := filepath.Dir(path)
+		if _, err := os.Stat(up); err == nil || up == path {
+			return path
+		}
+		path = up
 	}
 }
 

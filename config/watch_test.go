@@ -226,45 +226,6 @@ func TestWatchSeesScripts(t *testing.T) {
 	}
 }
 
-// The folder of a rig that was missing comes to be there, and goes: its agents can be started, and cannot.
-func TestWatchSeesTheFoldersOfRigs(t *testing.T) {
-	dir := folder(t, "")
-	project := filepath.Join(folder(t, ""), "src", "demo")
-	put(t, filepath.Join(dir, FileName), agents(1)+"[[rigs]]\nname = \"demo\"\npath = \""+project+"\"\n")
-	pokes := watching(t, dir, WatchOptions{Quiet: 20 * time.Millisecond, Poll: 20 * time.Millisecond})
-	problem := func() string {
-		t.Helper()
-		c, err := Load(dir)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return c.Rigs[0].Problem
-	}
-	if got, want := problem(), project+" does not exist; make it, or write another path"; got != want {
-		t.Errorf("%q, want %q", got, want)
-	}
-	if err := os.MkdirAll(project, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	poked(t, pokes)
-	if got := problem(); got != "" {
-		t.Errorf("it is there, but %s", got)
-	}
-	put(t, filepath.Join(project, "README"), "nobody's business")
-	if err := os.Remove(filepath.Join(project, "README")); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Remove(project); err != nil {
-		t.Fatal(err)
-	}
-	poked(t, pokes)
-	put(t, project, "a file")
-	poked(t, pokes)
-	if got, want := problem(), project+" is no folder; write another path"; got != want {
-		t.Errorf("%q, want %q", got, want)
-	}
-}
-
 // What else is written in the city pokes nobody.
 func TestWatchIgnoresTheRest(t *testing.T) {
 	dir := folder(t, agents(1))
