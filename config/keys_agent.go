@@ -96,7 +96,7 @@ func rigKeys() []key {
 			doc:   "Name, unique among the rigs; what a name may be made of is as for agents.",
 			field: func(p place) any { return &p.rig.Name }},
 		{path: "rigs.path", kind: kindString, require: true, check: checkRigPath,
-			doc: "Its folder, of which no other rig is. It is not made: while it is missing, the rig's agents are not started, and say so; " +
+			doc: "Its folder; no two rigs have the same. It is not made: while it is missing, the rig's agents are not started, and say so; " +
 				"they are once it is there.",
 			field: func(p place) any { return &p.rig.Path }},
 		{path: "rigs.prefix", kind: kindString, check: checkPrefix,

@@ -66,6 +66,7 @@ func reference() string {
 			writeTable(&b, s, t)
 		}
 	}
+	fmt.Fprintf(&b, referenceExample, example)
 	writeLater(&b, s)
 	b.WriteString(referenceTail)
 	return b.String()
@@ -143,6 +144,62 @@ func writeLater(b *strings.Builder, s schema) {
 	fmt.Fprintf(b, "\nWithout effect, accepted with a warning: %s.\n\n", list(gone))
 }
 
+// TestReferenceExample: the page shows a configuration that loads, and says what becomes of it.
+func TestReferenceExample(t *testing.T) {
+	c, err := Parse("/srv/app", []byte(example))
+	if err != nil || len(c.Warnings) > 0 {
+		t.Fatal(err, c)
+	}
+	var got []string
+	for i := range c.Agents {
+		a := &c.Agents[i]
+		got = append(got, a.Spec().Member(1)+" needs "+list(a.Needs))
+	}
+	if want := "shop/db needs nothing, shop/worker-1 needs shop/db, notes needs nothing"; strings.Join(got, ", ") != want {
+		t.Errorf("got %s\nwant %s", strings.Join(got, ", "), want)
+	}
+	for _, name := range []string{"`shop/db`", "`shop/worker-1` to `shop/worker-5`", "`notes`"} {
+		if !strings.Contains(referenceExample, name) {
+			t.Errorf("the page does not speak of %s", name)
+		}
+	}
+}
+
+const example = `[workspace]
+start_command = "exec sh -i"
+
+[[rigs]]
+name = "shop"
+path = "/home/me/src/shop"
+
+[[agents]]
+name = "db"
+dir = "shop"                       # belongs to the rig, and works in its folder
+start_command = "exec ./run-db"
+
+[[agents]]
+name = "worker"
+dir = "shop"
+depends_on = ["db"]                # the rig's, since there is one
+idle_timeout = "30m"
+[agents.pool]
+min = 1
+max = 5
+check = "ls orders | wc -l"        # run in /home/me/src/shop
+
+[[agents]]
+name = "notes"
+dir = "desks/{{.Name}}"            # a folder of the city
+`
+
+const referenceExample = `## An example
+
+` + "```toml\n%s```" + `
+
+That makes the agents ` + "`shop/db`" + `, ` + "`shop/worker-1` to `shop/worker-5`" + `, of which one to five run, and ` + "`notes`" + `.
+
+`
+
 const referenceHead = `# city.toml
 
 A folder with a ` + "`city.toml`" + ` is a city. This page is made from the same table that reads the file; do not edit it, run
@@ -165,7 +222,7 @@ const referenceTail = `## Templates
 | field | is | not in |
 |---|---|---|
 | ` + "`{{.Agent}}`" + ` | the name that the agent goes by: ` + "`RIG/NAME`" + ` in a rig, else its name | |
-| ` + "`{{.Name}}`" + ` | its name without the rig | |
+| ` + "`{{.Name}}`" + ` | its name without the rig; both of a pool's member are its own | |
 | ` + "`{{.City}}`, `{{.CityName}}`" + ` | the city's name | |
 | ` + "`{{.CityRoot}}`" + ` | the city's folder, absolute | |
 | ` + "`{{.ConfigDir}}`" + ` | the folder of the file that declares the agent, absolute | |
@@ -189,6 +246,8 @@ The environment, later wins:
 2. ` + "`agents.env`" + `, with ` + "`$NAME` and `${NAME}`" + ` replaced by the controller's variables (empty if it has none);
 3. ` + "`GC_AGENT`, `GC_CITY` and `GC_CITY_PATH`" + ` (the city's folder), ` + "`GC_CITY_NAME`, `GC_SESSION_NAME`, `GC_SESSION_ID`, `GC_DIR` and `PWD`" + ` (the working
    folder), ` + "`BEADS_DIR`, in a rig `GC_RIG` and `GC_RIG_PATH`" + `; and ` + "`.gc/bin`" + ` stands first on ` + "`PATH`" + `.
+
+A pool's check has the same, with the pool's name as ` + "`GC_AGENT`" + ` and without a session's variables.
 
 An agent is restarted when what it was started with changes here: the command, its own ` + "`env`" + ` (as written, so the controller's
 environment does not matter), ` + "`pre_start`, `session_setup`, `session_setup_script`" + ` and the content of that script. Nothing else restarts one.
