@@ -42,6 +42,12 @@ func agentKeys() []key {
 			doc: "A script run after `session_setup`, a template. Relative to the file that says it, or absolute. A change of its content counts " +
 				"as a change of the configuration.",
 			field: func(p place) any { return &p.agent.SessionSetupScript }},
+	}
+}
+
+// lifeKeys say when an agent is started, and what follows its end.
+func lifeKeys() []key {
+	return []key{
 		{path: "agents.restart", kind: kindString, def: `"always"`, check: oneOf("always", "on-failure", "never"),
 			doc:   "What follows an end that nobody asked for: `always`, `on-failure` or `never` a new start.",
 			field: func(p place) any { return &p.agent.Restart }},

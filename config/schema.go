@@ -91,7 +91,7 @@ type schema struct {
 }
 
 func newSchema() schema {
-	all := slices.Concat(workspaceKeys(), agentKeys(), poolKeys(), rigKeys(), patchKeys(), cityKeys(), laterKeys())
+	all := slices.Concat(workspaceKeys(), agentKeys(), lifeKeys(), poolKeys(), rigKeys(), patchKeys(), cityKeys(), laterKeys())
 	s := schema{make(map[string]*key, len(all)), make(map[string][]*key, 32)}
 	for i := range all {
 		k := &all[i]
