@@ -59,7 +59,7 @@ func foreign(name string) bool {
 
 // of is the whole environment of one agent, in the order of names, without GC_SESSION_ID.
 func (e environ) of(c *config.City, a *config.Agent, dir string) []string {
-	own := make(map[string]string, len(a.Env)+10)
+	own := make(map[string]string, len(a.Env)+12)
 	for name, value := range a.Env {
 		own[name] = expand(value, e.own)
 	}
@@ -69,15 +69,18 @@ func (e environ) of(c *config.City, a *config.Agent, dir string) []string {
 	for _, name := range []string{"GC_SESSION_ID", "GC_RIG", "GC_RIG_PATH"} {
 		delete(own, name)
 	}
-	own["PWD"] = dir
-	own["GC_AGENT"] = a.Name
 	own["GC_CITY"] = c.Path
 	own["GC_CITY_PATH"] = c.Path
 	own["GC_CITY_NAME"] = c.Workspace.Name
-	own["GC_SESSION_NAME"] = a.SessionName
-	own["GC_DIR"] = dir
 	own["BEADS_DIR"] = filepath.Join(c.Path, ".beads")
-
+	if r := c.Rig(a.Rig); r != nil {
+		own["GC_RIG"] = r.Name
+		own["GC_RIG_PATH"] = r.Path
+		own["BEADS_DIR"] = filepath.Join(r.Path, ".beads")
+	}
+	for _, v := range personal(a, dir) {
+		own[v.name] = v.value
+	}
 	out := make([]string, 0, len(e.names)+len(own))
 	names := slices.Sorted(maps.Keys(own))
 	for i, name := range e.names {
@@ -93,6 +96,33 @@ func (e environ) of(c *config.City, a *config.Agent, dir string) []string {
 		out = append(out, name+"="+own[name])
 	}
 	return out
+}
+
+// variable is one of an environment.
+type variable struct{ name, value string }
+
+// personal are the variables in which the members of one pool differ.
+func personal(a *config.Agent, dir string) [4]variable {
+	return [...]variable{{"GC_AGENT", a.Qualified()}, {"GC_DIR", dir}, {"GC_SESSION_NAME", a.SessionName}, {"PWD", dir}}
+}
+
+// readdressed is the environment of one member of a pool made from that of another.
+func readdressed(env []string, a *config.Agent, dir string) []string {
+	out := slices.Clone(env)
+	for _, v := range personal(a, dir) {
+		if at, ok := find(out, v.name); ok {
+			out[at] = v.name + "=" + v.value
+		}
+	}
+	return out
+}
+
+// find looks for a variable in an environment that is in the order of names.
+func find(env []string, name string) (at int, ok bool) {
+	return slices.BinarySearchFunc(env, name, func(kv, name string) int {
+		have, _, _ := strings.Cut(kv, "=")
+		return strings.Compare(have, name)
+	})
 }
 
 // front puts a folder first on a PATH, once.

@@ -10,23 +10,57 @@ import (
 	"gcity/session"
 )
 
-// Plan says who should exist in a city, in name order. It reads nothing but its arguments. The same configuration gives the same
-// fingerprints on every host.
+// Plan says who should exist in a city, in name order: of a pool all possible members. It reads nothing but its
+// arguments. The same configuration gives the same fingerprints on every host.
 func Plan(c *config.City, h Host) []Want {
-	wants := make([]Want, 0, len(c.Agents))
+	n := 0
+	for i := range c.Agents {
+		n += c.Agents[i].Spec().Max
+	}
+	wants := make([]Want, 0, n)
 	base := inherited(h)
 	for i := range c.Agents {
-		wants = append(wants, want(c, &c.Agents[i], base))
+		wants = members(wants, c, &c.Agents[i], base)
 	}
-	slices.SortFunc(wants, func(a, b Want) int { return cmp.Compare(a.Name, b.Name) })
-	return wants
+	return inOrder(wants)
+}
+
+// inOrder sorts by name. A want is large, so it is moved once.
+func inOrder(wants []Want) []Want {
+	order := make([]*Want, len(wants))
+	for i := range wants {
+		order[i] = &wants[i]
+	}
+	slices.SortFunc(order, func(a, b *Want) int { return strings.Compare(a.Name, b.Name) })
+	out := make([]Want, len(wants))
+	for i, w := range order {
+		out[i] = *w
+	}
+	return out
 }
 
 // Pools says which pools should exist, in name order.
-func Pools(c *config.City, h Host) []Pool { return nil }
+func Pools(c *config.City, h Host) []Pool {
+	var pools []Pool
+	base := inherited(h)
+	for i := range c.Agents {
+		if c.Agents[i].Pool != nil {
+			pools = append(pools, poolOf(c, &c.Agents[i], base))
+		}
+	}
+	slices.SortFunc(pools, func(a, b Pool) int { return cmp.Compare(a.Name, b.Name) })
+	return pools
+}
 
 // Rigs lists a city's rigs, in name order.
-func Rigs(c *config.City) []Rig { return nil }
+func Rigs(c *config.City) []Rig {
+	var rigs []Rig
+	for _, r := range c.Rigs {
+		rigs = append(rigs, Rig{Name: r.Name, Path: r.Path, Prefix: r.Prefix, Suspended: r.Suspended, Problem: r.Problem, Source: r.Origin.String()})
+	}
+	slices.SortFunc(rigs, func(a, b Rig) int { return cmp.Compare(a.Name, b.Name) })
+	return rigs
+}
 
 // Spawn is what to start under an id: the Spec with the id in it and in its environment, which is a copy.
 func (w Want) Spawn(id string) session.Spec {
@@ -36,31 +70,90 @@ func (w Want) Spawn(id string) session.Spec {
 	return s
 }
 
-func want(c *config.City, a *config.Agent, base environ) Want {
-	w := Want{Name: a.Name, Description: a.Description, Provider: c.Session.Provider, Source: a.Origin.String(), Policy: c.Policy(a)}
+// members appends the wants of one agent: itself, or all possible members of its pool. They share whatever is the same
+// for all.
+func members(wants []Want, c *config.City, a *config.Agent, base environ) []Want {
+	spec, w, hash := a.Spec(), common(c, a), ""
+	for i := range spec.Max {
+		m := c.Member(a, i+1)
+		e, problems := c.Expand(&m)
+		if i == 0 {
+			w.Spec.Env = base.of(c, &m, e.Dir)
+		} else {
+			w.Spec.Env = readdressed(w.Spec.Env, &m, e.Dir)
+		}
+		if i == 0 || m.ScriptHash != hash {
+			hash = m.ScriptHash
+			w.Spec.Fingerprint = fingerprint(&m, w.Spec.Command)
+		}
+		if a.Pool != nil {
+			w.Pool, w.Index = spec.Name, i+1
+		}
+		w.Name, w.MakeDir, w.Problem = m.Qualified(), e.MakeDir, problem(c, &m, w.Spec.Command, problems)
+		w.Spec.Name, w.Spec.Agent, w.Spec.Dir = m.SessionName, w.Name, e.Dir
+		w.Spec.PreStart, w.Spec.Setup, w.Spec.SetupScript = e.PreStart, e.SessionSetup, e.Script
+		wants = append(wants, w)
+	}
+	return wants
+}
+
+// common is what an agent, or every member of its pool, is wanted with.
+func common(c *config.City, a *config.Agent) Want {
+	return Want{
+		Declared: a.Qualified(), Description: a.Description, Rig: a.Rig, Provider: c.Session.Provider, Source: a.Origin.String(),
+		Policy: c.Policy(a), Suspended: suspended(c, a), IdleTimeout: a.IdleTimeout, DependsOn: a.Needs, Strategy: a.Strategy,
+		Spec: session.Spec{
+			City: c.Path, Command: cmp.Or(a.StartCommand, c.Workspace.StartCommand),
+			Ready: ready(a), Nudge: a.Nudge, Cols: c.Session.Cols, Rows: c.Session.Rows,
+		},
+	}
+}
+
+// suspended says why an agent must not run, the narrowest reason; "" if it should.
+func suspended(c *config.City, a *config.Agent) string {
+	r := c.Rig(a.Rig)
 	switch {
 	case a.Suspended:
-		w.Suspended = "by agent"
+		return "by agent"
+	case r != nil && r.Suspended:
+		return "by rig " + r.Name
 	case c.Workspace.Suspended:
-		w.Suspended = "by city"
+		return "by city"
 	}
-	e, problems := c.Expand(a)
-	w.MakeDir = e.MakeDir
-	w.Spec = session.Spec{
-		Name: a.SessionName, Agent: a.Name, City: c.Path, Command: cmp.Or(a.StartCommand, c.Workspace.StartCommand),
-		Dir: e.Dir, Env: base.of(c, a, e.Dir), PreStart: e.PreStart, Setup: e.SessionSetup, SetupScript: e.Script,
-		Ready: ready(a), Nudge: a.Nudge, Cols: c.Session.Cols, Rows: c.Session.Rows,
-	}
-	w.Spec.Fingerprint = fingerprint(a, w.Spec.Command)
+	return ""
+}
+
+// problem says why an agent cannot be started, "" if it can.
+func problem(c *config.City, a *config.Agent, command string, found []config.Problem) string {
+	r := c.Rig(a.Rig)
 	switch {
-	case len(problems) > 0:
-		w.Problem = problems[0].String()
-	case w.Spec.Command == "":
-		w.Problem = fmt.Sprintf("no command: neither the agent (%s) nor [workspace] has a start_command; write one of them", w.Source)
+	case len(found) > 0:
+		return found[0].String()
+	case r != nil && r.Problem != "":
+		return fmt.Sprintf("the folder of the rig %q (%s) cannot be used: %s", r.Name, r.Origin, r.Problem)
+	case command == "":
+		return fmt.Sprintf("no command: neither the agent (%s) nor [workspace] has a start_command; write one of them", a.Origin)
 	case a.ScriptProblem != "":
-		w.Problem = "session_setup_script cannot be read: " + a.ScriptProblem
+		return "session_setup_script cannot be read: " + a.ScriptProblem
 	}
-	return w
+	return ""
+}
+
+// poolOf is the pool of an agent. Its check has the agent's environment, less what only a session has.
+func poolOf(c *config.City, a *config.Agent, base environ) Pool {
+	p := Pool{
+		Spec: a.Spec(), Description: a.Description, Rig: a.Rig, Source: a.Origin.String(), Check: a.Pool.Check,
+		CheckTimeout: a.Pool.CheckTimeout, DrainTimeout: a.Pool.DrainTimeout, Dir: c.Path, Suspended: suspended(c, a),
+	}
+	if !strings.Contains(a.Dir, "{{") {
+		e, _ := c.Expand(a) // what is wrong with it, Load has refused
+		p.Dir, p.MakeDir = e.Dir, e.MakeDir
+	}
+	p.Env = base.of(c, a, p.Dir)
+	if at, ok := find(p.Env, "GC_SESSION_NAME"); ok {
+		p.Env = slices.Delete(p.Env, at, at+1)
+	}
+	return p
 }
 
 func ready(a *config.Agent) session.Ready {

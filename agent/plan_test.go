@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -69,7 +70,7 @@ cols = 80
 	}
 	work := filepath.Join(c.Path, "work", "b.2")
 	got := wants[1]
-	want := Want{Name: "b.2", Description: "the second", Provider: "pty", Source: "city.toml:5:1", MakeDir: true,
+	want := Want{Name: "b.2", Declared: "b.2", Strategy: restart.OneForOne, Description: "the second", Provider: "pty", Source: "city.toml:5:1", MakeDir: true,
 		Policy: restart.Policy{Mode: restart.Never, MinUptime: 3 * time.Second, MaxRestarts: 2, Window: time.Hour, Backoff: time.Second,
 			MaxBackoff: 30 * time.Second},
 		Spec: session.Spec{Name: "gc-app-b_d2", Agent: "b.2", City: c.Path, Command: "exec sh -i", Dir: work,
@@ -111,11 +112,22 @@ start_command = "sh"
 }
 
 func TestPlanNamesTheNarrowestSuspension(t *testing.T) {
-	const text = "[[agents]]\nname = \"a\"\nsuspended = true\n[[agents]]\nname = \"b\"\n"
-	for head, want := range map[string][]string{"": {"by agent", ""}, "[workspace]\nsuspended = true\n": {"by agent", "by city"}} {
-		wants := Plan(city(t, head+text), Host{})
-		if got := []string{wants[0].Suspended, wants[1].Suspended}; !slices.Equal(got, want) {
-			t.Errorf("%q, want %q", got, want)
+	const text = "%s[[rigs]]\nname = \"demo\"\npath = \"/usr\"\n%s[[agents]]\nname = \"a\"\nsuspended = true\ndir = \"demo\"\n" +
+		"[[agents]]\nname = \"b\"\ndir = \"demo\"\npool.max = 2\n[[agents]]\nname = \"c\"\n"
+	for _, tt := range []struct {
+		city, rig string
+		want      []string // of demo/a, demo/b-1, demo/b-2, c
+	}{
+		{"", "", []string{"by agent", "", "", ""}},
+		{"", "suspended = true\n", []string{"by agent", "by rig demo", "by rig demo", ""}},
+		{"[workspace]\nsuspended = true\n", "", []string{"by agent", "by city", "by city", "by city"}},
+		{"[workspace]\nsuspended = true\n", "suspended = true\n", []string{"by agent", "by rig demo", "by rig demo", "by city"}},
+	} {
+		c := city(t, fmt.Sprintf(text, tt.city, tt.rig))
+		all := planned(t, c, Host{})
+		got := []string{all["demo/a"].Suspended, all["demo/b-1"].Suspended, all["demo/b-2"].Suspended, all["c"].Suspended}
+		if !slices.Equal(got, tt.want) || Pools(c, Host{})[0].Suspended != tt.want[1] {
+			t.Errorf("%q, want %q", got, tt.want)
 		}
 	}
 }

@@ -2,7 +2,6 @@ package config
 
 import (
 	"fmt"
-	"path/filepath"
 	"strings"
 	"time"
 )
@@ -41,6 +40,17 @@ func fit(name string) string {
 	return s[:min(len(s), maxName)]
 }
 
+// maxPrefix is enough to tell projects apart, and short enough to stand before every id.
+const maxPrefix = 16
+
+func checkPrefix(v any) string {
+	prefix := v.(string)
+	if msg := checkName(v); msg != "" || len(prefix) <= maxPrefix {
+		return msg
+	}
+	return fmt.Sprintf("is %d letters long; %d are the most", len(prefix), maxPrefix)
+}
+
 func checkFilled(v any) string {
 	if strings.TrimSpace(v.(string)) == "" {
 		return "is empty; write one, or leave the key out"
@@ -68,6 +78,13 @@ func checkPath(v any) string {
 	return ""
 }
 
+func checkRigPath(v any) string {
+	if v.(string) == "" {
+		return "is empty; write the path of the project's folder"
+	}
+	return checkPath(v)
+}
+
 func checkNotNegative(v any) string {
 	if t := v.(time.Duration); t < 0 {
 		return fmt.Sprintf("is negative (%s); write \"0s\" for none", t)
@@ -89,6 +106,13 @@ func checkPatrol(v any) string {
 	return ""
 }
 
+func checkIdle(v any) string {
+	if t := v.(time.Duration); t != 0 && t < 100*time.Millisecond {
+		return fmt.Sprintf("is %s; it must be at least \"100ms\", or \"0s\" for never", t)
+	}
+	return ""
+}
+
 func checkReadyDelay(v any) string {
 	if t := v.(time.Duration); t < 0 || t > time.Hour {
 		return fmt.Sprintf("is %d; it must be from 0 to 3600000 milliseconds", t.Milliseconds())
@@ -99,6 +123,16 @@ func checkReadyDelay(v any) string {
 func checkRestarts(v any) string {
 	if n := v.(int); n < 0 || n > 10_000 {
 		return fmt.Sprintf("is %d; write 0 for any number of restarts, or at most 10000", n)
+	}
+	return ""
+}
+
+func checkMembers(v any) string {
+	switch n := v.(int); {
+	case n < 0:
+		return fmt.Sprintf("is %d; a pool cannot have fewer than 0 members", n)
+	case n > MaxAgents:
+		return fmt.Sprintf("is %d; a city can have %d agents, the members of all its pools included", n, MaxAgents)
 	}
 	return ""
 }
@@ -148,20 +182,4 @@ func oneOf(names ...string) func(any) string {
 		}
 		return fmt.Sprintf("%q is none of %s", name, list(names))
 	}
-}
-
-// resolve makes a path of the configuration absolute: relative to the city's folder, "//x" too. A relative one that
-// leaves the city by ".." is an error; symbolic links are followed wherever they lead.
-func resolve(city, path string) (string, error) {
-	inner, ok := strings.CutPrefix(path, "//")
-	if !ok && filepath.IsAbs(path) {
-		return filepath.Clean(path), nil
-	}
-	if ok {
-		path = inner
-	}
-	if path = filepath.Clean(path); !filepath.IsLocal(path) {
-		return "", fmt.Errorf("%q leaves the city's folder; write the absolute path %q if that is meant", path, filepath.Join(city, path))
-	}
-	return filepath.Join(city, path), nil
 }

@@ -21,20 +21,24 @@ const FileName = "city.toml"
 type City struct {
 	Path      string // absolute path of the city's folder, symlinks resolved
 	Workspace Workspace
-	Agents    []Agent // in the order of the file
-	Rigs      []Rig   // in the order of the file
+	Agents    []Agent // in the order of the files
+	Rigs      []Rig   // in the order of the files
 	Daemon    Daemon
 	Session   Session
 	Events    Events
 	Revision  string            // SHA-256 over all source files, hex
 	Sources   []string          // the files that were read, absolute; the configuration itself first
 	Warnings  []Problem         // accepted, but worth a word
-	Origins   map[string]Origin // of each key outside [[agents]] that was written: "daemon.patrol_interval"
+	Origins   map[string]Origin // of each key outside lists of tables that was written: "daemon.patrol_interval"
+
+	include []string           // as written
+	patches []patch            // in force already
+	members map[string]derived // of pools, by qualified name
 }
 
 // Origin is where a value was written.
 type Origin struct {
-	File   string // relative to the city, "" = a default
+	File   string // relative to the city, absolute if it is outside of it; "" = a default
 	Line   int    // from 1
 	Column int    // from 1, in bytes
 }
@@ -75,6 +79,7 @@ type Agent struct {
 	SessionSetupScript string
 
 	// Found out while loading: the name of its sessions; the SHA-256 of its script, hex, and why that could not be read.
+	// For a pool of several these are empty: each member has its own, see City.Member.
 	SessionName   string
 	ScriptHash    string
 	ScriptProblem string
@@ -109,7 +114,7 @@ type Rig struct {
 	Path      string // absolute
 	Prefix    string // of the ids of its work, unique in the city
 	Suspended bool
-	Problem   string // why its folder cannot be used: found out while loading, not an error
+	Problem   string // why its folder cannot be used: found out while loading, not an error; "" = it can
 
 	Origin  Origin
 	Origins map[string]Origin

@@ -8,13 +8,17 @@ import (
 	"time"
 )
 
-// decoder puts the nodes of one file into a City, and collects what is wrong on the way.
+// decoder puts the nodes of files into a City, and collects what is wrong on the way.
 type decoder struct {
 	schema   schema
 	city     *City
-	file     string            // as problems name it
-	lines    []int             // offset of each line
+	file     string            // that is being decoded, as problems name it
+	lines    []int             // offset of each of its lines
+	files    []string          // all so far
+	size     int               // of all so far, in bytes
 	hashes   map[string]string // of the sources that could be read, by path
+	scripts  map[string]script // by path
+	named    map[string]*Agent // by qualified name: agents, pools, members of pools
 	problems []Problem
 	more     bool // there are problems beyond maxProblems
 }
@@ -58,7 +62,7 @@ func (d *decoder) warn(at int, key, msg string) {
 }
 
 // table decodes the members of one table.
-func (d *decoder) table(n *node, path string, a *Agent) {
+func (d *decoder) table(n *node, path string, p place) {
 	for _, kid := range n.kids {
 		k := d.schema.child(path, kid.key)
 		if k == nil {
@@ -71,7 +75,7 @@ func (d *decoder) table(n *node, path string, a *Agent) {
 		case later:
 			d.later(kid, k)
 		default:
-			d.supported(kid, k, a)
+			d.supported(kid, k, p)
 		}
 	}
 }
@@ -86,7 +90,9 @@ func (d *decoder) unknown(n *node, table string) {
 	if n.shape == shapeTable && !n.inline || n.shape == shapeTables {
 		what = "table"
 	}
-	switch near := suggest(n.key, names); {
+	switch near, inner := suggest(n.key, names), d.inner(table, n.key); {
+	case inner != "":
+		d.problem(n.at, key, "unknown %s here; it belongs into %s", what, inner)
 	case near != "":
 		yet := ""
 		if d.schema.child(table, near).status == later {
@@ -104,21 +110,41 @@ func (d *decoder) unknown(n *node, table string) {
 			d.problem(n.at, key, "unknown %s here; it belongs into %s", what, in)
 			return
 		}
-		d.problem(n.at, key, "unknown %s; [%s] has %s", what, table, list(d.usable(table)))
+		d.problem(n.at, key, "unknown %s; %s has %s", what, header(d.schema.byPath[table]), list(d.usable(table)))
 	}
+}
+
+// inner names the table within a table that has such a key; at the top, such a table within [[agents]].
+func (d *decoder) inner(table, name string) string {
+	if table == "" {
+		if k := d.schema.byPath[join("agents", name)]; k != nil && (k.kind == kindTable || k.kind == kindEnv) {
+			return "[[agents]], as " + header(k)
+		}
+	}
+	for _, t := range d.schema.tables[table] {
+		if k := d.schema.byPath[join(t.path, name)]; k != nil && table != "" && t.status == supported && k.status == supported {
+			return header(t)
+		}
+	}
+	return ""
 }
 
 // elsewhere names the supported table that has such a key.
 func (d *decoder) elsewhere(name string) string {
-	for _, table := range []string{"agents", "workspace", "daemon", "session", "events"} {
+	for _, table := range []string{"agents", "agents.pool", "workspace", "daemon", "session", "events", "rigs"} {
 		if k := d.schema.byPath[join(table, name)]; k != nil && k.status == supported {
-			if table == "agents" {
-				return "[[agents]]"
-			}
-			return "[" + table + "]"
+			return header(d.schema.byPath[table])
 		}
 	}
 	return ""
+}
+
+// header is how the table of a key begins.
+func header(k *key) string {
+	if k.kind == kindTables {
+		return "[[" + k.path + "]]"
+	}
+	return "[" + k.path + "]"
 }
 
 // usable lists what is supported in a table; all that is known in a table that is not.
@@ -177,46 +203,69 @@ func tablesOf(n *node) []*node {
 	return nil
 }
 
-func (d *decoder) supported(n *node, k *key, a *Agent) {
+func (d *decoder) supported(n *node, k *key, p place) {
 	switch k.kind {
 	case kindTable:
 		if n.shape != shapeTable {
 			d.problem(n.at, k.path, "is %s; it must be a table: write [%s] on a line of its own", n.shape, k.path)
 			return
 		}
-		d.table(n, k.path, a)
+		if k.path == "agents.pool" {
+			p.agent.Pool = &Pool{}
+			d.defaults(k.path, p)
+		}
+		d.table(n, k.path, p)
 	case kindTables:
-		d.agents(n, k)
+		d.list(n, k)
 	default:
-		d.scalar(n, k, a)
+		d.scalar(n, k, p)
 	}
 }
 
-// agents decodes [[agents]].
-func (d *decoder) agents(n *node, k *key) {
-	list := tablesOf(n)
-	if n.shape == shapeTable || len(list) != len(n.kids) {
-		d.problem(n.at, n.key, "is %s; each agent is a table of its own: write [[agents]] on a line of its own", n.shape)
+// list decodes a list of tables, each into an element of its own.
+func (d *decoder) list(n *node, k *key) {
+	tables := tablesOf(n)
+	noun := strings.TrimSuffix(k.name(), "s")
+	if k.path == "patches.agents" {
+		noun = "patch"
+	}
+	if n.shape == shapeTable || len(tables) != len(n.kids) {
+		d.problem(n.at, join(k.table(), n.key), "is %s; each %s is a table of its own: write [[%s]] on a line of its own", n.shape, noun, k.path)
 		return
 	}
-	for _, t := range list {
-		d.city.Agents = append(d.city.Agents, Agent{Origin: d.origin(t.at), Origins: make(map[string]Origin, len(t.kids))})
-		a := &d.city.Agents[len(d.city.Agents)-1]
-		d.defaults(k.path, a)
-		d.table(t, k.path, a)
+	for _, t := range tables {
+		p := d.element(k.path, d.origin(t.at), make(map[string]Origin, len(t.kids)))
+		d.defaults(k.path, p)
+		d.table(t, k.path, p)
 		for _, r := range d.schema.tables[k.path] {
 			if r.require && t.get(r.name()) == nil {
-				d.problem(t.at, r.path, "is missing; every agent needs one: %s = \"…\"", r.name())
+				d.problem(t.at, r.path, "is missing; every %s needs one: %s = \"…\"", noun, r.name())
 			}
 		}
 	}
 }
 
+// element appends an element to the list of a table and says where its values go, until the next one is appended.
+func (d *decoder) element(path string, at Origin, origins map[string]Origin) place {
+	c := d.city
+	switch path {
+	case "rigs":
+		c.Rigs = append(c.Rigs, Rig{Origin: at, Origins: origins})
+		return place{city: c, rig: &c.Rigs[len(c.Rigs)-1]}
+	case "patches.agents":
+		c.patches = append(c.patches, patch{origin: at, origins: origins})
+		return place{city: c, patch: &c.patches[len(c.patches)-1]}
+	default:
+		c.Agents = append(c.Agents, Agent{Origin: at, Origins: origins})
+		return place{city: c, agent: &c.Agents[len(c.Agents)-1]}
+	}
+}
+
 // defaults fills what a table does not say.
-func (d *decoder) defaults(table string, a *Agent) {
+func (d *decoder) defaults(table string, p place) {
 	for _, k := range d.schema.tables[table] {
 		if k.status == supported && k.def != "" && k.field != nil {
-			set(k.field(d.city, a), defaultValue(k.def))
+			set(k.field(p), defaultValue(k.def))
 		}
 	}
 }
@@ -236,7 +285,7 @@ func defaultValue(def string) any {
 }
 
 // scalar decodes one value, checks it and notes where it stands.
-func (d *decoder) scalar(n *node, k *key, a *Agent) {
+func (d *decoder) scalar(n *node, k *key, p place) {
 	v, msg := value(n, k)
 	if msg == "" && k.check != nil {
 		msg = k.check(v)
@@ -245,11 +294,8 @@ func (d *decoder) scalar(n *node, k *key, a *Agent) {
 		d.problem(n.value.start, k.path, "%s", msg)
 		return
 	}
-	set(k.field(d.city, a), v)
-	origins, name := d.city.Origins, k.path
-	if a != nil {
-		origins, name = a.Origins, k.name()
-	}
+	set(k.field(p), v)
+	origins, name := p.origins(k)
 	origins[name] = d.origin(n.value.start)
 	if k.kind == kindEnv {
 		for _, kid := range n.kids {

@@ -177,55 +177,81 @@ func TestSetSuspendedTakesTurns(t *testing.T) {
 }
 
 // FuzzSetSuspended: of any valid file, the edit changes that key and nothing else, and undoing it gives the values back.
+// which chooses among the city, its agents and its rigs; those of team.toml are there for whoever includes it.
 func FuzzSetSuspended(f *testing.F) {
-	f.Add([]byte("[[agents]]\nname = \"a\"\nsuspended = false # for now\n"), true)
-	f.Add([]byte("agents = [{ name = \"a\" }, { name = \"b\", nudge = \"x\" }]\n"), false)
-	f.Add([]byte("\ufeffworkspace.name = \"x\"\r\n[[agent]]\r\nname='a'\r\n"), true)
-	f.Add([]byte("[workspace]\n[[agents]]\n name = \"\"\"\\\n a\"\"\"\n[agents.env]\nsuspended = \"x\"\n"), true)
-	f.Fuzz(func(t *testing.T, data []byte, city bool) {
-		c, err := Parse("/srv/app", data)
+	const include = "include = [\"team.toml\"]\n"
+	f.Add([]byte("[[agents]]\nname = \"a\"\nsuspended = false # for now\n"), 1)
+	f.Add([]byte("agents = [{ name = \"a\" }, { name = \"b\", nudge = \"x\" }]\n"), 2)
+	f.Add([]byte("\ufeffworkspace.name = \"x\"\r\n[[agent]]\r\nname='a'\r\n"), 0)
+	f.Add([]byte("[workspace]\n[[agents]]\n name = \"\"\"\\\n a\"\"\"\n[agents.env]\nsuspended = \"x\"\n"), 1)
+	f.Add([]byte(include+"[[agents]]\nname = \"a\"\npool.max = 3\n"), 2)
+	f.Add([]byte(include+"[[patches.agents]]\r\nname = \"one\"\r\nsuspended = true\r\n"), 1)
+	f.Add([]byte(include+"patches = { agents = [{ name = \"one\" }] }\n"), 2)
+	f.Add([]byte(include+"patches = {}"), 2)
+	f.Add([]byte(include+"[patches]\nagents = [ # none\n]\n"), 1)
+	f.Add([]byte(include+"patches.agents = [{name='two',dir='demo'}]"), 2)
+	f.Add([]byte(include+"[patches]\n[[rigs]]\nsuspended = true\nname = \"x\"\npath = \"/x\""), 3)
+	f.Add([]byte("rigs = [{ path = \"/x\", name = \"x\" }]"), 1)
+	dir := folderOf(f, map[string]string{"team.toml": teamOfTwo})
+	f.Fuzz(func(t *testing.T, data []byte, which int) {
+		c, err := Parse(dir, data)
 		if err != nil {
 			return
 		}
-		agent := ""
-		if !city {
-			if len(c.Agents) == 0 {
-				return
-			}
-			agent = c.Agents[len(c.Agents)/2].Name
+		targets := []Target{{}}
+		for i := range c.Agents {
+			targets = append(targets, Target{Agent: c.Agents[i].Qualified()})
 		}
-		is := func(c *City) *bool {
-			if agent == "" {
-				return &c.Workspace.Suspended
-			}
-			for i := range c.Agents {
-				if c.Agents[i].Name == agent {
-					return &c.Agents[i].Suspended
-				}
-			}
-			t.Fatalf("%s is gone", agent)
-			return nil
+		for i := range c.Rigs {
+			targets = append(targets, Target{Rig: c.Rigs[i].Name})
 		}
-		want := !*is(c)
-		after, err := suspended("/srv/app", data, agent, want)
+		target := targets[uint(which)%uint(len(targets))]
+		s, err := c.spot(target)
+		if err != nil {
+			t.Fatalf("%+v: %v\n%q", target, err, data)
+		}
+		if s.file != FileName {
+			if data = []byte(teamOfTwo); s.file != "team.toml" || s.list != "rigs" {
+				t.Fatalf("%+v of %+v\n%q", s, target, data)
+			}
+		}
+		after, err := s.set(data, !s.is)
 		if err != nil {
 			t.Fatalf("refused: %v\n%q", err, data)
 		}
 		if kept(data, after) < len(data)-len("false") {
 			t.Fatalf("text was lost\n%q\n%q", data, after)
 		}
-		edited, err := Parse("/srv/app", after)
+		if s.file != FileName {
+			return // what it comes to, only has told
+		}
+		edited, err := Parse(dir, after)
 		if err != nil {
 			t.Fatalf("%v\n%q\n%q", err, data, after)
 		}
-		if *is(edited) != want {
-			t.Fatalf("not set\n%q\n%q", data, after)
+		now, err := edited.spot(target)
+		if err != nil || now.is == s.is || now.fresh {
+			t.Fatalf("not set: %+v, %v\n%q\n%q", now, err, data, after)
 		}
-		*is(edited) = !want
+		*edited.flag(target) = s.is
 		if a, b := values(c), values(edited); a != b {
 			t.Fatalf("more has changed\n%s\n%s", a, b)
 		}
 	})
+}
+
+const teamOfTwo = "[[agents]]\nname = \"one\"\n[[agents]] # of a rig\nname = \"two\"\ndir = \"demo\"\npool.max = 2\n[[rigs]]\npath = \"/usr\"\nname = \"demo\"\nprefix = \"zzdemo\""
+
+// flag is where a loaded configuration keeps the flag of a target.
+func (c *City) flag(t Target) *bool {
+	switch {
+	case t.Rig != "":
+		return &c.Rig(t.Rig).Suspended
+	case t.Agent != "":
+		a, _, _ := c.find(t.Agent)
+		return &a.Suspended
+	}
+	return &c.Workspace.Suspended
 }
 
 // kept is how many bytes of a are before and after the one place where b differs.

@@ -126,38 +126,43 @@ func Revision(dir string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("cannot look at the city's configuration: %w", err)
 	}
-	if bytes.Contains(data, []byte("session_setup_script")) {
-		if c, err := Parse(dir, data); err == nil {
-			return c.Revision, nil
+	for _, key := range []string{"session_setup_script", "rigs", "include"} {
+		if bytes.Contains(data, []byte(key)) {
+			return decode(dir, data, nil).revision(), nil
 		}
 	}
-	return revision([]string{path}, map[string]string{path: sum(data)}), nil
+	return (&decoder{city: &City{Sources: []string{path}}, hashes: map[string]string{path: sum(data)}}).revision(), nil
 }
 
-// Parse is Load for a configuration that has been read already. Scripts that it names are read from below dir, which is
-// taken as it stands.
+// Parse is Load for a city.toml that has been read already. What it includes, and the scripts that it names, are read from
+// below dir, which is taken as it stands.
 func Parse(dir string, data []byte, environ ...string) (*City, error) {
-	path := filepath.Join(dir, FileName)
-	d := &decoder{file: FileName, schema: newSchema(), lines: lineStarts(data), hashes: map[string]string{path: sum(data)}}
-	d.city = &City{Path: dir, Sources: []string{path}, Origins: map[string]Origin{}}
-	root, faults := parseTOML(data)
-	for _, f := range faults {
-		d.problem(f.at, f.key, "%s", f.msg)
-	}
-	if len(faults) > 0 {
-		return nil, d.failure()
-	}
-	for _, table := range []string{"workspace", "daemon", "session", "events"} {
-		d.defaults(table, nil)
-	}
-	d.table(root, "", nil)
-	d.environment(environ)
-	d.whole()
+	d := decode(dir, data, environ)
 	if len(d.problems) > 0 {
 		return nil, d.failure()
 	}
-	d.city.Revision = revision(d.city.Sources, d.hashes)
+	d.city.Revision = d.revision()
 	return d.city, nil
+}
+
+// decode reads a configuration as far as that goes.
+func decode(dir string, data []byte, environ []string) *decoder {
+	path := filepath.Join(dir, FileName)
+	d := &decoder{schema: newSchema(), hashes: map[string]string{path: sum(data)}}
+	d.city = &City{Path: dir, Sources: []string{path}, Origins: map[string]Origin{}}
+	root := d.open(FileName, data, cityNeeds)
+	if root == nil {
+		return d
+	}
+	for _, table := range []string{"workspace", "daemon", "session", "events"} {
+		d.defaults(table, place{city: d.city})
+	}
+	d.table(root, "", place{city: d.city})
+	d.inOrder(0)
+	d.include(root)
+	d.environment(environ)
+	d.whole()
+	return d
 }
 
 // environment lets the environment beat the file.
@@ -179,10 +184,10 @@ func (d *decoder) environment(environ []string) {
 	}
 }
 
-// failure is all problems as an error, in the order of the file.
+// failure is all problems as an error, in the order of the files.
 func (d *decoder) failure() *Error {
 	slices.SortStableFunc(d.problems, func(a, b Problem) int {
-		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
+		return cmp.Or(cmp.Compare(slices.Index(d.files, a.File), slices.Index(d.files, b.File)), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 	})
 	if d.more {
 		d.problems = append(d.problems, Problem{Message: fmt.Sprintf("… and more; these are the first %d", maxProblems)})
@@ -190,12 +195,18 @@ func (d *decoder) failure() *Error {
 	return &Error{Path: d.city.Path, Problems: d.problems}
 }
 
-// revision is one hash over those of the sources. A source that cannot be read has none: that is the problem of the agent
-// that names it.
-func revision(sources []string, hashes map[string]string) string {
+// revision is one hash over those of the sources, and over the folders of rigs that cannot be used: when one comes to be
+// there, the configuration means something else. A source that cannot be read has no hash: that is the problem of who
+// names it.
+func (d *decoder) revision() string {
 	h := sha256.New()
-	for _, path := range sources {
-		fmt.Fprintf(h, "%s\x00%s\n", path, hashes[path])
+	for _, path := range d.city.Sources {
+		fmt.Fprintf(h, "%s\x00%s\n", path, d.hashes[path])
+	}
+	for _, r := range d.city.Rigs {
+		if r.Problem != "" {
+			fmt.Fprintf(h, "%s\x00\x00%s\n", r.Path, r.Problem)
+		}
 	}
 	return hex.EncodeToString(h.Sum(nil))
 }

@@ -33,13 +33,13 @@ func TestDefaults(t *testing.T) {
 	if want := (Workspace{Name: "app", SessionTemplate: "gc-{{.City}}-{{.Agent}}"}); c.Workspace != want {
 		t.Errorf("workspace %+v", c.Workspace)
 	}
-	if want := (Daemon{30 * time.Second, 5, time.Hour, 5 * time.Second, time.Second, ""}); c.Daemon != want {
+	if want := (Daemon{30 * time.Second, 5, time.Hour, 5 * time.Second, time.Second, "memory"}); c.Daemon != want {
 		t.Errorf("daemon %+v", c.Daemon)
 	}
 	if want := (Session{"pty", 120, 40}); c.Session != want {
 		t.Errorf("session %+v", c.Session)
 	}
-	want := Agent{Name: "a.b", Restart: restart.Always, MinUptime: 10 * time.Second, SessionName: "gc-app-a_db",
+	want := Agent{Name: "a.b", Restart: restart.Always, MinUptime: 10 * time.Second, Strategy: restart.OneForOne, SessionName: "gc-app-a_db",
 		Origin: Origin{FileName, 3, 1}, Origins: map[string]Origin{"name": {FileName, 4, 8}}}
 	if diff := cmp.Diff(want, c.Agents[0]); diff != "" {
 		t.Error(diff)
@@ -47,7 +47,7 @@ func TestDefaults(t *testing.T) {
 }
 
 func TestEveryKey(t *testing.T) {
-	c := load(t, `
+	c, err := Load(folderOf(t, map[string]string{"more.toml": "[[agents]]\nname = \"b\"\n", FileName: `include = ["more.toml"]
 [workspace]
 name = "app"
 suspended = true
@@ -68,9 +68,29 @@ session_setup = ["three {{.WorkDir}}"]
 session_setup_script = "/x/{{.City}}.sh"
 restart = "on-failure"
 min_uptime = "1m"
+idle_timeout = "15m"
+strategy = "rest_for_one"
+depends_on = ["b"]
 [agents.env]
 A = "1"
 B = "$HOME"
+[agents.pool]
+min = 1
+max = 2
+check = "echo 2"
+check_timeout = "3s"
+drain_timeout = "0s"
+
+[[rigs]]
+name = "demo"
+path = "/usr"
+prefix = "Dm"
+suspended = true
+
+[[patches.agents]]
+dir = "//rooms/{{.Name}}"
+name = "a"
+suspended = true
 
 [daemon]
 patrol_interval = "100ms"
@@ -78,6 +98,7 @@ max_restarts = 0
 restart_window = "1m30s"
 shutdown_timeout = "0s"
 restart_backoff = "250ms"
+crash_history = "disk"
 
 [session]
 provider = "fail"
@@ -86,11 +107,14 @@ rows = 24
 
 [events]
 provider = ""
-`)
+`}))
+	if err != nil {
+		t.Fatal(err)
+	}
 	if want := (Workspace{"app", true, "{{.Agent}}", "sh"}); c.Workspace != want {
 		t.Errorf("workspace %+v", c.Workspace)
 	}
-	if want := (Daemon{100 * time.Millisecond, 0, 90 * time.Second, 0, 250 * time.Millisecond, ""}); c.Daemon != want {
+	if want := (Daemon{100 * time.Millisecond, 0, 90 * time.Second, 0, 250 * time.Millisecond, "disk"}); c.Daemon != want {
 		t.Errorf("daemon %+v", c.Daemon)
 	}
 	if want := (Session{"fail", 80, 24}); c.Session != want {
@@ -100,20 +124,31 @@ provider = ""
 	want := Agent{Name: "a", Dir: "//rooms/{{.Name}}", Description: "does things", Suspended: true, StartCommand: "sh -i",
 		Env: map[string]string{"A": "1", "B": "$HOME"}, Nudge: "go", ReadyDelay: 1500 * time.Millisecond, ReadyPromptPrefix: "> ",
 		PreStart: []string{"one", "two"}, SessionSetup: []string{"three {{.WorkDir}}"}, SessionSetupScript: "/x/{{.City}}.sh",
-		SessionName: "a", ScriptProblem: a.ScriptProblem, Restart: restart.OnFailure, MinUptime: time.Minute,
-		Origin: a.Origin, Origins: a.Origins}
+		Restart: restart.OnFailure, Pool: &Pool{Min: 1, Max: 2, Check: "echo 2", CheckTimeout: 3 * time.Second}, MinUptime: time.Minute,
+		IdleTimeout: 15 * time.Minute, Strategy: restart.RestForOne, DependsOn: []string{"b"}, Needs: []string{"b"}, Origin: a.Origin, Origins: a.Origins}
 	if diff := cmp.Diff(want, a); diff != "" {
 		t.Error(diff)
 	}
-	if a.Origins["env.B"].String() != "city.toml:24:5" || c.Origins["session.cols"].String() != "city.toml:35:8" {
+	if a.Origins["env.B"].String() != "city.toml:27:5" || c.Origins["session.cols"].String() != "city.toml:56:8" {
 		t.Errorf("origins %v %v", a.Origins["env.B"], c.Origins["session.cols"])
 	}
 	for path, k := range newSchema().byPath { // so this test is about every key
 		_, here := c.Origins[path]
-		_, there := a.Origins[k.name()]
+		_, name := place{agent: &a}.origins(k)
+		_, there := a.Origins[name]
+		if strings.HasPrefix(path, "rigs.") {
+			_, there = c.Rigs[0].Origins[k.name()]
+		}
+		if strings.HasPrefix(path, "patches.") {
+			_, there = c.patches[0].origins[k.name()]
+		}
 		if k.field != nil && !here && !there {
 			t.Errorf("%s is missing in this test", path)
 		}
+	}
+	wantR := []Rig{{Name: "demo", Path: "/usr", Prefix: "Dm", Suspended: true, Origin: Origin{FileName, 35, 1}, Origins: c.Rigs[0].Origins}}
+	if diff := cmp.Diff(wantR, c.Rigs); diff != "" {
+		t.Error(diff)
 	}
 	e, problems := c.Expand(&a)
 	wantE := Expanded{Dir: filepath.Join(c.Path, "rooms", "a"), MakeDir: true, PreStart: []string{"one", "two"},
@@ -217,6 +252,9 @@ func TestLimits(t *testing.T) {
 	const deep, full = "nested deeper than 32 levels", "more than 200000 keys and values"
 	tests := []struct{ name, text, want string }{
 		{"agents", many.String(), "there are 10001 agents; 10000 are the most"},
+		{"rigs", strings.Repeat("[[rigs]]\nname=\"r\"\npath=\"/r\"\n", maxRigs+1), "there are 1001 rigs; 1000 are the most"},
+		{"patches", strings.Repeat("[[patches.agents]]\nname=\"r\"\n", 60_000), "there is no agent"},
+		{"dependencies", "[[agents]]\nname=\"a\"\ndepends_on=[" + strings.Repeat("\"b\",", 100_000) + "]", "neither an agent nor a pool"},
 		{"keys", strings.Repeat("a=1\n", 300_000), full},
 		{"tables", strings.Repeat("[[agents]]\n", 300_000), full},
 		{"values", "a=[" + strings.Repeat("1,", 300_000) + "]", full},
@@ -312,77 +350,4 @@ func TestRevision(t *testing.T) {
 	if _, err := Revision(dir); err == nil {
 		t.Error("a file that is gone has a revision")
 	}
-}
-
-// FuzzParse: any bytes end in a city or in problems with places within the file, never in a panic; and what is in force
-// can be written down and read again.
-func FuzzParse(f *testing.F) {
-	stories, err := os.ReadFile("testdata/problems.txt")
-	if err != nil {
-		f.Fatal(err)
-	}
-	for story := range strings.SplitSeq(string(stories), "=== ") {
-		_, rest, _ := strings.Cut(story, "\n")
-		text, _, _ := strings.Cut(rest, "---\n")
-		f.Add([]byte(text))
-	}
-	f.Fuzz(func(t *testing.T, data []byte) {
-		c, err := Parse("/srv/app", data)
-		if err != nil {
-			var e *Error
-			if !errors.As(err, &e) || len(e.Problems) == 0 {
-				t.Fatalf("no *Error: %v", err)
-			}
-			lines := strings.Split(string(data), "\n")
-			for _, p := range e.Problems {
-				if p.Line < 0 || p.Line > len(lines) || p.Line > 0 && (p.Column < 1 || p.Column > len(lines[p.Line-1])+1) {
-					t.Fatalf("%s is outside of the file", p)
-				}
-			}
-			return
-		}
-		names := map[string]bool{}
-		for i := range c.Agents {
-			a := &c.Agents[i]
-			if checkName(a.Name) != "" || names[a.SessionName] || a.SessionName == "" {
-				t.Fatalf("agent %q, session %q", a.Name, a.SessionName)
-			}
-			names[a.SessionName] = true
-		}
-		again, err := Parse("/srv/app", []byte(c.TOML()))
-		if err != nil {
-			t.Fatalf("what is in force cannot be read again: %v\n%s", err, c.TOML())
-		}
-		if was, is := values(c), values(again); was != is && !strings.Contains(c.TOML(), `"***"`) {
-			t.Fatalf("what is in force reads differently\n%s\n%s", was, is)
-		}
-	})
-}
-
-func BenchmarkLoad500(b *testing.B) {
-	dir := folder(b, benchCity(500))
-	for b.Loop() {
-		if _, err := Load(dir); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
-
-func BenchmarkRevision500(b *testing.B) {
-	dir := folder(b, benchCity(500))
-	for b.Loop() {
-		if _, err := Revision(dir); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
-
-func benchCity(n int) string {
-	var b strings.Builder
-	b.WriteString("[workspace]\nname = \"app\"\n[daemon]\npatrol_interval = \"10s\"\n")
-	for i := range n {
-		fmt.Fprintf(&b, "\n[[agents]]\nname = \"worker-%d\" # one of many\ndir = \"work/{{.Agent}}\"\ndescription = \"does things\"\n"+
-			"start_command = \"exec sh -i\"\nenv = { A = \"1\", B = \"$HOME/x\" }\npre_start = [\"mkdir -p {{.WorkDir}}/tmp\"]\n", i)
-	}
-	return b.String()
 }

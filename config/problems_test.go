@@ -75,13 +75,37 @@ func folder(t testing.TB, text string) string {
 	return dir
 }
 
+// folderOf makes a city of several files, by their paths.
+func folderOf(t testing.TB, files map[string]string) string {
+	t.Helper()
+	dir := folder(t, "")
+	for name, text := range files {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
 // values is what a city says, without where it says it.
 func values(c *City) string {
 	bare := *c
-	bare.Revision, bare.Origins, bare.Warnings = "", nil, nil
+	bare.Revision, bare.Origins, bare.Warnings, bare.Sources, bare.include, bare.patches = "", nil, nil, nil, nil, nil
 	bare.Agents = slices.Clone(c.Agents)
+	var pools []Pool
 	for i := range bare.Agents {
-		bare.Agents[i].Origin, bare.Agents[i].Origins = Origin{}, nil
+		if p := bare.Agents[i].Pool; p != nil {
+			pools = append(pools, *p)
+		}
+		bare.Agents[i].Origin, bare.Agents[i].Origins, bare.Agents[i].Pool = Origin{}, nil, nil
 	}
-	return fmt.Sprintf("%+v", bare)
+	bare.Rigs = slices.Clone(c.Rigs)
+	for i := range bare.Rigs {
+		bare.Rigs[i].Origin, bare.Rigs[i].Origins = Origin{}, nil
+	}
+	return fmt.Sprintf("%+v %+v", bare, pools)
 }

@@ -44,11 +44,10 @@ func TestSchemaIsComplete(t *testing.T) {
 			t.Errorf("%s: default %s is of another kind", path, k.def)
 		}
 		if k.status == supported && k.def != "" && k.check != nil {
-			c, a := &City{}, &Agent{}
-			d := &decoder{schema: newSchema(), city: c}
-			d.defaults(k.table(), a)
-			var v any = k.field(c, a)
-			if s := shown(v); s == "" {
+			p := place{&City{}, &Agent{Pool: &Pool{}}, &Rig{}, &patch{}}
+			d := &decoder{schema: newSchema(), city: p.city}
+			d.defaults(k.table(), p)
+			if s := shown(k.field(p)); s == "" {
 				t.Errorf("%s: default does not show", path)
 			}
 		}
@@ -60,11 +59,14 @@ func reference() string {
 	var b strings.Builder
 	b.WriteString(referenceHead)
 	s := newSchema()
+	b.WriteString("## At the top\n\nBefore the first table.\n\n")
+	writeRowsOf(&b, s, "")
 	for _, t := range s.tables[""] {
-		if t.status == supported {
+		if t.status == supported && t.kind != kindStrings {
 			writeTable(&b, s, t)
 		}
 	}
+	fmt.Fprintf(&b, referenceExample, example)
 	writeLater(&b, s)
 	b.WriteString(referenceTail)
 	return b.String()
@@ -72,20 +74,29 @@ func reference() string {
 
 func heading(k *key) string {
 	path := strings.ReplaceAll(k.path, "*", "NAME")
-	if k.kind == kindTables {
-		return "[[" + path + "]]"
-	}
-	return "[" + path + "]"
+	return header(&key{path: path, kind: k.kind})
 }
 
+// writeTable writes a table, and those within it.
 func writeTable(b *strings.Builder, s schema, t *key) {
-	fmt.Fprintf(b, "## `%s`\n\n%s\n\n| key | type | default | meaning |\n|---|---|---|---|\n", heading(t), t.doc)
-	var missing []string
+	fmt.Fprintf(b, "## `%s`\n\n%s\n\n", heading(t), t.doc)
+	writeRowsOf(b, s, t.path)
 	for _, k := range s.tables[t.path] {
-		switch k.status {
-		case later:
+		if k.status == supported && k.field == nil {
+			writeTable(b, s, k)
+		}
+	}
+}
+
+// writeRowsOf writes the keys of a table.
+func writeRowsOf(b *strings.Builder, s schema, table string) {
+	var missing []string
+	head := "| key | type | default | meaning |\n|---|---|---|---|\n"
+	for _, k := range s.tables[table] {
+		switch {
+		case k.status == later && table != "":
 			missing = append(missing, "`"+k.name()+"`")
-		case supported:
+		case k.status == supported && k.field != nil:
 			def := "–"
 			if k.def != "" {
 				def = "`" + k.def + "`"
@@ -93,11 +104,15 @@ func writeTable(b *strings.Builder, s schema, t *key) {
 			if k.require {
 				def = "required"
 			}
-			fmt.Fprintf(b, "| `%s` | %s | %s | %s |\n", k.name(), k.kind, def, k.doc)
+			fmt.Fprintf(b, "%s| `%s` | %s | %s | %s |\n", head, k.name(), k.kind, def, k.doc)
+			head = ""
 		}
 	}
 	if len(missing) > 0 {
-		fmt.Fprintf(b, "\nNot supported yet: %s.\n", list(missing))
+		if head == "" {
+			b.WriteString("\n")
+		}
+		fmt.Fprintf(b, "Not supported yet: %s.\n", list(missing))
 	}
 	b.WriteString("\n")
 }
@@ -111,7 +126,7 @@ func writeLater(b *strings.Builder, s schema) {
 		switch {
 		case k.status == dropped:
 			gone = append(gone, "`"+k.path+"`")
-		case k.status != later || k.path == "include":
+		case k.status != later:
 		case k.kind == kindTable || k.kind == kindTables:
 			var names []string
 			for _, kid := range s.tables[k.path] {
@@ -126,8 +141,64 @@ func writeLater(b *strings.Builder, s schema) {
 			fmt.Fprintf(b, "| %s | %s |\n", head, strings.Join(names, " "))
 		}
 	}
-	fmt.Fprintf(b, "| at the top | `include` |\n\nWithout effect, accepted with a warning: %s.\n\n", list(gone))
+	fmt.Fprintf(b, "\nWithout effect, accepted with a warning: %s.\n\n", list(gone))
 }
+
+// TestReferenceExample: the page shows a configuration that loads, and says what becomes of it.
+func TestReferenceExample(t *testing.T) {
+	c, err := Parse("/srv/app", []byte(example))
+	if err != nil || len(c.Warnings) > 0 {
+		t.Fatal(err, c)
+	}
+	var got []string
+	for i := range c.Agents {
+		a := &c.Agents[i]
+		got = append(got, a.Spec().Member(1)+" needs "+list(a.Needs))
+	}
+	if want := "shop/db needs nothing, shop/worker-1 needs shop/db, notes needs nothing"; strings.Join(got, ", ") != want {
+		t.Errorf("got %s\nwant %s", strings.Join(got, ", "), want)
+	}
+	for _, name := range []string{"`shop/db`", "`shop/worker-1` to `shop/worker-5`", "`notes`"} {
+		if !strings.Contains(referenceExample, name) {
+			t.Errorf("the page does not speak of %s", name)
+		}
+	}
+}
+
+const example = `[workspace]
+start_command = "exec sh -i"
+
+[[rigs]]
+name = "shop"
+path = "/home/me/src/shop"
+
+[[agents]]
+name = "db"
+dir = "shop"                       # belongs to the rig, and works in its folder
+start_command = "exec ./run-db"
+
+[[agents]]
+name = "worker"
+dir = "shop"
+depends_on = ["db"]                # the rig's, since there is one
+idle_timeout = "30m"
+[agents.pool]
+min = 1
+max = 5
+check = "ls orders | wc -l"        # run in /home/me/src/shop
+
+[[agents]]
+name = "notes"
+dir = "desks/{{.Name}}"            # a folder of the city
+`
+
+const referenceExample = `## An example
+
+` + "```toml\n%s```" + `
+
+That makes the agents ` + "`shop/db`" + `, ` + "`shop/worker-1` to `shop/worker-5`" + `, of which one to five run, and ` + "`notes`" + `.
+
+`
 
 const referenceHead = `# city.toml
 
@@ -138,9 +209,9 @@ A folder with a ` + "`city.toml`" + ` is a city. This page is made from the same
   city keeps the configuration that it has.
 - A duration is a string in Go's syntax: ` + "`\"500ms\"`, `\"30s\"`, `\"1h30m\"`" + `; at most a year.
 - A name is made of letters, digits, ` + "`.`, `_` and `-`" + `; the first is a letter or digit; at most 64.
-- A path is relative to the city's folder, with or without ` + "`//`" + ` before it, and may not leave it by ` + "`..`" + `; an absolute path may lead
-  anywhere. Symbolic links are followed. ` + "`~`" + ` is not expanded.
-- A file has at most 10 MB, 10,000 agents, 200,000 keys and 32 levels. It is UTF-8, with or without a byte order mark, and lines may end in CRLF.
+- A path is relative to the folder of the file that says it, with ` + "`//`" + ` before it to the city's, and may not leave the city by ` + "`..`" + `; an
+  absolute path may lead anywhere. ` + "`dir`" + ` is always relative to the city's folder. Symbolic links are followed. ` + "`~`" + ` is not expanded.
+- All files together have at most 10 MB, a city at most 10,000 agents; a file has at most 200,000 keys and 32 levels. It is UTF-8, with or without a byte order mark, and lines may end in CRLF.
 
 `
 
@@ -150,10 +221,12 @@ const referenceTail = `## Templates
 
 | field | is | not in |
 |---|---|---|
-| ` + "`{{.Agent}}`, `{{.Name}}`" + ` | the agent's name | |
+| ` + "`{{.Agent}}`" + ` | the name that the agent goes by: ` + "`RIG/NAME`" + ` in a rig, else its name | |
+| ` + "`{{.Name}}`" + ` | its name without the rig; both of a pool's member are its own | |
 | ` + "`{{.City}}`, `{{.CityName}}`" + ` | the city's name | |
-| ` + "`{{.CityRoot}}`, `{{.ConfigDir}}`" + ` | the city's folder, absolute | |
-| ` + "`{{.Rig}}`" + ` | empty: there are no rigs yet | |
+| ` + "`{{.CityRoot}}`" + ` | the city's folder, absolute | |
+| ` + "`{{.ConfigDir}}`" + ` | the folder of the file that declares the agent, absolute | |
+| ` + "`{{.Rig}}`" + ` | the name of its rig, empty without one | |
 | ` + "`{{.Session}}`" + ` | the name of the agent's sessions | ` + "`session_template`" + ` |
 | ` + "`{{.Dir}}`" + ` | the working folder as ` + "`dir`" + ` says it | ` + "`session_template`, `dir`" + ` |
 | ` + "`{{.WorkDir}}`" + ` | the working folder, absolute | ` + "`session_template`, `dir`" + ` |
@@ -172,7 +245,9 @@ The environment, later wins:
    ` + "`TERM` is `xterm-256color`" + `;
 2. ` + "`agents.env`" + `, with ` + "`$NAME` and `${NAME}`" + ` replaced by the controller's variables (empty if it has none);
 3. ` + "`GC_AGENT`, `GC_CITY` and `GC_CITY_PATH`" + ` (the city's folder), ` + "`GC_CITY_NAME`, `GC_SESSION_NAME`, `GC_SESSION_ID`, `GC_DIR` and `PWD`" + ` (the working
-   folder), ` + "`BEADS_DIR`" + `; and ` + "`.gc/bin`" + ` stands first on ` + "`PATH`" + `.
+   folder), ` + "`BEADS_DIR`, in a rig `GC_RIG` and `GC_RIG_PATH`" + `; and ` + "`.gc/bin`" + ` stands first on ` + "`PATH`" + `.
+
+A pool's check has the same, with the pool's name as ` + "`GC_AGENT`" + ` and without a session's variables.
 
 An agent is restarted when what it was started with changes here: the command, its own ` + "`env`" + ` (as written, so the controller's
 environment does not matter), ` + "`pre_start`, `session_setup`, `session_setup_script`" + ` and the content of that script. Nothing else restarts one.

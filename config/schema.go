@@ -56,8 +56,29 @@ type key struct {
 	status  status
 	alias   string // another name of a table
 	require bool
-	field   func(*City, *Agent) any // pointer to where the value goes
-	check   func(value any) string  // what is wrong with a value of the right kind, "" = nothing
+	field   func(place) any        // pointer to where the value goes
+	check   func(value any) string // what is wrong with a value of the right kind, "" = nothing
+}
+
+// place is where the values of a table go: to the city, or to one element of a list of tables.
+type place struct {
+	city  *City
+	agent *Agent
+	rig   *Rig
+	patch *patch
+}
+
+// origins is where it is noted that a key was written, and under which name.
+func (p place) origins(k *key) (map[string]Origin, string) {
+	switch {
+	case p.agent != nil:
+		return p.agent.Origins, strings.TrimPrefix(k.path, "agents.")
+	case p.rig != nil:
+		return p.rig.Origins, strings.TrimPrefix(k.path, "rigs.")
+	case p.patch != nil:
+		return p.patch.origins, strings.TrimPrefix(k.path, "patches.agents.")
+	}
+	return p.city.Origins, k.path
 }
 
 func (k *key) name() string  { return k.path[strings.LastIndexByte(k.path, '.')+1:] }
@@ -70,7 +91,7 @@ type schema struct {
 }
 
 func newSchema() schema {
-	all := slices.Concat(workspaceKeys(), agentKeys(), cityKeys(), laterKeys())
+	all := slices.Concat(workspaceKeys(), agentKeys(), lifeKeys(), poolKeys(), rigKeys(), patchKeys(), cityKeys(), laterKeys())
 	s := schema{make(map[string]*key, len(all)), make(map[string][]*key, 32)}
 	for i := range all {
 		k := &all[i]

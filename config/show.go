@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,76 +15,40 @@ import (
 )
 
 // TOML is the configuration as it is in force: every value that is set or has a default, with its origin as a comment.
-// It can be loaded again, but for secrets, which show as ***.
+// It can be loaded again, as one file: what is included, and what patches change, is in its place. Two things do not
+// survive: secrets, which show as ***, and {{.ConfigDir}} where a file in another folder says it.
 func (c *City) TOML() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# %s, revision %.12s\n", tomlString(c.Path), c.Revision)
 	s := newSchema()
 	for _, t := range s.tables[""] {
 		switch {
-		case t.status != supported:
+		case t.status != supported || t.path == "patches": // they show where they act
 		case t.kind == kindTable:
 			fmt.Fprintf(&b, "\n[%s]\n", t.path)
-			writeRows(&b, "", rows(s, t.path, c, nil))
+			writeRows(&b, "", rows(s, t.path, place{city: c}))
 		case t.kind == kindTables:
-			for i := range c.Agents {
+			for _, p := range c.elements(t.path) {
 				fmt.Fprintf(&b, "\n[[%s]]\n", t.path)
-				writeRows(&b, "", rows(s, t.path, c, &c.Agents[i]))
+				writeRows(&b, "", rows(s, t.path, p))
 			}
 		}
 	}
 	return b.String()
 }
 
-// Explain is what one agent comes to: its own values, those that it takes from the city, and what follows from them.
-// ErrNoAgent if there is none of that name.
-func (c *City) Explain(agent string) (string, error) {
-	names := make([]string, 0, len(c.Agents))
-	for i := range c.Agents {
-		a := &c.Agents[i]
-		names = append(names, a.Name)
-		if a.Name == agent {
-			return c.explain(a), nil
+// elements gives the elements of a list of tables.
+func (c *City) elements(path string) []place {
+	var out []place
+	switch path {
+	case "agents":
+		for i := range c.Agents {
+			out = append(out, place{city: c, agent: &c.Agents[i]})
 		}
-	}
-	if near := suggest(agent, names); near != "" {
-		return "", fmt.Errorf("%w as %q; did you mean %q?", ErrNoAgent, agent, near)
-	}
-	return "", fmt.Errorf("%w as %q; \"gcity config show\" lists all", ErrNoAgent, agent)
-}
-
-func (c *City) explain(a *Agent) string {
-	var b strings.Builder
-	s := newSchema()
-	fmt.Fprintf(&b, "agent %s, %s\n", a.Name, a.Origin)
-	writeRows(&b, "  ", rows(s, "agents", c, a))
-	b.WriteString("\nfrom the city\n")
-	var shared []row
-	if a.StartCommand == "" && c.Workspace.StartCommand != "" {
-		shared = append(shared, c.row(s, "workspace.start_command"))
-	}
-	if c.Workspace.Suspended {
-		shared = append(shared, c.row(s, "workspace.suspended"))
-	}
-	for _, path := range []string{"daemon.max_restarts", "daemon.restart_window", "daemon.restart_backoff", "daemon.patrol_interval",
-		"daemon.shutdown_timeout", "session.provider"} {
-		shared = append(shared, c.row(s, path))
-	}
-	writeRows(&b, "  ", shared)
-	b.WriteString("\nwhat follows\n")
-	writeRows(&b, "  ", c.follows(a))
-	return b.String()
-}
-
-// follows is what is worked out from an agent's values.
-func (c *City) follows(a *Agent) []row {
-	e, _ := c.Expand(a) // what is wrong with it, Load has refused
-	out := []row{{"session", tomlString(a.SessionName), ""}, {"folder", tomlString(e.Dir), ""}}
-	if a.StartCommand == "" && c.Workspace.StartCommand == "" {
-		out = append(out, row{"command", "none: it cannot be started", "write agents.start_command or workspace.start_command"})
-	}
-	if e.Script != "" {
-		out = append(out, row{"script", tomlString(e.Script), visible(a.ScriptProblem)})
+	case "rigs":
+		for i := range c.Rigs {
+			out = append(out, place{city: c, rig: &c.Rigs[i]})
+		}
 	}
 	return out
 }
@@ -92,21 +57,23 @@ func (c *City) follows(a *Agent) []row {
 type row struct{ key, value, origin string }
 
 func (c *City) row(s schema, path string) row {
-	return row{path, shown(s.byPath[path].field(c, nil)), c.Origins[path].String()}
+	return row{path, shown(s.byPath[path].field(place{city: c})), c.Origins[path].String()}
 }
 
 // rows lists the values of one table that are set or have a default.
-func rows(s schema, table string, c *City, a *Agent) []row {
+func rows(s schema, table string, p place) []row {
 	var out []row
 	for _, k := range s.tables[table] {
+		if k.path == "agents.pool" && p.agent.Pool != nil {
+			for _, r := range rows(s, k.path, p) {
+				out = append(out, row{k.name() + "." + r.key, r.value, r.origin})
+			}
+		}
 		if k.status != supported || k.field == nil {
 			continue
 		}
-		origins, name := c.Origins, k.path
-		if a != nil {
-			origins, name = a.Origins, k.name()
-		}
-		field := k.field(c, a)
+		origins, name := p.origins(k)
+		field := k.field(p)
 		if env, ok := field.(*map[string]string); ok {
 			for _, v := range slices.Sorted(maps.Keys(*env)) {
 				value := tomlString((*env)[v])
@@ -118,6 +85,12 @@ func rows(s schema, table string, c *City, a *Agent) []row {
 			continue
 		}
 		value, origin := shown(field), origins[name]
+		switch {
+		case k.path == "rigs.prefix" && origin.File == "":
+			origin.File = "made from the name"
+		case k.path == "agents.session_setup_script":
+			value = tomlString(p.city.scriptFromHere(p.agent))
+		}
 		if k.kind == kindMillis {
 			value = strconv.FormatInt(field.(*time.Duration).Milliseconds(), 10)
 		}
@@ -129,12 +102,27 @@ func rows(s schema, table string, c *City, a *Agent) []row {
 	return out
 }
 
+// scriptFromHere is an agent's session_setup_script as city.toml would have to say it.
+func (c *City) scriptFromHere(a *Agent) string {
+	script, folder := a.SessionSetupScript, c.folderOf(a.Origin)
+	path, err := expand(script, c.vars(a))
+	if err != nil || path == "" || filepath.IsAbs(path) || folder == c.Path {
+		return script
+	}
+	if rel, err := filepath.Rel(c.Path, folder); err == nil && filepath.IsLocal(rel) {
+		return "//" + rel + "/" + script
+	}
+	return folder + "/" + script
+}
+
 // shown is a value as TOML.
 func shown(field any) string {
 	switch f := field.(type) {
 	case *string:
 		return tomlString(*f)
 	case *restart.Mode:
+		return tomlString(string(*f))
+	case *restart.Strategy:
 		return tomlString(string(*f))
 	case *bool:
 		return strconv.FormatBool(*f)

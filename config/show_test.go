@@ -4,8 +4,11 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 const shownCity = `
@@ -31,6 +34,32 @@ GITHUB_TOKEN = "$GITHUB_TOKEN"
 name = "other"
 start_command = "top"
 
+[[rigs]]
+name = "my-project"
+path = "/nowhere/at all"
+
+[[agents]]
+name = "packer"
+dir = "my-project"
+depends_on = ["other", "sorter"]
+session_setup_script = "{{.Name}}.sh"
+pool = { min = 1, max = 12, check = "cat n" }
+
+[[agents]]
+name = "sorter"
+dir = "my-project"
+strategy = "one_for_all"
+pool.max = 1
+
+[[agents]]
+name = "off"
+pool.max = 0
+
+[[patches.agents]]
+dir = "my-project"
+name = "packer"
+suspended = true
+
 [daemon]
 restart_window = "90m"
 `
@@ -41,15 +70,15 @@ func TestShow(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	worker, err := c.Explain("worker")
-	if err != nil {
-		t.Fatal(err)
+	explained := ""
+	for _, name := range []string{"worker", "other", "packer", "my-project/packer-7", "sorter", "off", "my-project"} {
+		text, err := c.Explain(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		explained += "$ explain " + name + "\n" + text + "\n"
 	}
-	other, err := c.Explain("other")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, got := range map[string]string{"show.toml": c.TOML(), "explain.txt": worker + "\n" + other} {
+	for name, got := range map[string]string{"show.toml": c.TOML(), "explain.txt": explained} {
 		path := filepath.Join("testdata", name)
 		if *update {
 			put(t, path, got)
@@ -65,7 +94,41 @@ func TestShow(t *testing.T) {
 			t.Errorf("%s shows what it must not", name)
 		}
 	}
-	if _, err := c.Explain("wroker"); !errors.Is(err, ErrNoAgent) || !strings.Contains(err.Error(), `did you mean "worker"?`) {
-		t.Errorf("%v", err)
+	for name, want := range map[string]string{
+		"wroker":    `no such agent as "wroker" in city.toml; did you mean "worker"?`,
+		"nothing":   `no such agent as "nothing" in city.toml`,
+		"my-projct": `no such agent as "my-projct" in city.toml; or did you mean the rig "my-project"?`,
+		"packer-13": `no such agent as "packer-13" in city.toml; did you mean "packer"?`,
+	} {
+		if _, err := c.Explain(name); !errors.Is(err, ErrNoAgent) || err.Error() != want {
+			t.Errorf("got %v\nwant %s", err, want)
+		}
+	}
+}
+
+// What config show prints is a configuration that means the same.
+func TestShowCanBeLoaded(t *testing.T) {
+	dir := folderOf(t, map[string]string{FileName: "include = [\"teams/one.toml\"]\n" + strings.ReplaceAll(shownCity, "hunter2", "x"), "teams/one.toml": teamFile})
+	c, err := Load(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown := strings.ReplaceAll(strings.ReplaceAll(c.TOML(), `"***"`, `"x"`), "{{.ConfigDir}}", dir+"/teams")
+	again, err := Parse(dir, []byte(shown))
+	if err != nil {
+		t.Fatalf("%v\n%s", err, shown)
+	}
+	for i := range c.Agents {
+		for m := range c.Agents[i].Spec().Max {
+			was, is := c.Member(&c.Agents[i], m+1), again.Member(&again.Agents[i], m+1)
+			a, _ := c.Expand(&was)
+			b, _ := again.Expand(&is)
+			if diff := cmp.Diff(a, b); diff != "" || was.SessionName != is.SessionName || was.Suspended != is.Suspended || !slices.Equal(was.Needs, is.Needs) {
+				t.Errorf("%s: %s\n%+v\n%+v", was.Qualified(), diff, was, is)
+			}
+		}
+	}
+	if len(again.Agents) != len(c.Agents) || len(again.Rigs) != 2 || again.Rigs[0].Prefix != c.Rigs[0].Prefix {
+		t.Errorf("%d agents, %+v", len(again.Agents), again.Rigs)
 	}
 }

@@ -9,8 +9,9 @@ import (
 	"github.com/BurntSushi/toml"
 )
 
-// parseTOML reads a file as TOML: first what it may not be at all, then its grammar, then its sense.
-func parseTOML(data []byte) (*node, []*fault) {
+// parseTOML reads a file as TOML: first what it may not be at all, then its grammar, then its sense. needs says what is
+// lacking in a file without anything.
+func parseTOML(data []byte, needs string) (*node, []*fault) {
 	if len(data) > MaxSize {
 		return nil, []*fault{tooLarge()}
 	}
@@ -18,7 +19,7 @@ func parseTOML(data []byte) (*node, []*fault) {
 		return nil, []*fault{{at: at, msg: "there is a NUL byte; this is no text file, or it was not written to its end"}}
 	}
 	data = unmarked(data)
-	if msg := blank(data); msg != "" {
+	if msg := blank(data, needs); msg != "" {
 		return nil, []*fault{{at: everywhere, msg: msg}}
 	}
 	if f := excess(data); f != nil {
@@ -100,8 +101,7 @@ func unmarked(data []byte) []byte {
 }
 
 // blank says what is there where no key and no table is.
-func blank(data []byte) string {
-	const need = "a city needs at least [workspace] or one [[agents]]"
+func blank(data []byte, needs string) string {
 	comments := false
 	for line := range bytes.Lines(data) {
 		line = bytes.TrimSpace(line)
@@ -112,11 +112,11 @@ func blank(data []byte) string {
 	}
 	switch {
 	case comments:
-		return "the file has nothing but comments; " + need
+		return "the file has nothing but comments; " + needs
 	case len(data) > 0:
-		return "the file is blank; " + need
+		return "the file is blank; " + needs
 	}
-	return "the file is empty; " + need
+	return "the file is empty; " + needs
 }
 
 func lineStarts(data []byte) []int {

@@ -27,8 +27,8 @@ type vars struct {
 }
 
 func (c *City) vars(a *Agent) vars {
-	return vars{City: c.Workspace.Name, CityName: c.Workspace.Name, CityRoot: c.Path, ConfigDir: c.Path, Agent: a.Name,
-		Name: a.Name, Session: a.SessionName}
+	return vars{City: c.Workspace.Name, CityName: c.Workspace.Name, CityRoot: c.Path, ConfigDir: c.folderOf(a.Origin),
+		Agent: a.Qualified(), Name: a.Name, Rig: a.Rig, Session: a.SessionName}
 }
 
 // Expanded is what the templates and paths of an agent come to.
@@ -47,15 +47,9 @@ func (c *City) Expand(a *Agent) (Expanded, []Problem) {
 	say := func(key string, err error) {
 		problems = append(problems, Problem{Origin: a.Origins[key], Key: "agents." + key, Message: visible(err.Error())})
 	}
-	var err error
-	if v.Dir, err = expand(a.Dir, v, "Dir", "WorkDir"); err == nil && v.Dir != "" {
-		out.MakeDir = !filepath.IsAbs(v.Dir) || strings.HasPrefix(v.Dir, "//")
-		out.Dir, err = resolve(c.Path, v.Dir)
-	}
-	if err != nil {
+	if err := c.workDir(a, &v, &out); err != nil {
 		say("dir", err)
 	}
-	v.WorkDir = out.Dir
 	lines := func(key string, from []string) (to []string) {
 		for i, line := range from {
 			line, err := expand(line, v)
@@ -71,11 +65,23 @@ func (c *City) Expand(a *Agent) (Expanded, []Problem) {
 	if script, err := expand(a.SessionSetupScript, v); err != nil {
 		say("session_setup_script", err)
 	} else if script != "" {
-		if out.Script, err = resolve(c.Path, script); err != nil {
+		if out.Script, err = resolve(c.Path, c.folderOf(a.Origin), script); err != nil {
 			say("session_setup_script", err)
 		}
 	}
 	return out, problems
+}
+
+// workDir finds an agent's working folder.
+func (c *City) workDir(a *Agent, v *vars, out *Expanded) (err error) {
+	if r := c.Rig(a.Rig); r != nil {
+		v.Dir, out.Dir = a.Dir, r.Path
+	} else if v.Dir, err = expand(a.Dir, *v, "Dir", "WorkDir"); err == nil && v.Dir != "" {
+		out.MakeDir = !filepath.IsAbs(v.Dir) || strings.HasPrefix(v.Dir, "//")
+		out.Dir, err = resolve(c.Path, c.Path, v.Dir)
+	}
+	v.WorkDir = out.Dir
+	return err
 }
 
 // maxExpanded is the size in bytes that a template and what it becomes may have.
@@ -268,11 +274,11 @@ func (c *City) sessionName(a *Agent) (string, error) {
 		switch {
 		case 'a' <= r && r <= 'z', 'A' <= r && r <= 'Z', '0' <= r && r <= '9', r == '_', r == '-':
 		default:
-			return "", fmt.Errorf("makes the name %q for the sessions of %q; letters, digits, \"_\" and \"-\" make one", name, a.Name)
+			return "", fmt.Errorf("makes the name %q for the sessions of %q; letters, digits, \"_\" and \"-\" make one", name, a.Qualified())
 		}
 	}
 	if name == "" || len(name) > maxSessionName {
-		return "", fmt.Errorf("makes a name of %d letters for the sessions of %q; 1 to %d are possible", len(name), a.Name, maxSessionName)
+		return "", fmt.Errorf("makes a name of %d letters for the sessions of %q; 1 to %d are possible", len(name), a.Qualified(), maxSessionName)
 	}
 	return name, nil
 }

@@ -126,6 +126,8 @@ func set(field, v any) {
 		*f = v.(string)
 	case *restart.Mode:
 		*f = restart.Mode(v.(string))
+	case *restart.Strategy:
+		*f = restart.Strategy(v.(string))
 	case *bool:
 		*f = v.(bool)
 	case *int:

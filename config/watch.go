@@ -26,8 +26,8 @@ type WatchOptions struct {
 }
 
 // Watch pokes when the configuration of the city in dir has changed from what it was when Watch was called, or at the last
-// poke, and has then been left alone for a while: a city.toml that is gone, or that is broken, counts as a change. Nothing
-// else in the folder does. Watch first and Load then, so that no change falls between. Pokes that are not taken become one.
+// poke, and has then been left alone for a while: a city.toml that is gone, or that is broken, counts as a change, and so does
+// the folder of a rig that comes or goes. Nothing else does. Watch first and Load then, so that no change falls between. Pokes that are not taken become one.
 // The channel is closed once ctx has ended and nothing of the watch is left.
 //
 // Where the kernel has no watches to give, or the folder is gone, files are looked at every o.Poll.
@@ -63,7 +63,8 @@ type watcher struct {
 	running sync.WaitGroup
 
 	kernel  *fsnotify.Watcher // nil where the kernel is not asked, or has nothing to give
-	sources []string          // of the last valid configuration
+	sources []string          // that were read last
+	rigs    []string          // the folders of rigs
 	files   map[string]bool   // whose events matter: the sources, and the links on the way to them
 	blind   bool              // something is not watched by the kernel
 	warned  bool
@@ -117,9 +118,15 @@ func (w *watcher) run(ctx context.Context) {
 // look compares the configuration with what it was, after all that it depends on is watched.
 func (w *watcher) look() {
 	w.arm()
-	if c, err := Load(w.dir); err == nil {
-		w.sources = c.Sources
-		w.arm() // scripts that are new
+	if data, err := read(w.sources[0]); err == nil {
+		d := decode(w.dir, data, nil)
+		w.sources, w.rigs = d.city.Sources, nil
+		for _, r := range d.city.Rigs {
+			if filepath.IsAbs(r.Path) {
+				w.rigs = append(w.rigs, r.Path)
+			}
+		}
+		w.arm() // what is new
 	}
 	state := w.now()
 	w.seen = state
@@ -141,9 +148,16 @@ func (w *watcher) arm() {
 			w.files[p] = true
 		}
 	}
-	folders := map[string]bool{}
+	folders := map[string]bool{} // true: without a watch on it something may be missed
 	for p := range w.files {
 		folders[filepath.Dir(p)] = true
+	}
+	for _, p := range w.rigs {
+		p = coming(p)
+		w.files[p] = true
+		if f := filepath.Dir(p); !folders[f] {
+			folders[f] = false
+		}
 	}
 	for f := range folders {
 		w.files[f] = true // a folder that goes takes its watch with it
@@ -163,7 +177,7 @@ func (w *watcher) arm() {
 	watched := map[string]bool{}
 	for _, f := range w.kernel.WatchList() {
 		watched[f] = true
-		if !folders[f] {
+		if _, wanted := folders[f]; !wanted {
 			_ = w.kernel.Remove(f) // it may be gone already
 		}
 	}
@@ -171,9 +185,20 @@ func (w *watcher) arm() {
 		if watched[f] {
 			continue
 		}
-		if err := w.kernel.Add(f); err != nil {
+		if err := w.kernel.Add(f); err != nil && folders[f] { // a rig is looked at by every Revision, too
 			w.blinded(err)
 		}
+	}
+}
+
+// coming is the first part of a path that is not there, the whole path if all of it is: whose coming is to be seen next.
+func coming(path string) string {
+	for {
+		up := filepath.Dir(path)
+		if _, err := os.Stat(up); err == nil || up == path {
+			return path
+		}
+		path = up
 	}
 }
 

@@ -1,7 +1,6 @@
 package config
 
 import (
-	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -14,49 +13,59 @@ type script struct{ hash, problem string }
 
 // whole checks what only shows when everything is read: names against each other, templates, paths, scripts.
 func (d *decoder) whole() {
+	d.cityName()
+	d.rigs()
+	if !d.sizes() {
+		return
+	}
 	d.names()
-	c := d.city
-	slices.SortStableFunc(c.Agents, func(a, b Agent) int { // [[agent]] and [[agents]] are two lists to the parser
-		return cmp.Or(cmp.Compare(a.Origin.Line, b.Origin.Line), cmp.Compare(a.Origin.Column, b.Origin.Column))
-	})
-	scripts, sessions := map[string]script{}, map[string]string{}
+	d.depend()
+	d.patches()
+	c, sessions := d.city, map[string]string{}
+	d.scripts, c.members = map[string]script{}, map[string]derived{}
 	if len(c.Agents) == 0 {
 		d.sessionOf(&Agent{Name: "agent"}, sessions) // the template is right, or not, without any
 	}
 	for i := range c.Agents {
 		a := &c.Agents[i]
-		if a.Name == "" {
-			continue // said already
+		switch {
+		case a.Name == "": // said already
+		case a.Pool == nil || a.Pool.Max <= 1:
+			d.agent(a, sessions)
+		default:
+			for m := range a.Pool.Max {
+				member := c.Member(a, m+1)
+				d.agent(&member, sessions)
+				c.members[member.Qualified()] = derived{member.SessionName, member.ScriptHash, member.ScriptProblem}
+				if d.full() {
+					break
+				}
+			}
 		}
-		d.sessionOf(a, sessions)
-		e, problems := c.Expand(a)
-		for _, p := range problems {
-			d.say(p.Origin, p.Key, p.Message)
-		}
-		d.script(a, e.Script, scripts)
 	}
 }
 
-func (d *decoder) names() {
-	c := d.city
-	if c.Workspace.Name == "" {
-		c.Workspace.Name = filepath.Base(c.Path)
-		if msg := checkName(c.Workspace.Name); msg != "" && !d.failed("workspace.name") {
-			d.problem(everywhere, "workspace.name", "is missing, and the folder's name cannot stand in for it: %s", msg)
+// agent works out what follows from one agent's values.
+func (d *decoder) agent(a *Agent, sessions map[string]string) {
+	d.sessionOf(a, sessions)
+	e, problems := d.city.Expand(a)
+	for _, p := range problems {
+		if !slices.Contains(d.problems, p) { // of a pool's member before this one
+			d.say(p.Origin, p.Key, p.Message)
 		}
 	}
-	first := make(map[string]*Agent, len(c.Agents))
-	for i := range c.Agents {
-		a := &c.Agents[i]
-		if a.Name == "" {
-			continue
-		}
-		if other := first[a.Name]; other != nil {
-			d.say(a.Origins["name"], "agents.name", fmt.Sprintf("another agent is called %q already, at %s; each needs a name of its own",
-				a.Name, other.Origins["name"]))
-			continue
-		}
-		first[a.Name] = a
+	d.script(a, e.Script)
+}
+
+// cityName takes the folder's name where the file names none.
+func (d *decoder) cityName() {
+	c := d.city
+	if c.Workspace.Name != "" {
+		return
+	}
+	c.Workspace.Name = filepath.Base(c.Path)
+	if msg := checkName(c.Workspace.Name); msg != "" && !d.failed("workspace.name") {
+		d.problem(everywhere, "workspace.name", "is missing, and the folder's name cannot stand in for it: %s", msg)
 	}
 }
 
@@ -71,8 +80,8 @@ func (d *decoder) sessionOf(a *Agent, taken map[string]string) {
 		return // and nothing can be named after it
 	}
 	name, err := d.city.sessionName(a)
-	if err == nil && taken[name] != "" && taken[name] != a.Name {
-		err = fmt.Errorf("makes the same name %q for the sessions of %q and %q; put {{.Agent}} into it", name, taken[name], a.Name)
+	if err == nil && taken[name] != "" && taken[name] != a.Qualified() {
+		err = fmt.Errorf("makes the same name %q for the sessions of %q and %q; put {{.Agent}} into it", name, taken[name], a.Qualified())
 	}
 	if err != nil {
 		if !d.failed(key) {
@@ -80,15 +89,15 @@ func (d *decoder) sessionOf(a *Agent, taken map[string]string) {
 		}
 		return
 	}
-	taken[name], a.SessionName = a.Name, name
+	taken[name], a.SessionName = a.Qualified(), name
 }
 
 // script hashes an agent's script, each file once.
-func (d *decoder) script(a *Agent, path string, seen map[string]script) {
+func (d *decoder) script(a *Agent, path string) {
 	if path == "" {
 		return
 	}
-	s, ok := seen[path]
+	s, ok := d.scripts[path]
 	if !ok {
 		d.city.Sources = append(d.city.Sources, path)
 		if data, err := read(path); err != nil {
@@ -96,7 +105,7 @@ func (d *decoder) script(a *Agent, path string, seen map[string]script) {
 		} else {
 			s.hash = sum(data)
 		}
-		seen[path] = s
+		d.scripts[path] = s
 		d.hashes[path] = s.hash
 	}
 	a.ScriptHash, a.ScriptProblem = s.hash, s.problem

@@ -1,0 +1,140 @@
+package config
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// depend finds out whom each agent depends on, and refuses what can never be: strangers and circles.
+func (d *decoder) depend() {
+	c := d.city
+	for i := range c.Agents {
+		a := &c.Agents[i]
+		for n, name := range a.DependsOn {
+			if d.full() {
+				d.more = true
+				return
+			}
+			other, msg := d.needed(a, name)
+			if msg != "" {
+				d.say(a.Origins["depends_on"], "agents.depends_on", fmt.Sprintf("item %d, %q, %s", n+1, name, msg))
+				continue
+			}
+			a.Needs = append(a.Needs, other.Qualified())
+		}
+		slices.Sort(a.Needs)
+		a.Needs = slices.Compact(a.Needs)
+	}
+	d.circles()
+}
+
+// needed finds the agent or pool that an agent means: one of its own rig first, then one of the city. Or it says what is wrong with the
+// name.
+func (d *decoder) needed(a *Agent, name string) (*Agent, string) {
+	var at []string // where to look
+	if a.Rig != "" && !strings.Contains(name, "/") {
+		at = append(at, a.Rig+"/"+name)
+	}
+	at = append(at, name)
+	self := false
+	for _, q := range at {
+		other := d.named[q]
+		switch {
+		case other == nil:
+		case other == a:
+			self = true
+		case other.Qualified() != q:
+			return nil, fmt.Sprintf("is a member of the pool %q; depend on the pool, which is up as soon as one member runs", other.Qualified())
+		default:
+			return other, ""
+		}
+	}
+	if self {
+		return nil, "is this agent itself; take it out"
+	}
+	return nil, "is neither an agent nor a pool" + d.meant(name, a)
+}
+
+// meant proposes a name that exists, other than the asker's own: one that is spelled like it, or one that is called so in a rig.
+func (d *decoder) meant(name string, asker *Agent) string {
+	_, bare := cutRig(name)
+	var same, spelled []string
+	for _, q := range slices.Sorted(maps.Keys(d.named)) {
+		a := d.named[q]
+		if a.Qualified() != q || a == asker {
+			continue
+		}
+		if a.Name == bare {
+			same = append(same, q)
+		}
+		spelled = append(spelled, q, a.Name)
+	}
+	if len(same) > 0 {
+		return fmt.Sprintf("; there is %s", list(same))
+	}
+	if near := suggest(name, spelled); near != "" {
+		return fmt.Sprintf("; did you mean %q?", near)
+	}
+	return ""
+}
+
+// cutRig parts a qualified name.
+func cutRig(name string) (rig, bare string) {
+	if rig, bare, ok := strings.Cut(name, "/"); ok {
+		return rig, bare
+	}
+	return "", name
+}
+
+// circles finds agents that wait for each other. Of circles that are tangled it tells enough to begin with.
+func (d *decoder) circles() {
+	const (
+		open = 1 + iota
+		done
+	)
+	state, told := map[*Agent]int{}, map[*Agent]bool{}
+	var path []*Agent
+	var visit func(a *Agent)
+	visit = func(a *Agent) {
+		state[a] = open
+		path = append(path, a)
+		for _, name := range a.Needs {
+			switch other := d.named[name]; state[other] {
+			case 0:
+				visit(other)
+			case open:
+				if told[a] && told[other] || d.full() {
+					continue
+				}
+				d.circle(path[slices.Index(path, other):], told)
+			}
+		}
+		path = path[:len(path)-1]
+		state[a] = done
+	}
+	for i := range d.city.Agents {
+		if a := &d.city.Agents[i]; state[a] == 0 {
+			visit(a)
+		}
+	}
+}
+
+// circle says who waits for whom in a circle.
+func (d *decoder) circle(agents []*Agent, told map[*Agent]bool) {
+	const most = 20
+	var steps []string
+	for i, a := range agents {
+		told[a] = true
+		if i < most {
+			steps = append(steps, fmt.Sprintf("%s (%s)", a.Qualified(), a.Origins["depends_on"]))
+		}
+	}
+	if more := len(agents) - most; more > 0 {
+		steps = append(steps, fmt.Sprintf("%d more", more))
+	}
+	steps = append(steps, agents[0].Qualified())
+	d.say(agents[0].Origins["depends_on"], "agents.depends_on", "goes round in a circle, so that none could be started first: "+
+		strings.Join(steps, " → ")+"; take one of these out")
+}

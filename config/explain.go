@@ -1,0 +1,159 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// Explain is what an agent, a pool or a rig comes to: its own values, those that it takes from its rig and the city, and
+// what follows from them. A member's name gives its pool, and what follows for that member. ErrNoAgent if nothing is
+// called so, ErrAmbiguous if several are.
+func (c *City) Explain(name string) (string, error) {
+	var parts []string
+	a, member, err := c.find(name)
+	if err == nil {
+		parts = append(parts, c.explainAgent(a, member))
+	}
+	r := c.Rig(name)
+	if r != nil {
+		parts = append(parts, c.explainRig(r))
+	}
+	if len(parts) > 0 {
+		return strings.Join(parts, "\n"), nil
+	}
+	for i := range c.Rigs {
+		if near := suggest(name, []string{c.Rigs[i].Name}); near != "" && errors.Is(err, ErrNoAgent) {
+			return "", fmt.Errorf("%w; or did you mean the rig %q?", err, near)
+		}
+	}
+	return "", err
+}
+
+func (c *City) explainAgent(a *Agent, member string) string {
+	var b strings.Builder
+	s, shown := newSchema(), *a
+	kind := "agent"
+	switch {
+	case member != "":
+		shown = c.Member(a, a.Spec().Index(member))
+		fmt.Fprintf(&b, "agent %s, a member of ", member)
+		fallthrough
+	case a.Pool != nil:
+		kind = "pool"
+	}
+	fmt.Fprintf(&b, "%s %s, %s\n", kind, a.Qualified(), a.Origin)
+	writeRows(&b, "  ", rows(s, "agents", place{city: c, agent: a}))
+	if r := c.Rig(a.Rig); r != nil {
+		fmt.Fprintf(&b, "\nfrom the rig %s, %s\n", r.Name, r.Origin)
+		writeRows(&b, "  ", rows(s, "rigs", place{city: c, rig: r})[1:])
+	}
+	b.WriteString("\nfrom the city\n")
+	writeRows(&b, "  ", c.shared(s, a))
+	b.WriteString("\nwhat follows\n")
+	writeRows(&b, "  ", c.follows(&shown, member != ""))
+	if member == "" && a.Pool != nil && a.Pool.Max != 1 {
+		b.WriteString("\nmembers\n")
+		writeRows(&b, "  ", c.memberRows(a))
+	}
+	return b.String()
+}
+
+// shared are the values that an agent takes from the city.
+func (c *City) shared(s schema, a *Agent) []row {
+	var out []row
+	if a.StartCommand == "" && c.Workspace.StartCommand != "" {
+		out = append(out, c.row(s, "workspace.start_command"))
+	}
+	if c.Workspace.Suspended {
+		out = append(out, c.row(s, "workspace.suspended"))
+	}
+	for _, path := range []string{"daemon.max_restarts", "daemon.restart_window", "daemon.restart_backoff", "daemon.patrol_interval",
+		"daemon.shutdown_timeout", "daemon.crash_history", "session.provider"} {
+		out = append(out, c.row(s, path))
+	}
+	return out
+}
+
+// follows is what is worked out from an agent's values. A pool of several is shown without what its members have each.
+func (c *City) follows(a *Agent, member bool) []row {
+	var out []row
+	single := member || a.Spec().Max == 1
+	e, _ := c.Expand(a) // what is wrong with it, Load has refused
+	if single {
+		out = append(out, row{"session", tomlString(a.SessionName), ""})
+	}
+	if single || !strings.Contains(a.Dir, "{{") {
+		trouble := ""
+		if r := c.Rig(a.Rig); r != nil {
+			trouble = r.Problem
+		}
+		out = append(out, row{"folder", tomlString(e.Dir), trouble})
+	}
+	if a.StartCommand == "" && c.Workspace.StartCommand == "" {
+		out = append(out, row{"command", "none: it cannot be started", "write agents.start_command or workspace.start_command"})
+	}
+	if single && e.Script != "" {
+		out = append(out, row{"script", tomlString(e.Script), visible(a.ScriptProblem)})
+	}
+	if len(a.Needs) > 0 {
+		out = append(out, row{"started after", list(a.Needs), ""})
+	}
+	var after []string
+	for i := range c.Agents {
+		for _, name := range c.Agents[i].Needs {
+			if name == a.Qualified() {
+				after = append(after, c.Agents[i].Qualified())
+			}
+		}
+	}
+	if len(after) > 0 {
+		out = append(out, row{"started before", list(after), ""})
+	}
+	return out
+}
+
+// memberRows lists a pool's possible members, the first of them at least, each with its folder and session.
+func (c *City) memberRows(a *Agent) []row {
+	const most = 10
+	if a.Pool.Max == 0 {
+		return []row{{"none", "max is 0: the pool is off", ""}}
+	}
+	var out []row
+	for i := range min(a.Pool.Max, most) {
+		m := c.Member(a, i+1)
+		e, _ := c.Expand(&m)
+		why := "session " + m.SessionName
+		if m.ScriptProblem != "" {
+			why += "; its script cannot be read: " + visible(m.ScriptProblem)
+		}
+		out = append(out, row{m.Qualified(), tomlString(e.Dir), why})
+	}
+	if more := a.Pool.Max - most; more > 0 {
+		out = append(out, row{fmt.Sprintf("and %d more", more), "up to " + a.Spec().Member(a.Pool.Max), ""})
+	}
+	return out
+}
+
+func (c *City) explainRig(r *Rig) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "rig %s, %s\n", r.Name, r.Origin)
+	writeRows(&b, "  ", rows(newSchema(), "rigs", place{city: c, rig: r}))
+	var agents []string
+	for i := range c.Agents {
+		if a := &c.Agents[i]; a.Rig == r.Name {
+			name := a.Qualified()
+			if a.Pool != nil {
+				name += fmt.Sprintf(" (%d–%d)", a.Pool.Min, a.Pool.Max)
+			}
+			agents = append(agents, name)
+		}
+	}
+	out := []row{{"folder", tomlString(r.Path), r.Problem}, {"agents", list(agents), ""}}
+	if c.Workspace.Suspended {
+		out = append(out, row{"suspended", "by the city", ""})
+	}
+	b.WriteString("\nwhat follows\n")
+	writeRows(&b, "  ", out)
+	return b.String()
+}

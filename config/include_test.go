@@ -1,0 +1,183 @@
+package config
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+const teamFile = `# the team
+[[agents]]
+name = "b"
+dir = "rooms/{{.Name}}"
+session_setup_script = "b.sh"
+pre_start = ["echo {{.ConfigDir}} {{.CityRoot}}"]
+[[rigs]]
+name = "demo"
+path = "src"
+[[agent]]
+name = "a"
+dir = "demo"
+`
+
+// Agents and rigs of all files are one list, the city's own first; paths are relative to the file that says them, but for
+// dir; what is wrong or shown later names that file.
+func TestInclude(t *testing.T) {
+	dir := folderOf(t, map[string]string{
+		FileName:         "include = [\"teams/one.toml\", '//two.toml']\n[workspace]\nname = \"app\"\n[[agents]]\nname = \"z\"\n",
+		"teams/one.toml": teamFile, "teams/b.sh": "true\n", "two.toml": "[[agents]]\nname = \"c\"\n",
+	})
+	c, err := Load(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for i := range c.Agents {
+		e, problems := c.Expand(&c.Agents[i])
+		got = append(got, fmt.Sprintf("%s %s %s %s %v", c.Agents[i].Qualified(), c.Agents[i].Origins["name"], e.Dir, e.Script, problems))
+	}
+	want := []string{"z city.toml:5:8 " + dir + "  []", "b teams/one.toml:3:8 " + dir + "/rooms/b " + dir + "/teams/b.sh []",
+		"demo/a teams/one.toml:11:8 " + dir + "/teams/src  []", "c two.toml:2:8 " + dir + "  []"}
+	if !slices.Equal(got, want) {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+	sources := []string{dir + "/city.toml", dir + "/teams/one.toml", dir + "/two.toml", dir + "/teams/b.sh"}
+	if !slices.Equal(c.Sources, sources) {
+		t.Errorf("sources %q, want %q", c.Sources, sources)
+	}
+	if e, _ := c.Expand(&c.Agents[1]); e.PreStart[0] != "echo "+dir+"/teams "+dir {
+		t.Errorf("%q", e.PreStart)
+	}
+	flat := folderOf(t, map[string]string{FileName: strings.ReplaceAll(c.TOML(), "{{.ConfigDir}}", "{{.CityRoot}}/teams"), "teams/b.sh": "true\n"})
+	again, err := Load(flat)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, c.TOML())
+	}
+	if e, _ := again.Expand(&again.Agents[1]); e.Script != flat+"/teams/b.sh" || again.Rigs[0].Path != dir+"/teams/src" {
+		t.Errorf("written down and read again: %q, %q", e.Script, again.Rigs[0].Path)
+	}
+}
+
+func TestIncludeFromOutside(t *testing.T) {
+	elsewhere := folderOf(t, map[string]string{"shared.toml": "[[agents]]\nname = \"a\"\nsession_setup_script = \"x.sh\"\nnam = 1\n"})
+	path := filepath.Join(elsewhere, "shared.toml")
+	dir := folderOf(t, map[string]string{FileName: "include = [\"" + path + "\"]\n"})
+	if _, err := Load(dir); err == nil || err.Error() != path+`:4:1: agents.nam: unknown key; did you mean "name"?` {
+		t.Errorf("%v", err)
+	}
+	put(t, path, "[[agents]]\nname = \"a\"\nsession_setup_script = \"x.sh\"\n")
+	c, err := Load(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e, _ := c.Expand(&c.Agents[0]); e.Script != filepath.Join(elsewhere, "x.sh") || e.Dir != dir {
+		t.Errorf("%+v", e)
+	}
+	if want := `session_setup_script = "` + elsewhere + `/x.sh"`; !strings.Contains(c.TOML(), want) {
+		t.Errorf("no %s in\n%s", want, c.TOML())
+	}
+}
+
+// What cannot be included is said with its place, and all of it at once.
+func TestIncludeRefuses(t *testing.T) {
+	dir := folderOf(t, map[string]string{
+		FileName: `include = [
+	"none.toml", "../up.toml", "city.toml", "good.toml", "./good.toml", "rooms",
+	"blank.toml", "broken.toml", "other.toml", "wrong.toml", "twice.toml"]
+[[agents]]
+name = "a"
+nam = "x"
+`,
+		"good.toml": "[[agents]]\nname = \"good\"\n", "rooms/x": "", "blank.toml": "# soon\n", "broken.toml": "[[agents]\n",
+		"other.toml": "include = []\nname = \"x\"\n[agnts]\n[daemon]\nmax_restarts = 1\n[[automations]]\n[[agents]]\nname = \"o\"\n",
+		"wrong.toml": "[[agents]]\nname = \"w\"\nmin_uptime = \"soon\"\n[rigs]\n", "twice.toml": "[[agents]]\nname = \"a\"\n",
+	})
+	_, err := Load(dir)
+	if err == nil {
+		t.Fatal("loaded")
+	}
+	want := strings.ReplaceAll(`city.toml:2:2: include: "none.toml" cannot be included: there is no file DIR/none.toml; make it, or take it out
+city.toml:2:15: include: "../up.toml" leaves the city's folder; write an absolute path if that is meant
+city.toml:2:29: include: "city.toml" is this file itself; take it out
+city.toml:2:55: include: "./good.toml" is included twice; take one out
+city.toml:2:70: include: "rooms" cannot be included: it is not a regular file
+city.toml:6:1: agents.nam: unknown key; did you mean "name"?
+blank.toml: the file has nothing but comments; an included file needs at least one [[agents]] or [[rigs]]
+broken.toml:1:9: expected end of table array name delimiter ']', but the line ends
+other.toml:1:1: include: an included file cannot include others; list them in city.toml
+other.toml:2:1: name: is unknown; an included file has [[agents]] and [[rigs]] and nothing else
+other.toml:3:1: agnts: unknown table; did you mean "agents"?
+other.toml:4:1: daemon: an included file has [[agents]] and [[rigs]] and nothing else; write this into city.toml
+other.toml:6:1: automations: an included file has [[agents]] and [[rigs]] and nothing else; write this into city.toml
+wrong.toml:3:14: agents.min_uptime: "soon" is no duration; write it like "500ms", "30s", "5m" or "1h30m"
+wrong.toml:4:1: rigs: is a table; each rig is a table of its own: write [[rigs]] on a line of its own
+twice.toml:2:8: agents.name: another agent is called "a" already, at city.toml:5:8; each needs a name of its own`, "DIR", dir)
+	if err.Error() != want {
+		t.Errorf("got\n%s\nwant\n%s", err, want)
+	}
+	for text, want := range map[string]string{
+		"include = \"x.toml\"\n":                            `city.toml:1:11: include: is a string; it must be a list: put it in brackets, ["…"]`,
+		"include = [\"\"]\n":                                `city.toml:1:11: include: item 1 is empty; take it out`,
+		"include = [" + strings.Repeat("'x',", 101) + "]\n": `city.toml:1:1: include: has 101 files; 100 are the most`,
+	} {
+		if _, err := Parse(dir, []byte(text)); err == nil || err.Error() != want {
+			t.Errorf("got %v\nwant %s", err, want)
+		}
+	}
+}
+
+// F10: the limit on the size holds for all files together.
+func TestIncludesTogetherAreLimited(t *testing.T) {
+	big := "[[agents]]\nname = \"a\"\n" + strings.Repeat("#\n", MaxSize/4)
+	dir := folderOf(t, map[string]string{FileName: "include = [\"one.toml\", \"two.toml\"]\n", "one.toml": big, "two.toml": big})
+	want := `city.toml:1:24: include: "two.toml" cannot be included: the files together are larger than 10 MB`
+	if _, err := Load(dir); err == nil || err.Error() != want {
+		t.Errorf("got %v\nwant %s", err, want)
+	}
+}
+
+// F6: an edit of an included file is an edit of the configuration, and so is its coming and going, from the moment that a
+// file names it.
+func TestWatchSeesIncludedFiles(t *testing.T) {
+	dir := folder(t, agents(1))
+	pokes := watching(t, dir, WatchOptions{Quiet: 20 * time.Millisecond})
+	put(t, filepath.Join(dir, FileName), "include = [\"team.toml\"]\n"+agents(1))
+	poked(t, pokes)
+	said := func() string {
+		_, err := Load(dir)
+		return fmt.Sprint(err)
+	}
+	if !strings.Contains(said(), "there is no file") {
+		t.Error(said())
+	}
+	team := filepath.Join(dir, "team.toml")
+	put(t, team, "[[agents]]\nnam = \"b\"\n")
+	poked(t, pokes)
+	if !strings.HasPrefix(said(), "team.toml:1:1: agents.name: is missing") {
+		t.Error(said())
+	}
+	first, err := Revision(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	put(t, team, "[[agents]]\nnama = \"b\"\n")
+	poked(t, pokes) // another mistake is news, too
+	if second, err := Revision(dir); err != nil || second == first {
+		t.Errorf("the revision is the same, %v", err)
+	}
+	put(t, team, "[[agents]]\nname = \"b\"\n")
+	await(t, pokes, dir, 2)
+	swap(t, team, "[[agents]]\nname = \"b\"\n[[agents]]\nname = \"c\"\n")
+	await(t, pokes, dir, 3)
+	if err := os.Remove(team); err != nil {
+		t.Fatal(err)
+	}
+	poked(t, pokes)
+	if !strings.Contains(said(), "there is no file") {
+		t.Error(said())
+	}
+}

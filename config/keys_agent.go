@@ -1,0 +1,134 @@
+package config
+
+func agentKeys() []key {
+	return []key{
+		{path: "agents", kind: kindTables, alias: "agent", doc: "One agent, an interactive program on a terminal of its own. `[[agent]]` is the same."},
+		{path: "agents.name", kind: kindString, require: true, check: checkName,
+			doc:   "Name, unique in the city, or in the rig: letters, digits, `.`, `_`, `-`, the first a letter or digit, at most 64.",
+			field: func(p place) any { return &p.agent.Name }},
+		{path: "agents.dir", kind: kindString, check: checkPath,
+			doc: "The name of a rig: the agent belongs to it and works in its folder. Else the working folder, a template: relative to the " +
+				"city, made if it is missing, and not allowed to leave the city by `..`; an absolute folder may be anywhere and must exist. " +
+				"Without it, the city's folder.",
+			field: func(p place) any { return &p.agent.Dir }},
+		{path: "agents.description", kind: kindString, doc: "What it is for, shown in lists.",
+			field: func(p place) any { return &p.agent.Description }},
+		{path: "agents.suspended", kind: kindBool, def: "false",
+			doc:   "The agent does not run. `gcity agent suspend` and `gcity agent resume` write it.",
+			field: func(p place) any { return &p.agent.Suspended }},
+		{path: "agents.start_command", kind: kindString, check: checkFilled,
+			doc:   "A shell command line, run by `sh -c` as it stands: nothing is added to it. Without it, `workspace.start_command`.",
+			field: func(p place) any { return &p.agent.StartCommand }},
+		{path: "agents.env", kind: kindEnv,
+			doc: "Environment besides the inherited one. `$NAME` and `${NAME}` stand for the variables of the controller, `$$` for a dollar sign; " +
+				"anything else stays as it is.",
+			field: func(p place) any { return &p.agent.Env }},
+		{path: "agents.nudge", kind: kindString,
+			doc:   "Typed into the terminal and submitted once the agent is ready. Without it nothing is typed.",
+			field: func(p place) any { return &p.agent.Nudge }},
+		{path: "agents.ready_delay_ms", kind: kindMillis, def: "0", check: checkReadyDelay,
+			doc:   "The agent counts as ready this long after its start; at most 3600000 (1h).",
+			field: func(p place) any { return &p.agent.ReadyDelay }},
+		{path: "agents.ready_prompt_prefix", kind: kindString,
+			doc:   "The agent counts as ready once a line of its screen starts with this.",
+			field: func(p place) any { return &p.agent.ReadyPromptPrefix }},
+		{path: "agents.pre_start", kind: kindStrings, check: checkLines,
+			doc:   "Shell lines, templates, run on the host before the session is there.",
+			field: func(p place) any { return &p.agent.PreStart }},
+		{path: "agents.session_setup", kind: kindStrings, check: checkLines,
+			doc:   "Shell lines, templates, run on the host once the session is there.",
+			field: func(p place) any { return &p.agent.SessionSetup }},
+		{path: "agents.session_setup_script", kind: kindString, check: checkPath,
+			doc: "A script run after `session_setup`, a template. Relative to the file that says it, or absolute. A change of its content counts " +
+				"as a change of the configuration.",
+			field: func(p place) any { return &p.agent.SessionSetupScript }},
+	}
+}
+
+// lifeKeys say when an agent is started, and what follows its end.
+func lifeKeys() []key {
+	return []key{
+		{path: "agents.restart", kind: kindString, def: `"always"`, check: oneOf("always", "on-failure", "never"),
+			doc:   "What follows an end that nobody asked for: `always`, `on-failure` or `never` a new start.",
+			field: func(p place) any { return &p.agent.Restart }},
+		{path: "agents.min_uptime", kind: kindDuration, def: `"10s"`, check: checkNotNegative,
+			doc:   "Under `restart = \"always\"` a clean exit sooner than this counts as a crash.",
+			field: func(p place) any { return &p.agent.MinUptime }},
+		{path: "agents.idle_timeout", kind: kindDuration, check: checkIdle,
+			doc: "The agent is restarted after so long without output and input; at least 100ms. Never while somebody is attached, and never " +
+				"where the activity is not known. Without it, or with `\"0s\"`, idleness does not matter.",
+			field: func(p place) any { return &p.agent.IdleTimeout }},
+		{path: "agents.depends_on", kind: kindStrings, check: checkLines,
+			doc: "Agents and pools that have to run before this one is started, and that are stopped after it. A name means one of the same " +
+				"rig, else one of the city, and `RIG/NAME` one of another rig. A pool is up as soon as one member runs, or if none is wanted.",
+			field: func(p place) any { return &p.agent.DependsOn }},
+		{path: "agents.strategy", kind: kindString, def: `"one_for_one"`, check: oneOf("one_for_one", "one_for_all", "rest_for_one"),
+			doc: "Who else is restarted when this one crashes: with `one_for_one` nobody, with `one_for_all` all that `depends_on` connects " +
+				"it with, with `rest_for_one` those that depend on it, directly or not.",
+			field: func(p place) any { return &p.agent.Strategy }},
+	}
+}
+
+func poolKeys() []key {
+	return []key{
+		{path: "agents.pool", kind: kindTable,
+			doc: "Makes the agent a pool: as many like it as there is work for. The members are called `NAME-1`, `NAME-2` and so on, with " +
+				"`max = 1` the only one just `NAME`; each has every key of the agent, and templates are filled in for each. Those with " +
+				"the highest numbers leave first: they are told to finish, and drain."},
+		{path: "agents.pool.min", kind: kindInt, def: "0", check: checkMembers,
+			doc:   "There are never fewer members than this.",
+			field: func(p place) any { return &p.agent.Pool.Min }},
+		{path: "agents.pool.max", kind: kindInt, def: "0", check: checkMembers,
+			doc:   "Nor more than this. 0 = the pool is off. All agents of a city and all possible members of its pools are at most 10,000.",
+			field: func(p place) any { return &p.agent.Pool.Max }},
+		{path: "agents.pool.check", kind: kindString, check: checkFilled,
+			doc: "A shell line that prints one whole number: how many members are wanted. Every patrol runs it, in the rig's folder, else in " +
+				"`dir` if that is no template, else in the city's folder, with the agent's environment. If it fails, the size stays as it was, " +
+				"and the reason is shown. Without it the pool's open work is counted: there is none yet, so it has `min` members.",
+			field: func(p place) any { return &p.agent.Pool.Check }},
+		{path: "agents.pool.check_timeout", kind: kindDuration, def: `"30s"`, check: checkPositive,
+			doc:   "A check that takes longer is ended, with all that it has started, and has failed.",
+			field: func(p place) any { return &p.agent.Pool.CheckTimeout }},
+		{path: "agents.pool.drain_timeout", kind: kindDuration, def: `"5m"`, check: checkNotNegative,
+			doc:   "Time that a member has to finish when it is told to; then it is stopped. 0 = any time.",
+			field: func(p place) any { return &p.agent.Pool.DrainTimeout }},
+	}
+}
+
+func rigKeys() []key {
+	return []key{
+		{path: "rigs", kind: kindTables, doc: "One rig, a project folder that agents work in: those whose `dir` is its name. They go by `RIG/NAME`."},
+		{path: "rigs.name", kind: kindString, require: true, check: checkName,
+			doc:   "Name, unique among the rigs; what a name may be made of is as for agents.",
+			field: func(p place) any { return &p.rig.Name }},
+		{path: "rigs.path", kind: kindString, require: true, check: checkRigPath,
+			doc: "Its folder; no two rigs have the same. It is not made: while it is missing, the rig's agents are not started, and say so; " +
+				"they are once it is there.",
+			field: func(p place) any { return &p.rig.Path }},
+		{path: "rigs.prefix", kind: kindString, check: checkPrefix,
+			doc: "What the ids of its work begin with, unique in the city, the city's own included. Without it, made from the name: a `-go` or " +
+				"`-py` at the end is left out; of several parts (`my-app`, `my_app`, `myApp`) the first letters, of a single one its first two, " +
+				"or all of it if it has no more than three.",
+			field: func(p place) any { return &p.rig.Prefix }},
+		{path: "rigs.suspended", kind: kindBool, def: "false",
+			doc:   "No agent of the rig runs. `gcity rig suspend` and `gcity rig resume` write it.",
+			field: func(p place) any { return &p.rig.Suspended }},
+	}
+}
+
+func patchKeys() []key {
+	return []key{
+		{path: "patches", kind: kindTable, doc: "Changes to what is declared elsewhere."},
+		{path: "patches.agents", kind: kindTables,
+			doc: "Changes one agent or pool, wherever it is declared. Commands write one for an agent of an included file, which they leave alone."},
+		{path: "patches.agents.dir", kind: kindString, check: checkPath,
+			doc:   "The agent's `dir`, as it is declared. It may be left out, but not where it is a rig.",
+			field: func(p place) any { return &p.patch.dir }},
+		{path: "patches.agents.name", kind: kindString, require: true, check: checkName,
+			doc:   "The agent's `name`. That there is no such agent is a mistake.",
+			field: func(p place) any { return &p.patch.name }},
+		{path: "patches.agents.suspended", kind: kindBool,
+			doc:   "What counts instead of the agent's own `suspended`.",
+			field: func(p place) any { return &p.patch.suspended }},
+	}
+}

@@ -1,0 +1,170 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"unicode"
+)
+
+// Rig finds a rig by its name; nil if there is none.
+func (c *City) Rig(name string) *Rig {
+	for i := range c.Rigs {
+		if c.Rigs[i].Name == name && name != "" {
+			return &c.Rigs[i]
+		}
+	}
+	return nil
+}
+
+// maxRigs keeps the looks at their folders few.
+const maxRigs = 1000
+
+// rigs checks the rigs against each other and looks at their folders.
+func (d *decoder) rigs() {
+	c := d.city
+	if len(c.Rigs) > maxRigs {
+		d.say(c.Rigs[maxRigs].Origin, "rigs", fmt.Sprintf("there are %d rigs; %d are the most that a city can have", len(c.Rigs), maxRigs))
+		return
+	}
+	names, folders := make(map[string]*Rig, len(c.Rigs)), make(map[string]*Rig, len(c.Rigs))
+	prefixes := map[string]*Rig{strings.ToLower(prefixOf(c.Workspace.Name)): nil} // nil is the city
+	for i := range c.Rigs {
+		r := &c.Rigs[i]
+		if r.Name != "" {
+			if other := names[r.Name]; other != nil {
+				d.say(r.Origins["name"], "rigs.name", fmt.Sprintf("another rig is called %q already, at %s; each needs a name of its own",
+					r.Name, other.Origins["name"]))
+				continue
+			}
+			names[r.Name] = r
+			d.prefix(r, prefixes)
+		}
+		if r.Path != "" {
+			d.folder(r, folders)
+		}
+	}
+	for i := range c.Agents {
+		if names[c.Agents[i].Dir] != nil {
+			c.Agents[i].Rig = c.Agents[i].Dir
+		}
+	}
+}
+
+// prefix gives a rig the prefix that it is to have, and compares it with those that are taken.
+func (d *decoder) prefix(r *Rig, taken map[string]*Rig) {
+	at, how, key := r.Origins["prefix"], "", "rigs.prefix"
+	if r.Prefix == "" {
+		if d.failed(key) {
+			return
+		}
+		at, how = r.Origins["name"], fmt.Sprintf(", made from the name %q,", r.Name)
+		r.Prefix = prefixOf(r.Name)
+	}
+	other, clash := taken[strings.ToLower(r.Prefix)]
+	switch {
+	case !clash:
+		taken[strings.ToLower(r.Prefix)] = r
+	case other == nil:
+		d.say(at, key, fmt.Sprintf("%q%s is what the city's own work begins with; write another one, like prefix = %q", r.Prefix, how, fresh(r.Name, taken)))
+	default:
+		d.say(at, key, fmt.Sprintf("%q%s is that of the rig %q at %s; write another one, like prefix = %q", r.Prefix, how, other.Name,
+			other.Origin, fresh(r.Name, taken)))
+	}
+}
+
+// fresh proposes a prefix that is not taken.
+func fresh(name string, taken map[string]*Rig) string {
+	name = strings.ToLower(strings.NewReplacer("-", "", "_", "", ".", "").Replace(name))
+	for n := 2; n <= min(len(name), maxPrefix); n++ {
+		if _, there := taken[name[:n]]; !there {
+			return name[:n]
+		}
+	}
+	for n := 2; ; n++ {
+		p := fmt.Sprintf("%s%d", name[:min(len(name), 8)], n)
+		if _, there := taken[p]; !there {
+			return p
+		}
+	}
+}
+
+// prefixOf makes a prefix from the name of a rig or a city.
+func prefixOf(name string) string {
+	for _, end := range []string{"-go", "-py"} {
+		if rest, ok := strings.CutSuffix(name, end); ok && rest != "" {
+			name = rest
+			break
+		}
+	}
+	var parts []string
+	for _, part := range strings.FieldsFunc(name, func(r rune) bool { return r == '-' || r == '_' || r == '.' }) {
+		parts = append(parts, humps(part)...)
+	}
+	if len(parts) == 1 {
+		p := parts[0]
+		if len(p) > 3 {
+			p = p[:2]
+		}
+		return strings.ToLower(p)
+	}
+	var b strings.Builder
+	for _, p := range parts {
+		b.WriteByte(p[0])
+	}
+	return strings.ToLower(b.String()[:min(b.Len(), maxPrefix)])
+}
+
+// humps splits a word where a small letter is followed by a capital one.
+func humps(word string) []string {
+	var out []string
+	start := 0
+	for i := 1; i < len(word); i++ {
+		if unicode.IsUpper(rune(word[i])) && !unicode.IsUpper(rune(word[i-1])) {
+			out, start = append(out, word[start:i]), i
+		}
+	}
+	return append(out, word[start:])
+}
+
+// folder makes a rig's path absolute and looks whether it can be worked in.
+func (d *decoder) folder(r *Rig, taken map[string]*Rig) {
+	path, err := resolve(d.city.Path, d.city.folderOf(r.Origin), r.Path)
+	if err != nil {
+		d.say(r.Origins["path"], "rigs.path", err.Error())
+		return
+	}
+	r.Path = path
+	r.Problem = visible(unusable(path))
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		real = path
+	}
+	if other := taken[real]; other != nil {
+		d.say(r.Origins["path"], "rigs.path", fmt.Sprintf("is the folder of the rig %q already, at %s; each needs one of its own",
+			other.Name, other.Origins["path"]))
+		return
+	}
+	taken[real] = r
+}
+
+// unusable says why nobody can work in a folder, "" if one can.
+func unusable(path string) string {
+	const enter = 1 // of access(2)
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return path + " does not exist; make it, or write another path"
+	case err != nil:
+		return err.Error()
+	case !info.IsDir():
+		return path + " is no folder; write another path"
+	case syscall.Access(path, enter) != nil:
+		return path + " may not be entered by you; change its permissions, or write another path"
+	}
+	return ""
+}

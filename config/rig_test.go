@@ -1,0 +1,82 @@
+package config
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestPrefixOf(t *testing.T) {
+	for name, want := range map[string]string{
+		"demo": "de", "app": "app", "a": "a", "X": "x", "beads-go": "be", "tool-py": "to", "go-go": "go", "my-app": "ma", "my_big_app": "mba",
+		"myApp": "ma", "MyApp": "ma", "HTTPServer": "ht", "my.app": "ma", "my-app-go": "ma", "a-b": "ab", "gopy": "go", "x--y": "xy", "v2Web": "vw",
+		strings.Repeat("a-", 32): "aaaaaaaaaaaaaaaa",
+	} {
+		if got := prefixOf(name); got != want {
+			t.Errorf("%q: %q, want %q", name, got, want)
+		}
+	}
+}
+
+// A city and its rigs never share a prefix, and what is proposed instead would be accepted.
+func TestPrefixesAreUnique(t *testing.T) {
+	const text = "[workspace]\nname = \"alpha\"\n[[rigs]]\nname = \"alpine\"\npath = \"/usr\"\n"
+	_, err := Parse("/srv/app", []byte(text))
+	want := `city.toml:4:8: rigs.prefix: "al", made from the name "alpine", is what the city's own work begins with; write another one, like prefix = "alp"`
+	if err == nil || err.Error() != want {
+		t.Fatalf("got %v\nwant %s", err, want)
+	}
+	if c, err := Parse("/srv/app", []byte(text+"prefix = \"alp\"\n")); err != nil || c.Rigs[0].Prefix != "alp" {
+		t.Errorf("%v", err)
+	}
+	taken := map[string]*Rig{"ab": nil, "ab2": nil}
+	if got := fresh("a-b", taken); got != "ab3" {
+		t.Errorf("%q", got)
+	}
+}
+
+// Two rigs in one folder would have two names for the same work, by whatever path each came to it.
+func TestRigsInOneFolder(t *testing.T) {
+	dir := folder(t, "")
+	if err := os.Mkdir(filepath.Join(dir, "real"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("real", filepath.Join(dir, "link")); err != nil {
+		t.Fatal(err)
+	}
+	put(t, filepath.Join(dir, FileName), "[[rigs]]\nname = \"one\"\npath = \"real\"\n[[rigs]]\nname = \"two\"\npath = \"//link\"\n")
+	_, err := Load(dir)
+	if want := `city.toml:6:8: rigs.path: is the folder of the rig "one" already, at city.toml:3:8; each needs one of its own`; err == nil || err.Error() != want {
+		t.Errorf("got %v\nwant %s", err, want)
+	}
+}
+
+// A folder that cannot be used is the rig's problem, not the city's.
+func TestRigsFolder(t *testing.T) {
+	dir := folder(t, "")
+	put(t, filepath.Join(dir, "file"), "")
+	locked := filepath.Join(dir, "locked")
+	if err := os.Mkdir(locked, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]string{
+		"none":      filepath.Join(dir, "none") + " does not exist; make it, or write another path",
+		"file":      filepath.Join(dir, "file") + " is no folder; write another path",
+		"file/more": "stat " + filepath.Join(dir, "file/more") + ": not a directory",
+		"locked":    locked + " may not be entered by you; change its permissions, or write another path",
+		"/usr":      "",
+	} {
+		if path == "locked" && os.Getuid() == 0 {
+			continue // root may enter whatever it likes
+		}
+		put(t, filepath.Join(dir, FileName), "[[rigs]]\nname = \"demo\"\npath = \""+path+"\"\n")
+		c, err := Load(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := c.Rigs[0].Problem; got != want {
+			t.Errorf("%s: %q, want %q", path, got, want)
+		}
+	}
+}

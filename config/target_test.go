@@ -1,0 +1,237 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func readAll(t testing.TB, path string) string {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+// F9: a file of 300 lines, as people write them, comes back byte for byte but for the one line with the flag, whatever it
+// is that is suspended and resumed.
+func TestALongFileStaysAsItIs(t *testing.T) {
+	long := readAll(t, "testdata/long.toml")
+	if n := strings.Count(long, "\n"); n < 300 {
+		t.Fatalf("%d lines", n)
+	}
+	for _, breaks := range []string{"\n", "\r\n"} {
+		text := strings.ReplaceAll(long, "\n", breaks)
+		for _, tt := range []struct {
+			target   Target
+			is       bool   // at the beginning
+			old, new string // the line before, "" = it is new, and the line after being switched
+			below    string // the line that a new one is put below
+		}{
+			{Target{Agent: "scribe-7"}, false, "", "suspended = true", `name = "scribe-7"`},
+			{Target{Agent: "indented-3"}, false, "", "    suspended = true", `    name = "indented-3"   # number 3`},
+			{Target{Agent: "spelled-5"}, false, "", "suspended = true", `name = 'spelled-5'`},
+			{Target{Agent: "shop/clerk-8"}, false, "", "suspended = true", `name = "clerk-8"`},
+			{Target{Agent: "clerk-8"}, false, "", "suspended = true", `name = "clerk-8"`},
+			{Target{Agent: "shop/packer"}, false, "", "suspended = true", `name = "packer"`},
+			{Target{Agent: "sweeper"}, false, "", "suspended = true", `name = "sweeper"`},
+			{Target{Agent: "scribe-2"}, false, "suspended = false # tried it on Monday", "suspended = true # tried it on Monday", ""},
+			{Target{Agent: "clerk-2"}, true, "suspended = true", "suspended = false", ""},
+			{Target{Rig: "shop"}, false, "", "suspended = true", `name = "shop"`},
+			{Target{Rig: "tools-go"}, false, "suspended = false # written out, once", "suspended = true # written out, once", ""},
+			{Target{}, false, "", "suspended = true", `name = "long"`},
+		} {
+			t.Run(fmt.Sprintf("%s%s %d", tt.target.Agent, tt.target.Rig, len(breaks)), func(t *testing.T) {
+				dir := folder(t, text)
+				path := filepath.Join(dir, FileName)
+				set := func(on bool) {
+					t.Helper()
+					if err := SetSuspended(dir, tt.target, on); err != nil {
+						t.Fatal(err)
+					}
+					if c, err := Load(dir); err != nil || *c.flag(tt.target) != on {
+						t.Errorf("not %t, %v", on, err)
+					}
+				}
+				expect := func(want string) {
+					t.Helper()
+					if got := readAll(t, path); got != want {
+						t.Errorf("kept %d of %d bytes around the edit; got\n%s", kept([]byte(text), []byte(got)), len(text), got)
+					}
+				}
+				switched := edited(t, text, breaks, tt.old, tt.new, tt.below)
+				set(!tt.is)
+				expect(switched)
+				set(!tt.is)
+				expect(switched)
+				set(tt.is)
+				if tt.old != "" {
+					expect(text)
+				} else {
+					expect(edited(t, text, breaks, "", strings.Replace(tt.new, "true", "false", 1), tt.below))
+				}
+			})
+		}
+	}
+}
+
+// edited is text with one line changed, or put below another: the only such line, or the last flag, which is a patch's.
+func edited(t *testing.T, text, breaks, old, new, below string) string {
+	t.Helper()
+	at := breaks + old + breaks
+	by := breaks + new + breaks
+	if old == "" {
+		at, by = breaks+below+breaks, breaks+below+breaks+new+breaks
+	}
+	if old != "suspended = true" && strings.Count(text, at) != 1 {
+		t.Fatalf("%q is there %d times", at, strings.Count(text, at))
+	}
+	last := strings.LastIndex(text, at)
+	return text[:last] + by + text[last+len(at):]
+}
+
+// What is declared in an included file is changed from city.toml: the other file is not touched.
+func TestSetSuspendedOfAnIncludedAgent(t *testing.T) {
+	const head = "include = [\"team.toml\"] # all of it\n"
+	for _, tt := range []struct {
+		name, before, agent string
+		on                  bool
+		after               string
+	}{
+		{"a new block", head, "one", true, head + "\n[[patches.agents]]\nname = \"one\"\nsuspended = true\n"},
+		{"of a rig's pool", head, "demo/two", true, head + "\n[[patches.agents]]\ndir = \"demo\"\nname = \"two\"\nsuspended = true\n"},
+		{"by its bare name", head, "two", true, head + "\n[[patches.agents]]\ndir = \"demo\"\nname = \"two\"\nsuspended = true\n"},
+		{"no end of line, CRLF", strings.Replace(head, "\n", "\r\n", 1) + "[daemon]", "one", true,
+			strings.Replace(head, "\n", "\r\n", 1) + "[daemon]\r\n\r\n[[patches.agents]]\r\nname = \"one\"\r\nsuspended = true\r\n"},
+		{"a block with the flag", head + "[[patches.agents]]\nsuspended = true # for now\nname = \"one\"\n", "one", false,
+			head + "[[patches.agents]]\nsuspended = false # for now\nname = \"one\"\n"},
+		{"a block without", head + "[[patches.agents]]\n# later\nname = \"one\"\n[daemon]\n", "one", true,
+			head + "[[patches.agents]]\n# later\nname = \"one\"\nsuspended = true\n[daemon]\n"},
+		{"a block of another", head + "[[patches.agents]]\nname = \"one\"\nsuspended = true\n", "two", true,
+			head + "[[patches.agents]]\nname = \"one\"\nsuspended = true\n\n[[patches.agents]]\ndir = \"demo\"\nname = \"two\"\nsuspended = true\n"},
+		{"an empty table", head + "[patches] # none\n", "one", true, head + "[patches] # none\n\n[[patches.agents]]\nname = \"one\"\nsuspended = true\n"},
+		{"inline", head + "patches = {}\n", "one", true, head + "patches = { agents = [{ name = \"one\", suspended = true }] }\n"},
+		{"inline list", head + "patches = { agents = [{ name = \"one\" }] }\n", "two", true,
+			head + "patches = { agents = [{ dir = \"demo\", name = \"two\", suspended = true }, { name = \"one\" }] }\n"},
+		{"a list over lines", head + "[patches]\nagents = [ # all\n]\n", "one", true,
+			head + "[patches]\nagents = [{ name = \"one\", suspended = true } # all\n]\n"},
+		{"dotted", head + "patches.agents = [{ name = \"one\" }]\n", "one", true, head + "patches.agents = [{ name = \"one\", suspended = true }]\n"},
+		{"said already", head, "one", false, head},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			dir := folderOf(t, map[string]string{FileName: tt.before, "team.toml": teamOfTwo})
+			if err := SetSuspended(dir, Target{Agent: tt.agent}, tt.on); err != nil {
+				t.Fatal(err)
+			}
+			if got := readAll(t, filepath.Join(dir, FileName)); got != tt.after {
+				t.Errorf("got:\n%q\nwant:\n%q", got, tt.after)
+			}
+			if got := readAll(t, filepath.Join(dir, "team.toml")); got != teamOfTwo {
+				t.Errorf("team.toml was written:\n%q", got)
+			}
+			if c, err := Load(dir); err != nil || *c.flag(Target{Agent: tt.agent}) != tt.on {
+				t.Errorf("not %t, %v", tt.on, err)
+			}
+		})
+	}
+}
+
+// A rig cannot be patched: its flag goes where it is declared, unless that is outside of the city.
+func TestSetSuspendedOfAnIncludedRig(t *testing.T) {
+	const root = "include = [\"team.toml\"]\n"
+	dir := folderOf(t, map[string]string{FileName: root, "team.toml": teamOfTwo})
+	for _, on := range []bool{true, false} {
+		if err := SetSuspended(dir, Target{Rig: "demo"}, on); err != nil {
+			t.Fatal(err)
+		}
+		want := strings.Replace(teamOfTwo, "name = \"demo\"\n", fmt.Sprintf("name = \"demo\"\nsuspended = %t\n", on), 1)
+		if got := readAll(t, filepath.Join(dir, "team.toml")); got != want {
+			t.Errorf("got\n%q\nwant\n%q", got, want)
+		}
+	}
+	if got := readAll(t, filepath.Join(dir, FileName)); got != root {
+		t.Errorf("city.toml was written: %q", got)
+	}
+
+	team := filepath.Join(folderOf(t, map[string]string{"team.toml": teamOfTwo}), "team.toml")
+	put(t, filepath.Join(dir, FileName), "include = [\""+team+"\"]\n")
+	err := SetSuspended(dir, Target{Rig: "demo"}, true)
+	if want := `the rig "demo" is declared in ` + team + `, which may be other cities' too and is left alone; write suspended = true there by hand`; err == nil || err.Error() != want {
+		t.Errorf("got %v\nwant %s", err, want)
+	}
+	if got := readAll(t, team); got != teamOfTwo {
+		t.Errorf("it was written: %q", got)
+	}
+}
+
+func TestSetSuspendedFindsTheName(t *testing.T) {
+	const text = `[[rigs]]
+name = "demo"
+path = "/usr"
+[[rigs]]
+name = "other"
+path = "/bin"
+prefix = "x"
+[[agents]]
+name = "a"
+dir = "demo"
+[[agents]]
+name = "a"
+dir = "other"
+[[agents]]
+name = "worker"
+dir = "demo"
+pool.max = 3
+[[agents]]
+name = "worker-9"
+[[agents]]
+name = "b"
+dir = "other"
+[[agents]]
+name = "b"
+`
+	dir := folder(t, text)
+	for _, tt := range []struct {
+		target Target
+		is     error
+		want   string
+	}{
+		{Target{Agent: "a"}, ErrAmbiguous, `the name is ambiguous: there are demo/a and other/a; write one of these instead of "a"`},
+		{Target{Agent: "other/worker"}, ErrNoAgent, `no such agent as "other/worker" in city.toml`},
+		{Target{Agent: "demo/wroker"}, ErrNoAgent, `no such agent as "demo/wroker" in city.toml; did you mean "demo/worker"?`},
+		{Target{Agent: "demo/worker-2"}, ErrMember, `"demo/worker-2" is a member of a pool; only the pool "demo/worker" as a whole can be suspended and resumed`},
+		{Target{Agent: "worker-3"}, ErrMember, `"demo/worker-3" is a member of a pool; only the pool "demo/worker" as a whole can be suspended and resumed`},
+		{Target{Agent: "worker-4"}, ErrNoAgent, `no such agent as "worker-4" in city.toml; did you mean "worker-9"?`},
+		{Target{Rig: "dmeo"}, ErrNoRig, `no such rig as "dmeo" in city.toml; did you mean "demo"?`},
+		{Target{Rig: "worker"}, ErrNoRig, `no such rig as "worker" in city.toml`},
+	} {
+		err := SetSuspended(dir, tt.target, true)
+		if !errors.Is(err, tt.is) || err.Error() != tt.want {
+			t.Errorf("%+v: got %v\nwant %s", tt.target, err, tt.want)
+		}
+	}
+	if got := readAll(t, filepath.Join(dir, FileName)); got != text {
+		t.Errorf("the file was written: %q", got)
+	}
+	for _, name := range []string{"worker", "demo/worker", "worker-9", "b", "other/b"} {
+		if err := SetSuspended(dir, Target{Agent: name}, true); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	c, err := Load(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, a := range c.Agents {
+		got = append(got, fmt.Sprintf("%s %t", a.Qualified(), a.Suspended))
+	}
+	if want := "demo/a false, other/a false, demo/worker true, worker-9 true, other/b true, b true"; strings.Join(got, ", ") != want {
+		t.Errorf("got %s\nwant %s", strings.Join(got, ", "), want)
+	}
+}

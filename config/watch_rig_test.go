@@ -1,0 +1,50 @@
+package config
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+// The folder of a rig that was missing comes to be there, step by step, and goes: its agents can be started, and cannot.
+// Nothing is polled for that.
+func TestWatchSeesTheFoldersOfRigs(t *testing.T) {
+	dir := folder(t, "")
+	project := filepath.Join(folder(t, ""), "src", "mine", "demo")
+	put(t, filepath.Join(dir, FileName), agents(1)+"[[rigs]]\nname = \"demo\"\npath = \""+project+"\"\n")
+	pokes := watching(t, dir, WatchOptions{Quiet: 20 * time.Millisecond, Poll: time.Hour})
+	expect := func(want string) {
+		t.Helper()
+		c, err := Load(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := c.Rigs[0].Problem; got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	expect(project + " does not exist; make it, or write another path")
+	if err := os.MkdirAll(project, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	poked(t, pokes)
+	expect("")
+	if err := os.Remove(project); err != nil {
+		t.Fatal(err)
+	}
+	poked(t, pokes)
+	expect(project + " does not exist; make it, or write another path")
+	put(t, project, "a file")
+	poked(t, pokes)
+	expect(project + " is no folder; write another path")
+}
+
+func TestComing(t *testing.T) {
+	dir := folder(t, "")
+	for path, want := range map[string]string{"/": "/", dir: dir, dir + "/a": dir + "/a", dir + "/a/b/c": dir + "/a", "/usr/none": "/usr/none"} {
+		if got := coming(path); got != want {
+			t.Errorf("%s: %s, want %s", path, got, want)
+		}
+	}
+}
