@@ -3,6 +3,7 @@ package controller
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -50,7 +51,7 @@ func (r *runner) checkNow(p *agent.Pool) inChecked {
 	}
 	began := time.Now()
 	res, err := shell.Run(ctx, shell.Line{
-		Text: p.Check, Dir: p.Dir, Env: append(slices.Clip(p.Env), "GC_RUN="+r.c.o.Dir+":"+rand.Text()),
+		Text: p.Check, Dir: p.Dir, Env: append(slices.Clip(p.Env), "GC_RUN="+r.c.o.Dir+":"+rand.Text()), Split: true,
 	})
 	in.took, in.output = time.Since(began), shownOutput(res.Output)
 	switch {
@@ -59,11 +60,13 @@ func (r *runner) checkNow(p *agent.Pool) inChecked {
 	case err != nil:
 		in.err = err
 	case res.Code < 0:
-		in.err = fmt.Errorf("it was ended by a signal")
+		in.err = errors.New("it was ended by a signal")
 	case res.Code > 0:
 		in.err = fmt.Errorf("it exited %d", res.Code)
+	case res.StdoutDropped > 0: // what is left could read as another number
+		in.err = fmt.Errorf("it printed more than %d KiB; a check prints one whole number", shell.MaxOutput>>10)
 	default:
-		in.value, in.err = pool.Parse(res.Output)
+		in.value, in.err = pool.Parse(res.Stdout)
 	}
 	return in
 }
