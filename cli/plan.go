@@ -92,7 +92,7 @@ func changes(wants []agent.Want, sessions []session.Status, running *city.Snapsh
 	for name := range alive {
 		out = append(out, change{Agent: name, Change: "stop", Reason: "not in the configuration"})
 	}
-	slices.SortFunc(out, func(x, y change) int { return strings.Compare(x.Agent, y.Agent) })
+	slices.SortFunc(out, func(x, y change) int { return city.CompareNames(x.Agent, y.Agent) })
 	return out
 }
 

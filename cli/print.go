@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/charmbracelet/x/ansi"
+	"github.com/dustin/go-humanize"
 
 	"gcity/city"
 )
@@ -116,6 +117,20 @@ func (a *app) row(row []cell, widths []int, width int) string {
 	return b.String()
 }
 
+// flushRight makes the figures of some columns, and the heads above them, end below each other.
+func flushRight(head []string, rows [][]cell, columns ...int) {
+	for _, c := range columns {
+		widest := len(head[c])
+		for _, row := range rows {
+			widest = max(widest, len(row[c].text))
+		}
+		head[c] = fmt.Sprintf("%*s", widest, head[c])
+		for i := range rows {
+			rows[i][c].text = fmt.Sprintf("%*s", widest, rows[i][c].text)
+		}
+	}
+}
+
 // columns is how wide tables may be: the terminal, or any width into a file.
 func (a *app) columns() int {
 	if !a.outTTY {
@@ -156,6 +171,25 @@ func span(d time.Duration) string {
 	default:
 		return fmt.Sprintf("%dd%dh", int(d.Hours())/24, int(d.Hours())%24)
 	}
+}
+
+// percent is the share of one processor that somebody takes, "-" where nobody measured it.
+func percent(u *city.Usage) string {
+	switch {
+	case u == nil:
+		return "-"
+	case u.CPU < 9.95:
+		return fmt.Sprintf("%.1f%%", u.CPU)
+	}
+	return fmt.Sprintf("%.0f%%", u.CPU)
+}
+
+// memory is the resident memory that somebody takes, "-" where nobody measured it.
+func memory(u *city.Usage) string {
+	if u == nil {
+		return "-"
+	}
+	return humanize.IBytes(uint64(max(0, u.RSS)))
 }
 
 // age is how long ago t was; "-" if it never was.

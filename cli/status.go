@@ -142,24 +142,38 @@ func (a *app) troubles(s *city.Snapshot) []string {
 	return out
 }
 
+// usageWidth is how wide a terminal must be for the figures of what each agent takes.
+const usageWidth = 100
+
+// writeAgents writes a table of agents, those in need first. What they take stands there if it was measured and there is
+// room for it.
 func (a *app) writeAgents(w io.Writer, agents []city.Agent) error {
+	width := a.columns()
+	head := []string{"STATE", "AGENT", "SINCE", "CPU", "MEM", "PID", "WHY"}
 	rows := make([][]cell, 0, len(agents))
 	for _, g := range byNeed(agents) {
 		rows = append(rows, []cell{
-			{string(g.State), stateColour(g.State)}, {g.Name, bold}, {a.age(g.Since), ""}, {pid(&g), dim}, plainCell(a.because(&g)),
+			{string(g.State), stateColour(g.State)}, {g.Name, bold}, {a.age(g.Since), ""}, plainCell(percent(g.Usage)),
+			plainCell(memory(g.Usage)), {pid(&g), dim}, plainCell(a.because(&g)),
 		})
 	}
-	return a.table(w, a.columns(), []string{"STATE", "AGENT", "SINCE", "PID", "WHY"}, rows)
+	measured := slices.ContainsFunc(agents, func(g city.Agent) bool { return g.Usage != nil })
+	if measured && (width == 0 || width >= usageWidth) {
+		flushRight(head, rows, 3, 4)
+	} else {
+		head = slices.Delete(head, 3, 5)
+		for i := range rows {
+			rows[i] = slices.Delete(rows[i], 3, 5)
+		}
+	}
+	return a.table(w, width, head, rows)
 }
 
-// byNeed orders a copy of a list: the most urgent state first, then by name.
+// byNeed orders a copy of a list: the most urgent state first, then by name, worker-2 before worker-10.
 func byNeed(agents []city.Agent) []city.Agent {
 	agents = slices.Clone(agents)
 	slices.SortStableFunc(agents, func(x, y city.Agent) int {
-		if d := x.State.Urgency() - y.State.Urgency(); d != 0 {
-			return d
-		}
-		return strings.Compare(x.Name, y.Name)
+		return cmp.Or(x.State.Urgency()-y.State.Urgency(), city.CompareNames(x.Name, y.Name))
 	})
 	return agents
 }
