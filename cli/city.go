@@ -130,7 +130,7 @@ func (a *app) stopCity(ctx context.Context) (string, error) {
 		return "", err
 	}
 	defer beside.close()
-	ended, err := beside.end(ctx, "")
+	ended, err := beside.end(ctx, everyone)
 	if err != nil {
 		return "", err
 	}
