@@ -64,17 +64,18 @@ type Status struct {
 	Attached int       // viewers that may type
 	TypedAt  time.Time // last byte typed by an attached viewer; zero = none
 
-	Drain Drain // what its drain marks say
+	Drain Drain // what its drain marks say while Alive
 
 	Fingerprint Fingerprint // as given at the start; zero = unknown
 	Exit        *Exit       // how it ended; nil while Alive
 }
 
-// Drain is what a session's marks say about its being told to finish. The zero value: nothing.
+// Drain is what a session's marks say about its being told to finish; see SetDrain. It ends with the session. The zero
+// value: nothing.
 type Drain struct {
 	Since time.Time // whole seconds; zero = it is not draining
-	By    string    // "pool", "operator"
-	Acked bool
+	By    string    // "pool", "operator", …: at most MaxDrainBy letters, digits, - and _; "" = nobody knows
+	Acked bool      // the agent says that it has finished
 }
 
 // Exit is the end of one session. It is kept by the provider until acknowledged (see Acknowledger).

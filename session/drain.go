@@ -1,0 +1,64 @@
+package session
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// MaxDrainBy is how long the word in Drain.By may be, in bytes. Providers keep it in a record of fixed length.
+const MaxDrainBy = 16
+
+// lastSecond is the end of the year 9998: until then JSON can carry a time in every time zone.
+const lastSecond = 253370764799
+
+// On reports whether it is draining.
+func (d Drain) On() bool { return !d.Since.IsZero() }
+
+// ParseDrain reads a drain from a session's metadata. Anybody may have written there, the agent too: what makes no sense
+// counts as not written, so that the result can be shown and stored as it is.
+func ParseDrain(meta func(key string) string) Drain {
+	since, err := strconv.ParseInt(strings.TrimSpace(meta(DrainMark)), 10, 64)
+	if err != nil || since <= 0 || since > lastSecond {
+		return Drain{}
+	}
+	d := Drain{Since: time.Unix(since, 0), Acked: meta(DrainAckMark) == "1"}
+	if by := meta(DrainByMark); isWord(by) {
+		d.By = by
+	}
+	return d
+}
+
+// SetDrain writes a drain's marks, or for the zero Drain takes them away. GC_DRAIN is written last and removed first:
+// when SetDrain is interrupted, a session that was not draining still is not, and the acknowledgement of one drain never
+// counts for the next. ErrNotFound if the session does not live.
+func SetDrain(ctx context.Context, m Marker, name string, d Drain) error {
+	type mark struct{ key, value string }
+	marks := []mark{{DrainMark, ""}, {DrainAckMark, ""}, {DrainByMark, ""}}
+	if d.On() {
+		since, ack := d.Since.Unix(), ""
+		if since <= 0 || since > lastSecond || d.By != "" && !isWord(d.By) {
+			return fmt.Errorf("cannot tell %q to finish: no mark can say since %s by %q", name, d.Since, d.By)
+		}
+		if d.Acked {
+			ack = "1"
+		}
+		marks = []mark{{DrainAckMark, ack}, {DrainByMark, d.By}, {DrainMark, strconv.FormatInt(since, 10)}}
+	}
+	for _, k := range marks {
+		if err := m.SetMeta(ctx, name, k.key, k.value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// isWord reports whether s is what By may be: short, and safe to show anywhere.
+func isWord(s string) bool {
+	other := func(r rune) bool {
+		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_')
+	}
+	return s != "" && len(s) <= MaxDrainBy && strings.IndexFunc(s, other) < 0
+}

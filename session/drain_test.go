@@ -1,0 +1,124 @@
+package session_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"testing"
+	"time"
+
+	"gcity/session"
+)
+
+// scribe keeps marks as a provider does, until it is told to break.
+type scribe struct {
+	marks map[string]string
+	left  int // writes until it breaks
+}
+
+var errBroken = errors.New("broken")
+
+func (s *scribe) SetMeta(_ context.Context, _, key, value string) error {
+	if s.left--; s.left < 0 {
+		return errBroken
+	}
+	if s.marks[key] = value; value == "" {
+		delete(s.marks, key)
+	}
+	return nil
+}
+
+func (s *scribe) Meta(_ context.Context, _, key string) (string, error) { return s.marks[key], nil }
+
+func (s *scribe) drain() session.Drain {
+	return session.ParseDrain(func(key string) string { return s.marks[key] })
+}
+
+func TestDrainIsReadAsItWasWritten(t *testing.T) {
+	since := time.Unix(1_790_000_000, 0)
+	for _, d := range []session.Drain{
+		{},
+		{Since: since, By: "pool"},
+		{Since: since, By: "operator", Acked: true},
+		{Since: since},
+	} {
+		for _, old := range []session.Drain{{}, {Since: since.Add(-time.Hour), By: "other", Acked: true}} {
+			s := &scribe{marks: map[string]string{}, left: 100}
+			for _, d := range []session.Drain{old, d} {
+				if err := session.SetDrain(t.Context(), s, "a", d); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if got := s.drain(); got != d || got.On() != !d.Since.IsZero() {
+				t.Errorf("%+v after %+v is read as %+v", d, old, got)
+			}
+			if !d.On() && len(s.marks) > 0 {
+				t.Errorf("taken away, and %v is left", s.marks)
+			}
+		}
+	}
+}
+
+// A writer that dies half way never makes a session drain, or count as finished, by accident.
+func TestHalfWrittenDrainIsHarmless(t *testing.T) {
+	finished := session.Drain{Since: time.Unix(1000, 0), By: "pool", Acked: true}
+	for writes := range 3 {
+		s := &scribe{marks: map[string]string{}, left: writes}
+		if err := session.SetDrain(t.Context(), s, "a", finished); !errors.Is(err, errBroken) || s.drain().On() {
+			t.Errorf("after %d writes: %+v, %v", writes, s.drain(), err)
+		}
+		s.left = writes
+		for key, value := range map[string]string{"GC_DRAIN": "900", "GC_DRAIN_BY": "pool", "GC_DRAIN_ACK": "1"} {
+			s.marks[key] = value
+		}
+		if err := session.SetDrain(t.Context(), s, "a", session.Drain{}); !errors.Is(err, errBroken) || s.drain().On() != (writes == 0) {
+			t.Errorf("after %d removals: %+v, %v", writes, s.drain(), err)
+		}
+		s.left = 3 // what was left behind is no acknowledgement of the next drain
+		if err := session.SetDrain(t.Context(), s, "a", session.Drain{Since: time.Unix(1100, 0), By: "pool"}); err != nil || s.drain().Acked {
+			t.Errorf("begun over leftovers: %+v, %v", s.drain(), err)
+		}
+	}
+}
+
+func TestDrainThatCannotBeSaid(t *testing.T) {
+	for _, d := range []session.Drain{
+		{Since: time.Unix(-5, 0), By: "pool"},
+		{Since: time.Date(12000, 1, 1, 0, 0, 0, 0, time.UTC), By: "pool"},
+		{Since: time.Unix(1000, 0), By: "two words"},
+		{Since: time.Unix(1000, 0), By: "a_word_of_seventee"},
+	} {
+		s := &scribe{marks: map[string]string{}, left: 100}
+		if err := session.SetDrain(t.Context(), s, "a", d); err == nil || len(s.marks) > 0 {
+			t.Errorf("%+v: %v, marks %v", d, err, s.marks)
+		}
+	}
+}
+
+// Whatever an agent writes into its own marks: a drain that can be shown, stored and written again, or none.
+func FuzzParseDrain(f *testing.F) {
+	f.Add("1790000000", "pool", "1")
+	f.Add(" 1790000000\n", "operator", "")
+	f.Add("99999999999999999999", "\x1b[2J", "yes")
+	f.Add("-1", "", "1")
+	f.Add("0x10", "a word of more than sixteen bytes", "true")
+	f.Fuzz(func(t *testing.T, since, by, ack string) {
+		s := &scribe{left: 100, marks: map[string]string{"GC_DRAIN": since, "GC_DRAIN_BY": by, "GC_DRAIN_ACK": ack}}
+		d := s.drain()
+		if !d.On() {
+			if d != (session.Drain{}) {
+				t.Errorf("%+v", d)
+			}
+			return
+		}
+		if d.Acked != (ack == "1") || d.By != "" && d.By != by {
+			t.Errorf("%q %q %q is %+v", since, by, ack, d)
+		}
+		if _, err := json.Marshal(d); err != nil {
+			t.Error(err)
+		}
+		if err := session.SetDrain(t.Context(), s, "a", d); err != nil || s.drain() != d {
+			t.Errorf("%+v written again is %+v, %v", d, s.drain(), err)
+		}
+	})
+}
