@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"gcity/city"
@@ -138,16 +139,24 @@ func (b *aside) list(ctx context.Context) ([]session.Status, error) {
 	return all, nil
 }
 
-// session finds the living session of an agent.
+// session finds the living session of an agent, by its qualified name or the last part of it if only one lives that has it.
 func (b *aside) session(ctx context.Context, agent string) (session.Status, error) {
 	all, err := b.list(ctx)
 	if err != nil {
 		return session.Status{}, err
 	}
+	var same []session.Status
 	for _, st := range all {
-		if st.Agent == agent && st.Alive {
+		switch {
+		case !st.Alive:
+		case st.Agent == agent:
 			return st, nil
+		case strings.HasSuffix(st.Agent, "/"+agent):
+			same = append(same, st)
 		}
+	}
+	if len(same) == 1 {
+		return same[0], nil
 	}
 	return session.Status{}, notRunning("agent %q has no living session, and no controller runs that would start one", agent)
 }

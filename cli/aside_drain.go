@@ -2,9 +2,6 @@ package cli
 
 import (
 	"context"
-	"fmt"
-	"strconv"
-	"time"
 
 	"gcity/city"
 	"gcity/events"
@@ -30,7 +27,7 @@ func (b *aside) mark(ctx context.Context, c city.Command) (city.Receipt, error) 
 	if err != nil || e.Type == "" {
 		return city.Receipt{Message: done}, err
 	}
-	if err := setDrainMarks(ctx, m, st.Name, to); err != nil {
+	if err := session.SetDrain(ctx, m, st.Name, to); err != nil {
 		return city.Receipt{}, asProblem(err)
 	}
 	e.Subject = st.Agent
@@ -39,7 +36,7 @@ func (b *aside) mark(ctx context.Context, c city.Command) (city.Receipt, error) 
 
 // remark decides what a drain command makes of a drain. An event without a type says that nothing has to be done.
 func (b *aside) remark(c city.Command, agent string, is session.Drain) (to session.Drain, e events.Event, done string, err error) {
-	told := !is.Since.IsZero()
+	told := is.On()
 	switch c.(type) {
 	case city.Drain:
 		if told {
@@ -65,42 +62,17 @@ func (b *aside) remark(c city.Command, agent string, is session.Drain) (to sessi
 	}
 }
 
-// drainMarks reads what a session's marks say. A mark that is none counts as no drain: anybody may have written it.
+// drainMarks reads what a session's marks say.
 func drainMarks(ctx context.Context, m session.Marker, name string) (session.Drain, error) {
-	var text [3]string
-	for i, key := range []string{session.DrainMark, session.DrainByMark, session.DrainAckMark} {
+	text := map[string]string{}
+	for _, key := range []string{session.DrainMark, session.DrainByMark, session.DrainAckMark} {
 		value, err := m.Meta(ctx, name, key)
 		if err != nil {
 			return session.Drain{}, err
 		}
-		if text[i] = value; i == 0 && value == "" {
-			return session.Drain{}, nil
+		if text[key] = value; text[session.DrainMark] == "" {
+			break // the others say nothing without it
 		}
 	}
-	since, err := strconv.ParseInt(text[0], 10, 64)
-	if err != nil || since <= 0 {
-		return session.Drain{}, nil
-	}
-	return session.Drain{Since: time.Unix(since, 0), By: text[1], Acked: text[2] == "1"}, nil
-}
-
-// setDrainMarks writes a drain, the mark that counts last; the zero value takes it back, that mark first.
-func setDrainMarks(ctx context.Context, m session.Marker, name string, d session.Drain) error {
-	since, acked := "", ""
-	if !d.Since.IsZero() {
-		since = fmt.Sprint(d.Since.Unix())
-	}
-	if d.Acked {
-		acked = "1"
-	}
-	marks := [][2]string{{session.DrainAckMark, acked}, {session.DrainByMark, d.By}, {session.DrainMark, since}}
-	if since == "" {
-		marks[0], marks[2] = marks[2], marks[0]
-	}
-	for _, mark := range marks {
-		if err := m.SetMeta(ctx, name, mark[0], mark[1]); err != nil {
-			return fmt.Errorf("the mark %s could not be set: %w", mark[0], err)
-		}
-	}
-	return nil
+	return session.ParseDrain(func(key string) string { return text[key] }), nil
 }

@@ -91,7 +91,7 @@ func (b *aside) pool(p agent.Pool, of []agent.Want, overrides map[string]int, v 
 	for _, w := range of {
 		switch st := v.alive[w.Name]; {
 		case !st.Alive:
-		case st.Drain.Since.IsZero():
+		case !st.Drain.On():
 			q.Size++
 		default:
 			q.Draining = append(q.Draining, w.Name)
@@ -143,7 +143,7 @@ func (b *aside) agent(w agent.Want, st session.Status, known bool, v *look) city
 		occupy(&a, st, v)
 		a.State, a.Since, a.Reason = city.Running, st.Started, "alive, but no controller watches it"
 		a.Drift = st.Fingerprint.Drift(w.Spec.Fingerprint)
-		if !st.Drain.Since.IsZero() {
+		if st.Drain.On() {
 			limit := drainTimeout
 			if p, ok := v.pools[w.Pool]; ok {
 				limit = p.Timeout

@@ -127,7 +127,7 @@ func TestDrainAside(t *testing.T) {
 	marks(session.Drain{Since: since, By: "operator", Acked: true})
 	do(city.Undrain{Agent: "a"}, "", "goes on")
 	marks(session.Drain{})
-	if err := setDrainMarks(t.Context(), p, "a", session.Drain{Since: since, By: "pool"}); err != nil {
+	if err := session.SetDrain(t.Context(), p, "a", session.Drain{Since: since, By: "pool"}); err != nil {
 		t.Fatal(err)
 	}
 	do(city.Undrain{Agent: "a"}, city.Conflict, "scale the pool")

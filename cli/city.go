@@ -60,8 +60,8 @@ func (a *app) settle(ctx context.Context) error {
 	if a.json {
 		err = a.writeJSON(struct {
 			Events list[events.Event] `json:"events"`
-			Agents list[city.Agent]   `json:"agents"`
-		}{listOf(did), listOf(s.Agents)})
+			Agents list[agentShape]   `json:"agents"`
+		}{listOf(did), listOf(shapesOf(s.Agents))})
 	} else {
 		err = a.tellSettled(s, did)
 	}
@@ -72,9 +72,7 @@ func (a *app) settle(ctx context.Context) error {
 }
 
 func (a *app) tellSettled(s *city.Snapshot, did []events.Event) error {
-	for _, e := range did {
-		a.sayf("%s", safeLine(eventLine(e)))
-	}
+	a.writeEventLines("", did)
 	if len(did) == 0 {
 		a.sayf("nothing to do: the city is as its configuration says")
 	}

@@ -192,6 +192,18 @@ func memory(u *city.Usage) string {
 	return humanize.IBytes(uint64(max(0, u.RSS)))
 }
 
+// exact writes a duration as a configuration does: "5m", "1h30m".
+func exact(d time.Duration) string {
+	s := d.String()
+	if strings.HasSuffix(s, "m0s") {
+		s = strings.TrimSuffix(s, "0s")
+	}
+	if strings.HasSuffix(s, "h0m") {
+		s = strings.TrimSuffix(s, "0m")
+	}
+	return s
+}
+
 // age is how long ago t was; "-" if it never was.
 func (a *app) age(t time.Time) string {
 	if t.IsZero() {
@@ -200,11 +212,21 @@ func (a *app) age(t time.Time) string {
 	return span(a.now().Sub(t))
 }
 
+const (
+	timeOfDay  = "15:04:05"
+	dayAndTime = "2006-01-02 15:04:05"
+)
+
 // clock names a moment near now: the time of day, with the date if it is another day.
-func (a *app) clock(t time.Time) string {
-	t, now := t.Local(), a.now().Local()
-	if t.YearDay() == now.YearDay() && t.Year() == now.Year() {
-		return t.Format("15:04:05")
+func (a *app) clock(t time.Time) string { return a.stamps([]time.Time{t})(t) }
+
+// stamps names the moments of a list: all with their date if one of them is of another day.
+func (a *app) stamps(all []time.Time) func(time.Time) string {
+	layout, now := timeOfDay, a.now().Local()
+	for _, t := range all {
+		if t = t.Local(); t.YearDay() != now.YearDay() || t.Year() != now.Year() {
+			layout = dayAndTime
+		}
 	}
-	return t.Format("2006-01-02 15:04:05")
+	return func(t time.Time) string { return t.Local().Format(layout) }
 }

@@ -2,6 +2,40 @@ package cli
 
 import "gcity/city"
 
+// agentShape is an agent as the API gives it: what it takes stands beside the rest.
+type agentShape struct {
+	city.Agent
+	CPU *float64 `json:"cpu,omitempty"` // of one processor, in percent
+	RSS *int64   `json:"rss,omitempty"` // bytes
+}
+
+func shapeOf(g city.Agent) agentShape {
+	s := agentShape{Agent: g}
+	if u := g.Usage; u != nil {
+		s.CPU, s.RSS = &u.CPU, &u.RSS
+	}
+	return s
+}
+
+func shapesOf(agents []city.Agent) []agentShape {
+	out := make([]agentShape, 0, len(agents))
+	for _, g := range agents {
+		out = append(out, shapeOf(g))
+	}
+	return out
+}
+
+// poolShape is a pool as the API gives it, with its members; rigShape a rig with its agents.
+type poolShape struct {
+	city.Pool
+	Members []agentShape `json:"members"`
+}
+
+type rigShape struct {
+	city.Rig
+	Members []agentShape `json:"members"`
+}
+
 // statusShape is the status document as the API gives it.
 type statusShape struct {
 	Name       string          `json:"name"`
@@ -20,7 +54,7 @@ type statusShape struct {
 	LoopAgeMS  int64           `json:"loop_age_ms"`
 	Config     city.ConfigInfo `json:"config"`
 	Degraded   []string        `json:"degraded"`
-	Items      []city.Agent    `json:"items"`
+	Items      []agentShape    `json:"items"`
 }
 
 type agentCounts struct {
@@ -40,7 +74,7 @@ func (a *app) statusShape(s *city.Snapshot, live bool) statusShape {
 	out := statusShape{
 		Name: s.Name, Path: s.Path, Version: s.Version, Suspended: s.Suspended, AgentCount: len(s.Agents), Running: live,
 		Agents: agentCounts{Total: len(s.Agents), Suspended: count[city.Suspended], Quarantined: count[city.Quarantined]},
-		Mode:   s.Mode, PID: s.PID, Seq: s.Seq, Config: s.Config, Degraded: s.Degraded, Items: s.Agents,
+		Mode:   s.Mode, PID: s.PID, Seq: s.Seq, Config: s.Config, Degraded: s.Degraded, Items: shapesOf(s.Agents),
 	}
 	for i := range s.Agents {
 		if s.Agents[i].Running {
@@ -49,9 +83,6 @@ func (a *app) statusShape(s *city.Snapshot, live bool) statusShape {
 	}
 	if out.Degraded == nil {
 		out.Degraded = []string{}
-	}
-	if out.Items == nil {
-		out.Items = []city.Agent{}
 	}
 	if live {
 		out.UptimeSec = int64(a.now().Sub(s.Started).Seconds())
