@@ -74,7 +74,7 @@ func groupedCity() *still {
 func TestGoldenGroups(t *testing.T) {
 	time.Local = time.UTC
 	for name, line := range map[string]string{
-		"pool-list": "pool list", "pool-show": "pool show worker", "why-pool": "why demo/worker", "why-draining": "why worker-10",
+		"status-groups": "status", "pool-list": "pool list", "pool-show": "pool show worker", "why-pool": "why demo/worker", "why-draining": "why worker-10",
 		"why-waiting": "why web", "why-idle": "why db", "why-one": "why one", "why-rig": "why demo", "rig-list": "rig list", "rig-status": "rig status",
 		"help-pool": "pool scale --help", "help-rig": "rig --help",
 	} {
@@ -127,7 +127,7 @@ func TestGroupVerbs(t *testing.T) {
 		"rig suspend demo": city.SuspendRig{Rig: "demo"}, "rig resume lost": city.ResumeRig{Rig: "lost"},
 		"agent suspend worker": city.Suspend{Agent: "demo/worker"}, "agent resume off": city.Resume{Agent: "off"}, "agent stop worker": city.Stop{Agent: "demo/worker"},
 		"agent drain worker-2": city.Drain{Agent: "demo/worker-2"}, "agent undrain worker-10": city.Undrain{Agent: "demo/worker-10"},
-		"agent drain-ack worker-10": city.DrainAck{Agent: "demo/worker-10"},
+		"agent drain-ack worker-10": city.DrainAck{Agent: "demo/worker-10"}, "reload --confirm": city.Reload{Confirm: true},
 	} {
 		s := groupedCity()
 		code, _, errs := told(t, s, strings.Fields(line)...)
@@ -216,6 +216,25 @@ func TestDrainCheck(t *testing.T) {
 		if code, _ := verdict(cannotTell(err)); code != want {
 			t.Errorf("%v: exit %d, want %d", err, code, want)
 		}
+	}
+}
+
+// A reload that is held says what it would do, on stderr, and is a conflict.
+func TestHeldReload(t *testing.T) {
+	s := groupedCity()
+	s.refuse = &city.Error{Code: city.Conflict, Message: "it would remove 3 of 4 running agents"}
+	code, out, errs := told(t, s, "reload")
+	const want = `gcity: it would remove 3 of 4 running agents
+held since 11:59:00, it would come with:
+  removed db, pool demo/worker
+  changed web
+` + "`gcity plan` shows it agent by agent; changing the file back drops it\n"
+	if code != exitConflict || out != "" || errs != want {
+		t.Errorf("exit %d, %q, %s", code, out, errs)
+	}
+	s.snapshot.Config.Held = nil
+	if code, _, errs := told(t, s, "reload"); code != exitConflict || strings.Contains(errs, "held since") {
+		t.Errorf("another conflict: exit %d, %s", code, errs)
 	}
 }
 
