@@ -48,11 +48,16 @@ type drainShape struct {
 	Agent    string          `json:"agent"`
 	Draining bool            `json:"draining"`
 	Drain    *city.DrainInfo `json:"drain,omitempty"`
+
+	orphaned bool // no controller runs that would end it
 }
 
 func (d drainShape) say(a *app) string {
-	if d.Drain == nil {
+	switch {
+	case d.Drain == nil:
 		return d.Agent + " is told to finish"
+	case d.orphaned:
+		return fmt.Sprintf("%s: told to finish by %s at %s; no controller runs that would end it", d.Agent, d.Drain.By, a.clock(d.Drain.Since))
 	}
 	return d.Agent + ": " + a.draining(d.Drain)
 }
@@ -113,7 +118,7 @@ func (a *app) drainMarked(ctx context.Context, dir, name string) (drainShape, er
 	if err != nil {
 		return drainShape{}, asProblem(err)
 	}
-	out := drainShape{Agent: st.Agent, Draining: d.On()}
+	out := drainShape{Agent: st.Agent, Draining: d.On(), orphaned: true}
 	if d.On() {
 		out.Drain = &city.DrainInfo{Since: d.Since, By: d.By, Acked: d.Acked}
 	}
