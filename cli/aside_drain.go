@@ -31,9 +31,7 @@ func (b *aside) mark(ctx context.Context, c city.Command) (city.Receipt, error) 
 		return city.Receipt{}, asProblem(err)
 	}
 	e.Subject = st.Agent
-	r, err := b.record(e, done)
-	r.Message = st.Agent + " " + done
-	return r, err
+	return b.recordOf(e, done)
 }
 
 // remark decides what a drain command makes of a drain; done goes on from the agent's name. An event without a type says

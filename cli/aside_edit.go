@@ -103,6 +103,13 @@ func (b *aside) record(e events.Event, what string) (city.Receipt, error) {
 	return city.Receipt{Seq: seq, Message: what}, nil
 }
 
+// recordOf is record where what was done goes on from the subject's name.
+func (b *aside) recordOf(e events.Event, what string) (city.Receipt, error) {
+	r, err := b.record(e, what)
+	r.Message = e.Subject + " " + what
+	return r, err
+}
+
 // scale writes down the size that one of the planned pools is to have, within its bounds, for the next controller.
 func (b *aside) scale(c city.Scale, planned []agent.Pool) (city.Receipt, error) {
 	i := slices.IndexFunc(planned, func(p agent.Pool) bool { return p.Name == c.Pool })
@@ -115,7 +122,7 @@ func (b *aside) scale(c city.Scale, planned []agent.Pool) (city.Receipt, error) 
 		if err := config.SetOverride(b.dir, p.Name, nil); err != nil {
 			return city.Receipt{}, err
 		}
-		return b.record(e, p.Name+" is given back to its check; it counts when the city runs")
+		return b.recordOf(e, "is given back to its check; it counts when the city runs")
 	}
 	if c.Size != p.Size(c.Size) {
 		return city.Receipt{}, &city.Error{Code: city.Invalid, Message: outOfBounds(p.Name, c.Size, p.Min, p.Max, p.Source)}
@@ -123,7 +130,7 @@ func (b *aside) scale(c city.Scale, planned []agent.Pool) (city.Receipt, error) 
 	if err := config.SetOverride(b.dir, p.Name, &c.Size); err != nil {
 		return city.Receipt{}, err
 	}
-	return b.record(e, fmt.Sprintf("%s is set to %d by hand; it counts when the city runs, until `gcity pool scale %s auto`", p.Name, c.Size, p.Name))
+	return b.recordOf(e, fmt.Sprintf("is set to %d by hand; it counts when the city runs, until `gcity pool scale %s auto`", c.Size, p.Name))
 }
 
 // outOfBounds says why a pool cannot have a size.

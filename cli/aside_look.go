@@ -228,21 +228,18 @@ type past struct {
 	ends    map[string]time.Time // since when agents are as they are, by name
 }
 
-// past reads it. A controller that was killed wrote no farewell: it lived as long as the log goes on. Where nothing ever
-// ran, things are as they are since the configuration was written.
+// past reads it. A controller that was killed wrote no farewell: what it wrote last was its end. Where none ever ran,
+// things are as they are since the configuration was written.
 func (b *aside) past(ctx context.Context) past {
 	p := past{ends: map[string]time.Time{}}
 	if info, err := os.Stat(filepath.Join(b.dir, config.FileName)); err == nil {
 		p.stopped = info.ModTime()
 	}
-	last, err := b.History(ctx, events.Query{Limit: 1})
-	if err != nil || len(last) == 0 {
-		return p
+	if last, err := b.History(ctx, events.Query{Limit: 1}); err == nil && len(last) > 0 {
+		p.seq = last[0].Seq
 	}
-	p.seq, p.stopped = last[0].Seq, last[0].TS
-	farewell, err := b.History(ctx, events.Query{Types: []string{events.ControllerStarted, events.ControllerStopped}, Limit: 1})
-	if err == nil && len(farewell) > 0 && farewell[0].Type == events.ControllerStopped {
-		p.stopped = farewell[0].TS
+	if last, err := b.History(ctx, events.Query{Actor: "controller", Limit: 1}); err == nil && len(last) > 0 {
+		p.stopped = last[0].TS
 	}
 	ends, err := b.History(ctx, events.Query{Limit: 1000, Types: []string{
 		events.AgentStopped, events.AgentCrashed, events.AgentSuspended, events.AgentResumed, events.AgentStartFailed,

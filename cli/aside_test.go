@@ -158,8 +158,8 @@ func TestSinceAside(t *testing.T) {
 		t.Errorf("a city that never ran is so since %v, want %v", got, written)
 	}
 	at := map[uint64]time.Time{}
-	write := func(kind, subject string) uint64 {
-		seq, err := appendEvent(b.dir, events.Event{Type: kind, Actor: "controller", Subject: subject})
+	write := func(kind, actor, subject string) uint64 {
+		seq, err := appendEvent(b.dir, events.Event{Type: kind, Actor: actor, Subject: subject})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -170,16 +170,21 @@ func TestSinceAside(t *testing.T) {
 		at[seq] = found[0].TS
 		return seq
 	}
-	write(events.ControllerStarted, "")
-	write(events.AgentStopped, "a")
-	end := write(events.AgentStopped, "a")
-	killed := write("note.made", "")
+	write("note.made", "operator", "")
+	if p := b.past(t.Context()); !p.of("a").Equal(written) || p.seq != 1 {
+		t.Errorf("no controller ever ran: %+v, want %v", p, written)
+	}
+	write(events.ControllerStarted, "controller", "")
+	write(events.AgentStopped, "controller", "a")
+	end := write(events.AgentStopped, "controller", "a")
+	killed := write(events.AgentStarted, "controller", "c")
+	note := write("note.made", "operator", "")
 	p := b.past(t.Context())
-	if !p.of("a").Equal(at[end]) || !p.of("b").Equal(at[killed]) || p.seq != killed {
+	if !p.of("a").Equal(at[end]) || !p.of("b").Equal(at[killed]) || p.seq != note {
 		t.Errorf("after a kill: %+v, want a at %v, others at %v", p, at[end], at[killed])
 	}
-	stopped := write(events.ControllerStopped, "")
-	write("note.made", "")
+	stopped := write(events.ControllerStopped, "controller", "")
+	write("note.made", "operator", "")
 	if p := b.past(t.Context()); !p.of("b").Equal(at[stopped]) {
 		t.Errorf("after a stop: %v, want %v", p.of("b"), at[stopped])
 	}
