@@ -210,8 +210,10 @@ func (a *app) poolFacts(p *city.Pool, live bool) {
 			a.fact("took", c.Took.Round(time.Millisecond).String())
 		}
 	}
-	for line := range strings.Lines(strings.TrimRight(p.Check.Output, "\n")) {
-		a.fact("output", strings.TrimRight(line, "\n"))
+	if out := strings.TrimSpace(p.Check.Output); out != strconv.Itoa(p.Check.Value) {
+		for line := range strings.SplitSeq(out, "\n") {
+			a.fact("output", line)
+		}
 	}
 	a.fact("draining", strings.Join(p.Draining, ", "))
 	limit := "told to finish, and waited for without end"
