@@ -115,9 +115,23 @@ func TestGroupsJSON(t *testing.T) {
 		t.Errorf("%+v %s", why, diff)
 	}
 	_, out, _ = told(t, groupedCity(), "agent", "list", "--json")
-	var list struct{ Items []agentShape }
-	if err := json.Unmarshal([]byte(out), &list); err != nil || len(list.Items) != 5 || list.Items[0].CPU == nil || *list.Items[0].RSS != 210<<20 {
+	var list struct {
+		Items []struct {
+			CPU, RSS *float64
+			Usage    any
+		}
+	}
+	if err := json.Unmarshal([]byte(out), &list); err != nil || len(list.Items) != 5 || list.Items[0].CPU == nil || *list.Items[0].RSS != 210<<20 || list.Items[3].RSS != nil || list.Items[0].Usage != nil {
 		t.Errorf("%v: %s", err, out)
+	}
+	_, out, _ = told(t, groupedCity(), "status", "--json")
+	var status statusShape
+	if err := json.Unmarshal([]byte(out), &status); err != nil {
+		t.Fatal(err)
+	}
+	if status.Pools != (poolCounts{4, 1, 1}) || status.Rigs != (rigCounts{2, 1}) || status.RigCount != 2 || status.Agents.Draining != 1 ||
+		status.RSS != 210<<20+1<<30 || status.Config.Held == nil {
+		t.Errorf("%+v", status)
 	}
 }
 
