@@ -153,15 +153,28 @@ func changes(v sight) []change {
 	}
 	for name := range alive {
 		c := change{Agent: name, Change: "stop", Reason: "not in the configuration"}
-		for _, p := range v.pools {
-			if (pool.Spec{Name: p.Name, Max: math.MaxInt}).Index(name) > 0 {
-				c.Change, c.Reason = "drain", "no longer a member of pool "+p.Name
-			}
+		if p := v.formerPool(name); p != "" {
+			c.Change, c.Reason = "drain", "no longer a member of pool "+p
 		}
 		out = append(out, c)
 	}
 	slices.SortFunc(out, func(x, y change) int { return city.CompareNames(x.Agent, y.Agent) })
 	return out
+}
+
+// formerPool is the pool whose member somebody was who is declared no more, "" if it was in none.
+func (v sight) formerPool(name string) string {
+	if v.running != nil {
+		if g, ok := v.running.Agent(name); ok && g.Pool != "" {
+			return g.Pool
+		}
+	}
+	for _, p := range v.pools {
+		if (pool.Spec{Name: p.Name, Max: math.MaxInt}).Index(name) > 0 {
+			return p.Name
+		}
+	}
+	return ""
 }
 
 // sizes is how many members each pool would want: what was set by hand, else what it wants now, else as many as live.

@@ -74,6 +74,8 @@ func TestPlannedPools(t *testing.T) {
 		{"by the controller", sight{sessions: lives("w-1", "w-2"), running: &city.Snapshot{Pools: []city.Pool{{Name: "w", Desired: 1}}}}, "none w-1, drain w-2"},
 		{"beyond the maximum", sight{sessions: lives("w-1", "w-12", "other"), running: &city.Snapshot{Pools: []city.Pool{{Name: "w", Desired: 9}}}},
 			"stop other, none w-1, start w-2, start w-3, start w-4, drain w-12"},
+		{"of a pool that goes", sight{sessions: lives("gone-1"), running: &city.Snapshot{Agents: []city.Agent{{Name: "gone-1", Pool: "gone"}}}},
+			"drain gone-1, start w-1"},
 	} {
 		c.v.wants, c.v.pools = wants, []agent.Pool{w}
 		var got []string

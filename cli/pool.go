@@ -133,21 +133,20 @@ func wanted(p *city.Pool) string {
 	if p.Override != nil {
 		parts = append(parts, "override")
 	}
+	if p.Check.Problem != "" {
+		parts = append(parts, "the check failed: "+p.Check.Problem)
+	}
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), " · ")
 }
 
-// checked is what a pool's check said last, how long ago, and what was wrong with it.
+// checked is what a pool's check said last, how long ago, and whether it failed since.
 func (a *app) checked(c *city.Check) string {
 	var parts []string
 	if c.Good != nil {
 		parts = append(parts, fmt.Sprintf("%d, %s ago", c.Value, a.age(*c.Good)))
 	}
-	if c.Problem != "" {
-		text := "problem: " + c.Problem
-		if c.At != nil {
-			text = fmt.Sprintf("problem %s ago: %s", a.age(*c.At), c.Problem)
-		}
-		parts = append(parts, text)
+	if c.Problem != "" && c.At != nil {
+		parts = append(parts, "failed "+a.age(*c.At)+" ago")
 	}
 	if c.Running != nil {
 		parts = append(parts, "running for "+a.age(*c.Running))
@@ -206,6 +205,7 @@ func (a *app) poolFacts(p *city.Pool, live bool) {
 	} else {
 		a.fact("check", c.Command)
 		a.fact("answer", a.checked(c))
+		a.fact("problem", c.Problem)
 		if c.At != nil && c.Took > 0 {
 			a.fact("took", c.Took.Round(time.Millisecond).String())
 		}
