@@ -101,9 +101,6 @@ func (b *aside) pool(p agent.Pool, of []agent.Want, overrides map[string]int, v 
 	if n, ok := overrides[p.Name]; ok {
 		q.Override, q.Desired, q.Reason = &n, p.Size(n), "set by hand; no controller runs"
 	}
-	if q.Suspended {
-		q.Desired, q.Reason = 0, "suspended "+p.Suspended
-	}
 	return q
 }
 

@@ -70,7 +70,7 @@ func TestPoolsAside(t *testing.T) {
 		{"set by hand", map[string]int{"w": 3}, living, "", 1, 3, "set by hand; no controller runs", "gone w-1 w-10 w-2 w-3"},
 		{"set beyond the bounds", map[string]int{"w": 99}, nil, "", 0, 12, "set by hand; no controller runs",
 			"w-1 w-10 w-11 w-12 w-2 w-3 w-4 w-5 w-6 w-7 w-8 w-9"},
-		{"suspended", nil, nil, "by rig demo", 0, 0, "suspended by rig demo", "w-1"},
+		{"suspended", nil, nil, "by rig demo", 0, 1, "no controller runs that would ask its check", "w-1"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p.Suspended = c.suspended

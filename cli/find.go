@@ -129,7 +129,11 @@ func unknown(s *city.Snapshot, name string, kinds []kind) error {
 		what += map[bool]string{true: " or ", false: ", "}[i == len(kinds)-2] + string(k)
 	}
 	text := fmt.Sprintf("there is no %s %q", what, name)
-	near := spell.Nearest(name, all)
+	parts := slices.Clone(all) // each may be named by its last part
+	for _, n := range all {
+		parts = append(parts, lastPart(n))
+	}
+	near := spell.Nearest(name, parts)
 	switch {
 	case len(all) == 0:
 		text += "; the city has none: " + map[kind]string{
