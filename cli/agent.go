@@ -50,13 +50,33 @@ func agentVerbs() []verb {
 
 func (a *app) agentVerb(v verb) *cobra.Command {
 	kinds := []kind{kindAgent}
-	c := &cobra.Command{Use: v.name + " [AGENT]", Short: v.short, Args: between(0, 1)}
+	c := &cobra.Command{Use: v.name + " [AGENT]", Short: v.short, Long: verbHelp(v.name), Args: between(0, 1)}
 	if v.pools {
 		kinds, c.Use = append(kinds, kindPool), v.name+" [AGENT|POOL]"
 	}
 	return a.forNamed(c, func(ctx context.Context, l *link, f found, _ []string) error {
 		return a.do(ctx, l, v.command(f.name()))
 	}, kinds...)
+}
+
+// verbHelp is what there is to say of a verb beyond its line in the list, "" if that says it all.
+func verbHelp(name string) string {
+	switch name {
+	case "stop", "suspend", "resume":
+		return `The suspended flag is written into the configuration, and nothing else of it
+changes. A pool's name means the whole pool: one of its members has no flag.`
+	case "drain":
+		return `drain tells an agent to finish what it is doing. It hears of it by asking
+"gc agent drain-check", and says that it has finished with "gc agent drain-ack";
+then, or at its deadline, its session ends, and a new one begins if the agent is
+wanted still. The deadline is the pool's drain_timeout, else 5 minutes.`
+	case "undrain":
+		return `undrain takes a drain back: the same session goes on. A member that its pool
+does not want any more is not kept that way: scale the pool.`
+	case "drain-ack":
+		return `drain-ack is for an agent that was told to finish: it has, and may be ended.`
+	}
+	return ""
 }
 
 // forAgent gives a command its deed: run gets the open city, the agent's qualified name, and the other arguments.
