@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"fmt"
 	"strings"
 
 	"github.com/charmbracelet/x/ansi"
@@ -17,6 +16,9 @@ func (a *app) agentCommand() *cobra.Command {
 		a.agentList(), a.agentShow(), a.agentPeek(), a.agentLogs(), a.agentAttach(), a.agentNudge(), a.agentKeys(),
 	}
 	for _, v := range agentVerbs() {
+		if v.name == "drain-ack" {
+			below = append(below, a.agentDrainCheck())
+		}
 		below = append(below, a.agentVerb(v))
 	}
 	return group("agent", "Look at one agent, type to it, stop it, restart it", below...)
@@ -25,32 +27,69 @@ func (a *app) agentCommand() *cobra.Command {
 // verb is a command on an agent that needs nothing but its name.
 type verb struct {
 	name, short string
+	pools       bool // a pool may be named too
 	command     func(agent string) city.Command
 }
 
 func agentVerbs() []verb {
 	return []verb{
-		{"interrupt", "Do what Ctrl-C in its terminal does", func(g string) city.Command { return city.Interrupt{Agent: g} }},
-		{"restart", "Stop its session and start it anew", func(g string) city.Command { return city.Restart{Agent: g} }},
-		{"stop", "Stop it and keep it stopped: suspended until resumed", func(g string) city.Command { return city.Stop{Agent: g} }},
-		{"kill", "End its session at once and let it be restarted", func(g string) city.Command { return city.Kill{Agent: g} }},
-		{"suspend", "Write suspended = true into the configuration", func(g string) city.Command { return city.Suspend{Agent: g} }},
-		{"resume", "Write suspended = false into the configuration", func(g string) city.Command { return city.Resume{Agent: g} }},
-		{"release", "Let it out of quarantine or backoff now", func(g string) city.Command { return city.Release{Agent: g} }},
-		{"clear", "Forget its kept output", func(g string) city.Command { return city.Clear{Agent: g} }},
-		{"request-restart", "From inside a session: ask to be restarted", func(g string) city.Command { return city.RequestRestart{Agent: g} }},
+		{"interrupt", "Do what Ctrl-C in its terminal does", false, func(g string) city.Command { return city.Interrupt{Agent: g} }},
+		{"restart", "Stop its session and start it anew", false, func(g string) city.Command { return city.Restart{Agent: g} }},
+		{"stop", "Stop it or a pool and keep it stopped: suspended until resumed", true, func(g string) city.Command { return city.Stop{Agent: g} }},
+		{"kill", "End its session at once and let it be restarted", false, func(g string) city.Command { return city.Kill{Agent: g} }},
+		{"suspend", "Write suspended = true into the configuration, for a pool too", true, func(g string) city.Command { return city.Suspend{Agent: g} }},
+		{"resume", "Write suspended = false into the configuration, for a pool too", true, func(g string) city.Command { return city.Resume{Agent: g} }},
+		{"drain", "Tell it to finish: it ends when it has, or at its deadline, and starts anew", false, func(g string) city.Command { return city.Drain{Agent: g} }},
+		{"undrain", "Take a drain back: the same session goes on", false, func(g string) city.Command { return city.Undrain{Agent: g} }},
+		{"release", "Let it out of quarantine or backoff now", false, func(g string) city.Command { return city.Release{Agent: g} }},
+		{"clear", "Forget its kept output", false, func(g string) city.Command { return city.Clear{Agent: g} }},
+		{"drain-ack", "From inside a session: say that it has finished", false, func(g string) city.Command { return city.DrainAck{Agent: g} }},
+		{"request-restart", "From inside a session: ask to be restarted", false, func(g string) city.Command { return city.RequestRestart{Agent: g} }},
 	}
 }
 
 func (a *app) agentVerb(v verb) *cobra.Command {
-	return a.forAgent(&cobra.Command{Use: v.name + " [AGENT]", Short: v.short, Args: between(0, 1)},
-		func(ctx context.Context, l *link, name string, _ []string) error {
-			return a.do(ctx, l, v.command(name))
-		})
+	kinds := []kind{kindAgent}
+	c := &cobra.Command{Use: v.name + " [AGENT]", Short: v.short, Long: verbHelp(v.name), Args: between(0, 1)}
+	if v.pools {
+		kinds, c.Use = append(kinds, kindPool), v.name+" [AGENT|POOL]"
+	}
+	return a.forNamed(c, func(ctx context.Context, l *link, f found, _ []string) error {
+		return a.do(ctx, l, v.command(f.name()))
+	}, kinds...)
+}
+
+// verbHelp is what there is to say of a verb beyond its line in the list, "" if that says it all.
+func verbHelp(name string) string {
+	switch name {
+	case "stop", "suspend", "resume":
+		return `The suspended flag is written into the configuration, and nothing else of it
+changes. A pool's name means the whole pool: one of its members has no flag.`
+	case "drain":
+		return `drain tells an agent to finish what it is doing. It hears of it by asking
+"gc agent drain-check", and says that it has finished with "gc agent drain-ack";
+then, or at its deadline, its session ends, and a new one begins if the agent is
+wanted still. The deadline is the pool's drain_timeout, else 5 minutes.`
+	case "undrain":
+		return `undrain takes a drain back: the same session goes on. A member that its pool
+does not want any more is not kept that way: scale the pool.`
+	case "drain-ack":
+		return `drain-ack is for an agent that was told to finish: it has, and may be ended.`
+	}
+	return ""
 }
 
 // forAgent gives a command its deed: run gets the open city, the agent's qualified name, and the other arguments.
 func (a *app) forAgent(c *cobra.Command, run func(ctx context.Context, l *link, name string, rest []string) error) *cobra.Command {
+	return a.forNamed(c, func(ctx context.Context, l *link, f found, rest []string) error {
+		return run(ctx, l, f.agent.Name, rest)
+	}, kindAgent)
+}
+
+// forNamed gives a command its deed: run gets the open city, what the first argument or GC_AGENT names, and the other
+// arguments.
+func (a *app) forNamed(c *cobra.Command, run func(ctx context.Context, l *link, f found, rest []string) error, kinds ...kind) *cobra.Command {
+	c.ValidArgsFunction = a.complete(kinds...)
 	c.RunE = func(cmd *cobra.Command, args []string) error {
 		name, err := a.self(args)
 		if err != nil {
@@ -61,11 +100,11 @@ func (a *app) forAgent(c *cobra.Command, run func(ctx context.Context, l *link, 
 			return err
 		}
 		defer l.close()
-		_, g, err := l.find(cmd.Context(), name)
+		f, err := l.resolve(cmd.Context(), name, kinds...)
 		if err != nil {
 			return err
 		}
-		return run(cmd.Context(), l, g.Name, args[min(1, len(args)):])
+		return run(cmd.Context(), l, f, args[min(1, len(args)):])
 	}
 	return c
 }
@@ -84,7 +123,7 @@ func (a *app) agentList() *cobra.Command {
 				return err
 			}
 			if a.json {
-				return a.writeJSON(listOf(s.Agents))
+				return a.writeJSON(listOf(shapesOf(s.Agents)))
 			}
 			return a.writeAgents(a.out, s.Agents)
 		},
@@ -94,18 +133,18 @@ func (a *app) agentList() *cobra.Command {
 func (a *app) agentShow() *cobra.Command {
 	return a.forAgent(&cobra.Command{Use: "show [AGENT]", Short: "Everything known about it", Args: between(0, 1)},
 		func(ctx context.Context, l *link, name string, _ []string) error {
-			_, g, err := l.find(ctx, name)
+			s, g, err := l.find(ctx, name)
 			if err != nil {
 				return err
 			}
 			if a.json {
-				return a.writeJSON(g)
+				return a.writeJSON(shapeOf(*g))
 			}
 			a.sayf("%s", a.standing(g))
 			if g.Description != "" {
 				a.sayf("  %s", safeLine(g.Description))
 			}
-			a.facts(g, l.live)
+			a.agentFacts(s, g, l.live)
 			return nil
 		})
 }
@@ -227,43 +266,4 @@ func (a *app) writeLines(name, text string) (rest string) {
 		}
 		a.sayf("%s", line)
 	}
-}
-
-func (a *app) agentNudge() *cobra.Command {
-	return &cobra.Command{
-		Use: "nudge AGENT TEXT…", Short: "Type a line into its terminal and submit it",
-		Args: between(2, 1<<20),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.typed(cmd.Context(), args[0], func(g string) city.Command {
-				return city.Nudge{Agent: g, Text: strings.Join(args[1:], " ")}
-			})
-		},
-	}
-}
-
-func (a *app) agentKeys() *cobra.Command {
-	return &cobra.Command{
-		Use: "send-keys AGENT KEY…", Short: "Press keys in its terminal: Enter, Escape, C-c, Up, F5, or text",
-		Args:    between(2, 1<<20),
-		Example: "  gcity agent send-keys worker Escape ':q' Enter",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.typed(cmd.Context(), args[0], func(g string) city.Command { return city.SendKeys{Agent: g, Keys: args[1:]} })
-		},
-	}
-}
-
-func (a *app) typed(ctx context.Context, name string, command func(agent string) city.Command) error {
-	l, err := a.open(ctx)
-	if err != nil {
-		return err
-	}
-	defer l.close()
-	_, g, err := l.find(ctx, name)
-	if err != nil {
-		return err
-	}
-	if !g.Running {
-		return &city.Error{Code: city.Conflict, Message: fmt.Sprintf("agent %q has no terminal to type into: it is %s (%s)", g.Name, g.State, g.Reason)}
-	}
-	return a.do(ctx, l, command(g.Name))
 }

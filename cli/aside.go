@@ -5,13 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
-	"gcity/agent"
 	"gcity/city"
 	"gcity/config"
 	"gcity/events"
@@ -40,101 +37,6 @@ func newAside(dir string, observe bool, now func() time.Time) (*aside, error) {
 		return nil, fmt.Errorf("cannot look at the sessions of %s: %w", dir, err)
 	}
 	return b, nil
-}
-
-// Snapshot implements city.Control.
-func (b *aside) Snapshot(ctx context.Context) (*city.Snapshot, error) {
-	if b.refused != nil {
-		return nil, b.refused
-	}
-	alive, err := b.sessions.List(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("cannot list the sessions of %s: %w", b.dir, err)
-	}
-	now := b.now()
-	host, err := os.Hostname()
-	if err != nil {
-		host = "localhost"
-	}
-	s := &city.Snapshot{
-		Name: b.config.Workspace.Name, Path: b.dir, Host: host, At: now, Suspended: b.config.Workspace.Suspended,
-		Config: city.ConfigInfo{Revision: short(b.config.Revision), Warnings: problemLines(b.config.Warnings)},
-	}
-	stopped := b.lastStop(ctx, now)
-	if last, err := b.History(ctx, events.Query{Limit: 1}); err == nil && len(last) > 0 {
-		s.Seq = last[len(last)-1].Seq
-	}
-	byName := map[string]session.Status{}
-	for _, st := range alive {
-		byName[st.Agent] = st
-	}
-	for _, w := range plan(b.config, b.dir) {
-		st, known := byName[w.Name]
-		delete(byName, w.Name)
-		s.Agents = append(s.Agents, b.agent(w, st, known, stopped))
-	}
-	for _, st := range byName {
-		if st.Alive {
-			s.Agents = append(s.Agents, stranger(st))
-		}
-	}
-	slices.SortFunc(s.Agents, func(x, y city.Agent) int { return strings.Compare(x.Name, y.Name) })
-	return s, nil
-}
-
-// lastStop is since when no controller runs, as far as the log knows.
-func (b *aside) lastStop(ctx context.Context, now time.Time) time.Time {
-	last, err := b.History(ctx, events.Query{Types: []string{events.ControllerStopped}, Limit: 1})
-	if err != nil || len(last) == 0 {
-		return now
-	}
-	return last[len(last)-1].TS
-}
-
-// agent tells how one wanted agent stands.
-func (b *aside) agent(w agent.Want, st session.Status, known bool, stopped time.Time) city.Agent {
-	a := city.Agent{
-		Name: w.Name, Description: w.Description, Rig: w.Rig, Provider: w.Provider, Source: w.Source,
-		Command: w.Spec.Command, Dir: w.Spec.Dir, Suspended: w.Suspended != "", Since: stopped,
-	}
-	if known && st.Exit != nil {
-		a.Exit = &city.Exit{Code: st.Exit.Code, Signal: st.Exit.Signal, At: st.Exit.At, Uptime: st.Exit.Uptime}
-	}
-	switch {
-	case known && st.Alive:
-		occupy(&a, st)
-		a.State, a.Since, a.Reason = city.Running, st.Started, "alive, but no controller watches it"
-		a.Drift = st.Fingerprint.Drift(w.Spec.Fingerprint)
-	case w.Suspended != "":
-		a.State, a.Reason = city.Suspended, w.Suspended
-	case w.Problem != "":
-		a.State, a.Reason = city.Failed, w.Problem
-	default:
-		a.State, a.Reason = city.Exited, "no controller runs"
-		if a.Exit != nil {
-			a.Since, a.Reason = a.Exit.At, "no controller runs; ended while none did"
-		}
-	}
-	if !a.Available {
-		a.UnavailableReason = a.Reason
-	}
-	return a
-}
-
-// stranger is a living session that the configuration does not name.
-func stranger(st session.Status) city.Agent {
-	a := city.Agent{Name: st.Agent, State: city.Running, Since: st.Started, Reason: "alive, but not in the configuration"}
-	occupy(&a, st)
-	return a
-}
-
-func occupy(a *city.Agent, st session.Status) {
-	a.Running, a.Available, a.PID, a.Frozen = true, true, st.PID, st.Frozen
-	a.Session = &city.Session{Name: st.Name, ID: st.ID, Started: st.Started, Attached: st.Attached > 0, Viewers: st.Attached}
-	if !st.Activity.IsZero() {
-		at := st.Activity
-		a.Session.LastActivity = &at
-	}
 }
 
 // Snapshots implements city.Control by looking every second.
@@ -166,14 +68,27 @@ func (b *aside) Events(ctx context.Context, after uint64) iter.Seq2[events.Event
 	return followEvents(ctx, b.dir, after)
 }
 
-// Output implements city.Control.
+// Output implements city.Control. An agent that has ended answers with what it said last: its session knows that until
+// the end is recorded, its crash file afterwards.
 func (b *aside) Output(ctx context.Context, agent string, lines int) (string, error) {
-	st, err := b.session(ctx, agent)
+	all, err := b.list(ctx)
 	if err != nil {
 		return "", err
 	}
-	text, err := b.sessions.Output(ctx, st.Name, lines)
-	return text, asProblem(err)
+	for _, st := range all {
+		if st.Agent != agent {
+			continue
+		}
+		text, err := b.sessions.Output(ctx, st.Name, lines)
+		if st.Alive || err == nil {
+			return text, asProblem(err)
+		}
+	}
+	text, err := lastWords(b.dir, agent, lines)
+	if err == nil && text == "" {
+		err = notRunning("agent %q has no living session, nothing of its output is kept, and no controller runs that would start it", agent)
+	}
+	return text, err
 }
 
 // Watch implements city.Control.
@@ -215,16 +130,33 @@ func (b *aside) Attach(ctx context.Context, agent string, cols, rows int) (city.
 	return t, nil
 }
 
-// session finds the living session of an agent.
-func (b *aside) session(ctx context.Context, agent string) (session.Status, error) {
+// list is all sessions of the city, dead ones whose end nobody has recorded included.
+func (b *aside) list(ctx context.Context) ([]session.Status, error) {
 	all, err := b.sessions.List(ctx)
 	if err != nil {
-		return session.Status{}, fmt.Errorf("cannot list the sessions of %s: %w", b.dir, err)
+		return nil, fmt.Errorf("cannot list the sessions of %s: %w", b.dir, err)
 	}
+	return all, nil
+}
+
+// session finds the living session of an agent, by its qualified name or the last part of it if only one lives that has it.
+func (b *aside) session(ctx context.Context, agent string) (session.Status, error) {
+	all, err := b.list(ctx)
+	if err != nil {
+		return session.Status{}, err
+	}
+	var same []session.Status
 	for _, st := range all {
-		if st.Agent == agent && st.Alive {
+		switch {
+		case !st.Alive:
+		case st.Agent == agent:
 			return st, nil
+		case strings.HasSuffix(st.Agent, "/"+agent):
+			same = append(same, st)
 		}
+	}
+	if len(same) == 1 {
+		return same[0], nil
 	}
 	return session.Status{}, notRunning("agent %q has no living session, and no controller runs that would start one", agent)
 }

@@ -9,21 +9,29 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"gcity/city"
-	"gcity/config"
 	"gcity/events"
 	"gcity/session"
 )
 
-// Do implements city.Control for what needs no controller: the flags in the configuration, the event log, and sessions
-// that are alive.
+// Do implements city.Control for what needs no controller: the flags in the configuration, the sizes set by hand, the
+// event log, and sessions that are alive.
 func (b *aside) Do(ctx context.Context, c city.Command) (city.Receipt, error) {
 	switch c := c.(type) {
-	case city.Suspend:
-		return b.suspend(ctx, c.Agent)
-	case city.Stop:
-		return b.suspend(ctx, c.Agent)
+	case city.Suspend, city.Stop:
+		return b.suspend(ctx, c.Target(), true)
 	case city.Resume:
-		return b.resume(c.Agent)
+		return b.suspend(ctx, c.Agent, false)
+	case city.SuspendRig:
+		return b.flag(ctx, ofRig(c.Rig), true)
+	case city.ResumeRig:
+		return b.flag(ctx, ofRig(c.Rig), false)
+	case city.Scale:
+		if b.refused != nil {
+			return city.Receipt{}, b.refused
+		}
+		return b.scale(c, poolPlan(b.config, b.dir))
+	case city.Drain, city.Undrain, city.DrainAck:
+		return b.mark(ctx, c)
 	case city.Emit:
 		seq, err := appendEvent(b.dir, c.Event)
 		return city.Receipt{Seq: seq, Message: fmt.Sprintf("written as event %d", seq)}, err
@@ -31,45 +39,6 @@ func (b *aside) Do(ctx context.Context, c city.Command) (city.Receipt, error) {
 		return b.toSession(ctx, c)
 	}
 	return city.Receipt{}, notRunning("cannot %s: no controller runs %s; start it with `gcity` or `gcity --headless`", c.Verb(), b.dir)
-}
-
-// suspend writes the flag and ends what runs in spite of it, as a controller would.
-func (b *aside) suspend(ctx context.Context, agent string) (city.Receipt, error) {
-	if err := setSuspended(b.dir, config.Target{Agent: agent}, true); err != nil {
-		return city.Receipt{}, err
-	}
-	ended, err := b.end(ctx, agent)
-	if err != nil {
-		return city.Receipt{}, err
-	}
-	what, event := "suspended the city", events.Event{Type: events.CitySuspended}
-	if agent != "" {
-		what, event = "suspended "+agent, events.Event{Type: events.AgentSuspended, Subject: agent}
-	}
-	if ended > 0 {
-		what += fmt.Sprintf(" and ended %s", counted(ended, "session"))
-	}
-	return b.record(event, what)
-}
-
-func (b *aside) resume(agent string) (city.Receipt, error) {
-	if err := setSuspended(b.dir, config.Target{Agent: agent}, false); err != nil {
-		return city.Receipt{}, err
-	}
-	what, event := "resumed the city", events.Event{Type: events.CityResumed}
-	if agent != "" {
-		what, event = "resumed "+agent, events.Event{Type: events.AgentResumed, Subject: agent}
-	}
-	return b.record(event, what+"; no controller runs, so nothing is started now")
-}
-
-func (b *aside) record(e events.Event, what string) (city.Receipt, error) {
-	e.Actor, e.Message = "operator", what
-	seq, err := appendEvent(b.dir, e)
-	if err != nil {
-		return city.Receipt{}, fmt.Errorf("%s, but the event could not be written: %w", what, err)
-	}
-	return city.Receipt{Seq: seq, Message: what}, nil
 }
 
 // toSession does what only needs the session itself.
@@ -83,7 +52,7 @@ func (b *aside) toSession(ctx context.Context, c city.Command) (city.Receipt, er
 	case city.Kill:
 		err, done = b.sessions.Stop(ctx, st.Name, 0), "killed "+c.Agent+"; no controller runs that would start it again"
 		if err == nil {
-			err = b.settleAccounts(ctx, c.Agent)
+			err = b.settleAccounts(ctx, func(agent string) bool { return agent == c.Agent })
 		}
 	case city.Interrupt:
 		err, done = b.sessions.Interrupt(ctx, st.Name), "interrupted "+c.Agent
@@ -105,35 +74,38 @@ func (b *aside) toSession(ctx context.Context, c city.Command) (city.Receipt, er
 	return city.Receipt{Message: done}, asProblem(err)
 }
 
-// end stops the living sessions of one agent, or all of the city ("").
-func (b *aside) end(ctx context.Context, agent string) (int, error) {
-	all, err := b.sessions.List(ctx)
+// everyone is all agents of the city.
+func everyone(string) bool { return true }
+
+// end stops the living sessions of some agents.
+func (b *aside) end(ctx context.Context, of func(agent string) bool) (int, error) {
+	all, err := b.list(ctx)
 	if err != nil {
-		return 0, fmt.Errorf("cannot list the sessions of %s: %w", b.dir, err)
+		return 0, err
 	}
 	var alive []session.Status
 	for _, st := range all {
-		if st.Alive && (agent == "" || st.Agent == agent) {
+		if st.Alive && of(st.Agent) {
 			alive = append(alive, st)
 		}
 	}
 	err = endSessions(ctx, b.sessions, alive, b.grace())
-	return len(alive), errors.Join(err, b.settleAccounts(ctx, agent))
+	return len(alive), errors.Join(err, b.settleAccounts(ctx, of))
 }
 
 // settleAccounts writes down the ends that nobody has recorded yet, as a controller would have, and lets the sessions'
 // holders go.
-func (b *aside) settleAccounts(ctx context.Context, agent string) error {
-	all, err := b.sessions.List(ctx)
+func (b *aside) settleAccounts(ctx context.Context, of func(agent string) bool) error {
+	all, err := b.list(ctx)
 	if err != nil {
-		return fmt.Errorf("cannot list the sessions of %s: %w", b.dir, err)
+		return err
 	}
 	ack, ok := b.sessions.(session.Acknowledger)
 	if !ok {
 		return nil
 	}
 	for _, st := range all {
-		if st.Alive || st.Exit == nil || (agent != "" && st.Agent != agent) {
+		if st.Alive || st.Exit == nil || !of(st.Agent) {
 			continue
 		}
 		e := events.Event{Type: events.AgentStopped, Actor: "operator", Subject: st.Agent, Message: "stopped; no controller ran"}

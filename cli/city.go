@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -60,8 +61,8 @@ func (a *app) settle(ctx context.Context) error {
 	if a.json {
 		err = a.writeJSON(struct {
 			Events list[events.Event] `json:"events"`
-			Agents list[city.Agent]   `json:"agents"`
-		}{listOf(did), listOf(s.Agents)})
+			Agents list[agentShape]   `json:"agents"`
+		}{listOf(did), listOf(shapesOf(s.Agents))})
 	} else {
 		err = a.tellSettled(s, did)
 	}
@@ -72,9 +73,7 @@ func (a *app) settle(ctx context.Context) error {
 }
 
 func (a *app) tellSettled(s *city.Snapshot, did []events.Event) error {
-	for _, e := range did {
-		a.sayf("%s", safeLine(eventLine(e)))
-	}
+	a.writeEventLines("", did)
 	if len(did) == 0 {
 		a.sayf("nothing to do: the city is as its configuration says")
 	}
@@ -130,7 +129,7 @@ func (a *app) stopCity(ctx context.Context) (string, error) {
 		return "", err
 	}
 	defer beside.close()
-	ended, err := beside.end(ctx, "")
+	ended, err := beside.end(ctx, everyone)
 	if err != nil {
 		return "", err
 	}
@@ -176,7 +175,41 @@ func (a *app) resumeCommand() *cobra.Command {
 }
 
 func (a *app) reloadCommand() *cobra.Command {
-	return a.cityVerb("reload", "Read the configuration now", city.Reload{})
+	var confirm bool
+	c := &cobra.Command{
+		Use: "reload", Short: "Read the configuration now", Args: exactly(0),
+		Long: `reload reads the configuration now instead of a moment later. One that would
+remove more than half of the running agents is held: it is shown, the old one
+stays in force, and the exit code is 4. --confirm lets it come into force, if it
+is still the one that was shown.`,
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.reload(cmd.Context(), confirm) },
+	}
+	c.Flags().BoolVar(&confirm, "confirm", false, "let a configuration come into force that is held because it removes most agents")
+	return c
+}
+
+// reload reads the configuration; where it is held, what it would do is said as well.
+func (a *app) reload(ctx context.Context, confirm bool) error {
+	l, err := a.open(ctx)
+	if err != nil {
+		return err
+	}
+	defer l.close()
+	err = a.do(ctx, l, city.Reload{Confirm: confirm})
+	if code, _ := verdict(err); code != exitConflict {
+		return err
+	}
+	s, lookErr := l.Snapshot(ctx)
+	if lookErr != nil || s.Config.Held == nil {
+		return err
+	}
+	h := s.Config.Held
+	lines := []string{err.Error(), "held since " + a.clock(h.Since) + ", it would come with:"}
+	for _, line := range h.Plan {
+		lines = append(lines, "  "+line)
+	}
+	lines = append(lines, "`gcity plan` shows it agent by agent; changing the file back drops it")
+	return &failure{exitConflict, errors.New(strings.Join(lines, "\n"))}
 }
 
 // cityVerb makes a command that does one thing to the city.

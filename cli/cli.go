@@ -19,6 +19,8 @@ import (
 
 	"github.com/charmbracelet/x/term"
 	"github.com/spf13/cobra"
+
+	"gcity/city"
 )
 
 // Main runs one command line (without the program's name) on the process's own streams and returns its exit code.
@@ -29,7 +31,7 @@ func Main(args []string, version string) int {
 		outTTY: term.IsTerminal(os.Stdout.Fd()), errTTY: term.IsTerminal(os.Stderr.Fd()),
 		inTTY: term.IsTerminal(os.Stdin.Fd()),
 	}
-	a.reach = a.reachCity
+	a.reach, a.dial = a.reachCity, dial
 	return a.run(context.Background(), args)
 }
 
@@ -50,6 +52,8 @@ type app struct {
 
 	// reach opens the city at a folder: the running controller, or what can be told without one.
 	reach func(ctx context.Context, dir string) (*link, error)
+	// dial opens the running controller alone.
+	dial func(dir string) (city.Control, func(), error)
 }
 
 // run executes one command line and says what went wrong, on stderr only.
@@ -74,7 +78,7 @@ func (a *app) root() *cobra.Command {
 	root.AddGroup(
 		&cobra.Group{ID: "city", Title: "The city:"},
 		&cobra.Group{ID: "look", Title: "Looking:"},
-		&cobra.Group{ID: "agent", Title: "One agent:"},
+		&cobra.Group{ID: "agent", Title: "Agents, pools, rigs:"},
 		&cobra.Group{ID: "misc", Title: "This machine:"},
 	)
 	add := func(group string, commands ...*cobra.Command) {
@@ -86,7 +90,7 @@ func (a *app) root() *cobra.Command {
 	add("city", a.initCommand(), a.startCommand(), a.stopCommand(), a.restartCommand(), a.suspendCommand(), a.resumeCommand(),
 		a.reloadCommand(), a.daemonCommand())
 	add("look", a.statusCommand(), a.whyCommand(), a.planCommand(), a.eventsCommand(), a.eventCommand(), a.configCommand())
-	add("agent", a.agentCommand())
+	add("agent", a.agentCommand(), a.poolCommand(), a.rigCommand())
 	add("misc", a.doctorCommand(), a.versionCommand(), a.completionCommand())
 	root.SetHelpCommandGroupID("misc")
 	return root

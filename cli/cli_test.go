@@ -172,7 +172,8 @@ func TestTable(t *testing.T) {
 	for _, path := range []string{
 		"init", "start", "stop", "restart", "status", "plan", "why", "reload", "suspend", "resume", "agent list", "agent show",
 		"agent peek", "agent logs", "agent attach", "agent nudge", "agent send-keys", "agent interrupt", "agent restart", "agent stop",
-		"agent kill", "agent suspend", "agent resume", "agent release", "agent request-restart", "config show", "config explain",
+		"agent kill", "agent drain", "agent undrain", "agent drain-check", "agent drain-ack", "pool list", "pool show", "pool scale",
+		"rig list", "rig status", "rig suspend", "rig resume", "rig restart", "agent suspend", "agent resume", "agent release", "agent request-restart", "config show", "config explain",
 		"events", "event emit", "doctor", "version", "completion bash", "completion zsh", "completion fish", "daemon run",
 	} {
 		if c, rest, err := a.root().Find(strings.Fields(path)); err != nil || len(rest) > 0 || c.CommandPath() != "gcity "+path {

@@ -27,8 +27,9 @@ func (a *app) configCommand() *cobra.Command {
 		},
 	}
 	explain := &cobra.Command{
-		Use: "explain [AGENT]", Short: "Where each value of an agent comes from: file, line, or default", Args: between(0, 1),
-		RunE: func(_ *cobra.Command, args []string) error { return a.explain(args) },
+		Use: "explain [NAME]", Short: "Where each value of an agent, pool or rig comes from: file, line, or default", Args: between(0, 1),
+		ValidArgsFunction: a.complete(kindAgent, kindPool, kindRig),
+		RunE:              func(_ *cobra.Command, args []string) error { return a.explain(args) },
 	}
 	return group("config", "What the configuration says, and where", show, explain)
 }

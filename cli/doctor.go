@@ -4,12 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"gcity/agent"
 	"gcity/config"
 	"gcity/session"
 )
@@ -102,11 +105,12 @@ func newPatient(ctx context.Context, dir string) *patient {
 	return p
 }
 
+// agents is how many there can be, every possible member of a pool among them.
 func (p *patient) agents() int {
 	if p.config == nil {
 		return 0
 	}
-	return len(p.config.Agents)
+	return len(plan(p.config, p.dir))
 }
 
 type check struct {
@@ -116,7 +120,7 @@ type check struct {
 
 func checks() []check {
 	return []check{
-		{"configuration", checkCity}, {"agents", checkAgents}, {"folder .gc", checkFolder}, {"controller", checkController},
+		{"configuration", checkCity}, {"agents", checkAgents}, {"rigs", checkRigs}, {"overrides", checkOverrides}, {"folder .gc", checkFolder}, {"controller", checkController},
 		{"sessions", checkSessions}, {"event log", checkLog}, {"file system", checkFileSystem}, {"disk space", checkSpace},
 		{"terminals", checkTerminals}, {"open files", checkFiles}, {"inotify", checkInotify}, {"logging out", checkLinger},
 	}
@@ -150,6 +154,55 @@ func checkAgents(_ context.Context, p *patient) finding {
 		return bad("the other agents run; `gcity why AGENT` tells more", "%s", strings.Join(problems, " | "))
 	}
 	return ok("all can be started as far as the configuration tells")
+}
+
+func checkRigs(_ context.Context, p *patient) finding {
+	if p.config == nil {
+		return note("", "not looked at: the configuration is refused")
+	}
+	return judgeRigs(rigPlan(p.config))
+}
+
+func judgeRigs(rigs []agent.Rig) finding {
+	var problems []string
+	for _, r := range rigs {
+		if r.Problem != "" {
+			problems = append(problems, fmt.Sprintf("%s (%s): %s", r.Name, r.Source, r.Problem))
+		}
+	}
+	if len(problems) > 0 {
+		return bad("make the folder, or correct its path in "+config.FileName+"; agents outside of it run", "%s", strings.Join(problems, " | "))
+	}
+	return ok("%s", counted(len(rigs), "rig"))
+}
+
+func checkOverrides(_ context.Context, p *patient) finding {
+	set, err := config.Overrides(p.dir)
+	switch {
+	case err != nil:
+		return bad("mend or remove .gc/"+config.OverridesFile+"; without it pools follow their checks", "%v", err)
+	case p.config == nil:
+		return note("", "not compared: the configuration is refused")
+	}
+	return judgeOverrides(set, poolPlan(p.config, p.dir))
+}
+
+func judgeOverrides(set map[string]int, pools []agent.Pool) finding {
+	left := maps.Clone(set)
+	var problems []string
+	for _, q := range pools {
+		if n, ok := set[q.Name]; ok && q.Size(n) != n {
+			problems = append(problems, fmt.Sprintf("%s is set to %d, and its bounds are %d to %d (%s)", q.Name, n, q.Min, q.Max, q.Source))
+		}
+		delete(left, q.Name)
+	}
+	for _, name := range slices.Sorted(maps.Keys(left)) {
+		problems = append(problems, "there is no pool "+name)
+	}
+	if len(problems) > 0 {
+		return note("`gcity pool scale NAME N|auto` for a pool; lines of pools that are gone do nothing", "%s", strings.Join(problems, " | "))
+	}
+	return ok("%s set by hand", counted(len(set), "pool"))
 }
 
 func checkFolder(_ context.Context, p *patient) finding {

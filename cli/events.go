@@ -152,9 +152,17 @@ func eventColour(kind string) string {
 	}
 }
 
-// eventLine is an event without its seq: "15:04:05  agent.started  worker  pid 4711".
-func eventLine(e events.Event) string {
-	return fmt.Sprintf("%s  %-19s %s", e.TS.Local().Format("15:04:05"), e.Type, eventText(e))
+// writeEventLines writes events without their seqs, "15:04:05  agent.started  worker  pid 4711", with dates where not
+// all are of today.
+func (a *app) writeEventLines(indent string, page []events.Event) {
+	var times []time.Time
+	for _, e := range page {
+		times = append(times, e.TS)
+	}
+	stamp := a.stamps(times)
+	for _, e := range page {
+		a.sayf("%s%s", indent, safeLine(fmt.Sprintf("%s  %-19s %s", stamp(e.TS), e.Type, eventText(e))))
+	}
 }
 
 func eventText(e events.Event) string {

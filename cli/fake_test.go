@@ -5,6 +5,7 @@ import (
 	"context"
 	"iter"
 	"os"
+	"sync"
 	"testing"
 	"time"
 
@@ -18,7 +19,10 @@ type still struct {
 	snapshot *city.Snapshot
 	log      []events.Event
 	output   string
-	done     []city.Command
+	refuse   error
+
+	mu   sync.Mutex
+	done []city.Command
 }
 
 func (s *still) Snapshot(context.Context) (*city.Snapshot, error) { return s.snapshot, nil }
@@ -52,6 +56,11 @@ func (s *still) Attach(context.Context, string, int, int) (city.Terminal, error)
 }
 
 func (s *still) Do(_ context.Context, c city.Command) (city.Receipt, error) {
+	if s.refuse != nil {
+		return city.Receipt{}, s.refuse
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.done = append(s.done, c)
 	return city.Receipt{Seq: 7, Message: c.Verb() + " " + c.Target()}, nil
 }
@@ -67,13 +76,14 @@ func told(t *testing.T, s *still, args ...string) (code int, stdout, stderr stri
 	}
 	var out, errs bytes.Buffer
 	a := &app{
-		out: &out, err: &errs, dir: dir, version: "test", now: func() time.Time { return noon },
-		getenv: func(string) string { return "" },
+		out: &out, err: &errs, version: "test", now: func() time.Time { return noon },
+		getenv: func(name string) string { return map[string]string{"GC_CITY_PATH": dir}[name] },
 		reach: func(context.Context, string) (*link, error) {
 			return &link{Control: s, dir: dir, live: true, close: func() {}}, nil
 		},
+		dial: func(string) (city.Control, func(), error) { return s, func() {}, nil },
 	}
-	code = a.run(t.Context(), append(args, "--city", dir))
+	code = a.run(t.Context(), args)
 	return code, out.String(), errs.String()
 }
 

@@ -5,13 +5,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
-	"strings"
 	"time"
 
 	"gcity/city"
 	"gcity/config"
-	"gcity/internal/spell"
 )
 
 // link is a city within reach.
@@ -129,44 +126,4 @@ func (a *app) self(args []string) (string, error) {
 		return me, nil
 	}
 	return "", usage("which agent? Name one, or run this inside a session, where GC_AGENT does")
-}
-
-// find resolves an agent's name: the qualified one, or the last part of it if only one agent has it.
-func (l *link) find(ctx context.Context, name string) (*city.Snapshot, *city.Agent, error) {
-	s, err := l.Snapshot(ctx)
-	if err != nil {
-		return nil, nil, err
-	}
-	if agent, ok := s.Agent(name); ok {
-		return s, agent, nil
-	}
-	var same, all []string
-	for i := range s.Agents {
-		all = append(all, s.Agents[i].Name)
-		if strings.HasSuffix(s.Agents[i].Name, "/"+name) {
-			same = append(same, s.Agents[i].Name)
-		}
-	}
-	switch len(same) {
-	case 1:
-		agent, _ := s.Agent(same[0])
-		return s, agent, nil
-	case 0:
-		return nil, nil, &city.Error{Code: city.NotFound, Message: unknownAgent(name, all)}
-	}
-	return nil, nil, &city.Error{Code: city.Invalid, Message: fmt.Sprintf("%q is one of %s: say which", name, strings.Join(same, ", "))}
-}
-
-func unknownAgent(name string, all []string) string {
-	if len(all) == 0 {
-		return fmt.Sprintf("there is no agent %q: the city has none; add an [[agents]] table to %s", name, config.FileName)
-	}
-	if near := spell.Nearest(name, all); near != "" {
-		return fmt.Sprintf("there is no agent %q, did you mean %q?", name, near)
-	}
-	slices.Sort(all)
-	if len(all) > 12 {
-		all = append(all[:12:12], "…")
-	}
-	return fmt.Sprintf("there is no agent %q; there are %s", name, strings.Join(all, ", "))
 }

@@ -3,13 +3,17 @@ package cli
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"gcity/agent"
 	"gcity/city"
+	"gcity/config"
+	"gcity/pool"
 	"gcity/session"
 )
 
@@ -23,15 +27,33 @@ func (a *app) planCommand() *cobra.Command {
 // change is what would become of one agent.
 type change struct {
 	Agent  string   `json:"agent"`
-	Change string   `json:"change"` // "start", "stop", "restart", "fail", "wait", "none"
+	Change string   `json:"change"` // "start", "stop", "drain", "restart", "fail", "wait", "none"
 	Reason string   `json:"reason,omitempty"`
 	Fields []string `json:"fields,omitempty"` // that differ from what the session was started with
 }
 
 type planShape struct {
 	list[change]
-	Revision string `json:"revision"`           // of the configuration on disk
-	InForce  string `json:"in_force,omitempty"` // the running controller's, if one runs
+	Revision string     `json:"revision"`           // of the configuration on disk
+	InForce  string     `json:"in_force,omitempty"` // the running controller's, if one runs
+	Held     *heldShape `json:"held,omitempty"`     // it would not come into force without a word
+}
+
+// heldShape says why a configuration needs somebody's word.
+type heldShape struct {
+	Removes []string   `json:"removes"`
+	Running int        `json:"running"`
+	Since   *time.Time `json:"since,omitempty"` // it waits already
+}
+
+// sight is what a plan is made of.
+type sight struct {
+	wants     []agent.Want
+	pools     []agent.Pool
+	overrides map[string]int
+	sessions  []session.Status
+	running   *city.Snapshot // nil where no controller runs
+	clock     func(time.Time) string
 }
 
 func (a *app) plan(ctx context.Context) error {
@@ -48,55 +70,136 @@ func (a *app) plan(ctx context.Context) error {
 		return err
 	}
 	defer closeSessions()
-	sessions, err := provider.List(ctx)
-	if err != nil {
+	v := sight{wants: plan(c, dir), pools: poolPlan(c, dir), clock: a.clock}
+	if v.sessions, err = provider.List(ctx); err != nil {
 		return fmt.Errorf("cannot list the sessions of %s: %w", dir, err)
+	}
+	if v.overrides, err = config.Overrides(dir); err != nil {
+		return err
 	}
 	l, err := a.reach(ctx, dir)
 	if err != nil {
 		return err
 	}
 	defer l.close()
-	var running *city.Snapshot
 	out := planShape{Revision: short(c.Revision)}
 	if l.live {
-		if running, err = l.Snapshot(ctx); err != nil {
+		if v.running, err = l.Snapshot(ctx); err != nil {
 			return err
 		}
-		out.InForce = running.Config.Revision
-		if c.Workspace.Name != running.Name {
-			return &failure{exitConfig, fmt.Errorf("the controller refuses this configuration: workspace.name is %q, and the running city keeps its name %q", c.Workspace.Name, running.Name)}
+		out.InForce = v.running.Config.Revision
+		if c.Workspace.Name != v.running.Name {
+			return &failure{exitConfig, fmt.Errorf("the controller refuses this configuration: workspace.name is %q, and the running city keeps its name %q", c.Workspace.Name, v.running.Name)}
+		}
+		if out.InForce != out.Revision {
+			out.Held = v.held(out.Revision)
 		}
 	}
-	out.list = listOf(changes(plan(c, dir), sessions, running))
+	out.list = listOf(changes(v))
 	if a.json {
 		return a.writeJSON(out)
 	}
 	return a.tellPlan(out)
 }
 
-// changes compares what should run with what does. running is nil where no controller runs.
-func changes(wants []agent.Want, sessions []session.Status, running *city.Snapshot) []change {
+// held says whether the running controller would hold this configuration, since it has most of the running agents no
+// longer.
+func (v sight) held(revision string) *heldShape {
+	wanted := map[string]bool{}
+	for _, w := range v.wants {
+		wanted[w.Name] = true
+	}
+	out := heldShape{Removes: []string{}}
+	for i := range v.running.Agents {
+		g := &v.running.Agents[i]
+		if !g.Running || g.Source == "" { // whom nobody declares, nothing can remove
+			continue
+		}
+		out.Running++
+		if !wanted[g.Name] {
+			out.Removes = append(out.Removes, g.Name)
+		}
+	}
+	if 2*len(out.Removes) <= out.Running {
+		return nil
+	}
+	if h := v.running.Config.Held; h != nil && h.Revision == revision {
+		out.Since = &h.Since
+	}
+	return &out
+}
+
+// changes compares what should run with what does.
+func changes(v sight) []change {
 	alive := map[string]session.Status{}
-	for _, st := range sessions {
+	for _, st := range v.sessions {
 		if st.Alive {
 			alive[st.Agent] = st
 		}
 	}
+	sizes := v.sizes(alive)
 	var out []change
-	for _, w := range wants {
+	for _, w := range v.wants {
 		st, lives := alive[w.Name]
 		delete(alive, w.Name)
-		out = append(out, changeOf(w, st, lives, running))
+		size, ofPool := sizes[w.Pool]
+		surplus := ofPool && w.Index > size
+		switch {
+		case surplus && lives && w.Suspended == "":
+			out = append(out, change{Agent: w.Name, Change: "drain", Reason: fmt.Sprintf("pool %s wants %d", w.Pool, size)})
+		case !surplus || lives:
+			out = append(out, v.change(w, st, lives))
+		}
 	}
 	for name := range alive {
-		out = append(out, change{Agent: name, Change: "stop", Reason: "not in the configuration"})
+		c := change{Agent: name, Change: "stop", Reason: "not in the configuration"}
+		if p := v.formerPool(name); p != "" {
+			c.Change, c.Reason = "drain", "no longer a member of pool "+p
+		}
+		out = append(out, c)
 	}
-	slices.SortFunc(out, func(x, y change) int { return strings.Compare(x.Agent, y.Agent) })
+	slices.SortFunc(out, func(x, y change) int { return city.CompareNames(x.Agent, y.Agent) })
 	return out
 }
 
-func changeOf(w agent.Want, st session.Status, lives bool, running *city.Snapshot) change {
+// formerPool is the pool whose member somebody was who is declared no more, "" if it was in none.
+func (v sight) formerPool(name string) string {
+	if v.running != nil {
+		if g, ok := v.running.Agent(name); ok && g.Pool != "" {
+			return g.Pool
+		}
+	}
+	for _, p := range v.pools {
+		if (pool.Spec{Name: p.Name, Max: math.MaxInt}).Index(name) > 0 {
+			return p.Name
+		}
+	}
+	return ""
+}
+
+// sizes is how many members each pool would want: what was set by hand, else what it wants now, else as many as live.
+func (v sight) sizes(alive map[string]session.Status) map[string]int {
+	out := map[string]int{}
+	for _, p := range v.pools {
+		n, byHand := v.overrides[p.Name]
+		if v.running != nil && !byHand {
+			if q, ok := v.running.Pool(p.Name); ok {
+				n = q.Desired
+			}
+		} else if !byHand {
+			for name, st := range alive {
+				if p.Index(name) > 0 && !st.Drain.On() {
+					n++
+				}
+			}
+		}
+		out[p.Name] = p.Size(n)
+	}
+	return out
+}
+
+// change is what becomes of one agent that is wanted, or suspended.
+func (v sight) change(w agent.Want, st session.Status, lives bool) change {
 	c := change{Agent: w.Name, Change: "none"}
 	drift := st.Fingerprint.Drift(w.Spec.Fingerprint)
 	switch {
@@ -115,7 +218,7 @@ func changeOf(w agent.Want, st session.Status, lives bool, running *city.Snapsho
 		c.Reason = "runs as configured"
 	default:
 		c.Change, c.Reason = "start", "not running"
-		if hold, why := heldBack(w.Name, running); hold {
+		if back, why := v.heldBack(w.Name); back {
 			c.Change, c.Reason = "wait", why
 		}
 	}
@@ -123,11 +226,11 @@ func changeOf(w agent.Want, st session.Status, lives bool, running *city.Snapsho
 }
 
 // heldBack says whether a running controller has its own reason not to start an agent now.
-func heldBack(name string, running *city.Snapshot) (bool, string) {
-	if running == nil {
+func (v sight) heldBack(name string) (bool, string) {
+	if v.running == nil {
 		return false, ""
 	}
-	g, ok := running.Agent(name)
+	g, ok := v.running.Agent(name)
 	if !ok {
 		return false, ""
 	}
@@ -135,7 +238,7 @@ func heldBack(name string, running *city.Snapshot) (bool, string) {
 	case city.Quarantined, city.Backoff, city.Exited, city.Waiting, city.Failed, city.Starting:
 		why := string(g.State) + ": " + g.Reason
 		if g.Until != nil {
-			why += ", until " + g.Until.Local().Format("15:04:05")
+			why += ", until " + v.clock(*g.Until)
 		}
 		return true, why
 	}
@@ -150,7 +253,7 @@ func (a *app) tellPlan(p planShape) error {
 		switch c.Change {
 		case "start":
 			colour = green
-		case "restart", "wait":
+		case "restart", "wait", "drain":
 			colour = yellow
 		case "stop", "fail":
 			colour = red
@@ -165,6 +268,13 @@ func (a *app) tellPlan(p planShape) error {
 			return err
 		}
 		a.sayf("")
+	}
+	if h := p.Held; h != nil {
+		would := "would be held"
+		if h.Since != nil {
+			would = "is held since " + a.clock(*h.Since)
+		}
+		a.sayf("%s %s: %s; `gcity reload --confirm` lets it come into force", a.paint(yellow, "!"), would, safeLine(loss(h.Removes, h.Running)))
 	}
 	switch {
 	case p.InForce != "" && p.InForce == p.Revision:

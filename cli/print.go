@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/charmbracelet/x/ansi"
+	"github.com/dustin/go-humanize"
 
 	"gcity/city"
 )
@@ -116,6 +117,20 @@ func (a *app) row(row []cell, widths []int, width int) string {
 	return b.String()
 }
 
+// flushRight makes the figures of some columns, and the heads above them, end below each other.
+func flushRight(head []string, rows [][]cell, columns ...int) {
+	for _, c := range columns {
+		widest := len(head[c])
+		for _, row := range rows {
+			widest = max(widest, len(row[c].text))
+		}
+		head[c] = fmt.Sprintf("%*s", widest, head[c])
+		for i := range rows {
+			rows[i][c].text = fmt.Sprintf("%*s", widest, rows[i][c].text)
+		}
+	}
+}
+
 // columns is how wide tables may be: the terminal, or any width into a file.
 func (a *app) columns() int {
 	if !a.outTTY {
@@ -158,6 +173,37 @@ func span(d time.Duration) string {
 	}
 }
 
+// percent is the share of one processor that somebody takes, "-" where nobody measured it.
+func percent(u *city.Usage) string {
+	switch {
+	case u == nil:
+		return "-"
+	case u.CPU < 9.95:
+		return fmt.Sprintf("%.1f%%", u.CPU)
+	}
+	return fmt.Sprintf("%.0f%%", u.CPU)
+}
+
+// memory is the resident memory that somebody takes, "-" where nobody measured it.
+func memory(u *city.Usage) string {
+	if u == nil {
+		return "-"
+	}
+	return humanize.IBytes(uint64(max(0, u.RSS)))
+}
+
+// exact writes a duration as a configuration does: "5m", "1h30m".
+func exact(d time.Duration) string {
+	s := d.String()
+	if strings.HasSuffix(s, "m0s") {
+		s = strings.TrimSuffix(s, "0s")
+	}
+	if strings.HasSuffix(s, "h0m") {
+		s = strings.TrimSuffix(s, "0m")
+	}
+	return s
+}
+
 // age is how long ago t was; "-" if it never was.
 func (a *app) age(t time.Time) string {
 	if t.IsZero() {
@@ -166,11 +212,21 @@ func (a *app) age(t time.Time) string {
 	return span(a.now().Sub(t))
 }
 
+const (
+	timeOfDay  = "15:04:05"
+	dayAndTime = "2006-01-02 15:04:05"
+)
+
 // clock names a moment near now: the time of day, with the date if it is another day.
-func (a *app) clock(t time.Time) string {
-	t, now := t.Local(), a.now().Local()
-	if t.YearDay() == now.YearDay() && t.Year() == now.Year() {
-		return t.Format("15:04:05")
+func (a *app) clock(t time.Time) string { return a.stamps([]time.Time{t})(t) }
+
+// stamps names the moments of a list: all with their date if one of them is of another day.
+func (a *app) stamps(all []time.Time) func(time.Time) string {
+	layout, now := timeOfDay, a.now().Local()
+	for _, t := range all {
+		if t = t.Local(); t.YearDay() != now.YearDay() || t.Year() != now.Year() {
+			layout = dayAndTime
+		}
 	}
-	return t.Format("2006-01-02 15:04:05")
+	return func(t time.Time) string { return t.Local().Format(layout) }
 }

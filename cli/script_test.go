@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -17,6 +18,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"gcity/city"
+	"gcity/session"
 	"gcity/session/pty"
 )
 
@@ -36,6 +38,7 @@ func TestScripts(t *testing.T) {
 		Dir: "testdata/script",
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"code": code, "until": until, "pid": pidOf, "gone": gone, "alive": aliveNow, "signal": signalTo,
+			"marked": marked,
 		},
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("TZ", "UTC")
@@ -142,6 +145,24 @@ func aliveNow(ts *testscript.TestScript, neg bool, args []string) {
 			ts.Fatalf("process %d: %v", pid, err)
 		}
 	}
+}
+
+// marked AGENT waits until the session of an agent itself says that it has been told to finish.
+func marked(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: marked AGENT")
+	}
+	sessions, closeSessions, err := openSessions(ts.MkAbs("."), nil, true, quietLogger())
+	ts.Check(err)
+	defer closeSessions()
+	b := aside{sessions: sessions}
+	eventually(ts, func() bool {
+		st, err := b.session(context.Background(), args[0])
+		ts.Check(err)
+		d, err := drainMarks(context.Background(), sessions.(session.Marker), st.Name)
+		ts.Check(err)
+		return d.On()
+	}, func() string { return "a drain at the session of " + args[0] })
 }
 
 func eventually(ts *testscript.TestScript, done func() bool, what func() string) {

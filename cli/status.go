@@ -78,23 +78,68 @@ func (a *app) watchStatus(ctx context.Context) error {
 	return nil
 }
 
-// writeStatus draws a snapshot: the city in two lines, what is wrong, and a table of agents, those in need first.
+// writeStatus draws a snapshot: the city in two lines, what is wrong, and tables: the agents, those in need first, and
+// pools and rigs if there are any.
 func (a *app) writeStatus(w io.Writer, s *city.Snapshot, live bool) error {
-	lines := []string{a.headline(s, live), a.paint(dim, safeLine(s.Path)+" · config "+s.Config.Revision), ""}
+	lines := []string{a.headline(s, live), a.paint(dim, strings.Join(summary(s), " · ")), ""}
 	for _, trouble := range a.troubles(s) {
 		lines = append(lines, a.paint(yellow, "! ")+safeLine(trouble))
 	}
 	if len(lines) > 3 {
 		lines = append(lines, "")
 	}
+	if len(s.Agents) == 0 && len(s.Pools) == 0 {
+		lines = append(lines, "no agents yet: add an [[agents]] table with a name and a start_command to city.toml")
+	}
 	if _, err := io.WriteString(w, strings.Join(lines, "\n")+"\n"); err != nil {
 		return err
 	}
-	if len(s.Agents) == 0 {
-		_, err := io.WriteString(w, "no agents yet: add an [[agents]] table with a name and a start_command to city.toml\n")
-		return err
+	return a.sections(w,
+		section{len(s.Agents) > 0, func() error { return a.writeAgents(w, s.Agents) }},
+		section{len(s.Pools) > 0, func() error { return a.writePools(w, s.Pools) }},
+		section{len(s.Rigs) > 0, func() error { return a.writeRigs(w, s.Rigs) }},
+	)
+}
+
+// section is a part of what is written, if there is anything to write.
+type section struct {
+	any   bool
+	write func() error
+}
+
+// sections writes parts with a blank line between them.
+func (a *app) sections(w io.Writer, parts ...section) error {
+	parts = slices.DeleteFunc(parts, func(p section) bool { return !p.any })
+	for i, p := range parts {
+		if i > 0 {
+			if _, err := io.WriteString(w, "\n"); err != nil {
+				return err
+			}
+		}
+		if err := p.write(); err != nil {
+			return err
+		}
 	}
-	return a.writeAgents(w, s.Agents)
+	return nil
+}
+
+// summary is what is to be known of a city besides its state: its folder, its configuration, what it takes.
+func summary(s *city.Snapshot) []string {
+	out := []string{safeLine(s.Path), "config " + s.Config.Revision}
+	if sum, measured := total(s); measured {
+		out = append(out, takes(sum))
+	}
+	return out
+}
+
+// total is what all agents together take.
+func total(s *city.Snapshot) (sum city.Usage, measured bool) {
+	for i := range s.Agents {
+		if u := s.Agents[i].Usage; u != nil {
+			sum.CPU, sum.RSS, sum.Procs, measured = sum.CPU+u.CPU, sum.RSS+u.RSS, sum.Procs+u.Procs, true
+		}
+	}
+	return sum, measured
 }
 
 func (a *app) headline(s *city.Snapshot, live bool) string {
@@ -126,11 +171,25 @@ func headCount(s *city.Snapshot) string {
 	return counted(len(s.Agents), "agent") + ": " + strings.Join(parts, ", ")
 }
 
+// loss is what a configuration would take away: "it removes 3 of 4 running agents (a, b, c)".
+func loss(removes []string, running int) string {
+	names := slices.Clone(removes)
+	slices.SortFunc(names, city.CompareNames)
+	if len(names) > 6 {
+		names = append(names[:6:6], "…")
+	}
+	return fmt.Sprintf("it removes %d of %s (%s)", len(removes), counted(running, "running agent"), strings.Join(names, ", "))
+}
+
 // troubles are the things about the city as a whole that need a person.
 func (a *app) troubles(s *city.Snapshot) []string {
 	var out []string
 	if s.Config.Rejected != "" {
 		out = append(out, "the configuration on disk is not in force: "+s.Config.Rejected)
+	}
+	if h := s.Config.Held; h != nil {
+		out = append(out, fmt.Sprintf("the configuration on disk (%s) is held since %s: %s; "+
+			"`gcity reload --confirm` lets it come into force, `gcity plan` shows it", h.Revision, a.clock(h.Since), loss(h.Removes, h.Running)))
 	}
 	out = append(out, s.Degraded...)
 	for _, w := range s.Config.Warnings {
@@ -142,24 +201,38 @@ func (a *app) troubles(s *city.Snapshot) []string {
 	return out
 }
 
+// usageWidth is how wide a terminal must be for the figures of what each agent takes.
+const usageWidth = 100
+
+// writeAgents writes a table of agents, those in need first. What they take stands there if it was measured and there is
+// room for it.
 func (a *app) writeAgents(w io.Writer, agents []city.Agent) error {
+	width := a.columns()
+	head := []string{"STATE", "AGENT", "SINCE", "CPU", "MEM", "PID", "WHY"}
 	rows := make([][]cell, 0, len(agents))
 	for _, g := range byNeed(agents) {
 		rows = append(rows, []cell{
-			{string(g.State), stateColour(g.State)}, {g.Name, bold}, {a.age(g.Since), ""}, {pid(&g), dim}, plainCell(a.because(&g)),
+			{string(g.State), stateColour(g.State)}, {g.Name, bold}, {a.age(g.Since), ""}, plainCell(percent(g.Usage)),
+			plainCell(memory(g.Usage)), {pid(&g), dim}, plainCell(a.because(&g)),
 		})
 	}
-	return a.table(w, a.columns(), []string{"STATE", "AGENT", "SINCE", "PID", "WHY"}, rows)
+	measured := slices.ContainsFunc(agents, func(g city.Agent) bool { return g.Usage != nil })
+	if measured && (width == 0 || width >= usageWidth) {
+		flushRight(head, rows, 3, 4)
+	} else {
+		head = slices.Delete(head, 3, 5)
+		for i := range rows {
+			rows[i] = slices.Delete(rows[i], 3, 5)
+		}
+	}
+	return a.table(w, width, head, rows)
 }
 
-// byNeed orders a copy of a list: the most urgent state first, then by name.
+// byNeed orders a copy of a list: the most urgent state first, then by name, worker-2 before worker-10.
 func byNeed(agents []city.Agent) []city.Agent {
 	agents = slices.Clone(agents)
 	slices.SortStableFunc(agents, func(x, y city.Agent) int {
-		if d := x.State.Urgency() - y.State.Urgency(); d != 0 {
-			return d
-		}
-		return strings.Compare(x.Name, y.Name)
+		return cmp.Or(x.State.Urgency()-y.State.Urgency(), city.CompareNames(x.Name, y.Name))
 	})
 	return agents
 }
@@ -179,6 +252,15 @@ func (a *app) because(g *city.Agent) string {
 	}
 	if g.Until != nil {
 		parts = append(parts, "until "+a.clock(*g.Until))
+	}
+	switch d := g.Drain; {
+	case d == nil:
+	case d.Acked:
+		parts = append(parts, "it says that it has finished")
+	case d.Deadline == nil:
+		parts = append(parts, "no deadline")
+	case g.Until == nil:
+		parts = append(parts, "deadline "+a.clock(*d.Deadline))
 	}
 	if g.Frozen {
 		parts = append(parts, "stopped by SIGSTOP")

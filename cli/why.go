@@ -2,9 +2,6 @@ package cli
 
 import (
 	"context"
-	"fmt"
-	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -14,16 +11,38 @@ import (
 
 func (a *app) whyCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "why [AGENT]", Short: "Why an agent is as it is: state, reason, until when, what was decided", Args: between(0, 1),
+		Use: "why [NAME]", Short: "Why an agent, a pool or a rig is as it is, and what happens next",
+		Long: `why tells how an agent, a pool or a rig stands: since when, for which reason,
+what happens next and when, what it depends on, what was decided lately and what
+happened. A name may be the last part of a qualified one (rig/name) if only one
+thing has it. Inside a session no name means the agent that asks.`,
+		Example: "  gcity why worker-2\n  gcity why worker     # the pool\n  gcity why demo       # the rig",
+		Args:    between(0, 1), ValidArgsFunction: a.complete(kindAgent, kindPool, kindRig),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.why(cmd.Context(), args) },
 	}
 }
 
-// whyShape is the answer of why: the agent as the API gives it, and the newest events about it.
-type whyShape struct {
-	city.Agent
+// about is what why adds to a thing as the API gives it.
+type about struct {
+	Kind       kind           `json:"kind"`
 	Controller bool           `json:"controller"` // one runs
-	Events     []events.Event `json:"events"`
+	Events     []events.Event `json:"events"`     // about it, the newest first
+}
+
+type whyAgent struct {
+	agentShape
+	about
+	Dependencies []need `json:"dependencies"`
+}
+
+type whyPool struct {
+	poolShape
+	about
+}
+
+type whyRig struct {
+	rigShape
+	about
 }
 
 func (a *app) why(ctx context.Context, args []string) error {
@@ -36,88 +55,62 @@ func (a *app) why(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	_, g, err := l.find(ctx, name)
+	f, err := l.resolve(ctx, name, kindAgent, kindPool, kindRig)
 	if err != nil {
 		return err
 	}
-	past, err := l.History(ctx, events.Query{Subject: g.Name, Limit: 8})
+	past, err := l.History(ctx, events.Query{Subject: f.name(), Limit: 8})
 	if err != nil {
 		return err
 	}
 	if a.json {
-		return a.writeJSON(whyShape{Agent: *g, Controller: l.live, Events: listOf(past).Items})
+		return a.writeJSON(whyShape(f, about{Controller: l.live, Events: listOf(past).Items}))
 	}
-	a.sayf("%s", a.standing(g))
-	a.facts(g, l.live)
-	if len(g.Decisions) > 0 {
-		a.sayf("\ndecided lately")
-		for _, d := range g.Decisions {
-			a.sayf("  %s  %-11s %s", a.clock(d.At), safeLine(d.What), safeLine(d.Why))
+	switch {
+	case f.agent != nil:
+		a.sayf("%s", a.standing(f.agent))
+		a.agentFacts(f.snapshot, f.agent, l.live)
+		a.lately(f.agent.Decisions, past)
+		if p, ok := f.snapshot.Pool(f.agent.Name); ok { // the only member of its pool
+			a.sayf("\n%s", a.poolStanding(p))
+			a.poolFacts(p, l.live)
+			a.lately(p.Decisions, nil)
 		}
-	}
-	if len(past) > 0 {
-		a.sayf("\nhappened lately")
-		for _, e := range inOrder(past) {
-			a.sayf("  %s", safeLine(eventLine(e)))
+		return nil
+	case f.pool != nil:
+		if err := a.tellPool(f.snapshot, f.pool, l.live); err != nil {
+			return err
 		}
+		a.lately(f.pool.Decisions, past)
+		return nil
 	}
+	if err := a.tellRig(f.snapshot, f.rig); err != nil {
+		return err
+	}
+	a.lately(nil, past)
 	return nil
 }
 
-// standing is an agent's state in a sentence.
-func (a *app) standing(g *city.Agent) string {
-	return fmt.Sprintf("%s is %s since %s (%s)", a.paint(bold, safeLine(g.Name)), a.paint(stateColour(g.State), string(g.State)),
-		a.clock(g.Since), a.age(g.Since))
+func whyShape(f found, b about) any {
+	switch {
+	case f.agent != nil:
+		b.Kind = kindAgent
+		return whyAgent{shapeOf(*f.agent), b, dependencies(f.snapshot, f.agent.DependsOn)}
+	case f.pool != nil:
+		b.Kind = kindPool
+		return whyPool{poolShape{*f.pool, shapesOf(membersOf(f.snapshot, f.pool))}, b}
+	}
+	b.Kind = kindRig
+	return whyRig{rigShape{*f.rig, shapesOf(agentsOf(f.snapshot, f.rig.Name))}, b}
 }
 
-// facts writes what is known of an agent, one fact a line.
-func (a *app) facts(g *city.Agent, live bool) {
-	fact := func(label, text string) {
-		if text != "" {
-			a.sayf("  %s %s", a.paint(dim, fmt.Sprintf("%-9s", label)), safeLine(text))
+// agentsOf lists a rig's agents.
+func agentsOf(s *city.Snapshot, rig string) []city.Agent {
+	var out []city.Agent
+	for i := range s.Agents {
+		if s.Agents[i].Rig == rig {
+			out = append(out, s.Agents[i])
 		}
 	}
-	fact("because", g.Reason)
-	if g.Until != nil {
-		fact("until", fmt.Sprintf("%s (in %s)", a.clock(*g.Until), span(g.Until.Sub(a.now()))))
-	}
-	if !live {
-		fact("city", "no controller runs: nothing is started or restarted until one does")
-	}
-	if len(g.Drift) > 0 {
-		fact("drift", "a restart is held back: "+strings.Join(g.Drift, ", "))
-	}
-	if g.Exit != nil {
-		fact("last end", a.ending(g.Exit))
-	}
-	if g.Crashes > 0 {
-		fact("crashes", fmt.Sprintf("%d within the restart window", g.Crashes))
-	}
-	if g.Restarts > 0 {
-		fact("restarts", fmt.Sprint(g.Restarts))
-	}
-	if g.Session != nil {
-		fact("session", fmt.Sprintf("%s, pid %d, started %s", g.Session.Name, g.PID, a.clock(g.Session.Started)))
-	}
-	fact("command", g.Command)
-	fact("folder", g.Dir)
-	fact("declared", g.Source)
-}
-
-func exitText(code int, signal string) string {
-	if signal != "" {
-		return signal
-	}
-	if code < 0 {
-		return "exit code unknown"
-	}
-	return fmt.Sprintf("exit %d", code)
-}
-
-func (a *app) ending(e *city.Exit) string {
-	how := exitText(e.Code, e.Signal) + fmt.Sprintf(" at %s after %s", a.clock(e.At), e.Uptime.Round(time.Second/10))
-	if e.File != "" {
-		how += ", its output is kept in " + e.File
-	}
-	return how
+	return out
 }

@@ -42,6 +42,18 @@ func plan(c *config.City, dir string) []agent.Want {
 	return agent.Plan(c, agent.Host{Environ: os.Environ(), BinDir: binDir(dir)})
 }
 
+// poolPlan is which pools there should be, rigPlan the project folders.
+func poolPlan(c *config.City, dir string) []agent.Pool {
+	return agent.Pools(c, agent.Host{Environ: os.Environ(), BinDir: binDir(dir)})
+}
+
+func rigPlan(c *config.City) []agent.Rig { return agent.Rigs(c) }
+
+// lastWords is what an agent that has ended said last, as far as its crash files know.
+func lastWords(dir, name string, lines int) (string, error) {
+	return controller.LastWords(dir, name, lines)
+}
+
 // safeLine makes any text one line that a terminal shows and does not obey.
 func safeLine(s string) string { return screen.Plain(s) }
 

@@ -154,7 +154,7 @@ func (c *Controller) Output(ctx context.Context, name string, lines int) (string
 			return text, wrap(name, err)
 		}
 	}
-	text, err := lastWords(c.o.Dir, name, lines)
+	text, err := LastWords(c.o.Dir, name, lines)
 	return text, wrap(name, err)
 }
 

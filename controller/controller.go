@@ -108,11 +108,16 @@ func (c *Controller) translate(cfg *config.City) *conf {
 	for i, w := range cfg.Warnings {
 		warnings[i] = w.String()
 	}
+	overrides, err := config.Overrides(c.o.Dir)
+	if err != nil {
+		warnings = append(warnings, err.Error())
+	}
 	return &conf{
 		name: cfg.Workspace.Name, revision: cfg.Revision, suspended: cfg.Workspace.Suspended,
 		wants: agent.Plan(cfg, c.o.Host), pools: agent.Pools(cfg, c.o.Host), rigs: agent.Rigs(cfg), warnings: warnings,
-		onDisk: cfg.Daemon.CrashHistory == "disk",
-		patrol: cfg.Daemon.PatrolInterval, grace: cfg.Daemon.ShutdownTimeout, window: cfg.Daemon.RestartWindow,
+		overrides: overrides,
+		onDisk:    cfg.Daemon.CrashHistory == "disk",
+		patrol:    cfg.Daemon.PatrolInterval, grace: cfg.Daemon.ShutdownTimeout, window: cfg.Daemon.RestartWindow,
 	}
 }
 

@@ -92,8 +92,9 @@ func crashList(dir string) ([]string, error) {
 	return files, err
 }
 
-// lastWords is what an agent without a session said before it died.
-func lastWords(city, agent string, lines int) (string, error) {
+// LastWords is what an agent without a session said before it died: its last lines as plain text, lines <= 0: its last
+// screen. "" = nothing is kept.
+func LastWords(city, agent string, lines int) (string, error) {
 	files, err := crashList(crashDir(city, agent))
 	if err != nil || len(files) == 0 {
 		return "", err

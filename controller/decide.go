@@ -325,6 +325,7 @@ func (c cause) again() cause {
 // ended marks a life as over and dealt with, exactly once.
 func (m *machine) ended(now time.Time, a *record, id string) {
 	a.lastEnd, a.drain, a.idleAt = id, nil, time.Time{}
+	m.resolve(a, "agent "+a.name+" has ended", "drain")
 	a.acks = append(a.acks, fxAck{agent: a.name, session: a.sessionName(), id: id})
 	if a.exit == nil || a.exit.At.Before(now) {
 		m.changed = true

@@ -67,7 +67,7 @@ func (d *drain) limit(t time.Duration) {
 }
 
 // drain tells an agent to finish: in words for the operator here, by a mark at its session for the agent itself.
-func (m *machine) drain(now time.Time, a *record, by, why string, answers ...answer) {
+func (m *machine) drain(now time.Time, a *record, by, why string) {
 	a.drain = &drain{since: now, stamp: now.Unix(), by: by, why: why}
 	a.drain.limit(a.drainTimeout())
 	m.decided(now, a, "drain", why)
@@ -75,10 +75,7 @@ func (m *machine) drain(now time.Time, a *record, by, why string, answers ...ans
 	if by == byOperator {
 		e.Actor = operator
 	}
-	for i := range answers {
-		answers[i].receipt.Message = fmt.Sprintf("agent %s is told to finish; %s", a.name, a.drain.end(now))
-	}
-	m.tell(a, e, answers...)
+	m.tell(a, e)
 }
 
 // end says how a drain ends by itself.
@@ -91,6 +88,7 @@ func (d *drain) end(now time.Time) string {
 
 func (m *machine) undrain(now time.Time, a *record, actor, why string, answers ...answer) {
 	a.drain = nil
+	m.resolve(a, "agent "+a.name+" goes on: "+why, "drain")
 	m.decided(now, a, "undrain", why)
 	m.tell(a, events.Event{Type: events.AgentUndrained, Actor: actor, Message: why}, answers...)
 }
@@ -150,13 +148,23 @@ func (m *machine) marked(now time.Time, in inMarked) {
 	switch {
 	case errors.Is(in.err, session.ErrUnsupported):
 		a.unmarked = true
+		m.told(now, a)
 	case in.err != nil:
 		a.markFrom = now.Add(stopRetry)
 		m.decided(now, a, "mark failed", in.err.Error())
+		m.refuseAll(m.takeWaiters(a, "drain"), city.Unavailable, fmt.Sprintf("agent %s drains, but its session could not be told yet: %v", a.name, in.err))
 	case a.life.ID == in.session:
 		a.life.Drain = in.drain
+		m.told(now, a)
 	}
 	m.decide(now, a)
+}
+
+// told answers those who drain an agent: its session knows now, so the drain outlives this controller.
+func (m *machine) told(now time.Time, a *record) {
+	if a.drain != nil && (a.unmarked || a.life.Drain.Since.Unix() == a.drain.stamp) {
+		m.resolve(a, fmt.Sprintf("agent %s is told to finish; %s", a.name, a.drain.end(now)), "drain")
+	}
 }
 
 // resumeDrain takes up the drain that an adopted session is marked with: it has lasted already, by the only clock that two
@@ -183,8 +191,11 @@ func (m *machine) drainCommand(now time.Time, id uint64, a *record) {
 		m.refuseID(id, city.Conflict, fmt.Sprintf("agent %s has no session that could finish: it is %s (%s)", a.name, a.state, a.reason))
 	case a.drain != nil:
 		m.reply(id, fmt.Sprintf("agent %s is draining already; %s", a.name, a.drain.end(now)))
+	case !a.ready || a.op != opNone:
+		m.refuseID(id, city.Conflict, fmt.Sprintf("agent %s is %s and has nothing to finish yet", a.name, a.state))
 	default:
-		m.drain(now, a, byOperator, "drained by operator", answer{id: id})
+		a.waiters = append(a.waiters, waiter{id, "drain"})
+		m.drain(now, a, byOperator, "drained by operator")
 		m.decide(now, a)
 	}
 }

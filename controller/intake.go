@@ -130,7 +130,7 @@ func (m *machine) adopt(now time.Time, c *conf) string {
 		m.recall(now)
 	} else {
 		m.do(fxRecord{event: events.Event{Type: events.ConfigReloaded, Actor: controller, Message: msg, Payload: ch.payload()}})
-		m.citySuspension(before, c)
+		m.suspensions(before, c)
 	}
 	m.sizePools(now)
 	m.decideAll(now)
@@ -179,12 +179,26 @@ func (m *machine) suspension(a *record, w *agent.Want) {
 	}
 }
 
-func (m *machine) citySuspension(before, after *conf) {
+func (m *machine) suspensions(before, after *conf) {
 	switch {
 	case after.suspended && !before.suspended:
 		m.do(fxRecord{event: events.Event{Type: events.CitySuspended, Actor: operator, Message: "no agent runs until it is resumed"}})
 	case before.suspended && !after.suspended:
 		m.do(fxRecord{event: events.Event{Type: events.CityResumed, Actor: operator, Message: "agents start again"}})
+	}
+	was := make(map[string]bool, len(before.rigs))
+	for i := range before.rigs {
+		was[before.rigs[i].Name] = before.rigs[i].Suspended
+	}
+	for i := range after.rigs {
+		r := &after.rigs[i]
+		if old, known := was[r.Name]; known && old != r.Suspended {
+			e := events.Event{Type: events.RigResumed, Actor: operator, Subject: r.Name, Message: "its agents start again"}
+			if r.Suspended {
+				e.Type, e.Message = events.RigSuspended, "none of its agents runs until it is resumed"
+			}
+			m.do(fxRecord{event: e})
+		}
 	}
 }
 

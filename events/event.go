@@ -65,6 +65,8 @@ const (
 
 	CitySuspended = "city.suspended"
 	CityResumed   = "city.resumed"
+	RigSuspended  = "rig.suspended"
+	RigResumed    = "rig.resumed"
 
 	// Gap stands for events that could not be written; its payload counts them.
 	Gap = "events.gap"

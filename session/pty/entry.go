@@ -151,7 +151,7 @@ func (p *Provider) addActivity(e *entry, st *session.Status) {
 	if st.Alive {
 		st.Drain = e.drain(&a)
 	}
-	st.Activity = p.clock.Time(max(a.Output, a.Input, a.Typed))
+	st.Activity = p.clock.Time(max(a.Started, a.Output, a.Input, a.Typed))
 	st.TypedAt = p.clock.Time(a.Typed)
 }
 

@@ -1,0 +1,126 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"gcity/city"
+	"gcity/session"
+)
+
+// agentDrainCheck is polled by agents, so it asks for as little as it can.
+func (a *app) agentDrainCheck() *cobra.Command {
+	return &cobra.Command{
+		Use: "drain-check [AGENT]", Short: "From inside a session: has it been told to finish? Exit 0 if so, 1 if not", Args: between(0, 1),
+		Long: `drain-check is for agents that can finish what they are doing, between two jobs.
+Exit 0: it has been told to finish; what it says then is for people. Exit 1: it
+has not, and nothing is said. 2: the command line is wrong, or there is no such
+agent. 3: nobody could tell: no controller answers, and no session lives.`,
+		Example:           "  until gc agent drain-check; do next_job; done; gc agent drain-ack",
+		ValidArgsFunction: a.complete(kindAgent),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			name, err := a.self(args)
+			if err != nil {
+				return err
+			}
+			c, err := a.drainCheck(cmd.Context(), name)
+			if err != nil {
+				return cannotTell(err)
+			}
+			if a.json {
+				err = a.writeJSON(c)
+			}
+			if err == nil && !c.Draining {
+				return quietly(exitFailed)
+			}
+			a.sayf("%s", safeLine(c.say(a)))
+			return err
+		},
+	}
+}
+
+// drainShape is the answer of drain-check.
+type drainShape struct {
+	Agent    string          `json:"agent"`
+	Draining bool            `json:"draining"`
+	Drain    *city.DrainInfo `json:"drain,omitempty"`
+
+	orphaned bool // no controller runs that would end it
+}
+
+func (d drainShape) say(a *app) string {
+	switch {
+	case d.Drain == nil:
+		return d.Agent + " is told to finish"
+	case d.orphaned:
+		return fmt.Sprintf("%s: told to finish by %s at %s; no controller runs that would end it", d.Agent, d.Drain.By, a.clock(d.Drain.Since))
+	}
+	return d.Agent + ": " + a.draining(d.Drain)
+}
+
+// cannotTell gives every failure to find out a code that is not "no".
+func cannotTell(err error) error {
+	var problem *city.Error
+	code, _ := verdict(err)
+	switch {
+	case errors.As(err, &problem) && problem.Code == city.NotFound:
+		code = exitUsage
+	case code == exitFailed || code == exitConflict:
+		code = exitNotRunning
+	}
+	return &failure{code, err}
+}
+
+// drainCheck asks the controller; without one, the session's own marks, and no configuration is read for that.
+func (a *app) drainCheck(ctx context.Context, name string) (drainShape, error) {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	dir, err := a.cityDir()
+	if err != nil {
+		return drainShape{}, err
+	}
+	near, closeNear, err := a.dial(dir)
+	if isNotRunning(err) {
+		return a.drainMarked(ctx, dir, name)
+	}
+	if err != nil {
+		return drainShape{}, err
+	}
+	defer closeNear()
+	_, g, err := (&link{Control: near}).find(ctx, name)
+	if err != nil {
+		return drainShape{}, err
+	}
+	return drainShape{Agent: g.Name, Draining: g.Drain != nil || g.State == city.Draining, Drain: g.Drain}, nil
+}
+
+// drainMarked reads the marks of an agent's session.
+func (a *app) drainMarked(ctx context.Context, dir, name string) (drainShape, error) {
+	sessions, closeSessions, err := openSessions(dir, nil, true, quietLogger())
+	if err != nil {
+		return drainShape{}, fmt.Errorf("cannot look at the sessions of %s: %w", dir, err)
+	}
+	defer closeSessions()
+	marker, ok := sessions.(session.Marker)
+	if !ok {
+		return drainShape{}, cannot("look at the marks of", name)
+	}
+	b := aside{dir: dir, sessions: sessions}
+	st, err := b.session(ctx, name)
+	if err != nil {
+		return drainShape{}, err
+	}
+	d, err := drainMarks(ctx, marker, st.Name)
+	if err != nil {
+		return drainShape{}, asProblem(err)
+	}
+	out := drainShape{Agent: st.Agent, Draining: d.On(), orphaned: true}
+	if d.On() {
+		out.Drain = &city.DrainInfo{Since: d.Since, By: d.By, Acked: d.Acked}
+	}
+	return out, nil
+}

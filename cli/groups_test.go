@@ -1,0 +1,290 @@
+package cli
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"gcity/city"
+	"gcity/events"
+)
+
+// groupedCity has pools, rigs, a drain, somebody who waits, and a configuration that is held.
+func groupedCity() *still {
+	at := func(d time.Duration) *time.Time { t := noon.Add(d); return &t }
+	two := 2
+	s := demoCity()
+	s.snapshot.Config.Held = &city.Held{
+		Revision: "77aa00bb11cc", Since: noon.Add(-time.Minute), Running: 4, Removes: []string{"demo/worker-10", "demo/worker-2", "db"},
+		Plan: []string{"removed db, pool demo/worker", "changed web"},
+	}
+	s.snapshot.Agents = []city.Agent{
+		{
+			Name: "db", State: city.Running, Since: noon.Add(-2 * time.Hour), PID: 41, Running: true, Available: true, IdleTimeout: 30 * time.Minute,
+			Source: "city.toml:3:1", Reason: "declared at city.toml:3:1", Usage: &city.Usage{CPU: 3.25, RSS: 210 << 20, Procs: 4},
+			Session: &city.Session{Name: "gc-bright-db", ID: "x", Started: noon.Add(-2 * time.Hour), LastActivity: at(-12 * time.Minute)},
+			Next:    &city.Next{At: at(18 * time.Minute), What: "restarted, if it stays silent"},
+			Decisions: []city.Decision{
+				{At: noon.Add(-26 * time.Hour), What: "start", Why: "declared"}, {At: noon.Add(-2 * time.Hour), What: "restart", Why: "by operator"},
+			},
+		},
+		{
+			Name: "demo/worker-10", Rig: "demo", Pool: "demo/worker", State: city.Draining, Since: noon.Add(-90 * time.Second), PID: 51, Running: true,
+			Reason: "pool demo/worker wants 3", Until: at(210 * time.Second), Usage: &city.Usage{CPU: 99.96, RSS: 1 << 30, Procs: 1},
+			Drain: &city.DrainInfo{Since: noon.Add(-90 * time.Second), Deadline: at(210 * time.Second), By: "pool"},
+			Next:  &city.Next{At: at(210 * time.Second), What: "ended, if it does not say sooner that it has finished"},
+		},
+		{Name: "demo/worker-2", Rig: "demo", Pool: "demo/worker", State: city.Running, Since: noon.Add(-time.Hour), PID: 52, Running: true, Available: true},
+		{
+			Name: "web", State: city.Waiting, Since: noon.Add(-time.Minute), Reason: "waits for demo/worker", DependsOn: []string{"db", "demo/worker", "nobody"},
+			Next: &city.Next{What: "started when what it waits for is running"},
+		},
+		{Name: "one", Pool: "one", State: city.Suspended, Reason: "by agent", Since: noon.Add(-time.Hour), Suspended: true},
+	}
+	s.snapshot.Pools = []city.Pool{
+		{
+			Name: "demo/worker", Description: "works through the queue", Rig: "demo", Min: 1, Max: 12, Size: 1, Desired: 3, Reason: "check said 3", Since: noon.Add(-4 * time.Minute),
+			Draining: []string{"demo/worker-10"}, Timeout: 5 * time.Minute, Source: "city.toml:9:1",
+			Check:     city.Check{Command: "wc -l < queue", At: at(-12 * time.Second), Good: at(-12 * time.Second), Took: 40 * time.Millisecond, Value: 3},
+			Decisions: []city.Decision{{At: noon.Add(-4 * time.Minute), What: "scale", Why: "4 → 3: check said 3"}},
+			Next:      &city.Next{At: at(18 * time.Second), What: "its check is run"},
+		},
+		{Name: "off", Reason: "off: max = 0", Since: noon, Source: "city.toml:30:1"},
+		{
+			Name: "one", Min: 0, Max: 1, Suspended: true, SuspendedReason: "by agent", Reason: "suspended by agent", Since: noon.Add(-time.Hour), Source: "city.toml:20:1",
+			Check: city.Check{Command: "false", At: at(-5 * time.Second), Good: at(-5 * time.Minute), Value: 1, Problem: "it failed with exit 1", Output: "no such queue\n\x1b[2Jtry again\n", Running: at(-2 * time.Second)},
+		},
+		{Name: "set", Min: 1, Max: 2, Override: &two, Size: 2, Desired: 2, Reason: "set to 2 by operator", Since: noon, Source: "city.toml:40:1"},
+	}
+	s.snapshot.Rigs = []city.Rig{
+		{Name: "demo", Path: "/src/demo", Prefix: "de", Agents: 2, Running: 2, Source: "city.toml:50:1"},
+		{Name: "lost", Path: "/src/lost", Prefix: "lo", Suspended: true, Problem: "its folder is missing", Source: "city.toml:54:1"},
+	}
+	s.log = []events.Event{
+		{Seq: 4, TS: noon.Add(-30 * time.Hour), Type: events.AgentStarted, Actor: "controller", Subject: "db", Message: "pid 40"},
+		{Seq: 5, TS: noon.Add(-4 * time.Minute), Type: events.PoolScaled, Actor: "controller", Subject: "demo/worker", Message: "4 → 3: check said 3"},
+	}
+	return s
+}
+
+func TestGoldenGroups(t *testing.T) {
+	time.Local = time.UTC
+	for name, line := range map[string]string{
+		"status-groups": "status", "pool-list": "pool list", "pool-show": "pool show worker", "why-pool": "why demo/worker", "why-draining": "why worker-10",
+		"why-waiting": "why web", "why-idle": "why db", "why-one": "why one", "why-rig": "why demo", "rig-list": "rig list", "rig-status": "rig status",
+		"help-pool": "pool scale --help", "help-rig": "rig --help",
+	} {
+		t.Run(name, func(t *testing.T) {
+			code, out, errs := told(t, groupedCity(), strings.Fields(line)...)
+			if code != 0 || errs != "" {
+				t.Fatalf("exit %d: %s", code, errs)
+			}
+			if i := strings.IndexAny(out, "\x1b\x07"); i >= 0 {
+				t.Fatalf("a control character reached the output: %q", out[i:])
+			}
+			golden(t, name+".golden", out)
+		})
+	}
+}
+
+func TestGroupsJSON(t *testing.T) {
+	for _, line := range []string{
+		"pool list", "pool show worker", "rig list", "rig status", "rig status demo", "why demo/worker", "why demo", "why web", "pool scale worker 3",
+		"rig restart demo", "agent drain-check worker-10",
+	} {
+		code, out, errs := told(t, groupedCity(), append(strings.Fields(line), "--json")...)
+		if code != 0 || errs != "" || !json.Valid([]byte(out)) {
+			t.Errorf("%s: exit %d, stderr %q, stdout %q", line, code, errs, out)
+		}
+	}
+	_, out, _ := told(t, groupedCity(), "why", "web", "--json")
+	var why struct {
+		Name         string
+		Kind         string
+		Dependencies []need
+	}
+	if err := json.Unmarshal([]byte(out), &why); err != nil {
+		t.Fatal(err)
+	}
+	want := []need{{"db", "running", true}, {"demo/worker", "1/3 live", true}, {"nobody", "not there", false}}
+	if diff := cmp.Diff(want, why.Dependencies); diff != "" || why.Kind != "agent" || why.Name != "web" {
+		t.Errorf("%+v %s", why, diff)
+	}
+	_, out, _ = told(t, groupedCity(), "agent", "list", "--json")
+	var list struct {
+		Items []struct {
+			CPU, RSS *float64
+			Usage    any
+		}
+	}
+	if err := json.Unmarshal([]byte(out), &list); err != nil || len(list.Items) != 5 || list.Items[0].CPU == nil || *list.Items[0].RSS != 210<<20 || list.Items[3].RSS != nil || list.Items[0].Usage != nil {
+		t.Errorf("%v: %s", err, out)
+	}
+	_, out, _ = told(t, groupedCity(), "status", "--json")
+	var status statusShape
+	if err := json.Unmarshal([]byte(out), &status); err != nil {
+		t.Fatal(err)
+	}
+	if status.Pools != (poolCounts{4, 1, 1}) || status.Rigs != (rigCounts{2, 1}) || status.RigCount != 2 || status.Agents.Draining != 1 ||
+		status.RSS != 210<<20+1<<30 || status.Config.Held == nil {
+		t.Errorf("%+v", status)
+	}
+}
+
+func TestGroupVerbs(t *testing.T) {
+	for line, want := range map[string]city.Command{
+		"pool scale worker 3": city.Scale{Pool: "demo/worker", Size: 3}, "pool scale demo/worker auto": city.Scale{Pool: "demo/worker", Auto: true},
+		"rig suspend demo": city.SuspendRig{Rig: "demo"}, "rig resume lost": city.ResumeRig{Rig: "lost"},
+		"agent suspend worker": city.Suspend{Agent: "demo/worker"}, "agent resume off": city.Resume{Agent: "off"}, "agent stop worker": city.Stop{Agent: "demo/worker"},
+		"agent drain worker-2": city.Drain{Agent: "demo/worker-2"}, "agent undrain worker-10": city.Undrain{Agent: "demo/worker-10"},
+		"agent drain-ack worker-10": city.DrainAck{Agent: "demo/worker-10"}, "reload --confirm": city.Reload{Confirm: true},
+	} {
+		s := groupedCity()
+		code, _, errs := told(t, s, strings.Fields(line)...)
+		if diff := cmp.Diff([]city.Command{want}, s.done); code != 0 || diff != "" {
+			t.Errorf("%s: exit %d, %s%s", line, code, errs, diff)
+		}
+		if code, _, _ := told(t, s, append(strings.Fields(line), "--read-only")...); code != exitFailed || len(s.done) != 1 {
+			t.Errorf("%s --read-only: exit %d, done %v", line, code, s.done)
+		}
+	}
+}
+
+// A name that is the wrong kind of thing, or a member that is not there now, is answered with what to say instead.
+func TestMisplacedNames(t *testing.T) {
+	for line, want := range map[string]struct {
+		code int
+		says string
+	}{
+		"agent restart worker":                   {exitUsage, `"demo/worker" is a pool, and this is about one agent: name one of its members, demo/worker-2, demo/worker-10`},
+		"agent drain off":                        {exitUsage, "none of its members is there now"},
+		"agent kill worker-7":                    {exitFailed, "demo/worker-7 is not there now: its pool demo/worker wants 3 of at most 12"},
+		"agent kill worker-13":                   {exitFailed, `there is no agent "worker-13"`},
+		"agent suspend wroker":                   {exitFailed, `there is no agent or pool "wroker", did you mean "worker"?`},
+		"pool scale wrker 3":                     {exitFailed, `there is no pool "wrker", did you mean "worker"?`},
+		"pool scale worker three":                {exitUsage, "neither a number nor auto"},
+		"pool scale worker":                      {exitUsage, "something is missing"},
+		"pool show":                              {exitUsage, "something is missing"},
+		"pool shwo worker":                       {exitUsage, `did you mean "show"`},
+		"rig suspend dmo":                        {exitFailed, `there is no rig "dmo", did you mean "demo"?`},
+		"rig restart":                            {exitUsage, "something is missing"},
+		"why nothing":                            {exitFailed, `there is no agent, pool or rig "nothing"`},
+		"agent send-keys db Enterr":              {exitUsage, `there is no key "Enterr", did you mean "Enter"? --literal`},
+		"agent send-keys db Escape Upp":          {exitUsage, `did you mean "Up"?`},
+		"agent send-keys db PgeDown --read-only": {exitUsage, `did you mean "PageDown"?`},
+	} {
+		code, out, errs := told(t, groupedCity(), append(strings.Fields(line), "--json")...)
+		if code != want.code || out != "" || !strings.Contains(errs, want.says) {
+			t.Errorf("%s: exit %d, %q, %q", line, code, out, errs)
+		}
+	}
+	s := groupedCity()
+	s.snapshot.Agents = append(s.snapshot.Agents, city.Agent{Name: "other/worker-2", State: city.Running})
+	if code, _, errs := told(t, s, "agent", "kill", "worker-2"); code != exitUsage || !strings.Contains(errs, "demo/worker-2, other/worker-2: say which") {
+		t.Errorf("two of one name: exit %d, %q", code, errs)
+	}
+}
+
+// What is no key's name, and not nearly one, is text.
+func TestTextIsNoKey(t *testing.T) {
+	for _, keys := range [][]string{
+		{"Enter", "C-c", "M-x", "F5", "S-Tab"}, {"Hello"}, {"enterr"}, {"Enterr you"}, {"X"}, {"IC"}, {"I"}, {":q", "ZZ"}, {"Entre-nous"}, {"Done"}, {"ls"}, {""},
+	} {
+		if wrong := misspelt(keys); wrong != "" {
+			t.Errorf("%q: %s", keys, wrong)
+		}
+	}
+	s := groupedCity()
+	if code, _, errs := told(t, s, "agent", "send-keys", "db", "--literal", "Enterr"); code != 0 || len(s.done) != 1 {
+		t.Errorf("--literal: exit %d, %s, %v", code, errs, s.done)
+	}
+}
+
+// drain-check answers by its exit code, and a failure is never taken for a no.
+func TestDrainCheck(t *testing.T) {
+	for _, c := range []struct {
+		agent string
+		code  int
+		says  string
+	}{
+		{"worker-10", 0, "demo/worker-10: told to finish by pool at 11:58:30, to be done by 12:03:30 (in 3m)\n"}, {"worker-2", 1, ""}, {"web", 1, ""},
+	} {
+		if code, out, errs := told(t, groupedCity(), "agent", "drain-check", c.agent); code != c.code || out != c.says || errs != "" {
+			t.Errorf("%s: exit %d, %q, %q", c.agent, code, out, errs)
+		}
+	}
+	if code, out, errs := told(t, groupedCity(), "agent", "drain-check", "nobody"); code != exitUsage || out != "" || errs == "" {
+		t.Errorf("nobody: exit %d, %q, %q", code, out, errs)
+	}
+	if code, out, _ := told(t, groupedCity(), "agent", "drain-check", "web", "--json"); code != 1 || !strings.Contains(out, `"draining": false`) {
+		t.Errorf("as JSON: exit %d, %q", code, out)
+	}
+	for err, want := range map[error]int{
+		errors.New("x"): exitNotRunning, &city.Error{Code: city.Unavailable}: exitNotRunning, &city.Error{Code: city.Conflict}: exitNotRunning,
+		&city.Error{Code: city.NotFound}: exitUsage, notRunning("x"): exitNotRunning, usage("x"): exitUsage,
+	} {
+		if code, _ := verdict(cannotTell(err)); code != want {
+			t.Errorf("%v: exit %d, want %d", err, code, want)
+		}
+	}
+}
+
+// A reload that is held says what it would do, on stderr, and is a conflict.
+func TestHeldReload(t *testing.T) {
+	s := groupedCity()
+	s.refuse = &city.Error{Code: city.Conflict, Message: "it would remove 3 of 4 running agents"}
+	code, out, errs := told(t, s, "reload")
+	const want = `gcity: it would remove 3 of 4 running agents
+held since 11:59:00, it would come with:
+  removed db, pool demo/worker
+  changed web
+` + "`gcity plan` shows it agent by agent; changing the file back drops it\n"
+	if code != exitConflict || out != "" || errs != want {
+		t.Errorf("exit %d, %q, %s", code, out, errs)
+	}
+	s.snapshot.Config.Held = nil
+	if code, _, errs := told(t, s, "reload"); code != exitConflict || strings.Contains(errs, "held since") {
+		t.Errorf("another conflict: exit %d, %s", code, errs)
+	}
+}
+
+// A restart of a rig goes to all that are meant to run, and fails if one does.
+func TestRigRestart(t *testing.T) {
+	s := groupedCity()
+	code, out, errs := told(t, s, "rig", "restart", "demo")
+	if diff := cmp.Diff([]city.Command{city.Restart{Agent: "demo/worker-2"}}, s.done); code != 0 || errs != "" || diff != "" {
+		t.Errorf("exit %d, %s%s", code, errs, diff)
+	}
+	const want = `RESULT     AGENT           HOW
+restarted  demo/worker-2   restart demo/worker-2
+left       demo/worker-10  draining: pool demo/worker wants 3
+
+demo: 1 restarted, 0 failed, 1 left alone
+`
+	if out != want {
+		t.Errorf("got\n%s", out)
+	}
+	s.refuse = &city.Error{Code: city.Unavailable, Message: "too slow"}
+	code, out, _ = told(t, s, "rig", "restart", "demo")
+	if code != exitFailed || !strings.Contains(out, "failed  demo/worker-2   too slow") || !strings.Contains(out, "0 restarted, 1 failed") {
+		t.Errorf("exit %d\n%s", code, out)
+	}
+}
+
+// Names are offered to the shell: those of the kind that the command takes.
+func TestCompletion(t *testing.T) {
+	for line, want := range map[string]string{
+		"pool scale ": "demo/worker off one set", "rig restart ": "demo lost", "agent drain ": "db demo/worker-2 demo/worker-10 one web",
+		"agent suspend ": "db demo/worker demo/worker-2 demo/worker-10 off one set web", "pool scale worker ": "",
+	} {
+		code, out, _ := told(t, groupedCity(), append([]string{"__complete"}, strings.Split(line, " ")...)...)
+		names := strings.Fields(strings.ReplaceAll(out[:strings.Index(out, ":4")], "\n", " "))
+		if got := strings.Join(names, " "); code != 0 || got != want {
+			t.Errorf("%q: exit %d, %q, want %q", line, code, got, want)
+		}
+	}
+}

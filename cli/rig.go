@@ -1,0 +1,214 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
+
+	"gcity/city"
+)
+
+func (a *app) rigCommand() *cobra.Command {
+	list := &cobra.Command{
+		Use: "list", Short: "All rigs: the project folders that agents work in", Args: exactly(0), Aliases: []string{"ls"},
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.rigs(cmd.Context(), "", false) },
+	}
+	status := &cobra.Command{
+		Use: "status [NAME]", Short: "How a rig stands, or all of them, agent by agent", Args: between(0, 1),
+		ValidArgsFunction: a.complete(kindRig),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			name := ""
+			if len(args) > 0 {
+				name = args[0]
+			}
+			return a.rigs(cmd.Context(), name, true)
+		},
+	}
+	suspend := a.forRig(&cobra.Command{Use: "suspend NAME", Short: "Stop its agents and keep them stopped until it is resumed"},
+		func(ctx context.Context, l *link, f found) error {
+			return a.do(ctx, l, city.SuspendRig{Rig: f.rig.Name})
+		})
+	resume := a.forRig(&cobra.Command{Use: "resume NAME", Short: "Let its agents run again"},
+		func(ctx context.Context, l *link, f found) error {
+			return a.do(ctx, l, city.ResumeRig{Rig: f.rig.Name})
+		})
+	restart := a.forRig(&cobra.Command{
+		Use: "restart NAME", Short: "Stop each of its agents and start it anew, side by side",
+		Long: `restart stops the agents of a rig and starts them anew, all at the same time, and
+says of each how it went. Agents that are suspended or told to finish are left
+alone. It fails if one of the others could not be restarted.`,
+	}, a.restartRig)
+	return group("rig", "Look at project folders, stop and restart what works there", list, status, suspend, resume, restart)
+}
+
+// forRig gives a command its deed: run gets the open city and the rig of the only argument.
+func (a *app) forRig(c *cobra.Command, run func(ctx context.Context, l *link, f found) error) *cobra.Command {
+	c.Args, c.ValidArgsFunction = exactly(1), a.complete(kindRig)
+	c.RunE = func(cmd *cobra.Command, args []string) error {
+		l, err := a.open(cmd.Context())
+		if err != nil {
+			return err
+		}
+		defer l.close()
+		f, err := l.resolve(cmd.Context(), args[0], kindRig)
+		if err != nil {
+			return err
+		}
+		return run(cmd.Context(), l, f)
+	}
+	return c
+}
+
+// rigs writes one rig (name) or all, with their agents if wanted.
+func (a *app) rigs(ctx context.Context, name string, agents bool) error {
+	l, err := a.open(ctx)
+	if err != nil {
+		return err
+	}
+	defer l.close()
+	if name != "" {
+		f, err := l.resolve(ctx, name, kindRig)
+		if err != nil {
+			return err
+		}
+		if a.json {
+			return a.writeJSON(rigShape{*f.rig, shapesOf(agentsOf(f.snapshot, f.rig.Name))})
+		}
+		return a.tellRig(f.snapshot, f.rig)
+	}
+	s, err := l.Snapshot(ctx)
+	if err != nil {
+		return err
+	}
+	switch {
+	case a.json && agents:
+		shapes := make([]rigShape, 0, len(s.Rigs))
+		for _, r := range s.Rigs {
+			shapes = append(shapes, rigShape{r, shapesOf(agentsOf(s, r.Name))})
+		}
+		return a.writeJSON(listOf(shapes))
+	case a.json:
+		return a.writeJSON(listOf(s.Rigs))
+	case len(s.Rigs) == 0:
+		a.sayf("no rigs: a [[rigs]] table with a name and a path is one")
+		return nil
+	case !agents:
+		return a.writeRigs(a.out, s.Rigs)
+	}
+	for i := range s.Rigs {
+		if i > 0 {
+			a.sayf("")
+		}
+		if err := a.tellRig(s, &s.Rigs[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (a *app) writeRigs(w io.Writer, rigs []city.Rig) error {
+	rigs = slices.Clone(rigs)
+	slices.SortFunc(rigs, func(x, y city.Rig) int { return city.CompareNames(x.Name, y.Name) })
+	rows := make([][]cell, 0, len(rigs))
+	for i := range rigs {
+		r := &rigs[i]
+		why := cell{}
+		switch {
+		case r.Problem != "":
+			why = cell{r.Problem, red}
+		case r.Suspended:
+			why = cell{"suspended", yellow}
+		}
+		rows = append(rows, []cell{{r.Name, bold}, plainCell(fmt.Sprintf("%d/%d", r.Running, r.Agents)), plainCell(r.Prefix), plainCell(r.Path), why})
+	}
+	return a.table(w, a.columns(), []string{"RIG", "RUNNING", "PREFIX", "FOLDER", "WHY"}, rows)
+}
+
+// tellRig writes how a rig stands, and its agents.
+func (a *app) tellRig(s *city.Snapshot, r *city.Rig) error {
+	how := fmt.Sprintf("%d of %s running", r.Running, counted(r.Agents, "agent"))
+	if r.Suspended {
+		how += ", " + a.paint(yellow, "suspended")
+	}
+	a.sayf("%s is a rig: %s", a.paint(bold, safeLine(r.Name)), how)
+	a.fact("problem", r.Problem)
+	a.fact("folder", r.Path)
+	a.fact("prefix", r.Prefix)
+	a.fact("declared", r.Source)
+	agents := agentsOf(s, r.Name)
+	if len(agents) == 0 {
+		a.sayf("\nno agent works there: one whose dir is %q does", r.Name)
+		return nil
+	}
+	a.sayf("")
+	return a.writeAgents(a.out, agents)
+}
+
+// restarted is how the restart of one agent went.
+type restarted struct {
+	Agent  string `json:"agent"`
+	Result string `json:"result"` // "restarted", "failed", "left"
+	Detail string `json:"detail"`
+}
+
+// restartRig restarts every agent of a rig that is meant to run.
+func (a *app) restartRig(ctx context.Context, l *link, f found) error {
+	if a.readOnly {
+		return refusedReadOnly("restart")
+	}
+	if !l.live {
+		return notRunning("cannot restart the agents of %s: no controller runs %s; start it with `gcity` or `gcity --headless`", f.rig.Name, l.dir)
+	}
+	ctx, cancel := context.WithTimeout(ctx, 3*time.Minute)
+	defer cancel()
+	agents := agentsOf(f.snapshot, f.rig.Name)
+	slices.SortFunc(agents, func(x, y city.Agent) int { return city.CompareNames(x.Name, y.Name) })
+	results := make([]restarted, len(agents))
+	var g errgroup.Group
+	g.SetLimit(32)
+	for i := range agents {
+		g.Go(func() error {
+			results[i] = restartOne(ctx, l, &agents[i])
+			return nil
+		})
+	}
+	_ = g.Wait() // each says in its result how it went
+	return a.tellRestarted(f.rig.Name, results)
+}
+
+func restartOne(ctx context.Context, l *link, g *city.Agent) restarted {
+	if g.Suspended || g.State == city.Suspended || g.State == city.Draining {
+		return restarted{g.Name, "left", string(g.State) + ": " + g.Reason}
+	}
+	r, err := l.Do(ctx, city.Restart{Agent: g.Name})
+	if err != nil {
+		return restarted{g.Name, "failed", err.Error()}
+	}
+	return restarted{g.Name, "restarted", r.Message}
+}
+
+func (a *app) tellRestarted(rig string, results []restarted) error {
+	count := map[string]int{}
+	rows := make([][]cell, 0, len(results))
+	for _, r := range results {
+		count[r.Result]++
+		colour := map[string]string{"restarted": green, "failed": red, "left": dim}[r.Result]
+		rows = append(rows, []cell{{r.Result, colour}, {r.Agent, bold}, plainCell(r.Detail)})
+	}
+	var err error
+	if a.json {
+		err = a.writeJSON(listOf(results))
+	} else {
+		err = a.table(a.out, a.columns(), []string{"RESULT", "AGENT", "HOW"}, rows)
+		a.sayf("\n%s: %d restarted, %d failed, %d left alone", safeLine(rig), count["restarted"], count["failed"], count["left"])
+	}
+	if err == nil && count["failed"] > 0 {
+		return quietly(exitFailed)
+	}
+	return err
+}
