@@ -45,8 +45,31 @@ start_command = "echo ready; exec cat"
 name = "lazy"
 suspended = true
 start_command = "exec cat"
+[[rigs]]
+name = "yard"
+path = "yard"
+[[agents]]
+name = "crew"
+start_command = "echo ready; exec cat"
+[agents.pool]
+min = 1
+max = 3
+check = "echo 1"
+drain_timeout = "0s"
+[[agents]]
+name = "hand"
+dir = "yard"
+start_command = "exec cat"
+[[agents]]
+name = "idler"
+dir = "yard"
+suspended = true
+start_command = "exec cat"
 `), 0o644)
 	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(filepath.Join(dir, "yard"), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	cfg, err := config.Load(dir)
@@ -86,9 +109,28 @@ start_command = "exec cat"
 	return c
 }
 
-func TestNear(t *testing.T) { citytest.Suite(t, citytest.Harness{Open: open}) }
+// whole is a harness for a controller that can do all there is.
+func whole(open func(t *testing.T) city.Control) citytest.Harness {
+	return citytest.Harness{Open: open, Drains: true, Pools: true, Rigs: true, Hold: hold}
+}
+
+// hold writes a configuration that removes most of the running agents.
+func hold(t *testing.T, c city.Control) {
+	t.Helper()
+	s, err := c.Snapshot(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	const text = "[workspace]\nname = \"town\"\n[[agents]]\nname = \"lazy\"\nsuspended = true\nstart_command = \"exec cat\"\n"
+	if err := os.WriteFile(filepath.Join(s.Path, "city.toml"), []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestNear(t *testing.T) { citytest.Suite(t, whole(open)) }
+
 func TestFar(t *testing.T) {
-	citytest.Suite(t, citytest.Harness{Open: func(t *testing.T) city.Control {
+	citytest.Suite(t, whole(func(t *testing.T) city.Control {
 		c := open(t)
 		path := filepath.Join(t.TempDir(), "s")
 		l, err := api.Listen(path)
@@ -104,5 +146,5 @@ func TestFar(t *testing.T) {
 		}
 		t.Cleanup(func() { cl.Close(); cancel(); <-ended })
 		return cl
-	}})
+	}))
 }

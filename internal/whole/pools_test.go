@@ -91,6 +91,7 @@ func TestDrainOutlivesTheController(t *testing.T) {
 	}
 	c.put("size", "3")
 	c.until("w-3 has heard that it may go on", func() bool { return c.has("lifted.w-3") })
+	c.until("all run", func() bool { return c.count("running") == 3 })
 	after := c.byName()
 	for name, a := range before {
 		if after[name].PID != a.PID || after[name].State != "running" {
@@ -144,9 +145,7 @@ func TestAThousandMembers(t *testing.T) {
 	c.until("a thousand run", func() bool { p := c.pools(); return len(p) == 1 && p[0].Size == n })
 	c.gcity(0, "pool", "scale", "w", "0")
 	c.until("none is left", func() bool { return len(c.agents()) == 0 })
-	if left := len(c.running()); left != 1 {
-		t.Errorf("%d processes of the program are left, one would be the controller", left)
-	}
+	c.until("no holder is left beside the controller", func() bool { return len(c.running()) == 1 })
 	c.gcity(0, "stop")
 	c.nothingLeft()
 }
