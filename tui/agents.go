@@ -75,12 +75,12 @@ func (r *agentRow) attention() bool {
 	return r.frozen || r.drifted || r.state.Urgency() == 0
 }
 
-// rank orders rows: what needs a person first, then by name.
+// rank orders rows: what needs a person first, then by name as a person counts.
 func rank(a, b *agentRow) int {
 	if d := a.state.Urgency() - b.state.Urgency(); d != 0 {
 		return d
 	}
-	return strings.Compare(a.name, b.name)
+	return natural(a.name, b.name)
 }
 
 // roster is the city's agents in the order of the lists. The order is kept still while the person works in it; agents
