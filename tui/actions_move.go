@@ -42,7 +42,7 @@ func (m *model) step(n int) {
 	default:
 		l := m.list()
 		l.move(n)
-		if r := l.selected(&m.roster); r != nil {
+		if r := m.roster.under(l); r != nil {
 			m.choose(r.name)
 		}
 	}
@@ -72,14 +72,4 @@ func (m *model) choose(name string) {
 	m.chosen = name
 	m.agents.find(&m.roster, name)
 	m.quarantine.find(&m.roster, name)
-}
-
-// find puts the cursor on an agent if the list shows it.
-func (l *list) find(r *roster, name string) {
-	for i, j := range l.shown {
-		if r.rows[j].name == name {
-			l.at = i
-			return
-		}
-	}
 }

@@ -106,10 +106,8 @@ func (m *model) focusOn(p panel) {
 	if p == panelPeek {
 		m.hidden = false
 	}
-	if l := m.list(); l != nil {
-		if r := l.selected(&m.roster); r != nil && p == panelQuarantine {
-			m.choose(r.name)
-		}
+	if r := m.roster.under(m.list()); r != nil && p == panelQuarantine {
+		m.choose(r.name)
 	}
 }
 

@@ -133,62 +133,14 @@ func (r *roster) find(name string) *agentRow {
 	return nil
 }
 
-// list is a cursor and a window over the rows of the roster that a panel shows. The cursor follows the agent, not the
-// row.
-type list struct {
-	shown  []int // indexes into the roster
-	at     int   // index into shown of the cursor
-	offset int   // first visible
-	total  int   // before the filter
-}
+func (r *roster) len() int { return len(r.rows) }
 
-// fill selects the rows to show and finds the cursor's agent again; if it is gone the cursor stays where it was.
-func (l *list) fill(r *roster, selected string, total, keep func(*agentRow) bool) {
-	l.shown, l.total = l.shown[:0], 0
-	for i := range r.rows {
-		if !total(&r.rows[i]) {
-			continue
-		}
-		l.total++
-		if keep(&r.rows[i]) {
-			l.shown = append(l.shown, i)
-		}
-	}
-	before := l.at
-	for i, j := range l.shown {
-		if r.rows[j].name == selected {
-			l.at = i
-			l.offset = max(0, l.offset+i-before) // on the screen it stays where it is, where that can be
-			return
-		}
-	}
-	l.at = max(0, min(l.at, len(l.shown)-1))
-}
+func (r *roster) id(i int) string { return r.rows[i].name }
 
-// selected is the row under the cursor, nil if the list is empty.
-func (l *list) selected(r *roster) *agentRow {
-	if l.at < len(l.shown) && l.shown[l.at] < len(r.rows) {
-		return &r.rows[l.shown[l.at]]
+// under is the agent under a list's cursor, nil if the list is empty.
+func (r *roster) under(l *list) *agentRow {
+	if i := l.under(r); i >= 0 {
+		return &r.rows[i]
 	}
 	return nil
-}
-
-// move puts the cursor n rows on, within the list.
-func (l *list) move(n int) { l.at = max(0, min(l.at+n, len(l.shown)-1)) }
-
-// window returns the rows that are visible in h lines, and keeps the cursor among them.
-func (l *list) window(h int) (from, to int) {
-	l.offset = scrollTo(l.at, l.offset, h, len(l.shown))
-	return l.offset, min(len(l.shown), l.offset+h)
-}
-
-// scrollTo moves an offset as little as possible so that a row is visible in h lines.
-func scrollTo(at, offset, h, n int) int {
-	if at < offset {
-		offset = at
-	}
-	if at >= offset+h {
-		offset = at - h + 1
-	}
-	return max(0, min(offset, n-h))
 }

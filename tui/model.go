@@ -164,12 +164,13 @@ func (m *model) settledOrder() bool {
 // refill applies the filters anew.
 func (m *model) refill() {
 	m.roster.version++
-	m.agents.fill(&m.roster, m.chosen, func(*agentRow) bool { return true }, func(r *agentRow) bool {
+	all := func(int) bool { return true }
+	m.agents.fill(&m.roster, m.chosen, all, func(i int) bool {
+		r := &m.roster.rows[i]
 		return m.agentFilter.agent(r) && (!m.attention || r.attention())
 	})
-	held := func(r *agentRow) bool { return r.state == city.Quarantined }
-	m.quarantine.fill(&m.roster, m.chosen, held, func(*agentRow) bool { return true })
-	if r := m.list().selected(&m.roster); r != nil {
+	m.quarantine.fill(&m.roster, m.chosen, func(i int) bool { return m.roster.rows[i].state == city.Quarantined }, all)
+	if r := m.roster.under(m.list()); r != nil {
 		if m.selected() == nil || m.focus != panelPeek && !m.visible(m.chosen) {
 			m.choose(r.name)
 		}
