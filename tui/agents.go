@@ -25,6 +25,7 @@ type agentRow struct {
 	pid      int
 	exit     *city.Exit
 	session  *city.Session
+	usage    *city.Usage
 	frozen   bool
 	drifted  bool
 	running  bool
@@ -34,7 +35,7 @@ func newAgentRow(a *city.Agent) agentRow {
 	r := agentRow{
 		name: a.Name, shown: plain(a.Name), state: city.State(plain(string(a.State))), why: plain(reason(a)),
 		pool: a.Pool, rig: a.Rig, provider: a.Provider, since: a.Since,
-		restarts: a.Restarts, crashes: a.Crashes, pid: a.PID, exit: a.Exit, session: a.Session, frozen: a.Frozen,
+		restarts: a.Restarts, crashes: a.Crashes, pid: a.PID, exit: a.Exit, session: a.Session, usage: a.Usage, frozen: a.Frozen,
 		drifted: len(a.Drift) > 0, running: a.Running,
 	}
 	if a.Until != nil {
@@ -86,13 +87,15 @@ func rank(a, b *agentRow) int {
 // roster is the city's agents in the order of the lists. The order is kept still while the person works in it; agents
 // keep their place, new ones come in where they belong.
 type roster struct {
-	rows    []agentRow // in the order shown
-	version uint64     // grows when rows change
+	rows     []agentRow // in the order shown
+	version  uint64     // grows when rows change
+	measured bool       // some agent's use is known
 }
 
 // update takes a snapshot's agents. With still set the known ones keep their order.
 func (r *roster) update(agents []city.Agent, still bool) {
 	r.version++
+	r.measured = false
 	place := make(map[string]int, len(r.rows))
 	for i := range r.rows {
 		place[r.rows[i].name] = i
@@ -101,6 +104,7 @@ func (r *roster) update(agents []city.Agent, still bool) {
 	var fresh []agentRow
 	for i := range agents {
 		row := newAgentRow(&agents[i])
+		r.measured = r.measured || row.usage != nil
 		if _, known := place[row.name]; still && !known {
 			fresh = append(fresh, row)
 		} else {

@@ -32,41 +32,6 @@ func (l *look) sign(s city.State) (string, themes.Token) {
 
 const stateWidth = 11 // "quarantined"
 
-// columns are the widths of the Agents panel; 0 = dropped.
-type columns struct{ state, name, why, age, restarts, pid, gap int }
-
-// agentColumns drops columns from the right until the reasons have room: the longest, or most of it.
-func agentColumns(w, longest, why int) columns {
-	c := columns{state: stateWidth + 2, name: min(max(longest, 6), max(8, min(28, w/4))), age: 4, restarts: 8, pid: 7, gap: 2}
-	if w < 50 {
-		c.gap, c.name = 1, min(c.name, 9)
-	}
-	if w < 60 {
-		c.restarts, c.pid = 0, 0
-	}
-	enough := min(why, 44)
-	gap := c.gap
-	rest := func() int {
-		r := w - 3 - c.state - gap - c.name - gap
-		for _, v := range []int{c.age, c.restarts, c.pid} {
-			if v > 0 {
-				r -= v + gap
-			}
-		}
-		return r - 1
-	}
-	for _, drop := range []*int{&c.pid, &c.restarts} {
-		if rest() < enough {
-			*drop = 0
-		}
-	}
-	if rest() < 12 {
-		c.age = 0
-	}
-	c.why = max(0, rest())
-	return c
-}
-
 // ends says what will happen to an agent by itself, and when: "again in 8s".
 func ends(r *agentRow, now time.Time) string {
 	if r.until.IsZero() {
@@ -97,8 +62,7 @@ func (m *model) drawAgents(w, h int, focus bool, tabs []tab) []string {
 	if len(m.agents.shown) == 0 {
 		return fillRows(append(lines, m.noAgents(w)...), w, h)
 	}
-	name, why := m.longest()
-	c := agentColumns(w, name, why)
+	c := agentColumns(w, m.longest())
 	room := h - 1
 	if room >= 8 && w >= 60 && m.h >= 28 {
 		lines = append(lines, m.agentHeads(c, w))
@@ -112,14 +76,15 @@ func (m *model) drawAgents(w, h int, focus bool, tabs []tab) []string {
 	return fillRows(lines, w, h)
 }
 
-// longest is the width of the longest name and of the longest reason with what belongs to it.
-func (m *model) longest() (name, why int) {
+// longest is what the rows that are shown need.
+func (m *model) longest() needs {
+	n := needs{usage: m.roster.measured}
 	for _, i := range m.agents.shown {
 		r := &m.roster.rows[i]
-		name = max(name, width(r.shown))
-		why = max(why, width(r.why)+3+width(m.tail(r)))
+		n.name = max(n.name, width(r.shown))
+		n.why = max(n.why, width(r.why)+3+width(m.tail(r)))
 	}
-	return name, why
+	return n
 }
 
 // tail is what stands behind a reason: who works there, or what will happen by itself.
@@ -166,7 +131,7 @@ func (m *model) agentHeads(c columns, w int) string {
 	for _, col := range []struct {
 		w    int
 		head string
-	}{{c.age, "for"}, {c.restarts, "restarts"}, {c.pid, "pid"}} {
+	}{{c.age, "for"}, {c.cpu, "cpu"}, {c.mem, "mem"}, {c.restarts, "restarts"}, {c.pid, "pid"}} {
 		if col.w > 0 {
 			l.add(themes.Dim, "  "+right(col.head, col.w, ""))
 		}
@@ -194,6 +159,8 @@ func (m *model) agentLine(r *agentRow, c columns, w int, s rowState) string {
 		}
 	}
 	cell(c.age, age(m.now.Sub(r.since)))
+	cell(c.cpu, cpuText(r.usage))
+	cell(c.mem, memText(r.usage))
 	cell(c.restarts, number(r.restarts))
 	cell(c.pid, number(r.pid))
 	return l.close(w)

@@ -66,5 +66,9 @@ func (m *model) sessionLine(r *agentRow) string {
 	if !r.running || r.session == nil {
 		return "no session"
 	}
-	return "pid " + number(r.pid) + ", up " + age(m.now.Sub(r.session.Started))
+	s := "pid " + number(r.pid) + ", up " + age(m.now.Sub(r.session.Started))
+	if r.usage != nil {
+		s += ", " + cpuText(r.usage) + " cpu, " + memText(r.usage)
+	}
+	return s
 }

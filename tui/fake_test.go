@@ -225,6 +225,8 @@ func demoSnapshot(now time.Time) *city.Snapshot {
 		if state == city.Running || state == city.Draining || state == city.Stopping || state == city.Starting {
 			a.Running, a.PID = true, 4100+17*len(s.Agents)
 			active := ago(4 * time.Second)
+			n := len(s.Agents)
+			a.Usage = &city.Usage{CPU: float64(n*n*7%130) / 10, RSS: int64(n*n*53%900+2) << 20, Procs: 1 + n%4}
 			a.Session = &city.Session{Name: name, ID: name + "-1", Started: ago(since), LastActivity: &active}
 		}
 		return a

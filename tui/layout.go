@@ -107,7 +107,7 @@ func (m *model) front() panel {
 // listsWidth is the width of the lists beside the pane. On a broad screen they get what shows a row of agents in full,
 // as far as a terminal of 100 columns leaves it.
 func listsWidth(w int) int {
-	const broad, row, terminal = 180, 120, 100
+	const broad, row, terminal = 180, 134, 100
 	share := w * 45 / 100
 	if w < broad {
 		return share
