@@ -26,6 +26,9 @@ type agentRow struct {
 	exit     *city.Exit
 	session  *city.Session
 	usage    *city.Usage
+	drain    *city.DrainInfo
+	next     *city.Next
+	idle     time.Duration // it is restarted after so long without activity, 0 = never
 	frozen   bool
 	drifted  bool
 	running  bool
@@ -35,7 +38,7 @@ func newAgentRow(a *city.Agent) agentRow {
 	r := agentRow{
 		name: a.Name, shown: plain(a.Name), state: city.State(plain(string(a.State))), why: plain(reason(a)),
 		pool: a.Pool, rig: a.Rig, provider: a.Provider, since: a.Since,
-		restarts: a.Restarts, crashes: a.Crashes, pid: a.PID, exit: a.Exit, session: a.Session, usage: a.Usage, frozen: a.Frozen,
+		restarts: a.Restarts, crashes: a.Crashes, pid: a.PID, exit: a.Exit, session: a.Session, usage: a.Usage, drain: a.Drain, next: a.Next, idle: a.IdleTimeout, frozen: a.Frozen,
 		drifted: len(a.Drift) > 0, running: a.Running,
 	}
 	if a.Until != nil {

@@ -29,10 +29,12 @@ func (m *model) detailStrip(w, h int) []string {
 	add(func(l *line) {
 		l.add(token, sign+" "+string(r.state))
 		l.add(themes.Dim, " for "+age(m.now.Sub(r.since)))
-		if e := ends(r, m.now); e != "" {
+		if e := m.ends(r).full; e != "" {
 			l.add(themes.Dim, dot)
 			l.add(token, e)
-			l.add(themes.Dim, ", at "+clock(r.until, m.now))
+			if !r.until.IsZero() {
+				l.add(themes.Dim, ", at "+clock(r.until, m.now))
+			}
 		}
 	})
 	add(func(l *line) { l.add(themes.Text, cut(plain(a.Reason), w-2, more)) })

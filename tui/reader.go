@@ -73,8 +73,11 @@ func (m *model) details(name string, w int) []string {
 	sign, token := m.look.sign(r.state)
 	dot := " " + m.look.glyph.Dot + " "
 	state := m.look.paint(token, sign+" "+string(r.state)) + " for " + age(m.now.Sub(r.since))
-	if e := ends(r, m.now); e != "" {
-		state += dot + e + " (" + clock(r.until, m.now) + ")"
+	if e := m.ends(r).full; e != "" {
+		state += dot + e
+		if !r.until.IsZero() {
+			state += " (" + clock(r.until, m.now) + ")"
+		}
 	}
 	lines := []string{
 		m.field("state", state),
