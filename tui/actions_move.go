@@ -2,7 +2,7 @@ package tui
 
 // moveActions move within a panel.
 func moveActions() []action {
-	everyPanel := []zone{inLists, inEvents, inPeek}
+	everyPanel := []zone{inLists, inPools, inEvents, inPeek}
 	by := func(n int) func(*model) []effect {
 		return func(m *model) []effect { m.step(n); return nil }
 	}
@@ -35,6 +35,8 @@ const far = 1 << 30
 // step moves the focused panel's cursor, or scrolls the pane.
 func (m *model) step(n int) {
 	switch m.focus {
+	case panelPools:
+		m.pools.move(n)
 	case panelEvents:
 		m.events.move(n)
 	case panelPeek:

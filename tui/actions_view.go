@@ -21,6 +21,7 @@ func viewActions() []action {
 	}
 	return []action{
 		{id: "focus.agents", key: bind("go to Agents", "1"), in: global, run: focusOn(panelAgents)},
+		{id: "focus.pools", key: bind("go to Pools", "2"), in: global, run: focusOn(panelPools)},
 		{id: "focus.quarantine", key: bind("go to Quarantine", "3"), in: global, run: focusOn(panelQuarantine)},
 		{id: "focus.events", key: bind("go to Events", "5"), in: global, run: focusOn(panelEvents)},
 		{id: "focus.peek", key: bind("go to the agent's terminal", "0"), in: global, run: focusOn(panelPeek)},
@@ -33,8 +34,8 @@ func viewActions() []action {
 		{id: "view.event", key: bind("show all of the event", "enter"), short: "detail", in: []zone{inEvents},
 			why: needEvent, run: (*model).showEvent},
 		{id: "view.filter", key: bind("filter: words that all must match; !not ~fuzzy state:run", "/"), short: "filter",
-			in: []zone{inLists, inEvents}, run: (*model).askFilter},
-		{id: "view.attention", key: bind("only what needs attention, or all", "!"), short: "attention", in: []zone{inLists},
+			in: []zone{inLists, inPools, inEvents}, run: (*model).askFilter},
+		{id: "view.attention", key: bind("only what needs attention, or all", "!"), short: "attention", in: []zone{inLists, inPools},
 			run: (*model).toggleAttention},
 		{id: "view.fit", key: bind("wrap lines wider than the pane, or cut them", "z"), short: "fit", in: []zone{inPeek},
 			run: func(m *model) []effect { m.peek.fit = !m.peek.fit; return nil }},
@@ -112,9 +113,9 @@ func (m *model) focusOn(p panel) {
 }
 
 func (m *model) cycle(n int) {
-	ring := []panel{panelAgents, panelQuarantine, panelEvents, panelPeek}
+	ring := []panel{panelAgents, panelPools, panelQuarantine, panelEvents, panelPeek}
 	if m.hidden {
-		ring = ring[:3]
+		ring = ring[:4]
 	}
 	at := 0
 	for i, p := range ring {
@@ -139,12 +140,20 @@ func (m *model) toggleAttention() []effect {
 	return nil
 }
 
+// filter is the focused panel's; the pane's is that of the agents.
+func (m *model) filter() *filter {
+	switch m.focus {
+	case panelPools:
+		return &m.poolFilter
+	case panelEvents:
+		return &m.eventFilter
+	}
+	return &m.agentFilter
+}
+
 // askFilter edits the focused panel's filter; every keystroke shows what it would leave.
 func (m *model) askFilter() []effect {
-	f := &m.agentFilter
-	if m.focus == panelEvents {
-		f = &m.eventFilter
-	}
+	f := m.filter()
 	apply := func(m *model, text string) {
 		*f = parseFilter(text)
 		m.refill()
@@ -173,8 +182,8 @@ func (m *model) back() []effect {
 		m.focus = m.before
 	case len(m.marks) > 0:
 		m.marks = map[string]bool{}
-	case m.focus == panelEvents && m.eventFilter.active():
-		m.eventFilter = filter{}
+	case m.filter().active():
+		*m.filter() = filter{}
 		m.refill()
 	case m.agentFilter.active():
 		m.agentFilter = filter{}

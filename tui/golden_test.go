@@ -85,6 +85,8 @@ func scenes() map[string]func(s *stage) {
 			})
 			s.press("c")
 		},
+		"pools":     func(s *stage) { s.change(withPools); s.press("2") },
+		"pool-none": func(s *stage) { s.press("2") },
 		"empty": func(s *stage) {
 			s.change(func(n *city.Snapshot) { n.Agents = nil })
 		},
@@ -105,7 +107,7 @@ func TestGoldenScenes(t *testing.T) {
 
 func TestGoldenSizes(t *testing.T) {
 	for _, size := range [][2]int{{220, 60}, {200, 60}, {160, 40}, {60, 20}, {40, 10}, {30, 4}} {
-		for _, name := range []string{"start", "peek", "quit"} {
+		for _, name := range []string{"start", "peek", "quit", "pools"} {
 			t.Run(fmt.Sprintf("%s-%dx%d", name, size[0], size[1]), func(t *testing.T) {
 				s := demo(t, size[0], size[1])
 				scenes()[name](s)

@@ -96,7 +96,7 @@ func (m *model) countParts(w int) []headPart {
 	}
 	others := 0
 	for i := len(parts) - 1; i >= 0; i-- {
-		rest := headPart{fmt.Sprintf("  %d others", others), themes.Dim, others}
+		rest := headPart{"  " + count(others, "other"), themes.Dim, others}
 		if others == 0 {
 			rest.text = ""
 		}

@@ -31,7 +31,9 @@ type model struct {
 	roster      roster
 	agents      list
 	quarantine  list
+	pools       pools
 	agentFilter filter
+	poolFilter  filter
 	attention   bool
 	chosen      string // the selected agent's name
 	marks       map[string]bool
@@ -145,6 +147,7 @@ func (m *model) snapshot(s *city.Snapshot) {
 // relist makes the lists anew from the snapshot.
 func (m *model) relist() {
 	m.roster.update(m.snap.Agents, m.now.Sub(m.keyed) < still)
+	m.pools.update(m.snap.Pools, m.now)
 	m.discount()
 	for name := range m.marks {
 		if m.roster.find(name) == nil {
@@ -175,6 +178,9 @@ func (m *model) refill() {
 			m.choose(r.name)
 		}
 	}
+	m.pools.fill(func(r *poolRow) bool {
+		return m.poolFilter.pool(r, m.now) && (!m.attention || r.attention(m.now))
+	})
 	m.events.version++
 	m.events.refill(&m.eventFilter, m.events.cursorSeq())
 }
@@ -219,6 +225,8 @@ func (m *model) key(k tea.KeyPressMsg) []effect {
 // zone is the zone of the focused panel.
 func (m *model) zone() zone {
 	switch m.focus {
+	case panelPools:
+		return inPools
 	case panelEvents:
 		return inEvents
 	case panelPeek:

@@ -240,11 +240,11 @@ func TestTheListStaysWithThePane(t *testing.T) {
 func TestFocusGoesAround(t *testing.T) {
 	s := demo(t, 120, 40)
 	var seen []panel
-	for range 4 {
+	for range 5 {
 		s.press("tab")
 		seen = append(seen, s.m.focus)
 	}
-	if !slices.Equal(seen, []panel{panelQuarantine, panelEvents, panelPeek, panelAgents}) {
+	if !slices.Equal(seen, []panel{panelPools, panelQuarantine, panelEvents, panelPeek, panelAgents}) {
 		t.Errorf("tab goes %v", seen)
 	}
 	s.press("shift+tab")
