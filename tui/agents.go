@@ -70,11 +70,18 @@ func reason(a *city.Agent) string {
 // attached reports whether somebody works in its terminal.
 func (r *agentRow) attached() bool { return r.session != nil && r.session.Attached }
 
+// patient is how long an agent may wait for another one, or drain without a deadline, before somebody should look at it.
+const patient = 10 * time.Minute
+
 // attention reports whether a person should look at it.
-func (r *agentRow) attention() bool {
+func (r *agentRow) attention(now time.Time) bool {
 	switch r.state {
 	case city.Failed, city.Quarantined, city.Backoff:
 		return true
+	case city.Waiting:
+		return now.Sub(r.since) >= patient
+	case city.Draining:
+		return r.until.IsZero() && now.Sub(r.since) >= patient
 	}
 	return r.frozen || r.drifted || r.state.Urgency() == 0
 }

@@ -85,8 +85,9 @@ func scenes() map[string]func(s *stage) {
 			})
 			s.press("c")
 		},
-		"pools":     func(s *stage) { s.change(withPools); s.press("2") },
-		"pool-none": func(s *stage) { s.press("2") },
+		"pools":          func(s *stage) { s.change(withPools); s.press("2") },
+		"pool-attention": func(s *stage) { s.change(withPools); s.press("2", "!") },
+		"pool-none":      func(s *stage) { s.press("2") },
 		"empty": func(s *stage) {
 			s.change(func(n *city.Snapshot) { n.Agents = nil })
 		},

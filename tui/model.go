@@ -35,6 +35,7 @@ type model struct {
 	agentFilter filter
 	poolFilter  filter
 	attention   bool
+	sifted      int64  // second in which the lists were filled
 	chosen      string // the selected agent's name
 	marks       map[string]bool
 	keyed       time.Time // of the last key
@@ -117,6 +118,9 @@ func (m *model) hear(n news) {
 	} else if m.snap != nil && !m.settledOrder() {
 		m.snapshot(m.snap)
 	}
+	if m.attention && m.sifted != m.now.Unix() { // time alone makes things need attention
+		m.refill()
+	}
 	if len(n.events) > 0 {
 		m.events.add(n.events, &m.eventFilter)
 	}
@@ -167,10 +171,11 @@ func (m *model) settledOrder() bool {
 // refill applies the filters anew.
 func (m *model) refill() {
 	m.roster.version++
+	m.sifted = m.now.Unix()
 	all := func(int) bool { return true }
 	m.agents.fill(&m.roster, m.chosen, all, func(i int) bool {
 		r := &m.roster.rows[i]
-		return m.agentFilter.agent(r) && (!m.attention || r.attention())
+		return m.agentFilter.agent(r) && (!m.attention || r.attention(m.now))
 	})
 	m.quarantine.fill(&m.roster, m.chosen, func(i int) bool { return m.roster.rows[i].state == city.Quarantined }, all)
 	if r := m.roster.under(m.list()); r != nil {

@@ -87,14 +87,48 @@ func TestThatItIsDeclaredGoesWithoutSaying(t *testing.T) {
 }
 
 func TestAttention(t *testing.T) {
-	s := demo(t, 120, 40)
+	s := pooled(t, 120, 40)
 	s.press("!")
 	if got := s.order(); !slices.Equal(got, []string{"prober", "scout", "flaky", "monitor"}) {
-		t.Errorf("attention: %v", got)
+		t.Errorf("agents: %v", got)
 	}
+	s.shows("!attention  4 of 21")
+	s.press("2")
+	if got := s.pooling(); !slices.Equal(got, []string{"batch", "triage"}) { // set by hand, its check fails
+		t.Errorf("pools: %v", got)
+	}
+	s.shows("!attention  2 of 5")
 	s.press("!")
-	if len(s.order()) != 12 {
-		t.Errorf("all again: %v", s.order())
+	if len(s.order()) != 21 || len(s.pooling()) != 5 {
+		t.Errorf("all again: %v, %v", s.order(), s.pooling())
+	}
+	s.change(func(n *city.Snapshot) {
+		n.Pools = slices.DeleteFunc(n.Pools, func(p city.Pool) bool { return p.Name == "batch" || p.Name == "triage" })
+	})
+	s.press("!")
+	s.shows("No pool needs attention.", "! shows all 3 again.")
+}
+
+// What nobody is told of again needs attention by lasting: a pool that stays small, an agent that waits, a drain that
+// nobody ends.
+func TestAttentionComesWithTime(t *testing.T) {
+	s := pooled(t, 120, 40)
+	s.agent("worker-3", func(a *city.Agent) { a.Until = nil })
+	s.pool("worker", func(p *city.Pool) { p.Size = 1 })
+	s.press("!")
+	s.wait(long)
+	if got := s.pooling(); !slices.Equal(got, []string{"batch", "triage", "worker"}) {
+		t.Errorf("after a minute: %v", got)
+	}
+	s.wait(patient)
+	got := s.order()
+	for _, name := range []string{"worker-3", "zeta"} {
+		if !slices.Contains(got, name) {
+			t.Errorf("%s is not among %v", name, got)
+		}
+	}
+	if slices.Contains(got, "deployer") { // its drain has a deadline
+		t.Errorf("too many: %v", got)
 	}
 }
 
