@@ -27,8 +27,8 @@ func agentActions() []action {
 			in: global, why: needHeld, run: (*model).release},
 		{id: "agent.end", key: bind("kill or stop the agent", "ctrl+k"), short: "", in: global, risk: typed,
 			why: needVerb, run: (*model).askEnd},
-		{id: "agent.details", key: bind("details: why, last decisions, command, last exit", "d"), short: "details",
-			in: global, why: needAgent, run: (*model).showDetails},
+		{id: "agent.details", key: bind("details of the agent or the pool: why, what next, last decisions", "d"), short: "details",
+			in: global, why: needSubject, run: (*model).showDetails},
 		{id: "agent.mark", key: bind("mark the agent; verbs act on all that are marked", "space"), short: "",
 			in: []zone{inLists}, why: needAgent, run: (*model).mark},
 		{id: "agent.mark.all", key: bind("mark all that are shown, or none", "*"), short: "", in: []zone{inLists},
@@ -41,6 +41,14 @@ func needAgent(m *model) string {
 		return "no agent is selected"
 	}
 	return ""
+}
+
+// needSubject is for what is about the pool where Pools has the focus, else about the agent.
+func needSubject(m *model) string {
+	if m.focus != panelPools {
+		return needAgent(m)
+	}
+	return needPool(m)
 }
 
 func needVerb(m *model) string {

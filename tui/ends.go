@@ -77,5 +77,5 @@ func (m *model) nextText(n *city.Next) string {
 	case n.At == nil:
 		return plain(n.What)
 	}
-	return plain(n.What) + " in " + left(n.At.Sub(m.now))
+	return "in " + left(n.At.Sub(m.now)) + ": " + plain(n.What)
 }

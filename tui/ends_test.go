@@ -27,7 +27,7 @@ func TestWhatWillHappenIsSaid(t *testing.T) {
 		{"backoff", city.Agent{State: city.Backoff, Until: in(9 * time.Second)}, "again in 9s", "again in 9s"},
 		{"quarantined", city.Agent{State: city.Quarantined, Until: in(time.Hour)}, "free in 1h00m", "free in 1h00m"},
 		{"waiting", city.Agent{State: city.Waiting, Reason: "waits for db", Next: &city.Next{What: "started"}}, "", ""},
-		{"known time", city.Agent{State: city.Waiting, Next: &city.Next{What: "given up", At: in(time.Minute)}}, "given up in 1m00s", "given up in 1m00s"},
+		{"known time", city.Agent{State: city.Waiting, Next: &city.Next{What: "given up", At: in(time.Minute)}}, "in 1m00s: given up", "in 1m00s: given up"},
 		{"idle soon", city.Agent{State: city.Running, IdleTimeout: 2 * time.Minute, Session: life(80 * time.Second)},
 			"idle: restarted in 40s", "idle: restarted in 40s"},
 		{"idle later", city.Agent{State: city.Running, IdleTimeout: 2 * time.Minute, Session: life(50 * time.Second)}, "", ""},
@@ -36,7 +36,7 @@ func TestWhatWillHappenIsSaid(t *testing.T) {
 		{"attached", city.Agent{State: city.Running, IdleTimeout: 2 * time.Minute,
 			Session: &city.Session{Attached: true, LastActivity: in(-time.Hour)}}, "", ""},
 		{"next is far", city.Agent{State: city.Running, Next: &city.Next{What: "restarted", At: in(time.Hour)}}, "", ""},
-		{"next is near", city.Agent{State: city.Running, Next: &city.Next{What: "restarted", At: in(time.Second)}}, "restarted in 1s", "restarted in 1s"},
+		{"next is near", city.Agent{State: city.Running, Next: &city.Next{What: "restarted", At: in(time.Second)}}, "in 1s: restarted", "in 1s: restarted"},
 	} {
 		r := newAgentRow(&c.agent)
 		if got := s.m.ends(&r); got != (outlook{c.full, c.brief}) {

@@ -86,6 +86,10 @@ func scenes() map[string]func(s *stage) {
 			s.press("c")
 		},
 		"pools":          func(s *stage) { s.change(withPools); s.press("2") },
+		"pool-details":   func(s *stage) { s.change(withPools); s.pick("worker"); s.press("d") },
+		"pool-failing":   func(s *stage) { s.change(withPools); s.pick("triage"); s.press("enter") },
+		"waiting":        func(s *stage) { s.change(withPools); s.choose("zeta"); s.press("d") },
+		"member":         func(s *stage) { s.change(withPools); s.choose("worker-3"); s.press("d") },
 		"pool-attention": func(s *stage) { s.change(withPools); s.press("2", "!") },
 		"pool-none":      func(s *stage) { s.press("2") },
 		"empty": func(s *stage) {

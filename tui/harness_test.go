@@ -101,6 +101,16 @@ func (s *stage) choose(name string) {
 	}
 }
 
+// action is one of the registry.
+func (m *model) action(id string) *action {
+	for i := range m.keys.actions {
+		if m.keys.actions[i].id == id {
+			return &m.keys.actions[i]
+		}
+	}
+	return nil
+}
+
 // text is the screen without styles, no blanks at line ends.
 func (s *stage) text() string {
 	lines := s.m.draw().lines
