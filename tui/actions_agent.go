@@ -21,9 +21,11 @@ func agentActions() []action {
 			why: needRunning, run: (*model).askSend},
 		{id: "agent.restart", key: bind("restart the agent", "r"), short: "restart", in: global, risk: confirmed,
 			why: needVerb, run: (*model).askRestart},
+		{id: "agent.drain", key: bind("drain the agent: tell it to finish, or take that back", "D"), short: "drain", in: global,
+			risk: confirmed, why: needDrain, run: (*model).askDrain},
 		{id: "agent.suspend", key: bind("suspend the agent, or resume it", "s"), short: "suspend", in: global,
 			risk: confirmed, why: needVerb, run: (*model).askSuspend},
-		{id: "agent.release", key: bind("release the agent from quarantine or backoff, now", "u"), short: "release",
+		{id: "agent.release", key: bind("release the agent from quarantine, backoff or a drain, now", "u"), short: "release",
 			in: global, why: needHeld, run: (*model).release},
 		{id: "agent.end", key: bind("kill or stop the agent", "ctrl+k"), short: "", in: global, risk: typed,
 			why: needVerb, run: (*model).askEnd},
@@ -90,13 +92,22 @@ func needHeld(m *model) string {
 	if why := needVerb(m); why != "" {
 		return why
 	}
+	if len(m.heldBack()) == 0 {
+		return "nothing is held back: only an agent in quarantine or backoff, or one that drains, is released"
+	}
+	return ""
+}
+
+// heldBack are the targets that u releases.
+func (m *model) heldBack() []*agentRow {
+	var held []*agentRow
 	for _, r := range m.targets() {
 		switch r.state {
-		case city.Quarantined, city.Backoff, city.Failed:
-			return ""
+		case city.Quarantined, city.Backoff, city.Failed, city.Draining:
+			held = append(held, r)
 		}
 	}
-	return "nothing is held back: only an agent in quarantine or backoff is released"
+	return held
 }
 
 // selected is the agent that verbs and the pane are about, nil if there is none.
@@ -104,13 +115,13 @@ func (m *model) selected() *agentRow { return m.roster.find(m.chosen) }
 
 // targets are the agents a verb acts on: the marked ones, else the selected one.
 func (m *model) targets() []*agentRow {
-	var rows []*agentRow
-	for i := range m.roster.rows {
-		if m.marks[m.roster.rows[i].name] {
-			rows = append(rows, &m.roster.rows[i])
+	if len(m.marks) > 0 {
+		var rows []*agentRow
+		for i := range m.roster.rows {
+			if m.marks[m.roster.rows[i].name] {
+				rows = append(rows, &m.roster.rows[i])
+			}
 		}
-	}
-	if len(rows) > 0 {
 		return rows
 	}
 	if r := m.selected(); r != nil {
@@ -194,14 +205,12 @@ func (m *model) askSuspend() []effect {
 }
 
 func (m *model) release() []effect {
-	var held []*agentRow
-	for _, r := range m.targets() {
-		switch r.state {
-		case city.Quarantined, city.Backoff, city.Failed:
-			held = append(held, r)
+	return m.do("releasing", m.heldBack(), func(name string) city.Command {
+		if m.roster.find(name).state == city.Draining {
+			return city.Undrain{Agent: name}
 		}
-	}
-	return m.do("releasing", held, func(name string) city.Command { return city.Release{Agent: name} })
+		return city.Release{Agent: name}
+	})
 }
 
 func (m *model) askEnd() []effect {

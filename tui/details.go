@@ -105,7 +105,7 @@ func (m *model) needsText(names []string) string {
 
 // idleText says after how long without activity an agent is restarted, and how long there was none.
 func (m *model) idleText(a *city.Agent) string {
-	text := "restarted after " + left(a.IdleTimeout) + " without activity"
+	text := "restarted after " + span(a.IdleTimeout) + " without activity"
 	switch {
 	case a.Session == nil:
 	case a.Session.Attached:

@@ -87,6 +87,8 @@ func footText(m *model, a *action) string {
 	switch {
 	case a.id == "agent.suspend" && r != nil && r.state == "suspended":
 		return "resume"
+	case a.id == "agent.drain" && r != nil && r.state == "draining":
+		return "undrain"
 	case a.id == "agent.attach.zoomed" && !m.zoomed:
 		return "zoom"
 	case a.id == "view.attention" && m.attention:

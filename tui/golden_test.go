@@ -88,6 +88,7 @@ func scenes() map[string]func(s *stage) {
 		"pools":          func(s *stage) { s.change(withPools); s.press("2") },
 		"pool-details":   func(s *stage) { s.change(withPools); s.pick("worker"); s.press("d") },
 		"pool-failing":   func(s *stage) { s.change(withPools); s.pick("triage"); s.press("enter") },
+		"drain":          func(s *stage) { s.change(withPools); s.choose("worker-1"); s.press("D") },
 		"waiting":        func(s *stage) { s.change(withPools); s.choose("zeta"); s.press("d") },
 		"member":         func(s *stage) { s.change(withPools); s.choose("worker-3"); s.press("d") },
 		"pool-attention": func(s *stage) { s.change(withPools); s.press("2", "!") },

@@ -32,7 +32,7 @@ func (m *model) poolDetails(name string) []string {
 	lines = append(lines, m.checkFields(r)...)
 	wait := "it is waited for without end"
 	if r.timeout > 0 {
-		wait = "it is ended after " + left(r.timeout)
+		wait = "it is ended after " + span(r.timeout)
 	}
 	lines = append(lines, m.field("drain", "a member that has to go is told to finish; "+wait), m.field("about", plain(p.Description)))
 	if r.rig != "" {
