@@ -23,8 +23,8 @@ func agentActions() []action {
 			why: needVerb, run: (*model).askRestart},
 		{id: "agent.drain", key: bind("drain the agent: tell it to finish, or take that back", "D"), short: "drain", in: global,
 			risk: confirmed, why: needDrain, run: (*model).askDrain},
-		{id: "agent.suspend", key: bind("suspend the agent, or resume it", "s"), short: "suspend", in: global,
-			risk: confirmed, why: needVerb, run: (*model).askSuspend},
+		{id: "agent.suspend", key: bind("suspend the agent or the pool, or resume it", "s"), short: "suspend", in: global,
+			risk: confirmed, why: needSuspend, run: (*model).askSuspend},
 		{id: "agent.release", key: bind("release the agent from quarantine, backoff or a drain, now", "u"), short: "release",
 			in: global, why: needHeld, run: (*model).release},
 		{id: "agent.end", key: bind("kill or stop the agent", "ctrl+k"), short: "", in: global, risk: typed,
@@ -140,13 +140,18 @@ func whom(rows []*agentRow) string {
 
 // do carries one command per target out.
 func (m *model) do(doing string, rows []*agentRow, command func(name string) city.Command) []effect {
-	p := perform{title: doing}
-	for _, r := range rows {
-		p.commands = append(p.commands, command(r.name))
+	commands := make([]city.Command, len(rows))
+	for i, r := range rows {
+		commands[i] = command(r.name)
 	}
-	p.id = m.begin(doing + " " + whom(rows) + " " + m.look.glyph.More)
 	m.marks = map[string]bool{}
-	return []effect{p}
+	return m.carry(doing, whom(rows), commands)
+}
+
+// carry carries commands out; doing and what say in the status line that they are under way.
+func (m *model) carry(doing, what string, commands []city.Command) []effect {
+	id := m.begin(doing + " " + what + " " + m.look.glyph.More)
+	return []effect{perform{id: id, title: doing, commands: commands}}
 }
 
 func (m *model) zoomIn() []effect {
@@ -187,20 +192,8 @@ func (m *model) askRestart() []effect {
 	do := func(m *model) []effect {
 		return m.do("restarting", rows, func(name string) city.Command { return city.Restart{Agent: name} })
 	}
-	m.ask("Restart "+whom(rows)+"?", []string{"The session ends and a new one begins. It is not counted as a crash."}, "restart", rows, do)
-	return nil
-}
-
-func (m *model) askSuspend() []effect {
-	rows := m.targets()
-	if rows[0].state == city.Suspended {
-		return m.do("resuming", rows, func(name string) city.Command { return city.Resume{Agent: name} })
-	}
-	do := func(m *model) []effect {
-		return m.do("suspending", rows, func(name string) city.Command { return city.Suspend{Agent: name} })
-	}
-	m.ask("Suspend "+whom(rows)+"?", []string{"The session ends, and none begins until it is resumed (s).",
-		"This is written into city.toml."}, "suspend", rows, do)
+	m.ask(question{title: "Restart " + whom(rows) + "?", whom: names(rows), verb: "restart", count: len(rows), do: do,
+		body: []string{"The session ends and a new one begins. It is not counted as a crash."}})
 	return nil
 }
 

@@ -50,7 +50,7 @@ func (m *model) askDrain() []effect {
 	do := func(m *model) []effect {
 		return m.do("draining", drain, func(name string) city.Command { return city.Drain{Agent: name} })
 	}
-	m.ask("Drain "+whom(drain)+"?", m.drainMeans(drain), "drain", drain, do)
+	m.ask(question{title: "Drain " + whom(drain) + "?", whom: names(drain), body: m.drainMeans(drain), verb: "drain", count: len(drain), do: do})
 	return nil
 }
 

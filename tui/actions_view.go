@@ -79,22 +79,16 @@ func needWritable(m *model) string {
 }
 
 func (m *model) reload() []effect {
-	id := m.begin("reading the configuration " + m.look.glyph.More)
-	return []effect{perform{id: id, title: "reload", commands: []city.Command{city.Reload{}}}}
+	return m.carry("reading", "the configuration", []city.Command{city.Reload{}})
 }
 
 func (m *model) askSuspendCity() []effect {
-	do := func(what string, c city.Command) func(*model) []effect {
-		return func(m *model) []effect {
-			id := m.begin(what + " the city " + m.look.glyph.More)
-			return []effect{perform{id: id, title: what, commands: []city.Command{c}}}
-		}
-	}
 	if m.snap != nil && m.snap.Suspended {
-		return do("resuming", city.Resume{})(m)
+		return m.carry("resuming", "the city", []city.Command{city.Resume{}})
 	}
-	m.ask("Suspend "+m.cityName()+"?", []string{"All sessions end, and none begins until the city is resumed."}, "suspend", nil,
-		do("suspending", city.Suspend{}))
+	m.ask(question{title: "Suspend " + m.cityName() + "?", verb: "suspend",
+		body: []string{"All sessions end, and none begins until the city is resumed."},
+		do:   func(m *model) []effect { return m.carry("suspending", "the city", []city.Command{city.Suspend{}}) }})
 	return nil
 }
 

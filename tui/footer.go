@@ -3,6 +3,7 @@ package tui
 import (
 	"slices"
 
+	"gcity/city"
 	"gcity/themes"
 )
 
@@ -85,9 +86,9 @@ func (m *model) heard(a *action) bool {
 func footText(m *model, a *action) string {
 	r := m.selected()
 	switch {
-	case a.id == "agent.suspend" && r != nil && r.state == "suspended":
+	case a.id == "agent.suspend" && m.suspended():
 		return "resume"
-	case a.id == "agent.drain" && r != nil && r.state == "draining":
+	case a.id == "agent.drain" && r != nil && r.state == city.Draining:
 		return "undrain"
 	case a.id == "agent.attach.zoomed" && !m.zoomed:
 		return "zoom"
@@ -95,6 +96,16 @@ func footText(m *model, a *action) string {
 		return "all"
 	}
 	return a.short
+}
+
+// suspended reports whether what s is about is suspended.
+func (m *model) suspended() bool {
+	if m.focus == panelPools {
+		p := m.pools.under()
+		return p != nil && p.suspended != ""
+	}
+	r := m.selected()
+	return r != nil && r.state == city.Suspended
 }
 
 func footWidth(m *model, a *action) int {

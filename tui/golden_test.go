@@ -89,6 +89,7 @@ func scenes() map[string]func(s *stage) {
 		"pool-details":   func(s *stage) { s.change(withPools); s.pick("worker"); s.press("d") },
 		"pool-failing":   func(s *stage) { s.change(withPools); s.pick("triage"); s.press("enter") },
 		"drain":          func(s *stage) { s.change(withPools); s.choose("worker-1"); s.press("D") },
+		"suspend":        func(s *stage) { s.change(withPools); s.choose("worker-1"); s.press("s") },
 		"waiting":        func(s *stage) { s.change(withPools); s.choose("zeta"); s.press("d") },
 		"member":         func(s *stage) { s.change(withPools); s.choose("worker-3"); s.press("d") },
 		"pool-attention": func(s *stage) { s.change(withPools); s.press("2", "!") },
