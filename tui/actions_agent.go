@@ -242,11 +242,16 @@ func names(rows []*agentRow) []string {
 	if len(rows) <= 1 {
 		return nil
 	}
+	return []string{listedRows(rows)}
+}
+
+// listedRows names agents one by one.
+func listedRows(rows []*agentRow) string {
 	all := make([]string, len(rows))
 	for i, r := range rows {
 		all[i] = r.shown
 	}
-	return []string{strings.Join(all, ", ")}
+	return strings.Join(all, ", ")
 }
 
 func (m *model) mark() []effect {

@@ -53,6 +53,7 @@ type model struct {
 	hidden bool // the pane
 	below  bool // the pane, on wide screens
 
+	scaled  scaling // the size asked for last
 	choice  *choice
 	prompt  *prompt
 	reader  *reader
@@ -271,7 +272,11 @@ func (m *model) promptKey(k tea.KeyPressMsg) []effect {
 		return a.run(m)
 	}
 	p := m.prompt
-	if p.edit.key(k) && p.change != nil {
+	if !p.edit.key(k) {
+		return nil
+	}
+	p.problem = ""
+	if p.change != nil {
 		p.change(m, p.edit.String())
 	}
 	return nil
@@ -287,6 +292,7 @@ func (m *model) paste(text string) {
 		m.finder.search()
 	case m.prompt != nil:
 		m.prompt.edit.paste(text)
+		m.prompt.problem = ""
 		if m.prompt.change != nil {
 			m.prompt.change(m, m.prompt.edit.String())
 		}
