@@ -68,7 +68,7 @@ type registry struct {
 
 func newRegistry() *registry {
 	r := &registry{heard: map[zone][]*action{}}
-	for _, group := range [][]action{agentActions(), poolActions(), rigActions(), viewActions(), moveActions(), leaveActions(), dialogActions()} {
+	for _, group := range [][]action{agentActions(), poolActions(), rigActions(), configActions(), viewActions(), moveActions(), leaveActions(), dialogActions()} {
 		r.actions = append(r.actions, group...)
 	}
 	for i := range r.actions {

@@ -46,7 +46,6 @@ func viewActions() []action {
 			run: func(m *model) []effect { return []effect{redraw{}} }},
 		{id: "city.details", key: bind("the city: its problems in full, configuration, controller", "c"), in: global,
 			why: needCity, run: (*model).showCity},
-		{id: "city.reload", key: bind("read the configuration now"), in: global, why: needWritable, run: (*model).reload},
 		{id: "city.suspend", key: bind("suspend the whole city, or resume it"), in: global, risk: confirmed, why: needWritable,
 			run: (*model).askSuspendCity},
 		{id: "view.palette", key: bind("palette: find an action and run it", ":", "ctrl+p"), short: "palette", in: global,
@@ -76,10 +75,6 @@ func needWritable(m *model) string {
 		return "this control room is read-only"
 	}
 	return ""
-}
-
-func (m *model) reload() []effect {
-	return m.carry("reading", "the configuration", []city.Command{city.Reload{}})
 }
 
 func (m *model) askSuspendCity() []effect {

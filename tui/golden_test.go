@@ -93,6 +93,8 @@ func scenes() map[string]func(s *stage) {
 		"scale":          func(s *stage) { s.change(withPools); s.pick("worker"); s.press("S", "4") },
 		"scale-refused":  func(s *stage) { s.change(withPools); s.pick("worker"); s.press("S", "9", "enter") },
 		"scale-asks":     func(s *stage) { s.change(withPools); s.pick("worker"); s.press("<") },
+		"held":           func(s *stage) { s.change(held("builder", "chatty", "idle")); s.press("C") },
+		"held-many":      func(s *stage) { s.change(held("a", "b", "c", "d", "e")); s.press("C", "5") },
 		"waiting":        func(s *stage) { s.change(withPools); s.choose("zeta"); s.press("d") },
 		"member":         func(s *stage) { s.change(withPools); s.choose("worker-3"); s.press("d") },
 		"pool-attention": func(s *stage) { s.change(withPools); s.press("2", "!") },

@@ -167,6 +167,13 @@ func (m *model) problems() []string {
 	if s.Config.Rejected != "" {
 		p = append(p, "config refused, the earlier one stays in force: "+plain(s.Config.Rejected))
 	}
+	if h := s.Config.Held; h != nil {
+		how := ""
+		if m.mode != ReadOnly {
+			how = "; C shows the plan"
+		}
+		p = append(p, "configuration held: "+removes(h)+how)
+	}
 	for _, d := range s.Degraded {
 		p = append(p, plain(d))
 	}

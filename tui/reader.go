@@ -8,6 +8,7 @@ import (
 
 	"charm.land/lipgloss/v2"
 
+	"gcity/city"
 	"gcity/themes"
 )
 
@@ -61,7 +62,7 @@ func (m *model) cityDetails() []string {
 		lines = append(lines, m.look.paint(themes.Good, m.look.glyph.Done)+" no problems")
 	}
 	s := m.snap
-	return append(lines, "",
+	lines = append(lines, "",
 		m.field("folder", plain(s.Path)),
 		m.field("host", plain(s.Host)),
 		m.field("version", plain(s.Version)),
@@ -70,6 +71,30 @@ func (m *model) cityDetails() []string {
 		m.field("patrol", fmt.Sprintf("every %s, the last %s ago", s.Patrol.Interval, age(s.Patrol.Age(m.now)))),
 		m.field("events", fmt.Sprintf("%d so far", s.Seq)),
 	)
+	if h := m.held(); h != nil {
+		lines = append(lines, "", m.look.paint(themes.Title, "Held configuration")+" "+plain(h.Revision)+", since "+clock(h.Since, m.now))
+		lines = append(lines, m.heldLines(h)...)
+	}
+	if len(s.Rigs) > 0 {
+		lines = append(lines, "", m.look.paint(themes.Title, "Rigs"))
+	}
+	for i := range s.Rigs {
+		lines = append(lines, m.rigLine(&s.Rigs[i]))
+	}
+	return lines
+}
+
+// rigLine is a project folder, and how those that work in it are.
+func (m *model) rigLine(r *city.Rig) string {
+	dot := " " + m.look.glyph.Dot + " "
+	text := plain(r.Name) + dot + fmt.Sprintf("%d of %s run", r.Running, count(r.Agents, "agent")) + dot + plain(r.Path)
+	if r.Suspended {
+		text += dot + "suspended"
+	}
+	if r.Problem != "" {
+		text += dot + m.look.paint(themes.Bad, plain(r.Problem))
+	}
+	return text
 }
 
 // pretty indents a JSON value, and gives it as it is if it is none.

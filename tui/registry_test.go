@@ -53,6 +53,7 @@ func TestEveryBindingIsHandled(t *testing.T) {
 		for _, c := range a.in {
 			for _, k := range a.key.Keys() {
 				s := pooled(t, 120, 40)
+				s.change(held("builder"))
 				s.press(open[c]...)
 				ran := false
 				for i := range s.m.keys.actions {
