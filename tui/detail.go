@@ -6,8 +6,11 @@ import (
 	"gcity/themes"
 )
 
-// detailStrip is the selected agent in a few lines, beside the lists.
+// detailStrip is the selected agent in a few lines, beside the lists; the pool where Pools has the focus.
 func (m *model) detailStrip(w, h int) []string {
+	if m.focus == panelPools && m.pools.under() != nil {
+		return fillRows(m.poolStrip(m.pools.under(), w), w, h)
+	}
 	r := m.selected()
 	if r == nil {
 		return fillRows([]string{m.rule(w, false, nil, "")}, w, h)
@@ -29,7 +32,11 @@ func (m *model) detailStrip(w, h int) []string {
 	add(func(l *line) {
 		l.add(token, sign+" "+string(r.state))
 		l.add(themes.Dim, " for "+age(m.now.Sub(r.since)))
-		if e := m.ends(r).full; e != "" {
+		e := m.ends(r).full
+		if e == "" {
+			e = m.nextText(r.next)
+		}
+		if e != "" {
 			l.add(themes.Dim, dot)
 			l.add(token, e)
 			if !r.until.IsZero() {

@@ -153,6 +153,11 @@ func TestGoldenNoColour(t *testing.T) {
 	s.size(120, 40)
 	s.hear(news{snap: demoSnapshot(epoch), events: demoEvents(epoch)})
 	raw := strings.Join(s.m.draw().lines, "\n")
+	golden(t, "testdata/start-120x40.txt", s.text())
+	s.change(withPools)
+	s.press("2")
+	raw += strings.Join(s.m.draw().lines, "\n")
+	golden(t, "testdata/pools-120x40.txt", s.text())
 	for _, code := range strings.Split(raw, "\x1b[")[1:] {
 		code, _, _ = strings.Cut(code, "m")
 		for _, code := range strings.Split(code, ";") {
@@ -161,7 +166,6 @@ func TestGoldenNoColour(t *testing.T) {
 			}
 		}
 	}
-	golden(t, "testdata/start-120x40.txt", s.text())
 }
 
 func TestGoldenASCII(t *testing.T) {
@@ -172,10 +176,16 @@ func TestGoldenASCII(t *testing.T) {
 		snap.Agents[i].Reason = strings.ReplaceAll(snap.Agents[i].Reason, "×", "x")
 	}
 	s.hear(news{snap: snap})
-	text := s.text()
-	golden(t, "testdata/ascii-120x40.txt", text)
-	s.press("ctrl+k")
-	for _, text := range []string{text, s.text()} {
+	texts := []string{s.text()}
+	golden(t, "testdata/ascii-120x40.txt", texts[0])
+	s.change(withPools)
+	s.press("2")
+	golden(t, "testdata/ascii-pools-120x40.txt", s.text())
+	for _, keys := range [][]string{{}, {"d"}, {"esc", "<"}, {"esc", "S", "9", "enter"}, {"esc", "1", "D"}, {"esc", "ctrl+k"}} {
+		s.press(keys...)
+		texts = append(texts, s.text())
+	}
+	for _, text := range texts {
 		for _, r := range text {
 			if r >= 0x7f {
 				t.Fatalf("%q is not ASCII:\n%s", r, text)

@@ -105,3 +105,50 @@ func (m *model) memberLines(name string) []string {
 	}
 	return lines
 }
+
+// poolStrip is a pool in a few lines, beside the lists.
+func (m *model) poolStrip(r *poolRow, w int) []string {
+	dot := " " + m.look.glyph.Dot + " "
+	lines := []string{m.rule(w, false, []tab{{name: "pool " + r.shown, active: true}}, r.source)}
+	row := func(k themes.Token, text string) {
+		l := line{look: &m.look}
+		l.space(1)
+		l.add(k, cut(text, w-2, m.look.glyph.More))
+		lines = append(lines, crop(l.close(w), w))
+	}
+	state := r.state(m.now)
+	sign, token := m.look.poolSign(state)
+	head := sign + " " + string(state) + dot + r.sizes() + dot + r.bounds()
+	p, ok := m.snap.Pool(r.name)
+	if !ok {
+		return lines
+	}
+	if next := m.nextText(p.Next); next != "" {
+		head += dot + next
+	}
+	row(token, head)
+	why, color := r.why(m.now)
+	row(color, why)
+	if out := lastLine(p.Check.Output); out != "" {
+		row(themes.Dim, "it printed: "+out)
+	}
+	if len(r.draining) > 0 {
+		row(themes.Text, "draining: "+strings.Join(r.draining, ", "))
+	}
+	if n := len(p.Decisions); n > 0 {
+		d := &p.Decisions[n-1]
+		row(themes.Dim, "last decision: "+plain(d.What)+", "+plain(d.Why))
+	}
+	return lines
+}
+
+// lastLine is the last line of a text that says anything.
+func lastLine(text string) string {
+	lines := strings.Split(text, "\n")
+	for i := len(lines) - 1; i >= 0; i-- {
+		if s := strings.TrimSpace(plain(lines[i])); s != "" {
+			return s
+		}
+	}
+	return ""
+}

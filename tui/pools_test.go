@@ -81,6 +81,17 @@ func TestPoolCheckTexts(t *testing.T) {
 	}
 }
 
+// On a wide screen the strip beside the lists is about what has the focus.
+func TestTheStripIsAboutThePool(t *testing.T) {
+	s := pooled(t, 200, 60)
+	s.pick("triage")
+	s.shows("─ pool triage ─", "✗ failing · 1 of 1 wanted · 1-3", "it printed: queue.sh: giving up")
+	s.pick("worker")
+	s.shows("─ pool worker ─", "draining: worker-3", "checked again", "last decision: scale, check said 2: worker-3 drains")
+	s.press("1")
+	s.hides("pool worker")
+}
+
 // A pool that starts its members is growing; one that has had too few for long wants a person.
 func TestAPoolThatStaysSmallIsShort(t *testing.T) {
 	s := pooled(t, 120, 40)
