@@ -91,7 +91,7 @@ func rank(a, b *agentRow) int {
 	if d := a.state.Urgency() - b.state.Urgency(); d != 0 {
 		return d
 	}
-	return natural(a.name, b.name)
+	return city.CompareNames(a.name, b.name)
 }
 
 // roster is the city's agents in the order of the lists. The order is kept still while the person works in it; agents

@@ -34,6 +34,19 @@ func TestProblemsComeFirst(t *testing.T) {
 	}
 }
 
+func TestListsCountNames(t *testing.T) {
+	s := demo(t, 120, 40)
+	s.change(func(n *city.Snapshot) {
+		n.Agents = nil
+		for _, name := range []string{"worker-1", "worker-10", "worker-2"} {
+			n.Agents = append(n.Agents, city.Agent{Name: name, State: city.Running, Running: true})
+		}
+	})
+	if got := s.order(); !slices.Equal(got, []string{"worker-1", "worker-2", "worker-10"}) {
+		t.Errorf("the list is %v", got)
+	}
+}
+
 func TestOrderStaysStillUnderTheHands(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("idle")

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"gcity/city"
 	"gcity/themes"
 )
 
@@ -79,7 +80,7 @@ func (m *model) members(name string) []*agentRow {
 			all = append(all, r)
 		}
 	}
-	slices.SortFunc(all, func(a, b *agentRow) int { return natural(a.name, b.name) })
+	slices.SortFunc(all, func(a, b *agentRow) int { return city.CompareNames(a.name, b.name) })
 	return all
 }
 

@@ -115,7 +115,7 @@ func (p *pools) update(all []city.Pool, now time.Time) {
 		}
 		rows = append(rows, row)
 	}
-	slices.SortStableFunc(rows, func(a, b poolRow) int { return natural(a.name, b.name) })
+	slices.SortStableFunc(rows, func(a, b poolRow) int { return city.CompareNames(a.name, b.name) })
 	p.rows = rows
 }
 
