@@ -91,7 +91,8 @@ type (
 	// Reload reads the configuration now. Confirm lets one come into force that is held because it would remove most of
 	// the running agents.
 	Reload struct {
-		Confirm bool `json:"confirm,omitempty"`
+		Confirm  bool   `json:"confirm,omitempty"`
+		Revision string `json:"revision,omitempty"` // the held one that was shown; "" = whatever is held now
 	}
 	// Emit writes an event of somebody's own.
 	Emit struct {

@@ -53,7 +53,7 @@ func (m *model) askConfirm() []effect {
 			m.complain("not confirmed: the configuration has changed meanwhile; look at the plan of the new one")
 			return nil
 		}
-		return m.carry("confirming", "the configuration", []city.Command{city.Reload{Confirm: true}})
+		return m.carry("confirming", "the configuration", []city.Command{city.Reload{Confirm: true, Revision: revision}})
 	}
 	m.ask(question{title: "Put configuration " + plain(revision) + " into force?", body: m.heldLines(h), verb: "put it into force",
 		count: len(h.Removes), do: do})

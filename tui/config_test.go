@@ -29,7 +29,7 @@ func TestAHeldConfigurationIsConfirmed(t *testing.T) {
 	s.press("C", "enter") // "no" is chosen
 	s.wants()
 	s.press("C", "y")
-	s.wants(city.Reload{Confirm: true})
+	s.wants(city.Reload{Confirm: true, Revision: "9f8e7d6c5b4a"})
 	s.change(func(n *city.Snapshot) { n.Config.Held = nil })
 	s.hides("configuration held")
 }
@@ -41,7 +41,7 @@ func TestManyRemovalsAreTyped(t *testing.T) {
 	s.press("y", "enter")
 	s.wants()
 	s.press("backspace", "5", "enter")
-	s.wants(city.Reload{Confirm: true})
+	s.wants(city.Reload{Confirm: true, Revision: "9f8e7d6c5b4a"})
 }
 
 // What is confirmed is the plan that was read, not another one.
