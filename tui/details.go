@@ -27,6 +27,9 @@ func (m *model) details(name string, w int) []string {
 	if p := m.pools.find(a.Pool); p != nil {
 		lines = append(lines, m.field("pool", p.shown+", "+string(p.state(m.now))+", "+p.sizes()))
 	}
+	if a.Rig != "" {
+		lines = append(lines, m.field("rig", m.rigText(a.Rig)))
+	}
 	if len(a.DependsOn) > 0 {
 		lines = append(lines, m.field("needs", m.needsText(a.DependsOn)))
 	}
@@ -87,6 +90,16 @@ func (m *model) drainText(d *city.DrainInfo) string {
 		return text + "; it has not answered, and is waited for without end"
 	}
 	return text + "; it has not answered, and has until " + clock(*d.Deadline, m.now)
+}
+
+// rigText is a rig by its name, and how it is as far as it is known.
+func (m *model) rigText(name string) string {
+	for i := range m.snap.Rigs {
+		if r := &m.snap.Rigs[i]; r.Name == name {
+			return m.rigLine(r)
+		}
+	}
+	return plain(name)
 }
 
 // needsText says how that is on which an agent depends.

@@ -74,7 +74,9 @@ func TestMembersAreCounted(t *testing.T) {
 	s.press("esc")
 	s.pick("shop/tester")
 	s.press("d")
-	s.shows("None.", "rig         shop")
+	s.shows("None.", "rig         shop · 1 of 2 agents run · /srv/shop · suspended")
+	s.change(func(n *city.Snapshot) { n.Rigs = nil })
+	s.shows("rig         shop ")
 }
 
 // Where one day is all, no room is kept for dates.

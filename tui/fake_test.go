@@ -45,7 +45,7 @@ func (f *fakeCity) change(edit func(*city.Snapshot)) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	next := *f.snap
-	next.Agents = slices.Clone(f.snap.Agents)
+	next.Agents, next.Pools = slices.Clone(f.snap.Agents), slices.Clone(f.snap.Pools)
 	next.Rev++
 	edit(&next)
 	f.snap = &next
@@ -191,6 +191,10 @@ func (f *fakeCity) Do(_ context.Context, c city.Command) (city.Receipt, error) {
 			if a := &s.Agents[i]; a.Name == c.Target() {
 				apply(a, c)
 			}
+		}
+		if c, ok := c.(city.Scale); ok {
+			p, _ := s.Pool(c.Pool)
+			p.Override, p.Desired = &c.Size, c.Size
 		}
 		e := events.Event{Seq: s.Seq + 1, TS: s.At, Type: "agent." + c.Verb(), Actor: "operator", Subject: c.Target()}
 		s.Seq++

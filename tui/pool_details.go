@@ -37,7 +37,7 @@ func (m *model) poolDetails(name string) []string {
 	}
 	lines = append(lines, m.field("drain", "a member that has to go is told to finish; "+wait), m.field("about", plain(p.Description)))
 	if r.rig != "" {
-		lines = append(lines, m.field("rig", plain(r.rig)))
+		lines = append(lines, m.field("rig", m.rigText(r.rig)))
 	}
 	lines = append(lines, m.field("declared", r.source), "", m.look.paint(themes.Title, "Members"))
 	lines = append(lines, m.memberLines(name)...)
