@@ -33,7 +33,7 @@ func viewActions() []action {
 			run: func(m *model) []effect { m.zoomed = !m.zoomed; m.before = m.focus; return nil }},
 		{id: "view.event", key: bind("show all of the event", "enter"), short: "detail", in: []zone{inEvents},
 			why: needEvent, run: (*model).showEvent},
-		{id: "view.filter", key: bind("filter: words that all must match; !not ~fuzzy state:run", "/"), short: "filter",
+		{id: "view.filter", key: bind("filter: words that all must match; !not ~fuzzy state: pool: rig:", "/"), short: "filter",
 			in: []zone{inLists, inPools, inEvents}, run: (*model).askFilter},
 		{id: "view.attention", key: bind("only what needs attention, or all", "!"), short: "attention", in: []zone{inLists, inPools},
 			run: (*model).toggleAttention},
@@ -149,7 +149,7 @@ func (m *model) askFilter() []effect {
 	}
 	m.prompt = &prompt{
 		edit:  newEntry(f.text),
-		label: "filter", hint: "!not  ~fuzzy  state:  enter keeps  esc clears",
+		label: "filter", hint: "!not  ~fuzzy  state: pool: rig:  enter keeps  esc clears",
 		change: apply,
 		done:   func(m *model, text string) []effect { apply(m, text); return nil },
 		cancel: func(m *model) { apply(m, "") },

@@ -289,14 +289,24 @@ func TestFocusGoesAround(t *testing.T) {
 
 func TestHostileTextStaysText(t *testing.T) {
 	evil := "a\x1b]52;c;ZXZpbA==\x07b\x1b[2Jc\u202ed\x9b31m\x00e\r\nf\u200b"
-	s := demo(t, 120, 40)
+	s := pooled(t, 120, 40)
 	s.change(func(n *city.Snapshot) {
 		n.Name, n.Host, n.Config.Rejected = evil, evil, evil
+		n.Config.Held = &city.Held{Revision: evil, Removes: []string{evil}, Plan: []string{evil}}
+		for i := range n.Pools {
+			p := &n.Pools[i]
+			p.Description, p.Rig, p.Reason, p.SuspendedReason, p.Source, p.Draining = evil, evil, evil, evil, evil, []string{evil}
+			p.Check.Command, p.Check.Problem, p.Check.Output, p.Next = evil, evil, evil, &city.Next{What: evil}
+			p.Decisions = []city.Decision{{What: evil, Why: evil}}
+		}
+		n.Pools[0].Name = evil
+		n.Rigs = []city.Rig{{Name: evil, Path: evil, Problem: evil}}
 		n.Degraded = []string{evil}
 		for i := range n.Agents {
 			a := &n.Agents[i]
 			a.Reason, a.Description, a.Command, a.Dir, a.Source, a.UnavailableReason = evil, evil, evil, evil, evil, evil
-			a.Drift = []string{evil}
+			a.Drift, a.DependsOn, a.Rig = []string{evil}, []string{evil}, evil
+			a.Next, a.Drain = &city.Next{What: evil}, &city.DrainInfo{By: evil}
 			a.Decisions = []city.Decision{{What: evil, Why: evil}}
 		}
 		n.Agents[0].Name = evil
@@ -305,7 +315,8 @@ func TestHostileTextStaysText(t *testing.T) {
 		events: []events.Event{{Seq: 900, Type: evil, Subject: evil, Message: evil, Actor: evil, Payload: []byte(evil)}},
 		pane:   &paneNews{agent: "prober", text: []string{evil}, problem: evil},
 	})
-	for _, keys := range [][]string{{}, {"d"}, {"esc", "5", "enter"}, {"esc", "*", "ctrl+k"}, {"esc", "q"}} {
+	for _, keys := range [][]string{{}, {"d"}, {"esc", "5", "enter"}, {"esc", "*", "ctrl+k"}, {"esc", "D"}, {"esc", "C"}, {"esc", "c"}, {"esc", "2", "g"}, {"d"}, {"esc", "S", "x", "enter"},
+		{"esc", "s"}, {"esc", ">"}, {"esc", "q"}} {
 		s.press(keys...)
 		for _, l := range s.m.draw().lines {
 			onlyText(t, l)
