@@ -29,7 +29,7 @@ func agentActions() []action {
 			in: global, why: needHeld, run: (*model).release},
 		{id: "agent.end", key: bind("kill or stop the agent", "ctrl+k"), short: "", in: global, risk: typed,
 			why: needVerb, run: (*model).askEnd},
-		{id: "agent.details", key: bind("details of the agent or the pool: why, what next, last decisions", "d"), short: "details",
+		{id: "agent.details", key: bind("show the agent or the pool in detail: why, what next, last decisions", "d"), short: "details",
 			in: global, why: needSubject, run: (*model).showDetails},
 		{id: "agent.mark", key: bind("mark the agent; verbs act on all that are marked", "space"), short: "",
 			in: []zone{inLists}, why: needAgent, run: (*model).mark},

@@ -13,13 +13,13 @@ import (
 func poolActions() []action {
 	here := []zone{inPools}
 	return []action{
-		{id: "pool.details", key: bind("details: members, check and its output, last decisions", "enter"), short: "details", in: here,
+		{id: "pool.details", key: bind("show the pool in detail: members, check and its output, last decisions", "enter"), short: "details", in: here,
 			why: needPool, run: (*model).showPool},
 		{id: "pool.scale", key: bind("set the pool's size by hand, or give it back to its check", "S"), short: "size", in: here,
 			risk: confirmed, why: needPoolVerb, run: (*model).askScale},
-		{id: "pool.less", key: bind("one member less", "<"), short: "less", in: here, risk: confirmed, why: needLess,
+		{id: "pool.less", key: bind("run one member less", "<"), short: "less", in: here, risk: confirmed, why: needLess,
 			run: func(m *model) []effect { p := m.pool(); return m.scale(p, m.wanted(p)-1) }},
-		{id: "pool.more", key: bind("one member more", ">"), short: "more", in: here, why: needMore,
+		{id: "pool.more", key: bind("run one member more", ">"), short: "more", in: here, why: needMore,
 			run: func(m *model) []effect { p := m.pool(); return m.scale(p, m.wanted(p)+1) }},
 	}
 }

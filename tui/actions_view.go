@@ -44,7 +44,7 @@ func viewActions() []action {
 			run: func(m *model) []effect { m.below, m.hidden = !m.below, false; return nil }},
 		{id: "view.redraw", key: bind("draw the screen anew", "ctrl+l"), in: global,
 			run: func(m *model) []effect { return []effect{redraw{}} }},
-		{id: "city.details", key: bind("the city: its problems in full, configuration, controller", "c"), in: global,
+		{id: "city.details", key: bind("show the city: its problems in full, configuration, controller", "c"), in: global,
 			why: needCity, run: (*model).showCity},
 		{id: "city.suspend", key: bind("suspend the whole city, or resume it"), in: global, risk: confirmed, why: needWritable,
 			run: (*model).askSuspendCity},
