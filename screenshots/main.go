@@ -34,6 +34,7 @@ var shots = []shot{
 	{name: "room-200x60", cols: 200, rows: 60, keys: []string{"j", "j", "j"}},
 	{name: "room-120x36", cols: 120, rows: 36, keys: []string{"j"}},
 	{name: "room-80x24", cols: 80, rows: 24},
+	{name: "pools-120x36", cols: 120, rows: 36, keys: []string{"2"}},
 	{name: "light-120x36", cols: 120, rows: 36, keys: []string{"j"}, light: true},
 	{name: "plain-120x36", cols: 120, rows: 36, keys: []string{"j"}, env: []string{"NO_COLOR=1"}},
 	{name: "help-120x36", cols: 120, rows: 36, keys: []string{"?"}},

@@ -21,14 +21,16 @@ func agentActions() []action {
 			why: needRunning, run: (*model).askSend},
 		{id: "agent.restart", key: bind("restart the agent", "r"), short: "restart", in: global, risk: confirmed,
 			why: needVerb, run: (*model).askRestart},
-		{id: "agent.suspend", key: bind("suspend the agent, or resume it", "s"), short: "suspend", in: global,
-			risk: confirmed, why: needVerb, run: (*model).askSuspend},
-		{id: "agent.release", key: bind("release the agent from quarantine or backoff, now", "u"), short: "release",
+		{id: "agent.drain", key: bind("drain the agent: tell it to finish, or take that back", "D"), short: "drain", in: global,
+			risk: confirmed, why: needDrain, run: (*model).askDrain},
+		{id: "agent.suspend", key: bind("suspend the agent or the pool, or resume it", "s"), short: "suspend", in: global,
+			risk: confirmed, why: needSuspend, run: (*model).askSuspend},
+		{id: "agent.release", key: bind("release the agent from quarantine, backoff or a drain, now", "u"), short: "release",
 			in: global, why: needHeld, run: (*model).release},
 		{id: "agent.end", key: bind("kill or stop the agent", "ctrl+k"), short: "", in: global, risk: typed,
 			why: needVerb, run: (*model).askEnd},
-		{id: "agent.details", key: bind("details: why, last decisions, command, last exit", "d"), short: "details",
-			in: global, why: needAgent, run: (*model).showDetails},
+		{id: "agent.details", key: bind("show the agent or the pool in detail: why, what next, last decisions", "d"), short: "details",
+			in: global, why: needSubject, run: (*model).showDetails},
 		{id: "agent.mark", key: bind("mark the agent; verbs act on all that are marked", "space"), short: "",
 			in: []zone{inLists}, why: needAgent, run: (*model).mark},
 		{id: "agent.mark.all", key: bind("mark all that are shown, or none", "*"), short: "", in: []zone{inLists},
@@ -41,6 +43,14 @@ func needAgent(m *model) string {
 		return "no agent is selected"
 	}
 	return ""
+}
+
+// needSubject is for what is about the pool where Pools has the focus, else about the agent.
+func needSubject(m *model) string {
+	if m.focus != panelPools {
+		return needAgent(m)
+	}
+	return needPool(m)
 }
 
 func needVerb(m *model) string {
@@ -82,13 +92,22 @@ func needHeld(m *model) string {
 	if why := needVerb(m); why != "" {
 		return why
 	}
+	if len(m.heldBack()) == 0 {
+		return "nothing is held back: only an agent in quarantine or backoff, or one that drains, is released"
+	}
+	return ""
+}
+
+// heldBack are the targets that u releases.
+func (m *model) heldBack() []*agentRow {
+	var held []*agentRow
 	for _, r := range m.targets() {
 		switch r.state {
-		case city.Quarantined, city.Backoff, city.Failed:
-			return ""
+		case city.Quarantined, city.Backoff, city.Failed, city.Draining:
+			held = append(held, r)
 		}
 	}
-	return "nothing is held back: only an agent in quarantine or backoff is released"
+	return held
 }
 
 // selected is the agent that verbs and the pane are about, nil if there is none.
@@ -96,13 +115,13 @@ func (m *model) selected() *agentRow { return m.roster.find(m.chosen) }
 
 // targets are the agents a verb acts on: the marked ones, else the selected one.
 func (m *model) targets() []*agentRow {
-	var rows []*agentRow
-	for i := range m.roster.rows {
-		if m.marks[m.roster.rows[i].name] {
-			rows = append(rows, &m.roster.rows[i])
+	if len(m.marks) > 0 {
+		var rows []*agentRow
+		for i := range m.roster.rows {
+			if m.marks[m.roster.rows[i].name] {
+				rows = append(rows, &m.roster.rows[i])
+			}
 		}
-	}
-	if len(rows) > 0 {
 		return rows
 	}
 	if r := m.selected(); r != nil {
@@ -121,13 +140,18 @@ func whom(rows []*agentRow) string {
 
 // do carries one command per target out.
 func (m *model) do(doing string, rows []*agentRow, command func(name string) city.Command) []effect {
-	p := perform{title: doing}
-	for _, r := range rows {
-		p.commands = append(p.commands, command(r.name))
+	commands := make([]city.Command, len(rows))
+	for i, r := range rows {
+		commands[i] = command(r.name)
 	}
-	p.id = m.begin(doing + " " + whom(rows) + " " + m.look.glyph.More)
 	m.marks = map[string]bool{}
-	return []effect{p}
+	return m.carry(doing, whom(rows), commands)
+}
+
+// carry carries commands out; doing and what say in the status line that they are under way.
+func (m *model) carry(doing, what string, commands []city.Command) []effect {
+	id := m.begin(doing + " " + what + " " + m.look.glyph.More)
+	return []effect{perform{id: id, title: doing, commands: commands}}
 }
 
 func (m *model) zoomIn() []effect {
@@ -168,32 +192,18 @@ func (m *model) askRestart() []effect {
 	do := func(m *model) []effect {
 		return m.do("restarting", rows, func(name string) city.Command { return city.Restart{Agent: name} })
 	}
-	m.ask("Restart "+whom(rows)+"?", []string{"The session ends and a new one begins. It is not counted as a crash."}, "restart", rows, do)
-	return nil
-}
-
-func (m *model) askSuspend() []effect {
-	rows := m.targets()
-	if rows[0].state == city.Suspended {
-		return m.do("resuming", rows, func(name string) city.Command { return city.Resume{Agent: name} })
-	}
-	do := func(m *model) []effect {
-		return m.do("suspending", rows, func(name string) city.Command { return city.Suspend{Agent: name} })
-	}
-	m.ask("Suspend "+whom(rows)+"?", []string{"The session ends, and none begins until it is resumed (s).",
-		"This is written into city.toml."}, "suspend", rows, do)
+	m.ask(question{title: "Restart " + whom(rows) + "?", whom: names(rows), verb: "restart", count: len(rows), do: do,
+		body: []string{"The session ends and a new one begins. It is not counted as a crash."}})
 	return nil
 }
 
 func (m *model) release() []effect {
-	var held []*agentRow
-	for _, r := range m.targets() {
-		switch r.state {
-		case city.Quarantined, city.Backoff, city.Failed:
-			held = append(held, r)
+	return m.do("releasing", m.heldBack(), func(name string) city.Command {
+		if m.roster.find(name).state == city.Draining {
+			return city.Undrain{Agent: name}
 		}
-	}
-	return m.do("releasing", held, func(name string) city.Command { return city.Release{Agent: name} })
+		return city.Release{Agent: name}
+	})
 }
 
 func (m *model) askEnd() []effect {
@@ -232,11 +242,16 @@ func names(rows []*agentRow) []string {
 	if len(rows) <= 1 {
 		return nil
 	}
+	return []string{listedRows(rows)}
+}
+
+// listedRows names agents one by one.
+func listedRows(rows []*agentRow) string {
 	all := make([]string, len(rows))
 	for i, r := range rows {
 		all[i] = r.shown
 	}
-	return []string{strings.Join(all, ", ")}
+	return strings.Join(all, ", ")
 }
 
 func (m *model) mark() []effect {

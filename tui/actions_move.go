@@ -2,7 +2,7 @@ package tui
 
 // moveActions move within a panel.
 func moveActions() []action {
-	everyPanel := []zone{inLists, inEvents, inPeek}
+	everyPanel := []zone{inLists, inPools, inEvents, inPeek}
 	by := func(n int) func(*model) []effect {
 		return func(m *model) []effect { m.step(n); return nil }
 	}
@@ -35,6 +35,8 @@ const far = 1 << 30
 // step moves the focused panel's cursor, or scrolls the pane.
 func (m *model) step(n int) {
 	switch m.focus {
+	case panelPools:
+		m.pools.move(n)
 	case panelEvents:
 		m.events.move(n)
 	case panelPeek:
@@ -42,7 +44,7 @@ func (m *model) step(n int) {
 	default:
 		l := m.list()
 		l.move(n)
-		if r := l.selected(&m.roster); r != nil {
+		if r := m.roster.under(l); r != nil {
 			m.choose(r.name)
 		}
 	}
@@ -72,14 +74,4 @@ func (m *model) choose(name string) {
 	m.chosen = name
 	m.agents.find(&m.roster, name)
 	m.quarantine.find(&m.roster, name)
-}
-
-// find puts the cursor on an agent if the list shows it.
-func (l *list) find(r *roster, name string) {
-	for i, j := range l.shown {
-		if r.rows[j].name == name {
-			l.at = i
-			return
-		}
-	}
 }

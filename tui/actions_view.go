@@ -21,6 +21,7 @@ func viewActions() []action {
 	}
 	return []action{
 		{id: "focus.agents", key: bind("go to Agents", "1"), in: global, run: focusOn(panelAgents)},
+		{id: "focus.pools", key: bind("go to Pools", "2"), in: global, run: focusOn(panelPools)},
 		{id: "focus.quarantine", key: bind("go to Quarantine", "3"), in: global, run: focusOn(panelQuarantine)},
 		{id: "focus.events", key: bind("go to Events", "5"), in: global, run: focusOn(panelEvents)},
 		{id: "focus.peek", key: bind("go to the agent's terminal", "0"), in: global, run: focusOn(panelPeek)},
@@ -32,9 +33,9 @@ func viewActions() []action {
 			run: func(m *model) []effect { m.zoomed = !m.zoomed; m.before = m.focus; return nil }},
 		{id: "view.event", key: bind("show all of the event", "enter"), short: "detail", in: []zone{inEvents},
 			why: needEvent, run: (*model).showEvent},
-		{id: "view.filter", key: bind("filter: words that all must match; !not ~fuzzy state:run", "/"), short: "filter",
-			in: []zone{inLists, inEvents}, run: (*model).askFilter},
-		{id: "view.attention", key: bind("only what needs attention, or all", "!"), short: "attention", in: []zone{inLists},
+		{id: "view.filter", key: bind("filter: words that all must match; !not ~fuzzy state: pool: rig:", "/"), short: "filter",
+			in: []zone{inLists, inPools, inEvents}, run: (*model).askFilter},
+		{id: "view.attention", key: bind("only what needs attention, or all", "!"), short: "attention", in: []zone{inLists, inPools},
 			run: (*model).toggleAttention},
 		{id: "view.fit", key: bind("wrap lines wider than the pane, or cut them", "z"), short: "fit", in: []zone{inPeek},
 			run: func(m *model) []effect { m.peek.fit = !m.peek.fit; return nil }},
@@ -43,9 +44,8 @@ func viewActions() []action {
 			run: func(m *model) []effect { m.below, m.hidden = !m.below, false; return nil }},
 		{id: "view.redraw", key: bind("draw the screen anew", "ctrl+l"), in: global,
 			run: func(m *model) []effect { return []effect{redraw{}} }},
-		{id: "city.details", key: bind("the city: its problems in full, configuration, controller", "c"), in: global,
+		{id: "city.details", key: bind("show the city: its problems in full, configuration, controller", "c"), in: global,
 			why: needCity, run: (*model).showCity},
-		{id: "city.reload", key: bind("read the configuration now"), in: global, why: needWritable, run: (*model).reload},
 		{id: "city.suspend", key: bind("suspend the whole city, or resume it"), in: global, risk: confirmed, why: needWritable,
 			run: (*model).askSuspendCity},
 		{id: "view.palette", key: bind("palette: find an action and run it", ":", "ctrl+p"), short: "palette", in: global,
@@ -77,23 +77,13 @@ func needWritable(m *model) string {
 	return ""
 }
 
-func (m *model) reload() []effect {
-	id := m.begin("reading the configuration " + m.look.glyph.More)
-	return []effect{perform{id: id, title: "reload", commands: []city.Command{city.Reload{}}}}
-}
-
 func (m *model) askSuspendCity() []effect {
-	do := func(what string, c city.Command) func(*model) []effect {
-		return func(m *model) []effect {
-			id := m.begin(what + " the city " + m.look.glyph.More)
-			return []effect{perform{id: id, title: what, commands: []city.Command{c}}}
-		}
-	}
 	if m.snap != nil && m.snap.Suspended {
-		return do("resuming", city.Resume{})(m)
+		return m.carry("resuming", "the city", []city.Command{city.Resume{}})
 	}
-	m.ask("Suspend "+m.cityName()+"?", []string{"All sessions end, and none begins until the city is resumed."}, "suspend", nil,
-		do("suspending", city.Suspend{}))
+	m.ask(question{title: "Suspend " + m.cityName() + "?", verb: "suspend",
+		body: []string{"All sessions end, and none begins until the city is resumed."},
+		do:   func(m *model) []effect { return m.carry("suspending", "the city", []city.Command{city.Suspend{}}) }})
 	return nil
 }
 
@@ -106,17 +96,15 @@ func (m *model) focusOn(p panel) {
 	if p == panelPeek {
 		m.hidden = false
 	}
-	if l := m.list(); l != nil {
-		if r := l.selected(&m.roster); r != nil && p == panelQuarantine {
-			m.choose(r.name)
-		}
+	if r := m.roster.under(m.list()); r != nil && p == panelQuarantine {
+		m.choose(r.name)
 	}
 }
 
 func (m *model) cycle(n int) {
-	ring := []panel{panelAgents, panelQuarantine, panelEvents, panelPeek}
+	ring := []panel{panelAgents, panelPools, panelQuarantine, panelEvents, panelPeek}
 	if m.hidden {
-		ring = ring[:3]
+		ring = ring[:4]
 	}
 	at := 0
 	for i, p := range ring {
@@ -141,19 +129,27 @@ func (m *model) toggleAttention() []effect {
 	return nil
 }
 
+// filter is the focused panel's; the pane's is that of the agents.
+func (m *model) filter() *filter {
+	switch m.focus {
+	case panelPools:
+		return &m.poolFilter
+	case panelEvents:
+		return &m.eventFilter
+	}
+	return &m.agentFilter
+}
+
 // askFilter edits the focused panel's filter; every keystroke shows what it would leave.
 func (m *model) askFilter() []effect {
-	f := &m.agentFilter
-	if m.focus == panelEvents {
-		f = &m.eventFilter
-	}
+	f := m.filter()
 	apply := func(m *model, text string) {
 		*f = parseFilter(text)
 		m.refill()
 	}
 	m.prompt = &prompt{
 		edit:  newEntry(f.text),
-		label: "filter", hint: "!not  ~fuzzy  state:  enter keeps  esc clears",
+		label: "filter", hint: "!not  ~fuzzy  state: pool: rig:  enter keeps  esc clears",
 		change: apply,
 		done:   func(m *model, text string) []effect { apply(m, text); return nil },
 		cancel: func(m *model) { apply(m, "") },
@@ -175,8 +171,8 @@ func (m *model) back() []effect {
 		m.focus = m.before
 	case len(m.marks) > 0:
 		m.marks = map[string]bool{}
-	case m.focus == panelEvents && m.eventFilter.active():
-		m.eventFilter = filter{}
+	case m.filter().active():
+		*m.filter() = filter{}
 		m.refill()
 	case m.agentFilter.active():
 		m.agentFilter = filter{}

@@ -25,6 +25,10 @@ type agentRow struct {
 	pid      int
 	exit     *city.Exit
 	session  *city.Session
+	usage    *city.Usage
+	drain    *city.DrainInfo
+	next     *city.Next
+	idle     time.Duration // it is restarted after so long without activity, 0 = never
 	frozen   bool
 	drifted  bool
 	running  bool
@@ -34,7 +38,7 @@ func newAgentRow(a *city.Agent) agentRow {
 	r := agentRow{
 		name: a.Name, shown: plain(a.Name), state: city.State(plain(string(a.State))), why: plain(reason(a)),
 		pool: a.Pool, rig: a.Rig, provider: a.Provider, since: a.Since,
-		restarts: a.Restarts, crashes: a.Crashes, pid: a.PID, exit: a.Exit, session: a.Session, frozen: a.Frozen,
+		restarts: a.Restarts, crashes: a.Crashes, pid: a.PID, exit: a.Exit, session: a.Session, usage: a.Usage, drain: a.Drain, next: a.Next, idle: a.IdleTimeout, frozen: a.Frozen,
 		drifted: len(a.Drift) > 0, running: a.Running,
 	}
 	if a.Until != nil {
@@ -66,33 +70,42 @@ func reason(a *city.Agent) string {
 // attached reports whether somebody works in its terminal.
 func (r *agentRow) attached() bool { return r.session != nil && r.session.Attached }
 
+// patient is how long an agent may wait for another one, or drain without a deadline, before somebody should look at it.
+const patient = 10 * time.Minute
+
 // attention reports whether a person should look at it.
-func (r *agentRow) attention() bool {
+func (r *agentRow) attention(now time.Time) bool {
 	switch r.state {
 	case city.Failed, city.Quarantined, city.Backoff:
 		return true
+	case city.Waiting:
+		return now.Sub(r.since) >= patient
+	case city.Draining:
+		return r.until.IsZero() && now.Sub(r.since) >= patient
 	}
 	return r.frozen || r.drifted || r.state.Urgency() == 0
 }
 
-// rank orders rows: what needs a person first, then by name.
+// rank orders rows: what needs a person first, then by name as a person counts.
 func rank(a, b *agentRow) int {
 	if d := a.state.Urgency() - b.state.Urgency(); d != 0 {
 		return d
 	}
-	return strings.Compare(a.name, b.name)
+	return city.CompareNames(a.name, b.name)
 }
 
 // roster is the city's agents in the order of the lists. The order is kept still while the person works in it; agents
 // keep their place, new ones come in where they belong.
 type roster struct {
-	rows    []agentRow // in the order shown
-	version uint64     // grows when rows change
+	rows     []agentRow // in the order shown
+	version  uint64     // grows when rows change
+	measured bool       // some agent's use is known
 }
 
 // update takes a snapshot's agents. With still set the known ones keep their order.
 func (r *roster) update(agents []city.Agent, still bool) {
 	r.version++
+	r.measured = false
 	place := make(map[string]int, len(r.rows))
 	for i := range r.rows {
 		place[r.rows[i].name] = i
@@ -101,6 +114,7 @@ func (r *roster) update(agents []city.Agent, still bool) {
 	var fresh []agentRow
 	for i := range agents {
 		row := newAgentRow(&agents[i])
+		r.measured = r.measured || row.usage != nil
 		if _, known := place[row.name]; still && !known {
 			fresh = append(fresh, row)
 		} else {
@@ -133,62 +147,14 @@ func (r *roster) find(name string) *agentRow {
 	return nil
 }
 
-// list is a cursor and a window over the rows of the roster that a panel shows. The cursor follows the agent, not the
-// row.
-type list struct {
-	shown  []int // indexes into the roster
-	at     int   // index into shown of the cursor
-	offset int   // first visible
-	total  int   // before the filter
-}
+func (r *roster) len() int { return len(r.rows) }
 
-// fill selects the rows to show and finds the cursor's agent again; if it is gone the cursor stays where it was.
-func (l *list) fill(r *roster, selected string, total, keep func(*agentRow) bool) {
-	l.shown, l.total = l.shown[:0], 0
-	for i := range r.rows {
-		if !total(&r.rows[i]) {
-			continue
-		}
-		l.total++
-		if keep(&r.rows[i]) {
-			l.shown = append(l.shown, i)
-		}
-	}
-	before := l.at
-	for i, j := range l.shown {
-		if r.rows[j].name == selected {
-			l.at = i
-			l.offset = max(0, l.offset+i-before) // on the screen it stays where it is, where that can be
-			return
-		}
-	}
-	l.at = max(0, min(l.at, len(l.shown)-1))
-}
+func (r *roster) id(i int) string { return r.rows[i].name }
 
-// selected is the row under the cursor, nil if the list is empty.
-func (l *list) selected(r *roster) *agentRow {
-	if l.at < len(l.shown) && l.shown[l.at] < len(r.rows) {
-		return &r.rows[l.shown[l.at]]
+// under is the agent under a list's cursor, nil if the list is empty.
+func (r *roster) under(l *list) *agentRow {
+	if i := l.under(r); i >= 0 {
+		return &r.rows[i]
 	}
 	return nil
-}
-
-// move puts the cursor n rows on, within the list.
-func (l *list) move(n int) { l.at = max(0, min(l.at+n, len(l.shown)-1)) }
-
-// window returns the rows that are visible in h lines, and keeps the cursor among them.
-func (l *list) window(h int) (from, to int) {
-	l.offset = scrollTo(l.at, l.offset, h, len(l.shown))
-	return l.offset, min(len(l.shown), l.offset+h)
-}
-
-// scrollTo moves an offset as little as possible so that a row is visible in h lines.
-func scrollTo(at, offset, h, n int) int {
-	if at < offset {
-		offset = at
-	}
-	if at >= offset+h {
-		offset = at - h + 1
-	}
-	return max(0, min(offset, n-h))
 }

@@ -3,7 +3,6 @@ package tui
 import (
 	"fmt"
 	"strconv"
-	"time"
 
 	"gcity/city"
 	"gcity/themes"
@@ -32,60 +31,6 @@ func (l *look) sign(s city.State) (string, themes.Token) {
 
 const stateWidth = 11 // "quarantined"
 
-// columns are the widths of the Agents panel; 0 = dropped.
-type columns struct{ state, name, why, age, restarts, pid, gap int }
-
-// agentColumns drops columns from the right until the reasons have room: the longest, or most of it.
-func agentColumns(w, longest, why int) columns {
-	c := columns{state: stateWidth + 2, name: min(max(longest, 6), max(8, min(28, w/4))), age: 4, restarts: 8, pid: 7, gap: 2}
-	if w < 50 {
-		c.gap, c.name = 1, min(c.name, 9)
-	}
-	if w < 60 {
-		c.restarts, c.pid = 0, 0
-	}
-	enough := min(why, 44)
-	gap := c.gap
-	rest := func() int {
-		r := w - 3 - c.state - gap - c.name - gap
-		for _, v := range []int{c.age, c.restarts, c.pid} {
-			if v > 0 {
-				r -= v + gap
-			}
-		}
-		return r - 1
-	}
-	for _, drop := range []*int{&c.pid, &c.restarts} {
-		if rest() < enough {
-			*drop = 0
-		}
-	}
-	if rest() < 12 {
-		c.age = 0
-	}
-	c.why = max(0, rest())
-	return c
-}
-
-// ends says what will happen to an agent by itself, and when: "again in 8s".
-func ends(r *agentRow, now time.Time) string {
-	if r.until.IsZero() {
-		return ""
-	}
-	in := left(r.until.Sub(now))
-	switch r.state {
-	case city.Quarantined:
-		return "free in " + in
-	case city.Backoff, city.Failed:
-		return "again in " + in
-	case city.Draining, city.Stopping:
-		return "killed in " + in
-	case city.Starting:
-		return "ready within " + in
-	}
-	return "until then " + in
-}
-
 // agentsPanel draws the list; with tabs it shares its place.
 func (m *model) agentsPanel(w, h int, focus bool, tabs []tab) []string {
 	key := panelKey{w: w, h: h, focus: focus, data: m.roster.version, ui: m.ui, second: m.now.Unix()}
@@ -97,8 +42,7 @@ func (m *model) drawAgents(w, h int, focus bool, tabs []tab) []string {
 	if len(m.agents.shown) == 0 {
 		return fillRows(append(lines, m.noAgents(w)...), w, h)
 	}
-	name, why := m.longest()
-	c := agentColumns(w, name, why)
+	c := agentColumns(w, m.longest())
 	room := h - 1
 	if room >= 8 && w >= 60 && m.h >= 28 {
 		lines = append(lines, m.agentHeads(c, w))
@@ -112,22 +56,26 @@ func (m *model) drawAgents(w, h int, focus bool, tabs []tab) []string {
 	return fillRows(lines, w, h)
 }
 
-// longest is the width of the longest name and of the longest reason with what belongs to it.
-func (m *model) longest() (name, why int) {
+// longest is what the rows that are shown need.
+func (m *model) longest() needs {
+	n := needs{usage: m.roster.measured}
 	for _, i := range m.agents.shown {
 		r := &m.roster.rows[i]
-		name = max(name, width(r.shown))
-		why = max(why, width(r.why)+3+width(m.tail(r)))
+		n.name = max(n.name, width(r.shown))
+		n.why = max(n.why, width(r.why)+3+width(m.tail(r).full))
 	}
-	return name, why
+	return n
 }
 
-// tail is what stands behind a reason: who works there, or what will happen by itself.
-func (m *model) tail(r *agentRow) string {
-	if r.attached() {
-		return "attached"
+// tail is what stands behind a reason: what will happen by itself, or who works there.
+func (m *model) tail(r *agentRow) outlook {
+	if r.state == city.Running && r.attached() {
+		return same("attached")
 	}
-	return ends(r, m.now)
+	if o := m.ends(r); o.full != "" || !r.attached() {
+		return o
+	}
+	return same("attached")
 }
 
 // rowState is how a row of a list is marked.
@@ -166,7 +114,7 @@ func (m *model) agentHeads(c columns, w int) string {
 	for _, col := range []struct {
 		w    int
 		head string
-	}{{c.age, "for"}, {c.restarts, "restarts"}, {c.pid, "pid"}} {
+	}{{c.age, "for"}, {c.cpu, "cpu"}, {c.mem, "mem"}, {c.restarts, "restarts"}, {c.pid, "pid"}} {
 		if col.w > 0 {
 			l.add(themes.Dim, "  "+right(col.head, col.w, ""))
 		}
@@ -194,42 +142,62 @@ func (m *model) agentLine(r *agentRow, c columns, w int, s rowState) string {
 		}
 	}
 	cell(c.age, age(m.now.Sub(r.since)))
+	cell(c.cpu, cpuText(r.usage))
+	cell(c.mem, memText(r.usage))
 	cell(c.restarts, number(r.restarts))
 	cell(c.pid, number(r.pid))
 	return l.close(w)
 }
 
-// whyCell shows the reason, shortened, and what will happen by itself, never shortened as long as it fits at all.
+// whyCell shows why an agent is in its state, and what will happen by itself.
 func (m *model) whyCell(l *line, r *agentRow, w int) {
-	tail := m.tail(r)
-	why, token := r.why, themes.Text
+	b := because{text: r.why, token: themes.Text, tail: m.tail(r)}
 	if r.state == city.Suspended || r.state == city.Exited {
-		token = themes.Dim
+		b.token = themes.Dim
+	}
+	_, b.tailToken = m.look.sign(r.state)
+	if r.state == city.Running {
+		b.tailToken = themes.Accent
+	}
+	m.because(l, b, w)
+}
+
+// because is a reason with what belongs to it.
+type because struct {
+	text      string
+	token     themes.Token
+	tail      outlook
+	tailToken themes.Token
+}
+
+// because fills a cell: the text, shortened, and its tail, never shortened as long as it fits at all; in few words where
+// that leaves the text more than a beginning.
+func (m *model) because(l *line, b because, w int) {
+	const beginning = 16
+	text, tail, more := b.text, b.tail.full, m.look.glyph.More
+	if w-width(tail)-3 < min(width(text), beginning) {
+		tail = b.tail.brief
 	}
 	if tail == "" || width(tail)+3 > w {
 		if tail != "" {
-			why = tail
+			text = tail
 		}
-		l.add(token, fit(why, w, m.look.glyph.More))
+		l.add(b.token, fit(text, w, more))
 		return
 	}
 	room := w - width(tail) - 3
 	if room < 10 {
-		l.add(token, fit(tail, w, m.look.glyph.More))
+		l.add(b.token, fit(tail, w, more))
 		return
 	}
-	why = cut(why, room, m.look.glyph.More)
-	l.add(token, why)
-	if why != "" {
+	text = cut(text, room, more)
+	l.add(b.token, text)
+	if text != "" {
 		l.add(themes.Dim, " "+m.look.glyph.Dot+" ")
 	}
-	_, state := m.look.sign(r.state)
-	if r.state == city.Running {
-		state = themes.Accent
-	}
-	l.add(state, tail)
-	l.space(w - width(why) - width(tail) - 3)
-	if why == "" {
+	l.add(b.tailToken, tail)
+	l.space(w - width(text) - width(tail) - 3)
+	if text == "" {
 		l.space(3)
 	}
 }

@@ -5,6 +5,7 @@ type panel int
 
 const (
 	panelAgents panel = iota
+	panelPools
 	panelQuarantine
 	panelEvents
 	panelPeek

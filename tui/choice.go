@@ -1,6 +1,8 @@
 package tui
 
 import (
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -32,18 +34,30 @@ const guard = 300 * time.Millisecond
 
 func (c *choice) step(n int) { c.at = (c.at + n + len(c.answers)) % len(c.answers) }
 
-// ask puts a yes-or-no question, "no" chosen; for many agents their number must be typed.
-func (m *model) ask(title string, body []string, verb string, rows []*agentRow, do func(*model) []effect) {
-	const many = 5
-	c := &choice{title: title, body: body, since: m.now, at: 1, answers: []answer{
-		{key: "y", title: "yes, " + verb, do: do},
+// question is asked before something is done.
+type question struct {
+	title string
+	whom  []string // who is meant, where the title does not say it
+	body  []string
+	verb  string // what "yes" does
+	count int    // how many it is about
+	do    func(*model) []effect
+}
+
+// many is from how many on their number must be typed.
+const many = 5
+
+// ask puts a yes-or-no question, "no" chosen; for many their number must be typed.
+func (m *model) ask(q question) {
+	c := &choice{title: q.title, body: q.body, since: m.now, at: 1, answers: []answer{
+		{key: "y", title: "yes, " + q.verb, do: q.do},
 		{key: "n", title: "no, leave it", safe: true},
 	}}
-	if list := names(rows); list != nil {
-		c.body = append(append(list, ""), body...)
+	if len(q.whom) > 0 {
+		c.body = append(append(slices.Clone(q.whom), ""), q.body...)
 	}
-	if len(rows) >= many {
-		c.must, c.edit, c.at = confirmation(rows), newEntry(""), 0
+	if q.count >= many {
+		c.must, c.edit, c.at = strconv.Itoa(q.count), newEntry(""), 0
 		c.answers[0].key, c.answers[1].key = "", ""
 	}
 	m.choice = c
@@ -78,11 +92,23 @@ func (m *model) choiceSheet(w int) (lines []string, x, y int) {
 	c := m.choice
 	x, y = -1, -1
 	inner := w - 4
-	lines = append(lines, "")
+	var body []string
 	for _, b := range c.body {
-		lines = append(lines, wrapped(b, inner)...)
+		body = append(body, wrapped(b, inner)...)
 	}
-	if len(c.body) > 0 {
+	space, hint := true, true // blank lines and the hint leave before a word of the question does
+	rest := m.h - 2 - len(c.answers) - c.typedRows() - min(len(body), 1)
+	if len(body)+3 > rest {
+		hint = false
+	}
+	if len(body)+1 > rest {
+		space = false
+	}
+	if space {
+		lines = append(lines, "")
+	}
+	lines = append(lines, m.short(body, rest)...)
+	if len(body) > 0 {
 		lines = append(lines, "")
 	}
 	for i, a := range c.answers {
@@ -98,8 +124,30 @@ func (m *model) choiceSheet(w int) (lines []string, x, y int) {
 		lines = append(lines, "", m.look.paint(themes.Dim, label)+m.look.paint(state, typed))
 		x, y = width(label)+at, len(lines)-1
 	}
-	lines = append(lines, "", m.look.paint(themes.Dim, cut(c.hint(), inner, m.look.glyph.More)))
+	if hint {
+		lines = append(lines, "", m.look.paint(themes.Dim, cut(c.hint(), inner, m.look.glyph.More)))
+	}
 	return lines, x, y
+}
+
+// typedRows is how many lines a text that must be typed takes.
+func (c *choice) typedRows() int {
+	if c.must == "" {
+		return 0
+	}
+	return 2
+}
+
+// short brings lines to at most n; the last one says how many there are besides.
+func (m *model) short(lines []string, n int) []string {
+	if len(lines) <= n {
+		return lines
+	}
+	if n < 1 {
+		return nil
+	}
+	left := count(len(lines)-n+1, "more line")
+	return append(slices.Clone(lines[:n-1]), m.look.paint(themes.Dim, m.look.glyph.More+" "+left))
 }
 
 func (c *choice) hint() string {

@@ -6,8 +6,11 @@ import (
 	"gcity/themes"
 )
 
-// detailStrip is the selected agent in a few lines, beside the lists.
+// detailStrip is the selected agent in a few lines, beside the lists; the pool where Pools has the focus.
 func (m *model) detailStrip(w, h int) []string {
+	if m.focus == panelPools && m.pools.under() != nil {
+		return fillRows(m.poolStrip(m.pools.under(), w), w, h)
+	}
 	r := m.selected()
 	if r == nil {
 		return fillRows([]string{m.rule(w, false, nil, "")}, w, h)
@@ -29,10 +32,16 @@ func (m *model) detailStrip(w, h int) []string {
 	add(func(l *line) {
 		l.add(token, sign+" "+string(r.state))
 		l.add(themes.Dim, " for "+age(m.now.Sub(r.since)))
-		if e := ends(r, m.now); e != "" {
+		e := m.ends(r).full
+		if e == "" {
+			e = m.nextText(r.next)
+		}
+		if e != "" {
 			l.add(themes.Dim, dot)
 			l.add(token, e)
-			l.add(themes.Dim, ", at "+clock(r.until, m.now))
+			if !r.until.IsZero() {
+				l.add(themes.Dim, ", at "+clock(r.until, m.now))
+			}
 		}
 	})
 	add(func(l *line) { l.add(themes.Text, cut(plain(a.Reason), w-2, more)) })
@@ -66,5 +75,9 @@ func (m *model) sessionLine(r *agentRow) string {
 	if !r.running || r.session == nil {
 		return "no session"
 	}
-	return "pid " + number(r.pid) + ", up " + age(m.now.Sub(r.session.Started))
+	s := "pid " + number(r.pid) + ", up " + age(m.now.Sub(r.session.Started))
+	if r.usage != nil {
+		s += ", " + cpuText(r.usage) + " cpu, " + memText(r.usage)
+	}
+	return s
 }

@@ -112,11 +112,13 @@ func (t *timeline) selected() *eventRow {
 // tone is how much an event matters.
 func tone(kind string) themes.Token {
 	switch kind {
-	case events.AgentCrashed, events.AgentQuarantined, events.AgentStartFailed, events.ConfigRejected, events.Gap:
+	case events.AgentCrashed, events.AgentQuarantined, events.AgentStartFailed, events.ConfigRejected, events.PoolCheckFailed, events.Gap:
 		return themes.Bad
-	case events.AgentStarted, events.AgentReleased, events.AgentResumed, events.CityResumed, events.ControllerStarted:
+	case events.ConfigHeld:
+		return themes.Warn
+	case events.AgentStarted, events.AgentReleased, events.AgentUndrained, events.AgentResumed, events.CityResumed, events.ControllerStarted:
 		return themes.Good
-	case events.AgentStopped, events.AgentDraining, events.Repaired:
+	case events.AgentStopped, events.AgentDraining, events.AgentIdleKilled, events.PoolScaled, events.Repaired:
 		return themes.Busy
 	case events.AgentSuspended, events.CitySuspended, events.ControllerStopped:
 		return themes.Off

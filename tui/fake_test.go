@@ -45,7 +45,7 @@ func (f *fakeCity) change(edit func(*city.Snapshot)) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	next := *f.snap
-	next.Agents = slices.Clone(f.snap.Agents)
+	next.Agents, next.Pools = slices.Clone(f.snap.Agents), slices.Clone(f.snap.Pools)
 	next.Rev++
 	edit(&next)
 	f.snap = &next
@@ -192,6 +192,10 @@ func (f *fakeCity) Do(_ context.Context, c city.Command) (city.Receipt, error) {
 				apply(a, c)
 			}
 		}
+		if c, ok := c.(city.Scale); ok {
+			p, _ := s.Pool(c.Pool)
+			p.Override, p.Desired = &c.Size, c.Size
+		}
 		e := events.Event{Seq: s.Seq + 1, TS: s.At, Type: "agent." + c.Verb(), Actor: "operator", Subject: c.Target()}
 		s.Seq++
 		f.events = append(f.events[:len(f.events):len(f.events)], e)
@@ -225,6 +229,8 @@ func demoSnapshot(now time.Time) *city.Snapshot {
 		if state == city.Running || state == city.Draining || state == city.Stopping || state == city.Starting {
 			a.Running, a.PID = true, 4100+17*len(s.Agents)
 			active := ago(4 * time.Second)
+			n := len(s.Agents)
+			a.Usage = &city.Usage{CPU: float64(n*n*7%130) / 10, RSS: int64(n*n*53%900+2) << 20, Procs: 1 + n%4}
 			a.Session = &city.Session{Name: name, ID: name + "-1", Started: ago(since), LastActivity: &active}
 		}
 		return a

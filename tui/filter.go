@@ -2,6 +2,7 @@ package tui
 
 import (
 	"strings"
+	"time"
 
 	"github.com/sahilm/fuzzy"
 )
@@ -50,7 +51,7 @@ func (f *filter) agent(r *agentRow) bool {
 		case "state":
 			hit = strings.HasPrefix(string(r.state), t.word)
 		case "pool":
-			hit = strings.HasPrefix(strings.ToLower(r.pool), t.word)
+			hit = r.pool != "" && begins(r.pool, t.word)
 		case "rig":
 			hit = strings.HasPrefix(strings.ToLower(r.rig), t.word)
 		case "provider":
@@ -65,6 +66,39 @@ func (f *filter) agent(r *agentRow) bool {
 		}
 	}
 	return true
+}
+
+// pool reports whether a pool's row passes.
+func (f *filter) pool(r *poolRow, now time.Time) bool {
+	for i := range f.terms {
+		t := &f.terms[i]
+		var hit bool
+		switch t.field {
+		case "state":
+			hit = strings.HasPrefix(string(r.state(now)), t.word)
+		case "rig":
+			hit = strings.HasPrefix(strings.ToLower(r.rig), t.word)
+		case "pool", "name":
+			hit = begins(r.name, t.word)
+		case "":
+			hit = t.in(r.shown)
+			if !hit && !t.fuzzy {
+				why, _ := r.why(now)
+				hit = t.in(string(r.state(now))) || t.in(why) || t.in(r.leaving().full)
+			}
+		}
+		if hit == t.not {
+			return false
+		}
+	}
+	return true
+}
+
+// begins reports whether a qualified name begins with a word, with or without its rig.
+func begins(name, word string) bool {
+	name = strings.ToLower(name)
+	_, bare, _ := strings.Cut(name, "/")
+	return strings.HasPrefix(name, word) || bare != "" && strings.HasPrefix(bare, word)
 }
 
 // line reports whether a text passes; fields are looked for in it like any word.

@@ -2,7 +2,9 @@ package tui
 
 import (
 	"slices"
+	"strings"
 
+	"gcity/city"
 	"gcity/themes"
 )
 
@@ -37,7 +39,7 @@ func (m *model) footer(w int) string {
 	for i := range m.keys.actions {
 		a := &m.keys.actions[i]
 		switch {
-		case a.short == "" || !m.heard(a) || a.refused(m) != "":
+		case a.short == "" || !m.heard(a) || m.elsewhere(a) || a.refused(m) != "":
 		case slices.Contains(last, a.id):
 			tail = append(tail, a)
 		default:
@@ -49,7 +51,7 @@ func (m *model) footer(w int) string {
 	}
 	if m.zone() != inLists { // what only this panel can do comes first
 		slices.SortStableFunc(keys, func(a, b *action) int {
-			return rankHere(a) - rankHere(b)
+			return m.rankHere(a) - m.rankHere(b)
 		})
 	}
 	room := w - 2
@@ -69,11 +71,25 @@ func (m *model) footer(w int) string {
 	return l.close(w)
 }
 
-func rankHere(a *action) int {
-	if slices.Contains(a.in, everywhere) {
+// suspendID is the verb that is about a pool where Pools has the focus.
+const suspendID = "agent.suspend"
+
+// elsewhere reports whether an action is about something that the focused panel does not show: among pools, the agent.
+func (m *model) elsewhere(a *action) bool {
+	return m.focus == panelPools && strings.HasPrefix(a.id, "agent.") && a.id != suspendID
+}
+
+// rankHere orders the footer of a panel: what only it can do, then what it can do with others, then the rest.
+func (m *model) rankHere(a *action) int {
+	switch {
+	case len(a.in) == 1 && a.in[0] == m.zone():
+		return 0
+	case m.focus == panelPools && a.id == suspendID:
 		return 1
+	case slices.Contains(a.in, everywhere):
+		return 3
 	}
-	return 0
+	return 2
 }
 
 // heard reports whether an action's key works where the focus is.
@@ -85,14 +101,26 @@ func (m *model) heard(a *action) bool {
 func footText(m *model, a *action) string {
 	r := m.selected()
 	switch {
-	case a.id == "agent.suspend" && r != nil && r.state == "suspended":
+	case a.id == suspendID && m.suspended():
 		return "resume"
+	case a.id == "agent.drain" && r != nil && r.state == city.Draining:
+		return "undrain"
 	case a.id == "agent.attach.zoomed" && !m.zoomed:
 		return "zoom"
 	case a.id == "view.attention" && m.attention:
 		return "all"
 	}
 	return a.short
+}
+
+// suspended reports whether what s is about is suspended.
+func (m *model) suspended() bool {
+	if m.focus == panelPools {
+		p := m.pools.under()
+		return p != nil && p.suspended != ""
+	}
+	r := m.selected()
+	return r != nil && r.state == city.Suspended
 }
 
 func footWidth(m *model, a *action) int {

@@ -54,12 +54,23 @@ func FuzzFrame(f *testing.F) {
 		s := newStage(t, Options{})
 		s.size(int(w), int(h))
 		snap := demoSnapshot(epoch)
+		withPools(snap)
 		snap.Name, snap.Config.Rejected = name, why
+		snap.Config.Held = &city.Held{Revision: kind, Removes: []string{name, why}, Running: int(until), Plan: []string{why, output}}
 		end := epoch.Add(time.Duration(until) * time.Second)
 		for i := range snap.Agents {
 			a := &snap.Agents[i]
 			if i%2 == 0 {
 				a.Name, a.State, a.Reason, a.Until, a.PID = fmt.Sprint(name, i), city.State(state), why, &end, int(until)
+				a.Usage, a.Next, a.Drain = &city.Usage{CPU: float64(until), RSS: until}, &city.Next{What: why, At: &end}, &city.DrainInfo{By: name}
+				a.DependsOn, a.Rig, a.IdleTimeout = []string{name, why}, name, time.Duration(until)
+			}
+		}
+		for i := range snap.Pools {
+			p := &snap.Pools[i]
+			if i%2 == 0 {
+				p.Name, p.Reason, p.Size, p.Desired, p.Max, p.Draining = fmt.Sprint(name, i), why, int(w)-40, int(until), int(until), []string{name, why}
+				p.Check.Problem, p.Check.Output, p.Check.Command, p.Check.At, p.Check.Value = why, output, kind, &end, int(until)
 			}
 		}
 		s.hear(news{
@@ -75,7 +86,7 @@ func FuzzFrame(f *testing.F) {
 			s.press(string(k))
 			s.frame("after " + string(k))
 		}
-		for _, k := range []string{"d", "esc", "?", "esc", "*", "ctrl+k", "esc", "q", "esc", "0", "z", "pgup", "f"} {
+		for _, k := range []string{"d", "esc", "?", "esc", "*", "ctrl+k", "esc", "q", "esc", "0", "z", "pgup", "f", "2", "j", "d", "esc", "!", "!", "/", "x", "esc", "S", "x", "enter", "esc", "<", "esc", "s", "esc", "C", "esc", "1", "D", "esc", "c", "esc"} {
 			s.press(k)
 			s.frame(k)
 		}

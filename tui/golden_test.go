@@ -85,6 +85,20 @@ func scenes() map[string]func(s *stage) {
 			})
 			s.press("c")
 		},
+		"pools":          func(s *stage) { s.change(withPools); s.press("2") },
+		"pool-details":   func(s *stage) { s.change(withPools); s.pick("worker"); s.press("d") },
+		"pool-failing":   func(s *stage) { s.change(withPools); s.pick("triage"); s.press("enter") },
+		"drain":          func(s *stage) { s.change(withPools); s.choose("worker-1"); s.press("D") },
+		"suspend":        func(s *stage) { s.change(withPools); s.choose("worker-1"); s.press("s") },
+		"scale":          func(s *stage) { s.change(withPools); s.pick("worker"); s.press("S", "4") },
+		"scale-refused":  func(s *stage) { s.change(withPools); s.pick("worker"); s.press("S", "9", "enter") },
+		"scale-asks":     func(s *stage) { s.change(withPools); s.pick("worker"); s.press("<") },
+		"held":           func(s *stage) { s.change(held("builder", "chatty", "idle")); s.press("C") },
+		"held-many":      func(s *stage) { s.change(held("a", "b", "c", "d", "e")); s.press("C", "5") },
+		"waiting":        func(s *stage) { s.change(withPools); s.choose("zeta"); s.press("d") },
+		"member":         func(s *stage) { s.change(withPools); s.choose("worker-3"); s.press("d") },
+		"pool-attention": func(s *stage) { s.change(withPools); s.press("2", "!") },
+		"pool-none":      func(s *stage) { s.press("2") },
 		"empty": func(s *stage) {
 			s.change(func(n *city.Snapshot) { n.Agents = nil })
 		},
@@ -105,7 +119,7 @@ func TestGoldenScenes(t *testing.T) {
 
 func TestGoldenSizes(t *testing.T) {
 	for _, size := range [][2]int{{220, 60}, {200, 60}, {160, 40}, {60, 20}, {40, 10}, {30, 4}} {
-		for _, name := range []string{"start", "peek", "quit"} {
+		for _, name := range []string{"start", "peek", "quit", "pools"} {
 			t.Run(fmt.Sprintf("%s-%dx%d", name, size[0], size[1]), func(t *testing.T) {
 				s := demo(t, size[0], size[1])
 				scenes()[name](s)
@@ -139,6 +153,11 @@ func TestGoldenNoColour(t *testing.T) {
 	s.size(120, 40)
 	s.hear(news{snap: demoSnapshot(epoch), events: demoEvents(epoch)})
 	raw := strings.Join(s.m.draw().lines, "\n")
+	golden(t, "testdata/start-120x40.txt", s.text())
+	s.change(withPools)
+	s.press("2")
+	raw += strings.Join(s.m.draw().lines, "\n")
+	golden(t, "testdata/pools-120x40.txt", s.text())
 	for _, code := range strings.Split(raw, "\x1b[")[1:] {
 		code, _, _ = strings.Cut(code, "m")
 		for _, code := range strings.Split(code, ";") {
@@ -147,7 +166,6 @@ func TestGoldenNoColour(t *testing.T) {
 			}
 		}
 	}
-	golden(t, "testdata/start-120x40.txt", s.text())
 }
 
 func TestGoldenASCII(t *testing.T) {
@@ -158,10 +176,16 @@ func TestGoldenASCII(t *testing.T) {
 		snap.Agents[i].Reason = strings.ReplaceAll(snap.Agents[i].Reason, "×", "x")
 	}
 	s.hear(news{snap: snap})
-	text := s.text()
-	golden(t, "testdata/ascii-120x40.txt", text)
-	s.press("ctrl+k")
-	for _, text := range []string{text, s.text()} {
+	texts := []string{s.text()}
+	golden(t, "testdata/ascii-120x40.txt", texts[0])
+	s.change(withPools)
+	s.press("2")
+	golden(t, "testdata/ascii-pools-120x40.txt", s.text())
+	for _, keys := range [][]string{{}, {"d"}, {"esc", "<"}, {"esc", "S", "9", "enter"}, {"esc", "1", "D"}, {"esc", "ctrl+k"}} {
+		s.press(keys...)
+		texts = append(texts, s.text())
+	}
+	for _, text := range texts {
 		for _, r := range text {
 			if r >= 0x7f {
 				t.Fatalf("%q is not ASCII:\n%s", r, text)

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -61,7 +62,14 @@ func (s *stage) press(keys ...string) {
 // change hears of a city that was changed.
 func (s *stage) change(edit func(*city.Snapshot)) {
 	next := *s.m.snap
-	next.Agents = append([]city.Agent(nil), s.m.snap.Agents...)
+	next.Agents = slices.Clone(s.m.snap.Agents)
+	for i := range next.Agents {
+		if life := next.Agents[i].Session; life != nil {
+			own := *life
+			next.Agents[i].Session = &own
+		}
+	}
+	next.Pools = slices.Clone(s.m.snap.Pools)
 	next.Rev++
 	next.At, next.Patrol.Last = s.now, s.now
 	edit(&next)
@@ -91,6 +99,16 @@ func (s *stage) choose(name string) {
 	if s.m.chosen != name {
 		s.t.Fatalf("%s cannot be reached, the cursor is on %s", name, s.m.chosen)
 	}
+}
+
+// action is one of the registry.
+func (m *model) action(id string) *action {
+	for i := range m.keys.actions {
+		if m.keys.actions[i].id == id {
+			return &m.keys.actions[i]
+		}
+	}
+	return nil
 }
 
 // text is the screen without styles, no blanks at line ends.

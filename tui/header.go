@@ -96,7 +96,7 @@ func (m *model) countParts(w int) []headPart {
 	}
 	others := 0
 	for i := len(parts) - 1; i >= 0; i-- {
-		rest := headPart{fmt.Sprintf("  %d others", others), themes.Dim, others}
+		rest := headPart{"  " + count(others, "other"), themes.Dim, others}
 		if others == 0 {
 			rest.text = ""
 		}
@@ -166,6 +166,13 @@ func (m *model) problems() []string {
 	}
 	if s.Config.Rejected != "" {
 		p = append(p, "config refused, the earlier one stays in force: "+plain(s.Config.Rejected))
+	}
+	if h := s.Config.Held; h != nil {
+		how := ""
+		if m.mode != ReadOnly {
+			how = "; C shows the plan"
+		}
+		p = append(p, "configuration held: "+removes(h)+how)
 	}
 	for _, d := range s.Degraded {
 		p = append(p, plain(d))

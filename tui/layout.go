@@ -1,5 +1,7 @@
 package tui
 
+import "slices"
+
 // tier is how much there is to be seen at once.
 type tier int
 
@@ -82,12 +84,18 @@ func (m *model) planTabbed(p *plan, body int) {
 	}
 	if front != panelEvents { // a short list leaves the room to the pane
 		need := len(m.agents.shown) + 3
-		if front == panelQuarantine {
+		switch front {
+		case panelPools:
+			need = len(m.pools.list.shown) + 3
+		case panelQuarantine:
 			need = len(m.quarantine.shown) + 3
 		}
 		pane = max(pane, min(body-max(need, 6), body*70/100))
 	}
-	if len(m.roster.rows) == 0 { // how to add one takes room
+	switch { // how to add one takes room
+	case front == panelPools && len(m.pools.rows) == 0:
+		pane = min(pane, max(body/5, body-len(m.noPools(m.w))-2))
+	case len(m.roster.rows) == 0:
 		pane = min(pane, body-10)
 	}
 	p.left = []place{{panel: front, h: body - pane, tabs: true}, {panel: panelPeek, h: pane}}
@@ -107,7 +115,7 @@ func (m *model) front() panel {
 // listsWidth is the width of the lists beside the pane. On a broad screen they get what shows a row of agents in full,
 // as far as a terminal of 100 columns leaves it.
 func listsWidth(w int) int {
-	const broad, row, terminal = 180, 120, 100
+	const broad, row, terminal = 180, 134, 100
 	share := w * 45 / 100
 	if w < broad {
 		return share
@@ -129,15 +137,27 @@ func (m *model) planWide(p *plan, body int) {
 	if n := len(m.quarantine.shown); n > 0 {
 		held = 1 + min(n, max(2, top/5))
 	}
+	some := []place{{panel: panelPools, h: m.poolRoom(top)}, {panel: panelQuarantine, h: held}}
+	held += some[0].h
 	if m.below || m.hidden {
-		p.left = []place{{panel: panelAgents, h: top - held}, {panel: panelQuarantine, h: held}}
+		p.left = append([]place{{panel: panelAgents, h: top - held}}, some...)
 		p.right = []place{{panel: panelDetail, h: strip}, {panel: panelEvents, h: top - strip}}
 		return
 	}
 	// Beside the pane, which gets all it can, events fill what a short list of agents leaves.
 	rest := max(log, min(top-held-len(m.agents.shown)-3, top*3/5))
-	p.left = []place{{panel: panelAgents, h: top - held - rest}, {panel: panelQuarantine, h: held}, {panel: panelEvents, h: rest}}
+	p.left = slices.Concat([]place{{panel: panelAgents, h: top - held - rest}}, some, []place{{panel: panelEvents, h: rest}})
 	p.right = []place{{panel: panelDetail, h: strip}, {panel: panelPeek, h: top - strip}}
+}
+
+// poolRoom is how many rows the Pools panel takes of a stack: all pools, up to a fifth of it. Without any it has a row to
+// say so, and more while somebody looks at it.
+func (m *model) poolRoom(top int) int {
+	n := max(1, len(m.pools.list.shown))
+	if len(m.pools.rows) == 0 && m.focus == panelPools {
+		n = len(m.noPools(m.w))
+	}
+	return 1 + min(n, max(2, top/5))
 }
 
 // peekVisible reports whether the pane is on the screen.

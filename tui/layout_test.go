@@ -8,7 +8,7 @@ import (
 
 // Lists and pane share a screen; on a broad one a terminal of 100 columns has room beside whole rows.
 func TestListsWidth(t *testing.T) {
-	for w, want := range map[int]int{160: 72, 179: 80, 180: 79, 200: 99, 220: 119, 221: 120, 240: 120, 300: 135} {
+	for w, want := range map[int]int{160: 72, 179: 80, 180: 79, 200: 99, 220: 119, 221: 120, 235: 134, 240: 134, 300: 135} {
 		if got := listsWidth(w); got != want {
 			t.Errorf("%d columns: %d, want %d", w, got, want)
 		}
@@ -22,16 +22,16 @@ func TestListsWidth(t *testing.T) {
 
 // A broad screen shows all of a row: at 200 columns of short reasons, a little broader of any usual one.
 func TestABroadScreenShowsWholeRows(t *testing.T) {
-	s := demo(t, 220, 60)
-	s.shows("for  restarts      pid", "4202", `"./prober": no such file; is it built? · again in 18s`,
+	s := demo(t, 235, 60)
+	s.shows("for    cpu    mem  restarts      pid", "12.2%   110M         -     4202", `"./prober": no such file; is it built? · again in 18s`,
 		`waits for a line that starts with "> " · ready within 57s`, "crashed 6× in 4m0s, the last: exit 3 · free in 54m")
 	s = demo(t, 200, 60)
-	s.shows("for  restarts", "builds and tests the demo project · attached", "told to finish before a restart · killed in 1m12s")
+	s.shows("for    cpu    mem", "builds and tests the demo project · attached")
 	s.change(func(n *city.Snapshot) {
 		for i := range n.Agents {
 			a := &n.Agents[i]
 			a.Reason, a.Description, a.Until, a.Drift = "ready at once", "builds the demo project", nil, nil
 		}
 	})
-	s.shows("for  restarts      pid", "builds the demo project · attached", "4202")
+	s.shows("for    cpu    mem  restarts", "builds the demo project · attached")
 }

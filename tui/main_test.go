@@ -52,6 +52,8 @@ func child(mode string) int {
 		case "flood":
 			f.ticker = flood
 		case "poison":
+		case "pools":
+			f.change(withPools)
 		case "empty":
 			f.change(func(s *city.Snapshot) { s.Agents = nil })
 		case "sick":

@@ -31,8 +31,11 @@ type model struct {
 	roster      roster
 	agents      list
 	quarantine  list
+	pools       pools
 	agentFilter filter
+	poolFilter  filter
 	attention   bool
+	sifted      int64  // second in which the lists were filled
 	chosen      string // the selected agent's name
 	marks       map[string]bool
 	keyed       time.Time // of the last key
@@ -50,6 +53,7 @@ type model struct {
 	hidden bool // the pane
 	below  bool // the pane, on wide screens
 
+	scaled  scaling // the size asked for last
 	choice  *choice
 	prompt  *prompt
 	reader  *reader
@@ -115,6 +119,9 @@ func (m *model) hear(n news) {
 	} else if m.snap != nil && !m.settledOrder() {
 		m.snapshot(m.snap)
 	}
+	if m.attention && m.sifted != m.now.Unix() { // time alone makes things need attention
+		m.refill()
+	}
 	if len(n.events) > 0 {
 		m.events.add(n.events, &m.eventFilter)
 	}
@@ -145,6 +152,7 @@ func (m *model) snapshot(s *city.Snapshot) {
 // relist makes the lists anew from the snapshot.
 func (m *model) relist() {
 	m.roster.update(m.snap.Agents, m.now.Sub(m.keyed) < still)
+	m.pools.update(m.snap.Pools, m.now)
 	m.discount()
 	for name := range m.marks {
 		if m.roster.find(name) == nil {
@@ -164,16 +172,21 @@ func (m *model) settledOrder() bool {
 // refill applies the filters anew.
 func (m *model) refill() {
 	m.roster.version++
-	m.agents.fill(&m.roster, m.chosen, func(*agentRow) bool { return true }, func(r *agentRow) bool {
-		return m.agentFilter.agent(r) && (!m.attention || r.attention())
+	m.sifted = m.now.Unix()
+	all := func(int) bool { return true }
+	m.agents.fill(&m.roster, m.chosen, all, func(i int) bool {
+		r := &m.roster.rows[i]
+		return m.agentFilter.agent(r) && (!m.attention || r.attention(m.now))
 	})
-	held := func(r *agentRow) bool { return r.state == city.Quarantined }
-	m.quarantine.fill(&m.roster, m.chosen, held, func(*agentRow) bool { return true })
-	if r := m.list().selected(&m.roster); r != nil {
+	m.quarantine.fill(&m.roster, m.chosen, func(i int) bool { return m.roster.rows[i].state == city.Quarantined }, all)
+	if r := m.roster.under(m.list()); r != nil {
 		if m.selected() == nil || m.focus != panelPeek && !m.visible(m.chosen) {
 			m.choose(r.name)
 		}
 	}
+	m.pools.fill(func(r *poolRow) bool {
+		return m.poolFilter.pool(r, m.now) && (!m.attention || r.attention(m.now))
+	})
 	m.events.version++
 	m.events.refill(&m.eventFilter, m.events.cursorSeq())
 }
@@ -218,6 +231,8 @@ func (m *model) key(k tea.KeyPressMsg) []effect {
 // zone is the zone of the focused panel.
 func (m *model) zone() zone {
 	switch m.focus {
+	case panelPools:
+		return inPools
 	case panelEvents:
 		return inEvents
 	case panelPeek:
@@ -257,7 +272,11 @@ func (m *model) promptKey(k tea.KeyPressMsg) []effect {
 		return a.run(m)
 	}
 	p := m.prompt
-	if p.edit.key(k) && p.change != nil {
+	if !p.edit.key(k) {
+		return nil
+	}
+	p.problem = ""
+	if p.change != nil {
 		p.change(m, p.edit.String())
 	}
 	return nil
@@ -273,6 +292,7 @@ func (m *model) paste(text string) {
 		m.finder.search()
 	case m.prompt != nil:
 		m.prompt.edit.paste(text)
+		m.prompt.problem = ""
 		if m.prompt.change != nil {
 			m.prompt.change(m, m.prompt.edit.String())
 		}

@@ -34,6 +34,19 @@ func TestProblemsComeFirst(t *testing.T) {
 	}
 }
 
+func TestListsCountNames(t *testing.T) {
+	s := demo(t, 120, 40)
+	s.change(func(n *city.Snapshot) {
+		n.Agents = nil
+		for _, name := range []string{"worker-1", "worker-10", "worker-2"} {
+			n.Agents = append(n.Agents, city.Agent{Name: name, State: city.Running, Running: true})
+		}
+	})
+	if got := s.order(); !slices.Equal(got, []string{"worker-1", "worker-2", "worker-10"}) {
+		t.Errorf("the list is %v", got)
+	}
+}
+
 func TestOrderStaysStillUnderTheHands(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("idle")
@@ -177,16 +190,26 @@ func TestReadOnlyRefusesVerbs(t *testing.T) {
 	s := newStage(t, Options{Mode: ReadOnly})
 	s.size(120, 40)
 	s.hear(news{snap: demoSnapshot(epoch)})
-	for i := range s.m.keys.actions {
-		a := &s.m.keys.actions[i]
-		if !a.reachable() || !strings.HasPrefix(a.id, "agent.") && a.id != "city.reload" {
-			continue
+	s.change(withPools)
+	verbs := 0
+	for _, focus := range []panel{panelAgents, panelPools} {
+		for i := range s.m.keys.actions {
+			a := &s.m.keys.actions[i]
+			noun, _, _ := strings.Cut(a.id, ".")
+			if !a.reachable() || !slices.Contains([]string{"agent", "pool", "rig", "config"}, noun) && a.id != "city.reload" {
+				continue
+			}
+			verbs++
+			s.m.focus, s.m.pools.chosen, s.m.reader = focus, "worker", nil
+			s.out = s.m.perform(a)
+			s.wants()
+			if _, ok := effectOf[attach](s); ok || s.m.choice != nil || s.m.prompt != nil {
+				t.Errorf("%s is not refused", a.id)
+			}
 		}
-		s.out = s.m.perform(a)
-		s.wants()
-		if _, ok := effectOf[attach](s); ok || s.m.choice != nil || s.m.prompt != nil {
-			t.Errorf("%s is not refused", a.id)
-		}
+	}
+	if verbs < 30 {
+		t.Errorf("only %d verbs were tried", verbs)
 	}
 	s.press("esc", "esc", "esc", "1")
 	s.hides("r restart", "a attach")

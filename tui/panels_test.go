@@ -87,14 +87,48 @@ func TestThatItIsDeclaredGoesWithoutSaying(t *testing.T) {
 }
 
 func TestAttention(t *testing.T) {
-	s := demo(t, 120, 40)
+	s := pooled(t, 120, 40)
 	s.press("!")
 	if got := s.order(); !slices.Equal(got, []string{"prober", "scout", "flaky", "monitor"}) {
-		t.Errorf("attention: %v", got)
+		t.Errorf("agents: %v", got)
 	}
+	s.shows("!attention  4 of 21")
+	s.press("2")
+	if got := s.pooling(); !slices.Equal(got, []string{"batch", "triage"}) { // set by hand, its check fails
+		t.Errorf("pools: %v", got)
+	}
+	s.shows("!attention  2 of 5")
 	s.press("!")
-	if len(s.order()) != 12 {
-		t.Errorf("all again: %v", s.order())
+	if len(s.order()) != 21 || len(s.pooling()) != 5 {
+		t.Errorf("all again: %v, %v", s.order(), s.pooling())
+	}
+	s.change(func(n *city.Snapshot) {
+		n.Pools = slices.DeleteFunc(n.Pools, func(p city.Pool) bool { return p.Name == "batch" || p.Name == "triage" })
+	})
+	s.press("!")
+	s.shows("No pool needs attention.", "! shows all 3 again.")
+}
+
+// What nobody is told of again needs attention by lasting: a pool that stays small, an agent that waits, a drain that
+// nobody ends.
+func TestAttentionComesWithTime(t *testing.T) {
+	s := pooled(t, 120, 40)
+	s.agent("worker-3", func(a *city.Agent) { a.Until = nil })
+	s.pool("worker", func(p *city.Pool) { p.Size = 1 })
+	s.press("!")
+	s.wait(long)
+	if got := s.pooling(); !slices.Equal(got, []string{"batch", "triage", "worker"}) {
+		t.Errorf("after a minute: %v", got)
+	}
+	s.wait(patient)
+	got := s.order()
+	for _, name := range []string{"worker-3", "zeta"} {
+		if !slices.Contains(got, name) {
+			t.Errorf("%s is not among %v", name, got)
+		}
+	}
+	if slices.Contains(got, "deployer") { // its drain has a deadline
+		t.Errorf("too many: %v", got)
 	}
 }
 
@@ -240,11 +274,11 @@ func TestTheListStaysWithThePane(t *testing.T) {
 func TestFocusGoesAround(t *testing.T) {
 	s := demo(t, 120, 40)
 	var seen []panel
-	for range 4 {
+	for range 5 {
 		s.press("tab")
 		seen = append(seen, s.m.focus)
 	}
-	if !slices.Equal(seen, []panel{panelQuarantine, panelEvents, panelPeek, panelAgents}) {
+	if !slices.Equal(seen, []panel{panelPools, panelQuarantine, panelEvents, panelPeek, panelAgents}) {
 		t.Errorf("tab goes %v", seen)
 	}
 	s.press("shift+tab")
@@ -255,14 +289,24 @@ func TestFocusGoesAround(t *testing.T) {
 
 func TestHostileTextStaysText(t *testing.T) {
 	evil := "a\x1b]52;c;ZXZpbA==\x07b\x1b[2Jc\u202ed\x9b31m\x00e\r\nf\u200b"
-	s := demo(t, 120, 40)
+	s := pooled(t, 120, 40)
 	s.change(func(n *city.Snapshot) {
 		n.Name, n.Host, n.Config.Rejected = evil, evil, evil
+		n.Config.Held = &city.Held{Revision: evil, Removes: []string{evil}, Plan: []string{evil}}
+		for i := range n.Pools {
+			p := &n.Pools[i]
+			p.Description, p.Rig, p.Reason, p.SuspendedReason, p.Source, p.Draining = evil, evil, evil, evil, evil, []string{evil}
+			p.Check.Command, p.Check.Problem, p.Check.Output, p.Next = evil, evil, evil, &city.Next{What: evil}
+			p.Decisions = []city.Decision{{What: evil, Why: evil}}
+		}
+		n.Pools[0].Name = evil
+		n.Rigs = []city.Rig{{Name: evil, Path: evil, Problem: evil}}
 		n.Degraded = []string{evil}
 		for i := range n.Agents {
 			a := &n.Agents[i]
 			a.Reason, a.Description, a.Command, a.Dir, a.Source, a.UnavailableReason = evil, evil, evil, evil, evil, evil
-			a.Drift = []string{evil}
+			a.Drift, a.DependsOn, a.Rig = []string{evil}, []string{evil}, evil
+			a.Next, a.Drain = &city.Next{What: evil}, &city.DrainInfo{By: evil}
 			a.Decisions = []city.Decision{{What: evil, Why: evil}}
 		}
 		n.Agents[0].Name = evil
@@ -271,7 +315,8 @@ func TestHostileTextStaysText(t *testing.T) {
 		events: []events.Event{{Seq: 900, Type: evil, Subject: evil, Message: evil, Actor: evil, Payload: []byte(evil)}},
 		pane:   &paneNews{agent: "prober", text: []string{evil}, problem: evil},
 	})
-	for _, keys := range [][]string{{}, {"d"}, {"esc", "5", "enter"}, {"esc", "*", "ctrl+k"}, {"esc", "q"}} {
+	for _, keys := range [][]string{{}, {"d"}, {"esc", "5", "enter"}, {"esc", "*", "ctrl+k"}, {"esc", "D"}, {"esc", "C"}, {"esc", "c"}, {"esc", "2", "g"}, {"d"}, {"esc", "S", "x", "enter"},
+		{"esc", "s"}, {"esc", ">"}, {"esc", "q"}} {
 		s.press(keys...)
 		for _, l := range s.m.draw().lines {
 			onlyText(t, l)

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"path/filepath"
 	"strings"
 
 	"charm.land/lipgloss/v2"
@@ -31,9 +30,20 @@ func (m *model) showEvent() []effect {
 	return nil
 }
 
+// showDetails is about the agent that is selected, or the pool where Pools has the focus.
 func (m *model) showDetails() []effect {
+	if m.focus == panelPools {
+		return m.showPool()
+	}
 	name := m.chosen
 	m.reader = &reader{title: m.selected().shown, lines: func(m *model, w int) []string { return wrapAll(m.details(name, w), w) }}
+	return nil
+}
+
+func (m *model) showPool() []effect {
+	p := m.pool()
+	name := p.name
+	m.reader = &reader{title: "pool " + p.shown, lines: func(m *model, w int) []string { return wrapAll(m.poolDetails(name), w) }}
 	return nil
 }
 
@@ -52,7 +62,7 @@ func (m *model) cityDetails() []string {
 		lines = append(lines, m.look.paint(themes.Good, m.look.glyph.Done)+" no problems")
 	}
 	s := m.snap
-	return append(lines, "",
+	lines = append(lines, "",
 		m.field("folder", plain(s.Path)),
 		m.field("host", plain(s.Host)),
 		m.field("version", plain(s.Version)),
@@ -61,81 +71,30 @@ func (m *model) cityDetails() []string {
 		m.field("patrol", fmt.Sprintf("every %s, the last %s ago", s.Patrol.Interval, age(s.Patrol.Age(m.now)))),
 		m.field("events", fmt.Sprintf("%d so far", s.Seq)),
 	)
-}
-
-// details is everything known of an agent, the reasons first.
-func (m *model) details(name string, w int) []string {
-	r := m.roster.find(name)
-	a, ok := m.snap.Agent(name)
-	if r == nil || !ok {
-		return []string{"This agent is no longer part of the city."}
+	if h := m.held(); h != nil {
+		lines = append(lines, "", m.look.paint(themes.Title, "Held configuration")+" "+plain(h.Revision)+", since "+clock(h.Since, m.now))
+		lines = append(lines, m.heldLines(h)...)
 	}
-	sign, token := m.look.sign(r.state)
-	dot := " " + m.look.glyph.Dot + " "
-	state := m.look.paint(token, sign+" "+string(r.state)) + " for " + age(m.now.Sub(r.since))
-	if e := ends(r, m.now); e != "" {
-		state += dot + e + " (" + clock(r.until, m.now) + ")"
+	if len(s.Rigs) > 0 {
+		lines = append(lines, "", m.look.paint(themes.Title, "Rigs"))
 	}
-	lines := []string{
-		m.field("state", state),
-		m.field("why", plain(a.Reason)),
-	}
-	if len(a.Drift) > 0 {
-		lines = append(lines, m.field("drift", "a restart is held back: "+plain(strings.Join(a.Drift, ", "))))
-	}
-	if a.UnavailableReason != "" {
-		lines = append(lines, m.field("problem", plain(a.UnavailableReason)))
-	}
-	lines = append(lines,
-		m.field("about", plain(a.Description)),
-		m.field("command", plain(a.Command)),
-		m.field("folder", plain(a.Dir)),
-		m.field("declared", plain(a.Source)),
-		m.field("session", m.sessionText(a)),
-		m.field("restarts", number(a.Restarts)+dot+"crashes that count: "+number(a.Crashes)),
-		m.field("last exit", m.exitText(a.Exit)),
-	)
-	if a.Exit != nil && a.Exit.File != "" {
-		lines = append(lines, m.field("last words", m.keptIn(a.Exit.File, w-fieldWidth)))
-	}
-	lines = append(lines, "", m.look.paint(themes.Title, "Last decisions"))
-	if len(a.Decisions) == 0 {
-		return append(lines, m.look.paint(themes.Dim, "None yet."))
-	}
-	for i := len(a.Decisions) - 1; i >= 0; i-- {
-		d := &a.Decisions[i]
-		lines = append(lines, m.look.paint(themes.Dim, clock(d.At, m.now))+"  "+fit(plain(d.What), 10, "")+"  "+plain(d.Why))
+	for i := range s.Rigs {
+		lines = append(lines, m.rigLine(&s.Rigs[i]))
 	}
 	return lines
 }
 
-func (m *model) sessionText(a *city.Agent) string {
-	if a.Session == nil {
-		return "none"
+// rigLine is a project folder, and how those that work in it are.
+func (m *model) rigLine(r *city.Rig) string {
+	dot := " " + m.look.glyph.Dot + " "
+	text := plain(r.Name) + dot + fmt.Sprintf("%d of %s run", r.Running, count(r.Agents, "agent")) + dot + plain(r.Path)
+	if r.Suspended {
+		text += dot + "suspended"
 	}
-	s := fmt.Sprintf("pid %d, up %s", a.PID, age(m.now.Sub(a.Session.Started)))
-	if t := a.Session.LastActivity; t != nil {
-		s += ", last output " + age(m.now.Sub(*t)) + " ago"
+	if r.Problem != "" {
+		text += dot + m.look.paint(themes.Bad, plain(r.Problem))
 	}
-	if a.Session.Viewers > 0 {
-		s += ", " + count(a.Session.Viewers, "viewer")
-	}
-	return s + ", id " + plain(a.Session.ID)
-}
-
-// keptIn names a file of the city so that it can be copied: in full where that fits into one line.
-func (m *model) keptIn(file string, w int) string {
-	if full := plain(filepath.Join(m.snap.Path, file)); width(full) <= w {
-		return full
-	}
-	return plain(file)
-}
-
-func (m *model) exitText(e *city.Exit) string {
-	if e == nil {
-		return "none"
-	}
-	return lastExit(e) + ", " + age(m.now.Sub(e.At)) + " ago"
+	return text
 }
 
 // pretty indents a JSON value, and gives it as it is if it is none.

@@ -11,6 +11,7 @@ type tab struct {
 	key    string
 	name   string
 	extra  string // a count, a filter
+	note   string // what belongs to the count and may be left out
 	active bool
 	alert  bool // extra asks to be looked at
 }
@@ -73,8 +74,30 @@ func (m *model) title(l *line, t tab, focus, shared bool) {
 			number = themes.Bad
 		}
 		l.add(number, " "+t.extra)
+		if t.note != "" {
+			l.add(number, " ("+t.note+")")
+		}
 	}
 	l.add(name, " ")
+}
+
+// width is how many columns a title takes, the sign of the active one included.
+func (t *tab) width() int {
+	n := 2 + width(t.key)
+	if t.active {
+		n++
+	}
+	if t.name == "" {
+		return n
+	}
+	n += 1 + width(t.name)
+	if t.extra != "" {
+		n += 1 + width(t.extra)
+		if t.note != "" {
+			n += 3 + width(t.note)
+		}
+	}
+	return n
 }
 
 // note is a row of a panel that has nothing else to show.

@@ -146,6 +146,18 @@ func left(d time.Duration) string {
 	return fmt.Sprintf("%dd", int(d.Hours()/24))
 }
 
+// span says how long a duration is that somebody has set: "5m", "1m30s", "2h".
+func span(d time.Duration) string {
+	s := d.String()
+	if strings.HasSuffix(s, "m0s") {
+		s = s[:len(s)-2]
+	}
+	if strings.HasSuffix(s, "h0m") {
+		s = s[:len(s)-2]
+	}
+	return s
+}
+
 // clock is a time of day, with the day when it is not today's.
 func clock(t, now time.Time) string {
 	if t.IsZero() {

@@ -3,6 +3,7 @@ package tui
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"gcity/city"
 )
@@ -59,4 +60,15 @@ func TestGoldenLongNames(t *testing.T) {
 		}
 	})
 	golden(t, "testdata/names-80x24.txt", s.text())
+}
+
+func TestSpan(t *testing.T) {
+	for d, want := range map[time.Duration]string{
+		0: "0s", 5 * time.Minute: "5m", 90 * time.Second: "1m30s", 2 * time.Hour: "2h", 150 * time.Minute: "2h30m",
+		time.Hour + time.Second: "1h0m1s", 500 * time.Millisecond: "500ms", 10 * time.Second: "10s", 20 * time.Minute: "20m",
+	} {
+		if got := span(d); got != want {
+			t.Errorf("%v: %q, want %q", d, got, want)
+		}
+	}
 }

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -103,6 +104,8 @@ func (m *model) panel(at place, w int, focus bool) []string {
 	switch at.panel {
 	case panelAgents:
 		return m.agentsPanel(w, at.h, focus, tabs)
+	case panelPools:
+		return m.poolsPanel(w, at.h, focus, tabs)
 	case panelQuarantine:
 		return m.quarantinePanel(w, at.h, focus, tabs)
 	case panelEvents:
@@ -115,39 +118,51 @@ func (m *model) panel(at place, w int, focus bool) []string {
 
 // tabsFor are the titles in a panel's rule.
 func (m *model) tabsFor(at place) []tab {
-	held := len(m.quarantine.shown)
+	held, ills := len(m.quarantine.shown), m.pools.ills(m.now)
 	all := []tab{
 		{key: "1", name: "Agents", extra: strconv.Itoa(len(m.roster.rows))},
+		{key: "2", name: "Pools", extra: strconv.Itoa(len(m.pools.rows)), alert: ills != ""},
 		{key: "3", name: "Quarantine", extra: strconv.Itoa(held), alert: held > 0},
 		{key: "5", name: "Events"},
 		m.peekTab(),
 	}
 	if len(m.marks) > 0 {
-		all[0].extra += " (" + number(len(m.marks)) + " marked)"
+		all[panelAgents].note = number(len(m.marks)) + " marked"
 	}
+	all[panelPools].note = ills
 	if m.events.frozen && m.events.fresh > 0 {
-		all[2].extra = "+" + number(m.events.fresh)
+		all[panelEvents].extra = "+" + number(m.events.fresh)
 	}
-	own := &all[min(int(at.panel), len(all)-1)]
+	own := &all[min(at.panel, panelPeek)]
 	own.active = true
 	switch {
 	case !at.tabs:
 		return []tab{*own}
 	case tierOf(m.w, m.h) == single:
-		return m.shortTabs(all)
+		all[panelPeek].name, all[panelPeek].extra = "Peek", ""
+	default:
+		all = all[:panelPeek]
 	}
-	return all[:3]
+	return shortTabs(all, m.w)
 }
 
-// shortTabs are the titles where all panels share one place; where even they have no room, keys alone stand for the
-// panels that are not seen.
-func (m *model) shortTabs(all []tab) []tab {
-	all[3].name, all[3].extra = "Peek", ""
-	if m.w < 60 {
-		for i := range all {
-			if !all[i].active {
-				all[i].name = ""
-			}
+// shortTabs are the titles where panels share one place, brought into w columns: notes go first, then, from the right,
+// the names of panels that are not seen, for which their keys stand alone.
+func shortTabs(all []tab, w int) []tab {
+	all = slices.Clone(all)
+	long := func() bool {
+		n := 1 + 2*(len(all)-1)
+		for _, t := range all {
+			n += t.width()
+		}
+		return n > w
+	}
+	for i := len(all) - 1; i >= 0 && long(); i-- {
+		all[i].note = ""
+	}
+	for i := len(all) - 1; i >= 0 && long(); i-- {
+		if !all[i].active {
+			all[i].name = ""
 		}
 	}
 	return all

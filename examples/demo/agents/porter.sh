@@ -1,0 +1,10 @@
+#!/bin/sh
+# Greets three guests, then falls asleep: without a word for long enough it is restarted.
+set -u
+
+for guest in first second third; do
+	printf 'good day to the %s guest\n' "$guest"
+	sleep 3
+done
+printf '\033[2mthe porter nods off …\033[0m\n'
+while :; do sleep 60; done

@@ -1,0 +1,13 @@
+#!/bin/sh
+# A till that takes a moment to open, and then counts.
+set -u
+
+printf 'counting the change …\n'
+sleep 4
+printf 'open: no. 1\n'
+sum=0
+while :; do
+	sum=$((sum + 3))
+	sleep 3
+	printf '%s  %d in the till\n' "$(date +%H:%M:%S)" "$sum"
+done

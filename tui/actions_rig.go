@@ -1,0 +1,96 @@
+package tui
+
+import (
+	"fmt"
+
+	"gcity/city"
+)
+
+// rigActions are about the rig of the selected agent, or of the pool where Pools has the focus.
+func rigActions() []action {
+	global := []zone{everywhere}
+	return []action{
+		{id: "rig.suspend", key: bind("suspend the agent's rig: all that belongs to it"), in: global, risk: confirmed,
+			why: needRunningRig, run: (*model).askSuspendRig},
+		{id: "rig.resume", key: bind("resume the agent's rig"), in: global, why: needSuspendedRig, run: (*model).resumeRig},
+	}
+}
+
+// rig is what the verbs of rigs are about, nil if there is none.
+func (m *model) rig() *city.Rig {
+	name := ""
+	if m.focus == panelPools {
+		if p := m.pools.under(); p != nil {
+			name = p.rig
+		}
+	} else if r := m.selected(); r != nil {
+		name = r.rig
+	}
+	if name == "" || m.snap == nil {
+		return nil
+	}
+	for i := range m.snap.Rigs {
+		if m.snap.Rigs[i].Name == name {
+			return &m.snap.Rigs[i]
+		}
+	}
+	return nil
+}
+
+func needRig(m *model) string {
+	switch {
+	case m.mode == ReadOnly:
+		return needWritable(m)
+	case m.rig() != nil:
+		return ""
+	}
+	if why := needSubject(m); why != "" {
+		return why
+	}
+	if m.focus == panelPools {
+		return m.pools.under().shown + " belongs to no rig"
+	}
+	return m.selected().shown + " belongs to no rig"
+}
+
+func needRunningRig(m *model) string {
+	why := needRig(m)
+	if why == "" && m.rig().Suspended {
+		return "rig " + plain(m.rig().Name) + " is suspended already"
+	}
+	return why
+}
+
+func needSuspendedRig(m *model) string {
+	why := needRig(m)
+	if why == "" && !m.rig().Suspended {
+		return "rig " + plain(m.rig().Name) + " is not suspended"
+	}
+	return why
+}
+
+func (m *model) askSuspendRig() []effect {
+	r := *m.rig()
+	shown := "rig " + plain(r.Name)
+	body := []string{
+		fmt.Sprintf("%s to it, %d running. The sessions end, and none begins", belong(r.Agents), r.Running),
+		"until the rig is resumed. This is written into the configuration.",
+	}
+	m.ask(question{title: "Suspend " + shown + "?", body: body, verb: "suspend", count: r.Running,
+		do: func(m *model) []effect {
+			return m.carry("suspending", shown, []city.Command{city.SuspendRig{Rig: r.Name}})
+		}})
+	return nil
+}
+
+func belong(agents int) string {
+	if agents == 1 {
+		return "1 agent belongs"
+	}
+	return fmt.Sprintf("%d agents belong", agents)
+}
+
+func (m *model) resumeRig() []effect {
+	name := m.rig().Name
+	return m.carry("resuming", "rig "+plain(name), []city.Command{city.ResumeRig{Rig: name}})
+}

@@ -1,0 +1,81 @@
+package tui
+
+import (
+	"fmt"
+	"math"
+
+	"gcity/city"
+)
+
+// columns are the widths of the Agents panel; 0 = dropped.
+type columns struct{ state, name, why, age, cpu, mem, restarts, pid, gap int }
+
+// needs is what the rows to be shown would take: the widest name, and the widest reason with what belongs to it.
+type needs struct {
+	name, why int
+	usage     bool // some agent has been measured
+}
+
+// agentColumns drops columns from the right until the reasons have room: the longest, or most of it.
+func agentColumns(w int, n needs) columns {
+	c := columns{state: stateWidth + 2, name: min(max(n.name, 6), max(8, min(28, w/4))), age: 4, cpu: 5, mem: 5, restarts: 8, pid: 7, gap: 2}
+	if w < 50 {
+		c.gap, c.name = 1, min(c.name, 9)
+	}
+	if !n.usage || w < 60 {
+		c.cpu, c.mem = 0, 0
+	}
+	if w < 60 {
+		c.restarts, c.pid = 0, 0
+	}
+	enough := min(n.why, 44)
+	gap := c.gap
+	rest := func() int {
+		r := w - 3 - c.state - gap - c.name - gap
+		for _, v := range []int{c.age, c.cpu, c.mem, c.restarts, c.pid} {
+			if v > 0 {
+				r -= v + gap
+			}
+		}
+		return r - 1
+	}
+	for _, drop := range []*int{&c.pid, &c.restarts, &c.mem, &c.cpu} {
+		if rest() < enough {
+			*drop = 0
+		}
+	}
+	if rest() < 12 {
+		c.age = 0
+	}
+	c.why = max(0, rest())
+	return c
+}
+
+// cpuText is how busy a process tree is, in at most five columns up to 99 processors: "0.4%", "12.0%", "340%".
+func cpuText(u *city.Usage) string {
+	switch {
+	case u == nil || math.IsNaN(u.CPU) || u.CPU < 0:
+		return "-"
+	case u.CPU < 99.95:
+		return fmt.Sprintf("%.1f%%", u.CPU)
+	}
+	return fmt.Sprintf("%.0f%%", min(u.CPU, 99999))
+}
+
+// memText is the memory of a process tree in at most five columns: "640K", "310M", "1.2G".
+func memText(u *city.Usage) string {
+	if u == nil || u.RSS <= 0 {
+		return "-"
+	}
+	n := float64(u.RSS) / 1024
+	for _, unit := range []string{"K", "M", "G"} {
+		switch {
+		case n < 9.95 && unit == "G":
+			return fmt.Sprintf("%.1f%s", n, unit)
+		case n < 1023.5:
+			return fmt.Sprintf("%.0f%s", n, unit)
+		}
+		n /= 1024
+	}
+	return fmt.Sprintf("%.0fT", min(n, 9999))
+}

@@ -1,0 +1,68 @@
+package tui
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"gcity/city"
+)
+
+func TestUsageTexts(t *testing.T) {
+	for _, c := range []struct {
+		use      city.Usage
+		cpu, mem string
+	}{
+		{city.Usage{}, "0.0%", "-"},
+		{city.Usage{CPU: 0.04, RSS: 1024}, "0.0%", "1K"},
+		{city.Usage{CPU: 12, RSS: 640 << 10}, "12.0%", "640K"},
+		{city.Usage{CPU: 99.94, RSS: 1023 << 10}, "99.9%", "1023K"},
+		{city.Usage{CPU: 99.96, RSS: 1<<20 - 1}, "100%", "1M"},
+		{city.Usage{CPU: 3412.7, RSS: 310 << 20}, "3413%", "310M"},
+		{city.Usage{CPU: math.Inf(1), RSS: 1<<30 - 1}, "99999%", "1.0G"},
+		{city.Usage{CPU: math.NaN(), RSS: 1300 << 20}, "-", "1.3G"},
+		{city.Usage{CPU: -1, RSS: 96 << 30}, "-", "96G"},
+		{city.Usage{RSS: math.MaxInt64}, "0.0%", "9999T"},
+	} {
+		if cpu, mem := cpuText(&c.use), memText(&c.use); cpu != c.cpu || mem != c.mem {
+			t.Errorf("%+v: %q %q, want %q %q", c.use, cpu, mem, c.cpu, c.mem)
+		}
+	}
+	if cpuText(nil) != "-" || memText(nil) != "-" {
+		t.Error("what is not measured is a dash")
+	}
+}
+
+// Figures leave from the right, and before the reasons lose their words.
+func TestColumnsLeaveFromTheRight(t *testing.T) {
+	shown := func(c columns) (heads []string) {
+		for _, v := range []struct {
+			w    int
+			name string
+		}{{c.age, "for"}, {c.cpu, "cpu"}, {c.mem, "mem"}, {c.restarts, "restarts"}, {c.pid, "pid"}} {
+			if v.w > 0 {
+				heads = append(heads, v.name)
+			}
+		}
+		return heads
+	}
+	all := []string{"for", "cpu", "mem", "restarts", "pid"}
+	last := len(all)
+	for w := 200; w >= 50; w-- {
+		c := agentColumns(w, needs{name: 12, why: 60, usage: true})
+		got := shown(c)
+		if want := strings.Join(all[:len(got)], " "); strings.Join(got, " ") != want || len(got) > last {
+			t.Fatalf("%d columns show %v", w, got)
+		}
+		if len(got) > 1 && c.why < 44 {
+			t.Errorf("%d columns show %v and leave %d to the reasons", w, got, c.why)
+		}
+		last = len(got)
+	}
+	if last != 0 {
+		t.Errorf("50 columns show %d figures", last)
+	}
+	if c := agentColumns(200, needs{name: 12, why: 60}); c.cpu != 0 || c.mem != 0 || c.pid == 0 {
+		t.Errorf("nobody is measured: %+v", c)
+	}
+}

@@ -1,0 +1,183 @@
+package tui
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"gcity/city"
+	"gcity/themes"
+)
+
+// details is everything known of an agent, the reasons first.
+func (m *model) details(name string, w int) []string {
+	r := m.roster.find(name)
+	a, ok := m.snap.Agent(name)
+	if r == nil || !ok {
+		return []string{"This agent is no longer part of the city."}
+	}
+	dot := " " + m.look.glyph.Dot + " "
+	lines := m.stateFields(r, a)
+	if len(a.Drift) > 0 {
+		lines = append(lines, m.field("drift", "a restart is held back: "+plain(strings.Join(a.Drift, ", "))))
+	}
+	if a.UnavailableReason != "" {
+		lines = append(lines, m.field("problem", plain(a.UnavailableReason)))
+	}
+	if p := m.pools.find(a.Pool); p != nil {
+		lines = append(lines, m.field("pool", p.shown+", "+string(p.state(m.now))+", "+p.sizes()))
+	}
+	if a.Rig != "" {
+		lines = append(lines, m.field("rig", m.rigText(a.Rig)))
+	}
+	if len(a.DependsOn) > 0 {
+		lines = append(lines, m.field("needs", m.needsText(a.DependsOn)))
+	}
+	if a.IdleTimeout > 0 {
+		lines = append(lines, m.field("idle", m.idleText(a)))
+	}
+	lines = append(lines,
+		m.field("about", plain(a.Description)),
+		m.field("command", plain(a.Command)),
+		m.field("folder", plain(a.Dir)),
+		m.field("declared", plain(a.Source)),
+		m.field("session", m.sessionText(a)),
+	)
+	if u := a.Usage; u != nil {
+		lines = append(lines, m.field("takes", cpuText(u)+" of a processor, "+memText(u)+" in "+process(u.Procs)))
+	}
+	lines = append(lines,
+		m.field("restarts", number(a.Restarts)+dot+"crashes that count: "+number(a.Crashes)),
+		m.field("last exit", m.exitText(a.Exit)),
+	)
+	if a.Exit != nil && a.Exit.File != "" {
+		lines = append(lines, m.field("last words", m.keptIn(a.Exit.File, w-fieldWidth)))
+	}
+	return append(lines, m.decisions(a.Decisions)...)
+}
+
+// stateFields say how an agent is, why, and what happens next.
+func (m *model) stateFields(r *agentRow, a *city.Agent) []string {
+	sign, token := m.look.sign(r.state)
+	dot := " " + m.look.glyph.Dot + " "
+	state := m.look.paint(token, sign+" "+string(r.state)) + " for " + age(m.now.Sub(r.since))
+	if e := m.ends(r).full; e != "" {
+		state += dot + e
+		if !r.until.IsZero() {
+			state += " (" + clock(r.until, m.now) + ")"
+		}
+	}
+	lines := []string{m.field("state", state), m.field("why", plain(a.Reason))}
+	if next := m.nextText(a.Next); next != "" {
+		if a.Next.At != nil {
+			next += " (" + clock(*a.Next.At, m.now) + ")"
+		}
+		lines = append(lines, m.field("next", next))
+	}
+	if a.Drain != nil {
+		lines = append(lines, m.field("drain", m.drainText(a.Drain)))
+	}
+	return lines
+}
+
+// drainText says who has told an agent to finish, when, and what it has said to it.
+func (m *model) drainText(d *city.DrainInfo) string {
+	text := "told to finish by " + plain(d.By) + " " + age(m.now.Sub(d.Since)) + " ago"
+	switch {
+	case d.Acked:
+		return text + "; it has answered"
+	case d.Deadline == nil:
+		return text + "; it has not answered, and is waited for without end"
+	}
+	return text + "; it has not answered, and has until " + clock(*d.Deadline, m.now)
+}
+
+// rigText is a rig by its name, and how it is as far as it is known.
+func (m *model) rigText(name string) string {
+	for i := range m.snap.Rigs {
+		if r := &m.snap.Rigs[i]; r.Name == name {
+			return m.rigLine(r)
+		}
+	}
+	return plain(name)
+}
+
+// needsText says how that is on which an agent depends.
+func (m *model) needsText(names []string) string {
+	texts := make([]string, len(names))
+	for i, name := range names {
+		texts[i] = plain(name)
+		if r := m.roster.find(name); r != nil {
+			texts[i] += " " + string(r.state)
+		} else if p := m.pools.find(name); p != nil {
+			texts[i] += " " + p.sizes()
+		}
+	}
+	return strings.Join(texts, ", ")
+}
+
+// idleText says after how long without activity an agent is restarted, and how long there was none.
+func (m *model) idleText(a *city.Agent) string {
+	text := "restarted after " + span(a.IdleTimeout) + " without activity"
+	switch {
+	case a.Session == nil:
+	case a.Session.Attached:
+		text += "; not while somebody is attached"
+	case a.Session.LastActivity != nil:
+		text += "; quiet for " + age(m.now.Sub(*a.Session.LastActivity))
+	}
+	return text
+}
+
+func process(n int) string {
+	if n == 1 {
+		return "1 process"
+	}
+	return fmt.Sprintf("%d processes", n)
+}
+
+func (m *model) sessionText(a *city.Agent) string {
+	if a.Session == nil {
+		return "none"
+	}
+	s := fmt.Sprintf("pid %d, up %s", a.PID, age(m.now.Sub(a.Session.Started)))
+	if t := a.Session.LastActivity; t != nil {
+		s += ", last output " + age(m.now.Sub(*t)) + " ago"
+	}
+	if a.Session.Viewers > 0 {
+		s += ", " + count(a.Session.Viewers, "viewer")
+	}
+	return s + ", id " + plain(a.Session.ID)
+}
+
+// keptIn names a file of the city so that it can be copied: in full where that fits into one line.
+func (m *model) keptIn(file string, w int) string {
+	if full := plain(filepath.Join(m.snap.Path, file)); width(full) <= w {
+		return full
+	}
+	return plain(file)
+}
+
+func (m *model) exitText(e *city.Exit) string {
+	if e == nil {
+		return "none"
+	}
+	return lastExit(e) + ", " + age(m.now.Sub(e.At)) + " ago"
+}
+
+// decisions are the last ones, the newest first, with the day where it is not today.
+func (m *model) decisions(all []city.Decision) []string {
+	lines := []string{"", m.look.paint(themes.Title, "Last decisions")}
+	if len(all) == 0 {
+		return append(lines, m.look.paint(themes.Dim, "None yet."))
+	}
+	room := 0
+	for i := range all {
+		room = max(room, width(clock(all[i].At, m.now)))
+	}
+	for i := len(all) - 1; i >= 0; i-- {
+		d := &all[i]
+		lines = append(lines, m.look.paint(themes.Dim, fit(clock(d.At, m.now), room, ""))+"  "+fit(plain(d.What), 10, "")+"  "+plain(d.Why))
+	}
+	return lines
+}

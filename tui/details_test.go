@@ -1,0 +1,106 @@
+package tui
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"gcity/city"
+)
+
+func TestDetailsOfAnAgent(t *testing.T) {
+	s := pooled(t, 120, 40)
+	s.agent("zeta", func(a *city.Agent) { a.DependsOn = append(a.DependsOn, "gone") })
+	s.choose("zeta")
+	s.press("d")
+	s.shows("next        started when shop/reviewer runs", "needs       builder running, shop/reviewer starting, worker 2 of 2 wanted, gone")
+	s.hides("drain  ", "idle  ", "takes")
+	s.press("esc")
+	s.choose("idle")
+	s.press("d")
+	s.shows("idle        restarted after 30m without activity; quiet for 29m", "idle: restarted in")
+	s.agent("idle", func(a *city.Agent) { a.Session.Attached = true })
+	s.shows("30m without activity; not while somebody is attached")
+	s.agent("idle", func(a *city.Agent) { a.Session = nil })
+	s.shows("30m without activity ")
+}
+
+func TestDetailsOfADrain(t *testing.T) {
+	s := pooled(t, 120, 40)
+	s.choose("worker-3")
+	s.press("d")
+	s.shows("told to finish by pool", "it has not answered, and has until 10:43:19", "pool        worker, shrinking, 2 of 2 wanted",
+		"takes       20.0% of a processor, 160M in 2 processes", "ended if it does not answer (10:43:19)")
+	s.agent("worker-3", func(a *city.Agent) { a.Drain, a.Until = &city.DrainInfo{By: "operator"}, nil })
+	s.shows("told to finish by operator", "it has not answered, and is waited for without end", "draining for", "waits without end")
+	s.agent("worker-3", func(a *city.Agent) { a.Drain = &city.DrainInfo{By: "operator", Acked: true} })
+	s.shows("it has answered", "has finished, its session ends")
+}
+
+func TestDetailsOfAPool(t *testing.T) {
+	s := pooled(t, 120, 40)
+	s.pick("worker")
+	s.press("enter")
+	s.shows("━ pool worker ━", "2 of 2 wanted, at least 1, at most 5", "check       cat wanted", "output      2", "it took 9ms",
+		"draining     worker-3", "checked again", "Nov 20 08:42  scale       check said 3", "10:41:19      scale       check said 2: worker-3 drains")
+	s.pool("worker", func(p *city.Pool) {
+		p.Check.Output, p.Timeout, p.Override = "one\n\x1b[31mtwo\x1b[m\n\n", 0, new(int)
+	})
+	s.shows("output      one ", "            two ", "waited for without end", "by hand     0, whatever the check says")
+	s.change(func(n *city.Snapshot) {
+		n.Pools = slices.DeleteFunc(n.Pools, func(p city.Pool) bool { return p.Name == "worker" })
+	})
+	s.shows("This pool is no longer part of the city.")
+}
+
+// The members are in the order in which a person counts, whatever the list above does.
+func TestMembersAreCounted(t *testing.T) {
+	s := pooled(t, 120, 40)
+	s.change(func(n *city.Snapshot) {
+		for _, name := range []string{"worker-10", "worker-9"} {
+			n.Agents = append(n.Agents, city.Agent{Name: name, Pool: "worker", State: city.Failed, Since: epoch})
+		}
+	})
+	var got []string
+	for _, r := range s.m.members("worker") {
+		got = append(got, r.name)
+	}
+	if !slices.Equal(got, []string{"worker-1", "worker-2", "worker-3", "worker-9", "worker-10"}) {
+		t.Errorf("members %v", got)
+	}
+	s.pick("merge")
+	s.press("d")
+	s.shows("Members", "running      merge  2h00")
+	s.press("esc")
+	s.pick("shop/tester")
+	s.press("d")
+	s.shows("None.", "rig         shop · 1 of 2 agents run · /srv/shop · suspended")
+	s.change(func(n *city.Snapshot) { n.Rigs = nil })
+	s.shows("rig         shop ")
+}
+
+// Where one day is all, no room is kept for dates.
+func TestDecisionsHaveDates(t *testing.T) {
+	s := pooled(t, 120, 40)
+	s.agent("builder", func(a *city.Agent) {
+		a.Decisions = []city.Decision{{At: epoch.Add(-25 * time.Hour), What: "stop", Why: "by operator"}, {At: epoch, What: "start", Why: "resumed"}}
+	})
+	s.choose("builder")
+	s.press("d")
+	s.shows("10:42:07      start       resumed", "Nov 20 09:42  stop        by operator")
+	s.agent("builder", func(a *city.Agent) { a.Decisions = a.Decisions[1:] })
+	s.shows("10:42:07  start       resumed")
+}
+
+// A pool's details are reached from its members too.
+func TestDetailsByThePaletteFollowTheAgent(t *testing.T) {
+	s := pooled(t, 120, 40)
+	run := func() { s.m.perform(s.m.action("pool.details")) }
+	s.choose("builder")
+	run()
+	s.shows("no pool is selected; 2 goes to them")
+	s.press("esc")
+	s.choose("batch-2")
+	run()
+	s.shows("━ pool batch ━")
+}

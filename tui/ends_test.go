@@ -1,0 +1,67 @@
+package tui
+
+import (
+	"testing"
+	"time"
+
+	"gcity/city"
+)
+
+// Every state that ends by itself says when and how (L14).
+func TestWhatWillHappenIsSaid(t *testing.T) {
+	in := func(d time.Duration) *time.Time { at := epoch.Add(d); return &at }
+	life := func(quiet time.Duration) *city.Session { return &city.Session{LastActivity: in(-quiet)} }
+	s := demo(t, 120, 40) // its patrol is 30s
+	for _, c := range []struct {
+		name        string
+		agent       city.Agent
+		full, brief string
+	}{
+		{"draining", city.Agent{State: city.Draining, Until: in(72 * time.Second), Drain: &city.DrainInfo{By: "pool"}},
+			"killed in 1m12s if it does not answer", "killed in 1m12s"},
+		{"no deadline", city.Agent{State: city.Draining, Drain: &city.DrainInfo{By: "operator"}}, "waits without end", "waits without end"},
+		{"acknowledged", city.Agent{State: city.Draining, Until: in(time.Second), Drain: &city.DrainInfo{Acked: true}},
+			"has finished, its session ends", "has finished"},
+		{"stopping", city.Agent{State: city.Stopping, Until: in(4 * time.Second)}, "killed in 4s", "killed in 4s"},
+		{"late", city.Agent{State: city.Stopping, Until: in(-time.Hour)}, "killed in 0s", "killed in 0s"},
+		{"backoff", city.Agent{State: city.Backoff, Until: in(9 * time.Second)}, "again in 9s", "again in 9s"},
+		{"quarantined", city.Agent{State: city.Quarantined, Until: in(time.Hour)}, "free in 1h00m", "free in 1h00m"},
+		{"waiting", city.Agent{State: city.Waiting, Reason: "waits for db", Next: &city.Next{What: "started"}}, "", ""},
+		{"known time", city.Agent{State: city.Waiting, Next: &city.Next{What: "given up", At: in(time.Minute)}}, "in 1m00s: given up", "in 1m00s: given up"},
+		{"idle soon", city.Agent{State: city.Running, IdleTimeout: 2 * time.Minute, Session: life(80 * time.Second)},
+			"idle: restarted in 40s", "idle: restarted in 40s"},
+		{"idle later", city.Agent{State: city.Running, IdleTimeout: 2 * time.Minute, Session: life(50 * time.Second)}, "", ""},
+		{"quiet since the patrol", city.Agent{State: city.Running, IdleTimeout: 45 * time.Second, Session: life(33 * time.Second)}, "", ""},
+		{"activity unknown", city.Agent{State: city.Running, IdleTimeout: time.Second, Session: &city.Session{}}, "", ""},
+		{"attached", city.Agent{State: city.Running, IdleTimeout: 2 * time.Minute,
+			Session: &city.Session{Attached: true, LastActivity: in(-time.Hour)}}, "", ""},
+		{"next is far", city.Agent{State: city.Running, Next: &city.Next{What: "restarted", At: in(time.Hour)}}, "", ""},
+		{"next is near", city.Agent{State: city.Running, Next: &city.Next{What: "restarted", At: in(time.Second)}}, "in 1s: restarted", "in 1s: restarted"},
+	} {
+		r := newAgentRow(&c.agent)
+		if got := s.m.ends(&r); got != (outlook{c.full, c.brief}) {
+			t.Errorf("%s: %+v", c.name, got)
+		}
+	}
+}
+
+// A reason is not given up for what follows it: few words take the place of many.
+func TestTheRowSaysItBriefly(t *testing.T) {
+	for _, c := range []struct {
+		w        int
+		yes, not string
+	}{
+		{160, "pool scaled 3 to 2 · killed in 1m12s if it does not answer", "…"},
+		{80, "pool scaled 3 to 2 · killed in 1m12s ", "if it does not"},
+		{60, "killed in 1m12s ", "if it does"},
+	} {
+		s := demo(t, c.w, 24)
+		s.change(func(n *city.Snapshot) {
+			until := epoch.Add(72 * time.Second)
+			n.Agents = []city.Agent{{Name: "worker-3", State: city.Draining, Reason: "pool scaled 3 to 2", Since: epoch, Until: &until, Running: true,
+				Drain: &city.DrainInfo{By: "pool", Deadline: &until}}}
+		})
+		s.shows(c.yes)
+		s.hides(c.not)
+	}
+}

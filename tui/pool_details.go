@@ -1,0 +1,155 @@
+package tui
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"gcity/city"
+	"gcity/themes"
+)
+
+// poolDetails is everything known of a pool: where its size comes from, what its check said, who is in it.
+func (m *model) poolDetails(name string) []string {
+	r := m.pools.find(name)
+	p, ok := m.snap.Pool(name)
+	if r == nil || !ok {
+		return []string{"This pool is no longer part of the city."}
+	}
+	state := r.state(m.now)
+	sign, token := m.look.poolSign(state)
+	lines := []string{
+		m.field("state", m.look.paint(token, sign+" "+string(state))),
+		m.field("size", r.sizes()+fmt.Sprintf(", at least %d, at most %d", r.min, r.max)),
+		m.field("why", r.reason+", since "+clock(r.since, m.now)),
+	}
+	if r.override != nil {
+		lines = append(lines, m.field("by hand", fmt.Sprintf("%d, whatever the check says; S, then auto, gives it back to the check", *r.override)))
+	}
+	if next := m.nextText(p.Next); next != "" {
+		lines = append(lines, m.field("next", next))
+	}
+	lines = append(lines, m.checkFields(r)...)
+	wait := "it is waited for without end"
+	if r.timeout > 0 {
+		wait = "it is ended after " + span(r.timeout)
+	}
+	lines = append(lines, m.field("drain", "a member that has to go is told to finish; "+wait), m.field("about", plain(p.Description)))
+	if r.rig != "" {
+		lines = append(lines, m.field("rig", m.rigText(r.rig)))
+	}
+	lines = append(lines, m.field("declared", r.source), "", m.look.paint(themes.Title, "Members"))
+	lines = append(lines, m.memberLines(name)...)
+	return append(lines, m.decisions(p.Decisions)...)
+}
+
+// sizes says how many members live, and how many are wanted.
+func (r *poolRow) sizes() string { return fmt.Sprintf("%d of %d wanted", r.size, r.desired) }
+
+// checkFields are the check, what came of it, and the end of what it printed.
+func (m *model) checkFields(r *poolRow) []string {
+	c := &r.check
+	command := plain(c.Command)
+	if command == "" {
+		command = "none: the pool's open work is counted"
+	}
+	result := r.checkText(m.now)
+	if c.At != nil && c.Took > 0 {
+		result += "; it took " + c.Took.Round(time.Millisecond).String()
+	}
+	if c.Problem != "" {
+		result = m.look.paint(themes.Bad, result)
+	}
+	lines := []string{m.field("check", command), m.field("result", result)}
+	label := "output"
+	for _, text := range strings.Split(strings.TrimRight(c.Output, "\n"), "\n") {
+		if text = plain(text); text != "" {
+			lines = append(lines, m.field(label, text))
+			label = ""
+		}
+	}
+	return lines
+}
+
+// members are a pool's agents, as a person counts them.
+func (m *model) members(name string) []*agentRow {
+	var all []*agentRow
+	for i := range m.roster.rows {
+		if r := &m.roster.rows[i]; r.pool == name {
+			all = append(all, r)
+		}
+	}
+	slices.SortFunc(all, func(a, b *agentRow) int { return city.CompareNames(a.name, b.name) })
+	return all
+}
+
+// memberLines are a pool's members with their states.
+func (m *model) memberLines(name string) []string {
+	members := m.members(name)
+	if len(members) == 0 {
+		return []string{m.look.paint(themes.Dim, "None.")}
+	}
+	longest := 0
+	for _, r := range members {
+		longest = max(longest, width(r.shown))
+	}
+	lines := make([]string, len(members))
+	for i, r := range members {
+		sign, token := m.look.sign(r.state)
+		text := r.why
+		if e := m.ends(r).full; e != "" {
+			text += " " + m.look.glyph.Dot + " " + e
+		}
+		lines[i] = m.look.paint(token, fit(sign+" "+string(r.state), stateWidth+2, "")) + "  " + fit(r.shown, longest, "") + "  " +
+			right(age(m.now.Sub(r.since)), 4, "") + "  " + text
+	}
+	return lines
+}
+
+// poolStrip is a pool in a few lines, beside the lists.
+func (m *model) poolStrip(r *poolRow, w int) []string {
+	dot := " " + m.look.glyph.Dot + " "
+	lines := []string{m.rule(w, false, []tab{{name: "pool " + r.shown, active: true}}, r.source)}
+	row := func(k themes.Token, text string) {
+		l := line{look: &m.look}
+		l.space(1)
+		l.add(k, cut(text, w-2, m.look.glyph.More))
+		lines = append(lines, crop(l.close(w), w))
+	}
+	state := r.state(m.now)
+	sign, token := m.look.poolSign(state)
+	head := sign + " " + string(state) + dot + r.sizes() + dot + r.bounds()
+	p, ok := m.snap.Pool(r.name)
+	if !ok {
+		return lines
+	}
+	if next := m.nextText(p.Next); next != "" {
+		head += dot + next
+	}
+	row(token, head)
+	why, color := r.why(m.now)
+	row(color, why)
+	if out := lastLine(p.Check.Output); out != "" {
+		row(themes.Dim, "it printed: "+out)
+	}
+	if len(r.draining) > 0 {
+		row(themes.Text, "draining: "+strings.Join(r.draining, ", "))
+	}
+	if n := len(p.Decisions); n > 0 {
+		d := &p.Decisions[n-1]
+		row(themes.Dim, "last decision: "+plain(d.What)+", "+plain(d.Why))
+	}
+	return lines
+}
+
+// lastLine is the last line of a text that says anything.
+func lastLine(text string) string {
+	lines := strings.Split(text, "\n")
+	for i := len(lines) - 1; i >= 0; i-- {
+		if s := strings.TrimSpace(plain(lines[i])); s != "" {
+			return s
+		}
+	}
+	return ""
+}

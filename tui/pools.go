@@ -1,0 +1,181 @@
+package tui
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"gcity/city"
+)
+
+// poolState is how a pool is, in a word.
+type poolState string
+
+const (
+	poolFailing   poolState = "failing"   // its newest check does not count
+	poolShort     poolState = "short"     // it has had too few members for long
+	poolGrowing   poolState = "growing"   // it has too few yet
+	poolShrinking poolState = "shrinking" // members finish
+	poolSteady    poolState = "steady"
+	poolSuspended poolState = "suspended"
+)
+
+// long is how long a pool may have too few members before somebody should look at it.
+const long = time.Minute
+
+// poolRow is a pool made ready to be shown: every text cleaned, once.
+type poolRow struct {
+	name      string // as the city knows it
+	shown     string
+	rig       string
+	size      int // members that live
+	desired   int
+	min, max  int
+	reason    string // of desired
+	since     time.Time
+	override  *int
+	draining  []string
+	suspended string // why, "" = it is not
+	check     city.Check
+	timeout   time.Duration // of a drain, 0 = it is waited for without end
+	source    string
+	lacking   time.Time // since when it is known to have too few members, zero = it has enough
+}
+
+func newPoolRow(p *city.Pool) poolRow {
+	r := poolRow{name: p.Name, shown: plain(p.Name), rig: p.Rig, size: p.Size, desired: p.Desired, min: p.Min, max: p.Max,
+		reason: plain(p.Reason), since: p.Since, override: p.Override, check: p.Check, timeout: p.Timeout, source: plain(p.Source)}
+	r.check.Problem = plain(p.Check.Problem)
+	for _, name := range p.Draining {
+		r.draining = append(r.draining, plain(name))
+	}
+	if p.Suspended {
+		if r.suspended = plain(p.SuspendedReason); r.suspended == "" {
+			r.suspended = "suspended"
+		}
+	}
+	return r
+}
+
+// lacks reports whether it has too few members, for whatever reason but suspension.
+func (r *poolRow) lacks() bool { return r.suspended == "" && r.size < r.desired }
+
+func (r *poolRow) state(now time.Time) poolState {
+	switch {
+	case r.suspended != "":
+		return poolSuspended
+	case r.check.Problem != "":
+		return poolFailing
+	case r.lacks() && now.Sub(r.lacking) >= long && now.Sub(r.since) >= long:
+		return poolShort
+	case r.lacks():
+		return poolGrowing
+	case len(r.draining) > 0 || r.size > r.desired:
+		return poolShrinking
+	}
+	return poolSteady
+}
+
+// attention reports whether a person should look at it: its check fails, it has had too few members for long, or somebody
+// has set its size and may have forgotten.
+func (r *poolRow) attention(now time.Time) bool {
+	switch r.state(now) {
+	case poolFailing, poolShort:
+		return true
+	case poolSuspended:
+		return false
+	}
+	return r.override != nil
+}
+
+// pools are the city's pools in the order of names, and the cursor among them.
+type pools struct {
+	rows    []poolRow
+	list    list
+	chosen  string // the name under the cursor
+	version uint64 // grows when rows change
+}
+
+func (p *pools) len() int { return len(p.rows) }
+
+func (p *pools) id(i int) string { return p.rows[i].name }
+
+// update takes a snapshot's pools.
+func (p *pools) update(all []city.Pool, now time.Time) {
+	p.version++
+	rows := make([]poolRow, 0, len(all))
+	for i := range all {
+		row := newPoolRow(&all[i])
+		if row.lacks() {
+			row.lacking = now
+			if old := p.find(row.name); old != nil && old.lacks() {
+				row.lacking = old.lacking
+			}
+		}
+		rows = append(rows, row)
+	}
+	slices.SortStableFunc(rows, func(a, b poolRow) int { return city.CompareNames(a.name, b.name) })
+	p.rows = rows
+}
+
+// fill selects the pools to show; the cursor stays on its pool.
+func (p *pools) fill(keep func(*poolRow) bool) {
+	p.version++
+	p.list.fill(p, p.chosen, func(int) bool { return true }, func(i int) bool { return keep(&p.rows[i]) })
+	p.choose()
+}
+
+// move puts the cursor n rows on.
+func (p *pools) move(n int) {
+	p.list.move(n)
+	p.choose()
+}
+
+func (p *pools) choose() {
+	if r := p.under(); r != nil {
+		p.chosen = r.name
+	}
+}
+
+// under is the pool under the cursor, nil if none is shown.
+func (p *pools) under() *poolRow {
+	if i := p.list.under(p); i >= 0 {
+		return &p.rows[i]
+	}
+	return nil
+}
+
+// find returns the row of a pool, nil if there is none.
+func (p *pools) find(name string) *poolRow {
+	if name == "" {
+		return nil
+	}
+	for i := range p.rows {
+		if p.rows[i].name == name {
+			return &p.rows[i]
+		}
+	}
+	return nil
+}
+
+// ills counts what the Pools title says: pools whose check fails, and pools short of members.
+func (p *pools) ills(now time.Time) string {
+	failing, short := 0, 0
+	for i := range p.rows {
+		switch p.rows[i].state(now) {
+		case poolFailing:
+			failing++
+		case poolShort:
+			short++
+		}
+	}
+	var parts []string
+	if failing > 0 {
+		parts = append(parts, fmt.Sprintf("%d failing", failing))
+	}
+	if short > 0 {
+		parts = append(parts, fmt.Sprintf("%d short", short))
+	}
+	return strings.Join(parts, ", ")
+}

@@ -1,0 +1,217 @@
+package tui
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+
+	"gcity/themes"
+)
+
+// poolSign is the glyph and the token of a pool's state; the word stands beside it.
+func (l *look) poolSign(s poolState) (string, themes.Token) {
+	switch s {
+	case poolFailing:
+		return l.glyph.Failed, themes.Bad
+	case poolShort:
+		return l.glyph.Alert, themes.Warn
+	case poolGrowing:
+		return l.glyph.Starting, themes.Busy
+	case poolShrinking:
+		return l.glyph.Leaving, themes.Busy
+	case poolSuspended:
+		return l.glyph.Suspended, themes.Off
+	}
+	return l.glyph.Running, themes.Good
+}
+
+const poolStateWidth = 9 // "suspended"
+
+// poolColumns are the widths of the Pools panel; 0 = dropped.
+type poolColumns struct{ state, name, size, bounds, why, gap int }
+
+func (m *model) poolColumns(w int) poolColumns {
+	c := poolColumns{state: poolStateWidth + 2, name: 6, size: 4, bounds: 7, gap: 2}
+	for _, i := range m.pools.list.shown {
+		r := &m.pools.rows[i]
+		c.name = max(c.name, width(r.shown))
+		c.size, c.bounds = max(c.size, len(r.sizeText())), max(c.bounds, len(r.bounds()))
+	}
+	c.name = min(c.name, max(8, min(28, w/4)))
+	if w < 60 {
+		c.bounds = 0
+	}
+	if w < 50 {
+		c.gap, c.name = 1, min(c.name, 9)
+	}
+	rest := w - 4 - c.state - c.gap - c.name - c.gap - c.size - c.gap
+	if c.bounds > 0 {
+		rest -= c.bounds + c.gap
+	}
+	c.why = max(0, rest)
+	return c
+}
+
+// sizeText is how many members live, of how many.
+func (r *poolRow) sizeText() string { return fmt.Sprintf("%d/%d", r.size, r.desired) }
+
+func (r *poolRow) bounds() string { return fmt.Sprintf("%d-%d", r.min, r.max) }
+
+// poolsPanel draws the list; with tabs it shares its place.
+func (m *model) poolsPanel(w, h int, focus bool, tabs []tab) []string {
+	key := panelKey{w: w, h: h, focus: focus, data: m.pools.version, ui: m.ui, second: m.now.Unix()}
+	return m.cache[panelPools].lines(key, func() []string { return m.drawPools(w, h, focus, tabs) })
+}
+
+func (m *model) drawPools(w, h int, focus bool, tabs []tab) []string {
+	l := &m.pools.list
+	lines := append(make([]string, 0, h), m.rule(w, focus, tabs, m.filterNote(l, &m.poolFilter)))
+	if len(l.shown) == 0 {
+		return fillRows(append(lines, m.noPools(w)...), w, h)
+	}
+	c := m.poolColumns(w)
+	room := h - 1
+	if room >= 8 && w >= 60 && m.h >= 28 {
+		lines = append(lines, m.poolHeads(c, w))
+		room--
+	}
+	from, to := l.window(room)
+	for _, i := range l.shown[from:to] {
+		lines = append(lines, m.poolLine(&m.pools.rows[i], c, w, focus))
+	}
+	return fillRows(lines, w, h)
+}
+
+func (m *model) poolHeads(c poolColumns, w int) string {
+	l := line{look: &m.look}
+	l.add(themes.Dim, "   "+fit("state", c.state+c.gap, "")+fit("name", c.name+c.gap, "")+right("size", c.size, "")+
+		"  "+right("min-max", c.bounds, "")+"  "+fit("check", c.why, ""))
+	return l.close(w)
+}
+
+func (m *model) poolLine(r *poolRow, c poolColumns, w int, focus bool) string {
+	more := m.look.glyph.More
+	s := rowState{cursor: r.name == m.pools.chosen, focus: focus}
+	l := m.start(s)
+	state := r.state(m.now)
+	sign, token := m.look.poolSign(state)
+	l.add(token, fit(sign+" "+string(state), c.state, more))
+	l.space(c.gap)
+	name, size := themes.Text, themes.Text
+	if s.cursor {
+		name = themes.Title
+	}
+	l.add(name, fitName(r.shown, c.name, more))
+	l.space(c.gap)
+	if r.size != r.desired {
+		size = token
+	}
+	l.add(size, right(r.sizeText(), c.size, more))
+	if c.bounds > 0 {
+		l.space(c.gap)
+		l.add(themes.Dim, right(r.bounds(), c.bounds, more))
+	}
+	l.space(c.gap)
+	b := because{tail: r.leaving(), tailToken: themes.Busy}
+	b.text, b.token = r.why(m.now)
+	m.because(&l, b, c.why)
+	return crop(l.close(w), w)
+}
+
+// leaving says which members finish.
+func (r *poolRow) leaving() outlook {
+	switch len(r.draining) {
+	case 0:
+		return outlook{}
+	case 1:
+		return outlook{r.draining[0] + " draining", "1 draining"}
+	}
+	return same(strconv.Itoa(len(r.draining)) + " draining")
+}
+
+// why says where a pool's size comes from: who set it, what its check said and when, or why that does not count.
+func (r *poolRow) why(now time.Time) (string, themes.Token) {
+	text := r.checkText(now)
+	switch {
+	case r.suspended != "":
+		return r.suspended, themes.Dim
+	case r.override != nil && r.check.Problem != "":
+		return fmt.Sprintf("set by hand to %d; %s", *r.override, text), themes.Bad
+	case r.override != nil && r.check.Good == nil:
+		return fmt.Sprintf("set by hand to %d", *r.override), themes.Warn
+	case r.override != nil:
+		return fmt.Sprintf("set by hand to %d; %s", *r.override, text), themes.Warn
+	case r.check.Problem != "":
+		return text, themes.Bad
+	}
+	return text, themes.Text
+}
+
+// checkText is what the check said, and when.
+func (r *poolRow) checkText(now time.Time) string {
+	c := &r.check
+	asking := ""
+	if c.Running != nil && now.Sub(*c.Running) >= 2*time.Second {
+		asking = "; asking for " + age(now.Sub(*c.Running))
+	}
+	switch {
+	case c.Problem != "":
+		kept := "; no good one yet"
+		if c.Good != nil {
+			kept = fmt.Sprintf("; it last said %d, %s ago", c.Value, age(now.Sub(*c.Good)))
+		}
+		when := ""
+		if c.At != nil {
+			when = " " + age(now.Sub(*c.At)) + " ago"
+		}
+		return "check failed" + when + ": " + c.Problem + kept + asking
+	case c.Good != nil && c.Command == "":
+		return fmt.Sprintf("counts open work: %d, %s ago", c.Value, age(now.Sub(*c.Good))) + r.bound() + asking
+	case c.Good != nil:
+		return fmt.Sprintf("check said %d, %s ago", c.Value, age(now.Sub(*c.Good))) + r.bound() + asking
+	case c.Command == "":
+		return "counts open work; not counted yet" + asking
+	case c.Running != nil:
+		return "first check under way for " + age(now.Sub(*c.Running))
+	case r.reason != "":
+		return r.reason
+	}
+	return "not checked yet"
+}
+
+// bound says which bound keeps the pool from what its check said, "" if none does.
+func (r *poolRow) bound() string {
+	switch {
+	case r.override != nil:
+		return ""
+	case r.check.Value > r.max:
+		return fmt.Sprintf("; at most %d", r.max)
+	case r.check.Value < r.min:
+		return fmt.Sprintf("; at least %d", r.min)
+	}
+	return ""
+}
+
+// noPools says why the list is empty and what would fill it.
+func (m *model) noPools(w int) []string {
+	note := func(texts ...string) []string {
+		lines := make([]string, 0, len(texts))
+		for _, t := range texts {
+			lines = append(lines, m.note(t, w))
+		}
+		return lines
+	}
+	n := len(m.pools.rows)
+	switch {
+	case m.snap == nil:
+		return note("Waiting for the city.")
+	case n > 0 && m.attention && !m.poolFilter.active():
+		return note("No pool needs attention.", fmt.Sprintf("! shows all %d again.", n))
+	case n > 0:
+		return note(fmt.Sprintf("None of %s matches %q.", count(n, "pool"), m.poolFilter.text), "esc clears the filter.")
+	}
+	return note("No pools. An agent with an [agents.pool] table is one.", "A check says how many members run. In "+
+		plain(m.snap.Path)+"/city.toml:", "",
+		"    [[agents]]", `    name = "worker"`, `    start_command = "bash -i"`, "",
+		"    [agents.pool]", "    min = 1", "    max = 3", `    check = "cat wanted"    # prints how many are needed`)
+}

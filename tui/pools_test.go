@@ -1,0 +1,203 @@
+package tui
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"gcity/city"
+)
+
+// pool changes one pool of the city.
+func (s *stage) pool(name string, edit func(*city.Pool)) {
+	s.change(func(n *city.Snapshot) {
+		for i := range n.Pools {
+			if n.Pools[i].Name == name {
+				edit(&n.Pools[i])
+			}
+		}
+	})
+}
+
+// pick moves the cursor of Pools to a pool by key.
+func (s *stage) pick(name string) {
+	s.t.Helper()
+	s.press("2", "g")
+	for range len(s.m.pools.rows) {
+		if s.m.pools.chosen == name {
+			return
+		}
+		s.press("j")
+	}
+	if s.m.pools.chosen != name {
+		s.t.Fatalf("%s cannot be reached, the cursor is on %s", name, s.m.pools.chosen)
+	}
+}
+
+// pooling is the names of the pools that are shown.
+func (s *stage) pooling() []string {
+	var names []string
+	for _, i := range s.m.pools.list.shown {
+		names = append(names, s.m.pools.rows[i].name)
+	}
+	return names
+}
+
+func TestPoolsSayHowTheyAreAndWhy(t *testing.T) {
+	s := pooled(t, 160, 24)
+	s.press("2")
+	s.shows(
+		"2 Pools 5 (1 failing)",
+		"growing    batch         3/4      0-8  set by hand to 4; check said 2, 8s ago",
+		"steady     merge         1/1      0-1  counts open work: 5, 8s ago; at most 1",
+		"suspended  shop/tester   0/0      0-4  by rig shop",
+		"failing    triage        1/1      1-3  check failed 8s ago: exit 3; it last said 1, 11m ago; asking for 3s",
+		"shrinking  worker        2/2      1-5  check said 2, 8s ago · worker-3 draining")
+}
+
+func TestPoolCheckTexts(t *testing.T) {
+	at := func(ago time.Duration) *time.Time { t := epoch.Add(-ago); return &t }
+	two := 2
+	for _, c := range []struct {
+		pool city.Pool
+		want string
+	}{
+		{city.Pool{Check: city.Check{Command: "x"}, Reason: "minimum until the first check"}, "minimum until the first check"},
+		{city.Pool{Check: city.Check{Command: "x"}}, "not checked yet"},
+		{city.Pool{Check: city.Check{Command: "x", Running: at(time.Second)}}, "first check under way for 1s"},
+		{city.Pool{}, "counts open work; not counted yet"},
+		{city.Pool{Min: 2, Max: 3, Check: city.Check{Command: "x", Good: at(0), Value: 0}}, "check said 0, 0s ago; at least 2"},
+		{city.Pool{Max: 3, Check: city.Check{Command: "x", Good: at(0), Value: 9}}, "check said 9, 0s ago; at most 3"},
+		{city.Pool{Max: 3, Override: &two, Check: city.Check{Command: "x", Good: at(0), Value: 9}}, "set by hand to 2; check said 9, 0s ago"},
+		{city.Pool{Max: 3, Override: &two, Check: city.Check{Command: "x"}}, "set by hand to 2"},
+		{city.Pool{Max: 3, Override: &two, Check: city.Check{Command: "x", Problem: "timeout", At: at(0)}},
+			"set by hand to 2; check failed 0s ago: timeout; no good one yet"},
+		{city.Pool{Suspended: true, Override: &two, Check: city.Check{Problem: "timeout"}}, "suspended"},
+	} {
+		r := newPoolRow(&c.pool)
+		if got, _ := r.why(epoch); got != c.want {
+			t.Errorf("%+v: %q, want %q", c.pool, got, c.want)
+		}
+	}
+}
+
+// On a wide screen the strip beside the lists is about what has the focus.
+func TestTheStripIsAboutThePool(t *testing.T) {
+	s := pooled(t, 200, 60)
+	s.pick("triage")
+	s.shows("─ pool triage ─", "✗ failing · 1 of 1 wanted · 1-3", "it printed: queue.sh: giving up")
+	s.pick("worker")
+	s.shows("─ pool worker ─", "draining: worker-3", "checked again", "last decision: scale, check said 2: worker-3 drains")
+	s.press("1")
+	s.hides("pool worker")
+}
+
+// A pool that starts its members is growing; one that has had too few for long wants a person.
+func TestAPoolThatStaysSmallIsShort(t *testing.T) {
+	s := pooled(t, 120, 40)
+	s.press("2")
+	s.pool("worker", func(p *city.Pool) { p.Size, p.Draining = 1, nil })
+	s.shows("growing    worker")
+	s.wait(long - time.Second)
+	s.pool("worker", func(p *city.Pool) { p.Reason = "check said 2 again" })
+	s.shows("growing    worker")
+	s.wait(time.Second)
+	s.shows("! short      worker", "1 failing, 2 short") // batch is too
+	s.pool("worker", func(p *city.Pool) { p.Size = 2 })
+	s.shows("steady     worker")
+	s.pool("worker", func(p *city.Pool) { p.Size = 1 })
+	s.shows("growing    worker")
+	s.wait(long)
+	s.pool("worker", func(p *city.Pool) { p.Desired, p.Since = 4, s.now })
+	s.shows("growing    worker") // a new wish has its own time
+}
+
+func TestThePoolsCursorIsItsOwn(t *testing.T) {
+	s := pooled(t, 120, 40)
+	s.choose("idle")
+	s.pick("triage")
+	if s.m.chosen != "idle" {
+		t.Errorf("the agent under the cursor is %s", s.m.chosen)
+	}
+	s.change(func(n *city.Snapshot) {
+		n.Pools = append([]city.Pool{{Name: "aaa"}}, slices.DeleteFunc(n.Pools, func(p city.Pool) bool { return p.Name == "merge" })...)
+	})
+	if got := s.pooling(); !slices.Equal(got, []string{"aaa", "batch", "shop/tester", "triage", "worker"}) || s.m.pools.under().name != "triage" {
+		t.Errorf("%v, the cursor is on %s", got, s.m.pools.under().name)
+	}
+	s.change(func(n *city.Snapshot) {
+		n.Pools = slices.DeleteFunc(n.Pools, func(p city.Pool) bool { return p.Name == "triage" })
+	})
+	if got := s.m.pools.chosen; got != "worker" {
+		t.Errorf("the cursor stays in its row, got %s", got)
+	}
+	s.change(func(n *city.Snapshot) { n.Pools = nil })
+	s.press("j", "G", "g")
+	if s.m.pools.under() != nil {
+		t.Error("a cursor on nothing")
+	}
+	s.shows("No pools.")
+}
+
+func TestPoolsAreFiltered(t *testing.T) {
+	for text, want := range map[string][]string{
+		"work": {"merge", "worker"}, "name:work": {"worker"}, "state:fail": {"triage"}, "rig:shop": {"shop/tester"},
+		"pool:test": {"shop/tester"}, "hand": {"batch"}, "!hand state:s": {"merge", "shop/tester", "worker"}, "~tsr": {"shop/tester"},
+		"worker-3": {"worker"}, "provider:x": nil, "": {"batch", "merge", "shop/tester", "triage", "worker"},
+	} {
+		s := pooled(t, 120, 40)
+		s.press("2", "/")
+		for _, c := range text {
+			s.press(string(c))
+		}
+		s.press("enter")
+		if got := s.pooling(); !slices.Equal(got, want) {
+			t.Errorf("%q: %v, want %v", text, got, want)
+		}
+		if len(s.order()) != len(s.m.roster.rows) {
+			t.Errorf("%q: the filter is that of the agents too", text)
+		}
+		if want != nil && !slices.Contains(want, s.m.pools.chosen) {
+			t.Errorf("%q: the cursor is on %s, which is hidden", text, s.m.pools.chosen)
+		}
+	}
+	s := pooled(t, 120, 40)
+	s.press("2", "/", "x", "x", "enter")
+	s.shows(`None of 5 pools matches "xx".`, "/xx  0 of 5")
+	s.press("esc")
+	if len(s.pooling()) != 5 || s.m.focus != panelPools {
+		t.Errorf("esc clears the filter and no more: %v, focus %v", s.pooling(), s.m.focus)
+	}
+}
+
+func TestAgentsAreFilteredByPoolAndRig(t *testing.T) {
+	for text, want := range map[string][]string{
+		"pool:wor": {"worker-3", "worker-1", "worker-2"}, "pool:merge": {"merge"}, "rig:shop": {"shop/reviewer", "shop/writer"},
+		"pool:x": nil,
+	} {
+		s := pooled(t, 120, 40)
+		s.press("/")
+		for _, c := range text {
+			s.press(string(c))
+		}
+		if got := s.order(); !slices.Equal(got, want) {
+			t.Errorf("%q: %v, want %v", text, got, want)
+		}
+	}
+	for word, want := range map[string]bool{"shop/te": true, "te": true, "shop": true, "ester": false, "": true} {
+		if got := begins("shop/tester", word); got != want {
+			t.Errorf("%q: %v", word, got)
+		}
+	}
+}
+
+// Titles that do not fit give up their notes first, then the names of what is not seen.
+func TestTitlesFit(t *testing.T) {
+	s := pooled(t, 80, 24)
+	s.press("space", "space", "2")
+	s.shows("━ 1 Agents 21 (2 marked) ━━> 2 Pools 5 ━━ 3 Quarantine 1 ━━ 5 Events ━")
+	s.size(60, 20)
+	s.shows("━ 1 Agents 21 ━━> 2 Pools 5 ━━ 3 Quarantine 1 ━━ 5 ━━ 0 ━")
+	s.size(40, 10)
+	s.shows("━ 1 ━━> 2 Pools 5 ━━ 3 ━━ 5 ━━ 0 ━")
+}

@@ -1,0 +1,20 @@
+package tui
+
+import "testing"
+
+// Typed into a real terminal: a size the pool may not have stays where it is typed, another one reaches the city.
+func TestTerminalPoolsAreScaled(t *testing.T) {
+	t.Parallel()
+	c := open(t, "hosting pools", 100, 30)
+	c.sees("prober")
+	c.keys("2")
+	c.sees("1-5  check said 2")
+	c.keys("jjjjS9\r")
+	c.sees("at most 5")
+	c.keys("\x7f4\r")
+	c.sees("scale worker: done")
+	c.sees("worker        2/4      1-5  set by hand to 4")
+	c.keys("q")
+	c.insist("h", "exit: ")
+	c.ends("hand over")
+}

@@ -1,0 +1,135 @@
+package tui
+
+import (
+	"testing"
+
+	"gcity/city"
+)
+
+func TestScaleByHand(t *testing.T) {
+	s := pooled(t, 120, 40)
+	s.pick("worker")
+	s.press("S")
+	s.shows("scale worker: 1-5 or auto; check says 2>")
+	s.press("4", "enter")
+	s.wants(city.Scale{Pool: "worker", Size: 4})
+	s.shows("scaling to 4 pool worker")
+	s.pick("batch")
+	s.press("S", "A", "u", "t", "o", "enter")
+	s.wants() // two members leave for it
+	s.shows("Give batch back to its check?", "batch-3, batch-4", "They are told to finish, and end when they have, or after 5m.")
+	s.press("y")
+	s.wants(city.Scale{Pool: "batch", Auto: true})
+	s.press("S", "esc")
+	s.wants()
+	s.press("S", "enter")
+	s.wants()
+	if s.m.prompt != nil || s.m.choice != nil {
+		t.Error("nothing typed is nothing done")
+	}
+}
+
+// A size that the pool may not have is refused where it is typed, with the reason, and nothing is sent.
+func TestSizesOutOfBoundsAreRefusedWhereTheyAreTyped(t *testing.T) {
+	for _, w := range []int{120, 60} {
+		s := pooled(t, w, 24)
+		s.pick("worker")
+		for text, why := range map[string]string{
+			"9": "at most 5 (city.toml:200:1)", "0": "at least 1 (city.toml:200:1)", "-": `"-" is no size`, "x": `"x" is no size`,
+		} {
+			s.press("S", text, "enter")
+			s.wants()
+			s.shows(why)
+			s.press("backspace")
+			s.hides(why)
+			s.press("3", "esc")
+			s.wants()
+			if s.m.prompt != nil {
+				t.Fatal("the prompt stays after esc")
+			}
+		}
+	}
+}
+
+func TestScaleAsksBeforeMembersLeave(t *testing.T) {
+	s := pooled(t, 120, 40)
+	s.pick("worker")
+	s.press("S", "1", "enter")
+	s.wants()
+	s.shows("Scale worker to 1?", "worker-2", "or after 2m.")
+	s.hides("worker-1 ", "worker-1,") // behind the question is another panel
+	s.press("n")
+	s.wants()
+	s.press("<", "y")
+	s.wants(city.Scale{Pool: "worker", Size: 1})
+	s.press(">")
+	s.wants(city.Scale{Pool: "worker", Size: 2})
+}
+
+// Pressed again before the city has answered, one more is one more than was asked for.
+func TestMoreAddsUp(t *testing.T) {
+	s := pooled(t, 120, 40)
+	s.pick("worker")
+	s.press(">", ">", ">")
+	s.wants(city.Scale{Pool: "worker", Size: 3}, city.Scale{Pool: "worker", Size: 4}, city.Scale{Pool: "worker", Size: 5})
+	s.press(">")
+	s.wants()
+	s.shows("worker is as large as it may be: 5 (city.toml:200:1)")
+	s.wait(fade) // the city has not followed: what it says counts
+	s.press("esc", ">")
+	s.wants(city.Scale{Pool: "worker", Size: 3})
+	s.hear(news{results: []result{{id: s.m.status.id, total: 1, failures: []string{"worker: the loop does not turn"}}}})
+	s.press(">")
+	s.wants(city.Scale{Pool: "worker", Size: 3})
+	s.pick("batch")
+	s.press(">")
+	s.wants(city.Scale{Pool: "batch", Size: 5})
+}
+
+func TestLessAndMoreKnowTheBounds(t *testing.T) {
+	s := pooled(t, 120, 40)
+	s.pick("triage")
+	s.hides("< less")
+	s.press("<")
+	s.wants()
+	s.shows("triage is as small as it may be: 1 (city.toml:180:1)")
+	s.press("esc")
+	s.pick("merge")
+	s.hides("> more")
+	s.press(">")
+	s.wants()
+	s.shows("merge is as large as it may be: 1 (city.toml:140:1)")
+	s.press("esc")
+	s.pick("shop/tester")
+	s.pool("shop/tester", func(p *city.Pool) { p.Min = 2 })
+	s.press(">") // suspended it wants none, but may not have fewer than two
+	s.wants(city.Scale{Pool: "shop/tester", Size: 3})
+}
+
+func TestManyMembersLeaveOnlyByTheirNumber(t *testing.T) {
+	s := pooled(t, 120, 40)
+	s.change(func(n *city.Snapshot) {
+		for i := 5; i <= 8; i++ {
+			n.Agents = append(n.Agents, city.Agent{Name: "batch-" + string(rune('0'+i)), Pool: "batch", State: city.Running, Running: true})
+		}
+	})
+	s.pool("batch", func(p *city.Pool) { p.Size, p.Desired, p.Override = 8, 8, nil })
+	s.pick("batch")
+	s.press("S", "2", "enter")
+	s.shows("batch-3, batch-4, batch-5, batch-6, batch-7, batch-8", "type 6:")
+	s.press("y", "enter")
+	s.wants()
+	s.press("backspace", "6", "enter")
+	s.wants(city.Scale{Pool: "batch", Size: 2})
+}
+
+// The pool that is scaled is the one that was asked about, and it may be gone by then.
+func TestAPoolThatIsGoneIsNotScaled(t *testing.T) {
+	s := pooled(t, 120, 40)
+	s.pick("worker")
+	s.press("S", "4")
+	s.change(func(n *city.Snapshot) { n.Pools = n.Pools[:1] })
+	s.press("enter")
+	s.wants()
+	s.shows("cannot scale worker: it is no longer part of the city")
+}

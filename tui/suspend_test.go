@@ -1,0 +1,121 @@
+package tui
+
+import (
+	"testing"
+
+	"gcity/city"
+)
+
+func TestSuspendAPool(t *testing.T) {
+	s := pooled(t, 120, 40)
+	s.choose("builder")
+	s.pick("worker")
+	s.shows("s suspend")
+	s.press("s")
+	s.shows("Suspend pool worker?", "3 sessions end, and none begins")
+	s.press("y")
+	s.wants(city.Suspend{Agent: "worker"})
+	s.shows("suspending pool worker")
+	s.pool("worker", func(p *city.Pool) { p.Suspended, p.SuspendedReason = true, "by agent" })
+	s.shows("s resume", "suspended  worker        2/2      1-5  by agent")
+	s.press("s")
+	s.wants(city.Resume{Agent: "worker"})
+	s.pick("merge")
+	s.press("s", "y")
+	s.wants(city.Suspend{Agent: "merge"})
+}
+
+// What a rig or the city keeps suspended is not resumed by its own flag: what keeps it is offered.
+func TestResumeWhatIsSuspendedFromAbove(t *testing.T) {
+	s := pooled(t, 120, 40)
+	s.pick("shop/tester")
+	s.press("s")
+	s.wants()
+	s.shows("Resume rig shop?", "pool shop/tester is suspended with its rig")
+	s.press("y")
+	s.wants(city.ResumeRig{Rig: "shop"})
+	s.press("1")
+	s.choose("shop/writer")
+	s.press("s", "n")
+	s.wants()
+	s.agent("shop/writer", func(a *city.Agent) { a.Reason = "by city" })
+	s.press("s")
+	s.shows("Resume bright-lights?")
+	s.press("y")
+	s.wants(city.Resume{})
+	s.agent("shop/writer", func(a *city.Agent) { a.Reason = "by agent" })
+	s.press("s")
+	s.wants(city.Resume{Agent: "shop/writer"})
+}
+
+// A member of a pool with room for more has no flag of its own.
+func TestAMemberIsSuspendedWithItsPool(t *testing.T) {
+	s := pooled(t, 120, 40)
+	s.choose("worker-1")
+	s.press("s")
+	s.shows("Suspend pool worker?", "worker-1 is one of several in its pool: they are suspended together.")
+	s.press("y")
+	s.wants(city.Suspend{Agent: "worker"})
+	s.choose("merge")
+	s.press("s")
+	s.shows("Suspend merge?")
+	s.press("y")
+	s.wants(city.Suspend{Agent: "merge"})
+	for _, name := range []string{"builder", "worker-1", "worker-2"} {
+		s.choose(name)
+		s.press("space")
+	}
+	s.press("s")
+	s.shows("Suspend 1 agent and 1 pool?", "builder, pool worker")
+	s.press("y")
+	s.wants(city.Suspend{Agent: "builder"}, city.Suspend{Agent: "worker"})
+	s.hides("marked")
+}
+
+func TestRigsAreSuspendedByThePalette(t *testing.T) {
+	s := pooled(t, 120, 40)
+	run := func(id string) { s.out = s.m.perform(s.m.action(id)) }
+	s.choose("shop/reviewer")
+	run("rig.suspend")
+	s.shows("rig shop is suspended already")
+	run("rig.resume")
+	s.wants(city.ResumeRig{Rig: "shop"})
+	s.change(func(n *city.Snapshot) { n.Rigs = []city.Rig{{Name: "shop", Agents: 7, Running: 2}} })
+	run("rig.resume")
+	s.shows("rig shop is not suspended")
+	run("rig.suspend")
+	s.wants()
+	s.shows("Suspend rig shop?", "7 agents belong to it, 2 running")
+	s.press("y")
+	s.wants(city.SuspendRig{Rig: "shop"})
+	s.pick("shop/tester")
+	run("rig.suspend")
+	s.shows("Suspend rig shop?")
+	s.press("esc")
+	s.pick("merge")
+	run("rig.suspend")
+	s.shows("merge belongs to no rig")
+	s.press("esc", "1")
+	s.choose("builder")
+	run("rig.suspend")
+	s.shows("builder belongs to no rig")
+	s.change(func(n *city.Snapshot) { n.Rigs = []city.Rig{{Name: "shop", Agents: 7, Running: 6}} })
+	s.choose("shop/writer")
+	run("rig.suspend")
+	s.press("y", "enter")
+	s.wants() // many end: their number is typed
+	s.press("backspace", "6", "enter")
+	s.wants(city.SuspendRig{Rig: "shop"})
+}
+
+// On a small screen a question keeps its answers, whatever it has to say.
+func TestALongQuestionKeepsItsAnswers(t *testing.T) {
+	s := pooled(t, 40, 10)
+	s.choose("worker-1")
+	s.press("s")
+	s.shows("yes, suspend", "no, leave it", "more line")
+	s.press("esc", "q")
+	s.shows("stay")
+	s.size(120, 40)
+	s.shows("tab other answer")
+}
