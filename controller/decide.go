@@ -222,7 +222,7 @@ func (m *machine) start(now time.Time, a *record) {
 // declared is why an agent is there at all.
 func (a *record) declared() string {
 	if a.pool != nil {
-		return fmt.Sprintf("pool %s wants %d", a.pool.name(), a.pool.desired)
+		return "member of pool " + a.pool.name()
 	}
 	return "declared at " + a.want.Source
 }
