@@ -247,7 +247,7 @@ func pid(g *city.Agent) string {
 // because is an agent's reason with everything that belongs beside it.
 func (a *app) because(g *city.Agent) string {
 	parts := []string{g.Reason}
-	if g.State == city.Running && (g.Reason == "" || g.Source != "" && g.Reason == "declared at "+g.Source) {
+	if g.State == city.Running && slices.Contains([]string{"", "declared at " + g.Source, "member of pool " + g.Pool}, g.Reason) {
 		parts[0] = cmp.Or(g.Description, g.Reason) // that it is declared goes without saying
 	}
 	if g.Until != nil {

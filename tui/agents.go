@@ -57,6 +57,9 @@ func newAgentRow(a *city.Agent) agentRow {
 
 // reason is why an agent is in its state; that it is declared somewhere goes without saying in a list.
 func reason(a *city.Agent) string {
+	if a.Pool != "" && a.Reason == "member of pool "+a.Pool {
+		return ""
+	}
 	place, ok := strings.CutPrefix(a.Reason, "declared at ")
 	if !ok {
 		return a.Reason
