@@ -18,19 +18,21 @@ import (
 const module = "gcity"
 
 // doors says which rooms may be entered from which. A room is a folder at the top; session/* are the providers below
-// session, and "main" is the top itself. It is the table "Doors" of ARCHITECTURE.md, and changes with it.
+// session, beads/* the stores below beads, and "main" is the top itself. It is the table "Doors" of ARCHITECTURE.md, and changes with it.
 var doors = map[string][]string{
 	"main":       {"cli", "session/*"},
 	"cli":        {"*"},
-	"controller": {"agent", "config", "city", "events", "session", "pool", "restart", "internal"},
-	"api":        {"city", "events", "internal"},
-	"tui":        {"city", "events", "themes", "internal"},
+	"controller": {"agent", "config", "city", "events", "beads", "session", "pool", "restart", "internal"},
+	"api":        {"city", "events", "beads", "internal"},
+	"tui":        {"city", "events", "beads", "themes", "internal"},
 	"agent":      {"config", "session", "pool", "restart"},
 	"config":     {"session", "pool", "restart", "internal"},
 	"pool":       nil,
-	"city":       {"events"},
+	"city":       {"events", "beads"},
 	"session/*":  {"session", "session/*", "internal"},
+	"beads/*":    {"beads", "beads/*", "internal"},
 	"events":     {"internal"},
+	"beads":      {"internal"},
 	"session":    {"internal"},
 	"restart":    nil,
 	"themes":     nil,
@@ -40,7 +42,7 @@ var doors = map[string][]string{
 }
 
 // libraries bounds the outside modules that one package of a basic room may use; golang.org/x is not counted.
-var libraries = map[string]int{"events": 1, "session": 1, "restart": 1, "pool": 1, "themes": 1, "internal": 2}
+var libraries = map[string]int{"events": 1, "beads": 1, "beads/*": 1, "session": 1, "restart": 1, "pool": 1, "themes": 1, "internal": 2}
 
 // characters are the agents of well-known example cities. What they do is configuration, so their names have no place
 // in the program.
@@ -118,6 +120,7 @@ func TestTheRulesBite(t *testing.T) {
 	}{
 		{"api", "controller", false}, {"tui", "api", false}, {"tui", "session", false}, {"controller", "session/*", false},
 		{"main", "controller", false}, {"cli", "tui", true}, {"session/*", "session", true}, {"agent", "city", false},
+		{"controller", "beads", true}, {"controller", "beads/*", false}, {"beads", "beads/*", false},
 	} {
 		if got := open(c.from, c.to); got != c.want {
 			t.Errorf("open(%q, %q) = %v", c.from, c.to, got)
@@ -131,7 +134,7 @@ func TestTheRulesBite(t *testing.T) {
 		}
 	}
 	for dir, want := range map[string]string{
-		"": "main", "cli": "cli", "session": "session", "session/pty": "session/*", "internal/disk": "internal", "api/wire": "api",
+		"": "main", "cli": "cli", "session": "session", "session/pty": "session/*", "beads/sqlite": "beads/*", "internal/disk": "internal", "api/wire": "api",
 	} {
 		if got, ok := room(dir); !ok || got != want {
 			t.Errorf("room(%q) = %q, %v", dir, got, ok)
@@ -150,9 +153,9 @@ func room(dir string) (string, bool) {
 		return "main", true
 	case "examples", "docs", "screenshots":
 		return "", false
-	case "session":
+	case "session", "beads":
 		if rest != "" {
-			return "session/*", true
+			return first + "/*", true
 		}
 	}
 	return first, true

@@ -1,0 +1,213 @@
+package beads
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Batch is a number of beads on their way into a store, which is to take them all or none. It is what a Batcher is
+// made of: NewBatch, look whether the Strangers exist, Name.
+type Batch struct {
+	beads []Bead
+	names map[string]int // place in beads by "$name" or by the id that the caller gave
+}
+
+// NewBatch checks beads that are to be created together; an error says which of them is wrong.
+func NewBatch(all []Bead) (*Batch, error) {
+	x := &Batch{beads: make([]Bead, len(all)), names: map[string]int{}}
+	for i, b := range all {
+		var err error
+		if x.beads[i], err = x.take(i, b); err != nil {
+			return nil, named(err, x.which(i, len(all)))
+		}
+	}
+	for i, b := range x.beads {
+		for _, id := range links(b) {
+			if j, ok := x.names[id]; !ok && strings.HasPrefix(id, "$") {
+				return nil, &Invalid{x.which(i, len(all)), "link " + quote(id), "names no bead of the batch"}
+			} else if ok && i == j {
+				return nil, &Invalid{x.which(i, len(all)), "link " + quote(id), "names the bead itself"}
+			}
+		}
+	}
+	for _, next := range []func(Bead) []string{func(b Bead) []string { return b.Needs }, parentOf} {
+		circle := Circle(slices.Sorted(maps.Keys(x.names)), func(id string) []string {
+			if i, ok := x.names[id]; ok {
+				return next(x.beads[i])
+			}
+			return nil
+		})
+		if circle != "" {
+			return nil, &Invalid{"the batch", "links", "go in a circle: " + circle}
+		}
+	}
+	return x, nil
+}
+
+func (x *Batch) which(i, n int) string {
+	if n == 1 {
+		return ""
+	}
+	return fmt.Sprintf("bead %d of %d", i+1, n)
+}
+
+// take makes one bead ready and remembers by what it can be named. While it is checked, names look like ids.
+func (x *Batch) take(i int, b Bead) (Bead, error) {
+	plain := b.Clone()
+	if name, ok := strings.CutPrefix(b.ID, "$"); ok {
+		plain.ID = ""
+		if err := checkID("id", name); err != nil {
+			return Bead{}, err
+		}
+	}
+	plain.ParentID = strings.TrimPrefix(b.ParentID, "$")
+	for k, id := range plain.Needs {
+		plain.Needs[k] = strings.TrimPrefix(id, "$")
+	}
+	ready, err := Prepare(plain, time.Unix(0, 0))
+	if err != nil {
+		return Bead{}, err
+	}
+	ready.ID, ready.ParentID, ready.Needs = b.ID, b.ParentID, words(b.Needs)
+	if b.ID != "" {
+		if _, twice := x.names[b.ID]; twice {
+			return Bead{}, invalid("id", "%s is that of another bead of the batch", quote(b.ID))
+		}
+		x.names[b.ID] = i
+	}
+	return ready, nil
+}
+
+func parentOf(b Bead) []string {
+	if b.ParentID == "" {
+		return nil
+	}
+	return []string{b.ParentID}
+}
+
+func links(b Bead) []string { return append(parentOf(b), b.Needs...) }
+
+// Circle follows the links from each of the ids and describes a way that comes back to itself: "a → b → a". It is ""
+// if there is none.
+func Circle(ids []string, next func(id string) []string) string {
+	const open, done = 1, 2
+	state := map[string]int{}
+	var way []string
+	var walk func(id string) bool
+	walk = func(id string) bool {
+		way = append(way, id)
+		if state[id] == open {
+			return true
+		}
+		state[id] = open
+		for _, n := range next(id) {
+			if state[n] != done && walk(n) {
+				return true
+			}
+		}
+		state[id] = done
+		way = way[:len(way)-1]
+		return false
+	}
+	for _, id := range ids {
+		if state[id] != done && walk(id) {
+			return strings.Join(way[slices.Index(way, way[len(way)-1]):], " → ")
+		}
+	}
+	return ""
+}
+
+// NewLinks are the ids that a changed bead names and did not name before: the store must have them.
+func NewLinks(old, changed Bead) []string {
+	had := links(old)
+	if old.ParentID != changed.ParentID {
+		had = old.Needs
+	}
+	return slices.DeleteFunc(links(changed), func(id string) bool { return slices.Contains(had, id) })
+}
+
+// UnknownLink is the error of a store that lacks one of them.
+func UnknownLink(id, link string) error {
+	return &Invalid{"bead " + id, "link " + quote(link), "names no bead that there is"}
+}
+
+// InCircle is the error of a store for links that come back to where they begin.
+func InCircle(id, field, way string) error {
+	return &Invalid{"bead " + id, field, "would go in a circle: " + way}
+}
+
+// Len is the number of beads.
+func (x *Batch) Len() int { return len(x.beads) }
+
+// Strangers are the ids that beads of the batch name and that are not in it: the store must have them.
+func (x *Batch) Strangers() []string {
+	var out []string
+	seen := map[string]bool{}
+	for _, b := range x.beads {
+		for _, id := range links(b) {
+			if _, own := x.names[id]; !own && !seen[id] {
+				seen[id] = true
+				out = append(out, id)
+			}
+		}
+	}
+	return out
+}
+
+// Unknown is the error of a store that lacks a stranger.
+func (x *Batch) Unknown(id string) error {
+	for i, b := range x.beads {
+		if slices.Contains(links(b), id) {
+			return &Invalid{x.which(i, len(x.beads)), "link " + quote(id), "names no bead that there is"}
+		}
+	}
+	return nil
+}
+
+// Given are the ids that the callers themselves gave: the store must not have them.
+func (x *Batch) Given() []string {
+	var out []string
+	for _, b := range x.beads {
+		if b.ID != "" && b.ID[0] != '$' {
+			out = append(out, b.ID)
+		}
+	}
+	return out
+}
+
+// Name gives an id to each bead that has none, puts ids in the place of names everywhere, and lets the beads be created
+// one nanosecond after the other, from now on. The result is the caller's.
+func (x *Batch) Name(now time.Time, next func() string) []Bead {
+	out := make([]Bead, len(x.beads))
+	ids := map[string]string{}
+	for i, b := range x.beads {
+		at := instant(now.Add(time.Duration(i)))
+		b.CreatedAt, b.UpdatedAt = at, at
+		if b.Status == StatusClosed {
+			b.ClosedAt = &at
+		}
+		out[i] = b.Clone()
+		if b.ID == "" || b.ID[0] == '$' {
+			out[i].ID = next()
+		}
+		if b.ID != "" {
+			ids[b.ID] = out[i].ID
+		}
+	}
+	real := func(id string) string {
+		if r, ok := ids[id]; ok {
+			return r
+		}
+		return id
+	}
+	for i := range out {
+		out[i].ParentID = real(out[i].ParentID)
+		for k, id := range out[i].Needs {
+			out[i].Needs[k] = real(id)
+		}
+	}
+	return out
+}

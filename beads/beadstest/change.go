@@ -1,0 +1,214 @@
+package beadstest
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+
+	"gcity/beads"
+)
+
+func patchChanges(t *testing.T, h Harness) {
+	s := h.New(t)
+	root, a := titled(t, s, "root"), titled(t, s, "a")
+	want := full()
+	got := update(t, s, a.ID, beads.Patch{
+		Title: &want.Title, Status: &want.Status, Type: &want.Type, Priority: &want.Priority, Assignee: &want.Assignee, ParentID: &root.ID,
+		Ref: &want.Ref, Needs: &[]string{root.ID}, Description: &want.Description, AddLabels: want.Labels, SetMetadata: want.Metadata,
+	})
+	want.ID, want.ParentID, want.Needs = a.ID, root.ID, []string{root.ID}
+	want.CreatedAt, want.UpdatedAt, want.Rev = a.CreatedAt, got.UpdatedAt, 2
+	if got.UpdatedAt.Before(a.UpdatedAt) {
+		t.Errorf("updated at %v, after %v", got.UpdatedAt, a.UpdatedAt)
+	}
+	same(t, "updated", got, want)
+	same(t, "read", get(t, s, a.ID), want)
+	bare := update(t, s, a.ID, beads.Patch{Assignee: beads.To(""), ParentID: beads.To(""), Ref: beads.To(""), Needs: &[]string{}, Description: beads.To(""),
+		RemoveLabels: want.Labels, SetMetadata: map[string]string{"cans": "", "a.b/c": ""}})
+	want.Assignee, want.ParentID, want.Ref, want.Needs, want.Description, want.Labels, want.Metadata = "", "", "", nil, "", nil, nil
+	want.UpdatedAt, want.Rev = bare.UpdatedAt, 3
+	same(t, "emptied", get(t, s, a.ID), want)
+	titles(t, s, beads.Query{Parent: root.ID}, "")
+	titles(t, s, beads.Query{Labels: []string{"colour:green"}}, "")
+}
+
+func patchOfNothing(t *testing.T, h Harness) {
+	s := h.New(t)
+	a := create(t, s, full())
+	for _, p := range []beads.Patch{
+		{}, {Title: &a.Title}, {AddLabels: a.Labels[:1]}, {RemoveLabels: []string{"not there"}}, {SetMetadata: map[string]string{"not-there": ""}},
+		{Status: &a.Status, Priority: &a.Priority, IfRev: &a.Rev},
+	} {
+		same(t, fmt.Sprintf("after %+v", p), update(t, s, a.ID, p), a)
+	}
+	same(t, "the store", everything(t, s), []beads.Bead{a})
+}
+
+func labelsAppend(t *testing.T, h Harness) {
+	s := h.New(t)
+	a := create(t, s, beads.Bead{Title: "a", Labels: []string{"one"}})
+	update(t, s, a.ID, beads.Patch{AddLabels: []string{"two", "one", "three"}})
+	same(t, "added", get(t, s, a.ID).Labels, []string{"one", "two", "three"})
+	titles(t, s, beads.Query{Labels: []string{"two"}}, "a")
+	update(t, s, a.ID, beads.Patch{AddLabels: []string{"four"}, RemoveLabels: []string{"two", "never"}})
+	same(t, "removed", get(t, s, a.ID).Labels, []string{"one", "three", "four"})
+	titles(t, s, beads.Query{Labels: []string{"two"}}, "")
+	titles(t, s, beads.Query{Labels: []string{"four"}}, "a")
+}
+
+func metadata(t *testing.T, h Harness) {
+	s := h.New(t)
+	a := create(t, s, beads.Bead{Title: "a", Metadata: map[string]string{"x": "1", "y": "2"}})
+	update(t, s, a.ID, beads.Patch{SetMetadata: map[string]string{"y": "", "z": "3", "x": "4"}})
+	same(t, "metadata", get(t, s, a.ID).Metadata, map[string]string{"x": "4", "z": "3"})
+}
+
+func closingTwice(t *testing.T, h Harness) {
+	s := h.New(t)
+	a := titled(t, s, "a")
+	once := update(t, s, a.ID, beads.Closing())
+	if once.Status != beads.StatusClosed || once.ClosedAt == nil || !once.ClosedAt.Equal(once.UpdatedAt) || once.Rev != 2 {
+		t.Errorf("%+v", once)
+	}
+	same(t, "twice", update(t, s, a.ID, beads.Closing()), once)
+	again := update(t, s, a.ID, beads.Patch{Status: beads.To(beads.StatusOpen)})
+	if again.ClosedAt != nil || again.Rev != 3 {
+		t.Errorf("opened again: %+v", again)
+	}
+	same(t, "the store", everything(t, s), []beads.Bead{again})
+}
+
+func noCircles(t *testing.T, h Harness) {
+	s := h.New(t)
+	a := titled(t, s, "a")
+	b := create(t, s, beads.Bead{Title: "b", Needs: []string{a.ID}, ParentID: a.ID})
+	c := create(t, s, beads.Bead{Title: "c", Needs: []string{b.ID}, ParentID: b.ID})
+	_, err := s.Update(t.Context(), a.ID, beads.Patch{Needs: &[]string{c.ID}})
+	refused(t, "needs", err)
+	_, err = s.Update(t.Context(), a.ID, beads.Patch{ParentID: &c.ID})
+	refused(t, "parents", err)
+	same(t, "the bead", get(t, s, a.ID), a)
+	update(t, s, c.ID, beads.Patch{Needs: &[]string{a.ID, b.ID}})
+}
+
+func compareAndSwap(t *testing.T, h Harness) {
+	s := h.New(t)
+	a := titled(t, s, "a")
+	b := update(t, s, a.ID, beads.Patch{Title: beads.To("b"), IfRev: &a.Rev})
+	for _, p := range []beads.Patch{{Title: beads.To("c"), IfRev: &a.Rev}, {IfRev: &a.Rev}} {
+		if _, err := s.Update(t.Context(), a.ID, p); !errors.Is(err, beads.ErrConflict) {
+			t.Errorf("with the old revision: %v", err)
+		}
+	}
+	same(t, "the bead", get(t, s, a.ID), b)
+}
+
+// S12: of those who edit what they have read, none overwrites another.
+func thirtyEdits(t *testing.T, h Harness) {
+	s := h.New(t)
+	a := create(t, s, beads.Bead{Title: "a", Metadata: map[string]string{"n": "0"}})
+	const editors = 30
+	var all sync.WaitGroup
+	for e := range editors {
+		all.Go(func() {
+			for {
+				have, err := s.Get(t.Context(), a.ID)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				var n int
+				if _, err := fmt.Sscan(have.Metadata["n"], &n); err != nil {
+					t.Error(err)
+					return
+				}
+				_, err = s.Update(t.Context(), a.ID, beads.Patch{
+					SetMetadata: map[string]string{"n": fmt.Sprint(n + 1)}, AddLabels: []string{fmt.Sprint("editor:", e)}, IfRev: &have.Rev,
+				})
+				if errors.Is(err, beads.ErrConflict) {
+					continue
+				}
+				if err != nil {
+					t.Error(err)
+				}
+				return
+			}
+		})
+	}
+	all.Wait()
+	got := get(t, s, a.ID)
+	if got.Metadata["n"] != fmt.Sprint(editors) || len(got.Labels) != editors || got.Rev != editors+1 {
+		t.Errorf("%+v", got)
+	}
+}
+
+func manyCreates(t *testing.T, h Harness) {
+	s := h.New(t)
+	const workers, each = 8, 25
+	var all sync.WaitGroup
+	for w := range workers {
+		all.Go(func() {
+			for i := range each {
+				if _, err := s.Create(t.Context(), beads.Bead{Title: fmt.Sprint(w, "-", i), Labels: []string{fmt.Sprint("w:", w)}}); err != nil {
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	all.Wait()
+	ids := map[string]bool{}
+	for _, b := range everything(t, s) {
+		ids[b.ID] = true
+	}
+	if len(ids) != workers*each {
+		t.Errorf("%d ids for %d beads", len(ids), workers*each)
+	}
+	for w := range workers {
+		if n := len(list(t, s, beads.Query{Labels: []string{fmt.Sprint("w:", w)}, Limit: -1})); n != each {
+			t.Errorf("%d of worker %d", n, w)
+		}
+	}
+}
+
+func version(t *testing.T, h Harness) {
+	s := h.New(t)
+	v := optional[beads.Versioner](t, s)
+	last := uint64(0)
+	now := func() uint64 {
+		t.Helper()
+		n, err := v.Version(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	changed := func(what string, want bool) {
+		t.Helper()
+		n := now()
+		if (n != last) != want {
+			t.Errorf("%s: %d after %d", what, n, last)
+		}
+		last = n
+	}
+	changed("empty", false)
+	a := titled(t, s, "a")
+	changed("create", true)
+	get(t, s, a.ID)
+	changed("get", false)
+	everything(t, s)
+	changed("list", false)
+	update(t, s, a.ID, beads.Closing())
+	changed("close", true)
+	update(t, s, a.ID, beads.Closing())
+	changed("close again", false)
+	if _, err := s.Create(t.Context(), beads.Bead{}); err == nil {
+		t.Error("a bead of nothing was taken")
+	}
+	changed("a refused create", false)
+	if h.Again != nil {
+		titled(t, h.Again(t, s), "b")
+		changed("another's create", true)
+	}
+}

@@ -1,0 +1,274 @@
+package beads
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// What a bead may hold.
+const (
+	MaxTitle    = 500       // bytes, one line
+	MaxWord     = 200       // bytes of an assignee, a ref, a label
+	MaxText     = 256 << 10 // bytes of a description, and of all metadata together
+	MaxValue    = 64 << 10  // bytes of one value of the metadata
+	MaxLabels   = 100
+	MaxNeeds    = 1000
+	MaxMetadata = 256
+)
+
+// Invalid says why a bead, or what was asked for, cannot be. It is for people, and theirs to mend.
+type Invalid struct {
+	Which  string // which bead, where there is a choice: its id, or "bead 3 of 7"
+	Field  string // its JSON name, or a part of it: `label "x"`
+	Reason string // follows the field's name: "is empty"
+}
+
+func (e *Invalid) Error() string {
+	which := "the bead"
+	if e.Which != "" {
+		which = e.Which
+	}
+	return which + ": its " + e.Field + " " + e.Reason
+}
+
+func invalid(field, reason string, args ...any) error {
+	return &Invalid{Field: field, Reason: fmt.Sprintf(reason, args...)}
+}
+
+// Prepare makes of what a caller wants to be created what a store writes: defaults in place, tidy and valid, created
+// now. It leaves the id alone. Whether parent and needs exist is the store's to say.
+func Prepare(b Bead, now time.Time) (Bead, error) {
+	b.CreatedAt, b.UpdatedAt, b.ClosedAt, b.Rev = now, now, nil, 1
+	b = tidy(b)
+	return b, Check(b)
+}
+
+// tidy brings a bead into the one form in which it is kept. It shares nothing with the bead that it was given.
+func tidy(b Bead) Bead {
+	b = b.Clone()
+	if b.Status == "" {
+		b.Status = StatusOpen
+	}
+	if b.Type == "" {
+		b.Type = DefaultType
+	}
+	b.Title = strings.TrimSpace(b.Title)
+	b.Description = lineEnds(b.Description)
+	b.Labels = words(b.Labels)
+	b.Needs = words(b.Needs)
+	for k, v := range b.Metadata {
+		if b.Metadata[k] = lineEnds(v); v == "" {
+			delete(b.Metadata, k)
+		}
+	}
+	if len(b.Metadata) == 0 {
+		b.Metadata = nil
+	}
+	b.CreatedAt, b.UpdatedAt = instant(b.CreatedAt), instant(b.UpdatedAt)
+	switch {
+	case b.Status != StatusClosed:
+		b.ClosedAt = nil
+	case b.ClosedAt == nil:
+		at := b.UpdatedAt
+		b.ClosedAt = &at
+	default:
+		*b.ClosedAt = instant(*b.ClosedAt)
+	}
+	return b
+}
+
+// lineEnds takes the carriage returns from before line feeds.
+func lineEnds(s string) string {
+	if !strings.Contains(s, "\r\n") {
+		return s
+	}
+	lines := strings.Split(s, "\n")
+	for i, l := range lines[:len(lines)-1] {
+		lines[i] = strings.TrimRight(l, "\r")
+	}
+	return strings.Join(lines, "\n")
+}
+
+// instant drops what two descriptions of one instant may differ in.
+func instant(t time.Time) time.Time { return t.Round(0).UTC() }
+
+// words trims, keeps the first of equals and drops what is empty.
+func words(list []string) []string {
+	var out []string
+	for _, w := range list {
+		if w = strings.TrimSpace(w); w != "" && !slices.Contains(out, w) {
+			out = append(out, w)
+		}
+	}
+	return out
+}
+
+// Check says what is wrong with a tidy bead, as *Invalid. An empty id is right, for a bead that is yet to get one.
+func Check(b Bead) error {
+	if b.ID != "" {
+		if err := CheckID(b.ID); err != nil {
+			return err
+		}
+	}
+	for _, check := range []func(Bead) error{checkWords, checkLinks, checkLabels, checkMetadata, checkTimes} {
+		if err := check(b); err != nil {
+			return err
+		}
+	}
+	return checkText("description", b.Description, MaxText)
+}
+
+func checkWords(b Bead) error {
+	if b.Title == "" {
+		return invalid("title", "is empty: say in one line what is to be done")
+	}
+	if !b.Status.Valid() {
+		return invalid("status", "is %s: it is open, in_progress or closed", quote(string(b.Status)))
+	}
+	if !b.Priority.Valid() {
+		return invalid("priority", "is %d: it goes from 0, the most urgent, to %d", b.Priority.Level(), Someday.Level())
+	}
+	if !token(b.Type) {
+		return invalid("type", "is %s: it is a word of small letters, digits, - and _", quote(b.Type))
+	}
+	if err := checkLine("title", b.Title, MaxTitle); err != nil {
+		return err
+	}
+	if err := checkLine("assignee", b.Assignee, MaxWord); err != nil {
+		return err
+	}
+	return checkLine("ref", b.Ref, MaxWord)
+}
+
+func token(s string) bool {
+	for i := range len(s) {
+		c := s[i]
+		if small := c >= 'a' && c <= 'z'; !small && (i == 0 || !(c >= '0' && c <= '9' || c == '-' || c == '_')) {
+			return false
+		}
+	}
+	return s != "" && len(s) <= 64
+}
+
+func checkLinks(b Bead) error {
+	if len(b.Needs) > MaxNeeds {
+		return invalid("needs", "are %d, and %d is the most: let one bead stand for several", len(b.Needs), MaxNeeds)
+	}
+	links := b.Needs
+	if b.ParentID != "" {
+		links = append([]string{b.ParentID}, links...)
+	}
+	for i, id := range links {
+		field := "needs"
+		if i == 0 && b.ParentID != "" {
+			field = "parent"
+		}
+		if err := checkID(field, id); err != nil {
+			return err
+		}
+		if id == b.ID && id != "" {
+			return invalid(field, "%s the bead itself", map[string]string{"needs": "name", "parent": "is"}[field])
+		}
+	}
+	return nil
+}
+
+func checkLabels(b Bead) error {
+	if len(b.Labels) > MaxLabels {
+		return invalid("labels", "are %d, and %d is the most", len(b.Labels), MaxLabels)
+	}
+	for _, l := range b.Labels {
+		if strings.Contains(l, ",") {
+			return invalid("label "+quote(l), "has a comma, which divides labels: use two")
+		}
+		if err := checkLine("label "+quote(l), l, MaxWord); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func checkMetadata(b Bead) error {
+	if len(b.Metadata) > MaxMetadata {
+		return invalid("metadata", "has %d keys, and %d is the most", len(b.Metadata), MaxMetadata)
+	}
+	size := 0
+	for _, k := range slices.Sorted(maps.Keys(b.Metadata)) {
+		v := b.Metadata[k]
+		size += len(k) + len(v)
+		if err := checkKey(k); err != nil {
+			return err
+		}
+		if err := checkText("metadata "+quote(k), v, MaxValue); err != nil {
+			return err
+		}
+	}
+	if size > MaxText {
+		return invalid("metadata", "takes %d bytes, and %d is the most", size, MaxText)
+	}
+	return nil
+}
+
+func checkKey(k string) error {
+	bad := strings.ContainsFunc(k, func(r rune) bool {
+		return r <= ' ' || r >= 0x7f || r == '=' || r == '"'
+	})
+	if bad || k == "" || len(k) > MaxWord {
+		return invalid("metadata key "+quote(k), "is none: it has 1 to %d printable ASCII characters other than space, = and \"", MaxWord)
+	}
+	return nil
+}
+
+func checkTimes(b Bead) error {
+	if err := checkTime("created_at", b.CreatedAt); err != nil {
+		return err
+	}
+	if err := checkTime("updated_at", b.UpdatedAt); err != nil || b.ClosedAt == nil {
+		return err
+	}
+	return checkTime("closed_at", *b.ClosedAt)
+}
+
+func checkTime(field string, t time.Time) error {
+	if t.Year() < 1970 || t.Year() > 2200 {
+		return invalid(field, "is in the year %d, which is hardly meant", t.Year())
+	}
+	return nil
+}
+
+// CheckID refuses what cannot be a bead's id.
+func CheckID(id string) error { return checkID("id", id) }
+
+func checkID(field, id string) error {
+	for i := range len(id) {
+		c := id[i]
+		letter := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
+		if !letter && (i == 0 || c != '-' && c != '.' && c != '_') {
+			return invalid(field, "%s is no id: that is letters, digits, . _ -, the first a letter or digit", quote(id))
+		}
+	}
+	if id == "" || len(id) > 128 {
+		return invalid(field, "%s is no id: that has 1 to 128 characters", quote(id))
+	}
+	return nil
+}
+
+// CheckPrefix refuses what cannot stand before the numbers of a store's ids.
+func CheckPrefix(prefix string) error {
+	if err := checkID("prefix", prefix); err != nil || len(prefix) > 32 {
+		return fmt.Errorf("%s cannot begin the ids of beads: a prefix has 1 to 32 letters, digits, . _ -, the first a letter or digit", quote(prefix))
+	}
+	return nil
+}
+
+// quote shows what may be anything, shortened.
+func quote(s string) string {
+	if len(s) > 60 {
+		s = strings.ToValidUTF8(s[:60], "") + "…"
+	}
+	return strconv.QuoteToGraphic(s)
+}

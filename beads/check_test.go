@@ -1,0 +1,137 @@
+package beads
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"gcity/internal/screen"
+)
+
+// T6: a character that may be written is one that the screen shows as it is. Marks and joiners are shown with others.
+func TestNothingHiddenIsWritten(t *testing.T) {
+	for r := rune(0); r <= utf8.MaxRune; r++ {
+		if !utf8.ValidRune(r) || hidden(r) {
+			continue
+		}
+		s := "a" + string(r) + "b"
+		if shown := screen.Plain(s); shown != s && !strings.ContainsRune(shown, r) {
+			t.Fatalf("%U may be written and is shown as %q", r, shown)
+		}
+	}
+	for _, r := range "\x00\x1b\x7f\u0085\u00ad\u200b\u202e\u2028\u2066\ufeff\u3164\U000e0041" {
+		if err := checkText("x", "a"+string(r), 100); err == nil {
+			t.Errorf("%U may be written", r)
+		}
+	}
+}
+
+func TestErrorsAreForPeople(t *testing.T) {
+	for want, b := range map[string]Bead{
+		"the bead: its title is empty: say in one line what is to be done":                                                {},
+		"the bead: its title has 501 bytes, and 500 is the most":                                                          {Title: strings.Repeat("x", 501)},
+		"the bead: its title has the character U+001B in line 1, which does not show or hides others: leave it out":       {Title: "a\x1b"},
+		"the bead: its description has the character U+202E in line 3, which does not show or hides others: leave it out": {Title: "a", Description: "a\n\n\u202e"},
+		`the bead: its label "a,b" has a comma, which divides labels: use two`:                                            {Title: "a", Labels: []string{"a,b"}},
+		`the bead: its status is "done": it is open, in_progress or closed`:                                               {Title: "a", Status: "done"},
+		"the bead: its priority is 6: it goes from 0, the most urgent, to 4":                                              {Title: "a", Priority: 4},
+		`the bead: its type is "Bug fix": it is a word of small letters, digits, - and _`:                                 {Title: "a", Type: "Bug fix"},
+		`the bead: its needs "a b" is no id: that is letters, digits, . _ -, the first a letter or digit`:                 {Title: "a", Needs: []string{"a b"}},
+		"the bead: its needs name the bead itself":                                                                        {ID: "gc-1", Title: "a", Needs: []string{"gc-1"}},
+		`the bead: its metadata "k" is not UTF-8 in line 2`:                                                               {Title: "a", Metadata: map[string]string{"k": "\n\xff"}},
+	} {
+		_, err := Prepare(b, noon)
+		if err == nil || err.Error() != want {
+			t.Errorf("%v\nwant %s", err, want)
+		}
+	}
+	_, err := NewBatch([]Bead{{Title: "a"}, {Title: "b", Needs: []string{"$c"}}})
+	if err == nil || err.Error() != `bead 2 of 2: its link "$c" names no bead of the batch` {
+		t.Error(err)
+	}
+	_, err = NewBatch([]Bead{{ID: "$a", Title: "a", Needs: []string{"$b"}}, {ID: "$b", Title: "b", Needs: []string{"$c"}}, {ID: "$c", Title: "c", Needs: []string{"$b"}}})
+	if err == nil || err.Error() != "the batch: its links go in a circle: $b → $c → $b" {
+		t.Error(err)
+	}
+}
+
+func TestLimits(t *testing.T) {
+	many := func(n int, f string) (all []string) {
+		for i := range n {
+			all = append(all, fmt.Sprintf(f, i))
+		}
+		return all
+	}
+	meta := func(n, size int) map[string]string {
+		m := map[string]string{}
+		for i := range n {
+			m[fmt.Sprint(i)] = strings.Repeat("x", size)
+		}
+		return m
+	}
+	most := Bead{Title: strings.Repeat("x", MaxTitle), Assignee: strings.Repeat("x", MaxWord), Labels: many(MaxLabels, "l%d"), Needs: many(MaxNeeds, "gc-%d"),
+		Description: strings.Repeat("x", MaxText), Metadata: meta(MaxMetadata, 1000)}
+	if _, err := Prepare(most, noon); err != nil {
+		t.Error(err)
+	}
+	for what, over := range map[string]func(*Bead){
+		"title":    func(b *Bead) { b.Title += "x" },
+		"assignee": func(b *Bead) { b.Assignee += "x" },
+		"label":    func(b *Bead) { b.Labels[0] = strings.Repeat("x", MaxWord+1) },
+		"labels":   func(b *Bead) { b.Labels = many(MaxLabels+1, "l%d") },
+		"needs":    func(b *Bead) { b.Needs = many(MaxNeeds+1, "gc-%d") },
+		"text":     func(b *Bead) { b.Description += "x" },
+		"keys":     func(b *Bead) { b.Metadata = meta(MaxMetadata+1, 1) },
+		"value":    func(b *Bead) { b.Metadata["0"] = strings.Repeat("x", MaxValue+1) },
+		"values":   func(b *Bead) { b.Metadata = meta(5, MaxValue) },
+		"id":       func(b *Bead) { b.ID = strings.Repeat("x", 129) },
+	} {
+		b := most.Clone()
+		over(&b)
+		var i *Invalid
+		if _, err := Prepare(b, noon); !errors.As(err, &i) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+}
+
+func TestPrefix(t *testing.T) {
+	for prefix, want := range map[string]bool{
+		"gc": true, "mission-house": true, "a.b_c": true, "7": true, "": false, "-a": false, "a b": false, "a/b": false, "é": false, strings.Repeat("x", 33): false,
+	} {
+		if err := CheckPrefix(prefix); (err == nil) != want {
+			t.Errorf("%q: %v", prefix, err)
+		}
+	}
+}
+
+// What is tidy stays as it is: else an import would not be idempotent.
+func FuzzTidy(f *testing.F) {
+	f.Add(" title ", "de\r\nscription", "a, b", "gc-1", "key", "va\r\nlue", int64(1), 0)
+	f.Add("\x1b[31m", "\u202e", "", "$x", "", "", int64(-1), 9)
+	f.Fuzz(func(t *testing.T, title, description, label, need, key, value string, at int64, priority int) {
+		b := tidy(Bead{Title: title, Description: description, Labels: []string{label, label, ""}, Needs: []string{need, need}, Assignee: label, Ref: key,
+			Metadata: map[string]string{key: value, "empty": ""}, CreatedAt: time.Unix(0, at), UpdatedAt: time.Unix(0, at), Priority: Priority(priority)})
+		again := tidy(b)
+		if !again.Same(b) {
+			t.Fatalf("%+v became %+v", b, again)
+		}
+		if Check(b) != nil {
+			return
+		}
+		for _, s := range append([]string{b.Title, b.Assignee, b.Ref}, b.Labels...) {
+			if screen.Plain(s) != s {
+				t.Fatalf("%q was accepted and is shown as %q", s, screen.Plain(s))
+			}
+		}
+		for s := range maps.Values(b.Metadata) {
+			if !utf8.ValidString(s) || strings.ContainsAny(s, "\x1b\x00\r") {
+				t.Fatalf("%q was accepted", s)
+			}
+		}
+	})
+}

@@ -1,0 +1,371 @@
+// Package fake is a store of beads in memory, for tests. It keeps the promises of beads.Store in the simplest way that
+// can be right, and lets its owner break things on purpose.
+package fake
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"gcity/beads"
+)
+
+// Store holds beads for as long as it lives. All methods may be called from several goroutines.
+type Store struct {
+	prefix string
+
+	mu      sync.Mutex
+	all     []beads.Bead // in the order in which they were written
+	last    int          // the highest number given out
+	version uint64
+	broken  error
+	hung    chan struct{}
+}
+
+var (
+	_ beads.Store     = (*Store)(nil)
+	_ beads.Batcher   = (*Store)(nil)
+	_ beads.Counter   = (*Store)(nil)
+	_ beads.Purger    = (*Store)(nil)
+	_ beads.Versioner = (*Store)(nil)
+	_ beads.Restorer  = (*Store)(nil)
+	_ beads.Auditor   = (*Store)(nil)
+)
+
+// New returns an empty store whose ids are prefix-1, prefix-2, …
+func New(prefix string) *Store { return &Store{prefix: prefix} }
+
+// Break makes every call fail with this error, until Break(nil).
+func (s *Store) Break(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.broken = err
+}
+
+// Hang makes every call wait for its context to end, until the returned function is called.
+func (s *Store) Hang() (release func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	hung := make(chan struct{})
+	s.hung = hung
+	return sync.OnceFunc(func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		close(hung)
+		if s.hung == hung {
+			s.hung = nil
+		}
+	})
+}
+
+// enter locks the store for one call, or fails.
+func (s *Store) enter(ctx context.Context) error {
+	s.mu.Lock()
+	hung := s.hung
+	s.mu.Unlock()
+	if hung != nil {
+		select {
+		case <-hung:
+		case <-ctx.Done():
+		}
+	}
+	if err := ctx.Err(); err != nil {
+		return fmt.Errorf("the store of beads did not answer: %w", err)
+	}
+	s.mu.Lock()
+	if err := s.broken; err != nil {
+		s.mu.Unlock()
+		return err
+	}
+	return nil
+}
+
+func (s *Store) find(id string) int {
+	return slices.IndexFunc(s.all, func(b beads.Bead) bool { return b.ID == id })
+}
+
+// Get implements beads.Store.
+func (s *Store) Get(ctx context.Context, id string) (beads.Bead, error) {
+	if err := s.enter(ctx); err != nil {
+		return beads.Bead{}, err
+	}
+	defer s.mu.Unlock()
+	i := s.find(id)
+	if i < 0 {
+		return beads.Bead{}, fmt.Errorf("bead %q: %w", id, beads.ErrNotFound)
+	}
+	return s.all[i].Clone(), nil
+}
+
+// List implements beads.Store.
+func (s *Store) List(ctx context.Context, q beads.Query) ([]beads.Bead, error) {
+	if err := s.enter(ctx); err != nil {
+		return nil, err
+	}
+	defer s.mu.Unlock()
+	all, err := s.match(q)
+	if err != nil {
+		return nil, err
+	}
+	if q.Before != "" {
+		newest, err := s.match(beads.Query{})
+		if err != nil {
+			return nil, err
+		}
+		i := slices.IndexFunc(newest, func(b beads.Bead) bool { return b.ID == q.Before })
+		if i < 0 {
+			return nil, fmt.Errorf("the page after bead %q: %w", q.Before, beads.ErrNotFound)
+		}
+		older := newest[i+1:]
+		all = slices.DeleteFunc(all, func(b beads.Bead) bool {
+			return !slices.ContainsFunc(older, func(o beads.Bead) bool { return o.ID == b.ID })
+		})
+	}
+	if most := q.Most(); most >= 0 && len(all) > most {
+		all = all[:most]
+	}
+	for i, b := range all {
+		all[i] = b.Clone()
+	}
+	return all, nil
+}
+
+// match returns the beads that are meant, newest first, without Before and Limit.
+func (s *Store) match(q beads.Query) ([]beads.Bead, error) {
+	if err := q.Check(); err != nil {
+		return nil, err
+	}
+	all := slices.Clone(s.all)
+	if q.Ready {
+		all = beads.Ready(all)
+	}
+	all = slices.DeleteFunc(all, func(b beads.Bead) bool { return !q.Match(b) })
+	slices.Reverse(all)
+	slices.SortStableFunc(all, func(a, b beads.Bead) int { return b.CreatedAt.Compare(a.CreatedAt) })
+	return all, nil
+}
+
+// Count implements beads.Counter.
+func (s *Store) Count(ctx context.Context, q beads.Query) (int, error) {
+	if err := s.enter(ctx); err != nil {
+		return 0, err
+	}
+	defer s.mu.Unlock()
+	all, err := s.match(q)
+	return len(all), err
+}
+
+// Create implements beads.Store.
+func (s *Store) Create(ctx context.Context, b beads.Bead) (beads.Bead, error) {
+	if strings.HasPrefix(b.ID, "$") {
+		return beads.Bead{}, beads.CheckID(b.ID)
+	}
+	all, err := s.CreateAll(ctx, []beads.Bead{b})
+	if err != nil {
+		return beads.Bead{}, err
+	}
+	return all[0], nil
+}
+
+// CreateAll implements beads.Batcher.
+func (s *Store) CreateAll(ctx context.Context, all []beads.Bead) ([]beads.Bead, error) {
+	batch, err := beads.NewBatch(all)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.enter(ctx); err != nil {
+		return nil, err
+	}
+	defer s.mu.Unlock()
+	for _, id := range batch.Strangers() {
+		if s.find(id) < 0 {
+			return nil, batch.Unknown(id)
+		}
+	}
+	for _, id := range batch.Given() {
+		if s.find(id) >= 0 {
+			return nil, fmt.Errorf("there is a bead %s already: %w", id, beads.ErrConflict)
+		}
+		s.number(id)
+	}
+	made := batch.Name(time.Now(), func() string {
+		s.last++
+		return s.prefix + "-" + strconv.Itoa(s.last)
+	})
+	old := s.all
+	for _, b := range made {
+		s.all = append(s.all[:len(s.all):len(s.all)], b.Clone())
+	}
+	if err := s.circle(batch.Given()...); err != nil {
+		s.all = old
+		return nil, err
+	}
+	s.version++
+	return made, nil
+}
+
+// number keeps the store from giving out a number that somebody has brought along.
+func (s *Store) number(id string) {
+	if i := strings.LastIndexByte(id, '-'); i >= 0 {
+		if n, err := strconv.Atoi(id[i+1:]); err == nil && n < 1e15 {
+			s.last = max(s.last, n)
+		}
+	}
+}
+
+// circle refuses links that come back to where they begin.
+func (s *Store) circle(ids ...string) error {
+	for field, next := range map[string]func(beads.Bead) []string{
+		"parent": func(b beads.Bead) []string { return []string{b.ParentID} },
+		"needs":  func(b beads.Bead) []string { return b.Needs },
+	} {
+		way := beads.Circle(ids, func(id string) []string {
+			if i := s.find(id); i >= 0 {
+				return next(s.all[i])
+			}
+			return nil
+		})
+		if way != "" {
+			return beads.InCircle(ids[0], field, way)
+		}
+	}
+	return nil
+}
+
+// Update implements beads.Store.
+func (s *Store) Update(ctx context.Context, id string, p beads.Patch) (beads.Bead, error) {
+	if err := s.enter(ctx); err != nil {
+		return beads.Bead{}, err
+	}
+	defer s.mu.Unlock()
+	i := s.find(id)
+	if i < 0 {
+		return beads.Bead{}, fmt.Errorf("bead %q: %w", id, beads.ErrNotFound)
+	}
+	have := s.all[i]
+	b, err := p.Apply(have, time.Now())
+	if err != nil {
+		return beads.Bead{}, err
+	}
+	for _, link := range beads.NewLinks(have, b) {
+		if s.find(link) < 0 {
+			return beads.Bead{}, beads.UnknownLink(id, link)
+		}
+	}
+	if b.Rev == have.Rev {
+		return b, nil
+	}
+	s.all[i] = b.Clone()
+	if err := s.circle(id); err != nil {
+		s.all[i] = have
+		return beads.Bead{}, err
+	}
+	s.version++
+	return b, nil
+}
+
+// Purge implements beads.Purger.
+func (s *Store) Purge(ctx context.Context, q beads.Query, before time.Time) (int, error) {
+	if err := s.enter(ctx); err != nil {
+		return 0, err
+	}
+	defer s.mu.Unlock()
+	q.Status, q.Ready = nil, false
+	gone := map[string]bool{}
+	for _, b := range s.all {
+		if tree := s.below(b); q.Match(b) && !slices.ContainsFunc(tree, func(b beads.Bead) bool {
+			return b.ClosedAt == nil || !b.ClosedAt.Before(before)
+		}) {
+			for _, b := range tree {
+				gone[b.ID] = true
+			}
+		}
+	}
+	s.all = slices.DeleteFunc(slices.Clone(s.all), func(b beads.Bead) bool { return gone[b.ID] })
+	if len(gone) > 0 {
+		s.version++
+	}
+	return len(gone), nil
+}
+
+// below is a bead with all its descendants.
+func (s *Store) below(b beads.Bead) []beads.Bead {
+	tree := []beads.Bead{b}
+	for i := 0; i < len(tree); i++ {
+		for _, c := range s.all {
+			if c.ParentID == tree[i].ID {
+				tree = append(tree, c)
+			}
+		}
+	}
+	return tree
+}
+
+// Version implements beads.Versioner.
+func (s *Store) Version(ctx context.Context) (uint64, error) {
+	if err := s.enter(ctx); err != nil {
+		return 0, err
+	}
+	defer s.mu.Unlock()
+	return s.version, nil
+}
+
+// Restore implements beads.Restorer.
+func (s *Store) Restore(ctx context.Context, all []beads.Bead) (beads.Restored, error) {
+	if err := s.enter(ctx); err != nil {
+		return beads.Restored{}, err
+	}
+	defer s.mu.Unlock()
+	var done beads.Restored
+	old := s.all
+	err := s.restore(all, &done)
+	if err != nil {
+		s.all = old
+		return beads.Restored{}, err
+	}
+	if done.Created+done.Updated > 0 {
+		s.version++
+	}
+	return done, nil
+}
+
+func (s *Store) restore(all []beads.Bead, done *beads.Restored) error {
+	s.all = slices.Clone(s.all)
+	for _, b := range all {
+		i := s.find(b.ID)
+		var have *beads.Bead
+		if i >= 0 {
+			have = &s.all[i]
+		}
+		b, outcome, err := beads.Merge(have, b, time.Now())
+		if err != nil {
+			return err
+		}
+		done.Count(outcome)
+		switch outcome {
+		case beads.Created:
+			s.all = append(s.all, b)
+			s.number(b.ID)
+		case beads.Updated:
+			s.all[i] = b
+		}
+	}
+	ids := make([]string, len(all))
+	for i, b := range all {
+		ids[i] = b.ID
+	}
+	return s.circle(ids...)
+}
+
+// Aside implements beads.Auditor: memory holds nothing strange.
+func (s *Store) Aside(ctx context.Context) ([]beads.Aside, error) {
+	if err := s.enter(ctx); err != nil {
+		return nil, err
+	}
+	defer s.mu.Unlock()
+	return nil, nil
+}

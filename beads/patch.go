@@ -1,0 +1,93 @@
+package beads
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Patch says what is to change. What is nil or empty stays.
+type Patch struct {
+	Title        *string           `json:"title,omitempty"`
+	Status       *Status           `json:"status,omitempty"`
+	Type         *string           `json:"type,omitempty"`
+	Priority     *Priority         `json:"priority,omitempty"`
+	Assignee     *string           `json:"assignee,omitempty"`
+	ParentID     *string           `json:"parent_id,omitempty"`
+	Ref          *string           `json:"ref,omitempty"`
+	Needs        *[]string         `json:"needs,omitempty"` // replaces them all
+	Description  *string           `json:"description,omitempty"`
+	AddLabels    []string          `json:"add_labels,omitempty"` // a label that is there stays where it is
+	RemoveLabels []string          `json:"remove_labels,omitempty"`
+	SetMetadata  map[string]string `json:"set_metadata,omitempty"` // "" removes the key
+	IfRev        *uint64           `json:"if_rev,omitempty"`       // only if the bead is at this revision; else ErrConflict
+}
+
+// To returns a pointer to v, for the fields of a Patch.
+func To[T any](v T) *T { return &v }
+
+// Closing is the patch that closes a bead.
+func Closing() Patch { return Patch{Status: To(StatusClosed)} }
+
+// Apply returns the bead as the patch makes it; with nothing changed, the same revision. Whether a new parent and new
+// needs exist is the store's to say.
+func (p Patch) Apply(b Bead, now time.Time) (Bead, error) {
+	if p.IfRev != nil && *p.IfRev != b.Rev {
+		return Bead{}, fmt.Errorf("bead %s has been changed meanwhile (revision %d, not %d): %w; look at it again", b.ID, b.Rev, *p.IfRev, ErrConflict)
+	}
+	if p.Status != nil && !p.Status.Valid() {
+		return Bead{}, &Invalid{"bead " + b.ID, "status", "cannot become " + quote(string(*p.Status)) + ": it is open, in_progress or closed"}
+	}
+	n := b.Clone()
+	set(&n.Title, p.Title)
+	set(&n.Status, p.Status)
+	set(&n.Type, p.Type)
+	set(&n.Priority, p.Priority)
+	set(&n.Assignee, p.Assignee)
+	set(&n.ParentID, p.ParentID)
+	set(&n.Ref, p.Ref)
+	set(&n.Description, p.Description)
+	if p.Needs != nil {
+		n.Needs = slices.Clone(*p.Needs)
+	}
+	n.Labels = slices.DeleteFunc(n.Labels, func(l string) bool {
+		return slices.ContainsFunc(p.RemoveLabels, func(r string) bool { return strings.TrimSpace(r) == l })
+	})
+	n.Labels = append(n.Labels, p.AddLabels...)
+	if n.Metadata == nil {
+		n.Metadata = map[string]string{}
+	}
+	maps.Copy(n.Metadata, p.SetMetadata)
+	if now = instant(now); now.Before(b.UpdatedAt) { // the clock was set back
+		now = b.UpdatedAt
+	}
+	if n.Status == StatusClosed && b.Status != StatusClosed {
+		n.ClosedAt = &now
+	}
+	n = tidy(n)
+	if n.sameSave(b) {
+		return b.Clone(), nil
+	}
+	n.UpdatedAt = now
+	n.Rev++
+	if err := Check(n); err != nil {
+		return Bead{}, named(err, "bead "+b.ID)
+	}
+	return n, nil
+}
+
+func set[T any](to *T, v *T) {
+	if v != nil {
+		*to = *v
+	}
+}
+
+// named says which bead an error is about.
+func named(err error, which string) error {
+	if i, ok := err.(*Invalid); ok && i.Which == "" {
+		return &Invalid{Which: which, Field: i.Field, Reason: i.Reason}
+	}
+	return err
+}

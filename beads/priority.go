@@ -1,0 +1,65 @@
+package beads
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// Priority orders work. Its zero value is the usual one; in JSON and for people it is a number from 0, the most urgent,
+// to 4, and the usual one is 2.
+type Priority int
+
+// All there are.
+const (
+	Urgent Priority = iota - 2
+	High
+	Normal
+	Low
+	Someday
+)
+
+// Valid reports whether p is one of the five.
+func (p Priority) Valid() bool { return p >= Urgent && p <= Someday }
+
+// Level is the number that people see, 0 to 4.
+func (p Priority) Level() int { return int(p - Urgent) }
+
+// PriorityOf is the reverse of Level.
+func PriorityOf(level int) (Priority, error) {
+	if level < 0 || level > Someday.Level() {
+		return 0, fmt.Errorf("there is no priority %d: it goes from 0, the most urgent, to %d", level, Someday.Level())
+	}
+	return Priority(level) + Urgent, nil
+}
+
+// ParsePriority reads "0" to "4", or "P0" to "P4".
+func ParsePriority(s string) (Priority, error) {
+	level, err := strconv.Atoi(strings.TrimPrefix(strings.ToUpper(s), "P"))
+	if err != nil {
+		return 0, fmt.Errorf("%q is no priority: it goes from 0, the most urgent, to %d", s, Someday.Level())
+	}
+	return PriorityOf(level)
+}
+
+// String is "P0" to "P4".
+func (p Priority) String() string { return "P" + strconv.Itoa(p.Level()) }
+
+// MarshalJSON writes the level.
+func (p Priority) MarshalJSON() ([]byte, error) {
+	return strconv.AppendInt(nil, int64(p.Level()), 10), nil
+}
+
+// UnmarshalJSON reads a level.
+func (p *Priority) UnmarshalJSON(data []byte) error {
+	var level int
+	if err := json.Unmarshal(data, &level); err != nil {
+		return fmt.Errorf("a priority is a number from 0 to %d: %w", Someday.Level(), err)
+	}
+	read, err := PriorityOf(level)
+	if err == nil {
+		*p = read
+	}
+	return err
+}

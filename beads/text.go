@@ -1,0 +1,59 @@
+package beads
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"gcity/internal/screen"
+)
+
+// checkLine refuses what does not show as it is written: what one reads is what another has read.
+func checkLine(field, s string, most int) error {
+	if len(s) > most {
+		return invalid(field, "has %d bytes, and %d is the most", len(s), most)
+	}
+	if strings.ContainsAny(s, "\n\r\t") {
+		return invalid(field, "is more than one line, or has a tab")
+	}
+	if err := checkText(field, s, most); err != nil {
+		return err
+	}
+	if screen.Plain(s) != s {
+		return invalid(field, "has characters that cannot be shown: %s", quote(s))
+	}
+	return nil
+}
+
+// checkText allows several lines, with tabs.
+func checkText(field, s string, most int) error {
+	if len(s) > most {
+		return invalid(field, "has %d bytes, and %d is the most", len(s), most)
+	}
+	line := 1
+	for i, r := range s {
+		switch {
+		case r == '\n':
+			line++
+		case r == utf8.RuneError && !strings.HasPrefix(s[i:], string(utf8.RuneError)):
+			return invalid(field, "is not UTF-8 in line %d", line)
+		case r != '\t' && hidden(r):
+			return invalid(field, "has the character %U in line %d, which does not show or hides others: leave it out", r, line)
+		}
+	}
+	return nil
+}
+
+// hidden tells the characters that a screen would replace, or that would change how others are read: controls, what
+// turns the text around, what is invisible. Joiners belong to scripts and emoji.
+func hidden(r rune) bool {
+	switch {
+	case r < 0x20 || r >= 0x7f && r < 0xa0:
+		return true
+	case r < 0xad || r == 0x200c || r == 0x200d:
+		return false
+	case r == 0x115f, r == 0x1160, r == 0x3164, r == 0xffa0:
+		return true
+	}
+	return unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Noncharacter_Code_Point)
+}
