@@ -28,6 +28,7 @@ var doors = map[string][]string{
 	"agent":      {"config", "session", "pool", "restart"},
 	"config":     {"session", "pool", "restart", "internal"},
 	"pool":       nil,
+	"formula":    {"internal"},
 	"city":       {"events"},
 	"session/*":  {"session", "session/*", "internal"},
 	"events":     {"internal"},
@@ -40,7 +41,7 @@ var doors = map[string][]string{
 }
 
 // libraries bounds the outside modules that one package of a basic room may use; golang.org/x is not counted.
-var libraries = map[string]int{"events": 1, "session": 1, "restart": 1, "pool": 1, "themes": 1, "internal": 2}
+var libraries = map[string]int{"events": 1, "session": 1, "restart": 1, "pool": 1, "formula": 1, "themes": 1, "internal": 2}
 
 // characters are the agents of well-known example cities. What they do is configuration, so their names have no place
 // in the program.

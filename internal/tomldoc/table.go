@@ -48,9 +48,22 @@ func (t Table) span(key string) (span, bool) {
 	return at, ok
 }
 
-// Wrong notes a problem with the value of a key; with the table itself if key is "".
-func (t Table) Wrong(key, format string, args ...any) {
-	t.doc.problems = append(t.doc.problems, t.said(key, format, args...))
+// Wrong notes a problem with the value of a key; with the table itself if key is "". Of one value only the first is kept.
+func (t Table) Wrong(key, format string, args ...any) { t.doc.note(t.said(key, format, args...)) }
+
+// WrongItem is Wrong for the i-th item of a list.
+func (t Table) WrongItem(key string, i int, format string, args ...any) {
+	p := t.said(key, format, args...)
+	if at, ok := t.doc.places[element(below(t.path, key), i)]; ok {
+		p.Place = t.doc.place(at.value)
+	}
+	t.doc.note(p)
+}
+
+func (d *Doc) note(p Problem) {
+	if !slices.ContainsFunc(d.problems, func(q Problem) bool { return p.Line > 0 && q.Place == p.Place && q.Key == p.Key }) {
+		d.problems = append(d.problems, p)
+	}
 }
 
 // Warn notes what is worth saying about a key.
@@ -85,35 +98,51 @@ func (t Table) Keys() []string {
 	return keys
 }
 
-// Unknown calls f for each written key that is not among the known, with the known one that was probably meant, "" if
-// none is near.
-func (t Table) Unknown(known []string, f func(key, near string)) {
+// Only notes each key that is not among the known as a problem.
+func (t Table) Only(known ...string) { t.unknown(known, true) }
+
+// Slips notes keys that are not among the known: what looks like a misspelt one as a problem, anything else as a warning.
+func (t Table) Slips(known ...string) { t.unknown(known, false) }
+
+func (t Table) unknown(known []string, strict bool) {
 	for _, key := range t.Keys() {
-		if !slices.Contains(known, key) {
-			f(key, meant(key, known))
+		if slices.Contains(known, key) {
+			continue
+		}
+		p := t.said(key, "unknown key; there are %s", List(known))
+		p.Place = t.doc.place(t.doc.places[below(t.path, key)].key)
+		switch near := Meant(key, known); {
+		case near != "":
+			p.Message = fmt.Sprintf("unknown key; did you mean %q?", near)
+			t.doc.note(p)
+		case strict:
+			t.doc.note(p)
+		default:
+			p.Message = "is not used; there are " + List(known)
+			t.doc.warnings = append(t.doc.warnings, p)
 		}
 	}
 }
 
-func meant(key string, known []string) string {
+// Meant finds the known name that was probably meant, "" if none is near.
+func Meant(name string, known []string) string {
 	for _, k := range known {
-		if strings.EqualFold(k, key) || len(key) > 2 && strings.HasPrefix(k, key+"_") {
+		if strings.EqualFold(k, name) {
 			return k
 		}
 	}
-	return spell.Nearest(key, known)
-}
-
-// Only notes each key that is not among the known as a problem.
-func (t Table) Only(known ...string) {
-	t.Unknown(known, func(key, near string) {
-		at := t.doc.places[below(t.path, key)]
-		message := "unknown key; there are " + List(known)
-		if near != "" {
-			message = fmt.Sprintf("unknown key; did you mean %q?", near)
+	if len(name) < 3 { // anything is near to what is so short
+		return ""
+	}
+	if near := spell.Nearest(name, known); near != "" {
+		return near
+	}
+	for _, k := range known {
+		if strings.HasPrefix(k, name) || strings.HasPrefix(name, k+"_") {
+			return k
 		}
-		t.doc.add(at.key, t.name(key), message)
-	})
+	}
+	return ""
 }
 
 // Text is a string.
@@ -131,6 +160,23 @@ func (t Table) Text(key string) string {
 	return ""
 }
 
+// Scalar is a string, or a number or flag as it would be written in one; ok is false for anything else.
+func (t Table) Scalar(key string) (text string, ok bool) {
+	switch v := t.values[key].(type) {
+	case string:
+		return t.Text(key), true
+	case int64, bool, float64:
+		return fmt.Sprint(v), true
+	}
+	return "", false
+}
+
+// Empty reports whether a key is written and nothing is in its list.
+func (t Table) Empty(key string) bool {
+	list, ok := t.values[key].([]any)
+	return ok && len(list) == 0
+}
+
 // Texts is a list of strings.
 func (t Table) Texts(key string) []string {
 	v, ok := t.values[key]
@@ -145,8 +191,12 @@ func (t Table) Texts(key string) []string {
 	out := make([]string, 0, len(list))
 	for i, item := range list {
 		text, ok := item.(string)
-		if !ok || strings.IndexByte(text, 0) >= 0 {
-			t.Wrong(key, "item %d is %s; every item must be a string", i+1, kind(item))
+		if ok && strings.IndexByte(text, 0) >= 0 {
+			t.WrongItem(key, i, "contains a NUL character, which no program can be given; take it out")
+			return nil
+		}
+		if !ok {
+			t.WrongItem(key, i, "is %s; every item must be a string", kind(item))
 			return nil
 		}
 		out = append(out, text)

@@ -103,11 +103,10 @@ k = "-5s"
 	r.Table("a")
 	r.Only("a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "list", "table")
 	want := `f.toml:1:5: a: is a whole number; it must be a string: put it in quotes
-f.toml:1:5: a: is a whole number; it must be a table: write [a] on a line of its own
 f.toml:2:5: b: is a string; it must be true or false
 f.toml:3:5: c: "5" has no unit; write "5s" for seconds or "5m" for minutes
 f.toml:4:5: d: is -1; it must be from 0 to 10
-f.toml:5:5: e: item 1 is a whole number; every item must be a string
+f.toml:5:6: e: is a whole number; every item must be a string
 f.toml:6:5: f: "1 day" is no duration: the largest unit is h; a day is "24h"
 f.toml:7:5: g: is a number without a unit; write "5s" for seconds
 f.toml:8:5: h: "9999h" is too long; at most a year, "8760h", is possible
