@@ -29,6 +29,7 @@ var doors = map[string][]string{
 	"config":     {"session", "pool", "restart", "internal"},
 	"pool":       nil,
 	"formula":    {"internal"},
+	"automation": {"events", "formula", "internal"},
 	"city":       {"events"},
 	"session/*":  {"session", "session/*", "internal"},
 	"events":     {"internal"},
@@ -41,7 +42,7 @@ var doors = map[string][]string{
 }
 
 // libraries bounds the outside modules that one package of a basic room may use; golang.org/x is not counted.
-var libraries = map[string]int{"events": 1, "session": 1, "restart": 1, "pool": 1, "formula": 1, "themes": 1, "internal": 2}
+var libraries = map[string]int{"events": 1, "session": 1, "restart": 1, "pool": 1, "formula": 1, "automation": 1, "themes": 1, "internal": 2}
 
 // characters are the agents of well-known example cities. What they do is configuration, so their names have no place
 // in the program.

@@ -53,6 +53,11 @@ func (p Problem) String() string {
 	return out
 }
 
+// At is a problem at a place. Key and message are made fit to be shown.
+func At(at Place, key, message string) Problem {
+	return Problem{Place: at, Key: visible(key), Message: visible(message)}
+}
+
 // Problems is an error: everything that is wrong with a file, in the order of the file.
 type Problems []Problem
 
@@ -118,7 +123,7 @@ func Read(name string, data []byte, most int) *Doc {
 		d.add(min(max(0, pe.Position.Start), len(data)), "", syntax(pe.Message))
 	case err != nil:
 		d.values = nil
-		d.problems = append(d.problems, Problem{Place: Place{File: name}, Message: visible(err.Error())})
+		d.problems = append(d.problems, At(Place{File: name}, "", err.Error()))
 	default:
 		d.places = locate(data)
 	}
@@ -133,12 +138,13 @@ func failed(name, message string) *Doc {
 func (d *Doc) Root() Table { return Table{doc: d, values: d.values} }
 
 // Problems is what is wrong with the file, so far; an error only if it is not empty.
-func (d *Doc) Problems() Problems { return sorted(d.problems) }
+func (d *Doc) Problems() Problems { return Sorted(d.problems) }
 
 // Warnings is what is worth saying besides.
-func (d *Doc) Warnings() Problems { return sorted(d.warnings) }
+func (d *Doc) Warnings() Problems { return Sorted(d.warnings) }
 
-func sorted(all Problems) Problems {
+// Sorted gives problems in the order of their files' lines, and no more than anybody reads. It sorts in place.
+func Sorted(all Problems) Problems {
 	slices.SortStableFunc(all, func(a, b Problem) int {
 		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 	})
