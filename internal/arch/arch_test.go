@@ -22,13 +22,15 @@ const module = "gcity"
 var doors = map[string][]string{
 	"main":       {"cli", "session/*"},
 	"cli":        {"*"},
-	"controller": {"agent", "config", "city", "events", "beads", "session", "pool", "restart", "internal"},
+	"controller": {"agent", "config", "city", "events", "beads", "session", "pool", "formula", "automation", "restart", "internal"},
 	"api":        {"city", "events", "beads", "internal"},
 	"tui":        {"city", "events", "beads", "themes", "internal"},
 	"agent":      {"config", "session", "pool", "restart"},
-	"config":     {"session", "pool", "restart", "internal"},
+	"config":     {"session", "pool", "formula", "automation", "restart", "internal"},
 	"pool":       nil,
 	"city":       {"events", "beads"},
+	"formula":    {"internal"},
+	"automation": {"events", "formula", "internal"},
 	"session/*":  {"session", "session/*", "internal"},
 	"beads/*":    {"beads", "beads/*", "internal"},
 	"events":     {"internal"},
@@ -42,7 +44,7 @@ var doors = map[string][]string{
 }
 
 // libraries bounds the outside modules that one package of a basic room may use; golang.org/x is not counted.
-var libraries = map[string]int{"events": 1, "beads": 1, "beads/*": 1, "session": 1, "restart": 1, "pool": 1, "themes": 1, "internal": 2}
+var libraries = map[string]int{"events": 1, "beads": 1, "beads/*": 1, "session": 1, "restart": 1, "pool": 1, "formula": 1, "automation": 1, "themes": 1, "internal": 2}
 
 // characters are the agents of well-known example cities. What they do is configuration, so their names have no place
 // in the program.

@@ -79,3 +79,7 @@ func (l *Lock) Still() bool {
 
 // Release gives the lock back. Releasing twice is harmless.
 func (l *Lock) Release() error { return l.f.Close() }
+
+// Link makes path a symbolic link to target, in one step: whoever looks finds what was there before or the new link. What
+// is there and is no link is replaced too, so look first.
+func Link(target, path string) error { return renameio.Symlink(target, path) }

@@ -1,0 +1,406 @@
+package automation
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+	_ "time/tzdata" // the tests' zones, on any machine
+)
+
+func TestScheduleProblems(t *testing.T) {
+	for text, want := range map[string]string{
+		"":                             "has 0 fields; a cron line has five",
+		"* * * *":                      "has 4 fields",
+		"0 0 3 * * *":                  "has 6 fields",
+		"0 3 * * * 2026":               "has 6 fields",
+		"@reboot":                      "is not known; there are @hourly",
+		"@always":                      "is not known",
+		"60 * * * *":                   `minute: "60" is not from 0 to 59`,
+		"* 24 * * *":                   `hour: "24" is not from 0 to 23`,
+		"* * 0 * *":                    `day of the month: "0" is not from 1 to 31`,
+		"* * * 13 *":                   `month: "13" is not from 1 to 12`,
+		"* * * * 8":                    `day of the week: "8" is not from 0 to 7`,
+		"* * * * monday":               `"monday" is not understood; write "*", a number from 0 to 7 or a word like "sun"`,
+		"* * * foo *":                  `"foo" is not understood; write "*", a number from 1 to 12 or a word like "jan"`,
+		"mon * * * *":                  `minute: "mon" is not understood`,
+		"-1 * * * *":                   "minute: a number is missing",
+		"1- * * * *":                   "minute: a number is missing",
+		"1,,2 * * * *":                 "minute: a number is missing",
+		"1, * * * *":                   "minute: a number is missing",
+		"*/0 * * * *":                  `the step after "/" must be a number from 1 to 59`,
+		"*/ * * * *":                   `the step after "/" must be`,
+		"*/x * * * *":                  `the step after "/" must be`,
+		"*/60 * * * *":                 `the step after "/" must be a number from 1 to 59`,
+		"5/15 * * * *":                 `a step needs a range before it: write "5-59/15" or "*/15"`,
+		"30-10 * * * *":                `"30-10" goes backwards`,
+		"* * ? * *":                    `"?" is another program's; write "*"`,
+		"* * L * *":                    `"l" is not understood`,
+		"* * 15W * *":                  `"15w" is not understood`,
+		"* * * * fri#2":                `"fri#2" is not understood`,
+		"+5 * * * *":                   `"+5" is not understood`,
+		"005 * * * *":                  `"005" is not from`,
+		"0 0 31 2 *":                   "never comes: no month of it has such a day",
+		"0 0 30,31 feb *":              "never comes",
+		"0 0 31 4,6,9 */2":             "never comes",
+		"* * * * 1-5-6":                "is not understood",
+		"99999999999999999999 * * * *": "is not from 0 to 59",
+	} {
+		if _, err := ParseSchedule(text); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want … %s …", text, err, want)
+		}
+	}
+}
+
+func TestSchedules(t *testing.T) {
+	from := time.Date(2026, 11, 22, 10, 11, 30, 0, time.UTC) // a Sunday
+	for text, want := range map[string]string{
+		"* * * * *":           "2026-11-22 10:12",
+		"11 10 * * *":         "2026-11-23 10:11", // the minute has begun already
+		"*/5 * * * *":         "2026-11-22 10:15",
+		"0 3 * * *":           "2026-11-23 03:00",
+		" 0\t3  * * * ":       "2026-11-23 03:00",
+		"@daily":              "2026-11-23 00:00",
+		"@Hourly":             "2026-11-22 11:00",
+		"@weekly":             "2026-11-29 00:00",
+		"@monthly":            "2026-12-01 00:00",
+		"@yearly":             "2027-01-01 00:00",
+		"@annually":           "2027-01-01 00:00",
+		"0 9 * * mon-fri":     "2026-11-23 09:00",
+		"0 9 * * FRI-sun":     "2026-11-27 09:00",
+		"0 9 * * 7":           "2026-11-29 09:00",
+		"0 0 1,15 * *":        "2026-12-01 00:00",
+		"0 12 * feb,mar *":    "2027-02-01 12:00",
+		"0 12 * feb-apr/2 *":  "2027-02-01 12:00",
+		"0 0 13 * fri":        "2026-11-27 00:00", // either is enough
+		"0 0 13 * */5":        "2026-12-13 00:00", // a Sunday: what begins with * does not restrict
+		"0 0 */2 * mon":       "2026-11-23 00:00",
+		"0 0 29 2 *":          "2028-02-29 00:00",
+		"0 0 29 2 */7":        "2032-02-29 00:00", // and on a Sunday
+		"10-50/20 8,20 * * *": "2026-11-22 20:10",
+		"59 23 31 12 *":       "2026-12-31 23:59",
+	} {
+		s, err := ParseSchedule(text)
+		if err != nil {
+			t.Errorf("%q: %v", text, err)
+			continue
+		}
+		if got := s.Next(from, time.UTC).Format("2006-01-02 15:04"); got != want || s.String() != text {
+			t.Errorf("%q: %s, want %s", text, got, want)
+		}
+	}
+	if at := (Schedule{}).Next(from, time.UTC); !at.IsZero() {
+		t.Errorf("no schedule comes at %v", at)
+	}
+}
+
+// A fixed time runs exactly once on the days on which the clock is set, at the first instant after a gap; hours with "*"
+// follow the time that passes. (A8)
+func TestDaysOnWhichTheClockIsSet(t *testing.T) {
+	for _, c := range []struct {
+		zone, schedule, from, to string
+		want                     []string // in UTC
+	}{
+		// New York: 2026-03-08 02:00 → 03:00 at 07:00Z; 2026-11-01 02:00 → 01:00 at 06:00Z.
+		{"America/New_York", "30 2 * * *", "2026-03-07T12:00Z", "2026-03-09T12:00Z", []string{"03-08 07:00", "03-09 06:30"}},
+		{"America/New_York", "30 2 * * *", "2026-10-31T12:00Z", "2026-11-02T12:00Z", []string{"11-01 07:30", "11-02 07:30"}},
+		{"America/New_York", "30 1 * * *", "2026-10-31T12:00Z", "2026-11-02T12:00Z", []string{"11-01 05:30", "11-02 06:30"}},
+		{"America/New_York", "30 * * * *", "2026-11-01T04:40Z", "2026-11-01T08:00Z", []string{"11-01 05:30", "11-01 06:30", "11-01 07:30"}},
+		{"America/New_York", "30 * * * *", "2026-03-08T05:40Z", "2026-03-08T08:00Z", []string{"03-08 06:30", "03-08 07:30"}},
+		{"America/New_York", "30 */2 * * *", "2026-03-08T04:40Z", "2026-03-08T09:00Z", []string{"03-08 05:30", "03-08 08:30"}},
+		{"America/New_York", "*/20 2 * * *", "2026-03-08T04:40Z", "2026-03-08T12:00Z", []string{"03-08 07:00"}},
+		{"America/New_York", "0,30 2,3 * * *", "2026-03-08T04:40Z", "2026-03-08T12:00Z", []string{"03-08 07:00", "03-08 07:30"}},
+		{"America/New_York", "*/30 1 * * *", "2026-11-01T04:40Z", "2026-11-01T12:00Z", []string{"11-01 05:00", "11-01 05:30"}},
+		// Berlin: 2026-03-29 02:00 → 03:00 at 01:00Z; 2026-10-25 03:00 → 02:00 at 01:00Z.
+		{"Europe/Berlin", "30 2 * * *", "2026-03-28T12:00Z", "2026-03-30T12:00Z", []string{"03-29 01:00", "03-30 00:30"}},
+		{"Europe/Berlin", "30 2 * * *", "2026-10-24T12:00Z", "2026-10-26T12:00Z", []string{"10-25 00:30", "10-26 01:30"}},
+		{"Europe/Berlin", "0 3 * * *", "2026-10-24T12:00Z", "2026-10-25T12:00Z", []string{"10-25 02:00"}},
+		{"Europe/Berlin", "0 3 * * *", "2026-03-28T12:00Z", "2026-03-29T12:00Z", []string{"03-29 01:00"}},
+		// Lord Howe moves by half an hour; Santiago at midnight; Samoa left out a whole day.
+		{"Australia/Lord_Howe", "15 2 * * *", "2026-10-03T12:00Z", "2026-10-04T20:00Z", []string{"10-03 15:30", "10-04 15:15"}},
+		{"America/Santiago", "0 0 * * *", "2026-09-05T12:00Z", "2026-09-07T12:00Z", []string{"09-06 04:00", "09-07 03:00"}},
+		{"Pacific/Apia", "0 12 * * *", "2011-12-29T12:00Z", "2012-01-01T00:00Z", []string{"12-29 22:00", "12-30 10:00", "12-30 22:00", "12-31 22:00"}},
+		{"Europe/Berlin", "0 0 31 12 *", "2026-06-01T00:00Z", "2027-06-01T00:00Z", []string{"12-30 23:00"}},
+	} {
+		s, err := ParseSchedule(c.schedule)
+		if err != nil {
+			t.Fatal(err)
+		}
+		zone, at, end := in(t, c.zone), instantOf(t, c.from), instantOf(t, c.to)
+		var got []string
+		for at = s.Next(at, zone); !at.IsZero() && at.Before(end); at = s.Next(at, zone) {
+			got = append(got, at.UTC().Format("01-02 15:04"))
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s %q from %s:\n got %v\nwant %v", c.zone, c.schedule, c.from, got, c.want)
+		}
+	}
+}
+
+func in(t testing.TB, name string) *time.Location {
+	t.Helper()
+	zone, err := time.LoadLocation(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return zone
+}
+
+func instantOf(t testing.TB, text string) time.Time {
+	t.Helper()
+	at, err := time.Parse("2006-01-02T15:04Z07:00", text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return at
+}
+
+// drawn is a schedule made of sets, so that the walker below need not read what it is to judge.
+type drawn struct {
+	text string
+	sets [5]uint64
+}
+
+func draw(r *rand.Rand) drawn {
+	var d drawn
+	parts := make([]string, 5)
+	for i, f := range fields() {
+		if r.IntN(3) == 0 {
+			parts[i], d.sets[i] = "*", span(f.low, f.high, 1)
+			if step := 1 + r.IntN(f.high); r.IntN(2) == 0 {
+				parts[i], d.sets[i] = "*/"+strconv.Itoa(step), span(f.low, f.high, step)
+			}
+			continue
+		}
+		var items []string
+		for range 1 + r.IntN(3) {
+			low := f.low + r.IntN(f.high-f.low+1)
+			high, step := low+r.IntN(f.high-low+1), 1+r.IntN(f.high)
+			switch r.IntN(3) {
+			case 0:
+				items, d.sets[i] = append(items, strconv.Itoa(low)), d.sets[i]|1<<low
+			case 1:
+				items, d.sets[i] = append(items, fmt.Sprintf("%d-%d", low, high)), d.sets[i]|span(low, high, 1)
+			default:
+				items, d.sets[i] = append(items, fmt.Sprintf("%d-%d/%d", low, high, step)), d.sets[i]|span(low, high, step)
+			}
+		}
+		parts[i] = strings.Join(items, ",")
+	}
+	if d.sets[4]>>7&1 == 1 {
+		d.sets[4] |= 1
+	}
+	d.text = strings.Join(parts, " ")
+	return d
+}
+
+func span(low, high, step int) (set uint64) {
+	for v := low; v <= high; v += step {
+		set |= 1 << v
+	}
+	return set
+}
+
+func (d drawn) has(i, v int) bool { return d.sets[i]>>v&1 == 1 }
+
+// day says whether the schedule comes on a day of the calendar.
+func (d drawn) day(at time.Time) bool {
+	parts := strings.Fields(d.text)
+	month, week := d.has(2, at.Day()), d.has(4, int(at.Weekday()))
+	if parts[2][0] == '*' || parts[4][0] == '*' {
+		return d.has(3, int(at.Month())) && month && week
+	}
+	return d.has(3, int(at.Month())) && (month || week)
+}
+
+// walk goes through some years minute by minute, and gives the minutes (since the Unix epoch) at which a schedule comes: with
+// "*" hours whenever the clock shows such a time, else when the clock first shows one or has just left one out.
+func walk(d drawn, years []int32, start int64) []int64 {
+	var out []int64
+	hours := strings.Fields(d.text)[1]
+	furthest, today, comes := start+int64(years[0])-1, int64(-1), false
+	matches := func(wall int64) bool {
+		if day := wall / 1440; day != today {
+			today, comes = day, d.day(time.Unix(day*86400, 0).UTC())
+		}
+		return comes && d.has(1, int(wall%1440/60)) && d.has(0, int(wall%60))
+	}
+	for i, offset := range years {
+		now := start + int64(i)
+		wall := now + int64(offset)
+		if hours[0] == '*' {
+			if matches(wall) {
+				out = append(out, now)
+			}
+			continue
+		}
+		for c := furthest + 1; c <= wall; c++ {
+			if matches(c) {
+				out = append(out, now)
+				break
+			}
+		}
+		furthest = max(furthest, wall)
+	}
+	return out
+}
+
+// offsets gives a zone's distance to UTC for each minute, in minutes, and the minutes at which it changes. No zone has
+// changed anywhere but at a quarter of an hour for longer than this program has been thought of.
+func offsets(zone *time.Location, start time.Time, minutes int) (all []int32, changes []int) {
+	all = make([]int32, minutes)
+	for i := range all {
+		if i%15 != 0 {
+			all[i] = all[i-1]
+			continue
+		}
+		_, seconds := start.Add(time.Duration(i) * time.Minute).In(zone).Zone()
+		all[i] = int32(seconds / 60)
+		if i > 0 && all[i] != all[i-1] {
+			changes = append(changes, i)
+		}
+	}
+	return all, changes
+}
+
+func zones() []string {
+	return []string{"America/New_York", "Europe/Berlin", "Australia/Lord_Howe", "America/Santiago", "Africa/Casablanca", "Antarctica/Troll"}
+}
+
+// Next agrees with a walk through every minute of four years, in six zones. (A8, A10)
+func TestAgainstEveryMinute(t *testing.T) {
+	const seed = 20260322
+	t.Logf("seed %d", seed)
+	r := rand.New(rand.NewPCG(seed, 1))
+	start := time.Date(2025, 6, 1, 0, 0, 0, 0, time.UTC)
+	years, each := 4, 12
+	if testing.Short() {
+		years, each = 1, 4
+	}
+	for _, name := range zones() {
+		zone := in(t, name)
+		all, changes := offsets(zone, start, years*366*1440)
+		if len(changes) < 2*years-1 {
+			t.Fatalf("%s has only %d changes", name, len(changes))
+		}
+		for range each {
+			d := draw(r)
+			if s, err := ParseSchedule(d.text); err == nil {
+				agree(t, r, s, walk(d, all, start.Unix()/60), stretch{zone, start, len(all), changes})
+			} else if !strings.Contains(err.Error(), "never comes") {
+				t.Errorf("%q: %v", d.text, err)
+			}
+		}
+	}
+}
+
+type stretch struct {
+	zone    *time.Location
+	start   time.Time
+	minutes int
+	changes []int
+}
+
+// agree asks for the next time after many instants, most of them near changes of the clock.
+func agree(t *testing.T, r *rand.Rand, s Schedule, want []int64, in stretch) {
+	t.Helper()
+	for i := range 60 {
+		after := 1440 + r.IntN(in.minutes-2*1440)
+		if i%3 > 0 {
+			after = max(1440, in.changes[r.IntN(len(in.changes))]-200+r.IntN(400))
+		}
+		from := in.start.Add(time.Duration(after)*time.Minute + time.Duration(r.IntN(60))*time.Second)
+		k, found := slices.BinarySearch(want, from.Unix()/60)
+		if found {
+			k++
+		}
+		got := s.Next(from, in.zone)
+		switch {
+		case k == len(want):
+			if !got.IsZero() && got.Before(in.start.Add(time.Duration(in.minutes)*time.Minute)) {
+				t.Fatalf("%s %q after %v: %v, want nothing in these years", in.zone, s, from.In(in.zone), got)
+			}
+		case got.Unix() != want[k]*60:
+			t.Fatalf("%s %q after %v: %v, want %v", in.zone, s, from.In(in.zone), got, time.Unix(want[k]*60, 0).In(in.zone))
+		}
+	}
+}
+
+// Any text: no panic; what is accepted comes after now, on a minute of the clock, and never goes back.
+func FuzzSchedule(f *testing.F) {
+	for _, text := range []string{"0 3 * * *", "@daily", "*/5 1-3 1,15 jan mon-fri", "30 2 29 2 */7", "0 0 31 */2 7", "* * * * * *", "5/15 * * * *", "? L W # *"} {
+		f.Add(text, int64(1_790_000_000), uint8(0))
+	}
+	f.Fuzz(func(t *testing.T, text string, unix int64, where uint8) {
+		s, err := ParseSchedule(text)
+		if err != nil {
+			return
+		}
+		zone := in(t, zones()[int(where)%len(zones())])
+		at := time.Unix(1_000_000_000+(unix%1_500_000_000+1_500_000_000)%1_500_000_000, 0)
+		for range 3 {
+			next := s.Next(at, zone)
+			if next.IsZero() || !next.After(at) || next.Second() != 0 {
+				t.Fatalf("%q in %s after %v: %v", text, zone, at.In(zone), next)
+			}
+			at = next
+		}
+	})
+}
+
+// A seed makes a schedule, an instant and a zone, and the walk through the days after it says what is right.
+func FuzzAgainstEveryMinute(f *testing.F) {
+	for i := range 20 {
+		f.Add(uint64(i))
+	}
+	f.Fuzz(func(t *testing.T, seed uint64) {
+		r := rand.New(rand.NewPCG(seed, 2))
+		zone := in(t, zones()[r.IntN(len(zones()))])
+		start := time.Date(2020+r.IntN(15), time.Month(1+r.IntN(12)), 1, 0, 0, 0, 0, time.UTC)
+		all, changes := offsets(zone, start, 200*1440)
+		d := draw(r)
+		s, err := ParseSchedule(d.text)
+		if err != nil || len(changes) == 0 {
+			return
+		}
+		agree(t, r, s, walk(d, all, start.Unix()/60), stretch{zone, start, len(all), changes})
+	})
+}
+
+// Leap days that fall on one day of the week are up to forty years apart, and still come.
+func TestRareDays(t *testing.T) {
+	for step := 1; step <= 7; step++ {
+		s, err := ParseSchedule(fmt.Sprintf("0 0 29 2 */%d", step))
+		if err != nil {
+			t.Fatal(err)
+		}
+		at := time.Date(1990, 1, 1, 0, 0, 0, 0, time.UTC)
+		for at.Year() < 2150 {
+			next := s.Next(at, time.UTC)
+			if next.IsZero() || next.Day() != 29 || next.Month() != time.February || int(next.Weekday())%step != 0 {
+				t.Fatalf("%s after %v: %v", s, at, next)
+			}
+			at = next
+		}
+	}
+}
+
+func BenchmarkNext(b *testing.B) {
+	zone := in(b, "Europe/Berlin")
+	from := time.Date(2026, 11, 22, 10, 11, 0, 0, zone)
+	for _, text := range []string{"*/5 * * * *", "0 3 * * *", "30 2 * * mon-fri", "0 0 29 2 *"} {
+		s, err := ParseSchedule(text)
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.Run(text, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				s.Next(from, zone)
+			}
+		})
+	}
+}

@@ -1,0 +1,297 @@
+package automation
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Limits of what runs by itself.
+const (
+	// Late is how long after its time a schedule is still obeyed without catch_up: what is longer past was slept through, or
+	// the clock was set. It is also as far ahead as a last run is believed.
+	Late = 3 * time.Hour
+	// Rate is how many runs an event gate opens within RateWindow; more events make later runs larger.
+	Rate       = 10
+	RateWindow = time.Minute
+	// MaxDepth is how many runs may have led to one another by the events that they caused.
+	MaxDepth = 8
+	// MaxBackoff ends the doubling of retry_backoff.
+	MaxBackoff = time.Hour
+)
+
+// Facts is what is known of one automation when it is judged. The zero value has never run. Times are those of the wall
+// clock, and may be anything: clocks are set.
+type Facts struct {
+	Born      time.Time // when it was first known; zero = unknown
+	Last      time.Time // when the run was opened that was opened last; zero = never
+	Looked    time.Time // when it was last judged; zero = not since the program started
+	Skipped   time.Time // the newest opening that passed during a run
+	Running   time.Time // since when its run goes; zero = none does
+	Queued    time.Time // an opening during the run that goes, or went, is kept; zero = none
+	Suspended string    // why it is not to fire by itself: "by city", "by rig demo"
+
+	Tries    int       // runs in a row that failed, while they are tried again; 0 = nothing is
+	FailedAt time.Time // when the newest of them ended
+
+	Check  CheckFacts
+	Events EventFacts
+	Recent []time.Time   // when its newest runs were opened, oldest first; Rate of them are enough
+	Patrol time.Duration // at least so long between two checks of a condition
+	Sought Sought        // of the verdict before; it only saves work
+}
+
+// Sought is what a schedule was last asked for, and its answer.
+type Sought struct {
+	sum        string // of the definition
+	from, next time.Time
+}
+
+// seek is the first time of the schedule after another.
+func (d Definition) seek(from time.Time, s *Sought) time.Time {
+	if s.sum != d.Sum || from.Before(s.from) || !from.Before(s.next) {
+		*s = Sought{d.Sum, from, d.Schedule.Next(from, d.Zone)}
+	}
+	return s.next
+}
+
+// CheckFacts is what is known of a condition.
+type CheckFacts struct {
+	Running bool
+	Asked   time.Time // when the newest check was begun; zero = never
+	Done    bool      // there is a result: of the newest check that ended
+	Fresh   bool      // it has not opened a run yet
+	Code    int       // exit code, -1 = ended by a signal
+	Err     string    // why there is none: "timed out after 10s"
+}
+
+// EventFacts is what is known of the events an automation waits for.
+type EventFacts struct {
+	Cursor uint64 // seq up to which they are dealt with
+	Newest uint64 // seq of the newest that is not; 0 = none
+	Count  int    // of those that are not
+	Depth  int    // of the deepest of them, see Depth
+}
+
+// Verdict is the judgement of one automation at one moment.
+type Verdict struct {
+	Due     bool
+	Reason  string    // in words, always
+	Last    time.Time // as in Facts
+	Next    time.Time // when it will be due by itself; zero = unknown, never, or now
+	Opening time.Time // when the gate opened, if it did: of a schedule, the time that it names
+
+	Ask   bool // a check of the condition is to be begun
+	Skip  bool // the gate is open while a run goes, and this opening passes
+	Keep  bool // the gate opened while a run goes, and a run is to follow it
+	Retry int  // which retry the due run is; 0 = it is none
+
+	Sought Sought // for the next Facts
+}
+
+// Judge says whether an automation is due. It is pure.
+func Judge(d Definition, f Facts, now time.Time) Verdict {
+	v := Verdict{Last: f.Last, Sought: f.Sought}
+	now = now.Round(0) // by the wall clock: what is compared comes from records
+	running := !f.Running.IsZero()
+	switch {
+	case d.Off != "":
+		v.Reason = d.Off
+		return v
+	case f.Suspended != "" && d.Gate != Manual:
+		v.Reason = "suspended " + f.Suspended
+		return v
+	case f.Tries > 0 && f.Tries <= d.Retry && !running:
+		return d.again(f, now, v)
+	case !f.Queued.IsZero() && !running:
+		v.Due, v.Opening, v.Reason = true, f.Queued, fmt.Sprintf("queued: due %s, while it ran", d.clock(f.Queued))
+		return v
+	}
+	open := d.gate(f, now, &v)
+	if running {
+		v.Reason = fmt.Sprintf("running for %s", words(now.Sub(f.Running)))
+		v.Ask, v.Next = false, time.Time{}
+		switch {
+		case d.Gate == Event && f.Events.Count > 0:
+			v.Reason += "; " + d.events(f.Events)
+		case open && d.Gate == Cron && d.Overlap == Queue:
+			v.Keep = true
+		case open && d.Overlap == Skip && (d.Gate == Cron || d.Gate == Cooldown):
+			v.Skip = true
+		}
+		return v
+	}
+	v.Due = open
+	return v
+}
+
+// gate asks the gate alone, and fills in reason, next and opening.
+func (d Definition) gate(f Facts, now time.Time, v *Verdict) (open bool) {
+	switch d.Gate {
+	case Cooldown:
+		return d.cooldown(f, now, v)
+	case Cron:
+		return d.cron(f, now, v)
+	case Condition:
+		return d.condition(f, now, v)
+	case Event:
+		return d.event(f, now, v)
+	}
+	v.Reason = string(d.Gate)
+	return false
+}
+
+func (d Definition) cooldown(f Facts, now time.Time, v *Verdict) bool {
+	v.Opening = now
+	if f.Last.IsZero() {
+		v.Reason = "never run"
+		return true
+	}
+	passed := now.Sub(f.Last)
+	if passed <= -d.Interval {
+		v.Reason = "cooldown: the clock was set back behind the last run"
+		return true
+	}
+	if left := d.Interval - passed; left > 0 {
+		v.Reason, v.Next, v.Opening = fmt.Sprintf("cooldown: %s remaining", words(left)), now.Add(left), time.Time{}
+		return false
+	}
+	v.Reason = fmt.Sprintf("cooldown: %s over", words(d.Interval))
+	return true
+}
+
+// cron looks for a time of the schedule that has come since it was last looked for one.
+func (d Definition) cron(f Facts, now time.Time, v *Verdict) bool {
+	minute := now.Truncate(time.Minute).Add(-time.Nanosecond) // the minute that it is counts
+	from := minute
+	switch {
+	case d.CatchUp && !f.Born.IsZero():
+		from = f.Born
+	case !f.Looked.IsZero():
+		from = later(f.Looked, now.Add(-Late))
+	}
+	if from.After(now) { // the clock was set back
+		from = minute
+	}
+	for _, done := range []time.Time{f.Last, f.Skipped} {
+		if !done.IsZero() && done.Before(now.Add(Late)) { // what lies further ahead was another clock's
+			from = later(from, done)
+		}
+	}
+	at := d.seek(from, &v.Sought)
+	switch {
+	case at.IsZero():
+		v.Reason = "cron: never again"
+		return false
+	case at.After(now):
+		v.Reason, v.Next = "cron: next "+d.clock(at), at
+		return false
+	}
+	v.Opening, v.Next = at, d.seek(now, &v.Sought)
+	v.Reason = "cron: due " + d.clock(at)
+	if late := now.Sub(at); late >= 2*time.Minute {
+		v.Reason += fmt.Sprintf(", %s late", words(late))
+	}
+	return true
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+// clock shows a time as the schedule's own clock does. The zone is named unless it is the machine's.
+func (d Definition) clock(at time.Time) string {
+	layout := "2006-01-02 15:04"
+	if d.Zone == nil {
+		return at.Format(layout)
+	}
+	if d.Zone.String() != "Local" {
+		layout += " MST"
+	}
+	return at.In(d.Zone).Format(layout)
+}
+
+func (d Definition) condition(f Facts, now time.Time, v *Verdict) bool {
+	c := f.Check
+	open := c.Done && c.Fresh && c.Err == "" && c.Code == 0
+	v.Ask = !open && !c.Running && (c.Asked.IsZero() || c.Asked.After(now) || now.Sub(c.Asked) >= f.Patrol)
+	switch {
+	case !c.Done && c.Running:
+		v.Reason = "condition: being checked"
+	case !c.Done:
+		v.Reason = "condition: not checked yet"
+	case c.Err != "":
+		v.Reason = "condition: " + c.Err
+	case c.Code < 0:
+		v.Reason = "condition: ended by a signal"
+	default:
+		v.Reason = fmt.Sprintf("condition: exit %d", c.Code)
+	}
+	if open {
+		v.Opening = now
+	}
+	return open
+}
+
+func (d Definition) event(f Facts, now time.Time, v *Verdict) bool {
+	v.Reason = d.events(f.Events)
+	if f.Events.Count == 0 {
+		return false
+	}
+	if n := len(f.Recent); n >= Rate {
+		oldest := f.Recent[n-Rate]
+		if left := oldest.Add(RateWindow).Sub(now); left > 0 && left <= RateWindow {
+			v.Reason += fmt.Sprintf("; ran %d× in the last %s, waits %s", Rate, words(RateWindow), words(left))
+			v.Next = now.Add(left)
+			return false
+		}
+	}
+	v.Opening = now
+	return true
+}
+
+// events says what has happened.
+func (d Definition) events(e EventFacts) string {
+	if e.Count == 0 {
+		return fmt.Sprintf("event: no %s since %d", d.On, e.Cursor)
+	}
+	return fmt.Sprintf("event: %d %s since %d", e.Count, d.On, e.Cursor)
+}
+
+// again is the judgement while a run that failed is to be tried again. The gate is not asked until that is over.
+func (d Definition) again(f Facts, now time.Time, v Verdict) Verdict {
+	wait := d.backoff(f.Tries)
+	left := f.FailedAt.Add(wait).Sub(now)
+	v.Reason = fmt.Sprintf("retry %d of %d", f.Tries, d.Retry)
+	if left <= 0 || left > wait { // the second: the clock was set back
+		v.Due, v.Retry, v.Opening = true, f.Tries, now
+		return v
+	}
+	v.Reason += " in " + words(left)
+	v.Next = now.Add(left)
+	return v
+}
+
+// backoff is the wait before the n-th retry.
+func (d Definition) backoff(n int) time.Duration {
+	wait := d.RetryBackoff
+	for i := 1; i < n && wait < MaxBackoff; i++ {
+		wait *= 2
+	}
+	return min(wait, max(MaxBackoff, d.RetryBackoff))
+}
+
+// words writes a time span as a person does, in whole seconds, rounded up: what remains is never 0s.
+func words(d time.Duration) string {
+	text := (max(0, d) + time.Second - time.Nanosecond).Truncate(time.Second).String()
+	text = strings.Replace(text, "h0m", "h", 1)
+	for _, zero := range []string{"m0s", "h0s"} {
+		if short, ok := strings.CutSuffix(text, zero); ok {
+			text = short + zero[:1]
+		}
+	}
+	return text
+}

@@ -1,0 +1,346 @@
+package automation
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"gcity/formula"
+	"gcity/internal/tomldoc"
+)
+
+// town is a folder with layers in it, and a scanner that looks at them.
+type town struct {
+	t      *testing.T
+	dir    string
+	layers []formula.Layer
+	o      Options
+	s      Scanner
+	now    time.Time
+}
+
+func newTown(t *testing.T, layers ...string) *town {
+	w := &town{t: t, dir: t.TempDir(), now: time.Now()}
+	for _, name := range layers {
+		rig, _, _ := strings.Cut(name, "/")
+		if !strings.Contains(name, "/") {
+			rig = ""
+		}
+		w.layers = append(w.layers, formula.Layer{Dir: filepath.Join(w.dir, name), Title: name, Rig: rig})
+	}
+	return w
+}
+
+// write makes an automation's file; time passes, so that it is not as young as the one before.
+func (w *town) write(layer, name, text string) string {
+	w.t.Helper()
+	path := filepath.Join(w.dir, layer, Folder, name, FileName)
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		w.t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte("[automation]\n"+text+"\n"), 0o644); err != nil {
+		w.t.Fatal(err)
+	}
+	w.now = w.now.Add(5 * time.Second)
+	if err := os.Chtimes(path, w.now, w.now); err != nil {
+		w.t.Fatal(err)
+	}
+	w.now = w.now.Add(5 * time.Second)
+	return path
+}
+
+func (w *town) scan() Catalog { return w.s.Scan(w.layers, w.o, w.now) }
+
+// show lists a catalog in lines; paths are from the town's folder.
+func (w *town) show(c Catalog) string {
+	var b strings.Builder
+	for _, d := range c.Automations {
+		fmt.Fprintf(&b, "%s %s %q", d.Scoped(), d.Gate, d.Exec)
+		if d.Off != "" {
+			fmt.Fprintf(&b, " (%s)", d.Off)
+		}
+		if d.OnFailure != "" {
+			fmt.Fprintf(&b, " then %s", d.OnFailure)
+		}
+		b.WriteByte('\n')
+		for _, p := range d.Warnings {
+			fmt.Fprintf(&b, "  warning: %s\n", p)
+		}
+	}
+	for _, x := range c.Broken {
+		fmt.Fprintf(&b, "%s broken\n  %s\n", x.Scoped(), strings.ReplaceAll(x.Problems.Error(), "\n", "\n  "))
+	}
+	for _, p := range c.Problems {
+		fmt.Fprintf(&b, "problem: %s\n", p)
+	}
+	for _, p := range c.Warnings {
+		fmt.Fprintf(&b, "warning: %s\n", p)
+	}
+	return strings.ReplaceAll(b.String(), w.dir+"/", "")
+}
+
+func (w *town) want(c Catalog, want string) {
+	w.t.Helper()
+	if got := w.show(c); got != want {
+		w.t.Errorf("got:\n%s\nwant:\n%s", got, want)
+	}
+}
+
+const manual = "gate = 'manual'\nexec = '%s'\n%s"
+
+func byHand(exec string, more ...string) string {
+	return fmt.Sprintf(manual, exec, strings.Join(more, "\n"))
+}
+
+// The highest layer's definition of a name wins whole, one bad file disables only itself, a disabled one is listed too,
+// and a rig's are its own.
+func TestScan(t *testing.T) {
+	w := newTown(t, "none", "topology", "city", "demo/low", "demo/high")
+	w.write("topology", "a", byHand("low", "description = 'x'"))
+	w.write("city", "a", byHand("high"))
+	w.write("topology", "b", byHand("low"))
+	w.write("city", "b", "gate = 'never'\nexec = 'high'")
+	w.write("topology", "c", byHand("low"))
+	w.write("city", "c", byHand("high", "enabled = false"))
+	w.write("topology", "only", byHand("low", "interval = '5m'"))
+	w.write("demo/low", "a", byHand("rig low"))
+	w.write("demo/high", "a", byHand("rig high"))
+	w.write("demo/low", "bad name", byHand("x"))
+	if err := os.MkdirAll(filepath.Join(w.dir, "city", Folder, "scripts"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(filepath.Join(w.dir, "city", Folder, "folder", FileName), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(w.dir, "city", Folder, "README"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(filepath.Join(w.dir, "topology", Folder, "only"), filepath.Join(w.dir, "city", Folder, "linked")); err != nil {
+		t.Fatal(err)
+	}
+	w.want(w.scan(), `a manual "high"
+a:rig:demo manual "rig high"
+c manual "high" (disabled: enabled = false)
+linked manual "low"
+  warning: city/automations/linked/automation.toml:4:12: automation.interval: is not used: it is for a cooldown gate, and this one is manual
+only manual "low"
+  warning: topology/automations/only/automation.toml:4:12: automation.interval: is not used: it is for a cooldown gate, and this one is manual
+b broken
+  city/automations/b/automation.toml:2:8: automation.gate: there is no gate "never"; there are cooldown, cron, condition, event and manual
+bad name:rig:demo broken
+  demo/low/automations/bad name/automation.toml: the folder's name, which is the automation's, "bad name" is no name: letters, digits, ".", "_" and "-" make one, the first a letter or digit
+folder broken
+  city/automations/folder/automation.toml: it is not a regular file
+`)
+}
+
+func ptr[T any](v T) *T { return &v }
+
+func TestOverridesAndSkip(t *testing.T) {
+	w := newTown(t, "city", "demo/low", "other/low")
+	for _, name := range []string{"a", "b", "c", "d"} {
+		w.write("city", name, byHand(name))
+	}
+	w.write("city", "e", "gate = 'cooldown'\ninterval = '5m'\nexec = 'e'\ntimeout = '10m'")
+	w.write("demo/low", "a", byHand("demo"))
+	w.write("demo/low", "mine", byHand("mine"))
+	w.write("other/low", "a", byHand("other"))
+	at := func(line int) tomldoc.Place { return tomldoc.Place{File: "city.toml", Line: line, Column: 1} }
+	w.o = Options{
+		Skip: []string{"b", "a:rig:other", "nothing"}, SkipAt: at(1), MaxTimeout: 2 * time.Minute,
+		Overrides: []Override{
+			{At: at(10), Name: "a", Rig: "demo", Gate: ptr("cooldown"), Interval: ptr(time.Hour)},
+			{At: at(20), Name: "c", Enabled: ptr(false), Places: map[string]tomldoc.Place{"enabled": at(22)}},
+			{At: at(30), Name: "d", Gate: ptr("cron"), Schedule: ptr("0 0 31 2 *"), Places: map[string]tomldoc.Place{"schedule": at(32)}},
+			{At: at(40), Name: "mine"},
+			{At: at(50), Name: "b", Rig: "demo"},
+			{At: at(60), Name: "nonw"},
+			{At: at(70), Name: "e", Enabled: ptr(false)},
+			{At: at(80), Name: "e", Enabled: ptr(true), Timeout: ptr(90 * time.Second), Check: ptr("x")},
+		},
+	}
+	c := w.scan()
+	w.want(c, `a manual "a"
+a:rig:demo cooldown "demo"
+a:rig:other manual "other" (disabled: named in automations.skip)
+b manual "b" (disabled: named in automations.skip)
+c manual "c" (disabled: enabled = false in automations.overrides (city.toml:22:1))
+e cooldown "e"
+  warning: city.toml:80:1: automation.check: is not used: it is for a condition gate, and this one is cooldown
+mine:rig:demo manual "mine"
+d broken
+  city.toml:32:1: automation.schedule: "0 0 31 2 *" never comes: no month of it has such a day
+problem: city.toml:40:1: automations.overrides.name: the city has no automation "mine", but rig demo has: write rig = "demo" too
+problem: city.toml:50:1: automations.overrides.name: rig demo has no automation "b" of its own, the city has: leave rig out
+problem: city.toml:60:1: automations.overrides.name: there is no automation "nonw"
+warning: city.toml:1:1: automations.skip: there is no automation "nothing"
+`)
+	if d, err := c.Find("e", ""); err != nil || d.Timeout != 90*time.Second {
+		t.Errorf("%v %v", d.Timeout, err)
+	}
+	w.o.Overrides = nil
+	c = w.scan()
+	if d, err := c.Find("e", ""); err != nil || d.Timeout != 2*time.Minute {
+		t.Errorf("the timeout is not capped: %v %v", d.Timeout, err)
+	}
+}
+
+// What is to follow a failure is looked for in the same rig first. What leads nowhere or round breaks who says it.
+func TestOnFailure(t *testing.T) {
+	w := newTown(t, "city", "demo/low")
+	w.write("city", "alarm", byHand("alarm"))
+	w.write("demo/low", "alarm", byHand("alarm"))
+	w.write("city", "a", byHand("a", "on_failure = 'alarm'"))
+	w.write("demo/low", "a", byHand("a", "on_failure = 'alarm'"))
+	w.write("demo/low", "b", byHand("b", "on_failure = 'off'"))
+	w.write("city", "off", byHand("off", "enabled = false"))
+	w.write("city", "c", byHand("c", "on_failure = 'alram'"))
+	w.write("city", "d", byHand("d", "on_failure = 'e'"))
+	w.write("city", "e", byHand("e", "on_failure = 'f'"))
+	w.write("city", "f", byHand("f", "on_failure = 'd'"))
+	w.write("city", "g", byHand("g", "on_failure = 'd'"))
+	w.write("city", "h", byHand("h", "on_failure = 'alarm:rig:demo'"))
+	w.want(w.scan(), `a manual "a" then alarm
+a:rig:demo manual "a" then alarm:rig:demo
+alarm manual "alarm"
+alarm:rig:demo manual "alarm"
+b:rig:demo manual "b" then off
+  warning: demo/low/automations/b/automation.toml:4:14: on_failure: off is disabled: enabled = false, so nothing will follow a failure
+g manual "g" then d
+h manual "h" then alarm:rig:demo
+off manual "off" (disabled: enabled = false)
+c broken
+  city/automations/c/automation.toml:4:14: automation.on_failure: there is no automation "alram"; did you mean "alarm"?
+d broken
+  city/automations/d/automation.toml:4:14: automation.on_failure: leads back to itself: d → e → f → d
+e broken
+  city/automations/e/automation.toml:4:14: automation.on_failure: leads back to itself: e → f → d → e
+f broken
+  city/automations/f/automation.toml:4:14: automation.on_failure: leads back to itself: f → d → e → f
+`)
+}
+
+// Automations come, change and go between two scans; nothing new gives the same revision, and no file is read again.
+func TestScanningAgain(t *testing.T) {
+	w := newTown(t, "city")
+	path := w.write("city", "a", byHand("one"))
+	first := w.scan()
+	kept := w.s.files[path]
+	if again := w.scan(); again.Revision != first.Revision || w.s.files[path] != kept || !kept.sure {
+		t.Error("a file that did not change was read again, or the revision changed")
+	}
+	w.write("city", "a", byHand("two"))
+	changed := w.scan()
+	w.want(changed, "a manual \"two\"\n")
+	w.write("city", "b", byHand("new"))
+	w.want(w.scan(), "a manual \"two\"\nb manual \"new\"\n")
+	if err := os.RemoveAll(filepath.Dir(path)); err != nil {
+		t.Fatal(err)
+	}
+	last := w.scan()
+	w.want(last, "b manual \"new\"\n")
+	if changed.Revision == first.Revision || last.Revision == changed.Revision {
+		t.Error("a change does not show in the revision")
+	}
+	if changed.Automations[0].Sum == first.Automations[0].Sum {
+		t.Error("a change does not show in the automation's sum")
+	}
+}
+
+// A second edit within the same tick of the file's clock is seen although nothing but the content differs.
+func TestAnEditThatDoesNotShowInTheFilesTimes(t *testing.T) {
+	w := newTown(t, "city")
+	path := w.write("city", "a", byHand("one"))
+	if err := os.Chtimes(path, w.now, w.now); err != nil {
+		t.Fatal(err)
+	}
+	w.want(w.scan(), "a manual \"one\"\n")
+	if err := os.WriteFile(path, []byte("[automation]\n"+byHand("two")+"\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chtimes(path, w.now, w.now); err != nil {
+		t.Fatal(err)
+	}
+	w.now = w.now.Add(time.Second)
+	w.want(w.scan(), "a manual \"two\"\n")
+}
+
+// A layer that cannot be read is said to be, and keeps what was found in it.
+func TestALayerThatCannotBeRead(t *testing.T) {
+	w := newTown(t, "city")
+	w.write("city", "a", byHand("one"))
+	w.scan()
+	dir := filepath.Join(w.dir, "city", Folder)
+	if err := os.Rename(dir, dir+".away"); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(dir, dir); err != nil { // a link to itself can be neither read nor taken for missing
+		t.Fatal(err)
+	}
+	got := w.show(w.scan())
+	if !strings.HasPrefix(got, "a manual \"one\"\nproblem: city/automations: cannot look for automations (city): ") {
+		t.Errorf("got:\n%s", got)
+	}
+	if err := os.Remove(dir); err != nil {
+		t.Fatal(err)
+	}
+	w.want(w.scan(), "") // it is gone, and that is known
+}
+
+func TestFind(t *testing.T) {
+	w := newTown(t, "city", "demo/low", "other/low")
+	w.write("city", "plain", byHand("x"))
+	w.write("demo/low", "plain", byHand("x"))
+	w.write("demo/low", "mine", byHand("x"))
+	w.write("demo/low", "both", byHand("x"))
+	w.write("other/low", "both", byHand("x"))
+	w.write("city", "bad", "gate = 1")
+	c := w.scan()
+	for _, x := range []struct{ name, rig, want string }{
+		{"plain", "", "plain"}, {"plain", "demo", "plain:rig:demo"}, {"plain:rig:demo", "", "plain:rig:demo"}, {"mine", "", "mine:rig:demo"},
+		{"both", "", "several rigs have an automation both; say which: both:rig:demo and both:rig:other"},
+		{"pain", "", `there is no automation "pain"; did you mean "plain"?`},
+		{"zzzzzz", "", `there is no automation "zzzzzz"; gcity automation list shows what there is`},
+		{"bad", "", "the automation bad is broken: "},
+	} {
+		d, err := c.Find(x.name, x.rig)
+		got := d.Scoped()
+		if err != nil {
+			got = err.Error()
+		}
+		if got != x.want && !(x.name == "bad" && strings.HasPrefix(got, x.want)) {
+			t.Errorf("%v: %s", x, got)
+		}
+	}
+	if _, err := new(Catalog).Find("x", ""); err == nil || !strings.Contains(err.Error(), "automations/x/automation.toml") {
+		t.Errorf("%v", err)
+	}
+}
+
+// A scan that finds nothing new.
+func BenchmarkScanAgain(b *testing.B) {
+	dir := b.TempDir()
+	for i := range 100 {
+		path := filepath.Join(dir, Folder, fmt.Sprintf("a%d", i), FileName)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			b.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte("[automation]\ngate = 'cron'\nschedule = '0 3 * * *'\nexec = 'x'\n"), 0o644); err != nil {
+			b.Fatal(err)
+		}
+	}
+	var s Scanner
+	layers := []formula.Layer{{Dir: dir}}
+	now := time.Now().Add(time.Minute)
+	b.ReportAllocs()
+	for b.Loop() {
+		if c := s.Scan(layers, Options{}, now); len(c.Automations) != 100 {
+			b.Fatal(w(c))
+		}
+	}
+}
+
+func w(c Catalog) string { return fmt.Sprint(len(c.Automations), c.Broken, c.Problems) }

@@ -1,0 +1,297 @@
+package automation
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"gcity/events"
+	"gcity/formula"
+	"gcity/internal/tomldoc"
+)
+
+// MaxSize is what an automation's file may have, in bytes.
+const MaxSize = 64 << 10
+
+const maxRetry = 100
+
+// spec is an automation as it is written, before anything is made of it: what an override changes.
+type spec struct {
+	table    string                   // its name in the file
+	place    map[string]tomldoc.Place // of what is written; "" is the table
+	text     map[string]string
+	interval time.Duration
+	timeout  time.Duration
+	checking time.Duration
+	backoff  time.Duration
+	retry    int
+	enabled  bool
+	catchUp  bool
+}
+
+func keys() []string {
+	return []string{"description", "formula", "exec", "gate", "interval", "schedule", "check", "on", "pool", "timeout", "enabled",
+		"timezone", "catch_up", "retry", "retry_backoff", "check_timeout", "overlap", "on_failure"}
+}
+
+// specOf reads the table of a file. What is wrong with it so far is among the file's problems; ok is false if there is no
+// such table.
+func specOf(doc *tomldoc.Doc) (s spec, ok bool) {
+	root, name := doc.Root(), "automation"
+	switch {
+	case root.Has("automation") && root.Has("order"):
+		root.Wrong("order", "is another word for [automation], and both are here; keep one")
+	case root.Has("order"):
+		name = "order"
+	case !root.Has("automation"):
+		lost(root)
+		return s, false
+	}
+	root.Only("automation", "order")
+	t, ok := root.Table(name)
+	t.Only(keys()...)
+	s = spec{table: name, place: map[string]tomldoc.Place{"": t.Place("")}, text: map[string]string{}}
+	for _, key := range t.Keys() {
+		s.place[key] = t.Place(key)
+	}
+	for _, key := range []string{"description", "formula", "exec", "gate", "schedule", "check", "on", "pool", "timezone", "overlap", "on_failure"} {
+		s.text[key] = t.Text(key)
+	}
+	s.interval = t.Duration("interval", 0)
+	s.timeout = t.Duration("timeout", 0)
+	s.checking = t.Duration("check_timeout", CheckTimeout)
+	s.backoff = t.Duration("retry_backoff", RetryBackoff)
+	s.retry = t.Number("retry", 0, maxRetry)
+	s.enabled = t.Flag("enabled", true)
+	s.catchUp = t.Flag("catch_up", false)
+	return s, ok
+}
+
+// lost says what is wrong with a file that has no automation in it.
+func lost(root tomldoc.Table) {
+	written := root.Keys()
+	if len(written) == 0 {
+		root.Wrong("", "there is no [automation]; write one, with a gate and either exec or formula")
+		return
+	}
+	if slices.Contains(keys(), written[0]) {
+		root.Wrong(written[0], "belongs into [automation]; write that on a line of its own above it")
+		return
+	}
+	root.Only("automation", "order")
+}
+
+// Parse reads an automation's file; its folder names it. local is the zone of schedules that name none. The error is a
+// tomldoc.Problems: everything that is wrong.
+func Parse(path string, data []byte, local *time.Location) (Definition, error) {
+	_, d, problems := read(tomldoc.Read(path, data, MaxSize), local)
+	d.Source, d.Name = path, filepath.Base(filepath.Dir(path))
+	if len(problems) > 0 {
+		return Definition{}, problems
+	}
+	return d, nil
+}
+
+func read(doc *tomldoc.Doc, local *time.Location) (spec, Definition, tomldoc.Problems) {
+	if problems := doc.Problems(); len(problems) > 0 {
+		return spec{}, Definition{}, problems
+	}
+	s, ok := specOf(doc)
+	problems := doc.Problems()
+	if !ok {
+		return s, Definition{}, problems
+	}
+	d, more := s.settle(local)
+	for _, p := range more { // what is of the wrong type is not also told to be empty
+		if !slices.ContainsFunc(problems, func(q tomldoc.Problem) bool { return q.Place == p.Place && q.Key == p.Key }) {
+			problems = append(problems, p)
+		}
+	}
+	d.Warnings = tomldoc.Sorted(append(doc.Warnings(), d.Warnings...))
+	return s, d, tomldoc.Sorted(problems)
+}
+
+// settling makes a definition of what is written.
+type settling struct {
+	spec
+	d               Definition
+	local           *time.Location
+	problems, warns tomldoc.Problems
+}
+
+func (s *settling) wrong(key, format string, args ...any) {
+	s.problems = append(s.problems, s.said(key, format, args...))
+}
+
+func (s *settling) said(key, format string, args ...any) tomldoc.Problem {
+	at, ok := s.place[key]
+	if !ok {
+		at = s.place[""]
+	}
+	if key != "" {
+		key = s.table + "." + key
+	}
+	return tomldoc.At(at, key, fmt.Sprintf(format, args...))
+}
+
+func (s *settling) has(key string) bool {
+	_, ok := s.place[key]
+	return ok
+}
+
+// settle checks what is written and makes a definition of it, but for its name and place. local is the zone of schedules
+// that name none.
+func (s spec) settle(local *time.Location) (Definition, tomldoc.Problems) {
+	w := &settling{spec: s, local: local}
+	w.d = Definition{Description: s.text["description"], Pool: s.text["pool"], Overlap: Skip, Retry: s.retry, RetryBackoff: s.backoff, Zone: local}
+	w.action()
+	w.gate()
+	w.idle()
+	w.failure()
+	switch o := Overlap(s.text["overlap"]); {
+	case o == Skip || o == Queue:
+		w.d.Overlap = o
+	case w.has("overlap"):
+		w.wrong("overlap", "%q is neither %q nor %q", o, Skip, Queue)
+	}
+	if !s.enabled {
+		w.d.Off = "disabled: enabled = false"
+	}
+	w.d.Warnings = w.warns
+	sum := sha256.Sum256(fmt.Appendf(nil, "%q %v %v %v %v %v %v %v", s.text, s.interval, s.timeout, s.checking, s.backoff, s.retry, s.enabled, s.catchUp))
+	w.d.Sum = hex.EncodeToString(sum[:8])
+	return w.d, w.problems
+}
+
+func (s *settling) action() {
+	s.d.Formula, s.d.Exec = s.text["formula"], s.text["exec"]
+	switch {
+	case s.has("formula") && s.has("exec"):
+		s.wrong("exec", "both formula and exec are written; an automation does one of them")
+	case !s.has("formula") && !s.has("exec"):
+		s.wrong("", "there is neither formula nor exec; write what is to be done")
+	case s.has("exec") && strings.TrimSpace(s.d.Exec) == "":
+		s.wrong("exec", "is empty; write a shell line")
+	case s.has("exec") && s.has("pool"):
+		s.wrong("pool", "is for a formula; exec is run by the controller, and no pool works on it")
+	case s.has("formula"):
+		if wrong := formula.NotAName(s.d.Formula); wrong != "" {
+			s.wrong("formula", "%s", wrong)
+		}
+	}
+	if rig, name, ok := strings.Cut(s.d.Pool, "/"); s.has("pool") {
+		if !ok {
+			rig, name = "rig", rig
+		}
+		if formula.NotAName(rig) != "" || formula.NotAName(name) != "" {
+			s.wrong("pool", "%q is no name of a pool: write name or rig/name", s.d.Pool)
+		}
+	}
+	s.d.Timeout = ExecTimeout
+	if s.d.Formula != "" {
+		s.d.Timeout = FormulaTimeout
+	}
+	if s.has("timeout") {
+		s.d.Timeout = s.timeout
+		s.more("timeout", s.timeout)
+	}
+}
+
+// more wants a time span to be more than nothing.
+func (s *settling) more(key string, d time.Duration) {
+	if d <= 0 {
+		s.wrong(key, "is nothing; it must be more, like \"30s\"")
+	}
+}
+
+// belongs says which gate a key is for.
+func belongs() map[string]Gate {
+	return map[string]Gate{"interval": Cooldown, "schedule": Cron, "timezone": Cron, "catch_up": Cron, "check": Condition, "check_timeout": Condition, "on": Event}
+}
+
+func (s *settling) gate() {
+	gates := []string{string(Cooldown), string(Cron), string(Condition), string(Event), string(Manual)}
+	s.d.Gate = Gate(s.text["gate"])
+	switch near := tomldoc.Meant(s.text["gate"], gates); {
+	case !s.has("gate"):
+		s.wrong("gate", "is missing; it says when: %s", tomldoc.List(gates))
+		return
+	case !slices.Contains(gates, s.text["gate"]) && near != "":
+		s.wrong("gate", "there is no gate %q; did you mean %q?", s.d.Gate, near)
+		return
+	case !slices.Contains(gates, s.text["gate"]):
+		s.wrong("gate", "there is no gate %q; there are %s", s.d.Gate, tomldoc.List(gates))
+		return
+	}
+	need := map[Gate]string{Cooldown: "interval", Cron: "schedule", Condition: "check", Event: "on"}[s.d.Gate]
+	if need != "" && !s.has(need) {
+		s.wrong(need, "is missing; %s gate needs it", s.d.Gate.a())
+		return
+	}
+	switch s.d.Gate {
+	case Cooldown:
+		s.d.Interval = s.interval
+		s.more("interval", s.interval)
+	case Cron:
+		s.cron()
+	case Condition:
+		s.d.Check, s.d.CheckTimeout = s.text["check"], s.checking
+		s.more("check_timeout", s.checking)
+		if strings.TrimSpace(s.d.Check) == "" {
+			s.wrong("check", "is empty; write a shell line that succeeds when it is time")
+		}
+	case Event:
+		s.d.On = s.text["on"]
+		s.pattern()
+	}
+}
+
+func (s *settling) cron() {
+	var err error
+	if s.d.Schedule, err = ParseSchedule(s.text["schedule"]); err != nil {
+		s.wrong("schedule", "%v", err)
+	}
+	if s.d.Zone, err = location(s.text["timezone"], s.local); err != nil {
+		s.wrong("timezone", "%v", err)
+	}
+	s.d.CatchUp = s.catchUp
+}
+
+func (s *settling) pattern() {
+	begin, _ := strings.CutSuffix(s.d.On, "*")
+	err := (&events.Event{Type: begin}).Check()
+	switch {
+	case s.d.On == "*":
+	case strings.Contains(begin, "*"):
+		s.wrong("on", "%q: \"*\" may only stand at the end, like \"bead.*\"", s.d.On)
+	case err != nil:
+		s.wrong("on", "%v", err)
+	}
+}
+
+// idle warns of keys that the gate does not use.
+func (s *settling) idle() {
+	for _, key := range keys() {
+		if gate, some := belongs()[key]; some && s.has(key) && gate != s.d.Gate {
+			s.warns = append(s.warns, s.said(key, "is not used: it is for %s gate, and this one is %s", gate.a(), s.d.Gate))
+		}
+	}
+	if s.has("retry_backoff") && s.retry == 0 {
+		s.warns = append(s.warns, s.said("retry_backoff", "is not used: retry is 0"))
+	}
+}
+
+func (s *settling) failure() {
+	if !s.has("on_failure") {
+		return
+	}
+	s.d.OnFailure = s.text["on_failure"]
+	name, rig, scoped := strings.Cut(s.d.OnFailure, ":rig:")
+	if formula.NotAName(name) != "" || scoped && formula.NotAName(rig) != "" {
+		s.wrong("on_failure", "%q is no name of an automation", s.d.OnFailure)
+	}
+}

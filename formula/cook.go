@@ -1,0 +1,162 @@
+package formula
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"gcity/internal/tomldoc"
+)
+
+// maxCooked bounds all texts of a molecule together, in bytes.
+const maxCooked = 4 << 20
+
+// Molecule is a formula made into work: a root, and a child for each step. Who keeps it keeps all of it or nothing.
+type Molecule struct {
+	Root  Item
+	Steps []Item // in the order of the formula
+}
+
+// Item is one piece of a molecule, fit to be kept as it stands.
+type Item struct {
+	Ref         string // of the root the formula's name, of a step its id
+	Title       string // one line, at most MaxTitle bytes
+	Description string
+	Needs       []string // refs of the steps before it
+}
+
+// Cook makes a molecule with values for variables. {{name}} is replaced in titles and descriptions where name is declared,
+// by the value, else the default, else nothing; what is not declared stays as it is written, and what is put in is not
+// looked through again. The error says which variable is missing, unknown, or makes a title that is none.
+func Cook(f *Formula, vars map[string]string) (Molecule, error) {
+	values, err := f.values(vars)
+	if err != nil {
+		return Molecule{}, err
+	}
+	m := Molecule{Root: Item{Ref: f.Name, Title: f.Name}, Steps: make([]Item, len(f.Steps))}
+	if m.Root.Description, err = f.text("its description", f.Description, values); err != nil {
+		return Molecule{}, err
+	}
+	size := len(m.Root.Description)
+	for i, s := range f.Steps {
+		item := Item{Ref: s.ID, Needs: slices.Clone(s.Needs)}
+		if item.Title, err = f.title(s, values); err != nil {
+			return Molecule{}, err
+		}
+		if item.Description, err = f.text("the description of step "+s.ID, s.Description, values); err != nil {
+			return Molecule{}, err
+		}
+		if size += len(item.Title) + len(item.Description); size > maxCooked {
+			return Molecule{}, fmt.Errorf("formula %s comes to more than %d MB with these variables; say less in them", f.Name, maxCooked>>20)
+		}
+		m.Steps[i] = item
+	}
+	return m, nil
+}
+
+// values are those of all declared variables.
+func (f *Formula) values(vars map[string]string) (map[string]string, error) {
+	var names []string
+	out := make(map[string]string, len(f.Vars))
+	for _, v := range f.Vars {
+		names = append(names, v.Name)
+		value, given := vars[v.Name]
+		switch {
+		case given:
+			out[v.Name] = value
+		case v.Required && !v.HasDefault:
+			about := ""
+			if v.Description != "" {
+				about = " (" + v.Description + ")"
+			}
+			return nil, fmt.Errorf("formula %s needs the variable %s%s; give it a value", f.Name, v.Name, about)
+		default:
+			out[v.Name] = v.Default
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(vars)) {
+		if _, ok := f.variable(name); ok {
+			continue
+		}
+		if near := tomldoc.Meant(name, names); near != "" {
+			return nil, fmt.Errorf("formula %s has no variable %q; did you mean %q?", f.Name, name, near)
+		}
+		if len(names) == 0 {
+			return nil, fmt.Errorf("formula %s has no variables, so %q cannot be given to it", f.Name, name)
+		}
+		return nil, fmt.Errorf("formula %s has no variable %q; it has %s", f.Name, name, strings.Join(names, ", "))
+	}
+	return out, nil
+}
+
+func (f *Formula) title(s Step, values map[string]string) (string, error) {
+	// A value of several lines is a value all the same: it makes one line of a title.
+	title := strings.Join(strings.FieldsFunc(replace(s.Title, values), hidden), " ")
+	switch title = strings.TrimSpace(title); {
+	case title == "":
+		return "", fmt.Errorf("formula %s: the title of step %s, %q, is empty with these variables", f.Name, s.ID, s.Title)
+	case len(title) > MaxTitle:
+		return "", fmt.Errorf("formula %s: the title of step %s has %d bytes with these variables; %d are the most, and the "+
+			"description takes more", f.Name, s.ID, len(title), MaxTitle)
+	}
+	return title, nil
+}
+
+func (f *Formula) text(what, text string, values map[string]string) (string, error) {
+	out := replace(text, values)
+	switch {
+	case len(out) > MaxText:
+		return "", fmt.Errorf("formula %s: %s has %d bytes with these variables; %d are the most", f.Name, what, len(out), MaxText)
+	case strings.IndexByte(out, 0) >= 0:
+		return "", fmt.Errorf("formula %s: %s has a NUL character with these variables; take it out", f.Name, what)
+	}
+	return out, nil
+}
+
+// replace puts values in for {{name}}. It stops once there is more than anybody will keep.
+func replace(text string, values map[string]string) string {
+	const longest = MaxName + 20 // a mark between its braces, with some room for blanks
+	var b strings.Builder
+	for len(values) > 0 && b.Len() <= MaxText {
+		open := strings.Index(text, "{{")
+		if open < 0 {
+			break
+		}
+		inner := text[open+2:]
+		end := strings.Index(inner[:min(len(inner), longest)], "}}")
+		value, declared := values[strings.Trim(inner[:max(end, 0)], " ")]
+		if declared {
+			b.WriteString(text[:open])
+			b.WriteString(value)
+			text = inner[end+2:]
+		} else { // the next mark may begin inside of what looked like one
+			b.WriteString(text[:open+1])
+			text = text[open+1:]
+		}
+	}
+	b.WriteString(text)
+	return b.String()
+}
+
+// Progress is how far a step of a molecule is.
+type Progress struct {
+	Ref    string
+	Needs  []string // refs
+	Closed bool
+}
+
+// Next finds the first open step whose needs are closed, in the order given; false when there is none: all is done, or
+// what is open waits for something that is open or gone.
+func Next(steps []Progress) (Progress, bool) {
+	closed := make(map[string]bool, len(steps))
+	for _, s := range steps {
+		closed[s.Ref] = s.Closed
+	}
+	for _, s := range steps {
+		if !s.Closed && !slices.ContainsFunc(s.Needs, func(need string) bool { return !closed[need] }) {
+			return s, true
+		}
+	}
+	return Progress{}, false
+}

@@ -1,0 +1,228 @@
+// Package formula turns recipes for work into work: it reads *.formula.toml files, says what is wrong with them and where,
+// finds the one that counts among layers of folders, and cooks it into a molecule: plain values that somebody else keeps.
+package formula
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"gcity/internal/tomldoc"
+)
+
+// Suffix ends the name of every formula's file. What stands before it is the name by which a formula is asked for.
+const Suffix = ".formula.toml"
+
+// What a formula may be at most.
+const (
+	MaxSize  = 256 << 10 // bytes of a file
+	MaxSteps = 1000
+	MaxVars  = 100
+	MaxName  = 64  // letters of a name, an id, a variable
+	MaxTitle = 500 // bytes of a title, cooked
+	MaxText  = 256 << 10
+)
+
+// Formula is a recipe that has been read and found valid.
+type Formula struct {
+	Name        string
+	Description string // may have {{variables}}, as titles and descriptions of steps may
+	Version     string
+	Vars        []Var  // in the order of the file
+	Steps       []Step // in the order of the file, at least one
+	Source      string // the file
+
+	// Warnings are what is worth saying about the file although it is valid.
+	Warnings tomldoc.Problems
+}
+
+// Var is a variable that a formula declares.
+type Var struct {
+	Name        string
+	Description string
+	Required    bool // to be given, unless there is a default
+	Default     string
+	HasDefault  bool
+}
+
+// Step is one piece of work.
+type Step struct {
+	ID, Title, Description string
+	Needs                  []string // ids of the steps that come before it
+}
+
+// Parse reads a formula. file is what problems call it. The error is a tomldoc.Problems: everything that is wrong.
+func Parse(file string, data []byte) (*Formula, error) {
+	return read(tomldoc.Read(file, data, MaxSize), file)
+}
+
+// Load is Parse for a file on disk.
+func Load(path string) (*Formula, error) {
+	doc, err := tomldoc.Load(path, path, MaxSize)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the formula: %w", err)
+	}
+	return read(doc, path)
+}
+
+func read(doc *tomldoc.Doc, file string) (*Formula, error) {
+	if p := doc.Problems(); len(p) > 0 {
+		return nil, p
+	}
+	root := doc.Root()
+	f := &Formula{Source: file}
+	f.Name = nameOf(root, "formula", "a formula needs a name: formula = \"…\"")
+	f.Description = root.Text("description")
+	f.Version = version(root)
+	f.Vars = vars(root)
+	f.Steps = steps(root)
+	// Other programs read formulas too and know more keys.
+	root.Slips("formula", "description", "version", "vars", "steps")
+	if p := doc.Problems(); len(p) > 0 {
+		return nil, p
+	}
+	if stem, ok := strings.CutSuffix(file[strings.LastIndexByte(file, '/')+1:], Suffix); ok && stem != f.Name {
+		root.Warn("formula", "is %q, but the file is called %s: it is asked for as %q", f.Name, stem+Suffix, stem)
+	}
+	f.Warnings = doc.Warnings()
+	return f, nil
+}
+
+func nameOf(t tomldoc.Table, key, missing string) string {
+	name := t.Text(key)
+	switch wrong := NotAName(name); {
+	case !t.Has(key):
+		t.Wrong("", "%s", missing)
+	case wrong != "":
+		t.Wrong(key, "%s", wrong)
+	}
+	return name
+}
+
+// NotAName says why text cannot name a formula, a step or an automation; "" if it can.
+func NotAName(text string) string {
+	switch {
+	case text == "":
+		return "is empty; write a name"
+	case len(text) > MaxName:
+		return fmt.Sprintf("is %d letters long; %d are the most", len(text), MaxName)
+	case strings.ContainsFunc(text, func(r rune) bool { return !letter(r) && !strings.ContainsRune("._-", r) }) || !letter(rune(text[0])):
+		return fmt.Sprintf("%q is no name: letters, digits, \".\", \"_\" and \"-\" make one, the first a letter or digit", text)
+	}
+	return ""
+}
+
+func letter(r rune) bool {
+	return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9'
+}
+
+// version may be written as a number too.
+func version(t tomldoc.Table) string {
+	if !t.Has("version") {
+		return ""
+	}
+	if text, ok := t.Scalar("version"); ok {
+		return text
+	}
+	t.Wrong("version", "must be a string or a number")
+	return ""
+}
+
+func vars(root tomldoc.Table) []Var {
+	table, _ := root.Table("vars")
+	var out []Var
+	for _, name := range table.Keys() {
+		if len(out) == MaxVars {
+			table.Wrong(name, "is one variable too many; %d are the most", MaxVars)
+			break
+		}
+		if !isVar(name) {
+			table.Wrong(name, "%q is no variable: letters, digits, \"_\" and \"-\" make one, the first a letter or \"_\"", name)
+		}
+		t, _ := table.Table(name)
+		v := Var{Name: name, Description: t.Text("description"), Required: t.Flag("required", false), HasDefault: t.Has("default")}
+		if v.HasDefault {
+			var ok bool
+			if v.Default, ok = t.Scalar("default"); !ok {
+				t.Wrong("default", "must be a string: put it in quotes")
+			}
+		}
+		t.Slips("description", "required", "default")
+		out = append(out, v)
+	}
+	return out
+}
+
+func isVar(name string) bool {
+	if name == "" || len(name) > MaxName || name[0] == '-' || '0' <= name[0] && name[0] <= '9' {
+		return false
+	}
+	return !strings.ContainsFunc(name, func(r rune) bool { return !letter(r) && r != '_' && r != '-' })
+}
+
+func steps(root tomldoc.Table) []Step {
+	tables := root.Tables("steps")
+	switch {
+	case !root.Has("steps"), root.Empty("steps"):
+		root.Wrong("", "a formula needs steps: write [[steps]] with an id and a title for each")
+		return nil
+	case len(tables) > MaxSteps:
+		tables[MaxSteps].Wrong("", "is one step too many; %d are the most", MaxSteps)
+		return nil
+	}
+	out := make([]Step, len(tables))
+	first := make(map[string]tomldoc.Table, len(tables))
+	for i, t := range tables {
+		s := &out[i]
+		s.ID = nameOf(t, "id", "this step has no id; every step needs one: id = \"…\"")
+		if before, twice := first[s.ID]; twice && s.ID != "" {
+			t.Wrong("id", "there is a step %q on line %d already", s.ID, before.Place("id").Line)
+		} else {
+			first[s.ID] = t
+		}
+		s.Title = t.Text("title")
+		if strings.TrimSpace(s.Title) == "" {
+			t.Wrong("title", "this step has no title; every step needs one: title = \"…\"")
+		}
+		if strings.ContainsFunc(s.Title, hidden) {
+			t.Wrong("title", "is of several lines or has characters that do not show; a title is one line of text")
+		}
+		s.Description = t.Text("description")
+		s.Needs = append(t.Texts("needs"), t.Texts("depends_on")...) // the second is what other programs call it
+		t.Slips("id", "title", "description", "needs", "depends_on")
+	}
+	needs(out, tables)
+	return out
+}
+
+// hidden are the characters that end a line or do not show.
+func hidden(r rune) bool {
+	return r < ' ' || 0x7f <= r && r < 0xa0 || r == 0x2028 || r == 0x2029
+}
+
+func ids(all []Step) []string {
+	out := make([]string, len(all))
+	for i, s := range all {
+		out[i] = s.ID
+	}
+	return out
+}
+
+// Unmet lists the variables that have to be given when the formula is cooked.
+func (f *Formula) Unmet() []string {
+	var out []string
+	for _, v := range f.Vars {
+		if v.Required && !v.HasDefault {
+			out = append(out, v.Name)
+		}
+	}
+	return out
+}
+
+func (f *Formula) variable(name string) (Var, bool) {
+	i := slices.IndexFunc(f.Vars, func(v Var) bool { return v.Name == name })
+	if i < 0 {
+		return Var{}, false
+	}
+	return f.Vars[i], true
+}

@@ -1,0 +1,234 @@
+package formula
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"gcity/internal/tomldoc"
+)
+
+var update = flag.Bool("update", false, "rewrite testdata from what the code says")
+
+func TestProblems(t *testing.T) {
+	const path = "testdata/problems.txt"
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	head, cases, _ := strings.Cut(string(data), "=== ")
+	out := head
+	for story := range strings.SplitSeq(cases, "=== ") {
+		name, rest, _ := strings.Cut(story, "\n")
+		text, want, _ := strings.Cut(rest, "---\n")
+		got := said(text)
+		if !*update && got != want {
+			t.Errorf("%s\n got:\n%s\nwant:\n%s", name, got, want)
+		}
+		out += "=== " + name + "\n" + text + "---\n" + got
+	}
+	if *update {
+		if err := os.WriteFile(path, []byte(out), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func said(text string) string {
+	f, err := Parse("f.formula.toml", []byte(text))
+	if err != nil {
+		return err.Error() + "\n"
+	}
+	out := "ok\n"
+	for _, w := range f.Warnings {
+		out += "warning: " + w.String() + "\n"
+	}
+	return out
+}
+
+func TestTheFileIsAskedForByItsName(t *testing.T) {
+	f, err := Parse("/x/other.formula.toml", []byte("formula = 'f'\n[[steps]]\nid='a'\ntitle='a'\n"))
+	if err != nil || len(f.Warnings) != 1 || f.Warnings[0].Line != 1 {
+		t.Errorf("%+v, %v", f, err)
+	}
+}
+
+func TestLimits(t *testing.T) {
+	var steps, vars, chain strings.Builder
+	steps.WriteString("formula='f'\n")
+	vars.WriteString("formula='f'\n")
+	chain.WriteString("formula='f'\n")
+	for i := range MaxSteps + 1 {
+		fmt.Fprintf(&steps, "[[steps]]\nid='s%d'\ntitle='x'\n", i)
+	}
+	for i := range MaxVars + 1 {
+		fmt.Fprintf(&vars, "[vars.v%d]\n", i)
+	}
+	for i := range MaxSteps { // each step waits for the next, the last for the first
+		fmt.Fprintf(&chain, "[[steps]]\nid='s%d'\ntitle='x'\nneeds=['s%d']\n", i, (i+1)%MaxSteps)
+	}
+	for name, c := range map[string]struct{ text, want string }{
+		"steps": {steps.String(), "f:3002:1: steps: is one step too many; 1000 are the most"},
+		"vars":  {vars.String() + "[[steps]]\nid='a'\ntitle='a'\n", "f:102:1: vars.v100: is one variable too many; 100 are the most"},
+		"chain": {chain.String(), "f:5:8: steps.needs: these steps wait for each other: s0 → s1 → s2"},
+		"size":  {strings.Repeat("#", MaxSize+1), "f: the file is larger than 256 kB; is it the right one?"},
+	} {
+		if _, err := Parse("f", []byte(c.text)); err == nil || !strings.HasPrefix(err.Error(), c.want) {
+			t.Errorf("%s: %.120v, want %s", name, err, c.want)
+		}
+	}
+}
+
+const recipe = `formula = "mol"
+description = "About {{what}} and {{other}}"
+[vars.what]
+required = true
+description = "the thing"
+[vars.how]
+default = "slowly"
+[vars.note]
+[[steps]]
+id = "a"
+title = "Do {{what}} {{how}}{{note}}"
+[[steps]]
+id = "b"
+title = "{{ what }}"
+description = "{{what}} {{other}} {{ {{how}} }} {{how"
+needs = ["a"]
+`
+
+func TestCook(t *testing.T) {
+	f, err := Parse("mol.formula.toml", []byte(recipe))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := Cook(f, map[string]string{"what": "the {{how}}\nwork"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := Molecule{
+		Root: Item{Ref: "mol", Title: "mol", Description: "About the {{how}}\nwork and {{other}}"},
+		Steps: []Item{
+			{Ref: "a", Title: "Do the {{how}} work slowly"},
+			{Ref: "b", Title: "the {{how}} work", Description: "the {{how}}\nwork {{other}} {{ slowly }} {{how", Needs: []string{"a"}},
+		},
+	}
+	if fmt.Sprintf("%q", m) != fmt.Sprintf("%q", want) {
+		t.Errorf("got  %q\nwant %q", m, want)
+	}
+	m.Steps[1].Needs[0] = "changed"
+	if f.Steps[1].Needs[0] != "a" {
+		t.Error("the molecule shares memory with its formula")
+	}
+	if got := f.Unmet(); !slices.Equal(got, []string{"what"}) {
+		t.Errorf("unmet: %v", got)
+	}
+}
+
+func TestWhatCannotBeCooked(t *testing.T) {
+	f, err := Parse("mol.formula.toml", []byte(recipe))
+	if err != nil {
+		t.Fatal(err)
+	}
+	none := &Formula{Name: "none", Steps: []Step{{ID: "a", Title: "x"}}}
+	long := strings.Repeat("x", MaxTitle)
+	marks := &Formula{Name: "marks", Vars: []Var{{Name: "v"}}, Steps: []Step{{ID: "a", Title: "x", Description: strings.Repeat("{{v}}", 40_000)}}}
+	wide := &Formula{Name: "wide", Vars: []Var{{Name: "v"}}}
+	for range 30 {
+		wide.Steps = append(wide.Steps, Step{ID: "a", Title: "x", Description: "{{v}}"})
+	}
+	for name, c := range map[string]struct {
+		f    *Formula
+		vars map[string]string
+		want string
+	}{
+		"missing": {f, nil, "formula mol needs the variable what (the thing); give it a value"},
+		"unknown": {f, map[string]string{"what": "x", "waht": "y"}, `formula mol has no variable "waht"; did you mean "what"?`},
+		"far off": {f, map[string]string{"what": "x", "zzzzzz": "y"}, `formula mol has no variable "zzzzzz"; it has what, how, note`},
+		"no vars": {none, map[string]string{"a": "x"}, `formula none has no variables, so "a" cannot be given to it`},
+		"empty":   {f, map[string]string{"what": "\n"}, `formula mol: the title of step b, "{{ what }}", is empty with these variables`},
+		"long":    {f, map[string]string{"what": long}, "formula mol: the title of step a has 510 bytes with these variables"},
+		"NUL":     {f, map[string]string{"what": "x\x00"}, "formula mol: its description has a NUL character"},
+		"marks":   {marks, map[string]string{"v": strings.Repeat("x", 1000)}, "formula marks: the description of step a has 4"},
+		"wide":    {wide, map[string]string{"v": strings.Repeat("x", 200<<10)}, "formula wide comes to more than 4 MB"},
+	} {
+		m, err := Cook(c.f, c.vars)
+		if err == nil || !strings.HasPrefix(err.Error(), c.want) || len(m.Steps) > 0 {
+			t.Errorf("%s: %d steps, %v; want %s", name, len(m.Steps), err, c.want)
+		}
+	}
+}
+
+func TestNext(t *testing.T) {
+	a, b, c := Progress{Ref: "a"}, Progress{Ref: "b", Needs: []string{"a", "c"}}, Progress{Ref: "c"}
+	done := func(p Progress) Progress { p.Closed = true; return p }
+	for _, x := range []struct {
+		steps []Progress
+		want  string
+	}{
+		{[]Progress{b, a, c}, "a"},
+		{[]Progress{b, done(a), c}, "c"},
+		{[]Progress{b, done(a), done(c)}, "b"},
+		{[]Progress{done(b), done(a), done(c)}, ""},
+		{[]Progress{b, done(a)}, ""}, // c is gone: nobody said that it was done
+		{nil, ""},
+	} {
+		if got, ok := Next(x.steps); got.Ref != x.want || ok != (x.want != "") {
+			t.Errorf("Next(%v) = %v, %v; want %q", x.steps, got, ok, x.want)
+		}
+	}
+}
+
+// Any bytes: no panic, places inside the file; a valid formula cooks with its variables given, needs lead nowhere in a
+// circle (so that doing what is next comes to an end), and parsing is deterministic.
+func FuzzParse(f *testing.F) {
+	data, err := os.ReadFile("testdata/problems.txt")
+	if err != nil {
+		f.Fatal(err)
+	}
+	for story := range strings.SplitSeq(string(data), "=== ") {
+		_, text, _ := strings.Cut(story, "\n")
+		text, _, _ = strings.Cut(text, "---\n")
+		f.Add([]byte(text))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		got, err := Parse("f", data)
+		if err != nil {
+			var p tomldoc.Problems
+			if !errors.As(err, &p) || len(p) == 0 {
+				t.Fatalf("%T %v", err, err)
+			}
+			return
+		}
+		vars := map[string]string{}
+		for _, v := range got.Vars {
+			vars[v.Name] = "v"
+		}
+		m, err := Cook(got, vars)
+		if err != nil {
+			if !strings.Contains(err.Error(), "bytes with these") {
+				t.Fatal(err)
+			}
+			return
+		}
+		steps := make([]Progress, len(m.Steps))
+		for i, s := range m.Steps {
+			steps[i] = Progress{Ref: s.Ref, Needs: s.Needs}
+		}
+		for n := 0; ; n++ {
+			next, ok := Next(steps)
+			if !ok {
+				if n != len(steps) {
+					t.Fatalf("%d of %d steps could be done", n, len(steps))
+				}
+				return
+			}
+			i := slices.IndexFunc(steps, func(p Progress) bool { return p.Ref == next.Ref })
+			steps[i].Closed = true
+		}
+	})
+}

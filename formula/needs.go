@@ -1,0 +1,116 @@
+package formula
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"gcity/internal/tomldoc"
+)
+
+// needs checks what steps say they need: that it exists, and that no steps wait for each other.
+func needs(all []Step, tables []tomldoc.Table) {
+	names, sound := ids(all), true
+	at := make(map[string]int, len(all))
+	for i, s := range all {
+		at[s.ID] = i
+	}
+	for i, s := range all {
+		for j, need := range s.Needs {
+			key, item := written(tables[i], j)
+			_, there := at[need]
+			switch near := tomldoc.Meant(need, names); {
+			case slices.Contains(s.Needs[:j], need):
+				tables[i].WrongItem(key, item, "%q is named twice", need)
+			case there:
+				continue
+			case near != "":
+				tables[i].WrongItem(key, item, "there is no step %q; did you mean %q?", need, near)
+			default:
+				tables[i].WrongItem(key, item, "there is no step %q; there are %s", need, tomldoc.List(some(names)))
+			}
+			sound = false
+		}
+	}
+	if !sound || len(at) < len(all) {
+		return
+	}
+	for _, ring := range cycles(all, at) {
+		first := at[ring[0]]
+		key, item := written(tables[first], slices.Index(all[first].Needs, ring[1%len(ring)]))
+		tables[first].WrongItem(key, item, "%s", waiting(ring))
+	}
+}
+
+// written is where the i-th need of a step stands.
+func written(t tomldoc.Table, i int) (key string, item int) {
+	if n := len(t.Texts("needs")); i >= n {
+		return "depends_on", i - n
+	}
+	return "needs", i
+}
+
+// some keeps a list short enough to be read.
+func some(names []string) []string {
+	if len(names) > 12 {
+		return append(slices.Clone(names[:12]), "more")
+	}
+	return names
+}
+
+// waiting names a cycle step by step.
+func waiting(ring []string) string {
+	if len(ring) == 1 {
+		return "step " + ring[0] + " waits for itself"
+	}
+	const most = 20
+	shown := slices.Clone(ring[:min(len(ring), most)])
+	if more := len(ring) - most; more > 0 {
+		shown = append(shown, fmt.Sprintf("… %d more", more))
+	}
+	return "these steps wait for each other: " + strings.Join(append(shown, ring[0]), " → ")
+}
+
+// cycles finds rings of steps that wait for each other, each once, beginning with the step that comes first in the file.
+// Steps are walked depth first without recursion: a chain may be as long as the formula.
+func cycles(all []Step, at map[string]int) [][]string {
+	const (
+		fresh = iota
+		open
+		done
+	)
+	state := make([]int, len(all))
+	next := make([]int, len(all)) // the need that is looked at next
+	var rings [][]string
+	for start := range all {
+		path := []int{start}
+		for len(path) > 0 && state[start] != done {
+			i := path[len(path)-1]
+			state[i] = open
+			if next[i] == len(all[i].Needs) {
+				state[i] = done
+				path = path[:len(path)-1]
+				continue
+			}
+			need := at[all[i].Needs[next[i]]]
+			next[i]++
+			switch state[need] {
+			case fresh:
+				path = append(path, need)
+			case open:
+				rings = append(rings, ring(all, path[slices.Index(path, need):]))
+			}
+		}
+	}
+	return rings
+}
+
+// ring gives the ids of a cycle, turned so that the first in the file leads.
+func ring(all []Step, path []int) []string {
+	first := slices.Index(path, slices.Min(path))
+	out := make([]string, len(path))
+	for i := range path {
+		out[i] = all[path[(first+i)%len(path)]].ID
+	}
+	return out
+}

@@ -1,0 +1,344 @@
+package tomldoc
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"gcity/internal/spell"
+)
+
+// MaxDuration keeps sums of durations and times far from overflowing.
+const MaxDuration = 365 * 24 * time.Hour
+
+// Table is a table of a file. What is asked of it and is not there, or is not what it must be, is the zero value; the
+// latter is noted as a problem.
+type Table struct {
+	doc    *Doc
+	path   string // "" = the root
+	values map[string]any
+}
+
+// Has reports whether a key is written.
+func (t Table) Has(key string) bool {
+	_, ok := t.values[key]
+	return ok
+}
+
+// Place is where the value of a key stands, or would; of the table with "".
+func (t Table) Place(key string) Place {
+	at, ok := t.span(key)
+	if !ok {
+		return Place{File: t.doc.file}
+	}
+	return t.doc.place(at.value)
+}
+
+func (t Table) span(key string) (span, bool) {
+	path := t.path
+	if key != "" {
+		if at, ok := t.doc.places[below(path, key)]; ok {
+			return at, true
+		}
+	}
+	at, ok := t.doc.places[path]
+	return at, ok
+}
+
+// Wrong notes a problem with the value of a key; with the table itself if key is "". Of one value only the first is kept.
+func (t Table) Wrong(key, format string, args ...any) { t.doc.note(t.said(key, format, args...)) }
+
+// WrongItem is Wrong for the i-th item of a list.
+func (t Table) WrongItem(key string, i int, format string, args ...any) {
+	p := t.said(key, format, args...)
+	if at, ok := t.doc.places[element(below(t.path, key), i)]; ok {
+		p.Place = t.doc.place(at.value)
+	}
+	t.doc.note(p)
+}
+
+func (d *Doc) note(p Problem) {
+	if !slices.ContainsFunc(d.problems, func(q Problem) bool { return p.Line > 0 && q.Place == p.Place && q.Key == p.Key }) {
+		d.problems = append(d.problems, p)
+	}
+}
+
+// Warn notes what is worth saying about a key.
+func (t Table) Warn(key, format string, args ...any) {
+	t.doc.warnings = append(t.doc.warnings, t.said(key, format, args...))
+}
+
+func (t Table) said(key, format string, args ...any) Problem {
+	return At(t.Place(key), t.name(key), fmt.Sprintf(format, args...))
+}
+
+// name is the dotted name of a key; the indices of lists are left out.
+func (t Table) name(key string) string {
+	var parts []string
+	for part := range strings.SplitSeq(below(t.path, key), sep) {
+		if _, err := strconv.Atoi(part); err != nil && part != "" {
+			parts = append(parts, part)
+		}
+	}
+	return strings.Join(parts, ".")
+}
+
+// Keys are the keys that are written, in the order of the file.
+func (t Table) Keys() []string {
+	keys := make([]string, 0, len(t.values))
+	for key := range t.values {
+		keys = append(keys, key)
+	}
+	slices.SortFunc(keys, func(a, b string) int {
+		return cmp.Or(cmp.Compare(t.doc.places[below(t.path, a)].key, t.doc.places[below(t.path, b)].key), cmp.Compare(a, b))
+	})
+	return keys
+}
+
+// Only notes each key that is not among the known as a problem.
+func (t Table) Only(known ...string) { t.unknown(known, true) }
+
+// Slips notes keys that are not among the known: what looks like a misspelt one as a problem, anything else as a warning.
+func (t Table) Slips(known ...string) { t.unknown(known, false) }
+
+func (t Table) unknown(known []string, strict bool) {
+	for _, key := range t.Keys() {
+		if slices.Contains(known, key) {
+			continue
+		}
+		p := t.said(key, "unknown key; there are %s", List(known))
+		p.Place = t.doc.place(t.doc.places[below(t.path, key)].key)
+		switch near := Meant(key, known); {
+		case near != "":
+			p.Message = fmt.Sprintf("unknown key; did you mean %q?", near)
+			t.doc.note(p)
+		case strict:
+			t.doc.note(p)
+		default:
+			p.Message = "is not used; there are " + List(known)
+			t.doc.warnings = append(t.doc.warnings, p)
+		}
+	}
+}
+
+// Meant finds the known name that was probably meant, "" if none is near.
+func Meant(name string, known []string) string {
+	for _, k := range known {
+		if strings.EqualFold(k, name) {
+			return k
+		}
+	}
+	if len(name) < 3 { // anything is near to what is so short
+		return ""
+	}
+	if near := spell.Nearest(name, known); near != "" {
+		return near
+	}
+	for _, k := range known {
+		if strings.HasPrefix(k, name) || strings.HasPrefix(name, k+"_") {
+			return k
+		}
+	}
+	return ""
+}
+
+// Text is a string.
+func (t Table) Text(key string) string {
+	switch v := t.values[key].(type) {
+	case nil:
+	case string:
+		if strings.IndexByte(v, 0) < 0 {
+			return v
+		}
+		t.Wrong(key, "contains a NUL character, which no program can be given; take it out")
+	default:
+		t.Wrong(key, "is %s; it must be a string: put it in quotes", kind(v))
+	}
+	return ""
+}
+
+// Scalar is a string, or a number or flag as it would be written in one; ok is false for anything else.
+func (t Table) Scalar(key string) (text string, ok bool) {
+	switch v := t.values[key].(type) {
+	case string:
+		return t.Text(key), true
+	case int64, bool, float64:
+		return fmt.Sprint(v), true
+	}
+	return "", false
+}
+
+// Empty reports whether a key is written and nothing is in its list.
+func (t Table) Empty(key string) bool {
+	list, ok := t.values[key].([]any)
+	return ok && len(list) == 0
+}
+
+// Texts is a list of strings.
+func (t Table) Texts(key string) []string {
+	v, ok := t.values[key]
+	if !ok {
+		return nil
+	}
+	list, ok := v.([]any)
+	if !ok {
+		t.Wrong(key, "is %s; it must be a list of strings, like [\"one\", \"two\"]", kind(v))
+		return nil
+	}
+	out := make([]string, 0, len(list))
+	for i, item := range list {
+		text, ok := item.(string)
+		if ok && strings.IndexByte(text, 0) >= 0 {
+			t.WrongItem(key, i, "contains a NUL character, which no program can be given; take it out")
+			return nil
+		}
+		if !ok {
+			t.WrongItem(key, i, "is %s; every item must be a string", kind(item))
+			return nil
+		}
+		out = append(out, text)
+	}
+	return out
+}
+
+// Flag is true or false; fallback when it is not written.
+func (t Table) Flag(key string, fallback bool) bool {
+	switch v := t.values[key].(type) {
+	case nil:
+	case bool:
+		return v
+	default:
+		t.Wrong(key, "is %s; it must be true or false", kind(v))
+	}
+	return fallback
+}
+
+// Number is a whole number from low to high.
+func (t Table) Number(key string, low, high int) int {
+	switch v := t.values[key].(type) {
+	case nil:
+	case int64:
+		if v >= int64(low) && v <= int64(high) {
+			return int(v)
+		}
+		t.Wrong(key, "is %d; it must be from %d to %d", v, low, high)
+	default:
+		t.Wrong(key, "is %s; it must be a whole number", kind(v))
+	}
+	return 0
+}
+
+// Duration is a time span in Go's syntax, not negative and at most MaxDuration; fallback when it is not written.
+func (t Table) Duration(key string, fallback time.Duration) time.Duration {
+	v, ok := t.values[key]
+	if !ok {
+		return fallback
+	}
+	text, ok := v.(string)
+	if n, number := v.(int64); number {
+		t.Wrong(key, "is a number without a unit; write \"%ds\" for seconds", n)
+		return fallback
+	}
+	if !ok {
+		t.Wrong(key, "is %s; it must be a duration in quotes, like \"30s\" or \"5m\"", kind(v))
+		return fallback
+	}
+	d, wrong := Duration(text)
+	if wrong != "" {
+		t.Wrong(key, "%s", wrong)
+		return fallback
+	}
+	return d
+}
+
+// Duration reads a time span as Table.Duration does, or says what is wrong with it.
+func Duration(text string) (d time.Duration, wrong string) {
+	d, err := time.ParseDuration(text)
+	switch {
+	case err == nil && d < 0:
+		return 0, fmt.Sprintf("%q is negative", text)
+	case err == nil && d <= MaxDuration:
+		return d, ""
+	case err == nil, strings.Trim(text, "0123456789.nuµmsh") == "" && strings.ContainsAny(text, "smh"):
+		return 0, fmt.Sprintf("%q is too long; at most a year, \"8760h\", is possible", text)
+	case strings.Contains(err.Error(), "missing unit"):
+		return 0, fmt.Sprintf("%q has no unit; write %q for seconds or %q for minutes", text, text+"s", text+"m")
+	case strings.ContainsAny(text, "dwy"):
+		return 0, fmt.Sprintf("%q is no duration: the largest unit is h; a day is \"24h\"", text)
+	}
+	return 0, fmt.Sprintf("%q is no duration; write it like \"500ms\", \"30s\", \"5m\" or \"1h30m\"", text)
+}
+
+// Table is the table of this name; ok is false if there is none.
+func (t Table) Table(key string) (sub Table, ok bool) {
+	switch v := t.values[key].(type) {
+	case nil:
+	case map[string]any:
+		return Table{t.doc, below(t.path, key), v}, true
+	default:
+		t.Wrong(key, "is %s; it must be a table: write [%s] on a line of its own", kind(v), t.name(key))
+	}
+	return Table{doc: t.doc, path: below(t.path, key)}, false
+}
+
+// Tables is the list of tables of this name.
+func (t Table) Tables(key string) []Table {
+	var all []map[string]any
+	wrong := false
+	switch v := t.values[key].(type) {
+	case nil:
+	case []map[string]any:
+		all = v
+	case []any:
+		for _, item := range v {
+			m, ok := item.(map[string]any)
+			wrong = wrong || !ok
+			all = append(all, m)
+		}
+	default:
+		wrong = true
+	}
+	if wrong {
+		t.Wrong(key, "is %s; each is a table of its own: write [[%s]] on a line of its own", kind(t.values[key]), t.name(key))
+		return nil
+	}
+	out := make([]Table, len(all))
+	for i, m := range all {
+		out[i] = Table{t.doc, element(below(t.path, key), i), m}
+	}
+	return out
+}
+
+// kind says what a value is, in words.
+func kind(v any) string {
+	switch v.(type) {
+	case string:
+		return "a string"
+	case bool:
+		return "true or false"
+	case int64:
+		return "a whole number"
+	case float64:
+		return "a number with a point"
+	case time.Time:
+		return "a date"
+	case map[string]any:
+		return "a table"
+	}
+	return "a list"
+}
+
+// List joins names as a sentence does.
+func List(names []string) string {
+	switch n := len(names); n {
+	case 0:
+		return "nothing"
+	case 1:
+		return names[0]
+	default:
+		return strings.Join(names[:n-1], ", ") + " and " + names[n-1]
+	}
+}
