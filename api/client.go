@@ -15,6 +15,7 @@ import (
 	"syscall"
 	"time"
 
+	"gcity/beads"
 	"gcity/city"
 	"gcity/events"
 	"gcity/internal/disk"
@@ -258,4 +259,9 @@ func targetPath(noun kind, target string, what kind) (string, error) {
 		return "", &city.Error{Code: city.NotFound, Message: fmt.Sprintf("no %s %q: that is no %[1]s's name", noun, target)}
 	}
 	return "/v0/" + string(noun) + "/" + url.PathEscape(target) + "/" + string(what), nil
+}
+
+// Beads implements city.Control.
+func (c *Client) Beads(ctx context.Context, q beads.Query) ([]beads.Bead, error) {
+	return nil, &city.Error{Code: city.Unavailable, Message: "work is not served yet"}
 }

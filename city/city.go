@@ -7,6 +7,7 @@ import (
 	"io"
 	"iter"
 
+	"gcity/beads"
 	"gcity/events"
 )
 
@@ -23,6 +24,8 @@ type Control interface {
 	History(ctx context.Context, q events.Query) ([]events.Event, error)
 	// Events yields every event after a seq: history, then live, until ctx ends.
 	Events(ctx context.Context, after uint64) iter.Seq2[events.Event, error]
+	// Beads lists work, newest first.
+	Beads(ctx context.Context, q beads.Query) ([]beads.Bead, error)
 	// Watch yields an agent's raw terminal output; the reader interprets it (law L12).
 	Watch(ctx context.Context, agent string) iter.Seq2[Frame, error]
 	// Attach opens an agent's terminal.
@@ -50,6 +53,8 @@ type Terminal interface {
 type Receipt struct {
 	Seq     uint64 `json:"seq,omitempty"` // the event that proves it; 0 if none was written
 	Message string `json:"message"`       // for a person: "restarted worker, pid 4711"
+
+	Bead *beads.Bead `json:"bead,omitempty"` // that was made or changed
 }
 
 // Code classes an Error; the API sends it as it stands.

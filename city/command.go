@@ -6,13 +6,14 @@ import (
 	"errors"
 	"fmt"
 
+	"gcity/beads"
 	"gcity/events"
 )
 
 // Command is something to be done to a city. The set is closed; Encode and Decode are its only codec.
 type Command interface {
 	Verb() string   // as in a URL and on the command line
-	Target() string // the agent, pool or rig it is about, "" = the city
+	Target() string // the agent, pool, rig, automation or bead it is about, "" = the city
 }
 
 type (
@@ -89,6 +90,20 @@ type (
 		Agent string   `json:"-"`
 		Keys  []string `json:"keys"`
 	}
+	// Fire runs an automation now, past its gate.
+	Fire struct {
+		Automation string `json:"-"` // scoped name
+		By         string `json:"by,omitempty"`
+	}
+	// CreateBead makes a piece of work.
+	CreateBead struct {
+		Bead beads.Bead `json:"bead"`
+	}
+	// UpdateBead changes one.
+	UpdateBead struct {
+		ID    string      `json:"-"`
+		Patch beads.Patch `json:"patch"`
+	}
 	// Reload reads the configuration now. Confirm lets one come into force that is held because it would remove most of
 	// the running agents.
 	Reload struct {
@@ -122,6 +137,9 @@ func (SuspendRig) Verb() string     { return "suspend-rig" }
 func (ResumeRig) Verb() string      { return "resume-rig" }
 func (Nudge) Verb() string          { return "nudge" }
 func (SendKeys) Verb() string       { return "send-keys" }
+func (Fire) Verb() string           { return "run" }
+func (CreateBead) Verb() string     { return "create-bead" }
+func (UpdateBead) Verb() string     { return "update-bead" }
 func (Reload) Verb() string         { return "reload" }
 func (Emit) Verb() string           { return "emit" }
 func (Shutdown) Verb() string       { return "shutdown" }
@@ -143,6 +161,9 @@ func (c SuspendRig) Target() string     { return c.Rig }
 func (c ResumeRig) Target() string      { return c.Rig }
 func (c Nudge) Target() string          { return c.Agent }
 func (c SendKeys) Target() string       { return c.Agent }
+func (c Fire) Target() string           { return c.Automation }
+func (CreateBead) Target() string       { return "" }
+func (c UpdateBead) Target() string     { return c.ID }
 func (Reload) Target() string           { return "" }
 func (Emit) Target() string             { return "" }
 func (Shutdown) Target() string         { return "" }
@@ -170,6 +191,10 @@ func Decode(verb, target string, body []byte) (Command, error) {
 		return filled(SuspendRig{target}, body)
 	case "resume-rig":
 		return filled(ResumeRig{target}, body)
+	case "run":
+		return filled(Fire{Automation: target}, body)
+	case "update-bead":
+		return filled(UpdateBead{ID: target}, body)
 	}
 	return decodeAgent(verb, target, body)
 }
@@ -195,6 +220,8 @@ func decodeScale(target string, body []byte) (Command, error) {
 
 func decodeCity(verb string, body []byte) (Command, error) {
 	switch verb {
+	case "create-bead":
+		return filled(CreateBead{}, body)
 	case "reload":
 		return filled(Reload{}, body)
 	case "emit":

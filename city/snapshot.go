@@ -34,24 +34,26 @@ func (s State) Urgency() int {
 
 // Snapshot is a city at one moment. It is never changed once published: copy before altering.
 type Snapshot struct {
-	Name      string     `json:"name"`
-	Path      string     `json:"path"`
-	Host      string     `json:"host"`
-	Version   string     `json:"version"` // of the program that runs the loop
-	Rev       uint64     `json:"rev"`     // grows with every published snapshot
-	Seq       uint64     `json:"seq"`     // newest event
-	At        time.Time  `json:"at"`      // when it was made
-	Started   time.Time  `json:"started"` // of the controller
-	PID       int        `json:"pid"`     // of the controller
-	Mode      string     `json:"mode"`    // "console", "headless", "settle"
-	Suspended bool       `json:"suspended"`
-	Config    ConfigInfo `json:"config"`
-	Patrol    Patrol     `json:"patrol"`
-	Agents    []Agent    `json:"agents"` // in name order
-	Pools     []Pool     `json:"pools"`  // in name order
-	Rigs      []Rig      `json:"rigs"`   // in name order
-	Degraded  []string   `json:"degraded"`
-	ShutDown  bool       `json:"shutting_down,omitempty"`
+	Name        string       `json:"name"`
+	Path        string       `json:"path"`
+	Host        string       `json:"host"`
+	Version     string       `json:"version"` // of the program that runs the loop
+	Rev         uint64       `json:"rev"`     // grows with every published snapshot
+	Seq         uint64       `json:"seq"`     // newest event
+	At          time.Time    `json:"at"`      // when it was made
+	Started     time.Time    `json:"started"` // of the controller
+	PID         int          `json:"pid"`     // of the controller
+	Mode        string       `json:"mode"`    // "console", "headless", "settle"
+	Suspended   bool         `json:"suspended"`
+	Config      ConfigInfo   `json:"config"`
+	Patrol      Patrol       `json:"patrol"`
+	Agents      []Agent      `json:"agents"`      // in name order
+	Pools       []Pool       `json:"pools"`       // in name order
+	Rigs        []Rig        `json:"rigs"`        // in name order
+	Automations []Automation `json:"automations"` // in the order of scoped names
+	Work        Work         `json:"work"`
+	Degraded    []string     `json:"degraded"`
+	ShutDown    bool         `json:"shutting_down,omitempty"`
 }
 
 // ConfigInfo says which configuration is in force, and whether a newer one was refused.

@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"gcity/beads"
 	"gcity/city"
 	"gcity/events"
 	"gcity/session"
@@ -156,6 +157,11 @@ func counted(n int, noun string) string {
 		return "1 " + noun
 	}
 	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// Beads implements city.Control.
+func (b *aside) Beads(ctx context.Context, q beads.Query) ([]beads.Bead, error) {
+	return nil, notRunning("work is not read yet while no controller runs")
 }
 
 var _ city.Control = (*aside)(nil)

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"gcity/beads"
 	"gcity/city"
 	"gcity/events"
 )
@@ -113,3 +114,6 @@ func demoCity() *still {
 		},
 	}
 }
+
+// Beads implements city.Control.
+func (s *still) Beads(context.Context, beads.Query) ([]beads.Bead, error) { return nil, nil }

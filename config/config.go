@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"time"
 
+	"gcity/automation"
 	"gcity/restart"
 )
 
@@ -26,10 +27,14 @@ type City struct {
 	Daemon    Daemon
 	Session   Session
 	Events    Events
-	Revision  string            // SHA-256 over all source files, hex
-	Sources   []string          // the files that were read, absolute; the configuration itself first
-	Warnings  []Problem         // accepted, but worth a word
-	Origins   map[string]Origin // of each key outside lists of tables that was written: "daemon.patrol_interval"
+
+	Beads       Beads
+	Formulas    Formulas
+	Automations Automations
+	Revision    string            // SHA-256 over all source files, hex
+	Sources     []string          // the files that were read, absolute; the configuration itself first
+	Warnings    []Problem         // accepted, but worth a word
+	Origins     map[string]Origin // of each key outside lists of tables that was written: "daemon.patrol_interval"
 
 	include []string           // as written
 	patches []patch            // in force already
@@ -136,6 +141,25 @@ type Daemon struct {
 	ShutdownTimeout time.Duration // 0 = no grace
 	RestartBackoff  time.Duration
 	CrashHistory    string // "memory", or "disk": kept beyond the controller's end
+
+	WispGCInterval, WispTTL time.Duration // both or none are 0: wisps stay
+}
+
+// Beads is the [beads] table.
+type Beads struct {
+	Provider string // "" = the embedded store
+}
+
+// Formulas is the [formulas] table.
+type Formulas struct {
+	Dir string // as written, relative to the city
+}
+
+// Automations is the [automations] table.
+type Automations struct {
+	Skip       []string
+	MaxTimeout time.Duration // 0 = none
+	Overrides  []automation.Override
 }
 
 // Session is the [session] table.

@@ -33,7 +33,7 @@ func TestDefaults(t *testing.T) {
 	if want := (Workspace{Name: "app", SessionTemplate: "gc-{{.City}}-{{.Agent}}"}); c.Workspace != want {
 		t.Errorf("workspace %+v", c.Workspace)
 	}
-	if want := (Daemon{30 * time.Second, 5, time.Hour, 5 * time.Second, time.Second, "memory"}); c.Daemon != want {
+	if want := (Daemon{30 * time.Second, 5, time.Hour, 5 * time.Second, time.Second, "memory", 0, 0}); c.Daemon != want {
 		t.Errorf("daemon %+v", c.Daemon)
 	}
 	if want := (Session{"pty", 120, 40}); c.Session != want {
@@ -114,7 +114,7 @@ provider = ""
 	if want := (Workspace{"app", true, "{{.Agent}}", "sh"}); c.Workspace != want {
 		t.Errorf("workspace %+v", c.Workspace)
 	}
-	if want := (Daemon{100 * time.Millisecond, 0, 90 * time.Second, 0, 250 * time.Millisecond, "disk"}); c.Daemon != want {
+	if want := (Daemon{100 * time.Millisecond, 0, 90 * time.Second, 0, 250 * time.Millisecond, "disk", 0, 0}); c.Daemon != want {
 		t.Errorf("daemon %+v", c.Daemon)
 	}
 	if want := (Session{"fail", 80, 24}); c.Session != want {

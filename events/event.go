@@ -60,6 +60,15 @@ const (
 	ConfigRejected    = "controller.config_rejected"
 	ConfigHeld        = "controller.config_held"
 
+	AutomationFired     = "automation.fired"
+	AutomationCompleted = "automation.completed"
+	AutomationFailed    = "automation.failed"
+	AutomationSkipped   = "automation.skipped"
+
+	BeadCreated = "bead.created"
+	BeadUpdated = "bead.updated"
+	BeadClosed  = "bead.closed"
+
 	PoolScaled      = "pool.scaled"
 	PoolCheckFailed = "pool.check_failed"
 

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"gcity/beads"
 	"gcity/city"
 	"gcity/events"
 )
@@ -308,3 +309,6 @@ func demoScreens() map[string]string {
 		"deployer": "uploading 3 of 9 files \x1b[33m…\x1b[m\r\n",
 	}
 }
+
+// Beads implements city.Control.
+func (f *fakeCity) Beads(context.Context, beads.Query) ([]beads.Bead, error) { return nil, nil }

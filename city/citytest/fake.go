@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"gcity/beads"
 	"gcity/city"
 	"gcity/events"
 )
@@ -381,3 +382,6 @@ func (t *terminal) Close() error {
 	t.once.Do(func() { close(t.closed) })
 	return nil
 }
+
+// Beads implements city.Control.
+func (f *Fake) Beads(_ context.Context, q beads.Query) ([]beads.Bead, error) { return nil, nil }
