@@ -103,6 +103,10 @@ type Passed struct {
 	Reason string
 }
 
+func (d *Deeds) pass(scoped, format string, args ...any) {
+	d.Passed = append(d.Passed, Passed{scoped, fmt.Sprintf(format, args...)})
+}
+
 // NewRuns makes the memory of a city. At most so many runs go at once; 0 = Most.
 func NewRuns(most int) *Runs {
 	if most <= 0 {
@@ -138,13 +142,13 @@ func (r *Runs) Turn(now time.Time, w World) Deeds {
 func (r *Runs) judge(it *item, now time.Time, w World, deeds *Deeds) {
 	suspended := w.Suspended(it.d.Rig)
 	if it.deep > 0 {
-		deeds.Passed = append(deeds.Passed, Passed{it.name, fmt.Sprintf("%d %s passed: %d runs led to one another by their events", it.deep, it.d.On, MaxDepth)})
+		deeds.pass(it.name, "%d %s passed: %d runs led to one another by their events", it.deep, it.d.On, MaxDepth)
 		it.deep = 0
 	}
 	if want := it.want; want != nil && (it.d.Off != "" || suspended != "" && want.By == "") {
 		it.want = nil
 		if want.By != "" || want.Follows != "" {
-			deeds.Passed = append(deeds.Passed, Passed{it.name, fmt.Sprintf("was due (%s), and is %s", want.Reason, cmp.Or(it.d.Off, "suspended "+suspended))})
+			deeds.pass(it.name, "was due (%s), and is %s", want.Reason, cmp.Or(it.d.Off, "suspended "+suspended))
 		}
 	}
 	if it.want != nil {
@@ -166,7 +170,7 @@ func (r *Runs) judge(it *item, now time.Time, w World, deeds *Deeds) {
 		it.memory.Skipped = v.Opening
 		if !it.told {
 			it.told = true
-			deeds.Passed = append(deeds.Passed, Passed{it.name, fmt.Sprintf("due %s, but its run since %s still goes", it.d.clock(v.Opening), it.d.clock(it.run.began()))})
+			deeds.pass(it.name, "due %s, but its run since %s still goes", it.d.clock(v.Opening), it.d.clock(it.run.began()))
 		}
 	}
 }
@@ -341,7 +345,8 @@ func (r *Runs) Fire(scoped, by string, now time.Time) error {
 	case it.d.Off != "":
 		return fmt.Errorf("%s is %s", scoped, it.d.Off)
 	case it.run != nil && it.d.Overlap != Queue:
-		return fmt.Errorf("%s runs since %s; wait for its end, or write overlap = %q into %s", scoped, it.d.clock(it.run.began()), Queue, it.d.Source)
+		since := it.d.clock(it.run.began())
+		return fmt.Errorf("%s runs since %s; wait for its end, or write overlap = %q into %s", scoped, since, Queue, it.d.Source)
 	case it.run != nil:
 		it.memory.Queued = now
 		r.rev++

@@ -40,7 +40,8 @@ func (r *Runs) Status() []Status {
 }
 
 func (it *item) status(most int) Status {
-	s := Status{Definition: it.d, State: Idle, Reason: it.verdict.Reason, Since: it.memory.Ended, Until: it.verdict.Next, Memory: it.memory}
+	s := Status{Definition: it.d, State: Idle, Reason: it.verdict.Reason, Memory: it.memory}
+	s.Since, s.Until = it.memory.Ended, it.verdict.Next
 	switch {
 	case it.run != nil:
 		run := *it.run
