@@ -1,0 +1,113 @@
+package controller
+
+import (
+	"time"
+
+	"gcity/agent"
+	"gcity/city"
+	"gcity/restart"
+	"gcity/session"
+)
+
+// op is what is in flight for an agent.
+type op int
+
+const (
+	opNone op = iota
+	opStart
+	opStop
+)
+
+// record is one agent: wanted, or found.
+type record struct {
+	name  string
+	want  *agent.Want // nil: an orphan
+	pool  *poolRecord // nil: it is in none
+	life  session.Status
+	alive bool // life is believed to live
+	ready bool
+
+	state  city.State
+	reason string
+	since  time.Time
+	until  time.Time
+
+	op       op
+	opTurn   uint64 // turn in which op last changed: older observations are stale
+	unsure   bool   // a start was cut short: look before acting
+	canceled bool
+	early    *session.Exit // an end that came before its start's result
+	stopFrom time.Time     // a stop that failed is tried again from then on
+	seen     uint64        // turn of the newest look that showed a session of it
+	looked   uint64        // turn in which that look was ordered
+	fresh    time.Time     // when it came back
+	idleAt   time.Time     // when it will have been silent for too long; zero = never
+	stopping cause         // why the stop in flight was ordered
+	intent   cause         // what has been asked for and is not done yet
+	because  string        // why the next start happens, for its reason
+
+	drain    *drain // told to finish; nil: not
+	marking  bool   // a mark is in flight
+	markTurn uint64 // turn in which the marks last changed
+	markFrom time.Time
+	unmarked bool // its provider keeps no marks
+
+	needs           []string // names of those it depends on; kept when it is no longer declared
+	wasUp, wasThere bool     // as of the last ripple
+
+	history   restart.History
+	kept      *memo     // what was written of it last; nil = nothing
+	notBefore time.Time // of the next start
+	hold      city.State
+	holdWhy   string
+	left      bool // it ended and its policy leaves it
+	restarts  int
+	exit      *city.Exit
+	lastEnd   string // id of the newest life whose end was handled
+	drift     []string
+	sample    sample // of what its processes take
+
+	capturing string     // id of the life whose output is being kept
+	crashed   *fxRecord  // its event, waiting for the output
+	held      []fxRecord // events that must come after it
+	acks      []fxAck    // ends to acknowledge
+	ackTurn   uint64     // turn in which the last ones went out
+
+	typing  []typing // oldest first; the first is in flight
+	waiters []waiter
+
+	decisions []city.Decision
+}
+
+// cause says why a session is stopped, and what follows.
+type cause struct {
+	kind causeKind
+	why  string
+}
+
+type causeKind int
+
+const (
+	causeNone causeKind = iota
+	causeRestart
+	causeKill
+	causeRequest // the agent's own
+	causeFellow  // one that shares its fate crashed
+	causeDrained
+	causeIdle
+	causeDrift
+	causeSuspend
+	causeOrphan
+	causeEnd // the city ends
+)
+
+type typing struct {
+	id  uint64
+	cmd city.Command
+}
+
+// waiter is a command that is answered when its agent, or the configuration, gets where it wants it.
+type waiter struct {
+	id   uint64
+	verb string
+}
