@@ -4,7 +4,7 @@
 // # Concurrency
 //
 // A City is immutable and may be read by any goroutine. All functions may be called at the same time; edits of one city
-// take turns, between processes too. Only Watch has a goroutine, which ends with its context.
+// take turns, between processes too. Only Watch and WatchFolders have a goroutine each, which ends with its context.
 package config
 
 import (
