@@ -4,7 +4,7 @@
 // # Concurrency
 //
 // A City is immutable and may be read by any goroutine. All functions may be called at the same time; edits of one city
-// take turns, between processes too. Only Watch has a goroutine, which ends with its context.
+// take turns, between processes too. Only Watch and WatchFolders have a goroutine each, which ends with its context.
 package config
 
 import (
@@ -36,9 +36,10 @@ type City struct {
 	Warnings    []Problem         // accepted, but worth a word
 	Origins     map[string]Origin // of each key outside lists of tables that was written: "daemon.patrol_interval"
 
-	include []string           // as written
-	patches []patch            // in force already
-	members map[string]derived // of pools, by qualified name
+	include   []string           // as written
+	patches   []patch            // in force already
+	overrides []override         // of Automations, in force already
+	members   map[string]derived // of pools, by qualified name
 }
 
 // Origin is where a value was written.
@@ -119,7 +120,10 @@ type Rig struct {
 	Path      string // absolute
 	Prefix    string // of the ids of its work, unique in the city
 	Suspended bool
-	Problem   string // why its folder cannot be used: found out while loading, not an error; "" = it can
+
+	FormulasDir string // of its own formulas and automations, absolute; it need not exist; "" = none
+
+	Problem string // why its folder cannot be used: found out while loading, not an error; "" = it can
 
 	Origin  Origin
 	Origins map[string]Origin
@@ -147,7 +151,7 @@ type Daemon struct {
 
 // Beads is the [beads] table.
 type Beads struct {
-	Provider string // "" = the embedded store
+	Provider string // "" and "file" = the embedded store
 }
 
 // Formulas is the [formulas] table.

@@ -69,11 +69,13 @@ func (d *decoder) table(n *node, path string, p place) {
 			d.unknown(kid, path)
 			continue
 		}
-		switch k.status {
-		case dropped:
+		switch {
+		case k.status == dropped:
 			d.warn(kid.at, k.path, "does nothing any more; it can be taken out")
-		case later:
+		case k.status == later:
 			d.later(kid, k)
+		case kid.key == k.alias && k.kind == kindTable && n.get(k.name()) != nil:
+			d.problem(kid.at, kid.key, "is another word for %s, and both are here; keep one", header(k))
 		default:
 			d.supported(kid, k, p)
 		}
@@ -131,7 +133,7 @@ func (d *decoder) inner(table, name string) string {
 
 // elsewhere names the supported table that has such a key.
 func (d *decoder) elsewhere(name string) string {
-	for _, table := range []string{"agents", "agents.pool", "workspace", "daemon", "session", "events", "rigs"} {
+	for _, table := range []string{"agents", "agents.pool", "workspace", "daemon", "session", "events", "rigs", "automations"} {
 		if k := d.schema.byPath[join(table, name)]; k != nil && k.status == supported {
 			return header(d.schema.byPath[table])
 		}
@@ -255,6 +257,9 @@ func (d *decoder) element(path string, at Origin, origins map[string]Origin) pla
 	case "patches.agents":
 		c.patches = append(c.patches, patch{origin: at, origins: origins})
 		return place{city: c, patch: &c.patches[len(c.patches)-1]}
+	case "automations.overrides":
+		c.overrides = append(c.overrides, override{origin: at, origins: origins})
+		return place{city: c, override: &c.overrides[len(c.overrides)-1]}
 	default:
 		c.Agents = append(c.Agents, Agent{Origin: at, Origins: origins})
 		return place{city: c, agent: &c.Agents[len(c.Agents)-1]}

@@ -191,6 +191,7 @@ func FuzzSetSuspended(f *testing.F) {
 	f.Add([]byte(include+"[patches]\nagents = [ # none\n]\n"), 1)
 	f.Add([]byte(include+"patches.agents = [{name='two',dir='demo'}]"), 2)
 	f.Add([]byte(include+"[patches]\n[[rigs]]\nsuspended = true\nname = \"x\"\npath = \"/x\""), 3)
+	f.Add([]byte("[[agents]]\nname = \"a\"\n[orders]\nskip = [\"x\"]\n[[orders.overrides]]\nname = \"a\"\nenabled = false\n"), 1)
 	f.Add([]byte("rigs = [{ path = \"/x\", name = \"x\" }]"), 1)
 	dir := folderOf(f, map[string]string{"team.toml": teamOfTwo})
 	f.Fuzz(func(t *testing.T, data []byte, which int) {

@@ -68,6 +68,9 @@ func (c *City) shared(s schema, a *Agent) []row {
 	if c.Workspace.Suspended {
 		out = append(out, c.row(s, "workspace.suspended"))
 	}
+	if a.Pool != nil && a.Pool.Max > 0 && a.Pool.Check == "" {
+		out = append(out, c.row(s, "beads.provider")) // where its work is counted
+	}
 	for _, path := range []string{"daemon.max_restarts", "daemon.restart_window", "daemon.restart_backoff", "daemon.patrol_interval",
 		"daemon.shutdown_timeout", "daemon.crash_history", "session.provider"} {
 		out = append(out, c.row(s, path))
@@ -155,5 +158,11 @@ func (c *City) explainRig(r *Rig) string {
 	}
 	b.WriteString("\nwhat follows\n")
 	writeRows(&b, "  ", out)
+	for i := range c.overrides {
+		if o := &c.overrides[i]; o.Rig == r.Name {
+			fmt.Fprintf(&b, "\nits automation %s is overridden, %s\n", o.Name, o.origin)
+			writeRows(&b, "  ", rows(newSchema(), "automations.overrides", place{city: c, override: o})[2:])
+		}
+	}
 	return b.String()
 }

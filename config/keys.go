@@ -44,6 +44,12 @@ func cityKeys() []key {
 			doc: "Where crashes, waits and quarantines are remembered: `memory`, so that the next controller begins with a clean slate, or " +
 				"`disk`, in `.gc/`, so that it goes on where the last one ended.",
 			field: func(p place) any { return &p.city.Daemon.CrashHistory }},
+		{path: "daemon.wisp_gc_interval", kind: kindDuration, check: checkWisp,
+			doc:   "Time between two looks for wisps, the work made by automations, that are closed and older than `wisp_ttl`; at least 100ms.",
+			field: func(p place) any { return &p.city.Daemon.WispGCInterval }},
+		{path: "daemon.wisp_ttl", kind: kindDuration, check: checkWisp,
+			doc:   "How long a closed wisp is kept before it is removed for good. This and `wisp_gc_interval` are written both or not at all: without them all stay.",
+			field: func(p place) any { return &p.city.Daemon.WispTTL }},
 
 		{path: "session", kind: kindTable, doc: "Where agents run."},
 		{path: "session.provider", kind: kindString, def: `"pty"`, check: checkProvider,

@@ -84,7 +84,7 @@ func poolKeys() []key {
 		{path: "agents.pool.check", kind: kindString, check: checkFilled,
 			doc: "A shell line that prints one whole number: how many members are wanted. Every patrol runs it, in the rig's folder, else in " +
 				"`dir` if that is no template, else in the city's folder, with the agent's environment. If it fails, the size stays as it was, " +
-				"and the reason is shown. Without it the pool's open work is counted: there is none yet, so it has `min` members.",
+				"and the reason is shown. Without it the pool's work is counted: what the store has open or in progress under the label `pool:NAME`.",
 			field: func(p place) any { return &p.agent.Pool.Check }},
 		{path: "agents.pool.check_timeout", kind: kindDuration, def: `"30s"`, check: checkPositive,
 			doc:   "A check that takes longer is ended, with all that it has started, and has failed.",
@@ -113,6 +113,10 @@ func rigKeys() []key {
 		{path: "rigs.suspended", kind: kindBool, def: "false",
 			doc:   "No agent of the rig runs. `gcity rig suspend` and `gcity rig resume` write it.",
 			field: func(p place) any { return &p.rig.Suspended }},
+		{path: "rigs.formulas_dir", kind: kindString, check: checkPath,
+			doc: "Folder of the rig's own formulas, and in `automations/` of its own automations; relative to the file that says it. It need not " +
+				"exist. A formula of the city with the same name does not count in the rig. Without it the rig has the city's formulas.",
+			field: func(p place) any { return &p.rig.FormulasDir }},
 	}
 }
 

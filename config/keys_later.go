@@ -16,7 +16,7 @@ func laterKeys() []key {
 		{table: "agents", is: supported, keys: "scope provider args prompt_template prompt_mode prompt_flag process_names " +
 			"emits_permission_warning overlay_dir work_query sling_query default_sling_formula install_agent_hooks " +
 			"hooks_installed inject_fragments session stuck_after"},
-		{table: "rigs", is: supported, keys: "topology topologies includes formulas_dir overrides default_sling_target"},
+		{table: "rigs", is: supported, keys: "topology topologies includes overrides default_sling_target"},
 		{table: "providers", kind: kindNamed, is: later},
 		{table: "providers.*", kind: kindTable, is: later, keys: "display_name command args prompt_mode prompt_flag ready_delay_ms " +
 			"ready_prompt_prefix process_names emits_permission_warning env"},
@@ -27,13 +27,9 @@ func laterKeys() []key {
 			"nudge ready_delay_ms ready_prompt_prefix process_names emits_permission_warning pre_start session_setup session_setup_script " +
 			"overlay_dir idle_timeout work_query sling_query default_sling_formula install_agent_hooks hooks_installed inject_fragments " +
 			"pool restart min_uptime depends_on strategy description session stuck_after"},
-		{table: "daemon", is: supported, keys: "wisp_gc_interval wisp_ttl"},
 		{table: "session.k8s", kind: kindTable, is: later, keys: "namespace image context cpu_request mem_request cpu_limit mem_limit"},
-		{table: "beads", kind: kindTable, is: later, keys: "provider"},
 		{table: "mail", kind: kindTable, is: later, keys: "provider"},
 		{table: "dolt", kind: kindTable, is: later, keys: "port host"},
-		{table: "formulas", kind: kindTable, is: later, keys: "dir"},
-		{table: "automations", kind: kindTable, alias: "orders", is: later, keys: "skip max_timeout overrides"},
 		{table: "watchdogs", kind: kindTables, is: later, keys: "name watches triage every heartbeat fresh very_stale nudge wake " +
 			"triage_ttl escalate_to escalate_after"},
 		{table: "console", kind: kindTable, is: later, keys: "theme colour"},

@@ -1,13 +1,114 @@
 package config
 
 import (
+	"fmt"
+	"slices"
+	"time"
+
 	"gcity/automation"
 	"gcity/formula"
+	"gcity/internal/tomldoc"
 )
 
 // Layers are the folders that formulas and automations of the city are found in, lowest first, without those that come
 // with the program. A rig's follow the city's.
-func (c *City) Layers() []formula.Layer { return nil }
+func (c *City) Layers() []formula.Layer {
+	dir, _ := resolve(c.Path, c.Path, c.Formulas.Dir) // what is wrong with it, Load has refused
+	out := []formula.Layer{{Dir: dir, Title: "city"}}
+	for i := range c.Rigs {
+		if r := &c.Rigs[i]; r.FormulasDir != "" {
+			out = append(out, formula.Layer{Dir: r.FormulasDir, Title: "rig " + r.Name, Rig: r.Name})
+		}
+	}
+	return out
+}
 
-// AutomationOptions is what the configuration says about automations from outside.
-func (c *City) AutomationOptions() automation.Options { return automation.Options{} }
+// AutomationOptions is what the configuration says about automations from outside. Schedules that name no zone are of this
+// machine's. It is the caller's.
+func (c *City) AutomationOptions() automation.Options {
+	a := &c.Automations
+	return automation.Options{Skip: slices.Clone(a.Skip), SkipAt: c.Origins["automations.skip"].place(), Overrides: slices.Clone(a.Overrides),
+		MaxTimeout: a.MaxTimeout, Local: time.Local}
+}
+
+// place is an origin as the readers of other files know it.
+func (o Origin) place() tomldoc.Place {
+	return tomldoc.Place{File: o.File, Line: o.Line, Column: o.Column}
+}
+
+// override is one [[automations.overrides]] table, and where it is written.
+type override struct {
+	automation.Override
+	origin  Origin
+	origins map[string]Origin
+}
+
+// work checks what is said about work when everything is read.
+func (d *decoder) work() {
+	c := d.city
+	if _, err := resolve(c.Path, c.Path, c.Formulas.Dir); err != nil {
+		d.say(c.Origins["formulas.dir"], "formulas.dir", err.Error())
+	}
+	for key, other := range map[string]string{"daemon.wisp_ttl": "wisp_gc_interval", "daemon.wisp_gc_interval": "wisp_ttl"} {
+		at, written := c.Origins[key]
+		if _, both := c.Origins["daemon."+other]; written && !both && !d.failed("daemon."+other) {
+			d.say(at, key, "needs daemon."+other+" beside it; write both, or neither if wisps are to stay")
+		}
+	}
+	for i := range c.overrides {
+		d.override(&c.overrides[i])
+	}
+}
+
+// override checks one override against the city, and puts it in force.
+func (d *decoder) override(o *override) {
+	const key = "automations.overrides"
+	c := d.city
+	if o.Rig != "" && c.Rig(o.Rig) == nil {
+		names := make([]string, len(c.Rigs))
+		for i := range c.Rigs {
+			names[i] = c.Rigs[i].Name
+		}
+		msg := fmt.Sprintf("there is no rig %q", o.Rig)
+		if near := suggest(o.Rig, names); near != "" {
+			msg += fmt.Sprintf("; did you mean %q?", near)
+		}
+		d.say(o.origins["rig"], key+".rig", msg)
+	}
+	o.At, o.Places = o.origin.place(), make(map[string]tomldoc.Place, len(o.origins))
+	changes := 0
+	for name, at := range o.origins {
+		o.Places[name] = at.place()
+		if name != "name" && name != "rig" {
+			changes++
+		}
+	}
+	if changes == 0 && o.Name != "" && !d.failedIn(key) {
+		c.Warnings = append(c.Warnings, Problem{Origin: o.origin, Key: key, Message: "changes nothing; write what is to be changed, or take it out"})
+	}
+	if o.Pool != nil {
+		d.poolOf(o)
+	}
+	c.Automations.Overrides = append(c.Automations.Overrides, o.Override)
+}
+
+// poolOf warns of a pool that nobody would ever work in.
+func (d *decoder) poolOf(o *override) {
+	target := automation.Definition{Rig: o.Rig, Pool: *o.Pool}.Target()
+	var names []string
+	for i := range d.city.Agents {
+		a := &d.city.Agents[i]
+		switch {
+		case a.Pool == nil:
+		case a.Qualified() == target:
+			return
+		default:
+			names = append(names, a.Qualified())
+		}
+	}
+	msg := fmt.Sprintf("there is no pool %q", target)
+	if near := suggest(target, names); near != "" {
+		msg += fmt.Sprintf("; did you mean %q?", near)
+	}
+	d.city.Warnings = append(d.city.Warnings, Problem{Origin: o.origins["pool"], Key: "automations.overrides.pool", Message: visible(msg)})
+}

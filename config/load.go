@@ -56,7 +56,8 @@ func WasCity(dir string) bool {
 	return err == nil
 }
 
-// Load reads the configuration of the city in dir. environ ("K=V") beats the file: GC_SESSION names the session provider.
+// Load reads the configuration of the city in dir. environ ("K=V") beats the file: GC_SESSION names the session
+// provider, GC_BEADS that of the work.
 // What is wrong with the content, all of it, is an *Error.
 func Load(dir string, environ ...string) (*City, error) {
 	dir, err := canonical(dir)
@@ -154,7 +155,7 @@ func decode(dir string, data []byte, environ []string) *decoder {
 	if root == nil {
 		return d
 	}
-	for _, table := range []string{"workspace", "daemon", "session", "events"} {
+	for _, table := range []string{"workspace", "daemon", "session", "events", "beads", "formulas", "automations"} {
 		d.defaults(table, place{city: d.city})
 	}
 	d.table(root, "", place{city: d.city})
@@ -168,16 +169,18 @@ func decode(dir string, data []byte, environ []string) *decoder {
 // environment lets the environment beat the file.
 func (d *decoder) environment(environ []string) {
 	for _, kv := range environ {
-		name, ok := strings.CutPrefix(kv, "GC_SESSION=")
-		if !ok || name == "" {
+		name, value, _ := strings.Cut(kv, "=")
+		path := map[string]string{"GC_SESSION": "session.provider", "GC_BEADS": "beads.provider"}[name]
+		if path == "" || value == "" {
 			continue
 		}
-		origin := Origin{File: "environment GC_SESSION"}
-		if msg := checkProvider(name); msg != "" {
+		k, origin := d.schema.byPath[path], Origin{File: "environment " + name}
+		if msg := k.check(value); msg != "" {
 			d.say(origin, "", msg)
 			continue
 		}
-		d.city.Session.Provider, d.city.Origins["session.provider"] = name, origin
+		set(k.field(place{city: d.city}), value)
+		d.city.Origins[path] = origin
 	}
 	if d.city.Session.Provider == "" {
 		d.city.Session.Provider = "pty"

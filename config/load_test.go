@@ -86,6 +86,7 @@ name = "demo"
 path = "/usr"
 prefix = "Dm"
 suspended = true
+formulas_dir = "//demo/recipes"
 
 [[patches.agents]]
 dir = "//rooms/{{.Name}}"
@@ -99,6 +100,8 @@ restart_window = "1m30s"
 shutdown_timeout = "0s"
 restart_backoff = "250ms"
 crash_history = "disk"
+wisp_gc_interval = "10m"
+wisp_ttl = "24h"
 
 [session]
 provider = "fail"
@@ -107,6 +110,28 @@ rows = 24
 
 [events]
 provider = ""
+
+[beads]
+provider = "file"
+
+[formulas]
+dir = "//recipes"
+
+[orders]
+skip = ["old", "old:rig:demo"]
+max_timeout = "1h"
+
+[[orders.overrides]]
+name = "nightly"
+rig = "demo"
+enabled = false
+gate = "cron"
+interval = "1h"
+schedule = "0 3 * * 1-5"
+check = "test -e go"
+on = "bead.*"
+pool = "a"
+timeout = "90s"
 `}))
 	if err != nil {
 		t.Fatal(err)
@@ -114,7 +139,7 @@ provider = ""
 	if want := (Workspace{"app", true, "{{.Agent}}", "sh"}); c.Workspace != want {
 		t.Errorf("workspace %+v", c.Workspace)
 	}
-	if want := (Daemon{100 * time.Millisecond, 0, 90 * time.Second, 0, 250 * time.Millisecond, "disk", 0, 0}); c.Daemon != want {
+	if want := (Daemon{100 * time.Millisecond, 0, 90 * time.Second, 0, 250 * time.Millisecond, "disk", 10 * time.Minute, 24 * time.Hour}); c.Daemon != want {
 		t.Errorf("daemon %+v", c.Daemon)
 	}
 	if want := (Session{"fail", 80, 24}); c.Session != want {
@@ -129,7 +154,7 @@ provider = ""
 	if diff := cmp.Diff(want, a); diff != "" {
 		t.Error(diff)
 	}
-	if a.Origins["env.B"].String() != "city.toml:27:5" || c.Origins["session.cols"].String() != "city.toml:56:8" {
+	if a.Origins["env.B"].String() != "city.toml:27:5" || c.Origins["session.cols"].String() != "city.toml:59:8" {
 		t.Errorf("origins %v %v", a.Origins["env.B"], c.Origins["session.cols"])
 	}
 	for path, k := range newSchema().byPath { // so this test is about every key
@@ -142,11 +167,15 @@ provider = ""
 		if strings.HasPrefix(path, "patches.") {
 			_, there = c.patches[0].origins[k.name()]
 		}
+		if strings.HasPrefix(path, "automations.overrides.") {
+			_, there = c.overrides[0].origins[k.name()]
+		}
 		if k.field != nil && !here && !there {
 			t.Errorf("%s is missing in this test", path)
 		}
 	}
-	wantR := []Rig{{Name: "demo", Path: "/usr", Prefix: "Dm", Suspended: true, Origin: Origin{FileName, 35, 1}, Origins: c.Rigs[0].Origins}}
+	wantR := []Rig{{Name: "demo", Path: "/usr", Prefix: "Dm", Suspended: true, FormulasDir: filepath.Join(c.Path, "demo", "recipes"),
+		Origin: Origin{FileName, 35, 1}, Origins: c.Rigs[0].Origins}}
 	if diff := cmp.Diff(wantR, c.Rigs); diff != "" {
 		t.Error(diff)
 	}
@@ -295,6 +324,9 @@ func TestProblemsAreCapped(t *testing.T) {
 
 func TestEnvironmentBeatsTheFile(t *testing.T) {
 	const text = "[session]\nprovider = \"pty\"\n"
+	if b := load(t, text, "GC_BEADS=file"); b.Beads.Provider != "file" || b.Origins["beads.provider"].String() != "environment GC_BEADS" {
+		t.Errorf("%q from %s", b.Beads.Provider, b.Origins["beads.provider"])
+	}
 	c := load(t, text, "HOME=/x", "GC_SESSION=fake")
 	if c.Session.Provider != "fake" || c.Origins["session.provider"].String() != "environment GC_SESSION" {
 		t.Errorf("%q from %s", c.Session.Provider, c.Origins["session.provider"])

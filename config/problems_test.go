@@ -1,6 +1,7 @@
 package config
 
 import (
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -9,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"gcity/internal/tomldoc"
 )
 
 var update = flag.Bool("update", false, "rewrite testdata and docs/config.md from what the code says")
@@ -94,7 +97,7 @@ func folderOf(t testing.TB, files map[string]string) string {
 // values is what a city says, without where it says it.
 func values(c *City) string {
 	bare := *c
-	bare.Revision, bare.Origins, bare.Warnings, bare.Sources, bare.include, bare.patches = "", nil, nil, nil, nil, nil
+	bare.Revision, bare.Origins, bare.Warnings, bare.Sources, bare.include, bare.patches, bare.overrides = "", nil, nil, nil, nil, nil, nil
 	bare.Agents = slices.Clone(c.Agents)
 	var pools []Pool
 	for i := range bare.Agents {
@@ -107,5 +110,11 @@ func values(c *City) string {
 	for i := range bare.Rigs {
 		bare.Rigs[i].Origin, bare.Rigs[i].Origins = Origin{}, nil
 	}
-	return fmt.Sprintf("%+v %+v", bare, pools)
+	bare.Automations.Overrides = slices.Clone(c.Automations.Overrides)
+	for i := range bare.Automations.Overrides {
+		bare.Automations.Overrides[i].At, bare.Automations.Overrides[i].Places = tomldoc.Place{}, nil
+	}
+	overrides, err := json.Marshal(bare.Automations.Overrides)
+	bare.Automations.Overrides = nil
+	return fmt.Sprintf("%+v %+v %s %v", bare, pools, overrides, err)
 }

@@ -44,7 +44,7 @@ func TestSchemaIsComplete(t *testing.T) {
 			t.Errorf("%s: default %s is of another kind", path, k.def)
 		}
 		if k.status == supported && k.def != "" && k.check != nil {
-			p := place{&City{}, &Agent{Pool: &Pool{}}, &Rig{}, &patch{}}
+			p := place{&City{}, &Agent{Pool: &Pool{}}, &Rig{}, &patch{}, &override{}}
 			d := &decoder{schema: newSchema(), city: p.city}
 			d.defaults(k.table(), p)
 			if s := shown(k.field(p)); s == "" {

@@ -47,6 +47,7 @@ func (d *decoder) rigs() {
 		if r.Path != "" {
 			d.folder(r, folders)
 		}
+		d.recipes(r)
 	}
 	for i := range c.Agents {
 		if names[c.Agents[i].Dir] != nil {
@@ -150,6 +151,19 @@ func (d *decoder) folder(r *Rig, taken map[string]*Rig) {
 		return
 	}
 	taken[real] = r
+}
+
+// recipes makes a rig's formulas_dir absolute.
+func (d *decoder) recipes(r *Rig) {
+	if r.FormulasDir == "" {
+		return
+	}
+	path, err := resolve(d.city.Path, d.city.folderOf(r.Origin), r.FormulasDir)
+	if err != nil {
+		d.say(r.Origins["formulas_dir"], "rigs.formulas_dir", err.Error())
+		return
+	}
+	r.FormulasDir = path
 }
 
 // unusable says why nobody can work in a folder, "" if one can.

@@ -66,6 +66,8 @@ type place struct {
 	agent *Agent
 	rig   *Rig
 	patch *patch
+
+	override *override
 }
 
 // origins is where it is noted that a key was written, and under which name.
@@ -77,6 +79,9 @@ func (p place) origins(k *key) (map[string]Origin, string) {
 		return p.rig.Origins, strings.TrimPrefix(k.path, "rigs.")
 	case p.patch != nil:
 		return p.patch.origins, strings.TrimPrefix(k.path, "patches.agents.")
+	}
+	if p.override != nil {
+		return p.override.origins, strings.TrimPrefix(k.path, "automations.overrides.")
 	}
 	return p.city.Origins, k.path
 }
@@ -91,7 +96,8 @@ type schema struct {
 }
 
 func newSchema() schema {
-	all := slices.Concat(workspaceKeys(), agentKeys(), lifeKeys(), poolKeys(), rigKeys(), patchKeys(), cityKeys(), laterKeys())
+	all := slices.Concat(workspaceKeys(), agentKeys(), lifeKeys(), poolKeys(), rigKeys(), patchKeys(), cityKeys(), workKeys(),
+		overrideKeys(), laterKeys())
 	s := schema{make(map[string]*key, len(all)), make(map[string][]*key, 32)}
 	for i := range all {
 		k := &all[i]

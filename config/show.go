@@ -25,16 +25,26 @@ func (c *City) TOML() string {
 		switch {
 		case t.status != supported || t.path == "patches": // they show where they act
 		case t.kind == kindTable:
-			fmt.Fprintf(&b, "\n[%s]\n", t.path)
-			writeRows(&b, "", rows(s, t.path, place{city: c}))
-		case t.kind == kindTables:
-			for _, p := range c.elements(t.path) {
-				fmt.Fprintf(&b, "\n[[%s]]\n", t.path)
-				writeRows(&b, "", rows(s, t.path, p))
+			if all := rows(s, t.path, place{city: c}); len(all) > 0 {
+				fmt.Fprintf(&b, "\n[%s]\n", t.path)
+				writeRows(&b, "", all)
 			}
+			for _, inner := range s.tables[t.path] {
+				c.writeElements(&b, s, inner)
+			}
+		default:
+			c.writeElements(&b, s, t)
 		}
 	}
 	return b.String()
+}
+
+// writeElements writes a list of tables.
+func (c *City) writeElements(b *strings.Builder, s schema, list *key) {
+	for _, p := range c.elements(list.path) {
+		fmt.Fprintf(b, "\n[[%s]]\n", list.path)
+		writeRows(b, "", rows(s, list.path, p))
+	}
 }
 
 // elements gives the elements of a list of tables.
@@ -48,6 +58,10 @@ func (c *City) elements(path string) []place {
 	case "rigs":
 		for i := range c.Rigs {
 			out = append(out, place{city: c, rig: &c.Rigs[i]})
+		}
+	case "automations.overrides":
+		for i := range c.overrides {
+			out = append(out, place{city: c, override: &c.overrides[i]})
 		}
 	}
 	return out
@@ -130,6 +144,18 @@ func shown(field any) string {
 		return strconv.Itoa(*f)
 	case *time.Duration:
 		return tomlString(shortDuration(*f))
+	case **string:
+		if *f != nil {
+			return tomlString(**f)
+		}
+	case **bool:
+		if *f != nil {
+			return strconv.FormatBool(**f)
+		}
+	case **time.Duration:
+		if *f != nil {
+			return tomlString(shortDuration(**f))
+		}
 	case *[]string:
 		items := make([]string, len(*f))
 		for i, s := range *f {

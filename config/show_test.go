@@ -62,6 +62,23 @@ suspended = true
 
 [daemon]
 restart_window = "90m"
+
+[formulas]
+dir = "recipes"
+
+[orders]
+skip = ["weekly"]
+
+[[orders.overrides]]
+name = "nightly"
+rig = "my-project"
+enabled = true
+interval = "90m"
+pool = "packer"
+
+[[orders.overrides]]
+name = "hourly"
+enabled = false
 `
 
 // TestShow keeps what config show and config explain print, word for word, in testdata.

@@ -139,6 +139,15 @@ func set(field, v any) {
 		*f = v.(time.Duration)
 	case *[]string:
 		*f = v.([]string)
+	case **string:
+		text := v.(string)
+		*f = &text
+	case **bool:
+		on := v.(bool)
+		*f = &on
+	case **time.Duration:
+		span := v.(time.Duration)
+		*f = &span
 	case *map[string]string:
 		*f = v.(map[string]string)
 	}

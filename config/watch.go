@@ -36,6 +36,11 @@ func Watch(ctx context.Context, dir string, o WatchOptions) (<-chan struct{}, er
 	if err != nil {
 		return nil, fmt.Errorf("cannot watch the city's configuration: %w", err)
 	}
+	return watch(ctx, &sources{dir: dir, paths: []string{filepath.Join(dir, FileName)}}, o), nil
+}
+
+// watch begins to watch a subject.
+func watch(ctx context.Context, s subject, o WatchOptions) <-chan struct{} {
 	if o.Log == nil {
 		o.Log = slog.Default()
 	}
@@ -45,31 +50,42 @@ func Watch(ctx context.Context, dir string, o WatchOptions) (<-chan struct{}, er
 	if o.Poll <= 0 {
 		o.Poll = 2 * time.Second
 	}
-	w := &watcher{dir: dir, o: o, pokes: make(chan struct{}, 1), sources: []string{filepath.Join(dir, FileName)}}
+	w := &watcher{of: s, o: o, pokes: make(chan struct{}, 1)}
 	w.look()
 	select {
 	case <-w.pokes: // the state at the beginning is no change
 	default:
 	}
 	w.running.Go(func() { w.run(ctx) })
-	return w.pokes, nil
+	return w.pokes
+}
+
+// subject is what a watcher watches. It is the watcher's own.
+type subject interface {
+	// follow learns what the subject has come to depend on.
+	follow()
+	// folders that the kernel is to watch now; true: without a watch on it something may be missed.
+	folders() map[string]bool
+	// saw says whether an event of a path is worth a look.
+	saw(path string) bool
+	// state is another one after every change.
+	state() string
+	// what it is called in the one warning.
+	String() string
 }
 
 // watcher is owned by the goroutine of run once that has begun.
 type watcher struct {
-	dir     string
+	of      subject
 	o       WatchOptions
 	pokes   chan struct{}
 	running sync.WaitGroup
 
-	kernel  *fsnotify.Watcher // nil where the kernel is not asked, or has nothing to give
-	sources []string          // that were read last
-	rigs    []string          // the folders of rigs
-	files   map[string]bool   // whose events matter: the sources, and the links on the way to them
-	blind   bool              // something is not watched by the kernel
-	warned  bool
-	state   string // at the last poke
-	seen    string // the state at the last tick while blind
+	kernel *fsnotify.Watcher // nil where the kernel is not asked, or has nothing to give
+	blind  bool              // something is not watched by the kernel
+	warned bool
+	last   string // state at the last poke
+	seen   string // state at the last tick while blind
 }
 
 func (w *watcher) run(ctx context.Context) {
@@ -98,14 +114,14 @@ func (w *watcher) run(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case e := <-events:
-			if w.files[e.Name] && e.Op != fsnotify.Chmod {
+			if e.Op != fsnotify.Chmod && w.of.saw(e.Name) {
 				quiet.Reset(w.o.Quiet)
 			}
 		case <-errs: // events were lost: whatever they were, look
 			quiet.Reset(w.o.Quiet)
 		case <-tick:
 			w.arm()
-			if s := w.now(); s != w.seen || !w.blind {
+			if s := w.of.state(); s != w.seen || !w.blind {
 				w.seen = s
 				quiet.Reset(w.o.Quiet)
 			}
@@ -115,62 +131,39 @@ func (w *watcher) run(ctx context.Context) {
 	}
 }
 
-// look compares the configuration with what it was, after all that it depends on is watched.
+// look compares the subject with what it was, after all that it depends on is watched.
 func (w *watcher) look() {
 	w.arm()
-	if data, err := read(w.sources[0]); err == nil {
-		d := decode(w.dir, data, nil)
-		w.sources, w.rigs = d.city.Sources, nil
-		for _, r := range d.city.Rigs {
-			if filepath.IsAbs(r.Path) {
-				w.rigs = append(w.rigs, r.Path)
-			}
+	w.of.follow()
+	for range 5 { // what comes while a folder is not watched yet shows when one looks once more
+		if !w.arm() {
+			break
 		}
-		w.arm() // what is new
 	}
-	state := w.now()
+	state := w.of.state()
 	w.seen = state
-	if state == w.state {
+	if state == w.last {
 		return
 	}
-	w.state = state
+	w.last = state
 	select {
 	case w.pokes <- struct{}{}:
 	default:
 	}
 }
 
-// arm has the kernel watch the folders of everything that the configuration is read through: a watch on a file would be lost with it.
-func (w *watcher) arm() {
-	w.files = map[string]bool{}
-	for _, path := range w.sources {
-		for _, p := range hops(path) {
-			w.files[p] = true
-		}
-	}
-	folders := map[string]bool{} // true: without a watch on it something may be missed
-	for p := range w.files {
-		folders[filepath.Dir(p)] = true
-	}
-	for _, p := range w.rigs {
-		p = coming(p)
-		w.files[p] = true
-		if f := filepath.Dir(p); !folders[f] {
-			folders[f] = false
-		}
-	}
-	for f := range folders {
-		w.files[f] = true // a folder that goes takes its watch with it
-	}
+// arm has the kernel watch the subject's folders, and says whether one was added. A watch on a file would be lost with it.
+func (w *watcher) arm() (added bool) {
+	folders := w.of.folders()
 	w.blind = w.o.Polling
 	if w.blind {
-		return
+		return false
 	}
 	if w.kernel == nil {
 		k, err := fsnotify.NewWatcher()
 		if err != nil {
 			w.blinded(err)
-			return
+			return false
 		}
 		w.kernel = k
 	}
@@ -185,10 +178,13 @@ func (w *watcher) arm() {
 		if watched[f] {
 			continue
 		}
-		if err := w.kernel.Add(f); err != nil && folders[f] { // a rig is looked at by every Revision, too
+		err := w.kernel.Add(f)
+		added = added || err == nil
+		if err != nil && folders[f] {
 			w.blinded(err)
 		}
 	}
+	return added
 }
 
 // coming is the first part of a path that is not there, the whole path if all of it is: whose coming is to be seen next.
@@ -202,24 +198,16 @@ func coming(path string) string {
 	}
 }
 
-// blinded notes that files have to be looked at. That a folder is gone for a while is no reason to warn.
+// blinded notes that files have to be looked at. That a folder is gone for a while, or closed to everybody, is no reason to
+// warn: who reads it says so.
 func (w *watcher) blinded(err error) {
 	w.blind = true
-	if w.warned || errors.Is(err, fs.ErrNotExist) {
+	if w.warned || errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
 		return
 	}
 	w.warned = true
-	w.o.Log.Warn("the kernel has no watch left for the configuration; its files are looked at instead, and changes are seen a little later; "+
+	w.o.Log.Warn("the kernel has no watch left for "+w.of.String()+"; files are looked at instead, and changes are seen a little later; "+
 		"raise fs.inotify.max_user_instances or max_user_watches to change that", "every", w.o.Poll, "err", err)
-}
-
-// now is the revision of what is on disk.
-func (w *watcher) now() string {
-	state, err := Revision(w.dir)
-	if err != nil {
-		return "unreadable"
-	}
-	return state
 }
 
 // hops lists the path and every link on the way to the file that it leads to, each with its folder free of links.

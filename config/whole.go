@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 )
 
 // script is a session_setup_script as it was read.
@@ -15,6 +16,7 @@ type script struct{ hash, problem string }
 func (d *decoder) whole() {
 	d.cityName()
 	d.rigs()
+	d.work()
 	if !d.sizes() {
 		return
 	}
@@ -67,6 +69,11 @@ func (d *decoder) cityName() {
 	if msg := checkName(c.Workspace.Name); msg != "" && !d.failed("workspace.name") {
 		d.problem(everywhere, "workspace.name", "is missing, and the folder's name cannot stand in for it: %s", msg)
 	}
+}
+
+// failedIn says whether something is wrong with a key of a table.
+func (d *decoder) failedIn(table string) bool {
+	return slices.ContainsFunc(d.problems, func(p Problem) bool { return strings.HasPrefix(p.Key, table+".") })
 }
 
 func (d *decoder) failed(key string) bool {

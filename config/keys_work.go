@@ -1,0 +1,65 @@
+package config
+
+func workKeys() []key {
+	return []key{
+		{path: "beads", kind: kindTable, doc: "Where work is kept: in `.beads/` of the city, and of each rig."},
+		{path: "beads.provider", kind: kindString, def: `""`, check: checkBeads,
+			doc: "\"\" = the store built in, which needs nothing installed; `file` is the same. `bd` and `exec:…` are not supported yet. The " +
+				"environment variable `GC_BEADS` beats it.",
+			field: func(p place) any { return &p.city.Beads.Provider }},
+
+		{path: "formulas", kind: kindTable, doc: "Recipes for work. The folder is looked through with or without this table."},
+		{path: "formulas.dir", kind: kindString, def: `".gc/formulas"`, check: checkPath,
+			doc: "Folder of the city's own `NAME.formula.toml`, and in `automations/NAME/automation.toml` of its own automations. It need not " +
+				"exist. What is written there is noticed at once, and restarts nobody.",
+			field: func(p place) any { return &p.city.Formulas.Dir }},
+
+		{path: "automations", kind: kindTable, alias: "orders",
+			doc: "What the city says about automations from outside, whoever wrote them. `[orders]` is the same."},
+		{path: "automations.skip", kind: kindStrings, check: checkSkip,
+			doc: "Automations that are off: a name means all that have it, `NAME:rig:RIG` the one of a rig. They are still listed, as disabled. " +
+				"That there is none is a warning.",
+			field: func(p place) any { return &p.city.Automations.Skip }},
+		{path: "automations.max_timeout", kind: kindDuration, check: checkNotNegative,
+			doc:   "No run takes longer, whatever its `timeout` says. Without it, or with `\"0s\"`, each has its own.",
+			field: func(p place) any { return &p.city.Automations.MaxTimeout }},
+	}
+}
+
+func overrideKeys() []key {
+	return []key{
+		{path: "automations.overrides", kind: kindTables,
+			doc: "Changes single keys of one automation; what is not written stays as its file has it. Of several for one automation the later " +
+				"wins, key by key. That there is no such automation is a mistake, shown where automations are listed."},
+		{path: "automations.overrides.name", kind: kindString, require: true, check: checkAutomation,
+			doc:   "The automation: the name of its folder.",
+			field: func(p place) any { return &p.override.Name }},
+		{path: "automations.overrides.rig", kind: kindString, check: checkName,
+			doc:   "The rig whose automation is meant. Without it, the city's.",
+			field: func(p place) any { return &p.override.Rig }},
+		{path: "automations.overrides.enabled", kind: kindBool,
+			doc:   "`false`: it is off, and listed as disabled.",
+			field: func(p place) any { return &p.override.Enabled }},
+		{path: "automations.overrides.gate", kind: kindString, check: oneOf("cooldown", "cron", "condition", "event", "manual"),
+			doc:   "What opens the way: `cooldown`, `cron`, `condition`, `event` or `manual`.",
+			field: func(p place) any { return &p.override.Gate }},
+		{path: "automations.overrides.interval", kind: kindDuration, check: checkPositive,
+			doc:   "Time from one run to the next, for `cooldown`.",
+			field: func(p place) any { return &p.override.Interval }},
+		{path: "automations.overrides.schedule", kind: kindString, check: checkSchedule,
+			doc:   "A cron line of five fields, or `@hourly`, `@daily`, `@weekly`, `@monthly`, `@yearly`, for `cron`.",
+			field: func(p place) any { return &p.override.Schedule }},
+		{path: "automations.overrides.check", kind: kindString, check: checkFilled,
+			doc:   "A shell line that succeeds when it is time, for `condition`.",
+			field: func(p place) any { return &p.override.Check }},
+		{path: "automations.overrides.on", kind: kindString, check: checkOn,
+			doc:   "A type of event, or with `*` at the end the beginning of types, for `event`.",
+			field: func(p place) any { return &p.override.On }},
+		{path: "automations.overrides.pool", kind: kindString, check: checkPool,
+			doc:   "Who works on what its formula makes: `NAME`, of the automation's rig if it has one, or `RIG/NAME`.",
+			field: func(p place) any { return &p.override.Pool }},
+		{path: "automations.overrides.timeout", kind: kindDuration, check: checkPositive,
+			doc:   "A run that takes longer is ended, and has failed.",
+			field: func(p place) any { return &p.override.Timeout }},
+	}
+}
