@@ -96,7 +96,7 @@ type Agent struct {
 	Session  *Session   `json:"session,omitempty"`
 	PID      int        `json:"pid,omitempty"`
 	Frozen   bool       `json:"frozen,omitempty"` // stopped by SIGSTOP
-	Restarts int        `json:"restarts"`         // starts after the first, since the controller knows it
+	Restarts int        `json:"restarts"`         // starts after an end of its own, since the controller knows it
 	Crashes  int        `json:"crashes"`          // within the restart window
 	Exit     *Exit      `json:"exit,omitempty"`   // the newest death
 	Drift    []string   `json:"drift,omitempty"`  // a restart is held back because of these

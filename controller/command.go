@@ -125,6 +125,10 @@ func (m *machine) restart(now time.Time, id uint64, a *record) {
 		m.refuseID(id, city.Conflict, fmt.Sprintf("agent %s is suspended %s: resume it first", a.name, a.want.Suspended))
 		return
 	}
+	if why := m.missing(a); why != "" && a.alive && a.op == opNone {
+		m.refuseID(id, city.Conflict, fmt.Sprintf("agent %s runs, and a restart would only end it: it %s; see to that first, or kill it", a.name, why))
+		return
+	}
 	a.waiters = append(a.waiters, waiter{id, "restart"})
 	if !a.alive && a.op == opNone {
 		a.forgive("started by operator")
@@ -195,6 +199,11 @@ func (m *machine) suspend(id uint64, name string, on bool) {
 			return
 		}
 		a.waiters = append(a.waiters, waiter{id, verbFor(on)})
+		if still := a.want.Suspended; !on && still != "" && still != byAgent {
+			a.waiters = a.waiters[:len(a.waiters)-1]
+			m.refuseID(id, city.Conflict, fmt.Sprintf("agent %s has no flag of its own: it is suspended %s; resume that", a.name, still))
+			return
+		}
 		if !on && a.want.Suspended == "" {
 			m.resolve(a, "agent "+a.name+" is not suspended", "resume")
 			return

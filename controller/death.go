@@ -58,6 +58,7 @@ func (m *machine) died(now time.Time, a *record, e session.Exit) {
 		return
 	}
 	v := a.history.Died(now, d, a.want.Policy)
+	a.fell = true
 	m.decided(now, a, "died", d.String())
 	m.tellDeath(a, e, v)
 	m.follow(now, a, v)

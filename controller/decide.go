@@ -278,9 +278,10 @@ func (m *machine) started(now time.Time, in inStarted) {
 func (m *machine) up(now time.Time, a *record, in inStarted) {
 	fresh := !a.alive
 	a.alive, a.ready, a.life, a.left = true, true, in.status, false
-	if fresh && a.lastEnd != "" {
+	if fresh && a.fell {
 		a.restarts++
 	}
+	a.fell = a.fell && !fresh
 	m.set(now, a, city.Running, a.because, time.Time{})
 	if fresh {
 		m.tell(a, events.Event{
@@ -344,6 +345,7 @@ func (m *machine) afterStop(now time.Time, a *record, c cause) {
 	case causeDrift, causeFellow:
 		a.because = c.why
 	case causeIdle:
+		a.fell = true
 		a.because = "restarted: " + c.why
 	case causeDrained:
 		m.afterDrain(a, c.why)
@@ -351,7 +353,7 @@ func (m *machine) afterStop(now time.Time, a *record, c cause) {
 		e.Type, e.Actor = events.AgentSuspended, operator
 		answers = append(answers, m.take(a, fmt.Sprintf("agent %s is suspended %s", a.name, c.why), "stop", "suspend")...)
 	case causeRequest:
-		e.Actor, a.because = a.name, c.why
+		e.Actor, a.because, a.fell = a.name, c.why, true
 	}
 	m.tell(a, e, answers...)
 	if c.kind == causeRequest && a.want != nil && now.Sub(a.life.Started) < a.want.Policy.MinUptime {

@@ -40,6 +40,9 @@ func (m *machine) configured(now time.Time, in inConfig) {
 		m.refuseAll(waiting, city.Invalid, m.rejected)
 	case in.conf == nil && in.revision != m.conf.revision: // sighted: the next patrol loads it if it stays
 	default:
+		if m.held != nil || m.rejected != "" { // what the log said of the file is no longer so
+			m.do(fxRecord{event: events.Event{Type: events.ConfigReloaded, Actor: controller, Message: "the file says again what is in force: revision " + short(m.conf.revision)}})
+		}
 		m.letGo()
 		m.note(&m.rejected, "")
 		m.refused = ""

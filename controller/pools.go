@@ -23,6 +23,8 @@ type poolRecord struct {
 	since    time.Time
 	settled  bool // desired is not a guess from what was found running
 	override *int
+	without  int    // what desired was before somebody set it by hand
+	whyNot   string // and why
 
 	asked string // the check that was last run
 	last  city.Check
@@ -111,6 +113,25 @@ func (m *machine) size(now time.Time, p *poolRecord) {
 	default:
 		m.guess(now, p)
 	}
+}
+
+// byHand notes an override, or its end: then it is as it was before, until a check speaks.
+func (m *machine) byHand(now time.Time, p *poolRecord, size *int) {
+	what := "given back to its check by operator"
+	if size != nil {
+		what = fmt.Sprintf("set to %d by operator", *size)
+	}
+	if p.override == nil && size != nil {
+		p.without, p.whyNot = p.desired, p.why
+	}
+	if p.override != nil && size == nil && !p.good && p.want.Check != "" {
+		if p.whyNot == "" { // it was set before this controller began
+			p.without, p.whyNot = p.want.Min, "the minimum: no check has answered yet"
+		}
+		defer m.resize(now, p, p.want.Size(p.without), p.whyNot)
+	}
+	p.override, m.changed = size, true
+	m.decidedOn(now, &p.decisions, "override", what)
 }
 
 // guess takes what was found running for the last good size, until a check has spoken.
@@ -298,12 +319,16 @@ func (m *machine) scaled(now time.Time, in inScaled) {
 		return
 	}
 	from := p.desired
-	p.override, m.changed = in.scale.size, true
-	m.decidedOn(now, &p.decisions, "override", map[bool]string{true: "set by operator", false: "taken out by operator"}[p.override != nil])
+	m.byHand(now, p, in.scale.size)
 	m.size(now, p)
 	msg := fmt.Sprintf("pool %s wants %d: %s", p.name(), p.desired, p.why)
 	if from != p.desired {
 		msg = fmt.Sprintf("pool %s scales %d → %d: %s", p.name(), from, p.desired, p.why)
+	} else { // who has a pool in hand is in the log, whatever its size
+		m.do(fxRecord{event: events.Event{Type: events.PoolScaled, Actor: operator, Subject: p.name(), Message: fmt.Sprintf("stays %d: %s", p.desired, p.decisions[len(p.decisions)-1].Why)}})
+	}
+	if p.want.Suspended != "" {
+		msg += "; it is suspended " + p.want.Suspended + ", so none runs before it is resumed"
 	}
 	m.reply(in.scale.id, msg)
 }

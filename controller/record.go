@@ -62,6 +62,7 @@ type record struct {
 	holdWhy   string
 	left      bool // it ended and its policy leaves it
 	restarts  int
+	fell      bool // it ended by itself, or for its silence, since it was last started
 	exit      *city.Exit
 	lastEnd   string // id of the newest life whose end was handled
 	drift     []string

@@ -53,12 +53,12 @@ func TestIndexKnowsStrangers(t *testing.T) {
 
 // A4: an error never means 0.
 func TestParse(t *testing.T) {
-	for in, want := range map[string]int{"3": 3, " 3\n": 3, "-1": -1, "+2": 2, "007": 7, "99999999999999999999": math.MaxInt, "-99999999999999999999": math.MinInt} {
+	for in, want := range map[string]int{"3": 3, " 3\n": 3, "-1": -1, "+2": 2, "007": 7} {
 		if got, err := Parse([]byte(in)); err != nil || got != want {
 			t.Errorf("Parse(%q) = %d, %v; want %d", in, got, err, want)
 		}
 	}
-	for _, in := range []string{"", " \n", "1e9", "NaN", "1 2", "1\n2", "3.0", "three", "0x10", "1_000", strings.Repeat("9", 10) + "x", "\xff"} {
+	for _, in := range []string{"", " \n", "1e9", "NaN", "1 2", "1\n2", "3.0", "three", "0x10", "1_000", "99999999999999999999", "-99999999999999999999", strings.Repeat("9", 10) + "x", "\xff"} {
 		if got, err := Parse([]byte(in)); err == nil || got != 0 {
 			t.Errorf("Parse(%q) = %d, %v; want an error", in, got, err)
 		}

@@ -1,6 +1,12 @@
 package shell
 
-import "sync"
+import (
+	"io"
+	"os"
+	"os/exec"
+	"sync"
+	"time"
+)
 
 // capture keeps the end of a line's output. exec.Cmd writes to it from a goroutine for each pipe.
 type capture struct {
@@ -60,4 +66,59 @@ func (t *tail) cut() {
 func (t *tail) bytes() []byte {
 	t.cut()
 	return t.buf
+}
+
+// pipes are a line's output on its way: one for stdout and stderr, which keeps their order, or one for each.
+type pipes struct {
+	readers, writers []*os.File
+	into             []io.Writer
+	copying          sync.WaitGroup
+}
+
+// connect gives a command its pipes. The caller calls begun, once it has started or failed to, and then finish.
+func (c *capture) connect(cmd *exec.Cmd, split bool) (*pipes, error) {
+	p := &pipes{}
+	w, err := p.open(c)
+	if err != nil {
+		return nil, err
+	}
+	cmd.Stdout, cmd.Stderr = w, w
+	if !split {
+		return p, nil
+	}
+	if w, err = p.open((*first)(c)); err != nil {
+		p.begun()
+		p.finish()
+		return nil, err
+	}
+	cmd.Stdout = w
+	return p, nil
+}
+
+func (p *pipes) open(into io.Writer) (*os.File, error) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	p.readers, p.writers, p.into = append(p.readers, r), append(p.writers, w), append(p.into, into)
+	return w, nil
+}
+
+// begun lets go of the ends that are the command's now, and reads the others.
+func (p *pipes) begun() {
+	for i, w := range p.writers {
+		w.Close()
+		p.copying.Go(func() { io.Copy(p.into[i], p.readers[i]) })
+	}
+}
+
+// finish waits until everything is read, and gives up on whoever still holds a pipe.
+func (p *pipes) finish() {
+	for _, r := range p.readers {
+		r.SetReadDeadline(time.Now().Add(pipeGrace))
+	}
+	p.copying.Wait()
+	for _, r := range p.readers {
+		r.Close()
+	}
 }

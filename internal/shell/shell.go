@@ -17,8 +17,9 @@ import (
 // alone where that is asked for.
 const MaxOutput = 64 << 10
 
-// pipeGrace is how long a child that inherited stdout may hold up the result after the shell itself has ended.
-const pipeGrace = 200 * time.Millisecond
+// pipeGrace is how long whoever inherited stdout and could not be ended may hold up the result. A machine that is busy
+// needs no grace: what the line itself has printed is in the pipe, and is read to its end.
+const pipeGrace = 2 * time.Second
 
 // Line is a shell line with its surroundings.
 type Line struct {
@@ -54,22 +55,25 @@ func Run(ctx context.Context, l Line) (Result, error) {
 		cmd.Env = []string{}
 	}
 	out := capture{all: tail{max: MaxOutput}, stdout: tail{max: MaxOutput}}
-	cmd.Stdout, cmd.Stderr = &out, &out // the same: one pipe for both, which keeps their order
-	if l.Split {
-		cmd.Stdout = (*first)(&out)
+	pipes, err := out.connect(cmd, l.Split)
+	if err != nil {
+		return Result{Code: -1}, fmt.Errorf("cannot run %q: %w", l.Text, err)
 	}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	cmd.WaitDelay = pipeGrace
 	cmd.Cancel = func() error { return killGroup(cmd.Process) }
 
 	began := time.Now()
-	if err := cmd.Start(); err != nil {
+	err = cmd.Start()
+	pipes.begun()
+	if err != nil {
+		pipes.finish()
 		return Result{Code: -1}, fmt.Errorf("cannot run %q: %w", l.Text, err)
 	}
-	err := cmd.Wait()
+	err = cmd.Wait()
 	ended := context.Cause(ctx)
 	killGroup(cmd.Process)
 	leftErr := sweep(run(l.Env), cmd.Process.Pid, time.Since(began))
+	pipes.finish()
 	res := out.result()
 	res.Code = cmd.ProcessState.ExitCode()
 	var exit *exec.ExitError
@@ -78,7 +82,7 @@ func Run(ctx context.Context, l Line) (Result, error) {
 		return res, fmt.Errorf("%q was ended: %w; and %w", l.Text, ended, leftErr)
 	case ended != nil:
 		return res, fmt.Errorf("%q was ended: %w", l.Text, ended)
-	case err != nil && !errors.As(err, &exit) && !errors.Is(err, exec.ErrWaitDelay):
+	case err != nil && !errors.As(err, &exit):
 		return res, fmt.Errorf("%q: %w", l.Text, err)
 	case leftErr != nil:
 		return res, fmt.Errorf("%q: %w", l.Text, leftErr)

@@ -1,0 +1,38 @@
+package shell
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"sync"
+	"testing"
+)
+
+// What a line has printed is read to its end however late the reader gets a processor.
+func TestNothingIsLostOnABusyMachine(t *testing.T) {
+	stop := make(chan struct{})
+	var busy sync.WaitGroup
+	for range 60 * runtime.GOMAXPROCS(0) {
+		busy.Go(func() {
+			for n := 0; ; n++ {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+			}
+		})
+	}
+	defer busy.Wait()
+	defer close(stop)
+	var lines sync.WaitGroup
+	for i := range 4 {
+		lines.Go(func() {
+			res, err := Run(context.Background(), Line{Text: fmt.Sprintf("echo %d", i), Env: []string{"PATH=/usr/bin:/bin"}, Split: true})
+			if want := fmt.Sprintln(i); err != nil || string(res.Stdout) != want {
+				t.Errorf("printed %q, %v; want %q", res.Stdout, err, want)
+			}
+		})
+	}
+	lines.Wait()
+}
