@@ -94,7 +94,7 @@ func molecule(t *testing.T, h Harness) {
 		if !ok || next.Title != want {
 			t.Fatalf("next is %q, %v, want %q", next.Title, ok, want)
 		}
-		update(t, s, next.ID, beads.Patch{Status: beads.To(beads.StatusInProgress)})
+		update(t, s, next.ID, beads.Patch{Status: new(beads.StatusInProgress)})
 		if next, ok := beads.Next(list(t, s, beads.Query{Parent: made[0].ID})); ok {
 			t.Fatalf("with %s under way, next is %s", want, next.Title)
 		}
@@ -138,7 +138,7 @@ func purge(t *testing.T, h Harness) {
 	}
 	update(t, s, other.ID, beads.Closing())
 	titles(t, s, beads.Query{Ready: true}, "waiting")
-	update(t, s, waiting.ID, beads.Patch{Priority: beads.To(beads.Urgent)}) // what it needed does not stand in the way
+	update(t, s, waiting.ID, beads.Patch{Priority: new(beads.Urgent)}) // what it needed does not stand in the way
 	if b := titled(t, s, "new"); b.ID == root.ID {
 		t.Errorf("the id %s was given out again", b.ID)
 	}

@@ -130,7 +130,7 @@ func (w *twins) update(r *rapid.T) {
 		case 0:
 			p.Title = &b.Title
 		case 1, 2:
-			p.Status = beads.To(pick(r, "status", beads.StatusOpen, beads.StatusInProgress, beads.StatusClosed))
+			p.Status = new(pick(r, "status", beads.StatusOpen, beads.StatusInProgress, beads.StatusClosed))
 		case 3:
 			p.ParentID = &b.ParentID
 		case 4:
@@ -144,7 +144,7 @@ func (w *twins) update(r *rapid.T) {
 		case 8:
 			p.Assignee, p.Ref = &b.Assignee, &b.Ref
 		case 9:
-			p.IfRev = beads.To(uint64(rapid.IntRange(1, 4).Draw(r, "rev")))
+			p.IfRev = new(uint64(rapid.IntRange(1, 4).Draw(r, "rev")))
 		}
 	}
 	one, err := w.one.Update(context.Background(), id, p)
