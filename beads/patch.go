@@ -25,11 +25,8 @@ type Patch struct {
 	IfRev        *uint64           `json:"if_rev,omitempty"`       // only if the bead is at this revision; else ErrConflict
 }
 
-// To returns a pointer to v, for the fields of a Patch.
-func To[T any](v T) *T { return &v }
-
 // Closing is the patch that closes a bead.
-func Closing() Patch { return Patch{Status: To(StatusClosed)} }
+func Closing() Patch { return Patch{Status: new(StatusClosed)} }
 
 // Apply returns the bead as the patch makes it; with nothing changed, the same revision. Whether a new parent and new
 // needs exist is the store's to say.

@@ -293,9 +293,9 @@ func wrongIsRefused(t *testing.T, h Harness) {
 		refused(t, what, err)
 	}
 	for what, p := range map[string]beads.Patch{
-		"no title": {Title: beads.To(" ")}, "status": {Status: beads.To(beads.Status("x"))}, "empty status": {Status: beads.To(beads.Status(""))},
+		"no title": {Title: new(" ")}, "status": {Status: new(beads.Status("x"))}, "empty status": {Status: new(beads.Status(""))},
 		"label": {AddLabels: []string{"\u200b"}}, "itself": {Needs: &[]string{a.ID}}, "its own parent": {ParentID: &a.ID},
-		"half good": {Title: beads.To("b"), Priority: beads.To(beads.Priority(9))},
+		"half good": {Title: new("b"), Priority: new(beads.Priority(9))},
 	} {
 		_, err := s.Update(t.Context(), a.ID, p)
 		refused(t, "patch: "+what, err)

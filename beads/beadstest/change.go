@@ -24,7 +24,7 @@ func patchChanges(t *testing.T, h Harness) {
 	}
 	same(t, "updated", got, want)
 	same(t, "read", get(t, s, a.ID), want)
-	bare := update(t, s, a.ID, beads.Patch{Assignee: beads.To(""), ParentID: beads.To(""), Ref: beads.To(""), Needs: &[]string{}, Description: beads.To(""),
+	bare := update(t, s, a.ID, beads.Patch{Assignee: new(""), ParentID: new(""), Ref: new(""), Needs: &[]string{}, Description: new(""),
 		RemoveLabels: want.Labels, SetMetadata: map[string]string{"cans": "", "a.b/c": ""}})
 	want.Assignee, want.ParentID, want.Ref, want.Needs, want.Description, want.Labels, want.Metadata = "", "", "", nil, "", nil, nil
 	want.UpdatedAt, want.Rev = bare.UpdatedAt, 3
@@ -72,7 +72,7 @@ func closingTwice(t *testing.T, h Harness) {
 		t.Errorf("%+v", once)
 	}
 	same(t, "twice", update(t, s, a.ID, beads.Closing()), once)
-	again := update(t, s, a.ID, beads.Patch{Status: beads.To(beads.StatusOpen)})
+	again := update(t, s, a.ID, beads.Patch{Status: new(beads.StatusOpen)})
 	if again.ClosedAt != nil || again.Rev != 3 {
 		t.Errorf("opened again: %+v", again)
 	}
@@ -95,8 +95,8 @@ func noCircles(t *testing.T, h Harness) {
 func compareAndSwap(t *testing.T, h Harness) {
 	s := h.New(t)
 	a := titled(t, s, "a")
-	b := update(t, s, a.ID, beads.Patch{Title: beads.To("b"), IfRev: &a.Rev})
-	for _, p := range []beads.Patch{{Title: beads.To("c"), IfRev: &a.Rev}, {IfRev: &a.Rev}} {
+	b := update(t, s, a.ID, beads.Patch{Title: new("b"), IfRev: &a.Rev})
+	for _, p := range []beads.Patch{{Title: new("c"), IfRev: &a.Rev}, {IfRev: &a.Rev}} {
 		if _, err := s.Update(t.Context(), a.ID, p); !errors.Is(err, beads.ErrConflict) {
 			t.Errorf("with the old revision: %v", err)
 		}

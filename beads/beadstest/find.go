@@ -104,7 +104,7 @@ func ready(t *testing.T, h Harness) {
 	s := h.New(t)
 	made := yard(t, s)
 	titles(t, s, beads.Query{Ready: true}, "d a r")
-	update(t, s, made["c"].ID, beads.Patch{Status: beads.To(beads.StatusOpen)})
+	update(t, s, made["c"].ID, beads.Patch{Status: new(beads.StatusOpen)})
 	titles(t, s, beads.Query{Ready: true}, "d a r")
 	update(t, s, made["a"].ID, beads.Closing())
 	titles(t, s, beads.Query{Ready: true}, "d r")
@@ -116,7 +116,7 @@ func ready(t *testing.T, h Harness) {
 	titles(t, s, beads.Query{Ready: true, Status: []beads.Status{beads.StatusClosed}}, "")
 	got := list(t, s, beads.Query{Ready: true})
 	same(t, "against Ready", got, beads.Ready(everything(t, s)))
-	update(t, s, made["b"].ID, beads.Patch{Status: beads.To(beads.StatusInProgress)})
+	update(t, s, made["b"].ID, beads.Patch{Status: new(beads.StatusInProgress)})
 	titles(t, s, beads.Query{Ready: true}, "d r")
 }
 
