@@ -17,9 +17,7 @@ type Getter interface {
 	Bead(ctx context.Context, id string) (beads.Bead, error)
 }
 
-const beadPage = 1000 // of a search
-
-// GetBead gives the bead of an id. A city that is no Getter is searched for it, from the newest on. Errors are *Error.
+// GetBead gives the bead of an id. A city that is no Getter is asked for all its work. Errors are *Error.
 func GetBead(ctx context.Context, c Control, id string) (beads.Bead, error) {
 	if beads.CheckID(id) != nil {
 		return beads.Bead{}, noBead(id)
@@ -27,20 +25,14 @@ func GetBead(ctx context.Context, c Control, id string) (beads.Bead, error) {
 	if g, ok := c.(Getter); ok {
 		return g.Bead(ctx, id)
 	}
-	q := beads.Query{Limit: beadPage}
-	for {
-		page, err := c.Beads(ctx, q)
-		if err != nil {
-			return beads.Bead{}, WorkError(err)
-		}
-		if i := slices.IndexFunc(page, func(b beads.Bead) bool { return b.ID == id }); i >= 0 {
-			return page[i], nil
-		}
-		if len(page) < beadPage {
-			return beads.Bead{}, noBead(id)
-		}
-		q.Before = page[len(page)-1].ID
+	all, err := c.Beads(ctx, beads.Query{Limit: -1})
+	if err != nil {
+		return beads.Bead{}, WorkError(err)
 	}
+	if i := slices.IndexFunc(all, func(b beads.Bead) bool { return b.ID == id }); i >= 0 {
+		return all[i], nil
+	}
+	return beads.Bead{}, noBead(id)
 }
 
 func noBead(id string) error {
