@@ -95,7 +95,7 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	handle := can.of(r.Method)
 	if handle == nil {
 		w.Header().Set("Allow", can.String())
-		s.reply(w, http.StatusMethodNotAllowed, &city.Error{Code: city.Invalid, Message: "only " + can.String() + " is possible here"})
+		s.reply(w, http.StatusMethodNotAllowed, &city.Error{Code: city.Invalid, Message: "possible here: " + can.String()})
 		return
 	}
 	if err := handle(w, r, rt); err != nil {

@@ -65,7 +65,7 @@ func commandPath(cmd city.Command) (string, error) {
 // name that is none is refused here as the server would.
 func targetPath(noun kind, target string, what kind) (string, error) {
 	if _, err := nameOf(noun, url.PathEscape(target)); err != nil {
-		return "", &city.Error{Code: city.NotFound, Message: fmt.Sprintf("no %s %q: that is no %[1]s's name", noun, target)}
+		return "", &city.Error{Code: city.NotFound, Message: fmt.Sprintf("no %s %.60q: that cannot be the name of one", noun, target)}
 	}
 	path := "/v0/" + string(noun) + "/" + url.PathEscape(target)
 	if what != "" {
