@@ -16,6 +16,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"strings"
 	"time"
 
 	"gcity/city"
@@ -90,10 +91,11 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, err)
 		return
 	}
-	method, handle := s.handler(rt.kind, r.Method)
-	if r.Method != method {
-		w.Header().Set("Allow", method)
-		s.reply(w, http.StatusMethodNotAllowed, &city.Error{Code: city.Invalid, Message: "only " + method + " is possible here"})
+	can := s.methods(rt.kind)
+	handle := can.of(r.Method)
+	if handle == nil {
+		w.Header().Set("Allow", can.String())
+		s.reply(w, http.StatusMethodNotAllowed, &city.Error{Code: city.Invalid, Message: "possible here: " + can.String()})
 		return
 	}
 	if err := handle(w, r, rt); err != nil {
@@ -116,47 +118,91 @@ func (s *server) here(ctx context.Context, rt route) error {
 	return nil
 }
 
-// handler gives what answers a kind, and the one method that it takes.
-func (s *server) handler(k kind, method string) (string, handler) {
+// methods are the answers to the methods that a kind takes.
+type methods struct{ get, post, patch handler }
+
+func (m methods) of(method string) handler {
+	switch method {
+	case http.MethodGet:
+		return m.get
+	case http.MethodPost:
+		return m.post
+	case http.MethodPatch:
+		return m.patch
+	}
+	return nil
+}
+
+// String lists them as the header Allow does.
+func (m methods) String() string {
+	var names []string
+	for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodPatch} {
+		if m.of(method) != nil {
+			names = append(names, method)
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
+// methods gives what answers a kind.
+func (s *server) methods(k kind) methods {
+	switch k {
+	case attach:
+		return methods{post: s.attach}
+	case eventLog:
+		return methods{get: s.events, post: s.emit}
+	case work:
+		return methods{get: s.beads, post: s.createBead}
+	case bead:
+		return methods{get: s.bead, patch: s.patchBead}
+	case closing:
+		return methods{post: s.closeBead}
+	}
+	if get := s.reader(k); get != nil {
+		return methods{get: get}
+	}
+	return methods{post: s.do}
+}
+
+// reader gives what answers a kind that can only be read; nil = it is none of these.
+func (s *server) reader(k kind) handler {
 	switch k {
 	case health:
-		return http.MethodGet, s.health
+		return s.health
 	case cities:
-		return http.MethodGet, s.cities
+		return s.cities
 	case status:
-		return http.MethodGet, s.status
+		return s.status
 	case snapshot:
-		return http.MethodGet, s.snapshot
+		return s.snapshot
 	case snapshots:
-		return http.MethodGet, s.snapshots
+		return s.snapshots
 	case agents:
-		return http.MethodGet, s.agents
+		return s.agents
 	case agent:
-		return http.MethodGet, s.agent
+		return s.agent
 	case quarantine:
-		return http.MethodGet, s.quarantine
+		return s.quarantine
 	case pools:
-		return http.MethodGet, s.pools
+		return s.pools
 	case pool:
-		return http.MethodGet, s.pool
+		return s.pool
 	case rigs:
-		return http.MethodGet, s.rigs
+		return s.rigs
 	case rig:
-		return http.MethodGet, s.rig
+		return s.rig
+	case automations:
+		return s.automations
+	case automated:
+		return s.automation
+	case history:
+		return s.history
 	case output:
-		return http.MethodGet, s.output
+		return s.output
 	case watch:
-		return http.MethodGet, s.watch
+		return s.watch
 	case eventStream:
-		return http.MethodGet, s.eventStream
-	case attach:
-		return http.MethodPost, s.attach
-	case eventLog:
-		if method == http.MethodPost {
-			return http.MethodPost, s.emit
-		}
-		return http.MethodGet, s.events
-	default:
-		return http.MethodPost, s.do
+		return s.eventStream
 	}
+	return nil
 }

@@ -11,11 +11,9 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
-	"strings"
 	"syscall"
 	"time"
 
-	"gcity/beads"
 	"gcity/city"
 	"gcity/events"
 	"gcity/internal/disk"
@@ -39,7 +37,10 @@ type Client struct {
 	end  context.CancelFunc
 }
 
-var _ city.Control = (*Client)(nil)
+var (
+	_ city.Control = (*Client)(nil)
+	_ city.Getter  = (*Client)(nil)
+)
 
 // Dial connects to the city whose socket belongs at path (see disk.SocketPath). It fails with ErrNotRunning if nobody
 // listens there.
@@ -214,54 +215,4 @@ func (c *Client) History(ctx context.Context, q events.Query) ([]events.Event, e
 	var page list[events.Event]
 	err := c.call(ctx, http.MethodGet, "/v0/events", v, nil, &page)
 	return page.Items, err
-}
-
-// Do implements city.Control.
-func (c *Client) Do(ctx context.Context, cmd city.Command) (city.Receipt, error) {
-	var receipt city.Receipt
-	path, err := commandPath(cmd)
-	if err != nil {
-		return receipt, err
-	}
-	body, err := city.Encode(cmd)
-	if e, ok := cmd.(city.Emit); ok {
-		body, err = json.Marshal(e.Event)
-	}
-	if err != nil {
-		return receipt, invalid("%s cannot be sent: %v", cmd.Verb(), err)
-	}
-	return receipt, c.call(ctx, http.MethodPost, path, nil, body, &receipt)
-}
-
-// commandPath is where a command is sent to.
-func commandPath(cmd city.Command) (string, error) {
-	switch cmd := cmd.(type) {
-	case city.Emit:
-		return "/v0/events", nil
-	case city.Scale:
-		return targetPath(pool, cmd.Pool, "scale")
-	case city.SuspendRig:
-		return targetPath(rig, cmd.Rig, "suspend")
-	case city.ResumeRig:
-		return targetPath(rig, cmd.Rig, "resume")
-	}
-	if target := cmd.Target(); target != "" {
-		return targetPath(agent, target, kind(cmd.Verb()))
-	}
-	return "/v0/" + cmd.Verb(), nil
-}
-
-// targetPath is the path of something of an agent, a pool or a rig. A name that is none is refused here as the server
-// would.
-func targetPath(noun kind, target string, what kind) (string, error) {
-	_, err := name(url.PathEscape(target), string(noun))
-	if err != nil || noun == rig && strings.Contains(target, "/") {
-		return "", &city.Error{Code: city.NotFound, Message: fmt.Sprintf("no %s %q: that is no %[1]s's name", noun, target)}
-	}
-	return "/v0/" + string(noun) + "/" + url.PathEscape(target) + "/" + string(what), nil
-}
-
-// Beads implements city.Control.
-func (c *Client) Beads(ctx context.Context, q beads.Query) ([]beads.Bead, error) {
-	return nil, &city.Error{Code: city.Unavailable, Message: "work is not served yet"}
 }

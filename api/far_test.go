@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"path/filepath"
+	"reflect"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -15,6 +16,7 @@ import (
 	"go.uber.org/goleak"
 
 	"gcity/api"
+	"gcity/beads"
 	"gcity/city"
 	"gcity/city/citytest"
 	"gcity/events"
@@ -86,7 +88,7 @@ func TestFar(t *testing.T) {
 			path, _ := serve(t, f, api.Options{})
 			return dial(t, path)
 		},
-		Drains: true, Pools: true, Rigs: true,
+		Drains: true, Pools: true, Rigs: true, Work: true, Automations: true,
 		Hold: func(*testing.T, city.Control) { f.Hold() },
 	})
 }
@@ -187,6 +189,7 @@ func TestEveryCommandTravels(t *testing.T) {
 		city.Drain{Agent: "rig/worker-10"}, city.Undrain{Agent: "drain"}, city.DrainAck{Agent: "a"},
 		city.Scale{Pool: "rig/scale", Size: 3}, city.Scale{Pool: "crew"}, city.Scale{Pool: "crew", Size: -1}, city.Scale{Pool: "crew", Auto: true},
 		city.SuspendRig{Rig: "suspend"}, city.ResumeRig{Rig: "yard"}, city.Reload{Confirm: true},
+		city.Fire{Automation: "run"}, city.Fire{Automation: "history:rig:a.b-c_d", By: "größer"},
 	} {
 		r, err := c.Do(t.Context(), cmd)
 		if err != nil || r.Message != cmd.Verb() {
@@ -194,6 +197,20 @@ func TestEveryCommandTravels(t *testing.T) {
 		}
 		if got := f.Commands(); len(got) != i+1 || got[i] != cmd {
 			t.Fatalf("%#v arrived as %#v", cmd, got)
+		}
+	}
+	for i, cmd := range []city.Command{
+		city.CreateBead{}, city.CreateBead{Bead: beads.Bead{Title: "größer", Priority: beads.Someday, Metadata: map[string]string{"k": "v"}}},
+		city.UpdateBead{ID: "close"}, city.UpdateBead{ID: "a.b_C-1", Patch: beads.Closing()},
+		city.UpdateBead{ID: "tw-1", Patch: beads.Patch{Needs: &[]string{}, AddLabels: []string{"a"}, IfRev: beads.To[uint64](1 << 63)}},
+		city.CreateBead{Bead: beads.Bead{Title: "long", Description: string(make([]byte, beads.MaxText)), Metadata: map[string]string{"k": string(make([]byte, beads.MaxText))}}},
+	} {
+		before := len(f.Commands())
+		if r, err := c.Do(t.Context(), cmd); err != nil || r.Message != cmd.Verb() {
+			t.Errorf("%d: %+v, %v", i, r, err)
+		}
+		if got := f.Commands(); len(got) != before+1 || !reflect.DeepEqual(got[before], cmd) {
+			t.Errorf("%d, a %s, arrived otherwise", i, cmd.Verb())
 		}
 	}
 	long := city.Nudge{Agent: "a", Text: string(make([]byte, 500_000))}
@@ -204,6 +221,7 @@ func TestEveryCommandTravels(t *testing.T) {
 	for _, cmd := range []city.Command{
 		city.Scale{Size: 1}, city.Scale{Pool: "..", Size: 1}, city.SuspendRig{}, city.ResumeRig{}, city.SuspendRig{Rig: "yard/hand"}, city.ResumeRig{Rig: "../yard"},
 		city.Drain{Agent: "no body"}, city.Drain{}, city.Undrain{}, city.DrainAck{},
+		city.Fire{Automation: "a b"}, city.Fire{Automation: "x:rig"}, city.Fire{Automation: "x:rig:..", By: "me"}, city.UpdateBead{ID: "../tw-1"}, city.UpdateBead{ID: "tw-1/close"},
 	} {
 		_, err := c.Do(t.Context(), cmd)
 		if e, ok := errors.AsType[*city.Error](err); !ok || e.Code != city.NotFound || e.Message == "" {

@@ -206,7 +206,7 @@ func TestWaitsForNews(t *testing.T) {
 	seq := f.Record(events.Event{Type: "a.b"})
 	path, _ := serve(t, f, api.Options{})
 	hc := curl(t, path)
-	for _, route := range []string{"/v0/agents", "/v0/status", "/v0/agent/worker", "/v0/events", "/v0/snapshot", "/v0/pools", "/v0/rigs", "/v0/quarantine"} {
+	for _, route := range []string{"/v0/agents", "/v0/status", "/v0/agent/worker", "/v0/events", "/v0/snapshot", "/v0/pools", "/v0/rigs", "/v0/quarantine", "/v0/automations", "/v0/beads"} {
 		if _, h, _ := get(t, hc, fmt.Sprintf("%s?index=%d", route, seq-1)); h.Get("X-GC-Index") != fmt.Sprint(seq) {
 			t.Errorf("%s: index %s, want %d at once", route, h.Get("X-GC-Index"), seq)
 		}

@@ -215,6 +215,8 @@ func TestPoolRefusals(t *testing.T) {
 		{"POST", "/v0/suspend-rig", "", 404, city.NotFound},
 		{"POST", "/v0/agent/yard/suspend-rig", "", 405, city.Invalid}, // the page of an agent that would be called so
 		{"POST", "/v0/agent/crew/scale", `{"size":1}`, 405, city.Invalid},
+		{"POST", "/v0/agent/crew/run", "", 405, city.Invalid},
+		{"POST", "/v0/agent/crew/update-bead", "", 405, city.Invalid},
 		{"GET", "/v0/pool/%2e%2e", "", 400, city.Invalid},
 		{"GET", "/v0/pool/..%2f..%2fetc%2fpasswd", "", 400, city.Invalid},
 		{"GET", "/v0/pool/cr%00ew", "", 400, city.Invalid},
@@ -265,7 +267,7 @@ func (s still) Snapshots(context.Context) iter.Seq2[*city.Snapshot, error] {
 // Near equals far, field by field: whatever a snapshot says arrives, asked for or streamed.
 func TestSnapshotTravelsWhole(t *testing.T) {
 	for name, want := range map[string]*city.Snapshot{"full": new(city.Snapshot), "empty": new(city.Snapshot), "bare": {
-		Agents: []city.Agent{}, Pools: []city.Pool{{Name: "crew"}}, Rigs: []city.Rig{}, Degraded: []string{},
+		Agents: []city.Agent{}, Pools: []city.Pool{{Name: "crew"}}, Rigs: []city.Rig{}, Automations: []city.Automation{{Name: "sweep"}}, Degraded: []string{},
 	}} {
 		if name == "full" {
 			n := 0
@@ -315,6 +317,14 @@ func fill(t *testing.T, v reflect.Value, n *int) {
 		v.Set(reflect.MakeSlice(v.Type(), 2, 2))
 		fill(t, v.Index(0), n)
 		fill(t, v.Index(1), n)
+	case reflect.Map:
+		v.Set(reflect.MakeMap(v.Type()))
+		for range 2 {
+			key, value := reflect.New(v.Type().Key()).Elem(), reflect.New(v.Type().Elem()).Elem()
+			fill(t, key, n)
+			fill(t, value, n)
+			v.SetMapIndex(key, value)
+		}
 	case reflect.Struct:
 		for i := range v.NumField() {
 			fill(t, v.Field(i), n)

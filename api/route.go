@@ -1,7 +1,6 @@
 package api
 
 import (
-	"net/url"
 	"slices"
 	"strings"
 
@@ -24,12 +23,18 @@ const (
 	pool        kind = "pool"
 	rigs        kind = "rigs"
 	rig         kind = "rig"
+	automations kind = "automations"
+	automated   kind = "automation"
+	history     kind = "history" // of an automation
+	work        kind = "beads"
+	bead        kind = "bead"
+	closing     kind = "close" // of a bead
 	output      kind = "output"
 	watch       kind = "stream"
 	attach      kind = "attach"
 	eventLog    kind = "events"
 	eventStream kind = "events/stream"
-	command     kind = "command" // of an agent, a pool, a rig or the city
+	command     kind = "command" // of an agent, a pool, a rig, an automation or the city
 	debug       kind = "debug"
 )
 
@@ -37,7 +42,7 @@ const (
 type route struct {
 	kind   kind
 	city   string // "" = the only one
-	target string // an agent or a pool, qualified, or a rig; "" = the city
+	target string // an agent or a pool, qualified, a rig, an automation, scoped, or a bead's id; "" = the city
 	verb   string // of a command, as city.Decode takes it
 }
 
@@ -70,7 +75,7 @@ func parse(path string) (route, error) {
 		}
 	}
 	switch noun := kind(parts[0]); noun {
-	case agent, pool, rig:
+	case agent, pool, rig, automated, bead:
 		return rt, rt.parseTarget(noun, parts[1:])
 	}
 	return rt, rt.parseCity(strings.Join(parts, "/"))
@@ -83,7 +88,7 @@ func (rt *route) parseCity(rest string) error {
 			return unknownPath()
 		}
 		rt.kind = k
-	case status, snapshot, snapshots, agents, quarantine, pools, rigs, eventLog, eventStream:
+	case status, snapshot, snapshots, agents, quarantine, pools, rigs, automations, work, eventLog, eventStream:
 		rt.kind = k
 	case "reload", "suspend", "resume", "shutdown":
 		rt.kind, rt.verb = command, rest
@@ -107,16 +112,17 @@ func (rt *route) parseTarget(noun kind, parts []string) error {
 			rt.kind, rt.verb, parts = k, verb, parts[:last]
 		}
 	}
-	whole := noun == rig || slices.ContainsFunc(parts, func(p string) bool { return strings.Contains(p, "%") })
+	whole := noun.flat() || slices.ContainsFunc(parts, func(p string) bool { return strings.Contains(p, "%") })
 	if len(parts) > 1 && whole {
 		return unknownPath() // a whole name in one part, and another one behind it: a verb that does not exist
 	}
 	var err error
-	if rt.target, err = name(strings.Join(parts, "/"), string(noun)); err == nil && noun == rig && strings.Contains(rt.target, "/") {
-		err = badName(string(noun))
-	}
+	rt.target, err = nameOf(noun, strings.Join(parts, "/"))
 	return err
 }
+
+// flat tells whether names of this kind have one part, so that a path has an end.
+func (k kind) flat() bool { return k == rig || k == automated || k == bead }
 
 // what gives the kind, and for a command the verb, that the last part of a path asks of a thing; "" = nothing.
 func what(noun kind, last string) (k kind, verb string) {
@@ -139,6 +145,17 @@ func what(noun kind, last string) (k kind, verb string) {
 		case "resume":
 			return command, city.ResumeRig{}.Verb()
 		}
+	case automated:
+		switch last {
+		case string(history):
+			return history, ""
+		case city.Fire{}.Verb():
+			return command, last
+		}
+	case bead:
+		if last == string(closing) {
+			return closing, ""
+		}
 	}
 	return "", ""
 }
@@ -148,52 +165,9 @@ func isVerb(verb string) bool {
 	switch verb {
 	case "nudge", "send-keys":
 		return true
-	case "scale", "suspend-rig", "resume-rig":
+	case "scale", "suspend-rig", "resume-rig", "run", "update-bead":
 		return false
 	}
 	_, err := city.Decode(verb, "x", nil)
 	return err == nil
-}
-
-// name unescapes and checks a name of one or more parts.
-func name(escaped, what string) (string, error) {
-	s, err := url.PathUnescape(escaped)
-	if err != nil || len(s) > 512 {
-		return "", badName(what)
-	}
-	for part := range strings.SplitSeq(s, "/") {
-		if !validPart(part) {
-			return "", badName(what)
-		}
-	}
-	return s, nil
-}
-
-func validPart(s string) bool {
-	if s == "" || len(s) > 64 || strings.ContainsAny(s[:1], "._-") {
-		return false
-	}
-	for i := range len(s) {
-		switch c := s[i]; {
-		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', c == '.', c == '_', c == '-':
-		default:
-			return false
-		}
-	}
-	return true
-}
-
-func badName(what string) error {
-	return &city.Error{Code: city.Invalid, Message: "that is no name of " + article(what) + ": letters, digits, \".\", \"_\" and \"-\" make one, the first a letter or digit"}
-}
-
-func article(what string) string {
-	if what == "agent" {
-		return "an " + what
-	}
-	return "a " + what
-}
-
-func unknownPath() error {
-	return &city.Error{Code: city.NotFound, Message: "nothing is at this path; /v0/status, /v0/agents, /v0/pools, /v0/rigs and /v0/events are"}
 }

@@ -52,6 +52,20 @@ func TestParse(t *testing.T) {
 		{"/v0/rig/suspend", route{kind: rig, target: "suspend"}},
 		{"/v0/rig/yard/suspend", route{kind: command, target: "yard", verb: "suspend-rig"}},
 		{"/v0/city/town/rig/resume/resume", route{kind: command, city: "town", target: "resume", verb: "resume-rig"}},
+		{"/v0/automations", route{kind: automations}},
+		{"/v0/automation/sweep", route{kind: automated, target: "sweep"}},
+		{"/v0/automation/run", route{kind: automated, target: "run"}},
+		{"/v0/automation/history/history", route{kind: history, target: "history"}},
+		{"/v0/automation/sweep:rig:yard", route{kind: automated, target: "sweep:rig:yard"}},
+		{"/v0/automation/sweep%3Arig%3ayard/run", route{kind: command, target: "sweep:rig:yard", verb: "run"}},
+		{"/v0/city/town/automation/sweep/history/", route{kind: history, city: "town", target: "sweep"}},
+		{"/v0/beads", route{kind: work}},
+		{"/v0/city/town/beads", route{kind: work, city: "town"}},
+		{"/v0/bead/tw-1", route{kind: bead, target: "tw-1"}},
+		{"/v0/bead/close", route{kind: bead, target: "close"}},
+		{"/v0/city/town/bead/a.b_C/close", route{kind: closing, city: "town", target: "a.b_C"}},
+		{"/v0/agent/a/run", route{kind: agent, target: "a/run"}},
+		{"/v0/agent/a/update-bead", route{kind: agent, target: "a/update-bead"}},
 		{"/v0/stop", route{kind: command, verb: "shutdown"}},
 		{"/debug/pprof/heap", route{kind: debug}},
 	} {
@@ -66,6 +80,13 @@ func TestParse(t *testing.T) {
 		"/v0/pool/..": city.Invalid, "/v0/pool/%2e%2e%2fcrew/scale": city.Invalid, "/v0/pool/yard//scale": city.Invalid,
 		"/v0/pool/yard%2Fcrew/explode": city.NotFound, "/v0/pool/cr%00ew": city.Invalid, "/v0/pool/-1": city.Invalid,
 		"/v0/pools/crew": city.NotFound, "/v0/rigs/yard": city.NotFound, "/v0/quarantine/worker": city.NotFound,
+		"/v0/automation": city.NotFound, "/v0/automation/": city.NotFound, "/v0/automations/sweep": city.NotFound, "/v0/automation/sweep/explode": city.NotFound,
+		"/v0/automation/a/b/run": city.NotFound, "/v0/automation/a%2Fb": city.Invalid, "/v0/automation/sweep:yard": city.Invalid, "/v0/automation/sweep:rig:": city.Invalid,
+		"/v0/automation/sweep:rig:yard:rig:yard": city.Invalid, "/v0/automation/:rig:yard/run": city.Invalid, "/v0/automation/%2e%2e/run": city.Invalid,
+		"/v0/automation/a%00": city.Invalid, "/v0/automation/a%": city.Invalid, "/v0/run": city.NotFound,
+		"/v0/bead": city.NotFound, "/v0/bead/": city.NotFound, "/v0/beads/tw-1": city.NotFound, "/v0/bead/tw-1/explode": city.NotFound, "/v0/bead/tw-1/tw-2/close": city.NotFound,
+		"/v0/bead/tw%2F1": city.Invalid, "/v0/bead/..": city.Invalid, "/v0/bead/%2e%2e/close": city.Invalid, "/v0/bead/tw%0a1": city.Invalid, "/v0/bead/tw:1": city.Invalid,
+		"/v0/create-bead": city.NotFound, "/v0/update-bead": city.NotFound, "/v0/agent/sweep:rig:yard": city.Invalid, "/v0/pool/a:b": city.Invalid,
 		"/v0/suspend-rig": city.NotFound, "/v0/scale": city.NotFound, "/v0/drain": city.NotFound,
 	} {
 		rt, err := parse(path)
@@ -82,7 +103,8 @@ func FuzzParse(f *testing.F) {
 		"/v0/agent/a%00", "/v0/agent/%", "//v0//agent", "/v0/city/%2f/agents", "/debug/pprof/../x", "/v0/agent/a%2f%2fb",
 		"/v0/pools", "/v0/pool/rig/name", "/v0/pool/rig%2fname/scale", "/v0/city/town/pool/a/scale", "/v0/pool/%2e./scale", "/v0/pool//scale",
 		"/v0/rigs", "/v0/rig/yard", "/v0/rig/yard/suspend", "/v0/rig/a%2fb/resume", "/v0/rig/a/b", "/v0/rig/%00/suspend", "/v0/quarantine",
-		"/v0/agent/worker-10/drain-ack"} {
+		"/v0/agent/worker-10/drain-ack", "/v0/automations", "/v0/automation/x:rig:yard/run", "/v0/automation/x%3arig%3Ayard", "/v0/automation/x:rig:/history",
+		"/v0/automation/run/run", "/v0/beads", "/v0/bead/tw-1", "/v0/city/town/bead/tw-1/close", "/v0/bead/%2e%2e/close", "/v0/bead/close/close", "/v0/bead/a%2fb"} {
 		f.Add(p)
 	}
 	f.Fuzz(func(t *testing.T, path string) {
@@ -107,12 +129,12 @@ func FuzzParse(f *testing.F) {
 		if (rt.kind == rig || strings.HasSuffix(rt.verb, "-rig")) && strings.Contains(rt.target, "/") {
 			t.Fatalf("%q is a rig of %q", rt.target, path)
 		}
-		for _, what := range []kind{output, watch, attach} {
-			if back := roundTrip(t, must(targetPath(agent, rt.target, what))); back.target != rt.target || back.kind != what {
-				t.Fatalf("%s of %q came back as %+v", what, rt.target, back)
+		for _, what := range partsOf(rt) {
+			if back := roundTrip(t, must(targetPath(what.noun, rt.target, what.part))); back.target != rt.target || back.kind != what.kind {
+				t.Fatalf("%s of %q came back as %+v", what.kind, rt.target, back)
 			}
 		}
-		for _, c := range commandsOf(rt.target) {
+		for _, c := range commandsOf(rt) {
 			back := roundTrip(t, must(commandPath(c)))
 			body, err := city.Encode(c)
 			if err != nil || back.kind != command {
@@ -123,6 +145,31 @@ func FuzzParse(f *testing.F) {
 			}
 		}
 	})
+}
+
+// about tells what a route's target is the name of.
+func about(rt route) kind {
+	switch {
+	case rt.kind == automated, rt.kind == history, rt.verb == "run":
+		return automated
+	case rt.kind == bead, rt.kind == closing:
+		return bead
+	}
+	return agent // or a pool or a rig, whose names an agent may have
+}
+
+// part is a path below a thing, and what it is understood as.
+type part struct{ noun, part, kind kind }
+
+// partsOf gives what can be read of something with a route's target for a name, and what is written without a verb.
+func partsOf(rt route) []part {
+	switch noun := about(rt); noun {
+	case automated:
+		return []part{{noun, "", automated}, {noun, history, history}}
+	case bead:
+		return []part{{noun, "", bead}, {noun, closing, closing}}
+	}
+	return []part{{agent, output, output}, {agent, watch, watch}, {agent, attach, attach}}
 }
 
 func must(path string, err error) string {
@@ -145,8 +192,16 @@ func roundTrip(t *testing.T, path string) route {
 	return rt
 }
 
-// commandsOf gives every command about something of this name.
-func commandsOf(name string) []city.Command {
+// commandsOf gives every command about something with a route's target for a name. What is done to beads goes without
+// verbs.
+func commandsOf(rt route) []city.Command {
+	name := rt.target
+	switch about(rt) {
+	case automated:
+		return []city.Command{city.Fire{Automation: name}, city.Fire{Automation: name, By: "me"}}
+	case bead:
+		return nil
+	}
 	all := []city.Command{
 		city.Restart{Agent: name}, city.Stop{Agent: name}, city.Kill{Agent: name}, city.Suspend{Agent: name}, city.Resume{Agent: name},
 		city.Release{Agent: name}, city.Interrupt{Agent: name}, city.Clear{Agent: name}, city.RequestRestart{Agent: name},

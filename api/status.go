@@ -73,10 +73,13 @@ type statusAnswer struct {
 	Agents    int             `json:"agent_count"`
 	Pools     int             `json:"pool_count"`
 	Rigs      int             `json:"rig_count"`
+	Autos     int             `json:"automation_count"`
 	Running   int             `json:"running"`
 	Count     agentCounts     `json:"agents"`
 	PoolCount poolCounts      `json:"pools"`
 	RigCount  rigCounts       `json:"rigs"`
+	AutoCount autoCounts      `json:"automations"`
+	Work      city.Work       `json:"work"`
 	CPU       float64         `json:"cpu"` // of one processor, in percent; all agents that are measured
 	RSS       int64           `json:"rss"` // bytes, likewise
 	PID       int             `json:"pid"`
@@ -102,6 +105,12 @@ type poolCounts struct {
 	Overridden int `json:"overridden"` // their size was set by hand
 }
 
+type autoCounts struct {
+	Total   int                          `json:"total"`
+	Failing int                          `json:"failing"` // their newest runs failed, or they cannot be used
+	States  map[city.AutomationState]int `json:"states"`
+}
+
 type rigCounts struct {
 	Total     int `json:"total"`
 	Suspended int `json:"suspended"`
@@ -115,8 +124,9 @@ func (s *server) status(w http.ResponseWriter, r *http.Request, _ route) error {
 	now := time.Now()
 	a := statusAnswer{
 		Name: snap.Name, Path: snap.Path, Version: snap.Version, Uptime: uptime(snap, now), Suspended: snap.Suspended,
-		Agents: len(snap.Agents), Pools: len(snap.Pools), Rigs: len(snap.Rigs),
+		Agents: len(snap.Agents), Pools: len(snap.Pools), Rigs: len(snap.Rigs), Autos: len(snap.Automations),
 		Count: countAgents(snap), PoolCount: countPools(snap.Pools), RigCount: countRigs(snap.Rigs),
+		AutoCount: countAutomations(snap.Automations), Work: snap.Work,
 		PID: snap.PID, Mode: snap.Mode, LoopAge: snap.Patrol.Age(now).Milliseconds(), Config: snap.Config,
 		Degraded: degraded(snap),
 	}
@@ -162,6 +172,17 @@ func countRigs(rigs []city.Rig) rigCounts {
 	for i := range rigs {
 		if rigs[i].Suspended {
 			c.Suspended++
+		}
+	}
+	return c
+}
+
+func countAutomations(all []city.Automation) autoCounts {
+	c := autoCounts{Total: len(all), States: map[city.AutomationState]int{}}
+	for i := range all {
+		c.States[all[i].State]++
+		if all[i].Failures > 0 || all[i].State == city.AutomationBroken {
+			c.Failing++
 		}
 	}
 	return c

@@ -35,6 +35,10 @@ func (s *server) carryOut(w http.ResponseWriter, r *http.Request, rt route, body
 	if err != nil {
 		return err
 	}
+	return s.perform(w, r, c)
+}
+
+func (s *server) perform(w http.ResponseWriter, r *http.Request, c city.Command) error {
 	receipt, err := s.city.Do(r.Context(), c)
 	if err != nil {
 		return err

@@ -11,9 +11,12 @@ import (
 	"testing"
 	"time"
 
+	"gcity/beads"
 	"gcity/city"
 	"gcity/events"
 )
+
+var moment = time.Date(2026, 4, 1, 12, 0, 0, 123, time.UTC)
 
 // commands has every command, with a body of each kind that it may have.
 var commands = []city.Command{
@@ -24,6 +27,17 @@ var commands = []city.Command{
 	city.Scale{Pool: "worker"}, city.Scale{Pool: "rig/worker", Size: 3}, city.Scale{Pool: "worker", Size: -1}, city.Scale{Pool: "worker", Auto: true},
 	city.SuspendRig{Rig: "demo"}, city.ResumeRig{Rig: "demo"},
 	city.Nudge{Agent: "worker", Text: "-x; größer\n\x01 <&>"}, city.SendKeys{Agent: "worker", Keys: []string{"C-c", " ", "Enter"}},
+	city.Fire{Automation: "sweep"}, city.Fire{Automation: "sweep:rig:demo", By: "größer"},
+	city.CreateBead{}, city.CreateBead{Bead: beads.Bead{
+		ID: "tw-7", Title: "größer <&>", Status: beads.StatusClosed, Type: "task", Priority: beads.Someday, Assignee: "worker", ParentID: "tw-1", Ref: "f",
+		Needs: []string{"tw-2"}, Description: "a\nb", Labels: []string{"pool:rig/worker"}, Metadata: map[string]string{"k": "v"},
+		CreatedAt: moment, UpdatedAt: moment, ClosedAt: &moment, Rev: 1<<63 + 1,
+	}},
+	city.UpdateBead{ID: "tw-7"}, city.UpdateBead{ID: "tw-7", Patch: beads.Closing()}, city.UpdateBead{ID: "a.b_C-1", Patch: beads.Patch{
+		Title: beads.To("größer"), Status: beads.To(beads.StatusOpen), Type: beads.To("bug"), Priority: beads.To(beads.Urgent), Assignee: beads.To(""),
+		ParentID: beads.To(""), Ref: beads.To("f"), Needs: &[]string{}, Description: beads.To(""), AddLabels: []string{"a"}, RemoveLabels: []string{"b"},
+		SetMetadata: map[string]string{"k": ""}, IfRev: beads.To[uint64](1 << 63),
+	}},
 	city.Reload{}, city.Reload{Confirm: true}, city.Shutdown{}, city.Shutdown{Leave: true},
 	city.Emit{Event: events.Event{
 		Seq: 7, TS: time.Date(2026, 4, 1, 12, 0, 0, 123, time.UTC), Type: "deploy.done", Actor: "ci", Subject: "site",
@@ -107,6 +121,11 @@ func TestDecodeRefuses(t *testing.T) {
 		{"scale", "worker", `{"size":1.5}`}, {"scale", "worker", `{"size":1e1}`}, {"scale", "worker", `{"size":99999999999999999999}`},
 		{"scale", "worker", `{"size":NaN}`}, {"scale", "worker", `3`}, {"scale", "worker", `{"size":3,"auto":"yes"}`},
 		{"reload", "", `{"confirm":"yes"}`}, {"reload", "", `{"confirm":1}`}, {"reload", "", `{"force":true}`},
+		{"run", "", ""}, {"run", "sweep", `{"by":1}`}, {"run", "sweep", `{"automation":"other"}`}, {"create-bead", "tw-1", ""}, {"update-bead", "", ""},
+		{"create-bead", "", `{"title":"x"}`}, {"create-bead", "", `{"bead":{"titel":"x"}}`}, {"create-bead", "", `{"bead":{"priority":5}}`},
+		{"create-bead", "", `{"bead":{"labels":"a"}}`}, {"create-bead", "", `{"bead":{"rev":-1}}`}, {"create-bead", "", `{"bead":{"created_at":"now"}}`},
+		{"update-bead", "tw-1", `{"status":"closed"}`}, {"update-bead", "tw-1", `{"patch":{"labels":["a"]}}`}, {"update-bead", "tw-1", `{"patch":{"priority":-1}}`},
+		{"update-bead", "tw-1", `{"patch":{"set_metadata":{"k":1}}}`}, {"update-bead", "tw-1", `{"id":"tw-2"}`}, {"update-bead", "tw-1", `{"ID":"tw-2"}`},
 		{"nudge", "worker", `{"text":""}`}, {"send-keys", "worker", `{"keys":[]}`},
 	} {
 		if got, err := city.Decode(c.verb, c.target, []byte(c.body)); !isInvalid(err) || got != nil {
@@ -142,6 +161,9 @@ func FuzzDecode(f *testing.F) {
 		f.Add(c.Verb(), c.Target(), body)
 	}
 	f.Add("scale", "worker", []byte(`{"size":99999999999999999999}`))
+	f.Add("create-bead", "", []byte(`{"bead":{"created_at":"9999-12-31T23:59:59.999999999+23:59","labels":[],"metadata":{}}}`))
+	f.Add("update-bead", "tw-1", []byte(`{"patch":{"needs":null,"needs":[],"if_rev":0,"set_metadata":{"":""}}}`))
+	f.Add("run", "sweep:rig:demo", []byte(`{"By":"x","by":"y"}`))
 	f.Add("scale", "worker", []byte(`{"SIZE":1,"size":2}{`))
 	f.Fuzz(func(t *testing.T, verb, target string, body []byte) {
 		c, err := city.Decode(verb, target, body)

@@ -23,6 +23,14 @@ func (f *Fake) Do(ctx context.Context, c city.Command) (city.Receipt, error) {
 	if err := ctx.Err(); err != nil {
 		return city.Receipt{}, &city.Error{Code: city.Unavailable, Message: err.Error()}
 	}
+	switch c := c.(type) {
+	case city.Fire:
+		return f.fire(ctx, c)
+	case city.CreateBead:
+		return f.createBead(ctx, c)
+	case city.UpdateBead:
+		return f.updateBead(ctx, c)
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	switch c := c.(type) {

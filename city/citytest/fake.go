@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"gcity/beads"
+	"gcity/beads/fake"
 	"gcity/city"
 	"gcity/events"
 )
@@ -26,10 +27,16 @@ type Fake struct {
 	screens  map[string]*screen
 	commands []city.Command
 	onDo     func(city.Command) (city.Receipt, error)
-	changed  chan struct{} // closed and renewed by every change
+	store    *fake.Store             // has a lock of its own
+	ends     map[string]end          // how runs of automations end
+	recipes  map[string][]beads.Bead // the steps of formulas
+	changed  chan struct{}           // closed and renewed by every change
 }
 
-var _ city.Control = (*Fake)(nil)
+var (
+	_ city.Control = (*Fake)(nil)
+	_ city.Getter  = (*Fake)(nil)
+)
 
 // screen is one life's terminal.
 type screen struct {
@@ -41,11 +48,11 @@ type screen struct {
 func newScreen() *screen { return &screen{cols: 80, rows: 24} }
 
 // NewFake makes a city of these agents, those with Running set running, each with an empty screen of 80×24.
-// Pools and rigs are put in by Set, members that live among the agents.
+// Pools, rigs and automations are put in by Set, members that live among the agents.
 func NewFake(name string, agents ...city.Agent) *Fake {
 	now := time.Now()
 	f := &Fake{
-		changed: make(chan struct{}), screens: map[string]*screen{},
+		changed: make(chan struct{}), screens: map[string]*screen{}, store: fake.New(prefix), ends: map[string]end{}, recipes: map[string][]beads.Bead{},
 		snap: &city.Snapshot{
 			Name: name, Path: "/" + name, Host: "host", Version: "test", Rev: 1, At: now, Started: now, PID: 1,
 			Mode: "headless", Patrol: city.Patrol{Interval: time.Second, Last: now}, Agents: slices.Clone(agents),
@@ -88,7 +95,7 @@ func (f *Fake) stop(a *city.Agent, state city.State, reason string) {
 // edit changes a copy of the snapshot and publishes it.
 func (f *Fake) edit(change func(*city.Snapshot)) {
 	s := *f.snap
-	s.Agents, s.Pools, s.Rigs = slices.Clone(s.Agents), slices.Clone(s.Pools), slices.Clone(s.Rigs)
+	s.Agents, s.Pools, s.Rigs, s.Automations = slices.Clone(s.Agents), slices.Clone(s.Pools), slices.Clone(s.Rigs), slices.Clone(s.Automations)
 	change(&s)
 	for i := range s.Agents {
 		if name := s.Agents[i].Name; f.screens[name] == nil {
@@ -382,6 +389,3 @@ func (t *terminal) Close() error {
 	t.once.Do(func() { close(t.closed) })
 	return nil
 }
-
-// Beads implements city.Control.
-func (f *Fake) Beads(_ context.Context, q beads.Query) ([]beads.Bead, error) { return nil, nil }

@@ -11,7 +11,7 @@ func TestFake(t *testing.T) {
 	var f *citytest.Fake // of the test under way
 	citytest.Suite(t, citytest.Harness{
 		Open:   func(*testing.T) city.Control { f = citytest.NewTown(); return f },
-		Drains: true, Pools: true, Rigs: true,
+		Drains: true, Pools: true, Rigs: true, Work: true, Automations: true,
 		Hold: func(*testing.T, city.Control) { f.Hold() },
 	})
 }

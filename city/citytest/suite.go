@@ -31,6 +31,9 @@ type Harness struct {
 	Pools  bool // the pool Crew is there, CrewMin to CrewMax members, its check says CrewMin, its drains have no deadline
 	Rigs   bool // the rig Rig is there, with RigWorker and RigLazy
 
+	Work        bool // there is a store of beads, empty at first
+	Automations bool // Chore, Brew, Wreck and Torn are there, as WriteAutomations writes them; needs Work
+
 	// Hold, if not nil, writes a configuration that has no agent that runs, only Lazy. The city looks at it when it is
 	// told to reload, or before.
 	Hold func(t *testing.T, ctl city.Control)
@@ -68,6 +71,17 @@ func Suite(t *testing.T, h Harness) {
 		{"DrainOfMember", h.Pools && h.Drains, testDrainMember},
 		{"SuspendPool", h.Pools, testSuspendPool},
 		{"Rig", h.Rigs, testRig},
+		{"Beads", h.Work, testBeads},
+		{"BeadChanges", h.Work, testBeadChanges},
+		{"BeadRefused", h.Work, testBeadRefused},
+		{"BeadEvents", h.Work, testBeadEvents},
+		{"WorkCounted", h.Work, testWorkCounted},
+		{"ConcurrentWork", h.Work, testConcurrentWork},
+		{"Automations", h.Automations, testAutomations},
+		{"Fire", h.Automations, testFire},
+		{"FireFails", h.Automations, testFireFails},
+		{"FireFormula", h.Automations, testFireFormula},
+		{"FireRefused", h.Automations, testFireRefused},
 		{"HeldConfiguration", h.Hold != nil, func(t *testing.T, ctx context.Context, ctl city.Control) { testHeld(t, ctx, ctl, h.Hold) }},
 	} {
 		t.Run(c.name, func(t *testing.T) {

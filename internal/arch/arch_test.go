@@ -18,7 +18,8 @@ import (
 const module = "gcity"
 
 // doors says which rooms may be entered from which. A room is a folder at the top; session/* are the providers below
-// session, beads/* the stores below beads, and "main" is the top itself. It is the table "Doors" of ARCHITECTURE.md, and changes with it.
+// session, beads/* the stores below beads, city/* what tests use for a city, and "main" is the top itself. It is the
+// table "Doors" of ARCHITECTURE.md, and changes with it.
 var doors = map[string][]string{
 	"main":       {"cli", "session/*"},
 	"cli":        {"*"},
@@ -29,6 +30,7 @@ var doors = map[string][]string{
 	"config":     {"session", "pool", "formula", "automation", "restart", "internal"},
 	"pool":       nil,
 	"city":       {"events", "beads"},
+	"city/*":     {"city", "events", "beads", "beads/*"},
 	"formula":    {"internal"},
 	"automation": {"events", "formula", "internal"},
 	"session/*":  {"session", "session/*", "internal"},
@@ -123,6 +125,7 @@ func TestTheRulesBite(t *testing.T) {
 		{"api", "controller", false}, {"tui", "api", false}, {"tui", "session", false}, {"controller", "session/*", false},
 		{"main", "controller", false}, {"cli", "tui", true}, {"session/*", "session", true}, {"agent", "city", false},
 		{"controller", "beads", true}, {"controller", "beads/*", false}, {"beads", "beads/*", false},
+		{"city", "beads/*", false}, {"city/*", "beads/*", true}, {"api", "city/*", false},
 		{"automation", "formula", true}, {"formula", "automation", false}, {"automation", "config", false},
 	} {
 		if got := open(c.from, c.to); got != c.want {
@@ -137,7 +140,7 @@ func TestTheRulesBite(t *testing.T) {
 		}
 	}
 	for dir, want := range map[string]string{
-		"": "main", "cli": "cli", "session": "session", "session/pty": "session/*", "beads/sqlite": "beads/*", "internal/disk": "internal", "api/wire": "api",
+		"": "main", "cli": "cli", "session": "session", "session/pty": "session/*", "beads/sqlite": "beads/*", "city": "city", "city/citytest": "city/*", "internal/disk": "internal", "api/wire": "api",
 	} {
 		if got, ok := room(dir); !ok || got != want {
 			t.Errorf("room(%q) = %q, %v", dir, got, ok)
@@ -156,7 +159,7 @@ func room(dir string) (string, bool) {
 		return "main", true
 	case "examples", "docs", "screenshots":
 		return "", false
-	case "session", "beads":
+	case "session", "beads", "city":
 		if rest != "" {
 			return first + "/*", true
 		}

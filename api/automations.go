@@ -1,0 +1,62 @@
+package api
+
+import (
+	"net/http"
+
+	"gcity/beads"
+	"gcity/city"
+)
+
+func (s *server) automations(w http.ResponseWriter, r *http.Request, _ route) error {
+	snap, err := s.look(r)
+	if err != nil {
+		return err
+	}
+	match := matching(r)
+	var items []city.Automation
+	for _, a := range snap.Automations {
+		if match("rig", a.Rig) && match("state", string(a.State)) && match("gate", a.Gate) {
+			items = append(items, a)
+		}
+	}
+	s.ok(w, snap, listOf(items))
+	return nil
+}
+
+func (s *server) automation(w http.ResponseWriter, r *http.Request, rt route) error {
+	snap, err := s.look(r)
+	if err != nil {
+		return err
+	}
+	a, ok := snap.Automation(rt.target)
+	if !ok {
+		return missing(snap, automated, rt.target)
+	}
+	s.ok(w, snap, a)
+	return nil
+}
+
+// history lists the runs of an automation, newest first, also of one that is no longer there.
+func (s *server) history(w http.ResponseWriter, r *http.Request, rt route) error {
+	limit, err := number(r, "limit", maxLines)
+	if err != nil {
+		return err
+	}
+	snap, err := s.look(r)
+	if err != nil {
+		return err
+	}
+	found, err := s.city.Beads(r.Context(), beads.Query{Labels: []string{city.RunLabel + rt.target}, Type: city.RunType, Limit: int(limit)})
+	if err != nil {
+		return city.WorkError(err)
+	}
+	if _, ok := snap.Automation(rt.target); !ok && len(found) == 0 {
+		return missing(snap, automated, rt.target)
+	}
+	var runs []city.Run
+	for _, b := range found {
+		runs = append(runs, city.RunOf(b))
+	}
+	s.ok(w, snap, listOf(runs))
+	return nil
+}

@@ -1,0 +1,82 @@
+package api
+
+import (
+	"net/url"
+	"strings"
+
+	"gcity/beads"
+	"gcity/city"
+)
+
+// nameOf unescapes and checks the name of something of a kind.
+func nameOf(noun kind, escaped string) (string, error) {
+	switch noun {
+	case automated:
+		return scopedName(escaped)
+	case bead:
+		id, err := url.PathUnescape(escaped)
+		if err != nil || beads.CheckID(id) != nil {
+			return "", &city.Error{Code: city.Invalid, Message: "that is no bead's id: letters, digits, \".\", \"_\" and \"-\" make one, the first a letter or digit"}
+		}
+		return id, nil
+	}
+	s, err := name(escaped, string(noun))
+	if err == nil && noun == rig && strings.Contains(s, "/") {
+		return "", badName(string(noun))
+	}
+	return s, err
+}
+
+// scopedName is that of an automation: x, or x:rig:NAME.
+func scopedName(escaped string) (string, error) {
+	s, err := url.PathUnescape(escaped)
+	parts := strings.Split(s, ":")
+	ok := err == nil && validPart(parts[0]) && (len(parts) == 1 || len(parts) == 3 && parts[1] == "rig" && validPart(parts[2]))
+	if !ok {
+		return "", &city.Error{Code: city.Invalid, Message: "that is no name of an automation: NAME or NAME:rig:RIG, of letters, digits, \".\", \"_\" and \"-\""}
+	}
+	return s, nil
+}
+
+// name unescapes and checks a name of one or more parts.
+func name(escaped, what string) (string, error) {
+	s, err := url.PathUnescape(escaped)
+	if err != nil || len(s) > 512 {
+		return "", badName(what)
+	}
+	for part := range strings.SplitSeq(s, "/") {
+		if !validPart(part) {
+			return "", badName(what)
+		}
+	}
+	return s, nil
+}
+
+func validPart(s string) bool {
+	if s == "" || len(s) > 64 || strings.ContainsAny(s[:1], "._-") {
+		return false
+	}
+	for i := range len(s) {
+		switch c := s[i]; {
+		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', c == '.', c == '_', c == '-':
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+func badName(what string) error {
+	return &city.Error{Code: city.Invalid, Message: "that is no name of " + article(what) + ": letters, digits, \".\", \"_\" and \"-\" make one, the first a letter or digit"}
+}
+
+func article(what string) string {
+	if what == "agent" {
+		return "an " + what
+	}
+	return "a " + what
+}
+
+func unknownPath() error {
+	return &city.Error{Code: city.NotFound, Message: "nothing is at this path; /v0/status, /v0/agents, /v0/pools, /v0/rigs, /v0/automations, /v0/beads and /v0/events are"}
+}

@@ -1,0 +1,168 @@
+package api
+
+import (
+	"bytes"
+	"encoding/json"
+	"math"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"gcity/beads"
+	"gcity/city"
+)
+
+// everything is the limit of a list that has none.
+const everything = "all"
+
+func (s *server) beads(w http.ResponseWriter, r *http.Request, _ route) error {
+	q, err := beadQuery(r)
+	if err != nil {
+		return err
+	}
+	snap, err := s.look(r)
+	if err != nil {
+		return err
+	}
+	found, err := s.city.Beads(r.Context(), q)
+	if err != nil {
+		return city.WorkError(err)
+	}
+	page := listOf(found)
+	if n := len(found); n > 0 && n == q.Most() {
+		page.Next = found[n-1].ID
+	}
+	s.ok(w, snap, page)
+	return nil
+}
+
+// beadQuery reads a selection of beads. It is what beadValues writes.
+func beadQuery(r *http.Request) (beads.Query, error) {
+	v := r.URL.Query()
+	q := beads.Query{
+		Labels: given(v["label"]), Type: v.Get("type"), NotType: given(v["not_type"]), Assignee: v.Get("assignee"),
+		Parent: v.Get("parent"), Ref: v.Get("ref"), Before: v.Get("cursor"),
+	}
+	for _, s := range given(strings.Split(strings.Join(v["status"], ","), ",")) {
+		q.Status = append(q.Status, beads.Status(s))
+	}
+	if err := q.Check(); err != nil {
+		return q, city.WorkError(err)
+	}
+	var err error
+	if q.Ready, _, err = flag(r, "ready"); err != nil {
+		return q, err
+	}
+	if v.Get("limit") == everything {
+		q.Limit = -1
+		return q, nil
+	}
+	limit, err := number(r, "limit", math.MaxInt32)
+	if err == nil && limit == 0 && v.Get("limit") != "" {
+		err = invalid("limit=0 would list nothing; limit=%s lists all", everything)
+	}
+	q.Limit = int(limit)
+	return q, err
+}
+
+// given leaves out what is empty.
+func given(values []string) (out []string) {
+	for _, v := range values {
+		if v != "" {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+func beadValues(q beads.Query) url.Values {
+	v := url.Values{"label": q.Labels, "not_type": q.NotType}
+	for _, s := range q.Status {
+		v.Add("status", string(s))
+	}
+	for name, value := range map[string]string{"type": q.Type, "assignee": q.Assignee, "parent": q.Parent, "ref": q.Ref, "cursor": q.Before} {
+		if value != "" {
+			v.Set(name, value)
+		}
+	}
+	if q.Ready {
+		v.Set("ready", "true")
+	}
+	switch {
+	case q.Limit < 0:
+		v.Set("limit", everything)
+	case q.Limit > 0:
+		v.Set("limit", strconv.Itoa(min(q.Limit, math.MaxInt32)))
+	}
+	return v
+}
+
+func (s *server) bead(w http.ResponseWriter, r *http.Request, rt route) error {
+	snap, err := s.look(r)
+	if err != nil {
+		return err
+	}
+	b, err := city.GetBead(r.Context(), s.city, rt.target)
+	if err != nil {
+		return err
+	}
+	s.ok(w, snap, b)
+	return nil
+}
+
+// createBead makes a piece of work; the body is the bead itself.
+func (s *server) createBead(w http.ResponseWriter, r *http.Request, _ route) error {
+	b, err := body(w, r)
+	if err != nil {
+		return err
+	}
+	if len(b) == 0 {
+		return invalid(`a bead is needed: {"title": "what is to be done"}`)
+	}
+	rt := route{verb: city.CreateBead{}.Verb()}
+	return s.carryOut(w, r, rt, append(append([]byte(`{"bead":`), b...), '}'))
+}
+
+// change is the body of a PATCH: a patch, or words that foreign clients know.
+type change struct {
+	beads.Patch
+	Labels   []string          `json:"labels"`   // are added
+	Metadata map[string]string `json:"metadata"` // is set, key by key
+}
+
+func (s *server) patchBead(w http.ResponseWriter, r *http.Request, rt route) error {
+	b, err := body(w, r)
+	if err != nil {
+		return err
+	}
+	if len(b) == 0 {
+		return invalid(`what is to change is needed: {"status": "in_progress", "add_labels": ["…"]}`)
+	}
+	var in change
+	d := json.NewDecoder(bytes.NewReader(b))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&in); err != nil {
+		return invalid("the request's body is not understood: %v", err)
+	}
+	in.AddLabels = append(in.AddLabels, in.Labels...)
+	for k, v := range in.Metadata {
+		if in.SetMetadata == nil {
+			in.SetMetadata = map[string]string{}
+		}
+		in.SetMetadata[k] = v
+	}
+	return s.perform(w, r, city.UpdateBead{ID: rt.target, Patch: in.Patch})
+}
+
+// closeBead ends a piece of work. There is nothing to be said about it.
+func (s *server) closeBead(w http.ResponseWriter, r *http.Request, rt route) error {
+	b, err := body(w, r)
+	if err != nil {
+		return err
+	}
+	if len(b) > 0 && string(b) != "{}" && string(b) != "null" {
+		return invalid("close takes no body; what is to be said belongs into a PATCH of the bead")
+	}
+	return s.perform(w, r, city.UpdateBead{ID: rt.target, Patch: beads.Closing()})
+}

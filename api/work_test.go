@@ -1,0 +1,291 @@
+package api_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"reflect"
+	"strings"
+	"testing"
+
+	"gcity/api"
+	"gcity/beads"
+	"gcity/city"
+	"gcity/city/citytest"
+)
+
+// shop is a town with automations in several conditions, and three beads: tw-1, in progress, above tw-2 and tw-3.
+func shop(t *testing.T) *citytest.Fake {
+	t.Helper()
+	f := yard()
+	f.Set(func(s *city.Snapshot) {
+		s.Automations = []city.Automation{
+			{Name: "brew", Gate: "cron", When: "0 3 * * *", Formula: "brew", Pool: "crew", State: city.AutomationIdle, Reason: "cron: next 2026-11-22 03:00"},
+			{Name: "sweep", Gate: "cooldown", When: "5m0s", Exec: "true", State: city.AutomationIdle, Reason: "never run", Failures: 2},
+			{Name: "sweep:rig:yard", Rig: "yard", Gate: "manual", Exec: "true", State: city.AutomationOff, Reason: "by rig yard"},
+			{Name: "torn", State: city.AutomationBroken, Reason: "torn/automation.toml:2:1: there is no key gaet"},
+		}
+	})
+	f.EndRuns("sweep:rig:yard", 3, "oops <&>")
+	for _, b := range []beads.Bead{
+		{Title: "one", Type: beads.TypeMolecule, Status: beads.StatusInProgress, Priority: beads.Urgent},
+		{Title: "two", ParentID: "tw-1", Labels: []string{"a", "pool:crew"}, Assignee: "crew-1"},
+		{Title: "three", ParentID: "tw-1", Labels: []string{"a"}, Needs: []string{"tw-2"}, Metadata: map[string]string{"k": "v"}},
+	} {
+		if _, err := f.Do(t.Context(), city.CreateBead{Bead: b}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return f
+}
+
+func TestWorkShapes(t *testing.T) {
+	f := shop(t)
+	path, _ := serve(t, f, api.Options{})
+	hc := curl(t, path)
+	if status, _, body := send(t, hc, "POST", "/v0/automation/sweep:rig:yard/run", `{"by":"me"}`); status != 200 || !strings.Contains(body, `"bead":{"id":"tw-4"`) {
+		t.Fatalf("%d %s", status, body)
+	}
+	for _, c := range []struct {
+		path string
+		want []string
+	}{
+		{"/v0/automations", []string{`"total":4`, `{"name":"brew"`, `"gate":"cron","when":"0 3 * * *","formula":"brew","pool":"crew","state":"idle"`, `"state":"broken"`}},
+		{"/v0/city/town/automations?rig=yard", []string{`"total":1`, `"name":"sweep:rig:yard"`, `"failures":1`}},
+		{"/v0/automations?state=idle&gate=cooldown", []string{`"total":1`, `"name":"sweep"`}},
+		{"/v0/automations?state=due", []string{`{"items":[],"total":0}`}},
+		{"/v0/automation/brew", []string{`{"name":"brew"`, `"reason":"cron: next 2026-11-22 03:00"`}},
+		{"/v0/city/town/automation/sweep%3Arig%3Ayard", []string{`{"name":"sweep:rig:yard"`, `"last":{"id":"tw-4"`, `"code":3`, `"output":"oops \u003c\u0026\u003e"`}},
+		{"/v0/automation/sweep:rig:yard/history", []string{`{"items":[{"id":"tw-4","automation":"sweep:rig:yard","reason":"by hand","by":"me"`, `"outcome":"failed","code":3`, `"total":1}`}},
+		{"/v0/automation/sweep/history?limit=5", []string{`{"items":[],"total":0}`}},
+		{"/v0/beads", []string{`"total":4`, `{"items":[{"id":"tw-4"`, `"type":"run"`}},
+		{"/v0/city/town/beads?not_type=run&limit=2", []string{`{"items":[{"id":"tw-3"`, `"total":2,"next_cursor":"tw-2"}`}},
+		{"/v0/beads?cursor=tw-2&limit=2", []string{`{"items":[{"id":"tw-1"`, `"total":1}`}},
+		{"/v0/beads?limit=all&not_type=run&not_type=molecule", []string{`"total":2}`}},
+		{"/v0/beads?status=open", []string{`"total":2`, `"tw-3"`, `"tw-2"`}},
+		{"/v0/beads?status=in_progress,closed&not_type=run", []string{`"total":1`, `"tw-1"`, `"priority":0`}},
+		{"/v0/beads?status=open&status=in_progress&status=", []string{`"total":3`}},
+		{"/v0/beads?label=a&label=pool:crew", []string{`"total":1`, `"tw-2"`, `"assignee":"crew-1"`}},
+		{"/v0/beads?label=none", []string{`{"items":[],"total":0}`}},
+		{"/v0/beads?parent=tw-1&ready=true", []string{`"total":1`, `"tw-2"`}},
+		{"/v0/beads?type=molecule", []string{`"total":1`, `"title":"one"`}},
+		{"/v0/beads?assignee=crew-1&type=", []string{`"total":1`}},
+		{"/v0/bead/tw-3", []string{`{"id":"tw-3","title":"three","status":"open","type":"task","priority":2,"parent_id":"tw-1","needs":["tw-2"],"labels":["a"],"metadata":{"k":"v"},`, `"rev":1}`}},
+		{"/v0/status", []string{`"automation_count":4`, `"automations":{"total":4,"failing":3,"states":{"broken":1,"idle":2,"off":1}}`, `"work":{"open":2,"in_progress":1,"pools":{"crew":1}}`}},
+	} {
+		code, h, body := get(t, hc, c.path)
+		if code != 200 || h.Get("X-GC-Index") == "" {
+			t.Errorf("%s: %d %v %s", c.path, code, h, body)
+		}
+		for _, want := range c.want {
+			if !strings.Contains(body, want) {
+				t.Errorf("%s: no %s in %s", c.path, want, body)
+			}
+		}
+	}
+}
+
+// What an automation has done stays known when its file is gone.
+func TestHistoryOutlivesItsAutomation(t *testing.T) {
+	f := shop(t)
+	path, _ := serve(t, f, api.Options{})
+	hc := curl(t, path)
+	for range 3 {
+		if _, err := f.Do(t.Context(), city.Fire{Automation: "brew"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f.Set(func(s *city.Snapshot) { s.Automations = nil })
+	_, _, body := get(t, hc, "/v0/automation/brew/history?limit=2")
+	if !strings.Contains(body, `"total":2}`) || strings.Contains(body, "molecule") || !strings.Contains(body, `"made":"tw-`) {
+		t.Error(body)
+	}
+	if code, _, body := get(t, hc, "/v0/automation/brew"); code != 404 {
+		t.Errorf("%d %s", code, body)
+	}
+	if code, _, body := get(t, hc, "/v0/automation/torn/history"); code != 404 {
+		t.Errorf("it is not there and never ran: %d %s", code, body)
+	}
+}
+
+func TestWorkByCurl(t *testing.T) {
+	f := shop(t)
+	path, _ := serve(t, f, api.Options{})
+	hc := curl(t, path)
+	for _, c := range []struct {
+		method, path, body string
+		want               city.Command
+		says               string
+	}{
+		{"POST", "/v0/beads", `{"title":"four","type":"bug","labels":["x"],"parent_id":"tw-1","priority":1}`,
+			city.CreateBead{Bead: beads.Bead{Title: "four", Type: "bug", Labels: []string{"x"}, ParentID: "tw-1", Priority: beads.High}}, `"bead":{"id":"tw-4","title":"four"`},
+		{"PATCH", "/v0/bead/tw-4", `{"status":"in_progress","labels":["y"],"add_labels":["z"],"metadata":{"k":"v"}}`,
+			city.UpdateBead{ID: "tw-4", Patch: beads.Patch{Status: beads.To(beads.StatusInProgress), AddLabels: []string{"z", "y"}, SetMetadata: map[string]string{"k": "v"}}}, `"labels":["x","z","y"],"metadata":{"k":"v"}`},
+		{"PATCH", "/v0/city/town/bead/tw-4", `{"description":"","parent_id":"","remove_labels":["x"],"if_rev":2}`,
+			city.UpdateBead{ID: "tw-4", Patch: beads.Patch{Description: beads.To(""), ParentID: beads.To(""), RemoveLabels: []string{"x"}, IfRev: beads.To[uint64](2)}}, `"labels":["z","y"]`},
+		{"POST", "/v0/bead/tw-4/close", "", city.UpdateBead{ID: "tw-4", Patch: beads.Closing()}, `"message":"closed tw-4","bead":{"id":"tw-4"`},
+		{"POST", "/v0/city/town/bead/tw-4/close", " {} ", city.UpdateBead{ID: "tw-4", Patch: beads.Closing()}, `"status":"closed"`}, // N12
+		{"POST", "/v0/automation/brew/run", "", city.Fire{Automation: "brew"}, `"bead":{`},
+		{"POST", "/v0/city/town/automation/sweep/run", `{"by":"cron elsewhere"}`, city.Fire{Automation: "sweep", By: "cron elsewhere"}, `"by":"cron elsewhere"`},
+	} {
+		status, h, body := send(t, hc, c.method, c.path, c.body)
+		got := f.Commands()
+		if status != 200 || !reflect.DeepEqual(got[len(got)-1], c.want) || !strings.Contains(body, c.says) || h.Get("Content-Type") != "application/json" {
+			t.Errorf("%s %s: %d %s, %+v", c.method, c.path, status, body, got[len(got)-1])
+		}
+	}
+}
+
+// N2, N5 for work.
+func TestWorkRefusals(t *testing.T) {
+	f := shop(t)
+	path, _ := serve(t, f, api.Options{})
+	hc := curl(t, path)
+	for _, c := range []struct {
+		method, path, body string
+		status             int
+		code               city.Code
+		allow              string
+	}{
+		{"GET", "/v0/automation/brew/run", "", 405, city.Invalid, "POST"},
+		{"GET", "/v0/bead/tw-1/close", "", 405, city.Invalid, "POST"},
+		{"POST", "/v0/automations", "", 405, city.Invalid, "GET"},
+		{"POST", "/v0/automation/brew", "", 405, city.Invalid, "GET"},
+		{"POST", "/v0/automation/brew/history", "", 405, city.Invalid, "GET"},
+		{"POST", "/v0/bead/tw-1", "{}", 405, city.Invalid, "GET, PATCH"},
+		{"DELETE", "/v0/bead/tw-1", "", 405, city.Invalid, "GET, PATCH"},
+		{"PATCH", "/v0/beads", "{}", 405, city.Invalid, "GET, POST"},
+		{"PATCH", "/v0/agent/worker", "{}", 405, city.Invalid, "GET"},
+		{"PUT", "/v0/events", "{}", 405, city.Invalid, "GET, POST"},
+
+		{"GET", "/v0/automation/nothing", "", 404, city.NotFound, ""},
+		{"GET", "/v0/automation/brew:rig:yard", "", 404, city.NotFound, ""},
+		{"GET", "/v0/automation/nothing/history", "", 404, city.NotFound, ""},
+		{"POST", "/v0/automation/nothing/run", "", 404, city.NotFound, ""},
+		{"POST", "/v0/automation/torn/run", "", 409, city.Conflict, ""},
+		{"POST", "/v0/automation/brew/run", `{"by":1}`, 400, city.Invalid, ""},
+		{"POST", "/v0/automation/brew/run", `{"automation":"sweep"}`, 400, city.Invalid, ""},
+		{"POST", "/v0/automation/..%2fbrew/run", "", 400, city.Invalid, ""},
+		{"GET", "/v0/automation/brew/history?limit=x", "", 400, city.Invalid, ""},
+
+		{"GET", "/v0/bead/tw-999", "", 404, city.NotFound, ""},
+		{"GET", "/v0/city/other/beads", "", 404, city.NotFound, ""},
+		{"PATCH", "/v0/bead/tw-999", `{"title":"x"}`, 404, city.NotFound, ""},
+		{"POST", "/v0/bead/tw-999/close", "", 404, city.NotFound, ""},
+		{"GET", "/v0/beads?cursor=tw-999", "", 404, city.NotFound, ""},
+		{"GET", "/v0/bead/%2e%2e", "", 400, city.Invalid, ""},
+		{"GET", "/v0/bead/" + strings.Repeat("a", 129), "", 400, city.Invalid, ""},
+		{"GET", "/v0/beads?status=done", "", 400, city.Invalid, ""},
+		{"GET", "/v0/beads?ready=perhaps", "", 400, city.Invalid, ""},
+		{"GET", "/v0/beads?limit=-1", "", 400, city.Invalid, ""},
+		{"GET", "/v0/beads?limit=0", "", 400, city.Invalid, ""},
+		{"GET", "/v0/beads?limit=99999999999", "", 400, city.Invalid, ""},
+		{"GET", "/v0/beads?index=x", "", 400, city.Invalid, ""},
+		{"POST", "/v0/beads", "", 400, city.Invalid, ""},
+		{"POST", "/v0/beads", "{}", 400, city.Invalid, ""},
+		{"POST", "/v0/beads", "[]", 400, city.Invalid, ""},
+		{"POST", "/v0/beads", `{"title":"x","colour":"red"}`, 400, city.Invalid, ""},
+		{"POST", "/v0/beads", `{"title":"x"},"bead":{"title":"y"}`, 400, city.Invalid, ""},
+		{"POST", "/v0/beads", `{"title":"x","priority":9}`, 400, city.Invalid, ""},
+		{"POST", "/v0/beads", `{"title":"x","description":"` + strings.Repeat("a", 300<<10) + `"}`, 400, city.Invalid, ""},
+		{"POST", "/v0/beads", `{"title":"x","description":"` + strings.Repeat("a", 5<<20) + `"}`, 400, city.Invalid, ""},
+		{"POST", "/v0/beads", `{"title":"x","id":"tw-1"}`, 409, city.Conflict, ""},
+		{"PATCH", "/v0/bead/tw-1", "", 400, city.Invalid, ""},
+		{"PATCH", "/v0/bead/tw-1", "[]", 400, city.Invalid, ""},
+		{"PATCH", "/v0/bead/tw-1", `{"patch":{"title":"x"}}`, 400, city.Invalid, ""},
+		{"PATCH", "/v0/bead/tw-1", `{"title":"x"}{}`, 400, city.Invalid, ""},
+		{"PATCH", "/v0/bead/tw-1", `{"id":"tw-2"}`, 400, city.Invalid, ""},
+		{"PATCH", "/v0/bead/tw-1", `{"title":""}`, 400, city.Invalid, ""},
+		{"PATCH", "/v0/bead/tw-1", `{"labels":"a"}`, 400, city.Invalid, ""},
+		{"PATCH", "/v0/bead/tw-1", `{"title":"x","if_rev":7}`, 409, city.Conflict, ""},
+		{"POST", "/v0/bead/tw-1/close", `{"reason":"done"}`, 400, city.Invalid, ""},
+		{"POST", "/v0/bead/tw-1/close", `{`, 400, city.Invalid, ""},
+	} {
+		status, h, body := send(t, hc, c.method, c.path, c.body)
+		var e city.Error
+		if status != c.status || json.Unmarshal([]byte(body), &e) != nil || e.Code != c.code || e.Message == "" || h.Get("Allow") != c.allow {
+			t.Errorf("%s %.60s %.40s: %d %q %s, want %d %s %q", c.method, c.path, c.body, status, h.Get("Allow"), body, c.status, c.code, c.allow)
+		}
+	}
+	all, err := f.Beads(t.Context(), beads.Query{})
+	if err != nil || len(all) != 3 {
+		t.Errorf("something was made: %+v, %v", all, err)
+	}
+	for _, b := range all {
+		if b.Rev != 1 {
+			t.Errorf("changed: %+v", b)
+		}
+	}
+}
+
+// S14: trouble with the store never looks like nothing to do.
+func TestStoreInTrouble(t *testing.T) {
+	f := shop(t)
+	path, _ := serve(t, f, api.Options{})
+	c := dial(t, path)
+	f.Store().Break(errors.New("the disk is gone"))
+	hc := curl(t, path)
+	for _, path := range []string{"/v0/beads", "/v0/bead/tw-1", "/v0/automation/brew/history"} {
+		if code, _, body := get(t, hc, path); code != 503 || !strings.Contains(body, "the disk is gone") {
+			t.Errorf("%s: %d %s", path, code, body)
+		}
+	}
+	for _, cmd := range []city.Command{city.Fire{Automation: "brew"}, city.CreateBead{Bead: beads.Bead{Title: "x"}}, city.UpdateBead{ID: "tw-1", Patch: beads.Closing()}} {
+		_, err := c.Do(t.Context(), cmd)
+		if e, ok := errors.AsType[*city.Error](err); !ok || e.Code != city.Unavailable {
+			t.Errorf("%s: %v", cmd.Verb(), err)
+		}
+	}
+	if code, _, body := get(t, hc, "/v0/status"); code != 200 || !strings.Contains(body, `"work":{"open":2,"in_progress":1`) {
+		t.Errorf("the rest goes on: %d %s", code, body)
+	}
+	f.Store().Break(nil)
+
+	release := f.Store().Hang()
+	defer release()
+	ctx, cancel := context.WithCancel(t.Context())
+	asked := make(chan error, 1)
+	go func() {
+		_, err := c.Beads(ctx, beads.Query{})
+		asked <- err
+	}()
+	cancel()
+	if err := <-asked; err == nil {
+		t.Error("a store that does not answer is empty")
+	}
+}
+
+// asked is a city that keeps the queries for work that reach it.
+type asked struct {
+	city.Control
+	queries []beads.Query
+}
+
+func (a *asked) Beads(_ context.Context, q beads.Query) ([]beads.Bead, error) {
+	a.queries = append(a.queries, q)
+	return nil, nil
+}
+
+// Near equals far: every field of a query arrives.
+func TestQueriesTravelWhole(t *testing.T) {
+	var full beads.Query
+	n := 0
+	v := reflect.ValueOf(&full).Elem()
+	for i := range v.NumField() {
+		if field := v.Type().Field(i).Name; field != "Limit" && field != "Status" {
+			fill(t, v.Field(i), &n)
+		}
+	}
+	full.Limit, full.Status = 1<<20, []beads.Status{beads.StatusOpen, beads.StatusClosed}
+	a := &asked{Control: town()}
+	path, _ := serve(t, a, api.Options{})
+	c := dial(t, path)
+	for i, want := range []beads.Query{full, {}, {Limit: -1}, {Ready: true}, {Labels: []string{"a&b=c", "x+y z"}}} {
+		if _, err := c.Beads(t.Context(), want); err != nil {
+			t.Errorf("%+v: %v", want, err)
+		}
+		if len(a.queries) != i+1 || !reflect.DeepEqual(a.queries[i], want) {
+			t.Fatalf("%+v arrived as %+v", want, a.queries[i:])
+		}
+	}
+}

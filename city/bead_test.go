@@ -1,0 +1,94 @@
+package city_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+
+	"gcity/beads"
+	"gcity/beads/fake"
+	"gcity/city"
+)
+
+// shelf is a city of which only its work is known.
+type shelf struct {
+	city.Control
+	store *fake.Store
+	lists int
+}
+
+func (s *shelf) Beads(ctx context.Context, q beads.Query) ([]beads.Bead, error) {
+	s.lists++
+	return s.store.List(ctx, q)
+}
+
+// keeper knows its beads by their ids too.
+type keeper struct{ *shelf }
+
+func (k keeper) Bead(ctx context.Context, id string) (beads.Bead, error) {
+	b, err := k.store.Get(ctx, id)
+	return b, city.WorkError(err)
+}
+
+func TestGetBead(t *testing.T) {
+	s := &shelf{store: fake.New("tw")}
+	all := make([]beads.Bead, 250)
+	for i := range all {
+		all[i].Title = fmt.Sprint("bead ", i)
+	}
+	made, err := s.store.CreateAll(t.Context(), all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		ctl   city.Control
+		lists int
+	}{{s, 1}, {keeper{s}, 0}} {
+		s.lists = 0
+		if b, err := city.GetBead(t.Context(), c.ctl, made[0].ID); err != nil || !b.Same(made[0]) {
+			t.Errorf("%T: %+v, %v", c.ctl, b, err)
+		}
+		if s.lists != c.lists {
+			t.Errorf("%T: %d lists", c.ctl, s.lists)
+		}
+		for _, id := range []string{"tw-0", "tw-251", "", "../tw-1", "tw 1"} {
+			if b, err := city.GetBead(t.Context(), c.ctl, id); b.ID != "" || codeOf(err) != city.NotFound {
+				t.Errorf("%T: %q is %+v, %v", c.ctl, id, b, err)
+			}
+		}
+		s.store.Break(errors.New("the disk is gone"))
+		if b, err := city.GetBead(t.Context(), c.ctl, "tw-1"); b.ID != "" || codeOf(err) != city.Unavailable {
+			t.Errorf("%T: trouble is not absence: %+v, %v", c.ctl, b, err)
+		}
+		s.store.Break(nil)
+	}
+}
+
+func codeOf(err error) city.Code {
+	if e, ok := errors.AsType[*city.Error](err); ok && e.Message != "" {
+		return e.Code
+	}
+	return ""
+}
+
+func TestWorkError(t *testing.T) {
+	for _, c := range []struct {
+		err  error
+		want city.Code
+	}{
+		{fmt.Errorf("bead x: %w", beads.ErrNotFound), city.NotFound},
+		{fmt.Errorf("bead x: %w", beads.ErrConflict), city.Conflict},
+		{fmt.Errorf("no: %w", &beads.Invalid{Field: "title", Reason: "is empty"}), city.Invalid},
+		{beads.ErrAside, city.Unavailable},
+		{context.DeadlineExceeded, city.Unavailable},
+		{&city.Error{Code: city.Forbidden, Message: "read-only"}, city.Forbidden},
+	} {
+		if err := city.WorkError(c.err); codeOf(err) != c.want || err.Error() != c.err.Error() {
+			t.Errorf("%v became %#v", c.err, err)
+		}
+	}
+	if err := city.WorkError(nil); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,215 @@
+package citytest
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+
+	"gcity/beads"
+	"gcity/city"
+	"gcity/events"
+)
+
+// create makes a bead and gives it as the city does.
+func create(t *testing.T, ctx context.Context, ctl city.Control, b beads.Bead) beads.Bead {
+	t.Helper()
+	return beadOf(t, do(t, ctx, ctl, city.CreateBead{Bead: b}))
+}
+
+func beadOf(t *testing.T, r city.Receipt) beads.Bead {
+	t.Helper()
+	if r.Bead == nil || r.Bead.ID == "" || r.Message == "" {
+		t.Fatalf("a receipt without its bead: %+v", r)
+	}
+	return *r.Bead
+}
+
+func get(t *testing.T, ctx context.Context, ctl city.Control, id string) beads.Bead {
+	t.Helper()
+	b, err := city.GetBead(ctx, ctl, id)
+	if err != nil {
+		t.Fatalf("bead %s: %v", id, err)
+	}
+	return b
+}
+
+// listed are the ids of what a query finds, in its order.
+func listed(t *testing.T, ctx context.Context, ctl city.Control, q beads.Query) []string {
+	t.Helper()
+	found, err := ctl.Beads(ctx, q)
+	if err != nil {
+		t.Fatalf("%+v: %v", q, err)
+	}
+	ids := make([]string, len(found))
+	for i, b := range found {
+		ids[i] = b.ID
+	}
+	return ids
+}
+
+func testBeads(t *testing.T, ctx context.Context, ctl city.Control) {
+	if ids := listed(t, ctx, ctl, beads.Query{NotType: []string{city.RunType}}); len(ids) > 0 {
+		t.Fatalf("an empty store has %q", ids)
+	}
+	root := create(t, ctx, ctl, beads.Bead{Title: "größer <&>", Type: beads.TypeMolecule, Description: "two\nlines", Priority: beads.Urgent})
+	first := create(t, ctx, ctl, beads.Bead{Title: "first", ParentID: root.ID, Labels: []string{"a", "pool:yard/hand"}, Assignee: Worker, Metadata: map[string]string{"k": "v, w"}})
+	second := create(t, ctx, ctl, beads.Bead{Title: "second", ParentID: root.ID, Labels: []string{"a"}, Needs: []string{first.ID}, Type: "bug", Ref: "recipe"})
+	if root.Status != beads.StatusOpen || root.Rev != 1 || root.CreatedAt.IsZero() || root.Priority != beads.Urgent || root.Description != "two\nlines" || first.Type != beads.DefaultType {
+		t.Errorf("made: %+v, %+v", root, first)
+	}
+	for _, b := range []beads.Bead{root, first, second} {
+		if got := get(t, ctx, ctl, b.ID); !got.Same(b) || got.Rev != b.Rev {
+			t.Errorf("%+v was made, %+v is there", b, got)
+		}
+	}
+	do(t, ctx, ctl, city.UpdateBead{ID: root.ID, Patch: beads.Patch{Status: beads.To(beads.StatusInProgress)}})
+	for _, c := range []struct {
+		q    beads.Query
+		want []string
+	}{
+		{beads.Query{}, []string{second.ID, first.ID, root.ID}}, // the newest first
+		{beads.Query{Limit: 2}, []string{second.ID, first.ID}},
+		{beads.Query{Limit: -1}, []string{second.ID, first.ID, root.ID}},
+		{beads.Query{Limit: 1, Before: second.ID}, []string{first.ID}},
+		{beads.Query{Status: []beads.Status{beads.StatusOpen}}, []string{second.ID, first.ID}},
+		{beads.Query{Status: []beads.Status{beads.StatusClosed, beads.StatusInProgress}}, []string{root.ID}},
+		{beads.Query{Labels: []string{"a"}}, []string{second.ID, first.ID}},
+		{beads.Query{Labels: []string{"a", "pool:yard/hand"}}, []string{first.ID}},
+		{beads.Query{Type: "bug"}, []string{second.ID}},
+		{beads.Query{NotType: []string{"bug", beads.TypeMolecule}}, []string{first.ID}},
+		{beads.Query{Assignee: Worker}, []string{first.ID}},
+		{beads.Query{Parent: root.ID, Ref: "recipe"}, []string{second.ID}},
+		{beads.Query{Ready: true}, []string{first.ID}},
+		{beads.Query{Labels: []string{"none"}}, nil},
+	} {
+		c.q.NotType = append(c.q.NotType, city.RunType)
+		if got := listed(t, ctx, ctl, c.q); !slices.Equal(got, c.want) {
+			t.Errorf("%+v: %q, want %q", c.q, got, c.want)
+		}
+	}
+}
+
+// Labels append, closing twice is closing, and what was changed meanwhile is not overwritten.
+func testBeadChanges(t *testing.T, ctx context.Context, ctl city.Control) {
+	b := create(t, ctx, ctl, beads.Bead{Title: "one", Labels: []string{"a"}, Metadata: map[string]string{"k": "v", "l": "w"}})
+	changed := beadOf(t, do(t, ctx, ctl, city.UpdateBead{ID: b.ID, Patch: beads.Patch{
+		Title: beads.To("two"), Assignee: beads.To(Worker), AddLabels: []string{"b", "a"}, SetMetadata: map[string]string{"k": "", "m": "x"}, IfRev: &b.Rev,
+	}}))
+	if changed.Title != "two" || changed.Assignee != Worker || !slices.Equal(changed.Labels, []string{"a", "b"}) || changed.Rev != 2 ||
+		len(changed.Metadata) != 2 || changed.Metadata["l"] != "w" || changed.Metadata["m"] != "x" {
+		t.Errorf("%+v", changed)
+	}
+	_, err := ctl.Do(ctx, city.UpdateBead{ID: b.ID, Patch: beads.Patch{Title: beads.To("three"), IfRev: &b.Rev}})
+	wantCode(t, "a change of what was changed meanwhile", err, city.Conflict)
+
+	closed := beadOf(t, do(t, ctx, ctl, city.UpdateBead{ID: b.ID, Patch: beads.Closing()}))
+	again := beadOf(t, do(t, ctx, ctl, city.UpdateBead{ID: b.ID, Patch: beads.Closing()}))
+	if closed.Status != beads.StatusClosed || closed.ClosedAt == nil || !again.Same(closed) || again.Rev != closed.Rev {
+		t.Errorf("closed as %+v, then %+v", closed, again)
+	}
+	open := beadOf(t, do(t, ctx, ctl, city.UpdateBead{ID: b.ID, Patch: beads.Patch{
+		Status: beads.To(beads.StatusOpen), Assignee: beads.To(""), RemoveLabels: []string{"a"},
+	}}))
+	if open.Status != beads.StatusOpen || open.ClosedAt != nil || open.Assignee != "" || !slices.Equal(open.Labels, []string{"b"}) {
+		t.Errorf("opened again: %+v", open)
+	}
+	if got := get(t, ctx, ctl, b.ID); !got.Same(open) {
+		t.Errorf("%+v is there, not %+v", got, open)
+	}
+}
+
+func testBeadRefused(t *testing.T, ctx context.Context, ctl city.Control) {
+	b := create(t, ctx, ctl, beads.Bead{Title: "one"})
+	for _, bad := range []beads.Bead{
+		{}, {Title: "two\nlines"}, {Title: "x", Status: "done"}, {Title: "x", Type: "Not A Type"}, {Title: "x", ParentID: "tw-999"},
+		{Title: "x", Needs: []string{"../x"}}, {Title: "x", Labels: []string{"a,b"}}, {Title: "x", ID: "no id"},
+	} {
+		_, err := ctl.Do(ctx, city.CreateBead{Bead: bad})
+		wantCode(t, fmt.Sprintf("%+v", bad), err, city.Invalid)
+	}
+	_, err := ctl.Do(ctx, city.CreateBead{Bead: beads.Bead{ID: b.ID, Title: "twin"}})
+	wantCode(t, "an id that is taken", err, city.Conflict)
+	for _, bad := range []beads.Patch{{Title: beads.To("")}, {Status: beads.To(beads.Status("done"))}, {ParentID: &b.ID}, {Needs: &[]string{"tw-999"}}} {
+		_, err := ctl.Do(ctx, city.UpdateBead{ID: b.ID, Patch: bad})
+		wantCode(t, fmt.Sprintf("%+v", bad), err, city.Invalid)
+	}
+	for _, id := range []string{"tw-999", "..", "no id", "../" + b.ID, b.ID + "/close", ""} {
+		_, err := ctl.Do(ctx, city.UpdateBead{ID: id, Patch: beads.Closing()})
+		wantCode(t, fmt.Sprintf("closing %q", id), err, city.NotFound)
+		_, err = city.GetBead(ctx, ctl, id)
+		wantCode(t, fmt.Sprintf("bead %q", id), err, city.NotFound)
+	}
+	_, err = ctl.Beads(ctx, beads.Query{Status: []beads.Status{"done"}})
+	wantCode(t, "a status that there is not", err, city.Invalid)
+	_, err = ctl.Beads(ctx, beads.Query{Before: "tw-999"})
+	wantCode(t, "the page after a bead that there is not", err, city.NotFound)
+	if got := listed(t, ctx, ctl, beads.Query{}); !slices.Equal(got, []string{b.ID}) {
+		t.Errorf("there are %q now", got)
+	}
+	if got := get(t, ctx, ctl, b.ID); !got.Same(b) || got.Rev != b.Rev {
+		t.Errorf("%+v became %+v", b, got)
+	}
+}
+
+// L9: what was done to work is in the log, and its receipt says where.
+func testBeadEvents(t *testing.T, ctx context.Context, ctl city.Control) {
+	made := do(t, ctx, ctl, city.CreateBead{Bead: beads.Bead{Title: "one"}})
+	id := beadOf(t, made).ID
+	taken := do(t, ctx, ctl, city.UpdateBead{ID: id, Patch: beads.Patch{Status: beads.To(beads.StatusInProgress)}})
+	ended := do(t, ctx, ctl, city.UpdateBead{ID: id, Patch: beads.Closing()})
+	for _, c := range []struct {
+		r    city.Receipt
+		kind string
+	}{{made, events.BeadCreated}, {taken, events.BeadUpdated}, {ended, events.BeadClosed}} {
+		found, err := ctl.History(ctx, events.Query{After: c.r.Seq - 1, Forward: true, Limit: 1})
+		if err != nil || len(found) != 1 {
+			t.Fatalf("%s: %v, %v", c.kind, found, err)
+		}
+		if e := found[0]; e.Seq != c.r.Seq || e.Type != c.kind || e.Subject != id || e.Actor == "" {
+			t.Errorf("%s: %+v", c.kind, e)
+		}
+	}
+}
+
+func testWorkCounted(t *testing.T, ctx context.Context, ctl city.Control) {
+	count := func(open, going int) {
+		t.Helper()
+		until(t, ctx, ctl, func(s *city.Snapshot) bool { return s.Work.Open == open && s.Work.InProgress == going })
+	}
+	count(0, 0)
+	one := create(t, ctx, ctl, beads.Bead{Title: "one"})
+	create(t, ctx, ctl, beads.Bead{Title: "two"})
+	count(2, 0)
+	do(t, ctx, ctl, city.UpdateBead{ID: one.ID, Patch: beads.Patch{Status: beads.To(beads.StatusInProgress)}})
+	count(1, 1)
+	do(t, ctx, ctl, city.UpdateBead{ID: one.ID, Patch: beads.Closing()})
+	count(1, 0)
+}
+
+// Nothing that was acknowledged is lost, and no id is given twice.
+func testConcurrentWork(t *testing.T, ctx context.Context, ctl city.Control) {
+	const hands, each = 8, 5
+	var wg sync.WaitGroup
+	made := make([][]string, hands)
+	for i := range hands {
+		wg.Go(func() {
+			for n := range each {
+				r, err := ctl.Do(ctx, city.CreateBead{Bead: beads.Bead{Title: fmt.Sprintf("%d of %d", n, i), Labels: []string{"crowd"}}})
+				if err != nil || r.Bead == nil {
+					t.Errorf("hand %d: %+v, %v", i, r, err)
+					return
+				}
+				made[i] = append(made[i], r.Bead.ID)
+			}
+		})
+	}
+	wg.Wait()
+	want := slices.Sorted(slices.Values(slices.Concat(made...)))
+	got := listed(t, ctx, ctl, beads.Query{Labels: []string{"crowd"}, Limit: -1})
+	slices.Sort(got)
+	if !slices.Equal(got, want) || len(slices.Compact(got)) != hands*each {
+		t.Errorf("%q were made, %q are there", want, got)
+	}
+}

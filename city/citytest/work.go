@@ -1,0 +1,235 @@
+package citytest
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"strconv"
+	"strings"
+	"time"
+
+	"gcity/beads"
+	"gcity/beads/fake"
+	"gcity/city"
+	"gcity/events"
+)
+
+// prefix begins the ids of a Fake's beads.
+const prefix = "tw"
+
+// Store is where a Fake has its work, for tests that break it. What is changed there directly is not counted in the
+// snapshot.
+func (f *Fake) Store() *fake.Store { return f.store }
+
+// Beads implements city.Control.
+func (f *Fake) Beads(ctx context.Context, q beads.Query) ([]beads.Bead, error) {
+	found, err := f.store.List(ctx, q)
+	return found, city.WorkError(err)
+}
+
+// Bead implements city.Getter.
+func (f *Fake) Bead(ctx context.Context, id string) (beads.Bead, error) {
+	b, err := f.store.Get(ctx, id)
+	return b, city.WorkError(err)
+}
+
+func (f *Fake) createBead(ctx context.Context, c city.CreateBead) (city.Receipt, error) {
+	b, err := f.store.Create(ctx, c.Bead)
+	if err != nil {
+		return city.Receipt{}, city.WorkError(err)
+	}
+	return f.worked(ctx, events.BeadCreated, "created "+b.ID, b), nil
+}
+
+func (f *Fake) updateBead(ctx context.Context, c city.UpdateBead) (city.Receipt, error) {
+	before, err := f.store.Get(ctx, c.ID)
+	if err != nil {
+		return city.Receipt{}, city.WorkError(err)
+	}
+	b, err := f.store.Update(ctx, c.ID, c.Patch)
+	switch {
+	case err != nil:
+		return city.Receipt{}, city.WorkError(err)
+	case b.Status == beads.StatusClosed && before.Status != b.Status:
+		return f.worked(ctx, events.BeadClosed, "closed "+b.ID, b), nil
+	}
+	return f.worked(ctx, events.BeadUpdated, "updated "+b.ID, b), nil
+}
+
+// worked tells of a change to a bead.
+func (f *Fake) worked(ctx context.Context, kind, message string, b beads.Bead) city.Receipt {
+	work, counted := f.countWork(ctx)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	seq := f.record(events.Event{Type: kind, Actor: "operator", Subject: b.ID, Message: b.Title})
+	f.edit(func(s *city.Snapshot) {
+		if counted {
+			s.Work = work
+		}
+	})
+	return city.Receipt{Seq: seq, Message: message, Bead: &b}
+}
+
+// countWork counts what is to be done; runs are being done by themselves.
+func (f *Fake) countWork(ctx context.Context) (w city.Work, ok bool) {
+	all, err := f.store.List(ctx, beads.Query{
+		Status: []beads.Status{beads.StatusOpen, beads.StatusInProgress}, NotType: []string{city.RunType}, Limit: -1,
+	})
+	for _, b := range all {
+		if b.Status == beads.StatusOpen {
+			w.Open++
+		} else {
+			w.InProgress++
+		}
+		for _, l := range b.Labels {
+			if pool, ok := strings.CutPrefix(l, city.PoolLabel); ok {
+				if w.Pools == nil {
+					w.Pools = map[string]int{}
+				}
+				w.Pools[pool]++
+			}
+		}
+	}
+	return w, err == nil
+}
+
+// end is how a run ends.
+type end struct {
+	code   int
+	output string
+}
+
+// EndRuns says how runs of an automation end from now on: with an exit code, which is ok for 0, and an output. Without it
+// they end with 0 and nothing.
+func (f *Fake) EndRuns(automation string, code int, output string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.ends[automation] = end{code, output}
+}
+
+// Recipe says which steps a formula makes below its root, as beads.Batcher takes them; without it there are none.
+func (f *Fake) Recipe(formula string, steps ...beads.Bead) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.recipes[formula] = steps
+}
+
+// fire runs an automation: its run is opened and has ended when fire returns.
+func (f *Fake) fire(ctx context.Context, c city.Fire) (city.Receipt, error) {
+	f.mu.Lock()
+	found, ok := f.snap.Automation(c.Automation)
+	how := f.ends[c.Automation]
+	f.mu.Unlock()
+	if !ok {
+		return city.Receipt{}, refuse(city.NotFound, "no automation is called %q", c.Automation)
+	}
+	a := *found
+	switch {
+	case a.State == city.AutomationBroken:
+		return city.Receipt{}, refuse(city.Conflict, "automation %s cannot be run: %s", a.Name, a.Reason)
+	case a.State == city.AutomationRunning:
+		return city.Receipt{}, refuse(city.Conflict, "automation %s runs; wait for its end", a.Name)
+	}
+	by := cmp.Or(c.By, "operator")
+	opened, err := f.store.Create(ctx, beads.Bead{
+		Title: "run of " + a.Name, Type: city.RunType, Status: beads.StatusInProgress, Labels: []string{city.RunLabel + a.Name},
+		Metadata: map[string]string{city.RunReason: "by hand", city.RunBy: by},
+	})
+	if err != nil {
+		return city.Receipt{}, city.WorkError(err)
+	}
+	run := city.RunOf(opened)
+	seq := f.tellRun(ctx, events.AutomationFired, run, func(a *city.Automation) {
+		a.State, a.Reason, a.Since, a.Last = city.AutomationRunning, "by hand", &run.Opened, &run
+	})
+	closed, err := f.endRun(ctx, a, opened.ID, how)
+	if err != nil {
+		return city.Receipt{}, city.WorkError(err)
+	}
+	done := city.RunOf(closed)
+	kind := events.AutomationCompleted
+	if how.code != 0 {
+		kind = events.AutomationFailed
+	}
+	f.tellRun(ctx, kind, done, func(now *city.Automation) {
+		now.State, now.Reason, now.Since, now.Last = a.State, a.Reason, a.Since, &done
+		if now.Failures++; how.code == 0 {
+			now.Failures = 0
+		}
+	})
+	return city.Receipt{Seq: seq, Message: fmt.Sprintf("automation %s runs, as %s", a.Name, opened.ID), Bead: &opened}, nil
+}
+
+// endRun writes down how a run ended, and makes what its formula, if it has one, makes.
+func (f *Fake) endRun(ctx context.Context, a city.Automation, id string, how end) (beads.Bead, error) {
+	meta := map[string]string{city.RunOutcome: "ok", city.RunOutput: how.output}
+	label := "exec"
+	if how.code != 0 {
+		meta[city.RunOutcome], label = "failed", "exec-failed"
+	}
+	patch := beads.Closing()
+	if a.Formula == "" {
+		meta[city.RunCode] = strconv.Itoa(how.code)
+		patch.AddLabels = []string{label}
+	} else if how.code == 0 {
+		made, err := f.cook(ctx, a)
+		if err != nil {
+			return beads.Bead{}, err
+		}
+		meta[city.RunMade] = made
+	}
+	maps.DeleteFunc(meta, func(_, v string) bool { return v == "" })
+	patch.SetMetadata = meta
+	return f.store.Update(ctx, id, patch)
+}
+
+// cook makes what an automation's formula says, and gives the root's id.
+func (f *Fake) cook(ctx context.Context, a city.Automation) (string, error) {
+	labels := []string{city.RunLabel + a.Name}
+	if a.Pool != "" {
+		labels = append(labels, city.PoolLabel+a.Pool)
+	}
+	all := []beads.Bead{{ID: "$root", Title: a.Formula, Type: beads.TypeMolecule, Ref: a.Formula, Labels: labels}}
+	f.mu.Lock()
+	steps := f.recipes[a.Formula]
+	f.mu.Unlock()
+	for _, step := range steps {
+		step.ParentID, step.Labels = "$root", labels
+		all = append(all, step)
+	}
+	made, err := f.store.CreateAll(ctx, all)
+	if err != nil {
+		return "", err
+	}
+	return made[0].ID, nil
+}
+
+// tellRun records an event of a run and publishes what it changed.
+func (f *Fake) tellRun(ctx context.Context, kind string, r city.Run, change func(*city.Automation)) uint64 {
+	about := map[string]any{"run": r.ID}
+	if r.Ended != nil {
+		about["duration_ms"], about["outcome"] = r.Ended.Sub(r.Opened)/time.Millisecond, r.Outcome
+	}
+	if r.Code != nil {
+		about["code"] = *r.Code
+	}
+	payload, err := json.Marshal(about)
+	if err != nil {
+		panic(err) // numbers and words
+	}
+	work, counted := f.countWork(ctx)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	seq := f.record(events.Event{Type: kind, Actor: cmp.Or(r.By, "controller"), Subject: r.Automation, Message: r.Outcome, Payload: payload})
+	f.edit(func(s *city.Snapshot) {
+		if counted {
+			s.Work = work
+		}
+		if a, ok := s.Automation(r.Automation); ok {
+			change(a)
+		}
+	})
+	return seq
+}
