@@ -15,6 +15,7 @@ const (
 	everywhere zone = iota // unless a dialog or a prompt is open
 	inLists                // Agents and Quarantine
 	inPools
+	inAutomations
 	inEvents
 	inPeek
 	inChoice // a question with answers
@@ -25,7 +26,7 @@ const (
 
 // String names a zone for help and docs.
 func (c zone) String() string {
-	return [...]string{"Everywhere", "Agents, Quarantine", "Pools", "Events", "Peek", "Questions", "Texts", "Help, palette", "Typing"}[c]
+	return [...]string{"Everywhere", "Agents, Quarantine", "Pools", "Automations", "Events", "Peek", "Questions", "Texts", "Help, palette", "Typing"}[c]
 }
 
 // risk says what an action may cost.
@@ -68,7 +69,7 @@ type registry struct {
 
 func newRegistry() *registry {
 	r := &registry{heard: map[zone][]*action{}}
-	for _, group := range [][]action{agentActions(), poolActions(), rigActions(), configActions(), viewActions(), moveActions(), leaveActions(), dialogActions()} {
+	for _, group := range [][]action{agentActions(), poolActions(), automationActions(), rigActions(), configActions(), viewActions(), moveActions(), leaveActions(), dialogActions()} {
 		r.actions = append(r.actions, group...)
 	}
 	for i := range r.actions {

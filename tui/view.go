@@ -108,6 +108,8 @@ func (m *model) panel(at place, w int, focus bool) []string {
 		return m.poolsPanel(w, at.h, focus, tabs)
 	case panelQuarantine:
 		return m.quarantinePanel(w, at.h, focus, tabs)
+	case panelAutomations:
+		return m.automationsPanel(w, at.h, focus, tabs)
 	case panelEvents:
 		return m.eventsPanel(w, at.h, focus, tabs)
 	case panelPeek:
@@ -119,17 +121,19 @@ func (m *model) panel(at place, w int, focus bool) []string {
 // tabsFor are the titles in a panel's rule.
 func (m *model) tabsFor(at place) []tab {
 	held, ills := len(m.quarantine.shown), m.pools.ills(m.now)
+	troubles, alert := m.automations.ills()
 	all := []tab{
 		{key: "1", name: "Agents", extra: strconv.Itoa(len(m.roster.rows))},
 		{key: "2", name: "Pools", extra: strconv.Itoa(len(m.pools.rows)), alert: ills != ""},
 		{key: "3", name: "Quarantine", extra: strconv.Itoa(held), alert: held > 0},
+		{key: "4", name: "Automations", extra: strconv.Itoa(len(m.automations.rows)), alert: alert},
 		{key: "5", name: "Events"},
 		m.peekTab(),
 	}
 	if len(m.marks) > 0 {
 		all[panelAgents].note = number(len(m.marks)) + " marked"
 	}
-	all[panelPools].note = ills
+	all[panelPools].note, all[panelAutomations].note = ills, troubles
 	if m.events.frozen && m.events.fresh > 0 {
 		all[panelEvents].extra = "+" + number(m.events.fresh)
 	}

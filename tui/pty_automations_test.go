@@ -1,0 +1,21 @@
+package tui
+
+import "testing"
+
+// Typed into a real terminal: an automation is fired, its runs are read.
+func TestTerminalAutomations(t *testing.T) {
+	t.Parallel()
+	c := open(t, "hosting automations", 100, 30)
+	c.sees("prober")
+	c.keys("4")
+	c.sees("wisp-compact")
+	c.keys("t")
+	c.sees("Fire db-health now?")
+	c.insist("y", "run db-health: done")
+	c.keys("d")
+	c.sees("manual, by operator")
+	c.keys("q")
+	c.keys("q")
+	c.insist("h", "exit: ")
+	c.ends("hand over")
+}
