@@ -81,6 +81,10 @@ func (m *model) answered(f found) {
 		}
 		m.runsChanged()
 	}
+	if m.work != nil && m.work.asked == f.id {
+		m.work.take(f)
+		m.workChanged()
+	}
 }
 
 // automationDetails is everything known of an automation: when it runs, what it does, how it went.

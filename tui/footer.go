@@ -46,7 +46,7 @@ func (m *model) footer(w int) string {
 			keys = append(keys, a)
 		}
 	}
-	if m.prompt != nil || m.choice != nil || m.reader != nil || m.finder != nil {
+	if m.prompt != nil || m.choice != nil || m.reader != nil || m.finder != nil || m.work != nil {
 		return l.close(w)
 	}
 	if m.zone() != inLists { // what only this panel can do comes first

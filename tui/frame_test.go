@@ -102,7 +102,7 @@ func FuzzFrame(f *testing.F) {
 			s.press(k)
 			s.frame(k)
 		}
-		for _, k := range []string{"4", "j", "d", "esc", "t", "y", "esc", "!", "!", "/", "x", "esc"} {
+		for _, k := range []string{"4", "j", "d", "esc", "t", "y", "esc", "!", "!", "/", "x", "esc", "b", "j", "enter", "esc", "n", "x", "enter", "x", "n", "esc"} {
 			s.press(k)
 			s.find(work, "")
 			s.frame(k)

@@ -111,6 +111,9 @@ func scenes() map[string]func(s *stage) {
 		"automation-none":      func(s *stage) { s.press("4") },
 		"automation-events":    func(s *stage) { withAll(s); s.hear(news{events: automationEvents()}); s.press("5") },
 		"fire":                 func(s *stage) { withAll(s); s.point("db-health"); s.press("t") },
+		"work":                 func(s *stage) { withAll(s); s.press("b"); s.find(someWork(), ""); s.press("j") },
+		"work-none":            func(s *stage) { s.press("b"); s.find(nil, "") },
+		"work-add":             func(s *stage) { withAll(s); s.press("b"); s.find(someWork(), ""); s.press("n", "h", "i") },
 		"empty": func(s *stage) {
 			s.change(func(n *city.Snapshot) { n.Agents = nil })
 		},
@@ -137,7 +140,7 @@ func TestGoldenScenes(t *testing.T) {
 
 func TestGoldenSizes(t *testing.T) {
 	for _, size := range [][2]int{{220, 60}, {200, 60}, {160, 40}, {60, 20}, {40, 10}, {30, 4}} {
-		for _, name := range []string{"start", "peek", "quit", "pools", "automations"} {
+		for _, name := range []string{"start", "peek", "quit", "pools", "automations", "work"} {
 			t.Run(fmt.Sprintf("%s-%dx%d", name, size[0], size[1]), func(t *testing.T) {
 				s := demo(t, size[0], size[1])
 				scenes()[name](s)
@@ -205,7 +208,7 @@ func TestGoldenASCII(t *testing.T) {
 	s.change(withAutomations)
 	s.press("4")
 	golden(t, "testdata/ascii-automations-120x40.txt", s.text())
-	for _, keys := range [][]string{{"t"}, {"esc", "d"}, {"esc", "2"}, {"d"}, {"esc", "<"}, {"esc", "S", "9", "enter"}, {"esc", "1", "D"}, {"esc", "ctrl+k"}} {
+	for _, keys := range [][]string{{"t"}, {"esc", "d"}, {"esc", "b"}, {"esc", "2"}, {"d"}, {"esc", "<"}, {"esc", "S", "9", "enter"}, {"esc", "1", "D"}, {"esc", "ctrl+k"}} {
 		s.press(keys...)
 		texts = append(texts, s.text())
 	}

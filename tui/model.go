@@ -61,6 +61,7 @@ type model struct {
 	prompt  *prompt
 	reader  *reader
 	finder  *finder
+	work    *work
 	status  status
 	actions int      // counts actions begun
 	seeks   int      // counts questions asked
@@ -165,6 +166,7 @@ func (m *model) relist() {
 	m.automations.update(m.snap.Automations)
 	m.firedEnded()
 	m.runsChanged()
+	m.workChanged()
 	m.discount()
 	for name := range m.marks {
 		if m.roster.find(name) == nil {
@@ -236,6 +238,11 @@ func (m *model) key(k tea.KeyPressMsg) []effect {
 		return nil
 	case m.prompt != nil:
 		return m.promptKey(k)
+	case m.work != nil:
+		if a := m.keys.find(k, inWork); a != nil {
+			return m.perform(a)
+		}
+		return nil
 	}
 	if a := m.keys.find(k, m.zone(), everywhere); a != nil {
 		return m.perform(a)

@@ -324,7 +324,7 @@ func TestHostileTextStaysText(t *testing.T) {
 	})
 	work := []beads.Bead{{ID: evil, Title: evil, Type: evil, Status: beads.StatusOpen, Assignee: evil, ParentID: evil, Ref: evil, Needs: []string{evil},
 		Description: evil, Labels: []string{city.PoolLabel + evil}, Metadata: map[string]string{evil: evil}}}
-	for _, keys := range [][]string{{}, {"d"}, {"esc", "4", "g"}, {"d"}, {"esc", "t"}, {"n", "G", "d"}, {"esc", "5", "enter"}, {"esc", "*", "ctrl+k"}, {"esc", "D"}, {"esc", "C"}, {"esc", "c"}, {"esc", "2", "g"}, {"d"}, {"esc", "S", "x", "enter"},
+	for _, keys := range [][]string{{}, {"d"}, {"esc", "4", "g"}, {"d"}, {"esc", "t"}, {"n", "G", "d"}, {"esc", "b"}, {"enter"}, {"esc", "x"}, {"esc", "esc", "5", "enter"}, {"esc", "*", "ctrl+k"}, {"esc", "D"}, {"esc", "C"}, {"esc", "c"}, {"esc", "2", "g"}, {"d"}, {"esc", "S", "x", "enter"},
 		{"esc", "s"}, {"esc", ">"}, {"esc", "q"}} {
 		s.press(keys...)
 		s.find(work, evil)

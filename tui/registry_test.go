@@ -47,7 +47,7 @@ func TestRegistry(t *testing.T) {
 // Every binding is handled: pressed where it belongs, its action runs or says why not.
 func TestEveryBindingIsHandled(t *testing.T) {
 	open := map[zone][]string{
-		everywhere: {}, inLists: {"1"}, inPools: {"2"}, inAutomations: {"4"}, inEvents: {"5"}, inPeek: {"0"}, inChoice: {"q"}, inReader: {"d"}, inFinder: {"?"}, inPrompt: {"/"},
+		everywhere: {}, inLists: {"1"}, inPools: {"2"}, inAutomations: {"4"}, inWork: {"b"}, inEvents: {"5"}, inPeek: {"0"}, inChoice: {"q"}, inReader: {"d"}, inFinder: {"?"}, inPrompt: {"/"},
 	}
 	for _, a := range newRegistry().actions {
 		for _, c := range a.in {

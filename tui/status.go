@@ -42,6 +42,10 @@ func (m *model) ended(r result) {
 		m.fired = firing{}
 	}
 	defer m.firedEnded()
+	if m.work != nil { // whatever it was, the work may be another
+		m.work.stale = true
+		m.workChanged()
+	}
 	if r.id != m.status.id && len(r.failures) == 0 {
 		return
 	}
