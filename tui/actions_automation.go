@@ -112,10 +112,14 @@ func (m *model) firedEnded() {
 	}
 	took := lasted(r.last.Ended.Sub(r.last.Opened))
 	m.fired = firing{}
+	how := ran
+	if r.last.Made != "" {
+		how = "made " + plain(r.last.Made)
+	}
 	switch {
 	case r.last.Outcome != ran:
 		m.complain(r.shown + " failed after " + took + ": " + runFailure(r.last))
 	case !m.status.failed && !m.status.pending:
-		m.say(r.shown + ": ok in " + took)
+		m.say(r.shown + ": " + how + " in " + took)
 	}
 }

@@ -207,6 +207,12 @@ func TestFiredRunsTellHowTheyEnded(t *testing.T) {
 	s.hear(news{results: []result{{id: s.m.status.id, title: "firing", total: 1, receipts: []string{"fired release"}}}})
 	s.shows("release failed after 1.5s: failed: no tag")
 	s.press("esc", "t")
+	s.hear(news{results: []result{{id: s.m.status.id, title: "firing", total: 1, receipts: []string{"fired release"}}}})
+	s.automation("release", func(a *city.Automation) {
+		a.Last = &city.Run{ID: "gc-3b", Outcome: "ok", Opened: s.now, Ended: &epoch, Made: "gc-3c"}
+	})
+	s.shows("release: made gc-3c in")
+	s.press("t")
 	s.hear(news{results: []result{{id: s.m.status.id, title: "firing", total: 1, failures: []string{"release is disabled"}}}})
 	ended(s, "gc-4", "ok")
 	s.hides("release: ok in")
