@@ -15,17 +15,19 @@ const (
 	everywhere zone = iota // unless a dialog or a prompt is open
 	inLists                // Agents and Quarantine
 	inPools
+	inAutomations
 	inEvents
 	inPeek
 	inChoice // a question with answers
 	inReader // a text to scroll
 	inFinder // help and palette
+	inWork
 	inPrompt // a line being typed at the foot of the screen
 )
 
 // String names a zone for help and docs.
 func (c zone) String() string {
-	return [...]string{"Everywhere", "Agents, Quarantine", "Pools", "Events", "Peek", "Questions", "Texts", "Help, palette", "Typing"}[c]
+	return [...]string{"Everywhere", "Agents, Quarantine", "Pools", "Automations", "Events", "Peek", "Questions", "Texts", "Help, palette", "Work", "Typing"}[c]
 }
 
 // risk says what an action may cost.
@@ -68,7 +70,7 @@ type registry struct {
 
 func newRegistry() *registry {
 	r := &registry{heard: map[zone][]*action{}}
-	for _, group := range [][]action{agentActions(), poolActions(), rigActions(), configActions(), viewActions(), moveActions(), leaveActions(), dialogActions()} {
+	for _, group := range [][]action{agentActions(), poolActions(), automationActions(), workActions(), rigActions(), configActions(), viewActions(), moveActions(), leaveActions(), dialogActions()} {
 		r.actions = append(r.actions, group...)
 	}
 	for i := range r.actions {

@@ -29,7 +29,7 @@ func agentActions() []action {
 			in: global, why: needHeld, run: (*model).release},
 		{id: "agent.end", key: bind("kill or stop the agent", "ctrl+k"), short: "", in: global, risk: typed,
 			why: needVerb, run: (*model).askEnd},
-		{id: "agent.details", key: bind("show the agent or the pool in detail: why, what next, last decisions", "d"), short: "details",
+		{id: "agent.details", key: bind("show the agent, pool or automation in detail: why, what next, last decisions or runs", "d"), short: "details",
 			in: global, why: needSubject, run: (*model).showDetails},
 		{id: "agent.mark", key: bind("mark the agent; verbs act on all that are marked", "space"), short: "",
 			in: []zone{inLists}, why: needAgent, run: (*model).mark},
@@ -45,12 +45,15 @@ func needAgent(m *model) string {
 	return ""
 }
 
-// needSubject is for what is about the pool where Pools has the focus, else about the agent.
+// needSubject is for what is about the pool or the automation where these have the focus, else about the agent.
 func needSubject(m *model) string {
-	if m.focus != panelPools {
-		return needAgent(m)
+	switch m.focus {
+	case panelPools:
+		return needPool(m)
+	case panelAutomations:
+		return needAutomation(m)
 	}
-	return needPool(m)
+	return needAgent(m)
 }
 
 func needVerb(m *model) string {

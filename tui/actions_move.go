@@ -2,7 +2,7 @@ package tui
 
 // moveActions move within a panel.
 func moveActions() []action {
-	everyPanel := []zone{inLists, inPools, inEvents, inPeek}
+	everyPanel := []zone{inLists, inPools, inAutomations, inEvents, inPeek}
 	by := func(n int) func(*model) []effect {
 		return func(m *model) []effect { m.step(n); return nil }
 	}
@@ -37,6 +37,8 @@ func (m *model) step(n int) {
 	switch m.focus {
 	case panelPools:
 		m.pools.move(n)
+	case panelAutomations:
+		m.automations.move(n)
 	case panelEvents:
 		m.events.move(n)
 	case panelPeek:

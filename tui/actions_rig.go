@@ -6,7 +6,7 @@ import (
 	"gcity/city"
 )
 
-// rigActions are about the rig of the selected agent, or of the pool where Pools has the focus.
+// rigActions are about the rig of the selected agent, or of the pool or the automation where these have the focus.
 func rigActions() []action {
 	global := []zone{everywhere}
 	return []action{
@@ -19,13 +19,25 @@ func rigActions() []action {
 // rig is what the verbs of rigs are about, nil if there is none.
 func (m *model) rig() *city.Rig {
 	name := ""
-	if m.focus == panelPools {
+	switch m.focus {
+	case panelPools:
 		if p := m.pools.under(); p != nil {
 			name = p.rig
 		}
-	} else if r := m.selected(); r != nil {
-		name = r.rig
+	case panelAutomations:
+		if a := m.automations.under(); a != nil {
+			name = a.rig
+		}
+	default:
+		if r := m.selected(); r != nil {
+			name = r.rig
+		}
 	}
+	return m.rigCalled(name)
+}
+
+// rigCalled finds a rig by its name, nil if there is none.
+func (m *model) rigCalled(name string) *city.Rig {
 	if name == "" || m.snap == nil {
 		return nil
 	}
@@ -47,8 +59,11 @@ func needRig(m *model) string {
 	if why := needSubject(m); why != "" {
 		return why
 	}
-	if m.focus == panelPools {
+	switch m.focus {
+	case panelPools:
 		return m.pools.under().shown + " belongs to no rig"
+	case panelAutomations:
+		return m.automations.under().shown + " belongs to no rig"
 	}
 	return m.selected().shown + " belongs to no rig"
 }

@@ -23,6 +23,7 @@ func viewActions() []action {
 		{id: "focus.agents", key: bind("go to Agents", "1"), in: global, run: focusOn(panelAgents)},
 		{id: "focus.pools", key: bind("go to Pools", "2"), in: global, run: focusOn(panelPools)},
 		{id: "focus.quarantine", key: bind("go to Quarantine", "3"), in: global, run: focusOn(panelQuarantine)},
+		{id: "focus.automations", key: bind("go to Automations", "4"), in: global, run: focusOn(panelAutomations)},
 		{id: "focus.events", key: bind("go to Events", "5"), in: global, run: focusOn(panelEvents)},
 		{id: "focus.peek", key: bind("go to the agent's terminal", "0"), in: global, run: focusOn(panelPeek)},
 		{id: "focus.next", key: bind("go to the next panel", "tab"), in: global,
@@ -34,8 +35,8 @@ func viewActions() []action {
 		{id: "view.event", key: bind("show all of the event", "enter"), short: "detail", in: []zone{inEvents},
 			why: needEvent, run: (*model).showEvent},
 		{id: "view.filter", key: bind("filter: words that all must match; !not ~fuzzy state: pool: rig:", "/"), short: "filter",
-			in: []zone{inLists, inPools, inEvents}, run: (*model).askFilter},
-		{id: "view.attention", key: bind("only what needs attention, or all", "!"), short: "attention", in: []zone{inLists, inPools},
+			in: []zone{inLists, inPools, inAutomations, inEvents}, run: (*model).askFilter},
+		{id: "view.attention", key: bind("only what needs attention, or all", "!"), short: "attention", in: []zone{inLists, inPools, inAutomations},
 			run: (*model).toggleAttention},
 		{id: "view.fit", key: bind("wrap lines wider than the pane, or cut them", "z"), short: "fit", in: []zone{inPeek},
 			run: func(m *model) []effect { m.peek.fit = !m.peek.fit; return nil }},
@@ -102,9 +103,9 @@ func (m *model) focusOn(p panel) {
 }
 
 func (m *model) cycle(n int) {
-	ring := []panel{panelAgents, panelPools, panelQuarantine, panelEvents, panelPeek}
+	ring := []panel{panelAgents, panelPools, panelQuarantine, panelAutomations, panelEvents, panelPeek}
 	if m.hidden {
-		ring = ring[:4]
+		ring = ring[:len(ring)-1]
 	}
 	at := 0
 	for i, p := range ring {
@@ -134,6 +135,8 @@ func (m *model) filter() *filter {
 	switch m.focus {
 	case panelPools:
 		return &m.poolFilter
+	case panelAutomations:
+		return &m.automationFilter
 	case panelEvents:
 		return &m.eventFilter
 	}

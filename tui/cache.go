@@ -7,6 +7,7 @@ const (
 	panelAgents panel = iota
 	panelPools
 	panelQuarantine
+	panelAutomations
 	panelEvents
 	panelPeek
 	panelDetail // never has the focus

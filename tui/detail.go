@@ -6,10 +6,14 @@ import (
 	"gcity/themes"
 )
 
-// detailStrip is the selected agent in a few lines, beside the lists; the pool where Pools has the focus.
+// detailStrip is the selected agent in a few lines, beside the lists; the pool or the automation where these have
+// the focus.
 func (m *model) detailStrip(w, h int) []string {
 	if m.focus == panelPools && m.pools.under() != nil {
 		return fillRows(m.poolStrip(m.pools.under(), w), w, h)
+	}
+	if m.focus == panelAutomations && m.automations.under() != nil {
+		return fillRows(m.automationStrip(m.automations.under(), w), w, h)
 	}
 	r := m.selected()
 	if r == nil {

@@ -1,6 +1,9 @@
 package tui
 
-import "gcity/city"
+import (
+	"gcity/beads"
+	"gcity/city"
+)
 
 // effect is something the model wants done. The set is closed; the runner carries them out.
 type effect interface{ effect() }
@@ -11,6 +14,11 @@ type (
 		id       int // of the status line that waits for it
 		title    string
 		commands []city.Command
+	}
+	// seek asks the city for beads and answers with one found.
+	seek struct {
+		id    int
+		query beads.Query
 	}
 	// watch points the pane at an agent's session; agent "" = at nothing. A session of another id is another terminal.
 	watch struct {
@@ -27,6 +35,7 @@ type (
 )
 
 func (perform) effect() {}
+func (seek) effect()    {}
 func (watch) effect()   {}
 func (attach) effect()  {}
 func (finish) effect()  {}
@@ -39,4 +48,11 @@ type result struct {
 	total    int
 	receipts []string // what the city said, in the order of the commands
 	failures []string
+}
+
+// found is what a seek came to.
+type found struct {
+	id      int
+	beads   []beads.Bead
+	problem string // why there is no answer, "" = there is
 }

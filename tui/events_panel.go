@@ -112,15 +112,16 @@ func (t *timeline) selected() *eventRow {
 // tone is how much an event matters.
 func tone(kind string) themes.Token {
 	switch kind {
-	case events.AgentCrashed, events.AgentQuarantined, events.AgentStartFailed, events.ConfigRejected, events.PoolCheckFailed, events.Gap:
+	case events.AgentCrashed, events.AgentQuarantined, events.AgentStartFailed, events.ConfigRejected, events.PoolCheckFailed, events.AutomationFailed, events.Gap:
 		return themes.Bad
 	case events.ConfigHeld:
 		return themes.Warn
-	case events.AgentStarted, events.AgentReleased, events.AgentUndrained, events.AgentResumed, events.CityResumed, events.ControllerStarted:
+	case events.AgentStarted, events.AgentReleased, events.AgentUndrained, events.AgentResumed, events.CityResumed, events.RigResumed, events.ControllerStarted,
+		events.AutomationCompleted, events.BeadClosed:
 		return themes.Good
-	case events.AgentStopped, events.AgentDraining, events.AgentIdleKilled, events.PoolScaled, events.Repaired:
+	case events.AgentStopped, events.AgentDraining, events.AgentIdleKilled, events.PoolScaled, events.AutomationFired, events.BeadCreated, events.Repaired:
 		return themes.Busy
-	case events.AgentSuspended, events.CitySuspended, events.ControllerStopped:
+	case events.AgentSuspended, events.CitySuspended, events.RigSuspended, events.AutomationSkipped, events.ControllerStopped:
 		return themes.Off
 	}
 	return themes.Text

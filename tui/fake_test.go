@@ -27,6 +27,7 @@ type fakeCity struct {
 	screens map[string][]byte
 	ticker  func(agent string, n int) []byte // live output, nil = none
 	done    []city.Command
+	beads   []beads.Bead
 	fail    map[string]string // target → why its commands fail
 }
 
@@ -193,9 +194,16 @@ func (f *fakeCity) Do(_ context.Context, c city.Command) (city.Receipt, error) {
 				apply(a, c)
 			}
 		}
-		if c, ok := c.(city.Scale); ok {
+		switch c := c.(type) {
+		case city.Scale:
 			p, _ := s.Pool(c.Pool)
 			p.Override, p.Desired = &c.Size, c.Size
+		case city.CreateBead:
+			b := c.Bead
+			b.ID, b.Status, b.CreatedAt = fmt.Sprint("gc-", 300+len(f.beads)), beads.StatusOpen, time.Now()
+			f.beads = append([]beads.Bead{b}, f.beads...)
+		case city.UpdateBead:
+			f.beads = slices.DeleteFunc(slices.Clone(f.beads), func(b beads.Bead) bool { return b.ID == c.ID })
 		}
 		e := events.Event{Seq: s.Seq + 1, TS: s.At, Type: "agent." + c.Verb(), Actor: "operator", Subject: c.Target()}
 		s.Seq++
@@ -309,6 +317,3 @@ func demoScreens() map[string]string {
 		"deployer": "uploading 3 of 9 files \x1b[33m…\x1b[m\r\n",
 	}
 }
-
-// Beads implements city.Control.
-func (f *fakeCity) Beads(context.Context, beads.Query) ([]beads.Bead, error) { return nil, nil }

@@ -94,6 +94,30 @@ func (f *filter) pool(r *poolRow, now time.Time) bool {
 	return true
 }
 
+// automation reports whether an automation's row passes.
+func (f *filter) automation(r *automationRow) bool {
+	for i := range f.terms {
+		t := &f.terms[i]
+		var hit bool
+		switch t.field {
+		case "state":
+			hit = strings.HasPrefix(string(r.state), t.word)
+		case "rig":
+			hit = strings.HasPrefix(strings.ToLower(r.rig), t.word)
+		case "pool":
+			hit = r.pool != "" && begins(r.pool, t.word)
+		case "name":
+			hit = strings.HasPrefix(strings.ToLower(r.name), t.word)
+		case "":
+			hit = t.in(r.shown) || !t.fuzzy && (t.in(string(r.state)) || t.in(r.why("")))
+		}
+		if hit == t.not {
+			return false
+		}
+	}
+	return true
+}
+
 // begins reports whether a qualified name begins with a word, with or without its rig.
 func begins(name, word string) bool {
 	name = strings.ToLower(name)

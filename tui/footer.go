@@ -46,7 +46,7 @@ func (m *model) footer(w int) string {
 			keys = append(keys, a)
 		}
 	}
-	if m.prompt != nil || m.choice != nil || m.reader != nil || m.finder != nil {
+	if m.prompt != nil || m.choice != nil || m.reader != nil || m.finder != nil || m.work != nil {
 		return l.close(w)
 	}
 	if m.zone() != inLists { // what only this panel can do comes first
@@ -74,9 +74,15 @@ func (m *model) footer(w int) string {
 // suspendID is the verb that is about a pool where Pools has the focus.
 const suspendID = "agent.suspend"
 
-// elsewhere reports whether an action is about something that the focused panel does not show: among pools, the agent.
+// elsewhere reports whether an action is about something that the focused panel does not show: among pools and automations, the agent.
 func (m *model) elsewhere(a *action) bool {
-	return m.focus == panelPools && strings.HasPrefix(a.id, "agent.") && a.id != suspendID
+	switch m.focus {
+	case panelPools:
+		return strings.HasPrefix(a.id, "agent.") && a.id != suspendID
+	case panelAutomations:
+		return strings.HasPrefix(a.id, "agent.")
+	}
+	return false
 }
 
 // rankHere orders the footer of a panel: what only it can do, then what it can do with others, then the rest.

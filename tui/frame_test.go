@@ -55,6 +55,7 @@ func FuzzFrame(f *testing.F) {
 		s.size(int(w), int(h))
 		snap := demoSnapshot(epoch)
 		withPools(snap)
+		withAutomations(snap)
 		snap.Name, snap.Config.Rejected = name, why
 		snap.Config.Held = &city.Held{Revision: kind, Removes: []string{name, why}, Running: int(until), Plan: []string{why, output}}
 		end := epoch.Add(time.Duration(until) * time.Second)
@@ -73,6 +74,17 @@ func FuzzFrame(f *testing.F) {
 				p.Check.Problem, p.Check.Output, p.Check.Command, p.Check.At, p.Check.Value = why, output, kind, &end, int(until)
 			}
 		}
+		for i := range snap.Automations {
+			a := &snap.Automations[i]
+			if i%2 == 0 {
+				a.Name, a.Reason, a.Gate, a.When, a.State, a.Next, a.Since = fmt.Sprint(name, i), why, kind, output, city.AutomationState(state), &end, &end
+				a.Exec, a.Formula, a.Pool, a.Rig, a.Failures, a.Warnings = why, kind, name, name, int(until), []string{why}
+				a.Last = &city.Run{ID: name, Reason: why, By: name, Opened: end, Ended: &epoch, Outcome: state, Output: output, Error: why, Made: kind}
+			}
+		}
+		work := someWork()
+		work[0].Title, work[0].Assignee, work[0].Labels = why, name, []string{city.PoolLabel + kind}
+		work[1].Description, work[1].ID, work[1].Metadata = output, name, map[string]string{kind: why}
 		s.hear(news{
 			snap:   snap,
 			events: []events.Event{{Seq: 1, TS: end, Type: kind, Subject: name, Message: why, Payload: []byte(output)}},
@@ -88,6 +100,11 @@ func FuzzFrame(f *testing.F) {
 		}
 		for _, k := range []string{"d", "esc", "?", "esc", "*", "ctrl+k", "esc", "q", "esc", "0", "z", "pgup", "f", "2", "j", "d", "esc", "!", "!", "/", "x", "esc", "S", "x", "enter", "esc", "<", "esc", "s", "esc", "C", "esc", "1", "D", "esc", "c", "esc"} {
 			s.press(k)
+			s.frame(k)
+		}
+		for _, k := range []string{"4", "j", "d", "esc", "t", "y", "esc", "!", "!", "/", "x", "esc", "b", "j", "enter", "esc", "n", "x", "enter", "x", "n", "esc"} {
+			s.press(k)
+			s.find(work, "")
 			s.frame(k)
 		}
 		s.size(int(h), int(w))

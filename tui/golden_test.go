@@ -85,24 +85,45 @@ func scenes() map[string]func(s *stage) {
 			})
 			s.press("c")
 		},
-		"pools":          func(s *stage) { s.change(withPools); s.press("2") },
-		"pool-details":   func(s *stage) { s.change(withPools); s.pick("worker"); s.press("d") },
-		"pool-failing":   func(s *stage) { s.change(withPools); s.pick("triage"); s.press("enter") },
-		"drain":          func(s *stage) { s.change(withPools); s.choose("worker-1"); s.press("D") },
-		"suspend":        func(s *stage) { s.change(withPools); s.choose("worker-1"); s.press("s") },
-		"scale":          func(s *stage) { s.change(withPools); s.pick("worker"); s.press("S", "4") },
-		"scale-refused":  func(s *stage) { s.change(withPools); s.pick("worker"); s.press("S", "9", "enter") },
-		"scale-asks":     func(s *stage) { s.change(withPools); s.pick("worker"); s.press("<") },
-		"held":           func(s *stage) { s.change(held("builder", "chatty", "idle")); s.press("C") },
-		"held-many":      func(s *stage) { s.change(held("a", "b", "c", "d", "e")); s.press("C", "5") },
-		"waiting":        func(s *stage) { s.change(withPools); s.choose("zeta"); s.press("d") },
-		"member":         func(s *stage) { s.change(withPools); s.choose("worker-3"); s.press("d") },
-		"pool-attention": func(s *stage) { s.change(withPools); s.press("2", "!") },
-		"pool-none":      func(s *stage) { s.press("2") },
+		"pools":              func(s *stage) { s.change(withPools); s.press("2") },
+		"pool-details":       func(s *stage) { s.change(withPools); s.pick("worker"); s.press("d") },
+		"pool-failing":       func(s *stage) { s.change(withPools); s.pick("triage"); s.press("enter") },
+		"drain":              func(s *stage) { s.change(withPools); s.choose("worker-1"); s.press("D") },
+		"suspend":            func(s *stage) { s.change(withPools); s.choose("worker-1"); s.press("s") },
+		"scale":              func(s *stage) { s.change(withPools); s.pick("worker"); s.press("S", "4") },
+		"scale-refused":      func(s *stage) { s.change(withPools); s.pick("worker"); s.press("S", "9", "enter") },
+		"scale-asks":         func(s *stage) { s.change(withPools); s.pick("worker"); s.press("<") },
+		"held":               func(s *stage) { s.change(held("builder", "chatty", "idle")); s.press("C") },
+		"held-many":          func(s *stage) { s.change(held("a", "b", "c", "d", "e")); s.press("C", "5") },
+		"waiting":            func(s *stage) { s.change(withPools); s.choose("zeta"); s.press("d") },
+		"member":             func(s *stage) { s.change(withPools); s.choose("worker-3"); s.press("d") },
+		"pool-attention":     func(s *stage) { s.change(withPools); s.press("2", "!") },
+		"pool-none":          func(s *stage) { s.press("2") },
+		"automations":        func(s *stage) { withAll(s); s.press("4") },
+		"automation-details": func(s *stage) { withAll(s); s.point("db-health"); s.press("d"); s.find(someWork(), "") },
+		"automation-failing": func(s *stage) {
+			withAll(s)
+			s.point("prune-branches")
+			s.press("enter")
+			s.find(nil, "the store of beads did not answer")
+		},
+		"automation-attention": func(s *stage) { withAll(s); s.press("4", "!") },
+		"automation-none":      func(s *stage) { s.press("4") },
+		"automation-events":    func(s *stage) { withAll(s); s.hear(news{events: automationEvents()}); s.press("5") },
+		"fire":                 func(s *stage) { withAll(s); s.point("db-health"); s.press("t") },
+		"work":                 func(s *stage) { withAll(s); s.press("b"); s.find(someWork(), ""); s.press("j") },
+		"work-none":            func(s *stage) { s.press("b"); s.find(nil, "") },
+		"work-add":             func(s *stage) { withAll(s); s.press("b"); s.find(someWork(), ""); s.press("n", "h", "i") },
 		"empty": func(s *stage) {
 			s.change(func(n *city.Snapshot) { n.Agents = nil })
 		},
 	}
+}
+
+// withAll is a city with pools, automations and work.
+func withAll(s *stage) {
+	s.change(withPools)
+	s.change(withAutomations)
 }
 
 func TestGoldenScenes(t *testing.T) {
@@ -119,7 +140,7 @@ func TestGoldenScenes(t *testing.T) {
 
 func TestGoldenSizes(t *testing.T) {
 	for _, size := range [][2]int{{220, 60}, {200, 60}, {160, 40}, {60, 20}, {40, 10}, {30, 4}} {
-		for _, name := range []string{"start", "peek", "quit", "pools"} {
+		for _, name := range []string{"start", "peek", "quit", "pools", "automations", "work"} {
 			t.Run(fmt.Sprintf("%s-%dx%d", name, size[0], size[1]), func(t *testing.T) {
 				s := demo(t, size[0], size[1])
 				scenes()[name](s)
@@ -158,6 +179,9 @@ func TestGoldenNoColour(t *testing.T) {
 	s.press("2")
 	raw += strings.Join(s.m.draw().lines, "\n")
 	golden(t, "testdata/pools-120x40.txt", s.text())
+	s.change(withAutomations)
+	s.press("4")
+	raw += strings.Join(s.m.draw().lines, "\n")
 	for _, code := range strings.Split(raw, "\x1b[")[1:] {
 		code, _, _ = strings.Cut(code, "m")
 		for _, code := range strings.Split(code, ";") {
@@ -181,7 +205,10 @@ func TestGoldenASCII(t *testing.T) {
 	s.change(withPools)
 	s.press("2")
 	golden(t, "testdata/ascii-pools-120x40.txt", s.text())
-	for _, keys := range [][]string{{}, {"d"}, {"esc", "<"}, {"esc", "S", "9", "enter"}, {"esc", "1", "D"}, {"esc", "ctrl+k"}} {
+	s.change(withAutomations)
+	s.press("4")
+	golden(t, "testdata/ascii-automations-120x40.txt", s.text())
+	for _, keys := range [][]string{{"t"}, {"esc", "d"}, {"esc", "b"}, {"esc", "2"}, {"d"}, {"esc", "<"}, {"esc", "S", "9", "enter"}, {"esc", "1", "D"}, {"esc", "ctrl+k"}} {
 		s.press(keys...)
 		texts = append(texts, s.text())
 	}

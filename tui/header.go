@@ -174,6 +174,9 @@ func (m *model) problems() []string {
 		}
 		p = append(p, "configuration held: "+removes(h)+how)
 	}
+	if ills := m.automations.problem(); ills != "" {
+		p = append(p, ills)
+	}
 	for _, d := range s.Degraded {
 		p = append(p, plain(d))
 	}

@@ -89,12 +89,16 @@ func (m *model) planTabbed(p *plan, body int) {
 			need = len(m.pools.list.shown) + 3
 		case panelQuarantine:
 			need = len(m.quarantine.shown) + 3
+		case panelAutomations:
+			need = len(m.automations.list.shown) + 3
 		}
 		pane = max(pane, min(body-max(need, 6), body*70/100))
 	}
 	switch { // how to add one takes room
 	case front == panelPools && len(m.pools.rows) == 0:
 		pane = min(pane, max(body/5, body-len(m.noPools(m.w))-2))
+	case front == panelAutomations && len(m.automations.rows) == 0:
+		pane = min(pane, max(body/5, body-len(m.noAutomations(m.w))-2))
 	case len(m.roster.rows) == 0:
 		pane = min(pane, body-10)
 	}
@@ -137,8 +141,9 @@ func (m *model) planWide(p *plan, body int) {
 	if n := len(m.quarantine.shown); n > 0 {
 		held = 1 + min(n, max(2, top/5))
 	}
-	some := []place{{panel: panelPools, h: m.poolRoom(top)}, {panel: panelQuarantine, h: held}}
-	held += some[0].h
+	some := []place{{panel: panelPools, h: m.poolRoom(top)}, {panel: panelQuarantine, h: held},
+		{panel: panelAutomations, h: m.automationRoom(top)}}
+	held += some[0].h + some[2].h
 	if m.below || m.hidden {
 		p.left = append([]place{{panel: panelAgents, h: top - held}}, some...)
 		p.right = []place{{panel: panelDetail, h: strip}, {panel: panelEvents, h: top - strip}}
@@ -158,6 +163,15 @@ func (m *model) poolRoom(top int) int {
 		n = len(m.noPools(m.w))
 	}
 	return 1 + min(n, max(2, top/5))
+}
+
+// automationRoom is the same for the Automations panel, which takes up to a sixth.
+func (m *model) automationRoom(top int) int {
+	n := max(1, len(m.automations.list.shown))
+	if len(m.automations.rows) == 0 && m.focus == panelAutomations {
+		n = len(m.noAutomations(m.w))
+	}
+	return 1 + min(n, max(3, top/6))
 }
 
 // peekVisible reports whether the pane is on the screen.

@@ -14,11 +14,12 @@ type news struct {
 	gone    *string        // why the city cannot be heard, "" = it is heard again; nil = nothing new
 	events  []events.Event // oldest first
 	results []result
+	found   []found
 	pane    *paneNews
 }
 
 func (n *news) empty() bool {
-	return n.snap == nil && n.gone == nil && len(n.events) == 0 && len(n.results) == 0 && n.pane == nil
+	return n.snap == nil && n.gone == nil && len(n.events) == 0 && len(n.results) == 0 && len(n.found) == 0 && n.pane == nil
 }
 
 // maxPending bounds the events kept while the model does not listen (up to twice as many for a moment). Older ones are
@@ -69,6 +70,8 @@ func (b *mailbox) putEvent(e events.Event) {
 }
 
 func (b *mailbox) putResult(r result) { b.put(func(n *news) { n.results = append(n.results, r) }) }
+
+func (b *mailbox) putFound(f found) { b.put(func(n *news) { n.found = append(n.found, f) }) }
 
 func (b *mailbox) putPane(p paneNews) { b.put(func(n *news) { n.pane = &p }) }
 

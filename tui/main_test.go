@@ -54,6 +54,9 @@ func child(mode string) int {
 		case "poison":
 		case "pools":
 			f.change(withPools)
+		case "automations":
+			f.change(withAutomations)
+			f.beads = someWork()
 		case "empty":
 			f.change(func(s *city.Snapshot) { s.Agents = nil })
 		case "sick":

@@ -28,17 +28,19 @@ type model struct {
 	snap *city.Snapshot
 	gone string // why the city cannot be heard, "" = it can
 
-	roster      roster
-	agents      list
-	quarantine  list
-	pools       pools
-	agentFilter filter
-	poolFilter  filter
-	attention   bool
-	sifted      int64  // second in which the lists were filled
-	chosen      string // the selected agent's name
-	marks       map[string]bool
-	keyed       time.Time // of the last key
+	roster           roster
+	agents           list
+	quarantine       list
+	pools            pools
+	agentFilter      filter
+	poolFilter       filter
+	automations      automations
+	automationFilter filter
+	attention        bool
+	sifted           int64  // second in which the lists were filled
+	chosen           string // the selected agent's name
+	marks            map[string]bool
+	keyed            time.Time // of the last key
 
 	events      timeline
 	eventFilter filter
@@ -54,12 +56,16 @@ type model struct {
 	below  bool // the pane, on wide screens
 
 	scaled  scaling // the size asked for last
+	fired   firing  // the automation fired last
 	choice  *choice
 	prompt  *prompt
 	reader  *reader
 	finder  *finder
+	work    *work
 	status  status
-	actions int // counts actions begun
+	actions int      // counts actions begun
+	seeks   int      // counts questions asked
+	todo    []effect // what followed from what was heard
 
 	cache [panels]cached
 }
@@ -95,6 +101,7 @@ func (m *model) update(now time.Time, msg any) []effect {
 		m.ui++
 		m.complain(string(msg))
 	}
+	todo, m.todo = append(todo, m.todo...), nil
 	if w := m.watching(); w != m.watched {
 		m.watched = w
 		todo = append(todo, w)
@@ -128,6 +135,9 @@ func (m *model) hear(n news) {
 	for _, r := range n.results {
 		m.ended(r)
 	}
+	for _, f := range n.found {
+		m.answered(f)
+	}
 	if n.pane != nil {
 		m.peek.take(*n.pane)
 	}
@@ -153,6 +163,10 @@ func (m *model) snapshot(s *city.Snapshot) {
 func (m *model) relist() {
 	m.roster.update(m.snap.Agents, m.now.Sub(m.keyed) < still)
 	m.pools.update(m.snap.Pools, m.now)
+	m.automations.update(m.snap.Automations)
+	m.firedEnded()
+	m.runsChanged()
+	m.workChanged()
 	m.discount()
 	for name := range m.marks {
 		if m.roster.find(name) == nil {
@@ -186,6 +200,9 @@ func (m *model) refill() {
 	}
 	m.pools.fill(func(r *poolRow) bool {
 		return m.poolFilter.pool(r, m.now) && (!m.attention || r.attention(m.now))
+	})
+	m.automations.fill(func(r *automationRow) bool {
+		return m.automationFilter.automation(r) && (!m.attention || r.attention())
 	})
 	m.events.version++
 	m.events.refill(&m.eventFilter, m.events.cursorSeq())
@@ -221,6 +238,11 @@ func (m *model) key(k tea.KeyPressMsg) []effect {
 		return nil
 	case m.prompt != nil:
 		return m.promptKey(k)
+	case m.work != nil:
+		if a := m.keys.find(k, inWork); a != nil {
+			return m.perform(a)
+		}
+		return nil
 	}
 	if a := m.keys.find(k, m.zone(), everywhere); a != nil {
 		return m.perform(a)
@@ -233,6 +255,8 @@ func (m *model) zone() zone {
 	switch m.focus {
 	case panelPools:
 		return inPools
+	case panelAutomations:
+		return inAutomations
 	case panelEvents:
 		return inEvents
 	case panelPeek:

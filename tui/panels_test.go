@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"gcity/beads"
 	"gcity/city"
 	"gcity/events"
 )
@@ -274,11 +275,11 @@ func TestTheListStaysWithThePane(t *testing.T) {
 func TestFocusGoesAround(t *testing.T) {
 	s := demo(t, 120, 40)
 	var seen []panel
-	for range 5 {
+	for range 6 {
 		s.press("tab")
 		seen = append(seen, s.m.focus)
 	}
-	if !slices.Equal(seen, []panel{panelPools, panelQuarantine, panelEvents, panelPeek, panelAgents}) {
+	if !slices.Equal(seen, []panel{panelPools, panelQuarantine, panelAutomations, panelEvents, panelPeek, panelAgents}) {
 		t.Errorf("tab goes %v", seen)
 	}
 	s.press("shift+tab")
@@ -289,8 +290,14 @@ func TestFocusGoesAround(t *testing.T) {
 
 func TestHostileTextStaysText(t *testing.T) {
 	evil := "a\x1b]52;c;ZXZpbA==\x07b\x1b[2Jc\u202ed\x9b31m\x00e\r\nf\u200b"
-	s := pooled(t, 120, 40)
+	s := automated(t, 120, 40)
 	s.change(func(n *city.Snapshot) {
+		n.Automations = slices.Clone(n.Automations)
+		for i := range n.Automations {
+			a := &n.Automations[i]
+			a.Description, a.Rig, a.Source, a.Layer, a.Gate, a.When, a.Exec, a.Pool, a.Reason = evil, evil, evil, evil, evil, evil, evil, evil, evil
+			a.Warnings, a.Last = []string{evil}, &city.Run{ID: evil, Reason: evil, By: evil, Outcome: evil, Error: evil, Output: evil, Made: evil, Ended: &n.At}
+		}
 		n.Name, n.Host, n.Config.Rejected = evil, evil, evil
 		n.Config.Held = &city.Held{Revision: evil, Removes: []string{evil}, Plan: []string{evil}}
 		for i := range n.Pools {
@@ -315,9 +322,13 @@ func TestHostileTextStaysText(t *testing.T) {
 		events: []events.Event{{Seq: 900, Type: evil, Subject: evil, Message: evil, Actor: evil, Payload: []byte(evil)}},
 		pane:   &paneNews{agent: "prober", text: []string{evil}, problem: evil},
 	})
-	for _, keys := range [][]string{{}, {"d"}, {"esc", "5", "enter"}, {"esc", "*", "ctrl+k"}, {"esc", "D"}, {"esc", "C"}, {"esc", "c"}, {"esc", "2", "g"}, {"d"}, {"esc", "S", "x", "enter"},
+	work := []beads.Bead{{ID: evil, Title: evil, Type: evil, Status: beads.StatusOpen, Assignee: evil, ParentID: evil, Ref: evil, Needs: []string{evil},
+		Description: evil, Labels: []string{city.PoolLabel + evil}, Metadata: map[string]string{evil: evil}}}
+	for _, keys := range [][]string{{}, {"d"}, {"esc", "4", "g"}, {"d"}, {"esc", "t"}, {"n", "G", "d"}, {"esc", "b"}, {"enter"}, {"esc", "x"}, {"esc", "esc", "5", "enter"}, {"esc", "*", "ctrl+k"}, {"esc", "D"}, {"esc", "C"}, {"esc", "c"}, {"esc", "2", "g"}, {"d"}, {"esc", "S", "x", "enter"},
 		{"esc", "s"}, {"esc", ">"}, {"esc", "q"}} {
 		s.press(keys...)
+		s.find(work, evil)
+		s.find(work, "")
 		for _, l := range s.m.draw().lines {
 			onlyText(t, l)
 		}

@@ -17,7 +17,8 @@ type reader struct {
 	title  string
 	lines  func(m *model, w int) []string // drawn anew with every frame, so that it lives
 	offset int
-	length int // of the text when it was last drawn
+	length int      // of the text when it was last drawn
+	runs   *history // that belong to it, nil = none
 }
 
 func (r *reader) scroll(n, h int) {
@@ -30,10 +31,13 @@ func (m *model) showEvent() []effect {
 	return nil
 }
 
-// showDetails is about the agent that is selected, or the pool where Pools has the focus.
+// showDetails is about the agent that is selected, or the pool or the automation where these have the focus.
 func (m *model) showDetails() []effect {
-	if m.focus == panelPools {
+	switch m.focus {
+	case panelPools:
 		return m.showPool()
+	case panelAutomations:
+		return m.showAutomation()
 	}
 	name := m.chosen
 	m.reader = &reader{title: m.selected().shown, lines: func(m *model, w int) []string { return wrapAll(m.details(name, w), w) }}

@@ -47,12 +47,12 @@ func TestRegistry(t *testing.T) {
 // Every binding is handled: pressed where it belongs, its action runs or says why not.
 func TestEveryBindingIsHandled(t *testing.T) {
 	open := map[zone][]string{
-		everywhere: {}, inLists: {"1"}, inPools: {"2"}, inEvents: {"5"}, inPeek: {"0"}, inChoice: {"q"}, inReader: {"d"}, inFinder: {"?"}, inPrompt: {"/"},
+		everywhere: {}, inLists: {"1"}, inPools: {"2"}, inAutomations: {"4"}, inWork: {"b"}, inEvents: {"5"}, inPeek: {"0"}, inChoice: {"q"}, inReader: {"d"}, inFinder: {"?"}, inPrompt: {"/"},
 	}
 	for _, a := range newRegistry().actions {
 		for _, c := range a.in {
 			for _, k := range a.key.Keys() {
-				s := pooled(t, 120, 40)
+				s := automated(t, 120, 40)
 				s.change(held("builder"))
 				s.press(open[c]...)
 				ran := false

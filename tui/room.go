@@ -42,6 +42,8 @@ func (r *room) carryOut(todo []effect) tea.Cmd {
 		switch e := e.(type) {
 		case perform:
 			r.r.perform(e)
+		case seek:
+			r.r.seek(e)
 		case watch:
 			r.r.watch(e)
 		case redraw:

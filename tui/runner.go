@@ -113,6 +113,30 @@ func (r *runner) do(ctx context.Context, c city.Command) (said, failed string) {
 	return receipt.Message, ""
 }
 
+// seekDeadline bounds one look at the beads.
+const seekDeadline = 10 * time.Second
+
+// seek asks for beads and puts the answer into the mailbox.
+func (r *runner) seek(q seek) {
+	r.spawn("work", func(ctx context.Context) {
+		ctx, cancel := context.WithTimeout(ctx, seekDeadline)
+		defer cancel()
+		f := found{id: q.id}
+		var err error
+		f.beads, err = r.city.Beads(ctx, q.query)
+		switch {
+		case errors.Is(err, context.DeadlineExceeded):
+			f.problem = fmt.Sprintf("the city did not say within %s", seekDeadline)
+		case err != nil:
+			f.problem = err.Error()
+		}
+		if err != nil {
+			r.log.Warn("looking at the beads", "error", err)
+		}
+		r.box.putFound(f)
+	})
+}
+
 // quitGrace bounds the wait for commands that do not mind their context.
 const quitGrace = 3 * time.Second
 

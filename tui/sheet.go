@@ -66,6 +66,9 @@ func (m *model) sheetContent() (title string, lines []string, w, x, y int) {
 	case m.reader != nil:
 		w = min(m.w, 110)
 		return m.reader.title, m.readerSheet(w), w, -1, -1
+	case m.work != nil && m.prompt == nil:
+		w = min(m.w, 120)
+		return m.work.title(), m.workSheet(w), w, -1, -1
 	}
 	return "", nil, 0, -1, -1
 }

@@ -38,6 +38,14 @@ func (m *model) begin(text string) int {
 
 // ended takes a result in. An older action's failure is shown too, its success is not.
 func (m *model) ended(r result) {
+	if r.id == m.fired.id && len(r.failures) > 0 {
+		m.fired = firing{}
+	}
+	defer m.firedEnded()
+	if m.work != nil { // whatever it was, the work may be another
+		m.work.stale = true
+		m.workChanged()
+	}
 	if r.id != m.status.id && len(r.failures) == 0 {
 		return
 	}

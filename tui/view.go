@@ -82,7 +82,7 @@ func (m *model) footed(rule string, x, kind int) string {
 // stack draws panels below each other; rules says for each row whether it is a rule: 0 no, 1 thin, 2 heavy.
 func (m *model) stack(places []place, w int) (lines []string, rules []int) {
 	for _, at := range places {
-		focus := at.panel == m.focus && m.choice == nil && m.reader == nil && m.finder == nil
+		focus := at.panel == m.focus && m.choice == nil && m.reader == nil && m.finder == nil && (m.work == nil || m.prompt != nil)
 		rule := 1
 		if focus {
 			rule = 2
@@ -108,6 +108,8 @@ func (m *model) panel(at place, w int, focus bool) []string {
 		return m.poolsPanel(w, at.h, focus, tabs)
 	case panelQuarantine:
 		return m.quarantinePanel(w, at.h, focus, tabs)
+	case panelAutomations:
+		return m.automationsPanel(w, at.h, focus, tabs)
 	case panelEvents:
 		return m.eventsPanel(w, at.h, focus, tabs)
 	case panelPeek:
@@ -119,17 +121,19 @@ func (m *model) panel(at place, w int, focus bool) []string {
 // tabsFor are the titles in a panel's rule.
 func (m *model) tabsFor(at place) []tab {
 	held, ills := len(m.quarantine.shown), m.pools.ills(m.now)
+	troubles, alert := m.automations.ills()
 	all := []tab{
 		{key: "1", name: "Agents", extra: strconv.Itoa(len(m.roster.rows))},
 		{key: "2", name: "Pools", extra: strconv.Itoa(len(m.pools.rows)), alert: ills != ""},
 		{key: "3", name: "Quarantine", extra: strconv.Itoa(held), alert: held > 0},
+		{key: "4", name: "Automations", extra: strconv.Itoa(len(m.automations.rows)), alert: alert},
 		{key: "5", name: "Events"},
 		m.peekTab(),
 	}
 	if len(m.marks) > 0 {
 		all[panelAgents].note = number(len(m.marks)) + " marked"
 	}
-	all[panelPools].note = ills
+	all[panelPools].note, all[panelAutomations].note = ills, troubles
 	if m.events.frozen && m.events.fresh > 0 {
 		all[panelEvents].extra = "+" + number(m.events.fresh)
 	}

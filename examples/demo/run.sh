@@ -33,7 +33,7 @@ trap 'exit 130' INT
 trap 'exit 143' TERM
 
 mkdir "$city"
-cp -R "$here/city.toml" "$here/agents" "$here/shop" "$city/"
+cp -R "$here/city.toml" "$here/agents" "$here/formulas" "$here/shop" "$city/"
 
 if [ -z "${HEADLESS:-}" ]; then
 	# In the background, so that this shell can act when the terminal goes away; the terminal stays its input.

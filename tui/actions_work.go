@@ -1,0 +1,117 @@
+package tui
+
+import (
+	"fmt"
+	"strings"
+
+	"gcity/beads"
+	"gcity/city"
+)
+
+// workActions are about the city's open work.
+func workActions() []action {
+	w := []zone{inWork}
+	by := func(n int) func(*model) []effect {
+		return func(m *model) []effect { m.work.move(n); return nil }
+	}
+	return []action{
+		{id: "work.show", key: bind("show the open work, by pool and by who has it", "b"), in: []zone{everywhere}, why: needCity,
+			run: (*model).showWork},
+		{id: "work.down", key: bind("down", "j", "down"), in: w, run: by(1)},
+		{id: "work.up", key: bind("up", "k", "up"), in: w, run: by(-1)},
+		{id: "work.page.down", key: bind("a page down", "pgdown", "ctrl+d"), in: w, run: by(10)},
+		{id: "work.page.up", key: bind("a page up", "pgup", "ctrl+u"), in: w, run: by(-10)},
+		{id: "work.first", key: bind("to the beginning", "g", "home"), in: w, run: by(-far)},
+		{id: "work.last", key: bind("to the end", "G", "end"), in: w, run: by(far)},
+		{id: "work.details", key: bind("show all of it", "enter", "d"), in: w, why: needBead, run: (*model).showBead},
+		{id: "work.create", key: bind("add work", "n"), in: w, why: needWritable, run: (*model).askCreate},
+		{id: "work.finish", key: bind("close it", "x"), in: w, risk: confirmed, why: needBeadVerb, run: (*model).askClose},
+		{id: "work.refresh", key: bind("look anew", "ctrl+r"), in: w, run: func(m *model) []effect { m.askWork(); return nil }},
+		{id: "work.close", key: bind("close", "esc", "q", "b", "ctrl+c"), in: w,
+			run: func(m *model) []effect { m.work = nil; return nil }},
+	}
+}
+
+func needBead(m *model) string {
+	if m.work == nil || m.work.under() == nil {
+		return "no work is selected"
+	}
+	return ""
+}
+
+func needBeadVerb(m *model) string {
+	if why := needWritable(m); why != "" {
+		return why
+	}
+	return needBead(m)
+}
+
+func (m *model) showWork() []effect {
+	m.work = &work{}
+	m.askWork()
+	return nil
+}
+
+// askCreate asks for a title; a word pool:NAME in it says whose work it is.
+func (m *model) askCreate() []effect {
+	m.prompt = &prompt{
+		label: "new work", hint: "pool:NAME gives it to a pool  enter adds it  esc leaves", edit: newEntry(""),
+		refuse: func(text string) string { _, why := m.newBead(text); return why },
+		done: func(m *model, text string) []effect {
+			b, why := m.newBead(text)
+			if why != "" || b.Title == "" {
+				return nil
+			}
+			return m.carry("adding", plain(b.Title), []city.Command{city.CreateBead{Bead: b}})
+		},
+	}
+	return nil
+}
+
+// newBead reads a piece of work, or why it is none. Nothing at all is no mistake.
+func (m *model) newBead(text string) (b beads.Bead, why string) {
+	var title []string
+	for _, word := range strings.Fields(text) {
+		name, ok := strings.CutPrefix(word, "pool:")
+		switch {
+		case !ok:
+			title = append(title, word)
+		case m.pools.find(name) == nil:
+			return b, fmt.Sprintf("no pool is called %q", name)
+		default:
+			b.Labels = append(b.Labels, city.PoolLabel+name)
+		}
+	}
+	b.Title = strings.Join(title, " ")
+	switch {
+	case len(b.Title) > beads.MaxTitle:
+		return b, fmt.Sprintf("too long: at most %d bytes", beads.MaxTitle)
+	case b.Title == "" && len(b.Labels) > 0:
+		return b, "it needs a title"
+	}
+	return b, ""
+}
+
+func (m *model) askClose() []effect {
+	b := m.work.under()
+	if b == nil {
+		return nil
+	}
+	id, shown := b.ID, plain(b.ID)
+	m.ask(question{title: "Close " + shown + "?", body: []string{plain(b.Title)}, verb: "close it",
+		do: func(m *model) []effect {
+			return m.carry("closing", shown, []city.Command{city.UpdateBead{ID: id, Patch: beads.Closing()}})
+		}})
+	return nil
+}
+
+// showBead shows a piece of work over the list, which stays behind it.
+func (m *model) showBead() []effect {
+	b := m.work.under()
+	if b == nil {
+		return nil
+	}
+	own := b.Clone()
+	m.reader = &reader{title: plain(own.ID), lines: func(m *model, w int) []string { return wrapAll(m.beadDetails(&own), w) }}
+	return nil
+}

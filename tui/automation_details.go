@@ -1,0 +1,257 @@
+package tui
+
+import (
+	"fmt"
+	"strings"
+
+	"gcity/beads"
+	"gcity/city"
+	"gcity/themes"
+)
+
+// history is the runs of an automation that is looked at.
+type history struct {
+	name    string
+	runs    []city.Run // newest first
+	problem string     // why they could not be read, "" = they could
+	newest  string     // what the city had as the newest one when it was asked
+	asked   int        // the question under way, 0 = none
+	known   bool       // there was an answer
+}
+
+const (
+	runType = "run" // of the bead of a run
+	runRows = 10
+)
+
+func (m *model) showAutomation() []effect {
+	r := m.automation()
+	if r == nil {
+		return nil
+	}
+	h := &history{name: r.name}
+	m.reader = &reader{title: "automation " + r.shown, runs: h,
+		lines: func(m *model, w int) []string { return wrapAll(m.automationDetails(h), w) }}
+	m.askRuns(h)
+	return nil
+}
+
+// askRuns asks for the runs of an automation.
+func (m *model) askRuns(h *history) {
+	h.newest = m.newestRun(h.name)
+	h.asked = m.seek(beads.Query{Labels: []string{city.RunLabel + h.name}, Type: runType, Limit: runRows})
+}
+
+// newestRun tells one run, and how far it has come, from the one before.
+func (m *model) newestRun(name string) string {
+	r := m.automations.find(name)
+	if r == nil || r.last == nil {
+		return ""
+	}
+	return r.last.ID + " " + r.last.Outcome
+}
+
+// runsChanged asks anew when the runs that are shown are no longer the newest.
+func (m *model) runsChanged() {
+	if m.reader == nil || m.reader.runs == nil {
+		return
+	}
+	if h := m.reader.runs; h.asked == 0 && h.newest != m.newestRun(h.name) {
+		m.askRuns(h)
+	}
+}
+
+// seek asks the city for beads and returns the id that the answer will carry.
+func (m *model) seek(q beads.Query) int {
+	m.seeks++
+	m.todo = append(m.todo, seek{id: m.seeks, query: q})
+	return m.seeks
+}
+
+// answered takes an answer in; one that nobody waits for any more is let go.
+func (m *model) answered(f found) {
+	if m.reader != nil && m.reader.runs != nil && m.reader.runs.asked == f.id {
+		h := m.reader.runs
+		h.asked, h.known, h.problem = 0, true, plain(f.problem)
+		if f.problem == "" {
+			h.runs = h.runs[:0]
+			for _, b := range f.beads {
+				h.runs = append(h.runs, city.RunOf(b))
+			}
+		}
+		m.runsChanged()
+	}
+	if m.work != nil && m.work.asked == f.id {
+		m.work.take(f)
+		m.workChanged()
+	}
+}
+
+// automationDetails is everything known of an automation: when it runs, what it does, how it went.
+func (m *model) automationDetails(h *history) []string {
+	r := m.automations.find(h.name)
+	a, ok := m.snap.Automation(h.name)
+	if r == nil || !ok {
+		return []string{"This automation is no longer part of the city."}
+	}
+	sign, token := m.look.automationSign(r.state)
+	state := m.look.paint(token, sign+" "+string(r.state))
+	if soon := r.soon(m.now).full; soon != "" {
+		state += " " + m.look.glyph.Dot + " " + soon
+		if !r.next.IsZero() {
+			state += " (" + clock(r.next, m.now) + ")"
+		}
+	}
+	lines := []string{m.field("state", state), m.field("gate", r.opens())}
+	if says := r.says(); says != "" { // else the time that is left says it
+		lines = append(lines, m.field("it says", says))
+	}
+	if r.failures > 0 {
+		lines = append(lines, m.field("failures", fmt.Sprintf("%d in a row", r.failures)))
+	}
+	if a.Exec != "" {
+		lines = append(lines, m.field("runs", plain(a.Exec)))
+	}
+	if a.Formula != "" {
+		lines = append(lines, m.field("cooks", "formula "+plain(a.Formula)))
+	}
+	if a.Pool != "" {
+		lines = append(lines, m.field("for", "pool "+plain(a.Pool)))
+	}
+	if a.Rig != "" {
+		lines = append(lines, m.field("rig", m.rigText(a.Rig)))
+	}
+	lines = append(lines, m.field("about", plain(a.Description)), m.field("file", r.source), m.field("layer", plain(a.Layer)))
+	for _, w := range a.Warnings {
+		lines = append(lines, m.field("warning", m.look.paint(themes.Warn, plain(w))))
+	}
+	lines = append(lines, m.lastRun(a.Last)...)
+	return append(lines, m.runLines(h)...)
+}
+
+// lastRun is the newest run with the end of what it printed.
+func (m *model) lastRun(run *city.Run) []string {
+	lines := []string{"", m.look.paint(themes.Title, "Last run")}
+	if run == nil {
+		return append(lines, m.look.paint(themes.Dim, "It never ran."))
+	}
+	outcome, token := m.outcome(run)
+	how := m.look.paint(token, outcome)
+	if run.Ended == nil {
+		how += " for " + age(m.now.Sub(run.Opened))
+	} else {
+		how += " in " + lasted(run.Ended.Sub(run.Opened)) + ", " + age(m.now.Sub(*run.Ended)) + " ago"
+	}
+	lines = append(lines, m.field("outcome", how), m.field("because", becauseOf(run)), m.field("record", plain(run.ID)))
+	if run.Error != "" {
+		lines = append(lines, m.field("problem", m.look.paint(themes.Bad, plain(run.Error))))
+	}
+	if run.Made != "" {
+		lines = append(lines, m.field("made", plain(run.Made)))
+	}
+	label := "output"
+	for _, text := range strings.Split(strings.TrimRight(run.Output, "\n"), "\n") {
+		if text = plain(text); text != "" {
+			lines = append(lines, m.field(label, text))
+			label = ""
+		}
+	}
+	return lines
+}
+
+// becauseOf says why a run began, and who asked for it.
+func becauseOf(run *city.Run) string {
+	text := plain(run.Reason)
+	if run.By != "" {
+		text += ", by " + plain(run.By)
+	}
+	if run.Retry > 0 {
+		text += fmt.Sprintf(", retry %d", run.Retry)
+	}
+	if run.Events > 0 {
+		text += ", " + count(run.Events, "event")
+	}
+	return strings.TrimPrefix(text, ", ")
+}
+
+// outcome says how a run ended, in a word or two.
+func (m *model) outcome(run *city.Run) (string, themes.Token) {
+	switch {
+	case run.Outcome == ran:
+		return ran, themes.Good
+	case run.Ended == nil && run.Outcome == "":
+		return "running", themes.Busy
+	case run.Code != nil:
+		return fmt.Sprintf("exit %d", *run.Code), themes.Bad
+	case run.Outcome == "":
+		return "unknown", themes.Warn
+	}
+	return plain(run.Outcome), themes.Bad
+}
+
+// runLines are the runs, newest first.
+func (m *model) runLines(h *history) []string {
+	lines := []string{"", m.look.paint(themes.Title, "Runs")}
+	if h.problem != "" {
+		lines = append(lines, m.look.paint(themes.Bad, "cannot be read: "+h.problem))
+	}
+	switch {
+	case !h.known:
+		return append(lines, m.look.paint(themes.Dim, "asking "+m.look.glyph.More))
+	case len(h.runs) == 0 && h.problem == "":
+		return append(lines, m.look.paint(themes.Dim, "None is recorded."))
+	}
+	for i := range h.runs {
+		run := &h.runs[i]
+		outcome, token := m.outcome(run)
+		took := ""
+		if run.Ended != nil {
+			took = lasted(run.Ended.Sub(run.Opened))
+		}
+		text := becauseOf(run)
+		if run.Error != "" {
+			text += ": " + plain(run.Error)
+		}
+		lines = append(lines, m.look.paint(themes.Dim, fit(clock(run.Opened, m.now), 12, ""))+"  "+
+			m.look.paint(token, fit(outcome, 11, m.look.glyph.More))+"  "+right(took, 5, "")+"  "+text)
+	}
+	return lines
+}
+
+// automationStrip is an automation in a few lines, beside the lists.
+func (m *model) automationStrip(r *automationRow, w int) []string {
+	dot := " " + m.look.glyph.Dot + " "
+	lines := []string{m.rule(w, false, []tab{{name: "automation " + r.shown, active: true}}, r.source)}
+	row := func(k themes.Token, text string) {
+		l := line{look: &m.look}
+		l.space(1)
+		l.add(k, cut(text, w-2, m.look.glyph.More))
+		lines = append(lines, crop(l.close(w), w))
+	}
+	a, ok := m.snap.Automation(r.name)
+	if !ok {
+		return lines
+	}
+	sign, token := m.look.automationSign(r.state)
+	head := sign + " " + string(r.state)
+	if soon := r.soon(m.now).full; soon != "" {
+		head += dot + soon
+	}
+	row(token, head)
+	row(themes.Text, r.why(m.look.glyph.Dot))
+	action := plain(a.Exec)
+	if a.Formula != "" {
+		action = "formula " + plain(a.Formula)
+		if a.Pool != "" {
+			action += " for pool " + plain(a.Pool)
+		}
+	}
+	row(themes.Text, action)
+	row(themes.Dim, r.ago(m.now))
+	if a.Last != nil {
+		if out := lastLine(a.Last.Output); out != "" {
+			row(themes.Dim, "it printed: "+out)
+		}
+	}
+	return lines
+}

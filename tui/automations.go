@@ -1,0 +1,288 @@
+package tui
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"gcity/city"
+)
+
+// automationState is how an automation is, in a word.
+type automationState string
+
+const (
+	automationBroken  automationState = "broken"  // its file cannot be used
+	automationFailing automationState = "failing" // its newest run failed
+	automationRunning automationState = "running"
+	automationDue     automationState = "due"
+	automationIdle    automationState = "idle"
+	automationManual  automationState = "manual" // idle, and nothing but a hand starts it
+	automationOff     automationState = "off"
+)
+
+// manual is the gate that only a hand opens.
+const manual = "manual"
+
+// automationRow is an automation made ready to be shown: every text cleaned, once.
+type automationRow struct {
+	name     string // as the city knows it
+	shown    string
+	rig      string
+	pool     string
+	source   string
+	gate     string
+	when     string // the gate's own word
+	reason   string
+	state    automationState
+	next     time.Time // zero = unknown
+	since    time.Time // of the run that goes, or of being due
+	failures int
+	last     *city.Run
+}
+
+func newAutomationRow(a *city.Automation) automationRow {
+	r := automationRow{name: a.Name, shown: plain(a.Name), rig: a.Rig, pool: a.Pool, source: plain(a.Source), gate: plain(a.Gate),
+		when: plain(a.When), reason: plain(a.Reason), failures: a.Failures, last: a.Last}
+	if d, err := time.ParseDuration(a.When); err == nil {
+		r.when = span(d)
+	}
+	if a.Next != nil {
+		r.next = *a.Next
+	}
+	if a.Since != nil {
+		r.since = *a.Since
+	}
+	switch a.State {
+	case city.AutomationBackoff:
+		r.state = automationFailing
+	case city.AutomationIdle:
+		r.state = automationIdle
+		if a.Gate == manual {
+			r.state = automationManual
+		}
+		if a.Failures > 0 {
+			r.state = automationFailing
+		}
+	default:
+		r.state = automationState(plain(string(a.State)))
+	}
+	return r
+}
+
+// fails reports whether its newest finished run failed, also while the next one goes.
+func (r *automationRow) fails() bool {
+	return r.state == automationFailing || r.failures > 0 && r.state != automationOff && r.state != automationBroken
+}
+
+// attention reports whether a person should look at it.
+func (r *automationRow) attention() bool { return r.fails() || r.state == automationBroken }
+
+// opens is the gate in words: "cooldown 5m", "cron 0 3 * * *".
+func (r *automationRow) opens() string { return strings.TrimSpace(r.gate + " " + r.when) }
+
+// says is what the gate says now, without what stands beside it anyway: its own name, and times that run down.
+func (r *automationRow) says() string {
+	text, _ := strings.CutPrefix(r.reason, r.gate+": ")
+	switch {
+	case r.state == automationManual:
+		return "only by hand, with t"
+	case text == r.gate:
+		return ""
+	case r.state == automationRunning && strings.HasPrefix(text, "running for "):
+		_, text, _ = strings.Cut(text, "; ")
+	case !r.next.IsZero() && strings.HasSuffix(text, " remaining"):
+		return ""
+	case !r.next.IsZero() && strings.HasPrefix(text, "retry "):
+		text, _, _ = strings.Cut(text, " in ")
+	}
+	return text
+}
+
+// why is the gate and what it says, with a dot between them; of one that fails, how; of a broken one, what is wrong.
+func (r *automationRow) why(dot string) string {
+	parts := []string{r.opens()}
+	switch {
+	case r.state == automationBroken:
+		return r.reason
+	case r.state == automationManual:
+		return r.says()
+	case r.state == automationFailing:
+		parts = append(parts, r.failure())
+	}
+	parts = append(parts, r.says())
+	parts = slices.DeleteFunc(parts, func(s string) bool { return s == "" })
+	return strings.Join(parts, " "+dot+" ")
+}
+
+// failure says how its newest run failed: "last exit 128: not a git repository".
+func (r *automationRow) failure() string {
+	if r.last == nil || r.last.Outcome == "" || r.last.Outcome == ran {
+		return ""
+	}
+	return "last " + runFailure(r.last)
+}
+
+// ran is the outcome of a run that did what it should.
+const ran = "ok"
+
+// runFailure says why a run failed, with the last line it printed.
+func runFailure(run *city.Run) string {
+	text := plain(run.Outcome)
+	switch {
+	case run.Error != "":
+		text = plain(run.Error)
+	case run.Code != nil:
+		text = fmt.Sprintf("exit %d", *run.Code)
+	}
+	if out := lastLine(run.Output); out != "" {
+		text += ": " + out
+	}
+	return text
+}
+
+// soon says when it will be due by itself, or how long its run goes.
+func (r *automationRow) soon(now time.Time) outlook {
+	switch {
+	case r.state == automationRunning && !r.since.IsZero():
+		return same("for " + age(now.Sub(r.since)))
+	case r.state == automationDue && !r.since.IsZero():
+		return outlook{"due for " + age(now.Sub(r.since)), age(now.Sub(r.since))}
+	case r.next.IsZero() || r.state == automationOff || r.state == automationRunning || r.state == automationBroken:
+		return outlook{}
+	case r.next.Before(now):
+		return same("now")
+	}
+	in := "in " + left(r.next.Sub(now))
+	switch {
+	case r.state == automationFailing:
+		return outlook{"again " + in, in}
+	case r.gate == "cooldown":
+		return outlook{"ready " + in, in}
+	case strings.HasPrefix(r.says(), "next "): // it stands there with its date
+		return same(in)
+	}
+	return outlook{"next " + in, in}
+}
+
+// ago is the last run and its outcome, or how long it goes: "ok 2m ago (1.2s)".
+func (r *automationRow) ago(now time.Time) string {
+	run := r.last
+	switch {
+	case r.state == automationBroken:
+		return ""
+	case r.state == automationRunning && !r.since.IsZero():
+		return "running " + age(now.Sub(r.since))
+	case run == nil:
+		return "never ran"
+	case run.Ended == nil:
+		return "running " + age(now.Sub(run.Opened))
+	case r.failures > 1:
+		return fmt.Sprintf("%d failures, %s ago", r.failures, age(now.Sub(*run.Ended)))
+	}
+	return fmt.Sprintf("%s %s ago (%s)", plain(run.Outcome), age(now.Sub(*run.Ended)), lasted(run.Ended.Sub(run.Opened)))
+}
+
+// automations are the city's automations in the order of names, and the cursor among them.
+type automations struct {
+	rows    []automationRow
+	list    list
+	chosen  string // the name under the cursor
+	version uint64 // grows when rows change
+}
+
+func (a *automations) len() int { return len(a.rows) }
+
+func (a *automations) id(i int) string { return a.rows[i].name }
+
+// update takes a snapshot's automations.
+func (a *automations) update(all []city.Automation) {
+	a.version++
+	a.rows = make([]automationRow, len(all))
+	for i := range all {
+		a.rows[i] = newAutomationRow(&all[i])
+	}
+	slices.SortStableFunc(a.rows, func(x, y automationRow) int { return city.CompareNames(x.name, y.name) })
+}
+
+// fill selects the automations to show; the cursor stays on its automation.
+func (a *automations) fill(keep func(*automationRow) bool) {
+	a.version++
+	a.list.fill(a, a.chosen, func(int) bool { return true }, func(i int) bool { return keep(&a.rows[i]) })
+	a.choose()
+}
+
+// move puts the cursor n rows on.
+func (a *automations) move(n int) {
+	a.list.move(n)
+	a.choose()
+}
+
+func (a *automations) choose() {
+	if r := a.under(); r != nil {
+		a.chosen = r.name
+	}
+}
+
+// under is the automation under the cursor, nil if none is shown.
+func (a *automations) under() *automationRow {
+	if i := a.list.under(a); i >= 0 {
+		return &a.rows[i]
+	}
+	return nil
+}
+
+// find returns the row of an automation, nil if there is none.
+func (a *automations) find(name string) *automationRow {
+	for i := range a.rows {
+		if a.rows[i].name == name {
+			return &a.rows[i]
+		}
+	}
+	return nil
+}
+
+// counts are the automations that wait for a place, that fail, and whose file cannot be used.
+func (a *automations) counts() (due, failing, broken int) {
+	for i := range a.rows {
+		switch r := &a.rows[i]; {
+		case r.state == automationBroken:
+			broken++
+		case r.fails():
+			failing++
+		case r.state == automationDue:
+			due++
+		}
+	}
+	return due, failing, broken
+}
+
+// ills is what the title says of them: "1 due, 1 failing".
+func (a *automations) ills() (text string, alert bool) {
+	due, failing, broken := a.counts()
+	var parts []string
+	for _, p := range []struct {
+		n    int
+		what automationState
+	}{{due, automationDue}, {failing, automationFailing}, {broken, automationBroken}} {
+		if p.n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", p.n, p.what))
+		}
+	}
+	return strings.Join(parts, ", "), failing+broken > 0
+}
+
+// problem is what the header says of them, "" if all is well.
+func (a *automations) problem() string {
+	_, failing, broken := a.counts()
+	switch {
+	case failing == 0 && broken == 0:
+		return ""
+	case failing == 0:
+		return count(broken, "automation") + " broken; 4 shows them"
+	case broken == 0:
+		return count(failing, "automation") + " failing; 4 shows them"
+	}
+	return fmt.Sprintf("%s failing, %d broken; 4 shows them", count(failing, "automation"), broken)
+}

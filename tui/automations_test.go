@@ -1,0 +1,298 @@
+package tui
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"gcity/beads"
+	"gcity/city"
+	"gcity/events"
+	"gcity/themes"
+)
+
+// automating is the names of the automations that are shown.
+func (s *stage) automating() []string {
+	var names []string
+	for _, i := range s.m.automations.list.shown {
+		names = append(names, s.m.automations.rows[i].name)
+	}
+	return names
+}
+
+func TestAutomationsSayHowTheyAreAndWhy(t *testing.T) {
+	s := automated(t, 160, 34)
+	s.send(keyPress("4"))
+	s.shows(
+		"4 Automations 8 (1 due, 1 failing, 1 broken)",
+		"! 1 automation failing, 1 broken; 4 shows them",
+		"● idle     db-health       cooldown 5m · ready in 2m41s ",
+		"ok 2m ago (1.2s)",
+		"◐ running  digest          cron 0 3 * * * · due again at 03:00 ", "running 14s",
+		"● idle     nightly         cron 30 3 * * * · next 2026-11-22 03:30 · in 16h48m",
+		"✗ failing  prune-branches  condition test -d repo · last exit 128: fatal: not a git repository · retry 1 of 3 · again in 5s",
+		"3 failures, 3m ago",
+		"○ manual   release         only by hand, with t",
+		"○ off      sweep:rig:shop  event bead.closed · suspended by rig shop",
+		"◌ due      triage          event bead.created · 2 bead.created since 1041 · due for 3s",
+		"! broken   wisp-compact    formulas/automations/wisp-compact/automation.toml:4:1: both formula and exec are set; keep one")
+	s.wait(40 * time.Second)
+	s.shows("ready in 2m01s", "running 54s", "due for 43s")
+}
+
+func TestAutomationTexts(t *testing.T) {
+	at := epoch.Add(time.Minute)
+	gone := epoch.Add(-time.Minute)
+	for _, c := range []struct {
+		a               city.Automation
+		state           automationState
+		why, soon, last string
+	}{
+		{city.Automation{Gate: "cooldown", When: "1h30m0s", State: city.AutomationDue, Reason: "never run"}, automationDue,
+			"cooldown 1h30m · never run", "", "never ran"},
+		{city.Automation{Gate: "cooldown", When: "5m0s", State: city.AutomationIdle, Reason: "cooldown: 1m remaining", Next: &gone}, automationIdle,
+			"cooldown 5m", "now", "never ran"},
+		{city.Automation{Gate: "manual", State: city.AutomationIdle, Reason: "manual", Failures: 1, Last: &city.Run{Outcome: "interrupted", Opened: gone, Ended: &epoch}},
+			automationFailing, "manual · last interrupted", "", "interrupted 0s ago (60s)"},
+		{city.Automation{Gate: "manual", State: city.AutomationOff, Reason: "disabled: enabled = false", Next: &at}, automationOff,
+			"manual · disabled: enabled = false", "", "never ran"},
+		{city.Automation{Gate: "event", When: "x.y", State: city.AutomationRunning, Reason: "running for 3s", Since: &gone}, automationRunning,
+			"event x.y", "for 1m", "running 1m"},
+		{city.Automation{Gate: "event", When: "x.y", State: "later", Reason: "new"}, "later", "event x.y · new", "", "never ran"},
+		{city.Automation{State: city.AutomationBroken, Reason: "a:1:1: bad"}, automationBroken, "a:1:1: bad", "", ""},
+	} {
+		r := newAutomationRow(&c.a)
+		if r.state != c.state || r.why("·") != c.why || r.soon(epoch).full != c.soon || r.ago(epoch) != strings.Replace(c.last, "(60s)", "(1m)", 1) {
+			t.Errorf("%+v: %q %q %q %q", c.a, r.state, r.why("·"), r.soon(epoch).full, r.ago(epoch))
+		}
+	}
+}
+
+func TestAutomationsAreFiltered(t *testing.T) {
+	for text, want := range map[string][]string{
+		"state:fail": {"prune-branches"}, "rig:shop": {"sweep:rig:shop"}, "pool:wor": {"digest"}, "name:d": {"db-health", "digest"},
+		"cron": {"digest", "nightly"}, "cron !digest": {"nightly"}, "~dbh": {"db-health"}, "provider:x": nil,
+	} {
+		s := automated(t, 120, 40)
+		s.press("4", "/")
+		for _, c := range text {
+			s.press(string(c))
+		}
+		s.press("enter")
+		if got := s.automating(); !slices.Equal(got, want) {
+			t.Errorf("%q: %v, want %v", text, got, want)
+		}
+		if len(s.order()) != len(s.m.roster.rows) {
+			t.Errorf("%q: the filter is that of the agents too", text)
+		}
+	}
+	s := automated(t, 120, 40)
+	s.press("4", "/", "x", "x", "enter")
+	s.shows(`None of 8 automations matches "xx".`)
+	s.press("esc", "!")
+	if got := s.automating(); !slices.Equal(got, []string{"prune-branches", "wisp-compact"}) {
+		t.Errorf("what needs attention: %v", got)
+	}
+	s.change(func(n *city.Snapshot) { n.Automations = n.Automations[:1] })
+	s.shows("No automation needs attention.", "! shows all 1 again.")
+	s.hides("automation failing", "4 Automations 1 (")
+}
+
+func TestTheAutomationsCursorIsItsOwn(t *testing.T) {
+	s := automated(t, 200, 60)
+	s.choose("idle")
+	s.point("nightly")
+	s.shows("─ automation nightly ─", "make -s nightly")
+	s.change(func(n *city.Snapshot) {
+		n.Automations = append([]city.Automation{{Name: "aaa", Gate: "manual"}}, n.Automations...)
+	})
+	if s.m.automations.chosen != "nightly" || s.m.chosen != "idle" {
+		t.Errorf("the cursors are on %s and %s", s.m.automations.chosen, s.m.chosen)
+	}
+	s.change(func(n *city.Snapshot) { n.Automations = nil })
+	s.press("j", "G", "g", "enter", "t", "d")
+	s.wants()
+	s.shows("No automations. Each is a file of its own, below /srv/bright-lights:", "cannot show the agent, pool or automation in detail: no automation is selected")
+}
+
+// What stands against a run is asked about, with what the gate says; where nothing does, it is fired at once.
+func TestFire(t *testing.T) {
+	fire := func(name string) city.Command { return city.Fire{Automation: name, By: "operator"} }
+	s := automated(t, 120, 40)
+	s.point("triage")
+	s.press("t")
+	s.wants(fire("triage"))
+	s.shows("firing triage (event: 2 bead.created since 1041)")
+	s.point("release")
+	s.press("t")
+	s.wants(fire("release"))
+	s.point("nightly")
+	s.press("t")
+	s.wants()
+	s.shows("Fire nightly now?", "Its gate is closed: cron 30 3 * * * · next 2026-11-22 03:30 · in 16h47m.")
+	s.press("enter") // no
+	s.wants()
+	s.press("t", "y")
+	s.wants(fire("nightly"))
+	s.point("prune-branches")
+	s.press("t")
+	s.shows("Its gate is closed: condition test -d repo · retry 1 of 3 · now.")
+	s.press("n")
+	s.point("sweep:rig:shop")
+	s.press("t")
+	s.shows("rig shop is suspended: nothing fires there by itself.")
+	s.press("y")
+	s.wants(fire("sweep:rig:shop"))
+	s.change(func(n *city.Snapshot) { n.Suspended = true })
+	s.point("release")
+	s.press("t")
+	s.wants()
+	s.shows("Fire release now?", "bright-lights is suspended: nothing fires there by itself.")
+	s.press("esc")
+	s.point("wisp-compact")
+	s.press("t")
+	s.wants()
+	s.shows("cannot fire the automation now: wisp-compact is broken: formulas/automations/wisp-compact")
+	s.press("esc")
+	s.point("digest")
+	s.press("t")
+	s.shows("Fire digest now?", `Another follows it where overlap = "queue" is`, "written; else the city refuses.")
+	s.press("y")
+	s.wants(fire("digest"))
+}
+
+func TestFireFromThePalette(t *testing.T) {
+	s := automated(t, 120, 40)
+	s.press(":", "f", "i", "r", "e")
+	s.shows("fire the automation now: shows w")
+	s.press("enter")
+	s.shows("no automation is selected; 4 goes to them")
+	s = newStage(t, Options{Mode: ReadOnly})
+	s.size(120, 40)
+	s.hear(news{snap: demoSnapshot(epoch)})
+	s.change(withAutomations)
+	s.point("triage")
+	s.hides("t fire ")
+	s.press("t")
+	s.wants()
+	s.shows("read-only")
+}
+
+// How the run ended that was fired from here is said when it has.
+func TestFiredRunsTellHowTheyEnded(t *testing.T) {
+	ended := func(s *stage, id, outcome string) {
+		s.automation("release", func(a *city.Automation) {
+			end := s.now
+			a.Last = &city.Run{ID: id, Outcome: outcome, Opened: s.now.Add(-1500 * time.Millisecond), Ended: &end, Output: "no tag\n"}
+		})
+	}
+	s := automated(t, 120, 40)
+	s.point("release")
+	ended(s, "gc-1", "ok")
+	s.hides("release: ok in")
+	s.press("t")
+	s.hear(news{results: []result{{id: s.m.status.id, title: "firing", total: 1, receipts: []string{"fired release"}}}})
+	s.shows("fired release")
+	s.automation("release", func(a *city.Automation) { a.Last = &city.Run{ID: "gc-2", Opened: s.now} })
+	s.hides("release: ok")
+	ended(s, "gc-2", "ok")
+	s.shows("release: ok in 1.5s")
+	s.press("t")
+	ended(s, "gc-3", "failed") // before the city has answered
+	s.shows("firing release")
+	s.hear(news{results: []result{{id: s.m.status.id, title: "firing", total: 1, receipts: []string{"fired release"}}}})
+	s.shows("release failed after 1.5s: failed: no tag")
+	s.press("esc", "t")
+	s.hear(news{results: []result{{id: s.m.status.id, title: "firing", total: 1, receipts: []string{"fired release"}}}})
+	s.automation("release", func(a *city.Automation) {
+		a.Last = &city.Run{ID: "gc-3b", Outcome: "ok", Opened: s.now, Ended: &epoch, Made: "gc-3c"}
+	})
+	s.shows("release: made gc-3c in")
+	s.press("t")
+	s.hear(news{results: []result{{id: s.m.status.id, title: "firing", total: 1, failures: []string{"release is disabled"}}}})
+	ended(s, "gc-4", "ok")
+	s.hides("release: ok in")
+	s.shows("release is disabled")
+}
+
+func TestAutomationDetails(t *testing.T) {
+	s := automated(t, 120, 50)
+	s.point("db-health")
+	s.press("enter")
+	q, ok := effectOf[seek](s)
+	if !ok || q.query.Limit != 10 || q.query.Type != "run" || !slices.Equal(q.query.Labels, []string{"automation-run:db-health"}) {
+		t.Fatalf("asked for %+v", q)
+	}
+	s.shows("asking")
+	s.find(someWork(), "")
+	s.shows("Runs", "exit 3        0.9s  manual, by operator", "Nov 20 08:42  ok            2.0s", "all is well", `unknown key "colour"`)
+	s.hides("asking")
+	s.automation("db-health", func(a *city.Automation) { a.Reason = "cooldown: 2m remaining" })
+	if _, again := effectOf[seek](s); again {
+		t.Error("the runs are asked for without a new one")
+	}
+	s.automation("db-health", func(a *city.Automation) { a.Last = &city.Run{ID: "gc-300", Opened: s.now} })
+	s.find(nil, "the store did not answer")
+	s.shows("cannot be read: the store did not answer", "exit 3        0.9s  manual, by operator")
+	s.press("esc")
+	s.automation("db-health", func(a *city.Automation) { a.Last = nil })
+	if _, again := effectOf[seek](s); again {
+		t.Error("asked for a text that is closed")
+	}
+	s.press("d")
+	s.find(nil, "")
+	s.shows("It never ran.", "None is recorded.")
+	s.change(func(n *city.Snapshot) { n.Automations = n.Automations[1:] })
+	s.shows("This automation is no longer part of the city.")
+}
+
+// An answer to a question of an earlier visit is not shown in a later one.
+func TestLateAnswersAreLetGo(t *testing.T) {
+	s := automated(t, 120, 50)
+	s.point("db-health")
+	s.press("d")
+	first, _ := effectOf[seek](s)
+	s.press("esc", "j", "d")
+	s.hear(news{found: []found{{id: first.id, beads: someWork()}}})
+	s.shows("asking")
+}
+
+func TestEventTones(t *testing.T) {
+	for kind, want := range map[string]themes.Token{
+		events.AutomationFired: themes.Busy, events.AutomationCompleted: themes.Good, events.AutomationFailed: themes.Bad,
+		events.AutomationSkipped: themes.Off, events.BeadClosed: themes.Good, events.BeadCreated: themes.Busy, events.BeadUpdated: themes.Text,
+	} {
+		if got := tone(kind); got != want {
+			t.Errorf("%s: %v, want %v", kind, got, want)
+		}
+	}
+}
+
+// slowCity is a city whose store of beads never answers.
+type slowCity struct{ *fakeCity }
+
+func (slowCity) Beads(ctx context.Context, _ beads.Query) ([]beads.Bead, error) {
+	return nil, context.DeadlineExceeded
+}
+
+func TestSeekAlwaysAnswers(t *testing.T) {
+	f := newFakeCity(epoch)
+	f.beads, f.fail = someWork(), map[string]string{"beads": "the store is gone"}
+	for _, c := range []struct {
+		city city.Control
+		want string
+	}{{f, "the store is gone"}, {slowCity{f}, "the city did not say within 10s"}} {
+		box := newMailbox()
+		r := &runner{ctx: t.Context(), city: c.city, box: box, log: slog.New(slog.DiscardHandler), fail: func() { t.Error(errors.New("it panicked")) }}
+		r.seek(seek{id: 7})
+		r.wait()
+		n, _ := box.take(epoch)
+		if len(n.found) != 1 || n.found[0].id != 7 || n.found[0].problem != c.want {
+			t.Errorf("%+v, want %q", n.found, c.want)
+		}
+	}
+}

@@ -1,0 +1,30 @@
+package tui
+
+import "testing"
+
+// Typed into a real terminal: an automation is fired, its runs are read, work is added and closed.
+func TestTerminalAutomationsAndWork(t *testing.T) {
+	t.Parallel()
+	c := open(t, "hosting automations", 100, 30)
+	c.sees("prober")
+	c.keys("4")
+	c.sees("wisp-compact")
+	c.keys("t")
+	c.sees("Fire db-health now?")
+	c.insist("y", "run db-health: done")
+	c.keys("d")
+	c.sees("manual, by operator")
+	c.keys("q")
+	c.keys("b")
+	c.sees("fix the flaky retry test")
+	c.keys("npaint the door\r")
+	c.sees("paint the door")
+	c.sees("Work 7")
+	c.keys("gx")
+	c.sees("Close gc-218?")
+	c.insist("y", "Work 6")
+	c.keys("b")
+	c.keys("q")
+	c.insist("h", "exit: ")
+	c.ends("hand over")
+}

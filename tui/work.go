@@ -1,0 +1,318 @@
+package tui
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"gcity/beads"
+	"gcity/city"
+	"gcity/themes"
+)
+
+// workRow is a line of the list of work: the title of a group, or a piece of work in it.
+type workRow struct {
+	head  string // of a group, "" = it is a bead
+	bead  beads.Bead
+	depth int // 0 = it is part of nothing that is shown
+}
+
+// work is the sheet that lists what is to be done: open and begun, by pool and by who has it.
+type work struct {
+	rows    []workRow
+	beads   int
+	chosen  string // the id under the cursor
+	at      int    // index into rows
+	offset  int
+	problem string // why it could not be read, "" = it could
+	known   bool   // there was an answer
+	asked   int    // the question under way, 0 = none
+	counts  [2]int // of the city when it was asked: open, in progress
+	stale   bool   // something has changed since it was asked
+}
+
+// workLimit bounds the list.
+const workLimit = 500
+
+func (k *work) title() string {
+	if !k.known {
+		return "Work"
+	}
+	text := fmt.Sprintf("Work %d", k.beads)
+	if k.beads >= workLimit {
+		text += ", the newest"
+	}
+	return text
+}
+
+// askWork asks for the work that is not done; runs of automations are no work.
+func (m *model) askWork() {
+	k := m.work
+	k.stale, k.counts = false, m.workCounts()
+	k.asked = m.seek(beads.Query{Status: []beads.Status{beads.StatusOpen, beads.StatusInProgress}, NotType: []string{runType}, Limit: workLimit})
+}
+
+func (m *model) workCounts() [2]int {
+	if m.snap == nil {
+		return [2]int{}
+	}
+	return [2]int{m.snap.Work.Open, m.snap.Work.InProgress}
+}
+
+// workChanged asks anew when the list that is open is no longer what the city has.
+func (m *model) workChanged() {
+	if k := m.work; k != nil && k.asked == 0 && (k.stale || k.counts != m.workCounts()) {
+		m.askWork()
+	}
+}
+
+// take takes an answer in; the cursor stays on its bead.
+func (k *work) take(f found) {
+	k.asked, k.known, k.problem = 0, true, plain(f.problem)
+	if f.problem != "" {
+		return // what was known stays
+	}
+	k.beads = len(f.beads)
+	k.rows = grouped(f.beads)
+	k.at = max(0, min(k.at, len(k.rows)-1))
+	for i := range k.rows {
+		if k.rows[i].head == "" && k.rows[i].bead.ID == k.chosen {
+			k.at = i
+		}
+	}
+	k.settle(1)
+}
+
+// grouped puts beads into the groups of their pools, those of none last, and parts below what they are a part of; in a
+// group those that somebody has come first.
+func grouped(all []beads.Bead) []workRow {
+	byID := make(map[string]*beads.Bead, len(all))
+	for i := range all {
+		byID[all[i].ID] = &all[i]
+	}
+	pools, parts := map[string][]beads.Bead{}, map[string][]beads.Bead{}
+	for _, b := range all {
+		if isPart(&b, byID) {
+			parts[b.ParentID] = append(parts[b.ParentID], b)
+		} else {
+			pools[poolOf(b)] = append(pools[poolOf(b)], b)
+		}
+	}
+	var rows []workRow
+	for _, name := range slices.SortedFunc(maps.Keys(pools), comparePools) {
+		group := pools[name]
+		rows = append(rows, workRow{})
+		head := len(rows) - 1
+		rows = inOrder(rows, group, parts, 0)
+		rows[head].head = groupHead(name, group, len(rows)-head-1-len(group))
+	}
+	return rows
+}
+
+// isPart reports whether a bead stands below another one: that is there, is for the same pool, and is, however many parts
+// of parts there are between, at last a part of nothing.
+func isPart(b *beads.Bead, byID map[string]*beads.Bead) bool {
+	const deepest = 8
+	part := false
+	for range deepest {
+		whole := byID[b.ParentID]
+		if pool := poolOf(*b); whole == nil || pool != "" && pool != poolOf(*whole) {
+			return part
+		}
+		b, part = whole, true
+	}
+	return false
+}
+
+// inOrder appends beads, each with its parts.
+func inOrder(rows []workRow, group []beads.Bead, parts map[string][]beads.Bead, depth int) []workRow {
+	slices.SortStableFunc(group, func(a, b beads.Bead) int {
+		if (a.Assignee == "") != (b.Assignee == "") {
+			return cmp.Compare(b.Assignee, a.Assignee)
+		}
+		return cmp.Or(city.CompareNames(a.Assignee, b.Assignee), beads.ByUrgency(a, b))
+	})
+	for _, b := range group {
+		rows = append(rows, workRow{bead: b, depth: depth})
+		rows = inOrder(rows, parts[b.ID], parts, depth+1)
+	}
+	return rows
+}
+
+// comparePools orders names of pools, none last.
+func comparePools(a, b string) int {
+	if (a == "") != (b == "") {
+		return cmp.Compare(b, a)
+	}
+	return city.CompareNames(a, b)
+}
+
+// poolOf is the pool a bead is for, "" = none.
+func poolOf(b beads.Bead) string {
+	for _, l := range b.Labels {
+		if name, ok := strings.CutPrefix(l, city.PoolLabel); ok {
+			return name
+		}
+	}
+	return ""
+}
+
+func groupHead(pool string, group []beads.Bead, parts int) string {
+	begun := 0
+	for _, b := range group {
+		if b.Status == beads.StatusInProgress {
+			begun++
+		}
+	}
+	name := "no pool"
+	if pool != "" {
+		name = "pool " + plain(pool)
+	}
+	text := fmt.Sprintf("%s  %d open", name, len(group)-begun)
+	if begun > 0 {
+		text += fmt.Sprintf(", %d in progress", begun)
+	}
+	if parts > 0 {
+		text += ", with " + count(parts, "part")
+	}
+	return text
+}
+
+// move puts the cursor n rows on, never onto the title of a group.
+func (k *work) move(n int) {
+	k.at = max(0, min(k.at+n, len(k.rows)-1))
+	step := 1
+	if n < 0 {
+		step = -1
+	}
+	k.settle(step)
+}
+
+// settle leaves the title of a group in a direction, or in the other one where nothing follows.
+func (k *work) settle(step int) {
+	for _, by := range []int{step, -step} {
+		for i := k.at; i >= 0 && i < len(k.rows); i += by {
+			if k.rows[i].head == "" {
+				k.at, k.chosen = i, k.rows[i].bead.ID
+				return
+			}
+		}
+	}
+	k.chosen = ""
+}
+
+// under is the bead under the cursor, nil if there is none.
+func (k *work) under() *beads.Bead {
+	if k.at < len(k.rows) && k.rows[k.at].head == "" {
+		return &k.rows[k.at].bead
+	}
+	return nil
+}
+
+// workSheet draws the list, and the status of what was done from it.
+func (m *model) workSheet(w int) []string {
+	k := m.work
+	inner := w - 4
+	var lines []string
+	if k.problem != "" {
+		lines = append(lines, m.look.paint(themes.Bad, cut("cannot be read: "+k.problem, inner, m.look.glyph.More)))
+	}
+	switch {
+	case !k.known:
+		lines = append(lines, m.look.paint(themes.Dim, "asking "+m.look.glyph.More))
+	case k.beads == 0 && k.problem == "":
+		for _, text := range wrapped("No open work. n adds some; automations that cook a formula and agents add theirs.", inner) {
+			lines = append(lines, m.look.paint(themes.Dim, text))
+		}
+	}
+	room := max(1, m.h-8-len(lines))
+	k.offset = scrollTo(k.at, k.offset, room, len(k.rows))
+	if k.at == 1 { // the title of the first group with its first bead
+		k.offset = 0
+	}
+	for i := k.offset; i < min(len(k.rows), k.offset+room); i++ {
+		lines = append(lines, m.workLine(&k.rows[i], i == k.at, inner))
+	}
+	hint := "n add   x close it   enter all of it   esc closes   ctrl+r look anew"
+	if m.mode == ReadOnly {
+		hint = "enter all of it   ctrl+r look anew   esc closes"
+	}
+	lines = append(lines, "", m.look.paint(themes.Dim, cut(hint, inner, m.look.glyph.More)))
+	if m.status.failed || m.status.pending || m.now.Sub(m.status.since) < fade {
+		if m.status.text != "" {
+			lines = append(lines, m.statusLine(inner))
+		}
+	}
+	return lines
+}
+
+func (m *model) workLine(r *workRow, here bool, w int) string {
+	more := m.look.glyph.More
+	l := line{look: &m.look, here: here}
+	if r.head != "" {
+		l.add(themes.Title, cut(r.head, w, more))
+		return l.close(w)
+	}
+	b := &r.bead
+	mark := "  "
+	if here {
+		mark = m.look.glyph.Cursor + " "
+	}
+	l.add(themes.Accent, mark)
+	sign, token := m.look.glyph.Suspended, themes.Text
+	if b.Status == beads.StatusInProgress {
+		sign, token = m.look.glyph.Starting, themes.Busy
+	}
+	l.space(2 * min(r.depth, w/16))
+	l.add(token, sign+" ")
+	l.add(themes.Dim, fitName(plain(b.ID), min(12, max(6, w/8)), more))
+	l.space(1)
+	if w >= 50 {
+		l.add(themes.Dim, b.Priority.String()+" ")
+	}
+	who, old := plain(b.Assignee), age(m.now.Sub(b.CreatedAt))
+	whoWidth := min(20, w/4)
+	l.add(themes.Text, fit(plain(b.Title), w-l.used-whoWidth-7, more))
+	l.space(1)
+	l.add(themes.Text, fitName(who, whoWidth, more))
+	l.space(1)
+	l.add(themes.Dim, right(old, 4, ""))
+	return crop(l.close(w), w)
+}
+
+// beadDetails is everything a piece of work says.
+func (m *model) beadDetails(b *beads.Bead) []string {
+	lines := []string{
+		m.field("title", plain(b.Title)),
+		m.field("status", plain(strings.ReplaceAll(string(b.Status), "_", " "))),
+		m.field("type", plain(b.Type)),
+		m.field("priority", b.Priority.String()),
+		m.field("who", plain(b.Assignee)),
+		m.field("created", clock(b.CreatedAt, m.now)),
+		m.field("changed", clock(b.UpdatedAt, m.now)),
+	}
+	for _, f := range []struct{ name, text string }{
+		{"part of", b.ParentID}, {"made from", b.Ref}, {"needs", strings.Join(b.Needs, ", ")}, {"labels", strings.Join(b.Labels, ", ")},
+	} {
+		if f.text != "" {
+			lines = append(lines, m.field(f.name, plain(f.text)))
+		}
+	}
+	keys := make([]string, 0, len(b.Metadata))
+	for key := range b.Metadata {
+		keys = append(keys, key)
+	}
+	slices.Sort(keys)
+	for _, key := range keys {
+		lines = append(lines, m.field(plain(key), plain(b.Metadata[key])))
+	}
+	if b.Description != "" {
+		lines = append(lines, "")
+		for _, text := range strings.Split(b.Description, "\n") {
+			lines = append(lines, plain(text))
+		}
+	}
+	return lines
+}

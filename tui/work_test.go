@@ -1,0 +1,185 @@
+package tui
+
+import (
+	"strings"
+	"testing"
+
+	"gcity/beads"
+	"gcity/city"
+)
+
+func worked(t *testing.T) *stage {
+	s := automated(t, 120, 40)
+	s.press("b")
+	s.find(someWork(), "")
+	return s
+}
+
+func TestWorkIsListedByPoolAndWho(t *testing.T) {
+	s := worked(t)
+	s.shows("Work 6", "pool worker  1 open, 1 in progress", "no pool  2 open")
+	text := s.text()
+	last := 0
+	for _, want := range []string{"pool triage  1 open, with 1 part", "gc-218", "    ○ gc-219", "pool worker", "gc-216", "gc-217", "no pool", "gc-7", "gc-6"} {
+		at := strings.Index(text[last:], want)
+		if at < 0 {
+			t.Fatalf("%s is missing, or out of its place:\n%s", want, text)
+		}
+		last += at
+	}
+	s.hides("gc-208") // a run is no work
+}
+
+// The cursor is on work, never on a group's title, and follows its bead.
+func TestWorkCursor(t *testing.T) {
+	s := worked(t)
+	var seen []string
+	for range 7 {
+		seen = append(seen, s.m.work.chosen)
+		s.press("j")
+	}
+	if got := strings.Join(seen, " "); got != "gc-218 gc-219 gc-216 gc-217 gc-7 gc-6 gc-6" {
+		t.Errorf("down: %s", got)
+	}
+	s.press("k", "k", "k", "k", "k", "k", "k")
+	if s.m.work.chosen != "gc-218" {
+		t.Errorf("up: %s", s.m.work.chosen)
+	}
+	s.press("G", "g", "j", "j")
+	s.press("ctrl+r")
+	s.find(append([]beads.Bead{{ID: "gc-400", Status: beads.StatusOpen, Labels: []string{"pool:aaa"}}}, someWork()...), "")
+	if s.m.work.chosen != "gc-216" || s.m.work.under().ID != "gc-216" {
+		t.Errorf("the cursor left its bead for %s", s.m.work.chosen)
+	}
+	s.press("ctrl+r")
+	s.find(nil, "")
+	s.press("j", "k", "enter", "x")
+	s.wants()
+	s.shows("No open work.", "cannot close it: no work is selected")
+}
+
+func TestWorkIsAdded(t *testing.T) {
+	s := worked(t)
+	s.press("n")
+	for _, c := range "pool:nowhere" {
+		s.press(string(c))
+	}
+	s.press("enter")
+	s.wants()
+	s.shows(`no pool is called "nowhere"`)
+	s.press("esc")
+	s.press("n")
+	for _, c := range "pool:worker paint the" {
+		s.press(strings.ReplaceAll(string(c), " ", "space"))
+	}
+	s.press("space", "d", "enter")
+	s.wants(city.CreateBead{Bead: beads.Bead{Title: "paint the d", Labels: []string{"pool:worker"}}})
+	s.shows("adding paint the d", "Work 6")
+	id := s.m.status.id
+	s.hear(news{results: []result{{id: id, title: "adding", total: 1, receipts: []string{"created gc-301"}}}})
+	if _, again := effectOf[seek](s); !again {
+		t.Error("the list is not looked at anew")
+	}
+	s.shows("created gc-301")
+	s.press("n", "enter")
+	s.wants()
+	s.press("n")
+	s.m.prompt.edit.paste(strings.Repeat("x", beads.MaxTitle+1))
+	s.press("enter")
+	s.wants()
+	s.shows("too long: at most 500 bytes")
+	s.press("esc", "n")
+	s.m.prompt.edit.paste("pool:worker")
+	s.press("enter")
+	s.shows("it needs a title")
+}
+
+func TestWorkIsClosed(t *testing.T) {
+	s := worked(t)
+	s.press("j", "j", "x")
+	s.shows("Close gc-216?", "fix the flaky retry test")
+	s.press("y")
+	s.wants(city.UpdateBead{ID: "gc-216", Patch: beads.Closing()})
+	s.hear(news{results: []result{{id: s.m.status.id, title: "closing", total: 1, failures: []string{"gc-216 is gone"}}}})
+	s.shows("gc-216 is gone")
+	s.find(someWork(), "")
+	s.press("enter")
+	s.shows("fix the flaky retry test", "worker-1", "in progress", "branch      retry")
+	s.press("esc", "esc")
+	s.hides("Work 6")
+}
+
+func TestWorkIsLookedAtAnewWhenItChanges(t *testing.T) {
+	s := automated(t, 120, 40)
+	s.press("b")
+	s.shows("asking")
+	out := s.out
+	s.change(func(n *city.Snapshot) { n.Work.Open = 9 })
+	if _, twice := effectOf[seek](s); twice {
+		t.Error("a second question while the first is open")
+	}
+	s.out = out
+	s.hear(news{found: []found{{id: s.m.work.asked, beads: someWork()[:1]}}})
+	if _, again := effectOf[seek](s); !again {
+		t.Error("what changed meanwhile is not asked for")
+	}
+	s.find(someWork(), "")
+	s.shows("Work 6")
+	s.press("ctrl+r")
+	s.find(nil, "no such store")
+	s.shows("cannot be read: no such store", "gc-216") // what was known stays
+}
+
+func TestReadOnlyWork(t *testing.T) {
+	s := newStage(t, Options{Mode: ReadOnly})
+	s.size(120, 40)
+	s.hear(news{snap: demoSnapshot(epoch)})
+	s.press("b")
+	s.find(someWork(), "")
+	s.hides("n add")
+	s.press("n", "x")
+	s.wants()
+	s.shows("this control room is read-only")
+	if s.m.prompt != nil || s.m.choice != nil {
+		t.Error("it asks all the same")
+	}
+}
+
+// Parts of each other are no way to hide work, and a part for another pool stands there.
+func TestPartsOfWork(t *testing.T) {
+	open := func(id, parent, pool string) beads.Bead {
+		b := beads.Bead{ID: id, ParentID: parent, Status: beads.StatusOpen}
+		if pool != "" {
+			b.Labels = []string{city.PoolLabel + pool}
+		}
+		return b
+	}
+	deep := []beads.Bead{open("a", "", "")}
+	for i := range 12 {
+		deep = append(deep, open(string(rune('b'+i)), string(rune('a'+i)), ""))
+	}
+	for _, c := range []struct {
+		all  []beads.Bead
+		want string
+	}{
+		{[]beads.Bead{open("a", "", "x"), open("b", "a", ""), open("c", "b", ""), open("d", "a", "y")},
+			"[pool x  1 open, with 2 parts] a >b >>c [pool y  1 open] d"},
+		{[]beads.Bead{open("a", "gone", "")}, "[no pool  1 open] a"},
+		{[]beads.Bead{open("a", "b", ""), open("b", "a", ""), open("c", "a", "")}, "[no pool  3 open] a b c"},
+		{[]beads.Bead{open("a", "a", "")}, "[no pool  1 open] a"},
+		{deep, "[no pool  6 open, with 7 parts] a >b >>c >>>d >>>>e >>>>>f >>>>>>g >>>>>>>h i j k l m"},
+		{nil, ""},
+	} {
+		var got []string
+		for _, r := range grouped(c.all) {
+			if r.head != "" {
+				got = append(got, "["+r.head+"]")
+			} else {
+				got = append(got, strings.Repeat(">", r.depth)+r.bead.ID)
+			}
+		}
+		if text := strings.Join(got, " "); text != c.want {
+			t.Errorf("%s, want %s", text, c.want)
+		}
+	}
+}
