@@ -183,3 +183,25 @@ func fingerprint(a *config.Agent, command string) session.Fingerprint {
 	}
 	return session.NewFingerprint(fields)
 }
+
+// Place is where what belongs to the city, or to one of its rigs, runs, and with what environment. An unknown rig, or one
+// whose folder cannot be used, is an error.
+func Place(c *config.City, rig string, h Host) (dir string, env []string, err error) {
+	a := config.Agent{Name: "automation", Rig: rig}
+	dir = c.Path
+	if rig != "" {
+		r := c.Rig(rig)
+		if r == nil {
+			return "", nil, fmt.Errorf("there is no rig %q any more", rig)
+		}
+		if r.Problem != "" {
+			return "", nil, fmt.Errorf("rig %s: %s", rig, r.Problem)
+		}
+		dir = r.Path
+	}
+	all := inherited(h).of(c, &a, dir)
+	own := []string{"GC_AGENT=", "GC_SESSION_NAME="}
+	return dir, slices.DeleteFunc(all, func(kv string) bool {
+		return slices.ContainsFunc(own, func(name string) bool { return strings.HasPrefix(kv, name) })
+	}), nil
+}

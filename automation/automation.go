@@ -111,6 +111,15 @@ func (d Definition) Target() string {
 	return d.Rig + "/" + d.Pool
 }
 
+// When says in a few words what the gate waits for: "cooldown 5m", "cron 0 3 * * *", "event bead.closed".
+func (d Definition) When() string {
+	what := map[Gate]string{Cron: d.Schedule.String(), Condition: d.Check, Event: d.On}[d.Gate]
+	if d.Gate == Cooldown {
+		what = words(d.Interval)
+	}
+	return strings.TrimSpace(string(d.Gate) + " " + what)
+}
+
 // Dir is the folder of the automation's file. An action finds it in AUTOMATION_DIR.
 func (d Definition) Dir() string { return filepath.Dir(d.Source) }
 

@@ -87,6 +87,7 @@ type Verdict struct {
 	Retry int  // which retry the due run is; 0 = it is none
 
 	Sought Sought // for the next Facts
+	off    bool   // it is disabled or suspended
 }
 
 // Judge says whether an automation is due. It is pure.
@@ -96,10 +97,10 @@ func Judge(d Definition, f Facts, now time.Time) Verdict {
 	running := !f.Running.IsZero()
 	switch {
 	case d.Off != "":
-		v.Reason = d.Off
+		v.Reason, v.off = d.Off, true
 		return v
 	case f.Suspended != "" && d.Gate != Manual:
-		v.Reason = "suspended " + f.Suspended
+		v.Reason, v.off = "suspended "+f.Suspended, true
 		return v
 	case f.Tries > 0 && f.Tries <= d.Retry && !running:
 		return d.again(f, now, v)

@@ -39,7 +39,7 @@ func (c *Catalog) assign(all map[string]found, o Options) map[string][]Override 
 		if _, ok := all[target]; ok {
 			out[target] = append(out[target], over)
 		} else {
-			c.Problems = append(c.Problems, tomldoc.At(over.place("name"), "automations.overrides.name", unknown(over.Name, over.Rig, all)))
+			c.Problems = append(c.Problems, tomldoc.At(over.place("name"), "automations.overrides.name", "%s", unknown(over.Name, over.Rig, all)))
 		}
 	}
 	return out
@@ -78,7 +78,7 @@ func (c *Catalog) skipped(all map[string]found, o Options) map[string]bool {
 		}
 		if !some {
 			plain, rig, _ := strings.Cut(name, ":rig:")
-			c.Warnings = append(c.Warnings, tomldoc.At(o.SkipAt, "automations.skip", unknown(plain, rig, all)))
+			c.Warnings = append(c.Warnings, tomldoc.At(o.SkipAt, "automations.skip", "%s", unknown(plain, rig, all)))
 		}
 	}
 	return out
@@ -137,11 +137,12 @@ func (c *Catalog) follow(all map[string]found) {
 			continue
 		}
 		d.OnFailure = target
-		switch place := all[d.Scoped()].spec.place["on_failure"]; {
+		place, key := all[d.Scoped()].onFailure()
+		switch {
 		case !usable:
-			d.Warnings = append(d.Warnings, tomldoc.At(place, "on_failure", fmt.Sprintf("%s is broken, so nothing will follow a failure", target)))
+			d.Warnings = append(d.Warnings, tomldoc.At(place, key, "%s is broken, so nothing will follow a failure", target))
 		case c.Automations[j].Off != "":
-			d.Warnings = append(d.Warnings, tomldoc.At(place, "on_failure", fmt.Sprintf("%s is %s, so nothing will follow a failure", target, c.Automations[j].Off)))
+			d.Warnings = append(d.Warnings, tomldoc.At(place, key, "%s is %s, so nothing will follow a failure", target, c.Automations[j].Off))
 		}
 	}
 	for _, d := range c.Automations {
@@ -168,13 +169,18 @@ func (c *Catalog) ring(d Definition, at map[string]int) []string {
 	return nil
 }
 
+// onFailure is where the key of that name stands, and its name.
+func (f found) onFailure() (tomldoc.Place, string) {
+	return f.spec.place["on_failure"], f.spec.table + ".on_failure"
+}
+
 // breakUp moves automations from the usable to the broken.
 func (c *Catalog) breakUp(wrong map[string]string, all map[string]found) {
 	c.Automations = slices.DeleteFunc(c.Automations, func(d Definition) bool {
 		message, is := wrong[d.Scoped()]
 		if is {
-			f := all[d.Scoped()]
-			p := tomldoc.At(f.spec.place["on_failure"], f.spec.table+".on_failure", message)
+			place, key := all[d.Scoped()].onFailure()
+			p := tomldoc.At(place, key, "%s", message)
 			c.Broken = append(c.Broken, Broken{d.Name, d.Rig, d.Source, d.Layer, tomldoc.Problems{p}})
 		}
 		return is

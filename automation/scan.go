@@ -90,7 +90,8 @@ func (s *Scanner) Scan(layers []formula.Layer, o Options, now time.Time) Catalog
 		dir := filepath.Join(l.Dir, Folder)
 		names, err := s.list(dir)
 		if err != nil {
-			c.Problems = append(c.Problems, tomldoc.At(tomldoc.Place{File: dir}, "", fmt.Sprintf("cannot look for automations (%s): %v; what was found before stays", l.Title, err)))
+			c.Problems = append(c.Problems, tomldoc.At(tomldoc.Place{File: dir}, "",
+				"cannot look for automations (%s): %s; what was found before stays", l.Title, reason(err)))
 		}
 		for _, name := range names {
 			f := found{name: name, path: filepath.Join(dir, name, FileName), layer: l}
@@ -133,7 +134,7 @@ func (s *Scanner) read(path string, now time.Time) *known {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	if k := s.files[path]; err == nil && k != nil && k.sure && os.SameFile(k.info, info) && k.info.ModTime().Equal(info.ModTime()) && k.info.Size() == info.Size() {
+	if k := s.files[path]; err == nil && k != nil && k.still(info) {
 		return k
 	}
 	var doc *tomldoc.Doc
@@ -144,7 +145,7 @@ func (s *Scanner) read(path string, now time.Time) *known {
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil
 		}
-		return &known{problems: tomldoc.Problems{tomldoc.At(tomldoc.Place{File: path}, "", "it cannot be read: "+reason(err))}}
+		return &known{problems: tomldoc.Problems{tomldoc.At(tomldoc.Place{File: path}, "", "it cannot be read: %s", reason(err))}}
 	}
 	// A file that was written just now may be written once more within the same tick of its clock.
 	age := now.Sub(info.ModTime())
@@ -152,6 +153,11 @@ func (s *Scanner) read(path string, now time.Time) *known {
 	k.spec, k.def, k.problems = read(doc, s.local)
 	s.files[path] = k
 	return k
+}
+
+// still reports whether a file is as it was read.
+func (k *known) still(now fs.FileInfo) bool {
+	return k.sure && os.SameFile(k.info, now) && k.info.ModTime().Equal(now.ModTime()) && k.info.Size() == now.Size()
 }
 
 // reason is a file system's error without the path, which is told already.
@@ -183,7 +189,8 @@ func (c *Catalog) fill(all map[string]found, o Options) {
 	for _, f := range sorted {
 		d, problems := f.def, f.problems
 		if wrong := formula.NotAName(f.name); wrong != "" {
-			problems = append(slices.Clone(problems), tomldoc.At(tomldoc.Place{File: f.path}, "", "the folder's name, which is the automation's, "+wrong))
+			problems = append(slices.Clone(problems), tomldoc.At(tomldoc.Place{File: f.path}, "",
+				"the folder's name, which is the automation's, %s", wrong))
 		}
 		if over := overrides[f.scoped()]; len(over) > 0 && len(problems) == 0 {
 			d, problems = f.override(over, o.Local)
@@ -233,7 +240,8 @@ func (c *Catalog) Find(name, rig string) (Definition, error) {
 	case near != "":
 		return Definition{}, fmt.Errorf("there is no automation %q; did you mean %q?", Scoped(name, rig), near)
 	case len(names) == 0:
-		return Definition{}, fmt.Errorf("there is no automation %q, nor any other; make one in a folder %s/%s/%s", Scoped(name, rig), Folder, name, FileName)
+		return Definition{}, fmt.Errorf("there is no automation %q, nor any other; make one in a layer's folder as %s",
+			Scoped(name, rig), filepath.Join(Folder, name, FileName))
 	}
 	return Definition{}, fmt.Errorf("there is no automation %q; gcity automation list shows what there is", Scoped(name, rig))
 }

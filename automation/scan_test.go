@@ -208,7 +208,7 @@ a:rig:demo manual "a" then alarm:rig:demo
 alarm manual "alarm"
 alarm:rig:demo manual "alarm"
 b:rig:demo manual "b" then off
-  warning: demo/low/automations/b/automation.toml:4:14: on_failure: off is disabled: enabled = false, so nothing will follow a failure
+  warning: demo/low/automations/b/automation.toml:4:14: automation.on_failure: off is disabled: enabled = false, so nothing will follow a failure
 g manual "g" then d
 h manual "h" then alarm:rig:demo
 off manual "off" (disabled: enabled = false)

@@ -1,9 +1,6 @@
 package automation
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
-	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -58,7 +55,8 @@ func specOf(doc *tomldoc.Doc) (s spec, ok bool) {
 	for _, key := range t.Keys() {
 		s.place[key] = t.Place(key)
 	}
-	for _, key := range []string{"description", "formula", "exec", "gate", "schedule", "check", "on", "pool", "timezone", "overlap", "on_failure"} {
+	for _, key := range []string{"description", "formula", "exec", "gate", "schedule", "check", "on", "pool", "timezone", "overlap",
+		"on_failure"} {
 		s.text[key] = t.Text(key)
 	}
 	s.interval = t.Duration("interval", 0)
@@ -135,7 +133,7 @@ func (s *settling) said(key, format string, args ...any) tomldoc.Problem {
 	if key != "" {
 		key = s.table + "." + key
 	}
-	return tomldoc.At(at, key, fmt.Sprintf(format, args...))
+	return tomldoc.At(at, key, format, args...)
 }
 
 func (s *settling) has(key string) bool {
@@ -147,7 +145,9 @@ func (s *settling) has(key string) bool {
 // that name none.
 func (s spec) settle(local *time.Location) (Definition, tomldoc.Problems) {
 	w := &settling{spec: s, local: local}
-	w.d = Definition{Description: s.text["description"], Pool: s.text["pool"], Overlap: Skip, Retry: s.retry, RetryBackoff: s.backoff, Zone: local}
+	w.d = Definition{
+		Description: s.text["description"], Pool: s.text["pool"], Zone: local, Overlap: Skip, Retry: s.retry, RetryBackoff: s.backoff,
+	}
 	w.action()
 	w.gate()
 	w.idle()
@@ -162,8 +162,7 @@ func (s spec) settle(local *time.Location) (Definition, tomldoc.Problems) {
 		w.d.Off = "disabled: enabled = false"
 	}
 	w.d.Warnings = w.warns
-	sum := sha256.Sum256(fmt.Appendf(nil, "%q %v %v %v %v %v %v %v", s.text, s.interval, s.timeout, s.checking, s.backoff, s.retry, s.enabled, s.catchUp))
-	w.d.Sum = hex.EncodeToString(sum[:8])
+	w.d.Sum = digest(s.text, s.interval, s.timeout, s.checking, s.backoff, s.retry, s.enabled, s.catchUp)
 	return w.d, w.problems
 }
 
@@ -210,7 +209,9 @@ func (s *settling) more(key string, d time.Duration) {
 
 // belongs says which gate a key is for.
 func belongs() map[string]Gate {
-	return map[string]Gate{"interval": Cooldown, "schedule": Cron, "timezone": Cron, "catch_up": Cron, "check": Condition, "check_timeout": Condition, "on": Event}
+	return map[string]Gate{
+		"interval": Cooldown, "schedule": Cron, "timezone": Cron, "catch_up": Cron, "check": Condition, "check_timeout": Condition, "on": Event,
+	}
 }
 
 func (s *settling) gate() {

@@ -81,6 +81,17 @@ func TestNames(t *testing.T) {
 	}
 }
 
+func TestWhen(t *testing.T) {
+	for text, want := range map[string]string{
+		"gate = 'cooldown'\ninterval = '90m'": "cooldown 1h30m", "gate = 'cron'\nschedule = '@daily'": "cron @daily", "gate = 'manual'": "manual",
+		"gate = 'condition'\ncheck = 'test -f x'": "condition test -f x", "gate = 'event'\non = 'bead.*'": "event bead.*",
+	} {
+		if got := parse(t, "x", "exec = 'x'\n"+text).When(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
 // A relative script is looked for where the action runs, beside the automation, and at the root of its topology.
 func TestCommand(t *testing.T) {
 	there := map[string]bool{"/run/own.sh": true, "/run/bin/here": true, "/a/it's/bin/near": true, "/a/it's/bare": true, "/topo/scripts/far": true, "/run/bin/near": false}

@@ -16,6 +16,11 @@ func runOf(b beads.Bead) Run {
 		if name, ok := strings.CutPrefix(l, RunLabel); ok {
 			r.Automation = name
 		}
+		if seq, ok := strings.CutPrefix(l, "seq:"); ok {
+			if n, err := strconv.ParseUint(seq, 10, 64); err == nil {
+				r.Seq = n
+			}
+		}
 	}
 	number := func(key string) int {
 		n, err := strconv.Atoi(b.Metadata[key])

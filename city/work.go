@@ -49,6 +49,7 @@ type Run struct {
 	By         string     `json:"by,omitempty"` // who asked for it, "" = its gate
 	Retry      int        `json:"retry,omitempty"`
 	Events     int        `json:"events,omitempty"` // that it deals with
+	Seq        uint64     `json:"seq,omitempty"`    // of the newest of them
 	Opened     time.Time  `json:"opened"`
 	Ended      *time.Time `json:"ended,omitempty"`
 	Outcome    string     `json:"outcome,omitempty"` // "ok", "failed", "interrupted"; "" = it goes

@@ -3,6 +3,7 @@ package controller
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"gcity/city"
@@ -43,6 +44,10 @@ func (m *machine) command(now time.Time, id uint64, cmd city.Command) {
 		m.suspendRig(id, c.Rig, false)
 	case city.Scale:
 		m.scale(id, c)
+	case city.Fire:
+		m.fire(now, id, c)
+	case city.CreateBead, city.UpdateBead:
+		m.beadCommand(id, cmd)
 	default:
 		m.agentCommand(now, id, cmd)
 	}
@@ -246,4 +251,7 @@ func (m *machine) typed(in inTyped) {
 
 func (m *machine) emit(id uint64, e events.Event) {
 	m.do(fxRecord{event: e, answers: []answer{{id: id, receipt: city.Receipt{Message: "emitted " + e.Type}}}})
+	if strings.HasPrefix(e.Type, "bead.") { // somebody has changed work
+		m.count()
+	}
 }

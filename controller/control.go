@@ -7,7 +7,6 @@ import (
 	"iter"
 	"time"
 
-	"gcity/beads"
 	"gcity/city"
 	"gcity/events"
 	"gcity/session"
@@ -228,9 +227,4 @@ func wrap(name string, err error) error {
 		return &city.Error{Code: city.Conflict, Message: fmt.Sprintf("agent %s: %v", name, err)}
 	}
 	return &city.Error{Code: city.Unavailable, Message: fmt.Sprintf("agent %s: %v", name, err)}
-}
-
-// Beads implements city.Control.
-func (c *Controller) Beads(ctx context.Context, q beads.Query) ([]beads.Bead, error) {
-	return nil, &city.Error{Code: city.Unavailable, Message: "there is no store"}
 }

@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"gcity/agent"
+	"gcity/beads"
 	"gcity/city"
 	"gcity/config"
 	"gcity/events"
@@ -38,11 +39,16 @@ type Options struct {
 	Logger   *slog.Logger
 	Host     agent.Host
 
-	Poke  <-chan struct{}     // the configuration may have changed; nil: looked at once a patrol only
-	Sweep func() (int, error) // ends what a predecessor's runs left behind; called once, before the first decision; may be nil
-	Held  func() error        // called before each look, off the loop: *RunningError ends the controller and leaves the agents; may be nil
-	Beat  func(status string) // called after each turn and at least once a Pulse; may be nil
-	Pulse time.Duration       // how often the loop shows that it lives; 0 = 1 s
+	// Stores opens the store of a scope, "" = the city, else a rig; from any goroutine, again and again. Nil: there is no
+	// work, and no automation runs.
+	Stores func(rig string) (beads.Store, error)
+
+	Rescan <-chan struct{}     // the folders of automations may have changed; nil: looked at once a patrol only
+	Poke   <-chan struct{}     // the configuration may have changed; nil: looked at once a patrol only
+	Sweep  func() (int, error) // ends what a predecessor's runs left behind; called once, before the first decision; may be nil
+	Held   func() error        // called before each look, off the loop: *RunningError ends the controller and leaves the agents; may be nil
+	Beat   func(status string) // called after each turn and at least once a Pulse; may be nil
+	Pulse  time.Duration       // how often the loop shows that it lives; 0 = 1 s
 }
 
 // Controller is a city that runs. It is a city.Control.
@@ -95,6 +101,7 @@ func New(o Options, c *config.City) (*Controller, error) {
 	host, _ := os.Hostname()
 	now := time.Now()
 	conf := ctl.translate(c)
+	ctl.recallDeeds()
 	ctl.recall(conf)
 	ctl.m.step(now, inConfig{revision: c.Revision, conf: conf})
 	ctl.stamp(now)
@@ -112,12 +119,16 @@ func (c *Controller) translate(cfg *config.City) *conf {
 	if err != nil {
 		warnings = append(warnings, err.Error())
 	}
+	automations := cfg.AutomationOptions()
+	automations.Local = time.Local
 	return &conf{
 		name: cfg.Workspace.Name, revision: cfg.Revision, suspended: cfg.Workspace.Suspended,
 		wants: agent.Plan(cfg, c.o.Host), pools: agent.Pools(cfg, c.o.Host), rigs: agent.Rigs(cfg), warnings: warnings,
 		overrides: overrides,
-		onDisk:    cfg.Daemon.CrashHistory == "disk",
-		patrol:    cfg.Daemon.PatrolInterval, grace: cfg.Daemon.ShutdownTimeout, window: cfg.Daemon.RestartWindow,
+		dir:       c.o.Dir, nowork: c.o.Stores == nil, layers: cfg.Layers(), automations: automations,
+		wispEvery: cfg.Daemon.WispGCInterval, wispTTL: cfg.Daemon.WispTTL,
+		onDisk: cfg.Daemon.CrashHistory == "disk",
+		patrol: cfg.Daemon.PatrolInterval, grace: cfg.Daemon.ShutdownTimeout, window: cfg.Daemon.RestartWindow,
 	}
 }
 

@@ -4,8 +4,10 @@ import (
 	"time"
 
 	"gcity/agent"
+	"gcity/automation"
 	"gcity/city"
 	"gcity/events"
+	"gcity/formula"
 	"gcity/session"
 )
 
@@ -72,6 +74,50 @@ type (
 		size *int
 		id   uint64 // of the command behind it
 	}
+	// fxScan looks for automations in layers of folders. → inScanned
+	fxScan struct {
+		layers  []formula.Layer
+		options automation.Options
+	}
+	// fxSweep closes the records of runs that a predecessor left open. → inSwept
+	fxSweep struct{}
+	// fxFollow hands in events of these types after a seq, instead of those it handed in before. → inHappened
+	fxFollow struct {
+		after uint64
+		types []string
+	}
+	// fxCondition runs an automation's check. → inCondition
+	fxCondition struct{ of automation.Definition }
+	// fxOpen makes the record of a run. → inOpened
+	fxOpen struct{ run automation.Run }
+	// fxRun carries a run out. → inRan
+	fxRun struct {
+		run    automation.Run
+		bead   string
+		memory uint64 // revision of what is to be remembered that has to be on the disk before
+	}
+	// fxEndRuns ends all runs that go; each comes back by itself.
+	fxEndRuns struct{}
+	// fxShut closes a run's record. → inShut
+	fxShut struct {
+		run     city.Run
+		formula bool
+		failed  bool // the last try
+	}
+	// fxMemorise writes down what automations have done. → inMemorised
+	fxMemorise struct {
+		rev    uint64
+		memory []byte
+	}
+	// fxBead makes or changes a piece of work. → inBead
+	fxBead struct {
+		id  uint64
+		cmd city.Command
+	}
+	// fxCount counts open work. → inCounted
+	fxCount struct{ pools []string }
+	// fxPurge removes wisps that were closed so long ago. → inPurged
+	fxPurge struct{ older time.Duration }
 	// fxMeasure samples what sessions take. → inMeasured
 	fxMeasure struct{}
 	// fxRemember writes the crash histories down, all agents' as JSON; nil removes the file. → inRemembered
@@ -92,21 +138,33 @@ type answer struct {
 	err     *city.Error
 }
 
-func (f fxStart) key() string    { return "agent:" + f.want.Name }
-func (f fxResume) key() string   { return "agent:" + f.want.Name }
-func (f fxStop) key() string     { return "agent:" + f.agent }
-func (f fxKill) key() string     { return "kill:" + f.agent }
-func (f fxCancel) key() string   { return "" }
-func (f fxCapture) key() string  { return "capture:" + f.agent + ":" + f.id }
-func (f fxAck) key() string      { return "ack:" + f.agent + ":" + f.id }
-func (f fxType) key() string     { return "type:" + f.agent }
-func (f fxList) key() string     { return "list" }
-func (f fxLoad) key() string     { return "load" }
-func (f fxEdit) key() string     { return "edit" }
-func (f fxCheck) key() string    { return "check:" + f.pool.Name }
-func (f fxMark) key() string     { return "mark:" + f.agent }
-func (f fxScale) key() string    { return "scale" }
-func (f fxMeasure) key() string  { return "measure" }
-func (f fxRemember) key() string { return "remember" }
-func (f fxRecord) key() string   { return "" }
-func (f fxAnswer) key() string   { return "" }
+func (f fxStart) key() string     { return "agent:" + f.want.Name }
+func (f fxResume) key() string    { return "agent:" + f.want.Name }
+func (f fxStop) key() string      { return "agent:" + f.agent }
+func (f fxKill) key() string      { return "kill:" + f.agent }
+func (f fxCancel) key() string    { return "" }
+func (f fxCapture) key() string   { return "capture:" + f.agent + ":" + f.id }
+func (f fxAck) key() string       { return "ack:" + f.agent + ":" + f.id }
+func (f fxType) key() string      { return "type:" + f.agent }
+func (f fxList) key() string      { return "list" }
+func (f fxLoad) key() string      { return "load" }
+func (f fxEdit) key() string      { return "edit" }
+func (f fxScan) key() string      { return "scan" }
+func (f fxSweep) key() string     { return "sweep" }
+func (f fxFollow) key() string    { return "" }
+func (f fxCondition) key() string { return "condition:" + f.of.Scoped() }
+func (f fxOpen) key() string      { return "run:" + f.run.Definition.Scoped() }
+func (f fxRun) key() string       { return "run:" + f.run.Definition.Scoped() }
+func (f fxEndRuns) key() string   { return "" }
+func (f fxShut) key() string      { return "shut:" + f.run.ID }
+func (f fxMemorise) key() string  { return "memorise" }
+func (f fxBead) key() string      { return "" }
+func (f fxCount) key() string     { return "count" }
+func (f fxPurge) key() string     { return "purge" }
+func (f fxCheck) key() string     { return "check:" + f.pool.Name }
+func (f fxMark) key() string      { return "mark:" + f.agent }
+func (f fxScale) key() string     { return "scale" }
+func (f fxMeasure) key() string   { return "measure" }
+func (f fxRemember) key() string  { return "remember" }
+func (f fxRecord) key() string    { return "" }
+func (f fxAnswer) key() string    { return "" }

@@ -26,6 +26,7 @@ func (m *machine) shutdown(now time.Time, leave bool) {
 		return
 	}
 	m.ending = stopAgents
+	m.endRuns()
 	m.decideAll(now)
 	m.look()
 }
@@ -80,7 +81,7 @@ func (m *machine) quiet() bool {
 			return false
 		}
 	}
-	return true
+	return len(m.work.goes) == 0
 }
 
 func (m *machine) lastOp() uint64 {

@@ -4,7 +4,11 @@ import (
 	"time"
 
 	"gcity/agent"
+	"gcity/automation"
+	"gcity/beads"
 	"gcity/city"
+	"gcity/events"
+	"gcity/formula"
 	"gcity/session"
 )
 
@@ -92,6 +96,72 @@ type (
 	}
 	// inRemembered is the result of writing the crash histories down.
 	inRemembered struct{ err error }
+	// inRescan says that folders of automations may have changed.
+	inRescan struct{}
+	// inScanned is the result of a scan effect.
+	inScanned struct {
+		catalog automation.Catalog
+		newest  uint64 // seq of the log's newest event
+		trouble string // with layers, or with what is linked from them
+	}
+	// inSwept is the result of looking at the records of runs.
+	inSwept struct {
+		interrupted []city.Run // were open, and are closed now
+		runs        []city.Run // newest ones, those included
+		err         error
+	}
+	// inHappened is events that automations wait for, in order.
+	inHappened struct{ events []events.Event }
+	// inCondition is the result of an automation's check.
+	inCondition struct {
+		scoped string
+		code   int
+		err    string // why there is no code
+	}
+	// inOpened is the result of making a run's record.
+	inOpened struct {
+		run  automation.Run
+		bead beads.Bead
+		err  error
+	}
+	// inRan is the end of a run.
+	inRan struct {
+		scoped, bead string
+		outcome      automation.Outcome
+		code         *int
+		problem      string
+		output, made string
+		formula      bool
+		took         time.Duration
+	}
+	// inShut is the result of closing a run's record.
+	inShut struct {
+		bead string
+		err  error
+	}
+	// inMemorised is the result of writing down what automations have done.
+	inMemorised struct {
+		rev uint64
+		err error
+	}
+	// inBead is the result of a command about work.
+	inBead struct {
+		id   uint64
+		kind string // of the event
+		bead beads.Bead
+		err  *city.Error
+	}
+	// inCounted is how much work there is. Unchanged: as when it was last counted.
+	inCounted struct {
+		work      city.Work
+		unchanged bool
+		err       error
+	}
+	// inPurged is the result of removing old wisps.
+	inPurged struct {
+		n   int
+		err error
+	}
 	// inCommand is somebody's wish; id names the answer.
 	inCommand struct {
 		id  uint64
@@ -107,6 +177,18 @@ type (
 	inHealth struct{ degraded string }
 )
 
+func (inRescan) input()     {}
+func (inScanned) input()    {}
+func (inSwept) input()      {}
+func (inHappened) input()   {}
+func (inCondition) input()  {}
+func (inOpened) input()     {}
+func (inRan) input()        {}
+func (inShut) input()       {}
+func (inMemorised) input()  {}
+func (inBead) input()       {}
+func (inCounted) input()    {}
+func (inPurged) input()     {}
 func (inTick) input()       {}
 func (inChecked) input()    {}
 func (inMarked) input()     {}
@@ -141,8 +223,14 @@ type conf struct {
 	rigs      []agent.Rig    // in name order
 	overrides map[string]int // of pools, by hand
 	onDisk    bool           // crash_history = "disk"
-	warnings  []string
-	patrol    time.Duration
-	grace     time.Duration // shutdown_timeout
-	window    time.Duration // restart_window
+
+	dir                string // of the city
+	nowork             bool   // there are no stores: nothing is counted, nothing runs by itself
+	layers             []formula.Layer
+	automations        automation.Options
+	wispEvery, wispTTL time.Duration // both or none are 0
+	warnings           []string
+	patrol             time.Duration
+	grace              time.Duration // shutdown_timeout
+	window             time.Duration // restart_window
 }

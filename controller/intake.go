@@ -134,6 +134,10 @@ func (m *machine) adopt(now time.Time, c *conf) string {
 	}
 	m.sizePools(now)
 	m.decideAll(now)
+	if !first {
+		m.scan()
+		m.count()
+	}
 	return msg
 }
 

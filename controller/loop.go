@@ -115,6 +115,8 @@ func (l *loop) turns(ctx context.Context) error {
 			in = inExited{e}
 		case <-l.c.o.Poke:
 			in = inPoke{}
+		case <-l.c.o.Rescan:
+			in = inRescan{}
 		case in = <-l.c.inbox:
 		}
 	}

@@ -24,6 +24,7 @@ type machine struct {
 	held     *held             // what is on the disk and waits for somebody's word; nil = nothing
 	confirms map[uint64]string // which held revision a waiting reload has confirmed, by command; "" = none was held
 
+	work   work
 	keeper keeper // of crash histories
 	gauge  gauge  // of processes
 
@@ -185,7 +186,7 @@ type waiter struct {
 }
 
 func newMachine() *machine {
-	return &machine{agents: map[string]*record{}, checking: map[string]time.Time{}, confirms: map[uint64]string{}}
+	return &machine{work: newWork(), agents: map[string]*record{}, checking: map[string]time.Time{}, confirms: map[uint64]string{}}
 }
 
 // step takes one input and returns what is to be done about it. The slice is valid until the next call.
@@ -198,9 +199,11 @@ func (m *machine) step(now time.Time, in input) []effect {
 		m.glance()
 		m.checkPools(now)
 		m.decideAll(now)
+		m.workPatrol(now)
 		m.measure(now, measureIdle)
 	case inWake:
 		m.decideAll(now)
+		m.turnRuns(now)
 	case inPoke:
 		m.load()
 	case inConfig:
@@ -222,6 +225,34 @@ func (m *machine) step(now time.Time, in input) []effect {
 		m.typed(in)
 	case inEdited:
 		m.edited(in)
+	case inRescan:
+		m.scan()
+	case inScanned:
+		m.scanned(now, in)
+	case inSwept:
+		m.runsSwept(now, in)
+	case inHappened:
+		m.happened(now, in)
+	case inCondition:
+		m.work.runs.Checked(in.scoped, in.code, in.err)
+		m.turnRuns(now)
+	case inOpened:
+		m.opened(now, in)
+	case inRan:
+		m.ran(now, in)
+	case inShut:
+		m.shutRun(in)
+	case inMemorised:
+		m.memorised(now, in)
+	case inBead:
+		m.beadDone(in)
+	case inCounted:
+		m.countedWork(now, in)
+	case inPurged:
+		m.work.purging = false
+		if in.err != nil {
+			m.note(&m.work.lost, "old wisps cannot be removed: "+in.err.Error())
+		}
 	case inChecked:
 		m.checked(now, in)
 	case inMarked:
@@ -266,6 +297,9 @@ func (m *machine) next(now time.Time) time.Time {
 	t := m.relook
 	if due := m.keeper.due; !due.IsZero() && (t.IsZero() || due.Before(t)) {
 		t = due
+	}
+	if at := m.work.runs.Next(); m.work.swept && at.After(now) && (t.IsZero() || at.Before(t)) {
+		t = at
 	}
 	for _, a := range m.order {
 		if a.op != opNone {

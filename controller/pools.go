@@ -101,7 +101,10 @@ func (m *machine) size(now time.Time, p *poolRecord) {
 		m.resize(now, p, s.Size(*p.override), why+p.bounded(*p.override))
 	case p.good:
 		m.resize(now, p, s.Size(p.last.Value), fmt.Sprintf("check said %d", p.last.Value)+p.bounded(p.last.Value))
-	case p.want.Check == "":
+	case p.want.Check == "" && m.work.counted:
+		n := m.work.counts.Pools[p.name()]
+		m.resize(now, p, s.Size(n), fmt.Sprintf("%d open for it", n)+p.bounded(n))
+	case p.want.Check == "" && m.conf.nowork:
 		m.resize(now, p, s.Min, "the minimum: there is no check, and no work is counted yet")
 	case !m.listed || p.settled:
 		m.resize(now, p, s.Size(p.desired), p.why)

@@ -38,6 +38,7 @@ type runner struct {
 	wg     sync.WaitGroup
 	closed chan struct{} // closed when results are of no more interest
 	paced  *paced
+	shop   workshop
 	checks chan struct{} // one place for each check that may run at once
 	draws  chan struct{} // held while last words are drawn: one at a time, starts need the processors more
 
@@ -58,6 +59,7 @@ func newRunner(c *Controller) *runner {
 	ctx, cancel := context.WithCancel(context.Background())
 	r := &runner{
 		c: c, ctx: ctx, cancel: cancel, closed: make(chan struct{}),
+		shop:   newWorkshop(ctx),
 		checks: make(chan struct{}, checksAtOnce),
 		draws:  make(chan struct{}, 1),
 		starts: map[string]*starting{},
@@ -120,6 +122,9 @@ func (r *runner) run(f effect) {
 	case fxRemember:
 		r.within(keepLimit, func(context.Context) input { return inRemembered{writeMemory(r.c.o.Dir, f.memory)} })
 	default:
+		if r.runWork(f) {
+			return
+		}
 		panic(fmt.Sprintf("controller: no way to carry out %T", f))
 	}
 }
@@ -266,6 +271,10 @@ func (r *runner) load(f fxLoad) input {
 // When agents are left, a launch whose session exists is left too, for the successor to carry on.
 func (r *runner) finish(leave bool) {
 	close(r.closed)
+	r.shop.endRuns(errStopped)
+	if r.shop.follow != nil {
+		r.shop.follow()
+	}
 	if leave {
 		r.leave()
 	}

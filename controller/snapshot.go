@@ -18,7 +18,7 @@ func (m *machine) snapshot(now time.Time) *city.Snapshot {
 			s.Config.Held = &m.held.Held
 		}
 	}
-	for _, problem := range []string{m.unlisted, m.health, m.keeper.unread, m.keeper.unkept, m.gauge.problem} {
+	for _, problem := range []string{m.unlisted, m.work.forgot, m.work.unread, m.work.lost, m.work.unsaved, m.health, m.keeper.unread, m.keeper.unkept, m.gauge.problem} {
 		if problem != "" {
 			s.Degraded = append(s.Degraded, problem)
 		}
@@ -34,6 +34,7 @@ func (m *machine) snapshot(now time.Time) *city.Snapshot {
 	}
 	s.Pools = m.drawPools()
 	s.Rigs = m.drawRigs()
+	s.Automations, s.Work = m.drawAutomations(), m.work.counts
 	return s
 }
 

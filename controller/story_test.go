@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"gcity/automation"
 	"gcity/city"
 	"gcity/session"
 )
@@ -154,6 +155,19 @@ func (w *world) tell(words []string) error {
 		w.step(inHurry{})
 	case "check":
 		w.says[arg(0)] = strings.Join(args[1:], " ")
+	case "automation":
+		return w.automate(args)
+	case "condition":
+		w.floor.answer[arg(0)], _ = strconv.Atoi(arg(1))
+	case "ends":
+		code, _ := strconv.Atoi(arg(1))
+		w.finish(arg(0), code)
+	case "emit":
+		w.emit(arg(0))
+	case "norecord":
+		w.floor.refuse = strings.Join(args, " ")
+	case "automations":
+		w.log = append(w.log, w.showAutomations()...)
 	case "asked":
 		w.note("%d checks were run", w.asked)
 		w.asked = 0
@@ -186,6 +200,14 @@ func (w *world) succeed() {
 			w.breach = append(w.breach, "the file of crash histories: "+err.Error())
 		}
 	}
+	if w.floor.memory != nil {
+		var deeds map[string]automation.Memory
+		if err := json.Unmarshal(w.floor.memory, &deeds); err != nil {
+			w.breach = append(w.breach, "the file of deeds: "+err.Error())
+		}
+		w.m.work.deeds = deeds
+	}
+	clear(w.floor.going)
 	kept := w.quarantines(before)
 	w.begin()
 	for name, until := range kept {
@@ -227,6 +249,8 @@ func (w *world) order(verb string, args []string) error {
 		target = ""
 	}
 	switch verb {
+	case "fire":
+		verb = "run"
 	case "nudge":
 		body = `{"text":"hello"}`
 	case "scale":

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"gcity/agent"
+	"gcity/beads"
 	"gcity/city"
 	"gcity/events"
 	"gcity/restart"
@@ -47,6 +48,7 @@ type world struct {
 	says      map[string]string // what pools' checks print; "!why" fails
 	overrides map[string]int
 	asked     int // checks run
+	floor     shopfloor
 }
 
 func newWorld() *world {
@@ -54,7 +56,8 @@ func newWorld() *world {
 		m: newMachine(), now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC),
 		alive: map[string]*session.Status{}, dead: map[string]session.Status{}, fails: map[string]string{},
 		stuck: map[string]bool{}, edits: map[string]bool{}, answers: map[uint64]answer{},
-		says: map[string]string{}, overrides: map[string]int{},
+		floor: shopfloor{beads: map[string]beads.Bead{}, going: map[string]fxRun{}, answer: map[string]int{}},
+		says:  map[string]string{}, overrides: map[string]int{},
 	}
 	w.begun, w.patrol = w.now, w.now
 	return w
@@ -111,7 +114,7 @@ func (w *world) declare(specs ...string) {
 // write makes a configuration of these agents that nobody tells of.
 func (w *world) write(specs ...string) {
 	w.confs++
-	c := &conf{name: "app", revision: fmt.Sprintf("r%011d", w.confs), patrol: 30 * time.Second, grace: 5 * time.Second, window: time.Hour, onDisk: w.onDisk}
+	c := &conf{name: "app", nowork: len(w.floor.defs) == 0, revision: fmt.Sprintf("r%011d", w.confs), patrol: 30 * time.Second, grace: 5 * time.Second, window: time.Hour, onDisk: w.onDisk}
 	for _, s := range specs {
 		a := want(s)
 		w.edits[a.Name] = a.Suspended != ""
@@ -288,6 +291,9 @@ func (w *world) check(f effect) {
 
 // carryOut is reality's answer to an effect.
 func (w *world) carryOut(f effect) input {
+	if in, ok := w.workEffect(f); ok {
+		return in
+	}
 	switch f := f.(type) {
 	case fxStart:
 		return w.start(f.want)

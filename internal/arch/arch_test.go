@@ -123,6 +123,7 @@ func TestTheRulesBite(t *testing.T) {
 		{"api", "controller", false}, {"tui", "api", false}, {"tui", "session", false}, {"controller", "session/*", false},
 		{"main", "controller", false}, {"cli", "tui", true}, {"session/*", "session", true}, {"agent", "city", false},
 		{"controller", "beads", true}, {"controller", "beads/*", false}, {"beads", "beads/*", false},
+		{"automation", "formula", true}, {"formula", "automation", false}, {"automation", "config", false},
 	} {
 		if got := open(c.from, c.to); got != c.want {
 			t.Errorf("open(%q, %q) = %v", c.from, c.to, got)

@@ -72,7 +72,7 @@ func (t Table) Warn(key, format string, args ...any) {
 }
 
 func (t Table) said(key, format string, args ...any) Problem {
-	return At(t.Place(key), t.name(key), fmt.Sprintf(format, args...))
+	return At(t.Place(key), t.name(key), format, args...)
 }
 
 // name is the dotted name of a key; the indices of lists are left out.

@@ -54,8 +54,8 @@ func (p Problem) String() string {
 }
 
 // At is a problem at a place. Key and message are made fit to be shown.
-func At(at Place, key, message string) Problem {
-	return Problem{Place: at, Key: visible(key), Message: visible(message)}
+func At(at Place, key, format string, args ...any) Problem {
+	return Problem{Place: at, Key: visible(key), Message: visible(fmt.Sprintf(format, args...))}
 }
 
 // Problems is an error: everything that is wrong with a file, in the order of the file.
@@ -104,11 +104,11 @@ func Read(name string, data []byte, most int) *Doc {
 		return failed(name, fmt.Sprintf("the file is larger than %d kB; is it the right one?", most>>10))
 	}
 	if at := bytes.IndexByte(data, 0); at >= 0 {
-		d.add(at, "", "there is a NUL byte; this is no text file, or it was not written to its end")
+		d.add(at, "there is a NUL byte; this is no text file, or it was not written to its end")
 		return d
 	}
 	if at, ok := tooDeep(data); ok {
-		d.add(at, "", fmt.Sprintf("tables or lists are nested deeper than %d levels", maxDepth))
+		d.add(at, "tables or lists are nested deeper than %d levels", maxDepth)
 		return d
 	}
 	if rest, ok := bytes.CutPrefix(data, []byte("\xef\xbb\xbf")); ok { // offsets stay as they are
@@ -120,10 +120,10 @@ func Read(name string, data []byte, most int) *Doc {
 	switch {
 	case errors.As(err, &pe):
 		d.values = nil
-		d.add(min(max(0, pe.Position.Start), len(data)), "", syntax(pe.Message))
+		d.add(min(max(0, pe.Position.Start), len(data)), "%s", syntax(pe.Message))
 	case err != nil:
 		d.values = nil
-		d.problems = append(d.problems, At(Place{File: name}, "", err.Error()))
+		d.problems = append(d.problems, At(Place{File: name}, "", "%v", err))
 	default:
 		d.places = locate(data)
 	}
@@ -151,12 +151,8 @@ func Sorted(all Problems) Problems {
 	return all[:min(len(all), maxProblems)]
 }
 
-func (d *Doc) add(at int, key, message string) {
-	d.problems = append(d.problems, d.problem(at, key, message))
-}
-
-func (d *Doc) problem(at int, key, message string) Problem {
-	return Problem{Place: d.place(at), Key: visible(key), Message: visible(message)}
+func (d *Doc) add(at int, format string, args ...any) {
+	d.problems = append(d.problems, At(d.place(at), "", format, args...))
 }
 
 func (d *Doc) place(at int) Place {
@@ -174,7 +170,8 @@ func syntax(message string) string {
 		return "the closing quote is missing; text of several lines goes between \"\"\" and \"\"\""
 	case strings.Contains(lower, "already been defined"):
 		return "this key or table is written twice"
-	case strings.HasPrefix(lower, "invalid integer"), strings.HasPrefix(lower, "invalid float"), strings.HasPrefix(lower, "invalid datetime"):
+	case strings.HasPrefix(lower, "invalid integer"), strings.HasPrefix(lower, "invalid float"),
+		strings.HasPrefix(lower, "invalid datetime"):
 		return "this is neither a number nor a date; text must be in quotes"
 	}
 	return strings.ReplaceAll(message, `but got '\n' instead`, "but the line ends")

@@ -1,0 +1,110 @@
+package automation
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"gcity/events"
+)
+
+// drill is a city's automations without a city: time goes by hand, runs end when they are told to.
+type drill struct {
+	t         *testing.T
+	r         *Runs
+	defs      []Definition
+	now       time.Time
+	seq       uint64
+	suspended string
+	log       []events.Event
+}
+
+func newDrill(t *testing.T, most int, defs ...Definition) *drill {
+	d := &drill{t: t, r: NewRuns(most), defs: defs, now: noon(), seq: 1041}
+	d.r.Load(defs, d.seq, d.now)
+	return d
+}
+
+// turn makes a turn after some time, opens what is to be opened, and gives what was done: "a" opened, "?a" to be checked,
+// "!a: why" passed.
+func (d *drill) turn(wait time.Duration) string {
+	out, opened := d.look(wait)
+	for _, run := range opened {
+		d.r.Opened(run.Definition.Scoped(), d.now)
+	}
+	return out
+}
+
+func (d *drill) look(wait time.Duration) (string, []Run) {
+	d.now = d.now.Add(wait)
+	deeds := d.r.Turn(d.now, World{Suspended: func(string) string { return d.suspended }, Patrol: 30 * time.Second})
+	var out []string
+	for _, p := range deeds.Passed {
+		out = append(out, "!"+p.Scoped+": "+p.Reason)
+	}
+	for _, c := range deeds.Check {
+		out = append(out, "?"+c.Scoped())
+	}
+	for _, run := range deeds.Open {
+		name := run.Definition.Scoped()
+		if run.Retry > 0 {
+			name += fmt.Sprintf("#%d", run.Retry)
+		}
+		if run.Count > 0 {
+			name += fmt.Sprintf("(%d in %d-%d)", run.Count, run.After, run.Until)
+		}
+		out = append(out, name)
+	}
+	return strings.Join(out, " "), deeds.Open
+}
+
+func (d *drill) happen(kind string, depth int) {
+	d.seq++
+	e := events.Event{Seq: d.seq, Type: kind}
+	if depth > 0 {
+		e.Payload = json.RawMessage(fmt.Sprintf(`{"depth":%d}`, depth))
+	}
+	d.log = append(d.log, e)
+	d.r.See(e)
+}
+
+// restart is the program's death and the next one's beginning.
+func (d *drill) restart() (interrupted []string) {
+	data, err := json.Marshal(d.r.Memory())
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	var all map[string]Memory
+	if err := json.Unmarshal(data, &all); err != nil {
+		d.t.Fatal(err)
+	}
+	d.r = NewRuns(d.r.most)
+	d.r.Recall(all)
+	interrupted = d.r.Load(d.defs, d.seq, d.now)
+	from, _ := d.r.From()
+	for _, e := range d.log {
+		if e.Seq > from {
+			d.r.See(e)
+		}
+	}
+	return interrupted
+}
+
+func (d *drill) is(got, want string) {
+	d.t.Helper()
+	if got != want {
+		d.t.Errorf("at %s: %q, want %q", d.now.Format("15:04:05"), got, want)
+	}
+}
+
+func (d *drill) state(name string) string {
+	d.t.Helper()
+	for _, s := range d.r.Status() {
+		if s.Definition.Scoped() == name {
+			return string(s.State) + ": " + s.Reason
+		}
+	}
+	return "none"
+}

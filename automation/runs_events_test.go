@@ -1,0 +1,196 @@
+package automation
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"gcity/events"
+)
+
+// Each event once, also those that come during a run, and none from before the automation. The cursor moves when there is
+// a record of the run.
+func TestEvents(t *testing.T) {
+	e := parse(t, "e", "gate = 'event'\non = 'bead.*'\nexec = 'x'")
+	d := newDrill(t, 0, e)
+	d.r.See(events.Event{Seq: 1000, Type: "bead.closed"})
+	d.is(d.turn(0), "")
+	d.is(d.state("e"), "idle: event: no bead.* since 1041")
+	d.happen("bead.closed", 0) // 1042
+	d.happen("agent.started", 0)
+	d.happen("bead.created", 0)
+	d.r.See(d.log[0]) // told twice
+	d.is(d.turn(0), "e(2 in 1041-1044)")
+	d.happen("bead.closed", 0) // 1045
+	d.is(d.turn(0), "")
+	d.is(d.r.Ended("e", OK, d.now), "")
+	d.is(d.turn(0), "e(1 in 1044-1045)")
+	d.r.Ended("e", OK, d.now)
+	d.is(d.turn(0), "")
+	// No record, no run: the events wait, with those that come.
+	d.happen("bead.closed", 0) // 1046
+	out, _ := d.look(0)
+	d.is(out, "e(1 in 1045-1046)")
+	d.is(d.state("e"), "due: event: 1 bead.* since 1045; a record of it is being made")
+	d.happen("bead.closed", 0)
+	d.r.Unopened("e", "the disk is full", d.now)
+	d.is(d.turn(0), "")
+	d.is(d.state("e"), "due: event: 1 bead.* since 1045; cannot be opened: the disk is full")
+	d.is(d.turn(time.Second), "e(2 in 1045-1047)")
+	d.r.Ended("e", OK, d.now)
+	// Something else to wait for is something new.
+	d.happen("bead.closed", 0)
+	e.On = "agent.*"
+	d.r.Load([]Definition{e}, d.seq, d.now)
+	d.is(d.turn(0), "")
+	d.is(d.state("e"), "idle: event: no agent.* since 1048")
+}
+
+func TestEventsOfAFailedRunAreTriedAgain(t *testing.T) {
+	d := newDrill(t, 0, parse(t, "e", "gate = 'event'\non = 'x'\nexec = 'x'\nretry = 1"))
+	d.happen("x", 0) // 1042
+	d.is(d.turn(0), "e(1 in 1041-1042)")
+	d.r.Ended("e", Failed, d.now)
+	d.happen("x", 0) // 1043
+	d.is(d.turn(time.Second), "")
+	d.is(d.turn(time.Minute), "e#1(2 in 1041-1043)")
+	d.r.Ended("e", Failed, d.now)
+	d.is(d.turn(time.Hour), "") // for good
+	d.happen("x", 0)
+	d.is(d.turn(0), "e(1 in 1043-1044)")
+}
+
+// A6, A7: the program dies at each step of a run. Without retry a run goes at most once, with it at least once; no event is
+// lost before there is a record; no run blocks the next.
+func TestDeathAtEachStep(t *testing.T) {
+	for _, retry := range []int{0, 1} {
+		text := fmt.Sprintf("gate = 'event'\non = 'x'\nexec = 'x'\nretry = %d", retry)
+		tried := ""
+		if retry > 0 {
+			tried = "e#1(1 in 1041-1042)"
+		}
+		for step, want := range []struct{ interrupted, next string }{
+			{"", "e(1 in 1041-1042)"}, // seen
+			{"", "e(1 in 1041-1042)"}, // due, a record is being made
+			{"e", tried},              // going
+			{"", ""},                  // ended
+		} {
+			d := newDrill(t, 0, parse(t, "e", text))
+			d.happen("x", 0)
+			if step > 0 {
+				_, opened := d.look(0)
+				if step > 1 {
+					d.r.Opened(opened[0].Definition.Scoped(), d.now)
+				}
+				if step > 2 {
+					d.r.Ended("e", OK, d.now)
+				}
+			}
+			d.is(strings.Join(d.restart(), " "), want.interrupted)
+			d.is(d.turn(time.Minute), want.next)
+			d.r.Ended("e", OK, d.now)
+			d.happen("x", 0)
+			d.is(d.turn(0), "e(1 in 1042-1043)")
+		}
+	}
+	d := newDrill(t, 0, parse(t, "a", everyMinute))
+	d.is(d.turn(0), "a")
+	d.is(strings.Join(d.restart(), " "), "a")
+	d.is(d.turn(59*time.Second), "") // the cooldown counts from the run that was cut short
+	d.is(d.turn(time.Second), "a")
+}
+
+// What a record says and the memory missed.
+func TestNote(t *testing.T) {
+	m := Memory{Last: noon(), Cursor: 5, Open: false}
+	for _, c := range []struct {
+		opened time.Time
+		seq    uint64
+		want   Memory
+	}{
+		{noon().Add(-time.Hour), 3, m},
+		{noon(), 5, m},
+		{noon().Add(time.Hour), 0, Memory{Last: noon().Add(time.Hour), Open: true, Cursor: 5}},
+		{noon().Add(time.Hour), 9, Memory{Last: noon().Add(time.Hour), Open: true, From: 5, Cursor: 9}},
+	} {
+		if got := m.Note(c.opened, true, c.seq); got != c.want {
+			t.Errorf("%+v, want %+v", got, c.want)
+		}
+	}
+}
+
+// A11: an automation that fires on what it does is slowed down, and ended when too many runs have led to one another.
+func TestOnItsOwnEvents(t *testing.T) {
+	d := newDrill(t, 0, parse(t, "e", "gate = 'event'\non = 'automation.completed'\nexec = 'x'"))
+	d.happen("automation.completed", 0)
+	runs := 0
+	for range 100 {
+		d.now = d.now.Add(time.Second)
+		out, opened := d.look(0)
+		if len(opened) == 0 {
+			if !strings.HasPrefix(out, "!e: 1 automation.completed passed: 8 runs led to one another") {
+				t.Errorf("%q", out)
+			}
+			break
+		}
+		runs++
+		d.r.Opened("e", d.now)
+		d.r.Ended("e", OK, d.now)
+		d.happen("automation.completed", opened[0].Depth+1)
+	}
+	if runs != MaxDepth {
+		t.Errorf("%d runs led to one another", runs)
+	}
+	// Without a word on their depth, there are only so many in a minute.
+	runs = 0
+	d.now = d.now.Add(time.Hour)
+	for range 60 {
+		d.happen("automation.completed", 0)
+		if d.turn(time.Second) != "" {
+			runs++
+			d.r.Ended("e", OK, d.now)
+		}
+	}
+	if runs != Rate {
+		t.Errorf("%d runs in a minute", runs)
+	}
+	if got := d.state("e"); !strings.HasPrefix(got, "idle: event: 50 automation.completed since") {
+		t.Error(got)
+	}
+}
+
+// An automation that comes back soon has missed nothing; a new one of the same name, much later, is a new one. A run goes on
+// although its automation is gone.
+func TestComingAndGoing(t *testing.T) {
+	e, a := parse(t, "e", "gate = 'event'\non = 'x'\nexec = 'x'"), parse(t, "a", everyMinute)
+	d := newDrill(t, 0, e, a)
+	d.is(d.turn(0), "a")
+	gone := func(wait time.Duration) {
+		d.r.Load(nil, d.seq, d.now)
+		d.happen("x", 0)
+		d.is(d.turn(wait), "")
+		d.r.Load(d.defs, d.seq, d.now)
+		if from, ok := d.r.From(); ok {
+			for _, e := range d.log {
+				if e.Seq > from {
+					d.r.See(e)
+				}
+			}
+		}
+	}
+	gone(10 * time.Second)
+	d.is(d.state("a"), "running: never run")
+	d.is(d.turn(0), "e(1 in 1041-1042)")
+	d.r.Ended("a", OK, d.now)
+	d.r.Ended("e", OK, d.now)
+	d.is(d.turn(time.Second), "") // a's cooldown was not forgotten
+	gone(25 * time.Hour)
+	d.is(d.turn(0), "a")
+	d.r.Ended("a", OK, d.now)
+	d.r.Load(nil, d.seq, d.now)
+	d.r.Load(nil, d.seq, d.now.Add(keepGone+time.Hour))
+	if m := d.r.Memory(); len(m) > 0 {
+		t.Errorf("still remembered: %v", m)
+	}
+}

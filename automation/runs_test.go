@@ -1,0 +1,257 @@
+package automation
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+)
+
+const everyMinute = "gate = 'cooldown'\ninterval = '1m'\nexec = 'x'\n"
+
+func TestARunAfterTheOther(t *testing.T) {
+	d := newDrill(t, 0, parse(t, "a", everyMinute))
+	d.is(d.state("a"), "idle: not judged yet")
+	d.is(d.turn(0), "a")
+	d.is(d.state("a"), "running: never run")
+	d.is(d.turn(30*time.Second), "")
+	d.r.Ended("a", OK, d.now)
+	d.is(d.turn(0), "")
+	d.is(d.state("a"), "idle: cooldown: 30s remaining")
+	if next := d.r.Next(); !next.Equal(noon().Add(time.Minute)) {
+		t.Errorf("next is %v", next)
+	}
+	d.is(d.turn(30*time.Second), "a")
+}
+
+// A5: slower than its interval: one at a time, and one word about it.
+func TestSlowerThanItsInterval(t *testing.T) {
+	d := newDrill(t, 0, parse(t, "a", everyMinute), parse(t, "c", "gate = 'cron'\nschedule = '* * * * *'\nexec = 'x'"))
+	d.is(d.turn(0), "a c")
+	d.is(d.turn(time.Minute), "!a: due 2026-11-22 12:01 UTC, but its run since 2026-11-22 12:00 UTC still goes "+
+		"!c: due 2026-11-22 12:01 UTC, but its run since 2026-11-22 12:00 UTC still goes")
+	d.is(d.turn(time.Minute), "")
+	d.r.Ended("a", OK, d.now)
+	d.r.Ended("c", OK, d.now)
+	d.is(d.turn(5*time.Second), "a") // its gate is open still; the schedule's times have passed
+	d.is(d.turn(time.Minute), "!a: due 2026-11-22 12:03 UTC, but its run since 2026-11-22 12:02 UTC still goes c")
+}
+
+func TestQueue(t *testing.T) {
+	d := newDrill(t, 0, parse(t, "c", "gate = 'cron'\nschedule = '* * * * *'\noverlap = 'queue'\nexec = 'x'"))
+	d.is(d.turn(0), "c")
+	for range 3 {
+		d.is(d.turn(time.Minute), "")
+	}
+	d.r.Ended("c", OK, d.now)
+	d.is(d.turn(time.Second), "c") // one run for all of them
+	d.is(d.state("c"), "running: queued: due 2026-11-22 12:01 UTC, while it ran")
+	d.r.Ended("c", OK, d.now)
+	d.is(d.turn(time.Second), "")
+	if err := d.r.Fire("c", "operator", d.now); err != nil {
+		t.Fatal(err)
+	}
+	d.is(d.turn(0), "c")
+	if err := d.r.Fire("c", "operator", d.now); err != nil {
+		t.Fatal(err)
+	}
+	d.r.Ended("c", OK, d.now)
+	d.is(d.turn(0), "c")
+}
+
+// A13: many at once have so many places, and whoever has waited longest is next.
+func TestPlaces(t *testing.T) {
+	var defs []Definition
+	for i := range 100 {
+		defs = append(defs, parse(t, fmt.Sprintf("a%02d", i), everyMinute))
+	}
+	d := newDrill(t, 0, defs[50:]...)
+	d.is(d.turn(0), "a50 a51 a52 a53 a54 a55 a56 a57")
+	d.r.Load(defs, d.seq, d.now)
+	d.is(d.turn(time.Second), "")
+	d.is(d.state("a99"), "due: never run; waits for a place, 8 run")
+	d.r.Ended("a50", OK, d.now)
+	d.is(d.turn(2*time.Minute), "!a51: due 2026-11-22 12:02 UTC, but its run since 2026-11-22 12:00 UTC still goes "+
+		"!a52: due 2026-11-22 12:02 UTC, but its run since 2026-11-22 12:00 UTC still goes "+
+		"!a53: due 2026-11-22 12:02 UTC, but its run since 2026-11-22 12:00 UTC still goes "+
+		"!a54: due 2026-11-22 12:02 UTC, but its run since 2026-11-22 12:00 UTC still goes "+
+		"!a55: due 2026-11-22 12:02 UTC, but its run since 2026-11-22 12:00 UTC still goes "+
+		"!a56: due 2026-11-22 12:02 UTC, but its run since 2026-11-22 12:00 UTC still goes "+
+		"!a57: due 2026-11-22 12:02 UTC, but its run since 2026-11-22 12:00 UTC still goes a58")
+	if err := d.r.Fire("a98", "operator", d.now); err != nil {
+		t.Fatal(err)
+	}
+	d.r.Ended("a51", OK, d.now)
+	d.is(d.turn(0), "a98") // a person does not wait behind machines
+	for _, name := range []string{"a52", "a53", "a54"} {
+		d.r.Ended(name, Failed, d.now)
+	}
+	d.is(d.turn(0), "a59 a60 a61")
+}
+
+func TestByHand(t *testing.T) {
+	d := newDrill(t, 0, parse(t, "m", "gate = 'manual'\nexec = 'x'"), parse(t, "off", everyMinute+"enabled = false"), parse(t, "a", everyMinute))
+	d.suspended = "by city"
+	d.is(d.turn(0), "")
+	d.is(d.state("a"), "off: suspended by city")
+	d.is(d.state("m"), "idle: manual")
+	d.is(d.state("off"), "off: disabled: enabled = false")
+	for _, name := range []string{"m", "a"} { // by hand also where nothing fires by itself
+		if err := d.r.Fire(name, "operator", d.now); err != nil {
+			t.Error(err)
+		}
+	}
+	d.is(d.turn(0), "a m")
+	for name, want := range map[string]string{
+		"off": "off is disabled: enabled = false", "none": "there is no automation none",
+		"m": "m runs since 2026-11-22 12:00 UTC; wait for its end, or write overlap = \"queue\" into /city/automations/m/automation.toml",
+	} {
+		if err := d.r.Fire(name, "operator", d.now); err == nil || err.Error() != want {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+	d.r.Ended("m", OK, d.now)
+	if err := d.r.Fire("m", "operator", d.now); err != nil {
+		t.Fatal(err)
+	}
+	d.defs[0].Off = "disabled: enabled = false"
+	d.r.Load(d.defs, d.seq, d.now)
+	d.is(d.turn(0), "!m: was due (by hand), and is disabled: enabled = false")
+}
+
+func TestSuspendedWhileWaiting(t *testing.T) {
+	d := newDrill(t, 1, parse(t, "a", everyMinute), parse(t, "b", everyMinute))
+	d.is(d.turn(0), "a")
+	d.suspended = "by city"
+	d.r.Ended("a", OK, d.now)
+	d.is(d.turn(0), "")
+	d.suspended = ""
+	d.is(d.turn(0), "b")
+}
+
+// A failed run is tried again after a while that grows, then the other automation follows, once.
+func TestRetryAndFailure(t *testing.T) {
+	a, alarm := parse(t, "a", "gate = 'manual'\nexec = 'x'\nretry = 2\non_failure = 'alarm'"), parse(t, "alarm", "gate = 'manual'\nexec = 'x'")
+	d := newDrill(t, 0, a, alarm)
+	if err := d.r.Fire("a", "operator", d.now); err != nil {
+		t.Fatal(err)
+	}
+	d.is(d.turn(0), "a")
+	d.is(d.r.Ended("a", Failed, d.now), "")
+	d.is(d.turn(9*time.Second), "")
+	d.is(d.state("a"), "backoff: retry 1 of 2 in 1s")
+	d.is(d.turn(time.Second), "a#1")
+	d.is(d.r.Ended("a", Failed, d.now), "")
+	d.is(d.turn(19*time.Second), "")
+	d.is(d.turn(time.Second), "a#2")
+	d.is(d.r.Ended("a", Failed, d.now), "alarm")
+	d.is(d.turn(0), "alarm")
+	d.is(d.state("alarm"), "running: a failed")
+	d.is(d.r.Ended("alarm", Failed, d.now), "")
+	d.is(d.turn(time.Hour), "")
+	if m := d.r.Memory()["a"]; m.Failures != 3 || m.Tries != 0 || m.Outcome != Failed {
+		t.Errorf("%+v", m)
+	}
+	// A success ends the count, and nothing follows it.
+	if err := d.r.Fire("a", "operator", d.now); err != nil {
+		t.Fatal(err)
+	}
+	d.is(d.turn(0), "a")
+	d.is(d.r.Ended("a", OK, d.now), "")
+	if m := d.r.Memory()["a"]; m.Failures != 0 {
+		t.Errorf("%+v", m)
+	}
+}
+
+func TestConditions(t *testing.T) {
+	d := newDrill(t, 0, parse(t, "c", "gate = 'condition'\ncheck = 'true'\nexec = 'x'"))
+	d.is(d.turn(0), "?c")
+	d.is(d.turn(time.Hour), "") // one check at a time, however long it takes
+	d.r.Checked("c", -1, "timed out after 10s")
+	d.is(d.turn(0), "?c")
+	d.is(d.state("c"), "idle: condition: timed out after 10s")
+	d.r.Checked("c", 1, "")
+	d.is(d.turn(time.Second), "")
+	d.is(d.turn(29*time.Second), "?c")
+	d.r.Checked("c", 0, "")
+	d.is(d.turn(0), "c")
+	d.r.Ended("c", OK, d.now)
+	d.is(d.turn(time.Second), "") // a success opens one run
+	d.is(d.turn(30*time.Second), "?c")
+}
+
+// A9: whatever the clock does, nothing is stuck, and nothing makes up for more than one run.
+func TestTheClockJumps(t *testing.T) {
+	daily := parse(t, "d", "gate = 'cron'\nschedule = '0 * * * *'\ncatch_up = true\nexec = 'x'")
+	for _, jump := range []time.Duration{time.Hour, -time.Hour, 8 * time.Hour, 87600 * time.Hour, -87600 * time.Hour} {
+		d := newDrill(t, 0, parse(t, "a", everyMinute), daily)
+		count := func(turns int) (a, c int) {
+			for range turns {
+				out := d.turn(30 * time.Second)
+				for name := range strings.FieldsSeq(out) {
+					d.r.Ended(name, OK, d.now)
+				}
+				a += strings.Count(out, "a")
+				c += strings.Count(out, "d")
+			}
+			return a, c
+		}
+		count(130)
+		d.now = d.now.Add(jump)
+		if a, c := count(2); a > 1 || c > 1 {
+			t.Errorf("a jump by %v: %d and %d runs at once", jump, a, c)
+		}
+		if a, c := count(480); a < 235 || c < 2 || c > 5 { // four hours: the schedule rests while the clock shows times again
+			t.Errorf("after a jump by %v: %d and %d runs in four hours", jump, a, c)
+		}
+	}
+}
+
+// Equal calls, equal answers. (L8)
+func TestRunsAreDeterministic(t *testing.T) {
+	story := func() string {
+		var out []string
+		var defs []Definition
+		for i := range 30 {
+			defs = append(defs, parse(t, fmt.Sprintf("a%d", i), everyMinute))
+		}
+		d := newDrill(t, 3, defs...)
+		for range 20 {
+			got := d.turn(20 * time.Second)
+			out = append(out, got)
+			for name := range strings.FieldsSeq(got) {
+				d.r.Ended(name, Failed, d.now)
+			}
+		}
+		return strings.Join(out, "\n")
+	}
+	first := story()
+	for range 3 {
+		if next := story(); next != first {
+			t.Fatalf("two equal stories differ:\n%s\n\n%s", first, next)
+		}
+	}
+}
+
+func BenchmarkTurn100(b *testing.B) {
+	var defs []Definition
+	for i := range 100 {
+		text := []string{everyMinute, "gate = 'cron'\nschedule = '0 3 * * *'\nexec = 'x'", "gate = 'event'\non = 'x'\nexec = 'x'"}[i%3]
+		d := parse(b, fmt.Sprintf("a%d", i), text)
+		d.Interval = time.Hour
+		defs = append(defs, d)
+	}
+	r := NewRuns(1000)
+	now := noon()
+	r.Load(defs, 0, now)
+	w := World{Suspended: func(string) string { return "" }, Patrol: time.Minute}
+	for _, run := range r.Turn(now, w).Open {
+		r.Opened(run.Definition.Scoped(), now)
+		r.Ended(run.Definition.Scoped(), OK, now)
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		now = now.Add(time.Microsecond)
+		r.Turn(now, w)
+	}
+}

@@ -1,0 +1,214 @@
+package controller
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"time"
+
+	"gcity/agent"
+	"gcity/automation"
+	"gcity/beads"
+	"gcity/city"
+	"gcity/config"
+	"gcity/events"
+	"gcity/formula"
+	"gcity/internal/shell"
+)
+
+// carryOut carries a run out to its end, its timeout, or the city's.
+func (r *runner) carryOut(f fxRun) inRan {
+	d := f.run.Definition
+	in := inRan{scoped: d.Scoped(), bead: f.bead, outcome: automation.OK, formula: d.Formula != ""}
+	limit := d.Timeout
+	ctx, cancel := context.WithTimeoutCause(r.shop.runs, limit, fmt.Errorf("it had not ended after timeout = %s", limit))
+	defer cancel()
+	began := time.Now()
+	err := r.exec(ctx, f, &in)
+	in.took = time.Since(began)
+	switch {
+	case errors.Is(context.Cause(ctx), errStopped):
+		in.outcome, in.problem, in.code = automation.Interrupted, errStopped.Error(), nil
+	case ctx.Err() != nil:
+		in.outcome, in.problem, in.code = automation.Failed, context.Cause(ctx).Error(), nil
+	case err != nil:
+		in.outcome, in.problem = automation.Failed, err.Error()
+	case in.code != nil && *in.code != 0:
+		in.outcome, in.problem = automation.Failed, fmt.Sprintf("exit %d", *in.code)
+	}
+	return in
+}
+
+func (r *runner) exec(ctx context.Context, f fxRun, in *inRan) error {
+	if f.run.Definition.Formula != "" {
+		return r.cook(ctx, f, in)
+	}
+	dir, env, err := r.place(f.run.Definition)
+	if err != nil {
+		return err
+	}
+	env = append(env, "AUTOMATION_DIR="+f.run.Definition.Dir(), "GC_AUTOMATION="+f.run.Definition.Scoped(), "GC_RUN="+r.c.o.Dir+":"+f.bead,
+		"GC_EVENT_DEPTH="+strconv.Itoa(f.run.Depth+1))
+	if f.run.Count > 0 {
+		file, err := r.eventsFile(ctx, f)
+		if err != nil {
+			return err
+		}
+		defer os.Remove(file)
+		env = append(env, "GC_EVENT_COUNT="+strconv.Itoa(f.run.Count), "GC_EVENT_SEQ="+strconv.FormatUint(f.run.Until, 10), "GC_EVENTS_FILE="+file)
+	}
+	exists := func(path string) bool { _, err := os.Stat(path); return err == nil }
+	res, err := shell.Run(ctx, shell.Line{Text: f.run.Definition.Command(dir, exists), Dir: dir, Env: env})
+	in.output = shownOutput(res.Output)
+	if err != nil {
+		return err
+	}
+	if res.Code < 0 {
+		return errors.New("it was ended by a signal")
+	}
+	in.code = &res.Code
+	return nil
+}
+
+// place is where an automation runs, and with what environment.
+func (r *runner) place(d automation.Definition) (string, []string, error) {
+	cfg, err := config.Load(r.c.o.Dir, r.c.o.Host.Environ...)
+	if err != nil {
+		return "", nil, fmt.Errorf("the city's configuration cannot be read: %w", err)
+	}
+	return agent.Place(cfg, d.Rig, r.c.o.Host)
+}
+
+// eventsFile writes the events that a run deals with, one JSON object a line.
+func (r *runner) eventsFile(ctx context.Context, f fxRun) (string, error) {
+	d := f.run.Definition
+	found, err := r.c.o.Log.Find(ctx, events.Query{Types: []string{d.On}, After: f.run.After, Before: f.run.Until + 1, Forward: true, Limit: events.MaxLimit})
+	if err != nil {
+		return "", fmt.Errorf("its events cannot be read: %w", err)
+	}
+	folder := filepath.Join(r.c.o.Dir, ".gc", "runs")
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return "", fmt.Errorf("its events cannot be handed over: %w", err)
+	}
+	var data []byte
+	for _, e := range found {
+		line, err := json.Marshal(e)
+		if err != nil {
+			return "", err
+		}
+		data = append(append(data, line...), '\n')
+	}
+	path := filepath.Join(folder, f.bead+".events.jsonl")
+	if err := os.WriteFile(path, data, 0o600); err != nil {
+		return "", fmt.Errorf("its events cannot be handed over: %w", err)
+	}
+	return path, nil
+}
+
+// cook makes a formula's molecule in the store of the automation's scope, all of it or nothing.
+func (r *runner) cook(ctx context.Context, f fxRun, in *inRan) error {
+	d := f.run.Definition
+	recipe, err := r.recipe(d)
+	if err != nil {
+		return err
+	}
+	m, err := formula.Cook(recipe, nil)
+	if err != nil {
+		return err
+	}
+	store, err := r.store(d.Rig)
+	if err != nil {
+		return err
+	}
+	b, ok := store.(beads.Batcher)
+	if !ok {
+		return errors.New("this store cannot take a molecule at once")
+	}
+	labels := []string{city.RunLabel + d.Scoped()}
+	if d.Target() != "" {
+		labels = append(labels, city.PoolLabel+d.Target())
+	}
+	if f.run.Count > 0 {
+		labels = append(labels, "seq:"+strconv.FormatUint(f.run.Until, 10))
+	}
+	made, err := b.CreateAll(ctx, molecule(m, labels))
+	if err != nil {
+		return err
+	}
+	in.made = made[0].ID
+	return nil
+}
+
+// molecule is a cooked formula as beads: a root, and a child for each step. The pool's label is the root's: it is one
+// piece of work to whoever takes it.
+func molecule(m formula.Molecule, labels []string) []beads.Bead {
+	out := []beads.Bead{{
+		ID: "$root", Title: m.Root.Title, Description: m.Root.Description, Type: beads.TypeMolecule, Ref: m.Root.Ref,
+		Labels: append(slices.Clone(labels), wispLabel),
+	}}
+	for _, s := range m.Steps {
+		step := beads.Bead{ID: "$step-" + s.Ref, Title: s.Title, Description: s.Description, Ref: s.Ref, ParentID: "$root"}
+		for _, need := range s.Needs {
+			step.Needs = append(step.Needs, "$step-"+need)
+		}
+		out = append(out, step)
+	}
+	return out
+}
+
+// recipe finds the formula that an automation cooks, among the layers of its scope.
+func (r *runner) recipe(d automation.Definition) (*formula.Formula, error) {
+	cfg, err := config.Load(r.c.o.Dir, r.c.o.Host.Environ...)
+	if err != nil {
+		return nil, fmt.Errorf("the city's configuration cannot be read: %w", err)
+	}
+	layers := []formula.Layer{}
+	if system, err := formula.System(filepath.Join(r.c.o.Dir, ".gc")); err == nil {
+		layers = append(layers, system)
+	}
+	for _, l := range cfg.Layers() {
+		if l.Rig == "" || l.Rig == d.Rig {
+			layers = append(layers, l)
+		}
+	}
+	found, err := formula.Resolve(layers)
+	if err != nil {
+		return nil, err
+	}
+	return formula.Find(d.Formula, found)
+}
+
+// condition runs an automation's check, within its time.
+func (r *runner) condition(f fxCondition) {
+	d := f.of
+	select {
+	case r.shop.conditions <- struct{}{}:
+	case <-r.ctx.Done():
+		return
+	}
+	defer func() { <-r.shop.conditions }()
+	limit := cmp.Or(d.CheckTimeout, automation.CheckTimeout)
+	ctx, cancel := context.WithTimeoutCause(r.ctx, limit, fmt.Errorf("it had not ended after check_timeout = %s", limit))
+	defer cancel()
+	in := inCondition{scoped: d.Scoped(), code: -1}
+	dir, env, err := r.place(d)
+	if err == nil {
+		var res shell.Result
+		env = append(env, "AUTOMATION_DIR="+d.Dir(), "GC_AUTOMATION="+d.Scoped(), "GC_RUN="+r.c.o.Dir+":check:"+d.Scoped())
+		res, err = shell.Run(ctx, shell.Line{Text: d.Check, Dir: dir, Env: env})
+		in.code = res.Code
+	}
+	if ctx.Err() != nil {
+		err = context.Cause(ctx)
+	}
+	if err != nil {
+		in.err = err.Error()
+	}
+	r.deliver(in)
+}
