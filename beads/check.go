@@ -185,8 +185,8 @@ func checkLabels(b Bead) error {
 		if strings.Contains(l, ",") {
 			return invalid("label "+quote(l), "has a comma, which divides labels: use two")
 		}
-		if err := checkLine("label "+quote(l), l, MaxWord); err != nil {
-			return err
+		if err := checkLine("label", l, MaxWord); err != nil {
+			return about(err, l)
 		}
 	}
 	return nil
@@ -203,14 +203,22 @@ func checkMetadata(b Bead) error {
 		if err := checkKey(k); err != nil {
 			return err
 		}
-		if err := checkText("metadata "+quote(k), v, MaxValue); err != nil {
-			return err
+		if err := checkText("metadata", v, MaxValue); err != nil {
+			return about(err, k)
 		}
 	}
 	if size > MaxText {
 		return invalid("metadata", "takes %d bytes, and %d is the most", size, MaxText)
 	}
 	return nil
+}
+
+// about says which label or key an error is about.
+func about(err error, what string) error {
+	if i, ok := err.(*Invalid); ok {
+		return &Invalid{Which: i.Which, Field: i.Field + " " + quote(what), Reason: i.Reason}
+	}
+	return err
 }
 
 func checkKey(k string) error {

@@ -13,6 +13,9 @@ func checkLine(field, s string, most int) error {
 	if len(s) > most {
 		return invalid(field, "has %d bytes, and %d is the most", len(s), most)
 	}
+	if ordinary(s) {
+		return nil
+	}
 	if strings.ContainsAny(s, "\n\r\t") {
 		return invalid(field, "is more than one line, or has a tab")
 	}
@@ -30,6 +33,9 @@ func checkText(field, s string, most int) error {
 	if len(s) > most {
 		return invalid(field, "has %d bytes, and %d is the most", len(s), most)
 	}
+	if ordinary(s) {
+		return nil
+	}
 	line := 1
 	for i, r := range s {
 		switch {
@@ -42,6 +48,16 @@ func checkText(field, s string, most int) error {
 		}
 	}
 	return nil
+}
+
+// ordinary tells at a glance that a text is one line of printable ASCII.
+func ordinary(s string) bool {
+	for i := range len(s) {
+		if s[i] < ' ' || s[i] > '~' {
+			return false
+		}
+	}
+	return true
 }
 
 // hidden tells the characters that a screen would replace, or that would change how others are read: controls, what

@@ -172,7 +172,7 @@ func (s *Store) Create(ctx context.Context, b beads.Bead) (beads.Bead, error) {
 }
 
 // CreateAll implements beads.Batcher.
-func (s *Store) CreateAll(ctx context.Context, all []beads.Bead) ([]beads.Bead, error) {
+func (s *Store) CreateAll(ctx context.Context, all []beads.Bead) (_ []beads.Bead, err error) {
 	batch, err := beads.NewBatch(all)
 	if err != nil {
 		return nil, err
@@ -181,6 +181,7 @@ func (s *Store) CreateAll(ctx context.Context, all []beads.Bead) ([]beads.Bead, 
 		return nil, err
 	}
 	defer s.mu.Unlock()
+	defer s.undo(&err)()
 	for _, id := range batch.Strangers() {
 		if s.find(id) < 0 {
 			return nil, batch.Unknown(id)
@@ -196,16 +197,24 @@ func (s *Store) CreateAll(ctx context.Context, all []beads.Bead) ([]beads.Bead, 
 		s.last++
 		return s.prefix + "-" + strconv.Itoa(s.last)
 	})
-	old := s.all
 	for _, b := range made {
 		s.all = append(s.all[:len(s.all):len(s.all)], b.Clone())
 	}
 	if err := s.circle(batch.Given()...); err != nil {
-		s.all = old
 		return nil, err
 	}
 	s.version++
 	return made, nil
+}
+
+// undo takes back what a call has changed before it failed.
+func (s *Store) undo(err *error) func() {
+	all, last := s.all, s.last
+	return func() {
+		if *err != nil {
+			s.all, s.last = all, last
+		}
+	}
 }
 
 // number keeps the store from giving out a number that somebody has brought along.
@@ -315,16 +324,14 @@ func (s *Store) Version(ctx context.Context) (uint64, error) {
 }
 
 // Restore implements beads.Restorer.
-func (s *Store) Restore(ctx context.Context, all []beads.Bead) (beads.Restored, error) {
+func (s *Store) Restore(ctx context.Context, all []beads.Bead) (_ beads.Restored, err error) {
 	if err := s.enter(ctx); err != nil {
 		return beads.Restored{}, err
 	}
 	defer s.mu.Unlock()
+	defer s.undo(&err)()
 	var done beads.Restored
-	old := s.all
-	err := s.restore(all, &done)
-	if err != nil {
-		s.all = old
+	if err := s.restore(all, &done); err != nil {
 		return beads.Restored{}, err
 	}
 	if done.Created+done.Updated > 0 {
@@ -349,9 +356,13 @@ func (s *Store) restore(all []beads.Bead, done *beads.Restored) error {
 		switch outcome {
 		case beads.Created:
 			s.all = append(s.all, b)
-			s.number(b.ID)
 		case beads.Updated:
 			s.all[i] = b
+		default:
+			continue
+		}
+		for _, id := range append(beads.NewLinks(beads.Bead{}, b), b.ID) {
+			s.number(id)
 		}
 	}
 	ids := make([]string, len(all))

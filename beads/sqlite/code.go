@@ -1,0 +1,34 @@
+package sqlite
+
+import (
+	"errors"
+
+	driver "modernc.org/sqlite"
+)
+
+// The result codes of SQLite that something is done about.
+const (
+	codePerm     = 3
+	codeBusy     = 5
+	codeLocked   = 6
+	codeReadOnly = 8
+	codeIOErr    = 10
+	codeCorrupt  = 11
+	codeFull     = 13
+	codeCantOpen = 14
+	codeNotADB   = 26
+)
+
+// code is the primary result code of an error that comes from SQLite, else 0.
+func code(err error) int {
+	var e *driver.Error
+	if errors.As(err, &e) {
+		return e.Code() & 0xff
+	}
+	return 0
+}
+
+func busy(err error) bool {
+	c := code(err)
+	return c == codeBusy || c == codeLocked
+}

@@ -1,0 +1,64 @@
+package sqlite
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"syscall"
+)
+
+// mknod makes an empty file of mode 0600 without opening it.
+func mknod(path string) error {
+	if err := syscall.Mknod(path, syscall.S_IFREG|0o600, 0); err != nil {
+		return &os.PathError{Op: "create", Path: path, Err: err}
+	}
+	return nil
+}
+
+// syncFolder makes the names in a folder survive a power cut. File systems that cannot are none of our making.
+func syncFolder(path string) error {
+	d, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	err = d.Sync()
+	if errors.Is(err, syscall.EINVAL) || errors.Is(err, syscall.ENOTSUP) {
+		err = nil
+	}
+	return errors.Join(err, d.Close())
+}
+
+// journalMode is "wal" for a folder on this machine's own disks. Its index is memory that all processes share, which
+// no network file system has: there it is "delete".
+func journalMode(folder string) (string, error) {
+	var st syscall.Statfs_t
+	if err := syscall.Statfs(folder, &st); err != nil {
+		return "", fmt.Errorf("cannot tell what kind of file system %s is on: %w", folder, err)
+	}
+	if remote(int64(st.Type)) {
+		return "delete", nil
+	}
+	return "wal", nil
+}
+
+// remote tells the types of statfs(2) that are, or may be, another machine's: FUSE is both.
+func remote(kind int64) bool {
+	switch uint32(kind) {
+	case 0x6969, // nfs
+		0x517b, 0xff534d42, 0xfe534d42, // smb, cifs, smb2
+		0x65735546,             // fuse
+		0x01021997,             // 9p
+		0x5346414f, 0x6b414653, // afs
+		0x00c36400, // ceph
+		0x0bd00bd0, // lustre
+		0x47504653, // gpfs
+		0x01161970, // gfs2
+		0x7461636f, // ocfs2
+		0x73757245, // coda
+		0x564c,     // ncp
+		0x786f4256, // vboxsf
+		0xaad7aaea: // panfs
+		return true
+	}
+	return false
+}

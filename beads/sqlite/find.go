@@ -1,0 +1,103 @@
+package sqlite
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"gcity/beads"
+)
+
+// selection is a query in SQL.
+type selection struct {
+	from  string
+	where []string
+	args  []any
+	order string
+}
+
+// find translates a query. Which index is walked is said here and not left to SQLite's guess: the beads of one parent or
+// formula are few, those of a label fewer than those of an assignee; all of them are walked from the newest.
+func find(q beads.Query) selection {
+	x := selection{order: `b.created DESC, b.seq DESC`}
+	labels := q.Labels
+	unclosed := q.Ready || len(q.Status) > 0 && !slices.Contains(q.Status, beads.StatusClosed)
+	switch {
+	case q.Parent != "":
+		x.from = `beads b INDEXED BY by_parent`
+	case q.Ref != "":
+		x.from = `beads b INDEXED BY by_ref`
+	case len(labels) > 0:
+		x.from = `labels l CROSS JOIN beads b ON b.seq = l.seq`
+		x.order = `l.created DESC, l.seq DESC`
+		x.and(`l.label = ?`, labels[0])
+		labels = labels[1:]
+	case q.Assignee != "":
+		x.from = `beads b INDEXED BY by_assignee`
+	case unclosed:
+		x.from = `beads b INDEXED BY by_open`
+	case q.Type != "":
+		x.from = `beads b INDEXED BY by_type`
+	default:
+		x.from = `beads b INDEXED BY by_age`
+	}
+	if unclosed {
+		x.and(`b.status <> 'closed'`)
+	}
+	x.is(`b.parent`, q.Parent)
+	x.is(`b.ref`, q.Ref)
+	x.is(`b.assignee`, q.Assignee)
+	x.is(`b.type`, q.Type)
+	for _, l := range labels {
+		x.and(`EXISTS (SELECT 1 FROM labels m WHERE m.label = ? AND m.created = b.created AND m.seq = b.seq)`, l)
+	}
+	x.in(`b.type NOT IN`, q.NotType)
+	if q.Ready {
+		x.and(`b.status = 'open'`)
+		x.and(`NOT EXISTS (SELECT 1 FROM needs n JOIN beads d ON d.id = n.need WHERE n.seq = b.seq AND d.status <> 'closed')`)
+	}
+	status := make([]string, len(q.Status))
+	for i, s := range q.Status {
+		status[i] = string(s)
+	}
+	x.in(`b.status IN`, status)
+	x.and(readable)
+	return x
+}
+
+func (x *selection) and(condition string, args ...any) {
+	x.where = append(x.where, condition)
+	x.args = append(x.args, args...)
+}
+
+func (x *selection) is(column, value string) {
+	if value != "" {
+		x.and(column+` = ?`, value)
+	}
+}
+
+func (x *selection) in(what string, values []string) {
+	if len(values) == 0 {
+		return
+	}
+	args := make([]any, len(values))
+	for i, v := range values {
+		args[i] = v
+	}
+	x.and(what+` (?`+strings.Repeat(`, ?`, len(values)-1)+`)`, args...)
+}
+
+// after leaves out the bead that was made then, and all newer ones.
+func (x *selection) after(created, seq int64) {
+	created1, seq1, _ := strings.Cut(strings.ReplaceAll(x.order, " DESC", ""), ", ")
+	x.and(fmt.Sprintf(`(%s, %s) < (?, ?)`, created1, seq1), created, seq)
+}
+
+func (x *selection) list(most int) (string, []any) {
+	return `SELECT ` + columns + ` FROM ` + x.from + ` WHERE ` + strings.Join(x.where, ` AND `) + ` ORDER BY ` + x.order + ` LIMIT ?`,
+		append(x.args, most)
+}
+
+func (x *selection) count() (string, []any) {
+	return `SELECT count(*) FROM ` + x.from + ` WHERE ` + strings.Join(x.where, ` AND `), x.args
+}

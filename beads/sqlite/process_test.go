@@ -1,0 +1,220 @@
+package sqlite
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"gcity/beads"
+)
+
+// The test binary is also the other process: GCITY_BEADS_CHILD names what it does in the folder of its first argument.
+func TestMain(m *testing.M) {
+	switch os.Getenv("GCITY_BEADS_CHILD") {
+	case "":
+		os.Exit(m.Run())
+	case "create":
+		childCreate(os.Args[1], os.Args[2], os.Args[3])
+	case "batch":
+		childBatch(os.Args[1], os.Args[2])
+	case "lock":
+		childLock(os.Args[1], os.Args[2])
+	}
+}
+
+func child(t testing.TB, what string, args ...string) *exec.Cmd {
+	t.Helper()
+	c := exec.CommandContext(t.Context(), os.Args[0], args...)
+	c.Env = append(os.Environ(), "GCITY_BEADS_CHILD="+what)
+	c.Stderr = os.Stderr
+	return c
+}
+
+func must(err error) {
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+// childCreate creates n beads, one by one, and says the id of each that was acknowledged.
+func childCreate(dir, name, n string) {
+	count, err := strconv.Atoi(n)
+	must(err)
+	s, err := Open(dir, "gc")
+	must(err)
+	for i := range count {
+		b, err := s.Create(context.Background(), beads.Bead{Title: fmt.Sprint(name, " ", i), Labels: []string{"by:" + name}})
+		must(err)
+		fmt.Println(b.ID)
+	}
+	must(s.Close())
+}
+
+// childBatch creates molecules for ever, each closed at once, and says what was acknowledged: "made ID", "closed ID".
+func childBatch(dir, name string) {
+	s, err := Open(dir, "gc")
+	must(err)
+	for {
+		batch := []beads.Bead{{ID: "$root", Title: "root", Type: beads.TypeMolecule, Labels: []string{"by:" + name}}}
+		for i := range 9 {
+			batch = append(batch, beads.Bead{Title: fmt.Sprint("step ", i), ParentID: "$root", Description: strings.Repeat("x", 2000)})
+		}
+		made, err := s.CreateAll(context.Background(), batch)
+		must(err)
+		fmt.Println("made", made[0].ID)
+		_, err = s.Update(context.Background(), made[0].ID, beads.Closing())
+		must(err)
+		fmt.Println("closed", made[0].ID)
+	}
+}
+
+// childLock takes the lock of the file with a statement and keeps it until it is killed.
+func childLock(dir, begin string) {
+	s, err := Open(dir, "gc")
+	must(err)
+	db, err := pool(s.path, 1, "")
+	must(err)
+	_, err = db.Exec(begin)
+	must(err)
+	fmt.Println("locked")
+	select {}
+}
+
+// S3 for work: four processes create a thousand beads each, and no id is given out twice.
+func TestSeveralProcesses(t *testing.T) {
+	const writers = 4
+	each := 1000
+	if testing.Short() {
+		each = 100
+	}
+	at := t.TempDir()
+	var children []*exec.Cmd
+	said := make([]strings.Builder, writers)
+	for w := range writers {
+		c := child(t, "create", at, fmt.Sprint("w", w), strconv.Itoa(each))
+		c.Stdout = &said[w]
+		if err := c.Start(); err != nil {
+			t.Fatal(err)
+		}
+		children = append(children, c)
+	}
+	for _, c := range children {
+		if err := c.Wait(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s := open(t, at)
+	all, err := s.List(t.Context(), beads.Query{Limit: -1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	by := map[string]string{}
+	for _, b := range all {
+		by[b.ID] = b.Labels[0]
+	}
+	if len(by) != writers*each || len(all) != writers*each {
+		t.Errorf("%d beads of %d ids, want %d", len(all), len(by), writers*each)
+	}
+	for w := range writers {
+		for id := range strings.FieldsSeq(said[w].String()) {
+			if by[id] != fmt.Sprint("by:w", w) {
+				t.Errorf("%s was given to w%d and is of %q", id, w, by[id])
+			}
+		}
+	}
+	for i := range writers * each {
+		if id := fmt.Sprint("gc-", i+1); by[id] == "" {
+			t.Errorf("%s was never given out", id)
+		}
+	}
+}
+
+// S12: writers are killed at any moment; what they were told is written is there, and molecules are whole.
+func TestKilledWriters(t *testing.T) {
+	seed := uint64(time.Now().UnixNano())
+	t.Logf("seed %d", seed)
+	random := rand.New(rand.NewPCG(seed, 0))
+	at := t.TempDir()
+	made, closed := map[string]bool{}, map[string]bool{}
+	rounds := 12
+	if testing.Short() {
+		rounds = 3
+	}
+	for round := range rounds {
+		c := child(t, "batch", at, fmt.Sprint("w", round))
+		out, err := c.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := c.Start(); err != nil {
+			t.Fatal(err)
+		}
+		lines := bufio.NewScanner(out)
+		for left := 2 + random.IntN(12); lines.Scan(); left-- {
+			what, id, _ := strings.Cut(lines.Text(), " ")
+			map[string]map[string]bool{"made": made, "closed": closed}[what][id] = true
+			if left == 0 {
+				if err := c.Process.Kill(); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		_ = c.Wait()
+	}
+	s := open(t, at)
+	if len(made) < rounds {
+		t.Fatalf("hardly anything was written: %v", made)
+	}
+	for id := range made {
+		root, err := s.Get(t.Context(), id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if closed[id] && root.Status != beads.StatusClosed {
+			t.Errorf("%s was closed and is %s", id, root.Status)
+		}
+	}
+	roots, err := s.List(t.Context(), beads.Query{Type: beads.TypeMolecule, Limit: -1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	steps := 0
+	for _, root := range roots {
+		n, err := s.Count(t.Context(), beads.Query{Parent: root.ID})
+		if err != nil || n != 9 {
+			t.Errorf("%s has %d steps, %v", root.ID, n, err)
+		}
+		steps += n
+	}
+	if n, err := s.Count(t.Context(), beads.Query{}); err != nil || n != steps+len(roots) {
+		t.Errorf("%d beads, of them %d in molecules, %v", n, steps+len(roots), err)
+	}
+}
+
+// locked holds the file's lock by another process until the returned function is called.
+func locked(t *testing.T, at, begin string) (release func()) {
+	t.Helper()
+	c := child(t, "lock", at, begin)
+	out, err := c.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if line, err := bufio.NewReader(out).ReadString('\n'); line != "locked\n" {
+		t.Fatal(line, err)
+	}
+	return func() {
+		_ = c.Process.Kill()
+		_ = c.Wait()
+	}
+}

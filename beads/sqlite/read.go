@@ -1,0 +1,159 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"gcity/beads"
+)
+
+// reading runs work with the open file, again if other processes were in the way. Where there is no file, it gives
+// nothing, and absent.
+func reading[T any](ctx context.Context, s *Store, absent error, work func(context.Context, *file) (T, error)) (T, error) {
+	return call(ctx, s, func(ctx context.Context) (got T, err error) {
+		f, err := s.open(ctx, false)
+		if err != nil {
+			return got, err
+		}
+		if f == nil {
+			return got, absent
+		}
+		err = s.attempt(ctx, func() (err error) {
+			got, err = work(ctx, f)
+			return err
+		})
+		if err != nil {
+			return *new(T), err
+		}
+		return got, nil
+	})
+}
+
+// Get implements beads.Store.
+func (s *Store) Get(ctx context.Context, id string) (beads.Bead, error) {
+	b, err := reading(ctx, s, unknown(id), func(ctx context.Context, f *file) (*beads.Bead, error) {
+		st, err := f.reader(ctx, `SELECT `+columns+` FROM beads b WHERE b.id = ?`)
+		if err != nil {
+			return nil, err
+		}
+		return only(st.QueryContext(ctx, id))
+	})
+	if err != nil {
+		return beads.Bead{}, err
+	}
+	if b == nil {
+		return beads.Bead{}, unknown(id)
+	}
+	return *b, nil
+}
+
+func unknown(id string) error { return fmt.Errorf("bead %q: %w", id, beads.ErrNotFound) }
+
+// only reads one row, if there is one. One that cannot be made a bead of is an error here.
+func only(rows *sql.Rows, err error) (*beads.Bead, error) {
+	if err != nil {
+		return nil, err
+	}
+	var got *beads.Bead
+	var aside error
+	err = scan(rows, func(_ *row, b beads.Bead) { got = &b }, func(r *row, why error) {
+		aside = fmt.Errorf("bead %s: %w: %w", r.ID, beads.ErrAside, why)
+	})
+	return got, errors.Join(err, aside)
+}
+
+// List implements beads.Store.
+func (s *Store) List(ctx context.Context, q beads.Query) ([]beads.Bead, error) {
+	if err := q.Check(); err != nil {
+		return nil, err
+	}
+	var absent error
+	if q.Before != "" {
+		absent = noPage(q.Before)
+	}
+	return reading(ctx, s, absent, func(ctx context.Context, f *file) ([]beads.Bead, error) {
+		x := find(q)
+		if q.Before != "" {
+			created, seq, err := f.place(ctx, q.Before)
+			if err != nil {
+				return nil, err
+			}
+			x.after(created, seq)
+		}
+		text, args := x.list(q.Most())
+		st, err := f.reader(ctx, text)
+		if err != nil {
+			return nil, err
+		}
+		rows, err := st.QueryContext(ctx, args...)
+		if err != nil {
+			return nil, err
+		}
+		var all []beads.Bead
+		err = scan(rows, func(_ *row, b beads.Bead) { all = append(all, b) }, func(*row, error) {})
+		return all, err
+	})
+}
+
+func noPage(id string) error { return fmt.Errorf("the page after bead %q: %w", id, beads.ErrNotFound) }
+
+// place is where a bead stands among all.
+func (f *file) place(ctx context.Context, id string) (created, seq int64, err error) {
+	st, err := f.reader(ctx, `SELECT created, seq FROM beads WHERE id = ?`)
+	if err == nil {
+		err = st.QueryRowContext(ctx, id).Scan(&created, &seq)
+	}
+	if errors.Is(err, sql.ErrNoRows) {
+		err = noPage(id)
+	}
+	return created, seq, err
+}
+
+// Count implements beads.Counter.
+func (s *Store) Count(ctx context.Context, q beads.Query) (int, error) {
+	if err := q.Check(); err != nil {
+		return 0, err
+	}
+	return reading(ctx, s, nil, func(ctx context.Context, f *file) (n int, err error) {
+		x := find(q)
+		text, args := x.count()
+		st, err := f.reader(ctx, text)
+		if err == nil {
+			err = st.QueryRowContext(ctx, args...).Scan(&n)
+		}
+		return n, err
+	})
+}
+
+// Version implements beads.Versioner.
+func (s *Store) Version(ctx context.Context) (uint64, error) {
+	return reading(ctx, s, nil, func(ctx context.Context, f *file) (uint64, error) {
+		st, err := f.reader(ctx, `SELECT version FROM store`)
+		var v int64
+		if err == nil {
+			err = st.QueryRowContext(ctx).Scan(&v)
+		}
+		return uint64(v), err
+	})
+}
+
+// Aside implements beads.Auditor. It reads the whole store.
+func (s *Store) Aside(ctx context.Context) ([]beads.Aside, error) {
+	return reading(ctx, s, nil, func(ctx context.Context, f *file) ([]beads.Aside, error) {
+		st, err := f.reader(ctx, `SELECT `+columns+` FROM beads b ORDER BY b.seq`)
+		if err != nil {
+			return nil, err
+		}
+		rows, err := st.QueryContext(ctx)
+		if err != nil {
+			return nil, err
+		}
+		var all []beads.Aside
+		err = scan(rows, func(*row, beads.Bead) {}, func(r *row, why error) {
+			all = append(all, beads.Aside{ID: r.ID, Reason: why.Error()})
+		})
+		return all, err
+	})
+}

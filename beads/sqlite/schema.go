@@ -1,0 +1,110 @@
+package sqlite
+
+import (
+	"context"
+	"fmt"
+	"strings"
+)
+
+const (
+	application = 0x67636264 // "gcbd", in the file's header
+	newest      = 1          // the version of the schema, as well
+)
+
+// Lists (labels, needs) are kept twice: in the bead, one a line, to be read with it, and in a table of their own, to be
+// found by. Times are nanoseconds since 1970. What is empty and may be searched for is NULL, so that it takes no room in
+// an index.
+const schema = `
+CREATE TABLE store (
+	one     INTEGER PRIMARY KEY CHECK (one = 1),
+	last    INTEGER NOT NULL, -- the highest number in any id, ever
+	version INTEGER NOT NULL  -- one more with each change; it begins anywhere
+);
+CREATE TABLE beads (
+	seq         INTEGER PRIMARY KEY, -- the order of writing
+	id          TEXT NOT NULL UNIQUE,
+	record      INTEGER NOT NULL, -- how this row is to be read
+	rev         INTEGER NOT NULL,
+	title       TEXT NOT NULL,
+	status      TEXT NOT NULL,
+	type        TEXT NOT NULL,
+	priority    INTEGER NOT NULL, -- 0 to 4
+	assignee    TEXT,
+	parent      TEXT,
+	ref         TEXT,
+	needs       TEXT NOT NULL,
+	description TEXT NOT NULL,
+	labels      TEXT NOT NULL,
+	metadata    TEXT NOT NULL, -- JSON
+	created     INTEGER NOT NULL,
+	updated     INTEGER NOT NULL,
+	closed      INTEGER
+);
+CREATE INDEX by_age      ON beads (created, seq);
+CREATE INDEX by_open     ON beads (created, seq) WHERE status <> 'closed';
+CREATE INDEX by_type     ON beads (type, created, seq);
+CREATE INDEX by_assignee ON beads (assignee, created, seq) WHERE assignee IS NOT NULL;
+CREATE INDEX by_parent   ON beads (parent, created, seq) WHERE parent IS NOT NULL;
+CREATE INDEX by_ref      ON beads (ref, created, seq) WHERE ref IS NOT NULL;
+CREATE TABLE labels (
+	label   TEXT NOT NULL,
+	created INTEGER NOT NULL, -- the bead's
+	seq     INTEGER NOT NULL REFERENCES beads (seq) ON DELETE CASCADE,
+	PRIMARY KEY (label, created, seq)
+) WITHOUT ROWID;
+CREATE INDEX labels_of ON labels (seq);
+CREATE TABLE needs (
+	seq  INTEGER NOT NULL REFERENCES beads (seq) ON DELETE CASCADE,
+	need TEXT NOT NULL,
+	PRIMARY KEY (seq, need)
+) WITHOUT ROWID;
+`
+
+// ready sees to it that the file is ours, of a version that we know, and in the right journal mode. It uses one connection
+// only: the mode cannot be changed while there are others.
+func (s *Store) ready(t *txn) error {
+	var app, version, tables int
+	const look = `SELECT a.application_id, v.user_version, (SELECT count(*) FROM sqlite_schema) FROM pragma_application_id a, pragma_user_version v`
+	if _, err := t.one(look, nil, &app, &version, &tables); err != nil {
+		return err
+	}
+	switch {
+	case app != application && (tables > 0 || app != 0 || version != 0):
+		return fmt.Errorf("%s belongs to another program, an older bd perhaps: move it away, or let gcity use that program for beads", s.path)
+	case version > newest:
+		return fmt.Errorf("the store of beads %s was written by a newer gcity (its schema is %d, this gcity knows %d): use that one", s.path, version, newest)
+	}
+	want, err := s.journal(s.folder)
+	if err != nil {
+		return err
+	}
+	var have string
+	if _, err := t.one(`PRAGMA journal_mode`, nil, &have); err != nil {
+		return err
+	}
+	if !strings.EqualFold(have, want) {
+		if _, err := t.one(`PRAGMA journal_mode = `+want, nil, &have); err != nil {
+			return err
+		}
+	}
+	if !strings.EqualFold(have, want) {
+		return fmt.Errorf("the store of beads %s stays in journal mode %s, where %s is needed", s.path, have, want)
+	}
+	if version == newest {
+		return nil
+	}
+	return t.atomic(initialize)
+}
+
+// initialize makes the tables, unless another process was faster.
+func initialize(t *txn) error {
+	var version int
+	if _, err := t.one(`PRAGMA user_version`, nil, &version); err != nil || version != 0 {
+		return err
+	}
+	_, err := t.w.conn.ExecContext(context.WithoutCancel(t.ctx), schema+fmt.Sprintf(`
+		INSERT INTO store (one, last, version) VALUES (1, 0, %d);
+		PRAGMA application_id = %d;
+		PRAGMA user_version = %d;`, t.now.UnixNano(), application, newest))
+	return err
+}

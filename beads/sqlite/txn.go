@@ -1,0 +1,142 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"time"
+)
+
+// writer is the one connection of this process that writes.
+type writer struct {
+	turn  chan struct{} // holds one token: who has it may use the rest
+	db    *sql.DB
+	conn  *sql.Conn            // nil = not connected
+	stmts map[string]*sql.Stmt // of conn, by text
+}
+
+// txn is a turn at writing.
+type txn struct {
+	ctx context.Context
+	w   *writer
+	now time.Time
+}
+
+// change runs work in a transaction that holds the file's lock from its beginning. It may run work again, if other
+// processes were in the way.
+func (s *Store) change(ctx context.Context, work func(*txn) error) error {
+	f, err := s.open(ctx, true)
+	if err != nil {
+		return err
+	}
+	return s.attempt(ctx, func() error {
+		return f.write.hold(ctx, func(t *txn) error { return t.atomic(work) })
+	})
+}
+
+// hold waits for the turn and runs work with the connection.
+func (w *writer) hold(ctx context.Context, work func(*txn) error) error {
+	select {
+	case <-w.turn:
+		defer func() { w.turn <- struct{}{} }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	if w.conn == nil {
+		conn, err := w.db.Conn(ctx)
+		if err != nil {
+			return err
+		}
+		w.conn, w.stmts = conn, map[string]*sql.Stmt{}
+	}
+	err := work(&txn{ctx: ctx, w: w, now: time.Now()})
+	if code(err) == codeIOErr || errors.Is(err, driver.ErrBadConn) || errors.Is(err, sql.ErrConnDone) {
+		err = errors.Join(err, w.drop()) // what it believes of the disk is not to be built upon
+	}
+	return err
+}
+
+// drop gives the connection up, and with it whatever it was in the middle of.
+func (w *writer) drop() error {
+	if w.conn == nil {
+		return nil
+	}
+	var errs []error
+	for _, st := range w.stmts {
+		errs = append(errs, st.Close())
+	}
+	err := w.conn.Raw(func(any) error { return driver.ErrBadConn }) // so that it is not used again
+	if !errors.Is(err, driver.ErrBadConn) && !errors.Is(err, sql.ErrConnDone) {
+		errs = append(errs, err)
+	}
+	w.conn, w.stmts = nil, nil
+	return errors.Join(errs...)
+}
+
+// atomic runs work in a transaction.
+func (t *txn) atomic(work func(*txn) error) error {
+	if err := t.exec(`BEGIN IMMEDIATE`); err != nil {
+		return err
+	}
+	err := work(t)
+	if err == nil {
+		err = t.exec(`COMMIT`)
+	}
+	if err == nil {
+		return nil
+	}
+	if back, failed := t.w.stmt(`ROLLBACK`); failed == nil {
+		if _, failed = back.Exec(); failed == nil {
+			return err
+		}
+	}
+	return errors.Join(err, t.w.drop()) // SQLite has rolled back by itself, or the connection is of no use
+}
+
+// stmt prepares a statement once. Statements are short and not interrupted: their context is looked at between them.
+func (w *writer) stmt(text string) (*sql.Stmt, error) {
+	if st := w.stmts[text]; st != nil {
+		return st, nil
+	}
+	st, err := w.conn.PrepareContext(context.Background(), text)
+	if err == nil {
+		w.stmts[text] = st
+	}
+	return st, err
+}
+
+func (t *txn) stmt(text string) (*sql.Stmt, error) {
+	if err := t.ctx.Err(); err != nil {
+		return nil, err
+	}
+	return t.w.stmt(text)
+}
+
+func (t *txn) exec(text string, args ...any) error {
+	st, err := t.stmt(text)
+	if err == nil {
+		_, err = st.Exec(args...)
+	}
+	return err
+}
+
+func (t *txn) query(text string, args ...any) (*sql.Rows, error) {
+	st, err := t.stmt(text)
+	if err != nil {
+		return nil, err
+	}
+	return st.Query(args...)
+}
+
+// one reads the first row; it reports whether there is one.
+func (t *txn) one(text string, args []any, to ...any) (bool, error) {
+	st, err := t.stmt(text)
+	if err == nil {
+		err = st.QueryRow(args...).Scan(to...)
+	}
+	if errors.Is(err, sql.ErrNoRows) {
+		return false, nil
+	}
+	return err == nil, err
+}
