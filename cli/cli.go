@@ -94,7 +94,7 @@ func (a *app) root() *cobra.Command {
 		a.reloadCommand(), a.daemonCommand())
 	add("look", a.statusCommand(), a.whyCommand(), a.planCommand(), a.eventsCommand(), a.eventCommand(), a.configCommand())
 	add("agent", a.agentCommand(), a.poolCommand(), a.rigCommand())
-	add("work", a.beadCommand(), a.formulaCommand())
+	add("work", a.beadCommand(), a.formulaCommand(), a.automationCommand())
 	add("misc", a.doctorCommand(), a.versionCommand(), a.completionCommand())
 	root.SetHelpCommandGroupID("misc")
 	return root
