@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"gcity/automation"
 	"gcity/city"
 	"gcity/config"
 	"gcity/events"
@@ -23,6 +24,9 @@ type aside struct {
 	config   *config.City // nil if it is refused
 	refused  error        // why
 	sessions session.Provider
+	stores   []*depot // the city's first; none if the configuration is refused
+	scanner  automation.Scanner
+	deeds    map[string]automation.Memory // what the last controller remembered
 	close    func()
 }
 
@@ -35,6 +39,15 @@ func newAside(dir string, observe bool, now func() time.Time) (*aside, error) {
 	b.sessions, b.close, err = openSessions(dir, b.config, observe, quietLogger())
 	if err != nil {
 		return nil, fmt.Errorf("cannot look at the sessions of %s: %w", dir, err)
+	}
+	undo := closers{b.close}
+	b.close = func() { undo.close() }
+	if err := b.openStores(); err != nil {
+		b.close()
+		return nil, err
+	}
+	for _, d := range b.stores {
+		undo.add(func() { _ = d.Close() }) // only read
 	}
 	return b, nil
 }

@@ -8,7 +8,6 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"gcity/beads"
 	"gcity/city"
 	"gcity/events"
 	"gcity/session"
@@ -158,10 +157,3 @@ func counted(n int, noun string) string {
 	}
 	return fmt.Sprintf("%d %ss", n, noun)
 }
-
-// Beads implements city.Control.
-func (b *aside) Beads(ctx context.Context, q beads.Query) ([]beads.Bead, error) {
-	return nil, notRunning("work is not read yet while no controller runs")
-}
-
-var _ city.Control = (*aside)(nil)

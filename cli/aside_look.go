@@ -67,6 +67,10 @@ func (b *aside) Snapshot(ctx context.Context) (*city.Snapshot, error) {
 	}
 	s.Agents = b.agents(wants, &v)
 	s.Rigs = rigs(rigPlan(b.config), s.Agents)
+	work, troubles := b.work(ctx)
+	s.Work, s.Degraded = work, append(s.Degraded, troubles...)
+	s.Automations, troubles = b.automations(ctx)
+	s.Degraded = append(s.Degraded, troubles...)
 	return s, nil
 }
 

@@ -31,7 +31,7 @@ func Main(args []string, version string) int {
 		outTTY: term.IsTerminal(os.Stdout.Fd()), errTTY: term.IsTerminal(os.Stderr.Fd()),
 		inTTY: term.IsTerminal(os.Stdin.Fd()),
 	}
-	a.reach, a.dial = a.reachCity, dial
+	a.reach, a.dial, a.store = a.reachCity, dial, openStore
 	return a.run(context.Background(), args)
 }
 
@@ -54,6 +54,8 @@ type app struct {
 	reach func(ctx context.Context, dir string) (*link, error)
 	// dial opens the running controller alone.
 	dial func(dir string) (city.Control, func(), error)
+	// store opens the work of a place.
+	store func(p place) (store, error)
 }
 
 // run executes one command line and says what went wrong, on stderr only.
@@ -79,6 +81,7 @@ func (a *app) root() *cobra.Command {
 		&cobra.Group{ID: "city", Title: "The city:"},
 		&cobra.Group{ID: "look", Title: "Looking:"},
 		&cobra.Group{ID: "agent", Title: "Agents, pools, rigs:"},
+		&cobra.Group{ID: "work", Title: "Work:"},
 		&cobra.Group{ID: "misc", Title: "This machine:"},
 	)
 	add := func(group string, commands ...*cobra.Command) {
@@ -91,6 +94,7 @@ func (a *app) root() *cobra.Command {
 		a.reloadCommand(), a.daemonCommand())
 	add("look", a.statusCommand(), a.whyCommand(), a.planCommand(), a.eventsCommand(), a.eventCommand(), a.configCommand())
 	add("agent", a.agentCommand(), a.poolCommand(), a.rigCommand())
+	add("work", a.beadCommand(), a.formulaCommand(), a.automationCommand())
 	add("misc", a.doctorCommand(), a.versionCommand(), a.completionCommand())
 	root.SetHelpCommandGroupID("misc")
 	return root

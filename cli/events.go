@@ -192,6 +192,7 @@ func (a *app) eventCommand() *cobra.Command {
 				}
 				e.Payload = json.RawMessage(payload)
 			}
+			e.Payload = deepened(e.Payload, a.depth())
 			l, err := a.open(cmd.Context())
 			if err != nil {
 				return err
@@ -206,12 +207,26 @@ func (a *app) eventCommand() *cobra.Command {
 	return group("event", "Write to the event log", emit)
 }
 
-// actor is who gives this command: the agent whose session it runs in, or a person.
-func (a *app) actor() string {
-	if me := a.getenv("GC_AGENT"); me != "" {
-		return me
+// deepened adds to a payload, if it is an object or nothing, how deep within runs of automations it was written.
+func deepened(payload json.RawMessage, depth int) json.RawMessage {
+	fields := map[string]json.RawMessage{}
+	if depth <= 0 || len(payload) > 0 && (json.Unmarshal(payload, &fields) != nil || fields == nil) {
+		return payload
 	}
-	return "operator"
+	if _, there := fields["depth"]; there {
+		return payload
+	}
+	fields["depth"] = json.RawMessage(strconv.Itoa(depth))
+	out, err := json.Marshal(fields)
+	if err != nil {
+		return payload // what was JSON stays JSON
+	}
+	return out
+}
+
+// actor is who gives this command: the agent whose session it runs in, the automation whose run, or a person.
+func (a *app) actor() string {
+	return cmp.Or(a.getenv("GC_AGENT"), a.getenv("GC_AUTOMATION"), "operator")
 }
 
 // moment reads a time: a duration back from now, with days, or RFC 3339.

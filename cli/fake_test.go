@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"iter"
 	"os"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"gcity/beads"
+	"gcity/beads/fake"
 	"gcity/city"
 	"gcity/events"
 )
@@ -21,6 +23,10 @@ type still struct {
 	log      []events.Event
 	output   string
 	refuse   error
+	live     []events.Event         // what Events yields
+	work     map[string]*fake.Store // by rig, "" = the city
+	env      map[string]string
+	idle     bool // no controller runs
 
 	mu   sync.Mutex
 	done []city.Command
@@ -45,7 +51,13 @@ func (s *still) History(_ context.Context, q events.Query) ([]events.Event, erro
 }
 
 func (s *still) Events(context.Context, uint64) iter.Seq2[events.Event, error] {
-	return func(func(events.Event, error) bool) {}
+	return func(yield func(events.Event, error) bool) {
+		for _, e := range s.live {
+			if !yield(e, nil) {
+				return
+			}
+		}
+	}
 }
 
 func (s *still) Watch(context.Context, string) iter.Seq2[city.Frame, error] {
@@ -63,6 +75,9 @@ func (s *still) Do(_ context.Context, c city.Command) (city.Receipt, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.done = append(s.done, c)
+	if f, ok := c.(city.Fire); ok {
+		return city.Receipt{Seq: 7, Message: "runs", Bead: &beads.Bead{ID: "br-1", Title: "run of " + f.Automation}}, nil
+	}
 	return city.Receipt{Seq: 7, Message: c.Verb() + " " + c.Target()}, nil
 }
 
@@ -72,17 +87,18 @@ var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 func told(t *testing.T, s *still, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	dir := t.TempDir()
-	if err := os.WriteFile(dir+"/city.toml", nil, 0o600); err != nil {
+	if err := os.WriteFile(dir+"/city.toml", []byte(tinyCity), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	var out, errs bytes.Buffer
 	a := &app{
 		out: &out, err: &errs, version: "test", now: func() time.Time { return noon },
-		getenv: func(name string) string { return map[string]string{"GC_CITY_PATH": dir}[name] },
+		getenv: func(name string) string { return cmp.Or(s.env[name], map[string]string{"GC_CITY_PATH": dir}[name]) },
 		reach: func(context.Context, string) (*link, error) {
-			return &link{Control: s, dir: dir, live: true, close: func() {}}, nil
+			return &link{Control: s, dir: dir, live: !s.idle, close: func() {}}, nil
 		},
-		dial: func(string) (city.Control, func(), error) { return s, func() {}, nil },
+		dial:  func(string) (city.Control, func(), error) { return s, func() {}, nil },
+		store: func(p place) (store, error) { return openFake(s, p) },
 	}
 	code = a.run(t.Context(), args)
 	return code, out.String(), errs.String()
@@ -113,6 +129,38 @@ func demoCity() *still {
 			{Seq: 3, TS: noon, Type: "note.made", Actor: "app/reader", Subject: "x"},
 		},
 	}
+}
+
+// tinyCity is the configuration of every city that stands still.
+const tinyCity = `
+[workspace]
+name = "bright"
+[[rigs]]
+name = "demo"
+path = "."
+[[agents]]
+name = "worker"
+dir = "demo"
+start_command = "true"
+[agents.pool]
+max = 2
+`
+
+// inMemory is a store in memory that can be closed.
+type inMemory struct{ *fake.Store }
+
+func (inMemory) Close() error { return nil }
+
+func openFake(s *still, p place) (store, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.work == nil {
+		s.work = map[string]*fake.Store{}
+	}
+	if s.work[p.rig] == nil {
+		s.work[p.rig] = fake.New(p.prefix)
+	}
+	return inMemory{s.work[p.rig]}, nil
 }
 
 // Beads implements city.Control.

@@ -19,14 +19,18 @@ const (
 	kindAgent kind = "agent"
 	kindPool  kind = "pool"
 	kindRig   kind = "rig"
+
+	kindAutomation kind = "automation"
 )
 
-// found is what a name belongs to: one of the three.
+// found is what a name belongs to: one of the four.
 type found struct {
 	snapshot *city.Snapshot
 	agent    *city.Agent
 	pool     *city.Pool
 	rig      *city.Rig
+
+	automation *city.Automation
 }
 
 // name is the qualified name.
@@ -36,6 +40,8 @@ func (f found) name() string {
 		return f.agent.Name
 	case f.pool != nil:
 		return f.pool.Name
+	case f.automation != nil:
+		return f.automation.Name
 	default:
 		return f.rig.Name
 	}
@@ -63,7 +69,7 @@ func (l *link) resolve(ctx context.Context, name string, kinds ...kind) (found, 
 	var first found
 	for _, k := range kinds {
 		for _, n := range namesOf(s, k) {
-			if !strings.HasSuffix(n, "/"+name) || slices.Contains(same, n) {
+			if !shortFor(k, n, name) || slices.Contains(same, n) {
 				continue
 			}
 			if same = append(same, n); len(same) == 1 {
@@ -78,6 +84,15 @@ func (l *link) resolve(ctx context.Context, name string, kinds ...kind) (found, 
 		return found{}, unknown(s, name, kinds)
 	}
 	return found{}, &city.Error{Code: city.Invalid, Message: fmt.Sprintf("%q is one of %s: say which", name, strings.Join(same, ", "))}
+}
+
+// shortFor reports whether a name is the short form of a qualified one: "worker" of "demo/worker", of an automation "x" of
+// "x:rig:demo".
+func shortFor(k kind, qualified, name string) bool {
+	if k == kindAutomation {
+		return name != "" && strings.HasPrefix(qualified, name+":rig:")
+	}
+	return strings.HasSuffix(qualified, "/"+name)
 }
 
 // namesOf lists the qualified names of a kind, in the order of the snapshot.
@@ -96,6 +111,10 @@ func namesOf(s *city.Snapshot, k kind) []string {
 		for i := range s.Rigs {
 			out = append(out, s.Rigs[i].Name)
 		}
+	case kindAutomation:
+		for i := range s.Automations {
+			out = append(out, s.Automations[i].Name)
+		}
 	}
 	return out
 }
@@ -109,6 +128,8 @@ func lookup(s *city.Snapshot, k kind, name string) found {
 		f.pool, _ = s.Pool(name)
 	case kindRig:
 		f.rig = &s.Rigs[slices.IndexFunc(s.Rigs, func(r city.Rig) bool { return r.Name == name })] // it is one of theirs
+	case kindAutomation:
+		f.automation, _ = s.Automation(name)
 	}
 	return f
 }
@@ -138,7 +159,8 @@ func unknown(s *city.Snapshot, name string, kinds []kind) error {
 	case len(all) == 0:
 		text += "; the city has none: " + map[kind]string{
 			kindAgent: "add an [[agents]] table to " + config.FileName, kindRig: "add a [[rigs]] table to " + config.FileName,
-			kindPool: "add an [agents.pool] table to an agent in " + config.FileName,
+			kindPool:       "add an [agents.pool] table to an agent in " + config.FileName,
+			kindAutomation: "a file automations/NAME/automation.toml in the folder of [formulas] dir is one",
 		}[kinds[0]]
 	case near != "":
 		text += fmt.Sprintf(", did you mean %q?", near)

@@ -126,10 +126,38 @@ func (a *app) sections(w io.Writer, parts ...section) error {
 // summary is what is to be known of a city besides its state: its folder, its configuration, what it takes.
 func summary(s *city.Snapshot) []string {
 	out := []string{safeLine(s.Path), "config " + s.Config.Revision}
+	if s.Work.Open+s.Work.InProgress > 0 {
+		out = append(out, fmt.Sprintf("work: %d open, %d in progress", s.Work.Open, s.Work.InProgress))
+	}
+	if text := automationCount(s); text != "" {
+		out = append(out, text)
+	}
 	if sum, measured := total(s); measured {
 		out = append(out, takes(sum))
 	}
 	return out
+}
+
+// automationCount is "4 automations: 1 broken, 1 failing", "" if there are none.
+func automationCount(s *city.Snapshot) string {
+	n := countAutomations(s)
+	if n.Total == 0 {
+		return ""
+	}
+	var parts []string
+	for _, part := range []struct {
+		n    int
+		what string
+	}{{n.Broken, "broken"}, {n.Failing, "failing"}, {n.Running, "running"}, {n.Due, "due"}} {
+		if part.n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", part.n, part.what))
+		}
+	}
+	text := counted(n.Total, "automation")
+	if len(parts) > 0 {
+		text += ": " + strings.Join(parts, ", ")
+	}
+	return text
 }
 
 // total is what all agents together take.

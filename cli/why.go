@@ -11,13 +11,14 @@ import (
 
 func (a *app) whyCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "why [NAME]", Short: "Why an agent, a pool or a rig is as it is, and what happens next",
-		Long: `why tells how an agent, a pool or a rig stands: since when, for which reason,
-what happens next and when, what it depends on, what was decided lately and what
-happened. A name may be the last part of a qualified one (rig/name) if only one
-thing has it. Inside a session no name means the agent that asks.`,
-		Example: "  gcity why worker-2\n  gcity why worker     # the pool\n  gcity why demo       # the rig",
-		Args:    between(0, 1), ValidArgsFunction: a.complete(kindAgent, kindPool, kindRig),
+		Use: "why [NAME]", Short: "Why an agent, a pool, a rig or an automation is as it is, and what happens next",
+		Long: `why tells how an agent, a pool, a rig or an automation stands: since when, for
+which reason, what happens next and when, what it depends on, what was decided
+lately and what happened. A name may be the last part of a qualified one
+(rig/name) if only one thing has it. Inside a session no name means the agent that
+asks.`,
+		Example: "  gcity why worker-2\n  gcity why worker     # the pool\n  gcity why demo       # the rig\n  gcity why digest     # the automation",
+		Args:    between(0, 1), ValidArgsFunction: a.complete(kindAgent, kindPool, kindRig, kindAutomation),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.why(cmd.Context(), args) },
 	}
 }
@@ -45,6 +46,11 @@ type whyRig struct {
 	about
 }
 
+type whyAutomationShape struct {
+	city.Automation
+	about
+}
+
 func (a *app) why(ctx context.Context, args []string) error {
 	l, err := a.open(ctx)
 	if err != nil {
@@ -55,7 +61,7 @@ func (a *app) why(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	f, err := l.resolve(ctx, name, kindAgent, kindPool, kindRig)
+	f, err := l.resolve(ctx, name, kindAgent, kindPool, kindRig, kindAutomation)
 	if err != nil {
 		return err
 	}
@@ -83,6 +89,11 @@ func (a *app) why(ctx context.Context, args []string) error {
 		}
 		a.lately(f.pool.Decisions, past)
 		return nil
+	case f.automation != nil:
+		a.sayf("%s", a.automationStanding(f.automation))
+		a.automationFacts(f.automation, l.live)
+		a.lately(nil, past)
+		return nil
 	}
 	if err := a.tellRig(f.snapshot, f.rig); err != nil {
 		return err
@@ -99,6 +110,9 @@ func whyShape(f found, b about) any {
 	case f.pool != nil:
 		b.Kind = kindPool
 		return whyPool{poolShape{*f.pool, shapesOf(membersOf(f.snapshot, f.pool))}, b}
+	case f.automation != nil:
+		b.Kind = kindAutomation
+		return whyAutomationShape{*f.automation, b}
 	}
 	b.Kind = kindRig
 	return whyRig{rigShape{*f.rig, shapesOf(agentsOf(f.snapshot, f.rig.Name))}, b}

@@ -9,14 +9,20 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
+	_ "time/tzdata" // schedules name zones, also where the machine knows none
 
 	"gcity/agent"
 	"gcity/api"
+	"gcity/automation"
+	"gcity/beads"
+	"gcity/beads/sqlite"
 	"gcity/city"
 	"gcity/config"
 	"gcity/controller"
 	"gcity/events"
+	"gcity/formula"
 	"gcity/internal/disk"
 	"gcity/internal/screen"
 	"gcity/session"
@@ -208,10 +214,19 @@ func assemble(ctx context.Context, c *config.City, version string, o houseOption
 	if err != nil {
 		return parts{}, err
 	}
-	loop, err := controller.New(controller.Options{
+	var loop *controller.Controller
+	work := &stores{open: map[place]store{}, places: func() []place {
+		s, err := loop.Snapshot(ctx)
+		if err != nil {
+			return places(c) // it never fails in process
+		}
+		return placesOf(o.dir, s)
+	}}
+	undo.add(func() { logError(o.logger, "the store of work did not close well", work.close()) })
+	loop, err = controller.New(controller.Options{
 		Dir: o.dir, Mode: o.mode, Version: version, Provider: sessions, Log: log, Logger: o.logger,
-		Host: agent.Host{Environ: os.Environ(), BinDir: binDir(o.dir)},
-		Poke: pokes, Beat: o.beat, Held: hold.Check, Sweep: func() (int, error) { return pty.SweepRuns(o.dir) },
+		Host:   agent.Host{Environ: os.Environ(), BinDir: binDir(o.dir)},
+		Stores: work.of, Poke: pokes, Beat: o.beat, Held: hold.Check, Sweep: func() (int, error) { return pty.SweepRuns(o.dir) },
 	}, c)
 	if err != nil {
 		return parts{}, err
@@ -294,3 +309,68 @@ func setSuspended(dir string, t config.Target, on bool) error { return config.Se
 func configText(c *config.City) string { return c.TOML() }
 
 func explainAgent(c *config.City, name string) (string, error) { return c.Explain(name) }
+
+// workFolder is where the work of a city or a rig is kept, below its own folder.
+const workFolder = sqlite.Folder
+
+// openStore opens the work that is kept at a place. Nothing is read or made before it is asked for something.
+func openStore(p place) (store, error) { return sqlite.Open(p.dir, p.prefix) }
+
+// stores are the work of a city that runs, open until the city ends.
+type stores struct {
+	places func() []place // those of the configuration in force
+
+	mu   sync.Mutex
+	open map[place]store
+}
+
+// of opens the work of a rig, or of the city.
+func (s *stores) of(rig string) (beads.Store, error) {
+	for _, p := range s.places() {
+		if p.rig != rig {
+			continue
+		}
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if have, ok := s.open[p]; ok {
+			return have, nil
+		}
+		fresh, err := openStore(p)
+		if err == nil {
+			s.open[p] = fresh
+		}
+		return fresh, err
+	}
+	return nil, fmt.Errorf("there is no rig %q any more, so its work is not looked for", rig)
+}
+
+func (s *stores) close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var err error
+	for _, have := range s.open {
+		err = errors.Join(err, have.Close())
+	}
+	return err
+}
+
+// runPlace is where something of an automation runs, and its environment.
+func runPlace(c *config.City, d automation.Definition) (dir string, env []string, err error) {
+	dir, env, err = agent.Place(c, d.Rig, agent.Host{Environ: os.Environ(), BinDir: binDir(c.Path)})
+	return dir, append(env, "AUTOMATION_DIR="+d.Dir(), "GC_AUTOMATION="+d.Scoped()), err
+}
+
+// layersOf are the folders of a city's formulas and automations, those that come with the program first.
+func layersOf(c *config.City) ([]formula.Layer, error) {
+	if err := makePrivate(gcDir(c.Path)); err != nil {
+		return nil, err
+	}
+	own, err := formula.System(gcDir(c.Path))
+	if err != nil {
+		return nil, err
+	}
+	return append([]formula.Layer{own}, c.Layers()...), nil
+}
+
+// deedsOf is what the last controller remembered of its automations, by scoped name.
+func deedsOf(dir string) (map[string]automation.Memory, error) { return controller.Deeds(dir) }

@@ -21,6 +21,15 @@ func (c *City) Rig(name string) *Rig {
 	return nil
 }
 
+// Prefix begins the ids of the city's own work: made from its name, and never that of one of its rigs.
+func (c *City) Prefix() string {
+	p := strings.ToLower(prefixOf(c.Workspace.Name))
+	if p == "" || strings.ContainsFunc(p, func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') }) {
+		return "gc" // the name has none that an id could begin with
+	}
+	return p
+}
+
 // maxRigs keeps the looks at their folders few.
 const maxRigs = 1000
 
@@ -32,7 +41,7 @@ func (d *decoder) rigs() {
 		return
 	}
 	names, folders := make(map[string]*Rig, len(c.Rigs)), make(map[string]*Rig, len(c.Rigs))
-	prefixes := map[string]*Rig{strings.ToLower(prefixOf(c.Workspace.Name)): nil} // nil is the city
+	prefixes := map[string]*Rig{c.Prefix(): nil} // nil is the city
 	for i := range c.Rigs {
 		r := &c.Rigs[i]
 		if r.Name != "" {

@@ -19,6 +19,16 @@ func TestPrefixOf(t *testing.T) {
 	}
 }
 
+// Every city has a prefix that ids can begin with, whatever its folder is called.
+func TestPrefixOfCity(t *testing.T) {
+	for name, want := range map[string]string{"bright-lights": "bl", "town": "to", "Web": "web", "---": "gc", "": "gc", "été": "gc", "a_": "a"} {
+		c := City{Workspace: Workspace{Name: name}}
+		if got := c.Prefix(); got != want {
+			t.Errorf("%q: %q, want %q", name, got, want)
+		}
+	}
+}
+
 // A city and its rigs never share a prefix, and what is proposed instead would be accepted.
 func TestPrefixesAreUnique(t *testing.T) {
 	const text = "[workspace]\nname = \"alpha\"\n[[rigs]]\nname = \"alpine\"\npath = \"/usr\"\n"

@@ -51,6 +51,9 @@ func readDeeds(dir string) (map[string]automation.Memory, error) {
 	return kept.Deeds, nil
 }
 
+// Deeds returns what the last controller of the city in dir remembered of its automations, by scoped name.
+func Deeds(dir string) (map[string]automation.Memory, error) { return readDeeds(dir) }
+
 // recallDeeds reads what automations did under the controller before.
 func (c *Controller) recallDeeds() {
 	deeds, err := readDeeds(c.o.Dir)

@@ -68,6 +68,8 @@ const (
 	BeadCreated = "bead.created"
 	BeadUpdated = "bead.updated"
 	BeadClosed  = "bead.closed"
+	// BeadImported stands for all beads that one import brought.
+	BeadImported = "bead.imported"
 
 	PoolScaled      = "pool.scaled"
 	PoolCheckFailed = "pool.check_failed"

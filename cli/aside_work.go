@@ -1,0 +1,273 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"gcity/automation"
+	"gcity/beads"
+	"gcity/city"
+	"gcity/config"
+	"gcity/events"
+)
+
+// glance bounds how long one look at a city waits for its stores.
+const glance = 3 * time.Second
+
+// pastRuns is how many runs of an automation are looked at to tell how it stands.
+const pastRuns = 20
+
+// openStores opens the work of the city and of those of its rigs that can be worked in. Nothing is read yet.
+func (b *aside) openStores() error {
+	if b.config == nil {
+		return nil
+	}
+	for _, p := range places(b.config) {
+		if r := b.config.Rig(p.rig); r != nil && r.Problem != "" {
+			continue
+		}
+		s, err := openStore(p)
+		if err != nil {
+			return err
+		}
+		b.stores = append(b.stores, &depot{store: s, place: p, city: b.dir})
+	}
+	return nil
+}
+
+// Beads implements city.Control on all stores, as a controller does.
+func (b *aside) Beads(ctx context.Context, q beads.Query) ([]beads.Bead, error) {
+	if b.refused != nil {
+		return nil, b.refused
+	}
+	if err := q.Check(); err != nil {
+		return nil, workProblem(err)
+	}
+	var all []beads.Bead
+	for _, d := range b.stores {
+		found, err := d.List(ctx, q)
+		if err != nil {
+			return nil, workProblem(fmt.Errorf("the work of %s cannot be read: %w", d.title(), err))
+		}
+		all = append(all, found...)
+	}
+	slices.SortStableFunc(all, func(x, y beads.Bead) int { return y.CreatedAt.Compare(x.CreatedAt) })
+	if most := q.Most(); most >= 0 && len(all) > most {
+		all = all[:most]
+	}
+	return all, nil
+}
+
+// work counts what is to be done in all stores, and of pools without a check what is theirs. Records of runs are no work.
+func (b *aside) work(ctx context.Context) (w city.Work, troubles []string) {
+	ctx, cancel := context.WithTimeout(ctx, glance)
+	defer cancel()
+	for _, d := range b.stores {
+		count := func(q beads.Query, to *int) error {
+			n, err := d.Count(ctx, q)
+			*to += n
+			return err
+		}
+		err := count(beads.Query{Status: []beads.Status{beads.StatusOpen}, NotType: []string{typeRun}}, &w.Open)
+		if err == nil {
+			err = count(beads.Query{Status: []beads.Status{beads.StatusInProgress}, NotType: []string{typeRun}}, &w.InProgress)
+		}
+		for _, p := range poolPlan(b.config, b.dir) {
+			n := 0
+			if err != nil || p.Check != "" {
+				continue
+			}
+			err = count(beads.Query{
+				Status: []beads.Status{beads.StatusOpen, beads.StatusInProgress}, Labels: []string{city.PoolLabel + p.Name}, NotType: []string{typeRun},
+			}, &n)
+			if n > 0 {
+				if w.Pools == nil {
+					w.Pools = map[string]int{}
+				}
+				w.Pools[p.Name] += n
+			}
+		}
+		if err != nil {
+			troubles = append(troubles, fmt.Sprintf("the work of %s cannot be counted: %v", d.title(), err))
+		}
+	}
+	return w, troubles
+}
+
+// automations judges what a scan finds by what the records of runs say. Nobody runs the checks of conditions.
+func (b *aside) automations(ctx context.Context) (out []city.Automation, troubles []string) {
+	ctx, cancel := context.WithTimeout(ctx, glance)
+	defer cancel()
+	found, troubles := b.scan()
+	for _, broken := range found.Broken {
+		out = append(out, brokenAutomation(b.dir, broken))
+	}
+	for _, d := range found.Automations {
+		item, _, err := b.judge(ctx, d, automation.CheckFacts{})
+		if err != nil {
+			item.Reason = "its records cannot be read: " + err.Error()
+		}
+		item.Reason += "; no controller runs"
+		out = append(out, item)
+	}
+	slices.SortFunc(out, func(x, y city.Automation) int { return strings.Compare(x.Name, y.Name) })
+	return out, troubles
+}
+
+// scan finds the automations of the configuration.
+func (b *aside) scan() (automation.Catalog, []string) {
+	layers, err := layersOf(b.config)
+	if err != nil {
+		return automation.Catalog{}, []string{err.Error()}
+	}
+	var troubles []string
+	if b.deeds, err = deedsOf(b.dir); err != nil {
+		troubles = append(troubles, err.Error())
+	}
+	o := b.config.AutomationOptions()
+	if o.Local == nil {
+		o.Local = time.Local
+	}
+	found := b.scanner.Scan(layers, o, b.now())
+	for _, p := range found.Problems {
+		troubles = append(troubles, p.String())
+	}
+	return found, troubles
+}
+
+// judge tells how one automation stands, given what its check said, and whether its check is to be asked.
+//
+// The controller's memory goes before the records, which may have been purged.
+func (b *aside) judge(ctx context.Context, d automation.Definition, check automation.CheckFacts) (city.Automation, automation.Verdict, error) {
+	item := automationOf(b.dir, d)
+	records, err := b.stores[0].List(ctx, runsOf(d.Scoped(), pastRuns))
+	if err != nil {
+		return item, automation.Verdict{}, err
+	}
+	f := automation.Facts{Suspended: suspendedFor(b.config, d.Rig), Check: check, Patrol: b.config.Daemon.PatrolInterval}
+	b.recall(d, records, &item, &f)
+	m := b.deeds[d.Scoped()]
+	f.Born, item.Failures = m.Born, max(item.Failures, m.Failures)
+	if m.Last.After(f.Last) {
+		f.Last = m.Last
+	}
+	if d.Gate == automation.Event && d.Off == "" {
+		if f.Events, err = b.waiting(ctx, d, m.Cursor, records); err != nil {
+			return item, automation.Verdict{}, err
+		}
+	}
+	v := automation.Judge(d, f, b.now())
+	item.Reason = v.Reason
+	if !v.Next.IsZero() {
+		item.Next = &v.Next
+	}
+	switch {
+	case d.Off != "" || f.Suspended != "":
+		item.State = city.AutomationOff
+	case v.Due:
+		item.State = city.AutomationDue
+	case f.Tries > 0:
+		item.State = city.AutomationBackoff
+	}
+	return item, v, nil
+}
+
+// recall makes facts of the records of runs, the newest first. A run that is open was cut off: whoever ran it is gone.
+func (b *aside) recall(d automation.Definition, records []beads.Bead, item *city.Automation, f *automation.Facts) {
+	for i, r := range records {
+		run := city.RunOf(r)
+		f.Recent = append([]time.Time{run.Opened}, f.Recent...)
+		if item.Failures == i && run.Outcome == "failed" {
+			item.Failures++
+		}
+		if i > 0 {
+			continue
+		}
+		item.Last, f.Last = &run, run.Opened
+		if run.Outcome == "failed" && run.Ended != nil && run.Retry < d.Retry {
+			f.Tries, f.FailedAt = run.Retry+1, *run.Ended
+		}
+	}
+}
+
+// waiting counts the events that no run has dealt with. One that has never run begins with those that come.
+func (b *aside) waiting(ctx context.Context, d automation.Definition, cursor uint64, records []beads.Bead) (automation.EventFacts, error) {
+	f := automation.EventFacts{Cursor: cursor}
+	for _, r := range records {
+		f.Cursor = max(f.Cursor, city.RunOf(r).Seq)
+	}
+	if f.Cursor == 0 {
+		newest, err := b.History(ctx, events.Query{Limit: 1})
+		for _, e := range newest {
+			f.Cursor = e.Seq
+		}
+		return f, err
+	}
+	page, err := b.History(ctx, events.Query{Types: []string{d.On}, After: f.Cursor, Forward: true, Limit: events.MaxLimit})
+	for _, e := range page {
+		f.Newest = max(f.Newest, e.Seq)
+	}
+	f.Count = len(page)
+	return f, err
+}
+
+// suspendedFor says why nothing of a rig, or of the city, fires by itself.
+func suspendedFor(c *config.City, rig string) string {
+	if r := c.Rig(rig); r != nil && r.Suspended {
+		return "by rig " + rig
+	}
+	if c.Workspace.Suspended {
+		return "by city"
+	}
+	return ""
+}
+
+// runsOf asks for the newest runs of an automation.
+func runsOf(scoped string, limit int) beads.Query {
+	return beads.Query{Labels: []string{city.RunLabel + scoped}, Type: typeRun, Limit: limit}
+}
+
+// automationOf is an automation as it is written.
+func automationOf(dir string, d automation.Definition) city.Automation {
+	item := city.Automation{
+		Name: d.Scoped(), Description: d.Description, Rig: d.Rig, Source: below(dir, d.Source), Layer: d.Layer.Title,
+		Gate: string(d.Gate), When: gateWord(d), Exec: d.Exec, Formula: d.Formula, Pool: d.Target(), State: city.AutomationIdle,
+	}
+	for _, w := range d.Warnings {
+		item.Warnings = append(item.Warnings, w.String())
+	}
+	return item
+}
+
+func brokenAutomation(dir string, b automation.Broken) city.Automation {
+	return city.Automation{
+		Name: b.Scoped(), Rig: b.Rig, Source: below(dir, b.Source), Layer: b.Layer.Title, State: city.AutomationBroken,
+		Reason: strings.ReplaceAll(b.Problems.Error(), dir+"/", ""),
+	}
+}
+
+func gateWord(d automation.Definition) string {
+	switch d.Gate {
+	case automation.Cooldown:
+		return d.Interval.String()
+	case automation.Cron:
+		return d.Schedule.String()
+	case automation.Condition:
+		return d.Check
+	case automation.Event:
+		return d.On
+	}
+	return ""
+}
+
+// below is a path as seen from a folder, if it is below it.
+func below(dir, path string) string {
+	if rel, err := filepath.Rel(dir, path); err == nil && filepath.IsLocal(rel) {
+		return rel
+	}
+	return path
+}

@@ -1,0 +1,260 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"gcity/automation"
+	"gcity/city"
+)
+
+func (a *app) automationCommand() *cobra.Command {
+	c := group("automation", "Work that begins by itself: look at it, run it now",
+		a.automationList(), a.automationShow(), a.automationCheck(), a.automationRun(), a.automationHistory())
+	c.Long = `automation looks at what begins by itself. A rig's automation has the name
+NAME:rig:RIG; its NAME alone will do where only one has it, or with --rig.`
+	return c
+}
+
+// namedAutomation is what the commands about one automation get.
+type namedAutomation struct {
+	l    *link
+	s    *city.Snapshot
+	item *city.Automation
+}
+
+// forAutomation gives a command its deed: run gets the open city and the automation of the first argument.
+func (a *app) forAutomation(c *cobra.Command, run func(ctx context.Context, n namedAutomation) error) *cobra.Command {
+	var rig string
+	c.Flags().StringVar(&rig, "rig", "", "the one of this rig")
+	c.Args, c.ValidArgsFunction = exactly(1), a.complete(kindAutomation)
+	c.RunE = func(cmd *cobra.Command, args []string) error {
+		l, err := a.open(cmd.Context())
+		if err != nil {
+			return err
+		}
+		defer l.close()
+		f, err := l.resolve(cmd.Context(), automation.Scoped(args[0], rig), kindAutomation)
+		if err != nil {
+			return err
+		}
+		return run(cmd.Context(), namedAutomation{l, f.snapshot, f.automation})
+	}
+	return c
+}
+
+func (a *app) automationList() *cobra.Command {
+	return &cobra.Command{
+		Use: "list", Short: "All automations with what their gates say; broken and disabled ones too", Args: exactly(0),
+		Aliases: []string{"ls"},
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			l, err := a.open(cmd.Context())
+			if err != nil {
+				return err
+			}
+			defer l.close()
+			s, err := l.Snapshot(cmd.Context())
+			if err != nil {
+				return err
+			}
+			switch {
+			case a.json:
+				return a.writeJSON(listOf(s.Automations))
+			case len(s.Automations) == 0:
+				a.sayf("no automations: a file automations/NAME/%s in the folder of [formulas] dir is one", automation.FileName)
+				return nil
+			}
+			return a.writeAutomations(a.out, s.Automations)
+		},
+	}
+}
+
+func (a *app) automationShow() *cobra.Command {
+	return a.forAutomation(&cobra.Command{Use: "show NAME", Short: "Everything known about one, with its last runs"},
+		func(ctx context.Context, n namedAutomation) error {
+			if a.json {
+				return a.writeJSON(n.item)
+			}
+			a.sayf("%s", a.automationStanding(n.item))
+			if n.item.Description != "" {
+				a.sayf("  %s", safeLine(n.item.Description))
+			}
+			a.automationFacts(n.item, n.l.live)
+			runs, err := a.pastRuns(ctx, n.l.dir, n.item.Name, 5)
+			if err != nil || len(runs) == 0 {
+				return err
+			}
+			a.sayf("")
+			return a.writeRuns(a.out, runs)
+		})
+}
+
+// pastRuns reads the records of an automation's newest runs, straight from the city's store, with and without a
+// controller; limit as of a beads.Query.
+func (a *app) pastRuns(ctx context.Context, dir, name string, limit int) (_ []city.Run, err error) {
+	ctx, cancel := context.WithTimeout(ctx, workTimeout)
+	defer cancel()
+	all, err := a.placesIn(ctx, dir)
+	if err != nil {
+		return nil, err
+	}
+	s, err := a.store(all[0])
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	records, err := s.List(ctx, runsOf(name, limit))
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the runs of %s: %w", name, workProblem(err))
+	}
+	runs := make([]city.Run, 0, len(records))
+	for _, r := range records {
+		runs = append(runs, city.RunOf(r))
+	}
+	return runs, nil
+}
+
+func (a *app) automationHistory() *cobra.Command {
+	var (
+		rig   string
+		limit int
+	)
+	c := &cobra.Command{
+		Use: "history NAME", Short: "Its runs, the newest first, those of one that is no more too", Args: exactly(1),
+		ValidArgsFunction: a.complete(kindAutomation),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if limit < 0 {
+				return usage("--limit needs a number, 0 for all")
+			}
+			return a.history(cmd.Context(), automation.Scoped(args[0], rig), cmp.Or(limit, -1))
+		},
+	}
+	c.Flags().StringVar(&rig, "rig", "", "of the one of this rig")
+	c.Flags().IntVarP(&limit, "limit", "n", 20, "at most so many, 0 = all")
+	return c
+}
+
+func (a *app) history(ctx context.Context, name string, limit int) error {
+	l, err := a.open(ctx)
+	if err != nil {
+		return err
+	}
+	defer l.close()
+	f, unknown := l.resolve(ctx, name, kindAutomation)
+	if unknown == nil {
+		name = f.automation.Name
+	}
+	runs, err := a.pastRuns(ctx, l.dir, name, limit)
+	switch {
+	case err != nil:
+		return err
+	case unknown != nil && len(runs) == 0:
+		return unknown
+	case a.json:
+		return a.writeJSON(listOf(runs))
+	case len(runs) == 0:
+		a.sayf("%s has never run", safeLine(name))
+		return nil
+	}
+	return a.writeRuns(a.out, runs)
+}
+
+func (a *app) automationCheck() *cobra.Command {
+	var rig string
+	c := &cobra.Command{
+		Use: "check [NAME]", Short: "Whether one is due, or any: exit 0 if so, 1 if not", Args: between(0, 1),
+		Long: `check says whether an automation is due, or which of all are: it exits 0 if any is,
+and 1 if none is. With a controller that is what it found in its last turn; without
+one the gates are judged by the records of runs, and the checks of conditions are
+run. Nothing is started.`,
+		ValidArgsFunction: a.complete(kindAutomation),
+	}
+	c.RunE = func(cmd *cobra.Command, args []string) error {
+		name := ""
+		if len(args) > 0 {
+			name = automation.Scoped(args[0], rig)
+		} else if rig != "" {
+			return usage("--rig needs the NAME of an automation")
+		}
+		return a.check(cmd.Context(), name)
+	}
+	c.Flags().StringVar(&rig, "rig", "", "the one of this rig")
+	return c
+}
+
+// due is the answer of a check about one automation.
+type due struct {
+	Name   string               `json:"name"`
+	Due    bool                 `json:"due"`
+	State  city.AutomationState `json:"state"`
+	Reason string               `json:"reason"`
+}
+
+func (a *app) check(ctx context.Context, name string) error {
+	l, err := a.open(ctx)
+	if err != nil {
+		return err
+	}
+	defer l.close()
+	s, err := l.Snapshot(ctx)
+	if err != nil {
+		return err
+	}
+	items := s.Automations
+	if name != "" {
+		f, err := l.resolve(ctx, name, kindAutomation)
+		if err != nil {
+			return err
+		}
+		items = []city.Automation{*f.automation}
+	}
+	if b := unattended(l.Control); b != nil {
+		if items, err = b.checkAll(ctx, items); err != nil {
+			return err
+		}
+	}
+	answers := make([]due, 0, len(items))
+	for _, i := range items {
+		answers = append(answers, due{i.Name, i.State == city.AutomationDue, i.State, i.Reason})
+	}
+	return a.tellDue(answers)
+}
+
+// unattended is the city without a controller that a control is, nil if one runs.
+func unattended(c city.Control) *aside {
+	if r, ok := c.(readOnly); ok {
+		c = r.Control
+	}
+	b, _ := c.(*aside)
+	return b
+}
+
+func (a *app) tellDue(answers []due) error {
+	var err error
+	if a.json {
+		err = a.writeJSON(listOf(answers))
+	} else {
+		rows := make([][]cell, 0, len(answers))
+		for _, d := range answers {
+			is := cell{"no", dim}
+			if d.Due {
+				is = cell{"yes", green}
+			}
+			rows = append(rows, []cell{is, {d.Name, bold}, plainCell(oneLine(d.Reason))})
+		}
+		if len(rows) > 0 {
+			err = a.table(a.out, a.columns(), []string{"DUE", "AUTOMATION", "WHY"}, rows)
+		} else {
+			a.sayf("no automations")
+		}
+	}
+	if err == nil && !slices.ContainsFunc(answers, func(d due) bool { return d.Due }) {
+		return quietly(exitFailed)
+	}
+	return err
+}

@@ -1,0 +1,226 @@
+package cli
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"gcity/city"
+)
+
+// automationColour gives a state the colour that goes with its urgency.
+func automationColour(i *city.Automation) string {
+	switch {
+	case i.State == city.AutomationBroken || i.Failures > 0 && i.State != city.AutomationRunning:
+		return red
+	case i.State == city.AutomationRunning:
+		return green
+	case i.State == city.AutomationBackoff:
+		return yellow
+	case i.State == city.AutomationDue:
+		return cyan
+	case i.State == city.AutomationOff:
+		return dim
+	}
+	return ""
+}
+
+// inNeed orders automations: those that need a person first.
+func inNeed(i *city.Automation) int {
+	switch {
+	case i.State == city.AutomationBroken:
+		return 0
+	case i.Failures > 0:
+		return 1
+	case i.State == city.AutomationOff:
+		return 3
+	}
+	return 2
+}
+
+func (a *app) writeAutomations(w io.Writer, all []city.Automation) error {
+	all = slices.Clone(all)
+	slices.SortStableFunc(all, func(x, y city.Automation) int {
+		return cmp.Or(inNeed(&x)-inNeed(&y), city.CompareNames(x.Name, y.Name))
+	})
+	rows := make([][]cell, 0, len(all))
+	for i := range all {
+		it := &all[i]
+		rows = append(rows, []cell{
+			{string(it.State), automationColour(it)}, {it.Name, bold}, plainCell(gateText(it)), plainCell(a.nextRun(it)),
+			plainCell(a.lastRun(it)), plainCell(whyAutomation(it)),
+		})
+	}
+	return a.table(w, a.columns(), []string{"STATE", "AUTOMATION", "GATE", "NEXT", "LAST", "WHY"}, rows)
+}
+
+// gateText is an automation's gate in its file's words, shortened.
+func gateText(i *city.Automation) string {
+	when := strings.Join(strings.Fields(i.When), " ")
+	if d, err := time.ParseDuration(when); err == nil {
+		when = exact(d)
+	}
+	if r := []rune(when); len(r) > 32 {
+		when = string(r[:31]) + "…"
+	}
+	return strings.TrimSpace(i.Gate + " " + when)
+}
+
+// nextRun is when an automation will be due by itself, as far as that is known.
+func (a *app) nextRun(i *city.Automation) string {
+	if i.Next == nil {
+		return "-"
+	}
+	if left := i.Next.Sub(a.now()); left > 0 {
+		return "in " + span(left)
+	}
+	return "now"
+}
+
+// lastRun is how the newest run ended, or that it goes.
+func (a *app) lastRun(i *city.Automation) string {
+	if i.Last == nil {
+		return "never"
+	}
+	if i.Last.Ended == nil {
+		if i.State != city.AutomationRunning {
+			return "cut off, " + a.age(i.Last.Opened) + " ago"
+		}
+		return "running for " + a.age(i.Last.Opened)
+	}
+	return fmt.Sprintf("%s %s ago (%s)", i.Last.Outcome, a.age(*i.Last.Ended), took(i.Last))
+}
+
+func took(r *city.Run) string {
+	if r.Ended == nil {
+		return ""
+	}
+	d := max(0, r.Ended.Sub(r.Opened))
+	switch {
+	case d < time.Second:
+		return d.Round(time.Millisecond).String()
+	case d < time.Minute:
+		return d.Round(time.Second / 10).String()
+	}
+	return span(d)
+}
+
+// oneLine puts lines behind each other.
+func oneLine(text string) string { return strings.ReplaceAll(text, "\n", " · ") }
+
+func whyAutomation(i *city.Automation) string {
+	parts := []string{oneLine(i.Reason)}
+	if i.Failures > 1 {
+		parts = append(parts, fmt.Sprintf("%d failures in a row", i.Failures))
+	}
+	if r := i.Last; i.Failures > 0 && r != nil {
+		parts = append(parts, "the last: "+outcomeText(r))
+	}
+	if len(i.Warnings) > 0 {
+		parts = append(parts, "warning: "+i.Warnings[0])
+	}
+	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), " · ")
+}
+
+// outcomeText is how a run ended, in words.
+func outcomeText(r *city.Run) string {
+	switch {
+	case r.Error != "":
+		return r.Error
+	case r.Code != nil && (*r.Code != 0 || r.Outcome != "ok"):
+		return exitText(*r.Code, "")
+	}
+	return cmp.Or(r.Outcome, "no end is recorded")
+}
+
+// automationStanding is an automation's state in a sentence.
+func (a *app) automationStanding(i *city.Automation) string {
+	text := fmt.Sprintf("%s is %s", a.paint(bold, safeLine(i.Name)), a.paint(automationColour(i), string(i.State)))
+	if i.Since != nil {
+		text += fmt.Sprintf(" since %s (%s)", a.clock(*i.Since), a.age(*i.Since))
+	}
+	return text
+}
+
+// automationFacts writes what is known of an automation, one fact a line.
+func (a *app) automationFacts(i *city.Automation, live bool) {
+	for line := range strings.SplitSeq(i.Reason, "\n") {
+		a.fact("because", line)
+	}
+	if i.Next != nil {
+		a.fact("next", a.ahead(*i.Next))
+	}
+	if !live {
+		a.fact("city", "no controller runs: nothing begins by itself until one does")
+	}
+	a.fact("gate", strings.TrimSpace(i.Gate+" "+oneLine(strings.TrimSpace(i.When))))
+	a.fact("runs", i.Exec)
+	a.fact("cooks", i.Formula)
+	a.fact("for pool", i.Pool)
+	a.fact("rig", i.Rig)
+	a.fact("file", i.Source)
+	a.fact("layer", i.Layer)
+	for _, w := range i.Warnings {
+		a.fact("warning", w)
+	}
+	if i.Failures > 0 {
+		a.fact("failures", fmt.Sprintf("%d in a row", i.Failures))
+	}
+	r := i.Last
+	if r == nil {
+		a.fact("last run", "never")
+		return
+	}
+	how := "it goes"
+	if r.Ended != nil {
+		how = fmt.Sprintf("%s in %s", outcomeText(r), took(r))
+	}
+	a.fact("last run", fmt.Sprintf("%s at %s (%s): %s", r.ID, a.clock(r.Opened), r.Reason, how))
+	a.fact("made", r.Made)
+	for line := range strings.SplitSeq(strings.TrimRight(r.Output, "\n"), "\n") {
+		a.fact("output", line)
+	}
+}
+
+// writeRuns writes a table of runs in the order given.
+func (a *app) writeRuns(w io.Writer, runs []city.Run) error {
+	times := make([]time.Time, 0, len(runs))
+	for _, r := range runs {
+		times = append(times, r.Opened)
+	}
+	stamp := a.stamps(times)
+	rows := make([][]cell, 0, len(runs))
+	for i := range runs {
+		r := &runs[i]
+		colour := map[string]string{"ok": green, "failed": red, "interrupted": yellow}[r.Outcome]
+		why := r.Reason
+		if r.By != "" {
+			why += " (" + r.By + ")"
+		}
+		if r.Retry > 0 {
+			why += fmt.Sprintf(", retry %d", r.Retry)
+		}
+		rows = append(rows, []cell{
+			{cmp.Or(r.Outcome, "open"), colour}, {r.ID, bold}, plainCell(stamp(r.Opened)), plainCell(took(r)), plainCell(why), plainCell(ended(r)),
+		})
+	}
+	return a.table(w, a.columns(), []string{"OUTCOME", "RUN", "OPENED", "TOOK", "WHY", "HOW"}, rows)
+}
+
+// ended is the most telling that is known of a run's end: why it failed, what it made, the last line that it wrote.
+func ended(r *city.Run) string {
+	var parts []string
+	if r.Outcome != "ok" && r.Outcome != "" {
+		parts = append(parts, outcomeText(r))
+	}
+	if r.Made != "" {
+		parts = append(parts, "made "+r.Made)
+	}
+	if lines := strings.Split(strings.TrimSpace(r.Output), "\n"); lines[len(lines)-1] != "" {
+		parts = append(parts, lines[len(lines)-1])
+	}
+	return strings.Join(slices.Compact(parts), ": ")
+}

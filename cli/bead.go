@@ -1,0 +1,243 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"gcity/beads"
+)
+
+func (a *app) beadCommand() *cobra.Command {
+	c := group("bead", "Work: what is to be done, by whom, and what has become of it",
+		a.beadCreate(), a.beadList(), a.beadShow(), a.beadReady(), a.beadUpdate(), a.beadClose(), a.beadExport(), a.beadImport())
+	c.Long = `bead works on the pieces of work that a city and its rigs keep in their .beads
+folders, with and without a controller. Which store is meant: --rig, else
+BEADS_DIR, which every agent has, else the city's. A bead that is named by its id
+is found in whichever store its prefix belongs to.`
+	return c
+}
+
+// beadFilter is what lists of beads are narrowed by.
+type beadFilter struct {
+	status, labels         []string
+	kind, assignee, parent string
+	limit                  int
+}
+
+func (f *beadFilter) flags(c *cobra.Command) {
+	c.Flags().StringSliceVar(&f.labels, "label", nil, "only with this label; all of several")
+	c.Flags().StringVar(&f.kind, "type", "", "only of this type")
+	c.Flags().StringVar(&f.assignee, "assignee", "", "only of this one")
+	c.Flags().StringVar(&f.parent, "parent", "", "only the steps of this bead")
+	c.Flags().IntVarP(&f.limit, "limit", "n", beads.DefaultLimit, "at most so many, 0 = all")
+}
+
+// query is what a store is asked. Records of runs are no work: they are left out unless they are asked for.
+func (f *beadFilter) query() (beads.Query, error) {
+	if f.limit < 0 {
+		return beads.Query{}, usage("--limit needs a number, 0 for all")
+	}
+	q := beads.Query{Labels: f.labels, Type: f.kind, Assignee: f.assignee, Parent: f.parent, Limit: f.limit}
+	if f.limit == 0 {
+		q.Limit = -1
+	}
+	for _, s := range f.status {
+		if !beads.Status(s).Valid() {
+			return q, usage("--status %s: it is open, in_progress or closed", s)
+		}
+		q.Status = append(q.Status, beads.Status(s))
+	}
+	if f.kind == "" && len(f.labels) == 0 {
+		q.NotType = []string{typeRun}
+	}
+	return q, q.Check()
+}
+
+func (a *app) beadList() *cobra.Command {
+	var f beadFilter
+	c := a.withWork(&cobra.Command{
+		Use: "list", Short: "Beads, the newest first", Args: exactly(0), Aliases: []string{"ls"},
+		Long: `list shows beads of any status, the newest first. The records of automations'
+runs are left out unless a type or a label is asked for: "gcity automation
+history" shows those.`,
+		Example: "  gcity bead list --status open,in_progress\n  gcity bead list --label pool:worker --limit 0 --json",
+	}, false, func(ctx context.Context, d *depot, _ []string) error {
+		q, err := f.query()
+		if err != nil {
+			return err
+		}
+		return a.tellBeads(ctx, d, q, nil)
+	})
+	c.Flags().StringSliceVar(&f.status, "status", nil, "only open, in_progress or closed; any of several")
+	f.flags(c)
+	return c
+}
+
+func (a *app) beadReady() *cobra.Command {
+	var f beadFilter
+	c := a.withWork(&cobra.Command{
+		Use: "ready", Short: "Open beads that nothing stands in the way of, the most urgent first", Args: exactly(0),
+		Example: `  gc bead ready --assignee "$GC_AGENT" --limit 1`,
+	}, false, func(ctx context.Context, d *depot, _ []string) error {
+		q, err := f.query()
+		if err != nil {
+			return err
+		}
+		q.Ready = true
+		most := q.Most()
+		q.Limit = -1 // the most urgent may be old
+		return a.tellBeads(ctx, d, q, func(all []beads.Bead) []beads.Bead {
+			slices.SortStableFunc(all, beads.ByUrgency)
+			if most >= 0 && len(all) > most {
+				all = all[:most]
+			}
+			return all
+		})
+	})
+	f.flags(c)
+	return c
+}
+
+// tellBeads writes what a store has for a query, as pick (nil = as it is) chooses and orders it.
+func (a *app) tellBeads(ctx context.Context, d *depot, q beads.Query, pick func([]beads.Bead) []beads.Bead) error {
+	all, err := d.List(ctx, q)
+	if err != nil {
+		return err
+	}
+	total := len(all)
+	if pick != nil {
+		all = pick(all)
+	} else if most := q.Most(); most >= 0 && total >= most { // there may be more
+		if total, err = d.Count(ctx, q); err != nil {
+			return err
+		}
+	}
+	if a.json {
+		shape := listOf(all)
+		shape.Total = total
+		return a.writeJSON(shape)
+	}
+	if len(all) == 0 {
+		a.sayf("no such work with %s", d.title())
+		return nil
+	}
+	if err := a.writeBeads(a.out, all); err != nil {
+		return err
+	}
+	if total > len(all) {
+		a.sayf("%s", a.paint(dim, fmt.Sprintf("%d of %d; --limit 0 shows all", len(all), total)))
+	}
+	return nil
+}
+
+func (a *app) beadShow() *cobra.Command {
+	return a.withWork(&cobra.Command{Use: "show ID", Short: "Everything known about one, with its steps and what it needs", Args: exactly(1)},
+		false, func(ctx context.Context, d *depot, args []string) error {
+			b, has, closeOther, err := a.find(ctx, d, args[0])
+			if err != nil {
+				return err
+			}
+			defer closeOther()
+			if a.json {
+				return a.writeJSON(b)
+			}
+			return a.tellBead(ctx, has, b)
+		})
+}
+
+// metadata reads KEY=VALUE arguments.
+func metadata(given []string) (map[string]string, error) {
+	out := map[string]string{}
+	for _, kv := range given {
+		key, value, ok := strings.Cut(kv, "=")
+		if !ok || key == "" {
+			return nil, usage("%q is not KEY=VALUE", kv)
+		}
+		out[key] = value
+	}
+	return out, nil
+}
+
+func (a *app) beadExport() *cobra.Command {
+	return a.withWork(&cobra.Command{
+		Use: "export [FILE]", Short: "Write all beads as lines of JSON, as `bd export` does", Args: between(0, 1),
+		Long: `export writes every bead, records of runs included, as a line of JSON in the
+shape of the command line tool bd, the oldest first: to a file, which is replaced
+when all is written, or to standard output.`,
+	}, false, func(ctx context.Context, d *depot, args []string) error {
+		if len(args) == 0 || args[0] == "-" {
+			_, err := beads.Export(ctx, d, a.out)
+			return err
+		}
+		n, err := exportTo(ctx, d, args[0])
+		if err != nil {
+			return err
+		}
+		if a.json {
+			return a.writeJSON(map[string]any{"file": args[0], "beads": n})
+		}
+		a.sayf("exported %s to %s", counted(n, "bead"), safeLine(args[0]))
+		return nil
+	})
+}
+
+func (a *app) beadImport() *cobra.Command {
+	return a.withWork(&cobra.Command{
+		Use: "import FILE", Short: "Take beads from lines of JSON, as `bd export` writes them", Args: exactly(1),
+		Long: `import reads beads from a file, or from standard input (-). A bead that is there
+already is replaced if the imported one was updated later; importing the same
+again changes nothing. Lines that cannot be taken are named, and it fails then,
+but the others are taken.`,
+	}, true, func(ctx context.Context, d *depot, args []string) error {
+		in, closeIn, err := a.openInput(args[0])
+		if err != nil {
+			return err
+		}
+		defer closeIn()
+		got, err := beads.Import(ctx, d, in)
+		if err != nil {
+			return err
+		}
+		if got.Created+got.Updated > 0 {
+			if err := a.emit(ctx, d.city, imported(d, got, a.depth())); err != nil {
+				return err
+			}
+		}
+		return a.tellImported(d, got)
+	})
+}
+
+// tellImported says what an import did. Lines that were set aside make it fail.
+func (a *app) tellImported(d *depot, got beads.Imported) error {
+	if a.json {
+		if err := a.writeJSON(got); err != nil {
+			return err
+		}
+	} else {
+		a.sayf("imported into %s: %s", d.title(), importText(got))
+		for _, p := range got.Problems {
+			fmt.Fprintln(a.err, a.tint(a.errTTY, red, "gcity:")+" "+safeLine(p.Error()))
+		}
+	}
+	if len(got.Problems) > 0 {
+		return quietly(exitFailed)
+	}
+	return nil
+}
+
+func importText(got beads.Imported) string {
+	text := fmt.Sprintf("%d created, %d updated, %d unchanged", got.Created, got.Updated, got.Unchanged)
+	for _, more := range []struct {
+		n    int
+		what string
+	}{{got.Kept, "kept since they are newer here"}, {got.Other, "lines about something else"}, {len(got.Problems), "not taken"}} {
+		if more.n > 0 {
+			text += fmt.Sprintf(", %d %s", more.n, more.what)
+		}
+	}
+	return text
+}

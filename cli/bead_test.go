@@ -1,0 +1,187 @@
+package cli
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"gcity/beads"
+	"gcity/city"
+)
+
+// emitted are the events that commands have sent to the city, as "type subject".
+func (s *still) emitted() string {
+	var out []string
+	for _, c := range s.done {
+		if e, ok := c.(city.Emit); ok {
+			out = append(out, e.Event.Type+" "+e.Event.Subject)
+		}
+	}
+	return strings.Join(out, ", ")
+}
+
+// A piece of work goes from made to done, and the city hears of each step that changed something.
+func TestBeadLife(t *testing.T) {
+	s := demoCity()
+	for _, step := range []struct{ line, out, err string }{
+		{"bead create first --priority 1 --label pool:demo/worker", "created br-1: first\n", ""},
+		{"bead create second --needs br-1", "created br-2: second\n", ""},
+		{"bead create there --rig demo", "created de-1: there\n", ""},
+		{"bead update br-1 --status in_progress --assignee me --if-rev 1", "updated br-1: first\n", ""},
+		{"bead update br-1 --status open --if-rev 1", "", "has been changed meanwhile"},
+		{"bead close br-1 de-1 --reason well", "closed br-1: first\nclosed de-1: there\n", ""},
+		{"bead close br-1", "br-1 is so already: first\n", ""},
+		{"bead update br-2", "", "nothing is to be changed"},
+		{"bead update br-2 --if-rev 4", "", "nothing is to be changed"},
+		{"bead update br-2 --status done", "", "open, in_progress or closed"},
+		{"bead create x --priority 9", "", "--priority"},
+		{"bead create x --set nothing", "", "KEY=VALUE"},
+		{"bead create x --needs br-9", "", "br-9"},
+		{"bead list --rig dem", "", `did you mean "demo"?`},
+		{"--read-only bead close br-2", "", "bead close is refused"},
+	} {
+		_, out, errs := told(t, s, strings.Fields(step.line)...)
+		if out != step.out || !strings.Contains(errs, step.err) || (errs == "") != (step.err == "") {
+			t.Errorf("%s: %q, %s", step.line, out, errs)
+		}
+	}
+	const want = "bead.created br-1, bead.created br-2, bead.created de-1, bead.updated br-1, bead.closed br-1, bead.closed de-1"
+	if got := s.emitted(); got != want {
+		t.Errorf("the city heard of %s", got)
+	}
+	b, err := s.work[""].Get(t.Context(), "br-1")
+	if err != nil || b.Metadata[closeReason] != "well" || b.Assignee != "me" {
+		t.Errorf("%+v, %v", b, err)
+	}
+	if _, out, _ := told(t, s, "bead", "ready"); !strings.Contains(out, "br-2") || strings.Contains(out, "br-1") {
+		t.Errorf("ready:\n%s", out)
+	}
+}
+
+// The exit codes tell a script what became of it.
+func TestBeadCodes(t *testing.T) {
+	s := demoCity()
+	told(t, s, "bead", "create", "x")
+	for line, want := range map[string]int{
+		"bead show br-1": exitDone, "bead show br-7": exitFailed, "bead update br-1 --title y --if-rev 9": exitConflict,
+		"bead create": exitUsage, "bead list --status nope": exitUsage, "bead list --limit -1": exitUsage, "bead show": exitUsage,
+	} {
+		if code, out, errs := told(t, s, strings.Fields(line)...); code != want {
+			t.Errorf("%s: exit %d, %s%s", line, code, out, errs)
+		}
+	}
+	s.work[""].Break(errors.New("disk on fire"))
+	if code, out, errs := told(t, s, "bead", "list"); code != exitFailed || out != "" || !strings.Contains(errs, "disk on fire") {
+		t.Errorf("a broken store looked like an empty one: exit %d, %q, %s", code, out, errs)
+	}
+}
+
+// Lists say how much they leave out, put the most urgent first where that is asked for, and hold no records of runs.
+func TestBeadLists(t *testing.T) {
+	s := demoCity()
+	told(t, s, "bead", "create", "a", "--priority", "3")
+	told(t, s, "bead", "create", "b", "--priority", "0")
+	told(t, s, "bead", "create", "c", "--type", typeRun)
+	_, out, _ := told(t, s, "bead", "list", "--limit", "1")
+	if !strings.Contains(out, "br-2") || !strings.Contains(out, "1 of 2; --limit 0 shows all") {
+		t.Errorf("list:\n%s", out)
+	}
+	var list struct {
+		Items []beads.Bead
+		Total int
+	}
+	_, out, _ = told(t, s, "bead", "list", "--limit", "1", "--json")
+	if err := json.Unmarshal([]byte(out), &list); err != nil || len(list.Items) != 1 || list.Total != 2 {
+		t.Errorf("%v\n%s", err, out)
+	}
+	_, out, _ = told(t, s, "bead", "ready", "--limit", "1", "--json")
+	if err := json.Unmarshal([]byte(out), &list); err != nil || len(list.Items) != 1 || list.Items[0].ID != "br-2" {
+		t.Errorf("%v\n%s", err, out)
+	}
+	if _, out, _ = told(t, s, "bead", "list", "--type", typeRun); !strings.Contains(out, "br-3") {
+		t.Errorf("runs:\n%s", out)
+	}
+	if _, out, _ = told(t, s, "bead", "list", "--rig", "demo"); out != "no such work with rig demo\n" {
+		t.Errorf("nothing: %q", out)
+	}
+}
+
+// BEADS_DIR names a store of this city or none; what is said on the command line goes before it; an id that is not in
+// the store is found where its prefix belongs.
+func TestWhichStore(t *testing.T) {
+	s := demoCity()
+	s.env = map[string]string{"BEADS_DIR": t.TempDir()}
+	if code, _, errs := told(t, s, "bead", "list"); code != exitUsage || !strings.Contains(errs, "neither this city nor a rig") {
+		t.Errorf("exit %d, %s", code, errs)
+	}
+	if code, out, errs := told(t, s, "bead", "create", "x", "--rig", "demo"); code != exitDone || !strings.Contains(out, "de-1") {
+		t.Errorf("exit %d, %s", code, errs)
+	}
+	s.env = nil
+	if code, out, errs := told(t, s, "bead", "show", "de-1"); code != exitDone || !strings.Contains(out, "kept by   rig demo") {
+		t.Errorf("exit %d, %s%s", code, out, errs)
+	}
+	dir := t.TempDir()
+	all := []place{{"", filepath.Join(dir, "city"), "ci"}, {"demo", filepath.Join(dir, "demo"), "de"}}
+	if err := os.Mkdir(all[1].dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(all[1].dir, filepath.Join(dir, "link")); err != nil {
+		t.Fatal(err)
+	}
+	for env, want := range map[string]string{"city/.beads": "", "demo/.beads/": "demo", "link/.beads": "demo"} {
+		if p, err := placeOf(filepath.Join(dir, env), all); err != nil || p.rig != want {
+			t.Errorf("%s: %q, %v", env, p.rig, err)
+		}
+	}
+	for _, env := range []string{"demo", "other/.beads"} {
+		if _, err := placeOf(filepath.Join(dir, env), all); err == nil {
+			t.Errorf("%s is taken for a store of the city", env)
+		}
+	}
+}
+
+// What was exported is imported with one event; again, it changes nothing and is none; bad lines are named and fail.
+func TestExportImport(t *testing.T) {
+	from, to := demoCity(), demoCity()
+	told(t, from, "bead", "create", "a")
+	told(t, from, "bead", "create", "b", "--needs", "br-1")
+	file := filepath.Join(t.TempDir(), "work.jsonl")
+	if code, out, errs := told(t, from, "bead", "export", file); code != exitDone || !strings.Contains(out, "exported 2 beads") {
+		t.Fatalf("exit %d, %s", code, errs)
+	}
+	for range 2 {
+		if code, _, errs := told(t, to, "bead", "import", file); code != exitDone || errs != "" {
+			t.Fatalf("exit %d, %s", code, errs)
+		}
+	}
+	if got := to.emitted(); got != "bead.imported " {
+		t.Errorf("the city heard of %q", got)
+	}
+	if err := os.WriteFile(file, []byte("{\"_type\":\"issue\",\"id\":\"q-1\",\"title\":\"ok\"}\nno\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	code, out, errs := told(t, to, "bead", "import", file)
+	if code != exitFailed || !strings.Contains(out, "1 created") || !strings.Contains(out, "1 not taken") || !strings.Contains(errs, "line 2") {
+		t.Errorf("exit %d, %s%s", code, out, errs)
+	}
+}
+
+// What a run's command tells of work says how deep it is within runs, whatever else its payload has.
+func TestDepth(t *testing.T) {
+	for in, want := range map[string]string{"": `{"depth":3}`, `{"a":1}`: `{"a":1,"depth":3}`, `{"depth":9}`: `{"depth":9}`, `[1]`: `[1]`, `null`: `null`} {
+		if got := string(deepened(json.RawMessage(in), 3)); got != want {
+			t.Errorf("%q: %s", in, got)
+		}
+	}
+	s := demoCity()
+	s.env = map[string]string{"GC_EVENT_DEPTH": "2", "GC_AUTOMATION": "digest"}
+	told(t, s, "bead", "create", "x")
+	e := s.done[0].(city.Emit).Event
+	if e.Actor != "digest" || !strings.Contains(string(e.Payload), `"depth":2`) {
+		t.Errorf("%+v", e)
+	}
+}

@@ -1,0 +1,244 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"gcity/beads"
+	"gcity/events"
+	"gcity/internal/disk"
+)
+
+func (a *app) beadCreate() *cobra.Command {
+	var (
+		b        beads.Bead
+		priority string
+		set      []string
+	)
+	c := a.withWork(&cobra.Command{
+		Use: "create TITLE", Short: "Make a piece of work", Args: exactly(1),
+		Example: `  gcity bead create "document the exec provider" --label pool:worker --priority 1
+  gc bead create "fix the retry test" --parent gc-12 --needs gc-13,gc-14 --json`,
+	}, true, func(ctx context.Context, d *depot, args []string) error {
+		var err error
+		if b.Title = args[0]; priority != "" {
+			if b.Priority, err = beads.ParsePriority(priority); err != nil {
+				return usage("--priority: %v", err)
+			}
+		}
+		if b.Metadata, err = metadata(set); err != nil {
+			return err
+		}
+		made, err := d.Create(ctx, b)
+		if err != nil {
+			return err
+		}
+		return a.changed(ctx, d, events.BeadCreated, made)
+	})
+	c.Flags().StringVar(&b.Type, "type", beads.DefaultType, "what it is, in a word")
+	c.Flags().StringSliceVar(&b.Labels, "label", nil, "a label; pool:NAME is work for that pool")
+	c.Flags().StringVar(&b.Assignee, "assignee", "", "who is to do it")
+	c.Flags().StringVar(&b.ParentID, "parent", "", "the id of what it is a step of")
+	c.Flags().StringVar(&b.Description, "description", "", "as long as it has to be")
+	c.Flags().StringVar(&priority, "priority", "", "0, the most urgent, to 4; the usual one is 2")
+	c.Flags().StringSliceVar(&b.Needs, "needs", nil, "the id of what has to be done before")
+	c.Flags().StringArrayVar(&set, "set", nil, "KEY=VALUE of its metadata")
+	return c
+}
+
+// changed says what became of a bead: to the caller, then to the city. The first is not held up by the second.
+func (a *app) changed(ctx context.Context, d *depot, kind string, b beads.Bead) error {
+	if a.json {
+		if err := a.writeJSON(b); err != nil {
+			return err
+		}
+	} else {
+		what := map[string]string{events.BeadCreated: "created", events.BeadUpdated: "updated", events.BeadClosed: "closed"}[kind]
+		a.sayf("%s %s: %s", what, a.paint(bold, safeLine(b.ID)), safeLine(b.Title))
+	}
+	return a.announce(ctx, d, kind, b)
+}
+
+// patchFlags are a change as a person writes it.
+type patchFlags struct {
+	title, status, kind, priority, assignee, parent, description string
+
+	needs, add, remove, set []string
+	rev                     uint64
+}
+
+func (f *patchFlags) flags(c *cobra.Command) {
+	c.Flags().StringVar(&f.title, "title", "", "another title")
+	c.Flags().StringVar(&f.status, "status", "", "open, in_progress or closed")
+	c.Flags().StringVar(&f.kind, "type", "", "another type")
+	c.Flags().StringVar(&f.priority, "priority", "", "0, the most urgent, to 4")
+	c.Flags().StringVar(&f.assignee, "assignee", "", "who is to do it; empty = nobody")
+	c.Flags().StringVar(&f.parent, "parent", "", "what it is a step of; empty = nothing")
+	c.Flags().StringVar(&f.description, "description", "", "another description")
+	c.Flags().StringSliceVar(&f.needs, "needs", nil, "all that has to be done before, in place of what was there")
+	c.Flags().StringSliceVar(&f.add, "label", nil, "a label more")
+	c.Flags().StringSliceVar(&f.remove, "remove-label", nil, "a label less")
+	c.Flags().StringArrayVar(&f.set, "set", nil, "KEY=VALUE of its metadata; an empty value takes the key away")
+	c.Flags().Uint64Var(&f.rev, "if-rev", 0, "only if it is at this revision (rev in --json)")
+}
+
+// patch is the change of those flags that were given.
+func (f *patchFlags) patch(given func(flag string) bool) (beads.Patch, error) {
+	p := beads.Patch{AddLabels: f.add, RemoveLabels: f.remove}
+	for flag, field := range map[string]struct {
+		value string
+		to    **string
+	}{
+		"title": {f.title, &p.Title}, "type": {f.kind, &p.Type}, "assignee": {f.assignee, &p.Assignee},
+		"parent": {f.parent, &p.ParentID}, "description": {f.description, &p.Description},
+	} {
+		if given(flag) {
+			*field.to = &field.value
+		}
+	}
+	if given("status") {
+		if !beads.Status(f.status).Valid() {
+			return p, usage("--status %s: it is open, in_progress or closed", f.status)
+		}
+		p.Status = beads.To(beads.Status(f.status))
+	}
+	if given("priority") {
+		level, err := beads.ParsePriority(f.priority)
+		if err != nil {
+			return p, usage("--priority: %v", err)
+		}
+		p.Priority = &level
+	}
+	if given("needs") {
+		p.Needs = &f.needs
+	}
+	if given("if-rev") {
+		p.IfRev = &f.rev
+	}
+	var err error
+	p.SetMetadata, err = metadata(f.set)
+	return p, err
+}
+
+func (a *app) beadUpdate() *cobra.Command {
+	var f patchFlags
+	c := &cobra.Command{
+		Use: "update ID", Short: "Change what the flags name, and nothing else", Args: exactly(1),
+		Example: `  gc bead update gc-12 --status in_progress --assignee "$GC_AGENT" --if-rev 3   # only one of several gets it`,
+	}
+	c = a.withWork(c, true, func(ctx context.Context, d *depot, args []string) error {
+		p, err := f.patch(c.Flags().Changed)
+		if err != nil {
+			return err
+		}
+		if c.Flags().NFlag() == 0 || onlyWhere(c) {
+			return usage("nothing is to be changed: gcity bead update ID --status … (see --help)")
+		}
+		return a.patchBead(ctx, d, args[0], p)
+	})
+	f.flags(c)
+	return c
+}
+
+// onlyWhere reports whether the flags that were given say where and how, but not what to change.
+func onlyWhere(c *cobra.Command) bool {
+	for _, flag := range []string{
+		"title", "status", "type", "priority", "assignee", "parent", "description", "needs", "label", "remove-label", "set",
+	} {
+		if c.Flags().Changed(flag) {
+			return false
+		}
+	}
+	return true
+}
+
+// patchBead changes a bead and tells of it. What changes nothing is no event.
+func (a *app) patchBead(ctx context.Context, d *depot, id string, p beads.Patch) error {
+	old, has, closeOther, err := a.find(ctx, d, id)
+	if err != nil {
+		return err
+	}
+	defer closeOther()
+	b, err := has.Update(ctx, id, p)
+	if err != nil {
+		return err
+	}
+	switch {
+	case b.Rev == old.Rev:
+		if a.json {
+			return a.writeJSON(b)
+		}
+		a.sayf("%s is so already: %s", a.paint(bold, safeLine(b.ID)), safeLine(b.Title))
+		return nil
+	case b.Status == beads.StatusClosed && old.Status != beads.StatusClosed:
+		return a.changed(ctx, has, events.BeadClosed, b)
+	}
+	return a.changed(ctx, has, events.BeadUpdated, b)
+}
+
+// closeReason is the key of the metadata under which bd keeps it, too.
+const closeReason = "close_reason"
+
+func (a *app) beadClose() *cobra.Command {
+	var reason string
+	c := a.withWork(&cobra.Command{
+		Use: "close ID…", Short: "Say that it is done, or not to be done; closing again is harmless", Args: between(1, beads.MaxNeeds),
+	}, true, func(ctx context.Context, d *depot, args []string) error {
+		p := beads.Closing()
+		if reason != "" {
+			p.SetMetadata = map[string]string{closeReason: reason}
+		}
+		for _, id := range args {
+			if err := a.patchBead(ctx, d, id, p); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	c.Flags().StringVar(&reason, "reason", "", "why, kept in its metadata")
+	return c
+}
+
+// exportTo writes all beads into a file, in one step.
+func exportTo(ctx context.Context, d *depot, file string) (int, error) {
+	var all bytes.Buffer
+	n, err := beads.Export(ctx, d, &all)
+	if err != nil {
+		return 0, err
+	}
+	if err := disk.Replace(file, all.Bytes(), 0o600); err != nil {
+		return 0, fmt.Errorf("cannot write the export: %w", err)
+	}
+	return n, nil
+}
+
+// openInput opens a file, or standard input for "-".
+func (a *app) openInput(name string) (io.Reader, func(), error) {
+	if name == "-" {
+		return a.in, func() {}, nil
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, nil, fmt.Errorf("cannot read what is to be imported: %w", err)
+	}
+	return f, func() { _ = f.Close() }, nil // it was only read
+}
+
+// imported is the event of an import: one for all beads, lest thousands begin thousands of runs.
+func imported(d *depot, got beads.Imported, depth int) events.Event {
+	payload, err := json.Marshal(struct {
+		Rig string `json:"rig,omitempty"`
+		beads.Restored
+		Depth int `json:"depth,omitempty"`
+	}{d.rig, got.Restored, depth})
+	if err != nil {
+		payload = nil // numbers and a name are always JSON
+	}
+	return events.Event{Type: events.BeadImported, Message: importText(got), Payload: payload}
+}

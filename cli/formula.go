@@ -1,0 +1,334 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"gcity/beads"
+	"gcity/city"
+	"gcity/config"
+	"gcity/events"
+	"gcity/formula"
+	"gcity/internal/spell"
+)
+
+func (a *app) formulaCommand() *cobra.Command {
+	c := group("formula", "Recipes for work: look at them, make work of them", a.formulaList(), a.formulaShow(), a.formulaCook())
+	c.Long = `formula looks at the recipes that a city finds: those that come with gcity, those
+in the folder that [formulas] dir names, and a rig's own. Of two files with one
+name the one that comes later in this order counts.`
+	return c
+}
+
+// recipe is a formula as it is listed: what counts under its name, and why it cannot be used, if so.
+type recipe struct {
+	Name        string   `json:"name"`
+	Description string   `json:"description,omitempty"`
+	Rig         string   `json:"rig,omitempty"`
+	Layer       string   `json:"layer"`
+	Source      string   `json:"source"`
+	Vars        []string `json:"vars,omitempty"` // those in need of a value with a !
+	Steps       int      `json:"steps"`
+	Problem     string   `json:"problem,omitempty"`
+	Warnings    []string `json:"warnings,omitempty"`
+}
+
+// kitchen is where formulas are found: the city's layers, or with a rig's on top of them.
+func (a *app) kitchen(rig string) (*config.City, []formula.Source, error) {
+	dir, err := a.cityDir()
+	if err != nil {
+		return nil, nil, err
+	}
+	c, err := loadCity(dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	if rig != "" && c.Rig(rig) == nil {
+		return nil, nil, unknownRig(rig, places(c))
+	}
+	layers, err := layersOf(c)
+	if err != nil {
+		return nil, nil, err
+	}
+	layers = slices.DeleteFunc(layers, func(l formula.Layer) bool { return l.Rig != "" && l.Rig != rig })
+	all, err := formula.Resolve(layers)
+	return c, all, err
+}
+
+func (a *app) formulaList() *cobra.Command {
+	var rig string
+	c := &cobra.Command{
+		Use: "list", Short: "All formulas, broken ones with what is wrong", Args: exactly(0), Aliases: []string{"ls"},
+		RunE: func(_ *cobra.Command, _ []string) error {
+			_, all, err := a.kitchen(rig)
+			if err != nil {
+				return err
+			}
+			recipes := make([]recipe, 0, len(all))
+			for _, s := range all {
+				recipes = append(recipes, recipeOf(s))
+			}
+			if a.json {
+				return a.writeJSON(listOf(recipes))
+			}
+			return a.tellRecipes(recipes)
+		},
+	}
+	c.Flags().StringVar(&rig, "rig", "", "as this rig finds them")
+	return c
+}
+
+func recipeOf(s formula.Source) recipe {
+	r := recipe{Name: s.Name, Rig: s.Layer.Rig, Layer: s.Layer.Title, Source: s.Path}
+	f, err := formula.Load(s.Path)
+	if err != nil {
+		r.Problem = err.Error()
+		return r
+	}
+	unmet := f.Unmet()
+	for _, v := range f.Vars {
+		name := v.Name
+		if slices.Contains(unmet, name) {
+			name += "!"
+		}
+		r.Vars = append(r.Vars, name)
+	}
+	for _, w := range f.Warnings {
+		r.Warnings = append(r.Warnings, w.String())
+	}
+	r.Description, r.Steps = f.Description, len(f.Steps)
+	return r
+}
+
+func (a *app) tellRecipes(recipes []recipe) error {
+	if len(recipes) == 0 {
+		a.sayf("no formulas: a file NAME%s in the folder of [formulas] is one", formula.Suffix)
+		return nil
+	}
+	rows := make([][]cell, 0, len(recipes))
+	for _, r := range recipes {
+		what := cell{cmp.Or(strings.Join(r.Warnings, " · "), r.Description), ""}
+		steps := fmt.Sprint(r.Steps)
+		if r.Problem != "" {
+			what, steps = cell{strings.ReplaceAll(r.Problem, "\n", " · "), red}, "-"
+		}
+		rows = append(rows, []cell{{r.Name, bold}, plainCell(r.Layer), plainCell(steps), plainCell(strings.Join(r.Vars, " ")), what})
+	}
+	return a.table(a.out, a.columns(), []string{"FORMULA", "FROM", "STEPS", "VARS", "WHAT"}, rows)
+}
+
+// formulaShape is a formula as JSON.
+type formulaShape struct {
+	recipe
+	Version string        `json:"version,omitempty"`
+	Given   []varShape    `json:"variables"`
+	Plan    []formulaStep `json:"plan"`
+}
+
+type varShape struct {
+	Name        string `json:"name"`
+	Description string `json:"description,omitempty"`
+	Required    bool   `json:"required"`
+	Default     string `json:"default,omitempty"`
+}
+
+type formulaStep struct {
+	ID          string   `json:"id"`
+	Title       string   `json:"title"`
+	Description string   `json:"description,omitempty"`
+	Needs       []string `json:"needs,omitempty"`
+}
+
+func (a *app) formulaShow() *cobra.Command {
+	var rig string
+	c := &cobra.Command{
+		Use: "show NAME", Short: "What a formula asks for and what it makes", Args: exactly(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			_, all, err := a.kitchen(rig)
+			if err != nil {
+				return err
+			}
+			f, err := formula.Find(args[0], all)
+			if err != nil {
+				return err
+			}
+			shape := formulaShape{Version: f.Version, Given: []varShape{}}
+			for _, s := range all {
+				if s.Path == f.Source {
+					shape.recipe = recipeOf(s)
+				}
+			}
+			for _, v := range f.Vars {
+				shape.Given = append(shape.Given, varShape{v.Name, v.Description, v.Required, v.Default})
+			}
+			for _, s := range f.Steps {
+				shape.Plan = append(shape.Plan, formulaStep{s.ID, s.Title, s.Description, s.Needs})
+			}
+			if a.json {
+				return a.writeJSON(shape)
+			}
+			return a.tellFormula(f, shape)
+		},
+	}
+	c.Flags().StringVar(&rig, "rig", "", "as this rig finds it")
+	return c
+}
+
+func (a *app) tellFormula(f *formula.Formula, s formulaShape) error {
+	a.sayf("%s is a formula of %s", a.paint(bold, safeLine(s.Name)), counted(len(s.Plan), "step"))
+	if s.Description != "" {
+		a.sayf("  %s", safeLine(s.Description))
+	}
+	a.fact("version", s.Version)
+	a.fact("from", s.Layer)
+	a.fact("file", s.Source)
+	for _, w := range s.Warnings {
+		a.fact("warning", w)
+	}
+	if len(s.Given) > 0 {
+		a.sayf("\nvariables")
+	}
+	unmet := f.Unmet()
+	for _, v := range s.Given {
+		text := v.Description
+		switch {
+		case slices.Contains(unmet, v.Name):
+			text += " (to be given)"
+		case v.Default != "":
+			text += fmt.Sprintf(" (else %q)", v.Default)
+		}
+		a.fact(v.Name, strings.TrimSpace(text))
+	}
+	a.sayf("")
+	rows := make([][]cell, 0, len(s.Plan))
+	for _, st := range s.Plan {
+		rows = append(rows, []cell{{st.ID, bold}, plainCell(strings.Join(st.Needs, " ")), plainCell(st.Title)})
+	}
+	return a.table(a.out, a.columns(), []string{"STEP", "NEEDS", "TITLE"}, rows)
+}
+
+// cooked is what came of a formula.
+type cooked struct {
+	Root  beads.Bead   `json:"root"`
+	Steps []beads.Bead `json:"steps"`
+}
+
+func (a *app) formulaCook() *cobra.Command {
+	var (
+		vars []string
+		pool string
+	)
+	c := &cobra.Command{
+		Use: "cook NAME", Short: "Make work of a formula: a root, and a bead for each step", Args: exactly(1),
+		Long: `cook makes a molecule: a bead of type molecule and below it one for each step,
+which needs those of the steps before it. All of them are made, or none. With
+--pool the molecule is work for that pool, whose members take its steps in turn.`,
+		Example: "  gcity formula cook release --var version=1.4 --pool worker",
+	}
+	c = a.withWork(c, true, func(ctx context.Context, d *depot, args []string) error {
+		conf, all, err := a.kitchen(d.rig)
+		if err != nil {
+			return err
+		}
+		f, err := formula.Find(args[0], all)
+		if err != nil {
+			return err
+		}
+		values, err := metadata(vars)
+		if err != nil {
+			return err
+		}
+		var labels []string
+		if pool != "" {
+			if pool, err = poolNamed(pool, d.rig, conf); err != nil {
+				return err
+			}
+			labels = append(labels, city.PoolLabel+pool)
+		}
+		m, err := formula.Cook(f, values)
+		if err != nil {
+			return err
+		}
+		made, err := d.CreateAll(ctx, moleculeBeads(m, labels))
+		if err != nil {
+			return err
+		}
+		if err := a.tellCooked(made, pool); err != nil {
+			return err
+		}
+		return a.announce(ctx, d, events.BeadCreated, made[0])
+	})
+	c.Flags().StringArrayVar(&vars, "var", nil, "NAME=VALUE of a variable; may be repeated")
+	c.Flags().StringVar(&pool, "pool", "", "the pool that is to work on it")
+	return c
+}
+
+// moleculeBeads are the beads of a molecule, the root first, for a Batcher.
+func moleculeBeads(m formula.Molecule, labels []string) []beads.Bead {
+	const root = "$root"
+	step := func(ref string) string { return "$step." + ref }
+	out := []beads.Bead{{
+		ID: root, Type: beads.TypeMolecule, Ref: m.Root.Ref, Title: m.Root.Title, Description: m.Root.Description, Labels: labels,
+	}}
+	for _, s := range m.Steps {
+		b := beads.Bead{ID: step(s.Ref), ParentID: root, Ref: s.Ref, Title: s.Title, Description: s.Description}
+		for _, need := range s.Needs {
+			b.Needs = append(b.Needs, step(need))
+		}
+		out = append(out, b)
+	}
+	return out
+}
+
+func (a *app) tellCooked(made []beads.Bead, pool string) error {
+	if a.json {
+		return a.writeJSON(cooked{made[0], made[1:]})
+	}
+	forWhom := ""
+	if pool != "" {
+		forWhom = " for pool " + safeLine(pool)
+	}
+	a.sayf("cooked %s: %s, %s%s", a.paint(bold, safeLine(made[0].ID)), safeLine(made[0].Title), counted(len(made)-1, "step"), forWhom)
+	ids := map[string]string{}
+	for _, b := range made[1:] {
+		ids[b.ID] = b.Ref
+	}
+	rows := make([][]cell, 0, len(made)-1)
+	for _, b := range made[1:] {
+		var needs []string
+		for _, id := range b.Needs {
+			needs = append(needs, ids[id])
+		}
+		rows = append(rows, []cell{{b.ID, bold}, plainCell(b.Ref), plainCell(strings.Join(needs, " ")), plainCell(b.Title)})
+	}
+	return a.table(a.out, a.columns(), []string{"ID", "STEP", "NEEDS", "TITLE"}, rows)
+}
+
+// poolNamed qualifies a pool's name: a rig's own goes before the city's.
+func poolNamed(name, rig string, c *config.City) (string, error) {
+	var all []string
+	for i := range c.Agents {
+		if c.Agents[i].Pool != nil {
+			all = append(all, c.Agents[i].Qualified())
+		}
+	}
+	for _, want := range []string{rig + "/" + name, name} {
+		if slices.Contains(all, want) {
+			return want, nil
+		}
+	}
+	slices.SortFunc(all, city.CompareNames)
+	switch near := spell.Nearest(name, all); {
+	case len(all) == 0:
+		return "", errors.New("there is no pool " + fmt.Sprintf("%q", name) + ": an agent with an [agents.pool] table is one")
+	case near != "":
+		return "", usage("there is no pool %q, did you mean %q?", name, near)
+	}
+	return "", usage("there is no pool %q; there are %s", name, strings.Join(all, ", "))
+}
