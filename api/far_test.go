@@ -202,7 +202,7 @@ func TestEveryCommandTravels(t *testing.T) {
 	for i, cmd := range []city.Command{
 		city.CreateBead{}, city.CreateBead{Bead: beads.Bead{Title: "größer", Priority: beads.Someday, Metadata: map[string]string{"k": "v"}}},
 		city.UpdateBead{ID: "close"}, city.UpdateBead{ID: "a.b_C-1", Patch: beads.Closing()},
-		city.UpdateBead{ID: "tw-1", Patch: beads.Patch{Needs: &[]string{}, AddLabels: []string{"a"}, IfRev: beads.To[uint64](1 << 63)}},
+		city.UpdateBead{ID: "tw-1", Patch: beads.Patch{Needs: &[]string{}, AddLabels: []string{"a"}, IfRev: new(uint64(1 << 63))}},
 		city.CreateBead{Bead: beads.Bead{Title: "long", Description: string(make([]byte, beads.MaxText)), Metadata: map[string]string{"k": string(make([]byte, beads.MaxText))}}},
 	} {
 		before := len(f.Commands())

@@ -120,9 +120,9 @@ func TestWorkByCurl(t *testing.T) {
 		{"POST", "/v0/beads", `{"title":"four","type":"bug","labels":["x"],"parent_id":"tw-1","priority":1}`,
 			city.CreateBead{Bead: beads.Bead{Title: "four", Type: "bug", Labels: []string{"x"}, ParentID: "tw-1", Priority: beads.High}}, `"bead":{"id":"tw-4","title":"four"`},
 		{"PATCH", "/v0/bead/tw-4", `{"status":"in_progress","labels":["y"],"add_labels":["z"],"metadata":{"k":"v"}}`,
-			city.UpdateBead{ID: "tw-4", Patch: beads.Patch{Status: beads.To(beads.StatusInProgress), AddLabels: []string{"z", "y"}, SetMetadata: map[string]string{"k": "v"}}}, `"labels":["x","z","y"],"metadata":{"k":"v"}`},
+			city.UpdateBead{ID: "tw-4", Patch: beads.Patch{Status: new(beads.StatusInProgress), AddLabels: []string{"z", "y"}, SetMetadata: map[string]string{"k": "v"}}}, `"labels":["x","z","y"],"metadata":{"k":"v"}`},
 		{"PATCH", "/v0/city/town/bead/tw-4", `{"description":"","parent_id":"","remove_labels":["x"],"if_rev":2}`,
-			city.UpdateBead{ID: "tw-4", Patch: beads.Patch{Description: beads.To(""), ParentID: beads.To(""), RemoveLabels: []string{"x"}, IfRev: beads.To[uint64](2)}}, `"labels":["z","y"]`},
+			city.UpdateBead{ID: "tw-4", Patch: beads.Patch{Description: new(""), ParentID: new(""), RemoveLabels: []string{"x"}, IfRev: new(uint64(2))}}, `"labels":["z","y"]`},
 		{"POST", "/v0/bead/tw-4/close", "", city.UpdateBead{ID: "tw-4", Patch: beads.Closing()}, `"message":"closed tw-4","bead":{"id":"tw-4"`},
 		{"POST", "/v0/city/town/bead/tw-4/close", " {} ", city.UpdateBead{ID: "tw-4", Patch: beads.Closing()}, `"status":"closed"`}, // N12
 		{"POST", "/v0/automation/brew/run", "", city.Fire{Automation: "brew"}, `"bead":{`},

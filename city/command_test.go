@@ -34,9 +34,9 @@ var commands = []city.Command{
 		CreatedAt: moment, UpdatedAt: moment, ClosedAt: &moment, Rev: 1<<63 + 1,
 	}},
 	city.UpdateBead{ID: "tw-7"}, city.UpdateBead{ID: "tw-7", Patch: beads.Closing()}, city.UpdateBead{ID: "a.b_C-1", Patch: beads.Patch{
-		Title: beads.To("größer"), Status: beads.To(beads.StatusOpen), Type: beads.To("bug"), Priority: beads.To(beads.Urgent), Assignee: beads.To(""),
-		ParentID: beads.To(""), Ref: beads.To("f"), Needs: &[]string{}, Description: beads.To(""), AddLabels: []string{"a"}, RemoveLabels: []string{"b"},
-		SetMetadata: map[string]string{"k": ""}, IfRev: beads.To[uint64](1 << 63),
+		Title: new("größer"), Status: new(beads.StatusOpen), Type: new("bug"), Priority: new(beads.Urgent), Assignee: new(""),
+		ParentID: new(""), Ref: new("f"), Needs: &[]string{}, Description: new(""), AddLabels: []string{"a"}, RemoveLabels: []string{"b"},
+		SetMetadata: map[string]string{"k": ""}, IfRev: new(uint64(1 << 63)),
 	}},
 	city.Reload{}, city.Reload{Confirm: true}, city.Shutdown{}, city.Shutdown{Leave: true},
 	city.Emit{Event: events.Event{

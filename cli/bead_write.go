@@ -106,7 +106,7 @@ func (f *patchFlags) patch(given func(flag string) bool) (beads.Patch, error) {
 		if !beads.Status(f.status).Valid() {
 			return p, usage("--status %s: it is open, in_progress or closed", f.status)
 		}
-		p.Status = beads.To(beads.Status(f.status))
+		p.Status = new(beads.Status(f.status))
 	}
 	if given("priority") {
 		level, err := beads.ParsePriority(f.priority)

@@ -30,7 +30,7 @@ func (r *runner) bead(ctx context.Context, f fxBead) input {
 		}
 		in.bead, err = r.update(ctx, c)
 	}
-	in.err = beadError(err)
+	in.err = asWorkError(err)
 	return in
 }
 
@@ -47,17 +47,14 @@ func (r *runner) update(ctx context.Context, c city.UpdateBead) (b beads.Bead, e
 	return b, err
 }
 
-func beadError(err error) *city.Error {
-	var invalid *beads.Invalid
-	switch {
-	case err == nil:
+// asWorkError gives a store's error the class that callers decide on.
+func asWorkError(err error) *city.Error {
+	if err == nil {
 		return nil
-	case errors.Is(err, beads.ErrNotFound):
-		return &city.Error{Code: city.NotFound, Message: err.Error()}
-	case errors.Is(err, beads.ErrConflict):
-		return &city.Error{Code: city.Conflict, Message: err.Error()}
-	case errors.As(err, &invalid):
-		return &city.Error{Code: city.Invalid, Message: err.Error()}
+	}
+	var e *city.Error
+	if errors.As(city.WorkError(err), &e) {
+		return e
 	}
 	return &city.Error{Code: city.Unavailable, Message: err.Error()}
 }
@@ -110,7 +107,7 @@ func countIn(ctx context.Context, store beads.Store, pools []string, work *city.
 	if !ok {
 		return errors.New("this store cannot count")
 	}
-	none := []string{typeRun}
+	none := []string{city.RunType}
 	open, err := c.Count(ctx, beads.Query{Status: []beads.Status{beads.StatusOpen}, NotType: none})
 	if err != nil {
 		return err
@@ -144,7 +141,7 @@ func (r *runner) purge(ctx context.Context, f fxPurge) input {
 		if !ok {
 			continue
 		}
-		for _, q := range []beads.Query{{Type: beads.TypeMolecule, Labels: []string{wispLabel}}, {Type: typeRun}} {
+		for _, q := range []beads.Query{{Type: beads.TypeMolecule, Labels: []string{wispLabel}}, {Type: city.RunType}} {
 			n, err := p.Purge(ctx, q, time.Now().Add(-f.older))
 			in.n += n
 			in.err = errors.Join(in.err, err)
@@ -162,17 +159,21 @@ const wispLabel = "wisp"
 // Beads implements city.Control.
 func (c *Controller) Beads(ctx context.Context, q beads.Query) ([]beads.Bead, error) {
 	if err := q.Check(); err != nil {
-		return nil, beadError(err)
+		return nil, city.WorkError(err)
+	}
+	var before *beads.Bead
+	if q.Before != "" {
+		b, err := c.Bead(ctx, q.Before)
+		if err != nil {
+			return nil, err
+		}
+		before = &b
 	}
 	var all []beads.Bead
 	for _, rig := range c.scopes() {
-		store, err := c.runner.store(rig)
+		found, err := c.listed(ctx, rig, q, before)
 		if err != nil {
-			return nil, &city.Error{Code: city.Unavailable, Message: "work cannot be read: " + err.Error()}
-		}
-		found, err := store.List(ctx, q)
-		if err != nil {
-			return nil, beadError(fmt.Errorf("work cannot be read: %w", err))
+			return nil, err
 		}
 		all = append(all, found...)
 	}
@@ -181,4 +182,42 @@ func (c *Controller) Beads(ctx context.Context, q beads.Query) ([]beads.Bead, er
 		all = all[:most]
 	}
 	return all, nil
+}
+
+// listed is the page of one store. The bead that the page before ended with is in one of them only: in the others the page
+// begins at its time.
+func (c *Controller) listed(ctx context.Context, rig string, q beads.Query, before *beads.Bead) ([]beads.Bead, error) {
+	store, err := c.runner.store(rig)
+	if err != nil {
+		return nil, &city.Error{Code: city.Unavailable, Message: "work cannot be read: " + err.Error()}
+	}
+	foreign := false
+	if before != nil {
+		_, err := store.Get(ctx, before.ID)
+		if foreign = errors.Is(err, beads.ErrNotFound); foreign {
+			q.Before, q.Limit = "", -1
+		}
+	}
+	found, err := store.List(ctx, q)
+	if err != nil {
+		return nil, city.WorkError(fmt.Errorf("work cannot be read: %w", err))
+	}
+	if foreign {
+		found = slices.DeleteFunc(found, func(b beads.Bead) bool { return !b.CreatedAt.Before(before.CreatedAt) })
+	}
+	return found, nil
+}
+
+// Bead implements city.Getter.
+func (c *Controller) Bead(ctx context.Context, id string) (b beads.Bead, err error) {
+	for _, rig := range c.scopes() {
+		store, err := c.runner.store(rig)
+		if err != nil {
+			return b, &city.Error{Code: city.Unavailable, Message: "work cannot be read: " + err.Error()}
+		}
+		if b, err = store.Get(ctx, id); !errors.Is(err, beads.ErrNotFound) {
+			return b, city.WorkError(err)
+		}
+	}
+	return b, &city.Error{Code: city.NotFound, Message: fmt.Sprintf("there is no bead %q", id)}
 }

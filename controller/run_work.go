@@ -21,7 +21,6 @@ const (
 	storeLimit = 10 * time.Second
 	runsShown  = 500     // newest records of runs that are read at the start
 	handed     = 1 << 10 // events that are handed in at once, at most
-	typeRun    = "run"
 )
 
 // workshop is what the runner needs for automations and work.
@@ -114,7 +113,7 @@ func (r *runner) sweepRuns(ctx context.Context) input {
 		return inSwept{err: err}
 	}
 	var in inSwept
-	open, err := store.List(ctx, beads.Query{Type: typeRun, Status: []beads.Status{beads.StatusOpen, beads.StatusInProgress}, Limit: -1})
+	open, err := store.List(ctx, beads.Query{Type: city.RunType, Status: []beads.Status{beads.StatusOpen, beads.StatusInProgress}, Limit: -1})
 	if err != nil {
 		return inSwept{err: err}
 	}
@@ -128,7 +127,7 @@ func (r *runner) sweepRuns(ctx context.Context) input {
 		in.interrupted = append(in.interrupted, city.RunOf(b))
 	}
 	slices.Reverse(in.interrupted)
-	newest, err := store.List(ctx, beads.Query{Type: typeRun, Limit: runsShown})
+	newest, err := store.List(ctx, beads.Query{Type: city.RunType, Limit: runsShown})
 	for _, b := range newest {
 		in.runs = append(in.runs, city.RunOf(b))
 	}
@@ -185,7 +184,7 @@ func (r *runner) openRun(ctx context.Context, f fxOpen) input {
 		return in
 	}
 	b := beads.Bead{
-		Title: "run of " + d.Scoped(), Type: typeRun, Status: beads.StatusInProgress, Labels: []string{city.RunLabel + d.Scoped()},
+		Title: "run of " + d.Scoped(), Type: city.RunType, Status: beads.StatusInProgress, Labels: []string{city.RunLabel + d.Scoped()},
 		Metadata: map[string]string{city.RunReason: f.run.Reason},
 	}
 	for key, value := range map[string]string{city.RunBy: f.run.By, city.RunRetry: digits(f.run.Retry), city.RunEvents: digits(f.run.Count)} {

@@ -11,6 +11,8 @@ import (
 
 	"gcity/agent"
 	"gcity/api"
+	"gcity/beads"
+	"gcity/beads/fake"
 	"gcity/city"
 	"gcity/city/citytest"
 	"gcity/config"
@@ -72,6 +74,8 @@ start_command = "exec cat"
 	if err := os.Mkdir(filepath.Join(dir, "yard"), 0o755); err != nil {
 		t.Fatal(err)
 	}
+	citytest.WriteAutomations(t, filepath.Join(dir, ".gc", "formulas"))
+	stores := map[string]beads.Store{"": fake.New("tw"), "yard": fake.New("ya")}
 	cfg, err := config.Load(dir)
 	if err != nil {
 		t.Fatal(err)
@@ -85,7 +89,7 @@ start_command = "exec cat"
 		t.Fatal(err)
 	}
 	poke := make(chan struct{}, 1)
-	c, err := controller.New(controller.Options{Dir: dir, Mode: "headless", Version: "test", Provider: p, Log: log, Poke: poke,
+	c, err := controller.New(controller.Options{Dir: dir, Mode: "headless", Version: "test", Provider: p, Log: log, Poke: poke, Stores: func(rig string) (beads.Store, error) { return stores[rig], nil },
 		Host: agent.Host{Environ: os.Environ(), BinDir: "/gc/bin"}, Pulse: time.Second}, cfg)
 	if err != nil {
 		t.Fatal(err)
@@ -111,7 +115,7 @@ start_command = "exec cat"
 
 // whole is a harness for a controller that can do all there is.
 func whole(open func(t *testing.T) city.Control) citytest.Harness {
-	return citytest.Harness{Open: open, Drains: true, Pools: true, Rigs: true, Hold: hold}
+	return citytest.Harness{Open: open, Drains: true, Pools: true, Rigs: true, Work: true, Automations: true, Hold: hold}
 }
 
 // hold writes a configuration that removes most of the running agents.

@@ -64,7 +64,7 @@ func testBeads(t *testing.T, ctx context.Context, ctl city.Control) {
 			t.Errorf("%+v was made, %+v is there", b, got)
 		}
 	}
-	do(t, ctx, ctl, city.UpdateBead{ID: root.ID, Patch: beads.Patch{Status: beads.To(beads.StatusInProgress)}})
+	do(t, ctx, ctl, city.UpdateBead{ID: root.ID, Patch: beads.Patch{Status: new(beads.StatusInProgress)}})
 	for _, c := range []struct {
 		q    beads.Query
 		want []string
@@ -95,13 +95,13 @@ func testBeads(t *testing.T, ctx context.Context, ctl city.Control) {
 func testBeadChanges(t *testing.T, ctx context.Context, ctl city.Control) {
 	b := create(t, ctx, ctl, beads.Bead{Title: "one", Labels: []string{"a"}, Metadata: map[string]string{"k": "v", "l": "w"}})
 	changed := beadOf(t, do(t, ctx, ctl, city.UpdateBead{ID: b.ID, Patch: beads.Patch{
-		Title: beads.To("two"), Assignee: beads.To(Worker), AddLabels: []string{"b", "a"}, SetMetadata: map[string]string{"k": "", "m": "x"}, IfRev: &b.Rev,
+		Title: new("two"), Assignee: new(Worker), AddLabels: []string{"b", "a"}, SetMetadata: map[string]string{"k": "", "m": "x"}, IfRev: &b.Rev,
 	}}))
 	if changed.Title != "two" || changed.Assignee != Worker || !slices.Equal(changed.Labels, []string{"a", "b"}) || changed.Rev != 2 ||
 		len(changed.Metadata) != 2 || changed.Metadata["l"] != "w" || changed.Metadata["m"] != "x" {
 		t.Errorf("%+v", changed)
 	}
-	_, err := ctl.Do(ctx, city.UpdateBead{ID: b.ID, Patch: beads.Patch{Title: beads.To("three"), IfRev: &b.Rev}})
+	_, err := ctl.Do(ctx, city.UpdateBead{ID: b.ID, Patch: beads.Patch{Title: new("three"), IfRev: &b.Rev}})
 	wantCode(t, "a change of what was changed meanwhile", err, city.Conflict)
 
 	closed := beadOf(t, do(t, ctx, ctl, city.UpdateBead{ID: b.ID, Patch: beads.Closing()}))
@@ -110,7 +110,7 @@ func testBeadChanges(t *testing.T, ctx context.Context, ctl city.Control) {
 		t.Errorf("closed as %+v, then %+v", closed, again)
 	}
 	open := beadOf(t, do(t, ctx, ctl, city.UpdateBead{ID: b.ID, Patch: beads.Patch{
-		Status: beads.To(beads.StatusOpen), Assignee: beads.To(""), RemoveLabels: []string{"a"},
+		Status: new(beads.StatusOpen), Assignee: new(""), RemoveLabels: []string{"a"},
 	}}))
 	if open.Status != beads.StatusOpen || open.ClosedAt != nil || open.Assignee != "" || !slices.Equal(open.Labels, []string{"b"}) {
 		t.Errorf("opened again: %+v", open)
@@ -131,7 +131,7 @@ func testBeadRefused(t *testing.T, ctx context.Context, ctl city.Control) {
 	}
 	_, err := ctl.Do(ctx, city.CreateBead{Bead: beads.Bead{ID: b.ID, Title: "twin"}})
 	wantCode(t, "an id that is taken", err, city.Conflict)
-	for _, bad := range []beads.Patch{{Title: beads.To("")}, {Status: beads.To(beads.Status("done"))}, {ParentID: &b.ID}, {Needs: &[]string{"tw-999"}}} {
+	for _, bad := range []beads.Patch{{Title: new("")}, {Status: new(beads.Status("done"))}, {ParentID: &b.ID}, {Needs: &[]string{"tw-999"}}} {
 		_, err := ctl.Do(ctx, city.UpdateBead{ID: b.ID, Patch: bad})
 		wantCode(t, fmt.Sprintf("%+v", bad), err, city.Invalid)
 	}
@@ -157,7 +157,7 @@ func testBeadRefused(t *testing.T, ctx context.Context, ctl city.Control) {
 func testBeadEvents(t *testing.T, ctx context.Context, ctl city.Control) {
 	made := do(t, ctx, ctl, city.CreateBead{Bead: beads.Bead{Title: "one"}})
 	id := beadOf(t, made).ID
-	taken := do(t, ctx, ctl, city.UpdateBead{ID: id, Patch: beads.Patch{Status: beads.To(beads.StatusInProgress)}})
+	taken := do(t, ctx, ctl, city.UpdateBead{ID: id, Patch: beads.Patch{Status: new(beads.StatusInProgress)}})
 	ended := do(t, ctx, ctl, city.UpdateBead{ID: id, Patch: beads.Closing()})
 	for _, c := range []struct {
 		r    city.Receipt
@@ -182,7 +182,7 @@ func testWorkCounted(t *testing.T, ctx context.Context, ctl city.Control) {
 	one := create(t, ctx, ctl, beads.Bead{Title: "one"})
 	create(t, ctx, ctl, beads.Bead{Title: "two"})
 	count(2, 0)
-	do(t, ctx, ctl, city.UpdateBead{ID: one.ID, Patch: beads.Patch{Status: beads.To(beads.StatusInProgress)}})
+	do(t, ctx, ctl, city.UpdateBead{ID: one.ID, Patch: beads.Patch{Status: new(beads.StatusInProgress)}})
 	count(1, 1)
 	do(t, ctx, ctl, city.UpdateBead{ID: one.ID, Patch: beads.Closing()})
 	count(1, 0)
