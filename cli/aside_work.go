@@ -120,11 +120,8 @@ func (b *aside) automations(ctx context.Context) (out []city.Automation, trouble
 
 // scan finds the automations of the configuration.
 func (b *aside) scan() (automation.Catalog, []string) {
-	layers, err := layersOf(b.config)
-	if err != nil {
-		return automation.Catalog{}, []string{err.Error()}
-	}
 	var troubles []string
+	var err error
 	if b.deeds, err = deedsOf(b.dir); err != nil {
 		troubles = append(troubles, err.Error())
 	}
@@ -132,7 +129,7 @@ func (b *aside) scan() (automation.Catalog, []string) {
 	if o.Local == nil {
 		o.Local = time.Local
 	}
-	found := b.scanner.Scan(layers, o, b.now())
+	found := b.scanner.Scan(b.config.Layers(), o, b.now()) // none comes with the program
 	for _, p := range found.Problems {
 		troubles = append(troubles, p.String())
 	}

@@ -69,16 +69,38 @@ func (a *app) runAndWait(ctx context.Context, n namedAutomation, fire city.Fire)
 	if err := waitForRun(ctx, n.l, r.Bead.ID, n.s.Seq); err != nil {
 		return stillGoes(err, fire.Automation, r.Bead.ID)
 	}
-	// Later runs, if there are any, are few: this one has just ended.
-	runs, err := a.pastRuns(ctx, n.l.dir, fire.Automation, beads.DefaultLimit)
+	run, err := a.record(ctx, n.l.dir, fire.Automation, r.Bead.ID)
 	if err != nil {
 		return err
 	}
-	i := slices.IndexFunc(runs, func(run city.Run) bool { return run.ID == r.Bead.ID })
-	if i < 0 {
-		return fmt.Errorf("the run %s of %s has ended, but there is no record of it any more", r.Bead.ID, fire.Automation)
+	return a.tellRun(run)
+}
+
+// record reads the record of a run that has ended. The event of its end may be a moment ahead of it.
+func (a *app) record(ctx context.Context, dir, name, id string) (*city.Run, error) {
+	ctx, cancel := context.WithTimeout(ctx, workTimeout)
+	defer cancel()
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		// Later runs, if there are any, are few: this one has just ended.
+		runs, err := a.pastRuns(ctx, dir, name, beads.DefaultLimit)
+		if err != nil {
+			return nil, err
+		}
+		i := slices.IndexFunc(runs, func(run city.Run) bool { return run.ID == id })
+		if i < 0 {
+			return nil, fmt.Errorf("the run %s of %s has ended, but there is no record of it any more", id, name)
+		}
+		if runs[i].Outcome != "" {
+			return &runs[i], nil
+		}
+		select {
+		case <-ctx.Done():
+			return nil, fmt.Errorf("the run %s of %s has ended, but its record was not closed; see `gcity automation history %s`", id, name, name)
+		case <-tick.C:
+		}
 	}
-	return a.tellRun(&runs[i])
 }
 
 // waitForRun returns when the log tells of a run's end. It is opened after the event of seq.
