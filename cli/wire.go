@@ -214,6 +214,10 @@ func assemble(ctx context.Context, c *config.City, version string, o houseOption
 	if err != nil {
 		return parts{}, err
 	}
+	rescans, err := config.WatchFolders(ctx, folders(c), config.WatchOptions{Log: o.logger})
+	if err != nil {
+		return parts{}, err
+	}
 	var loop *controller.Controller
 	work := &stores{open: map[place]store{}, places: func() []place {
 		s, err := loop.Snapshot(ctx)
@@ -226,7 +230,7 @@ func assemble(ctx context.Context, c *config.City, version string, o houseOption
 	loop, err = controller.New(controller.Options{
 		Dir: o.dir, Mode: o.mode, Version: version, Provider: sessions, Log: log, Logger: o.logger,
 		Host:   agent.Host{Environ: os.Environ(), BinDir: binDir(o.dir)},
-		Stores: work.of, Poke: pokes, Beat: o.beat, Held: hold.Check, Sweep: func() (int, error) { return pty.SweepRuns(o.dir) },
+		Stores: work.of, Poke: pokes, Rescan: rescans, Beat: o.beat, Held: hold.Check, Sweep: func() (int, error) { return pty.SweepRuns(o.dir) },
 	}, c)
 	if err != nil {
 		return parts{}, err
@@ -242,6 +246,15 @@ func assemble(ctx context.Context, c *config.City, version string, o houseOption
 		p.close = undo.close
 	}
 	return p, nil
+}
+
+// folders are where automations are found. One that a later configuration adds is looked into at each patrol.
+func folders(c *config.City) []string {
+	var out []string
+	for _, l := range c.Layers() {
+		out = append(out, l.Dir)
+	}
+	return out
 }
 
 // closers undoes in the opposite order.
