@@ -14,6 +14,8 @@ type input interface{ input() }
 type (
 	// inTick is the patrol.
 	inTick struct{}
+	// inStalled says that the whole program stood still until now: what it knows of the time before is of no use.
+	inStalled struct{}
 	// inWake is a time that the machine asked for (see machine.next).
 	inWake struct{}
 	// inPoke says that the configuration may have changed.
@@ -68,6 +70,7 @@ type (
 		check  string // the line that ran
 		value  int
 		err    error         // why it does not count
+		kind   string        // of err: of one kind only the first is told
 		output string        // end of what it printed, cleaned
 		took   time.Duration // it ran so long
 	}
@@ -108,6 +111,7 @@ type (
 )
 
 func (inTick) input()       {}
+func (inStalled) input()    {}
 func (inChecked) input()    {}
 func (inMarked) input()     {}
 func (inScaled) input()     {}
