@@ -65,6 +65,10 @@ func Main(args []string) int {
 		fmt.Fprintln(os.Stderr, "gcity hold is started by gcity itself, once per agent")
 		return 2
 	}
+	signals := make(chan os.Signal, 16)
+	// Before all else: who finds us in our folder and without a socket may send HUP, and must not end us with it. If it was
+	// ignored (nohup), what is caught here is back to its default in the agent.
+	signal.Notify(signals, unix.SIGHUP)
 	first, err := inherited()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "gcity hold is started by gcity itself, once per agent:", err)
@@ -76,7 +80,7 @@ func Main(args []string) int {
 		first.Close()
 		return 1
 	}
-	return h.run(first)
+	return h.run(first, signals)
 }
 
 // inherited takes over the connection on standard input and leaves /dev/null there.
@@ -124,15 +128,12 @@ func open(dir string) (*holder, error) {
 }
 
 // run serves until leave; it is the main goroutine.
-func (h *holder) run(first *conn) int {
-	signals := make(chan os.Signal, 16)
-	// HUP may come as soon as there is a socket to be missed; and if it was ignored (nohup), what is caught here is back to
-	// its default in the agent. The others wait for the agent, because each takes as long as making it.
-	signal.Notify(signals, unix.SIGHUP)
+func (h *holder) run(first *conn, signals chan os.Signal) int {
 	h.held[first] = struct{}{}
 	if !h.birth(first) {
 		return 1
 	}
+	// These wait for the agent, because each takes as long as making it.
 	signal.Notify(signals, unix.SIGCHLD, unix.SIGTERM)
 	h.reap()
 	h.wg.Go(func() { h.serve(first) })
@@ -175,7 +176,10 @@ func (h *holder) signalled(s os.Signal) {
 	switch s {
 	case unix.SIGCHLD:
 		h.reap()
-	case unix.SIGHUP: // a controller misses our socket
+	case unix.SIGHUP: // a controller misses our socket, or missed it before we had one
+		if h.settled() {
+			return
+		}
 		if err := h.settle(); err != nil {
 			h.complain("cannot take back its folder", err)
 		}
