@@ -113,7 +113,7 @@ func (p *Provider) reconnect(ctx context.Context, e *entry) error {
 		conn.Close()
 		return err
 	}
-	state, err := hello(ctx, conn)
+	state, err := hello(ctx, conn, p.look)
 	if err == nil {
 		err = p.recognise(e.name, pid, state)
 	}
@@ -132,14 +132,14 @@ func (p *Provider) reconnect(ctx context.Context, e *entry) error {
 	return nil
 }
 
-// hello asks a holder who it is.
-func hello(ctx context.Context, conn *net.UnixConn) (s wire.State, err error) {
+// hello asks a holder who it is, and not to count on us if we merely look.
+func hello(ctx context.Context, conn *net.UnixConn, look bool) (s wire.State, err error) {
 	deadline := time.Now().Add(helloTimeout)
 	if d, ok := ctx.Deadline(); ok && d.Before(deadline) {
 		deadline = d
 	}
 	conn.SetDeadline(deadline)
-	if err := wire.WriteJSON(conn, wire.Ask, wire.Request{Op: wire.OpHold}); err != nil {
+	if err := wire.WriteJSON(conn, wire.Ask, wire.Request{Op: wire.OpHold, Look: look}); err != nil {
 		return s, err
 	}
 	m, err := wire.NewReader(conn).Next()

@@ -147,6 +147,88 @@ func TestNewbornIsLeftAlone(t *testing.T) {
 	p.env = plain
 }
 
+// A holder that waits between two lives gives the next one whoever looked meanwhile, and an observer does not keep it
+// when its controller goes.
+func TestWarmHolderBesideObservers(t *testing.T) {
+	city := t.TempDir()
+	p := newProvider(t, city)
+	end := func() {
+		t.Helper()
+		s := spec(city, "a", "exit 3")
+		start(t, p, s)
+		nextExit(t, p)
+		if err := p.Acknowledge(t.Context(), "a", s.ID); err != nil {
+			t.Fatal(err)
+		}
+	}
+	end()
+	holder := holderOf(t, p, "a")
+	stop := observed(t, city)
+	for range 5 {
+		observer(t, city).Close()
+		end()
+		if got := holderOf(t, p, "a"); got != holder {
+			t.Errorf("the next life has another holder: %d, was %d", got, holder)
+		}
+	}
+	stop()
+	observer(t, city) // stays
+	p.Close()
+	until(t, "the end of an idle holder", func() bool { return !alive(holder) })
+}
+
+// An end that no controller has heard of is kept for the next one, whoever looked meanwhile.
+func TestUnheardEndBesideObservers(t *testing.T) {
+	city := t.TempDir()
+	p := newProvider(t, city)
+	s := spec(city, "a", "exit 3")
+	start(t, p, s)
+	nextExit(t, p)
+	p.Close()
+	for range 3 {
+		o := observer(t, city)
+		list, err := o.List(t.Context())
+		if err != nil || len(list) != 1 || list[0].Exit == nil || list[0].Exit.Code != 3 {
+			t.Fatalf("%+v, %v", list, err)
+		}
+		if _, err := o.Capture(t.Context(), "a", s.ID); err != nil {
+			t.Error(err)
+		}
+		o.Close()
+	}
+	next := newProvider(t, city)
+	if _, err := next.Capture(t.Context(), "a", s.ID); err != nil {
+		t.Error(err)
+	}
+}
+
+// Without a controller an observer may stop a session and record its end, which leaves nothing.
+func TestObserverStops(t *testing.T) {
+	city := t.TempDir()
+	p := newProvider(t, city)
+	s := spec(city, "a", "exec cat")
+	start(t, p, s)
+	holder := holderOf(t, p, "a")
+	p.Close()
+	o := observer(t, city)
+	if err := o.Stop(t.Context(), "a", 0); err != nil {
+		t.Fatal(err)
+	}
+	if x := nextExit(t, o); x.ID != s.ID || !x.Asked || x.Lost {
+		t.Errorf("%+v", x)
+	}
+	if _, err := o.Capture(t.Context(), "a", s.ID); err != nil {
+		t.Errorf("the holder left before its end was recorded: %v", err)
+	}
+	if err := o.Acknowledge(t.Context(), "a", s.ID); err != nil {
+		t.Error(err)
+	}
+	until(t, "the holder's end", func() bool { return !alive(holder) })
+	if _, err := os.Stat(p.dir + "/a"); err == nil {
+		t.Error("the folder stays")
+	}
+}
+
 // An observer that misses a folder leaves it missing; the controller has it made anew, also if only the socket is gone.
 func TestObserverRousesNobody(t *testing.T) {
 	city := t.TempDir()

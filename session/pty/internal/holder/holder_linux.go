@@ -49,9 +49,9 @@ type holder struct {
 	cond     *sync.Cond
 	ln       *net.UnixListener
 	activity *os.File
-	cur      *life // the newest life; nil before the first start
-	prev     *life // kept for its output
-	held     map[*conn]struct{}
+	cur      *life          // the newest life; nil before the first start
+	prev     *life          // kept for its output
+	held     map[*conn]bool // whether it keeps the holder; who merely looks does not
 	leaving  bool
 }
 
@@ -74,7 +74,7 @@ func Main(args []string) int {
 		fmt.Fprintln(os.Stderr, "gcity hold is started by gcity itself, once per agent:", err)
 		return 2
 	}
-	h, err := open(args[0])
+	h, err := open(args[0], first)
 	if err != nil {
 		first.fail(err)
 		first.Close()
@@ -102,15 +102,15 @@ func inherited() (*conn, error) {
 	return newConn(uc), err
 }
 
-// open takes the session's folder and its lock.
-func open(dir string) (*holder, error) {
+// open takes the session's folder and its lock. From then on anybody may connect.
+func open(dir string, first *conn) (*holder, error) {
 	h := &holder{
 		dir:   dir,
 		clock: wire.NewClock(),
 		pid:   os.Getpid(),
 		tasks: make(chan func()),
 		done:  make(chan struct{}),
-		held:  make(map[*conn]struct{}),
+		held:  map[*conn]bool{first: true},
 	}
 	h.cond = sync.NewCond(&h.mu)
 	st, err := proc.ReadStat(h.pid)
@@ -129,7 +129,6 @@ func open(dir string) (*holder, error) {
 
 // run serves until leave; it is the main goroutine.
 func (h *holder) run(first *conn, signals chan os.Signal) int {
-	h.held[first] = struct{}{}
 	if !h.birth(first) {
 		return 1
 	}
