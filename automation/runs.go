@@ -151,7 +151,7 @@ func (r *Runs) judge(it *item, now time.Time, w World, deeds *Deeds) {
 			deeds.pass(it.name, "was due (%s), and is %s", want.Reason, cmp.Or(it.d.Off, "suspended "+suspended))
 		}
 	}
-	if it.want != nil {
+	if it.want != nil || it.run != nil && it.run.Opened.IsZero() { // until it is opened its gate cannot know of it
 		return
 	}
 	v := Judge(it.d, it.facts(suspended, w.Patrol, now), now)

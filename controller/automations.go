@@ -233,7 +233,6 @@ func (m *machine) ran(now time.Time, in inRan) {
 	done := *run
 	done.Ended, done.Outcome, done.Code, done.Error, done.Output, done.Made = &now, string(in.outcome), in.code, in.problem, in.output, in.made
 	w.last[in.scoped], m.changed = &done, true
-	m.shut(fxShut{run: done, formula: in.formula})
 	kind, msg := events.AutomationCompleted, "ok in "+in.took.Round(time.Millisecond).String()
 	if in.made != "" {
 		msg = fmt.Sprintf("made %s in %s", in.made, in.took.Round(time.Millisecond))
@@ -241,7 +240,7 @@ func (m *machine) ran(now time.Time, in inRan) {
 	if in.outcome != automation.OK {
 		kind, msg = events.AutomationFailed, cmp.Or(in.problem, fmt.Sprintf("%s after %s", in.outcome, in.took.Round(time.Millisecond)))
 	}
-	m.tellRun(kind, done, msg)
+	m.shut(fxShut{run: done, formula: in.formula, kind: kind, msg: msg})
 	w.runs.Ended(in.scoped, in.outcome, now)
 	m.memorise()
 	m.count()
@@ -255,11 +254,18 @@ func (m *machine) shut(f fxShut) {
 
 // shutRun takes the result of closing a record.
 func (m *machine) shutRun(in inShut) {
+	f, ok := m.work.unshut[in.bead]
+	if !ok {
+		return
+	}
+	if f.kind != "" { // told once its end is on record, or cannot be for now
+		m.tellRun(f.kind, f.run, f.msg)
+		f.kind = ""
+	}
 	if in.err == nil {
 		delete(m.work.unshut, in.bead)
 		return
 	}
-	f := m.work.unshut[in.bead]
 	f.failed = true
 	m.work.unshut[in.bead] = f
 	m.note(&m.work.lost, "the record of a run cannot be closed: "+in.err.Error())
@@ -387,7 +393,7 @@ func (m *machine) endRuns() {
 		if run := w.goes[name]; run != nil {
 			done := *run
 			done.Outcome, done.Error = string(automation.Interrupted), "the city was stopped before it began"
-			m.shut(fxShut{run: done})
+			m.shut(fxShut{run: done, kind: events.AutomationFailed, msg: done.Error})
 			delete(w.goes, name)
 		}
 	}

@@ -45,7 +45,7 @@ func (r *runner) checkNow(p *agent.Pool) inChecked {
 	in := inChecked{pool: p.Name, check: p.Check}
 	if p.MakeDir {
 		if err := os.MkdirAll(p.Dir, 0o755); err != nil {
-			in.err = fmt.Errorf("its folder cannot be made: %w", err)
+			in.err, in.kind = fmt.Errorf("its folder cannot be made: %w", err), "folder"
 			return in
 		}
 	}
@@ -56,17 +56,20 @@ func (r *runner) checkNow(p *agent.Pool) inChecked {
 	in.took, in.output = time.Since(began), shownOutput(res.Output)
 	switch {
 	case ctx.Err() != nil:
-		in.err = context.Cause(ctx)
+		in.err, in.kind = context.Cause(ctx), "time"
 	case err != nil:
-		in.err = err
+		in.err, in.kind = err, "start"
 	case res.Code < 0:
-		in.err = errors.New("it was ended by a signal")
+		in.err, in.kind = errors.New("it was ended by a signal"), "signal"
 	case res.Code > 0:
-		in.err = fmt.Errorf("it exited %d", res.Code)
+		in.err, in.kind = fmt.Errorf("it exited %d", res.Code), fmt.Sprint("exit ", res.Code)
 	case res.StdoutDropped > 0: // what is left could read as another number
+		in.kind = "flood"
 		in.err = fmt.Errorf("it printed more than %d KiB; a check prints one whole number", shell.MaxOutput>>10)
 	default:
-		in.value, in.err = pool.Parse(res.Stdout)
+		if in.value, in.err = pool.Parse(res.Stdout); in.err != nil {
+			in.kind = "output"
+		}
 	}
 	return in
 }

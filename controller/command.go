@@ -133,7 +133,7 @@ func (m *machine) restart(now time.Time, id uint64, a *record) {
 	if !a.alive && a.op == opNone {
 		a.forgive("started by operator")
 	}
-	a.intent = cause{causeRestart, "restarted by operator"} // a start fulfils it too
+	a.intent = cause{kind: causeRestart, why: "restarted by operator"} // a start fulfils it too
 	m.decide(now, a)
 }
 
@@ -145,12 +145,12 @@ func (m *machine) kill(now time.Time, id uint64, a *record) {
 	a.waiters = append(a.waiters, waiter{id, "kill"})
 	if a.op == opStop {
 		if a.stopping.kind == causeRestart {
-			a.stopping = cause{causeKill, "killed by operator"}
+			a.stopping = cause{kind: causeKill, why: "killed by operator"}
 		}
 		m.do(fxKill{agent: a.name, session: a.life.Name})
 		return
 	}
-	a.intent = cause{causeKill, "killed by operator"}
+	a.intent = cause{kind: causeKill, why: "killed by operator"}
 	m.decide(now, a)
 }
 
@@ -173,7 +173,7 @@ func (m *machine) request(now time.Time, id uint64, a *record) {
 		return
 	}
 	if a.op == opNone {
-		a.intent = cause{causeRequest, "restart requested by agent"}
+		a.intent = cause{kind: causeRequest, why: "restart requested by agent"}
 	}
 	m.reply(id, "agent "+a.name+" will be restarted")
 	m.decide(now, a)
@@ -204,7 +204,7 @@ func (m *machine) suspend(id uint64, name string, on bool) {
 			m.refuseID(id, city.Conflict, fmt.Sprintf("agent %s has no flag of its own: it is suspended %s; resume that", a.name, still))
 			return
 		}
-		if !on && a.want.Suspended == "" {
+		if !on && a.want.Suspended == "" && !m.editing(name) {
 			m.resolve(a, "agent "+a.name+" is not suspended", "resume")
 			return
 		}

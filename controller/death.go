@@ -42,15 +42,15 @@ func (m *machine) endedAsAsked(now time.Time, a *record, id string) {
 func (m *machine) died(now time.Time, a *record, e session.Exit) {
 	a.alive, a.ready, a.drift = false, false, nil
 	a.life.ID, a.life.PID = e.ID, 0
-	draining := a.drain != nil
+	drained := a.drain
 	m.ended(now, a, e.ID)
 	a.exit = &city.Exit{Code: e.Code, Signal: e.Signal, At: e.At, Uptime: e.Uptime}
 	d := restart.Death{Code: e.Code, Signal: e.Signal, Uptime: e.Uptime, Lost: e.Lost}
-	if draining && e.Code == 0 && e.Signal == "" { // it has done what it was told to
+	if drained != nil && e.Code == 0 && e.Signal == "" { // it has done what it was told to
 		m.decided(now, a, "drained", "it exited 0")
 		m.tell(a, events.Event{Type: events.AgentStopped, Message: "drained: it exited 0", Payload: exitPayload(e)})
 		a.notBefore, a.hold, a.left = time.Time{}, "", false
-		m.afterDrain(a, "it exited 0")
+		m.afterDrain(a, "it exited 0", drained.by == byOperator)
 		return
 	}
 	if a.want == nil || a.want.Suspended != "" || m.ending != alive {

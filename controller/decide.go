@@ -83,17 +83,19 @@ func (k causeKind) wide() bool { return k == causeEnd || k == causeOrphan || k =
 func (m *machine) whyStop(now time.Time, a *record) cause {
 	switch {
 	case m.ending == stopAgents:
-		return cause{causeEnd, "the city is stopped"}
+		return cause{kind: causeEnd, why: "the city is stopped"}
+	case a.want == nil && a.pool == nil && a.drain != nil && a.drain.by == byPool: // its pool is declared no more
+		return a.drained(now)
 	case a.want == nil && a.pool == nil:
-		return cause{causeOrphan, "orphan: not declared"}
+		return cause{kind: causeOrphan, why: "orphan: not declared"}
 	case a.want != nil && a.want.Suspended != "":
-		return cause{causeSuspend, a.want.Suspended}
+		return cause{kind: causeSuspend, why: a.want.Suspended}
 	case a.want == nil && a.pool.want.Suspended != "":
-		return cause{causeSuspend, a.pool.want.Suspended}
+		return cause{kind: causeSuspend, why: a.pool.want.Suspended}
 	case a.intent.kind != causeNone:
 		return a.intent
 	case a.unwanted() && !a.ready && !m.settling:
-		return cause{causeDrained, a.surplusReason() + "; it was not ready yet"}
+		return cause{kind: causeDrained, why: a.surplusReason() + "; it was not ready yet"}
 	case a.drain != nil || a.unwanted():
 		return a.drained(now)
 	}
@@ -111,7 +113,11 @@ func (m *machine) idle(now time.Time, a *record) cause {
 	if limit == 0 || m.settling || a.life.Activity.IsZero() || a.life.Attached > 0 || a.life.Frozen {
 		return cause{}
 	}
-	a.idleAt = a.life.Activity.Add(limit)
+	active := a.life.Activity
+	if m.awake.After(active) { // nobody could do anything before
+		active = m.awake
+	}
+	a.idleAt = active.Add(limit)
 	if now.Before(a.idleAt) {
 		return cause{}
 	}
@@ -119,7 +125,7 @@ func (m *machine) idle(now time.Time, a *record) cause {
 		m.look()
 		return cause{}
 	}
-	return cause{causeIdle, fmt.Sprintf("silent for %s (idle_timeout %s)", now.Sub(a.life.Activity).Round(time.Second), limit)}
+	return cause{kind: causeIdle, why: fmt.Sprintf("silent for %s (idle_timeout %s)", now.Sub(active).Round(time.Second), limit)}
 }
 
 // whyReplace says that a session is not what the configuration wants any more.
@@ -137,7 +143,7 @@ func (m *machine) whyReplace(now time.Time, a *record) cause {
 		m.look()
 		return cause{}
 	}
-	return cause{causeDrift, "configuration changed: " + strings.Join(diff, ", ")}
+	return cause{kind: causeDrift, why: "configuration changed: " + strings.Join(diff, ", ")}
 }
 
 // busy reports whether a person is at the agent's terminal.
@@ -306,6 +312,7 @@ func (m *machine) stopped(now time.Time, in inStopped) {
 		m.set(now, a, city.Stopping, "cannot be stopped: "+in.err.Error(), a.stopFrom)
 		m.decided(now, a, "stop failed", in.err.Error())
 		m.refuse(a, city.Unavailable, fmt.Sprintf("agent %s cannot be stopped: %v", a.name, in.err))
+		m.refuseGroupsOf(a, fmt.Sprintf("agent %s cannot be stopped: %v", a.name, in.err))
 		return
 	}
 	a.alive, a.ready, a.drift, a.stopFrom = false, false, nil, time.Time{}
@@ -348,7 +355,7 @@ func (m *machine) afterStop(now time.Time, a *record, c cause) {
 		a.fell = true
 		a.because = "restarted: " + c.why
 	case causeDrained:
-		m.afterDrain(a, c.why)
+		m.afterDrain(a, c.why, c.finished)
 	case causeSuspend:
 		e.Type, e.Actor = events.AgentSuspended, operator
 		answers = append(answers, m.take(a, fmt.Sprintf("agent %s is suspended %s", a.name, c.why), "stop", "suspend")...)

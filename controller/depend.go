@@ -20,19 +20,28 @@ func (a *record) names() []string {
 
 // dependents gives the records that depend on one of these names. The index is made anew after records came or went.
 func (m *machine) dependents(names ...string) []*record {
-	if m.after == nil {
-		m.after = map[string][]*record{}
-		for _, a := range m.order {
-			for _, need := range a.needs {
-				m.after[need] = append(m.after[need], a)
-			}
-		}
-	}
+	m.index()
 	out := m.after[names[0]]
 	for _, name := range names[1:] {
 		out = slices.Concat(out, m.after[name])
 	}
 	return out
+}
+
+// index makes the two ways through the dependencies anew, where records have come or gone since.
+func (m *machine) index() {
+	if m.after != nil {
+		return
+	}
+	m.after, m.named = map[string][]*record{}, map[string][]*record{}
+	for _, a := range m.order {
+		for _, need := range a.needs {
+			m.after[need] = append(m.after[need], a)
+		}
+		for _, name := range a.names() {
+			m.named[name] = append(m.named[name], a)
+		}
+	}
 }
 
 // isUp reports that whoever depends on an agent may start: it runs, or has ended as it was meant to.
@@ -105,7 +114,10 @@ func (m *machine) ripple(now time.Time) {
 			for _, d := range m.dependents(a.names()...) {
 				m.decide(now, d)
 			}
-			for _, need := range a.needs {
+			if there {
+				continue
+			}
+			for _, need := range a.needs { // it may have waited for this one to end
 				m.decideNamed(now, need)
 			}
 		}
@@ -122,8 +134,9 @@ func (m *machine) ripple(now time.Time) {
 
 // decideNamed decides about an agent, or a pool's members.
 func (m *machine) decideNamed(now time.Time, name string) {
-	for _, a := range m.order {
-		if a.name == name || a.pool != nil && a.pool.name() == name {
+	m.index()
+	for _, a := range m.named[name] {
+		if a.state == city.Stopping && a.op == opNone {
 			m.decide(now, a)
 		}
 	}
@@ -136,11 +149,35 @@ func (m *machine) leavesLater(a *record) string {
 	}
 	for _, d := range m.dependents(a.names()...) {
 		going := m.ending == stopAgents || d.want == nil || d.want.Suspended != ""
-		if d != a && going && (d.alive || d.op != opNone) {
-			return d.name
+		if d == a || !going || !d.alive && d.op == opNone {
+			continue
 		}
+		if d.want == nil && m.needsAny(a, d.names()) { // what it needed once needs it now
+			continue
+		}
+		return d.name
 	}
 	return ""
+}
+
+// needsAny reports whether an agent needs one of these names, directly or not.
+func (m *machine) needsAny(a *record, names []string) bool {
+	m.index()
+	seen := map[*record]bool{a: true}
+	for queue := []*record{a}; len(queue) > 0; queue = queue[1:] {
+		for _, need := range queue[0].needs {
+			if slices.Contains(names, need) {
+				return true
+			}
+			for _, o := range m.named[need] {
+				if !seen[o] {
+					seen[o] = true
+					queue = append(queue, o)
+				}
+			}
+		}
+	}
+	return false
 }
 
 // spread restarts those who share an agent's fate, after it has crashed.
@@ -150,10 +187,10 @@ func (m *machine) spread(now time.Time, a *record) {
 	}
 	why := fmt.Sprintf("restarted with %s, which crashed (%s)", a.name, a.want.Strategy)
 	for _, other := range m.fellows(a) {
-		if other == a || !other.alive || other.op != opNone || other.unwanted() || other.intent.kind != causeNone {
+		if other == a || !other.alive || other.op != opNone || other.drain != nil || other.unwanted() || other.intent.kind != causeNone {
 			continue
 		}
-		other.intent = cause{causeFellow, why}
+		other.intent = cause{kind: causeFellow, why: why}
 		m.decide(now, other)
 	}
 }
@@ -168,11 +205,7 @@ func (m *machine) fellows(a *record) []*record {
 		next := slices.Clone(m.dependents(queue[0].names()...))
 		if a.want.Strategy == restart.OneForAll {
 			for _, need := range queue[0].needs {
-				for _, o := range m.order {
-					if slices.Contains(o.names(), need) {
-						next = append(next, o)
-					}
-				}
+				next = append(next, m.named[need]...)
 			}
 		}
 		for _, o := range next {

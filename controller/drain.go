@@ -45,7 +45,11 @@ func (m *machine) drains(now time.Time, a *record) {
 	case a.pool != nil && a.unwanted() && a.drain == nil:
 		m.drain(now, a, byPool, a.surplusReason())
 	case a.drain != nil && a.drain.by == byPool && !a.unwanted() && !a.drain.acked:
-		m.undrain(now, a, controller, fmt.Sprintf("wanted again: pool %s wants %d", a.pool.name(), a.pool.desired))
+		why := "wanted again: it is declared by itself now"
+		if a.pool != nil {
+			why = fmt.Sprintf("wanted again: pool %s wants %d", a.pool.name(), a.pool.desired)
+		}
+		m.undrain(now, a, controller, why)
 	}
 	if a.drain != nil && a.drain.lasts != a.drainTimeout() { // a new configuration
 		a.drain.limit(a.drainTimeout())
@@ -98,17 +102,18 @@ func (a *record) drained(now time.Time) cause {
 	switch d := a.drain; {
 	case d == nil:
 	case d.acked:
-		return cause{causeDrained, "drained: it says that it has finished"}
+		return cause{causeDrained, "drained: it says that it has finished", d.by == byOperator}
 	case !d.deadline.IsZero() && !now.Before(d.deadline):
-		return cause{causeDrained, fmt.Sprintf("drained: no answer within %s", d.lasts)}
+		return cause{kind: causeDrained, why: fmt.Sprintf("drained: no answer within %s", d.lasts)}
 	}
 	return cause{}
 }
 
-// afterDrain says what follows a drain: whoever is still wanted begins anew, unless its policy leaves those who have finished.
-func (m *machine) afterDrain(a *record, why string) {
+// afterDrain says what follows a drain: whoever is still wanted begins anew, unless an operator drained it, it has
+// finished, and its policy leaves those who have.
+func (m *machine) afterDrain(a *record, why string, finished bool) {
 	a.because = "started anew after its drain"
-	if a.want != nil && a.want.Policy.Mode != restart.Always {
+	if finished && a.want != nil && a.want.Policy.Mode != restart.Always {
 		a.left, a.hold, a.holdWhy = true, city.Exited, fmt.Sprintf("%s, restart = %q", why, a.want.Policy.Mode)
 	}
 }

@@ -102,6 +102,8 @@ type (
 	fxShut struct {
 		run     city.Run
 		formula bool
+		kind    string // of the event that tells of it; "" = it has been told
+		msg     string
 		failed  bool // the last try
 	}
 	// fxMemorise writes down what automations have done. → inMemorised

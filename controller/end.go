@@ -81,6 +81,11 @@ func (m *machine) quiet() bool {
 			return false
 		}
 	}
+	for _, f := range m.work.unshut {
+		if !f.failed {
+			return false
+		}
+	}
 	return len(m.work.goes) == 0
 }
 

@@ -130,12 +130,28 @@ func (m *machine) refuseGroups(code city.Code, msg string) {
 	m.groups = nil
 }
 
+// refuseGroupsOf answers those who suspend a group of which one agent cannot be stopped.
+func (m *machine) refuseGroupsOf(a *record, msg string) {
+	m.groups = slices.DeleteFunc(m.groups, func(g groupWaiter) bool {
+		if !g.on || !m.inGroup(g, a) {
+			return false
+		}
+		m.refuseID(g.id, city.Unavailable, msg)
+		return true
+	})
+}
+
 // edit orders a flag to be written, one after the other.
 func (m *machine) edit(f fxEdit) {
 	m.edits = append(m.edits, f)
 	if len(m.edits) == 1 {
 		m.do(f)
 	}
+}
+
+// editing reports that a flag of an agent is being written, or is to be: what is in force says nothing about it.
+func (m *machine) editing(name string) bool {
+	return slices.ContainsFunc(m.edits, func(f fxEdit) bool { return f.agent == name })
 }
 
 // edited takes the result of writing a suspended flag; what it means comes with the load that follows.

@@ -18,6 +18,8 @@ type input interface{ input() }
 type (
 	// inTick is the patrol.
 	inTick struct{}
+	// inStalled says that the whole program stood still until now: what it knows of the time before is of no use.
+	inStalled struct{}
 	// inWake is a time that the machine asked for (see machine.next).
 	inWake struct{}
 	// inPoke says that the configuration may have changed.
@@ -72,6 +74,7 @@ type (
 		check  string // the line that ran
 		value  int
 		err    error         // why it does not count
+		kind   string        // of err: of one kind only the first is told
 		output string        // end of what it printed, cleaned
 		took   time.Duration // it ran so long
 	}
@@ -190,6 +193,7 @@ func (inBead) input()       {}
 func (inCounted) input()    {}
 func (inPurged) input()     {}
 func (inTick) input()       {}
+func (inStalled) input()    {}
 func (inChecked) input()    {}
 func (inMarked) input()     {}
 func (inScaled) input()     {}

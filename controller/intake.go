@@ -47,6 +47,11 @@ func (m *machine) configured(now time.Time, in inConfig) {
 		m.note(&m.rejected, "")
 		m.refused = ""
 		m.accept(waiting, "nothing changed: revision "+short(m.conf.revision)+" is in force")
+		for _, a := range m.order {
+			if len(a.waiters) > 0 { // they may be where they are wanted already
+				m.decide(now, a)
+			}
+		}
 	}
 	for _, w := range waiting {
 		delete(m.confirms, w.id)
@@ -66,6 +71,9 @@ func (m *machine) unfulfilled(err error) {
 	for _, a := range m.order {
 		if len(a.waiters) == 0 || a.want == nil {
 			continue
+		}
+		if a.want.Suspended == "" {
+			m.resolve(a, "agent "+a.name+" is not suspended", "resume")
 		}
 		verb := verbFor(a.want.Suspended == "")
 		msg := fmt.Sprintf("the configuration in force does not %s agent %s", verb, a.name)
@@ -123,11 +131,17 @@ func (m *machine) adopt(now time.Time, c *conf) string {
 			a.forgive("")
 		}
 	}
-	m.after, m.ordered = nil, false
+	m.after, m.named, m.ordered = nil, nil, false
+	deepest := m.depth
 	for i := range c.wants {
 		m.ordered = m.ordered || len(c.wants[i].DependsOn) > 0
 	}
 	m.depth = depth(c)
+	for _, a := range m.order {
+		if a.want == nil && len(a.needs) > 0 { // it still ends in its order
+			m.ordered, m.depth = true, max(m.depth, deepest)
+		}
+	}
 	msg := ch.summary(c.revision)
 	if first {
 		m.recall(now)

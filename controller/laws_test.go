@@ -130,7 +130,10 @@ func (w *world) redeclare(who byte) {
 		}
 		specs = append(specs, spec)
 	}
-	if who&0x0c != 0 {
+	switch {
+	case who&0xf0 == 0xf0: // the pool has become a plain agent
+		specs = append(specs, "w:rig=demo")
+	case who&0x0c != 0:
 		specs = append(specs, fmt.Sprintf("w:rig=demo,pool=%d-%d,drain=%ds", who>>5&1, who>>6&3, who&0x40))
 	}
 	w.declare(specs...)
@@ -159,8 +162,10 @@ func (w *world) calm() {
 	delete(w.edits, "rig demo")
 	w.declare("a", "b:needs=a", "c:needs=b+w", "d", "w:pool=1-3")
 	w.command(1, city.Reload{Confirm: true})
-	w.command(2, city.Scale{Pool: "w", Auto: true})
 	w.step(inWake{})
+	w.advance(time.Minute)
+	w.command(3, city.Reload{Confirm: true}) // what could not be judged before it was known who runs
+	w.command(2, city.Scale{Pool: "w", Auto: true})
 	w.advance(3 * time.Hour)
 	if w.alive["w-3"] != nil || w.alive["w-4"] != nil {
 		w.breach = append(w.breach, fmt.Sprintf("L7: a member of the pool is too many: %v", w.showPools()))

@@ -12,6 +12,8 @@ import (
 )
 
 const (
+	// stalled is how much longer than its pulse the loop may take between two turns before it counts as a stall.
+	stalled = 5 * time.Second
 	// batch is how many inputs one turn of the loop takes at most.
 	batch = 256
 	// stopSlack is how long a shutdown may take beyond its agents' grace.
@@ -126,7 +128,11 @@ func (l *loop) turns(ctx context.Context) error {
 func (l *loop) turn(in input) {
 	c := l.c
 	now := time.Now()
-	l.now, l.effects = now, l.effects[:0]
+	l.effects = l.effects[:0]
+	if !l.now.IsZero() && now.Sub(l.now) > stalled+c.o.Pulse { // stopped, or starved: and the agents with it, perhaps
+		l.effects = append(l.effects, c.m.step(now, inStalled{})...)
+	}
+	l.now = now
 	for n := 0; ; n++ {
 		if in != nil {
 			l.effects = append(l.effects, c.m.step(now, in)...)

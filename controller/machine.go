@@ -32,7 +32,9 @@ type machine struct {
 	checking  map[string]time.Time // since when a pool's check is in flight; of a pool that is gone, too
 	after     map[string][]*record // who depends on a name; nil = to be made anew
 	ordered   bool                 // somebody depends on somebody
+	named     map[string][]*record // who goes by a name: an agent, or a pool's members; nil = to be made anew
 	depth     int                  // of the longest chain of dependencies
+	awake     time.Time            // when a stall of the whole program ended; zero = there was none
 
 	turn     uint64 // of step
 	out      []effect
@@ -95,6 +97,8 @@ func (m *machine) step(now time.Time, in input) []effect {
 		m.decideAll(now)
 		m.workPatrol(now)
 		m.measure(now, measureIdle)
+	case inStalled:
+		m.awake = now
 	case inWake:
 		m.decideAll(now)
 		m.turnRuns(now)
@@ -228,6 +232,10 @@ func (m *machine) load(ws ...waiter) {
 	if m.conf == nil || m.ending != alive {
 		return
 	}
+	if !m.listed && !m.settling { // who would be removed is not known before it is known who runs
+		m.reload = true
+		return
+	}
 	m.loading, m.reload = true, false
 	m.asking, m.waiting = m.waiting, nil
 	m.do(fxLoad{known: m.conf.revision, refused: m.refused, now: true, force: len(m.asking) > 0})
@@ -236,7 +244,7 @@ func (m *machine) load(ws ...waiter) {
 // glance is the patrol's look at the configuration, for when the watch has missed something. Nobody has waited until
 // the file was left alone, so what it sees is loaded only if the patrol before saw the same.
 func (m *machine) glance() {
-	if m.loading || m.conf == nil || m.ending != alive {
+	if m.loading || m.conf == nil || m.ending != alive || !m.listed {
 		return
 	}
 	m.loading = true
@@ -252,7 +260,7 @@ func (m *machine) record(now time.Time, name string) *record {
 	m.agents[name] = a
 	at, _ := slices.BinarySearchFunc(m.order, name, func(a *record, name string) int { return strings.Compare(a.name, name) })
 	m.order = slices.Insert(m.order, at, a)
-	m.after = nil
+	m.after, m.named = nil, nil
 	m.set(now, a, city.Waiting, "not looked at yet", time.Time{})
 	return a
 }

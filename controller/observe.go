@@ -19,6 +19,13 @@ func (m *machine) observed(now time.Time, in inObserved) {
 	}
 	if in.err != nil {
 		m.note(&m.unlisted, "sessions cannot be listed: "+in.err.Error())
+		if !m.listed {
+			m.refuseAll(m.waiting, city.Unavailable, m.unlisted)
+			for _, w := range m.waiting {
+				delete(m.confirms, w.id)
+			}
+			m.waiting = nil
+		}
 		if m.ending == stopAgents {
 			m.relook = now.Add(stopRetry)
 		}
@@ -32,6 +39,9 @@ func (m *machine) observed(now time.Time, in inObserved) {
 	}
 	if first {
 		m.sizePools(now)
+		if m.reload {
+			m.load()
+		}
 	}
 	for _, a := range m.order {
 		if a.seen == m.turn || a.op != opNone || a.opTurn > in.turn {
@@ -49,7 +59,7 @@ func (m *machine) observed(now time.Time, in inObserved) {
 			return false
 		}
 		delete(m.agents, a.name)
-		m.after = nil
+		m.after, m.named = nil, nil
 		return true
 	})
 	m.decideAll(now)

@@ -26,9 +26,10 @@ type poolRecord struct {
 	without  int    // what desired was before somebody set it by hand
 	whyNot   string // and why
 
-	asked string // the check that was last run
-	last  city.Check
-	good  bool // last.Value counts
+	asked   string // the check that was last run
+	trouble string // kind of its failure
+	last    city.Check
+	good    bool // last.Value counts
 
 	wasEmpty bool // as of the last ripple
 
@@ -172,6 +173,11 @@ func (m *machine) resize(now time.Time, p *poolRecord, n int, why string) {
 		return
 	}
 	p.desired, p.since, m.changed = n, now, true
+	for _, a := range m.order { // who was let go, and is wanted again, begins anew
+		if a.pool == p && a.want != nil && a.want.Index > from && a.want.Index <= n && a.left {
+			a.left, a.hold, a.holdWhy = false, "", ""
+		}
+	}
 	if first {
 		return
 	}
@@ -261,11 +267,11 @@ func (m *machine) checked(now time.Time, in inChecked) {
 		m.check(now, p)
 		return
 	}
-	problem := p.last.Problem
-	p.last.At, p.last.Took, p.last.Output, p.last.Problem = &now, in.took, in.output, ""
+	problem, kind := p.last.Problem, p.trouble
+	p.last.At, p.last.Took, p.last.Output, p.last.Problem, p.trouble = &now, in.took, in.output, "", in.kind
 	if in.err != nil {
 		p.last.Problem = in.err.Error()
-		if p.last.Problem != problem {
+		if problem == "" || kind != in.kind {
 			m.decidedOn(now, &p.decisions, "check failed", p.last.Problem)
 			m.do(fxRecord{event: events.Event{
 				Type: events.PoolCheckFailed, Actor: controller, Subject: p.name(),
@@ -357,7 +363,7 @@ func (m *machine) drawPools() []city.Pool {
 	}
 	for _, a := range m.order {
 		switch {
-		case a.pool == nil || !a.alive:
+		case a.pool == nil || !a.alive || m.pools[a.pool.name()] != a.pool:
 		case a.drain != nil:
 			a.pool.draining = append(a.pool.draining, a.name)
 		default:

@@ -82,8 +82,9 @@ type record struct {
 
 // cause says why a session is stopped, and what follows.
 type cause struct {
-	kind causeKind
-	why  string
+	kind     causeKind
+	why      string
+	finished bool // of an operator's drain: the agent has done what it was told to
 }
 
 type causeKind int

@@ -76,10 +76,12 @@ func (w *world) poolCheck(p *agent.Pool) input {
 	in := inChecked{pool: p.Name, check: p.Check, took: time.Millisecond}
 	says := w.says[p.Name]
 	if why, failed := strings.CutPrefix(says, "!"); failed {
-		in.err, in.output = errors.New(why), "trouble"
+		in.err, in.kind, in.output = errors.New(why), "exit", "trouble"
 		return in
 	}
-	in.value, in.err = pool.Parse([]byte(says))
+	if in.value, in.err = pool.Parse([]byte(says)); in.err != nil {
+		in.kind = "output"
+	}
 	return in
 }
 

@@ -391,6 +391,9 @@ func (w *world) load(f fxLoad) input {
 }
 
 func (w *world) edit(f fxEdit) input {
+	if w.edits[f.agent] == f.on && f.agent != "" { // the file says so already
+		return inEdited{edit: f}
+	}
 	w.confs++
 	c := *w.current
 	c.revision = fmt.Sprintf("r%011d", w.confs)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -112,7 +113,7 @@ func (p *Provider) reconnect(ctx context.Context, e *entry) error {
 		conn.Close()
 		return err
 	}
-	state, err := hello(ctx, conn)
+	state, err := hello(ctx, conn, p.look)
 	if err == nil {
 		err = p.recognise(e.name, pid, state)
 	}
@@ -131,14 +132,14 @@ func (p *Provider) reconnect(ctx context.Context, e *entry) error {
 	return nil
 }
 
-// hello asks a holder who it is.
-func hello(ctx context.Context, conn *net.UnixConn) (s wire.State, err error) {
+// hello asks a holder who it is, and not to count on us if we merely look.
+func hello(ctx context.Context, conn *net.UnixConn, look bool) (s wire.State, err error) {
 	deadline := time.Now().Add(helloTimeout)
 	if d, ok := ctx.Deadline(); ok && d.Before(deadline) {
 		deadline = d
 	}
 	conn.SetDeadline(deadline)
-	if err := wire.WriteJSON(conn, wire.Ask, wire.Request{Op: wire.OpHold}); err != nil {
+	if err := wire.WriteJSON(conn, wire.Ask, wire.Request{Op: wire.OpHold, Look: look}); err != nil {
 		return s, err
 	}
 	m, err := wire.NewReader(conn).Next()
@@ -175,8 +176,11 @@ func (p *Provider) record(name string) (r wire.Record, err error) {
 }
 
 // rouse finds holders of this city whose socket is gone, because somebody deleted the folder of the sessions, and tells
-// them to make it anew.
+// them to make it anew. One that has not yet entered its folder is about to make its socket, and not ready for signals.
 func (p *Provider) rouse(ctx context.Context) error {
+	if p.look {
+		return nil
+	}
 	pids, err := proc.All()
 	if err != nil {
 		return fmt.Errorf("cannot look for sessions: %w", err)
@@ -197,10 +201,15 @@ func (p *Provider) rouse(ctx context.Context) error {
 	return nil
 }
 
-// holds reports whether a process is a holder of this city, and of which folder.
+// holds reports whether a process is a holder of this city that has entered its folder, and of which folder. It catches
+// HUP since before that.
 func (p *Provider) holds(pid int) (dir string, ok bool) {
 	args := proc.Args(pid)
 	if len(args) != 3 || args[1] != "hold" || !strings.HasPrefix(args[2], p.dir+"/") {
+		return "", false
+	}
+	cwd, err := os.Readlink("/proc/" + strconv.Itoa(pid) + "/cwd")
+	if err != nil || cwd == bornIn {
 		return "", false
 	}
 	return args[2], !strings.Contains(args[2][len(p.dir)+1:], "/")

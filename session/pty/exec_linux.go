@@ -10,6 +10,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// bornIn is the working folder of a holder that has not entered its own yet.
+const bornIn = "/"
+
 // execHolder starts a holder in a session of its own, so that no signal from our terminal reaches it, and returns the
 // connection that is its standard input.
 func execHolder(binary, dir string, env []string, errlog *os.File) (*net.UnixConn, int, error) {
@@ -31,7 +34,7 @@ func execHolder(binary, dir string, env []string, errlog *os.File) (*net.UnixCon
 	}
 	defer null.Close()
 	pid, err := syscall.ForkExec(binary, []string{binary, "hold", dir}, &syscall.ProcAttr{
-		Dir:   "/",
+		Dir:   bornIn,
 		Env:   env, // its own: the agent gets nothing but its Spec.Env
 		Files: []uintptr{uintptr(fds[1]), null.Fd(), errlog.Fd()},
 		Sys:   &syscall.SysProcAttr{Setsid: true},

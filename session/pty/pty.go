@@ -38,8 +38,9 @@ type Options struct {
 	Binary string       // run as "<Binary> hold <folder>" for each session; it must call Hold
 	Logger *slog.Logger // nil = silent
 
-	// Observe is for whoever looks at a city that a controller may be running: nothing is cleared up behind its back, be
-	// it the folder of a start under way or what a lost holder left.
+	// Observe is for whoever looks at a city that a controller may be running: nothing is changed behind its back, be it
+	// the folder of a start under way or what a lost holder left. No holder is told to make its folder anew, and none that
+	// waits for a next life waits because of an observer. Sessions whose folder is gone are not found.
 	Observe bool
 }
 

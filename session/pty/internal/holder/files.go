@@ -62,6 +62,12 @@ func (h *holder) settle() error {
 	return err
 }
 
+// settled reports whether who looks for us in our folder finds our socket: whoever has the lock made it.
+func (h *holder) settled() bool {
+	_, err := os.Stat(h.dir + "/" + wire.SocketFile)
+	return err == nil && proc.SameFile(h.lock, h.dir+"/"+wire.LockFile)
+}
+
 // lockNumber is where the lock's descriptor begins to be looked for: above what shells and programs use themselves, so
 // that no child closes it by taking the number.
 const lockNumber = 200
@@ -69,6 +75,9 @@ const lockNumber = 200
 // takeLock locks the folder. The descriptor is inherited by the agent and all it starts: as long as one of them lives,
 // the session is locked.
 func (h *holder) takeLock() error {
+	if h.lock > 0 && proc.SameFile(h.lock, wire.LockFile) {
+		return nil // it is ours, and only the socket was lost
+	}
 	fd, err := proc.Lock(wire.LockFile, time.Now().Add(lockWait))
 	if errors.Is(err, proc.ErrLocked) {
 		return &wire.Failure{Cause: wire.Held, Message: "the session is locked by a process of an earlier start"}

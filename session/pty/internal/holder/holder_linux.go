@@ -49,9 +49,9 @@ type holder struct {
 	cond     *sync.Cond
 	ln       *net.UnixListener
 	activity *os.File
-	cur      *life // the newest life; nil before the first start
-	prev     *life // kept for its output
-	held     map[*conn]struct{}
+	cur      *life          // the newest life; nil before the first start
+	prev     *life          // kept for its output
+	held     map[*conn]bool // whether it keeps the holder; who merely looks does not
 	leaving  bool
 }
 
@@ -65,18 +65,22 @@ func Main(args []string) int {
 		fmt.Fprintln(os.Stderr, "gcity hold is started by gcity itself, once per agent")
 		return 2
 	}
+	signals := make(chan os.Signal, 16)
+	// Before all else: who finds us in our folder and without a socket may send HUP, and must not end us with it. If it was
+	// ignored (nohup), what is caught here is back to its default in the agent.
+	signal.Notify(signals, unix.SIGHUP)
 	first, err := inherited()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "gcity hold is started by gcity itself, once per agent:", err)
 		return 2
 	}
-	h, err := open(args[0])
+	h, err := open(args[0], first)
 	if err != nil {
 		first.fail(err)
 		first.Close()
 		return 1
 	}
-	return h.run(first)
+	return h.run(first, signals)
 }
 
 // inherited takes over the connection on standard input and leaves /dev/null there.
@@ -98,15 +102,15 @@ func inherited() (*conn, error) {
 	return newConn(uc), err
 }
 
-// open takes the session's folder and its lock.
-func open(dir string) (*holder, error) {
+// open takes the session's folder and its lock. From then on anybody may connect.
+func open(dir string, first *conn) (*holder, error) {
 	h := &holder{
 		dir:   dir,
 		clock: wire.NewClock(),
 		pid:   os.Getpid(),
 		tasks: make(chan func()),
 		done:  make(chan struct{}),
-		held:  make(map[*conn]struct{}),
+		held:  map[*conn]bool{first: true},
 	}
 	h.cond = sync.NewCond(&h.mu)
 	st, err := proc.ReadStat(h.pid)
@@ -124,15 +128,11 @@ func open(dir string) (*holder, error) {
 }
 
 // run serves until leave; it is the main goroutine.
-func (h *holder) run(first *conn) int {
-	signals := make(chan os.Signal, 16)
-	// HUP may come as soon as there is a socket to be missed; and if it was ignored (nohup), what is caught here is back to
-	// its default in the agent. The others wait for the agent, because each takes as long as making it.
-	signal.Notify(signals, unix.SIGHUP)
-	h.held[first] = struct{}{}
+func (h *holder) run(first *conn, signals chan os.Signal) int {
 	if !h.birth(first) {
 		return 1
 	}
+	// These wait for the agent, because each takes as long as making it.
 	signal.Notify(signals, unix.SIGCHLD, unix.SIGTERM)
 	h.reap()
 	h.wg.Go(func() { h.serve(first) })
@@ -175,7 +175,10 @@ func (h *holder) signalled(s os.Signal) {
 	switch s {
 	case unix.SIGCHLD:
 		h.reap()
-	case unix.SIGHUP: // a controller misses our socket
+	case unix.SIGHUP: // a controller misses our socket, or missed it before we had one
+		if h.settled() {
+			return
+		}
 		if err := h.settle(); err != nil {
 			h.complain("cannot take back its folder", err)
 		}

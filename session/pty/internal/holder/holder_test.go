@@ -2,6 +2,8 @@ package holder
 
 import (
 	"bytes"
+	"net"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -107,5 +109,23 @@ func TestKeys(t *testing.T) {
 	}
 	if got := encodeKey("Up", true); got != "\x1bOA" {
 		t.Errorf("Up with application cursor keys is %q", got)
+	}
+}
+
+// Who connects before the first life and hangs up again changes nothing.
+func TestHangUpBeforeBirth(t *testing.T) {
+	h := &holder{held: map[*conn]bool{}}
+	ln, err := net.ListenUnix("unix", &net.UnixAddr{Name: filepath.Join(t.TempDir(), "s"), Net: "unix"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ln.Close()
+	c, err := net.DialUnix("unix", nil, ln.Addr().(*net.UnixAddr))
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.hangUp(newConn(c))
+	if h.leaving {
+		t.Error("the holder leaves")
 	}
 }

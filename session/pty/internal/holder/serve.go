@@ -41,13 +41,19 @@ func (h *holder) hangUp(c *conn) {
 }
 
 // considerLeaving ends a holder that nobody needs: its life is over and nobody is connected to give it another, and
-// either the end is on record elsewhere or no more is to be known of it than its record says. Under h.mu.
+// either the end is on record elsewhere or no more is to be known of it than its record says. Who merely looks does not
+// keep it once the end is on record; before, he may be the one who stopped it and is about to record that. Under h.mu.
 func (h *holder) considerLeaving() {
-	if len(h.held) > 0 {
+	l := h.cur
+	if l == nil || l.exit == nil {
 		return
 	}
-	l := h.cur
-	if l.exit != nil && (l.acked || l.exit.Asked || l.lost) {
+	for _, keeps := range h.held {
+		if keeps || !l.acked {
+			return
+		}
+	}
+	if l.acked || l.exit.Asked || l.lost {
 		h.leave()
 	}
 }
@@ -56,7 +62,7 @@ func (h *holder) considerLeaving() {
 func (h *holder) answer(c *conn, req *wire.Request) error {
 	switch req.Op {
 	case wire.OpHold:
-		return h.answerHold(c)
+		return h.answerHold(c, req.Look)
 	case wire.OpStart:
 		return h.answerStart(c, req)
 	case wire.OpStop:
@@ -128,13 +134,13 @@ func (h *holder) living() (*life, error) {
 	return h.cur, nil
 }
 
-func (h *holder) answerHold(c *conn) error {
+func (h *holder) answerHold(c *conn, look bool) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.leaving || h.cur == nil {
 		return c.fail(errLeaving)
 	}
-	h.held[c] = struct{}{}
+	h.held[c] = !look
 	return c.sendJSON(wire.Done, h.state())
 }
 

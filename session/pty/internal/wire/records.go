@@ -10,7 +10,7 @@ import (
 type Op string
 
 const (
-	OpHold      Op = "hold"      // answers State; from then on exits are pushed, and starts are taken
+	OpHold      Op = "hold"      // Look; answers State; from then on exits are pushed, and starts are taken
 	OpStart     Op = "start"     // Spec, Ready; answers State
 	OpStop      Op = "stop"      // Grace
 	OpInterrupt Op = "interrupt" //
@@ -30,6 +30,7 @@ const (
 type Request struct {
 	Op    Op            `json:"op"`
 	Spec  *session.Spec `json:"spec,omitempty"`
+	Look  bool          `json:"look,omitempty"`  // of hold: it does not keep the holder for a next life
 	Ready bool          `json:"ready,omitempty"` // nothing has to be waited for: ready from the start
 	Grace time.Duration `json:"grace,omitempty"`
 	Wait  time.Duration `json:"wait,omitempty"` // how long the terminal may take to accept input

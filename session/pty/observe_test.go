@@ -1,0 +1,269 @@
+package pty
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"syscall"
+	"testing"
+
+	"gcity/internal/proc"
+	"gcity/session"
+	"gcity/session/pty/internal/wire"
+)
+
+func observer(t *testing.T, city string) *Provider {
+	t.Helper()
+	o, err := New(Options{City: city, Binary: os.Args[0], Observe: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { o.Close() })
+	return o
+}
+
+// observed opens, lists and closes observers as fast as it can until stop, or the test's end.
+func observed(t *testing.T, city string) (stop func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	var wg sync.WaitGroup
+	for range 2 {
+		wg.Go(func() {
+			for ctx.Err() == nil {
+				o, err := New(Options{City: city, Binary: os.Args[0], Observe: true})
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if _, err := o.List(context.Background()); err != nil {
+					t.Error(err)
+				}
+				o.Close()
+			}
+		})
+	}
+	stop = func() { cancel(); wg.Wait() }
+	t.Cleanup(stop)
+	return stop
+}
+
+// startAll starts a wave of sessions at once and returns the pids of those that came up.
+func startAll(t *testing.T, p *Provider, wave []session.Spec) map[string]int {
+	t.Helper()
+	var mu sync.Mutex
+	var wg sync.WaitGroup
+	pids := map[string]int{}
+	for _, s := range wave {
+		wg.Go(func() {
+			st, err := p.Start(context.Background(), s)
+			if err != nil {
+				t.Errorf("%s: %v", s.Name, err)
+				return
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			pids[s.Name] = st.PID
+		})
+	}
+	wg.Wait()
+	return pids
+}
+
+// P2: whoever looks while sessions start, are adopted and stop, looks.
+func TestWavesBesideObservers(t *testing.T) {
+	city := t.TempDir()
+	observed(t, city)
+	for round := range 3 {
+		p := newProvider(t, city)
+		var wave []session.Spec
+		for i := range 10 {
+			wave = append(wave, spec(city, fmt.Sprintf("a%d", i), "exec sleep 1000"))
+		}
+		pids := startAll(t, p, wave)
+		p.Close()
+		p = newProvider(t, city)
+		list, err := p.List(t.Context())
+		if err != nil || len(list) != len(wave) {
+			t.Fatalf("round %d: adopted %d of %d, %v", round, len(list), len(wave), err)
+		}
+		for _, st := range list {
+			if !st.Alive || st.PID != pids[st.Name] {
+				t.Errorf("round %d: adopted %+v, was pid %d", round, st, pids[st.Name])
+			}
+		}
+		endAll(t, p)
+	}
+	if log, err := os.ReadFile(filepath.Join(city, ".gc/sessions/holders.log")); err != nil || len(log) > 0 {
+		t.Errorf("holders complain: %s, %v", log, err)
+	}
+}
+
+// A holder that has been executed and has not come so far as to make its socket is not taken for one that lost it: not
+// by an observer, not by the controller that starts it, and not by one that adopts.
+func TestNewbornIsLeftAlone(t *testing.T) {
+	city := t.TempDir()
+	p := newProvider(t, city)
+	gate := filepath.Join(city, "gate")
+	if err := syscall.Mkfifo(gate, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	plain := p.env
+	p.env = append(p.env[:len(p.env):len(p.env)], "GATE="+gate)
+	result := make(chan error, 1)
+	s := spec(city, "a", "exec cat")
+	go func() {
+		_, err := p.Start(context.Background(), s)
+		result <- err
+	}()
+	opened := make(chan error, 1)
+	var f *os.File
+	go func() { // returns when the holder waits at the gate
+		var err error
+		f, err = os.OpenFile(gate, os.O_WRONLY, 0)
+		opened <- err
+	}()
+	select {
+	case err := <-opened:
+		if err != nil {
+			t.Fatal(err)
+		}
+	case err := <-result:
+		t.Fatalf("started before its time: %v", err)
+	}
+	observer(t, city).Close()
+	other, err := New(Options{City: city, Binary: os.Args[0]})
+	if err != nil {
+		t.Fatal(err)
+	}
+	other.Close()
+	if err := p.rouse(t.Context()); err != nil {
+		t.Error(err)
+	}
+	f.Close()
+	if err := <-result; err != nil {
+		t.Error(err)
+	}
+	p.env = plain
+}
+
+// A holder that waits between two lives gives the next one whoever looked meanwhile, and an observer does not keep it
+// when its controller goes.
+func TestWarmHolderBesideObservers(t *testing.T) {
+	city := t.TempDir()
+	p := newProvider(t, city)
+	end := func() {
+		t.Helper()
+		s := spec(city, "a", "exit 3")
+		start(t, p, s)
+		nextExit(t, p)
+		if err := p.Acknowledge(t.Context(), "a", s.ID); err != nil {
+			t.Fatal(err)
+		}
+	}
+	end()
+	holder := holderOf(t, p, "a")
+	stop := observed(t, city)
+	for range 5 {
+		observer(t, city).Close()
+		end()
+		if got := holderOf(t, p, "a"); got != holder {
+			t.Errorf("the next life has another holder: %d, was %d", got, holder)
+		}
+	}
+	stop()
+	observer(t, city) // stays
+	p.Close()
+	until(t, "the end of an idle holder", func() bool { return !alive(holder) })
+}
+
+// An end that no controller has heard of is kept for the next one, whoever looked meanwhile.
+func TestUnheardEndBesideObservers(t *testing.T) {
+	city := t.TempDir()
+	p := newProvider(t, city)
+	s := spec(city, "a", "exit 3")
+	start(t, p, s)
+	nextExit(t, p)
+	p.Close()
+	for range 3 {
+		o := observer(t, city)
+		list, err := o.List(t.Context())
+		if err != nil || len(list) != 1 || list[0].Exit == nil || list[0].Exit.Code != 3 {
+			t.Fatalf("%+v, %v", list, err)
+		}
+		if _, err := o.Capture(t.Context(), "a", s.ID); err != nil {
+			t.Error(err)
+		}
+		o.Close()
+	}
+	next := newProvider(t, city)
+	if _, err := next.Capture(t.Context(), "a", s.ID); err != nil {
+		t.Error(err)
+	}
+}
+
+// Without a controller an observer may stop a session and record its end, which leaves nothing.
+func TestObserverStops(t *testing.T) {
+	city := t.TempDir()
+	p := newProvider(t, city)
+	s := spec(city, "a", "exec cat")
+	start(t, p, s)
+	holder := holderOf(t, p, "a")
+	p.Close()
+	o := observer(t, city)
+	if err := o.Stop(t.Context(), "a", 0); err != nil {
+		t.Fatal(err)
+	}
+	if x := nextExit(t, o); x.ID != s.ID || !x.Asked || x.Lost {
+		t.Errorf("%+v", x)
+	}
+	if _, err := o.Capture(t.Context(), "a", s.ID); err != nil {
+		t.Errorf("the holder left before its end was recorded: %v", err)
+	}
+	if err := o.Acknowledge(t.Context(), "a", s.ID); err != nil {
+		t.Error(err)
+	}
+	until(t, "the holder's end", func() bool { return !alive(holder) })
+	if _, err := os.Stat(p.dir + "/a"); err == nil {
+		t.Error("the folder stays")
+	}
+}
+
+// An observer that misses a folder leaves it missing; the controller has it made anew, also if only the socket is gone.
+func TestObserverRousesNobody(t *testing.T) {
+	city := t.TempDir()
+	p := newProvider(t, city)
+	start(t, p, spec(city, "a", "exec cat"))
+	sock := p.path("a", wire.SocketFile)
+	o := observer(t, city)
+	if err := os.Remove(sock); err != nil {
+		t.Fatal(err)
+	}
+	if err := o.Send(t.Context(), "a", "x"); err == nil {
+		t.Error("an observer reaches a holder that has no socket")
+	}
+	observer(t, city).Close()
+	if _, err := os.Stat(sock); err == nil {
+		t.Error("an observer had the socket made anew")
+	}
+	if err := p.Send(t.Context(), "a", "x"); err != nil {
+		t.Error(err)
+	}
+	ino := func() uint64 {
+		_, ino, err := proc.Inode(sock)
+		if err != nil {
+			t.Error(err)
+		}
+		return ino
+	}
+	before := ino()
+	if err := syscall.Kill(holderOf(t, p, "a"), syscall.SIGHUP); err != nil { // nothing is missing
+		t.Fatal(err)
+	}
+	if err := p.Stop(t.Context(), "a", 0); err != nil { // its main goroutine has taken the signal before the agent's end
+		t.Error(err)
+	}
+	if after := ino(); after != before {
+		t.Error("a holder with a socket made another")
+	}
+}
