@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"gcity/api"
 	"gcity/city"
 	"gcity/events"
 )
@@ -125,11 +126,11 @@ func TestGroupsJSON(t *testing.T) {
 		t.Errorf("%v: %s", err, out)
 	}
 	_, out, _ = told(t, groupedCity(), "status", "--json")
-	var status statusShape
+	var status api.Status
 	if err := json.Unmarshal([]byte(out), &status); err != nil {
 		t.Fatal(err)
 	}
-	if status.Pools != (poolCounts{4, 1, 1}) || status.Rigs != (rigCounts{2, 1}) || status.RigCount != 2 || status.Agents.Draining != 1 ||
+	if status.PoolCount != (api.PoolCounts{Total: 4, Suspended: 1, Overridden: 1}) || status.RigCount != (api.RigCounts{Total: 2, Suspended: 1}) || status.Rigs != 2 || status.Count.Draining != 1 ||
 		status.RSS != 210<<20+1<<30 || status.Config.Held == nil {
 		t.Errorf("%+v", status)
 	}

@@ -39,7 +39,7 @@ func (a *app) status(ctx context.Context) error {
 		return err
 	}
 	if a.json {
-		return a.writeJSON(a.statusShape(s, l.live))
+		return a.writeJSON(a.statusShape(s))
 	}
 	return a.writeStatus(a.out, s, l.live)
 }
@@ -60,7 +60,7 @@ func (a *app) watchStatus(ctx context.Context) error {
 		case err != nil:
 			return err
 		case a.json:
-			err = a.writeJSONLine(a.statusShape(s, l.live))
+			err = a.writeJSONLine(a.statusShape(s))
 		case a.outTTY:
 			var b strings.Builder
 			if err = a.writeStatus(&b, s, l.live); err == nil {

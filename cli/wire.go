@@ -49,6 +49,15 @@ func poolPlan(c *config.City, dir string) []agent.Pool {
 
 func rigPlan(c *config.City) []agent.Rig { return agent.Rigs(c) }
 
+// statusShape is a city in numbers, as the API gives it.
+func (a *app) statusShape(s *city.Snapshot) api.Status {
+	out := api.StatusOf(s, a.now())
+	if out.Version == "" { // no controller made it
+		out.Version = a.version
+	}
+	return out
+}
+
 // lastWords is what an agent that has ended said last, as far as its crash files know.
 func lastWords(dir, name string, lines int) (string, error) {
 	return controller.LastWords(dir, name, lines)
