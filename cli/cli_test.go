@@ -18,6 +18,7 @@ import (
 	"gcity/api"
 	"gcity/city"
 	"gcity/config"
+	"gcity/events"
 )
 
 var rewrite = flag.Bool("rewrite", false, "write the golden files anew")
@@ -177,6 +178,21 @@ func TestReloadOfAWrongFile(t *testing.T) {
 	s.refuse = &city.Error{Code: city.Conflict, Message: "held"}
 	if code, _, errs := told(t, s, "reload"); code != exitConflict {
 		t.Errorf("held: exit %d, %s", code, errs)
+	}
+}
+
+// Of many mistakes a line of status or events names the first, and how many more there are.
+func TestManyMistakes(t *testing.T) {
+	s := demoCity()
+	s.snapshot.Config.Rejected = "city.toml:3:1: no\ncity.toml:9:1: neither\ncity.toml:10:1: nor"
+	s.log = []events.Event{{Seq: 1, TS: noon, Type: events.ConfigRejected, Actor: "controller", Message: "the old one stays: " + s.snapshot.Config.Rejected}}
+	for line, want := range map[string]string{
+		"status": "! the configuration on disk is not in force: city.toml:3:1: no and 2 more; `gcity doctor` lists them\n",
+		"events": "the old one stays: city.toml:3:1: no and 2 more\n",
+	} {
+		if _, out, _ := told(t, s, line); !strings.Contains(out, want) {
+			t.Errorf("%s: %s", line, out)
+		}
 	}
 }
 

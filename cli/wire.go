@@ -66,6 +66,9 @@ func lastWords(dir, name string, lines int) (string, error) {
 // safeLine makes any text one line that a terminal shows and does not obey.
 func safeLine(s string) string { return screen.Plain(s) }
 
+// safeLead is safeLine for a list of things, one a line, where there is room for one: the first, and how many more.
+func safeLead(s string) string { return screen.Lead(s) }
+
 // safeText is safeLine for several lines.
 func safeText(s string) string {
 	lines := strings.Split(s, "\n")

@@ -1,6 +1,7 @@
 package screen
 
 import (
+	"strconv"
 	"strings"
 	"unicode/utf8"
 )
@@ -18,6 +19,21 @@ func Clean(s string) string { return clean(s, true) }
 
 // Plain is Clean without SGR.
 func Plain(s string) string { return clean(s, false) }
+
+// Lead is Plain for a list of things, one a line, where there is room for one: the first, and how many more there are.
+func Lead(s string) string {
+	first, rest, _ := strings.Cut(strings.Trim(s, "\r\n"), "\n")
+	more := 0
+	for line := range strings.SplitSeq(rest, "\n") {
+		if strings.TrimSpace(line) != "" {
+			more++
+		}
+	}
+	if first = Plain(first); more > 0 {
+		first += " and " + strconv.Itoa(more) + " more"
+	}
+	return first
+}
 
 func clean(s string, style bool) string {
 	s = strings.TrimRight(s, "\r\n")
