@@ -67,7 +67,10 @@ func lastWords(dir, name string, lines int) (string, error) {
 func safeLine(s string) string { return screen.Plain(s) }
 
 // safeLead is safeLine for a list of things, one a line, where there is room for one: the first, and how many more.
-func safeLead(s string) string { return screen.Lead(s) }
+func safeLead(s string) string {
+	one, others := screen.Lead(s)
+	return one + others
+}
 
 // safeText is safeLine for several lines.
 func safeText(s string) string {

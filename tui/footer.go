@@ -10,20 +10,19 @@ import (
 
 // foot adds the status line, or what is being typed, and the keys that work here, now.
 func (m *model) foot(s screenful, p *plan) screenful {
-	status := m.statusLine(m.w)
-	footer := m.footer(m.w)
+	status := m.statusRows(m.w)
 	if m.prompt != nil {
 		text, x := m.promptLine(m.w)
-		status = text
+		status = []string{text}
 		s.x, s.y = x, len(s.lines)
-		footer = m.footer(m.w)
 	}
+	footer := m.footer(m.w)
 	if p.statusRow {
-		s.lines = append(s.lines, status, footer)
+		s.lines = append(append(s.lines, status...), footer)
 		return s
 	}
 	if m.prompt != nil || m.status.failed || m.status.pending || m.status.text != "" && m.now.Sub(m.status.since) < fade/4 {
-		s.lines = append(s.lines, status)
+		s.lines = append(s.lines, status...)
 		return s
 	}
 	s.lines = append(s.lines, footer)

@@ -56,7 +56,13 @@ func (m *model) showCity() []effect {
 func (m *model) cityDetails() []string {
 	var lines []string
 	for _, p := range m.problems() {
-		lines = append(lines, m.look.paint(themes.Bad, m.look.glyph.Alert)+" "+p)
+		for i, part := range strings.Split(p, "\n") {
+			sign := " "
+			if i == 0 {
+				sign = m.look.paint(themes.Bad, m.look.glyph.Alert)
+			}
+			lines = append(lines, sign+" "+part)
+		}
 	}
 	if len(lines) == 0 {
 		lines = append(lines, m.look.paint(themes.Good, m.look.glyph.Done)+" no problems")

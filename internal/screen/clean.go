@@ -20,8 +20,9 @@ func Clean(s string) string { return clean(s, true) }
 // Plain is Clean without SGR.
 func Plain(s string) string { return clean(s, false) }
 
-// Lead is Plain for a list of things, one a line, where there is room for one: the first, and how many more there are.
-func Lead(s string) string {
+// Lead is Plain for a list of things, one a line, where there is room for one: the first, and " and 3 more" if that is
+// how many others there are.
+func Lead(s string) (one, others string) {
 	first, rest, _ := strings.Cut(strings.Trim(s, "\r\n"), "\n")
 	more := 0
 	for line := range strings.SplitSeq(rest, "\n") {
@@ -29,10 +30,10 @@ func Lead(s string) string {
 			more++
 		}
 	}
-	if first = Plain(first); more > 0 {
-		first += " and " + strconv.Itoa(more) + " more"
+	if more > 0 {
+		others = " and " + strconv.Itoa(more) + " more"
 	}
-	return first
+	return Plain(first), others
 }
 
 func clean(s string, style bool) string {

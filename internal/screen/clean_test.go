@@ -145,8 +145,8 @@ func TestLead(t *testing.T) {
 	for in, want := range map[string]string{
 		"": "", "one": "one", "one\n": "one", "one\r\ntwo": "one and 1 more", "\none\n\ntwo\nthree\n": "one and 2 more", "\x1b[31ma\tb\nc": "a       b and 1 more",
 	} {
-		if got := Lead(in); got != want {
-			t.Errorf("%q: %q, want %q", in, got, want)
+		if one, others := Lead(in); one+others != want {
+			t.Errorf("%q: %q %q, want %q", in, one, others, want)
 		}
 	}
 }
