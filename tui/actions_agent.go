@@ -7,7 +7,8 @@ import (
 	"gcity/city"
 )
 
-// agentActions are the verbs: they act on the marked agents, else on the selected one, whichever panel has the focus.
+// agentActions are the verbs: they act on the marked agents, else on the selected one, whichever panel has the focus, but
+// Pools: there s and d are about the pool, and the others, about an agent that nobody looks at, are refused.
 func agentActions() []action {
 	global := []zone{everywhere}
 	return []action{
@@ -53,9 +54,15 @@ func needSubject(m *model) string {
 	return needPool(m)
 }
 
+// amongPools is why an agent's verb is not done while Pools has the focus.
+const amongPools = "press 1 for the agents; s, S, < and > act on pools"
+
 func needVerb(m *model) string {
-	if m.mode == ReadOnly {
+	switch {
+	case m.mode == ReadOnly:
 		return "this control room is read-only"
+	case m.focus == panelPools:
+		return amongPools
 	}
 	if len(m.targets()) == 0 {
 		return "no agent is selected"
@@ -80,6 +87,8 @@ func needTerminal(m *model) string {
 	switch {
 	case m.mode == ReadOnly:
 		return "this control room is read-only"
+	case m.focus == panelPools:
+		return amongPools
 	case r == nil:
 		return "no agent is selected"
 	case !r.running:

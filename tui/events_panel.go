@@ -134,7 +134,7 @@ func (m *model) eventsPanel(w, h int, focus bool, tabs []tab) []string {
 
 func (m *model) drawEvents(w, h int, focus bool, tabs []tab) []string {
 	t := &m.events
-	lines := append(make([]string, 0, h), m.rule(w, focus, tabs, m.eventsNote()))
+	lines := append(make([]string, 0, h), m.rule(w, focus, tabs, m.eventsNote(tabs)))
 	if len(t.shown) == 0 {
 		text := "Nothing has happened yet. Starts, ends, crashes and every change appear here."
 		if m.eventFilter.active() {
@@ -151,9 +151,9 @@ func (m *model) drawEvents(w, h int, focus bool, tabs []tab) []string {
 	return fillRows(lines, w, h)
 }
 
-func (m *model) eventsNote() string {
+func (m *model) eventsNote(tabs []tab) string {
 	note := ""
-	if m.eventFilter.active() {
+	if m.eventFilter.active() && !titled(tabs) {
 		note = fmt.Sprintf("/%s  %d of %d", m.eventFilter.text, len(m.events.shown), len(m.events.rows))
 	}
 	if m.events.frozen {

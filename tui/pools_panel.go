@@ -65,7 +65,7 @@ func (m *model) poolsPanel(w, h int, focus bool, tabs []tab) []string {
 
 func (m *model) drawPools(w, h int, focus bool, tabs []tab) []string {
 	l := &m.pools.list
-	lines := append(make([]string, 0, h), m.rule(w, focus, tabs, m.filterNote(l, &m.poolFilter)))
+	lines := append(make([]string, 0, h), m.rule(w, focus, tabs, m.ruleNote(tabs, l, &m.poolFilter)))
 	if len(l.shown) == 0 {
 		return fillRows(append(lines, m.noPools(w)...), w, h)
 	}
