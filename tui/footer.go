@@ -29,11 +29,12 @@ func (m *model) foot(s screenful, p *plan) screenful {
 	return s
 }
 
-// footer lists the keys that work where the focus is, as many as fit; help and palette stay.
+// footer lists the keys that work where the focus is, as many as fit. How to find things, get help and leave stays; the
+// palette, which help knows too, only where there is room.
 func (m *model) footer(w int) string {
 	l := line{look: &m.look}
 	l.space(1)
-	last := []string{"view.palette", "view.help", "quit"}
+	last := []string{"view.filter", "view.attention", "view.palette", "view.help", "quit"}
 	var keys, tail []*action
 	for i := range m.keys.actions {
 		a := &m.keys.actions[i]
@@ -53,21 +54,25 @@ func (m *model) footer(w int) string {
 			return m.rankHere(a) - m.rankHere(b)
 		})
 	}
-	room := w - 2
+	const palette, wide = "view.palette", 100
+	room := w
 	for _, a := range tail {
-		room -= footWidth(m, a)
+		if a.id != palette || w >= wide {
+			room -= footWidth(m, a)
+		}
 	}
 	for _, a := range keys {
 		if l.used+footWidth(m, a) <= room {
 			m.footKey(&l, a)
 		}
 	}
+	room -= l.used
 	for _, a := range tail {
-		if l.used+footWidth(m, a) <= w {
+		if a.id != palette || w >= wide || footWidth(m, a) <= room {
 			m.footKey(&l, a)
 		}
 	}
-	return l.close(w)
+	return crop(l.close(w), w)
 }
 
 // suspendID is the verb that is about a pool where Pools has the focus.
