@@ -25,7 +25,7 @@ func (s *server) health(w http.ResponseWriter, r *http.Request, _ route) error {
 	now := time.Now()
 	a := healthAnswer{
 		Status: "ok", Version: snap.Version, Uptime: uptime(snap, now), Total: 1, Running: 1,
-		LoopAge: snap.Patrol.Age(now).Milliseconds(), Degraded: degraded(snap),
+		LoopAge: loopAge(snap, now), Degraded: degraded(snap),
 	}
 	if len(a.Degraded) > 0 {
 		a.Status = "degraded"
@@ -35,7 +35,18 @@ func (s *server) health(w http.ResponseWriter, r *http.Request, _ route) error {
 }
 
 func uptime(snap *city.Snapshot, now time.Time) int64 {
+	if snap.Started.IsZero() {
+		return 0
+	}
 	return int64(max(0, now.Sub(snap.Started)).Seconds())
+}
+
+// loopAge is how long ago the loop turned, in milliseconds, 0 if it never did.
+func loopAge(snap *city.Snapshot, now time.Time) int64 {
+	if snap.Patrol.Last.IsZero() {
+		return 0
+	}
+	return snap.Patrol.Age(now).Milliseconds()
 }
 
 // degraded is a list that is never null.
@@ -64,32 +75,34 @@ func (s *server) cities(w http.ResponseWriter, r *http.Request, _ route) error {
 	return nil
 }
 
-type statusAnswer struct {
-	Name      string          `json:"name"`
-	Path      string          `json:"path"`
-	Version   string          `json:"version"`
-	Uptime    int64           `json:"uptime_sec"`
-	Suspended bool            `json:"suspended"`
-	Agents    int             `json:"agent_count"`
-	Pools     int             `json:"pool_count"`
-	Rigs      int             `json:"rig_count"`
-	Autos     int             `json:"automation_count"`
-	Running   int             `json:"running"`
-	Count     agentCounts     `json:"agents"`
-	PoolCount poolCounts      `json:"pools"`
-	RigCount  rigCounts       `json:"rigs"`
-	AutoCount autoCounts      `json:"automations"`
-	Work      city.Work       `json:"work"`
-	CPU       float64         `json:"cpu"` // of one processor, in percent; all agents that are measured
-	RSS       int64           `json:"rss"` // bytes, likewise
-	PID       int             `json:"pid"`
-	Mode      string          `json:"mode"`
-	LoopAge   int64           `json:"loop_age_ms"`
-	Config    city.ConfigInfo `json:"config"`
-	Degraded  []string        `json:"degraded"`
+// Status is the city in numbers: the answer to GET /v0/status.
+type Status struct {
+	Name      string           `json:"name"`
+	Path      string           `json:"path"`
+	Version   string           `json:"version"`
+	Uptime    int64            `json:"uptime_sec"` // of the controller, 0 if none runs
+	Suspended bool             `json:"suspended"`
+	Agents    int              `json:"agent_count"`
+	Pools     int              `json:"pool_count"`
+	Rigs      int              `json:"rig_count"`
+	Autos     int              `json:"automation_count"`
+	Running   int              `json:"running"` // agents whose processes live
+	Count     AgentCounts      `json:"agents"`
+	PoolCount PoolCounts       `json:"pools"`
+	RigCount  RigCounts        `json:"rigs"`
+	AutoCount AutomationCounts `json:"automations"`
+	Work      city.Work        `json:"work"`
+	CPU       float64          `json:"cpu"`  // of one processor, in percent; all agents that are measured
+	RSS       int64            `json:"rss"`  // bytes, likewise
+	PID       int              `json:"pid"`  // of the controller, 0 if none runs
+	Mode      string           `json:"mode"` // of the controller, "" if none runs
+	LoopAge   int64            `json:"loop_age_ms"`
+	Config    city.ConfigInfo  `json:"config"`
+	Degraded  []string         `json:"degraded"` // never null
 }
 
-type agentCounts struct {
+// AgentCounts are the agents of a city, by what matters.
+type AgentCounts struct {
 	Total       int                `json:"total"`
 	Running     int                `json:"running"` // of any state: their processes live
 	Suspended   int                `json:"suspended"`
@@ -99,19 +112,22 @@ type agentCounts struct {
 	States      map[city.State]int `json:"states"`
 }
 
-type poolCounts struct {
+// PoolCounts are the pools of a city.
+type PoolCounts struct {
 	Total      int `json:"total"`
 	Suspended  int `json:"suspended"`
 	Overridden int `json:"overridden"` // their size was set by hand
 }
 
-type autoCounts struct {
+// AutomationCounts are the automations of a city.
+type AutomationCounts struct {
 	Total   int                          `json:"total"`
 	Failing int                          `json:"failing"` // their newest runs failed, or they cannot be used
 	States  map[city.AutomationState]int `json:"states"`
 }
 
-type rigCounts struct {
+// RigCounts are the rigs of a city.
+type RigCounts struct {
 	Total     int `json:"total"`
 	Suspended int `json:"suspended"`
 }
@@ -121,13 +137,19 @@ func (s *server) status(w http.ResponseWriter, r *http.Request, _ route) error {
 	if err != nil {
 		return err
 	}
-	now := time.Now()
-	a := statusAnswer{
+	s.ok(w, snap, StatusOf(snap, time.Now()))
+	return nil
+}
+
+// StatusOf draws the status from a snapshot. Now is what uptime and the age of the loop are counted to; both are 0 in a
+// snapshot that no controller made.
+func StatusOf(snap *city.Snapshot, now time.Time) Status {
+	a := Status{
 		Name: snap.Name, Path: snap.Path, Version: snap.Version, Uptime: uptime(snap, now), Suspended: snap.Suspended,
 		Agents: len(snap.Agents), Pools: len(snap.Pools), Rigs: len(snap.Rigs), Autos: len(snap.Automations),
 		Count: countAgents(snap), PoolCount: countPools(snap.Pools), RigCount: countRigs(snap.Rigs),
 		AutoCount: countAutomations(snap.Automations), Work: snap.Work,
-		PID: snap.PID, Mode: snap.Mode, LoopAge: snap.Patrol.Age(now).Milliseconds(), Config: snap.Config,
+		PID: snap.PID, Mode: snap.Mode, LoopAge: loopAge(snap, now), Config: snap.Config,
 		Degraded: degraded(snap),
 	}
 	a.Running = a.Count.Running
@@ -136,13 +158,12 @@ func (s *server) status(w http.ResponseWriter, r *http.Request, _ route) error {
 			a.CPU, a.RSS = a.CPU+u.CPU, a.RSS+u.RSS
 		}
 	}
-	s.ok(w, snap, a)
-	return nil
+	return a
 }
 
-func countAgents(snap *city.Snapshot) agentCounts {
+func countAgents(snap *city.Snapshot) AgentCounts {
 	n := snap.Count()
-	c := agentCounts{
+	c := AgentCounts{
 		Total: len(snap.Agents), Suspended: n[city.Suspended], Quarantined: n[city.Quarantined],
 		Draining: n[city.Draining], Waiting: n[city.Waiting], States: n,
 	}
@@ -154,8 +175,8 @@ func countAgents(snap *city.Snapshot) agentCounts {
 	return c
 }
 
-func countPools(pools []city.Pool) poolCounts {
-	c := poolCounts{Total: len(pools)}
+func countPools(pools []city.Pool) PoolCounts {
+	c := PoolCounts{Total: len(pools)}
 	for i := range pools {
 		if pools[i].Suspended {
 			c.Suspended++
@@ -167,8 +188,8 @@ func countPools(pools []city.Pool) poolCounts {
 	return c
 }
 
-func countRigs(rigs []city.Rig) rigCounts {
-	c := rigCounts{Total: len(rigs)}
+func countRigs(rigs []city.Rig) RigCounts {
+	c := RigCounts{Total: len(rigs)}
 	for i := range rigs {
 		if rigs[i].Suspended {
 			c.Suspended++
@@ -177,8 +198,8 @@ func countRigs(rigs []city.Rig) rigCounts {
 	return c
 }
 
-func countAutomations(all []city.Automation) autoCounts {
-	c := autoCounts{Total: len(all), States: map[city.AutomationState]int{}}
+func countAutomations(all []city.Automation) AutomationCounts {
+	c := AutomationCounts{Total: len(all), States: map[city.AutomationState]int{}}
 	for i := range all {
 		c.States[all[i].State]++
 		if all[i].Failures > 0 || all[i].State == city.AutomationBroken {

@@ -196,6 +196,9 @@ func (a *app) reload(ctx context.Context, confirm bool) error {
 	}
 	defer l.close()
 	err = a.do(ctx, l, city.Reload{Confirm: confirm})
+	if wrong, ok := errors.AsType[*city.Error](err); ok && wrong.Code == city.Invalid {
+		return &failure{exitConfig, fmt.Errorf("the configuration on disk is refused, the old one stays in force:\n%w", err)}
+	}
 	if code, _ := verdict(err); code != exitConflict {
 		return err
 	}

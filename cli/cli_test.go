@@ -15,8 +15,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/cobra"
 
+	"gcity/api"
 	"gcity/city"
 	"gcity/config"
+	"gcity/events"
 )
 
 var rewrite = flag.Bool("rewrite", false, "write the golden files anew")
@@ -70,17 +72,26 @@ func TestJSON(t *testing.T) {
 			t.Errorf("%v: exit %d, stderr %q, stdout %q", args, code, errs, out)
 		}
 	}
-	_, out, _ := told(t, demoCity(), "status", "--json")
-	var s struct {
-		Name   string
-		Agents struct{ Total, Running, Suspended, Quarantined int }
-		Items  []city.Agent
-	}
-	if err := json.Unmarshal([]byte(out), &s); err != nil {
+}
+
+// The status is the document of GET /v0/status, field by field, with a controller and without.
+func TestStatusIsTheAPIs(t *testing.T) {
+	s := demoCity()
+	want, err := json.MarshalIndent(api.StatusOf(s.snapshot, noon), "", "  ")
+	if err != nil {
 		t.Fatal(err)
 	}
-	if s.Name != "bright" || s.Agents.Total != 4 || s.Agents.Running != 2 || s.Agents.Quarantined != 1 || len(s.Items) != 4 {
-		t.Errorf("status: %+v", s)
+	if _, out, _ := told(t, s, "status", "--json"); strings.TrimSpace(out) != string(want) {
+		t.Error(cmp.Diff(string(want), out))
+	}
+	*s.snapshot = city.Snapshot{Name: "bright", Agents: s.snapshot.Agents} // as it is told where no controller runs
+	_, out, _ := told(t, s, "status", "--json")
+	var got api.Status
+	if err := json.Unmarshal([]byte(out), &got); err != nil {
+		t.Fatal(err)
+	}
+	if got.Running != 2 || got.Agents != 4 || got.Version != "test" || got.PID != 0 || got.Uptime != 0 || got.LoopAge != 0 || got.Degraded == nil {
+		t.Errorf("%+v", got)
 	}
 }
 
@@ -150,6 +161,37 @@ func TestVerdict(t *testing.T) {
 	} {
 		if code, says := verdict(c.err); code != c.code || says != c.says {
 			t.Errorf("verdict(%v) = %d %q, want %d %q", c.err, code, says, c.code, c.says)
+		}
+	}
+}
+
+// A reload that reads a wrong file ends as everything else does that meets one.
+func TestReloadOfAWrongFile(t *testing.T) {
+	s := demoCity()
+	s.refuse = &city.Error{Code: city.Invalid, Message: "city.toml:3:1: no\ncity.toml:9:1: neither"}
+	for _, args := range [][]string{{"reload"}, {"reload", "--confirm"}, {"reload", "--json"}} {
+		code, out, errs := told(t, s, args...)
+		if code != exitConfig || out != "" || !strings.Contains(errs, "refused, the old one stays in force:\ncity.toml:3:1: no\ncity.toml:9:1: neither\n") {
+			t.Errorf("%v: exit %d, %q, %q", args, code, out, errs)
+		}
+	}
+	s.refuse = &city.Error{Code: city.Conflict, Message: "held"}
+	if code, _, errs := told(t, s, "reload"); code != exitConflict {
+		t.Errorf("held: exit %d, %s", code, errs)
+	}
+}
+
+// Of many mistakes a line of status or events names the first, and how many more there are.
+func TestManyMistakes(t *testing.T) {
+	s := demoCity()
+	s.snapshot.Config.Rejected = "city.toml:3:1: no\ncity.toml:9:1: neither\ncity.toml:10:1: nor"
+	s.log = []events.Event{{Seq: 1, TS: noon, Type: events.ConfigRejected, Actor: "controller", Message: "the old one stays: " + s.snapshot.Config.Rejected}}
+	for line, want := range map[string]string{
+		"status": "! the configuration on disk is not in force: city.toml:3:1: no and 2 more; `gcity doctor` lists them\n",
+		"events": "the old one stays: city.toml:3:1: no and 2 more\n",
+	} {
+		if _, out, _ := told(t, s, line); !strings.Contains(out, want) {
+			t.Errorf("%s: %s", line, out)
 		}
 	}
 }

@@ -9,10 +9,12 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"gcity/agent"
+	"gcity/city"
 	"gcity/config"
 	"gcity/session"
 )
@@ -20,8 +22,8 @@ import (
 // finding is the result of one check.
 type finding struct {
 	Check  string `json:"check"`
-	State  string `json:"state"` // "ok", "note" (worth knowing), "bad"
-	Detail string `json:"detail"`
+	State  string `json:"state"`  // "ok", "note" (worth knowing), "bad"
+	Detail string `json:"detail"` // one thing a line
 	Fix    string `json:"fix,omitempty"`
 }
 
@@ -74,7 +76,11 @@ func (a *app) tellFindings(found []finding) error {
 	rows := make([][]cell, 0, len(found))
 	for _, f := range found {
 		colour := map[string]string{"ok": green, "note": yellow, "bad": red}[f.State]
-		rows = append(rows, []cell{{f.State, colour}, {f.Check, bold}, plainCell(f.Detail)})
+		head := []cell{{f.State, colour}, {f.Check, bold}}
+		for line := range strings.SplitSeq(f.Detail, "\n") {
+			rows = append(rows, append(head, plainCell(line)))
+			head = []cell{{}, {}}
+		}
 		if f.Fix != "" {
 			rows = append(rows, []cell{{}, {}, {"-> " + f.Fix, cyan}})
 		}
@@ -87,6 +93,8 @@ type patient struct {
 	dir      string
 	config   *config.City
 	refused  error
+	running  *city.Snapshot // of the controller, nil if none answers
+	deaf     error          // why it did not
 	sessions []session.Status
 	unlisted error
 	close    func()
@@ -95,6 +103,7 @@ type patient struct {
 func newPatient(ctx context.Context, dir string) *patient {
 	p := &patient{dir: dir, close: func() {}}
 	p.config, p.refused = loadCity(dir)
+	p.running, p.deaf = askController(ctx, dir)
 	provider, closeSessions, err := openSessions(dir, p.config, true, quietLogger())
 	if err != nil {
 		p.unlisted = err
@@ -104,6 +113,27 @@ func newPatient(ctx context.Context, dir string) *patient {
 	p.sessions, p.unlisted = provider.List(ctx)
 	return p
 }
+
+// askController asks the controller that runs for its state.
+func askController(ctx context.Context, dir string) (*city.Snapshot, error) {
+	near, closeNear, err := dial(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer closeNear()
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	s, err := near.Snapshot(ctx)
+	if err != nil {
+		return nil, &mute{err}
+	}
+	return s, nil
+}
+
+// mute is a controller that is there and does not answer.
+type mute struct{ error }
+
+func (m *mute) Unwrap() error { return m.error }
 
 // agents is how many there can be, every possible member of a pool among them.
 func (p *patient) agents() int {
@@ -130,14 +160,44 @@ func checkCity(_ context.Context, p *patient) finding {
 	var e *config.Error
 	switch {
 	case errors.As(p.refused, &e):
-		return bad("edit "+config.FileName+"; the controller that runs keeps the last good one", "%s: %s",
-			counted(len(e.Problems), "mistake"), strings.ReplaceAll(e.Error(), "\n", " | "))
+		return bad("edit "+config.FileName+"; a controller that runs keeps the last good one", "%s%s:\n%s",
+			counted(len(e.Problems), "mistake"), p.inForce(), e.Error())
 	case p.refused != nil:
-		return bad("make it readable", "%v", p.refused)
-	case len(p.config.Warnings) > 0:
-		return note("edit "+config.FileName, "%s", strings.Join(problemLines(p.config.Warnings), " | "))
+		return bad("make it readable", "%v%s", p.refused, p.inForce())
+	}
+	if f, differs := p.notInForce(); differs {
+		return f
+	}
+	if len(p.config.Warnings) > 0 {
+		return note("edit "+config.FileName, "%s", strings.Join(problemLines(p.config.Warnings), "\n"))
 	}
 	return ok("%s, revision %s", counted(len(p.config.Agents), "agent"), short(p.config.Revision))
+}
+
+// inForce says which configuration a running controller goes by, "" if none runs.
+func (p *patient) inForce() string {
+	if p.running == nil {
+		return ""
+	}
+	return fmt.Sprintf("; revision %s is in force", p.running.Config.Revision)
+}
+
+// notInForce says that the file is well-formed, and not what the controller that runs goes by.
+func (p *patient) notInForce() (f finding, differs bool) {
+	if p.running == nil {
+		return finding{}, false
+	}
+	revision := short(p.config.Revision)
+	switch c := &p.running.Config; {
+	case c.Held != nil:
+		return note("`gcity plan` shows what it changes, `gcity reload --confirm` lets it in, changing the file back drops it",
+			"revision %s is held, %s%s", c.Held.Revision, loss(c.Held.Removes, c.Held.Running), p.inForce()), true
+	case c.Rejected != "":
+		return bad("edit "+config.FileName, "revision %s is refused%s:\n%s", revision, p.inForce(), c.Rejected), true
+	case c.Revision != revision:
+		return note("`gcity reload` reads it at once", "revision %s is not read yet%s", revision, p.inForce()), true
+	}
+	return finding{}, false
 }
 
 func checkAgents(_ context.Context, p *patient) finding {
@@ -221,27 +281,25 @@ func checkFolder(_ context.Context, p *patient) finding {
 	return ok("only you may enter it")
 }
 
-func checkController(ctx context.Context, p *patient) finding {
+func checkController(_ context.Context, p *patient) finding {
 	held, err := isHeld(p.dir)
 	if err != nil {
 		return bad("make .gc writable for you", "its lock cannot be looked at: %v", err)
 	}
-	near, closeNear, err := dial(p.dir)
-	if err == nil {
-		defer closeNear()
-		s, err := near.Snapshot(ctx)
+	if s := p.running; s != nil {
 		switch {
-		case err != nil:
-			return bad("`gcity stop`, or end the process", "it does not answer: %v", err)
 		case s.Config.Rejected != "":
-			return bad("edit "+config.FileName, "runs on an older configuration: %s", s.Config.Rejected)
+			return bad("edit "+config.FileName, "runs on an older configuration: %s", safeLead(s.Config.Rejected))
 		case len(s.Degraded) > 0:
-			return bad("see each reason", "%s", strings.Join(s.Degraded, " | "))
+			return bad("see each reason", "%s", strings.Join(s.Degraded, "\n"))
 		}
 		return ok("runs, pid %d, %s", s.PID, s.Mode)
 	}
+	if silent, there := errors.AsType[*mute](p.deaf); there {
+		return bad("`gcity stop`, or end the process", "it does not answer: %v", silent)
+	}
 	if held {
-		return bad("end that process; its agents are adopted by the next controller", "one holds the city but its socket does not answer: %v", err)
+		return bad("end that process; its agents are adopted by the next controller", "one holds the city but its socket does not answer: %v", p.deaf)
 	}
 	return ok("none runs")
 }

@@ -1,12 +1,16 @@
 package cli
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"gcity/agent"
+	"gcity/city"
 	"gcity/config"
 	"gcity/pool"
 )
@@ -42,5 +46,43 @@ func TestDamagedOverrides(t *testing.T) {
 	}
 	if f := checkOverrides(t.Context(), &patient{dir: dir}); f.State != "bad" || !strings.Contains(f.Detail, file) {
 		t.Errorf("%+v", f)
+	}
+}
+
+// A file that is well-formed and not in force is not "ok": doctor says which one is.
+func TestDoctorTellsWhatIsInForce(t *testing.T) {
+	conf := &config.City{Revision: "bbbbbbbbbbbb0123"}
+	mistakes := &config.Error{Problems: []config.Problem{{Message: "one"}, {Message: "two"}}}
+	running := func(c city.ConfigInfo) *city.Snapshot { c.Revision = "aaaaaaaaaaaa"; return &city.Snapshot{Config: c} }
+	for _, c := range []struct {
+		p           patient
+		state, says string
+	}{
+		{patient{config: conf}, "ok", "0 agents, revision bbbbbbbbbbbb"},
+		{patient{config: conf, running: &city.Snapshot{Config: city.ConfigInfo{Revision: "bbbbbbbbbbbb"}}}, "ok", "0 agents, revision bbbbbbbbbbbb"},
+		{patient{config: conf, running: running(city.ConfigInfo{})}, "note", "revision bbbbbbbbbbbb is not read yet; revision aaaaaaaaaaaa is in force"},
+		{patient{config: conf, running: running(city.ConfigInfo{Held: &city.Held{Revision: "bbbbbbbbbbbb", Removes: []string{"y", "x"}, Running: 3}})},
+			"note", "revision bbbbbbbbbbbb is held, it removes 2 of 3 running agents (x, y); revision aaaaaaaaaaaa is in force"},
+		{patient{config: conf, running: running(city.ConfigInfo{Rejected: "another name"})},
+			"bad", "revision bbbbbbbbbbbb is refused; revision aaaaaaaaaaaa is in force:\nanother name"},
+		{patient{refused: mistakes, running: running(city.ConfigInfo{})}, "bad", "2 mistakes; revision aaaaaaaaaaaa is in force:\none\ntwo"},
+		{patient{refused: mistakes}, "bad", "2 mistakes:\none\ntwo"},
+	} {
+		if f := checkCity(t.Context(), &c.p); f.State != c.state || f.Detail != c.says {
+			t.Errorf("%+v, want %s: %s", f, c.state, c.says)
+		}
+	}
+}
+
+// What a check found is written one thing a line.
+func TestFindingsOfSeveralLines(t *testing.T) {
+	var out bytes.Buffer
+	a := &app{out: &out, getenv: func(string) string { return "" }}
+	if err := a.tellFindings([]finding{{Check: "configuration", State: "bad", Detail: "2 mistakes:\none\ntwo", Fix: "edit"}}); err != nil {
+		t.Fatal(err)
+	}
+	want := "     CHECK          FOUND\nbad  configuration  2 mistakes:\n                    one\n                    two\n                    -> edit\n"
+	if out.String() != want {
+		t.Error(cmp.Diff(want, out.String()))
 	}
 }

@@ -138,7 +138,7 @@ func (a *app) tellEvent(e events.Event) error {
 // writeEvent writes one event as a line for a person.
 func (a *app) writeEvent(e events.Event) {
 	a.sayf("%s  %s  %s  %s", a.paint(dim, fmt.Sprintf("%6d", e.Seq)), a.paint(dim, e.TS.Local().Format("2006-01-02 15:04:05")),
-		a.paint(eventColour(e.Type), safeLine(fmt.Sprintf("%-26s", e.Type))), safeLine(eventText(e)))
+		a.paint(eventColour(e.Type), safeLine(fmt.Sprintf("%-26s", e.Type))), eventText(e))
 }
 
 func eventColour(kind string) string {
@@ -165,18 +165,19 @@ func (a *app) writeEventLines(indent string, page []events.Event) {
 	}
 }
 
+// eventText is what an event says, in a line that is safe.
 func eventText(e events.Event) string {
 	text := e.Subject
 	if e.Message != "" {
 		if text != "" {
 			text += "  "
 		}
-		text += e.Message
+		text += safeLead(e.Message)
 	}
 	if e.Actor != "" && e.Actor != "controller" {
 		text += "  (" + e.Actor + ")"
 	}
-	return text
+	return safeLine(text)
 }
 
 func (a *app) eventCommand() *cobra.Command {

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/charmbracelet/x/ansi"
+
 	"gcity/city"
 	"gcity/events"
 )
@@ -15,6 +17,17 @@ func (a *app) fact(label, text string) {
 		a.sayf("  %s %s", a.paint(dim, fmt.Sprintf("%-9s", label)), safeLine(text))
 	}
 }
+
+// factLine is fact for what others have printed: no wider than the terminal.
+func (a *app) factLine(label, text string) {
+	if w := a.columns(); w > 0 {
+		text = ansi.Truncate(safeLine(text), max(0, w-factIndent), "…")
+	}
+	a.fact(label, text)
+}
+
+// factIndent is where the text of a fact begins.
+const factIndent = 12
 
 // standing is an agent's state in a sentence.
 func (a *app) standing(g *city.Agent) string {
@@ -60,7 +73,9 @@ func (a *app) agentFacts(s *city.Snapshot, g *city.Agent, live bool) {
 		a.fact("usage", takes(*g.Usage))
 	}
 	a.fact("command", g.Command)
-	a.fact("folder", g.Dir)
+	if g.Dir != "" {
+		a.fact("folder", g.Dir+" (as configured)") // that of a process is settled when it starts
+	}
 	a.fact("declared", g.Source)
 }
 

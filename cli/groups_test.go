@@ -1,14 +1,17 @@
 package cli
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/charmbracelet/x/ansi"
 	"github.com/google/go-cmp/cmp"
 
+	"gcity/api"
 	"gcity/city"
 	"gcity/events"
 )
@@ -125,11 +128,11 @@ func TestGroupsJSON(t *testing.T) {
 		t.Errorf("%v: %s", err, out)
 	}
 	_, out, _ = told(t, groupedCity(), "status", "--json")
-	var status statusShape
+	var status api.Status
 	if err := json.Unmarshal([]byte(out), &status); err != nil {
 		t.Fatal(err)
 	}
-	if status.Pools != (poolCounts{4, 1, 1}) || status.Rigs != (rigCounts{2, 1}) || status.RigCount != 2 || status.Agents.Draining != 1 ||
+	if status.PoolCount != (api.PoolCounts{Total: 4, Suspended: 1, Overridden: 1}) || status.RigCount != (api.RigCounts{Total: 2, Suspended: 1}) || status.Rigs != 2 || status.Count.Draining != 1 ||
 		status.RSS != 210<<20+1<<30 || status.Config.Held == nil {
 		t.Errorf("%+v", status)
 	}
@@ -285,6 +288,44 @@ func TestCompletion(t *testing.T) {
 		names := strings.Fields(strings.ReplaceAll(out[:strings.Index(out, ":4")], "\n", " "))
 		if got := strings.Join(names, " "); code != 0 || got != want {
 			t.Errorf("%q: exit %d, %q, want %q", line, code, got, want)
+		}
+	}
+}
+
+// What a check prints may be anything; it does not run over the edge of a terminal.
+func TestPoolOutputFitsTheTerminal(t *testing.T) {
+	var out bytes.Buffer
+	a := &app{out: &out, outTTY: true, getenv: func(string) string { return "dumb" }, now: func() time.Time { return noon }}
+	s := groupedCity().snapshot
+	for i := range s.Pools {
+		s.Pools[i].Check.Output = strings.Repeat("\x00\xff世\x1b[31m", 400)
+	}
+	for i := range s.Pools {
+		if err := a.tellPool(s, &s.Pools[i], true); err != nil {
+			t.Fatal(err)
+		}
+	}
+	capped := 0
+	for line := range strings.SplitSeq(out.String(), "\n") {
+		if !strings.Contains(line, "世") {
+			continue
+		}
+		if capped++; ansi.StringWidth(line) > 80 || !strings.HasSuffix(line, "…") {
+			t.Errorf("%d columns: %q", ansi.StringWidth(line), line)
+		}
+	}
+	if capped != len(s.Pools) {
+		t.Errorf("%d lines of output:\n%s", capped, out.String())
+	}
+}
+
+// A folder may have been edited since the agent started.
+func TestFolderIsAsConfigured(t *testing.T) {
+	s := demoCity()
+	s.snapshot.Agents[0].Dir = "/srv/app"
+	for _, line := range []string{"why reader", "agent show reader"} {
+		if _, out, _ := told(t, s, strings.Fields(line)...); !strings.Contains(out, "folder    /srv/app (as configured)\n") {
+			t.Errorf("%s: %s", line, out)
 		}
 	}
 }

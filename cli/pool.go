@@ -212,7 +212,7 @@ func (a *app) poolFacts(p *city.Pool, live bool) {
 	}
 	if out := strings.TrimSpace(p.Check.Output); out != strconv.Itoa(p.Check.Value) {
 		for line := range strings.SplitSeq(out, "\n") {
-			a.fact("output", line)
+			a.factLine("output", line)
 		}
 	}
 	a.fact("draining", strings.Join(p.Draining, ", "))

@@ -39,7 +39,7 @@ func (a *app) status(ctx context.Context) error {
 		return err
 	}
 	if a.json {
-		return a.writeJSON(a.statusShape(s, l.live))
+		return a.writeJSON(a.statusShape(s))
 	}
 	return a.writeStatus(a.out, s, l.live)
 }
@@ -60,7 +60,7 @@ func (a *app) watchStatus(ctx context.Context) error {
 		case err != nil:
 			return err
 		case a.json:
-			err = a.writeJSONLine(a.statusShape(s, l.live))
+			err = a.writeJSONLine(a.statusShape(s))
 		case a.outTTY:
 			var b strings.Builder
 			if err = a.writeStatus(&b, s, l.live); err == nil {
@@ -83,7 +83,7 @@ func (a *app) watchStatus(ctx context.Context) error {
 func (a *app) writeStatus(w io.Writer, s *city.Snapshot, live bool) error {
 	lines := []string{a.headline(s, live), a.paint(dim, strings.Join(summary(s), " · ")), ""}
 	for _, trouble := range a.troubles(s) {
-		lines = append(lines, a.paint(yellow, "! ")+safeLine(trouble))
+		lines = append(lines, a.paint(yellow, "! ")+trouble)
 	}
 	if len(lines) > 3 {
 		lines = append(lines, "")
@@ -140,20 +140,26 @@ func summary(s *city.Snapshot) []string {
 
 // automationCount is "4 automations: 1 broken, 1 failing", "" if there are none.
 func automationCount(s *city.Snapshot) string {
-	n := countAutomations(s)
-	if n.Total == 0 {
+	states, failing := map[city.AutomationState]int{}, 0
+	for i := range s.Automations {
+		states[s.Automations[i].State]++
+		if s.Automations[i].Failures > 0 {
+			failing++
+		}
+	}
+	if len(s.Automations) == 0 {
 		return ""
 	}
 	var parts []string
 	for _, part := range []struct {
 		n    int
 		what string
-	}{{n.Broken, "broken"}, {n.Failing, "failing"}, {n.Running, "running"}, {n.Due, "due"}} {
+	}{{states[city.AutomationBroken], "broken"}, {failing, "failing"}, {states[city.AutomationRunning], "running"}, {states[city.AutomationDue], "due"}} {
 		if part.n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", part.n, part.what))
 		}
 	}
-	text := counted(n.Total, "automation")
+	text := counted(len(s.Automations), "automation")
 	if len(parts) > 0 {
 		text += ": " + strings.Join(parts, ", ")
 	}
@@ -209,11 +215,15 @@ func loss(removes []string, running int) string {
 	return fmt.Sprintf("it removes %d of %s (%s)", len(removes), counted(running, "running agent"), strings.Join(names, ", "))
 }
 
-// troubles are the things about the city as a whole that need a person.
+// troubles are the things about the city as a whole that need a person, each in a line that is safe.
 func (a *app) troubles(s *city.Snapshot) []string {
 	var out []string
 	if s.Config.Rejected != "" {
-		out = append(out, "the configuration on disk is not in force: "+s.Config.Rejected)
+		text := "the configuration on disk is not in force: " + s.Config.Rejected
+		if strings.Contains(strings.TrimSpace(s.Config.Rejected), "\n") {
+			text = safeLead(text) + "; `gcity doctor` lists them"
+		}
+		out = append(out, text)
 	}
 	if h := s.Config.Held; h != nil {
 		out = append(out, fmt.Sprintf("the configuration on disk (%s) is held since %s: %s; "+
@@ -225,6 +235,9 @@ func (a *app) troubles(s *city.Snapshot) []string {
 	}
 	if p := s.Patrol; p.Interval > 0 && !p.Last.IsZero() && p.Age(a.now()) > 3*p.Interval {
 		out = append(out, fmt.Sprintf("the loop has not turned for %s (patrol every %s): `gcity doctor`", span(p.Age(a.now())), p.Interval))
+	}
+	for i := range out {
+		out[i] = safeLead(out[i])
 	}
 	return out
 }

@@ -55,6 +55,15 @@ func poolPlan(c *config.City, dir string) []agent.Pool {
 
 func rigPlan(c *config.City) []agent.Rig { return agent.Rigs(c) }
 
+// statusShape is a city in numbers, as the API gives it.
+func (a *app) statusShape(s *city.Snapshot) api.Status {
+	out := api.StatusOf(s, a.now())
+	if out.Version == "" { // no controller made it
+		out.Version = a.version
+	}
+	return out
+}
+
 // lastWords is what an agent that has ended said last, as far as its crash files know.
 func lastWords(dir, name string, lines int) (string, error) {
 	return controller.LastWords(dir, name, lines)
@@ -62,6 +71,12 @@ func lastWords(dir, name string, lines int) (string, error) {
 
 // safeLine makes any text one line that a terminal shows and does not obey.
 func safeLine(s string) string { return screen.Plain(s) }
+
+// safeLead is safeLine for a list of things, one a line, where there is room for one: the first, and how many more.
+func safeLead(s string) string {
+	one, others := screen.Lead(s)
+	return one + others
+}
 
 // safeText is safeLine for several lines.
 func safeText(s string) string {
@@ -255,24 +270,6 @@ func folders(c *config.City) []string {
 		out = append(out, l.Dir)
 	}
 	return out
-}
-
-// closers undoes in the opposite order.
-type closers []func()
-
-func (c *closers) add(f func()) { *c = append(*c, f) }
-
-func (c *closers) close() {
-	for i := len(*c) - 1; i >= 0; i-- {
-		(*c)[i]()
-	}
-	*c = nil
-}
-
-func logError(logger *slog.Logger, what string, err error) {
-	if err != nil {
-		logger.Error(what, "error", err)
-	}
 }
 
 func gcDir(dir string) string { return filepath.Join(dir, ".gc") }

@@ -9,7 +9,8 @@ func agentKeys() []key {
 		{path: "agents.dir", kind: kindString, check: checkPath,
 			doc: "The name of a rig: the agent belongs to it and works in its folder. Else the working folder, a template: relative to the " +
 				"city, made if it is missing, and not allowed to leave the city by `..`; an absolute folder may be anywhere and must exist. " +
-				"Without it, the city's folder.",
+				"Without it, the city's folder. An edit counts from the agent's next start, and restarts nobody; `gcity plan` and " +
+				"`gcity why` show the folder as it is configured.",
 			field: func(p place) any { return &p.agent.Dir }},
 		{path: "agents.description", kind: kindString, doc: "What it is for, shown in lists.",
 			field: func(p place) any { return &p.agent.Description }},
@@ -84,7 +85,8 @@ func poolKeys() []key {
 		{path: "agents.pool.check", kind: kindString, check: checkFilled,
 			doc: "A shell line that prints one whole number: how many members are wanted. Every patrol runs it, in the rig's folder, else in " +
 				"`dir` if that is no template, else in the city's folder, with the agent's environment. If it fails, the size stays as it was, " +
-				"and the reason is shown. Without it the pool's work is counted: what the store has open or in progress under the label `pool:NAME`.",
+				"and the reason is shown. Mind that `grep -c` prints 0 and exits 1 where nothing matches: write `grep -c … || true`. " +
+				"Without it the pool's work is counted: what the store has open or in progress under the label `pool:NAME`.",
 			field: func(p place) any { return &p.agent.Pool.Check }},
 		{path: "agents.pool.check_timeout", kind: kindDuration, def: `"30s"`, check: checkPositive,
 			doc:   "A check that takes longer is ended, with all that it has started, and has failed.",

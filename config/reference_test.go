@@ -104,7 +104,7 @@ func writeRowsOf(b *strings.Builder, s schema, table string) {
 			if k.require {
 				def = "required"
 			}
-			fmt.Fprintf(b, "%s| `%s` | %s | %s | %s |\n", head, k.name(), k.kind, def, k.doc)
+			fmt.Fprintf(b, "%s| `%s` | %s | %s | %s |\n", head, k.name(), k.kind, def, strings.ReplaceAll(k.doc, "|", `\|`))
 			head = ""
 		}
 	}

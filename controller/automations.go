@@ -232,7 +232,7 @@ func (m *machine) ran(now time.Time, in inRan) {
 	delete(w.goes, in.scoped)
 	done := *run
 	done.Ended, done.Outcome, done.Code, done.Error, done.Output, done.Made = &now, string(in.outcome), in.code, in.problem, in.output, in.made
-	w.last[in.scoped], m.changed = &done, true
+	m.changed = true
 	kind, msg := events.AutomationCompleted, "ok in "+in.took.Round(time.Millisecond).String()
 	if in.made != "" {
 		msg = fmt.Sprintf("made %s in %s", in.made, in.took.Round(time.Millisecond))
@@ -260,7 +260,11 @@ func (m *machine) shutRun(in inShut) {
 	}
 	if f.kind != "" { // told once its end is on record, or cannot be for now
 		m.tellRun(f.kind, f.run, f.msg)
-		f.kind = ""
+		f.kind, m.changed = "", true
+		if now := m.work.last[f.run.Automation]; now == nil || now.ID == f.run.ID {
+			ended := f.run
+			m.work.last[f.run.Automation] = &ended
+		}
 	}
 	if in.err == nil {
 		delete(m.work.unshut, in.bead)
@@ -345,60 +349,4 @@ func (m *machine) workPatrol(now time.Time) {
 	m.count()
 	m.purge(now)
 	m.turnRuns(now)
-}
-
-// fire runs an automation by hand.
-func (m *machine) fire(now time.Time, id uint64, c city.Fire) {
-	w := &m.work
-	if i := slices.IndexFunc(w.catalog.Broken, func(b automation.Broken) bool { return b.Scoped() == c.Automation }); i >= 0 {
-		m.refuseID(id, city.Conflict, fmt.Sprintf("automation %s cannot be run: %s", c.Automation, w.catalog.Broken[i].Problems.Error()))
-		return
-	}
-	names := make([]string, 0, len(w.catalog.Automations))
-	for _, d := range w.catalog.Automations {
-		names = append(names, d.Scoped())
-	}
-	if !slices.Contains(names, c.Automation) {
-		m.refuseID(id, city.NotFound, notCalled("automation", c.Automation, names))
-		return
-	}
-	if !w.swept {
-		m.refuseID(id, city.Unavailable, "automations cannot be run yet: "+cmp.Or(w.lost, "the records of earlier runs are being read"))
-		return
-	}
-	running := w.goes[c.Automation] != nil
-	if err := w.runs.Fire(c.Automation, cmp.Or(c.By, operator), now); err != nil {
-		m.refuseID(id, city.Conflict, "automation "+c.Automation+" is not run: "+err.Error())
-		return
-	}
-	if running {
-		m.reply(id, "automation "+c.Automation+" runs; it is run once more when that run has ended")
-		return
-	}
-	w.firing[c.Automation] = append(w.firing[c.Automation], id)
-	m.turnRuns(now)
-}
-
-// endRuns ends what goes, with the city; what waits does not begin.
-func (m *machine) endRuns() {
-	w := &m.work
-	for _, name := range slices.Sorted(maps.Keys(w.firing)) {
-		for _, id := range w.firing[name] {
-			m.refuseID(id, city.Unavailable, "automation "+name+" is not run: the city is being stopped")
-		}
-	}
-	clear(w.firing)
-	for _, f := range w.begin { // on record, but never begun
-		name := f.run.Definition.Scoped()
-		if run := w.goes[name]; run != nil {
-			done := *run
-			done.Outcome, done.Error = string(automation.Interrupted), "the city was stopped before it began"
-			m.shut(fxShut{run: done, kind: events.AutomationFailed, msg: done.Error})
-			delete(w.goes, name)
-		}
-	}
-	w.begin = nil
-	if len(w.goes) > 0 {
-		m.do(fxEndRuns{})
-	}
 }

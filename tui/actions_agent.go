@@ -7,7 +7,8 @@ import (
 	"gcity/city"
 )
 
-// agentActions are the verbs: they act on the marked agents, else on the selected one, whichever panel has the focus.
+// agentActions are the verbs: they act on the marked agents, else on the selected one, whichever panel has the focus, but
+// Pools: there s and d are about the pool, and the others, about an agent that nobody looks at, are refused.
 func agentActions() []action {
 	global := []zone{everywhere}
 	return []action{
@@ -19,14 +20,14 @@ func agentActions() []action {
 			in: global, why: needTerminal, run: (*model).attach},
 		{id: "agent.send", key: bind("send one line to the agent", "i"), short: "send", in: global,
 			why: needRunning, run: (*model).askSend},
+		{id: "agent.release", key: bind("release the agent from quarantine, backoff or a drain, now", "u"), short: "release",
+			in: global, why: needHeld, run: (*model).release},
 		{id: "agent.restart", key: bind("restart the agent", "r"), short: "restart", in: global, risk: confirmed,
 			why: needVerb, run: (*model).askRestart},
 		{id: "agent.drain", key: bind("drain the agent: tell it to finish, or take that back", "D"), short: "drain", in: global,
 			risk: confirmed, why: needDrain, run: (*model).askDrain},
 		{id: "agent.suspend", key: bind("suspend the agent or the pool, or resume it", "s"), short: "suspend", in: global,
 			risk: confirmed, why: needSuspend, run: (*model).askSuspend},
-		{id: "agent.release", key: bind("release the agent from quarantine, backoff or a drain, now", "u"), short: "release",
-			in: global, why: needHeld, run: (*model).release},
 		{id: "agent.end", key: bind("kill or stop the agent", "ctrl+k"), short: "", in: global, risk: typed,
 			why: needVerb, run: (*model).askEnd},
 		{id: "agent.details", key: bind("show the agent, pool or automation in detail: why, what next, last decisions or runs", "d"), short: "details",
@@ -56,9 +57,15 @@ func needSubject(m *model) string {
 	return needAgent(m)
 }
 
+// amongPools is why an agent's verb is not done while Pools has the focus.
+const amongPools = "press 1 for the agents; s, S, < and > act on pools"
+
 func needVerb(m *model) string {
-	if m.mode == ReadOnly {
+	switch {
+	case m.mode == ReadOnly:
 		return "this control room is read-only"
+	case m.focus == panelPools:
+		return amongPools
 	}
 	if len(m.targets()) == 0 {
 		return "no agent is selected"
@@ -83,6 +90,8 @@ func needTerminal(m *model) string {
 	switch {
 	case m.mode == ReadOnly:
 		return "this control room is read-only"
+	case m.focus == panelPools:
+		return amongPools
 	case r == nil:
 		return "no agent is selected"
 	case !r.running:

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"gcity/city"
@@ -55,20 +56,52 @@ func (m *model) askConfirm() []effect {
 		}
 		return m.carry("confirming", "the configuration", []city.Command{city.Reload{Confirm: true, Revision: revision}})
 	}
-	m.ask(question{title: "Put configuration " + plain(revision) + " into force?", body: m.heldLines(h), verb: "put it into force",
+	m.ask(question{title: "Put configuration " + plain(revision) + " into force?", body: m.heldLines(h, 24), verb: "put it into force",
 		count: len(h.Removes), do: do})
 	return nil
 }
 
-// heldLines are what a held configuration would do, the worst first.
-func (m *model) heldLines(h *city.Held) []string {
-	var names []string
-	for _, name := range h.Removes {
-		names = append(names, plain(name))
+// heldLines are what a held configuration would do, the worst first; at most so many who end are named.
+func (m *model) heldLines(h *city.Held, most int) []string {
+	who := m.together(h.Removes)
+	if n := len(who) - most; n > 0 {
+		who = append(who[:most:most], fmt.Sprintf("and %d more (c lists them all)", n))
 	}
-	lines := []string{"It " + removes(h) + ", which end: " + strings.Join(names, ", ") + ".", "", "Its plan:"}
+	lines := []string{"It " + removes(h) + ", which end: " + strings.Join(who, ", ") + ".", "", "Its plan:"}
 	for _, p := range h.Plan {
 		lines = append(lines, "  "+plain(p))
 	}
 	return lines
+}
+
+// together names agents as a person counts them, those of one pool together: "scout", "worker (8 members)".
+func (m *model) together(agents []string) []string {
+	leaving := map[string]int{}
+	pool := func(name string) string {
+		if r := m.roster.find(name); r != nil && r.pool != name {
+			return r.pool
+		}
+		return ""
+	}
+	for _, name := range agents {
+		leaving[pool(name)]++
+	}
+	var names []string
+	said := map[string]bool{"": true}
+	agents = slices.Clone(agents)
+	slices.SortFunc(agents, city.CompareNames)
+	for _, name := range agents {
+		p := pool(name)
+		switch n, all := leaving[p], len(m.members(p)); {
+		case p == "" || n == 1:
+			names = append(names, plain(name))
+		case said[p]:
+		case n == all:
+			names = append(names, fmt.Sprintf("%s"+glue+"(%d"+glue+"members)", plain(p), n))
+		default:
+			names = append(names, fmt.Sprintf("%s"+glue+"(%d"+glue+"of"+glue+"%d"+glue+"members)", plain(p), n, all))
+		}
+		said[p] = true
+	}
+	return names
 }

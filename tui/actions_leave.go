@@ -54,7 +54,7 @@ func (m *model) askQuit() []effect {
 // askLost puts what can still be chosen in the place of an open question how to leave: the city ended meanwhile.
 func (m *model) askLost() {
 	c := m.choice
-	c.body = m.problems()[:1]
+	c.body = []string{lead(m.problems()[0])}
 	c.answers = []answer{
 		{key: "l", title: "leave", do: func(*model) []effect { return []effect{finish{Leave}} }},
 		{key: "n", title: "stay", safe: true},

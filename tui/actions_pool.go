@@ -89,7 +89,7 @@ func (m *model) wanted(p *poolRow) int {
 func (m *model) askScale() []effect {
 	p := *m.pool()
 	m.prompt = &prompt{
-		label:  fmt.Sprintf("scale %s: %s or auto; %s", p.shown, p.bounds(), p.checkSays()),
+		label:  fmt.Sprintf("scale %s to (%s, or auto; %s)", p.shown, p.bounds(), p.checkSays()),
 		hint:   "enter sets  esc leaves",
 		edit:   newEntry(""),
 		refuse: func(text string) string { _, _, why := p.sizeOf(text); return why },
@@ -115,13 +115,13 @@ func (m *model) askScale() []effect {
 func (r *poolRow) checkSays() string {
 	switch {
 	case r.check.Problem != "":
-		return "check fails"
+		return "the check fails"
 	case r.check.Good == nil:
 		return "not checked yet"
 	case r.check.Command == "":
-		return fmt.Sprintf("open work %d", r.check.Value)
+		return fmt.Sprintf("its open work is %d", r.check.Value)
 	}
-	return fmt.Sprintf("check says %d", r.check.Value)
+	return fmt.Sprintf("the check says %d", r.check.Value)
 }
 
 // sizeOf reads a size, or why it is none for this pool. Nothing at all is no mistake.

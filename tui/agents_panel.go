@@ -2,7 +2,9 @@ package tui
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
+	"strings"
 
 	"gcity/city"
 	"gcity/themes"
@@ -38,7 +40,7 @@ func (m *model) agentsPanel(w, h int, focus bool, tabs []tab) []string {
 }
 
 func (m *model) drawAgents(w, h int, focus bool, tabs []tab) []string {
-	lines := append(make([]string, 0, h), m.rule(w, focus, tabs, m.filterNote(&m.agents, &m.agentFilter)))
+	lines := append(make([]string, 0, h), m.rule(w, focus, tabs, m.ruleNote(tabs, &m.agents, &m.agentFilter)))
 	if len(m.agents.shown) == 0 {
 		return fillRows(append(lines, m.noAgents(w)...), w, h)
 	}
@@ -233,20 +235,31 @@ func (m *model) noAgents(w int) []string {
 		"It starts as soon as the file is saved.")
 }
 
-// filterNote is what the panel's rule says about what is hidden.
-func (m *model) filterNote(l *list, f *filter) string {
-	note := ""
+// search is what makes a list show only a part, "" if it shows all.
+func (m *model) search(f *filter) string {
+	var parts []string
 	if m.attention {
-		note = "!attention"
+		parts = append(parts, "!attention")
 	}
 	if f.active() {
-		if note != "" {
-			note += "  "
-		}
-		note += "/" + f.text
+		parts = append(parts, "/"+f.text)
 	}
-	if note == "" {
+	return strings.Join(parts, " ")
+}
+
+// found says how much of a list is shown.
+func (l *list) found() string { return fmt.Sprintf("%d of %d", len(l.shown), l.total) }
+
+// ruleNote is what the panel's rule says at its end about what is hidden, where its title does not.
+func (m *model) ruleNote(tabs []tab, l *list, f *filter) string {
+	text := m.search(f)
+	if text == "" || titled(tabs) {
 		return ""
 	}
-	return fmt.Sprintf("%s  %d of %d", note, len(l.shown), l.total)
+	return text + "  " + l.found()
+}
+
+// titled reports whether a title says what is searched for.
+func titled(tabs []tab) bool {
+	return slices.ContainsFunc(tabs, func(t tab) bool { return t.search != "" })
 }

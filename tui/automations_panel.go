@@ -60,7 +60,7 @@ func (m *model) automationsPanel(w, h int, focus bool, tabs []tab) []string {
 
 func (m *model) drawAutomations(w, h int, focus bool, tabs []tab) []string {
 	l := &m.automations.list
-	lines := append(make([]string, 0, h), m.rule(w, focus, tabs, m.filterNote(l, &m.automationFilter)))
+	lines := append(make([]string, 0, h), m.rule(w, focus, tabs, m.ruleNote(tabs, l, &m.automationFilter)))
 	if len(l.shown) == 0 {
 		return fillRows(append(lines, m.noAutomations(w)...), w, h)
 	}

@@ -47,6 +47,10 @@ func agentColumns(w int, n needs) columns {
 	if rest() < 12 {
 		c.age = 0
 	}
+	const reason = 24 // more of it is worth less than a name in full
+	if w >= 50 {
+		c.name += max(0, min(n.name-c.name, rest()-min(n.why, reason)))
+	}
 	c.why = max(0, rest())
 	return c
 }

@@ -66,3 +66,30 @@ func TestColumnsLeaveFromTheRight(t *testing.T) {
 		t.Errorf("nobody is measured: %+v", c)
 	}
 }
+
+// A name column takes what the reasons leave, and a qualified name keeps the beginning of its pool.
+func TestNamesGetTheRoom(t *testing.T) {
+	for w, want := range map[int][]string{80: {"/long-worker-pool-03", "/long-tester-pool-03"}, 60: {"long-wo", "long-te"}} {
+		s := demo(t, w, map[int]int{80: 24, 60: 20}[w])
+		s.change(func(n *city.Snapshot) {
+			n.Agents, n.Pools = nil, nil
+			for _, kind := range []string{"worker", "tester"} {
+				pool := "backend/long-" + kind + "-pool-03"
+				n.Pools = append(n.Pools, city.Pool{Name: pool, Max: 3, Desired: 1, Size: 1, Reason: "check said 1"})
+				n.Agents = append(n.Agents, city.Agent{Name: pool, Pool: pool, State: city.Running, Running: true, Reason: "ready"})
+			}
+		})
+		for _, panel := range []string{"1", "2"} {
+			s.press(panel)
+			s.shows(want...)
+		}
+	}
+	for in, want := range map[string]string{"warehouse/very-long-pool-17": "w…/very-long-pool-17", "be/a-very-long-name-of-a-pool-3": "be/a-very-l…a-pool-3"} {
+		if got := strings.TrimRight(fitName(in, 20, "…"), " "); got != want {
+			t.Errorf("%q: %q, want %q", in, got, want)
+		}
+	}
+	if got := fitName("alpha/long-worker-pool-07-3", 15, "…"); got != "a…/long-…l-07-3" {
+		t.Errorf("%q", got)
+	}
+}

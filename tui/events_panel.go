@@ -17,11 +17,11 @@ type eventRow struct {
 	event   events.Event
 	kind    string
 	subject string
-	message string
+	message string // safe lines
 }
 
 func newEventRow(e events.Event) eventRow {
-	r := eventRow{event: e, kind: plain(e.Type), subject: plain(e.Subject), message: plain(e.Message)}
+	r := eventRow{event: e, kind: plain(e.Type), subject: plain(e.Subject), message: severally(e.Message)}
 	if e.Actor != "" && e.Actor != "controller" && e.Actor != e.Subject {
 		r.message = strings.TrimSpace(r.message + " (by " + plain(e.Actor) + ")")
 	}
@@ -135,7 +135,7 @@ func (m *model) eventsPanel(w, h int, focus bool, tabs []tab) []string {
 
 func (m *model) drawEvents(w, h int, focus bool, tabs []tab) []string {
 	t := &m.events
-	lines := append(make([]string, 0, h), m.rule(w, focus, tabs, m.eventsNote()))
+	lines := append(make([]string, 0, h), m.rule(w, focus, tabs, m.eventsNote(tabs)))
 	if len(t.shown) == 0 {
 		text := "Nothing has happened yet. Starts, ends, crashes and every change appear here."
 		if m.eventFilter.active() {
@@ -152,9 +152,9 @@ func (m *model) drawEvents(w, h int, focus bool, tabs []tab) []string {
 	return fillRows(lines, w, h)
 }
 
-func (m *model) eventsNote() string {
+func (m *model) eventsNote(tabs []tab) string {
 	note := ""
-	if m.eventFilter.active() {
+	if m.eventFilter.active() && !titled(tabs) {
 		note = fmt.Sprintf("/%s  %d of %d", m.eventFilter.text, len(m.events.shown), len(m.events.rows))
 	}
 	if m.events.frozen {
@@ -196,7 +196,7 @@ func (m *model) eventLine(r *eventRow, w int, s rowState) string {
 	l.space(2)
 	l.add(themes.Text, fitName(r.subject, min(20, max(8, w/6)), more))
 	l.space(2)
-	l.add(themes.Text, cut(r.message, w-l.used-1, more))
+	l.add(themes.Text, cutLead(r.message, w-l.used-1, more))
 	return crop(l.close(w), w)
 }
 
@@ -208,9 +208,13 @@ func (m *model) eventDetail(r *eventRow) []string {
 		m.field("what", r.kind),
 		m.field("about", r.subject),
 		m.field("by", plain(e.Actor)),
-		m.field("message", plain(e.Message)),
-		m.field("seq", fmt.Sprint(e.Seq)),
 	}
+	label := "message"
+	for _, text := range plainLines(e.Message) {
+		lines = append(lines, m.field(label, text))
+		label = ""
+	}
+	lines = append(lines, m.field("seq", fmt.Sprint(e.Seq)))
 	if len(e.Payload) > 0 {
 		lines = append(lines, "", m.look.paint(themes.Dim, "payload"))
 		for _, p := range strings.Split(pretty(e.Payload), "\n") {

@@ -10,31 +10,31 @@ import (
 
 // foot adds the status line, or what is being typed, and the keys that work here, now.
 func (m *model) foot(s screenful, p *plan) screenful {
-	status := m.statusLine(m.w)
-	footer := m.footer(m.w)
+	status := m.statusRows(m.w)
 	if m.prompt != nil {
 		text, x := m.promptLine(m.w)
-		status = text
+		status = []string{text}
 		s.x, s.y = x, len(s.lines)
-		footer = m.footer(m.w)
 	}
+	footer := m.footer(m.w)
 	if p.statusRow {
-		s.lines = append(s.lines, status, footer)
+		s.lines = append(append(s.lines, status...), footer)
 		return s
 	}
 	if m.prompt != nil || m.status.failed || m.status.pending || m.status.text != "" && m.now.Sub(m.status.since) < fade/4 {
-		s.lines = append(s.lines, status)
+		s.lines = append(s.lines, status...)
 		return s
 	}
 	s.lines = append(s.lines, footer)
 	return s
 }
 
-// footer lists the keys that work where the focus is, as many as fit; help and palette stay.
+// footer lists the keys that work where the focus is, as many as fit. How to find things, get help and leave stays; the
+// palette, which help knows too, only where there is room.
 func (m *model) footer(w int) string {
 	l := line{look: &m.look}
 	l.space(1)
-	last := []string{"view.palette", "view.help", "quit"}
+	last := []string{"view.filter", "view.attention", "view.palette", "view.help", "quit"}
 	var keys, tail []*action
 	for i := range m.keys.actions {
 		a := &m.keys.actions[i]
@@ -54,21 +54,25 @@ func (m *model) footer(w int) string {
 			return m.rankHere(a) - m.rankHere(b)
 		})
 	}
-	room := w - 2
+	const palette, wide = "view.palette", 100
+	room := w
 	for _, a := range tail {
-		room -= footWidth(m, a)
+		if a.id != palette || w >= wide {
+			room -= footWidth(m, a)
+		}
 	}
 	for _, a := range keys {
 		if l.used+footWidth(m, a) <= room {
 			m.footKey(&l, a)
 		}
 	}
+	room -= l.used
 	for _, a := range tail {
-		if l.used+footWidth(m, a) <= w {
+		if a.id != palette || w >= wide || footWidth(m, a) <= room {
 			m.footKey(&l, a)
 		}
 	}
-	return l.close(w)
+	return crop(l.close(w), w)
 }
 
 // suspendID is the verb that is about a pool where Pools has the focus.

@@ -145,7 +145,7 @@ func (m *model) stopped() bool { return m.gone != "" && m.snap != nil && m.snap.
 // lost reports whether a city that lives elsewhere has ended or cannot be heard: nothing can be done to it from here.
 func (m *model) lost() bool { return m.gone != "" && m.mode != Hosting }
 
-// problems are the things about the whole city that somebody should know, the worst first.
+// problems are the things about the whole city that somebody should know, the worst first. One may have several lines.
 func (m *model) problems() []string {
 	var p []string
 	switch {
@@ -165,7 +165,7 @@ func (m *model) problems() []string {
 		p = append(p, "the loop has not turned for "+age(s.Patrol.Age(m.now)))
 	}
 	if s.Config.Rejected != "" {
-		p = append(p, "config refused, the earlier one stays in force: "+plain(s.Config.Rejected))
+		p = append(p, "config refused, the earlier one stays in force: "+severally(s.Config.Rejected))
 	}
 	if h := s.Config.Held; h != nil {
 		how := ""
@@ -178,13 +178,16 @@ func (m *model) problems() []string {
 		p = append(p, ills)
 	}
 	for _, d := range s.Degraded {
-		p = append(p, plain(d))
+		p = append(p, severally(d))
 	}
 	for _, d := range s.Config.Warnings {
-		p = append(p, plain(d))
+		p = append(p, severally(d))
 	}
 	return p
 }
+
+// severally is a text of safe lines.
+func severally(s string) string { return strings.Join(plainLines(s), "\n") }
 
 // problemLines shows up to n problems; the last line says how many more there are.
 func (m *model) problemLines(w, n int) []string {
@@ -195,11 +198,11 @@ func (m *model) problemLines(w, n int) []string {
 		more := ""
 		if i == n-1 && len(all) > n {
 			more = fmt.Sprintf("  and %d more  c shows all", len(all)-n)
-		} else if width(all[i]) > w-4 {
+		} else if strings.Contains(all[i], "\n") || width(all[i]) > w-4 {
 			more = "  c shows all"
 		}
 		l.add(themes.Bad, " "+m.look.glyph.Alert+" ")
-		l.add(themes.Warn, cut(strings.TrimSpace(all[i]), w-l.used-width(more)-1, m.look.glyph.More))
+		l.add(themes.Warn, cutLead(all[i], w-l.used-width(more)-1, m.look.glyph.More))
 		l.space(w - l.used - width(more) - 1)
 		l.add(themes.Dim, more)
 		lines = append(lines, crop(l.close(w), w))

@@ -53,7 +53,7 @@ func (m *model) plan() plan {
 	p.problems = min(len(m.problems()), max(1, (m.h-10)/10))
 	p.statusRow = p.tier != single
 	p.closing = m.h >= 28 && m.w >= 100
-	body := m.h - 1 - p.problems - 1
+	body := m.h - 1 - p.problems - 1 - max(0, len(m.failureParts(m.w))-1)
 	if p.statusRow {
 		body--
 	}

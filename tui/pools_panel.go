@@ -32,8 +32,11 @@ type poolColumns struct{ state, name, size, bounds, why, gap int }
 
 func (m *model) poolColumns(w int) poolColumns {
 	c := poolColumns{state: poolStateWidth + 2, name: 6, size: 4, bounds: 7, gap: 2}
+	longest, need := 0, 0
 	for _, i := range m.pools.list.shown {
 		r := &m.pools.rows[i]
+		why, _ := r.why(m.now)
+		longest, need = max(longest, width(r.shown)), max(need, width(why)+3+width(r.leaving().brief))
 		c.name = max(c.name, width(r.shown))
 		c.size, c.bounds = max(c.size, len(r.sizeText())), max(c.bounds, len(r.bounds()))
 	}
@@ -44,9 +47,21 @@ func (m *model) poolColumns(w int) poolColumns {
 	if w < 50 {
 		c.gap, c.name = 1, min(c.name, 9)
 	}
+	said := 20 // "check said 2, 8s ago"; more of it is worth less than a name in full
+	if w < 70 {
+		said = 14
+	}
+	need = min(need, said)
 	rest := w - 4 - c.state - c.gap - c.name - c.gap - c.size - c.gap
+	if w < 70 && rest-c.bounds-c.gap < need {
+		c.bounds = 0
+	}
 	if c.bounds > 0 {
 		rest -= c.bounds + c.gap
+	}
+	if w >= 50 {
+		spare := max(0, min(longest-c.name, rest-need))
+		c.name, rest = c.name+spare, rest-spare
 	}
 	c.why = max(0, rest)
 	return c
@@ -65,7 +80,7 @@ func (m *model) poolsPanel(w, h int, focus bool, tabs []tab) []string {
 
 func (m *model) drawPools(w, h int, focus bool, tabs []tab) []string {
 	l := &m.pools.list
-	lines := append(make([]string, 0, h), m.rule(w, focus, tabs, m.filterNote(l, &m.poolFilter)))
+	lines := append(make([]string, 0, h), m.rule(w, focus, tabs, m.ruleNote(tabs, l, &m.poolFilter)))
 	if len(l.shown) == 0 {
 		return fillRows(append(lines, m.noPools(w)...), w, h)
 	}
@@ -84,8 +99,11 @@ func (m *model) drawPools(w, h int, focus bool, tabs []tab) []string {
 
 func (m *model) poolHeads(c poolColumns, w int) string {
 	l := line{look: &m.look}
-	l.add(themes.Dim, "   "+fit("state", c.state+c.gap, "")+fit("name", c.name+c.gap, "")+right("size", c.size, "")+
-		"  "+right("min-max", c.bounds, "")+"  "+fit("check", c.why, ""))
+	l.add(themes.Dim, "   "+fit("state", c.state+c.gap, "")+fit("name", c.name+c.gap, "")+right("size", c.size, ""))
+	if c.bounds > 0 {
+		l.add(themes.Dim, "  "+right("min-max", c.bounds, ""))
+	}
+	l.add(themes.Dim, "  "+fit("check", c.why, ""))
 	return l.close(w)
 }
 

@@ -43,13 +43,13 @@ func (m *model) promptLine(w int) (string, int) {
 	if p.problem != "" {
 		hint, token = "  "+cut(p.problem, w/2, m.look.glyph.More), themes.Bad
 	}
-	label := cut(p.label, w/2, m.look.glyph.More)
+	label := cut(p.label, w*3/4, m.look.glyph.More)
 	if p.problem != "" { // it is worth more than the label
 		label = cut(p.label, w-width(hint)-8, m.look.glyph.More)
 	} else if w < 70 || width(hint) > w-width(label)-12 {
 		hint = ""
 	}
-	l.add(themes.Accent, " "+label+m.look.glyph.Cursor+" ")
+	l.add(themes.Accent, " "+label+": ")
 	text, at := p.edit.show(w - l.used - width(hint) - 1)
 	x := l.used + at
 	l.add(themes.Text, text)

@@ -60,7 +60,13 @@ func (m *model) showCity() []effect {
 func (m *model) cityDetails() []string {
 	var lines []string
 	for _, p := range m.problems() {
-		lines = append(lines, m.look.paint(themes.Bad, m.look.glyph.Alert)+" "+p)
+		for i, part := range strings.Split(p, "\n") {
+			sign := " "
+			if i == 0 {
+				sign = m.look.paint(themes.Bad, m.look.glyph.Alert)
+			}
+			lines = append(lines, sign+" "+part)
+		}
 	}
 	if len(lines) == 0 {
 		lines = append(lines, m.look.paint(themes.Good, m.look.glyph.Done)+" no problems")
@@ -77,7 +83,7 @@ func (m *model) cityDetails() []string {
 	)
 	if h := m.held(); h != nil {
 		lines = append(lines, "", m.look.paint(themes.Title, "Held configuration")+" "+plain(h.Revision)+", since "+clock(h.Since, m.now))
-		lines = append(lines, m.heldLines(h)...)
+		lines = append(lines, m.heldLines(h, len(h.Removes))...)
 	}
 	if len(s.Rigs) > 0 {
 		lines = append(lines, "", m.look.paint(themes.Title, "Rigs"))
@@ -119,10 +125,15 @@ func wrapAll(lines []string, w int) []string {
 	return out
 }
 
-// wrapped breaks a text at blanks; styles go on in the next line.
+// wrapped breaks a text at blanks, and within a word only where a line does not hold it; styles go on in the next line.
 func wrapped(s string, w int) []string {
-	if width(s) <= w || w < 4 {
-		return []string{s}
+	if width(s) > w && w >= 4 {
+		const whole = "\u2011" // a hyphen that is no end of a word: names have many
+		s = lipgloss.Wrap(strings.ReplaceAll(s, "-", whole), w, "")
+		s = strings.ReplaceAll(s, whole, "-")
 	}
-	return strings.Split(lipgloss.Wrap(s, w, ""), "\n")
+	return strings.Split(strings.ReplaceAll(s, glue, " "), "\n")
 }
+
+// glue is a blank where a line does not end.
+const glue = "\u00a0"

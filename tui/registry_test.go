@@ -83,7 +83,8 @@ func keysDoc(r *registry) string {
 	var b strings.Builder
 	b.WriteString("# Keys of the control room\n\n<!-- Written by `go test ./tui -run TestKeysDoc -update`; edit the registry, not this page. -->\n\n" +
 		"`?` shows the same list in the control room: type to search, enter runs it. Verbs act on the marked agents, else on\n" +
-		"the selected one, whichever panel has the focus. `ctrl+q` leaves an attached terminal.\n")
+		"the selected one, whichever panel has the focus, but Pools: there `s` and `d` are about the pool, and the other verbs of\n" +
+		"agents are refused; `1` goes to the agents. `ctrl+q` leaves an attached terminal.\n")
 	for c := everywhere; c <= inPrompt; c++ {
 		fmt.Fprintf(&b, "\n## %s\n\n| key | does | asks | id |\n|---|---|---|---|\n", c)
 		for i := range r.actions {

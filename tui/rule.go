@@ -10,7 +10,8 @@ import (
 type tab struct {
 	key    string
 	name   string
-	extra  string // a count, a filter
+	search string // what is looked for, before the count of what was found
+	extra  string // a count
 	note   string // what belongs to the count and may be left out
 	active bool
 	alert  bool // extra asks to be looked at
@@ -69,6 +70,9 @@ func (m *model) title(l *line, t tab, focus, shared bool) {
 		l.add(name, " ")
 	}
 	l.add(name, t.name)
+	if t.search != "" {
+		l.add(themes.Warn, " "+t.search)
+	}
 	if t.extra != "" && t.name != "" {
 		if t.alert {
 			number = themes.Bad
@@ -91,6 +95,9 @@ func (t *tab) width() int {
 		return n
 	}
 	n += 1 + width(t.name)
+	if t.search != "" {
+		n += 1 + width(t.search)
+	}
 	if t.extra != "" {
 		n += 1 + width(t.extra)
 		if t.note != "" {

@@ -22,11 +22,11 @@ type status struct {
 const fade = 20 * time.Second
 
 func (m *model) say(text string) {
-	m.status = status{text: plain(text), token: themes.Good, since: m.now}
+	m.status = status{text: lead(text), token: themes.Good, since: m.now}
 }
 
 func (m *model) complain(text string) {
-	m.status = status{text: plain(text), token: themes.Bad, failed: true, since: m.now}
+	m.status = status{text: lead(text), token: themes.Bad, failed: true, since: m.now}
 }
 
 // begin tells that an action is under way and returns the id its result will carry.
@@ -62,6 +62,49 @@ func (m *model) ended(r result) {
 	}
 }
 
+const dismisses = "  esc dismisses"
+
+// statusRows are the rows above the footer: one, and more for a failure that one does not hold, as far as that leaves
+// the panels most of the screen.
+func (m *model) statusRows(w int) []string {
+	parts := m.failureParts(w)
+	if len(parts) <= 1 {
+		return []string{m.statusLine(w)}
+	}
+	rows := make([]string, len(parts))
+	for i, text := range parts {
+		l := line{look: &m.look}
+		sign, tail := " ", ""
+		if i == 0 {
+			sign = m.look.glyph.Failed
+		}
+		l.add(themes.Bad, " "+sign+" ")
+		if i == len(parts)-1 {
+			tail = dismisses
+		}
+		l.add(themes.Bad, cut(text, w-l.used-width(tail), m.look.glyph.More))
+		l.add(themes.Dim, tail)
+		rows[i] = crop(l.close(w), w)
+	}
+	return rows
+}
+
+// failureParts is a failure broken into the rows it takes, nil if there is none to be shown.
+func (m *model) failureParts(w int) []string {
+	if !m.status.failed || m.prompt != nil || w < 40 {
+		return nil
+	}
+	parts := wrapped(m.status.text, w-4)
+	if last := len(parts) - 1; width(parts[last])+3+width(dismisses) > w {
+		parts = append(parts, "")
+	}
+	if most := max(2, m.h/8); len(parts) > most {
+		parts[most-1] = strings.Join(parts[most-1:], " ")
+		parts = parts[:most]
+	}
+	return parts
+}
+
 // statusLine is the row above the footer.
 func (m *model) statusLine(w int) string {
 	l := line{look: &m.look}
@@ -73,7 +116,7 @@ func (m *model) statusLine(w int) string {
 	tail := ""
 	switch {
 	case s.failed:
-		sign, tail = m.look.glyph.Failed, "  esc dismisses"
+		sign, tail = m.look.glyph.Failed, dismisses
 	case s.pending:
 		sign = m.look.glyph.Starting
 		if d := m.now.Sub(s.since); d >= 2*time.Second {

@@ -66,8 +66,22 @@ func fit(s string, w int, more string) string {
 // nameEnd is how much of a name's end is kept when it is cut: instances of a pool differ there.
 const nameEnd = 6
 
-// fitName cuts or pads a name to exactly w columns; its beginning and its end stay.
+// fitName cuts or pads a name to exactly w columns; its beginning and its end stay, and of a qualified one the beginning
+// of the part behind the slash: a rig is shortened first.
 func fitName(s string, w int, more string) string {
+	all := width(s)
+	if rig, bare, ok := strings.Cut(s, "/"); ok && all > w && w >= 12 {
+		room := max(2, w-width(bare)-1)
+		if width(rig) > room {
+			rig = ansi.Truncate(rig, room, more)
+		}
+		return fit(rig+"/"+fitEnds(bare, w-width(rig)-1, more), w, "")
+	}
+	return fitEnds(s, w, more)
+}
+
+// fitEnds cuts or pads a text to exactly w columns, in the middle.
+func fitEnds(s string, w int, more string) string {
 	all := width(s)
 	end := min(max(nameEnd, w/2), w-width(more)-1)
 	if all <= w || end < 1 {

@@ -18,7 +18,7 @@ func TestFitName(t *testing.T) {
 		{"builder", 7, "builder"},
 		{"shop/polisher-1", 9, "sh…sher-1"},
 		{"shop/polisher-12", 8, "s…her-12"},
-		{"warehouse/very-long-pool-17", 20, "warehouse…ng-pool-17"},
+		{"warehouse/very-long-pool-17", 20, "w…/very-long-pool-17"},
 		{"shop/polisher-1", 5, "s…r-1"},
 		{"shop/polisher-1", 2, "sh"},
 		{"shop/polisher-1", 0, ""},

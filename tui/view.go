@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -139,6 +140,9 @@ func (m *model) tabsFor(at place) []tab {
 	}
 	own := &all[min(at.panel, panelPeek)]
 	own.active = true
+	if at.tabs && m.w < roomy {
+		m.searching(own, at.panel)
+	}
 	switch {
 	case !at.tabs:
 		return []tab{*own}
@@ -147,26 +151,61 @@ func (m *model) tabsFor(at place) []tab {
 	default:
 		all = all[:panelPeek]
 	}
-	return shortTabs(all, m.w)
+	return m.shortTabs(all, m.w)
+}
+
+// roomy is the width from which on a rule has room at its end for what is searched for; below it stands in the title.
+const roomy = 120
+
+// searching puts into the title of a list what it is searched for, and how much was found.
+func (m *model) searching(t *tab, p panel) {
+	text, found := "", ""
+	switch p {
+	case panelAgents:
+		text, found = m.search(&m.agentFilter), m.agents.found()
+	case panelPools:
+		text, found = m.search(&m.poolFilter), m.pools.list.found()
+	case panelAutomations:
+		text, found = m.search(&m.automationFilter), m.automations.list.found()
+	case panelEvents:
+		if m.eventFilter.active() {
+			text, found = "/"+m.eventFilter.text, fmt.Sprintf("%d of %d", len(m.events.shown), len(m.events.rows))
+		}
+	}
+	if text != "" {
+		t.search, t.extra, t.alert = text, found, false
+	}
 }
 
 // shortTabs are the titles where panels share one place, brought into w columns: notes go first, then, from the right,
-// the names of panels that are not seen, for which their keys stand alone.
-func shortTabs(all []tab, w int) []tab {
+// the names of panels that are not seen, for which their keys stand alone; then what is searched for is cut, and at last
+// the keys go.
+func (m *model) shortTabs(all []tab, w int) []tab {
 	all = slices.Clone(all)
-	long := func() bool {
+	over := func() int {
 		n := 1 + 2*(len(all)-1)
 		for _, t := range all {
 			n += t.width()
 		}
-		return n > w
+		return n - w
 	}
-	for i := len(all) - 1; i >= 0 && long(); i-- {
+	for i := len(all) - 1; i >= 0 && over() > 0; i-- {
 		all[i].note = ""
 	}
-	for i := len(all) - 1; i >= 0 && long(); i-- {
+	for i := len(all) - 1; i >= 0 && over() > 0; i-- {
 		if !all[i].active {
 			all[i].name = ""
+		}
+	}
+	const beginning = 6 // of what is searched for
+	for i := range all {
+		if text := all[i].search; text != "" && over() > 0 {
+			all[i].search = cut(text, max(beginning, width(text)-over()), m.look.glyph.More)
+		}
+	}
+	for i := len(all) - 1; i >= 0 && over() > 0 && titled(all); i-- {
+		if !all[i].active {
+			all = slices.Delete(all, i, i+1)
 		}
 	}
 	return all

@@ -1,6 +1,7 @@
 package screen
 
 import (
+	"strconv"
 	"strings"
 	"unicode/utf8"
 )
@@ -18,6 +19,22 @@ func Clean(s string) string { return clean(s, true) }
 
 // Plain is Clean without SGR.
 func Plain(s string) string { return clean(s, false) }
+
+// Lead is Plain for a list of things, one a line, where there is room for one: the first, and " and 3 more" if that is
+// how many others there are.
+func Lead(s string) (one, others string) {
+	first, rest, _ := strings.Cut(strings.Trim(s, "\r\n"), "\n")
+	more := 0
+	for line := range strings.SplitSeq(rest, "\n") {
+		if strings.TrimSpace(line) != "" {
+			more++
+		}
+	}
+	if more > 0 {
+		others = " and " + strconv.Itoa(more) + " more"
+	}
+	return Plain(first), others
+}
 
 func clean(s string, style bool) string {
 	s = strings.TrimRight(s, "\r\n")

@@ -140,3 +140,13 @@ func TestWidthOfPlaceholders(t *testing.T) {
 		}
 	}
 }
+
+func TestLead(t *testing.T) {
+	for in, want := range map[string]string{
+		"": "", "one": "one", "one\n": "one", "one\r\ntwo": "one and 1 more", "\none\n\ntwo\nthree\n": "one and 2 more", "\x1b[31ma\tb\nc": "a       b and 1 more",
+	} {
+		if one, others := Lead(in); one+others != want {
+			t.Errorf("%q: %q %q, want %q", in, one, others, want)
+		}
+	}
+}

@@ -1,0 +1,69 @@
+package tui
+
+import (
+	"strings"
+	"testing"
+
+	"gcity/city"
+)
+
+// With Pools in focus the verbs of agents touch nobody: the agent they would be about is not looked at.
+func TestAgentVerbsAreRefusedAmongPools(t *testing.T) {
+	for _, key := range []string{"a", "i", "r", "D", "u", "ctrl+k"} {
+		for _, marked := range []bool{false, true} {
+			s := pooled(t, 120, 40)
+			s.choose("scout") // quarantined: u would let it go without a question
+			if marked {
+				s.press("space")
+			}
+			s.press("2", key)
+			if len(s.commands()) > 0 || s.m.choice != nil || s.m.prompt != nil {
+				t.Errorf("%s does something: %v", key, s.commands())
+			}
+			if _, attached := effectOf[attach](s); attached {
+				t.Errorf("%s attaches", key)
+			}
+			if !strings.HasSuffix(s.m.status.text, ": press 1 for the agents; s, S, < and > act on pools") {
+				t.Errorf("%s: %q", key, s.m.status.text)
+			}
+			s.press("esc", "1", "g")
+			if s.choose("scout"); key == "u" {
+				s.press(key)
+				if got := s.commands(); len(got) != 1 || got[0] != (city.Release{Agent: "scout"}) {
+					t.Errorf("among the agents it is done: %v", got)
+				}
+			}
+		}
+	}
+	s := pooled(t, 120, 40)
+	s.pick("worker")
+	s.press("s")
+	s.shows("Suspend pool worker?")
+	s.press("esc", "d")
+	s.shows("━ pool worker ━")
+}
+
+// What hides rows is said at every width that has lists.
+func TestWhatHidesRowsIsSeen(t *testing.T) {
+	for _, w := range []int{40, 50, 60, 76, 80, 100, 119, 120, 160} {
+		for panel, found := range map[string]string{"1": "2 of 21", "2": "1 of 5"} {
+			s := pooled(t, w, 24)
+			s.press(panel, "/", "r", "i", "g", ":", "s", "h", "o", "p", "enter")
+			top := strings.SplitN(s.text(), "\n", 3)[1]
+			if !strings.Contains(top, " /rig:") || w >= 60 && !strings.Contains(top, "/rig:shop") || !strings.Contains(top, found) {
+				t.Errorf("%d columns: %s", w, top)
+			}
+			s.press("esc", "!")
+			top = strings.SplitN(s.text(), "\n", 3)[1]
+			if !strings.Contains(top, " !atte") || !strings.Contains(top, " of ") {
+				t.Errorf("%d columns: %s", w, top)
+			}
+		}
+	}
+	s := pooled(t, 80, 24)
+	s.press("5", "/", "c", "r", "a", "s", "h", "enter")
+	s.shows("> 5 Events /crash ")
+	s = pooled(t, 80, 24)
+	s.press("2", "/", "r", "i", "g", ":", "s", "h", "o", "p", "enter")
+	s.shows("> 2 Pools /rig:shop 1 of 5 ")
+}

@@ -1,0 +1,26 @@
+package tui
+
+import (
+	"strings"
+	"testing"
+)
+
+// On small screens too the keys that find things and explain the rest are told.
+func TestSmallScreensTellTheKeysThatHelp(t *testing.T) {
+	for _, size := range [][2]int{{60, 20}, {80, 24}, {120, 40}} {
+		for _, panel := range []string{"1", "2", "3"} {
+			s := pooled(t, size[0], size[1])
+			s.press(panel)
+			rows := strings.Split(strings.TrimRight(s.text(), "\n"), "\n")
+			foot := rows[len(rows)-1]
+			for _, hint := range []string{"/ filter", "! attention", "? help", "q quit", " enter "} {
+				if !strings.Contains(foot, hint) {
+					t.Errorf("%v panel %s: no %q in %q", size, panel, hint, foot)
+				}
+			}
+		}
+	}
+	s := demo(t, 80, 24)
+	s.press("3")
+	s.shows("u release  ")
+}

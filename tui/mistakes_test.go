@@ -1,0 +1,73 @@
+package tui
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"gcity/city"
+	"gcity/events"
+)
+
+// mistakes is what a configuration with many of them is refused with.
+func mistakes(n int) string {
+	lines := make([]string, n)
+	for i := range lines {
+		lines[i] = fmt.Sprintf("city.toml:%d:1: unknown key \"comand\"; did you mean \"command\"?", 12+i)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// A line names the first of many mistakes and how many more there are; where there is room they stand one a line.
+func TestManyMistakes(t *testing.T) {
+	s := demo(t, 120, 40)
+	s.change(func(n *city.Snapshot) { n.Config.Rejected = mistakes(36) })
+	s.hear(news{events: []events.Event{{Seq: 9000, TS: epoch, Type: events.ConfigRejected, Actor: "controller", Message: mistakes(36)}}})
+	s.shows(`city.toml:12:1: unknown key "comand"; did`, "… and 35 more  c shows all")
+	s.press("c")
+	s.shows("stays in force: city.toml:12:1: unknown key", "city.toml:13:1: unknown key", "city.toml:30:1: unknown key")
+	s.press("G")
+	s.shows("patrol")
+	s.press("esc", "5", "G")
+	s.shows(`city.toml:12:1: unknown key "comand"; did`, "… and 35 more\n")
+	s.press("enter")
+	s.shows("message     city.toml:12:1: ", "            city.toml:13:1: ")
+	s.hides("␊")
+	s.press("esc")
+	for _, c := range "47:1" {
+		if c == '4' {
+			s.press("/")
+		}
+		s.press(string(c))
+	}
+	if len(s.m.events.shown) != 1 {
+		t.Errorf("the filter finds %d events by the last of the mistakes", len(s.m.events.shown))
+	}
+}
+
+// A failure that one row does not hold takes another, and gives it back when it is dismissed.
+func TestALongFailureIsReadable(t *testing.T) {
+	why := "cannot do it: the configuration says otherwise, and what it says cannot be changed from here as long as the file is held by somebody's editor"
+	for _, size := range [][2]int{{120, 40}, {80, 24}, {60, 20}, {40, 10}} {
+		s := demo(t, size[0], size[1])
+		before := s.text()
+		s.m.complain(why)
+		text := s.text()
+		if got := strings.Count(text, "\n"); got != size[1] {
+			t.Errorf("%v: %d rows", size, got)
+		}
+		joined := strings.Join(strings.Fields(text), " ")
+		if size[0] > 60 && !strings.Contains(joined, why) || !strings.Contains(text, "esc dismisses") {
+			t.Errorf("%v: cut:\n%s", size, text)
+		}
+		s.send(keyPress("esc"))
+		if s.text() != before {
+			t.Errorf("%v: not dismissed:\n%s", size, s.text())
+		}
+	}
+	s := demo(t, 80, 24)
+	s.m.complain("short")
+	if rows := s.m.statusRows(80); len(rows) != 1 {
+		t.Errorf("%d rows for one word", len(rows))
+	}
+}
