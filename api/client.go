@@ -164,6 +164,25 @@ func (c *Client) Snapshot(ctx context.Context) (*city.Snapshot, error) {
 	return snap, nil
 }
 
+// Agent asks for one agent by its qualified name. It is for those who ask often: a snapshot has every agent.
+func (c *Client) Agent(ctx context.Context, name string) (*city.Agent, error) {
+	path, err := targetPath(agent, name, "")
+	if err != nil {
+		return nil, err
+	}
+	var a Agent
+	if err := c.call(ctx, http.MethodGet, path, nil, nil, &a); err != nil {
+		return nil, err
+	}
+	if a.Name != name {
+		return nil, &city.Error{Code: city.Unavailable, Message: fmt.Sprintf("the city's controller was asked for the agent %s and answered with %q", name, a.Name)}
+	}
+	if a.CPU != nil && a.RSS != nil {
+		a.Agent.Usage = &city.Usage{CPU: *a.CPU, RSS: *a.RSS, Procs: a.Procs}
+	}
+	return &a.Agent, nil
+}
+
 // Output implements city.Control.
 func (c *Client) Output(ctx context.Context, name string, lines int) (string, error) {
 	path, err := targetPath(agent, name, output)
@@ -250,12 +269,16 @@ func commandPath(cmd city.Command) (string, error) {
 	return "/v0/" + cmd.Verb(), nil
 }
 
-// targetPath is the path of something of an agent, a pool or a rig. A name that is none is refused here as the server
+// targetPath is the path of something of an agent, a pool or a rig, or with what "" its own. A name that is none is refused here as the server
 // would.
 func targetPath(noun kind, target string, what kind) (string, error) {
 	_, err := name(url.PathEscape(target), string(noun))
 	if err != nil || noun == rig && strings.Contains(target, "/") {
 		return "", &city.Error{Code: city.NotFound, Message: fmt.Sprintf("no %s %q: that is no %[1]s's name", noun, target)}
 	}
-	return "/v0/" + string(noun) + "/" + url.PathEscape(target) + "/" + string(what), nil
+	path := "/v0/" + string(noun) + "/" + url.PathEscape(target)
+	if what != "" {
+		path += "/" + string(what)
+	}
+	return path, nil
 }

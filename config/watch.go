@@ -148,18 +148,25 @@ func (w *watcher) arm() {
 			w.files[p] = true
 		}
 	}
-	folders := map[string]bool{} // true: without a watch on it something may be missed
+	parents := map[string]bool{} // true: without a watch on it something may be missed
 	for p := range w.files {
-		folders[filepath.Dir(p)] = true
+		parents[filepath.Dir(p)] = true
+	}
+	began := time.Now()
+	for _, p := range w.rigs {
+		folders.begin(p)
 	}
 	for _, p := range w.rigs {
+		if _, ok := folders.at(p, began); !ok {
+			continue // a watch on it would not come to be either
+		}
 		p = coming(p)
 		w.files[p] = true
-		if f := filepath.Dir(p); !folders[f] {
-			folders[f] = false
+		if f := filepath.Dir(p); !parents[f] {
+			parents[f] = false
 		}
 	}
-	for f := range folders {
+	for f := range parents {
 		w.files[f] = true // a folder that goes takes its watch with it
 	}
 	w.blind = w.o.Polling
@@ -177,15 +184,15 @@ func (w *watcher) arm() {
 	watched := map[string]bool{}
 	for _, f := range w.kernel.WatchList() {
 		watched[f] = true
-		if _, wanted := folders[f]; !wanted {
+		if _, wanted := parents[f]; !wanted {
 			_ = w.kernel.Remove(f) // it may be gone already
 		}
 	}
-	for _, f := range slices.Sorted(maps.Keys(folders)) {
+	for _, f := range slices.Sorted(maps.Keys(parents)) {
 		if watched[f] {
 			continue
 		}
-		if err := w.kernel.Add(f); err != nil && folders[f] { // a rig is looked at by every Revision, too
+		if err := w.kernel.Add(f); err != nil && parents[f] { // a rig is looked at by every Revision, too
 			w.blinded(err)
 		}
 	}
