@@ -166,6 +166,25 @@ func (c *Client) Snapshot(ctx context.Context) (*city.Snapshot, error) {
 	return snap, nil
 }
 
+// Agent asks for one agent by its qualified name. It is for those who ask often: a snapshot has every agent.
+func (c *Client) Agent(ctx context.Context, name string) (*city.Agent, error) {
+	path, err := targetPath(agent, name, "")
+	if err != nil {
+		return nil, err
+	}
+	var a Agent
+	if err := c.call(ctx, http.MethodGet, path, nil, nil, &a); err != nil {
+		return nil, err
+	}
+	if a.Name != name {
+		return nil, &city.Error{Code: city.Unavailable, Message: fmt.Sprintf("the city's controller was asked for the agent %s and answered with %q", name, a.Name)}
+	}
+	if a.CPU != nil && a.RSS != nil {
+		a.Agent.Usage = &city.Usage{CPU: *a.CPU, RSS: *a.RSS, Procs: a.Procs}
+	}
+	return &a.Agent, nil
+}
+
 // Output implements city.Control.
 func (c *Client) Output(ctx context.Context, name string, lines int) (string, error) {
 	path, err := targetPath(agent, name, output)

@@ -93,6 +93,30 @@ func TestFar(t *testing.T) {
 	})
 }
 
+// One agent is what the snapshot has of it, whatever its name looks like.
+func TestAgent(t *testing.T) {
+	f := citytest.NewFake("town", city.Agent{Name: "web", Running: true, Usage: &city.Usage{CPU: 12.5, RSS: 4096, Procs: 3}},
+		city.Agent{Name: "rig/stop", Rig: "rig", Drain: &city.DrainInfo{By: "operator"}}, city.Agent{Name: "rig/output"})
+	path, _ := serve(t, f, api.Options{})
+	c := dial(t, path)
+	snap, err := c.Snapshot(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range snap.Agents {
+		a, err := c.Agent(t.Context(), snap.Agents[i].Name)
+		if err != nil || !reflect.DeepEqual(*a, snap.Agents[i]) {
+			t.Errorf("%s: %+v, %v; want %+v", snap.Agents[i].Name, a, err, snap.Agents[i])
+		}
+	}
+	for _, name := range []string{"nobody", "rig", "stop", "", "../health", "web/output"} {
+		_, err := c.Agent(t.Context(), name)
+		if e, ok := errors.AsType[*city.Error](err); !ok || e.Code != city.NotFound {
+			t.Errorf("%q: %v", name, err)
+		}
+	}
+}
+
 func TestNotRunning(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "none.sock")
 	if _, err := api.Dial(path); !errors.Is(err, api.ErrNotRunning) {

@@ -199,7 +199,8 @@ func Decode(verb, target string, body []byte) (Command, error) {
 	return decodeAgent(verb, target, body)
 }
 
-// decodeScale wants a size or auto: a body without either would scale to nothing by accident.
+// decodeScale wants a size or auto: a body without either would scale to nothing by accident, and one with both has been
+// meant otherwise than it would be taken. Encode writes a size of 0 beside auto, which says nothing.
 func decodeScale(target string, body []byte) (Command, error) {
 	var in struct {
 		Size *int `json:"size"`
@@ -210,6 +211,9 @@ func decodeScale(target string, body []byte) (Command, error) {
 	}
 	if !in.Auto && in.Size == nil {
 		return nil, &Error{Code: Invalid, Message: `scale needs {"size": N} or {"auto": true}`}
+	}
+	if in.Auto && in.Size != nil && *in.Size != 0 {
+		return nil, &Error{Code: Invalid, Message: fmt.Sprintf("scale takes either a size or auto, not both: size is %d and auto is true", *in.Size)}
 	}
 	c := Scale{Pool: target, Auto: in.Auto}
 	if !in.Auto {

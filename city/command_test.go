@@ -120,6 +120,7 @@ func TestDecodeRefuses(t *testing.T) {
 		{"scale", "worker", `{"auto":false}`}, {"scale", "worker", `{"size":null}`}, {"scale", "worker", `{"size":"3"}`},
 		{"scale", "worker", `{"size":1.5}`}, {"scale", "worker", `{"size":1e1}`}, {"scale", "worker", `{"size":99999999999999999999}`},
 		{"scale", "worker", `{"size":NaN}`}, {"scale", "worker", `3`}, {"scale", "worker", `{"size":3,"auto":"yes"}`},
+		{"scale", "worker", `{"size":4,"auto":true}`}, {"scale", "worker", `{"auto":true,"size":-1}`},
 		{"reload", "", `{"confirm":"yes"}`}, {"reload", "", `{"confirm":1}`}, {"reload", "", `{"force":true}`},
 		{"run", "", ""}, {"run", "sweep", `{"by":1}`}, {"run", "sweep", `{"automation":"other"}`}, {"create-bead", "tw-1", ""}, {"update-bead", "", ""},
 		{"create-bead", "", `{"title":"x"}`}, {"create-bead", "", `{"bead":{"titel":"x"}}`}, {"create-bead", "", `{"bead":{"priority":5}}`},
@@ -142,7 +143,7 @@ func TestDecodeScale(t *testing.T) {
 		`{"size":-7}`:               {Pool: "rig/worker", Size: -7},
 		`{"size":1000000}`:          {Pool: "rig/worker", Size: 1000000},
 		`{"auto":true}`:             {Pool: "rig/worker", Auto: true},
-		`{"size":4,"auto":true}`:    {Pool: "rig/worker", Auto: true},
+		`{"size":0,"auto":true}`:    {Pool: "rig/worker", Auto: true},
 		` {"size":4,"auto":false} `: {Pool: "rig/worker", Size: 4},
 	} {
 		if got, err := city.Decode("scale", "rig/worker", []byte(body)); err != nil || got != want {
@@ -165,6 +166,7 @@ func FuzzDecode(f *testing.F) {
 	f.Add("update-bead", "tw-1", []byte(`{"patch":{"needs":null,"needs":[],"if_rev":0,"set_metadata":{"":""}}}`))
 	f.Add("run", "sweep:rig:demo", []byte(`{"By":"x","by":"y"}`))
 	f.Add("scale", "worker", []byte(`{"SIZE":1,"size":2}{`))
+	f.Add("scale", "worker", []byte(`{"size":2,"auto":true}`))
 	f.Fuzz(func(t *testing.T, verb, target string, body []byte) {
 		c, err := city.Decode(verb, target, body)
 		if err != nil {

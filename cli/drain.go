@@ -91,11 +91,29 @@ func (a *app) drainCheck(ctx context.Context, name string) (drainShape, error) {
 		return drainShape{}, err
 	}
 	defer closeNear()
-	_, g, err := (&link{Control: near}).find(ctx, name)
+	g, err := findAgent(ctx, near, name)
 	if err != nil {
 		return drainShape{}, err
 	}
 	return drainShape{Agent: g.Name, Draining: g.Drain != nil || g.State == city.Draining, Drain: g.Drain}, nil
+}
+
+// oneAgent is a city that can be asked for one agent by its qualified name.
+type oneAgent interface {
+	Agent(ctx context.Context, name string) (*city.Agent, error)
+}
+
+// findAgent resolves an agent's name as link.find does. Agents know their qualified names, and one answer is enough for
+// them; a last part, and an error that says which names there are, take the whole snapshot.
+func findAgent(ctx context.Context, c city.Control, name string) (*city.Agent, error) {
+	if one, ok := c.(oneAgent); ok {
+		g, err := one.Agent(ctx, name)
+		if problem, refused := errors.AsType[*city.Error](err); !refused || problem.Code != city.NotFound {
+			return g, err
+		}
+	}
+	_, g, err := (&link{Control: c}).find(ctx, name)
+	return g, err
 }
 
 // drainMarked reads the marks of an agent's session.

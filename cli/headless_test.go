@@ -1,12 +1,18 @@
 package cli
 
 import (
+	"bufio"
 	"bytes"
+	"errors"
+	"io"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -117,5 +123,56 @@ func TestStuckStderr(t *testing.T) {
 	}
 	if err := cmd.Wait(); err != nil {
 		t.Errorf("the controller ended with %v", err)
+	}
+}
+
+// The unit of the manual does not restart what would end the same way, and restarts what crashed or was aborted by the
+// watchdog: both are exit 2, which the runtime has of its own.
+func TestUnitOfTheManual(t *testing.T) {
+	manual, err := os.ReadFile(filepath.Join("..", "docs", "operating.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, unit, _ := strings.Cut(string(manual), "[Unit]\n")
+	unit, _, found := strings.Cut(unit, "```")
+	set := map[string]string{}
+	for line := range strings.Lines(unit) {
+		if key, value, ok := strings.Cut(strings.TrimSpace(line), "="); ok && !strings.HasPrefix(key, "#") {
+			set[key] = value
+		}
+	}
+	prevented := strings.Fields(set["RestartPreventExitStatus"])
+	want := []string{strconv.Itoa(exitConflict), strconv.Itoa(exitConfig)}
+	if !found || set["Restart"] != "on-failure" || !slices.Equal(prevented, want) {
+		t.Errorf("Restart=%s but for %q, want on-failure but for %q", set["Restart"], prevented, want)
+	}
+	if set["StartLimitIntervalSec"] == "" || set["StartLimitBurst"] == "" {
+		t.Error("a wrong command line would be restarted for ever")
+	}
+
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	if err := r.SetReadDeadline(time.Now().Add(patience)); err != nil {
+		t.Fatal(err)
+	}
+	cmd, _ := service(t, w)
+	for logs := bufio.NewScanner(r); !strings.Contains(logs.Text(), "the city runs"); {
+		if !logs.Scan() {
+			t.Fatalf("it never ran: %v", logs.Err())
+		}
+	}
+	var rest sync.WaitGroup
+	defer rest.Wait()
+	defer r.Close()
+	rest.Go(func() { _, _ = io.Copy(io.Discard, r) }) // until it is closed
+	if err := cmd.Process.Signal(syscall.SIGABRT); err != nil {
+		t.Fatal(err)
+	}
+	var exit *exec.ExitError
+	if err := cmd.Wait(); !errors.As(err, &exit) || exit.ExitCode() != 2 || slices.Contains(prevented, strconv.Itoa(exit.ExitCode())) {
+		t.Errorf("an aborted service ends with %v, and is not restarted after %q", err, prevented)
 	}
 }

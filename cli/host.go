@@ -88,6 +88,9 @@ func (h *house) run(ctx context.Context, ready func()) error {
 	return g.Wait()
 }
 
+// stopMargin is how long before the loop would give up, and leave agents running, every session is ended at once.
+const stopMargin = 15 * time.Second
+
 // obey answers signals until the loop has ended: TERM and INT stop the city, a second one at once; USR1 leaves the
 // agents; HUP is given to hup.
 func (h *house) obey(signals <-chan os.Signal, stop context.CancelFunc, hup func()) error {
@@ -108,7 +111,7 @@ func (h *house) obey(signals <-chan os.Signal, stop context.CancelFunc, hup func
 				h.logger.Info("stopping the city", "signal", s.String(), "asked", asked)
 				stop()
 				if asked == 1 {
-					shorten = time.After(h.grace + 15*time.Second)
+					shorten = time.After(h.loop.StopLimit() - stopMargin)
 					continue
 				}
 				h.killAll()

@@ -187,6 +187,7 @@ type loop interface {
 	Run(ctx context.Context) error
 	Settle(ctx context.Context) error
 	Hurry()
+	StopLimit() time.Duration
 	SetMode(mode string)
 }
 
@@ -196,7 +197,6 @@ var _ loop = (*controller.Controller)(nil)
 type parts struct {
 	loop     loop
 	sessions session.Provider
-	grace    time.Duration                   // of a stop
 	serve    func(ctx context.Context) error // answers on the socket until ctx ends; nil if settling
 	close    func()                          // gives everything back, the city's lock last
 }
@@ -250,7 +250,7 @@ func assemble(ctx context.Context, c *config.City, version string, o houseOption
 	if err != nil {
 		return parts{}, err
 	}
-	p := parts{loop: loop, sessions: sessions, grace: c.Daemon.ShutdownTimeout, close: undo.close}
+	p := parts{loop: loop, sessions: sessions, close: undo.close}
 	if o.mode != "settle" {
 		l, err := api.Listen(socketPath(o.dir))
 		if err != nil {

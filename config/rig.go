@@ -1,13 +1,9 @@
 package config
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"strings"
-	"syscall"
+	"time"
 	"unicode"
 )
 
@@ -40,7 +36,9 @@ func (d *decoder) rigs() {
 		d.say(c.Rigs[maxRigs].Origin, "rigs", fmt.Sprintf("there are %d rigs; %d are the most that a city can have", len(c.Rigs), maxRigs))
 		return
 	}
-	names, folders := make(map[string]*Rig, len(c.Rigs)), make(map[string]*Rig, len(c.Rigs))
+	names, taken := make(map[string]*Rig, len(c.Rigs)), make(map[string]*Rig, len(c.Rigs))
+	var looking []*Rig // at all folders at once: some may not answer
+	began := time.Now()
 	prefixes := map[string]*Rig{c.Prefix(): nil} // nil is the city
 	for i := range c.Rigs {
 		r := &c.Rigs[i]
@@ -53,10 +51,13 @@ func (d *decoder) rigs() {
 			names[r.Name] = r
 			d.prefix(r, prefixes)
 		}
-		if r.Path != "" {
-			d.folder(r, folders)
+		if r.Path != "" && d.folder(r) {
+			looking = append(looking, r)
 		}
 		d.recipes(r)
+	}
+	for _, r := range looking {
+		d.looked(r, began, taken)
 	}
 	for i := range c.Agents {
 		if names[c.Agents[i].Dir] != nil {
@@ -141,25 +142,28 @@ func humps(word string) []string {
 	return append(out, word[start:])
 }
 
-// folder makes a rig's path absolute and looks whether it can be worked in.
-func (d *decoder) folder(r *Rig, taken map[string]*Rig) {
+// folder makes a rig's path absolute and begins to look whether it can be worked in.
+func (d *decoder) folder(r *Rig) bool {
 	path, err := resolve(d.city.Path, d.city.folderOf(r.Origin), r.Path)
 	if err != nil {
 		d.say(r.Origins["path"], "rigs.path", err.Error())
-		return
+		return false
 	}
 	r.Path = path
-	r.Problem = visible(unusable(path))
-	real, err := filepath.EvalSymlinks(path)
-	if err != nil {
-		real = path
-	}
-	if other := taken[real]; other != nil {
+	folders.begin(path)
+	return true
+}
+
+// looked takes what was seen of a rig's folder, and compares it with those that are taken.
+func (d *decoder) looked(r *Rig, since time.Time, taken map[string]*Rig) {
+	saw, _ := folders.at(r.Path, since)
+	r.Problem = visible(saw.problem)
+	if other := taken[saw.real]; other != nil {
 		d.say(r.Origins["path"], "rigs.path", fmt.Sprintf("is the folder of the rig %q already, at %s; each needs one of its own",
 			other.Name, other.Origins["path"]))
 		return
 	}
-	taken[real] = r
+	taken[saw.real] = r
 }
 
 // recipes makes a rig's formulas_dir absolute.
@@ -173,21 +177,4 @@ func (d *decoder) recipes(r *Rig) {
 		return
 	}
 	r.FormulasDir = path
-}
-
-// unusable says why nobody can work in a folder, "" if one can.
-func unusable(path string) string {
-	const enter = 1 // of access(2)
-	info, err := os.Stat(path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return path + " does not exist; make it, or write another path"
-	case err != nil:
-		return err.Error()
-	case !info.IsDir():
-		return path + " is no folder; write another path"
-	case syscall.Access(path, enter) != nil:
-		return path + " may not be entered by you; change its permissions, or write another path"
-	}
-	return ""
 }

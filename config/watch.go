@@ -154,7 +154,7 @@ func (w *watcher) look() {
 
 // arm has the kernel watch the subject's folders, and says whether one was added. A watch on a file would be lost with it.
 func (w *watcher) arm() (added bool) {
-	folders := w.of.folders()
+	parents := w.of.folders()
 	w.blind = w.o.Polling
 	if w.blind {
 		return false
@@ -170,17 +170,17 @@ func (w *watcher) arm() (added bool) {
 	watched := map[string]bool{}
 	for _, f := range w.kernel.WatchList() {
 		watched[f] = true
-		if _, wanted := folders[f]; !wanted {
+		if _, wanted := parents[f]; !wanted {
 			_ = w.kernel.Remove(f) // it may be gone already
 		}
 	}
-	for _, f := range slices.Sorted(maps.Keys(folders)) {
+	for _, f := range slices.Sorted(maps.Keys(parents)) {
 		if watched[f] {
 			continue
 		}
 		err := w.kernel.Add(f)
 		added = added || err == nil
-		if err != nil && folders[f] {
+		if err != nil && parents[f] {
 			w.blinded(err)
 		}
 	}

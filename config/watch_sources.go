@@ -1,6 +1,9 @@
 package config
 
-import "path/filepath"
+import (
+	"path/filepath"
+	"time"
+)
 
 // sources are the files of one configuration, and the folders of its rigs.
 type sources struct {
@@ -36,21 +39,28 @@ func (s *sources) folders() map[string]bool {
 			s.files[p] = true
 		}
 	}
-	folders := map[string]bool{}
+	parents := map[string]bool{}
 	for p := range s.files {
-		folders[filepath.Dir(p)] = true
+		parents[filepath.Dir(p)] = true
+	}
+	began := time.Now()
+	for _, p := range s.rigs {
+		folders.begin(p)
 	}
 	for _, p := range s.rigs {
+		if _, ok := folders.at(p, began); !ok {
+			continue // a watch on it would not come to be either
+		}
 		p = coming(p)
 		s.files[p] = true
-		if f := filepath.Dir(p); !folders[f] {
-			folders[f] = false // a rig is looked at by every Revision, too
+		if f := filepath.Dir(p); !parents[f] {
+			parents[f] = false // a rig is looked at by every Revision, too
 		}
 	}
-	for f := range folders {
+	for f := range parents {
 		s.files[f] = true // a folder that goes takes its watch with it
 	}
-	return folders
+	return parents
 }
 
 func (s *sources) state() string {

@@ -64,6 +64,7 @@ type Controller struct {
 
 	snap     atomic.Pointer[city.Snapshot]
 	beat     atomic.Int64 // end of the newest turn, unix nanoseconds
+	limit    atomic.Int64 // see StopLimit
 	watchers atomic.Int64 // open streams of snapshots
 	changed  chan struct{}
 	mu       sync.Mutex // guards changed
@@ -104,6 +105,7 @@ func New(o Options, c *config.City) (*Controller, error) {
 	ctl.recallDeeds()
 	ctl.recall(conf)
 	ctl.m.step(now, inConfig{revision: c.Revision, conf: conf})
+	ctl.limit.Store(int64(ctl.m.stopLimit()))
 	ctl.stamp(now)
 	ctl.publish(&city.Snapshot{Host: host, Started: now, PID: os.Getpid()}, now)
 	return ctl, nil

@@ -148,6 +148,7 @@ func (l *loop) turn(in input) {
 		l.health = h
 		l.effects = append(l.effects, c.m.step(now, inHealth{h})...)
 	}
+	c.limit.Store(int64(c.m.stopLimit()))
 	answers := c.perform(now, l.effects)
 	clear(l.effects)
 	l.publish(now, len(answers) > 0)
@@ -198,7 +199,7 @@ func (l *loop) arm() {
 		l.pulse.Reset(min(l.c.o.Pulse, l.every))
 	}
 	if m.ending == stopAgents && l.limit == nil {
-		l.limit = time.After(l.c.stopLimit())
+		l.limit = time.After(l.c.StopLimit())
 	}
 	t := m.next(l.now)
 	if !l.due.IsZero() && (t.IsZero() || l.due.Before(t)) {
@@ -211,9 +212,13 @@ func (l *loop) arm() {
 	}
 }
 
+// StopLimit is how long a shutdown may take by the configuration in force: Run gives up on agents that take longer. It
+// may be asked at any time, by anybody.
+func (c *Controller) StopLimit() time.Duration { return time.Duration(c.limit.Load()) }
+
 // stopLimit is how long a shutdown may take: those that depend on each other end one after the other.
-func (c *Controller) stopLimit() time.Duration {
-	return time.Duration(max(1, c.m.depth))*c.m.conf.grace + stopSlack
+func (m *machine) stopLimit() time.Duration {
+	return time.Duration(max(1, m.depth))*m.conf.grace + stopSlack
 }
 
 func (l *loop) over() bool {
@@ -225,7 +230,7 @@ func (l *loop) verdict(ctx context.Context) error {
 		return fmt.Errorf("this controller leaves its agents to another one: %w", lost)
 	}
 	if l.gaveUp {
-		return fmt.Errorf("the city did not stop within %s: some agents may still run; `gcity doctor` looks for them", l.c.stopLimit())
+		return fmt.Errorf("the city did not stop within %s: some agents may still run; `gcity doctor` looks for them", l.c.StopLimit())
 	}
 	if l.settle && ctx.Err() != nil {
 		return fmt.Errorf("not settled: %w", context.Cause(ctx))

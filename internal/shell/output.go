@@ -1,10 +1,13 @@
 package shell
 
 import (
+	"errors"
 	"io"
 	"os"
 	"os/exec"
+	"strings"
 	"sync"
+	"syscall"
 	"time"
 )
 
@@ -68,30 +71,41 @@ func (t *tail) bytes() []byte {
 	return t.buf
 }
 
-// pipes are a line's output on its way: one for stdout and stderr, which keeps their order, or one for each.
+// pipes are a line's output on its way: one for stdout and stderr, which keeps their order, or one for each;
+// and one for descriptor 3.
 type pipes struct {
 	readers, writers []*os.File
 	into             []io.Writer
 	copying          sync.WaitGroup
+	said             strings.Builder // on descriptor 3, see enter; complete after finish
 }
 
 // connect gives a command its pipes. The caller calls begun, once it has started or failed to, and then finish.
-func (c *capture) connect(cmd *exec.Cmd, split bool) (*pipes, error) {
+func (c *capture) connect(cmd *exec.Cmd, l Line) (_ *pipes, err error) {
 	p := &pipes{}
+	defer func() {
+		if err != nil {
+			p.begun()
+			p.finish(pipeGrace)
+		}
+	}()
 	w, err := p.open(c)
 	if err != nil {
 		return nil, err
 	}
 	cmd.Stdout, cmd.Stderr = w, w
-	if !split {
-		return p, nil
+	if l.Split {
+		if w, err = p.open((*first)(c)); err != nil {
+			return nil, err
+		}
+		cmd.Stdout = w
 	}
-	if w, err = p.open((*first)(c)); err != nil {
-		p.begun()
-		p.finish()
-		return nil, err
+	if l.Dir != "" {
+		if w, err = p.open(&p.said); err != nil {
+			return nil, err
+		}
+		cmd.ExtraFiles = []*os.File{w}
 	}
-	cmd.Stdout = w
 	return p, nil
 }
 
@@ -108,14 +122,42 @@ func (p *pipes) open(into io.Writer) (*os.File, error) {
 func (p *pipes) begun() {
 	for i, w := range p.writers {
 		w.Close()
-		p.copying.Go(func() { io.Copy(p.into[i], p.readers[i]) })
+		p.copying.Go(func() {
+			if _, err := io.Copy(p.into[i], p.readers[i]); errors.Is(err, os.ErrDeadlineExceeded) {
+				drain(p.into[i], p.readers[i])
+			}
+		})
 	}
 }
 
-// finish waits until everything is read, and gives up on whoever still holds a pipe.
-func (p *pipes) finish() {
+// mostInPipe is what a pipe can hold.
+const mostInPipe = 1 << 20
+
+// drain reads what is in a pipe just now: a deadline that has passed keeps back even that. Somebody may write on for ever.
+func drain(into io.Writer, r *os.File) {
+	raw, err := r.SyscallConn()
+	if err != nil || r.SetReadDeadline(time.Time{}) != nil {
+		return
+	}
+	buf := make([]byte, 32<<10)
+	for total := 0; total < mostInPipe; {
+		n := 0
+		err := raw.Read(func(fd uintptr) bool {
+			n, _ = syscall.Read(int(fd), buf) // an error is the end as well
+			return true
+		})
+		if err != nil || n <= 0 {
+			return
+		}
+		into.Write(buf[:n])
+		total += n
+	}
+}
+
+// finish waits until everything is read, and gives up on whoever still holds a pipe after a while.
+func (p *pipes) finish(grace time.Duration) {
 	for _, r := range p.readers {
-		r.SetReadDeadline(time.Now().Add(pipeGrace))
+		r.SetReadDeadline(time.Now().Add(grace))
 	}
 	p.copying.Wait()
 	for _, r := range p.readers {

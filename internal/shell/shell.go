@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"strings"
 	"syscall"
 	"time"
 )
@@ -21,10 +20,19 @@ const MaxOutput = 64 << 10
 // needs no grace: what the line itself has printed is in the pipe, and is read to its end.
 const pipeGrace = 2 * time.Second
 
+// killGrace is how long a shell that has been sent SIGKILL may take to end.
+const killGrace = 2 * time.Second
+
+// sweepTimeout is how long those may take who left the line's process group.
+const sweepTimeout = 2 * time.Second
+
+// runPrefix begins the marker of a line.
+const runPrefix = "GC_RUN="
+
 // Line is a shell line with its surroundings.
 type Line struct {
 	Text string
-	Dir  string
+	Dir  string // where it runs; "" = where this process does
 
 	// Env is the whole environment; nil = none. If it names a GC_RUN, processes that left the line's process group are
 	// ended with it too: every one that carries the same value. So no two lines that run at the same time may share one,
@@ -44,44 +52,51 @@ type Result struct {
 	StdoutDropped int64  // bytes before Stdout
 }
 
-// Run runs a line. A non-zero exit is a Result, not an error; an error means that it could not start, that ctx ended
-// first, or that a process of it cannot be ended, in which cases the Result still has the output so far. Run does not
-// return before everything in the line's process group has been sent its end by SIGKILL, and with a GC_RUN (see Line) not
-// before everything that carries it has ended; it may take two seconds longer than ctx for that.
+// Run runs a line. A non-zero exit is a Result, not an error; an error means that it could not start or come into its
+// folder, that ctx ended first, or that a process of it cannot be ended, in which cases the Result still has the output so
+// far. Run does not return before everything in the line's process group has been sent its end by SIGKILL, and with a
+// GC_RUN (see Line) not before everything that carries it has ended; it may take some seconds longer than ctx for that.
+//
+// A process that waits for a file system or a device may not end even by SIGKILL. Two seconds after ctx Run gives it up
+// with an error; a goroutine that nobody waits for takes note of its end, whenever the kernel lets go of it.
 func Run(ctx context.Context, l Line) (Result, error) {
-	cmd := exec.CommandContext(ctx, "/bin/sh", "-c", l.Text)
-	cmd.Dir, cmd.Env = l.Dir, l.Env
-	if cmd.Env == nil {
-		cmd.Env = []string{}
-	}
+	cmd := l.command(ctx)
 	out := capture{all: tail{max: MaxOutput}, stdout: tail{max: MaxOutput}}
-	pipes, err := out.connect(cmd, l.Split)
+	pipes, err := out.connect(cmd, l)
 	if err != nil {
 		return Result{Code: -1}, fmt.Errorf("cannot run %q: %w", l.Text, err)
 	}
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	cmd.Cancel = func() error { return killGroup(cmd.Process) }
-
 	began := time.Now()
 	err = cmd.Start()
 	pipes.begun()
 	if err != nil {
-		pipes.finish()
+		pipes.finish(pipeGrace)
 		return Result{Code: -1}, fmt.Errorf("cannot run %q: %w", l.Text, err)
 	}
-	err = cmd.Wait()
+	over, err := await(ctx, cmd)
 	ended := context.Cause(ctx)
 	killGroup(cmd.Process)
-	leftErr := sweep(run(l.Env), cmd.Process.Pid, time.Since(began))
-	pipes.finish()
+	if !over {
+		sweep(last(l.Env, runPrefix), cmd.Process.Pid, time.Since(began), 0) // whom it finds is ended; who stays is known
+		pipes.finish(0)
+		res := out.result()
+		res.Code = -1
+		err := fmt.Errorf("its process %d cannot be ended, it waits for a file system or a device", cmd.Process.Pid)
+		return res, fmt.Errorf("%q was ended: %w; and %w", l.Text, ended, errors.Join(l.outside(pipes.said.String(), true), err))
+	}
+	leftErr := sweep(last(l.Env, runPrefix), cmd.Process.Pid, time.Since(began), sweepTimeout)
+	pipes.finish(pipeGrace)
 	res := out.result()
 	res.Code = cmd.ProcessState.ExitCode()
+	dirErr := l.outside(pipes.said.String(), ended != nil)
 	var exit *exec.ExitError
 	switch {
-	case ended != nil && leftErr != nil:
-		return res, fmt.Errorf("%q was ended: %w; and %w", l.Text, ended, leftErr)
+	case ended != nil && (dirErr != nil || leftErr != nil):
+		return res, fmt.Errorf("%q was ended: %w; and %w", l.Text, ended, errors.Join(dirErr, leftErr))
 	case ended != nil:
 		return res, fmt.Errorf("%q was ended: %w", l.Text, ended)
+	case dirErr != nil:
+		return Result{Code: -1}, fmt.Errorf("cannot run %q: %w", l.Text, dirErr)
 	case err != nil && !errors.As(err, &exit):
 		return res, fmt.Errorf("%q: %w", l.Text, err)
 	case leftErr != nil:
@@ -90,19 +105,29 @@ func Run(ctx context.Context, l Line) (Result, error) {
 	return res, nil
 }
 
+// await waits for the end of a command, at most killGrace longer than ctx. If it is not over then, nothing of it but its
+// process may be looked at any more.
+func await(ctx context.Context, cmd *exec.Cmd) (over bool, err error) {
+	result := make(chan error, 1)
+	go func() { result <- cmd.Wait() }() // the only one who can take note of the end, and that may be never
+	select {
+	case err := <-result:
+		return true, err
+	case <-ctx.Done():
+	}
+	late := time.NewTimer(killGrace)
+	defer late.Stop()
+	select {
+	case err := <-result:
+		return true, err
+	case <-late.C:
+		return false, nil
+	}
+}
+
 func killGroup(p *os.Process) error {
 	if err := syscall.Kill(-p.Pid, syscall.SIGKILL); err != nil && !errors.Is(err, syscall.ESRCH) {
 		return err
 	}
 	return nil
-}
-
-// run is the marker of a line, "GC_RUN=…"; "" if it has none. Of several the last is what a process gets.
-func run(env []string) string {
-	for i := len(env) - 1; i >= 0; i-- {
-		if strings.HasPrefix(env[i], "GC_RUN=") {
-			return env[i]
-		}
-	}
-	return ""
 }

@@ -8,14 +8,12 @@ import (
 	"gcity/internal/proc"
 )
 
-const (
-	sweepTimeout = 2 * time.Second
-	// pidsHold is how long the kernel's count of pids is taken not to begin anew.
-	pidsHold = 5 * time.Second
-)
+// pidsHold is how long the kernel's count of pids is taken not to begin anew.
+const pidsHold = 5 * time.Second
 
-// sweep ends what carries a marker and outlived its line's process group. shell was the line's pid.
-func sweep(marker string, shell int, took time.Duration) error {
+// sweep ends what carries a marker and outlived its line's process group, and waits for that up to a limit. shell was the
+// line's pid.
+func sweep(marker string, shell int, took, limit time.Duration) error {
 	if marker == "" {
 		return nil
 	}
@@ -26,7 +24,7 @@ func sweep(marker string, shell int, took time.Duration) error {
 	}
 	var left []int
 	var err error
-	if deadline := time.Now().Add(sweepTimeout); took < pidsHold {
+	if deadline := time.Now().Add(limit); took < pidsHold {
 		_, left, err = proc.SweepSince(shell, ours, deadline)
 	} else {
 		_, left, err = proc.Sweep(ours, deadline)

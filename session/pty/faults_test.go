@@ -473,23 +473,24 @@ func TestLongPath(t *testing.T) {
 func TestSweepRuns(t *testing.T) {
 	city := t.TempDir()
 	p := newProvider(t, city)
-	s := spec(city, "a", "GC_RUN="+city+":1 setsid sleep 999 & GC_RUN="+city+"-web:1 setsid sleep 998 & echo up; cat")
+	s := spec(city, "a", "GC_RUN="+city+":1 setsid sleep 999 & GC_RUN="+city+"-web:1 setsid sleep 998 & "+
+		"GC_RUN="+city+":web:1 setsid sleep 997 & echo up; cat")
 	start(t, p, s)
 	shows(t, p, "a", "up")
-	until(t, "both runs", func() bool { // their environment is their own from the exec on
+	until(t, "all runs", func() bool { // their environment is their own from the exec on
 		runs := 0
 		for _, pid := range marked(t, s.ID) {
 			if proc.HasEnv(proc.Environ(pid), "GC_RUN=", true) {
 				runs++
 			}
 		}
-		return runs == 2 && len(marked(t, s.ID)) == 4
+		return runs == 3 && len(marked(t, s.ID)) == 5
 	})
 	killed, err := SweepRuns(city)
 	if killed != 1 || err != nil {
 		t.Errorf("killed %d, %v", killed, err)
 	}
-	if left := marked(t, s.ID); len(left) != 3 {
+	if left := marked(t, s.ID); len(left) != 4 {
 		t.Errorf("left: %v", left)
 	}
 }

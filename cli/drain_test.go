@@ -1,0 +1,68 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"gcity/api"
+	"gcity/city"
+)
+
+var _ oneAgent = (*api.Client)(nil)
+
+// counting is a city that counts what it is asked for.
+type counting struct {
+	*still
+	refuse       error
+	ones, wholes int
+}
+
+func (c *counting) Agent(_ context.Context, name string) (*city.Agent, error) {
+	c.ones++
+	if c.refuse != nil {
+		return nil, c.refuse
+	}
+	a, ok := c.snapshot.Agent(name)
+	if !ok {
+		return nil, &city.Error{Code: city.NotFound, Message: "no agent " + name}
+	}
+	return a, nil
+}
+
+func (c *counting) Snapshot(ctx context.Context) (*city.Snapshot, error) {
+	c.wholes++
+	return c.still.Snapshot(ctx)
+}
+
+// An agent that asks again and again by its own name costs the controller one agent each time.
+func TestFindAgent(t *testing.T) {
+	broken := &city.Error{Code: city.Unavailable, Message: "broken"}
+	for _, c := range []struct {
+		name, want string
+		refuse     error
+		wholes     int
+		code       city.Code
+	}{
+		{"demo/worker-10", "demo/worker-10", nil, 0, ""},
+		{"web", "web", nil, 0, ""},
+		{"worker-10", "demo/worker-10", nil, 1, ""}, // a last part
+		{"nobody", "", nil, 1, city.NotFound},
+		{"web", "", broken, 0, city.Unavailable},
+	} {
+		ctl := &counting{still: groupedCity(), refuse: c.refuse}
+		g, err := findAgent(t.Context(), ctl, c.name)
+		problem, _ := errors.AsType[*city.Error](err)
+		switch {
+		case ctl.ones != 1 || ctl.wholes != c.wholes:
+			t.Errorf("%s: asked for %d agents and %d snapshots", c.name, ctl.ones, ctl.wholes)
+		case c.want != "" && (err != nil || g.Name != c.want):
+			t.Errorf("%s: %+v, %v", c.name, g, err)
+		case c.want == "" && (problem == nil || problem.Code != c.code):
+			t.Errorf("%s: %v", c.name, err)
+		}
+	}
+	if g, err := findAgent(t.Context(), groupedCity(), "worker-10"); err != nil || g.Name != "demo/worker-10" {
+		t.Errorf("of a city that gives snapshots only: %+v, %v", g, err)
+	}
+}

@@ -1,0 +1,54 @@
+package cli
+
+import (
+	"context"
+	"log/slog"
+	"os"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"gcity/session/fake"
+)
+
+// slow is a loop that ends only when it is hurried.
+type slow struct {
+	*still
+	limit   atomic.Int64
+	hurried chan struct{}
+}
+
+func (*slow) Run(context.Context) error    { return nil }
+func (*slow) Settle(context.Context) error { return nil }
+func (*slow) SetMode(string)               {}
+func (s *slow) Hurry()                     { close(s.hurried) }
+func (s *slow) StopLimit() time.Duration   { return time.Duration(s.limit.Load()) }
+
+// Agents that depend on each other end one after the other, and each has its time, by the configuration that is in force
+// when the stop begins. Before the loop would give up, and leave the rest running, all are ended at once.
+func TestAStopHasTheTimeOfItsChain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &slow{still: demoCity(), hurried: make(chan struct{})}
+		h := &house{parts: parts{loop: l, sessions: fake.New()}, logger: slog.New(slog.DiscardHandler), done: make(chan struct{})}
+		signals, obeyed := make(chan os.Signal, 1), make(chan error, 1)
+		stopped := make(chan struct{})
+		l.limit.Store(int64(35 * time.Second))
+		go func() { obeyed <- h.obey(signals, func() { close(stopped) }, func() {}) }()
+		synctest.Wait()
+		const limit = 4*time.Minute + 30*time.Second
+		l.limit.Store(int64(limit)) // a reload
+		began := time.Now()
+		signals <- syscall.SIGTERM
+		<-stopped
+		<-l.hurried
+		if took := time.Since(began); took != limit-stopMargin { // by the bubble's clock
+			t.Errorf("all were ended at once after %s", took)
+		}
+		close(h.done)
+		if err := <-obeyed; err != nil {
+			t.Error(err)
+		}
+	})
+}

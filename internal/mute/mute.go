@@ -1,0 +1,2 @@
+// Package mute makes folders that do not answer, for tests.
+package mute

@@ -1,0 +1,133 @@
+package shell
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"gcity/internal/mute"
+	"gcity/internal/proc"
+)
+
+// A line finds in its folder what it would find if it had been started there.
+func TestALineDoesNotSeeHowItCameIntoItsFolder(t *testing.T) {
+	base := t.TempDir()
+	odd := filepath.Join(base, "-a 'b'\n$(c) \"d\"")
+	link := filepath.Join(base, "link")
+	if err := errors.Join(os.Mkdir(odd, 0o755), os.Symlink(odd, link)); err != nil {
+		t.Fatal(err)
+	}
+	const text = `env | sort; pwd; pwd -P; echo "$0|$#|$*"; (: >&3) 2>/dev/null && echo 3 is open; tr '\0' '|' </proc/$$/cmdline`
+	for _, dir := range []string{"/", odd, link, link + "/..", "../shell"} {
+		for _, env := range [][]string{
+			{}, {"PWD=" + dir}, {"PWD=" + link, "OLDPWD=/usr"}, {"PWD=", "OLDPWD="}, {"PWD=/a", "A=1\n2 '3'", "PWD=/tmp"}, {"CDPATH=/usr:/", "IFS=/", "OLDPWD=x y"},
+		} {
+			env = append(env, "PATH=/usr/bin:/bin")
+			plain := exec.Command("/bin/sh", "-c", text)
+			plain.Dir, plain.Env = dir, env
+			want, err := plain.Output()
+			if err != nil {
+				t.Fatal(err)
+			}
+			res, err := Run(t.Context(), Line{Text: text, Dir: dir, Env: env})
+			if err != nil || string(res.Output) != string(want) {
+				t.Errorf("in %q with %q: %v\n%s\nwant\n%s", dir, env, err, res.Output, want)
+			}
+		}
+	}
+}
+
+// Why a line cannot work in a folder is told, and a line that exits as the way into it might is not taken for that.
+func TestFoldersThatCannotBeEntered(t *testing.T) {
+	base := t.TempDir()
+	file, closed := filepath.Join(base, "file"), filepath.Join(base, "closed")
+	if err := errors.Join(os.WriteFile(file, nil, 0o600), os.Mkdir(closed, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	for dir, why := range map[string]string{
+		filepath.Join(base, "none"): "it does not exist, or may not be looked at", file: "it is not a folder", closed: "it may not be entered by you",
+		"-": "it does not exist, or may not be looked at",
+	} {
+		if dir == closed && os.Getuid() == 0 {
+			continue // who may do anything enters it
+		}
+		res, err := Run(t.Context(), Line{Text: "echo here", Dir: dir})
+		if want := `cannot run "echo here": cannot work in ` + dir + ": " + why; err == nil || err.Error() != want || res.Code != -1 || len(res.Output) > 0 {
+			t.Errorf("%+v, %v; want %s", res, err, want)
+		}
+	}
+	if res, err := Run(t.Context(), Line{Text: "echo gone; exit 96", Dir: base}); err != nil || res.Code != 96 || string(res.Output) != "gone\n" {
+		t.Errorf("%+v, %v", res, err)
+	}
+}
+
+// A folder that does not answer keeps its line, and neither this process nor the caller after its deadline; even where
+// the kernel does not let go of the line.
+func TestFolderThatDoesNotAnswer(t *testing.T) {
+	if !mute.Apart(t) {
+		return
+	}
+	for _, deaf := range []bool{false, true} {
+		dir, asked, free := mute.Folder(t, deaf)
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+		defer cancel()
+		ended := make(chan error, 1)
+		go func() {
+			_, err := Run(ctx, Line{Text: "echo never", Dir: filepath.Join(dir, "below"), Env: marked(t, "1")})
+			ended <- err
+		}()
+		if deaf {
+			select {
+			case <-asked:
+			case err := <-ended:
+				t.Fatalf("the line ended: %v", err)
+			}
+		}
+		until(t, "there is a line", func() bool { return len(proc.Descendants(os.Getpid())) > 0 })
+		cancel()
+		err := <-ended
+		if !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "does not answer") || strings.Contains(err.Error(), "cannot be ended") != deaf {
+			t.Errorf("deaf %v: %v", deaf, err)
+		}
+		if left := proc.Descendants(os.Getpid()); (len(left) > 0) != deaf {
+			t.Errorf("deaf %v: left are %v", deaf, left)
+		}
+		free()
+		until(t, "nothing is left", func() bool { return len(proc.Descendants(os.Getpid())) == 0 })
+	}
+}
+
+func until(t *testing.T, what string, true func() bool) {
+	t.Helper()
+	for end := time.Now().Add(20 * time.Second); !true(); time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("never so: %s", what)
+		}
+	}
+}
+
+// What is in a pipe is read even by somebody who comes too late to wait for it.
+func TestDrain(t *testing.T) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	defer w.Close() // somebody could write more
+	if _, err := w.WriteString(strings.Repeat("x", 50_000) + "end"); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.SetReadDeadline(time.Unix(1, 0)); err != nil {
+		t.Fatal(err)
+	}
+	var got strings.Builder
+	drain(&got, r)
+	if got.Len() != 50_003 || !strings.HasSuffix(got.String(), "end") {
+		t.Errorf("%d bytes", got.Len())
+	}
+}
