@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -12,6 +11,7 @@ import (
 	"gcity/beads"
 	"gcity/city"
 	"gcity/config"
+	"gcity/controller"
 	"gcity/events"
 )
 
@@ -104,7 +104,7 @@ func (b *aside) automations(ctx context.Context) (out []city.Automation, trouble
 	defer cancel()
 	found, troubles := b.scan()
 	for _, broken := range found.Broken {
-		out = append(out, brokenAutomation(b.dir, broken))
+		out = append(out, controller.DescribeBroken(b.dir, broken))
 	}
 	for _, d := range found.Automations {
 		item, _, err := b.judge(ctx, d, automation.CheckFacts{})
@@ -140,7 +140,7 @@ func (b *aside) scan() (automation.Catalog, []string) {
 //
 // The controller's memory goes before the records, which may have been purged.
 func (b *aside) judge(ctx context.Context, d automation.Definition, check automation.CheckFacts) (city.Automation, automation.Verdict, error) {
-	item := automationOf(b.dir, d)
+	item := controller.Describe(b.dir, d)
 	records, err := b.stores[0].List(ctx, runsOf(d.Scoped(), pastRuns))
 	if err != nil {
 		return item, automation.Verdict{}, err
@@ -226,45 +226,4 @@ func suspendedFor(c *config.City, rig string) string {
 // runsOf asks for the newest runs of an automation.
 func runsOf(scoped string, limit int) beads.Query {
 	return beads.Query{Labels: []string{city.RunLabel + scoped}, Type: typeRun, Limit: limit}
-}
-
-// automationOf is an automation as it is written.
-func automationOf(dir string, d automation.Definition) city.Automation {
-	item := city.Automation{
-		Name: d.Scoped(), Description: d.Description, Rig: d.Rig, Source: below(dir, d.Source), Layer: d.Layer.Title,
-		Gate: string(d.Gate), When: gateWord(d), Exec: d.Exec, Formula: d.Formula, Pool: d.Target(), State: city.AutomationIdle,
-	}
-	for _, w := range d.Warnings {
-		item.Warnings = append(item.Warnings, w.String())
-	}
-	return item
-}
-
-func brokenAutomation(dir string, b automation.Broken) city.Automation {
-	return city.Automation{
-		Name: b.Scoped(), Rig: b.Rig, Source: below(dir, b.Source), Layer: b.Layer.Title, State: city.AutomationBroken,
-		Reason: strings.ReplaceAll(b.Problems.Error(), dir+"/", ""),
-	}
-}
-
-func gateWord(d automation.Definition) string {
-	switch d.Gate {
-	case automation.Cooldown:
-		return d.Interval.String()
-	case automation.Cron:
-		return d.Schedule.String()
-	case automation.Condition:
-		return d.Check
-	case automation.Event:
-		return d.On
-	}
-	return ""
-}
-
-// below is a path as seen from a folder, if it is below it.
-func below(dir, path string) string {
-	if rel, err := filepath.Rel(dir, path); err == nil && filepath.IsLocal(rel) {
-		return rel
-	}
-	return path
 }

@@ -13,6 +13,7 @@ import (
 	"gcity/beads"
 	"gcity/city"
 	"gcity/config"
+	"gcity/controller"
 	"gcity/events"
 	"gcity/formula"
 	"gcity/internal/spell"
@@ -255,7 +256,7 @@ which needs those of the steps before it. All of them are made, or none. With
 		if err != nil {
 			return err
 		}
-		made, err := d.CreateAll(ctx, moleculeBeads(m, labels))
+		made, err := d.CreateAll(ctx, controller.Molecule(m, labels))
 		if err != nil {
 			return err
 		}
@@ -267,23 +268,6 @@ which needs those of the steps before it. All of them are made, or none. With
 	c.Flags().StringArrayVar(&vars, "var", nil, "NAME=VALUE of a variable; may be repeated")
 	c.Flags().StringVar(&pool, "pool", "", "the pool that is to work on it")
 	return c
-}
-
-// moleculeBeads are the beads of a molecule, the root first, for a Batcher.
-func moleculeBeads(m formula.Molecule, labels []string) []beads.Bead {
-	const root = "$root"
-	step := func(ref string) string { return "$step." + ref }
-	out := []beads.Bead{{
-		ID: root, Type: beads.TypeMolecule, Ref: m.Root.Ref, Title: m.Root.Title, Description: m.Root.Description, Labels: labels,
-	}}
-	for _, s := range m.Steps {
-		b := beads.Bead{ID: step(s.Ref), ParentID: root, Ref: s.Ref, Title: s.Title, Description: s.Description}
-		for _, need := range s.Needs {
-			b.Needs = append(b.Needs, step(need))
-		}
-		out = append(out, b)
-	}
-	return out
 }
 
 func (a *app) tellCooked(made []beads.Bead, pool string) error {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"gcity/automation"
@@ -15,26 +16,41 @@ func (m *machine) drawAutomations() []city.Automation {
 	w := &m.work
 	out := []city.Automation{}
 	for _, s := range w.runs.Status() {
-		d := s.Definition
-		v := city.Automation{
-			Name: d.Scoped(), Description: d.Description, Rig: d.Rig, Source: within(m.conf.dir, d.Source), Layer: d.Layer.Title, Gate: string(d.Gate),
-			When: gateWord(d), Exec: d.Exec, Formula: d.Formula, Pool: d.Target(), State: city.AutomationState(s.State), Reason: s.Reason,
-			Next: shown(s.Until), Failures: s.Memory.Failures, Last: w.last[d.Scoped()],
-		}
+		v := Describe(m.conf.dir, s.Definition)
+		v.State, v.Reason, v.Next, v.Failures = city.AutomationState(s.State), s.Reason, shown(s.Until), s.Memory.Failures
 		if s.Run != nil {
 			v.Since = shown(s.Since)
-		}
-		for _, p := range d.Warnings {
-			v.Warnings = append(v.Warnings, p.String())
 		}
 		out = append(out, v)
 	}
 	for _, b := range w.catalog.Broken {
-		out = append(out, city.Automation{Name: b.Scoped(), Rig: b.Rig, Source: within(m.conf.dir, b.Source), Layer: b.Layer.Title, State: city.AutomationBroken,
-			Reason: b.Problems.Error(), Last: w.last[b.Scoped()]})
+		out = append(out, DescribeBroken(m.conf.dir, b))
+	}
+	for i := range out {
+		out[i].Last = w.last[out[i].Name]
 	}
 	slices.SortFunc(out, func(a, b city.Automation) int { return cmp.Compare(a.Name, b.Name) })
 	return out
+}
+
+// Describe shows an automation of the city in dir as it is written, as if its gate were closed.
+func Describe(dir string, d automation.Definition) city.Automation {
+	v := city.Automation{
+		Name: d.Scoped(), Description: d.Description, Rig: d.Rig, Source: within(dir, d.Source), Layer: d.Layer.Title,
+		Gate: string(d.Gate), When: gateWord(d), Exec: d.Exec, Formula: d.Formula, Pool: d.Target(), State: city.AutomationIdle,
+	}
+	for _, p := range d.Warnings {
+		v.Warnings = append(v.Warnings, p.String())
+	}
+	return v
+}
+
+// DescribeBroken shows an automation whose file cannot be used.
+func DescribeBroken(dir string, b automation.Broken) city.Automation {
+	return city.Automation{
+		Name: b.Scoped(), Rig: b.Rig, Source: within(dir, b.Source), Layer: b.Layer.Title, State: city.AutomationBroken,
+		Reason: strings.ReplaceAll(b.Problems.Error(), dir+"/", ""),
+	}
 }
 
 func shown(t time.Time) *time.Time {

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"time"
 
@@ -137,7 +136,7 @@ func (r *runner) cook(ctx context.Context, f fxRun, in *inRan) error {
 	if f.run.Count > 0 {
 		labels = append(labels, "seq:"+strconv.FormatUint(f.run.Until, 10))
 	}
-	made, err := b.CreateAll(ctx, molecule(m, labels))
+	made, err := b.CreateAll(ctx, Molecule(m, append(labels, wispLabel)))
 	if err != nil {
 		return err
 	}
@@ -145,19 +144,20 @@ func (r *runner) cook(ctx context.Context, f fxRun, in *inRan) error {
 	return nil
 }
 
-// molecule is a cooked formula as beads: a root, and a child for each step. The pool's label is the root's: it is one
-// piece of work to whoever takes it.
-func molecule(m formula.Molecule, labels []string) []beads.Bead {
+// Molecule is a cooked formula as beads for a Batcher: a root, and a child for each step. The labels are the root's: it is
+// one piece of work to whoever takes it.
+func Molecule(m formula.Molecule, labels []string) []beads.Bead {
+	const root = "$root"
+	step := func(ref string) string { return "$step." + ref }
 	out := []beads.Bead{{
-		ID: "$root", Title: m.Root.Title, Description: m.Root.Description, Type: beads.TypeMolecule, Ref: m.Root.Ref,
-		Labels: append(slices.Clone(labels), wispLabel),
+		ID: root, Type: beads.TypeMolecule, Ref: m.Root.Ref, Title: m.Root.Title, Description: m.Root.Description, Labels: labels,
 	}}
 	for _, s := range m.Steps {
-		step := beads.Bead{ID: "$step-" + s.Ref, Title: s.Title, Description: s.Description, Ref: s.Ref, ParentID: "$root"}
+		b := beads.Bead{ID: step(s.Ref), ParentID: root, Ref: s.Ref, Title: s.Title, Description: s.Description}
 		for _, need := range s.Needs {
-			step.Needs = append(step.Needs, "$step-"+need)
+			b.Needs = append(b.Needs, step(need))
 		}
-		out = append(out, step)
+		out = append(out, b)
 	}
 	return out
 }
