@@ -192,22 +192,30 @@ type poolView struct {
 }
 
 // snapshot asks a running city; empty while none answers.
-func (c *town) snapshot() snapshotView {
-	var s snapshotView
+func (c *town) snapshot() (s snapshotView) {
+	c.ask("snapshot", &s)
+	return s
+}
+
+func (c *town) pools() []poolView {
+	var list struct{ Items []poolView }
+	c.ask("pools", &list)
+	return list.Items
+}
+
+// ask gets a document from the city's socket; nothing while none answers.
+func (c *town) ask(what string, into any) {
 	socket := filepath.Join(c.dir, ".gc", "controller.sock")
 	client := http.Client{Timeout: patience, Transport: &http.Transport{DisableKeepAlives: true,
 		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 			return (&net.Dialer{}).DialContext(ctx, "unix", socket)
 		}}}
-	answer, err := client.Get("http://city/v0/snapshot")
+	answer, err := client.Get("http://city/v0/" + what)
 	if err != nil {
-		return s
+		return
 	}
 	defer answer.Body.Close()
-	if err := json.NewDecoder(answer.Body).Decode(&s); err != nil {
+	if err := json.NewDecoder(answer.Body).Decode(into); err != nil {
 		c.t.Fatal(err)
 	}
-	return s
 }
-
-func (c *town) pools() []poolView { return c.snapshot().Pools }
