@@ -40,6 +40,9 @@ func (a *record) drainTimeout() time.Duration {
 
 // drains begins a drain that a pool wants, and lifts one that it wants no longer.
 func (m *machine) drains(now time.Time, a *record) {
+	if a.pool == nil && a.drain == nil {
+		return
+	}
 	switch {
 	case m.settling || m.ending != alive || !a.ready:
 	case a.pool != nil && a.unwanted() && a.drain == nil:
@@ -130,6 +133,9 @@ func (m *machine) draining(now time.Time, a *record) {
 
 // mark writes at the session what it is to know of its drain, where it does not say so already.
 func (m *machine) mark(now time.Time, a *record) {
+	if a.drain == nil && a.life.Drain.Since.IsZero() {
+		return
+	}
 	want := session.Drain{}
 	if d := a.drain; d != nil {
 		want = session.Drain{Since: time.Unix(d.stamp, 0), By: d.by, Acked: d.acked}
