@@ -168,7 +168,7 @@ func (m *machine) turnRuns(now time.Time) {
 		m.do(fxRecord{event: events.Event{Type: events.AutomationSkipped, Actor: controller, Subject: p.Scoped, Message: p.Reason}})
 	}
 	for _, d := range deeds.Check {
-		m.do(fxCondition{d})
+		m.do(fxCondition{in: m.conf.source, of: d})
 	}
 	for _, r := range deeds.Open {
 		w.goes[r.Definition.Scoped()] = &city.Run{}
@@ -217,7 +217,7 @@ func (m *machine) opened(now time.Time, in inOpened) {
 	}
 	delete(w.firing, name)
 	m.tellRun(events.AutomationFired, run, run.Reason, answers...)
-	w.begin = append(w.begin, fxRun{run: in.run, bead: in.bead.ID, memory: w.runs.Rev()})
+	w.begin = append(w.begin, fxRun{in: m.conf.source, run: in.run, bead: in.bead.ID, memory: w.runs.Rev()})
 	m.memorise()
 	m.turnRuns(now)
 }

@@ -127,7 +127,7 @@ func (c *Controller) translate(cfg *config.City) *conf {
 		name: cfg.Workspace.Name, revision: cfg.Revision, suspended: cfg.Workspace.Suspended,
 		wants: agent.Plan(cfg, c.o.Host), pools: agent.Pools(cfg, c.o.Host), rigs: agent.Rigs(cfg), warnings: warnings,
 		overrides: overrides,
-		dir:       c.o.Dir, nowork: c.o.Stores == nil, layers: cfg.Layers(), automations: automations,
+		dir:       c.o.Dir, source: cfg, nowork: c.o.Stores == nil, layers: cfg.Layers(), automations: automations,
 		wispEvery: cfg.Daemon.WispGCInterval, wispTTL: cfg.Daemon.WispTTL,
 		onDisk: cfg.Daemon.CrashHistory == "disk",
 		patrol: cfg.Daemon.PatrolInterval, grace: cfg.Daemon.ShutdownTimeout, window: cfg.Daemon.RestartWindow,

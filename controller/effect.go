@@ -6,6 +6,7 @@ import (
 	"gcity/agent"
 	"gcity/automation"
 	"gcity/city"
+	"gcity/config"
 	"gcity/events"
 	"gcity/formula"
 	"gcity/session"
@@ -87,11 +88,15 @@ type (
 		types []string
 	}
 	// fxCondition runs an automation's check. → inCondition
-	fxCondition struct{ of automation.Definition }
+	fxCondition struct {
+		in *config.City
+		of automation.Definition
+	}
 	// fxOpen makes the record of a run. → inOpened
 	fxOpen struct{ run automation.Run }
 	// fxRun carries a run out. → inRan
 	fxRun struct {
+		in     *config.City // in force when the run was opened
 		run    automation.Run
 		bead   string
 		memory uint64 // revision of what is to be remembered that has to be on the disk before

@@ -3,6 +3,7 @@ package controller
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -48,7 +49,7 @@ func (r *runner) exec(ctx context.Context, f fxRun, in *inRan) error {
 	if f.run.Definition.Formula != "" {
 		return r.cook(ctx, f, in)
 	}
-	dir, env, err := r.place(f.run.Definition)
+	dir, env, err := r.place(f.in, f.run.Definition)
 	if err != nil {
 		return err
 	}
@@ -75,13 +76,9 @@ func (r *runner) exec(ctx context.Context, f fxRun, in *inRan) error {
 	return nil
 }
 
-// place is where an automation runs, and with what environment.
-func (r *runner) place(d automation.Definition) (string, []string, error) {
-	cfg, err := config.Load(r.c.o.Dir, r.c.o.Host.Environ...)
-	if err != nil {
-		return "", nil, fmt.Errorf("the city's configuration cannot be read: %w", err)
-	}
-	return agent.Place(cfg, d.Rig, r.c.o.Host)
+// place is where an automation runs, and with what environment, by the configuration in force.
+func (r *runner) place(in *config.City, d automation.Definition) (string, []string, error) {
+	return agent.Place(in, d.Rig, r.c.o.Host)
 }
 
 // eventsFile writes the events that a run deals with, one JSON object a line.
@@ -113,7 +110,7 @@ func (r *runner) eventsFile(ctx context.Context, f fxRun) (string, error) {
 // cook makes a formula's molecule in the store of the automation's scope, all of it or nothing.
 func (r *runner) cook(ctx context.Context, f fxRun, in *inRan) error {
 	d := f.run.Definition
-	recipe, err := r.recipe(d)
+	recipe, err := r.recipe(f.in, d)
 	if err != nil {
 		return err
 	}
@@ -163,16 +160,12 @@ func Molecule(m formula.Molecule, labels []string) []beads.Bead {
 }
 
 // recipe finds the formula that an automation cooks, among the layers of its scope.
-func (r *runner) recipe(d automation.Definition) (*formula.Formula, error) {
-	cfg, err := config.Load(r.c.o.Dir, r.c.o.Host.Environ...)
-	if err != nil {
-		return nil, fmt.Errorf("the city's configuration cannot be read: %w", err)
-	}
+func (r *runner) recipe(in *config.City, d automation.Definition) (*formula.Formula, error) {
 	layers := []formula.Layer{}
 	if system, err := formula.System(filepath.Join(r.c.o.Dir, ".gc")); err == nil {
 		layers = append(layers, system)
 	}
-	for _, l := range cfg.Layers() {
+	for _, l := range in.Layers() {
 		if l.Rig == "" || l.Rig == d.Rig {
 			layers = append(layers, l)
 		}
@@ -197,10 +190,10 @@ func (r *runner) condition(f fxCondition) {
 	ctx, cancel := context.WithTimeoutCause(r.ctx, limit, fmt.Errorf("it had not ended after check_timeout = %s", limit))
 	defer cancel()
 	in := inCondition{scoped: d.Scoped(), code: -1}
-	dir, env, err := r.place(d)
+	dir, env, err := r.place(f.in, d)
 	if err == nil {
 		var res shell.Result
-		env = append(env, "AUTOMATION_DIR="+d.Dir(), "GC_AUTOMATION="+d.Scoped(), "GC_RUN="+r.c.o.Dir+":check:"+d.Scoped())
+		env = append(env, "AUTOMATION_DIR="+d.Dir(), "GC_AUTOMATION="+d.Scoped(), "GC_RUN="+r.c.o.Dir+":"+rand.Text())
 		res, err = shell.Run(ctx, shell.Line{Text: d.Check, Dir: dir, Env: env})
 		in.code = res.Code
 	}

@@ -182,7 +182,7 @@ func verbFor(suspend bool) string {
 	return "resume"
 }
 
-// next says what will happen to an agent if nothing else does.
+// nextFor says what will happen to an agent if nothing else does.
 func (m *machine) nextFor(a *record) *city.Next {
 	at := func(t time.Time, what string) *city.Next {
 		if t.IsZero() {

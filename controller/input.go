@@ -7,6 +7,7 @@ import (
 	"gcity/automation"
 	"gcity/beads"
 	"gcity/city"
+	"gcity/config"
 	"gcity/events"
 	"gcity/formula"
 	"gcity/session"
@@ -228,8 +229,9 @@ type conf struct {
 	overrides map[string]int // of pools, by hand
 	onDisk    bool           // crash_history = "disk"
 
-	dir                string // of the city
-	nowork             bool   // there are no stores: nothing is counted, nothing runs by itself
+	dir                string       // of the city
+	source             *config.City // what all this was made of
+	nowork             bool         // there are no stores: nothing is counted, nothing runs by itself
 	layers             []formula.Layer
 	automations        automation.Options
 	wispEvery, wispTTL time.Duration // both or none are 0
