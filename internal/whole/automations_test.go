@@ -14,8 +14,9 @@ import (
 // with by exactly one run, whatever moment the controller was killed in; and a pool follows the work that it makes.
 func TestEveryEventOnce(t *testing.T) {
 	c := newTown(t, 0, "")
-	c.config("[workspace]\nname = \"deals\"\n[daemon]\npatrol_interval = \"200ms\"\nshutdown_timeout = \"100ms\"\n" +
-		"[[agents]]\nname = \"w\"\nstart_command = \"exec sleep 100000\"\n[agents.pool]\nmax = 3\n")
+	whole := "[workspace]\nname = \"deals\"\n[daemon]\npatrol_interval = \"200ms\"\nshutdown_timeout = \"100ms\"\n" +
+		"[[agents]]\nname = \"w\"\nstart_command = \"exec sleep 100000\"\n[agents.pool]\nmax = 3\n"
+	c.config(whole)
 	c.automation("deal", "exec = 'grep -o \"n[0-9]*n\" $GC_EVENTS_FILE >>dealt'\ngate = \"event\"\non = \"deploy.done\"\n")
 	const n, kills = 40, 6
 	ctl := c.run()
@@ -59,6 +60,13 @@ func TestEveryEventOnce(t *testing.T) {
 	if interrupted == 0 && lost > 0 || interrupted > kills {
 		t.Errorf("%d events were not dealt with, and %d runs were interrupted", lost, interrupted)
 	}
+	c.config("[broken") // what is in force goes on
+	c.until("the file is refused", func() bool {
+		return strings.Contains(c.gcity(0, "events", "--type", "controller.config_rejected"), "old configuration")
+	})
+	c.gcity(0, "event", "emit", "deploy.done", "--message", "n99n")
+	c.until("the event is dealt with all the same", func() bool { return dealt()["n99n"] == 1 })
+	c.config(whole)
 	c.gcity(0, "bead", "create", "one", "--label", "pool:w")
 	c.gcity(0, "bead", "create", "two", "--label", "pool:w")
 	c.until("the pool has a member for each piece of work", func() bool { p := c.pools(); return len(p) == 1 && p[0].Size == 2 })
