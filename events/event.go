@@ -52,7 +52,11 @@ const (
 	AgentReleased    = "agent.released"
 	AgentSuspended   = "agent.suspended"
 	AgentResumed     = "agent.resumed"
-	AgentNudged      = "agent.nudged"
+	AgentNudged      = "agent.nudged" // a text was typed and submitted
+	// AgentNudgeDropped says that a text that was sent to an agent was given up, or taken back, and why.
+	AgentNudgeDropped = "agent.nudge_dropped"
+	// AgentUnequipped says what an agent runs without, though its configuration gives it that, and why.
+	AgentUnequipped = "agent.unequipped"
 
 	ControllerStarted = "controller.started"
 	ControllerStopped = "controller.stopped"
@@ -71,13 +75,28 @@ const (
 	// BeadImported stands for all beads that one import brought.
 	BeadImported = "bead.imported"
 
+	// MailSent and MailRead are about messages; their subject is the message's id. Of a message these stand for bead.created,
+	// and for the bead.updated that marks it as read.
+	MailSent = "mail.sent"
+	MailRead = "mail.read"
+
+	// StoreFailing says that a store of work fails again and again and is left alone for a while; its subject is the rig
+	// whose it is, "" = the city's. StoreHealed says that it is well again.
+	StoreFailing = "store.failing"
+	StoreHealed  = "store.healed"
+
 	PoolScaled      = "pool.scaled"
 	PoolCheckFailed = "pool.check_failed"
 
 	CitySuspended = "city.suspended"
 	CityResumed   = "city.resumed"
+	RigAdded      = "rig.added"
+	RigRemoved    = "rig.removed"
 	RigSuspended  = "rig.suspended"
 	RigResumed    = "rig.resumed"
+
+	// ProviderSwapped says that an agent's session runs by another provider than the one before.
+	ProviderSwapped = "provider.swapped"
 
 	// Gap stands for events that could not be written; its payload counts them.
 	Gap = "events.gap"

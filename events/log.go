@@ -23,6 +23,9 @@ type Options struct {
 	// wrote. 0 = 250 ms; negative = only when something is appended here.
 	Poll time.Duration
 
+	// Refuse is for drills: nothing is ever written, and this is why.
+	Refuse error
+
 	lockWait  time.Duration // 0 = 50 ms
 	syncDelay time.Duration // 0 = 25 ms, half of what is promised: a flush takes time too
 	datasync  func(*os.File) error

@@ -35,6 +35,9 @@ func (l *Log) flush(now time.Time) {
 }
 
 func (l *Log) write(now time.Time) error {
+	if l.o.Refuse != nil {
+		return l.o.Refuse
+	}
 	lock, err := lockFile(l.path(lockName), l.o.lockWait)
 	if err != nil {
 		return err
