@@ -43,6 +43,21 @@ func Replace(path string, data []byte, perm fs.FileMode) error {
 	return err
 }
 
+// OwnFolder makes a folder that only its user may enter and that no repository takes in, because it ignores itself. One that
+// is there already stays as it is. Its parent must exist.
+func OwnFolder(path string) error {
+	if err := os.Mkdir(path, 0o700); err != nil {
+		if errors.Is(err, fs.ErrExist) {
+			return nil
+		}
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(path, ".gitignore"), []byte("*\n"), 0o600); err != nil {
+		return errors.Join(err, os.Remove(path)) // or the next one would take it for somebody's
+	}
+	return nil
+}
+
 // ErrLocked means that another process, or another Lock in this one, holds the lock.
 var ErrLocked = errors.New("locked by another process")
 

@@ -35,6 +35,31 @@ func TestWriteFileKeepsLinkAndPermissions(t *testing.T) {
 	}
 }
 
+// A folder that is there already is somebody's, and stays as it is.
+func TestOwnFolder(t *testing.T) {
+	dir := t.TempDir()
+	made, there := filepath.Join(dir, "made"), filepath.Join(dir, "there")
+	if err := os.Mkdir(there, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if err := errors.Join(OwnFolder(made), OwnFolder(there)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for path, want := range map[string]os.FileMode{made: os.ModeDir | 0o700, there: os.ModeDir | 0o755, filepath.Join(made, ".gitignore"): 0o600} {
+		if info, err := os.Stat(path); err != nil || info.Mode() != want {
+			t.Errorf("%s: %v, %v", path, info, err)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(there, ".gitignore")); err == nil {
+		t.Error("a folder that was there got a .gitignore")
+	}
+	if OwnFolder(filepath.Join(dir, "none", "made")) == nil {
+		t.Error("its parent was made too")
+	}
+}
+
 func TestReplaceLeavesNothingBehind(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "f")
