@@ -177,6 +177,14 @@ func (t Table) Empty(key string) bool {
 	return ok && len(list) == 0
 }
 
+// Kind says in words what a key is, as messages do: "a string", "a list", "a table"; "" if it is not written.
+func (t Table) Kind(key string) string {
+	if !t.Has(key) {
+		return ""
+	}
+	return kind(t.values[key])
+}
+
 // Texts is a list of strings.
 func (t Table) Texts(key string) []string {
 	v, ok := t.values[key]

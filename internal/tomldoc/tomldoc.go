@@ -53,6 +53,18 @@ func (p Problem) String() string {
 	return out
 }
 
+// Reason is String for where there is little room: what is wrong comes first, and where after it.
+func (p Problem) Reason() string {
+	out := p.Message
+	if p.Key != "" {
+		out = p.Key + ": " + out
+	}
+	if p.File != "" {
+		out += " (" + p.Place.String() + ")"
+	}
+	return out
+}
+
 // At is a problem at a place. Key and message are made fit to be shown.
 func At(at Place, key, format string, args ...any) Problem {
 	return Problem{Place: at, Key: visible(key), Message: visible(fmt.Sprintf(format, args...))}
@@ -102,6 +114,10 @@ func Read(name string, data []byte, most int) *Doc {
 	d := &Doc{file: name, data: data}
 	if len(data) > most {
 		return failed(name, fmt.Sprintf("the file is larger than %d kB; is it the right one?", most>>10))
+	}
+	if bytes.HasPrefix(data, []byte("\xff\xfe")) || bytes.HasPrefix(data, []byte("\xfe\xff")) {
+		d.add(0, "this is UTF-16; save the file as UTF-8")
+		return d
 	}
 	if at := bytes.IndexByte(data, 0); at >= 0 {
 		d.add(at, "there is a NUL byte; this is no text file, or it was not written to its end")
