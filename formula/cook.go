@@ -5,12 +5,16 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"gcity/internal/tomldoc"
 )
 
 // maxCooked bounds all texts of a molecule together, in bytes.
 const maxCooked = 4 << 20
+
+// maxHeading is how much of a description makes a title, in bytes.
+const maxHeading = 120
 
 // Molecule is a formula made into work: a root, and a child for each step. Who keeps it keeps all of it or nothing.
 type Molecule struct {
@@ -21,7 +25,7 @@ type Molecule struct {
 // Item is one piece of a molecule, fit to be kept as it stands.
 type Item struct {
 	Ref         string // of the root the formula's name, of a step its id
-	Title       string // one line, at most MaxTitle bytes
+	Title       string // one line, at most MaxTitle bytes; of the root the beginning of its description, else the name
 	Description string
 	Needs       []string // refs of the steps before it
 }
@@ -34,10 +38,11 @@ func Cook(f *Formula, vars map[string]string) (Molecule, error) {
 	if err != nil {
 		return Molecule{}, err
 	}
-	m := Molecule{Root: Item{Ref: f.Name, Title: f.Name}, Steps: make([]Item, len(f.Steps))}
+	m := Molecule{Root: Item{Ref: f.Name}, Steps: make([]Item, len(f.Steps))}
 	if m.Root.Description, err = f.text("its description", f.Description, values); err != nil {
 		return Molecule{}, err
 	}
+	m.Root.Title = heading(f.Name, m.Root.Description)
 	size := len(m.Root.Description)
 	for i, s := range f.Steps {
 		item := Item{Ref: s.ID, Needs: slices.Clone(s.Needs)}
@@ -101,6 +106,23 @@ func (f *Formula) title(s Step, values map[string]string) (string, error) {
 			"description takes more", f.Name, s.ID, len(title), MaxTitle)
 	}
 	return title, nil
+}
+
+// heading is the title of a molecule: the first line of its description, cut where it is long, else the formula's name.
+func heading(name, description string) string {
+	first, _, _ := strings.Cut(strings.TrimSpace(description), "\n")
+	title := strings.TrimSpace(strings.Join(strings.FieldsFunc(first, hidden), " "))
+	if title == "" {
+		return name
+	}
+	if len(title) > maxHeading {
+		end := maxHeading
+		for end > 0 && !utf8.RuneStart(title[end]) {
+			end--
+		}
+		title = strings.TrimRight(title[:end], " ") + "…"
+	}
+	return title
 }
 
 func (f *Formula) text(what, text string, values map[string]string) (string, error) {

@@ -76,6 +76,7 @@ func read(doc *tomldoc.Doc, file string) (*Formula, error) {
 	f.Version = version(root)
 	f.Vars = vars(root)
 	f.Steps = steps(root)
+	f.strangers(root)
 	// Other programs read formulas too and know more keys.
 	root.Slips("formula", "description", "version", "vars", "steps")
 	if p := doc.Problems(); len(p) > 0 {
@@ -145,6 +146,9 @@ func vars(root tomldoc.Table) []Var {
 			var ok bool
 			if v.Default, ok = t.Scalar("default"); !ok {
 				t.Wrong("default", "must be a string: put it in quotes")
+			}
+			if v.Required {
+				t.Wrong("default", "is never used, since required = true wants a value; keep one of the two")
 			}
 		}
 		t.Slips("description", "required", "default")

@@ -111,7 +111,7 @@ func TestCook(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := Molecule{
-		Root: Item{Ref: "mol", Title: "mol", Description: "About the {{how}}\nwork and {{other}}"},
+		Root: Item{Ref: "mol", Title: "About the {{how}}", Description: "About the {{how}}\nwork and {{other}}"},
 		Steps: []Item{
 			{Ref: "a", Title: "Do the {{how}} work slowly"},
 			{Ref: "b", Title: "the {{how}} work", Description: "the {{how}}\nwork {{other}} {{ slowly }} {{how", Needs: []string{"a"}},
@@ -231,4 +231,17 @@ func FuzzParse(f *testing.F) {
 			steps[i].Closed = true
 		}
 	})
+}
+
+// A molecule is called by what it is about, and by its formula's name only where that says nothing.
+func TestHeading(t *testing.T) {
+	for description, want := range map[string]string{
+		"": "f", " \n\n": "f", "Release 1.4\nwith all": "Release 1.4", "\n a\tb ": "a b",
+		strings.Repeat("ä", 100): strings.Repeat("ä", 60) + "…", strings.Repeat("x", 120): strings.Repeat("x", 120),
+	} {
+		m, err := Cook(&Formula{Name: "f", Description: description, Steps: []Step{{ID: "a", Title: "A"}}}, nil)
+		if err != nil || m.Root.Title != want {
+			t.Errorf("%q: %q, %v, want %q", description, m.Root.Title, err, want)
+		}
+	}
 }

@@ -118,6 +118,30 @@ func TestLink(t *testing.T) {
 	}
 }
 
+// The folder that the links are made in keeps a store of work too, whoever is there first: it is its user's alone, and in
+// nobody's repository.
+func TestLinkMakesAFolderOfOurOwn(t *testing.T) {
+	src := write(t, map[string]string{"a.formula.toml": small("a")})
+	winners, err := Resolve([]Layer{{Dir: src}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	scope := t.TempDir()
+	if _, err := Link(filepath.Join(scope, ".beads", "formulas"), winners); err != nil {
+		t.Fatal(err)
+	}
+	info, err := os.Stat(filepath.Join(scope, ".beads"))
+	if err != nil || info.Mode().Perm() != 0o700 {
+		t.Errorf("the folder: %v, %v", info.Mode(), err)
+	}
+	if data, err := os.ReadFile(filepath.Join(scope, ".beads", ".gitignore")); err != nil || string(data) != "*\n" {
+		t.Errorf(".gitignore: %q, %v", data, err)
+	}
+	if _, err := Link(filepath.Join(scope, "gone", ".beads", "formulas"), winners); err == nil {
+		t.Error("a scope was made that is not there")
+	}
+}
+
 // look lists a folder: links with their targets, files with their content.
 func look(t *testing.T, dir string) string {
 	t.Helper()

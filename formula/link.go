@@ -18,14 +18,19 @@ type Linked struct {
 	Kept          []string // real files that stand where a link would be; they are left alone, and win
 }
 
-// Link makes dir show the winners: a symbolic link for each, named like its file. Every link in dir that is named like a
-// formula belongs to Link, so one that no winner has is removed; real files are never touched. Each link comes and changes
-// in one step, and a second run with the same winners changes nothing. On an error the rest is done all the same.
+// Link makes dir, a folder in a scope's ".beads", show the winners: a symbolic link for each, named like its file. Both folders
+// are made if need be, see disk.OwnFolder. Every link in dir that is named like a formula belongs to Link, so one that no
+// winner has is removed; real files are never touched. Each link comes and changes in one step, and a second run with the
+// same winners changes nothing. On an error the rest is done all the same.
 func Link(dir string, winners []Source) (Linked, error) {
 	var done Linked
 	var errs []error
 	if len(winners) > 0 {
-		if err := os.MkdirAll(dir, 0o755); err != nil { //nolint:gosec // read by agents of any user
+		err := disk.OwnFolder(filepath.Dir(dir))
+		if err == nil {
+			err = os.Mkdir(dir, 0o700)
+		}
+		if err != nil && !errors.Is(err, fs.ErrExist) {
 			return done, fmt.Errorf("cannot make the folder of formulas: %w", err)
 		}
 	}

@@ -1,0 +1,50 @@
+package formula
+
+import (
+	"strings"
+
+	"gcity/internal/tomldoc"
+)
+
+// strangers warns of {{marks}} that no variable is declared for: they stay as they are written, which is meant where they
+// are for somebody else, and a slip where they are near to one that there is.
+func (f *Formula) strangers(root tomldoc.Table) {
+	names := make([]string, len(f.Vars))
+	for i, v := range f.Vars {
+		names[i] = v.Name
+	}
+	look := func(t tomldoc.Table, key, text string) {
+		for _, name := range marks(text) {
+			if _, known := f.variable(name); known {
+				continue
+			}
+			if near := tomldoc.Meant(name, names); near != "" {
+				t.Warn(key, "{{%s}} is no variable and stays as it is written; did you mean {{%s}}?", name, near)
+			} else {
+				t.Warn(key, "{{%s}} is no variable and stays as it is written; write [vars.%s] if it is to be one", name, name)
+			}
+		}
+	}
+	look(root, "description", f.Description)
+	for i, t := range root.Tables("steps")[:len(f.Steps)] {
+		look(t, "title", f.Steps[i].Title)
+		look(t, "description", f.Steps[i].Description)
+	}
+}
+
+// marks are the names that stand between {{ and }}, each once.
+func marks(text string) (names []string) {
+	seen := map[string]bool{}
+	for {
+		open := strings.Index(text, "{{")
+		if open < 0 {
+			return names
+		}
+		text = text[open+2:]
+		inner, _, closed := strings.Cut(text[:min(len(text), MaxName+20)], "}}")
+		if name := strings.Trim(inner, " "); closed && isVar(name) && !seen[name] {
+			seen[name] = true
+			names = append(names, name)
+		}
+	}
+}
