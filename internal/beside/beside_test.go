@@ -1,0 +1,98 @@
+package beside
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+const limit = time.Second
+
+// desk counts looks; those at names that begin with "/hung" wait for an answer.
+type desk struct {
+	*Looks[string]
+	begun  map[string]int
+	answer chan string
+}
+
+func (d *desk) see(name string) func() string {
+	return func() string {
+		d.mu.Lock()
+		d.begun[name]++
+		d.mu.Unlock()
+		if strings.HasPrefix(name, "/hung") {
+			return <-d.answer
+		}
+		return name
+	}
+}
+
+func (d *desk) at(name string) (string, bool) {
+	return d.At(context.Background(), name, time.Now(), limit, d.see(name))
+}
+
+func (d *desk) count(name string) int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.begun[name]
+}
+
+// One look at each name, so many in all; and what was seen before one asked is not what is there.
+func TestLooks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := &desk{New[string](2), map[string]int{}, make(chan string)}
+		for range 3 {
+			if saw, ok := d.at("/hung"); ok || saw != "" {
+				t.Errorf("%q, %v", saw, ok)
+			}
+		}
+		if saw, ok := d.at("/well"); !ok || saw != "/well" {
+			t.Errorf("%q, %v", saw, ok)
+		}
+		if _, ok := d.at("/hung2"); ok || d.count("/hung") != 1 {
+			t.Errorf("%v, %d", ok, d.count("/hung"))
+		}
+		if _, ok := d.at("/well"); ok || d.count("/well") != 1 {
+			t.Errorf("one too many: %v, %d", ok, d.count("/well"))
+		}
+		d.answer <- "/then"
+		d.answer <- "/then"
+		synctest.Wait()
+		if saw, ok := d.at("/well"); !ok || saw != "/well" || d.Under() != 0 {
+			t.Errorf("%q, %v, %d", saw, ok, d.Under())
+		}
+
+		d.Begin("/hung", d.see("/hung"))
+		time.Sleep(limit / 2) // of the bubble
+		seen := make(chan string)
+		go func() {
+			saw, _ := d.at("/hung")
+			seen <- saw
+		}()
+		synctest.Wait()
+		d.answer <- "/stale"
+		d.answer <- "/now"
+		if saw := <-seen; saw != "/now" {
+			t.Errorf("%q", saw)
+		}
+	})
+}
+
+// Without a limit whoever waits does so as long as its context allows.
+func TestLooksUntilTheContextEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := &desk{New[string](2), map[string]int{}, make(chan string)}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+		defer cancel()
+		began := time.Now()
+		if _, ok := d.At(ctx, "/hung", began, 0, d.see("/hung")); ok || time.Since(began) != time.Hour {
+			t.Errorf("%v after %s", ok, time.Since(began))
+		}
+		go func() { d.answer <- "/then"; d.answer <- "/now" }()
+		if saw, ok := d.At(t.Context(), "/hung", time.Now(), 0, d.see("/hung")); !ok || saw != "/now" {
+			t.Errorf("%q, %v", saw, ok)
+		}
+	})
+}
