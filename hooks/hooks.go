@@ -1,0 +1,199 @@
+// Package hooks writes the files by which agents of several kinds ask the city on their own: for their prompt when they
+// begin, for mail before each turn, for work when they are done. What somebody else has in such a file stays.
+//
+// # Concurrency
+//
+// Whoever installs into one folder takes turns; Install does not see to that.
+package hooks
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	_ "embed"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+	"strings"
+)
+
+// maxFile is how large a file may be that something is added to, in bytes.
+const maxFile = 4 << 20
+
+//go:embed files/opencode.js
+var opencode string
+
+// hook is one line of shell that an agent runs at an event of its.
+type hook struct {
+	event   string
+	matcher string // which of the event's occasions; "" = all
+	line    string
+	has     string // a line that has this is this hook, whoever wrote it
+}
+
+// kind is one kind of agent.
+type kind struct {
+	name   string
+	file   string // in its working folder
+	others string // a file that somebody else writes for the same; "" = there is none
+	text   string // the whole file, ours alone; "" = JSON with these hooks in it
+	hooks  []hook
+	flat   bool // each hook is an entry of its own, with "bash"; else entries have a matcher and a list of hooks
+}
+
+// guarded is a line that does nothing for whoever uses the folder without being an agent of a city.
+func guarded(line string) string { return `test -z "$GC_AGENT" || ` + line }
+
+func of(event, line string) hook { return hook{event: event, line: guarded(line), has: line} }
+
+// kinds are all that hooks can be installed for.
+func kinds() []kind {
+	const prime, mail, work = "gc prime --hook", "gc mail check --inject", "gc hook --inject"
+	return []kind{
+		{name: "claude", file: ".claude/settings.json", hooks: []hook{
+			of("SessionStart", prime), of("UserPromptSubmit", mail), of("PreCompact", prime), of("Stop", work),
+		}},
+		{name: "gemini", file: ".gemini/settings.json", hooks: []hook{
+			of("SessionStart", prime), of("BeforeAgent", mail), of("PreCompress", prime), of("SessionEnd", work),
+		}},
+		{name: "opencode", file: ".opencode/plugins/gcity.js", others: ".opencode/plugins/gascity.js", text: opencode},
+		{name: "copilot", file: ".github/hooks/gcity.json", others: ".github/hooks/gascity.json", flat: true, hooks: []hook{
+			of("sessionStart", prime), of("userPromptSubmitted", mail), of("sessionEnd", work),
+		}},
+	}
+}
+
+// Kinds are the names of the agents that hooks can be installed for.
+func Kinds() []string {
+	var out []string
+	for _, k := range kinds() {
+		out = append(out, k.name)
+	}
+	return out
+}
+
+// Report is what an installation did.
+type Report struct {
+	Written  []string // files that are new, or have something added
+	Problems []string // files that were left as they are, and why
+}
+
+// Install sees to it that a folder has the hook files of these kinds. A second time it changes nothing. Nothing is written
+// outside of the folder, whatever links are in it. What cannot be done is a problem of the report: an agent can do without.
+func Install(dir string, names []string) Report {
+	var r Report
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		r.Problems = append(r.Problems, fmt.Sprintf("hooks cannot be installed: %v", err))
+		return r
+	}
+	defer root.Close()
+	for _, name := range names {
+		at := slices.IndexFunc(kinds(), func(k kind) bool { return k.name == name })
+		if at < 0 {
+			r.Problems = append(r.Problems, fmt.Sprintf("there are no hooks for %q", name))
+			continue
+		}
+		k := kinds()[at]
+		written, err := k.install(root)
+		if err != nil {
+			r.Problems = append(r.Problems, fmt.Sprintf("the hooks of %s are not installed: %s %v", name, k.file, plainly(err)))
+		}
+		if written {
+			r.Written = append(r.Written, k.file)
+		}
+	}
+	return r
+}
+
+func plainly(err error) error {
+	if p, ok := errors.AsType[*fs.PathError](err); ok {
+		return fmt.Errorf("cannot be used: %w", p.Err)
+	}
+	return err
+}
+
+func (k *kind) install(root *os.Root) (written bool, err error) {
+	if k.others != "" {
+		if _, err := root.Lstat(k.others); err == nil {
+			return false, nil
+		}
+	}
+	old, mode, err := k.read(root)
+	if err != nil {
+		return false, err
+	}
+	var text []byte
+	if k.text != "" {
+		text = k.whole(old)
+	} else if text, err = k.merged(old); err != nil {
+		return false, err
+	}
+	if text == nil {
+		return false, nil
+	}
+	return true, replace(root, k.file, text, mode)
+}
+
+// read reads a kind's file; nil if there is none.
+func (k *kind) read(root *os.Root) ([]byte, fs.FileMode, error) {
+	info, err := root.Lstat(k.file)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, 0o644, nil
+	case err != nil:
+		return nil, 0, err
+	case !info.Mode().IsRegular():
+		return nil, 0, errors.New("is no file of this folder: it is left as it is")
+	case info.Size() > maxFile:
+		return nil, 0, fmt.Errorf("is larger than %d MB: it is left as it is", maxFile>>20)
+	}
+	f, err := root.Open(k.file)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, maxFile))
+	return data, info.Mode().Perm(), err
+}
+
+// begins is what the first line of a file of ours says before the sum of the rest: whoever changes the rest has made it his.
+const begins = "// gcity, sha256 "
+
+// whole is what a file of ours is to be, nil if it may stay.
+func (k *kind) whole(old []byte) []byte {
+	first, rest, _ := strings.Cut(string(old), "\n")
+	if old != nil && (first != begins+sum(rest) || rest == k.text) {
+		return nil
+	}
+	return []byte(begins + sum(k.text) + "\n" + k.text)
+}
+
+func sum(text string) string {
+	h := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(h[:])
+}
+
+// replace writes a file whole or not at all.
+func replace(root *os.Root, name string, data []byte, mode fs.FileMode) error {
+	if err := root.MkdirAll(path.Dir(name), 0o755); err != nil {
+		return err
+	}
+	temp := path.Join(path.Dir(name), ".gcity-"+rand.Text())
+	f, err := root.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	if err = errors.Join(err, f.Chmod(mode), f.Close()); err == nil {
+		err = root.Rename(temp, name)
+	}
+	if err != nil {
+		_ = root.Remove(temp) // the error says enough
+	}
+	return err
+}

@@ -1,0 +1,224 @@
+package hooks
+
+import (
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func put(t *testing.T, file, text string) {
+	t.Helper()
+	if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, []byte(text), 0o640)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func get(t *testing.T, file string) string {
+	t.Helper()
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+const claude = ".claude/settings.json"
+
+func TestInstallIsDoneOnce(t *testing.T) {
+	dir := t.TempDir()
+	r := Install(dir, Kinds())
+	want := []string{claude, ".gemini/settings.json", ".opencode/plugins/gcity.js", ".github/hooks/gcity.json"}
+	if !slices.Equal(r.Written, want) || len(r.Problems) > 0 {
+		t.Fatalf("%+v", r)
+	}
+	before := map[string]string{}
+	for _, file := range want {
+		before[file] = get(t, filepath.Join(dir, file))
+	}
+	if r := Install(dir, Kinds()); len(r.Written)+len(r.Problems) > 0 {
+		t.Errorf("the second time: %+v", r)
+	}
+	for _, file := range want {
+		if now := get(t, filepath.Join(dir, file)); now != before[file] {
+			t.Errorf("%s has changed: %s", file, now)
+		}
+	}
+	var c struct {
+		Hooks map[string][]struct {
+			Matcher *string
+			Hooks   []struct{ Type, Command string }
+		}
+	}
+	if err := json.Unmarshal([]byte(before[claude]), &c); err != nil {
+		t.Fatal(err)
+	}
+	for event, line := range map[string]string{"SessionStart": "gc prime --hook", "UserPromptSubmit": "gc mail check --inject", "PreCompact": "gc prime --hook", "Stop": "gc hook --inject"} {
+		e := c.Hooks[event]
+		if len(e) != 1 || e[0].Matcher == nil || len(e[0].Hooks) != 1 || e[0].Hooks[0].Type != "command" || e[0].Hooks[0].Command != `test -z "$GC_AGENT" || `+line {
+			t.Errorf("%s: %+v", event, e)
+		}
+	}
+	left, err := filepath.Glob(filepath.Join(dir, ".*", ".gcity-*"))
+	if err != nil || len(left) > 0 {
+		t.Errorf("%q is left, %v", left, err)
+	}
+}
+
+func TestInstallKeepsWhatIsThere(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, claude)
+	put(t, file, `{
+    "zebra": {"b": 1.0, "a": "<é\u0041>"},
+    "hooks": {
+        "Stop": [{"matcher": "", "hooks": [{"type": "command", "command": "say done"}]}],
+        "SessionStart": [{"hooks": [{"type": "command", "command": "export PATH=x && gc prime --hook"}]}],
+        "PreToolUse": []
+    },
+    "apple": 12345678901234567890
+}
+`)
+	if r := Install(dir, []string{"claude"}); len(r.Written) != 1 || len(r.Problems) > 0 {
+		t.Fatalf("%+v", r)
+	}
+	got := get(t, file)
+	for _, kept := range []string{`"b": 1.0`, `"<é\u0041>"`, "say done", "12345678901234567890", `"PreToolUse": []`, "\n    \"apple\""} {
+		if !strings.Contains(got, kept) {
+			t.Errorf("%s is lost: %s", kept, got)
+		}
+	}
+	order := []int{}
+	for _, key := range []string{"zebra", "Stop", "say done", "gc hook --inject", "SessionStart", "PreToolUse", "UserPromptSubmit", "apple"} {
+		order = append(order, strings.Index(got, key))
+	}
+	if !slices.IsSorted(order) || order[0] < 0 {
+		t.Errorf("the order is another one: %v in %s", order, got)
+	}
+	if n := strings.Count(got, "gc prime --hook"); n != 2 { // at SessionStart it was there
+		t.Errorf("%d times: %s", n, got)
+	}
+	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o640 {
+		t.Errorf("%v, %v", info, err)
+	}
+}
+
+func TestInstallLeavesWhatItDoesNotUnderstand(t *testing.T) {
+	for text, want := range map[string]string{
+		"{ // mine\n}":              "the hooks of claude are not installed: .claude/settings.json is no JSON (invalid character '/' looking for beginning of object key string): it is left as it is",
+		"[]":                        "the hooks of claude are not installed: .claude/settings.json is no object: it is left as it is",
+		`{"hooks": []}`:             `the hooks of claude are not installed: .claude/settings.json has "hooks", which is no object: it is left as it is`,
+		`{"hooks": {"Stop": {}}}`:   `the hooks of claude are not installed: .claude/settings.json has no list of hooks for Stop: it is left as it is`,
+		`{"hooks": {"Stop": null}}`: `the hooks of claude are not installed: .claude/settings.json has no list of hooks for Stop: it is left as it is`,
+		`{"a": "` + strings.Repeat("x", maxFile) + `"}`: "the hooks of claude are not installed: .claude/settings.json is larger than 4 MB: it is left as it is",
+	} {
+		dir := t.TempDir()
+		put(t, filepath.Join(dir, claude), text)
+		r := Install(dir, []string{"claude", "gemini"})
+		if len(r.Problems) != 1 || r.Problems[0] != want {
+			t.Errorf("%.30s: %+v", text, r.Problems)
+		}
+		if !slices.Equal(r.Written, []string{".gemini/settings.json"}) {
+			t.Errorf("%.30s: the others wait for it: %q", text, r.Written)
+		}
+		if get(t, filepath.Join(dir, claude)) != text {
+			t.Errorf("%.30s: it was changed", text)
+		}
+	}
+}
+
+func TestInstallStaysInItsFolder(t *testing.T) {
+	dir, outside := t.TempDir(), t.TempDir()
+	put(t, filepath.Join(outside, "settings.json"), "{}")
+	if err := errors.Join(os.Symlink(outside, filepath.Join(dir, ".claude")), os.Mkdir(filepath.Join(dir, ".gemini"), 0o755),
+		os.Symlink(filepath.Join(outside, "settings.json"), filepath.Join(dir, ".gemini/settings.json"))); err != nil {
+		t.Fatal(err)
+	}
+	if r := Install(dir, []string{"claude", "gemini"}); len(r.Problems) != 2 || len(r.Written) > 0 {
+		t.Errorf("%+v", r)
+	}
+	if get(t, filepath.Join(outside, "settings.json")) != "{}" {
+		t.Error("a file outside was changed")
+	}
+}
+
+func TestAFileOfOursIsKeptFreshUntilSomebodyMakesItHis(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, ".opencode/plugins/gcity.js")
+	put(t, file, begins+sum("older\n")+"\nolder\n")
+	if r := Install(dir, []string{"opencode"}); len(r.Written) != 1 || !strings.HasSuffix(get(t, file), opencode) {
+		t.Errorf("%+v: %s", r, get(t, file))
+	}
+	mine := get(t, file) + "// mine\n"
+	put(t, file, mine)
+	if r := Install(dir, []string{"opencode"}); len(r.Written)+len(r.Problems) > 0 || get(t, file) != mine {
+		t.Errorf("%+v: %s", r, get(t, file))
+	}
+}
+
+func TestAnotherInstallationCounts(t *testing.T) {
+	dir := t.TempDir()
+	put(t, filepath.Join(dir, ".github/hooks/gascity.json"), "{}")
+	put(t, filepath.Join(dir, ".opencode/plugins/gascity.js"), "//")
+	if r := Install(dir, []string{"copilot", "opencode"}); len(r.Written)+len(r.Problems) > 0 {
+		t.Errorf("%+v", r)
+	}
+	if _, err := os.Lstat(filepath.Join(dir, ".github/hooks/gcity.json")); !errors.Is(err, fs.ErrNotExist) {
+		t.Error(err)
+	}
+}
+
+func FuzzMerge(f *testing.F) {
+	for _, s := range []string{"", "{}", "null", `{"hooks":{"Stop":[1,{"a":[]}]}}`, `{"hooks":{},"hooks":{}}`, "{\"a\":\"\\ud800\"}", "\t{\n\t\"a\" : 1e400}", `{"hooks":{"Stop":[]}} `} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, old []byte) {
+		k := &kinds()[0]
+		once, err := k.merged(old)
+		if err != nil || once == nil {
+			return
+		}
+		if !json.Valid(once) {
+			t.Fatalf("%q became %q", old, once)
+		}
+		if twice, err := k.merged(once); err != nil || twice != nil {
+			t.Fatalf("%q became %q, and then %q, %v", old, once, twice, err)
+		}
+		var before, after map[string]any
+		if len(strings.TrimSpace(string(old))) == 0 || json.Unmarshal(old, &before) != nil {
+			return
+		}
+		if err := json.Unmarshal(once, &after); err != nil {
+			t.Fatal(err)
+		}
+		for key := range before {
+			if _, kept := after[key]; !kept {
+				t.Fatalf("%q lost %q: %q", old, key, once)
+			}
+		}
+	})
+}
+
+// The lines ask the city for an agent, and do nothing for anybody else who works in the folder.
+func TestTheLinesInARealShell(t *testing.T) {
+	bin := t.TempDir()
+	put(t, filepath.Join(bin, "gc"), "#!/bin/sh\necho asked: \"$@\"\n")
+	if err := os.Chmod(filepath.Join(bin, "gc"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, k := range kinds() {
+		for _, h := range k.hooks {
+			for who, want := range map[string]string{"": "", "demo/a": "asked: " + strings.TrimPrefix(h.has, "gc ") + "\n"} {
+				c := exec.CommandContext(t.Context(), "sh", "-c", h.line)
+				c.Env = []string{"PATH=" + bin, "GC_AGENT=" + who}
+				if out, err := c.CombinedOutput(); err != nil || string(out) != want {
+					t.Errorf("%s, %s for %q: %q, %v", k.name, h.event, who, out, err)
+				}
+			}
+		}
+	}
+}

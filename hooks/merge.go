@@ -1,0 +1,168 @@
+package hooks
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// member is one of a JSON object. Objects are kept as lists, so that they come out in the order in which somebody wrote them.
+type member struct {
+	key   string
+	value json.RawMessage
+}
+
+// object reads the members of one.
+func object(data json.RawMessage) ([]member, error) {
+	d := json.NewDecoder(bytes.NewReader(data))
+	open, err := d.Token()
+	if err != nil {
+		return nil, err
+	}
+	if open != json.Delim('{') {
+		return nil, errors.New("is no object")
+	}
+	var out []member
+	for d.More() {
+		key, err := d.Token()
+		if err != nil {
+			return nil, err
+		}
+		m := member{}
+		m.key, _ = key.(string)
+		if err := d.Decode(&m.value); err != nil {
+			return nil, err
+		}
+		out = append(out, m)
+	}
+	_, err = d.Token()
+	return out, err
+}
+
+// written is an object as JSON.
+func written(members []member) json.RawMessage {
+	var b bytes.Buffer
+	b.WriteByte('{')
+	for i, m := range members {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		b.Write(raw(m.key))
+		b.WriteByte(':')
+		b.Write(m.value)
+	}
+	b.WriteByte('}')
+	return b.Bytes()
+}
+
+// raw is a value as JSON, with <, > and & as they are.
+func raw(v any) json.RawMessage {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	_ = e.Encode(v) // strings, numbers, and lists of them: there is nothing that it could refuse
+	return bytes.TrimSpace(b.Bytes())
+}
+
+// find is a member of a key; nil if there is none.
+func find(members []member, key string) *member {
+	for i := range members {
+		if members[i].key == key {
+			return &members[i]
+		}
+	}
+	return nil
+}
+
+// merged is a file with the hooks of a kind in it, nil if it has them all. What is no JSON is left alone.
+func (k *kind) merged(old []byte) ([]byte, error) {
+	if len(bytes.TrimSpace(old)) == 0 {
+		old = []byte("{}")
+		if k.flat {
+			old = []byte(`{"version":1}`)
+		}
+	}
+	if !json.Valid(old) {
+		var any any
+		return nil, fmt.Errorf("is no JSON (%v): it is left as it is", json.Unmarshal(old, &any))
+	}
+	file, err := object(old)
+	if err != nil {
+		return nil, fmt.Errorf("%w: it is left as it is", err)
+	}
+	if find(file, "hooks") == nil {
+		file = append(file, member{"hooks", json.RawMessage("{}")})
+	}
+	in := find(file, "hooks")
+	events, err := object(in.value)
+	if err != nil {
+		return nil, fmt.Errorf("has \"hooks\", which %w: it is left as it is", err)
+	}
+	changed := false
+	for _, h := range k.hooks {
+		added, err := k.add(&events, h)
+		if err != nil {
+			return nil, err
+		}
+		changed = changed || added
+	}
+	if !changed {
+		return nil, nil
+	}
+	in.value = written(events)
+	var out bytes.Buffer
+	if err := json.Indent(&out, written(file), "", indentOf(old)); err != nil {
+		return nil, err
+	}
+	out.WriteByte('\n')
+	return out.Bytes(), nil
+}
+
+// add appends a hook to those of its event, unless it is there.
+func (k *kind) add(events *[]member, h hook) (bool, error) {
+	at := find(*events, h.event)
+	if at == nil {
+		*events = append(*events, member{h.event, json.RawMessage("[]")})
+		at = &(*events)[len(*events)-1]
+	}
+	if strings.Contains(string(at.value), h.has) {
+		return false, nil
+	}
+	var entries []json.RawMessage
+	if err := json.Unmarshal(at.value, &entries); err != nil || entries == nil {
+		return false, fmt.Errorf("has no list of hooks for %s: it is left as it is", h.event)
+	}
+	entries = append(entries, k.entry(h))
+	at.value = slices.Concat([]byte("["), bytes.Join(asBytes(entries), []byte(",")), []byte("]"))
+	return true, nil
+}
+
+func asBytes(entries []json.RawMessage) [][]byte {
+	out := make([][]byte, len(entries))
+	for i := range entries {
+		out[i] = entries[i]
+	}
+	return out
+}
+
+// entry is a hook as its kind of agent has it.
+func (k *kind) entry(h hook) json.RawMessage {
+	if k.flat {
+		return written([]member{{"type", raw("command")}, {"bash", raw(h.line)}, {"timeoutSec", raw(30)}})
+	}
+	one := written([]member{{"type", raw("command")}, {"command", raw(h.line)}})
+	return written([]member{{"matcher", raw(h.matcher)}, {"hooks", slices.Concat([]byte("["), one, []byte("]"))}})
+}
+
+// indentOf is what a file is indented by: two blanks where it does not tell.
+func indentOf(old []byte) string {
+	for line := range bytes.Lines(old) {
+		if in := line[:len(line)-len(bytes.TrimLeft(line, " \t"))]; len(in) > 0 && len(bytes.TrimSpace(line)) > 0 {
+			return string(in)
+		}
+	}
+	return "  "
+}
