@@ -1,0 +1,42 @@
+// Package colour reads how people write the colours of a terminal.
+package colour
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// Parse reads one of the sixteen names ("red", "bright-red", …), a number of the 256 colour palette, or #rrggbb. The
+// result is a number from "0" to "255", or "#rrggbb" in lower case.
+func Parse(word string) (string, error) {
+	if hex, ok := strings.CutPrefix(word, "#"); ok {
+		if _, err := strconv.ParseUint(hex, 16, 32); err != nil || len(hex) != 6 {
+			return "", fmt.Errorf("%q is no colour: write #rrggbb", word)
+		}
+		return strings.ToLower(word), nil
+	}
+	if n, err := strconv.Atoi(word); err == nil {
+		if n < 0 || n > 255 {
+			return "", fmt.Errorf("%q is no colour: the palette has 0 to 255", word)
+		}
+		return strconv.Itoa(n), nil
+	}
+	name, bright := strings.CutPrefix(word, "bright-")
+	for i, known := range Names() {
+		if name != known {
+			continue
+		}
+		if bright {
+			i += 8
+		}
+		return strconv.Itoa(i), nil
+	}
+	return "", fmt.Errorf("%q is no colour: write a name (%s; each with bright- before it too), a number from 0 to 255, or #rrggbb",
+		word, strings.Join(Names(), ", "))
+}
+
+// Names are the eight names, in the order of their numbers.
+func Names() []string {
+	return []string{"black", "red", "green", "yellow", "blue", "magenta", "cyan", "white"}
+}
