@@ -44,28 +44,68 @@ func All() ([]int, error) {
 	return pids, err
 }
 
+// execPatience is how long an exec may take. A machine that is busy, or reads the program from a disk, stretches the
+// moment at will.
+const execPatience = time.Second
+
+// emptyPatience is how long an environment of no length is taken for one that is just being put there.
+const emptyPatience = 5 * time.Millisecond
+
 // Environ returns a process's environment as it was at its last exec, each "K=V" ended by a NUL; nil if it cannot be
-// read, which is so for the processes of others. In the middle of an exec a process shows none for a moment: that moment
-// is waited for, up to a few milliseconds, so that nobody is overlooked because of it.
+// read, which is so for the processes of others. In the middle of an exec a process shows none: that moment is waited
+// for, so that nobody is overlooked because of it.
 func Environ(pid int) []byte {
-	for pause := 50 * time.Microsecond; ; pause *= 2 {
-		data, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
+	began := time.Now()
+	for pause := 50 * time.Microsecond; ; pause = min(2*pause, 5*time.Millisecond) {
+		data, err := readEnviron(pid)
 		if err != nil {
 			return nil
 		}
-		if len(data) > 0 || pause > 2*time.Millisecond || !mayExec(pid) {
+		if len(data) > 0 || time.Since(began) > mayHide(pid) {
 			return data
 		}
 		unix.Nanosleep(timespec(pause), nil) // EINTR only shortens it
 	}
 }
 
-// mayExec reports whether a process that shows no environment may be one in the middle of an exec: the dead have none,
-// nor have the kernel's own.
-func mayExec(pid int) bool {
+// readEnviron reads an environment in one call of the system: between two the process may become another program, and the
+// second would find the end.
+func readEnviron(pid int) ([]byte, error) {
+	const most = 8 << 20 // a fourth of the largest stack that is usual, and more than an exec takes
+	for size := 16 << 10; ; size *= 8 {
+		fd, err := unix.Open("/proc/"+strconv.Itoa(pid)+"/environ", unix.O_RDONLY|unix.O_CLOEXEC, 0)
+		if err != nil {
+			return nil, err
+		}
+		data := make([]byte, size)
+		n, err := unix.Read(fd, data)
+		for err == unix.EINTR {
+			n, err = unix.Read(fd, data)
+		}
+		unix.Close(fd)
+		if err != nil {
+			return nil, err
+		}
+		if n < size || size >= most {
+			return data[:n], nil
+		}
+	}
+}
+
+// mayHide is how long a process that shows no environment may have one all the same: it has not got it yet, or it has become
+// another program between the opening of the file and the reading, which reads nothing then. One that was given an empty
+// environment has a place for it of no length, but so has for an instant one that is just getting its own; the dead and the
+// kernel's own have none and never will.
+func mayHide(pid int) time.Duration {
 	const kthreadd = 2
 	st, err := ReadStat(pid)
-	return err == nil && st.State != 'Z' && st.State != 'X' && pid != kthreadd && st.PPID != kthreadd
+	switch {
+	case err != nil || st.State == 'Z' || st.State == 'X' || pid == kthreadd || st.PPID == kthreadd:
+		return 0
+	case st.EnvEnd != 0 && st.EnvEnd == st.EnvStart:
+		return emptyPatience
+	}
+	return execPatience
 }
 
 // HasEnv reports whether an environment contains the entry "K=V", or with prefix set one that begins so.

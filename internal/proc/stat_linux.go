@@ -15,6 +15,9 @@ type Stat struct {
 	Start uint64        // clock ticks since boot; with the boot's id it tells two users of one pid apart
 	CPU   time.Duration // of all its threads, and of the ended children that it waited for, and so on below these
 	RSS   int64         // bytes, as the kernel counts them: roughly
+
+	// The addresses between which its environment is; both are 0 in the middle of an exec, and for the processes of others.
+	EnvStart, EnvEnd uint64
 }
 
 // tick is the kernel's unit of processor time in /proc, the same on all machines that Go runs on.
@@ -27,6 +30,8 @@ const (
 	fieldCSTime = 14
 	fieldStart  = 19
 	fieldRSS    = 21 // in pages
+	fieldEnv    = 47 // the first of two addresses
+	fieldEnvEnd = 48
 )
 
 // ReadStat reads a process's state. The error is fs.ErrNotExist (or ESRCH) if there is no such process.
@@ -51,7 +56,7 @@ func parseStat(data []byte) (s Stat, ok bool) {
 	}
 	data = data[end+2:]
 	s.State = data[0]
-	for i := 0; i <= fieldRSS; i++ {
+	for i := 0; i <= fieldEnvEnd; i++ {
 		var field []byte
 		field, data, _ = bytes.Cut(data, []byte{' '})
 		n, ok := number(field) // 0 if it is none
@@ -64,6 +69,10 @@ func parseStat(data []byte) (s Stat, ok bool) {
 			s.Start = n
 		case i == fieldRSS:
 			s.RSS = int64(n) * int64(os.Getpagesize())
+		case i == fieldEnv:
+			s.EnvStart = n
+		case i == fieldEnvEnd:
+			s.EnvEnd = n
 		}
 		if !ok && (i == fieldPPID || i == fieldStart) {
 			return Stat{}, false

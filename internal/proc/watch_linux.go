@@ -1,0 +1,49 @@
+package proc
+
+import (
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// Watched is a process whose end is waited for without a thread. It needs not be a child.
+type Watched struct{ f *os.File }
+
+// Watch pins the process that has this pid and start time. The error means that it is no more, or that the system
+// cannot tell.
+func Watch(pid int, start uint64) (*Watched, error) {
+	fd, err := unix.PidfdOpen(pid, unix.PIDFD_NONBLOCK)
+	if err != nil {
+		return nil, os.NewSyscallError("pidfd_open", err)
+	}
+	if !Lives(pid, start) {
+		unix.Close(fd)
+		return nil, os.ErrProcessDone
+	}
+	return &Watched{os.NewFile(uintptr(fd), "process")}, nil
+}
+
+// Wait returns nil when the process has ended, and an error once Close was called.
+func (w *Watched) Wait() error {
+	raw, err := w.f.SyscallConn()
+	if err != nil {
+		return err
+	}
+	return raw.Read(func(fd uintptr) bool {
+		n, err := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, 0)
+		return n > 0 || err != nil && err != unix.EINTR
+	})
+}
+
+// Close ends the watch and lets Wait return.
+func (w *Watched) Close() error { return w.f.Close() }
+
+// Marked accepts the processes that have this entry, "K=V", in their environment, or the file at path open; the file as
+// it is at the time of the call.
+func Marked(entry, path string) func(pid int) bool {
+	dev, ino, err := Inode(path)
+	locked := err == nil
+	return func(pid int) bool {
+		return HasEnv(Environ(pid), entry, false) || locked && HoldsFile(pid, dev, ino)
+	}
+}
