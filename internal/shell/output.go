@@ -16,13 +16,22 @@ type capture struct {
 	mu     sync.Mutex
 	all    tail
 	stdout tail // empty unless something is written to first
+	tee    io.Writer
 }
 
 func (c *capture) Write(p []byte) (int, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.all.write(p)
+	c.take(p)
 	return len(p), nil
+}
+
+// take keeps what was printed and hands it on; c.mu is held.
+func (c *capture) take(p []byte) {
+	c.all.write(p)
+	if c.tee != nil {
+		_, _ = c.tee.Write(p) // who looks on has no say in it
+	}
 }
 
 // first is a capture as stdout writes to it where stdout is kept apart.
@@ -31,7 +40,7 @@ type first capture
 func (f *first) Write(p []byte) (int, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.all.write(p)
+	(*capture)(f).take(p)
 	f.stdout.write(p)
 	return len(p), nil
 }

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"syscall"
@@ -40,6 +41,11 @@ type Line struct {
 	Env []string
 
 	Split bool // fill Result.Stdout
+
+	// Tee gets stdout and stderr as they come, one Write at a time, from the goroutines that read them and in the order of
+	// Result.Output; none after Run has returned. What it takes its time for holds the line up: it must not block. Nobody
+	// minds its errors. Nil: nobody looks on.
+	Tee io.Writer
 }
 
 // Result is what a line that ran to its own end left.
@@ -61,7 +67,7 @@ type Result struct {
 // with an error; a goroutine that nobody waits for takes note of its end, whenever the kernel lets go of it.
 func Run(ctx context.Context, l Line) (Result, error) {
 	cmd := l.command(ctx)
-	out := capture{all: tail{max: MaxOutput}, stdout: tail{max: MaxOutput}}
+	out := capture{all: tail{max: MaxOutput}, stdout: tail{max: MaxOutput}, tee: l.Tee}
 	pipes, err := out.connect(cmd, l)
 	if err != nil {
 		return Result{Code: -1}, fmt.Errorf("cannot run %q: %w", l.Text, err)

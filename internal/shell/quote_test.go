@@ -1,0 +1,24 @@
+package shell
+
+import (
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+// What is quoted comes back from a real shell as it was, as one word.
+func FuzzQuote(f *testing.F) {
+	for _, seed := range []string{"", "plain", "--flag", "two words", "it's", "''", "$HOME", "`ls`", "a\nb\n", "~", "~root", "*", "?[a]", "{a,b}",
+		"a=b", "#x", "!!", "\\", "\\n", "\"", "é ü", "\xff\xfe", "\r\t\v", "%s", "-n", ";", "&&", "x>y", "^"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		if strings.ContainsRune(text, 0) || len(text) > 64<<10 {
+			t.Skip("no argument can be that")
+		}
+		out, err := exec.Command("/bin/sh", "-c", "printf '%s|' x "+Quote(text)+" y").Output()
+		if err != nil || string(out) != "x|"+text+"|y|" {
+			t.Errorf("%q as %s came back as %q, %v", text, Quote(text), out, err)
+		}
+	})
+}

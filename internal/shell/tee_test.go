@@ -1,0 +1,86 @@
+package shell
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// onlooker is a tee that acts on what it sees.
+type onlooker struct {
+	seen  bytes.Buffer // not guarded: writes come one at a time, and none after Run
+	react func(seen string)
+	err   error
+}
+
+func (o *onlooker) Write(p []byte) (int, error) {
+	o.seen.Write(p)
+	if o.react != nil {
+		o.react(o.seen.String())
+	}
+	return len(p), o.err
+}
+
+// patient is a context for a line that ends by itself.
+func patient(t *testing.T) context.Context {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+// The line goes on only after its first words have been seen: they are handed on as they come, not at the end.
+func TestTeeSeesItAsItComes(t *testing.T) {
+	for _, split := range []bool{false, true} {
+		path := filepath.Join(t.TempDir(), "go-on")
+		if err := unix.Mkfifo(path, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		fifo, err := os.OpenFile(path, os.O_RDWR, 0) // so that neither end waits for the other to open it
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer fifo.Close()
+		o := &onlooker{}
+		told := false
+		o.react = func(seen string) {
+			if !told && strings.Contains(seen, "one\n") && strings.Contains(seen, "two\n") {
+				told = true
+				if _, err := fifo.WriteString("go on\n"); err != nil {
+					t.Error(err)
+				}
+			}
+		}
+		res, err := Run(patient(t), Line{
+			Text: "echo one; echo two >&2; read word <" + path + "; echo $word", Env: os.Environ(), Split: split, Tee: o,
+		})
+		if err != nil || !told || o.seen.String() != string(res.Output) || !strings.HasSuffix(string(res.Output), "go on\n") {
+			t.Errorf("split %v: seen %q of %q, %v", split, o.seen.String(), res.Output, err)
+		}
+	}
+}
+
+// What the tee makes of it is of no consequence to the line.
+func TestTeeThatFails(t *testing.T) {
+	o := &onlooker{err: errors.New("no room")}
+	res, err := Run(t.Context(), Line{Text: "echo one; echo two", Env: []string{"PATH="}, Tee: o})
+	if err != nil || string(res.Output) != "one\ntwo\n" || o.seen.String() != "one\ntwo\n" {
+		t.Errorf("%q, seen %q, %v", res.Output, o.seen.String(), err)
+	}
+}
+
+// More than is kept passes the tee: it sees all of it.
+func TestTeeSeesAll(t *testing.T) {
+	o := &onlooker{}
+	res, err := Run(patient(t), Line{Text: "yes | head -c 1000000", Env: os.Environ(), Tee: o})
+	if err != nil || res.Dropped+int64(len(res.Output)) != 1000000 || o.seen.Len() != 1000000 {
+		t.Errorf("kept %d, dropped %d, seen %d, %v", len(res.Output), res.Dropped, o.seen.Len(), err)
+	}
+}
