@@ -1,0 +1,87 @@
+package overlay
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"gcity/internal/disk"
+)
+
+// record is what was copied into a folder.
+type record struct {
+	Folder string          `json:"folder"`
+	Files  map[string]mark `json:"files"` // by path
+}
+
+// mark is one file that was copied.
+type mark struct {
+	From   string `json:"from"` // the overlay's folder
+	Source string `json:"source"`
+	Hash   string `json:"sha256"` // of what lies there; it is another one than its source's after Own
+}
+
+// recall reads what was copied before. A record that cannot be read is none: what lies there is somebody's then.
+func recall(file, folder string) (*record, error) {
+	r := &record{}
+	data, err := os.ReadFile(file)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("what was copied before cannot be read: %w", err)
+	}
+	if err != nil || json.Unmarshal(data, r) != nil || r.Folder != folder || r.Files == nil {
+		r = &record{Folder: folder, Files: map[string]mark{}}
+	}
+	return r, nil
+}
+
+func remember(file string, r *record) error {
+	data, err := json.MarshalIndent(r, "", "  ")
+	if err == nil {
+		err = os.MkdirAll(filepath.Dir(file), 0o700)
+	}
+	if err == nil {
+		err = disk.WriteFile(file, append(data, '\n'), 0o600)
+	}
+	if err != nil {
+		return fmt.Errorf("what was copied cannot be remembered: %w", err)
+	}
+	return nil
+}
+
+// Own remembers what lies in the folder to now as what was copied there: whoever calls it has added to these files, which
+// were Ours, and they go on following the overlay. What was never copied stays unknown.
+func Own(to, memory string, paths []string) error {
+	file := fileOf(memory, to)
+	known, err := recall(file, to)
+	if err != nil {
+		return err
+	}
+	root, err := open(to)
+	if err != nil {
+		return fmt.Errorf("the folder %s %w", to, err)
+	}
+	defer root.Close()
+	changed := false
+	for _, at := range paths {
+		m, ok := known.Files[at]
+		if !ok {
+			continue
+		}
+		data, _, err := read(root, at, MaxSize)
+		if err != nil {
+			return err
+		}
+		m.Hash = sum(data)
+		known.Files[at], changed = m, true
+	}
+	if !changed {
+		return nil
+	}
+	return remember(file, known)
+}
+
+// fileOf is where it is remembered what was copied into a folder.
+func fileOf(memory, to string) string { return filepath.Join(memory, sum([]byte(to))[:16]+".json") }

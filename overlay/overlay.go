@@ -1,0 +1,241 @@
+// Package overlay puts files of a folder beside those that are in another, never over them: what is there stays as it is,
+// unless it was put there before and nobody has changed it since.
+//
+// # Concurrency
+//
+// Whoever applies overlays to one folder takes turns; Apply does not see to that.
+package overlay
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+	"strings"
+	"syscall"
+)
+
+// What an overlay may have at most.
+const (
+	MaxFiles = 2000     // and folders
+	MaxSize  = 32 << 20 // bytes, all files together
+)
+
+// File is one file of an overlay.
+type File struct {
+	Path string // below its folder, with slashes
+	Mode fs.FileMode
+	Hash string // SHA-256 of its content, hex
+}
+
+// Tree is an overlay as it lies on the disk.
+type Tree struct {
+	Files   []File   // in the order of their paths
+	Folders []string // absolute, the overlay's own first
+	Hash    string   // over all paths, modes and contents, hex
+}
+
+// Report is what an overlay did to a folder. The lists are of paths below it.
+type Report struct {
+	Copied  []string // were not there
+	Updated []string // were copied before, and nobody has touched them since
+	Kept    []string // are another's, or have been changed, and differ from the overlay
+
+	Ours []string // nobody else has touched: those above that were copied or updated, and those that needed nothing
+}
+
+// Apply puts the files of the overlay from into the folder to, which exists. Nothing is written outside of it, whatever
+// links are in it. What was copied is remembered in the folder memory, which is made if it is missing.
+func Apply(ctx context.Context, from, to, memory string) (Report, error) {
+	tree, err := Scan(ctx, from)
+	if err != nil {
+		return Report{}, fmt.Errorf("the overlay %s %w", from, err)
+	}
+	src, err := open(from)
+	if err != nil {
+		return Report{}, fmt.Errorf("the overlay %s %w", from, err)
+	}
+	defer src.Close()
+	dst, err := open(to)
+	if err != nil {
+		return Report{}, fmt.Errorf("the folder %s %w", to, err)
+	}
+	defer dst.Close()
+	file := fileOf(memory, to)
+	known, err := recall(file, to)
+	if err != nil {
+		return Report{}, err
+	}
+	a := applying{from: from, src: src, dst: dst, known: known}
+	for _, f := range tree.Files {
+		if ctx.Err() != nil {
+			err = context.Cause(ctx)
+		} else {
+			err = a.file(f)
+		}
+		if err != nil {
+			err = fmt.Errorf("%s cannot be copied into %s: %w", f.Path, to, plainly(err))
+			break
+		}
+	}
+	if a.changed {
+		err = errors.Join(err, remember(file, known))
+	}
+	return a.report, err
+}
+
+// applying is one Apply.
+type applying struct {
+	from     string
+	src, dst *os.Root
+	known    *record
+	report   Report
+	changed  bool // known
+}
+
+// file brings one file to its place.
+func (a *applying) file(f File) error {
+	data, _, err := read(a.src, f.Path, MaxSize)
+	if err != nil {
+		return err
+	}
+	mine := a.known.Files[f.Path]
+	_, err = a.dst.Lstat(f.Path)
+	switch {
+	case err == nil:
+		return a.over(f, data, mine)
+	case isNoFolder(err) || a.barred(f.Path): // a file of theirs is where a folder would have to be, or a link that leads elsewhere
+		a.report.Kept = append(a.report.Kept, f.Path)
+		return nil
+	case !errors.Is(err, fs.ErrNotExist):
+		return err
+	}
+	if dir := path.Dir(f.Path); dir != "." {
+		if err := a.dst.MkdirAll(dir, 0o755); err != nil {
+			return err
+		}
+	}
+	put, err := a.write(f, data, false)
+	if err != nil || !put {
+		return err
+	}
+	a.report.Copied, a.report.Ours = append(a.report.Copied, f.Path), append(a.report.Ours, f.Path)
+	a.mark(f.Path, data)
+	return nil
+}
+
+// barred reports whether a link that leads nowhere, or out of the folder, is on the way to a file.
+func (a *applying) barred(at string) bool {
+	for dir := path.Dir(at); dir != "."; dir = path.Dir(dir) {
+		if info, err := a.dst.Lstat(dir); err == nil && info.Mode()&fs.ModeSymlink != 0 {
+			_, err := a.dst.Stat(dir)
+			return err != nil
+		}
+	}
+	return false
+}
+
+func isNoFolder(err error) bool { return errors.Is(err, syscall.ENOTDIR) }
+
+// over looks at what is there already.
+func (a *applying) over(f File, data []byte, mine mark) error {
+	info, err := a.dst.Lstat(f.Path)
+	if err != nil {
+		return err
+	}
+	var there []byte
+	if info.Mode().IsRegular() {
+		if there, _, err = read(a.dst, f.Path, MaxSize); err != nil {
+			there = nil // too large, or closed: none of ours
+		}
+	}
+	switch {
+	case mine.From == a.from && bytes.Equal(there, data) && there != nil:
+		if mine.Hash != sum(data) || mine.Source != mine.Hash {
+			a.mark(f.Path, data)
+		}
+		a.report.Ours = append(a.report.Ours, f.Path)
+		return nil
+	case there != nil && bytes.Equal(there, data): // whose it is does not matter
+		return nil
+	case there == nil || mine.From != a.from || mine.Hash != sum(there):
+		a.report.Kept = append(a.report.Kept, f.Path)
+		return nil
+	case mine.Source == sum(data):
+		a.report.Ours = append(a.report.Ours, f.Path)
+		return nil
+	}
+	if _, err := a.write(f, data, true); err != nil {
+		return err
+	}
+	a.report.Updated, a.report.Ours = append(a.report.Updated, f.Path), append(a.report.Ours, f.Path)
+	a.mark(f.Path, data)
+	return nil
+}
+
+// mark remembers a file that lies there as it is in the overlay.
+func (a *applying) mark(at string, data []byte) {
+	a.known.Files[at], a.changed = mark{From: a.from, Source: sum(data), Hash: sum(data)}, true
+}
+
+// write writes a file whole or not at all. Unless it replaces, one that somebody made in the meantime stays: false.
+func (a *applying) write(f File, data []byte, replace bool) (put bool, err error) {
+	temp := path.Join(path.Dir(f.Path), ".gcity-"+rand.Text())
+	w, err := a.dst.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return false, err
+	}
+	_, err = w.Write(data)
+	err = errors.Join(err, w.Chmod(f.Mode), w.Close())
+	if err == nil && replace {
+		err = a.dst.Rename(temp, f.Path)
+		put = err == nil
+	} else if err == nil {
+		put, err = a.place(temp, f.Path)
+	}
+	if !put || !replace {
+		_ = a.dst.Remove(temp) // renamed, or of no use
+	}
+	return put, err
+}
+
+// place gives a file its name, unless somebody else has it.
+func (a *applying) place(temp, name string) (bool, error) {
+	switch err := a.dst.Link(temp, name); {
+	case err == nil:
+		return true, nil
+	case errors.Is(err, fs.ErrExist):
+		a.report.Kept = append(a.report.Kept, name)
+		return false, nil
+	}
+	// a file system without links
+	if _, err := a.dst.Lstat(name); err == nil {
+		a.report.Kept = append(a.report.Kept, name)
+		return false, nil
+	}
+	err := a.dst.Rename(temp, name)
+	return err == nil, err
+}
+
+// String is a report in one line, "" if nothing was done and nothing kept.
+func (r Report) String() string {
+	var parts []string
+	for _, p := range []struct {
+		what  string
+		paths []string
+	}{{"copied", r.Copied}, {"updated", r.Updated}, {"left as they are", r.Kept}} {
+		if n := len(p.paths); n > 0 {
+			shown := slices.Clone(p.paths[:min(n, 3)])
+			if n > 3 {
+				shown = append(shown, fmt.Sprintf("and %d more", n-3))
+			}
+			parts = append(parts, p.what+": "+strings.Join(shown, ", "))
+		}
+	}
+	return strings.Join(parts, "; ")
+}

@@ -1,0 +1,291 @@
+package overlay
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+)
+
+// world is an overlay, a folder that it goes into, and what is remembered.
+type world struct {
+	t                *testing.T
+	from, to, memory string
+}
+
+func newWorld(t *testing.T) *world {
+	dir := t.TempDir()
+	w := &world{t, filepath.Join(dir, "overlay"), filepath.Join(dir, "work"), filepath.Join(dir, "gc", "overlays")}
+	w.make(w.from, w.to)
+	return w
+}
+
+func (w *world) make(dirs ...string) {
+	w.t.Helper()
+	for _, dir := range dirs {
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			w.t.Fatal(err)
+		}
+	}
+}
+
+func (w *world) put(dir, name, text string, mode fs.FileMode) {
+	w.t.Helper()
+	file := filepath.Join(dir, name)
+	w.make(filepath.Dir(file))
+	_ = os.Remove(file)
+	if err := os.WriteFile(file, []byte(text), mode); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func (w *world) has(name, want string) {
+	w.t.Helper()
+	data, err := os.ReadFile(filepath.Join(w.to, name))
+	if err != nil || string(data) != want {
+		w.t.Errorf("%s: %q, %v; want %q", name, data, err, want)
+	}
+}
+
+func (w *world) apply() Report {
+	w.t.Helper()
+	r, err := Apply(w.t.Context(), w.from, w.to, w.memory)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return r
+}
+
+func (w *world) says(r Report, want string) {
+	w.t.Helper()
+	if r.String() != want {
+		w.t.Errorf("%q, want %q", r, want)
+	}
+}
+
+func TestApplyNeverGoesOverWhatIsThere(t *testing.T) {
+	w := newWorld(t)
+	w.put(w.from, "new.md", "new", 0o644)
+	w.put(w.from, "deep/er/run.sh", "#!/bin/sh\n", 0o755)
+	w.put(w.from, "theirs.md", "ours", 0o644)
+	w.put(w.to, "theirs.md", "theirs", 0o600)
+	w.says(w.apply(), "copied: deep/er/run.sh, new.md; left as they are: theirs.md")
+	w.has("new.md", "new")
+	w.has("theirs.md", "theirs")
+	if info, err := os.Stat(filepath.Join(w.to, "deep/er/run.sh")); err != nil || info.Mode().Perm() != 0o755 {
+		t.Errorf("%v, %v", info, err)
+	}
+	w.says(w.apply(), "left as they are: theirs.md")
+}
+
+func TestApplyFollowsTheOverlayAsLongAsNobodyElseDoes(t *testing.T) {
+	w := newWorld(t)
+	for _, name := range []string{"kept", "edited", "gone"} {
+		w.put(w.from, name, "one", 0o444)
+	}
+	w.apply()
+	w.put(w.to, "edited", "mine", 0o644)
+	if err := os.Remove(filepath.Join(w.to, "gone")); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"kept", "edited", "gone"} {
+		w.put(w.from, name, "two", 0o600)
+	}
+	w.says(w.apply(), "copied: gone; updated: kept; left as they are: edited")
+	w.has("kept", "two")
+	w.has("gone", "two")
+	w.has("edited", "mine")
+	w.put(w.to, "edited", "two", 0o644) // who comes to the same has no say of his own any more
+	w.says(w.apply(), "")
+	w.put(w.from, "edited", "three", 0o644)
+	w.says(w.apply(), "updated: edited")
+	left, err := filepath.Glob(filepath.Join(w.to, ".gcity-*"))
+	if err != nil || len(left) > 0 {
+		t.Errorf("%q is left, %v", left, err)
+	}
+}
+
+// Two agents of one folder do not take each other's files for their own.
+func TestApplyLeavesAnotherOverlaysFiles(t *testing.T) {
+	w := newWorld(t)
+	w.put(w.from, "CLAUDE.md", "first", 0o644)
+	w.apply()
+	other := &world{t, filepath.Join(t.TempDir(), "other"), w.to, w.memory}
+	other.put(other.from, "CLAUDE.md", "second", 0o644)
+	other.says(other.apply(), "left as they are: CLAUDE.md")
+	w.has("CLAUDE.md", "first")
+	w.put(w.from, "CLAUDE.md", "third", 0o644)
+	w.says(w.apply(), "updated: CLAUDE.md")
+}
+
+// What somebody adds who says so goes on following the overlay; what anybody else adds does not.
+func TestOwn(t *testing.T) {
+	w := newWorld(t)
+	own := func(paths ...string) {
+		t.Helper()
+		if err := Own(w.to, w.memory, paths); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.put(w.from, "a", "one", 0o644)
+	if r := w.apply(); !slices.Equal(r.Ours, []string{"a"}) {
+		t.Errorf("%q", r.Ours)
+	}
+	w.put(w.to, "a", "one and more", 0o644)
+	w.put(w.to, "b", "theirs", 0o644)
+	own("a", "b")
+	r := w.apply()
+	w.says(r, "")
+	if !slices.Equal(r.Ours, []string{"a"}) {
+		t.Errorf("%q", r.Ours)
+	}
+	w.has("a", "one and more")
+	w.put(w.from, "a", "two", 0o644)
+	w.put(w.from, "b", "ours", 0o644)
+	w.says(w.apply(), "updated: a; left as they are: b")
+	w.put(w.to, "a", "mine", 0o644)
+	if r := w.apply(); len(r.Ours) > 0 || len(r.Kept) != 2 {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestApplyStaysInItsFolders(t *testing.T) {
+	w := newWorld(t)
+	outside := filepath.Join(filepath.Dir(w.to), "outside")
+	w.make(outside)
+	w.put(w.from, "link/file", "x", 0o644)
+	if err := os.Symlink(outside, filepath.Join(w.to, "link")); err != nil {
+		t.Fatal(err)
+	}
+	w.put(w.from, "beside", "x", 0o644)
+	w.says(w.apply(), "copied: beside; left as they are: link/file")
+	if _, err := os.Lstat(filepath.Join(outside, "file")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("it wrote outside: %v", err)
+	}
+	w.put(w.from, "dangling", "x", 0o644)
+	if err := errors.Join(os.RemoveAll(filepath.Join(w.from, "link")), os.Symlink(filepath.Join(outside, "not yet"), filepath.Join(w.to, "dangling"))); err != nil {
+		t.Fatal(err)
+	}
+	w.says(w.apply(), "left as they are: dangling")
+	if _, err := os.Lstat(filepath.Join(outside, "not yet")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("it wrote outside: %v", err)
+	}
+	w.put(w.from, "a/b", "x", 0o644)
+	w.put(w.to, "a", "a file where a folder would be", 0o644)
+	w.says(w.apply(), "left as they are: a/b, dangling")
+}
+
+func TestScanRefusesWhatIsNoFile(t *testing.T) {
+	for want, make := range map[string]func(dir string) error{
+		"x leads nowhere, or out of the overlay: path escapes from parent":  func(dir string) error { return os.Symlink("/etc/passwd", filepath.Join(dir, "x")) },
+		"x leads nowhere, or out of the overlay: no such file or directory": func(dir string) error { return os.Symlink("y", filepath.Join(dir, "x")) },
+		"x is neither a file nor a folder, or a link to a folder":           func(dir string) error { return syscall.Mkfifo(filepath.Join(dir, "x"), 0o600) },
+		"has more than 32 MB": func(dir string) error { return os.Truncate(touch(dir, "x"), MaxSize+1) },
+		"does not exist":      os.RemoveAll,
+		"not a directory":     func(dir string) error { return errors.Join(os.RemoveAll(dir), os.WriteFile(dir, nil, 0o600)) },
+	} {
+		dir := filepath.Join(t.TempDir(), "o")
+		if err := errors.Join(os.Mkdir(dir, 0o700), make(dir)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Scan(t.Context(), dir); err == nil || err.Error() != want {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+}
+
+func touch(dir, name string) string {
+	file := filepath.Join(dir, name)
+	_ = os.WriteFile(file, nil, 0o600) // the next use of it says so
+	return file
+}
+
+func TestScanKnowsEveryChange(t *testing.T) {
+	w := newWorld(t)
+	w.put(w.from, "a/one", "1", 0o644)
+	seen := map[string]string{}
+	look := func(what string) {
+		t.Helper()
+		tree, err := Scan(t.Context(), w.from)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if before, twice := seen[tree.Hash]; twice {
+			t.Errorf("%s is like %s", what, before)
+		}
+		seen[tree.Hash] = what
+		if want := []string{w.from, filepath.Join(w.from, "a")}; !slices.Equal(tree.Folders, want) {
+			t.Errorf("%q", tree.Folders)
+		}
+	}
+	look("the first")
+	w.put(w.from, "a/one", "2", 0o644)
+	look("another content")
+	w.put(w.from, "a/one", "2", 0o755)
+	look("another mode")
+	if err := os.Rename(filepath.Join(w.from, "a/one"), filepath.Join(w.from, "a/two")); err != nil {
+		t.Fatal(err)
+	}
+	look("another name")
+}
+
+func TestAWrongMemoryTouchesNothing(t *testing.T) {
+	w := newWorld(t)
+	w.put(w.from, "a", "one", 0o644)
+	w.apply()
+	files, err := filepath.Glob(filepath.Join(w.memory, "*.json"))
+	if err != nil || len(files) != 1 {
+		t.Fatalf("%q, %v", files, err)
+	}
+	if info, err := os.Stat(files[0]); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("%v, %v", info, err)
+	}
+	if err := os.WriteFile(files[0], []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	w.put(w.from, "a", "two", 0o644)
+	w.says(w.apply(), "left as they are: a")
+	w.has("a", "one")
+}
+
+func TestApplyEndsWithItsContext(t *testing.T) {
+	w := newWorld(t)
+	w.put(w.from, "a", "one", 0o644)
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(errors.New("enough"))
+	if _, err := Apply(ctx, w.from, w.to, w.memory); err == nil || !strings.Contains(err.Error(), "enough") {
+		t.Error(err)
+	}
+}
+
+// Whoever comes first, a reader finds a file whole.
+func TestFilesAreThereWholeOrNotAtAll(t *testing.T) {
+	w := newWorld(t)
+	big := strings.Repeat("x", 1<<20)
+	w.put(w.from, "big", big, 0o644)
+	done := make(chan struct{})
+	var reader sync.WaitGroup
+	reader.Go(func() {
+		for {
+			data, err := os.ReadFile(filepath.Join(w.to, "big"))
+			if err == nil && len(data) != len(big) {
+				t.Errorf("a reader found %d bytes", len(data))
+			}
+			select {
+			case <-done:
+				return
+			default:
+			}
+		}
+	})
+	w.apply()
+	close(done)
+	reader.Wait()
+	w.has("big", big)
+}

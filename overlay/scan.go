@@ -1,0 +1,104 @@
+package overlay
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// Scan reads an overlay. A link counts as the file that it leads to; one that leads out of the overlay, or to a folder, is an
+// error, and so is whatever is no file.
+func Scan(ctx context.Context, dir string) (Tree, error) {
+	root, err := open(dir)
+	if err != nil {
+		return Tree{}, err
+	}
+	defer root.Close()
+	t, left := Tree{}, int64(MaxSize)
+	err = fs.WalkDir(root.FS(), ".", func(at string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return plainly(err)
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
+		case d.IsDir() && len(t.Folders) == MaxFiles:
+			return fmt.Errorf("has more than %d folders", MaxFiles)
+		case d.IsDir():
+			t.Folders = append(t.Folders, filepath.Join(dir, at))
+			return nil
+		case len(t.Files) == MaxFiles:
+			return fmt.Errorf("has more than %d files", MaxFiles)
+		}
+		data, mode, err := read(root, at, left)
+		if err != nil {
+			return err
+		}
+		left -= int64(len(data))
+		t.Files = append(t.Files, File{Path: at, Mode: mode, Hash: sum(data)})
+		return nil
+	})
+	if err != nil {
+		return Tree{}, err
+	}
+	h := sha256.New()
+	for _, f := range t.Files {
+		fmt.Fprintf(h, "%s\x00%o\x00%s\n", f.Path, f.Mode, f.Hash)
+	}
+	t.Hash = hex.EncodeToString(h.Sum(nil))
+	return t, nil
+}
+
+// open opens a folder, out of which nothing of it leads.
+func open(dir string) (*os.Root, error) {
+	root, err := os.OpenRoot(dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, errors.New("does not exist")
+	case err != nil:
+		return nil, plainly(err)
+	}
+	return root, nil
+}
+
+// read reads one file of an overlay.
+func read(root *os.Root, at string, most int64) ([]byte, fs.FileMode, error) {
+	info, err := root.Stat(at)
+	if err != nil {
+		return nil, 0, fmt.Errorf("%s leads nowhere, or out of the overlay: %w", at, plainly(err))
+	}
+	if !info.Mode().IsRegular() {
+		return nil, 0, fmt.Errorf("%s is neither a file nor a folder, or a link to a folder", at)
+	}
+	f, err := root.Open(at)
+	if err != nil {
+		return nil, 0, fmt.Errorf("%s: %w", at, plainly(err))
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, most+1))
+	switch {
+	case err != nil:
+		return nil, 0, fmt.Errorf("%s: %w", at, plainly(err))
+	case int64(len(data)) > most:
+		return nil, 0, fmt.Errorf("has more than %d MB", MaxSize>>20)
+	}
+	return data, info.Mode().Perm(), nil
+}
+
+// plainly is an error without the call that met it.
+func plainly(err error) error {
+	if p, ok := errors.AsType[*fs.PathError](err); ok {
+		return p.Err
+	}
+	return err
+}
+
+func sum(data []byte) string {
+	h := sha256.Sum256(data)
+	return hex.EncodeToString(h[:])
+}
