@@ -1,0 +1,360 @@
+// Package prompt fills in what agents are told at their start: templates in the language of text/template, put together
+// from a file and from fragments, within bounds that no template can talk itself out of.
+//
+// # Concurrency
+//
+// A Template is immutable: any number of goroutines may render it at the same time.
+package prompt
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"text/template"
+	"text/template/parse"
+)
+
+// What a template may be, and become.
+const (
+	MaxSource = 512 << 10 // bytes of one file
+	MaxText   = 1 << 20   // bytes of what is rendered
+)
+
+// File is one source. Its name is what errors call it.
+type File struct{ Name, Text string }
+
+// Error is what is wrong with a template.
+type Error struct {
+	File    string
+	Line    int // from 1; 0 = no line in particular
+	Message string
+	Behind  string // which of those that follow there is none of; "" = something else is wrong
+}
+
+func (e *Error) Error() string {
+	switch {
+	case e.File == "":
+		return e.Message
+	case e.Line == 0:
+		return e.File + ": " + e.Message
+	}
+	return fmt.Sprintf("%s:%d: %s", e.File, e.Line, e.Message)
+}
+
+// Template is a prompt that has been parsed, with all fragments that it may use.
+type Template struct {
+	set    *template.Template
+	main   string
+	append []string
+	hash   string
+	from   map[string]File    // the file that defines each fragment
+	calls  map[string][]named // which fragments each uses, in order
+	fields map[string][]Field // that each names
+}
+
+// named is a use of a fragment.
+type named struct {
+	name string
+	line int
+}
+
+// Field is a value that a template names.
+type Field struct {
+	Name   string
+	File   string
+	Line   int
+	Tested bool // it is only asked whether it is there
+}
+
+// Parse puts a template together from its file, from fragments (of two with one name the later counts), and from the names
+// of those that follow it at the end. Whatever cannot be rendered by any values is an *Error here: what does not parse, a
+// fragment that is not there, fragments that use each other in a circle.
+func Parse(main File, fragments []File, behind []string) (*Template, error) {
+	t := &Template{set: template.New(main.Name).Option("missingkey=zero").Funcs(functions(nil, nil)), main: main.Name, append: slices.Clone(behind),
+		from: map[string]File{}, calls: map[string][]named{}, fields: map[string][]Field{}}
+	for _, f := range fragments {
+		if err := t.add(f, fragmentName(f.Name)); err != nil {
+			return nil, err
+		}
+	}
+	if err := t.add(main, main.Name); err != nil {
+		return nil, err
+	}
+	for _, name := range behind {
+		if t.from[name].Name == "" {
+			return nil, &Error{Message: fmt.Sprintf("there is no fragment %q; %s", name, t.fragments()), Behind: name}
+		}
+	}
+	for _, name := range append([]string{main.Name}, behind...) {
+		if err := t.walk(name, nil, map[string]bool{}); err != nil {
+			return nil, err
+		}
+	}
+	t.hash = t.sum()
+	return t, nil
+}
+
+// fragmentName is what a fragment's file is called by without a {{define}} of its own: "a" of "shared/a.md.tmpl".
+func fragmentName(file string) string {
+	name, _, _ := strings.Cut(filepath.Base(file), ".")
+	return name
+}
+
+// add parses one file. What stands outside of its definitions goes by name.
+func (t *Template) add(f File, name string) error {
+	if len(f.Text) > MaxSource {
+		return &Error{File: f.Name, Message: fmt.Sprintf("is larger than %d KiB; is it the right file?", MaxSource>>10)}
+	}
+	if at := strings.IndexByte(f.Text, 0); at >= 0 {
+		return &Error{File: f.Name, Line: 1 + strings.Count(f.Text[:at], "\n"), Message: "contains a NUL character, which no program can be given; take it out"}
+	}
+	if line := nested(f.Text); line > 0 {
+		return &Error{File: f.Name, Line: line, Message: "nests deeper than is read"}
+	}
+	one, err := template.New(f.Name).Funcs(functions(nil, nil)).Parse(f.Text)
+	if err != nil {
+		return parseError(f, err)
+	}
+	for _, d := range one.Templates() {
+		if d.Tree == nil || d.Root == nil {
+			continue
+		}
+		as := d.Name()
+		if as == f.Name {
+			if as = name; as != t.main && (parse.IsEmptyTree(d.Root) || one.Lookup(as) != nil) {
+				continue
+			}
+		}
+		t.from[as] = f
+		s := scan{t: t, name: as, file: f}
+		s.calls, s.fields = nil, nil
+		s.node(d.Root, false)
+		t.calls[as], t.fields[as] = s.calls, s.fields
+		if _, err := t.set.AddParseTree(as, d.Tree); err != nil {
+			return &Error{File: f.Name, Message: err.Error()}
+		}
+	}
+	if name == t.main && t.from[t.main].Name == "" { // nothing but definitions, or nothing at all
+		t.from[t.main] = f
+	}
+	return nil
+}
+
+// maxNested is how deep parentheses and blocks may be nested: the parser and the renderer recurse.
+const maxNested = 1000
+
+// nested is the line at which a text begins to nest too deeply, 0 if it does not.
+func nested(text string) int {
+	parens, deep := 0, 0
+	var blocks []int // levels of each block that is open: an "else if" is one more
+	inside := false
+	for i := 0; i < len(text); i++ {
+		switch {
+		case !inside && strings.HasPrefix(text[i:], "{{"):
+			inside, parens = true, 0
+			switch word := firstWords(text[i+2:]); {
+			case word == "else if", word == "else with":
+				if n := len(blocks); n > 0 {
+					blocks[n-1]++
+					deep++
+				}
+			case word == "if", word == "range", word == "with", word == "define", word == "block":
+				blocks, deep = append(blocks, 1), deep+1
+			case word == "end" && len(blocks) > 0:
+				deep -= blocks[len(blocks)-1]
+				blocks = blocks[:len(blocks)-1]
+			}
+		case inside && strings.HasPrefix(text[i:], "}}"):
+			inside = false
+		case inside && text[i] == '(':
+			parens++
+		case inside && text[i] == ')':
+			parens--
+		}
+		if parens > maxNested || deep > maxNested {
+			return 1 + strings.Count(text[:i], "\n")
+		}
+	}
+	return 0
+}
+
+// firstWords is the keyword that an action begins with, "" if it does not.
+func firstWords(action string) string {
+	words := strings.FieldsFunc(strings.TrimPrefix(action[:min(len(action), 64)], "-"), func(r rune) bool { return r < 'a' || r > 'z' })
+	switch {
+	case len(words) == 0:
+		return ""
+	case words[0] == "else" && len(words) > 1:
+		return "else " + words[1]
+	}
+	return words[0]
+}
+
+// parseError makes an error of the parser's: "template: NAME:12: what".
+func parseError(f File, err error) *Error {
+	msg := strings.TrimPrefix(err.Error(), "template: ")
+	e := &Error{File: f.Name, Message: "is no template: " + msg}
+	if rest, ok := strings.CutPrefix(msg, f.Name+":"); ok {
+		line, what, _ := strings.Cut(rest, ": ")
+		line, _, _ = strings.Cut(line, ":")
+		if n, err := strconv.Atoi(line); err == nil {
+			e.Line, e.Message = n, "is no template: "+what
+		}
+	}
+	return e
+}
+
+// walk follows the uses of fragments from one on.
+func (t *Template) walk(name string, above []string, seen map[string]bool) error {
+	if at := slices.Index(above, name); at >= 0 {
+		circle := append(slices.Clone(above[at:]), name)
+		return &Error{File: t.from[name].Name, Message: "uses itself: " + strings.Join(circle, " → ") + "; a prompt that has no end cannot be told"}
+	}
+	if seen[name] {
+		return nil
+	}
+	seen[name] = true
+	for _, c := range t.calls[name] {
+		if t.from[c.name].Name == "" {
+			return &Error{File: t.from[name].Name, Line: c.line, Message: fmt.Sprintf("uses the fragment %q, and there is none; %s", c.name, t.fragments())}
+		}
+		if err := t.walk(c.name, append(above, name), seen); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fragments says which there are.
+func (t *Template) fragments() string {
+	names := t.Fragments()
+	if len(names) == 0 {
+		return "there are none at all"
+	}
+	return "there are " + strings.Join(names, ", ")
+}
+
+// Fragments are the names of all fragments there are, sorted. The template need not use them.
+func (t *Template) Fragments() []string {
+	names := slices.Sorted(maps.Keys(t.from))
+	return slices.DeleteFunc(names, func(name string) bool { return name == t.main })
+}
+
+// reached are the names of what is rendered, or may be: the template itself, what follows it, and all that these use.
+func (t *Template) reached() map[string]bool {
+	seen := map[string]bool{}
+	for _, name := range append([]string{t.main}, t.append...) {
+		_ = t.walk(name, nil, seen) // has been without an error before
+	}
+	return seen
+}
+
+// Hash is over the files that what is rendered comes from, in hex: another one for another content.
+func (t *Template) Hash() string { return t.hash }
+
+func (t *Template) sum() string {
+	h := sha256.New()
+	files := map[File]bool{}
+	for name := range t.reached() {
+		files[t.from[name]] = true
+	}
+	for _, f := range slices.SortedFunc(maps.Keys(files), func(a, b File) int { return strings.Compare(a.Text, b.Text) }) {
+		fmt.Fprintf(h, "%d\x00%s", len(f.Text), f.Text)
+	}
+	for _, name := range t.append {
+		fmt.Fprintf(h, "\x00%s", name)
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// Fields are the values that are named by what is rendered, each once for each line, in the order of files and lines.
+func (t *Template) Fields() []Field {
+	var out []Field
+	for name := range t.reached() {
+		out = append(out, t.fields[name]...)
+	}
+	slices.SortFunc(out, func(a, b Field) int {
+		if c := strings.Compare(a.File, b.File); c != 0 {
+			return c
+		}
+		if a.Line != b.Line {
+			return a.Line - b.Line
+		}
+		return strings.Compare(a.Name, b.Name)
+	})
+	return slices.Compact(out)
+}
+
+// Mentions reports whether what is rendered may depend on a value. It rather says yes.
+func (t *Template) Mentions(field string) bool {
+	for name := range t.reached() {
+		if strings.Contains(t.from[name].Text, field) {
+			return true
+		}
+	}
+	return false
+}
+
+// Render fills a template in. It ends with ctx at the latest, and in any case: there are bounds on its steps and on what it
+// puts together. What goes wrong is an *Error.
+func (t *Template) Render(ctx context.Context, v Values) (string, error) {
+	set, err := t.set.Clone()
+	if err != nil {
+		return "", &Error{File: t.main, Message: err.Error()}
+	}
+	b := &budget{ctx: ctx, steps: maxSteps, bytes: maxWork}
+	set.Funcs(functions(b, &v))
+	out, data := &paper{}, v.data()
+	for i, name := range append([]string{t.main}, t.append...) {
+		if i > 0 {
+			if trimmed := strings.TrimRight(out.String(), "\n"); trimmed != out.String() {
+				out.Reset()
+				out.WriteString(trimmed)
+			}
+			if out.Len() > 0 {
+				_, _ = out.Write([]byte("\n\n")) // what follows says that it is full
+			}
+		}
+		if of := set.Lookup(name); of == nil || of.Tree == nil { // a file of definitions only
+			continue
+		}
+		if err := set.ExecuteTemplate(out, name, data); err != nil {
+			return "", t.renderError(name, err)
+		}
+	}
+	if text := out.String(); strings.IndexByte(text, 0) < 0 {
+		return text, nil
+	}
+	return "", &Error{File: t.main, Message: "becomes a text with a NUL character, which no program can be given"}
+}
+
+func (t *Template) renderError(name string, err error) *Error {
+	e := &Error{File: t.from[name].Name, Message: "cannot be filled in: " + strings.TrimPrefix(err.Error(), "template: ")}
+	if limit, ok := errors.AsType[*limitError](err); ok {
+		e.Message = "cannot be filled in: " + limit.Error()
+		return e
+	}
+	exec, ok := errors.AsType[template.ExecError](err)
+	if !ok {
+		return e
+	}
+	for _, f := range t.from { // the error names the file that it is in
+		rest, found := strings.CutPrefix(strings.TrimPrefix(exec.Error(), "template: "), f.Name+":")
+		if !found {
+			continue
+		}
+		line, what, _ := strings.Cut(rest, ": ")
+		line, _, _ = strings.Cut(line, ":")
+		if n, err := strconv.Atoi(line); err == nil {
+			return &Error{File: f.Name, Line: n, Message: "cannot be filled in: " + what}
+		}
+	}
+	return e
+}
