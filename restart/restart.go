@@ -48,6 +48,7 @@ const (
 // Verdict is the answer to one death.
 type Verdict struct {
 	Crash   bool // it counts
+	Count   int  // of the crashes that led to a Quarantine; 0 for the other outcomes
 	Outcome Outcome
 	At      time.Time // of the next start; zero for Leave
 	Reason  string    // "exit 3", "crashed 6× in 4m0s, the last by SIGSEGV", …
@@ -85,7 +86,7 @@ func (h *History) Died(now time.Time, d Death, p Policy) Verdict {
 		n, span := len(h.Crashes), now.Sub(h.Crashes[0])
 		h.Crashes, h.Streak = nil, 0
 		return Verdict{
-			Crash: true, Outcome: Quarantine, At: now.Add(p.Window),
+			Crash: true, Count: n, Outcome: Quarantine, At: now.Add(p.Window),
 			Reason: fmt.Sprintf("crashed %d× in %s, the last: %s", n, span.Round(time.Second), reason),
 		}
 	}
@@ -110,6 +111,22 @@ func (h *History) next(now time.Time, p Policy) time.Time {
 		wait = min(wait, p.MaxBackoff)
 	}
 	return now.Add(wait + jitter(now, wait/10))
+}
+
+// Again is when a start is tried again that could not even begin, since something is not there that it needs. Nothing has
+// run, so no history is touched. tries counts those in a row, from 1: the wait doubles, and is never nothing.
+func (p Policy) Again(now time.Time, tries int) time.Time {
+	wait := p.Backoff
+	if wait <= 0 {
+		wait = time.Second
+	}
+	for ; tries > 1 && wait < p.MaxBackoff; tries-- {
+		wait *= 2
+	}
+	if p.MaxBackoff > 0 {
+		wait = min(wait, p.MaxBackoff)
+	}
+	return now.Add(wait)
 }
 
 func (h *History) prune(now time.Time, window time.Duration) {

@@ -128,3 +128,26 @@ func TestQuarantineAgreesWithADumbTwin(t *testing.T) {
 		}
 	})
 }
+
+// A start that cannot begin is tried again after waits that double up to the patrol, for ever, and never at once.
+func TestAgain(t *testing.T) {
+	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	for _, c := range []struct {
+		backoff, most time.Duration
+		tries         int
+		want          time.Duration
+	}{
+		{time.Second, 30 * time.Second, 1, time.Second},
+		{time.Second, 30 * time.Second, 2, 2 * time.Second},
+		{time.Second, 30 * time.Second, 5, 16 * time.Second},
+		{time.Second, 30 * time.Second, 6, 30 * time.Second},
+		{time.Second, 30 * time.Second, 1 << 30, 30 * time.Second},
+		{time.Minute, 30 * time.Second, 1, 30 * time.Second},
+		{0, 30 * time.Second, 1, time.Second},
+		{0, 0, 9, time.Second},
+	} {
+		if got := (Policy{Backoff: c.backoff, MaxBackoff: c.most}).Again(now, c.tries).Sub(now); got != c.want {
+			t.Errorf("%+v: %s", c, got)
+		}
+	}
+}
