@@ -1,0 +1,224 @@
+package topology
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"gcity/internal/disk"
+	"gcity/internal/shell"
+)
+
+// Limits on what git may take.
+const (
+	fetchLimit = 5 * time.Minute
+	callLimit  = time.Minute
+	turnLimit  = 10 * time.Second // that another fetch for the same city may be waited for
+)
+
+// Result is what became of one topology.
+type Result struct {
+	Name   string
+	Commit string
+	Was    string // the commit before, "" = there was no copy
+	Mended bool   // the copy was at the commit, and its files were not: it was made anew
+}
+
+// Fetch brings the copy of a topology to the commit that the lock names; to the newest of its ref, and the lock with it, if
+// there is none yet, if the source or the ref has changed, or with update. It runs git, which asks nobody anything, runs no
+// hooks and may talk for some minutes; environ is what git gets of the environment. A copy that is right is left alone; one whose files somebody has changed or
+// taken away is made anew. If
+// anything fails, the copy and the lock stay as they were.
+func Fetch(ctx context.Context, city string, w Want, update bool, environ []string) (Result, error) {
+	r, err := fetch(ctx, city, w, update, environ)
+	if err != nil {
+		return r, fmt.Errorf("the topology %q cannot be fetched: %w", w.Name, err)
+	}
+	return r, nil
+}
+
+func fetch(ctx context.Context, city string, w Want, update bool, environ []string) (Result, error) {
+	if w.From == "" || strings.HasPrefix(w.From, "-") || strings.HasPrefix(w.Ref, "-") || strings.Contains(w.From, "::") {
+		return Result{}, fmt.Errorf("%q at ref %q is nothing that git may be given", w.From, w.Ref)
+	}
+	root := filepath.Join(city, ".gc", "topologies")
+	if err := os.MkdirAll(root, 0o700); err != nil {
+		return Result{}, err
+	}
+	unlock, err := turn(ctx, filepath.Join(root, ".lock"))
+	if err != nil {
+		return Result{}, err
+	}
+	defer unlock()
+	left, _ := filepath.Glob(filepath.Join(root, ".new-*")) // by a fetch that was killed; the pattern is a good one
+	for _, dir := range left {
+		if err := os.RemoveAll(dir); err != nil {
+			return Result{}, err
+		}
+	}
+	lock, err := ReadLock(city)
+	if err != nil {
+		return Result{}, err
+	}
+	folder := Folder(city, w.Name)
+	r := Result{Name: w.Name, Was: head(folder)}
+	pin := lock[w.Name]
+	if update || pin.Source != w.Source || pin.Ref != w.Ref {
+		pin.Commit = ""
+	}
+	g := git{dir: folder, env: clean(environ)}
+	if r.Commit = pin.Commit; r.Commit != "" && r.Commit == r.Was {
+		changed, err := g.run(ctx, callLimit, "status", "--porcelain", "--ignored", "--untracked-files=all")
+		if err == nil && changed == "" {
+			return r, nil
+		}
+		r.Mended = true
+	}
+	fresh, err := os.MkdirTemp(root, ".new-")
+	if err != nil {
+		return r, err
+	}
+	defer os.RemoveAll(fresh)
+	g.dir = fresh
+	if r.Commit, err = g.clone(ctx, w, pin.Commit); err != nil {
+		return r, err
+	}
+	if head(fresh) != r.Commit {
+		return r, fmt.Errorf("git left the copy at another commit than %.12s", r.Commit)
+	}
+	if err := swap(fresh, folder); err != nil {
+		return r, err
+	}
+	lock[w.Name] = Pin{w.Source, w.Ref, r.Commit}
+	return r, lock.write(city)
+}
+
+// swap puts a new copy in place of an old one.
+func swap(fresh, folder string) error {
+	old := fresh + ".old"
+	if err := os.Rename(folder, old); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	if err := os.Rename(fresh, folder); err != nil {
+		_ = os.Rename(old, folder) // what was there is better than nothing
+		return err
+	}
+	return os.RemoveAll(old)
+}
+
+// turn waits for other fetches for the same city.
+func turn(ctx context.Context, path string) (unlock func(), err error) {
+	ctx, cancel := context.WithTimeout(ctx, turnLimit)
+	defer cancel()
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		l, err := disk.TryLock(path)
+		if err == nil {
+			return func() { _ = l.Release() }, nil // the kernel releases it in any case
+		}
+		if !errors.Is(err, disk.ErrLocked) {
+			return nil, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, fmt.Errorf("another fetch has held %s for long; see who has it open, and try again", path)
+		case <-tick.C:
+		}
+	}
+}
+
+// clean is an environment without what would point git elsewhere, and with what keeps it from asking.
+func clean(environ []string) []string {
+	out := make([]string, 0, len(environ)+4)
+	for _, kv := range environ {
+		name, _, _ := strings.Cut(kv, "=")
+		if strings.HasPrefix(name, "GIT_") && !strings.HasPrefix(name, "GIT_SSL_") && name != "GIT_SSH" && name != "GIT_SSH_COMMAND" || name == "SSH_ASKPASS" || name == "LC_ALL" {
+			continue
+		}
+		out = append(out, kv)
+	}
+	out = append(out, "GIT_TERMINAL_PROMPT=0", "GIT_ASKPASS=/bin/false", "SSH_ASKPASS=/bin/false", "LC_ALL=C", "GIT_LFS_SKIP_SMUDGE=1")
+	for _, kv := range out {
+		if strings.HasPrefix(kv, "GIT_SSH_COMMAND=") || strings.HasPrefix(kv, "GIT_SSH=") {
+			return out
+		}
+	}
+	return append(out, "GIT_SSH_COMMAND=ssh -o BatchMode=yes")
+}
+
+// git runs git in a folder.
+type git struct {
+	dir string
+	env []string
+}
+
+// clone fills the folder with a commit of the repository, "" = the newest of the ref, and says which.
+func (g git) clone(ctx context.Context, w Want, commit string) (string, error) {
+	if _, err := g.run(ctx, callLimit, "init", "--quiet", "--template=", "."); err != nil {
+		return "", err
+	}
+	_, err := g.run(ctx, fetchLimit, "fetch", "--quiet", "--no-recurse-submodules", "--force", "--end-of-options", w.From,
+		"+HEAD:refs/gcity/head", "+refs/heads/*:refs/gcity/heads/*", "+refs/tags/*:refs/tags/*")
+	if err != nil {
+		return "", fmt.Errorf("git cannot read %s: %w", w.From, err)
+	}
+	found := ""
+	for _, name := range names(w.Ref, commit) {
+		if found, err = g.run(ctx, callLimit, "rev-parse", "--verify", "--quiet", "--end-of-options", name+"^{commit}"); err == nil {
+			break
+		}
+	}
+	switch {
+	case err != nil && commit != "":
+		return "", fmt.Errorf("%s has no commit %.12s any more, which %s names; `gcity topology fetch %s --update` takes the newest", w.From, commit, LockFile, w.Name)
+	case err != nil && w.Ref == "":
+		return "", fmt.Errorf("%s shows no branch of its own; write a ref", w.From)
+	case err != nil:
+		return "", fmt.Errorf("%s has no branch, tag or commit %q", w.From, w.Ref)
+	}
+	_, err = g.run(ctx, fetchLimit, "checkout", "--quiet", "--force", "--detach", found)
+	return found, err
+}
+
+// names are those that git may know a commit by, in the order in which they count.
+func names(ref, commit string) []string {
+	switch {
+	case commit != "":
+		return []string{commit}
+	case ref == "":
+		return []string{"refs/gcity/head"}
+	}
+	return []string{"refs/gcity/heads/" + ref, "refs/tags/" + ref, ref}
+}
+
+// run gives what a call of git printed. Its failure is what git says, on one line.
+func (g git) run(ctx context.Context, limit time.Duration, args ...string) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	safe := []string{"-c", "protocol.ext.allow=never", "-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "advice.detachedHead=false",
+		"-c", "gc.auto=0", "-c", "maintenance.auto=false", "-c", "credential.interactive=false", "-c", "init.defaultBranch=none"}
+	got, err := shell.Call(ctx, shell.Program{Path: "git", Args: append(safe, args...), Dir: g.dir, Env: g.env, Most: 1 << 20})
+	switch {
+	case errors.Is(err, exec.ErrNotFound):
+		return "", errors.New("there is no git on the PATH; install it, or put the topology's folder where it is named by its path")
+	case errors.Is(err, context.DeadlineExceeded):
+		return "", fmt.Errorf("git did not answer for %s", limit)
+	case err != nil:
+		return "", err
+	case got.Code != 0:
+		return "", fmt.Errorf("git %s: %s", args[0], oneLine(got.Stderr))
+	}
+	return strings.TrimSpace(string(got.Stdout)), nil
+}
+
+// oneLine is what git complained of first.
+func oneLine(text string) string {
+	line, _, _ := strings.Cut(text, "\n")
+	return strings.TrimPrefix(strings.TrimPrefix(strings.TrimSpace(line), "fatal: "), "error: ")
+}

@@ -1,0 +1,295 @@
+package topology
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// environ is one in which nobody's own settings of git count.
+func environ(t testing.TB) []string {
+	return []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "GIT_DIR=/nowhere"}
+}
+
+// do runs git in a folder as somebody who writes topologies would.
+func do(t testing.TB, dir string, args ...string) string {
+	t.Helper()
+	cmd := exec.Command("git", append([]string{"-c", "user.name=a", "-c", "user.email=a@example.org", "-c", "init.defaultBranch=main"}, args...)...)
+	cmd.Dir = dir
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=/nonexistent", "GIT_CONFIG_NOSYSTEM=1"}
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("git %q: %v\n%s", args, err, out)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+// repository makes one with a topology in it, and gives its folder and its first commit.
+func repository(t testing.TB) (dir, commit string) {
+	t.Helper()
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("there is no git")
+	}
+	dir = filepath.Join(t.TempDir(), "repo")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	do(t, dir, "init", "--quiet")
+	return dir, change(t, dir, "one")
+}
+
+// change commits another content.
+func change(t testing.TB, dir, text string) string {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(dir, "topology.toml"), []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	do(t, dir, "add", ".")
+	do(t, dir, "commit", "--quiet", "-m", text)
+	return do(t, dir, "rev-parse", "HEAD")
+}
+
+func limited(t testing.TB) context.Context {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+func content(t testing.TB, city string, w Want) string {
+	t.Helper()
+	dir, err := Fetched(city, w)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(filepath.Join(dir, "topology.toml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+// A copy stays at the commit that the lock names, whatever the repository does, until somebody asks for the newest; and
+// whoever has the lock and not the copy gets that commit.
+func TestFetch(t *testing.T) {
+	repo, first := repository(t)
+	city, env := t.TempDir(), environ(t)
+	w := Want{Name: "base", Source: "file://" + repo, From: "file://" + repo, Ref: "main"}
+	if _, err := Fetched(city, w); err == nil || err.Error() != "the topology \"base\" is not fetched; run `gcity topology fetch base`" {
+		t.Errorf("%v", err)
+	}
+	if err := os.MkdirAll(filepath.Join(city, ".gc", "topologies", ".new-1.old", "x"), 0o700); err != nil { // a fetch was killed
+		t.Fatal(err)
+	}
+	got, err := Fetch(limited(t), city, w, false, env)
+	if err != nil || got != (Result{Name: "base", Commit: first}) || content(t, city, w) != "one" {
+		t.Fatalf("%+v, %v", got, err)
+	}
+	want := "# The commits that this city's topologies are held at. `gcity topology fetch` writes it; keep it with city.toml.\n\n" +
+		"[topologies.\"base\"]\nsource = \"file://" + repo + "\"\nref = \"main\"\ncommit = \"" + first + "\"\n"
+	if lock, err := os.ReadFile(filepath.Join(city, LockFile)); err != nil || string(lock) != want {
+		t.Errorf("%s, %v", lock, err)
+	}
+	second := change(t, repo, "two")
+	if err := os.RemoveAll(Folder(city, "base")); err != nil {
+		t.Fatal(err)
+	}
+	if got, err = Fetch(limited(t), city, w, false, env); err != nil || got.Commit != first || content(t, city, w) != "one" {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if got, err = Fetch(limited(t), city, w, true, env); err != nil || got != (Result{Name: "base", Commit: second, Was: first}) || content(t, city, w) != "two" {
+		t.Errorf("%+v, %v", got, err)
+	}
+	for what, harm := range map[string]func(path string) error{
+		"changed by hand": func(path string) error { return os.WriteFile(path, []byte("three"), 0o644) },
+		"taken away":      os.Remove,
+	} {
+		if err := harm(filepath.Join(Folder(city, "base"), "topology.toml")); err != nil {
+			t.Fatal(err)
+		}
+		if got, err = Fetch(limited(t), city, w, false, env); err != nil || got != (Result{Name: "base", Commit: second, Was: second, Mended: true}) || content(t, city, w) != "two" {
+			t.Errorf("%s: %+v, %v", what, got, err)
+		}
+		if got, err = Fetch(limited(t), city, w, false, env); err != nil || got.Mended {
+			t.Errorf("%s, and mended: %+v, %v", what, got, err)
+		}
+	}
+	entries, err := os.ReadDir(filepath.Join(city, ".gc", "topologies"))
+	if err != nil || len(entries) != 2 { // the lock of fetches, and the copy
+		t.Errorf("%v, %v", entries, err)
+	}
+	if err := os.RemoveAll(repo); err != nil {
+		t.Fatal(err)
+	}
+	if got, err = Fetch(limited(t), city, w, false, env); err != nil || got.Commit != second { // nothing is to be done, so nobody is asked
+		t.Errorf("%+v, %v", got, err)
+	}
+	if _, err = Fetch(limited(t), city, w, true, env); err == nil || content(t, city, w) != "two" {
+		t.Errorf("%v", err)
+	}
+}
+
+// A branch, a tag, a commit in full or in short, and none at all: each names what it names.
+func TestRefs(t *testing.T) {
+	repo, first := repository(t)
+	do(t, repo, "tag", "-a", "-m", "x", "v1")
+	second := change(t, repo, "two")
+	do(t, repo, "branch", "side/line")
+	third := change(t, repo, "three")
+	for ref, want := range map[string]string{"": third, "main": third, "v1": first, "side/line": second, first: first, second[:10]: second} {
+		w := Want{Name: "x", Source: repo, From: repo, Ref: ref}
+		if got, err := Fetch(limited(t), t.TempDir(), w, false, environ(t)); err != nil || got.Commit != want {
+			t.Errorf("%q: %+v, %v, want %s", ref, got, err, want)
+		}
+	}
+}
+
+// What the configuration asks for, the lock says and the copy is have to be one; else nothing is used, and what to do is said.
+func TestStale(t *testing.T) {
+	repo, first := repository(t)
+	second := change(t, repo, "two")
+	city := t.TempDir()
+	w := Want{Name: "base", Source: "../repo", From: repo, Ref: "main"}
+	if _, err := Fetch(limited(t), city, w, false, environ(t)); err != nil {
+		t.Fatal(err)
+	}
+	refused := func(w Want, want string) {
+		t.Helper()
+		if _, err := Fetched(city, w); err == nil || err.Error() != want {
+			t.Errorf("got  %v\nwant %s", err, want)
+		}
+	}
+	moved, other := w, w
+	moved.Source, other.Ref = "../moved", "v2"
+	refused(moved, "the topology \"base\" was fetched from \"../repo\", and now comes from \"../moved\"; run `gcity topology fetch base`")
+	refused(other, "the topology \"base\" was fetched at ref \"main\", and now is at ref \"v2\"; run `gcity topology fetch base`")
+	do(t, Folder(city, "base"), "checkout", "--quiet", "--detach", first)
+	refused(w, fmt.Sprintf("the topology \"base\" is at commit %.12s, and topologies.lock says %.12s; run `gcity topology fetch base`", first, second))
+	states, err := States(city, []Want{w, {Name: "never"}})
+	if err != nil || states[0].Stale == "" || states[0].Commit != second || states[1].Stale != "is not fetched" {
+		t.Errorf("%+v, %v", states, err)
+	}
+	if got, err := Fetch(limited(t), city, w, false, environ(t)); err != nil || got != (Result{Name: "base", Commit: second, Was: first}) {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+// Whatever goes wrong is said, and changes nothing.
+func TestFetchRefuses(t *testing.T) {
+	repo, _ := repository(t)
+	at := func(from, ref string) Want { return Want{Name: "x", Source: from, From: from, Ref: ref} }
+	gone := filepath.Join(t.TempDir(), "gone")
+	for _, c := range []struct {
+		want Want
+		lock string
+		says string
+	}{
+		{at(gone, ""), "", "cannot be fetched: git cannot read " + gone + ": git fetch: '" + gone + "' does not appear to be a git repository"},
+		{at(repo, "v9"), "", "cannot be fetched: " + repo + " has no branch, tag or commit \"v9\""},
+		{at("--upload-pack=touch /tmp/x", ""), "", "is nothing that git may be given"},
+		{at(repo, "--all"), "", "is nothing that git may be given"},
+		{at("ext::sh -c true", ""), "", "is nothing that git may be given"},
+		{at(repo, ""), "[topologies.x]\nsource = \"" + repo + "\"\ncommit = \"" + strings.Repeat("a", 40) + "\"\n", "has no commit aaaaaaaaaaaa any more, which topologies.lock names; `gcity topology fetch x --update` takes the newest"},
+		{at(repo, ""), "[topologies.x]\ncommit = \"main\"\n", "topologies.lock:2:10: topologies.x.commit: is no commit; take the table out, and `gcity topology fetch` writes it anew"},
+		{at(repo, ""), "[topologies.x]\ncomit = \"\"\n", "topologies.lock:2:1: topologies.x.comit: unknown key; did you mean \"commit\"?"},
+	} {
+		city := t.TempDir()
+		lock := filepath.Join(city, LockFile)
+		if c.lock != "" {
+			if err := os.WriteFile(lock, []byte(c.lock), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := Fetch(limited(t), city, c.want, false, environ(t)); err == nil || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("got  %v\nwant %s", err, c.says)
+		}
+		entries, err := os.ReadDir(filepath.Join(city, ".gc", "topologies"))
+		if err == nil && len(entries) > 1 || len(entries) == 1 && entries[0].Name() != ".lock" {
+			t.Errorf("%s: left %v", c.says, entries)
+		}
+		if is, _ := os.ReadFile(lock); string(is) != c.lock {
+			t.Errorf("the lock has become\n%s", is)
+		}
+	}
+}
+
+// No hook runs, nobody is asked, and a server that says nothing is not waited for longer than the caller wants.
+func TestGitIsKeptInBounds(t *testing.T) {
+	repo, _ := repository(t)
+	home := t.TempDir()
+	mark := filepath.Join(home, "ran")
+	hooks := filepath.Join(home, "hooks")
+	if err := os.MkdirAll(hooks, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(hooks, "post-checkout"), []byte("#!/bin/sh\n: > "+mark+"\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(home, ".gitconfig"), []byte("[core]\nhooksPath = "+hooks+"\n[init]\ntemplateDir = "+home+"\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	env := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home}
+	if _, err := Fetch(limited(t), t.TempDir(), Want{Name: "x", Source: repo, From: repo}, false, env); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(mark); err == nil {
+		t.Error("a hook has run")
+	}
+	mute, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer mute.Close()
+	ctx, cancel := context.WithTimeout(context.Background(), 300*time.Millisecond)
+	defer cancel()
+	url := "git://" + mute.Addr().String() + "/x"
+	if _, err := Fetch(ctx, t.TempDir(), Want{Name: "x", Source: url, From: url}, false, env); err == nil || !strings.Contains(err.Error(), "git did not answer") {
+		t.Errorf("%v", err)
+	}
+}
+
+// The git protocol, as a server on another machine would talk it.
+func TestFetchFromADaemon(t *testing.T) {
+	repo, first := repository(t)
+	if _, err := os.Stat(filepath.Join(do(t, repo, "--exec-path"), "git-daemon")); err != nil {
+		t.Skip("there is no git daemon")
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	port := l.Addr().(*net.TCPAddr).Port
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(filepath.Join(do(t, repo, "--exec-path"), "git-daemon"), "--export-all", "--base-path="+filepath.Dir(repo), "--listen=127.0.0.1", fmt.Sprintf("--port=%d", port))
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH")}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	}()
+	ctx := limited(t)
+	for { // until it listens
+		c, err := new(net.Dialer).DialContext(ctx, "tcp", fmt.Sprintf("127.0.0.1:%d", port))
+		if err == nil {
+			c.Close()
+			break
+		}
+		if ctx.Err() != nil {
+			t.Fatal(err)
+		}
+	}
+	url := fmt.Sprintf("git://127.0.0.1:%d/repo", port)
+	w := Want{Name: "x", Source: url, From: url}
+	if got, err := Fetch(ctx, t.TempDir(), w, false, environ(t)); err != nil || got.Commit != first {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
