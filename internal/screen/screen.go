@@ -40,6 +40,9 @@ type Screen struct {
 	cols, rows int
 	keep       int      // lines of history
 	history    []string // rendered; oldest first
+	held       int      // bytes of it
+	gone       uint64   // lines that ever went into it
+	drawn      []string // scratch
 	parse      parser
 	version    uint64
 	changed    bool // since version was last raised
@@ -230,5 +233,5 @@ func (s *Screen) History(from, n int) []string {
 func (s *Screen) Close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.cur, s.main, s.alt, s.history = nil, page{}, page{}, nil
+	s.cur, s.main, s.alt, s.history, s.held, s.drawn = nil, page{}, page{}, nil, 0, nil
 }

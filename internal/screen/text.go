@@ -1,7 +1,6 @@
 package screen
 
 import (
-	"slices"
 	"strconv"
 	"unicode"
 	"unicode/utf8"
@@ -68,7 +67,27 @@ func cluster[T []byte | string](b T) (head, rest T, show string, width int) {
 	if width < 1 || width > 2 || n > maxCluster {
 		return head, rest, placeholder, 1
 	}
+	if n >= utf8.UTFMax {
+		show, width = definite(string(head), width)
+		return head, rest, show, width
+	}
 	return head, rest, string(head), width
+}
+
+const joiner, pictured = 0x200d, 0xfe0f
+
+// definite is as much of a cluster as is equally wide in every terminal. Of emoji that are joined, shaded or asked for by a
+// selector some draw one picture and others several, and everything behind them would shift: the first stands for them.
+func definite(head string, width int) (string, int) {
+	for i, r := range head {
+		if i == 0 {
+			continue
+		}
+		if r == pictured || width == 2 && (r == joiner || r >= 0x1f3fb && r <= 0x1f3ff) {
+			return head[:i], ansi.StringWidth(head[:i])
+		}
+	}
+	return head, width
 }
 
 // commit puts what is pending on the screen: all of it, or all but the newest cluster.
@@ -207,12 +226,11 @@ func (s *Screen) harvest(p *page) {
 	}
 	back := p.em.Scrollback()
 	if p == &s.main && s.keep > 0 {
+		s.drawn = s.drawn[:0]
 		for _, line := range back.Lines() {
-			s.history = append(s.history, render(line, len(line)))
+			s.drawn = append(s.drawn, render(line, len(line)))
 		}
-		if over := len(s.history) - s.keep; over > max(64, s.keep/4) {
-			s.history = slices.Delete(s.history, 0, over)
-		}
+		s.remember(s.drawn)
 	}
 	back.Clear()
 }

@@ -1,0 +1,61 @@
+package screen
+
+import "slices"
+
+// Shot is a screen as it was at one moment, whatever is written to it meanwhile.
+type Shot struct {
+	Cols, Rows int
+	Lines      []string // of the screen, all rows, as Lines gives them
+	Past       []string // the newest lines that have left it at its top, oldest first
+	Gone       uint64   // how many lines have left it since it was made, if it keeps any: the number of Lines[0], counted from 0
+	X, Y       int      // cursor
+	Cursor     bool     // the program shows it
+	Alt        bool     // a full-screen program has the alternate screen
+}
+
+// Shot gives the screen and up to past lines of its history.
+func (s *Screen) Shot(past int) Shot {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.cur == nil {
+		return Shot{Cols: s.cols, Rows: s.rows}
+	}
+	s.guard(s.settle)
+	lines := make([]string, 0, s.rows)
+	s.guard(func() {
+		for y := range s.rows {
+			lines = append(lines, s.line(y, s.cols))
+		}
+	})
+	all := s.past()
+	return Shot{
+		Cols: s.cols, Rows: s.rows, Lines: lines, Past: slices.Clone(all[len(all)-clamp(past, 0, len(all)):]), Gone: s.gone,
+		X: s.cur.x, Y: s.cur.y, Cursor: !s.hidden, Alt: s.cur == &s.alt,
+	}
+}
+
+// maxHistory bounds the history in bytes, besides the number of its lines: a line may hold a thousand cells, and each a
+// colour of its own.
+const maxHistory = 16 << 20
+
+// remember adds lines to the history and lets the oldest go.
+func (s *Screen) remember(lines []string) {
+	s.gone += uint64(len(lines))
+	for _, l := range lines {
+		s.held += len(l)
+	}
+	s.history = append(s.history, lines...)
+	over := len(s.history) - s.keep
+	if over <= max(64, s.keep/4) {
+		over = 0
+	}
+	size := s.held
+	for _, l := range s.history[:over] {
+		size -= len(l)
+	}
+	for size > maxHistory && over < len(s.history) {
+		size -= len(s.history[over])
+		over++
+	}
+	s.history, s.held = slices.Delete(s.history, 0, over), size
+}

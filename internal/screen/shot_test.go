@@ -1,0 +1,59 @@
+package screen
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// A shot is of one moment, and counts the lines that have left the screen since it was made, kept or not.
+func TestShot(t *testing.T) {
+	s := New(20, 3, 5)
+	for i := range 1000 {
+		fmt.Fprintf(s, "line %d\r\n", i)
+	}
+	shot := s.Shot(2)
+	if got := strings.Join(append(shot.Past, shot.Lines...), "|"); got != "line 996|line 997|line 998|line 999|" {
+		t.Errorf("shown %q", got)
+	}
+	if shot.Gone != 998 || shot.X != 0 || shot.Y != 2 || !shot.Cursor || shot.Alt || shot.Cols != 20 || shot.Rows != 3 {
+		t.Errorf("%+v", shot)
+	}
+	if n := len(s.Shot(1000).Past); n != 5 {
+		t.Errorf("%d lines of history, 5 are kept", n)
+	}
+	fmt.Fprint(s, "\x1b[?1049h\x1b[?25lfull")
+	if shot := s.Shot(1000); !shot.Alt || shot.Cursor || len(shot.Past) != 5 || shot.Lines[2] != "full" {
+		t.Errorf("of a full-screen program: %+v", shot)
+	}
+	s.Close()
+	if shot := s.Shot(5); len(shot.Lines)+len(shot.Past) != 0 {
+		t.Errorf("of a closed screen: %+v", shot)
+	}
+}
+
+// Lines that are as dear as they can be do not fill the memory, however many are to be kept (T3).
+func TestHistoryIsBoundedInBytes(t *testing.T) {
+	s := New(maxCols, 2, 10000)
+	var line strings.Builder
+	for i := range maxCols {
+		fmt.Fprintf(&line, "\x1b[38;2;%d;%d;7m#", i%256, i/4)
+	}
+	fmt.Fprintf(s, "%s\r\n\r\n", line.String())
+	if len(s.history) != 1 {
+		t.Fatalf("%d lines have gone by", len(s.history))
+	}
+	for i := range 1200 {
+		s.remember(s.history[:1:1])
+		if s.held > maxHistory+1<<20 {
+			t.Fatalf("after %d lines %d bytes are held", i, s.held)
+		}
+	}
+	held := 0
+	for _, l := range s.history {
+		held += len(l)
+	}
+	if n := len(s.history); held != s.held || n == 0 || n > 1190 {
+		t.Errorf("%d lines, %d bytes held, %d counted", n, held, s.held)
+	}
+}

@@ -1,0 +1,137 @@
+package screen
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// Stream makes text that comes in pieces, cut anywhere, fit to be shown: printable characters and line ends, nothing else.
+// Of a line it makes what Plain does, however long it is; a carriage return within a line begins a new one, so that what
+// a program paints over itself can be read. The pieces put together are the same wherever the text was cut. The zero
+// value stands at the beginning of a line. Not for concurrent use.
+type Stream struct {
+	p    parser
+	flow flow
+}
+
+// Clean gives what a piece adds. What it leaves open, the beginning of a character or of an escape sequence, comes with
+// the next piece or not at all.
+func (s *Stream) Clean(piece []byte) string {
+	s.p.feed(piece, &s.flow)
+	return s.flow.take()
+}
+
+// End gives what is left when nothing more comes. The stream begins anew.
+func (s *Stream) End() string {
+	if s.p.end(&s.flow) {
+		s.flow.wide(utf8.RuneError)
+	}
+	text := s.flow.take()
+	s.flow = flow{}
+	return text
+}
+
+// flow is the sink that writes cleaned text as it comes.
+type flow struct {
+	out     []byte
+	pending []byte // characters not yet divided into clusters
+	last    []byte // the newest cluster of out, which marks that come may join; nil = none can
+	col     int
+	back    bool // a carriage return has come, and nothing after it
+}
+
+func (f *flow) take() string {
+	f.flush()
+	text := string(f.out)
+	f.out = f.out[:0]
+	return text
+}
+
+// begin goes to a new line where the text went back to the beginning of one that has something in it.
+func (f *flow) begin() {
+	if f.back && f.col > 0 {
+		f.out, f.col = append(f.out, '\n'), 0
+	}
+	f.back = false
+}
+
+func (f *flow) ascii(run []byte) {
+	f.flush()
+	f.begin()
+	f.out = append(f.out, run...)
+	f.col += len(run)
+	f.last = append(f.last[:0], run[len(run)-1])
+}
+
+func (f *flow) wide(r rune) {
+	f.begin()
+	if unsafeRune(r) {
+		r = utf8.RuneError
+	}
+	f.pending = utf8.AppendRune(f.pending, r)
+}
+
+func (f *flow) control(c byte) {
+	f.flush()
+	f.last = f.last[:0]
+	switch c {
+	case '\n':
+		f.out, f.col, f.back = append(f.out, '\n'), 0, false
+	case '\r':
+		f.back = true
+	case '\t':
+		f.begin()
+		n := 8 - f.col%8
+		f.out = append(f.out, "        "[:n]...)
+		f.col += n
+	case 0x7f:
+		f.picture('␡')
+	default:
+		f.picture(rune(0x2400 + int(c)))
+	}
+}
+
+func (f *flow) picture(r rune) {
+	f.begin()
+	f.out = utf8.AppendRune(f.out, r)
+	f.col++
+}
+
+func (f *flow) escape(byte, byte)     { f.flush(); f.last = f.last[:0] }
+func (f *flow) csi([]byte, byte)      { f.flush(); f.last = f.last[:0] }
+func (f *flow) csiInter([]byte, byte) { f.flush(); f.last = f.last[:0] }
+
+// flush writes what is pending. Its first characters may belong to the cluster that was written last.
+func (f *flow) flush() {
+	b := f.pending
+	if len(b) > 0 && len(f.last) > 0 {
+		head, _, show, _ := cluster(append(f.last, b...))
+		if grown := len(head) - len(f.last); grown > 0 {
+			_, _, was, _ := cluster(f.last)
+			if more, ok := strings.CutPrefix(show, was); ok && show != placeholder {
+				f.out = append(f.out, more...)
+			} else {
+				f.out = append(f.out, placeholder...)
+			}
+			b = b[grown:]
+			f.keep(head)
+		}
+	}
+	for len(b) > 0 {
+		head, rest, show, width := cluster(b)
+		f.out = append(f.out, show...)
+		f.col += width
+		f.keep(head)
+		b = rest
+	}
+	f.pending = f.pending[:0]
+}
+
+// keep remembers a cluster, of one that is too long already no more than shows it.
+func (f *flow) keep(head []byte) {
+	head = head[:min(len(head), 2*maxCluster)]
+	for !utf8.Valid(head) {
+		head = head[:len(head)-1]
+	}
+	f.last = append(f.last[:0], head...)
+}
