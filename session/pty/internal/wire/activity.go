@@ -12,6 +12,7 @@ import (
 // instead of asking. Times are CLOCK_MONOTONIC in nanoseconds, which all processes of one boot share; 0 = never.
 type Activity struct {
 	Alive, Ready, Frozen bool
+	Draft                bool // a viewer's is on the line; never with holders of earlier builds
 
 	PID      int32
 	Attached int32
@@ -38,6 +39,7 @@ const (
 	flagFrozen
 	flagMarked
 	flagAcked
+	flagDraft
 )
 
 // Encode writes the record.
@@ -52,6 +54,9 @@ func (a Activity) Encode() [ActivitySize]byte {
 	}
 	if a.Frozen {
 		b[1] |= flagFrozen
+	}
+	if a.Draft {
+		b[1] |= flagDraft
 	}
 	le := binary.LittleEndian
 	le.PutUint32(b[4:], uint32(a.PID))
@@ -110,6 +115,7 @@ func DecodeActivity(b []byte) (a Activity, ok bool) {
 		Alive:    b[1]&flagAlive != 0,
 		Ready:    b[1]&flagReady != 0,
 		Frozen:   b[1]&flagFrozen != 0,
+		Draft:    b[1]&flagDraft != 0,
 		PID:      int32(le.Uint32(b[4:])),
 		Attached: int32(le.Uint32(b[8:])),
 		Started:  int64(le.Uint64(b[16:])),

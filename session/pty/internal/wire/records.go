@@ -11,10 +11,10 @@ type Op string
 
 const (
 	OpHold      Op = "hold"      // Look; answers State; from then on exits are pushed, and starts are taken
-	OpStart     Op = "start"     // Spec, Ready; answers State
+	OpStart     Op = "start"     // Spec, Ready, Plain; answers State
 	OpStop      Op = "stop"      // Grace
 	OpInterrupt Op = "interrupt" //
-	OpSend      Op = "send"      // Text, Wait
+	OpSend      Op = "send"      // Text, Wait, Quiet
 	OpKeys      Op = "keys"      // Keys, Wait
 	OpOutput    Op = "output"    // Lines limits nothing here; answers Screen, then Output
 	OpCapture   Op = "capture"   // ID; answers the bytes
@@ -31,10 +31,12 @@ type Request struct {
 	Op    Op            `json:"op"`
 	Spec  *session.Spec `json:"spec,omitempty"`
 	Look  bool          `json:"look,omitempty"`  // of hold: it does not keep the holder for a next life
+	Plain bool          `json:"plain,omitempty"` // of start: pipes instead of a terminal
 	Ready bool          `json:"ready,omitempty"` // nothing has to be waited for: ready from the start
 	Grace time.Duration `json:"grace,omitempty"`
 	Wait  time.Duration `json:"wait,omitempty"` // how long the terminal may take to accept input
 	Text  string        `json:"text,omitempty"`
+	Quiet time.Duration `json:"quiet,omitempty"` // > 0: Busy while a draft is there, or somebody has typed for so long; not by the holders of earlier builds
 	Keys  []string      `json:"keys,omitempty"`
 	Key   string        `json:"key,omitempty"`
 	Value string        `json:"value,omitempty"`
@@ -52,6 +54,7 @@ const (
 	Refused  Cause = "refused"
 	Command  Cause = "command"
 	Held     Cause = "held" // the lock of the session is taken
+	Busy     Cause = "busy" // somebody else is typing
 	Other    Cause = ""
 )
 

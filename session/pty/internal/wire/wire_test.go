@@ -54,7 +54,7 @@ func FuzzReader(f *testing.F) {
 func TestActivity(t *testing.T) {
 	drain := session.Drain{Since: time.Unix(1_790_000_000, 0), By: "operator-of-the_", Acked: true}
 	a := Activity{
-		Alive: true, Frozen: true, PID: 4711, Attached: 2, Started: 1, Output: 2, Input: 3, Typed: 4, Bytes: 5,
+		Alive: true, Frozen: true, Draft: true, PID: 4711, Attached: 2, Started: 1, Output: 2, Input: 3, Typed: 4, Bytes: 5,
 		Life: LifeHash("x"), Marked: true, Drain: drain,
 	}
 	for _, d := range []session.Drain{drain, {Since: drain.Since}, {}} {
