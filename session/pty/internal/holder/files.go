@@ -148,6 +148,7 @@ func (h *holder) writeActivity(l *life) {
 		Typed:    l.typed,
 		Bytes:    l.out.end,
 		Life:     wire.LifeHash(l.rec.ID),
+		Draft:    l.draft.n > 0,
 		Marked:   true,
 		Drain:    session.ParseDrain(func(key string) string { return l.meta[key] }),
 	}

@@ -159,7 +159,7 @@ func (h *holder) birth(first *conn) bool {
 		return false
 	}
 	first.SetReadDeadline(time.Time{})
-	if err := h.begin(req.Spec, req.Ready); err != nil {
+	if err := h.begin(&req); err != nil {
 		h.removeFiles()
 		first.fail(err)
 		return false

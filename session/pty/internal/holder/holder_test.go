@@ -129,3 +129,21 @@ func TestHangUpBeforeBirth(t *testing.T) {
 		t.Error("the holder leaves")
 	}
 }
+
+// However the output of a program is cut into pieces, each line feed gets one carriage return and no second.
+func FuzzLineEnds(f *testing.F) {
+	f.Add("a\nb\r\nc\r", "\n\n", 3)
+	f.Fuzz(func(t *testing.T, a, b string, cut int) {
+		text := a + b
+		cut = max(0, min(cut, len(text)))
+		whole, parts := lineEnds{}, lineEnds{}
+		want := string(whole.terminal([]byte(text)))
+		got := string(parts.terminal([]byte(text[:cut]))) + string(parts.terminal(nil)) + string(parts.terminal([]byte(text[cut:])))
+		if got != want {
+			t.Errorf("%q in two pieces is %q, in one %q", text, got, want)
+		}
+		if strings.ReplaceAll(want, "\r\n", "\n") != strings.ReplaceAll(text, "\r\n", "\n") || strings.Count(want, "\n") != strings.Count(want, "\r\n") {
+			t.Errorf("%q becomes %q", text, want)
+		}
+	})
+}

@@ -21,6 +21,8 @@ const maxLine = 4095
 // readPause is how long a program may take to read a text before its Enter follows anyway.
 const readPause = 500 * time.Millisecond
 
+var errNoTerminal = refuse("it has no terminal")
+
 func refuse(format string, args ...any) error {
 	return &wire.Failure{Cause: wire.Refused, Message: fmt.Sprintf(format, args...)}
 }
@@ -28,7 +30,10 @@ func refuse(format string, args ...any) error {
 // sendLine types a text and submits it. A text goes in byte for byte: line ends inside it stay line feeds. With
 // bracketed paste on they are part of the paste; without it they are what the program makes of a line feed, which for a
 // line-buffered program is one line after the other. Control characters, which the terminal would act on, are refused.
-func (h *holder) sendLine(ctx context.Context, l *life, text string) error {
+//
+// With quiet > 0 it is refused while a viewer's draft is on the line, or one has typed within that time: seen under the
+// typing token, so nobody's key comes in between.
+func (h *holder) sendLine(ctx context.Context, l *life, text string, quiet time.Duration) error {
 	if i := strings.IndexFunc(text, func(r rune) bool { return (r < ' ' || r == 0x7f) && r != '\n' && r != '\t' }); i >= 0 {
 		return refuse("the text contains the control character %#02x, which is a key and no text: use send-keys for keys", text[i])
 	}
@@ -37,6 +42,18 @@ func (h *holder) sendLine(ctx context.Context, l *life, text string) error {
 		return err
 	}
 	defer release()
+	if l.plain {
+		if err := l.writeLine(ctx, text); err != nil {
+			return err
+		}
+		h.noteInput(l, (*draft).end)
+		return nil
+	}
+	if quiet > 0 {
+		if err := h.undisturbed(l, quiet); err != nil {
+			return err
+		}
+	}
 	tio, err := l.termios()
 	if err != nil {
 		return err
@@ -65,7 +82,23 @@ func (h *holder) sendLine(ctx context.Context, l *life, text string) error {
 	if err := l.write(ctx, enter); err != nil {
 		return err
 	}
-	h.noteInput(l)
+	h.noteInput(l, (*draft).end) // what was on the line went with it
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.writeActivity(l) // whoever heeds the answer wants to know what was printed before
+	return nil
+}
+
+// undisturbed says who is typing. By the holder of the typing token.
+func (h *holder) undisturbed(l *life, quiet time.Duration) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	switch {
+	case l.draft.n > 0:
+		return &wire.Failure{Cause: wire.Busy, Message: "somebody's draft is on its line"}
+	case l.typed != 0 && h.clock.Mono(time.Now())-l.typed < int64(quiet):
+		return &wire.Failure{Cause: wire.Busy, Message: "somebody types just now"}
+	}
 	return nil
 }
 
@@ -80,6 +113,9 @@ func longestLine(data []byte) int {
 }
 
 func (h *holder) sendKeys(ctx context.Context, l *life, keys []string) error {
+	if l.plain {
+		return errNoTerminal
+	}
 	h.mu.Lock()
 	app := l.modes.has(appCursor)
 	h.mu.Unlock()
@@ -87,11 +123,15 @@ func (h *holder) sendKeys(ctx context.Context, l *life, keys []string) error {
 	for _, key := range keys {
 		data = append(data, encodeKey(key, app)...)
 	}
-	return h.typeBytes(ctx, l, data)
+	return h.typeBytes(ctx, l, data, func(d *draft) {
+		if bytes.ContainsFunc(data, func(r rune) bool { return r < 0x80 && (kills(byte(r)) || r == 0x1b) }) {
+			d.end()
+		}
+	})
 }
 
-// typeBytes types bytes as they stand.
-func (h *holder) typeBytes(ctx context.Context, l *life, data []byte) error {
+// typeBytes types bytes as they stand. What they are to the draft is said by note.
+func (h *holder) typeBytes(ctx context.Context, l *life, data []byte, note func(*draft)) error {
 	release, err := l.takeTyping(ctx)
 	if err != nil {
 		return err
@@ -100,21 +140,22 @@ func (h *holder) typeBytes(ctx context.Context, l *life, data []byte) error {
 	if err := l.write(ctx, data); err != nil {
 		return err
 	}
-	h.noteInput(l)
+	h.noteInput(l, note)
 	return nil
 }
 
-func (h *holder) typeWithin(l *life, data []byte, d time.Duration) error {
-	ctx, cancel := context.WithTimeout(context.Background(), d)
-	defer cancel()
-	return h.typeBytes(ctx, l, data)
-}
-
-func (h *holder) noteInput(l *life) {
+// noteInput keeps when something was typed, and what it makes of the draft. By the holder of the typing token.
+func (h *holder) noteInput(l *life, note func(*draft)) {
 	now := time.Now()
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	l.input = h.clock.Mono(now)
+	had := l.draft.n > 0
+	note(&l.draft)
+	if had != (l.draft.n > 0) {
+		h.writeActivity(l)
+		return
+	}
 	h.touch(l, now)
 }
 
@@ -128,31 +169,61 @@ func (l *life) takeTyping(ctx context.Context) (release func(), err error) {
 	}
 }
 
+// writeLine gives a text to a pipe. What the pipe took of one that it did not take to its end becomes a line of its own
+// before the next. Holder of the typing token only.
+func (l *life) writeLine(ctx context.Context, text string) error {
+	if l.torn {
+		if _, err := l.put(ctx, []byte{'\n'}); err != nil {
+			return err
+		}
+		l.torn = false
+	}
+	n, err := l.put(ctx, []byte(text+"\n"))
+	l.torn = err != nil && n > 0
+	return err
+}
+
 // write gives bytes to the terminal until the kernel has them all. Holder of the typing token only.
 func (l *life) write(ctx context.Context, data []byte) error {
+	_, err := l.put(ctx, data)
+	return err
+}
+
+// put is write, and says how many bytes the kernel has.
+func (l *life) put(ctx context.Context, data []byte) (n int, err error) {
 	deadline, ok := ctx.Deadline()
 	if !ok {
 		deadline = time.Now().Add(writeTimeout)
 	}
-	l.master.SetWriteDeadline(deadline)
-	n, err := l.master.Write(data)
+	l.stdin.SetWriteDeadline(deadline)
+	n, err = l.stdin.Write(data)
 	switch {
+	case errors.Is(err, unix.EPIPE):
+		return n, refuse("the program has closed its standard input")
+	case errors.Is(err, os.ErrDeadlineExceeded) && l.plain:
+		return n, refuse("the program took %d of %d bytes of its standard input and reads no more: what it took stays", n, len(data))
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		return refuse("the terminal's input is full: the program took %d of %d bytes and reads no more", n, len(data))
+		return n, refuse("the terminal's input is full: the program took %d of %d bytes and reads no more", n, len(data))
 	case err != nil:
-		return &wire.Failure{Cause: wire.NotAlive, Message: "the terminal is closed: " + err.Error()}
+		return n, &wire.Failure{Cause: wire.NotAlive, Message: "the terminal is closed: " + err.Error()}
 	}
-	return nil
+	return n, nil
 }
+
+// arrival is how long the kernel may take to bring what was written to where programs read it: long on a busy machine.
+const arrival = 50 * time.Millisecond
 
 // waitRead waits until the program has read what was typed, but not for long.
 func (l *life) waitRead(ctx context.Context) {
-	end := time.Now().Add(readPause)
-	pause := time.Millisecond
+	now := time.Now()
+	end, there := now.Add(readPause), now.Add(arrival)
+	pause, came := time.Millisecond, false
 	for time.Now().Before(end) && ctx.Err() == nil {
-		// The line discipline gets the bytes a moment after the write: so look after the first pause.
 		time.Sleep(pause)
-		if n, err := unix.IoctlGetInt(l.slave, unix.TIOCINQ); err != nil || n == 0 {
+		n, err := unix.IoctlGetInt(l.slave, unix.TIOCINQ)
+		came = came || n > 0
+		// Nothing to be read is of no meaning before it has arrived; whether it has and was read at once, nobody can see.
+		if err != nil || n == 0 && (came || time.Now().After(there)) {
 			return
 		}
 		pause = min(2*pause, 20*time.Millisecond)

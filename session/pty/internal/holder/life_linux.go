@@ -1,7 +1,6 @@
 package holder
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -26,8 +25,11 @@ type life struct {
 	rows   int
 	began  time.Time
 	pid    int
-	master *os.File // not blocking
-	slave  int      // kept open, so that an agent that closes its terminal and opens it again does not end our reading
+	plain  bool     // pipes, no terminal
+	master *os.File // what it prints, and at a terminal what it reads, too; not blocking
+	stdin  *os.File // what it reads; not blocking
+	slave  int      // kept open, so that an agent that closes its terminal and opens it again does not end our reading; -1 = no terminal
+	theirs []int    // descriptors that are the agent's alone once it is born
 
 	typing  chan struct{} // holds a token: whoever takes it types
 	drained chan struct{} // closed when the terminal has given its last byte
@@ -35,6 +37,8 @@ type life struct {
 
 	out        ring
 	modes      modes
+	torn       bool  // a pipe took the beginning of a text and not its end; of the holder of the typing token
+	draft      draft // changed by the holder of the typing token, under mu
 	size       wire.Screen
 	resizes    int // how often size changed
 	cleared    uint64
@@ -57,7 +61,8 @@ type life struct {
 }
 
 // begin starts a life. Main goroutine.
-func (h *holder) begin(s *session.Spec, ready bool) error {
+func (h *holder) begin(req *wire.Request) error {
+	s := req.Spec
 	h.mu.Lock()
 	old, leaving := h.cur, h.leaving
 	h.mu.Unlock()
@@ -67,19 +72,26 @@ func (h *holder) begin(s *session.Spec, ready bool) error {
 	if old != nil && old.exit == nil {
 		return &wire.Failure{Cause: wire.Exists, Message: fmt.Sprintf("it runs already, as pid %d", old.pid)}
 	}
-	l := h.newLife(s, ready)
+	l := h.newLife(s, req.Ready)
+	l.plain = req.Plain
 	if err := h.writeJSON(wire.RecordFile, l.rec); err != nil {
 		return err
 	}
 	if err := os.Remove(wire.ExitFile); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return fmt.Errorf("cannot remove the record of the last exit: %w", err)
 	}
-	if err := l.openTerminal(); err != nil {
+	open := l.openTerminal
+	if l.plain {
+		open = l.openPipes
+	}
+	if err := open(); err != nil {
 		return h.restore(old, err)
 	}
-	if err := l.fork(s); err != nil {
-		l.master.Close()
-		unix.Close(l.slave)
+	err := l.fork(s)
+	l.letGo()
+	if err != nil {
+		l.closeSlave()
+		l.closeOurs()
 		return h.restore(old, err)
 	}
 	h.mu.Lock()
@@ -151,6 +163,7 @@ func (l *life) openTerminal() error {
 		return fmt.Errorf("cannot keep the terminal: %w", err)
 	}
 	l.master = os.NewFile(uintptr(mfd), "pty")
+	l.stdin = l.master
 	l.slave, err = duplicate(slave, false)
 	if err != nil {
 		l.master.Close()
@@ -176,14 +189,18 @@ func duplicate(f *os.File, nonblock bool) (int, error) {
 	return fd, unix.SetNonblock(fd, nonblock)
 }
 
-// fork makes the agent's process: leader of a session of its own on the terminal, killed when this thread ends, with the
-// lock among its descriptors.
+// fork makes the agent's process: leader of a session of its own, on the terminal if there is one, killed when this thread
+// ends, with the lock among its descriptors.
 func (l *life) fork(s *session.Spec) error {
+	in, out := l.slave, l.slave
+	if l.plain {
+		in, out = l.theirs[0], l.theirs[1]
+	}
 	pid, err := syscall.ForkExec("/bin/sh", []string{"sh", "-c", s.Command}, &syscall.ProcAttr{
 		Dir:   s.Dir,
 		Env:   append([]string{}, s.Env...), // nil would be our own
-		Files: []uintptr{uintptr(l.slave), uintptr(l.slave), uintptr(l.slave)},
-		Sys:   &syscall.SysProcAttr{Setsid: true, Setctty: true, Ctty: 0, Pdeathsig: syscall.SIGKILL},
+		Files: []uintptr{uintptr(in), uintptr(out), uintptr(out)},
+		Sys:   &syscall.SysProcAttr{Setsid: true, Setctty: !l.plain, Ctty: 0, Pdeathsig: syscall.SIGKILL},
 	})
 	if err != nil {
 		return startFailure(s, err)
@@ -216,30 +233,6 @@ func startFailure(s *session.Spec, err error) error {
 		return fmt.Errorf("the system has no room for another process (%w): see ulimit -u and free memory", err)
 	}
 	return fmt.Errorf("cannot make its process: %w", err)
-}
-
-// drain reads the terminal until it gives nothing more, whoever looks or does not.
-func (h *holder) drain(l *life) {
-	defer close(l.drained)
-	buf := make([]byte, 8<<10)
-	for {
-		n, err := l.master.Read(buf)
-		if n > 0 {
-			now := time.Now()
-			h.mu.Lock()
-			l.out.Write(buf[:n])
-			l.modes.Write(buf[:n])
-			l.output = h.clock.Mono(now)
-			if h.cur == l {
-				h.touch(l, now)
-			}
-			h.cond.Broadcast()
-			h.mu.Unlock()
-		}
-		if err != nil { // EIO: the last process that had it open is gone
-			return
-		}
-	}
 }
 
 // reap takes the exit of every child that has one. All children are the agent or orphans of its tree, and nothing else
@@ -284,7 +277,7 @@ func (h *holder) finish(l *life, ws unix.WaitStatus, at time.Time, childless boo
 		h.complain("cannot end what the agent left behind", fmt.Errorf("pids %v", proc.Descendants(h.pid)))
 	}
 	// Now nobody but us has the terminal open: the reader gets the rest of the output, then its end.
-	unix.Close(l.slave)
+	l.closeSlave()
 	select {
 	case <-l.drained:
 	case <-time.After(time.Second): // a stranger has it open
@@ -309,7 +302,7 @@ func (h *holder) finish(l *life, ws unix.WaitStatus, at time.Time, childless boo
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	l.exit = exit
-	l.master.Close()
+	l.closeOurs()
 	h.writeActivity(l)
 	for c := range h.held {
 		if c.sendJSON(wire.Exited, exit) != nil {
@@ -319,32 +312,4 @@ func (h *holder) finish(l *life, ws unix.WaitStatus, at time.Time, childless boo
 	h.cond.Broadcast()
 	close(l.ended)
 	h.considerLeaving()
-}
-
-// interrupt does what the interrupt key does: the terminal's foreground group gets SIGINT, or a program that reads the
-// keys itself gets the key.
-func (h *holder) interrupt(l *life) error {
-	raw, err := l.master.SyscallConn()
-	if err != nil {
-		return err
-	}
-	var tio *unix.Termios
-	var tioErr error
-	if err := raw.Control(func(fd uintptr) {
-		tio, tioErr = unix.IoctlGetTermios(int(fd), unix.TCGETS)
-		if tioErr == nil && tio.Lflag&unix.ISIG != 0 {
-			tioErr = unix.IoctlSetInt(int(fd), unix.TIOCSIG, int(unix.SIGINT))
-		}
-	}); err != nil {
-		return err
-	}
-	if tioErr != nil {
-		return fmt.Errorf("cannot reach the terminal: %w", tioErr)
-	}
-	if tio.Lflag&unix.ISIG != 0 {
-		return nil
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
-	defer cancel()
-	return h.typeBytes(ctx, l, []byte{3})
 }

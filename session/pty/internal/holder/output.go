@@ -64,6 +64,9 @@ func (l *life) replay() []byte {
 		b = l.modes.restore()
 	}
 	from := l.out.safeStart(dropped)
+	if l.plain && l.out.start == l.cleared { // what a pipe gives after a clearing begins with a line
+		from = l.out.start
+	}
 	n := len(b)
 	b = append(b, make([]byte, l.out.end-from)...)
 	l.out.readAt(from, b[n:])

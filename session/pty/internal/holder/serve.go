@@ -94,7 +94,7 @@ func (h *holder) act(l *life, req *wire.Request) (data []byte, err error) {
 	case wire.OpInterrupt:
 		return nil, h.interrupt(l)
 	case wire.OpSend:
-		return nil, h.sendLine(ctx, l, req.Text)
+		return nil, h.sendLine(ctx, l, req.Text, req.Quiet)
 	case wire.OpKeys:
 		return nil, h.sendKeys(ctx, l, req.Keys)
 	case wire.OpClear:
@@ -154,7 +154,7 @@ func (h *holder) answerStart(c *conn, req *wire.Request) error {
 	if req.Spec == nil {
 		return c.fail(fmt.Errorf("a start without a session"))
 	}
-	err := h.onMain(func() error { return h.begin(req.Spec, req.Ready) })
+	err := h.onMain(func() error { return h.begin(req) })
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if err == nil {

@@ -54,8 +54,10 @@ func (h *holder) stop(grace time.Duration, asked bool) {
 func (h *holder) end(l *life, ask bool) {
 	if ask {
 		proc.SignalTree(h.pid, unix.SIGCONT)
-		if err := h.interrupt(l); err != nil {
-			h.complain("cannot interrupt", err)
+		if !l.plain {
+			if err := h.interrupt(l); err != nil {
+				h.complain("cannot interrupt", err)
+			}
 		}
 		h.signalGroup(l, unix.SIGINT)
 		if h.waitStop(l) {

@@ -1,6 +1,7 @@
 package holder
 
 import (
+	"context"
 	"encoding/json"
 	"time"
 
@@ -25,6 +26,10 @@ func (h *holder) view(c *conn, req *wire.Request) {
 		return
 	}
 	v := &viewer{c: c, l: l, types: req.Op == wire.OpAttach}
+	if v.types && l.plain {
+		c.fail(errNoTerminal)
+		return
+	}
 	if v.types {
 		h.mu.Lock()
 		l.attached++
@@ -170,5 +175,7 @@ func (h *holder) typed(l *life, data []byte) error {
 	h.mu.Lock()
 	l.typed = h.clock.Mono(time.Now())
 	h.mu.Unlock()
-	return h.typeWithin(l, data, writeTimeout)
+	ctx, cancel := context.WithTimeout(context.Background(), writeTimeout)
+	defer cancel()
+	return h.typeBytes(ctx, l, data, func(d *draft) { d.Write(data) })
 }

@@ -1,0 +1,176 @@
+package holder
+
+// draft counts what viewers have typed on the program's line and neither submitted nor taken back. It cannot know what the
+// program makes of keys; it errs towards a draft that is none, never for longer than until the next Enter. It keeps no text.
+type draft struct {
+	n      int // characters
+	before int // of n, when the Escape came that may begin a sequence yet
+
+	state  keyState
+	num    int    // the parameter being read
+	params [2]int // of a sequence, as far as they are of use
+	at     int    // of params
+	odd    bool   // the sequence has a mark that numbers alone do not have
+	paste  bool   // within a bracketed paste
+	skip   int    // bytes of an old mouse report that follow
+}
+
+type keyState uint8
+
+const (
+	keyGround    keyState = iota
+	keyEscape             // after ESC
+	keyCSI                // after ESC [
+	keyApp                // after ESC O
+	keyString             // after ESC ], P, _, ^, X: what a terminal answers when it is asked
+	keyStringEsc          // after ESC in that
+)
+
+// The keys that end a draft: they submit it, or take it back, or end the program.
+func kills(c byte) bool {
+	return c == '\r' || c == '\n' || c == 3 || c == 4 || c == 0x15
+}
+
+// Write takes what was typed, cut anywhere.
+func (d *draft) Write(p []byte) {
+	if len(p) == 0 {
+		return
+	}
+	if d.state == keyEscape && p[0] != '[' && p[0] != 'O' { // the Escape was a key of its own
+		d.state, d.before = keyGround, 0
+	}
+	for _, c := range p {
+		d.step(c)
+	}
+	switch d.state {
+	case keyEscape:
+		if !d.paste {
+			d.before, d.n = d.n, 0
+		}
+	case keyString: // somebody pressed Alt and a key: no terminal answers in so few bytes
+		if len(p) == 2 {
+			d.state = keyGround
+		}
+	}
+}
+
+// end forgets the draft: a text was submitted together with it, or its line is cleared.
+func (d *draft) end() { d.n, d.before = 0, 0 }
+
+func (d *draft) step(c byte) {
+	if d.skip > 0 {
+		d.skip--
+		return
+	}
+	switch d.state {
+	case keyGround:
+		d.key(c)
+	case keyEscape:
+		d.escaped(c)
+	case keyApp:
+		d.state = keyGround
+	case keyCSI:
+		d.sequence(c)
+	case keyString, keyStringEsc:
+		switch {
+		case kills(c):
+			d.state = keyGround
+			d.key(c)
+		case c == 7 || d.state == keyStringEsc:
+			d.state = keyGround
+		case c == 0x1b:
+			d.state = keyStringEsc
+		}
+	}
+}
+
+func (d *draft) key(c byte) {
+	switch {
+	case c == 0x1b:
+		d.state = keyEscape
+	case d.paste:
+		if c&0xc0 != 0x80 {
+			d.n++
+		}
+	case kills(c):
+		d.end()
+	case c == 0x7f || c == 8:
+		d.n = max(0, d.n-1)
+	case c >= ' ' && c&0xc0 != 0x80: // not the rest of a character of several bytes
+		d.n++
+	}
+}
+
+func (d *draft) escaped(c byte) {
+	if d.before > 0 && (c == '[' || c == 'O') { // it came in a write of its own, and is no key after all
+		d.n = d.before
+	}
+	d.before = 0
+	d.state = keyGround
+	switch c {
+	case '[':
+		d.state, d.num, d.at, d.odd, d.params = keyCSI, 0, 0, false, [2]int{}
+	case 'O':
+		d.state = keyApp
+	case ']', 'P', '_', '^', 'X':
+		d.state = keyString
+	case 0x1b:
+		d.end()
+		d.state = keyEscape
+	}
+}
+
+func (d *draft) sequence(c byte) {
+	switch {
+	case c >= '0' && c <= '9':
+		d.num = min(d.num*10+int(c-'0'), 1<<20)
+	case c == ';':
+		d.param()
+	case c >= 0x40 && c <= 0x7e:
+		d.param()
+		d.state = keyGround
+		d.sequenced(c)
+	case c == 0x1b:
+		d.state = keyEscape
+	case kills(c):
+		d.state = keyGround
+		d.key(c)
+	default:
+		d.odd = true
+	}
+}
+
+func (d *draft) param() {
+	if d.at < len(d.params) {
+		d.params[d.at] = d.num
+		d.at++
+	}
+	d.num = 0
+}
+
+// sequenced takes a whole sequence: the ends of a paste, an old mouse report, a key of a terminal that writes keys as numbers.
+func (d *draft) sequenced(final byte) {
+	switch {
+	case d.odd:
+	case final == '~' && (d.params[0] == 200 || d.params[0] == 201):
+		d.paste = d.params[0] == 200
+	case final == 'M' && d.params[0] == 0:
+		d.skip = 3
+	case final == 'u':
+		d.numbered(d.params[0], max(0, d.params[1]-1))
+	}
+}
+
+// numbered is a key by its number, with the keys that were held down with it.
+func (d *draft) numbered(key, held int) {
+	const ctrl, alt = 4, 2
+	switch {
+	case held&ctrl != 0 && (key == 'c' || key == 'd' || key == 'u'), key == 27, key == '\r' && held == 0:
+		d.end()
+	case held&(ctrl|alt) != 0 || key < ' ':
+	case key == 0x7f:
+		d.n = max(0, d.n-1)
+	case key < 57344 || key > 63743: // there are the keys that print nothing
+		d.n++
+	}
+}

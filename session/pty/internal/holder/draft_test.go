@@ -1,0 +1,78 @@
+package holder
+
+import "testing"
+
+func TestDraft(t *testing.T) {
+	for in, want := range map[string]int{
+		"":                                  0,
+		"abc":                               3,
+		"größer 世界":                         9,
+		"世\x7f":                             0,
+		"ab\x7f\x7f\x7fc":                   1,
+		"abc\r":                             0,
+		"abc\nd":                            1,
+		"abc\x03":                           0,
+		"abc\x04":                           0,
+		"abc\x15":                           0,
+		"abc\x1b":                           0,
+		"abc\x1b|d":                         1, // an Escape, then a key
+		"abc\x1b|[D":                        3, // an arrow that came in two pieces
+		"abc\x1b\x1b":                       0,
+		"\x1b[A\x1bOB\x1b[3~\x1b[1;5C":      0,
+		"\x1b[|1;|5|C":                      0,
+		"a\x1b\rb":                          2, // Alt+Enter is a line more
+		"\x1b[200~two\rlines\x1b[201~":      9,
+		"\x1b[200~two\x1b|[201~x\r":         0,
+		"\x1b[M !!a":                        1, // an old report of the mouse
+		"\x1b[<0;10;20Ma":                   1,
+		"\x1b[I\x1b[O":                      0, // the window's focus
+		"\x1b]11;rgb:0000/0000/0000\x07a":   1,
+		"\x1b]11;rgb:0000/0000/0000\x1b\\a": 1,
+		"\x1bP1$r0m\x1b\\":                  0,
+		"\x1b]|abc":                         3, // Alt+], then keys
+		"\x1b]abc\rde":                      2,
+		"\x01\x0b\x09":                      0,
+		"a\x1b[13u":                         0, // keys as numbers
+		"a\x1b[13;2u":                       1,
+		"a\x1b[27u":                         0,
+		"a\x1b[99;5u":                       0,
+		"a\x1b[127u":                        0,
+		"\x1b[97u\x1b[57441u":               1,
+	} {
+		var d draft
+		from := 0
+		for i := range in {
+			if in[i] == '|' { // where a write ends
+				d.Write([]byte(in[from:i]))
+				from = i + 1
+			}
+		}
+		d.Write([]byte(in[from:]))
+		if d.n != want {
+			t.Errorf("%q: %d characters, not %d", in, d.n, want)
+		}
+	}
+}
+
+// Any keys, cut anywhere: Enter, outside of a paste, ends a draft; and a character begins one.
+func FuzzDraft(f *testing.F) {
+	f.Add([]byte("a\x1b[200~b\x1b[201~\x1b]x\x1b"), 3)
+	f.Add([]byte("\x1b[M\x1b[9;9;9;9u\x1b[<1M"), 1)
+	f.Fuzz(func(t *testing.T, keys []byte, piece int) {
+		var d draft
+		piece = max(1, piece%100)
+		for rest := keys; len(rest) > 0; rest = rest[min(len(rest), piece):] {
+			d.Write(rest[:min(len(rest), piece)])
+		}
+		if d.n < 0 || d.n > len(keys) {
+			t.Fatalf("%d characters of %d bytes", d.n, len(keys))
+		}
+		d.Write([]byte("xxx\x1b[201~\x18\x18\r\r\r\r"))
+		if d.n != 0 {
+			t.Fatalf("%d characters after Enter", d.n)
+		}
+		if d.Write([]byte("a")); d.n != 1 {
+			t.Fatal("a character is no draft")
+		}
+	})
+}
