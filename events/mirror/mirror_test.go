@@ -1,0 +1,209 @@
+package mirror_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"gcity/events"
+	"gcity/events/mirror"
+)
+
+// city is a log and a script that is told of it. cases is what the script does at record, with the event on its stdin.
+func city(t *testing.T, record string) (mirror.Options, *events.Log) {
+	t.Helper()
+	dir := t.TempDir()
+	path := filepath.Join(dir, "script")
+	text := "#!/bin/sh\ncase \"$1\" in\nrecord) " + record + " ;;\nlatest-seq) echo 7 ;;\n*) exit 2 ;;\nesac\n"
+	if err := os.WriteFile(path, []byte(text), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	log, err := events.Open(dir, events.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := log.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return mirror.Options{Script: path, Dir: dir, State: dir, Log: log, Env: []string{"PATH=" + os.Getenv("PATH")}, Logger: slog.New(slog.DiscardHandler)}, log
+}
+
+func write(t *testing.T, log *events.Log, types ...string) {
+	t.Helper()
+	for _, kind := range types {
+		if _, err := log.Append(events.Event{Type: kind, Actor: "x"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// run mirrors until a condition holds of what was told, and gives that.
+func run(t *testing.T, o mirror.Options, enough func([]events.Event) bool) []events.Event {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	var all sync.WaitGroup
+	all.Go(func() { mirror.Run(ctx, o) })
+	defer all.Wait()
+	defer cancel()
+	for ctx.Err() == nil {
+		if got := told(t, o.Dir); enough(got) {
+			return got
+		}
+		select {
+		case <-time.After(10 * time.Millisecond):
+		case <-ctx.Done():
+		}
+	}
+	t.Fatalf("it was told of %+v", told(t, o.Dir))
+	return nil
+}
+
+func told(t *testing.T, dir string) (all []events.Event) {
+	t.Helper()
+	f, err := os.Open(filepath.Join(dir, "told"))
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	for s := bufio.NewScanner(f); s.Scan(); {
+		var e events.Event
+		if json.Unmarshal(s.Bytes(), &e) == nil { // the last line may be on its way
+			all = append(all, e)
+		}
+	}
+	return all
+}
+
+func types(all []events.Event) string {
+	var out []string
+	for _, e := range all {
+		out = append(out, e.Type)
+	}
+	return strings.Join(out, " ")
+}
+
+const keeps = `printf '%s\n' "$(cat)" >>told`
+
+// L9: the script hears what is in the log, in its order and with its seq, and goes on where it was.
+func TestEveryEventInOrder(t *testing.T) {
+	o, log := city(t, keeps)
+	write(t, log, "a.a", "b.b")
+	run(t, o, func(got []events.Event) bool { return len(got) == 2 })
+	write(t, log, "c.c")
+	got := run(t, o, func(got []events.Event) bool { return len(got) >= 3 })
+	if types(got) != "a.a b.b c.c" || got[0].Seq != 1 || got[2].Seq != 3 || got[2].TS.IsZero() {
+		t.Errorf("%+v", got)
+	}
+	if at, err := mirror.Load(o.State); err != nil || at.Seq != 3 || at.Missed != 0 {
+		t.Errorf("%+v, %v", at, err)
+	}
+	if n, err := mirror.Newest(t.Context(), o); err != nil || n != 7 {
+		t.Errorf("%d, %v", n, err)
+	}
+}
+
+// A script that fails loses nothing by it, and that it fails is an event, of which it is told when it is well.
+func TestAScriptThatFails(t *testing.T) {
+	o, log := city(t, `echo x >>tries; [ $(wc -l <tries) -gt 3 ] || { echo full >&2; exit 1; }; `+keeps)
+	write(t, log, "a.a", "b.b")
+	got := run(t, o, func(got []events.Event) bool { return len(got) >= 4 })
+	if types(got) != "a.a b.b "+mirror.Failing+" "+mirror.Healed || !strings.Contains(got[2].Message, "failed at record (exit 1): full") {
+		t.Errorf("%+v", got)
+	}
+}
+
+// A script that is far behind is told what it misses, in one event with the seq of the last of them.
+func TestFarBehind(t *testing.T) {
+	o, log := city(t, keeps)
+	batch := make([]events.Event, mirror.MaxBehind+10)
+	for i := range batch {
+		batch[i] = events.Event{Type: "n.n", Actor: "x"}
+	}
+	if _, err := log.Append(batch...); err != nil {
+		t.Fatal(err)
+	}
+	got := run(t, o, func(got []events.Event) bool { return len(got) >= 3 })
+	if got[0].Type != events.Gap || got[0].Seq != 10 || !strings.Contains(string(got[0].Payload), `"count":10`) || got[1].Seq != 11 {
+		t.Errorf("%+v", got[:2])
+	}
+	if at, err := mirror.Load(o.State); err != nil || at.Missed != 10 {
+		t.Errorf("%+v, %v", at, err)
+	}
+}
+
+// Another script, or another log than the one that was written down, begins at the beginning; a file that cannot be read too.
+func TestBeginningAnew(t *testing.T) {
+	for _, state := range []string{`{"script":"another","seq":2}`, `{"script":"SCRIPT","seq":900}`, "no JSON"} {
+		o, log := city(t, keeps)
+		write(t, log, "a.a", "b.b")
+		if err := os.WriteFile(filepath.Join(o.State, "events-mirror.json"), []byte(strings.ReplaceAll(state, "SCRIPT", o.Script)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got := run(t, o, func(got []events.Event) bool { return len(got) >= 2 }); types(got) != "a.a b.b" {
+			t.Errorf("%s: %+v", state, got)
+		}
+	}
+}
+
+func TestAScriptThatIsNotThere(t *testing.T) {
+	o, _ := city(t, keeps)
+	o.Script += "-not"
+	if _, err := mirror.Newest(t.Context(), o); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("%v", err)
+	}
+}
+
+// At the city's end a script that fails is not asked again and again, and one that hangs is not waited for twice.
+func TestTheLastWordsFail(t *testing.T) {
+	for _, tc := range []struct {
+		name, record string
+		running      bool // the end comes while the script is called
+	}{
+		{"it fails", `echo x >>tries; exit 1`, false},
+		{"it hangs", `echo x >>tries; exec sleep 100`, true},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			o, log := city(t, tc.record)
+			write(t, log, "a.a", "b.b")
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			tries := func() int {
+				text, err := os.ReadFile(filepath.Join(o.Dir, "tries"))
+				if err != nil && !errors.Is(err, os.ErrNotExist) {
+					t.Error(err)
+				}
+				return strings.Count(string(text), "x")
+			}
+			if !tc.running {
+				cancel()
+			}
+			var all sync.WaitGroup
+			defer all.Wait()
+			all.Go(func() {
+				defer cancel()
+				for tc.running && tries() == 0 && ctx.Err() == nil {
+					time.Sleep(10 * time.Millisecond)
+				}
+			})
+			mirror.Run(ctx, o)
+			if n := tries(); n != 1 {
+				t.Errorf("it was called %d times", n)
+			}
+		})
+	}
+}
