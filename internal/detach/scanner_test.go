@@ -1,0 +1,139 @@
+package detach
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+)
+
+func TestScannerFindsTheKey(t *testing.T) {
+	for _, c := range []struct {
+		in, out string
+		leave   bool
+	}{
+		{"abc", "abc", false},
+		{"abc\x11def", "abc", true},
+		{"\x1b[113;5u", "", true},
+		{"x\x1b[113;5u", "x", true},
+		{"\x1b[113;5:1u", "", true},
+		{"\x1b[113;5:2u", "", true},
+		{"\x1b[113;5:3u", "\x1b[113;5:3u", false}, // the release of it
+		{"\x1b[113;133u", "", true},               // num lock is on
+		{"\x1b[113;69u", "", true},                // caps lock is on
+		{"\x1b[113:81:113;5u", "", true},          // with alternate keys
+		{"\x1b[113;6u", "\x1b[113;6u", false},     // ctrl+shift+q
+		{"\x1b[113;7u", "\x1b[113;7u", false},     // ctrl+alt+q
+		{"\x1b[119;5u", "\x1b[119;5u", false},     // ctrl+w
+		{"\x1b[27;5;113~", "", true},              // modifyOtherKeys
+		{"\x1b[27;5;119~", "\x1b[27;5;119~", false},
+		{"\x1b[A\x1b[1;5C", "\x1b[A\x1b[1;5C", false},
+		{"\x1bx\x1bOP", "\x1bx\x1bOP", false},
+		{"\x1b\x11", "\x1b", true},
+		{"\x1b\x1b[113;5u", "\x1b", true},
+		{"\x1b[200~a\x11b\x1b[113;5uc\x1b[201~d", "\x1b[200~a\x11b\x1b[113;5uc\x1b[201~d", false}, // a paste may hold anything
+		{"\x1b[200~a\x11\x1b[201~\x11", "\x1b[200~a\x11\x1b[201~", true},
+		{"\x1b[1\x11", "\x1b[1", true},
+	} {
+		for cut := range len(c.in) + 1 {
+			var s Scanner
+			out, leave := s.Feed([]byte(c.in[:cut]))
+			if !leave {
+				var more []byte
+				more, leave = s.Feed([]byte(c.in[cut:]))
+				out = append(out, more...)
+			}
+			out = append(out, s.Flush()...)
+			if string(out) != c.out || leave != c.leave {
+				t.Errorf("%q cut at %d: %q %v, want %q %v", c.in, cut, out, leave, c.out, c.leave)
+			}
+		}
+	}
+}
+
+// A mark of a paste counts however late its end comes: the key leaves after the paste, and does not in it.
+func TestPasteInPieces(t *testing.T) {
+	const begin, end = "\x1b[200~", "\x1b[201~"
+	for cut := range len(begin) {
+		for late := range len(end) {
+			var s Scanner
+			var got []byte
+			pieces := []string{"a" + begin[:cut], begin[cut:] + "b\x11\x1b[113;5u" + end[:late], end[late:] + "c"}
+			for _, piece := range pieces {
+				out, leave := s.Feed([]byte(piece))
+				got = append(append(got, out...), s.Flush()...)
+				if leave {
+					t.Fatalf("%q: a paste leaves", pieces)
+				}
+			}
+			if want := strings.Join(pieces, ""); string(got) != want {
+				t.Errorf("%q, want %q", got, want)
+			}
+			if _, leave := s.Feed([]byte("\x11")); !leave {
+				t.Errorf("%q: the key does not leave any more", pieces)
+			}
+		}
+	}
+}
+
+// Another key leaves in the same forms, and the usual one does not any more.
+func TestAnotherKey(t *testing.T) {
+	for text, forms := range map[string][]string{
+		"ctrl+]": {"\x1d", "\x1b[93;5u", "\x1b[27;5;93~"}, `ctrl+\`: {"\x1c", "\x1b[92;5u"}, "Ctrl+A": {"\x01", "\x1b[97;5u"}, "": {"\x11"},
+	} {
+		k, err := Parse(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, form := range forms {
+			s := Scanner{Key: k}
+			if out, leave := s.Feed([]byte("a" + form)); !leave || string(out) != "a" {
+				t.Errorf("%s as %q: %q, %v", k, form, out, leave)
+			}
+		}
+		s := Scanner{Key: k}
+		if out, leave := s.Feed([]byte("\x11")); text != "" && (leave || string(out) != "\x11") {
+			t.Errorf("%s leaves with ctrl+q too", k)
+		}
+	}
+}
+
+func TestParseRefuses(t *testing.T) {
+	for _, text := range []string{"q", "ctrl+", "ctrl+m", "ctrl+i", "ctrl+c", "ctrl+[", "alt+q", "ctrl+qq", "ctrl+é", "f1", "\x11"} {
+		if k, err := Parse(text); err == nil || !strings.Contains(err.Error(), Usual) {
+			t.Errorf("%q is %s, %v; want an error that names a key that is possible", text, k, err)
+		}
+	}
+}
+
+// What is not the key comes out byte for byte, however it is cut, and never more than a key's worth is held back.
+func FuzzScanner(f *testing.F) {
+	f.Add([]byte("ls -l\r\x1b[A\x1b[200~x\x1b[201~\x1b[113;5u"), 3)
+	f.Add([]byte("\x1b[1;1;1;1;1;1;1;1;1;1;1;1;1;1;1;1;1;1;1;1;1;1;1;1;1;1;1;1;1;1;1"), 1)
+	f.Fuzz(func(t *testing.T, in []byte, step int) {
+		var whole Scanner
+		want, leave := whole.Feed(in)
+		want = append(want, whole.Flush()...)
+		if !bytes.HasPrefix(in, want) || !leave && len(want) != len(in) {
+			t.Fatalf("%q became %q, %v", in, want, leave)
+		}
+		if step < 1 {
+			return
+		}
+		var s Scanner
+		var got []byte
+		left := false
+		for rest := in; len(rest) > 0 && !left; {
+			n := min(step, len(rest))
+			var out []byte
+			out, left = s.Feed(rest[:n])
+			got, rest = append(got, out...), rest[n:]
+			if len(s.held) > maxHeld {
+				t.Fatalf("%d bytes are held back", len(s.held))
+			}
+		}
+		got = append(got, s.Flush()...)
+		if !bytes.Equal(got, want) || left != leave {
+			t.Fatalf("in steps of %d: %q %v, whole: %q %v", step, got, left, want, leave)
+		}
+	})
+}
