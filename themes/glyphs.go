@@ -6,6 +6,7 @@ type Glyphs struct {
 	Failed, Starting, Waiting            string
 	Backoff, Leaving                     string
 	Cursor, Mark, Alert, Done, More, Dot string
+	Mail                                 string
 
 	// Rules: thin, and heavy for the focused panel.
 	Thin, Heavy, Bar string
@@ -16,6 +17,8 @@ type Glyphs struct {
 	// HeavyBar and Corner frame dialogs: top left, top right, bottom left, bottom right.
 	HeavyBar string
 	Corner   [4]string
+	// Spark is two neighbouring bars of a small chart, by their heights: 0 nothing, 1 the ground, up to 4.
+	Spark [5][5]string
 }
 
 // Unicode is the usual set: narrow signs only.
@@ -24,11 +27,18 @@ func Unicode() Glyphs {
 		Running: "●", Suspended: "○", Exited: "○",
 		Failed: "✗", Starting: "◐", Waiting: "◌",
 		Backoff: "↻", Leaving: "↓",
-		Cursor: ">", Mark: "+", Alert: "!", Done: "✓", More: "…", Dot: "·",
+		Cursor: ">", Mark: "+", Alert: "!", Done: "✓", More: "…", Dot: "·", Mail: "▤",
 		Thin: "─", Heavy: "━", Bar: "│",
 		Join: [3][3]string{{"│", "├", "┝"}, {"┤", "┼", "┾"}, {"┥", "┽", "┿"}},
 		Top:  [3][3]string{{"│", "┌", "┍"}, {"┐", "┬", "┮"}, {"┑", "┭", "┯"}},
 		Foot: [3]string{"│", "┴", "┷"}, HeavyBar: "┃", Corner: [4]string{"┏", "┓", "┗", "┛"},
+		Spark: [5][5]string{
+			{" ", "⢀", "⢠", "⢰", "⢸"},
+			{"⡀", "⣀", "⣠", "⣰", "⣸"},
+			{"⡄", "⣄", "⣤", "⣴", "⣼"},
+			{"⡆", "⣆", "⣦", "⣶", "⣾"},
+			{"⡇", "⣇", "⣧", "⣷", "⣿"},
+		},
 	}
 }
 
@@ -38,10 +48,17 @@ func ASCII() Glyphs {
 		Running: "*", Suspended: "-", Exited: ".",
 		Failed: "X", Starting: "~", Waiting: "?",
 		Backoff: "@", Leaving: "v",
-		Cursor: ">", Mark: "+", Alert: "!", Done: "*", More: "~", Dot: "-",
+		Cursor: ">", Mark: "+", Alert: "!", Done: "*", More: "~", Dot: "-", Mail: "%",
 		Thin: "-", Heavy: "=", Bar: "|",
 		Join: [3][3]string{{"|", "+", "+"}, {"+", "+", "+"}, {"+", "+", "+"}},
 		Top:  [3][3]string{{"|", "+", "+"}, {"+", "+", "+"}, {"+", "+", "+"}},
 		Foot: [3]string{"|", "+", "+"}, HeavyBar: "|", Corner: [4]string{"+", "+", "+", "+"},
+		Spark: [5][5]string{
+			{" ", "_", ".", ":", "#"},
+			{"_", "_", ".", ":", "#"},
+			{".", ".", ".", ":", "#"},
+			{":", ":", ":", ":", "#"},
+			{"#", "#", "#", "#", "#"},
+		},
 	}
 }

@@ -2,8 +2,9 @@ package themes
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
+
+	"gcity/internal/colour"
 )
 
 // Style is how a token looks. The zero value changes nothing.
@@ -29,9 +30,9 @@ func parse(style string) (Style, error) {
 			*flag = true
 			continue
 		}
-		code, err := colour(word)
+		code, err := colour.Parse(word)
 		if err != nil {
-			return Style{}, err
+			return Style{}, fmt.Errorf("%w; attributes are bold, faint, italic, underline and reverse", err)
 		}
 		*paint = code
 	}
@@ -53,30 +54,4 @@ func (s *Style) attribute(word string) *bool {
 		return &s.Reverse
 	}
 	return nil
-}
-
-func colour(word string) (string, error) {
-	if hex, ok := strings.CutPrefix(word, "#"); ok {
-		if _, err := strconv.ParseUint(hex, 16, 32); err != nil || len(hex) != 6 {
-			return "", fmt.Errorf("%q is no colour: write #rrggbb", word)
-		}
-		return word, nil
-	}
-	if n, err := strconv.Atoi(word); err == nil {
-		if n < 0 || n > 255 {
-			return "", fmt.Errorf("%q is no colour: the palette has 0 to 255", word)
-		}
-		return strconv.Itoa(n), nil
-	}
-	name, bright := strings.CutPrefix(word, "bright-")
-	for i, known := range [...]string{"black", "red", "green", "yellow", "blue", "magenta", "cyan", "white"} {
-		if name != known {
-			continue
-		}
-		if bright {
-			i += 8
-		}
-		return strconv.Itoa(i), nil
-	}
-	return "", fmt.Errorf("%q is neither an attribute (bold, faint, italic, underline, reverse) nor a colour", word)
 }

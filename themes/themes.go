@@ -7,9 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path/filepath"
 	"strings"
 
-	"github.com/BurntSushi/toml"
+	"gcity/internal/tomldoc"
 )
 
 // Token is what a piece of the screen means.
@@ -80,29 +81,42 @@ func Load(name string) (Theme, error) {
 	return Parse(name, data)
 }
 
-// Parse reads a theme file. Tokens it leaves out have no style.
+// MaxSize bounds a theme file, in bytes.
+const MaxSize = 64 << 10
+
+// Parse reads a theme file, called NAME.toml in errors. Tokens it leaves out have no style.
 func Parse(name string, data []byte) (Theme, error) {
-	var file struct {
-		Description string
-		Styles      map[string]string
-	}
-	meta, err := toml.Decode(string(data), &file)
+	return read(name, tomldoc.Read(name+".toml", data, MaxSize))
+}
+
+// Open reads a theme file of a person's own; the theme is called as the file is. Errors name file, line and column.
+func Open(path string) (Theme, error) {
+	name := strings.TrimSuffix(filepath.Base(path), ".toml")
+	doc, err := tomldoc.Load(path, path, MaxSize)
 	if err != nil {
-		return Theme{}, fmt.Errorf("theme %q: %w", name, err)
+		return Theme{}, fmt.Errorf("cannot read the theme %q: %w", name, err)
 	}
-	if extra := meta.Undecoded(); len(extra) > 0 {
-		return Theme{}, fmt.Errorf("theme %q: unknown key %q; a theme has description and [styles]", name, extra[0].String())
-	}
-	t := Theme{Name: name, Description: file.Description}
+	return read(name, doc)
+}
+
+func read(name string, doc *tomldoc.Doc) (Theme, error) {
+	t := Theme{Name: name}
 	known := names()
-	for i, key := range known {
-		if t.styles[i], err = parse(file.Styles[key]); err != nil {
-			return Theme{}, fmt.Errorf("theme %q: styles.%s: %w", name, key, err)
+	root := doc.Root()
+	root.Only("description", "styles")
+	t.Description = root.Text("description")
+	if styles, ok := root.Table("styles"); ok {
+		styles.Only(known[:]...)
+		for i, key := range known {
+			style, err := parse(styles.Text(key))
+			if err != nil {
+				styles.Wrong(key, "%v", err)
+			}
+			t.styles[i] = style
 		}
-		delete(file.Styles, key)
 	}
-	for key := range file.Styles {
-		return Theme{}, fmt.Errorf("theme %q: unknown style %q; there are %s", name, key, strings.Join(known[:], ", "))
+	if wrong := doc.Problems(); len(wrong) > 0 {
+		return Theme{}, fmt.Errorf("theme %q: %w", name, wrong)
 	}
 	return t, nil
 }

@@ -56,7 +56,7 @@ func TestParseStyle(t *testing.T) {
 			t.Errorf("%q: %+v, %v; want %+v", in, got, err, want)
 		}
 	}
-	for _, in := range []string{"blod", "#12", "#12345g", "256", "-1", "bright-"} {
+	for _, in := range []string{"blod", "#12", "256", "bright-", "red on on-blue"} {
 		if got, err := parse(in); err == nil {
 			t.Errorf("%q gave %+v, want an error", in, got)
 		}

@@ -1,0 +1,69 @@
+package themes
+
+import (
+	"image/color"
+	"math"
+	"testing"
+
+	"charm.land/lipgloss/v2"
+)
+
+// A theme that is made for a certain background can be read on it, also in the row under the cursor: text as the
+// accessibility guidelines ask for it (4.5 to 1), what is only beside it still at 3 to 1.
+func TestContrast(t *testing.T) {
+	for name, ground := range map[string]string{"dark": "#1e1e1e", "light": "#ffffff", "colour-blind": "#1e1e1e"} {
+		th, err := Load(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		grounds := map[string]string{"": ground}
+		if under := th.Style(Select).Ground; under != "" {
+			grounds["the cursor's "] = under
+		}
+		for where, ground := range grounds {
+			for k := range Tokens {
+				s, need := th.Style(k), 4.5
+				switch k {
+				case Dim, Off:
+					need = 3
+				case Rule:
+					need = 1.5
+				}
+				if s.Text == "" {
+					continue
+				}
+				if s.Ground != "" {
+					ground = s.Ground
+				}
+				if got := contrast(lipgloss.Color(s.Text), lipgloss.Color(ground)); got < need && !(k == Rule && where != "") {
+					t.Errorf("%s: %s (%s) on %sground %s has %.2f, want %.1f", name, names()[k], s.Text, where, ground, got, need)
+				}
+			}
+		}
+	}
+}
+
+// The test's own sense of contrast.
+func TestContrastOfBlackAndWhite(t *testing.T) {
+	if got := contrast(color.White, color.Black); math.Abs(got-21) > 0.01 {
+		t.Errorf("white on black has %.2f, want 21", got)
+	}
+}
+
+// contrast is the ratio of two colours' luminance, 1 to 21.
+func contrast(a, b color.Color) float64 {
+	la, lb := luminance(a), luminance(b)
+	return (max(la, lb) + 0.05) / (min(la, lb) + 0.05)
+}
+
+func luminance(c color.Color) float64 {
+	r, g, b, _ := c.RGBA()
+	linear := func(v uint32) float64 {
+		s := float64(v) / 0xffff
+		if s <= 0.04045 {
+			return s / 12.92
+		}
+		return math.Pow((s+0.055)/1.055, 2.4)
+	}
+	return 0.2126*linear(r) + 0.7152*linear(g) + 0.0722*linear(b)
+}
