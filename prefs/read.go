@@ -1,0 +1,118 @@
+package prefs
+
+import (
+	"slices"
+
+	"gcity/internal/detach"
+	"gcity/internal/tomldoc"
+)
+
+// read takes everything out of the file that can be understood.
+func (p *Prefs) read(t tomldoc.Table) {
+	t.Slips("theme", "columns", "reduced_motion", "ascii", "fps", "confirm", "on_hangup", "detach_keys", "keys")
+	p.Theme = oneOf(t, "theme", "", append(p.themeNames(), Auto))
+	p.Columns = columns(t)
+	p.ReducedMotion = t.Flag("reduced_motion", false)
+	p.ASCII = ascii(t)
+	if t.Has("fps") {
+		p.FPS = t.Number("fps", 1, 120)
+	}
+	p.Confirm = oneOf(t, "confirm", AskUsual, []string{AskUsual, AskAlways, AskNever})
+	p.OnHangup = oneOf(t, "on_hangup", GoHeadless, []string{GoHeadless, StopCity, LeaveCity})
+	leave, err := detach.Parse(t.Text("detach_keys"))
+	if err != nil {
+		t.Wrong("detach_keys", "%v; it stays %s", err, leave)
+	}
+	p.Detach = leave
+	if keys, ok := t.Table("keys"); ok {
+		p.Keys = bindings(keys, "")
+	}
+}
+
+func (p *Prefs) themeNames() []string {
+	names := make([]string, len(p.Themes))
+	for i := range p.Themes {
+		names[i] = p.Themes[i].Name
+	}
+	return names
+}
+
+// oneOf is a word of a list; fallback where it is not written, or is another one.
+func oneOf(t tomldoc.Table, key, fallback string, known []string) string {
+	text := t.Text(key)
+	switch {
+	case text == "":
+		return fallback
+	case slices.Contains(known, text):
+		return text
+	}
+	if near := tomldoc.Meant(text, known); near != "" {
+		t.Wrong(key, "%q is not known; did you mean %q?", text, near)
+	} else {
+		t.Wrong(key, "%q is not known; there are %s", text, tomldoc.List(known))
+	}
+	return fallback
+}
+
+// columns are those that are known, each once; the name of an agent cannot be missing.
+func columns(t tomldoc.Table) []string {
+	var out []string
+	known := Columns()
+	for i, name := range t.Texts("columns") {
+		switch near := tomldoc.Meant(name, known); {
+		case slices.Contains(out, name):
+			t.WrongItem("columns", i, "%q is there already", name)
+		case slices.Contains(known, name):
+			out = append(out, name)
+		case near != "":
+			t.WrongItem("columns", i, "there is no column %q; did you mean %q?", name, near)
+		default:
+			t.WrongItem("columns", i, "there is no column %q; there are %s", name, tomldoc.List(known))
+		}
+	}
+	if len(out) > 0 && !slices.Contains(out, "name") {
+		t.Warn("columns", "has no \"name\", without which nobody knows who is meant; it is put first")
+		out = slices.Insert(out, 0, "name")
+	}
+	return out
+}
+
+// ascii is true, false, or "auto", which is nil.
+func ascii(t tomldoc.Table) *bool {
+	const key = "ascii"
+	switch t.Kind(key) {
+	case "", "a string":
+		oneOf(t, key, "auto", []string{"auto"})
+		return nil
+	}
+	on := t.Flag(key, false)
+	return &on
+}
+
+// bindings are the keys of actions. An id may be quoted, or have its dots as TOML understands them.
+func bindings(t tomldoc.Table, above string) []Binding {
+	var out []Binding
+	for _, name := range t.Keys() {
+		b := Binding{Action: above + name, Place: t.Place(name).String()}
+		switch t.Kind(name) {
+		case "a table":
+			sub, _ := t.Table(name)
+			out = append(out, bindings(sub, b.Action+".")...)
+			continue
+		case "a list":
+			b.Keys = t.Texts(name)
+			if len(b.Keys) == 0 && !t.Empty(name) {
+				continue // it is no list of strings, which has been told
+			}
+		case "a string", "a whole number": // 5 is a key too
+			if text, _ := t.Scalar(name); text != "" {
+				b.Keys = []string{text}
+			}
+		default:
+			t.Wrong(name, "must be a key in quotes, like \"ctrl+r\", or a list of such; \"\" takes the key away")
+			continue
+		}
+		out = append(out, b)
+	}
+	return out
+}
