@@ -18,35 +18,42 @@ import (
 const module = "gcity"
 
 // doors says which rooms may be entered from which. A room is a folder at the top; session/* are the providers below
-// session, beads/* the stores below beads, city/* what tests use for a city, and "main" is the top itself. It is the
+// session, beads/* the stores below beads, events/* what is told of events, city/* what tests use for a city, and "main" is the top itself. It is the
 // table "Doors" of ARCHITECTURE.md, and changes with it.
 var doors = map[string][]string{
 	"main":       {"cli", "session/*"},
 	"cli":        {"*"},
-	"controller": {"agent", "config", "city", "events", "beads", "session", "pool", "formula", "automation", "restart", "internal"},
-	"api":        {"city", "events", "beads", "internal"},
-	"tui":        {"city", "events", "beads", "themes", "internal"},
-	"agent":      {"config", "session", "pool", "restart"},
-	"config":     {"session", "pool", "formula", "automation", "restart", "internal"},
+	"controller": {"agent", "config", "city", "mail", "events", "beads", "session", "pool", "formula", "automation", "restart", "prompt", "overlay", "hooks", "internal"},
+	"api":        {"city", "mail", "events", "beads", "internal"},
+	"tui":        {"city", "mail", "events", "beads", "themes", "internal"},
+	"agent":      {"config", "session", "pool", "restart", "prompt"},
+	"config":     {"session", "pool", "formula", "automation", "restart", "prompt", "overlay", "hooks", "topology", "internal"},
+	"topology":   {"internal"},
 	"pool":       nil,
-	"city":       {"events", "beads"},
-	"city/*":     {"city", "events", "beads", "beads/*"},
+	"city":       {"mail", "events", "beads"},
+	"city/*":     {"city", "mail", "events", "beads", "beads/*"},
+	"mail":       {"beads", "internal"},
+	"prompt":     nil,
+	"overlay":    {"internal"},
+	"hooks":      nil,
 	"formula":    {"internal"},
 	"automation": {"events", "formula", "internal"},
 	"session/*":  {"session", "session/*", "internal"},
 	"beads/*":    {"beads", "beads/*", "internal"},
 	"events":     {"internal"},
+	"events/*":   {"events", "internal"},
 	"beads":      {"internal"},
 	"session":    {"internal"},
 	"restart":    nil,
-	"themes":     nil,
+	"themes":     {"internal"},
+	"prefs":      {"themes", "internal"},
 	"internal":   {"internal"},
 
-	"screenshots": {"internal"},
+	"screenshots": {"tui", "api", "city", "events", "beads", "internal"},
 }
 
 // libraries bounds the outside modules that one package of a basic room may use; golang.org/x is not counted.
-var libraries = map[string]int{"events": 1, "beads": 1, "beads/*": 1, "session": 1, "restart": 1, "pool": 1, "formula": 1, "automation": 1, "themes": 1, "internal": 2}
+var libraries = map[string]int{"events": 1, "events/*": 1, "beads": 1, "beads/*": 1, "session": 1, "restart": 1, "pool": 1, "prompt": 1, "overlay": 1, "hooks": 1, "formula": 1, "automation": 1, "topology": 1, "themes": 1, "prefs": 1, "internal": 2}
 
 // characters are the agents of well-known example cities. What they do is configuration, so their names have no place
 // in the program.
@@ -140,7 +147,7 @@ func TestTheRulesBite(t *testing.T) {
 		}
 	}
 	for dir, want := range map[string]string{
-		"": "main", "cli": "cli", "session": "session", "session/pty": "session/*", "beads/sqlite": "beads/*", "city": "city", "city/citytest": "city/*", "internal/disk": "internal", "api/wire": "api",
+		"": "main", "cli": "cli", "session": "session", "session/pty": "session/*", "beads/sqlite": "beads/*", "events/mirror": "events/*", "city": "city", "city/citytest": "city/*", "internal/disk": "internal", "api/wire": "api",
 	} {
 		if got, ok := room(dir); !ok || got != want {
 			t.Errorf("room(%q) = %q, %v", dir, got, ok)
@@ -151,15 +158,15 @@ func TestTheRulesBite(t *testing.T) {
 	}
 }
 
-// room names the room that a folder of the module belongs to; examples and the drawing of screenshots are in none.
+// room names the room that a folder of the module belongs to; examples are in none.
 func room(dir string) (string, bool) {
 	first, rest, _ := strings.Cut(dir, "/")
 	switch first {
 	case "", ".":
 		return "main", true
-	case "examples", "docs", "screenshots":
+	case "examples", "docs":
 		return "", false
-	case "session", "beads", "city":
+	case "session", "beads", "city", "events":
 		if rest != "" {
 			return first + "/*", true
 		}
