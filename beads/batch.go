@@ -1,6 +1,7 @@
 package beads
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -40,8 +41,8 @@ func NewBatch(all []Bead) (*Batch, error) {
 			}
 			return nil
 		})
-		if circle != "" {
-			return nil, &Invalid{"the batch", "links", "go in a circle: " + circle}
+		if circle != nil {
+			return nil, &Invalid{"the batch", "links", "go in a circle: " + arrows(circle)}
 		}
 	}
 	return x, nil
@@ -90,9 +91,9 @@ func parentOf(b Bead) []string {
 
 func links(b Bead) []string { return append(parentOf(b), b.Needs...) }
 
-// Circle follows the links from each of the ids and describes a way that comes back to itself: "a → b → a". It is ""
-// if there is none.
-func Circle(ids []string, next func(id string) []string) string {
+// Circle follows the links from each of the ids and gives a way that comes back to itself: a, b, a. It is nil if there is
+// none.
+func Circle(ids []string, next func(id string) []string) []string {
 	const open, done = 1, 2
 	state := map[string]int{}
 	var way []string
@@ -114,11 +115,13 @@ func Circle(ids []string, next func(id string) []string) string {
 	}
 	for _, id := range ids {
 		if state[id] != done && walk(id) {
-			return strings.Join(way[slices.Index(way, way[len(way)-1]):], " → ")
+			return way[slices.Index(way, way[len(way)-1]):]
 		}
 	}
-	return ""
+	return nil
 }
+
+func arrows(way []string) string { return strings.Join(way, " → ") }
 
 // NewLinks are the ids that a changed bead names and did not name before: the store must have them.
 func NewLinks(old, changed Bead) []string {
@@ -129,14 +132,25 @@ func NewLinks(old, changed Bead) []string {
 	return slices.DeleteFunc(links(changed), func(id string) bool { return slices.Contains(had, id) })
 }
 
+// Relinked reports whether a change may have closed a circle. A link that is not new may: to a bead that was the parent and
+// is needed now, too.
+func Relinked(old, changed Bead) bool {
+	return old.ParentID != changed.ParentID || !slices.Equal(old.Needs, changed.Needs)
+}
+
 // UnknownLink is the error of a store that lacks one of them.
 func UnknownLink(id, link string) error {
 	return &Invalid{"bead " + id, "link " + quote(link), "names no bead that there is"}
 }
 
-// InCircle is the error of a store for links that come back to where they begin.
-func InCircle(id, field, way string) error {
-	return &Invalid{"bead " + id, field, "would go in a circle: " + way}
+// InCircle is the error of a store for links that come back to where they begin, as Circle found them. It names the first
+// of the changed beads that is on the way.
+func InCircle(changed []string, field string, way []string) error {
+	id := way[0]
+	if i := slices.IndexFunc(changed, func(id string) bool { return slices.Contains(way, id) }); i >= 0 {
+		id = changed[i]
+	}
+	return &Invalid{"bead " + id, field, "would go in a circle: " + arrows(way)}
 }
 
 // Len is the number of beads.
@@ -210,4 +224,16 @@ func (x *Batch) Name(now time.Time, next func() string) []Bead {
 		}
 	}
 	return out
+}
+
+// CreateOne is Create by way of CreateAll. An ID that only means something within a batch is refused.
+func CreateOne(ctx context.Context, s Batcher, b Bead) (Bead, error) {
+	if strings.HasPrefix(b.ID, "$") {
+		return Bead{}, CheckID(b.ID)
+	}
+	made, err := s.CreateAll(ctx, []Bead{b})
+	if err != nil {
+		return Bead{}, err
+	}
+	return made[0], nil
 }

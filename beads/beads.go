@@ -30,7 +30,7 @@ type Bead struct {
 	CreatedAt   time.Time         `json:"created_at"`
 	UpdatedAt   time.Time         `json:"updated_at"`
 	ClosedAt    *time.Time        `json:"closed_at,omitempty"` // set exactly while Status is StatusClosed
-	Rev         uint64            `json:"rev"`                 // 1 when created, one more for each change
+	Rev         uint64            `json:"rev"`                 // 1 when created, one more for each change; or one for each content
 }
 
 // Types with a meaning here. Any other word will do as well.
@@ -38,6 +38,9 @@ const (
 	DefaultType  = "task"
 	TypeMolecule = "molecule" // the root of a molecule: its steps are its children
 )
+
+// CloseReason is the key of the metadata that says why a bead was closed. It goes when the bead is opened again.
+const CloseReason = "close_reason"
 
 // Status is how far a bead has come.
 type Status string
@@ -136,10 +139,21 @@ type (
 		Version(ctx context.Context) (uint64, error)
 	}
 
+	// Prober says whether the store can be written just now, by the smallest write that there is. It changes nothing that
+	// anybody could read, but may make what a first write would make.
+	Prober interface {
+		Probe(ctx context.Context) error
+	}
+
 	// Restorer takes beads with their ids, times and revisions as they stand, all or none; see Merge for what becomes
 	// of those that are there already. Needs and parents may be unknown.
 	Restorer interface {
 		Restore(ctx context.Context, all []Bead) (Restored, error)
+	}
+
+	// Patient says how long one call of a store may take that asks another program; of one that says nothing it is less.
+	Patient interface {
+		CallLimit() time.Duration
 	}
 
 	// Auditor names the records that this program cannot read and therefore leaves alone.

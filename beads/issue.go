@@ -113,7 +113,7 @@ func foreignField(name string) bool {
 func fromIssue(line []byte) (Bead, error) {
 	var in map[string]json.RawMessage
 	if err := json.Unmarshal(line, &in); err != nil {
-		return Bead{}, fmt.Errorf("it is no JSON object: %w", err)
+		return Bead{}, fmt.Errorf("it is no JSON object: %w", misfit(err))
 	}
 	var kind, status string
 	var links []json.RawMessage
@@ -133,7 +133,7 @@ func fromIssue(line []byte) (Bead, error) {
 			continue
 		}
 		if err := json.Unmarshal(raw, f.to); err != nil {
-			return b, fmt.Errorf("its %s cannot be read: %w", f.name, err)
+			return b, fmt.Errorf("its %s cannot be read: %w", f.name, misfit(err))
 		}
 		if kind != "" && kind != "issue" {
 			return Bead{}, errOther
@@ -181,13 +181,22 @@ func (b *Bead) takeStatus(status string) {
 	}
 }
 
+// misfit says in words of JSON what a decoder says in words of Go.
+func misfit(err error) error {
+	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		kind, _, _ := strings.Cut(wrong.Value, " ")
+		return fmt.Errorf("a JSON %s does not fit there", kind)
+	}
+	return err
+}
+
 // takeLinks makes needs and the parent of an issue's dependencies, and keeps the others as they are.
 func (b *Bead) takeLinks(links []json.RawMessage) error {
 	var others [][]byte
 	for _, raw := range links {
 		var l link
 		if err := json.Unmarshal(raw, &l); err != nil {
-			return fmt.Errorf("its dependencies cannot be read: %w", err)
+			return fmt.Errorf("its dependencies cannot be read: %w", misfit(err))
 		}
 		own := l.Issue == "" || l.Issue == b.ID
 		switch {

@@ -137,13 +137,13 @@ func TestImportSetsAside(t *testing.T) {
 	}, "\n"))
 	want := []string{
 		"line 2: it is no JSON object: unexpected end of JSON input",
-		"line 3: it is no JSON object: json: cannot unmarshal array into Go value of type map[string]json.RawMessage",
+		"line 3: it is no JSON object: a JSON array does not fit there",
 		"line 4 (x-4): bead x-4: its title is empty: say in one line what is to be done",
-		"line 5 (x-5): its priority cannot be read: a priority is a number from 0 to 4: json: cannot unmarshal string into Go value of type int",
+		"line 5 (x-5): its priority cannot be read: a priority is a number from 0, the most urgent, to 4, and not \"high\"",
 		"line 6: the bead: its id is missing",
 		"line 7 (x-7): bead x-7: its title has the character U+0007 in line 1, which does not show or hides others: leave it out",
 		"line 8: the line has more than 4194304 bytes",
-		"line 9 (x-9): its dependencies cannot be read: json: cannot unmarshal number into Go value of type beads.link",
+		"line 9 (x-9): its dependencies cannot be read: a JSON number does not fit there",
 	}
 	var got []string
 	for _, p := range done.Problems {

@@ -56,6 +56,9 @@ func (p Patch) Apply(b Bead, now time.Time) (Bead, error) {
 	if n.Metadata == nil {
 		n.Metadata = map[string]string{}
 	}
+	if b.Status == StatusClosed && n.Status != StatusClosed {
+		delete(n.Metadata, CloseReason)
+	}
 	maps.Copy(n.Metadata, p.SetMetadata)
 	if now = instant(now); now.Before(b.UpdatedAt) { // the clock was set back
 		now = b.UpdatedAt

@@ -55,7 +55,7 @@ func (p Priority) MarshalJSON() ([]byte, error) {
 func (p *Priority) UnmarshalJSON(data []byte) error {
 	var level int
 	if err := json.Unmarshal(data, &level); err != nil {
-		return fmt.Errorf("a priority is a number from 0 to %d: %w", Someday.Level(), err)
+		return fmt.Errorf("a priority is a number from 0, the most urgent, to %d, and not %.40s", Someday.Level(), data)
 	}
 	read, err := PriorityOf(level)
 	if err == nil {

@@ -22,7 +22,8 @@ func checkLine(field, s string, most int) error {
 	if err := checkText(field, s, most); err != nil {
 		return err
 	}
-	if screen.Plain(s) != s {
+	const unshown = string(utf8.RuneError) // what a screen puts in its place; emoji it may only shorten
+	if strings.Count(screen.Plain(s), unshown) != strings.Count(s, unshown) {
 		return invalid(field, "has characters that cannot be shown: %s", quote(s))
 	}
 	return nil

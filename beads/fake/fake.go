@@ -32,6 +32,7 @@ var (
 	_ beads.Counter   = (*Store)(nil)
 	_ beads.Purger    = (*Store)(nil)
 	_ beads.Versioner = (*Store)(nil)
+	_ beads.Prober    = (*Store)(nil)
 	_ beads.Restorer  = (*Store)(nil)
 	_ beads.Auditor   = (*Store)(nil)
 )
@@ -238,8 +239,8 @@ func (s *Store) circle(ids ...string) error {
 			}
 			return nil
 		})
-		if way != "" {
-			return beads.InCircle(ids[0], field, way)
+		if way != nil {
+			return beads.InCircle(ids, field, way)
 		}
 	}
 	return nil
@@ -312,6 +313,15 @@ func (s *Store) below(b beads.Bead) []beads.Bead {
 		}
 	}
 	return tree
+}
+
+// Probe implements beads.Prober.
+func (s *Store) Probe(ctx context.Context) error {
+	if err := s.enter(ctx); err != nil {
+		return err
+	}
+	s.mu.Unlock()
+	return nil
 }
 
 // Version implements beads.Versioner.

@@ -49,6 +49,7 @@ func everyCall(t *testing.T, limit time.Duration, s *Store, check func(what stri
 		"count":   func(ctx context.Context) error { _, err := s.Count(ctx, beads.Query{}); return err },
 		"version": func(ctx context.Context) error { _, err := s.Version(ctx); return err },
 		"aside":   func(ctx context.Context) error { _, err := s.Aside(ctx); return err },
+		"probe":   s.Probe,
 		"create":  func(ctx context.Context) error { _, err := s.Create(ctx, beads.Bead{Title: "x"}); return err },
 		"update":  func(ctx context.Context) error { _, err := s.Update(ctx, "gc-1", beads.Closing()); return err },
 		"purge":   func(ctx context.Context) error { _, err := s.Purge(ctx, beads.Query{}, time.Now()); return err },
@@ -279,11 +280,19 @@ func TestLockedByAnother(t *testing.T) {
 	short, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
 	_, err := s.Create(short, beads.Bead{Title: "b"})
-	if !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "locked by another process") {
+	if !errors.Is(err, context.DeadlineExceeded) || !strings.HasSuffix(err.Error(), "is locked by another process") {
 		t.Error(err)
+	}
+	short, cancel = context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	if err := s.Probe(short); !errors.Is(err, context.DeadlineExceeded) || !strings.HasSuffix(err.Error(), "is locked by another process") {
+		t.Errorf("a probe: %v", err)
 	}
 	titles(t, s, "a")
 	release()
+	if err := s.Probe(t.Context()); err != nil {
+		t.Error(err)
+	}
 	create(t, s, "c")
 	titles(t, s, "c a")
 }

@@ -12,6 +12,8 @@ import (
 	"sync"
 
 	driver "modernc.org/sqlite"
+
+	"gcity/internal/disk"
 )
 
 // file is the open database: one connection that writes, a few that read.
@@ -30,11 +32,11 @@ func (s *Store) open(ctx context.Context, create bool) (*file, error) {
 	case <-s.gate:
 		defer func() { s.gate <- struct{}{} }()
 	case <-ctx.Done():
-		return nil, fmt.Errorf("the store of beads %s does not open: %w", s.path, ctx.Err())
+		return nil, &overdue{fmt.Sprintf("the store of beads %s does not open in time", s.path), ctx.Err()}
 	}
 	is, err := os.Stat(s.path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("cannot read the store of beads: %w", err)
+		return nil, fmt.Errorf("cannot read the store of beads: %w; %s", err, remedy(s.folder, err))
 	}
 	if s.file != nil && (err != nil || !os.SameFile(is, s.file.is)) {
 		// It was removed or replaced. Writing on would be writing into nothing.
@@ -54,7 +56,7 @@ func (s *Store) open(ctx context.Context, create bool) (*file, error) {
 			return nil, nil
 		}
 		if err := s.makeFile(); err != nil {
-			return nil, fmt.Errorf("cannot make the store of beads: %w", err)
+			return nil, fmt.Errorf("cannot make the store of beads: %w; %s", err, remedy(filepath.Dir(s.folder), err))
 		}
 		if is, err = os.Stat(s.path); err != nil {
 			return nil, fmt.Errorf("cannot make the store of beads: %w", err)
@@ -71,12 +73,7 @@ func (s *Store) open(ctx context.Context, create bool) (*file, error) {
 // makeFile makes an empty file that only its user may read. It never opens it: to close it again would take away the
 // locks that this process has on it by other stores.
 func (s *Store) makeFile() error {
-	if err := os.Mkdir(s.folder, 0o700); err == nil {
-		// What is ours alone needs no place in anybody's repository.
-		if err := os.WriteFile(filepath.Join(s.folder, ".gitignore"), []byte("*\n"), 0o600); err != nil {
-			return err
-		}
-	} else if !errors.Is(err, fs.ErrExist) {
+	if err := disk.OwnFolder(s.folder); err != nil {
 		return err
 	}
 	if err := mknod(s.path); err != nil && !errors.Is(err, fs.ErrExist) {

@@ -3,6 +3,7 @@ package sqlite
 import (
 	"bufio"
 	"context"
+	"flag"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -19,11 +20,16 @@ import (
 func TestMain(m *testing.M) {
 	switch os.Getenv("GCITY_BEADS_CHILD") {
 	case "":
+		if err := flag.Set("rapid.checks", "30"); err != nil { // unless another number is asked for
+			panic(err)
+		}
 		os.Exit(m.Run())
 	case "create":
 		childCreate(os.Args[1], os.Args[2], os.Args[3])
 	case "batch":
 		childBatch(os.Args[1], os.Args[2])
+	case "edit":
+		childEdit(os.Args[1], os.Args[2], os.Args[3])
 	case "lock":
 		childLock(os.Args[1], os.Args[2])
 	}

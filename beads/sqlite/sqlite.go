@@ -57,6 +57,7 @@ var (
 	_ beads.Counter   = (*Store)(nil)
 	_ beads.Purger    = (*Store)(nil)
 	_ beads.Versioner = (*Store)(nil)
+	_ beads.Prober    = (*Store)(nil)
 	_ beads.Restorer  = (*Store)(nil)
 	_ beads.Auditor   = (*Store)(nil)
 )
@@ -144,7 +145,7 @@ func call[T any](ctx context.Context, s *Store, work func(context.Context) (T, e
 	case r := <-done:
 		return r.value, r.err
 	case <-time.After(grace):
-		return none, fmt.Errorf("the store of beads %s does not answer: %w; what was to be written may be written yet", s.path, ctx.Err())
+		return none, &overdue{fmt.Sprintf("the store of beads %s does not answer; what was to be written may be written yet", s.path), ctx.Err()}
 	}
 }
 
@@ -169,22 +170,41 @@ func (s *Store) begin(work func()) bool {
 
 // attempt runs try until the file is not busy with other processes.
 func (s *Store) attempt(ctx context.Context, try func() error) error {
-	pause := time.Millisecond
+	pause, waited := time.Millisecond, false
 	for end := time.Now().Add(queue); ; pause = min(2*pause, 20*time.Millisecond) {
 		err := try()
+		if waited && ctx.Err() != nil && (code(err) != 0 || errors.Is(err, ctx.Err())) {
+			return s.locked(ctx.Err())
+		}
 		if !busy(err) {
 			return s.explain(ctx, err)
 		}
+		waited = true
 		if time.Now().After(end) {
-			return fmt.Errorf("the store of beads %s is locked by another process, for %v now: %w", s.path, queue, err)
+			return &overdue{fmt.Sprintf("the store of beads %s is locked by another process, for %v now", s.path, queue), err}
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("the store of beads %s is locked by another process: %w", s.path, ctx.Err())
+			return s.locked(ctx.Err())
 		case <-time.After(pause):
 		}
 	}
 }
+
+// locked is the error for who waited for other processes until its time was over.
+func (s *Store) locked(over error) error {
+	return &overdue{fmt.Sprintf("the store of beads %s is locked by another process", s.path), over}
+}
+
+// overdue is a call that had to be given up. Its text is for people, what ended it for programs.
+type overdue struct {
+	text string
+	by   error
+}
+
+func (o *overdue) Error() string { return o.text }
+
+func (o *overdue) Unwrap() error { return o.by }
 
 // explain makes an error of SQLite one for people; others it leaves alone.
 func (s *Store) explain(ctx context.Context, err error) error {
@@ -196,13 +216,15 @@ func (s *Store) explain(ctx context.Context, err error) error {
 	case code == 0 && !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, context.Canceled):
 		return err
 	case over != nil:
-		return fmt.Errorf("the store of beads %s did not answer in time: %w", s.path, over)
+		return &overdue{fmt.Sprintf("the store of beads %s did not answer in time", s.path), over}
 	case code == codeCorrupt || code == codeNotADB:
 		return fmt.Errorf("the store of beads %s is damaged (%w): move it away, and import the last export", s.path, err)
 	case code == codeFull:
-		return fmt.Errorf("the store of beads %s cannot grow, the disk is full: %w", s.path, err)
+		return fmt.Errorf("the store of beads %s cannot grow, the disk is full (%w): make room and try again", s.path, err)
+	case code == codeIOErr:
+		return fmt.Errorf("the store of beads %s failed (%w): %s", s.path, err, remedy(s.folder, err))
 	case code == codeReadOnly || code == codeCantOpen || code == codePerm:
-		return fmt.Errorf("the store of beads %s cannot be used: %w; look at the permissions of its folder", s.path, err)
+		return fmt.Errorf("the store of beads %s cannot be written (%w): %s", s.path, err, remedy(s.folder, err))
 	}
 	return fmt.Errorf("the store of beads %s failed: %w", s.path, err)
 }

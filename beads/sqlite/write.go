@@ -13,14 +13,7 @@ import (
 
 // Create implements beads.Store.
 func (s *Store) Create(ctx context.Context, b beads.Bead) (beads.Bead, error) {
-	if strings.HasPrefix(b.ID, "$") {
-		return beads.Bead{}, beads.CheckID(b.ID)
-	}
-	all, err := s.CreateAll(ctx, []beads.Bead{b})
-	if err != nil {
-		return beads.Bead{}, err
-	}
-	return all[0], nil
+	return beads.CreateOne(ctx, s, b)
 }
 
 // CreateAll implements beads.Batcher.
@@ -185,8 +178,8 @@ func (t *txn) circle(ids ...string) error {
 		if failed != nil {
 			return failed
 		}
-		if circle != "" {
-			return beads.InCircle(ids[0], way.field, circle)
+		if circle != nil {
+			return beads.InCircle(ids, way.field, circle)
 		}
 	}
 	return nil
@@ -226,8 +219,7 @@ func (t *txn) update(id string, p beads.Patch) (beads.Bead, error) {
 	if err != nil || b.Rev == have.Rev {
 		return b, err
 	}
-	added := beads.NewLinks(*have, b)
-	for _, link := range added {
+	for _, link := range beads.NewLinks(*have, b) {
 		if ok, err := t.exists(link); err != nil {
 			return beads.Bead{}, err
 		} else if !ok {
@@ -237,10 +229,18 @@ func (t *txn) update(id string, p beads.Patch) (beads.Bead, error) {
 	if err := t.replace(*have, b); err != nil {
 		return beads.Bead{}, err
 	}
-	if len(added) > 0 {
+	if beads.Relinked(*have, b) {
 		if err := t.circle(id); err != nil {
 			return beads.Bead{}, err
 		}
 	}
 	return b, t.exec(`UPDATE store SET version = version + 1`)
+}
+
+// Probe implements beads.Prober.
+func (s *Store) Probe(ctx context.Context) error {
+	_, err := call(ctx, s, func(ctx context.Context) (struct{}, error) {
+		return struct{}{}, s.change(ctx, func(t *txn) error { return t.exec(`UPDATE store SET version = version`) })
+	})
+	return err
 }

@@ -1,0 +1,89 @@
+package sqlite
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// Who looks a store over changes nothing and makes nothing.
+func TestExamine(t *testing.T) {
+	at := t.TempDir()
+	s := open(t, at)
+	if c, err := s.Examine(t.Context()); err != nil || !cmp.Equal(c, Condition{}) {
+		t.Errorf("no store: %+v, %v", c, err)
+	}
+	if entries, err := os.ReadDir(at); err != nil || len(entries) > 0 {
+		t.Errorf("%v, %v", entries, err)
+	}
+	if err := os.MkdirAll(filepath.Join(s.folder, "formulas"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"config.yaml", "metadata.json"} {
+		if err := os.WriteFile(filepath.Join(s.folder, name), nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	strangers := []string{"config.yaml", "metadata.json"}
+	if c, err := s.Examine(t.Context()); err != nil || !cmp.Equal(c, Condition{Strangers: strangers}) {
+		t.Errorf("another's folder: %+v, %v", c, err)
+	}
+	if _, err := os.Stat(s.path); err == nil {
+		t.Error("it made a store in another's folder")
+	}
+	create(t, s, "a")
+	c, err := s.Examine(t.Context())
+	if err != nil || c.Log == 0 {
+		t.Errorf("%+v, %v", c, err)
+	}
+	c.Log = 0
+	if want := (Condition{There: true, Schema: newest, Strangers: strangers}); !cmp.Equal(c, want) {
+		t.Error(cmp.Diff(want, c))
+	}
+	if err := errors.Join(os.Chmod(s.path, 0o640), os.Chmod(s.folder, 0o770)); err != nil {
+		t.Fatal(err)
+	}
+	if c, err := s.Examine(t.Context()); err != nil || !cmp.Equal(c.Exposed, []string{s.folder + " (-rwxrwx---)", s.path + " (-rw-r-----)"}) {
+		t.Errorf("%+v, %v", c, err)
+	}
+}
+
+// Damage in the middle of the file, which a read of something else would not meet.
+func TestExamineDamage(t *testing.T) {
+	s := open(t, t.TempDir())
+	for range 200 {
+		create(t, s, strings.Repeat("a long title ", 30))
+	}
+	data := content(t, s)
+	if len(data) < 20*4096 {
+		t.Fatalf("only %d bytes", len(data))
+	}
+	copy(data[15*4096:], bytes.Repeat([]byte{0xa5}, 4096))
+	if err := os.WriteFile(s.path, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c, err := open(t, dir(s)).Examine(t.Context())
+	if len(c.Damage) == 0 && (err == nil || !strings.Contains(err.Error(), "is damaged")) {
+		t.Errorf("%+v, %v", c, err)
+	}
+}
+
+func TestExamineLocked(t *testing.T) {
+	at := t.TempDir()
+	s := open(t, at)
+	s.journal = func(string) (string, error) { return "delete", nil }
+	create(t, s, "a")
+	defer locked(t, at, `BEGIN EXCLUSIVE`)()
+	short, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	if c, err := s.Examine(short); !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "locked by another process") {
+		t.Errorf("%+v, %v", c, err)
+	}
+}

@@ -1,0 +1,68 @@
+package sqlite
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// What cannot be written says what to do about it.
+func TestRemedy(t *testing.T) {
+	for _, c := range []struct {
+		err  error
+		want string
+	}{
+		{&os.PathError{Op: "mkdir", Path: "x", Err: syscall.ENOSPC}, "make room and try again"},
+		{syscall.EDQUOT, "make room and try again"},
+		{errors.New("odd"), "look at the permissions of "},
+	} {
+		if got := remedy(t.TempDir(), c.err); !strings.Contains(got, c.want) {
+			t.Errorf("%v: %s", c.err, got)
+		}
+	}
+	if err := syscall.Access("/proc/sys", 2); errors.Is(err, syscall.EROFS) {
+		if got := remedy("/proc/sys", errors.New("odd")); !strings.Contains(got, "read-only: mount it for writing") {
+			t.Error(got)
+		}
+	}
+}
+
+// Another user's store is told with who may not write, and a new one that cannot be made leaves nothing half made.
+func TestForeignFolder(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("only root can become somebody else")
+	}
+	at, err := os.MkdirTemp("/tmp", "beads-foreign-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(at)
+	s := open(t, at)
+	create(t, s, "a")
+	if err := errors.Join(s.Close(), os.Chmod(at, 0o755), os.Chmod(s.folder, 0o755), os.Chmod(s.path, 0o644)); err != nil {
+		t.Fatal(err)
+	}
+	self, err := os.ReadFile(os.Args[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	bin := at + "/test"
+	if err := os.WriteFile(bin, self, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"user 65534 may not write into " + s.folder, "user 65534 may not write into " + at} {
+		c := exec.CommandContext(t.Context(), bin, at, "w", "1")
+		c.Env = append(os.Environ(), "GCITY_BEADS_CHILD=create")
+		c.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
+		out, err := c.CombinedOutput()
+		if err == nil || !strings.Contains(string(out), want+": give it to that user") {
+			t.Errorf("%v: %s\nwant %s", err, out, want)
+		}
+		if err := os.RemoveAll(s.folder); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
