@@ -158,10 +158,11 @@ func purgeKeeps(t *testing.T, h Harness) {
 	}
 	newest := get(t, s, grandchild.ID)
 	purged(t, s, beads.Query{Labels: []string{"wisp"}}, *newest.ClosedAt, 0) // one below was closed later
-	for i := range 450 {
+	many := h.many(450, 9)
+	for i := range many {
 		create(t, s, beads.Bead{Title: fmt.Sprint(i), Labels: []string{"wisp"}, Status: beads.StatusClosed})
 	}
-	purged(t, s, beads.Query{Labels: []string{"wisp"}}, later, 453)
+	purged(t, s, beads.Query{Labels: []string{"wisp"}}, later, 3+many)
 }
 
 // foreign is what an import might bring.
@@ -224,6 +225,20 @@ func restoreAllOrNone(t *testing.T, h Harness) {
 		refused(t, what, err)
 	}
 	same(t, "the store", everything(t, s), []beads.Bead{a})
+}
+
+// The mistake is told of a bead that has it, not of the first of thousands.
+func restoreInCircle(t *testing.T, h Harness) {
+	s := h.New(t)
+	at := time.Unix(1_700_000_000, 0)
+	_, err := optional[beads.Restorer](t, s).Restore(t.Context(), []beads.Bead{
+		{ID: "x-1", Title: "well", CreatedAt: at}, {ID: "x-2", Title: "leads there", Needs: []string{"x-3"}, CreatedAt: at},
+		{ID: "x-3", Title: "in it", Needs: []string{"x-4"}, CreatedAt: at}, {ID: "x-4", Title: "too", Needs: []string{"x-3"}, CreatedAt: at},
+	})
+	refused(t, "a circle", err)
+	if err != nil && err.Error() != "bead x-3: its needs would go in a circle: x-3 → x-4 → x-3" {
+		t.Errorf("%v", err)
+	}
 }
 
 func restoreLater(t *testing.T, h Harness) {

@@ -19,17 +19,17 @@ func newestFirst(t *testing.T, h Harness) {
 
 func pages(t *testing.T, h Harness) {
 	s := h.New(t)
-	const n = beads.DefaultLimit + 20
+	n := h.many(beads.DefaultLimit+20, 16)
 	for i := range n {
 		create(t, s, beads.Bead{Title: fmt.Sprint(i), Labels: []string{"all", fmt.Sprint("mod:", i%3)}, Assignee: fmt.Sprint("a", i%2)})
 	}
-	if got := len(list(t, s, beads.Query{})); got != beads.DefaultLimit {
+	if got := len(list(t, s, beads.Query{})); got != min(n, beads.DefaultLimit) {
 		t.Errorf("without a limit: %d", got)
 	}
 	if got := len(list(t, s, beads.Query{Limit: -1})); got != n {
 		t.Errorf("all: %d", got)
 	}
-	titles(t, s, beads.Query{Limit: 3}, "119 118 117")
+	titles(t, s, beads.Query{Limit: 3}, fmt.Sprint(n-1, " ", n-2, " ", n-3))
 	for _, q := range []beads.Query{{}, {Labels: []string{"mod:1"}}, {Labels: []string{"all", "mod:2"}}, {Assignee: "a1"}, {Status: []beads.Status{beads.StatusOpen}}, {Type: "task"}} {
 		q.Limit = -1
 		want := list(t, s, q)

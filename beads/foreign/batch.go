@@ -1,0 +1,194 @@
+package foreign
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"gcity/beads"
+	"gcity/internal/lastwords"
+)
+
+// undoLimit is how long it may take to close the half of a batch that could not be made whole.
+const undoLimit = 20 * time.Second
+
+// Create implements beads.Store.
+func (s *Store) Create(ctx context.Context, b beads.Bead) (beads.Bead, error) {
+	return beads.CreateOne(ctx, s, b)
+}
+
+// CreateAll implements beads.Batcher. The other program makes one bead after the other: where it fails on the way, those
+// that were made are closed, so that nobody works on half of something, and the error names them.
+func (s *Store) CreateAll(ctx context.Context, all []beads.Bead) ([]beads.Bead, error) {
+	batch, err := beads.NewBatch(all)
+	if err != nil || batch.Len() == 0 {
+		return nil, err
+	}
+	release, err := s.hold(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	if err := s.admit(ctx, batch); err != nil {
+		return nil, err
+	}
+	n := 0
+	m := making{s: s, real: map[string]string{}, made: make([]beads.Bead, batch.Len())}
+	m.want = batch.Name(time.Now(), func() string {
+		n++
+		return "$" + strconv.Itoa(n)
+	})
+	if cook, ok := s.keeper.(Cooker); ok && len(m.want) > 1 {
+		made, err := cook.Cook(ctx, m.want)
+		if !errors.Is(err, errors.ErrUnsupported) {
+			return made, err
+		}
+	}
+	if err := m.run(ctx); err != nil {
+		return nil, m.undo(ctx, err)
+	}
+	return m.made, nil
+}
+
+// admit refuses a batch that names what is not there, or brings ids that are. To ask for one bead takes a call; so do all.
+func (s *Store) admit(ctx context.Context, batch *beads.Batch) error {
+	strangers, given := batch.Strangers(), batch.Given()
+	if len(strangers)+len(given) == 0 {
+		return nil
+	}
+	if len(strangers) == 1 && len(given) == 0 {
+		_, err := s.keeper.Get(ctx, strangers[0])
+		if errors.Is(err, beads.ErrNotFound) {
+			return batch.Unknown(strangers[0])
+		}
+		return err
+	}
+	found, err := s.keeper.Find(ctx, beads.Query{})
+	if err != nil {
+		return err
+	}
+	by := byID(found)
+	for _, id := range strangers {
+		if _, ok := by[id]; !ok {
+			return batch.Unknown(id)
+		}
+	}
+	for _, id := range given {
+		if _, ok := by[id]; ok {
+			return fmt.Errorf("there is a bead %s already: %w", id, beads.ErrConflict)
+		}
+	}
+	if len(given) == 0 {
+		return nil
+	}
+	for _, b := range batch.Name(time.Now(), func() string { return "$" }) {
+		by[b.ID] = b
+	}
+	return circle(by, given...)
+}
+
+// making is a batch while it is made.
+type making struct {
+	s    *Store
+	want []beads.Bead // whose ids may still be names, "$1"
+	real map[string]string
+	made []beads.Bead // those with an id are there
+}
+
+// run makes each as soon as what it names is there. Where the beads of a batch name one another both ways, one is made
+// without that link, and gets it at the end.
+func (m *making) run(ctx context.Context) error {
+	var later []int
+	for range m.want {
+		i := m.next(true)
+		if i < 0 {
+			i = m.next(false)
+			later = append(later, i)
+		}
+		want := m.want[i].Clone()
+		if strings.HasPrefix(want.ID, "$") {
+			want.ID = ""
+		}
+		want.ParentID, want.Needs = m.links(m.want[i])
+		got, err := m.s.keeper.Make(ctx, want)
+		if got.ID != "" {
+			m.made[i] = got
+			m.real[m.want[i].ID] = got.ID
+		}
+		if err != nil {
+			return err
+		}
+	}
+	for _, i := range later {
+		now := m.made[i].Clone()
+		now.ParentID, now.Needs = m.links(m.want[i])
+		got, err := m.s.keeper.Change(ctx, m.made[i], now)
+		if err != nil {
+			return err
+		}
+		m.made[i] = got
+	}
+	return nil
+}
+
+// next is one that is yet to be made; whole: all that it names is there. -1 = none.
+func (m *making) next(whole bool) int {
+	for i := range m.want {
+		parent, needs := m.links(m.want[i])
+		if m.made[i].ID == "" && (!whole || (parent != "") == (m.want[i].ParentID != "") && len(needs) == len(m.want[i].Needs)) {
+			return i
+		}
+	}
+	return -1
+}
+
+// links are those of a bead that can be made now, by their ids.
+func (m *making) links(b beads.Bead) (parent string, needs []string) {
+	ids := make([]string, 0, 1+len(b.Needs))
+	for _, id := range append([]string{b.ParentID}, b.Needs...) {
+		switch {
+		case m.real[id] != "":
+			ids = append(ids, m.real[id])
+		case slices.ContainsFunc(m.want, func(w beads.Bead) bool { return w.ID == id }):
+			ids = append(ids, "")
+		default:
+			ids = append(ids, id)
+		}
+	}
+	for _, id := range ids[1:] {
+		if id != "" {
+			needs = append(needs, id)
+		}
+	}
+	return ids[0], needs
+}
+
+// undo closes what was made, also when there is no time left for the rest.
+func (m *making) undo(ctx context.Context, why error) error {
+	ctx, cancel := lastwords.Amend(ctx, undoLimit)
+	defer cancel()
+	p := beads.Closing()
+	p.SetMetadata = map[string]string{beads.CloseReason: "made in part only"}
+	var left []string
+	for _, b := range m.made {
+		if b.ID == "" || b.Status == beads.StatusClosed {
+			continue
+		}
+		now, err := p.Apply(b, time.Now())
+		if err == nil {
+			_, err = m.s.keeper.Change(ctx, b, now)
+		}
+		if err != nil {
+			left = append(left, b.ID)
+		}
+	}
+	if len(left) > 0 {
+		lastwords.GiveUp(ctx, "closing what was made of a batch that broke, which is left open: %s", strings.Join(left, ", "))
+		return fmt.Errorf("%w; what was made before that is left open: %s", why, strings.Join(left, ", "))
+	}
+	return why
+}

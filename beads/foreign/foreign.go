@@ -1,0 +1,324 @@
+// Package foreign makes a beads.Store of work that another program keeps. What that program does by itself differs from one to
+// the next, so little is asked of it: to give out beads, to find them, to make and to change one. The promises of beads.Store
+// that need more are kept here: what may be written at all, links that exist and go in no circle, pages, what is ready,
+// whole batches, and that of several who edit what they have read none overwrites another.
+//
+// # Concurrency
+//
+// A write reads, decides and writes, and holds a lock meanwhile that all processes of gcity on this machine share. Whoever
+// writes past gcity is not held up by it: what such a one writes between a write's read and its end may be overwritten.
+package foreign
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"gcity/beads"
+	"gcity/internal/disk"
+)
+
+// Keeper is the other program. Its methods may be called from several goroutines; those that write are called one at a time.
+// The beads that it gives are tidy, see Tidy.
+type Keeper interface {
+	// Ready is called before anything else until it has succeeded once. Then the folder of the lock exists.
+	Ready(ctx context.Context) error
+	// Get fails with ErrNotFound for an unknown id. The id is a valid one.
+	Get(ctx context.Context, id string) (beads.Bead, error)
+	// Find gives, in any order, all beads that the query means; it may give others too. Of what is ready it gives just that,
+	// or besides all that is not closed. Before and Limit are not for it.
+	Find(ctx context.Context, q beads.Query) ([]beads.Bead, error)
+	// Make keeps a new bead, whose links exist, and gives it as it is kept. ID may be empty.
+	Make(ctx context.Context, b beads.Bead) (beads.Bead, error)
+	// Change makes one bead of another, whose id is the same, and gives it as it is kept.
+	Change(ctx context.Context, was, now beads.Bead) (beads.Bead, error)
+}
+
+// Cooker is a Keeper that can make several beads at once, whose ids may be names ("$1") that others of them use. It gives them
+// in the same order; with errors.ErrUnsupported they are made one by one.
+type Cooker interface {
+	Cook(ctx context.Context, all []beads.Bead) ([]beads.Bead, error)
+}
+
+// Remover is a Keeper that can remove beads. Those that are gone already are no error.
+type Remover interface {
+	Remove(ctx context.Context, ids []string) error
+}
+
+// Store implements beads.Store, beads.Batcher and beads.Purger.
+type Store struct {
+	keeper Keeper
+	lock   string
+	turn   chan struct{} // has room for whoever of this process writes
+
+	ready   atomic.Bool
+	readies chan struct{} // has room for whoever makes sure that the keeper is ready
+}
+
+var (
+	_ beads.Store   = (*Store)(nil)
+	_ beads.Batcher = (*Store)(nil)
+	_ beads.Purger  = (*Store)(nil)
+)
+
+// New gives the store of what a keeper keeps. lock is the path of a file that all who write there through gcity lock.
+func New(k Keeper, lock string) *Store {
+	return &Store{keeper: k, lock: lock, turn: make(chan struct{}, 1), readies: make(chan struct{}, 1)}
+}
+
+// begin makes sure that the keeper is ready. Of several one asks it; the others wait, each as long as it has time.
+func (s *Store) begin(ctx context.Context) error {
+	if s.ready.Load() {
+		return nil
+	}
+	select {
+	case s.readies <- struct{}{}:
+		defer func() { <-s.readies }()
+	case <-ctx.Done():
+		return fmt.Errorf("whether the work can be used is still being found out: %w", context.Cause(ctx))
+	}
+	if s.ready.Load() {
+		return nil
+	}
+	err := s.keeper.Ready(ctx)
+	s.ready.Store(err == nil)
+	return err
+}
+
+// lockLook is the time between two looks whether another process has ended its write.
+const lockLook = 10 * time.Millisecond
+
+// hold waits for the right to write.
+func (s *Store) hold(ctx context.Context) (release func(), err error) {
+	if err := s.begin(ctx); err != nil {
+		return nil, err
+	}
+	select {
+	case s.turn <- struct{}{}:
+	case <-ctx.Done():
+		return nil, busy(ctx)
+	}
+	defer func() {
+		if err != nil {
+			<-s.turn
+		}
+	}()
+	if err := os.MkdirAll(filepath.Dir(s.lock), 0o700); err != nil {
+		return nil, fmt.Errorf("cannot make the folder of the work: %w", err)
+	}
+	look := time.NewTicker(lockLook)
+	defer look.Stop()
+	for {
+		lock, err := disk.TryLock(s.lock)
+		if err == nil {
+			return func() {
+				_ = lock.Release() // the kernel releases it in any case
+				<-s.turn
+			}, nil
+		}
+		if !errors.Is(err, disk.ErrLocked) {
+			return nil, err
+		}
+		select {
+		case <-look.C:
+		case <-ctx.Done():
+			return nil, busy(ctx)
+		}
+	}
+}
+
+func busy(ctx context.Context) error {
+	return fmt.Errorf("another write to the same work has not ended: %w", context.Cause(ctx))
+}
+
+// Get implements beads.Store.
+func (s *Store) Get(ctx context.Context, id string) (beads.Bead, error) {
+	if beads.CheckID(id) != nil {
+		return beads.Bead{}, fmt.Errorf("bead %q: %w", id, beads.ErrNotFound)
+	}
+	if err := s.begin(ctx); err != nil {
+		return beads.Bead{}, err
+	}
+	return s.keeper.Get(ctx, id)
+}
+
+// List implements beads.Store. Of one instant the bead with the higher number in its id comes first.
+func (s *Store) List(ctx context.Context, q beads.Query) ([]beads.Bead, error) {
+	if err := q.Check(); err != nil {
+		return nil, err
+	}
+	var before beads.Bead
+	if q.Before != "" {
+		var err error
+		if before, err = s.Get(ctx, q.Before); err != nil {
+			return nil, fmt.Errorf("the page after it: %w", err)
+		}
+	}
+	all, err := s.find(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	if q.Before != "" {
+		all = slices.DeleteFunc(all, func(b beads.Bead) bool { return newer(b, before) <= 0 })
+	}
+	if most := q.Most(); most >= 0 && len(all) > most {
+		all = all[:most]
+	}
+	return all, nil
+}
+
+// find is List without Before and Limit.
+func (s *Store) find(ctx context.Context, q beads.Query) ([]beads.Bead, error) {
+	if err := s.begin(ctx); err != nil {
+		return nil, err
+	}
+	q.Before, q.Limit = "", 0
+	all, err := s.keeper.Find(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	if q.Ready {
+		all = beads.Ready(all)
+	}
+	all = slices.DeleteFunc(all, func(b beads.Bead) bool { return !q.Match(b) })
+	slices.SortStableFunc(all, newer)
+	return all, nil
+}
+
+// newer orders beads, the newest first, so that no two have the same place.
+func newer(a, b beads.Bead) int {
+	return cmp.Or(b.CreatedAt.Compare(a.CreatedAt), cmp.Compare(number(b.ID), number(a.ID)), strings.Compare(b.ID, a.ID))
+}
+
+// number is the one at the end of an id, 0 if there is none.
+func number(id string) uint64 {
+	i := strings.LastIndexAny(id, "-.")
+	n, err := strconv.ParseUint(id[i+1:], 10, 64)
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+// Update implements beads.Store.
+func (s *Store) Update(ctx context.Context, id string, p beads.Patch) (beads.Bead, error) {
+	if beads.CheckID(id) != nil {
+		return beads.Bead{}, fmt.Errorf("bead %q: %w", id, beads.ErrNotFound)
+	}
+	release, err := s.hold(ctx)
+	if err != nil {
+		return beads.Bead{}, err
+	}
+	defer release()
+	was, err := s.keeper.Get(ctx, id)
+	if err != nil {
+		return beads.Bead{}, err
+	}
+	now, err := p.Apply(was, time.Now())
+	if err != nil || now.Rev == was.Rev {
+		return now, err
+	}
+	if beads.Relinked(was, now) {
+		if err := s.checkLinks(ctx, was, now); err != nil {
+			return beads.Bead{}, err
+		}
+	}
+	return s.keeper.Change(ctx, was, now)
+}
+
+// checkLinks refuses links to nowhere and circles.
+func (s *Store) checkLinks(ctx context.Context, was, now beads.Bead) error {
+	links := beads.NewLinks(was, now)
+	if len(now.Needs) == 0 && now.ParentID == "" {
+		return nil
+	}
+	all, err := s.keeper.Find(ctx, beads.Query{})
+	if err != nil {
+		return err
+	}
+	by := byID(all)
+	for _, link := range links {
+		if _, ok := by[link]; !ok {
+			return beads.UnknownLink(now.ID, link)
+		}
+	}
+	by[now.ID] = now
+	return circle(by, now.ID)
+}
+
+func byID(all []beads.Bead) map[string]beads.Bead {
+	by := make(map[string]beads.Bead, len(all))
+	for _, b := range all { // "" is none of them
+		by[b.ID] = b
+	}
+	return by
+}
+
+// circle refuses links that come back to where they begin.
+func circle(by map[string]beads.Bead, ids ...string) error {
+	for field, next := range map[string]func(beads.Bead) []string{
+		"parent": func(b beads.Bead) []string { return []string{b.ParentID} },
+		"needs":  func(b beads.Bead) []string { return b.Needs },
+	} {
+		if way := beads.Circle(ids, func(id string) []string {
+			if b, ok := by[id]; ok {
+				return next(b)
+			}
+			return nil
+		}); way != nil {
+			return beads.InCircle(ids, field, way)
+		}
+	}
+	return nil
+}
+
+// Purge implements beads.Purger, if the keeper is a Remover.
+func (s *Store) Purge(ctx context.Context, q beads.Query, before time.Time) (int, error) {
+	remover, ok := s.keeper.(Remover)
+	if !ok {
+		return 0, fmt.Errorf("this store cannot remove what is old: %w", errors.ErrUnsupported)
+	}
+	release, err := s.hold(ctx)
+	if err != nil {
+		return 0, err
+	}
+	defer release()
+	all, err := s.keeper.Find(ctx, beads.Query{})
+	if err != nil {
+		return 0, err
+	}
+	q.Status, q.Ready = nil, false
+	children := map[string][]beads.Bead{}
+	for _, b := range all {
+		children[b.ParentID] = append(children[b.ParentID], b)
+	}
+	gone := map[string]bool{}
+	for _, b := range all {
+		tree := []beads.Bead{b}
+		for i := 0; q.Match(b) && i < len(tree) && len(tree) <= len(all); i++ {
+			tree = append(tree, children[tree[i].ID]...)
+		}
+		if q.Match(b) && !slices.ContainsFunc(tree, func(b beads.Bead) bool { return b.ClosedAt == nil || !b.ClosedAt.Before(before) }) {
+			for _, b := range tree {
+				gone[b.ID] = true
+			}
+		}
+	}
+	if len(gone) == 0 {
+		return 0, nil
+	}
+	ids := make([]string, 0, len(gone))
+	for id := range gone {
+		ids = append(ids, id)
+	}
+	slices.Sort(ids)
+	return len(ids), remover.Remove(ctx, ids)
+}

@@ -1,0 +1,199 @@
+package foreign_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"gcity/beads"
+	"gcity/beads/beadstest"
+	"gcity/beads/fake"
+	"gcity/beads/foreign"
+)
+
+// keeper is another program that keeps what it is given, in memory. It breaks before it makes a bead of a title.
+type keeper struct {
+	of     *fake.Store
+	breaks string
+	found  int // calls of Find
+
+	readies  atomic.Int64
+	getReady func(ctx context.Context) error // nil: it is
+}
+
+var errBroken = errors.New("the program is gone")
+
+func (k *keeper) Ready(ctx context.Context) error {
+	k.readies.Add(1)
+	if k.getReady == nil {
+		return nil
+	}
+	return k.getReady(ctx)
+}
+
+func (k *keeper) Get(ctx context.Context, id string) (beads.Bead, error) { return k.of.Get(ctx, id) }
+
+func (k *keeper) Find(ctx context.Context, q beads.Query) ([]beads.Bead, error) {
+	k.found++
+	q.Limit = -1
+	return k.of.List(ctx, q)
+}
+
+func (k *keeper) Make(ctx context.Context, b beads.Bead) (beads.Bead, error) {
+	if b.Title == k.breaks {
+		return beads.Bead{}, errBroken
+	}
+	if b.ID != "" {
+		if _, err := k.of.Restore(ctx, []beads.Bead{b}); err != nil {
+			return beads.Bead{}, err
+		}
+		return k.of.Get(ctx, b.ID)
+	}
+	made, err := k.of.Create(ctx, b)
+	if err != nil {
+		return made, err
+	}
+	b.ID, b.UpdatedAt = made.ID, made.UpdatedAt.Add(time.Nanosecond)
+	return k.put(ctx, b)
+}
+
+func (k *keeper) Change(ctx context.Context, _, now beads.Bead) (beads.Bead, error) {
+	return k.put(ctx, now)
+}
+
+// put keeps a bead as it is.
+func (k *keeper) put(ctx context.Context, b beads.Bead) (beads.Bead, error) {
+	if _, err := k.of.Restore(ctx, []beads.Bead{b}); err != nil {
+		return beads.Bead{}, err
+	}
+	return k.of.Get(ctx, b.ID)
+}
+
+func open(t *testing.T, breaks string) (*foreign.Store, *keeper) {
+	t.Helper()
+	k := &keeper{of: fake.New("fo"), breaks: breaks}
+	return foreign.New(k, filepath.Join(t.TempDir(), "at", "lock")), k
+}
+
+// Over a program that knows little there is a store with the promises of one. Its revisions are the program's.
+func TestSuite(t *testing.T) {
+	const times = "times and revisions of its own: the program of this test gives them"
+	beadstest.Run(t, beadstest.Harness{
+		New: func(t *testing.T) beads.Store {
+			s, _ := open(t, "")
+			return s
+		},
+		Lacks: map[string]string{
+			"what is created is kept": times, "defaults": times, "a patch changes what it says": times, "closing twice is closing": times,
+			"a purge takes old closed trees": "removing", "a purge keeps what lives": "removing",
+		},
+	})
+}
+
+// Who waits for a program that is not ready yet waits no longer than it has time, whoever asked first; and once it is ready,
+// nobody asks again.
+func TestWaitingUntilItIsReady(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, k := open(t, "")
+		k.getReady = func(ctx context.Context) error {
+			select {
+			case <-time.After(time.Minute):
+				return nil
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}
+		first := make(chan error, 1)
+		go func() {
+			_, err := s.List(t.Context(), beads.Query{})
+			first <- err
+		}()
+		synctest.Wait()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		began := time.Now()
+		if _, err := s.Get(ctx, "fo-1"); !errors.Is(err, context.DeadlineExceeded) || time.Since(began) != time.Second { // by the bubble's clock
+			t.Errorf("%v after %s", err, time.Since(began))
+		}
+		if err := <-first; err != nil {
+			t.Error(err)
+		}
+		if _, err := s.Get(t.Context(), "fo-1"); !errors.Is(err, beads.ErrNotFound) || k.readies.Load() != 1 {
+			t.Errorf("%v, asked %d times", err, k.readies.Load())
+		}
+	})
+}
+
+// Half of something is not left for others to work on, however little time is left.
+func TestABatchThatBreaks(t *testing.T) {
+	s, k := open(t, "third")
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	_, err := s.CreateAll(ctx, []beads.Bead{
+		{ID: "$a", Title: "first", Needs: []string{"$b"}}, {ID: "$b", Title: "second"}, {Title: "third", Needs: []string{"$a"}},
+	})
+	if !errors.Is(err, errBroken) || strings.Contains(err.Error(), "left open") {
+		t.Errorf("%v", err)
+	}
+	all, err := k.of.List(t.Context(), beads.Query{})
+	if err != nil || len(all) != 2 {
+		t.Fatalf("%+v, %v", all, err)
+	}
+	for _, b := range all {
+		if b.Status != beads.StatusClosed || b.Metadata[beads.CloseReason] == "" {
+			t.Errorf("%+v", b)
+		}
+	}
+}
+
+// No operation asks bead by bead: what is needed of many is asked for once.
+func TestHowOftenItAsks(t *testing.T) {
+	s, k := open(t, "")
+	var needs []string
+	for i := range 5 {
+		b, err := s.Create(t.Context(), beads.Bead{Title: fmt.Sprint(i)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		needs = append(needs, b.ID)
+	}
+	if k.found != 0 {
+		t.Errorf("beads without links had it look around %d times", k.found)
+	}
+	b, err := s.Create(t.Context(), beads.Bead{Title: "all", Needs: needs})
+	if err != nil || k.found != 1 {
+		t.Errorf("a bead with five needs: %d times, %v", k.found, err)
+	}
+	if _, err := s.Update(t.Context(), b.ID, beads.Patch{Needs: &[]string{}, ParentID: &needs[0]}); err != nil || k.found != 2 {
+		t.Errorf("other links: %d times, %v", k.found, err)
+	}
+	if _, err := s.Purge(t.Context(), beads.Query{}, time.Now()); !errors.Is(err, errors.ErrUnsupported) {
+		t.Errorf("a purge: %v", err)
+	}
+}
+
+// A revision stands for a content: another one for another, the same for the same, and small enough for every reader of JSON.
+func TestPrint(t *testing.T) {
+	a, err := foreign.Tidy(beads.Bead{ID: "a-1", Title: "x", Metadata: map[string]string{"k": "v", "l": "w"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := a.Clone()
+	b.Rev = 99
+	if foreign.Print(a) != foreign.Print(b) || foreign.Print(a) == 0 || foreign.Print(a) >= 1<<53 {
+		t.Errorf("%d, %d", foreign.Print(a), foreign.Print(b))
+	}
+	b.Metadata["k"] = "V"
+	if foreign.Print(a) == foreign.Print(b) {
+		t.Error("another content has the same print")
+	}
+	if _, err := foreign.Tidy(beads.Bead{ID: "a-1", Title: "\x1b[2J"}); !errors.Is(err, beads.ErrAside) {
+		t.Errorf("%v", err)
+	}
+}
