@@ -1,0 +1,200 @@
+package script
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"strings"
+	"time"
+
+	"gcity/beads"
+	"gcity/beads/foreign"
+)
+
+// wire is a bead as a script writes it. Everything may be missing but the id and the title.
+type wire struct {
+	ID          string                     `json:"id"`
+	Title       string                     `json:"title"`
+	Status      string                     `json:"status"`
+	Type        string                     `json:"type"`
+	CreatedAt   string                     `json:"created_at"`
+	Assignee    string                     `json:"assignee"`
+	ParentID    string                     `json:"parent_id"`
+	Ref         string                     `json:"ref"`
+	Needs       []string                   `json:"needs"`
+	Description string                     `json:"description"`
+	Labels      []string                   `json:"labels"`
+	Priority    *beads.Priority            `json:"priority"`
+	Metadata    map[string]json.RawMessage `json:"metadata"`
+	UpdatedAt   string                     `json:"updated_at"`
+	ClosedAt    string                     `json:"closed_at"`
+	Rev         uint64                     `json:"rev"`
+}
+
+// statusKey is where a status is kept that is none of the three.
+const statusKey = "script.status"
+
+// read makes a bead of a script's JSON. With an error only the id counts, if there is one.
+func read(text []byte) (beads.Bead, error) {
+	var w wire
+	if err := json.Unmarshal(text, &w); err != nil {
+		return beads.Bead{ID: w.ID}, fmt.Errorf("%w: it is no bead as a script is to write one: %w", beads.ErrAside, err)
+	}
+	b := beads.Bead{
+		ID: w.ID, Title: w.Title, Type: w.Type, Assignee: w.Assignee, ParentID: w.ParentID, Ref: w.Ref, Needs: w.Needs,
+		Description: w.Description, Labels: w.Labels, Metadata: map[string]string{}, Rev: w.Rev,
+	}
+	if w.Priority != nil {
+		b.Priority = *w.Priority
+	}
+	for k, raw := range w.Metadata {
+		var s string
+		if json.Unmarshal(raw, &s) != nil {
+			s = string(raw)
+		}
+		b.Metadata[k] = s
+	}
+	var known bool
+	if b.Status, known = beads.StatusOf(w.Status); !known && w.Status != "" {
+		b.Metadata[statusKey] = w.Status
+	}
+	for _, t := range []struct {
+		text string
+		to   *time.Time
+	}{{w.CreatedAt, &b.CreatedAt}, {w.UpdatedAt, &b.UpdatedAt}} {
+		if err := moment(t.text, t.to); err != nil {
+			return b, err
+		}
+	}
+	if w.ClosedAt != "" {
+		b.ClosedAt = &time.Time{}
+		if err := moment(w.ClosedAt, b.ClosedAt); err != nil {
+			return b, err
+		}
+	}
+	b, err := foreign.Tidy(b)
+	if err == nil && w.Rev == 0 {
+		b.Rev = foreign.Print(b)
+	}
+	return b, err
+}
+
+func moment(text string, to *time.Time) (err error) {
+	if text == "" {
+		return nil
+	}
+	if *to, err = time.Parse(time.RFC3339, text); err != nil {
+		return fmt.Errorf("%w: %q is no time as RFC 3339 has it", beads.ErrAside, text)
+	}
+	return nil
+}
+
+// one reads an answer with a bead in it: an object, or an array with one. Nothing, null and [] are no bead.
+func one(out []byte) (b beads.Bead, there bool, err error) {
+	out = bytes.TrimSpace(out)
+	var list []json.RawMessage
+	if json.Unmarshal(out, &list) == nil {
+		if len(list) == 0 {
+			return b, false, nil
+		}
+		out = list[0]
+	}
+	if len(out) == 0 || bytes.Equal(out, []byte("null")) {
+		return b, false, nil
+	}
+	if b, err = read(out); err != nil {
+		return b, false, fmt.Errorf("%w; it printed %s", err, shown(out))
+	}
+	return b, true, nil
+}
+
+// shown is the beginning of an answer, for a person.
+func shown(out []byte) string {
+	if text := foreign.First(string(out)); text != "" {
+		return text
+	}
+	return "nothing"
+}
+
+// whole is a bead as a script is given it to be made. Rev, updated_at and closed_at are for a script that keeps what it is given:
+// they count then.
+func whole(b beads.Bead) map[string]any {
+	out := map[string]any{
+		"title": b.Title, "type": b.Type, "status": b.Status, "priority": b.Priority,
+		"created_at": b.CreatedAt, "updated_at": b.UpdatedAt, "rev": b.Rev,
+	}
+	for name, text := range map[string]string{"id": b.ID, "assignee": b.Assignee, "parent_id": b.ParentID, "ref": b.Ref, "description": b.Description} {
+		if text != "" {
+			out[name] = text
+		}
+	}
+	for name, list := range map[string][]string{"labels": b.Labels, "needs": b.Needs} {
+		if len(list) > 0 {
+			out[name] = list
+		}
+	}
+	if len(b.Metadata) > 0 {
+		out["metadata"] = b.Metadata
+	}
+	if b.ClosedAt != nil {
+		out["closed_at"] = b.ClosedAt
+	}
+	return out
+}
+
+// difference is what a script is given to make one bead of another: only what changes. Labels append; what goes is in
+// remove_labels. A value of the metadata that is empty takes the key away.
+func difference(was, now beads.Bead) map[string]any {
+	out := map[string]any{"rev": now.Rev, "updated_at": now.UpdatedAt, "closed_at": now.ClosedAt}
+	full := whole(now)
+	for _, name := range foreign.Changed(was, now) {
+		switch name {
+		case "labels":
+			put(out, "labels", foreign.Without(now.Labels, was.Labels))
+			put(out, "remove_labels", foreign.Without(was.Labels, now.Labels))
+		case "metadata":
+			out["metadata"] = setting(was, now)
+		case "needs":
+			out["needs"] = append([]string{}, now.Needs...)
+		case "assignee", "parent_id", "ref", "description":
+			out[name] = ""
+			if v, ok := full[name]; ok {
+				out[name] = v
+			}
+		default:
+			out[name] = full[name]
+		}
+	}
+	return out
+}
+
+func put(out map[string]any, name string, list []string) {
+	if len(list) > 0 {
+		out[name] = list
+	}
+}
+
+// setting is the metadata that is to be set, "" where it is to go.
+func setting(was, now beads.Bead) map[string]string {
+	set := map[string]string{}
+	maps.Copy(set, now.Metadata)
+	for k, v := range was.Metadata {
+		switch have, stays := now.Metadata[k]; {
+		case !stays:
+			set[k] = ""
+		case have == v:
+			delete(set, k)
+		}
+	}
+	return set
+}
+
+// encode is JSON that leaves <, > and & alone.
+func encode(v any) ([]byte, error) {
+	var out strings.Builder
+	enc := json.NewEncoder(&out)
+	enc.SetEscapeHTML(false)
+	err := enc.Encode(v)
+	return []byte(out.String()), err
+}

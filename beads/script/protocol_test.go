@@ -1,0 +1,175 @@
+package script_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"gcity/beads"
+	"gcity/beads/script"
+)
+
+// told makes a script that writes down how it was called, and answers as cases say.
+func told(t *testing.T, cases string) (s *script.Store, log func() string) {
+	t.Helper()
+	dir := t.TempDir()
+	path := filepath.Join(dir, "store.sh")
+	text := "#!/bin/sh\necho \"$*\" >>\"$BEADS_DIR/../log\"\ncase \"$1\" in\n" + cases + "\n*) exit 2 ;;\nesac\n"
+	if err := os.WriteFile(path, []byte(text), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return open(t, "./store.sh", dir), func() string {
+		t.Helper()
+		out, err := os.ReadFile(filepath.Join(dir, "log"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.ReplaceAll(string(out), dir, "DIR")
+	}
+}
+
+const began = "ensure-ready\ninit DIR sc\nconfig-set issue_prefix sc\n"
+
+// A script that knows no more than it must is asked for the rest in its own words, and only once whether it knows more.
+func TestAScriptThatKnowsLittle(t *testing.T) {
+	s, log := told(t, `list) echo '[{"id":"a-1","title":"x","status":"blocked","labels":["l"],"created_at":"2026-04-01T10:00:00Z"},{"id":"a-2","title":"y","status":"closed"}]' ;;`)
+	for range 2 {
+		all, err := s.List(t.Context(), beads.Query{Ready: true, Labels: []string{"l"}})
+		if err != nil || len(all) != 1 || all[0].ID != "a-1" || all[0].Status != beads.StatusOpen || all[0].Metadata["script.status"] != "blocked" {
+			t.Fatalf("%+v, %v", all, err)
+		}
+	}
+	if want := began + "ready\nlist\nlist\n"; log() != want {
+		t.Errorf("it was called so:\n%swant\n%s", log(), want)
+	}
+	if _, err := s.Create(t.Context(), beads.Bead{Title: "z"}); !errors.Is(err, errors.ErrUnsupported) || !strings.Contains(err.Error(), "create") {
+		t.Errorf("a script that cannot create: %v", err)
+	}
+	if err := s.Close(); err != nil || !strings.HasSuffix(log(), "create\nshutdown\n") {
+		t.Errorf("%v\n%s", err, log())
+	}
+}
+
+// What a script is given, it is given to the letter: the operation and ids as arguments, everything else as JSON.
+func TestWhatAScriptIsGiven(t *testing.T) {
+	s, log := told(t, `get) cat "$BEADS_DIR/../bead" ;;
+create|update|close|set-metadata) cat >>"$BEADS_DIR/../log"; echo >>"$BEADS_DIR/../log"
+  printf '{"id":"a-1","title":"x","type":"task","labels":["m","l"],"status":"%s"}' "$([ "$1" = close ] && echo closed || echo open)" | tee "$BEADS_DIR/../bead" ;;`)
+	a, err := s.Create(t.Context(), beads.Bead{Title: "x", Labels: []string{"l", "m"}})
+	if err != nil || a.ID != "a-1" || a.Rev == 0 {
+		t.Fatalf("%+v, %v", a, err)
+	}
+	if _, err := s.Update(t.Context(), a.ID, beads.Patch{SetMetadata: map[string]string{"k": "a value\nof two lines"}, IfRev: &a.Rev}); err != nil {
+		t.Errorf("metadata that a script does not show: %v", err)
+	}
+	if b, err := s.Update(t.Context(), a.ID, beads.Closing()); err != nil || b.Status != beads.StatusClosed {
+		t.Errorf("%+v, %v", b, err)
+	}
+	if _, err := s.Update(t.Context(), a.ID, beads.Patch{Title: new("y"), IfRev: &a.Rev}); !errors.Is(err, beads.ErrConflict) {
+		t.Errorf("a change of what has changed: %v", err)
+	}
+	_, err = s.Update(t.Context(), a.ID, beads.Patch{Assignee: new("ann")})
+	if !errors.Is(err, errors.ErrUnsupported) || !strings.Contains(err.Error(), "without its assignee") {
+		t.Errorf("what a script does not keep: %v", err)
+	}
+	got := log()
+	for _, want := range []string{"\ncreate\n{", `"labels":["l","m"]`, `"type":"task"`, "\nupdate a-1\n{", "\nset-metadata a-1 k\na value\nof two lines\n", "\nclose a-1\n{"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in\n%s", want, got)
+		}
+	}
+}
+
+// A bead that was made without what it should have is not left for others to work on.
+func TestABeadThatLosesSomethingIsClosed(t *testing.T) {
+	s, log := told(t, `create|update) echo '{"id":"a-1","title":"x"}' ;;
+close) ;; get) echo '{"id":"a-1","title":"x"}' ;;`)
+	_, err := s.Create(t.Context(), beads.Bead{Title: "x", Description: "long", Priority: beads.Urgent})
+	if !errors.Is(err, errors.ErrUnsupported) || !strings.Contains(err.Error(), "without its priority, description, it is closed again") {
+		t.Errorf("%v", err)
+	}
+	if !strings.HasSuffix(log(), "create\nupdate a-1\nclose a-1\n") {
+		t.Errorf("%s", log())
+	}
+}
+
+// Whatever a script does wrong, the answer is an error that says what, and never an empty store.
+func TestScriptsThatMisbehave(t *testing.T) {
+	for cases, want := range map[string]string{
+		`list) echo null ;;`: "it is to print a JSON array", `list) ;;`: "and printed nothing", `list) echo '{}' ;;`: "JSON array",
+		`list) echo "no disk" >&2; exit 1 ;;`: "failed at list (exit 1): no disk", `list) kill -9 $$ ;;`: "ended by a signal",
+		`ensure-ready) echo "no server" >&2; exit 3 ;;`: "no server", `get) ;;`: "does not know the operation list",
+	} {
+		s, _ := told(t, cases)
+		if all, err := s.List(t.Context(), beads.Query{}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, %v", cases, all, err)
+		}
+	}
+	s, _ := told(t, `list) sleep 600 & wait ;;`)
+	short, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
+	defer cancel()
+	if _, err := s.List(short, beads.Query{}); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("a script that hangs: %v", err)
+	}
+	gone := open(t, "/no/such/script", t.TempDir())
+	if _, err := gone.Get(t.Context(), "a-1"); err == nil || errors.Is(err, beads.ErrNotFound) || !strings.Contains(err.Error(), "make it executable") {
+		t.Errorf("a script that is not there: %v", err)
+	}
+	for _, answer := range []string{"null", "", "[]"} {
+		s, _ := told(t, `get) echo '`+answer+`' ;;`)
+		if _, err := s.Get(t.Context(), "a-1"); !errors.Is(err, beads.ErrNotFound) {
+			t.Errorf("get printed %q: %v", answer, err)
+		}
+	}
+}
+
+// That something else is missing than the bead is trouble, not an answer.
+func TestWhatIsNotFound(t *testing.T) {
+	for said, gone := range map[string]bool{
+		"bead a-1 not found": true, "Not found.": true, "no such bead": true, `issue not found: "a-1"`: true,
+		"store.sh: line 9: jq: command not found": false, "dolt: executable file not found in $PATH": false, "a-10 not found": false,
+	} {
+		s, _ := told(t, `get) echo '`+said+`' >&2; exit 1 ;;`)
+		if _, err := s.Get(t.Context(), "a-1"); err == nil || errors.Is(err, beads.ErrNotFound) != gone {
+			t.Errorf("%s: %v", said, err)
+		}
+	}
+}
+
+// A bead that cannot be understood is left alone, named, and keeps no other one back.
+func TestBeadsThatCannotBeRead(t *testing.T) {
+	s, _ := told(t, `list) echo '[{"id":"a-1","title":"x"},{"id":"a-2","title":"\u001b[31m"},{"id":"a-3","title":"t","created_at":"noon"},3]' ;;
+get) echo '{"id":"a-2","title":""}' ;;`)
+	all, err := s.List(t.Context(), beads.Query{})
+	if err != nil || len(all) != 1 {
+		t.Errorf("%+v, %v", all, err)
+	}
+	aside, err := s.Aside(t.Context())
+	if err != nil || len(aside) != 3 || aside[0].ID != "a-2" || aside[1].ID != "a-3" {
+		t.Errorf("%+v, %v", aside, err)
+	}
+	if _, err := s.Get(t.Context(), "a-2"); !errors.Is(err, beads.ErrAside) {
+		t.Errorf("%v", err)
+	}
+}
+
+// A molecule may be made by the script's own means; one that answers 2 has it made step by step, which TestSuite shows.
+func TestAScriptThatCooks(t *testing.T) {
+	s, log := told(t, `mol-cook) cat >>"$BEADS_DIR/../log"; echo a-1 ;;
+get) echo '{"id":"a-1","title":"paint","type":"molecule","ref":"paint"}' ;;
+children) echo '[{"id":"a-2","title":"dry","ref":"dry","parent_id":"a-1","needs":["a-3"]},{"id":"a-3","title":"brush","ref":"brush","parent_id":"a-1"}]' ;;`)
+	made, err := s.CreateAll(t.Context(), []beads.Bead{
+		{ID: "$r", Title: "paint", Type: beads.TypeMolecule, Ref: "paint"}, {ID: "$b", Title: "brush", Ref: "brush", ParentID: "$r"},
+		{Title: "dry", Ref: "dry", ParentID: "$r", Needs: []string{"$b"}},
+	})
+	if err != nil || len(made) != 3 || made[1].ID != "a-3" || made[2].ID != "a-2" {
+		t.Errorf("%+v, %v", made, err)
+	}
+	if !strings.Contains(log(), `"formula":"paint"`) || strings.Contains(log(), "\ncreate") {
+		t.Errorf("%s", log())
+	}
+}

@@ -1,0 +1,252 @@
+// Package script is a store of work that a script of the city's keeps: `exec:<script>`. The script is called once for each
+// operation, as `<script> OPERATION [ARGUMENT…]`, without a shell; it reads JSON from its stdin and writes JSON to its
+// stdout. Exit 0 is done, 2 means that it does not know the operation, anything else is a failure that its stderr explains.
+//
+// Of all operations create, get, update and list must be known; the others are made of these where the script answers 2. What a
+// script keeps of a bead is its own business, but what it does not keep is no secret: a write that cannot be found again
+// is an error that names what is missing.
+package script
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"gcity/beads"
+	"gcity/beads/foreign"
+	"gcity/internal/disk"
+	"gcity/internal/shell"
+)
+
+// CallLimit is how long one call of the script may take.
+const CallLimit = 30 * time.Second
+
+// unknown is the exit code for an operation that a script does not know.
+const unknown = 2
+
+// Options say which script, and where.
+type Options struct {
+	Script string   // a path, or a name to be looked for in the PATH
+	Dir    string   // the folder of the city or rig, where the script runs
+	Prefix string   // of the ids, for a script that heeds it
+	Env    []string // the whole environment of the script
+
+	// Serve is for who keeps the store open for long: the script is told when it may end what it has begun (shutdown).
+	Serve bool
+}
+
+// Store is a store that a script keeps. Its limits are those of the script.
+type Store struct {
+	*foreign.Store
+	k *keeper
+}
+
+// Open gives the store of a script. Nothing is called before the store is asked for something; the first call is preceded by
+// ensure-ready and, the first time ever in this folder, by init and config-set.
+func Open(o Options) (*Store, error) {
+	if err := beads.CheckPrefix(o.Prefix); err != nil {
+		return nil, err
+	}
+	k := &keeper{o: o, foreign: map[string]bool{}}
+	return &Store{Store: foreign.New(k, filepath.Join(o.Dir, ".beads", "gcity.lock")), k: k}, nil
+}
+
+// closeLimit is how long a script may take to end what it has begun: whoever closes a store wants to go.
+const closeLimit = 5 * time.Second
+
+// Close lets go of the script. It waits for it at most closeLimit.
+func (s *Store) Close() error { return s.CloseWithin(context.Background()) }
+
+// CloseWithin is Close for who has no longer than ctx.
+func (s *Store) CloseWithin(ctx context.Context) error {
+	if !s.k.o.Serve || !s.k.begun() {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, closeLimit)
+	defer cancel()
+	_, err := s.k.call(ctx, nil, "shutdown")
+	if errors.Is(err, errors.ErrUnsupported) {
+		return nil
+	}
+	return err
+}
+
+// CallLimit implements beads.Patient.
+func (s *Store) CallLimit() time.Duration { return CallLimit }
+
+// Aside implements beads.Auditor.
+func (s *Store) Aside(ctx context.Context) ([]beads.Aside, error) {
+	if _, err := s.List(ctx, beads.Query{Limit: 1}); err != nil {
+		return nil, err
+	}
+	_, aside, err := s.k.beads(ctx, "list")
+	return aside, err
+}
+
+var _ beads.Auditor = (*Store)(nil)
+
+// keeper is the script.
+type keeper struct {
+	o Options
+
+	mu      sync.Mutex
+	started bool
+	foreign map[string]bool // operations that the script has said it does not know
+}
+
+func (k *keeper) begun() bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.started
+}
+
+// call makes one call. An operation that is not known is errors.ErrUnsupported.
+func (k *keeper) call(ctx context.Context, stdin []byte, op string, args ...string) ([]byte, error) {
+	k.mu.Lock()
+	stranger := k.foreign[op]
+	k.started = true
+	k.mu.Unlock()
+	if stranger {
+		return nil, k.lacks(op)
+	}
+	ctx, cancel := context.WithTimeout(ctx, CallLimit)
+	defer cancel()
+	got, err := shell.Call(ctx, shell.Program{Path: k.path(), Args: append([]string{op}, args...), Dir: k.o.Dir, Env: k.o.Env, Stdin: stdin})
+	switch {
+	case errors.Is(err, shell.ErrTooMuch):
+		return nil, fmt.Errorf("the store script %s: %s: its answer has more than %d bytes, so it was ended", k.o.Script, op, shell.MaxAnswer)
+	case err != nil && ctx.Err() != nil:
+		return nil, fmt.Errorf("the store script did not answer: %s: %w", op, err)
+	case err != nil:
+		return nil, fmt.Errorf("the store script cannot be used: %w; put it there and make it executable, or choose another [beads] provider", err)
+	case got.Code == unknown:
+		k.mu.Lock()
+		k.foreign[op] = true
+		k.mu.Unlock()
+		return nil, k.lacks(op)
+	case got.Code != 0:
+		return nil, k.failure(op, args, got)
+	}
+	return got.Stdout, nil
+}
+
+// path is the script as a program is looked for: one with a slash is a file, of the store's folder where it is not absolute.
+func (k *keeper) path() string {
+	if strings.Contains(k.o.Script, "/") && !filepath.IsAbs(k.o.Script) {
+		return filepath.Join(k.o.Dir, k.o.Script)
+	}
+	return k.o.Script
+}
+
+func (k *keeper) lacks(op string) error {
+	return fmt.Errorf("the store script %s does not know the operation %s: %w", k.o.Script, op, errors.ErrUnsupported)
+}
+
+// ofOne reports whether the first argument of an operation is the id of a bead.
+func ofOne(op string) bool {
+	return slices.Contains([]string{"get", "update", "close", "set-metadata", "children"}, op)
+}
+
+// failure is what a script's exit means. That there is no such bead it says in words.
+func (k *keeper) failure(op string, args []string, got shell.Answer) error {
+	why := foreign.First(got.Stderr)
+	if why == "" {
+		why = foreign.First(string(got.Stdout))
+	}
+	if ofOne(op) && foreign.Missing(why, args[0]) {
+		return fmt.Errorf("bead %q: %w", args[0], beads.ErrNotFound)
+	}
+	if why == "" {
+		why = "and said nothing"
+	}
+	if got.Code < 0 {
+		return fmt.Errorf("the store script %s was ended by a signal at %s: %s", k.o.Script, op, why)
+	}
+	return fmt.Errorf("the store script %s failed at %s (exit %d): %s", k.o.Script, op, got.Code, why)
+}
+
+// Ready implements foreign.Keeper.
+func (k *keeper) Ready(ctx context.Context) error {
+	mark := filepath.Join(k.o.Dir, ".beads", "gcity.script")
+	if err := os.MkdirAll(filepath.Dir(mark), 0o700); err != nil {
+		return fmt.Errorf("cannot make the folder of the work: %w", err)
+	}
+	if _, err := k.call(ctx, nil, "ensure-ready"); err != nil && !errors.Is(err, errors.ErrUnsupported) {
+		return err
+	}
+	want := k.o.Script + "\n" + k.o.Prefix + "\n"
+	if have, err := os.ReadFile(mark); err == nil && string(have) == want {
+		return nil
+	}
+	for _, op := range [][]string{{"init", k.o.Dir, k.o.Prefix}, {"config-set", "issue_prefix", k.o.Prefix}} {
+		if _, err := k.call(ctx, nil, op[0], op[1:]...); err != nil && !errors.Is(err, errors.ErrUnsupported) {
+			return err
+		}
+	}
+	return disk.Replace(mark, []byte(want), 0o600)
+}
+
+// Get implements foreign.Keeper.
+func (k *keeper) Get(ctx context.Context, id string) (beads.Bead, error) {
+	out, err := k.call(ctx, nil, "get", id)
+	if err != nil {
+		return beads.Bead{}, err
+	}
+	b, there, err := one(out)
+	if err != nil {
+		return beads.Bead{}, fmt.Errorf("the store script %s: get %s: %w", k.o.Script, id, err)
+	}
+	if !there || b.ID != id {
+		return beads.Bead{}, fmt.Errorf("bead %q: %w", id, beads.ErrNotFound)
+	}
+	return b, nil
+}
+
+// mostLabelled stands for all: to some scripts 0 means none.
+const mostLabelled = "1000000"
+
+// Find implements foreign.Keeper. It asks for as little as the script can tell apart.
+func (k *keeper) Find(ctx context.Context, q beads.Query) ([]beads.Bead, error) {
+	op := []string{"list"}
+	switch {
+	case q.Ready:
+		op = []string{"ready"}
+	case q.Parent != "" && beads.CheckID(q.Parent) == nil:
+		op = []string{"children", q.Parent}
+	case len(q.Labels) > 0 && q.Labels[0] != "" && q.Labels[0][0] != '-':
+		op = []string{"list-by-label", q.Labels[0], mostLabelled}
+	}
+	all, _, err := k.beads(ctx, op...)
+	if errors.Is(err, errors.ErrUnsupported) && op[0] != "list" {
+		all, _, err = k.beads(ctx, "list")
+	}
+	return all, err
+}
+
+// beads makes a call that answers with beads. aside are those that cannot be understood.
+func (k *keeper) beads(ctx context.Context, op ...string) (all []beads.Bead, aside []beads.Aside, err error) {
+	out, err := k.call(ctx, nil, op[0], op[1:]...)
+	if err != nil {
+		return nil, nil, err
+	}
+	var raw []json.RawMessage
+	if err := json.Unmarshal(out, &raw); err != nil || raw == nil {
+		return nil, nil, fmt.Errorf("the store script %s: %s: it is to print a JSON array, [] if there is nothing, and printed %s", k.o.Script, op[0], shown(out))
+	}
+	for _, text := range raw {
+		b, err := read(text)
+		if err != nil {
+			aside = append(aside, beads.Aside{ID: b.ID, Reason: err.Error()})
+			continue
+		}
+		all = append(all, b)
+	}
+	return all, aside, nil
+}

@@ -1,0 +1,217 @@
+package script
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"gcity/beads"
+	"gcity/beads/foreign"
+)
+
+// Make implements foreign.Keeper. What a script does not keep of a new bead is given to it once more, as a change. What it does
+// not keep even then would be missing without anybody's knowing: such a bead is closed, and the error says what is missing.
+func (k *keeper) Make(ctx context.Context, want beads.Bead) (beads.Bead, error) {
+	in, err := encode(whole(want))
+	if err != nil {
+		return beads.Bead{}, err
+	}
+	out, err := k.call(ctx, in, "create")
+	if err != nil {
+		return beads.Bead{}, err
+	}
+	got, err := k.made(ctx, out)
+	if err != nil {
+		return beads.Bead{}, err
+	}
+	if want.ID == "" {
+		want.ID = got.ID
+	}
+	if want.ID != got.ID {
+		return k.give(ctx, got, "id")
+	}
+	lost := foreign.Lost(want, got)
+	if len(lost) == 0 {
+		return got, nil
+	}
+	now := want
+	now.Rev = got.Rev
+	got, err = k.change(ctx, got, now)
+	if lost := foreign.Lost(want, got); err == nil && len(lost) > 0 {
+		return k.give(ctx, got, lost...)
+	}
+	return got, err
+}
+
+// made reads what create answers: the bead, or its id.
+func (k *keeper) made(ctx context.Context, out []byte) (beads.Bead, error) {
+	id := strings.TrimSpace(string(out))
+	var text string
+	if json.Unmarshal(out, &text) == nil {
+		id = text
+	}
+	if beads.CheckID(id) == nil && id != "null" {
+		return k.Get(ctx, id)
+	}
+	got, there, err := one(out)
+	if err != nil || !there {
+		return got, fmt.Errorf("the store script %s: create: it is to print the new bead, and printed %s", k.o.Script, shown(out))
+	}
+	return got, nil
+}
+
+// give takes back a bead that is not what it was to be.
+func (k *keeper) give(ctx context.Context, got beads.Bead, lost ...string) (beads.Bead, error) {
+	what := "it is closed again"
+	if _, err := k.call(ctx, nil, "close", got.ID); err != nil {
+		what = "and it could not be closed: " + err.Error()
+	} else {
+		got.Status = beads.StatusClosed
+	}
+	return got, fmt.Errorf("the store script %s made bead %s without its %s, %s: %w", k.o.Script, got.ID, strings.Join(lost, ", "), what, errors.ErrUnsupported)
+}
+
+// Change implements foreign.Keeper.
+func (k *keeper) Change(ctx context.Context, was, now beads.Bead) (beads.Bead, error) {
+	got, err := k.change(ctx, was, now)
+	if err != nil {
+		return got, err
+	}
+	if lost := foreign.Both(foreign.Changed(was, now), foreign.Lost(now, got)); len(lost) > 0 {
+		return got, fmt.Errorf("the store script %s took the change of bead %s without its %s: %w", k.o.Script, now.ID, strings.Join(lost, ", "), errors.ErrUnsupported)
+	}
+	return got, nil
+}
+
+// change has the script make one bead of another: by an update, unless there is nothing but a close; then by close, for a
+// status that update does not know, and by set-metadata, where update leaves metadata out.
+func (k *keeper) change(ctx context.Context, was, now beads.Bead) (got beads.Bead, err error) {
+	diff := difference(was, now)
+	closing := now.Status == beads.StatusClosed && was.Status != beads.StatusClosed
+	if closing {
+		delete(diff, "status")
+		delete(diff, "closed_at")
+	}
+	got = was
+	if !closing || len(diff) > 2 { // besides rev and updated_at
+		if got, err = k.put(ctx, diff, "update", now.ID); err != nil {
+			return got, err
+		}
+		if got, err = k.annotate(ctx, was, now, got); err != nil {
+			return got, err
+		}
+	}
+	if !closing {
+		return got, nil
+	}
+	return k.put(ctx, map[string]any{"rev": now.Rev, "updated_at": now.UpdatedAt, "closed_at": now.ClosedAt}, "close", now.ID)
+}
+
+// put makes a call that changes a bead, and gives the bead afterwards.
+func (k *keeper) put(ctx context.Context, in map[string]any, op, id string) (beads.Bead, error) {
+	text, err := encode(in)
+	if err != nil {
+		return beads.Bead{}, err
+	}
+	out, err := k.call(ctx, text, op, id)
+	if err != nil {
+		return beads.Bead{}, err
+	}
+	if got, there, err := one(out); err == nil && there && got.ID == id {
+		return got, nil
+	}
+	return k.Get(ctx, id)
+}
+
+// annotate sets what an update has left out of the metadata. A script that shows no metadata at all is believed that it has
+// it: it has no way to show it.
+func (k *keeper) annotate(ctx context.Context, was, now, got beads.Bead) (beads.Bead, error) {
+	set := setting(was, now)
+	maps.DeleteFunc(set, func(key, value string) bool { return got.Metadata[key] == value })
+	if len(set) == 0 {
+		return got, nil
+	}
+	for _, key := range slices.Sorted(maps.Keys(set)) {
+		if _, err := k.call(ctx, []byte(set[key]), "set-metadata", now.ID, key); err != nil {
+			return got, err
+		}
+	}
+	after, err := k.Get(ctx, now.ID)
+	if err == nil && after.Metadata == nil {
+		after.Metadata = maps.Clone(now.Metadata)
+	}
+	return after, err
+}
+
+// Cook implements foreign.Cooker: mol-cook gets a molecule as a formula makes it, {formula, title, beads}, where ids are names
+// ("$1") that the others use. It prints the beads in the same order, or the id of the root alone.
+func (k *keeper) Cook(ctx context.Context, want []beads.Bead) ([]beads.Bead, error) {
+	root := want[0]
+	if root.Type != beads.TypeMolecule {
+		return nil, errors.ErrUnsupported
+	}
+	all := make([]map[string]any, len(want))
+	for i, b := range want {
+		all[i] = whole(b)
+	}
+	in, err := encode(map[string]any{"formula": root.Ref, "title": root.Title, "beads": all})
+	if err != nil {
+		return nil, err
+	}
+	out, err := k.call(ctx, in, "mol-cook")
+	if err != nil {
+		return nil, err
+	}
+	var raw []json.RawMessage
+	if json.Unmarshal(out, &raw) == nil && len(raw) == len(want) {
+		made := make([]beads.Bead, len(raw))
+		for i, text := range raw {
+			if made[i], err = read(text); err != nil {
+				return nil, fmt.Errorf("the store script %s: mol-cook: %w", k.o.Script, err)
+			}
+		}
+		return made, nil
+	}
+	return k.below(ctx, out, want)
+}
+
+// below finds what a script has cooked that tells only the root: the steps by what they were made from.
+func (k *keeper) below(ctx context.Context, out []byte, want []beads.Bead) ([]beads.Bead, error) {
+	root, err := k.made(ctx, out)
+	if err != nil {
+		return nil, err
+	}
+	steps, err := k.Find(ctx, beads.Query{Parent: root.ID})
+	if err != nil {
+		return nil, err
+	}
+	made := []beads.Bead{root}
+	for _, w := range want[1:] {
+		i := slices.IndexFunc(steps, func(b beads.Bead) bool { return b.ParentID == root.ID && b.Ref == w.Ref && b.Title == w.Title })
+		if i < 0 {
+			return nil, fmt.Errorf("the store script %s: mol-cook made %s, which has no step %q (%s)", k.o.Script, root.ID, w.Title, w.Ref)
+		}
+		made = append(made, steps[i])
+		steps = slices.Delete(steps, i, i+1)
+	}
+	return made, nil
+}
+
+// Remove implements foreign.Remover: purge gets the ids as JSON.
+func (k *keeper) Remove(ctx context.Context, ids []string) error {
+	in, err := encode(map[string]any{"ids": ids})
+	if err != nil {
+		return err
+	}
+	_, err = k.call(ctx, in, "purge")
+	return err
+}
+
+var (
+	_ foreign.Keeper  = (*keeper)(nil)
+	_ foreign.Remover = (*keeper)(nil)
+)
