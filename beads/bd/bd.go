@@ -1,0 +1,347 @@
+// Package bd is a store of work that the tool bd keeps (Beads). The tool is called once for each operation, with arguments
+// and without a shell, and answers in JSON. A call takes it half a second or more, so nothing here is done bead by bead that
+// can be done for all at once.
+//
+// bd has no revisions: a bead's is a print of its content, and a change that is for one revision looks first whether the
+// content is still that. Between this look and the change everybody is kept away who writes through gcity, and nobody else.
+// The times are bd's own.
+package bd
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"gcity/beads"
+	"gcity/beads/foreign"
+	"gcity/internal/shell"
+)
+
+// CallLimit is how long one call of the tool may take.
+const CallLimit = 30 * time.Second
+
+// Program is the name by which the tool is looked for in the PATH.
+const Program = "bd"
+
+// ErrAbsent means that the tool is not there.
+var ErrAbsent = errors.New(`the tool bd, which keeps the work because [beads] provider is "bd", is not on the PATH`)
+
+// remedy is what to do about it.
+const remedy = `install it (npm install -g @beads/bd, or brew install beads), or leave the provider out: the store built in needs nothing installed`
+
+// Options say where a store is.
+type Options struct {
+	Dir    string // the folder of the city or rig; the work is in .beads below it
+	Prefix string // of the ids, where bd has no work there yet
+	Actor  string // who bd writes down as the one who did it; "" = whom bd takes for that
+
+	// Environ is where the environment of the tool is taken from: of it the tool gets what says who the user is, where
+	// programs are, what language and time are, and what is bd's own.
+	Environ []string
+
+	Host string // of the database server that bd is to use; "" = what bd finds
+	Port int    // of it; 0 = what bd finds
+}
+
+// Store is a store that bd keeps.
+type Store struct{ *foreign.Store }
+
+// Open gives the store of a folder. Nothing is called or made before it is asked for something; a folder in which bd has no
+// work yet is empty, and the first write has bd make it.
+func Open(o Options) (*Store, error) {
+	if err := beads.CheckPrefix(o.Prefix); err != nil {
+		return nil, err
+	}
+	at := filepath.Join(o.Dir, ".beads")
+	return &Store{foreign.New(&keeper{o: o, at: at, env: environment(o, at)}, filepath.Join(at, "gcity.lock"))}, nil
+}
+
+// Close lets go of the store. There is nothing to wait for.
+func (s *Store) Close() error { return nil }
+
+// CallLimit implements beads.Patient.
+func (s *Store) CallLimit() time.Duration { return CallLimit }
+
+// keeper is the tool.
+type keeper struct {
+	o   Options
+	at  string // .beads
+	env []string
+}
+
+// environment is what the tool gets: little enough that nothing of the caller's changes what it does.
+func environment(o Options, at string) []string {
+	names := []string{"PATH", "HOME", "USER", "LOGNAME", "LANG", "TZ", "TMPDIR", "SSL_CERT_FILE", "SSL_CERT_DIR", "BEADS_DOLT_PASSWORD"}
+	env := []string{"BEADS_DIR=" + at, "BD_JSON_ENVELOPE=1", "BD_NON_INTERACTIVE=1"}
+	for _, kv := range o.Environ {
+		name, _, _ := strings.Cut(kv, "=")
+		if slices.Contains(names, name) || strings.HasPrefix(name, "LC_") || strings.HasPrefix(name, "XDG_") {
+			env = append(env, kv)
+		}
+	}
+	if o.Actor != "" {
+		env = append(env, "BEADS_ACTOR="+o.Actor)
+	}
+	if o.Host != "" {
+		env = append(env, "BEADS_DOLT_SERVER_HOST="+o.Host)
+	}
+	if o.Port != 0 {
+		env = append(env, fmt.Sprint("BEADS_DOLT_SERVER_PORT=", o.Port))
+	}
+	if o.Host != "" || o.Port != 0 {
+		env = append(env, "BEADS_DOLT_SERVER_MODE=1")
+	}
+	return env
+}
+
+// there reports whether bd has work in the folder.
+func (k *keeper) there() (bool, error) {
+	_, err := os.Stat(filepath.Join(k.at, "metadata.json"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// Ready implements foreign.Keeper: a tool that is not there is told of before anything else.
+func (k *keeper) Ready(context.Context) error {
+	if _, err := exec.LookPath(Program); err != nil {
+		return fmt.Errorf("%w: %s", ErrAbsent, remedy)
+	}
+	return nil
+}
+
+// begin has bd make its database, if there is none.
+func (k *keeper) begin(ctx context.Context) error {
+	there, err := k.there()
+	if there || err != nil {
+		return err
+	}
+	_, err = k.call(ctx, nil, "init", "--quiet", "--stealth", "-p", k.o.Prefix, "--skip-hooks")
+	if err != nil && !strings.Contains(strings.ToLower(err.Error()), "already initialized") {
+		return err
+	}
+	return nil
+}
+
+// call makes one call and gives what it printed on stdout.
+func (k *keeper) call(ctx context.Context, stdin []byte, args ...string) ([]byte, error) {
+	own, cancel := context.WithTimeout(ctx, CallLimit)
+	defer cancel()
+	got, err := shell.Call(own, shell.Program{Path: Program, Args: args, Dir: k.o.Dir, Env: k.env, Stdin: stdin})
+	switch {
+	case errors.Is(err, exec.ErrNotFound):
+		return nil, fmt.Errorf("%w: %s", ErrAbsent, remedy)
+	case err != nil && own.Err() != nil:
+		return nil, fmt.Errorf("bd %s did not answer: %w", args[0], err)
+	case err != nil:
+		return nil, fmt.Errorf("bd %s: %w", args[0], err)
+	case got.Code != 0:
+		return nil, failure(args, got)
+	}
+	return got.Stdout, nil
+}
+
+// named are the ids that a call is about, and those to which it links them.
+func named(args []string) (about, links []string) {
+	switch args[0] {
+	case "show", "update", "close":
+		about = args[1:2]
+	case "delete":
+		about = slices.DeleteFunc(slices.Clone(args[1:]), func(arg string) bool { return strings.HasPrefix(arg, "--") })
+	case "dep":
+		about, links = args[2:3], args[3:4]
+	}
+	for _, arg := range args[1:] {
+		if id, ok := strings.CutPrefix(arg, "--parent="); ok && id != "" {
+			links = append(slices.Clip(links), id)
+		} else if ids, ok := strings.CutPrefix(arg, "--deps="); ok {
+			links = append(slices.Clip(links), strings.Split(ids, ",")...)
+		}
+	}
+	return about, links
+}
+
+// missing is the error for a call that names a bead that there is not, nil if that is not what bd complains of. What it says
+// may name the id or not.
+func missing(args []string, why string) error {
+	about, links := named(args)
+	unknown := func(id string) bool { return foreign.Missing(why, id) }
+	given := func(id string) bool {
+		return unknown(id) && strings.Contains(strings.ToLower(why), strings.ToLower(id))
+	}
+	of := ""
+	if len(about) > 0 {
+		of = about[0]
+	}
+	for _, is := range []func(string) bool{given, unknown} {
+		if i := slices.IndexFunc(links, is); i >= 0 && !(slices.ContainsFunc(about, is) && !given(links[i])) {
+			return fmt.Errorf("bd %s: %s: %w", args[0], foreign.First(why), beads.UnknownLink(of, links[i]))
+		}
+		if slices.ContainsFunc(about, is) {
+			return fmt.Errorf("bd %s: %s: %w", args[0], foreign.First(why), beads.ErrNotFound)
+		}
+	}
+	return nil
+}
+
+// failure is why a call failed, as bd says it: as JSON on stdout or stderr, or in words.
+func failure(args []string, got shell.Answer) error {
+	why := ""
+	for _, out := range [][]byte{got.Stdout, []byte(got.Stderr)} {
+		var said struct {
+			Error string `json:"error"`
+			Data  struct {
+				Error string `json:"error"`
+			} `json:"data"`
+		}
+		if text, ok := payload(out); ok && json.Unmarshal(text, &said) == nil && said.Error+said.Data.Error != "" {
+			why = said.Error + said.Data.Error
+			break
+		}
+	}
+	if why == "" { // behind warnings
+		why = got.Stderr + "\n" + string(got.Stdout)
+		if i := strings.Index(why, "Error"); i >= 0 {
+			why = why[i:]
+		}
+		why = foreign.First(why)
+	}
+	if err := missing(args, why); err != nil {
+		return err
+	}
+	low := strings.ToLower(why)
+	switch {
+	case strings.Contains(low, "already exists") || strings.Contains(low, "duplicate"):
+		return fmt.Errorf("bd %s: %s: %w", args[0], foreign.First(why), beads.ErrConflict)
+	case why == "":
+		why = "it said nothing"
+	}
+	return fmt.Errorf("bd %s failed (exit %d): %s", args[0], got.Code, foreign.First(why))
+}
+
+// payload finds the JSON in what bd printed, behind lines that are none, and takes it out of its envelope.
+func payload(out []byte) (json.RawMessage, bool) {
+	for len(out) > 0 {
+		if out[0] == '{' || out[0] == '[' {
+			var text json.RawMessage
+			if json.NewDecoder(bytes.NewReader(out)).Decode(&text) == nil {
+				return unwrapped(text), true
+			}
+		}
+		_, rest, more := bytes.Cut(out, []byte("\n"))
+		if !more {
+			return nil, false
+		}
+		out = rest
+	}
+	return nil, false
+}
+
+func unwrapped(text json.RawMessage) json.RawMessage {
+	var envelope struct {
+		Version int             `json:"schema_version"`
+		Data    json.RawMessage `json:"data"`
+	}
+	if json.Unmarshal(text, &envelope) == nil && envelope.Version > 0 && envelope.Data != nil {
+		return envelope.Data
+	}
+	return text
+}
+
+// issues makes a call that answers with one issue or several.
+func (k *keeper) issues(ctx context.Context, stdin []byte, args ...string) ([]beads.Bead, error) {
+	out, err := k.call(ctx, stdin, args...)
+	if err != nil {
+		return nil, err
+	}
+	text, ok := payload(out)
+	if !ok {
+		return nil, fmt.Errorf("bd %s is to print JSON, and printed %q", args[0], foreign.First(string(out)))
+	}
+	var raw []json.RawMessage
+	if text[0] == '{' {
+		raw = []json.RawMessage{text}
+	} else if err := json.Unmarshal(text, &raw); err != nil {
+		return nil, fmt.Errorf("bd %s: its answer cannot be read: %w", args[0], err)
+	}
+	all := make([]beads.Bead, 0, len(raw))
+	for _, text := range raw {
+		b, err := read(text)
+		if errors.Is(err, beads.ErrAside) && len(raw) > 1 {
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("bd %s: bead %q: %w", args[0], b.ID, err)
+		}
+		all = append(all, b)
+	}
+	return all, nil
+}
+
+// Get implements foreign.Keeper.
+func (k *keeper) Get(ctx context.Context, id string) (beads.Bead, error) {
+	there, err := k.there()
+	if err != nil {
+		return beads.Bead{}, err
+	}
+	if err := ctx.Err(); err != nil {
+		return beads.Bead{}, fmt.Errorf("bd was not asked: %w", err)
+	}
+	if there {
+		all, err := k.issues(ctx, nil, "show", id, "--json")
+		if err != nil && !errors.Is(err, beads.ErrNotFound) {
+			return beads.Bead{}, err
+		}
+		// bd takes the beginning of an id for the id.
+		if i := slices.IndexFunc(all, func(b beads.Bead) bool { return b.ID == id }); i >= 0 {
+			return all[i], nil
+		}
+	}
+	return beads.Bead{}, fmt.Errorf("bead %q: %w", id, beads.ErrNotFound)
+}
+
+// Find implements foreign.Keeper. bd hides much unless it is told not to.
+func (k *keeper) Find(ctx context.Context, q beads.Query) ([]beads.Bead, error) {
+	if there, err := k.there(); !there || err != nil {
+		return nil, errors.Join(err, ctx.Err())
+	}
+	args := []string{"list", "--json", "--limit", "0", "--include-infra", "--include-gates"}
+	if closed := len(q.Status) == 0 || slices.Contains(q.Status, beads.StatusClosed); closed && !q.Ready {
+		args = append(args, "--all")
+	}
+	if q.Ready { // what stands in the way must be seen too
+		all, err := k.issues(ctx, nil, args...)
+		return slices.DeleteFunc(beads.Ready(all), held), err
+	}
+	for _, l := range q.Labels {
+		args = append(args, "--label="+l)
+	}
+	if q.Assignee != "" {
+		args = append(args, "--assignee="+q.Assignee)
+	}
+	if q.Parent != "" {
+		args = append(args, "--parent="+q.Parent)
+	}
+	return k.issues(ctx, nil, args...)
+}
+
+// held tells what bd holds back, though it is open to everybody here.
+func held(b beads.Bead) bool {
+	status := b.Metadata[statusKey]
+	return status == "blocked" || status == "deferred" || status == "pinned"
+}
+
+var (
+	_ foreign.Keeper  = (*keeper)(nil)
+	_ foreign.Remover = (*keeper)(nil)
+)

@@ -1,0 +1,32 @@
+package bd
+
+import (
+	"encoding/json"
+
+	"gcity/beads"
+	"gcity/internal/shell"
+)
+
+// Understand is what the store makes of one answer: the beads in it, or why there are none.
+func Understand(args []string, got shell.Answer) ([]beads.Bead, error) {
+	if got.Code != 0 {
+		return nil, failure(args, got)
+	}
+	text, ok := payload(got.Stdout)
+	if !ok {
+		return nil, nil
+	}
+	var raw []json.RawMessage
+	if json.Unmarshal(text, &raw) != nil {
+		raw = []json.RawMessage{text}
+	}
+	var all []beads.Bead
+	for _, text := range raw {
+		b, err := read(text)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, b)
+	}
+	return all, nil
+}

@@ -1,0 +1,443 @@
+package bd_test
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// tool plays bd as far as its contract is known, which is what is written of bd 1.0: what it takes, what it prints and how,
+// what it hides, what it refuses. It is no bd: its work is one file.
+type tool struct {
+	file string
+	db   struct {
+		Prefix string
+		Types  string
+		Issues []*issue
+	}
+}
+
+type issue struct {
+	ID          string            `json:"id"`
+	Title       string            `json:"title"`
+	Description string            `json:"description,omitempty"`
+	Status      string            `json:"status"`
+	Priority    int               `json:"priority"`
+	Type        string            `json:"issue_type"`
+	Assignee    string            `json:"assignee,omitempty"`
+	Parent      string            `json:"parent,omitempty"`
+	Labels      []string          `json:"labels,omitempty"`
+	Metadata    map[string]any    `json:"metadata,omitempty"`
+	Reason      string            `json:"close_reason,omitempty"`
+	CreatedAt   time.Time         `json:"created_at"`
+	UpdatedAt   time.Time         `json:"updated_at"`
+	ClosedAt    *time.Time        `json:"closed_at,omitempty"`
+	Needs       []string          `json:"-"`
+	KeptNeeds   []string          `json:"kept_needs,omitempty"` // in the file alone
+	Links       []map[string]any  `json:"dependencies,omitempty"`
+	Extra       map[string]string `json:"-"`
+}
+
+// playTool is the whole of the program, its exit code included.
+func playTool(args []string) int {
+	t := &tool{file: filepath.Join(os.Getenv("BEADS_DIR"), "metadata.json")}
+	err := t.run(args)
+	if err == nil {
+		return 0
+	}
+	text, _ := json.Marshal(map[string]string{"error": err.Error()})
+	fmt.Println(string(text))
+	return 1
+}
+
+func (t *tool) run(args []string) error {
+	if len(args) == 0 {
+		return errors.New("no command")
+	}
+	if os.Getenv("BEADS_DIR") == "" || os.Getenv("SECRET") != "" {
+		return errors.New("the environment is not as it should be")
+	}
+	if args[0] == "init" {
+		return t.init(args[1:])
+	}
+	data, err := os.ReadFile(t.file)
+	if err != nil {
+		return errors.New("no beads database found")
+	}
+	if err := json.Unmarshal(data, &t.db); err != nil {
+		return err
+	}
+	for _, i := range t.db.Issues {
+		i.Needs, i.KeptNeeds = i.KeptNeeds, nil
+	}
+	do := map[string]func([]string) error{
+		"create": t.create, "show": t.show, "list": t.list, "update": t.update, "close": t.close, "delete": t.remove, "dep": t.dep, "config": t.config,
+	}[args[0]]
+	if do == nil {
+		return fmt.Errorf("unknown command %q", args[0])
+	}
+	return do(args[1:])
+}
+
+func (t *tool) save() error {
+	for _, i := range t.db.Issues {
+		i.KeptNeeds, i.Links = i.Needs, nil
+	}
+	data, err := json.Marshal(t.db)
+	if err != nil {
+		return err
+	}
+	next := fmt.Sprintf("%s.%d", t.file, os.Getpid()) // whole, since others may read at the same time
+	if err := os.WriteFile(next, data, 0o600); err != nil {
+		return err
+	}
+	return os.Rename(next, t.file)
+}
+
+// flags reads flags that may stand among the arguments.
+func flags(args []string, define func(*flag.FlagSet)) ([]string, error) {
+	f := flag.NewFlagSet("bd", flag.ContinueOnError)
+	f.SetOutput(io.Discard)
+	f.Bool("json", false, "")
+	define(f)
+	var rest []string
+	for {
+		if err := f.Parse(args); err != nil {
+			return nil, err
+		}
+		if f.NArg() == 0 {
+			return rest, nil
+		}
+		rest, args = append(rest, f.Arg(0)), f.Args()[1:]
+	}
+}
+
+func (t *tool) init(args []string) error {
+	_, err := flags(args, func(f *flag.FlagSet) {
+		f.StringVar(&t.db.Prefix, "p", "", "")
+		for _, name := range []string{"quiet", "stealth", "skip-hooks"} {
+			f.Bool(name, false, "")
+		}
+	})
+	if err != nil || t.db.Prefix == "" {
+		return fmt.Errorf("no prefix: %w", err)
+	}
+	if err := os.MkdirAll(filepath.Dir(t.file), 0o700); err != nil {
+		return err
+	}
+	return t.save()
+}
+
+// print writes issues as show (long) and list do, in the envelope that is asked for, behind a line that is no JSON.
+func (t *tool) print(long bool, what any, of ...*issue) error {
+	fmt.Fprintln(os.Stderr, "warning: something about the role")
+	fmt.Println("note: something about the database")
+	for _, i := range of {
+		i.KeptNeeds, i.Links = nil, nil
+		for _, id := range i.Needs {
+			if id == i.Parent { // of two beads there is one link
+				continue
+			}
+			i.Links = append(i.Links, t.link(long, i.ID, id, "blocks"))
+		}
+		if i.Parent != "" {
+			i.Links = append(i.Links, t.link(long, i.ID, i.Parent, "parent-child"))
+		}
+	}
+	if os.Getenv("BD_JSON_ENVELOPE") == "1" {
+		what = map[string]any{"schema_version": 1, "data": what}
+	}
+	return json.NewEncoder(os.Stdout).Encode(what)
+}
+
+func (t *tool) link(long bool, from, on, kind string) map[string]any {
+	if long {
+		return map[string]any{"id": on, "title": "whatever", "dependency_type": kind}
+	}
+	return map[string]any{"issue_id": from, "depends_on_id": on, "type": kind}
+}
+
+func (t *tool) get(id string) (*issue, error) {
+	for _, i := range t.db.Issues {
+		if i.ID == id {
+			return i, nil
+		}
+	}
+	return nil, fmt.Errorf("no issue found matching %q", id)
+}
+
+func (t *tool) create(args []string) error {
+	i := &issue{Status: "open", CreatedAt: time.Now().UTC()}
+	var labels, deps, meta, body string
+	force := false
+	rest, err := flags(args, func(f *flag.FlagSet) {
+		f.StringVar(&i.Title, "title", "", "")
+		f.StringVar(&i.Type, "t", "task", "")
+		f.IntVar(&i.Priority, "p", 2, "")
+		f.StringVar(&i.ID, "id", "", "")
+		f.BoolVar(&force, "force", false, "")
+		f.StringVar(&labels, "labels", "", "")
+		f.StringVar(&i.Assignee, "assignee", "", "")
+		f.StringVar(&i.Parent, "parent", "", "")
+		f.StringVar(&deps, "deps", "", "")
+		f.StringVar(&i.Description, "description", "", "")
+		f.StringVar(&body, "body-file", "", "")
+		f.StringVar(&meta, "metadata", "", "")
+	})
+	if err != nil || len(rest) > 0 {
+		return fmt.Errorf("create: %v %w", rest, err)
+	}
+	builtin := []string{"bug", "feature", "task", "epic", "chore", "decision", "molecule"}
+	if !slices.Contains(builtin, i.Type) && !slices.Contains(strings.Split(t.db.Types, ","), i.Type) {
+		fmt.Fprintln(os.Stderr, "warning: something about the role\nError: validation failed for issue : invalid issue type:", i.Type)
+		os.Exit(1)
+	}
+	if err := bodyFrom(i, body); err != nil {
+		return err
+	}
+	if labels != "" {
+		i.Labels = strings.Split(labels, ",")
+	}
+	if i.Parent != "" {
+		p, err := t.get(i.Parent)
+		if err != nil {
+			return err
+		}
+		i.Labels = append(i.Labels, p.Labels...)
+	}
+	slices.Sort(i.Labels)
+	i.Labels = slices.Compact(i.Labels)
+	if deps != "" {
+		i.Needs = strings.Split(deps, ",")
+	}
+	if meta != "" {
+		if err := json.Unmarshal([]byte(meta), &i.Metadata); err != nil {
+			return err
+		}
+	}
+	if i.ID == "" {
+		sum := sha256.Sum256([]byte(i.Title + i.CreatedAt.String()))
+		i.ID = fmt.Sprintf("%s-%x", t.db.Prefix, sum[:3])
+	} else if _, err := t.get(i.ID); err == nil && !force {
+		return fmt.Errorf("issue %s already exists", i.ID)
+	} else if err == nil { // the new one is in its place
+		t.db.Issues = slices.DeleteFunc(t.db.Issues, func(o *issue) bool { return o.ID == i.ID })
+	}
+	i.UpdatedAt = i.CreatedAt
+	made := *i
+	i.CreatedAt, i.UpdatedAt = i.CreatedAt.Round(time.Second), i.CreatedAt.Round(time.Second)
+	t.db.Issues = append(t.db.Issues, i)
+	if err := t.save(); err != nil {
+		return err
+	}
+	i.CreatedAt, i.UpdatedAt = made.CreatedAt, made.UpdatedAt // it is told more exactly than it is kept
+	i.KeptNeeds, i.Parent = nil, ""                           // and without what it is linked with
+	return t.print(false, i)
+}
+
+func bodyFrom(i *issue, from string) error {
+	if from != "-" {
+		return nil
+	}
+	text, err := io.ReadAll(os.Stdin)
+	i.Description = string(text)
+	return err
+}
+
+func (t *tool) show(args []string) error {
+	ids, err := flags(args, func(*flag.FlagSet) {})
+	if err != nil || len(ids) != 1 {
+		return fmt.Errorf("show %v: %w", ids, err)
+	}
+	i, err := t.get(ids[0])
+	if err != nil {
+		return err
+	}
+	return t.print(true, []*issue{i}, i)
+}
+
+// words collects a flag that may be given several times.
+type words []string
+
+func (w *words) String() string { return strings.Join(*w, ",") }
+
+func (w *words) Set(s string) error {
+	*w = append(*w, s)
+	return nil
+}
+
+func (t *tool) list(args []string) error {
+	var all, infra, gates bool
+	var labels words
+	var assignee, parent string
+	limit := 0
+	rest, err := flags(args, func(f *flag.FlagSet) {
+		f.BoolVar(&all, "all", false, "")
+		f.BoolVar(&infra, "include-infra", false, "")
+		f.BoolVar(&gates, "include-gates", false, "")
+		f.IntVar(&limit, "limit", 50, "")
+		f.Var(&labels, "label", "")
+		f.StringVar(&assignee, "assignee", "", "")
+		f.StringVar(&parent, "parent", "", "")
+	})
+	if err != nil || len(rest) > 0 {
+		return fmt.Errorf("list: %v %w", rest, err)
+	}
+	found := []*issue{}
+	for _, i := range t.db.Issues {
+		hidden := !all && i.Status == "closed" || !infra && i.Type == "message" || limit > 0 && len(found) == limit ||
+			assignee != "" && i.Assignee != assignee || parent != "" && i.Parent != parent ||
+			slices.ContainsFunc(labels, func(l string) bool { return !slices.Contains(i.Labels, l) })
+		if !hidden {
+			found = append(found, i)
+		}
+	}
+	return t.print(false, found, found...)
+}
+
+func (t *tool) update(args []string) error {
+	var add, less, set, unset words
+	given := map[string]*string{}
+	ids, err := flags(args, func(f *flag.FlagSet) {
+		for _, name := range []string{"title", "status", "type", "assignee", "parent", "description", "body-file"} {
+			f.Func(name, "", func(v string) error { given[name] = &v; return nil })
+		}
+		f.Func("priority", "", func(v string) error { given["priority"] = &v; return nil })
+		f.Var(&add, "add-label", "")
+		f.Var(&less, "remove-label", "")
+		f.Var(&set, "set-metadata", "")
+		f.Var(&unset, "unset-metadata", "")
+	})
+	if err != nil || len(ids) != 1 {
+		return fmt.Errorf("update %v: %w", ids, err)
+	}
+	i, err := t.get(ids[0])
+	if err != nil {
+		return err
+	}
+	for name, to := range map[string]*string{"title": &i.Title, "type": &i.Type, "assignee": &i.Assignee, "parent": &i.Parent, "description": &i.Description} {
+		if v := given[name]; v != nil {
+			*to = *v
+		}
+	}
+	if v := given["body-file"]; v != nil {
+		if err := bodyFrom(i, *v); err != nil {
+			return err
+		}
+	}
+	if v := given["priority"]; v != nil {
+		i.Priority = int((*v)[0] - '0')
+	}
+	if v := given["status"]; v != nil {
+		i.Status, i.ClosedAt = *v, nil
+	}
+	i.Labels = slices.DeleteFunc(append(i.Labels, add...), func(l string) bool { return slices.Contains(less, l) })
+	slices.Sort(i.Labels)
+	i.Labels = slices.Compact(i.Labels)
+	for _, kv := range set {
+		k, v, _ := strings.Cut(kv, "=")
+		var guess any = v
+		var as any
+		if json.Unmarshal([]byte(v), &as) == nil {
+			guess = as
+		}
+		if i.Metadata == nil {
+			i.Metadata = map[string]any{}
+		}
+		i.Metadata[k] = guess
+	}
+	for _, k := range unset {
+		delete(i.Metadata, k)
+	}
+	return t.touch(i)
+}
+
+func (t *tool) touch(i *issue) error {
+	i.UpdatedAt = time.Now().UTC().Round(time.Second)
+	if err := t.save(); err != nil {
+		return err
+	}
+	return t.print(false, []*issue{i}, i)
+}
+
+func (t *tool) close(args []string) error {
+	reason := ""
+	force := false
+	ids, err := flags(args, func(f *flag.FlagSet) {
+		f.StringVar(&reason, "reason", "Closed", "")
+		f.BoolVar(&force, "force", false, "")
+	})
+	if err != nil || len(ids) != 1 {
+		return fmt.Errorf("close %v: %w", ids, err)
+	}
+	i, err := t.get(ids[0])
+	if err != nil {
+		return err
+	}
+	for _, o := range t.db.Issues {
+		if slices.Contains(i.Needs, o.ID) && o.Status != "closed" && !force {
+			return fmt.Errorf("cannot close %s: blocked by open issues [%s] (use --force to override)", i.ID, o.ID)
+		}
+	}
+	if i.Status != "closed" {
+		now := time.Now().UTC().Round(time.Second)
+		i.Status, i.ClosedAt, i.Reason = "closed", &now, reason
+	}
+	i.UpdatedAt = time.Now().UTC().Round(time.Second)
+	if err := t.save(); err != nil {
+		return err
+	}
+	i.KeptNeeds = nil
+	return t.print(false, []*issue{i}) // without links
+}
+
+func (t *tool) dep(args []string) error {
+	kind := ""
+	rest, err := flags(args, func(f *flag.FlagSet) { f.StringVar(&kind, "type", "blocks", "") })
+	if err != nil || len(rest) != 3 {
+		return fmt.Errorf("dep %v: %w", rest, err)
+	}
+	i, err := t.get(rest[1])
+	if err != nil {
+		return err
+	}
+	i.Needs = slices.DeleteFunc(i.Needs, func(id string) bool { return id == rest[2] })
+	if rest[0] == "add" {
+		i.Needs = append(i.Needs, rest[2])
+	}
+	return t.touch(i)
+}
+
+func (t *tool) remove(args []string) error {
+	force := false
+	ids, err := flags(args, func(f *flag.FlagSet) { f.BoolVar(&force, "force", false, "") })
+	if err != nil || !force {
+		return fmt.Errorf("delete without --force: %w", err)
+	}
+	gone := func(id string) bool { return slices.Contains(ids, id) }
+	t.db.Issues = slices.DeleteFunc(t.db.Issues, func(i *issue) bool { return gone(i.ID) })
+	for _, i := range t.db.Issues {
+		i.Needs = slices.DeleteFunc(i.Needs, gone)
+	}
+	return t.save()
+}
+
+func (t *tool) config(args []string) error {
+	rest, err := flags(args, func(*flag.FlagSet) {})
+	if err != nil || len(rest) < 2 || rest[1] != "types.custom" {
+		return fmt.Errorf("config %v: %w", rest, err)
+	}
+	if rest[0] == "set" {
+		t.db.Types = rest[2]
+		return t.save()
+	}
+	return t.print(false, map[string]string{"key": rest[1], "value": t.db.Types})
+}

@@ -1,0 +1,126 @@
+package bd
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"gcity/beads"
+	"gcity/beads/foreign"
+)
+
+// What a bead has and an issue has not is kept in the issue's metadata. What an issue has in other words is shown in the bead's.
+const (
+	refKey    = "gc.ref"
+	bornKey   = "gc.created_at" // bd keeps whole seconds, in which many beads may be made
+	statusKey = "bd.status"
+	ownKeys   = "bd."
+
+	plainReason = "Closed" // bd's, where nobody gave one
+)
+
+// issue is what is taken of an issue.
+type issue struct {
+	ID          string                     `json:"id"`
+	Title       string                     `json:"title"`
+	Status      string                     `json:"status"`
+	Priority    int                        `json:"priority"`
+	Type        string                     `json:"issue_type"`
+	Assignee    string                     `json:"assignee"`
+	Description string                     `json:"description"`
+	Parent      string                     `json:"parent"`
+	Labels      []string                   `json:"labels"`
+	Metadata    map[string]json.RawMessage `json:"metadata"`
+	CreatedAt   time.Time                  `json:"created_at"`
+	UpdatedAt   time.Time                  `json:"updated_at"`
+	ClosedAt    *time.Time                 `json:"closed_at"`
+	Reason      string                     `json:"close_reason"`
+	Links       []link                     `json:"dependencies"`
+}
+
+// link is a dependency: by ids, as list has it, or as the issue itself, as show has it.
+type link struct {
+	Issue string `json:"issue_id"`
+	On    string `json:"depends_on_id"`
+	Type  string `json:"type"`
+	ID    string `json:"id"`
+	As    string `json:"dependency_type"`
+}
+
+// read makes a bead of an issue.
+func read(text []byte) (beads.Bead, error) {
+	var in issue
+	if err := json.Unmarshal(text, &in); err != nil {
+		return beads.Bead{ID: in.ID}, fmt.Errorf("%w: it is no issue as bd writes one: %w", beads.ErrAside, err)
+	}
+	b := beads.Bead{
+		ID: in.ID, Title: in.Title, Type: in.Type, Assignee: in.Assignee, Description: in.Description, ParentID: in.Parent,
+		Labels: slices.Sorted(slices.Values(in.Labels)), Metadata: map[string]string{}, CreatedAt: in.CreatedAt.Round(time.Second), UpdatedAt: in.UpdatedAt, ClosedAt: in.ClosedAt,
+	}
+	var err error
+	if b.Priority, err = beads.PriorityOf(in.Priority); err != nil {
+		return b, fmt.Errorf("%w: %w", beads.ErrAside, err)
+	}
+	for k, raw := range in.Metadata {
+		var s string
+		if json.Unmarshal(raw, &s) != nil {
+			var out bytes.Buffer
+			if json.Compact(&out, raw) == nil {
+				s = out.String()
+			}
+		}
+		if k == refKey {
+			b.Ref = s
+		} else if k == bornKey {
+			b.CreatedAt = born(s, in.CreatedAt)
+		} else if !strings.HasPrefix(k, ownKeys) {
+			b.Metadata[k] = s
+		}
+	}
+	for _, at := range []*time.Time{&b.UpdatedAt, b.ClosedAt} {
+		if at == nil {
+			continue
+		}
+		if *at = at.Round(time.Second); at.Before(b.CreatedAt) { // an answer to create has more than is kept
+			*at = b.CreatedAt
+		}
+	}
+	var known bool
+	if b.Status, known = beads.StatusOf(in.Status); !known {
+		b.Metadata[statusKey] = in.Status
+	}
+	if _, told := b.Metadata[beads.CloseReason]; !told && in.Reason != plainReason && b.Status == beads.StatusClosed {
+		b.Metadata[beads.CloseReason] = in.Reason
+	}
+	for _, l := range in.Links {
+		on, kind := l.On, l.Type
+		if l.As != "" {
+			on, kind = l.ID, l.As
+		} else if l.Issue != "" && l.Issue != in.ID {
+			continue
+		}
+		switch kind {
+		case "blocks":
+			b.Needs = append(b.Needs, on)
+		case "parent-child":
+			b.ParentID = on
+		}
+	}
+	slices.Sort(b.Needs)
+	if b, err = foreign.Tidy(b); err == nil {
+		b.Rev = foreign.Print(b)
+	}
+	return b, err
+}
+
+// born is when a bead was made, as gcity has written it down; as bd has, if that is not about the same.
+func born(text string, at time.Time) time.Time {
+	t, err := time.Parse(time.RFC3339Nano, text)
+	if d := t.Sub(at); err != nil || d.Abs() > time.Minute {
+		return at.Round(time.Second)
+	}
+	return t
+}

@@ -1,0 +1,184 @@
+package bd_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"gcity/beads"
+	"gcity/beads/bd"
+	"gcity/internal/shell"
+)
+
+var update = flag.Bool("update", false, "write what is understood of the recordings anew")
+
+// recording is one call of bd 1.1.0, in the order in which they were made, all on one database.
+type recording struct {
+	Args           []string
+	Stdin          string
+	Code           int
+	Stdout, Stderr string
+}
+
+func recordings(t *testing.T) []recording {
+	t.Helper()
+	data, err := os.ReadFile("testdata/recorded.json")
+	var all []recording
+	if err == nil {
+		err = json.Unmarshal(data, &all)
+	}
+	if err != nil || len(all) < 20 {
+		t.Fatalf("%d recordings, %v", len(all), err)
+	}
+	return all
+}
+
+func (r *recording) what() string {
+	return strings.Join(r.Args[:min(3, len(r.Args))], " ")
+}
+
+// understood is what the store makes of an answer, a bead a line: what has a value, but for times that are bd's own.
+func understood(t *testing.T, r *recording) string {
+	t.Helper()
+	all, err := bd.Understand(r.Args, shell.Answer{Code: r.Code, Stdout: []byte(r.Stdout), Stderr: r.Stderr})
+	switch {
+	case errors.Is(err, beads.ErrNotFound):
+		return "not found"
+	case errors.Is(err, beads.ErrConflict):
+		return "conflict"
+	case err != nil:
+		_, why, _ := strings.Cut(err.Error(), ": ")
+		return "failed: " + why
+	}
+	var lines []string
+	for _, b := range all {
+		line := fmt.Sprintf("%s %s %s p%d %q", b.ID, b.Type, b.Status, b.Priority.Level(), b.Title)
+		add := func(name, value string) {
+			if value != "" {
+				line += " " + name + "=" + value
+			}
+		}
+		add("for", b.Assignee)
+		add("in", b.ParentID)
+		add("labels", strings.Join(b.Labels, ","))
+		add("needs", strings.Join(b.Needs, ","))
+		add("ref", b.Ref)
+		for _, k := range slices.Sorted(func(yield func(string) bool) {
+			for k := range b.Metadata {
+				if !yield(k) {
+					return
+				}
+			}
+		}) {
+			add(k, b.Metadata[k])
+		}
+		if b.Description != "" {
+			line += fmt.Sprintf(" %q", b.Description)
+		}
+		if b.ClosedAt != nil {
+			line += " closed"
+		}
+		lines = append(lines, line)
+	}
+	slices.Sort(lines)
+	return strings.Join(lines, "\n")
+}
+
+// What bd printed is understood, all of it: the golden file is to be read by a person when it changes.
+func TestRecordings(t *testing.T) {
+	var got strings.Builder
+	for _, r := range recordings(t) {
+		if op := r.Args[0]; op == "init" || op == "config" || op == "dep" || op == "delete" { // whose answers nobody reads
+			continue
+		}
+		fmt.Fprintf(&got, "== %s (exit %d)\n%s\n", r.what(), r.Code, understood(t, &r))
+	}
+	const golden = "testdata/understood.txt"
+	if *update {
+		if err := os.WriteFile(golden, []byte(got.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got.String()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// The tool that plays bd in these tests answers as bd did: the same calls, the same exit codes, and the same to whoever reads
+// them with the store's eyes.
+func TestTheToolIsTrue(t *testing.T) {
+	with(t, "")
+	city := t.TempDir()
+	t.Setenv("SECRET", "")
+	t.Setenv("BEADS_DIR", filepath.Join(city, ".beads"))
+	t.Setenv("BD_JSON_ENVELOPE", "1")
+	ids := strings.NewReplacer()
+	var known []string
+	for _, r := range recordings(t) {
+		if r.Args[0] == "ready" { // the store works that out itself
+			continue
+		}
+		args := make([]string, len(r.Args))
+		for i, a := range r.Args {
+			args[i] = ids.Replace(a)
+		}
+		cmd := exec.Command("bd", args...)
+		var out, complaint bytes.Buffer
+		cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(r.Stdin), &out, &complaint
+		if err := cmd.Run(); cmd.ProcessState == nil {
+			t.Fatal(err)
+		}
+		played := recording{Args: args, Code: cmd.ProcessState.ExitCode(), Stdout: out.String(), Stderr: complaint.String()}
+		if played.Code != r.Code {
+			t.Errorf("%s: exit %d, bd %d: %s%s", r.what(), played.Code, r.Code, played.Stdout, played.Stderr)
+			continue
+		}
+		if op := r.Args[0]; op == "init" || op == "config" || op == "dep" || op == "delete" {
+			continue
+		}
+		if r.Args[0] == "create" && r.Code == 0 { // what bd calls it is called otherwise here; longer names come first
+			known = append(known, made(t, &r), made(t, &played))
+			for i := len(known) - 2; i > 0 && len(known[i]) > len(known[i-2]); i -= 2 {
+				known[i], known[i+1], known[i-2], known[i-1] = known[i-2], known[i-1], known[i], known[i+1]
+			}
+			ids = strings.NewReplacer(known...)
+		}
+		want, got := ids.Replace(understood(t, &r)), understood(t, &played)
+		if strings.HasPrefix(want, "failed: ") && strings.HasPrefix(got, "failed: ") {
+			continue // in words of its own
+		}
+		if diff := cmp.Diff(sortedLines(want), sortedLines(got)); diff != "" {
+			t.Errorf("%s: the tool is not as bd:\n%s", r.what(), diff)
+		}
+	}
+}
+
+func sortedLines(text string) []string {
+	lines := strings.Split(text, "\n")
+	slices.Sort(lines)
+	return lines
+}
+
+// made is the id of what a call has made.
+func made(t *testing.T, r *recording) string {
+	t.Helper()
+	all, err := bd.Understand(r.Args, shell.Answer{Stdout: []byte(r.Stdout), Stderr: r.Stderr})
+	if err != nil || len(all) != 1 {
+		t.Fatalf("%s: %+v, %v", r.what(), all, err)
+	}
+	return all[0].ID
+}

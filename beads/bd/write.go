@@ -1,0 +1,301 @@
+package bd
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"gcity/beads"
+	"gcity/beads/foreign"
+)
+
+// mostArgument is how long one argument of a process may be, in bytes. A longer description goes in by stdin; metadata cannot.
+const mostArgument = 100 << 10
+
+// Make implements foreign.Keeper. bd makes open issues, and gives children the labels of their parent: where the new one is not
+// what it was to be, a second call sets it right. One that cannot be set right is closed.
+func (k *keeper) Make(ctx context.Context, want beads.Bead) (beads.Bead, error) {
+	if err := k.begin(ctx); err != nil {
+		return beads.Bead{}, err
+	}
+	args, stdin, err := creation(want)
+	if err != nil {
+		return beads.Bead{}, err
+	}
+	got, err := k.changed(ctx, stdin, args...)
+	if err != nil && strings.Contains(err.Error(), "issue type") {
+		if own := k.admitType(ctx, want.Type); own != nil {
+			return beads.Bead{}, errors.Join(err, own)
+		}
+		got, err = k.changed(ctx, stdin, args...)
+	}
+	if err != nil {
+		return beads.Bead{}, err
+	}
+	if want.ID == "" {
+		want.ID = got.ID
+	}
+	if want.ParentID != "" || len(want.Needs) > 0 {
+		if got, err = k.linked(ctx, want, got); err != nil {
+			return k.halfMade(ctx, got, err)
+		}
+	}
+	if len(foreign.Lost(want, got)) == 0 {
+		return got, nil
+	}
+	now := want
+	now.Rev = got.Rev
+	after, err := k.Change(ctx, got, now)
+	if err == nil {
+		return after, nil
+	}
+	return k.halfMade(ctx, got, err)
+}
+
+// linked is what has become of a bead that was just made with links: the answer to create tells of none. What else of it is
+// not as it was to be is set right with the same look.
+func (k *keeper) linked(ctx context.Context, want, got beads.Bead) (beads.Bead, error) {
+	guess := got
+	guess.ParentID, guess.Needs = want.ParentID, want.Needs
+	if len(foreign.Lost(want, guess)) == 0 {
+		after, err := k.changed(ctx, nil, "show", got.ID, "--json")
+		if err != nil {
+			return got, err
+		}
+		return after, nil
+	}
+	want.Rev = got.Rev
+	after, err := k.Change(ctx, guess, want)
+	if err != nil {
+		return got, err
+	}
+	return after, nil
+}
+
+// halfMade closes a bead that is not as it was to be.
+func (k *keeper) halfMade(ctx context.Context, got beads.Bead, err error) (beads.Bead, error) {
+	if _, own := k.call(ctx, nil, "close", got.ID, "--force", "--reason=made in part only", "--json"); own == nil {
+		got.Status = beads.StatusClosed
+	}
+	return got, fmt.Errorf("bead %s was made, but not as it was to be: %w", got.ID, err)
+}
+
+// creation is the call that makes a bead.
+func creation(b beads.Bead) (args []string, stdin []byte, err error) {
+	args = []string{"create", "--title=" + b.Title, "-t", b.Type, "-p", strconv.Itoa(b.Priority.Level()), "--json"}
+	if b.ID != "" {
+		args = append(args, "--id="+b.ID, "--force")
+	}
+	if len(b.Labels) > 0 {
+		args = append(args, "--labels="+strings.Join(b.Labels, ","))
+	}
+	if b.Assignee != "" {
+		args = append(args, "--assignee="+b.Assignee)
+	}
+	if b.ParentID != "" {
+		args = append(args, "--parent="+b.ParentID)
+	}
+	if len(b.Needs) > 0 {
+		args = append(args, "--deps="+strings.Join(b.Needs, ","))
+	}
+	if b.Description != "" {
+		args, stdin = described(args, b.Description)
+	}
+	meta := stored(b)
+	meta[bornKey] = b.CreatedAt.Format(time.RFC3339Nano)
+	text, err := json.Marshal(meta)
+	if err != nil {
+		return nil, nil, err
+	}
+	args = append(args, "--metadata="+string(text))
+	return args, stdin, short(args)
+}
+
+func described(args []string, text string) ([]string, []byte) {
+	if len(text) > mostArgument {
+		return append(args, "--body-file=-"), []byte(text)
+	}
+	return append(args, "--description="+text), nil
+}
+
+// short refuses what does not fit into the arguments of a process.
+func short(args []string) error {
+	for _, arg := range args {
+		if len(arg) > mostArgument+1<<10 {
+			name, _, _ := strings.Cut(arg, "=")
+			return fmt.Errorf("bd takes at most %d bytes as its %s: %w", mostArgument, name, errors.ErrUnsupported)
+		}
+	}
+	return nil
+}
+
+// stored is what of a bead goes into an issue's metadata.
+func stored(b beads.Bead) map[string]string {
+	meta := map[string]string{}
+	for key, value := range b.Metadata {
+		if !strings.HasPrefix(key, ownKeys) {
+			meta[key] = value
+		}
+	}
+	if b.Ref != "" {
+		meta[refKey] = b.Ref
+	}
+	return meta
+}
+
+// admitType lets bd know a type of issue that is none of its own, besides those that it was told of before.
+func (k *keeper) admitType(ctx context.Context, kind string) error {
+	const key = "types.custom"
+	out, err := k.call(ctx, nil, "config", "get", key, "--json")
+	if err != nil {
+		return err
+	}
+	var have struct {
+		Value string `json:"value"`
+	}
+	if text, ok := payload(out); !ok || json.Unmarshal(text, &have) != nil {
+		return fmt.Errorf("bd config get %s printed %q", key, foreign.First(string(out)))
+	}
+	types := strings.FieldsFunc(have.Value, func(r rune) bool { return r == ',' || r == ' ' })
+	if slices.Contains(types, kind) {
+		return nil
+	}
+	_, err = k.call(ctx, nil, "config", "set", key, strings.Join(append(types, kind), ","))
+	return err
+}
+
+// changed makes a call that gives the one issue that it is about.
+func (k *keeper) changed(ctx context.Context, stdin []byte, args ...string) (beads.Bead, error) {
+	all, err := k.issues(ctx, stdin, args...)
+	if err == nil && len(all) != 1 {
+		err = fmt.Errorf("bd %s is to answer with one issue, and gave %d", args[0], len(all))
+	}
+	if err != nil {
+		return beads.Bead{}, err
+	}
+	return all[0], nil
+}
+
+// Change implements foreign.Keeper: everything by one update, then the links, then a close.
+func (k *keeper) Change(ctx context.Context, was, now beads.Bead) (beads.Bead, error) {
+	closing := now.Status == beads.StatusClosed && was.Status != beads.StatusClosed
+	args, stdin, err := update(was, now, closing)
+	if err != nil {
+		return was, err
+	}
+	if len(args) > 0 {
+		if _, err := k.call(ctx, stdin, append([]string{"update", now.ID, "--json"}, args...)...); err != nil {
+			return was, err
+		}
+	}
+	for _, id := range foreign.Without(was.Needs, now.Needs) {
+		if _, err := k.call(ctx, nil, "dep", "remove", now.ID, id, "--json"); err != nil {
+			return was, err
+		}
+	}
+	for _, id := range foreign.Without(now.Needs, was.Needs) {
+		if _, err := k.call(ctx, nil, "dep", "add", now.ID, id, "--type", "blocks", "--json"); err != nil {
+			return was, err
+		}
+	}
+	if closing {
+		args := []string{"close", now.ID, "--json", "--force"} // also where it needs something: that is gcity's to say
+		if why := now.Metadata[beads.CloseReason]; why != "" {
+			args = append(args, "--reason="+why)
+		}
+		if _, err := k.call(ctx, nil, args...); err != nil {
+			return was, err
+		}
+	}
+	got, err := k.changed(ctx, nil, "show", now.ID, "--json")
+	if err != nil {
+		return was, err
+	}
+	if lost := foreign.Both(foreign.Changed(was, now), foreign.Lost(now, got)); len(lost) > 0 {
+		return got, fmt.Errorf("bd took the change of bead %s without its %s: %w", now.ID, strings.Join(lost, ", "), errors.ErrUnsupported)
+	}
+	return got, nil
+}
+
+// update are the flags of the call that makes one bead of another, links to needs and a close apart.
+func update(was, now beads.Bead, closing bool) (args []string, stdin []byte, err error) {
+	for _, name := range foreign.Changed(was, now) {
+		switch name {
+		case "title":
+			args = append(args, "--title="+now.Title)
+		case "status":
+			if !closing {
+				args = append(args, "--status="+string(now.Status))
+			}
+		case "type":
+			args = append(args, "--type="+now.Type)
+		case "priority":
+			args = append(args, "--priority="+strconv.Itoa(now.Priority.Level()))
+		case "assignee":
+			args = append(args, "--assignee="+now.Assignee)
+		case "parent_id":
+			args = append(args, "--parent="+now.ParentID)
+		case "description":
+			args, stdin = described(args, now.Description)
+		case "labels":
+			for _, l := range foreign.Without(now.Labels, was.Labels) {
+				args = append(args, "--add-label="+l)
+			}
+			for _, l := range foreign.Without(was.Labels, now.Labels) {
+				args = append(args, "--remove-label="+l)
+			}
+		}
+	}
+	before, after := stored(was), stored(now)
+	if closing { // the reason goes with the close
+		delete(after, beads.CloseReason)
+	}
+	for _, key := range slices.Sorted(maps.Keys(after)) {
+		if have, ok := before[key]; !ok || have != after[key] {
+			args = append(args, "--set-metadata="+key+"="+after[key])
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(before)) {
+		if _, stays := after[key]; !stays {
+			args = append(args, "--unset-metadata="+key)
+		}
+	}
+	return args, stdin, short(args)
+}
+
+// removeAtOnce is how many ids one call takes, which have to fit into its arguments.
+const removeAtOnce = 500
+
+// Remove implements foreign.Remover. Where bd takes offence at one that is gone already, those that are there are removed.
+func (k *keeper) Remove(ctx context.Context, ids []string) error {
+	for some := range slices.Chunk(ids, removeAtOnce) {
+		err := k.remove(ctx, some)
+		if errors.Is(err, beads.ErrNotFound) {
+			var all []beads.Bead
+			if all, err = k.Find(ctx, beads.Query{}); err != nil {
+				return err
+			}
+			err = k.remove(ctx, slices.DeleteFunc(slices.Clone(some), func(id string) bool {
+				return !slices.ContainsFunc(all, func(b beads.Bead) bool { return b.ID == id })
+			}))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (k *keeper) remove(ctx context.Context, ids []string) error {
+	if len(ids) == 0 {
+		return nil
+	}
+	_, err := k.call(ctx, nil, append(append([]string{"delete"}, ids...), "--force", "--json")...)
+	return err
+}
