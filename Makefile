@@ -3,6 +3,7 @@ export CGO_ENABLED ?= 0
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null)
 LDFLAGS  = -X main.version=$(VERSION)
 FUZZTIME ?= 20s
+CITY    ?= demo
 
 .DEFAULT_GOAL := help
 .PHONY: help build demo test short bench screenshots fuzz fmt lint clean
@@ -13,8 +14,8 @@ help: ## this list
 build: ## bin/gcity
 	go build -trimpath -ldflags '$(LDFLAGS)' -o bin/gcity .
 
-demo: build ## the control room on a copy of the demo city (HEADLESS=1: ten seconds without a terminal)
-	@HEADLESS='$(HEADLESS)' sh examples/demo/run.sh bin/gcity
+demo: build ## the control room on a copy of an example city (CITY=town: another one; HEADLESS=1: ten seconds without a terminal)
+	@HEADLESS='$(HEADLESS)' sh examples/run.sh bin/gcity '$(CITY)'
 
 test: ## everything, with the race detector (needs a C compiler)
 	CGO_ENABLED=1 go test -race ./...
@@ -25,7 +26,7 @@ short: ## the same without the race detector and the long drills
 bench: build ## the figures of docs/benchmarks.md
 	go test -run '^$$' -bench . -benchtime 1s ./...
 
-screenshots: build ## the pictures of README and docs (needs the font DejaVu Sans Mono)
+screenshots: ## the pictures of README and docs, and the tour (needs the font DejaVu Sans Mono)
 	go run ./screenshots
 
 fuzz: ## every fuzz target for FUZZTIME (20s)

@@ -6,6 +6,7 @@ import (
 
 	"gcity/cli"
 	"gcity/session/pty"
+	"gcity/session/tmux"
 )
 
 // version is set by the linker, see the Makefile.
@@ -15,6 +16,9 @@ func main() {
 	// The process of one agent: small, and nothing of the rest may be set up in it.
 	if len(os.Args) > 1 && os.Args[1] == "hold" {
 		os.Exit(pty.Hold())
+	}
+	if len(os.Args) > 1 && os.Args[1] == "pane" {
+		os.Exit(tmux.Pane())
 	}
 	os.Exit(cli.Main(os.Args[1:], version))
 }

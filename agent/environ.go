@@ -19,10 +19,14 @@ type environ struct {
 	names []string // of pass, sorted
 	lines []string // "K=V" of names, shared by all agents
 	bin   string
+
+	find   func(program, path string) bool
+	sought map[string]bool // what find said
 }
 
 func inherited(h Host) environ {
-	e := environ{own: make(map[string]string, len(h.Environ)), pass: make(map[string]string, len(h.Environ)), bin: h.BinDir}
+	e := environ{own: make(map[string]string, len(h.Environ)), pass: make(map[string]string, len(h.Environ)), bin: h.BinDir,
+		find: h.Find, sought: map[string]bool{}}
 	for _, kv := range h.Environ {
 		name, value, ok := strings.Cut(kv, "=")
 		if !ok || name == "" {
@@ -57,10 +61,11 @@ func foreign(name string) bool {
 	return false
 }
 
-// of is the whole environment of one agent, in the order of names, without GC_SESSION_ID.
-func (e environ) of(c *config.City, a *config.Agent, dir string) []string {
-	own := make(map[string]string, len(a.Env)+12)
-	for name, value := range a.Env {
+// of is the whole environment of one agent, in the order of names, without GC_SESSION_ID. configured is what the
+// configuration gives it.
+func (e environ) of(c *config.City, a *config.Agent, configured map[string]string, dir string) []string {
+	own := make(map[string]string, len(configured)+12)
+	for name, value := range configured {
 		own[name] = expand(value, e.own)
 	}
 	if path, ok := own["PATH"]; ok {
@@ -73,6 +78,12 @@ func (e environ) of(c *config.City, a *config.Agent, dir string) []string {
 	own["GC_CITY_PATH"] = c.Path
 	own["GC_CITY_NAME"] = c.Workspace.Name
 	own["BEADS_DIR"] = filepath.Join(c.Path, ".beads")
+	if strings.HasPrefix(c.Origins["beads.provider"].File, "environment ") {
+		own["GC_BEADS"] = c.Beads.Provider // so that an agent finds its work where the controller keeps it
+	}
+	if strings.HasPrefix(c.Origins["events.provider"].File, "environment ") {
+		own["GC_EVENTS"] = c.Events.Provider
+	}
 	if r := c.Rig(a.Rig); r != nil {
 		own["GC_RIG"] = r.Name
 		own["GC_RIG_PATH"] = r.Path

@@ -73,38 +73,44 @@ func (w Want) Spawn(id string) session.Spec {
 // members appends the wants of one agent: itself, or all possible members of its pool. They share whatever is the same
 // for all.
 func members(wants []Want, c *config.City, a *config.Agent, base environ) []Want {
-	spec, w, hash := a.Spec(), common(c, a), ""
+	p, missing := base.program(c, a)
+	spec, w, hash := a.Spec(), common(c, a, &p), ""
 	for i := range spec.Max {
 		m := c.Member(a, i+1)
 		e, problems := c.Expand(&m)
 		if i == 0 {
-			w.Spec.Env = base.of(c, &m, e.Dir)
+			w.Spec.Env = base.of(c, &m, p.Env, e.Dir)
 		} else {
 			w.Spec.Env = readdressed(w.Spec.Env, &m, e.Dir)
 		}
 		if i == 0 || m.ScriptHash != hash {
 			hash = m.ScriptHash
-			w.Spec.Fingerprint = fingerprint(&m, w.Spec.Command)
+			w.Spec.Fingerprint = fingerprint(&m, &p)
 		}
 		if a.Pool != nil {
 			w.Pool, w.Index = spec.Name, i+1
 		}
-		w.Name, w.MakeDir, w.Problem = m.Qualified(), e.MakeDir, problem(c, &m, w.Spec.Command, problems)
+		w.Name, w.MakeDir, w.Problem = m.Qualified(), e.MakeDir, problem(c, &m, missing.why, problems)
+		if w.Lack = (Lack{}); w.Problem != "" && w.Problem == missing.why {
+			w.Lack = missing.Lack
+		}
 		w.Spec.Name, w.Spec.Agent, w.Spec.Dir = m.SessionName, w.Name, e.Dir
 		w.Spec.PreStart, w.Spec.Setup, w.Spec.SetupScript = e.PreStart, e.SessionSetup, e.Script
+		w.Prompt = told(c, a, &m, w.Prompt, &w.Spec)
 		wants = append(wants, w)
 	}
 	return wants
 }
 
 // common is what an agent, or every member of its pool, is wanted with.
-func common(c *config.City, a *config.Agent) Want {
+func common(c *config.City, a *config.Agent, p *config.Program) Want {
 	return Want{
-		Declared: a.Qualified(), Description: a.Description, Rig: a.Rig, Provider: c.Session.Provider, Source: a.Origin.String(),
+		Declared: a.Qualified(), Description: a.Description, Rig: a.Rig, Provider: c.ProviderOf(a), Source: a.Origin.String(),
+		Program: p.Name, Found: p.By == "" && p.Name != "", Prompt: delivery(p), Overlay: a.OverlayDir, Hooks: c.HooksOf(a),
 		Policy: c.Policy(a), Suspended: suspended(c, a), IdleTimeout: a.IdleTimeout, DependsOn: a.Needs, Strategy: a.Strategy,
 		Spec: session.Spec{
-			City: c.Path, Command: cmp.Or(a.StartCommand, c.Workspace.StartCommand),
-			Ready: ready(a), Nudge: a.Nudge, Cols: c.Session.Cols, Rows: c.Session.Rows,
+			City: c.Path, Provider: c.ProviderOf(a), Idle: a.IdleTimeout > 0, Command: p.CommandLine(), Named: unmarked(a, p), Processes: p.ProcessNames,
+			Ready: ready(p), Dialogs: dialogs(p), Nudge: a.Nudge, Cols: c.Session.Cols, Rows: c.Session.Rows,
 		},
 	}
 }
@@ -124,15 +130,17 @@ func suspended(c *config.City, a *config.Agent) string {
 }
 
 // problem says why an agent cannot be started, "" if it can.
-func problem(c *config.City, a *config.Agent, command string, found []config.Problem) string {
+func problem(c *config.City, a *config.Agent, missing string, found []config.Problem) string {
 	r := c.Rig(a.Rig)
 	switch {
 	case len(found) > 0:
 		return found[0].String()
 	case r != nil && r.Problem != "":
 		return fmt.Sprintf("the folder of the rig %q (%s) cannot be used: %s", r.Name, r.Origin, r.Problem)
-	case command == "":
-		return fmt.Sprintf("no command: neither the agent (%s) nor [workspace] has a start_command; write one of them", a.Origin)
+	case missing != "":
+		return missing
+	case c.ProviderOf(a) == "k8s":
+		return `its session provider "k8s" is not built yet: name another one, by [[agents]] session or [session] provider`
 	case a.ScriptProblem != "":
 		return "session_setup_script cannot be read: " + a.ScriptProblem
 	}
@@ -149,39 +157,12 @@ func poolOf(c *config.City, a *config.Agent, base environ) Pool {
 		e, _ := c.Expand(a) // what is wrong with it, Load has refused
 		p.Dir, p.MakeDir = e.Dir, e.MakeDir
 	}
-	p.Env = base.of(c, a, p.Dir)
+	own, _ := base.program(c, a)
+	p.Env = base.of(c, a, own.Env, p.Dir)
 	if at, ok := find(p.Env, "GC_SESSION_NAME"); ok {
 		p.Env = slices.Delete(p.Env, at, at+1)
 	}
 	return p
-}
-
-func ready(a *config.Agent) session.Ready {
-	r := session.Ready{Prefix: a.ReadyPromptPrefix, Delay: a.ReadyDelay}
-	if r.Delay >= session.DefaultReadyDeadline {
-		r.Deadline = r.Delay + session.DefaultReadyDeadline
-	}
-	return r
-}
-
-// fingerprint is over what the configuration says, as it says it: neither the host nor the folder enters, so nothing
-// drifts because the controller was started from somewhere else.
-func fingerprint(a *config.Agent, command string) session.Fingerprint {
-	fields := map[string]string{"command": command}
-	for name, value := range a.Env {
-		fields["env "+name] = value
-	}
-	lines := func(name string, l []string) {
-		if len(l) > 0 {
-			fields[name] = strings.Join(l, "\x00")
-		}
-	}
-	lines("pre_start", a.PreStart)
-	lines("session_setup", a.SessionSetup)
-	if a.SessionSetupScript != "" {
-		fields["session_setup_script"] = a.SessionSetupScript + "\x00" + a.ScriptHash
-	}
-	return session.NewFingerprint(fields)
 }
 
 // Place is where what belongs to the city, or to one of its rigs, runs, and with what environment. An unknown rig, or one
@@ -199,7 +180,7 @@ func Place(c *config.City, rig string, h Host) (dir string, env []string, err er
 		}
 		dir = r.Path
 	}
-	all := inherited(h).of(c, &a, dir)
+	all := inherited(h).of(c, &a, nil, dir)
 	own := []string{"GC_AGENT=", "GC_SESSION_NAME="}
 	return dir, slices.DeleteFunc(all, func(kv string) bool {
 		return slices.ContainsFunc(own, func(name string) bool { return strings.HasPrefix(kv, name) })

@@ -104,6 +104,15 @@ func (s *server) agent(w http.ResponseWriter, r *http.Request, rt route) error {
 	return nil
 }
 
+func (s *server) inspect(w http.ResponseWriter, r *http.Request, rt route) error {
+	about, err := s.city.Inspect(r.Context(), rt.target)
+	if err != nil {
+		return err
+	}
+	s.reply(w, http.StatusOK, about)
+	return nil
+}
+
 // missing says that no agent, pool or rig has a name, and where to find those that are there.
 func missing(snap *city.Snapshot, noun kind, name string) error {
 	return &city.Error{Code: city.NotFound, Message: fmt.Sprintf("no %s %s in %s; /v0/%[1]ss lists them", noun, name, snap.Name)}

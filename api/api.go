@@ -20,14 +20,16 @@ import (
 	"time"
 
 	"gcity/city"
+	"gcity/internal/lastwords"
 )
 
 // Options adjust a server. The zero value is right for production.
 type Options struct {
-	Log          *slog.Logger  // nothing is logged without
-	KeepAlive    time.Duration // a comment on a quiet stream, 0 = 15 s
-	WriteTimeout time.Duration // a reader that takes nothing for so long is cut off, 0 = 10 s
-	MaxStreams   int           // streams and attached terminals at once, 0 = 256
+	Log          *slog.Logger    // nothing is logged without
+	KeepAlive    time.Duration   // a comment on a quiet stream, 0 = 15 s
+	Last         *lastwords.Time // of the program, in which Serve ends; nil: it has its own time
+	WriteTimeout time.Duration   // a reader that takes nothing for so long is cut off, 0 = 10 s
+	MaxStreams   int             // streams and attached terminals at once, 0 = 256
 }
 
 const (
@@ -157,6 +159,16 @@ func (s *server) methods(k kind) methods {
 		return methods{get: s.bead, patch: s.patchBead}
 	case closing:
 		return methods{post: s.closeBead}
+	case mailbox:
+		return methods{get: s.mail, post: s.sendMail}
+	case letter:
+		return methods{get: s.letter}
+	case reading, archiving:
+		return methods{post: s.markMail}
+	case replying:
+		return methods{post: s.replyMail}
+	case slinging:
+		return methods{post: s.sling}
 	}
 	if get := s.reader(k); get != nil {
 		return methods{get: get}
@@ -197,12 +209,16 @@ func (s *server) reader(k kind) handler {
 		return s.automation
 	case history:
 		return s.history
+	case inspect:
+		return s.inspect
 	case output:
 		return s.output
 	case watch:
 		return s.watch
 	case eventStream:
 		return s.eventStream
+	case running:
+		return s.runOutput
 	}
 	return nil
 }

@@ -1,6 +1,9 @@
 package api
 
 import (
+	"context"
+	"fmt"
+	"iter"
 	"net/http"
 
 	"gcity/beads"
@@ -58,5 +61,24 @@ func (s *server) history(w http.ResponseWriter, r *http.Request, rt route) error
 		runs = append(runs, city.RunOf(b))
 	}
 	s.ok(w, snap, listOf(runs))
+	return nil
+}
+
+// runOutput sends what a run prints, as it comes.
+func (s *server) runOutput(w http.ResponseWriter, r *http.Request, rt route) error {
+	run, err := city.GetRun(r.Context(), s.city, rt.run)
+	if err != nil {
+		return err
+	}
+	if run.Automation != rt.target {
+		return &city.Error{Code: city.NotFound, Message: fmt.Sprintf("%s has no run %s: it is one of %s", rt.target, run.ID, run.Automation)}
+	}
+	st, done, err := s.open(w)
+	if err != nil {
+		return err
+	}
+	defer done()
+	pump(s, st, r, func(ctx context.Context) iter.Seq2[city.Piece, error] { return s.city.RunOutput(ctx, run.ID) },
+		func(p city.Piece) error { return st.send("piece", "", p) })
 	return nil
 }

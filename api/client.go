@@ -185,6 +185,19 @@ func (c *Client) Agent(ctx context.Context, name string) (*city.Agent, error) {
 	return &a.Agent, nil
 }
 
+// Inspect implements city.Control.
+func (c *Client) Inspect(ctx context.Context, name string) (*city.Inspection, error) {
+	path, err := targetPath(agent, name, inspect)
+	if err != nil {
+		return nil, err
+	}
+	about := new(city.Inspection)
+	if err := c.call(ctx, http.MethodGet, path, nil, nil, about); err != nil {
+		return nil, err
+	}
+	return about, nil
+}
+
 // Output implements city.Control.
 func (c *Client) Output(ctx context.Context, name string, lines int) (string, error) {
 	path, err := targetPath(agent, name, output)

@@ -50,7 +50,12 @@ func commandPath(cmd city.Command) (string, error) {
 		return targetPath(rig, cmd.Rig, "resume")
 	case city.Fire:
 		return targetPath(automated, cmd.Automation, kind(cmd.Verb()))
+	case city.EndRun:
+		return targetPath(automated, cmd.Automation, "stop")
 	case city.CreateBead:
+		if cmd.Rig != "" {
+			return "/v0/beads?" + url.Values{"rig": {cmd.Rig}}.Encode(), nil
+		}
 		return "/v0/beads", nil
 	case city.UpdateBead:
 		return targetPath(bead, cmd.ID, "")

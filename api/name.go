@@ -13,7 +13,7 @@ func nameOf(noun kind, escaped string) (string, error) {
 	switch noun {
 	case automated:
 		return scopedName(escaped)
-	case bead:
+	case bead, letter:
 		id, err := url.PathUnescape(escaped)
 		if err != nil || beads.CheckID(id) != nil {
 			return "", &city.Error{Code: city.Invalid, Message: "that is no bead's id: letters, digits, \".\", \"_\" and \"-\" make one, the first a letter or digit"}
@@ -78,5 +78,5 @@ func article(what string) string {
 }
 
 func unknownPath() error {
-	return &city.Error{Code: city.NotFound, Message: "nothing is at this path; /v0/status, /v0/agents, /v0/pools, /v0/rigs, /v0/automations, /v0/beads and /v0/events are"}
+	return &city.Error{Code: city.NotFound, Message: "nothing is at this path; /v0/status, /v0/agents, /v0/pools, /v0/rigs, /v0/automations, /v0/beads, /v0/mail and /v0/events are"}
 }

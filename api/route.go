@@ -26,9 +26,18 @@ const (
 	automations kind = "automations"
 	automated   kind = "automation"
 	history     kind = "history" // of an automation
+	run         kind = "run"     // of an automation, behind it its id and what is asked of it
+	running     kind = "run/stream"
 	work        kind = "beads"
 	bead        kind = "bead"
 	closing     kind = "close" // of a bead
+	mailbox     kind = "mail"
+	letter      kind = "message"
+	reading     kind = "read"    // of a message
+	archiving   kind = "archive" // of a message
+	replying    kind = "reply"   // to a message
+	slinging    kind = "sling"
+	inspect     kind = "inspect"
 	output      kind = "output"
 	watch       kind = "stream"
 	attach      kind = "attach"
@@ -43,6 +52,7 @@ type route struct {
 	kind   kind
 	city   string // "" = the only one
 	target string // an agent or a pool, qualified, a rig, an automation, scoped, or a bead's id; "" = the city
+	run    string // the id of a run of the automation
 	verb   string // of a command, as city.Decode takes it
 }
 
@@ -74,6 +84,9 @@ func parse(path string) (route, error) {
 			return rt, nil
 		}
 	}
+	if kind(parts[0]) == mailbox && len(parts) > 1 {
+		return rt, rt.parseTarget(letter, parts[1:])
+	}
 	switch noun := kind(parts[0]); noun {
 	case agent, pool, rig, automated, bead:
 		return rt, rt.parseTarget(noun, parts[1:])
@@ -88,7 +101,7 @@ func (rt *route) parseCity(rest string) error {
 			return unknownPath()
 		}
 		rt.kind = k
-	case status, snapshot, snapshots, agents, quarantine, pools, rigs, automations, work, eventLog, eventStream:
+	case status, snapshot, snapshots, agents, quarantine, pools, rigs, automations, work, mailbox, slinging, eventLog, eventStream:
 		rt.kind = k
 	case "reload", "suspend", "resume", "shutdown":
 		rt.kind, rt.verb = command, rest
@@ -107,6 +120,9 @@ func (rt *route) parseTarget(noun kind, parts []string) error {
 		return unknownPath()
 	}
 	rt.kind = noun
+	if noun == automated && len(parts) == 4 && kind(parts[1]) == run && kind(parts[3]) == watch {
+		return rt.parseRun(parts[0], parts[2])
+	}
 	if last := len(parts) - 1; last > 0 {
 		if k, verb := what(noun, parts[last]); k != "" {
 			rt.kind, rt.verb, parts = k, verb, parts[:last]
@@ -121,15 +137,25 @@ func (rt *route) parseTarget(noun kind, parts []string) error {
 	return err
 }
 
+// parseRun takes what names a run's output.
+func (rt *route) parseRun(of, id string) (err error) {
+	rt.kind = running
+	if rt.run, err = nameOf(bead, id); err != nil {
+		return err
+	}
+	rt.target, err = nameOf(automated, of)
+	return err
+}
+
 // flat tells whether names of this kind have one part, so that a path has an end.
-func (k kind) flat() bool { return k == rig || k == automated || k == bead }
+func (k kind) flat() bool { return k == rig || k == automated || k == bead || k == letter }
 
 // what gives the kind, and for a command the verb, that the last part of a path asks of a thing; "" = nothing.
 func what(noun kind, last string) (k kind, verb string) {
 	switch noun {
 	case agent:
 		switch k := kind(last); {
-		case k == output || k == watch || k == attach:
+		case k == inspect || k == output || k == watch || k == attach:
 			return k, ""
 		case isVerb(last):
 			return command, last
@@ -151,6 +177,12 @@ func what(noun kind, last string) (k kind, verb string) {
 			return history, ""
 		case city.Fire{}.Verb():
 			return command, last
+		case "stop":
+			return command, city.EndRun{}.Verb()
+		}
+	case letter:
+		if k := kind(last); k == reading || k == archiving || k == replying {
+			return k, ""
 		}
 	case bead:
 		if last == string(closing) {
@@ -165,7 +197,7 @@ func isVerb(verb string) bool {
 	switch verb {
 	case "nudge", "send-keys":
 		return true
-	case "scale", "suspend-rig", "resume-rig", "run", "update-bead":
+	case "scale", "suspend-rig", "resume-rig", "run", "end-run", "update-bead":
 		return false
 	}
 	_, err := city.Decode(verb, "x", nil)

@@ -13,7 +13,7 @@ import (
 	"gcity/city"
 )
 
-// Serve answers for a city until ctx ends, then gives requests in flight 5 s, and returns nil when nothing of it runs
+// Serve answers for a city until ctx ends, then gives requests in flight 5 s, or what is left of o.Last, and returns nil when nothing of it runs
 // any more. It closes l. Another end is an error; so is a request that the city does not let go of for 5 s more.
 func Serve(ctx context.Context, l net.Listener, c city.Control, o Options) error {
 	life, end := context.WithCancel(ctx)
@@ -43,7 +43,13 @@ func Serve(ctx context.Context, l net.Listener, c city.Control, o Options) error
 		end()
 	}
 	_ = l.Close()
-	conns.drain(grace)
+	patient := grace
+	if o.Last != nil {
+		patient = o.Last.Left(grace)
+	}
+	if busy := conns.drain(patient); busy > 0 && o.Last != nil {
+		o.Last.GiveUp("answering %d requests", busy)
+	}
 	cancel()
 	if e := hs.Close(); e != nil && err == nil && !errors.Is(e, net.ErrClosed) {
 		err = e
@@ -96,9 +102,9 @@ func (c *conns) count() (active, all int, change <-chan struct{}) {
 	return active, len(c.open), c.changes
 }
 
-// drain waits until no request is being answered.
-func (c *conns) drain(atMost time.Duration) {
-	c.until(atMost, func() int { active, _, _ := c.count(); return active })
+// drain waits until no request is being answered, and gives the number of those that still are.
+func (c *conns) drain(atMost time.Duration) (busy int) {
+	return c.until(atMost, func() int { active, _, _ := c.count(); return active })
 }
 
 // wait waits until all connections are closed, which somebody has to do, and gives the number of those that are not.

@@ -92,6 +92,7 @@ type Status struct {
 	RigCount  RigCounts        `json:"rigs"`
 	AutoCount AutomationCounts `json:"automations"`
 	Work      city.Work        `json:"work"`
+	Mail      city.MailCount   `json:"mail"` // for people
 	CPU       float64          `json:"cpu"`  // of one processor, in percent; all agents that are measured
 	RSS       int64            `json:"rss"`  // bytes, likewise
 	PID       int              `json:"pid"`  // of the controller, 0 if none runs
@@ -148,7 +149,7 @@ func StatusOf(snap *city.Snapshot, now time.Time) Status {
 		Name: snap.Name, Path: snap.Path, Version: snap.Version, Uptime: uptime(snap, now), Suspended: snap.Suspended,
 		Agents: len(snap.Agents), Pools: len(snap.Pools), Rigs: len(snap.Rigs), Autos: len(snap.Automations),
 		Count: countAgents(snap), PoolCount: countPools(snap.Pools), RigCount: countRigs(snap.Rigs),
-		AutoCount: countAutomations(snap.Automations), Work: snap.Work,
+		AutoCount: countAutomations(snap.Automations), Work: snap.Work, Mail: snap.Mail,
 		PID: snap.PID, Mode: snap.Mode, LoopAge: loopAge(snap, now), Config: snap.Config,
 		Degraded: degraded(snap),
 	}

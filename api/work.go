@@ -1,11 +1,11 @@
 package api
 
 import (
-	"bytes"
 	"encoding/json"
 	"math"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -111,7 +111,7 @@ func (s *server) bead(w http.ResponseWriter, r *http.Request, rt route) error {
 	return nil
 }
 
-// createBead makes a piece of work; the body is the bead itself.
+// createBead makes a piece of work; the body is the bead itself, and rig=NAME says in whose store.
 func (s *server) createBead(w http.ResponseWriter, r *http.Request, _ route) error {
 	b, err := body(w, r)
 	if err != nil {
@@ -121,7 +121,11 @@ func (s *server) createBead(w http.ResponseWriter, r *http.Request, _ route) err
 		return invalid(`a bead is needed: {"title": "what is to be done"}`)
 	}
 	rt := route{verb: city.CreateBead{}.Verb()}
-	return s.carryOut(w, r, rt, append(append([]byte(`{"bead":`), b...), '}'))
+	rig, err := json.Marshal(r.URL.Query().Get("rig"))
+	if err != nil {
+		return err
+	}
+	return s.carryOut(w, r, rt, slices.Concat([]byte(`{"rig":`), rig, []byte(`,"bead":`), b, []byte("}")))
 }
 
 // change is the body of a PATCH: a patch, or words that foreign clients know.
@@ -140,10 +144,8 @@ func (s *server) patchBead(w http.ResponseWriter, r *http.Request, rt route) err
 		return invalid(`what is to change is needed: {"status": "in_progress", "add_labels": ["…"]}`)
 	}
 	var in change
-	d := json.NewDecoder(bytes.NewReader(b))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&in); err != nil {
-		return invalid("the request's body is not understood: %v", err)
+	if err := city.DecodeBody(b, &in); err != nil {
+		return err
 	}
 	in.AddLabels = append(in.AddLabels, in.Labels...)
 	for k, v := range in.Metadata {

@@ -9,6 +9,7 @@
 package automation
 
 import (
+	"fmt"
 	"path/filepath"
 	"strings"
 	"time"
@@ -65,10 +66,12 @@ type Definition struct {
 	Source      string // absolute path of its file
 	Layer       formula.Layer
 
-	Formula string // the action is this formula …
-	Exec    string // … or this shell line: exactly one is set
-	Pool    string // who works on what the formula makes; qualified by Target
+	Formula string            // the action is this formula …
+	Exec    string            // … or this shell line: exactly one is set
+	Pool    string            // who works on what the formula makes; qualified by Target
+	Vars    map[string]string // for the formula
 	Timeout time.Duration
+	Limit   string // who says so: "the default", "its timeout", "max_timeout in city.toml:3:1"
 
 	Gate         Gate
 	Interval     time.Duration  // Cooldown
@@ -118,6 +121,11 @@ func (d Definition) When() string {
 		what = words(d.Interval)
 	}
 	return strings.TrimSpace(string(d.Gate) + " " + what)
+}
+
+// TimedOut says of a run that it was ended at its timeout, and by whose word.
+func (d Definition) TimedOut() string {
+	return fmt.Sprintf("it had not ended after %s (%s)", exact(d.Timeout), d.Limit)
 }
 
 // Dir is the folder of the automation's file. An action finds it in AUTOMATION_DIR.

@@ -23,7 +23,7 @@ const (
 // Facts is what is known of one automation when it is judged. The zero value has never run. Times are those of the wall
 // clock, and may be anything: clocks are set.
 type Facts struct {
-	Born      time.Time // when it was first known; zero = unknown
+	Born      time.Time // when it was first known, with this schedule; zero = unknown
 	Last      time.Time // when the run was opened that was opened last; zero = never
 	Looked    time.Time // when it was last judged; zero = not since the program started
 	Skipped   time.Time // the newest opening that passed during a run
@@ -179,6 +179,9 @@ func (d Definition) cron(f Facts, now time.Time, v *Verdict) bool {
 			from = later(from, done)
 		}
 	}
+	if !f.Born.After(now) { // what was due before it was there is not
+		from = later(from, f.Born)
+	}
 	at := d.seek(from, &v.Sought)
 	switch {
 	case at.IsZero():
@@ -238,10 +241,11 @@ func (d Definition) condition(f Facts, now time.Time, v *Verdict) bool {
 }
 
 func (d Definition) event(f Facts, now time.Time, v *Verdict) bool {
-	v.Reason = d.events(f.Events)
 	if f.Events.Count == 0 {
+		v.Reason = d.none(f.Last, now)
 		return false
 	}
+	v.Reason = d.events(f.Events)
 	if n := len(f.Recent); n >= Rate {
 		oldest := f.Recent[n-Rate]
 		if left := oldest.Add(RateWindow).Sub(now); left > 0 && left <= RateWindow {
@@ -254,11 +258,20 @@ func (d Definition) event(f Facts, now time.Time, v *Verdict) bool {
 	return true
 }
 
+// none says that nothing has happened, since the last run if there was one.
+func (d Definition) none(last, now time.Time) string {
+	if last.IsZero() {
+		return fmt.Sprintf("event: no %s yet", d.On)
+	}
+	layout := "2006-01-02 15:04"
+	if now.In(d.Zone).Format(time.DateOnly) == last.In(d.Zone).Format(time.DateOnly) {
+		layout = time.TimeOnly
+	}
+	return fmt.Sprintf("event: no %s since %s", d.On, last.In(d.Zone).Format(layout))
+}
+
 // events says what has happened.
 func (d Definition) events(e EventFacts) string {
-	if e.Count == 0 {
-		return fmt.Sprintf("event: no %s since %d", d.On, e.Cursor)
-	}
 	return fmt.Sprintf("event: %d %s since %d", e.Count, d.On, e.Cursor)
 }
 
@@ -295,4 +308,12 @@ func words(d time.Duration) string {
 		}
 	}
 	return text
+}
+
+// exact is words for a time span of which no fraction may be lost.
+func exact(d time.Duration) string {
+	if d%time.Second != 0 {
+		return d.String()
+	}
+	return words(d)
 }

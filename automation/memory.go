@@ -12,9 +12,10 @@ import (
 // Memory is what is to be kept of an automation between two lives of the program, by scoped name. Records of runs may be
 // pruned: this is what a cooldown counts from.
 type Memory struct {
-	Born     time.Time `json:"born"`
-	Gone     time.Time `json:"gone,omitzero"` // since when no catalog has it
-	Last     time.Time `json:"last,omitzero"` // when its newest run was opened
+	Born     time.Time `json:"born"`           // with this gate, if it is a schedule
+	Gate     string    `json:"gate,omitempty"` // and, of a schedule, what it says; "" = not known
+	Gone     time.Time `json:"gone,omitzero"`  // since when no catalog has it
+	Last     time.Time `json:"last,omitzero"`  // when its newest run was opened
 	Open     bool      `json:"open,omitempty"`
 	Retry    int       `json:"retry,omitempty"` // which retry the newest run is or was
 	Ended    time.Time `json:"ended,omitzero"`
@@ -28,6 +29,9 @@ type Memory struct {
 	Cursor uint64 `json:"cursor,omitempty"` // seq up to which they are dealt with
 	From   uint64 `json:"from,omitempty"`   // the cursor before the newest run
 	Seen   uint64 `json:"seen,omitempty"`   // up to here none is left; 0 = up to Cursor
+	Again  uint64 `json:"again,omitempty"`  // those after Cursor up to here are the next retry's; 0 = none are
+
+	noted bool // the cursor is known by a record alone, which does not say what events it is about
 }
 
 // keepGone is how long an automation that is no more is remembered: a folder may come back.
@@ -37,14 +41,29 @@ const keepGone = 30 * 24 * time.Hour
 const away = time.Hour
 
 // Note adds what the record of a run says and the memory may have missed: the program can end between the two. seq is the
-// newest event that the run deals with, 0 = none.
-func (m Memory) Note(opened time.Time, open bool, seq uint64) Memory {
-	if !opened.After(m.Last) {
+// newest event that the run deals with, 0 = none; retry is which retry it is, 0 = none. Of several records the oldest is told
+// first.
+func (m Memory) Note(opened time.Time, open bool, seq uint64, retry int) Memory {
+	if !opened.After(m.Last) && (m.Tries > 0 || seq <= m.Cursor) { // the events tell where the clock does not
 		return m
 	}
-	m.Last, m.Open = opened, open
+	m.Last, m.Open, m.Retry, m.Queued, m.Again = opened, open, retry, time.Time{}, 0
+	if seq == 0 || seq != m.Cursor { // else it tries the same events once more
+		m.From = m.Cursor
+	}
 	if seq > m.Cursor {
-		m.From, m.Cursor = m.Cursor, seq
+		m.Cursor = seq
+		if m.From == 0 && m.On == "" { // the events before are nobody's to deal with again
+			m.From, m.noted = seq, true
+		}
+	}
+	return m
+}
+
+// Well adds that the newest run is on record as one that went well, at a time: the memory may take it for open still.
+func (m Memory) Well(ended time.Time) Memory {
+	if m.Open {
+		m.Open, m.Outcome, m.Ended, m.Tries, m.Failures = false, OK, ended, 0, 0
 	}
 	return m
 }
@@ -87,18 +106,22 @@ func (r *Runs) Load(all []Definition, newest uint64, now time.Time) (interrupted
 	for _, d := range all {
 		it := r.get(d.Scoped())
 		if it.d.Check != d.Check {
-			it.check = CheckFacts{}
+			it.check = CheckFacts{Running: it.check.Running} // one that goes is waited for
 		}
 		if want := it.want; want != nil && want.Definition.Sum != d.Sum {
-			if want.Definition = d; want.By == "" && want.Follows == "" {
+			if want.Definition = d; want.By == "" && want.Follows == "" && !it.d.waitsLike(d) {
 				it.want = nil // the gate is asked anew
 			}
 		}
-		if !before[it] {
+		was := it.memory.Gate
+		it.d, it.gone, it.settled = d, false, false
+		it.begin(newest, now, !r.loaded)
+		if !before[it] || was != it.memory.Gate {
 			r.rev++
 		}
-		it.d, it.gone = d, false
-		it.begin(newest, now)
+	}
+	if !r.loaded {
+		r.loaded, r.began = true, now
 	}
 	r.order = slices.DeleteFunc(r.order, func(it *item) bool {
 		if it.memory.Open && it.run == nil {
@@ -119,27 +142,63 @@ func (r *Runs) Load(all []Definition, newest uint64, now time.Time) (interrupted
 	return interrupted
 }
 
+// waitsLike reports whether the gates of two definitions are the same: what was due by one is due by the other.
+func (d Definition) waitsLike(e Definition) bool {
+	return d.When() == e.When() && d.Interval == e.Interval && (d.Gate != Cron || d.Zone.String() == e.Zone.String())
+}
+
 // begin sets where an automation begins to wait for events: at the end of the log, unless it waited for the same before.
-func (it *item) begin(newest uint64, now time.Time) {
+// first: nothing has run since the program began.
+func (it *item) begin(newest uint64, now time.Time, first bool) {
 	m := &it.memory
-	if m.Born.IsZero() || m.Born.After(now) {
+	gate := string(it.d.Gate)
+	if it.d.Gate == Cron {
+		gate = it.d.When() + " " + it.d.Zone.String()
+	}
+	if m.Born.IsZero() || m.Born.After(now) || it.d.Gate == Cron && m.Gate != "" && m.Gate != gate {
 		m.Born = now
 	}
+	m.Gate = gate
 	long := !m.Gone.IsZero() && now.Sub(m.Gone) > away
 	m.Gone = time.Time{}
-	if m.On != it.d.On || long || m.Cursor > newest { // the last: the log was begun anew
-		m.On, m.Cursor, m.From, it.seen, it.pending = it.d.On, newest, newest, newest, batch{}
+	if m.noted && it.d.Gate == Event {
+		m.On = it.d.On
+	}
+	m.noted = false
+	if first && m.Again > newest { // they are gone
+		m.Again = 0
+	}
+	if m.On != it.d.On || long || first && m.Cursor > newest { // the last: the log was begun anew
+		m.On, m.Cursor, m.From, m.Again, it.seen, it.pending = it.d.On, newest, newest, 0, newest, batch{}
 	}
 }
 
 // leave notes that an automation is no more. A run that goes is let go.
 func (r *Runs) leave(it *item, now time.Time) {
-	it.want, it.pending = nil, batch{}
-	it.check, it.memory.Queued, it.memory.Tries = CheckFacts{}, time.Time{}, 0
+	it.want, it.pending, it.follows = nil, batch{}, ""
+	it.unsee()
+	it.check, it.memory.Queued, it.memory.Tries = CheckFacts{Running: it.check.Running}, time.Time{}, 0
 	if it.memory.Gone.IsZero() || it.memory.Gone.After(now) {
 		it.memory.Gone = now
 		r.rev++
 	}
+}
+
+// unsee has the events looked at anew that no run deals with: should the automation come back, they are handed in again.
+func (it *item) unsee() {
+	it.seen = it.memory.Cursor
+	if run := it.run; run != nil && run.Opened.IsZero() {
+		it.seen = max(it.seen, run.Until)
+	}
+}
+
+// Remembers reports whether anything is kept of an automation, be it gone or not.
+func (r *Runs) Remembers(scoped string) bool { return r.items[scoped] != nil }
+
+// Awaits reports whether a run of an automation is due, or being opened.
+func (r *Runs) Awaits(scoped string) bool {
+	it := r.items[scoped]
+	return it != nil && (it.want != nil || it.run != nil && it.run.Opened.IsZero())
 }
 
 // From is the seq after which events are to be handed to See; ok is false if nobody waits for any.
@@ -167,9 +226,12 @@ func (r *Runs) See(e events.Event) {
 			depth = Depth(e)
 		}
 		if depth >= MaxDepth {
-			it.deep++
+			if e.Type != events.AutomationSkipped { // which tells of just that
+				it.deep++
+			}
 			continue
 		}
+		it.settled = false
 		it.pending = it.pending.join(batch{1, e.Seq, depth})
 	}
 }

@@ -31,6 +31,9 @@ func (o Override) place(key string) tomldoc.Place {
 	return o.At
 }
 
+// overridesKey is what they are called in city.toml.
+const overridesKey = "automations.overrides"
+
 // assign sorts overrides by what they are for. One for an automation that is not there is a problem.
 func (c *Catalog) assign(all map[string]found, o Options) map[string][]Override {
 	out := map[string][]Override{}
@@ -39,7 +42,7 @@ func (c *Catalog) assign(all map[string]found, o Options) map[string][]Override 
 		if _, ok := all[target]; ok {
 			out[target] = append(out[target], over)
 		} else {
-			c.Problems = append(c.Problems, tomldoc.At(over.place("name"), "automations.overrides.name", "%s", unknown(over.Name, over.Rig, all)))
+			c.Problems = append(c.Problems, tomldoc.At(over.place("name"), overridesKey+".name", "%s", unknown(over.Name, over.Rig, all)))
 		}
 	}
 	return out
@@ -84,33 +87,41 @@ func (c *Catalog) skipped(all map[string]found, o Options) map[string]bool {
 	return out
 }
 
-// override is the definition with overrides in it.
-func (f found) override(all []Override, local *time.Location) (Definition, tomldoc.Problems) {
+// override is the automation with overrides in it.
+func (f found) override(all []Override, local *time.Location) found {
 	s := f.spec
-	s.place, s.text = maps.Clone(s.place), maps.Clone(s.text)
+	s.place, s.text, s.over = maps.Clone(s.place), maps.Clone(s.text), map[string]bool{}
 	off := ""
+	write := func(key string, o Override) { s.place[key], s.over[key] = o.place(key), true }
 	for _, o := range all {
 		for key, text := range map[string]*string{"gate": o.Gate, "schedule": o.Schedule, "check": o.Check, "on": o.On, "pool": o.Pool} {
 			if text != nil {
-				s.text[key], s.place[key] = *text, o.place(key)
+				s.text[key] = *text
+				write(key, o)
 			}
 		}
 		if o.Interval != nil {
-			s.interval, s.place["interval"] = *o.Interval, o.place("interval")
+			s.interval = *o.Interval
+			write("interval", o)
 		}
 		if o.Timeout != nil {
-			s.timeout, s.place["timeout"] = *o.Timeout, o.place("timeout")
+			s.timeout = *o.Timeout
+			write("timeout", o)
 		}
 		if o.Enabled != nil {
-			s.enabled, s.place["enabled"] = *o.Enabled, o.place("enabled")
+			s.enabled = *o.Enabled
+			write("enabled", o)
 			off = fmt.Sprintf("disabled: enabled = false in automations.overrides (%s)", s.place["enabled"])
 		}
 	}
-	d, problems := s.settle(local)
-	if d.Off != "" && off != "" {
-		d.Off = off
+	changed := *f.known
+	changed.spec = s
+	changed.def, changed.problems = s.settle(local)
+	if changed.def.Off != "" && off != "" {
+		changed.def.Off = off
 	}
-	return d, problems
+	f.known = &changed
+	return f
 }
 
 // follow resolves on_failure: the same rig's automation, else the city's. What leads nowhere or in a circle breaks the
@@ -120,7 +131,7 @@ func (c *Catalog) follow(all map[string]found) {
 	for i, d := range c.Automations {
 		at[d.Scoped()] = i
 	}
-	wrong := map[string]string{}
+	wrong := map[string]tomldoc.Problems{}
 	for i := range c.Automations {
 		d := &c.Automations[i]
 		if d.OnFailure == "" {
@@ -133,24 +144,26 @@ func (c *Catalog) follow(all map[string]found) {
 		}
 		j, usable := at[target]
 		if _, there := all[target]; !there {
-			wrong[d.Scoped()] = unknown(name, rig, all)
+			wrong[d.Scoped()] = tomldoc.Problems{all[d.Scoped()].spec.said("on_failure", "%s", unknown(name, rig, all))}
 			continue
 		}
 		d.OnFailure = target
-		place, key := all[d.Scoped()].onFailure()
+		warn := func(format string, args ...any) {
+			d.Warnings = append(d.Warnings, all[d.Scoped()].spec.said("on_failure", format, args...))
+		}
 		switch {
 		case !usable:
-			d.Warnings = append(d.Warnings, tomldoc.At(place, key, "%s is broken, so nothing will follow a failure", target))
+			warn("%s is broken, so nothing will follow a failure", target)
 		case c.Automations[j].Off != "":
-			d.Warnings = append(d.Warnings, tomldoc.At(place, key, "%s is %s, so nothing will follow a failure", target, c.Automations[j].Off))
+			warn("%s is %s, so nothing will follow a failure", target, c.Automations[j].Off)
 		}
 	}
 	for _, d := range c.Automations {
-		if ring := c.ring(d, at); wrong[d.Scoped()] == "" && len(ring) > 0 {
-			wrong[d.Scoped()] = "leads back to itself: " + strings.Join(ring, " → ")
+		if ring := c.ring(d, at); wrong[d.Scoped()] == nil && len(ring) > 0 {
+			wrong[d.Scoped()] = tomldoc.Problems{all[d.Scoped()].spec.said("on_failure", "leads back to itself: %s", strings.Join(ring, " → "))}
 		}
 	}
-	c.breakUp(wrong, all)
+	c.breakUp(wrong)
 }
 
 // ring follows failures from one automation, and gives the way if it comes back to it.
@@ -169,19 +182,12 @@ func (c *Catalog) ring(d Definition, at map[string]int) []string {
 	return nil
 }
 
-// onFailure is where the key of that name stands, and its name.
-func (f found) onFailure() (tomldoc.Place, string) {
-	return f.spec.place["on_failure"], f.spec.table + ".on_failure"
-}
-
 // breakUp moves automations from the usable to the broken.
-func (c *Catalog) breakUp(wrong map[string]string, all map[string]found) {
+func (c *Catalog) breakUp(wrong map[string]tomldoc.Problems) {
 	c.Automations = slices.DeleteFunc(c.Automations, func(d Definition) bool {
-		message, is := wrong[d.Scoped()]
+		problems, is := wrong[d.Scoped()]
 		if is {
-			place, key := all[d.Scoped()].onFailure()
-			p := tomldoc.At(place, key, "%s", message)
-			c.Broken = append(c.Broken, Broken{d.Name, d.Rig, d.Source, d.Layer, tomldoc.Problems{p}})
+			c.Broken = append(c.Broken, Broken{d.Name, d.Rig, d.Source, d.Layer, problems})
 		}
 		return is
 	})
@@ -193,7 +199,7 @@ func (c *Catalog) seal() {
 	whole := sha256.New()
 	for i := range c.Automations {
 		d := &c.Automations[i]
-		d.Sum = digest(d.Sum, d.Scoped(), d.Source, d.Layer.Root, d.Timeout, d.OnFailure, d.Off)
+		d.Sum = digest(d.Sum, d.Scoped(), d.Source, d.Layer.Root, d.Timeout, d.Limit, d.OnFailure, d.Off)
 		fmt.Fprintln(whole, d.Sum, d.Warnings.Error())
 	}
 	for _, b := range c.Broken {

@@ -20,6 +20,12 @@ type Runs struct {
 	items map[string]*item
 	order []*item // in the order of scoped names
 	rev   uint64
+
+	closed string        // why nothing is opened, as of the newest turn
+	loaded bool          // a catalog has been taken
+	began  time.Time     // when that was
+	now    time.Time     // of the newest turn
+	patrol time.Duration // in it
 }
 
 // item is one automation: in the catalog, or remembered.
@@ -30,6 +36,8 @@ type item struct {
 	memory Memory
 
 	looked  time.Time // when it was last judged
+	settled bool      // nothing but time has changed what is known of it since
+	rests   string    // why it was suspended then
 	verdict Verdict
 	sought  Sought
 	check   CheckFacts
@@ -37,6 +45,8 @@ type item struct {
 	want    *Run        // due, waits for a place
 	run     *Run        // opened, or being opened
 	told    bool        // that openings pass during this run
+	follows string      // whose failure the run follows that is queued
+	again   time.Time   // wanted once more while this run is being opened; zero = not
 
 	unopened time.Time // not opened again before this: the last try failed
 	whyNot   string
@@ -44,7 +54,8 @@ type item struct {
 
 	seen    uint64 // newest event that was looked at
 	pending batch
-	deep    int // events that were passed over since the last turn: too many runs had led to them
+	chain   string // why events were passed over since the newest run, "" = none were
+	deep    int    // events that were passed over since the last turn: too many runs had led to them
 }
 
 // batch is some events that wait for a run.
@@ -74,6 +85,7 @@ type Run struct {
 	Depth      int        // what it causes is Depth+1 deep, see Depth
 
 	events batch
+	gate   string // the reason of before, if it was due already when somebody asked for it by hand
 }
 
 // began is when a run was opened, or, before that, became due.
@@ -86,8 +98,10 @@ func (r *Run) began() time.Time {
 
 // World is what a turn needs to know besides.
 type World struct {
-	Suspended func(rig string) string // why nothing fires by itself: "by city", "by rig demo"; "" = it does
-	Patrol    time.Duration           // the least time between two checks of a condition
+	Suspended func(rig string) string  // why nothing fires by itself: "by city", "by rig demo"; "" = it does
+	Closed    string                   // why no run can be opened at all just now, "" = it can
+	Ending    func(scoped string) bool // whether the end of its last run is just being put on record: the next one waits; nil = never
+	Patrol    time.Duration            // the least time between two checks of a condition
 }
 
 // Deeds are what is to be done after a turn, in this order.
@@ -95,16 +109,19 @@ type Deeds struct {
 	Passed []Passed     // openings that are let pass, to be told
 	Check  []Definition // conditions to be checked; each comes back by Checked
 	Open   []Run        // runs to be opened; each comes back by Opened or Unopened
+
+	Said bool // a gate says something else than before; what remains of a time does not count
 }
 
 // Passed is an opening without a run.
 type Passed struct {
 	Scoped string
 	Reason string
+	Depth  int // of the event that tells of it, see Depth
 }
 
-func (d *Deeds) pass(scoped, format string, args ...any) {
-	d.Passed = append(d.Passed, Passed{scoped, fmt.Sprintf(format, args...)})
+func (d *Deeds) pass(scoped string, depth int, format string, args ...any) {
+	d.Passed = append(d.Passed, Passed{scoped, fmt.Sprintf(format, args...), depth})
 }
 
 // NewRuns makes the memory of a city. At most so many runs go at once; 0 = Most.
@@ -130,36 +147,53 @@ func (r *Runs) get(name string) *item {
 // Turn judges all automations, and opens what is due as far as there are places.
 func (r *Runs) Turn(now time.Time, w World) Deeds {
 	var deeds Deeds
+	r.now, r.patrol = now, w.Patrol
 	for _, it := range r.order {
 		if !it.gone {
 			r.judge(it, now, w, &deeds)
 		}
 	}
-	deeds.Open = r.open(now)
+	if r.closed = w.Closed; r.closed == "" {
+		deeds.Open = r.open(now, w)
+	}
 	return deeds
 }
 
 func (r *Runs) judge(it *item, now time.Time, w World, deeds *Deeds) {
 	suspended := w.Suspended(it.d.Rig)
+	if it.sleeps(suspended, now) {
+		return
+	}
 	if it.deep > 0 {
-		deeds.pass(it.name, "%d %s passed: %d runs led to one another by their events", it.deep, it.d.On, MaxDepth)
+		it.chain = fmt.Sprintf("%d %s passed: %d runs led to one another by their events", it.deep, it.d.On, MaxDepth)
+		deeds.pass(it.name, MaxDepth, "%s", it.chain)
 		it.deep = 0
 	}
 	if want := it.want; want != nil && (it.d.Off != "" || suspended != "" && want.By == "") {
-		it.want = nil
+		it.want, deeds.Said = nil, true
 		if want.By != "" || want.Follows != "" {
-			deeds.pass(it.name, "was due (%s), and is %s", want.Reason, cmp.Or(it.d.Off, "suspended "+suspended))
+			deeds.pass(it.name, want.Depth+1, "was due (%s), and is %s", want.Reason, cmp.Or(it.d.Off, "suspended "+suspended))
 		}
 	}
 	if it.want != nil || it.run != nil && it.run.Opened.IsZero() { // until it is opened its gate cannot know of it
 		return
 	}
 	v := Judge(it.d, it.facts(suspended, w.Patrol, now), now)
-	it.verdict, it.looked, it.sought = v, now, v.Sought
+	reading := v.Due && v.Retry > 0 && it.seen < it.memory.Again && now.Sub(r.began) < catchUpLimit // after a restart
+	if reading {
+		v.Due, v.Reason = false, v.Reason+"; its events are being read"
+	}
+	if it.run == nil && it.verdict.differs(v) {
+		deeds.Said = true
+	}
+	it.verdict, it.looked, it.sought, it.settled, it.rests = v, now, v.Sought, !reading, suspended
 	switch {
 	case v.Due && it.run == nil:
-		it.check.Fresh = false
+		it.check.Fresh, deeds.Said = false, true
 		it.want = &Run{Definition: it.d, Reason: v.Reason, Retry: v.Retry, Opening: v.Opening, Since: now}
+		if v.Retry == 0 {
+			it.want.Follows, it.follows = it.follows, ""
+		}
 	case v.Ask:
 		it.check.Running, it.check.Asked = true, now
 		deeds.Check = append(deeds.Check, it.d)
@@ -170,9 +204,26 @@ func (r *Runs) judge(it *item, now time.Time, w World, deeds *Deeds) {
 		it.memory.Skipped = v.Opening
 		if !it.told {
 			it.told = true
-			deeds.pass(it.name, "due %s, but its run since %s still goes", it.d.clock(v.Opening), it.d.clock(it.run.began()))
+			deeds.pass(it.name, it.run.Depth+1, "due %s, but its run since %s still goes", it.d.clock(v.Opening), it.d.clock(it.run.began()))
 		}
 	}
+}
+
+// catchUpLimit is how long a retry waits for the log to be read up to its events. If some of them are gone, that never comes.
+const catchUpLimit = 10 * time.Minute
+
+// differs says whether a person is to be shown another verdict, apart from how long it is until what comes next.
+func (v Verdict) differs(w Verdict) bool {
+	return v.off != w.off || !v.Next.Equal(w.Next) || w.Next.IsZero() && v.Reason != w.Reason
+}
+
+// sleeps reports whether the verdict of before still stands: nothing has happened, and it is not yet time. A condition is
+// to be asked again and again.
+func (it *item) sleeps(suspended string, now time.Time) bool {
+	if !it.settled || it.want != nil || it.run != nil || it.deep > 0 || it.d.Gate == Condition || it.rests != suspended {
+		return false
+	}
+	return !now.Round(0).Before(it.looked.Round(0)) && (it.verdict.Next.IsZero() || now.Before(it.verdict.Next))
 }
 
 func (it *item) facts(suspended string, patrol time.Duration, now time.Time) Facts {
@@ -192,13 +243,14 @@ func (it *item) facts(suspended string, patrol time.Duration, now time.Time) Fac
 }
 
 // open gives places to those that wait.
-func (r *Runs) open(now time.Time) []Run {
+func (r *Runs) open(now time.Time, w World) []Run {
 	var line []*item
 	free := r.most
 	for _, it := range r.order {
 		switch {
 		case it.run != nil:
 			free--
+		case w.Ending != nil && w.Ending(it.name):
 		case it.want != nil && (it.unopened.IsZero() || !now.Before(it.unopened) || it.unopened.Sub(now) > maxUnopened):
 			line = append(line, it)
 		}
@@ -213,7 +265,7 @@ func (r *Runs) open(now time.Time) []Run {
 	for _, it := range line[:max(0, min(free, len(line)))] {
 		run := it.want
 		it.want, it.run = nil, run
-		if it.d.Gate == Event {
+		if it.settled = false; it.d.Gate == Event {
 			run.events, it.pending = it.pending, batch{}
 			run.After, run.Until, run.Count = it.memory.Cursor, max(it.memory.Cursor, run.events.newest), run.events.count
 			run.Depth = max(run.Depth, run.events.depth)
@@ -238,123 +290,58 @@ func (r *Runs) Opened(scoped string, now time.Time) {
 	}
 	it.run.Opened = now
 	m := &it.memory
-	m.Last, m.Open, m.Queued, m.Retry = now, true, time.Time{}, it.run.Retry
-	m.From, m.Cursor = m.Cursor, max(m.Cursor, it.run.Until)
-	it.unopened, it.fails, it.whyNot, it.told = time.Time{}, 0, "", false
+	m.Last, m.Open, m.Queued, m.Retry = now, true, it.again, it.run.Retry
+	m.From, m.Cursor, m.Again = m.Cursor, max(m.Cursor, it.run.Until), 0
+	it.chain = ""
+	it.unopened, it.fails, it.whyNot, it.told, it.again = time.Time{}, 0, "", false, time.Time{}
 	it.recent = append(it.recent[max(0, len(it.recent)+1-Rate):], now)
 	r.rev++
 }
 
 // Unopened says that no record could be made of the run, which therefore did not go. It is due still, and tried again after
-// a while.
+// a while, unless it was asked for by hand.
 func (r *Runs) Unopened(scoped, why string, now time.Time) {
 	it := r.items[scoped]
 	if it == nil || it.run == nil || !it.run.Opened.IsZero() {
 		return
 	}
 	wait := min(minUnopened<<min(it.fails, 10), maxUnopened)
-	it.want, it.run = it.run, nil
+	once := it.again.IsZero()
+	it.want, it.run, it.again = it.run, nil, time.Time{}
 	it.giveBack(it.want)
 	it.fails++
 	it.unopened, it.whyNot = now.Add(wait), why
+	switch {
+	case once && it.want.By != "":
+		it.withdraw()
+	case !once && it.want.By == "" && it.want.Follows == "":
+		it.want.Follows, it.follows = it.follows, ""
+	}
 	if it.gone {
 		it.want = nil
+		it.unsee()
 	}
 }
 
 // giveBack lets the events of a run wait again.
 func (it *item) giveBack(run *Run) {
+	it.settled = false
 	if it.d.Gate == Event && run.Definition.On == it.d.On {
 		it.pending = run.events.join(it.pending)
 	}
 	run.events = batch{}
 }
 
-// Checked gives the result of a condition's check. err says why there is no exit code, "" = there is one.
-func (r *Runs) Checked(scoped string, code int, err string) {
-	if it := r.items[scoped]; it != nil {
+// Checked gives the result of a condition's check, which is the line that ran. err says why there is no exit code, "" = there
+// is one. The result of a line that is no longer the automation's is not used.
+func (r *Runs) Checked(scoped, check string, code int, err string) {
+	it := r.items[scoped]
+	switch {
+	case it == nil:
+	case it.gone || it.d.Check != check:
+		it.check = CheckFacts{}
+	default:
 		c := &it.check
 		c.Running, c.Done, c.Fresh, c.Code, c.Err = false, true, true, code, err
 	}
-}
-
-// Outcome is how a run ended.
-type Outcome string
-
-// The outcomes.
-const (
-	OK          Outcome = "ok"
-	Failed      Outcome = "failed"
-	Interrupted Outcome = "interrupted" // by the end of the program
-)
-
-// Ended says that a run has ended. It gives the automation that follows a failure for good, "" = none; that one is due now.
-func (r *Runs) Ended(scoped string, how Outcome, now time.Time) (follows string) {
-	it := r.items[scoped]
-	if it == nil || it.run == nil {
-		return ""
-	}
-	run := it.run
-	it.run = nil
-	it.ended(run, how, now)
-	r.rev++
-	if how != Failed || it.memory.Tries > 0 || it.d.OnFailure == "" || it.gone {
-		return ""
-	}
-	next := r.items[it.d.OnFailure]
-	if next == nil || next.gone || next.d.Off != "" {
-		return ""
-	}
-	switch {
-	case next.want != nil:
-	case next.run != nil:
-		next.memory.Queued = now
-	default:
-		next.want = &Run{Definition: next.d, Reason: scoped + " failed", Follows: scoped, Opening: now, Since: now, Depth: run.Depth + 1}
-	}
-	return next.name
-}
-
-func (it *item) ended(run *Run, how Outcome, now time.Time) {
-	m := &it.memory
-	m.Open, m.Ended, m.Outcome, m.Tries = false, now, how, 0
-	switch how {
-	case OK:
-		m.Failures = 0
-		return
-	case Failed:
-		m.Failures++
-	}
-	if run.Retry >= it.d.Retry || it.gone {
-		return
-	}
-	m.Tries = run.Retry + 1
-	if it.d.Gate == Event && run.Definition.On == it.d.On { // whoever tries again deals with the same events, and those that came since
-		m.Cursor = min(m.Cursor, run.After)
-		it.giveBack(run)
-	}
-}
-
-// Fire makes an automation due by hand, past its gate. by is who asks. It is refused for one that is off, or runs and does
-// not queue.
-func (r *Runs) Fire(scoped, by string, now time.Time) error {
-	it := r.items[scoped]
-	switch {
-	case it == nil || it.gone:
-		return fmt.Errorf("there is no automation %s", scoped)
-	case it.d.Off != "":
-		return fmt.Errorf("%s is %s", scoped, it.d.Off)
-	case it.run != nil && it.d.Overlap != Queue:
-		since := it.d.clock(it.run.began())
-		return fmt.Errorf("%s runs since %s; wait for its end, or write overlap = %q into %s", scoped, since, Queue, it.d.Source)
-	case it.run != nil:
-		it.memory.Queued = now
-		r.rev++
-	case it.want != nil:
-		it.want.By, it.want.Reason = by, "by hand"
-		it.unopened = time.Time{}
-	default:
-		it.want = &Run{Definition: it.d, Reason: "by hand", By: by, Opening: now, Since: now}
-	}
-	return nil
 }

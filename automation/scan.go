@@ -2,16 +2,16 @@ package automation
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"time"
 
 	"gcity/formula"
+	"gcity/internal/beside"
 	"gcity/internal/tomldoc"
 )
 
@@ -24,7 +24,10 @@ type Options struct {
 	SkipAt     tomldoc.Place
 	Overrides  []Override // a later one wins over an earlier one, key by key
 	MaxTimeout time.Duration
+	MaxAt      tomldoc.Place
+	Pools      []string       // qualified names of those that there are; nil = not known, and not asked for
 	Local      *time.Location // of schedules that name no zone; nil = UTC
+	Patience   time.Duration  // how long a layer has to answer; 0 = 5 s
 }
 
 // Catalog is what a scan found, in the order of scoped names. It is the caller's.
@@ -49,20 +52,14 @@ type Broken struct {
 func (b Broken) Scoped() string { return Scoped(b.Name, b.Rig) }
 
 // Scanner finds automations in layers of folders. It remembers files, so that a scan that finds nothing new costs a look at
-// each. Not for concurrent use. The zero value is ready.
+// each. Layers are looked at beside: one that does not answer costs a thread until it does, and is not asked twice at a time.
+// Not for concurrent use. The zero value is ready.
 type Scanner struct {
 	local   *time.Location
-	files   map[string]*known
-	folders map[string][]string // names found by the last scan that could read the folder
-}
-
-// known is a file as it was read.
-type known struct {
-	info     fs.FileInfo
-	sure     bool // a later change would show in info
-	spec     spec
-	def      Definition
-	problems tomldoc.Problems
+	looks   *beside.Looks[*shelf]
+	shelves map[string]*shelf // by folder, as of the last scan
+	meals   *beside.Looks[*meal]
+	last    *meal // of the last scan
 }
 
 // found is an automation on its way into the catalog.
@@ -76,109 +73,69 @@ type found struct {
 func (f found) scoped() string { return Scoped(f.name, f.layer.Rig) }
 
 // Scan looks through layers, lowest first. Layers of one rig, and the city's, each make a set of their own, in which the
-// highest layer's file wins whole.
+// highest layer's file wins whole. It takes o.Patience at most, whatever a layer does; who once had that long and still has
+// not answered is waited for no more.
 func (s *Scanner) Scan(layers []formula.Layer, o Options, now time.Time) Catalog {
 	if o.Local == nil {
 		o.Local = time.UTC
 	}
+	if s.looks == nil {
+		s.looks, s.meals = beside.New[*shelf](maxLooks), beside.New[*meal](1)
+	}
 	if s.local != o.Local {
-		*s = Scanner{local: o.Local, files: map[string]*known{}, folders: map[string][]string{}}
+		s.local, s.shelves, s.last = o.Local, nil, nil
 	}
 	var c Catalog
-	all := map[string]found{}
-	for _, l := range layers {
+	all, mute := map[string]found{}, map[string]bool{}
+	for i, saw := range s.read(layers, cmp.Or(o.Patience, patience), now) {
+		l := layers[i]
 		dir := filepath.Join(l.Dir, Folder)
-		names, err := s.list(dir)
-		if err != nil {
+		if saw.err != nil {
+			mute[l.Rig] = true
 			c.Problems = append(c.Problems, tomldoc.At(tomldoc.Place{File: dir}, "",
-				"cannot look for automations (%s): %s; what was found before stays", l.Title, reason(err)))
+				"cannot look for automations (%s): %s; what was found before stays", l.Title, reason(saw.err)))
 		}
-		for _, name := range names {
-			f := found{name: name, path: filepath.Join(dir, name, FileName), layer: l}
-			if f.known = s.read(f.path, now); err != nil && s.files[f.path] != nil {
-				f.known = s.files[f.path]
-			}
-			if f.known != nil {
-				all[f.scoped()] = f
-			}
+		for name, k := range saw.found {
+			f := found{name: name, path: filepath.Join(dir, name, FileName), layer: l, known: k}
+			all[f.scoped()] = f
 		}
+		c.Warnings = append(c.Warnings, saw.odd...)
 	}
-	s.forget(all)
 	c.fill(all, o)
+	written := make(map[string]spec, len(all))
+	for scoped, f := range all {
+		written[scoped] = f.spec
+	}
+	s.furnish(&c, order{automations: slices.Clone(c.Automations), written: written, layers: layers, mute: mute, pools: o.Pools, now: now},
+		cmp.Or(o.Patience, patience))
+	c.follow(all)
+	c.seal()
 	return c
 }
 
-// list gives the folders of a layer that may be automations. A folder that cannot be read is not an empty one.
-func (s *Scanner) list(dir string) ([]string, error) {
-	entries, err := os.ReadDir(dir)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		delete(s.folders, dir)
-		return nil, nil
-	case err != nil:
-		return s.folders[dir], err
+var errMute = errors.New("it does not answer")
+
+// read looks at all layers at once, and remembers what it saw.
+func (s *Scanner) read(layers []formula.Layer, patience time.Duration, now time.Time) []*shelf {
+	began := time.Now()
+	see := make([]func() *shelf, len(layers))
+	for i, l := range layers {
+		dir, local := filepath.Join(l.Dir, Folder), s.local
+		before := cmp.Or(s.shelves[dir], &shelf{})
+		see[i] = func() *shelf { return look(dir, before, local, now) }
+		s.looks.Begin(dir, see[i])
 	}
-	names := make([]string, 0, len(entries))
-	for _, e := range entries {
-		if e.IsDir() || e.Type() == fs.ModeSymlink {
-			names = append(names, e.Name())
+	out, shelves := make([]*shelf, len(layers)), make(map[string]*shelf, len(layers))
+	for i, l := range layers {
+		dir := filepath.Join(l.Dir, Folder)
+		saw, ok := s.looks.At(context.Background(), dir, began, patience, see[i])
+		if !ok {
+			saw = cmp.Or(s.shelves[dir], &shelf{}).kept(errMute)
 		}
+		out[i], shelves[dir] = saw, saw
 	}
-	s.folders[dir] = names
-	return names, nil
-}
-
-// read gives a file, from memory if it has not changed; nil if there is none.
-func (s *Scanner) read(path string, now time.Time) *known {
-	info, err := os.Stat(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if k := s.files[path]; err == nil && k != nil && k.still(info) {
-		return k
-	}
-	var doc *tomldoc.Doc
-	if err == nil {
-		doc, err = tomldoc.Load(path, path, MaxSize)
-	}
-	if err != nil {
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil
-		}
-		return &known{problems: tomldoc.Problems{tomldoc.At(tomldoc.Place{File: path}, "", "it cannot be read: %s", reason(err))}}
-	}
-	// A file that was written just now may be written once more within the same tick of its clock.
-	age := now.Sub(info.ModTime())
-	k := &known{info: info, sure: age > 2*time.Second}
-	k.spec, k.def, k.problems = read(doc, s.local)
-	s.files[path] = k
-	return k
-}
-
-// still reports whether a file is as it was read.
-func (k *known) still(now fs.FileInfo) bool {
-	return k.sure && os.SameFile(k.info, now) && k.info.ModTime().Equal(now.ModTime()) && k.info.Size() == now.Size()
-}
-
-// reason is a file system's error without the path, which is told already.
-func reason(err error) string {
-	var pe *fs.PathError
-	if errors.As(err, &pe) {
-		return pe.Err.Error()
-	}
-	return err.Error()
-}
-
-// forget drops files that no layer has any more.
-func (s *Scanner) forget(all map[string]found) {
-	if len(s.files) <= 2*len(all)+16 {
-		return
-	}
-	keep := make(map[string]*known, len(all))
-	for _, f := range all {
-		keep[f.path] = f.known
-	}
-	s.files = keep
+	s.shelves = shelves
+	return out
 }
 
 // fill makes the catalog of what was found.
@@ -193,15 +150,16 @@ func (c *Catalog) fill(all map[string]found, o Options) {
 				"the folder's name, which is the automation's, %s", wrong))
 		}
 		if over := overrides[f.scoped()]; len(over) > 0 && len(problems) == 0 {
-			d, problems = f.override(over, o.Local)
+			f = f.override(over, o.Local)
+			all[f.scoped()], d, problems = f, f.def, f.problems
 		}
 		if len(problems) > 0 {
 			c.Broken = append(c.Broken, Broken{f.name, f.layer.Rig, f.path, f.layer, problems})
 			continue
 		}
 		d.Name, d.Rig, d.Source, d.Layer = f.name, f.layer.Rig, f.path, f.layer
-		if o.MaxTimeout > 0 {
-			d.Timeout = min(d.Timeout, o.MaxTimeout)
+		if o.MaxTimeout > 0 && d.Timeout > o.MaxTimeout {
+			d.Timeout, d.Limit = o.MaxTimeout, "max_timeout in "+o.MaxAt.String()
 		}
 		if off[f.scoped()] {
 			d.Off = "disabled: named in automations.skip"
@@ -209,8 +167,6 @@ func (c *Catalog) fill(all map[string]found, o Options) {
 		d.Warnings = slices.Clone(d.Warnings)
 		c.Automations = append(c.Automations, d)
 	}
-	c.follow(all)
-	c.seal()
 }
 
 // Find gives the automation of this name, which may be scoped, and rig. Without a rig it is the city's, or the only one of

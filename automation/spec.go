@@ -21,6 +21,8 @@ type spec struct {
 	table    string                   // its name in the file
 	place    map[string]tomldoc.Place // of what is written; "" is the table
 	text     map[string]string
+	vars     map[string]string
+	over     map[string]bool // what an override has written
 	interval time.Duration
 	timeout  time.Duration
 	checking time.Duration
@@ -28,11 +30,6 @@ type spec struct {
 	retry    int
 	enabled  bool
 	catchUp  bool
-}
-
-func keys() []string {
-	return []string{"description", "formula", "exec", "gate", "interval", "schedule", "check", "on", "pool", "timeout", "enabled",
-		"timezone", "catch_up", "retry", "retry_backoff", "check_timeout", "overlap", "on_failure"}
 }
 
 // specOf reads the table of a file. What is wrong with it so far is among the file's problems; ok is false if there is no
@@ -58,6 +55,13 @@ func specOf(doc *tomldoc.Doc) (s spec, ok bool) {
 	for _, key := range []string{"description", "formula", "exec", "gate", "schedule", "check", "on", "pool", "timezone", "overlap",
 		"on_failure"} {
 		s.text[key] = t.Text(key)
+	}
+	vars, _ := t.Table("vars")
+	for _, name := range vars.Keys() {
+		if s.vars == nil {
+			s.vars = map[string]string{}
+		}
+		s.vars[name], s.place["vars."+name] = vars.Text(name), vars.Place(name)
 	}
 	s.interval = t.Duration("interval", 0)
 	s.timeout = t.Duration("timeout", 0)
@@ -125,18 +129,28 @@ func (s *settling) wrong(key, format string, args ...any) {
 	s.problems = append(s.problems, s.said(key, format, args...))
 }
 
-func (s *settling) said(key, format string, args ...any) tomldoc.Problem {
-	at, ok := s.place[key]
+// said is something to say about a key, which is placed where the key stands: in the file, or in the override that has
+// written it.
+func (s spec) said(key, format string, args ...any) tomldoc.Problem {
+	return s.saidAt(key, key, format, args...)
+}
+
+// saidAt is said for a key that is not written: it is placed where another one stands.
+func (s spec) saidAt(place, key, format string, args ...any) tomldoc.Problem {
+	at, ok := s.place[place]
 	if !ok {
 		at = s.place[""]
 	}
-	if key != "" {
+	switch {
+	case key != "" && s.over[place]:
+		key = overridesKey + "." + key
+	case key != "":
 		key = s.table + "." + key
 	}
 	return tomldoc.At(at, key, format, args...)
 }
 
-func (s *settling) has(key string) bool {
+func (s spec) has(key string) bool {
 	_, ok := s.place[key]
 	return ok
 }
@@ -146,7 +160,7 @@ func (s *settling) has(key string) bool {
 func (s spec) settle(local *time.Location) (Definition, tomldoc.Problems) {
 	w := &settling{spec: s, local: local}
 	w.d = Definition{
-		Description: s.text["description"], Pool: s.text["pool"], Zone: local, Overlap: Skip, Retry: s.retry, RetryBackoff: s.backoff,
+		Description: s.text["description"], Pool: s.text["pool"], Vars: s.vars, Zone: local, Overlap: Skip, Retry: s.retry, RetryBackoff: s.backoff,
 	}
 	w.action()
 	w.gate()
@@ -162,7 +176,7 @@ func (s spec) settle(local *time.Location) (Definition, tomldoc.Problems) {
 		w.d.Off = "disabled: enabled = false"
 	}
 	w.d.Warnings = w.warns
-	w.d.Sum = digest(s.text, s.interval, s.timeout, s.checking, s.backoff, s.retry, s.enabled, s.catchUp)
+	w.d.Sum = digest(s.text, s.vars, s.interval, s.timeout, s.checking, s.backoff, s.retry, s.enabled, s.catchUp)
 	return w.d, w.problems
 }
 
@@ -177,6 +191,8 @@ func (s *settling) action() {
 		s.wrong("exec", "is empty; write a shell line")
 	case s.has("exec") && s.has("pool"):
 		s.wrong("pool", "is for a formula; exec is run by the controller, and no pool works on it")
+	case s.has("exec") && s.has("vars"):
+		s.wrong("vars", "is for a formula; exec has its values in its line")
 	case s.has("formula"):
 		if wrong := formula.NotAName(s.d.Formula); wrong != "" {
 			s.wrong("formula", "%s", wrong)
@@ -190,27 +206,34 @@ func (s *settling) action() {
 			s.wrong("pool", "%q is no name of a pool: write name or rig/name", s.d.Pool)
 		}
 	}
-	s.d.Timeout = ExecTimeout
+	s.limit()
+}
+
+// limit is how long a run may take, and who says so.
+func (s *settling) limit() {
+	s.d.Timeout, s.d.Limit = ExecTimeout, "the default"
 	if s.d.Formula != "" {
 		s.d.Timeout = FormulaTimeout
 	}
 	if s.has("timeout") {
-		s.d.Timeout = s.timeout
-		s.more("timeout", s.timeout)
+		s.d.Timeout, s.d.Limit = s.timeout, "its timeout"
+		if s.over["timeout"] {
+			s.d.Limit = "timeout in " + s.place["timeout"].String()
+		}
+		s.least("timeout", s.timeout, MinTime)
+	}
+	if s.has("retry_backoff") {
+		s.least("retry_backoff", s.backoff, MinTime)
 	}
 }
 
-// more wants a time span to be more than nothing.
-func (s *settling) more(key string, d time.Duration) {
-	if d <= 0 {
+// least wants a time span to be at least so long.
+func (s *settling) least(key string, d, least time.Duration) {
+	switch {
+	case d <= 0:
 		s.wrong(key, "is nothing; it must be more, like \"30s\"")
-	}
-}
-
-// belongs says which gate a key is for.
-func belongs() map[string]Gate {
-	return map[string]Gate{
-		"interval": Cooldown, "schedule": Cron, "timezone": Cron, "catch_up": Cron, "check": Condition, "check_timeout": Condition, "on": Event,
+	case d < least:
+		s.wrong(key, "is %s; it must be at least %q", d, least)
 	}
 }
 
@@ -230,18 +253,18 @@ func (s *settling) gate() {
 	}
 	need := map[Gate]string{Cooldown: "interval", Cron: "schedule", Condition: "check", Event: "on"}[s.d.Gate]
 	if need != "" && !s.has(need) {
-		s.wrong(need, "is missing; %s gate needs it", s.d.Gate.a())
+		s.problems = append(s.problems, s.saidAt("gate", need, "is missing; %s gate needs it", s.d.Gate.a()))
 		return
 	}
 	switch s.d.Gate {
 	case Cooldown:
 		s.d.Interval = s.interval
-		s.more("interval", s.interval)
+		s.least("interval", s.interval, MinInterval)
 	case Cron:
 		s.cron()
 	case Condition:
 		s.d.Check, s.d.CheckTimeout = s.text["check"], s.checking
-		s.more("check_timeout", s.checking)
+		s.least("check_timeout", s.checking, MinTime)
 		if strings.TrimSpace(s.d.Check) == "" {
 			s.wrong("check", "is empty; write a shell line that succeeds when it is time")
 		}
@@ -274,11 +297,11 @@ func (s *settling) pattern() {
 	}
 }
 
-// idle warns of keys that the gate does not use.
+// idle warns of keys that the gate does not use. Where an override has changed the gate, the file is not to blame.
 func (s *settling) idle() {
-	for _, key := range keys() {
-		if gate, some := belongs()[key]; some && s.has(key) && gate != s.d.Gate {
-			s.warns = append(s.warns, s.said(key, "is not used: it is for %s gate, and this one is %s", gate.a(), s.d.Gate))
+	for _, k := range table() {
+		if k.gate != "" && s.has(k.name) && k.gate != s.d.Gate && (!s.over["gate"] || s.over[k.name]) {
+			s.warns = append(s.warns, s.said(k.name, "is not used: it is for %s gate, and this one is %s", k.gate.a(), s.d.Gate))
 		}
 	}
 	if s.has("retry_backoff") && s.retry == 0 {

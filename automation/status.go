@@ -33,14 +33,30 @@ func (r *Runs) Status() []Status {
 	out := make([]Status, 0, len(r.order))
 	for _, it := range r.order {
 		if !it.gone {
-			out = append(out, it.status(r.most))
+			out = append(out, it.status(r))
 		}
 	}
 	return out
 }
 
-func (it *item) status(most int) Status {
+// Leaving gives those that no catalog has any more, and whose run goes still, in the same order.
+func (r *Runs) Leaving() []Status {
+	var out []Status
+	for _, it := range r.order {
+		if it.gone && it.run != nil && !it.run.Opened.IsZero() {
+			s := it.status(r)
+			s.Reason = "its file is gone; it ends with this run"
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+func (it *item) status(r *Runs) Status {
 	s := Status{Definition: it.d, State: Idle, Reason: it.verdict.Reason, Memory: it.memory}
+	if it.sleeps(it.rests, r.now) { // it has not been judged for a while, and the words say how long is left
+		s.Reason = Judge(it.d, it.facts(it.rests, r.patrol, r.now), r.now).Reason
+	}
 	s.Since, s.Until = it.memory.Ended, it.verdict.Next
 	switch {
 	case it.run != nil:
@@ -52,8 +68,11 @@ func (it *item) status(most int) Status {
 	case it.want != nil:
 		run := *it.want
 		s.State, s.Since, s.Until, s.Run = Ready, run.Since, it.unopened, &run
-		s.Reason = fmt.Sprintf("%s; waits for a place, %d run", run.Reason, most)
-		if it.whyNot != "" {
+		s.Reason = fmt.Sprintf("%s; waits for a place, %d run", run.Reason, r.most)
+		switch {
+		case r.closed != "":
+			s.Reason, s.Until = run.Reason+"; cannot be opened: "+r.closed, time.Time{}
+		case it.whyNot != "":
 			s.Reason = run.Reason + "; cannot be opened: " + it.whyNot
 		}
 	case it.d.Off != "" || it.verdict.off:
@@ -61,15 +80,18 @@ func (it *item) status(most int) Status {
 	case it.memory.Tries > 0:
 		s.State = Backoff
 	}
+	if it.chain != "" && s.State == Idle {
+		s.Reason += "; " + it.chain
+	}
 	if s.Reason == "" {
 		s.Reason = "not judged yet"
 	}
 	return s
 }
 
-// Next is the earliest time at which a turn will find something due that none finds before; zero = none is known. Checks of
-// conditions and the ends of runs are not counted.
-func (r *Runs) Next() time.Time {
+// Next is the earliest time after now at which a turn will find something due that none finds before; zero = none is known.
+// Checks of conditions and the ends of runs are not counted.
+func (r *Runs) Next(now time.Time) time.Time {
 	var first time.Time
 	for _, it := range r.order {
 		at := it.verdict.Next
@@ -79,7 +101,7 @@ func (r *Runs) Next() time.Time {
 		case it.want != nil:
 			at = it.unopened
 		}
-		if !at.IsZero() && (first.IsZero() || at.Before(first)) {
+		if at.After(now) && (first.IsZero() || at.Before(first)) {
 			first = at
 		}
 	}

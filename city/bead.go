@@ -5,12 +5,21 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"gcity/beads"
+	"gcity/mail"
 )
 
 // RunType is the type of a run's bead. What a formula run makes bears the same label, and other types.
 const RunType = "run"
+
+// ConvoyType is the type of a bead that stands for others: its children, which may be anybody's.
+const ConvoyType = "convoy"
+
+// NotWork are the types of beads that nobody is to do: a store's records and messages, and what only stands for others.
+// Whoever asks for work gives them as NotType.
+func NotWork() []string { return []string{RunType, mail.Type, ConvoyType} }
 
 // Getter is a Control that looks a bead up by its id, at the cost of one. GetBead asks it.
 type Getter interface {
@@ -37,6 +46,32 @@ func GetBead(ctx context.Context, c Control, id string) (beads.Bead, error) {
 
 func noBead(id string) error {
 	return &Error{Code: NotFound, Message: fmt.Sprintf("no bead has the id %.60q", id)}
+}
+
+// BeadPrefix is what the ids of a store begin with, as one of them says it; "" if it has none.
+func BeadPrefix(id string) string { return id[:max(0, strings.LastIndexByte(id, '-'))] }
+
+// Prefix is what the ids of the work of the city (Rig "") or a rig begin with.
+type Prefix struct{ Rig, Prefix string }
+
+// prefixesMost is how many prefixes are named.
+const prefixesMost = 12
+
+// PrefixText says which prefixes there are.
+func PrefixText(all []Prefix) string {
+	var parts []string
+	for i, p := range all {
+		if i == prefixesMost {
+			parts = append(parts, "…")
+			break
+		}
+		whose := "the city"
+		if p.Rig != "" {
+			whose = "rig " + p.Rig
+		}
+		parts = append(parts, fmt.Sprintf("%s- (%s)", p.Prefix, whose))
+	}
+	return "work begins with " + strings.Join(parts, ", ") + " here"
 }
 
 // WorkError makes an *Error of what a store of beads says; nil stays nil, and an *Error what it is.

@@ -18,6 +18,9 @@ type Control interface {
 	// Snapshots yields the current snapshot, then a new one whenever something changed; a slow reader misses
 	// intermediate ones. It ends with ctx, or with an error when the city is gone.
 	Snapshots(ctx context.Context) iter.Seq2[*Snapshot, error]
+	// Inspect says of one agent what a snapshot does not: spec, environment without secrets, drift by field, crashes. It is
+	// made when it is asked for, and costs a look at the sessions and at the event log.
+	Inspect(ctx context.Context, agent string) (*Inspection, error)
 	// Output returns an agent's last lines as cleaned plain text; lines <= 0: its screen.
 	Output(ctx context.Context, agent string, lines int) (string, error)
 	// History returns a page of events.
@@ -28,9 +31,15 @@ type Control interface {
 	Beads(ctx context.Context, q beads.Query) ([]beads.Bead, error)
 	// Watch yields an agent's raw terminal output; the reader interprets it (law L12).
 	Watch(ctx context.Context, agent string) iter.Seq2[Frame, error]
+	// RunOutput yields what a run prints: at once what is kept of it so far, at most 64 KiB and perhaps nothing, then the
+	// rest as it comes, some pieces a second at most. It ends without an error when the run has ended; of one that had ended
+	// already it yields what the record keeps, or more while that is at hand. A slow reader misses some of it and holds
+	// nobody up. A run that is not on record, and a bead that is none, is NotFound.
+	RunOutput(ctx context.Context, run string) iter.Seq2[Piece, error]
 	// Attach opens an agent's terminal.
 	Attach(ctx context.Context, agent string, cols, rows int) (Terminal, error)
-	// Do carries a command out and returns when it is done, not when it is accepted. Errors are *Error.
+	// Do carries a command out and returns when it is done, not when it is accepted. Errors are *Error. A Fire returns when
+	// the run is opened, which may wait for a place; it is taken back if ctx ends before.
 	Do(ctx context.Context, c Command) (Receipt, error)
 }
 
@@ -41,6 +50,13 @@ type Frame struct {
 	Rows    int    `json:"rows,omitempty"`
 	Data    []byte `json:"data"`
 	Dropped uint64 `json:"dropped,omitempty"`
+}
+
+// Piece is some of what a run printed. The texts of all pieces put together are whole characters in lines; those of a
+// piece alone may end anywhere between two characters.
+type Piece struct {
+	Text    string `json:"text"`              // printable text and line ends only (law L12)
+	Dropped int64  `json:"dropped,omitempty"` // bytes before it that are left out; Text is on a new line then
 }
 
 // Terminal is an attached terminal. Read returns io.EOF when the session has ended.
@@ -55,6 +71,7 @@ type Receipt struct {
 	Message string `json:"message"`       // for a person: "restarted worker, pid 4711"
 
 	Bead *beads.Bead `json:"bead,omitempty"` // that was made or changed
+	Send *Send       `json:"send,omitempty"` // how far a text has come
 }
 
 // Code classes an Error; the API sends it as it stands.
@@ -67,6 +84,9 @@ const (
 	Unavailable Code = "unavailable"
 	Forbidden   Code = "forbidden"
 )
+
+// ConfigRefused is the Details of an Error that is there because the configuration on disk is refused.
+const ConfigRefused = "config_refused"
 
 // Error is a refusal or a failure that a person can act on.
 type Error struct {

@@ -1,9 +1,7 @@
 package city
 
 import (
-	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 
 	"gcity/beads"
@@ -54,11 +52,12 @@ type (
 		Agent string `json:"-"`
 	}
 	// Drain tells an agent to finish what it is doing. Acknowledged, or at its deadline, its session ends; if it is still
-	// wanted a new one begins.
+	// wanted a new one begins, but after a Final one only when somebody says so: by Undrain, Restart, Release or an edit.
 	Drain struct {
 		Agent string `json:"-"`
+		Final bool   `json:"final,omitempty"`
 	}
-	// Undrain takes a Drain back: the same session goes on.
+	// Undrain takes a Drain back: the same session goes on. Where a Final one has ended it already, a new one begins.
 	Undrain struct {
 		Agent string `json:"-"`
 	}
@@ -80,10 +79,17 @@ type (
 	ResumeRig struct {
 		Rig string `json:"-"`
 	}
-	// Nudge types a line into an agent's terminal and submits it.
+	// Nudge sends a text: it is typed into an agent's terminal and submitted once the agent is ready and nobody's draft is
+	// on its line. The receipt says how far it came.
 	Nudge struct {
 		Agent string `json:"-"`
 		Text  string `json:"text"`
+		Now   bool   `json:"now,omitempty"` // whatever is on its line
+	}
+	// Unsend takes back texts that wait.
+	Unsend struct {
+		Agent string `json:"-"`
+		ID    uint64 `json:"id,omitempty"` // of one; 0 = all that wait for this agent
 	}
 	// SendKeys presses named keys in an agent's terminal.
 	SendKeys struct {
@@ -95,8 +101,14 @@ type (
 		Automation string `json:"-"` // scoped name
 		By         string `json:"by,omitempty"`
 	}
-	// CreateBead makes a piece of work.
+	// EndRun ends the run of an automation that goes, with all its processes. It has failed then, and is not tried again.
+	EndRun struct {
+		Automation string `json:"-"` // scoped name
+		By         string `json:"by,omitempty"`
+	}
+	// CreateBead makes a piece of work, in the store of a rig or, with "", of the city.
 	CreateBead struct {
+		Rig  string     `json:"rig,omitempty"`
 		Bead beads.Bead `json:"bead"`
 	}
 	// UpdateBead changes one.
@@ -136,8 +148,10 @@ func (Scale) Verb() string          { return "scale" }
 func (SuspendRig) Verb() string     { return "suspend-rig" }
 func (ResumeRig) Verb() string      { return "resume-rig" }
 func (Nudge) Verb() string          { return "nudge" }
+func (Unsend) Verb() string         { return "unsend" }
 func (SendKeys) Verb() string       { return "send-keys" }
 func (Fire) Verb() string           { return "run" }
+func (EndRun) Verb() string         { return "end-run" }
 func (CreateBead) Verb() string     { return "create-bead" }
 func (UpdateBead) Verb() string     { return "update-bead" }
 func (Reload) Verb() string         { return "reload" }
@@ -160,8 +174,10 @@ func (c Scale) Target() string          { return c.Pool }
 func (c SuspendRig) Target() string     { return c.Rig }
 func (c ResumeRig) Target() string      { return c.Rig }
 func (c Nudge) Target() string          { return c.Agent }
+func (c Unsend) Target() string         { return c.Agent }
 func (c SendKeys) Target() string       { return c.Agent }
 func (c Fire) Target() string           { return c.Automation }
+func (c EndRun) Target() string         { return c.Automation }
 func (CreateBead) Target() string       { return "" }
 func (c UpdateBead) Target() string     { return c.ID }
 func (Reload) Target() string           { return "" }
@@ -193,6 +209,8 @@ func Decode(verb, target string, body []byte) (Command, error) {
 		return filled(ResumeRig{target}, body)
 	case "run":
 		return filled(Fire{Automation: target}, body)
+	case "end-run":
+		return filled(EndRun{Automation: target}, body)
 	case "update-bead":
 		return filled(UpdateBead{ID: target}, body)
 	}
@@ -206,7 +224,7 @@ func decodeScale(target string, body []byte) (Command, error) {
 		Size *int `json:"size"`
 		Auto bool `json:"auto"`
 	}
-	if err := strict(body, &in); err != nil {
+	if err := DecodeBody(body, &in); err != nil {
 		return nil, err
 	}
 	if !in.Auto && in.Size == nil {
@@ -226,6 +244,8 @@ func decodeCity(verb string, body []byte) (Command, error) {
 	switch verb {
 	case "create-bead":
 		return filled(CreateBead{}, body)
+	case "sling":
+		return decodeSling(body)
 	case "reload":
 		return filled(Reload{}, body)
 	case "emit":
@@ -253,14 +273,16 @@ func decodeAgent(verb, target string, body []byte) (Command, error) {
 	case "request-restart":
 		return filled(RequestRestart{target}, body)
 	case "drain":
-		return filled(Drain{target}, body)
+		return filled(Drain{Agent: target}, body)
 	case "undrain":
 		return filled(Undrain{target}, body)
 	case "drain-ack":
 		return filled(DrainAck{target}, body)
+	case "unsend":
+		return filled(Unsend{Agent: target}, body)
 	case "nudge":
 		c := Nudge{Agent: target}
-		if err := strict(body, &c); err != nil {
+		if err := DecodeBody(body, &c); err != nil {
 			return nil, err
 		}
 		if c.Text == "" {
@@ -269,7 +291,7 @@ func decodeAgent(verb, target string, body []byte) (Command, error) {
 		return c, nil
 	case "send-keys":
 		c := SendKeys{Agent: target}
-		if err := strict(body, &c); err != nil {
+		if err := DecodeBody(body, &c); err != nil {
 			return nil, err
 		}
 		if len(c.Keys) == 0 {
@@ -282,25 +304,8 @@ func decodeAgent(verb, target string, body []byte) (Command, error) {
 
 // filled is a command with what its body says.
 func filled[C Command](c C, body []byte) (Command, error) {
-	if err := strict(body, &c); err != nil {
+	if err := DecodeBody(body, &c); err != nil {
 		return nil, err
 	}
 	return c, nil
-}
-
-// strict reads one JSON value whose fields are all known. No body at all leaves into as it is.
-func strict(body []byte, into any) error {
-	if len(bytes.TrimSpace(body)) == 0 {
-		return nil
-	}
-	d := json.NewDecoder(bytes.NewReader(body))
-	d.DisallowUnknownFields()
-	err := d.Decode(into)
-	if err == nil && len(bytes.TrimSpace(body[d.InputOffset():])) > 0 {
-		err = errors.New("there is something behind it")
-	}
-	if err != nil {
-		return &Error{Code: Invalid, Message: "the request's body is not understood: " + err.Error()}
-	}
-	return nil
 }

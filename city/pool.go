@@ -34,7 +34,7 @@ type Check struct {
 	Running *time.Time    `json:"running,omitempty"` // since when one is under way
 	At      *time.Time    `json:"at,omitempty"`      // end of the newest one
 	Took    time.Duration `json:"took_ns,omitempty"`
-	Value   int           `json:"value"`             // what the newest good one said, before the bounds
+	Value   int           `json:"value"`             // what the newest good one said, or was counted, before the bounds
 	Good    *time.Time    `json:"good,omitempty"`    // end of the newest good one
 	Problem string        `json:"problem,omitempty"` // why the newest one does not count, "" = it does
 	Output  string        `json:"output,omitempty"`  // end of the newest one's output, cleaned
@@ -50,6 +50,14 @@ type Rig struct {
 	Running   int    `json:"running"`
 	Problem   string `json:"problem,omitempty"` // its folder cannot be used
 	Source    string `json:"source,omitempty"`
+
+	Work *RigWork `json:"work,omitempty"` // in its store; nil = it was not counted
+}
+
+// RigWork counts what is to be done in the store of a rig.
+type RigWork struct {
+	Open       int `json:"open"`
+	InProgress int `json:"in_progress"`
 }
 
 // DrainInfo says that an agent has been told to finish.
@@ -58,6 +66,7 @@ type DrainInfo struct {
 	Deadline *time.Time `json:"deadline,omitempty"` // nil = it is waited for without end
 	By       string     `json:"by"`                 // "pool", "operator"
 	Acked    bool       `json:"acked"`
+	Final    bool       `json:"final,omitempty"` // no new session begins after it
 }
 
 // Usage is what a session's whole process tree takes.

@@ -52,6 +52,9 @@ type Snapshot struct {
 	Rigs        []Rig        `json:"rigs"`        // in name order
 	Automations []Automation `json:"automations"` // in the order of scoped names
 	Work        Work         `json:"work"`
+	Mail        MailCount    `json:"mail,omitzero"` // for people: what is addressed to no agent and no pool
+	Store       WorkStore    `json:"store,omitzero"`
+	Console     Console      `json:"console"`
 	Degraded    []string     `json:"degraded"`
 	ShutDown    bool         `json:"shutting_down,omitempty"`
 }
@@ -62,7 +65,21 @@ type ConfigInfo struct {
 	Loaded   time.Time `json:"loaded"`             // when it came into force
 	Rejected string    `json:"rejected,omitempty"` // why the file on disk is not in force, "" if it is
 	Warnings []string  `json:"warnings,omitempty"`
-	Held     *Held     `json:"held,omitempty"` // a newer one that waits to be confirmed
+	Held     *Held     `json:"held,omitempty"`    // a newer one that waits to be confirmed
+	Environ  []string  `json:"environ,omitempty"` // what of the controller's environment beats the file: "GC_SESSION=tmux"
+}
+
+// WorkStore says who keeps a city's work. The zero one is the store built in.
+type WorkStore struct {
+	Provider string `json:"provider,omitempty"` // "bd" or "exec:SCRIPT"
+	Host     string `json:"host,omitempty"`     // of the database server that bd uses, as far as the configuration says
+	Port     int    `json:"port,omitempty"`
+}
+
+// Console is what a city asks of whoever shows it.
+type Console struct {
+	Theme  string `json:"theme,omitempty"`  // a theme's name, for people who have chosen none
+	Colour string `json:"colour,omitempty"` // the city's own: a number from 0 to 255, or "#rrggbb"
 }
 
 // Patrol tells whether the loop is alive.
@@ -81,6 +98,7 @@ type Agent struct {
 	Rig         string `json:"rig,omitempty"`
 	Pool        string `json:"pool,omitempty"`
 	Provider    string `json:"provider,omitempty"` // of its sessions
+	Program     string `json:"program,omitempty"`  // the provider that says what it runs: "claude"; "" = a start_command does
 
 	State  State      `json:"state"`
 	Reason string     `json:"reason"`
@@ -97,16 +115,22 @@ type Agent struct {
 	PID      int        `json:"pid,omitempty"`
 	Frozen   bool       `json:"frozen,omitempty"` // stopped by SIGSTOP
 	Restarts int        `json:"restarts"`         // starts after an end of its own, since the controller knows it
-	Crashes  int        `json:"crashes"`          // within the restart window
+	Crashes  int        `json:"crashes"`          // within the restart window; in quarantine those that led to it
 	Exit     *Exit      `json:"exit,omitempty"`   // the newest death
 	Drift    []string   `json:"drift,omitempty"`  // a restart is held back because of these
 	Drain    *DrainInfo `json:"drain,omitempty"`  // it has been told to finish
 	Usage    *Usage     `json:"usage,omitempty"`  // nil = not measured, or not yet
 
+	Sends []Send `json:"sends,omitempty"` // texts on their way into it, and the newest that came to an end, for a minute
+
+	Mail int    `json:"mail,omitempty"` // unread messages to it, and to its pool that nobody has taken
+	Task string `json:"task,omitempty"` // the work in progress that is assigned to it, the newest: "gc-214 fix the retry test"
+
 	DependsOn   []string      `json:"depends_on,omitempty"`
 	IdleTimeout time.Duration `json:"idle_timeout_ns,omitempty"` // 0 = none
 
-	Source     string     `json:"source,omitempty"` // where it is declared: "city.toml:12"
+	Source     string     `json:"source,omitempty"`   // where it is declared: "city.toml:12"
+	Declared   string     `json:"declared,omitempty"` // 12 hex digits that change when its declaration makes another agent of it
 	Command    string     `json:"command,omitempty"`
 	Dir        string     `json:"dir,omitempty"`
 	LastOutput string     `json:"last_output,omitempty"` // only when asked for
@@ -122,6 +146,7 @@ type Session struct {
 	ID           string     `json:"id"`
 	Started      time.Time  `json:"started"`
 	LastActivity *time.Time `json:"last_activity,omitempty"`
+	Output       uint64     `json:"output,omitempty"` // bytes that it has printed, as of LastActivity; 0 = none, or not known
 	Attached     bool       `json:"attached"`
 	Viewers      int        `json:"viewers,omitempty"`
 }

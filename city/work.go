@@ -20,6 +20,10 @@ type Automation struct {
 	Formula string `json:"formula,omitempty"` // … the formula that it cooks
 	Pool    string `json:"pool,omitempty"`    // who works on what the formula makes; qualified
 
+	Timeout time.Duration `json:"timeout_ns,omitempty"` // a run that takes longer is ended; 0 = broken
+	Retry   int           `json:"retry,omitempty"`      // how often a run that failed is tried again
+	Overlap string        `json:"overlap,omitempty"`    // "skip", "queue": what becomes of an opening while a run goes
+
 	State    AutomationState `json:"state"`
 	Reason   string          `json:"reason"`             // what its gate says, in words; of a broken one, what is wrong
 	Next     *time.Time      `json:"next,omitempty"`     // when it will be due by itself
@@ -41,6 +45,23 @@ const (
 	AutomationBroken  AutomationState = "broken"  // its file cannot be used
 )
 
+// AutomationFailing is the word of an automation whose newest run failed, and AutomationManual that of one which only a hand begins.
+const (
+	AutomationFailing = "failing"
+	AutomationManual  = "manual"
+)
+
+// Word is how an automation stands, as all that people read say it: its state, but for these two.
+func (a *Automation) Word() string {
+	switch {
+	case a.State == AutomationBackoff || a.State == AutomationIdle && a.Failures > 0:
+		return AutomationFailing
+	case a.State == AutomationIdle && a.Gate == "manual":
+		return AutomationManual
+	}
+	return string(a.State)
+}
+
 // Run is one run of an automation. Its record is a bead, labelled RunLabel + its automation's name.
 type Run struct {
 	ID         string     `json:"id"` // of the bead
@@ -52,12 +73,16 @@ type Run struct {
 	Seq        uint64     `json:"seq,omitempty"`    // of the newest of them
 	Opened     time.Time  `json:"opened"`
 	Ended      *time.Time `json:"ended,omitempty"`
-	Outcome    string     `json:"outcome,omitempty"` // "ok", "failed", "interrupted"; "" = it goes
+	Outcome    string     `json:"outcome,omitempty"` // "ok", "failed", "interrupted", RunVoid; "" = it goes; see Ending
 	Code       *int       `json:"code,omitempty"`    // of an exec run that came to its end
 	Error      string     `json:"error,omitempty"`   // why it failed, where the code does not say it
 	Output     string     `json:"output,omitempty"`  // the end of it, cleaned
 	Made       string     `json:"made,omitempty"`    // the root of what a formula run made
+	TimedOut   bool       `json:"timed_out,omitempty"`
 }
+
+// RunVoid is the outcome of a run that never was: its record was made after it had been given up.
+const RunVoid = "void"
 
 // RunLabel begins the label of an automation's runs, and of what they make.
 const RunLabel = "automation-run:"
@@ -67,15 +92,16 @@ const PoolLabel = "pool:"
 
 // The metadata of a run's bead.
 const (
-	RunReason  = "reason"
-	RunBy      = "by"
-	RunRetry   = "retry"
-	RunEvents  = "events"
-	RunOutcome = "outcome"
-	RunCode    = "code"
-	RunError   = "error"
-	RunOutput  = "output"
-	RunMade    = "made"
+	RunReason   = "reason"
+	RunBy       = "by"
+	RunRetry    = "retry"
+	RunEvents   = "events"
+	RunOutcome  = "outcome"
+	RunCode     = "code"
+	RunError    = "error"
+	RunOutput   = "output"
+	RunMade     = "made"
+	RunTimedOut = "timed_out" // "true" = it was ended at its timeout
 )
 
 // RunOf reads a run from its bead.

@@ -13,7 +13,7 @@ import (
 // agentCommand is everything about one agent, or the list of all.
 func (a *app) agentCommand() *cobra.Command {
 	below := []*cobra.Command{
-		a.agentList(), a.agentShow(), a.agentPeek(), a.agentLogs(), a.agentAttach(), a.agentNudge(), a.agentKeys(),
+		a.agentList(), a.agentShow(), a.agentPeek(), a.agentLogs(), a.agentAttach(), a.agentNudge(), a.agentUnsend(), a.agentKeys(),
 	}
 	for _, v := range agentVerbs() {
 		if v.name == "drain-ack" {
@@ -38,7 +38,7 @@ func agentVerbs() []verb {
 		{"stop", "Stop it or a pool and keep it stopped: suspended until resumed", true, func(g string) city.Command { return city.Stop{Agent: g} }},
 		{"kill", "End its session at once and let it be restarted", false, func(g string) city.Command { return city.Kill{Agent: g} }},
 		{"suspend", "Write suspended = true into the configuration, for a pool too", true, func(g string) city.Command { return city.Suspend{Agent: g} }},
-		{"resume", "Write suspended = false into the configuration, for a pool too", true, func(g string) city.Command { return city.Resume{Agent: g} }},
+		{"resume", "Take suspended = true out of the configuration again, for a pool too", true, func(g string) city.Command { return city.Resume{Agent: g} }},
 		{"drain", "Tell it to finish: it ends when it has, or at its deadline, and starts anew", false, func(g string) city.Command { return city.Drain{Agent: g} }},
 		{"undrain", "Take a drain back: the same session goes on", false, func(g string) city.Command { return city.Undrain{Agent: g} }},
 		{"release", "Let it out of quarantine or backoff now", false, func(g string) city.Command { return city.Release{Agent: g} }},
@@ -133,19 +133,7 @@ func (a *app) agentList() *cobra.Command {
 func (a *app) agentShow() *cobra.Command {
 	return a.forAgent(&cobra.Command{Use: "show [AGENT]", Short: "Everything known about it", Args: between(0, 1)},
 		func(ctx context.Context, l *link, name string, _ []string) error {
-			s, g, err := l.find(ctx, name)
-			if err != nil {
-				return err
-			}
-			if a.json {
-				return a.writeJSON(shapeOf(*g))
-			}
-			a.sayf("%s", a.standing(g))
-			if g.Description != "" {
-				a.sayf("  %s", safeLine(g.Description))
-			}
-			a.agentFacts(s, g, l.live)
-			return nil
+			return a.agentShown(ctx, l, name)
 		})
 }
 

@@ -36,7 +36,7 @@ func newAside(dir string, observe bool, now func() time.Time) (*aside, error) {
 	b := &aside{dir: dir, now: now}
 	b.config, b.refused = loadCity(dir)
 	var err error
-	b.sessions, b.close, err = openSessions(dir, b.config, observe, quietLogger())
+	b.sessions, b.close, err = openSessions(dir, observe, quietLogger())
 	if err != nil {
 		return nil, fmt.Errorf("cannot look at the sessions of %s: %w", dir, err)
 	}
@@ -84,7 +84,7 @@ func (b *aside) Events(ctx context.Context, after uint64) iter.Seq2[events.Event
 // Output implements city.Control. An agent that has ended answers with what it said last: its session knows that until
 // the end is recorded, its crash file afterwards.
 func (b *aside) Output(ctx context.Context, agent string, lines int) (string, error) {
-	all, err := b.list(ctx)
+	all, unknown, err := b.seen(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -98,6 +98,9 @@ func (b *aside) Output(ctx context.Context, agent string, lines int) (string, er
 		}
 	}
 	text, err := lastWords(b.dir, agent, lines)
+	if err == nil && text == "" && unknown != nil { // it may be among the others
+		return "", unknown
+	}
 	if err == nil && text == "" {
 		err = notRunning("agent %q has no living session, nothing of its output is kept, and no controller runs that would start it", agent)
 	}
@@ -145,16 +148,40 @@ func (b *aside) Attach(ctx context.Context, agent string, cols, rows int) (city.
 
 // list is all sessions of the city, dead ones whose end nobody has recorded included.
 func (b *aside) list(ctx context.Context) ([]session.Status, error) {
-	all, err := b.sessions.List(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("cannot list the sessions of %s: %w", b.dir, err)
+	all, unknown, err := b.whole(ctx)
+	if err = errors.Join(unknown, err); err != nil {
+		return nil, err
 	}
 	return all, nil
 }
 
+// whole is seen for who acts on it: those who are late are waited for.
+func (b *aside) whole(ctx context.Context) (all []session.Status, unknown, err error) {
+	all, err = b.sessions.List(ctx)
+	all, err = session.Await(ctx, all, err)
+	return b.part(all, err)
+}
+
+// seen is list for who can do with a part: unknown says why it is one, nil = it is all.
+func (b *aside) seen(ctx context.Context) (all []session.Status, unknown, err error) {
+	all, err = b.sessions.List(ctx)
+	return b.part(all, err)
+}
+
+func (b *aside) part(these []session.Status, failed error) (all []session.Status, unknown, err error) {
+	if failed == nil {
+		return these, nil, nil
+	}
+	err = fmt.Errorf("cannot list the sessions of %s: %w", b.dir, failed)
+	if _, partly := errors.AsType[*session.Partial](failed); partly {
+		return these, err, nil
+	}
+	return nil, nil, err
+}
+
 // session finds the living session of an agent, by its qualified name or the last part of it if only one lives that has it.
 func (b *aside) session(ctx context.Context, agent string) (session.Status, error) {
-	all, err := b.list(ctx)
+	all, unknown, err := b.whole(ctx)
 	if err != nil {
 		return session.Status{}, err
 	}
@@ -171,6 +198,9 @@ func (b *aside) session(ctx context.Context, agent string) (session.Status, erro
 	if len(same) == 1 {
 		return same[0], nil
 	}
+	if unknown != nil { // it may be among the others
+		return session.Status{}, unknown
+	}
 	return session.Status{}, notRunning("agent %q has no living session, and no controller runs that would start one", agent)
 }
 
@@ -184,6 +214,8 @@ func asProblem(err error) error {
 	switch {
 	case err == nil:
 		return nil
+	case errors.As(err, new(*city.Error)):
+		return err
 	case errors.Is(err, session.ErrNotFound):
 		code = city.NotFound
 	case errors.Is(err, session.ErrRefused):

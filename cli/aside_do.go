@@ -35,6 +35,8 @@ func (b *aside) Do(ctx context.Context, c city.Command) (city.Receipt, error) {
 	case city.Emit:
 		seq, err := appendEvent(b.dir, c.Event)
 		return city.Receipt{Seq: seq, Message: fmt.Sprintf("written as event %d", seq)}, err
+	case city.CreateBead, city.UpdateBead, city.SlingWork:
+		return b.doWork(ctx, c)
 	case city.Kill, city.Interrupt, city.Clear, city.Nudge, city.SendKeys:
 		return b.toSession(ctx, c)
 	}
@@ -57,7 +59,7 @@ func (b *aside) toSession(ctx context.Context, c city.Command) (city.Receipt, er
 	case city.Interrupt:
 		err, done = b.sessions.Interrupt(ctx, st.Name), "interrupted "+c.Agent
 	case city.Nudge:
-		err, done = b.sessions.Send(ctx, st.Name, c.Text), "sent to "+c.Agent
+		err, done = b.sendText(ctx, st.Name, c), "agent "+c.Agent+" took the text"
 	case city.SendKeys:
 		k, ok := b.sessions.(session.Keyer)
 		if !ok {
@@ -79,7 +81,7 @@ func everyone(string) bool { return true }
 
 // end stops the living sessions of some agents.
 func (b *aside) end(ctx context.Context, of func(agent string) bool) (int, error) {
-	all, err := b.list(ctx)
+	all, unknown, err := b.whole(ctx)
 	if err != nil {
 		return 0, err
 	}
@@ -90,6 +92,9 @@ func (b *aside) end(ctx context.Context, of func(agent string) bool) (int, error
 		}
 	}
 	err = endSessions(ctx, b.sessions, alive, b.grace())
+	if err = errors.Join(err, unknown); unknown != nil {
+		return len(alive), err
+	}
 	return len(alive), errors.Join(err, b.settleAccounts(ctx, of))
 }
 
@@ -135,19 +140,31 @@ func (b *aside) grace() time.Duration {
 
 // endSessions stops sessions side by side and returns when nothing is left of any.
 func endSessions(ctx context.Context, p session.Provider, these []session.Status, grace time.Duration) error {
-	ctx, cancel := context.WithTimeout(ctx, grace+20*time.Second)
+	limit := 20 * time.Second
+	if patient, ok := p.(session.Patient); ok {
+		limit = max(limit, patient.Patience(""))
+	}
+	ctx, cancel := context.WithTimeout(ctx, grace+limit)
 	defer cancel()
 	var g errgroup.Group
 	g.SetLimit(32)
 	for _, st := range these {
 		g.Go(func() error {
 			if err := p.Stop(ctx, st.Name, grace); err != nil {
-				return fmt.Errorf("cannot stop agent %q (pid %d): %w", st.Agent, st.PID, err)
+				return fmt.Errorf("cannot stop agent %q%s: %w", st.Agent, inBrackets(st.PID), err)
 			}
 			return nil
 		})
 	}
 	return g.Wait()
+}
+
+// inBrackets is a process's number, "" where none is known.
+func inBrackets(pid int) string {
+	if pid <= 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (pid %d)", pid)
 }
 
 // counted is a number with its noun.

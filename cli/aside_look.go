@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"os"
 	"path/filepath"
@@ -12,6 +13,7 @@ import (
 	"gcity/agent"
 	"gcity/city"
 	"gcity/config"
+	"gcity/controller"
 	"gcity/events"
 	"gcity/session"
 )
@@ -26,6 +28,7 @@ type look struct {
 	usage map[string]session.Usage  // by session
 	past  past
 	pools map[string]city.Pool
+	mute  map[string]error // session providers that do not answer
 }
 
 // Snapshot implements city.Control.
@@ -33,7 +36,7 @@ func (b *aside) Snapshot(ctx context.Context) (*city.Snapshot, error) {
 	if b.refused != nil {
 		return nil, b.refused
 	}
-	all, err := b.list(ctx)
+	all, unknown, err := b.seen(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -46,6 +49,12 @@ func (b *aside) Snapshot(ctx context.Context) (*city.Snapshot, error) {
 		Name: b.config.Workspace.Name, Path: b.dir, Host: host, At: v.now, Suspended: b.config.Workspace.Suspended,
 		Config: city.ConfigInfo{Revision: short(b.config.Revision), Warnings: problemLines(b.config.Warnings)},
 		Seq:    v.past.seq,
+	}
+	if unknown != nil {
+		s.Degraded = append(s.Degraded, unknown.Error())
+		if partial, ok := errors.AsType[*session.Partial](unknown); ok {
+			v.mute = partial.Unknown
+		}
 	}
 	for _, st := range all {
 		v.alive[st.Agent] = st
@@ -67,11 +76,32 @@ func (b *aside) Snapshot(ctx context.Context) (*city.Snapshot, error) {
 	}
 	s.Agents = b.agents(wants, &v)
 	s.Rigs = rigs(rigPlan(b.config), s.Agents)
-	work, troubles := b.work(ctx)
+	work, rigWork, letters, troubles := b.work(ctx)
 	s.Work, s.Degraded = work, append(s.Degraded, troubles...)
-	s.Automations, troubles = b.automations(ctx)
-	s.Degraded = append(s.Degraded, troubles...)
+	for i := range s.Rigs {
+		s.Rigs[i].Work = rigWork[s.Rigs[i].Name]
+	}
+	s.CountMail(letters)
+	automations, warnings, troubles := b.automations(ctx)
+	s.Automations, s.Degraded = automations, append(s.Degraded, troubles...)
+	s.Config.Warnings = append(s.Config.Warnings, warnings...)
 	return s, nil
+}
+
+// Inspect implements city.Control.
+func (b *aside) Inspect(ctx context.Context, name string) (*city.Inspection, error) {
+	if b.refused != nil {
+		return nil, b.refused
+	}
+	all, err := b.list(ctx)
+	if err != nil {
+		return nil, err
+	}
+	past, err := b.History(ctx, city.CrashQuery(name, b.now()))
+	if err != nil {
+		return nil, err
+	}
+	return inspect(ctx, controller.Subject{City: b.dir, Agent: name, Past: past}, plan(b.config, b.dir), all, b.sessions)
 }
 
 // members are the possible members of a pool.
@@ -132,7 +162,7 @@ func (b *aside) agents(wants []agent.Want, v *look) []city.Agent {
 // agent tells how one wanted agent stands.
 func (b *aside) agent(w agent.Want, st session.Status, known bool, v *look) city.Agent {
 	a := city.Agent{
-		Name: w.Name, Description: w.Description, Rig: w.Rig, Pool: w.Pool, Provider: w.Provider, Source: w.Source,
+		Name: w.Name, Description: w.Description, Rig: w.Rig, Pool: w.Pool, Provider: w.Provider, Program: w.Program, Source: w.Source,
 		Command: w.Spec.Command, Dir: w.Spec.Dir, Suspended: w.Suspended != "", Since: v.past.of(w.Name),
 		DependsOn: w.DependsOn, IdleTimeout: w.IdleTimeout,
 	}
@@ -143,7 +173,7 @@ func (b *aside) agent(w agent.Want, st session.Status, known bool, v *look) city
 	case known && st.Alive:
 		occupy(&a, st, v)
 		a.State, a.Since, a.Reason = city.Running, st.Started, "alive, but no controller watches it"
-		a.Drift = st.Fingerprint.Drift(w.Spec.Fingerprint)
+		a.Drift = st.Drift(&w.Spec)
 		if st.Drain.On() {
 			limit := drainTimeout
 			if p, ok := v.pools[w.Pool]; ok {
@@ -155,6 +185,8 @@ func (b *aside) agent(w agent.Want, st session.Status, known bool, v *look) city
 		a.State, a.Reason = city.Suspended, w.Suspended
 	case w.Problem != "":
 		a.State, a.Reason = city.Failed, w.Problem
+	case !known && v.mute[w.Spec.Provider] != nil:
+		a.State, a.Reason = city.Failed, "whether it lives is not known: "+w.Spec.Provider+" does not answer"
 	default:
 		a.State, a.Reason = city.Exited, "no controller runs"
 		if a.Exit != nil {

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 	"time"
@@ -62,19 +63,33 @@ func (b *aside) Beads(ctx context.Context, q beads.Query) ([]beads.Bead, error) 
 	return all, nil
 }
 
-// work counts what is to be done in all stores, and of pools without a check what is theirs. Records of runs are no work.
-func (b *aside) work(ctx context.Context) (w city.Work, troubles []string) {
+// RunOutput implements city.Control: what the records keep. A run whose record is open was cut off, and kept nothing.
+func (b *aside) RunOutput(ctx context.Context, run string) iter.Seq2[city.Piece, error] {
+	return func(yield func(city.Piece, error) bool) {
+		r, err := city.GetRun(ctx, b, run)
+		yield(city.Piece{Text: r.Output}, err)
+	}
+}
+
+// work counts what is to be done in all stores, in that of each rig, and of pools without a check what is theirs. Records of
+// runs are no work.
+func (b *aside) work(ctx context.Context) (w city.Work, rigs map[string]*city.RigWork, letters city.MailTally, troubles []string) {
+	rigs, letters = map[string]*city.RigWork{}, city.MailTally{}
 	ctx, cancel := context.WithTimeout(ctx, glance)
 	defer cancel()
 	for _, d := range b.stores {
+		before := w
 		count := func(q beads.Query, to *int) error {
 			n, err := d.Count(ctx, q)
 			*to += n
 			return err
 		}
-		err := count(beads.Query{Status: []beads.Status{beads.StatusOpen}, NotType: []string{typeRun}}, &w.Open)
+		err := count(beads.Query{Status: []beads.Status{beads.StatusOpen}, NotType: city.NotWork()}, &w.Open)
 		if err == nil {
-			err = count(beads.Query{Status: []beads.Status{beads.StatusInProgress}, NotType: []string{typeRun}}, &w.InProgress)
+			err = count(beads.Query{Status: []beads.Status{beads.StatusInProgress}, NotType: city.NotWork()}, &w.InProgress)
+		}
+		if err == nil && d.rig != "" {
+			rigs[d.rig] = &city.RigWork{Open: w.Open - before.Open, InProgress: w.InProgress - before.InProgress}
 		}
 		for _, p := range poolPlan(b.config, b.dir) {
 			n := 0
@@ -91,18 +106,24 @@ func (b *aside) work(ctx context.Context) (w city.Work, troubles []string) {
 				w.Pools[p.Name] += n
 			}
 		}
+		if err == nil {
+			err = tallyMail(ctx, d, letters)
+		}
 		if err != nil {
 			troubles = append(troubles, fmt.Sprintf("the work of %s cannot be counted: %v", d.title(), err))
 		}
 	}
-	return w, troubles
+	return w, rigs, letters, troubles
 }
 
 // automations judges what a scan finds by what the records of runs say. Nobody runs the checks of conditions.
-func (b *aside) automations(ctx context.Context) (out []city.Automation, troubles []string) {
+func (b *aside) automations(ctx context.Context) (out []city.Automation, warnings, troubles []string) {
 	ctx, cancel := context.WithTimeout(ctx, glance)
 	defer cancel()
 	found, troubles := b.scan()
+	for _, w := range found.Warnings {
+		warnings = append(warnings, strings.ReplaceAll(w.String(), b.dir+"/", ""))
+	}
 	for _, broken := range found.Broken {
 		out = append(out, controller.DescribeBroken(b.dir, broken))
 	}
@@ -115,7 +136,7 @@ func (b *aside) automations(ctx context.Context) (out []city.Automation, trouble
 		out = append(out, item)
 	}
 	slices.SortFunc(out, func(x, y city.Automation) int { return strings.Compare(x.Name, y.Name) })
-	return out, troubles
+	return out, warnings, troubles
 }
 
 // scan finds the automations of the configuration.
@@ -125,15 +146,50 @@ func (b *aside) scan() (automation.Catalog, []string) {
 	if b.deeds, err = deedsOf(b.dir); err != nil {
 		troubles = append(troubles, err.Error())
 	}
-	o := b.config.AutomationOptions()
-	if o.Local == nil {
-		o.Local = time.Local
+	found, trouble := scanFor(&b.scanner, b.config, b.now())
+	return found, append(troubles, trouble...)
+}
+
+// scanFor finds the automations of a configuration. The formulas that come with the program are only asked for where
+// something is amiss without them: to look at a city leaves no trace in it.
+func scanFor(s *automation.Scanner, c *config.City, now time.Time) (automation.Catalog, []string) {
+	var troubles []string
+	o := c.AutomationOptions()
+	o.Patience = glance / 3 // the records have to be read, too
+	found := s.Scan(c.Layers(), o, now)
+	if len(found.Broken) > 0 {
+		if layers, err := layersOf(c); err == nil {
+			found = s.Scan(layers, o, now)
+		} else {
+			troubles = append(troubles, err.Error())
+		}
 	}
-	found := b.scanner.Scan(b.config.Layers(), o, b.now()) // none comes with the program
 	for _, p := range found.Problems {
 		troubles = append(troubles, p.String())
 	}
 	return found, troubles
+}
+
+// automationTroubles is what is wrong with, or odd about, the automations of a configuration: broken ones first.
+func automationTroubles(c *config.City, now time.Time) []string {
+	found, troubles := scanFor(&automation.Scanner{}, c, now)
+	for _, b := range found.Broken {
+		for line := range strings.SplitSeq(controller.DescribeBroken(c.Path, b).Reason, "\n") {
+			troubles = append(troubles, "automation "+b.Scoped()+" is broken: "+line)
+		}
+	}
+	for _, d := range found.Automations {
+		for _, w := range controller.Describe(c.Path, d).Warnings {
+			troubles = append(troubles, "automation "+d.Scoped()+": "+w)
+		}
+	}
+	for _, w := range found.Warnings {
+		troubles = append(troubles, w.String())
+	}
+	for i := range troubles {
+		troubles[i] = strings.ReplaceAll(troubles[i], c.Path+"/", "")
+	}
+	return troubles
 }
 
 // judge tells how one automation stands, given what its check said, and whether its check is to be asked.
@@ -185,7 +241,11 @@ func (b *aside) recall(d automation.Definition, records []beads.Bead, item *city
 			continue
 		}
 		item.Last, f.Last = &run, run.Opened
-		if run.Outcome == "failed" && run.Ended != nil && run.Retry < d.Retry {
+		deed, known := b.deeds[d.Scoped()]
+		switch {
+		case known && !deed.Open && !deed.Last.Before(run.Opened): // it knows whether somebody has ended the run
+			f.Tries, f.FailedAt = deed.Tries, deed.Ended
+		case run.Outcome == "failed" && run.Ended != nil && run.Retry < d.Retry:
 			f.Tries, f.FailedAt = run.Retry+1, *run.Ended
 		}
 	}

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -16,15 +15,17 @@ import (
 	"github.com/spf13/cobra"
 
 	"gcity/city"
+	"gcity/internal/detach"
 )
 
-// sane takes back the modes that an attached program may have left on in our terminal: mouse, paste, focus, Kitty keys,
-// the alternate screen, the scroll region, colours, the cursor; and goes below what is drawn.
-const sane = "\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?1004l\x1b[?2004l\x1b[?1l\x1b>\x1b[>4m\x1b[<u\x1b[?1049l\x1b[r\x1b[m\x1b[?25h\x1b[?7h\x1b[999;1H\r\n"
+// sane takes back the modes that an attached program may have left on in our terminal: an open string, a VT52, another
+// coding, an open link, mouse, paste, focus, Kitty keys, the alternate screen, the scroll region, colours, the cursor; and
+// goes below what is drawn.
+const sane = "\x1b\\\x1b<\x1b%G\x1b]8;;\x1b\\\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?1004l\x1b[?2004l\x1b[?1l\x1b>\x1b[>4m\x1b[<u\x1b[?1049l\x1b[r\x1b[m\x1b[?25h\x1b[?7h\x1b[999;1H\r\n"
 
 func (a *app) agentAttach() *cobra.Command {
 	return a.forAgent(&cobra.Command{
-		Use: "attach [AGENT]", Short: "Use its terminal as your own; ctrl+q leaves", Args: between(0, 1),
+		Use: "attach [AGENT]", Short: "Use its terminal as your own; " + detach.Usual + " leaves", Args: between(0, 1),
 	}, func(ctx context.Context, l *link, name string, _ []string) error {
 		if !a.inTTY || !a.outTTY {
 			return usage("attach needs a terminal on both sides; `gcity agent peek` and `nudge` do without")
@@ -46,7 +47,8 @@ func (a *app) attach(ctx context.Context, l *link, name string) error {
 		return err
 	}
 	defer far.Close()
-	fmt.Fprintf(a.err, "attached to %s; ctrl+q leaves\n", name)
+	leave := a.prefs().Detach
+	fmt.Fprintf(a.err, "attached to %s; %s leaves\n", name, leave)
 	before, err := term.MakeRaw(a.in.Fd())
 	if err != nil {
 		return fmt.Errorf("cannot take over this terminal: %w", err)
@@ -59,17 +61,15 @@ func (a *app) attach(ctx context.Context, l *link, name string) error {
 		}
 		fmt.Fprintln(a.err, outcome)
 	}()
-	keys, err := cancelreader.NewReader(a.in)
-	if err != nil {
-		return err
-	}
-	defer keys.Close()
 	resized := make(chan os.Signal, 1)
 	signal.Notify(resized, syscall.SIGWINCH)
 	defer signal.Stop(resized)
-	at := attachment{out: a.out, keys: keys, far: far, resized: resized}
-	left, err := at.copy(ctx)
-	if err == nil && !left {
+	at := attachment{in: a.in, out: a.out, far: far, resized: resized, leave: leave}
+	left, err := a.stay(ctx, &at, l, name)
+	switch {
+	case err != nil:
+		outcome = "detached from " + name
+	case !left:
 		outcome = "the session of " + name + " has ended"
 	}
 	return err
@@ -77,22 +77,28 @@ func (a *app) attach(ctx context.Context, l *link, name string) error {
 
 // attachment is a session whose terminal is ours for a while.
 type attachment struct {
+	in      io.Reader
 	out     io.Writer
-	keys    cancelreader.CancelReader
 	far     city.Terminal
 	resized <-chan os.Signal
+	leave   detach.Key
 }
 
 // copy moves bytes between keyboard, screen and session. It returns when the session ends, ctx does, or the detach key
 // came; nothing is left running then. left says that the session goes on.
 func (t *attachment) copy(ctx context.Context) (left bool, err error) {
+	keys, err := cancelreader.NewReader(t.in)
+	if err != nil {
+		return true, errors.Join(err, ignoreClosed(t.far.Close()))
+	}
+	defer keys.Close()
 	var wg sync.WaitGroup
 	screen, typed := make(chan error, 1), make(chan error, 1)
 	wg.Go(func() {
 		_, err := io.Copy(t.out, t.far)
 		screen <- err
 	})
-	wg.Go(func() { typed <- copyKeys(t.far, t.keys) })
+	wg.Go(func() { typed <- copyKeys(t.far, keys, t.leave) })
 	left = true
 wait:
 	for {
@@ -114,7 +120,7 @@ wait:
 			}
 		}
 	}
-	t.keys.Cancel()
+	keys.Cancel()
 	closed := t.far.Close()
 	wg.Wait()
 	if errors.Is(err, io.EOF) || errors.Is(err, cancelreader.ErrCanceled) || errors.Is(err, os.ErrClosed) {
@@ -130,38 +136,26 @@ func ignoreClosed(err error) error {
 	return err
 }
 
-// copyKeys writes what is typed until the detach key comes.
-func copyKeys(far io.Writer, keys io.Reader) error {
+// copyKeys writes what is typed until the key that leaves comes.
+func copyKeys(far io.Writer, keys io.Reader, leave detach.Key) error {
 	buf := make([]byte, 4096)
+	scan := detach.Scanner{Key: leave}
 	for {
 		n, err := keys.Read(buf)
-		typed, leave := cutDetach(buf[:n])
+		typed, left := scan.Feed(buf[:n])
+		typed = append(typed, scan.Flush()...) // a key by itself is not held back for one that may never come
 		if len(typed) > 0 {
 			if _, err := far.Write(typed); err != nil {
 				return err
 			}
 		}
-		if leave || errors.Is(err, io.EOF) {
+		if left || errors.Is(err, io.EOF) {
 			return nil
 		}
 		if err != nil {
 			return err
 		}
 	}
-}
-
-// cutDetach finds ctrl+q in one of the forms in which terminals send it, and gives what was typed before.
-func cutDetach(typed []byte) (before []byte, leave bool) {
-	at := -1
-	for _, form := range []string{"\x11", "\x1b[113;5u", "\x1b[27;5;113~"} { // plain, Kitty, modifyOtherKeys
-		if i := bytes.Index(typed, []byte(form)); i >= 0 && (at < 0 || i < at) {
-			at = i
-		}
-	}
-	if at < 0 {
-		return typed, false
-	}
-	return typed[:at], true
 }
 
 // terminalSize is the size of the terminal that w is.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -15,8 +16,16 @@ import (
 
 func (a *app) automationCommand() *cobra.Command {
 	c := group("automation", "Work that begins by itself: look at it, run it now",
-		a.automationList(), a.automationShow(), a.automationCheck(), a.automationRun(), a.automationHistory())
-	c.Long = `automation looks at what begins by itself. A rig's automation has the name
+		a.automationList(), a.automationShow(), a.automationCheck(), a.automationRun(), a.automationStop(), a.automationLogs(), a.automationHistory())
+	c.Long = `automation looks at what begins by itself: a file automations/NAME/automation.toml
+in the folder of [formulas] dir (.gc/formulas), like
+
+  [automation]
+  gate     = "cooldown"      # or cron, condition, event, manual
+  interval = "10m"
+  exec     = "date >> ticks" # or formula = "NAME"
+
+docs/automations.md has all gates and keys. A rig's automation has the name
 NAME:rig:RIG; its NAME alone will do where only one has it, or with --rig.`
 	return c
 }
@@ -66,12 +75,26 @@ func (a *app) automationList() *cobra.Command {
 			case a.json:
 				return a.writeJSON(listOf(s.Automations))
 			case len(s.Automations) == 0:
-				a.sayf("no automations: a file automations/NAME/%s in the folder of [formulas] dir is one", automation.FileName)
+				a.sayf("no automations; this makes one, which is noticed at once:\n\n%s", a.firstAutomation(l.dir))
 				return nil
 			}
 			return a.writeAutomations(a.out, s.Automations)
 		},
 	}
+}
+
+// firstAutomation are the shell lines that make an automation where there is none.
+func (a *app) firstAutomation(dir string) string {
+	folder := filepath.Join(dir, ".gc", "formulas", automation.Folder, "tick")
+	if c, err := loadCity(dir); err == nil {
+		for _, l := range c.Layers() {
+			if l.Rig == "" && l.Root == "" {
+				folder = filepath.Join(l.Dir, automation.Folder, "tick")
+			}
+		}
+	}
+	return fmt.Sprintf("  mkdir -p %s\n  printf '[automation]\\ngate = \"cooldown\"\\ninterval = \"10m\"\\nexec = \"date >> ticks\"\\n' > %s\n\ndocs/automations.md tells of all gates and keys",
+		shellWord(folder), shellWord(filepath.Join(folder, automation.FileName)))
 }
 
 func (a *app) automationShow() *cobra.Command {
@@ -168,10 +191,14 @@ func (a *app) automationCheck() *cobra.Command {
 	var rig string
 	c := &cobra.Command{
 		Use: "check [NAME]", Short: "Whether one is due, or any: exit 0 if so, 1 if not", Args: between(0, 1),
-		Long: `check says whether an automation is due, or which of all are: it exits 0 if any is,
-and 1 if none is. With a controller that is what it found in its last turn; without
-one the gates are judged by the records of runs, and the checks of conditions are
-run. Nothing is started.`,
+		Long: `check says whether an automation is due, or which of all are. With a controller
+that is what it found in its last turn; without one the gates are judged by the
+records of runs, and the checks of conditions are run. Nothing is started. It exits
+
+  0  if it, or any, is due
+  1  if not, also where it is off or runs
+  2  if there is none of that NAME
+  4  if the NAME's file is broken`,
 		ValidArgsFunction: a.complete(kindAutomation),
 	}
 	c.RunE = func(cmd *cobra.Command, args []string) error {
@@ -208,8 +235,13 @@ func (a *app) check(ctx context.Context, name string) error {
 	items := s.Automations
 	if name != "" {
 		f, err := l.resolve(ctx, name, kindAutomation)
-		if err != nil {
+		switch {
+		case hasCode(err, city.NotFound):
+			return &failure{exitUsage, err} // 1 is an answer
+		case err != nil:
 			return err
+		case f.automation.State == city.AutomationBroken:
+			return &city.Error{Code: city.Conflict, Message: fmt.Sprintf("%s is broken: %s", f.automation.Name, f.automation.Reason)}
 		}
 		items = []city.Automation{*f.automation}
 	}
@@ -245,7 +277,7 @@ func (a *app) tellDue(answers []due) error {
 			if d.Due {
 				is = cell{"yes", green}
 			}
-			rows = append(rows, []cell{is, {d.Name, bold}, plainCell(oneLine(d.Reason))})
+			rows = append(rows, []cell{is, {d.Name, bold}, plainCell(cutWhy(shortReason(d.Reason)))})
 		}
 		if len(rows) > 0 {
 			err = a.table(a.out, a.columns(), []string{"DUE", "AUTOMATION", "WHY"}, rows)

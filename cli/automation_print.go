@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/charmbracelet/x/ansi"
+
 	"gcity/city"
 )
 
@@ -50,7 +52,7 @@ func (a *app) writeAutomations(w io.Writer, all []city.Automation) error {
 	for i := range all {
 		it := &all[i]
 		rows = append(rows, []cell{
-			{string(it.State), automationColour(it)}, {it.Name, bold}, plainCell(gateText(it)), plainCell(a.nextRun(it)),
+			{it.Word(), automationColour(it)}, {it.Name, bold}, plainCell(gateText(it)), plainCell(a.nextRun(it)),
 			plainCell(a.lastRun(it)), plainCell(whyAutomation(it)),
 		})
 	}
@@ -86,12 +88,20 @@ func (a *app) lastRun(i *city.Automation) string {
 		return "never"
 	}
 	if i.Last.Ended == nil {
-		if i.State != city.AutomationRunning {
-			return "cut off, " + a.age(i.Last.Opened) + " ago"
-		}
-		return "running for " + a.age(i.Last.Opened)
+		return a.openRun(i)
 	}
 	return fmt.Sprintf("%s %s ago (%s)", i.Last.Outcome, a.age(*i.Last.Ended), took(i.Last))
+}
+
+// openRun is where an automation's newest run stands that has no end on record.
+func (a *app) openRun(i *city.Automation) string {
+	switch {
+	case i.Last.Ending():
+		return "ending, " + i.Last.Outcome
+	case i.State == city.AutomationRunning:
+		return "running for " + a.age(i.Last.Opened)
+	}
+	return "cut off, " + a.age(i.Last.Opened) + " ago"
 }
 
 func took(r *city.Run) string {
@@ -111,8 +121,12 @@ func took(r *city.Run) string {
 // oneLine puts lines behind each other.
 func oneLine(text string) string { return strings.ReplaceAll(text, "\n", " · ") }
 
+// widestWhy is how much of a reason a list has room for, in columns, where no terminal says less.
+const widestWhy = 160
+
+// whyAutomation is the reason for a list: of several mistakes the first, and how many there are.
 func whyAutomation(i *city.Automation) string {
-	parts := []string{oneLine(i.Reason)}
+	parts := []string{shortReason(i.Reason)}
 	if i.Failures > 1 {
 		parts = append(parts, fmt.Sprintf("%d failures in a row", i.Failures))
 	}
@@ -122,7 +136,27 @@ func whyAutomation(i *city.Automation) string {
 	if len(i.Warnings) > 0 {
 		parts = append(parts, "warning: "+i.Warnings[0])
 	}
-	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), " · ")
+	return cutWhy(strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), " · "))
+}
+
+func cutWhy(text string) string { return ansi.Truncate(safeLine(text), widestWhy, "…") }
+
+// shortReason is the first of several reasons, and how many there are besides.
+func shortReason(reason string) string {
+	first, more, several := strings.Cut(reason, "\n")
+	if !several {
+		return reason
+	}
+	return fmt.Sprintf("%s; and %d more", first, 1+strings.Count(more, "\n"))
+}
+
+// ranText is how a run ended and how long it took, in words.
+func ranText(r *city.Run) string {
+	text := outcomeText(r)
+	if r.Outcome == "" || r.Outcome == text {
+		return fmt.Sprintf("%s in %s", text, took(r))
+	}
+	return fmt.Sprintf("%s in %s: %s", r.Outcome, took(r), text)
 }
 
 // outcomeText is how a run ended, in words.
@@ -138,7 +172,7 @@ func outcomeText(r *city.Run) string {
 
 // automationStanding is an automation's state in a sentence.
 func (a *app) automationStanding(i *city.Automation) string {
-	text := fmt.Sprintf("%s is %s", a.paint(bold, safeLine(i.Name)), a.paint(automationColour(i), string(i.State)))
+	text := fmt.Sprintf("%s is %s", a.paint(bold, safeLine(i.Name)), a.paint(automationColour(i), i.Word()))
 	if i.Since != nil {
 		text += fmt.Sprintf(" since %s (%s)", a.clock(*i.Since), a.age(*i.Since))
 	}
@@ -160,6 +194,9 @@ func (a *app) automationFacts(i *city.Automation, live bool) {
 	a.fact("runs", i.Exec)
 	a.fact("cooks", i.Formula)
 	a.fact("for pool", i.Pool)
+	if i.Timeout > 0 {
+		a.fact("limits", limits(i))
+	}
 	a.fact("rig", i.Rig)
 	a.fact("file", i.Source)
 	a.fact("layer", i.Layer)
@@ -174,15 +211,30 @@ func (a *app) automationFacts(i *city.Automation, live bool) {
 		a.fact("last run", "never")
 		return
 	}
-	how := "it goes"
-	if r.Ended != nil {
-		how = fmt.Sprintf("%s in %s", outcomeText(r), took(r))
+	how := ranText(r)
+	if r.Ended == nil {
+		how = a.openRun(i)
 	}
 	a.fact("last run", fmt.Sprintf("%s at %s (%s): %s", r.ID, a.clock(r.Opened), r.Reason, how))
 	a.fact("made", r.Made)
 	for line := range strings.SplitSeq(strings.TrimRight(r.Output, "\n"), "\n") {
 		a.fact("output", line)
 	}
+}
+
+// limits says how long a run may take, and what becomes of one that failed and of an opening while one goes.
+func limits(i *city.Automation) string {
+	text := "timeout " + exact(i.Timeout)
+	switch {
+	case i.Retry == 1:
+		text += ", one retry"
+	case i.Retry > 1:
+		text += fmt.Sprintf(", %d retries", i.Retry)
+	}
+	if i.Overlap != "" {
+		text += ", overlap " + i.Overlap
+	}
+	return text
 }
 
 // writeRuns writes a table of runs in the order given.
@@ -200,7 +252,7 @@ func (a *app) writeRuns(w io.Writer, runs []city.Run) error {
 		if r.By != "" {
 			why += " (" + r.By + ")"
 		}
-		if r.Retry > 0 {
+		if r.Retry > 0 && !strings.HasPrefix(why, "retry ") {
 			why += fmt.Sprintf(", retry %d", r.Retry)
 		}
 		rows = append(rows, []cell{

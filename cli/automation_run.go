@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -28,8 +29,9 @@ func (a *app) automationRun() *cobra.Command {
 		Use: "run NAME", Short: "Run it now, whatever its gate says",
 		Long: `run opens a run of an automation past its gate; the run is recorded like any
 other. It needs a controller, which does the work. With --wait it waits for the end
-of the run, writes the end of its output, and exits with the code of the run: 124
-if it was ended at its timeout, 1 if it failed without a code.`,
+of the run, writes what it prints as it comes, and exits with the code of the run:
+124 if it was ended at its timeout, 1 if it failed without a code. A run that failed
+and is tried again (retry in its file) is told of, and the last try is waited for.`,
 	}, func(ctx context.Context, n namedAutomation) error {
 		switch {
 		case a.readOnly:
@@ -43,7 +45,13 @@ if it was ended at its timeout, 1 if it failed without a code.`,
 		}
 		fire := city.Fire{Automation: n.item.Name, By: a.actor()}
 		if !wait {
-			return a.do(ctx, n.l, fire)
+			ctx, cancel := context.WithTimeout(ctx, mostForAPlace)
+			defer cancel()
+			r, err := a.fire(ctx, n.l, fire)
+			if err != nil {
+				return err
+			}
+			return a.receipt(r)
 		}
 		ctx, cancel := context.WithTimeout(ctx, most)
 		defer cancel()
@@ -54,26 +62,103 @@ if it was ended at its timeout, 1 if it failed without a code.`,
 	return c
 }
 
+// mostForAPlace is how long a run that waits for a place is waited with.
+const mostForAPlace = 3 * time.Minute
+
+func (a *app) automationStop() *cobra.Command {
+	return a.forAutomation(&cobra.Command{
+		Use: "stop NAME", Short: "End the run of it that goes, with all its processes",
+		Long: `stop ends the run of an automation that goes, with every process that it has
+started. The run has failed then ("ended by …") and is not tried again; what was
+queued behind it begins.`,
+	}, func(ctx context.Context, n namedAutomation) error {
+		switch {
+		case a.readOnly:
+			return refusedReadOnly("automation stop")
+		case !n.l.live:
+			return notRunning("no run of %s goes: no controller runs %s", n.item.Name, n.l.dir)
+		}
+		return a.do(ctx, n.l, city.EndRun{Automation: n.item.Name, By: a.actor()})
+	})
+}
+
+// fire asks for a run by hand and returns when it is opened. While it waits for a place that is said; an interrupt takes it
+// back.
+func (a *app) fire(ctx context.Context, l *link, what city.Fire) (city.Receipt, error) {
+	ctx, quiet := interruptible(ctx)
+	defer quiet()
+	var watch sync.WaitGroup
+	opened, done := context.WithCancel(ctx)
+	watch.Go(func() { a.sayThatItWaits(opened, l, what.Automation) })
+	r, err := l.Do(ctx, what)
+	done()
+	watch.Wait()
+	switch {
+	case err == nil || ctx.Err() == nil:
+		return r, err
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+		return r, fmt.Errorf("%s is not run: there was no place for it in time, and it is taken back; see `gcity automation list`", what.Automation)
+	}
+	return r, fmt.Errorf("%s is not run: it was interrupted while it waited, and is taken back", what.Automation)
+}
+
+// sayThatItWaits says after a moment that an automation which was asked for waits for a place, unless ctx ends before.
+func (a *app) sayThatItWaits(ctx context.Context, l *link, name string) {
+	select {
+	case <-time.After(time.Second):
+	case <-ctx.Done():
+		return
+	}
+	s, err := l.Snapshot(ctx)
+	if err != nil {
+		return // so will whoever waits hear
+	}
+	if i, ok := s.Automation(name); ok && i.State == city.AutomationDue {
+		fmt.Fprintf(a.err, "%s is due: %s; ctrl-c takes it back\n", safeLine(name), safeLine(i.Reason))
+	}
+}
+
 // runAndWait fires an automation and waits for the end of that run.
 func (a *app) runAndWait(ctx context.Context, n namedAutomation, fire city.Fire) error {
 	ctx, quiet := interruptible(ctx)
 	defer quiet()
-	r, err := n.l.Do(ctx, fire)
+	r, err := a.fire(ctx, n.l, fire)
 	if err != nil {
 		return err
 	}
-	if r.Bead == nil {
-		return fmt.Errorf("%s was told to run, but its run has no record yet to wait for: %s; see `gcity automation history %s`",
-			fire.Automation, r.Message, fire.Automation)
+	seq, id := n.s.Seq, ""
+	if r.Bead != nil {
+		id = r.Bead.ID
+	} else { // it is queued behind the run that goes
+		fmt.Fprintln(a.err, safeLine(r.Message))
+		if id, seq, err = nextRun(ctx, n.l, fire.Automation, seq); err != nil {
+			return fmt.Errorf("waited in vain for the queued run of %s to begin: %w; see `gcity automation history %s`", fire.Automation, err, fire.Automation)
+		}
 	}
-	if err := waitForRun(ctx, n.l, r.Bead.ID, n.s.Seq); err != nil {
-		return stillGoes(err, fire.Automation, r.Bead.ID)
+	for {
+		shown := a.json // stdout is for the record
+		if !shown {
+			if shown, err = a.showRun(ctx, n.l, id, true); err != nil && ctx.Err() == nil {
+				fmt.Fprintf(a.err, "what run %s prints can no longer be shown: %s\n", id, safeText(err.Error()))
+			}
+		}
+		end, err := waitForRun(ctx, n.l, id, seq)
+		if err != nil {
+			return stillGoes(err, fire.Automation, id)
+		}
+		run, err := a.record(ctx, n.l.dir, fire.Automation, id)
+		if err != nil {
+			return err
+		}
+		if end.Again == nil {
+			return a.tellRun(run, shown)
+		}
+		fmt.Fprintf(a.err, "%s: run %s: %s; it is tried again in %s (%d of %d)\n", safeLine(run.Automation), safeLine(id), safeLine(ranText(run)),
+			span(max(0, end.Again.At.Sub(a.now()))), end.Again.Try, end.Again.Of)
+		if id, seq, err = nextRun(ctx, n.l, fire.Automation, end.seq); err != nil {
+			return stillGoes(err, fire.Automation, run.ID)
+		}
 	}
-	run, err := a.record(ctx, n.l.dir, fire.Automation, r.Bead.ID)
-	if err != nil {
-		return err
-	}
-	return a.tellRun(run)
 }
 
 // record reads the record of a run that has ended. The event of its end may be a moment ahead of it.
@@ -103,26 +188,52 @@ func (a *app) record(ctx context.Context, dir, name, id string) (*city.Run, erro
 	}
 }
 
+// runWord is what an event about a run says of it.
+type runWord struct {
+	Run   string `json:"run"`
+	Again *struct {
+		Try int       `json:"try"`
+		Of  int       `json:"of"`
+		At  time.Time `json:"at"`
+	} `json:"again"` // that it failed and is tried again
+}
+
+// end is what the log tells of a run's end.
+type end struct {
+	runWord
+	seq uint64
+}
+
 // waitForRun returns when the log tells of a run's end. It is opened after the event of seq.
-func waitForRun(ctx context.Context, c city.Control, id string, seq uint64) error {
+func waitForRun(ctx context.Context, c city.Control, id string, seq uint64) (end, error) {
+	return awaitRun(ctx, c, seq, func(e events.Event, about runWord) bool {
+		return about.Run == id && (e.Type == events.AutomationCompleted || e.Type == events.AutomationFailed)
+	})
+}
+
+// nextRun waits for an automation's next run, and gives its id.
+func nextRun(ctx context.Context, c city.Control, name string, seq uint64) (string, uint64, error) {
+	next, err := awaitRun(ctx, c, seq, func(e events.Event, about runWord) bool {
+		return about.Run != "" && e.Type == events.AutomationFired && e.Subject == name
+	})
+	return next.Run, next.seq, err
+}
+
+// awaitRun waits for an event about a run.
+func awaitRun(ctx context.Context, c city.Control, seq uint64, is func(events.Event, runWord) bool) (end, error) {
 	for e, err := range c.Events(ctx, seq) {
 		if err != nil {
-			return err
+			return end{}, err
 		}
-		if e.Type != events.AutomationCompleted && e.Type != events.AutomationFailed {
-			continue
-		}
-		var about struct {
-			Run string `json:"run"`
-		}
-		if json.Unmarshal(e.Payload, &about) == nil && about.Run == id {
-			return nil
+		var about runWord
+		if json.Unmarshal(e.Payload, &about) == nil && is(e, about) {
+			return end{about, e.Seq}, nil
 		}
 	}
 	if err := ctx.Err(); err != nil {
-		return err
+		return end{}, err
 	}
-	return errors.New("the controller is gone")
+	return end{}, errors.New("the controller is gone")
 }
 
 // stillGoes says that nobody waits any more, and where the run can be found.
@@ -137,21 +248,21 @@ func stillGoes(err error, name, id string) error {
 	return fmt.Errorf("waited in vain for the end of run %s: %s; the run itself is not ended by that, see `gcity automation history %s`", id, why, name)
 }
 
-// tellRun writes how a run ended, its output first, and ends with its code.
-func (a *app) tellRun(r *city.Run) error {
+// tellRun writes how a run ended, before it the end of its output unless some of it was shown, and ends with its code.
+func (a *app) tellRun(r *city.Run, shown bool) error {
 	if a.json {
 		if err := a.writeJSON(r); err != nil {
 			return err
 		}
 	} else {
-		if text := strings.TrimRight(safeText(r.Output), "\n"); text != "" {
+		if text := strings.TrimRight(safeText(r.Output), "\n"); text != "" && !shown {
 			a.sayf("%s", text)
 		}
-		how := outcomeText(r)
+		how := ranText(r)
 		if r.Made != "" {
 			how += ", made " + r.Made
 		}
-		fmt.Fprintf(a.err, "%s: run %s: %s in %s\n", safeLine(r.Automation), safeLine(r.ID), safeLine(how), took(r))
+		fmt.Fprintf(a.err, "%s: run %s: %s\n", safeLine(r.Automation), safeLine(r.ID), safeLine(how))
 	}
 	if code := runCode(r); code != exitDone {
 		return quietly(code)
@@ -164,7 +275,7 @@ func runCode(r *city.Run) int {
 	switch {
 	case r.Outcome == "ok":
 		return exitDone
-	case r.Code == nil && strings.Contains(r.Error, "had not ended after timeout"):
+	case r.TimedOut:
 		return exitTimedOut
 	case r.Code != nil && *r.Code > 0 && *r.Code < 256:
 		return *r.Code

@@ -9,6 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"gcity/beads"
+	"gcity/city"
+	"gcity/mail"
 )
 
 func (a *app) beadCommand() *cobra.Command {
@@ -16,8 +18,14 @@ func (a *app) beadCommand() *cobra.Command {
 		a.beadCreate(), a.beadList(), a.beadShow(), a.beadReady(), a.beadUpdate(), a.beadClose(), a.beadExport(), a.beadImport())
 	c.Long = `bead works on the pieces of work that a city and its rigs keep in their .beads
 folders, with and without a controller. Which store is meant: --rig, else
-BEADS_DIR, which every agent has, else the city's. A bead that is named by its id
-is found in whichever store its prefix belongs to.`
+BEADS_DIR or GC_RIG, which agents have, else the city's; "list" and "ready" look
+at all of them with --all. A bead that is named by its id is found in whichever
+store its prefix belongs to, else in any other. Parents and needs are of the same
+store.
+
+A title is one line of at most 500 bytes, a description at most 256 KiB; text that
+begins with "-" goes behind "--". At most 100 labels, 1000 needs, 256 keys of
+metadata.`
 	return c
 }
 
@@ -26,6 +34,7 @@ type beadFilter struct {
 	status, labels         []string
 	kind, assignee, parent string
 	limit                  int
+	all                    bool
 }
 
 func (f *beadFilter) flags(c *cobra.Command) {
@@ -33,6 +42,7 @@ func (f *beadFilter) flags(c *cobra.Command) {
 	c.Flags().StringVar(&f.kind, "type", "", "only of this type")
 	c.Flags().StringVar(&f.assignee, "assignee", "", "only of this one")
 	c.Flags().StringVar(&f.parent, "parent", "", "only the steps of this bead")
+	c.Flags().BoolVar(&f.all, "all", false, "the work of the city and of all its rigs")
 	c.Flags().IntVarP(&f.limit, "limit", "n", beads.DefaultLimit, "at most so many, 0 = all")
 }
 
@@ -52,25 +62,26 @@ func (f *beadFilter) query() (beads.Query, error) {
 		q.Status = append(q.Status, beads.Status(s))
 	}
 	if f.kind == "" && len(f.labels) == 0 {
-		q.NotType = []string{typeRun}
+		q.NotType = []string{typeRun, mail.Type}
 	}
 	return q, q.Check()
 }
 
 func (a *app) beadList() *cobra.Command {
 	var f beadFilter
-	c := a.withWork(&cobra.Command{
+	var c *cobra.Command
+	c = a.withWork(&cobra.Command{
 		Use: "list", Short: "Beads, the newest first", Args: exactly(0), Aliases: []string{"ls"},
 		Long: `list shows beads of any status, the newest first. The records of automations'
-runs are left out unless a type or a label is asked for: "gcity automation
-history" shows those.`,
+runs and messages are left out unless a type or a label is asked for: "gcity
+automation history" and "gcity mail" show those.`,
 		Example: "  gcity bead list --status open,in_progress\n  gcity bead list --label pool:worker --limit 0 --json",
 	}, false, func(ctx context.Context, d *depot, _ []string) error {
 		q, err := f.query()
 		if err != nil {
 			return err
 		}
-		return a.tellBeads(ctx, d, q, nil)
+		return a.withAll(c, d, f.all, func(d *depot) error { return a.tellBeads(ctx, d, q, nil) })
 	})
 	c.Flags().StringSliceVar(&f.status, "status", nil, "only open, in_progress or closed; any of several")
 	f.flags(c)
@@ -79,7 +90,8 @@ history" shows those.`,
 
 func (a *app) beadReady() *cobra.Command {
 	var f beadFilter
-	c := a.withWork(&cobra.Command{
+	var c *cobra.Command
+	c = a.withWork(&cobra.Command{
 		Use: "ready", Short: "Open beads that nothing stands in the way of, the most urgent first", Args: exactly(0),
 		Example: `  gc bead ready --assignee "$GC_AGENT" --limit 1`,
 	}, false, func(ctx context.Context, d *depot, _ []string) error {
@@ -88,15 +100,19 @@ func (a *app) beadReady() *cobra.Command {
 			return err
 		}
 		q.Ready = true
+		if f.kind == "" {
+			q.NotType = city.NotWork()
+		}
 		most := q.Most()
 		q.Limit = -1 // the most urgent may be old
-		return a.tellBeads(ctx, d, q, func(all []beads.Bead) []beads.Bead {
+		urgent := func(all []beads.Bead) []beads.Bead {
 			slices.SortStableFunc(all, beads.ByUrgency)
 			if most >= 0 && len(all) > most {
 				all = all[:most]
 			}
 			return all
-		})
+		}
+		return a.withAll(c, d, f.all, func(d *depot) error { return a.tellBeads(ctx, d, q, urgent) })
 	})
 	f.flags(c)
 	return c
@@ -122,7 +138,7 @@ func (a *app) tellBeads(ctx context.Context, d *depot, q beads.Query, pick func(
 		return a.writeJSON(shape)
 	}
 	if len(all) == 0 {
-		a.sayf("no such work with %s", d.title())
+		a.sayf("%s", a.emptyList(ctx, d, q))
 		return nil
 	}
 	if err := a.writeBeads(a.out, all); err != nil {
@@ -132,6 +148,31 @@ func (a *app) tellBeads(ctx context.Context, d *depot, q beads.Query, pick func(
 		a.sayf("%s", a.paint(dim, fmt.Sprintf("%d of %d; --limit 0 shows all", len(all), total)))
 	}
 	return nil
+}
+
+// emptyList says why a list has nothing in it, and in a store without work what would fill it.
+func (a *app) emptyList(ctx context.Context, d *depot, q beads.Query) string {
+	_, all := d.store.(*every)
+	whose := d.title()
+	if all {
+		whose = "the city and its rigs"
+	}
+	n, err := d.Count(ctx, beads.Query{NotType: []string{typeRun, mail.Type}})
+	switch {
+	case err == nil && n == 0:
+		where := ""
+		if !all && d.rig == "" && len(d.places) > 1 {
+			return "no work with the city yet; `gcity bead list --all` shows that of its rigs, too, `gcity bead create TITLE` makes some"
+		}
+		if d.rig != "" {
+			where = " --rig " + d.rig
+		}
+		return fmt.Sprintf("no work with %s yet: `gcity bead create TITLE%s` makes some, and so do `gcity formula cook NAME%s` and automations",
+			whose, where, where)
+	case q.Ready:
+		return "nothing is ready with " + whose + "; `gcity bead list` shows what there is"
+	}
+	return "no such work with " + whose
 }
 
 func (a *app) beadShow() *cobra.Command {
@@ -186,19 +227,25 @@ when all is written, or to standard output.`,
 }
 
 func (a *app) beadImport() *cobra.Command {
-	return a.withWork(&cobra.Command{
+	var force bool
+	c := a.withWork(&cobra.Command{
 		Use: "import FILE", Short: "Take beads from lines of JSON, as `bd export` writes them", Args: exactly(1),
 		Long: `import reads beads from a file, or from standard input (-). A bead that is there
 already is replaced if the imported one was updated later; importing the same
-again changes nothing. Lines that cannot be taken are named, and it fails then,
-but the others are taken.`,
+again changes nothing. Lines that cannot be read are named and left out; the others
+are taken, and the exit code is 1. Nothing is taken where a bead is in another
+store of this city already, by its prefix, unless --force has it twice.`,
 	}, true, func(ctx context.Context, d *depot, args []string) error {
 		in, closeIn, err := a.openInput(args[0])
 		if err != nil {
 			return err
 		}
 		defer closeIn()
-		got, err := beads.Import(ctx, d, in)
+		var into beads.Store = d
+		if !force {
+			into = &guard{a: a, depot: d}
+		}
+		got, err := beads.Import(ctx, into, in)
 		if err != nil {
 			return err
 		}
@@ -209,6 +256,8 @@ but the others are taken.`,
 		}
 		return a.tellImported(d, got)
 	})
+	c.Flags().BoolVar(&force, "force", false, "also what another store of this city has")
+	return c
 }
 
 // tellImported says what an import did. Lines that were set aside make it fail.
@@ -218,6 +267,10 @@ func (a *app) tellImported(d *depot, got beads.Imported) error {
 			return err
 		}
 	} else {
+		if got.Restored == (beads.Restored{}) && got.Other == 0 && len(got.Problems) == 0 {
+			a.sayf("nothing to import into %s: there is no bead in it", d.title())
+			return nil
+		}
 		a.sayf("imported into %s: %s", d.title(), importText(got))
 		for _, p := range got.Problems {
 			fmt.Fprintln(a.err, a.tint(a.errTTY, red, "gcity:")+" "+safeLine(p.Error()))

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -20,11 +21,14 @@ func (a *app) beadCreate() *cobra.Command {
 		b        beads.Bead
 		priority string
 		set      []string
+		file     string
 	)
 	c := a.withWork(&cobra.Command{
 		Use: "create TITLE", Short: "Make a piece of work", Args: exactly(1),
 		Example: `  gcity bead create "document the exec provider" --label pool:worker --priority 1
-  gc bead create "fix the retry test" --parent gc-12 --needs gc-13,gc-14 --json`,
+  gc bead create "fix the retry test" --parent gc-12 --needs gc-13,gc-14 --json
+  gc bead create "what broke" --description-file - <log.txt
+  gc bead create -- "--force is not documented"`,
 	}, true, func(ctx context.Context, d *depot, args []string) error {
 		var err error
 		if b.Title = args[0]; priority != "" {
@@ -35,9 +39,14 @@ func (a *app) beadCreate() *cobra.Command {
 		if b.Metadata, err = metadata(set); err != nil {
 			return err
 		}
+		if file != "" {
+			if b.Description, err = a.textOf(file, b.Description != ""); err != nil {
+				return err
+			}
+		}
 		made, err := d.Create(ctx, b)
 		if err != nil {
-			return err
+			return a.elsewhere(ctx, d, err, append(b.Needs, b.ParentID))
 		}
 		return a.changed(ctx, d, events.BeadCreated, made)
 	})
@@ -45,7 +54,8 @@ func (a *app) beadCreate() *cobra.Command {
 	c.Flags().StringSliceVar(&b.Labels, "label", nil, "a label; pool:NAME is work for that pool")
 	c.Flags().StringVar(&b.Assignee, "assignee", "", "who is to do it")
 	c.Flags().StringVar(&b.ParentID, "parent", "", "the id of what it is a step of")
-	c.Flags().StringVar(&b.Description, "description", "", "as long as it has to be")
+	c.Flags().StringVar(&b.Description, "description", "", "as long as it has to be, to 256 KiB")
+	c.Flags().StringVar(&file, "description-file", "", "the description is in this file; - is standard input")
 	c.Flags().StringVar(&priority, "priority", "", "0, the most urgent, to 4; the usual one is 2")
 	c.Flags().StringSliceVar(&b.Needs, "needs", nil, "the id of what has to be done before")
 	c.Flags().StringArrayVar(&set, "set", nil, "KEY=VALUE of its metadata")
@@ -67,7 +77,7 @@ func (a *app) changed(ctx context.Context, d *depot, kind string, b beads.Bead) 
 
 // patchFlags are a change as a person writes it.
 type patchFlags struct {
-	title, status, kind, priority, assignee, parent, description string
+	title, status, kind, priority, assignee, parent, description, file string
 
 	needs, add, remove, set []string
 	rev                     uint64
@@ -81,6 +91,7 @@ func (f *patchFlags) flags(c *cobra.Command) {
 	c.Flags().StringVar(&f.assignee, "assignee", "", "who is to do it; empty = nobody")
 	c.Flags().StringVar(&f.parent, "parent", "", "what it is a step of; empty = nothing")
 	c.Flags().StringVar(&f.description, "description", "", "another description")
+	c.Flags().StringVar(&f.file, "description-file", "", "another description, from this file; - is standard input")
 	c.Flags().StringSliceVar(&f.needs, "needs", nil, "all that has to be done before, in place of what was there")
 	c.Flags().StringSliceVar(&f.add, "label", nil, "a label more")
 	c.Flags().StringSliceVar(&f.remove, "remove-label", nil, "a label less")
@@ -133,7 +144,16 @@ func (a *app) beadUpdate() *cobra.Command {
 		Example: `  gc bead update gc-12 --status in_progress --assignee "$GC_AGENT" --if-rev 3   # only one of several gets it`,
 	}
 	c = a.withWork(c, true, func(ctx context.Context, d *depot, args []string) error {
-		p, err := f.patch(c.Flags().Changed)
+		if f.file != "" {
+			text, err := a.textOf(f.file, c.Flags().Changed("description"))
+			if err != nil {
+				return err
+			}
+			f.description = text
+		}
+		p, err := f.patch(func(flag string) bool {
+			return c.Flags().Changed(flag) || flag == "description" && f.file != ""
+		})
 		if err != nil {
 			return err
 		}
@@ -149,7 +169,7 @@ func (a *app) beadUpdate() *cobra.Command {
 // onlyWhere reports whether the flags that were given say where and how, but not what to change.
 func onlyWhere(c *cobra.Command) bool {
 	for _, flag := range []string{
-		"title", "status", "type", "priority", "assignee", "parent", "description", "needs", "label", "remove-label", "set",
+		"title", "status", "type", "priority", "assignee", "parent", "description", "description-file", "needs", "label", "remove-label", "set",
 	} {
 		if c.Flags().Changed(flag) {
 			return false
@@ -167,40 +187,77 @@ func (a *app) patchBead(ctx context.Context, d *depot, id string, p beads.Patch)
 	defer closeOther()
 	b, err := has.Update(ctx, id, p)
 	if err != nil {
-		return err
+		var links []string
+		if p.Needs != nil {
+			links = *p.Needs
+		}
+		if p.ParentID != nil {
+			links = append(slices.Clone(links), *p.ParentID)
+		}
+		return a.elsewhere(ctx, has, err, links)
 	}
 	switch {
 	case b.Rev == old.Rev:
 		if a.json {
 			return a.writeJSON(b)
 		}
-		a.sayf("%s is so already: %s", a.paint(bold, safeLine(b.ID)), safeLine(b.Title))
+		a.sayf("%s %s: %s", a.paint(bold, safeLine(b.ID)), a.unchanged(b, p), safeLine(b.Title))
 		return nil
 	case b.Status == beads.StatusClosed && old.Status != beads.StatusClosed:
-		return a.changed(ctx, has, events.BeadClosed, b)
+		if err := a.changed(ctx, has, events.BeadClosed, b); err != nil {
+			return err
+		}
+		return a.closeConvoy(ctx, has, b)
 	}
 	return a.changed(ctx, has, events.BeadUpdated, b)
 }
 
-// closeReason is the key of the metadata under which bd keeps it, too.
-const closeReason = "close_reason"
+// unchanged says of a bead that a change has found as it was to be.
+func (a *app) unchanged(b beads.Bead, p beads.Patch) string {
+	if p.Status == nil || b.ClosedAt == nil {
+		return "is so already"
+	}
+	text := fmt.Sprintf("is closed already, since %s", a.clock(*b.ClosedAt))
+	if b.Assignee != "" {
+		text += ", assigned to " + safeLine(b.Assignee)
+	}
+	if why := b.Metadata[beads.CloseReason]; why != "" {
+		text += fmt.Sprintf(" (%s)", safeLine(why))
+	}
+	return text
+}
 
 func (a *app) beadClose() *cobra.Command {
-	var reason string
+	var (
+		reason string
+		steps  bool
+	)
 	c := a.withWork(&cobra.Command{
 		Use: "close ID…", Short: "Say that it is done, or not to be done; closing again is harmless", Args: between(1, beads.MaxNeeds),
+		Long: `close says that work is done, or is not to be done. Its steps stay as they are,
+and what is open of them is told: --steps closes them with it. Wisps, which are
+what automations have made, are cleared away only when their steps are closed too.`,
 	}, true, func(ctx context.Context, d *depot, args []string) error {
 		p := beads.Closing()
 		if reason != "" {
-			p.SetMetadata = map[string]string{closeReason: reason}
+			p.SetMetadata = map[string]string{beads.CloseReason: reason}
 		}
 		for _, id := range args {
+			if steps {
+				if err := a.closeSteps(ctx, d, id, p); err != nil {
+					return err
+				}
+			}
 			if err := a.patchBead(ctx, d, id, p); err != nil {
+				return err
+			}
+			if err := a.tellOpenSteps(ctx, d, id); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
+	c.Flags().BoolVar(&steps, "steps", false, "its open steps too, and theirs")
 	c.Flags().StringVar(&reason, "reason", "", "why, kept in its metadata")
 	return c
 }

@@ -30,7 +30,7 @@ With --foreground it stays and keeps them alive, as gcity --headless does.`,
 		},
 	}
 	c.Flags().BoolVar(&foreground, "foreground", false, "stay and keep the agents alive")
-	return c
+	return a.withSource(c)
 }
 
 // settle runs the city's machine until nothing is left to do, and says what it did.
@@ -46,6 +46,7 @@ func (a *app) settle(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	defer a.givenUp(h)
 	defer h.close()
 	if err := h.loop.Settle(ctx); err != nil {
 		return err
@@ -74,7 +75,10 @@ func (a *app) settle(ctx context.Context) error {
 
 func (a *app) tellSettled(s *city.Snapshot, did []events.Event) error {
 	a.writeEventLines("", did)
-	if len(did) == 0 {
+	for _, why := range s.Degraded {
+		a.sayf("! %s", why)
+	}
+	if len(did) == 0 && len(s.Degraded) == 0 {
 		a.sayf("nothing to do: the city is as its configuration says")
 	}
 	a.sayf("%s; nobody watches them now, `gcity` or `gcity --headless` does", headCount(s))
@@ -150,7 +154,9 @@ func (a *app) restartCommand() *cobra.Command {
 			}
 			live, dir := l.live, l.dir
 			l.close()
-			if _, err := loadCity(dir); err != nil {
+			own := sourceOf(dir)
+			a.files, a.strict = own.Files, own.Strict
+			if _, err := own.Load(); err != nil {
 				return err // nothing is stopped that could not start again
 			}
 			if what, err := a.stopCity(ctx); err == nil {

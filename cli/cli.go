@@ -50,6 +50,9 @@ type app struct {
 	json     bool
 	readOnly bool
 
+	files  []string // -f
+	strict bool     // --strict
+
 	// reach opens the city at a folder: the running controller, or what can be told without one.
 	reach func(ctx context.Context, dir string) (*link, error)
 	// dial opens the running controller alone.
@@ -91,11 +94,11 @@ func (a *app) root() *cobra.Command {
 		}
 	}
 	add("city", a.initCommand(), a.startCommand(), a.stopCommand(), a.restartCommand(), a.suspendCommand(), a.resumeCommand(),
-		a.reloadCommand(), a.daemonCommand())
+		a.reloadCommand(), a.daemonCommand(), a.topologyCommand())
 	add("look", a.statusCommand(), a.whyCommand(), a.planCommand(), a.eventsCommand(), a.eventCommand(), a.configCommand())
-	add("agent", a.agentCommand(), a.poolCommand(), a.rigCommand())
-	add("work", a.beadCommand(), a.formulaCommand(), a.automationCommand())
-	add("misc", a.doctorCommand(), a.versionCommand(), a.completionCommand())
+	add("agent", a.agentCommand(), a.poolCommand(), a.rigCommand(), a.primeCommand(), a.hookCommand(), a.handoffCommand(), a.heartbeatCommand())
+	add("work", a.beadCommand(), a.mailCommand(), a.slingCommand(), a.convoyCommand(), a.formulaCommand(), a.automationCommand())
+	add("misc", a.prefsCommand(), a.doctorCommand(), a.versionCommand(), a.completionCommand())
 	root.SetHelpCommandGroupID("misc")
 	return root
 }
@@ -136,7 +139,9 @@ func exactly(n int) cobra.PositionalArgs { return between(n, n) }
 func between(least, most int) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) < least {
-			return usage("something is missing: %s", cmd.UseLine())
+			missing := strings.Fields(cmd.Use)[1:]
+			missing = missing[min(len(args), len(missing)):min(least, len(missing))]
+			return usage("%s is missing: %s", strings.Join(missing, " "), cmd.UseLine())
 		}
 		if len(args) > most {
 			return usage("%q is one too many: %s", args[most], cmd.UseLine())

@@ -9,6 +9,7 @@ import (
 )
 
 func (a *app) configCommand() *cobra.Command {
+	var provenance, validate bool
 	show := &cobra.Command{
 		Use: "show", Short: "The configuration as gcity understands it, defaults filled in, secrets hidden", Args: exactly(0),
 		RunE: func(*cobra.Command, []string) error {
@@ -17,10 +18,19 @@ func (a *app) configCommand() *cobra.Command {
 				return err
 			}
 			if a.json {
-				return a.writeJSON(configShape{c.Path, c.Revision, problemLines(c.Warnings), configText(c)})
+				return a.writeJSON(configShape{c.Path, c.Revision, problemLines(c.Warnings), configText(c), sourcesOf(c)})
 			}
 			for _, w := range c.Warnings {
 				a.warn(w.String())
+			}
+			if validate {
+				a.sayf("the configuration is valid, revision %s", short(c.Revision))
+				return nil
+			}
+			if provenance {
+				for _, s := range sourcesOf(c) {
+					a.sayf("# %-8s %s", s.Kind, safeLine(s.Path))
+				}
 			}
 			a.sayf("%s", strings.TrimRight(safeText(configText(c)), "\n"))
 			return nil
@@ -31,7 +41,35 @@ func (a *app) configCommand() *cobra.Command {
 		ValidArgsFunction: a.complete(kindAgent, kindPool, kindRig),
 		RunE:              func(_ *cobra.Command, args []string) error { return a.explain(args) },
 	}
-	return group("config", "What the configuration says, and where", show, explain)
+	show.Flags().BoolVar(&provenance, "provenance", false, "first, which files and topologies it is made of")
+	show.Flags().BoolVar(&validate, "validate", false, "only say whether it is valid: exit 78 and every mistake with its place if it is not")
+	return group("config", "What the configuration says, and where", a.withSource(show), a.withSource(explain), a.schemaCommand())
+}
+
+func (a *app) schemaCommand() *cobra.Command {
+	var of string
+	c := &cobra.Command{
+		Use: "schema", Short: "A JSON Schema of city.toml, for editors that complete and check", Args: exactly(0),
+		Long: `schema writes a JSON Schema (draft 7) of city.toml, of a file that
+it includes, or of a topology.toml.
+An editor that knows TOML by taplo takes it from a comment in the file's first line:
+
+  #:schema ./.gc/city.schema.json
+
+Write it anew when gcity is another version: keys that are new are unknown to an old
+one. What it refuses gcity refuses; what it takes "gcity plan" may still refuse.`,
+		Example: "  gcity config schema > .gc/city.schema.json",
+		RunE: func(*cobra.Command, []string) error {
+			text := schemaText(of)
+			if text == nil {
+				return usage("there is no schema of %q; there are those of %s", of, strings.Join(schemaNames(), ", "))
+			}
+			_, err := a.out.Write(text)
+			return err
+		},
+	}
+	c.Flags().StringVar(&of, "of", schemaNames()[0], "the kind of file: "+strings.Join(schemaNames(), ", "))
+	return c
 }
 
 func (a *app) loadHere() (*config.City, error) {
@@ -39,7 +77,7 @@ func (a *app) loadHere() (*config.City, error) {
 	if err != nil {
 		return nil, err
 	}
-	return loadCity(dir)
+	return a.loadAt(dir, nil)
 }
 
 // configShape is a configuration in JSON.
@@ -48,6 +86,8 @@ type configShape struct {
 	Revision string   `json:"revision"`
 	Warnings []string `json:"warnings,omitempty"`
 	TOML     string   `json:"toml"`
+
+	Sources []config.Part `json:"sources"`
 }
 
 func (a *app) explain(args []string) error {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"os/signal"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -11,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"gcity/city"
+	"gcity/prefs"
 )
 
 // consoleCommand is gcity by itself: the control room.
@@ -44,22 +47,26 @@ joins the controller that already does.`,
 	}
 	c.SuggestionsMinimumDistance = 2
 	c.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return usage("%v; `%s --help` lists the flags", err, cmd.CommandPath())
+		hint := ""
+		if strings.HasPrefix(err.Error(), "unknown ") && strings.Contains(cmd.Use, " ") {
+			hint = "; text that begins with \"-\" goes behind \"--\""
+		}
+		return usage("%v; `%s --help` lists the flags%s", err, cmd.CommandPath(), hint)
 	})
 	c.CompletionOptions.DisableDefaultCmd = true
 	c.PersistentFlags().StringVar(&a.dir, "city", "", "the city's `folder` (else GC_CITY_PATH, else upwards from here)")
 	c.PersistentFlags().BoolVar(&a.json, "json", false, "answer in JSON, as the API does")
 	c.PersistentFlags().BoolVar(&a.readOnly, "read-only", false, "look, and change nothing")
 	c.Flags().BoolVar(&headless, "headless", false, "run the city without a screen, as a service")
-	return c
+	return a.withSource(c)
 }
 
 // daemonCommand is the service's own spelling of --headless.
 func (a *app) daemonCommand() *cobra.Command {
-	return group("daemon", "The controller as a service", &cobra.Command{
+	return group("daemon", "The controller as a service", a.withSource(&cobra.Command{
 		Use: "run", Short: "Run the city without a screen (the same as gcity --headless)", Args: exactly(0),
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.headless(cmd.Context()) },
-	})
+	}))
 }
 
 // console opens the control room, or says how things stand where there is no terminal for one.
@@ -88,7 +95,7 @@ func (a *app) console(ctx context.Context) error {
 
 // join shows a city that another process runs.
 func (a *app) join(ctx context.Context, l *link) error {
-	exit, err := a.openRoom(ctx, roomOptions{city: l.Control, readOnly: a.readOnly, logger: quietLogger()})
+	exit, err := a.openRoom(ctx, roomOptions{city: l.Control, dir: l.dir, readOnly: a.readOnly, logger: quietLogger()})
 	if err != nil {
 		return err
 	}
@@ -98,8 +105,14 @@ func (a *app) join(ctx context.Context, l *link) error {
 			return err
 		}
 		a.sayf("the city is stopped")
-	case roomEnded:
-		a.sayf("the controller has ended; `gcity status` tells what still runs")
+	case roomEnded, roomTerminated, roomInterrupted:
+		ctx, cancel := context.WithTimeout(ctx, frozenAfter)
+		defer cancel()
+		if _, err := l.Snapshot(ctx); err != nil {
+			a.sayf("the controller does not answer; `gcity status` tells what still runs")
+		} else {
+			a.sayf("the control room was ended; the city runs on")
+		}
 	}
 	return nil
 }
@@ -110,6 +123,9 @@ func (a *app) hostRoom(ctx context.Context, dir string) error {
 	defer logs.Close()
 	signals, quiet := listenSignals()
 	defer quiet()
+	interrupts := make(chan os.Signal, 1) // only the room knows for whom a ctrl+c is; until it is there, one waits for it
+	signal.Notify(interrupts, syscall.SIGINT)
+	defer signal.Stop(interrupts)
 	h, err := a.openHouse(ctx, houseOptions{dir: dir, mode: "console", logger: fileLogger(logs), beat: func(string) {}})
 	if err != nil {
 		return err
@@ -127,21 +143,37 @@ func (a *app) hostRoom(ctx context.Context, dir string) error {
 	})
 	wg.Go(func() { obeyed <- h.obey(signals, stop, func() {}) })
 
-	exit, err := a.openRoom(roomCtx, roomOptions{city: h.loop, hosting: true, logger: h.logger})
+	exit, err := a.openRoom(roomCtx, roomOptions{city: h.loop, dir: h.dir, hosting: true, logger: h.logger, interrupts: interrupts})
+	signal.Notify(signals, syscall.SIGINT)
 	if err != nil && roomCtx.Err() == nil {
 		h.logger.Error("the control room failed", "error", err)
 		fmt.Fprintf(a.err, "gcity: the control room failed: %s\ngcity: the city runs on in this process (pid %d); "+
 			"ctrl-c stops it, `gcity` in another terminal joins it\n", safeText(err.Error()), os.Getpid())
 		exit = roomHangup
+	} else if exit == roomHangup {
+		exit = a.onHangup()
 	}
 	a.leaveRoom(h, exit, signals)
 	if err := <-obeyed; err != nil {
 		return err
 	}
-	if err := <-ended; err != nil {
+	err = <-ended
+	a.givenUp(h)
+	if err != nil {
 		return err
 	}
 	return a.afterRoom(h.dir, exit)
+}
+
+// onHangup is what becomes of a city whose room has lost its terminal.
+func (a *app) onHangup() roomExit {
+	switch a.prefs().OnHangup {
+	case prefs.StopCity:
+		return roomStopCity
+	case prefs.LeaveCity:
+		return roomKeepAgents
+	}
+	return roomHangup
 }
 
 // leaveRoom sets in motion what the operator chose when leaving a room that hosts.
@@ -158,7 +190,7 @@ func (a *app) leaveRoom(h *house, exit roomExit, signals chan<- os.Signal) {
 		}
 	case roomHangup: // the terminal is gone, or the room is: the city goes on in this process
 		h.loop.SetMode("headless")
-	case roomStopCity:
+	case roomStopCity, roomInterrupted: // obey has heard of neither
 		a.sayf("stopping the city; ctrl-c ends its agents at once")
 		signals <- syscall.SIGTERM
 	default: // a TERM from outside ended the room, and obey has heard it too
@@ -183,7 +215,7 @@ func (a *app) afterRoom(dir string, exit roomExit) error {
 func (a *app) handOver(dir string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 	defer cancel()
-	pid, err := spawnHeadless(ctx, dir)
+	pid, err := a.spawnHeadless(ctx, dir)
 	if err != nil {
 		return err
 	}

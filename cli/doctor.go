@@ -54,13 +54,17 @@ func (a *app) doctor(ctx context.Context) error {
 	p := newPatient(ctx, dir)
 	defer p.close()
 	var found []finding
-	sick := false
 	for _, c := range checks() {
 		f := c.look(ctx, p)
 		f.Check = c.name
-		sick = sick || f.State == "bad"
 		found = append(found, f)
 	}
+	found = append(found, examineProviders(ctx, p)...)
+	found = append(found, examineStores(ctx, p, !a.readOnly)...)
+	mine := a.doctorPrefs()
+	mine.Check = "preferences"
+	found = append(found, mine)
+	sick := slices.ContainsFunc(found, func(f finding) bool { return f.State == "bad" })
 	if a.json {
 		err = a.writeJSON(listOf(found))
 	} else {
@@ -93,8 +97,9 @@ type patient struct {
 	dir      string
 	config   *config.City
 	refused  error
-	running  *city.Snapshot // of the controller, nil if none answers
-	deaf     error          // why it did not
+	running  *city.Snapshot   // of the controller, nil if none answers
+	deaf     error            // why it did not
+	provider session.Provider // nil: it cannot be opened
 	sessions []session.Status
 	unlisted error
 	close    func()
@@ -102,14 +107,14 @@ type patient struct {
 
 func newPatient(ctx context.Context, dir string) *patient {
 	p := &patient{dir: dir, close: func() {}}
-	p.config, p.refused = loadCity(dir)
 	p.running, p.deaf = askController(ctx, dir)
-	provider, closeSessions, err := openSessions(dir, p.config, true, quietLogger())
+	p.config, p.refused = loadCityOf(dir, p.running)
+	provider, closeSessions, err := openSessions(dir, true, quietLogger())
 	if err != nil {
 		p.unlisted = err
 		return p
 	}
-	p.close = closeSessions
+	p.provider, p.close = provider, closeSessions
 	p.sessions, p.unlisted = provider.List(ctx)
 	return p
 }
@@ -150,8 +155,8 @@ type check struct {
 
 func checks() []check {
 	return []check{
-		{"configuration", checkCity}, {"agents", checkAgents}, {"rigs", checkRigs}, {"overrides", checkOverrides}, {"folder .gc", checkFolder}, {"controller", checkController},
-		{"sessions", checkSessions}, {"event log", checkLog}, {"file system", checkFileSystem}, {"disk space", checkSpace},
+		{"configuration", checkCity}, {"agents", checkAgents}, {"programs", checkPrograms}, {"rigs", checkRigs}, {"automations", checkAutomations}, {"overrides", checkOverrides}, {"folder .gc", checkFolder}, {"controller", checkController},
+		{"sessions", checkSessions}, {"event log", checkLog}, {"events' script", checkMirror}, {"file system", checkFileSystem}, {"disk space", checkSpace},
 		{"terminals", checkTerminals}, {"open files", checkFiles}, {"inotify", checkInotify}, {"logging out", checkLinger},
 	}
 }
@@ -223,6 +228,16 @@ func checkRigs(_ context.Context, p *patient) finding {
 	return judgeRigs(rigPlan(p.config))
 }
 
+func checkAutomations(_ context.Context, p *patient) finding {
+	if p.config == nil {
+		return note("", "not looked at: the configuration is refused")
+	}
+	if troubles := automationTroubles(p.config, time.Now()); len(troubles) > 0 {
+		return note("edit the file that each line names; the other automations go on", "%s", strings.Join(troubles, "\n"))
+	}
+	return ok("their files are in order")
+}
+
 func judgeRigs(rigs []agent.Rig) finding {
 	var problems []string
 	for _, r := range rigs {
@@ -291,7 +306,7 @@ func checkController(_ context.Context, p *patient) finding {
 		case s.Config.Rejected != "":
 			return bad("edit "+config.FileName, "runs on an older configuration: %s", safeLead(s.Config.Rejected))
 		case len(s.Degraded) > 0:
-			return bad("see each reason", "%s", strings.Join(s.Degraded, "\n"))
+			return bad("mend what each line names; the controller tries again by itself, and `gcity events` tells since when", "%s", strings.Join(s.Degraded, "\n"))
 		}
 		return ok("runs, pid %d, %s", s.PID, s.Mode)
 	}
@@ -306,6 +321,12 @@ func checkController(_ context.Context, p *patient) finding {
 
 func checkSessions(_ context.Context, p *patient) finding {
 	if p.unlisted != nil {
+		if remedy := tmuxRemedy(p.unlisted); remedy != "" {
+			return bad(remedy, "they cannot be listed: %v", p.unlisted)
+		}
+		if _, partly := errors.AsType[*session.Partial](p.unlisted); partly {
+			return bad("see that this session provider works again; `gcity agent show` says whose it is", "some cannot be listed: %v", p.unlisted)
+		}
 		return bad("make .gc readable for you", "they cannot be listed: %v", p.unlisted)
 	}
 	known := map[string]bool{}
@@ -333,7 +354,7 @@ func checkSessions(_ context.Context, p *patient) finding {
 	case len(strange) > 0:
 		return note("the controller ends them; without one `gcity stop` does", "not in the configuration: %s", strings.Join(strange, ", "))
 	}
-	return ok("%s alive", counted(alive, "session"))
+	return ok("%s alive%s", counted(alive, "session"), tmuxHint(p.dir))
 }
 
 func checkLog(ctx context.Context, p *patient) finding {

@@ -63,6 +63,8 @@ func verdict(err error) (code int, message string) {
 		return exitNotRunning, err.Error()
 	case alreadyRunning(err):
 		return exitConflict, err.Error()
+	case errors.As(err, &problem) && problem.Details == city.ConfigRefused:
+		return exitConfig, err.Error()
 	case errors.As(err, &problem):
 		return problemCode(problem.Code), err.Error()
 	case errors.Is(err, context.DeadlineExceeded):
@@ -70,6 +72,12 @@ func verdict(err error) (code int, message string) {
 	default:
 		return exitFailed, err.Error()
 	}
+}
+
+// hasCode reports whether an error is a city's of that class.
+func hasCode(err error, code city.Code) bool {
+	var problem *city.Error
+	return errors.As(err, &problem) && problem.Code == code
 }
 
 func problemCode(c city.Code) int {

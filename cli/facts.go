@@ -51,6 +51,13 @@ func (a *app) agentFacts(s *city.Snapshot, g *city.Agent, live bool) {
 	if len(g.Drift) > 0 {
 		a.fact("drift", "a restart is held back: "+strings.Join(g.Drift, ", "))
 	}
+	for i := range g.Sends {
+		a.fact(fmt.Sprintf("text %d", g.Sends[i].ID), a.sendText(&g.Sends[i]))
+	}
+	a.fact("works on", g.Task)
+	if g.Mail > 0 {
+		a.fact("mail", fmt.Sprintf("%d unread", g.Mail))
+	}
 	a.fact("idle", a.idle(g))
 	a.fact("needs", needs(s, g.DependsOn))
 	a.fact("needed by", strings.Join(needers(s, g.Name, g.Pool), ", "))
@@ -67,7 +74,11 @@ func (a *app) agentFacts(s *city.Snapshot, g *city.Agent, live bool) {
 		a.fact("restarts", fmt.Sprint(g.Restarts))
 	}
 	if g.Session != nil {
-		a.fact("session", fmt.Sprintf("%s, pid %d, started %s", g.Session.Name, g.PID, a.clock(g.Session.Started)))
+		pid := ""
+		if g.PID > 0 {
+			pid = fmt.Sprintf(", pid %d", g.PID)
+		}
+		a.fact("session", fmt.Sprintf("%s%s, started %s", g.Session.Name, pid, a.clock(g.Session.Started)))
 	}
 	if g.Usage != nil {
 		a.fact("usage", takes(*g.Usage))

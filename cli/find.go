@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"gcity/city"
 	"gcity/config"
@@ -56,10 +57,24 @@ func (l *link) find(ctx context.Context, name string) (*city.Snapshot, *city.Age
 // resolve finds what a name belongs to among the kinds that are asked for. A qualified name goes before a last part, and
 // the kinds go before each other in the order of their arguments: the only member of a pool has its pool's name.
 func (l *link) resolve(ctx context.Context, name string, kinds ...kind) (found, error) {
-	s, err := l.Snapshot(ctx)
-	if err != nil {
-		return found{}, err
+	for {
+		s, err := l.Snapshot(ctx)
+		if err != nil {
+			return found{}, err
+		}
+		f, err := among(s, name, kinds)
+		if err == nil || !l.reads(s, kinds) {
+			return f, err
+		}
+		select {
+		case <-ctx.Done():
+			return found{}, ctx.Err()
+		case <-time.After(glimpse):
+		}
 	}
+}
+
+func among(s *city.Snapshot, name string, kinds []kind) (found, error) {
 	for _, k := range kinds {
 		if slices.Contains(namesOf(s, k), name) {
 			return lookup(s, k, name), nil
@@ -84,6 +99,16 @@ func (l *link) resolve(ctx context.Context, name string, kinds ...kind) (found, 
 		return found{}, unknown(s, name, kinds)
 	}
 	return found{}, &city.Error{Code: city.Invalid, Message: fmt.Sprintf("%q is one of %s: say which", name, strings.Join(same, ", "))}
+}
+
+const (
+	glimpse = 50 * time.Millisecond
+	infancy = 5 * time.Second
+)
+
+// reads reports whether a controller has only just begun, and may be reading the automations that are asked for.
+func (l *link) reads(s *city.Snapshot, kinds []kind) bool {
+	return l.live && slices.Contains(kinds, kindAutomation) && len(s.Automations) == 0 && time.Since(s.Started) < infancy
 }
 
 // shortFor reports whether a name is the short form of a qualified one: "worker" of "demo/worker", of an automation "x" of

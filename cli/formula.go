@@ -23,7 +23,8 @@ func (a *app) formulaCommand() *cobra.Command {
 	c := group("formula", "Recipes for work: look at them, make work of them", a.formulaList(), a.formulaShow(), a.formulaCook())
 	c.Long = `formula looks at the recipes that a city finds: those that come with gcity, those
 in the folder that [formulas] dir names, and a rig's own. Of two files with one
-name the one that comes later in this order counts.`
+name the one that comes later in this order counts. docs/automations.md tells how a
+formula is written.`
 	return c
 }
 
@@ -60,6 +61,30 @@ func (a *app) kitchen(rig string) (*config.City, []formula.Source, error) {
 	layers = slices.DeleteFunc(layers, func(l formula.Layer) bool { return l.Rig != "" && l.Rig != rig })
 	all, err := formula.Resolve(layers)
 	return c, all, err
+}
+
+// findRecipe reads a formula of the city, or of a rig. Where there is none, but elsewhere, it says so.
+func findRecipe(c *config.City, name, rig string, all []formula.Source) (*formula.Formula, error) {
+	f, err := formula.Find(name, all)
+	if err == nil || slices.ContainsFunc(all, func(s formula.Source) bool { return s.Name == name }) {
+		return f, err
+	}
+	var has []string
+	for i := range c.Rigs {
+		theirs := slices.DeleteFunc(c.Layers(), func(l formula.Layer) bool { return l.Rig != c.Rigs[i].Name })
+		found, lookErr := formula.Resolve(theirs)
+		if lookErr == nil && c.Rigs[i].Name != rig && slices.ContainsFunc(found, func(s formula.Source) bool { return s.Name == name }) {
+			has = append(has, c.Rigs[i].Name)
+		}
+	}
+	if len(has) == 0 {
+		return nil, err
+	}
+	where := "the city"
+	if rig != "" {
+		where = "rig " + rig
+	}
+	return nil, fmt.Errorf("%s has no formula %q, but %s has: add --rig %s", where, name, "rig "+strings.Join(has, ", rig "), has[0])
 }
 
 func (a *app) formulaList() *cobra.Command {
@@ -151,11 +176,11 @@ func (a *app) formulaShow() *cobra.Command {
 	c := &cobra.Command{
 		Use: "show NAME", Short: "What a formula asks for and what it makes", Args: exactly(1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			_, all, err := a.kitchen(rig)
+			conf, all, err := a.kitchen(rig)
 			if err != nil {
 				return err
 			}
-			f, err := formula.Find(args[0], all)
+			f, err := findRecipe(conf, args[0], rig, all)
 			if err != nil {
 				return err
 			}
@@ -237,7 +262,7 @@ which needs those of the steps before it. All of them are made, or none. With
 		if err != nil {
 			return err
 		}
-		f, err := formula.Find(args[0], all)
+		f, err := findRecipe(conf, args[0], d.rig, all)
 		if err != nil {
 			return err
 		}

@@ -13,7 +13,7 @@ import (
 )
 
 // spawnHeadless starts `gcity --headless` in a session of its own and returns its pid once its socket answers.
-func spawnHeadless(ctx context.Context, dir string) (int, error) {
+func (a *app) spawnHeadless(ctx context.Context, dir string) (int, error) {
 	exe, err := os.Executable()
 	if err != nil {
 		return 0, fmt.Errorf("cannot find this program to start it again: %w", err)
@@ -30,7 +30,7 @@ func spawnHeadless(ctx context.Context, dir string) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	cmd := exec.Command(exe, "--headless", "--city", dir)
+	cmd := exec.Command(exe, append([]string{"--headless", "--city", dir}, a.sourceArgs()...)...)
 	cmd.Args[0] = "gcity"
 	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, log, log
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}

@@ -3,7 +3,9 @@ package cli
 import (
 	"context"
 	"log/slog"
+	"os/signal"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/coreos/go-systemd/v22/daemon"
@@ -25,6 +27,7 @@ func (a *app) headless(ctx context.Context) error {
 	defer note.Close()
 	signals, quiet := listenSignals()
 	defer quiet()
+	signal.Notify(signals, syscall.SIGINT)
 
 	h, err := a.openHouse(ctx, houseOptions{dir: dir, mode: "headless", logger: logger, beat: note.beat})
 	if err != nil {
@@ -48,6 +51,7 @@ func (a *app) headless(ctx context.Context) error {
 	note.say(daemon.SdNotifyStopping)
 	err = <-ended
 	_ = g.Wait() // it never fails: ended carries the error
+	a.givenUp(h)
 	return err
 }
 

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"gcity/city"
+	"gcity/config"
 	"gcity/internal/disk"
 )
 
@@ -30,14 +31,19 @@ type house struct {
 // houseOptions is how a city is hosted.
 type houseOptions struct {
 	dir    string
-	mode   string // "console", "headless", "settle"
+	source config.Source // of the configuration
+	mode   string        // "console", "headless", "settle"
 	logger *slog.Logger
 	beat   func(status string) // after each turn of the loop; must not wait
 }
 
 // openHouse reads the configuration, takes the city's lock and puts the parts together. Nothing runs yet.
 func (a *app) openHouse(ctx context.Context, o houseOptions) (*house, error) {
-	c, err := loadCity(o.dir)
+	var err error
+	if o.source, err = a.source(o.dir); err != nil {
+		return nil, err
+	}
+	c, err := o.source.Load()
 	if err != nil {
 		return nil, err
 	}
@@ -48,6 +54,11 @@ func (a *app) openHouse(ctx context.Context, o houseOptions) (*house, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := keepSource(o.source); err != nil {
+		o.logger.Warn("other commands will not know of the files given with -f", "error", err)
+	}
+	closeParts := p.close
+	p.close = func() { dropSource(o.source); closeParts() }
 	if err := hideFromGit(filepath.Join(o.dir, ".gc")); err != nil {
 		o.logger.Warn("git will see what is made at run time", "error", err)
 	}
@@ -82,19 +93,43 @@ func (h *house) run(ctx context.Context, ready func()) error {
 		}
 		return nil
 	})
+	g.Go(func() error {
+		told, hush := context.WithCancel(serveCtx)
+		defer hush()
+		g.Go(func() error { // there are no more events
+			select {
+			case <-h.last.Begun():
+				hush()
+			case <-told.Done():
+			}
+			return nil
+		})
+		h.mirror(told)
+		return nil
+	})
 	if _, err := h.loop.Snapshot(ctx); err == nil {
 		ready()
 	}
 	return g.Wait()
 }
 
+// givenUp says on stderr what the city has not done at its end, for lack of time.
+func (a *app) givenUp(h *house) {
+	if what := h.last.End(); what != "" {
+		a.warn(fmt.Sprintf("the city has ended, and this was given up after %s: %s", h.last.Limit(), what))
+	}
+}
+
 // stopMargin is how long before the loop would give up, and leave agents running, every session is ended at once.
 const stopMargin = 15 * time.Second
+
+// killLimit is how long it may take from there until no session is left; and if one is, until the loop has ended.
+const killLimit = 10 * time.Second
 
 // obey answers signals until the loop has ended: TERM and INT stop the city, a second one at once; USR1 leaves the
 // agents; HUP is given to hup.
 func (h *house) obey(signals <-chan os.Signal, stop context.CancelFunc, hup func()) error {
-	var shorten, giveUp <-chan time.Time
+	var shorten, giveUp, leave <-chan time.Time
 	asked := 0
 	for {
 		select {
@@ -114,14 +149,17 @@ func (h *house) obey(signals <-chan os.Signal, stop context.CancelFunc, hup func
 					shorten = time.After(h.loop.StopLimit() - stopMargin)
 					continue
 				}
+				giveUp = time.After(killLimit)
 				h.killAll()
-				giveUp = time.After(10 * time.Second)
 			}
 		case <-shorten:
 			h.logger.Warn("the stop takes too long, ending every session at once")
+			giveUp = time.After(killLimit)
 			h.killAll()
-			giveUp = time.After(10 * time.Second)
 		case <-giveUp:
+			h.loop.GiveUp()
+			leave = time.After(killLimit)
+		case <-leave:
 			return errors.New("the city did not end in time; `gcity stop` ends what is left")
 		}
 	}
@@ -140,19 +178,16 @@ func (h *house) killAll() {
 	h.loop.Hurry()
 	ctx, cancel := context.WithTimeout(context.Background(), 8*time.Second)
 	defer cancel()
-	all, err := h.sessions.List(ctx)
-	if err == nil {
-		err = endSessions(ctx, h.sessions, all, 0)
-	}
-	if err != nil {
+	all, err := h.sessions.List(ctx) // with an error, perhaps a part
+	if err = errors.Join(err, endSessions(ctx, h.sessions, all, 0)); err != nil {
 		h.logger.Error("some sessions could not be ended", "error", err)
 	}
 }
 
-// listenSignals delivers what obey understands. The caller calls the second result when done.
+// listenSignals delivers what obey understands, but for INT. The caller calls the second result when done.
 func listenSignals() (chan os.Signal, func()) {
 	signals := make(chan os.Signal, 8)
-	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT, syscall.SIGUSR1, syscall.SIGHUP)
+	signal.Notify(signals, syscall.SIGTERM, syscall.SIGUSR1, syscall.SIGHUP)
 	return signals, func() { signal.Stop(signals) }
 }
 

@@ -132,31 +132,22 @@ func inventName(base string) string {
 // longestName is as many letters as a city's name may have; --name gives a better one than a cut one.
 const longestName = 64
 
-// agentProgram is a coding agent that may be on this machine.
-type agentProgram struct{ command, title, start, ready string }
-
-// agentPrograms are offered where they are found, as comments: which of them a city runs is for its owner to say.
-func agentPrograms() []agentProgram {
-	return []agentProgram{
-		{"claude", "Claude Code", "claude", "❯ "},
-		{"codex", "Codex", "codex", "› "},
-		{"gemini", "Gemini CLI", "gemini", "> "},
-		{"cursor-agent", "Cursor", "cursor-agent", ""},
-		{"copilot", "GitHub Copilot", "copilot", ""},
-		{"opencode", "OpenCode", "opencode", ""},
-		{"amp", "Amp", "amp", ""},
-		{"aider", "Aider", "aider", "> "},
-	}
-}
-
+// foundAgents are the coding agents on this machine. They are offered as comments: which of them a city runs is for its
+// owner to say.
 func foundAgents(look func(string) (string, error)) []string {
 	var found []string
-	for _, p := range agentPrograms() {
-		if _, err := look(p.command); err == nil {
-			found = append(found, p.command)
+	for _, p := range config.Presets() {
+		if _, err := look(p.Command); err == nil {
+			found = append(found, p.Command)
 		}
 	}
 	return found
+}
+
+// startedAs is the command line of a preset.
+func startedAs(p config.Preset) string {
+	q := config.Program{Provider: p.Provider}
+	return "`" + q.CommandLine() + "`"
 }
 
 // firstConfig is the city.toml of a new city.
@@ -167,6 +158,8 @@ func firstConfig(name, shell string, look func(string) (string, error)) string {
 #   gcity            the control room
 #   gcity plan       what an edit would change, before it does
 #   gcity doctor     what is wrong with this machine or city
+#
+# Work that begins by itself, after a while or at a time, is in .gc/formulas/automations: gcity automation --help
 
 [workspace]
 name = %s
@@ -191,14 +184,14 @@ start_command = %s
 # restart       = "on-failure"            # always | on-failure | never
 # nudge         = "begin with the oldest" # typed once it is ready
 `, strconv.Quote(name), strconv.Quote(shellCommand(shell, look)))
-	for _, p := range agentPrograms() {
-		if _, err := look(p.command); err != nil {
+	for _, p := range config.Presets() {
+		if _, err := look(p.Command); err != nil {
 			continue
 		}
-		fmt.Fprintf(&b, "\n# %s is on this machine. Take the # away to have it in the city.\n", p.title)
-		fmt.Fprintf(&b, "# [[agents]]\n# name          = %q\n# dir           = %q\n# start_command = %q\n", p.command, "work", p.start)
-		if p.ready != "" {
-			fmt.Fprintf(&b, "# ready_prompt_prefix = %q\n", p.ready)
+		fmt.Fprintf(&b, "\n# %s is on this machine. Take the # away to have it in the city, started as %s.\n", p.DisplayName, startedAs(p))
+		fmt.Fprintf(&b, "# [[agents]]\n# name          = %q\n# dir           = %q\n# provider      = %q\n", p.Name, "work", p.Name)
+		if len(p.Dialogs) > 0 {
+			b.WriteString("# emits_permission_warning = true         # yes to what it asks at its start: whether the folder is trusted, and so on\n")
 		}
 	}
 	return b.String()

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -18,16 +19,17 @@ import (
 )
 
 func (a *app) planCommand() *cobra.Command {
-	return &cobra.Command{
+	return a.withSource(&cobra.Command{
 		Use: "plan", Short: "What the configuration on disk would change now; nothing is done", Args: exactly(0),
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.plan(cmd.Context()) },
-	}
+	})
 }
 
 // change is what would become of one agent.
 type change struct {
 	Agent  string   `json:"agent"`
-	Change string   `json:"change"` // "start", "stop", "drain", "restart", "fail", "wait", "none"
+	Pool   string   `json:"pool,omitempty"` // whose member it is
+	Change string   `json:"change"`         // "start", "stop", "drain", "restart", "fail", "wait", "none"
 	Reason string   `json:"reason,omitempty"`
 	Fields []string `json:"fields,omitempty"` // that differ from what the session was started with
 }
@@ -37,6 +39,8 @@ type planShape struct {
 	Revision string     `json:"revision"`           // of the configuration on disk
 	InForce  string     `json:"in_force,omitempty"` // the running controller's, if one runs
 	Held     *heldShape `json:"held,omitempty"`     // it would not come into force without a word
+	Unknown  []string   `json:"unknown,omitempty"`  // what could not be looked at, and is not planned for
+	Warnings []string   `json:"warnings,omitempty"` // about the file, and about automations
 }
 
 // heldShape says why a configuration needs somebody's word.
@@ -53,7 +57,10 @@ type sight struct {
 	overrides map[string]int
 	sessions  []session.Status
 	running   *city.Snapshot // nil where no controller runs
+	inForce   bool           // these are what the controller has already
 	clock     func(time.Time) string
+	unknown   map[string]error // providers whose sessions cannot be listed, and why
+	unable    func(provider string) (why string)
 }
 
 func (a *app) plan(ctx context.Context) error {
@@ -61,45 +68,63 @@ func (a *app) plan(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	c, err := loadCity(dir)
-	if err != nil {
-		return err
-	}
-	provider, closeSessions, err := openSessions(dir, c, true, quietLogger())
-	if err != nil {
-		return err
-	}
-	defer closeSessions()
-	v := sight{wants: plan(c, dir), pools: poolPlan(c, dir), clock: a.clock}
-	if v.sessions, err = provider.List(ctx); err != nil {
-		return fmt.Errorf("cannot list the sessions of %s: %w", dir, err)
-	}
-	if v.overrides, err = config.Overrides(dir); err != nil {
-		return err
-	}
 	l, err := a.reach(ctx, dir)
 	if err != nil {
 		return err
 	}
 	defer l.close()
-	out := planShape{Revision: short(c.Revision)}
+	var running *city.Snapshot
 	if l.live {
-		if v.running, err = l.Snapshot(ctx); err != nil {
+		if running, err = l.Snapshot(ctx); err != nil {
 			return err
 		}
-		out.InForce = v.running.Config.Revision
-		if c.Workspace.Name != v.running.Name {
-			return &failure{exitConfig, fmt.Errorf("the controller refuses this configuration: workspace.name is %q, and the running city keeps its name %q", c.Workspace.Name, v.running.Name)}
-		}
-		if out.InForce != out.Revision {
-			out.Held = v.held(out.Revision)
-		}
 	}
-	out.list = listOf(changes(v))
+	c, err := a.loadAt(dir, running)
+	if err != nil {
+		return err
+	}
+	out, err := a.planOf(ctx, c, running)
+	if err != nil {
+		return err
+	}
 	if a.json {
 		return a.writeJSON(out)
 	}
 	return a.tellPlan(out)
+}
+
+// planOf says what a configuration would change now; running is the state of the controller that runs, nil if none does.
+func (a *app) planOf(ctx context.Context, c *config.City, running *city.Snapshot) (planShape, error) {
+	dir := c.Path
+	out := planShape{Revision: short(c.Revision)}
+	provider, closeSessions, err := openSessions(dir, true, quietLogger())
+	if err != nil {
+		return out, err
+	}
+	defer closeSessions()
+	v := sight{wants: plan(c, dir), pools: poolPlan(c, dir), clock: a.clock, running: running, unable: vetter(ctx, provider)}
+	v.sessions, err = provider.List(ctx)
+	v.sessions, err = session.Await(ctx, v.sessions, err)
+	if partial, partly := errors.AsType[*session.Partial](err); partly {
+		v.unknown, out.Unknown = partial.Unknown, unknownLines(partial)
+	} else if err != nil {
+		return out, fmt.Errorf("cannot list the sessions of %s: %w", dir, err)
+	}
+	if v.overrides, err = config.Overrides(dir); err != nil {
+		return out, err
+	}
+	if running != nil {
+		out.InForce = v.running.Config.Revision
+		if c.Workspace.Name != v.running.Name {
+			return out, &failure{exitConfig, fmt.Errorf("the controller refuses this configuration: workspace.name is %q, and the running city keeps its name %q", c.Workspace.Name, v.running.Name)}
+		}
+		if v.inForce = out.InForce == out.Revision; !v.inForce {
+			out.Held = v.held(out.Revision)
+		}
+	}
+	out.list = listOf(changes(v))
+	out.Warnings = append(problemLines(c.Warnings), automationTroubles(c, a.now())...)
+	return out, nil
 }
 
 // held says whether the running controller would hold this configuration, since it has most of the running agents no
@@ -146,15 +171,16 @@ func changes(v sight) []change {
 		surplus := ofPool && w.Index > size
 		switch {
 		case surplus && lives && w.Suspended == "":
-			out = append(out, change{Agent: w.Name, Change: "drain", Reason: fmt.Sprintf("pool %s wants %d", w.Pool, size)})
+			out = append(out, change{Agent: w.Name, Pool: w.Pool, Change: "drain", Reason: fmt.Sprintf("pool %s wants %d", w.Pool, size)})
 		case !surplus || lives:
 			out = append(out, v.change(w, st, lives))
 		}
 	}
+	v.order(out, sizes)
 	for name := range alive {
 		c := change{Agent: name, Change: "stop", Reason: "not in the configuration"}
 		if p := v.formerPool(name); p != "" {
-			c.Change, c.Reason = "drain", "no longer a member of pool "+p
+			c.Pool, c.Change, c.Reason = p, "drain", "no longer a member of pool "+p
 		}
 		out = append(out, c)
 	}
@@ -200,49 +226,86 @@ func (v sight) sizes(alive map[string]session.Status) map[string]int {
 
 // change is what becomes of one agent that is wanted, or suspended.
 func (v sight) change(w agent.Want, st session.Status, lives bool) change {
-	c := change{Agent: w.Name, Change: "none"}
-	drift := st.Fingerprint.Drift(w.Spec.Fingerprint)
+	c := change{Agent: w.Name, Pool: w.Pool, Change: "none"}
+	drift := st.Drift(&w.Spec)
+	hidden := ""
+	if !lives {
+		hidden = v.hidden(w.Name)
+	}
 	switch {
 	case w.Suspended != "" && lives:
 		c.Change, c.Reason = "stop", "suspended "+w.Suspended
+	case hidden != "":
+		c.Change, c.Reason = "wait", hidden
 	case w.Suspended != "":
 		c.Reason = "suspended " + w.Suspended
-	case w.Problem != "":
-		c.Change, c.Reason = "fail", w.Problem
 	case lives && len(drift) > 0:
 		c.Change, c.Reason, c.Fields = "restart", strings.Join(drift, ", "), drift
-		if st.Attached > 0 {
+		if why := v.bars(w, st); st.Attached > 0 {
 			c.Reason += "; held back while somebody is attached"
+		} else if why != "" {
+			c.Change, c.Reason = "wait", c.Reason+"; held back, it could not be started again: "+why
 		}
+	case w.Problem != "" && !lives:
+		c.Change, c.Reason = "fail", w.Problem
 	case lives:
 		c.Reason = "runs as configured"
 	default:
-		c.Change, c.Reason = "start", "not running"
-		if back, why := v.heldBack(w.Name); back {
-			c.Change, c.Reason = "wait", why
-		}
+		c.Change, c.Reason = v.begin(w)
 	}
 	return c
 }
 
-// heldBack says whether a running controller has its own reason not to start an agent now.
-func (v sight) heldBack(name string) (bool, string) {
-	if v.running == nil {
-		return false, ""
+// begin says what becomes of an agent without a session: it is started, unless a running controller has its own reason not
+// to. An edit that makes another agent of it, and a resume, end that reason.
+func (v sight) begin(w agent.Want) (change, why string) {
+	var g *city.Agent
+	if v.running != nil {
+		g, _ = v.running.Agent(w.Name)
 	}
-	g, ok := v.running.Agent(name)
-	if !ok {
-		return false, ""
+	if g == nil {
+		return "start", "not running"
+	}
+	edit := ""
+	switch {
+	case g.Declared == short(w.Spec.Fingerprint.Sum) || g.Declared == "":
+	case g.Command != w.Spec.Command:
+		edit = "command changed"
+	default:
+		edit = "configuration changed"
+	}
+	switch {
+	case g.Suspended:
+		return "start", "no longer suspended"
+	case edit != "" && g.State == city.Starting:
+		return "restart", edit + "; it is being started just now"
+	case edit != "":
+		return "start", edit + ends(g)
+	case g.State == city.Failed && g.Until == nil && !g.Available && !v.inForce:
+		return "start", "it can be started now"
 	}
 	switch g.State {
-	case city.Quarantined, city.Backoff, city.Exited, city.Waiting, city.Failed, city.Starting:
+	case city.Quarantined, city.Backoff, city.Exited, city.Failed, city.Starting:
 		why := string(g.State) + ": " + g.Reason
 		if g.Until != nil {
 			why += ", until " + v.clock(*g.Until)
 		}
-		return true, why
+		return "wait", why
 	}
-	return false, ""
+	return "start", "not running"
+}
+
+// ends says what an edit of an agent ends.
+func ends(g *city.Agent) string {
+	switch {
+	case g.State == city.Quarantined:
+		return "; its quarantine ends"
+	case g.State == city.Exited:
+		return "; it is not left ended"
+	case g.Until != nil:
+		return "; its wait ends"
+	}
+	return ""
 }
 
 func (a *app) tellPlan(p planShape) error {
@@ -275,6 +338,12 @@ func (a *app) tellPlan(p planShape) error {
 			would = "is held since " + a.clock(*h.Since)
 		}
 		a.sayf("%s %s: %s; `gcity reload --confirm` lets it come into force", a.paint(yellow, "!"), would, safeLine(loss(h.Removes, h.Running)))
+	}
+	for _, u := range p.Unknown {
+		a.sayf("%s %s", a.paint(yellow, "!"), safeLine(u))
+	}
+	for _, w := range p.Warnings {
+		a.sayf("%s %s", a.paint(yellow, "!"), safeLine(w))
 	}
 	switch {
 	case p.InForce != "" && p.InForce == p.Revision:

@@ -142,7 +142,10 @@ func wanted(p *city.Pool) string {
 // checked is what a pool's check said last, how long ago, and whether it failed since.
 func (a *app) checked(c *city.Check) string {
 	var parts []string
-	if c.Good != nil {
+	switch {
+	case c.Good != nil && c.Command == "":
+		parts = append(parts, fmt.Sprintf("%d open", c.Value))
+	case c.Good != nil:
 		parts = append(parts, fmt.Sprintf("%d, %s ago", c.Value, a.age(*c.Good)))
 	}
 	if c.Problem != "" && c.At != nil {

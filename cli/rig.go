@@ -38,12 +38,12 @@ func (a *app) rigCommand() *cobra.Command {
 			return a.do(ctx, l, city.ResumeRig{Rig: f.rig.Name})
 		})
 	restart := a.forRig(&cobra.Command{
-		Use: "restart NAME", Short: "Stop each of its agents and start it anew, side by side",
-		Long: `restart stops the agents of a rig and starts them anew, all at the same time, and
-says of each how it went. Agents that are suspended or told to finish are left
+		Use: "restart NAME", Short: "Stop each of its agents and start it anew",
+		Long: `restart stops the agents of a rig and starts them anew, side by side, but
+whom others need before those, and says of each how it went. Agents that are suspended or told to finish are left
 alone. It fails if one of the others could not be restarted.`,
 	}, a.restartRig)
-	return group("rig", "Look at project folders, stop and restart what works there", list, status, suspend, resume, restart)
+	return group("rig", "Project folders: add and remove them, stop and restart what works there", a.rigAdd(), list, status, suspend, resume, restart, a.rigRemove())
 }
 
 // forRig gives a command its deed: run gets the open city and the rig of the only argument.
@@ -95,7 +95,7 @@ func (a *app) rigs(ctx context.Context, name string, agents bool) error {
 	case a.json:
 		return a.writeJSON(listOf(s.Rigs))
 	case len(s.Rigs) == 0:
-		a.sayf("no rigs: a [[rigs]] table with a name and a path is one")
+		a.sayf("no rigs: `gcity rig add PATH` makes a project folder one")
 		return nil
 	case !agents:
 		return a.writeRigs(a.out, s.Rigs)
@@ -137,10 +137,14 @@ func (a *app) tellRig(s *city.Snapshot, r *city.Rig) error {
 	}
 	a.sayf("%s is a rig: %s", a.paint(bold, safeLine(r.Name)), how)
 	a.fact("problem", r.Problem)
+	agents := agentsOf(s, r.Name)
+	a.fact("agents", byState(agents))
+	if w := r.Work; w != nil {
+		a.fact("work", fmt.Sprintf("%d open, %d in progress", w.Open, w.InProgress))
+	}
 	a.fact("folder", r.Path)
 	a.fact("prefix", r.Prefix)
 	a.fact("declared", r.Source)
-	agents := agentsOf(s, r.Name)
 	if len(agents) == 0 {
 		a.sayf("\nno agent works there: one whose dir is %q does", r.Name)
 		return nil
@@ -169,16 +173,53 @@ func (a *app) restartRig(ctx context.Context, l *link, f found) error {
 	agents := agentsOf(f.snapshot, f.rig.Name)
 	slices.SortFunc(agents, func(x, y city.Agent) int { return city.CompareNames(x.Name, y.Name) })
 	results := make([]restarted, len(agents))
-	var g errgroup.Group
-	g.SetLimit(32)
-	for i := range agents {
-		g.Go(func() error {
-			results[i] = restartOne(ctx, l, &agents[i])
-			return nil
-		})
+	for _, wave := range waves(agents) {
+		var g errgroup.Group
+		g.SetLimit(32)
+		for _, i := range wave {
+			g.Go(func() error {
+				results[i] = restartOne(ctx, l, &agents[i])
+				return nil
+			})
+		}
+		_ = g.Wait() // each says in its result how it went
 	}
-	_ = g.Wait() // each says in its result how it went
 	return a.tellRestarted(f.rig.Name, results)
+}
+
+// waves are the places of agents, those together that can be restarted side by side: whom the others need comes before them,
+// since nobody is started while what it needs is down.
+func waves(agents []city.Agent) [][]int {
+	var out [][]int
+	waits := func(i int, of map[string]bool) bool {
+		return slices.ContainsFunc(agents[i].DependsOn, func(name string) bool { return of[name] })
+	}
+	left := make([]int, len(agents))
+	for i := range left {
+		left[i] = i
+	}
+	for len(left) > 0 {
+		names := map[string]bool{} // of those who are left, and their pools
+		for _, i := range left {
+			names[agents[i].Name] = true
+			if agents[i].Pool != "" {
+				names[agents[i].Pool] = true
+			}
+		}
+		var wave, later []int
+		for _, i := range left {
+			if waits(i, names) {
+				later = append(later, i)
+			} else {
+				wave = append(wave, i)
+			}
+		}
+		if len(wave) == 0 { // a circle, which no configuration has
+			return append(out, left)
+		}
+		out, left = append(out, wave), later
+	}
+	return out
 }
 
 func restartOne(ctx context.Context, l *link, g *city.Agent) restarted {

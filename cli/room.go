@@ -1,11 +1,17 @@
 package cli
 
 import (
+	"bytes"
 	"context"
+	"io"
 	"log/slog"
+	"os"
 	"strings"
+	"sync"
+	"time"
 
 	"gcity/city"
+	"gcity/prefs"
 	"gcity/tui"
 )
 
@@ -19,13 +25,19 @@ const (
 	roomKeepAgents = tui.KeepAgents
 	roomStopCity   = tui.StopCity
 	roomHangup     = tui.Hangup
+
+	roomTerminated  = tui.Terminated
+	roomInterrupted = tui.Interrupted
 )
 
 type roomOptions struct {
 	city     city.Control
+	dir      string // of the city
 	hosting  bool
 	readOnly bool
 	logger   *slog.Logger
+
+	interrupts <-chan os.Signal // SIGINT, where somebody else listens to it; nil = the room does
 }
 
 // openRoom shows the control room until the operator leaves it, or ctx ends.
@@ -37,12 +49,54 @@ func (a *app) openRoom(ctx context.Context, o roomOptions) (roomExit, error) {
 	case o.readOnly:
 		mode = tui.ReadOnly
 	}
+	files := prefs.Find(a.getenv)
+	own := prefs.Load(files, prefs.Prefs{})
+	watching, stop := context.WithCancel(ctx)
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	defer stop()
+	defer func() { a.out, a.err = &hasty{to: a.out}, &hasty{to: a.err} }()
 	return tui.Run(ctx, tui.Options{
-		City: o.city, Mode: mode, Logger: o.logger,
+		City: o.city, Config: &configFile{a, o.dir, o.city}, Mode: mode, Logger: o.logger,
+		Person: a.person(own, files.Config), Changes: a.watchPrefs(watching, &wg, files, own, o.logger), FPS: own.FPS,
+		Memory: memoryFile(a.getenv, o.dir), Interrupts: o.interrupts,
 		NoColor: a.getenv("NO_COLOR") != "",
 		ASCII:   asciiLocale(a.getenv),
 		OverSSH: a.getenv("SSH_CONNECTION") != "" || a.getenv("SSH_TTY") != "",
 	})
+}
+
+// frozenAfter is how long a terminal has for a line, and a city for a word, once the room is over.
+const frozenAfter = time.Second
+
+// hasty writes to a terminal that may take nothing any more, which must keep no process from ending. Not for concurrent use.
+type hasty struct {
+	to   io.Writer
+	late bool
+	wg   sync.WaitGroup // the writers; one that is late ends with the process
+}
+
+// Write implements io.Writer. It fails once the terminal has not taken something in time.
+func (h *hasty) Write(p []byte) (int, error) {
+	if h.late {
+		return 0, os.ErrDeadlineExceeded
+	}
+	type written struct {
+		n   int
+		err error
+	}
+	done, text := make(chan written, 1), bytes.Clone(p)
+	h.wg.Go(func() {
+		n, err := h.to.Write(text)
+		done <- written{n, err}
+	})
+	select {
+	case w := <-done:
+		return w.n, w.err
+	case <-time.After(frozenAfter):
+		h.late = true
+		return 0, os.ErrDeadlineExceeded
+	}
 }
 
 // asciiLocale says whether the locale that is set, if one is, has no UTF-8.

@@ -129,6 +129,9 @@ func summary(s *city.Snapshot) []string {
 	if s.Work.Open+s.Work.InProgress > 0 {
 		out = append(out, fmt.Sprintf("work: %d open, %d in progress", s.Work.Open, s.Work.InProgress))
 	}
+	if s.Mail.Unread > 0 {
+		out = append(out, fmt.Sprintf("mail: %d unread", s.Mail.Unread))
+	}
 	if text := automationCount(s); text != "" {
 		out = append(out, text)
 	}
@@ -192,17 +195,22 @@ func (a *app) headline(s *city.Snapshot, live bool) string {
 
 // headCount is "3 agents: 1 quarantined, 2 running", those in need first.
 func headCount(s *city.Snapshot) string {
+	if len(s.Agents) == 0 {
+		return "no agents"
+	}
+	return counted(len(s.Agents), "agent") + ": " + byState(s.Agents)
+}
+
+// byState is "1 quarantined, 2 running", those in need first; "" of nobody.
+func byState(agents []city.Agent) string {
 	var parts []string
-	count := s.Count()
+	count := (&city.Snapshot{Agents: agents}).Count()
 	for _, state := range city.States {
 		if n := count[state]; n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", n, state))
 		}
 	}
-	if len(parts) == 0 {
-		return "no agents"
-	}
-	return counted(len(s.Agents), "agent") + ": " + strings.Join(parts, ", ")
+	return strings.Join(parts, ", ")
 }
 
 // loss is what a configuration would take away: "it removes 3 of 4 running agents (a, b, c)".

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -33,8 +34,6 @@ const typeRun = "run"
 type store interface {
 	beads.Store
 	beads.Batcher
-	beads.Counter
-	beads.Restorer
 	Close() error
 }
 
@@ -42,7 +41,9 @@ type store interface {
 type place struct {
 	rig    string // "" = the city
 	dir    string
-	prefix string // of the ids
+	prefix string         // of the ids
+	city   string         // the city's folder
+	by     city.WorkStore // who keeps the work
 }
 
 // title names a place for a person.
@@ -57,17 +58,38 @@ func (p place) title() string {
 type depot struct {
 	store
 	place
-	city   string  // folder, which has the event log
+	city   string  // its folder, which has the event log
 	places []place // all, the city first
+	meant  bool    // somebody said which store: it is asked before that of an id's prefix
 }
 
 // places are the stores of a configuration.
 func places(c *config.City) []place {
-	out := []place{{"", c.Path, c.Prefix()}}
+	by := city.WorkStore{Provider: c.Beads.Keeper(), Host: c.Dolt.Host, Port: c.Dolt.Port}
+	out := []place{{"", c.Path, c.Prefix(), c.Path, by}}
 	for _, r := range c.Rigs {
-		out = append(out, place{r.Name, r.Path, r.Prefix})
+		out = append(out, place{r.Name, r.Path, r.Prefix, c.Path, by})
 	}
 	return out
+}
+
+// Count is how many beads a query means. A store that cannot count gives them all.
+func (d *depot) Count(ctx context.Context, q beads.Query) (int, error) {
+	if s, ok := d.store.(beads.Counter); ok {
+		return s.Count(ctx, q)
+	}
+	q.Limit, q.Before = -1, ""
+	all, err := d.List(ctx, q)
+	return len(all), err
+}
+
+// Restore implements beads.Restorer, if the store does.
+func (d *depot) Restore(ctx context.Context, all []beads.Bead) (beads.Restored, error) {
+	if s, ok := d.store.(beads.Restorer); ok {
+		return s.Restore(ctx, all)
+	}
+	return beads.Restored{}, fmt.Errorf("the work of %s is kept by %s, which cannot take beads with their ids and times: %w; use its own import",
+		d.title(), d.by.Provider, errors.ErrUnsupported)
 }
 
 // placesIn finds the stores of a city. Where its file is refused now, what the running controller has in force counts: a
@@ -91,15 +113,15 @@ func (a *app) placesIn(ctx context.Context, dir string) ([]place, error) {
 
 // placesOf are the stores of a city that runs, by the configuration that is in force there.
 func placesOf(dir string, s *city.Snapshot) []place {
-	named := config.City{Path: dir, Workspace: config.Workspace{Name: s.Name}}
+	named := config.City{Path: dir, Workspace: config.Workspace{Name: s.Name}, Beads: config.Beads{Provider: s.Store.Provider}, Dolt: config.Dolt{Host: s.Store.Host, Port: s.Store.Port}}
 	for _, r := range s.Rigs {
 		named.Rigs = append(named.Rigs, config.Rig{Name: r.Name, Path: r.Path, Prefix: r.Prefix})
 	}
 	return places(&named)
 }
 
-// openWork opens the store that is meant: the rig's that was named, else the one of --city, else that of BEADS_DIR, else
-// the city's.
+// openWork opens the store that is meant: the rig's that was named, else the one of --city, else that of BEADS_DIR, else that
+// of the rig GC_RIG, else the city's.
 func (a *app) openWork(ctx context.Context, rig string) (*depot, error) {
 	dir, err := a.cityDir()
 	if err != nil {
@@ -109,24 +131,25 @@ func (a *app) openWork(ctx context.Context, rig string) (*depot, error) {
 	if err != nil {
 		return nil, err
 	}
-	at := all[0]
+	at, meant := all[0], rig != "" || a.dir == "" && a.getenv("BEADS_DIR") != ""
 	switch env := a.getenv("BEADS_DIR"); {
-	case rig != "":
-		i := slices.IndexFunc(all, func(p place) bool { return p.rig == rig })
-		if i < 0 {
-			return nil, unknownRig(rig, all)
-		}
-		at = all[i]
-	case a.dir == "" && env != "":
+	case rig == "" && a.dir != "":
+	case rig == "" && env != "":
 		if at, err = placeOf(env, all); err != nil {
 			return nil, err
 		}
+	case cmp.Or(rig, a.getenv("GC_RIG")) != "":
+		i := slices.IndexFunc(all, func(p place) bool { return p.rig == cmp.Or(rig, a.getenv("GC_RIG")) })
+		if i < 0 {
+			return nil, unknownRig(cmp.Or(rig, a.getenv("GC_RIG")), all)
+		}
+		at, meant = all[i], true
 	}
 	s, err := a.store(at)
 	if err != nil {
 		return nil, err
 	}
-	return &depot{store: s, place: at, city: dir, places: all}, nil
+	return &depot{store: s, place: at, city: dir, places: all, meant: meant}, nil
 }
 
 // placeOf finds whose store a BEADS_DIR is.
@@ -166,7 +189,7 @@ func unknownRig(name string, all []place) error {
 // nothing may be changed.
 func (a *app) withWork(c *cobra.Command, changes bool, run func(ctx context.Context, d *depot, args []string) error) *cobra.Command {
 	var rig string
-	c.Flags().StringVar(&rig, "rig", "", "the work of this rig (else of BEADS_DIR, else of the city)")
+	c.Flags().StringVar(&rig, "rig", "", "the work of this rig (else of BEADS_DIR, else of GC_RIG, else of the city)")
 	c.RunE = func(cmd *cobra.Command, args []string) (err error) {
 		if changes && a.readOnly {
 			return refusedReadOnly(strings.TrimPrefix(cmd.CommandPath(), "gcity "))
@@ -202,32 +225,6 @@ func workProblem(err error) error {
 		return err
 	}
 	return &city.Error{Code: code, Message: err.Error()}
-}
-
-// find gets a bead. One that is not in this store is looked for where its prefix belongs: ids are unique in a city. The
-// depot that has it is closed by closeOther, which does nothing if it is d.
-func (a *app) find(ctx context.Context, d *depot, id string) (_ beads.Bead, has *depot, closeOther func(), err error) {
-	nothing := func() {}
-	b, err := d.Get(ctx, id)
-	if !errors.Is(err, beads.ErrNotFound) {
-		return b, d, nothing, err
-	}
-	for _, p := range d.places {
-		if p == d.place || p.prefix != id[:max(0, strings.LastIndexByte(id, '-'))] {
-			continue
-		}
-		s, openErr := a.store(p)
-		if openErr != nil {
-			return b, d, nothing, openErr
-		}
-		if b, err = s.Get(ctx, id); err == nil {
-			other := &depot{store: s, place: p, city: d.city, places: d.places}
-			return b, other, func() { _ = s.Close() }, nil // what was written is safe before
-		}
-		_ = s.Close() // nothing was written
-		break
-	}
-	return b, d, nothing, err
 }
 
 // beadWord is what an event about a bead says of it.

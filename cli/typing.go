@@ -12,13 +12,6 @@ import (
 	"gcity/internal/spell"
 )
 
-func (a *app) agentNudge() *cobra.Command {
-	return a.forTyping(&cobra.Command{Use: "nudge AGENT TEXT…", Short: "Type a line into its terminal and submit it"},
-		func(agent string, words []string) (city.Command, error) {
-			return city.Nudge{Agent: agent, Text: strings.Join(words, " ")}, nil
-		})
-}
-
 func (a *app) agentKeys() *cobra.Command {
 	var literal bool
 	c := a.forTyping(&cobra.Command{

@@ -5,52 +5,94 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"time"
 	_ "time/tzdata" // schedules name zones, also where the machine knows none
 
 	"gcity/agent"
 	"gcity/api"
-	"gcity/automation"
-	"gcity/beads"
-	"gcity/beads/sqlite"
 	"gcity/city"
 	"gcity/config"
 	"gcity/controller"
 	"gcity/events"
-	"gcity/formula"
+	"gcity/events/mirror"
 	"gcity/internal/disk"
+	"gcity/internal/lastwords"
 	"gcity/internal/screen"
 	"gcity/session"
-	"gcity/session/fake"
 	"gcity/session/pty"
 )
 
-// This file is where the parts meet: no other of this package knows how they are made.
+// This file and wire_work.go are where the parts meet: no other of this package knows how they are made.
 
 // findCity finds the city that a folder is in.
 func findCity(start string) (string, error) { return config.Find(start) }
 
 // loadCity reads a configuration as the controller of this environment would.
-func loadCity(dir string) (*config.City, error) { return config.Load(dir, os.Environ()...) }
+func loadCity(dir string) (*config.City, error) { return sourceOf(dir).Load() }
+
+// loadCityOf reads a configuration as the controller that runs would, of which s is a snapshot; nil: as one of this
+// environment would.
+func loadCityOf(dir string, s *city.Snapshot) (*config.City, error) { return sourceAs(dir, s).Load() }
+
+// parseConfig understands a text as the configuration of the city in dir, as loadCityOf does.
+func parseConfig(dir string, data []byte, s *city.Snapshot) (*config.City, error) {
+	return sourceAs(dir, s).Parse(data)
+}
+
+func sourceAs(dir string, s *city.Snapshot) config.Source {
+	out := sourceOf(dir)
+	if s != nil {
+		out.Environ = s.Config.Environ
+	}
+	return out
+}
 
 func checkConfig(dir string, data []byte) error {
 	_, err := config.Parse(dir, data)
 	return err
 }
 
+// newRig is a rig that is to be declared.
+type newRig = config.NewRig
+
+// declareRig writes a rig into a city's configuration, undeclareRig takes one out of it, with its agents if that is wanted. Both
+// give the configuration that there is then.
+func declareRig(dir string, r newRig) (*config.City, error) {
+	return sourceOf(dir).AddRig(r)
+}
+
+func undeclareRig(dir, name string, agents bool) (*config.City, error) {
+	return sourceOf(dir).RemoveRig(name, agents)
+}
+
+// asEdit gives a refused edit of the configuration its class: what stands on the disk is not refused by it.
+func asEdit(err error) error {
+	_, unfit := errors.AsType[*config.Unfit](err)
+	switch {
+	case unfit:
+		return &city.Error{Code: city.Invalid, Message: err.Error()}
+	case errors.Is(err, config.ErrInUse), errors.Is(err, config.ErrChanged):
+		return &city.Error{Code: city.Conflict, Message: err.Error()}
+	}
+	return err
+}
+
+// schemaText is a JSON Schema of a kind of file, nil if there is none; schemaNames are the kinds.
+func schemaText(of string) []byte { return config.JSONSchema(of) }
+
+func schemaNames() []string { return config.Schemas() }
+
 // plan is who should run.
 func plan(c *config.City, dir string) []agent.Want {
-	return agent.Plan(c, agent.Host{Environ: os.Environ(), BinDir: binDir(dir)})
+	return agent.Plan(c, thisHost(dir))
 }
 
 // poolPlan is which pools there should be, rigPlan the project folders.
 func poolPlan(c *config.City, dir string) []agent.Pool {
-	return agent.Pools(c, agent.Host{Environ: os.Environ(), BinDir: binDir(dir)})
+	return agent.Pools(c, thisHost(dir))
 }
 
 func rigPlan(c *config.City) []agent.Rig { return agent.Rigs(c) }
@@ -62,6 +104,33 @@ func (a *app) statusShape(s *city.Snapshot) api.Status {
 		out.Version = a.version
 	}
 	return out
+}
+
+// inspect says what is known of an agent that is wanted or lives.
+func inspect(ctx context.Context, s controller.Subject, wants []agent.Want, sessions []session.Status, p session.Provider) (*city.Inspection, error) {
+	name := s.Agent
+	for i := range wants {
+		if wants[i].Name == name {
+			s.Want = &wants[i]
+			s.Limits = controller.LimitsOf(p, s.Want.Provider)
+		}
+	}
+	for i := range sessions {
+		if sessions[i].Agent == name && sessions[i].Alive {
+			s.Session = &sessions[i]
+		}
+	}
+	if s.Want == nil && s.Session == nil {
+		return nil, &city.Error{Code: city.NotFound, Message: fmt.Sprintf("no agent is called %q", name)}
+	}
+	out := s.Inspect(time.Now())
+	controller.AddPrompt(ctx, out, s.Want)
+	return out, nil
+}
+
+// promptOf is what an agent is told at its start.
+func promptOf(ctx context.Context, w *agent.Want) (string, error) {
+	return controller.PromptOf(ctx, w, false)
 }
 
 // lastWords is what an agent that has ended said last, as far as its crash files know.
@@ -119,12 +188,16 @@ func appendEvent(dir string, e events.Event) (uint64, error) {
 	if err := makePrivate(gcDir(dir)); err != nil {
 		return 0, err
 	}
-	log, err := events.Open(gcDir(dir), events.Options{})
+	c, err := loadCity(dir)
+	if err != nil {
+		c = &config.City{Path: dir} // a mistake in the file silences nobody
+	}
+	log, closeLog, err := openLog(dir, c)
 	if err != nil {
 		return 0, err
 	}
 	seq, err := log.Append(e)
-	return seq, errors.Join(err, log.Close())
+	return seq, errors.Join(err, closeLog())
 }
 
 // logTrouble reads the newest part of the log and tells what is damaged there, "" if nothing is.
@@ -187,6 +260,7 @@ type loop interface {
 	Run(ctx context.Context) error
 	Settle(ctx context.Context) error
 	Hurry()
+	GiveUp()
 	StopLimit() time.Duration
 	SetMode(mode string)
 }
@@ -198,6 +272,8 @@ type parts struct {
 	loop     loop
 	sessions session.Provider
 	serve    func(ctx context.Context) error // answers on the socket until ctx ends; nil if settling
+	last     *lastwords.Time                 // of all that follows the loop's last decision
+	mirror   func(ctx context.Context)       // tells a script of events until ctx ends
 	close    func()                          // gives everything back, the city's lock last
 }
 
@@ -215,21 +291,22 @@ func assemble(ctx context.Context, c *config.City, version string, o houseOption
 		return parts{}, err
 	}
 	undo.add(func() { _ = hold.Release() }) // the kernel releases it in any case
-	log, err := events.Open(gcDir(o.dir), events.Options{})
+	log, closeLog, err := openLog(o.dir, c)
 	if err != nil {
-		return parts{}, fmt.Errorf("cannot open the event log: %w", err)
+		return parts{}, err
 	}
-	undo.add(func() { logError(o.logger, "the event log did not close well", log.Close()) })
-	sessions, closeSessions, err := openSessions(o.dir, c, false, o.logger)
+	undo.add(func() { logError(o.logger, "the event log did not close well", closeLog()) })
+	sessions, closeSessions, err := openSessions(o.dir, false, o.logger)
 	if err != nil {
 		return parts{}, err
 	}
 	undo.add(closeSessions)
-	pokes, err := config.Watch(ctx, o.dir, config.WatchOptions{Log: o.logger})
+	pokes, err := o.source.Watch(ctx, config.WatchOptions{Log: o.logger, First: true})
 	if err != nil {
 		return parts{}, err
 	}
-	rescans, err := config.WatchFolders(ctx, folders(c), config.WatchOptions{Log: o.logger})
+	others := make(chan []string, 1)
+	rescans, err := config.WatchFolders(ctx, folders(c), others, config.WatchOptions{Log: o.logger})
 	if err != nil {
 		return parts{}, err
 	}
@@ -241,29 +318,46 @@ func assemble(ctx context.Context, c *config.City, version string, o houseOption
 		}
 		return placesOf(o.dir, s)
 	}}
-	undo.add(func() { logError(o.logger, "the store of work did not close well", work.close()) })
+	last := lastwords.New(controller.Farewell)
+	undo.add(func() { work.close(last, o.logger) })
 	loop, err = controller.New(controller.Options{
 		Dir: o.dir, Mode: o.mode, Version: version, Provider: sessions, Log: log, Logger: o.logger,
-		Host:   agent.Host{Environ: os.Environ(), BinDir: binDir(o.dir)},
-		Stores: work.of, Poke: pokes, Rescan: rescans, Beat: o.beat, Held: hold.Check, Sweep: func() (int, error) { return pty.SweepRuns(o.dir) },
+		Host:  thisHost(o.dir),
+		Files: o.source.Files, Strict: o.source.Strict,
+		Stores: work.of, Poke: pokes, Rescan: rescans, Folders: func(dirs []string) { latest(others, dirs) }, Beat: o.beat, Held: hold.Check, Last: last, Sweep: func() (int, error) { return pty.SweepRuns(o.dir) },
 	}, c)
 	if err != nil {
 		return parts{}, err
 	}
-	p := parts{loop: loop, sessions: sessions, close: undo.close}
+	p := parts{loop: loop, sessions: sessions, last: last, mirror: func(context.Context) {}, close: undo.close}
+	if m, ok := mirrorOf(c); ok {
+		m.Log, m.Logger, m.Last = log, o.logger, last
+		p.mirror = func(ctx context.Context) { mirror.Run(ctx, m) }
+	}
 	if o.mode != "settle" {
 		l, err := api.Listen(socketPath(o.dir))
 		if err != nil {
 			return parts{}, fmt.Errorf("cannot open the city's socket: %w", err)
 		}
 		undo.add(func() { _ = l.Close() }) // Serve has closed it already
-		p.serve = func(ctx context.Context) error { return api.Serve(ctx, l, loop, api.Options{Log: o.logger}) }
+		p.serve = func(ctx context.Context) error {
+			return api.Serve(ctx, l, loop, api.Options{Log: o.logger, Last: last})
+		}
 		p.close = undo.close
 	}
 	return p, nil
 }
 
-// folders are where automations are found. One that a later configuration adds is looked into at each patrol.
+// latest puts a value into a channel that has room for one, in place of one that nobody has taken. It has one caller.
+func latest[T any](c chan T, v T) {
+	select {
+	case <-c:
+	default:
+	}
+	c <- v
+}
+
+// folders are where automations are found.
 func folders(c *config.City) []string {
 	var out []string
 	for _, l := range c.Layers() {
@@ -288,99 +382,12 @@ func dial(dir string) (city.Control, func(), error) {
 // isNotRunning recognises the error that says that no controller answers.
 func isNotRunning(err error) bool { return errors.Is(err, api.ErrNotRunning) }
 
-// openSessions opens the session provider that a configuration names; the embedded one if there is no configuration.
-// Who has not got the city's lock only observes.
-func openSessions(dir string, c *config.City, observe bool, logger *slog.Logger) (session.Provider, func(), error) {
-	kind := "pty"
-	if c != nil && c.Session.Provider != "" {
-		kind = c.Session.Provider
-	}
-	switch kind {
-	case "pty":
-		exe, err := os.Executable()
-		if err != nil {
-			return nil, nil, fmt.Errorf("cannot find this program, which holds every session: %w", err)
-		}
-		p, err := pty.New(pty.Options{City: dir, Binary: exe, Observe: observe, Logger: logger})
-		if err != nil {
-			return nil, nil, err
-		}
-		return p, func() { logError(logger, "the sessions were not let go of well", p.Close()) }, nil
-	case "fake":
-		return fake.New(), func() {}, nil
-	}
-	return nil, nil, fmt.Errorf("there is no session provider %q; [session] provider is \"pty\", or \"fake\" for drills", kind)
-}
-
 // setSuspended writes the flag into the configuration.
-func setSuspended(dir string, t config.Target, on bool) error { return config.SetSuspended(dir, t, on) }
+func setSuspended(dir string, t config.Target, on bool) error {
+	return sourceOf(dir).SetSuspended(t, on)
+}
 
 // configText is a configuration as it is understood; explainAgent, where one agent's values come from.
 func configText(c *config.City) string { return c.TOML() }
 
 func explainAgent(c *config.City, name string) (string, error) { return c.Explain(name) }
-
-// workFolder is where the work of a city or a rig is kept, below its own folder.
-const workFolder = sqlite.Folder
-
-// openStore opens the work that is kept at a place. Nothing is read or made before it is asked for something.
-func openStore(p place) (store, error) { return sqlite.Open(p.dir, p.prefix) }
-
-// stores are the work of a city that runs, open until the city ends.
-type stores struct {
-	places func() []place // those of the configuration in force
-
-	mu   sync.Mutex
-	open map[place]store
-}
-
-// of opens the work of a rig, or of the city.
-func (s *stores) of(rig string) (beads.Store, error) {
-	for _, p := range s.places() {
-		if p.rig != rig {
-			continue
-		}
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		if have, ok := s.open[p]; ok {
-			return have, nil
-		}
-		fresh, err := openStore(p)
-		if err == nil {
-			s.open[p] = fresh
-		}
-		return fresh, err
-	}
-	return nil, fmt.Errorf("there is no rig %q any more, so its work is not looked for", rig)
-}
-
-func (s *stores) close() error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	var err error
-	for _, have := range s.open {
-		err = errors.Join(err, have.Close())
-	}
-	return err
-}
-
-// runPlace is where something of an automation runs, and its environment.
-func runPlace(c *config.City, d automation.Definition) (dir string, env []string, err error) {
-	dir, env, err = agent.Place(c, d.Rig, agent.Host{Environ: os.Environ(), BinDir: binDir(c.Path)})
-	return dir, append(env, "AUTOMATION_DIR="+d.Dir(), "GC_AUTOMATION="+d.Scoped()), err
-}
-
-// layersOf are the folders of a city's formulas and automations, those that come with the program first.
-func layersOf(c *config.City) ([]formula.Layer, error) {
-	if err := makePrivate(gcDir(c.Path)); err != nil {
-		return nil, err
-	}
-	own, err := formula.System(gcDir(c.Path))
-	if err != nil {
-		return nil, err
-	}
-	return append([]formula.Layer{own}, c.Layers()...), nil
-}
-
-// deedsOf is what the last controller remembered of its automations, by scoped name.
-func deedsOf(dir string) (map[string]automation.Memory, error) { return controller.Deeds(dir) }

@@ -2,11 +2,20 @@ package config
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
+
+	"gcity/internal/colour"
 )
 
 const maxName = 64
+
+// namePattern is what checkName accepts, prefixPattern what checkPrefix does.
+const (
+	namePattern   = `^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`
+	prefixPattern = `^[A-Za-z0-9][A-Za-z0-9._-]{0,15}$`
+)
 
 // checkName holds for agents and cities.
 func checkName(v any) string {
@@ -54,6 +63,13 @@ func checkPrefix(v any) string {
 func checkFilled(v any) string {
 	if strings.TrimSpace(v.(string)) == "" {
 		return "is empty; write one, or leave the key out"
+	}
+	return ""
+}
+
+func checkColour(v any) string {
+	if _, err := colour.Parse(v.(string)); err != nil {
+		return err.Error()
 	}
 	return ""
 }
@@ -113,44 +129,47 @@ func checkIdle(v any) string {
 	return ""
 }
 
-func checkReadyDelay(v any) string {
-	if t := v.(time.Duration); t < 0 || t > time.Hour {
-		return fmt.Sprintf("is %d; it must be from 0 to 3600000 milliseconds", t.Milliseconds())
-	}
-	return ""
+func delayBounds() *bounds {
+	return &bounds{0, 3_600_000, func(n int) string { return fmt.Sprintf("is %d; it must be from 0 to 3600000 milliseconds", n) }}
 }
 
-func checkRestarts(v any) string {
-	if n := v.(int); n < 0 || n > 10_000 {
+func restartBounds() *bounds {
+	return &bounds{0, 10_000, func(n int) string {
 		return fmt.Sprintf("is %d; write 0 for any number of restarts, or at most 10000", n)
-	}
-	return ""
+	}}
 }
 
-func checkMembers(v any) string {
-	switch n := v.(int); {
-	case n < 0:
-		return fmt.Sprintf("is %d; a pool cannot have fewer than 0 members", n)
-	case n > MaxAgents:
+func memberBounds() *bounds {
+	return &bounds{0, MaxAgents, func(n int) string {
+		if n < 0 {
+			return fmt.Sprintf("is %d; a pool cannot have fewer than 0 members", n)
+		}
 		return fmt.Sprintf("is %d; a city can have %d agents, the members of all its pools included", n, MaxAgents)
-	}
-	return ""
+	}}
 }
 
-func checkSize(v any) string {
-	if n := v.(int); n < 2 || n > 1000 {
-		return fmt.Sprintf("is %d; it must be from 2 to 1000", n)
-	}
-	return ""
+func sizeBounds() *bounds {
+	return &bounds{2, 1000, func(n int) string { return fmt.Sprintf("is %d; it must be from 2 to 1000", n) }}
+}
+
+// sessionProviders are what may run sessions; "exec:" begins a script.
+func sessionProviders() []string {
+	return []string{"pty", "tmux", "subprocess", "exec:", "k8s", "fake", "fail"}
 }
 
 func checkProvider(v any) string {
-	name, known := v.(string), []string{"pty", "tmux", "subprocess", "exec:", "k8s", "fake", "fail"}
+	name := v.(string)
+	known := sessionProviders()
+	script, isScript := strings.CutPrefix(name, "exec:")
 	switch {
-	case name == "" || name == "pty" || name == "fake" || name == "fail":
+	case isScript && strings.TrimSpace(script) == "":
+		return "names no script; write its path behind \"exec:\""
+	case isScript && strings.ContainsAny(script, "\x00\n"):
+		return fmt.Sprintf("%q is no path of a script", script)
+	case isScript && strings.HasPrefix(script, "~"):
+		return checkPath("~/")
+	case isScript, name == "", slices.Contains(known, name):
 		return ""
-	case name == "tmux" || name == "subprocess" || name == "k8s" || strings.HasPrefix(name, "exec:"):
-		return fmt.Sprintf("%q is not supported yet; \"pty\" is: the terminals built in need nothing installed", name)
 	}
 	if near := suggest(name, known); near != "" {
 		return fmt.Sprintf("there is no session provider %q; did you mean %q?", name, near)
@@ -159,14 +178,14 @@ func checkProvider(v any) string {
 }
 
 func checkEvents(v any) string {
-	switch name := v.(string); {
-	case name == "":
-		return ""
-	case name == "fake" || name == "fail" || strings.HasPrefix(name, "exec:"):
-		return fmt.Sprintf("%q is not supported yet; leave the key out: the log built in is used", name)
-	default:
-		return fmt.Sprintf("there is no events provider %q; leave the key out: the log built in is used", name)
+	name := v.(string)
+	if script, ok := strings.CutPrefix(name, "exec:"); ok {
+		return checkScript(name, script)
 	}
+	if name != "" && name != "fake" && name != "fail" {
+		return fmt.Sprintf("there is no events provider %q; it is \"exec:SCRIPT\", for drills \"fake\" or \"fail\", or leave the key out: the log built in is used", name)
+	}
+	return ""
 }
 
 func oneOf(names ...string) func(any) string {

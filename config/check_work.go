@@ -11,14 +11,26 @@ import (
 
 func checkBeads(v any) string {
 	const advice = "leave the key out: the store built in needs nothing installed"
-	switch name := v.(string); {
-	case name == "" || name == "file":
-		return ""
-	case name == "bd" || strings.HasPrefix(name, "exec:"):
-		return fmt.Sprintf("%q is not supported yet; %s", name, advice)
-	default:
-		return fmt.Sprintf("there is no beads provider %q; %s", name, advice)
+	name := v.(string)
+	if script, ok := strings.CutPrefix(name, "exec:"); ok {
+		return checkScript(name, script)
 	}
+	if name != "" && name != "file" && name != "bd" {
+		return fmt.Sprintf("there is no beads provider %q; it is \"bd\" or \"exec:SCRIPT\", or %s", name, advice)
+	}
+	return ""
+}
+
+// checkScript holds for what stands behind "exec:".
+func checkScript(name, script string) string {
+	if strings.TrimSpace(script) != script || script == "" || strings.ContainsAny(script, "\x00\n\r\t") || strings.HasPrefix(script, "-") {
+		return fmt.Sprintf("%q names no script; write \"exec:PATH\", the path as it is, without arguments", name)
+	}
+	return ""
+}
+
+func portBounds() *bounds {
+	return &bounds{1, 65535, func(n int) string { return fmt.Sprintf("is %d; a port is from 1 to 65535", n) }}
 }
 
 func checkWisp(v any) string {
@@ -26,6 +38,16 @@ func checkWisp(v any) string {
 		return fmt.Sprintf("is %s; it must be at least \"100ms\"; leave wisp_gc_interval and wisp_ttl out if wisps are to stay", t)
 	}
 	return ""
+}
+
+// checkAtLeast is for time spans of which less would keep a machine busy for nothing.
+func checkAtLeast(least time.Duration) func(any) string {
+	return func(v any) string {
+		if t := v.(time.Duration); t < least {
+			return fmt.Sprintf("is %s; it must be at least %q", t, least)
+		}
+		return ""
+	}
 }
 
 // checkAutomation holds for the name of an automation without its rig.

@@ -8,10 +8,13 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
 	"gcity/automation"
+	"gcity/formula"
+	"gcity/prompt"
 	"gcity/restart"
 )
 
@@ -24,11 +27,14 @@ type City struct {
 	Workspace Workspace
 	Agents    []Agent // in the order of the files
 	Rigs      []Rig   // in the order of the files
+	Providers []Provider
 	Daemon    Daemon
 	Session   Session
 	Events    Events
+	Console   Console
 
 	Beads       Beads
+	Dolt        Dolt
 	Formulas    Formulas
 	Automations Automations
 	Revision    string            // SHA-256 over all source files, hex
@@ -36,8 +42,15 @@ type City struct {
 	Warnings    []Problem         // accepted, but worth a word
 	Origins     map[string]Origin // of each key outside lists of tables that was written: "daemon.patrol_interval"
 
+	Remotes []Remote // topologies that are kept in git repositories
+
 	include   []string           // as written
+	rigPatch  []rigPatch         // in force already
+	stamped   []*pack            // the topologies that agents come from, in order
+	trees     []string           // their folders
+	recipes   []formula.Layer    // of the city's topologies
 	patches   []patch            // in force already
+	amended   []Provider         // what patches say of providers, in force already
 	overrides []override         // of Automations, in force already
 	members   map[string]derived // of pools, by qualified name
 }
@@ -66,6 +79,14 @@ type Workspace struct {
 	Suspended       bool
 	SessionTemplate string // a template; its values go through session.Encode
 	StartCommand    string // of the agents that have none
+	Provider        string // of the agents that name neither a command nor a provider
+
+	Topologies        []string // folders or names of [topologies], in order, as written
+	Includes          []string // the same
+	InstallAgentHooks []string // kinds of hook files, of the agents that say nothing about them
+	GlobalFragments   []string // behind every prompt
+
+	topology string // one more, before the others
 }
 
 // Agent is one [[agents]] table.
@@ -84,11 +105,34 @@ type Agent struct {
 	SessionSetup       []string
 	SessionSetupScript string
 
+	Session string // what runs its sessions, as written; see City.ProviderOf
+
+	Scope    string // "city" or "rig": which of a topology's agents it is; "" = not said
+	Topology string // the folder of the topology that declares it, absolute; "" = none does
+
+	Provider               string // which program it is, as written
+	Args                   []string
+	PromptMode, PromptFlag string // how its prompt reaches it; "" = as its provider says
+	ProcessNames           []string
+	EmitsPermissionWarning bool
+
+	PromptTemplate    string // a file, absolute; "" = none
+	InjectFragments   []string
+	OverlayDir        string // absolute; "" = none
+	InstallAgentHooks []string
+	HooksInstalled    bool
+
+	WorkQuery, SlingQuery string // shell lines; "" = in process
+	DefaultSlingFormula   string
+
 	// Found out while loading: the name of its sessions; the SHA-256 of its script, hex, and why that could not be read.
 	// For a pool of several these are empty: each member has its own, see City.Member.
 	SessionName   string
 	ScriptHash    string
 	ScriptProblem string
+
+	Prompt      *prompt.Template // PromptTemplate and what follows it, parsed while loading; nil = it is told nothing
+	OverlayHash string           // over the content of OverlayDir, hex
 
 	Restart   restart.Mode
 	MinUptime time.Duration
@@ -104,6 +148,26 @@ type Agent struct {
 
 	Origin  Origin            // of the table
 	Origins map[string]Origin // of each key that was written, by its TOML name ("env.FOO" for one variable)
+}
+
+// Provider is one [providers.X] table: which program an agent is, and how it is started. What is not written is as the
+// preset of that name has it.
+type Provider struct {
+	Name                   string
+	DisplayName            string
+	Command                string
+	Args                   []string
+	PromptMode, PromptFlag string
+	ReadyDelay             time.Duration
+	ReadyPromptPrefix      string
+	ProcessNames           []string
+	EmitsPermissionWarning bool
+	Env                    map[string]string
+
+	Origin  Origin            // of the table, "preset claude" if there is none
+	Origins map[string]Origin // of each key that was written, by its TOML name
+
+	whole bool // it stands alone: what a preset of its name says does not count
 }
 
 // Pool is an agent's [agents.pool] table. 0 <= Min <= Max.
@@ -122,6 +186,13 @@ type Rig struct {
 	Suspended bool
 
 	FormulasDir string // of its own formulas and automations, absolute; it need not exist; "" = none
+
+	Topologies         []string // as of the workspace
+	topology           string
+	includes           []string
+	overrides          []patch         // in force already
+	recipes            []formula.Layer // of its topologies
+	DefaultSlingTarget string
 
 	Problem string // why its folder cannot be used: found out while loading, not an error; "" = it can
 
@@ -151,12 +222,26 @@ type Daemon struct {
 
 // Beads is the [beads] table.
 type Beads struct {
-	Provider string // "" and "file" = the embedded store
+	Provider string // "" and "file" = the embedded store, "bd", "exec:SCRIPT"
+}
+
+// Keeper is the provider; the embedded store has one name only, "".
+func (b Beads) Keeper() string {
+	if b.Provider == "file" {
+		return ""
+	}
+	return b.Provider
+}
+
+// Dolt is the [dolt] table: the database server that bd is to use. What is empty bd finds itself.
+type Dolt struct {
+	Host string
+	Port int // 0 = none is said
 }
 
 // Formulas is the [formulas] table.
 type Formulas struct {
-	Dir string // as written, relative to the city
+	Dir string // as city.toml says it, relative to the city; absolute where another file does
 }
 
 // Automations is the [automations] table.
@@ -168,14 +253,39 @@ type Automations struct {
 
 // Session is the [session] table.
 type Session struct {
-	Provider   string // "pty", or "fake" and "fail" for drills
+	Provider   string // "pty", "tmux", "subprocess", "exec:…", …: of agents that name none
 	Cols, Rows int
+	Kubernetes Kubernetes
+}
+
+// Kubernetes is the [session.k8s] table. Nothing is run by it yet.
+type Kubernetes struct {
+	Namespace, Image, Context string
+	CPURequest, MemRequest    string // as Kubernetes writes quantities
+	CPULimit, MemLimit        string
 }
 
 // Events is the [events] table.
 type Events struct {
-	Provider string // "" = the embedded log
+	Provider string // "" = the embedded log, "exec:SCRIPT" = that and a script, "fake", "fail"
 }
+
+// Console is the [console] table.
+type Console struct {
+	Theme  string // of the control room, for people who have chosen none; "" = none
+	Colour string // the city's own, as colour.Parse gives it; "" = none
+}
+
+// ProviderOf is what runs the sessions of an agent.
+func (c *City) ProviderOf(a *Agent) string {
+	if _, written := a.Origins["session"]; written {
+		return cmp.Or(a.Session, defaultProvider)
+	}
+	return c.Session.Provider
+}
+
+// defaultProvider is what "" means.
+const defaultProvider = "pty"
 
 // Policy is the restart policy of an agent under this city's [daemon].
 func (c *City) Policy(a *Agent) restart.Policy {

@@ -18,9 +18,16 @@ type decoder struct {
 	size     int               // of all so far, in bytes
 	hashes   map[string]string // of the sources that could be read, by path
 	scripts  map[string]script // by path
+	outfits  outfits
 	named    map[string]*Agent // by qualified name: agents, pools, members of pools
 	problems []Problem
 	more     bool // there are problems beyond maxProblems
+
+	strict bool             // two files that set the same key are an error
+	packs  map[string]*pack // topologies that were read, by folder; nil = one that cannot be used, or is being read
+	packed schema           // of topology.toml
+
+	provided map[*pack]bool // whose providers are the city's
 }
 
 func (d *decoder) origin(at int) Origin {
@@ -74,8 +81,8 @@ func (d *decoder) table(n *node, path string, p place) {
 			d.warn(kid.at, k.path, "does nothing any more; it can be taken out")
 		case k.status == later:
 			d.later(kid, k)
-		case kid.key == k.alias && k.kind == kindTable && n.get(k.name()) != nil:
-			d.problem(kid.at, kid.key, "is another word for %s, and both are here; keep one", header(k))
+		case kid.key == k.alias && k.kind != kindTables && n.get(k.name()) != nil:
+			d.problem(kid.at, kid.key, "is another word for %s, and both are here; keep one", wordFor(k))
 		default:
 			d.supported(kid, k, p)
 		}
@@ -133,7 +140,7 @@ func (d *decoder) inner(table, name string) string {
 
 // elsewhere names the supported table that has such a key.
 func (d *decoder) elsewhere(name string) string {
-	for _, table := range []string{"agents", "agents.pool", "workspace", "daemon", "session", "events", "rigs", "automations"} {
+	for _, table := range []string{"agents", "agents.pool", "workspace", "daemon", "session", "events", "rigs", "providers.*", "automations"} {
 		if k := d.schema.byPath[join(table, name)]; k != nil && k.status == supported {
 			return header(d.schema.byPath[table])
 		}
@@ -143,10 +150,11 @@ func (d *decoder) elsewhere(name string) string {
 
 // header is how the table of a key begins.
 func header(k *key) string {
+	path := strings.ReplaceAll(k.path, "*", "NAME")
 	if k.kind == kindTables {
-		return "[[" + k.path + "]]"
+		return "[[" + path + "]]"
 	}
-	return "[" + k.path + "]"
+	return "[" + path + "]"
 }
 
 // usable lists what is supported in a table; all that is known in a table that is not.
@@ -212,15 +220,46 @@ func (d *decoder) supported(n *node, k *key, p place) {
 			d.problem(n.at, k.path, "is %s; it must be a table: write [%s] on a line of its own", n.shape, k.path)
 			return
 		}
-		if k.path == "agents.pool" {
+		switch {
+		case k.path == "agents.pool":
 			p.agent.Pool = &Pool{}
 			d.defaults(k.path, p)
+		case p.patch != nil && k.path == p.patch.table+".pool":
+			p.patch.says.Pool = &Pool{}
 		}
 		d.table(n, k.path, p)
 	case kindTables:
 		d.list(n, k)
+	case kindNamed:
+		d.entries(n, k)
 	default:
 		d.scalar(n, k, p)
+	}
+}
+
+// entries decodes a table of named tables, each into an element of its own.
+func (d *decoder) entries(n *node, k *key) {
+	if n.shape != shapeTable {
+		d.problem(n.at, k.path, "is %s; each %s is a table of its own: write [%s.NAME] on a line of its own", n.shape, strings.TrimSuffix(k.name(), "s"), k.path)
+		return
+	}
+	for _, kid := range n.kids {
+		path := join(k.path, kid.key)
+		if msg := checkName(kid.key); msg != "" {
+			d.problem(kid.at, k.path, "%s", msg)
+			continue
+		}
+		if kid.shape != shapeTable {
+			d.problem(kid.at, path, "is %s; it must be a table: write [%s] on a line of its own", kid.shape, path)
+			continue
+		}
+		p, said, warned := d.element(path, d.origin(kid.at), make(map[string]Origin, len(kid.kids))), len(d.problems), len(d.city.Warnings)
+		d.table(kid, join(k.path, "*"), p)
+		for _, news := range [][]Problem{d.problems[said:], d.city.Warnings[warned:]} {
+			for i := range news {
+				news[i].Key = strings.Replace(news[i].Key, join(k.path, "*"), path, 1)
+			}
+		}
 	}
 }
 
@@ -228,7 +267,7 @@ func (d *decoder) supported(n *node, k *key, p place) {
 func (d *decoder) list(n *node, k *key) {
 	tables := tablesOf(n)
 	noun := strings.TrimSuffix(k.name(), "s")
-	if k.path == "patches.agents" {
+	if k.table() == "patches" {
 		noun = "patch"
 	}
 	if n.shape == shapeTable || len(tables) != len(n.kids) {
@@ -240,7 +279,7 @@ func (d *decoder) list(n *node, k *key) {
 		d.defaults(k.path, p)
 		d.table(t, k.path, p)
 		for _, r := range d.schema.tables[k.path] {
-			if r.require && t.get(r.name()) == nil {
+			if r.require && t.get(r.name()) == nil && (r.alias == "" || t.get(r.alias) == nil) {
 				d.problem(t.at, r.path, "is missing; every %s needs one: %s = \"…\"", noun, r.name())
 			}
 		}
@@ -254,56 +293,77 @@ func (d *decoder) element(path string, at Origin, origins map[string]Origin) pla
 	case "rigs":
 		c.Rigs = append(c.Rigs, Rig{Origin: at, Origins: origins})
 		return place{city: c, rig: &c.Rigs[len(c.Rigs)-1]}
+	case "rigs.overrides":
+		r := &c.Rigs[len(c.Rigs)-1] // the one that is being decoded
+		r.overrides = append(r.overrides, patch{table: path, origin: at, origins: origins})
+		return place{city: c, patch: &r.overrides[len(r.overrides)-1]}
+	case "patches.rigs":
+		c.rigPatch = append(c.rigPatch, rigPatch{Rig{Origin: at, Origins: origins}})
+		return place{city: c, rigPatch: &c.rigPatch[len(c.rigPatch)-1]}
 	case "patches.agents":
-		c.patches = append(c.patches, patch{origin: at, origins: origins})
+		c.patches = append(c.patches, patch{table: path, origin: at, origins: origins})
 		return place{city: c, patch: &c.patches[len(c.patches)-1]}
+	case "patches.providers":
+		c.amended = append(c.amended, Provider{Origin: at, Origins: origins})
+		return place{city: c, provider: &c.amended[len(c.amended)-1]}
 	case "automations.overrides":
 		c.overrides = append(c.overrides, override{origin: at, origins: origins})
 		return place{city: c, override: &c.overrides[len(c.overrides)-1]}
-	default:
-		c.Agents = append(c.Agents, Agent{Origin: at, Origins: origins})
-		return place{city: c, agent: &c.Agents[len(c.Agents)-1]}
 	}
+	if name, ok := strings.CutPrefix(path, "providers."); ok {
+		return place{city: c, provider: c.provider(name, at)}
+	}
+	if name, ok := strings.CutPrefix(path, "topologies."); ok {
+		return place{city: c, remote: c.remote(name, at)}
+	}
+	c.Agents = append(c.Agents, Agent{Origin: at, Origins: origins})
+	return place{city: c, agent: &c.Agents[len(c.Agents)-1]}
 }
 
 // defaults fills what a table does not say.
 func (d *decoder) defaults(table string, p place) {
 	for _, k := range d.schema.tables[table] {
 		if k.status == supported && k.def != "" && k.field != nil {
-			set(k.field(p), defaultValue(k.def))
+			set(k.field(p), defaultValue(k))
 		}
 	}
 }
 
-// defaultValue is a default as the value it stands for.
-func defaultValue(def string) any {
-	if s, err := strconv.Unquote(def); err == nil {
-		if t, err := time.ParseDuration(s); err == nil {
+// defaultValue is a key's default as the value it stands for.
+func defaultValue(k *key) any {
+	if s, err := strconv.Unquote(k.def); err == nil {
+		if t, err := time.ParseDuration(s); err == nil && k.kind != kindString {
 			return t
 		}
 		return s
 	}
-	if n, err := strconv.Atoi(def); err == nil {
+	if n, err := strconv.Atoi(k.def); err == nil {
 		return n
 	}
-	return def == "true"
+	return k.def == "true"
 }
 
 // scalar decodes one value, checks it and notes where it stands.
 func (d *decoder) scalar(n *node, k *key, p place) {
 	v, msg := value(n, k)
-	if msg == "" && k.check != nil {
-		msg = k.check(v)
+	if msg == "" {
+		msg = k.wrong(v)
 	}
 	if msg != "" {
 		d.problem(n.value.start, k.path, "%s", msg)
 		return
 	}
-	set(k.field(p), v)
 	origins, name := p.origins(k)
+	if k.kind == kindEnv {
+		v = d.joined(k.field(p), v.(map[string]string))
+	} else if k.path != "include" {
+		d.collides(origins[name], d.origin(n.value.start), k.path)
+	}
+	set(k.field(p), v)
 	origins[name] = d.origin(n.value.start)
 	if k.kind == kindEnv {
 		for _, kid := range n.kids {
+			d.collides(origins[name+"."+kid.key], d.origin(kid.value.start), join(k.path, kid.key))
 			origins[name+"."+kid.key] = d.origin(kid.value.start)
 			d.variable(kid, k)
 		}

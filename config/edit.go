@@ -18,6 +18,7 @@ var (
 	ErrMember    = errors.New("is a member of a pool")
 	ErrAmbiguous = errors.New("the name is ambiguous")
 	ErrChanged   = errors.New("the file was changed meanwhile")
+	ErrInUse     = errors.New("agents work there")
 )
 
 // lockWait bounds the wait for another edit; each takes milliseconds.
@@ -27,17 +28,22 @@ const lockWait = 5 * time.Second
 // unambiguous; a rig; or, empty, the workspace.
 type Target struct{ Agent, Rig string }
 
-// SetSuspended writes the suspended flag of a target of the city in dir, into the city.toml, or for a rig into the file
-// that declares it. An agent of an included file gets a [[patches.agents]] block in city.toml, and one that has such a
-// block with the flag has it changed there. Nothing else in the file changes: comments, order, blank lines and line ends
-// stay. A file that says so already is not written. The configuration has to be valid, otherwise the *Error says what is
+// SetSuspended writes the suspended flag of a target in the city.toml of the city in dir, as a Source without more files.
+func SetSuspended(dir string, t Target, on bool) error { return Source{Dir: dir}.SetSuspended(t, on) }
+
+// SetSuspended writes the suspended flag of a target, into the city.toml, or for a rig into the file that declares it. An
+// agent of an included file or a topology gets a [[patches.agents]] block in city.toml, and what is patched, with the flag,
+// has it changed there. Nothing else in the file changes: comments, order, blank lines and line ends
+// stay. Resuming takes out what suspending has added, as long as it stands there as it was written; any other flag is
+// set to false. A file that says so already is not written. The configuration has to be valid, otherwise the *Error says what is
 // wrong with it. Edits by gcity take turns; one by somebody else in the same moment is ErrChanged. A name that nobody has
 // is ErrNoAgent or ErrNoRig, one of a member ErrMember, one that several have ErrAmbiguous.
-func SetSuspended(dir string, t Target, on bool) error {
-	dir, err := canonical(dir)
+func (src Source) SetSuspended(t Target, on bool) error {
+	dir, err := canonical(src.Dir)
 	if err != nil {
 		return fmt.Errorf("cannot edit the configuration: %w", err)
 	}
+	src.Dir = dir
 	unlock, err := lockEdits(dir)
 	if err != nil {
 		return fmt.Errorf("cannot edit the configuration: %w", err)
@@ -48,7 +54,7 @@ func SetSuspended(dir string, t Target, on bool) error {
 	if err != nil {
 		return fmt.Errorf("cannot edit the configuration: %w", err)
 	}
-	c, err := Parse(dir, before)
+	c, err := src.Parse(before)
 	if err != nil {
 		return err
 	}
@@ -57,8 +63,11 @@ func SetSuspended(dir string, t Target, on bool) error {
 		return err
 	}
 	if filepath.IsAbs(s.file) {
-		return fmt.Errorf("the %s %q is declared in %s, which may be other cities' too and is left alone; write suspended = %t there by hand",
-			strings.TrimSuffix(s.list, "s"), s.name, s.file, on)
+		what := fmt.Sprintf("the %s %q is declared", strings.TrimSuffix(s.list, "s"), s.name)
+		if s.list == "workspace" || strings.HasPrefix(s.list, "patches.") || s.rig != "" {
+			what = "what counts is said" // of the city, or by a patch
+		}
+		return fmt.Errorf("%s in %s, which may be other cities' too and is left alone; write suspended = %t there by hand", what, s.file, on)
 	}
 	if s.file != FileName {
 		path = filepath.Join(dir, s.file)
@@ -70,7 +79,48 @@ func SetSuspended(dir string, t Target, on bool) error {
 	if err != nil {
 		return err
 	}
-	return replace(path, before, after)
+	memo, key := addedIn(dir), s.key(s.file)
+	if on {
+		memo.note(key, before, after)
+		if err := memo.write(dir); err != nil {
+			return err
+		}
+		return replace(path, before, after)
+	}
+	if left := s.unset(src, t, before, memo); left != nil {
+		after = left
+	}
+	if err := replace(path, before, after); err != nil {
+		return err
+	}
+	delete(memo, key)
+	_ = memo.write(dir) // what stays in it by mistake is looked at again before anything is taken out
+	return nil
+}
+
+// unset is a file without what suspending has added to it, nil if it has not, or if somebody has changed that since.
+func (s spot) unset(src Source, t Target, data []byte, memo added) []byte {
+	root, faults := parseTOML(data, cityNeeds)
+	if len(faults) > 0 {
+		return nil
+	}
+	flag := s.table(root).get("suspended")
+	if flag == nil {
+		return nil
+	}
+	return memo.without(s.key(s.file), data, flag.value, func(left []byte) ([]byte, error) {
+		then := s
+		if s.file == FileName { // the table itself may be gone
+			c, err := src.Parse(left)
+			if err != nil {
+				return nil, err
+			}
+			if then, err = c.spot(t); err != nil {
+				return nil, err
+			}
+		}
+		return then.set(left, true)
+	})
 }
 
 // replace writes a file that still is what it was.

@@ -3,6 +3,7 @@ package config
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 )
 
@@ -48,6 +49,7 @@ func (c *City) explainAgent(a *Agent, member string) string {
 		fmt.Fprintf(&b, "\nfrom the rig %s, %s\n", r.Name, r.Origin)
 		writeRows(&b, "  ", rows(s, "rigs", place{city: c, rig: r})[1:])
 	}
+	c.explainProgram(&b, s, a)
 	b.WriteString("\nfrom the city\n")
 	writeRows(&b, "  ", c.shared(s, a))
 	b.WriteString("\nwhat follows\n")
@@ -62,17 +64,26 @@ func (c *City) explainAgent(a *Agent, member string) string {
 // shared are the values that an agent takes from the city.
 func (c *City) shared(s schema, a *Agent) []row {
 	var out []row
-	if a.StartCommand == "" && c.Workspace.StartCommand != "" {
-		out = append(out, c.row(s, "workspace.start_command"))
+	if by, _ := c.decider(a); strings.HasPrefix(by, "workspace.") {
+		out = append(out, c.row(s, by))
 	}
 	if c.Workspace.Suspended {
 		out = append(out, c.row(s, "workspace.suspended"))
+	}
+	if a.Prompt != nil && len(c.Workspace.GlobalFragments) > 0 {
+		out = append(out, c.row(s, "workspace.global_fragments"))
+	}
+	if _, own := a.Origins["install_agent_hooks"]; !own && len(c.HooksOf(a)) > 0 {
+		out = append(out, c.row(s, "workspace.install_agent_hooks"))
 	}
 	if a.Pool != nil && a.Pool.Max > 0 && a.Pool.Check == "" {
 		out = append(out, c.row(s, "beads.provider")) // where its work is counted
 	}
 	for _, path := range []string{"daemon.max_restarts", "daemon.restart_window", "daemon.restart_backoff", "daemon.patrol_interval",
 		"daemon.shutdown_timeout", "daemon.crash_history", "session.provider"} {
+		if _, own := a.Origins["session"]; own && path == "session.provider" {
+			continue
+		}
 		out = append(out, c.row(s, path))
 	}
 	return out
@@ -93,8 +104,10 @@ func (c *City) follows(a *Agent, member bool) []row {
 		}
 		out = append(out, row{"folder", tomlString(e.Dir), trouble})
 	}
-	if a.StartCommand == "" && c.Workspace.StartCommand == "" {
-		out = append(out, row{"command", "none: it cannot be started", "write agents.start_command or workspace.start_command"})
+	if p := c.ProgramOf(a, foundLater); p.By == "" {
+		out = append(out, row{"command", "of the first that is found: " + list(presetNames(presets())), "nothing says which; write agents.provider or agents.start_command"})
+	} else if p.Line == "" {
+		out = append(out, row{"command", tomlString(p.CommandLine()), ""})
 	}
 	if single && e.Script != "" {
 		out = append(out, row{"script", tomlString(e.Script), visible(a.ScriptProblem)})
@@ -114,6 +127,24 @@ func (c *City) follows(a *Agent, member bool) []row {
 		out = append(out, row{"started before", list(after), ""})
 	}
 	return out
+}
+
+// foundLater leaves it to the host which program is found first.
+func foundLater([]Preset) string { return "" }
+
+// explainProgram writes what an agent takes from its provider.
+func (c *City) explainProgram(b *strings.Builder, s schema, a *Agent) {
+	p := c.ProgramOf(a, foundLater)
+	if p.Provider.Name == "" {
+		return
+	}
+	taken := p.Provider
+	taken.Env = maps.Clone(p.Env)
+	maps.DeleteFunc(taken.Env, func(name, _ string) bool { _, own := a.Env[name]; return own })
+	taken.Origins = maps.Clone(p.Origins)
+	maps.DeleteFunc(taken.Origins, func(key string, _ Origin) bool { _, own := a.Origins[key]; return own && agentShares(key) })
+	fmt.Fprintf(b, "\nfrom the provider %s, %s\n", p.Provider.Name, p.Origin)
+	writeRows(b, "  ", rows(s, "providers.*", place{city: c, provider: &taken}))
 }
 
 // memberRows lists a pool's possible members, the first of them at least, each with its folder and session.

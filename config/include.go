@@ -15,7 +15,7 @@ const maxIncludes = 100
 // What a file must at least have.
 const (
 	cityNeeds    = "a city needs at least [workspace] or one [[agents]]"
-	includeNeeds = "an included file needs at least one [[agents]] or [[rigs]]"
+	includeNeeds = "an included file needs at least one key or table"
 )
 
 // open makes a file the one that is decoded, and parses it; nil if it cannot be.
@@ -44,74 +44,85 @@ func (d *decoder) include(root *node) {
 	}
 	own, lines := d.file, d.lines
 	for i, kid := range n.kids {
-		name, data, err := d.includable(d.city.include[i])
+		path, err := resolve(d.city.Path, d.city.Path, d.city.include[i])
 		if err != nil {
-			d.problem(kid.at, "include", "%q %s", d.city.include[i], err)
-			continue
-		}
-		if t := d.open(name, data, includeNeeds); t != nil {
-			first := len(d.city.Agents)
-			d.part(t)
-			d.inOrder(first)
+			err = errors.New("leaves the city's folder; write an absolute path if that is meant")
+		} else {
+			err = d.part(path)
 		}
 		d.file, d.lines = own, lines
+		if err != nil {
+			d.problem(kid.at, "include", "%q %s", d.city.include[i], err)
+		}
 	}
 }
 
-// includable reads a file that is to be included. Its name is the one that origins give it.
-func (d *decoder) includable(path string) (name string, data []byte, err error) {
-	path, err = resolve(d.city.Path, d.city.Path, path)
-	if err != nil {
-		return "", nil, errors.New("leaves the city's folder; write an absolute path if that is meant")
+// also reads the files that whoever asks for the configuration adds to it.
+func (d *decoder) also(files []string) {
+	for _, path := range files {
+		if err := d.part(path); err != nil {
+			d.say(Origin{File: "-f " + path}, "", err.Error())
+		}
 	}
+}
+
+// called is the name that origins give a file.
+func (c *City) called(path string) string {
+	if rel, err := filepath.Rel(c.Path, path); err == nil && filepath.IsLocal(rel) {
+		return rel
+	}
+	return path
+}
+
+// includable reads a file that is to be included.
+func (d *decoder) includable(path string) ([]byte, error) {
 	switch slices.Index(d.city.Sources, path) {
 	case -1:
 	case 0:
-		return "", nil, errors.New("is this file itself; take it out")
+		return nil, errors.New("is this file itself; take it out")
 	default:
-		return "", nil, errors.New("is included twice; take one out")
-	}
-	name = path
-	if rel, err := filepath.Rel(d.city.Path, path); err == nil && filepath.IsLocal(rel) {
-		name = rel
+		return nil, errors.New("is included twice; take one out")
 	}
 	d.city.Sources = append(d.city.Sources, path)
-	data, err = read(path)
+	data, err := read(path)
 	var f *fault
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return "", nil, fmt.Errorf("cannot be included: there is no file %s; make it, or take it out", path)
+		return nil, fmt.Errorf("cannot be included: there is no file %s; make it, or take it out", path)
 	case errors.As(err, &f):
-		return "", nil, fmt.Errorf("cannot be included: %s", f.msg)
+		return nil, fmt.Errorf("cannot be included: %s", f.msg)
 	case err != nil:
-		return "", nil, fmt.Errorf("cannot be included: %w", err)
+		return nil, fmt.Errorf("cannot be included: %w", err)
 	}
 	d.hashes[path] = sum(data)
 	if d.size+len(data) > MaxSize {
-		return "", nil, fmt.Errorf("cannot be included: the files together are larger than %d MB", MaxSize>>20)
+		return nil, fmt.Errorf("cannot be included: the files together are larger than %d MB", MaxSize>>20)
 	}
-	return name, data, nil
+	return data, nil
 }
 
-// part decodes a file that is included: lists of agents and rigs, and nothing else.
-func (d *decoder) part(root *node) {
-	for _, n := range root.kids {
-		k := d.schema.child("", n.key)
-		switch {
-		case k != nil && (k.path == "agents" || k.path == "rigs"):
-			d.list(n, k)
-		case k != nil && k.path == "include":
-			d.problem(n.at, n.key, "an included file cannot include others; list them in %s", FileName)
-		case k != nil:
-			d.problem(n.at, n.key, "an included file has [[agents]] and [[rigs]] and nothing else; write this into %s", FileName)
-		default:
-			if near := suggest(n.key, []string{"agents", "agent", "rigs"}); near != "" {
-				d.problem(n.at, n.key, "unknown table; did you mean %q?", near)
-				continue
-			}
-			d.problem(n.at, n.key, "is unknown; an included file has [[agents]] and [[rigs]] and nothing else")
+// part decodes a file besides the city.toml: lists grow, and of other values the last file's count.
+func (d *decoder) part(path string) error {
+	data, err := d.includable(path)
+	if err != nil {
+		return err
+	}
+	root := d.open(d.city.called(path), data, includeNeeds)
+	if root == nil {
+		return nil
+	}
+	if n := root.get("include"); n != nil {
+		d.problem(n.at, "include", "an included file cannot include others; list them in %s", FileName)
+		kids := slices.DeleteFunc(root.kids, func(k *node) bool { return k == n })
+		root = &node{shape: shapeTable}
+		for _, kid := range kids {
+			root.add(kid)
 		}
 	}
+	first := len(d.city.Agents)
+	d.table(root, "", place{city: d.city})
+	d.inOrder(first)
+	return nil
 }
 
 // inOrder puts the agents from the first on into the order of their file: [[agent]] and [[agents]] are two lists to the

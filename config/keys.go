@@ -3,11 +3,13 @@ package config
 func workspaceKeys() []key {
 	return []key{
 		{path: "include", kind: kindStrings, check: checkLines,
-			doc: "Files with more `[[agents]]` and `[[rigs]]`, and nothing else, read after this one, at most 100. A path is relative to the " +
-				"city. An included file cannot include others.",
+			doc: "Files with more of the configuration, read after this one, at most 100. Agents, rigs and patches of all files are one list, this " +
+				"file's first; of other values the last file's counts, key by key. That two files set the same key of `[workspace]`, " +
+				"`[providers]` or `[topologies]` is a warning, and with `--strict` a mistake. A path is relative to the city. An included file " +
+				"cannot include others; `-f FILE` on the command line adds one more.",
 			field: func(p place) any { return &p.city.include }},
 		{path: "workspace", kind: kindTable, doc: "The city as a whole."},
-		{path: "workspace.name", kind: kindString, check: checkName,
+		{path: "workspace.name", kind: kindString, check: checkName, pattern: namePattern,
 			doc:   "Name of the city; without it, the name of its folder. A running city refuses to be renamed.",
 			field: func(p place) any { return &p.city.Workspace.Name }},
 		{path: "workspace.suspended", kind: kindBool, def: "false",
@@ -17,7 +19,7 @@ func workspaceKeys() []key {
 			doc:   "Name of an agent's session, a template. It must give every agent another name.",
 			field: func(p place) any { return &p.city.Workspace.SessionTemplate }},
 		{path: "workspace.start_command", kind: kindString, check: checkFilled,
-			doc:   "Command of the agents that have none of their own.",
+			doc:   "Command of the agents that have none of their own, where there is no `provider` either.",
 			field: func(p place) any { return &p.city.Workspace.StartCommand }},
 	}
 }
@@ -28,7 +30,7 @@ func cityKeys() []key {
 		{path: "daemon.patrol_interval", kind: kindDuration, def: `"30s"`, check: checkPatrol,
 			doc:   "Time between two looks at every agent; at least 100ms. What happens in between is acted on at once, without waiting for it.",
 			field: func(p place) any { return &p.city.Daemon.PatrolInterval }},
-		{path: "daemon.max_restarts", kind: kindInt, def: "5", check: checkRestarts,
+		{path: "daemon.max_restarts", kind: kindInt, def: "5", within: restartBounds(),
 			doc:   "So many crashes within `restart_window` are answered by a restart; the next one quarantines the agent. 0 = any number.",
 			field: func(p place) any { return &p.city.Daemon.MaxRestarts }},
 		{path: "daemon.restart_window", kind: kindDuration, def: `"1h"`, check: checkPositive,
@@ -40,7 +42,7 @@ func cityKeys() []key {
 		{path: "daemon.restart_backoff", kind: kindDuration, def: `"1s"`, check: checkNotNegative,
 			doc:   "Wait before the second restart in a row; doubles to at most `patrol_interval`. The first restart is immediate. 0 = no wait.",
 			field: func(p place) any { return &p.city.Daemon.RestartBackoff }},
-		{path: "daemon.crash_history", kind: kindString, def: `"memory"`, check: oneOf("memory", "disk"),
+		{path: "daemon.crash_history", kind: kindString, def: `"memory"`, enum: []string{"memory", "disk"},
 			doc: "Where crashes, waits and quarantines are remembered: `memory`, so that the next controller begins with a clean slate, or " +
 				"`disk`, in `.gc/`, so that it goes on where the last one ended.",
 			field: func(p place) any { return &p.city.Daemon.CrashHistory }},
@@ -48,24 +50,41 @@ func cityKeys() []key {
 			doc:   "Time between two looks for wisps, the work made by automations, that are closed and older than `wisp_ttl`; at least 100ms.",
 			field: func(p place) any { return &p.city.Daemon.WispGCInterval }},
 		{path: "daemon.wisp_ttl", kind: kindDuration, check: checkWisp,
-			doc:   "How long a closed wisp is kept before it is removed for good. This and `wisp_gc_interval` are written both or not at all: without them all stay.",
+			doc: "How long a closed wisp is kept before it is removed for good. This and `wisp_gc_interval` are written both or not at all: without them all wisps stay. " +
+				"Records of runs of automations go after it too, or else after 14 days; the newest 100 of each automation stay.",
 			field: func(p place) any { return &p.city.Daemon.WispTTL }},
 
 		{path: "session", kind: kindTable, doc: "Where agents run."},
-		{path: "session.provider", kind: kindString, def: `"pty"`, check: checkProvider,
-			doc: "What runs the sessions: `pty`, the terminals built in (\"\" is the same); `fake` and `fail` for drills. " +
-				"The environment variable `GC_SESSION` beats it. `tmux`, `subprocess`, `exec:…` and `k8s` are not supported yet.",
+		{path: "session.provider", kind: kindString, def: `"pty"`, check: checkProvider, known: sessionProviders(),
+			doc: "What runs the sessions of agents that name no provider of their own: `pty`, the terminals built in (\"\" is the same); `tmux`, where an operator can attach with tmux itself; " +
+				"`subprocess`, processes without a terminal; `exec:SCRIPT`, a script that knows how, its path relative to the city, or a name " +
+				"to be found on `PATH`; `fake`, which runs nothing, and `fail`, which refuses every start, for drills; `k8s`, with which agents " +
+				"are not started yet. A change restarts the agents it is about. The environment variable `GC_SESSION` beats it.",
 			field: func(p place) any { return &p.city.Session.Provider }},
-		{path: "session.cols", kind: kindInt, def: "120", check: checkSize,
+		{path: "session.cols", kind: kindInt, def: "120", within: sizeBounds(),
 			doc:   "Width of an agent's terminal while nobody is attached, 2 to 1000.",
 			field: func(p place) any { return &p.city.Session.Cols }},
-		{path: "session.rows", kind: kindInt, def: "40", check: checkSize,
+		{path: "session.rows", kind: kindInt, def: "40", within: sizeBounds(),
 			doc:   "Height of it, 2 to 1000.",
 			field: func(p place) any { return &p.city.Session.Rows }},
 
 		{path: "events", kind: kindTable, doc: "Where events are kept."},
-		{path: "events.provider", kind: kindString, def: `""`, check: checkEvents,
-			doc:   "\"\" = the log in `.gc/events.jsonl`. `exec:…`, `fake` and `fail` are not supported yet.",
+		{path: "events.provider", kind: kindString, def: `""`, check: checkEvents, known: []string{"exec:", "fake", "fail"},
+			doc: "\"\" = the log in `.gc/events.jsonl`. `exec:SCRIPT` = that log, and a script that the controller tells of every event; a path " +
+				"(relative to the city) or a name on the `PATH`, see [stores.md](stores.md#events). For drills: `fake` = a log that is forgotten " +
+				"when the controller ends, `fail` = one that cannot be written. The environment variable `GC_EVENTS` beats it. A change " +
+				"counts from the next start of the controller.",
 			field: func(p place) any { return &p.city.Events.Provider }},
+
+		{path: "console", kind: kindTable, doc: "How the control room shows this city. What a person prefers is in a file of their own, see " +
+			"`gcity prefs path`."},
+		{path: "console.theme", kind: kindString, check: checkFilled,
+			doc: "Theme for people who have chosen none: `terminal`, `dark`, `light`, `high-contrast`, `colour-blind`, `auto`, or one that " +
+				"they have made themselves. One that somebody does not have is told to them, and theirs stays.",
+			field: func(p place) any { return &p.city.Console.Theme }},
+		{path: "console.colour", kind: kindString, check: checkColour,
+			doc: "The city's own colour, behind its name in the header, so that two cities are not taken for each other: `red` and its like, " +
+				"`bright-red`, a number from 0 to 255, or `#rrggbb`.",
+			field: func(p place) any { return &p.city.Console.Colour }},
 	}
 }

@@ -3,7 +3,7 @@ package config
 func agentKeys() []key {
 	return []key{
 		{path: "agents", kind: kindTables, alias: "agent", doc: "One agent, an interactive program on a terminal of its own. `[[agent]]` is the same."},
-		{path: "agents.name", kind: kindString, require: true, check: checkName,
+		{path: "agents.name", kind: kindString, require: true, check: checkName, pattern: namePattern,
 			doc:   "Name, unique in the city, or in the rig: letters, digits, `.`, `_`, `-`, the first a letter or digit, at most 64.",
 			field: func(p place) any { return &p.agent.Name }},
 		{path: "agents.dir", kind: kindString, check: checkPath,
@@ -18,7 +18,7 @@ func agentKeys() []key {
 			doc:   "The agent does not run. `gcity agent suspend` and `gcity agent resume` write it.",
 			field: func(p place) any { return &p.agent.Suspended }},
 		{path: "agents.start_command", kind: kindString, check: checkFilled,
-			doc:   "A shell command line, run by `sh -c` as it stands: nothing is added to it. Without it, `workspace.start_command`.",
+			doc:   "A shell command line, run by `sh -c` as it stands: nothing is added to it. It goes before any `provider`.",
 			field: func(p place) any { return &p.agent.StartCommand }},
 		{path: "agents.env", kind: kindEnv,
 			doc: "Environment besides the inherited one. `$NAME` and `${NAME}` stand for the variables of the controller, `$$` for a dollar sign; " +
@@ -27,11 +27,11 @@ func agentKeys() []key {
 		{path: "agents.nudge", kind: kindString,
 			doc:   "Typed into the terminal and submitted once the agent is ready. Without it nothing is typed.",
 			field: func(p place) any { return &p.agent.Nudge }},
-		{path: "agents.ready_delay_ms", kind: kindMillis, def: "0", check: checkReadyDelay,
-			doc:   "The agent counts as ready this long after its start; at most 3600000 (1h).",
+		{path: "agents.ready_delay_ms", kind: kindMillis, within: delayBounds(),
+			doc:   "The agent counts as ready this long after its start at the latest; at most 3600000 (1h).",
 			field: func(p place) any { return &p.agent.ReadyDelay }},
 		{path: "agents.ready_prompt_prefix", kind: kindString,
-			doc:   "The agent counts as ready once a line of its screen starts with this.",
+			doc:   "The agent counts as ready once a line of its screen starts with this. Without a `ready_delay_ms` its start has failed if none does within 60 s.",
 			field: func(p place) any { return &p.agent.ReadyPromptPrefix }},
 		{path: "agents.pre_start", kind: kindStrings, check: checkLines,
 			doc:   "Shell lines, templates, run on the host before the session is there.",
@@ -43,13 +43,17 @@ func agentKeys() []key {
 			doc: "A script run after `session_setup`, a template. Relative to the file that says it, or absolute. A change of its content counts " +
 				"as a change of the configuration.",
 			field: func(p place) any { return &p.agent.SessionSetupScript }},
+		{path: "agents.session", kind: kindString, check: checkProvider, known: sessionProviders(),
+			doc: "What runs the sessions of this agent, one of those that `session.provider` may name, which counts where this is left out; " +
+				"\"\" is `pty`. `GC_SESSION` does not touch it. A change restarts the agent.",
+			field: func(p place) any { return &p.agent.Session }},
 	}
 }
 
 // lifeKeys say when an agent is started, and what follows its end.
 func lifeKeys() []key {
 	return []key{
-		{path: "agents.restart", kind: kindString, def: `"always"`, check: oneOf("always", "on-failure", "never"),
+		{path: "agents.restart", kind: kindString, def: `"always"`, enum: []string{"always", "on-failure", "never"},
 			doc:   "What follows an end that nobody asked for: `always`, `on-failure` or `never` a new start.",
 			field: func(p place) any { return &p.agent.Restart }},
 		{path: "agents.min_uptime", kind: kindDuration, def: `"10s"`, check: checkNotNegative,
@@ -63,7 +67,7 @@ func lifeKeys() []key {
 			doc: "Agents and pools that have to run before this one is started, and that are stopped after it. A name means one of the same " +
 				"rig, else one of the city, and `RIG/NAME` one of another rig. A pool is up as soon as one member runs, or if none is wanted.",
 			field: func(p place) any { return &p.agent.DependsOn }},
-		{path: "agents.strategy", kind: kindString, def: `"one_for_one"`, check: oneOf("one_for_one", "one_for_all", "rest_for_one"),
+		{path: "agents.strategy", kind: kindString, def: `"one_for_one"`, enum: []string{"one_for_one", "one_for_all", "rest_for_one"},
 			doc: "Who else is restarted when this one crashes: with `one_for_one` nobody, with `one_for_all` all that `depends_on` connects " +
 				"it with, with `rest_for_one` those that depend on it, directly or not.",
 			field: func(p place) any { return &p.agent.Strategy }},
@@ -76,10 +80,10 @@ func poolKeys() []key {
 			doc: "Makes the agent a pool: as many like it as there is work for. The members are called `NAME-1`, `NAME-2` and so on, with " +
 				"`max = 1` the only one just `NAME`; each has every key of the agent, and templates are filled in for each. Those with " +
 				"the highest numbers leave first: they are told to finish, and drain."},
-		{path: "agents.pool.min", kind: kindInt, def: "0", check: checkMembers,
+		{path: "agents.pool.min", kind: kindInt, def: "0", within: memberBounds(),
 			doc:   "There are never fewer members than this.",
 			field: func(p place) any { return &p.agent.Pool.Min }},
-		{path: "agents.pool.max", kind: kindInt, def: "0", check: checkMembers,
+		{path: "agents.pool.max", kind: kindInt, def: "0", within: memberBounds(),
 			doc:   "Nor more than this. 0 = the pool is off. All agents of a city and all possible members of its pools are at most 10,000.",
 			field: func(p place) any { return &p.agent.Pool.Max }},
 		{path: "agents.pool.check", kind: kindString, check: checkFilled,
@@ -100,14 +104,14 @@ func poolKeys() []key {
 func rigKeys() []key {
 	return []key{
 		{path: "rigs", kind: kindTables, doc: "One rig, a project folder that agents work in: those whose `dir` is its name. They go by `RIG/NAME`."},
-		{path: "rigs.name", kind: kindString, require: true, check: checkName,
+		{path: "rigs.name", kind: kindString, require: true, check: checkName, pattern: namePattern,
 			doc:   "Name, unique among the rigs; what a name may be made of is as for agents.",
 			field: func(p place) any { return &p.rig.Name }},
 		{path: "rigs.path", kind: kindString, require: true, check: checkRigPath,
 			doc: "Its folder; no two rigs have the same. It is not made: while it is missing, the rig's agents are not started, and say so; " +
 				"they are once it is there.",
 			field: func(p place) any { return &p.rig.Path }},
-		{path: "rigs.prefix", kind: kindString, check: checkPrefix,
+		{path: "rigs.prefix", kind: kindString, check: checkPrefix, pattern: prefixPattern,
 			doc: "What the ids of its work begin with, unique in the city, the city's own included. Without it, made from the name: a `-go` or " +
 				"`-py` at the end is left out; of several parts (`my-app`, `my_app`, `myApp`) the first letters, of a single one its first two, " +
 				"or all of it if it has no more than three.",
@@ -119,22 +123,5 @@ func rigKeys() []key {
 			doc: "Folder of the rig's own formulas, and in `automations/` of its own automations; relative to the file that says it. It need not " +
 				"exist. A formula of the city with the same name does not count in the rig. Without it the rig has the city's formulas.",
 			field: func(p place) any { return &p.rig.FormulasDir }},
-	}
-}
-
-func patchKeys() []key {
-	return []key{
-		{path: "patches", kind: kindTable, doc: "Changes to what is declared elsewhere."},
-		{path: "patches.agents", kind: kindTables,
-			doc: "Changes one agent or pool, wherever it is declared. Commands write one for an agent of an included file, which they leave alone."},
-		{path: "patches.agents.dir", kind: kindString, check: checkPath,
-			doc:   "The agent's `dir`, as it is declared. It may be left out, but not where it is a rig.",
-			field: func(p place) any { return &p.patch.dir }},
-		{path: "patches.agents.name", kind: kindString, require: true, check: checkName,
-			doc:   "The agent's `name`. That there is no such agent is a mistake.",
-			field: func(p place) any { return &p.patch.name }},
-		{path: "patches.agents.suspended", kind: kindBool,
-			doc:   "What counts instead of the agent's own `suspended`.",
-			field: func(p place) any { return &p.patch.suspended }},
 	}
 }

@@ -1,24 +1,34 @@
 package config
 
+import "gcity/automation"
+
 func workKeys() []key {
 	return []key{
 		{path: "beads", kind: kindTable, doc: "Where work is kept: in `.beads/` of the city, and of each rig."},
-		{path: "beads.provider", kind: kindString, def: `""`, check: checkBeads,
-			doc: "\"\" = the store built in, which needs nothing installed; `file` is the same. `bd` and `exec:…` are not supported yet. The " +
-				"environment variable `GC_BEADS` beats it.",
+		{path: "beads.provider", kind: kindString, def: `""`, check: checkBeads, known: []string{"file", "bd", "exec:"},
+			doc: "\"\" = the store built in, which needs nothing installed; `file` is the same. `bd` = the command line tool of that name, " +
+				"which has to be installed. `exec:SCRIPT` = a script, by its path (relative to the city) or by its name on the `PATH`; " +
+				"[stores.md](stores.md) tells what it has to do. The environment variable `GC_BEADS` beats it. Work does not move by " +
+				"itself from one to another: `gcity bead export` and `import` do that.",
 			field: func(p place) any { return &p.city.Beads.Provider }},
+
+		{path: "dolt", kind: kindTable, doc: "The database server that `bd` is to use, in its environment; without the table, the one that it finds by itself."},
+		{path: "dolt.host", kind: kindString, check: checkFilled, doc: "Name or address of the server.",
+			field: func(p place) any { return &p.city.Dolt.Host }},
+		{path: "dolt.port", kind: kindInt, within: portBounds(), doc: "Its port.",
+			field: func(p place) any { return &p.city.Dolt.Port }},
 
 		{path: "formulas", kind: kindTable, doc: "Recipes for work. The folder is looked through with or without this table."},
 		{path: "formulas.dir", kind: kindString, def: `".gc/formulas"`, check: checkPath,
-			doc: "Folder of the city's own `NAME.formula.toml`, and in `automations/NAME/automation.toml` of its own automations. It need not " +
-				"exist. What is written there is noticed at once, and restarts nobody.",
+			doc: "Folder of the city's own `NAME.formula.toml`, and in `automations/NAME/automation.toml` of its own automations; " +
+				"[automations.md](automations.md) tells how both are written. It need not exist. What is written there is noticed at once, and restarts nobody.",
 			field: func(p place) any { return &p.city.Formulas.Dir }},
 
 		{path: "automations", kind: kindTable, alias: "orders",
 			doc: "What the city says about automations from outside, whoever wrote them. `[orders]` is the same."},
 		{path: "automations.skip", kind: kindStrings, check: checkSkip,
 			doc: "Automations that are off: a name means all that have it, `NAME:rig:RIG` the one of a rig. They are still listed, as disabled. " +
-				"That there is none is a warning.",
+				"That there is none is a warning, shown where the configuration's are.",
 			field: func(p place) any { return &p.city.Automations.Skip }},
 		{path: "automations.max_timeout", kind: kindDuration, check: checkNotNegative,
 			doc:   "No run takes longer, whatever its `timeout` says. Without it, or with `\"0s\"`, each has its own.",
@@ -40,11 +50,11 @@ func overrideKeys() []key {
 		{path: "automations.overrides.enabled", kind: kindBool,
 			doc:   "`false`: it is off, and listed as disabled.",
 			field: func(p place) any { return &p.override.Enabled }},
-		{path: "automations.overrides.gate", kind: kindString, check: oneOf("cooldown", "cron", "condition", "event", "manual"),
+		{path: "automations.overrides.gate", kind: kindString, enum: []string{"cooldown", "cron", "condition", "event", "manual"},
 			doc:   "What opens the way: `cooldown`, `cron`, `condition`, `event` or `manual`.",
 			field: func(p place) any { return &p.override.Gate }},
-		{path: "automations.overrides.interval", kind: kindDuration, check: checkPositive,
-			doc:   "Time from one run to the next, for `cooldown`.",
+		{path: "automations.overrides.interval", kind: kindDuration, check: checkAtLeast(automation.MinInterval),
+			doc:   "Time from one run to the next, for `cooldown`; at least 1s.",
 			field: func(p place) any { return &p.override.Interval }},
 		{path: "automations.overrides.schedule", kind: kindString, check: checkSchedule,
 			doc:   "A cron line of five fields, or `@hourly`, `@daily`, `@weekly`, `@monthly`, `@yearly`, for `cron`.",
@@ -58,8 +68,8 @@ func overrideKeys() []key {
 		{path: "automations.overrides.pool", kind: kindString, check: checkPool,
 			doc:   "Who works on what its formula makes: `NAME`, of the automation's rig if it has one, or `RIG/NAME`.",
 			field: func(p place) any { return &p.override.Pool }},
-		{path: "automations.overrides.timeout", kind: kindDuration, check: checkPositive,
-			doc:   "A run that takes longer is ended, and has failed.",
+		{path: "automations.overrides.timeout", kind: kindDuration, check: checkAtLeast(automation.MinTime),
+			doc:   "A run that takes longer is ended, and has failed; at least 100ms.",
 			field: func(p place) any { return &p.override.Timeout }},
 	}
 }

@@ -14,9 +14,11 @@ import (
 // with the program. A rig's follow the city's.
 func (c *City) Layers() []formula.Layer {
 	dir, _ := resolve(c.Path, c.Path, c.Formulas.Dir) // what is wrong with it, Load has refused
-	out := []formula.Layer{{Dir: dir, Title: "city"}}
+	out := append(slices.Clone(c.recipes), formula.Layer{Dir: dir, Title: "city"})
 	for i := range c.Rigs {
-		if r := &c.Rigs[i]; r.FormulasDir != "" {
+		r := &c.Rigs[i]
+		out = append(out, r.recipes...)
+		if r.FormulasDir != "" {
 			out = append(out, formula.Layer{Dir: r.FormulasDir, Title: "rig " + r.Name, Rig: r.Name})
 		}
 	}
@@ -26,9 +28,14 @@ func (c *City) Layers() []formula.Layer {
 // AutomationOptions is what the configuration says about automations from outside. Schedules that name no zone are of this
 // machine's. It is the caller's.
 func (c *City) AutomationOptions() automation.Options {
-	a := &c.Automations
+	a, pools := &c.Automations, []string{}
+	for i := range c.Agents {
+		if c.Agents[i].Pool != nil {
+			pools = append(pools, c.Agents[i].Qualified())
+		}
+	}
 	return automation.Options{Skip: slices.Clone(a.Skip), SkipAt: c.Origins["automations.skip"].place(), Overrides: slices.Clone(a.Overrides),
-		MaxTimeout: a.MaxTimeout, Local: time.Local}
+		MaxTimeout: a.MaxTimeout, MaxAt: c.Origins["automations.max_timeout"].place(), Pools: pools, Local: time.Local}
 }
 
 // place is an origin as the readers of other files know it.
@@ -46,8 +53,11 @@ type override struct {
 // work checks what is said about work when everything is read.
 func (d *decoder) work() {
 	c := d.city
-	if _, err := resolve(c.Path, c.Path, c.Formulas.Dir); err != nil {
-		d.say(c.Origins["formulas.dir"], "formulas.dir", err.Error())
+	at := c.Origins["formulas.dir"]
+	if dir, err := resolve(c.Path, c.folderOf(at), c.Formulas.Dir); err != nil {
+		d.say(at, "formulas.dir", err.Error())
+	} else if c.folderOf(at) != c.Path {
+		c.Formulas.Dir = dir
 	}
 	for key, other := range map[string]string{"daemon.wisp_ttl": "wisp_gc_interval", "daemon.wisp_gc_interval": "wisp_ttl"} {
 		at, written := c.Origins[key]

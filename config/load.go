@@ -1,7 +1,6 @@
 package config
 
 import (
-	"bytes"
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
@@ -9,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -56,27 +56,6 @@ func WasCity(dir string) bool {
 	return err == nil
 }
 
-// Load reads the configuration of the city in dir. environ ("K=V") beats the file: GC_SESSION names the session
-// provider, GC_BEADS that of the work.
-// What is wrong with the content, all of it, is an *Error.
-func Load(dir string, environ ...string) (*City, error) {
-	dir, err := canonical(dir)
-	if err != nil {
-		return nil, fmt.Errorf("cannot read the city in %s: %w", dir, err)
-	}
-	data, err := read(filepath.Join(dir, FileName))
-	var f *fault
-	switch {
-	case errors.As(err, &f):
-		return nil, whole(dir, f.msg)
-	case errors.Is(err, fs.ErrNotExist):
-		return nil, whole(dir, "the file is gone; put it back, or make a new one with \"gcity init\"")
-	case err != nil:
-		return nil, fmt.Errorf("cannot read the city's configuration: %w", err)
-	}
-	return Parse(dir, data, environ...)
-}
-
 // canonical is dir, absolute and free of symbolic links.
 func canonical(dir string) (string, error) {
 	abs, err := filepath.Abs(dir)
@@ -116,66 +95,30 @@ func tooLarge() *fault {
 	return &fault{at: everywhere, msg: fmt.Sprintf("the file is larger than %d MB; is it the right one?", MaxSize>>20)}
 }
 
-// Revision is the Revision of the configuration as it is on disk now, whether or not it is valid.
-func Revision(dir string) (string, error) {
-	dir, err := canonical(dir)
-	if err != nil {
-		return "", fmt.Errorf("cannot look at the city's configuration: %w", err)
-	}
-	path := filepath.Join(dir, FileName)
-	data, err := read(path)
-	if err != nil {
-		return "", fmt.Errorf("cannot look at the city's configuration: %w", err)
-	}
-	for _, key := range []string{"session_setup_script", "rigs", "include"} {
-		if bytes.Contains(data, []byte(key)) {
-			return decode(dir, data, nil).revision(), nil
+// Beats picks out of an environment what beats the file, as Load understands it.
+func Beats(environ []string) []string {
+	var out []string
+	for _, kv := range environ {
+		if path, value := beaten(kv); path != "" && value != "" {
+			out = append(out, kv)
 		}
 	}
-	return (&decoder{city: &City{Sources: []string{path}}, hashes: map[string]string{path: sum(data)}}).revision(), nil
+	return out
 }
 
-// Parse is Load for a city.toml that has been read already. What it includes, and the scripts that it names, are read from
-// below dir, which is taken as it stands.
-func Parse(dir string, data []byte, environ ...string) (*City, error) {
-	d := decode(dir, data, environ)
-	if len(d.problems) > 0 {
-		return nil, d.failure()
-	}
-	d.city.Revision = d.revision()
-	return d.city, nil
-}
-
-// decode reads a configuration as far as that goes.
-func decode(dir string, data []byte, environ []string) *decoder {
-	path := filepath.Join(dir, FileName)
-	d := &decoder{schema: newSchema(), hashes: map[string]string{path: sum(data)}}
-	d.city = &City{Path: dir, Sources: []string{path}, Origins: map[string]Origin{}}
-	root := d.open(FileName, data, cityNeeds)
-	if root == nil {
-		return d
-	}
-	for _, table := range []string{"workspace", "daemon", "session", "events", "beads", "formulas", "automations"} {
-		d.defaults(table, place{city: d.city})
-	}
-	d.table(root, "", place{city: d.city})
-	d.inOrder(0)
-	d.include(root)
-	d.environment(environ)
-	d.whole()
-	return d
+// beaten is the key that an entry of the environment beats, "" if none.
+func beaten(kv string) (path, value string) {
+	name, value, _ := strings.Cut(kv, "=")
+	return map[string]string{"GC_SESSION": "session.provider", "GC_BEADS": "beads.provider", "GC_EVENTS": "events.provider"}[name], value
 }
 
 // environment lets the environment beat the file.
 func (d *decoder) environment(environ []string) {
-	for _, kv := range environ {
-		name, value, _ := strings.Cut(kv, "=")
-		path := map[string]string{"GC_SESSION": "session.provider", "GC_BEADS": "beads.provider"}[name]
-		if path == "" || value == "" {
-			continue
-		}
+	for _, kv := range Beats(environ) {
+		path, value := beaten(kv)
+		name, _, _ := strings.Cut(kv, "=")
 		k, origin := d.schema.byPath[path], Origin{File: "environment " + name}
-		if msg := k.check(value); msg != "" {
+		if msg := k.wrong(value); msg != "" {
 			d.say(origin, "", msg)
 			continue
 		}
@@ -183,7 +126,7 @@ func (d *decoder) environment(environ []string) {
 		d.city.Origins[path] = origin
 	}
 	if d.city.Session.Provider == "" {
-		d.city.Session.Provider = "pty"
+		d.city.Session.Provider = defaultProvider
 	}
 }
 
@@ -198,8 +141,8 @@ func (d *decoder) failure() *Error {
 	return &Error{Path: d.city.Path, Problems: d.problems}
 }
 
-// revision is one hash over those of the sources, and over the folders of rigs that cannot be used: when one comes to be
-// there, the configuration means something else. A source that cannot be read has no hash: that is the problem of who
+// revision is one hash over those of the sources, over the folders of topologies and those that fragments and overlays are
+// in, and over the folders of rigs that cannot be used: when one comes to be there, the configuration means something else. A source that cannot be read has no hash: that is the problem of who
 // names it.
 func (d *decoder) revision() string {
 	h := sha256.New()
@@ -209,6 +152,17 @@ func (d *decoder) revision() string {
 	for _, r := range d.city.Rigs {
 		if r.Problem != "" {
 			fmt.Fprintf(h, "%s\x00\x00%s\n", r.Path, r.Problem)
+		}
+	}
+	for _, folder := range slices.Sorted(maps.Keys(d.outfits.folders)) {
+		fmt.Fprintf(h, "%s\x00%s\n", folder, d.outfits.folders[folder])
+	}
+	for _, dir := range d.city.trees {
+		contents, more := contentsOf(dir)
+		fmt.Fprintf(h, "%s\x00tree %s\n", dir, contents)
+		if more {
+			d.city.Warnings = append(d.city.Warnings, Problem{Origin: Origin{File: d.city.called(dir)}, Message: fmt.Sprintf(
+				"the topology's folder has more than %d files or %d MB in it; changes of the others are not noticed", maxTreeFiles, maxTreeSize>>20)})
 		}
 	}
 	return hex.EncodeToString(h.Sum(nil))

@@ -98,6 +98,13 @@ func clash(name string, a, other *Agent) string {
 		kind = "pool"
 	}
 	switch {
+	case name == a.Qualified() && name == other.Qualified() && a.Topology != "" && other.Topology != "":
+		whose := "the city"
+		if a.Rig != "" {
+			whose = fmt.Sprintf("the rig %q", a.Rig)
+		}
+		return fmt.Sprintf("two topologies of %s have an agent %q, this one and the one at %s; rename one of the agents, or take one of the topologies out",
+			whose, a.Name, at)
 	case name == a.Qualified() && name == other.Qualified():
 		of := ""
 		if a.Rig != "" {

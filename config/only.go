@@ -4,6 +4,7 @@ import (
 	"errors"
 	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/BurntSushi/toml"
 )
@@ -48,8 +49,16 @@ func (s spot) decoded(m map[string]any) []map[string]any {
 	switch s.list {
 	case "workspace":
 		return []map[string]any{inside(m, "workspace")}
-	case "patches.agents":
-		tables = decodedTables(inside(m, "patches")["agents"])
+	case "patches.agents", "patches.rigs":
+		_, of, _ := strings.Cut(s.list, ".")
+		tables = decodedTables(inside(m, "patches")[of])
+	case "rigs.overrides":
+		for _, r := range decodedTables(m["rigs"]) {
+			if r["name"] == s.rig {
+				tables = decodedTables(r["overrides"])
+			}
+		}
+		return slices.DeleteFunc(tables, func(t map[string]any) bool { return t["name"] != s.name && t["agent"] != s.name })
 	case "agents":
 		tables = slices.Concat(decodedTables(m["agents"]), decodedTables(m["agent"]))
 	default:

@@ -2,15 +2,20 @@ package config
 
 import (
 	"fmt"
+	"maps"
+	"reflect"
 	"slices"
+	"strings"
 )
 
-// patch is one [[patches.agents]] table: what city.toml changes about an agent that is declared elsewhere.
+// patch is what one table changes about an agent that is declared elsewhere: [[patches.agents]] of city.toml.
 type patch struct {
+	table     string // it is one of: "patches.agents"
 	dir, name string // of the agent, as its declaration has them; dir may be left out unless it is a rig
-	suspended bool
+	says      Agent  // the values that count instead of the agent's; of env those that are added
+	remove    []string
 	origin    Origin
-	origins   map[string]Origin
+	origins   map[string]Origin // of each key that was written, by its name in an agent's table
 }
 
 // of says whether the patch is about an agent.
@@ -35,23 +40,76 @@ func (d *decoder) patches() {
 		}
 		at := slices.IndexFunc(called[p.name], p.of)
 		if at < 0 {
-			d.say(p.origins["name"], "patches.agents.name", fmt.Sprintf("there is no agent %q%s%s", p.name, p.where(), d.unpatched(p)))
+			d.say(p.origins["name"], p.table+".name", fmt.Sprintf("there is no agent %q%s%s", p.name, p.where(), d.unpatched(p)))
 			continue
 		}
 		a := called[p.name][at]
-		if first, twice := done[a]; twice {
-			d.say(p.origin, "patches.agents", fmt.Sprintf("the agent %q is patched already, at %s; make one of the two", a.Qualified(), first))
+		if first := done[a]; first.File == p.origin.File && first.File != "" {
+			d.say(p.origin, p.table, fmt.Sprintf("the agent %q is patched already, at %s; make one of the two", a.Qualified(), first))
 			continue
 		}
 		done[a] = p.origin
-		origin, written := p.origins["suspended"]
-		if !written {
-			c.Warnings = append(c.Warnings, Problem{Origin: p.origin, Key: "patches.agents",
-				Message: "changes nothing; write what is to be changed, or take it out"})
+		d.change(p, a)
+	}
+}
+
+// change puts what a patch says in place of what the agent says: variables are added, then some taken away.
+func (d *decoder) change(p *patch, a *Agent) {
+	changed := d.takeOver(p, a, "agents")
+	if p.says.Pool != nil {
+		changed = d.changePool(p, a) || changed
+	}
+	for _, name := range p.remove {
+		if _, there := a.Env[name]; !there {
+			d.city.Warnings = append(d.city.Warnings, Problem{Origin: p.origins["env_remove"], Key: p.table + ".env_remove",
+				Message: fmt.Sprintf("takes nothing away: the env of %q has no %s", a.Qualified(), visible(name))})
+		}
+		delete(a.Env, name)
+		delete(a.Origins, "env."+name)
+	}
+	if !changed && len(p.remove) == 0 {
+		d.city.Warnings = append(d.city.Warnings, Problem{Origin: p.origin, Key: p.table,
+			Message: "changes nothing; write what is to be changed, or take it out"})
+	}
+}
+
+// takeOver copies the written values of one table, and reports whether there were any.
+func (d *decoder) takeOver(p *patch, a *Agent, table string) (changed bool) {
+	from, to := place{city: d.city, agent: &p.says}, place{city: d.city, agent: a}
+	for _, k := range d.schema.tables[table] {
+		_, name := to.origins(k)
+		origin, written := p.origins[name]
+		if !written || k.status != supported || k.field == nil || !changeable(k) {
 			continue
 		}
-		a.Suspended, a.Origins["suspended"] = p.suspended, origin
+		changed, a.Origins[name] = true, origin
+		if k.kind != kindEnv {
+			reflect.ValueOf(k.field(to)).Elem().Set(reflect.ValueOf(k.field(from)).Elem())
+			continue
+		}
+		a.Env = maps.Clone(a.Env)
+		if a.Env == nil {
+			a.Env = map[string]string{}
+		}
+		for v, value := range p.says.Env {
+			a.Env[v], a.Origins[name+"."+v] = value, p.origins[name+"."+v]
+		}
 	}
+	return changed
+}
+
+// changePool changes the pool of an agent, or makes it one.
+func (d *decoder) changePool(p *patch, a *Agent) bool {
+	own := Pool{}
+	if a.Pool != nil {
+		own = *a.Pool
+	}
+	fresh := a.Pool == nil
+	a.Pool = &own
+	if fresh {
+		d.defaults("agents.pool", place{city: d.city, agent: a})
+	}
+	return d.takeOver(p, a, "agents.pool") || fresh
 }
 
 // where says in which folder a patch looks for its agent.
@@ -82,11 +140,103 @@ func (d *decoder) unpatched(p *patch) string {
 	if c.Rig(p.dir) != nil {
 		name = p.dir + "/" + name
 	}
-	if a := d.named[name]; a != nil {
-		return fmt.Sprintf("; it is a member of the pool %q, and only the pool can be patched", a.Qualified())
+	for i := range c.Agents {
+		if s := c.Agents[i].Spec(); s.Max > 1 && s.Index(name) > 0 {
+			return fmt.Sprintf("; it is a member of the pool %q, and only the pool can be patched", s.Name)
+		}
 	}
 	if near := suggest(p.name, names); near != "" {
 		return fmt.Sprintf("; did you mean %q?", near)
 	}
 	return ""
+}
+
+// amend changes providers as city.toml says.
+func (d *decoder) amend() {
+	c, done := d.city, map[string]Origin{}
+	for i := range c.amended {
+		p := &c.amended[i]
+		if p.Name == "" || d.full() {
+			continue // said already, or enough is
+		}
+		const key = "patches.providers"
+		if first := done[p.Name]; first.File == p.Origin.File && first.File != "" {
+			d.say(p.Origin, key, fmt.Sprintf("the provider %q is patched already, at %s; make one of the two", p.Name, first))
+			continue
+		}
+		done[p.Name] = p.Origin
+		if msg := c.stranger(p.Name); msg != "" {
+			d.say(p.Origins["name"], key+".name", msg)
+			continue
+		}
+		at := slices.IndexFunc(c.Providers, func(q Provider) bool { return q.Name == p.Name })
+		switch {
+		case at < 0:
+			c.Providers = append(c.Providers, *p)
+		case p.whole:
+			c.Providers[at] = *p
+		default:
+			c.Providers[at].over(p, func(string) bool { return true })
+		}
+		if at >= 0 && presetNamed(presets(), p.Name) == nil {
+			c.Providers[at].whole = false // there is nothing else that it could stand on
+		}
+	}
+}
+
+// changeKeys are the keys of a table that changes agents: those of an agent, all of them but what it is known by.
+func changeKeys(table string, all []key) []key {
+	var out []key
+	for i := range all {
+		k := all[i]
+		rest, ok := strings.CutPrefix(k.path, "agents.")
+		if !ok || !changeable(&k) || k.status == dropped {
+			continue
+		}
+		own := k.field
+		k.path, k.def, k.require = join(table, rest), "", false
+		switch {
+		case k.status == later:
+		case k.kind == kindTable:
+			k.doc = "Changes its pool, key by key; an agent that is none becomes one."
+		case k.kind == kindEnv:
+			k.doc = "Variables that are added to the agent's own `" + rest + "`, or counted instead of those of the same name."
+		default:
+			k.doc = "What counts instead of the agent's own `" + rest + "`."
+		}
+		if own != nil {
+			k.field = func(p place) any { return own(place{city: p.city, agent: &p.patch.says}) }
+		}
+		out = append(out, k)
+		if k.kind == kindEnv {
+			out = append(out, key{path: join(table, rest+"_remove"), kind: kindStrings, check: checkLines,
+				doc:   "Names of variables that are taken out of the agent's own `" + rest + "`, after that.",
+				field: func(p place) any { return &p.patch.remove }})
+		}
+	}
+	return out
+}
+
+// changeable says whether a key of an agent can be changed from outside.
+func changeable(k *key) bool { return k.path != "agents.name" && k.path != "agents.dir" }
+
+func patchKeys() []key {
+	return append([]key{
+		{path: "patches", kind: kindTable, doc: "Changes to what is declared elsewhere."},
+		{path: "patches.agents", kind: kindTables,
+			doc: "Changes one agent or pool, wherever it is declared. Commands write one for an agent of an included file, which they leave alone."},
+		{path: "patches.agents.dir", kind: kindString, check: checkPath,
+			doc:   "The agent's `dir`, as it is declared. It may be left out, but not where it is a rig.",
+			field: func(p place) any { return &p.patch.dir }},
+		{path: "patches.agents.name", kind: kindString, require: true, check: checkName,
+			doc:   "The agent's `name`. That there is no such agent is a mistake.",
+			field: func(p place) any { return &p.patch.name }},
+		{path: "patches.providers", kind: kindTables, doc: "Changes one provider, key by key and variable by variable."},
+		{path: "patches.providers.name", kind: kindString, require: true, check: checkName,
+			doc:   "The provider's name, of a `[providers]` table or of a program that gcity knows. That there is none is a mistake.",
+			field: func(p place) any { return &p.provider.Name }},
+		{path: "patches.providers._replace", kind: kindBool,
+			doc:   "What is written here is all that counts of the provider: neither its table nor what gcity knows of it does.",
+			field: func(p place) any { return &p.provider.whole }},
+	}, providerKeys("patches.providers")...)
 }

@@ -14,6 +14,16 @@ func (c *City) folderOf(o Origin) string {
 	return filepath.Join(c.Path, filepath.Dir(o.File))
 }
 
+// PathOf makes a path that a key of an agent says absolute: relative to the file that says it, be that the one that declares
+// the agent, a topology's, or one with a patch.
+func (c *City) PathOf(a *Agent, key, path string) (string, error) {
+	at, written := a.Origins[key]
+	if !written {
+		at = a.Origin
+	}
+	return resolve(c.Path, c.folderOf(at), path)
+}
+
 // resolve makes a path of the configuration absolute: relative to base, or with "//" before it to the city. A relative
 // one that leads out of the city by ".." is an error, unless it stays in base; symbolic links are followed wherever
 // they lead.

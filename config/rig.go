@@ -144,19 +144,19 @@ func humps(word string) []string {
 
 // folder makes a rig's path absolute and begins to look whether it can be worked in.
 func (d *decoder) folder(r *Rig) bool {
-	path, err := resolve(d.city.Path, d.city.folderOf(r.Origin), r.Path)
+	path, err := resolve(d.city.Path, d.city.folderOf(r.Origins["path"]), r.Path)
 	if err != nil {
 		d.say(r.Origins["path"], "rigs.path", err.Error())
 		return false
 	}
 	r.Path = path
-	folders.begin(path)
+	beginLook(path)
 	return true
 }
 
 // looked takes what was seen of a rig's folder, and compares it with those that are taken.
 func (d *decoder) looked(r *Rig, since time.Time, taken map[string]*Rig) {
-	saw, _ := folders.at(r.Path, since)
+	saw, _ := lookAt(r.Path, since)
 	r.Problem = visible(saw.problem)
 	if other := taken[saw.real]; other != nil {
 		d.say(r.Origins["path"], "rigs.path", fmt.Sprintf("is the folder of the rig %q already, at %s; each needs one of its own",
@@ -171,7 +171,7 @@ func (d *decoder) recipes(r *Rig) {
 	if r.FormulasDir == "" {
 		return
 	}
-	path, err := resolve(d.city.Path, d.city.folderOf(r.Origin), r.FormulasDir)
+	path, err := resolve(d.city.Path, d.city.folderOf(r.Origins["formulas_dir"]), r.FormulasDir)
 	if err != nil {
 		d.say(r.Origins["formulas_dir"], "rigs.formulas_dir", err.Error())
 		return

@@ -3,6 +3,7 @@ package config
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"gcity/internal/spell"
 )
@@ -56,8 +57,45 @@ type key struct {
 	status  status
 	alias   string // another name of a table
 	require bool
+	spent   bool                   // what it asks for shows elsewhere: in what is in force it would ask for it again
 	field   func(place) any        // pointer to where the value goes
 	check   func(value any) string // what is wrong with a value of the right kind, "" = nothing
+
+	// What a value may be, where that can be told without running anything: for the parser and for JSON Schema alike.
+	enum   []string // one of these words
+	within *bounds  // a number
+	// And for JSON Schema alone, where check says more: one of these words, or begun by one that ends in ":"; a regular
+	// expression that all good values match.
+	known   []string
+	pattern string
+}
+
+// bounds are those of a whole number. say tells what is wrong with one beyond them.
+type bounds struct {
+	least, most int
+	say         func(n int) string
+}
+
+// wrong says what is wrong with a value of the right kind, "" = nothing.
+func (k *key) wrong(v any) string {
+	if k.enum != nil {
+		if msg := oneOf(k.enum...)(v); msg != "" {
+			return msg
+		}
+	}
+	if k.within != nil {
+		n, ok := v.(int)
+		if !ok {
+			n = int(v.(time.Duration).Milliseconds())
+		}
+		if n < k.within.least || n > k.within.most {
+			return k.within.say(n)
+		}
+	}
+	if k.check == nil {
+		return ""
+	}
+	return k.check(v)
 }
 
 // place is where the values of a table go: to the city, or to one element of a list of tables.
@@ -67,7 +105,12 @@ type place struct {
 	rig   *Rig
 	patch *patch
 
+	provider *Provider
+
 	override *override
+	rigPatch *rigPatch
+	remote   *Remote
+	pack     *pack
 }
 
 // origins is where it is noted that a key was written, and under which name.
@@ -78,7 +121,15 @@ func (p place) origins(k *key) (map[string]Origin, string) {
 	case p.rig != nil:
 		return p.rig.Origins, strings.TrimPrefix(k.path, "rigs.")
 	case p.patch != nil:
-		return p.patch.origins, strings.TrimPrefix(k.path, "patches.agents.")
+		return p.patch.origins, strings.TrimPrefix(k.path, p.patch.table+".")
+	case p.provider != nil:
+		return p.provider.Origins, k.name()
+	case p.rigPatch != nil:
+		return p.rigPatch.rig.Origins, strings.TrimPrefix(k.path, "patches.rigs.")
+	case p.remote != nil:
+		return p.remote.Origins, strings.TrimPrefix(k.path, "topologies.*.")
+	case p.pack != nil:
+		return p.pack.origins, k.path
 	}
 	if p.override != nil {
 		return p.override.origins, strings.TrimPrefix(k.path, "automations.overrides.")
@@ -96,8 +147,10 @@ type schema struct {
 }
 
 func newSchema() schema {
-	all := slices.Concat(workspaceKeys(), agentKeys(), lifeKeys(), poolKeys(), rigKeys(), patchKeys(), cityKeys(), workKeys(),
-		overrideKeys(), laterKeys())
+	all := slices.Concat(workspaceKeys(), agentKeys(), programKeys(), lifeKeys(), promptKeys(), poolKeys(), rigKeys(), namedProviderKeys(), patchKeys(), cityKeys(), k8sKeys(),
+		workKeys(), routeKeys(), overrideKeys(), composeKeys(), laterKeys())
+	all = append(all, changeKeys("patches.agents", all)...)
+	all = append(all, derivedKeys(all)...)
 	s := schema{make(map[string]*key, len(all)), make(map[string][]*key, 32)}
 	for i := range all {
 		k := &all[i]

@@ -15,22 +15,29 @@ import (
 )
 
 // TOML is the configuration as it is in force: every value that is set or has a default, with its origin as a comment.
-// It can be loaded again, as one file: what is included, and what patches change, is in its place. Two things do not
-// survive: secrets, which show as ***, and {{.ConfigDir}} where a file in another folder says it.
+// It can be loaded again, as one file: what is included, what topologies have, and what patches change, is in its place.
+// Four things do not survive: secrets, which show as ***, {{.ConfigDir}} where a file in another folder says it, and the
+// formulas and the fragments of topologies.
 func (c *City) TOML() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# %s, revision %.12s\n", tomlString(c.Path), c.Revision)
+	for _, p := range c.stamped {
+		fmt.Fprintf(&b, "# with agents of the topology %s, %s\n", p.name, tomlString(p.file))
+	}
 	s := newSchema()
 	for _, t := range s.tables[""] {
 		switch {
-		case t.status != supported || t.path == "patches": // they show where they act
+		case t.status != supported || t.path == "patches" || t.spent: // they show where they act
+		case t.path == "providers":
+			c.writeNamed(&b, s, t)
 		case t.kind == kindTable:
-			if all := rows(s, t.path, place{city: c}); len(all) > 0 {
+			if all := unspent(s, t.path, rows(s, t.path, place{city: c})); len(all) > 0 {
 				fmt.Fprintf(&b, "\n[%s]\n", t.path)
 				writeRows(&b, "", all)
 			}
 			for _, inner := range s.tables[t.path] {
 				c.writeElements(&b, s, inner)
+				c.writeInner(&b, s, inner)
 			}
 		default:
 			c.writeElements(&b, s, t)
@@ -39,11 +46,40 @@ func (c *City) TOML() string {
 	return b.String()
 }
 
+// writeNamed writes the tables below a name. One that stands alone although gcity knows a program of its name can only be
+// written as the patch that made it so.
+func (c *City) writeNamed(b *strings.Builder, s schema, t *key) {
+	for i := range c.Providers {
+		p := &c.Providers[i]
+		if p.whole && presetNamed(presets(), p.Name) != nil {
+			fmt.Fprintf(b, "\n[[patches.providers]]\n")
+			writeRows(b, "", append([]row{{"name", tomlString(p.Name), p.Origin.String()}, {"_replace", "true", p.Origins["_replace"].String()}}, rows(s, t.path+".*", place{city: c, provider: p})...))
+			continue
+		}
+		fmt.Fprintf(b, "\n[%s.%s]\n", t.path, tomlKey(p.Name))
+		writeRows(b, "", rows(s, t.path+".*", place{city: c, provider: p}))
+	}
+}
+
+// writeInner writes a table within a table, if anything of it was written.
+func (c *City) writeInner(b *strings.Builder, s schema, t *key) {
+	if t.kind != kindTable || t.status != supported {
+		return
+	}
+	for path := range c.Origins {
+		if strings.HasPrefix(path, t.path+".") {
+			fmt.Fprintf(b, "\n[%s]\n", t.path)
+			writeRows(b, "", rows(s, t.path, place{city: c}))
+			return
+		}
+	}
+}
+
 // writeElements writes a list of tables.
 func (c *City) writeElements(b *strings.Builder, s schema, list *key) {
 	for _, p := range c.elements(list.path) {
 		fmt.Fprintf(b, "\n[[%s]]\n", list.path)
-		writeRows(b, "", rows(s, list.path, p))
+		writeRows(b, "", unspent(s, list.path, rows(s, list.path, p)))
 	}
 }
 
@@ -90,8 +126,8 @@ func rows(s schema, table string, p place) []row {
 		field := k.field(p)
 		if env, ok := field.(*map[string]string); ok {
 			for _, v := range slices.Sorted(maps.Keys(*env)) {
-				value := tomlString((*env)[v])
-				if secret(v) {
+				value := tomlString(Discreet((*env)[v]))
+				if Secret(v) {
 					value = `"***"`
 				}
 				out = append(out, row{k.name() + "." + tomlKey(v), value, origins[name+"."+v].String()})
@@ -118,7 +154,11 @@ func rows(s schema, table string, p place) []row {
 
 // scriptFromHere is an agent's session_setup_script as city.toml would have to say it.
 func (c *City) scriptFromHere(a *Agent) string {
-	script, folder := a.SessionSetupScript, c.folderOf(a.Origin)
+	at, written := a.Origins["session_setup_script"]
+	if !written {
+		at = a.Origin
+	}
+	script, folder := a.SessionSetupScript, c.folderOf(at)
 	path, err := expand(script, c.vars(a))
 	if err != nil || path == "" || filepath.IsAbs(path) || folder == c.Path {
 		return script
@@ -195,12 +235,6 @@ func writeRows(b *strings.Builder, indent string, rows []row) {
 		}
 		b.WriteString(line + "\n")
 	}
-}
-
-// secret reports whether the name of a variable says that its value is not for the screen.
-func secret(name string) bool {
-	n := strings.ToUpper(name)
-	return strings.HasSuffix(n, "_KEY") || strings.HasSuffix(n, "TOKEN") || strings.HasSuffix(n, "SECRET") || strings.Contains(n, "PASSWORD")
 }
 
 // tomlString is s as a basic string, what does not print escaped.

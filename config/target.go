@@ -1,8 +1,10 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"gcity/pool"
 )
@@ -10,8 +12,9 @@ import (
 // spot is where a suspended flag stands, or belongs: a table in one file.
 type spot struct {
 	file      string // as origins name it
-	list      string // "workspace", "rigs", "agents" or "patches.agents"
+	list      string // "workspace", "rigs", "agents", "patches.agents", "patches.rigs" or "rigs.overrides"
 	dir, name string // what the table is known by, as it is written
+	rig       string // whose overrides the table is among, "" = none
 	is        bool   // what holds now
 	fresh     bool   // the table is still to be made: only in "patches.agents"
 }
@@ -24,7 +27,7 @@ func (c *City) spot(t Target) (spot, error) {
 	case t.Rig != "":
 		return c.spotOfRig(t.Rig)
 	}
-	return spot{file: FileName, list: "workspace", is: c.Workspace.Suspended}, nil
+	return spot{file: cmp.Or(c.Origins["workspace.suspended"].File, FileName), list: "workspace", is: c.Workspace.Suspended}, nil
 }
 
 func (c *City) spotOfAgent(name string) (spot, error) {
@@ -36,12 +39,30 @@ func (c *City) spotOfAgent(name string) (spot, error) {
 		return spot{}, fmt.Errorf("%q %w; only the pool %q as a whole can be suspended and resumed", member, ErrMember, a.Qualified())
 	}
 	s := spot{file: FileName, list: "patches.agents", is: a.Suspended}
-	for i := range c.patches {
+	if r := c.Rig(a.Rig); r != nil && a.Topology != "" {
+		for i := range r.overrides {
+			if at, written := r.overrides[i].origins["suspended"]; written && r.overrides[i].name == a.Name {
+				return spot{file: at.File, list: "rigs.overrides", rig: r.Name, name: a.Name, is: a.Suspended}, nil
+			}
+		}
+	}
+	var free *patch // that could have the flag, and does not
+	for i := range slices.Backward(c.patches) {
 		p := &c.patches[i]
-		if _, written := p.origins["suspended"]; p.of(a) && (written || a.Origin.File != FileName) {
-			s.dir, s.name = p.dir, p.name
+		if !p.of(a) {
+			continue
+		}
+		if _, written := p.origins["suspended"]; written {
+			s.file, s.dir, s.name = p.origin.File, p.dir, p.name
 			return s, nil
 		}
+		if p.origin.File == FileName && a.Origin.File != FileName {
+			free = p
+		}
+	}
+	if free != nil {
+		s.dir, s.name = free.dir, free.name
+		return s, nil
 	}
 	if a.Origin.File == FileName {
 		s.list, s.dir, s.name = "agents", a.Dir, a.Name
@@ -59,6 +80,12 @@ func (c *City) spotOfRig(name string) (spot, error) {
 			names = append(names, c.Rigs[i].Name)
 		}
 		return spot{}, c.nobody(ErrNoRig, name, names)
+	}
+	for i := range slices.Backward(c.rigPatch) {
+		p := &c.rigPatch[i].rig
+		if _, written := p.Origins["suspended"]; written && p.Name == name {
+			return spot{file: p.Origin.File, list: "patches.rigs", name: name, is: r.Suspended}, nil
+		}
 	}
 	return spot{file: r.Origin.File, list: "rigs", name: name, is: r.Suspended}, nil
 }
@@ -132,8 +159,11 @@ func (s spot) table(root *node) *node {
 	switch s.list {
 	case "workspace":
 		return root.get("workspace")
-	case "patches.agents":
-		tables = tablesOf(root.get("patches").get("agents"))
+	case "patches.agents", "patches.rigs":
+		_, of, _ := strings.Cut(s.list, ".")
+		tables = tablesOf(root.get("patches").get(of))
+	case "rigs.overrides":
+		return s.override(root)
 	case "agents":
 		tables = slices.Concat(tablesOf(root.get("agents")), tablesOf(root.get("agent")))
 	default:
@@ -142,6 +172,18 @@ func (s spot) table(root *node) *node {
 	for _, t := range tables {
 		if t.textOf("name") == s.name && t.textOf("dir") == s.dir {
 			return t
+		}
+	}
+	return nil
+}
+
+// override finds the spot's table among the overrides of its rig.
+func (s spot) override(root *node) *node {
+	for _, r := range tablesOf(root.get("rigs")) {
+		for _, t := range tablesOf(r.get("overrides")) {
+			if r.textOf("name") == s.rig && (t.textOf("name") == s.name || t.textOf("agent") == s.name) {
+				return t
+			}
 		}
 	}
 	return nil

@@ -65,7 +65,7 @@ func (c *City) Expand(a *Agent) (Expanded, []Problem) {
 	if script, err := expand(a.SessionSetupScript, v); err != nil {
 		say("session_setup_script", err)
 	} else if script != "" {
-		if out.Script, err = resolve(c.Path, c.folderOf(a.Origin), script); err != nil {
+		if out.Script, err = c.PathOf(a, "session_setup_script", script); err != nil {
 			say("session_setup_script", err)
 		}
 	}

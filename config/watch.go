@@ -23,24 +23,26 @@ type WatchOptions struct {
 	Quiet   time.Duration // that passes after the last change before a poke; 0 = 200 ms
 	Poll    time.Duration // between two looks while the kernel cannot tell; 0 = 2 s
 	Polling bool          // do not ask the kernel: for network file systems, which tell it nothing
+	First   bool          // poke at once: for who has loaded before, and may have missed a change since
 }
 
-// Watch pokes when the configuration of the city in dir has changed from what it was when Watch was called, or at the last
+// Watch pokes when the configuration has changed from what it was when Watch was called, or at the last
 // poke, and has then been left alone for a while: a city.toml that is gone, or that is broken, counts as a change, and so does
-// the folder of a rig that comes or goes. Nothing else does. Watch first and Load then, so that no change falls between. Pokes that are not taken become one.
+// the folder of a rig that comes or goes, and any file of a topology. Nothing else does. Watch first and Load then, or set o.First, so that no change falls between. Pokes that are not taken become one.
 // The channel is closed once ctx has ended and nothing of the watch is left.
 //
 // Where the kernel has no watches to give, or the folder is gone, files are looked at every o.Poll.
-func Watch(ctx context.Context, dir string, o WatchOptions) (<-chan struct{}, error) {
-	dir, err := canonical(dir)
+func (s Source) Watch(ctx context.Context, o WatchOptions) (<-chan struct{}, error) {
+	dir, err := canonical(s.Dir)
 	if err != nil {
 		return nil, fmt.Errorf("cannot watch the city's configuration: %w", err)
 	}
-	return watch(ctx, &sources{dir: dir, paths: []string{filepath.Join(dir, FileName)}}, o), nil
+	s.Dir = dir
+	return watch(ctx, &sources{from: s, paths: []string{filepath.Join(dir, FileName)}}, o, nil), nil
 }
 
-// watch begins to watch a subject.
-func watch(ctx context.Context, s subject, o WatchOptions) <-chan struct{} {
+// watch begins to watch a subject. Others are for one that is made of folders.
+func watch(ctx context.Context, s subject, o WatchOptions, others <-chan []string) <-chan struct{} {
 	if o.Log == nil {
 		o.Log = slog.Default()
 	}
@@ -50,11 +52,14 @@ func watch(ctx context.Context, s subject, o WatchOptions) <-chan struct{} {
 	if o.Poll <= 0 {
 		o.Poll = 2 * time.Second
 	}
-	w := &watcher{of: s, o: o, pokes: make(chan struct{}, 1)}
+	w := &watcher{of: s, o: o, others: others, pokes: make(chan struct{}, 1)}
 	w.look()
 	select {
 	case <-w.pokes: // the state at the beginning is no change
 	default:
+	}
+	if o.First {
+		w.pokes <- struct{}{}
 	}
 	w.running.Go(func() { w.run(ctx) })
 	return w.pokes
@@ -78,6 +83,7 @@ type subject interface {
 type watcher struct {
 	of      subject
 	o       WatchOptions
+	others  <-chan []string // folders that are the subject from then on; nil = there are none
 	pokes   chan struct{}
 	running sync.WaitGroup
 
@@ -123,6 +129,12 @@ func (w *watcher) run(ctx context.Context) {
 			w.arm()
 			if s := w.of.state(); s != w.seen || !w.blind {
 				w.seen = s
+				quiet.Reset(w.o.Quiet)
+			}
+		case folders := <-w.others:
+			if s, ok := w.of.(interface{ instead([]string) }); ok {
+				s.instead(folders)
+				w.arm() // at once: what is written while it is quiet is seen then
 				quiet.Reset(w.o.Quiet)
 			}
 		case <-quiet.C:

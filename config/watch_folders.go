@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+	"time"
 
 	"gcity/automation"
 	"gcity/formula"
@@ -16,10 +17,10 @@ import (
 
 // WatchFolders pokes when a formula or an automation in one of these folders, as City.Layers has them, was written, has come
 // or has gone since the last poke, and all have then been left alone for a while. Nothing else in the folders pokes. A folder
-// need not exist. Other folders need another call, and the end of the first one's context. As with Watch, pokes that are not
-// taken become one, the channel is closed once ctx has ended and nothing is left, and where the kernel has no watches to give
-// files are looked at every o.Poll.
-func WatchFolders(ctx context.Context, folders []string, o WatchOptions) (<-chan struct{}, error) {
+// need not exist; one that does not answer is left out until it does. Others, which may be nil, brings folders that count instead from then on, absolute; that what is in them is
+// another thing than before is a change. As with Watch, pokes that are not taken become one, the channel is closed once ctx has
+// ended and nothing is left, and where the kernel has no watches to give files are looked at every o.Poll.
+func WatchFolders(ctx context.Context, folders []string, others <-chan []string, o WatchOptions) (<-chan struct{}, error) {
 	r := &recipes{dirs: make([]string, len(folders))}
 	for i, f := range folders {
 		abs, err := filepath.Abs(f)
@@ -28,7 +29,7 @@ func WatchFolders(ctx context.Context, folders []string, o WatchOptions) (<-chan
 		}
 		r.dirs[i] = abs
 	}
-	return watch(ctx, r, o), nil
+	return watch(ctx, r, o, others), nil
 }
 
 // recipes are the formulas and automations in some folders.
@@ -46,6 +47,8 @@ func (r *recipes) String() string { return "formulas and automations" }
 
 func (r *recipes) follow() {}
 
+func (r *recipes) instead(folders []string) { r.dirs = folders }
+
 func (r *recipes) saw(path string) bool {
 	base := filepath.Base(path)
 	if r.known[path] || base == automation.FileName || strings.HasSuffix(base, formula.Suffix) {
@@ -57,7 +60,8 @@ func (r *recipes) saw(path string) bool {
 
 func (r *recipes) folders() map[string]bool {
 	r.watched, r.files, r.open, r.known = map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]bool{}
-	for _, dir := range r.dirs {
+	answering, _ := r.answering()
+	for _, dir := range answering {
 		if _, err := os.Stat(dir); err != nil {
 			r.await(dir)
 			continue
@@ -79,7 +83,7 @@ func (r *recipes) folders() map[string]bool {
 			}
 		}
 	}
-	for _, path := range r.paths() {
+	for _, path := range paths(answering) {
 		if _, err := os.Stat(path); err != nil {
 			r.await(path)
 			continue
@@ -117,12 +121,14 @@ func (r *recipes) through(path string) string {
 func (r *recipes) state() string {
 	var b strings.Builder
 	fmt.Fprintln(&b, r.writes)
-	for _, path := range r.paths() {
+	answering, mute := r.answering()
+	fmt.Fprintln(&b, mute)
+	for _, path := range paths(answering) {
 		if info, err := os.Stat(path); err == nil && !info.IsDir() {
 			fmt.Fprintln(&b, path, info.Size(), info.ModTime().UnixNano(), info.Mode(), info.Sys().(*syscall.Stat_t).Ino)
 		}
 	}
-	for _, dir := range r.dirs { // one that cannot be read is not an empty one
+	for _, dir := range answering { // one that cannot be read is not an empty one
 		for _, f := range []string{dir, filepath.Join(dir, automation.Folder)} {
 			if _, err := os.ReadDir(f); err != nil && !errors.Is(err, fs.ErrNotExist) {
 				fmt.Fprintln(&b, err)
@@ -132,10 +138,29 @@ func (r *recipes) state() string {
 	return b.String()
 }
 
-// paths are those where recipes are, or would be.
-func (r *recipes) paths() []string {
-	var out []string
+// answering are the folders that answer just now, and mute the others, which can be neither watched nor read.
+func (r *recipes) answering() (answering, mute []string) {
+	began := time.Now()
 	for _, dir := range r.dirs {
+		beginLook(dir)
+		beginLook(filepath.Join(dir, automation.Folder))
+	}
+	for _, dir := range r.dirs {
+		_, self := lookAt(dir, began)
+		_, below := lookAt(filepath.Join(dir, automation.Folder), began)
+		if self && below {
+			answering = append(answering, dir)
+		} else {
+			mute = append(mute, dir)
+		}
+	}
+	return answering, mute
+}
+
+// paths are those where recipes are in some folders, or would be.
+func paths(dirs []string) []string {
+	var out []string
+	for _, dir := range dirs {
 		entries, _ := os.ReadDir(dir) // what cannot be read has none
 		for _, e := range entries {
 			if strings.HasSuffix(e.Name(), formula.Suffix) {

@@ -16,20 +16,25 @@ type script struct{ hash, problem string }
 func (d *decoder) whole() {
 	d.cityName()
 	d.rigs()
+	d.patches()
+	d.rigOverrides()
+	d.amend()
+	d.providers()
 	d.work()
 	if !d.sizes() {
 		return
 	}
 	d.names()
 	d.depend()
-	d.patches()
 	c, sessions := d.city, map[string]string{}
 	d.scripts, c.members = map[string]script{}, map[string]derived{}
+	d.outfits = newOutfits()
 	if len(c.Agents) == 0 {
 		d.sessionOf(&Agent{Name: "agent"}, sessions) // the template is right, or not, without any
 	}
 	for i := range c.Agents {
 		a := &c.Agents[i]
+		d.outfit(a)
 		switch {
 		case a.Name == "": // said already
 		case a.Pool == nil || a.Pool.Max <= 1:

@@ -1,9 +1,12 @@
 package controller
 
 import (
+	"errors"
+	"fmt"
 	"slices"
 
 	"gcity/city"
+	"gcity/config"
 )
 
 // reply answers a command that no event proves.
@@ -13,6 +16,28 @@ func (m *machine) reply(id uint64, msg string) {
 
 func (m *machine) refuseID(id uint64, code city.Code, msg string) {
 	m.do(fxAnswer{answer{id: id, err: &city.Error{Code: code, Message: msg}}})
+}
+
+// refuseFlag refuses a flag that is not written, or not in force, because of err. Where that is a refused file, it says so to
+// programs too.
+func (m *machine) refuseFlag(id uint64, msg string, err error) {
+	e := &city.Error{Code: city.Conflict, Message: msg}
+	if _, refused := errors.AsType[*config.Error](err); refused {
+		e.Details = city.ConfigRefused
+	}
+	m.do(fxAnswer{answer{id: id, err: e}})
+}
+
+// refuseLoad answers those who waited for a configuration that is refused.
+func (m *machine) refuseLoad(ws []waiter, why string) {
+	for _, w := range ws {
+		if w.verb != "suspend" && w.verb != "resume" {
+			m.refuseID(w.id, city.Invalid, why)
+			continue
+		}
+		m.do(fxAnswer{answer{id: w.id, err: &city.Error{Code: city.Conflict, Details: city.ConfigRefused, Message: fmt.Sprintf(
+			"it is written, but does not %s the city before the configuration on disk is mended; the old one stays in force: %s", w.verb, why)}}})
+	}
 }
 
 func (m *machine) refuseAll(ws []waiter, code city.Code, msg string) {
@@ -25,10 +50,13 @@ func (m *machine) refuseAll(ws []waiter, code city.Code, msg string) {
 func (m *machine) refuse(a *record, code city.Code, msg string) {
 	m.refuseAll(a.waiters, code, msg)
 	a.waiters = nil
-	for _, t := range a.typing {
-		m.refuseID(t.id, code, msg)
+	for i := range a.typing {
+		if t := &a.typing[i]; t.id != 0 {
+			m.refuseID(t.id, code, msg)
+			t.id = 0
+		}
 	}
-	a.typing = nil
+	a.typing = a.typing[:min(1, len(a.typing))] // which is in flight (L1)
 }
 
 // resolve answers those who wait for an agent with one of these verbs, without an event.

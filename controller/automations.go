@@ -2,13 +2,13 @@ package controller
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
 	"time"
 
 	"gcity/automation"
+	"gcity/beads"
 	"gcity/city"
 	"gcity/events"
 )
@@ -20,38 +20,61 @@ type work struct {
 	catalog automation.Catalog
 	known   bool                         // the catalog has been seen
 	deeds   map[string]automation.Memory // as the controller before left them; nil once they are recalled
-	depth   map[string]int               // of runs that go, see automation.Depth
+	depth   map[string]int               // of runs whose end is not told yet, by bead; see automation.Depth
 	newest  uint64                       // event of the log when it was
 	swept   bool                         // runs that a predecessor left open are closed
 	order   bool                         // a sweep is in flight
 
 	scanning, rescan bool
+	follow           uint64   // the newest effect that hands them in
 	followed         uint64   // events after this are being handed to runs
 	listens          []string // to these types
+	deaf             string   // why nothing is handed in, or was until the newest patrol
+	cut              bool     // nothing is handed in until the next patrol
 
 	goes   map[string]*city.Run // runs in flight by scoped name; ID "" = its record is being made
 	last   map[string]*city.Run // the newest run of each automation
+	early  []early
 	firing map[string][]uint64  // commands that wait for a run to be opened
+	halts  map[string][]uint64  // commands that wait for a run to be ended, by bead
+	failed map[string]*city.Run // the newest run of each automation that failed
 	begin  []fxRun              // runs that begin once the memory of them is written
 	unshut map[string]fxShut    // records that could not be closed, by bead
 
 	saved   uint64 // revision of what is remembered that is on the disk
 	saving  bool
-	unsaved string // why it is not on the disk
-	forgot  string // why it is not known what they did before
-	unread  string // why folders of automations cannot be read
-	lost    string // why work cannot be read, or its records written
+	unsaved string    // why it is not on the disk
+	forgot  string    // why it is not known what they did before
+	begun   time.Time // the first patrol
+	unread  string    // why folders of automations cannot be read
+	unswept string    // why the records of runs are not known
+	odd     string    // which of them cannot be closed, and why
+	lost    string    // why records of runs cannot be made
+
+	strays time.Time // when records are looked for of runs that were given up; zero = there can be none
+
+	unclosed  string // why records of runs cannot be closed
+	uncounted string // why not all work is counted
+	unpurged  string // why old work is not removed
+	stores    []storeTrouble
+	storesRev uint64
+	probing   bool // stores that failed are being tried
 
 	counting bool
+	recount  bool // work has changed since the count in flight began, perhaps
 	counted  bool
+	asOf     time.Time // when the counts were last known to hold
 	counts   city.Work
+	rigs     map[string]city.RigWork
+	tasks    map[string]string // by assignee: the newest work of his in progress
+	mail     city.MailTally
 	purged   time.Time
 	purging  bool
 }
 
 func newWork() work {
-	return work{runs: automation.NewRuns(0), deeds: map[string]automation.Memory{}, depth: map[string]int{}, goes: map[string]*city.Run{}, last: map[string]*city.Run{}, firing: map[string][]uint64{},
-		unshut: map[string]fxShut{}}
+	return work{runs: automation.NewRuns(0), deeds: map[string]automation.Memory{}, depth: map[string]int{}, goes: map[string]*city.Run{}, last: map[string]*city.Run{}, failed: map[string]*city.Run{},
+		firing: map[string][]uint64{}, halts: map[string][]uint64{}, unshut: map[string]fxShut{}}
 }
 
 // scan orders a look at the folders of automations.
@@ -91,14 +114,24 @@ func (m *machine) loadRuns(now time.Time) {
 		return
 	}
 	w.runs.Load(w.catalog.Automations, w.newest, now)
+	forgotten := func(name string, _ *city.Run) bool { return !w.runs.Remembers(name) }
+	maps.DeleteFunc(w.last, forgotten)
+	maps.DeleteFunc(w.failed, forgotten)
 	m.listen()
+	m.fireEarly(now)
 	m.turnRuns(now)
 }
 
 func (m *machine) sweepRuns() {
 	if w := &m.work; !w.swept && !w.order {
 		w.order = true
-		m.do(fxSweep{})
+		var of []string
+		for _, name := range slices.Sorted(maps.Keys(w.deeds)) {
+			if d := w.deeds[name]; !d.Last.IsZero() && d.Gone.IsZero() {
+				of = append(of, name)
+			}
+		}
+		m.do(fxSweep{of: of})
 	}
 }
 
@@ -106,55 +139,39 @@ func (m *machine) sweepRuns() {
 func (m *machine) runsSwept(now time.Time, in inSwept) {
 	w := &m.work
 	w.order = false
+	for _, r := range in.interrupted {
+		m.tellRun(fxShut{run: r, kind: events.AutomationFailed, msg: "interrupted: its controller ended before it did"})
+	}
 	if in.err != nil { // tried again by the next patrol
-		m.note(&w.lost, "work cannot be read: "+in.err.Error())
+		m.lose(&w.unswept, "work cannot be read", in.err)
+		m.fireEarly(now)
 		return
 	}
-	m.note(&w.lost, "")
+	m.note(&w.unswept, "")
+	if in.odd != "" {
+		m.note(&w.odd, "the records of runs that are over cannot be closed; look at them with gcity bead show: "+in.odd)
+	}
 	w.swept, m.changed = true, true
-	for i := range in.runs {
-		r := in.runs[i]
-		w.deeds[r.Automation] = w.deeds[r.Automation].Note(r.Opened, r.Outcome == string(automation.Interrupted), r.Seq)
+	for _, r := range slices.Backward(in.runs) {
+		if r.Outcome == city.RunVoid {
+			continue
+		}
+		if w.known && r.Seq > w.newest { // of a log that is no more
+			r.Seq = 0
+		}
+		w.deeds[r.Automation] = w.deeds[r.Automation].Note(r.Opened, r.Outcome == string(automation.Interrupted), r.Seq, r.Retry)
 		if before := w.last[r.Automation]; before == nil || before.Opened.Before(r.Opened) {
 			w.last[r.Automation] = &r
 		}
 	}
-	for _, r := range in.interrupted {
-		m.tellRun(events.AutomationFailed, r, "interrupted: its controller ended before it did")
+	for name, r := range w.last {
+		if r.Ended != nil && r.Outcome == string(automation.OK) {
+			w.deeds[name] = w.deeds[name].Well(*r.Ended)
+		}
 	}
 	w.runs.Recall(w.deeds)
 	w.deeds = nil
 	m.loadRuns(now)
-}
-
-// listen sees to it that the events somebody waits for are handed in.
-func (m *machine) listen() {
-	w := &m.work
-	from, ok := w.runs.From()
-	if !ok {
-		return
-	}
-	var on []string
-	for _, d := range w.catalog.Automations {
-		if d.Gate == automation.Event && !slices.Contains(on, d.On) {
-			on = append(on, d.On)
-		}
-	}
-	slices.Sort(on)
-	if slices.Equal(on, w.listens) && from >= w.followed {
-		return
-	}
-	w.listens, w.followed = on, from
-	m.do(fxFollow{after: from, types: on})
-}
-
-// happened takes events that automations wait for.
-func (m *machine) happened(now time.Time, in inHappened) {
-	for _, e := range in.events {
-		m.work.runs.See(e)
-		m.work.followed = max(m.work.followed, e.Seq)
-	}
-	m.turnRuns(now)
 }
 
 // turnRuns judges all automations and begins what is due.
@@ -163,9 +180,9 @@ func (m *machine) turnRuns(now time.Time) {
 	if !w.known || !w.swept || m.ending != alive || m.settling {
 		return
 	}
-	deeds := w.runs.Turn(now, automation.World{Suspended: m.rests, Patrol: m.conf.patrol})
+	deeds := w.runs.Turn(now, automation.World{Suspended: m.rests, Patrol: m.conf.patrol, Closed: m.storeProblem(""), Ending: m.isShutting})
 	for _, p := range deeds.Passed {
-		m.do(fxRecord{event: events.Event{Type: events.AutomationSkipped, Actor: controller, Subject: p.Scoped, Message: p.Reason}})
+		m.do(fxRecord{event: events.Event{Type: events.AutomationSkipped, Actor: controller, Subject: p.Scoped, Message: p.Reason, Payload: depthOf(p.Depth)}})
 	}
 	for _, d := range deeds.Check {
 		m.do(fxCondition{in: m.conf.source, of: d})
@@ -174,7 +191,8 @@ func (m *machine) turnRuns(now time.Time) {
 		w.goes[r.Definition.Scoped()] = &city.Run{}
 		m.do(fxOpen{r})
 	}
-	if len(deeds.Check)+len(deeds.Open)+len(deeds.Passed) > 0 {
+	m.unfired()
+	if deeds.Said || len(deeds.Check)+len(deeds.Open)+len(deeds.Passed) > 0 {
 		m.changed = true
 	}
 	m.memorise()
@@ -200,7 +218,8 @@ func (m *machine) opened(now time.Time, in inOpened) {
 	if in.err != nil {
 		delete(w.goes, name)
 		w.runs.Unopened(name, in.err.Error(), now)
-		m.note(&w.lost, "no record of a run can be made, so none runs: "+in.err.Error())
+		w.strays = now.Add(strayWait)
+		m.lose(&w.lost, "no record of a run can be made, so none runs", in.err)
 		for _, id := range w.firing[name] {
 			m.refuseID(id, city.Unavailable, fmt.Sprintf("automation %s cannot be run: no record of it could be made: %v", name, in.err))
 		}
@@ -209,15 +228,19 @@ func (m *machine) opened(now time.Time, in inOpened) {
 	}
 	m.note(&w.lost, "")
 	run := city.RunOf(in.bead)
-	w.goes[name], w.last[name], w.depth[name] = &run, &run, in.run.Depth
+	w.goes[name], w.last[name], w.depth[run.ID] = &run, &run, in.run.Depth
 	w.runs.Opened(name, now)
 	var answers []answer
 	for _, id := range w.firing[name] {
 		answers = append(answers, answer{id: id, receipt: city.Receipt{Message: fmt.Sprintf("automation %s runs, as %s", name, run.ID), Bead: &in.bead}})
 	}
 	delete(w.firing, name)
-	m.tellRun(events.AutomationFired, run, run.Reason, answers...)
-	w.begin = append(w.begin, fxRun{in: m.conf.source, run: in.run, bead: in.bead.ID, memory: w.runs.Rev()})
+	m.tellRun(fxShut{run: run, kind: events.AutomationFired, msg: run.Reason}, answers...)
+	if m.ending != alive {
+		m.neverBegun(name)
+		return
+	}
+	w.begin = append(w.begin, fxRun{in: m.conf.source, run: in.run, bead: in.bead.ID, memory: w.runs.Rev(), failed: w.failed[in.run.Follows]})
 	m.memorise()
 	m.turnRuns(now)
 }
@@ -230,8 +253,11 @@ func (m *machine) ran(now time.Time, in inRan) {
 		return
 	}
 	delete(w.goes, in.scoped)
-	done := *run
+	ending, done := *run, *run
+	ending.Outcome = string(in.outcome)
+	w.last[in.scoped] = &ending
 	done.Ended, done.Outcome, done.Code, done.Error, done.Output, done.Made = &now, string(in.outcome), in.code, in.problem, in.output, in.made
+	done.TimedOut = in.timedOut
 	m.changed = true
 	kind, msg := events.AutomationCompleted, "ok in "+in.took.Round(time.Millisecond).String()
 	if in.made != "" {
@@ -240,44 +266,30 @@ func (m *machine) ran(now time.Time, in inRan) {
 	if in.outcome != automation.OK {
 		kind, msg = events.AutomationFailed, cmp.Or(in.problem, fmt.Sprintf("%s after %s", in.outcome, in.took.Round(time.Millisecond)))
 	}
-	m.shut(fxShut{run: done, formula: in.formula, kind: kind, msg: msg})
-	w.runs.Ended(in.scoped, in.outcome, now)
+	delete(w.failed, in.scoped)
+	if in.outcome == automation.Failed {
+		w.failed[in.scoped] = &done
+	}
+	if in.halted {
+		w.runs.Halted(in.scoped, now)
+	} else {
+		w.runs.Ended(in.scoped, in.outcome, now)
+	}
+	m.halted(&done)
+	if in.made != "" {
+		m.do(fxRecord{event: events.Event{Type: events.BeadCreated, Actor: controller, Subject: in.made, Message: in.title,
+			Payload: payload(map[string]any{"status": beads.StatusOpen, "depth": w.depth[run.ID] + 1})}})
+	}
+	m.shut(fxShut{run: done, formula: in.formula, kind: kind, msg: msg, again: m.again(in.scoped)})
 	m.memorise()
 	m.count()
 	m.turnRuns(now)
 }
 
-func (m *machine) shut(f fxShut) {
-	m.work.unshut[f.run.ID] = f
-	m.do(f)
-}
-
-// shutRun takes the result of closing a record.
-func (m *machine) shutRun(in inShut) {
-	f, ok := m.work.unshut[in.bead]
-	if !ok {
-		return
-	}
-	if f.kind != "" { // told once its end is on record, or cannot be for now
-		m.tellRun(f.kind, f.run, f.msg)
-		f.kind, m.changed = "", true
-		if now := m.work.last[f.run.Automation]; now == nil || now.ID == f.run.ID {
-			ended := f.run
-			m.work.last[f.run.Automation] = &ended
-		}
-	}
-	if in.err == nil {
-		delete(m.work.unshut, in.bead)
-		return
-	}
-	f.failed = true
-	m.work.unshut[in.bead] = f
-	m.note(&m.work.lost, "the record of a run cannot be closed: "+in.err.Error())
-}
-
-// tellRun records an event about a run.
-func (m *machine) tellRun(kind string, r city.Run, msg string, answers ...answer) {
-	about := map[string]any{"run": r.ID, "depth": m.work.depth[r.Automation] + 1}
+// tellRun records an event about a run: its beginning or its end.
+func (m *machine) tellRun(f fxShut, answers ...answer) {
+	r, msg := f.run, f.msg
+	about := map[string]any{"run": r.ID, "depth": m.work.depth[r.ID] + 1}
 	if r.Ended != nil {
 		about["duration_ms"] = r.Ended.Sub(r.Opened).Milliseconds()
 		about["outcome"] = r.Outcome
@@ -288,65 +300,44 @@ func (m *machine) tellRun(kind string, r city.Run, msg string, answers ...answer
 	if r.Made != "" {
 		about["made"] = r.Made
 	}
-	m.do(fxRecord{event: events.Event{Type: kind, Actor: cmp.Or(r.By, controller), Subject: r.Automation, Message: msg, Payload: payload(about)}, answers: answers})
+	if r.TimedOut {
+		about["timed_out"] = true
+	}
+	if f.again != nil {
+		about["again"] = f.again
+		msg += fmt.Sprintf("; tried again (%d of %d)", f.again.Try, f.again.Of)
+	}
+	m.do(fxRecord{event: events.Event{Type: f.kind, Actor: cmp.Or(r.By, controller), Subject: r.Automation, Message: msg, Payload: payload(about)}, answers: answers})
 }
 
-// memorise has what is to be remembered of automations written down, and lets those runs begin of which it is.
-func (m *machine) memorise() {
-	w := &m.work
-	if rev := w.runs.Rev(); rev != w.saved && !w.saving {
-		data, err := json.Marshal(w.runs.Memory())
-		if err != nil {
-			m.note(&w.unsaved, err.Error())
-			return
-		}
-		w.saving = true
-		m.do(fxMemorise{rev: rev, memory: data})
-	}
-	if w.saving || w.saved != w.runs.Rev() && w.unsaved == "" {
-		return
-	}
-	w.begin = slices.DeleteFunc(w.begin, func(f fxRun) bool {
-		if f.memory > w.saved && w.unsaved == "" {
-			return false
-		}
-		m.do(f)
-		return true
-	})
-}
-
-// memorised takes the result. What cannot be written down does not keep runs from going: degraded beats dead.
-func (m *machine) memorised(now time.Time, in inMemorised) {
-	w := &m.work
-	w.saving = false
-	if in.err != nil {
-		m.note(&w.unsaved, "what automations have done cannot be remembered: "+in.err.Error())
-	} else {
-		w.saved = in.rev
-		m.note(&w.unsaved, "")
-		m.memorise()
-		return
-	}
-	for _, f := range w.begin {
-		m.do(f)
-	}
-	w.begin = nil
-}
+// forgotShown is how long it is told at least that nothing was known of before.
+const forgotShown = time.Hour
 
 // workPatrol is the patrol's part in all this.
 func (m *machine) workPatrol(now time.Time) {
 	w := &m.work
+	if w.begun.IsZero() {
+		w.begun = now
+	}
+	if w.saved > 0 && now.Sub(w.begun) > forgotShown { // it is known anew, and somebody has seen this
+		m.note(&w.forgot, "")
+		m.note(&w.odd, "")
+	}
 	m.scan()
+	m.probe(now)
+	m.retryWork(now)
+	m.purge(now)
+}
+
+// retryWork does what could not be done before.
+func (m *machine) retryWork(now time.Time) {
+	w := &m.work
 	if w.known {
 		m.sweepRuns()
 	}
-	for _, id := range slices.Sorted(maps.Keys(w.unshut)) {
-		if f := w.unshut[id]; f.failed {
-			f.failed = false
-			m.shut(f)
-		}
-	}
+	m.hear()
+	m.shutAgain()
+	m.seekStrays(now)
 	m.count()
-	m.purge(now)
 	m.turnRuns(now)
 }

@@ -46,7 +46,9 @@ func (m *machine) command(now time.Time, id uint64, cmd city.Command) {
 		m.scale(id, c)
 	case city.Fire:
 		m.fire(now, id, c)
-	case city.CreateBead, city.UpdateBead:
+	case city.EndRun:
+		m.endRun(now, id, c)
+	case city.CreateBead, city.UpdateBead, city.SlingWork:
 		m.beadCommand(id, cmd)
 	default:
 		m.agentCommand(now, id, cmd)
@@ -58,13 +60,13 @@ func (m *machine) agentCommand(now time.Time, id uint64, cmd city.Command) {
 	if !ok {
 		return
 	}
-	switch cmd.(type) {
+	switch c := cmd.(type) {
 	case city.Restart:
 		m.restart(now, id, a)
 	case city.Kill:
 		m.kill(now, id, a)
 	case city.Drain:
-		m.drainCommand(now, id, a)
+		m.drainCommand(now, id, a, c.Final)
 	case city.Undrain:
 		m.undrainCommand(now, id, a)
 	case city.DrainAck:
@@ -73,6 +75,10 @@ func (m *machine) agentCommand(now time.Time, id uint64, cmd city.Command) {
 		m.releaseAgent(now, id, a)
 	case city.RequestRestart:
 		m.request(now, id, a)
+	case city.Nudge:
+		m.nudge(now, id, a, c)
+	case city.Unsend:
+		m.unsend(now, id, a, c)
 	default:
 		m.typeInto(id, a, cmd)
 	}
@@ -212,43 +218,75 @@ func (m *machine) suspend(id uint64, name string, on bool) {
 	m.edit(fxEdit{agent: name, on: on, id: id})
 }
 
-// typeInto queues what is typed, pressed or interrupted: one at a time per agent, in order.
+// typeInto queues what is pressed, interrupted or cleared: one at a time per agent, in order.
 func (m *machine) typeInto(id uint64, a *record, cmd city.Command) {
-	if !a.alive {
-		m.refuseID(id, city.Conflict, fmt.Sprintf("agent %s has no session: it is %s (%s)", a.name, a.state, a.reason))
+	if !a.alive && a.asking == nil {
+		m.refuseID(id, city.Conflict, noSession(a))
 		return
 	}
 	if len(a.typing) >= maxTyping {
-		m.refuseID(id, city.Unavailable, fmt.Sprintf("agent %s has %d lines waiting to be typed already", a.name, len(a.typing)))
+		m.refuseID(id, city.Unavailable, fmt.Sprintf("agent %s has %d keys and lines waiting to be typed already", a.name, len(a.typing)))
 		return
 	}
-	a.typing = append(a.typing, typing{id, cmd})
+	m.enqueue(a, typing{id: id, cmd: cmd})
+}
+
+// enqueue lets the terminal take something in its turn.
+func (m *machine) enqueue(a *record, t typing) {
+	a.typing = append(a.typing, t)
 	if len(a.typing) == 1 {
-		m.do(fxType{agent: a.name, session: a.life.Name, cmd: cmd})
+		m.beginTyping(a)
 	}
+}
+
+// beginTyping hands the first in the queue to the terminal.
+func (m *machine) beginTyping(a *record) {
+	t := a.typing[0]
+	if t.text == nil {
+		name := a.life.Name
+		if !a.alive && a.asking != nil {
+			name = a.asking.Name
+		}
+		m.do(fxType{agent: a.name, session: name, cmd: t.cmd})
+		return
+	}
+	f := fxSend{
+		agent: a.name, session: a.life.Name, life: a.life.ID, provider: a.life.Provider,
+		id: t.text.id, text: t.text.text, polite: !t.text.now,
+	}
+	if a.want != nil {
+		f.prefix = a.want.Spec.Ready.Prefix
+	}
+	m.do(f)
+}
+
+// typedNext takes what the terminal has dealt with off its queue.
+func (m *machine) typedNext(a *record) (t typing, ok bool) {
+	if a == nil || len(a.typing) == 0 {
+		return t, false
+	}
+	t = a.typing[0]
+	a.typing = slices.Delete(a.typing, 0, 1)
+	if len(a.typing) > 0 {
+		m.beginTyping(a)
+	}
+	return t, true
 }
 
 // maxTyping bounds what may wait to be typed into one agent.
 const maxTyping = 32
 
 func (m *machine) typed(in inTyped) {
-	a, ok := m.agents[in.agent]
-	if !ok || len(a.typing) == 0 {
+	a := m.agents[in.agent]
+	t, ok := m.typedNext(a)
+	if !ok || t.id == 0 {
 		return
-	}
-	t := a.typing[0]
-	a.typing = slices.Delete(a.typing, 0, 1)
-	if len(a.typing) > 0 {
-		m.do(fxType{agent: a.name, session: a.life.Name, cmd: a.typing[0].cmd})
 	}
 	if in.err != nil {
 		m.refuseID(t.id, city.Unavailable, fmt.Sprintf("agent %s did not take it: %v", a.name, in.err))
 		return
 	}
 	switch t.cmd.(type) {
-	case city.Nudge:
-		m.tell(a, events.Event{Type: events.AgentNudged, Actor: operator, Message: "a line was typed and submitted"},
-			answer{id: t.id, receipt: city.Receipt{Message: "agent " + a.name + " took the line"}})
 	case city.SendKeys:
 		m.reply(t.id, "agent "+a.name+" took the keys")
 	case city.Clear:

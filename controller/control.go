@@ -64,6 +64,7 @@ func (c *Controller) publish(before *city.Snapshot, now time.Time) {
 	s.Host, s.Started, s.PID = before.Host, before.Started, before.PID
 	s.Rev = before.Rev + 1
 	s.Patrol.Last = now
+	c.force.Store(c.m.conf)
 	c.snap.Store(s)
 	c.mu.Lock()
 	close(c.changed)
@@ -75,7 +76,8 @@ func (c *Controller) publishEnd() { c.publish(c.snap.Load(), time.Now()) }
 
 func (c *Controller) stamp(now time.Time) { c.beat.Store(now.UnixNano()) }
 
-// Do implements city.Control. When ctx ends first the command is carried out all the same.
+// Do implements city.Control. When ctx ends first the command is carried out all the same, but for a run that waits for a
+// place still.
 func (c *Controller) Do(ctx context.Context, cmd city.Command) (city.Receipt, error) {
 	if e, ok := cmd.(city.Emit); ok {
 		if err := e.Event.Check(); err != nil {
@@ -93,6 +95,10 @@ func (c *Controller) Do(ctx context.Context, cmd city.Command) (city.Receipt, er
 	case a := <-reply:
 		return a.result()
 	case <-ctx.Done():
+		if _, ok := cmd.(city.Fire); ok {
+			_ = c.send(context.WithoutCancel(ctx), inUnasked{id}) // else the controller has ended, and with it the wish
+			return city.Receipt{}, &city.Error{Code: city.Unavailable, Message: fmt.Sprintf("no run of %s was begun while it was waited for, and it is taken back: %v", cmd.Target(), context.Cause(ctx))}
+		}
 		return city.Receipt{}, &city.Error{Code: city.Unavailable, Message: fmt.Sprintf("%s is under way but was not done in time: %v", cmd.Verb(), context.Cause(ctx))}
 	case <-c.done:
 		select {

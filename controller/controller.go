@@ -26,6 +26,8 @@ import (
 	"gcity/city"
 	"gcity/config"
 	"gcity/events"
+	"gcity/internal/colour"
+	"gcity/internal/lastwords"
 	"gcity/session"
 )
 
@@ -39,17 +41,29 @@ type Options struct {
 	Logger   *slog.Logger
 	Host     agent.Host
 
+	Files  []string // read besides the configuration's own, see config.Source
+	Strict bool     // the same
+
 	// Stores opens the store of a scope, "" = the city, else a rig; from any goroutine, again and again. Nil: there is no
 	// work, and no automation runs.
 	Stores func(rig string) (beads.Store, error)
+
+	// Folders hears where automations and formulas are, whenever that has changed; from the loop, so it must not wait. May
+	// be nil.
+	Folders func(dirs []string)
 
 	Rescan <-chan struct{}     // the folders of automations may have changed; nil: looked at once a patrol only
 	Poke   <-chan struct{}     // the configuration may have changed; nil: looked at once a patrol only
 	Sweep  func() (int, error) // ends what a predecessor's runs left behind; called once, before the first decision; may be nil
 	Held   func() error        // called before each look, off the loop: *RunningError ends the controller and leaves the agents; may be nil
 	Beat   func(status string) // called after each turn and at least once a Pulse; may be nil
+	Last   *lastwords.Time     // of what Run does after its last decision; begun by Run; nil: Farewell
 	Pulse  time.Duration       // how often the loop shows that it lives; 0 = 1 s
 }
+
+// Farewell is how long everything may take together that a city does after its last decision: what is in flight, what has to
+// be taken back, and what scripts are told.
+const Farewell = 6 * time.Second
 
 // Controller is a city that runs. It is a city.Control.
 type Controller struct {
@@ -61,11 +75,14 @@ type Controller struct {
 	replies sync.Map // command id → chan answer
 	lastID  atomic.Uint64
 	done    chan struct{} // closed when Run has returned
+	enough  chan struct{} // closed by GiveUp
+	once    sync.Once     // guards closing it
 
 	snap     atomic.Pointer[city.Snapshot]
-	beat     atomic.Int64 // end of the newest turn, unix nanoseconds
-	limit    atomic.Int64 // see StopLimit
-	watchers atomic.Int64 // open streams of snapshots
+	force    atomic.Pointer[conf] // the configuration in force; its wants never change
+	beat     atomic.Int64         // end of the newest turn, unix nanoseconds
+	limit    atomic.Int64         // see StopLimit
+	watchers atomic.Int64         // open streams of snapshots
 	changed  chan struct{}
 	mu       sync.Mutex // guards changed
 
@@ -86,6 +103,9 @@ func New(o Options, c *config.City) (*Controller, error) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
+	if o.Last == nil {
+		o.Last = lastwords.New(Farewell)
+	}
 	if o.Pulse == 0 {
 		o.Pulse = time.Second
 	}
@@ -94,7 +114,7 @@ func New(o Options, c *config.City) (*Controller, error) {
 	}
 	ctl := &Controller{
 		o: o, first: c, m: newMachine(),
-		inbox: make(chan input, 256), done: make(chan struct{}), changed: make(chan struct{}),
+		inbox: make(chan input, 256), done: make(chan struct{}), enough: make(chan struct{}), changed: make(chan struct{}),
 	}
 	ctl.runner = newRunner(ctl)
 	ctl.m.mode = o.Mode
@@ -105,7 +125,7 @@ func New(o Options, c *config.City) (*Controller, error) {
 	ctl.recallDeeds()
 	ctl.recall(conf)
 	ctl.m.step(now, inConfig{revision: c.Revision, conf: conf})
-	ctl.limit.Store(int64(ctl.m.stopLimit()))
+	ctl.limit.Store(int64(ctl.stopLimit()))
 	ctl.stamp(now)
 	ctl.publish(&city.Snapshot{Host: host, Started: now, PID: os.Getpid()}, now)
 	return ctl, nil
@@ -121,16 +141,19 @@ func (c *Controller) translate(cfg *config.City) *conf {
 	if err != nil {
 		warnings = append(warnings, err.Error())
 	}
+	own, _ := colour.Parse(cfg.Console.Colour) // checked when it was read; none is none
 	automations := cfg.AutomationOptions()
 	automations.Local = time.Local
 	return &conf{
 		name: cfg.Workspace.Name, revision: cfg.Revision, suspended: cfg.Workspace.Suspended,
 		wants: agent.Plan(cfg, c.o.Host), pools: agent.Pools(cfg, c.o.Host), rigs: agent.Rigs(cfg), warnings: warnings,
-		overrides: overrides,
-		dir:       c.o.Dir, source: cfg, nowork: c.o.Stores == nil, layers: cfg.Layers(), automations: automations,
+		overrides: overrides, environ: config.Beats(c.o.Host.Environ),
+		dir: c.o.Dir, source: cfg, nowork: c.o.Stores == nil, layers: cfg.Layers(), automations: automations,
 		wispEvery: cfg.Daemon.WispGCInterval, wispTTL: cfg.Daemon.WispTTL,
-		onDisk: cfg.Daemon.CrashHistory == "disk",
-		patrol: cfg.Daemon.PatrolInterval, grace: cfg.Daemon.ShutdownTimeout, window: cfg.Daemon.RestartWindow,
+		onDisk:  cfg.Daemon.CrashHistory == "disk",
+		store:   city.WorkStore{Provider: cfg.Beads.Keeper(), Host: cfg.Dolt.Host, Port: cfg.Dolt.Port},
+		console: city.Console{Theme: cfg.Console.Theme, Colour: own},
+		patrol:  cfg.Daemon.PatrolInterval, grace: cfg.Daemon.ShutdownTimeout, window: cfg.Daemon.RestartWindow,
 	}
 }
 
@@ -144,6 +167,9 @@ func (c *Controller) Settle(ctx context.Context) error { return c.run(ctx, true)
 
 // SetMode changes what Snapshot.Mode says: a controller whose console is gone is headless.
 func (c *Controller) SetMode(mode string) { c.send(context.Background(), inMode{mode}) }
+
+// GiveUp ends Run though agents may live: what is under way for them is broken off.
+func (c *Controller) GiveUp() { c.once.Do(func() { close(c.enough) }) }
 
 // Hurry takes the grace out of a stop under way.
 func (c *Controller) Hurry() { c.send(context.Background(), inHurry{}) }

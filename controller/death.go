@@ -2,6 +2,7 @@ package controller
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -50,7 +51,7 @@ func (m *machine) died(now time.Time, a *record, e session.Exit) {
 		m.decided(now, a, "drained", "it exited 0")
 		m.tell(a, events.Event{Type: events.AgentStopped, Message: "drained: it exited 0", Payload: exitPayload(e)})
 		a.notBefore, a.hold, a.left = time.Time{}, "", false
-		m.afterDrain(a, "it exited 0", drained.by == byOperator)
+		m.afterDrain(a, "it exited 0", drained.by == byOperator, drained.final)
 		return
 	}
 	if a.want == nil || a.want.Suspended != "" || m.ending != alive {
@@ -62,6 +63,9 @@ func (m *machine) died(now time.Time, a *record, e session.Exit) {
 	m.decided(now, a, "died", d.String())
 	m.tellDeath(a, e, v)
 	m.follow(now, a, v)
+	if drained != nil && drained.final && v.Outcome == restart.Restart {
+		a.rest("it ended while it drained: " + v.Reason)
+	}
 	if m.settling {
 		a.left, a.hold, a.holdWhy = true, city.Exited, v.Reason
 		return
@@ -100,7 +104,7 @@ func (m *machine) follow(now time.Time, a *record, v restart.Verdict) {
 	case restart.Leave:
 		a.left, a.hold = true, city.Exited
 	case restart.Quarantine:
-		a.hold = city.Quarantined
+		a.hold, a.struck = city.Quarantined, v.Count
 		m.decided(now, a, "quarantine", v.Reason)
 		m.tell(a, events.Event{
 			Type: events.AgentQuarantined, Message: fmt.Sprintf("%s; tried again in %s, or when released", v.Reason, v.At.Sub(now).Round(time.Second)),
@@ -114,12 +118,17 @@ func (m *machine) follow(now time.Time, a *record, v restart.Verdict) {
 	}
 }
 
-// startFailed counts like a crash.
+// startFailed takes a start that failed: one that began counts like a crash.
 func (m *machine) startFailed(now time.Time, a *record, err error) {
 	a.alive = false
 	if a.want == nil {
 		return
 	}
+	if errors.Is(err, session.ErrMissing) || errors.Is(err, session.ErrCommand) {
+		m.cannotStart(now, a, err)
+		return
+	}
+	a.lacks = lack{}
 	v := a.history.Died(now, restart.Death{Code: -1, StartFailed: true}, a.want.Policy)
 	m.decided(now, a, "start failed", err.Error())
 	m.tell(a, events.Event{Type: events.AgentStartFailed, Message: err.Error()})
@@ -132,6 +141,32 @@ func (m *machine) startFailed(now time.Time, a *record, err error) {
 	if v.Outcome != restart.Quarantine {
 		a.hold, a.holdWhy = city.Failed, err.Error()
 	}
+	if m.settling {
+		a.left = true
+	}
+}
+
+// lack is what an agent cannot be started for.
+type lack struct {
+	why   string // "" = nothing
+	tries int    // in a row
+	since time.Time
+}
+
+// cannotStart takes a start that did not begin, for what it needs is not there. Nothing has run, so nothing has crashed:
+// it is tried again for as long as it is wanted, and told once.
+func (m *machine) cannotStart(now time.Time, a *record, err error) {
+	if a.lacks.why != err.Error() {
+		m.decided(now, a, "cannot start", err.Error())
+		m.tell(a, events.Event{Type: events.AgentStartFailed, Message: err.Error()})
+		a.lacks = lack{why: err.Error(), tries: a.lacks.tries, since: now}
+	}
+	m.refuse(a, city.Unavailable, fmt.Sprintf("agent %s cannot be started: %v", a.name, err))
+	a.lacks.tries++
+	a.notBefore = a.want.Policy.Again(now, a.lacks.tries)
+	a.hold, a.holdWhy, a.because = city.Failed, a.lacks.why, "tried again after a failed start"
+	m.set(now, a, a.hold, a.holdWhy, a.notBefore)
+	a.since = a.lacks.since // it has been trying all the time
 	if m.settling {
 		a.left = true
 	}

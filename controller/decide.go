@@ -1,12 +1,14 @@
 package controller
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
 
 	"gcity/city"
 	"gcity/events"
+	"gcity/session"
 )
 
 // typedRecently is how long after somebody typed into an agent a restart for drift is held back.
@@ -110,7 +112,7 @@ func (m *machine) whyStop(now time.Time, a *record) cause {
 func (m *machine) idle(now time.Time, a *record) cause {
 	a.idleAt = time.Time{}
 	limit := a.want.IdleTimeout
-	if limit == 0 || m.settling || a.life.Activity.IsZero() || a.life.Attached > 0 || a.life.Frozen {
+	if limit == 0 || m.settling || a.life.Activity.IsZero() || a.life.Attached > 0 || a.life.Frozen || a.hazy {
 		return cause{}
 	}
 	active := a.life.Activity
@@ -128,49 +130,27 @@ func (m *machine) idle(now time.Time, a *record) cause {
 	return cause{kind: causeIdle, why: fmt.Sprintf("silent for %s (idle_timeout %s)", now.Sub(active).Round(time.Second), limit)}
 }
 
-// whyReplace says that a session is not what the configuration wants any more.
-func (m *machine) whyReplace(now time.Time, a *record) cause {
-	if a.life.Fingerprint.Sum == a.want.Spec.Fingerprint.Sum {
-		m.drifted(a, nil)
-		return cause{}
-	}
-	diff := a.life.Fingerprint.Drift(a.want.Spec.Fingerprint)
-	m.drifted(a, diff)
-	if len(diff) == 0 || a.busy(now) {
-		return cause{}
-	}
-	if now.Sub(a.fresh) > viewersFresh || a.looked < m.confTurn { // somebody may have come since
-		m.look()
-		return cause{}
-	}
-	return cause{kind: causeDrift, why: "configuration changed: " + strings.Join(diff, ", ")}
-}
-
-// busy reports whether a person is at the agent's terminal.
-func (a *record) busy(now time.Time) bool {
-	return a.life.Attached > 0 || (!a.life.TypedAt.IsZero() && now.Sub(a.life.TypedAt) < typedRecently)
-}
-
-func (m *machine) drifted(a *record, diff []string) {
-	if len(diff) != len(a.drift) {
-		m.changed = true
-	}
-	a.drift = diff
-}
-
 // running shows a living agent that is left alone.
 func (m *machine) running(now time.Time, a *record) {
+	if a.hazy {
+		m.set(now, a, city.Running, "as far as is known: the sessions of "+a.life.Provider+" cannot be listed", time.Time{})
+		return
+	}
 	if len(a.drift) == 0 {
 		m.set(now, a, city.Running, orDefault(a.because, "adopted"), time.Time{})
 		return
 	}
-	reason := "restart held back while somebody is attached: " + strings.Join(a.drift, ", ")
-	var until time.Time
-	if a.life.Attached == 0 {
-		until = a.life.TypedAt.Add(typedRecently)
-		reason = "restart held back, somebody typed just now: " + strings.Join(a.drift, ", ")
+	drift := strings.Join(a.drift, ", ")
+	switch {
+	case a.life.Attached > 0:
+		m.set(now, a, city.Running, "restart held back while somebody is attached: "+drift, time.Time{})
+	case a.busy(now):
+		m.set(now, a, city.Running, "restart held back, somebody typed just now: "+drift, a.life.TypedAt.Add(typedRecently))
+	case a.barred != "":
+		m.set(now, a, city.Running, "restart held back, it could not be started again: "+a.barred+"; "+drift, m.unbarred(a))
+	default:
+		m.set(now, a, city.Running, "about to be restarted: "+drift, time.Time{})
 	}
-	m.set(now, a, city.Running, reason, until)
 }
 
 func (m *machine) decideDead(now time.Time, a *record) {
@@ -209,7 +189,7 @@ func (m *machine) decideDead(now time.Time, a *record) {
 }
 
 func (m *machine) start(now time.Time, a *record) {
-	if why := m.missing(a); why != "" {
+	if why := cmp.Or(m.missing(a), m.inTheDark(a)); why != "" {
 		m.set(now, a, city.Waiting, why, time.Time{})
 		m.resolve(a, fmt.Sprintf("agent %s %s, and is started then", a.name, why), "restart", "kill")
 		return
@@ -221,7 +201,9 @@ func (m *machine) start(now time.Time, a *record) {
 	a.op, a.opTurn, a.early, a.canceled = opStart, m.turn, nil, false
 	a.intent, a.notBefore, a.hold, a.holdWhy = cause{}, time.Time{}, "", ""
 	m.set(now, a, city.Starting, a.because, time.Time{})
-	m.decided(now, a, "start", a.because)
+	if a.lacks.why == "" {
+		m.decided(now, a, "start", a.because)
+	}
 	m.do(fxStart{want: a.want})
 }
 
@@ -257,7 +239,7 @@ func (m *machine) started(now time.Time, in inStarted) {
 		return
 	}
 	early := a.early
-	a.op, a.opTurn, a.early = opNone, m.turn, nil
+	a.op, a.opTurn, a.early, a.asking = opNone, m.turn, nil, nil
 	switch {
 	case in.err == nil:
 		m.up(now, a, in)
@@ -282,19 +264,42 @@ func (m *machine) started(now time.Time, in inStarted) {
 }
 
 func (m *machine) up(now time.Time, a *record, in inStarted) {
-	fresh := !a.alive
-	a.alive, a.ready, a.life, a.left = true, true, in.status, false
+	fresh, before := !a.alive, a.life
+	a.met = true
+	a.alive, a.ready, a.life, a.left, a.final, a.lacks = true, true, in.status, false, false, lack{}
 	if fresh && a.fell {
 		a.restarts++
 	}
 	a.fell = a.fell && !fresh
 	m.set(now, a, city.Running, a.because, time.Time{})
+	if fresh && before.Swapped(&session.Spec{Provider: in.status.Provider}) {
+		a.unmarked = false
+		m.tell(a, events.Event{
+			Type: events.ProviderSwapped, Message: fmt.Sprintf("from %s to %s", before.Provider, in.status.Provider),
+			Payload: payload(map[string]any{"from": before.Provider, "to": in.status.Provider, "session": in.status.ID}),
+		})
+	}
 	if fresh {
 		m.tell(a, events.Event{
-			Type: events.AgentStarted, Message: fmt.Sprintf("pid %d: %s", in.status.PID, a.because),
+			Type: events.AgentStarted, Message: numbered(in.status.PID, "pid %d: ") + a.because,
 			Payload: payload(map[string]any{"pid": in.status.PID, "session": in.status.ID, "reason": a.because}),
-		}, m.take(a, fmt.Sprintf("agent %s is running, pid %d", a.name, in.status.PID), "restart", "kill")...)
+		}, m.take(a, "agent "+a.name+" is running"+numbered(in.status.PID, ", pid %d"), "restart", "kill")...)
 	}
+	if in.equipped != "" {
+		m.decided(now, a, "equip", in.equipped)
+	}
+	for _, trouble := range in.troubles {
+		m.decided(now, a, "equip failed", trouble)
+		m.tell(a, events.Event{Type: events.AgentUnequipped, Message: trouble})
+	}
+}
+
+// numbered is a text with a process's number in it, "" where none is known: of a session elsewhere, or of a drill.
+func numbered(pid int, format string) string {
+	if pid <= 0 {
+		return ""
+	}
+	return fmt.Sprintf(format, pid)
 }
 
 // stopped takes the result of a stop.
@@ -342,7 +347,7 @@ func (m *machine) ended(now time.Time, a *record, id string) {
 
 func (m *machine) afterStop(now time.Time, a *record, c cause) {
 	e := events.Event{Type: events.AgentStopped, Message: c.why, Payload: payload(map[string]any{"session": a.life.ID})}
-	a.because, a.notBefore, a.hold, a.left = "", time.Time{}, "", false
+	a.because, a.notBefore, a.hold, a.left, a.final = "", time.Time{}, "", false, false
 	answers := m.take(a, fmt.Sprintf("agent %s was ended", a.name), "kill")
 	switch c.kind {
 	case causeRestart:
@@ -355,7 +360,7 @@ func (m *machine) afterStop(now time.Time, a *record, c cause) {
 		a.fell = true
 		a.because = "restarted: " + c.why
 	case causeDrained:
-		m.afterDrain(a, c.why, c.finished)
+		m.afterDrain(a, c.why, c.finished, c.final)
 	case causeSuspend:
 		e.Type, e.Actor = events.AgentSuspended, operator
 		answers = append(answers, m.take(a, fmt.Sprintf("agent %s is suspended %s", a.name, c.why), "stop", "suspend")...)

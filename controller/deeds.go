@@ -5,8 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"gcity/automation"
 	"gcity/internal/disk"
@@ -32,23 +35,46 @@ func writeDeeds(dir string, memory []byte) error {
 	return disk.WriteFile(filepath.Join(dir, ".gc", deedsFile), append(data, '\n'), 0o600)
 }
 
-// readDeeds returns what is remembered of the automations of the city in dir, by scoped name.
+// readDeeds returns what is remembered of the automations of the city in dir, by scoped name. With an error it is what can
+// be used of it.
 func readDeeds(dir string) (map[string]automation.Memory, error) {
 	data, err := os.ReadFile(filepath.Join(dir, ".gc", deedsFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
-	var kept deedsOf[map[string]automation.Memory]
+	var deeds map[string]automation.Memory
+	var bad []string
 	if err == nil {
-		err = json.Unmarshal(data, &kept)
+		deeds, bad, err = decodeDeeds(data)
 	}
-	if err == nil && kept.Version != deedsVersion {
-		err = fmt.Errorf("it has version %d, and this program reads %d", kept.Version, deedsVersion)
-	}
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, fmt.Errorf("what automations have done, in .gc/%s, cannot be used: %w; each begins anew", deedsFile, err)
+	case len(bad) > 0:
+		return deeds, fmt.Errorf("what some automations have done, in .gc/%s, cannot be used: %s; these begin anew", deedsFile, strings.Join(bad, "; "))
 	}
-	return kept.Deeds, nil
+	return deeds, nil
+}
+
+// decodeDeeds gives what is understood, and of the rest whose it is and what is wrong with it.
+func decodeDeeds(data []byte) (deeds map[string]automation.Memory, bad []string, err error) {
+	var kept deedsOf[map[string]json.RawMessage]
+	if err := json.Unmarshal(data, &kept); err != nil {
+		return nil, nil, fmt.Errorf("it is damaged: %w", err)
+	}
+	if kept.Version != deedsVersion {
+		return nil, nil, fmt.Errorf("it has version %d, and this program reads %d", kept.Version, deedsVersion)
+	}
+	deeds = map[string]automation.Memory{}
+	for _, name := range slices.Sorted(maps.Keys(kept.Deeds)) {
+		var d automation.Memory
+		if err := json.Unmarshal(kept.Deeds[name], &d); err != nil {
+			bad = append(bad, fmt.Sprintf("%s: %v", name, err))
+			continue
+		}
+		deeds[name] = d
+	}
+	return deeds, bad, nil
 }
 
 // Deeds returns what the last controller of the city in dir remembered of its automations, by scoped name.
@@ -58,10 +84,32 @@ func Deeds(dir string) (map[string]automation.Memory, error) { return readDeeds(
 func (c *Controller) recallDeeds() {
 	deeds, err := readDeeds(c.o.Dir)
 	if err != nil {
-		c.o.Logger.Warn("automations begin anew", "err", err)
-		c.m.work.forgot = err.Error()
+		c.m.work.forgot = err.Error() + "; the file is kept as .gc/" + deedsFile + badSuffix
+		if failed := keepBadDeeds(c.o.Dir); failed != nil {
+			c.m.work.forgot = fmt.Sprintf("%v; and the file cannot be kept: %v", err, failed)
+		}
+		c.o.Logger.Warn("automations begin anew", "err", c.m.work.forgot)
 	}
 	for name, d := range deeds {
 		c.m.work.deeds[name] = d
 	}
+}
+
+// badSuffix is added to the name of a file that could not be used.
+const badSuffix = ".bad"
+
+// keepBadDeeds gives a file that cannot be used a second name: under its own it will be replaced.
+func keepBadDeeds(dir string) error {
+	path, err := filepath.EvalSymlinks(filepath.Join(dir, ".gc", deedsFile))
+	if err != nil {
+		return err
+	}
+	bad := filepath.Join(dir, ".gc", deedsFile+badSuffix)
+	if err := os.Remove(bad); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if os.Link(path, bad) == nil {
+		return nil
+	}
+	return os.Rename(path, bad) // where a file has but one name
 }

@@ -18,6 +18,7 @@ type drain struct {
 	by       string
 	why      string
 	acked    bool
+	final    bool          // nobody is started after it
 	lasts    time.Duration // 0 = without end
 	deadline time.Time     // zero = none
 }
@@ -105,19 +106,29 @@ func (a *record) drained(now time.Time) cause {
 	switch d := a.drain; {
 	case d == nil:
 	case d.acked:
-		return cause{causeDrained, "drained: it says that it has finished", d.by == byOperator}
+		return cause{causeDrained, "drained: it says that it has finished", d.by == byOperator, d.final}
 	case !d.deadline.IsZero() && !now.Before(d.deadline):
-		return cause{kind: causeDrained, why: fmt.Sprintf("drained: no answer within %s", d.lasts)}
+		return cause{kind: causeDrained, why: fmt.Sprintf("drained: no answer within %s", d.lasts), final: d.final}
 	}
 	return cause{}
 }
 
 // afterDrain says what follows a drain: whoever is still wanted begins anew, unless an operator drained it, it has
-// finished, and its policy leaves those who have.
-func (m *machine) afterDrain(a *record, why string, finished bool) {
+// finished, and its policy leaves those who have; or that operator wants no new session.
+func (m *machine) afterDrain(a *record, why string, finished, final bool) {
 	a.because = "started anew after its drain"
-	if finished && a.want != nil && a.want.Policy.Mode != restart.Always {
+	switch {
+	case final:
+		a.rest(why)
+	case finished && a.want != nil && a.want.Policy.Mode != restart.Always:
 		a.left, a.hold, a.holdWhy = true, city.Exited, fmt.Sprintf("%s, restart = %q", why, a.want.Policy.Mode)
+	}
+}
+
+// rest leaves an agent ended until somebody wants it back.
+func (a *record) rest(why string) {
+	if a.want != nil {
+		a.left, a.final, a.notBefore, a.hold, a.holdWhy = true, true, time.Time{}, city.Exited, why+"; its operator wants no new session"
 	}
 }
 
@@ -195,24 +206,34 @@ func (m *machine) resumeDrain(now time.Time, a *record) {
 	m.decided(now, a, "drain", a.drain.why)
 }
 
-// drainCommand is an operator's wish that an agent finishes.
-func (m *machine) drainCommand(now time.Time, id uint64, a *record) {
+// drainCommand is an operator's wish that an agent finishes. One that drains already may be told that it is final.
+func (m *machine) drainCommand(now time.Time, id uint64, a *record, final bool) {
 	switch {
 	case !a.alive || a.op == opStop:
 		m.refuseID(id, city.Conflict, fmt.Sprintf("agent %s has no session that could finish: it is %s (%s)", a.name, a.state, a.reason))
 	case a.drain != nil:
+		a.drain.final = a.drain.final || final
 		m.reply(id, fmt.Sprintf("agent %s is draining already; %s", a.name, a.drain.end(now)))
 	case !a.ready || a.op != opNone:
 		m.refuseID(id, city.Conflict, fmt.Sprintf("agent %s is %s and has nothing to finish yet", a.name, a.state))
 	default:
 		a.waiters = append(a.waiters, waiter{id, "drain"})
-		m.drain(now, a, byOperator, "drained by operator")
+		why := "drained by operator"
+		if final {
+			why += ", and not to be started anew"
+		}
+		m.drain(now, a, byOperator, why)
+		a.drain.final = final
 		m.decide(now, a)
 	}
 }
 
 func (m *machine) undrainCommand(now time.Time, id uint64, a *record) {
 	switch {
+	case a.final && !a.alive && a.op == opNone && !a.unwanted():
+		a.forgive("started again: its drain was taken back by operator")
+		m.reply(id, "agent "+a.name+" has ended already, and is started again")
+		m.decide(now, a)
 	case a.drain == nil || !a.alive || a.op == opStop:
 		m.refuseID(id, city.Conflict, fmt.Sprintf("agent %s is not draining: it is %s", a.name, a.state))
 	case a.unwanted() && a.want != nil:

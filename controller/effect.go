@@ -29,6 +29,8 @@ type (
 		agent, session string
 		grace          time.Duration
 	}
+	// fxVet asks a provider whether it could run sessions. → inVetted
+	fxVet struct{ provider string }
 	// fxKill ends a session's tree now, beside a stop under way. No input follows: the stop's own result does.
 	fxKill struct{ agent, session string }
 	// fxCancel ends the wait of a start under way; its inStarted still comes.
@@ -41,10 +43,19 @@ type (
 	}
 	// fxAck lets the provider forget a recorded exit.
 	fxAck struct{ agent, session, id string }
-	// fxType types into a session. → inTyped
+	// fxType presses keys in a session, interrupts or clears it. → inTyped
 	fxType struct {
 		agent, session string
 		cmd            city.Command
+	}
+	// fxSend types a text into a session and submits it; a polite one only while nobody types there. → inSent
+	fxSend struct {
+		agent, session, life string
+		id                   uint64
+		text                 string
+		polite               bool
+		provider             string // that runs it; "" = there is but one
+		prefix               string // of the line in which the agent's program waits for input; "" = nobody knows
 	}
 	// fxList looks at reality. → inObserved
 	fxList struct{ turn uint64 }
@@ -80,10 +91,17 @@ type (
 		layers  []formula.Layer
 		options automation.Options
 	}
-	// fxSweep closes the records of runs that a predecessor left open. → inSwept
-	fxSweep struct{}
+	// fxSweep closes the records of runs that a predecessor left open. The newest of each of some automations is told, too,
+	// however many newer ones others have. → inSwept
+	fxSweep struct{ of []string }
+	// fxStrays closes the records of runs that are open and older than a time, but for those that are known. → inStrays
+	fxStrays struct {
+		known  []string // beads, sorted
+		before time.Time
+	}
 	// fxFollow hands in events of these types after a seq, instead of those it handed in before. → inHappened
 	fxFollow struct {
+		id    uint64 // of this one: what those before it still hand in is not used
 		after uint64
 		types []string
 	}
@@ -99,8 +117,11 @@ type (
 		in     *config.City // in force when the run was opened
 		run    automation.Run
 		bead   string
-		memory uint64 // revision of what is to be remembered that has to be on the disk before
+		memory uint64    // revision of what is to be remembered that has to be on the disk before
+		failed *city.Run // whose failure it follows; nil: it follows none
 	}
+	// fxEndRun ends a run that goes, because somebody wants it; it comes back by itself.
+	fxEndRun struct{ bead, by string }
 	// fxEndRuns ends all runs that go; each comes back by itself.
 	fxEndRuns struct{}
 	// fxShut closes a run's record. → inShut
@@ -109,7 +130,8 @@ type (
 		formula bool
 		kind    string // of the event that tells of it; "" = it has been told
 		msg     string
-		failed  bool // the last try
+		again   *again // it is tried again; nil: it is not
+		failed  bool   // the last try
 	}
 	// fxMemorise writes down what automations have done. → inMemorised
 	fxMemorise struct {
@@ -123,8 +145,14 @@ type (
 	}
 	// fxCount counts open work. → inCounted
 	fxCount struct{ pools []string }
-	// fxPurge removes wisps that were closed so long ago. → inPurged
-	fxPurge struct{ older time.Duration }
+	// fxProbe finds out whether stores that failed are well again. → inProbed; inStores tells of them
+	fxProbe struct{}
+	// fxPurge removes what was closed so long ago: wisps, 0 = they stay; and records of runs, but for the newest of each of
+	// these automations. → inPurged
+	fxPurge struct {
+		wisps, runs time.Duration
+		of          []string
+	}
 	// fxMeasure samples what sessions take. → inMeasured
 	fxMeasure struct{}
 	// fxRemember writes the crash histories down, all agents' as JSON; nil removes the file. → inRemembered
@@ -148,25 +176,30 @@ type answer struct {
 func (f fxStart) key() string     { return "agent:" + f.want.Name }
 func (f fxResume) key() string    { return "agent:" + f.want.Name }
 func (f fxStop) key() string      { return "agent:" + f.agent }
+func (f fxVet) key() string       { return "vet:" + f.provider }
 func (f fxKill) key() string      { return "kill:" + f.agent }
 func (f fxCancel) key() string    { return "" }
 func (f fxCapture) key() string   { return "capture:" + f.agent + ":" + f.id }
 func (f fxAck) key() string       { return "ack:" + f.agent + ":" + f.id }
 func (f fxType) key() string      { return "type:" + f.agent }
+func (f fxSend) key() string      { return "type:" + f.agent } // in one order with keys
 func (f fxList) key() string      { return "list" }
 func (f fxLoad) key() string      { return "load" }
 func (f fxEdit) key() string      { return "edit" }
 func (f fxScan) key() string      { return "scan" }
+func (f fxStrays) key() string    { return "strays" }
 func (f fxSweep) key() string     { return "sweep" }
 func (f fxFollow) key() string    { return "" }
 func (f fxCondition) key() string { return "condition:" + f.of.Scoped() }
 func (f fxOpen) key() string      { return "run:" + f.run.Definition.Scoped() }
 func (f fxRun) key() string       { return "run:" + f.run.Definition.Scoped() }
+func (f fxEndRun) key() string    { return "" }
 func (f fxEndRuns) key() string   { return "" }
 func (f fxShut) key() string      { return "shut:" + f.run.ID }
 func (f fxMemorise) key() string  { return "memorise" }
 func (f fxBead) key() string      { return "" }
 func (f fxCount) key() string     { return "count" }
+func (f fxProbe) key() string     { return "probe" }
 func (f fxPurge) key() string     { return "purge" }
 func (f fxCheck) key() string     { return "check:" + f.pool.Name }
 func (f fxMark) key() string      { return "mark:" + f.agent }

@@ -61,13 +61,13 @@ func (m *machine) finish(now time.Time) {
 	}
 	switch m.ending {
 	case stopAgents:
-		if !m.listing && m.quiet() && (m.lookedAt < m.lastOp() || m.due(now)) {
+		if !m.listing && m.quiet() && (m.early || m.lookedAt < m.lastOp() || m.due(now)) {
 			m.relook = time.Time{}
 			m.look()
 		}
 	case leaveAgents:
 		m.left = true
-		m.end("agents are left running")
+		m.end(now, "agents are left running")
 	}
 }
 
@@ -98,12 +98,12 @@ func (m *machine) lastOp() uint64 {
 }
 
 // seenEmpty ends a city that stops, once a look that is newer than all stops has shown nothing alive.
-func (m *machine) seenEmpty(turn uint64) {
+func (m *machine) seenEmpty(now time.Time, turn uint64) {
 	if m.ending != stopAgents {
 		return
 	}
 	if !m.quiet() {
-		m.lookedAt = 0 // this look came too early
+		m.early = true
 		return
 	}
 	for _, a := range m.order {
@@ -111,12 +111,13 @@ func (m *machine) seenEmpty(turn uint64) {
 			return
 		}
 	}
-	m.end("all agents are stopped")
+	m.end(now, "all agents are stopped")
 }
 
 // end answers those who asked for it; the loop stops after this step.
-func (m *machine) end(msg string) {
+func (m *machine) end(now time.Time, msg string) {
 	m.ending = ended
+	m.giveUpMail(now)
 	for _, a := range m.order { // their output is not waited for any longer
 		m.release(a, a.capturing)
 	}
@@ -131,8 +132,8 @@ func (m *machine) end(msg string) {
 	m.leaving = nil
 }
 
-// giveUp ends a city whose agents could not all be stopped in time, and says who lives.
-func (m *machine) giveUp() []effect {
+// giveUpAgents ends a city whose agents could not all be stopped in time, and says who lives.
+func (m *machine) giveUpAgents(now time.Time) []effect {
 	m.out = m.out[:0]
 	if m.ending == ended {
 		return nil
@@ -148,11 +149,11 @@ func (m *machine) giveUp() []effect {
 	if m.unlisted != "" {
 		msg += "; " + m.unlisted
 	}
-	m.end(msg)
+	m.end(now, msg)
 	return m.out
 }
 
 // rest reports that a one-shot has nothing left to do.
 func (m *machine) rest() bool {
-	return m.listed && m.quiet() && !m.listing && !m.loading && len(m.checking) == 0
+	return m.listed && m.quiet() && !m.listing && m.awaited == 0 && !m.loading && len(m.checking) == 0 && !m.vetting()
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -17,26 +16,32 @@ import (
 	"gcity/beads"
 	"gcity/city"
 	"gcity/config"
-	"gcity/events"
 	"gcity/formula"
 	"gcity/internal/shell"
 )
 
 // carryOut carries a run out to its end, its timeout, or the city's.
-func (r *runner) carryOut(f fxRun) inRan {
+func (r *runner) carryOut(ctx context.Context, f fxRun) inRan {
 	d := f.run.Definition
 	in := inRan{scoped: d.Scoped(), bead: f.bead, outcome: automation.OK, formula: d.Formula != ""}
-	limit := d.Timeout
-	ctx, cancel := context.WithTimeoutCause(r.shop.runs, limit, fmt.Errorf("it had not ended after timeout = %s", limit))
+	ctx, cancel := context.WithTimeoutCause(ctx, d.Timeout, errors.New(d.TimedOut()))
 	defer cancel()
+	defer r.live.finish(f.bead)
 	began := time.Now()
 	err := r.exec(ctx, f, &in)
 	in.took = time.Since(began)
 	switch {
+	case err == nil && in.made != "": // whatever has come since
 	case errors.Is(context.Cause(ctx), errStopped):
 		in.outcome, in.problem, in.code = automation.Interrupted, errStopped.Error(), nil
+	case isHalted(context.Cause(ctx)):
+		in.outcome, in.problem, in.code, in.halted = automation.Failed, context.Cause(ctx).Error(), nil, true
 	case ctx.Err() != nil:
 		in.outcome, in.problem, in.code = automation.Failed, context.Cause(ctx).Error(), nil
+		in.timedOut = errors.Is(ctx.Err(), context.DeadlineExceeded)
+		if errors.Is(err, errMute) {
+			in.problem += ": " + err.Error()
+		}
 	case err != nil:
 		in.outcome, in.problem = automation.Failed, err.Error()
 	case in.code != nil && *in.code != 0:
@@ -44,6 +49,8 @@ func (r *runner) carryOut(f fxRun) inRan {
 	}
 	return in
 }
+
+var errMute = errors.New("does not answer")
 
 func (r *runner) exec(ctx context.Context, f fxRun, in *inRan) error {
 	if f.run.Definition.Formula != "" {
@@ -63,8 +70,20 @@ func (r *runner) exec(ctx context.Context, f fxRun, in *inRan) error {
 		defer os.Remove(file)
 		env = append(env, "GC_EVENT_COUNT="+strconv.Itoa(f.run.Count), "GC_EVENT_SEQ="+strconv.FormatUint(f.run.Until, 10), "GC_EVENTS_FILE="+file)
 	}
-	exists := func(path string) bool { _, err := os.Stat(path); return err == nil }
-	res, err := shell.Run(ctx, shell.Line{Text: f.run.Definition.Command(dir, exists), Dir: dir, Env: env})
+	if by := f.failed; by != nil {
+		env = append(env, "GC_FAILED_AUTOMATION="+by.Automation, "GC_FAILED_RUN="+by.ID, "GC_FAILED_ERROR="+by.Error)
+		if by.Code != nil {
+			env = append(env, "GC_FAILED_CODE="+strconv.Itoa(*by.Code))
+		}
+	}
+	line := ""
+	if !r.aside(ctx, "script of "+f.run.Definition.Scoped(), 0, func() func() {
+		found := f.run.Definition.Command(dir, func(path string) bool { _, err := os.Stat(path); return err == nil })
+		return func() { line = found }
+	}) {
+		return fmt.Errorf("the folder of its script %w", errMute)
+	}
+	res, err := shell.Run(ctx, shell.Line{Text: line, Dir: dir, Env: env, Tee: r.live.open(f.bead)})
 	in.output = shownOutput(res.Output)
 	if err != nil {
 		return err
@@ -81,50 +100,27 @@ func (r *runner) place(in *config.City, d automation.Definition) (string, []stri
 	return agent.Place(in, d.Rig, r.c.o.Host)
 }
 
-// eventsFile writes the events that a run deals with, one JSON object a line.
-func (r *runner) eventsFile(ctx context.Context, f fxRun) (string, error) {
-	d := f.run.Definition
-	found, err := r.c.o.Log.Find(ctx, events.Query{Types: []string{d.On}, After: f.run.After, Before: f.run.Until + 1, Forward: true, Limit: events.MaxLimit})
-	if err != nil {
-		return "", fmt.Errorf("its events cannot be read: %w", err)
-	}
-	folder := filepath.Join(r.c.o.Dir, ".gc", "runs")
-	if err := os.MkdirAll(folder, 0o700); err != nil {
-		return "", fmt.Errorf("its events cannot be handed over: %w", err)
-	}
-	var data []byte
-	for _, e := range found {
-		line, err := json.Marshal(e)
-		if err != nil {
-			return "", err
-		}
-		data = append(append(data, line...), '\n')
-	}
-	path := filepath.Join(folder, f.bead+".events.jsonl")
-	if err := os.WriteFile(path, data, 0o600); err != nil {
-		return "", fmt.Errorf("its events cannot be handed over: %w", err)
-	}
-	return path, nil
-}
-
 // cook makes a formula's molecule in the store of the automation's scope, all of it or nothing.
 func (r *runner) cook(ctx context.Context, f fxRun, in *inRan) error {
 	d := f.run.Definition
-	recipe, err := r.recipe(f.in, d)
+	var recipe *formula.Formula
+	var err error
+	if !r.aside(ctx, "formula of "+d.Scoped(), 0, func() func() {
+		found, failed := r.recipe(f.in, d)
+		return func() { recipe, err = found, failed }
+	}) {
+		return fmt.Errorf("the folder of its formula %w", errMute)
+	}
 	if err != nil {
 		return err
 	}
-	m, err := formula.Cook(recipe, nil)
+	m, err := formula.Cook(recipe, d.Vars)
 	if err != nil {
 		return err
 	}
 	store, err := r.store(d.Rig)
 	if err != nil {
 		return err
-	}
-	b, ok := store.(beads.Batcher)
-	if !ok {
-		return errors.New("this store cannot take a molecule at once")
 	}
 	labels := []string{city.RunLabel + d.Scoped()}
 	if d.Target() != "" {
@@ -133,11 +129,11 @@ func (r *runner) cook(ctx context.Context, f fxRun, in *inRan) error {
 	if f.run.Count > 0 {
 		labels = append(labels, "seq:"+strconv.FormatUint(f.run.Until, 10))
 	}
-	made, err := b.CreateAll(ctx, Molecule(m, append(labels, wispLabel)))
+	made, err := store.CreateAll(ctx, Molecule(m, append(labels, wispLabel)))
 	if err != nil {
 		return err
 	}
-	in.made = made[0].ID
+	in.made, in.title = made[0].ID, made[0].Title
 	return nil
 }
 
@@ -189,7 +185,7 @@ func (r *runner) condition(f fxCondition) {
 	limit := cmp.Or(d.CheckTimeout, automation.CheckTimeout)
 	ctx, cancel := context.WithTimeoutCause(r.ctx, limit, fmt.Errorf("it had not ended after check_timeout = %s", limit))
 	defer cancel()
-	in := inCondition{scoped: d.Scoped(), code: -1}
+	in := inCondition{scoped: d.Scoped(), check: d.Check, code: -1}
 	dir, env, err := r.place(f.in, d)
 	if err == nil {
 		var res shell.Result

@@ -1,11 +1,13 @@
 package controller
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"time"
 
 	"gcity/city"
+	"gcity/config"
 )
 
 // groupWaiter is a command that suspends or resumes a pool or a rig; it is answered when all of the group are there.
@@ -117,7 +119,7 @@ func (m *machine) unfulfilledGroups(err error) {
 		if err != nil {
 			msg += ": " + err.Error()
 		}
-		m.refuseID(g.id, city.Conflict, msg)
+		m.refuseFlag(g.id, msg, err)
 		return true
 	})
 }
@@ -161,7 +163,11 @@ func (m *machine) edited(in inEdited) {
 		m.do(m.edits[0])
 	}
 	if in.err != nil {
-		m.refuseID(in.edit.id, city.Conflict, in.err.Error())
+		msg := in.err.Error()
+		if _, refused := errors.AsType[*config.Error](in.err); refused {
+			msg = "nothing was written, since the configuration on disk is refused; mend it and try again: " + msg
+		}
+		m.refuseFlag(in.edit.id, msg, in.err)
 		m.groups = slices.DeleteFunc(m.groups, func(g groupWaiter) bool { return g.id == in.edit.id })
 		if a, ok := m.agents[in.edit.agent]; ok {
 			a.waiters = slices.DeleteFunc(a.waiters, func(w waiter) bool { return w.id == in.edit.id })

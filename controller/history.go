@@ -39,6 +39,7 @@ type memo struct {
 	Until   time.Time  `json:"until,omitzero"`
 	Since   time.Time  `json:"since,omitzero"`
 	Why     string     `json:"why,omitempty"`
+	Struck  int        `json:"struck,omitempty"`  // crashes that led to the quarantine
 	Because string     `json:"because,omitempty"` // why it will be started
 	End     string     `json:"end,omitempty"`     // the id of the newest life that is counted in it
 }
@@ -159,6 +160,9 @@ func (a *record) memo() *memo {
 	r.Crashes = slices.Clone(a.history.Crashes)
 	if r.State = a.pause(); r.State != "" {
 		r.Until, r.Why, r.Because = a.notBefore, a.holdWhy, a.because
+		if r.State == city.Quarantined {
+			r.Struck = a.struck
+		}
 		if a.state == r.State {
 			r.Since = a.since
 		}
@@ -208,7 +212,7 @@ func (m *machine) restore(now time.Time, a *record, r memo) {
 			longest = p.Window
 		}
 		a.notBefore = now.Add(min(r.Until.Sub(now), longest))
-		a.hold, a.holdWhy, a.because = r.State, r.Why, r.Because
+		a.hold, a.holdWhy, a.because, a.struck = r.State, r.Why, r.Because, max(0, r.Struck)
 		m.set(now, a, a.hold, a.holdWhy, a.notBefore)
 		if !r.Since.IsZero() {
 			a.since = past(r.Since)

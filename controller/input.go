@@ -29,6 +29,7 @@ type (
 	inConfig struct {
 		revision string // that was looked at
 		conf     *conf
+		found    bool  // conf differs although its files do not: programs are there that were not
 		err      error // why the files on disk cannot come into force
 	}
 	// inObserved is the result of a list effect.
@@ -37,20 +38,45 @@ type (
 		sessions []session.Status
 		err      error
 	}
+	// inCaughtUp is the answer of a provider that was late for the look of a turn. Each that was late has one.
+	inCaughtUp struct {
+		turn     uint64
+		provider string
+		sessions []session.Status
+		err      error
+	}
 	// inLost is the result of a list effect that found another controller in charge of the city.
 	inLost struct{ err error }
 	// inExited is an end that the provider told of by itself.
 	inExited struct{ exit session.Exit }
+	// inAnswered tells that a question of an agent's program was answered at its start.
+	inAnswered struct {
+		agent, session string // the session's id
+		dialog         session.Dialog
+	}
+	// inAsks tells that an agent's program asks something at its start that somebody at its terminal has to answer.
+	inAsks struct {
+		agent  string
+		status session.Status // of its session
+		about  string         // "" = it does so no more
+	}
 	// inStarted is the result of a start or resume effect.
 	inStarted struct {
-		agent  string
-		status session.Status
-		err    error
+		agent    string
+		status   session.Status
+		equipped string   // what was put into its folder; "" = nothing
+		troubles []string // what was not, though it should have been
+		err      error
 	}
 	// inStopped is the result of a stop effect.
 	inStopped struct {
 		agent string
 		err   error
+	}
+	// inVetted is the result of a vet effect.
+	inVetted struct {
+		provider string
+		err      error // why it could run nothing
 	}
 	// inCaptured is the result of a capture effect.
 	inCaptured struct {
@@ -63,6 +89,16 @@ type (
 	inTyped struct {
 		agent string
 		err   error
+	}
+	// inSent is the result of typing a text.
+	inSent struct {
+		agent     string
+		id        uint64        // of the delivery
+		held      string        // why it was not typed; "" = it was, if err is nil
+		wait      time.Duration // before it is tried again
+		disturbed bool          // it was held back by somebody who types
+		output    uint64        // bytes printed until it was submitted; the largest number = nobody knows
+		err       error         // it was refused, and will be again
 	}
 	// inEdited is the result of an edit effect; a load effect follows by itself.
 	inEdited struct {
@@ -112,13 +148,23 @@ type (
 	inSwept struct {
 		interrupted []city.Run // were open, and are closed now
 		runs        []city.Run // newest ones, those included
+		odd         string     // which cannot be closed, and why
 		err         error
 	}
 	// inHappened is events that automations wait for, in order.
-	inHappened struct{ events []events.Event }
+	inHappened struct {
+		follow uint64 // the effect that hands them in
+		events []events.Event
+	}
+	// inDeaf says that a follow effect has come to its end by itself.
+	inDeaf struct {
+		follow uint64
+		err    error
+	}
 	// inCondition is the result of an automation's check.
 	inCondition struct {
 		scoped string
+		check  string // the line that ran
 		code   int
 		err    string // why there is no code
 	}
@@ -134,8 +180,11 @@ type (
 		outcome      automation.Outcome
 		code         *int
 		problem      string
-		output, made string
+		output       string
+		made, title  string // the root of what a formula made
 		formula      bool
+		timedOut     bool
+		halted       bool // somebody wanted it ended
 		took         time.Duration
 	}
 	// inShut is the result of closing a run's record.
@@ -150,17 +199,29 @@ type (
 	}
 	// inBead is the result of a command about work.
 	inBead struct {
-		id   uint64
-		kind string // of the event
-		bead beads.Bead
-		err  *city.Error
+		id      uint64
+		events  []events.Event // of what has changed; none = it was so already
+		bead    beads.Bead
+		message string // for whoever asked; "" = the event says it
+		err     *city.Error
 	}
 	// inCounted is how much work there is. Unchanged: as when it was last counted.
 	inCounted struct {
 		work      city.Work
+		rigs      map[string]city.RigWork // of those whose work could be counted
 		unchanged bool
-		err       error
+		tasks     map[string]string // by assignee: his newest work in progress
+		mail      city.MailTally
+		unknown   bool  // work says nothing, because some of it was never counted
+		err       error // why some of it is as it was counted before
 	}
+	// inStores is what is wrong with the stores, by scope. A lower rev is older.
+	inStores struct {
+		rev      uint64
+		troubles []storeTrouble
+	}
+	// inProbed says that the stores that failed have been tried.
+	inProbed struct{}
 	// inPurged is the result of removing old wisps.
 	inPurged struct {
 		n   int
@@ -171,6 +232,10 @@ type (
 		id  uint64
 		cmd city.Command
 	}
+	// inStrays is the result of closing records of runs that never were.
+	inStrays struct{ err error }
+	// inUnasked says that nobody waits any more for the answer to a city.Fire.
+	inUnasked struct{ id uint64 }
 	// inShutdown ends the city: its agents too, unless leave.
 	inShutdown struct{ leave bool }
 	// inHurry takes the grace out of a shutdown under way.
@@ -181,10 +246,14 @@ type (
 	inHealth struct{ degraded string }
 )
 
+func (inStrays) input()     {}
+func (inUnasked) input()    {}
+func (inVetted) input()     {}
 func (inRescan) input()     {}
 func (inScanned) input()    {}
 func (inSwept) input()      {}
 func (inHappened) input()   {}
+func (inDeaf) input()       {}
 func (inCondition) input()  {}
 func (inOpened) input()     {}
 func (inRan) input()        {}
@@ -193,6 +262,8 @@ func (inMemorised) input()  {}
 func (inBead) input()       {}
 func (inCounted) input()    {}
 func (inPurged) input()     {}
+func (inStores) input()     {}
+func (inProbed) input()     {}
 func (inTick) input()       {}
 func (inStalled) input()    {}
 func (inChecked) input()    {}
@@ -205,12 +276,16 @@ func (inWake) input()       {}
 func (inPoke) input()       {}
 func (inConfig) input()     {}
 func (inObserved) input()   {}
+func (inCaughtUp) input()   {}
 func (inLost) input()       {}
 func (inExited) input()     {}
 func (inStarted) input()    {}
+func (inAnswered) input()   {}
+func (inAsks) input()       {}
 func (inStopped) input()    {}
 func (inCaptured) input()   {}
 func (inTyped) input()      {}
+func (inSent) input()       {}
 func (inEdited) input()     {}
 func (inCommand) input()    {}
 func (inShutdown) input()   {}
@@ -236,6 +311,9 @@ type conf struct {
 	automations        automation.Options
 	wispEvery, wispTTL time.Duration // both or none are 0
 	warnings           []string
+	environ            []string // that beats the file
+	console            city.Console
+	store              city.WorkStore
 	patrol             time.Duration
 	grace              time.Duration // shutdown_timeout
 	window             time.Duration // restart_window

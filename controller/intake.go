@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"gcity/agent"
-	"gcity/city"
 	"gcity/events"
 	"gcity/restart"
 )
@@ -21,12 +20,12 @@ func (m *machine) configured(now time.Time, in inConfig) {
 	if err == nil && in.conf != nil && m.conf != nil && in.conf.name != m.conf.name {
 		err = fmt.Errorf("workspace.name became %q; a running city keeps its name: stop it first, or change it back to %q", in.conf.name, m.conf.name)
 	}
-	fresh := in.conf != nil && (m.conf == nil || in.conf.revision != m.conf.revision)
+	fresh := in.conf != nil && (m.conf == nil || in.conf.revision != m.conf.revision || in.found)
 	switch {
 	case err != nil:
 		m.letGo()
 		m.reject(in.revision, err)
-		m.refuseAll(waiting, city.Invalid, err.Error())
+		m.refuseLoad(waiting, err.Error())
 	case fresh && m.removesMost(in.conf) && !m.confirmed(waiting, in.conf):
 		m.hold(now, in.conf, waiting)
 	case fresh:
@@ -37,7 +36,7 @@ func (m *machine) configured(now time.Time, in inConfig) {
 		m.accept(waiting, msg)
 	case in.conf == nil && m.held != nil && in.revision == m.held.revision: // it still waits for somebody's word
 	case in.conf == nil && in.revision == m.refused && m.rejected != "":
-		m.refuseAll(waiting, city.Invalid, m.rejected)
+		m.refuseLoad(waiting, m.rejected)
 	case in.conf == nil && in.revision != m.conf.revision: // sighted: the next patrol loads it if it stays
 	default:
 		if m.held != nil || m.rejected != "" { // what the log said of the file is no longer so
@@ -80,7 +79,9 @@ func (m *machine) unfulfilled(err error) {
 		if err != nil {
 			msg += ": " + err.Error()
 		}
-		m.refuseAll(m.takeWaiters(a, verb), city.Conflict, msg)
+		for _, w := range m.takeWaiters(a, verb) {
+			m.refuseFlag(w.id, msg, err)
+		}
 	}
 	m.unfulfilledGroups(err)
 }
@@ -143,6 +144,9 @@ func (m *machine) adopt(now time.Time, c *conf) string {
 		}
 	}
 	msg := ch.summary(c.revision)
+	if before != nil && before.revision == c.revision {
+		msg = "programs that were missing are there now: " + msg
+	}
 	if first {
 		m.recall(now)
 	} else {
@@ -168,7 +172,7 @@ func (m *machine) want(now time.Time, w *agent.Want) {
 		a = m.record(now, w.Name)
 	}
 	a.pool, a.needs = m.pools[w.Pool], w.DependsOn
-	if a.want != nil && a.want.Spec.Fingerprint.Sum != w.Spec.Fingerprint.Sum {
+	if a.want != nil && (a.want.Spec.Fingerprint.Sum != w.Spec.Fingerprint.Sum || a.want.Spec.Provider != w.Spec.Provider) {
 		a.forgive("configuration changed")
 	}
 	m.suspension(a, w)
@@ -178,7 +182,8 @@ func (m *machine) want(now time.Time, w *agent.Want) {
 // forgive forgets crashes and waits: the agent they belong to is no longer the same.
 func (a *record) forgive(because string) {
 	a.because = because
-	a.history, a.notBefore, a.hold, a.holdWhy, a.left = restart.History{}, time.Time{}, "", "", false
+	a.history, a.notBefore, a.hold, a.holdWhy, a.left, a.final = restart.History{}, time.Time{}, "", "", false, false
+	a.lacks = lack{}
 }
 
 // suspension tells of an agent that is resumed, or suspended while it has nothing to stop; one that runs is told of
@@ -241,7 +246,7 @@ func (m *machine) compare(c *conf) changes {
 			ch.added = append(ch.added, w.Name)
 			continue
 		}
-		if a.want.Spec.Fingerprint.Sum != w.Spec.Fingerprint.Sum {
+		if a.want.Spec.Fingerprint.Sum != w.Spec.Fingerprint.Sum || a.want.Spec.Provider != w.Spec.Provider {
 			ch.changed = append(ch.changed, w.Name)
 		}
 		switch {

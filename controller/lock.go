@@ -7,8 +7,10 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 
 	"gcity/internal/disk"
+	"gcity/internal/proc"
 )
 
 // Hold is the right to run a city's loop: the lock on .gc/controller.lock.
@@ -31,17 +33,28 @@ func (e *RunningError) Error() string {
 	return fmt.Sprintf("controller already running for %s (pid %d)", e.Path, e.PID)
 }
 
+// lastBreath is how long the lock of a controller that was killed may outlive it: a child that it was just making holds a
+// copy until it has become another program, and a busy machine takes its time.
+const lastBreath = 3 * time.Second
+
 // Acquire takes the lock of the city in dir, making .gc (0700) if need be. It fails with *RunningError while another
-// process has it. The pid file is for discovery only; nothing trusts it.
-func Acquire(dir string) (*Hold, error) {
+// process has it. The pid file is for discovery only: nothing trusts it but the wait for the lock of a dead one, which may
+// last some seconds.
+func Acquire(dir string) (*Hold, error) { return acquire(dir, lastBreath) }
+
+func acquire(dir string, patience time.Duration) (*Hold, error) {
 	gc := filepath.Join(dir, ".gc")
 	if err := os.MkdirAll(gc, 0o700); err != nil {
 		return nil, fmt.Errorf("cannot make the city's runtime folder: %w", err)
 	}
 	h := &Hold{dir: dir, pid: filepath.Join(gc, "daemon.pid")}
 	lock, err := disk.TryLock(filepath.Join(gc, "controller.lock"))
-	if errors.Is(err, disk.ErrLocked) {
-		return nil, &RunningError{Path: dir, PID: readPID(h.pid)}
+	for deadline := time.Now().Add(patience); errors.Is(err, disk.ErrLocked); {
+		if pid := readPID(h.pid); pid == 0 || runs(pid) || time.Now().After(deadline) {
+			return nil, &RunningError{Path: dir, PID: pid}
+		}
+		time.Sleep(5 * time.Millisecond)
+		lock, err = disk.TryLock(filepath.Join(gc, "controller.lock"))
 	}
 	if err != nil {
 		return nil, err
@@ -60,7 +73,7 @@ func (h *Hold) Check() error {
 	if h.lock.Still() {
 		return nil
 	}
-	anew, err := Acquire(h.dir)
+	anew, err := acquire(h.dir, 0) // the loop waits for nobody
 	if err != nil {
 		return err
 	}
@@ -76,6 +89,12 @@ func (h *Hold) Release() error {
 		return h.lock.Release()
 	}
 	return errors.Join(os.Remove(h.pid), h.lock.Release())
+}
+
+// runs reports whether a process is there and not a zombie.
+func runs(pid int) bool {
+	st, err := proc.ReadStat(pid)
+	return err == nil && st.State != 'Z' && st.State != 'X'
 }
 
 func readPID(path string) int {

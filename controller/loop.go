@@ -33,7 +33,7 @@ type loop struct {
 	limit  <-chan time.Time // of a shutdown; nil before
 	exits  <-chan session.Exit
 	health string
-	gaveUp bool
+	gaveUp string    // within which time agents could not be stopped; "" = they were
 	now    time.Time // of the newest turn
 	due    time.Time // of a snapshot that is put off; zero = none
 
@@ -102,11 +102,9 @@ func (l *loop) turns(ctx context.Context) error {
 			done = nil
 			in = inShutdown{leave: l.settle}
 		case <-l.limit:
-			l.gaveUp = true
-			for _, a := range l.c.perform(time.Now(), l.c.m.giveUp()) {
-				l.c.answer(a)
-			}
-			return l.verdict(ctx)
+			return l.abandon(ctx, l.c.StopLimit().String())
+		case <-l.c.enough:
+			return l.abandon(ctx, "the time that it was given")
 		case <-l.patrol.C:
 			in = inTick{}
 		case <-l.wake.C:
@@ -148,7 +146,7 @@ func (l *loop) turn(in input) {
 		l.health = h
 		l.effects = append(l.effects, c.m.step(now, inHealth{h})...)
 	}
-	c.limit.Store(int64(c.m.stopLimit()))
+	c.limit.Store(int64(c.stopLimit()))
 	answers := c.perform(now, l.effects)
 	clear(l.effects)
 	l.publish(now, len(answers) > 0)
@@ -216,6 +214,9 @@ func (l *loop) arm() {
 // may be asked at any time, by anybody.
 func (c *Controller) StopLimit() time.Duration { return time.Duration(c.limit.Load()) }
 
+// stopLimit is how long a shutdown may take, which is longer where a slow program has to stop sessions.
+func (c *Controller) stopLimit() time.Duration { return c.m.stopLimit() + c.runner.atLeast(0, "") }
+
 // stopLimit is how long a shutdown may take: those that depend on each other end one after the other.
 func (m *machine) stopLimit() time.Duration {
 	return time.Duration(max(1, m.depth))*m.conf.grace + stopSlack
@@ -225,12 +226,22 @@ func (l *loop) over() bool {
 	return l.c.m.ending == ended || (l.settle && l.c.m.rest())
 }
 
+// abandon ends a city whose agents cannot be stopped within a time.
+func (l *loop) abandon(ctx context.Context, within string) error {
+	l.gaveUp = within
+	now := time.Now()
+	for _, a := range l.c.perform(now, l.c.m.giveUpAgents(now)) {
+		l.c.answer(a)
+	}
+	return l.verdict(ctx)
+}
+
 func (l *loop) verdict(ctx context.Context) error {
 	if lost := l.c.m.lost; lost != nil {
 		return fmt.Errorf("this controller leaves its agents to another one: %w", lost)
 	}
-	if l.gaveUp {
-		return fmt.Errorf("the city did not stop within %s: some agents may still run; `gcity doctor` looks for them", l.c.StopLimit())
+	if l.gaveUp != "" {
+		return fmt.Errorf("the city did not stop within %s: some agents may still run; `gcity doctor` looks for them, `gcity stop` ends them", l.gaveUp)
 	}
 	if l.settle && ctx.Err() != nil {
 		return fmt.Errorf("not settled: %w", context.Cause(ctx))
@@ -246,6 +257,7 @@ func (c *Controller) perform(now time.Time, effects []effect) (answers []answer)
 		if r, ok := f.(fxRecord); ok {
 			r.event.TS = now
 			records = append(records, r.event)
+			c.journal(r.event)
 		}
 	}
 	var first uint64
@@ -276,6 +288,18 @@ func (c *Controller) perform(now time.Time, effects []effect) (answers []answer)
 		}
 	}
 	return answers
+}
+
+// journal puts into the log what somebody who only reads that should hear of.
+func (c *Controller) journal(e events.Event) {
+	switch e.Type {
+	case events.AutomationFailed:
+		c.o.Logger.Warn("a run failed", "automation", e.Subject, "why", e.Message)
+	case events.ConfigRejected:
+		c.o.Logger.Warn("the configuration is refused; the one before stays in force", "why", e.Message)
+	case events.ConfigReloaded:
+		c.o.Logger.Info("the configuration was read anew", "what", e.Message)
+	}
 }
 
 // status is one line for a service manager.

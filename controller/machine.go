@@ -42,14 +42,20 @@ type machine struct {
 	changed  bool     // something that a snapshot shows
 	settling bool     // one-shot: deaths are not answered
 
-	listed   bool   // reality has been seen at least once
-	listing  bool   // a list effect is in flight
-	relist   bool   // and another is to follow
-	lookedAt uint64 // turn in which the newest look was ordered
+	listed   bool // reality has been seen at least once
+	listing  bool // a list effect is in flight
+	relist   bool // and another is to follow
+	vets     map[string]*vetting
+	dark     map[string]bool  // providers that have not answered in any look so far: whoever was not met may run there
+	unknown  map[string]error // providers that did not answer in the newest look, or were late for it and still are
+	awaited  int              // answers of late ones that are to come
+	lookedAt uint64           // turn in which the newest look was ordered
 	loading  bool
 	reload   bool      // load again once the one in flight is back
 	asking   []waiter  // commands that wait for the load in flight
 	waiting  []waiter  // and those that wait for the next
+	mail     []*record // who has an outbox, in name order
+	sent     uint64    // number of the newest text
 	edits    []fxEdit  // the first is in flight
 	scales   []fxScale // so here
 	groups   []groupWaiter
@@ -60,6 +66,7 @@ type machine struct {
 	ending  ending
 	leaving []answer  // to the shutdown's commands
 	hurried bool      // agents get no shutdown_timeout
+	early   bool      // the newest look at a city that stops came while something was in flight
 	relook  time.Time // of a city that stops: when a look that failed is tried again
 	gaveUp  bool      // not all agents could be ended in time
 	left    bool      // the agents were left running
@@ -82,7 +89,7 @@ const (
 )
 
 func newMachine() *machine {
-	return &machine{work: newWork(), agents: map[string]*record{}, checking: map[string]time.Time{}, confirms: map[uint64]string{}}
+	return &machine{work: newWork(), agents: map[string]*record{}, checking: map[string]time.Time{}, confirms: map[uint64]string{}, vets: map[string]*vetting{}}
 }
 
 // step takes one input and returns what is to be done about it. The slice is valid until the next call.
@@ -102,25 +109,36 @@ func (m *machine) step(now time.Time, in input) []effect {
 	case inWake:
 		m.decideAll(now)
 		m.turnRuns(now)
+		m.probe(now)
 	case inPoke:
 		m.load()
 	case inConfig:
 		m.configured(now, in)
 	case inObserved:
 		m.observed(now, in)
+	case inCaughtUp:
+		m.caughtUp(now, in)
 	case inLost:
 		m.shutdown(now, true)
 		m.lost, m.ending = in.err, leaveAgents // a stop under way is the other's affair too
 	case inExited:
 		m.exited(now, in.exit)
+	case inAnswered:
+		m.answeredFor(in)
+	case inAsks:
+		m.asks(now, in)
 	case inStarted:
 		m.started(now, in)
 	case inStopped:
 		m.stopped(now, in)
+	case inVetted:
+		m.vetted(now, in)
 	case inCaptured:
 		m.captured(now, in)
 	case inTyped:
 		m.typed(in)
+	case inSent:
+		m.delivered(now, in)
 	case inEdited:
 		m.edited(in)
 	case inRescan:
@@ -131,15 +149,17 @@ func (m *machine) step(now time.Time, in input) []effect {
 		m.runsSwept(now, in)
 	case inHappened:
 		m.happened(now, in)
+	case inDeaf:
+		m.deafened(in)
 	case inCondition:
-		m.work.runs.Checked(in.scoped, in.code, in.err)
+		m.work.runs.Checked(in.scoped, in.check, in.code, in.err)
 		m.turnRuns(now)
 	case inOpened:
 		m.opened(now, in)
 	case inRan:
 		m.ran(now, in)
 	case inShut:
-		m.shutRun(in)
+		m.shutRun(now, in)
 	case inMemorised:
 		m.memorised(now, in)
 	case inBead:
@@ -148,9 +168,11 @@ func (m *machine) step(now time.Time, in input) []effect {
 		m.countedWork(now, in)
 	case inPurged:
 		m.work.purging = false
-		if in.err != nil {
-			m.note(&m.work.lost, "old wisps cannot be removed: "+in.err.Error())
-		}
+		m.lose(&m.work.unpurged, "old wisps and records of runs cannot be removed", in.err)
+	case inStores:
+		m.storesChanged(now, in)
+	case inProbed:
+		m.work.probing = false
 	case inChecked:
 		m.checked(now, in)
 	case inMarked:
@@ -159,6 +181,10 @@ func (m *machine) step(now time.Time, in input) []effect {
 		m.scaled(now, in)
 	case inCommand:
 		m.command(now, in.id, in.cmd)
+	case inStrays:
+		m.strayed(now, in)
+	case inUnasked:
+		m.unfire(now, in.id)
 	case inShutdown:
 		m.shutdown(now, in.leave)
 	case inHurry:
@@ -174,6 +200,7 @@ func (m *machine) step(now time.Time, in input) []effect {
 	case inHealth:
 		m.note(&m.health, in.degraded)
 	}
+	m.deliver(now)
 	m.finish(now)
 	m.remember(now)
 	return m.out
@@ -196,9 +223,15 @@ func (m *machine) next(now time.Time) time.Time {
 	if due := m.keeper.due; !due.IsZero() && (t.IsZero() || due.Before(t)) {
 		t = due
 	}
-	if at := m.work.runs.Next(); m.work.swept && at.After(now) && (t.IsZero() || at.Before(t)) {
+	if at := m.work.runs.Next(now); m.work.swept && !at.IsZero() && (t.IsZero() || at.Before(t)) {
 		t = at
 	}
+	for _, s := range m.work.stores {
+		if s.until.After(now) && (t.IsZero() || s.until.Before(t)) {
+			t = s.until
+		}
+	}
+	t = m.nextSend(now, t)
 	for _, a := range m.order {
 		if a.op != opNone {
 			continue
@@ -218,7 +251,7 @@ func (m *machine) look() {
 		m.relist = true
 		return
 	}
-	m.listing, m.lookedAt = true, m.turn
+	m.listing, m.lookedAt, m.early = true, m.turn, false
 	m.do(fxList{turn: m.turn})
 }
 

@@ -1,8 +1,11 @@
 package controller
 
 import (
+	"errors"
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"gcity/city"
@@ -17,7 +20,8 @@ func (m *machine) observed(now time.Time, in inObserved) {
 		m.relist = false
 		m.look()
 	}
-	if in.err != nil {
+	unknown, partly := partly(in.err)
+	if in.err != nil && !partly {
 		m.note(&m.unlisted, "sessions cannot be listed: "+in.err.Error())
 		if !m.listed {
 			m.refuseAll(m.waiting, city.Unavailable, m.unlisted)
@@ -31,20 +35,139 @@ func (m *machine) observed(now time.Time, in inObserved) {
 		}
 		return
 	}
-	m.note(&m.unlisted, "")
 	first := !m.listed
 	m.listed = true
+	lit := m.enlighten(first, unknown)
 	for i := range in.sessions {
-		m.see(now, &in.sessions[i], in.turn)
+		m.see(now, &in.sessions[i], in.turn, false)
 	}
+	m.lit(now, first, lit)
+	m.miss(now, in.turn, func(*record) bool { return true })
+	m.order = slices.DeleteFunc(m.order, func(a *record) bool {
+		if a.seen == m.turn || !a.gone() || a.capturing != "" || len(a.typing) > 0 || a.opTurn > in.turn || a.remembered(now) {
+			return false
+		}
+		delete(m.agents, a.name)
+		m.after, m.named = nil, nil
+		return true
+	})
+	m.decideAll(now)
+	if !partly {
+		m.seenEmpty(now, in.turn)
+	} else if m.ending == stopAgents {
+		m.relook = now.Add(stopRetry)
+	}
+}
+
+// partly gives the providers that did not answer, by the error of a look to which others did.
+func partly(err error) (unknown map[string]error, partly bool) {
+	if p, ok := errors.AsType[*session.Partial](err); ok {
+		return p.Unknown, true
+	}
+	return nil, false
+}
+
+// enlighten takes down who did not answer. A provider that answered once has no session that this controller does not know
+// of: nobody else starts any. lit: now all have, and not all had.
+func (m *machine) enlighten(first bool, unknown map[string]error) (lit bool) {
+	before := m.unknown
+	m.unknown = maps.Clone(unknown)
+	for name, err := range m.unknown {
+		if !isLate(err) {
+			continue
+		}
+		m.awaited++
+		if was := before[name]; was != nil { // it has failed before, and has not done better yet
+			m.unknown[name] = was
+		}
+	}
+	m.noteUnknown()
 	if first {
+		m.dark = map[string]bool{}
+		for name := range unknown {
+			m.dark[name] = true
+		}
+	}
+	was := len(m.dark)
+	maps.DeleteFunc(m.dark, func(name string, _ bool) bool { return unknown[name] == nil })
+	return was > 0 && len(m.dark) == 0
+}
+
+// noteUnknown shows who did not answer. Those that are late may still.
+func (m *machine) noteUnknown() {
+	failed := &session.Partial{Unknown: maps.Clone(m.unknown)}
+	maps.DeleteFunc(failed.Unknown, func(_ string, err error) bool { return isLate(err) })
+	problem := ""
+	if len(failed.Unknown) > 0 {
+		problem = "some sessions cannot be listed: " + failed.Error()
+	}
+	m.note(&m.unlisted, problem)
+}
+
+func isLate(err error) bool {
+	_, late := errors.AsType[*session.Late](err)
+	return late
+}
+
+// lit does what had to wait until it was known who runs.
+func (m *machine) lit(now time.Time, first, lit bool) {
+	if lit { // what was guessed from who was found running was guessed too soon
+		for _, p := range m.poolOrder {
+			p.settled = p.settled && p.good
+		}
+	}
+	if first || lit {
 		m.sizePools(now)
 		if m.reload {
 			m.load()
 		}
 	}
+}
+
+// caughtUp takes the answer of a provider that was late, as a look of its own at the turn in which it was ordered.
+func (m *machine) caughtUp(now time.Time, in inCaughtUp) {
+	m.awaited--
+	lit := false
+	_, waits := m.unknown[in.provider]
+	switch {
+	case in.err != nil && !waits: // a newer look has had its answer: this one tells of nobody
+		return
+	case in.err != nil:
+		m.unknown[in.provider] = in.err
+	default:
+		delete(m.unknown, in.provider)
+		lit = m.dark[in.provider] && len(m.dark) == 1
+		delete(m.dark, in.provider)
+	}
+	m.noteUnknown()
+	for i := range in.sessions {
+		m.see(now, &in.sessions[i], in.turn, true)
+	}
+	m.lit(now, false, lit)
+	m.miss(now, in.turn, func(a *record) bool {
+		return a.life.Provider == in.provider || a.unsure && a.want != nil && a.want.Spec.Provider == in.provider
+	})
+	m.decideAll(now)
+	switch {
+	case m.ending != stopAgents:
+	case len(m.unknown) == 0:
+		m.seenEmpty(now, in.turn)
+	default:
+		m.relook = now.Add(stopRetry)
+	}
+}
+
+// miss deals with those of some agents of whom a look has shown nothing.
+func (m *machine) miss(now time.Time, turn uint64, of func(*record) bool) {
 	for _, a := range m.order {
-		if a.seen == m.turn || a.op != opNone || a.opTurn > in.turn {
+		if a.seen == m.turn || a.op != opNone || a.opTurn > turn || !of(a) {
+			continue
+		}
+		var untold error
+		if a.alive {
+			untold = m.unknown[a.life.Provider]
+		}
+		if a.hazy = untold != nil && !isLate(untold); untold != nil || a.unsure && a.unknownIn(m.unknown) {
 			continue
 		}
 		a.unsure = false
@@ -54,16 +177,21 @@ func (m *machine) observed(now time.Time, in inObserved) {
 			})
 		}
 	}
-	m.order = slices.DeleteFunc(m.order, func(a *record) bool {
-		if a.seen == m.turn || !a.gone() || a.capturing != "" || a.opTurn > in.turn || a.remembered(now) {
-			return false
-		}
-		delete(m.agents, a.name)
-		m.after, m.named = nil, nil
-		return true
-	})
-	m.decideAll(now)
-	m.seenEmpty(in.turn)
+}
+
+// inTheDark says why an agent must not be started: it may run where nobody has been able to look so far (L11). "" = it
+// does not.
+func (m *machine) inTheDark(a *record) string {
+	if a.met || len(m.dark) == 0 {
+		return ""
+	}
+	names := strings.Join(slices.Sorted(maps.Keys(m.dark)), ", ")
+	return "waits until the sessions of " + names + " can be listed, since it may run there"
+}
+
+// unknownIn reports that whoever was to run an agent last did not answer.
+func (a *record) unknownIn(unknown map[string]error) bool {
+	return unknown[a.life.Provider] != nil || a.want != nil && unknown[a.want.Spec.Provider] != nil
 }
 
 // remembered reports that a surplus member's crashes still count: a pool that grows again must not forget them.
@@ -71,8 +199,8 @@ func (a *record) remembered(now time.Time) bool {
 	return a.want != nil && (now.Before(a.notBefore) || a.history.Within(now, a.want.Policy.Window) > 0)
 }
 
-// see takes one session of the look.
-func (m *machine) see(now time.Time, s *session.Status, turn uint64) {
+// see takes one session of a look. rest: the other providers' sessions were shown before.
+func (m *machine) see(now time.Time, s *session.Status, turn uint64, rest bool) {
 	a, known := m.agents[s.Agent]
 	if !known {
 		if !s.Alive && s.Exit == nil {
@@ -81,7 +209,8 @@ func (m *machine) see(now time.Time, s *session.Status, turn uint64) {
 		a = m.record(now, s.Agent)
 		m.member(a)
 	}
-	if known && a.seen == m.turn && s.Alive && a.alive && a.life.ID != s.ID {
+	twice := a.seen == m.turn || rest && a.life.Provider != s.Provider && a.op == opNone && a.opTurn <= turn
+	if known && twice && s.Alive && a.alive && a.life.ID != s.ID {
 		m.decided(now, a, "kill", fmt.Sprintf("a second session, %s", s.ID))
 		m.do(fxKill{agent: a.name, session: s.Name})
 		return
@@ -90,7 +219,7 @@ func (m *machine) see(now time.Time, s *session.Status, turn uint64) {
 	if a.op != opNone || a.opTurn > turn {
 		return
 	}
-	a.unsure, a.looked, a.fresh = false, turn, now
+	a.unsure, a.hazy, a.looked, a.fresh = false, false, turn, now
 	switch {
 	case s.Alive:
 		m.seeAlive(now, a, s)
@@ -112,6 +241,7 @@ func (m *machine) see(now time.Time, s *session.Status, turn uint64) {
 }
 
 func (m *machine) seeAlive(now time.Time, a *record, s *session.Status) {
+	a.met = true
 	if !a.alive || a.life.ID != s.ID {
 		a.alive, a.ready, a.drain = true, s.Ready, nil
 		a.notBefore, a.hold, a.holdWhy = time.Time{}, "", "" // what it waited for has come
@@ -120,7 +250,7 @@ func (m *machine) seeAlive(now time.Time, a *record, s *session.Status) {
 			m.set(now, a, city.Running, a.because, time.Time{})
 			a.since = s.Started
 		}
-		m.decided(now, a, "adopt", fmt.Sprintf("pid %d was running already", s.PID))
+		m.decided(now, a, "adopt", orDefault(numbered(s.PID, "pid %d"), "it")+" was running already")
 		a.life = *s
 		m.resumeDrain(now, a)
 	} else if a.life.Attached != s.Attached || a.life.Frozen != s.Frozen || !a.life.Activity.Equal(s.Activity) {

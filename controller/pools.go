@@ -127,13 +127,16 @@ func (m *machine) byHand(now time.Time, p *poolRecord, size *int) {
 	}
 	if p.override != nil && size == nil && !p.good && p.want.Check != "" {
 		if p.whyNot == "" { // it was set before this controller began
-			p.without, p.whyNot = p.want.Min, "the minimum: no check has answered yet"
+			p.without, p.whyNot = p.want.Min, "the minimum"+unanswered
 		}
 		defer m.resize(now, p, p.want.Size(p.without), p.whyNot)
 	}
 	p.override, m.changed = size, true
 	m.decidedOn(now, &p.decisions, "override", what)
 }
+
+// unanswered is behind the reason of a size that is a guess.
+const unanswered = ": no check has answered yet"
 
 // guess takes what was found running for the last good size, until a check has spoken.
 func (m *machine) guess(now time.Time, p *poolRecord) {
@@ -144,9 +147,9 @@ func (m *machine) guess(now time.Time, p *poolRecord) {
 		}
 	}
 	n := p.want.Size(found)
-	why := "the minimum: no check has answered yet"
+	why := "the minimum" + unanswered
 	if found > p.want.Min {
-		why = "as many as were found running: no check has answered yet"
+		why = "as many as were found running" + unanswered
 	}
 	p.settled = true
 	p.desired, p.why, p.since = n, why, now
@@ -175,7 +178,7 @@ func (m *machine) resize(now time.Time, p *poolRecord, n int, why string) {
 	p.desired, p.since, m.changed = n, now, true
 	for _, a := range m.order { // who was let go, and is wanted again, begins anew
 		if a.pool == p && a.want != nil && a.want.Index > from && a.want.Index <= n && a.left {
-			a.left, a.hold, a.holdWhy = false, "", ""
+			a.left, a.final, a.hold, a.holdWhy = false, false, "", ""
 		}
 	}
 	if first {
@@ -373,6 +376,13 @@ func (m *machine) drawPools() []city.Pool {
 	out := make([]city.Pool, len(m.poolOrder))
 	for i, p := range m.poolOrder {
 		out[i] = p.draw()
+		if w := &m.work; p.want.Check == "" && w.counted && p.want.Max > 0 {
+			at := w.asOf
+			out[i].Check.Value, out[i].Check.Good, out[i].Check.At = w.counts.Pools[p.name()], &at, &at
+		}
+		if p.want.Check == "" && !m.work.counted && p.override == nil {
+			out[i].Reason = m.uncountedReason(p)
+		}
 		if since, ok := m.checking[p.name()]; ok {
 			out[i].Check.Running = &since
 		}

@@ -36,15 +36,18 @@ type record struct {
 	opTurn   uint64 // turn in which op last changed: older observations are stale
 	unsure   bool   // a start was cut short: look before acting
 	canceled bool
-	early    *session.Exit // an end that came before its start's result
-	stopFrom time.Time     // a stop that failed is tried again from then on
-	seen     uint64        // turn of the newest look that showed a session of it
-	looked   uint64        // turn in which that look was ordered
-	fresh    time.Time     // when it came back
-	idleAt   time.Time     // when it will have been silent for too long; zero = never
-	stopping cause         // why the stop in flight was ordered
-	intent   cause         // what has been asked for and is not done yet
-	because  string        // why the next start happens, for its reason
+	asking   *session.Status // of a start under way: its program asks somebody at its terminal
+	early    *session.Exit   // an end that came before its start's result
+	stopFrom time.Time       // a stop that failed is tried again from then on
+	hazy     bool            // the newest look could not tell of it: who holds its session did not answer
+	met      bool            // this controller has seen it live
+	seen     uint64          // turn of the newest look that showed a session of it
+	looked   uint64          // turn in which that look was ordered
+	fresh    time.Time       // when it came back
+	idleAt   time.Time       // when it will have been silent for too long; zero = never
+	stopping cause           // why the stop in flight was ordered
+	intent   cause           // what has been asked for and is not done yet
+	because  string          // why the next start happens, for its reason
 
 	drain    *drain // told to finish; nil: not
 	marking  bool   // a mark is in flight
@@ -60,12 +63,16 @@ type record struct {
 	notBefore time.Time // of the next start
 	hold      city.State
 	holdWhy   string
+	struck    int // crashes that led to the quarantine it is in
+	lacks     lack
 	left      bool // it ended and its policy leaves it
+	final     bool // and so does the operator who drained it
 	restarts  int
 	fell      bool // it ended by itself, or for its silence, since it was last started
 	exit      *city.Exit
 	lastEnd   string // id of the newest life whose end was handled
 	drift     []string
+	barred    string // why it is not restarted for its drift, though nobody is at it; "" = nothing is known against it
 	sample    sample // of what its processes take
 
 	capturing string     // id of the life whose output is being kept
@@ -75,6 +82,7 @@ type record struct {
 	ackTurn   uint64     // turn in which the last ones went out
 
 	typing  []typing // oldest first; the first is in flight
+	out     *outbox  // texts on their way into it; nil: none
 	waiters []waiter
 
 	decisions []city.Decision
@@ -85,6 +93,7 @@ type cause struct {
 	kind     causeKind
 	why      string
 	finished bool // of an operator's drain: the agent has done what it was told to
+	final    bool // of such a drain: no new session is to begin
 }
 
 type causeKind int
@@ -103,9 +112,11 @@ const (
 	causeEnd // the city ends
 )
 
+// typing is what a terminal takes, one thing at a time.
 type typing struct {
-	id  uint64
-	cmd city.Command
+	id   uint64 // of the command; 0 = it has been answered
+	cmd  city.Command
+	text *delivery // instead of these
 }
 
 // waiter is a command that is answered when its agent, or the configuration, gets where it wants it.

@@ -7,12 +7,14 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"strings"
 	"sync"
 	"time"
 
 	"gcity/agent"
 	"gcity/city"
 	"gcity/config"
+	"gcity/internal/lastwords"
 	"gcity/session"
 )
 
@@ -27,20 +29,27 @@ const (
 	ackLimit     = 2 * time.Second
 	stopMargin   = 5 * time.Second  // beyond the agent's grace
 	startLimit   = 10 * time.Minute // pre_start may install things; readiness has its own deadline
-	leaveLimit   = 3 * time.Second  // for what is in flight when the controller ends and leaves its agents
+	leaveLimit   = Farewell / 3     // for what is in flight when the controller ends and leaves its agents
 )
 
 // runner carries effects out, each in a goroutine of its own with a deadline, and turns their results into inputs.
 type runner struct {
-	c      *Controller
-	ctx    context.Context // of all effects; outlives the caller's
-	cancel context.CancelFunc
-	wg     sync.WaitGroup
-	closed chan struct{} // closed when results are of no more interest
-	paced  *paced
-	shop   workshop
-	checks chan struct{} // one place for each check that may run at once
-	draws  chan struct{} // held while last words are drawn: one at a time, starts need the processors more
+	c       *Controller
+	ctx     context.Context // of all effects; outlives the caller's
+	cancel  context.CancelFunc
+	wg      sync.WaitGroup
+	closed  chan struct{} // closed when results are of no more interest
+	paced   *paced
+	shop    workshop
+	live    outputs // of runs
+	guards  *guards
+	checks  chan struct{} // one place for each check that may run at once
+	folders turns         // of starts, in the folders that they fill
+	draws   chan struct{} // held while last words are drawn: one at a time, starts need the processors more
+
+	// between is nil but in tests, where it stands between the machine and the world: each effect before it begins, and each
+	// result before it is handed in, goes on only if it says so. It is called from any goroutine.
+	between func(step any) bool
 
 	mu     sync.Mutex
 	starts map[string]*starting // by agent
@@ -56,7 +65,7 @@ type starting struct {
 func (s *starting) done() { s.once.Do(func() { close(s.forked) }) }
 
 func newRunner(c *Controller) *runner {
-	ctx, cancel := context.WithCancel(context.Background())
+	ctx, cancel := context.WithCancel(lastwords.In(context.Background(), c.o.Last))
 	r := &runner{
 		c: c, ctx: ctx, cancel: cancel, closed: make(chan struct{}),
 		shop:   newWorkshop(ctx),
@@ -64,58 +73,64 @@ func newRunner(c *Controller) *runner {
 		draws:  make(chan struct{}, 1),
 		starts: map[string]*starting{},
 	}
-	r.paced = &paced{Provider: c.o.Provider, slots: make(chan struct{}, 2*runtime.GOMAXPROCS(0)), forked: r.forked}
+	r.guards = newGuards(func(in inStores) { r.deliver(in) })
+	r.paced = &paced{Provider: c.o.Provider, slots: make(chan struct{}, 2*runtime.GOMAXPROCS(0)), forked: r.forked, answered: r.answered, asks: r.asks}
 	return r
 }
 
 // run begins an effect. Only the loop calls it.
 func (r *runner) run(f effect) {
+	if r.between != nil && !r.between(f) {
+		return
+	}
 	switch f := f.(type) {
 	case fxCancel:
 		r.cut(f.agent)
 	case fxStart:
-		r.launch(f.want.Name, f.want.Spec.Ready, func(ctx context.Context) (session.Status, error) { return r.start(ctx, f.want) })
+		r.launch(f.want.Name, f.want.Spec.Ready, func(ctx context.Context) inStarted { return r.start(ctx, f.want) })
 	case fxResume:
-		r.launch(f.want.Name, f.want.Spec.Ready, func(ctx context.Context) (session.Status, error) {
-			err := session.Settle(ctx, r.c.o.Provider, f.want.Spawn(f.status.ID))
-			return f.status, err
+		r.launch(f.want.Name, f.want.Spec.Ready, func(ctx context.Context) inStarted {
+			s, in := f.want.Spawn(f.status.ID), inStarted{status: f.status}
+			if err := r.tell(ctx, f.want, &s); err != nil { // it lives, and has been told what is no text to be typed
+				in.troubles = append(in.troubles, err.Error())
+			}
+			in.err = session.Settle(ctx, r.paced, s)
+			return in
 		})
 	case fxStop:
-		r.within(f.grace+stopMargin, func(ctx context.Context) input {
+		r.within(f.grace+r.atLeast(stopMargin, f.session), func(ctx context.Context) input {
 			return inStopped{agent: f.agent, err: r.c.o.Provider.Stop(ctx, f.session, f.grace)}
 		})
 	case fxKill:
-		r.within(stopMargin, func(ctx context.Context) input {
+		r.within(r.atLeast(stopMargin, f.session), func(ctx context.Context) input {
 			if err := r.c.o.Provider.Stop(ctx, f.session, 0); err != nil {
 				r.c.o.Logger.Warn("a session cannot be killed", "agent", f.agent, "err", err)
 			}
 			return nil
 		})
+	case fxVet:
+		r.within(vetLimit, func(ctx context.Context) input { return r.vet(ctx, f) })
 	case fxCheck:
 		r.check(f)
 	case fxMark:
-		r.within(typeLimit, func(ctx context.Context) input { return r.mark(ctx, f) })
+		r.within(r.atLeast(typeLimit, f.session), func(ctx context.Context) input { return r.mark(ctx, f) })
 	case fxScale:
 		r.within(loadLimit, func(context.Context) input { return r.scale(f) })
 	case fxList:
-		r.within(listLimit, func(ctx context.Context) input {
-			if err := r.held(); err != nil {
-				return inLost{err}
-			}
-			sessions, err := r.c.o.Provider.List(ctx)
-			return inObserved{turn: f.turn, sessions: sessions, err: err}
-		})
+		r.within(r.atLeast(listLimit, ""), func(ctx context.Context) input { return r.list(ctx, f) })
 	case fxCapture:
 		r.within(captureLimit, func(ctx context.Context) input { return r.capture(ctx, f) })
 	case fxAck:
 		r.within(ackLimit, func(ctx context.Context) input { r.ack(ctx, f); return nil })
 	case fxType:
-		r.within(typeLimit, func(ctx context.Context) input { return inTyped{agent: f.agent, err: r.typeInto(ctx, f)} })
+		r.within(r.atLeast(typeLimit, f.session), func(ctx context.Context) input { return inTyped{agent: f.agent, err: r.typeInto(ctx, f)} })
+	case fxSend:
+		r.within(r.atLeast(typeLimit, f.session), func(ctx context.Context) input { return r.send(ctx, f) })
 	case fxLoad:
 		r.within(loadLimit, func(context.Context) input { return r.load(f) })
 	case fxEdit:
 		r.within(loadLimit, func(context.Context) input {
-			return inEdited{edit: f, err: config.SetSuspended(r.c.o.Dir, config.Target{Agent: f.agent, Rig: f.rig}, f.on)}
+			return inEdited{edit: f, err: r.c.o.source().SetSuspended(config.Target{Agent: f.agent, Rig: f.rig}, f.on)}
 		})
 	case fxMeasure:
 		r.within(measureLimit, r.measure)
@@ -127,6 +142,34 @@ func (r *runner) run(f effect) {
 		}
 		panic(fmt.Sprintf("controller: no way to carry out %T", f))
 	}
+}
+
+// atLeast is a limit for what concerns a session ("" = all), or more where that is held by a slow program.
+func (r *runner) atLeast(limit time.Duration, name string) time.Duration {
+	if p, ok := r.c.o.Provider.(session.Patient); ok {
+		return max(limit, p.Patience(name))
+	}
+	return limit
+}
+
+// list looks at reality. Who is late for that hands in an answer of its own; the others do not wait for it.
+func (r *runner) list(ctx context.Context, f fxList) input {
+	if err := r.held(); err != nil {
+		return inLost{err}
+	}
+	sessions, err := r.c.o.Provider.List(ctx)
+	r.deliver(inObserved{turn: f.turn, sessions: sessions, err: err})
+	unknown, _ := partly(err)
+	for name, err := range unknown {
+		if late, ok := errors.AsType[*session.Late](err); ok {
+			r.within(r.atLeast(listLimit, ""), func(ctx context.Context) input {
+				in := inCaughtUp{turn: f.turn, provider: name}
+				in.sessions, in.err = late.Rest(ctx)
+				return in
+			})
+		}
+	}
+	return nil
 }
 
 // within runs work with a deadline and gives its result, unless nil, to the loop.
@@ -141,6 +184,9 @@ func (r *runner) within(limit time.Duration, work func(context.Context) input) {
 }
 
 func (r *runner) deliver(in input) {
+	if r.between != nil && !r.between(in) {
+		return
+	}
 	select {
 	case r.c.inbox <- in:
 	case <-r.closed:
@@ -148,7 +194,7 @@ func (r *runner) deliver(in input) {
 }
 
 // launch runs a start that cut can end early.
-func (r *runner) launch(name string, ready session.Ready, work func(context.Context) (session.Status, error)) {
+func (r *runner) launch(name string, ready session.Ready, work func(context.Context) inStarted) {
 	ctx, cancel := context.WithCancelCause(r.ctx)
 	ctx, stop := context.WithTimeout(ctx, startLimit+ready.Delay+ready.Deadline)
 	st := &starting{cancel: cancel, forked: make(chan struct{})}
@@ -156,14 +202,15 @@ func (r *runner) launch(name string, ready session.Ready, work func(context.Cont
 	r.starts[name] = st
 	r.mu.Unlock()
 	r.wg.Go(func() {
-		status, err := work(ctx)
+		in := work(ctx)
+		in.agent = name
 		r.mu.Lock()
 		delete(r.starts, name)
 		r.mu.Unlock()
 		st.done()
 		stop()
 		cancel(nil)
-		r.deliver(inStarted{agent: name, status: status, err: err})
+		r.deliver(in)
 	})
 }
 
@@ -200,13 +247,19 @@ func (r *runner) yield(ctx context.Context, name string) {
 	}
 }
 
-func (r *runner) start(ctx context.Context, w *agent.Want) (session.Status, error) {
+func (r *runner) start(ctx context.Context, w *agent.Want) (in inStarted) {
 	if w.MakeDir {
 		if err := os.MkdirAll(w.Spec.Dir, 0o755); err != nil {
-			return session.Status{}, fmt.Errorf("its working folder cannot be made: %w", err)
+			return inStarted{err: fmt.Errorf("its working folder cannot be made: %w", err)}
 		}
 	}
-	return session.Launch(ctx, r.paced, w.Spawn(rand.Text()))
+	in.status, in.err = session.Launch(ctx, r.paced, w.Spawn(rand.Text()), func(s *session.Spec) (err error) {
+		if in.equipped, in.troubles, err = r.equip(ctx, w); err != nil {
+			return err
+		}
+		return r.tell(ctx, w, s)
+	})
+	return in
 }
 
 // held asks whether the city is still ours. Only another controller's word ends ours: a disk that fails does not.
@@ -239,8 +292,6 @@ func (r *runner) ack(ctx context.Context, f fxAck) {
 func (r *runner) typeInto(ctx context.Context, f fxType) error {
 	p := r.c.o.Provider
 	switch c := f.cmd.(type) {
-	case city.Nudge:
-		return p.Send(ctx, f.session, c.Text)
 	case city.Interrupt:
 		return p.Interrupt(ctx, f.session)
 	case city.SendKeys:
@@ -255,21 +306,47 @@ func (r *runner) typeInto(ctx context.Context, f fxType) error {
 	return session.ErrUnsupported
 }
 
+// source is where the configuration is read from.
+func (o *Options) source() config.Source {
+	return config.Source{Dir: o.Dir, Files: o.Files, Strict: o.Strict, Environ: o.Host.Environ}
+}
+
 func (r *runner) load(f fxLoad) input {
-	revision, err := config.Revision(r.c.o.Dir)
-	if err == nil && !f.force && (revision == f.known || revision == f.refused || !f.now && revision != f.sighted) {
+	revision, err := r.c.o.source().Revision()
+	found := err == nil && revision == f.known && r.found()
+	if err == nil && !f.force && !found && (revision == f.known || revision == f.refused || !f.now && revision != f.sighted) {
 		return inConfig{revision: revision}
 	}
-	cfg, err := config.Load(r.c.o.Dir, r.c.o.Host.Environ...)
+	cfg, err := r.c.o.source().Load()
 	if err != nil {
 		return inConfig{revision: revision, err: err}
 	}
-	return inConfig{revision: cfg.Revision, conf: r.c.translate(cfg)}
+	return inConfig{revision: cfg.Revision, conf: r.c.translate(cfg), found: found && cfg.Revision == f.known}
 }
 
-// finish ends what is still in flight: after a moment, in which a start or an acknowledgement may come to its own end.
+// found reports whether a program has come that agents of the configuration in force could not be started without.
+func (r *runner) found() bool {
+	c := r.c.force.Load()
+	if c == nil {
+		return false
+	}
+	sought := map[string]bool{} // members of a pool lack the same
+	for i := range c.wants {
+		l := &c.wants[i].Lack
+		if at := strings.Join(l.Programs, "\x00") + "\x00" + l.Path; !sought[at] {
+			if sought[at] = true; l.Ended(r.c.o.Host) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// finish ends what is still in flight: after a moment, in which a start or an acknowledgement may come to its own end. What
+// has to be taken back then has what is left of the last words.
 // When agents are left, a launch whose session exists is left too, for the successor to carry on.
 func (r *runner) finish(leave bool) {
+	r.c.o.Last.Begin()
 	close(r.closed)
 	r.shop.endRuns(errStopped)
 	if r.shop.follow != nil {
@@ -294,38 +371,4 @@ func (r *runner) leave() {
 		default:
 		}
 	}
-}
-
-// paced lets only so many starts at the provider at a time: a wave of a thousand is a queue, not a storm. What follows
-// a start, readiness above all, waits for nobody.
-type paced struct {
-	session.Provider
-	slots  chan struct{}
-	forked func(agent string)
-}
-
-func (p *paced) Start(ctx context.Context, s session.Spec) (session.Status, error) {
-	select {
-	case p.slots <- struct{}{}:
-		defer func() { <-p.slots; p.forked(s.Agent) }()
-		return p.Provider.Start(ctx, s)
-	case <-ctx.Done():
-		return session.Status{}, context.Cause(ctx)
-	}
-}
-
-// SetMeta passes the mark of readiness on, where the provider keeps such things.
-func (p *paced) SetMeta(ctx context.Context, name, key, value string) error {
-	if m, ok := p.Provider.(session.Marker); ok {
-		return m.SetMeta(ctx, name, key, value)
-	}
-	return nil
-}
-
-// Meta is the other half of session.Marker.
-func (p *paced) Meta(ctx context.Context, name, key string) (string, error) {
-	if m, ok := p.Provider.(session.Marker); ok {
-		return m.Meta(ctx, name, key)
-	}
-	return "", nil
 }

@@ -18,33 +18,100 @@ func (r *runner) bead(ctx context.Context, f fxBead) input {
 	var err error
 	switch c := f.cmd.(type) {
 	case city.CreateBead:
-		in.kind = events.BeadCreated
-		var store beads.Store
-		if store, err = r.store(""); err == nil {
-			in.bead, err = store.Create(ctx, c.Bead)
+		if in.bead, err = r.create(ctx, c); err == nil {
+			in.events = eventOf(nil, in.bead, "", 0)
 		}
 	case city.UpdateBead:
-		in.kind = events.BeadUpdated
-		if c.Patch.Status != nil && *c.Patch.Status == beads.StatusClosed {
-			in.kind = events.BeadClosed
-		}
-		in.bead, err = r.update(ctx, c)
+		in.bead, in.events, err = r.update(ctx, c)
+	case city.SlingWork:
+		err = r.sling(ctx, c.SlingRequest, &in)
 	}
 	in.err = asWorkError(err)
 	return in
 }
 
-func (r *runner) update(ctx context.Context, c city.UpdateBead) (b beads.Bead, err error) {
-	for _, rig := range r.c.scopes() {
-		var store beads.Store
-		if store, err = r.store(rig); err == nil {
-			b, err = store.Update(ctx, c.ID, c.Patch)
+// eventOf is the event of a change, none if there is nothing to tell.
+func eventOf(was *beads.Bead, b beads.Bead, by string, depth int) []events.Event {
+	if e := city.BeadEvent(was, b, by, depth); e.Type != "" {
+		return []events.Event{e}
+	}
+	return nil
+}
+
+// create makes a bead in the store that is meant.
+func (r *runner) create(ctx context.Context, c city.CreateBead) (beads.Bead, error) {
+	if !slices.Contains(r.c.scopes(), c.Rig) {
+		return beads.Bead{}, &city.Error{Code: city.NotFound, Message: fmt.Sprintf("no rig is called %q", c.Rig)}
+	}
+	store, err := r.store(c.Rig)
+	if err != nil {
+		return beads.Bead{}, err
+	}
+	b, err := store.Create(ctx, c.Bead)
+	return b, r.elsewhere(ctx, c.Rig, err, append(c.Bead.Needs, c.Bead.ParentID)...)
+}
+
+// update changes a bead in the store that has it, and says by what event; none = it was so already. A store that fails does
+// not hide a bead of another one.
+func (r *runner) update(ctx context.Context, c city.UpdateBead) (beads.Bead, []events.Event, error) {
+	var lost error
+	for _, rig := range r.c.route(c.ID) {
+		var was, b beads.Bead
+		store, err := r.store(rig)
+		if err == nil {
+			was, b, err = swap(ctx, store, c)
+			err = r.elsewhere(ctx, rig, err, linksOf(c.Patch)...)
 		}
-		if err == nil || !errors.Is(err, beads.ErrNotFound) {
-			return b, err
+		switch {
+		case errors.Is(err, beads.ErrNotFound):
+		case err == nil || judged(err) == answered:
+			if err != nil {
+				return b, nil, err
+			}
+			return b, append(eventOf(&was, b, "", 0), convoyEvent(ctx, store, was, b)...), nil
+		case lost == nil:
+			lost = err
 		}
 	}
-	return b, err
+	if lost == nil {
+		lost = r.c.noBead(c.ID)
+	}
+	return beads.Bead{}, nil, lost
+}
+
+// convoyEvent closes the convoy whose last bead has just been closed. One that cannot be closed now shows that all of it is
+// done, and somebody closes it by hand.
+func convoyEvent(ctx context.Context, store beads.Store, was, b beads.Bead) []events.Event {
+	if was.Status == beads.StatusClosed {
+		return nil
+	}
+	before, now, ok, err := city.CloseConvoy(ctx, store, b)
+	if err != nil || !ok {
+		return nil
+	}
+	return eventOf(&before, now, controller, 0)
+}
+
+// swaps is how often a change is tried anew because others were faster. The last try is made whatever they do: then their
+// change may be taken for this one.
+const swaps = 8
+
+// swap changes a bead as it stands, so that it is known what has changed by this.
+func swap(ctx context.Context, store beads.Store, c city.UpdateBead) (was, b beads.Bead, err error) {
+	for try := range swaps {
+		if was, err = store.Get(ctx, c.ID); err != nil {
+			return was, b, err
+		}
+		p, forced := c.Patch, c.Patch.IfRev != nil || try == swaps-1
+		if !forced {
+			p.IfRev = &was.Rev
+		}
+		b, err = store.Update(ctx, c.ID, p)
+		if forced || !errors.Is(err, beads.ErrConflict) {
+			return was, b, err
+		}
+	}
+	return was, b, err
 }
 
 // asWorkError gives a store's error the class that callers decide on.
@@ -68,87 +135,27 @@ func (c *Controller) scopes() []string {
 	return scopes
 }
 
-// count counts open work, unless no store has changed since it was counted last.
-func (r *runner) count(ctx context.Context, f fxCount) input {
-	shop, versions := &r.shop, map[string]uint64{}
-	same := slices.Equal(shop.pools, f.pools) && shop.counted != nil
-	stores := map[string]beads.Store{}
-	for _, rig := range r.c.scopes() {
-		store, err := r.store(rig)
-		if err != nil {
-			return inCounted{err: err}
-		}
-		stores[rig] = store
-		v, ok := store.(beads.Versioner)
-		if !ok {
-			same = false
-			continue
-		}
-		if versions[rig], err = v.Version(ctx); err != nil {
-			return inCounted{err: err}
-		}
-		same = same && shop.counted[rig] == versions[rig]
-	}
-	if same && len(shop.counted) == len(versions) {
-		return inCounted{unchanged: true}
-	}
-	work := city.Work{Pools: map[string]int{}}
-	for _, store := range stores {
-		if err := countIn(ctx, store, f.pools, &work); err != nil {
-			return inCounted{err: err}
-		}
-	}
-	shop.counted, shop.pools = versions, f.pools
-	return inCounted{work: work}
-}
-
-func countIn(ctx context.Context, store beads.Store, pools []string, work *city.Work) error {
-	c, ok := store.(beads.Counter)
-	if !ok {
-		return errors.New("this store cannot count")
-	}
-	none := []string{city.RunType}
-	open, err := c.Count(ctx, beads.Query{Status: []beads.Status{beads.StatusOpen}, NotType: none})
-	if err != nil {
-		return err
-	}
-	under, err := c.Count(ctx, beads.Query{Status: []beads.Status{beads.StatusInProgress}, NotType: none})
-	if err != nil {
-		return err
-	}
-	work.Open += open
-	work.InProgress += under
-	for _, pool := range pools {
-		n, err := c.Count(ctx, beads.Query{Status: []beads.Status{beads.StatusOpen, beads.StatusInProgress}, Labels: []string{city.PoolLabel + pool}})
-		if err != nil {
-			return err
-		}
-		work.Pools[pool] += n
-	}
-	return nil
-}
-
-// purge removes what automations have made, and the records of their runs, once they have been closed for long enough.
+// purge removes what automations have made, once it has been closed for long enough, and records of runs that are old.
 func (r *runner) purge(ctx context.Context, f fxPurge) input {
 	var in inPurged
+	in.n, in.err = r.purgeRuns(ctx, f)
 	for _, rig := range r.c.scopes() {
 		store, err := r.store(rig)
 		if err != nil {
 			in.err = errors.Join(in.err, err)
 			continue
 		}
-		p, ok := store.(beads.Purger)
-		if !ok {
+		if f.wisps == 0 {
 			continue
 		}
-		for _, q := range []beads.Query{{Type: beads.TypeMolecule, Labels: []string{wispLabel}}, {Type: city.RunType}} {
-			n, err := p.Purge(ctx, q, time.Now().Add(-f.older))
-			in.n += n
+		n, err := store.Purge(ctx, beads.Query{Type: beads.TypeMolecule, Labels: []string{wispLabel}}, time.Now().Add(-f.wisps))
+		in.n += n
+		if !errors.Is(err, errors.ErrUnsupported) {
 			in.err = errors.Join(in.err, err)
 		}
 	}
 	if in.n > 0 {
-		r.c.o.Logger.Info("old wisps and runs are removed", "beads", in.n)
+		r.c.o.Logger.Info("old wisps are removed", "beads", in.n)
 	}
 	return in
 }
@@ -170,12 +177,13 @@ func (c *Controller) Beads(ctx context.Context, q beads.Query) ([]beads.Bead, er
 		before = &b
 	}
 	var all []beads.Bead
+	passed := false
 	for _, rig := range c.scopes() {
-		found, err := c.listed(ctx, rig, q, before)
+		found, own, err := c.listed(ctx, rig, q, before, passed)
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, found...)
+		all, passed = append(all, found...), passed || own
 	}
 	slices.SortStableFunc(all, func(a, b beads.Bead) int { return b.CreatedAt.Compare(a.CreatedAt) })
 	if most := q.Most(); most >= 0 && len(all) > most {
@@ -184,12 +192,12 @@ func (c *Controller) Beads(ctx context.Context, q beads.Query) ([]beads.Bead, er
 	return all, nil
 }
 
-// listed is the page of one store. The bead that the page before ended with is in one of them only: in the others the page
-// begins at its time.
-func (c *Controller) listed(ctx context.Context, rig string, q beads.Query, before *beads.Bead) ([]beads.Bead, error) {
+// listed is the page of one store. The bead that the page before ended with is in one of them only, its own: in the others
+// the page begins at its time, and in those behind that one (passed) with what was made in the same moment.
+func (c *Controller) listed(ctx context.Context, rig string, q beads.Query, before *beads.Bead, passed bool) (found []beads.Bead, own bool, err error) {
 	store, err := c.runner.store(rig)
 	if err != nil {
-		return nil, &city.Error{Code: city.Unavailable, Message: "work cannot be read: " + err.Error()}
+		return nil, false, unread(err)
 	}
 	foreign := false
 	if before != nil {
@@ -198,26 +206,44 @@ func (c *Controller) listed(ctx context.Context, rig string, q beads.Query, befo
 			q.Before, q.Limit = "", -1
 		}
 	}
-	found, err := store.List(ctx, q)
+	found, err = store.List(ctx, q)
 	if err != nil {
-		return nil, city.WorkError(fmt.Errorf("work cannot be read: %w", err))
+		return nil, false, unread(err)
 	}
 	if foreign {
-		found = slices.DeleteFunc(found, func(b beads.Bead) bool { return !b.CreatedAt.Before(before.CreatedAt) })
+		found = slices.DeleteFunc(found, func(b beads.Bead) bool {
+			return b.CreatedAt.After(before.CreatedAt) || !passed && b.CreatedAt.Equal(before.CreatedAt)
+		})
 	}
-	return found, nil
+	return found, !foreign, nil
 }
 
-// Bead implements city.Getter.
+// Bead implements city.Getter. A store that fails does not hide a bead of another one.
 func (c *Controller) Bead(ctx context.Context, id string) (b beads.Bead, err error) {
-	for _, rig := range c.scopes() {
+	var lost error
+	for _, rig := range c.route(id) {
 		store, err := c.runner.store(rig)
-		if err != nil {
-			return b, &city.Error{Code: city.Unavailable, Message: "work cannot be read: " + err.Error()}
+		if err == nil {
+			b, err = store.Get(ctx, id)
 		}
-		if b, err = store.Get(ctx, id); !errors.Is(err, beads.ErrNotFound) {
+		switch {
+		case errors.Is(err, beads.ErrNotFound):
+		case err == nil || judged(err) == answered:
 			return b, city.WorkError(err)
+		case lost == nil:
+			lost = err
 		}
 	}
-	return b, &city.Error{Code: city.NotFound, Message: fmt.Sprintf("there is no bead %q", id)}
+	if lost != nil {
+		return b, unread(lost)
+	}
+	return b, city.WorkError(c.noBead(id))
+}
+
+// unread is the error for work that cannot be read.
+func unread(err error) error {
+	if _, closed := errors.AsType[*closedStore](err); closed {
+		return city.WorkError(err)
+	}
+	return city.WorkError(fmt.Errorf("work cannot be read: %w", err))
 }

@@ -3,10 +3,12 @@ package controller
 import (
 	"context"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"gcity/automation"
@@ -14,31 +16,36 @@ import (
 	"gcity/city"
 	"gcity/events"
 	"gcity/formula"
+	"gcity/internal/beside"
+	"gcity/internal/screen"
 )
 
 const (
 	scanLimit  = 30 * time.Second
-	storeLimit = 10 * time.Second
-	runsShown  = 500     // newest records of runs that are read at the start
-	handed     = 1 << 10 // events that are handed in at once, at most
+	muteLimit  = 5 * time.Second // a folder that has not answered by then
+	mutesMost  = 64              // things that may hang on such folders at once
+	storeLimit = time.Minute     // of several calls, each with its own
+	allLimit   = time.Minute     // for what asks one store after the other
+	runsShown  = 500             // newest records of runs that are read at the start
 )
 
 // workshop is what the runner needs for automations and work.
 type workshop struct {
 	scanner    automation.Scanner // the scan effect's alone
+	looks      *beside.Looks[func()]
 	follow     context.CancelFunc // of the events that are handed in; the loop's alone
 	runs       context.Context
 	endRuns    context.CancelCauseFunc
+	going      *going
 	conditions chan struct{}
-	counted    map[string]uint64 // versions of the stores that were counted; the count effect's alone
-	pools      []string
-	work       city.Work
+	tally      tally    // the count effect's alone
+	watched    []string // folders that are watched; the loop's alone
 }
 
 var errStopped = errors.New("the city was stopped before it had ended")
 
 func newWorkshop(ctx context.Context) workshop {
-	w := workshop{conditions: make(chan struct{}, checksAtOnce)}
+	w := workshop{looks: beside.New[func()](mutesMost), conditions: make(chan struct{}, checksAtOnce), going: &going{ends: map[string]context.CancelCauseFunc{}}}
 	w.runs, w.endRuns = context.WithCancelCause(ctx)
 	return w
 }
@@ -47,9 +54,12 @@ func newWorkshop(ctx context.Context) workshop {
 func (r *runner) runWork(f effect) (ok bool) {
 	switch f := f.(type) {
 	case fxScan:
+		r.watchFolders(f.layers)
 		r.within(scanLimit, func(ctx context.Context) input { return r.scan(ctx, f) })
 	case fxSweep:
-		r.within(storeLimit, r.sweepRuns)
+		r.within(allLimit, func(ctx context.Context) input { return r.sweepRuns(ctx, f) })
+	case fxStrays:
+		r.within(allLimit, func(ctx context.Context) input { return r.closeStrays(ctx, f) })
 	case fxFollow:
 		r.followEvents(f)
 	case fxCondition:
@@ -57,7 +67,13 @@ func (r *runner) runWork(f effect) (ok bool) {
 	case fxOpen:
 		r.within(storeLimit, func(ctx context.Context) input { return r.openRun(ctx, f) })
 	case fxRun:
-		r.wg.Go(func() { r.deliver(r.carryOut(f)) })
+		ctx, done := r.shop.going.add(r.shop.runs, f.bead)
+		r.wg.Go(func() {
+			defer done()
+			r.deliver(r.carryOut(ctx, f))
+		})
+	case fxEndRun:
+		r.shop.going.end(f.bead, &haltedBy{f.by})
 	case fxEndRuns:
 		r.shop.endRuns(errStopped)
 	case fxShut:
@@ -65,19 +81,34 @@ func (r *runner) runWork(f effect) (ok bool) {
 	case fxMemorise:
 		r.within(loadLimit, func(context.Context) input { return inMemorised{f.rev, writeDeeds(r.c.o.Dir, f.memory)} })
 	case fxBead:
-		r.within(storeLimit, func(ctx context.Context) input { return r.bead(ctx, f) })
+		r.within(allLimit, func(ctx context.Context) input { return r.bead(ctx, f) })
 	case fxCount:
-		r.within(storeLimit, func(ctx context.Context) input { return r.count(ctx, f) })
+		r.within(allLimit, func(ctx context.Context) input { return r.count(ctx, f) })
+	case fxProbe:
+		r.within(allLimit, r.probe)
 	case fxPurge:
-		r.within(storeLimit, func(ctx context.Context) input { return r.purge(ctx, f) })
+		r.within(purgeLimit, func(ctx context.Context) input { return r.purge(ctx, f) })
 	default:
 		return false
 	}
 	return true
 }
 
+// watchFolders tells who watches them where automations and formulas are by the configuration in force.
+func (r *runner) watchFolders(layers []formula.Layer) {
+	var dirs []string
+	for _, l := range layers {
+		dirs = append(dirs, l.Dir)
+	}
+	if r.c.o.Folders == nil || slices.Equal(dirs, r.shop.watched) {
+		return
+	}
+	r.shop.watched = dirs
+	r.c.o.Folders(dirs)
+}
+
 // scan finds the automations that there are, and links the formulas that count.
-func (r *runner) scan(_ context.Context, f fxScan) input {
+func (r *runner) scan(ctx context.Context, f fxScan) input {
 	var trouble []string
 	layers := f.layers
 	if system, err := formula.System(filepath.Join(r.c.o.Dir, ".gc")); err != nil {
@@ -86,17 +117,7 @@ func (r *runner) scan(_ context.Context, f fxScan) input {
 		layers = append([]formula.Layer{system}, layers...)
 	}
 	in := inScanned{catalog: r.shop.scanner.Scan(layers, f.options, time.Now()), newest: r.c.o.Log.Last()}
-	var own []formula.Layer
-	for _, l := range layers {
-		if l.Rig == "" {
-			own = append(own, l)
-		}
-	}
-	winners, err := formula.Resolve(own)
-	if err == nil {
-		_, err = formula.Link(filepath.Join(r.c.o.Dir, ".beads", "formulas"), winners)
-	}
-	if err != nil {
+	if err := r.link(ctx, layers); err != nil {
 		trouble = append(trouble, err.Error())
 	}
 	for _, p := range in.catalog.Problems {
@@ -106,8 +127,41 @@ func (r *runner) scan(_ context.Context, f fxScan) input {
 	return in
 }
 
+// link makes the city's formulas that count be found beside its work.
+func (r *runner) link(ctx context.Context, layers []formula.Layer) error {
+	var own []formula.Layer
+	for _, l := range layers {
+		if l.Rig == "" {
+			own = append(own, l)
+		}
+	}
+	var winners []formula.Source
+	var err error
+	if !r.aside(ctx, "formulas", muteLimit, func() func() {
+		found, failed := formula.Resolve(own)
+		return func() { winners, err = found, failed }
+	}) {
+		return fmt.Errorf("the city's formulas cannot be looked for: their folder %w; the links to them stay as they are", errMute)
+	}
+	if err == nil {
+		_, err = formula.Link(filepath.Join(r.c.o.Dir, ".beads", "formulas"), winners)
+	}
+	return err
+}
+
+// aside does what may never come to an end because a folder does not answer, one of a name at a time. What it found is there
+// when done is called, which happens unless ctx ends, or the limit has passed (0 = none): then it is not ok.
+func (r *runner) aside(ctx context.Context, name string, limit time.Duration, work func() (done func())) (ok bool) {
+	done, ok := r.shop.looks.At(ctx, name, time.Now(), limit, work)
+	if ok {
+		done()
+	}
+	return ok
+}
+
 // sweepRuns closes the records of runs that are open: whoever let them go is gone.
-func (r *runner) sweepRuns(ctx context.Context) input {
+func (r *runner) sweepRuns(ctx context.Context, f fxSweep) input {
+	r.forgetEvents()
 	store, err := r.store("")
 	if err != nil {
 		return inSwept{err: err}
@@ -117,22 +171,66 @@ func (r *runner) sweepRuns(ctx context.Context) input {
 	if err != nil {
 		return inSwept{err: err}
 	}
-	for _, b := range open {
+	var odd []string
+	for _, b := range slices.Backward(open) {
 		run := city.RunOf(b)
 		run.Outcome, run.Error = string(automation.Interrupted), "its controller ended before it did"
 		b, err := store.Update(ctx, b.ID, closing(run, false))
-		if err != nil {
-			return inSwept{err: err}
+		if unclosable(err) { // as it is, if not with what is to be said of it
+			b, err = store.Update(ctx, run.ID, beads.Closing())
 		}
-		in.interrupted = append(in.interrupted, city.RunOf(b))
+		switch {
+		case errors.Is(err, beads.ErrNotFound): // somebody has removed it
+		case unclosable(err):
+			odd = append(odd, fmt.Sprintf("%s (%v)", run.ID, err))
+		case err != nil:
+			in.err = err
+			return in
+		default:
+			run.Ended = b.ClosedAt
+			in.interrupted = append(in.interrupted, run)
+		}
 	}
-	slices.Reverse(in.interrupted)
-	newest, err := store.List(ctx, beads.Query{Type: city.RunType, Limit: runsShown})
-	for _, b := range newest {
-		in.runs = append(in.runs, city.RunOf(b))
-	}
-	in.err = err
+	in.odd = strings.Join(odd, "; ")
+	in.runs, in.err = newestRuns(ctx, store, f.of)
 	return in
+}
+
+// newestRuns are the newest runs of all, and, behind them, the newest of each of some automations that has none there. The
+// newest goes first.
+func newestRuns(ctx context.Context, store *guard, of []string) (runs []city.Run, err error) {
+	newest, err := store.List(ctx, beads.Query{Type: city.RunType, Limit: runsShown})
+	if err != nil {
+		return nil, err
+	}
+	has := map[string]bool{}
+	for _, b := range newest {
+		runs = append(runs, city.RunOf(b))
+		has[runs[len(runs)-1].Automation] = true
+	}
+	if len(newest) < runsShown {
+		return runs, nil
+	}
+	for _, name := range of {
+		if has[name] {
+			continue
+		}
+		one, err := store.List(ctx, beads.Query{Labels: []string{city.RunLabel + name}, Type: city.RunType, Limit: 1})
+		if err != nil {
+			return nil, err
+		}
+		for _, b := range one {
+			runs = append(runs, city.RunOf(b))
+		}
+	}
+	slices.SortStableFunc(runs, func(a, b city.Run) int { return b.Opened.Compare(a.Opened) })
+	return runs, nil
+}
+
+// unclosable tells the fault of one record, which is not the store's.
+func unclosable(err error) bool {
+	var invalid *beads.Invalid
+	return errors.As(err, &invalid) || errors.Is(err, beads.ErrAside) || errors.Is(err, beads.ErrConflict)
 }
 
 // followEvents hands in what somebody waits for, in place of what was handed in before.
@@ -148,7 +246,7 @@ func (r *runner) followEvents(f fxFollow) {
 		for e, err := range r.c.o.Log.Follow(ctx, f.after) {
 			if err != nil {
 				if ctx.Err() == nil {
-					r.c.o.Logger.Warn("events for automations cannot be read", "err", err)
+					r.deliver(inDeaf{f.id, err})
 				}
 				return
 			}
@@ -156,7 +254,7 @@ func (r *runner) followEvents(f fxFollow) {
 				continue
 			}
 			select {
-			case r.c.inbox <- inHappened{[]events.Event{e}}:
+			case r.c.inbox <- inHappened{f.id, []events.Event{e}}:
 			case <-ctx.Done():
 				return
 			case <-r.closed:
@@ -167,11 +265,30 @@ func (r *runner) followEvents(f fxFollow) {
 }
 
 // store opens the store of a scope: "" = the city's, else a rig's.
-func (r *runner) store(rig string) (beads.Store, error) {
+func (r *runner) store(rig string) (*guard, error) {
 	if r.c.o.Stores == nil {
 		return nil, errors.New("this city has no store")
 	}
-	return r.c.o.Stores(rig)
+	s, err := r.c.o.Stores(rig)
+	if err != nil {
+		return nil, err
+	}
+	return r.guards.before(rig, s), nil
+}
+
+// probe finds out whether the stores that failed are well again.
+func (r *runner) probe(ctx context.Context) input {
+	r.guards.keep(r.c.scopes())
+	reads, writes := r.guards.due(time.Now())
+	var all sync.WaitGroup // one that takes its time keeps no other waiting
+	for _, g := range reads {
+		all.Go(func() { g.tryRead(ctx) })
+	}
+	for _, g := range writes {
+		all.Go(func() { g.tryWrite(ctx) })
+	}
+	all.Wait()
+	return inProbed{}
 }
 
 // openRun makes the record of a run, before anything of it happens.
@@ -185,7 +302,7 @@ func (r *runner) openRun(ctx context.Context, f fxOpen) input {
 	}
 	b := beads.Bead{
 		Title: "run of " + d.Scoped(), Type: city.RunType, Status: beads.StatusInProgress, Labels: []string{city.RunLabel + d.Scoped()},
-		Metadata: map[string]string{city.RunReason: f.run.Reason},
+		Metadata: map[string]string{city.RunReason: fit(f.run.Reason)},
 	}
 	for key, value := range map[string]string{city.RunBy: f.run.By, city.RunRetry: digits(f.run.Retry), city.RunEvents: digits(f.run.Count)} {
 		if value != "" {
@@ -195,8 +312,19 @@ func (r *runner) openRun(ctx context.Context, f fxOpen) input {
 	if f.run.Count > 0 {
 		b.Labels = append(b.Labels, "seq:"+strconv.FormatUint(f.run.Until, 10))
 	}
-	in.bead, in.err = store.Create(ctx, b)
+	if in.bead, in.err = store.Create(ctx, b); in.err == nil {
+		r.live.open(in.bead.ID)
+	}
 	return in
+}
+
+// fit is a text as a record can keep it, each line for itself.
+func fit(text string) string {
+	lines := strings.Split(text, "\n")
+	for i := range lines {
+		lines[i] = screen.Plain(lines[i])
+	}
+	return strings.Join(lines, "\n")
 }
 
 func digits(n int) string {
@@ -209,7 +337,10 @@ func digits(n int) string {
 // closing is the patch that closes a run's record.
 func closing(run city.Run, made bool) beads.Patch {
 	p := beads.Closing()
-	p.SetMetadata = map[string]string{city.RunOutcome: run.Outcome, city.RunError: run.Error, city.RunOutput: run.Output, city.RunMade: run.Made}
+	p.SetMetadata = map[string]string{city.RunOutcome: run.Outcome, city.RunError: fit(run.Error), city.RunOutput: fit(run.Output), city.RunMade: run.Made}
+	if run.TimedOut {
+		p.SetMetadata[city.RunTimedOut] = "true"
+	}
 	if run.Code != nil {
 		p.SetMetadata[city.RunCode] = strconv.Itoa(*run.Code)
 	}
@@ -223,11 +354,38 @@ func closing(run city.Run, made bool) beads.Patch {
 	return p
 }
 
+// shutRun closes a run's record, with as much of what is to be said of it as the store takes. It fails with ErrNotFound if
+// there is none: a store that was begun anew gives its ids to other work, too.
 func (r *runner) shutRun(ctx context.Context, f fxShut) error {
+	r.live.finish(f.run.ID) // one that never began has nobody else to say so
 	store, err := r.store("")
 	if err != nil {
 		return err
 	}
-	_, err = store.Update(ctx, f.run.ID, closing(f.run, f.formula))
+	b, err := store.Get(ctx, f.run.ID)
+	if err != nil {
+		if errors.Is(err, beads.ErrNotFound) {
+			r.live.close(f.run.ID)
+		}
+		return err
+	}
+	if b.Type != city.RunType || city.RunOf(b).Automation != f.run.Automation {
+		r.live.close(f.run.ID)
+		return fmt.Errorf("%s is other work: %w", b.ID, beads.ErrNotFound)
+	}
+	_, err = store.Update(ctx, b.ID, closing(f.run, f.formula))
+	if unclosable(err) {
+		_, err = store.Update(ctx, b.ID, barely(f.run))
+	}
+	if err == nil || unclosable(err) {
+		r.live.close(f.run.ID)
+	}
 	return err
+}
+
+// barely is the patch that closes a record that cannot keep what is to be said of its run.
+func barely(run city.Run) beads.Patch {
+	p := beads.Closing()
+	p.SetMetadata = map[string]string{city.RunOutcome: run.Outcome}
+	return p
 }

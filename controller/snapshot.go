@@ -1,10 +1,13 @@
 package controller
 
 import (
+	"cmp"
 	"slices"
+	"strings"
 	"time"
 
 	"gcity/city"
+	"gcity/session"
 )
 
 // snapshot draws what an operator may see. Everything in it is a copy.
@@ -12,13 +15,15 @@ func (m *machine) snapshot(now time.Time) *city.Snapshot {
 	s := &city.Snapshot{At: now, Agents: make([]city.Agent, 0, len(m.order)), Degraded: []string{}, ShutDown: m.ending != alive && !m.left}
 	if m.conf != nil {
 		s.Name, s.Suspended = m.conf.name, m.conf.suspended
-		s.Config = city.ConfigInfo{Revision: short(m.conf.revision), Loaded: m.loaded, Rejected: m.rejected, Warnings: m.conf.warnings}
+		s.Config = city.ConfigInfo{Revision: short(m.conf.revision), Loaded: m.loaded, Rejected: m.rejected, Warnings: m.warnings(), Environ: m.conf.environ}
 		s.Patrol.Interval = m.conf.patrol
 		if m.held != nil {
 			s.Config.Held = &m.held.Held
 		}
 	}
-	for _, problem := range []string{m.unlisted, m.work.forgot, m.work.unread, m.work.lost, m.work.unsaved, m.health, m.keeper.unread, m.keeper.unkept, m.gauge.problem} {
+	for _, problem := range slices.Concat([]string{m.unlisted, m.work.forgot, m.work.unread, m.work.unswept, m.work.odd, m.work.deaf}, m.storeProblems(), []string{
+		m.work.lost, m.work.unclosed, m.work.uncounted, m.work.unpurged, m.work.unsaved, m.health, m.keeper.unread, m.keeper.unkept, m.gauge.problem,
+	}) {
 		if problem != "" {
 			s.Degraded = append(s.Degraded, problem)
 		}
@@ -29,13 +34,36 @@ func (m *machine) snapshot(now time.Time) *city.Snapshot {
 		}
 		v := a.draw()
 		v.Next = m.nextFor(a)
-		v.Crashes = a.history.Within(now, m.window())
+		v.Task = m.work.tasks[a.name]
+		if a.out != nil {
+			for _, d := range a.out.all() {
+				v.Sends = append(v.Sends, d.draw())
+			}
+		}
+		v.Crashes = a.crashes(now, m.window())
 		s.Agents = append(s.Agents, v)
 	}
+	if m.conf != nil {
+		s.Console, s.Store = m.conf.console, m.conf.store
+	}
 	s.Pools = m.drawPools()
+	s.CountMail(m.work.mail)
 	s.Rigs = m.drawRigs()
 	s.Automations, s.Work = m.drawAutomations(), m.work.counts
 	return s
+}
+
+// warnings are those about the configuration, and about what is odd where automations are kept.
+func (m *machine) warnings() []string {
+	found := m.work.catalog.Warnings
+	if len(found) == 0 {
+		return m.conf.warnings
+	}
+	all := slices.Clone(m.conf.warnings)
+	for _, p := range found {
+		all = append(all, strings.ReplaceAll(p.String(), m.conf.dir+"/", ""))
+	}
+	return all
 }
 
 func (m *machine) drawRigs() []city.Rig {
@@ -46,6 +74,9 @@ func (m *machine) drawRigs() []city.Rig {
 	for i := range m.conf.rigs {
 		r := &m.conf.rigs[i]
 		rigs[i] = city.Rig{Name: r.Name, Path: r.Path, Prefix: r.Prefix, Suspended: r.Suspended, Problem: r.Problem, Source: r.Source}
+		if work, known := m.work.rigs[r.Name]; known {
+			rigs[i].Work = &work
+		}
 		for _, a := range m.order {
 			if a.want == nil || a.want.Rig != r.Name || a.gone() {
 				continue
@@ -66,6 +97,14 @@ func (m *machine) window() time.Duration {
 	return m.conf.window
 }
 
+// crashes are those that count: within the window, or those that led to the quarantine, which has forgotten them.
+func (a *record) crashes(now time.Time, window time.Duration) int {
+	if a.pause() == city.Quarantined {
+		return a.struck
+	}
+	return a.history.Within(now, window)
+}
+
 func (a *record) draw() city.Agent {
 	v := city.Agent{
 		Name: a.name, State: a.state, Reason: a.reason, Since: a.since,
@@ -76,14 +115,14 @@ func (a *record) draw() city.Agent {
 		v.Until = &until
 	}
 	if w := a.want; w != nil {
-		v.Description, v.Rig, v.Provider, v.Source = w.Description, w.Rig, w.Provider, w.Source
-		v.Command, v.Dir = w.Spec.Command, w.Spec.Dir
+		v.Description, v.Rig, v.Provider, v.Program, v.Source = w.Description, w.Rig, w.Provider, w.Program, w.Source
+		v.Command, v.Dir, v.Declared = w.Spec.Command, w.Spec.Dir, short(w.Spec.Fingerprint.Sum)
 		v.Suspended = w.Suspended != ""
 		v.UnavailableReason = w.Problem
 		v.Pool, v.DependsOn, v.IdleTimeout = w.Pool, w.DependsOn, w.IdleTimeout
 	}
 	if d := a.drain; d != nil && a.alive {
-		v.Drain = &city.DrainInfo{Since: d.since, By: d.by, Acked: d.acked}
+		v.Drain = &city.DrainInfo{Since: d.since, By: d.by, Acked: d.acked, Final: d.final}
 		if !d.deadline.IsZero() {
 			deadline := d.deadline
 			v.Drain.Deadline = &deadline
@@ -93,19 +132,24 @@ func (a *record) draw() city.Agent {
 	if !v.Available && v.UnavailableReason == "" {
 		v.UnavailableReason = a.reason
 	}
+	if a.asking != nil && !a.alive {
+		v.Running, v.PID, v.Session = true, a.asking.PID, sessionOf(a.asking)
+	}
 	if a.alive {
-		v.PID, v.Frozen, v.Session, v.Usage = a.life.PID, a.life.Frozen, a.session(), a.usage()
+		v.Provider = cmp.Or(a.life.Provider, v.Provider)
+		v.PID, v.Frozen, v.Session, v.Usage = a.life.PID, a.life.Frozen, sessionOf(&a.life), a.usage()
 	}
 	return v
 }
 
-func (a *record) session() *city.Session {
+func sessionOf(life *session.Status) *city.Session {
 	s := &city.Session{
-		Name: a.life.Name, ID: a.life.ID, Started: a.life.Started,
-		Attached: a.life.Attached > 0, Viewers: a.life.Attached,
+		Name: life.Name, ID: life.ID, Started: life.Started,
+		Output:   life.Output,
+		Attached: life.Attached > 0, Viewers: life.Attached,
 	}
-	if !a.life.Activity.IsZero() {
-		t := a.life.Activity
+	if !life.Activity.IsZero() {
+		t := life.Activity
 		s.LastActivity = &t
 	}
 	return s

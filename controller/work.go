@@ -1,11 +1,12 @@
 package controller
 
 import (
+	"cmp"
+	"maps"
 	"strings"
 	"time"
 
 	"gcity/city"
-	"gcity/events"
 )
 
 // beadCommand makes or changes a piece of work.
@@ -14,22 +15,38 @@ func (m *machine) beadCommand(id uint64, c city.Command) { m.do(fxBead{id: id, c
 // beadDone takes the result.
 func (m *machine) beadDone(in inBead) {
 	if in.err != nil {
+		for _, e := range in.events { // some of it has happened
+			m.do(fxRecord{event: e})
+		}
 		m.do(fxAnswer{answer{id: in.id, err: in.err}})
+		if len(in.events) > 0 {
+			m.count()
+		}
 		return
 	}
-	m.do(fxRecord{
-		event: events.Event{Type: in.kind, Actor: operator, Subject: in.bead.ID, Message: in.bead.Title, Payload: payload(map[string]any{"status": in.bead.Status})},
-		answers: []answer{{id: in.id, receipt: city.Receipt{
-			Message: strings.TrimPrefix(in.kind, "bead.") + " " + in.bead.ID, Bead: &in.bead,
-		}}},
-	})
+	if len(in.events) == 0 {
+		m.do(fxAnswer{answer{id: in.id, receipt: city.Receipt{Message: cmp.Or(in.message, in.bead.ID+" is so already"), Bead: &in.bead}}})
+		return
+	}
+	for i, e := range in.events {
+		f := fxRecord{event: e}
+		if i == len(in.events)-1 {
+			_, verb, _ := strings.Cut(e.Type, ".")
+			f.answers = []answer{{id: in.id, receipt: city.Receipt{Message: cmp.Or(in.message, verb+" "+in.bead.ID), Bead: &in.bead}}}
+		}
+		m.do(f)
+	}
 	m.count()
 }
 
 // count orders the open work to be counted: of all, and of each pool that has no check.
 func (m *machine) count() {
 	w := &m.work
-	if m.conf == nil || m.conf.nowork || w.counting || m.ending != alive {
+	if m.conf == nil || m.conf.nowork || m.ending != alive {
+		return
+	}
+	if w.counting {
+		w.recount = true
 		return
 	}
 	var pools []string
@@ -38,24 +55,34 @@ func (m *machine) count() {
 			pools = append(pools, p.name())
 		}
 	}
-	w.counting = true
+	w.counting, w.recount = true, false
 	m.do(fxCount{pools: pools})
 }
 
 func (m *machine) countedWork(now time.Time, in inCounted) {
 	w := &m.work
 	w.counting = false
-	if in.err != nil {
-		m.note(&w.lost, "work cannot be counted: "+in.err.Error())
+	if w.recount {
+		m.count()
+	}
+	m.lose(&w.uncounted, "work cannot be counted", in.err)
+	if in.unknown {
 		return
 	}
+	w.asOf = now
 	if in.unchanged {
 		return
 	}
-	if w.counts.Open != in.work.Open || w.counts.InProgress != in.work.InProgress {
+	if !w.counted || w.counts.Open != in.work.Open || w.counts.InProgress != in.work.InProgress || !maps.Equal(w.counts.Pools, in.work.Pools) {
 		m.changed = true
 	}
-	w.counts, w.counted = in.work, true
+	if !maps.Equal(w.tasks, in.tasks) || !maps.Equal(w.rigs, in.rigs) {
+		m.changed = true
+	}
+	if !maps.Equal(w.mail, in.mail) {
+		m.changed = true
+	}
+	w.counts, w.rigs, w.tasks, w.mail, w.counted = in.work, in.rigs, in.tasks, in.mail, true
 	for _, p := range m.poolOrder {
 		if p.want.Check == "" {
 			m.size(now, p)
@@ -63,12 +90,11 @@ func (m *machine) countedWork(now time.Time, in inCounted) {
 	}
 }
 
-// purge removes wisps that have been closed for long enough.
-func (m *machine) purge(now time.Time) {
-	w := &m.work
-	if m.conf.wispEvery == 0 || w.purging || now.Sub(w.purged) < m.conf.wispEvery {
-		return
+// uncountedReason is the reason of a size that is to follow work which nobody has counted so far: why not.
+func (m *machine) uncountedReason(p *poolRecord) string {
+	what, waits := strings.CutSuffix(p.why, unanswered)
+	if !waits {
+		return p.why
 	}
-	w.purging, w.purged = true, now
-	m.do(fxPurge{older: m.conf.wispTTL})
+	return what + ": " + orDefault(m.work.uncounted, "its work has not been counted yet")
 }

@@ -8,8 +8,21 @@ var (
 	ErrExists      = errors.New("a session of this name is alive")
 	ErrRefused     = errors.New("refused")
 	ErrUnsupported = errors.New("this session provider cannot do that")
+	ErrBusy        = errors.New("somebody else is typing")
 	// ErrCommand marks a start that failed for a reason of the agent's own: command, folder, permissions.
 	ErrCommand = errors.New("cannot be started")
+	// ErrMissing marks a start that was not tried, because something is not there that it needs: the program of the agent
+	// or of its provider. Nothing of it has run.
+	ErrMissing = errors.New("not found")
 	// ErrLeave is the cause with which a controller cancels a launch that its successor will carry on: the session lives.
 	ErrLeave = errors.New("the controller leaves")
 )
+
+// Missing makes an ErrMissing of an error that says so in words of its own.
+func Missing(err error) error { return &absence{err} }
+
+type absence struct{ error }
+
+func (a *absence) Unwrap() error { return a.error }
+
+func (a *absence) Is(target error) bool { return target == ErrMissing }

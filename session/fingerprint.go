@@ -60,3 +60,21 @@ func (f Fingerprint) Drift(want Fingerprint) []string {
 	slices.Sort(out)
 	return out
 }
+
+// ProviderField is the field of a drift that is about what runs a session.
+const ProviderField = "provider"
+
+// Drift names what about a session is not as it would be started now: the fields in which the fingerprints differ, and
+// the provider.
+func (s *Status) Drift(want *Spec) []string {
+	out := s.Fingerprint.Drift(want.Fingerprint)
+	if s.Swapped(want) {
+		out = append(out, ProviderField+" changed")
+	}
+	return out
+}
+
+// Swapped reports that another provider runs a session than would now. One that is not known is no other.
+func (s *Status) Swapped(want *Spec) bool {
+	return s.Provider != "" && want.Provider != "" && s.Provider != want.Provider
+}

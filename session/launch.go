@@ -18,10 +18,15 @@ func NeedsSettling(s *Spec) bool {
 }
 
 // Launch runs PreStart, starts the session, and brings it to readiness. When it fails after the start, the session has
-// been ended again.
-func Launch(ctx context.Context, p Provider, s Spec) (Status, error) {
+// been ended again. Finish, unless nil, makes the Spec what is started, in the folder that PreStart may have filled.
+func Launch(ctx context.Context, p Provider, s Spec, finish func(*Spec) error) (Status, error) {
 	if err := s.runAll(ctx, "pre_start", s.PreStart); err != nil {
 		return Status{}, err
+	}
+	if finish != nil {
+		if err := finish(&s); err != nil {
+			return Status{}, err
+		}
 	}
 	status, err := p.Start(ctx, s)
 	if err != nil || !NeedsSettling(&s) {
@@ -62,7 +67,7 @@ func (s *Spec) settle(ctx context.Context, p Provider) error {
 		return err
 	}
 	if s.SetupScript != "" {
-		if err := s.runAll(ctx, "session_setup_script", []string{quote(s.SetupScript)}); err != nil {
+		if err := s.runAll(ctx, "session_setup_script", []string{shell.Quote(s.SetupScript)}); err != nil {
 			return err
 		}
 	}
@@ -75,15 +80,12 @@ func (s *Spec) settle(ctx context.Context, p Provider) error {
 		}
 	}
 	if m, ok := p.(Marker); ok {
-		if err := m.SetMeta(ctx, s.Name, ReadyMark, "1"); err != nil {
+		if err := m.SetMeta(ctx, s.Name, ReadyMark, "1"); err != nil && !errors.Is(err, ErrUnsupported) {
 			return fmt.Errorf("it is ready but cannot be marked so: %w", err)
 		}
 	}
 	return nil
 }
-
-// quote makes a path one word of a shell line.
-func quote(path string) string { return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'" }
 
 // runAll runs shell lines one after the other in the session's folder and environment. The marker GC_RUN lets a later
 // controller find what they leave behind.
@@ -112,29 +114,33 @@ func (s *Spec) await(ctx context.Context, p Provider) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, limit+s.Ready.Delay)
 	defer cancel()
-	delay := time.NewTimer(s.Ready.Delay)
+	w := &watch{s: s, p: p, answered: make([]bool, len(s.Dialogs))}
+	delay, poll, late := time.NewTimer(s.Ready.Delay), time.NewTimer(0), false
 	defer delay.Stop()
-	select {
-	case <-delay.C:
-	case <-ctx.Done():
-		return context.Cause(ctx)
+	defer poll.Stop()
+	if s.Ready.Prefix == "" && len(s.Dialogs) == 0 {
+		poll.Stop() // there is nothing to see
 	}
-	for wait := pollFirst; s.Ready.Prefix != ""; wait = min(2*wait, pollMost) {
-		screen, err := p.Output(ctx, s.Name, 0)
-		if err == nil && shows(screen, s.Ready.Prefix) {
-			return nil
-		}
-		if err := s.ended(ctx, p); err != nil {
-			return err
-		}
-		delay.Reset(wait)
+	for wait := pollFirst; ; {
 		select {
 		case <-delay.C:
+			late = s.Ready.Delay > 0
+		case <-poll.C:
+			poll.Reset(wait)
+			wait = min(2*wait, pollMost)
+			if ready, err := w.look(ctx); ready || err != nil {
+				return err
+			}
 		case <-ctx.Done():
-			return fmt.Errorf("it did not become ready: no line of its screen began with %q within %s; it shows: %s", s.Ready.Prefix, limit, tail(screen))
+			if s.Ready.Prefix == "" && w.asks == nil || !errors.Is(ctx.Err(), context.DeadlineExceeded) {
+				return context.Cause(ctx)
+			}
+			return w.late(limit)
+		}
+		if late && w.asks == nil {
+			return nil
 		}
 	}
-	return nil
 }
 
 // shows reports whether a line of the screen begins with prefix. A screen's lines have no blanks at their end, which a
@@ -149,22 +155,39 @@ func shows(screen, prefix string) bool {
 	return false
 }
 
-// ended says that the session is over, and how. What cannot be seen is taken to live.
+// ended says that the session is over, and how. What cannot be seen is taken to live. Only who runs it is asked.
 func (s *Spec) ended(ctx context.Context, p Provider) error {
-	all, err := p.List(ctx)
-	if err != nil {
-		return nil
-	}
-	i := slices.IndexFunc(all, func(st Status) bool { return st.ID == s.ID })
+	st, err := LookAt(ctx, p, s.Name)
 	switch {
-	case i >= 0 && all[i].Alive:
+	case errors.Is(err, ErrNotFound) || err == nil && st.ID != s.ID:
+		return errors.New("it ended before it was ready")
+	case err != nil || st.Alive:
 		return nil
-	case i >= 0 && all[i].Exit != nil && all[i].Exit.Signal != "":
-		return fmt.Errorf("it ended by %s before it was ready", all[i].Exit.Signal)
-	case i >= 0 && all[i].Exit != nil:
-		return fmt.Errorf("it ended with exit %d before it was ready", all[i].Exit.Code)
+	case st.Exit != nil && st.Exit.Signal != "":
+		return fmt.Errorf("it ended by %s before it was ready", st.Exit.Signal)
+	case st.Exit != nil:
+		return fmt.Errorf("it ended with exit %d before it was ready", st.Exit.Code)
 	}
 	return errors.New("it ended before it was ready")
+}
+
+// LookAt is what a provider says of one session, by a Looker's means if it has them: the living one of that name before one
+// that has ended, ErrNotFound if there is neither.
+func LookAt(ctx context.Context, p Provider, name string) (found Status, err error) {
+	if l, ok := p.(Looker); ok {
+		return l.Look(ctx, name)
+	}
+	all, err := p.List(ctx)
+	if err != nil {
+		return found, err
+	}
+	err = ErrNotFound
+	for _, st := range all {
+		if st.Name == name && (err != nil || st.Alive) {
+			found, err = st, nil
+		}
+	}
+	return found, err
 }
 
 // tail is the end of a text in one line.

@@ -9,35 +9,57 @@ import (
 	"context"
 	"io"
 	"iter"
+	"slices"
+	"strings"
 	"time"
 )
 
 // Spec says what to start. It is complete: a provider adds nothing of its own environment or taste.
 type Spec struct {
-	Name    string   `json:"name"`    // see Name; unique in the city
-	Agent   string   `json:"agent"`   // qualified name, "dir/name" or "name"
-	City    string   `json:"city"`    // absolute path of the city's folder; a session belongs to exactly this city
-	ID      string   `json:"id"`      // unique per start; the value of GC_SESSION_ID in Env
-	Command string   `json:"command"` // a shell command line, run by "sh -c" as it stands
-	Dir     string   `json:"dir"`     // absolute; exists
-	Env     []string `json:"env"`     // the whole environment, "K=V"
+	Name    string   `json:"name"`            // see Name; unique in the city
+	Agent   string   `json:"agent"`           // qualified name, "dir/name" or "name"
+	City    string   `json:"city"`            // absolute path of the city's folder; a session belongs to exactly this city
+	ID      string   `json:"id"`              // unique per start; the value of GC_SESSION_ID in Env
+	Command string   `json:"command"`         // a shell command line, run by "sh -c" as it stands
+	Dir     string   `json:"dir"`             // absolute; exists
+	Env     []string `json:"env"`             // the whole environment, "K=V"
+	Named   []string `json:"named,omitempty"` // variables of it that the configuration names, and the fingerprint does not
 
 	PreStart    []string `json:"pre_start,omitempty"`     // shell lines on the host, before the session
 	Setup       []string `json:"session_setup,omitempty"` // shell lines on the host, once the session exists
 	SetupScript string   `json:"session_setup_script,omitempty"`
 	Ready       Ready    `json:"ready"`
-	Nudge       string   `json:"nudge,omitempty"` // typed and submitted once ready; "" = nothing is typed
+	Dialogs     []Dialog `json:"dialogs,omitempty"` // what it may ask before it is ready
+	Nudge       string   `json:"nudge,omitempty"`   // typed and submitted once ready; "" = nothing is typed
 
 	Cols int `json:"cols"` // the terminal's size while nobody is attached
 	Rows int `json:"rows"`
 
+	Processes []string `json:"process_names,omitempty"` // what the agent's own process may be called, for who has to look for it
+
+	Provider string `json:"provider,omitempty"` // which of several is to run it; "" = whoever is asked
+	Idle     bool   `json:"idle,omitempty"`     // its silence matters: a provider that has to ask for its activity does so
+
 	Fingerprint Fingerprint `json:"fingerprint"`
+}
+
+// Configured is the part of Env that the configuration names, and that gcity sets; the rest is inherited.
+func (s *Spec) Configured() []string {
+	var out []string
+	for _, kv := range s.Env {
+		name, _, _ := strings.Cut(kv, "=")
+		_, named := s.Fingerprint.Fields["env "+name]
+		if named || slices.Contains(s.Named, name) || strings.HasPrefix(name, "GC_") || name == "BEADS_DIR" {
+			out = append(out, kv)
+		}
+	}
+	return out
 }
 
 // Ready says when a started session counts as running. The zero value: at once.
 type Ready struct {
 	Prefix   string        `json:"prefix,omitempty"`   // a line of the screen starts with it
-	Delay    time.Duration `json:"delay,omitempty"`    // and this long has passed since the start
+	Delay    time.Duration `json:"delay,omitempty"`    // or this long has passed since the start
 	Deadline time.Duration `json:"deadline,omitempty"` // then the start has failed; 0 = DefaultReadyDeadline
 }
 
@@ -61,10 +83,14 @@ type Status struct {
 	Started time.Time
 
 	Activity time.Time // last output or input, to about 0.1 s; zero = the provider cannot tell
+	Output   uint64    // bytes printed so far, as of about then; 0 = none, or the provider cannot tell
 	Attached int       // viewers that may type
 	TypedAt  time.Time // last byte typed by an attached viewer; zero = none
+	Draft    bool      // a viewer has typed something that is neither submitted nor taken back; false if the provider cannot tell
 
 	Drain Drain // what its drain marks say while Alive
+
+	Provider string // which of several runs it; "" = whoever was asked
 
 	Fingerprint Fingerprint // as given at the start; zero = unknown
 	Exit        *Exit       // how it ended; nil while Alive
@@ -134,6 +160,25 @@ type (
 		SendKeys(ctx context.Context, name string, keys ...string) error
 	}
 
+	// Polite sends like Send, but not into somebody's line: ErrBusy, and nothing is typed, while a viewer's draft is there
+	// or one has typed within quiet.
+	Polite interface {
+		SendPolitely(ctx context.Context, name, text string, quiet time.Duration) error
+	}
+
+	// Looker gives what List would say of one session, at less cost. ErrNotFound if it would not list it.
+	Looker interface {
+		Look(ctx context.Context, name string) (Status, error)
+	}
+
+	// Patient is who asks another program, which may be slow: what it is asked for may take longer than with others. Its List
+	// says how things are when it ends, so whoever comes while a look is under way may share it.
+	Patient interface {
+		// Patience is how long a call about a session may take beyond the grace that it is given; name "": about any.
+		// 0 = no longer than with others.
+		Patience(name string) time.Duration
+	}
+
 	// Marker keeps small values with the session, beyond the controller's life. "" removes. The key ReadyMark set to
 	// "1" is what Status.Ready reports, the Drain marks are what Status.Drain reports.
 	Marker interface {
@@ -157,6 +202,15 @@ type (
 		Capture(ctx context.Context, name, id string) ([]byte, error)
 	}
 
+	// Checker finds out whether sessions could be started now, as far as that can be told without starting one.
+	Checker interface {
+		Check(ctx context.Context) error
+	}
+	// Dismisser lets go of what the provider keeps running for its sessions, a server say. While it holds a session,
+	// anybody's, it stays.
+	Dismisser interface {
+		Dismiss(ctx context.Context) error
+	}
 	// Acknowledger lets the provider forget an exit that has been recorded. Acknowledging twice, or a session that
 	// has been started again meanwhile, does nothing.
 	Acknowledger interface {

@@ -22,12 +22,14 @@ const (
 	inReader // a text to scroll
 	inFinder // help and palette
 	inWork
-	inPrompt // a line being typed at the foot of the screen
+	inMail
+	inPrompt   // a line being typed at the foot of the screen
+	inComposer // a text being written to agents
 )
 
 // String names a zone for help and docs.
 func (c zone) String() string {
-	return [...]string{"Everywhere", "Agents, Quarantine", "Pools", "Automations", "Events", "Peek", "Questions", "Texts", "Help, palette", "Work", "Typing"}[c]
+	return [...]string{"Everywhere", "Agents, Quarantine", "Pools", "Automations", "Events", "Peek", "Questions", "Texts", "Help, palette", "Work", "Mail", "Typing", "Sending"}[c]
 }
 
 // risk says what an action may cost.
@@ -70,7 +72,7 @@ type registry struct {
 
 func newRegistry() *registry {
 	r := &registry{heard: map[zone][]*action{}}
-	for _, group := range [][]action{agentActions(), poolActions(), automationActions(), workActions(), rigActions(), configActions(), viewActions(), moveActions(), leaveActions(), dialogActions()} {
+	for _, group := range [][]action{agentActions(), sendActions(), poolActions(), automationActions(), workActions(), mailActions(), rigActions(), configActions(), viewActions(), peekActions(), editActions(), inspectActions(), eventActions(), moveActions(), sortActions(), markActions(), messageActions(), menuActions(), mouseActions(), leaveActions(), dialogActions()} {
 		r.actions = append(r.actions, group...)
 	}
 	for i := range r.actions {
@@ -96,6 +98,9 @@ func (r *registry) find(k tea.KeyPressMsg, in ...zone) *action {
 
 // dialog reports whether a zone is one of the dialogs'.
 func (c zone) dialog() bool { return c >= inChoice }
+
+// types reports whether characters are typed in a zone.
+func (c zone) types() bool { return c == inChoice || c == inFinder || c == inPrompt || c == inComposer }
 
 // reachable reports whether help can run it: everything that is not part of a dialog.
 func (a *action) reachable() bool {

@@ -2,29 +2,36 @@ package tui
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"gcity/city"
 )
 
+const (
+	releaseID = "agent.release" // the verb that takes things back
+	drainID   = "agent.drain"   // in Pools it is about all members
+)
+
 // agentActions are the verbs: they act on the marked agents, else on the selected one, whichever panel has the focus, but
-// Pools: there s and d are about the pool, and the others, about an agent that nobody looks at, are refused.
+// Pools and Automations: there s, D and d are about the pool, d about the automation, and the others, about an agent that
+// nobody looks at, are refused.
 func agentActions() []action {
 	global := []zone{everywhere}
 	return []action{
-		{id: "agent.zoom", key: bind("zoom into the agent's terminal", "enter"), short: "zoom", in: []zone{inLists},
-			why: needAgent, run: (*model).zoomIn},
+		{id: "agent.zoom", key: bind("zoom into the terminal; in Quarantine: the crashes", "enter"), short: "zoom", in: []zone{inLists},
+			why: needAgent, run: (*model).enterAgent},
 		{id: "agent.attach.zoomed", key: bind("zoom into the terminal, once more: attach", "enter"), short: "attach",
 			in: []zone{inPeek}, why: needAgent, run: (*model).zoomOrAttach},
 		{id: "agent.attach", key: bind("attach: work in the agent's terminal, ctrl+q leaves it", "a"), short: "attach",
 			in: global, why: needTerminal, run: (*model).attach},
-		{id: "agent.send", key: bind("send one line to the agent", "i"), short: "send", in: global,
+		{id: "agent.send", key: bind("send a text to the agent", "i"), short: "send", in: global,
 			why: needRunning, run: (*model).askSend},
-		{id: "agent.release", key: bind("release the agent from quarantine, backoff or a drain, now", "u"), short: "release",
-			in: global, why: needHeld, run: (*model).release},
+		{id: releaseID, key: bind("undo or release: the last verb for 10 s; else from quarantine, backoff or a drain", "u"),
+			short: "release", in: global, why: needUndoOrHeld, run: (*model).undoOrRelease},
 		{id: "agent.restart", key: bind("restart the agent", "r"), short: "restart", in: global, risk: confirmed,
 			why: needVerb, run: (*model).askRestart},
-		{id: "agent.drain", key: bind("drain the agent: tell it to finish, or take that back", "D"), short: "drain", in: global,
+		{id: drainID, key: bind("drain the agent: tell it, or all of the pool, to finish; or take that back", "D"), short: "drain", in: global,
 			risk: confirmed, why: needDrain, run: (*model).askDrain},
 		{id: "agent.suspend", key: bind("suspend the agent or the pool, or resume it", "s"), short: "suspend", in: global,
 			risk: confirmed, why: needSuspend, run: (*model).askSuspend},
@@ -32,10 +39,6 @@ func agentActions() []action {
 			why: needVerb, run: (*model).askEnd},
 		{id: "agent.details", key: bind("show the agent, pool or automation in detail: why, what next, last decisions or runs", "d"), short: "details",
 			in: global, why: needSubject, run: (*model).showDetails},
-		{id: "agent.mark", key: bind("mark the agent; verbs act on all that are marked", "space"), short: "",
-			in: []zone{inLists}, why: needAgent, run: (*model).mark},
-		{id: "agent.mark.all", key: bind("mark all that are shown, or none", "*"), short: "", in: []zone{inLists},
-			why: needAgent, run: (*model).markAll},
 	}
 }
 
@@ -48,54 +51,61 @@ func needAgent(m *model) string {
 
 // needSubject is for what is about the pool or the automation where these have the focus, else about the agent.
 func needSubject(m *model) string {
-	switch m.focus {
-	case panelPools:
+	switch m.matter() {
+	case ofPools:
 		return needPool(m)
-	case panelAutomations:
+	case ofAutomations:
 		return needAutomation(m)
 	}
-	return needAgent(m)
+	if m.single() == nil {
+		return m.nobody()
+	}
+	return ""
 }
 
 // amongPools is why an agent's verb is not done while Pools has the focus.
-const amongPools = "press 1 for the agents; s, S, < and > act on pools"
+func (m *model) amongPools() string {
+	k := m.keys
+	return fmt.Sprintf("press %s for the agents; %s, %s, %s, %s and %s act on pools", k.keyOf("focus.agents"), k.keyOf(suspendID), k.keyOf(drainID), k.keyOf("pool.scale"),
+		k.keyOf("pool.less"), k.keyOf("pool.more"))
+}
 
 func needVerb(m *model) string {
 	switch {
 	case m.mode == ReadOnly:
 		return "this control room is read-only"
-	case m.focus == panelPools:
-		return amongPools
+	case m.focus == panelPools && len(m.aim) == 0:
+		return m.amongPools()
+	case m.showsRun() && len(m.aim) == 0:
+		return m.amongRuns()
 	}
 	if len(m.targets()) == 0 {
-		return "no agent is selected"
+		return m.nobody()
 	}
 	return ""
 }
 
-func needRunning(m *model) string {
-	if why := needVerb(m); why != "" {
-		return why
+// nobody is why there is no agent to do something with.
+func (m *model) nobody() string {
+	if m.focus == panelEvents {
+		return "the event under the cursor is about no agent that is there"
 	}
-	for _, r := range m.targets() {
-		if !r.running {
-			return fmt.Sprintf("%s is %s: nobody there to hear it", r.shown, r.state)
-		}
-	}
-	return ""
+	return "no agent is selected"
 }
 
 func needTerminal(m *model) string {
-	r := m.selected()
+	r := m.single()
 	switch {
 	case m.mode == ReadOnly:
 		return "this control room is read-only"
 	case m.focus == panelPools:
-		return amongPools
+		return m.needMember()
+	case m.showsRun():
+		return m.amongRuns()
 	case r == nil:
-		return "no agent is selected"
+		return m.nobody()
 	case !r.running:
-		return fmt.Sprintf("%s is %s: there is no terminal to attach to", r.shown, r.state)
+		return fmt.Sprintf("%s is %s: there is no terminal to attach to", r.shown, inState(r.state))
 	}
 	return ""
 }
@@ -103,6 +113,9 @@ func needTerminal(m *model) string {
 func needHeld(m *model) string {
 	if why := needVerb(m); why != "" {
 		return why
+	}
+	if rows := m.targets(); len(rows) == 1 && rows[0].surplus() {
+		return m.isSurplus(rows[0])
 	}
 	if len(m.heldBack()) == 0 {
 		return "nothing is held back: only an agent in quarantine or backoff, or one that drains, is released"
@@ -114,19 +127,41 @@ func needHeld(m *model) string {
 func (m *model) heldBack() []*agentRow {
 	var held []*agentRow
 	for _, r := range m.targets() {
-		switch r.state {
-		case city.Quarantined, city.Backoff, city.Failed, city.Draining:
+		if r.held() {
 			held = append(held, r)
 		}
 	}
 	return held
 }
 
+// held reports whether something keeps an agent back that a person may lift.
+func (r *agentRow) held() bool {
+	switch r.state {
+	case city.Quarantined, city.Backoff, city.Failed:
+		return true
+	}
+	return r.undrainable()
+}
+
 // selected is the agent that verbs and the pane are about, nil if there is none.
 func (m *model) selected() *agentRow { return m.roster.find(m.chosen) }
 
-// targets are the agents a verb acts on: the marked ones, else the selected one.
+// targets are the agents a verb acts on: those that were named; in Events the one that the event under the cursor is about;
+// else the marked ones, else the selected one.
 func (m *model) targets() []*agentRow {
+	if len(m.aim) > 0 {
+		rows := make([]*agentRow, len(m.aim))
+		for i, name := range m.aim {
+			rows[i] = m.roster.find(name)
+		}
+		return rows
+	}
+	if m.focus == panelEvents {
+		if r := m.eventAgent(); r != nil {
+			return []*agentRow{r}
+		}
+		return nil
+	}
 	if len(m.marks) > 0 {
 		var rows []*agentRow
 		for i := range m.roster.rows {
@@ -156,13 +191,14 @@ func (m *model) do(doing string, rows []*agentRow, command func(name string) cit
 	for i, r := range rows {
 		commands[i] = command(r.name)
 	}
-	m.marks = map[string]bool{}
+	m.unmark(commands)
 	return m.carry(doing, whom(rows), commands)
 }
 
 // carry carries commands out; doing and what say in the status line that they are under way.
 func (m *model) carry(doing, what string, commands []city.Command) []effect {
 	id := m.begin(doing + " " + what + " " + m.look.glyph.More)
+	m.offer(doing+" "+what, commands)
 	return []effect{perform{id: id, title: doing, commands: commands}}
 }
 
@@ -185,18 +221,12 @@ func (m *model) zoomOrAttach() []effect {
 	return m.attach()
 }
 
-func (m *model) attach() []effect { return []effect{attach{agent: m.chosen}} }
-
-func (m *model) askSend() []effect {
-	rows := m.targets()
-	send := func(m *model, text string) []effect {
-		if strings.TrimSpace(text) == "" {
-			return nil
-		}
-		return m.do("sending to", rows, func(name string) city.Command { return city.Nudge{Agent: name, Text: text} })
+func (m *model) attach() []effect {
+	if m.focus == panelPools {
+		return m.attachMember()
 	}
-	m.prompt = &prompt{label: "send to " + whom(rows), hint: "enter sends  esc leaves", edit: newEntry(""), done: send}
-	return nil
+	m.choose(m.single().name)
+	return []effect{attach{agent: m.chosen}}
 }
 
 func (m *model) askRestart() []effect {
@@ -204,18 +234,24 @@ func (m *model) askRestart() []effect {
 	do := func(m *model) []effect {
 		return m.do("restarting", rows, func(name string) city.Command { return city.Restart{Agent: name} })
 	}
-	m.ask(question{title: "Restart " + whom(rows) + "?", whom: names(rows), verb: "restart", count: len(rows), do: do,
-		body: []string{"The session ends and a new one begins. It is not counted as a crash."}})
+	body := "The session ends and a new one begins. It is not counted as a crash."
+	if !slices.ContainsFunc(rows, func(r *agentRow) bool { return r.running }) {
+		body = "There is no session to end; a new one begins."
+	}
+	m.ask(question{title: "Restart " + whom(rows) + "?", whom: m.names(rows), verb: "restart", count: len(rows), do: do, body: []string{body}})
 	return nil
 }
 
 func (m *model) release() []effect {
-	return m.do("releasing", m.heldBack(), func(name string) city.Command {
-		if m.roster.find(name).state == city.Draining {
-			return city.Undrain{Agent: name}
-		}
-		return city.Release{Agent: name}
-	})
+	rows := m.heldBack()
+	return m.perhaps(question{title: "Release " + whom(rows) + "?", whom: m.names(rows), verb: "release", do: func(m *model) []effect {
+		return m.do("releasing", rows, func(name string) city.Command {
+			if r := m.roster.find(name); r != nil && r.state == city.Draining {
+				return city.Undrain{Agent: name}
+			}
+			return city.Release{Agent: name}
+		})
+	}})
 }
 
 func (m *model) askEnd() []effect {
@@ -228,7 +264,7 @@ func (m *model) askEnd() []effect {
 	}
 	m.choice = &choice{
 		title: "End " + whom(rows),
-		body:  names(rows),
+		body:  m.names(rows),
 		must:  confirmation(rows),
 		edit:  newEntry(""),
 		answers: []answer{
@@ -249,12 +285,21 @@ func confirmation(rows []*agentRow) string {
 	return fmt.Sprint(len(rows))
 }
 
-// names lists who is meant, where the title does not say it.
-func names(rows []*agentRow) []string {
+// names lists who is meant, where the title does not say it, and how many of them are marked where nobody sees it.
+func (m *model) names(rows []*agentRow) []string {
 	if len(rows) <= 1 {
 		return nil
 	}
-	return []string{listedRows(rows)}
+	lines, hidden := []string{listedRows(rows)}, 0
+	for _, r := range rows {
+		if m.marks[r.name] && len(m.aim) == 0 && !slices.Contains(m.agents.ids, r.name) {
+			hidden++
+		}
+	}
+	if hidden > 0 {
+		lines = append(lines, fmt.Sprintf("The filter of Agents hides %d of them.", hidden))
+	}
+	return lines
 }
 
 // listedRows names agents one by one.
@@ -264,28 +309,4 @@ func listedRows(rows []*agentRow) string {
 		all[i] = r.shown
 	}
 	return strings.Join(all, ", ")
-}
-
-func (m *model) mark() []effect {
-	m.marks = cloned(m.marks)
-	if m.marks[m.chosen] {
-		delete(m.marks, m.chosen)
-	} else {
-		m.marks[m.chosen] = true
-	}
-	m.step(1)
-	return nil
-}
-
-func (m *model) markAll() []effect {
-	l := m.list()
-	marks := cloned(m.marks)
-	for _, i := range l.shown {
-		marks[m.roster.rows[i].name] = true
-	}
-	if len(marks) == len(m.marks) {
-		marks = map[string]bool{}
-	}
-	m.marks = marks
-	return nil
 }

@@ -1,6 +1,9 @@
 package tui
 
 import (
+	"fmt"
+	"strings"
+
 	"gcity/city"
 )
 
@@ -12,12 +15,14 @@ func automationActions() []action {
 			short: "details", in: here, why: needAutomation, run: (*model).showAutomation},
 		{id: "automation.fire", key: bind("fire the automation now: shows what its gate says", "t"), short: "fire", in: here,
 			risk: confirmed, why: needFire, run: (*model).askFire},
+		{id: "automation.stop", key: bind("end the automation's run under way, with all its processes"), in: here,
+			risk: confirmed, why: needRuns, run: (*model).askEndRun},
 	}
 }
 
 // automation is what the verbs of automations are about, nil if there is none.
 func (m *model) automation() *automationRow {
-	if m.focus == panelAutomations {
+	if m.focus == panelAutomations || m.showsRun() {
 		return m.automations.under()
 	}
 	return nil
@@ -25,22 +30,93 @@ func (m *model) automation() *automationRow {
 
 func needAutomation(m *model) string {
 	if m.automation() == nil {
-		return "no automation is selected; 4 goes to them"
+		return "no automation is selected; " + m.keys.keyOf("focus.automations") + " goes to them"
 	}
 	return ""
+}
+
+// automationTargets are the automations a verb acts on: the marked ones, else the one under the cursor.
+func (m *model) automationTargets() []*automationRow {
+	if m.automation() == nil {
+		return nil
+	}
+	if r := m.automations.under(); r != nil && len(m.automations.marks) == 0 {
+		return []*automationRow{r}
+	}
+	var rows []*automationRow
+	for i := range m.automations.rows {
+		if r := &m.automations.rows[i]; m.automations.marks[r.name] {
+			rows = append(rows, r)
+		}
+	}
+	return rows
 }
 
 func needFire(m *model) string {
 	if why := needWritable(m); why != "" {
 		return why
 	}
-	if why := needAutomation(m); why != "" {
-		return why
+	rows := m.automationTargets()
+	if len(rows) == 0 {
+		return needAutomation(m)
 	}
-	if r := m.automation(); r.state == automationBroken {
-		return r.shown + " is broken: " + r.reason
+	return brokenOf(rows)
+}
+
+// brokenOf says which of some automations cannot be fired, "" if all can.
+func brokenOf(rows []*automationRow) string {
+	for _, r := range rows {
+		if r.state == automationBroken {
+			return r.shown + " is broken: " + r.reason
+		}
 	}
 	return ""
+}
+
+func needRuns(m *model) string {
+	if why := needWritable(m); why != "" {
+		return why
+	}
+	rows := m.automationTargets()
+	if len(rows) == 0 {
+		return needAutomation(m)
+	}
+	return idleOf(rows)
+}
+
+// idleOf says which of some automations has no run to end, "" if all have one.
+func idleOf(rows []*automationRow) string {
+	for _, r := range rows {
+		if !r.goes() {
+			return "no run of " + r.shown + " goes"
+		}
+	}
+	return ""
+}
+
+// goes reports whether a run of it goes.
+func (r *automationRow) goes() bool {
+	return r.state == automationRunning || r.last != nil && r.last.Ended == nil && !r.last.Ending()
+}
+
+func (m *model) askEndRun() []effect { return m.endRuns(m.automationTargets()) }
+
+// endRuns asks whether runs are to be ended, and ends them.
+func (m *model) endRuns(rows []*automationRow) []effect {
+	var names []string
+	var commands []city.Command
+	for _, r := range rows {
+		names = append(names, r.shown)
+		commands = append(commands, city.EndRun{Automation: r.name, By: "operator"})
+	}
+	what := strings.Join(names, ", ")
+	m.ask(question{title: "End the run of " + what + "?", verb: "end", count: len(rows),
+		body: []string{"It ends at once with all its processes, has failed then, and is not tried again."},
+		do: func(m *model) []effect {
+			m.automations.marks = map[string]bool{}
+			return m.carry("ending the run of", what, commands)
+		}})
+	return nil
 }
 
 // firing is an automation that was fired from here, until its run has ended.
@@ -50,10 +126,16 @@ type firing struct {
 	before string // the run that was its newest then
 }
 
-// askFire fires an automation that only waits for it; where something stands against it, it asks.
-func (m *model) askFire() []effect {
-	r := *m.automation()
+func (m *model) askFire() []effect { return m.fire(m.automationTargets()) }
+
+// fire fires automations that only wait for it; where something stands against one of them, it asks.
+func (m *model) fire(rows []*automationRow) []effect {
+	if len(rows) > 1 {
+		return m.fireMany(rows)
+	}
+	r := *rows[0]
 	do := func(m *model) []effect {
+		m.automations.marks = map[string]bool{}
 		m.fired = firing{name: r.name}
 		if r.last != nil {
 			m.fired.before = r.last.ID
@@ -65,11 +147,37 @@ func (m *model) askFire() []effect {
 	against := m.against(&r)
 	switch {
 	case len(against) == 0:
-		return do(m)
+		return m.perhaps(question{title: "Fire " + r.shown + " now?", verb: "fire", do: do})
 	case r.state != automationRunning:
 		against = append(against, "It runs once, now.")
 	}
 	m.ask(question{title: "Fire " + r.shown + " now?", body: against, verb: "fire", do: do})
+	return nil
+}
+
+// fireMany asks: whether all gates are open is not seen at a glance.
+func (m *model) fireMany(rows []*automationRow) []effect {
+	var names []string
+	var commands []city.Command
+	closed := 0
+	for _, r := range rows {
+		names = append(names, r.shown)
+		commands = append(commands, city.Fire{Automation: r.name, By: "operator"})
+		if len(m.against(r)) > 0 {
+			closed++
+		}
+	}
+	what := count(len(rows), "automation")
+	q := question{title: "Fire " + what + " now?", whom: []string{strings.Join(names, ", ")}, verb: "fire", count: len(rows),
+		body: []string{"Each runs once, now."},
+		do: func(m *model) []effect {
+			m.automations.marks = map[string]bool{}
+			return m.carry("firing", what, commands)
+		}}
+	if closed > 0 {
+		q.body = []string{fmt.Sprintf("Of %d the gate is closed, or something else speaks against it. Each runs once, now.", closed)}
+	}
+	m.ask(q)
 	return nil
 }
 

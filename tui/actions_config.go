@@ -57,7 +57,7 @@ func (m *model) askConfirm() []effect {
 		return m.carry("confirming", "the configuration", []city.Command{city.Reload{Confirm: true, Revision: revision}})
 	}
 	m.ask(question{title: "Put configuration " + plain(revision) + " into force?", body: m.heldLines(h, 24), verb: "put it into force",
-		count: len(h.Removes), do: do})
+		count: len(h.Removes), plan: true, do: do})
 	return nil
 }
 
@@ -65,7 +65,7 @@ func (m *model) askConfirm() []effect {
 func (m *model) heldLines(h *city.Held, most int) []string {
 	who := m.together(h.Removes)
 	if n := len(who) - most; n > 0 {
-		who = append(who[:most:most], fmt.Sprintf("and %d more (c lists them all)", n))
+		who = append(who[:most:most], fmt.Sprintf("and %d more (%s lists them all)", n, m.keys.keyOf("city.details")))
 	}
 	lines := []string{"It " + removes(h) + ", which end: " + strings.Join(who, ", ") + ".", "", "Its plan:"}
 	for _, p := range h.Plan {

@@ -12,6 +12,9 @@ func dialogActions() []action {
 	find := func(n int) func(*model) []effect {
 		return func(m *model) []effect { m.finder.step(n); return nil }
 	}
+	leaf := func(n int) func(*model) []effect {
+		return func(m *model) []effect { m.finder.step(n * max(1, m.finder.page)); return nil }
+	}
 	return []action{
 		{id: "choice.next", key: bind("next answer", "tab", "down", "right"), in: c, run: pick(1)},
 		{id: "choice.previous", key: bind("answer before", "shift+tab", "up", "left"), in: c, run: pick(-1)},
@@ -28,10 +31,13 @@ func dialogActions() []action {
 		{id: "reader.close", key: bind("close", "esc", "q", "d", "c", "enter", "ctrl+c"), in: r,
 			run: func(m *model) []effect { m.reader = nil; return nil }},
 
-		{id: "finder.down", key: bind("down", "down", "ctrl+n", "tab"), in: f, run: find(1)},
-		{id: "finder.up", key: bind("up", "up", "ctrl+p", "shift+tab"), in: f, run: find(-1)},
-		{id: "finder.page.down", key: bind("a page down", "pgdown"), in: f, run: find(10)},
-		{id: "finder.page.up", key: bind("a page up", "pgup"), in: f, run: find(-10)},
+		{id: "finder.down", key: bind("down; in the palette's history towards the newest", "down", "ctrl+n"), in: f, run: (*model).finderDown},
+		{id: "finder.up", key: bind("up; from the palette's first row into its history", "up", "ctrl+p", "shift+tab"), in: f, run: (*model).finderUp},
+		{id: "finder.complete", key: bind("palette: complete the verb or the name; elsewhere down", "tab"), in: f, run: (*model).complete},
+		{id: "finder.page.down", key: bind("a page down", "pgdown"), in: f, run: leaf(1)},
+		{id: "finder.page.up", key: bind("a page up", "pgup"), in: f, run: leaf(-1)},
+		{id: "finder.first", key: bind("to the first", "home"), in: f, run: find(-far)},
+		{id: "finder.last", key: bind("to the last", "end"), in: f, run: find(far)},
 		{id: "finder.run", key: bind("run it", "enter"), in: f, run: (*model).runFound},
 		{id: "finder.close", key: bind("close", "esc", "ctrl+c"), in: f,
 			run: func(m *model) []effect { m.finder = nil; return nil }},

@@ -17,18 +17,50 @@ func (r *agentRow) drainable() bool {
 
 // drainTargets are the targets that D would tell to finish; if there are none, those that it would take it back from.
 func (m *model) drainTargets() (drain, undrain []*agentRow) {
-	for _, r := range m.targets() {
+	for _, r := range m.drainRows() {
 		switch {
 		case r.drainable():
 			drain = append(drain, r)
-		case r.state == city.Draining:
+		case r.undrainable():
 			undrain = append(undrain, r)
 		}
 	}
 	return drain, undrain
 }
 
+// ofWholePools reports whether D is about all members of pools.
+func (m *model) ofWholePools() bool { return m.focus == panelPools && len(m.aim) == 0 }
+
+// drainRows are the targets of D: in Pools the members of the pools that are marked, or of the one under the cursor.
+func (m *model) drainRows() []*agentRow {
+	if !m.ofWholePools() {
+		return m.targets()
+	}
+	var rows []*agentRow
+	for _, p := range m.poolTargets() {
+		rows = append(rows, m.members(p.name)...)
+	}
+	return rows
+}
+
+// drained names whom D is about: of pools also which.
+func (m *model) drained(rows []*agentRow) string {
+	if !m.ofWholePools() {
+		return whom(rows)
+	}
+	return count(len(rows), "member") + " of " + m.subjectTitle()
+}
+
 func needDrain(m *model) string {
+	if m.ofWholePools() {
+		if why := needPoolVerb(m); why != "" {
+			return why
+		}
+		if drain, undrain := m.drainTargets(); len(drain)+len(undrain) == 0 {
+			return "no member of " + m.subjectTitle() + " runs that could be told to finish"
+		}
+		return ""
+	}
 	if why := needVerb(m); why != "" {
 		return why
 	}
@@ -39,18 +71,38 @@ func needDrain(m *model) string {
 	if len(rows) > 1 {
 		return "none of them runs: there is nothing to finish"
 	}
-	return fmt.Sprintf("%s is %s: there is nothing to finish", rows[0].shown, rows[0].state)
+	if rows[0].surplus() {
+		return m.isSurplus(rows[0])
+	}
+	return fmt.Sprintf("%s is %s: there is nothing to finish", rows[0].shown, inState(rows[0].state))
+}
+
+// isSurplus says how a member that its pool wants no longer is kept.
+func (m *model) isSurplus(r *agentRow) string {
+	return fmt.Sprintf("%s finishes because pool %s wants fewer: to keep it press %s, then %s", r.shown, plain(r.pool),
+		m.keys.keyOf("focus.pools"), m.keys.keyOf("pool.more"))
 }
 
 func (m *model) askDrain() []effect {
 	drain, undrain := m.drainTargets()
 	if len(drain) == 0 {
-		return m.do("taking back the drain of", undrain, func(name string) city.Command { return city.Undrain{Agent: name} })
+		return m.perhaps(question{title: "Take the drain of " + m.drained(undrain) + " back?", whom: m.names(undrain), verb: "take it back",
+			do: func(m *model) []effect {
+				return m.do("taking back the drain of", undrain, func(name string) city.Command { return city.Undrain{Agent: name} })
+			}})
 	}
+	whole := m.ofWholePools()
 	do := func(m *model) []effect {
+		if whole {
+			m.pools.marks = map[string]bool{}
+		}
 		return m.do("draining", drain, func(name string) city.Command { return city.Drain{Agent: name} })
 	}
-	m.ask(question{title: "Drain " + whom(drain) + "?", whom: names(drain), body: m.drainMeans(drain), verb: "drain", count: len(drain), do: do})
+	q := question{title: "Drain " + m.drained(drain) + "?", whom: m.names(drain), body: m.drainMeans(drain), verb: "drain", count: len(drain), do: do}
+	if whole {
+		q.whom = []string{listedRows(drain)}
+	}
+	m.ask(q)
 	return nil
 }
 

@@ -19,12 +19,7 @@ func (m *model) askQuit() []effect {
 	if m.lost() { // nothing to choose
 		return leave(Leave)(m)
 	}
-	running := 0
-	for i := range m.roster.rows {
-		if m.roster.rows[i].running {
-			running++
-		}
-	}
+	running := m.living()
 	c := &choice{title: "Leave " + m.cityName() + "?", since: m.now, leaving: true}
 	switch m.mode {
 	case Hosting:
@@ -32,15 +27,16 @@ func (m *model) askQuit() []effect {
 		c.answers = []answer{
 			{key: "h", title: "hand over: everything goes on, without a screen", do: leave(HandOver)},
 			{key: "a", title: "keep the agents, stop the controller: nobody looks after them", do: leave(KeepAgents)},
-			{key: "s", title: "stop all agents, then leave", do: leave(StopCity)},
+			{key: "d", title: "drain all, then leave: everybody finishes first", do: (*model).askDrainAll},
+			{key: "s", title: "stop all agents, then leave", do: (*model).askStopCity},
 			{key: "n", title: "stay", safe: true},
 		}
-		c.at = 3
+		c.at = 4
 	case Joined:
 		c.body = []string{fmt.Sprintf("%s running; the controller runs elsewhere.", areRunning(running))}
 		c.answers = []answer{
 			{key: "l", title: "leave: everything keeps running", do: leave(Leave)},
-			{key: "s", title: "stop the city: all agents and the controller", do: leave(StopCity)},
+			{key: "s", title: "stop the city: all agents and the controller", do: (*model).askStopCity},
 			{key: "n", title: "stay", safe: true},
 		}
 	default:
@@ -51,15 +47,40 @@ func (m *model) askQuit() []effect {
 	return nil
 }
 
+// askStopCity asks once more where agents end for it, as ending one of them would.
+func (m *model) askStopCity() []effect {
+	stop := func(*model) []effect { return []effect{finish{StopCity}} }
+	n := m.living()
+	if n == 0 {
+		return stop(m)
+	}
+	m.ask(question{title: "Stop " + count(n, "agent") + " and the controller?", verb: "stop the city", no: "stay", count: n, plan: true, do: stop,
+		body: []string{"The sessions end, whatever is done in them, and none begins until gcity is started again."}})
+	m.choice.leaving = true
+	return nil
+}
+
 // askLost puts what can still be chosen in the place of an open question how to leave: the city ended meanwhile.
 func (m *model) askLost() {
 	c := m.choice
+	c.title, c.must = "Leave "+m.cityName()+"?", ""
 	c.body = []string{lead(m.problems()[0])}
 	c.answers = []answer{
 		{key: "l", title: "leave", do: func(*model) []effect { return []effect{finish{Leave}} }},
 		{key: "n", title: "stay", safe: true},
 	}
-	c.at = min(c.at, 1)
+	c.at, c.since = min(c.at, 1), m.now
+}
+
+// living is how many agents run.
+func (m *model) living() int {
+	n := 0
+	for i := range m.roster.rows {
+		if m.roster.rows[i].running {
+			n++
+		}
+	}
+	return n
 }
 
 func areRunning(n int) string {
@@ -71,9 +92,9 @@ func areRunning(n int) string {
 
 func (m *model) explainSuspend() []effect {
 	body := []string{"Suspending this program would freeze the controller in it: nobody would", "look after the agents until it goes on.", "",
-		"q leaves it and keeps the agents running; gcity comes back to them."}
+		m.keys.keyOf("quit") + " leaves it and keeps the agents running; gcity comes back to them."}
 	if m.mode != Hosting {
-		body = []string{"Nothing is lost by leaving with q; gcity comes back to this city."}
+		body = []string{"Nothing is lost by leaving with " + m.keys.keyOf("quit") + "; gcity comes back to this city."}
 	}
 	m.choice = &choice{title: "Not suspended", body: body, answers: []answer{{key: "n", title: "go on", safe: true}}, since: m.now}
 	return nil

@@ -38,11 +38,16 @@ func (m *model) step(n int) {
 	case panelPools:
 		m.pools.move(n)
 	case panelAutomations:
+		m.automations.been = true
 		m.automations.move(n)
 	case panelEvents:
 		m.events.move(n)
+		if n < 0 {
+			m.digUp()
+		}
 	case panelPeek:
-		m.peek.scroll(max(-far, n), m.focusRows())
+		w, h := m.paneRoom()
+		m.peek.scroll(max(-far, n), w, h)
 	default:
 		l := m.list()
 		l.move(n)
@@ -72,8 +77,13 @@ func (m *model) list() *list {
 func (m *model) choose(name string) {
 	if name != m.chosen {
 		m.peek.follow()
+		m.endSearch()
 	}
+	changed := name != m.chosen
 	m.chosen = name
+	if changed && m.events.only {
+		m.sift()
+	}
 	m.agents.find(&m.roster, name)
 	m.quarantine.find(&m.roster, name)
 }

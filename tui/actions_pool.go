@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -26,7 +27,7 @@ func poolActions() []action {
 
 func needPool(m *model) string {
 	if m.pool() == nil {
-		return "no pool is selected; 2 goes to them"
+		return "no pool is selected; " + m.keys.keyOf("focus.pools") + " goes to them"
 	}
 	return ""
 }
@@ -54,13 +55,13 @@ func needMore(m *model) string {
 	return why
 }
 
-// pool is what the verbs of pools are about: the one under the cursor where Pools has the focus, else that of the selected
-// agent; nil if there is none.
+// pool is what the verbs of pools are about: the one under the cursor where Pools has the focus, else that of the
+// agent that is looked at; nil if there is none.
 func (m *model) pool() *poolRow {
 	if m.focus == panelPools {
 		return m.pools.under()
 	}
-	if r := m.selected(); r != nil {
+	if r := m.single(); r != nil {
 		return m.pools.find(r.pool)
 	}
 	return nil
@@ -75,8 +76,7 @@ type scaling struct {
 
 // wanted is the size that one less and one more go from.
 func (m *model) wanted(p *poolRow) int {
-	const echo = 2 * time.Second
-	if m.scaled.pool == p.name && m.now.Sub(m.scaled.at) < echo && !m.status.failed {
+	if m.scaling(p) {
 		return m.scaled.size
 	}
 	if p.override != nil {
@@ -85,12 +85,24 @@ func (m *model) wanted(p *poolRow) int {
 	return min(max(p.desired, p.min), p.max)
 }
 
+// scaling reports whether a size was asked for that the city may not have heard of yet.
+func (m *model) scaling(p *poolRow) bool {
+	const echo = 2 * time.Second
+	return m.scaled.pool == p.name && m.now.Sub(m.scaled.at) < echo && !m.status.failed
+}
+
 // askScale asks for a size, and for another one as long as it is none that the pool may have.
 func (m *model) askScale() []effect {
 	p := *m.pool()
 	m.prompt = &prompt{
-		label:  fmt.Sprintf("scale %s to (%s, or auto; %s)", p.shown, p.bounds(), p.checkSays()),
-		hint:   "enter sets  esc leaves",
+		live: func(m *model) string {
+			known := &p
+			if now := m.pools.find(p.name); now != nil {
+				known = now
+			}
+			return fmt.Sprintf("scale %s to (%s, or auto; %s)", p.shown, known.bounds(), strings.TrimPrefix(known.checkSays(), "the "))
+		},
+		hint:   m.keys.hint("  ", "prompt.done", "sets", "prompt.cancel", "leaves"),
 		edit:   newEntry(""),
 		refuse: func(text string) string { _, _, why := p.sizeOf(text); return why },
 		done: func(m *model, text string) []effect {
@@ -146,8 +158,9 @@ func (r *poolRow) sizeOf(text string) (size int, auto bool, why string) {
 func (m *model) scale(p *poolRow, size int) []effect {
 	name := p.name
 	do := func(m *model) []effect {
+		todo := m.carry(fmt.Sprintf("scaling to %d", size), "pool "+plain(name), []city.Command{city.Scale{Pool: name, Size: size}})
 		m.scaled = scaling{pool: name, size: size, at: m.now}
-		return m.carry(fmt.Sprintf("scaling to %d", size), "pool "+plain(name), []city.Command{city.Scale{Pool: name, Size: size}})
+		return todo
 	}
 	return m.askLeaving(question{title: fmt.Sprintf("Scale %s to %d?", p.shown, size), verb: "scale", do: do}, m.beyond(p, size))
 }
@@ -159,8 +172,9 @@ func (m *model) auto(p *poolRow) []effect {
 		size = min(max(p.check.Value, p.min), p.max)
 	}
 	do := func(m *model) []effect {
+		todo := m.carry("giving back to its check", "pool "+plain(name), []city.Command{city.Scale{Pool: name, Auto: true}})
 		m.scaled = scaling{}
-		return m.carry("giving back to its check", "pool "+plain(name), []city.Command{city.Scale{Pool: name, Auto: true}})
+		return todo
 	}
 	return m.askLeaving(question{title: "Give " + p.shown + " back to its check?", verb: "give it back", do: do}, m.beyond(p, size))
 }
@@ -168,7 +182,7 @@ func (m *model) auto(p *poolRow) []effect {
 // askLeaving asks only where members leave for it; else it is done at once.
 func (m *model) askLeaving(q question, leaving []*agentRow) []effect {
 	if len(leaving) == 0 {
-		return q.do(m)
+		return m.perhaps(q)
 	}
 	q.whom, q.body, q.count = []string{listedRows(leaving)}, m.drainMeans(leaving)[:1], len(leaving)
 	m.ask(q)
@@ -184,4 +198,58 @@ func (m *model) beyond(p *poolRow, size int) []*agentRow {
 		}
 	}
 	return living[min(size, len(living)):]
+}
+
+// membersAt are the members of the pool under the cursor that have a terminal, the selected agent first.
+func (m *model) membersAt() []*agentRow {
+	p := m.pools.under()
+	if p == nil {
+		return nil
+	}
+	var rows []*agentRow
+	for i := range m.roster.rows {
+		r := &m.roster.rows[i]
+		switch {
+		case r.pool != p.name || !r.running:
+		case r.name == m.chosen:
+			rows = slices.Insert(rows, 0, r)
+		default:
+			rows = append(rows, r)
+		}
+	}
+	return rows
+}
+
+func (m *model) needMember() string {
+	if why := needPool(m); why != "" {
+		return why
+	}
+	if len(m.membersAt()) == 0 {
+		return "no member of the pool " + m.pools.under().shown + " runs: there is no terminal to attach to"
+	}
+	return ""
+}
+
+// attachMember attaches to the pool's only member, or asks to which.
+func (m *model) attachMember() []effect {
+	to := func(name string) []effect {
+		m.choose(name)
+		return []effect{attach{agent: name}}
+	}
+	rows := m.membersAt()
+	if len(rows) == 1 {
+		return to(rows[0].name)
+	}
+	f := &finder{title: "Attach to a member of " + m.pools.under().shown, none: "No member is called that."}
+	for _, r := range rows {
+		f.all = append(f.all, item{title: r.shown, words: r.why, tail: string(r.state) + ", " + r.why, run: func(m *model) []effect {
+			if now := m.roster.find(r.name); now == nil || !now.running {
+				m.complain("cannot attach: " + r.shown + " runs no longer")
+				return nil
+			}
+			return to(r.name)
+		}})
+	}
+	m.open(f)
+	return nil
 }

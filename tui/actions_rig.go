@@ -19,17 +19,17 @@ func rigActions() []action {
 // rig is what the verbs of rigs are about, nil if there is none.
 func (m *model) rig() *city.Rig {
 	name := ""
-	switch m.focus {
-	case panelPools:
+	switch m.matter() {
+	case ofPools:
 		if p := m.pools.under(); p != nil {
 			name = p.rig
 		}
-	case panelAutomations:
+	case ofAutomations:
 		if a := m.automations.under(); a != nil {
 			name = a.rig
 		}
 	default:
-		if r := m.selected(); r != nil {
+		if r := m.single(); r != nil {
 			name = r.rig
 		}
 	}
@@ -59,13 +59,13 @@ func needRig(m *model) string {
 	if why := needSubject(m); why != "" {
 		return why
 	}
-	switch m.focus {
-	case panelPools:
+	switch m.matter() {
+	case ofPools:
 		return m.pools.under().shown + " belongs to no rig"
-	case panelAutomations:
+	case ofAutomations:
 		return m.automations.under().shown + " belongs to no rig"
 	}
-	return m.selected().shown + " belongs to no rig"
+	return m.single().shown + " belongs to no rig"
 }
 
 func needRunningRig(m *model) string {
@@ -107,5 +107,7 @@ func belong(agents int) string {
 
 func (m *model) resumeRig() []effect {
 	name := m.rig().Name
-	return m.carry("resuming", "rig "+plain(name), []city.Command{city.ResumeRig{Rig: name}})
+	return m.perhaps(question{title: "Resume rig " + plain(name) + "?", verb: "resume", do: func(m *model) []effect {
+		return m.carry("resuming", "rig "+plain(name), []city.Command{city.ResumeRig{Rig: name}})
+	}})
 }

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -11,6 +12,31 @@ import (
 type subject struct {
 	name, shown string
 	pool        bool
+	rig         string
+	off         string // why it is suspended, "" = it is not
+}
+
+// above reports whether it is kept suspended by its rig or the city, which its own flag does not change.
+func (s *subject) above() bool {
+	return s.off == "by city" || s.rig != "" && strings.HasPrefix(s.off, "by rig ")
+}
+
+func poolSubject(p *poolRow) subject {
+	return subject{name: p.name, shown: p.shown, pool: true, rig: p.rig, off: p.suspended}
+}
+
+// byFlag parts subjects into those that can be suspended and those whose own flag can be taken away. What would only be
+// said again is in neither: nobody could tell afterwards what is to be undone.
+func byFlag(all []subject) (on, off []subject) {
+	for _, s := range all {
+		switch {
+		case s.off == "":
+			on = append(on, s)
+		case !s.above():
+			off = append(off, s)
+		}
+	}
+	return on, off
 }
 
 // subjects are agents, or, of those that are one of several in a pool, the pools: a member has no flag of its own.
@@ -18,9 +44,12 @@ func (m *model) subjects(rows []*agentRow) []subject {
 	var all []subject
 	seen := map[string]bool{}
 	for _, r := range rows {
-		s := subject{name: r.name, shown: r.shown}
+		s := subject{name: r.name, shown: r.shown, rig: r.rig}
+		if r.state == city.Suspended {
+			s.off = cmp.Or(r.why, string(r.state))
+		}
 		if p := m.pools.find(r.pool); p != nil && p.max > 1 {
-			s = subject{name: p.name, shown: p.shown, pool: true}
+			s = poolSubject(p)
 		}
 		if !seen[s.name] {
 			seen[s.name] = true
@@ -58,13 +87,19 @@ func (m *model) flag(doing string, all []subject, command func(name string) city
 	for i, s := range all {
 		commands[i] = command(s.name)
 	}
-	m.marks = map[string]bool{}
+	m.unmark(commands)
 	return m.carry(doing, called(all), commands)
 }
 
 func suspend(name string) city.Command { return city.Suspend{Agent: name} }
 
 func resume(name string) city.Command { return city.Resume{Agent: name} }
+
+// resume takes a flag away again.
+func (m *model) resume(all []subject) []effect {
+	return m.perhaps(question{title: "Resume " + called(all) + "?", verb: "resume",
+		do: func(m *model) []effect { return m.flag("resuming", all, resume) }})
+}
 
 // needSuspend is for what is about the pool where Pools has the focus, else about the agents.
 func needSuspend(m *model) string {
@@ -77,31 +112,57 @@ func needSuspend(m *model) string {
 	return needVerb(m)
 }
 
+// flagTargets are what s is about.
+func (m *model) flagTargets() []subject {
+	if m.focus != panelPools || len(m.aim) > 0 {
+		return m.subjects(m.targets())
+	}
+	var all []subject
+	for _, p := range m.poolTargets() {
+		all = append(all, poolSubject(p))
+	}
+	return all
+}
+
 func (m *model) askSuspend() []effect {
-	if m.focus == panelPools {
-		return m.askSuspendPool(m.pool())
+	if m.focus == panelPools && len(m.aim) == 0 {
+		return m.askSuspendPools(m.poolTargets())
 	}
 	rows := m.targets()
 	all := m.subjects(rows)
-	if rows[0].state == city.Suspended {
-		if len(rows) == 1 && m.askAbove(rows[0].shown, rows[0].why, rows[0].rig) {
-			return nil
-		}
-		return m.flag("resuming", all, resume)
-	}
-	q := question{title: "Suspend " + called(all) + "?", verb: "suspend", count: len(all),
-		do: func(m *model) []effect { return m.flag("suspending", all, suspend) }}
+	on, off := byFlag(all)
 	switch {
-	case len(all) > 1:
-		q.whom = []string{listed(all)}
-	case all[0].pool && len(rows) == 1:
+	case len(on) == 0 && len(off) > 0:
+		return m.resume(off)
+	case len(on) == 0:
+		m.askAbove(all[0])
+		return nil
+	}
+	q := question{title: "Suspend " + called(on) + "?", verb: "suspend", count: max(len(on), m.ending(on)),
+		do: func(m *model) []effect { return m.flag("suspending", on, suspend) }}
+	switch {
+	case len(on) > 1:
+		q.whom = []string{listed(on)}
+	case on[0].pool && len(rows) == 1:
 		q.whom = []string{rows[0].shown + " is one of several in its pool: they are suspended together."}
-	case all[0].pool:
+	case on[0].pool:
 		q.whom = []string{"The members of a pool are suspended together."}
 	}
-	q.body = []string{"The sessions end, and none begins until it is resumed (s).", "This is written into the configuration."}
+	q.body = append([]string{fmt.Sprintf("The sessions end, and none begins until it is resumed (%s).", m.keys.keyOf(suspendID)), "This is written into the configuration."}, already(all, on)...)
 	m.ask(q)
 	return nil
+}
+
+// already says that some subjects are suspended already, nothing if none is.
+func already(all, on []subject) []string {
+	switch n := len(all) - len(on); n {
+	case 0:
+		return nil
+	case 1:
+		return []string{"1 other is suspended already, and stays it."}
+	default:
+		return []string{fmt.Sprintf("%d others are suspended already, and stay it.", n)}
+	}
 }
 
 // listed names subjects one by one.
@@ -113,42 +174,74 @@ func listed(all []subject) string {
 	return strings.Join(each, ", ")
 }
 
-func (m *model) askSuspendPool(p *poolRow) []effect {
-	all := []subject{{name: p.name, shown: p.shown, pool: true}}
-	if p.suspended != "" {
-		if m.askAbove("pool "+p.shown, p.suspended, p.rig) {
-			return nil
+// poolTargets are the pools a verb acts on: the marked ones, else the one under the cursor.
+func (m *model) poolTargets() []*poolRow {
+	if len(m.pools.marks) == 0 {
+		if p := m.pools.under(); p != nil {
+			return []*poolRow{p}
 		}
-		return m.flag("resuming", all, resume)
 	}
-	members := p.size + len(p.draining)
-	body := []string{"No member runs, and none begins until it is resumed (s).", "This is written into the configuration."}
-	if members > 0 {
-		body[0] = fmt.Sprintf("%s end, and none begins until it is resumed (s).", count(members, "session"))
+	var rows []*poolRow
+	for i := range m.pools.rows {
+		if p := &m.pools.rows[i]; m.pools.marks[p.name] {
+			rows = append(rows, p)
+		}
 	}
-	m.ask(question{title: "Suspend pool " + p.shown + "?", body: body, verb: "suspend",
-		do: func(m *model) []effect { return m.flag("suspending", all, suspend) }})
+	return rows
+}
+
+// askSuspendPools suspends those of some pools that are not suspended; where all are, it resumes them.
+func (m *model) askSuspendPools(rows []*poolRow) []effect {
+	all := make([]subject, len(rows))
+	for i, p := range rows {
+		all[i] = poolSubject(p)
+	}
+	on, off := byFlag(all)
+	switch {
+	case len(on) == 0 && len(off) > 0:
+		return m.resume(off)
+	case len(on) == 0:
+		m.askAbove(all[0])
+		return nil
+	}
+	ending := m.ending(on)
+	body := []string{fmt.Sprintf("No member runs, and none begins until it is resumed (%s).", m.keys.keyOf(suspendID)), "This is written into the configuration."}
+	if ending > 0 {
+		body[0] = fmt.Sprintf("%s end, and none begins until it is resumed (%s).", count(ending, "session"), m.keys.keyOf(suspendID))
+	}
+	q := question{title: "Suspend " + called(on) + "?", body: append(body, already(all, on)...), verb: "suspend", count: max(len(on), ending),
+		do: func(m *model) []effect { return m.flag("suspending", on, suspend) }}
+	if len(on) > 1 {
+		q.whom = []string{listed(on)}
+	}
+	m.ask(q)
 	return nil
 }
 
-// askAbove offers to resume what keeps a thing suspended from above, its rig or the city; it reports false if it is the
-// thing's own flag that does.
-func (m *model) askAbove(shown, why, rig string) bool {
-	q := question{verb: "resume"}
-	switch {
-	case strings.HasPrefix(why, "by rig ") && rig != "":
-		q.title = "Resume rig " + plain(rig) + "?"
-		q.body = []string{shown + " is suspended with its rig, and with all that belongs to it."}
-		q.do = func(m *model) []effect {
-			return m.carry("resuming", "rig "+plain(rig), []city.Command{city.ResumeRig{Rig: rig}})
+// ending is how many sessions end when subjects are suspended.
+func (m *model) ending(all []subject) int {
+	n := 0
+	for _, s := range all {
+		if p := m.pools.find(s.name); s.pool && p != nil {
+			n += p.size + len(p.draining)
+		} else if r := m.roster.find(s.name); r != nil && r.running {
+			n++
 		}
-	case why == "by city":
-		q.title = "Resume " + m.cityName() + "?"
-		q.body = []string{shown + " is suspended with the whole city."}
+	}
+	return n
+}
+
+// askAbove offers to resume what keeps a thing suspended from above: its rig or the city.
+func (m *model) askAbove(s subject) {
+	shown := called([]subject{s})
+	q := question{verb: "resume", title: "Resume rig " + plain(s.rig) + "?",
+		body: []string{shown + " is suspended with its rig, and with all that belongs to it."},
+		do: func(m *model) []effect {
+			return m.carry("resuming", "rig "+plain(s.rig), []city.Command{city.ResumeRig{Rig: s.rig}})
+		}}
+	if s.off == "by city" {
+		q.title, q.body = "Resume "+m.cityName()+"?", []string{shown + " is suspended with the whole city."}
 		q.do = func(m *model) []effect { return m.carry("resuming", "the city", []city.Command{city.Resume{}}) }
-	default:
-		return false
 	}
 	m.ask(q)
-	return true
 }

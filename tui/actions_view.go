@@ -25,7 +25,7 @@ func viewActions() []action {
 		{id: "focus.quarantine", key: bind("go to Quarantine", "3"), in: global, run: focusOn(panelQuarantine)},
 		{id: "focus.automations", key: bind("go to Automations", "4"), in: global, run: focusOn(panelAutomations)},
 		{id: "focus.events", key: bind("go to Events", "5"), in: global, run: focusOn(panelEvents)},
-		{id: "focus.peek", key: bind("go to the agent's terminal", "0"), in: global, run: focusOn(panelPeek)},
+		{id: "focus.peek", key: bind("go to the pane: the agent's terminal, or what the automation prints", "0"), in: global, run: focusOn(panelPeek)},
 		{id: "focus.next", key: bind("go to the next panel", "tab"), in: global,
 			run: func(m *model) []effect { m.cycle(1); return nil }},
 		{id: "focus.previous", key: bind("go to the panel before", "shift+tab"), in: global,
@@ -38,8 +38,6 @@ func viewActions() []action {
 			in: []zone{inLists, inPools, inAutomations, inEvents}, run: (*model).askFilter},
 		{id: "view.attention", key: bind("only what needs attention, or all", "!"), short: "attention", in: []zone{inLists, inPools, inAutomations},
 			run: (*model).toggleAttention},
-		{id: "view.fit", key: bind("wrap lines wider than the pane, or cut them", "z"), short: "fit", in: []zone{inPeek},
-			run: func(m *model) []effect { m.peek.fit = !m.peek.fit; return nil }},
 		{id: "view.pane", key: bind("the agent's terminal: show or hide", "p"), in: global, run: (*model).togglePane},
 		{id: "view.pane.place", key: bind("the agent's terminal: beside or below (wide screens)", "P"), in: global,
 			run: func(m *model) []effect { m.below, m.hidden = !m.below, false; return nil }},
@@ -80,9 +78,10 @@ func needWritable(m *model) string {
 
 func (m *model) askSuspendCity() []effect {
 	if m.snap != nil && m.snap.Suspended {
-		return m.carry("resuming", "the city", []city.Command{city.Resume{}})
+		return m.perhaps(question{title: "Resume " + m.cityName() + "?", verb: "resume",
+			do: func(m *model) []effect { return m.carry("resuming", "the city", []city.Command{city.Resume{}}) }})
 	}
-	m.ask(question{title: "Suspend " + m.cityName() + "?", verb: "suspend",
+	m.ask(question{title: "Suspend " + m.cityName() + "?", verb: "suspend", count: m.living(),
 		body: []string{"All sessions end, and none begins until the city is resumed."},
 		do:   func(m *model) []effect { return m.carry("suspending", "the city", []city.Command{city.Suspend{}}) }})
 	return nil
@@ -93,7 +92,11 @@ func (m *model) focusOn(p panel) {
 		m.zoomed = false
 		m.before = m.focus
 	}
+	if m.focus != p && p == panelAutomations {
+		m.automations.toIlls()
+	}
 	m.focus = p
+	m.turnPane()
 	if p == panelPeek {
 		m.hidden = false
 	}
@@ -150,9 +153,14 @@ func (m *model) askFilter() []effect {
 		*f = parseFilter(text)
 		m.refill()
 	}
+	hint := "!not  ~fuzzy  state: pool: rig:"
+	if m.focus == panelEvents {
+		hint = "!not  ~fuzzy  type: subject: by: since:10m"
+	}
+	hint += "  " + m.keys.keyOf("prompt.done") + " keeps  " + m.keys.keyOf("prompt.cancel") + " clears"
 	m.prompt = &prompt{
-		edit:  newEntry(f.text),
-		label: "filter", hint: "!not  ~fuzzy  state: pool: rig:  enter keeps  esc clears",
+		edit:  oldEntry(f.text),
+		label: "filter", hint: hint,
 		change: apply,
 		done:   func(m *model, text string) []effect { apply(m, text); return nil },
 		cancel: func(m *model) { apply(m, "") },
@@ -165,15 +173,20 @@ func (m *model) back() []effect {
 	switch {
 	case m.status.failed:
 		m.status = status{}
-	case m.focus == panelPeek && m.peek.frozen():
-		m.peek.follow()
+	case m.departure.waits():
+		return m.stayHere()
+	case m.focus == panelPeek && m.peek.back():
 	case m.focus == panelEvents && m.events.frozen:
 		m.toEnd()
+	case m.focus == panelEvents && m.events.only && !m.eventFilter.active():
+		return m.toggleOnly()
 	case m.zoomed:
 		m.zoomed = false
 		m.focus = m.before
+	case len(*m.marking().marks) > 0:
+		m.unmarkAll(m.marking())
 	case len(m.marks) > 0:
-		m.marks = map[string]bool{}
+		m.unmarkAll(marking{marks: &m.marks})
 	case m.filter().active():
 		*m.filter() = filter{}
 		m.refill()

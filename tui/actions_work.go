@@ -25,8 +25,8 @@ func workActions() []action {
 		{id: "work.last", key: bind("to the end", "G", "end"), in: w, run: by(far)},
 		{id: "work.details", key: bind("show all of it", "enter", "d"), in: w, why: needBead, run: (*model).showBead},
 		{id: "work.create", key: bind("add work", "n"), in: w, why: needWritable, run: (*model).askCreate},
-		{id: "work.finish", key: bind("close it", "x"), in: w, risk: confirmed, why: needBeadVerb, run: (*model).askClose},
-		{id: "work.refresh", key: bind("look anew", "ctrl+r"), in: w, run: func(m *model) []effect { m.askWork(); return nil }},
+		{id: "work.finish", key: bind("close it", "X"), in: w, risk: confirmed, why: needBeadVerb, run: (*model).askClose},
+		{id: "work.refresh", key: bind("look anew", "ctrl+r"), in: w, run: (*model).refreshWork},
 		{id: "work.close", key: bind("close", "esc", "q", "b", "ctrl+c"), in: w,
 			run: func(m *model) []effect { m.work = nil; return nil }},
 	}
@@ -52,10 +52,18 @@ func (m *model) showWork() []effect {
 	return nil
 }
 
+// refreshWork asks anew, once the question under way is answered.
+func (m *model) refreshWork() []effect {
+	if m.work.stale = true; m.work.asked == 0 {
+		m.askWork()
+	}
+	return nil
+}
+
 // askCreate asks for a title; a word pool:NAME in it says whose work it is.
 func (m *model) askCreate() []effect {
 	m.prompt = &prompt{
-		label: "new work", hint: "pool:NAME gives it to a pool  enter adds it  esc leaves", edit: newEntry(""),
+		label: "new work", hint: "pool:NAME gives it to a pool  " + m.keys.hint("  ", "prompt.done", "adds it", "prompt.cancel", "leaves"), edit: newEntry(""),
 		refuse: func(text string) string { _, why := m.newBead(text); return why },
 		done: func(m *model, text string) []effect {
 			b, why := m.newBead(text)

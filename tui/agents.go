@@ -1,7 +1,6 @@
 package tui
 
 import (
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -18,6 +17,7 @@ type agentRow struct {
 	pool     string
 	rig      string
 	provider string
+	task     string // what it works on, "" = nothing that is known
 	since    time.Time
 	until    time.Time // zero = none
 	restarts int
@@ -27,19 +27,21 @@ type agentRow struct {
 	session  *city.Session
 	usage    *city.Usage
 	drain    *city.DrainInfo
+	waiting  []city.Send // texts that wait to be typed, the next one first
 	next     *city.Next
 	idle     time.Duration // it is restarted after so long without activity, 0 = never
 	frozen   bool
 	drifted  bool
 	running  bool
+	mail     int // unread messages to it
 }
 
 func newAgentRow(a *city.Agent) agentRow {
 	r := agentRow{
 		name: a.Name, shown: plain(a.Name), state: city.State(plain(string(a.State))), why: plain(reason(a)),
-		pool: a.Pool, rig: a.Rig, provider: a.Provider, since: a.Since,
+		task: plain(a.Task), pool: a.Pool, rig: a.Rig, provider: a.Provider, since: a.Since,
 		restarts: a.Restarts, crashes: a.Crashes, pid: a.PID, exit: a.Exit, session: a.Session, usage: a.Usage, drain: a.Drain, next: a.Next, idle: a.IdleTimeout, frozen: a.Frozen,
-		drifted: len(a.Drift) > 0, running: a.Running,
+		drifted: len(a.Drift) > 0, running: a.Running, waiting: waitingIn(a.Sends), mail: max(0, a.Mail),
 	}
 	if a.Until != nil {
 		r.until = *a.Until
@@ -47,28 +49,55 @@ func newAgentRow(a *city.Agent) agentRow {
 	switch {
 	case r.frozen:
 		r.why = "frozen: a signal has stopped it, nothing goes on until it is continued"
+	case len(r.waiting) > 0 && r.state == city.Running:
+		r.why = r.waits()
 	case r.drifted:
 		r.why = "a restart is held back: " + plain(strings.Join(a.Drift, ", "))
+	case r.task != "" && a.State == city.Running:
+		r.why = r.task
 	case a.Description != "" && (a.State == city.Running || r.why == ""):
 		r.why = plain(a.Description)
+	}
+	if waits := r.waits(); waits != "" && r.state != city.Running {
+		r.why = strings.TrimPrefix(r.why+"; "+waits, "; ")
 	}
 	return r
 }
 
-// reason is why an agent is in its state; that it is declared somewhere goes without saying in a list.
+// reason is why an agent is in its state; that it is declared somewhere, or was adopted and runs, goes without saying in a
+// list.
 func reason(a *city.Agent) string {
 	if a.Pool != "" && a.Reason == "member of pool "+a.Pool {
 		return ""
 	}
+	if a.State == city.Running && strings.HasPrefix(a.Reason, "adopted:") { // every agent that outlived a controller
+		return ""
+	}
 	place, ok := strings.CutPrefix(a.Reason, "declared at ")
 	if !ok {
-		return a.Reason
+		return suspendedBy(a.Reason)
 	}
 	if _, err := strconv.Atoi(place[strings.LastIndexByte(place, ':')+1:]); err != nil {
 		return a.Reason
 	}
 	return ""
 }
+
+// suspendedBy says who is suspended when not its rig or the city is, but it alone.
+func suspendedBy(reason string) string {
+	if reason == "by agent" {
+		return "by its own setting"
+	}
+	return reason
+}
+
+// surplus reports whether it finishes because its pool wants fewer members: only a larger pool takes that back.
+func (r *agentRow) surplus() bool {
+	return r.state == city.Draining && r.pool != "" && r.drain != nil && r.drain.By == "pool"
+}
+
+// undrainable reports whether its drain can be taken back.
+func (r *agentRow) undrainable() bool { return r.state == city.Draining && !r.surplus() }
 
 // attached reports whether somebody works in its terminal.
 func (r *agentRow) attached() bool { return r.session != nil && r.session.Attached }
@@ -101,43 +130,21 @@ func rank(a, b *agentRow) int {
 // keep their place, new ones come in where they belong.
 type roster struct {
 	rows     []agentRow // in the order shown
-	version  uint64     // grows when rows change
-	measured bool       // some agent's use is known
+	order    order
+	version  uint64 // grows when rows change
+	measured bool   // some agent's use is known
 }
 
 // update takes a snapshot's agents. With still set the known ones keep their order.
 func (r *roster) update(agents []city.Agent, still bool) {
 	r.version++
 	r.measured = false
-	place := make(map[string]int, len(r.rows))
-	for i := range r.rows {
-		place[r.rows[i].name] = i
-	}
-	rows := make([]agentRow, 0, len(agents))
-	var fresh []agentRow
+	rows := make([]agentRow, len(agents))
 	for i := range agents {
-		row := newAgentRow(&agents[i])
-		r.measured = r.measured || row.usage != nil
-		if _, known := place[row.name]; still && !known {
-			fresh = append(fresh, row)
-		} else {
-			rows = append(rows, row)
-		}
+		rows[i] = newAgentRow(&agents[i])
+		r.measured = r.measured || rows[i].usage != nil
 	}
-	if !still {
-		slices.SortFunc(rows, func(a, b agentRow) int { return rank(&a, &b) })
-		r.rows = rows
-		return
-	}
-	slices.SortFunc(rows, func(a, b agentRow) int { return place[a.name] - place[b.name] })
-	for _, row := range fresh {
-		at := slices.IndexFunc(rows, func(o agentRow) bool { return rank(&row, &o) < 0 })
-		if at < 0 {
-			at = len(rows)
-		}
-		rows = slices.Insert(rows, at, row)
-	}
-	r.rows = rows
+	r.rows = arrange(rows, r.rows, func(a *agentRow) string { return a.name }, r.rank(), still)
 }
 
 // find returns the row of an agent, nil if there is none.

@@ -40,13 +40,15 @@ func (m *model) agentsPanel(w, h int, focus bool, tabs []tab) []string {
 }
 
 func (m *model) drawAgents(w, h int, focus bool, tabs []tab) []string {
-	lines := append(make([]string, 0, h), m.rule(w, focus, tabs, m.ruleNote(tabs, &m.agents, &m.agentFilter)))
+	lines := append(make([]string, 0, h), m.rule(w, focus, tabs,
+		m.ordered(m.ruleNote(tabs, &m.agents, &m.agentFilter), m.roster.order, wayNames(agentWays()), len(m.roster.rows), focus)))
 	if len(m.agents.shown) == 0 {
 		return fillRows(append(lines, m.noAgents(w)...), w, h)
 	}
 	c := agentColumns(w, m.longest())
+	c.own = m.fitColumns(w)
 	room := h - 1
-	if room >= 8 && w >= 60 && m.h >= 28 {
+	if m.headed(w, h) {
 		lines = append(lines, m.agentHeads(c, w))
 		room--
 	}
@@ -61,11 +63,14 @@ func (m *model) drawAgents(w, h int, focus bool, tabs []tab) []string {
 // longest is what the rows that are shown need.
 func (m *model) longest() needs {
 	n := needs{usage: m.roster.measured}
+	names := make([]int, 0, len(m.agents.shown))
 	for _, i := range m.agents.shown {
 		r := &m.roster.rows[i]
+		names = append(names, width(r.shown))
 		n.name = max(n.name, width(r.shown))
 		n.why = max(n.why, width(r.why)+3+width(m.tail(r).full))
 	}
+	n.names = usual(names)
 	return n
 }
 
@@ -81,10 +86,24 @@ func (m *model) tail(r *agentRow) outlook {
 }
 
 // rowState is how a row of a list is marked.
-type rowState struct{ cursor, marked, focus bool }
+type rowState struct {
+	cursor, marked, focus bool
+	stray                 bool // the filter leaves it out by now
+}
+
+// name is how the row's name is painted.
+func (s *rowState) name() themes.Token {
+	switch {
+	case s.stray:
+		return themes.Off
+	case s.cursor:
+		return themes.Title
+	}
+	return themes.Text
+}
 
 func (m *model) rowState(r *agentRow, focus bool) rowState {
-	return rowState{cursor: r.name == m.chosen, marked: m.marks[r.name], focus: focus}
+	return rowState{cursor: r.name == m.chosen, marked: m.marks[r.name], focus: focus, stray: m.agents.strays[r.name]}
 }
 
 // start begins a row: cursor, mark, a blank.
@@ -111,6 +130,9 @@ func (m *model) start(s rowState) line {
 }
 
 func (m *model) agentHeads(c columns, w int) string {
+	if c.own != nil {
+		return m.ownHeads(c.own, w)
+	}
 	l := line{look: &m.look}
 	l.add(themes.Dim, "   "+fit("state", c.state+2, "")+fit("name", c.name+2, "")+fit("why", c.why, ""))
 	for _, col := range []struct {
@@ -125,16 +147,15 @@ func (m *model) agentHeads(c columns, w int) string {
 }
 
 func (m *model) agentLine(r *agentRow, c columns, w int, s rowState) string {
+	if c.own != nil {
+		return m.ownLine(r, c.own, w, s)
+	}
 	more := m.look.glyph.More
 	l := m.start(s)
 	sign, token := m.look.sign(r.state)
 	l.add(token, fit(sign+" "+string(r.state), c.state, more))
 	l.space(c.gap)
-	name := themes.Text
-	if s.cursor {
-		name = themes.Title
-	}
-	l.add(name, fitName(r.shown, c.name, more))
+	l.add(s.name(), fitName(r.shown, c.name, more))
 	l.space(c.gap)
 	m.whyCell(&l, r, c.why)
 	cell := func(w int, text string) {
@@ -214,21 +235,15 @@ func number(n int) string {
 
 // noAgents says why the list is empty and what would fill it.
 func (m *model) noAgents(w int) []string {
-	note := func(texts ...string) []string {
-		lines := []string{blanks(w)}
-		for _, t := range texts {
-			lines = append(lines, m.note(t, w))
-		}
-		return lines
-	}
+	note := func(texts ...string) []string { return append([]string{blanks(w)}, m.notes(w, texts...)...) }
 	switch {
 	case m.snap == nil:
 		return note("Waiting for the city.")
 	case len(m.roster.rows) > 0 && m.attention && !m.agentFilter.active():
-		return note("Nothing needs attention.", fmt.Sprintf("! shows all %d agents again.", len(m.roster.rows)))
+		return note("Nothing needs attention.", fmt.Sprintf("%s shows all %d agents again.", m.keys.keyOf("view.attention"), len(m.roster.rows)))
 	case len(m.roster.rows) > 0:
 		return note(fmt.Sprintf("None of %d agents matches %q.", len(m.roster.rows), m.agentFilter.text),
-			"esc clears the filter.")
+			m.clears())
 	}
 	return note("This city has no agents yet. Add one to "+plain(m.snap.Path)+"/city.toml:", "",
 		"    [[agents]]", `    name = "worker"`, `    start_command = "bash -i"`, "",

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -16,6 +17,7 @@ import (
 	"github.com/muesli/cancelreader"
 
 	"gcity/city"
+	"gcity/internal/detach"
 )
 
 const (
@@ -24,14 +26,20 @@ const (
 	heldFor = 50 * time.Millisecond
 	// maxTypedAhead bounds what is kept for an agent that does not read; more is dropped.
 	maxTypedAhead = 1 << 20
+	ctrlC         = 0x03
 )
 
 // visit is one stay in an agent's terminal: raw bytes both ways, with nothing but the leaving key taken out.
 type visit struct {
 	in, out *os.File
 	agent   string
-	term    city.Terminal
+	term    city.Terminal // nil while it is dialled
 	ahead   typedAhead
+	scan    detach.Scanner
+	hold    *time.Timer // until the beginning of an escape sequence is a key of its own
+	typed   chan []byte // closed when the terminal is gone
+	cols    int
+	rows    int
 }
 
 // attachTo hands the terminal to an agent until the person leaves, the session ends or ctx does. It returns what to
@@ -39,25 +47,19 @@ type visit struct {
 func (r *runner) attachTo(ctx context.Context, o Options, agent string) (said string, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	cols, rows, err := term.GetSize(o.Out.Fd())
-	if err != nil {
+	v := &visit{in: o.In, out: o.Out, agent: agent, scan: detach.Scanner{Key: o.Person.Detach}, typed: make(chan []byte)}
+	if v.cols, v.rows, err = term.GetSize(o.Out.Fd()); err != nil {
 		return "", fmt.Errorf("cannot attach to %s: the size of this terminal is unknown: %w", agent, err)
 	}
-	hurry := time.AfterFunc(dialDeadline, cancel)
-	t, err := r.city.Attach(ctx, agent, cols, rows)
-	if !hurry.Stop() && err != nil {
-		return "", fmt.Errorf("cannot attach to %s: no answer within %s", agent, dialDeadline)
-	}
+	state, err := term.MakeRaw(o.In.Fd()) // before the dial, which takes a while: ctrl+c is a key from now on
 	if err != nil {
-		return "", err
+		return "", fmt.Errorf("cannot attach to %s: %w", agent, err)
 	}
-	state, err := term.MakeRaw(o.In.Fd())
-	if err != nil {
-		return "", errors.Join(fmt.Errorf("cannot attach to %s: %w", agent, err), t.Close())
-	}
-	v := &visit{in: o.In, out: o.Out, agent: agent, term: t}
 	v.ahead.wake = make(chan struct{}, 1)
-	_, _ = io.WriteString(o.Out, v.enter(cols))
+	v.hold = time.NewTimer(time.Hour)
+	defer v.hold.Stop()
+	_, _ = io.WriteString(o.Out, keepModes+ansi.SetModeAltScreenSaveCursor)
+	v.announce("attaching to " + plain(agent) + "; ctrl+c gives up")
 	defer func() {
 		_, _ = io.WriteString(o.Out, leaveModes)
 		err = errors.Join(err, term.Restore(o.In.Fd(), state))
@@ -65,11 +67,11 @@ func (r *runner) attachTo(ctx context.Context, o Options, agent string) (said st
 	return v.stay(ctx, r)
 }
 
-// stay copies until it is over.
+// stay dials and copies until it is over.
 func (v *visit) stay(ctx context.Context, r *runner) (string, error) {
 	keys, err := cancelreader.NewReader(v.in)
 	if err != nil {
-		return "", errors.Join(fmt.Errorf("cannot read the terminal: %w", err), v.term.Close())
+		return "", fmt.Errorf("cannot read the terminal: %w", err)
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	var wg sync.WaitGroup
@@ -83,31 +85,84 @@ func (v *visit) stay(ctx context.Context, r *runner) (string, error) {
 			f()
 		})
 	}
-	typed := make(chan []byte)
-	shown := make(chan error, 1)
-	start(func() { v.read(ctx, keys, typed) })
-	start(func() { v.write(ctx) })
-	start(func() {
-		_, err := io.Copy(v.out, v.term)
-		shown <- err
-	})
-	said, err := v.turn(ctx, r, typed, shown)
+	start(func() { v.read(ctx, keys) })
+	said, err := v.dial(ctx, r)
+	if v.term != nil {
+		shown := make(chan error, 1)
+		v.announce("attached to " + plain(v.agent) + "; " + v.scan.Key.String() + " leaves it running")
+		_, _ = io.WriteString(v.out, ansi.SetWindowTitle(plain(v.agent)+": "+v.scan.Key.String()+" leaves"))
+		start(func() { v.write(ctx) })
+		start(func() {
+			_, err := io.Copy(v.out, v.term)
+			shown <- err
+		})
+		said, err = v.turn(ctx, r, shown)
+	}
 	cancel()
 	keys.Cancel()
-	_ = v.term.Close() // over either way
+	if v.term != nil {
+		_ = v.term.Close() // over either way
+	}
 	wg.Wait()
 	_ = keys.Close()
 	return said, err
 }
 
+// answered is the outcome of a dial.
+type answered struct {
+	term city.Terminal
+	err  error
+}
+
+// dial fills in the terminal, or says why there is none. What is typed meanwhile is kept for the agent, but for the keys
+// that give up.
+func (v *visit) dial(ctx context.Context, r *runner) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, dialDeadline) // of the opening only, as city.Control says
+	defer cancel()
+	answer := make(chan answered)
+	r.spawn("attach", func(context.Context) {
+		t, err := r.city.Attach(ctx, v.agent, v.cols, v.rows)
+		select {
+		case answer <- answered{t, err}:
+		case <-ctx.Done():
+			if err == nil {
+				_ = t.Close() // nobody waits for it any more
+			}
+		}
+	})
+	for {
+		select {
+		case <-ctx.Done():
+			if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+				return "", fmt.Errorf("cannot attach to %s: no answer within %s", v.agent, dialDeadline)
+			}
+			return "", nil
+		case a := <-answer:
+			v.term = a.term
+			return "", a.err
+		case p, ok := <-v.typed:
+			if !ok {
+				r.lineDropped()
+				return "", nil
+			}
+			out, leave := v.scan.Feed(p)
+			if leave || bytes.IndexByte(out, ctrlC) >= 0 {
+				return "gave up attaching to " + v.agent, nil
+			}
+			v.ahead.add(out)
+			v.hold.Reset(heldFor)
+		case <-v.hold.C:
+			v.ahead.add(v.scan.Flush())
+		}
+	}
+}
+
 // turn waits for what comes and passes it on.
-func (v *visit) turn(ctx context.Context, r *runner, typed <-chan []byte, shown <-chan error) (string, error) {
+func (v *visit) turn(ctx context.Context, r *runner, shown <-chan error) (string, error) {
 	resized := make(chan os.Signal, 1)
 	signal.Notify(resized, syscall.SIGWINCH)
 	defer signal.Stop(resized)
-	hold := time.NewTimer(time.Hour)
-	defer hold.Stop()
-	var scan scanner
+	v.fit() // it may have changed during the dial
 	for {
 		select {
 		case <-ctx.Done():
@@ -117,29 +172,36 @@ func (v *visit) turn(ctx context.Context, r *runner, typed <-chan []byte, shown 
 				return "", fmt.Errorf("the connection to %s broke: %w", v.agent, err)
 			}
 			return "the session of " + v.agent + " has ended", nil
-		case p, ok := <-typed:
+		case p, ok := <-v.typed:
 			if !ok {
 				r.lineDropped()
 				return "", nil
 			}
-			out, leave := scan.feed(p)
+			out, leave := v.scan.Feed(p)
 			v.ahead.add(out)
 			if leave {
 				return "left " + v.agent + "; it goes on", nil
 			}
-			hold.Reset(heldFor)
-		case <-hold.C:
-			v.ahead.add(scan.flush())
+			v.hold.Reset(heldFor)
+		case <-v.hold.C:
+			v.ahead.add(v.scan.Flush())
 		case <-resized:
-			if cols, rows, err := term.GetSize(v.out.Fd()); err == nil {
-				_ = v.term.Resize(cols, rows) // a terminal that is gone ends the copy
-			}
+			v.fit()
 		}
 	}
 }
 
+// fit gives the agent's terminal the size of ours.
+func (v *visit) fit() {
+	cols, rows, err := term.GetSize(v.out.Fd())
+	if err == nil && (cols != v.cols || rows != v.rows) {
+		v.cols, v.rows = cols, rows
+		_ = v.term.Resize(cols, rows) // a terminal that is gone ends the copy
+	}
+}
+
 // read passes on what is typed; the channel is closed when the terminal is gone.
-func (v *visit) read(ctx context.Context, keys io.Reader, typed chan<- []byte) {
+func (v *visit) read(ctx context.Context, keys io.Reader) {
 	buf := make([]byte, 4096)
 	for {
 		n, err := keys.Read(buf)
@@ -147,11 +209,11 @@ func (v *visit) read(ctx context.Context, keys io.Reader, typed chan<- []byte) {
 			return
 		}
 		if n == 0 || err != nil {
-			close(typed)
+			close(v.typed)
 			return
 		}
 		select {
-		case typed <- append([]byte(nil), buf[:n]...):
+		case v.typed <- append([]byte(nil), buf[:n]...):
 		case <-ctx.Done():
 			return
 		}
@@ -202,18 +264,19 @@ func (t *typedAhead) take() []byte {
 	return p
 }
 
-// enter clears a screen of its own and says how to leave it; the title says so for as long as the agent sets no other.
-func (v *visit) enter(cols int) string {
-	name := plain(v.agent)
-	banner := fit(" attached to "+name+"; ctrl+q leaves it running", cols, "")
-	return ansi.SetModeAltScreenSaveCursor + ansi.EraseEntireScreen + ansi.CursorHomePosition +
-		ansi.SetWindowTitle(name+": ctrl+q leaves") + "\x1b[7m" + banner + "\x1b[m\r\n"
+// announce clears the screen, which is one of its own, for a line.
+func (v *visit) announce(text string) {
+	_, _ = io.WriteString(v.out, ansi.EraseEntireScreen+ansi.CursorHomePosition+"\x1b[7m"+fit(" "+text, v.cols, "")+"\x1b[m\r\n")
 }
 
-// leaveModes undoes whatever a program may have done to the terminal: it ends an open string, goes back to the
-// alternate screen (the Kitty keyboard has a stack for each), and resets keys, mouse, paste, margins, character sets,
+// keepModes has the terminal remember, where it can, what it is set to by whoever owns it and no default is right for:
+// whether the cursor blinks, and whether the wheel moves the cursor on the alternate screen.
+const keepModes = "\x1b[?12s\x1b[?1007s"
+
+// leaveModes undoes whatever a program may have done to the terminal: it ends an open string, a VT52, another coding than
+// UTF-8 and an open link, goes back to what keepModes kept and to the alternate screen (the Kitty keyboard has a stack for each), and resets keys, mouse, paste, margins, character sets,
 // origin, wrap, cursor and colours before it leaves it.
-const leaveModes = "\x1b\\" + "\x1b[?1049h" +
+const leaveModes = "\x1b\\" + "\x1b<" + "\x1b%G" + "\x1b]8;;\x1b\\" + "\x1b[?12r\x1b[?1007r" + "\x1b[?1049h" +
 	"\x1b[<9u" + "\x1b[>4;0m" +
 	"\x1b[?9l\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1004l\x1b[?1005l\x1b[?1006l\x1b[?1015l\x1b[?1016l" +
 	"\x1b[?2004l\x1b[?2026l\x1b[?2027l\x1b[?2031l\x1b[?2048l" +

@@ -17,6 +17,10 @@ type history struct {
 	newest  string     // what the city had as the newest one when it was asked
 	asked   int        // the question under way, 0 = none
 	known   bool       // there was an answer
+
+	end   int  // line of the text with which the newest run and its output end
+	live  bool // that run went while it was looked at
+	moved bool // somebody has scrolled
 }
 
 const (
@@ -31,7 +35,13 @@ func (m *model) showAutomation() []effect {
 	}
 	h := &history{name: r.name}
 	m.reader = &reader{title: "automation " + r.shown, runs: h,
-		lines: func(m *model, w int) []string { return wrapAll(m.automationDetails(h), w) }}
+		lines: func(m *model, w int) []string {
+			lines := wrapAll(m.automationDetails(h), w)
+			if h.end = len(lines); m.automations.find(h.name) == nil {
+				return lines
+			}
+			return append(lines, wrapAll(m.runLines(h), w)...)
+		}}
 	m.askRuns(h)
 	return nil
 }
@@ -81,13 +91,20 @@ func (m *model) answered(f found) {
 		}
 		m.runsChanged()
 	}
+	if m.finder != nil && m.finder.asked != 0 && m.finder.asked == f.id {
+		m.takeReady(f)
+	}
+	if m.inbox != nil && m.inbox.asked == f.id {
+		m.takeMail(f)
+		m.mailChanged()
+	}
 	if m.work != nil && m.work.asked == f.id {
 		m.work.take(f)
 		m.workChanged()
 	}
 }
 
-// automationDetails is everything known of an automation: when it runs, what it does, how it went.
+// automationDetails is everything known of an automation but its earlier runs: when it runs, what it does, how it went.
 func (m *model) automationDetails(h *history) []string {
 	r := m.automations.find(h.name)
 	a, ok := m.snap.Automation(h.name)
@@ -118,15 +135,24 @@ func (m *model) automationDetails(h *history) []string {
 	if a.Pool != "" {
 		lines = append(lines, m.field("for", "pool "+plain(a.Pool)))
 	}
+	if a.Timeout > 0 {
+		lines = append(lines, m.field("limits", limitText(a)))
+	}
 	if a.Rig != "" {
 		lines = append(lines, m.field("rig", m.rigText(a.Rig)))
 	}
-	lines = append(lines, m.field("about", plain(a.Description)), m.field("file", r.source), m.field("layer", plain(a.Layer)))
+	if a.Description != "" {
+		lines = append(lines, m.field("about", plain(a.Description)))
+	}
+	lines = append(lines, m.field("file", r.source))
+	if a.Layer != "" {
+		lines = append(lines, m.field("layer", plain(a.Layer)))
+	}
 	for _, w := range a.Warnings {
 		lines = append(lines, m.field("warning", m.look.paint(themes.Warn, plain(w))))
 	}
-	lines = append(lines, m.lastRun(a.Last)...)
-	return append(lines, m.runLines(h)...)
+	h.live = h.live || a.Last != nil && a.Last.Ended == nil
+	return append(lines, m.lastRun(a.Last)...)
 }
 
 // lastRun is the newest run with the end of what it printed.
@@ -149,14 +175,7 @@ func (m *model) lastRun(run *city.Run) []string {
 	if run.Made != "" {
 		lines = append(lines, m.field("made", plain(run.Made)))
 	}
-	label := "output"
-	for _, text := range strings.Split(strings.TrimRight(run.Output, "\n"), "\n") {
-		if text = plain(text); text != "" {
-			lines = append(lines, m.field(label, text))
-			label = ""
-		}
-	}
-	return lines
+	return append(lines, m.outputFields(run)...)
 }
 
 // becauseOf says why a run began, and who asked for it.
@@ -177,9 +196,11 @@ func becauseOf(run *city.Run) string {
 // outcome says how a run ended, in a word or two.
 func (m *model) outcome(run *city.Run) (string, themes.Token) {
 	switch {
+	case run.Ending():
+		return "ending", themes.Busy
 	case run.Outcome == ran:
 		return ran, themes.Good
-	case run.Ended == nil && run.Outcome == "":
+	case run.Ended == nil:
 		return "running", themes.Busy
 	case run.Code != nil:
 		return fmt.Sprintf("exit %d", *run.Code), themes.Bad
@@ -247,7 +268,9 @@ func (m *model) automationStrip(r *automationRow, w int) []string {
 		}
 	}
 	row(themes.Text, action)
-	row(themes.Dim, r.ago(m.now))
+	if r.state != automationRunning { // else it stands above
+		row(themes.Dim, r.ago(m.now))
+	}
 	if a.Last != nil {
 		if out := lastLine(a.Last.Output); out != "" {
 			row(themes.Dim, "it printed: "+out)

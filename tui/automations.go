@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -13,17 +14,14 @@ import (
 type automationState string
 
 const (
-	automationBroken  automationState = "broken"  // its file cannot be used
-	automationFailing automationState = "failing" // its newest run failed
+	automationBroken  automationState = "broken"               // its file cannot be used
+	automationFailing automationState = city.AutomationFailing // its newest run failed
 	automationRunning automationState = "running"
 	automationDue     automationState = "due"
 	automationIdle    automationState = "idle"
-	automationManual  automationState = "manual" // idle, and nothing but a hand starts it
+	automationManual  automationState = city.AutomationManual // idle, and nothing but a hand starts it
 	automationOff     automationState = "off"
 )
-
-// manual is the gate that only a hand opens.
-const manual = "manual"
 
 // automationRow is an automation made ready to be shown: every text cleaned, once.
 type automationRow struct {
@@ -40,6 +38,7 @@ type automationRow struct {
 	since    time.Time // of the run that goes, or of being due
 	failures int
 	last     *city.Run
+	hand     string // the key that fires it
 }
 
 func newAutomationRow(a *city.Automation) automationRow {
@@ -54,20 +53,7 @@ func newAutomationRow(a *city.Automation) automationRow {
 	if a.Since != nil {
 		r.since = *a.Since
 	}
-	switch a.State {
-	case city.AutomationBackoff:
-		r.state = automationFailing
-	case city.AutomationIdle:
-		r.state = automationIdle
-		if a.Gate == manual {
-			r.state = automationManual
-		}
-		if a.Failures > 0 {
-			r.state = automationFailing
-		}
-	default:
-		r.state = automationState(plain(string(a.State)))
-	}
+	r.state = automationState(plain(a.Word()))
 	return r
 }
 
@@ -87,7 +73,7 @@ func (r *automationRow) says() string {
 	text, _ := strings.CutPrefix(r.reason, r.gate+": ")
 	switch {
 	case r.state == automationManual:
-		return "only by hand, with t"
+		return "only by hand, with " + r.hand
 	case text == r.gate:
 		return ""
 	case r.state == automationRunning && strings.HasPrefix(text, "running for "):
@@ -97,6 +83,11 @@ func (r *automationRow) says() string {
 	case !r.next.IsZero() && strings.HasPrefix(text, "retry "):
 		text, _, _ = strings.Cut(text, " in ")
 	}
+	if day, ok := strings.CutPrefix(text, "next "); ok { // as the room writes a day
+		if at, err := time.Parse("2006-01-02 15:04", day); err == nil {
+			text = "next " + at.Format("Jan 02 15:04")
+		}
+	}
 	return text
 }
 
@@ -105,7 +96,7 @@ func (r *automationRow) why(dot string) string {
 	parts := []string{r.opens()}
 	switch {
 	case r.state == automationBroken:
-		return r.reason
+		return r.fault()
 	case r.state == automationManual:
 		return r.says()
 	case r.state == automationFailing:
@@ -114,6 +105,14 @@ func (r *automationRow) why(dot string) string {
 	parts = append(parts, r.says())
 	parts = slices.DeleteFunc(parts, func(s string) bool { return s == "" })
 	return strings.Join(parts, " "+dot+" ")
+}
+
+// fault is what is wrong with its file, which a row need not name in full: "automation.toml:4:1: both formula and exec".
+func (r *automationRow) fault() string {
+	if at, ok := strings.CutPrefix(r.reason, r.source); ok && r.source != "" {
+		return path.Base(r.source) + at
+	}
+	return r.reason
 }
 
 // failure says how its newest run failed: "last exit 128: not a git repository".
@@ -176,6 +175,8 @@ func (r *automationRow) ago(now time.Time) string {
 		return "running " + age(now.Sub(r.since))
 	case run == nil:
 		return "never ran"
+	case run.Ending():
+		return "ending"
 	case run.Ended == nil:
 		return "running " + age(now.Sub(run.Opened))
 	case r.failures > 1:
@@ -184,63 +185,35 @@ func (r *automationRow) ago(now time.Time) string {
 	return fmt.Sprintf("%s %s ago (%s)", plain(run.Outcome), age(now.Sub(*run.Ended)), lasted(run.Ended.Sub(run.Opened)))
 }
 
-// automations are the city's automations in the order of names, and the cursor among them.
+// automations are the city's automations in the order of the list, and the cursor among them.
 type automations struct {
-	rows    []automationRow
-	list    list
-	chosen  string // the name under the cursor
-	version uint64 // grows when rows change
+	hand string // the key that fires one
+	been bool   // a hand has put the cursor somewhere
+	table[automationRow, *automationRow]
 }
 
-func (a *automations) len() int { return len(a.rows) }
+func (r *automationRow) key() string { return r.name }
 
-func (a *automations) id(i int) string { return a.rows[i].name }
-
-// update takes a snapshot's automations.
-func (a *automations) update(all []city.Automation) {
+// update takes a snapshot's automations. With still set the known ones keep their order.
+func (a *automations) update(all []city.Automation, still bool) {
 	a.version++
-	a.rows = make([]automationRow, len(all))
+	rows := make([]automationRow, len(all))
 	for i := range all {
-		a.rows[i] = newAutomationRow(&all[i])
+		rows[i] = newAutomationRow(&all[i])
+		rows[i].hand = a.hand
 	}
-	slices.SortStableFunc(a.rows, func(x, y automationRow) int { return city.CompareNames(x.name, y.name) })
+	a.rows = arrange(rows, a.rows, (*automationRow).key, a.rank(), still)
 }
 
-// fill selects the automations to show; the cursor stays on its automation.
-func (a *automations) fill(keep func(*automationRow) bool) {
-	a.version++
-	a.list.fill(a, a.chosen, func(int) bool { return true }, func(i int) bool { return keep(&a.rows[i]) })
-	a.choose()
-}
-
-// move puts the cursor n rows on.
-func (a *automations) move(n int) {
-	a.list.move(n)
-	a.choose()
-}
-
-func (a *automations) choose() {
-	if r := a.under(); r != nil {
-		a.chosen = r.name
-	}
-}
-
-// under is the automation under the cursor, nil if none is shown.
-func (a *automations) under() *automationRow {
-	if i := a.list.under(a); i >= 0 {
-		return &a.rows[i]
-	}
-	return nil
-}
-
-// find returns the row of an automation, nil if there is none.
-func (a *automations) find(name string) *automationRow {
-	for i := range a.rows {
-		if a.rows[i].name == name {
-			return &a.rows[i]
+// toIlls puts the cursor on the first that needs a person, unless a hand has put it elsewhere: the header has sent one here.
+func (a *automations) toIlls() {
+	for at, i := range a.list.shown {
+		if a.rows[i].attention() && !a.been {
+			a.list.at = at
+			a.choose()
+			return
 		}
 	}
-	return nil
 }
 
 // counts are the automations that wait for a place, that fail, and whose file cannot be used.
@@ -273,16 +246,16 @@ func (a *automations) ills() (text string, alert bool) {
 	return strings.Join(parts, ", "), failing+broken > 0
 }
 
-// problem is what the header says of them, "" if all is well.
-func (a *automations) problem() string {
+// problem is what the header says of them and which key shows them, "" if all is well.
+func (a *automations) problem(key string) string {
 	_, failing, broken := a.counts()
 	switch {
 	case failing == 0 && broken == 0:
 		return ""
 	case failing == 0:
-		return count(broken, "automation") + " broken; 4 shows them"
+		return count(broken, "automation") + " broken; " + key + " shows them"
 	case broken == 0:
-		return count(failing, "automation") + " failing; 4 shows them"
+		return count(failing, "automation") + " failing; " + key + " shows them"
 	}
-	return fmt.Sprintf("%s failing, %d broken; 4 shows them", count(failing, "automation"), broken)
+	return fmt.Sprintf("%s failing, %d broken; %s shows them", count(failing, "automation"), broken, key)
 }

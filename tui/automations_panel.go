@@ -60,13 +60,18 @@ func (m *model) automationsPanel(w, h int, focus bool, tabs []tab) []string {
 
 func (m *model) drawAutomations(w, h int, focus bool, tabs []tab) []string {
 	l := &m.automations.list
-	lines := append(make([]string, 0, h), m.rule(w, focus, tabs, m.ruleNote(tabs, l, &m.automationFilter)))
+	lines := append(make([]string, 0, h), m.rule(w, focus, tabs,
+		m.ordered(m.ruleNote(tabs, l, &m.automationFilter), m.automations.order, wayNames(automationWays()), len(m.automations.rows), focus)))
 	if len(l.shown) == 0 {
-		return fillRows(append(lines, m.noAutomations(w)...), w, h)
+		why := m.noAutomations(w)
+		if len(m.automations.rows) == 0 && m.snap != nil && h-1 < len(why) { // the beginning alone would lead nowhere
+			why = m.notes(w, "No automations. "+m.keys.keyOf("focus.automations")+" shows how to add one.")
+		}
+		return fillRows(append(lines, why...), w, h)
 	}
 	c := m.automationColumns(w)
 	room := h - 1
-	if room >= 8 && w >= 60 && m.h >= 28 {
+	if m.headed(w, h) {
 		head := line{look: &m.look}
 		head.add(themes.Dim, "   "+fit("state", c.state+c.gap, "")+fit("name", c.name+c.gap, "")+fit("gate", c.why, ""))
 		if c.last > 0 {
@@ -84,16 +89,12 @@ func (m *model) drawAutomations(w, h int, focus bool, tabs []tab) []string {
 
 func (m *model) automationLine(r *automationRow, c automationColumns, w int, focus bool) string {
 	more := m.look.glyph.More
-	s := rowState{cursor: r.name == m.automations.chosen, focus: focus}
+	s := rowState{cursor: r.name == m.automations.chosen, marked: m.automations.marks[r.name], focus: focus, stray: m.automations.list.strays[r.name]}
 	l := m.start(s)
 	sign, token := m.look.automationSign(r.state)
 	l.add(token, fit(sign+" "+string(r.state), c.state, more))
 	l.space(c.gap)
-	name := themes.Text
-	if s.cursor {
-		name = themes.Title
-	}
-	l.add(name, fitName(r.shown, c.name, more))
+	l.add(s.name(), fitName(r.shown, c.name, more))
 	l.space(c.gap)
 	b := because{text: r.why(m.look.glyph.Dot), token: themes.Text, tail: r.soon(m.now), tailToken: themes.Dim}
 	switch {
@@ -118,21 +119,15 @@ func (m *model) automationLine(r *automationRow, c automationColumns, w int, foc
 
 // noAutomations says why the list is empty and what would fill it.
 func (m *model) noAutomations(w int) []string {
-	note := func(texts ...string) []string {
-		lines := make([]string, 0, len(texts))
-		for _, t := range texts {
-			lines = append(lines, m.note(t, w))
-		}
-		return lines
-	}
+	note := func(texts ...string) []string { return m.notes(w, texts...) }
 	n := len(m.automations.rows)
 	switch {
 	case m.snap == nil:
 		return note("Waiting for the city.")
 	case n > 0 && m.attention && !m.automationFilter.active():
-		return note("No automation needs attention.", fmt.Sprintf("! shows all %d again.", n))
+		return note("No automation needs attention.", fmt.Sprintf("%s shows all %d again.", m.keys.keyOf("view.attention"), n))
 	case n > 0:
-		return note(fmt.Sprintf("None of %s matches %q.", count(n, "automation"), m.automationFilter.text), "esc clears the filter.")
+		return note(fmt.Sprintf("None of %s matches %q.", count(n, "automation"), m.automationFilter.text), m.clears())
 	}
 	return note("No automations. Each is a file of its own, below "+plain(m.snap.Path)+":",
 		".gc/formulas/automations/NAME/automation.toml, or below what [formulas] dir names.", "",

@@ -82,6 +82,21 @@ func (r *runner) events(ctx context.Context) {
 	}
 }
 
+// persons carries changed preferences into the mailbox until ctx ends, or there are no more.
+func (r *runner) persons(ctx context.Context, changes <-chan Person) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case p, ok := <-changes:
+			if !ok {
+				return
+			}
+			r.box.putPerson(p)
+		}
+	}
+}
+
 // pulse asks for the snapshot now and then: the loop's age is fresh in an answer, not in the stream.
 func (r *runner) pulse(ctx context.Context, every time.Duration) {
 	t := time.NewTicker(every)
@@ -132,6 +147,6 @@ func (r *runner) pump(ctx context.Context, gap time.Duration, send func(at time.
 			continue
 		}
 		last, tick = now, false
-		send(now, n)
+		send(r.now(), n)
 	}
 }

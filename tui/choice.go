@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -27,6 +28,8 @@ type choice struct {
 	edit    entry // of what must be typed
 	since   time.Time
 	leaving bool // it is about how to leave
+	first   int  // row of the first answer, as drawn last
+	wrong   bool // what was typed is not what must be, until a key changes it
 }
 
 // guard is how long a new question ignores keys: they were meant for something else.
@@ -40,18 +43,42 @@ type question struct {
 	whom  []string // who is meant, where the title does not say it
 	body  []string
 	verb  string // what "yes" does
+	no    string // what "no" does, "" = leaves it
 	count int    // how many it is about
+	plan  bool   // it shows what must have been seen: asked whatever the person prefers
 	do    func(*model) []effect
 }
 
 // many is from how many on their number must be typed.
 const many = 5
 
+// confirm is what a person wants to be asked.
+type confirm int
+
+const (
+	confirmNormal confirm = iota // before anything that is not harmless and reversible
+	confirmAlways                // before every verb
+	confirmNever                 // only where something must be typed, or a plan be seen
+)
+
+// perhaps does what is harmless and reversible; only a person who wants to be asked always is asked.
+func (m *model) perhaps(q question) []effect {
+	if m.confirm != confirmAlways {
+		return q.do(m)
+	}
+	m.ask(q)
+	return nil
+}
+
 // ask puts a yes-or-no question, "no" chosen; for many their number must be typed.
 func (m *model) ask(q question) {
+	if m.confirm == confirmNever && q.count < many && !q.plan {
+		m.todo = append(m.todo, q.do(m)...)
+		return
+	}
 	c := &choice{title: q.title, body: q.body, since: m.now, at: 1, answers: []answer{
 		{key: "y", title: "yes, " + q.verb, do: q.do},
-		{key: "n", title: "no, leave it", safe: true},
+		{key: "n", title: "no, " + cmp.Or(q.no, "leave it"), safe: true},
 	}}
 	if len(q.whom) > 0 {
 		c.body = append(append(slices.Clone(q.whom), ""), q.body...)
@@ -78,6 +105,7 @@ func (m *model) takeAnswer() []effect {
 	c := m.choice
 	a := c.answers[c.at]
 	if !a.safe && c.must != "" && c.edit.String() != c.must {
+		c.wrong = true
 		return nil
 	}
 	m.choice = nil
@@ -94,7 +122,7 @@ func (m *model) choiceSheet(w int) (lines []string, x, y int) {
 	inner := w - 4
 	var body []string
 	for _, b := range c.body {
-		body = append(body, wrapped(b, inner)...)
+		body = append(body, hung(b, inner)...)
 	}
 	space, hint := true, true // blank lines and the hint leave before a word of the question does
 	rest := m.h - 2 - len(c.answers) - c.typedRows() - min(len(body), 1)
@@ -111,6 +139,7 @@ func (m *model) choiceSheet(w int) (lines []string, x, y int) {
 	if len(body) > 0 {
 		lines = append(lines, "")
 	}
+	c.first = len(lines)
 	for i, a := range c.answers {
 		lines = append(lines, m.answerLine(a, i == c.at, inner))
 	}
@@ -121,11 +150,15 @@ func (m *model) choiceSheet(w int) (lines []string, x, y int) {
 		if c.edit.String() == c.must {
 			state = themes.Good
 		}
-		lines = append(lines, "", m.look.paint(themes.Dim, label)+m.look.paint(state, typed))
+		note := ""
+		if c.wrong {
+			note, state = m.look.paint(themes.Bad, cut("  that is not it, and nothing is done", max(0, inner-width(label)-width(typed)), m.look.glyph.More)), themes.Bad
+		}
+		lines = append(lines, "", m.look.paint(themes.Dim, label)+m.look.paint(state, strings.TrimRight(typed, " "))+note)
 		x, y = width(label)+at, len(lines)-1
 	}
 	if hint {
-		lines = append(lines, "", m.look.paint(themes.Dim, cut(c.hint(), inner, m.look.glyph.More)))
+		lines = append(lines, "", m.look.paint(themes.Dim, hints(inner, m.choiceHints()...)))
 	}
 	return lines, x, y
 }
@@ -150,14 +183,15 @@ func (m *model) short(lines []string, n int) []string {
 	return append(slices.Clone(lines[:n-1]), m.look.paint(themes.Dim, m.look.glyph.More+" "+left))
 }
 
-func (c *choice) hint() string {
+func (m *model) choiceHints() []string {
+	next, take, cancel := m.keys.keyOf("choice.next")+" other answer", m.keys.keyOf("choice.take"), m.keys.keyOf("choice.cancel")+" cancels"
 	switch {
-	case len(c.answers) == 1:
-		return "enter closes"
-	case c.must != "":
-		return "tab other answer   enter does it   esc cancels"
+	case len(m.choice.answers) == 1:
+		return []string{take + " closes"}
+	case m.choice.must != "":
+		return []string{next, take + " does it", cancel}
 	}
-	return "tab other answer   enter takes it   esc cancels"
+	return []string{next, take + " takes it", cancel}
 }
 
 func (m *model) answerLine(a answer, here bool, w int) string {
@@ -174,6 +208,6 @@ func (m *model) answerLine(a answer, here bool, w int) string {
 		l.add(themes.Key, a.key)
 		l.add(title, "  ")
 	}
-	l.add(title, cut(a.title, w-l.used, m.look.glyph.More))
+	l.add(title, cut(terse(a.title, w-l.used), w-l.used, m.look.glyph.More))
 	return l.close(w)
 }

@@ -12,7 +12,7 @@ func (m *model) detailStrip(w, h int) []string {
 	if m.focus == panelPools && m.pools.under() != nil {
 		return fillRows(m.poolStrip(m.pools.under(), w), w, h)
 	}
-	if m.focus == panelAutomations && m.automations.under() != nil {
+	if m.showsRun() {
 		return fillRows(m.automationStrip(m.automations.under(), w), w, h)
 	}
 	r := m.selected()
@@ -48,7 +48,7 @@ func (m *model) detailStrip(w, h int) []string {
 			}
 		}
 	})
-	add(func(l *line) { l.add(themes.Text, cut(plain(a.Reason), w-2, more)) })
+	add(func(l *line) { l.add(themes.Text, cut(suspendedBy(plain(a.Reason)), w-2, more)) })
 	add(func(l *line) {
 		parts := []string{m.sessionLine(r)}
 		if r.restarts > 0 {
@@ -60,7 +60,13 @@ func (m *model) detailStrip(w, h int) []string {
 		if r.exit != nil {
 			parts = append(parts, "last "+lastExit(r.exit)+", "+age(m.now.Sub(r.exit.At))+" ago")
 		}
-		l.add(themes.Dim, cut(strings.Join(parts, dot), w-2, more))
+		drawn := m.spark(r.name)
+		text := cut(strings.Join(parts, dot), w-2, more)
+		l.add(themes.Dim, text)
+		if room := w - l.used - 1 - width(drawn); drawn != "" && room >= 2 {
+			l.space(room)
+			l.add(themes.Accent, drawn)
+		}
 	})
 	add(func(l *line) {
 		l.add(themes.Text, cut(plain(a.Command), w-2, more))

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"gcity/city"
 	"gcity/themes"
@@ -18,6 +19,7 @@ func (m *model) details(name string, w int) []string {
 	}
 	dot := " " + m.look.glyph.Dot + " "
 	lines := m.stateFields(r, a)
+	lines = append(lines, m.sendFields(a.Sends)...)
 	if len(a.Drift) > 0 {
 		lines = append(lines, m.field("drift", "a restart is held back: "+plain(strings.Join(a.Drift, ", "))))
 	}
@@ -27,6 +29,10 @@ func (m *model) details(name string, w int) []string {
 	if p := m.pools.find(a.Pool); p != nil {
 		lines = append(lines, m.field("pool", p.shown+", "+string(p.state(m.now))+", "+p.sizes()))
 	}
+	if r.task != "" {
+		lines = append(lines, m.field("works on", r.task))
+	}
+	lines = append(lines, m.mailField(a)...)
 	if a.Rig != "" {
 		lines = append(lines, m.field("rig", m.rigText(a.Rig)))
 	}
@@ -36,24 +42,41 @@ func (m *model) details(name string, w int) []string {
 	if a.IdleTimeout > 0 {
 		lines = append(lines, m.field("idle", m.idleText(a)))
 	}
+	if a.Description != "" {
+		lines = append(lines, m.field("about", plain(a.Description)))
+	}
 	lines = append(lines,
-		m.field("about", plain(a.Description)),
 		m.field("command", plain(a.Command)),
 		m.field("folder", plain(a.Dir)),
 		m.field("declared", plain(a.Source)),
 		m.field("session", m.sessionText(a)),
 	)
+	if drawn := m.sparkText(a.Name); drawn != "" {
+		lines = append(lines, m.field("activity", drawn))
+	}
 	if u := a.Usage; u != nil {
 		lines = append(lines, m.field("takes", cpuText(u)+" of a processor, "+memText(u)+" in "+process(u.Procs)))
 	}
 	lines = append(lines,
-		m.field("restarts", number(a.Restarts)+dot+"crashes that count: "+number(a.Crashes)),
+		m.field("restarts", restartsText(a, dot)),
 		m.field("last exit", m.exitText(a.Exit)),
 	)
 	if a.Exit != nil && a.Exit.File != "" {
 		lines = append(lines, m.field("last words", m.keptIn(a.Exit.File, w-fieldWidth)))
 	}
 	return append(lines, m.decisions(a.Decisions)...)
+}
+
+// restartsText says how often an agent was restarted, and how many crashes are counted against it.
+func restartsText(a *city.Agent, dot string) string {
+	text := "none"
+	if a.Restarts > 0 {
+		text = number(a.Restarts)
+	}
+	if a.Crashes > 0 {
+		text += dot + "crashes that count: " + number(a.Crashes)
+	}
+	return text
 }
 
 // stateFields say how an agent is, why, and what happens next.
@@ -67,21 +90,22 @@ func (m *model) stateFields(r *agentRow, a *city.Agent) []string {
 			state += " (" + clock(r.until, m.now) + ")"
 		}
 	}
-	lines := []string{m.field("state", state), m.field("why", plain(a.Reason))}
-	if next := m.nextText(a.Next); next != "" {
+	lines := []string{m.field("state", state), m.field("why", suspendedBy(plain(a.Reason)))}
+	told := m.ends(r).full != "" && a.Next != nil && a.Next.At != nil && a.Next.At.Equal(r.until) // in the line of the state
+	if next := m.nextText(a.Next); next != "" && !told {
 		if a.Next.At != nil {
 			next += " (" + clock(*a.Next.At, m.now) + ")"
 		}
 		lines = append(lines, m.field("next", next))
 	}
 	if a.Drain != nil {
-		lines = append(lines, m.field("drain", m.drainText(a.Drain)))
+		lines = append(lines, m.field("drain", m.drainText(a.Drain, r.until)))
 	}
 	return lines
 }
 
-// drainText says who has told an agent to finish, when, and what it has said to it.
-func (m *model) drainText(d *city.DrainInfo) string {
+// drainText says who has told an agent to finish, when, and what it has said to it; until is the end that is told already.
+func (m *model) drainText(d *city.DrainInfo, until time.Time) string {
 	text := "told to finish by " + plain(d.By) + " " + age(m.now.Sub(d.Since)) + " ago"
 	switch {
 	case d.Acked:
@@ -89,7 +113,11 @@ func (m *model) drainText(d *city.DrainInfo) string {
 	case d.Deadline == nil:
 		return text + "; it has not answered, and is waited for without end"
 	}
-	return text + "; it has not answered, and has until " + clock(*d.Deadline, m.now)
+	text += "; it has not answered"
+	if d.Deadline.Equal(until) {
+		return text
+	}
+	return text + ", and has until " + clock(*d.Deadline, m.now)
 }
 
 // rigText is a rig by its name, and how it is as far as it is known.
@@ -140,7 +168,10 @@ func (m *model) sessionText(a *city.Agent) string {
 	if a.Session == nil {
 		return "none"
 	}
-	s := fmt.Sprintf("pid %d, up %s", a.PID, age(m.now.Sub(a.Session.Started)))
+	s := "up " + age(m.now.Sub(a.Session.Started))
+	if a.PID > 0 {
+		s = fmt.Sprintf("pid %d, %s", a.PID, s)
+	}
 	if t := a.Session.LastActivity; t != nil {
 		s += ", last output " + age(m.now.Sub(*t)) + " ago"
 	}

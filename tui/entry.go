@@ -10,7 +10,10 @@ import (
 
 // entry is one line of text being typed. The widget edits it; what may come in, and which part of it is seen, is
 // decided here.
-type entry struct{ input textinput.Model }
+type entry struct {
+	input  textinput.Model
+	chosen bool // all of it, by nobody: what is typed takes its place
+}
 
 // maxTyped bounds a line, in characters; a longer paste is cut.
 const maxTyped = 16 << 10
@@ -24,6 +27,13 @@ func newEntry(text string) entry {
 	e.input.Focus()
 	e.input.SetValue(tidy(text))
 	e.input.CursorEnd()
+	return e
+}
+
+// oldEntry is a line that was typed before: what is typed now takes its place, and keys that edit it keep it.
+func oldEntry(text string) entry {
+	e := newEntry(text)
+	e.chosen = e.String() != ""
 	return e
 }
 
@@ -52,13 +62,23 @@ func (e *entry) String() string { return e.input.Value() }
 // key edits; it reports whether the text is another one now.
 func (e *entry) key(k tea.KeyPressMsg) bool {
 	k.Text = tidy(k.Text)
+	e.give(k.Text)
 	return e.send(k)
 }
 
 // paste types a text.
 func (e *entry) paste(text string) {
 	text = strings.TrimRight(text, "\r\n")
+	e.give(tidy(text))
 	e.send(tea.PasteMsg{Content: tidy(strings.ReplaceAll(text, "\r\n", "\n"))})
+}
+
+// give makes place for what is typed.
+func (e *entry) give(typed string) {
+	if e.chosen && typed != "" {
+		e.input.SetValue("")
+	}
+	e.chosen = false
 }
 
 func (e *entry) send(msg tea.Msg) bool {
@@ -82,6 +102,9 @@ func tidy(s string) string {
 
 // visible reports whether a character may be typed: no control, nothing that turns text around, but what joins letters.
 func visible(r rune) bool {
+	if r >= ' ' && r < 0x7f { // nearly all there is in a long paste
+		return true
+	}
 	const nonJoiner, joiner = 0x200c, 0x200d
 	return r == joiner || r == nonJoiner || r != unicode.ReplacementChar && !unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp)
 }
@@ -89,11 +112,15 @@ func visible(r rune) bool {
 // show returns the part of the line around the cursor that fits w columns, and the cursor's column in it. The widget's
 // own view counts characters, not columns, and would put the cursor beside a wide one.
 func (e *entry) show(w int) (string, int) {
+	return around([]rune(e.input.Value()), e.input.Position(), w)
+}
+
+// around is the part of a line around its character at that fits w columns, and that character's column in it.
+func around(runes []rune, at, w int) (string, int) {
 	if w < 2 {
 		return "", 0
 	}
-	runes := []rune(e.input.Value())
-	from, before := e.input.Position(), 0
+	from, before := at, 0
 	for from > 0 {
 		n := width(string(runes[from-1]))
 		if before+n > w-1 {

@@ -9,8 +9,11 @@ import (
 	"gcity/themes"
 )
 
-// kept bounds the events in the panel.
-const kept = 2000
+// kept bounds the events in the panel, digMost those in it while somebody looks at older ones.
+const (
+	kept    = 2000
+	digMost = 10_000
+)
 
 // eventRow is an event made ready to be shown.
 type eventRow struct {
@@ -37,6 +40,14 @@ type timeline struct {
 	frozen  bool
 	fresh   int // came in while frozen
 	version uint64
+
+	under eye // what the cursor is on while it follows
+
+	now    time.Time // when the filter was applied last
+	only   bool      // the selected agent's only
+	who    string    // its name, "" = all
+	asked  int       // the question for older ones under way, 0 = none
+	begins bool      // there is none before the first
 }
 
 // add takes new events in, oldest first; those known already are skipped.
@@ -57,9 +68,31 @@ func (t *timeline) add(es []events.Event, f *filter) {
 		}
 	}
 	seq := t.cursorSeq()
-	if over := len(t.rows) - kept; over > 0 {
-		t.rows = append([]eventRow(nil), t.rows[over:]...)
+	most := kept
+	if t.frozen {
+		most = digMost
 	}
+	if over := len(t.rows) - most; over > 0 {
+		t.rows = append([]eventRow(nil), t.rows[over:]...)
+		t.begins = false
+	}
+	t.refill(f, seq)
+}
+
+// older takes events in from before those that are known, oldest first.
+func (t *timeline) older(es []events.Event, f *filter) {
+	if len(t.rows) == 0 {
+		return
+	}
+	t.version++
+	first, seq := t.rows[0].event.Seq, t.cursorSeq()
+	rows := make([]eventRow, 0, len(es)+len(t.rows))
+	for _, e := range es {
+		if e.Seq < first {
+			rows = append(rows, newEventRow(e))
+		}
+	}
+	t.rows = append(rows, t.rows...)
 	t.refill(f, seq)
 }
 
@@ -77,7 +110,7 @@ func (t *timeline) refill(f *filter, seq uint64) {
 	at := 0
 	for i := range t.rows {
 		r := &t.rows[i]
-		if f.active() && !f.line(r.kind+" "+r.subject+" "+r.message) {
+		if t.who != "" && r.event.Subject != t.who && r.event.Actor != t.who || f.active() && !f.event(r, t.now) {
 			continue
 		}
 		if r.event.Seq <= seq {
@@ -93,8 +126,48 @@ func (t *timeline) refill(f *filter, seq uint64) {
 	t.offset = max(0, t.offset+at-before)
 }
 
+// eye is which event somebody has seen under a cursor that follows the newest: one that came in a moment ago is not what a
+// key means that was on its way then.
+type eye struct {
+	seq   uint64 // under the cursor
+	since time.Time
+	seen  uint64 // the last one that stood there long enough to be seen
+}
+
+// look takes in what is under the cursor now.
+func (e *eye) look(seq uint64, now time.Time) {
+	if now.Sub(e.since) >= guard {
+		e.seen = e.seq
+	}
+	if seq != e.seq {
+		e.seq, e.since = seq, now
+	}
+}
+
+// put puts the cursor on an event by hand: that is seen.
+func (e *eye) put(seq uint64) { e.seq, e.seen = seq, seq }
+
+// meant is where the event is that keys are about, an index into shown: the one under the cursor, or, while the newest come
+// in, the one that stood there when it could be seen last.
+func (t *timeline) meant() int {
+	if t.frozen || t.under.seen == 0 {
+		return t.at
+	}
+	for i := len(t.shown) - 1; i >= 0; i-- {
+		switch seq := t.rows[t.shown[i]].event.Seq; {
+		case seq == t.under.seen:
+			return i
+		case seq < t.under.seen:
+			return t.at
+		}
+	}
+	return t.at
+}
+
 // move puts the cursor n rows on; moving freezes, reaching the end follows again.
 func (t *timeline) move(n int) {
+	defer func() { t.under.put(t.cursorSeq()) }()
+	t.at = t.meant()
 	t.at = max(0, min(t.at+n, len(t.shown)-1))
 	t.frozen = t.at < len(t.shown)-1
 	if !t.frozen {
@@ -102,9 +175,10 @@ func (t *timeline) move(n int) {
 	}
 }
 
+// selected is the event that keys are about, nil if there is none.
 func (t *timeline) selected() *eventRow {
-	if t.at < len(t.shown) {
-		return &t.rows[t.shown[t.at]]
+	if at := t.meant(); at < len(t.shown) {
+		return &t.rows[t.shown[at]]
 	}
 	return nil
 }
@@ -130,6 +204,9 @@ func tone(kind string) themes.Token {
 func (m *model) eventsPanel(w, h int, focus bool, tabs []tab) []string {
 	day := m.now.Unix() / 3600
 	key := panelKey{w: w, h: h, focus: focus, data: m.events.version, ui: m.ui, second: day}
+	if m.snap != nil {
+		key.rows = 1 // the city is heard
+	}
 	return m.cache[panelEvents].lines(key, func() []string { return m.drawEvents(w, h, focus, tabs) })
 }
 
@@ -138,8 +215,14 @@ func (m *model) drawEvents(w, h int, focus bool, tabs []tab) []string {
 	lines := append(make([]string, 0, h), m.rule(w, focus, tabs, m.eventsNote(tabs)))
 	if len(t.shown) == 0 {
 		text := "Nothing has happened yet. Starts, ends, crashes and every change appear here."
-		if m.eventFilter.active() {
-			text = fmt.Sprintf("No event matches %q. esc clears the filter.", m.eventFilter.text)
+		if m.snap == nil {
+			text = "Waiting for the city."
+		}
+		switch {
+		case m.eventFilter.active():
+			text = fmt.Sprintf("No event matches %q. %s", m.eventFilter.text, m.clears())
+		case m.events.who != "":
+			text = "Nothing is known to have happened to " + plain(m.events.who) + ". " + m.keys.keyOf("event.only") + " shows the events of all."
 		}
 		return fillRows(append(lines, m.note(text, w)), w, h)
 	}
@@ -152,26 +235,45 @@ func (m *model) drawEvents(w, h int, focus bool, tabs []tab) []string {
 	return fillRows(lines, w, h)
 }
 
+// eventSearch is what makes the timeline show only a part, "" if it shows all.
+func (m *model) eventSearch() string {
+	var parts []string
+	if m.events.who != "" {
+		parts = append(parts, "only "+plain(m.events.who))
+	}
+	if m.eventFilter.active() {
+		parts = append(parts, "/"+m.eventFilter.text)
+	}
+	return strings.Join(parts, " ")
+}
+
 func (m *model) eventsNote(tabs []tab) string {
-	note := ""
-	if m.eventFilter.active() && !titled(tabs) {
-		note = fmt.Sprintf("/%s  %d of %d", m.eventFilter.text, len(m.events.shown), len(m.events.rows))
+	note := m.eventSearch()
+	if note != "" {
+		note += fmt.Sprintf("  %d of %d", len(m.events.shown), len(m.events.rows))
+	}
+	if titled(tabs) {
+		note = ""
+	}
+	if m.events.asked != 0 {
+		note = strings.TrimLeft(note+"  asking for older", " ")
 	}
 	if m.events.frozen {
 		if note != "" {
 			note += "  "
 		}
-		note += behind(uint64(m.events.fresh))
+		note += m.behind(uint64(m.events.fresh))
 	}
 	return note
 }
 
 // behind says how much came in since a view was frozen, and how to see it.
-func behind(n uint64) string {
+func (m *model) behind(n uint64) string {
+	follows := m.keys.keyOf("move.last") + " follows"
 	if n == 0 {
-		return "frozen, G follows"
+		return "frozen, " + follows
 	}
-	return fmt.Sprintf("+%d new, G follows", n)
+	return fmt.Sprintf("+%d new, %s", n, follows)
 }
 
 func (m *model) eventLine(r *eventRow, w int, s rowState) string {
@@ -204,8 +306,7 @@ func (m *model) eventLine(r *eventRow, w int, s rowState) string {
 func (m *model) eventDetail(r *eventRow) []string {
 	e := &r.event
 	lines := []string{
-		m.field("when", e.TS.In(m.now.Location()).Format(time.RFC3339Nano)),
-		m.field("what", r.kind),
+		m.field("when", e.TS.In(m.now.Location()).Format(time.RFC3339Nano)+", "+age(m.now.Sub(e.TS))+" ago"),
 		m.field("about", r.subject),
 		m.field("by", plain(e.Actor)),
 	}
@@ -215,11 +316,5 @@ func (m *model) eventDetail(r *eventRow) []string {
 		label = ""
 	}
 	lines = append(lines, m.field("seq", fmt.Sprint(e.Seq)))
-	if len(e.Payload) > 0 {
-		lines = append(lines, "", m.look.paint(themes.Dim, "payload"))
-		for _, p := range strings.Split(pretty(e.Payload), "\n") {
-			lines = append(lines, "  "+plain(p))
-		}
-	}
-	return lines
+	return append(lines, m.payloadLines(e.Payload)...)
 }

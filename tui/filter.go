@@ -8,8 +8,8 @@ import (
 )
 
 // filter is a person's search: words that all must match. "x" plain, in what a row shows besides numbers; "!x" not; "~x"
-// fuzzy, in the name; "state:x", "pool:x", "rig:x", "provider:x" and "name:x" by the start of that field. The zero value
-// matches everything.
+// fuzzy, in the name; "state:x", "pool:x", "rig:x", "provider:x" and "name:x" by the start of that field; of events "type:x", "subject:x", "by:x" and
+// "since:10m". The zero value matches everything.
 type filter struct {
 	text  string
 	terms []clause
@@ -28,7 +28,7 @@ func parseFilter(text string) filter {
 		var t clause
 		word, t.not = strings.CutPrefix(word, "!")
 		word, t.fuzzy = strings.CutPrefix(word, "~")
-		for _, field := range []string{"state", "pool", "rig", "provider", "name"} {
+		for _, field := range []string{"state", "pool", "rig", "provider", "name", "type", "subject", "by", "since"} {
 			if rest, ok := strings.CutPrefix(word, field+":"); ok {
 				t.field, word = field, rest
 			}
@@ -41,6 +41,9 @@ func parseFilter(text string) filter {
 }
 
 func (f *filter) active() bool { return len(f.terms) > 0 }
+
+// clears says which key takes a filter away.
+func (m *model) clears() string { return m.keys.keyOf("view.back") + " clears the filter." }
 
 // agent reports whether an agent's row passes.
 func (f *filter) agent(r *agentRow) bool {
@@ -118,21 +121,41 @@ func (f *filter) automation(r *automationRow) bool {
 	return true
 }
 
+// event reports whether an event's row passes: "type:" and "subject:" by their beginning or that of a part behind a dot or
+// a slash, "by:" who caused it, "since:10m" how long ago at most; what is no duration yet leaves nothing out.
+func (f *filter) event(r *eventRow, now time.Time) bool {
+	for i := range f.terms {
+		t := &f.terms[i]
+		var hit bool
+		switch t.field {
+		case "type":
+			_, verb, _ := strings.Cut(strings.ToLower(r.kind), ".")
+			hit = strings.HasPrefix(strings.ToLower(r.kind), t.word) || strings.HasPrefix(verb, t.word)
+		case "subject", "name":
+			hit = begins(r.subject, t.word)
+		case "by":
+			hit = begins(r.event.Actor, t.word)
+		case "since":
+			ago, err := time.ParseDuration(t.word)
+			if err != nil {
+				continue
+			}
+			hit = now.Sub(r.event.TS) <= ago
+		default:
+			hit = t.in(r.kind + " " + r.subject + " " + r.message)
+		}
+		if hit == t.not {
+			return false
+		}
+	}
+	return true
+}
+
 // begins reports whether a qualified name begins with a word, with or without its rig.
 func begins(name, word string) bool {
 	name = strings.ToLower(name)
 	_, bare, _ := strings.Cut(name, "/")
 	return strings.HasPrefix(name, word) || bare != "" && strings.HasPrefix(bare, word)
-}
-
-// line reports whether a text passes; fields are looked for in it like any word.
-func (f *filter) line(text string) bool {
-	for i := range f.terms {
-		if f.terms[i].in(text) == f.terms[i].not {
-			return false
-		}
-	}
-	return true
 }
 
 func (t *clause) in(text string) bool {

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"gcity/city"
 	"gcity/themes"
 )
 
@@ -15,13 +14,17 @@ func (m *model) foot(s screenful, p *plan) screenful {
 		text, x := m.promptLine(m.w)
 		status = []string{text}
 		s.x, s.y = x, len(s.lines)
+	} else if m.composer != nil && !m.composer.many() {
+		text, x := m.composerLine(m.w)
+		status = []string{text}
+		s.x, s.y = x, len(s.lines)
 	}
 	footer := m.footer(m.w)
 	if p.statusRow {
 		s.lines = append(append(s.lines, status...), footer)
 		return s
 	}
-	if m.prompt != nil || m.status.failed || m.status.pending || m.status.text != "" && m.now.Sub(m.status.since) < fade/4 {
+	if m.typing() || m.departure.waits() || m.status.failed || m.status.pending || m.status.text != "" && m.now.Sub(m.status.since) < fade/4 {
 		s.lines = append(s.lines, status...)
 		return s
 	}
@@ -29,24 +32,37 @@ func (m *model) foot(s screenful, p *plan) screenful {
 	return s
 }
 
-// footer lists the keys that work where the focus is, as many as fit. How to find things, get help and leave stays; the
-// palette, which help knows too, only where there is room.
+// stays reports whether the footer has an action that is of use everywhere, at its end, before all else in w columns: what
+// help knows too, only where there is room for it.
+func stays(a *action, w int) bool {
+	switch a.id {
+	case "view.palette":
+		return w >= 100
+	case "view.attention":
+		return w >= 76
+	}
+	return true
+}
+
+// footer lists the keys that work where the focus is, as many as fit. How to find things, get help and leave stays.
 func (m *model) footer(w int) string {
 	l := line{look: &m.look}
 	l.space(1)
-	last := []string{"view.filter", "view.attention", "view.palette", "view.help", "quit"}
+	last := []string{"mail.show", "view.filter", "view.attention", "view.palette", "view.help", "quit"}
+	lost := m.lost()
 	var keys, tail []*action
 	for i := range m.keys.actions {
 		a := &m.keys.actions[i]
 		switch {
-		case a.short == "" || !m.heard(a) || m.elsewhere(a) || a.refused(m) != "":
+		case a.short == "" || len(a.key.Keys()) == 0 || !m.heard(a) || m.elsewhere(a) || a.refused(m) != "" || lost && m.changes(a):
+		case a.id == "mail.show" && m.unread() == 0:
 		case slices.Contains(last, a.id):
 			tail = append(tail, a)
 		default:
 			keys = append(keys, a)
 		}
 	}
-	if m.prompt != nil || m.choice != nil || m.reader != nil || m.finder != nil || m.work != nil {
+	if m.typing() || m.choice != nil || m.reader != nil || m.finder != nil || m.listed() {
 		return l.close(w)
 	}
 	if m.zone() != inLists { // what only this panel can do comes first
@@ -54,35 +70,67 @@ func (m *model) footer(w int) string {
 			return m.rankHere(a) - m.rankHere(b)
 		})
 	}
-	const palette, wide = "view.palette", 100
 	room := w
 	for _, a := range tail {
-		if a.id != palette || w >= wide {
+		if stays(a, w) {
 			room -= footWidth(m, a)
 		}
 	}
+	named := false
 	for _, a := range keys {
-		if l.used+footWidth(m, a) <= room {
+		whose := ""
+		if !named {
+			whose = m.footWhose(a)
+		}
+		if l.used+width(whose)+footWidth(m, a) <= room {
+			l.add(themes.Text, whose)
 			m.footKey(&l, a)
+			named = named || whose != ""
 		}
 	}
 	room -= l.used
 	for _, a := range tail {
-		if a.id != palette || w >= wide || footWidth(m, a) <= room {
+		if stays(a, w) || footWidth(m, a) <= room {
+			if !stays(a, w) {
+				room -= footWidth(m, a)
+			}
 			m.footKey(&l, a)
 		}
 	}
 	return crop(l.close(w), w)
 }
 
+// footWhose names, in Events, whom an agent's verb is about: one would think of the agent that is selected.
+func (m *model) footWhose(a *action) string {
+	if m.focus != panelEvents || !strings.HasPrefix(a.id, "agent.") || a.id == releaseID && m.undoable() {
+		return ""
+	}
+	if r := m.eventAgent(); r != nil {
+		return cut(r.shown, 24, m.look.glyph.More) + ": "
+	}
+	return ""
+}
+
+// changes reports whether an action would change something in the city: whoever only looks must not do it.
+func (m *model) changes(a *action) bool {
+	looking := *m
+	looking.mode = ReadOnly
+	return a.refused(&looking) == needWritable(&looking)
+}
+
 // suspendID is the verb that is about a pool where Pools has the focus.
 const suspendID = "agent.suspend"
+
+// alsoOfPools reports whether a verb of agents is about the pool where Pools has the focus.
+func alsoOfPools(id string) bool {
+	return slices.Contains([]string{suspendID, drainID, "agent.attach", mailID, slingID}, id)
+}
 
 // elsewhere reports whether an action is about something that the focused panel does not show: among pools and automations, the agent.
 func (m *model) elsewhere(a *action) bool {
 	switch m.focus {
 	case panelPools:
-		return strings.HasPrefix(a.id, "agent.") && a.id != suspendID
+		return strings.HasPrefix(a.id, "agent.") && !alsoOfPools(a.id)
 	case panelAutomations:
 		return strings.HasPrefix(a.id, "agent.")
 	}
@@ -94,7 +142,7 @@ func (m *model) rankHere(a *action) int {
 	switch {
 	case len(a.in) == 1 && a.in[0] == m.zone():
 		return 0
-	case m.focus == panelPools && a.id == suspendID:
+	case m.focus == panelPools && !m.elsewhere(a) && strings.HasPrefix(a.id, "agent."):
 		return 1
 	case slices.Contains(a.in, everywhere):
 		return 3
@@ -109,28 +157,30 @@ func (m *model) heard(a *action) bool {
 
 // footText is an action's name as it would work now.
 func footText(m *model, a *action) string {
-	r := m.selected()
 	switch {
+	case a.id == releaseID && m.undoable():
+		return "undo"
 	case a.id == suspendID && m.suspended():
 		return "resume"
-	case a.id == "agent.drain" && r != nil && r.state == city.Draining:
-		return "undrain"
+	case a.id == drainID:
+		if drain, undrain := m.drainTargets(); len(drain) == 0 && len(undrain) > 0 {
+			return "undrain"
+		}
 	case a.id == "agent.attach.zoomed" && !m.zoomed:
 		return "zoom"
+	case a.id == "agent.zoom" && m.focus == panelQuarantine:
+		return "crashes"
 	case a.id == "view.attention" && m.attention:
 		return "all"
 	}
 	return a.short
 }
 
-// suspended reports whether what s is about is suspended.
+// suspended reports whether all that s is about is suspended.
 func (m *model) suspended() bool {
-	if m.focus == panelPools {
-		p := m.pools.under()
-		return p != nil && p.suspended != ""
-	}
-	r := m.selected()
-	return r != nil && r.state == city.Suspended
+	all := m.flagTargets()
+	on, _ := byFlag(all)
+	return len(all) > 0 && len(on) == 0
 }
 
 func footWidth(m *model, a *action) int {

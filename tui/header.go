@@ -2,6 +2,8 @@ package tui
 
 import (
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -20,7 +22,7 @@ type headPart struct {
 func (m *model) header(w int) string {
 	l := line{look: &m.look}
 	dot := " " + m.look.glyph.Dot + " "
-	l.add(themes.Title, " "+cut(m.cityName(), w/3, m.look.glyph.More))
+	m.signboard(&l, cut(m.cityName(), w/3, m.look.glyph.More))
 	if m.snap != nil && m.snap.Suspended {
 		l.add(themes.Warn, dot+"suspended")
 	}
@@ -32,17 +34,27 @@ func (m *model) header(w int) string {
 	if m.mode == ReadOnly {
 		mode = themes.Warn
 	}
+	badge := m.mailBadge(w)
+	if badge != "" {
+		l.add(themes.Accent, dot+badge)
+	}
 	room := w - l.used - width(end) - 4
 	if host := m.where(); host != "" && w >= 100 {
 		l.add(themes.Dim, dot+host)
 	}
-	if text := dot + m.mode.String(); room > width(text)+14 {
+	if text := dot + m.mode.String(); room > width(text)+14 && (badge == "" || w >= 100 || m.mode == ReadOnly) { // who runs is worth more
 		l.add(mode, text)
 	}
-	counts := m.countParts(w - l.used - width(end) - 5)
-	if len(counts) == 0 && m.snap != nil && len(m.roster.rows) > 0 {
-		end = m.now.Format("15:04")
-		counts = m.countParts(w - l.used - width(end) - 3)
+	gap := 5
+	if end == "" {
+		gap = 1
+	}
+	counts := m.countParts(w - l.used - width(end) - gap)
+	if m.snap != nil && w >= 50 && !m.stalled() { // how many are ill and run is worth more than that the loop turns
+		short := m.now.Format("15:04")
+		if more := m.countParts(w - l.used - width(short) - 3); len(counts) <= m.headcounts() && len(more) > len(counts) {
+			end, counts = short, more
+		}
 	}
 	l.space(w - l.used - partsWidth(counts) - width(end) - 4)
 	for _, c := range counts {
@@ -55,6 +67,18 @@ func (m *model) header(w int) string {
 	}
 	l.add(loop, end)
 	return crop(l.close(w), w)
+}
+
+// mailBadge says how much mail for people is not read, "" = none.
+func (m *model) mailBadge(w int) string {
+	n := m.unread()
+	switch {
+	case n == 0:
+		return ""
+	case w < 100:
+		return m.look.glyph.Mail + strconv.Itoa(min(n, 999))
+	}
+	return fmt.Sprintf("%s %d unread", m.look.glyph.Mail, n)
 }
 
 func (m *model) where() string {
@@ -72,43 +96,69 @@ func partsWidth(parts []headPart) int {
 	return n
 }
 
-// countParts are the agents by state in at most w columns: who runs, then those that need a person; what does not fit
-// is counted together.
+// byState counts the agents: those that need a person, and then who runs and all others.
+func (m *model) byState() (urgent, rest []headPart) {
+	n := m.snap.Count()
+	known := 0
+	part := func(s city.State) []headPart {
+		if n[s] == 0 {
+			return nil
+		}
+		known += n[s]
+		_, token := m.look.sign(s)
+		return []headPart{{fmt.Sprintf("  %d %s", n[s], s), token, n[s]}}
+	}
+	urgent = append(part(city.Failed), part(city.Quarantined)...)
+	rest = part(city.Running)
+	for _, s := range city.States {
+		if s != city.Failed && s != city.Quarantined && s != city.Running {
+			rest = append(rest, part(s)...)
+		}
+	}
+	if n := len(m.snap.Agents) - known; n > 0 {
+		urgent = append(urgent, headPart{fmt.Sprintf("  %d in states unknown to this version", n), themes.Bad, n})
+	}
+	return urgent, rest
+}
+
+// headcounts is how many counts the header should have room for: who needs a person, and who runs.
+func (m *model) headcounts() int {
+	urgent, rest := m.byState()
+	return len(urgent) + min(1, len(rest))
+}
+
+// countParts are the agents by state in at most w columns: those that need a person, then who runs. What does not fit is
+// counted together; who needs a person is counted however narrow it gets.
 func (m *model) countParts(w int) []headPart {
 	if m.snap == nil {
 		return nil
 	}
-	n := m.snap.Count()
-	order := append([]city.State{city.Running}, city.States[:]...)
-	var parts []headPart
-	for i, s := range order {
-		if n[s] > 0 && (i == 0 || s != city.Running) {
-			_, token := m.look.sign(s)
-			parts = append(parts, headPart{fmt.Sprintf("  %d %s", n[s], s), token, n[s]})
-		}
+	urgent, parts := m.byState()
+	parts = slices.Concat(urgent, parts)
+	others, ill := 0, 0
+	for _, p := range urgent {
+		ill += p.n
 	}
-	known := 0
-	for _, p := range parts {
-		known += p.n
-	}
-	if n := len(m.snap.Agents) - known; n > 0 {
-		parts = append(parts, headPart{fmt.Sprintf("  %d in states unknown to this version", n), themes.Bad, n})
-	}
-	others := 0
-	for i := len(parts) - 1; i >= 0; i-- {
+	for i := len(parts); i >= max(1, len(urgent)); i-- {
 		rest := headPart{"  " + count(others, "other"), themes.Dim, others}
-		if others == 0 {
-			rest.text = ""
-		}
-		if partsWidth(parts[:i+1])+width(rest.text) <= w {
-			if others > 0 {
-				return append(parts[:i+1], rest)
-			}
+		switch {
+		case others == 0 && partsWidth(parts) <= w:
 			return parts
+		case others > 0 && partsWidth(parts[:i])+width(rest.text) <= w:
+			return append(parts[:i:i], rest)
 		}
-		others += parts[i].n
+		others += parts[i-1].n
 	}
-	return nil
+	if ill == 0 {
+		return nil
+	}
+	if partsWidth(urgent) > w {
+		urgent = []headPart{{fmt.Sprintf("  %d in trouble", ill), themes.Bad, ill}}
+	}
+	if partsWidth(urgent) > w {
+		return nil
+	}
+	return urgent
 }
 
 // clockText is how fresh the loop is, and the time.
@@ -117,7 +167,7 @@ func (m *model) clockText() string {
 	if m.calm {
 		at = m.now.Format("15:04")
 	}
-	if m.snap == nil || m.w < 60 {
+	if m.snap == nil || m.gone != "" || m.w < 60 { // of a loop that is not heard nothing is known
 		return at
 	}
 	turn := m.snap.Patrol.Age(m.now)
@@ -150,7 +200,9 @@ func (m *model) problems() []string {
 	var p []string
 	switch {
 	case m.stopped():
-		p = append(p, "the city was stopped; what is shown is the last that was heard of it")
+		p = append(p, "the city was stopped "+age(m.now.Sub(m.lone))+" ago"+m.startAgain()+"; what is shown is the last that was heard of it")
+	case m.lost():
+		p = append(p, "gone for "+age(m.now.Sub(m.lone))+": "+m.gone+m.startAgain()+"; what is shown is old")
 	case m.gone != "":
 		p = append(p, "the city cannot be heard: "+m.gone+"; what is shown is old")
 	}
@@ -170,11 +222,11 @@ func (m *model) problems() []string {
 	if h := s.Config.Held; h != nil {
 		how := ""
 		if m.mode != ReadOnly {
-			how = "; C shows the plan"
+			how = "; " + m.keys.keyOf("config.confirm") + " shows the plan"
 		}
 		p = append(p, "configuration held: "+removes(h)+how)
 	}
-	if ills := m.automations.problem(); ills != "" {
+	if ills := m.automations.problem(m.keys.keyOf("focus.automations")); ills != "" {
 		p = append(p, ills)
 	}
 	for _, d := range s.Degraded {
@@ -183,7 +235,15 @@ func (m *model) problems() []string {
 	for _, d := range s.Config.Warnings {
 		p = append(p, severally(d))
 	}
-	return p
+	return append(p, m.mistakes()...)
+}
+
+// startAgain says what brings a city back that is heard no more.
+func (m *model) startAgain() string {
+	if !m.lost() {
+		return ""
+	}
+	return "; run `gcity` there to start it again"
 }
 
 // severally is a text of safe lines.
@@ -197,9 +257,9 @@ func (m *model) problemLines(w, n int) []string {
 		l := line{look: &m.look}
 		more := ""
 		if i == n-1 && len(all) > n {
-			more = fmt.Sprintf("  and %d more  c shows all", len(all)-n)
+			more = fmt.Sprintf("  and %d more  %s shows all", len(all)-n, m.keys.keyOf("city.details"))
 		} else if strings.Contains(all[i], "\n") || width(all[i]) > w-4 {
-			more = "  c shows all"
+			more = "  " + m.keys.keyOf("city.details") + " shows all"
 		}
 		l.add(themes.Bad, " "+m.look.glyph.Alert+" ")
 		l.add(themes.Warn, cutLead(all[i], w-l.used-width(more)-1, m.look.glyph.More))
@@ -210,14 +270,28 @@ func (m *model) problemLines(w, n int) []string {
 	return lines
 }
 
-// summary is the city in one line.
-func (m *model) summary() string {
-	parts := []string{m.cityName()}
-	for _, p := range m.countParts(m.w) {
-		parts = append(parts, strings.TrimSpace(p.text))
-	}
+// summary is the city in one line of w columns: its name, what is wrong, and as many of the counts as there is room for.
+func (m *model) summary(w int) string {
+	dot := " " + m.look.glyph.Dot + " "
+	lead := cut(m.cityName(), max(12, w/2), m.look.glyph.More)
 	if n := len(m.problems()); n > 0 {
-		parts = append(parts, count(n, "problem"))
+		lead += dot + count(n, "problem")
 	}
-	return strings.Join(parts, " "+m.look.glyph.Dot+" ")
+	if n := m.unread(); n > 0 {
+		lead += fmt.Sprintf("%s%d unread", dot, n)
+	}
+	for room := w - width(lead); ; {
+		parts, text := m.countParts(room), lead
+		for _, p := range parts {
+			text += dot + strings.TrimSpace(p.text)
+		}
+		if len(parts) == 0 && m.snap != nil && len(m.snap.Agents) > 0 { // there is no room for all of them
+			text += dot + number(m.snap.Count()[city.Running]) + " running" + m.look.glyph.More
+		}
+		over := width(text) - w
+		if over <= 0 || len(parts) == 0 {
+			return cut(text, w, m.look.glyph.More)
+		}
+		room -= over
+	}
 }

@@ -12,13 +12,16 @@ const (
 	wide               // everything
 )
 
+// The smallest screen that has room for a list.
+const leastWidth, leastHeight = 40, 10
+
 func tierOf(w, h int) tier {
 	switch {
 	case w >= 160 && h >= 40:
 		return wide
 	case w >= 76 && h >= 22:
 		return tabbed
-	case w >= 40 && h >= 10:
+	case w >= leastWidth && h >= leastHeight:
 		return single
 	}
 	return tiny
@@ -108,6 +111,9 @@ func (m *model) planTabbed(p *plan, body int) {
 // front is the list that is seen where lists share a place.
 func (m *model) front() panel {
 	if m.focus == panelPeek {
+		if m.showsRun() {
+			return panelAutomations
+		}
 		if m.before == panelPeek {
 			return panelAgents
 		}
@@ -160,7 +166,7 @@ func (m *model) planWide(p *plan, body int) {
 func (m *model) poolRoom(top int) int {
 	n := max(1, len(m.pools.list.shown))
 	if len(m.pools.rows) == 0 && m.focus == panelPools {
-		n = len(m.noPools(m.w))
+		n = len(m.noPools(listsWidth(m.w)))
 	}
 	return 1 + min(n, max(2, top/5))
 }
@@ -169,7 +175,7 @@ func (m *model) poolRoom(top int) int {
 func (m *model) automationRoom(top int) int {
 	n := max(1, len(m.automations.list.shown))
 	if len(m.automations.rows) == 0 && m.focus == panelAutomations {
-		n = len(m.noAutomations(m.w))
+		n = len(m.noAutomations(listsWidth(m.w)))
 	}
 	return 1 + min(n, max(3, top/6))
 }
@@ -189,14 +195,14 @@ func (m *model) peekVisible() bool {
 
 // focusRows is how many rows of content the focused panel has.
 func (m *model) focusRows() int {
+	if m.focus == panelPeek {
+		_, h := m.paneRoom()
+		return h
+	}
 	p := m.plan()
 	for _, stack := range [][]place{p.left, p.right, p.across} {
 		for _, at := range stack {
-			switch {
-			case at.panel != m.focus:
-			case at.panel == panelPeek:
-				return m.peekRows(at.h)
-			default:
+			if at.panel == m.focus {
 				return max(1, at.h-1)
 			}
 		}

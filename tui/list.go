@@ -12,20 +12,39 @@ type list struct {
 	at     int   // index into shown of the cursor
 	offset int   // first visible
 	total  int   // before the filter
+
+	ids    []string        // of what is shown, in the same order
+	strays map[string]bool // rows that are shown though the filter leaves them out by now
 }
 
 // fill selects the rows to show, of those that belong here, and finds the selected one again; if it is gone the cursor
-// stays where it was.
-func (l *list) fill(rs rows, selected string, belongs, keep func(i int) bool) {
-	l.shown, l.total = l.shown[:0], 0
+// stays where it was. What is shown already, and what holds says of, stays though it does not pass any longer: a key that
+// is on its way means the row that the eye has seen. nil = nothing does.
+func (l *list) fill(rs rows, selected string, belongs, keep func(i int) bool, holds func(id string) bool) {
+	var was map[string]bool
+	if holds != nil {
+		was = make(map[string]bool, len(l.ids))
+		for _, id := range l.ids {
+			was[id] = true
+		}
+	}
+	l.shown, l.ids, l.total, l.strays = l.shown[:0], l.ids[:0], 0, nil
 	for i := range rs.len() {
-		if !belongs(i) {
+		in, id := belongs(i), rs.id(i)
+		if in {
+			l.total++
+		}
+		switch {
+		case in && keep(i):
+		case was[id] && holds(id):
+			if l.strays == nil {
+				l.strays = map[string]bool{}
+			}
+			l.strays[id] = true
+		default:
 			continue
 		}
-		l.total++
-		if keep(i) {
-			l.shown = append(l.shown, i)
-		}
+		l.shown, l.ids = append(l.shown, i), append(l.ids, id)
 	}
 	before := l.at
 	if l.find(rs, selected) {
@@ -33,6 +52,16 @@ func (l *list) fill(rs rows, selected string, belongs, keep func(i int) bool) {
 		return
 	}
 	l.at = max(0, min(l.at, len(l.shown)-1))
+}
+
+// settled reports whether all that is shown passes the filter or is still held.
+func (l *list) settled(holds func(id string) bool) bool {
+	for id := range l.strays {
+		if !holds(id) {
+			return false
+		}
+	}
+	return true
 }
 
 // find puts the cursor on a row by its id; it reports whether the list shows it.

@@ -16,10 +16,15 @@ type news struct {
 	results []result
 	found   []found
 	pane    *paneNews
+
+	person    *Person // preferences, when they have changed
+	inspected []inspected
+	dug       []dug
+	edited    *edited // how an edit ended; nil = nothing new
 }
 
 func (n *news) empty() bool {
-	return n.snap == nil && n.gone == nil && len(n.events) == 0 && len(n.results) == 0 && len(n.found) == 0 && n.pane == nil
+	return n.snap == nil && n.gone == nil && len(n.events) == 0 && len(n.results) == 0 && len(n.found) == 0 && n.pane == nil && n.person == nil && len(n.inspected) == 0 && len(n.dug) == 0 && n.edited == nil
 }
 
 // maxPending bounds the events kept while the model does not listen (up to twice as many for a moment). Older ones are
@@ -72,6 +77,8 @@ func (b *mailbox) putEvent(e events.Event) {
 func (b *mailbox) putResult(r result) { b.put(func(n *news) { n.results = append(n.results, r) }) }
 
 func (b *mailbox) putFound(f found) { b.put(func(n *news) { n.found = append(n.found, f) }) }
+
+func (b *mailbox) putPerson(p Person) { b.put(func(n *news) { n.person = &p }) }
 
 func (b *mailbox) putPane(p paneNews) { b.put(func(n *news) { n.pane = &p }) }
 

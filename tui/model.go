@@ -1,7 +1,6 @@
 package tui
 
 import (
-	"slices"
 	"strings"
 	"time"
 
@@ -16,19 +15,41 @@ const still = 3 * time.Second
 
 // model is the control room's whole state. Messages change it; View only reads it (and remembers lines it has drawn).
 type model struct {
-	mode Mode
-	look look
-	keys *registry
-	calm bool // reduced motion
+	mode    Mode
+	look    look
+	keys    *registry
+	calm    bool // reduced motion
+	remote  bool // over SSH
+	confirm confirm
+
+	editable bool    // the configuration's file is known
+	draft    *draft  // a configuration that was edited, and nothing was decided about; nil = none
+	judging  bool    // it is looked at just now
+	judged   *edited // what came of that, while nobody was told; nil = nothing
+
+	around   surroundings
+	person   Person
+	theme    themes.Theme // as painted now
+	ascii    bool
+	glanced  bool     // the terminal was asked how bright it is
+	tried    string   // the theme chosen in the palette, "" = none
+	preview  string   // the theme that the finder shows just now, "" = none
+	unbound  []string // what is wrong with the person's keys
+	columns  []column // of agents, nil = the usual ones
+	recalled memory   // how the room was left last
+	noted    []byte   // how it stood when that was written last
+	notedAt  time.Time
 
 	now  time.Time // of the last message
 	w, h int
 	ui   uint64 // grows with every message that may change what is shown besides data
 
 	snap *city.Snapshot
-	gone string // why the city cannot be heard, "" = it can
+	gone string    // why the city cannot be heard, "" = it can
+	lone time.Time // since when it cannot
 
 	roster           roster
+	pulses           pulses
 	agents           list
 	quarantine       list
 	pools            pools
@@ -40,6 +61,8 @@ type model struct {
 	sifted           int64  // second in which the lists were filled
 	chosen           string // the selected agent's name
 	marks            map[string]bool
+	anchor           string    // the agent marked last
+	aim              []string  // agents that were named for the verb that is run just now
 	keyed            time.Time // of the last key
 
 	events      timeline
@@ -54,35 +77,51 @@ type model struct {
 	zoomed bool
 	hidden bool // the pane
 	below  bool // the pane, on wide screens
+	onRuns bool // the pane is about automations, see showsRun
 
-	scaled  scaling // the size asked for last
-	fired   firing  // the automation fired last
-	choice  *choice
-	prompt  *prompt
-	reader  *reader
-	finder  *finder
-	work    *work
-	status  status
-	actions int      // counts actions begun
-	seeks   int      // counts questions asked
-	todo    []effect // what followed from what was heard
+	scaled     scaling // the size asked for last
+	fired      firing  // the automation fired last
+	choice     *choice
+	prompt     *prompt
+	composer   *composer
+	drafts     []draftTo // of texts to agents, the newest last
+	posted     []posting // mail that is being sent
+	sent       []string  // texts that went to agents, oldest first
+	letters    []letter  // that are still on their way, oldest first
+	followed   int       // the action whose letters the status line tells of
+	reader     *reader
+	finder     *finder
+	work       *work
+	inbox      *inbox
+	status     status
+	undo       undo
+	departure  departure
+	messages   []message // oldest first
+	history    []string  // of the palette, oldest first
+	copiedLast copied
+	mouse      bool // it is taken for clicks and wheel
+	pressed    press
+	actions    int      // counts actions begun
+	seeks      int      // counts questions asked
+	todo       []effect // what followed from what was heard
 
 	cache [panels]cached
 }
 
 // newModel is a control room that has heard nothing yet.
 func newModel(o Options, now time.Time) *model {
-	glyphs := themes.Unicode()
-	if o.ASCII {
-		glyphs = themes.ASCII()
-	}
-	return &model{mode: o.Mode, look: newLook(o.Theme, glyphs), keys: newRegistry(), calm: o.ReducedMotion, below: o.OverSSH,
-		now: now, w: 80, h: 24, marks: map[string]bool{}}
+	m := &model{mode: o.Mode, remote: o.OverSSH, editable: o.Config != nil, below: o.OverSSH, now: now, w: 80, h: 24, marks: map[string]bool{},
+		around: newSurroundings(o)}
+	m.takePerson(o.Person)
+	m.noted, m.notedAt = m.memory().text(), now
+	return m
 }
 
 // update takes a message in and says what is to be done.
 func (m *model) update(now time.Time, msg any) []effect {
 	m.now = now
+	m.events.under.look(m.events.cursorSeq(), now)
+	defer func() { m.events.under.look(m.events.cursorSeq(), now) }()
 	var todo []effect
 	switch msg := msg.(type) {
 	case news:
@@ -90,18 +129,40 @@ func (m *model) update(now time.Time, msg any) []effect {
 	case tea.WindowSizeMsg:
 		m.ui++
 		m.w, m.h = msg.Width, msg.Height
+		if m.composer != nil {
+			m.composer.fit(m.w, m.h)
+		}
 	case tea.KeyPressMsg:
 		m.ui++
 		m.keyed = now
 		todo = m.key(msg)
+	case tea.MouseClickMsg:
+		m.ui++
+		m.keyed = now
+		todo = m.click(msg)
+	case wheel:
+		m.ui++
+		m.keyed = now
+		m.roll(msg)
 	case tea.PasteMsg:
 		m.ui++
 		m.paste(msg.Content)
+	case tea.BackgroundColorMsg:
+		m.lit(msg)
 	case failure:
 		m.ui++
 		m.complain(string(msg))
 	}
-	todo, m.todo = append(todo, m.todo...), nil
+	m.tellOfEdit()
+	if s := &m.status; s.while != nil && !s.while(m) {
+		m.status = status{}
+	}
+	m.previewTheme()
+	m.turnPane()
+	todo, m.todo = append(append(todo, m.todo...), m.keepMemory(false)...), nil
+	if !m.zoomed || m.focus != panelPeek {
+		m.peek.logs = false
+	}
 	if w := m.watching(); w != m.watched {
 		m.watched = w
 		todo = append(todo, w)
@@ -114,7 +175,13 @@ type failure string
 
 // hear takes in what the mailbox held.
 func (m *model) hear(n news) {
+	if n.person != nil {
+		m.reread(*n.person)
+	}
 	if n.gone != nil {
+		if m.gone == "" {
+			m.lone = m.now
+		}
 		m.gone = plain(*n.gone)
 	}
 	if m.stayed.agent != "" && m.now.After(m.stayed.until) {
@@ -127,7 +194,11 @@ func (m *model) hear(n news) {
 		m.snapshot(m.snap)
 	}
 	if m.attention && m.sifted != m.now.Unix() { // time alone makes things need attention
-		m.refill()
+		m.keepUp()
+	}
+	m.aimEvents()
+	for _, d := range n.dug {
+		m.unearthed(d)
 	}
 	if len(n.events) > 0 {
 		m.events.add(n.events, &m.eventFilter)
@@ -138,9 +209,19 @@ func (m *model) hear(n news) {
 	for _, f := range n.found {
 		m.answered(f)
 	}
-	if n.pane != nil {
-		m.peek.take(*n.pane)
+	for _, in := range n.inspected {
+		m.heardAbout(in)
 	}
+	if n.pane != nil {
+		if n.pane.agent != m.peek.news.agent || n.pane.run != m.peek.news.run {
+			m.endSearch()
+		}
+		m.peek.take(*n.pane, m.bornRule())
+	}
+	if n.edited != nil {
+		m.judged = n.edited
+	}
+	m.leaveWhenDone()
 	if m.lost() && m.choice != nil && m.choice.leaving {
 		m.askLost()
 	}
@@ -156,66 +237,8 @@ func (m *model) snapshot(s *city.Snapshot) {
 		return
 	}
 	m.snap = s
+	m.relook()
 	m.relist()
-}
-
-// relist makes the lists anew from the snapshot.
-func (m *model) relist() {
-	m.roster.update(m.snap.Agents, m.now.Sub(m.keyed) < still)
-	m.pools.update(m.snap.Pools, m.now)
-	m.automations.update(m.snap.Automations)
-	m.firedEnded()
-	m.runsChanged()
-	m.workChanged()
-	m.discount()
-	for name := range m.marks {
-		if m.roster.find(name) == nil {
-			m.marks = cloned(m.marks)
-			delete(m.marks, name)
-		}
-	}
-	m.refill()
-}
-
-// settledOrder reports whether the lists are in the order they should be in.
-func (m *model) settledOrder() bool {
-	return m.now.Sub(m.keyed) < still ||
-		slices.IsSortedFunc(m.roster.rows, func(a, b agentRow) int { return rank(&a, &b) })
-}
-
-// refill applies the filters anew.
-func (m *model) refill() {
-	m.roster.version++
-	m.sifted = m.now.Unix()
-	all := func(int) bool { return true }
-	m.agents.fill(&m.roster, m.chosen, all, func(i int) bool {
-		r := &m.roster.rows[i]
-		return m.agentFilter.agent(r) && (!m.attention || r.attention(m.now))
-	})
-	m.quarantine.fill(&m.roster, m.chosen, func(i int) bool { return m.roster.rows[i].state == city.Quarantined }, all)
-	if r := m.roster.under(m.list()); r != nil {
-		if m.selected() == nil || m.focus != panelPeek && !m.visible(m.chosen) {
-			m.choose(r.name)
-		}
-	}
-	m.pools.fill(func(r *poolRow) bool {
-		return m.poolFilter.pool(r, m.now) && (!m.attention || r.attention(m.now))
-	})
-	m.automations.fill(func(r *automationRow) bool {
-		return m.automationFilter.automation(r) && (!m.attention || r.attention())
-	})
-	m.events.version++
-	m.events.refill(&m.eventFilter, m.events.cursorSeq())
-}
-
-// visible reports whether the focused list shows an agent.
-func (m *model) visible(name string) bool {
-	for _, i := range m.list().shown {
-		if m.roster.rows[i].name == name {
-			return true
-		}
-	}
-	return false
 }
 
 // key finds out what a key means where it was pressed.
@@ -225,7 +248,7 @@ func (m *model) key(k tea.KeyPressMsg) []effect {
 		return m.choiceKey(k)
 	case m.reader != nil:
 		if a := m.keys.find(k, inReader); a != nil {
-			return a.run(m)
+			return m.perform(a)
 		}
 		return nil
 	case m.finder != nil:
@@ -233,11 +256,22 @@ func (m *model) key(k tea.KeyPressMsg) []effect {
 			return a.run(m)
 		}
 		if m.finder.edit.key(k) {
-			m.finder.search()
+			m.typedInFinder()
 		}
 		return nil
 	case m.prompt != nil:
 		return m.promptKey(k)
+	case m.composer != nil:
+		if a := m.keys.find(k, inComposer); a != nil {
+			return a.run(m)
+		}
+		m.composer.key(k)
+		return nil
+	case m.inbox != nil:
+		if a := m.keys.find(k, inMail); a != nil {
+			return m.perform(a)
+		}
+		return nil
 	case m.work != nil:
 		if a := m.keys.find(k, inWork); a != nil {
 			return m.perform(a)
@@ -284,7 +318,9 @@ func (m *model) choiceKey(k tea.KeyPressMsg) []effect {
 		return a.run(m)
 	}
 	if c.must != "" {
-		c.edit.key(k)
+		if c.edit.key(k) {
+			c.wrong = false
+		}
 		return nil
 	}
 	todo, _ := m.answerKey(k.String())
@@ -311,15 +347,18 @@ func (m *model) paste(text string) {
 	switch {
 	case m.choice != nil && m.choice.must != "":
 		m.choice.edit.paste(text)
+		m.choice.wrong = false
 	case m.finder != nil:
 		m.finder.edit.paste(text)
-		m.finder.search()
+		m.typedInFinder()
 	case m.prompt != nil:
 		m.prompt.edit.paste(text)
 		m.prompt.problem = ""
 		if m.prompt.change != nil {
 			m.prompt.change(m, m.prompt.edit.String())
 		}
+	case m.composer != nil:
+		m.composer.paste(text)
 	}
 }
 

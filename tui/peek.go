@@ -1,299 +1,308 @@
 package tui
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/charmbracelet/x/ansi"
 
-	"gcity/themes"
+	"gcity/internal/screen"
 )
 
-// peek is the pane: an agent's terminal as it is now, or, once scrolled, as it was when scrolling began.
+// peek is the pane: an agent's terminal, or what a run prints, as it is now, or, once scrolled, as it was when scrolling began.
 type peek struct {
 	news    paneNews
 	version uint64
-	fit     bool // wrap what is wider than the pane
+	logs    bool // all that is kept of the output, not only the newest
+	wrap    bool // lines wider than the pane
+	fit     bool // as much of the terminal as can be
 
-	past   []string // frozen: all lines, oldest first; nil = following
-	offset int      // first visible line of past
-	fedAt  uint64   // lines fed when it froze
+	older    []paneLine // what the agent's earlier lives said while it was watched
+	fedOlder uint64     // lines fed by them
+	notches  []notch
+
+	past  *picture // frozen: what there was; nil = following
+	top   spot     // first visible row of past, where it is lines
+	fedAt uint64   // lines fed when it froze
+
+	x      int  // columns left out on the left
+	y      int  // rows of a full-screen program left out at the top
+	pinned bool // y was chosen; else the cursor is followed
+
+	seek lookup
 }
 
-// take looks at the terminal anew.
-func (p *peek) take(n paneNews) {
-	if n.agent != p.news.agent || n.session != p.news.session && n.session != "" {
-		p.past = nil
-	}
-	n.text = slices.Clone(n.text)
-	for i := range n.text {
-		n.text[i] = plain(n.text[i])
+// paneLine is a line of a terminal, or a rule between two.
+type paneLine struct {
+	text string // text and SGR
+	rule string // what a rule says, "" = it is a line
+}
+
+// picture is what a terminal shows at one moment.
+type picture struct {
+	lines  []paneLine // oldest first
+	full   bool       // a full-screen program's: rows of a screen, no history
+	cursor int        // the row the cursor is in, -1 = it is not shown
+}
+
+// spot is a row of lines that may be wrapped.
+type spot struct{ line, row int }
+
+// take looks at the terminal anew; born is what to say above a new life of the same agent.
+func (p *peek) take(n paneNews, born string) {
+	switch old := &p.news; {
+	case n.agent != old.agent || n.run != old.run:
+		p.follow()
+		p.older, p.fedOlder, p.x = nil, 0, 0
+	case n.session == old.session || n.session == "" || old.session == "":
+		if n.fed < old.fed { // watched anew
+			p.fedOlder += old.fed
+		}
+	case n.screen == nil:
+		p.follow()
+	default:
+		p.older = append(tail(p.recent(scrollback, false).lines, scrollback), paneLine{rule: born})
+		p.fedOlder += old.fed
+		p.pinned = false
 	}
 	p.news = n
+	p.place()
 	p.version++
 }
 
+// fed is how many lines have come since the agent is watched.
+func (p *peek) fed() uint64 { return p.fedOlder + p.news.fed }
+
 func (p *peek) frozen() bool { return p.past != nil }
 
-func (p *peek) follow() { p.past = nil }
+func (p *peek) follow() { p.past, p.pinned, p.seek.hits = nil, false, nil }
+
+// hold freezes what there is.
+func (p *peek) hold(s picture) {
+	p.past, p.fedAt = &s, p.fed()
+	p.seek.find(s.lines)
+	p.seek.nearest(len(s.lines))
+}
 
 // all is everything that can be scrolled through.
-func (p *peek) all() []string {
-	s := p.news.screen
-	if s == nil {
-		return p.news.text
+func (p *peek) all() picture {
+	if p.past != nil {
+		return *p.past
 	}
-	cols, rows := s.Size()
-	lines := s.Lines(cols, rows)
-	if s.Alt() {
-		return lines
-	}
-	_, y, _ := s.Cursor()
-	return slices.Concat(s.History(0, s.HistoryLen()), lines[:used(lines, y)])
+	return p.recent(far, false)
 }
+
+// recent is what there is now: of lines the last n, of a full-screen program its screen. The cursor is painted if asked
+// for.
+func (p *peek) recent(n int, cursor bool) picture {
+	if p.news.screen == nil {
+		lines := make([]paneLine, 0, len(p.news.text))
+		for _, s := range tail(p.news.text, n) {
+			lines = append(lines, paneLine{text: s})
+		}
+		return picture{lines: lines, cursor: -1}
+	}
+	shot := p.news.screen.Shot(n)
+	at := -1
+	if shot.Cursor && !p.news.ended && shot.Y < len(shot.Lines) {
+		at = shot.Y
+		if cursor {
+			shot.Lines[at] = over(shot.Lines[at], stretch{shot.X, shot.X + 1, inverse})
+		}
+	}
+	if whole(&shot) {
+		lines := make([]paneLine, len(shot.Lines))
+		for i, s := range shot.Lines {
+			lines[i].text = s
+		}
+		return picture{lines: lines, full: true, cursor: at}
+	}
+	shown := shot.Lines[:used(shot.Lines, shot.Y)]
+	past := tail(shot.Past, max(0, n-len(shown)))
+	lines := p.notched(slices.Concat(past, shown), shot.Gone-uint64(len(past)))
+	if missing := n - len(lines); missing > 0 {
+		lines = slices.Concat(tail(p.older, missing), lines)
+	}
+	return picture{lines: tail(lines, n), cursor: at}
+}
+
+// whole reports whether a screen is a program's that puts text wherever it likes: the alternate one; one where the cursor
+// stands high above most of what there is, while where lines come one after the other it stands below them; and one without
+// a cursor that is full though no line ever left it.
+func whole(s *screen.Shot) bool {
+	n := used(s.Lines, s.Y)
+	return s.Alt || n-1-s.Y >= max(2, len(s.Lines)/2) || !s.Cursor && s.Gone == 0 && n == len(s.Lines)
+}
+
+// inverse paints the cursor and what was found.
+const inverse = "\x1b[7m"
 
 // used is how many lines of a screen hold anything, the cursor's included.
 func used(lines []string, cursor int) int {
 	n := len(lines)
-	for n > 0 && n-1 > cursor && strings.TrimSpace(ansi.Strip(lines[n-1])) == "" {
+	for n > 0 && n-1 > cursor && blankText(lines[n-1]) {
 		n--
 	}
 	return n
 }
 
-// scroll moves n lines down, negative up. Going up freezes; reaching the end follows again.
-func (p *peek) scroll(n, h int) {
+func blankText(s string) bool { return strings.TrimSpace(ansi.Strip(s)) == "" }
+
+func tail[E any](lines []E, h int) []E { return lines[max(0, len(lines)-h):] }
+
+// full reports whether a full-screen program is shown.
+func (p *peek) full() bool {
+	switch {
+	case p.past != nil:
+		return p.past.full
+	case p.news.screen == nil:
+		return false
+	}
+	if p.news.screen.Alt() {
+		return true
+	}
+	shot := p.news.screen.Shot(0)
+	return whole(&shot)
+}
+
+// scroll moves n rows down, negative up, in a pane of w columns and h rows. Going up freezes lines; reaching the end
+// follows again. A full-screen program lives on, and another part of it is seen.
+func (p *peek) scroll(n, w, h int) {
+	if p.full() {
+		s := p.all()
+		rows := len(p.fitted(s, w, h).lines)
+		p.y = max(0, min(p.firstRow(p.fitted(s, w, h), h)+n, rows-h))
+		p.pinned = true
+		return
+	}
 	if p.past == nil {
 		if n >= 0 {
 			return
 		}
-		all := p.all()
-		if len(all) <= h {
-			return
+		s := p.all()
+		end := p.lastTop(s.lines, w, h)
+		if end == (spot{}) {
+			return // all of it is seen
 		}
-		p.past, p.offset, p.fedAt = all, len(all)-h, p.news.fed
+		p.hold(s)
+		p.top = end
 	}
-	p.offset = max(0, min(p.offset+n, len(p.past)-h))
-	if n > 0 && p.offset >= len(p.past)-h {
-		p.follow()
-	}
-}
-
-// window returns h lines of at most w columns as they are to be shown.
-func (p *peek) window(w, h int) []string {
-	var lines []string
-	switch {
-	case p.past != nil:
-		lines = p.past[min(p.offset, len(p.past)):]
-	case p.news.screen == nil:
-		lines = tail(p.news.text, h)
-	default:
-		lines = p.live(h)
-	}
-	if p.fit {
-		lines = wrap(lines, w)
-		if p.past == nil {
-			lines = tail(lines, h)
+	lines := p.past.lines
+	p.top = p.moved(lines, p.top, n, w)
+	if end := p.lastTop(lines, w, h); !p.top.before(end) {
+		p.top = end
+		if n > 0 {
+			p.follow()
 		}
 	}
-	out := make([]string, 0, h)
-	for _, s := range lines[:min(h, len(lines))] {
-		out = append(out, crop(s, w))
-	}
-	return fillRows(out, w, h)
 }
 
-// live is the part of the screen that matters in h lines: the end of what is used, with history above it where there
-// is room; of a full-screen program the top, as long as the cursor is in it.
-func (p *peek) live(h int) []string {
-	s := p.news.screen
-	cols, rows := s.Size()
-	lines := s.Lines(cols, rows)
-	x, y, visible := s.Cursor()
-	visible = visible && !p.news.ended
-	if visible && y < len(lines) {
-		lines[y] = withCursor(lines[y], x)
-	}
-	if s.Alt() {
-		from := 0
-		if visible && y >= h {
-			from = y - h + 1
+func (a spot) before(b spot) bool { return a.line < b.line || a.line == b.line && a.row < b.row }
+
+// moved is n rows from a spot, as far as there are lines.
+func (p *peek) moved(lines []paneLine, at spot, n, w int) spot {
+	for ; n < 0 && at != (spot{}); n++ {
+		if at.row--; at.row < 0 {
+			at.line--
+			at.row = p.height(lines[at.line], w) - 1
 		}
-		return lines[from:]
 	}
-	lines = lines[:used(lines, y)]
-	if missing := h - len(lines); missing > 0 {
-		n := s.HistoryLen()
-		lines = slices.Concat(s.History(max(0, n-missing), missing), lines)
+	for ; n > 0 && at.line < len(lines); n-- {
+		if at.row++; at.row >= p.height(lines[at.line], w) {
+			at = spot{line: at.line + 1}
+		}
 	}
-	return tail(lines, h)
+	return at
 }
 
-func tail(lines []string, h int) []string { return lines[max(0, len(lines)-h):] }
-
-// withCursor shows one cell of a line in reverse.
-func withCursor(s string, x int) string {
-	w := ansi.StringWidth(s)
-	if x >= w {
-		return s + reset + blanks(x-w) + "\x1b[7m \x1b[m"
-	}
-	cell := ansi.Strip(ansi.Cut(s, x, x+1))
-	if cell == "" {
-		return s
-	}
-	return ansi.Cut(s, 0, x) + reset + "\x1b[7m" + cell + reset + ansi.Cut(s, x+ansi.StringWidth(cell), w)
+// lastTop is where the last h rows begin.
+func (p *peek) lastTop(lines []paneLine, w, h int) spot {
+	return p.moved(lines, spot{line: len(lines)}, -h, w)
 }
 
-func wrap(lines []string, w int) []string {
-	var out []string
-	for _, s := range lines {
-		if width(s) <= w {
-			out = append(out, s)
+// wraps reports whether lines are broken into rows.
+func (p *peek) wraps() bool { return p.wrap || p.fit }
+
+// height is how many rows a line takes.
+func (p *peek) height(l paneLine, w int) int {
+	if l.rule != "" || !p.wraps() || width(l.text) <= w {
+		return 1
+	}
+	return len(chop(l.text, w))
+}
+
+// window returns what is to be seen in h rows of w columns, at most so many; the texts may be wider.
+func (p *peek) window(w, h int) []paneLine {
+	var s picture
+	if p.past != nil {
+		s = *p.past
+	} else {
+		s = p.recent(h, true)
+	}
+	if s.full {
+		s.lines = p.painted(s.lines, 0)
+		s = p.fitted(s, w, h)
+		rows := s.lines[p.firstRow(s, h):]
+		return p.panned(rows[:min(h, len(rows))])
+	}
+	at := spot{}
+	if p.past != nil {
+		at = p.top
+		if end := p.lastTop(s.lines, w, h); end.before(at) { // the pane has grown, or lines are wrapped otherwise
+			at = end
+		}
+	}
+	var rows []paneLine
+	for i, l := range p.painted(s.lines[at.line:min(len(s.lines), at.line+h+1)], at.line) {
+		if l.rule != "" || !p.wraps() {
+			rows = append(rows, l)
 			continue
 		}
-		for width(s) > w {
-			out = append(out, ansi.Cut(s, 0, w)+reset)
-			s = ansi.Cut(s, w, width(s))
+		parts := chop(l.text, w)
+		if i == 0 {
+			parts = parts[min(at.row, len(parts)-1):]
 		}
-		out = append(out, s)
+		for _, text := range parts {
+			rows = append(rows, paneLine{text: text})
+		}
+	}
+	if p.past == nil {
+		rows = tail(rows, h)
+	}
+	return p.panned(rows[:min(h, len(rows))])
+}
+
+// panned leaves columns out on the left, unless lines are wrapped: nothing of them is outside then.
+func (p *peek) panned(rows []paneLine) []paneLine {
+	if p.x == 0 || p.wraps() && !p.full() {
+		return rows
+	}
+	out := slices.Clone(rows)
+	for i := range out {
+		out[i].text = from(out[i].text, p.x)
 	}
 	return out
 }
 
-// peekPanel draws the pane.
-func (m *model) peekPanel(w, h int, focus bool, tabs []tab) []string {
-	key := panelKey{w: w, h: h, focus: focus, data: m.peek.version, rows: m.roster.version, ui: m.ui}
-	return m.cache[panelPeek].lines(key, func() []string { return m.drawPeek(w, h, focus, tabs) })
+// firstRow is the row of a full-screen program that is seen first in h: the one chosen, else the top, as long as the
+// cursor is seen then.
+func (p *peek) firstRow(s picture, h int) int {
+	most := max(0, len(s.lines)-h)
+	if p.pinned {
+		return min(p.y, most)
+	}
+	return max(0, min(s.cursor-h+1, most))
 }
 
-func (m *model) drawPeek(w, h int, focus bool, tabs []tab) []string {
-	lines := append(make([]string, 0, h), m.rule(w, focus, tabs, m.peekNote()))
-	row := m.selected()
-	switch {
-	case row == nil:
-		return fillRows(append(lines, m.note("The selected agent's terminal appears here.", w)), w, h)
-	case m.peek.news.agent != row.name:
-		return fillRows(lines, w, h)
-	case m.peek.news.screen == nil && len(m.peek.news.text) == 0:
-		lines = append(lines, m.note(m.nothingSeen(row), w))
-		if row.keeps() {
-			lines = append(lines, m.keptLine(row, w))
-		}
-		return fillRows(lines, w, h)
+// sideways moves n columns to the right, negative left.
+func (p *peek) sideways(n, w int) {
+	widest := 0
+	s := p.all()
+	if p.past == nil && !s.full {
+		s.lines = tail(s.lines, usualRows)
 	}
-	room := m.peekRows(h)
-	for _, s := range m.peek.window(w-1, room) {
-		lines = append(lines, " "+s)
+	for _, l := range s.lines {
+		widest = max(widest, width(l.text))
 	}
-	if room < h-1 {
-		lines = append(lines, m.keptLine(row, w))
-	}
-	return lines
-}
-
-// peekRows is how much of the terminal a pane of h lines shows: an ended one leaves a line to the file that has all of
-// its last words.
-func (m *model) peekRows(h int) int {
-	if r := m.selected(); r != nil && r.keeps() && h > 4 {
-		return h - 2
-	}
-	return max(1, h-1)
-}
-
-// keeps reports whether an agent has ended and left a file.
-func (r *agentRow) keeps() bool { return !r.running && r.exit != nil && r.exit.File != "" }
-
-// keptLine says where an ended agent's output is kept.
-func (m *model) keptLine(r *agentRow, w int) string {
-	l := line{look: &m.look}
-	l.add(themes.Dim, cut(" kept in "+plain(r.exit.File), w, m.look.glyph.More))
-	return l.close(w)
-}
-
-// nothingSeen says why the pane is empty.
-func (m *model) nothingSeen(r *agentRow) string {
-	switch {
-	case m.peek.news.problem != "" && r.running:
-		return "Nothing to see: " + plain(m.peek.news.problem)
-	case !r.running:
-		return fmt.Sprintf("%s is %s and has left no output.", r.shown, r.state)
-	}
-	return "Nothing yet."
-}
-
-// peekTab is the pane's title: whose terminal it is, and what of it.
-func (m *model) peekTab() tab {
-	t := tab{key: "0", name: "Peek"}
-	row := m.selected()
-	if row == nil {
-		return t
-	}
-	t.name = row.shown
-	n := &m.peek.news
-	switch {
-	case n.agent != row.name:
-		t.extra = ""
-	case m.peek.frozen():
-		t.extra = behind(n.fed - m.peek.fedAt)
-	case !row.running && (n.screen != nil || len(n.text) > 0):
-		t.extra = "last words"
-	case n.screen != nil:
-		t.extra = "following"
-	}
-	if m.peek.fit {
-		t.extra = strings.TrimSpace(t.extra + "  fit")
-	}
-	return t
-}
-
-// peekNote is the right end of the pane's rule: size and viewers.
-func (m *model) peekNote() string {
-	row := m.selected()
-	if row == nil || m.peek.news.agent != row.name {
-		return ""
-	}
-	var parts []string
-	if s := m.peek.news.screen; s != nil {
-		cols, rows := s.Size()
-		parts = append(parts, fmt.Sprintf("%dx%d", cols, rows))
-	}
-	if row.running && row.session != nil {
-		switch n := row.session.Viewers; {
-		case n > 0:
-			parts = append(parts, count(n, "viewer"))
-		case row.session.Attached:
-			parts = append(parts, "attached")
-		}
-	}
-	if !row.running && row.exit != nil {
-		parts = append(parts, lastExit(row.exit))
-	}
-	return strings.Join(parts, " "+m.look.glyph.Dot+" ")
-}
-
-// watching is what the pane should show now.
-func (m *model) watching() watch {
-	row := m.selected()
-	if row == nil || !m.peekVisible() {
-		return watch{}
-	}
-	w := watch{agent: row.name, running: row.running, focused: m.focus == panelPeek}
-	switch {
-	case row.session != nil:
-		w.session = row.session.ID
-	case m.watched.agent == row.name:
-		w.session = m.watched.session // what it last said stays
-	}
-	return w
-}
-
-const fieldWidth = 12
-
-// field is one row of a detail view.
-func (m *model) field(name, value string) string {
-	if value == "" {
-		value = "-"
-	}
-	return m.look.paint(themes.Dim, fit(name, fieldWidth, "")) + value
+	p.x = max(0, min(p.x+n, widest-w))
 }

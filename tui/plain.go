@@ -35,6 +35,15 @@ func plainLines(s string) []string {
 	return lines
 }
 
+// allPlain makes safe lines of a text, the empty ones too, but for those at its end.
+func allPlain(s string) []string {
+	lines := strings.Split(strings.TrimRight(s, "\n"), "\n")
+	for i, l := range lines {
+		lines[i] = plain(l)
+	}
+	return lines
+}
+
 // screenMaker makes a terminal's screen.
 type screenMaker func(cols, rows, scrollback int) terminal
 

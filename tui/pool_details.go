@@ -25,7 +25,7 @@ func (m *model) poolDetails(name string) []string {
 		m.field("why", r.reason+", since "+clock(r.since, m.now)),
 	}
 	if r.override != nil {
-		lines = append(lines, m.field("by hand", fmt.Sprintf("%d, whatever the check says; S, then auto, gives it back to the check", *r.override)))
+		lines = append(lines, m.field("by hand", fmt.Sprintf("%d, whatever the check says; %s, then auto, gives it back to the check", *r.override, m.keys.keyOf("pool.scale"))))
 	}
 	if next := m.nextText(p.Next); next != "" {
 		lines = append(lines, m.field("next", next))
@@ -35,7 +35,10 @@ func (m *model) poolDetails(name string) []string {
 	if r.timeout > 0 {
 		wait = "it is ended after " + span(r.timeout)
 	}
-	lines = append(lines, m.field("drain", "a member that has to go is told to finish; "+wait), m.field("about", plain(p.Description)))
+	lines = append(lines, m.field("drain", "a member that has to go is told to finish; "+wait))
+	if p.Description != "" {
+		lines = append(lines, m.field("about", plain(p.Description)))
+	}
 	if r.rig != "" {
 		lines = append(lines, m.field("rig", m.rigText(r.rig)))
 	}

@@ -2,7 +2,6 @@ package tui
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -51,7 +50,7 @@ func newPoolRow(p *city.Pool) poolRow {
 		r.draining = append(r.draining, plain(name))
 	}
 	if p.Suspended {
-		if r.suspended = plain(p.SuspendedReason); r.suspended == "" {
+		if r.suspended = suspendedBy(plain(p.SuspendedReason)); r.suspended == "" {
 			r.suspended = "suspended"
 		}
 	}
@@ -89,20 +88,15 @@ func (r *poolRow) attention(now time.Time) bool {
 	return r.override != nil
 }
 
-// pools are the city's pools in the order of names, and the cursor among them.
+// pools are the city's pools in the order of the list, and the cursor among them.
 type pools struct {
-	rows    []poolRow
-	list    list
-	chosen  string // the name under the cursor
-	version uint64 // grows when rows change
+	table[poolRow, *poolRow]
 }
 
-func (p *pools) len() int { return len(p.rows) }
+func (r *poolRow) key() string { return r.name }
 
-func (p *pools) id(i int) string { return p.rows[i].name }
-
-// update takes a snapshot's pools.
-func (p *pools) update(all []city.Pool, now time.Time) {
+// update takes a snapshot's pools. With still set the known ones keep their order.
+func (p *pools) update(all []city.Pool, now time.Time, still bool) {
 	p.version++
 	rows := make([]poolRow, 0, len(all))
 	for i := range all {
@@ -115,48 +109,7 @@ func (p *pools) update(all []city.Pool, now time.Time) {
 		}
 		rows = append(rows, row)
 	}
-	slices.SortStableFunc(rows, func(a, b poolRow) int { return city.CompareNames(a.name, b.name) })
-	p.rows = rows
-}
-
-// fill selects the pools to show; the cursor stays on its pool.
-func (p *pools) fill(keep func(*poolRow) bool) {
-	p.version++
-	p.list.fill(p, p.chosen, func(int) bool { return true }, func(i int) bool { return keep(&p.rows[i]) })
-	p.choose()
-}
-
-// move puts the cursor n rows on.
-func (p *pools) move(n int) {
-	p.list.move(n)
-	p.choose()
-}
-
-func (p *pools) choose() {
-	if r := p.under(); r != nil {
-		p.chosen = r.name
-	}
-}
-
-// under is the pool under the cursor, nil if none is shown.
-func (p *pools) under() *poolRow {
-	if i := p.list.under(p); i >= 0 {
-		return &p.rows[i]
-	}
-	return nil
-}
-
-// find returns the row of a pool, nil if there is none.
-func (p *pools) find(name string) *poolRow {
-	if name == "" {
-		return nil
-	}
-	for i := range p.rows {
-		if p.rows[i].name == name {
-			return &p.rows[i]
-		}
-	}
-	return nil
+	p.rows = arrange(rows, p.rows, (*poolRow).key, p.rank(now), still)
 }
 
 // ills counts what the Pools title says: pools whose check fails, and pools short of members.

@@ -3,6 +3,7 @@ package tui
 import (
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"gcity/themes"
@@ -80,13 +81,14 @@ func (m *model) poolsPanel(w, h int, focus bool, tabs []tab) []string {
 
 func (m *model) drawPools(w, h int, focus bool, tabs []tab) []string {
 	l := &m.pools.list
-	lines := append(make([]string, 0, h), m.rule(w, focus, tabs, m.ruleNote(tabs, l, &m.poolFilter)))
+	lines := append(make([]string, 0, h), m.rule(w, focus, tabs,
+		m.ordered(m.ruleNote(tabs, l, &m.poolFilter), m.pools.order, wayNames(poolWays(m.now)), len(m.pools.rows), focus)))
 	if len(l.shown) == 0 {
 		return fillRows(append(lines, m.noPools(w)...), w, h)
 	}
 	c := m.poolColumns(w)
 	room := h - 1
-	if room >= 8 && w >= 60 && m.h >= 28 {
+	if m.headed(w, h) {
 		lines = append(lines, m.poolHeads(c, w))
 		room--
 	}
@@ -109,17 +111,14 @@ func (m *model) poolHeads(c poolColumns, w int) string {
 
 func (m *model) poolLine(r *poolRow, c poolColumns, w int, focus bool) string {
 	more := m.look.glyph.More
-	s := rowState{cursor: r.name == m.pools.chosen, focus: focus}
+	s := rowState{cursor: r.name == m.pools.chosen, marked: m.pools.marks[r.name], focus: focus, stray: m.pools.list.strays[r.name]}
 	l := m.start(s)
 	state := r.state(m.now)
 	sign, token := m.look.poolSign(state)
 	l.add(token, fit(sign+" "+string(state), c.state, more))
 	l.space(c.gap)
-	name, size := themes.Text, themes.Text
-	if s.cursor {
-		name = themes.Title
-	}
-	l.add(name, fitName(r.shown, c.name, more))
+	size := themes.Text
+	l.add(s.name(), fitName(r.shown, c.name, more))
 	l.space(c.gap)
 	if r.size != r.desired {
 		size = token
@@ -132,6 +131,11 @@ func (m *model) poolLine(r *poolRow, c poolColumns, w int, focus bool) string {
 	l.space(c.gap)
 	b := because{tail: r.leaving(), tailToken: themes.Busy}
 	b.text, b.token = r.why(m.now)
+	if c.why < 16 { // the number is what counts
+		for _, known := range []string{"check ", "counts open ", "set "} {
+			b.text = strings.TrimPrefix(b.text, known)
+		}
+	}
 	m.because(&l, b, c.why)
 	return crop(l.close(w), w)
 }
@@ -184,7 +188,7 @@ func (r *poolRow) checkText(now time.Time) string {
 		}
 		return "check failed" + when + ": " + c.Problem + kept + asking
 	case c.Good != nil && c.Command == "":
-		return fmt.Sprintf("counts open work: %d, %s ago", c.Value, age(now.Sub(*c.Good))) + r.bound() + asking
+		return fmt.Sprintf("counts open work: %d", c.Value) + r.bound() + asking
 	case c.Good != nil:
 		return fmt.Sprintf("check said %d, %s ago", c.Value, age(now.Sub(*c.Good))) + r.bound() + asking
 	case c.Command == "":
@@ -212,21 +216,15 @@ func (r *poolRow) bound() string {
 
 // noPools says why the list is empty and what would fill it.
 func (m *model) noPools(w int) []string {
-	note := func(texts ...string) []string {
-		lines := make([]string, 0, len(texts))
-		for _, t := range texts {
-			lines = append(lines, m.note(t, w))
-		}
-		return lines
-	}
+	note := func(texts ...string) []string { return m.notes(w, texts...) }
 	n := len(m.pools.rows)
 	switch {
 	case m.snap == nil:
 		return note("Waiting for the city.")
 	case n > 0 && m.attention && !m.poolFilter.active():
-		return note("No pool needs attention.", fmt.Sprintf("! shows all %d again.", n))
+		return note("No pool needs attention.", fmt.Sprintf("%s shows all %d again.", m.keys.keyOf("view.attention"), n))
 	case n > 0:
-		return note(fmt.Sprintf("None of %s matches %q.", count(n, "pool"), m.poolFilter.text), "esc clears the filter.")
+		return note(fmt.Sprintf("None of %s matches %q.", count(n, "pool"), m.poolFilter.text), m.clears())
 	}
 	return note("No pools. An agent with an [agents.pool] table is one.", "A check says how many members run. In "+
 		plain(m.snap.Path)+"/city.toml:", "",

@@ -15,7 +15,11 @@ func (m *model) quarantinePanel(w, h int, focus bool, tabs []tab) []string {
 func (m *model) drawQuarantine(w, h int, focus bool, tabs []tab) []string {
 	lines := append(make([]string, 0, h), m.rule(w, focus, tabs, ""))
 	if len(m.quarantine.shown) == 0 {
-		lines = append(lines, m.note("Nobody. An agent that crashes too often in a short time waits here.", w))
+		why := "Nobody. An agent that crashes too often in a short time waits here."
+		if m.snap == nil {
+			why = "Waiting for the city."
+		}
+		lines = append(lines, m.note(why, w))
 		return fillRows(lines, w, h)
 	}
 	longest := 0
@@ -35,13 +39,20 @@ func (m *model) drawQuarantine(w, h int, focus bool, tabs []tab) []string {
 func (m *model) quarantineLine(r *agentRow, name, w int, s rowState) string {
 	more := m.look.glyph.More
 	l := m.start(s)
-	l.add(themes.Bad, fitName(r.shown, name, more))
+	token := themes.Bad
+	if r.state != city.Quarantined {
+		token = themes.Off
+	}
+	l.add(token, fitName(r.shown, name, more))
 	l.space(2)
-	free, last, key := "until released", lastExit(r.exit), "u release"
+	free, last, key := "until released", lastExit(r.exit), m.keys.keyOf(releaseID)+" release"
 	if r.until.After(m.now) {
 		free = "free in " + left(r.until.Sub(m.now))
 	}
-	freeWidth, lastWidth, keyWidth := 16, 22, len(key)+2
+	if r.state != city.Quarantined { // it is shown only because the cursor is on it
+		free = string(r.state)
+	}
+	freeWidth, lastWidth, keyWidth := 14, 22, width(key)+2
 	why := w - l.used - freeWidth - 1 - lastWidth - keyWidth
 	if why < 40 || last == "" {
 		why, lastWidth = why+lastWidth, 0
@@ -58,8 +69,8 @@ func (m *model) quarantineLine(r *agentRow, name, w int, s rowState) string {
 	l.add(themes.Warn, fit(free, freeWidth, more))
 	if keyWidth > 0 {
 		l.space(2)
-		l.add(themes.Key, key[:1])
-		l.add(themes.Dim, key[1:])
+		l.add(themes.Key, m.keys.keyOf(releaseID))
+		l.add(themes.Dim, " release")
 	}
 	return crop(l.close(w), w)
 }

@@ -5,43 +5,52 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"unicode"
 
 	"charm.land/lipgloss/v2"
+	"github.com/charmbracelet/x/ansi"
 
 	"gcity/city"
+	"gcity/mail"
 	"gcity/themes"
 )
 
 // reader is a text in a sheet of its own.
 type reader struct {
-	title  string
-	lines  func(m *model, w int) []string // drawn anew with every frame, so that it lives
-	offset int
-	length int      // of the text when it was last drawn
-	runs   *history // that belong to it, nil = none
+	title   string
+	lines   func(m *model, w int) []string // drawn anew with every frame, so that it lives
+	offset  int
+	length  int           // of the text when it was last drawn
+	runs    *history      // that belong to it, nil = none
+	about   *dossier      // of the agent that it is about, nil = it is about none
+	crashes bool          // it is about its crashes
+	told    bool          // it is about its prompt
+	letter  *mail.Message // that is read, nil = none
+	agent   string        // whom the event that is read about concerns, "" = nobody who is there
 }
 
 func (r *reader) scroll(n, h int) {
 	r.offset = max(0, min(r.offset+n, r.length-h))
+	if r.runs != nil {
+		r.runs.moved = true
+	}
 }
 
 func (m *model) showEvent() []effect {
 	row := *m.events.selected()
-	m.reader = &reader{title: row.kind, lines: func(m *model, w int) []string { return wrapAll(m.eventDetail(&row), w) }}
+	m.reader = &reader{title: row.kind, agent: m.agentOf(&row.event), lines: func(m *model, w int) []string { return wrapAll(m.eventDetail(&row), w) }}
 	return nil
 }
 
 // showDetails is about the agent that is selected, or the pool or the automation where these have the focus.
 func (m *model) showDetails() []effect {
-	switch m.focus {
-	case panelPools:
+	switch m.matter() {
+	case ofPools:
 		return m.showPool()
-	case panelAutomations:
+	case ofAutomations:
 		return m.showAutomation()
 	}
-	name := m.chosen
-	m.reader = &reader{title: m.selected().shown, lines: func(m *model, w int) []string { return wrapAll(m.details(name, w), w) }}
-	return nil
+	return m.showAgent()
 }
 
 func (m *model) showPool() []effect {
@@ -120,9 +129,49 @@ func pretty(raw []byte) string {
 func wrapAll(lines []string, w int) []string {
 	var out []string
 	for _, s := range lines {
-		out = append(out, wrapped(s, w)...)
+		out = append(out, hung(s, w)...)
 	}
 	return out
+}
+
+// hung breaks a line so that it goes on below the beginning of its text: behind a label, a time or a sign.
+func hung(s string, w int) []string {
+	in := textBegins(ansi.Strip(s))
+	if in == 0 || in > w/2 || width(s) <= w {
+		return wrapped(s, w)
+	}
+	lines := wrapped(from(s, in), w-in)
+	for i := 1; i < len(lines); i++ {
+		lines[i] = blanks(in) + lines[i]
+	}
+	lines[0] = ansi.Truncate(s, in, "") + lines[0]
+	return lines
+}
+
+// textBegins is the column of what stands behind the first gap in a line, if that is where labels and times end; else
+// behind the blanks or the sign that a line begins with.
+func textBegins(s string) int {
+	const furthest = 18
+	col, begin, gap := 0, -1, 0
+	var first rune
+	for _, r := range s {
+		switch {
+		case col > furthest:
+			return max(0, begin)
+		case r == ' ':
+			gap++
+		case begin < 0:
+			begin, first, gap = col, r, 0
+		case gap > 1:
+			return col
+		case gap == 1 && col == 2 && begin == 0 && !unicode.IsLetter(first) && !unicode.IsDigit(first):
+			begin, gap = col, 0
+		default:
+			gap = 0
+		}
+		col += width(string(r))
+	}
+	return max(0, begin)
 }
 
 // wrapped breaks a text at blanks, and within a word only where a line does not hold it; styles go on in the next line.

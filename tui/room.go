@@ -2,7 +2,6 @@ package tui
 
 import (
 	"strings"
-	"time"
 
 	tea "charm.land/bubbletea/v2"
 )
@@ -11,13 +10,11 @@ import (
 type room struct {
 	m    *model
 	r    *runner
-	next effect // attach or finish: why the program was told to quit
-}
+	keep string // file that keeps how the room was left
+	next effect // attach, page, edit or finish: why the program was told to quit
 
-// delivery is what the pump brings.
-type delivery struct {
-	at   time.Time
-	news news
+	wheel   wheel // turned since it was last told of
+	turning bool  // somebody waits for it to end
 }
 
 func (r *room) Init() tea.Cmd { return nil }
@@ -30,25 +27,56 @@ func (r *room) Update(msg tea.Msg) (_ tea.Model, cmd tea.Cmd) {
 			cmd = tea.Quit
 		}
 	}()
-	if d, ok := msg.(delivery); ok {
+	if _, ours := msg.(tea.KeyPressMsg); ours {
+		r.r.handed.Store(false)
+	}
+	if d, ok := msg.(*delivery); ok {
+		d.heard.Store(true)
 		return r, r.carryOut(r.m.update(d.at, d.news))
 	}
-	return r, r.carryOut(r.m.update(time.Now(), msg))
+	if cmd, ok := r.mouse(msg); ok {
+		return r, cmd
+	}
+	return r, r.carryOut(r.m.update(r.r.now(), msg))
 }
 
 func (r *room) carryOut(todo []effect) tea.Cmd {
 	var cmd tea.Cmd
 	for _, e := range todo {
 		switch e := e.(type) {
+		case glance:
+			cmd = tea.RequestBackgroundColor
+		case remember:
+			r.r.remember(r.keep, e)
 		case perform:
 			r.r.perform(e)
+		case dispatch:
+			r.r.dispatch(e)
 		case seek:
 			r.r.seek(e)
+		case inspect:
+			r.r.inspect(e)
+		case dig:
+			r.r.dig(e)
 		case watch:
 			r.r.watch(e)
+		case clip:
+			if e.program {
+				r.r.clip(e)
+			} else {
+				cmd = tea.Raw(clipSequence(e.text, r.r.tmux))
+			}
 		case redraw:
 			cmd = tea.ClearScreen
-		case attach, finish:
+		case save:
+			r.r.save(e)
+		case enforce:
+			r.r.enforce(e)
+		case discard:
+			r.r.discard(e)
+		case attach, page, edit, finish:
+			_, over := e.(finish)
+			r.r.handed.Store(!over)
 			r.next = e
 			cmd = tea.Quit
 		}
@@ -67,6 +95,9 @@ func (r *room) View() (v tea.View) {
 	s := r.m.draw()
 	v = tea.NewView(strings.Join(s.lines, "\n"))
 	v.AltScreen = true
+	if r.m.mouse {
+		v.MouseMode = tea.MouseModeCellMotion
+	}
 	v.WindowTitle = r.m.cityName() + " - gcity"
 	if s.x >= 0 {
 		v.Cursor = tea.NewCursor(s.x, s.y)

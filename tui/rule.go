@@ -8,6 +8,7 @@ import (
 
 // tab is a title in a rule: "1 Agents 16".
 type tab struct {
+	panel  panel
 	key    string
 	name   string
 	search string // what is looked for, before the count of what was found
@@ -112,6 +113,21 @@ func (m *model) note(text string, w int) string {
 	l := line{look: &m.look}
 	l.add(themes.Dim, fit("   "+text, w, m.look.glyph.More))
 	return l.close(w)
+}
+
+// notes are texts in rows that hold all of them; what is indented is an example, whose lines stay lines.
+func (m *model) notes(w int, texts ...string) []string {
+	var lines []string
+	for _, text := range texts {
+		if strings.HasPrefix(text, " ") {
+			lines = append(lines, m.note(text, w))
+			continue
+		}
+		for _, part := range wrapped(text, w-4) {
+			lines = append(lines, m.note(part, w))
+		}
+	}
+	return lines
 }
 
 // fillRows brings lines to exactly h.

@@ -3,8 +3,11 @@ package tui
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/signal"
+	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -15,7 +18,7 @@ import (
 
 // Run shows the control room until the person leaves, ctx ends or the terminal is gone. Options.In and Out must be a
 // terminal. It handles SIGHUP, SIGTERM and SIGINT while it runs, never ends the process, and leaves the terminal as it
-// found it. With an error the Exit is Ended. After Hangup SIGHUP stays caught and without effect until the caller
+// found it; where that takes no bytes any more, only its modes, and a goroutine is left behind that waits for it. With an error the Exit is Ended. After Hangup SIGHUP stays caught and without effect until the caller
 // handles it.
 func Run(ctx context.Context, o Options) (Exit, error) {
 	o, err := o.withDefaults()
@@ -32,10 +35,11 @@ func run(ctx context.Context, o Options, fresh screenMaker) (Exit, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	box := newMailbox()
-	r := &runner{ctx: ctx, city: o.City, box: box, log: o.Logger, viewer: newViewer(o.City, box, fresh), fail: cancel}
+	r := &runner{ctx: ctx, city: o.City, box: box, log: o.Logger, viewer: newViewer(o.City, box, fresh), config: o.Config, fail: cancel, clock: o.Clock, getenv: environment(o.Environ)}
+	r.tmux = r.getenv("TMUX") != ""
 	defer r.wait()
 	defer cancel()
-	r.spawn("signals", r.signals)
+	r.spawn("signals", func(ctx context.Context) { r.signals(ctx, o.Interrupts) })
 	r.spawn("snapshots", r.snapshots)
 	r.spawn("events", r.events)
 	r.spawn("pane", r.viewer.run)
@@ -45,7 +49,65 @@ func run(ctx context.Context, o Options, fresh screenMaker) (Exit, error) {
 	}
 	r.spawn("pulse", func(ctx context.Context) { r.pulse(ctx, pulse) })
 
-	m := newModel(o, time.Now())
+	r.spawn("preferences", func(ctx context.Context) { r.persons(ctx, o.Changes) })
+
+	before, err := term.GetState(o.In.Fd())
+	if err != nil {
+		return Ended, fmt.Errorf("cannot tell how the terminal is set: %w", err)
+	}
+	type outcome struct {
+		exit Exit
+		err  error
+	}
+	left := make(chan outcome, 1)
+	var room sync.WaitGroup // whoever writes to the terminal; it is left behind if that takes nothing any more
+	room.Go(func() {
+		var end outcome
+		defer func() {
+			if p := recover(); p != nil {
+				r.crashed("stretches", p)
+				end.exit, end.err = r.whatEnded()
+			}
+			left <- end
+		}()
+		end.exit, end.err = r.stretches(ctx, o)
+	})
+	select {
+	case end := <-left:
+		return end.exit, end.err
+	case <-ctx.Done():
+	}
+	select {
+	case end := <-left:
+		return end.exit, end.err
+	case <-time.After(frozenGrace):
+	}
+	r.log.Error("the terminal takes no bytes; ending without it")
+	if err := term.Restore(o.In.Fd(), before); err != nil {
+		r.log.Error("the terminal's modes could not be restored", "error", err)
+	}
+	return r.whatEnded()
+}
+
+// frozenGrace is how long a terminal may take to show the last of a room that ends: longer than quitGrace, after which the
+// screen's program is killed, and than programs have that the terminal was given to.
+const frozenGrace = quitGrace + 2*time.Second
+
+// stretches runs the program, and between two runs of it whoever is given the terminal, until the room ends.
+func (r *runner) stretches(ctx context.Context, o Options) (Exit, error) {
+	m := newModel(o, r.now())
+	if o.Memory != "" {
+		old, err := readMemory(o.Memory)
+		if err != nil {
+			r.log.Warn("how the room was left is not known", "error", err)
+		}
+		m.recall(old)
+		defer func() {
+			for _, e := range m.keepMemory(true) {
+				r.remember(o.Memory, e.(remember))
+			}
+		}()
+	}
 	for ctx.Err() == nil {
 		next, err := r.stretch(ctx, o, m)
 		if err != nil && ctx.Err() == nil {
@@ -58,21 +120,38 @@ func run(ctx context.Context, o Options, fresh screenMaker) (Exit, error) {
 		case finish:
 			return next.exit, nil
 		case attach:
+			o.Person = m.person
 			r.visit(ctx, o, m, next.agent)
+		case page:
+			r.read(ctx, o, m, next.text)
+		case edit:
+			r.edit(ctx, o, m, next.draft)
 		default:
 			return Ended, nil
 		}
 	}
-	if r.dropped.Load() {
+	return r.whatEnded()
+}
+
+// whatEnded is the exit of a room that nobody has left.
+func (r *runner) whatEnded() (Exit, error) {
+	switch err := r.failure(); {
+	case r.dropped.Load():
 		return Hangup, nil
+	case err != nil:
+		return Ended, err
+	case r.broken.Load():
+		return Interrupted, nil
+	case r.asked.Load():
+		return Terminated, nil
 	}
-	return Ended, r.failure()
+	return Ended, nil
 }
 
 // stretch runs the program once, up to the next attach or the end. Every stretch is a program of its own, so that the
 // terminal is wholly given back in between.
 func (r *runner) stretch(ctx context.Context, o Options, m *model) (effect, error) {
-	screen := &room{m: m, r: r}
+	screen := &room{m: m, r: r, keep: o.Memory}
 	opts := []tea.ProgramOption{
 		tea.WithInput(&watchedInput{o.In, r.lineDropped}), tea.WithOutput(o.Out), tea.WithEnvironment(o.Environ),
 		tea.WithoutSignalHandler(), tea.WithFPS(o.FPS),
@@ -87,9 +166,13 @@ func (r *runner) stretch(ctx context.Context, o Options, m *model) (effect, erro
 	}
 	pumping, stop := context.WithCancel(ctx)
 	ended := make(chan struct{})
+	missed, post := r.missed, &postman{}
 	r.spawn("pump", func(context.Context) {
 		defer close(ended)
-		r.pump(pumping, gap, func(at time.Time, n news) { p.Send(delivery{at, n}) })
+		for _, d := range missed {
+			post.send(p, d.at, d.news)
+		}
+		r.pump(pumping, gap, func(at time.Time, n news) { post.send(p, at, n) })
 	})
 	over := make(chan struct{})
 	r.spawn("end", func(ctx context.Context) { endWith(ctx, p, over) })
@@ -97,6 +180,7 @@ func (r *runner) stretch(ctx context.Context, o Options, m *model) (effect, erro
 	close(over)
 	stop()
 	<-ended
+	r.missed = post.missed()
 	return screen.next, err
 }
 
@@ -110,14 +194,30 @@ func endWith(ctx context.Context, p *tea.Program, over <-chan struct{}) {
 	hard := time.AfterFunc(quitGrace, p.Kill)
 	defer hard.Stop()
 	p.Quit()
-	<-over
+	select {
+	case <-over:
+	case <-time.After(frozenGrace):
+	}
+}
+
+// environment looks a name up in a list of name=value.
+func environment(list []string) func(string) string {
+	return func(name string) string {
+		for i := len(list) - 1; i >= 0; i-- {
+			if value, ok := strings.CutPrefix(list[i], name+"="); ok {
+				return value
+			}
+		}
+		return ""
+	}
 }
 
 // visit attaches, and says in the control room how it was.
 func (r *runner) visit(ctx context.Context, o Options, m *model, agent string) {
+	defer r.guard("attach")
 	begun := m.staying(agent)
 	said, err := r.attachTo(ctx, o, agent)
-	m.left(time.Now(), begun)
+	m.left(r.now(), begun)
 	switch {
 	case err != nil:
 		r.log.Warn("attach", "agent", agent, "error", err)
@@ -129,19 +229,35 @@ func (r *runner) visit(ctx context.Context, o Options, m *model, agent string) {
 
 // signals ends the control room when the terminal is gone or somebody asks the process to end. After a hangup SIGHUP
 // stays caught: the kernel and the shell each send one, and the second must not end a city that goes on headless.
-func (r *runner) signals(ctx context.Context) {
+func (r *runner) signals(ctx context.Context, interrupts <-chan os.Signal) {
 	hangup, end := make(chan os.Signal, 1), make(chan os.Signal, 1)
 	signal.Notify(hangup, syscall.SIGHUP)
-	signal.Notify(end, syscall.SIGTERM, syscall.SIGINT)
+	signal.Notify(end, syscall.SIGTERM)
 	defer signal.Stop(end)
-	select {
-	case <-ctx.Done():
-	case <-hangup:
-		r.log.Info("the terminal hung up")
-		r.lineDropped()
-	case s := <-end:
-		r.log.Info("asked to end", "signal", s.String())
-		r.fail()
+	if interrupts == nil {
+		own := make(chan os.Signal, 1)
+		signal.Notify(own, syscall.SIGINT)
+		defer signal.Stop(own)
+		interrupts = own
+	}
+	for ctx.Err() == nil {
+		select {
+		case <-ctx.Done():
+		case <-hangup:
+			r.log.Info("the terminal hung up")
+			r.lineDropped()
+		case <-end:
+			r.log.Info("asked to end")
+			r.asked.Store(true)
+			r.fail()
+		case <-interrupts:
+			if r.handed.Load() {
+				continue // ctrl+c between the room and whom the terminal was given to: it was not meant for the city
+			}
+			r.log.Info("interrupted")
+			r.broken.Store(true)
+			r.fail()
+		}
 	}
 	if !r.dropped.Load() {
 		signal.Stop(hangup)

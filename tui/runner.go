@@ -28,13 +28,30 @@ type runner struct {
 	box    *mailbox
 	log    *slog.Logger
 	viewer *viewer
+	getenv func(string) string
+	clock  func() time.Time // nil = time.Now
+	tmux   bool             // the control room's terminal is one of tmux
+	config ConfigFile       // nil = it cannot be edited
 	wg     sync.WaitGroup
 
+	missed []*delivery // what the program before did not hear of; of Run's own goroutine
+
 	dropped atomic.Bool // the terminal is gone
+	handed  atomic.Bool // the terminal is somebody else's, or about to be
+	asked   atomic.Bool // SIGTERM came
+	broken  atomic.Bool // SIGINT came, and was not for whom the terminal was given to
 
 	mu    sync.Mutex
 	panic error
 	fail  context.CancelFunc // ends the whole control room
+}
+
+// now is the time for the model.
+func (r *runner) now() time.Time {
+	if r.clock == nil {
+		return time.Now()
+	}
+	return r.clock()
 }
 
 // spawn starts an owned goroutine; a panic in it ends the control room with the terminal restored, not the process.
@@ -47,6 +64,13 @@ func (r *runner) spawn(name string, f func(ctx context.Context)) {
 		}()
 		f(r.ctx)
 	})
+}
+
+// guard is to be deferred by what Run itself does between two stretches: a panic in it ends the room like any other.
+func (r *runner) guard(where string) {
+	if p := recover(); p != nil {
+		r.crashed(where, p)
+	}
 }
 
 func (r *runner) crashed(where string, p any) {
@@ -68,7 +92,7 @@ func (r *runner) failure() error {
 // perform runs commands and puts their outcome into the mailbox.
 func (r *runner) perform(p perform) {
 	r.spawn("command", func(ctx context.Context) {
-		said := make([]string, len(p.commands))
+		receipts := make([]city.Receipt, len(p.commands))
 		failed := make([]string, len(p.commands))
 		var g errgroup.Group
 		g.SetLimit(atOnce)
@@ -79,38 +103,47 @@ func (r *runner) perform(p perform) {
 						r.crashed("command", v)
 					}
 				}()
-				said[i], failed[i] = r.do(ctx, c)
+				if p.first != nil {
+					if _, failed[i] = r.do(ctx, p.first[i]); failed[i] != "" {
+						return nil
+					}
+				}
+				receipts[i], failed[i] = r.do(ctx, c)
 				return nil
 			})
 		}
 		_ = g.Wait() // the functions report by index
 		res := result{id: p.id, title: p.title, total: len(p.commands)}
-		for i := range p.commands {
+		for i, c := range p.commands {
 			if failed[i] != "" {
 				res.failures = append(res.failures, failed[i])
-			} else {
-				res.receipts = append(res.receipts, said[i])
+				res.refused = append(res.refused, i)
+				continue
+			}
+			res.receipts = append(res.receipts, receipts[i].Message)
+			if n, ok := c.(city.Nudge); ok && receipts[i].Send != nil {
+				res.letters = append(res.letters, letter{agent: n.Agent, text: n.Text, send: *receipts[i].Send})
 			}
 		}
 		r.box.putResult(res)
 	})
 }
 
-// do carries one command out; exactly one of the two answers is filled in.
-func (r *runner) do(ctx context.Context, c city.Command) (said, failed string) {
+// do carries one command out, and says why it failed, "" = it did not. A receipt has a message.
+func (r *runner) do(ctx context.Context, c city.Command) (receipt city.Receipt, failed string) {
 	ctx, cancel := context.WithTimeout(ctx, commandDeadline)
 	defer cancel()
 	receipt, err := r.city.Do(ctx, c)
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
-		return "", fmt.Sprintf("%s %s: no answer within %s; it may still happen, see the events", c.Verb(), c.Target(), commandDeadline)
+		return receipt, fmt.Sprintf("%s %s: no answer within %s; it may still happen, see the events", c.Verb(), c.Target(), commandDeadline)
 	case err != nil:
 		r.log.Warn("command failed", "verb", c.Verb(), "target", c.Target(), "error", err)
-		return "", err.Error()
+		return receipt, err.Error()
 	case receipt.Message == "":
-		return fmt.Sprintf("%s %s: done", c.Verb(), c.Target()), ""
+		receipt.Message = fmt.Sprintf("%s %s: done", c.Verb(), c.Target())
 	}
-	return receipt.Message, ""
+	return receipt, ""
 }
 
 // seekDeadline bounds one look at the beads.

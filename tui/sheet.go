@@ -15,17 +15,16 @@ func (m *model) sheet(s screenful) screenful {
 	if title == "" || m.w < 12 || m.h < 5 {
 		return s
 	}
-	h := min(len(lines)+2, m.h)
-	left, top := (m.w-w)/2, max(0, (m.h-h)/3)
+	left, top, h := m.sheetPlace(len(lines), w)
+	box := m.box(title, lines[:h-2], w)
 	for i := range s.lines {
-		s.lines[i] = m.look.paint(themes.Off, ansi.Strip(s.lines[i]))
+		behind := ansi.Strip(s.lines[i])
+		if i < top || i >= top+h {
+			s.lines[i] = m.look.paint(themes.Off, behind)
+			continue
+		}
+		s.lines[i] = m.look.paint(themes.Off, fit(behind, left, "")) + box[i-top] + m.look.paint(themes.Off, from(behind, left+w))
 	}
-	behind := s.lines[top : top+h]
-	layers := lipgloss.NewCompositor(
-		lipgloss.NewLayer(strings.Join(behind, "\n")),
-		lipgloss.NewLayer(m.box(title, lines[:h-2], w)).X(left),
-	)
-	copy(behind, strings.Split(lipgloss.NewCanvas(m.w, h).Compose(layers).Render(), "\n"))
 	s.x, s.y = -1, -1
 	if x >= 0 && y+1 < h-1 {
 		s.x, s.y = min(left+2+x, left+w-2), top+1+y
@@ -33,59 +32,83 @@ func (m *model) sheet(s screenful) screenful {
 	return s
 }
 
+// sheetPlace is where a dialog of that many lines is.
+func (m *model) sheetPlace(lines, w int) (left, top, h int) {
+	h = min(lines+2, m.h)
+	return (m.w - w) / 2, max(0, (m.h-h)/3), h
+}
+
 // box frames lines of at most w-4 columns, with a title in the upper edge.
-func (m *model) box(title string, lines []string, w int) string {
+func (m *model) box(title string, lines []string, w int) []string {
 	g := &m.look.glyph
-	border := lipgloss.Border{
-		Bottom: g.Heavy, Left: g.HeavyBar, Right: g.HeavyBar, BottomLeft: g.Corner[2], BottomRight: g.Corner[3],
-	}
-	accent := m.look.style[themes.Accent].GetForeground()
-	frame := lipgloss.NewStyle().Border(border, false, true, true, true).BorderForeground(accent).Padding(0, 1)
-	for i := range lines {
-		lines[i] = crop(lines[i], w-4)
-	}
-	edge := lipgloss.NewStyle().Foreground(accent)
+	edge := lipgloss.NewStyle().Foreground(m.look.style[themes.Accent].GetForeground())
 	title = " " + cut(title, w-6, g.More) + " "
-	return lipgloss.JoinVertical(lipgloss.Left,
-		edge.Render(g.Corner[0]+g.Heavy)+m.look.paint(themes.Title, title)+
-			edge.Render(strings.Repeat(g.Heavy, w-3-lipgloss.Width(title))+g.Corner[1]),
-		frame.Render(strings.Join(lines, "\n")))
+	bar := edge.Render(g.HeavyBar)
+	out := make([]string, 0, len(lines)+2)
+	out = append(out, edge.Render(g.Corner[0]+g.Heavy)+m.look.paint(themes.Title, title)+
+		edge.Render(strings.Repeat(g.Heavy, w-3-width(title))+g.Corner[1]))
+	for _, l := range lines {
+		out = append(out, bar+" "+crop(l, w-4)+" "+bar)
+	}
+	return append(out, edge.Render(g.Corner[2]+strings.Repeat(g.Heavy, w-2)+g.Corner[3]))
 }
 
 // sheetContent is the open dialog, title "" if there is none.
 func (m *model) sheetContent() (title string, lines []string, w, x, y int) {
 	switch {
 	case m.choice != nil:
-		w = min(m.w, 76)
+		w = m.sheetWidth(76)
 		lines, x, y = m.choiceSheet(w)
 		return m.choice.title, lines, w, x, y
 	case m.finder != nil:
-		w = min(m.w, 96)
-		lines, x, y = m.finderSheet(w, min(m.h-2, len(m.finder.all)+4))
+		w = m.sheetWidth(max(96, min(140, m.w-16)))
+		lines, x, y = m.finderSheet(w, min(m.h-2, len(m.finder.all)+finderHead+finderFoot))
 		return m.finder.title, lines, w, x, y
 	case m.reader != nil:
-		w = min(m.w, 110)
+		w = m.sheetWidth(110)
 		return m.reader.title, m.readerSheet(w), w, -1, -1
-	case m.work != nil && m.prompt == nil:
-		w = min(m.w, 120)
+	case m.inbox != nil && !m.typing():
+		w = m.sheetWidth(120)
+		return m.inbox.title(), m.inboxSheet(w), w, -1, -1
+	case m.inbox == nil && m.work != nil && m.prompt == nil:
+		w = m.sheetWidth(120)
 		return m.work.title(), m.workSheet(w), w, -1, -1
 	}
 	return "", nil, 0, -1, -1
 }
 
+// sheetWidth is the width of a sheet that would have want columns. Where it leaves only scraps of what is behind it, it takes
+// the whole width.
+func (m *model) sheetWidth(want int) int {
+	const scraps = 8 // columns at each side
+	if m.w < want+2*scraps {
+		return m.w
+	}
+	return want
+}
+
 // sheetRows is how many lines of a text a sheet shows.
-func (m *model) sheetRows() int { return max(1, m.h-6) }
+func (m *model) sheetRows() int {
+	const low = 16 // below it no row is left to what is behind
+	if m.h < low {
+		return max(1, m.h-4)
+	}
+	return m.h - 6
+}
 
 func (m *model) readerSheet(w int) []string {
 	r := m.reader
 	all := r.lines(m, w-4)
 	r.length = len(all)
 	rows := min(m.sheetRows(), len(all))
+	if r.runs != nil {
+		r.offset = r.runs.scrollTo(r.offset, rows)
+	}
 	r.offset = max(0, min(r.offset, len(all)-rows))
 	lines := append(make([]string, 0, rows+2), all[r.offset:r.offset+rows]...)
-	hint := "esc closes"
+	keys := append(m.readerKeys(), m.keys.keyOf("reader.close")+" closes")
 	if len(all) > rows {
-		hint = "j k scroll   " + hint
+		keys = append([]string{m.keys.keyOf("reader.down") + " " + m.keys.keyOf("reader.up") + " scroll"}, keys...)
 	}
-	return append(lines, "", m.look.paint(themes.Dim, hint))
+	return append(lines, "", m.look.paint(themes.Dim, hints(w-4, keys...)))
 }

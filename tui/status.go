@@ -16,23 +16,35 @@ type status struct {
 	failed  bool // stays until dismissed
 	pending bool
 	since   time.Time
+	while   func(m *model) bool // as long as it is true, nil = always
 }
 
 // fade is when a good outcome has been read.
 const fade = 20 * time.Second
 
 func (m *model) say(text string) {
-	m.status = status{text: lead(text), token: themes.Good, since: m.now}
+	m.show(text, false)
+	m.record(message{text: m.status.text, token: themes.Good})
 }
 
 func (m *model) complain(text string) {
-	m.status = status{text: lead(text), token: themes.Bad, failed: true, since: m.now}
+	m.show(text, true)
+	m.record(message{text: m.status.text, token: themes.Bad})
+}
+
+// show puts a text into the status line; a failure stays there until it is dismissed.
+func (m *model) show(text string, failed bool) {
+	m.status = status{text: lead(text), token: themes.Good, failed: failed, since: m.now}
+	if failed {
+		m.status.token = themes.Bad
+	}
 }
 
 // begin tells that an action is under way and returns the id its result will carry.
 func (m *model) begin(text string) int {
 	m.actions++
 	m.status = status{id: m.actions, text: plain(text), token: themes.Busy, pending: true, since: m.now}
+	m.record(message{id: m.actions, text: m.status.text, token: themes.Busy})
 	return m.actions
 }
 
@@ -42,27 +54,55 @@ func (m *model) ended(r result) {
 		m.fired = firing{}
 	}
 	defer m.firedEnded()
+	m.undelivered(&r)
 	if m.work != nil { // whatever it was, the work may be another
 		m.work.stale = true
 		m.workChanged()
 	}
-	if r.id != m.status.id && len(r.failures) == 0 {
+	if m.inbox != nil {
+		m.inbox.stale = true
+		m.mailChanged()
+	}
+	if r.quiet && len(r.failures) == 0 {
 		return
 	}
-	switch {
-	case len(r.failures) == 0 && r.total == 1:
-		m.say(r.receipts[0])
-	case len(r.failures) == 0:
-		m.say(fmt.Sprintf("%s: %d ok", r.title, r.total))
-	case r.total == 1:
-		m.complain(r.failures[0])
-	default:
-		m.complain(fmt.Sprintf("%s: %d ok, %d failed: %s", r.title, r.total-len(r.failures), len(r.failures),
-			strings.Join(r.failures, "; ")))
+	m.offerAnew(&r)
+	m.refusedToDepart(&r)
+	text, failed := r.text(), len(r.failures) > 0
+	if k := m.keyFor("view.palette"); r.total > 1 && k != "" {
+		text += " (see " + k + "messages)"
+	}
+	if len(r.letters) > 0 {
+		if m.post(r); !failed {
+			return
+		}
+	}
+	s := message{id: r.id, text: lead(r.text()), token: themes.Good, each: r.each()}
+	if failed {
+		s.token = themes.Bad
+	}
+	m.record(s)
+	if r.id == m.status.id || failed {
+		m.show(text, failed)
+		m.status.id = r.id
 	}
 }
 
-const dismisses = "  esc dismisses"
+// text is how it ended, in a line.
+func (r *result) text() string {
+	switch {
+	case len(r.failures) == 0 && r.total == 1:
+		return r.receipts[0]
+	case len(r.failures) == 0:
+		return fmt.Sprintf("%s: %d ok", strings.TrimSuffix(r.title, ":"), r.total)
+	case r.total == 1:
+		return r.failures[0]
+	}
+	return fmt.Sprintf("%s: %d ok, %d failed: %s", strings.TrimSuffix(r.title, ":"), r.total-len(r.failures), len(r.failures),
+		strings.Join(r.failures, "; "))
+}
+
+func (m *model) dismisses() string { return "  " + m.keys.keyOf("view.back") + " dismisses" }
 
 // statusRows are the rows above the footer: one, and more for a failure that one does not hold, as far as that leaves
 // the panels most of the screen.
@@ -80,7 +120,7 @@ func (m *model) statusRows(w int) []string {
 		}
 		l.add(themes.Bad, " "+sign+" ")
 		if i == len(parts)-1 {
-			tail = dismisses
+			tail = m.dismisses()
 		}
 		l.add(themes.Bad, cut(text, w-l.used-width(tail), m.look.glyph.More))
 		l.add(themes.Dim, tail)
@@ -91,11 +131,11 @@ func (m *model) statusRows(w int) []string {
 
 // failureParts is a failure broken into the rows it takes, nil if there is none to be shown.
 func (m *model) failureParts(w int) []string {
-	if !m.status.failed || m.prompt != nil || w < 40 {
+	if !m.status.failed || m.typing() || w < 40 {
 		return nil
 	}
 	parts := wrapped(m.status.text, w-4)
-	if last := len(parts) - 1; width(parts[last])+3+width(dismisses) > w {
+	if last := len(parts) - 1; width(parts[last])+3+width(m.dismisses()) > w {
 		parts = append(parts, "")
 	}
 	if most := max(2, m.h/8); len(parts) > most {
@@ -109,6 +149,13 @@ func (m *model) failureParts(w int) []string {
 func (m *model) statusLine(w int) string {
 	l := line{look: &m.look}
 	s := &m.status
+	if text := m.departureText(); text != "" && !s.failed {
+		l.add(themes.Busy, " "+m.look.glyph.Leaving+" ")
+		tail := "  " + m.keys.keyOf("view.back") + " stays"
+		l.add(themes.Text, cut(text, w-l.used-width(tail), m.look.glyph.More))
+		l.add(themes.Dim, tail)
+		return crop(l.close(w), w)
+	}
 	if s.text == "" || !s.failed && !s.pending && m.now.Sub(s.since) > fade {
 		return l.close(w)
 	}
@@ -116,12 +163,20 @@ func (m *model) statusLine(w int) string {
 	tail := ""
 	switch {
 	case s.failed:
-		sign, tail = m.look.glyph.Failed, dismisses
-	case s.pending:
+		sign, tail = m.look.glyph.Failed, m.dismisses()
+	case !s.pending && !m.calm && m.now.Sub(s.since) >= fade/4: // a time that it tells has run on
+		tail = "  " + age(m.now.Sub(s.since)) + " ago"
+	}
+	switch {
+	case s.failed:
+	case s.pending || s.token == themes.Busy:
 		sign = m.look.glyph.Starting
-		if d := m.now.Sub(s.since); d >= 2*time.Second {
+		if d := m.now.Sub(s.since); s.pending && d >= 2*time.Second {
 			tail = "  " + age(d)
 		}
+	}
+	if m.undo.id == s.id {
+		tail += m.undoHint()
 	}
 	l.add(s.token, " "+sign+" ")
 	room := max(0, w-l.used-width(tail)-1)

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/charmbracelet/x/ansi"
+
+	"gcity/city"
 )
 
 const blank = "                                                                                                    "
@@ -52,6 +54,16 @@ func cut(s string, w int, more string) string {
 		return s[:w-1] + more
 	}
 	return ansi.Truncate(s, w, more)
+}
+
+// terse is a text without what explains it, behind a semicolon or a colon, where w columns do not hold that.
+func terse(s string, w int) string {
+	for _, end := range []string{";", ":"} {
+		if width(s) > w {
+			s, _, _ = strings.Cut(s, end)
+		}
+	}
+	return s
 }
 
 // fit cuts or pads plain text to exactly w columns.
@@ -198,4 +210,12 @@ func times(n int) string {
 		return "once"
 	}
 	return fmt.Sprintf("%d times", n)
+}
+
+// inState is a state behind "is".
+func inState(s city.State) string {
+	if s == city.Backoff {
+		return "in backoff"
+	}
+	return string(s)
 }

@@ -4,6 +4,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"time"
 
 	"gcity/city"
 	"gcity/themes"
@@ -23,27 +24,40 @@ func (m Mode) String() string { return [...]string{"hosting", "joined", "read-on
 
 // Options say what to show and where.
 type Options struct {
-	City  city.Control
-	Mode  Mode
-	Theme themes.Theme // the zero value is themes.Default
+	City   city.Control
+	Mode   Mode
+	Config ConfigFile   // nil = it cannot be edited from here
+	Theme  themes.Theme // where neither the person nor the city asks for another; the zero value is themes.Default
 
-	NoColor       bool // weight only, whatever the theme
-	ASCII         bool // no sign beyond ASCII of our own
-	ReducedMotion bool // nothing moves that does not have to: clocks by the minute where they can
-	OverSSH       bool // fewer frames, the pane below, full width
-	FPS           int  // most frames a second; 0 = 30, over SSH 10
+	NoColor       bool          // weight only, whatever the theme
+	ASCII         bool          // no sign beyond ASCII of our own
+	ReducedMotion bool          // nothing moves that does not have to: clocks by the minute where they can
+	OverSSH       bool          // fewer frames, the pane below, full width
+	Person        Person        // who sits in front of it
+	Changes       <-chan Person // the same anew, when it has changed; nil = it never does
+	Memory        string        // file that keeps how the room was left, "" = nothing is kept; its folder is made
+
+	FPS int // most frames a second, which is how soon a key is answered; 0 = 60, over SSH 30. What comes in is paced apart from it
+
+	// Interrupts brings SIGINT to a room whose process means something else by it; nil = the room listens itself. One that was
+	// typed while the terminal was somebody else's is swallowed, any other ends the room.
+	Interrupts <-chan os.Signal
 
 	In      *os.File     // the terminal; nil = os.Stdin
 	Out     *os.File     // the terminal; nil = os.Stdout
 	Environ []string     // nil = os.Environ()
 	Logger  *slog.Logger // a file, never the screen; nil = nothing is logged
+
+	// Clock gives what the room takes for the time; nil = time.Now. Called from several goroutines. How often it draws and
+	// asks does not follow it.
+	Clock func() time.Time
 }
 
 // Exit is what the person chose, or what ended the control room without being asked.
 type Exit int
 
 const (
-	// Ended: the context ended, SIGTERM came, or Run failed; nobody chose anything.
+	// Ended: the context ended, or Run failed; nobody chose anything.
 	Ended Exit = iota
 	// Leave: joined, and everything keeps running.
 	Leave
@@ -55,11 +69,15 @@ const (
 	StopCity
 	// Hangup: the terminal is gone (SIGHUP, end of input); the caller goes on headless.
 	Hangup
+	// Terminated: SIGTERM came.
+	Terminated
+	// Interrupted: SIGINT came, and it was meant for this process.
+	Interrupted
 )
 
 // String names the exit for logs.
 func (e Exit) String() string {
-	return [...]string{"ended", "leave", "hand over", "keep agents", "stop city", "hangup"}[e]
+	return [...]string{"ended", "leave", "hand over", "keep agents", "stop city", "hangup", "terminated", "interrupted"}[e]
 }
 
 // withDefaults fills in what the zero value leaves out.
@@ -71,8 +89,14 @@ func (o Options) withDefaults() (Options, error) {
 		}
 		o.Theme = t
 	}
-	if o.NoColor {
-		o.Theme = themes.Colourless()
+	if o.Person.Themes == nil {
+		for _, name := range themes.Names() {
+			t, err := themes.Load(name)
+			if err != nil {
+				return o, err
+			}
+			o.Person.Themes = append(o.Person.Themes, t)
+		}
 	}
 	if o.In == nil {
 		o.In = os.Stdin
@@ -87,9 +111,9 @@ func (o Options) withDefaults() (Options, error) {
 		o.Logger = slog.New(slog.NewTextHandler(io.Discard, nil))
 	}
 	if o.FPS <= 0 {
-		o.FPS = 30
+		o.FPS = 60
 		if o.OverSSH {
-			o.FPS = 10
+			o.FPS = 30
 		}
 	}
 	return o, nil

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/charmbracelet/x/ansi"
 
@@ -25,15 +26,57 @@ func (m *model) draw() screenful {
 		return s
 	}
 	if p.tier == tiny {
-		s.lines = fillRows([]string{crop(m.summary(), m.w)}, m.w, m.h)
+		s = m.tiny(s)
 	} else {
 		s.lines = append(make([]string, 0, m.h), m.header(m.w))
 		s.lines = append(s.lines, m.problemLines(m.w, p.problems)...)
-		s.lines = append(s.lines, m.body(&p)...)
+		s.lines = append(s.lines, m.asHeard(&p)...)
 		s = m.foot(s, &p)
 		s.lines = fillRows(s.lines, m.w, m.h)
+		if m.composer != nil && m.composer.many() {
+			s = m.composed(s)
+		}
 	}
-	return m.sheet(s)
+	s = m.sheet(s)
+	if m.ascii {
+		for i, l := range s.lines {
+			s.lines[i] = typewritten(l)
+		}
+	}
+	return s
+}
+
+// asHeard is the body as it was when the city was heard last: no age goes on of what nobody knows any more.
+func (m *model) asHeard(p *plan) []string {
+	if m.gone != "" {
+		defer func(now time.Time) { m.now = now }(m.now)
+		m.now = m.lone
+	}
+	return m.body(p)
+}
+
+// tiny is a screen with room for a line: what is typed, else how the city is.
+func (m *model) tiny(s screenful) screenful {
+	first := m.summary(m.w)
+	switch {
+	case m.prompt != nil:
+		first, s.x = m.promptLine(m.w)
+	case m.composer != nil:
+		first, s.x = m.composerLine(m.w)
+	}
+	if m.typing() {
+		s.x, s.y = min(s.x, m.w-1), 0
+	}
+	lines := []string{crop(first, m.w)}
+	if m.h > 1 && !m.typing() {
+		needs := fmt.Sprintf("needs %dx%d", leastWidth, leastHeight)
+		if is := fmt.Sprintf(", this is %dx%d", m.w, m.h); width(needs+is) <= m.w {
+			needs += is
+		}
+		lines = append(lines, crop(m.look.paint(themes.Dim, cut(needs, m.w, m.look.glyph.More)), m.w))
+	}
+	s.lines = fillRows(lines, m.w, m.h)
+	return s
 }
 
 // body joins the stacks, with a bar between them whose signs meet the rules on both sides.
@@ -83,7 +126,7 @@ func (m *model) footed(rule string, x, kind int) string {
 // stack draws panels below each other; rules says for each row whether it is a rule: 0 no, 1 thin, 2 heavy.
 func (m *model) stack(places []place, w int) (lines []string, rules []int) {
 	for _, at := range places {
-		focus := at.panel == m.focus && m.choice == nil && m.reader == nil && m.finder == nil && (m.work == nil || m.prompt != nil)
+		focus := at.panel == m.focus && m.choice == nil && m.reader == nil && m.finder == nil && (!m.listed() || m.typing())
 		rule := 1
 		if focus {
 			rule = 2
@@ -121,22 +164,32 @@ func (m *model) panel(at place, w int, focus bool) []string {
 
 // tabsFor are the titles in a panel's rule.
 func (m *model) tabsFor(at place) []tab {
-	held, ills := len(m.quarantine.shown), m.pools.ills(m.now)
+	held, ills := len(m.quarantine.shown)-len(m.quarantine.strays), m.pools.ills(m.now)
 	troubles, alert := m.automations.ills()
 	all := []tab{
-		{key: "1", name: "Agents", extra: strconv.Itoa(len(m.roster.rows))},
-		{key: "2", name: "Pools", extra: strconv.Itoa(len(m.pools.rows)), alert: ills != ""},
-		{key: "3", name: "Quarantine", extra: strconv.Itoa(held), alert: held > 0},
-		{key: "4", name: "Automations", extra: strconv.Itoa(len(m.automations.rows)), alert: alert},
-		{key: "5", name: "Events"},
+		{key: m.keys.keyOf("focus.agents"), name: "Agents", extra: strconv.Itoa(len(m.roster.rows))},
+		{key: m.keys.keyOf("focus.pools"), name: "Pools", extra: strconv.Itoa(len(m.pools.rows)), alert: ills != ""},
+		{key: m.keys.keyOf("focus.quarantine"), name: "Quarantine", extra: strconv.Itoa(held), alert: held > 0},
+		{key: m.keys.keyOf("focus.automations"), name: "Automations", extra: strconv.Itoa(len(m.automations.rows)), alert: alert},
+		{key: m.keys.keyOf("focus.events"), name: "Events"},
 		m.peekTab(),
 	}
-	if len(m.marks) > 0 {
-		all[panelAgents].note = number(len(m.marks)) + " marked"
+	if m.snap == nil { // that there is none would be said of what nobody knows
+		for p := range all {
+			all[p].extra = ""
+		}
 	}
 	all[panelPools].note, all[panelAutomations].note = ills, troubles
+	for p, marks := range map[panel]map[string]bool{panelAgents: m.marks, panelPools: m.pools.marks, panelAutomations: m.automations.marks} {
+		if len(marks) > 0 {
+			all[p].note = number(len(marks)) + " marked"
+		}
+	}
 	if m.events.frozen && m.events.fresh > 0 {
 		all[panelEvents].extra = "+" + number(m.events.fresh)
+	}
+	for i := range all {
+		all[i].panel = panel(i)
 	}
 	own := &all[min(at.panel, panelPeek)]
 	own.active = true
@@ -168,8 +221,8 @@ func (m *model) searching(t *tab, p panel) {
 	case panelAutomations:
 		text, found = m.search(&m.automationFilter), m.automations.list.found()
 	case panelEvents:
-		if m.eventFilter.active() {
-			text, found = "/"+m.eventFilter.text, fmt.Sprintf("%d of %d", len(m.events.shown), len(m.events.rows))
+		if text = m.eventSearch(); text != "" {
+			found = fmt.Sprintf("%d of %d", len(m.events.shown), len(m.events.rows))
 		}
 	}
 	if text != "" {

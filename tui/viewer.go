@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"gcity/city"
+	"gcity/internal/screen"
 )
 
 // terminal is what the pane needs of a terminal's screen. Safe for use by several goroutines.
@@ -16,9 +17,8 @@ type terminal interface {
 	Resize(cols, rows int)
 	Size() (cols, rows int)
 	Lines(w, h int) []string // h lines, cut to w columns, text and SGR only
-	HistoryLen() int
-	History(from, n int) []string
 	Cursor() (x, y int, visible bool)
+	Shot(past int) screen.Shot // all of one moment
 	Alt() bool
 	Version() uint64
 	Close()
@@ -28,6 +28,8 @@ const (
 	usualCols  = 120 // until the first frame says otherwise
 	usualRows  = 40
 	scrollback = 500
+	// logLines is how far the logs go back: more than the ring of a session usually holds.
+	logLines = 10000
 	// settle keeps the pane from opening a stream for every row the cursor runs over.
 	settle = 80 * time.Millisecond
 	// piece bounds what is interpreted in one go, so that a reader of the screen does not wait for long.
@@ -37,15 +39,17 @@ const (
 // paneNews is the state of the terminal being watched.
 type paneNews struct {
 	agent, session string
+	run            string   // instead of them: its output is in text
 	screen         terminal // nil: there was none to see, text has the last words
-	text           []string // plain
+	text           []string // safe lines, which never change
 	fed            uint64   // lines the session has written since the watch began
 	ended          bool     // the stream has ended
 	problem        string   // why nothing can be seen
+	keeps          int      // lines of history that the screen keeps
 	urgent         bool     // first sight of a session: shown at once
 }
 
-// viewer watches one terminal at a time.
+// viewer watches one terminal, or the output of one run, at a time.
 type viewer struct {
 	city      city.Control
 	box       *mailbox
@@ -66,7 +70,7 @@ func newViewer(c city.Control, b *mailbox, fresh func(cols, rows, scrollback int
 func (v *viewer) look(t watch) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	same := v.target.agent == t.agent && v.target.session == t.session
+	same := v.target.agent == t.agent && v.target.session == t.session && v.target.run == t.run && v.target.deep == t.deep
 	v.target = t
 	if same {
 		return
@@ -98,7 +102,10 @@ func (v *viewer) run(ctx context.Context) {
 		child, cancel := context.WithCancel(ctx)
 		v.cancel = cancel
 		v.mu.Unlock()
-		if t.agent != "" {
+		switch {
+		case t.run != "":
+			v.viewRun(child, t)
+		case t.agent != "":
 			v.view(child, t)
 		}
 		cancel()
@@ -121,7 +128,10 @@ func (v *viewer) settled(ctx context.Context) bool {
 
 // view shows one session until ctx ends. A stream that breaks while the agent runs is opened anew.
 func (v *viewer) view(ctx context.Context, t watch) {
-	p := paneNews{agent: t.agent, session: t.session}
+	p := paneNews{agent: t.agent, session: t.session, keeps: scrollback}
+	if t.deep {
+		p.keeps = logLines
+	}
 	for tries := 0; ; tries++ {
 		err := v.stream(ctx, &p, &tries)
 		if ctx.Err() != nil {
@@ -199,7 +209,7 @@ func (v *viewer) feed(p *paneNews, f city.Frame) {
 		if f.Cols > 0 && f.Rows > 0 {
 			cols, rows = f.Cols, f.Rows
 		}
-		p.screen = v.newScreen(cols, rows, scrollback)
+		p.screen = v.newScreen(cols, rows, p.keeps)
 	} else if f.Cols > 0 && f.Rows > 0 {
 		p.screen.Resize(f.Cols, f.Rows)
 	}
@@ -215,9 +225,9 @@ func (v *viewer) feed(p *paneNews, f city.Frame) {
 func (v *viewer) lastWords(ctx context.Context, p *paneNews) {
 	ask, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
-	text, err := v.city.Output(ask, p.agent, scrollback)
+	text, err := v.city.Output(ask, p.agent, p.keeps)
 	if err != nil || strings.TrimSpace(text) == "" {
 		return
 	}
-	p.text, p.problem, p.ended = strings.Split(strings.TrimRight(text, "\n"), "\n"), "", true
+	p.text, p.problem, p.ended = allPlain(text), "", true
 }

@@ -33,16 +33,16 @@ type work struct {
 	stale   bool   // something has changed since it was asked
 }
 
-// workLimit bounds the list.
-const workLimit = 500
+// workLimit bounds the list. Only the newest can be asked for: below this, none is left out that is more urgent.
+const workLimit = 5000
 
 func (k *work) title() string {
 	if !k.known {
 		return "Work"
 	}
 	text := fmt.Sprintf("Work %d", k.beads)
-	if k.beads >= workLimit {
-		text += ", the newest"
+	if all := k.counts[0] + k.counts[1]; k.beads >= workLimit && all > k.beads {
+		return fmt.Sprintf("%s of %d shown, the newest", text, all)
 	}
 	return text
 }
@@ -51,7 +51,7 @@ func (k *work) title() string {
 func (m *model) askWork() {
 	k := m.work
 	k.stale, k.counts = false, m.workCounts()
-	k.asked = m.seek(beads.Query{Status: []beads.Status{beads.StatusOpen, beads.StatusInProgress}, NotType: []string{runType}, Limit: workLimit})
+	k.asked = m.seek(beads.Query{Status: []beads.Status{beads.StatusOpen, beads.StatusInProgress}, NotType: notWork(), Limit: workLimit})
 }
 
 func (m *model) workCounts() [2]int {
@@ -223,7 +223,7 @@ func (m *model) workSheet(w int) []string {
 	case !k.known:
 		lines = append(lines, m.look.paint(themes.Dim, "asking "+m.look.glyph.More))
 	case k.beads == 0 && k.problem == "":
-		for _, text := range wrapped("No open work. n adds some; automations that cook a formula and agents add theirs.", inner) {
+		for _, text := range wrapped("No open work. "+m.keys.keyOf("work.create")+" adds some; automations that cook a formula and agents add theirs.", inner) {
 			lines = append(lines, m.look.paint(themes.Dim, text))
 		}
 	}
@@ -235,17 +235,26 @@ func (m *model) workSheet(w int) []string {
 	for i := k.offset; i < min(len(k.rows), k.offset+room); i++ {
 		lines = append(lines, m.workLine(&k.rows[i], i == k.at, inner))
 	}
-	hint := "n add   x close it   enter all of it   esc closes   ctrl+r look anew"
-	if m.mode == ReadOnly {
-		hint = "enter all of it   ctrl+r look anew   esc closes"
-	}
-	lines = append(lines, "", m.look.paint(themes.Dim, cut(hint, inner, m.look.glyph.More)))
+	lines = append(lines, "", m.look.paint(themes.Dim, hints(inner, m.workKeys()...)))
 	if m.status.failed || m.status.pending || m.now.Sub(m.status.since) < fade {
 		if m.status.text != "" {
 			lines = append(lines, m.statusLine(inner))
 		}
 	}
 	return lines
+}
+
+// workKeys say what the keys do here, now.
+func (m *model) workKeys() []string {
+	switch {
+	case m.mode == ReadOnly && m.work.under() == nil:
+		return m.keys.hints("work.refresh", "look anew", "work.close", "closes")
+	case m.mode == ReadOnly:
+		return m.keys.hints("work.details", "all of it", "work.refresh", "look anew", "work.close", "closes")
+	case m.work.under() == nil:
+		return m.keys.hints("work.create", "add", "work.close", "closes")
+	}
+	return m.keys.hints("work.create", "add", "work.finish", "close it", "work.sling", "hand over", "work.verbs", "verbs", "work.yank", "copy", "work.details", "all of it", "work.close", "closes")
 }
 
 func (m *model) workLine(r *workRow, here bool, w int) string {

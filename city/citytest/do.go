@@ -26,10 +26,14 @@ func (f *Fake) Do(ctx context.Context, c city.Command) (city.Receipt, error) {
 	switch c := c.(type) {
 	case city.Fire:
 		return f.fire(ctx, c)
+	case city.EndRun:
+		return f.halt(c)
 	case city.CreateBead:
 		return f.createBead(ctx, c)
 	case city.UpdateBead:
 		return f.updateBead(ctx, c)
+	case city.SlingWork:
+		return f.sling(ctx, c)
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -108,7 +112,9 @@ func (f *Fake) doAgent(c city.Command) (city.Receipt, error) {
 	}
 	switch c := c.(type) {
 	case city.Nudge:
-		return f.typing(c, c.Text+"\r")
+		return f.nudge(c)
+	case city.Unsend:
+		return f.unsend(c)
 	case city.SendKeys:
 		return f.typing(c, strings.ReplaceAll(strings.Join(c.Keys, ""), "Enter", "\r"))
 	case city.Drain, city.Undrain, city.DrainAck:

@@ -26,8 +26,10 @@ type Fake struct {
 	log      []events.Event
 	screens  map[string]*screen
 	commands []city.Command
+	texts    uint64 // number of the newest that was sent
 	onDo     func(city.Command) (city.Receipt, error)
-	store    *fake.Store             // has a lock of its own
+	store    *fake.Store // has a lock of its own
+	inspects map[string]city.Inspection
 	ends     map[string]end          // how runs of automations end
 	recipes  map[string][]beads.Bead // the steps of formulas
 	changed  chan struct{}           // closed and renewed by every change
@@ -43,6 +45,8 @@ type screen struct {
 	life       int
 	out, typed []byte
 	cols, rows int
+	draft      int // characters that a viewer has typed and not submitted
+	queue      []city.Nudge
 }
 
 func newScreen() *screen { return &screen{cols: 80, rows: 24} }
@@ -78,7 +82,7 @@ func NewFake(name string, agents ...city.Agent) *Fake {
 func (f *Fake) start(a *city.Agent) {
 	s := f.screens[a.Name]
 	s.life++
-	s.out, s.typed = nil, nil
+	s.out, s.typed, s.draft, s.queue, a.Sends = nil, nil, 0, nil, nil
 	a.State, a.Reason, a.Since, a.Running, a.Suspended, a.Available = city.Running, "as configured", time.Now(), true, false, true
 	a.Drain, a.Until, a.Next = nil, nil, nil
 	a.PID = 1000*s.life + len(a.Name)
@@ -86,7 +90,9 @@ func (f *Fake) start(a *city.Agent) {
 }
 
 func (f *Fake) stop(a *city.Agent, state city.State, reason string) {
-	f.screens[a.Name].life++
+	s := f.screens[a.Name]
+	s.life++
+	s.draft, s.queue, a.Sends = 0, nil, nil
 	a.State, a.Reason, a.Since, a.Running, a.PID, a.Session = state, reason, time.Now(), false, 0, nil
 	a.Suspended = state == city.Suspended
 	a.Drain, a.Until, a.Next = nil, nil, nil
@@ -367,6 +373,7 @@ func (t *terminal) Write(p []byte) (int, error) {
 		return 0, io.ErrClosedPipe
 	}
 	t.fake.typeIn(t.s, p)
+	t.fake.typedBy(t.s, p)
 	return len(p), nil
 }
 

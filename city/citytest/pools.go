@@ -168,6 +168,7 @@ func (f *Fake) doDrain(c city.Command, a *city.Agent) (city.Receipt, error) {
 	_, ack := c.(city.DrainAck)
 	_, undo := c.(city.Undrain)
 	switch {
+	case undo && a.State == city.Exited: // after a final one
 	case !a.Running:
 		return city.Receipt{}, refuse(city.Conflict, "%s has no session to drain: it is %s", a.Name, a.State)
 	case ack && a.Drain == nil:
@@ -180,12 +181,19 @@ func (f *Fake) doDrain(c city.Command, a *city.Agent) (city.Receipt, error) {
 		a, _ := s.Agent(c.Target())
 		p, _ := s.Pool(pool)
 		switch {
+		case ack && a.Drain.Final:
+			f.stop(a, city.Exited, "drained, and not to be started anew")
 		case ack:
 			f.again(s, a)
+		case undo && !a.Running:
+			f.start(a)
 		case undo:
 			undrain(a)
 		default:
 			drain(a, p, "operator")
+			if d, _ := c.(city.Drain); d.Final {
+				a.Drain.Final = true
+			}
 		}
 		f.count(s, pool, in)
 	}), nil

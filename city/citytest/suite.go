@@ -34,6 +34,8 @@ type Harness struct {
 	Work        bool // there is a store of beads, empty at first
 	Automations bool // Chore, Brew, Wreck and Torn are there, as WriteAutomations writes them; needs Work
 
+	Live bool // Drip is there too, and takes its time
+
 	// Hold, if not nil, writes a configuration that has no agent that runs, only Lazy. The city looks at it when it is
 	// told to reload, or before.
 	Hold func(t *testing.T, ctl city.Control)
@@ -51,9 +53,14 @@ func Suite(t *testing.T, h Harness) {
 		{"SnapshotsEndWithContext", true, testSnapshotsEnd},
 		{"UnknownAgent", true, testUnknown},
 		{"AgentWithoutSession", true, testLazy},
+		{"Inspect", true, testInspect},
+		{"InspectCrashes", true, testInspectCrashes},
 		{"Output", true, testOutput},
 		{"Watch", true, testWatch},
 		{"SendKeys", true, testKeys},
+		{"Send", true, testSend},
+		{"SendQueued", true, testSendQueued},
+		{"SendNow", true, testSendNow},
 		{"Attach", true, testAttach},
 		{"AttachEndsWithSession", true, testAttachEnd},
 		{"SuspendAndResume", true, testSuspend},
@@ -64,6 +71,7 @@ func Suite(t *testing.T, h Harness) {
 		{"History", true, testHistory},
 		{"Concurrent", true, testConcurrent},
 		{"Drain", h.Drains, testDrain},
+		{"DrainFinal", h.Drains, testDrainFinal},
 		{"DrainRefused", h.Drains, testDrainRefused},
 		{"Pool", h.Pools, testPool},
 		{"Scale", h.Pools && h.Drains, testScale},
@@ -76,12 +84,22 @@ func Suite(t *testing.T, h Harness) {
 		{"BeadRefused", h.Work, testBeadRefused},
 		{"BeadEvents", h.Work, testBeadEvents},
 		{"WorkCounted", h.Work, testWorkCounted},
+		{"Task", h.Work, testTask},
 		{"ConcurrentWork", h.Work, testConcurrentWork},
+		{"Mail", h.Work, testMail},
+		{"PoolMail", h.Work, testPoolMail},
+		{"MailRefused", h.Work, testMailRefused},
+		{"Sling", h.Work, testSling},
 		{"Automations", h.Automations, testAutomations},
 		{"Fire", h.Automations, testFire},
 		{"FireFails", h.Automations, testFireFails},
 		{"FireFormula", h.Automations, testFireFormula},
 		{"FireRefused", h.Automations, testFireRefused},
+		{"RunOutput", h.Automations, testRunOutput},
+		{"RunOutputUnknown", h.Automations, testRunOutputUnknown},
+		{"RunOutputLive", h.Automations && h.Live, testRunOutputLive},
+		{"EndRun", h.Automations && h.Live, testEndRun},
+		{"EndRunRefused", h.Automations, testEndRunRefused},
 		{"HeldConfiguration", h.Hold != nil, func(t *testing.T, ctx context.Context, ctl city.Control) { testHeld(t, ctx, ctl, h.Hold) }},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -4,9 +4,11 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -21,9 +23,11 @@ const (
 	Brew  = "brew"  // cooks the formula of this name for the pool Crew
 	Wreck = "wreck" // prints "oops" and ends with 3, always; it is not tried again
 	Torn  = "torn"  // its file is broken
+	Drip  = "drip"  // prints a line, "dröp", in two parts, waits for the file "go" in the city's folder, prints "drop" in red; where a Harness says Live
 
 	choreExec = "echo swept"
 	wreckExec = "echo oops; exit 3"
+	dripExec  = `printf 'dr\303'; printf '\266p\n'; until [ -e go ]; do sleep 0.05; done; printf '\033[31mdrop\033[m'`
 )
 
 // WriteAutomations writes the automations that Suite needs into a folder of formulas, which it makes.
@@ -33,6 +37,7 @@ func WriteAutomations(t *testing.T, folder string) {
 		"brew.formula.toml":                 "formula = \"brew\"\n[[steps]]\nid = \"boil\"\ntitle = \"Boil\"\n[[steps]]\nid = \"pour\"\ntitle = \"Pour\"\nneeds = [\"boil\"]\n",
 		"automations/brew/automation.toml":  "[automation]\ngate = \"manual\"\nformula = \"" + Brew + "\"\npool = \"" + Crew + "\"\n",
 		"automations/chore/automation.toml": "[automation]\ngate = \"manual\"\nexec = \"" + choreExec + "\"\n",
+		"automations/drip/automation.toml":  "[automation]\ngate = \"manual\"\nexec = '''\n" + dripExec + "\n'''\n",
 		"automations/torn/automation.toml":  "[automation]\ngaet = \"manual\"\nexec = \"true\"\n",
 		"automations/wreck/automation.toml": "[automation]\ngate = \"manual\"\nexec = \"" + wreckExec + "\"\n",
 	} {
@@ -210,6 +215,10 @@ func testFireRefused(t *testing.T, ctx context.Context, ctl city.Control) {
 	_, err := ctl.Do(ctx, city.Fire{Automation: Torn})
 	wantCode(t, "Fire of a broken one", err, city.Conflict)
 	wantMention(t, "Fire of a broken one", err, Torn, "gaet")
+	for _, by := range []string{"a\ab", "two\nlines", "\u202egnp", strings.Repeat("x", 300)} {
+		_, err = ctl.Do(ctx, city.Fire{Automation: Chore, By: by})
+		wantCode(t, fmt.Sprintf("Fire by %.20q", by), err, city.Invalid)
+	}
 	if got := listed(t, ctx, ctl, beads.Query{}); len(got) > 0 {
 		t.Errorf("something was opened: %q", got)
 	}

@@ -108,6 +108,25 @@ func testDrain(t *testing.T, ctx context.Context, ctl city.Control) {
 	}
 }
 
+// After a final drain no session begins until it is taken back.
+func testDrainFinal(t *testing.T, ctx context.Context, ctl city.Control) {
+	before := worker(t, ctx, ctl)
+	do(t, ctx, ctl, city.Drain{Agent: Worker, Final: true})
+	s := awaitAgent(t, ctx, ctl, Worker, func(a *city.Agent) bool { return a.State == city.Draining })
+	if a, _ := s.Agent(Worker); a.Drain == nil || !a.Drain.Final {
+		t.Errorf("%+v", a.Drain)
+	}
+	do(t, ctx, ctl, city.DrainAck{Agent: Worker})
+	s = awaitAgent(t, ctx, ctl, Worker, func(a *city.Agent) bool { return !a.Running })
+	if a, _ := s.Agent(Worker); a.State != city.Exited || a.Reason == "" {
+		t.Errorf("%s: %s", a.State, a.Reason)
+	}
+	do(t, ctx, ctl, city.Undrain{Agent: Worker})
+	awaitAgent(t, ctx, ctl, Worker, func(a *city.Agent) bool {
+		return a.State == city.Running && a.Drain == nil && a.Session != nil && a.Session.ID != before.Session.ID
+	})
+}
+
 // Who has not been told to finish has nothing to acknowledge, and who does not run cannot be told.
 func testDrainRefused(t *testing.T, ctx context.Context, ctl city.Control) {
 	before := worker(t, ctx, ctl)

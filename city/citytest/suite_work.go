@@ -131,6 +131,8 @@ func testBeadRefused(t *testing.T, ctx context.Context, ctl city.Control) {
 	}
 	_, err := ctl.Do(ctx, city.CreateBead{Bead: beads.Bead{ID: b.ID, Title: "twin"}})
 	wantCode(t, "an id that is taken", err, city.Conflict)
+	_, err = ctl.Do(ctx, city.CreateBead{Rig: "nowhere", Bead: beads.Bead{Title: "x"}})
+	wantCode(t, "a rig that is none", err, city.NotFound)
 	for _, bad := range []beads.Patch{{Title: new("")}, {Status: new(beads.Status("done"))}, {ParentID: &b.ID}, {Needs: &[]string{"tw-999"}}} {
 		_, err := ctl.Do(ctx, city.UpdateBead{ID: b.ID, Patch: bad})
 		wantCode(t, fmt.Sprintf("%+v", bad), err, city.Invalid)
@@ -186,6 +188,34 @@ func testWorkCounted(t *testing.T, ctx context.Context, ctl city.Control) {
 	count(1, 1)
 	do(t, ctx, ctl, city.UpdateBead{ID: one.ID, Patch: beads.Closing()})
 	count(1, 0)
+}
+
+// Of an agent it is seen what it works on: the newest that is in progress and his.
+func testTask(t *testing.T, ctx context.Context, ctl city.Control) {
+	works := func(on string) {
+		t.Helper()
+		until(t, ctx, ctl, func(s *city.Snapshot) bool {
+			for _, a := range s.Agents {
+				if a.Name == Worker && a.Task != on || a.Name != Worker && a.Task != "" {
+					return false
+				}
+			}
+			return true
+		})
+	}
+	works("")
+	one, two := create(t, ctx, ctl, beads.Bead{Title: "one"}), create(t, ctx, ctl, beads.Bead{Title: "two"})
+	take := beads.Patch{Status: new(beads.StatusInProgress), Assignee: new(Worker)}
+	do(t, ctx, ctl, city.UpdateBead{ID: two.ID, Patch: take})
+	works(two.ID + " two")
+	do(t, ctx, ctl, city.UpdateBead{ID: one.ID, Patch: take})
+	works(one.ID + " one")
+	do(t, ctx, ctl, city.UpdateBead{ID: one.ID, Patch: beads.Closing()})
+	works(two.ID + " two")
+	do(t, ctx, ctl, city.UpdateBead{ID: two.ID, Patch: beads.Patch{Title: new("three")}})
+	works(two.ID + " three")
+	do(t, ctx, ctl, city.UpdateBead{ID: two.ID, Patch: beads.Patch{Assignee: new("")}})
+	works("")
 }
 
 // Nothing that was acknowledged is lost, and no id is given twice.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"iter"
 	"maps"
 	"strconv"
 	"strings"
@@ -14,6 +15,7 @@ import (
 	"gcity/beads/fake"
 	"gcity/city"
 	"gcity/events"
+	"gcity/mail"
 )
 
 // prefix begins the ids of a Fake's beads.
@@ -35,12 +37,23 @@ func (f *Fake) Bead(ctx context.Context, id string) (beads.Bead, error) {
 	return b, city.WorkError(err)
 }
 
+// RunOutput implements city.Control: what the record keeps, for a run has ended before anybody can ask.
+func (f *Fake) RunOutput(ctx context.Context, run string) iter.Seq2[city.Piece, error] {
+	return func(yield func(city.Piece, error) bool) {
+		r, err := city.GetRun(ctx, f, run)
+		yield(city.Piece{Text: r.Output}, err)
+	}
+}
+
 func (f *Fake) createBead(ctx context.Context, c city.CreateBead) (city.Receipt, error) {
+	if c.Rig != "" && rig(f.snap, c.Rig) == nil {
+		return city.Receipt{}, &city.Error{Code: city.NotFound, Message: fmt.Sprintf("no rig is called %q", c.Rig)}
+	}
 	b, err := f.store.Create(ctx, c.Bead)
 	if err != nil {
 		return city.Receipt{}, city.WorkError(err)
 	}
-	return f.worked(ctx, events.BeadCreated, "created "+b.ID, b), nil
+	return f.worked(ctx, nil, b), nil
 }
 
 func (f *Fake) updateBead(ctx context.Context, c city.UpdateBead) (city.Receipt, error) {
@@ -49,39 +62,50 @@ func (f *Fake) updateBead(ctx context.Context, c city.UpdateBead) (city.Receipt,
 		return city.Receipt{}, city.WorkError(err)
 	}
 	b, err := f.store.Update(ctx, c.ID, c.Patch)
-	switch {
-	case err != nil:
+	if err != nil {
 		return city.Receipt{}, city.WorkError(err)
-	case b.Status == beads.StatusClosed && before.Status != b.Status:
-		return f.worked(ctx, events.BeadClosed, "closed "+b.ID, b), nil
 	}
-	return f.worked(ctx, events.BeadUpdated, "updated "+b.ID, b), nil
+	return f.worked(ctx, &before, b), nil
 }
 
 // worked tells of a change to a bead.
-func (f *Fake) worked(ctx context.Context, kind, message string, b beads.Bead) city.Receipt {
-	work, counted := f.countWork(ctx)
+func (f *Fake) worked(ctx context.Context, was *beads.Bead, b beads.Bead) city.Receipt {
+	counted := f.countWork(ctx)
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	seq := f.record(events.Event{Type: kind, Actor: "operator", Subject: b.ID, Message: b.Title})
+	e := city.BeadEvent(was, b, "", 0)
+	e.Type = cmp.Or(e.Type, events.BeadUpdated)
+	seq := f.record(e)
 	f.edit(func(s *city.Snapshot) {
-		if counted {
-			s.Work = work
-		}
+		counted(s)
 	})
-	return city.Receipt{Seq: seq, Message: message, Bead: &b}
+	_, verb, _ := strings.Cut(e.Type, ".")
+	return city.Receipt{Seq: seq, Message: verb + " " + b.ID, Bead: &b}
 }
 
-// countWork counts what is to be done; runs are being done by themselves.
-func (f *Fake) countWork(ctx context.Context) (w city.Work, ok bool) {
+// countWork counts what is to be done, and gives what puts it into a snapshot; runs are being done by themselves.
+func (f *Fake) countWork(ctx context.Context) func(*city.Snapshot) {
 	all, err := f.store.List(ctx, beads.Query{
-		Status: []beads.Status{beads.StatusOpen, beads.StatusInProgress}, NotType: []string{city.RunType}, Limit: -1,
+		Status: []beads.Status{beads.StatusOpen, beads.StatusInProgress}, NotType: []string{city.RunType, city.ConvoyType}, Limit: -1,
 	})
+	if err != nil {
+		return func(*city.Snapshot) {}
+	}
+	var w city.Work
+	newest := map[string]beads.Bead{}
+	letters := city.MailTally{}
 	for _, b := range all {
+		if b.Type == mail.Type {
+			letters.Add(b)
+			continue
+		}
 		if b.Status == beads.StatusOpen {
 			w.Open++
 		} else {
 			w.InProgress++
+			if b.UpdatedAt.After(newest[b.Assignee].UpdatedAt) {
+				newest[b.Assignee] = b
+			}
 		}
 		for _, l := range b.Labels {
 			if pool, ok := strings.CutPrefix(l, city.PoolLabel); ok {
@@ -92,7 +116,16 @@ func (f *Fake) countWork(ctx context.Context) (w city.Work, ok bool) {
 			}
 		}
 	}
-	return w, err == nil
+	return func(s *city.Snapshot) {
+		s.Work = w
+		s.CountMail(letters)
+		for i := range s.Agents {
+			s.Agents[i].Task = ""
+			if b, ok := newest[s.Agents[i].Name]; ok {
+				s.Agents[i].Task = b.ID + " " + b.Title
+			}
+		}
+	}
 }
 
 // end is how a run ends.
@@ -118,6 +151,9 @@ func (f *Fake) Recipe(formula string, steps ...beads.Bead) {
 
 // fire runs an automation: its run is opened and has ended when fire returns.
 func (f *Fake) fire(ctx context.Context, c city.Fire) (city.Receipt, error) {
+	if err := city.CheckBy(c.By); err != nil {
+		return city.Receipt{}, err
+	}
 	f.mu.Lock()
 	found, ok := f.snap.Automation(c.Automation)
 	how := f.ends[c.Automation]
@@ -160,6 +196,19 @@ func (f *Fake) fire(ctx context.Context, c city.Fire) (city.Receipt, error) {
 		}
 	})
 	return city.Receipt{Seq: seq, Message: fmt.Sprintf("automation %s runs, as %s", a.Name, opened.ID), Bead: &opened}, nil
+}
+
+// halt refuses to end a run: none goes on here.
+func (f *Fake) halt(c city.EndRun) (city.Receipt, error) {
+	if err := city.CheckBy(c.By); err != nil {
+		return city.Receipt{}, err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if _, ok := f.snap.Automation(c.Automation); !ok {
+		return city.Receipt{}, refuse(city.NotFound, "no automation is called %q", c.Automation)
+	}
+	return city.Receipt{}, refuse(city.Conflict, "no run of %s goes: there is nothing to end", c.Automation)
 }
 
 // endRun writes down how a run ended, and makes what its formula, if it has one, makes.
@@ -219,14 +268,12 @@ func (f *Fake) tellRun(ctx context.Context, kind string, r city.Run, change func
 	if err != nil {
 		panic(err) // numbers and words
 	}
-	work, counted := f.countWork(ctx)
+	counted := f.countWork(ctx)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	seq := f.record(events.Event{Type: kind, Actor: cmp.Or(r.By, "controller"), Subject: r.Automation, Message: r.Outcome, Payload: payload})
 	f.edit(func(s *city.Snapshot) {
-		if counted {
-			s.Work = work
-		}
+		counted(s)
 		if a, ok := s.Automation(r.Automation); ok {
 			change(a)
 		}

@@ -19,7 +19,7 @@ type Provider struct {
 	exits chan session.Exit
 
 	mu      sync.Mutex
-	pid     int
+	pid     int              // of the newest life; -1 = lives have none
 	lives   map[string]*life // by session name
 	past    map[string]*life // the life before, by session name
 	blind   error
@@ -42,6 +42,13 @@ func New() *Provider {
 	}
 }
 
+// NewDrill is New for a city that people look at: its sessions show no processes, since there are none.
+func NewDrill() *Provider {
+	p := New()
+	p.pid = -1
+	return p
+}
+
 // Start implements session.Provider.
 func (p *Provider) Start(_ context.Context, s session.Spec) (session.Status, error) {
 	p.mu.Lock()
@@ -52,11 +59,13 @@ func (p *Provider) Start(_ context.Context, s session.Spec) (session.Status, err
 	if l, ok := p.lives[s.Name]; ok && l.Alive {
 		return session.Status{}, fmt.Errorf("session %s: %w", s.Name, session.ErrExists)
 	}
-	p.pid++
+	if p.pid >= 0 {
+		p.pid++
+	}
 	p.started[s.Agent]++
 	now := time.Now()
 	l := &life{meta: map[string]string{}, usage: session.Usage{Procs: 1}, Status: session.Status{
-		Name: s.Name, Agent: s.Agent, City: s.City, ID: s.ID, Alive: true, Ready: !session.NeedsSettling(&s), PID: p.pid,
+		Name: s.Name, Agent: s.Agent, City: s.City, ID: s.ID, Alive: true, Ready: !session.NeedsSettling(&s), PID: max(p.pid, 0),
 		Started: now, Activity: now, Fingerprint: s.Fingerprint,
 	}}
 	p.past[s.Name] = p.lives[s.Name]
@@ -83,7 +92,21 @@ func (p *Provider) Send(_ context.Context, name, text string) error {
 	return p.with(name, func(l *life) {
 		l.typed = append(l.typed, text)
 		l.Activity = time.Now()
+		l.Status.Output += uint64(len(text))
+		l.Draft = false // it went with the text
 	})
+}
+
+// SendPolitely implements session.Polite.
+func (p *Provider) SendPolitely(ctx context.Context, name, text string, quiet time.Duration) error {
+	p.mu.Lock()
+	l, err := p.live(name)
+	busy := err == nil && (l.Draft || !l.TypedAt.IsZero() && time.Since(l.TypedAt) < quiet)
+	p.mu.Unlock()
+	if busy {
+		return fmt.Errorf("session %s: %w", name, session.ErrBusy)
+	}
+	return p.Send(ctx, name, text)
 }
 
 // SendKeys implements session.Keyer.
@@ -136,15 +159,33 @@ func (p *Provider) List(context.Context) ([]session.Status, error) {
 	}
 	all := make([]session.Status, 0, len(p.lives))
 	for _, name := range slices.Sorted(maps.Keys(p.lives)) {
-		l := p.lives[name]
-		l.Ready = l.Ready || l.meta[session.ReadyMark] == "1"
-		l.Drain = session.Drain{}
-		if l.Alive {
-			l.Drain = session.ParseDrain(func(key string) string { return l.meta[key] })
-		}
-		all = append(all, l.Status)
+		all = append(all, p.lives[name].look())
 	}
 	return all, nil
+}
+
+// Look implements session.Looker.
+func (p *Provider) Look(_ context.Context, name string) (session.Status, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	l, ok := p.lives[name]
+	switch {
+	case p.blind != nil:
+		return session.Status{}, p.blind
+	case !ok:
+		return session.Status{}, fmt.Errorf("session %s: %w", name, session.ErrNotFound)
+	}
+	return l.look(), nil
+}
+
+// look is the life as its marks say. The caller holds the provider's mu.
+func (l *life) look() session.Status {
+	l.Ready = l.Ready || l.meta[session.ReadyMark] == "1"
+	l.Drain = session.Drain{}
+	if l.Alive {
+		l.Drain = session.ParseDrain(func(key string) string { return l.meta[key] })
+	}
+	return l.Status
 }
 
 // Output implements session.Provider: what was typed, a line each.
@@ -239,6 +280,11 @@ func (p *Provider) Vanish(agent string) bool {
 // Attach pretends that n viewers are at an agent's terminal.
 func (p *Provider) Attach(agent string, n int) bool {
 	return p.fell(agent, func(l *life) { l.Attached = n })
+}
+
+// Draft pretends that a viewer has typed just now, and whether what is on the line then is a draft.
+func (p *Provider) Draft(agent string, draft bool) bool {
+	return p.fell(agent, func(l *life) { l.Draft, l.TypedAt = draft, time.Now() })
 }
 
 func (p *Provider) fell(agent string, do func(*life)) bool {

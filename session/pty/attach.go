@@ -8,6 +8,7 @@ import (
 	"iter"
 	"net"
 	"sync"
+	"time"
 
 	"gcity/session"
 	"gcity/session/pty/internal/wire"
@@ -15,17 +16,22 @@ import (
 
 // Attach implements session.Attacher. The terminal takes the viewer's size; the newest of several viewers wins. First
 // comes what is kept of the output, without what would make a terminal answer, then what the agent writes from now on.
+// ctx bounds the opening only.
 func (p *Provider) Attach(ctx context.Context, name string, cols, rows int) (session.Terminal, error) {
 	conn, err := p.dialSession(ctx, "attach to", name)
 	if err != nil {
 		return nil, err
 	}
+	stop := context.AfterFunc(ctx, func() { conn.SetDeadline(time.Unix(1, 0)) })
 	if err := wire.WriteJSON(conn, wire.Ask, wire.Request{Op: wire.OpAttach, Cols: cols, Rows: rows}); err != nil {
 		conn.Close()
 		return nil, p.broken(ctx, "attach to", name, err)
 	}
 	t := &terminal{conn: conn, r: wire.NewReader(conn)}
 	m, err := t.r.Next()
+	if !stop() && err == nil {
+		err = ctx.Err()
+	}
 	switch {
 	case err != nil:
 		err = p.broken(ctx, "attach to", name, err)

@@ -140,6 +140,11 @@ func (p *Provider) Send(ctx context.Context, name, text string) error {
 	return p.do(ctx, "send to", name, wire.Request{Op: wire.OpSend, Text: text, Wait: p.patience(ctx)})
 }
 
+// SendPolitely implements session.Polite. A holder of an earlier build knows of no drafts and types at once.
+func (p *Provider) SendPolitely(ctx context.Context, name, text string, quiet time.Duration) error {
+	return p.do(ctx, "send to", name, wire.Request{Op: wire.OpSend, Text: text, Quiet: quiet, Wait: p.patience(ctx)})
+}
+
 // SendKeys implements session.Keyer, with tmux's names of keys.
 func (p *Provider) SendKeys(ctx context.Context, name string, keys ...string) error {
 	return p.do(ctx, "send keys to", name, wire.Request{Op: wire.OpKeys, Keys: keys, Wait: p.patience(ctx)})

@@ -145,6 +145,7 @@ func (p *Provider) addActivity(e *entry, st *session.Status) {
 		return
 	}
 	st.Ready, st.Frozen, st.Attached = a.Ready && st.Alive, a.Frozen && st.Alive, int(a.Attached)
+	st.Draft = a.Draft && st.Alive
 	if st.Alive && st.PID == 0 { // a holder that does not answer has not told
 		st.PID = int(a.PID)
 	}
@@ -152,6 +153,7 @@ func (p *Provider) addActivity(e *entry, st *session.Status) {
 		st.Drain = e.drain(&a)
 	}
 	st.Activity = p.clock.Time(max(a.Started, a.Output, a.Input, a.Typed))
+	st.Output = a.Bytes
 	st.TypedAt = p.clock.Time(a.Typed)
 }
 

@@ -41,6 +41,8 @@ func kindOf(c wire.Cause) error {
 		return session.ErrRefused
 	case wire.Command:
 		return session.ErrCommand
+	case wire.Busy:
+		return session.ErrBusy
 	case wire.Held:
 		return errHeld
 	}

@@ -30,6 +30,16 @@ func (p *Provider) List(ctx context.Context) ([]session.Status, error) {
 	return list, nil
 }
 
+// Look implements session.Looker.
+func (p *Provider) Look(_ context.Context, name string) (session.Status, error) {
+	if e := p.find(name); e != nil {
+		if st, ok := p.status(e); ok {
+			return st, nil
+		}
+	}
+	return session.Status{}, missing("look at", name)
+}
+
 // mind tries again to reach a holder that did not answer.
 func (p *Provider) mind(e *entry) {
 	e.mu.Lock()

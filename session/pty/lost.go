@@ -101,11 +101,7 @@ func (p *Provider) unreachable(e *entry, rec wire.Record) {
 // sweepSession ends what is left of a session whose holder is dead: what carries its id in the environment, and what has
 // its lock open.
 func (p *Provider) sweepSession(rec wire.Record) (left []int) {
-	dev, ino, err := proc.Inode(p.path(rec.Name, wire.LockFile))
-	locked := err == nil
-	killed, left, err := proc.Sweep(func(pid int) bool {
-		return proc.HasEnv(proc.Environ(pid), "GC_SESSION_ID="+rec.ID, false) || locked && proc.HoldsFile(pid, dev, ino)
-	}, time.Now().Add(sweepTimeout))
+	killed, left, err := proc.Sweep(proc.Marked("GC_SESSION_ID="+rec.ID, p.path(rec.Name, wire.LockFile)), time.Now().Add(sweepTimeout))
 	if killed > 0 || err != nil || len(left) > 0 {
 		p.log.Warn("swept what a lost session left behind", "session", rec.Name, "killed", killed, "left", left, "err", err)
 	}

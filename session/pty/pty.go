@@ -42,6 +42,10 @@ type Options struct {
 	// the folder of a start under way or what a lost holder left. No holder is told to make its folder anew, and none that
 	// waits for a next life waits because of an observer. Sessions whose folder is gone are not found.
 	Observe bool
+
+	// Plain gives the sessions pipes instead of terminals: no attaching, no keys, and a Send is a line on standard input.
+	// Line feeds of their output get a carriage return, as a terminal would give them. See package subprocess.
+	Plain bool
 }
 
 // Provider runs sessions on terminals of their own. It implements every optional interface of package session.
@@ -51,6 +55,7 @@ type Provider struct {
 	binary string
 	log    *slog.Logger
 	look   bool // see Options.Observe
+	plain  bool
 	clock  wire.Clock
 	boot   string
 
@@ -111,7 +116,7 @@ func New(o Options) (*Provider, error) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	p := &Provider{
-		city: o.City, dir: o.Dir, binary: o.Binary, log: o.Logger, look: o.Observe,
+		city: o.City, dir: o.Dir, binary: o.Binary, log: o.Logger, look: o.Observe, plain: o.Plain,
 		clock: wire.NewClock(), boot: boot,
 		exits:    make(chan session.Exit, exitsKept),
 		spawns:   make(chan struct{}, 2*runtime.NumCPU()),

@@ -42,6 +42,9 @@ func (p *Provider) Start(ctx context.Context, s session.Spec) (session.Status, e
 	if e.alive() {
 		return session.Status{}, fail("start", s.Name, session.ErrExists, "it runs already")
 	}
+	if err := s.FindProgram(); err != nil {
+		return session.Status{}, fail("start", s.Name, err, "%v", err)
+	}
 	err = errGone
 	if l := e.reusable(); l != nil {
 		err = p.begin(ctx, e, l, &s)
@@ -138,7 +141,7 @@ func (p *Provider) hold(ctx context.Context, e *entry) (*link, error) {
 
 // begin asks a holder for a life.
 func (p *Provider) begin(ctx context.Context, e *entry, l *link, s *session.Spec) error {
-	req := wire.Request{Op: wire.OpStart, Spec: s, Ready: !session.NeedsSettling(s)}
+	req := wire.Request{Op: wire.OpStart, Spec: s, Ready: !session.NeedsSettling(s), Plain: p.plain}
 	if deadline, ok := ctx.Deadline(); ok {
 		l.conn.SetWriteDeadline(deadline)
 	}

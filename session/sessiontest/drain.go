@@ -21,7 +21,7 @@ func listed(t *testing.T, p session.Provider) session.Status {
 // drained starts a session and tells it to finish.
 func drained(t *testing.T, h Harness, p session.Provider) (session.Marker, session.Drain) {
 	t.Helper()
-	m := optional[session.Marker](t, p)
+	m := optional[session.Marker](t, p, session.Marking)
 	start(t, h, p, "a")
 	d := session.Drain{Since: time.Unix(1_790_000_000, 0), By: "operator"}
 	mark(t, m, d)

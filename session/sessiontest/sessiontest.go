@@ -5,6 +5,7 @@ package sessiontest
 import (
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -24,6 +25,11 @@ type Harness struct {
 	// Work lets the agent of a session begin to take processor time in a child process, and stay as it is otherwise.
 	Work func(t *testing.T, p session.Provider, name string)
 
+	// Draft types as a viewer: keys, which leave a draft on the line or end it. nil = through session.Attacher.
+	Draft func(t *testing.T, p session.Provider, name, keys string, draft bool)
+	// ASCII says why other text than ASCII does not come back as it was typed; "" = it does.
+	ASCII string
+
 	// Adopt makes another provider of p's city, as the next controller would, once p is gone. nil = sessions do not
 	// outlive their provider.
 	Adopt func(t *testing.T, p session.Provider) session.Provider
@@ -38,7 +44,9 @@ type Case struct {
 // Run runs all cases, each as a subtest.
 func Run(t *testing.T, h Harness) {
 	for _, c := range Cases() {
-		t.Run(c.Name, func(t *testing.T) { c.Run(t, h) })
+		t.Run(c.Name, func(t *testing.T) {
+			c.Run(t, h)
+		})
 	}
 }
 
@@ -50,6 +58,7 @@ func Cases() []Case {
 		{"names are in order", namesInOrder},
 		{"a stop is told and kept until acknowledged", stopIsKept},
 		{"stopping what is not there succeeds", stopOfNothing},
+		{"a stop can be hastened", stopIsHastened},
 		{"a crash is told once", crashIsToldOnce},
 		{"acknowledging another life does nothing", acknowledgeOther},
 		{"a next life is a new session", nextLife},
@@ -63,10 +72,13 @@ func Cases() []Case {
 		{"a drain outlives the provider", drainOutlivesProvider},
 		{"what sessions take", usage},
 		{"the output of two lives is kept", capture},
+		{"what is printed is counted", printed},
 		{"clear", clearOutput},
 		{"many at once", manyAtOnce},
 		{"attach", attach},
 		{"watch", watch},
+		{"a draft is seen", draftIsSeen},
+		{"a polite text waits for a draft", politeText},
 	}
 }
 
@@ -75,10 +87,12 @@ const patience = 10 * time.Second
 
 func wait(t *testing.T, what string, ok func() bool) {
 	t.Helper()
-	for end := time.Now().Add(patience); !ok(); time.Sleep(2 * time.Millisecond) {
+	pause := 2 * time.Millisecond
+	for end := time.Now().Add(patience); !ok(); time.Sleep(pause) {
 		if time.Now().After(end) {
 			t.Fatalf("never came: %s", what)
 		}
+		pause = min(2*pause, 50*time.Millisecond) // a look may be a process
 	}
 }
 
@@ -101,20 +115,44 @@ func list(t *testing.T, p session.Provider) []session.Status {
 	return all
 }
 
-// optional returns a capability, or skips.
-func optional[T any](t *testing.T, p session.Provider) T {
+// needs skips a story about something that the provider cannot do, and names that.
+func needs(t *testing.T, p session.Provider, a session.Ability) {
 	t.Helper()
-	c, ok := p.(T)
+	if !session.Can(p, a) {
+		t.Skipf("this provider cannot %s", a)
+	}
+}
+
+// optional returns an interface that not every provider has, and what goes with it, or skips.
+func optional[T any](t *testing.T, p session.Provider, with ...session.Ability) T {
+	t.Helper()
+	for _, a := range with {
+		needs(t, p, a)
+	}
+	q, ok := p.(T)
 	if !ok {
 		t.Skipf("this provider is no %T", (*T)(nil))
 	}
-	return c
+	return q
 }
 
+// nextExit waits for the end of a session: it is told, or by a provider that cannot do that, listed.
 func nextExit(t *testing.T, p session.Provider) session.Exit {
 	t.Helper()
+	if !session.Can(p, session.Telling) {
+		var x session.Exit
+		wait(t, "the end of a session", func() bool {
+			all := list(t, p)
+			i := slices.IndexFunc(all, func(st session.Status) bool { return st.Exit != nil })
+			if i >= 0 {
+				x = *all[i].Exit
+			}
+			return i >= 0
+		})
+		return x
+	}
 	select {
-	case x := <-optional[session.Notifier](t, p).Exits():
+	case x := <-p.(session.Notifier).Exits():
 		return x
 	case <-time.After(patience):
 		t.Fatal("no exit was told")
@@ -229,16 +267,58 @@ func stopOfNothing(t *testing.T, h Harness) {
 	}
 }
 
+func stopIsHastened(t *testing.T, h Harness) {
+	p := h.New(t)
+	needs(t, p, session.Running)
+	s := h.Spec(t, p, "a")
+	s.Command = "trap 'echo interrupted' INT; echo deaf; while :; do sleep 1; done"
+	if _, err := p.Start(t.Context(), s); err != nil {
+		t.Fatal(err)
+	}
+	says := func(word string) {
+		t.Helper()
+		wait(t, word, func() bool {
+			text, err := p.Output(t.Context(), "a", 10)
+			return err == nil && strings.Contains(text, word)
+		})
+	}
+	says("deaf")
+	patiently := make(chan error, 1)
+	go func() { patiently <- p.Stop(t.Context(), "a", time.Hour) }()
+	says("interrupted")
+	if err := p.Stop(t.Context(), "a", 0); err != nil {
+		t.Error(err)
+	}
+	select {
+	case err := <-patiently:
+		if err != nil {
+			t.Error(err)
+		}
+	case <-time.After(patience):
+		t.Fatal("the stop that had more time goes on")
+	}
+	if st := dead(t, p, "a"); st.Exit == nil || !st.Exit.Asked {
+		t.Errorf("%+v", st)
+	}
+}
+
 func crashIsToldOnce(t *testing.T, h Harness) {
 	p := h.New(t)
 	s, _ := start(t, h, p, "a")
 	h.Crash(t, p, "a")
+	code := 7
+	if !session.Can(p, session.Explaining) {
+		code = -1
+	}
 	x := nextExit(t, p)
-	if x.ID != s.ID || x.Name != "a" || x.Code != 7 || x.Signal != "" || x.Asked || x.Lost || x.Uptime < 0 || x.At.IsZero() {
+	if x.ID != s.ID || x.Name != "a" || x.Code != code || x.Signal != "" || x.Asked || x.Lost || x.Uptime < 0 || x.At.IsZero() {
 		t.Errorf("%+v", x)
 	}
-	if st := dead(t, p, "a"); st.Exit == nil || st.Exit.Code != 7 || st.Ready && st.Alive {
+	if st := dead(t, p, "a"); st.Exit == nil || st.Exit.Code != code || st.Ready && st.Alive {
 		t.Errorf("%+v", st)
+	}
+	if !session.Can(p, session.Telling) {
+		return
 	}
 	select {
 	case x := <-p.(session.Notifier).Exits():

@@ -9,7 +9,7 @@ import (
 
 func usage(t *testing.T, h Harness) {
 	p := h.New(t)
-	m := optional[session.Meter](t, p)
+	m := optional[session.Meter](t, p, session.Measuring)
 	measure := func() map[string]session.Usage {
 		t.Helper()
 		all, err := m.Usage(t.Context())

@@ -1,0 +1,31 @@
+package agent
+
+import (
+	"cmp"
+	"strings"
+
+	"gcity/config"
+	"gcity/prompt"
+	"gcity/session"
+)
+
+// told adds what an agent m, of those that a declares, is told to how it is. What depends on the state of its folder is left
+// to the start.
+func told(c *config.City, a, m *config.Agent, p Prompt, s *session.Spec) Prompt {
+	if a.Prompt == nil {
+		return p
+	}
+	p.File = a.PromptTemplate
+	own := make(map[string]string, len(a.Env))
+	for name := range a.Env {
+		if at, ok := find(s.Env, name); ok {
+			_, own[name], _ = strings.Cut(s.Env[at], "=")
+		}
+	}
+	p.Draft = &prompt.Draft{Template: a.Prompt, Values: prompt.Values{
+		CityRoot: c.Path, AgentName: m.Qualified(), TemplateName: a.Name, RigName: a.Rig, WorkDir: s.Dir, IssuePrefix: c.PrefixOf(a.Rig),
+		WorkQuery: cmp.Or(a.WorkQuery, "gc hook"), SlingQuery: cmp.Or(a.SlingQuery, "gc sling "+a.Qualified()+" {}"),
+		Env: own, Session: c.SessionOf,
+	}}
+	return p
+}

@@ -1,0 +1,132 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"net/url"
+	"strings"
+	"sync"
+
+	"gcity/city"
+)
+
+// maxHeard bounds what waits for a reader of a run's output, in bytes of text; the newest piece is kept in any case.
+const maxHeard = 128 << 10
+
+// RunOutput implements city.Control. The stream is read as fast as it comes, so that the city never takes a slow reader for
+// one that is gone; what the reader is too slow for is left out here.
+func (c *Client) RunOutput(ctx context.Context, id string) iter.Seq2[city.Piece, error] {
+	return func(yield func(city.Piece, error) bool) {
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		defer context.AfterFunc(c.life, cancel)()
+		r, err := city.GetRun(ctx, c, id)
+		if err != nil {
+			if ctx.Err() == nil {
+				yield(city.Piece{}, err)
+			}
+			return
+		}
+		path, err := targetPath(automated, r.Automation, run)
+		if err != nil {
+			yield(city.Piece{}, err)
+			return
+		}
+		path += "/" + url.PathEscape(r.ID) + "/" + string(watch)
+		h := &hearing{news: make(chan struct{}, 1)}
+		var reading sync.WaitGroup
+		defer reading.Wait()
+		defer cancel()
+		reading.Go(func() { h.end(readStream(ctx, c, path, nil, h.put)) })
+		for {
+			p, ok, err := h.take(ctx)
+			switch {
+			case ctx.Err() != nil:
+				return
+			case err != nil:
+				yield(city.Piece{}, err)
+				return
+			case !ok || !yield(p, nil):
+				return
+			}
+		}
+	}
+}
+
+// hearing are pieces on their way from a stream to its reader.
+type hearing struct {
+	mu     sync.Mutex
+	pieces []city.Piece
+	size   int // bytes of their texts
+	inner  bool
+	over   bool
+	err    error // why it is over, nil = the run has ended
+	news   chan struct{}
+}
+
+// put takes a piece in; the oldest go where too much waits.
+func (h *hearing) put(p city.Piece) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.pieces = append(h.pieces, p)
+	h.size += len(p.Text)
+	for len(h.pieces) > 1 && h.size > maxHeard {
+		old := h.pieces[0]
+		h.pieces = h.pieces[1:]
+		h.size -= len(old.Text)
+		h.pieces[0].Dropped += old.Dropped + int64(len(old.Text))
+	}
+	h.stir()
+	return true
+}
+
+func (h *hearing) end(err error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if errors.Is(err, errResume) {
+		err = &city.Error{Code: city.Unavailable, Message: "the city's controller does not send what the run prints any more: the connection broke off"}
+	}
+	h.over, h.err = true, err
+	h.stir()
+}
+
+func (h *hearing) stir() {
+	select {
+	case h.news <- struct{}{}:
+	default:
+	}
+}
+
+// take waits for the next piece; not ok at the end.
+func (h *hearing) take(ctx context.Context) (p city.Piece, ok bool, err error) {
+	for {
+		p, ok, over, err := h.next()
+		if ok || over {
+			return p, ok, err
+		}
+		select {
+		case <-h.news:
+		case <-ctx.Done():
+			return p, false, ctx.Err()
+		}
+	}
+}
+
+func (h *hearing) next() (p city.Piece, ok, over bool, err error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if len(h.pieces) == 0 {
+		return p, false, h.over, h.err
+	}
+	p = h.pieces[0]
+	h.pieces = h.pieces[1:]
+	h.size -= len(p.Text)
+	if p.Dropped > 0 && h.inner && !strings.HasPrefix(p.Text, "\n") {
+		p.Text = "\n" + p.Text
+	}
+	if p.Text != "" {
+		h.inner = !strings.HasSuffix(p.Text, "\n")
+	}
+	return p, true, false, nil
+}

@@ -1,0 +1,149 @@
+package api
+
+import (
+	"cmp"
+	"net/http"
+
+	"gcity/city"
+	"gcity/mail"
+)
+
+// mail lists what waits for whoever "to" names, "" = people: what is unread, or, with all, what is not archived.
+func (s *server) mail(w http.ResponseWriter, r *http.Request, _ route) error {
+	v := r.URL.Query()
+	all, _, err := flag(r, "all")
+	if err != nil {
+		return err
+	}
+	switch status := v.Get("status"); status {
+	case "", "unread":
+	case "all":
+		all = true
+	default:
+		return invalid("status=%.40q is none: it is unread or all", status)
+	}
+	snap, err := s.look(r)
+	if err != nil {
+		return err
+	}
+	found, err := city.Mail(r.Context(), s.city, cmp.Or(v.Get("to"), v.Get("agent")), all)
+	if err != nil {
+		return err
+	}
+	s.ok(w, snap, listOf(found))
+	return nil
+}
+
+// letter shows a message, and does not mark it as read.
+func (s *server) letter(w http.ResponseWriter, r *http.Request, rt route) error {
+	snap, err := s.look(r)
+	if err != nil {
+		return err
+	}
+	m, _, err := city.GetMail(r.Context(), s.city, rt.target)
+	if err != nil {
+		return err
+	}
+	s.ok(w, snap, m)
+	return nil
+}
+
+// draft is the body of what is to be sent.
+type draft struct {
+	From    string `json:"from"`
+	To      string `json:"to"`
+	Subject string `json:"subject"`
+	Body    string `json:"body"`
+	ReplyTo string `json:"reply_to"` // a message's id, whose thread it continues
+}
+
+func (s *server) sendMail(w http.ResponseWriter, r *http.Request, _ route) error {
+	var d draft
+	if err := decode(w, r, &d); err != nil {
+		return err
+	}
+	if d.ReplyTo != "" {
+		return s.answer(w, r, d)
+	}
+	if d.To == "" {
+		return invalid(`to whom? {"to": "an agent, a pool or a person", "subject": "…", "body": "…"}`)
+	}
+	return s.send(w, r, mail.Message{From: d.From, To: d.To, Subject: d.Subject, Text: d.Body})
+}
+
+// replyMail answers a message.
+func (s *server) replyMail(w http.ResponseWriter, r *http.Request, rt route) error {
+	var d draft
+	if err := decode(w, r, &d); err != nil {
+		return err
+	}
+	d.ReplyTo = rt.target
+	return s.answer(w, r, d)
+}
+
+func (s *server) answer(w http.ResponseWriter, r *http.Request, d draft) error {
+	to, _, err := city.GetMail(r.Context(), s.city, d.ReplyTo)
+	if err != nil {
+		return err
+	}
+	m := mail.Reply(to, d.From, d.Body)
+	m.To, m.Subject = cmp.Or(d.To, m.To), cmp.Or(d.Subject, m.Subject)
+	return s.send(w, r, m)
+}
+
+func (s *server) send(w http.ResponseWriter, r *http.Request, m mail.Message) error {
+	receipt, err := city.SendMail(r.Context(), s.city, m)
+	if err != nil {
+		return err
+	}
+	s.reply(w, http.StatusOK, receipt)
+	return nil
+}
+
+// markMail marks a message as read, for the agent that "by" names where it is one to its pool, and answers with it; or
+// archives it.
+func (s *server) markMail(w http.ResponseWriter, r *http.Request, rt route) error {
+	var in struct {
+		By string `json:"by"`
+	}
+	if err := decode(w, r, &in); err != nil {
+		return err
+	}
+	if rt.kind == archiving {
+		receipt, err := city.ArchiveMail(r.Context(), s.city, rt.target)
+		if err != nil {
+			return err
+		}
+		s.reply(w, http.StatusOK, receipt)
+		return nil
+	}
+	m, err := city.TakeMail(r.Context(), s.city, rt.target, in.By)
+	if err != nil {
+		return err
+	}
+	s.reply(w, http.StatusOK, m)
+	return nil
+}
+
+// sling hands out work; the body is a city.SlingRequest.
+func (s *server) sling(w http.ResponseWriter, r *http.Request, _ route) error {
+	var req city.SlingRequest
+	if err := decode(w, r, &req); err != nil {
+		return err
+	}
+	receipt, err := city.Sling(r.Context(), s.city, req)
+	if err != nil {
+		return err
+	}
+	s.reply(w, http.StatusOK, receipt)
+	return nil
+}
+
+// decode reads a request's body.
+func decode(w http.ResponseWriter, r *http.Request, into any) error {
+	b, err := body(w, r)
+	if err != nil {
+		return err
+	}
+	return city.DecodeBody(b, into)
+}

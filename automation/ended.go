@@ -1,0 +1,85 @@
+package automation
+
+import "time"
+
+// Outcome is how a run ended.
+type Outcome string
+
+// The outcomes.
+const (
+	OK          Outcome = "ok"
+	Failed      Outcome = "failed"
+	Interrupted Outcome = "interrupted" // by the end of the program
+)
+
+// Ended says that a run has ended. It gives the automation that follows a failure for good, "" = none; that one is due now.
+func (r *Runs) Ended(scoped string, how Outcome, now time.Time) (follows string) {
+	it := r.items[scoped]
+	if it == nil || it.run == nil {
+		return ""
+	}
+	run := it.run
+	it.run, it.settled = nil, false
+	it.ended(run, how, now)
+	r.rev++
+	if how != Failed || it.memory.Tries > 0 || it.d.OnFailure == "" || it.gone {
+		return ""
+	}
+	next := r.items[it.d.OnFailure]
+	if next == nil || next.gone || next.d.Off != "" {
+		return ""
+	}
+	switch {
+	case next.want != nil:
+	case next.run != nil:
+		next.queue(now)
+		next.follows = scoped
+	default:
+		next.want = &Run{Definition: next.d, Reason: scoped + " failed", Follows: scoped, Opening: now, Since: now, Depth: run.Depth + 1}
+	}
+	return next.name
+}
+
+// Halted says that a run has ended because somebody wanted that: it failed, and is not tried again.
+func (r *Runs) Halted(scoped string, now time.Time) (follows string) {
+	if it := r.items[scoped]; it != nil && it.run != nil {
+		it.run.Retry = max(it.run.Retry, it.d.Retry)
+	}
+	return r.Ended(scoped, Failed, now)
+}
+
+// Queued reports whether a run is to follow the one that goes.
+func (r *Runs) Queued(scoped string) bool {
+	it := r.items[scoped]
+	return it != nil && it.run != nil && !(it.memory.Queued.IsZero() && it.again.IsZero())
+}
+
+// Again says when an automation whose run failed is tried again, and which of how many tries that will be; ok is false if it
+// is not.
+func (r *Runs) Again(scoped string) (try, of int, at time.Time, ok bool) {
+	it := r.items[scoped]
+	if it == nil || it.gone || it.run != nil || it.memory.Tries == 0 || it.memory.Tries > it.d.Retry || it.d.Off != "" {
+		return 0, 0, time.Time{}, false
+	}
+	return it.memory.Tries, it.d.Retry, it.memory.Ended.Add(it.d.backoff(it.memory.Tries)), true
+}
+
+func (it *item) ended(run *Run, how Outcome, now time.Time) {
+	m := &it.memory
+	m.Open, m.Ended, m.Outcome, m.Tries = false, now, how, 0
+	switch how {
+	case OK:
+		m.Failures = 0
+		return
+	case Failed:
+		m.Failures++
+	}
+	if run.Retry >= it.d.Retry || it.gone {
+		return
+	}
+	m.Tries = run.Retry + 1
+	if it.d.Gate == Event && run.Definition.On == it.d.On { // whoever tries again deals with the same events, and those that came since
+		m.Again, m.Cursor = m.Cursor, min(m.Cursor, run.After)
+		it.giveBack(run)
+	}
+}

@@ -1,0 +1,60 @@
+package city
+
+import (
+	"encoding/json"
+
+	"gcity/beads"
+	"gcity/events"
+	"gcity/mail"
+)
+
+// beadWord is what an event about a bead says of it.
+type beadWord struct {
+	Type     string       `json:"type"`
+	Status   beads.Status `json:"status"`
+	Assignee string       `json:"assignee,omitempty"`
+	ParentID string       `json:"parent_id,omitempty"`
+	Labels   []string     `json:"labels,omitempty"`
+	From     string       `json:"from,omitempty"` // of a message, as the next two
+	To       string       `json:"to,omitempty"`
+	Thread   string       `json:"thread_id,omitempty"`
+	Depth    int          `json:"depth,omitempty"` // see automation.Depth
+}
+
+// BeadEvent is the event of a change to a bead, as it was (nil = it is new) and is now. By is who did it, where the bead
+// does not say so, and "" an operator; depth is for automation.Depth. Of a bead that is as it was it has no type.
+func BeadEvent(was *beads.Bead, b beads.Bead, by string, depth int) events.Event {
+	if by == "" {
+		by = "operator"
+	}
+	e := events.Event{Actor: by, Subject: b.ID, Message: b.Title}
+	word := beadWord{Type: b.Type, Status: b.Status, Assignee: b.Assignee, ParentID: b.ParentID, Labels: b.Labels, Depth: depth}
+	m, is := mail.Of(b)
+	if is {
+		word.From, word.To, word.Thread, word.Depth = m.From, m.To, m.Thread, max(depth, m.Depth)
+	}
+	switch {
+	case was == nil && is:
+		e.Type, e.Actor, e.Message = events.MailSent, m.From, "to "+m.To+": "+b.Title
+	case was == nil:
+		e.Type = events.BeadCreated
+	case was.Rev == b.Rev:
+		return events.Event{}
+	case is && m.Read && !isRead(*was):
+		e.Type, e.Actor, e.Message = events.MailRead, m.To, "from "+m.From+": "+b.Title
+	case b.Status == beads.StatusClosed && was.Status != beads.StatusClosed:
+		e.Type = events.BeadClosed
+	default:
+		e.Type = events.BeadUpdated
+	}
+	data, err := json.Marshal(word)
+	if err == nil { // texts and numbers are always JSON
+		e.Payload = data
+	}
+	return e
+}
+
+func isRead(b beads.Bead) bool {
+	m, _ := mail.Of(b)
+	return m.Read
+}

@@ -1,0 +1,103 @@
+package city
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+	"time"
+	"unicode"
+)
+
+// DecodeBody reads one JSON value whose fields are all known. No body at all leaves into as it is. Errors are *Error, and say
+// what to write in words of JSON.
+func DecodeBody(body []byte, into any) error {
+	if len(bytes.TrimSpace(body)) == 0 {
+		return nil
+	}
+	d := json.NewDecoder(bytes.NewReader(body))
+	d.DisallowUnknownFields()
+	err := d.Decode(into)
+	if err == nil && len(bytes.TrimSpace(body[d.InputOffset():])) > 0 {
+		err = errors.New("there is something behind it")
+	}
+	if err != nil {
+		return &Error{Code: Invalid, Message: "the request's body is not understood: " + bodyProblem(err)}
+	}
+	return nil
+}
+
+// bodyProblem says in words of JSON what a decoder says in words of Go.
+func bodyProblem(err error) string {
+	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		value, number, _ := strings.Cut(wrong.Value, " ")
+		is := "is " + jsonWord(value)
+		if number != "" {
+			is = "is " + number
+		}
+		return fmt.Sprintf("%s has to be %s, and %s", bodyField(wrong.Field), typeWord(wrong.Type), is)
+	}
+	if wrong, ok := errors.AsType[*time.ParseError](err); ok {
+		return fmt.Sprintf("%q is no time; write it like %q", wrong.Value, "2026-03-01T12:00:00Z")
+	}
+	if name, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
+		return "there is no field " + name
+	}
+	return strings.TrimPrefix(err.Error(), "json: ")
+}
+
+// bodyField names a field as the sender wrote it: without what the program puts around a bead or an event, and without the
+// names of Go types that are parts of others.
+func bodyField(path string) string {
+	var parts []string
+	for part := range strings.SplitSeq(path, ".") {
+		if part != "" && !unicode.IsUpper(rune(part[0])) {
+			parts = append(parts, part)
+		}
+	}
+	if len(parts) > 0 && (parts[0] == "bead" || parts[0] == "event") {
+		parts = parts[1:]
+	}
+	if len(parts) == 0 {
+		return "it"
+	}
+	return strings.Join(parts, ".")
+}
+
+// jsonWord is a kind of JSON value, as a decoder calls it.
+func jsonWord(kind string) string {
+	switch kind {
+	case "string":
+		return "a text"
+	case "array":
+		return "a list"
+	case "object":
+		return "an object"
+	case "bool":
+		return "true or false"
+	}
+	return "a " + kind
+}
+
+// typeWord is what JSON value a Go type is read from.
+func typeWord(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.String:
+		return "a text"
+	case reflect.Bool:
+		return "true or false"
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+		return "a whole number"
+	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+		return "a whole number from 0 on"
+	case reflect.Slice, reflect.Array:
+		return "a list, each " + typeWord(t.Elem())
+	case reflect.Map:
+		return "an object, each value " + typeWord(t.Elem())
+	case reflect.Pointer:
+		return typeWord(t.Elem())
+	}
+	return "an object"
+}

@@ -1,0 +1,85 @@
+package citytest
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+	"time"
+
+	"gcity/city"
+)
+
+// draft is a text's reason to wait.
+const draft = "somebody's draft is on its line"
+
+// typedBy takes what a viewer types: a draft, up to its Enter, or what takes it back. f.mu is held.
+func (f *Fake) typedBy(s *screen, p []byte) {
+	if end := bytes.LastIndexAny(p, "\r\n\x03\x04\x15\x1b"); end >= 0 {
+		s.draft, p = 0, p[end+1:]
+	}
+	s.draft += len(p)
+	if s.draft > 0 || len(s.queue) == 0 {
+		return
+	}
+	queue := s.queue
+	s.queue = nil
+	for _, c := range queue {
+		f.typeIn(s, []byte(c.Text+"\r"))
+	}
+	f.edit(func(snap *city.Snapshot) {
+		if a, ok := snap.Agent(queue[0].Agent); ok {
+			a.Sends = nil
+		}
+	})
+}
+
+// nudge types a text, or keeps it while a viewer's draft is on the line. Of texts only those that wait are in the snapshot.
+func (f *Fake) nudge(c city.Nudge) (city.Receipt, error) {
+	s, err := f.running(c.Agent)
+	if err != nil {
+		return city.Receipt{}, err
+	}
+	f.texts++
+	first, _, _ := strings.Cut(c.Text, "\n")
+	send := city.Send{
+		ID: f.texts, Text: first[:min(len(first), city.MaxSendShown)], Lines: 1 + strings.Count(c.Text, "\n"), Bytes: len(c.Text),
+		Stage: city.Submitted, Since: time.Now(),
+	}
+	if s.draft > 0 && !c.Now {
+		if len(s.queue) >= city.MaxSends {
+			return city.Receipt{}, refuse(city.Unavailable, "%d texts wait to be sent to agent %s already", len(s.queue), c.Agent)
+		}
+		send.Stage, send.Why = city.Queued, draft
+		s.queue = append(s.queue, c)
+		f.edit(func(snap *city.Snapshot) {
+			a, _ := snap.Agent(c.Agent)
+			a.Sends = append(slices.Clone(a.Sends), send)
+		})
+		return city.Receipt{Message: "queued for " + c.Agent + ": " + draft, Send: &send}, nil
+	}
+	r, err := f.typing(c, c.Text+"\r")
+	f.typedBy(s, []byte("\r"))
+	r.Send = &send
+	return r, err
+}
+
+// unsend takes back what waits.
+func (f *Fake) unsend(c city.Unsend) (city.Receipt, error) {
+	a, _ := f.snap.Agent(c.Agent)
+	s := f.screens[c.Agent]
+	var left []city.Send
+	var queue []city.Nudge
+	for i, send := range a.Sends {
+		if c.ID != 0 && send.ID != c.ID {
+			left, queue = append(left, send), append(queue, s.queue[i])
+		}
+	}
+	if len(left) == len(a.Sends) {
+		return city.Receipt{}, refuse(city.Conflict, "nothing waits to be sent to agent %s", c.Agent)
+	}
+	s.queue = queue
+	return f.prove(c, func(snap *city.Snapshot) {
+		a, _ := snap.Agent(c.Agent)
+		a.Sends = left
+	}), nil
+}

@@ -1,0 +1,190 @@
+package citytest
+
+import (
+	"context"
+	"slices"
+	"testing"
+
+	"gcity/beads"
+	"gcity/city"
+	"gcity/events"
+	"gcity/mail"
+)
+
+// mailed sends a message and gives its id.
+func mailed(t *testing.T, ctx context.Context, ctl city.Control, m mail.Message) string {
+	t.Helper()
+	r, err := city.SendMail(ctx, ctl, m)
+	if err != nil {
+		t.Fatalf("%+v: %v", m, err)
+	}
+	return beadOf(t, r).ID
+}
+
+// inbox are the ids of what somebody has.
+func inbox(t *testing.T, ctx context.Context, ctl city.Control, who string, all bool) []string {
+	t.Helper()
+	found, err := city.Mail(ctx, ctl, who, all)
+	if err != nil {
+		t.Fatalf("mail of %q: %v", who, err)
+	}
+	ids := []string{}
+	for _, m := range found {
+		ids = append(ids, m.ID)
+	}
+	return ids
+}
+
+func wantMail(t *testing.T, ctx context.Context, ctl city.Control, who string, all bool, want ...string) {
+	t.Helper()
+	if got := inbox(t, ctx, ctl, who, all); !slices.Equal(got, append([]string{}, want...)) {
+		t.Errorf("%q has %q, want %q (all: %v)", who, got, want, all)
+	}
+}
+
+// awaitMail waits until a snapshot counts so much unread mail for an agent, and for people.
+func awaitMail(t *testing.T, ctx context.Context, ctl city.Control, agent string, unread int, people city.MailCount) {
+	t.Helper()
+	for s, err := range ctl.Snapshots(ctx) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a, ok := s.Agent(agent); ok && a.Mail == unread && s.Mail == people {
+			return
+		}
+	}
+	s, err := ctl.Snapshot(context.WithoutCancel(ctx))
+	t.Fatalf("%d for %s and %+v for people was never counted: %+v, %v", unread, agent, people, s, err)
+}
+
+// Mail finds whom it is for, is counted while it is unread, and is gone from the lists once it is archived.
+func testMail(t *testing.T, ctx context.Context, ctl city.Control) {
+	one := mailed(t, ctx, ctl, mail.Message{From: Worker, To: "hand", Subject: "one", Text: "for hand"})
+	two := mailed(t, ctx, ctl, mail.Message{To: RigWorker, Text: "two\nlines"})
+	people := mailed(t, ctx, ctl, mail.Message{From: Worker, To: "human", Subject: "help"})
+	named := mailed(t, ctx, ctl, mail.Message{From: Worker, To: "grace", Subject: "hello"})
+	awaitMail(t, ctx, ctl, RigWorker, 2, city.MailCount{Unread: 2, Total: 2})
+	wantMail(t, ctx, ctl, "hand", false, two, one) // the newest first
+	wantMail(t, ctx, ctl, Worker, false)
+	wantMail(t, ctx, ctl, "grace", false, named)
+	wantMail(t, ctx, ctl, "", false, named, people)
+
+	m, err := city.ReadMail(ctx, ctl, one)
+	if err != nil || !m.Read || m.From != Worker || m.To != RigWorker || m.Subject != "one" || m.Text != "for hand" {
+		t.Errorf("read %+v, %v", m, err)
+	}
+	if m, err = city.ReadMail(ctx, ctl, one); err != nil || !m.Read {
+		t.Errorf("read again %+v, %v", m, err)
+	}
+	if _, err := city.ReadMail(ctx, ctl, people); err != nil {
+		t.Error(err)
+	}
+	awaitMail(t, ctx, ctl, RigWorker, 1, city.MailCount{Unread: 1, Total: 2})
+	wantMail(t, ctx, ctl, "hand", false, two)
+	wantMail(t, ctx, ctl, "hand", true, two, one)
+	for range 2 {
+		if r, err := city.ArchiveMail(ctx, ctl, two); err != nil || r.Message == "" {
+			t.Errorf("%+v, %v", r, err)
+		}
+	}
+	awaitMail(t, ctx, ctl, RigWorker, 0, city.MailCount{Unread: 1, Total: 2})
+	wantMail(t, ctx, ctl, "hand", true, one)
+
+	for _, kind := range []string{events.MailSent, events.MailRead} {
+		found, err := ctl.History(ctx, events.Query{Types: []string{kind}, Subject: one})
+		if err != nil || len(found) != 1 {
+			t.Errorf("%s: %+v, %v", kind, found, err)
+		}
+	}
+	snap, err := ctl.Snapshot(ctx)
+	if err != nil || snap.Work.Open != 0 {
+		t.Errorf("mail is no work: %+v, %v", snap.Work, err)
+	}
+}
+
+// What is sent to a pool is everybody's there until one has taken it; nobody takes it twice.
+func testPoolMail(t *testing.T, ctx context.Context, ctl city.Control) {
+	id := mailed(t, ctx, ctl, mail.Message{From: Worker, To: Crew, Subject: "who?"})
+	awaitMail(t, ctx, ctl, crew(1), 1, city.MailCount{})
+	for _, who := range []string{crew(1), crew(2), Crew, "pool:" + Crew} {
+		wantMail(t, ctx, ctl, who, false, id)
+	}
+	if m, err := city.TakeMail(ctx, ctl, id, Worker); err != nil || m.To != "pool:"+Crew {
+		t.Errorf("no member takes nothing: %+v, %v", m, err)
+	}
+	m, err := city.TakeMail(ctx, ctl, id, crew(2))
+	if err != nil || m.To != crew(2) || !m.Read {
+		t.Errorf("taken: %+v, %v", m, err)
+	}
+	for _, who := range []string{crew(1), "pool:" + Crew} {
+		wantMail(t, ctx, ctl, who, true)
+	}
+	wantMail(t, ctx, ctl, crew(2), true, id)
+	if m, err = city.TakeMail(ctx, ctl, id, crew(1)); err != nil || m.To != crew(2) {
+		t.Errorf("it is another's: %+v, %v", m, err)
+	}
+	awaitMail(t, ctx, ctl, crew(1), 0, city.MailCount{})
+}
+
+func testMailRefused(t *testing.T, ctx context.Context, ctl city.Control) {
+	for _, m := range []mail.Message{
+		{To: "", Text: "x"}, {To: Worker}, {To: "a\nb", Text: "x"}, {To: Worker, Text: string(make([]byte, mail.MaxText+1))},
+	} {
+		_, err := city.SendMail(ctx, ctl, m)
+		wantCode(t, "a message to "+m.To, err, city.Invalid)
+	}
+	_, err := city.SendMail(ctx, ctl, mail.Message{To: "pool:nobody", Text: "x"})
+	wantCode(t, "a message to a pool that is none", err, city.NotFound)
+	work := create(t, ctx, ctl, beads.Bead{Title: "work"})
+	for _, id := range []string{"tw-99", "../x", work.ID} {
+		_, err := city.ReadMail(ctx, ctl, id)
+		wantCode(t, "reading "+id, err, city.NotFound)
+		_, err = city.ArchiveMail(ctx, ctl, id)
+		wantCode(t, "archiving "+id, err, city.NotFound)
+	}
+}
+
+// Work goes to an agent as assignee and to a pool by its label, never to both, and not away from somebody without force.
+func testSling(t *testing.T, ctx context.Context, ctl city.Control) {
+	b := create(t, ctx, ctl, beads.Bead{Title: "polish"})
+	sling := func(s city.SlingRequest) beads.Bead {
+		t.Helper()
+		r, err := city.Sling(ctx, ctl, s)
+		if err != nil {
+			t.Fatalf("%+v: %v", s, err)
+		}
+		return beadOf(t, r)
+	}
+	if got := sling(city.SlingRequest{Target: Crew, Bead: b.ID}); got.Assignee != "" || !slices.Contains(got.Labels, city.PoolLabel+Crew) {
+		t.Errorf("to the pool: %+v", got)
+	}
+	got := sling(city.SlingRequest{Target: "hand", Bead: b.ID, By: Worker})
+	if got.Assignee != RigWorker || slices.Contains(got.Labels, city.PoolLabel+Crew) {
+		t.Errorf("to the agent: %+v", got)
+	}
+	if again := sling(city.SlingRequest{Target: RigWorker, Bead: b.ID}); again.Rev != got.Rev {
+		t.Errorf("again: %+v", again)
+	}
+	_, err := city.Sling(ctx, ctl, city.SlingRequest{Target: Worker, Bead: b.ID})
+	wantCode(t, "what another has", err, city.Conflict)
+	if got := sling(city.SlingRequest{Target: Worker, Bead: b.ID, Force: true}); got.Assignee != Worker {
+		t.Errorf("by force: %+v", got)
+	}
+	if got := sling(city.SlingRequest{Target: Worker, Title: "write", Description: "a README", Nudge: true}); got.Assignee != Worker || got.Title != "write" || got.Description != "a README" {
+		t.Errorf("new: %+v", got)
+	}
+	if got := sling(city.SlingRequest{Target: Crew, Formula: Brew, Title: "tea"}); got.Type != beads.TypeMolecule || got.Title != "tea" || !slices.Contains(got.Labels, city.PoolLabel+Crew) {
+		t.Errorf("cooked: %+v", got)
+	}
+	do(t, ctx, ctl, city.UpdateBead{ID: b.ID, Patch: beads.Closing()})
+	_, err = city.Sling(ctx, ctl, city.SlingRequest{Target: Worker, Bead: b.ID})
+	wantCode(t, "what is closed", err, city.Conflict)
+	_, err = city.Sling(ctx, ctl, city.SlingRequest{Target: Worker, Bead: "tw-99"})
+	wantCode(t, "what is not there", err, city.NotFound)
+	_, err = city.Sling(ctx, ctl, city.SlingRequest{Target: "nobody", Title: "x"})
+	wantCode(t, "to nobody", err, city.NotFound)
+	for _, bad := range []city.SlingRequest{{}, {Target: Worker}, {Bead: "tw-1", Title: "x", Target: Worker}, {Title: "x"}, {Target: Worker, Title: "x", By: "\x1b"}} {
+		_, err = city.Sling(ctx, ctl, bad)
+		wantCode(t, "a request that says too little or too much", err, city.Invalid)
+	}
+}

@@ -1,0 +1,140 @@
+package citytest
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"gcity/beads"
+	"gcity/city"
+)
+
+// heard reads what a run prints to its end.
+func heard(t *testing.T, ctx context.Context, ctl city.Control, run string) string {
+	t.Helper()
+	var all strings.Builder
+	for p, err := range ctl.RunOutput(ctx, run) {
+		if err != nil {
+			t.Fatalf("RunOutput of %s: %v after %q", run, err, all.String())
+		}
+		if p.Dropped != 0 {
+			t.Errorf("RunOutput of %s leaves %d bytes out", run, p.Dropped)
+		}
+		all.WriteString(p.Text)
+	}
+	if ctx.Err() != nil {
+		t.Fatalf("RunOutput of %s does not end", run)
+	}
+	return all.String()
+}
+
+// Of a run that has ended there is at least what its record keeps; what made no sound has an end all the same.
+func testRunOutput(t *testing.T, ctx context.Context, ctl city.Control) {
+	for name, want := range map[string]string{Chore: "swept", Wreck: "oops", Brew: ""} {
+		_, r := fire(t, ctx, ctl, city.Fire{Automation: name, By: "tester"})
+		record(t, ctx, ctl, r.ID)
+		if got := strings.TrimRight(heard(t, ctx, ctl, r.ID), "\n"); got != want {
+			t.Errorf("%s printed %q, want %q", name, got, want)
+		}
+	}
+}
+
+func testRunOutputUnknown(t *testing.T, ctx context.Context, ctl city.Control) {
+	b := beadOf(t, do(t, ctx, ctl, city.CreateBead{Bead: beads.Bead{Title: "not a run"}}))
+	for _, id := range []string{"tw-nothing", "nothing", "", "..", "../x", "no id", b.ID} {
+		n := 0
+		for _, err := range ctl.RunOutput(ctx, id) {
+			n++
+			wantCode(t, "RunOutput of "+id, err, city.NotFound)
+		}
+		if n != 1 {
+			t.Errorf("RunOutput of %q yielded %d times, want one error", id, n)
+		}
+	}
+}
+
+// What a run prints is seen while it goes, by all who look, whenever they come. L12.
+func testRunOutputLive(t *testing.T, ctx context.Context, ctl city.Control) {
+	s, err := ctl.Snapshot(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	idle(t, ctx, ctl, Drip)
+	run := beadOf(t, do(t, ctx, ctl, city.Fire{Automation: Drip, By: "tester"})).ID
+	late := make(chan string, 1)
+	var all string
+	pieces := 0
+	for p, err := range ctl.RunOutput(ctx, run) {
+		if err != nil || p.Dropped != 0 {
+			t.Fatalf("%+v, %v", p, err)
+		}
+		pieces++
+		if all += p.Text; all != "dröp\n" {
+			continue
+		}
+		// It goes on only now that its first line was seen.
+		for p, err := range ctl.RunOutput(ctx, run) {
+			if p.Text != all || err != nil {
+				t.Errorf("who comes late sees %q, %v", p.Text, err)
+			}
+			break
+		}
+		go func() {
+			var text string
+			for p := range ctl.RunOutput(ctx, run) {
+				text += p.Text
+			}
+			late <- text
+		}()
+		if err := os.WriteFile(filepath.Join(s.Path, "go"), nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if all != "dröp\ndrop" || pieces < 2 {
+		t.Errorf("%q in %d pieces", all, pieces)
+	}
+	if text := <-late; text != all {
+		t.Errorf("another one saw %q", text)
+	}
+	record(t, ctx, ctl, run)
+	if text := heard(t, ctx, ctl, run); text != all {
+		t.Errorf("the record keeps %q", text)
+	}
+}
+
+// What does not go cannot be ended.
+func testEndRunRefused(t *testing.T, ctx context.Context, ctl city.Control) {
+	idle(t, ctx, ctl, Chore)
+	for _, name := range []string{"nothing", Chore + ":rig:nowhere", ".."} {
+		_, err := ctl.Do(ctx, city.EndRun{Automation: name})
+		wantCode(t, "EndRun of "+name, err, city.NotFound)
+	}
+	_, err := ctl.Do(ctx, city.EndRun{Automation: Chore, By: "tester"})
+	wantCode(t, "EndRun of one that does not run", err, city.Conflict)
+	_, err = ctl.Do(ctx, city.EndRun{Automation: Chore, By: "a\ab"})
+	wantCode(t, "EndRun by a name with a bell", err, city.Invalid)
+}
+
+// A run that somebody ends has failed, and the record says who that was.
+func testEndRun(t *testing.T, ctx context.Context, ctl city.Control) {
+	idle(t, ctx, ctl, Drip)
+	run := beadOf(t, do(t, ctx, ctl, city.Fire{Automation: Drip, By: "tester"})).ID
+	for p, err := range ctl.RunOutput(ctx, run) {
+		if err != nil || strings.Contains(p.Text, "\n") {
+			break
+		}
+	}
+	r := do(t, ctx, ctl, city.EndRun{Automation: Drip, By: "ann"})
+	if !strings.Contains(r.Message, run) {
+		t.Errorf("%+v", r)
+	}
+	record(t, ctx, ctl, run)
+	if got, err := city.GetRun(ctx, ctl, run); err != nil || got.Outcome != "failed" || got.Error != "ended by ann" || got.Code != nil || got.TimedOut || !strings.Contains(got.Output, "dröp") {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if a := idle(t, ctx, ctl, Drip); a.Failures != 1 {
+		t.Errorf("%+v", a)
+	}
+}

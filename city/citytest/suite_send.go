@@ -1,0 +1,94 @@
+package citytest
+
+import (
+	"context"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+
+	"gcity/city"
+)
+
+func testSend(t *testing.T, ctx context.Context, ctl city.Control) {
+	seen(t, ctx, ctl, Ready)
+	r := do(t, ctx, ctl, city.Nudge{Agent: Worker, Text: "two lines;\n--of it"})
+	if s := r.Send; s == nil || !s.Stage.Over() || s.ID == 0 || s.Text != "two lines;" || s.Lines != 2 || s.Bytes != 18 || r.Message == "" {
+		t.Errorf("%+v, %+v", r, r.Send)
+	}
+	seen(t, ctx, ctl, "--of it")
+	_, err := ctl.Do(ctx, city.Unsend{Agent: Worker})
+	wantCode(t, "Unsend of nothing", err, city.Conflict)
+	_, err = ctl.Do(ctx, city.Unsend{Agent: "nobody"})
+	wantCode(t, "Unsend to nobody", err, city.NotFound)
+}
+
+// drafting attaches to the worker and leaves half a line.
+func drafting(t *testing.T, ctx context.Context, ctl city.Control, half string) io.WriteCloser {
+	t.Helper()
+	seen(t, ctx, ctl, Ready)
+	term, err := ctl.Attach(ctx, Worker, 100, 30)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { term.Close() })
+	if _, err := io.WriteString(term, half); err != nil {
+		t.Fatal(err)
+	}
+	readUntil(t, term, half)
+	return term
+}
+
+// queued sends a text that has to wait.
+func queued(t *testing.T, ctx context.Context, ctl city.Control, text string) city.Send {
+	t.Helper()
+	r := do(t, ctx, ctl, city.Nudge{Agent: Worker, Text: text})
+	s := r.Send
+	if s == nil || s.Stage != city.Queued || s.Why == "" || s.Since.IsZero() || !strings.Contains(r.Message, "queued") {
+		t.Fatalf("%+v, %+v", r, s)
+	}
+	awaitAgent(t, ctx, ctl, Worker, func(a *city.Agent) bool {
+		return slices.ContainsFunc(a.Sends, func(d city.Send) bool { return d.ID == s.ID && d.Stage == city.Queued })
+	})
+	return *s
+}
+
+// waits reports whether a text of the worker waits.
+func waits(a *city.Agent) bool {
+	return slices.ContainsFunc(a.Sends, func(d city.Send) bool { return !d.Stage.Over() })
+}
+
+// A text waits for somebody's draft, and is typed once when that is gone.
+func testSendQueued(t *testing.T, ctx context.Context, ctl city.Control) {
+	term := drafting(t, ctx, ctl, "half a li")
+	queued(t, ctx, ctl, "after it")
+	if _, err := io.WriteString(term, "ne\r"); err != nil {
+		t.Fatal(err)
+	}
+	awaitAgent(t, ctx, ctl, Worker, func(a *city.Agent) bool { return !waits(a) })
+	do(t, ctx, ctl, city.Nudge{Agent: Worker, Text: "the last", Now: true})
+	seen(t, ctx, ctl, "the last")
+	text, err := ctl.Output(ctx, Worker, 100)
+	if n := strings.Count(text, "after it"); err != nil || n < 1 || n > 2 || !strings.Contains(text, "half a line\n") { // echoed, and shown
+		t.Errorf("%q, %v", text, err)
+	}
+}
+
+// What waits can be taken back; what is sent now waits for no draft.
+func testSendNow(t *testing.T, ctx context.Context, ctl city.Control) {
+	drafting(t, ctx, ctl, "half ")
+	s := queued(t, ctx, ctl, "patient")
+	_, err := ctl.Do(ctx, city.Unsend{Agent: Worker, ID: s.ID + 1000})
+	wantCode(t, "Unsend of another", err, city.Conflict)
+	do(t, ctx, ctl, city.Unsend{Agent: Worker, ID: s.ID})
+	_, err = ctl.Do(ctx, city.Unsend{Agent: Worker, ID: s.ID})
+	wantCode(t, "Unsend again", err, city.Conflict)
+	awaitAgent(t, ctx, ctl, Worker, func(a *city.Agent) bool { return !waits(a) })
+	if r := do(t, ctx, ctl, city.Nudge{Agent: Worker, Text: "at once", Now: true}); r.Send == nil || !r.Send.Stage.Over() {
+		t.Errorf("%+v", r.Send)
+	}
+	seen(t, ctx, ctl, "half at once")
+	if text, err := ctl.Output(ctx, Worker, 100); err != nil || strings.Contains(text, "patient") {
+		t.Errorf("%q, %v", text, err)
+	}
+}

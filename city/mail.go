@@ -1,0 +1,305 @@
+package city
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"gcity/beads"
+	"gcity/mail"
+)
+
+// MailCount is how much mail waits somewhere. What is archived does not count.
+type MailCount struct {
+	Unread int `json:"unread"`
+	Total  int `json:"total"`
+}
+
+// MailTally is how much mail waits, by address.
+type MailTally map[string]MailCount
+
+// Add counts a bead in, if it is a message that is not archived.
+func (t MailTally) Add(b beads.Bead) {
+	m, ok := mail.Of(b)
+	if !ok || m.Archived {
+		return
+	}
+	n := t[m.To]
+	n.Total++
+	if !m.Read {
+		n.Unread++
+	}
+	t[m.To] = n
+}
+
+// Merge counts another tally in.
+func (t MailTally) Merge(o MailTally) {
+	for to, n := range o {
+		have := t[to]
+		t[to] = MailCount{have.Unread + n.Unread, have.Total + n.Total}
+	}
+}
+
+// CountMail writes into a snapshot that is not published yet how much mail waits: for each agent its own and its pool's, for
+// people what is addressed to neither.
+func (s *Snapshot) CountMail(t MailTally) {
+	s.Mail = MailCount{}
+	if len(t) == 0 {
+		return
+	}
+	for i := range s.Agents {
+		a := &s.Agents[i]
+		a.Mail = t[a.Name].Unread
+		if a.Pool != "" {
+			a.Mail += t[mail.PoolPrefix+a.Pool].Unread
+		}
+	}
+	for to, n := range t {
+		if s.forPeople(to) {
+			s.Mail.Unread += n.Unread
+			s.Mail.Total += n.Total
+		}
+	}
+}
+
+// forPeople reports whether an address is that of no agent and no pool.
+func (s *Snapshot) forPeople(to string) bool {
+	if name, pool := strings.CutPrefix(to, mail.PoolPrefix); pool {
+		_, known := s.Pool(name)
+		return !known
+	}
+	if _, known := s.Agent(to); known {
+		return false
+	}
+	return !slices.ContainsFunc(s.Pools, func(p Pool) bool { return p.mayHave(to) })
+}
+
+// mayHave reports whether a name is that of a member, there or not.
+func (p *Pool) mayHave(name string) bool {
+	if p.Max == 1 {
+		return name == p.Name
+	}
+	n, ok := strings.CutPrefix(name, p.Name+"-")
+	i, err := strconv.Atoi(n)
+	return ok && err == nil && i >= 1 && i <= p.Max && n == strconv.Itoa(i)
+}
+
+// Address finds out whose mail is meant: an agent or a pool, by the qualified name or by the last part where only one has
+// it, or "pool:NAME". Any other name is a person's and stays as it is. Errors are *Error.
+func (s *Snapshot) Address(name string) (string, error) {
+	name = strings.TrimSpace(name)
+	pool, forced := strings.CutPrefix(name, mail.PoolPrefix)
+	var found []string
+	for _, whole := range []bool{true, false} {
+		is := func(qualified, name string) bool {
+			return whole && qualified == name || !whole && strings.HasSuffix(qualified, "/"+name)
+		}
+		for i := range s.Agents {
+			if !forced && is(s.Agents[i].Name, name) {
+				found = append(found, s.Agents[i].Name)
+			}
+		}
+		for i := range s.Pools {
+			p := &s.Pools[i]
+			switch {
+			case whole && !forced && p.Max != 1 && p.mayHave(name):
+				found = append(found, name)
+			case is(p.Name, pool) && (forced || p.Max != 1 || !slices.Contains(found, p.Name)):
+				found = append(found, mail.PoolPrefix+p.Name)
+			}
+		}
+		if slices.Sort(found); len(found) > 0 {
+			break
+		}
+	}
+	found = slices.Compact(found)
+	switch {
+	case len(found) == 1:
+		return found[0], nil
+	case len(found) > 1:
+		return "", &Error{Code: Invalid, Message: fmt.Sprintf("%.60q is one of %s: say which", name, strings.Join(found, ", "))}
+	case forced:
+		return "", &Error{Code: NotFound, Message: fmt.Sprintf("no pool is called %.60q; `gcity pool list` names them", pool)}
+	}
+	return name, nil
+}
+
+// SendMail sends a message. To may be anything that Address takes; From "" is a person. Whoever cannot read it now finds it
+// later, and the receipt says so.
+func SendMail(ctx context.Context, c Control, m mail.Message) (Receipt, error) {
+	s, err := c.Snapshot(ctx)
+	if err != nil {
+		return Receipt{}, err
+	}
+	if m.To, err = s.Address(m.To); err != nil {
+		return Receipt{}, err
+	}
+	if err := mail.Check(m); err != nil {
+		return Receipt{}, &Error{Code: Invalid, Message: err.Error()}
+	}
+	r, err := c.Do(ctx, CreateBead{Bead: mail.New(m)})
+	if err != nil {
+		return r, err
+	}
+	r.Message = "sent"
+	if r.Bead != nil {
+		r.Message += " " + r.Bead.ID
+	}
+	r.Message += " to " + m.To + s.unread(m.To)
+	return r, nil
+}
+
+// unread says why nobody may read at an address for now, "" if nothing is known against it.
+func (s *Snapshot) unread(to string) string {
+	if name, pool := strings.CutPrefix(to, mail.PoolPrefix); pool {
+		if p, ok := s.Pool(name); ok && p.Suspended {
+			return fmt.Sprintf("; the pool is suspended %s, and reads it once it is resumed", p.SuspendedReason)
+		}
+		return ""
+	}
+	a, ok := s.Agent(to)
+	switch {
+	case ok && a.Suspended:
+		return fmt.Sprintf("; it is suspended (%s), and reads it once it is resumed", a.Reason)
+	case ok || to == mail.Person:
+		return ""
+	case s.forPeople(to):
+		return fmt.Sprintf("; no agent and no pool is called %q, so it waits for a person of that name", to)
+	}
+	return "; this member of its pool is not there now, and reads it once it is"
+}
+
+// Mail is what waits at an address, as Address takes it, the newest first: what is unread, or, with all, what is not
+// archived. An agent's is its own and what nobody has taken of its pool's. To "" is all people's: what is addressed to no
+// agent and no pool of the city.
+func Mail(ctx context.Context, c Control, to string, all bool) ([]mail.Message, error) {
+	s, err := c.Snapshot(ctx)
+	if err != nil {
+		return nil, err
+	}
+	found, err := mailAt(ctx, c, s, to)
+	if err != nil {
+		return nil, WorkError(err)
+	}
+	out := []mail.Message{}
+	for _, b := range found {
+		if m, ok := mail.Of(b); ok && (all || !m.Read) && (to != "" || s.forPeople(m.To)) {
+			out = append(out, m)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b mail.Message) int { return b.Sent.Compare(a.Sent) })
+	return out, nil
+}
+
+func mailAt(ctx context.Context, c Control, s *Snapshot, to string) ([]beads.Bead, error) {
+	if to == "" {
+		return c.Beads(ctx, mail.Query(""))
+	}
+	to, err := s.Address(to)
+	if err != nil {
+		return nil, err
+	}
+	found, err := c.Beads(ctx, mail.Query(to))
+	if err != nil {
+		return nil, err
+	}
+	if pool := s.PoolOf(to); pool != "" {
+		more, err := c.Beads(ctx, mail.Query(mail.PoolPrefix+pool))
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, more...)
+	}
+	return found, nil
+}
+
+// MayRead reports whether a message is for whoever reads: for an agent what is its own or its pool's, for people ("") what
+// is no agent's.
+func (s *Snapshot) MayRead(m mail.Message, reader string) bool {
+	if reader == "" {
+		return s.forPeople(m.To)
+	}
+	return m.To == reader || s.PoolOf(reader) != "" && m.To == mail.PoolPrefix+s.PoolOf(reader)
+}
+
+// PoolOf is the pool that an agent is a member of, "" if none.
+func (s *Snapshot) PoolOf(agent string) string {
+	if a, ok := s.Agent(agent); ok {
+		return a.Pool
+	}
+	if i := slices.IndexFunc(s.Pools, func(p Pool) bool { return p.mayHave(agent) }); i >= 0 {
+		return s.Pools[i].Name
+	}
+	return ""
+}
+
+// GetMail is one message, and the bead that it is. A bead that is none is NotFound.
+func GetMail(ctx context.Context, c Control, id string) (mail.Message, beads.Bead, error) {
+	b, err := GetBead(ctx, c, id)
+	if err != nil {
+		return mail.Message{}, b, err
+	}
+	m, ok := mail.Of(b)
+	if !ok {
+		return m, b, &Error{Code: NotFound, Message: fmt.Sprintf("the bead %s is no message, but a %s; `gcity bead show` shows it", id, b.Type)}
+	}
+	return m, b, nil
+}
+
+// ReadMail gives a message and marks it as read.
+func ReadMail(ctx context.Context, c Control, id string) (mail.Message, error) {
+	m, _, err := GetMail(ctx, c, id)
+	if err != nil || m.Read {
+		return m, err
+	}
+	if _, err = c.Do(ctx, UpdateBead{ID: id, Patch: mail.ReadPatch()}); err != nil {
+		return m, err
+	}
+	m.Read = true
+	return m, nil
+}
+
+// TakeMail is ReadMail by somebody: a message to the pool of the agent who reads it is this agent's from then on, and
+// nobody else's. Where another member was faster it fails with Conflict.
+func TakeMail(ctx context.Context, c Control, id, by string) (mail.Message, error) {
+	m, b, err := GetMail(ctx, c, id)
+	if err != nil {
+		return m, err
+	}
+	pool, pooled := strings.CutPrefix(m.To, mail.PoolPrefix)
+	if !pooled || by == "" {
+		return ReadMail(ctx, c, id)
+	}
+	s, err := c.Snapshot(ctx)
+	if err != nil {
+		return m, err
+	}
+	if s.PoolOf(by) != pool {
+		return ReadMail(ctx, c, id)
+	}
+	p := mail.TakePatch(b, by)
+	p.AddLabels = mail.ReadPatch().AddLabels
+	if _, err = c.Do(ctx, UpdateBead{ID: id, Patch: p}); err != nil {
+		return m, err
+	}
+	m.Read, m.To = true, by
+	return m, nil
+}
+
+// ArchiveMail puts a message away.
+func ArchiveMail(ctx context.Context, c Control, id string) (Receipt, error) {
+	m, b, err := GetMail(ctx, c, id)
+	if err != nil {
+		return Receipt{}, err
+	}
+	if m.Archived {
+		return Receipt{Message: id + " is archived already", Bead: &b}, nil
+	}
+	r, err := c.Do(ctx, UpdateBead{ID: id, Patch: mail.ArchivePatch()})
+	if err == nil {
+		r.Message = "archived " + id
+	}
+	return r, err
+}

@@ -1,0 +1,254 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"gcity/beads"
+	"gcity/city"
+	"gcity/events"
+)
+
+func (a *app) convoyCommand() *cobra.Command {
+	c := group("convoy", "Work that belongs together, whoever does it",
+		a.convoyCreate(), a.convoyAdd(), a.convoyList(), a.convoyStatus(), a.convoyClose())
+	c.Long = `A convoy is a bead that stands for others: they are its children, and how many of
+them are closed is how far it has come. It closes by itself with the last of them.
+It is kept where its beads are, which are all of one store.`
+	return c
+}
+
+// convoyShape is a convoy and how far it has come.
+type convoyShape struct {
+	beads.Bead
+	Progress city.Progress `json:"progress"`
+	Children []beads.Bead  `json:"children,omitempty"`
+}
+
+func (a *app) convoyCreate() *cobra.Command {
+	return a.withWork(&cobra.Command{
+		Use: "create NAME [BEAD…]", Short: "Make a convoy, of these beads for a start", Args: between(1, beads.MaxNeeds),
+		Example: "  gcity convoy create 'release 1.4' gc-12 gc-15",
+	}, true, func(ctx context.Context, d *depot, args []string) error {
+		at, closeOther := d, func() {}
+		if len(args) > 1 {
+			var err error
+			if _, at, closeOther, err = a.find(ctx, d, args[1]); err != nil {
+				return err
+			}
+		}
+		defer closeOther()
+		if err := a.joinable(ctx, at, "", args[1:]); err != nil {
+			return err
+		}
+		made, err := at.Create(ctx, beads.Bead{Title: args[0], Type: city.ConvoyType})
+		if err != nil {
+			return err
+		}
+		if err := a.announce(ctx, at, events.BeadCreated, made); err != nil {
+			return err
+		}
+		return a.gather(ctx, at, made, args[1:])
+	})
+}
+
+func (a *app) convoyAdd() *cobra.Command {
+	return a.withWork(&cobra.Command{Use: "add CONVOY BEAD…", Short: "Add beads to a convoy", Args: between(2, beads.MaxNeeds)}, true,
+		func(ctx context.Context, d *depot, args []string) error {
+			b, at, closeOther, err := a.convoy(ctx, d, args[0])
+			if err != nil {
+				return err
+			}
+			defer closeOther()
+			if b.Status == beads.StatusClosed {
+				return &city.Error{Code: city.Conflict, Message: fmt.Sprintf("the convoy %s is closed already: make a new one, or open it again with `gcity bead update %s --status open`", b.ID, b.ID)}
+			}
+			if err := a.joinable(ctx, at, b.ID, args[1:]); err != nil {
+				return err
+			}
+			return a.gather(ctx, at, b, args[1:])
+		})
+}
+
+// convoy gets a bead that is one.
+func (a *app) convoy(ctx context.Context, d *depot, id string) (beads.Bead, *depot, func(), error) {
+	b, at, closeOther, err := a.find(ctx, d, id)
+	if err == nil && b.Type != city.ConvoyType {
+		closeOther()
+		err = &city.Error{Code: city.Invalid, Message: fmt.Sprintf("%s is no convoy, but a %s; `gcity convoy list` shows those there are", id, b.Type)}
+	}
+	return b, at, closeOther, err
+}
+
+// joinable refuses beads that cannot all be children of a convoy, before any of them becomes one.
+func (a *app) joinable(ctx context.Context, d *depot, convoy string, ids []string) error {
+	for _, id := range ids {
+		b, err := d.Get(ctx, id)
+		if errors.Is(err, beads.ErrNotFound) {
+			if _, p, findErr := a.owned(ctx, d, []string{id}); findErr == nil && p != nil {
+				return usage("%s is work of %s, and the convoy is kept by %s: the beads of a convoy are of one store, so make one there", id, p.title(), d.title())
+			}
+		}
+		switch {
+		case err != nil:
+			return err
+		case b.ID == convoy || b.Type == city.ConvoyType:
+			return usage("%s is a convoy itself", id)
+		case b.ParentID != "" && b.ParentID != convoy:
+			return &city.Error{Code: city.Conflict, Message: fmt.Sprintf("%s is a step of %s already: add that, or take it out with `gcity bead update %s --parent ''`", id, b.ParentID, id)}
+		}
+	}
+	return nil
+}
+
+// gather makes beads children of a convoy, and shows it.
+func (a *app) gather(ctx context.Context, d *depot, convoy beads.Bead, ids []string) error {
+	for _, id := range ids {
+		was, err := d.Get(ctx, id)
+		if err != nil {
+			return err
+		}
+		b, err := d.Update(ctx, id, beads.Patch{ParentID: &convoy.ID})
+		if err != nil {
+			return err
+		}
+		if b.Rev != was.Rev {
+			if err := a.announce(ctx, d, events.BeadUpdated, b); err != nil {
+				return err
+			}
+		}
+	}
+	return a.tellConvoy(ctx, d, convoy)
+}
+
+// children are the beads of a convoy, in the order in which they were made.
+func children(ctx context.Context, d *depot, id string) ([]beads.Bead, error) {
+	all, err := d.List(ctx, beads.Query{Parent: id, Limit: -1})
+	slices.Reverse(all)
+	return all, err
+}
+
+func (a *app) tellConvoy(ctx context.Context, d *depot, b beads.Bead) error {
+	all, err := children(ctx, d, b.ID)
+	if err != nil {
+		return err
+	}
+	p := city.ProgressOf(all)
+	if a.json {
+		return a.writeJSON(convoyShape{b, p, all})
+	}
+	a.sayf("%s is %s, %s: %s", a.paint(bold, safeLine(b.ID)), a.paint(beadColour(b.Status), string(b.Status)), p, safeLine(b.Title))
+	if len(all) == 0 {
+		return nil
+	}
+	return a.writeBeads(a.out, all)
+}
+
+func (a *app) convoyStatus() *cobra.Command {
+	return a.withWork(&cobra.Command{Use: "status [CONVOY]", Short: "How far a convoy has come, or all that are open", Args: between(0, 1)}, false,
+		func(ctx context.Context, d *depot, args []string) error {
+			if len(args) == 0 {
+				return a.tellConvoys(ctx, d, false)
+			}
+			b, at, closeOther, err := a.convoy(ctx, d, args[0])
+			if err != nil {
+				return err
+			}
+			defer closeOther()
+			return a.tellConvoy(ctx, at, b)
+		})
+}
+
+func (a *app) convoyList() *cobra.Command {
+	var all bool
+	c := a.withWork(&cobra.Command{Use: "list", Short: "Open convoys of the city and its rigs, and how far they have come", Args: exactly(0), Aliases: []string{"ls"}}, false,
+		func(ctx context.Context, d *depot, _ []string) error { return a.tellConvoys(ctx, d, all) })
+	c.Flags().BoolVarP(&all, "all", "a", false, "closed ones too")
+	return c
+}
+
+// tellConvoys lists the convoys of all stores, the newest of each first.
+func (a *app) tellConvoys(ctx context.Context, d *depot, closed bool) error {
+	q := beads.Query{Type: city.ConvoyType, Limit: -1}
+	if !closed {
+		q.Status = []beads.Status{beads.StatusOpen, beads.StatusInProgress}
+	}
+	out := []convoyShape{}
+	for _, p := range d.places {
+		found, err := a.convoysOf(ctx, p, q)
+		if err != nil {
+			return fmt.Errorf("the convoys of %s cannot be read: %w", p.title(), err)
+		}
+		out = append(out, found...)
+	}
+	if a.json {
+		return a.writeJSON(listOf(out))
+	}
+	if len(out) == 0 {
+		a.sayf("no convoy is open; `gcity convoy create NAME BEAD…` makes one")
+		return nil
+	}
+	rows := make([][]cell, 0, len(out))
+	for _, s := range out {
+		rows = append(rows, []cell{{s.ID, bold}, {string(s.Status), beadColour(s.Status)}, plainCell(s.Progress.String()), plainCell(a.age(s.UpdatedAt)), plainCell(s.Title)})
+	}
+	return a.table(a.out, a.columns(), []string{"ID", "STATUS", "PROGRESS", "CHANGED", "TITLE"}, rows)
+}
+
+func (a *app) convoysOf(ctx context.Context, p place, q beads.Query) (out []convoyShape, err error) {
+	s, err := a.store(p)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	found, err := s.List(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	for _, b := range found {
+		all, err := s.List(ctx, beads.Query{Parent: b.ID, Limit: -1})
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, convoyShape{Bead: b, Progress: city.ProgressOf(all)})
+	}
+	return out, nil
+}
+
+func (a *app) convoyClose() *cobra.Command {
+	var force bool
+	c := a.withWork(&cobra.Command{Use: "close CONVOY", Short: "Close a convoy; its beads stay as they are", Args: exactly(1)}, true,
+		func(ctx context.Context, d *depot, args []string) error {
+			b, at, closeOther, err := a.convoy(ctx, d, args[0])
+			if err != nil {
+				return err
+			}
+			defer closeOther()
+			all, err := children(ctx, at, b.ID)
+			if err != nil {
+				return err
+			}
+			if p := city.ProgressOf(all); p.Closed < p.Total && !force && b.Status != beads.StatusClosed {
+				return &city.Error{Code: city.Conflict, Message: fmt.Sprintf("of the convoy %s %s; --force closes it all the same", b.ID, p)}
+			}
+			return a.patchBead(ctx, at, b.ID, beads.Closing())
+		})
+	c.Flags().BoolVar(&force, "force", false, "although some of its beads are open")
+	return c
+}
+
+// closeConvoy closes the convoy of which a bead was the last.
+func (a *app) closeConvoy(ctx context.Context, d *depot, last beads.Bead) error {
+	_, convoy, ok, err := city.CloseConvoy(ctx, d, last)
+	if err != nil || !ok {
+		return err
+	}
+	if !a.json {
+		a.sayf("closed %s, the convoy that it was the last of: %s", a.paint(bold, safeLine(convoy.ID)), safeLine(convoy.Title))
+	}
+	return a.announce(ctx, d, events.BeadClosed, convoy)
+}

@@ -1,0 +1,136 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/dustin/go-humanize"
+
+	"gcity/beads"
+	"gcity/city"
+)
+
+// How long doctor looks at one store, and waits for one that is locked.
+const (
+	examineTimeout = 20 * time.Second
+	probeTimeout   = 3 * time.Second
+)
+
+// examineStores looks over the work of the city and of each rig whose folder is there. write: it may try whether they can be
+// written.
+func examineStores(ctx context.Context, p *patient, write bool) []finding {
+	var found []finding
+	missing := map[string]string{}
+	at := placesOf(p.dir, &city.Snapshot{})
+	switch {
+	case p.config != nil:
+		at = places(p.config)
+		for _, r := range rigPlan(p.config) {
+			missing[r.Name] = r.Problem
+		}
+	case p.running != nil:
+		at = placesOf(p.dir, p.running)
+	}
+	for _, where := range at {
+		name := "work"
+		if where.rig != "" {
+			name += " of rig " + where.rig
+		}
+		if missing[where.rig] != "" {
+			found = append(found, finding{Check: name, State: "note", Detail: "not looked at: " + missing[where.rig]})
+			continue
+		}
+		for _, f := range examinePlace(ctx, where, write) {
+			f.Check = name
+			found = append(found, f)
+		}
+	}
+	return found
+}
+
+func examinePlace(ctx context.Context, where place, write bool) []finding {
+	ctx, cancel := context.WithTimeout(ctx, examineTimeout)
+	defer cancel()
+	if where.by.Provider != "" {
+		return examineForeign(ctx, where)
+	}
+	c, unread, err := examineStore(ctx, where)
+	if err == nil && c.There && write {
+		short, cancel := context.WithTimeout(ctx, probeTimeout)
+		defer cancel()
+		err = probeStore(short, where)
+	}
+	found := judgeStore(where, c, unread, err)
+	if space := checkSpace(ctx, &patient{dir: where.dir}); where.rig != "" && space.State == "bad" { // the city's has a line of its own
+		found = append(found, space)
+	}
+	return found
+}
+
+// examineForeign asks another program for the work that it keeps.
+func examineForeign(ctx context.Context, where place) []finding {
+	unread, err := askStore(ctx, where)
+	if err != nil {
+		return []finding{bad("do what it says; until then nothing is known of this work, and nobody can change it", "kept by %s: %v", safeLine(where.by.Provider), err)}
+	}
+	if n := len(unread); n > 0 {
+		return []finding{note("look at them with the program itself; the others are not touched by it", "kept by %s: %s cannot be read and are left alone, %s first: %s",
+			safeLine(where.by.Provider), counted(n, "record"), safeLine(unread[0].ID), safeLine(unread[0].Reason))}
+	}
+	return []finding{ok("kept by %s, which answers", safeLine(where.by.Provider))}
+}
+
+// judgeStore says what is wrong with a store, each with what to do about it; that it is well, if nothing is.
+func judgeStore(where place, c condition, unread []beads.Aside, err error) []finding {
+	folder := filepath.Join(where.dir, workFolder)
+	var found []finding
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
+		found = append(found, bad("end or continue who has it: `fuser "+folder+"/*` names the processes; everybody else waits and is told so", "%v", err))
+	case err != nil:
+		found = append(found, bad("do what it says; `gcity bead export FILE` saves what can still be read", "%v", err))
+	}
+	if len(c.Damage) > 0 {
+		found = append(found, bad("`gcity bead export FILE`, move "+folder+"/beads.db* away, `gcity bead import FILE`", "damaged: %s", strings.Join(c.Damage, " | ")))
+	}
+	if n := len(unread); n > 0 {
+		first := unread[0]
+		found = append(found, note("use the gcity that wrote them; the others are not touched by it", "%s cannot be read by this one and are left alone, %s first: %s",
+			counted(n, "record"), safeLine(first.ID), safeLine(first.Reason)))
+	}
+	if len(c.Exposed) > 0 {
+		found = append(found, note("chmod go-rwx "+folder+"/beads.db*, and go-w "+folder, "others may look into it: %s", strings.Join(c.Exposed, ", ")))
+	}
+	if c.Log > largeLog {
+		found = append(found, note("end whoever reads it for long: `fuser "+folder+"/beads.db` names the processes", "its write-ahead log has %s: a reader that does not end keeps it from being taken in",
+			humanize.IBytes(uint64(c.Log))))
+	}
+	if len(c.Strangers) > 0 {
+		found = append(found, strangers(folder, c))
+	}
+	if len(found) > 0 {
+		return found
+	}
+	if !c.There {
+		return []finding{ok("none yet")}
+	}
+	return []finding{ok("whole, schema %d", c.Schema)}
+}
+
+// strangers tells of files in a store's folder that are not gcity's: those of the tool bd, perhaps, whose folder has this name.
+func strangers(folder string, c condition) finding {
+	const most = 4
+	names := strings.Join(c.Strangers[:min(most, len(c.Strangers))], ", ")
+	if more := len(c.Strangers) - most; more > 0 {
+		names += fmt.Sprintf(" and %d more", more)
+	}
+	fix := "nothing has to be done; to take work over from bd: `gcity bead import FILE`, with what it exports"
+	if c.There {
+		return note(fix, "%s has files of another program, bd perhaps (%s): they are left alone, and that program knows nothing of gcity's beads.db beside them", folder, safeLine(names))
+	}
+	return note(fix, "%s is another program's, bd's perhaps (%s): nothing of it is touched; the first bead makes a beads.db of gcity's own beside it", folder, safeLine(names))
+}

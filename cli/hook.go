@@ -1,0 +1,204 @@
+package cli
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"gcity/agent"
+	"gcity/beads"
+	"gcity/city"
+	"gcity/config"
+	"gcity/internal/shell"
+)
+
+// queryLimit bounds an agent's work_query.
+const queryLimit = 30 * time.Second
+
+// messageType is the type of beads that are letters and no work.
+const messageType = "message"
+
+func (a *app) hookCommand() *cobra.Command {
+	var inject bool
+	c := &cobra.Command{
+		Use: "hook [AGENT]", Short: "An agent's work. Exit 0 if there is some, 1 if there is none", Args: between(0, 1),
+		Long: `hook shows what an agent has to do: by its work_query, a shell line that is run
+in its folder and has found work if it prints some; without one, what is assigned
+to it, begun or ready, and else what is ready for its pool and nobody's yet.
+Exit 0: there is work. 1: there is none. 2: the command line is wrong, or there is
+no such agent. 3: it cannot be told.
+
+--inject is for hook files of agents: it writes the work as a text for a model,
+nothing if there is none, and nothing that goes wrong is a failure.`,
+		Example:           "  gc hook || sleep 60",
+		ValidArgsFunction: a.complete(kindAgent),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			w, err := a.workOf(cmd.Context(), args)
+			switch {
+			case err != nil && inject:
+				fmt.Fprintln(a.err, "gcity: "+safeText(err.Error()))
+				return nil
+			case err != nil:
+				return cannotTell(err)
+			case inject:
+				return a.injectWork(w)
+			}
+			return a.tellWork(w)
+		},
+	}
+	c.Flags().BoolVar(&inject, "inject", false, "as a text for a model; never fail")
+	return c
+}
+
+// foundWork is what an agent has to do: what its own query printed, or beads.
+type foundWork struct {
+	Agent string       `json:"agent"`
+	Text  string       `json:"text,omitempty"`
+	Items []beads.Bead `json:"items"`
+}
+
+func (w *foundWork) none() bool { return w.Text == "" && len(w.Items) == 0 }
+
+// workOf finds the work of the agent that is named, or asks.
+func (a *app) workOf(ctx context.Context, args []string) (*foundWork, error) {
+	name, err := a.self(args)
+	if err != nil {
+		return nil, err
+	}
+	dir, err := a.cityDir()
+	if err != nil {
+		return nil, err
+	}
+	c, err := loadCity(dir)
+	if err != nil {
+		return nil, err
+	}
+	w, err := wantOf(plan(c, dir), name)
+	if err != nil {
+		return nil, err
+	}
+	out := &foundWork{Agent: w.Name, Items: []beads.Bead{}}
+	if line := queryOf(c, w); line != "" {
+		out.Text, err = asked(ctx, dir, w, line)
+		return out, err
+	}
+	l, err := a.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer l.close()
+	ctx, cancel := context.WithTimeout(ctx, queryLimit)
+	defer cancel()
+	out.Items, err = workFor(ctx, l, w)
+	return out, err
+}
+
+// queryOf is the work_query of an agent, "" if it has none.
+func queryOf(c *config.City, w *agent.Want) string {
+	for i := range c.Agents {
+		if c.Agents[i].Qualified() == w.Declared {
+			return c.Agents[i].WorkQuery
+		}
+	}
+	return ""
+}
+
+// asked runs a work_query. A line that fails without a word has found nothing: that is what grep does.
+func asked(ctx context.Context, dir string, w *agent.Want, line string) (string, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, queryLimit, fmt.Errorf("it had not ended after %s", queryLimit))
+	defer cancel()
+	env := append(slices.Clip(w.Spec.Env), "GC_RUN="+dir+":"+rand.Text())
+	got, err := shell.Run(ctx, shell.Line{Text: line, Dir: w.Spec.Dir, Env: env, Split: true})
+	if err != nil {
+		return "", fmt.Errorf("the work_query of %s: %w", w.Name, err)
+	}
+	text, said := strings.TrimSpace(string(got.Stdout)), strings.TrimSpace(string(got.Output))
+	if got.Code != 0 && said != "" {
+		return "", fmt.Errorf("the work_query of %s failed with exit %d: %s", w.Name, got.Code, said)
+	}
+	if text == "[]" || text == "null" { // as lists of JSON are empty
+		text = ""
+	}
+	return text, nil
+}
+
+// workFor is what an agent has begun, else what is ready for it, else what is ready for its pool and nobody's, the most
+// urgent first.
+func workFor(ctx context.Context, c city.Control, w *agent.Want) ([]beads.Bead, error) {
+	mine := beads.Query{Assignee: w.Name, NotType: []string{typeRun, messageType}, Limit: -1}
+	begun, ready, pool := mine, mine, mine
+	begun.Status, ready.Ready = []beads.Status{beads.StatusInProgress}, true
+	queries := []beads.Query{begun, ready}
+	if w.Pool != "" {
+		pool.Assignee, pool.Ready, pool.Labels = "", true, []string{city.PoolLabel + w.Pool}
+		queries = append(queries, pool)
+	}
+	for i, q := range queries {
+		found, err := c.Beads(ctx, q)
+		if err != nil {
+			return nil, err
+		}
+		if i == 2 {
+			found = slices.DeleteFunc(found, func(b beads.Bead) bool { return b.Assignee != "" })
+		}
+		if len(found) > 0 {
+			slices.SortStableFunc(found, beads.ByUrgency)
+			return found, nil
+		}
+	}
+	return []beads.Bead{}, nil
+}
+
+// tellWork writes an agent's work. That there is none is said by the exit code alone.
+func (a *app) tellWork(w *foundWork) error {
+	var err error
+	switch {
+	case a.json:
+		err = a.writeJSON(w)
+	case w.Text != "":
+		a.sayf("%s", a.shown(w.Text))
+	case !w.none():
+		err = a.writeBeads(a.out, w.Items)
+	}
+	if err == nil && w.none() {
+		return quietly(exitFailed)
+	}
+	return err
+}
+
+// shown is a text as it stands, but for a terminal, which does not obey it.
+func (a *app) shown(text string) string {
+	if a.outTTY {
+		return safeText(text)
+	}
+	return text
+}
+
+// injected is how many pieces of work a model is told of.
+const injected = 10
+
+// injectWork writes an agent's work for a model.
+func (a *app) injectWork(w *foundWork) error {
+	if w.none() {
+		return nil
+	}
+	text := w.Text
+	for i, b := range w.Items {
+		if i == injected {
+			text += fmt.Sprintf("and %d more: gc hook\n", len(w.Items)-i)
+			break
+		}
+		text += safeLine(fmt.Sprintf("- %s (%s): %s", b.ID, b.Status, b.Title)) + "\n"
+	}
+	if text = strings.TrimRight(text, "\n"); w.Text == "" {
+		text += "\nRead one with: gc bead show ID. Take it with: gc bead update ID --status in_progress --assignee " + w.Agent + ". Close it when it is done: gc bead close ID."
+	}
+	_, err := io.WriteString(a.out, "<system-reminder>\nThere is work for you.\n"+text+"\n</system-reminder>\n")
+	return err
+}

@@ -1,0 +1,193 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"gcity/city"
+)
+
+// shownShape is an agent with all that is known of it.
+type shownShape struct {
+	agentShape
+	Inspection *city.Inspection `json:"inspection"`
+}
+
+// agentShown writes everything known about an agent.
+func (a *app) agentShown(ctx context.Context, l *link, name string) error {
+	s, g, err := l.find(ctx, name)
+	if err != nil {
+		return err
+	}
+	about, err := l.Inspect(ctx, g.Name)
+	if err != nil {
+		return err
+	}
+	if a.json {
+		return a.writeJSON(shownShape{shapeOf(*g), about})
+	}
+	a.sayf("%s", a.standing(g))
+	if g.Description != "" {
+		a.sayf("  %s", safeLine(g.Description))
+	}
+	a.agentFacts(s, g, l.live)
+	a.specFacts(about.Spec)
+	a.driftFacts(about.Drift)
+	a.envFacts(about.Env)
+	if about.Prompt != "" {
+		a.sayf("\nprompt%s", promptFrom(about))
+		a.sayf("%s", safeText(about.Prompt))
+	}
+	a.crashFacts(about.Crashes)
+	for _, p := range about.Problems {
+		a.sayf("\n%s %s", a.paint(yellow, "!"), safeLine(p))
+	}
+	return nil
+}
+
+// promptFrom says where a prompt comes from, and how it goes in.
+func promptFrom(about *city.Inspection) string {
+	how := map[string]string{"arg": ", as an argument", "flag": ", behind a flag", "typed": ", typed once it is ready", "none": ", which it has to ask for"}[about.PromptMode]
+	if about.PromptFile == "" {
+		return how
+	}
+	return " of " + safeLine(about.PromptFile) + how
+}
+
+// specFacts writes how an agent is started and restarted, as far as agentFacts does not.
+func (a *app) specFacts(s *city.Spec) {
+	if s == nil {
+		return
+	}
+	a.fact("program", s.Program)
+	a.fact("provider", s.Provider)
+	if s.Limits != "" {
+		a.fact("", "it "+s.Limits)
+	}
+	a.fact("terminal", fmt.Sprintf("%dx%d", s.Cols, s.Rows))
+	for _, line := range s.PreStart {
+		a.fact("before", line)
+	}
+	for _, line := range s.Setup {
+		a.fact("setup", line)
+	}
+	a.fact("setup", s.SetupScript)
+	a.fact("ready", readyText(s))
+	a.fact("types", s.Nudge)
+	a.fact("restart", restartText(&s.Restart))
+	if s.Strategy != "" && s.Strategy != "one_for_one" {
+		a.fact("strategy", s.Strategy)
+	}
+}
+
+// readyText says when an agent counts as running, "" = at once.
+func readyText(s *city.Spec) string {
+	if s.ReadyLimit <= 0 {
+		return ""
+	}
+	var parts []string
+	if s.ReadyPrefix != "" {
+		parts = append(parts, fmt.Sprintf("when a line begins with %q", s.ReadyPrefix))
+	}
+	if s.ReadyDelay > 0 {
+		parts = append(parts, "after "+exact(s.ReadyDelay))
+	}
+	return strings.Join(parts, " or ") + ", within " + exact(s.ReadyLimit)
+}
+
+// restartText says what follows an agent's ends.
+func restartText(p *city.RestartPolicy) string {
+	if p.Mode == "never" {
+		return "never"
+	}
+	text := p.Mode
+	if p.Mode == "always" && p.MinUptime > 0 {
+		text += fmt.Sprintf("; an end within %s is a crash", exact(p.MinUptime))
+	}
+	if p.MaxRestarts > 0 {
+		text += fmt.Sprintf("; quarantine at crash %d within %s", p.MaxRestarts+1, exact(p.Window))
+	}
+	if p.Backoff > 0 {
+		text += fmt.Sprintf("; waits %s, doubling up to %s", exact(p.Backoff), exact(p.MaxBackoff))
+	}
+	return text
+}
+
+// driftFacts writes, field by field, what runs and what is wanted.
+func (a *app) driftFacts(all []city.Difference) {
+	if len(all) == 0 {
+		return
+	}
+	a.sayf("\nnot as configured")
+	for _, d := range all {
+		a.sayf("  %s %s", a.paint(yellow, safeLine(d.Field)), safeLine(d.What))
+		if d.Hidden {
+			continue
+		}
+		if d.RunsUnknown {
+			a.fact("runs", "not known: of it only a fingerprint is kept")
+		} else {
+			a.fact("runs", d.Runs)
+		}
+		a.fact("wants", d.Wants)
+	}
+}
+
+// envFacts writes an environment, what the configuration names first.
+func (a *app) envFacts(env []city.Variable) {
+	titles := map[city.Origin]string{
+		city.FromConfig: "environment from the configuration", city.FromCity: "environment from the city", city.FromInherited: "environment as the controller's own",
+	}
+	for _, from := range []city.Origin{city.FromConfig, city.FromCity, city.FromInherited} {
+		title := titles[from]
+		for _, v := range env {
+			if v.From != from {
+				continue
+			}
+			if title != "" {
+				a.sayf("\n%s", title)
+				title = ""
+			}
+			value := v.Value
+			if v.Hidden {
+				value = a.paint(dim, "(hidden)")
+			} else {
+				value = safeLine(value)
+			}
+			a.sayf("  %s=%s", safeLine(v.Name), value)
+		}
+	}
+}
+
+// crashFacts writes how an agent ended when nobody asked for it, with its last lines.
+func (a *app) crashFacts(all []city.Crash) {
+	if len(all) == 0 {
+		return
+	}
+	const lines = 3
+	times := make([]time.Time, len(all))
+	for i := range all {
+		times[i] = all[i].At
+	}
+	stamp := a.stamps(times)
+	a.sayf("\ncrashes, the newest first")
+	for i := range all {
+		c := &all[i]
+		what := safeLine(c.Why)
+		if c.NoStart {
+			what = "not started: " + what
+		}
+		a.sayf("  %s  %s", stamp(c.At), a.paint(red, what))
+		said := strings.Split(strings.TrimSpace(c.Output), "\n")
+		for _, line := range said[max(0, len(said)-lines):] {
+			if line = safeLine(line); line != "" {
+				a.sayf("      %s", a.paint(dim, line))
+			}
+		}
+		if c.File != "" {
+			a.sayf("      kept in %s", safeLine(c.File))
+		}
+	}
+}

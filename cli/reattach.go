@@ -1,0 +1,79 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"syscall"
+	"time"
+
+	"gcity/city"
+)
+
+const (
+	// reattachFor is how long a terminal is asked for again whose controller has gone, reattachEvery how often.
+	reattachFor   = 10 * time.Second
+	reattachEvery = 200 * time.Millisecond
+)
+
+// stay keeps a terminal attached, also when the controller goes through which it came: agents outlive that. It is had again
+// from the next controller, or without one from whoever holds it. left says that the session goes on.
+func (a *app) stay(ctx context.Context, at *attachment, l *link, name string) (left bool, err error) {
+	for {
+		left, err = at.copy(ctx)
+		if !l.live || !controllerLost(err) || ctx.Err() != nil {
+			return left, err
+		}
+		_, _ = io.WriteString(at.out, sane+"the controller of this city has gone; attaching to "+safeLine(name)+" again\r\n") // a terminal that is gone fails in copy
+		next, far, err := a.reattach(ctx, at, l.dir, name)
+		if err != nil {
+			return false, err
+		}
+		defer next.close() // few: each time a controller has died
+		l, at.far = next, far
+	}
+}
+
+// controllerLost reports that it was not the session that ended, but what passed its terminal on.
+func controllerLost(err error) bool {
+	return errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.EPIPE) || errors.Is(err, syscall.ECONNRESET)
+}
+
+// reattach asks for a terminal until it is given, for a while.
+func (a *app) reattach(ctx context.Context, at *attachment, dir, name string) (*link, city.Terminal, error) {
+	limit, cancel := context.WithTimeout(ctx, reattachFor)
+	defer cancel()
+	tick := time.NewTicker(reattachEvery)
+	defer tick.Stop()
+	for {
+		l, far, err := a.tryAttach(limit, at, dir, name)
+		if err == nil {
+			return l, far, nil
+		}
+		if code, _ := verdict(err); code == exitNotRunning || limit.Err() != nil {
+			return nil, nil, &failure{code, fmt.Errorf("the controller of this city has gone, and so is the terminal of %s: %w; `gcity status` tells what runs, `gcity --headless` begins anew", name, err)}
+		}
+		select {
+		case <-tick.C:
+		case <-limit.Done():
+		}
+	}
+}
+
+func (a *app) tryAttach(ctx context.Context, at *attachment, dir, name string) (*link, city.Terminal, error) {
+	cols, rows, err := terminalSize(at.out)
+	if err != nil {
+		return nil, nil, err
+	}
+	l, err := a.reach(ctx, dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	far, err := l.Attach(ctx, name, cols, rows)
+	if err != nil {
+		l.close()
+		return nil, nil, err
+	}
+	return l, far, nil
+}

@@ -1,0 +1,223 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"gcity/city"
+	"gcity/events"
+)
+
+func (a *app) rigAdd() *cobra.Command {
+	var r newRig
+	c := &cobra.Command{
+		Use: "add PATH", Short: "Make a project folder a rig, and its store of work ready", Args: exactly(1),
+		Long: `add writes a [[rigs]] table into city.toml, and changes nothing else there. The
+folder has to exist; one below the city's is written relative to it. What the
+configuration would refuse is refused, and nothing is written. Then the rig's work
+is made ready, in the folder .beads of the project. A controller that runs takes
+the rig up at once. Agents whose dir is the rig's name work there.`,
+		Example: "  gcity rig add ~/src/shop\n  gcity rig add ../shop --name till --prefix ti --suspended",
+		RunE:    func(cmd *cobra.Command, args []string) error { return a.addRig(cmd.Context(), args[0], r) },
+	}
+	c.Flags().StringVar(&r.Name, "name", "", "the rig's name (else the folder's)")
+	c.Flags().StringVar(&r.Prefix, "prefix", "", "what the ids of its work begin with (else made from the name)")
+	c.Flags().StringVar(&r.Topology, "topology", "", "the topology that brings its agents")
+	c.Flags().BoolVar(&r.Suspended, "suspended", false, "no agent runs there until it is resumed")
+	return c
+}
+
+func (a *app) rigRemove() *cobra.Command {
+	var yes bool
+	c := &cobra.Command{
+		Use: "remove NAME", Short: "Take it out of city.toml; the folder and its work stay", Args: exactly(1), Aliases: []string{"rm"},
+		ValidArgsFunction: a.complete(kindRig),
+		Long: `remove takes the [[rigs]] table out of city.toml, with the patches of its agents
+and the overrides of its automations. The folder stays as it is, its work in .beads
+too: a rig that is added again has it again. While agents are declared for the rig,
+remove says which; with --yes it takes them out as well, and ends them. Comments
+that stand above a table stay.`,
+		RunE: func(cmd *cobra.Command, args []string) error { return a.removeRig(cmd.Context(), args[0], yes) },
+	}
+	c.Flags().BoolVarP(&yes, "yes", "y", false, "its agents too")
+	return c
+}
+
+// rigEdit is what an edit of the rigs did.
+type rigEdit struct {
+	Rig      string   `json:"rig"`
+	Path     string   `json:"path"`
+	Prefix   string   `json:"prefix"`
+	Agents   []string `json:"agents,omitempty"` // that went with it
+	Message  string   `json:"message"`
+	Warnings []string `json:"warnings,omitempty"`
+}
+
+// addRig declares a rig and makes its store ready.
+func (a *app) addRig(ctx context.Context, path string, r newRig) error {
+	if a.readOnly {
+		return refusedReadOnly("rig add")
+	}
+	dir, err := a.cityDir()
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, workTimeout)
+	defer cancel()
+	if path, err = filepath.Abs(path); err != nil {
+		return fmt.Errorf("cannot tell where the folder is: %w", err)
+	}
+	if r.Path = path; r.Name == "" {
+		r.Name = inventName(filepath.Base(path))
+	}
+	if below, ok := belowCity(dir, path); ok {
+		r.Path = below
+	}
+	if err := a.notHeld(ctx, dir); err != nil {
+		return err
+	}
+	c, err := declareRig(dir, r)
+	if err != nil {
+		return asEdit(err)
+	}
+	rig := c.Rig(r.Name)
+	done := rigEdit{Rig: rig.Name, Path: rig.Path, Prefix: rig.Prefix}
+	all := places(c)
+	at := all[slices.IndexFunc(all, func(p place) bool { return p.rig == rig.Name })]
+	failed := a.readyStore(ctx, at)
+	if failed != nil {
+		failed = fmt.Errorf("the rig %s is in %s, but its work is not ready: %w", rig.Name, filepath.Join(dir, "city.toml"), failed)
+	} else if at.by.Provider == "" {
+		done.Warnings = exposed(ctx, rig.Path)
+	}
+	done.Message = fmt.Sprintf("added rig %s: %s, its work begins with %s-", rig.Name, rig.Path, rig.Prefix)
+	if rig.Suspended {
+		done.Message += "; it is suspended"
+	}
+	err = a.rigEdited(ctx, dir, events.Event{Type: events.RigAdded, Subject: rig.Name, Message: done.Message}, "", false)
+	return errors.Join(failed, err, a.tellRigEdit(done))
+}
+
+// belowCity gives a path as it is from a city's folder, if it is below that.
+func belowCity(dir, path string) (string, bool) {
+	if real, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
+		path = filepath.Join(real, filepath.Base(path))
+	}
+	rel, err := filepath.Rel(dir, path)
+	return rel, err == nil && rel != "." && filepath.IsLocal(rel)
+}
+
+// removeRig takes a rig out of the configuration, with its agents if that is wanted.
+func (a *app) removeRig(ctx context.Context, name string, yes bool) error {
+	if a.readOnly {
+		return refusedReadOnly("rig remove")
+	}
+	dir, err := a.cityDir()
+	if err != nil {
+		return err
+	}
+	before, err := loadCity(dir)
+	if err != nil {
+		return err
+	}
+	rig := before.Rig(name)
+	if rig == nil {
+		return unknownRig(name, places(before))
+	}
+	done := rigEdit{Rig: rig.Name, Path: rig.Path, Prefix: rig.Prefix, Agents: append(before.RigAgents(rig.Name), before.RigBrought(rig.Name)...)}
+	if len(done.Agents) > 0 && !yes {
+		return staying(rig.Name, before.RigAgents(rig.Name), before.RigBrought(rig.Name))
+	}
+	if err := a.notHeld(ctx, dir); err != nil {
+		return err
+	}
+	after, err := undeclareRig(dir, name, yes)
+	if err != nil {
+		return asEdit(err)
+	}
+	done.Message = fmt.Sprintf("removed rig %s; %s and its work stay", name, rig.Path)
+	if n := len(done.Agents); n > 0 {
+		done.Message = fmt.Sprintf("removed rig %s and %s (%s); %s and its work stay", name, counted(n, "agent"), strings.Join(done.Agents, ", "), rig.Path)
+	}
+	err = a.rigEdited(ctx, dir, events.Event{Type: events.RigRemoved, Subject: name, Message: done.Message}, after.Revision, yes)
+	return errors.Join(err, a.tellRigEdit(done))
+}
+
+// staying says which agents keep a rig from being removed: those that are declared for it, and those that its topologies bring.
+func staying(rig string, declared, brought []string) error {
+	all := slices.Concat(declared, brought)
+	how := "take them out of city.toml before, or have them taken out with it"
+	if len(declared) == 0 {
+		how = "a topology brings them, so they end with the rig"
+	}
+	return &city.Error{Code: city.Conflict, Message: fmt.Sprintf("rig %s has %s: %s; %s: gcity rig remove %s --yes",
+		rig, counted(len(all), "agent"), strings.Join(all, ", "), how, rig)}
+}
+
+// notHeld refuses to write into a file that a running controller holds back: what is written would not be in force, and the
+// confirmation of one would let in the other.
+func (a *app) notHeld(ctx context.Context, dir string) error {
+	near, closeNear, err := a.dial(dir)
+	if isNotRunning(err) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer closeNear()
+	s, err := near.Snapshot(ctx)
+	if err != nil || s.Config.Held == nil {
+		return err
+	}
+	return &city.Error{Code: city.Conflict, Message: "city.toml is held and not in force, so nothing was written into it: " +
+		loss(s.Config.Held.Removes, s.Config.Held.Running) + "; `gcity reload --confirm` lets it in, or change it back first"}
+}
+
+// rigEdited has the city take up what was written, and tells it what that was. Without a controller it ends what still works in
+// a rig that is gone. A configuration that is held because of what it removes is let in, if that is what was asked for (yes).
+func (a *app) rigEdited(ctx context.Context, dir string, e events.Event, revision string, yes bool) error {
+	l, err := a.reach(ctx, dir)
+	if err != nil {
+		return fmt.Errorf("it is written, but whether the city has taken it up is not known: %w", err)
+	}
+	defer l.close()
+	if beside, ok := l.Control.(*aside); ok {
+		if e.Type == events.RigRemoved {
+			_, err = beside.end(ctx, ofRig(e.Subject).of)
+		}
+	} else if _, err = l.Do(ctx, city.Reload{}); hasCode(err, city.Conflict) && yes {
+		err = confirmHeld(ctx, l, revision, err)
+	}
+	if err != nil {
+		err = fmt.Errorf("city.toml is written, but: %w", err)
+	}
+	return errors.Join(err, a.emit(ctx, dir, e))
+}
+
+// confirmHeld lets a configuration in that is held, if it is the one of this revision.
+func confirmHeld(ctx context.Context, l *link, revision string, why error) error {
+	s, err := l.Snapshot(ctx)
+	if err != nil || s.Config.Held == nil || !strings.HasPrefix(revision, s.Config.Held.Revision) {
+		return why
+	}
+	_, err = l.Do(ctx, city.Reload{Confirm: true, Revision: s.Config.Held.Revision})
+	return err
+}
+
+// tellRigEdit says what was done.
+func (a *app) tellRigEdit(done rigEdit) error {
+	if a.json {
+		return a.writeJSON(done)
+	}
+	a.sayf("%s", safeLine(done.Message))
+	for _, w := range done.Warnings {
+		a.warn(w)
+	}
+	return nil
+}

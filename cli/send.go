@@ -1,0 +1,156 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"gcity/city"
+	"gcity/session"
+)
+
+func (a *app) agentNudge() *cobra.Command {
+	var now, wait bool
+	c := &cobra.Command{
+		Use: "nudge AGENT TEXT…", Short: "Type a text into its terminal and submit it",
+		Long: `nudge types a text into the terminal of an agent and submits it. The text waits
+while the agent is not ready, and while somebody's draft is on its line or
+somebody types there; nudge says after two seconds that it does. A draft that
+stays for ten minutes has the text given up, which the events tell. The text -
+is what comes from standard input.`,
+		Example: `  gcity agent nudge worker 'run the tests' --wait
+  git diff | gcity agent nudge worker -`,
+		Args: between(2, 1<<20),
+	}
+	c.Flags().BoolVar(&now, "now", false, "whatever is on its line: a draft is submitted with the text")
+	c.Flags().BoolVar(&wait, "wait", false, "until it was typed, or given up")
+	return a.forNamed(c, func(ctx context.Context, l *link, f found, words []string) error {
+		text, err := a.words(words)
+		if err != nil {
+			return err
+		}
+		g := f.agent
+		if !g.Running && (!l.live || slices.Contains([]city.State{city.Suspended, city.Exited, city.Failed, city.Quarantined}, g.State)) {
+			return &city.Error{Code: city.Conflict, Message: fmt.Sprintf("agent %q has no terminal to type into: it is %s (%s)", g.Name, g.State, g.Reason)}
+		}
+		return a.nudge(ctx, l, city.Nudge{Agent: g.Name, Text: text, Now: now}, wait)
+	}, kindAgent)
+}
+
+// words is the text that arguments say; "-" is what comes from standard input, without its last line end.
+func (a *app) words(args []string) (string, error) {
+	if len(args) != 1 || args[0] != "-" {
+		return strings.Join(args, " "), nil
+	}
+	data, err := io.ReadAll(io.LimitReader(a.in, city.MaxSend+2))
+	if err != nil {
+		return "", fmt.Errorf("the text cannot be read: %w", err)
+	}
+	text := strings.TrimSuffix(strings.ReplaceAll(string(data), "\r\n", "\n"), "\n")
+	switch {
+	case text == "":
+		return "", usage("there is no text on standard input")
+	case len(text) > city.MaxSend:
+		return "", usage("the text is over %d bytes, which is too long to be typed: put it in a file and send the file's name", city.MaxSend)
+	}
+	return text, nil
+}
+
+// sendWait is how long a text is waited for: a little longer than a controller keeps one.
+const sendWait = 65 * time.Minute
+
+func (a *app) nudge(ctx context.Context, l *link, c city.Nudge, wait bool) error {
+	ctx, cancel := context.WithTimeout(ctx, sendWait)
+	defer cancel()
+	r, err := l.Do(ctx, c)
+	if err != nil {
+		return err
+	}
+	if wait && r.Send != nil && !r.Send.Stage.Over() {
+		if !a.json {
+			fmt.Fprintln(a.err, safeLine(r.Message))
+		}
+		if r, err = sent(ctx, l, c.Agent, r.Send.ID); err != nil {
+			return err
+		}
+	}
+	return a.receipt(r)
+}
+
+// sent waits for the end of a text.
+func sent(ctx context.Context, l *link, agent string, id uint64) (city.Receipt, error) {
+	for s, err := range l.Snapshots(ctx) {
+		if err != nil {
+			return city.Receipt{}, err
+		}
+		g, ok := s.Agent(agent)
+		if !ok {
+			return city.Receipt{}, &city.Error{Code: city.Conflict, Message: fmt.Sprintf("agent %q is gone, and with it the text: `gcity events` tells", agent)}
+		}
+		i := slices.IndexFunc(g.Sends, func(d city.Send) bool { return d.ID == id })
+		switch {
+		case i < 0:
+			return city.Receipt{}, &city.Error{Code: city.Unavailable, Message: fmt.Sprintf("nothing is known any more of text %d for agent %q: `gcity events` tells", id, agent)}
+		case g.Sends[i].Stage == city.GivenUp:
+			return city.Receipt{}, &city.Error{Code: city.Conflict, Message: fmt.Sprintf("the text for agent %q was given up: %s", agent, g.Sends[i].Why)}
+		case g.Sends[i].Stage.Over():
+			return city.Receipt{Message: "agent " + agent + " took the text", Send: &g.Sends[i]}, nil
+		}
+	}
+	return city.Receipt{}, &city.Error{Code: city.Unavailable, Message: fmt.Sprintf("the text for agent %q was not typed while it was waited for; `gcity agent show %s` says where it is", agent, agent)}
+}
+
+func (a *app) agentUnsend() *cobra.Command {
+	c := &cobra.Command{
+		Use: "unsend AGENT [ID]", Short: "Take back texts that wait to be typed: one, or all",
+		Long: "unsend takes back a text that nudge has queued, by the number that nudge and agent show give, or all that wait for an agent.",
+		Args: between(1, 2),
+	}
+	return a.forNamed(c, func(ctx context.Context, l *link, f found, rest []string) error {
+		what := city.Unsend{Agent: f.agent.Name}
+		if len(rest) > 0 {
+			id, err := strconv.ParseUint(rest[0], 10, 64)
+			if err != nil || id == 0 {
+				return usage("%q is no number of a text: `gcity agent show %s` lists them", rest[0], f.agent.Name)
+			}
+			what.ID = id
+		}
+		return a.do(ctx, l, what)
+	}, kindAgent)
+}
+
+// sendText is where a text is, as a fact.
+func (a *app) sendText(d *city.Send) string {
+	size := counted(d.Lines, "line")
+	if d.Lines == 1 {
+		size = counted(d.Bytes, "byte")
+	}
+	line := fmt.Sprintf("%s since %s, %s: %s", d.Stage, a.clock(d.Since), size, d.Text)
+	if d.Why != "" {
+		line += " (" + d.Why + ")"
+	}
+	return line
+}
+
+// typingPause is how long nobody may have typed into a terminal before a text is.
+const typingPause = 2 * time.Second
+
+// sendText types a text into a session; nobody would keep it, so it is refused while somebody types there.
+func (b *aside) sendText(ctx context.Context, name string, c city.Nudge) error {
+	p, ok := b.sessions.(session.Polite)
+	if !ok || c.Now {
+		return b.sessions.Send(ctx, name, c.Text)
+	}
+	err := p.SendPolitely(ctx, name, c.Text, typingPause)
+	if errors.Is(err, session.ErrBusy) {
+		return &city.Error{Code: city.Conflict, Message: fmt.Sprintf("somebody is typing into agent %s, or has left a draft on its line, and no controller runs that would keep the text until that is gone: --now types it all the same", c.Agent)}
+	}
+	return err
+}

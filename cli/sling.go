@@ -1,0 +1,186 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"gcity/beads"
+	"gcity/city"
+)
+
+// slingLimit is how long handing out may take: stores, a formula, and the sling_query of whoever gets it.
+const slingLimit = 2 * time.Minute
+
+// slingFlags are what is to be handed out, as it is written on a command line.
+type slingFlags struct {
+	formula, noFormula, nudge, force, stdin bool
+
+	on, title, description string
+	vars                   []string
+}
+
+func (f *slingFlags) flags(c *cobra.Command) {
+	c.Flags().BoolVarP(&f.formula, "formula", "f", false, "what is handed out is a formula: it is cooked, and its root handed out")
+	c.Flags().StringVar(&f.on, "on", "", "the formula by which the bead is to be done, in place of default_sling_formula")
+	c.Flags().BoolVar(&f.noFormula, "no-formula", false, "the bead as it is, without default_sling_formula")
+	c.Flags().StringVarP(&f.title, "title", "t", "", "title of what the formula makes")
+	c.Flags().StringArrayVar(&f.vars, "var", nil, "NAME=VALUE of a variable of the formula; may be repeated")
+	c.Flags().BoolVar(&f.nudge, "nudge", false, "and type a line into the terminal of whoever gets it")
+	c.Flags().BoolVar(&f.force, "force", false, "also what is assigned to somebody else")
+	c.Flags().BoolVar(&f.force, "reassign", false, "the same")
+	c.Flags().BoolVar(&f.stdin, "stdin", false, "a new bead from standard input: its first line is the title, the rest its description")
+}
+
+func (a *app) slingCommand() *cobra.Command {
+	var f slingFlags
+	c := &cobra.Command{
+		Use: "sling [TARGET] BEAD|FORMULA|TEXT…", Short: "Hand out work: to an agent, a pool or a rig", Args: between(1, 1000),
+		Long: `sling makes work somebody's. An agent becomes its assignee; for a pool it is
+labelled "pool:NAME", and any member may take it; a rig says by
+default_sling_target who gets its work, and without a target the bead's own rig
+does. What is handed out is a bead, by its id; a formula, which is cooked for it;
+or a text of several words, of which a new bead is made.
+
+An agent with a default_sling_formula does its work by that: the formula is cooked
+below the bead. One with a sling_query is given work by that shell line instead.
+Closed work, and what somebody else has, is refused.`,
+		Example: `  gc sling builder gc-41 --nudge
+  gc sling worker 'write a README'
+  gc sling yard/builder release -f --var version=1.4`,
+		ValidArgsFunction: a.complete(kindAgent, kindPool, kindRig),
+	}
+	c.RunE = func(cmd *cobra.Command, args []string) error {
+		if a.readOnly {
+			return refusedReadOnly("sling")
+		}
+		ctx, cancel := context.WithTimeout(cmd.Context(), slingLimit)
+		defer cancel()
+		l, err := a.open(ctx)
+		if err != nil {
+			return err
+		}
+		defer l.close()
+		all, err := a.slings(ctx, l, f, args)
+		if err != nil {
+			return err
+		}
+		var receipts []city.Receipt
+		for _, req := range all {
+			r, err := city.Sling(ctx, l, req)
+			if err != nil {
+				if len(receipts) > 0 {
+					err = errors.Join(a.receipts(receipts), err)
+				}
+				return err
+			}
+			receipts = append(receipts, r)
+		}
+		return a.receipts(receipts)
+	}
+	f.flags(c)
+	return c
+}
+
+// slings are the requests that a command line means.
+func (a *app) slings(ctx context.Context, l *link, f slingFlags, args []string) ([]city.SlingRequest, error) {
+	vars, err := metadata(f.vars)
+	if err != nil {
+		return nil, err
+	}
+	by := a.actor()
+	if by == "operator" {
+		by = ""
+	}
+	base := city.SlingRequest{Formula: f.on, NoFormula: f.noFormula, Title: f.title, Vars: vars, Nudge: f.nudge, By: by, Force: f.force, Depth: a.depth()}
+	what := args
+	if len(args) > 1 || f.stdin || f.formula {
+		base.Target, what = args[0], args[1:]
+	}
+	if f.stdin {
+		if len(what) > 0 {
+			return nil, usage("%q and --stdin are two things to hand out: give one", what[0])
+		}
+		return a.slingInput(base)
+	}
+	if f.formula {
+		if len(what) != 1 || f.on != "" || f.noFormula {
+			return nil, usage("--formula goes with a target and one formula: gcity sling TARGET FORMULA --formula")
+		}
+		base.Formula = what[0]
+		return []city.SlingRequest{base}, nil
+	}
+	var out []city.SlingRequest
+	for _, w := range what {
+		req := base
+		if err := a.slingOne(ctx, l, w, &req); err != nil {
+			return nil, err
+		}
+		out = append(out, req)
+	}
+	return out, nil
+}
+
+// slingOne finds out what a word stands for: a bead, a formula, or, being several words, the title of a new bead.
+func (a *app) slingOne(ctx context.Context, l *link, word string, req *city.SlingRequest) error {
+	if strings.ContainsAny(word, " \t\n") {
+		if req.Target == "" {
+			return usage("to whom? gcity sling TARGET %q", word)
+		}
+		req.Title, req.Description = firstLine(word)
+		return nil
+	}
+	_, err := city.GetBead(ctx, l, word)
+	switch {
+	case err == nil:
+		req.Bead = word
+		return nil
+	case !isNotFound(err):
+		return err
+	}
+	if layers, err := a.formulaNames(); err == nil && slices.Contains(layers, word) && req.Formula == "" {
+		req.Formula = word
+		return nil
+	}
+	return &city.Error{Code: city.NotFound, Message: fmt.Sprintf(
+		"%q is neither a bead nor a formula of the city; a formula of a rig needs --formula, and a text of several words makes a new bead", word)}
+}
+
+// formulaNames are those that the city has.
+func (a *app) formulaNames() ([]string, error) {
+	_, all, err := a.kitchen("")
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, s := range all {
+		names = append(names, s.Name)
+	}
+	return names, nil
+}
+
+// slingInput makes a request of standard input.
+func (a *app) slingInput(req city.SlingRequest) ([]city.SlingRequest, error) {
+	data, err := io.ReadAll(io.LimitReader(a.in, beads.MaxText+1))
+	if err != nil {
+		return nil, fmt.Errorf("what is to be done cannot be read: %w", err)
+	}
+	if len(data) > beads.MaxText {
+		return nil, usage("standard input has more than %d KiB, which is the most", beads.MaxText>>10)
+	}
+	first, rest := firstLine(string(data))
+	if first == "" {
+		return nil, usage("there is no text on standard input")
+	}
+	if req.Title == "" {
+		req.Title = first
+	}
+	req.Description = rest
+	return []city.SlingRequest{req}, nil
+}

@@ -1,0 +1,160 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"gcity/config"
+	"gcity/internal/spell"
+	"gcity/topology"
+)
+
+func (a *app) topologyCommand() *cobra.Command {
+	list := &cobra.Command{
+		Use: "list", Short: "The topologies that are kept in repositories, and how their copies stand", Args: exactly(0), Aliases: []string{"ls"},
+		RunE: func(*cobra.Command, []string) error { return a.topologies() },
+	}
+	var update bool
+	fetch := &cobra.Command{
+		Use: "fetch [NAME…]", Short: "Copy topologies from their repositories into .gc/topologies", Args: cobra.ArbitraryArgs,
+		Long: `fetch brings the copies of topologies to the commits that topologies.lock names,
+and writes into it what is new. All that [topologies.NAME] tables declare, or
+those that are named. Only with --update a newer commit is taken; nothing is
+ever fetched by itself.`,
+		RunE: func(cmd *cobra.Command, args []string) error { return a.fetchTopologies(cmd.Context(), args, update) },
+	}
+	fetch.Flags().BoolVar(&update, "update", false, "take the newest commit of each ref")
+	c := group("topology", "Topologies that are kept in git repositories", a.withSource(list), a.withSource(fetch))
+	c.Aliases = []string{"pack"}
+	return c
+}
+
+// remotes are the topologies that the configuration has from repositories.
+func (a *app) remotes() (dir string, _ []topology.Want, err error) {
+	if dir, err = a.cityDir(); err != nil {
+		return "", nil, err
+	}
+	s := sourceOf(dir)
+	if len(a.files) > 0 || a.strict {
+		if s, err = a.source(dir); err != nil {
+			return "", nil, err
+		}
+	}
+	return s.Remotes()
+}
+
+// topologyShape is one topology in JSON.
+type topologyShape struct {
+	Name   string `json:"name"`
+	Source string `json:"source"`
+	Ref    string `json:"ref,omitempty"`
+	Commit string `json:"commit,omitempty"`
+	State  string `json:"state"` // "fetched", or why its copy cannot be used
+}
+
+const noRemotes = "no topology is kept in a repository; a [topologies.NAME] table with source = \"…\" in city.toml makes one known"
+
+func (a *app) topologies() error {
+	dir, wants, err := a.remotes()
+	if err != nil {
+		return err
+	}
+	states, err := topology.States(dir, wants)
+	if err != nil {
+		return err
+	}
+	shapes := make([]topologyShape, len(states))
+	var rows [][]cell
+	for i, s := range states {
+		source := config.Discreet(s.Source)
+		shapes[i] = topologyShape{s.Name, source, s.Ref, s.Commit, "fetched"}
+		colour := green
+		if s.Stale != "" {
+			shapes[i].State, colour = config.Discreet(s.Stale), yellow
+		}
+		rows = append(rows, []cell{{text: s.Name}, {text: source}, {text: s.Ref}, {text: fmt.Sprintf("%.12s", s.Commit)}, {text: shapes[i].State, colour: colour}})
+	}
+	switch {
+	case a.json:
+		return a.writeJSON(listOf(shapes))
+	case len(rows) == 0:
+		a.sayf(noRemotes)
+		return nil
+	}
+	return a.table(a.out, a.columns(), []string{"NAME", "SOURCE", "REF", "COMMIT", "STATE"}, rows)
+}
+
+// fetchedShape is what a fetch did, in JSON.
+type fetchedShape struct {
+	Name   string `json:"name"`
+	Commit string `json:"commit"`
+	Was    string `json:"was,omitempty"`
+	Mended bool   `json:"mended,omitempty"`
+}
+
+func (a *app) fetchTopologies(ctx context.Context, names []string, update bool) error {
+	if a.readOnly {
+		return usage("--read-only changes nothing, and a fetch does")
+	}
+	dir, wants, err := a.remotes()
+	if err != nil {
+		return err
+	}
+	known := make([]string, len(wants))
+	for i, w := range wants {
+		known[i] = w.Name
+	}
+	for _, n := range names {
+		if slices.Contains(known, n) {
+			continue
+		}
+		if near := spell.Nearest(n, known); near != "" {
+			return fmt.Errorf("there is no topology %q, did you mean %q?", n, near)
+		}
+		return fmt.Errorf("there is no topology %q; a [topologies.%s] table in city.toml would make it known", n, n)
+	}
+	if len(wants) == 0 && !a.json {
+		a.sayf(noRemotes)
+		return nil
+	}
+	if err := makePrivate(gcDir(dir)); err != nil {
+		return err
+	}
+	var done []fetchedShape
+	var failed []string
+	for _, w := range wants {
+		if len(names) > 0 && !slices.Contains(names, w.Name) {
+			continue
+		}
+		r, err := topology.Fetch(ctx, dir, w, update, os.Environ())
+		if err != nil {
+			failed = append(failed, config.Discreet(err.Error()))
+			continue
+		}
+		done = append(done, fetchedShape(r))
+		switch {
+		case r.Mended:
+			a.sayf("%s is at %.12s, and its files were not: it has been fetched anew", r.Name, r.Commit)
+		case r.Was == r.Commit:
+			a.sayf("%s is at %.12s already", r.Name, r.Commit)
+		case r.Was == "":
+			a.sayf("fetched %s at %.12s", r.Name, r.Commit)
+		default:
+			a.sayf("fetched %s at %.12s; it was at %.12s", r.Name, r.Commit, r.Was)
+		}
+	}
+	if a.json {
+		if err := a.writeJSON(listOf(done)); err != nil {
+			return err
+		}
+	}
+	if len(failed) > 0 {
+		return fmt.Errorf("%s", strings.Join(failed, "\n"))
+	}
+	return nil
+}

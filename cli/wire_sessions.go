@@ -1,0 +1,136 @@
+package cli
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"gcity/session"
+	"gcity/session/fake"
+	"gcity/session/mixed"
+	"gcity/session/pty"
+	"gcity/session/script"
+	"gcity/session/subprocess"
+	"gcity/session/tmux"
+)
+
+// openSessions opens what runs a city's sessions: each agent's own provider, and all that hold sessions of an earlier
+// controller. Who has not got the city's lock only observes.
+func openSessions(dir string, observe bool, logger *slog.Logger) (session.Provider, func(), error) {
+	house := sessionHouse{dir: dir, observe: observe, logger: logger}
+	p, err := mixed.New(mixed.Options{Dir: gcDir(dir), Home: "pty", Open: house.open, Observe: observe, Logger: logger})
+	if err != nil {
+		return nil, nil, err
+	}
+	return p, func() { p.Close(); house.clearUp() }, nil
+}
+
+// clearUp lets go of what an earlier controller left running for sessions that it had, and did not come to end.
+func (h *sessionHouse) clearUp() {
+	if h.observe || h.tmux {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	logError(h.logger, "the tmux server of earlier sessions stays", tmux.Dismiss(ctx, h.dir))
+}
+
+// sessionHouse opens the session providers of a city.
+type sessionHouse struct {
+	dir     string
+	observe bool
+	logger  *slog.Logger
+	tmux    bool // it was opened, and sees to its server itself
+}
+
+// open opens a provider by the name that a configuration gives it.
+func (h *sessionHouse) open(name string) (session.Provider, func(), error) {
+	switch name {
+	case "pty":
+		return h.pty()
+	case "subprocess":
+		return h.subprocess()
+	case "tmux":
+		p, closeIt, err := openTmux(h.dir, h.observe, h.logger)
+		h.tmux = h.tmux || err == nil
+		return p, closeIt, err
+	case "fake":
+		return fake.NewDrill(), func() {}, nil
+	case "fail":
+		return fake.Refuser{Why: `the session provider "fail" refuses every start, as it is meant to`}, func() {}, nil
+	case "k8s":
+		return fake.Refuser{Why: `the session provider "k8s" is not built yet`}, func() {}, nil
+	}
+	if script, ok := strings.CutPrefix(name, "exec:"); ok {
+		return h.script(name, script)
+	}
+	return nil, nil, fmt.Errorf("there is no session provider %q in this version", name)
+}
+
+// pty opens the terminals built in.
+func (h *sessionHouse) pty() (session.Provider, func(), error) {
+	exe, err := h.holder()
+	if err != nil {
+		return nil, nil, err
+	}
+	p, err := pty.New(pty.Options{City: h.dir, Binary: exe, Observe: h.observe, Logger: h.logger})
+	if err != nil {
+		return nil, nil, err
+	}
+	return p, func() { logError(h.logger, "the sessions were not let go of well", p.Close()) }, nil
+}
+
+// subprocess opens processes without a terminal.
+func (h *sessionHouse) subprocess() (session.Provider, func(), error) {
+	exe, err := h.holder()
+	if err != nil {
+		return nil, nil, err
+	}
+	p, err := subprocess.New(subprocess.Options{City: h.dir, Binary: exe, Observe: h.observe, Logger: h.logger})
+	if err != nil {
+		return nil, nil, err
+	}
+	return p, func() { logError(h.logger, "the processes were not let go of well", p.Close()) }, nil
+}
+
+// script opens a script of the operator's, whose path is relative to the city, or a name to be found on PATH.
+func (h *sessionHouse) script(name, path string) (session.Provider, func(), error) {
+	var err error
+	switch {
+	case filepath.IsAbs(path):
+	case strings.ContainsRune(path, '/'):
+		path = filepath.Join(h.dir, path)
+	default:
+		if path, err = exec.LookPath(path); err == nil {
+			path, err = filepath.Abs(path)
+		}
+		if err != nil {
+			return nil, nil, fmt.Errorf("the script of the session provider %q is not found on PATH: install it, or write its path: %w", name, err)
+		}
+	}
+	sum := sha256.Sum256([]byte(name))
+	p, err := script.New(script.Options{
+		City: h.dir, Script: path, Dir: filepath.Join(gcDir(h.dir), "scripts", hex.EncodeToString(sum[:6])), Environ: os.Environ(),
+		Observe: h.observe, Logger: h.logger,
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	return p, func() {}, nil
+}
+
+// holder is the program that holds sessions: this one.
+func (h *sessionHouse) holder() (string, error) {
+	exe, err := os.Executable()
+	if err != nil {
+		return "", fmt.Errorf("cannot find this program, which holds every session: %w", err)
+	}
+	return exe, nil
+}

@@ -1,0 +1,43 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+
+	"gcity/session"
+	"gcity/session/tmux"
+)
+
+// openTmux opens the sessions that a city has in tmux.
+func openTmux(dir string, observe bool, logger *slog.Logger) (session.Provider, func(), error) {
+	exe, err := os.Executable()
+	if err != nil {
+		return nil, nil, fmt.Errorf("cannot find this program, which becomes every agent: %w", err)
+	}
+	p, err := tmux.New(tmux.Options{City: dir, Binary: exe, Observe: observe, Logger: logger})
+	if err != nil {
+		return nil, nil, err
+	}
+	return p, func() { logError(logger, "the sessions in tmux were not let go of well", p.Close()) }, nil
+}
+
+// usesTmux reports whether a city has ever had sessions in tmux.
+func usesTmux(dir string) bool { return tmux.Used(dir) }
+
+// tmuxRemedy says what to do about sessions that cannot be listed because of tmux; "" if it is not because of that.
+func tmuxRemedy(err error) string {
+	if errors.Is(err, tmux.ErrUnusable) {
+		return `install tmux 3.3 or newer (apt-get install tmux), or name another session provider`
+	}
+	return ""
+}
+
+// tmuxHint is how an operator gets at the sessions with tmux itself; "" if the city has none there.
+func tmuxHint(dir string) string {
+	if !usesTmux(dir) {
+		return ""
+	}
+	return "; `" + tmux.Hint(dir) + "` shows them beside gcity, ctrl-q leaves"
+}

@@ -1,0 +1,110 @@
+package config
+
+import (
+	"cmp"
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+// speaks is the version of Gas City whose configuration this program reads.
+const speaks = "0.13.0"
+
+func checkSource(v any) string {
+	s := v.(string)
+	switch {
+	case strings.TrimSpace(s) == "":
+		return "is empty; write what git is to clone"
+	case strings.HasPrefix(s, "-"):
+		return fmt.Sprintf("%q begins with \"-\", which git would take for an option", s)
+	case strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r == 0x7f }):
+		return "has a control character in it; write what git is to clone"
+	case strings.Contains(s, "::"):
+		return fmt.Sprintf("%q names a helper program of git's, and such are not used; write a URL, or a repository's folder", Discreet(s))
+	}
+	return checkPath(v)
+}
+
+func checkRef(v any) string {
+	s := v.(string)
+	switch {
+	case s == "":
+		return "is empty; write a branch, tag or commit, or leave the key out"
+	case strings.HasPrefix(s, "-"):
+		return fmt.Sprintf("%q begins with \"-\", which git would take for an option", s)
+	case strings.ContainsAny(s, " ~^:?*[\\\x7f") || strings.Contains(s, "..") || strings.ContainsFunc(s, func(r rune) bool { return r < ' ' }):
+		return fmt.Sprintf("%q is no branch, tag or commit", s)
+	}
+	return ""
+}
+
+func checkInside(v any) string {
+	if p := v.(string); p != "" && !filepath.IsLocal(p) {
+		return fmt.Sprintf("%q leads out of the repository; write a folder within it", p)
+	}
+	return checkPath(v)
+}
+
+func checkSchema(v any) string {
+	if n := v.(int); n != 1 {
+		return fmt.Sprintf("is %d; this version reads schema 1", n)
+	}
+	return ""
+}
+
+// checkRequires compares what a topology requires with what this program speaks.
+func checkRequires(v any) string {
+	text := v.(string)
+	for part := range strings.SplitSeq(text, ",") {
+		op, number := comparison(strings.TrimSpace(part))
+		wanted, ok := version(number)
+		if !ok {
+			return fmt.Sprintf("%q says nothing about versions; write it like \">=0.13\"", text)
+		}
+		mine, _ := version(speaks)
+		d := 0
+		for i := range mine {
+			if d = cmp.Compare(mine[i], wanted[i]); d != 0 {
+				break
+			}
+		}
+		holds := map[string]bool{">=": d >= 0, ">": d > 0, "=": d == 0, "<": d < 0, "<=": d <= 0, "!=": d != 0,
+			"^": d >= 0 && mine[0] == wanted[0] && (mine[0] > 0 || mine[1] == wanted[1]), "~": d >= 0 && mine[0] == wanted[0] && mine[1] == wanted[1]}[op]
+		if !holds {
+			return fmt.Sprintf("is %q, and this program counts as Gas City %s; take another version of the topology, or of gcity", text, speaks)
+		}
+	}
+	return ""
+}
+
+// comparison parts a requirement; a version without a comparison is the least.
+func comparison(part string) (op, number string) {
+	for _, op := range []string{">=", "<=", "!=", "==", ">", "<", "=", "^", "~"} {
+		if rest, ok := strings.CutPrefix(part, op); ok {
+			if op == "==" {
+				op = "="
+			}
+			return op, strings.TrimSpace(rest)
+		}
+	}
+	return ">=", part
+}
+
+// version is up to three numbers with dots between; what follows a "-" or "+" does not count.
+func version(text string) (v [3]int, ok bool) {
+	text, _, _ = strings.Cut(strings.TrimPrefix(text, "v"), "+")
+	text, _, _ = strings.Cut(text, "-")
+	parts := strings.Split(text, ".")
+	if len(parts) > 3 {
+		return v, false
+	}
+	for i, p := range parts {
+		n, err := strconv.ParseUint(p, 10, 31)
+		if err != nil {
+			return v, false
+		}
+		v[i] = int(n)
+	}
+	return v, true
+}

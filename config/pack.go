@@ -1,0 +1,218 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// What a topology is written in: one of these.
+const (
+	TopologyFile = "topology.toml"
+	PackFile     = "pack.toml"
+)
+
+const packNeeds = "a topology needs [topology] with name and schema"
+
+// pack is one topology as its file has it.
+type pack struct {
+	dir  string // absolute
+	file string // as origins name it
+
+	name, version, requires string
+	schema                  int
+	includes, cityAgents    []string
+	formulas                string // as written, then absolute; "" = it has none
+
+	agents    []Agent
+	providers []Provider
+	origins   map[string]Origin
+	below     []*pack // that it includes, in order
+}
+
+// tree gives the topologies that one is made of, the included ones first, each once.
+func (p *pack) tree() []*pack {
+	var out []*pack
+	var walk func(p *pack)
+	walk = func(p *pack) {
+		for _, b := range p.below {
+			walk(b)
+		}
+		if !slices.Contains(out, p) {
+			out = append(out, p)
+		}
+	}
+	walk(p)
+	return out
+}
+
+// reading is a topology whose file is open: the way to it tells of circles.
+type reading struct {
+	dir, name string
+	at        Origin // of the word that leads to it
+}
+
+// topology reads the topology in a folder, once; nil if it cannot be used, and that has been said. way is how it was come by,
+// the word for this one last.
+func (d *decoder) topology(dir, key string, way []reading) *pack {
+	word := way[len(way)-1]
+	if i := slices.IndexFunc(way[:len(way)-1], func(r reading) bool { return r.dir == dir }); i >= 0 {
+		var steps []string
+		for _, r := range way[i:] {
+			steps = append(steps, fmt.Sprintf("%s (%s)", d.city.called(r.dir), r.at))
+		}
+		d.say(word.at, key, "goes round in a circle: "+strings.Join(steps, " → ")+"; take one of these out")
+		return nil
+	}
+	if p, done := d.packs[dir]; done {
+		return p
+	}
+	p := d.openPack(dir, key, word)
+	if p != nil {
+		for _, entry := range p.includes {
+			at := p.origins["topology.includes"]
+			below, msg := d.place(p.dir, entry)
+			if msg != "" {
+				d.say(at, "topology.includes", msg)
+				continue
+			}
+			if b := d.topology(below, "topology.includes", append(slices.Clone(way), reading{below, entry, at})); b != nil {
+				p.below = append(p.below, b)
+			}
+		}
+		d.members(p)
+	}
+	if d.packs == nil {
+		d.packs = map[string]*pack{}
+	}
+	d.packs[dir] = p
+	return p
+}
+
+// openPack reads the file of a topology, without those that it includes.
+func (d *decoder) openPack(dir, key string, word reading) *pack {
+	path, data, err := d.packFile(dir)
+	if err != nil {
+		d.say(word.at, key, fmt.Sprintf("the topology %q cannot be read: %s", word.name, err))
+		return nil
+	}
+	d.city.trees = append(d.city.trees, dir)
+	d.hashes[path] = sum(data)
+	if d.packed.byPath == nil {
+		d.packed = topologySchema(d.schema)
+	}
+	p := &pack{dir: dir, file: d.city.called(path), origins: map[string]Origin{}, formulas: "formulas"}
+	file, lines, schema, own := d.file, d.lines, d.schema, d.city
+	defer func() { d.file, d.lines, d.schema, d.city = file, lines, schema, own }()
+	d.schema, d.city = d.packed, &City{Path: own.Path, Origins: map[string]Origin{}}
+	before := len(d.problems)
+	root := d.open(p.file, data, packNeeds)
+	if root == nil {
+		return nil
+	}
+	d.table(root, "", place{city: d.city, pack: p})
+	d.inOrder(0)
+	own.Warnings = append(own.Warnings, d.city.Warnings...)
+	p.agents, p.providers = d.city.Agents, d.city.Providers
+	d.required(root, p)
+	if len(d.problems) > before {
+		return nil // that is enough to be mended first
+	}
+	d.packFormulas(p)
+	return p
+}
+
+// packFile finds and reads the file of a topology.
+func (d *decoder) packFile(dir string) (path string, data []byte, err error) {
+	path = filepath.Join(dir, TopologyFile)
+	data, err = read(path)
+	other := filepath.Join(dir, PackFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		if more, packErr := read(other); packErr == nil || !errors.Is(packErr, fs.ErrNotExist) {
+			path, data, err = other, more, packErr
+		}
+	} else if _, packErr := read(other); packErr == nil {
+		err = fmt.Errorf("%s has both %s and %s; keep one", dir, TopologyFile, PackFile)
+	}
+	d.city.Sources = append(d.city.Sources, path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		d.city.Sources = append(d.city.Sources, other) // either may come
+		err = fmt.Errorf("there is no %s (or %s) in %s", TopologyFile, PackFile, dir)
+		if copied, ok := strings.CutPrefix(dir, filepath.Join(d.city.Path, ".gc", "topologies")+string(filepath.Separator)); ok {
+			name, _, _ := strings.Cut(copied, string(filepath.Separator))
+			err = fmt.Errorf("%w; if the repository has one there, run `gcity topology fetch %s`", err, name)
+		}
+	case err == nil && d.size+len(data) > MaxSize:
+		err = fmt.Errorf("the files together are larger than %d MB", MaxSize>>20)
+	}
+	return path, data, err
+}
+
+// required says what a topology's own table lacks.
+func (d *decoder) required(root *node, p *pack) {
+	t := root.get("topology")
+	if t == nil {
+		t = root.get("pack")
+	}
+	if t == nil {
+		d.say(Origin{File: p.file}, "topology", "is missing; every topology begins with [topology], name = \"…\" and schema = 1")
+		return
+	}
+	for name, like := range map[string]string{"name": `"…"`, "schema": "1"} {
+		if t.get(name) == nil {
+			d.problem(t.at, "topology."+name, "is missing; every topology needs one: %s = %s", name, like)
+		}
+	}
+}
+
+// packFormulas finds the folder of a topology's formulas.
+func (d *decoder) packFormulas(p *pack) {
+	at, written := p.origins["formulas.dir"]
+	path, err := resolve(p.dir, p.dir, p.formulas)
+	if strings.HasPrefix(p.formulas, "//") {
+		path, err = resolve(d.city.Path, p.dir, p.formulas)
+	}
+	if err != nil {
+		d.say(at, "formulas.dir", err.Error())
+		return
+	}
+	if p.formulas = path; !written && !isDir(path) {
+		p.formulas = ""
+	}
+}
+
+// members checks the names of a topology's agents against each other, and those that it calls the city's.
+func (d *decoder) members(p *pack) {
+	var names []string
+	seen := map[string]*Agent{}
+	for _, q := range p.tree() {
+		for i := range q.agents {
+			a := &q.agents[i]
+			names = append(names, a.Name)
+			if q == p && a.Name != "" {
+				if first := seen[a.Name]; first != nil {
+					d.say(a.Origins["name"], "agents.name", fmt.Sprintf("another agent of this topology is called %q already, at %s; each needs a name of its own",
+						a.Name, first.Origins["name"]))
+				}
+				seen[a.Name] = a
+			}
+			if a.Scope == "rig" && slices.Contains(p.cityAgents, a.Name) {
+				d.say(p.origins["topology.city_agents"], "topology.city_agents", fmt.Sprintf("names %q, whose scope is \"rig\", at %s; keep one of the two", a.Name, a.Origins["scope"]))
+			}
+		}
+	}
+	for _, name := range p.cityAgents {
+		if slices.Contains(names, name) {
+			continue
+		}
+		msg := fmt.Sprintf("there is no agent %q in this topology", name)
+		if near := suggest(name, names); near != "" {
+			msg += fmt.Sprintf("; did you mean %q?", near)
+		}
+		d.say(p.origins["topology.city_agents"], "topology.city_agents", msg)
+	}
+}

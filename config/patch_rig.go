@@ -1,0 +1,113 @@
+package config
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+)
+
+// rigPatch is one [[patches.rigs]] table: what is to count instead of what a rig, known by its name, says itself.
+type rigPatch struct{ rig Rig }
+
+// patchRigs changes rigs as patches say.
+func (d *decoder) patchRigs() {
+	c, done := d.city, map[*Rig]Origin{}
+	for i := range c.rigPatch {
+		p := &c.rigPatch[i].rig
+		r := c.Rig(p.Name)
+		switch {
+		case p.Name == "": // said already
+			continue
+		case r == nil:
+			var names []string
+			for i := range c.Rigs {
+				names = append(names, c.Rigs[i].Name)
+			}
+			msg := fmt.Sprintf("there is no rig %q", p.Name)
+			if near := suggest(p.Name, names); near != "" {
+				msg += fmt.Sprintf("; did you mean %q?", near)
+			}
+			d.say(p.Origins["name"], "patches.rigs.name", msg)
+			continue
+		}
+		if first := done[r]; first.File == p.Origin.File && first.File != "" {
+			d.say(p.Origin, "patches.rigs", fmt.Sprintf("the rig %q is patched already, at %s; make one of the two", r.Name, first))
+			continue
+		}
+		done[r] = p.Origin
+		if d.changeRig(r, p) == 0 {
+			c.Warnings = append(c.Warnings, Problem{Origin: p.Origin, Key: "patches.rigs", Message: "changes nothing; write what is to be changed, or take it out"})
+		}
+	}
+}
+
+// changeRig puts every value that the patch says in place of the rig's.
+func (d *decoder) changeRig(r, p *Rig) (changes int) {
+	for _, k := range d.schema.tables["rigs"] {
+		at, written := p.Origins[k.name()]
+		if !written || k.field == nil || k.name() == "name" {
+			continue
+		}
+		to, from := k.field(place{city: d.city, rig: r}), k.field(place{city: d.city, rig: p})
+		reflect.ValueOf(to).Elem().Set(reflect.ValueOf(from).Elem())
+		r.Origins[k.name()] = at
+		changes++
+	}
+	return changes
+}
+
+// rigOverrides changes agents that topologies have given to rigs as these rigs say.
+func (d *decoder) rigOverrides() {
+	c, theirs := d.city, map[string]map[string]*Agent{}
+	for i := range c.Agents {
+		if a := &c.Agents[i]; a.Topology != "" && a.Rig != "" {
+			if theirs[a.Rig] == nil {
+				theirs[a.Rig] = map[string]*Agent{}
+			}
+			theirs[a.Rig][a.Name] = a
+		}
+	}
+	for i := range c.Rigs {
+		done := map[*Agent]Origin{}
+		for n := range c.Rigs[i].overrides {
+			o := &c.Rigs[i].overrides[n]
+			if o.name == "" || d.full() {
+				continue
+			}
+			a := theirs[c.Rigs[i].Name][o.name]
+			if a == nil {
+				d.say(o.origins["name"], "rigs.overrides.name", d.unoverridden(&c.Rigs[i], o.name, theirs[c.Rigs[i].Name]))
+				continue
+			}
+			if first, twice := done[a]; twice {
+				d.say(o.origin, "rigs.overrides", fmt.Sprintf("the agent %q is overridden already, at %s; make one of the two", a.Qualified(), first))
+				continue
+			}
+			done[a] = o.origin
+			d.change(o, a)
+		}
+	}
+}
+
+// unoverridden says what an override may have meant.
+func (d *decoder) unoverridden(r *Rig, name string, theirs map[string]*Agent) string {
+	msg := fmt.Sprintf("no topology of the rig %q has an agent %q", r.Name, name)
+	var names []string
+	for n := range theirs {
+		names = append(names, n)
+	}
+	slices.Sort(names)
+	if near := suggest(name, names); near != "" {
+		return msg + fmt.Sprintf("; did you mean %q?", near)
+	}
+	for i := range d.city.Agents {
+		if a := &d.city.Agents[i]; a.Name == name {
+			return msg + fmt.Sprintf("; there is one at %s, which [[patches.agents]] can change", a.Origin)
+		}
+	}
+	if len(names) > 0 {
+		return msg + "; there are " + strings.Join(names, ", ")
+	}
+	return msg
+}

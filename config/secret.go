@@ -1,0 +1,120 @@
+package config
+
+import (
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// Secret reports whether a variable's name says that its value is nobody's business. It rather hides too much.
+func Secret(name string) bool {
+	upper := strings.ToUpper(name)
+	for _, part := range []string{"KEY", "TOKEN", "SECRET", "PASSW", "PASSPHRASE", "PASSCODE", "CREDENTIAL", "PRIVATE", "BEARER", "COOKIE", "SIGNATURE", "WEBHOOK"} {
+		if strings.Contains(upper, part) {
+			return true
+		}
+	}
+	switch {
+	case strings.HasSuffix(upper, "PASS"): // PGPASS, SMTPPASS
+		return true
+	case strings.HasSuffix(upper, "_SOCK"), upper == "PWD", upper == "OLDPWD": // where something is
+		return false
+	}
+	return slices.ContainsFunc(words(name), func(word string) bool {
+		return slices.Contains([]string{"PASS", "PW", "PWD", "AUTH", "OAUTH", "AUTHORIZATION", "PAT", "DSN", "JWT", "PSK", "PIN", "OTP", "CREDS"}, word)
+	})
+}
+
+// words are what a name is made of, in capitals: of DB_PASS and of dbPass DB and PASS.
+func words(name string) []string {
+	var apart strings.Builder
+	var last rune
+	for _, r := range name {
+		if r >= 'A' && r <= 'Z' && last >= 'a' && last <= 'z' {
+			apart.WriteByte('_')
+		}
+		apart.WriteRune(r)
+		last = r
+	}
+	return strings.FieldsFunc(strings.ToUpper(apart.String()), func(r rune) bool { return (r < 'A' || r > 'Z') && (r < '0' || r > '9') })
+}
+
+// Discreet is a value of a variable whose name tells nothing, without the secrets in it: who is named before the host of a
+// URL, since that may be a token, and what is given to a parameter with a secret's name. It rather hides too much.
+func Discreet(value string) string { return withoutParameters(withoutUsers(value)) }
+
+// withoutUsers hides what comes before the host in URLs: "postgres://…@db/x".
+func withoutUsers(s string) string {
+	var out strings.Builder
+	for {
+		at := strings.Index(s, "//")
+		if at < 0 {
+			return out.String() + s
+		}
+		for at += 2; at < len(s) && s[at] == '/'; at++ {
+		}
+		out.WriteString(s[:at])
+		s = s[at:]
+		if n := userLength(s); n > 0 {
+			out.WriteString("…")
+			s = s[n:]
+		}
+	}
+}
+
+// userLength is how many bytes of what follows the slashes of a URL come before the @, 0 if nobody is named there. A
+// password with a slash is none that a URL may have, but people write it: what cannot be a port is taken for one.
+func userLength(s string) int {
+	if end := strings.IndexAny(s, " \t\r\n"); end >= 0 {
+		s = s[:end]
+	}
+	authority := s
+	if end := strings.IndexAny(s, `/?#\`); end >= 0 {
+		authority = s[:end]
+	}
+	if at := strings.LastIndexByte(authority, '@'); at >= 0 {
+		return at
+	}
+	_, port, colon := strings.Cut(authority, ":")
+	if !colon || strings.HasPrefix(authority, "[") || port != "" && strings.Trim(port, "0123456789") == "" {
+		return 0
+	}
+	return max(0, strings.LastIndexByte(s, '@'))
+}
+
+// withoutParameters hides what is given to parameters with a secret's name: "?user=me&password=…", "password=…",
+// `"token":…`, "Authorization: …". Where such a value ends only an & tells; whatever follows it otherwise is hidden too.
+func withoutParameters(s string) string {
+	var out strings.Builder
+	for {
+		at := strings.IndexAny(s, "=:")
+		if at < 0 {
+			return out.String() + s
+		}
+		name := strings.TrimRight(s[:at], " ")
+		quoted := strings.HasSuffix(name, `"`) || strings.HasSuffix(name, `'`)
+		gives := s[at] == '=' || quoted || strings.HasPrefix(s[at+1:], " ")
+		out.WriteString(s[:at+1])
+		s = s[at+1:]
+		if !gives || !secretParameter(strings.TrimRight(name, `"'`)) {
+			continue
+		}
+		end := strings.IndexByte(s, '&')
+		if given := strings.TrimLeft(s, " "); end < 0 || strings.HasPrefix(given, `"`) || strings.HasPrefix(given, "'") {
+			end = len(s)
+		}
+		if end > 0 {
+			out.WriteString("…")
+		}
+		s = s[end:]
+	}
+}
+
+// secretParameter reports whether the name that a text ends in is a secret's. What as a variable is a folder is a password here.
+func secretParameter(text string) bool {
+	name := text[strings.LastIndexAny(text, " \t\r\n?&;,{}()<>\"'/#")+1:]
+	if plain, err := url.QueryUnescape(name); err == nil {
+		name = plain
+	}
+	return Secret(name) || strings.EqualFold(name, "pwd") || strings.EqualFold(name, "sig")
+}

@@ -1,0 +1,146 @@
+package config
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+)
+
+// Source says where a configuration is read from, and how.
+type Source struct {
+	Dir     string   // the city's folder
+	Files   []string // absolute paths of files that are read after all that city.toml includes
+	Strict  bool     // two files that set the same key are an error, not a warning
+	Environ []string // "K=V", beats the files: GC_SESSION names the session provider, GC_BEADS that of the work, GC_EVENTS that of the events
+}
+
+// Load reads the configuration of the city in dir, as a Source without more files.
+func Load(dir string, environ ...string) (*City, error) {
+	return Source{Dir: dir, Environ: environ}.Load()
+}
+
+// Parse is Load for a city.toml that has been read already. What it includes, and the scripts that it names, are read from
+// below dir, which is taken as it stands.
+func Parse(dir string, data []byte, environ ...string) (*City, error) {
+	return Source{Dir: dir, Environ: environ}.Parse(data)
+}
+
+// Revision is the Revision of the configuration as it is on disk now, whether or not it is valid.
+func Revision(dir string) (string, error) { return Source{Dir: dir}.Revision() }
+
+// Watch watches the configuration of the city in dir, as a Source without more files.
+func Watch(ctx context.Context, dir string, o WatchOptions) (<-chan struct{}, error) {
+	return Source{Dir: dir}.Watch(ctx, o)
+}
+
+// Load reads the configuration. What is wrong with its content, all of it, is an *Error.
+func (s Source) Load() (*City, error) {
+	dir, err := canonical(s.Dir)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the city in %s: %w", dir, err)
+	}
+	s.Dir = dir
+	data, err := read(filepath.Join(dir, FileName))
+	var f *fault
+	switch {
+	case errors.As(err, &f):
+		return nil, whole(dir, f.msg)
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, whole(dir, "the file is gone; put it back, or make a new one with \"gcity init\"")
+	case err != nil:
+		return nil, fmt.Errorf("cannot read the city's configuration: %w", err)
+	}
+	return s.Parse(data)
+}
+
+// Parse is Load for a city.toml that has been read already. Everything else is read from disk; the folder is taken as it stands.
+func (s Source) Parse(data []byte) (*City, error) {
+	d := s.decode(data)
+	if len(d.problems) > 0 {
+		return nil, d.failure()
+	}
+	d.city.Revision = d.revision()
+	return d.city, nil
+}
+
+// Revision is the Revision of the configuration as it is on disk now, whether or not it is valid.
+func (s Source) Revision() (string, error) {
+	dir, err := canonical(s.Dir)
+	if err != nil {
+		return "", fmt.Errorf("cannot look at the city's configuration: %w", err)
+	}
+	s.Dir = dir
+	path := filepath.Join(dir, FileName)
+	data, err := read(path)
+	if err != nil {
+		return "", fmt.Errorf("cannot look at the city's configuration: %w", err)
+	}
+	if s.alone(data) {
+		return (&decoder{city: &City{Sources: []string{path}}, hashes: map[string]string{path: sum(data)}}).revision(), nil
+	}
+	return s.decode(data).revision(), nil
+}
+
+// alone says whether a city.toml is surely the only file of its configuration.
+func (s Source) alone(data []byte) bool {
+	for _, key := range []string{"session_setup_script", "rigs", "include", "topolog", "pack", "prompt_template", "overlay_dir"} {
+		if bytes.Contains(data, []byte(key)) {
+			return false
+		}
+	}
+	return len(s.Files) == 0
+}
+
+// decode reads a configuration as far as that goes.
+func (s Source) decode(data []byte) *decoder {
+	d, root := s.begin(data)
+	if root == nil {
+		return d
+	}
+	d.gather(root, s.Files)
+	d.environment(s.Environ)
+	d.compose()
+	d.whole()
+	return d
+}
+
+// begin opens the city.toml; the root is nil if that cannot be read.
+func (s Source) begin(data []byte) (*decoder, *node) {
+	path := filepath.Join(s.Dir, FileName)
+	d := &decoder{schema: newSchema(), hashes: map[string]string{path: sum(data)}, strict: s.Strict}
+	d.city = &City{Path: s.Dir, Sources: []string{path}, Origins: map[string]Origin{}}
+	return d, d.open(FileName, data, cityNeeds)
+}
+
+// gather decodes the files of a configuration, one after the other.
+func (d *decoder) gather(root *node, more []string) {
+	for _, table := range []string{"workspace", "daemon", "session", "session.k8s", "events", "beads", "formulas", "automations"} {
+		d.defaults(table, place{city: d.city})
+	}
+	d.table(root, "", place{city: d.city})
+	d.inOrder(0)
+	d.include(root)
+	d.also(more)
+}
+
+// Part is one file or folder that a configuration is made of.
+type Part struct {
+	Kind string `json:"kind"` // "file" or "topology"
+	Path string `json:"path"` // relative to the city, absolute if it is outside of it
+}
+
+// Parts lists the files of a configuration in the order in which they were read, and then the folders of its topologies,
+// whose files are among them.
+func (c *City) Parts() []Part {
+	var out []Part
+	for _, path := range c.Sources {
+		out = append(out, Part{"file", c.called(path)})
+	}
+	for _, p := range c.stamped {
+		out = append(out, Part{"topology", c.called(p.dir)})
+	}
+	return out
+}

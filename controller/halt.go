@@ -1,0 +1,112 @@
+package controller
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"gcity/automation"
+	"gcity/city"
+)
+
+// endRun ends the run of an automation that goes. It is answered when nothing of it is left.
+func (m *machine) endRun(now time.Time, id uint64, c city.EndRun) {
+	w, name := &m.work, c.Automation
+	if err := city.CheckBy(c.By); err != nil {
+		m.refuseID(id, err.Code, err.Message)
+		return
+	}
+	run, by := w.goes[name], cmp.Or(c.By, operator)
+	switch {
+	case run == nil && !m.automated(name):
+		m.refuseID(id, city.NotFound, notCalled("automation", name, m.automationNames()))
+		return
+	case run == nil && w.runs.Awaits(name):
+		m.refuseID(id, city.Conflict, "no run of "+name+" goes: one is due, and waits to be begun")
+		return
+	case run == nil:
+		m.refuseID(id, city.Conflict, "no run of "+name+" goes: there is nothing to end")
+		return
+	case run.ID == "":
+		m.refuseID(id, city.Conflict, "the run of "+name+" is just being begun: try again in a moment")
+		return
+	}
+	w.halts[run.ID] = append(w.halts[run.ID], id)
+	bead := run.ID
+	if i := slices.IndexFunc(w.begin, func(f fxRun) bool { return f.bead == bead }); i >= 0 {
+		f := w.begin[i]
+		w.begin = slices.Delete(w.begin, i, i+1)
+		m.ran(now, inRan{scoped: name, bead: bead, outcome: automation.Failed, problem: (&haltedBy{by}).Error() + " before it began",
+			formula: f.run.Definition.Formula != "", halted: true})
+		return
+	}
+	m.do(fxEndRun{bead: bead, by: by})
+}
+
+// halted answers those who wanted a run ended, now that it has.
+func (m *machine) halted(run *city.Run) {
+	for _, id := range m.work.halts[run.ID] {
+		m.reply(id, fmt.Sprintf("the run %s of %s has ended: %s", run.ID, run.Automation, cmp.Or(run.Error, run.Outcome)))
+	}
+	delete(m.work.halts, run.ID)
+}
+
+// automated reports whether there is, or was, an automation of a name.
+func (m *machine) automated(name string) bool {
+	return m.work.runs.Remembers(name) || slices.Contains(m.automationNames(), name)
+}
+
+func (m *machine) automationNames() []string {
+	var names []string
+	for _, d := range m.work.catalog.Automations {
+		names = append(names, d.Scoped())
+	}
+	for _, b := range m.work.catalog.Broken {
+		names = append(names, b.Scoped())
+	}
+	return names
+}
+
+// haltedBy is why a run ended that somebody wanted ended.
+type haltedBy struct{ who string }
+
+func (h *haltedBy) Error() string { return "ended by " + h.who }
+
+func isHalted(err error) bool {
+	_, ok := errors.AsType[*haltedBy](err)
+	return ok
+}
+
+// going are the runs that go, each with what ends it alone. It is safe for concurrent use.
+type going struct {
+	mu   sync.Mutex
+	ends map[string]context.CancelCauseFunc // by bead
+}
+
+// add gives a run its context. done is called when it has ended.
+func (g *going) add(ctx context.Context, bead string) (_ context.Context, done func()) {
+	ctx, end := context.WithCancelCause(ctx)
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.ends[bead] = end
+	return ctx, func() {
+		end(nil)
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		delete(g.ends, bead)
+	}
+}
+
+// end ends a run, unless it has ended.
+func (g *going) end(bead string, why error) {
+	g.mu.Lock()
+	end := g.ends[bead]
+	g.mu.Unlock()
+	if end != nil {
+		end(why)
+	}
+}

@@ -1,0 +1,62 @@
+package controller
+
+import (
+	"slices"
+	"time"
+
+	"gcity/automation"
+)
+
+// listen sees to it that the events somebody waits for are handed in.
+func (m *machine) listen() {
+	w := &m.work
+	from, ok := w.runs.From()
+	if !ok {
+		return
+	}
+	var on []string
+	for _, d := range w.catalog.Automations {
+		if d.Gate == automation.Event && !slices.Contains(on, d.On) {
+			on = append(on, d.On)
+		}
+	}
+	slices.Sort(on)
+	if slices.Equal(on, w.listens) && from >= w.followed {
+		return
+	}
+	w.listens, w.followed = on, from
+	w.follow++
+	m.do(fxFollow{id: w.follow, after: from, types: on})
+}
+
+// deafened takes the end of what hands events in. The next patrol follows them anew, from where they were dealt with.
+func (m *machine) deafened(in inDeaf) {
+	if in.follow != m.work.follow {
+		return
+	}
+	m.work.cut = true
+	m.note(&m.work.deaf, "events for automations cannot be read: "+in.err.Error())
+}
+
+// hear follows events anew after it came to an end. It is well again when it has lasted from one patrol to the next.
+func (m *machine) hear() {
+	w := &m.work
+	if !w.cut {
+		m.note(&w.deaf, "")
+		return
+	}
+	w.cut, w.listens = false, nil
+	m.listen()
+}
+
+// happened takes events that automations wait for.
+func (m *machine) happened(now time.Time, in inHappened) {
+	if in.follow != m.work.follow { // later ones would come before earlier ones that the follower of now hands in
+		return
+	}
+	for _, e := range in.events {
+		m.work.runs.See(e)
+		m.work.followed = max(m.work.followed, e.Seq)
+	}
+	m.turnRuns(now)
+}

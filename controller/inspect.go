@@ -1,0 +1,259 @@
+package controller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"gcity/agent"
+	"gcity/city"
+	"gcity/config"
+	"gcity/events"
+	"gcity/internal/proc"
+	"gcity/session"
+)
+
+// Subject is what an inspection is made of.
+type Subject struct {
+	City    string          // the folder
+	Agent   string          // qualified
+	Want    *agent.Want     // nil = nobody declares it
+	Session *session.Status // the living one, nil = none
+	Past    []events.Event  // as city.CrashQuery finds them
+	Limits  session.Limits  // of the want's provider
+}
+
+// pastLimit bounds the reading of the event log.
+const pastLimit = 5 * time.Second
+
+// Inspect implements city.Control. The wants are those in force, so that it agrees with what the loop does.
+func (c *Controller) Inspect(ctx context.Context, name string) (*city.Inspection, error) {
+	a, err := c.agent(name)
+	if err != nil {
+		return nil, err
+	}
+	s := Subject{City: c.o.Dir, Agent: name}
+	if force := c.force.Load(); force != nil {
+		at, ok := slices.BinarySearchFunc(force.wants, name, func(w agent.Want, name string) int { return strings.Compare(w.Name, name) })
+		if ok {
+			s.Want = &force.wants[at]
+			s.Limits = LimitsOf(c.o.Provider, s.Want.Provider)
+		}
+	}
+	var problems []string
+	if a.Session != nil {
+		st, err := session.LookAt(ctx, c.o.Provider, a.Session.Name) // who is slow, and has it not, is not waited for
+		switch {
+		case err == nil && st.Alive && st.Agent == name:
+			s.Session = &st
+		case err != nil && !errors.Is(err, session.ErrNotFound):
+			problems = append(problems, fmt.Sprintf("what runs is not known, for its session cannot be looked at: %v", err))
+		}
+	}
+	now := time.Now()
+	reading, cancel := context.WithTimeout(ctx, pastLimit)
+	defer cancel()
+	s.Past, err = c.o.Log.Find(reading, city.CrashQuery(name, now))
+	if err != nil {
+		problems = append(problems, fmt.Sprintf("its crashes cannot be read from the event log: %v", err))
+	}
+	out := s.Inspect(now)
+	out.Problems = append(problems, out.Problems...)
+	AddPrompt(ctx, out, s.Want)
+	return out, nil
+}
+
+// AddPrompt puts into an inspection what the agent would be told now, without secrets; nil: nobody declares it.
+func AddPrompt(ctx context.Context, out *city.Inspection, w *agent.Want) {
+	if w == nil || w.Prompt.Draft == nil {
+		return
+	}
+	text, err := PromptOf(ctx, w, true)
+	out.Prompt, out.PromptFile, out.PromptMode = text, w.Prompt.File, w.Prompt.Mode
+	if err != nil {
+		out.Problems = append(out.Problems, err.Error())
+	}
+}
+
+// Inspect puts together what is known. Nothing secret is in the answer; see config.Secret.
+func (s *Subject) Inspect(now time.Time) *city.Inspection {
+	out := &city.Inspection{Agent: s.Agent, At: now, Env: []city.Variable{}, Drift: []city.Difference{}, Crashes: []city.Crash{}}
+	if s.Want != nil {
+		out.Spec, out.Env = specOf(s.Want), variables(s.Want)
+		out.Spec.Limits = s.Limits.String()
+	}
+	if s.Session != nil {
+		out.Life = s.Session.ID
+		if s.Want != nil {
+			out.Drift = differences(s.Session, s.Want)
+		}
+	}
+	for i := range s.Past {
+		if c, ok := city.CrashOf(&s.Past[i]); ok && len(out.Crashes) < city.MaxCrashes {
+			c.File = stillKept(s.City, c.File)
+			out.Crashes = append(out.Crashes, c)
+		}
+	}
+	return out
+}
+
+// LimitsOf are what a provider cannot do: of those that p is a mixture of, the one of a name.
+func LimitsOf(p session.Provider, name string) session.Limits {
+	if m, ok := p.(session.Mixer); ok {
+		return m.LimitsOf(name)
+	}
+	return session.LimitsOf(p)
+}
+
+// stillKept is a crash file, "" if it has been removed meanwhile, or is none: whoever may write events may write anything
+// into their payload.
+func stillKept(dir, file string) string {
+	if file == "" || !filepath.IsLocal(file) {
+		return ""
+	}
+	if _, err := os.Stat(filepath.Join(dir, file)); errors.Is(err, fs.ErrNotExist) {
+		return ""
+	}
+	return file
+}
+
+func specOf(w *agent.Want) *city.Spec {
+	p := &w.Policy
+	s := &city.Spec{
+		Source: w.Source, Command: w.Spec.Command, Program: w.Program, Dir: w.Spec.Dir, Provider: w.Provider, Cols: w.Spec.Cols, Rows: w.Spec.Rows,
+		PreStart: w.Spec.PreStart, Setup: w.Spec.Setup, SetupScript: w.Spec.SetupScript, Nudge: w.Spec.Nudge,
+		ReadyPrefix: w.Spec.Ready.Prefix, ReadyDelay: w.Spec.Ready.Delay,
+		IdleTimeout: w.IdleTimeout, DependsOn: w.DependsOn, Strategy: string(w.Strategy),
+		Restart: city.RestartPolicy{
+			Mode: string(p.Mode), MinUptime: p.MinUptime, MaxRestarts: p.MaxRestarts, Window: p.Window, Backoff: p.Backoff, MaxBackoff: p.MaxBackoff,
+		},
+	}
+	if w.Spec.Ready.Needed() {
+		s.ReadyLimit = w.Spec.Ready.Deadline
+		if s.ReadyLimit <= 0 {
+			s.ReadyLimit = session.DefaultReadyDeadline
+		}
+	}
+	return s
+}
+
+// fieldEnv begins the fields of a fingerprint that are variables.
+const fieldEnv = "env "
+
+// variables are the environment of an agent's next life, secrets left out.
+func variables(w *agent.Want) []city.Variable {
+	out := make([]city.Variable, 0, len(w.Spec.Env))
+	for _, kv := range w.Spec.Env {
+		name, value, _ := strings.Cut(kv, "=")
+		v := city.Variable{Name: name, From: city.FromInherited}
+		if _, named := w.Spec.Fingerprint.Fields[fieldEnv+name]; named || slices.Contains(w.Spec.Named, name) {
+			v.From = city.FromConfig
+		}
+		if strings.HasPrefix(name, "GC_") || name == "BEADS_DIR" || name == "PWD" || name == "TERM" && v.From != city.FromConfig {
+			v.From = city.FromCity
+		}
+		if v.Hidden = config.Secret(name); !v.Hidden {
+			v.Value = config.Discreet(value)
+		}
+		out = append(out, v)
+	}
+	return out
+}
+
+// differences are the fields in which a session is not what is wanted. Its fingerprint says which; what runs is asked of
+// the process itself, as far as it can say.
+func differences(st *session.Status, w *agent.Want) []city.Difference {
+	drift := st.Drift(&w.Spec)
+	out := make([]city.Difference, 0, len(drift))
+	if len(drift) == 0 {
+		return out
+	}
+	born := bornWith(st)
+	for _, text := range drift {
+		at := strings.LastIndexByte(text, ' ')
+		d := city.Difference{Field: text[:at], What: text[at+1:]}
+		name, isEnv := strings.CutPrefix(d.Field, fieldEnv)
+		switch {
+		case isEnv && config.Secret(name):
+			d.Hidden = true
+		case isEnv:
+			d.Wants = config.Discreet(lookUp(w.Spec.Env, name))
+			d.Runs, d.RunsUnknown = config.Discreet(lookUp(born, name)), born == nil
+		case d.Field == session.ProviderField:
+			d.Wants, d.Runs = w.Spec.Provider, st.Provider
+		case d.Field == "command" || d.Field == "args":
+			d.Wants = config.Discreet(w.Spec.Command)
+			if _, told := st.Fingerprint.Fields["prompt_template"]; !told && w.Prompt.Draft == nil { // else it may have been told secrets there
+				d.Runs = config.Discreet(commandOf(st, born))
+			}
+			d.RunsUnknown = d.Runs == ""
+		default:
+			d.Wants, d.RunsUnknown = wanted(w, d.Field), true
+		}
+		if d.What == "added" {
+			d.Runs, d.RunsUnknown = "", false
+		}
+		if d.What == "removed" {
+			d.Wants = ""
+		}
+		out = append(out, d)
+	}
+	return out
+}
+
+func wanted(w *agent.Want, field string) string {
+	switch field {
+	case "pre_start":
+		return strings.Join(w.Spec.PreStart, "\n")
+	case "session_setup":
+		return strings.Join(w.Spec.Setup, "\n")
+	case "session_setup_script":
+		return w.Spec.SetupScript
+	case "prompt_template":
+		return w.Prompt.File
+	case "overlay_dir":
+		return w.Overlay
+	}
+	return ""
+}
+
+// bornWith is the environment that a session's process began with, nil if that cannot be read. A process with another
+// session's id is another one, which has the pid now.
+func bornWith(st *session.Status) []string {
+	if st.PID <= 0 {
+		return nil
+	}
+	data := proc.Environ(st.PID)
+	if !proc.HasEnv(data, "GC_SESSION_ID="+st.ID, false) {
+		return nil
+	}
+	return strings.Split(strings.TrimSuffix(string(data), "\x00"), "\x00")
+}
+
+// commandOf is what a session's process shows of its command line: the shell line, or what took the shell's place. "" = it
+// cannot be told, or it is not that session's process.
+func commandOf(st *session.Status, born []string) string {
+	if born == nil {
+		return ""
+	}
+	args := proc.Args(st.PID)
+	if len(args) == 3 && args[1] == "-c" {
+		return args[2]
+	}
+	return strings.Join(args, " ")
+}
+
+func lookUp(env []string, name string) string {
+	for _, kv := range env {
+		if value, ok := strings.CutPrefix(kv, name+"="); ok {
+			return value
+		}
+	}
+	return ""
+}

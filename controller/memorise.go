@@ -1,0 +1,46 @@
+package controller
+
+import (
+	"encoding/json"
+	"slices"
+	"time"
+)
+
+// memorise has what is to be remembered of automations written down, and lets those runs begin of which it is.
+func (m *machine) memorise() {
+	w := &m.work
+	if rev := w.runs.Rev(); rev != w.saved && !w.saving {
+		data, err := json.Marshal(w.runs.Memory())
+		if err != nil {
+			m.note(&w.unsaved, err.Error())
+			return
+		}
+		w.saving = true
+		m.do(fxMemorise{rev: rev, memory: data})
+	}
+	w.begin = slices.DeleteFunc(w.begin, func(f fxRun) bool {
+		if f.memory > w.saved && (w.saving || w.unsaved == "") {
+			return false
+		}
+		m.do(f)
+		return true
+	})
+}
+
+// memorised takes the result. What cannot be written down does not keep runs from going: degraded beats dead.
+func (m *machine) memorised(now time.Time, in inMemorised) {
+	w := &m.work
+	w.saving = false
+	if in.err != nil {
+		m.note(&w.unsaved, "what automations have done cannot be remembered: "+in.err.Error())
+	} else {
+		w.saved = in.rev
+		m.note(&w.unsaved, "")
+		m.memorise()
+		return
+	}
+	for _, f := range w.begin {
+		m.do(f)
+	}
+	w.begin = nil
+}

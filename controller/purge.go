@@ -1,0 +1,68 @@
+package controller
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"time"
+
+	"gcity/beads"
+	"gcity/city"
+)
+
+const (
+	// runsTTL is how long the record of a run that is over is kept, where no wisp_ttl says so.
+	runsTTL = 14 * 24 * time.Hour
+	// runsKept is how many of each automation stay however old they are.
+	runsKept = 100
+	// purgeEvery is the time between two looks for what is old, where no wisp_gc_interval says so.
+	purgeEvery = time.Hour
+	// purgeLimit is how long a look may take; what it had no time for is left to the next.
+	purgeLimit = time.Minute
+)
+
+// purge orders what has been closed for long enough to be removed.
+func (m *machine) purge(now time.Time) {
+	w := &m.work
+	if m.conf.nowork || !w.swept || w.purging || now.Sub(w.purged) < cmp.Or(m.conf.wispEvery, purgeEvery) {
+		return
+	}
+	w.purging, w.purged = true, now
+	m.do(fxPurge{wisps: m.conf.wispTTL, runs: cmp.Or(m.conf.wispTTL, runsTTL), of: slices.Sorted(maps.Keys(w.runs.Memory()))})
+}
+
+// purgeRuns removes records of runs, which are the city's.
+func (r *runner) purgeRuns(ctx context.Context, f fxPurge) (n int, err error) {
+	store, err := r.store("")
+	if err != nil {
+		return 0, err
+	}
+	old := time.Now().Add(-f.runs)
+	for _, name := range f.of {
+		q := beads.Query{Type: city.RunType, Status: []beads.Status{beads.StatusClosed}, Labels: []string{city.RunLabel + name}, Limit: runsKept}
+		newest, err := store.List(ctx, q)
+		if err != nil {
+			return n, err
+		}
+		if len(newest) < runsKept {
+			continue
+		}
+		until := old
+		for _, b := range newest {
+			if b.ClosedAt.Before(until) {
+				until = *b.ClosedAt
+			}
+		}
+		gone, err := store.Purge(ctx, q, until)
+		n += gone
+		if errors.Is(err, errors.ErrUnsupported) {
+			return n, nil
+		}
+		if err != nil {
+			return n, err
+		}
+	}
+	return n, nil
+}

@@ -1,0 +1,78 @@
+package controller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"gcity/beads"
+	"gcity/city"
+	"gcity/config"
+)
+
+// route is the order in which scopes are asked for a bead: the rig whose prefix its id has, and then all others, since a
+// prefix may have been another one once.
+func (c *Controller) route(id string) []string {
+	scopes, prefix := c.scopes(), city.BeadPrefix(id)
+	for _, rig := range c.snap.Load().Rigs {
+		if i := slices.Index(scopes, rig.Name); rig.Prefix == prefix && i > 0 {
+			return append([]string{rig.Name}, slices.Delete(scopes, i, i+1)...)
+		}
+	}
+	return scopes
+}
+
+// noBead says that no scope has a bead, and which prefixes there are if none has its.
+func (c *Controller) noBead(id string) error {
+	s := c.snap.Load()
+	own := config.City{Workspace: config.Workspace{Name: s.Name}}
+	all := []city.Prefix{{Prefix: own.Prefix()}}
+	for _, rig := range s.Rigs {
+		all = append(all, city.Prefix{Rig: rig.Name, Prefix: rig.Prefix})
+	}
+	err := fmt.Errorf("bead %q: %w", id, beads.ErrNotFound)
+	if slices.ContainsFunc(all, func(p city.Prefix) bool { return p.Prefix == city.BeadPrefix(id) }) {
+		return err
+	}
+	return fmt.Errorf("%w; %s", err, city.PrefixText(all))
+}
+
+// elsewhere adds to a store's refusal of a link that the bead is in another store of the city.
+func (r *runner) elsewhere(ctx context.Context, scope string, err error, links ...string) error {
+	invalid, ok := errors.AsType[*beads.Invalid](err)
+	if !ok {
+		return err
+	}
+	for _, id := range links {
+		if id == "" || !strings.Contains(invalid.Field, fmt.Sprintf("%q", id)) {
+			continue
+		}
+		for _, other := range r.c.route(id) {
+			if other == scope {
+				continue
+			}
+			store, openErr := r.store(other)
+			if openErr != nil {
+				continue
+			}
+			if _, getErr := store.Get(ctx, id); getErr == nil {
+				return fmt.Errorf("%w in the store of %s: %s is work of %s, and links stay within one store", err, scopeTitle(scope), id, scopeTitle(other))
+			}
+		}
+	}
+	return err
+}
+
+// linksOf are the ids that a change names.
+func linksOf(p beads.Patch) []string {
+	var out []string
+	if p.Needs != nil {
+		out = append(out, *p.Needs...)
+	}
+	if p.ParentID != nil {
+		out = append(out, *p.ParentID)
+	}
+	return out
+}

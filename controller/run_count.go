@@ -1,0 +1,214 @@
+package controller
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+
+	"gcity/beads"
+	"gcity/city"
+	"gcity/mail"
+)
+
+// tally is how much work there was when it was last counted.
+type tally struct {
+	pools []string
+	by    map[string]scopeTally
+	told  *city.Work
+	rigs  map[string]city.RigWork // as they were told
+	tasks map[string]string       // likewise
+	mail  city.MailTally          // likewise
+}
+
+// scopeTally is what one store had at a version of its.
+type scopeTally struct {
+	version uint64 // 0 = it says none
+	work    city.Work
+	tasks   map[string]beads.Bead // the newest work in progress, by assignee
+	mail    city.MailTally
+}
+
+// count counts open work. A store that cannot be asked counts as it did before: an error is never no work.
+func (r *runner) count(ctx context.Context, f fxCount) input {
+	t, scopes := &r.shop.tally, r.c.scopes()
+	if !slices.Equal(t.pools, f.pools) || t.by == nil {
+		*t = tally{pools: f.pools, by: map[string]scopeTally{}}
+	}
+	maps.DeleteFunc(t.by, func(scope string, _ scopeTally) bool { return !slices.Contains(scopes, scope) })
+	r.guards.keep(scopes)
+	in := inCounted{work: city.Work{Pools: map[string]int{}}, rigs: map[string]city.RigWork{}, mail: city.MailTally{}}
+	newest := map[string]beads.Bead{}
+	for _, scope := range scopes {
+		if err := r.countScope(ctx, scope, t); err != nil && in.err == nil {
+			in.err = err
+		}
+		part, known := t.by[scope]
+		in.unknown = in.unknown || !known
+		for who, b := range part.tasks {
+			later(newest, who, b)
+		}
+		in.mail.Merge(part.mail)
+		if known && scope != "" {
+			in.rigs[scope] = city.RigWork{Open: part.work.Open, InProgress: part.work.InProgress}
+		}
+		in.work.Open += part.work.Open
+		in.work.InProgress += part.work.InProgress
+		for pool, n := range part.work.Pools {
+			in.work.Pools[pool] += n
+		}
+	}
+	if in.unknown {
+		return in
+	}
+	in.tasks = make(map[string]string, len(newest))
+	for who, b := range newest {
+		in.tasks[who] = taskText(b)
+	}
+	in.unchanged = t.told != nil && maps.Equal(t.tasks, in.tasks) && maps.Equal(t.rigs, in.rigs) && maps.Equal(t.mail, in.mail) &&
+		t.told.Open == in.work.Open && t.told.InProgress == in.work.InProgress && maps.Equal(t.told.Pools, in.work.Pools)
+	t.told, t.tasks, t.rigs, t.mail = &in.work, in.tasks, in.rigs, in.mail
+	return in
+}
+
+// countScope counts the work of one store, unless that is as it was.
+func (r *runner) countScope(ctx context.Context, scope string, t *tally) error {
+	store, err := r.store(scope)
+	if err != nil {
+		return err
+	}
+	version, err := store.Version(ctx)
+	before, known := t.by[scope]
+	switch {
+	case errors.Is(err, errors.ErrUnsupported):
+	case err != nil:
+		return err
+	case known && before.version == version:
+		return nil
+	}
+	now, err := tallied(ctx, store, t.pools)
+	if errors.Is(err, errors.ErrUnsupported) {
+		now, err = leafed(ctx, store, t.pools)
+	}
+	if err != nil {
+		return err
+	}
+	now.version = version
+	t.by[scope] = now
+	return nil
+}
+
+// leafed counts what a store has that cannot count: all at once, since such a store is slow.
+func leafed(ctx context.Context, store beads.Store, pools []string) (scopeTally, error) {
+	now := scopeTally{work: city.Work{Pools: map[string]int{}}, tasks: map[string]beads.Bead{}, mail: city.MailTally{}}
+	none := city.NotWork()
+	all, err := store.List(ctx, beads.Query{Status: []beads.Status{beads.StatusOpen, beads.StatusInProgress}, Limit: -1})
+	if err != nil {
+		return now, err
+	}
+	for _, pool := range pools {
+		now.work.Pools[pool] = 0
+	}
+	for _, b := range all {
+		for _, l := range b.Labels {
+			pool, ok := strings.CutPrefix(l, city.PoolLabel)
+			if _, known := now.work.Pools[pool]; ok && known {
+				now.work.Pools[pool]++
+			}
+		}
+		switch {
+		case b.Type == mail.Type:
+			now.mail.Add(b)
+		case slices.Contains(none, b.Type):
+		case b.Status == beads.StatusOpen:
+			now.work.Open++
+		default:
+			now.work.InProgress++
+			if b.Assignee != "" {
+				later(now.tasks, b.Assignee, b)
+			}
+		}
+	}
+	return now, nil
+}
+
+// tallied counts what a store has, as it says itself.
+func tallied(ctx context.Context, store *guard, pools []string) (scopeTally, error) {
+	now := scopeTally{work: city.Work{Pools: map[string]int{}}}
+	var err error
+	none := city.NotWork()
+	open, moving := beads.StatusOpen, beads.StatusInProgress
+	if now.work.Open, err = store.Count(ctx, beads.Query{Status: []beads.Status{open}, NotType: none}); err != nil {
+		return now, err
+	}
+	if now.work.InProgress, err = store.Count(ctx, beads.Query{Status: []beads.Status{moving}, NotType: none}); err != nil {
+		return now, err
+	}
+	if now.work.InProgress > 0 {
+		if now.tasks, err = tasks(ctx, store); err != nil {
+			return now, err
+		}
+	}
+	if now.mail, err = letters(ctx, store); err != nil {
+		return now, err
+	}
+	for _, pool := range pools {
+		q := beads.Query{Status: []beads.Status{open, moving}, Labels: []string{city.PoolLabel + pool}}
+		if now.work.Pools[pool], err = store.Count(ctx, q); err != nil {
+			return now, err
+		}
+	}
+	return now, nil
+}
+
+// tasksMost bounds the work in progress that is looked at for who does it, the newest, and lettersMost the mail that is
+// counted; taskMost a task's text, in bytes.
+const (
+	tasksMost   = 1000
+	lettersMost = 1000
+	taskMost    = 200
+)
+
+// tasks are the newest work in progress of a store, by assignee.
+func tasks(ctx context.Context, store beads.Store) (map[string]beads.Bead, error) {
+	all, err := store.List(ctx, beads.Query{Status: []beads.Status{beads.StatusInProgress}, NotType: city.NotWork(), Limit: tasksMost})
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]beads.Bead{}
+	for _, b := range all {
+		if b.Assignee != "" {
+			later(out, b.Assignee, b)
+		}
+	}
+	return out, nil
+}
+
+// letters count the newest mail of a store that is not archived, by address.
+func letters(ctx context.Context, store beads.Store) (city.MailTally, error) {
+	q := mail.Query("")
+	q.Limit = lettersMost
+	all, err := store.List(ctx, q)
+	t := city.MailTally{}
+	for _, b := range all {
+		t.Add(b)
+	}
+	return t, err
+}
+
+// later keeps of two beads the one that was changed last; of two at once the one with the smaller id.
+func later(of map[string]beads.Bead, who string, b beads.Bead) {
+	have, known := of[who]
+	if !known || b.UpdatedAt.After(have.UpdatedAt) || b.UpdatedAt.Equal(have.UpdatedAt) && b.ID < have.ID {
+		of[who] = b
+	}
+}
+
+func taskText(b beads.Bead) string {
+	text := b.ID + " " + b.Title
+	if len(text) > taskMost {
+		text = strings.ToValidUTF8(text[:taskMost], "")
+	}
+	return text
+}

@@ -1,0 +1,126 @@
+package controller
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"gcity/session"
+)
+
+// typingPause is how long after a viewer's last key a text is held back, draft or not.
+const typingPause = 2 * time.Second
+
+// screenAgain is how long a text waits whose agent's screen shows a draft: reading a screen costs more than a record.
+const screenAgain = 5 * time.Second
+
+// Why a text is held back.
+const (
+	whyDraft  = "somebody's draft is on its line"
+	whyTyping = "somebody is typing into it"
+	whyEnded  = "its session has just ended"
+	whyScreen = "its screen shows a draft behind its prompt"
+)
+
+// send types a text, unless it is polite and somebody else types.
+func (r *runner) send(ctx context.Context, f fxSend) input {
+	in := inSent{agent: f.agent, id: f.id}
+	st, err := r.lookAt(ctx, f)
+	if errors.Is(err, session.ErrNotFound) {
+		in.held, in.wait = whyEnded, sendAgain
+		return in
+	}
+	if f.polite {
+		if in.held, in.wait = r.disturbed(ctx, f, st); in.held != "" {
+			in.disturbed = true
+			return in
+		}
+	}
+	p := r.c.o.Provider
+	polite, ok := p.(session.Polite)
+	if ok && f.polite {
+		err = polite.SendPolitely(ctx, f.session, f.text, typingPause)
+	} else {
+		err = p.Send(ctx, f.session, f.text)
+	}
+	switch {
+	case errors.Is(err, session.ErrBusy): // since we looked
+		in.held, in.wait, in.disturbed = whyTyping, sendAgain, true
+	case errors.Is(err, session.ErrNotFound): // nothing was typed; what becomes of the agent, the machine knows
+		in.held, in.wait = whyEnded, sendAgain
+	case err != nil:
+		in.err = err
+	default:
+		in.output = math.MaxUint64
+		if !r.counts(f.provider) { // a look would cost, and tell nothing
+			break
+		}
+		if st, err = r.lookAt(ctx, f); err == nil {
+			in.output = st.Output
+		}
+	}
+	return in
+}
+
+// disturbed says who is at the terminal, "" if nobody is, and when to ask again.
+func (r *runner) disturbed(ctx context.Context, f fxSend, st session.Status) (why string, wait time.Duration) {
+	switch since := time.Since(st.TypedAt); {
+	case st.Draft:
+		return whyDraft, sendAgain
+	case !st.TypedAt.IsZero() && since < typingPause:
+		return whyTyping, max(typingPause-since, 100*time.Millisecond)
+	}
+	if f.prefix != "" && r.promptHolds(ctx, f) {
+		return whyScreen, screenAgain
+	}
+	return "", 0
+}
+
+// lookAt is what the provider knows of the life that a text is for.
+func (r *runner) lookAt(ctx context.Context, f fxSend) (session.Status, error) {
+	p, ok := r.c.o.Provider.(session.Looker)
+	if !ok {
+		return session.Status{}, session.ErrUnsupported
+	}
+	st, err := p.Look(ctx, f.session)
+	if err == nil && st.ID != f.life {
+		err = session.ErrNotFound
+	}
+	return st, err
+}
+
+// counts reports whether a provider counts what is printed.
+func (r *runner) counts(provider string) bool {
+	return !slices.Contains(LimitsOf(r.c.o.Provider, provider).Lacks, session.Counting)
+}
+
+// hasScreen reports whether what a provider shows of a session is a terminal's screen. Without a terminal, and of what a
+// script tells, it is only the end of the output: a line there that looks like a prompt is nobody's draft.
+func (r *runner) hasScreen(provider string) bool {
+	if strings.HasPrefix(provider, "exec:") {
+		return false
+	}
+	m, ok := r.c.o.Provider.(session.Mixer)
+	if !ok {
+		return session.Can(r.c.o.Provider, session.Attaching)
+	}
+	return !slices.Contains(m.LimitsOf(provider).Lacks, session.Attaching)
+}
+
+// promptHolds reports whether the agent's screen shows a draft behind its prompt. What cannot be seen holds nothing back.
+func (r *runner) promptHolds(ctx context.Context, f fxSend) bool {
+	w, ok := r.c.o.Provider.(session.Watcher)
+	if !ok || !r.hasScreen(f.provider) {
+		return false
+	}
+	for frame, err := range w.Watch(ctx, f.session) {
+		if err != nil {
+			return false
+		}
+		return drafted(frame, f.prefix) // the first is all that is kept
+	}
+	return false
+}

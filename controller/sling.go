@@ -1,0 +1,395 @@
+package controller
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"gcity/agent"
+	"gcity/automation"
+	"gcity/beads"
+	"gcity/city"
+	"gcity/config"
+	"gcity/events"
+	"gcity/formula"
+	"gcity/internal/shell"
+	"gcity/mail"
+)
+
+// slingLimit is how long an agent's sling_query may take.
+const slingLimit = 30 * time.Second
+
+// Slinger hands out work, in a controller and without one. Nothing in it changes.
+type Slinger struct {
+	Config *config.City
+	City   *city.Snapshot
+	Host   agent.Host
+	Scopes []string // that have stores: "" = the city, else a rig
+	Store  func(rig string) (beads.Store, error)
+	Recipe func(name, rig string) (*formula.Formula, error) // as the city ("") or a rig finds it
+}
+
+// Slung is work that is handed out.
+type Slung struct {
+	Bead    beads.Bead
+	Events  []events.Event // in the order of what happened; none = it was so already
+	Message string
+}
+
+// hand is whose work it becomes: an agent's or a pool's.
+type hand struct {
+	agent, pool string
+	rig         string
+	by          *config.Agent // the declaration; nil if it is gone
+	note        string        // what is to be said about it
+}
+
+func (h *hand) name() string { return cmp.Or(h.agent, h.pool) }
+
+// Sling hands out what is asked for. Errors that a person can act on are *city.Error.
+func (s *Slinger) Sling(ctx context.Context, req city.SlingRequest) (Slung, error) {
+	if err := req.Check(); err != nil {
+		return Slung{}, err
+	}
+	var out Slung
+	if req.Bead == "" {
+		to, err := s.target(req.Target)
+		if err == nil {
+			err = s.make(ctx, req, to, &out)
+		}
+		return out, err
+	}
+	f, err := s.find(ctx, req.Bead)
+	if err != nil {
+		return out, err
+	}
+	if req.Target == "" && f.rig == "" {
+		return out, &city.Error{Code: city.Invalid, Message: fmt.Sprintf("to whom? %s is the city's own work: name an agent, a pool or a rig", f.bead.ID)}
+	}
+	to, err := s.target(cmp.Or(req.Target, f.rig))
+	if err != nil {
+		return out, err
+	}
+	if err := takeable(f.bead, to, req.Force); err != nil {
+		return out, err
+	}
+	recipe := req.Formula
+	if recipe == "" && f.bead.Metadata[moleculeKey] == "" && !req.NoFormula {
+		recipe = to.recipe()
+	}
+	molecule := ""
+	if recipe != "" {
+		if molecule, err = s.attach(ctx, f, recipe, req, to, &out); err != nil {
+			return out, err
+		}
+	}
+	err = s.give(ctx, f, molecule, req, to, &out)
+	return out, err
+}
+
+// moleculeKey is the key of the metadata that says by which molecule a bead is done.
+const moleculeKey = "molecule_id"
+
+// finding is a bead and where it is kept.
+type finding struct {
+	bead  beads.Bead
+	store beads.Store
+	rig   string // whose store it is, "" = the city's
+}
+
+// find looks a bead up in all stores. One that fails does not hide a bead of another one.
+func (s *Slinger) find(ctx context.Context, id string) (f finding, err error) {
+	if beads.CheckID(id) != nil {
+		return f, &city.Error{Code: city.NotFound, Message: fmt.Sprintf("no bead has the id %.60q", id)}
+	}
+	var lost error
+	for _, f.rig = range s.Scopes {
+		f.store, err = s.Store(f.rig)
+		if err == nil {
+			f.bead, err = f.store.Get(ctx, id)
+		}
+		if err == nil {
+			return f, nil
+		}
+		if !errors.Is(err, beads.ErrNotFound) && lost == nil {
+			lost = err
+		}
+	}
+	if lost != nil {
+		return f, unread(lost)
+	}
+	return f, &city.Error{Code: city.NotFound, Message: fmt.Sprintf("there is no bead %q; `gcity bead list` shows what there is", id)}
+}
+
+// takeable refuses what cannot be handed out, or not without force.
+func takeable(b beads.Bead, to *hand, force bool) error {
+	conflict := func(format string, args ...any) error {
+		return &city.Error{Code: city.Conflict, Message: fmt.Sprintf(format, args...)}
+	}
+	switch {
+	case b.Type == city.RunType || b.Type == mail.Type:
+		return conflict("%s is no work, but a %s", b.ID, b.Type)
+	case b.Status == beads.StatusClosed:
+		return conflict("%s is closed already: open it again with `gcity bead update %s --status open`, or make a new one", b.ID, b.ID)
+	case b.Assignee != "" && b.Assignee != to.agent && !force:
+		return conflict("%s is assigned to %s, and is %s: --force takes it away", b.ID, b.Assignee, b.Status)
+	}
+	return nil
+}
+
+// make makes work that is somebody's from the first moment.
+func (s *Slinger) make(ctx context.Context, req city.SlingRequest, to *hand, out *Slung) error {
+	store, err := s.Store(to.rig)
+	if err != nil {
+		return err
+	}
+	own := func(b *beads.Bead) {
+		switch {
+		case to.query() != "":
+		case to.pool != "":
+			b.Labels = append(b.Labels, city.PoolLabel+to.pool)
+		default:
+			b.Assignee = to.agent
+		}
+		b.Title = cmp.Or(req.Title, b.Title)
+		b.Description = cmp.Or(req.Description, b.Description)
+	}
+	recipe, from := req.Formula, ""
+	byHabit := recipe == "" && to.recipe() != "" && !req.NoFormula
+	if byHabit { // what cannot be done afterwards is refused before anything is made
+		if _, err := s.cook(to.recipe(), to.rig, valuesFor(beads.Bead{ID: "new", Title: req.Title}, req)); err != nil {
+			return err
+		}
+	}
+	if recipe == "" {
+		var b beads.Bead
+		own(&b)
+		out.Bead, err = store.Create(ctx, b)
+	} else {
+		from = ", made of " + recipe + ","
+		out.Bead, err = s.molecule(ctx, store, recipe, to.rig, given(req.Vars), own)
+	}
+	if err != nil {
+		return err
+	}
+	out.Events = append(out.Events, city.BeadEvent(nil, out.Bead, req.By, req.Depth))
+	if byHabit {
+		f := finding{out.Bead, store, to.rig}
+		molecule, err := s.attach(ctx, f, to.recipe(), req, to, out)
+		if err != nil {
+			return err
+		}
+		return s.give(ctx, f, molecule, req, to, out)
+	}
+	out.Message = fmt.Sprintf("handed %s%s to %s%s", out.Bead.ID, from, to.name(), to.note)
+	return s.ask(ctx, store, req, to, out)
+}
+
+// cook fills a formula in with the values that vars has for it.
+func (s *Slinger) cook(name, rig string, vars func(*formula.Formula) map[string]string) (formula.Molecule, error) {
+	f, err := s.Recipe(name, rig)
+	if err != nil {
+		return formula.Molecule{}, &city.Error{Code: city.Invalid, Message: err.Error()}
+	}
+	m, err := formula.Cook(f, vars(f))
+	if err != nil {
+		return m, &city.Error{Code: city.Invalid, Message: err.Error()}
+	}
+	return m, nil
+}
+
+// given are values whatever the formula.
+func given(vars map[string]string) func(*formula.Formula) map[string]string {
+	return func(*formula.Formula) map[string]string { return vars }
+}
+
+// valuesFor are the values of a formula by which a bead is done: its id and title, in those of the variables bead, issue and title
+// that the formula declares, and what the request says.
+func valuesFor(b beads.Bead, req city.SlingRequest) func(*formula.Formula) map[string]string {
+	return func(f *formula.Formula) map[string]string {
+		vars := map[string]string{}
+		for _, v := range f.Vars {
+			if v.Name == "bead" || v.Name == "issue" {
+				vars[v.Name] = b.ID
+			}
+			if v.Name == "title" {
+				vars[v.Name] = b.Title
+			}
+		}
+		maps.Copy(vars, req.Vars)
+		return vars
+	}
+}
+
+// molecule makes work of a formula; shape finishes its root.
+func (s *Slinger) molecule(ctx context.Context, store beads.Store, name, rig string, vars func(*formula.Formula) map[string]string, shape func(*beads.Bead)) (beads.Bead, error) {
+	m, err := s.cook(name, rig, vars)
+	if err != nil {
+		return beads.Bead{}, err
+	}
+	batch, ok := store.(beads.Batcher)
+	if !ok {
+		return beads.Bead{}, &city.Error{Code: city.Unavailable, Message: "this store cannot take several beads at once, so no formula can be cooked into it"}
+	}
+	all := Molecule(m, []string{wispLabel})
+	shape(&all[0])
+	made, err := batch.CreateAll(ctx, all)
+	if err != nil {
+		return beads.Bead{}, err
+	}
+	return made[0], nil
+}
+
+// attach makes the molecule by which a bead is to be done: a step of it.
+func (s *Slinger) attach(ctx context.Context, of finding, name string, req city.SlingRequest, to *hand, out *Slung) (root string, err error) {
+	b := of.bead
+	made, err := s.molecule(ctx, of.store, name, to.rig, valuesFor(b, req), func(root *beads.Bead) {
+		root.ParentID = b.ID
+		if req.Bead != "" { // else these are the bead's
+			root.Title, root.Description = cmp.Or(req.Title, root.Title), cmp.Or(req.Description, root.Description)
+		}
+	})
+	if err != nil {
+		return "", err
+	}
+	out.Events = append(out.Events, city.BeadEvent(nil, made, req.By, req.Depth))
+	return made.ID, nil
+}
+
+// give makes a bead somebody's: by assignee or label, or as his sling_query does it. Others may change it meanwhile.
+func (s *Slinger) give(ctx context.Context, f finding, molecule string, req city.SlingRequest, to *hand, out *Slung) error {
+	store, b := f.store, f.bead
+	for try := range swaps {
+		was, err := store.Get(ctx, b.ID)
+		if err == nil {
+			err = takeable(was, to, req.Force)
+		}
+		if err != nil {
+			return err
+		}
+		p := beads.Patch{IfRev: &was.Rev}
+		if to.query() == "" {
+			p = to.patch(was)
+		}
+		if molecule != "" {
+			p.SetMetadata = map[string]string{moleculeKey: molecule}
+		}
+		out.Bead, err = store.Update(ctx, b.ID, p)
+		if errors.Is(err, beads.ErrConflict) && try < swaps-1 {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		out.Message = fmt.Sprintf("handed %s to %s%s", b.ID, to.name(), to.note)
+		if e := city.BeadEvent(&was, out.Bead, req.By, req.Depth); e.Type != "" {
+			out.Events = append(out.Events, e)
+		} else if to.query() == "" {
+			out.Message = b.ID + " is with " + to.name() + " already" + to.note
+		}
+		break
+	}
+	return s.ask(ctx, store, req, to, out)
+}
+
+// query is the shell line that gives him work, "" if there is none of his own.
+func (h *hand) query() string {
+	if h.by == nil {
+		return ""
+	}
+	return h.by.SlingQuery
+}
+
+// recipe is the formula by which he does what he gets, "" if any way will do.
+func (h *hand) recipe() string {
+	if h.by == nil {
+		return ""
+	}
+	return h.by.DefaultSlingFormula
+}
+
+// patch makes a bead the hand's, and nobody else's, as it stands.
+func (h *hand) patch(was beads.Bead) beads.Patch {
+	p := beads.Patch{Assignee: &h.agent, IfRev: &was.Rev}
+	for _, l := range was.Labels {
+		if pool, is := strings.CutPrefix(l, city.PoolLabel); is && pool != h.pool {
+			p.RemoveLabels = append(p.RemoveLabels, l)
+		}
+	}
+	if h.pool != "" {
+		p.AddLabels = []string{city.PoolLabel + h.pool}
+	}
+	if was.Status == beads.StatusInProgress && was.Assignee != h.agent { // whoever had begun it does not go on
+		p.Status = new(beads.StatusOpen)
+	}
+	return p
+}
+
+// ask runs the sling_query of whoever gets the work, in the place of his rig. {} is the bead's id.
+func (s *Slinger) ask(ctx context.Context, store beads.Store, req city.SlingRequest, to *hand, out *Slung) error {
+	if to.query() == "" {
+		return nil
+	}
+	failed := func(err error, output []byte) error {
+		text := fmt.Sprintf("%s: agents.sling_query did not hand %s to %s: %v", to.by.Origins["sling_query"], out.Bead.ID, to.name(), err)
+		if said := strings.TrimSpace(shownOutput(output)); said != "" {
+			text += ": " + said
+		}
+		return &city.Error{Code: city.Unavailable, Message: text}
+	}
+	dir, env, err := agent.Place(s.Config, to.rig, s.Host)
+	if err != nil {
+		return failed(err, nil)
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, slingLimit, fmt.Errorf("it had not ended after %s", slingLimit))
+	defer cancel()
+	env = append(slices.Clip(env), "GC_SLING_TARGET="+to.name(), "GC_SLING_BEAD="+out.Bead.ID, "GC_EVENT_DEPTH="+strconv.Itoa(req.Depth),
+		"GC_RUN="+s.Config.Path+":"+rand.Text())
+	res, err := shell.Run(ctx, shell.Line{Text: strings.ReplaceAll(to.query(), "{}", out.Bead.ID), Dir: dir, Env: env})
+	switch {
+	case ctx.Err() != nil:
+		err = context.Cause(ctx)
+	case err == nil && res.Code != 0:
+		err = fmt.Errorf("exit %d", res.Code)
+	}
+	if err != nil {
+		return failed(err, res.Output)
+	}
+	if b, err := store.Get(ctx, out.Bead.ID); err == nil { // it may have changed it; if it cannot be read, the one before will do
+		out.Bead = b
+	}
+	return nil
+}
+
+// sling hands out work by the configuration in force.
+func (r *runner) sling(ctx context.Context, req city.SlingRequest, in *inBead) error {
+	conf := r.c.force.Load()
+	if conf == nil || conf.source == nil {
+		return &city.Error{Code: city.Unavailable, Message: "nothing can be handed out yet: the configuration is being read"}
+	}
+	source := conf.source
+	s := Slinger{
+		Config: source, City: r.c.fresh(), Host: r.c.o.Host, Scopes: r.c.scopes(),
+		Store: func(rig string) (beads.Store, error) { return r.store(rig) },
+		Recipe: func(name, rig string) (f *formula.Formula, err error) {
+			d := automation.Definition{Formula: name, Rig: rig}
+			if !r.aside(ctx, "formula "+name, 0, func() func() {
+				found, failed := r.recipe(source, d)
+				return func() { f, err = found, failed }
+			}) {
+				return nil, fmt.Errorf("the folder of its formula %w", errMute)
+			}
+			return f, err
+		},
+	}
+	out, err := s.Sling(ctx, req)
+	in.bead, in.events, in.message = out.Bead, out.Events, out.Message
+	return err
+}

@@ -1,0 +1,101 @@
+package controller
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"gcity/city"
+	"gcity/config"
+	"gcity/mail"
+)
+
+// target finds out who gets it.
+func (s *Slinger) target(name string) (*hand, error) {
+	name = strings.TrimSpace(name)
+	to, err := s.City.Address(name)
+	if err != nil {
+		return nil, err
+	}
+	if h := s.hand(to); h != nil {
+		return h, nil
+	}
+	rig := s.Config.Rig(name)
+	if rig == nil {
+		return nil, &city.Error{Code: city.NotFound, Message: notCalled("agent, pool or rig", name, s.names())}
+	}
+	if rig.DefaultSlingTarget == "" {
+		return nil, &city.Error{Code: city.Conflict, Message: fmt.Sprintf(
+			"rig %s does not say who gets its work: name an agent or a pool, or write default_sling_target into its table at %s", name, rig.Origin)}
+	}
+	for _, t := range []string{rig.Name + "/" + rig.DefaultSlingTarget, rig.DefaultSlingTarget} {
+		if to, err = s.City.Address(t); err != nil {
+			continue
+		}
+		if h := s.hand(to); h != nil {
+			return h, nil
+		}
+	}
+	return nil, &city.Error{Code: city.Conflict, Message: fmt.Sprintf("%s: rigs.default_sling_target: %s",
+		rig.Origins["default_sling_target"], notCalled("agent or pool", rig.DefaultSlingTarget, s.names()))}
+}
+
+// hand is the owner of an address; nil if that is a person's.
+func (s *Slinger) hand(to string) *hand {
+	if pool, is := strings.CutPrefix(to, mail.PoolPrefix); is {
+		p, ok := s.City.Pool(pool)
+		if !ok {
+			return nil
+		}
+		h := &hand{pool: pool, rig: p.Rig, by: s.declared(pool)}
+		if p.Suspended {
+			h.note = "; the pool is suspended " + p.SuspendedReason
+		}
+		return h
+	}
+	pool := s.City.PoolOf(to)
+	if pool != "" && pool == to { // its only member, who is there for as long as the pool counts work
+		return s.hand(mail.PoolPrefix + pool)
+	}
+	if a, ok := s.City.Agent(to); ok {
+		h := &hand{agent: to, rig: a.Rig, by: s.declared(cmp.Or(pool, to))}
+		if a.State != city.Running && a.State != city.Starting {
+			h.note = fmt.Sprintf("; it is %s (%s)", a.State, a.Reason)
+		}
+		return h
+	}
+	if pool == "" {
+		return nil
+	}
+	p, _ := s.City.Pool(pool)
+	return &hand{agent: to, rig: p.Rig, by: s.declared(pool), note: "; this member of its pool is not there now"}
+}
+
+func (s *Slinger) declared(name string) *config.Agent {
+	i := slices.IndexFunc(s.Config.Agents, func(a config.Agent) bool { return a.Qualified() == name })
+	if i < 0 {
+		return nil
+	}
+	return &s.Config.Agents[i]
+}
+
+// names are what may have been meant: of what belongs to a rig the last part as well.
+func (s *Slinger) names() []string {
+	var out []string
+	for i := range s.City.Agents {
+		out = append(out, s.City.Agents[i].Name)
+	}
+	for i := range s.City.Pools {
+		out = append(out, s.City.Pools[i].Name)
+	}
+	for i := range s.City.Rigs {
+		out = append(out, s.City.Rigs[i].Name)
+	}
+	for _, name := range out {
+		if at := strings.LastIndexByte(name, '/'); at >= 0 {
+			out = append(out, name[at+1:])
+		}
+	}
+	return out
+}

@@ -1,0 +1,81 @@
+package controller
+
+import (
+	"errors"
+	"slices"
+	"time"
+
+	"gcity/events"
+)
+
+// storesChanged takes what is wrong with the stores. One that is well again is asked at once for what it kept waiting.
+func (m *machine) storesChanged(now time.Time, in inStores) {
+	w := &m.work
+	if in.rev <= w.storesRev {
+		return
+	}
+	before := w.stores
+	w.stores, w.storesRev = in.troubles, in.rev
+	if len(before)+len(in.troubles) == 0 {
+		return
+	}
+	m.changed = true
+	healed := false
+	for _, s := range before {
+		after := troubleOf(in.troubles, s.scope)
+		healed = healed || s.reads && !after.reads || s.writes && !after.writes
+		if after.text == "" {
+			m.do(fxRecord{event: events.Event{Type: events.StoreHealed, Actor: controller, Subject: s.scope, Message: "the work of " + scopeTitle(s.scope) + " can be read and written again"}})
+		}
+	}
+	for _, s := range in.troubles {
+		if troubleOf(before, s.scope).text == "" {
+			m.do(fxRecord{event: events.Event{Type: events.StoreFailing, Actor: controller, Subject: s.scope, Message: s.text}})
+		}
+	}
+	if healed {
+		m.retryWork(now)
+		return
+	}
+	m.turnRuns(now)
+}
+
+// troubleOf is that of a scope, the zero one if there is none.
+func troubleOf(all []storeTrouble, scope string) storeTrouble {
+	if i := slices.IndexFunc(all, func(s storeTrouble) bool { return s.scope == scope }); i >= 0 {
+		return all[i]
+	}
+	return storeTrouble{}
+}
+
+// storeProblem says what is wrong with a scope's store, "" if nothing is.
+func (m *machine) storeProblem(scope string) string { return troubleOf(m.work.stores, scope).text }
+
+func (m *machine) storeProblems() []string {
+	var out []string
+	for _, s := range m.work.stores {
+		out = append(out, s.text)
+	}
+	return out
+}
+
+// probe has the stores tried that have failed, once it is time for one.
+func (m *machine) probe(now time.Time) {
+	w := &m.work
+	due := slices.ContainsFunc(w.stores, func(s storeTrouble) bool { return !now.Before(s.until) })
+	if !due || w.probing || m.ending != alive || m.settling {
+		return
+	}
+	w.probing = true
+	m.do(fxProbe{})
+}
+
+// lose notes why something about work failed, or that it did not. Where the store is closed because it fails again and
+// again, that is told once for all.
+func (m *machine) lose(fact *string, what string, err error) {
+	if _, closed := errors.AsType[*closedStore](err); closed || err == nil {
+		m.note(fact, "")
+		return
+	}
+	m.note(fact, what+": "+err.Error())
+}

@@ -1,0 +1,70 @@
+package controller
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"gcity/city"
+)
+
+// taker is a command that takes a text back which is just being tried, after so many that waited.
+type taker struct {
+	id uint64
+	n  int
+}
+
+func (t taker) receipt(a *record, n int) answer {
+	return answer{id: t.id, receipt: city.Receipt{Message: fmt.Sprintf("taken back: %d of the texts for agent %s", t.n+n, a.name)}}
+}
+
+// unsend takes back what waits. Whether a text that is being tried can be is known when it has been.
+func (m *machine) unsend(now time.Time, id uint64, a *record, c city.Unsend) {
+	var back []*delivery
+	var going *delivery
+	if a.out != nil {
+		for _, d := range a.out.all() {
+			switch {
+			case c.ID != 0 && d.id != c.ID:
+			case slices.Contains(a.out.waiting, d):
+				back = append(back, d)
+			case d == a.out.going:
+				going = d
+			case c.ID != 0:
+				m.refuseID(id, city.Conflict, fmt.Sprintf("text %d for agent %s cannot be taken back: it is %s", c.ID, a.name, d.stage))
+				return
+			}
+		}
+	}
+	t := taker{id: id, n: len(back)}
+	for i, d := range back {
+		var answers []answer
+		if i == len(back)-1 && going == nil {
+			answers = []answer{t.receipt(a, 0)}
+		}
+		m.giveUp(now, a, d, byHand(), answers...)
+	}
+	switch {
+	case going != nil:
+		going.takers = append(going.takers, t)
+	case len(back) > 0:
+	case c.ID != 0:
+		m.refuseID(id, city.Conflict, fmt.Sprintf("no text %d waits to be sent to agent %s", c.ID, a.name))
+	default:
+		m.refuseID(id, city.Conflict, "nothing waits to be sent to agent "+a.name)
+	}
+}
+
+func byHand() dropped { return dropped{city.Conflict, "taken back by operator", operator} }
+
+// tooLate answers those who wanted a text back that is in.
+func (m *machine) tooLate(a *record, d *delivery) {
+	for _, t := range d.takers {
+		if t.n > 0 {
+			m.do(fxAnswer{t.receipt(a, 0)})
+			continue
+		}
+		m.refuseID(t.id, city.Conflict, fmt.Sprintf("text %d for agent %s cannot be taken back: it has just been typed", d.id, a.name))
+	}
+	d.takers = nil
+}

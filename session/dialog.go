@@ -1,0 +1,150 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Dialog is a question that a program may ask at its start, before it is ready.
+type Dialog struct {
+	Name string   `json:"name"`           // what it is about: "trust in the folder"
+	Says []string `json:"says"`           // it is there while all of these are on the screen, whatever blanks and boxes stand between the words
+	Keys []string `json:"keys,omitempty"` // what answers it, see Keyer; none = somebody at the terminal has to
+}
+
+// Listener is told of the questions that programs ask, during Launch and Settle and on their goroutine.
+type Listener interface {
+	// Answered tells what was answered in somebody's name.
+	Answered(s *Spec, d Dialog)
+	// Asks tells what somebody at the terminal has to answer; nil: nothing any more.
+	Asks(ctx context.Context, s *Spec, d *Dialog)
+}
+
+// shown reports whether a screen has the dialog.
+func (d *Dialog) shown(screen string) bool {
+	text := words(screen)
+	return len(d.Says) > 0 && !slices.ContainsFunc(d.Says, func(part string) bool { return !strings.Contains(text, words(part)) })
+}
+
+// words is a text in one line, without the boxes around it: where a program breaks its lines depends on the terminal.
+func words(text string) string {
+	return strings.Join(strings.FieldsFunc(text, func(r rune) bool {
+		return r == ' ' || r == '\n' || r == '\t' || r == '\r' || r == '\u00a0' || r >= 0x2500 && r <= 0x259f
+	}), " ")
+}
+
+// watch looks at the screen of a session that is not ready yet.
+type watch struct {
+	s        *Spec
+	p        Provider
+	screen   string
+	seen     int     // looks in a row that found the prompt
+	asks     *Dialog // on the screen now
+	told     *Dialog // what a listener believes to be there
+	answered []bool  // which of the dialogs: each is answered once
+	unable   error   // why none can be
+}
+
+// look reports whether the session's prompt is there. What it asks meanwhile is answered, if that is wanted.
+func (w *watch) look(ctx context.Context) (ready bool, err error) {
+	screen, err := w.p.Output(ctx, w.s.Name, 0)
+	if err != nil {
+		return false, w.s.ended(ctx, w.p)
+	}
+	w.screen, w.asks = screen, nil
+	defer w.tell(ctx)
+	for i := range w.s.Dialogs {
+		if d := &w.s.Dialogs[i]; d.shown(screen) {
+			w.asks, w.seen = d, 0
+			if len(d.Keys) > 0 && !w.answered[i] && w.unable == nil {
+				w.answered[i] = true
+				w.answer(ctx, d)
+			}
+			return false, w.s.ended(ctx, w.p)
+		}
+	}
+	if w.s.Ready.Prefix == "" || !shows(screen, w.s.Ready.Prefix) {
+		w.seen = 0
+		return false, w.s.ended(ctx, w.p)
+	}
+	w.seen++ // what looks like a prompt may be the beginning of a question that is not all there yet
+	return w.seen > 1 || len(w.s.Dialogs) == 0, nil
+}
+
+// tell tells of a question that waits for somebody, and of its end.
+func (w *watch) tell(ctx context.Context) {
+	open := w.asks
+	if open != nil && len(open.Keys) > 0 && w.unable == nil {
+		open = nil
+	}
+	if open == w.told {
+		return
+	}
+	if l, ok := w.p.(Listener); ok {
+		l.Asks(ctx, w.s, open)
+	}
+	w.told = open
+}
+
+// keyTime is how long a program has to show that it took a key, before it gets the next.
+const keyTime = 500 * time.Millisecond
+
+// answer presses the keys that answer a dialog, each when the one before has shown on the screen.
+func (w *watch) answer(ctx context.Context, d *Dialog) {
+	keyer, ok := w.p.(Keyer)
+	if !ok {
+		w.unable = ErrUnsupported
+		return
+	}
+	for i, key := range d.Keys {
+		if i > 0 {
+			w.settle(ctx)
+		}
+		if w.unable = keyer.SendKeys(ctx, w.s.Name, key); w.unable != nil {
+			return
+		}
+	}
+	if l, ok := w.p.(Listener); ok {
+		l.Answered(w.s, *d)
+	}
+}
+
+// settle waits until the screen is another one, or for keyTime.
+func (w *watch) settle(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, keyTime)
+	defer cancel()
+	tick := time.NewTicker(pollFirst)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return
+		}
+		if screen, err := w.p.Output(ctx, w.s.Name, 0); err == nil && screen != w.screen {
+			w.screen = screen
+			return
+		}
+	}
+}
+
+// late says why a session is not ready though its time is over.
+func (w *watch) late(limit time.Duration) error {
+	d := w.asks
+	switch {
+	case d == nil:
+		return fmt.Errorf("it did not become ready: no line of its screen began with %q within %s; it shows: %s", w.s.Ready.Prefix, limit, tail(w.screen))
+	case len(d.Keys) == 0:
+		return fmt.Errorf("it did not become ready: it asks about %s, and nobody answered; answer at its terminal, or write emits_permission_warning = true to have "+
+			"such questions answered; it shows: %s", d.Name, tail(w.screen))
+	case errors.Is(w.unable, ErrUnsupported):
+		return fmt.Errorf("it did not become ready: it asks about %s, and what runs its session cannot press keys to answer; it shows: %s", d.Name, tail(w.screen))
+	case w.unable != nil:
+		return fmt.Errorf("it did not become ready: it asks about %s, and the answer could not be typed: %w", d.Name, w.unable)
+	}
+	return fmt.Errorf("it did not become ready: it asks about %s, also after %s was pressed; it shows: %s", d.Name, strings.Join(d.Keys, ", "), tail(w.screen))
+}

@@ -1,0 +1,55 @@
+package fake
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"gcity/session"
+)
+
+// Refuser is a provider that starts nothing and says why: for drills, and for what is not built.
+type Refuser struct{ Why string }
+
+var (
+	_ session.Provider = Refuser{}
+	_ session.Limiter  = Refuser{}
+)
+
+// Start implements session.Provider.
+func (r Refuser) Start(_ context.Context, s session.Spec) (session.Status, error) {
+	return session.Status{}, fmt.Errorf("cannot start %q: %w", s.Name, errors.New(r.Why))
+}
+
+// Interrupt implements session.Provider.
+func (Refuser) Interrupt(_ context.Context, name string) error { return nobody(name) }
+
+// Stop implements session.Provider.
+func (Refuser) Stop(context.Context, string, time.Duration) error { return nil }
+
+// List implements session.Provider.
+func (Refuser) List(context.Context) ([]session.Status, error) { return nil, nil }
+
+// Send implements session.Provider.
+func (Refuser) Send(_ context.Context, name, _ string) error { return nobody(name) }
+
+// Output implements session.Provider.
+func (Refuser) Output(_ context.Context, name string, _ int) (string, error) {
+	return "", nobody(name)
+}
+
+// Limits implements session.Limiter.
+func (r Refuser) Limits() session.Limits {
+	return session.Limits{Lacks: []session.Ability{session.Running}, Why: r.Why}
+}
+
+func nobody(name string) error { return fmt.Errorf("session %s: %w", name, session.ErrNotFound) }
+
+// Limits implements session.Limiter.
+func (*Provider) Limits() session.Limits {
+	return session.Limits{Lacks: []session.Ability{session.Running}, Why: "its sessions are pretended, for drills"}
+}
+
+// Check implements session.Checker.
+func (r Refuser) Check(context.Context) error { return errors.New(r.Why) }

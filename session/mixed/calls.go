@@ -1,0 +1,289 @@
+package mixed
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"sync"
+	"time"
+
+	"gcity/session"
+)
+
+// listLimit is how long the others wait for one of several providers to list its sessions. One that says nothing of its
+// patience has no longer.
+const listLimit = 5 * time.Second
+
+// Start implements session.Provider. A session that lives with another provider is in the way, and so is a provider of
+// which nothing has been known so far: a second copy might run there.
+func (p *Provider) Start(ctx context.Context, s session.Spec) (session.Status, error) {
+	m := p.member(cmp.Or(s.Provider, p.o.Home))
+	q, err := p.opened(m)
+	if err != nil {
+		return session.Status{}, session.Missing(fmt.Errorf("cannot start %q: %w", s.Name, err))
+	}
+	if err := p.clear(ctx, m, s.Name); err != nil {
+		return session.Status{}, err
+	}
+	if err := p.mark(m); err != nil {
+		return session.Status{}, fmt.Errorf("cannot start %q: %w", s.Name, err)
+	}
+	st, err := q.Start(ctx, s)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	m.starts--
+	m.gen++
+	if err != nil {
+		return st, err
+	}
+	st.Provider = m.name
+	here := slices.DeleteFunc(p.held[s.Name], func(h place) bool { return h.at == m })
+	p.held[s.Name] = append(here, place{m, st.ID, st.Exit == nil, m.gen})
+	return st, nil
+}
+
+// clear makes sure that no other provider than m has a living session of this name. What is known of them is asked anew
+// only if it is in the way, or if there is nothing.
+func (p *Provider) clear(ctx context.Context, m *member, name string) error {
+	for _, o := range p.used() {
+		if o == m || p.free(o, name) {
+			continue
+		}
+		if _, err := p.list(ctx, o); err != nil {
+			return fmt.Errorf("cannot start %q: it may run by %s already, whose sessions cannot be listed: %w", name, o.name, err)
+		}
+		if !p.free(o, name) {
+			return fmt.Errorf("cannot start %q by %s: it runs by %s: %w", name, m.name, o.name, session.ErrExists)
+		}
+	}
+	return nil
+}
+
+// free reports whether a provider is known to have no living session of this name.
+func (p *Provider) free(o *member, name string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return o.listed && !slices.ContainsFunc(p.held[name], func(h place) bool { return h.at == o && h.alive })
+}
+
+// Stop implements session.Provider. Should several providers have a living session of this name, all end.
+func (p *Provider) Stop(ctx context.Context, name string, grace time.Duration) error {
+	first, err := p.at(ctx, name)
+	if err != nil {
+		return err
+	}
+	these := []*member{first}
+	p.mu.Lock()
+	for _, h := range p.held[name] {
+		if h.alive && !slices.Contains(these, h.at) {
+			these = append(these, h.at)
+		}
+	}
+	p.mu.Unlock()
+	var wg sync.WaitGroup
+	errs := make([]error, len(these))
+	for i, m := range these {
+		wg.Go(func() {
+			if errs[i] = m.p.Stop(ctx, name, grace); errs[i] != nil {
+				return
+			}
+			p.mu.Lock()
+			defer p.mu.Unlock()
+			for j := range p.held[name] {
+				if h := &p.held[name][j]; h.at == m {
+					h.alive = false
+				}
+			}
+		})
+	}
+	wg.Wait()
+	return errors.Join(errs...)
+}
+
+// List implements session.Provider. With one provider in use it is that one's. Of several each is asked once, all at the
+// same time; those that do not answer are in a session.Partial, one that may still as session.Late.
+func (p *Provider) List(ctx context.Context) ([]session.Status, error) {
+	used := p.used()
+	if len(used) == 1 {
+		return p.list(ctx, used[0])
+	}
+	ctx, cancel := context.WithTimeout(ctx, listLimit)
+	defer cancel()
+	lists, errs := make([][]session.Status, len(used)), make([]error, len(used))
+	var wg sync.WaitGroup
+	for i, m := range used {
+		wg.Go(func() { lists[i], errs[i] = p.list(ctx, m) })
+	}
+	wg.Wait()
+	partial := &session.Partial{Unknown: map[string]error{}}
+	var all []session.Status
+	for i, m := range used {
+		if errs[i] != nil {
+			partial.Unknown[m.name] = errs[i]
+			continue
+		}
+		all = append(all, lists[i]...)
+	}
+	session.Order(all)
+	if len(partial.Unknown) > 0 {
+		return all, partial
+	}
+	return all, nil
+}
+
+// Interrupt implements session.Provider.
+func (p *Provider) Interrupt(ctx context.Context, name string) error {
+	m, err := p.at(ctx, name)
+	if err != nil {
+		return err
+	}
+	return m.p.Interrupt(ctx, name)
+}
+
+// Send implements session.Provider.
+func (p *Provider) Send(ctx context.Context, name, text string) error {
+	m, err := p.at(ctx, name)
+	if err != nil {
+		return err
+	}
+	return m.p.Send(ctx, name, text)
+}
+
+// Output implements session.Provider.
+func (p *Provider) Output(ctx context.Context, name string, lines int) (string, error) {
+	m, err := p.at(ctx, name)
+	if err != nil {
+		return "", err
+	}
+	return m.p.Output(ctx, name, lines)
+}
+
+// able gives who holds a session as somebody with an ability.
+func able[T any](ctx context.Context, p *Provider, name string, a session.Ability) (T, error) {
+	var none T
+	m, err := p.at(ctx, name)
+	if err != nil {
+		return none, err
+	}
+	q, ok := m.p.(T)
+	if !ok {
+		return none, m.lacks(a)
+	}
+	return q, nil
+}
+
+func (m *member) lacks(a session.Ability) error {
+	return &session.LackError{Provider: m.name, Ability: a, Why: session.LimitsOf(m.p).Why}
+}
+
+// Attach implements session.Attacher.
+func (p *Provider) Attach(ctx context.Context, name string, cols, rows int) (session.Terminal, error) {
+	q, err := able[session.Attacher](ctx, p, name, session.Attaching)
+	if err != nil {
+		return nil, err
+	}
+	return q.Attach(ctx, name, cols, rows)
+}
+
+// Watch implements session.Watcher.
+func (p *Provider) Watch(ctx context.Context, name string) iter.Seq2[session.Frame, error] {
+	return func(yield func(session.Frame, error) bool) {
+		q, err := able[session.Watcher](ctx, p, name, session.Watching)
+		if err != nil {
+			yield(session.Frame{}, err)
+			return
+		}
+		q.Watch(ctx, name)(yield)
+	}
+}
+
+// SendKeys implements session.Keyer.
+func (p *Provider) SendKeys(ctx context.Context, name string, keys ...string) error {
+	q, err := able[session.Keyer](ctx, p, name, session.Pressing)
+	if err != nil {
+		return err
+	}
+	return q.SendKeys(ctx, name, keys...)
+}
+
+// SetMeta implements session.Marker.
+func (p *Provider) SetMeta(ctx context.Context, name, key, value string) error {
+	q, err := able[session.Marker](ctx, p, name, session.Marking)
+	if err != nil {
+		return err
+	}
+	return q.SetMeta(ctx, name, key, value)
+}
+
+// Meta implements session.Marker.
+func (p *Provider) Meta(ctx context.Context, name, key string) (string, error) {
+	q, err := able[session.Marker](ctx, p, name, session.Marking)
+	if err != nil {
+		return "", err
+	}
+	return q.Meta(ctx, name, key)
+}
+
+// Clear implements session.Clearer.
+func (p *Provider) Clear(ctx context.Context, name string) error {
+	q, err := able[session.Clearer](ctx, p, name, session.Clearing)
+	if err != nil {
+		return err
+	}
+	return q.Clear(ctx, name)
+}
+
+// Capture implements session.Capturer.
+func (p *Provider) Capture(ctx context.Context, name, id string) ([]byte, error) {
+	m, err := p.find(ctx, name, id)
+	if err != nil {
+		return nil, err
+	}
+	q, ok := m.p.(session.Capturer)
+	if !ok {
+		return nil, m.lacks(session.Capturing)
+	}
+	return q.Capture(ctx, name, id)
+}
+
+// Acknowledge implements session.Acknowledger. A provider that has nothing to forget need not be told.
+func (p *Provider) Acknowledge(ctx context.Context, name, id string) error {
+	m, err := p.find(ctx, name, id)
+	if err != nil {
+		return err
+	}
+	if q, ok := m.p.(session.Acknowledger); ok {
+		return q.Acknowledge(ctx, name, id)
+	}
+	return nil
+}
+
+// Usage implements session.Meter: of the sessions whose providers can tell. It fails only if nobody could.
+func (p *Provider) Usage(ctx context.Context) (map[string]session.Usage, error) {
+	all, first := map[string]session.Usage{}, error(&session.LackError{Ability: session.Measuring})
+	measured := false
+	for _, m := range p.used() {
+		opened, _ := p.opened(m) // nil measures nothing
+		q, ok := opened.(session.Meter)
+		if !ok {
+			continue
+		}
+		some, err := q.Usage(ctx)
+		if err != nil {
+			p.o.Logger.Warn("what sessions take cannot be measured", "provider", m.name, "err", err)
+			first = err
+			continue
+		}
+		measured = true
+		for name, u := range some {
+			all[name] = u
+		}
+	}
+	if !measured {
+		return nil, first
+	}
+	return all, nil
+}

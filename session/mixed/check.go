@@ -1,0 +1,20 @@
+package mixed
+
+import (
+	"cmp"
+	"context"
+
+	"gcity/session"
+)
+
+// CheckOf implements session.Mixer.
+func (p *Provider) CheckOf(ctx context.Context, provider string) error {
+	q, err := p.opened(p.member(cmp.Or(provider, p.o.Home)))
+	if err != nil {
+		return err
+	}
+	if c, ok := q.(session.Checker); ok {
+		return c.Check(ctx)
+	}
+	return nil
+}

@@ -1,0 +1,134 @@
+package mixed
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"gcity/session"
+)
+
+// look is a look at a patient provider's sessions; whoever comes while it is under way shares it.
+type look struct {
+	began time.Time
+	done  chan struct{} // closed at the end; then the others are final
+	all   []session.Status
+	err   error
+}
+
+// Patience implements session.Patient: that of who holds the session, or of the most patient of those that may.
+func (p *Provider) Patience(name string) time.Duration {
+	these := p.used()
+	if m := p.holder(name, ""); m != nil {
+		these = []*member{m}
+	}
+	most := time.Duration(0)
+	for _, m := range these {
+		q, _ := p.opened(m) // nil has none
+		if patient, ok := q.(session.Patient); ok {
+			most = max(most, patient.Patience(name))
+		}
+	}
+	return most
+}
+
+// list asks one provider, and notes where its sessions are. One that is patient answers in its own time: session.Late if that
+// is later than ctx ends.
+func (p *Provider) list(ctx context.Context, m *member) ([]session.Status, error) {
+	q, err := p.opened(m)
+	if err != nil { // it may be well by now
+		if q, err = p.opened(p.member(m.name)); err != nil {
+			return nil, err
+		}
+	}
+	patient, ok := q.(session.Patient)
+	if !ok {
+		return p.ask(ctx, m, q)
+	}
+	l, err := p.shared(m, q, patient.Patience(""))
+	if err != nil {
+		return nil, err
+	}
+	select {
+	case <-l.done:
+		return slices.Clone(l.all), l.err
+	case <-ctx.Done():
+		return nil, &session.Late{Waited: time.Since(l.began).Round(time.Second), Rest: l.rest}
+	}
+}
+
+// rest waits for the end of a look.
+func (l *look) rest(ctx context.Context) ([]session.Status, error) {
+	select {
+	case <-l.done:
+		return slices.Clone(l.all), l.err
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+// shared gives the look at a provider that is under way, a new one if there is none.
+func (p *Provider) shared(m *member, q session.Provider, limit time.Duration) (*look, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
+		return nil, errClosed
+	}
+	if m.look != nil {
+		return m.look, nil
+	}
+	l := &look{began: time.Now(), done: make(chan struct{})}
+	m.look = l
+	p.wg.Go(func() {
+		ctx, cancel := context.WithTimeout(p.life, limit)
+		defer cancel()
+		l.all, l.err = p.ask(ctx, m, q)
+		p.mu.Lock()
+		m.look = nil
+		p.mu.Unlock()
+		close(l.done)
+	})
+	return l, nil
+}
+
+// ask has one provider list its sessions, and notes where they are.
+func (p *Provider) ask(ctx context.Context, m *member, q session.Provider) ([]session.Status, error) {
+	p.mu.Lock()
+	gen := m.gen
+	p.mu.Unlock()
+	all, err := q.List(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for i := range all {
+		all[i].Provider = m.name
+	}
+	if len(all) == 0 {
+		p.unmark(ctx, m, q, gen)
+	}
+	p.note(m, all, gen)
+	return all, nil
+}
+
+// note takes down where sessions are, but for those whose start came after the look began. With a single provider nobody
+// asks for it.
+func (p *Provider) note(m *member, all []session.Status, gen int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.order) == 1 {
+		return
+	}
+	m.listed = true
+	for name, places := range p.held {
+		places = slices.DeleteFunc(places, func(h place) bool { return h.at == m && h.gen <= gen })
+		if p.held[name] = places; len(places) == 0 {
+			delete(p.held, name)
+		}
+	}
+	for i := range all {
+		st := &all[i]
+		if !slices.ContainsFunc(p.held[st.Name], func(h place) bool { return h.at == m }) {
+			p.held[st.Name] = append(p.held[st.Name], place{m, st.ID, st.Alive, gen})
+		}
+	}
+}

@@ -1,0 +1,301 @@
+// Package mixed is several session providers as one: each agent names its own, and whoever holds a session is asked about
+// it. Which providers hold sessions is written down in the city's folder, so that a controller finds what an earlier one
+// started, whatever the configuration says by now.
+//
+// # Concurrency
+//
+// A Provider may be used from several goroutines. It has a goroutine for each provider that tells of ends, and one for
+// each look at a patient provider; all of them end with Close.
+package mixed
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+
+	"gcity/session"
+)
+
+// Options says what is mixed.
+type Options struct {
+	Dir  string // the city's .gc folder
+	Home string // the provider that is always asked, and that "" means
+
+	// Open opens a provider by its name; close gives it back. It is called at most once at a time for each.
+	Open func(name string) (p session.Provider, close func(), err error)
+
+	Observe bool         // nothing is written
+	Logger  *slog.Logger // nil = silent
+}
+
+// Provider passes on to others. It has every optional interface of package session; what the one that holds a session
+// cannot do is a session.LackError.
+type Provider struct {
+	o     Options
+	exits chan session.Exit
+	done  chan struct{}
+	life  context.Context // of the looks at patient providers; end ends it
+	end   context.CancelCauseFunc
+	wg    sync.WaitGroup
+
+	opening sync.Mutex // held while a provider is opened
+
+	mu      sync.Mutex
+	members map[string]*member
+	order   []*member          // in the order of their names, the home first
+	held    map[string][]place // by name of the session; complete for providers that are listed
+	closed  bool
+}
+
+// member is one of the providers. One that could not be opened may be at any time: unless it is known to hold a session, p
+// and err are read by opened.
+type member struct {
+	name   string
+	p      session.Provider // nil: it could not be opened
+	close  func()
+	err    error // why it could not
+	inUse  bool  // it is marked, or the home
+	listed bool  // where its sessions are has been noted
+	look   *look // under way, if it is patient
+	starts int   // in flight
+	gen    int   // of starts, so far
+}
+
+// place is where a session is.
+type place struct {
+	at    *member
+	id    string
+	alive bool
+	gen   int // of the provider's starts
+}
+
+var (
+	_ session.Provider     = (*Provider)(nil)
+	_ session.Notifier     = (*Provider)(nil)
+	_ session.Attacher     = (*Provider)(nil)
+	_ session.Watcher      = (*Provider)(nil)
+	_ session.Keyer        = (*Provider)(nil)
+	_ session.Marker       = (*Provider)(nil)
+	_ session.Meter        = (*Provider)(nil)
+	_ session.Clearer      = (*Provider)(nil)
+	_ session.Capturer     = (*Provider)(nil)
+	_ session.Acknowledger = (*Provider)(nil)
+	_ session.Mixer        = (*Provider)(nil)
+	_ session.Limiter      = (*Provider)(nil)
+	_ session.Patient      = (*Provider)(nil)
+)
+
+// exitsKept is how many exits wait for a reader of Exits; those beyond are found by List.
+const exitsKept = 1024
+
+// New opens the home, and every provider that holds sessions of an earlier controller. That one of these cannot be opened
+// is List's to say, again and again.
+func New(o Options) (*Provider, error) {
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	p := &Provider{
+		o: o, exits: make(chan session.Exit, exitsKept), done: make(chan struct{}),
+		members: map[string]*member{}, held: map[string][]place{},
+	}
+	p.life, p.end = context.WithCancelCause(context.Background())
+	marked, err := readMarks(o.Dir)
+	if err != nil {
+		return nil, err
+	}
+	home := p.member(o.Home)
+	if _, err := p.opened(home); err != nil {
+		return nil, err
+	}
+	home.inUse = true
+	for _, name := range marked {
+		p.member(name).inUse = true
+	}
+	return p, nil
+}
+
+// member returns a provider, opened if it is not.
+func (p *Provider) member(name string) *member {
+	p.opening.Lock()
+	defer p.opening.Unlock()
+	p.mu.Lock()
+	m, known := p.members[name]
+	p.mu.Unlock()
+	if known && m.p != nil {
+		return m
+	}
+	q, closeIt, err := p.o.Open(name)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !known {
+		m = &member{name: name}
+		p.members[name] = m
+		p.order = append(p.order, m)
+		slices.SortFunc(p.order[1:], func(a, b *member) int { return strings.Compare(a.name, b.name) })
+	}
+	m.p, m.close, m.err = q, closeIt, err
+	if p.closed && err == nil {
+		closeIt()
+		m.p, m.err = nil, errClosed
+	}
+	if n, ok := m.p.(session.Notifier); ok {
+		p.wg.Go(func() { p.forward(m, n.Exits()) })
+	}
+	return m
+}
+
+// opened gives a provider, or why it could not be opened.
+func (p *Provider) opened(m *member) (session.Provider, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return m.p, m.err
+}
+
+var errClosed = errors.New("the session providers are closed")
+
+// forward passes on the ends that one provider tells of.
+func (p *Provider) forward(m *member, from <-chan session.Exit) {
+	for {
+		select {
+		case <-p.done:
+			return
+		case x, ok := <-from:
+			if !ok {
+				return
+			}
+			p.mu.Lock()
+			p.ended(m, x.Name, x.ID)
+			p.mu.Unlock()
+			select {
+			case p.exits <- x:
+			default:
+				p.o.Logger.Warn("an exit waits for the next patrol: nobody reads them", "session", x.Name)
+			}
+		}
+	}
+}
+
+// Exits implements session.Notifier. It is closed by Close.
+func (p *Provider) Exits() <-chan session.Exit { return p.exits }
+
+// Close closes all providers.
+func (p *Provider) Close() {
+	p.mu.Lock()
+	if p.closed {
+		p.mu.Unlock()
+		return
+	}
+	p.closed = true
+	var closers []func()
+	for _, m := range p.order {
+		if m.p != nil {
+			closers = append(closers, m.close)
+		}
+	}
+	p.mu.Unlock()
+	close(p.done)
+	p.end(errClosed)
+	for _, closeIt := range closers {
+		closeIt()
+	}
+	p.wg.Wait()
+	close(p.exits)
+}
+
+// used lists the providers that may hold sessions.
+func (p *Provider) used() []*member {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.order) == 1 {
+		return p.order
+	}
+	return slices.DeleteFunc(slices.Clone(p.order), func(m *member) bool { return !m.inUse })
+}
+
+// ended notes that a life is over. Under p.mu.
+func (p *Provider) ended(m *member, name, id string) {
+	for i := range p.held[name] {
+		if h := &p.held[name][i]; h.at == m && h.id == id {
+			h.alive = false
+		}
+	}
+}
+
+// LimitsOf implements session.Mixer.
+func (p *Provider) LimitsOf(provider string) session.Limits {
+	q, err := p.opened(p.member(cmp.Or(provider, p.o.Home)))
+	if err != nil {
+		return session.Limits{}
+	}
+	return session.LimitsOf(q)
+}
+
+// Limits implements session.Limiter: what none of those in use can do.
+func (p *Provider) Limits() session.Limits {
+	var out session.Limits
+	for i, m := range p.used() {
+		q, err := p.opened(m)
+		if err != nil {
+			continue
+		}
+		l := session.LimitsOf(q)
+		if i == 0 {
+			out = l
+			continue
+		}
+		out.Why = ""
+		out.Lacks = slices.DeleteFunc(out.Lacks, func(a session.Ability) bool { return !slices.Contains(l.Lacks, a) })
+	}
+	return out
+}
+
+// at finds who holds a session: the living one of that name, else one that has ended.
+func (p *Provider) at(ctx context.Context, name string) (*member, error) {
+	return p.find(ctx, name, "")
+}
+
+// find is at; with an id, who holds that life comes first.
+func (p *Provider) find(ctx context.Context, name, id string) (*member, error) {
+	used := p.used()
+	if len(used) == 1 {
+		_, err := p.opened(used[0])
+		return used[0], err
+	}
+	if m := p.holder(name, id); m != nil {
+		return m, nil
+	}
+	all, err := p.List(ctx)
+	_, err = session.Await(ctx, all, err)
+	if m := p.holder(name, id); m != nil {
+		return m, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("who holds the session %q is not known: %w", name, err)
+	}
+	return used[0], nil // who says that there is none
+}
+
+// holder is who is known to hold a session, nil if nobody is.
+func (p *Provider) holder(name, id string) *member {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var best *place
+	for i := range p.held[name] {
+		h := &p.held[name][i]
+		if id != "" && h.id == id {
+			return h.at
+		}
+		if best == nil || h.alive && !best.alive {
+			best = h
+		}
+	}
+	if best == nil {
+		return nil
+	}
+	return best.at
+}

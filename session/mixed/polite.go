@@ -1,0 +1,45 @@
+package mixed
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"gcity/session"
+)
+
+// SendPolitely is Send, by whoever can not into the line of somebody who types just now.
+func (p *Provider) SendPolitely(ctx context.Context, name, text string, quiet time.Duration) error {
+	m, err := p.at(ctx, name)
+	if err != nil {
+		return err
+	}
+	if q, ok := m.p.(session.Polite); ok {
+		return q.SendPolitely(ctx, name, text, quiet)
+	}
+	return m.p.Send(ctx, name, text)
+}
+
+// Look gives what List would say of one session: of one that has ended and one that lives, the one that lives.
+// session.ErrNotFound if List would not list it.
+func (p *Provider) Look(ctx context.Context, name string) (session.Status, error) {
+	m, err := p.at(ctx, name)
+	if err != nil {
+		return session.Status{}, err
+	}
+	if q, ok := m.p.(session.Looker); ok {
+		st, err := q.Look(ctx, name)
+		st.Provider = m.name
+		return st, err
+	}
+	all, err := p.list(ctx, m)
+	if err != nil {
+		return session.Status{}, err
+	}
+	for _, st := range all {
+		if st.Name == name {
+			return st, nil
+		}
+	}
+	return session.Status{}, fmt.Errorf("cannot look at %q: %w", name, session.ErrNotFound)
+}

@@ -1,0 +1,115 @@
+package session
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// FindProgram says that a session's command begins with a program that is not there, or is none: an ErrMissing. Of a
+// command line whose first word is not plain nothing is said. It is for providers that run sessions on this machine.
+func (s *Spec) FindProgram() error {
+	word := program(s.Command)
+	if word == "" {
+		return nil
+	}
+	path := ""
+	for _, kv := range s.Env { // the last one counts
+		name, value, _ := strings.Cut(kv, "=")
+		if strings.HasPrefix(name, "BASH_FUNC_") {
+			return nil
+		}
+		if name == "PATH" {
+			path = value
+		}
+	}
+	if strings.ContainsRune(word, '/') {
+		return s.unusable(word, s.runnable(word))
+	}
+	found := fs.ErrNotExist
+	for _, dir := range filepath.SplitList(path) {
+		err := s.runnable(filepath.Join(dir, word))
+		if err == nil {
+			return nil
+		}
+		if !errors.Is(err, fs.ErrNotExist) {
+			found = err
+		}
+	}
+	if path == "" { // the shell has one of its own
+		return nil
+	}
+	if errors.Is(found, fs.ErrNotExist) {
+		return Missing(fmt.Errorf("its program %q is not on its PATH: install it, or correct the start_command", word))
+	}
+	return s.unusable(word, found)
+}
+
+func (s *Spec) unusable(word string, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, fs.ErrNotExist):
+		return Missing(fmt.Errorf("there is no program %s: install it, or correct the start_command", word))
+	}
+	return Missing(fmt.Errorf("its program %s cannot be executed (%w): make it executable, or correct the start_command", word, err))
+}
+
+// runnable reports why a file cannot be executed. A path that is not absolute begins at the session's folder.
+func (s *Spec) runnable(path string) error {
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(s.Dir, path)
+	}
+	info, err := os.Stat(path)
+	switch {
+	case err != nil && (errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.ENOTDIR)):
+		return fs.ErrNotExist
+	case err != nil:
+		return err
+	case info.IsDir():
+		return errors.New("it is a folder")
+	}
+	return unix.Access(path, unix.X_OK)
+}
+
+// longestWord is how long a path may be.
+const longestWord = 4095
+
+// program is the program that a shell line runs first, "" if that is not plain to see: a builtin, a keyword, an
+// assignment, anything that is quoted, expanded or defined.
+func program(line string) string {
+	words := strings.Fields(line)
+	if len(words) > 1 && words[0] == "exec" {
+		words = words[1:]
+	}
+	if len(words) == 0 {
+		return ""
+	}
+	word, ended := words[0], false
+	if at := strings.IndexAny(word, ";&|<>"); at > 0 {
+		word, ended = word[:at], true
+	}
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_-+./@%:,", r)
+	}
+	defines := !ended && len(words) > 1 && strings.HasPrefix(words[1], "(")
+	number := strings.Trim(word, "0123456789") == ""
+	if len(word) > longestWord || word[0] == '-' || number || defines || strings.ContainsFunc(word, func(r rune) bool { return !plain(r) }) || slices.Contains(shellWords(), word) {
+		return ""
+	}
+	return word
+}
+
+// shellWords are what a POSIX shell, or one of those that stand in for it, understands by itself.
+func shellWords() []string {
+	return strings.Fields(`. : [ alias bg bind break builtin caller case cd chdir command compgen complete compopt continue coproc declare dirs
+		disown do done elif else enable esac eval exec exit export false fc fg fi for function getopts hash help history if in jobs kill
+		let local logout mapfile popd printf pushd pwd read readarray readonly return select set shift shopt source suspend test then
+		time times trap true type typeset ulimit umask unalias unset until wait while echo`)
+}

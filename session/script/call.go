@@ -1,0 +1,222 @@
+package script
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os/exec"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"gcity/internal/screen"
+	"gcity/session"
+)
+
+const (
+	opLimit    = 30 * time.Second
+	startLimit = 120 * time.Second
+	// pipeWait is how long what the script has started may keep its output open after its end.
+	pipeWait = 200 * time.Millisecond
+	// maxOutput is how much of what it prints is kept, the newest.
+	maxOutput = 64 << 10
+	// unknownOp is the exit code for an operation that the script does not know.
+	unknownOp = 2
+)
+
+// call executes the script for one operation. An operation that it does not know is not asked for again.
+func (p *Provider) call(ctx context.Context, op, name string, args []string, stdin []byte) (out []byte, known bool, err error) {
+	return p.carryOut(ctx, request{op: op, name: name, args: args, stdin: stdin})
+}
+
+// request is one operation.
+type request struct {
+	op, name string
+	args     []string
+	stdin    []byte
+	env      string // one entry more of the script's environment; "" = none
+}
+
+func (p *Provider) carryOut(ctx context.Context, r request) (out []byte, known bool, err error) {
+	op := r.op
+	p.mu.Lock()
+	lacks := p.lacks[op]
+	p.mu.Unlock()
+	if lacks {
+		return nil, false, nil
+	}
+	limit := opLimit
+	if op == "start" {
+		limit = startLimit
+	}
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	cmd := p.command(ctx, op, r.name, r.args)
+	cmd.Stdin = bytes.NewReader(r.stdin)
+	if r.env != "" {
+		cmd.Env = append(slices.Clip(cmd.Env), r.env)
+	}
+	var stdout, stderr tail
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	err = cmd.Run()
+	if errors.Is(err, exec.ErrWaitDelay) { // the session has its output open, and that is the session's business
+		err = nil
+	}
+	var exit *exec.ExitError
+	switch {
+	case ctx.Err() != nil && err != nil:
+		return nil, true, fmt.Errorf("%s %s was ended: %w", p.o.Script, op, context.Cause(ctx))
+	case errors.As(err, &exit) && exit.ExitCode() == unknownOp:
+		if op == "start" || op == "stop" || op == "is-running" || op == "list-running" {
+			return nil, false, fmt.Errorf("%s does not know %s, which every script has to (exit 2)", p.o.Script, op)
+		}
+		p.mu.Lock()
+		p.lacks[op] = true
+		p.mu.Unlock()
+		return nil, false, nil
+	case errors.As(err, &exit):
+		why := cmp.Or(short(stderr.buf.String()), short(stdout.buf.String()), "it does not say why")
+		return nil, true, fmt.Errorf("%s %s failed with %s: %s", p.o.Script, op, exit.ProcessState, why)
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission):
+		return nil, true, session.Missing(fmt.Errorf("%s cannot be executed: %w", p.o.Script, err))
+	case err != nil:
+		return nil, true, fmt.Errorf("%s cannot be executed: %w", p.o.Script, err)
+	case stdout.dropped && op == "list-running":
+		return nil, true, fmt.Errorf("%s lists more than %d KiB of sessions", p.o.Script, maxOutput>>10)
+	}
+	return stdout.buf.Bytes(), true, nil
+}
+
+// do carries out an operation on a living session. One that has ended meanwhile is not there.
+func (p *Provider) do(ctx context.Context, verb, op, name string, args []string, stdin []byte) error {
+	e, err := p.living(verb, name)
+	if err != nil {
+		return err
+	}
+	_, known, err := p.call(ctx, op, name, args, stdin)
+	if can := needed(op); err == nil && !known && can != "" {
+		return fmt.Errorf("cannot %s %q: %w", verb, name, &session.LackError{Ability: can, Why: "the script does not know " + op})
+	}
+	if err == nil {
+		return nil
+	}
+	p.mu.Lock()
+	rec := e.rec
+	p.mu.Unlock()
+	if runs, asked := p.runs(ctx, name); asked == nil && !runs && !p.lives(e, &rec, false) {
+		return missing(verb, name)
+	}
+	return fmt.Errorf("cannot %s %q: %w", verb, name, err)
+}
+
+// needed is what a script cannot do that does not know an operation. "" = without the operation nothing is lost.
+func needed(op string) session.Ability {
+	switch op {
+	case "nudge":
+		return "type a text"
+	case "send-keys":
+		return session.Pressing
+	case "interrupt":
+		return "interrupt"
+	}
+	return ""
+}
+
+// command is the script in a process group of its own, without a shell.
+func (p *Provider) command(ctx context.Context, op, name string, args []string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, p.o.Script, slices.Concat([]string{op, name}, args)...)
+	cmd.Env, cmd.Dir = p.env, p.o.Dir
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error {
+		if err := syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL); err != nil && !errors.Is(err, syscall.ESRCH) {
+			return err
+		}
+		return nil
+	}
+	cmd.WaitDelay = pipeWait
+	return cmd
+}
+
+// tail keeps the newest of what is written.
+type tail struct {
+	buf     bytes.Buffer // not embedded: it would be read into past Write
+	dropped bool
+}
+
+func (t *tail) Write(b []byte) (int, error) {
+	n, err := t.buf.Write(b)
+	if over := t.buf.Len() - maxOutput; over > 0 {
+		t.dropped = true
+		t.buf.Next(over)
+	}
+	return n, err
+}
+
+// short is the end of what a script says, in one line.
+func short(text string) string {
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	return screen.Plain(lines[len(lines)-1])
+}
+
+// loginNames are the variables of the controller that a script gets besides GC_: what a login has. Keys and tokens, which
+// the controller may have too, are none of its business.
+func loginName(name string) bool {
+	switch name {
+	case "PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "TZ", "TERM", "TMPDIR", "XDG_RUNTIME_DIR":
+		return true
+	}
+	return strings.HasPrefix(name, "LC_")
+}
+
+func scriptEnv(environ []string, city, state string) []string {
+	var env []string
+	for _, kv := range environ {
+		if name, _, _ := strings.Cut(kv, "="); loginName(name) {
+			env = append(env, kv)
+		}
+	}
+	return append(env, "GC_CITY="+city, "GC_CITY_PATH="+city, "GC_EXEC_STATE_DIR="+state)
+}
+
+// order is what a script gets to start a session. What happens around a start (pre_start, setup, readiness, the first
+// nudge) gcity does itself, so that it is the same everywhere: those fields of the protocol are left out.
+type order struct {
+	WorkDir string            `json:"work_dir"`
+	Command string            `json:"command"`
+	Env     map[string]string `json:"env,omitempty"`
+	Names   []string          `json:"process_names,omitempty"`
+}
+
+func startInput(s *session.Spec) []byte {
+	in := order{WorkDir: s.Dir, Command: s.Command, Env: map[string]string{}, Names: s.Processes}
+	for _, kv := range s.Configured() {
+		name, value, _ := strings.Cut(kv, "=")
+		in.Env[name] = value
+	}
+	data, err := json.Marshal(in)
+	if err != nil { // strings always can be
+		return nil
+	}
+	return append(data, '\n')
+}
+
+// peek reads the newest lines.
+func (p *Provider) peek(ctx context.Context, name string, lines int) (string, error) {
+	out, known, err := p.call(ctx, "peek", name, []string{fmt.Sprint(lines)}, nil)
+	if err == nil && !known {
+		err = &session.LackError{Ability: "show its screen", Why: "the script does not know peek"}
+	}
+	if err != nil {
+		return "", fmt.Errorf("cannot read the output of %q: %w", name, err)
+	}
+	all := strings.Split(strings.TrimRight(string(out), "\n"), "\n")
+	for i, line := range all {
+		all[i] = strings.TrimRight(line, " \r")
+	}
+	return strings.Join(all[max(0, len(all)-lines):], "\n"), nil
+}

@@ -1,0 +1,37 @@
+package script
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+
+	"golang.org/x/sys/unix"
+
+	"gcity/session"
+)
+
+// Check implements session.Checker: the script is there, can be executed, and lists who runs, in the time that it
+// has for any call.
+func (p *Provider) Check(ctx context.Context) error {
+	if err := executable(p.o.Script); err != nil {
+		return err
+	}
+	_, _, err := p.call(ctx, "list-running", "gcity-check-", nil, nil)
+	return err
+}
+
+// executable says why a file cannot be the script of a provider.
+func executable(path string) error {
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return session.Missing(fmt.Errorf("there is no script %s: write it, or correct the path", path))
+	case err != nil:
+		return session.Missing(fmt.Errorf("the script of the session provider cannot be used: %w", err))
+	case info.IsDir() || unix.Access(path, unix.X_OK) != nil:
+		return session.Missing(fmt.Errorf("the script of the session provider, %s, is no program: make it executable (chmod +x)", path))
+	}
+	return nil
+}

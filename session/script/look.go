@@ -1,0 +1,229 @@
+package script
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"gcity/internal/proc"
+	"gcity/session"
+)
+
+const (
+	// awaitProcess is how long a session that was started may take to show a process on this machine.
+	awaitProcess = 500 * time.Millisecond
+	// sweepLimit is how long processes of a session that is ended may take to die.
+	sweepLimit = 5 * time.Second
+	// asksAtOnce is how many sessions of a look the script is asked about at the same time.
+	asksAtOnce = 8
+	// asksLimit is how long all of them may take together.
+	asksLimit = opLimit
+)
+
+// List implements session.Provider. The script is asked once who runs; besides, once for each session that drains whether
+// its agent has finished, and once for each whose silence matters: of several at a time, and of those whose turn does not come
+// in time nothing new is known.
+func (p *Provider) List(ctx context.Context) ([]session.Status, error) {
+	p.mu.Lock()
+	names := p.sorted()
+	ids := map[string]string{} // of those that were alive before the look
+	for _, name := range names {
+		if e := p.sessions[name]; e.rec.Exit == nil {
+			ids[name] = e.rec.ID
+		}
+	}
+	p.mu.Unlock()
+	if len(ids) > 0 {
+		out, _, err := p.call(ctx, "list-running", commonPrefix(names), nil, nil)
+		if err != nil {
+			return nil, err
+		}
+		p.lookAll(ctx, ids, strings.Fields(string(out)))
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var all []session.Status
+	for _, name := range p.sorted() {
+		all = append(all, p.status(p.sessions[name]))
+	}
+	return all, nil
+}
+
+// lookAll looks at sessions, by their names and ids, of which the script says that some run.
+func (p *Provider) lookAll(ctx context.Context, ids map[string]string, runs []string) {
+	ctx, cancel := context.WithTimeout(ctx, asksLimit)
+	defer cancel()
+	places := make(chan struct{}, asksAtOnce)
+	var looks sync.WaitGroup
+	defer looks.Wait()
+	for name, id := range ids {
+		places <- struct{}{}
+		looks.Go(func() {
+			defer func() { <-places }()
+			p.look(ctx, name, id, slices.Contains(runs, name))
+		})
+	}
+}
+
+// look notes what has become of one session. One that is just being started or stopped is left alone.
+func (p *Provider) look(ctx context.Context, name, id string, runs bool) {
+	p.mu.Lock()
+	e := p.sessions[name]
+	p.mu.Unlock()
+	if e == nil {
+		return
+	}
+	select {
+	case <-e.turn:
+		defer func() { e.turn <- struct{}{} }()
+	default:
+		return
+	}
+	ctx, done := p.yielding(ctx, name, e)
+	defer done()
+	p.mu.Lock()
+	rec := e.rec
+	p.mu.Unlock()
+	if rec.ID != id || rec.Exit != nil {
+		return
+	}
+	if rec.Starting {
+		p.breakOff(ctx, e, &rec)
+		return
+	}
+	if p.lives(e, &rec, runs) {
+		if rec.Asked && !p.o.Observe { // by a controller that is gone: it did not come to it
+			p.unask(e)
+		}
+		p.refresh(ctx, name, e, &rec)
+		return
+	}
+	if p.o.Observe {
+		return // it is the controller's to find out
+	}
+	if err := sweep(sessionMark + rec.ID); err != nil {
+		p.o.Logger.Warn("a session has ended, and what is left of it cannot be ended yet", "session", name, "err", err)
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.ended(e)
+}
+
+// processes finds the agent's process and reports whether the session has any, as far as this machine can tell.
+func (p *Provider) processes(e *entry, rec *record) bool {
+	p.mu.Lock()
+	pid, start := e.pid, e.start
+	p.mu.Unlock()
+	if pid > 0 && proc.Lives(pid, start) {
+		return true
+	}
+	pid, start = find(rec.ID) // a look at all processes: only where the one that is known is gone
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	e.pid, e.start = pid, start
+	return pid > 0 || !rec.Local || rec.Boot != p.boot
+}
+
+// refresh asks for what may have changed of a session: its agent's word that it has finished, its last activity.
+func (p *Provider) refresh(ctx context.Context, name string, e *entry, rec *record) {
+	marks := func(key string) string { return rec.Marks[key] }
+	if d := session.ParseDrain(marks); d.On() && !d.Acked {
+		if out, known, err := p.call(ctx, "get-meta", name, []string{session.DrainAckMark}, nil); err == nil && known && strings.TrimSpace(string(out)) == "1" {
+			p.mu.Lock()
+			e.rec = e.rec.with(session.DrainAckMark, "1")
+			p.mu.Unlock()
+		}
+	}
+	if !rec.Idle {
+		return
+	}
+	var at time.Time // not known is not silent
+	if out, _, err := p.call(ctx, "get-last-activity", name, nil, nil); err == nil {
+		at, _ = time.Parse(time.RFC3339, strings.TrimSpace(string(out)))
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if e.activity = at; !at.IsZero() && at.Before(rec.Started) {
+		e.activity = rec.Started
+	}
+}
+
+// ended notes the end of a session. How it ended, nobody can tell. Under p.mu.
+func (p *Provider) ended(e *entry) {
+	now := time.Now()
+	e.rec.Starting = false
+	e.rec.Exit = &session.Exit{
+		Name: e.rec.Name, Agent: e.rec.Agent, ID: e.rec.ID, Code: -1, Asked: e.rec.Asked, At: now, Uptime: now.Sub(e.rec.Started),
+	}
+	e.pid = 0
+	if err := p.write(e.rec); err != nil {
+		p.o.Logger.Warn("a session's end is not kept", "session", e.rec.Name, "err", err)
+	}
+}
+
+// status is a session as List shows it. Under p.mu.
+func (p *Provider) status(e *entry) session.Status {
+	r := &e.rec
+	st := session.Status{
+		Name: r.Name, Agent: r.Agent, City: r.City, ID: r.ID, Alive: r.Exit == nil, Started: r.Started, Exit: r.Exit,
+		Fingerprint: r.Fingerprint,
+	}
+	if !st.Alive {
+		return st
+	}
+	marks := func(key string) string { return r.Marks[key] }
+	st.Ready, st.Drain, st.PID = marks(session.ReadyMark) == "1" && !r.Starting, session.ParseDrain(marks), e.pid
+	st.Activity, st.Attached, st.TypedAt = e.activity, e.attached, e.typed
+	if own, err := proc.ReadStat(e.pid); e.pid > 0 && err == nil {
+		st.Frozen = own.State == 'T'
+	}
+	return st
+}
+
+// await waits a moment for the process of a session that was just started.
+func (p *Provider) await(ctx context.Context, id string) (pid int, start uint64) {
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	end := time.Now().Add(awaitProcess)
+	for {
+		if pid, start = find(id); pid > 0 || time.Now().After(end) {
+			return pid, start
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return 0, 0
+		}
+	}
+}
+
+// find looks for the process of a session that is the agent's own: the one that no other of the session has started, the
+// oldest of several. 0 = there is none on this machine, or none that this user may look at.
+func find(id string) (pid int, start uint64) {
+	mark := sessionMark + id
+	pids, err := proc.All()
+	if err != nil {
+		return 0, 0
+	}
+	stats := map[int]proc.Stat{}
+	for _, q := range pids {
+		if !proc.HasEnv(proc.Environ(q), mark, false) {
+			continue
+		}
+		if st, err := proc.ReadStat(q); err == nil && st.State != 'Z' && st.State != 'X' {
+			stats[q] = st
+		}
+	}
+	for q, st := range stats {
+		if _, below := stats[st.PPID]; below {
+			continue
+		}
+		if pid == 0 || st.Start < start || st.Start == start && q < pid {
+			pid, start = q, st.Start
+		}
+	}
+	return pid, start
+}

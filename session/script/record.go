@@ -1,0 +1,177 @@
+package script
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"gcity/internal/disk"
+	"gcity/session"
+)
+
+// version is of the records.
+const version = 1
+
+// record is what is kept of a session.
+type record struct {
+	Version     int                 `json:"version"`
+	Name        string              `json:"name"` // "" = there is none
+	Agent       string              `json:"agent"`
+	City        string              `json:"city"`
+	ID          string              `json:"id"`
+	Boot        string              `json:"boot"`
+	Started     time.Time           `json:"started"`
+	Cols        int                 `json:"cols"`
+	Rows        int                 `json:"rows"`
+	Idle        bool                `json:"idle,omitempty"`     // its silence matters
+	Local       bool                `json:"local,omitempty"`    // processes of it were seen on this machine
+	Asked       bool                `json:"asked,omitempty"`    // a stop has begun
+	Starting    bool                `json:"starting,omitempty"` // its start is not over; whoever finds that takes it back
+	Marks       map[string]string   `json:"marks,omitempty"`
+	Fingerprint session.Fingerprint `json:"fingerprint"`
+	Exit        *session.Exit       `json:"exit,omitempty"`
+}
+
+func newRecord(s *session.Spec, boot string) record {
+	r := record{
+		Version: version, Name: s.Name, Agent: s.Agent, City: s.City, ID: s.ID, Boot: boot, Started: time.Now(),
+		Cols: s.Cols, Rows: s.Rows, Idle: s.Idle, Marks: map[string]string{}, Fingerprint: s.Fingerprint,
+	}
+	if r.Cols < 1 || r.Rows < 1 {
+		r.Cols, r.Rows = 80, 24
+	}
+	if !session.NeedsSettling(s) {
+		r.Marks[session.ReadyMark] = "1"
+	}
+	return r
+}
+
+// with is the record with a mark; "" takes it away. The old one stays as it was.
+func (r record) with(key, value string) record {
+	r.Marks = maps.Clone(r.Marks)
+	if r.Marks == nil {
+		r.Marks = map[string]string{}
+	}
+	if r.Marks[key] = value; value == "" {
+		delete(r.Marks, key)
+	}
+	return r
+}
+
+func (p *Provider) path(name string) string { return filepath.Join(p.o.Dir, name+".json") }
+
+func (p *Provider) write(r record) error {
+	data, err := json.Marshal(r)
+	if err != nil {
+		return err
+	}
+	if err := disk.Replace(p.path(r.Name), append(data, '\n'), 0o600); err != nil {
+		return fmt.Errorf("its record cannot be written: %w", err)
+	}
+	return nil
+}
+
+func (p *Provider) remove(name string) error {
+	if err := os.Remove(p.path(name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("the record of %q cannot be removed: %w", name, err)
+	}
+	return nil
+}
+
+// readRecords reads all records. One that cannot be understood is an error: a session that nobody knows of must not be
+// started a second time.
+func readRecords(dir string) ([]record, error) {
+	files, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, fmt.Errorf("the records of the script's sessions cannot be read: %w", err)
+	}
+	var all []record
+	for _, f := range files {
+		name, ok := strings.CutSuffix(f.Name(), ".json")
+		if !ok || strings.HasPrefix(name, ".") {
+			continue
+		}
+		data, err := os.ReadFile(filepath.Join(dir, f.Name()))
+		var r record
+		if err == nil {
+			err = json.Unmarshal(data, &r)
+		}
+		if err == nil && (r.Version != version || r.Name != name || r.ID == "") {
+			err = fmt.Errorf("it has version %d and is of %q", r.Version, r.Name)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("the record %s of a session cannot be used: %w; end that session and remove the file", filepath.Join(dir, f.Name()), err)
+		}
+		all = append(all, r)
+	}
+	return all, nil
+}
+
+// SetMeta implements session.Marker: the script keeps the mark for who asks it, the record for us.
+func (p *Provider) SetMeta(ctx context.Context, name, key, value string) error {
+	e, release, err := p.turn(ctx, name)
+	if err != nil {
+		return err
+	}
+	defer release()
+	ctx, done := p.yielding(ctx, name, e)
+	defer done()
+	if _, err := p.living("mark", name); err != nil {
+		return err
+	}
+	if value == "" {
+		err = p.do(ctx, "mark", "remove-meta", name, []string{key}, nil)
+	} else {
+		err = p.do(ctx, "mark", "set-meta", name, []string{key}, []byte(value))
+	}
+	if err != nil {
+		return err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	next := e.rec.with(key, value)
+	if err := p.write(next); err != nil {
+		return fmt.Errorf("cannot mark %q: %w", name, err)
+	}
+	e.rec = next
+	return nil
+}
+
+// Meta implements session.Marker.
+func (p *Provider) Meta(ctx context.Context, name, key string) (string, error) {
+	e, err := p.living("read a mark of", name)
+	if err != nil {
+		return "", err
+	}
+	out, known, err := p.call(ctx, "get-meta", name, []string{key}, nil)
+	switch {
+	case err != nil:
+		return "", fmt.Errorf("cannot read a mark of %q: %w", name, err)
+	case known:
+		return strings.TrimSuffix(string(out), "\n"), nil
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return e.rec.Marks[key], nil
+}
+
+// commonPrefix is what all names begin with.
+func commonPrefix(names []string) string {
+	if len(names) == 0 {
+		return ""
+	}
+	first, last := slices.Min(names), slices.Max(names)
+	n := 0
+	for n < len(first) && n < len(last) && first[n] == last[n] {
+		n++
+	}
+	return first[:n]
+}

@@ -1,0 +1,380 @@
+// Package script is a session provider that is a program of the operator's: it is executed for each operation, with the
+// operation's name and the session's, and whatever it does makes the sessions. docs/providers.md is the protocol.
+//
+// What is to be known without asking is kept in a record for each session, in a folder of the city: whose it is, how it was
+// started, its marks, its end. So a patrol executes the script once, and once more for each session that drains or whose
+// silence matters. Of sessions on this machine the processes are known by GC_SESSION_ID in their environment.
+//
+// # Concurrency
+//
+// A Provider may be used from several goroutines; it has none of its own. What changes a session takes that session's turn.
+package script
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"gcity/internal/lastwords"
+	"gcity/internal/proc"
+	"gcity/session"
+)
+
+// Options says whose sessions they are, and by what they run.
+type Options struct {
+	City    string   // absolute path of the city's folder
+	Script  string   // absolute path of the program
+	Dir     string   // folder of the records, made if missing; each script of a city needs its own
+	Environ []string // of the controller; the script gets what a login has of it, and GC_EXEC_STATE_DIR
+
+	Observe bool         // nothing is done behind a controller's back
+	Logger  *slog.Logger // nil = silent
+}
+
+// Provider runs sessions by a script.
+type Provider struct {
+	o    Options
+	env  []string
+	boot string
+
+	mu       sync.Mutex
+	sessions map[string]*entry
+	lacks    map[string]bool      // operations that the script does not know
+	stops    map[string]*stopping // under way, by session
+}
+
+// entry is one session.
+type entry struct {
+	turn chan struct{}           // holds a token
+	rec  record                  // under Provider.mu, as all below
+	gone bool                    // forgotten while somebody waited for its turn
+	cut  context.CancelCauseFunc // ends what has the turn, if that gives way to a stop; else nil
+
+	pid      int    // of the agent's process, 0 = it is not on this machine, or not found
+	start    uint64 // its start time
+	activity time.Time
+	attached int
+	typed    time.Time
+}
+
+var (
+	_ session.Provider     = (*Provider)(nil)
+	_ session.Attacher     = (*Provider)(nil)
+	_ session.Watcher      = (*Provider)(nil)
+	_ session.Keyer        = (*Provider)(nil)
+	_ session.Marker       = (*Provider)(nil)
+	_ session.Meter        = (*Provider)(nil)
+	_ session.Clearer      = (*Provider)(nil)
+	_ session.Acknowledger = (*Provider)(nil)
+	_ session.Limiter      = (*Provider)(nil)
+	_ session.Looker       = (*Provider)(nil)
+	_ session.Checker      = (*Provider)(nil)
+	_ session.Patient      = (*Provider)(nil)
+)
+
+// New makes the provider and reads the records. It does not execute the script.
+func New(o Options) (*Provider, error) {
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if err := executable(o.Script); err != nil {
+		return nil, err
+	}
+	boot, err := proc.BootID()
+	if err != nil {
+		return nil, fmt.Errorf("cannot tell this boot from another: %w", err)
+	}
+	state := filepath.Join(o.Dir, "state")
+	if err := os.MkdirAll(state, 0o700); err != nil {
+		return nil, fmt.Errorf("cannot make the folder of the script's sessions: %w", err)
+	}
+	p := &Provider{o: o, boot: boot, env: scriptEnv(o.Environ, o.City, state), sessions: map[string]*entry{}, lacks: map[string]bool{}, stops: map[string]*stopping{}}
+	recs, err := readRecords(o.Dir)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range recs {
+		p.sessions[r.Name] = newEntry(r)
+	}
+	return p, nil
+}
+
+func newEntry(r record) *entry {
+	e := &entry{turn: make(chan struct{}, 1), rec: r}
+	e.turn <- struct{}{}
+	return e
+}
+
+// Limits implements session.Limiter.
+func (*Provider) Limits() session.Limits {
+	return session.Limits{
+		Lacks: []session.Ability{session.Explaining, session.Counting},
+		Why:   "a script runs its sessions, and is asked once a patrol",
+	}
+}
+
+// patience is the time of the longest that is asked of it: a stop interrupts, stops, and asks whether it runs, and ends twice
+// what is left on this machine.
+const patience = 3*opLimit + 2*sweepLimit
+
+// Patience implements session.Patient.
+func (*Provider) Patience(string) time.Duration { return patience }
+
+// turn waits for a session's turn. Without the entry it is made.
+func (p *Provider) turn(ctx context.Context, name string) (e *entry, release func(), err error) {
+	for {
+		p.mu.Lock()
+		e := p.sessions[name]
+		if e == nil {
+			e = newEntry(record{})
+			p.sessions[name] = e
+		}
+		p.mu.Unlock()
+		select {
+		case <-e.turn:
+		case <-ctx.Done():
+			return nil, nil, fmt.Errorf("session %q is still busy: %w", name, context.Cause(ctx))
+		}
+		p.mu.Lock()
+		gone := e.gone
+		p.mu.Unlock()
+		if !gone {
+			return e, func() { p.tidy(name, e); e.turn <- struct{}{} }, nil
+		}
+		e.turn <- struct{}{}
+	}
+}
+
+// tidy forgets an entry of which nothing is known.
+func (p *Provider) tidy(name string, e *entry) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if e.rec.Name == "" && p.sessions[name] == e {
+		e.gone = true
+		delete(p.sessions, name)
+	}
+}
+
+// living returns a session that lives, as far as is known.
+func (p *Provider) living(verb, name string) (*entry, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	e := p.sessions[name]
+	if e == nil || e.rec.Name == "" || e.rec.Exit != nil {
+		return nil, missing(verb, name)
+	}
+	return e, nil
+}
+
+func missing(verb, name string) error {
+	return fmt.Errorf("cannot %s %q: %w", verb, name, session.ErrNotFound)
+}
+
+// Start implements session.Provider.
+func (p *Provider) Start(ctx context.Context, s session.Spec) (session.Status, error) {
+	if s.Name == "" || strings.ContainsAny(s.Name, "/\x00") || s.Name[0] == '.' || s.Name[0] == '-' {
+		return session.Status{}, fmt.Errorf("cannot start %q: this cannot be the name of a session: %w", s.Name, session.ErrCommand)
+	}
+	e, release, err := p.turn(ctx, s.Name)
+	if err != nil {
+		return session.Status{}, err
+	}
+	defer release()
+	p.mu.Lock()
+	old := e.rec
+	p.mu.Unlock()
+	if err := p.clearWay(ctx, s.Name, e, &old); err != nil {
+		return session.Status{}, err
+	}
+	rec := newRecord(&s, p.boot)
+	rec.Starting, rec.Asked = true, true
+	if err := p.write(rec); err != nil { // before it runs: whoever comes after us must know of it
+		return session.Status{}, fmt.Errorf("cannot start %q: %w", s.Name, err)
+	}
+	order := request{op: "start", name: s.Name, stdin: startInput(&s), env: startMark + rec.ID}
+	if _, _, err = p.carryOut(ctx, order); err != nil {
+		return session.Status{}, errors.Join(fmt.Errorf("cannot start %q: %w", s.Name, err), p.takeBack(ctx, e, rec, &old))
+	}
+	pid, start := p.await(ctx, rec.ID)
+	begun := rec
+	begun.Starting, begun.Asked, begun.Local = false, false, pid > 0
+	if err := p.write(begun); err != nil { // who comes after us would take it back
+		return session.Status{}, errors.Join(fmt.Errorf("cannot start %q: %w", s.Name, err), p.takeBack(ctx, e, rec, &old))
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	e.rec, e.pid, e.start, e.activity, e.attached, e.typed = begun, pid, start, time.Time{}, 0, time.Time{}
+	return p.status(e), nil
+}
+
+// clearWay makes sure that nothing runs under a name.
+func (p *Provider) clearWay(ctx context.Context, name string, e *entry, old *record) error {
+	if old.Starting {
+		if err := p.end(ctx, old); err != nil {
+			return fmt.Errorf("cannot start %q: an earlier start was broken off, and what it began may run: %w", name, err)
+		}
+		return nil
+	}
+	runs, err := p.runs(ctx, name)
+	switch {
+	case err != nil:
+		return fmt.Errorf("cannot start %q: whether it runs is not known: %w", name, err)
+	case !runs && old.Name == "":
+		return nil
+	case !runs && (old.Exit != nil || !p.lives(e, old, false)):
+		if err := sweep(sessionMark + old.ID); err != nil {
+			return fmt.Errorf("cannot start %q: something of its life before is left: %w", name, err)
+		}
+		return nil
+	case old.Name == "":
+		return fmt.Errorf("cannot start %q: the script has a session of this name that is not this city's, or whose record is lost: end it, or give the city another name: %w", name, session.ErrExists)
+	case old.Exit == nil:
+		return fmt.Errorf("cannot start %q: %w", name, session.ErrExists)
+	}
+	return p.end(ctx, old) // what is left of the life before
+}
+
+// takeBack ends what a start that failed may have begun. Where that cannot be done at once the session lives, as far as is
+// known, and the next look or stop tries again.
+func (p *Provider) takeBack(ctx context.Context, e *entry, rec record, old *record) error {
+	ctx, cancel := lastwords.Amend(ctx, opLimit)
+	defer cancel()
+	if err := p.end(ctx, &rec); err != nil {
+		lastwords.GiveUp(ctx, "taking back the start of %s, which the next controller does", rec.Agent)
+		p.mu.Lock()
+		e.rec, e.pid, e.activity, e.attached, e.typed = rec, 0, time.Time{}, 0, time.Time{}
+		p.mu.Unlock()
+		return fmt.Errorf("and what it began may run: %w", err)
+	}
+	if old.Name != "" {
+		return p.write(*old)
+	}
+	return p.remove(rec.Name)
+}
+
+// runs asks whether a session runs.
+func (p *Provider) runs(ctx context.Context, name string) (bool, error) {
+	out, known, err := p.call(ctx, "is-running", name, nil, nil)
+	if err != nil {
+		return false, err
+	}
+	word := strings.TrimSpace(string(out))
+	if known && word != "true" && word != "false" {
+		return false, fmt.Errorf("it answers %q to is-running, and not true or false", short(word))
+	}
+	return word == "true", nil
+}
+
+// Interrupt implements session.Provider.
+func (p *Provider) Interrupt(ctx context.Context, name string) error {
+	return p.do(ctx, "interrupt", "interrupt", name, nil, nil)
+}
+
+// Send implements session.Provider: the script gets the text on standard input, and types and submits it.
+func (p *Provider) Send(ctx context.Context, name, text string) error {
+	if i := strings.IndexFunc(text, func(r rune) bool { return (r < ' ' || r == 0x7f) && r != '\n' && r != '\t' }); i >= 0 {
+		return fmt.Errorf("cannot send to %q: the text contains the control character %#02x, which is a key and no text: use send-keys for keys: %w", name, text[i], session.ErrRefused)
+	}
+	if _, err := p.living("send to", name); err != nil {
+		return err
+	}
+	e, release, err := p.turn(ctx, name) // two texts are never mixed
+	if err != nil {
+		return err
+	}
+	defer release()
+	ctx, done := p.yielding(ctx, name, e)
+	defer done()
+	return p.do(ctx, "send to", "nudge", name, nil, []byte(text))
+}
+
+// SendKeys implements session.Keyer.
+func (p *Provider) SendKeys(ctx context.Context, name string, keys ...string) error {
+	return p.do(ctx, "send keys to", "send-keys", name, keys, nil)
+}
+
+// Clear implements session.Clearer.
+func (p *Provider) Clear(ctx context.Context, name string) error {
+	return p.do(ctx, "clear", "clear-scrollback", name, nil, nil)
+}
+
+// Output implements session.Provider. The visible screen is as many lines as the session was started with.
+func (p *Provider) Output(ctx context.Context, name string, lines int) (string, error) {
+	p.mu.Lock()
+	e := p.sessions[name]
+	known := e != nil && e.rec.Name != ""
+	if known && lines <= 0 {
+		lines = e.rec.Rows
+	}
+	p.mu.Unlock()
+	if !known {
+		return "", missing("read the output of", name)
+	}
+	return p.peek(ctx, name, lines)
+}
+
+// Acknowledge implements session.Acknowledger.
+func (p *Provider) Acknowledge(ctx context.Context, name, id string) error {
+	e, release, err := p.turn(ctx, name)
+	if err != nil {
+		return err
+	}
+	defer release()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if e.rec.ID != id || e.rec.Exit == nil {
+		return nil
+	}
+	if err := p.remove(name); err != nil {
+		return err
+	}
+	e.rec = record{}
+	return nil
+}
+
+// Usage implements session.Meter: of sessions on this machine.
+func (p *Provider) Usage(ctx context.Context) (map[string]session.Usage, error) {
+	roots, names := map[int]uint64{}, map[int]string{}
+	p.mu.Lock()
+	for name, e := range p.sessions {
+		if e.rec.Exit == nil && e.pid > 0 {
+			roots[e.pid], names[e.pid] = e.start, name
+		}
+	}
+	p.mu.Unlock()
+	all := map[string]session.Usage{}
+	if len(roots) == 0 {
+		return all, nil
+	}
+	trees, err := proc.Trees(ctx, roots)
+	if err != nil {
+		return nil, fmt.Errorf("cannot measure what the sessions take: %w", err)
+	}
+	for pid, t := range trees {
+		own, err := proc.ReadStat(pid)
+		if err != nil || own.Start != roots[pid] || own.State == 'Z' {
+			continue // it has just ended
+		}
+		all[names[pid]] = session.Usage{CPU: t.CPU + own.CPU, RSS: t.RSS + own.RSS, Procs: t.Procs + 1}
+	}
+	return all, nil
+}
+
+// sorted lists the names that are known. Under p.mu.
+func (p *Provider) sorted() []string {
+	names := make([]string, 0, len(p.sessions))
+	for name, e := range p.sessions {
+		if e.rec.Name != "" {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}

@@ -1,0 +1,226 @@
+package script
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"gcity/internal/proc"
+)
+
+// askEvery is how often the script is asked whether a session that is not on this machine has ended.
+const askEvery = 500 * time.Millisecond
+
+// errEnding is why a text or a mark on its way into a session is given up that is being stopped.
+var errEnding = errors.New("the session is being stopped")
+
+// stopping is a stop under way; stops that come meanwhile join it and may only hasten it.
+type stopping struct {
+	by     time.Time     // until then it may end by itself, zero = its interrupt is on its way; under Provider.mu
+	sooner chan struct{} // poked when by has moved
+
+	done chan struct{} // closed at the end; then the others are final
+	err  error
+	late bool // it failed because the time of its caller was over
+}
+
+// Stop implements session.Provider. It ends what the script ends, then whatever of the session is left on this machine.
+func (p *Provider) Stop(ctx context.Context, name string, grace time.Duration) error {
+	for {
+		s, mine := p.join(name, max(grace, 0))
+		if mine {
+			s.err = p.stop(ctx, name, s, grace)
+			s.late = s.err != nil && ctx.Err() != nil
+			p.mu.Lock()
+			delete(p.stops, name)
+			p.mu.Unlock()
+			close(s.done)
+			return s.err
+		}
+		select {
+		case <-s.done:
+			if !s.late || ctx.Err() != nil {
+				return s.err
+			}
+		case <-ctx.Done():
+			return fmt.Errorf("cannot stop %q: %w", name, context.Cause(ctx))
+		}
+	}
+}
+
+// join gives the stop under way, hastened, or a new one that is the caller's to carry out. What else is under way for the
+// session is given up.
+func (p *Provider) join(name string, grace time.Duration) (s *stopping, mine bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if s = p.stops[name]; s != nil {
+		s.hasten(time.Now().Add(grace))
+		return s, false
+	}
+	s = &stopping{sooner: make(chan struct{}, 1), done: make(chan struct{})}
+	p.stops[name] = s
+	if e := p.sessions[name]; e != nil && e.cut != nil {
+		e.cut(errEnding)
+	}
+	return s, true
+}
+
+// hasten lets a session end by itself until then, and no longer. Under Provider.mu.
+func (s *stopping) hasten(by time.Time) {
+	if !s.by.IsZero() && !by.Before(s.by) {
+		return
+	}
+	s.by = by
+	select {
+	case s.sooner <- struct{}{}:
+	default:
+	}
+}
+
+// yielding is for what has a session's turn and gives it up to a stop: its context ends with one.
+func (p *Provider) yielding(ctx context.Context, name string, e *entry) (_ context.Context, done func()) {
+	ctx, cut := context.WithCancelCause(ctx)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	e.cut = cut
+	if p.stops[name] != nil {
+		cut(errEnding)
+	}
+	return ctx, func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		e.cut = nil
+		cut(nil)
+	}
+}
+
+// stop carries a stop out.
+func (p *Provider) stop(ctx context.Context, name string, s *stopping, grace time.Duration) error {
+	e, release, err := p.turn(ctx, name)
+	if err != nil {
+		return err
+	}
+	defer release()
+	p.mu.Lock()
+	rec := e.rec
+	if rec.Name == "" || rec.Exit != nil {
+		p.mu.Unlock()
+		return nil
+	}
+	e.rec.Asked = true
+	err = p.write(e.rec)
+	hurried := !s.by.IsZero() && !time.Now().Before(s.by)
+	p.mu.Unlock()
+	if err != nil {
+		return fmt.Errorf("cannot stop %q: %w", name, err)
+	}
+	if grace > 0 && !rec.Starting && !hurried {
+		p.ask(ctx, &rec, s, grace)
+	}
+	if err := p.end(ctx, &rec); err != nil {
+		if !rec.Starting && p.processes(e, &rec) {
+			p.unask(e)
+		}
+		return fmt.Errorf("cannot stop %q: %w", name, err)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.ended(e)
+	return nil
+}
+
+// unask takes back that a session is to end: it lives on, and when it ends, that is its own doing. The caller has the turn.
+func (p *Provider) unask(e *entry) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	e.rec.Asked = false
+	if err := p.write(e.rec); err != nil {
+		p.o.Logger.Warn("that a session was not stopped is not kept: its end will count as one that was asked for", "session", e.rec.Name, "err", err)
+	}
+}
+
+// ask interrupts a session and gives it time to end by itself, as long as nobody hastens its stop. The grace begins once the
+// interrupt is given.
+func (p *Provider) ask(ctx context.Context, rec *record, s *stopping, grace time.Duration) {
+	var asking sync.WaitGroup
+	defer asking.Wait()
+	ctx, over := context.WithCancel(ctx)
+	defer over()
+	asking.Go(func() {
+		defer over()
+		if _, _, err := p.call(ctx, "interrupt", rec.Name, nil, nil); err != nil {
+			return
+		}
+		p.mu.Lock()
+		s.hasten(time.Now().Add(grace))
+		p.mu.Unlock()
+		p.awaitEnd(ctx, rec)
+	})
+	for {
+		p.mu.Lock()
+		by := s.by
+		p.mu.Unlock()
+		var late <-chan time.Time
+		if !by.IsZero() {
+			late = time.After(time.Until(by))
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-late:
+			return
+		case <-s.sooner:
+		}
+	}
+}
+
+// awaitEnd waits until a session has ended.
+func (p *Provider) awaitEnd(ctx context.Context, rec *record) {
+	pause := askEvery
+	if rec.Local {
+		pause = 20 * time.Millisecond
+	}
+	tick := time.NewTicker(pause)
+	defer tick.Stop()
+	pid, start := 0, uint64(0)
+	for {
+		if rec.Local {
+			if pid == 0 || !proc.Lives(pid, start) {
+				if pid, start = find(rec.ID); pid == 0 {
+					return
+				}
+			}
+		} else if runs, err := p.runs(ctx, rec.Name); err == nil && !runs {
+			return
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// end ends a session for certain, and before that its start, if that may be going on.
+func (p *Provider) end(ctx context.Context, rec *record) error {
+	if rec.Starting {
+		if err := sweep(startMark + rec.ID); err != nil {
+			return err
+		}
+	}
+	if _, _, err := p.call(ctx, "stop", rec.Name, nil, nil); err != nil {
+		return err
+	}
+	if err := sweep(sessionMark + rec.ID); err != nil {
+		return err
+	}
+	if runs, err := p.runs(ctx, rec.Name); err != nil || runs {
+		if err == nil {
+			err = fmt.Errorf("%s says that it has stopped it, and that it runs", p.o.Script)
+		}
+		return err
+	}
+	return nil
+}

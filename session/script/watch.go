@@ -1,0 +1,149 @@
+package script
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"iter"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/creack/pty"
+
+	"gcity/session"
+)
+
+// watchEvery is how often a script is asked for the screen that somebody watches.
+const watchEvery = 500 * time.Millisecond
+
+// Watch implements session.Watcher: the script is asked for the screen again and again, while somebody watches, and each
+// screen that is another one is a frame with Reset.
+func (p *Provider) Watch(ctx context.Context, name string) iter.Seq2[session.Frame, error] {
+	return func(yield func(session.Frame, error) bool) {
+		e, err := p.living("watch", name)
+		if err != nil {
+			yield(session.Frame{}, err)
+			return
+		}
+		p.mu.Lock()
+		rec := e.rec
+		p.mu.Unlock()
+		tick := time.NewTicker(watchEvery)
+		defer tick.Stop()
+		for last, first := "", true; ; first = false {
+			text, err := p.peek(ctx, name, rec.Rows)
+			if err != nil {
+				if p.over(ctx, e, &rec) || ctx.Err() != nil {
+					return
+				}
+				yield(session.Frame{}, err)
+				return
+			}
+			if first || text != last {
+				f := session.Frame{Reset: true, Cols: rec.Cols, Rows: rec.Rows, Data: []byte(strings.ReplaceAll(text, "\n", "\r\n"))}
+				if last = text; !yield(f, nil) {
+					return
+				}
+			}
+			select {
+			case <-tick.C:
+			case <-ctx.Done():
+				return
+			}
+			if p.over(ctx, e, &rec) {
+				return
+			}
+		}
+	}
+}
+
+// over reports that a life is known to have ended. One on this machine need not be asked about.
+func (p *Provider) over(ctx context.Context, e *entry, rec *record) bool {
+	p.mu.Lock()
+	ended, local := e.rec.ID != rec.ID || e.rec.Exit != nil, e.pid > 0
+	p.mu.Unlock()
+	if ended {
+		return true
+	}
+	if local {
+		return !p.processes(e, rec)
+	}
+	runs, err := p.runs(ctx, rec.Name)
+	return err == nil && !runs
+}
+
+// Attach implements session.Attacher: the script itself, on a terminal of its own. Its size is the session's as far as the
+// script sees to that.
+func (p *Provider) Attach(ctx context.Context, name string, cols, rows int) (session.Terminal, error) {
+	e, err := p.living("attach to", name)
+	if err != nil {
+		return nil, err
+	}
+	if runs, err := p.runs(ctx, name); err != nil || !runs {
+		if err == nil {
+			err = session.ErrNotFound
+		}
+		return nil, fmt.Errorf("cannot attach to %q: %w", name, err)
+	}
+	life, end := context.WithCancel(context.WithoutCancel(ctx))
+	cmd := p.command(life, "attach", name, nil)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	cmd.Env = append(cmd.Env, "TERM=xterm-256color")
+	f, err := pty.StartWithSize(cmd, &pty.Winsize{Cols: uint16(cols), Rows: uint16(rows)})
+	if err != nil {
+		end()
+		return nil, fmt.Errorf("cannot attach to %q: %w", name, err)
+	}
+	p.count(e, 1)
+	t := &terminal{p: p, e: e, f: f, cmd: cmd, end: end}
+	return t, nil
+}
+
+func (p *Provider) count(e *entry, n int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	e.attached += n
+}
+
+// terminal is an attached terminal. One goroutine reads; any may write, resize and close.
+type terminal struct {
+	p    *Provider
+	e    *entry
+	f    *os.File
+	cmd  *exec.Cmd
+	end  context.CancelFunc
+	once sync.Once
+}
+
+func (t *terminal) Read(b []byte) (int, error) {
+	n, err := t.f.Read(b)
+	if err != nil {
+		err = io.EOF // EIO: the script has ended
+	}
+	return n, err
+}
+
+func (t *terminal) Write(b []byte) (int, error) {
+	t.p.mu.Lock()
+	t.e.typed = time.Now()
+	t.p.mu.Unlock()
+	return t.f.Write(b)
+}
+
+func (t *terminal) Resize(cols, rows int) error {
+	return pty.Setsize(t.f, &pty.Winsize{Cols: uint16(cols), Rows: uint16(rows)})
+}
+
+func (t *terminal) Close() error {
+	t.once.Do(func() {
+		t.end()
+		t.f.Close()
+		_ = t.cmd.Wait() // it was killed, or has ended: either is well
+		t.p.count(t.e, -1)
+	})
+	return nil
+}

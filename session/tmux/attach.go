@@ -1,0 +1,132 @@
+package tmux
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strconv"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/creack/pty"
+
+	"gcity/session"
+)
+
+// Attach implements session.Attacher, by a tmux client in a terminal of its own. The session takes the size of whoever
+// typed last, and its own again when the last viewer has left.
+func (p *Provider) Attach(ctx context.Context, name string, cols, rows int) (session.Terminal, error) {
+	e, rec, err := p.living("attach to", name)
+	if err != nil {
+		return nil, err
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, fmt.Errorf("cannot attach to %q: %w", name, context.Cause(ctx))
+	}
+	// Its window follows viewers again, if it was given back its own size.
+	if _, err := p.run(ctx, nil, "set-option", "-w", "-u", "-t", rec.target(), "window-size"); err != nil {
+		return nil, p.explain("attach to", name, err)
+	}
+	cmd := p.command(p.ctx, "attach-session", "-f", viewerFlag, "-t", rec.target())
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGHUP) }
+	cmd.WaitDelay = time.Second
+	f, err := pty.StartWithSize(cmd, size(cols, rows))
+	if err != nil {
+		return nil, fmt.Errorf("cannot attach to %q: no terminal for tmux: %w", name, err)
+	}
+	t := &terminal{p: p, e: e, rec: rec, f: f, cmd: cmd, gone: make(chan struct{})}
+	e.mu.Lock()
+	e.own++
+	e.mu.Unlock()
+	if !p.async(t.wait) {
+		t.wait()
+		return nil, errClosed
+	}
+	return t, nil
+}
+
+func size(cols, rows int) *pty.Winsize {
+	return &pty.Winsize{Cols: uint16(min(max(cols, 1), 1<<15)), Rows: uint16(min(max(rows, 1), 1<<15))}
+}
+
+// terminal is an attached terminal. Any goroutine may read, write, resize and close.
+type terminal struct {
+	p    *Provider
+	e    *entry
+	rec  record
+	f    *os.File
+	cmd  *exec.Cmd
+	gone chan struct{} // closed when the client has ended
+	once sync.Once
+}
+
+// wait takes the client's end, and gives the session its own size back after the last.
+func (t *terminal) wait() {
+	_ = t.cmd.Wait() // it ends by our hanging up, or with the session
+	close(t.gone)
+	t.e.mu.Lock()
+	t.e.own--
+	last := t.e.own == 0 && t.e.views.count <= 1 && t.e.rec.ID == t.rec.ID && t.e.exit == nil
+	t.e.mu.Unlock()
+	if last && t.p.ctx.Err() == nil {
+		t.p.resize(&t.rec)
+	}
+}
+
+// resize gives a session that nobody looks at its own size.
+func (p *Provider) resize(rec *record) {
+	ctx, cancel := context.WithTimeout(p.ctx, callTimeout)
+	defer cancel()
+	_, err := p.run(ctx, nil, "resize-window", "-t", rec.target(), "-x", strconv.Itoa(rec.Cols), "-y", strconv.Itoa(rec.Rows),
+		";", "set-option", "-w", "-u", "-t", rec.target(), "window-size")
+	if err != nil && !errors.Is(err, errNoPane) && !errors.Is(err, errNoServer) && p.ctx.Err() == nil {
+		p.log.Warn("cannot give a session its size back", "session", rec.Name, "err", err)
+	}
+}
+
+func (t *terminal) Read(b []byte) (int, error) {
+	n, err := t.f.Read(b)
+	if err != nil { // EIO: tmux has ended
+		return n, io.EOF
+	}
+	return n, nil
+}
+
+func (t *terminal) Write(b []byte) (int, error) {
+	n, err := t.f.Write(b)
+	if err != nil {
+		return n, fmt.Errorf("the session has ended: %w", err)
+	}
+	t.e.mu.Lock()
+	defer t.e.mu.Unlock()
+	if t.e.rec.ID == t.rec.ID && n > 0 {
+		t.e.typed = time.Now()
+	}
+	return n, nil
+}
+
+func (t *terminal) Resize(cols, rows int) error {
+	if err := pty.Setsize(t.f, size(cols, rows)); err != nil {
+		return fmt.Errorf("cannot resize the terminal: %w", err)
+	}
+	return nil
+}
+
+// Close hangs up, which detaches this client and no other.
+func (t *terminal) Close() error {
+	var err error
+	t.once.Do(func() {
+		_ = t.cmd.Process.Signal(syscall.SIGHUP) // gone already, if it fails
+		select {
+		case <-t.gone:
+		case <-time.After(time.Second):
+			_ = t.cmd.Process.Kill()
+		}
+		err = t.f.Close()
+	})
+	return err
+}

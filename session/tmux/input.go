@@ -1,0 +1,226 @@
+package tmux
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"gcity/session"
+)
+
+const (
+	maxLine   = 4095                   // the longest line that a terminal in canonical mode takes: the kernel drops the rest
+	readPause = 500 * time.Millisecond // that a program may take to read a text before its Enter follows anyway
+)
+
+// Send implements session.Provider. A text goes in byte for byte, with an Enter behind it. Line ends in it stay line
+// feeds. ErrRefused: control characters (those are keys: see SendKeys); a line over 4,095 bytes for a program that reads
+// lines. What the program does not read yet tmux keeps for it.
+func (p *Provider) Send(ctx context.Context, name, text string) error {
+	if i := strings.IndexFunc(text, func(r rune) bool { return (r < ' ' || r == 0x7f) && r != '\n' && r != '\t' }); i >= 0 {
+		return fail("send to", name, session.ErrRefused, "the text contains the control character %#02x, which is a key and no text: use send-keys for keys", text[i])
+	}
+	return p.typing(ctx, "send to", name, func(ctx context.Context, rec *record) error {
+		tty, err := openTTY(rec)
+		if err != nil {
+			return err
+		}
+		defer unix.Close(tty)
+		tio, err := unix.IoctlGetTermios(tty, unix.TCGETS)
+		if err != nil {
+			return fmt.Errorf("cannot read the terminal's mode: %w", err)
+		}
+		lines := tio.Lflag&unix.ICANON != 0
+		if n := longestLine(text); lines && n > maxLine {
+			return fail("send to", name, session.ErrRefused, "the program reads whole lines, and its terminal would cut one of %d bytes at %d: put the text in a file and send the file's name", n, maxLine)
+		}
+		buffer, target := "gcity-"+rec.Pane[1:], rec.target()
+		paste := []string{"copy-mode", "-q", "-t", target, ";", "load-buffer", "-b", buffer, "-", ";",
+			"paste-buffer", "-p", "-r", "-d", "-b", buffer, "-t", target}
+		if text == "" { // there is no empty buffer
+			paste = paste[:4]
+		}
+		key := "Enter"
+		if lines && (tio.Iflag&unix.ICRNL == 0 || tio.Iflag&unix.IGNCR != 0) {
+			key = "C-j"
+		}
+		enter := []string{"send-keys", "-t", target, key}
+		if lines {
+			_, err := p.run(ctx, []byte(text), append(append(paste, ";"), enter...)...)
+			return err
+		}
+		if _, err := p.run(ctx, []byte(text), paste...); err != nil {
+			return err
+		}
+		waitRead(ctx, tty) // an Enter that comes in one read with the text is taken for a part of it by many programs
+		_, err = p.run(ctx, nil, enter...)
+		return err
+	})
+}
+
+func longestLine(text string) int {
+	longest := 0
+	for line := range strings.SplitSeq(text, "\n") {
+		longest = max(longest, len(line))
+	}
+	return longest
+}
+
+// openTTY opens the agent's terminal, to ask it or to print on it.
+func openTTY(rec *record) (int, error) {
+	fd, err := unix.Open(rec.TTY, unix.O_RDWR|unix.O_NOCTTY|unix.O_CLOEXEC|unix.O_NONBLOCK, 0)
+	if err != nil {
+		return -1, fmt.Errorf("cannot open its terminal %s: %w", rec.TTY, err)
+	}
+	return fd, nil
+}
+
+// waitRead waits until the program has read what was typed, but not for long. tmux hands a long text over in pieces: so
+// nothing has to wait for a while.
+func waitRead(ctx context.Context, tty int) {
+	end := time.Now().Add(readPause)
+	idle := 0
+	for pause := time.Millisecond; time.Now().Before(end) && ctx.Err() == nil; pause = min(2*pause, 20*time.Millisecond) {
+		wait(ctx, pause)
+		n, err := unix.IoctlGetInt(tty, unix.TIOCINQ)
+		if err != nil {
+			return
+		}
+		if idle++; n > 0 {
+			idle = 0
+		}
+		if idle == 3 {
+			return
+		}
+	}
+}
+
+// typing calls f while nobody else types into a living session.
+func (p *Provider) typing(ctx context.Context, verb, name string, f func(context.Context, *record) error) error {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	e, rec, err := p.living(verb, name)
+	if err != nil {
+		return err
+	}
+	select {
+	case <-e.typing:
+		defer func() { e.typing <- struct{}{} }()
+	case <-ctx.Done():
+		return fail(verb, name, session.ErrRefused, "somebody else is still typing")
+	}
+	if err := p.explain(verb, name, f(ctx, &rec)); err != nil {
+		return err
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.sent = time.Now()
+	return nil
+}
+
+// living finds a session whose agent lives.
+func (p *Provider) living(verb, name string) (*entry, record, error) {
+	if p.ctx.Err() != nil {
+		return nil, record{}, errClosed
+	}
+	e := p.find(name)
+	if e == nil {
+		return nil, record{}, missing(verb, name)
+	}
+	rec, ok := e.life()
+	if !ok || !rec.lives(p.boot) {
+		return nil, rec, missing(verb, name)
+	}
+	return e, rec, nil
+}
+
+// explain makes tmux's error one of a session.
+func (p *Provider) explain(verb, name string, err error) error {
+	var known *failure
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &known):
+		return err
+	case errors.Is(err, errNoPane), errors.Is(err, errNoServer):
+		return missing(verb, name)
+	}
+	return fail(verb, name, err, "%v", err)
+}
+
+// Interrupt implements session.Provider.
+func (p *Provider) Interrupt(ctx context.Context, name string) error {
+	return p.typing(ctx, "interrupt", name, func(ctx context.Context, rec *record) error {
+		_, err := p.run(ctx, nil, "copy-mode", "-q", "-t", rec.target(), ";", "send-keys", "-t", rec.target(), "C-c")
+		return err
+	})
+}
+
+// SendKeys implements session.Keyer.
+func (p *Provider) SendKeys(ctx context.Context, name string, keys ...string) error {
+	return p.typing(ctx, "send keys to", name, func(ctx context.Context, rec *record) error {
+		args := []string{"copy-mode", "-q", "-t", rec.target()}
+		for _, key := range keys {
+			args = append(args, ";", "send-keys", "-t", rec.target())
+			if !isKey(key) {
+				args = append(args, "-l")
+			}
+			args = append(args, "--", arg(key))
+		}
+		_, err := p.run(ctx, nil, args...)
+		return err
+	})
+}
+
+// isKey reports whether a text is the name of a key. tmux itself knows more names, and numbers: those are typed as they
+// stand, as other providers do.
+func isKey(key string) bool {
+	switch key {
+	case "Enter", "Tab", "BTab", "S-Tab", "Escape", "Space", "BSpace", "Insert", "IC", "Delete", "DC", "PageUp", "PPage", "PgUp",
+		"PageDown", "NPage", "PgDn", "F1", "F2", "F3", "F4", "F5", "F6", "F7", "F8", "F9", "F10", "F11", "F12",
+		"Up", "Down", "Right", "Left", "End", "Home":
+		return true
+	}
+	if rest, ok := strings.CutPrefix(key, "M-"); ok {
+		return len(rest) == 1 && rest[0] > ' ' && rest[0] < 0x7f || isKey(rest)
+	}
+	if rest, ok := strings.CutPrefix(key, "C-"); ok {
+		return rest == "Space" || len(rest) == 1 && (rest[0] >= 'a' && rest[0] <= 'z' || rest[0] >= '@' && rest[0] <= '_' || rest[0] == '?')
+	}
+	return false
+}
+
+// Clear implements session.Clearer: the screen is wiped as the program could do it, which keeps its modes, and what has
+// scrolled away is forgotten. A program that draws the whole screen keeps that.
+func (p *Provider) Clear(ctx context.Context, name string) error {
+	return p.typing(ctx, "clear", name, func(ctx context.Context, rec *record) error {
+		out, err := p.run(ctx, nil, "display-message", "-p", "-t", rec.target(), "#{alternate_on}")
+		if err != nil {
+			return err
+		}
+		if strings.TrimSpace(out) != "1" {
+			if err := wipe(rec); err != nil {
+				return err
+			}
+		}
+		_, err = p.run(ctx, nil, "clear-history", "-t", rec.target())
+		return err
+	})
+}
+
+// wipe prints on the agent's terminal what wipes it.
+func wipe(rec *record) error {
+	tty, err := openTTY(rec)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(tty)
+	if _, err := unix.Write(tty, []byte("\x1b[H\x1b[2J")); err != nil {
+		return fmt.Errorf("cannot wipe its terminal: %w", err)
+	}
+	return nil
+}

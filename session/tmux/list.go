@@ -1,0 +1,304 @@
+package tmux
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"gcity/internal/proc"
+	"gcity/session"
+)
+
+// pane is what tmux says of one.
+type pane struct {
+	id         string
+	pid        int
+	dead       bool
+	server     int
+	cols, rows int
+	activity   time.Time // of its output, in whole seconds
+	marks      map[string]string
+}
+
+// viewers are those who have attached to a session and may type.
+type viewers struct {
+	count int
+	typed time.Time
+}
+
+// view is what tmux says of a whole server.
+type view struct {
+	panes   map[string]pane // by tmux's name of the session
+	viewers map[string]viewers
+}
+
+// told are the marks that Status needs.
+func told() []string {
+	return []string{session.ReadyMark, session.DrainMark, session.DrainByMark, session.DrainAckMark}
+}
+
+// List implements session.Provider, with one call of tmux whatever the number of sessions.
+func (p *Provider) List(ctx context.Context) ([]session.Status, error) {
+	if p.ctx.Err() != nil {
+		return nil, errClosed
+	}
+	suspects, err := p.refresh(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range suspects {
+		rec, _ := e.life()
+		p.async(func() { p.bury(e, rec.ID, true) })
+	}
+	entries := p.entries()
+	slices.SortFunc(entries, func(a, b *entry) int { return cmp.Compare(a.name, b.name) })
+	list := make([]session.Status, 0, len(entries))
+	for _, e := range entries {
+		if st, ok := p.status(e); ok {
+			list = append(list, st)
+		}
+	}
+	return list, nil
+}
+
+// refresh looks at everything once, and names those whose life seems to be over.
+func (p *Provider) refresh(ctx context.Context) (suspects []*entry, err error) {
+	select {
+	case <-p.looking:
+		defer func() { p.looking <- struct{}{} }()
+	case <-ctx.Done():
+		return nil, fmt.Errorf("cannot look at the sessions: another look does not end: %w", context.Cause(ctx))
+	}
+	if err := p.scan(); err != nil { // before the view, so that what is on record and not in it is no more
+		return nil, err
+	}
+	entries := p.entries()
+	if len(entries) == 0 {
+		return nil, nil
+	}
+	v, err := p.view(ctx, nil)
+	if err != nil {
+		return nil, fmt.Errorf("cannot look at the sessions: %w", err)
+	}
+	for _, e := range entries {
+		if p.compare(e, v) {
+			suspects = append(suspects, e)
+		}
+	}
+	return suspects, nil
+}
+
+// scan looks for sessions that are not known yet, if the folder changed since the last look.
+func (p *Provider) scan() error {
+	info, err := os.Stat(p.dir)
+	if errors.Is(err, fs.ErrNotExist) { // what we know we know
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("cannot look at the sessions: %w", err)
+	}
+	if p.scanned.Equal(info.ModTime()) {
+		return nil
+	}
+	folders, err := os.ReadDir(p.dir)
+	if err != nil {
+		return fmt.Errorf("cannot read the folder of the sessions: %w", err)
+	}
+	unborn := false
+	for _, f := range folders {
+		if !f.IsDir() || p.find(f.Name()) != nil {
+			continue
+		}
+		rec, x, ok := p.recall(f.Name())
+		if !ok {
+			unborn = unborn || !p.clearUnborn(f.Name())
+			continue
+		}
+		e := p.entry(f.Name())
+		e.begin(rec, x)
+		p.meet(p.expect(&rec))
+		p.watch(e)
+	}
+	if !unborn {
+		p.scanned = info.ModTime()
+	}
+	return nil
+}
+
+// expect is the server of a record, if it may still run.
+func (p *Provider) expect(rec *record) int {
+	if rec.Boot != p.boot || !rec.lives(p.boot) {
+		return 0
+	}
+	return rec.Server
+}
+
+// clearUnborn removes the folder of a start that never came so far as a record. False: the next look decides.
+func (p *Provider) clearUnborn(name string) bool {
+	if p.look {
+		return false
+	}
+	if _, err := os.Stat(p.path(name, recordFile)); err == nil {
+		return true // of another city, or unreadable: it is not ours to judge
+	}
+	fd, err := proc.Lock(p.path(name, startFile), time.Now())
+	if err != nil {
+		return false
+	}
+	defer proc.Close(fd)
+	p.removeFolder(name)
+	return true
+}
+
+const fieldSep = "|"
+
+// view asks tmux for everything, or for all about one life. No server means an empty view.
+func (p *Provider) view(ctx context.Context, of *record) (view, error) {
+	panes, clients := []string{"list-panes", "-a"}, []string{"list-clients"}
+	if of != nil {
+		session := "=" + mangle(of.Name)
+		panes, clients = []string{"list-panes", "-s", "-t", session}, []string{"list-clients", "-t", session}
+	}
+	v := view{panes: map[string]pane{}, viewers: map[string]viewers{}}
+	format := []string{"p", "#{pane_id}", "#{pane_pid}", "#{pane_dead}", "#{pid}", "#{window_width}", "#{window_height}", "#{window_activity}"}
+	for _, key := range told() {
+		format = append(format, "#{"+option(key)+"}")
+	}
+	format = append(format, "#{session_name}")
+	client := []string{"c", "#{client_control_mode}", "#{client_readonly}", "#{client_created}", "#{client_activity}", "#{session_name}"}
+	panes = append(panes, "-F", strings.Join(format, fieldSep), ";")
+	out, err := p.run(ctx, nil, slices.Concat(panes, clients, []string{"-F", strings.Join(client, fieldSep)})...)
+	if errors.Is(err, errNoServer) || errors.Is(err, errNoPane) {
+		return v, nil
+	}
+	if err != nil {
+		return v, err
+	}
+	for line := range strings.Lines(out) {
+		fields := strings.Split(strings.TrimSuffix(line, "\n"), fieldSep)
+		switch {
+		case fields[0] == "p" && len(fields) == len(format):
+			v.panes[fields[len(fields)-1]] = readPane(fields)
+			p.meet(number(fields[4]))
+		case fields[0] == "c" && len(fields) == len(client) && fields[1] == "0" && fields[2] == "0":
+			w := v.viewers[fields[5]]
+			w.count++
+			if typed := number(fields[4]); typed > number(fields[3]) {
+				w.typed = latest(w.typed, time.Unix(int64(typed), 0))
+			}
+			v.viewers[fields[5]] = w
+		}
+	}
+	return v, nil
+}
+
+func readPane(f []string) pane {
+	out := pane{
+		id: f[1], pid: number(f[2]), dead: f[3] == "1", server: number(f[4]), cols: number(f[5]), rows: number(f[6]),
+		marks: map[string]string{},
+	}
+	if at := number(f[7]); at > 0 {
+		out.activity = time.Unix(int64(at), 0)
+	}
+	for i, key := range told() {
+		if v := decodeMark(f[8+i]); v != "" {
+			out.marks[key] = v
+		}
+	}
+	return out
+}
+
+// number is 0 if it is none.
+func number(s string) int {
+	n, err := strconv.Atoi(s)
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+// compare holds what is known of a name against what tmux shows, and reports whether somebody should look closer. An
+// observer takes what he sees for the truth.
+func (p *Provider) compare(e *entry, v view) (suspect bool) {
+	name := mangle(e.name)
+	shown, there := v.panes[name]
+	rec, alive := e.life()
+	if there && shown.pid != rec.PID && !shown.dead {
+		rec, alive = p.reload(e)
+	}
+	mine := there && shown.pid == rec.PID && shown.id == rec.Pane
+	if !alive {
+		if mine && shown.dead && !p.look {
+			p.async(func() { p.remove(p.ctx, &rec) })
+		}
+		return false
+	}
+	if mine && !shown.dead && rec.lives(p.boot) {
+		e.mu.Lock()
+		shrunk := e.rec.ID == rec.ID && v.viewers[name].count == 0 && e.own == 0 && (shown.cols != rec.Cols || shown.rows != rec.Rows)
+		e.pane, e.views = shown, v.viewers[name]
+		e.mu.Unlock()
+		if shrunk && !p.look {
+			p.async(func() { p.resize(&rec) })
+		}
+		return false
+	}
+	if p.look {
+		x := lost(&rec)
+		if mine {
+			x = p.presume(&rec)
+		}
+		e.finish(rec.ID, x)
+		return false
+	}
+	return true
+}
+
+// reload looks for a life that somebody else has started.
+func (p *Provider) reload(e *entry) (rec record, alive bool) {
+	select {
+	case <-e.turn:
+		defer func() { e.turn <- struct{}{} }()
+	default:
+		return e.life() // a start of our own is under way
+	}
+	if rec, x, ok := p.recall(e.name); ok {
+		e.begin(rec, x)
+		p.watch(e)
+	}
+	return e.life()
+}
+
+// option is the name under which tmux keeps a mark, in the pane's options.
+func option(key string) string {
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_'
+	}
+	if strings.IndexFunc(key, func(r rune) bool { return !plain(r) }) < 0 {
+		return "@gc-" + key
+	}
+	return fmt.Sprintf("@gx-%x", key)
+}
+
+// encodeMark makes a value that tmux neither expands nor cuts; decodeMark is its inverse, "" for what is none.
+func encodeMark(value string) string { return "=" + url.QueryEscape(value) }
+
+func decodeMark(s string) string {
+	rest, ok := strings.CutPrefix(s, "=")
+	if !ok {
+		return ""
+	}
+	value, err := url.QueryUnescape(rest)
+	if err != nil {
+		return ""
+	}
+	return value
+}

@@ -1,0 +1,202 @@
+package tmux
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"gcity/internal/proc"
+	"gcity/internal/screen"
+	"gcity/session"
+)
+
+// maxOutput is how much output of a life is kept and given, in bytes.
+const maxOutput = 256 << 10
+
+// clip makes lines from tmux what a terminal would have been sent, the newest of them.
+func clip(lines string) []byte {
+	lines = strings.TrimRight(lines, "\n")
+	if over := len(lines) - maxOutput; over > 0 {
+		lines = lines[over:]
+		_, lines, _ = strings.Cut(lines, "\n")
+	}
+	return bytes.ReplaceAll([]byte(lines), []byte("\n"), []byte("\r\n"))
+}
+
+// Output implements session.Provider. It also shows the last life of a session that has ended, until the next.
+func (p *Provider) Output(ctx context.Context, name string, lines int) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	const verb = "read the output of"
+	e := p.find(name)
+	if e == nil {
+		return "", missing(verb, name)
+	}
+	e.mu.Lock()
+	rec, known, x := e.rec, e.known, e.exit
+	e.mu.Unlock()
+	if !known {
+		return "", missing(verb, name)
+	}
+	if x == nil || p.look {
+		out, err := p.capture(ctx, &rec, lines)
+		if err == nil || !errors.Is(err, errNoPane) && !errors.Is(err, errNoServer) {
+			return out, p.explain(verb, name, err)
+		}
+	}
+	raw, err := os.ReadFile(p.path(name, outputFile(rec.ID)))
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", fail(verb, name, session.ErrNotFound, "nothing is kept of its last life")
+	}
+	if err != nil {
+		return "", fmt.Errorf("cannot %s %q: %w", verb, name, err)
+	}
+	cols, rows := rec.Cols, rec.Rows
+	if x != nil && x.Cols > 0 && x.Rows > 0 {
+		cols, rows = x.Cols, x.Rows
+	}
+	return screen.Text(raw, cols, rows, lines), nil
+}
+
+// capture reads the last lines of a pane, or what is visible, in one call.
+func (p *Provider) capture(ctx context.Context, rec *record, lines int) (string, error) {
+	args := []string{"display-message", "-p", "-t", rec.target(), "#{pane_width} #{pane_height}", ";",
+		"capture-pane", "-p", "-e", "-t", rec.target()}
+	if lines > 0 {
+		args = append(args, "-S", strconv.Itoa(-lines))
+	}
+	out, err := p.run(ctx, nil, args...)
+	if err != nil {
+		return "", err
+	}
+	size, text, _ := strings.Cut(out, "\n")
+	w, h, _ := strings.Cut(size, " ")
+	return screen.Text(clip(text), max(1, number(w)), max(1, number(h)), lines), nil
+}
+
+// Capture implements session.Capturer: at most 256 KiB, the newest. Of what a program has drawn over, the last is kept.
+func (p *Provider) Capture(ctx context.Context, name, id string) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	const verb = "read the output of"
+	e := p.find(name)
+	if e == nil {
+		return nil, missing(verb, name)
+	}
+	if rec, alive := e.life(); alive && rec.ID == id {
+		out, err := p.run(ctx, nil, "capture-pane", "-p", "-e", "-S", "-", "-t", rec.target())
+		if err == nil || !errors.Is(err, errNoPane) && !errors.Is(err, errNoServer) {
+			return clip(out), p.explain(verb, name, err)
+		}
+	}
+	raw, err := os.ReadFile(p.path(name, outputFile(id)))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fail(verb, name, session.ErrNotFound, "nothing is kept of this life")
+	}
+	return raw, err
+}
+
+// Acknowledge implements session.Acknowledger. After a stop the session's folder is removed; after an end that nobody
+// asked for its last output stays until the next life.
+func (p *Provider) Acknowledge(ctx context.Context, name, id string) error {
+	e := p.find(name)
+	if e == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	release, err := e.take(ctx)
+	if err != nil {
+		return err
+	}
+	defer release()
+	e.mu.Lock()
+	rec, x := e.rec, e.exit
+	known := e.known
+	e.mu.Unlock()
+	if !known || rec.ID != id || x == nil || x.Acked {
+		return nil
+	}
+	fd, err := proc.Lock(p.path(name, startFile), time.Now().Add(turnWait))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("cannot clear up after %q: %w", name, err)
+	}
+	if err == nil {
+		defer proc.Close(fd)
+	}
+	acked := *x
+	acked.Acked = true
+	if now, _, ok := p.recall(name); ok && now.ID == id { // else somebody else has started it again
+		if x.Asked {
+			p.removeFolder(name)
+		} else if err := writeJSON(p.path(name, exitFile), &acked); err != nil {
+			return fmt.Errorf("cannot note that the end of %q is known: %w", name, err)
+		}
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.exit = &acked
+	return nil
+}
+
+// SetMeta implements session.Marker.
+func (p *Provider) SetMeta(ctx context.Context, name, key, value string) error {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	_, rec, err := p.living("mark", name)
+	if err != nil {
+		return err
+	}
+	args := []string{"set-option", "-p", "-t", rec.target(), option(key), encodeMark(value)}
+	if value == "" {
+		args = []string{"set-option", "-p", "-u", "-t", rec.target(), option(key)}
+	}
+	_, err = p.run(ctx, nil, args...)
+	return p.explain("mark", name, err)
+}
+
+// Meta implements session.Marker.
+func (p *Provider) Meta(ctx context.Context, name, key string) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	_, rec, err := p.living("read a mark of", name)
+	if err != nil {
+		return "", err
+	}
+	out, err := p.run(ctx, nil, "show-options", "-p", "-v", "-q", "-t", rec.target(), option(key))
+	return decodeMark(strings.TrimSuffix(out, "\n")), p.explain("read a mark of", name, err)
+}
+
+// Usage implements session.Meter, by one walk over /proc.
+func (p *Provider) Usage(ctx context.Context) (map[string]session.Usage, error) {
+	if p.ctx.Err() != nil {
+		return nil, errClosed
+	}
+	roots := make(map[int]uint64)
+	all := make(map[string]session.Usage)
+	names := make(map[int]string)
+	for _, e := range p.entries() {
+		if rec, ok := e.life(); ok && rec.lives(p.boot) {
+			roots[rec.PID], names[rec.PID] = rec.Start, e.name
+		}
+	}
+	if len(roots) == 0 {
+		return all, nil
+	}
+	trees, err := proc.Trees(ctx, roots)
+	if err != nil {
+		return nil, fmt.Errorf("cannot measure what the sessions take: %w", err)
+	}
+	for pid, t := range trees {
+		if st, err := proc.ReadStat(pid); err == nil && st.Start == roots[pid] {
+			all[names[pid]] = session.Usage{CPU: t.CPU + st.CPU, RSS: t.RSS + st.RSS, Procs: t.Procs + 1}
+		}
+	}
+	return all, nil
+}

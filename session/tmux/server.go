@@ -1,0 +1,321 @@
+package tmux
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"gcity/internal/disk"
+	"gcity/internal/proc"
+	"gcity/session"
+)
+
+// ErrUnusable means that there is no tmux, or that it is too old.
+var ErrUnusable = errors.New("install tmux 3.3 or newer (apt-get install tmux), or leave out [session] provider: the terminals built in need nothing")
+
+// Used reports whether a city has or had sessions in tmux.
+func Used(city string) bool {
+	_, err := os.Stat(filepath.Join(city, ".gc", "tmux", serverFile))
+	return err == nil
+}
+
+// Hint is the shell line by which an operator attaches to a city's sessions with tmux itself.
+func Hint(city string) string {
+	var s server
+	line := "tmux -L " + Label(city) + " attach"
+	if readJSON(filepath.Join(city, ".gc", "tmux", serverFile), &s) == nil && s.TmpDir != os.Getenv("TMUX_TMPDIR") {
+		line = "TMUX_TMPDIR='" + strings.ReplaceAll(s.TmpDir, "'", `'\''`) + "' " + line
+	}
+	return line
+}
+
+// Find returns the path of a tmux that is new enough, or ErrUnusable.
+func Find() (program string, err error) {
+	program, err = exec.LookPath("tmux")
+	if err != nil {
+		return "", fmt.Errorf("there is no tmux in PATH: %w", ErrUnusable)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), callTimeout)
+	defer cancel()
+	out, err := exec.CommandContext(ctx, program, "-V").Output()
+	if err != nil {
+		return "", fmt.Errorf("%s -V fails (%v): %w", program, err, ErrUnusable)
+	}
+	if version := strings.TrimSpace(string(out)); !newEnough(version) {
+		return "", fmt.Errorf("%s is %s, which is too old: %w", program, version, ErrUnusable)
+	}
+	return program, nil
+}
+
+// newEnough understands "tmux 3.3a" and "tmux next-3.6". One without a number is built from what is newest.
+func newEnough(version string) bool {
+	if strings.Contains(version, "master") {
+		return true
+	}
+	i := strings.IndexAny(version, "0123456789")
+	if i < 0 {
+		return false
+	}
+	var major, minor int
+	n, err := fmt.Sscanf(version[i:], "%d.%d", &major, &minor)
+	return n == 2 && err == nil && (major > 3 || major == 3 && minor >= 3)
+}
+
+// Label is the name of a city's tmux server: what goes behind tmux -L. It is made of the folder's name, for people, and of
+// its path, for none other to have it.
+func Label(city string) string {
+	name := strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' {
+			return r
+		}
+		return '-'
+	}, filepath.Base(city))
+	sum := sha256.Sum256([]byte(city))
+	return "gcity-" + name[:min(len(name), 24)] + "-" + hex.EncodeToString(sum[:4])
+}
+
+// server is what is on record of a city's tmux server.
+type server struct {
+	TmpDir string `json:"tmpdir,omitempty"` // TMUX_TMPDIR of whoever opened the city first: all others look there too
+	Boot   string `json:"boot,omitempty"`
+	PID    int    `json:"pid,omitempty"`
+	Start  uint64 `json:"start,omitempty"`
+}
+
+const (
+	serverFile = "server.json"
+	configFile = "tmux.conf"
+)
+
+// settings is the whole configuration of a server of ours: nobody's ~/.tmux.conf counts. No key does anything but reach
+// the agent, except for one way out for whoever attached with tmux itself; gcity's own viewers are told by their flag.
+const settings = `set -qs exit-empty off
+set -qs escape-time 0
+set -qs focus-events on
+set -qs set-clipboard on
+set -qg assume-paste-time 0
+set -qas terminal-features ",xterm*:RGB:256:title"
+set -qg status off
+set -qg prefix None
+set -qg prefix2 None
+set -qg mouse off
+set -qg destroy-unattached off
+set -qg detach-on-destroy on
+set -qg update-environment ""
+set -qg history-limit 5000
+set -qg bell-action none
+set -qg visual-bell off
+set -qg lock-after-time 0
+set -qg set-titles off
+set -qwg remain-on-exit on
+set -qwg remain-on-exit-format ""
+set -qwg window-size latest
+set -qwg automatic-rename off
+set -qwg allow-rename off
+set -qwg monitor-activity off
+set -qwg monitor-bell off
+unbind-key -a -T root
+unbind-key -a -T prefix
+bind-key -T root C-q if-shell -F "#{m:*` + viewerFlag + `*,#{client_flags}}" "send-keys C-q" "detach-client"
+`
+
+// viewerFlag changes nothing in a session of one pane, and shows that gcity itself attached.
+const viewerFlag = "active-pane"
+
+// locate finds out where the city's server is, or would be, and what tmux is to be given.
+func (p *Provider) locate() error {
+	data, err := os.ReadFile(filepath.Join(p.dir, serverFile))
+	switch {
+	case err == nil:
+		if err := json.Unmarshal(data, &p.server); err != nil {
+			return fmt.Errorf("cannot read %s: %w; without a running agent it may be removed", filepath.Join(p.dir, serverFile), err)
+		}
+	case !errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("cannot look for the tmux server: %w", err)
+	default:
+		p.server.TmpDir = os.Getenv("TMUX_TMPDIR")
+		if p.look {
+			break
+		}
+		if err := p.writeServer(); err != nil {
+			return err
+		}
+	}
+	p.env = []string{"PATH=/usr/local/bin:/usr/bin:/bin", "SHELL=/bin/sh", "TERM=xterm-256color", "LC_ALL=C.UTF-8", "HOME=/"}
+	if p.server.TmpDir != "" {
+		p.env = append(p.env, "TMUX_TMPDIR="+p.server.TmpDir)
+	}
+	if p.look {
+		return nil
+	}
+	path := filepath.Join(p.dir, configFile)
+	if old, err := os.ReadFile(path); err == nil && string(old) == settings {
+		return nil
+	}
+	if err := disk.Replace(path, []byte(settings), 0o600); err != nil {
+		return fmt.Errorf("cannot write tmux's configuration: %w", err)
+	}
+	return nil
+}
+
+// writeServer writes what is on record of the server.
+func (p *Provider) writeServer() error {
+	data, err := json.Marshal(p.server)
+	if err == nil {
+		err = disk.Replace(filepath.Join(p.dir, serverFile), append(data, '\n'), 0o600)
+	}
+	if err != nil {
+		return fmt.Errorf("cannot write down where the tmux server is: %w", err)
+	}
+	return nil
+}
+
+// meet takes note of the server that answered, and waits for its end.
+func (p *Provider) meet(pid int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if pid <= 0 || p.closed {
+		return
+	}
+	if p.server.PID != pid || p.server.Boot != p.boot {
+		st, err := proc.ReadStat(pid)
+		if err != nil {
+			return
+		}
+		p.server.PID, p.server.Start, p.server.Boot = pid, st.Start, p.boot
+		if !p.look {
+			if err := p.writeServer(); err != nil {
+				p.log.Warn("the tmux server is not on record", "err", err)
+			}
+		}
+	}
+	if p.look || p.watched == pid {
+		return
+	}
+	w, err := proc.Watch(pid, p.server.Start)
+	if err != nil {
+		return
+	}
+	p.watched = pid
+	p.wg.Go(func() { p.outlive(w, pid) })
+}
+
+// outlive waits for the end of the server, with which all of its sessions are lost.
+func (p *Provider) outlive(w *proc.Watched, pid int) {
+	stop := context.AfterFunc(p.ctx, func() { w.Close() })
+	defer stop()
+	if w.Wait() != nil {
+		return // closed
+	}
+	w.Close()
+	p.mu.Lock()
+	if p.watched == pid {
+		p.watched = 0
+	}
+	p.mu.Unlock()
+	for _, e := range p.entries() {
+		if rec, ok := e.life(); ok && rec.Server == pid {
+			p.async(func() { p.bury(e, rec.ID, true) })
+		}
+	}
+}
+
+var (
+	errNoServer = errors.New("no tmux server runs")
+	errNoPane   = errors.New("tmux has no such pane")
+	errTaken    = errors.New("tmux has a session of this name already")
+)
+
+// run runs tmux and returns what it printed. The server is started by new-session only.
+func (p *Provider) run(ctx context.Context, stdin []byte, args ...string) (string, error) {
+	out, err := p.once(ctx, stdin, args...)
+	if !errors.Is(err, errNoServer) || !p.serverLives() {
+		return out, err
+	}
+	// It lives, and its socket does not: somebody cleared up the folder of temporary files. It makes a new one when told.
+	p.mu.Lock()
+	s := p.server
+	p.mu.Unlock()
+	p.log.Warn("the tmux server's socket is gone: it makes a new one", "pid", s.PID)
+	proc.Signal(s.PID, syscall.SIGUSR1, func(pid int) bool { return proc.Lives(pid, s.Start) })
+	for pause := time.Millisecond; pause < time.Second; pause *= 2 {
+		wait(ctx, pause)
+		if out, err = p.once(ctx, stdin, args...); !errors.Is(err, errNoServer) || !p.serverLives() {
+			return out, err
+		}
+	}
+	return "", fmt.Errorf("the city's tmux server, pid %d, lives and does not answer: %w", s.PID, errOther)
+}
+
+func (p *Provider) serverLives() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.server.PID > 0 && p.server.Boot == p.boot && proc.Lives(p.server.PID, p.server.Start)
+}
+
+// isServer reports whether a process is the server that is on record.
+func (p *Provider) isServer(pid int) bool {
+	p.mu.Lock()
+	known := p.server.PID == pid
+	p.mu.Unlock()
+	return known && p.serverLives()
+}
+
+func (p *Provider) once(ctx context.Context, stdin []byte, args ...string) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	cmd := p.command(ctx, args...)
+	cmd.Stdin = bytes.NewReader(stdin)
+	var out, complaint bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &complaint
+	cmd.WaitDelay = time.Second
+	err := cmd.Run()
+	if err == nil {
+		return out.String(), nil
+	}
+	text := strings.TrimSpace(complaint.String())
+	switch {
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission):
+		return "", session.Missing(fmt.Errorf("tmux cannot be executed: %w", err))
+	case ctx.Err() != nil:
+		return "", fmt.Errorf("tmux does not answer in time: %w", context.Cause(ctx))
+	case strings.HasPrefix(text, "no server running"), strings.HasPrefix(text, "error connecting to"),
+		strings.Contains(text, "server exited"), strings.Contains(text, "lost server"):
+		return "", fmt.Errorf("%w (%s)", errNoServer, text)
+	case strings.HasPrefix(text, "can't find"), text == "no current target": // the latter when there is no session at all
+		return out.String(), fmt.Errorf("%w (%s)", errNoPane, text)
+	case strings.HasPrefix(text, "duplicate session"):
+		return "", errTaken
+	case text == "":
+		return out.String(), fmt.Errorf("%w: %w", errOther, err)
+	}
+	return out.String(), fmt.Errorf("%w: %s", errOther, text)
+}
+
+// command is tmux with the city's server. Arguments are literal: see arg.
+func (p *Provider) command(ctx context.Context, args ...string) *exec.Cmd {
+	p.execs.Add(1)
+	all := append([]string{"-u", "-L", p.label, "-f", filepath.Join(p.dir, configFile)}, args...)
+	cmd := exec.CommandContext(ctx, p.tmux, all...)
+	cmd.Env, cmd.Dir = p.env, "/"
+	return cmd
+}
+
+// arg makes a literal text of what tmux would take for the end of a command.
+func arg(s string) string {
+	if strings.HasSuffix(s, ";") {
+		return s[:len(s)-1] + `\;`
+	}
+	return s
+}

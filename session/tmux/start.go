@@ -1,0 +1,282 @@
+package tmux
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"gcity/internal/proc"
+	"gcity/session"
+)
+
+const (
+	startTimeout = 30 * time.Second       // of a start whose context has no deadline
+	turnWait     = 2 * time.Second        // for another controller that is starting or clearing up the same session
+	lockWait     = 200 * time.Millisecond // for a lock that a child has inherited and loses when it executes something
+	doorTimeout  = 10 * time.Second
+)
+
+// Start implements session.Provider. The agent's process is made by tmux, asks at our door what it is, takes the
+// session's lock, puts itself on record and becomes the agent: nothing of its environment is in any command line, on
+// disk, or in tmux.
+func (p *Provider) Start(ctx context.Context, s session.Spec) (session.Status, error) {
+	if err := p.check(&s); err != nil {
+		return session.Status{}, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, startTimeout)
+	defer cancel()
+	e := p.entry(s.Name)
+	release, err := e.take(ctx)
+	if err != nil {
+		return session.Status{}, err
+	}
+	defer release()
+	if e.alive() {
+		return session.Status{}, fail("start", s.Name, session.ErrExists, "it runs already")
+	}
+	if err := s.FindProgram(); err != nil {
+		return session.Status{}, fail("start", s.Name, err, "%v", err)
+	}
+	if err := os.MkdirAll(filepath.Join(p.dir, s.Name), 0o700); err != nil {
+		return session.Status{}, fmt.Errorf("cannot make the folder of the session %q: %w", s.Name, err)
+	}
+	fd, err := proc.Lock(p.path(s.Name, startFile), time.Now().Add(turnWait))
+	if err != nil {
+		return session.Status{}, fail("start", s.Name, session.ErrExists, "another controller is starting or clearing it up: %v", err)
+	}
+	defer proc.Close(fd)
+	if err := p.clearWay(ctx, e); err != nil {
+		return session.Status{}, err
+	}
+	if err := p.bring(ctx, e, &s); err != nil {
+		return session.Status{}, err
+	}
+	st, ok := p.status(e)
+	if !ok || st.ID != s.ID {
+		return st, fail("start", s.Name, errOther, "it is gone again already")
+	}
+	return st, nil
+}
+
+// check refuses what could not be started, or not be told apart afterwards.
+func (p *Provider) check(s *session.Spec) error {
+	switch {
+	case p.door == nil || p.ctx.Err() != nil:
+		return errClosed
+	case s.Name == "" || len(s.Name) > 200 || strings.ContainsAny(s.Name, "/\x00") || s.Name[0] == '.':
+		return fail("start", s.Name, session.ErrCommand, "this cannot be the name of a session: see session.Encode")
+	case s.City != p.city:
+		return fail("start", s.Name, session.ErrCommand, "it belongs to the city %s, not to %s", s.City, p.city)
+	case s.ID == "" || len(s.ID) > 200 || strings.ContainsAny(s.ID, "\x00\n"):
+		return fail("start", s.Name, session.ErrCommand, "it has no id that could be told in a line")
+	case !filepath.IsAbs(s.Dir):
+		return fail("start", s.Name, session.ErrCommand, "its folder %q is not an absolute path", s.Dir)
+	case strings.ContainsRune(s.Command, 0) || slices.ContainsFunc(s.Env, func(kv string) bool { return strings.ContainsRune(kv, 0) }):
+		return fail("start", s.Name, session.ErrCommand, "its command or environment contains a NUL")
+	}
+	return nil
+}
+
+// clearWay makes sure that nothing of an earlier life is left: neither one that somebody else started, nor processes that
+// hold the session's lock. Under the name's turn and start lock.
+func (p *Provider) clearWay(ctx context.Context, e *entry) error {
+	rec, x, ok := p.recall(e.name)
+	if ok && x == nil {
+		if found, err := p.stands(ctx, &rec); err != nil {
+			return fail("start", e.name, err, "cannot see whether it runs: %v", err)
+		} else if found && rec.lives(p.boot) {
+			e.begin(rec, nil)
+			p.watch(e)
+			return fail("start", e.name, session.ErrExists, "it runs already, as pid %d", rec.PID)
+		}
+	}
+	fd, err := proc.Lock(p.path(e.name, lockFile), time.Now().Add(lockWait))
+	if errors.Is(err, proc.ErrLocked) {
+		if left := p.sweep(&rec, nil); len(left) > 0 {
+			return fail("start", e.name, session.ErrExists, "processes of its last life cannot be ended: pids %v", left)
+		}
+		fd, err = proc.Lock(p.path(e.name, lockFile), time.Now().Add(lockWait))
+	}
+	if err != nil {
+		return fail("start", e.name, session.ErrExists, "its lock cannot be taken: %v", err)
+	}
+	proc.Close(fd)
+	p.keepOutputs(e.name, rec.ID)
+	return nil
+}
+
+// bring makes the session and lets its agent in.
+func (p *Provider) bring(ctx context.Context, e *entry, s *session.Spec) error {
+	arrival := make(chan *net.UnixConn, 1)
+	p.mu.Lock()
+	p.expected[s.ID] = arrival
+	p.mu.Unlock()
+	defer func() {
+		p.mu.Lock()
+		delete(p.expected, s.ID)
+		p.mu.Unlock()
+		select {
+		case conn := <-arrival: // too late
+			conn.Close()
+		default:
+		}
+	}()
+	cols, rows := s.Cols, s.Rows
+	if cols < 1 || rows < 1 {
+		cols, rows = 80, 24
+	}
+	pane, pid, err := p.newSession(ctx, s, cols, rows)
+	if err != nil {
+		if ctx.Err() == nil {
+			return err
+		}
+		late, cancel := context.WithTimeout(context.WithoutCancel(ctx), callTimeout)
+		defer cancel()
+		return errors.Join(err, p.vacate(late, s.Name)) // tmux may have begun it
+	}
+	rec, err := p.letIn(ctx, s, invitation{Spec: *s, Dir: filepath.Join(p.dir, s.Name), Pane: pane, Cols: cols, Rows: rows, Boot: p.boot, Ready: !session.NeedsSettling(s)}, pid, arrival)
+	if err != nil {
+		return p.takeBack(s, pane, pid, err)
+	}
+	e.begin(rec, nil)
+	if !p.watch(e) {
+		p.async(func() { p.bury(e, rec.ID, true) })
+	}
+	return nil
+}
+
+// newSession makes the tmux session. The only text of ours in its arguments that tmux would interpret is the name, which
+// is mangled.
+func (p *Provider) newSession(ctx context.Context, s *session.Spec, cols, rows int) (paneID string, pid int, err error) {
+	name := mangle(s.Name)
+	create := []string{"new-session", "-d", "-P", "-F", "#{pane_id} #{pane_pid} #{pid}", "-s", name, "-n", "agent",
+		"-x", strconv.Itoa(cols), "-y", strconv.Itoa(rows), "-c", "/",
+		"-e", arg("GC_CITY_PATH=" + p.city), "-e", arg("GC_SESSION_ID=" + s.ID), "--",
+		arg(p.binary), "pane", arg(p.doorAt), arg(s.ID), ";", "set-option", "-s", "exit-empty", "off"}
+	out, err := p.run(ctx, nil, create...)
+	if errors.Is(err, errNoServer) { // it was just going, see Dismiss
+		out, err = p.run(ctx, nil, create...)
+	}
+	if errors.Is(err, errTaken) {
+		if err := p.vacate(ctx, s.Name); err != nil {
+			return "", 0, err
+		}
+		out, err = p.run(ctx, nil, create...)
+	}
+	if err != nil {
+		return "", 0, fail("start", s.Name, err, "tmux does not make a session: %v", err)
+	}
+	f := strings.Fields(out)
+	if len(f) != 3 {
+		return "", 0, fail("start", s.Name, errOther, "tmux says %q of its session", out)
+	}
+	p.meet(number(f[2]))
+	return f[0], number(f[1]), nil
+}
+
+// vacate ends a session that has our name and no record: what a controller left that died in the middle of a start. One
+// that is not of this city is left alone.
+func (p *Provider) vacate(ctx context.Context, name string) error {
+	city, id, err := p.owner(ctx, mangle(name))
+	if errors.Is(err, errNoPane) || errors.Is(err, errNoServer) {
+		return nil
+	}
+	if err != nil {
+		return fail("start", name, err, "tmux has a session of this name: %v", err)
+	}
+	if city != p.city || id == "" {
+		return fail("start", name, session.ErrExists, "the tmux server %s has a session %s that is not of this city: end it there", p.label, mangle(name))
+	}
+	p.log.Warn("a start that nobody finished is taken back", "session", name)
+	if _, err := p.run(ctx, nil, "kill-session", "-t", "="+mangle(name)); err != nil && !errors.Is(err, errNoPane) {
+		return fail("start", name, err, "a start that nobody finished cannot be taken back: %v", err)
+	}
+	if left := p.sweep(&record{Name: name, ID: id}, nil); len(left) > 0 {
+		return fail("start", name, session.ErrExists, "processes of an earlier start cannot be ended: pids %v", left)
+	}
+	return nil
+}
+
+// owner is the city and the life for which one of tmux's sessions was made, "" if none of ours.
+func (p *Provider) owner(ctx context.Context, name string) (city, id string, err error) {
+	out, err := p.run(ctx, nil, "show-environment", "-t", "="+name+":")
+	for line := range strings.Lines(out) {
+		line = strings.TrimSuffix(line, "\n")
+		if v, ok := strings.CutPrefix(line, "GC_CITY_PATH="); ok {
+			city = v
+		}
+		if v, ok := strings.CutPrefix(line, "GC_SESSION_ID="); ok {
+			id = v
+		}
+	}
+	return city, id, err
+}
+
+// tidy takes back the starts that a controller did not finish because it was killed: sessions of this city that nobody
+// is starting now and that are not on record.
+func (p *Provider) tidy(ctx context.Context) error {
+	if p.look || !p.serverLives() {
+		return nil
+	}
+	v, err := p.view(ctx, nil)
+	if err != nil {
+		return err
+	}
+	for mangled, pane := range v.panes {
+		name, ok := unmangle(mangled)
+		if !ok {
+			continue
+		}
+		if e := p.find(name); e != nil {
+			if rec, _ := e.life(); rec.PID == pane.pid {
+				continue
+			}
+		}
+		if city, id, err := p.owner(ctx, mangled); err != nil || city != p.city || id == "" {
+			continue
+		}
+		fd, err := proc.Lock(p.path(name, startFile), time.Now())
+		if err != nil && !errors.Is(err, fs.ErrNotExist) { // without a folder nobody has begun to
+			continue // somebody is starting it
+		}
+		if rec, _, known := p.recall(name); !known || rec.PID != pane.pid {
+			if err := p.vacate(ctx, name); err != nil {
+				p.log.Warn("a start that nobody finished stays", "session", name, "err", err)
+			}
+		}
+		if err == nil {
+			proc.Close(fd)
+		}
+	}
+	return nil
+}
+
+// takeBack ends what a failed start has begun, and says why it failed.
+func (p *Provider) takeBack(s *session.Spec, pane string, pid int, cause error) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(p.ctx), callTimeout)
+	defer cancel()
+	r := record{Name: s.Name, ID: s.ID, Pane: pane}
+	var problems []error
+	if _, err := p.run(ctx, nil, "kill-pane", "-t", r.target()); err != nil && !errors.Is(err, errNoPane) && !errors.Is(err, errNoServer) {
+		problems = append(problems, err)
+	}
+	if left := p.sweep(&r, nil); len(left) > 0 {
+		problems = append(problems, fmt.Errorf("these processes of it cannot be ended: %v", left))
+	}
+	if rec, x, ok := p.recall(s.Name); ok && x == nil && rec.ID == s.ID {
+		os.Remove(p.path(s.Name, recordFile)) // or it would be taken for lost
+	}
+	var known *failure
+	if !errors.As(cause, &known) {
+		cause = fmt.Errorf("cannot start %q: %w", s.Name, cause)
+	}
+	return errors.Join(append([]error{cause}, problems...)...)
+}

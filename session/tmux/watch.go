@@ -1,0 +1,255 @@
+package tmux
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"iter"
+	"strings"
+	"sync"
+	"time"
+
+	"gcity/session"
+)
+
+const (
+	watchHistory = 1000      // lines from before that a watcher is shown
+	watchLag     = 256 << 10 // bytes that a slow watcher may be behind before it is shown all anew
+)
+
+// Watch implements session.Watcher, by a client of tmux in control mode, which is told of every byte that the agent
+// prints and asks for nothing. A frame without data tells of a new size. The sequence ends with the session, with ctx, or
+// with an error.
+func (p *Provider) Watch(ctx context.Context, name string) iter.Seq2[session.Frame, error] {
+	return func(yield func(session.Frame, error) bool) {
+		_, rec, err := p.living("watch", name)
+		if err == nil {
+			err = p.watchLife(ctx, &rec, yield)
+		}
+		if err != nil && ctx.Err() == nil {
+			yield(session.Frame{}, err)
+		}
+	}
+}
+
+// watchLife yields frames until the life is over or nobody wants more (nil).
+func (p *Provider) watchLife(ctx context.Context, rec *record, yield func(session.Frame, error) bool) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(p.ctx, cancel)()
+	cmd := p.command(ctx, "-C", "attach-session", "-f", "ignore-size", "-t", rec.target())
+	cmd.WaitDelay = time.Second
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return fmt.Errorf("cannot watch %q: %w", rec.Name, err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return fmt.Errorf("cannot watch %q: %w", rec.Name, err)
+	}
+	if err := cmd.Start(); err != nil {
+		return fmt.Errorf("cannot watch %q: %w", rec.Name, err)
+	}
+	w := &watcher{rec: rec, news: make(chan struct{}, 1), done: make(chan struct{})}
+	var wg sync.WaitGroup
+	wg.Go(func() { w.listen(out) })
+	defer func() {
+		cancel()
+		wg.Wait()
+		_ = cmd.Wait() // it was killed, or the session has ended
+	}()
+	if err := w.ask(in); err != nil {
+		return missing("watch", rec.Name)
+	}
+	seen := false
+	for over := false; !over; {
+		select {
+		case <-w.news:
+		case <-w.done:
+			over = true
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+		f, behind, ok := w.take()
+		if behind {
+			if err := w.ask(in); err != nil {
+				return nil // it has ended
+			}
+		}
+		if ok {
+			seen = true
+			if !yield(f, nil) {
+				return nil
+			}
+		}
+	}
+	if !seen {
+		return missing("watch", rec.Name)
+	}
+	return nil
+}
+
+// watcher is what a client in control mode has told and nobody has taken yet.
+type watcher struct {
+	rec  *record
+	news chan struct{} // holds a token when there is something to take
+	done chan struct{} // closed when nothing more comes
+
+	mu         sync.Mutex
+	cols, rows int
+	resized    bool
+	reset      bool // data begins anew
+	stale      bool // what comes is not shown until all is shown anew
+	dropped    uint64
+	data       []byte
+}
+
+// ask asks for the size and for all that is kept.
+func (w *watcher) ask(in io.Writer) error {
+	w.mu.Lock()
+	w.stale, w.data = true, nil
+	w.mu.Unlock()
+	_, err := fmt.Fprintf(in, "display-message -p -t '%[1]s' '#{pane_width} #{pane_height} #{cursor_x} #{cursor_y} #{alternate_on}'\n"+
+		"capture-pane -p -e -S -%[2]d -t '%[1]s'\n", w.rec.target(), watchHistory)
+	return err
+}
+
+// take is the next frame, if there is one. behind: the reader was too slow, and has to ask for all anew.
+func (w *watcher) take() (f session.Frame, behind, ok bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.stale {
+		behind, w.data = w.data != nil, nil
+		return f, behind, false
+	}
+	ok = w.reset || w.resized || len(w.data) > 0
+	f = session.Frame{Reset: w.reset, Cols: w.cols, Rows: w.rows, Data: w.data, Dropped: w.dropped}
+	w.reset, w.resized, w.data = false, false, nil
+	return f, false, ok
+}
+
+func (w *watcher) tell() {
+	select {
+	case w.news <- struct{}{}:
+	default:
+	}
+}
+
+// listen takes what tmux tells until there is no more.
+func (w *watcher) listen(out io.Reader) {
+	defer close(w.done)
+	r := bufio.NewReaderSize(out, 32<<10)
+	var block []string // lines of an answer; nil outside of one
+	var end string     // how it ends
+	var where []int    // the answer to the first of two questions
+	for {
+		line, err := r.ReadString('\n')
+		if err != nil {
+			return
+		}
+		line = strings.TrimSuffix(line, "\n")
+		head, rest, _ := strings.Cut(line, " ")
+		switch {
+		case block == nil && head == "%begin":
+			block, end = []string{}, rest
+		case block != nil && head == "%end" && rest == end:
+			if strings.HasSuffix(end, " 1") { // of ours, not of the attaching
+				where = w.answer(where, block)
+			}
+			block = nil
+		case block != nil && head == "%error" && rest == end:
+			return
+		case block != nil:
+			block = append(block, line)
+		case head == "%output":
+			if pane, data, ok := strings.Cut(rest, " "); ok && pane == w.rec.Pane {
+				w.printed(unescape(data))
+			}
+		case head == "%layout-change":
+			w.laidOut(rest)
+		case head == "%exit":
+			return
+		}
+	}
+}
+
+// answer takes the answers to ask, one after the other.
+func (w *watcher) answer(where []int, block []string) []int {
+	if where == nil {
+		for _, f := range strings.Fields(strings.Join(block, " ")) {
+			where = append(where, number(f))
+		}
+		return where
+	}
+	if len(where) == 5 {
+		w.mu.Lock()
+		w.cols, w.rows = max(1, where[0]), max(1, where[1])
+		w.reset, w.stale = true, false
+		w.data = replay(block, where)
+		w.mu.Unlock()
+		w.tell()
+	}
+	return nil
+}
+
+// replay draws a screen anew, what has scrolled away before it.
+func replay(lines []string, where []int) []byte {
+	var b strings.Builder
+	if where[4] == 1 {
+		b.WriteString("\x1b[?1049h")
+		lines = lines[max(0, len(lines)-where[1]):]
+	}
+	b.WriteString("\x1b[H\x1b[2J")
+	b.WriteString(strings.Join(lines, "\r\n"))
+	fmt.Fprintf(&b, "\x1b[m\x1b[%d;%dH", where[3]+1, where[2]+1)
+	return []byte(b.String())
+}
+
+// printed takes what the agent printed.
+func (w *watcher) printed(data []byte) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	switch {
+	case w.stale:
+		return // what is shown anew has it
+	case len(w.data)+len(data) > watchLag:
+		w.dropped += uint64(len(w.data) + len(data))
+		w.stale, w.data = true, []byte{} // see take
+	default:
+		w.data = append(w.data, data...)
+	}
+	w.tell()
+}
+
+// laidOut takes a new size: "@1 c25d,80x24,0,0,1 …".
+func (w *watcher) laidOut(rest string) {
+	f := strings.Split(rest, ",")
+	if len(f) < 2 {
+		return
+	}
+	cols, rows, _ := strings.Cut(f[1], "x")
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if c, r := number(cols), number(rows); c > 0 && r > 0 && (c != w.cols || r != w.rows) {
+		w.cols, w.rows, w.resized = c, r, true
+		w.tell()
+	}
+}
+
+// unescape is the inverse of how control mode writes output: what is below a space, and the backslash, as three octal
+// digits.
+func unescape(s string) []byte {
+	out := make([]byte, 0, len(s))
+	for i := 0; i < len(s); i++ {
+		if s[i] == '\\' && i+3 < len(s) && isOctal(s[i+1]) && isOctal(s[i+2]) && isOctal(s[i+3]) {
+			out = append(out, (s[i+1]-'0')<<6|(s[i+2]-'0')<<3|(s[i+3]-'0'))
+			i += 3
+			continue
+		}
+		out = append(out, s[i])
+	}
+	return out
+}
+
+func isOctal(c byte) bool { return c >= '0' && c <= '7' }

@@ -1,0 +1,137 @@
+package tui
+
+import (
+	"maps"
+
+	"gcity/city"
+)
+
+// markActions mark rows of a list, for verbs to act on all of them.
+func markActions() []action {
+	lists := []zone{inLists, inPools, inAutomations}
+	return []action{
+		{id: "agent.mark", key: bind("mark the row; verbs act on all that are marked", "space"), in: lists, why: needRow, run: (*model).mark},
+		{id: "agent.mark.range", key: bind("mark all from the last mark to here", "v"), in: lists, why: needRow, run: (*model).markRange},
+		{id: "agent.mark.all", key: bind("mark all that are shown, or none", "*"), in: lists, why: needRow, run: (*model).markAll},
+	}
+}
+
+// marking are the marks of a list.
+type marking struct {
+	marks  *map[string]bool
+	anchor *string // the row that was marked last
+	rows   rows
+	list   *list
+}
+
+// marking is that of the focused list, the agents' where none has the focus.
+func (m *model) marking() marking {
+	switch m.focus {
+	case panelPools:
+		return marking{&m.pools.marks, &m.pools.anchor, &m.pools, &m.pools.list}
+	case panelAutomations:
+		return marking{&m.automations.marks, &m.automations.anchor, &m.automations, &m.automations.list}
+	}
+	return marking{&m.marks, &m.anchor, &m.roster, m.list()}
+}
+
+// here is the id under the cursor, "" if the list is empty.
+func (k *marking) here() string {
+	if i := k.list.under(k.rows); i >= 0 {
+		return k.rows.id(i)
+	}
+	return ""
+}
+
+// set marks rows on top of those that are marked; who marks anew does not want older marks back. The map is a new one:
+// whoever holds the old one keeps it.
+func (m *model) set(k marking, ids ...string) {
+	if m.undo.restore != nil {
+		m.undo = undo{}
+	}
+	*k.marks = cloned(*k.marks)
+	for _, id := range ids {
+		(*k.marks)[id] = true
+	}
+}
+
+func needRow(m *model) string {
+	k := m.marking()
+	if k.here() == "" {
+		return "the list is empty"
+	}
+	return ""
+}
+
+func (m *model) mark() []effect {
+	k := m.marking()
+	id := k.here()
+	if (*k.marks)[id] {
+		*k.marks = cloned(*k.marks)
+		delete(*k.marks, id)
+		*k.anchor = ""
+	} else {
+		m.set(k, id)
+		*k.anchor = id
+	}
+	m.step(1)
+	return nil
+}
+
+// markRange marks from the last mark to the cursor; without one, or where the list no longer shows it, it begins here.
+func (m *model) markRange() []effect {
+	k := m.marking()
+	from := k.list.at
+	for at, i := range k.list.shown {
+		if k.rows.id(i) == *k.anchor {
+			from = at
+		}
+	}
+	var ids []string
+	for at := min(from, k.list.at); at <= max(from, k.list.at); at++ {
+		ids = append(ids, k.rows.id(k.list.shown[at]))
+	}
+	m.set(k, ids...)
+	*k.anchor = k.here()
+	return nil
+}
+
+func (m *model) markAll() []effect {
+	k := m.marking()
+	before := len(*k.marks)
+	ids := make([]string, 0, len(k.list.shown))
+	for _, i := range k.list.shown {
+		ids = append(ids, k.rows.id(i))
+	}
+	old := *k.marks
+	m.set(k, ids...)
+	*k.anchor = ""
+	if len(*k.marks) == before {
+		*k.marks = old
+		m.unmarkAll(k)
+	}
+	return nil
+}
+
+// unmark clears the marks of a list that verbs were about; others, where what was done was named, stay.
+func (m *model) unmark(commands []city.Command) {
+	for _, c := range commands {
+		if m.marks[c.Target()] {
+			m.marks = map[string]bool{}
+		}
+		if m.pools.marks[c.Target()] {
+			m.pools.marks = map[string]bool{}
+		}
+	}
+}
+
+// pruned are marks without those whose rows are gone.
+func pruned(marks map[string]bool, known func(id string) bool) map[string]bool {
+	for id := range marks {
+		if !known(id) {
+			marks = maps.Clone(marks)
+			delete(marks, id)
+		}
+	}
+	return marks
+}

@@ -1,0 +1,311 @@
+package tui
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+
+	"github.com/charmbracelet/x/ansi"
+)
+
+// peekActions are about the pane: what is seen of an agent's terminal. None of them touches the agent.
+func peekActions() []action {
+	pane := []zone{inPeek}
+	sideways := func(n int) func(*model) []effect {
+		return func(m *model) []effect {
+			w, _ := m.paneRoom()
+			m.peek.sideways(n*max(1, w/4), w)
+			return nil
+		}
+	}
+	return []action{
+		{id: "peek.logs", key: bind("logs: everything that is kept of the agent's output, or the pane again", "l"), in: []zone{everywhere},
+			why: needMeant, run: (*model).showLogs},
+		{id: "peek.search", key: bind("search in it: a regular expression, lower case finds both", "/"), short: "search", in: pane,
+			why: needOutput, run: (*model).askSearch},
+		{id: "peek.search.next", key: bind("next match", "n"), in: pane, why: needSearch,
+			run: func(m *model) []effect { m.nextHit(1); return nil }},
+		{id: "peek.search.previous", key: bind("match before", "N"), in: pane, why: needSearch,
+			run: func(m *model) []effect { m.nextHit(-1); return nil }},
+		{id: "peek.follow", key: bind("follow again, or freeze what is seen", "F"), short: "follow", in: pane, why: needOutput,
+			run: (*model).holdOrFollow},
+		{id: "peek.mark", key: bind("mark where the output is now: a rule with the time, or take it away", "m"), short: "mark", in: pane,
+			why: needOutput, run: (*model).markOutput},
+		{id: "peek.wrap", key: bind("wrap lines wider than the pane, or cut them", "w"), short: "wrap", in: pane, why: needLines,
+			run: func(m *model) []effect { m.peek.wrap, m.peek.x = !m.peek.wrap, 0; return nil }},
+		{id: "peek.fit", key: bind("fit: wrap lines, leave out empty rows and columns of a full-screen program", "z"), short: "fit",
+			in: pane, run: func(m *model) []effect { m.peek.fit, m.peek.x = !m.peek.fit, 0; return nil }},
+		{id: "peek.left", key: bind("columns further left", "left"), in: pane, run: sideways(-1)},
+		{id: "peek.right", key: bind("columns further right", "right"), in: pane, run: sideways(1)},
+		{id: "peek.page", key: bind("read it in $PAGER", "|"), in: pane, why: needOutput, run: (*model).pageOutput},
+		{id: "peek.save", key: bind("save it to a file that is not there yet", "ctrl+s"), in: pane, why: needOutput,
+			run: (*model).askSave},
+	}
+}
+
+// meant is the agent whose output is wanted: the one an event is about where Events has the focus, else that of the pane.
+func (m *model) meant() *agentRow {
+	if r := m.single(); r != nil {
+		return r
+	}
+	return m.selected()
+}
+
+func needMeant(m *model) string {
+	if m.focus == panelPeek && m.showsRun() {
+		return "all that is kept of a run's output is here"
+	}
+	if m.meant() == nil {
+		return "no agent is selected"
+	}
+	return ""
+}
+
+func needOutput(m *model) string {
+	r := m.selected()
+	n := &m.peek.news
+	if m.showsRun() {
+		a := m.automations.under()
+		if a.last == nil || n.run != a.last.ID || len(n.text) == 0 {
+			return a.shown + " has printed nothing"
+		}
+		return ""
+	}
+	switch {
+	case r == nil:
+		return "no agent is selected"
+	case n.agent != r.name || n.screen == nil && len(n.text) == 0:
+		return r.shown + " has left no output"
+	}
+	return ""
+}
+
+func needLines(m *model) string {
+	if m.peek.full() {
+		return "a full-screen program has no lines to wrap; " + m.keys.keyOf("peek.fit") + " fits it"
+	}
+	return ""
+}
+
+func needSearch(m *model) string {
+	if m.peek.seek.re == nil {
+		return "nothing is searched for; " + m.keys.keyOf("peek.search") + " searches"
+	}
+	return needOutput(m)
+}
+
+// keyOf is the usual key of an action, for texts.
+func (r *registry) keyOf(id string) string {
+	for i := range r.actions {
+		if a := &r.actions[i]; a.id == id && a.key.Enabled() {
+			return a.key.Keys()[0]
+		}
+	}
+	return "the palette"
+}
+
+// hint is hints in one line.
+func (r *registry) hint(between string, pairs ...string) string {
+	return strings.Join(r.hints(pairs...), between)
+}
+
+// hints says which keys do what: pairs of an action's id and what it does there. An action without a key is left out.
+func (r *registry) hints(pairs ...string) (parts []string) {
+	for i := 0; i+1 < len(pairs); i += 2 {
+		for j := range r.actions {
+			if a := &r.actions[j]; a.id == pairs[i] && a.key.Enabled() {
+				parts = append(parts, a.key.Keys()[0]+" "+pairs[i+1])
+			}
+		}
+	}
+	return parts
+}
+
+// showLogs gives the whole screen to the agent's output, with everything that is kept of it; there once more it goes
+// back to the terminal.
+func (m *model) showLogs() []effect {
+	if m.peek.logs {
+		m.peek.logs = false
+		m.peek.follow()
+		return nil
+	}
+	if r := m.meant(); r.name != m.chosen {
+		m.choose(r.name)
+	}
+	if m.focus != panelPeek || !m.zoomed {
+		m.before = m.focus
+	}
+	m.focus, m.zoomed, m.hidden, m.onRuns = panelPeek, true, false, false
+	m.peek.logs = true
+	m.peek.follow()
+	return nil
+}
+
+// askSearch finds what is typed as it is typed: the newest match first, or the last one above the end of what is seen.
+func (m *model) askSearch() []effect {
+	p := &m.peek
+	began := *p
+	all := p.all()
+	w, h := m.paneRoom()
+	p.seek = lookup{}
+	apply := func(m *model, text string) {
+		p.past, p.top, p.x, p.y, p.pinned, p.fedAt = began.past, began.top, began.x, began.y, began.pinned, began.fedAt
+		p.seek = newLookup(text)
+		if p.seek.find(all.lines); len(p.seek.hits) == 0 {
+			return
+		}
+		line := len(all.lines)
+		if p.past != nil {
+			line = p.bottom(w, h)
+		} else {
+			fed := p.fed()
+			p.past, p.fedAt = &all, fed
+			p.top = p.lastTop(all.lines, w, h)
+		}
+		p.seek.nearest(line)
+		p.reveal(w, h)
+	}
+	m.prompt = &prompt{
+		label: "search", hint: fmt.Sprintf("%s keeps, then %s and %s go on  %s leaves it", m.keys.keyOf("prompt.done"), m.keys.keyOf("peek.search.next"), m.keys.keyOf("peek.search.previous"), m.keys.keyOf("prompt.cancel")),
+		edit: newEntry(""), change: apply, within: true,
+		done: func(m *model, text string) []effect { return nil },
+		cancel: func(m *model) {
+			apply(m, "")
+			p.seek = lookup{}
+		},
+	}
+	return nil
+}
+
+// endSearch closes the line in which a search is typed: the pane is about another agent or run now, and what was found is
+// not there.
+func (m *model) endSearch() {
+	if m.prompt != nil && m.prompt.within {
+		m.prompt = nil
+		m.peek.follow()
+		m.complain("cannot go on searching: the pane shows something else now")
+	}
+}
+
+func (m *model) nextHit(n int) {
+	p := &m.peek
+	w, h := m.paneRoom()
+	if p.past == nil {
+		s := p.all()
+		p.hold(s)
+		p.top = p.lastTop(s.lines, w, h)
+	} else {
+		p.seek.next(n)
+	}
+	if len(p.seek.hits) == 0 {
+		p.follow()
+		m.complain("not found: " + p.seek.text)
+		return
+	}
+	p.reveal(w, h)
+}
+
+func (m *model) holdOrFollow() []effect {
+	p := &m.peek
+	if p.frozen() || p.pinned {
+		p.follow()
+		return nil
+	}
+	w, h := m.paneRoom()
+	s := p.all()
+	p.hold(s)
+	p.top = p.lastTop(s.lines, w, h)
+	return nil
+}
+
+// back undoes one step of looking closer at the pane, and reports whether there was one.
+func (p *peek) back() bool {
+	switch {
+	case p.seek.re != nil:
+		p.seek = lookup{}
+	case p.frozen() || p.pinned:
+		p.follow()
+	case p.x > 0:
+		p.x = 0
+	default:
+		return false
+	}
+	return true
+}
+
+func (m *model) markOutput() []effect {
+	at := m.now.Format("15:04:05")
+	if why := m.peek.notch("marked " + at); why != "" {
+		m.complain("cannot mark: " + why)
+		return nil
+	}
+	if m.peek.frozen() {
+		m.say("marked below what is frozen here; " + m.keys.keyOf("peek.follow") + " follows")
+		m.status.while = func(m *model) bool { return m.peek.frozen() }
+	}
+	return nil
+}
+
+// bornRule is what stands above a new life of the agent that is watched.
+func (m *model) bornRule() string {
+	r := m.selected()
+	if r == nil || r.session == nil {
+		return "new life"
+	}
+	text := "new life " + clock(r.session.Started, m.now)
+	if r.exit != nil {
+		text += ", " + lastExit(r.exit) + " before"
+	}
+	return text
+}
+
+func (m *model) pageOutput() []effect { return []effect{page{text: outputText(m.peek.all(), true)}} }
+
+// askSave asks for the file; the one offered is in the folder that gcity was started in, as with any other tool.
+func (m *model) askSave() []effect {
+	text, of := outputText(m.peek.all(), false), m.chosen
+	if m.showsRun() {
+		of = m.automations.under().name
+	}
+	lines := strings.Count(text, "\n")
+	m.prompt = &prompt{
+		label: "save " + count(lines, "line") + " to", hint: m.keys.hint("  ", "prompt.done", "saves", "prompt.cancel", "leaves"),
+		edit: newEntry(fileName(of) + "-" + m.now.Format("20060102-150405") + ".txt"),
+		refuse: func(path string) string {
+			if strings.TrimSpace(path) == "" {
+				return "a file needs a name"
+			}
+			return ""
+		},
+		done: func(m *model, path string) []effect {
+			return []effect{save{id: m.begin("saving " + path), path: path, text: text, lines: lines}}
+		},
+	}
+	return nil
+}
+
+// fileName makes a name of a file of an agent's.
+func fileName(agent string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("._-", r) {
+			return r
+		}
+		return '-'
+	}, strings.TrimLeft(agent, "."))
+}
+
+// outputText is what the pane can show, line by line; in colour for a pager.
+func outputText(s picture, colour bool) string {
+	var b strings.Builder
+	for _, l := range s.lines {
+		text := l.text
+		switch {
+		case l.rule != "":
+			text = "-- " + l.rule + " --"
+		case !colour:
+			text = strings.TrimRight(ansi.Strip(text), " ")
+		}
+		b.WriteString(text + "\n")
+	}
+	return b.String()
+}

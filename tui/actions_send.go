@@ -1,0 +1,396 @@
+package tui
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"gcity/city"
+)
+
+const (
+	unsendID  = "agent.unsend"
+	sendNowID = "agent.send.now"
+)
+
+// sendActions are about texts on their way into agents, and the keys with which one is written.
+func sendActions() []action {
+	global, c := []zone{everywhere}, []zone{inComposer}
+	return []action{
+		{id: unsendID, key: bind("take texts back: those that wait to be typed into the agent", "U"), in: global, risk: confirmed,
+			why: needWaiting, run: (*model).askUnsend},
+		{id: sendNowID, key: bind("send now: type the text that waits, whatever is on the agent's line", "I"), in: global, risk: confirmed,
+			why: needKnownWaiting, run: (*model).askSendNow},
+
+		{id: "reader.unsend", key: bind("from an agent's details: take texts back", "U"), in: []zone{inReader},
+			why: ofRead(needWaiting), run: fromDetails((*model).askUnsend)},
+		{id: "reader.send.now", key: bind("from an agent's details: send the text that waits now", "I"), in: []zone{inReader},
+			why: ofRead(needKnownWaiting), run: fromDetails((*model).askSendNow)},
+
+		{id: "composer.send", key: bind("send it", "enter"), in: c, run: (*model).sendComposed},
+		{id: "composer.newline", key: bind("a new line", "alt+enter", "ctrl+j"), in: c,
+			run: func(m *model) []effect { m.composer.newline(); return nil }},
+		{id: "composer.up", key: bind("a line up; from the first one, into what was sent before", "up", "ctrl+p"), in: c, run: (*model).composerUp},
+		{id: "composer.down", key: bind("a line down; from the last one, towards what was sent last", "down", "ctrl+n"), in: c, run: (*model).composerDown},
+		{id: "composer.leave", key: bind("leave it; what is written stays for the same agents", "esc", "ctrl+c"), in: c, run: (*model).leaveComposer},
+	}
+}
+
+func needRunning(m *model) string {
+	if why := needVerb(m); why != "" {
+		return why
+	}
+	if hearing, deaf := m.hearing(); len(hearing) == 0 {
+		return fmt.Sprintf("%s is %s: nobody there to hear it", deaf[0].shown, inState(deaf[0].state))
+	}
+	return ""
+}
+
+// hearing parts the targets into those that a text can be for, and the others.
+func (m *model) hearing() (hearing, deaf []*agentRow) {
+	for _, r := range m.targets() {
+		if r.hears() {
+			hearing = append(hearing, r)
+		} else {
+			deaf = append(deaf, r)
+		}
+	}
+	return hearing, deaf
+}
+
+// hears reports whether a text for it would be typed, now or once it runs again by itself.
+func (r *agentRow) hears() bool {
+	return r.running || r.state == city.Starting || r.state == city.Backoff || r.state == city.Waiting
+}
+
+// askSend opens what was being written to the same agents, or nothing.
+func (m *model) askSend() []effect {
+	rows, deaf := m.hearing()
+	to := make([]string, len(rows))
+	for i, r := range rows {
+		to[i] = r.name
+	}
+	var begun unsent
+	if i := m.draftOf(to); i >= 0 {
+		begun = m.drafts[i].unsent
+	}
+	m.composer = newComposer(to, begun)
+	if len(deaf) > 0 {
+		m.composer.problem = fmt.Sprintf("left out: %s, nobody there to hear it", listedRows(deaf))
+	}
+	m.composer.past = len(m.sent)
+	m.composer.fit(m.w, m.h)
+	return nil
+}
+
+// sendComposed sends what is written, or says why not. Until somebody has said yes, where that is asked, it is kept.
+func (m *model) sendComposed() []effect {
+	c := m.composer
+	if c.envelope != nil {
+		return m.mailComposed()
+	}
+	text := c.text()
+	if strings.TrimSpace(text) == "" {
+		m.forgetDraft(c.to)
+		m.composer = nil
+		return nil
+	}
+	if len(text) > city.MaxSend {
+		c.problem = tooLong(len(text))
+		return nil
+	}
+	var rows []*agentRow
+	for _, name := range c.to {
+		if r := m.roster.find(name); r != nil {
+			rows = append(rows, r)
+		}
+	}
+	if len(rows) == 0 {
+		c.problem = "nobody whom it goes to is part of the city any more"
+		return nil
+	}
+	m.leaveComposer()
+	return m.deliver(rows, text, func(m *model) { m.forgetDraft(c.to) })
+}
+
+// deliver sends a text, asking first where that is due; agreed is told when it goes.
+func (m *model) deliver(rows []*agentRow, text string, agreed func(*model)) []effect {
+	first, _, _ := strings.Cut(text, "\n")
+	q := question{title: "Send to " + whom(rows) + "?", whom: m.names(rows), verb: "send", count: len(rows), do: func(m *model) []effect {
+		agreed(m)
+		m.rememberSent(text)
+		return m.do("sending to", rows, func(name string) city.Command { return city.Nudge{Agent: name, Text: text} })
+	}}
+	q.body = []string{fmt.Sprintf("%q", cut(plain(first), 60, m.look.glyph.More)), count(lineCount(text), "line") + ", " + sizeText(len(text))}
+	if len(rows) >= many {
+		m.ask(q)
+		return nil
+	}
+	return m.perhaps(q)
+}
+
+// leaveComposer closes it; what is written is kept while the room is open.
+func (m *model) leaveComposer() []effect {
+	c := m.composer
+	m.composer = nil
+	m.forgetDraft(c.to)
+	begun := c.unsent()
+	if c.past < len(m.sent) && begun.text == m.sent[c.past] { // only looked at
+		begun = c.own
+	}
+	subject := ""
+	if e := c.envelope; e != nil && e.answers == nil {
+		subject = e.subject
+	}
+	if strings.TrimSpace(begun.text+subject) != "" {
+		m.keepDraft(draftTo{c.to, begun, subject})
+	}
+	return nil
+}
+
+// waitingRows are the targets for which texts wait; if nothing waits for any, those for whom a text waits that this room has
+// sent: after sending to marks the cursor is somewhere else.
+func (m *model) waitingRows() []*agentRow {
+	var rows []*agentRow
+	for _, r := range m.targets() {
+		if len(r.waiting) > 0 {
+			rows = append(rows, r)
+		}
+	}
+	if len(rows) > 0 || len(m.aim) > 0 || len(m.marks) > 0 {
+		return rows
+	}
+	for i := range m.letters {
+		l := &m.letters[i]
+		r := m.roster.find(l.agent)
+		if r != nil && !slices.Contains(rows, r) && slices.ContainsFunc(r.waiting, func(s city.Send) bool { return s.ID == l.send.ID }) {
+			rows = append(rows, r)
+		}
+	}
+	return rows
+}
+
+func needWaiting(m *model) string {
+	if why := needVerb(m); why != "" {
+		return why
+	}
+	if len(m.waitingRows()) == 0 {
+		return "no text waits to be typed into " + whom(m.targets())
+	}
+	return ""
+}
+
+// needKnownWaiting is for what sends a text again: a city tells only the beginning of one.
+func needKnownWaiting(m *model) string {
+	if why := needWaiting(m); why != "" {
+		return why
+	}
+	for _, r := range m.waitingRows() {
+		if _, ok := m.wholeOf(r.name, &r.waiting[0]); !ok {
+			return "somebody else has sent it, and only its beginning is known here; " + m.keys.keyOf(unsendID) + " takes it back"
+		}
+	}
+	return ""
+}
+
+// ofRead asks something about the agent whose details are read, and nobody else, whoever is marked.
+func ofRead(why func(*model) string) func(*model) string {
+	return func(m *model) string {
+		if no := needDossier(m); no != "" {
+			return no
+		}
+		_, no := m.aimed([]string{m.reader.about.name}, func() ([]effect, string) { return nil, why(m) })
+		return no
+	}
+}
+
+// fromDetails does something to the agent whose details are read, and closes them.
+func fromDetails(do func(*model) []effect) func(*model) []effect {
+	return func(m *model) []effect {
+		name := m.reader.about.name
+		m.reader = nil
+		todo, _ := m.aimed([]string{name}, func() ([]effect, string) { return do(m), "" })
+		return todo
+	}
+}
+
+func (m *model) askUnsend() []effect {
+	rows := m.waitingRows()
+	var commands []city.Command
+	var body []string
+	for _, r := range rows {
+		for i := range r.waiting {
+			s := &r.waiting[i]
+			commands = append(commands, city.Unsend{Agent: r.name, ID: s.ID})
+			body = append(body, r.shown+": "+quoted(s))
+		}
+	}
+	what := count(len(commands), "text") + " to " + whom(rows)
+	m.ask(question{title: "Take back " + what + "?", verb: "take back", count: len(rows), body: body,
+		do: func(m *model) []effect {
+			m.unmark(commands)
+			m.expectBack(commands)
+			return m.carry("taking back", what, commands)
+		}})
+	return nil
+}
+
+// askSendNow sends the text that is typed next again, whatever is on the line; only where it could be taken back first,
+// so that it is typed once.
+func (m *model) askSendNow() []effect {
+	rows := m.waitingRows()
+	var first, commands []city.Command
+	body := []string{"It is typed behind whatever is on the line, and sent with that."}
+	for _, r := range rows {
+		s := &r.waiting[0]
+		text, _ := m.wholeOf(r.name, s)
+		first = append(first, city.Unsend{Agent: r.name, ID: s.ID})
+		commands = append(commands, city.Nudge{Agent: r.name, Text: text, Now: true})
+		body = append(body, r.shown+": "+quoted(s))
+		if s.Why != "" {
+			body[len(body)-1] += " (" + plain(s.Why) + ")"
+		}
+	}
+	m.ask(question{title: "Send to " + whom(rows) + " now?", verb: "send now", count: len(rows), body: body,
+		do: func(m *model) []effect {
+			for _, c := range commands {
+				m.rememberSent(c.(city.Nudge).Text) // it is nowhere else, should the second step fail
+			}
+			m.unmark(commands)
+			todo := m.carry("sending to", whom(rows), commands)
+			for i, e := range todo {
+				if p, ok := e.(perform); ok {
+					p.first = first
+					todo[i] = p
+				}
+			}
+			m.expectBack(first)
+			return todo
+		}})
+	return nil
+}
+
+// sendLine sends what stands in the palette to the selected or marked agents.
+func (m *model) sendLine(args []string) ([]effect, string) {
+	if why := needRunning(m); why != "" {
+		return nil, why
+	}
+	return m.deliver(m.targets(), args[0], func(*model) {}), ""
+}
+
+// nudgeLine sends it to the agent that is named before it.
+func (m *model) nudgeLine(args []string) ([]effect, string) {
+	return m.aimed(args[:1], func() ([]effect, string) {
+		if len(args) < 2 {
+			return nil, "a text is missing behind the name"
+		}
+		return m.sendLine(args[1:])
+	})
+}
+
+// noWords offers nothing: what follows is a text.
+func noWords(*model, []string) []word { return nil }
+
+func cannotUnsend(r *agentRow) string {
+	if len(r.waiting) > 0 {
+		return ""
+	}
+	return "no text waits to be typed into it"
+}
+
+func (m *model) composerUp() []effect {
+	if c := m.composer; c.atTop() {
+		m.walkSent(-1)
+	} else {
+		c.area.CursorUp()
+		c.settle()
+	}
+	return nil
+}
+
+func (m *model) composerDown() []effect {
+	if c := m.composer; c.atBottom() {
+		m.walkSent(1)
+	} else {
+		c.area.CursorDown()
+		c.settle()
+	}
+	return nil
+}
+
+// walkSent puts what was sent before into the composer; behind the newest is what was being written.
+func (m *model) walkSent(n int) {
+	c := m.composer
+	at := c.past + n
+	if at < 0 || at > len(m.sent) {
+		return
+	}
+	if c.past == len(m.sent) {
+		c.own = c.unsent()
+	}
+	c.past, c.problem = at, ""
+	if at == len(m.sent) {
+		c.hold(c.own)
+	} else {
+		c.hold(unsent{text: m.sent[at]})
+	}
+	if n < 0 { // so that the next key goes on
+		c.area.MoveToBegin()
+		c.area.CursorEnd()
+		c.settle()
+	}
+}
+
+// draftTo is what was being written to agents.
+type draftTo struct {
+	to []string
+	unsent
+	subject string // of mail
+}
+
+// maxDrafts bounds those that are kept.
+const maxDrafts = 20
+
+// draftOf is the index of what was being written to these agents, -1 = nothing.
+func (m *model) draftOf(to []string) int {
+	return slices.IndexFunc(m.drafts, func(d draftTo) bool { return sameNames(d.to, to) })
+}
+
+func (m *model) forgetDraft(to []string) {
+	m.drafts = slices.DeleteFunc(slices.Clone(m.drafts), func(d draftTo) bool { return sameNames(d.to, to) })
+}
+
+// sameNames compares two lists in which no name is twice, whatever their order.
+func sameNames(a, b []string) bool {
+	return len(a) == len(b) && !slices.ContainsFunc(a, func(name string) bool { return !slices.Contains(b, name) })
+}
+
+// Bounds of what is kept of what was sent.
+const (
+	maxSent     = 50
+	maxSentText = 4 << 10  // bytes of one; a longer one is not kept
+	maxSentAll  = 64 << 10 // of all of them
+)
+
+// rememberSent keeps a text that was sent, once.
+func (m *model) rememberSent(text string) {
+	if len(text) > maxSentText || text == "" {
+		return
+	}
+	m.sent = slices.DeleteFunc(slices.Clone(m.sent), func(old string) bool { return old == text })
+	m.sent = append(m.sent, text)
+	size, from := 0, len(m.sent)
+	for from > max(0, len(m.sent)-maxSent) && size+len(m.sent[from-1]) <= maxSentAll {
+		from--
+		size += len(m.sent[from])
+	}
+	m.sent = m.sent[from:]
+}
+
+// setSent takes back what an earlier visit has sent, oldest first.
+func (m *model) setSent(texts []string) {
+	m.sent = nil
+	for _, text := range texts {
+		m.rememberSent(legible(text))
+	}
+}

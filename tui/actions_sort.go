@@ -1,0 +1,42 @@
+package tui
+
+// sortActions change the order of the focused list.
+func sortActions() []action {
+	lists := []zone{inLists, inPools, inAutomations}
+	return []action{
+		{id: "list.sort", key: bind("sort the list by what comes next: need, name, age, cpu and others", "o"), in: lists, why: needSorted,
+			run: (*model).sortNext},
+		{id: "list.reverse", key: bind("reverse the order of the list", "O"), in: lists, why: needSorted, run: (*model).sortReverse},
+	}
+}
+
+func needSorted(m *model) string {
+	if o, _ := m.sorting(); o == nil {
+		return "only agents, pools and automations are sorted"
+	}
+	return ""
+}
+
+func (m *model) sortNext() []effect {
+	o, ways := m.sorting()
+	*o = order{way: (o.way + 1) % len(ways)}
+	m.resort()
+	return nil
+}
+
+func (m *model) sortReverse() []effect {
+	o, _ := m.sorting()
+	o.reversed = !o.reversed
+	m.resort()
+	return nil
+}
+
+// keyFor is the key that usually does an action, "" if none does.
+func (m *model) keyFor(id string) string {
+	for i := range m.keys.actions {
+		if a := &m.keys.actions[i]; a.id == id && a.key.Enabled() {
+			return a.key.Keys()[0]
+		}
+	}
+	return ""
+}

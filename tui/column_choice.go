@@ -1,0 +1,175 @@
+package tui
+
+import (
+	"slices"
+
+	"gcity/themes"
+)
+
+// column is one that the list of agents may have, if somebody asks for it.
+type column struct {
+	name  string
+	head  string
+	right bool                                        // numbers stand at the right
+	least int                                         // it is dropped rather than narrower; 0 = as wide as wide says
+	wide  func(m *model) int                          // what it takes, 0 = there is nothing to be shown
+	cell  func(m *model, r *agentRow) (string, token) // nil = the reasons, which fill what is left
+}
+
+type token = themes.Token
+
+// ColumnNames are the columns that Person.Columns may name.
+func ColumnNames() []string {
+	var names []string
+	for _, c := range agentColumnKinds() {
+		names = append(names, c.name)
+	}
+	return names
+}
+
+func agentColumnKinds() []column {
+	fixed := func(n int) func(*model) int { return func(*model) int { return n } }
+	measured := func(n int) func(*model) int {
+		return func(m *model) int {
+			if !m.roster.measured {
+				return 0
+			}
+			return n
+		}
+	}
+	dim := func(text func(m *model, r *agentRow) string) func(m *model, r *agentRow) (string, token) {
+		return func(m *model, r *agentRow) (string, token) { return text(m, r), themes.Dim }
+	}
+	longest := func(most int, text func(r *agentRow) string) func(*model) int {
+		return func(m *model) int {
+			n := 0
+			for _, i := range m.agents.shown {
+				n = max(n, width(text(&m.roster.rows[i])))
+			}
+			return min(n, most)
+		}
+	}
+	pool := func(r *agentRow) string { return plain(r.pool) }
+	provider := func(r *agentRow) string { return plain(r.provider) }
+	return []column{
+		{name: "state", head: "state", wide: fixed(stateWidth + 2), cell: func(m *model, r *agentRow) (string, token) {
+			sign, t := m.look.sign(r.state)
+			return sign + " " + string(r.state), t
+		}},
+		{name: "name", head: "name", least: 8, wide: longest(40, func(r *agentRow) string { return r.shown }),
+			cell: func(m *model, r *agentRow) (string, token) { return r.shown, themes.Text }},
+		{name: "task", wide: fixed(0)},
+		{name: "why", head: "why", least: 12},
+		{name: "age", head: "for", right: true, wide: fixed(4), cell: dim(func(m *model, r *agentRow) string { return age(m.now.Sub(r.since)) })},
+		{name: "context", wide: fixed(0)},
+		{name: "pool", head: "pool", wide: longest(16, pool), cell: dim(func(_ *model, r *agentRow) string { return pool(r) })},
+		{name: "cpu", head: "cpu", right: true, wide: measured(5), cell: dim(func(_ *model, r *agentRow) string { return cpuText(r.usage) })},
+		{name: "mem", head: "mem", right: true, wide: measured(5), cell: dim(func(_ *model, r *agentRow) string { return memText(r.usage) })},
+		{name: "restarts", head: "restarts", right: true, wide: fixed(8), cell: dim(func(_ *model, r *agentRow) string { return number(r.restarts) })},
+		{name: "mail", head: "mail", right: true, wide: fixed(4), cell: func(_ *model, r *agentRow) (string, token) {
+			if r.mail == 0 {
+				return number(0), themes.Dim
+			}
+			return number(r.mail), themes.Accent
+		}},
+		{name: "provider", head: "provider", wide: longest(10, provider), cell: dim(func(_ *model, r *agentRow) string { return provider(r) })},
+		{name: "pid", head: "pid", right: true, wide: fixed(7), cell: dim(func(_ *model, r *agentRow) string { return number(r.pid) })},
+	}
+}
+
+// chosenColumns are the columns of some names, nil if there are none: the usual ones then.
+func chosenColumns(names []string) []column {
+	var out []column
+	for _, name := range names {
+		for _, c := range agentColumnKinds() {
+			if c.name == name {
+				out = append(out, c)
+			}
+		}
+	}
+	return out
+}
+
+// fitted is a column with its width.
+type fitted struct {
+	column
+	w int
+}
+
+// fitColumns gives the chosen columns their widths. Where there is no room the last of them goes first, but never the name.
+func (m *model) fitColumns(w int) []fitted {
+	const gap, lead = 2, 4
+	var all []fitted
+	for _, c := range m.columns {
+		n := c.least
+		if c.wide != nil {
+			n = c.wide(m)
+		}
+		if n > 0 {
+			all = append(all, fitted{c, max(n, width(c.head))})
+		}
+	}
+	free := func() int {
+		left := w - lead
+		for _, c := range all {
+			left -= c.w + gap
+		}
+		return left + gap
+	}
+	for free() < 0 && len(all) > 1 {
+		at := len(all) - 1
+		if all[at].name == "name" {
+			at--
+		}
+		all = slices.Delete(all, at, at+1)
+	}
+	for i := range all {
+		switch {
+		case all[i].cell == nil:
+			all[i].w += max(0, free())
+		case len(all) == 1:
+			all[i].w = max(1, all[i].w+min(0, free()))
+		}
+	}
+	return all
+}
+
+func (m *model) ownHeads(columns []fitted, w int) string {
+	l := line{look: &m.look}
+	l.space(3)
+	for i, c := range columns {
+		if i > 0 {
+			l.space(2)
+		}
+		if c.right {
+			l.add(themes.Dim, right(c.head, c.w, ""))
+		} else {
+			l.add(themes.Dim, fit(c.head, c.w, ""))
+		}
+	}
+	return l.close(w)
+}
+
+func (m *model) ownLine(r *agentRow, columns []fitted, w int, s rowState) string {
+	more := m.look.glyph.More
+	l := m.start(s)
+	for i, c := range columns {
+		if i > 0 {
+			l.space(2)
+		}
+		if c.cell == nil {
+			m.whyCell(&l, r, c.w)
+			continue
+		}
+		text, t := c.cell(m, r)
+		switch {
+		case c.name == "name":
+			l.add(s.name(), fitName(text, c.w, more))
+		case c.right:
+			l.add(t, right(text, c.w, more))
+		default:
+			l.add(t, fit(text, c.w, more))
+		}
+	}
+	return crop(l.close(w), w)
+}

@@ -1,0 +1,54 @@
+package tui
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+
+	"gcity/themes"
+)
+
+// payloadLines show what an event carries: an object's fields by name, anything else as it is.
+func (m *model) payloadLines(raw json.RawMessage) []string {
+	if len(raw) == 0 {
+		return nil
+	}
+	lines := []string{"", m.look.paint(themes.Title, "Payload")}
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(raw, &fields) != nil || fields == nil {
+		for _, p := range strings.Split(pretty(raw), "\n") {
+			lines = append(lines, plain(p))
+		}
+		return lines
+	}
+	room := fieldWidth - 2
+	for name := range fields {
+		room = min(24, max(room, width(plain(name))))
+	}
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		label := plain(name)
+		for _, text := range valueLines(fields[name]) {
+			lines = append(lines, m.look.paint(themes.Dim, fit(label, room, m.look.glyph.More)+"  ")+text)
+			label = ""
+		}
+	}
+	return lines
+}
+
+// valueLines are a JSON value as a person writes it: a text without its quotes, in lines.
+func valueLines(raw json.RawMessage) []string {
+	var text string
+	if json.Unmarshal(raw, &text) == nil && !bytes.Equal(raw, []byte("null")) {
+		if lines := plainLines(text); len(lines) > 0 {
+			return lines
+		}
+		return []string{"-"}
+	}
+	var lines []string
+	for _, p := range strings.Split(pretty(raw), "\n") {
+		lines = append(lines, plain(p))
+	}
+	return lines
+}

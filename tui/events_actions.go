@@ -1,0 +1,201 @@
+package tui
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"gcity/events"
+)
+
+// dig asks for events older than one and answers with one dug.
+type dig struct {
+	id     int
+	before uint64
+}
+
+func (dig) effect() {}
+
+// dug is what a dig came to.
+type dug struct {
+	id      int
+	events  []events.Event // oldest first
+	begins  bool           // there is none before them
+	problem string         // why there is no answer, "" = there is
+}
+
+const (
+	digPage     = 500
+	digDeadline = 20 * time.Second
+)
+
+// dig asks the city for a page of older events.
+func (r *runner) dig(q dig) {
+	r.spawn("history", func(ctx context.Context) {
+		ctx, cancel := context.WithTimeout(ctx, digDeadline)
+		defer cancel()
+		d := dug{id: q.id}
+		found, err := r.city.History(ctx, events.Query{Before: q.before, Limit: digPage})
+		switch {
+		case errors.Is(err, context.DeadlineExceeded):
+			d.problem = fmt.Sprintf("the city did not say within %s", digDeadline)
+		case err != nil:
+			d.problem = err.Error()
+		}
+		if err != nil {
+			r.log.Warn("looking for older events", "error", err)
+		}
+		for i := len(found) - 1; i >= 0; i-- { // the newest came first
+			d.events = append(d.events, found[i])
+		}
+		d.begins = err == nil && len(found) < digPage
+		r.box.put(func(n *news) { n.dug = append(n.dug, d) })
+	})
+}
+
+// eventActions are those of the timeline.
+func eventActions() []action {
+	e := []zone{inEvents}
+	return []action{
+		{id: "event.agent", key: bind("select the agent that the event is about", "."), short: "agent", in: e, why: needEventAgent, run: (*model).chooseOfEvent},
+		{id: "event.only", key: bind("only the events of the agent that the event is about, or of all", ","), short: "only it", in: e, why: needOnly, run: (*model).toggleOnly},
+		{id: "reader.agent", key: bind("from an event: select the agent that it is about", "."), in: []zone{inReader}, why: needReadAgent, run: (*model).chooseRead},
+	}
+}
+
+func needEventAgent(m *model) string {
+	if why := needEvent(m); why != "" {
+		return why
+	}
+	if m.agentOf(&m.events.selected().event) == "" {
+		return "this event is about no agent that is there"
+	}
+	return ""
+}
+
+// agentOf is the agent that an event is about, or that caused it; "" = none that is there.
+func (m *model) agentOf(e *events.Event) string {
+	for _, name := range []string{e.Subject, e.Actor} {
+		if m.roster.find(name) != nil {
+			return name
+		}
+	}
+	return ""
+}
+
+// eventAgent is the agent that the event under the cursor is about, nil if that is none that is there.
+func (m *model) eventAgent() *agentRow {
+	if e := m.events.selected(); e != nil {
+		return m.roster.find(e.event.Subject)
+	}
+	return nil
+}
+
+// single is the one agent that is looked at, whoever is marked: in Events that of the event under the cursor, never one
+// that nobody sees there; nil if there is none.
+func (m *model) single() *agentRow {
+	if m.focus == panelEvents {
+		return m.eventAgent()
+	}
+	return m.selected()
+}
+
+func needReadAgent(m *model) string {
+	if m.reader == nil || m.reader.agent == "" || m.roster.find(m.reader.agent) == nil {
+		return "this text is about no agent that is there"
+	}
+	return ""
+}
+
+func (m *model) chooseRead() []effect {
+	name := m.reader.agent
+	m.reader = nil
+	return m.chooseNamed(name)
+}
+
+func (m *model) chooseOfEvent() []effect { return m.chooseNamed(m.agentOf(&m.events.selected().event)) }
+
+// chooseNamed selects an agent, and says so where its list does not show it.
+func (m *model) chooseNamed(name string) []effect {
+	m.choose(name)
+	if m.chosen == name && !m.visibleIn(&m.agents, name) {
+		m.say(plain(name) + " is selected; the filter of Agents hides it")
+	}
+	return nil
+}
+
+// visibleIn reports whether a list shows an agent.
+func (m *model) visibleIn(l *list, name string) bool {
+	for _, i := range l.shown {
+		if m.roster.rows[i].name == name {
+			return true
+		}
+	}
+	return false
+}
+
+func needOnly(m *model) string {
+	if m.events.only {
+		return ""
+	}
+	return needEventAgent(m)
+}
+
+// toggleOnly narrows the timeline to the agent of the event under the cursor, which is selected for that, and then to
+// whichever is.
+func (m *model) toggleOnly() []effect {
+	if !m.events.only {
+		m.choose(m.agentOf(&m.events.selected().event))
+	}
+	m.events.only = !m.events.only
+	m.sift()
+	return nil
+}
+
+// sift applies anew what the timeline leaves out.
+func (m *model) sift() {
+	seq := m.events.cursorSeq()
+	m.aimEvents()
+	m.events.version++
+	m.events.refill(&m.eventFilter, seq)
+}
+
+// aimEvents tells the timeline what its filters are about: whom, and what time it is.
+func (m *model) aimEvents() {
+	m.events.now, m.events.who = m.now, ""
+	if m.events.only {
+		m.events.who = m.chosen
+	}
+}
+
+// digUp asks for older events once the cursor is at the oldest that is shown.
+func (m *model) digUp() {
+	t := &m.events
+	if t.at > 0 || len(t.rows) == 0 || t.asked != 0 || t.begins || len(t.rows) >= digMost || t.rows[0].event.Seq <= 1 {
+		return
+	}
+	m.seeks++
+	t.asked = m.seeks
+	m.todo = append(m.todo, dig{id: t.asked, before: t.rows[0].event.Seq})
+}
+
+// unearthed takes older events in. Where a filter hides all of them the next page is asked for, up to what is held at all.
+func (m *model) unearthed(d dug) {
+	t := &m.events
+	if d.id != t.asked {
+		return
+	}
+	t.asked = 0
+	m.ui++
+	if d.problem != "" {
+		m.complain("cannot load older events: " + plain(d.problem))
+		return
+	}
+	t.begins = d.begins
+	before := len(t.shown)
+	t.older(d.events, &m.eventFilter)
+	if len(t.shown) == before && m.focus == panelEvents {
+		m.digUp()
+	}
+}

@@ -1,0 +1,311 @@
+package tui
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"gcity/city"
+	"gcity/mail"
+	"gcity/themes"
+)
+
+// inbox is the sheet that lists mail: that for people, or everybody's.
+type inbox struct {
+	all     []mail.Message // that were told of, newest first, nothing archived
+	rows    []mail.Message // of these the ones that are listed
+	others  bool           // also what is for agents and pools
+	chosen  string         // the id under the cursor
+	at      int            // index into rows
+	offset  int
+	problem string // why it could not be read, "" = it could
+	known   bool   // there was an answer
+	asked   int    // the question under way, 0 = none
+	counts  [2]int // of the city when it was asked
+	stale   bool   // something has changed since it was asked
+}
+
+// mailLimit bounds the list: only the newest are asked for.
+const mailLimit = 2000
+
+func (k *inbox) title() string {
+	what := "Mail"
+	if k.others {
+		what = "Everybody's mail"
+	}
+	if !k.known {
+		return what
+	}
+	unread := 0
+	for i := range k.rows {
+		if !k.rows[i].Read {
+			unread++
+		}
+	}
+	text := fmt.Sprintf("%s %d", what, len(k.rows))
+	if unread > 0 {
+		text += fmt.Sprintf(", %d unread", unread)
+	}
+	if len(k.all) >= mailLimit {
+		text += ", the newest"
+	}
+	return text
+}
+
+// unread is how much unread mail waits for people.
+func (m *model) unread() int {
+	if m.snap == nil {
+		return 0
+	}
+	return max(0, m.snap.Mail.Unread)
+}
+
+func (m *model) showInbox() []effect {
+	m.inbox = &inbox{}
+	m.askMail()
+	return nil
+}
+
+// askMail asks for all that is not archived.
+func (m *model) askMail() {
+	k := m.inbox
+	k.stale, k.counts = false, m.mailCounts()
+	q := mail.Query("")
+	q.Limit = mailLimit
+	k.asked = m.seek(q)
+}
+
+// mailCounts change when there is other mail than before: that of people, and what agents have not read.
+func (m *model) mailCounts() [2]int {
+	if m.snap == nil {
+		return [2]int{}
+	}
+	n := m.snap.Mail.Unread
+	for i := range m.snap.Agents {
+		n += m.snap.Agents[i].Mail
+	}
+	return [2]int{m.snap.Mail.Total, n}
+}
+
+// mailChanged asks anew when the list that is open is no longer what the city has.
+func (m *model) mailChanged() {
+	if k := m.inbox; k != nil && k.asked == 0 && (k.stale || k.counts != m.mailCounts()) {
+		m.askMail()
+	}
+}
+
+// takeMail takes an answer in; the cursor stays on its message.
+func (m *model) takeMail(f found) {
+	k := m.inbox
+	k.asked, k.known, k.problem = 0, true, plain(f.problem)
+	if f.problem != "" {
+		return // what was known stays
+	}
+	k.all = k.all[:0]
+	for _, b := range f.beads {
+		if l, ok := mail.Of(b); ok && !l.Archived {
+			k.all = append(k.all, l)
+		}
+	}
+	slices.SortStableFunc(k.all, func(a, b mail.Message) int { return b.Sent.Compare(a.Sent) })
+	m.listMail()
+}
+
+// listMail fills the list with what it is about.
+func (m *model) listMail() {
+	k := m.inbox
+	k.rows = k.rows[:0]
+	for _, l := range k.all {
+		if k.others || m.snap == nil || m.snap.ForPeople(l.To) {
+			k.rows = append(k.rows, l)
+		}
+	}
+	at := k.at
+	for i := range k.rows {
+		if k.rows[i].ID == k.chosen {
+			at = i
+		}
+	}
+	k.at = 0
+	k.move(at)
+}
+
+func (k *inbox) move(n int) {
+	k.at = max(0, min(k.at+n, len(k.rows)-1))
+	k.chosen = ""
+	if l := k.under(); l != nil {
+		k.chosen = l.ID
+	}
+}
+
+// under is the message under the cursor, nil if there is none.
+func (k *inbox) under() *mail.Message {
+	if k.at < len(k.rows) {
+		return &k.rows[k.at]
+	}
+	return nil
+}
+
+// columns are how wide senders and addresses stand in a list of w columns. 0 = all of it is for the one person whom nobody
+// has to name, or there is no room.
+func (k *inbox) columns(w int) (from, to int) {
+	most := min(max(8, w/6), 24)
+	named := false
+	for i := range k.rows {
+		from, to = min(most, max(from, width(plain(k.rows[i].From)))), min(most, max(to, width(plain(k.rows[i].To))))
+		named = named || k.rows[i].To != mail.Person
+	}
+	if !named || w < 50 {
+		to = 0
+	}
+	return from, to
+}
+
+// mark notes that a message is read, or is not, before the city says so.
+func (k *inbox) mark(id string, read bool) {
+	for _, all := range [][]mail.Message{k.all, k.rows} {
+		for i := range all {
+			if all[i].ID == id {
+				all[i].Read = read
+			}
+		}
+	}
+}
+
+// drop takes a message off the list before the city says so.
+func (m *model) drop(id string) {
+	k := m.inbox
+	if k == nil {
+		return
+	}
+	k.all = slices.DeleteFunc(k.all, func(l mail.Message) bool { return l.ID == id })
+	if k.chosen == id {
+		k.chosen = ""
+	}
+	m.listMail()
+}
+
+// inboxSheet draws the list, and the status of what was done from it.
+func (m *model) inboxSheet(w int) []string {
+	k := m.inbox
+	inner := w - 4
+	var lines []string
+	if k.problem != "" {
+		lines = append(lines, m.look.paint(themes.Bad, cut("cannot be read: "+k.problem, inner, m.look.glyph.More)))
+	}
+	switch {
+	case !k.known:
+		lines = append(lines, m.look.paint(themes.Dim, "asking "+m.look.glyph.More))
+	case len(k.rows) == 0 && k.problem == "":
+		lines = append(lines, m.noMail(inner)...)
+	}
+	room := max(1, m.h-8-len(lines))
+	k.offset = scrollTo(k.at, k.offset, room, len(k.rows))
+	for i := k.offset; i < min(len(k.rows), k.offset+room); i++ {
+		lines = append(lines, m.mailLine(&k.rows[i], i == k.at, inner))
+	}
+	lines = append(lines, "", m.look.paint(themes.Dim, hints(inner, m.inboxKeys()...)))
+	if m.status.failed || m.status.pending || m.now.Sub(m.status.since) < fade {
+		if m.status.text != "" {
+			lines = append(lines, m.statusLine(inner))
+		}
+	}
+	return lines
+}
+
+// noMail says why the list is empty and what would fill it.
+func (m *model) noMail(w int) []string {
+	text := "No mail for people. Agents write it with `gc mail send " + mail.Person + "`"
+	if m.inbox.others {
+		text = "No mail. Agents write it with `gc mail send`"
+	}
+	if m.mode != ReadOnly {
+		text += ", and " + m.keys.keyOf("mail.write") + " writes some to them"
+	}
+	if len(m.inbox.all) > 0 && !m.inbox.others {
+		text += "; " + m.keys.keyOf("mail.others") + " shows what they write to each other"
+	}
+	var lines []string
+	for _, part := range wrapped(text+".", w) {
+		lines = append(lines, m.look.paint(themes.Dim, part))
+	}
+	return lines
+}
+
+// inboxKeys say what the keys do here, now.
+func (m *model) inboxKeys() []string {
+	k, others := m.inbox, "everybody's"
+	if k.others {
+		others = "people's only"
+	}
+	switch {
+	case m.mode == ReadOnly && k.under() == nil:
+		return m.keys.hints("mail.others", others, "mail.close", "closes")
+	case m.mode == ReadOnly:
+		return m.keys.hints("mail.read", "read", "mail.others", others, "mail.close", "closes")
+	case k.under() == nil:
+		return m.keys.hints("mail.write", "write", "mail.others", others, "mail.close", "closes")
+	}
+	return m.keys.hints("mail.read", "read", "mail.reply", "reply", "mail.archive", "archive", "mail.write", "write", "mail.others", others, "mail.unread", "unread",
+		"mail.yank", "copy", "mail.close", "closes")
+}
+
+func (m *model) mailLine(l *mail.Message, here bool, w int) string {
+	more := m.look.glyph.More
+	row := line{look: &m.look, here: here}
+	mark := "  "
+	if here {
+		mark = m.look.glyph.Cursor + " "
+	}
+	row.add(themes.Accent, mark)
+	sign, token, subject := " ", themes.Dim, themes.Text
+	if !l.Read {
+		sign, token, subject = m.look.glyph.Mail, themes.Accent, themes.Title
+	}
+	row.add(token, sign+" ")
+	from, to := m.inbox.columns(w)
+	row.add(themes.Text, fitName(plain(l.From), from, more))
+	row.space(2)
+	if to > 0 {
+		row.add(themes.Dim, "to "+fitName(plain(l.To), to, more))
+		row.space(2)
+	}
+	row.add(subject, fit(plain(l.Subject), w-row.used-5, more))
+	row.space(1)
+	row.add(themes.Dim, right(age(m.now.Sub(l.Sent)), 4, ""))
+	return crop(row.close(w), w)
+}
+
+// mailDetails are a message, as it is read.
+func (m *model) mailDetails(l *mail.Message) []string {
+	lines := []string{
+		m.field("from", plain(l.From)),
+		m.field("to", plain(l.To)),
+		m.field("subject", m.look.paint(themes.Title, plain(l.Subject))),
+		m.field("sent", clock(l.Sent, m.now)+", "+age(m.now.Sub(l.Sent))+" ago"),
+	}
+	if l.ReplyTo != "" {
+		lines = append(lines, m.field("answers", plain(l.ReplyTo)))
+	}
+	lines = append(lines, "")
+	if strings.TrimSpace(l.Text) == "" {
+		return append(lines, m.look.paint(themes.Dim, "It has no text."))
+	}
+	for part := range strings.SplitSeq(l.Text, "\n") {
+		lines = append(lines, plain(part))
+	}
+	return lines
+}
+
+// mailCopies are what may be copied from a message.
+func mailCopies(l *mail.Message) []copied {
+	return []copied{{"text", l.Text}, {"subject", l.Subject}, {"from", l.From}, {"id", l.ID}}
+}
+
+// mailField says how much mail an agent has not read, nil = none.
+func (m *model) mailField(a *city.Agent) []string {
+	if a.Mail <= 0 {
+		return nil
+	}
+	return []string{m.field("mail", m.look.paint(themes.Accent, count(a.Mail, "message")+" that it has not read"))}
+}

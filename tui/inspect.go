@@ -1,0 +1,201 @@
+package tui
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"gcity/city"
+)
+
+// inspect asks what is known of an agent beyond the snapshot, and answers with one inspected.
+type inspect struct {
+	id    int
+	agent string
+}
+
+func (inspect) effect() {}
+
+// inspected is what an inspect came to.
+type inspected struct {
+	id      int
+	about   *city.Inspection
+	problem string // why there is no answer, "" = there is
+}
+
+// dossier is what has been heard of an agent that is looked at.
+type dossier struct {
+	name    string
+	about   *city.Inspection // nil = nothing yet
+	problem string           // why the newest could not be had, "" = it could
+	asked   int              // the question under way, 0 = none
+	sign    string           // how the agent was when it was asked about
+}
+
+// inspectDeadline bounds one look at an agent.
+const inspectDeadline = 10 * time.Second
+
+// inspect asks the city and puts the answer into the mailbox.
+func (r *runner) inspect(q inspect) {
+	r.spawn("inspection", func(ctx context.Context) {
+		ctx, cancel := context.WithTimeout(ctx, inspectDeadline)
+		defer cancel()
+		about, err := r.city.Inspect(ctx, q.agent)
+		in := inspected{id: q.id, about: about}
+		switch {
+		case errors.Is(err, context.DeadlineExceeded):
+			in.problem = fmt.Sprintf("the city did not say within %s", inspectDeadline)
+		case err != nil:
+			in.problem = err.Error()
+		}
+		if err != nil {
+			r.log.Warn("looking at an agent", "agent", q.agent, "error", err)
+		}
+		r.box.put(func(n *news) { n.inspected = append(n.inspected, in) })
+	})
+}
+
+// inspectActions are about what is known of an agent.
+func inspectActions() []action {
+	r := []zone{inReader}
+	return []action{
+		{id: "agent.crashes", key: bind("show how the agent crashed, with its last words"), in: []zone{everywhere},
+			why: needAgent, run: (*model).showCrashes},
+		{id: "agent.told", key: bind("show the agent's prompt: what it is told at its start"), in: []zone{everywhere}, why: needAgent, run: (*model).showTold},
+		{id: "reader.told", key: bind("from an agent's details: all of its prompt", "p"), in: r, why: needDossier, run: (*model).showTold},
+		{id: "reader.crashes", key: bind("from an agent's details: how it crashed", "l"), in: r, why: needDossier, run: (*model).showCrashes},
+		{id: "reader.release", key: bind("from an agent's details or crashes: release it", "u"), in: r, why: needHeldDossier, run: (*model).releaseRead},
+	}
+}
+
+func needDossier(m *model) string {
+	if m.reader == nil || m.reader.about == nil {
+		return "this text is not about an agent"
+	}
+	return ""
+}
+
+func needHeldDossier(m *model) string {
+	if why := needDossier(m); why != "" {
+		return why
+	}
+	if m.mode == ReadOnly {
+		return "this control room is read-only"
+	}
+	if r := m.roster.find(m.reader.about.name); r == nil || !r.heldBack() {
+		return "nothing is held back: only an agent in quarantine or backoff, or one that drains, is released"
+	}
+	return ""
+}
+
+// heldBack reports whether releasing changes anything.
+func (r *agentRow) heldBack() bool {
+	switch r.state {
+	case city.Quarantined, city.Backoff, city.Failed, city.Draining:
+		return true
+	}
+	return false
+}
+
+// releaseRead releases the agent that is read about, and nobody else, whoever is marked.
+func (m *model) releaseRead() []effect {
+	r := m.roster.find(m.reader.about.name)
+	m.reader = nil
+	var command city.Command = city.Release{Agent: r.name}
+	if r.state == city.Draining {
+		command = city.Undrain{Agent: r.name}
+	}
+	return m.carry("releasing", r.shown, []city.Command{command})
+}
+
+// showAgent opens an agent's details.
+func (m *model) showAgent() []effect {
+	r := m.single()
+	d := &dossier{name: r.name}
+	m.reader = &reader{title: r.shown, about: d, lines: func(m *model, w int) []string {
+		return wrapAll(append(m.details(d.name, w), m.dossierLines(d, w)...), w)
+	}}
+	m.askAbout(d)
+	return nil
+}
+
+// askAbout asks for what is known of an agent.
+func (m *model) askAbout(d *dossier) {
+	m.seeks++
+	d.asked, d.sign = m.seeks, m.signOf(d.name)
+	m.todo = append(m.todo, inspect{id: d.asked, agent: d.name})
+}
+
+// signOf changes when there may be more to know of an agent.
+func (m *model) signOf(name string) string {
+	a, ok := m.snap.Agent(name)
+	if !ok {
+		return ""
+	}
+	life, file := "", ""
+	if a.Session != nil {
+		life = a.Session.ID
+	}
+	if a.Exit != nil {
+		file = a.Exit.File + a.Exit.At.String()
+	}
+	return strings.Join(append(a.Drift, string(a.State), life, file, m.snap.Config.Revision), "\x00")
+}
+
+// dossierChanged asks anew when the agent that is looked at is no longer as it was.
+func (m *model) dossierChanged() {
+	if m.reader == nil || m.reader.about == nil {
+		return
+	}
+	d := m.reader.about
+	if sign := m.signOf(d.name); d.asked == 0 && sign != "" && sign != d.sign {
+		m.askAbout(d)
+	}
+}
+
+// heardAbout takes an answer in; one that nobody waits for any more is let go.
+func (m *model) heardAbout(in inspected) {
+	if m.reader == nil || m.reader.about == nil || m.reader.about.asked != in.id {
+		return
+	}
+	m.ui++
+	d := m.reader.about
+	d.asked, d.problem = 0, plain(in.problem)
+	if in.problem == "" {
+		d.about = in.about
+	}
+	m.dossierChanged()
+}
+
+// readerKeys are the keys that do something about what is read, besides scrolling and closing.
+func (m *model) readerKeys() []string {
+	r := m.reader
+	if r.agent != "" && needReadAgent(m) == "" {
+		return []string{m.keys.keyOf("reader.agent") + " selects " + plain(r.agent)}
+	}
+	if r.letter != nil && m.mode != ReadOnly {
+		return m.keys.hints("reader.reply", "reply", "reader.archive", "archive")
+	}
+	if r.about == nil {
+		return nil
+	}
+	var keys []string
+	if !r.crashes && r.about.about != nil && len(r.about.about.Crashes) > 0 {
+		keys = append(keys, m.keys.keyOf("reader.crashes")+" crashes")
+	}
+	if !r.told && r.about.about != nil && r.about.about.Prompt != "" {
+		keys = append(keys, m.keys.keyOf("reader.told")+" prompt")
+	}
+	if needHeldDossier(m) == "" {
+		keys = append(keys, m.keys.keyOf("reader.release")+" releases it")
+	}
+	if m.keys.called("reader.unsend").refused(m) == "" && !r.crashes && !r.told {
+		keys = append(keys, m.keys.keyOf("reader.unsend")+" takes texts back")
+	}
+	if m.keys.called("reader.send.now").refused(m) == "" && !r.crashes && !r.told {
+		keys = append(keys, m.keys.keyOf("reader.send.now")+" sends the next one now")
+	}
+	return keys
+}

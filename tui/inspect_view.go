@@ -1,0 +1,215 @@
+package tui
+
+import (
+	"fmt"
+	"strings"
+
+	"gcity/city"
+	"gcity/themes"
+)
+
+// dossierLines are what is known of an agent beyond the snapshot: what differs, how it crashed, how it is started.
+func (m *model) dossierLines(d *dossier, w int) []string {
+	var lines []string
+	if d.problem != "" {
+		lines = append(lines, "", m.look.paint(themes.Bad, "The rest cannot be had: "+d.problem))
+	}
+	if d.about == nil {
+		if d.problem == "" {
+			lines = append(lines, "", m.look.paint(themes.Dim, "asking for the rest "+m.look.glyph.More))
+		}
+		return lines
+	}
+	for _, p := range d.about.Problems {
+		lines = append(lines, "", m.look.paint(themes.Warn, plain(p)))
+	}
+	lines = append(lines, m.driftLines(d.about.Drift)...)
+	lines = append(lines, m.crashSummary(d.about.Crashes)...)
+	lines = append(lines, m.specLines(d.about.Spec)...)
+	lines = append(lines, m.toldLines(d.about)...)
+	return append(lines, m.envLines(d.about.Env)...)
+}
+
+func (m *model) heading(text string) []string {
+	return []string{"", m.look.paint(themes.Title, text)}
+}
+
+// driftLines say, field by field, what runs and what is wanted.
+func (m *model) driftLines(all []city.Difference) []string {
+	if len(all) == 0 {
+		return nil
+	}
+	lines := m.heading("Not as configured")
+	for _, d := range all {
+		lines = append(lines, m.look.paint(themes.Warn, plain(d.Field))+" "+plain(d.What))
+		switch {
+		case d.Hidden:
+			lines = append(lines, m.field("", m.look.paint(themes.Dim, "a secret: not shown")))
+			continue
+		case d.RunsUnknown:
+			lines = append(lines, m.field("  runs", m.look.paint(themes.Dim, "not known: of it only a fingerprint is kept")))
+		case d.What != "added":
+			lines = append(lines, m.fieldLines("  runs", d.Runs)...)
+		}
+		if d.What != "removed" {
+			lines = append(lines, m.fieldLines("  wants", d.Wants)...)
+		}
+	}
+	return lines
+}
+
+// fieldLines are a field whose text may have several lines.
+func (m *model) fieldLines(label, text string) []string {
+	var lines []string
+	for _, part := range plainLines(text) {
+		lines = append(lines, m.field(label, part))
+		label = ""
+	}
+	if lines == nil {
+		return []string{m.field(label, m.look.paint(themes.Dim, "nothing"))}
+	}
+	return lines
+}
+
+// crashSummary is a line for each crash, the newest first.
+func (m *model) crashSummary(all []city.Crash) []string {
+	if len(all) == 0 {
+		return nil
+	}
+	lines := m.heading("Crashes")
+	room := 0
+	for i := range all {
+		room = max(room, width(clock(all[i].At, m.now)))
+	}
+	for i := range all {
+		c := &all[i]
+		text := m.look.paint(themes.Dim, fit(clock(c.At, m.now), room, "")) + "  " + m.look.paint(themes.Bad, crashText(c))
+		if said := plainLines(c.Output); len(said) > 0 {
+			text += "  " + m.look.paint(themes.Dim, said[len(said)-1])
+		}
+		lines = append(lines, text)
+	}
+	return lines
+}
+
+// crashText says how a life ended, or that it did not begin.
+func crashText(c *city.Crash) string {
+	if c.NoStart {
+		return "not started: " + plain(c.Why)
+	}
+	return lastExit(&c.Exit)
+}
+
+// specLines are how an agent is started, and started again, as far as its details do not say so already.
+func (m *model) specLines(s *city.Spec) []string {
+	if s == nil {
+		return append(m.heading("Start"), m.look.paint(themes.Dim, "The configuration in force declares no such agent."))
+	}
+	lines := append(m.heading("Start"),
+		m.field("terminal", fmt.Sprintf("%d columns, %d rows, by %s", s.Cols, s.Rows, orDash(plain(s.Provider)))),
+		m.field("ready", readyText(s)))
+	if s.Limits != "" {
+		lines = append(lines, m.field("", "which "+plain(s.Limits)))
+	}
+	if s.Program != "" {
+		lines = append(lines, m.field("program", plain(s.Program)))
+	}
+	label := "before it"
+	for _, line := range s.PreStart {
+		lines = append(lines, m.field(label, plain(line)))
+		label = ""
+	}
+	label = "after it"
+	for _, line := range append(append([]string(nil), s.Setup...), s.SetupScript) {
+		if line != "" {
+			lines = append(lines, m.field(label, plain(line)))
+			label = ""
+		}
+	}
+	if s.Nudge != "" {
+		lines = append(lines, m.field("is told", plain(s.Nudge)))
+	}
+	if s.IdleTimeout <= 0 { // else it stands above, with how long it has been quiet
+		lines = append(lines, m.field("idle", "never restarted for its silence"))
+	}
+	for i, text := range restartTexts(s) {
+		label := ""
+		if i == 0 {
+			label = "restart"
+		}
+		lines = append(lines, m.field(label, text))
+	}
+	return lines
+}
+
+func orDash(s string) string {
+	if s == "" {
+		return "-"
+	}
+	return s
+}
+
+// readyText says when an agent counts as running.
+func readyText(s *city.Spec) string {
+	var parts []string
+	if s.ReadyPrefix != "" {
+		parts = append(parts, fmt.Sprintf("when a line begins with %q", plain(s.ReadyPrefix)))
+	}
+	if s.ReadyDelay > 0 {
+		parts = append(parts, "after "+span(s.ReadyDelay))
+	}
+	if len(parts) == 0 {
+		return "at once"
+	}
+	return strings.Join(parts, " or ") + ", within " + span(s.ReadyLimit)
+}
+
+// restartTexts say what follows an agent's ends, in the numbers in force.
+func restartTexts(s *city.Spec) []string {
+	p := &s.Restart
+	lines := []string{plain(p.Mode)}
+	if p.Mode == "never" {
+		return lines
+	}
+	if p.Mode == "always" && p.MinUptime > 0 {
+		lines[0] += "; an end within " + span(p.MinUptime) + " of the start is a crash"
+	}
+	if p.MaxRestarts > 0 {
+		lines = append(lines, fmt.Sprintf("crash %d within %s is quarantine", p.MaxRestarts+1, span(p.Window)))
+	} else {
+		lines = append(lines, "no number of crashes is quarantine")
+	}
+	if p.Backoff > 0 {
+		lines = append(lines, "waits "+span(p.Backoff)+" before a second restart in a row, doubling up to "+span(p.MaxBackoff))
+	}
+	switch s.Strategy {
+	case "rest_for_one":
+		lines = append(lines, "whoever depends on it restarts with it")
+	case "one_for_all":
+		lines = append(lines, "all that it is connected with restart with it")
+	}
+	return lines
+}
+
+// envLines are an environment: what the configuration names, what the city sets, what is inherited.
+func (m *model) envLines(env []city.Variable) []string {
+	var lines []string
+	for _, group := range []struct {
+		from  city.Origin
+		title string
+	}{{city.FromConfig, "Environment from the configuration"}, {city.FromCity, "Environment from the city"}, {city.FromInherited, "Environment as the controller's own"}} {
+		head := m.heading(group.title)
+		for _, v := range env {
+			if v.From != group.from {
+				continue
+			}
+			value := plain(v.Value)
+			if v.Hidden {
+				value = m.look.paint(themes.Dim, "(a secret: not shown)")
+			}
+			lines = append(append(lines, head...), m.look.paint(themes.Dim, plain(v.Name)+"=")+value)
+			head = nil
+		}
+	}
+	return lines
+}

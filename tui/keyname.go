@@ -1,0 +1,99 @@
+package tui
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// keyName is a key as messages name it, or what is wrong with how somebody wrote it: "Ctrl+R" is ctrl+r, "shift+a" is A.
+func keyName(text string) (name, wrong string) {
+	if text == " " {
+		return "space", ""
+	}
+	rest := strings.TrimSpace(text)
+	var mods []string
+	for {
+		mod, more, ok := strings.Cut(rest, "+")
+		if !ok || mod == "" || more == "" {
+			break
+		}
+		mod = strings.ToLower(mod)
+		if mod == "control" {
+			mod = "ctrl"
+		}
+		if !slices.Contains(modifiers(), mod) {
+			return "", fmt.Sprintf("%q is no key: before + there are %s", text, strings.Join(modifiers(), ", "))
+		}
+		mods, rest = append(mods, mod), more
+	}
+	base, ok := baseKey(rest)
+	if !ok {
+		return "", fmt.Sprintf("%q is no key; write a character, a name like enter, tab, space, pgdn or up, or ctrl+r, alt+x", text)
+	}
+	has := func(mod string) bool { return slices.Contains(mods, mod) }
+	if letter := []rune(base); len(letter) == 1 {
+		if has("shift") && len(mods) == 1 {
+			return string(unicode.ToUpper(letter[0])), ""
+		}
+		if len(mods) > 0 {
+			base = strings.ToLower(base)
+		}
+	}
+	var b strings.Builder
+	for _, mod := range modifiers() { // the order in which messages name them
+		if has(mod) {
+			b.WriteString(mod + "+")
+		}
+	}
+	name = b.String() + base
+	return name, unusable(name)
+}
+
+func modifiers() []string { return []string{"ctrl", "alt", "shift", "meta", "hyper", "super"} }
+
+// baseKey is a key without modifiers.
+func baseKey(text string) (string, bool) {
+	if r, n := utf8.DecodeRuneInString(text); n == len(text) && r != utf8.RuneError && unicode.IsPrint(r) {
+		return text, true
+	}
+	text = strings.ToLower(text)
+	for _, other := range [][2]string{{"escape", "esc"}, {"return", "enter"}, {"del", "delete"}, {"ins", "insert"}, {"pageup", "pgup"},
+		{"pagedown", "pgdown"}, {"pgdn", "pgdown"}} {
+		if text == other[0] {
+			text = other[1]
+		}
+	}
+	known := []string{"enter", "tab", "backspace", "esc", "space", "up", "down", "left", "right", "insert", "delete", "pgup", "pgdown", "home", "end"}
+	return text, slices.Contains(known, text) || functionKey(text)
+}
+
+// functionKey reports whether a key is one of f1 to f24, with or without modifiers.
+func functionKey(k string) bool {
+	k = k[strings.LastIndexByte(k, '+')+1:]
+	for n := 1; n <= 24; n++ {
+		if k == fmt.Sprintf("f%d", n) {
+			return true
+		}
+	}
+	return false
+}
+
+// unusable is why a key cannot be used for an action anywhere, "" if it can.
+func unusable(k string) string {
+	switch k {
+	case "ctrl+m":
+		return "ctrl+m is enter in a terminal; write enter"
+	case "ctrl+i":
+		return "ctrl+i is tab in a terminal; write tab"
+	case "ctrl+[":
+		return "ctrl+[ is esc in a terminal; write esc"
+	case "ctrl+b":
+		return "ctrl+b belongs to tmux in many terminals and would not arrive"
+	case "shift+enter":
+		return "shift+enter is enter in many terminals; take another key"
+	}
+	return ""
+}

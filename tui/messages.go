@@ -1,0 +1,108 @@
+package tui
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"gcity/themes"
+)
+
+// message is what the status line said once.
+type message struct {
+	id    int // of the action it tells of, 0 = of none
+	at    time.Time
+	text  string
+	token themes.Token
+	each  []string // what came of each, where it was about several
+}
+
+// keptMessages bounds the messages that are kept.
+const keptMessages = 200
+
+// record keeps a message. What an action came to takes the place of its beginning.
+func (m *model) record(s message) {
+	s.at = m.now
+	if s.id != 0 {
+		for i := len(m.messages) - 1; i >= 0; i-- {
+			if m.messages[i].id == s.id {
+				m.messages = slices.Delete(m.messages, i, i+1)
+				break
+			}
+		}
+	}
+	if over := len(m.messages) + 1 - keptMessages; over > 0 {
+		m.messages = slices.Delete(m.messages, 0, over)
+	}
+	m.messages = append(m.messages, s)
+}
+
+// messageActions are about what the status line has said.
+func messageActions() []action {
+	return []action{
+		{id: "view.messages", key: bind("messages: what the status line said, and what came of each"), in: []zone{everywhere},
+			run: (*model).showMessages},
+		{id: "verb.undo", key: bind("undo the last verb, within 10 s"), in: []zone{everywhere}, why: needUndo, run: (*model).takeBack},
+	}
+}
+
+// showMessages shows what was said, the newest at the end, where reading begins.
+func (m *model) showMessages() []effect {
+	m.reader = &reader{title: "Messages", offset: far, lines: func(m *model, w int) []string { return m.messageLines(w) }}
+	return nil
+}
+
+func (m *model) messageLines(w int) []string {
+	if len(m.messages) == 0 {
+		return []string{m.look.paint(themes.Dim, "Nothing has been said yet. What verbs come to is kept here.")}
+	}
+	room := 0
+	for i := range m.messages {
+		room = max(room, width(clock(m.messages[i].at, m.now)))
+	}
+	var lines []string
+	for i := range m.messages {
+		s := &m.messages[i]
+		sign := m.look.glyph.Done
+		switch s.token {
+		case themes.Bad:
+			sign = m.look.glyph.Failed
+		case themes.Busy:
+			sign = m.look.glyph.Starting
+		}
+		lines = append(lines, m.hanging(m.look.paint(themes.Dim, fit(clock(s.at, m.now), room, ""))+"  "+m.look.paint(s.token, sign)+" ", s.text, w)...)
+		for _, one := range s.each {
+			lines = append(lines, m.hanging(blanks(room+4)+m.look.paint(themes.Dim, m.look.glyph.Dot)+" ", one, w)...)
+		}
+	}
+	return lines
+}
+
+// hanging breaks a text behind a lead, below its own beginning.
+func (m *model) hanging(lead, text string, w int) []string {
+	in := width(lead)
+	lines := wrapped(text, max(10, w-in))
+	for i := range lines {
+		if i == 0 {
+			lines[i] = lead + lines[i]
+		} else {
+			lines[i] = strings.Repeat(" ", in) + lines[i]
+		}
+	}
+	return lines
+}
+
+// each is what came of every single command, those that failed first.
+func (r *result) each() []string {
+	if r.total < 2 {
+		return nil
+	}
+	all := make([]string, 0, r.total)
+	for _, why := range r.failures {
+		all = append(all, lead("failed: "+why))
+	}
+	for _, said := range r.receipts {
+		all = append(all, lead(said))
+	}
+	return all
+}

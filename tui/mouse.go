@@ -1,0 +1,293 @@
+package tui
+
+import (
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// doubleClick is how soon a second click at the same place counts as one with the first.
+const doubleClick = 400 * time.Millisecond
+
+// together is how long turns of the wheel are gathered before they count: it sends more of them than can be seen.
+const together = 16 * time.Millisecond
+
+// wheel is how far the wheel was turned, in notches, downwards; and where.
+type wheel struct{ x, y, notches int }
+
+// press is the last click, for telling a double one.
+type press struct {
+	at   time.Time
+	x, y int
+	shut bool // it closed what it pointed at: a second one there is not about what was behind
+}
+
+// mouseActions take the mouse and give it back.
+func mouseActions() []action {
+	return []action{
+		{id: "view.mouse", key: bind("mouse: take it for clicks and wheel, or give it back to the terminal", "M"), in: []zone{everywhere},
+			run: (*model).toggleMouse},
+	}
+}
+
+func (m *model) toggleMouse() []effect {
+	m.mouse = !m.mouse
+	if !m.mouse {
+		m.say("the mouse is the terminal's again")
+		return nil
+	}
+	m.say("the mouse clicks and scrolls here; shift held down selects text as before, " + m.keyFor("view.mouse") + " gives it back")
+	return nil
+}
+
+// area is where a panel is on the screen.
+type area struct {
+	place
+	x, y, w int
+}
+
+// areas are the panels that are seen.
+func (m *model) areas() []area {
+	p := m.plan()
+	var all []area
+	stack := func(places []place, x, y, w int) {
+		for _, at := range places {
+			all = append(all, area{at, x, y, w})
+			y += at.h
+		}
+	}
+	top := 1 + p.problems
+	stack(p.left, 0, top, p.leftWidth)
+	stack(p.right, p.leftWidth+1, top, m.w-p.leftWidth-1)
+	stack(p.across, 0, top+p.topRows, m.w)
+	return all
+}
+
+// areaAt is the panel at a cell, nil if none is there.
+func (m *model) areaAt(x, y int) *area {
+	for _, a := range m.areas() {
+		if x >= a.x && x < a.x+a.w && y >= a.y && y < a.y+a.h {
+			return &a
+		}
+	}
+	return nil
+}
+
+// covered reports whether something lies over the panels, or a line is typed: then a click is not about them.
+func (m *model) covered() bool {
+	return m.choice != nil || m.reader != nil || m.finder != nil || m.listed() || m.typing()
+}
+
+// listed reports whether a list in a sheet of its own lies over the panels.
+func (m *model) listed() bool { return m.work != nil || m.inbox != nil }
+
+// click goes where it points: a tab, a panel, a row; twice at the same place it opens what is there, or zooms the panel.
+func (m *model) click(c tea.MouseClickMsg) []effect {
+	last := m.pressed
+	m.pressed = press{at: m.now, x: c.X, y: c.Y}
+	double := last.x == c.X && last.y == c.Y && m.now.Sub(last.at) <= doubleClick
+	if double {
+		m.pressed = press{}
+		if last.shut {
+			return nil
+		}
+	}
+	if c.Button == tea.MouseLeft && (m.choice != nil || m.finder != nil) {
+		todo := m.clickSheet(c.X, c.Y, double)
+		m.pressed.shut = m.choice == nil && m.finder == nil
+		return todo
+	}
+	a := m.areaAt(c.X, c.Y)
+	if a == nil || c.Button != tea.MouseLeft || m.covered() || a.panel == panelDetail {
+		return nil
+	}
+	if c.Y == a.y {
+		if p, ok := m.tabAt(a, c.X-a.x); ok {
+			m.focusOn(p)
+			if double {
+				return m.perform(m.actionOf("view.zoom"))
+			}
+			return nil
+		}
+	}
+	m.focusOn(a.panel)
+	if row := c.Y - a.y - 1; row >= 0 && !m.point(a, row) && a.panel != panelPeek {
+		return nil
+	}
+	if !double {
+		return nil
+	}
+	return m.unfold(a.panel)
+}
+
+// clickSheet takes the answer that is clicked, or puts the cursor on a row of a list, which a second click runs. Beside
+// these nothing happens: nobody loses a question by a slip of the hand.
+func (m *model) clickSheet(x, y int, double bool) []effect {
+	_, lines, w, _, _ := m.sheetContent()
+	left, top, h := m.sheetPlace(len(lines), w)
+	row := y - top - 1
+	if x <= left || x >= left+w-1 || row < 0 || row >= h-2 {
+		return nil
+	}
+	if c := m.choice; c != nil {
+		at := row - c.first
+		if at < 0 || at >= len(c.answers) || m.now.Sub(c.since) < guard {
+			return nil
+		}
+		c.at = at
+		return m.takeAnswer()
+	}
+	f := m.finder
+	at := f.offset + row - finderHead
+	if row < finderHead || row >= len(lines)-finderFoot || at >= len(f.found) {
+		return nil
+	}
+	if f.at, f.pointed = at, true; double {
+		return m.runFound()
+	}
+	return nil
+}
+
+// unfold does what enter does in a panel, but never attaches: a hand on the mouse is none on the keyboard.
+func (m *model) unfold(p panel) []effect {
+	id := "agent.zoom"
+	switch p {
+	case panelPools:
+		id = "pool.details"
+	case panelAutomations:
+		id = "automation.details"
+	case panelEvents:
+		id = "view.event"
+	case panelPeek:
+		id = "view.zoom"
+	}
+	return m.perform(m.actionOf(id))
+}
+
+// tabAt is the panel whose title is at a column of a rule.
+func (m *model) tabAt(a *area, x int) (panel, bool) {
+	at := 1
+	for _, t := range m.tabsFor(a.place) {
+		if n := t.width(); x >= at && x < at+n {
+			return t.panel, true
+		} else {
+			at += n + 2
+		}
+	}
+	return 0, false
+}
+
+// headed reports whether a list of that size has heads above its columns.
+func (m *model) headed(w, h int) bool { return h-1 >= 8 && w >= 60 && m.h >= 28 }
+
+// point puts the cursor on a row of a panel's place; it reports false if there is none.
+func (m *model) point(a *area, row int) bool {
+	move := func(l *list, heads bool) (at int, ok bool) {
+		if heads && m.headed(a.w, a.h) {
+			row--
+		}
+		at = l.offset + row
+		return at, row >= 0 && at < len(l.shown)
+	}
+	switch a.panel {
+	case panelAgents, panelQuarantine:
+		l := m.list()
+		if at, ok := move(l, a.panel == panelAgents); ok {
+			m.step(at - l.at)
+			return true
+		}
+	case panelPools:
+		if at, ok := move(&m.pools.list, true); ok {
+			m.step(at - m.pools.list.at)
+			return true
+		}
+	case panelAutomations:
+		if at, ok := move(&m.automations.list, true); ok {
+			m.step(at - m.automations.list.at)
+			return true
+		}
+	case panelEvents:
+		if at := m.events.offset + row; at < len(m.events.shown) {
+			m.step(at - m.events.at)
+			return true
+		}
+	}
+	return false
+}
+
+// roll scrolls what is under the wheel; the focus stays where it is.
+func (m *model) roll(w wheel) {
+	const lines = 3 // of a text for a notch; of a list of things, one
+	switch {
+	case m.choice != nil || m.typing():
+		return
+	case m.finder != nil:
+		m.finder.step(w.notches)
+		return
+	case m.reader != nil:
+		m.reader.scroll(lines*w.notches, m.sheetRows())
+		return
+	case m.inbox != nil:
+		m.inbox.move(w.notches)
+		return
+	case m.work != nil:
+		m.work.move(w.notches)
+		return
+	}
+	a := m.areaAt(w.x, w.y)
+	if a == nil || a.panel == panelDetail {
+		return
+	}
+	if a.panel == panelPeek {
+		cols, rows := m.paneRoom()
+		m.peek.scroll(lines*w.notches, cols, rows)
+		return
+	}
+	focus := m.focus
+	m.focus = a.panel
+	n := w.notches
+	if a.panel == panelEvents {
+		n *= lines
+	}
+	m.step(n)
+	m.focus = focus
+}
+
+// turned gathers turns of the wheel; it reports whether the first of some has come, which somebody has to end.
+func (r *room) turned(e tea.MouseWheelMsg) bool {
+	n := 1
+	switch e.Button {
+	case tea.MouseWheelUp:
+		n = -1
+	case tea.MouseWheelDown:
+	default:
+		return false
+	}
+	r.wheel = wheel{e.X, e.Y, r.wheel.notches + n}
+	first := !r.turning
+	r.turning = true
+	return first
+}
+
+// gathered is sent when the turns of the wheel have been gathered long enough.
+type gathered struct{}
+
+// mouse deals with what the mouse does; it reports false for any other message.
+func (r *room) mouse(msg tea.Msg) (cmd tea.Cmd, ok bool) {
+	switch msg := msg.(type) {
+	case tea.MouseWheelMsg:
+		if r.turned(msg) {
+			cmd = tea.Tick(together, func(time.Time) tea.Msg { return gathered{} })
+		}
+	case gathered:
+		w := r.wheel
+		r.wheel, r.turning = wheel{}, false
+		cmd = r.carryOut(r.m.update(r.r.now(), w))
+	case tea.MouseClickMsg:
+		cmd = r.carryOut(r.m.update(r.r.now(), msg))
+	case tea.MouseReleaseMsg, tea.MouseMotionMsg: // nothing follows from them
+	default:
+		return nil, false
+	}
+	return cmd, true
+}

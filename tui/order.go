@@ -1,0 +1,270 @@
+package tui
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"gcity/city"
+)
+
+// order is how a list is sorted: which of its ways, and whether from its end. The zero value is the usual one.
+type order struct {
+	way      int
+	reversed bool
+}
+
+// way is one order that a list may have. Rows that are equal in it are in the order of names.
+type way[R any] struct {
+	name string
+	rank func(a, b *R) int
+}
+
+// agentWays are the orders of agents: what needs a person first; by name; what changed last first; the busiest, the
+// largest, the most often restarted first.
+func agentWays() []way[agentRow] {
+	names := func(a, b *agentRow) int { return city.CompareNames(a.name, b.name) }
+	use := func(of func(*city.Usage) float64) func(a, b *agentRow) int {
+		known := func(r *agentRow) float64 {
+			if r.usage == nil {
+				return -1
+			}
+			return of(r.usage)
+		}
+		return func(a, b *agentRow) int { return cmp.Compare(known(b), known(a)) }
+	}
+	return []way[agentRow]{
+		{"need", rank}, {"name", names},
+		{"age", func(a, b *agentRow) int { return b.since.Compare(a.since) }},
+		{"cpu", use(func(u *city.Usage) float64 { return u.CPU })},
+		{"mem", use(func(u *city.Usage) float64 { return float64(u.RSS) })},
+		{"restarts", func(a, b *agentRow) int { return cmp.Compare(b.restarts, a.restarts) }},
+	}
+}
+
+// poolWays are the orders of pools, by name where nobody asked for another.
+func poolWays(now time.Time) []way[poolRow] {
+	return []way[poolRow]{
+		{"name", func(a, b *poolRow) int { return city.CompareNames(a.name, b.name) }},
+		{"need", func(a, b *poolRow) int { return cmp.Compare(a.state(now).urgency(), b.state(now).urgency()) }},
+		{"size", func(a, b *poolRow) int { return cmp.Compare(b.size, a.size) }},
+		{"age", func(a, b *poolRow) int { return b.since.Compare(a.since) }},
+	}
+}
+
+// urgency orders the states of pools: 0 needs a person most.
+func (s poolState) urgency() int {
+	return slices.Index([]poolState{poolFailing, poolShort, poolGrowing, poolShrinking, poolSteady, poolSuspended}, s)
+}
+
+// automationWays are the orders of automations: what needs a person first; by name; what is due next, or ran last first.
+func automationWays() []way[automationRow] {
+	next := func(a, b *automationRow) int {
+		if a.next.IsZero() != b.next.IsZero() { // what nobody knows comes last
+			return b.next.Compare(a.next)
+		}
+		return a.next.Compare(b.next)
+	}
+	last := func(r *automationRow) time.Time {
+		if r.last == nil {
+			return time.Time{}
+		}
+		return r.last.Opened
+	}
+	return []way[automationRow]{
+		{"need", func(a, b *automationRow) int { return cmp.Compare(a.urgency(), b.urgency()) }},
+		{"name", func(a, b *automationRow) int { return city.CompareNames(a.name, b.name) }},
+		{"next", next},
+		{"last", func(a, b *automationRow) int { return last(b).Compare(last(a)) }},
+	}
+}
+
+// urgency orders automations: 0 needs a person most. What waits, runs and rests comes and goes all the time, and is one: a
+// list that people read stays as it is meanwhile.
+func (r *automationRow) urgency() int {
+	switch {
+	case r.state == automationBroken:
+		return 0
+	case r.fails():
+		return 1
+	case r.state == automationOff:
+		return 3
+	}
+	return 2
+}
+
+// ranking is an order as a comparison. Names decide where the way does not.
+func ranking[R any](ways []way[R], o order, name func(*R) string) func(a, b *R) int {
+	by := ways[o.way%len(ways)].rank
+	return func(a, b *R) int {
+		n := by(a, b)
+		if n == 0 {
+			n = city.CompareNames(name(a), name(b))
+		}
+		if o.reversed {
+			return -n
+		}
+		return n
+	}
+}
+
+// arrange sorts rows. While they are to be still, those known before keep their order, and new ones come in where they
+// belong.
+func arrange[R any](rows, before []R, name func(*R) string, rank func(a, b *R) int, still bool) []R {
+	if !still {
+		sorted(rows, rank)
+		return rows
+	}
+	place := make(map[string]int, len(before))
+	for i := range before {
+		place[name(&before[i])] = i
+	}
+	known := make([]R, 0, len(rows))
+	var fresh []R
+	for _, r := range rows {
+		if _, ok := place[name(&r)]; ok {
+			known = append(known, r)
+		} else {
+			fresh = append(fresh, r)
+		}
+	}
+	slices.SortFunc(known, func(a, b R) int { return place[name(&a)] - place[name(&b)] })
+	return merged(known, fresh, rank)
+}
+
+// merged puts each fresh row before the first known one that ranks behind it; the known ones may be in any order. Many may
+// come at once: each is compared once on the way, with the one that ranks last so far.
+func merged[R any](known, fresh []R, rank func(a, b *R) int) []R {
+	if len(fresh) == 0 {
+		return known
+	}
+	sorted(fresh, rank)
+	all := make([]R, 0, len(known)+len(fresh))
+	next, last := 0, 0 // of the known: the first that is not in its place yet, the one that ranks last up to it
+	for i := range fresh {
+		for ; next < len(known); next++ {
+			if rank(&known[last], &known[next]) < 0 {
+				last = next
+			}
+			if rank(&fresh[i], &known[last]) < 0 {
+				break
+			}
+			all = append(all, known[next])
+		}
+		all = append(all, fresh[i])
+	}
+	return append(all, known[next:]...)
+}
+
+func sorted[R any](rows []R, rank func(a, b *R) int) {
+	slices.SortStableFunc(rows, func(a, b R) int { return rank(&a, &b) })
+}
+
+// inOrderOf reports whether rows are sorted.
+func inOrderOf[R any](rows []R, rank func(a, b *R) int) bool {
+	for i := 1; i < len(rows); i++ {
+		if rank(&rows[i-1], &rows[i]) > 0 {
+			return false
+		}
+	}
+	return true
+}
+
+func (r *roster) rank() func(a, b *agentRow) int {
+	return ranking(agentWays(), r.order, func(r *agentRow) string { return r.name })
+}
+
+func (p *pools) rank(now time.Time) func(a, b *poolRow) int {
+	return ranking(poolWays(now), p.order, func(r *poolRow) string { return r.name })
+}
+
+func (a *automations) rank() func(x, y *automationRow) int {
+	return ranking(automationWays(), a.order, func(r *automationRow) string { return r.name })
+}
+
+// handsOn reports whether somebody works in the lists just now, so that nothing may move there.
+func (m *model) handsOn() bool { return m.now.Sub(m.keyed) < still }
+
+// settledOrder reports whether the lists are in the order they should be in, and show what they should.
+func (m *model) settledOrder() bool {
+	return m.handsOn() || m.settledFilters() && inOrderOf(m.roster.rows, m.roster.rank()) && inOrderOf(m.pools.rows, m.pools.rank(m.now)) &&
+		inOrderOf(m.automations.rows, m.automations.rank())
+}
+
+// sorting is the order of the focused list, and the names of all that it may have; none where nothing is sorted.
+func (m *model) sorting() (o *order, ways []string) {
+	switch m.focus {
+	case panelPools:
+		return &m.pools.order, wayNames(poolWays(m.now))
+	case panelAutomations:
+		return &m.automations.order, wayNames(automationWays())
+	case panelAgents, panelQuarantine:
+		return &m.roster.order, wayNames(agentWays())
+	}
+	return nil, nil
+}
+
+func wayNames[R any](ways []way[R]) []string {
+	names := make([]string, len(ways))
+	for i := range ways {
+		names[i] = ways[i].name
+	}
+	return names
+}
+
+// resort puts the lists into their orders now: somebody asked for it.
+func (m *model) resort() {
+	sorted(m.roster.rows, m.roster.rank())
+	sorted(m.pools.rows, m.pools.rank(m.now))
+	sorted(m.automations.rows, m.automations.rank())
+	m.keepUp()
+}
+
+// orderText is an order by its name: "cpu", "cpu reversed".
+func orderText(o order, ways []string) string {
+	text := ways[o.way%len(ways)]
+	if o.reversed {
+		text += " reversed"
+	}
+	return text
+}
+
+// orders are those of all lists by the names of their panels, as they are kept from one visit to the next.
+func (m *model) orders() map[string]string {
+	return map[string]string{
+		"agents":      orderText(m.roster.order, wayNames(agentWays())),
+		"pools":       orderText(m.pools.order, wayNames(poolWays(m.now))),
+		"automations": orderText(m.automations.order, wayNames(automationWays())),
+	}
+}
+
+// setOrders takes back what orders gave; what is not understood leaves an order as it is.
+func (m *model) setOrders(kept map[string]string) {
+	set := func(o *order, text string, ways []string) {
+		name, reversed := strings.CutSuffix(text, " reversed")
+		if i := slices.Index(ways, name); i >= 0 {
+			*o = order{way: i, reversed: reversed}
+		}
+	}
+	set(&m.roster.order, kept["agents"], wayNames(agentWays()))
+	set(&m.pools.order, kept["pools"], wayNames(poolWays(m.now)))
+	set(&m.automations.order, kept["automations"], wayNames(automationWays()))
+	m.resort()
+}
+
+// ordered adds to what a rule says at its end in which order a list of n rows is; where it is the usual one, only while
+// somebody works there.
+func (m *model) ordered(note string, o order, ways []string, n int, focus bool) string {
+	if n < 2 || !focus && o == (order{}) || tierOf(m.w, m.h) == single {
+		return note
+	}
+	text := orderText(o, ways)
+	if k := m.keyFor("list.sort"); k != "" {
+		text = k + ":" + text
+	}
+	if note == "" {
+		return text
+	}
+	return note + "  " + text
+}

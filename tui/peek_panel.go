@@ -1,0 +1,233 @@
+package tui
+
+import (
+	"fmt"
+	"strings"
+
+	"gcity/themes"
+)
+
+// peekPanel draws the pane.
+func (m *model) peekPanel(w, h int, focus bool, tabs []tab) []string {
+	key := panelKey{w: w, h: h, focus: focus, data: m.peek.version, rows: m.roster.version, ui: m.ui}
+	if m.showsRun() {
+		key.rows, key.second = m.automations.version, m.now.Unix()
+		return m.cache[panelPeek].lines(key, func() []string { return m.drawRun(w, h, focus, tabs) })
+	}
+	return m.cache[panelPeek].lines(key, func() []string { return m.drawPeek(w, h, focus, tabs) })
+}
+
+func (m *model) drawPeek(w, h int, focus bool, tabs []tab) []string {
+	lines := append(make([]string, 0, h), m.rule(w, focus, tabs, m.peekNote()))
+	row := m.selected()
+	switch {
+	case row == nil:
+		return fillRows(append(lines, m.note("The selected agent's terminal appears here.", w)), w, h)
+	case m.peek.news.agent != row.name:
+		return fillRows(lines, w, h)
+	case m.peek.news.screen == nil && len(m.peek.news.text) == 0:
+		lines = append(lines, m.notes(w, m.nothingSeen(row))...)
+		if row.keeps() {
+			lines = append(lines, m.keptLine(row, w))
+		}
+		return fillRows(lines, w, h)
+	}
+	room := m.peekRows(h)
+	for _, l := range m.peek.window(w-1, room) {
+		lines = append(lines, " "+m.paneRow(l, w-1))
+	}
+	lines = fillRows(lines, w, room+1)
+	if room < h-1 {
+		lines = append(lines, m.keptLine(row, w))
+	}
+	return fillRows(lines, w, h)
+}
+
+// paneRow is a row of a terminal, or a rule across the pane.
+func (m *model) paneRow(l paneLine, w int) string {
+	if l.rule == "" {
+		return crop(l.text, w)
+	}
+	out := line{look: &m.look}
+	thin := m.look.glyph.Thin
+	out.add(themes.Rule, strings.Repeat(thin, 2)+" ")
+	out.add(themes.Accent, cut(l.rule, w-5, m.look.glyph.More))
+	out.add(themes.Rule, " "+strings.Repeat(thin, max(0, w-out.used-1)))
+	return crop(out.String(), w)
+}
+
+// paneRoom is how much of the pane is terminal: columns and rows; as much as the screen where it is hidden.
+func (m *model) paneRoom() (w, h int) {
+	p := m.plan()
+	for _, stack := range []struct {
+		places []place
+		w      int
+	}{{p.left, p.leftWidth}, {p.right, m.w - p.leftWidth - 1}, {p.across, m.w}} {
+		for _, at := range stack.places {
+			if at.panel == panelPeek {
+				return max(1, stack.w-1), m.peekRows(at.h)
+			}
+		}
+	}
+	return max(1, m.w-1), max(1, m.h)
+}
+
+// peekRows is how much of the terminal a pane of h lines shows: an ended one leaves a line to the file that has all of
+// its last words.
+func (m *model) peekRows(h int) int {
+	if r := m.selected(); r != nil && r.keeps() && h > 4 && !m.showsRun() {
+		return h - 2
+	}
+	return max(1, h-1)
+}
+
+// keeps reports whether an agent has ended and left a file.
+func (r *agentRow) keeps() bool { return !r.running && r.exit != nil && r.exit.File != "" }
+
+// keptLine says where an ended agent's output is kept.
+func (m *model) keptLine(r *agentRow, w int) string {
+	l := line{look: &m.look}
+	l.add(themes.Dim, cut(" kept in "+plain(r.exit.File), w, m.look.glyph.More))
+	return l.close(w)
+}
+
+// nothingSeen says why the pane is empty.
+func (m *model) nothingSeen(r *agentRow) string {
+	switch {
+	case m.peek.news.problem != "" && r.running:
+		return "Nothing to see: " + plain(m.peek.news.problem)
+	case !r.running:
+		return fmt.Sprintf("%s is %s and has left no output.", r.shown, inState(r.state))
+	}
+	return "Nothing yet."
+}
+
+// peekTab is the pane's title: whose terminal it is, and what of it.
+func (m *model) peekTab() tab {
+	if m.showsRun() {
+		return m.runTab()
+	}
+	t := tab{key: "0", name: "Peek"}
+	row := m.selected()
+	if row == nil {
+		return t
+	}
+	t.name = row.shown
+	n := &m.peek.news
+	if n.agent != row.name {
+		return t
+	}
+	var extra []string
+	if m.peek.logs {
+		extra = append(extra, "logs")
+	}
+	extra = m.soughtInPane(&t, extra)
+	switch {
+	case m.peek.frozen():
+		extra = append(extra, m.behindPane())
+	case !row.running && (n.screen != nil || len(n.text) > 0):
+		extra = append(extra, "last words")
+	case n.screen != nil:
+		extra = append(extra, "following")
+	}
+	extra = m.viewOfPane(extra)
+	t.extra = strings.Join(extra, "  ")
+	return t
+}
+
+// soughtInPane adds what is searched for to the pane's title, and which of the places found one is at.
+func (m *model) soughtInPane(t *tab, extra []string) []string {
+	if s := &m.peek.seek; s.re != nil {
+		t.search = "/" + cut(s.text, 24, m.look.glyph.More)
+		switch {
+		case len(s.hits) > 0:
+			more := ""
+			if len(s.hits) == maxHits {
+				more = "+"
+			}
+			extra = append(extra, fmt.Sprintf("%d of %d%s", s.at+1, len(s.hits), more))
+		case m.prompt != nil || m.peek.frozen():
+			extra = append(extra, "not found")
+		}
+	}
+	return extra
+}
+
+// viewOfPane adds to what the title says how the pane is looked at.
+func (m *model) viewOfPane(extra []string) []string {
+	switch {
+	case m.peek.fit:
+		extra = append(extra, "fit")
+	case m.peek.wrap:
+		extra = append(extra, "wrapped")
+	}
+	if m.peek.pinned && m.peek.full() {
+		extra = append(extra, fmt.Sprintf("from row %d", m.peek.y+1))
+	}
+	if m.peek.x > 0 {
+		extra = append(extra, fmt.Sprintf("from column %d", m.peek.x+1))
+	}
+	return extra
+}
+
+// behindPane says how much came in since the pane was frozen.
+func (m *model) behindPane() string {
+	if m.peek.past.full {
+		return m.behind(0)
+	}
+	return m.behind(m.peek.fed() - m.peek.fedAt)
+}
+
+// peekNote is the right end of the pane's rule: size and viewers.
+func (m *model) peekNote() string {
+	row := m.selected()
+	if row == nil || m.peek.news.agent != row.name {
+		return ""
+	}
+	var parts []string
+	if s := m.peek.news.screen; s != nil {
+		cols, rows := s.Size()
+		parts = append(parts, fmt.Sprintf("%dx%d", cols, rows))
+	}
+	if row.running && row.session != nil {
+		switch n := row.session.Viewers; {
+		case n > 0:
+			parts = append(parts, count(n, "viewer"))
+		case row.session.Attached:
+			parts = append(parts, "attached")
+		}
+	}
+	if !row.running && row.exit != nil {
+		parts = append(parts, lastExit(row.exit))
+	}
+	return strings.Join(parts, " "+m.look.glyph.Dot+" ")
+}
+
+// watching is what the pane should show now.
+func (m *model) watching() watch {
+	if w, ok := m.watchingRun(); ok {
+		return w
+	}
+	row := m.selected()
+	if row == nil || !m.peekVisible() {
+		return watch{}
+	}
+	w := watch{agent: row.name, running: row.running, focused: m.focus == panelPeek, deep: m.peek.logs}
+	switch {
+	case row.session != nil:
+		w.session = row.session.ID
+	case m.watched.agent == row.name:
+		w.session = m.watched.session // what it last said stays
+	}
+	return w
+}
+
+const fieldWidth = 12
+
+// field is one row of a detail view.
+func (m *model) field(name, value string) string {
+	if value == "" {
+		value = "-"
+	}
+	return m.look.paint(themes.Dim, fit(name, fieldWidth, "")) + value
+}

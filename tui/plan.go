@@ -1,0 +1,158 @@
+package tui
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"gcity/city"
+	"gcity/themes"
+)
+
+// Plan is what a configuration would change, were it in force now.
+type Plan struct {
+	Changes []Change // an agent each, those that stay as they are too, in any order
+	Notes   []string // what else somebody should know before: that it would be held, what is doubtful in it
+}
+
+// Change is what would become of one agent.
+type Change struct {
+	Agent string
+	Pool  string // whose member it is, "" = of none
+	What  string // "stop", "fail", "drain", "restart", "start", "wait", "none"; others are shown as they are
+	Why   string // for a person; of a restart the fields that differ
+}
+
+// changeOrder is how urgent it is to have seen a change: whoever ends comes first.
+var changeOrder = [...]string{"stop", "fail", "drain", "restart", "start", "wait", "none"}
+
+// idle reports whether nothing becomes of an agent by the plan.
+func (c *Change) idle() bool { return c.What == "none" }
+
+func changeToken(what string) themes.Token {
+	switch what {
+	case "stop", "fail":
+		return themes.Bad
+	case "drain", "restart":
+		return themes.Warn
+	case "start":
+		return themes.Good
+	}
+	return themes.Dim
+}
+
+// sorted is the plan's changes, the most urgent first.
+func (p *Plan) sorted() []Change {
+	all := slices.Clone(p.Changes)
+	slices.SortStableFunc(all, func(a, b Change) int {
+		if d := slices.Index(changeOrder[:], a.What) - slices.Index(changeOrder[:], b.What); d != 0 {
+			return d
+		}
+		return city.CompareNames(a.Agent, b.Agent)
+	})
+	return all
+}
+
+// planRow is a change of one agent, or the same change of several members of a pool.
+type planRow struct {
+	Change
+	members int // 0 = it is one agent
+}
+
+// rows puts together what becomes of members of a pool for the same reason, as long as there are some.
+func (p *Plan) rows() []planRow {
+	const several = 3
+	all := p.sorted()
+	alike := func(c *Change) Change { return Change{Pool: c.Pool, What: c.What, Why: c.Why} }
+	n := map[Change]int{}
+	for i := range all {
+		n[alike(&all[i])]++
+	}
+	var rows []planRow
+	for i := range all {
+		kind := alike(&all[i])
+		switch members := n[kind]; {
+		case all[i].Pool == "" || members > 0 && members < several:
+			rows = append(rows, planRow{Change: all[i]})
+		case members > 0:
+			rows = append(rows, planRow{Change: kind, members: members})
+			n[kind] = -1 // told
+		}
+	}
+	return rows
+}
+
+// planLines is a plan for whoever has to say yes to it: what it changes, and how many it leaves alone; with all of it, each
+// agent by itself.
+func (m *model) planLines(p *Plan, all bool) []string {
+	rows, still := p.rows(), 0
+	if all {
+		rows = rows[:0]
+		for _, c := range p.sorted() {
+			rows = append(rows, planRow{Change: c})
+		}
+	}
+	for i := range p.Changes {
+		if p.Changes[i].idle() {
+			still++
+		}
+	}
+	room := 0
+	for i := range rows {
+		room = max(room, width(plain(rows[i].What)))
+	}
+	var lines []string
+	for i := range rows {
+		if all || !rows[i].idle() {
+			lines = append(lines, m.planLine(&rows[i], room))
+		}
+	}
+	switch {
+	case len(p.Changes) == 0 && len(p.Notes) > 0: // perhaps it cannot be told
+	case still == len(p.Changes):
+		lines = append(lines, "It changes no agent.")
+	case still > 0 && !all:
+		lines = append(lines, m.look.paint(themes.Dim, count(still, "agent")+" besides: nothing"))
+	}
+	for _, note := range p.Notes {
+		for _, part := range plainLines(note) {
+			lines = append(lines, m.look.paint(themes.Warn, m.look.glyph.Alert+" "+part))
+		}
+	}
+	return lines
+}
+
+func (m *model) planLine(r *planRow, room int) string {
+	who := plain(r.Agent)
+	if r.members > 0 {
+		who = fmt.Sprintf("%s"+glue+"(%d"+glue+"members)", plain(r.Pool), r.members)
+	}
+	what := plain(r.What)
+	if what == "none" {
+		what = "-"
+	}
+	text := m.look.paint(changeToken(r.What), fit(what, room, "")) + "  " + who
+	if why := strings.TrimSpace(plain(r.Why)); why != "" {
+		text += ": " + why
+	}
+	return text
+}
+
+// askEnforce asks whether an edit is to come into force, with what it would change.
+func (m *model) askEnforce(e edited, again, drop answer) {
+	yes := answer{key: "y", title: "yes, put it into force", do: func(m *model) []effect {
+		m.draft = nil
+		return []effect{enforce{id: m.begin("putting the configuration into force " + m.look.glyph.More), draft: e.draft, data: e.data}}
+	}}
+	answers := []answer{yes, again, drop}
+	if len(e.plan.Changes) > 0 {
+		read := answer{key: "d", title: "read what becomes of each agent", safe: true, do: func(m *model) []effect {
+			m.judged = &e // it is asked again behind the text
+			m.reader = &reader{title: "What the edited configuration changes",
+				lines: func(m *model, w int) []string { return wrapAll(m.planLines(&e.plan, true), w) }}
+			return nil
+		}}
+		answers = []answer{yes, read, again, drop}
+	}
+	m.choice = &choice{title: "Put the edited configuration into force?", body: m.planLines(&e.plan, false), since: m.now, at: len(answers) - 1, answers: answers}
+}

@@ -1,0 +1,258 @@
+package tui
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"gcity/internal/tomldoc"
+)
+
+// include adds actions behind those there are.
+func (r *registry) include(more []action) {
+	r.actions = append(r.actions, more...)
+	r.heard = map[zone][]*action{}
+	for i := range r.actions {
+		a := &r.actions[i]
+		for _, c := range a.in {
+			r.heard[c] = append(r.heard[c], a)
+		}
+	}
+}
+
+// CheckKeys says what is wrong with a person's keys, as the control room would.
+func CheckKeys(p Person) []string {
+	r := newRegistry()
+	r.include(themeActions(p.Themes))
+	return r.rebind(p.Keys)
+}
+
+// claim is a key that an action is to have.
+type claim struct {
+	a     *action
+	keys  []string
+	place string
+}
+
+// rebind gives actions the keys that a person wants, and says what could not be done. Where two want one key in one place,
+// the person's word counts before what is usual, and what is written first before what comes later.
+func (r *registry) rebind(bindings []Binding) (problems []string) {
+	var claims []*claim
+	complain := func(place, format string, args ...any) {
+		problems = append(problems, place+": keys: "+fmt.Sprintf(format, args...))
+	}
+	for _, b := range bindings {
+		a := r.called(b.Action)
+		switch {
+		case a == nil:
+			complain(b.Place, "%s", r.unknown(b.Action))
+		case slices.ContainsFunc(claims, func(c *claim) bool { return c.a == a }):
+			complain(b.Place, "%s is there already; what was written first counts", a.id)
+		default:
+			keys, wrong := a.wanted(b.Keys)
+			for _, w := range wrong {
+				complain(b.Place, "%s: %s", a.id, w)
+			}
+			if keys != nil {
+				claims = append(claims, &claim{a, keys, b.Place})
+			}
+		}
+	}
+	r.keepEssential(claims, complain)
+	precede(claims, complain)
+	r.yield(claims, complain)
+	for _, c := range claims {
+		c.a.rekey(c.keys)
+	}
+	return problems
+}
+
+// called is the action of an id, nil if there is none.
+func (r *registry) called(id string) *action {
+	for i := range r.actions {
+		if r.actions[i].id == id {
+			return &r.actions[i]
+		}
+	}
+	return nil
+}
+
+func (r *registry) unknown(id string) string {
+	ids := make([]string, len(r.actions))
+	for i := range r.actions {
+		ids[i] = r.actions[i].id
+	}
+	if near := tomldoc.Meant(id, ids); near != "" {
+		return fmt.Sprintf("there is no action %q; did you mean %q?", id, near)
+	}
+	return fmt.Sprintf("there is no action %q; the palette finds them by what they do, docs/keys.md has their ids", id)
+}
+
+// wanted are the keys of a list that an action can have, and what is wrong with the others. nil: the action keeps its own.
+func (a *action) wanted(list []string) (keys, wrong []string) {
+	keys = []string{}
+	for _, text := range list {
+		k, why := keyName(text)
+		if why == "" {
+			why = a.unfit(k)
+		}
+		switch {
+		case why != "":
+			wrong = append(wrong, why)
+		case !slices.Contains(keys, k):
+			keys = append(keys, k)
+		}
+	}
+	usual := strings.Join(a.key.Keys(), " ")
+	switch {
+	case len(keys) > 0 && !slices.ContainsFunc(keys, func(k string) bool { return !functionKey(k) }):
+		return nil, append(wrong, fmt.Sprintf("many keyboards and terminals keep the keys f1 to f24 for themselves; give it another one too. It keeps %s", orNone(usual)))
+	case len(keys) == 0 && len(wrong) > 0:
+		return nil, append(wrong[:len(wrong)-1], wrong[len(wrong)-1]+fmt.Sprintf(". It keeps %s", orNone(usual)))
+	case len(keys) == 0 && a.essential():
+		return nil, []string{fmt.Sprintf("it cannot be without a key, or nobody would find the way. It keeps %s", usual)}
+	}
+	return keys, wrong
+}
+
+func orNone(keys string) string {
+	if keys == "" {
+		return "none"
+	}
+	return keys
+}
+
+// unfit is why an action cannot have a key that exists, "" if it can.
+func (a *action) unfit(k string) string {
+	switch {
+	case k == "ctrl+s" && !slices.Contains(a.in, inPeek):
+		return "ctrl+s holds the output of many terminals; outside of the pane it is not for actions"
+	case types(k) && slices.ContainsFunc(a.in, zone.types):
+		return fmt.Sprintf("%s types a character there; take one with ctrl or alt, or a key with a name", k)
+	}
+	return ""
+}
+
+// types reports whether a key is a character when one types.
+func types(k string) bool { return k == "space" || len([]rune(k)) == 1 }
+
+// essential actions are those without which one is lost.
+func (a *action) essential() bool {
+	return slices.Contains([]string{"quit", "view.help", "view.back", "view.palette"}, a.id) || !a.reachable()
+}
+
+// meets reports whether two actions are heard in one place.
+func (a *action) meets(b *action) bool {
+	panelOf := func(c zone) bool { return !c.dialog() }
+	if slices.Contains(a.in, everywhere) && slices.ContainsFunc(b.in, panelOf) ||
+		slices.Contains(b.in, everywhere) && slices.ContainsFunc(a.in, panelOf) {
+		return true
+	}
+	return slices.ContainsFunc(a.in, func(c zone) bool { return slices.Contains(b.in, c) })
+}
+
+// keepEssential takes keys out of claims that would leave an essential action without any.
+func (r *registry) keepEssential(claims []*claim, complain func(place, format string, args ...any)) {
+	for i := range r.actions {
+		a := &r.actions[i]
+		if !a.essential() || slices.ContainsFunc(claims, func(c *claim) bool { return c.a == a }) {
+			continue
+		}
+		left := func(k string) bool {
+			return !slices.ContainsFunc(claims, func(c *claim) bool { return c.a.meets(a) && slices.Contains(c.keys, k) })
+		}
+		if own := a.key.Keys(); len(own) > 0 && !slices.ContainsFunc(own, left) {
+			for _, c := range claims {
+				if c.a.meets(a) && slices.Contains(c.keys, own[0]) {
+					complain(c.place, "%s cannot have %s: it is the last key of %s (%s)", c.a.id, own[0], a.id, a.title())
+					c.keys = lessKey(c.keys, own[0])
+				}
+			}
+		}
+	}
+}
+
+// precede leaves each key in each place to the claim that was written first.
+func precede(claims []*claim, complain func(place, format string, args ...any)) {
+	for i, c := range claims {
+		for _, before := range claims[:i] {
+			if !before.a.meets(c.a) {
+				continue
+			}
+			for _, k := range before.keys {
+				if slices.Contains(c.keys, k) {
+					complain(c.place, "%s and %s both want %s; %s, which was written first, has it", before.a.id, c.a.id, k, before.a.id)
+					c.keys = lessKey(c.keys, k)
+				}
+			}
+		}
+		c.regain(claims[:i], complain)
+	}
+	for i, c := range claims { // one may have lost its last key to another
+		c.regain(slices.Concat(claims[:i], claims[i+1:]), complain)
+	}
+}
+
+// regain gives an essential action that has lost all it claimed its usual keys again, but those that others claim; if they
+// claim all of them they lose the first.
+func (c *claim) regain(others []*claim, complain func(place, format string, args ...any)) {
+	own := c.a.key.Keys()
+	if len(c.keys) > 0 || !c.a.essential() || len(own) == 0 {
+		return
+	}
+	has := func(o *claim, k string) bool { return o.a.meets(c.a) && slices.Contains(o.keys, k) }
+	for _, k := range own {
+		if !slices.ContainsFunc(others, func(o *claim) bool { return has(o, k) }) {
+			c.keys = append(c.keys, k)
+		}
+	}
+	if len(c.keys) > 0 {
+		return
+	}
+	c.keys = own[:1]
+	for _, o := range others {
+		if has(o, own[0]) {
+			complain(o.place, "%s cannot have %s: it is the last key of %s (%s)", o.a.id, own[0], c.a.id, c.a.title())
+			o.keys = lessKey(o.keys, own[0])
+		}
+	}
+}
+
+// yield takes what was claimed from the actions that usually have it.
+func (r *registry) yield(claims []*claim, complain func(place, format string, args ...any)) {
+	for i := range r.actions {
+		a := &r.actions[i]
+		if slices.ContainsFunc(claims, func(c *claim) bool { return c.a == a }) {
+			continue
+		}
+		own := slices.Clone(a.key.Keys())
+		for _, c := range claims {
+			for _, k := range c.keys {
+				if !c.a.meets(a) || !slices.Contains(own, k) {
+					continue
+				}
+				own = lessKey(own, k)
+				left := "has no key now; give it one, or \"\", to be told no more"
+				if len(own) > 0 {
+					left = "keeps " + strings.Join(own, " ")
+				}
+				complain(c.place, "%s and %s both want %s; %s has it, and %s %s", c.a.id, a.id, k, c.a.id, a.id, left)
+			}
+		}
+		if len(own) < len(a.key.Keys()) {
+			a.rekey(own)
+		}
+	}
+}
+
+func lessKey(keys []string, k string) []string {
+	return slices.DeleteFunc(slices.Clone(keys), func(have string) bool { return have == k })
+}
+
+// rekey gives an action other keys, perhaps none: then it must not count as having some.
+func (a *action) rekey(keys []string) {
+	if len(keys) == 0 {
+		keys = nil
+	}
+	a.key = bind(a.title(), keys...)
+}

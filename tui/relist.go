@@ -1,0 +1,75 @@
+package tui
+
+import "gcity/city"
+
+// relist makes the lists anew from the snapshot.
+func (m *model) relist() {
+	m.roster.update(m.snap.Agents, m.handsOn())
+	m.pulses.hear(m.snap.Agents, m.now, m.snap.Patrol.Interval)
+	m.pools.update(m.snap.Pools, m.now, m.handsOn())
+	m.automations.hand = m.keys.keyOf("automation.fire")
+	m.automations.update(m.snap.Automations, m.handsOn())
+	m.firedEnded()
+	m.runsChanged()
+	m.workChanged()
+	m.mailChanged()
+	m.dossierChanged()
+	m.readLetters()
+	m.discount()
+	m.marks = pruned(m.marks, func(name string) bool { return m.roster.find(name) != nil })
+	m.pools.marks = pruned(m.pools.marks, func(name string) bool { return m.pools.find(name) != nil })
+	m.automations.marks = pruned(m.automations.marks, func(name string) bool { return m.automations.find(name) != nil })
+	m.keepUp()
+}
+
+// refill applies the filters anew, for somebody has changed them.
+func (m *model) refill() { m.fill(func(bool, string) func(string) bool { return nil }) }
+
+// keepUp applies the filters to what is heard: what is worked with stays until the cursor leaves it.
+func (m *model) keepUp() { m.fill(m.holding) }
+
+// holding says which rows of a list stay that its filter leaves out by now: the one under the cursor, and, while somebody
+// works in the lists, all.
+func (m *model) holding(here bool, chosen string) func(id string) bool {
+	return func(id string) bool { return here && (id == chosen || m.handsOn()) }
+}
+
+// settledFilters reports whether no list shows a row longer than it has to.
+func (m *model) settledFilters() bool {
+	return m.agents.settled(m.holding(true, m.chosen)) && m.quarantine.settled(m.holding(m.focus == panelQuarantine, m.chosen)) &&
+		m.pools.list.settled(m.holding(true, m.pools.chosen)) && m.automations.list.settled(m.holding(true, m.automations.chosen))
+}
+
+func (m *model) fill(holding func(here bool, chosen string) func(id string) bool) {
+	m.roster.version++
+	m.sifted = m.now.Unix()
+	all := func(int) bool { return true }
+	m.agents.fill(&m.roster, m.chosen, all, func(i int) bool {
+		r := &m.roster.rows[i]
+		return m.agentFilter.agent(r) && (!m.attention || r.attention(m.now))
+	}, holding(true, m.chosen))
+	m.quarantine.fill(&m.roster, m.chosen, func(i int) bool { return m.roster.rows[i].state == city.Quarantined }, all,
+		holding(m.focus == panelQuarantine, m.chosen))
+	if r := m.roster.under(m.list()); r != nil {
+		if m.selected() == nil || m.focus != panelPeek && !m.visible(m.chosen) {
+			m.choose(r.name)
+		}
+	}
+	m.pools.fill(func(r *poolRow) bool {
+		return m.poolFilter.pool(r, m.now) && (!m.attention || r.attention(m.now))
+	}, holding(true, m.pools.chosen))
+	m.automations.fill(func(r *automationRow) bool {
+		return m.automationFilter.automation(r) && (!m.attention || r.attention())
+	}, holding(true, m.automations.chosen))
+	m.sift()
+}
+
+// visible reports whether the focused list shows an agent.
+func (m *model) visible(name string) bool {
+	for _, i := range m.list().shown {
+		if m.roster.rows[i].name == name {
+			return true
+		}
+	}
+	return false
+}

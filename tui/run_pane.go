@@ -1,0 +1,228 @@
+package tui
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"gcity/city"
+	"gcity/themes"
+)
+
+// showsRun reports whether the pane is about the automation under the cursor, not about the selected agent: from the time
+// Automations gets the focus until a panel gets it that is neither Automations nor the pane.
+func (m *model) showsRun() bool { return m.onRuns && m.automations.under() != nil }
+
+// turnPane notes what the pane is about after a message.
+func (m *model) turnPane() {
+	switch m.focus {
+	case panelAutomations:
+		m.onRuns = true
+	case panelPeek:
+	default:
+		m.onRuns = false
+	}
+}
+
+// watchingRun is the run whose output is looked at, by the pane or by the details of an automation; not ok if agents are.
+func (m *model) watchingRun() (w watch, ok bool) {
+	r := m.automations.under()
+	switch {
+	case m.reader != nil && m.reader.runs != nil:
+		r = m.automations.find(m.reader.runs.name)
+	case !m.showsRun():
+		return watch{}, false
+	case !m.peekVisible():
+		r = nil
+	}
+	if r == nil || r.last == nil {
+		return watch{}, true
+	}
+	return watch{run: r.last.ID, running: r.last.Ended == nil, focused: true}, true
+}
+
+// printed is what is known of a run's output, in lines: all that was heard of it, else what the record keeps.
+func (m *model) printed(run *city.Run) []string {
+	if m.peek.news.run == run.ID && len(m.peek.news.text) > 0 {
+		return m.peek.news.text
+	}
+	var lines []string
+	for text := range strings.SplitSeq(strings.TrimRight(run.Output, "\n"), "\n") {
+		if text = plain(text); text != "" {
+			lines = append(lines, text)
+		}
+	}
+	return lines
+}
+
+// drawRun draws the pane of an automation: what its newest run prints.
+func (m *model) drawRun(w, h int, focus bool, tabs []tab) []string {
+	r := m.automations.under()
+	end := ""
+	if r.last != nil {
+		end = "run " + plain(r.last.ID)
+	}
+	lines := append(make([]string, 0, h), m.rule(w, focus, tabs, end))
+	var text []string
+	switch room := max(1, h-1); {
+	case r.last == nil:
+	case m.peek.news.run == r.last.ID && len(m.peek.news.text) > 0:
+		for _, l := range m.peek.window(w-1, room) {
+			lines = append(lines, " "+m.paneRow(l, w-1))
+		}
+		return fillRows(lines, w, h)
+	default:
+		text = tail(m.printed(r.last), room)
+	}
+	if len(text) == 0 {
+		return fillRows(append(lines, m.notes(w, m.nothingPrinted(r))...), w, h)
+	}
+	for _, s := range text {
+		lines = append(lines, " "+crop(s, w-1))
+	}
+	return fillRows(lines, w, h)
+}
+
+// nothingPrinted says why there is nothing in the pane of an automation.
+func (m *model) nothingPrinted(r *automationRow) string {
+	heard := r.last != nil && m.peek.news.run == r.last.ID
+	switch {
+	case r.state == automationBroken:
+		return r.shown + " is broken: " + r.reason
+	case r.last == nil:
+		return r.shown + " never ran. What its newest run prints appears here."
+	case heard && m.peek.news.problem != "":
+		return "Nothing to see: " + plain(m.peek.news.problem)
+	case r.last.Ended == nil:
+		return "Nothing printed yet."
+	case r.last.Made != "":
+		return "It made " + plain(r.last.Made) + " and printed nothing."
+	}
+	return "It printed nothing."
+}
+
+// runTab is the pane's title: whose run it is, and how it goes.
+func (m *model) runTab() tab {
+	r := m.automations.under()
+	dot := m.look.glyph.Dot
+	t := tab{key: "0", name: r.shown, extra: dot + " " + r.ago(m.now)}
+	switch {
+	case r.last == nil:
+		t.extra = dot + " never ran"
+	case r.last.Ended == nil && !r.last.Ending():
+		t.extra = dot + " running " + age(m.now.Sub(r.last.Opened))
+	}
+	if r.last != nil && m.peek.news.run == r.last.ID {
+		extra := m.soughtInPane(&t, []string{t.extra})
+		if m.peek.frozen() {
+			extra = append(extra, m.behindPane())
+		}
+		t.extra = strings.Join(m.viewOfPane(extra), "  ")
+	}
+	return t
+}
+
+// amongRuns is why an agent's verb is not done while the pane is about an automation.
+func (m *model) amongRuns() string {
+	if m.focus == panelAutomations {
+		return "press " + m.keys.keyOf("focus.agents") + " for the agents"
+	}
+	return "press " + m.keys.keyOf("focus.agents") + " for the agents, " + m.keys.keyOf("focus.automations") + " for the automations"
+}
+
+// limitText says how long a run may take, and what becomes of one that failed and of an opening while one goes.
+func limitText(a *city.Automation) string {
+	text := "timeout " + span(a.Timeout)
+	switch {
+	case a.Retry == 1:
+		text += ", one retry"
+	case a.Retry > 1:
+		text += fmt.Sprintf(", %d retries", a.Retry)
+	}
+	if a.Overlap != "" {
+		text += ", overlap " + plain(a.Overlap)
+	}
+	return text
+}
+
+// shownOutput is how many lines of an output the details show.
+const shownOutput = 100
+
+// outputFields are what a run printed, as rows of a detail view.
+func (m *model) outputFields(run *city.Run) []string {
+	var lines []string
+	label := "output"
+	for _, text := range tail(m.printed(run), shownOutput) {
+		lines = append(lines, m.field(label, text))
+		label = ""
+	}
+	if len(lines) == 0 && run.Ended == nil {
+		lines = append(lines, m.field(label, m.look.paint(themes.Dim, "nothing printed yet")))
+	}
+	return lines
+}
+
+// scrollTo scrolls a detail view to the end of what a run prints, as long as nobody has scrolled it.
+func (h *history) scrollTo(offset, rows int) int {
+	if !h.live || h.moved {
+		return offset
+	}
+	return max(0, h.end-rows)
+}
+
+const (
+	paperLines = 1000    // of an output that are kept
+	paperLine  = 2 << 10 // bytes after which a line is broken
+)
+
+// paper is the end of what a run has printed, in lines.
+type paper struct {
+	lines []string
+	clean []string // as many of them as have been made safe to show
+	open  bool     // the last line may go on
+	fed   uint64   // lines so far
+}
+
+// plain are safe lines, which never change. A line is made safe once, and again when it has grown.
+func (p *paper) plain() []string {
+	for _, text := range p.lines[len(p.clean):] {
+		p.clean = append(p.clean, plain(text))
+	}
+	return slices.Clone(p.clean)
+}
+
+func (p *paper) add(piece city.Piece) {
+	if piece.Dropped > 0 {
+		p.open = false
+		p.line(fmt.Sprintf("[%d bytes are left out]", piece.Dropped))
+		p.open = false
+		piece.Text = strings.TrimPrefix(piece.Text, "\n")
+	}
+	for text := piece.Text; text != ""; {
+		line, rest, ended := strings.Cut(text, "\n")
+		if n := paperLine; len(line) > n {
+			for n > paperLine-utf8.UTFMax && !utf8.RuneStart(line[n]) {
+				n--
+			}
+			line, rest, ended = text[:n], text[n:], true
+		}
+		p.line(line)
+		p.open, text = !ended, rest
+	}
+	if over := len(p.lines) - paperLines; over > paperLines/4 {
+		p.lines = append(p.lines[:0], p.lines[over:]...)
+		p.clean = append(p.clean[:0], p.clean[min(over, len(p.clean)):]...)
+	}
+}
+
+// line adds to the line that is open, or begins one.
+func (p *paper) line(text string) {
+	if last := len(p.lines) - 1; p.open && len(p.lines[last])+len(text) <= 2*paperLine {
+		p.lines[last] += text
+		p.clean = p.clean[:min(last, len(p.clean))]
+		return
+	}
+	p.lines = append(p.lines, text)
+	p.fed++
+}

@@ -1,0 +1,79 @@
+package tui
+
+import (
+	"fmt"
+
+	"gcity/city"
+	"gcity/themes"
+)
+
+// waitingIn are the texts that wait for an agent, the next one first.
+func waitingIn(sends []city.Send) []city.Send {
+	var all []city.Send
+	for _, s := range sends {
+		if s.Stage == city.Queued {
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+// onDraft is what cities say of an agent whose line somebody is typing on.
+const onDraft = "somebody's draft is on its line"
+
+// waits says how many texts wait, and for what the first of them does; "" = none.
+func (r *agentRow) waits() string {
+	if len(r.waiting) == 0 {
+		return ""
+	}
+	text := "1 text waits"
+	if n := len(r.waiting); n > 1 {
+		text = fmt.Sprintf("%d texts wait", n)
+	}
+	if r.state != city.Running { // it is said already
+		return text
+	}
+	if why := plain(r.waiting[0].Why); why == onDraft {
+		text += ": draft on its line" // a row is short
+	} else if why != "" {
+		text += ": " + why
+	}
+	return text
+}
+
+// quoted is the beginning of a text, with how much there is of it where that is more.
+func quoted(s *city.Send) string {
+	text := fmt.Sprintf("%q", plain(s.Text))
+	if s.Lines > 1 || s.Bytes > len(s.Text) {
+		text += fmt.Sprintf(" (%s, %s)", count(max(1, s.Lines), "line"), sizeText(s.Bytes))
+	}
+	return text
+}
+
+// sendFields are the texts on their way into an agent, as far as they have come.
+func (m *model) sendFields(sends []city.Send) []string {
+	var lines []string
+	label := "texts"
+	for i := range sends {
+		s := &sends[i]
+		token := themes.Good
+		switch s.Stage {
+		case city.Queued:
+			token = themes.Warn
+		case city.Typing:
+			token = themes.Busy
+		case city.GivenUp:
+			token = themes.Bad
+		}
+		text := m.look.paint(token, plain(string(s.Stage))) + " for " + age(m.now.Sub(s.Since))
+		if s.Stage.Over() {
+			text = m.look.paint(token, plain(string(s.Stage))) + " " + age(m.now.Sub(s.Since)) + " ago"
+		}
+		if s.Why != "" {
+			text += ": " + plain(s.Why)
+		}
+		lines = append(lines, m.field(label, text), m.field("", m.look.paint(themes.Dim, quoted(s))))
+		label = ""
+	}
+	return lines
+}

@@ -1,0 +1,24 @@
+package tui
+
+import (
+	"charm.land/lipgloss/v2"
+
+	"gcity/internal/colour"
+	"gcity/themes"
+)
+
+// signboard begins the header with the city's name, on the city's own colour if it has one, so that nobody takes one city
+// for another. Where colours are not wanted, or the city has none, the name stands as the theme has titles.
+func (m *model) signboard(l *line, name string) {
+	own := ""
+	if m.snap != nil && m.snap.Console.Colour != "" && !m.around.noColor {
+		own, _ = colour.Parse(m.snap.Console.Colour) // the controller has checked it; another version's may know more
+	}
+	if own == "" {
+		l.add(themes.Title, " "+name)
+		return
+	}
+	text := " " + name + " "
+	l.used += width(text)
+	l.text = append(l.text, lipgloss.NewStyle().Bold(true).Reverse(true).Foreground(lipgloss.Color(own)).Render(text)...)
+}

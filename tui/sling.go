@@ -1,0 +1,137 @@
+package tui
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"gcity/beads"
+	"gcity/city"
+	"gcity/mail"
+)
+
+// notWork are the types of beads that nobody works on: runs of automations, and messages.
+func notWork() []string { return []string{runType, mail.Type} }
+
+func needTaker(m *model) string {
+	if why := needAddressees(m); why != "" {
+		return why
+	}
+	if all := m.addressees(); len(all) != 1 {
+		return "work is handed to one, and " + count(len(all), "row") + " are marked"
+	}
+	return ""
+}
+
+// askSling offers the work that is ready, for the agent or the pool.
+func (m *model) askSling() []effect {
+	all := m.addressees()
+	if len(all) == 0 {
+		return nil
+	}
+	to := all[0]
+	f := &finder{title: "Work for " + plain(to), none: "asking " + m.look.glyph.More, verb: "hands it over", takes: to}
+	m.open(f)
+	f.asked = m.seek(beads.Query{Ready: true, NotType: notWork(), Limit: workLimit})
+	return nil
+}
+
+// takeReady takes in what work there is to hand out.
+func (m *model) takeReady(a found) {
+	f := m.finder
+	f.asked, f.none = 0, "No work is ready; "+m.keys.keyOf("work.show")+" shows all of it, and adds some."
+	if a.problem != "" {
+		f.none = "The work cannot be read: " + plain(a.problem)
+	}
+	f.all = nil
+	for _, b := range readyWork(a.beads) {
+		own := b.Clone()
+		f.all = append(f.all, item{title: plain(b.ID) + " " + b.Priority.String() + " " + plain(b.Title), line: b.ID, words: b.Description, tail: whose(&own),
+			run: func(m *model) []effect { return m.sling(own, f.takes) }})
+	}
+	f.search()
+}
+
+// readyWork puts work into the order in which it should be handed out: what nobody has first, the most urgent of it before.
+func readyWork(all []beads.Bead) []beads.Bead {
+	all = slices.Clone(all)
+	slices.SortStableFunc(all, func(a, b beads.Bead) int {
+		if free := a.Assignee == ""; free != (b.Assignee == "") {
+			if free {
+				return -1
+			}
+			return 1
+		}
+		return beads.ByUrgency(a, b)
+	})
+	return all
+}
+
+// whose says who has a bead, or which pool it is for.
+func whose(b *beads.Bead) string {
+	if b.Assignee != "" {
+		return plain(b.Assignee) + " has it"
+	}
+	if pool := poolOf(*b); pool != "" {
+		return "pool " + plain(pool)
+	}
+	return ""
+}
+
+// askTaker offers whom the work under the cursor may be handed to.
+func (m *model) askTaker() []effect {
+	under := m.work.under()
+	if under == nil {
+		return nil
+	}
+	b := under.Clone()
+	f := &finder{title: "Hand " + plain(b.ID) + " to", none: "No agent and no pool is called that.", verb: "takes it"}
+	for _, w := range m.takers() {
+		f.all = append(f.all, item{title: plain(w.word), line: w.word, tail: plain(w.note), run: func(m *model) []effect { return m.sling(b, w.word) }})
+	}
+	m.open(f)
+	return nil
+}
+
+// takers are whom work may be handed to: pools, the agents that run, all others.
+func (m *model) takers() []word {
+	var all, rest []word
+	for _, w := range m.poolNames() {
+		all = append(all, word{mail.PoolPrefix + w.word, w.note})
+	}
+	for _, w := range m.agentNames(nil) {
+		if r := m.roster.find(w.word); r != nil && r.running {
+			all = append(all, w)
+		} else {
+			rest = append(rest, w)
+		}
+	}
+	return append(all, rest...)
+}
+
+// sling hands work out and tells whoever gets it; what somebody has is taken away only after a yes.
+func (m *model) sling(b beads.Bead, to string) []effect {
+	r := city.SlingRequest{Target: to, Bead: b.ID, Nudge: true}
+	what := plain(b.ID) + " to " + plain(to)
+	q := question{title: "Hand " + what + "?", body: []string{plain(b.Title)}, verb: "hand it over", do: func(m *model) []effect {
+		return m.send("handing", what, sling{r})
+	}}
+	if b.Assignee == "" || b.Assignee == to {
+		return m.perhaps(q)
+	}
+	r.Force = true
+	q.verb, q.body = "take it away", append(q.body, fmt.Sprintf("%s has it, %s.", plain(b.Assignee), strings.ReplaceAll(plain(string(b.Status)), "_", " ")))
+	m.ask(q)
+	return nil
+}
+
+// slingLine hands over what is named.
+func (m *model) slingLine(args []string) ([]effect, string) {
+	if m.snap == nil {
+		return nil, needCity(m)
+	}
+	if len(args) != 2 {
+		return nil, "sling needs AGENT|POOL and the id of the work"
+	}
+	return m.send("handing", plain(args[1])+" to "+plain(args[0]), sling{city.SlingRequest{Target: args[0], Bead: args[1], Nudge: true}}), ""
+}

@@ -1,0 +1,172 @@
+package tui
+
+import (
+	"math"
+	"slices"
+	"time"
+
+	"gcity/city"
+	"gcity/themes"
+)
+
+const (
+	sparkBuckets = 30
+	sparkStep    = 20 * time.Second
+	sparkSpan    = sparkBuckets * sparkStep
+)
+
+// pulses are what agents have printed lately, by name: the room keeps the differences of what it hears.
+type pulses struct {
+	of map[string]*pulse
+}
+
+// pulse is what one life of an agent has printed in the last sparkSpan.
+type pulse struct {
+	life  string
+	since time.Time // known from then on
+	last  uint64    // bytes at the newest look
+	at    time.Time // of the newest output
+	bytes [sparkBuckets]float64
+	head  int64 // number of the newest bucket, counted from the epoch
+}
+
+// hear takes a snapshot's agents. Output that came between two looks is spread over the time between the two last signs
+// of life, but no further back than a patrol may be.
+func (p *pulses) hear(agents []city.Agent, now time.Time, patrol time.Duration) {
+	if p.of == nil {
+		p.of = map[string]*pulse{}
+	}
+	living := 0
+	for i := range agents {
+		a := &agents[i]
+		if a.Session == nil || a.Session.LastActivity == nil {
+			continue
+		}
+		living++
+		q := p.of[a.Name]
+		if q == nil || q.life != a.Session.ID {
+			p.of[a.Name] = &pulse{life: a.Session.ID, since: now, last: a.Session.Output, at: now, head: bucketOf(now)}
+			continue
+		}
+		if a.Session.Output > q.last {
+			to := *a.Session.LastActivity
+			if to.Before(q.at) || to.After(now) {
+				to = now
+			}
+			q.spread(float64(a.Session.Output-q.last), later(q.at, to.Add(-patrol-time.Second)), to)
+			q.at = to
+		}
+		q.last = a.Session.Output
+	}
+	if len(p.of) > living {
+		for name, q := range p.of {
+			if !lives(agents, name, q.life) {
+				delete(p.of, name)
+			}
+		}
+	}
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+func lives(agents []city.Agent, name, life string) bool {
+	for i := range agents {
+		if agents[i].Name == name {
+			return agents[i].Session != nil && agents[i].Session.ID == life
+		}
+	}
+	return false
+}
+
+func bucketOf(t time.Time) int64 { return t.UnixNano() / int64(sparkStep) }
+
+// turn makes the bucket of a time the newest.
+func (q *pulse) turn(n int64) {
+	if n-q.head >= sparkBuckets {
+		q.bytes, q.head = [sparkBuckets]float64{}, n
+	}
+	for q.head < n {
+		q.head++
+		q.bytes[q.head%sparkBuckets] = 0
+	}
+}
+
+// spread puts bytes into the buckets between two times, each its share.
+func (q *pulse) spread(bytes float64, from, to time.Time) {
+	first, last := bucketOf(from), bucketOf(to)
+	q.turn(last)
+	total := to.Sub(from)
+	if total <= 0 || first >= last {
+		q.bytes[last%sparkBuckets] += bytes
+		return
+	}
+	for n := max(first, last-sparkBuckets+1); n <= last; n++ {
+		begin := later(from, time.Unix(0, n*int64(sparkStep)))
+		end := time.Unix(0, (n+1)*int64(sparkStep))
+		if end.After(to) {
+			end = to
+		}
+		q.bytes[n%sparkBuckets] += bytes * float64(end.Sub(begin)) / float64(total)
+	}
+}
+
+// levels are how busy each bucket was, the oldest first: 0 not known, 1 quiet, up to 4.
+func (q *pulse) levels(now time.Time) (out [sparkBuckets]int) {
+	head, known := bucketOf(now), bucketOf(q.since)
+	for i := range out {
+		n := head - sparkBuckets + 1 + int64(i)
+		switch {
+		case n < known:
+		case n > q.head || n <= q.head-sparkBuckets:
+			out[i] = 1
+		default:
+			out[i] = levelOf(q.bytes[n%sparkBuckets])
+		}
+	}
+	return out
+}
+
+// levelOf is a scale that is the same for all agents: a line now and then, a talk, a flood.
+func levelOf(bytes float64) int {
+	const talk, flood = 2_000, 100_000 // in a bucket
+	switch {
+	case math.Round(bytes) < 1:
+		return 1
+	case bytes < talk:
+		return 2
+	case bytes < flood:
+		return 3
+	}
+	return 4
+}
+
+// spark draws what an agent printed in the last ten minutes, two buckets a column; "" while there is nothing to draw.
+func (m *model) spark(name string) string {
+	q := m.pulses.of[name]
+	if q == nil {
+		return ""
+	}
+	levels := q.levels(m.now)
+	if levels[sparkBuckets-3] == 0 && slices.Max(levels[:]) < 2 { // a dot alone says nothing
+		return ""
+	}
+	var text []byte
+	for i := 0; i < sparkBuckets; i += 2 {
+		text = append(text, m.look.glyph.Spark[levels[i]][levels[i+1]]...)
+	}
+	return string(text)
+}
+
+// sparkText is the same with words, for a detail view.
+func (m *model) sparkText(name string) string {
+	drawn := m.spark(name)
+	if drawn == "" {
+		return ""
+	}
+	return m.look.paint(themes.Accent, drawn) + m.look.paint(themes.Dim, "  output of the last 10 minutes")
+}

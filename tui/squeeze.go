@@ -1,0 +1,101 @@
+package tui
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/charmbracelet/x/ansi"
+)
+
+// fitted is a full-screen program's screen, squeezed where that is wanted: rows and columns that are empty beside
+// others that are, and stretches of rules and bars, are left out as far as w and h ask for it.
+func (p *peek) fitted(s picture, w, h int) picture {
+	if !p.fit {
+		return s
+	}
+	s = squeezeRows(s, h)
+	widest := 0
+	for _, l := range s.lines {
+		widest = max(widest, width(l.text))
+	}
+	if widest <= w {
+		return s
+	}
+	drop := idleColumns(s.lines, widest, widest-w)
+	out := make([]paneLine, len(s.lines))
+	for i, l := range s.lines {
+		out[i].text = without(l.text, drop)
+	}
+	s.lines = out
+	return s
+}
+
+// squeezeRows leaves out blank rows until h are left, from the bottom: first those beside other blank ones, then any. The
+// cursor's stays.
+func squeezeRows(s picture, h int) picture {
+	for _, any := range []bool{false, true} {
+		excess := len(s.lines) - h
+		out := make([]paneLine, 0, len(s.lines))
+		cursor := s.cursor
+		for i, l := range slices.Backward(s.lines) {
+			lone := i > 0 && i < len(s.lines)-1 && !blankText(s.lines[i-1].text)
+			if excess > 0 && i != s.cursor && blankText(l.text) && (any || !lone) {
+				excess--
+				if i < s.cursor {
+					cursor--
+				}
+				continue
+			}
+			out = append(out, l)
+		}
+		slices.Reverse(out)
+		s.lines, s.cursor = out, cursor
+	}
+	return s
+}
+
+// idle are the characters of which a shorter run says the same.
+const idle = " ─━═╌▔▁▀▄█-_="
+
+// idleColumns picks up to n columns in which every line has nothing but what is left of it too, from the right.
+func idleColumns(lines []paneLine, widest, n int) []bool {
+	busy := make([]bool, widest)
+	busy[0] = true
+	for _, l := range lines {
+		before := " "
+		walk(l.text, func(part string, col, w int) bool {
+			if w > 0 {
+				if part != before || w > 1 || !strings.Contains(idle, part) {
+					for c := col; c < min(col+w, widest); c++ {
+						busy[c] = true
+					}
+				}
+				before = part
+			}
+			return true
+		})
+	}
+	drop := make([]bool, widest)
+	for c := widest - 1; c > 0 && n > 0; c-- {
+		if !busy[c] {
+			drop[c] = true
+			n--
+		}
+	}
+	return drop
+}
+
+// without is a line without some of its columns; these hold characters of one column only.
+func without(s string, drop []bool) string {
+	if ansi.StringWidth(s) == 0 {
+		return s
+	}
+	var out strings.Builder
+	walk(s, func(part string, col, w int) bool {
+		if w != 1 || col >= len(drop) || !drop[col] {
+			out.WriteString(part)
+		}
+		return true
+	})
+	return out.String()
+}

@@ -1,0 +1,59 @@
+package tui
+
+// named is a row by a pointer to it; its key is its name, which no other row has.
+type named[R any] interface {
+	*R
+	key() string
+}
+
+// table is a panel's rows, what is marked among them, and the list that shows a part of them: the cursor stays on its row.
+type table[R any, P named[R]] struct {
+	rows    []R
+	order   order
+	list    list
+	chosen  string // the name under the cursor
+	marks   map[string]bool
+	anchor  string // marked last
+	version uint64 // grows when rows change
+}
+
+func (t *table[R, P]) len() int { return len(t.rows) }
+
+func (t *table[R, P]) id(i int) string { return P(&t.rows[i]).key() }
+
+// fill selects the rows to show; for holds see list.fill.
+func (t *table[R, P]) fill(keep func(P) bool, holds func(id string) bool) {
+	t.version++
+	t.list.fill(t, t.chosen, func(int) bool { return true }, func(i int) bool { return keep(&t.rows[i]) }, holds)
+	t.choose()
+}
+
+// move puts the cursor n rows on.
+func (t *table[R, P]) move(n int) {
+	t.list.move(n)
+	t.choose()
+}
+
+func (t *table[R, P]) choose() {
+	if r := t.under(); r != nil {
+		t.chosen = r.key()
+	}
+}
+
+// under is the row under the cursor, nil if none is shown.
+func (t *table[R, P]) under() P {
+	if i := t.list.under(t); i >= 0 {
+		return &t.rows[i]
+	}
+	return nil
+}
+
+// find returns the row of a name, nil if there is none.
+func (t *table[R, P]) find(name string) P {
+	for i := range t.rows {
+		if r := P(&t.rows[i]); r.key() == name {
+			return r
+		}
+	}
+	return nil
+}

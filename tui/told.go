@@ -1,0 +1,90 @@
+package tui
+
+import (
+	"strings"
+
+	"gcity/city"
+	"gcity/themes"
+)
+
+// toldShown is how many lines of a prompt stand in an agent's details.
+const toldShown = 8
+
+// showTold opens what an agent is told at its start: the one that is read about, else the selected one.
+func (m *model) showTold() []effect {
+	d := &dossier{name: m.chosen}
+	if m.reader != nil && m.reader.about != nil {
+		d = m.reader.about
+	}
+	r := m.roster.find(d.name)
+	if r == nil {
+		return nil
+	}
+	m.reader = &reader{title: "prompt of " + r.shown, about: d, told: true, lines: func(m *model, w int) []string { return wrapAll(m.toldText(d), w) }}
+	if d.about == nil && d.asked == 0 {
+		m.askAbout(d)
+	}
+	return nil
+}
+
+// toldText is a prompt, all of it.
+func (m *model) toldText(d *dossier) []string {
+	switch {
+	case m.roster.find(d.name) == nil:
+		return []string{"This agent is no longer part of the city."}
+	case d.problem != "":
+		return []string{m.look.paint(themes.Bad, "Its prompt cannot be had: "+d.problem)}
+	case d.about == nil:
+		return []string{m.look.paint(themes.Dim, "asking "+m.look.glyph.More)}
+	case d.about.Prompt == "":
+		return []string{m.look.paint(themes.Dim, "It is told nothing at its start.")}
+	}
+	lines := m.toldFields(d.about)
+	if len(lines) > 0 {
+		lines = append(lines, "")
+	}
+	return append(lines, promptText(d.about.Prompt)...)
+}
+
+// toldLines are how a prompt begins, in an agent's details.
+func (m *model) toldLines(in *city.Inspection) []string {
+	if in.Prompt == "" {
+		return nil
+	}
+	text := promptText(in.Prompt)
+	more := ""
+	if n := len(text) - toldShown; n > 1 {
+		text = text[:toldShown]
+		more = m.look.paint(themes.Dim, m.look.glyph.More+" "+count(n, "more line")+"; "+m.keys.keyOf("reader.told")+" reads all of it")
+	}
+	lines := append(m.heading("Prompt"), m.toldFields(in)...)
+	if lines = append(lines, text...); more != "" {
+		lines = append(lines, more)
+	}
+	return lines
+}
+
+// toldFields say where a prompt is from and how it goes in.
+func (m *model) toldFields(in *city.Inspection) []string {
+	var lines []string
+	if in.PromptFile != "" {
+		lines = append(lines, m.field("from", plain(in.PromptFile)))
+	}
+	goes := map[string]string{"arg": "as the last argument of the command", "flag": "as the argument of a flag", "typed": "typed once it is ready",
+		"none": "not at all: it can ask with `gc prime`"}[in.PromptMode]
+	if goes == "" {
+		goes = plain(in.PromptMode)
+	}
+	if goes != "" {
+		lines = append(lines, m.field("goes in", goes))
+	}
+	return lines
+}
+
+func promptText(prompt string) []string {
+	var lines []string
+	for part := range strings.SplitSeq(strings.TrimRight(prompt, "\n"), "\n") {
+		lines = append(lines, plain(part))
+	}
+	return lines
+}

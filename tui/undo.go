@@ -1,0 +1,177 @@
+package tui
+
+import (
+	"slices"
+	"time"
+
+	"gcity/city"
+)
+
+// undoFor is how long the reverse of a verb is offered.
+const undoFor = 10 * time.Second
+
+// undo is how the last verb is taken back. The zero value offers nothing.
+type undo struct {
+	id       int    // of the action
+	what     string // "suspending worker-2"
+	commands []city.Command
+	restore  func(m *model) // of what was changed here alone
+	until    time.Time
+}
+
+// reversal are the commands that take others back, in the same order; nil if one of them cannot be.
+func (m *model) reversal(commands []city.Command) []city.Command {
+	back := make([]city.Command, len(commands))
+	for i, c := range commands {
+		if back[i] = m.reverse(c); back[i] == nil {
+			return nil
+		}
+	}
+	return back
+}
+
+// reverse is the command that takes another one back as the city is now; nil = there is none.
+func (m *model) reverse(c city.Command) city.Command {
+	switch c := c.(type) {
+	case city.Suspend:
+		return city.Resume(c)
+	case city.Resume:
+		return city.Suspend(c)
+	case city.SuspendRig:
+		return city.ResumeRig(c)
+	case city.ResumeRig:
+		return city.SuspendRig(c)
+	case city.Drain:
+		return city.Undrain{Agent: c.Agent}
+	case city.Undrain:
+		return city.Drain{Agent: c.Agent}
+	case city.Scale:
+		p := m.pools.find(c.Pool)
+		switch {
+		case p == nil:
+			return nil
+		case m.scaling(p):
+			return city.Scale{Pool: c.Pool, Size: m.scaled.size}
+		case p.override != nil:
+			return city.Scale{Pool: c.Pool, Size: *p.override}
+		}
+		return city.Scale{Pool: c.Pool, Auto: true}
+	}
+	return nil
+}
+
+// offer keeps how an action that has just begun is taken back; whatever was offered before is not offered any longer.
+func (m *model) offer(what string, commands []city.Command) {
+	m.undo = undo{}
+	if back := m.reversal(commands); len(back) > 0 {
+		m.undo = undo{id: m.status.id, what: what, commands: back, until: m.now.Add(undoFor)}
+	}
+}
+
+// offerAnew gives an action that has ended its time again; what failed is not taken back.
+func (m *model) offerAnew(r *result) {
+	u := &m.undo
+	if u.id != r.id || len(u.commands) == 0 {
+		return
+	}
+	if len(r.failures) == r.total {
+		m.undo = undo{}
+		return
+	}
+	kept := make([]city.Command, 0, len(u.commands))
+	for i, c := range u.commands {
+		if !slices.Contains(r.refused, i) {
+			kept = append(kept, c)
+		}
+	}
+	u.commands, u.until = kept, m.now.Add(undoFor)
+}
+
+// possible are the commands that can still do it: whom a pool has come to want no longer is not told to go on.
+func (u *undo) possible(m *model) []city.Command {
+	var all []city.Command
+	for _, c := range u.commands {
+		if back, ok := c.(city.Undrain); ok {
+			if r := m.roster.find(back.Agent); r != nil && r.surplus() {
+				continue
+			}
+		}
+		all = append(all, c)
+	}
+	return all
+}
+
+// undoable reports whether u takes the last verb back. In Quarantine it releases who is there, as the rows say.
+func (m *model) undoable() bool {
+	if m.undo.restore == nil && len(m.undo.possible(m)) == 0 || !m.now.Before(m.undo.until) || m.mode == ReadOnly {
+		return false
+	}
+	return m.focus != panelQuarantine || len(m.heldBack()) == 0
+}
+
+// undoHint says for how long the last verb can be taken back, "" if it cannot.
+func (m *model) undoHint() string {
+	k := m.keyFor(releaseID)
+	if k == "" || !m.undoable() {
+		return ""
+	}
+	if m.calm {
+		return "  " + k + " undoes"
+	}
+	return "  " + k + " undoes for " + age(m.undo.until.Sub(m.now)+time.Second-1)
+}
+
+func needUndo(m *model) string {
+	switch {
+	case m.mode == ReadOnly:
+		return needWritable(m)
+	case !m.undoable():
+		return "there is no verb of the last " + span(undoFor) + " that could be undone"
+	}
+	return ""
+}
+
+func needUndoOrHeld(m *model) string {
+	why := needUndo(m)
+	switch {
+	case why == "" || m.mode == ReadOnly:
+		return why
+	case len(m.aim) == 0 && m.matter() == ofAutomations:
+		return why + "; to release one press " + m.keys.keyOf("focus.agents") + " for the agents"
+	}
+	return needHeld(m)
+}
+
+func (m *model) undoOrRelease() []effect {
+	if m.undoable() {
+		return m.takeBack()
+	}
+	return m.release()
+}
+
+// takeBack undoes the last verb. That is not undone in its turn: a key struck twice must not do the verb again.
+func (m *model) takeBack() []effect {
+	u := m.undo
+	m.undo = undo{}
+	if u.restore != nil {
+		u.restore(m)
+		return nil
+	}
+	m.scaled = scaling{}
+	todo := m.carry("undoing:", u.what, u.possible(m))
+	m.undo = undo{}
+	return todo
+}
+
+// unmarkAll clears the marks of a list; for a while they can be had again.
+func (m *model) unmarkAll(k marking) {
+	before, n := *k.marks, len(*k.marks)
+	*k.marks = map[string]bool{}
+	m.say("cleared " + count(n, "mark"))
+	m.actions++
+	m.status.id = m.actions
+	m.undo = undo{id: m.actions, until: m.now.Add(undoFor), restore: func(m *model) {
+		*k.marks = before
+		m.say(count(n, "mark") + " again")
+	}}
+}

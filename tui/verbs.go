@@ -1,0 +1,390 @@
+package tui
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"gcity/city"
+	"gcity/internal/spell"
+)
+
+// verb is something to do to what is named, as the command line has it.
+type verb struct {
+	name  string
+	usage string // what stands behind it
+	does  string
+	id    string // of the action that does it by hand, for its keys
+	looks bool   // it changes nothing
+	text  int    // which word is a text that goes on to the end of the line, counted from 1; 0 = none
+	args  func(m *model, before []string) []word
+	run   func(m *model, args []string) (todo []effect, why string)
+}
+
+// word is something that may be typed next.
+type word struct{ word, note string }
+
+// verbs are the palette's commands. Without a name, where that can be, they are about what is selected.
+func verbs() []verb {
+	return []verb{
+		{name: "goto", usage: "NAME", does: "go to an agent, a pool or an automation", looks: true, args: (*model).anyNames, run: (*model).goTo},
+		{name: "attach", usage: "AGENT", does: "work in an agent's terminal", id: "agent.attach", args: one((*model).agentNames), run: there("agent.attach")},
+		{name: "details", usage: "NAME", does: "show one in detail", id: "agent.details", looks: true, args: one((*model).anyNames), run: there("agent.details")},
+		{name: "restart", usage: "AGENT…", does: "restart agents", id: "agent.restart", args: (*model).agentNames, run: onAgents("agent.restart", nil)},
+		{name: "drain", usage: "AGENT…", does: "tell agents to finish", id: "agent.drain", args: (*model).agentNames, run: onAgents("agent.drain", cannotDrain)},
+		{name: "undrain", usage: "AGENT…", does: "take a drain back", id: "agent.drain", args: (*model).agentNames, run: onAgents("agent.drain", cannotUndrain)},
+		{name: "release", usage: "AGENT…", does: "release from quarantine or backoff", id: releaseID, args: (*model).agentNames, run: onAgents("", cannotRelease)},
+		{name: "kill", usage: "AGENT…", does: "end agents at once; they start again", id: "agent.end", args: (*model).agentNames, run: onAgents("agent.end", nil)},
+		{name: "suspend", usage: "AGENT|POOL", does: "keep an agent or a pool ended", id: suspendID, args: one((*model).flaggedNames), run: flagging(true)},
+		{name: "resume", usage: "AGENT|POOL", does: "let an agent or a pool run again", id: suspendID, args: one((*model).flaggedNames), run: flagging(false)},
+		{name: "scale", usage: "POOL SIZE|auto", does: "set a pool's size, or give it back to its check", id: "pool.scale", args: (*model).scaleWords, run: (*model).scaleLine},
+		{name: "fire", usage: "AUTOMATION", does: "fire an automation now", id: "automation.fire", args: one((*model).automationNames), run: (*model).fireLine},
+		{name: "stop", usage: "AUTOMATION", does: "end an automation's run under way", id: "automation.stop", args: one((*model).automationNames), run: (*model).stopLine},
+		{name: "send", usage: "TEXT…", does: "send a text to the selected or marked agents", id: "agent.send", text: 1, args: noWords, run: (*model).sendLine},
+		{name: "nudge", usage: "AGENT TEXT…", does: "send a text to an agent", id: "agent.send", text: 2, args: one((*model).agentNames), run: (*model).nudgeLine},
+		{name: "mail", usage: "WHO SUBJECT…", does: "write mail to an agent, a pool or a person", id: mailID, text: 2, args: one((*model).mailNames), run: (*model).writeLine},
+		{name: "sling", usage: "AGENT|POOL ID", does: "hand work to an agent or a pool, and tell it", id: slingID, args: one((*model).flaggedNames), run: (*model).slingLine},
+		{name: "unsend", usage: "AGENT…", does: "take back the texts that wait for agents", id: unsendID, args: (*model).agentNames, run: onAgents(unsendID, cannotUnsend)},
+		{name: "messages", does: "what the status line has said", id: "view.messages", looks: true, run: byHand("view.messages")},
+		{name: "undo", does: "take the last verb back", id: releaseID, run: byHand("verb.undo")},
+	}
+}
+
+func verbCalled(name string) *verb {
+	all := verbs()
+	if i := slices.IndexFunc(all, func(v verb) bool { return v.name == name }); i >= 0 {
+		return &all[i]
+	}
+	return nil
+}
+
+// commandItems are the verbs as the palette lists them, to be completed.
+func (m *model) commandItems() []item {
+	var items []item
+	for _, v := range verbs() {
+		if v.args == nil || m.mode == ReadOnly && !v.looks {
+			continue
+		}
+		items = append(items, item{keys: m.keysOf(v.id), title: v.name + " " + v.usage, line: v.name, words: v.does, tail: v.does,
+			run: func(m *model) []effect { return m.openPaletteAt(v.name + " ") }})
+	}
+	return items
+}
+
+// runLine does what a line of the palette says, or says why not.
+func (m *model) runLine(line string) (todo []effect, why string) {
+	words := strings.Fields(line)
+	if len(words) == 0 {
+		return nil, ""
+	}
+	v := verbCalled(words[0])
+	if v == nil {
+		all := verbs()
+		names := make([]string, len(all))
+		for i := range all {
+			names[i] = all[i].name
+		}
+		return nil, fmt.Sprintf("there is no verb %q", words[0]) + meant(words[0], names)
+	}
+	if !v.looks && m.mode == ReadOnly {
+		return nil, needWritable(m)
+	}
+	if v.args != nil && len(words) == 1 {
+		return nil, v.name + " needs " + v.usage
+	}
+	if v.text > 0 && len(words) > v.text {
+		words = append(words[:v.text:v.text], rest(line, v.text))
+	}
+	return v.run(m, words[1:])
+}
+
+// rest is a line behind its first n words, as it stands there.
+func rest(line string, n int) string {
+	for range n {
+		line = strings.TrimLeftFunc(line, unicode.IsSpace)
+		line = strings.TrimLeftFunc(line, func(r rune) bool { return !unicode.IsSpace(r) })
+	}
+	return strings.TrimSpace(line)
+}
+
+// meant asks whether another word was meant, "" if none is near.
+func meant(text string, names []string) string {
+	if near := spell.Nearest(text, names); near != "" {
+		return fmt.Sprintf(", did you mean %q?", near)
+	}
+	return ""
+}
+
+// one offers words only as long as there is none.
+func one(words func(*model, []string) []word) func(*model, []string) []word {
+	return func(m *model, before []string) []word {
+		if len(before) > 0 {
+			return nil
+		}
+		return words(m, before)
+	}
+}
+
+// agentNames are the agents, the selected one first, without those named before.
+func (m *model) agentNames(before []string) []word {
+	var all []word
+	for i := range m.roster.rows {
+		r := &m.roster.rows[i]
+		if w := (word{r.name, string(r.state)}); slices.Contains(before, r.name) {
+			continue
+		} else if r.name == m.chosen {
+			all = slices.Insert(all, 0, w)
+		} else {
+			all = append(all, w)
+		}
+	}
+	return all
+}
+
+func (m *model) poolNames() []word {
+	var all []word
+	for i := range m.pools.rows {
+		p := &m.pools.rows[i]
+		if w := (word{p.name, "pool, " + p.sizes()}); p.name == m.pools.chosen {
+			all = slices.Insert(all, 0, w)
+		} else {
+			all = append(all, w)
+		}
+	}
+	return all
+}
+
+func (m *model) automationNames([]string) []word {
+	var all []word
+	for i := range m.automations.rows {
+		r := &m.automations.rows[i]
+		if w := (word{r.name, "automation, " + string(r.state)}); r.name == m.automations.chosen {
+			all = slices.Insert(all, 0, w)
+		} else {
+			all = append(all, w)
+		}
+	}
+	return all
+}
+
+func (m *model) flaggedNames([]string) []word { return append(m.agentNames(nil), m.poolNames()...) }
+
+func (m *model) anyNames(before []string) []word {
+	if len(before) > 0 {
+		return nil
+	}
+	return append(m.flaggedNames(nil), m.automationNames(nil)...)
+}
+
+// scaleWords are the pools, then the sizes that one may have.
+func (m *model) scaleWords(before []string) []word {
+	const most = 100
+	switch len(before) {
+	case 0:
+		return m.poolNames()
+	case 1:
+		p := m.pools.find(before[0])
+		if p == nil {
+			return nil
+		}
+		all := []word{{"auto", p.checkSays()}}
+		for n := p.min; n <= min(p.max, p.min+most); n++ {
+			all = append(all, word{word: strconv.Itoa(n)})
+		}
+		return all
+	}
+	return nil
+}
+
+// unknown says that nothing has a name.
+func unknown(what, name string, known []word) string {
+	names := make([]string, len(known))
+	for i := range known {
+		names[i] = known[i].word
+	}
+	return fmt.Sprintf("no %s is called %q", what, plain(name)) + meant(name, names)
+}
+
+// aimed does something with agents as the targets of verbs, whatever is marked, selected or in the focus.
+func (m *model) aimed(names []string, do func() ([]effect, string)) ([]effect, string) {
+	for _, name := range names {
+		if m.roster.find(name) == nil {
+			return nil, unknown("agent", name, m.agentNames(nil))
+		}
+	}
+	m.aim = names
+	defer func() { m.aim = nil }()
+	return do()
+}
+
+// onAgents runs an action on the agents that are named, unless against says why not. Without an id they are released.
+func onAgents(id string, against func(r *agentRow) string) func(*model, []string) ([]effect, string) {
+	return func(m *model, names []string) ([]effect, string) {
+		return m.aimed(names, func() ([]effect, string) {
+			for _, r := range m.targets() {
+				if against != nil && against(r) != "" {
+					return nil, r.shown + " is " + string(r.state) + ": " + against(r)
+				}
+			}
+			if id == "" {
+				return m.release(), ""
+			}
+			a := m.actionOf(id)
+			if why := a.refused(m); why != "" {
+				return nil, why
+			}
+			return a.run(m), ""
+		})
+	}
+}
+
+func cannotDrain(r *agentRow) string {
+	if r.drainable() {
+		return ""
+	}
+	return "there is nothing to finish"
+}
+
+func cannotUndrain(r *agentRow) string {
+	switch {
+	case r.undrainable():
+		return ""
+	case r.surplus():
+		return "its pool wants fewer; scale " + plain(r.pool) + " up to keep it"
+	}
+	return "there is no drain to take back"
+}
+
+func cannotRelease(r *agentRow) string {
+	switch {
+	case r.held():
+		return ""
+	case r.surplus():
+		return cannotUndrain(r)
+	}
+	return "nothing holds it back"
+}
+
+// flagging suspends or resumes an agent or a pool.
+func flagging(off bool) func(*model, []string) ([]effect, string) {
+	return func(m *model, args []string) ([]effect, string) {
+		name := args[0]
+		if p := m.pools.find(name); p != nil {
+			if why := flaggedAlready(p.shown, p.suspended != "", off); why != "" {
+				return nil, why
+			}
+			return m.askSuspendPools([]*poolRow{p}), ""
+		}
+		r := m.roster.find(name)
+		if r == nil {
+			return nil, unknown("agent or pool", name, m.flaggedNames(nil))
+		}
+		if why := flaggedAlready(r.shown, r.state == city.Suspended, off); why != "" {
+			return nil, why
+		}
+		return m.aimed([]string{name}, func() ([]effect, string) { return m.askSuspend(), "" })
+	}
+}
+
+// flaggedAlready says that nothing is to be done.
+func flaggedAlready(shown string, is, wanted bool) string {
+	switch {
+	case is && wanted:
+		return shown + " is suspended already"
+	case !is && !wanted:
+		return shown + " is not suspended"
+	}
+	return ""
+}
+
+func (m *model) scaleLine(args []string) ([]effect, string) {
+	p := m.pools.find(args[0])
+	if p == nil {
+		return nil, unknown("pool", args[0], m.poolNames())
+	}
+	if len(args) != 2 {
+		return nil, fmt.Sprintf("a size is missing: %s, or auto", p.bounds())
+	}
+	size, auto, why := p.sizeOf(args[1])
+	switch {
+	case why != "":
+		return nil, why
+	case auto:
+		return m.auto(p), ""
+	}
+	return m.scale(p, size), ""
+}
+
+func (m *model) fireLine(args []string) ([]effect, string) {
+	r := m.automations.find(args[0])
+	if r == nil {
+		return nil, unknown("automation", args[0], m.automationNames(nil))
+	}
+	rows := []*automationRow{r}
+	if why := brokenOf(rows); why != "" {
+		return nil, why
+	}
+	return m.fire(rows), ""
+}
+
+func (m *model) stopLine(args []string) ([]effect, string) {
+	r := m.automations.find(args[0])
+	if r == nil {
+		return nil, unknown("automation", args[0], m.automationNames(nil))
+	}
+	rows := []*automationRow{r}
+	if why := idleOf(rows); why != "" {
+		return nil, why
+	}
+	return m.endRuns(rows), ""
+}
+
+// goTo puts focus and cursor on what is named; what hides it there goes.
+func (m *model) goTo(args []string) ([]effect, string) {
+	name := args[0]
+	show := func(p panel, f *filter) {
+		m.focusOn(p)
+		*f, m.attention = filter{}, false
+		m.refill()
+	}
+	switch {
+	case m.roster.find(name) != nil:
+		show(panelAgents, &m.agentFilter)
+		m.choose(name)
+	case m.pools.find(name) != nil:
+		show(panelPools, &m.poolFilter)
+		m.pools.list.find(&m.pools, name)
+		m.pools.choose()
+	case m.automations.find(name) != nil:
+		show(panelAutomations, &m.automationFilter)
+		m.automations.been = true
+		m.automations.list.find(&m.automations, name)
+		m.automations.choose()
+	default:
+		return nil, unknown("agent, pool or automation", name, m.anyNames(nil))
+	}
+	return nil, ""
+}
+
+// there goes to what is named and does something with it there.
+func there(id string) func(*model, []string) ([]effect, string) {
+	return func(m *model, args []string) ([]effect, string) {
+		if _, why := m.goTo(args); why != "" {
+			return nil, why
+		}
+		return byHand(id)(m, nil)
+	}
+}
+
+// byHand does what a key would.
+func byHand(id string) func(*model, []string) ([]effect, string) {
+	return func(m *model, _ []string) ([]effect, string) {
+		a := m.actionOf(id)
+		if why := a.refused(m); why != "" {
+			return nil, why
+		}
+		return a.run(m), ""
+	}
+}

@@ -1,0 +1,183 @@
+package tui
+
+import (
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"gcity/beads"
+	"gcity/themes"
+)
+
+// maxClip bounds what a terminal is given for its clipboard, in bytes: what xterm takes, which the others do too.
+const maxClip = 74994
+
+// copied is something that may be copied from what is selected.
+type copied struct{ what, text string }
+
+func needCopies(m *model) string {
+	if len(m.copies()) == 0 {
+		return "nothing is selected"
+	}
+	return ""
+}
+
+// copies are what may be copied from what is selected; what is not known is left out.
+func (m *model) copies() []copied {
+	var all []copied
+	switch m.matter() {
+	case ofMail:
+		if l := m.inbox.under(); l != nil {
+			all = mailCopies(l)
+		}
+	case ofWork:
+		if b := m.work.under(); b != nil {
+			all = beadCopies(b)
+		}
+	case ofPools:
+		if p := m.pools.under(); p != nil {
+			all = []copied{{"name", p.name}, {"check", p.check.Command}, {"what the check printed", p.check.Output}, {"where it is declared", p.source}}
+		}
+	case ofAutomations:
+		if r := m.automations.under(); r != nil {
+			all = automationCopies(r)
+		}
+	case ofEvents:
+		if r := m.events.selected(); r != nil {
+			all = eventCopies(r)
+		}
+	default:
+		all = m.agentCopies()
+	}
+	known := all[:0]
+	for _, c := range all {
+		if c.text = clean(c.text); c.text != "" {
+			known = append(known, c)
+		}
+	}
+	return known
+}
+
+// clean leaves escape sequences and what may not be typed out of a text: what is pasted is read by a terminal too (L12).
+func clean(text string) string {
+	return strings.TrimRight(strings.Map(func(r rune) rune {
+		if r == '\n' || r == '\t' || visible(r) {
+			return r
+		}
+		return -1
+	}, ansi.Strip(text)), "\n")
+}
+
+func (m *model) agentCopies() []copied {
+	rows := m.targets()
+	if len(rows) > 1 {
+		each := make([]string, len(rows))
+		for i, r := range rows {
+			each[i] = r.name
+		}
+		return []copied{{"names, one a line", strings.Join(each, "\n")}}
+	}
+	if len(rows) == 0 {
+		return nil
+	}
+	r := rows[0]
+	all := []copied{{"name", r.name}}
+	if r.pid > 0 {
+		all = append(all, copied{"pid", fmt.Sprint(r.pid)})
+	}
+	if r.session != nil {
+		all = append(all, copied{"session id", r.session.ID})
+	}
+	a, ok := m.snap.Agent(r.name)
+	if !ok {
+		return all
+	}
+	all = append(all, copied{"attach command", fmt.Sprintf("gcity attach %s --city %s", shellWord(r.name), shellWord(m.snap.Path))},
+		copied{"folder", a.Dir}, copied{"command", a.Command}, copied{"state and why", string(a.State) + ": " + a.Reason})
+	if a.Exit != nil {
+		all = append(all, copied{"last exit", m.exitText(a.Exit)})
+		if a.Exit.File != "" {
+			all = append(all, copied{"file with its last words", filepath.Join(m.snap.Path, a.Exit.File)})
+		}
+	}
+	return append(all, copied{"where it is declared", a.Source})
+}
+
+func automationCopies(r *automationRow) []copied {
+	all := []copied{{"name", r.name}, {"file", r.source}, {"what its gate says", r.reason}}
+	if r.last != nil {
+		all = append(all, copied{"last run's id", r.last.ID}, copied{"what the last run printed", r.last.Output})
+	}
+	return all
+}
+
+func eventCopies(r *eventRow) []copied {
+	all := []copied{{"message", r.event.Message}, {"who it is about", r.event.Subject}}
+	if raw, err := json.Marshal(r.event); err == nil { // a payload that is no JSON cannot be in an event's
+		all = append(all, copied{"event as JSON", string(raw)})
+	}
+	return append(all, copied{"type", r.event.Type})
+}
+
+func beadCopies(b *beads.Bead) []copied {
+	all := []copied{{"id", b.ID}, {"title", b.Title}, {"description", b.Description}, {"who has it", b.Assignee}}
+	if raw, err := json.Marshal(b); err == nil {
+		all = append(all, copied{"bead as JSON", string(raw)})
+	}
+	return all
+}
+
+// safeWord is what a shell leaves as it is.
+func safeWord(s string) bool {
+	const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789@%_+=:,./-"
+	return s != "" && strings.Trim(s, plain) == ""
+}
+
+// shellWord is a text as one word of a shell's line.
+func shellWord(s string) string {
+	if safeWord(s) {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
+
+// showCopies lists what can be copied from what is selected, and what it is.
+func (m *model) showCopies() []effect {
+	f := &finder{title: "Copy from " + m.subjectTitle(), none: "Nothing here is called that.", copies: true, verb: "copies it"}
+	for _, c := range m.copies() {
+		f.all = append(f.all, item{title: c.what, tail: lead(c.text), run: func(m *model) []effect { return m.copy(c, false) }})
+	}
+	if last := m.copiedLast; last.text != "" {
+		f.all = append(f.all, item{title: "once more the " + last.what + ", by a clipboard program", tail: "wl-copy, xclip or pbcopy",
+			why: func(m *model) string { return m.noProgram() }, run: func(m *model) []effect { return m.copy(last, true) }})
+	}
+	m.open(f)
+	return nil
+}
+
+// noProgram says why a clipboard program would be no help, "" if it may be one.
+func (m *model) noProgram() string {
+	if m.remote {
+		return "it would fill the clipboard of the machine that runs gcity, not of yours"
+	}
+	return ""
+}
+
+// copy gives a text to the terminal for its clipboard, which never answers; or to a program that was asked for.
+func (m *model) copy(c copied, program bool) []effect {
+	m.copiedLast = c
+	if program {
+		id := m.begin("copying the " + c.what)
+		return []effect{clip{id: id, what: c.what, text: c.text, program: true}}
+	}
+	if len(c.text) > maxClip {
+		m.complain(fmt.Sprintf("the %s is too long for a terminal's clipboard: %d KB of at most %d", c.what, len(c.text)>>10, maxClip>>10))
+		return nil
+	}
+	m.show("gave the "+c.what+" to the terminal's clipboard: "+lead(c.text), false)
+	m.record(message{text: m.status.text, token: themes.Good})
+	return []effect{clip{what: c.what, text: c.text}}
+}
