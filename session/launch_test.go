@@ -41,7 +41,7 @@ func TestLaunchRunsEverythingInOrder(t *testing.T) {
 	s.Setup = []string{"echo setup >>log"}
 	s.SetupScript = script
 	s.Nudge = "first line"
-	st, err := session.Launch(t.Context(), p, s)
+	st, err := session.Launch(t.Context(), p, s, nil)
 	if err != nil || !st.Ready || !isReady(t, p) {
 		t.Fatalf("%+v, %v", st, err)
 	}
@@ -71,7 +71,7 @@ func TestLaunchFailures(t *testing.T) {
 			p := fake.New()
 			s := launchSpec(t)
 			c.change(&s)
-			_, err := session.Launch(t.Context(), p, s)
+			_, err := session.Launch(t.Context(), p, s, nil)
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("error: %v", err)
 			}
@@ -92,7 +92,7 @@ func TestLaunchAwaitsThePrompt(t *testing.T) {
 	s := launchSpec(t)
 	s.Ready = session.Ready{Prefix: "> "}
 	done := make(chan error)
-	launch := func() { _, err := session.Launch(context.Background(), p, s); done <- err }
+	launch := func() { _, err := session.Launch(context.Background(), p, s, nil); done <- err }
 	go launch()
 	for p.Started("a") == 0 {
 		time.Sleep(time.Millisecond)

@@ -23,10 +23,26 @@ func TestConformance(t *testing.T) {
 				t.Fatalf("%s is not alive", name)
 			}
 		},
+		Draft: func(t *testing.T, p session.Provider, name, _ string, draft bool) {
+			if !p.(*fake.Provider).Draft(name, draft) {
+				t.Fatalf("%s is not alive", name)
+			}
+		},
 		Work: func(t *testing.T, p session.Provider, name string) {
 			if !p.(*fake.Provider).Take(name, session.Usage{CPU: time.Second, RSS: 1 << 20, Procs: 2}) {
 				t.Fatalf("%s is not alive", name)
 			}
 		},
 	})
+}
+
+// What people look at shows no process where there is none.
+func TestDrillHasNoProcesses(t *testing.T) {
+	p := fake.NewDrill()
+	for _, name := range []string{"a", "b"} {
+		st, err := p.Start(t.Context(), session.Spec{Name: name, Agent: name, ID: name})
+		if err != nil || st.PID != 0 || !st.Alive {
+			t.Errorf("%+v, %v", st, err)
+		}
+	}
 }

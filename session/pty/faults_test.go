@@ -342,6 +342,31 @@ func TestFrozen(t *testing.T) {
 	}
 }
 
+// A holder that does not answer holds nobody up who wants to attach for longer than they wait.
+func TestAttachToAFrozenHolder(t *testing.T) {
+	city := t.TempDir()
+	p := newProvider(t, city)
+	start(t, p, spec(city, "a", "exec cat"))
+	holder := holderOf(t, p, "a")
+	syscall.Kill(holder, syscall.SIGSTOP)
+	defer syscall.Kill(holder, syscall.SIGCONT)
+	ctx, cancel := context.WithCancel(t.Context())
+	answer := make(chan error, 1)
+	go func() {
+		_, err := p.Attach(ctx, "a", 80, 24)
+		answer <- err
+	}()
+	cancel()
+	select {
+	case err := <-answer:
+		if err == nil {
+			t.Error("attached to a holder that is stopped")
+		}
+	case <-time.After(20 * time.Second):
+		t.Fatal("the attach does not end")
+	}
+}
+
 // P9: orphans are reaped, however many.
 func TestOrphansAreReaped(t *testing.T) {
 	count := 2000

@@ -1,0 +1,170 @@
+package session_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"gcity/session"
+	"gcity/session/fake"
+)
+
+// stage is a program that shows one screen after the other: the next one when the key comes that it waits for, or by
+// itself after a time.
+type stage struct {
+	*fake.Provider
+	deaf bool // it has no keys
+
+	mu      sync.Mutex
+	scenes  []scene
+	since   time.Time
+	pressed []string
+	told    []string
+}
+
+type scene struct {
+	screen string
+	key    string        // "" = none is needed
+	lasts  time.Duration // with no key
+}
+
+func (p *stage) Output(context.Context, string, int) (string, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.since.IsZero() {
+		p.since = time.Now()
+	}
+	for s := p.scenes[0]; len(p.scenes) > 1 && s.key == "" && time.Since(p.since) >= s.lasts; s = p.scenes[0] {
+		p.scenes, p.since = p.scenes[1:], p.since.Add(s.lasts)
+	}
+	return p.scenes[0].screen, nil
+}
+
+func (p *stage) SendKeys(_ context.Context, _ string, keys ...string) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.deaf {
+		return session.ErrUnsupported
+	}
+	p.pressed = append(p.pressed, keys...)
+	if len(p.scenes) > 1 && slices.Equal(keys, []string{p.scenes[0].key}) {
+		p.scenes, p.since = p.scenes[1:], time.Now()
+	}
+	return nil
+}
+
+func (p *stage) Answered(s *session.Spec, d session.Dialog) {
+	p.told = append(p.told, s.Agent+": "+d.Name)
+}
+
+func (p *stage) Asks(_ context.Context, s *session.Spec, d *session.Dialog) {
+	if d == nil {
+		p.told = append(p.told, s.Agent+" asks no more")
+		return
+	}
+	p.told = append(p.told, s.Agent+" asks: "+d.Name)
+}
+
+const (
+	trusting = "╭────────────────────────╮\n│ Do you trust the files │\n│ in this folder?        │\n\n❯ 1. Yes, proceed\n  2. No, exit"
+	bypass   = "Running in Bypass Permissions mode\n\n❯ 1. No, exit\n  2. Yes, I accept"
+	chosen   = "Running in Bypass Permissions mode\n\n  1. No, exit\n❯ 2. Yes, I accept"
+	prompt   = "welcome\n❯ "
+)
+
+// What a program asks before it is ready is never taken for its prompt, is answered only where that is wanted, once and key
+// by key, and is told of.
+func TestDialogs(t *testing.T) {
+	ask := func(answered bool) []session.Dialog {
+		all := []session.Dialog{{Name: "trust", Says: []string{"Do you trust the files in this folder?"}, Keys: []string{"Enter"}},
+			{Name: "bypass", Says: []string{"Bypass Permissions mode", "Yes, I accept"}, Keys: []string{"Down", "Enter"}}}
+		for i := range all {
+			if !answered {
+				all[i].Keys = nil
+			}
+		}
+		return all
+	}
+	for name, c := range map[string]struct {
+		scenes  []scene
+		dialogs []session.Dialog
+		ready   session.Ready
+		deaf    bool
+		want    string // keys, told, nudged or error, after how long
+	}{
+		"both are answered": {[]scene{{trusting, "Enter", 0}, {bypass, "Down", 0}, {chosen, "Enter", 0}, {prompt, "", 0}}, ask(true), session.Ready{Prefix: "❯ "}, false,
+			"Enter Down Enter; a: trust, a: bypass; nudged"},
+		"nobody answers": {[]scene{{trusting, "Enter", 0}, {prompt, "", 0}}, ask(false), session.Ready{Prefix: "❯ ", Delay: time.Second}, false,
+			"; a asks: trust; it did not become ready: it asks about trust, and nobody answered; answer at its terminal, or write emits_permission_warning = true to have such questions answered; " +
+				"it shows: │ Do you trust the files │ ⏎ │ in this folder?        │ ⏎  ⏎ ❯ 1. Yes, proceed ⏎ 2. No, exit"},
+		"somebody answers at the terminal": {[]scene{{trusting, "", 20 * time.Second}, {prompt, "", 0}}, ask(false), session.Ready{Prefix: "❯ ", Delay: time.Second}, false, "; a asks: trust, a asks no more; nudged"},
+		"the answer does not help": {[]scene{{trusting, "never", 0}}, ask(true), session.Ready{Prefix: "❯ "}, false,
+			"Enter; a: trust; it did not become ready: it asks about trust, also after Enter was pressed; it shows: " +
+				"│ Do you trust the files │ ⏎ │ in this folder?        │ ⏎  ⏎ ❯ 1. Yes, proceed ⏎ 2. No, exit"},
+		"no keys can be pressed": {[]scene{{bypass, "Down", 0}}, ask(true), session.Ready{Prefix: "❯ "}, true,
+			"; a asks: bypass; it did not become ready: it asks about bypass, and what runs its session cannot press keys to answer; it shows: Running in Bypass Permissions mode ⏎  ⏎ ❯ 1. No, exit ⏎ 2. Yes, I accept"},
+		"half a question is no prompt": {[]scene{{"Running in Bypass Permissions mode\n\n❯ 1. No, exit", "", 5 * time.Millisecond}, {bypass, "Down", 0}, {chosen, "Enter", 0}, {prompt, "", 0}},
+			ask(true), session.Ready{Prefix: "❯ "}, false, "Down Enter; a: bypass; nudged"},
+		"a question while only time makes it ready": {[]scene{{trusting, "Enter", 0}, {"welcome", "", 0}}, ask(true), session.Ready{Delay: 5 * time.Second}, false, "Enter; a: trust; nudged"},
+		"no question at all":                        {[]scene{{prompt, "", 0}}, ask(true), session.Ready{Prefix: "❯ "}, false, "; ; nudged"},
+		"a prompt that never comes, and a time":     {[]scene{{"welcome", "", 0}}, nil, session.Ready{Prefix: "❯ ", Delay: 3 * time.Second}, false, "; ; nudged"},
+		"a prompt that never comes": {[]scene{{"welcome", "", 0}}, nil, session.Ready{Prefix: "❯ "}, false,
+			`; ; it did not become ready: no line of its screen began with "❯ " within 1m0s; it shows: welcome`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p := &stage{Provider: fake.New(), scenes: c.scenes, deaf: c.deaf}
+				s := session.Spec{Name: "a", Agent: "a", City: "/city", ID: "id-1", Command: "x", Nudge: "go", Ready: c.ready, Dialogs: c.dialogs}
+				_, err := session.Launch(t.Context(), p, s, nil)
+				end := "nudged"
+				if err != nil {
+					end = err.Error()
+				} else if out, _ := p.Provider.Output(t.Context(), "a", 0); out != "go" {
+					t.Errorf("typed %q", out)
+				}
+				if got := fmt.Sprintf("%s; %s; %s", strings.Join(p.pressed, " "), strings.Join(p.told, ", "), end); got != c.want {
+					t.Errorf("\n got %s\nwant %s", got, c.want)
+				}
+			})
+		})
+	}
+}
+
+// The line that shows readiness or the time that makes it so, whichever comes first.
+func TestReadyByTheFirstOfBoth(t *testing.T) {
+	for scenes, want := range map[string]time.Duration{"soon": time.Second, "never": 10 * time.Second} {
+		synctest.Test(t, func(t *testing.T) {
+			p := &stage{Provider: fake.New(), scenes: []scene{{"", "", time.Second}, {map[string]string{"soon": prompt, "never": "x"}[scenes], "", 0}}}
+			began := time.Now()
+			if _, err := session.Launch(t.Context(), p, session.Spec{Name: "a", Agent: "a", ID: "1", Ready: session.Ready{Prefix: "❯ ", Delay: 10 * time.Second}}, nil); err != nil {
+				t.Fatal(err)
+			}
+			if took := time.Since(began); took < want || took > want+250*time.Millisecond {
+				t.Errorf("%s: ready after %s", scenes, took)
+			}
+		})
+	}
+}
+
+// Who is leaving ends the wait without ending the session, also while a question is on the screen.
+func TestLeavingADialog(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := &stage{Provider: fake.New(), scenes: []scene{{trusting, "Enter", 0}}}
+		ctx, leave := context.WithCancelCause(t.Context())
+		time.AfterFunc(time.Second, func() { leave(session.ErrLeave) })
+		_, err := session.Launch(ctx, p, session.Spec{Name: "a", Agent: "a", ID: "1", Ready: session.Ready{Prefix: "❯ "},
+			Dialogs: []session.Dialog{{Name: "trust", Says: []string{"Do you trust the files in this folder?"}}}}, nil)
+		if !errors.Is(err, session.ErrLeave) {
+			t.Error(err)
+		}
+		if all, _ := p.List(t.Context()); len(all) != 1 || !all[0].Alive || all[0].Ready {
+			t.Errorf("%+v", all)
+		}
+	})
+}

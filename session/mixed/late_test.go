@@ -1,0 +1,97 @@
+package mixed_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"gcity/session"
+	"gcity/session/fake"
+	"gcity/session/mixed"
+)
+
+// tardy takes its time for a look.
+type tardy struct {
+	*fake.Provider
+	looks int
+}
+
+func (s *tardy) Patience(name string) time.Duration {
+	if name == "odd" {
+		return time.Hour
+	}
+	return time.Minute
+}
+
+func (s *tardy) List(ctx context.Context) ([]session.Status, error) {
+	s.looks++
+	select {
+	case <-time.After(20 * time.Second):
+		return s.Provider.List(ctx)
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+// A look does not wait for a patient provider longer than for others, but the provider's look goes on: all who come
+// meanwhile share it, and whoever wants the whole waits for the rest.
+func TestALateLook(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHouse(t, "pty")
+		s := &tardy{Provider: fake.New()}
+		h.kept["slow"] = s
+		p := h.mix(t, false)
+		start(t, p, "b", "")
+		start(t, p, "a", "slow")
+		start(t, p, "c", "slow")
+		for range 2 {
+			began := time.Now()
+			all, err := p.List(t.Context())
+			partial, ok := errors.AsType[*session.Partial](err)
+			if !ok || len(all) != 1 || time.Since(began) > 6*time.Second { // by the bubble's clock
+				t.Fatalf("%+v, %v after %s", all, err, time.Since(began))
+			}
+			if _, late := errors.AsType[*session.Late](partial.Unknown["slow"]); !late {
+				t.Errorf("%v", err)
+			}
+		}
+		all, err := p.List(t.Context())
+		all, err = session.Await(t.Context(), all, err)
+		if err != nil || len(all) != 3 || all[0].Name != "a" || all[0].Provider != "slow" || all[1].Name != "b" {
+			t.Errorf("%+v, %v", all, err)
+		}
+		if s.looks != 1 {
+			t.Errorf("%d looks", s.looks)
+		}
+		if p.Patience("b") != 0 || p.Patience("a") != time.Minute || p.Patience("") != time.Minute || p.Patience("odd") != time.Hour {
+			t.Errorf("patience %s, %s, %s, %s", p.Patience("b"), p.Patience("a"), p.Patience(""), p.Patience("odd"))
+		}
+		all, err = p.List(t.Context()) // ends with the provider
+		p.Close()
+		if _, err := session.Await(t.Context(), all, err); err == nil {
+			t.Error("a look goes on after Close")
+		}
+	})
+}
+
+// Who holds a session is found out by a look that is late, too, as far as there is time for that.
+func TestTheHolderIsLate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHouse(t, "pty")
+		h.kept["slow"] = &tardy{Provider: fake.New()}
+		start(t, h.mix(t, false), "a", "slow")
+		p := h.mix(t, false)
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		defer cancel()
+		if err := p.Send(ctx, "a", "x"); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("%v", err)
+		}
+		if err := p.Send(t.Context(), "a", "x"); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+var _ session.Patient = (*mixed.Provider)(nil)

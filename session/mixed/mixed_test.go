@@ -1,0 +1,451 @@
+package mixed_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"gcity/session"
+	"gcity/session/fake"
+	"gcity/session/mixed"
+	"gcity/session/sessiontest"
+)
+
+// house keeps the providers of a city by name, so that another mixture finds their sessions again.
+type house struct {
+	dir    string
+	kept   map[string]session.Provider
+	broken map[string]error // why one cannot be opened
+	opened []string
+	lists  atomic.Int64
+}
+
+func newHouse(t *testing.T, names ...string) *house {
+	h := &house{dir: t.TempDir(), kept: map[string]session.Provider{}, broken: map[string]error{}}
+	for _, name := range names {
+		h.kept[name] = fake.New()
+	}
+	return h
+}
+
+func (h *house) fake(name string) *fake.Provider { return h.kept[name].(*fake.Provider) }
+
+func (h *house) open(name string) (session.Provider, func(), error) {
+	h.opened = append(h.opened, name)
+	if err := h.broken[name]; err != nil {
+		return nil, nil, err
+	}
+	p, ok := h.kept[name]
+	if !ok {
+		return nil, nil, fmt.Errorf("there is no provider %q", name)
+	}
+	if f, ok := p.(*fake.Provider); ok {
+		return counted{f, &h.lists}, func() {}, nil
+	}
+	return p, func() {}, nil
+}
+
+// counted counts the looks.
+type counted struct {
+	*fake.Provider
+	n *atomic.Int64
+}
+
+func (c counted) List(ctx context.Context) ([]session.Status, error) {
+	c.n.Add(1)
+	return c.Provider.List(ctx)
+}
+
+func (h *house) mix(t *testing.T, observe bool) *mixed.Provider {
+	t.Helper()
+	p, err := mixed.New(mixed.Options{Dir: h.dir, Home: "pty", Open: h.open, Observe: observe})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(p.Close)
+	return p
+}
+
+func (h *house) marks(t *testing.T) string {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(h.dir, mixed.MarksFile))
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		t.Fatal(err)
+	}
+	return strings.ReplaceAll(string(data), "\n", " ")
+}
+
+var ids atomic.Int64
+
+func spec(name, provider string) session.Spec {
+	return session.Spec{Name: name, Agent: name, City: "/city", ID: fmt.Sprintf("id-%d", ids.Add(1)), Command: "cat", Dir: "/", Provider: provider}
+}
+
+func start(t *testing.T, p session.Provider, name, provider string) session.Status {
+	t.Helper()
+	st, err := p.Start(t.Context(), spec(name, provider))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return st
+}
+
+// A mixture of one, and one of which every second session runs elsewhere, keep the promises of a provider.
+func TestConformance(t *testing.T) {
+	for _, others := range []bool{false, true} {
+		t.Run(fmt.Sprintf("others %t", others), func(t *testing.T) {
+			var h *house
+			sessiontest.Run(t, sessiontest.Harness{
+				New: func(t *testing.T) session.Provider {
+					h = newHouse(t, "pty", "other")
+					return h.mix(t, false)
+				},
+				Spec: func(_ *testing.T, _ session.Provider, name string) session.Spec {
+					s := spec(name, "")
+					if others && (name == "a" || name == "gone" || name == "c") {
+						s.Provider = "other"
+					}
+					return s
+				},
+				Draft: func(t *testing.T, _ session.Provider, name, _ string, draft bool) {
+					if !h.fake("pty").Draft(name, draft) && !h.fake("other").Draft(name, draft) {
+						t.Fatalf("%s is not alive", name)
+					}
+				},
+				Crash: func(t *testing.T, _ session.Provider, name string) {
+					if !h.fake("pty").Crash(name, 7, "") && !h.fake("other").Crash(name, 7, "") {
+						t.Fatalf("%s is not alive", name)
+					}
+				},
+				Work: func(t *testing.T, _ session.Provider, name string) {
+					u := session.Usage{CPU: time.Second, RSS: 1 << 20, Procs: 2}
+					if !h.fake("pty").Take(name, u) && !h.fake("other").Take(name, u) {
+						t.Fatalf("%s is not alive", name)
+					}
+				},
+			})
+		})
+	}
+}
+
+// Only what is in use is opened and asked, and the next controller asks it too, whatever its configuration says (L11).
+func TestUseOutlivesTheController(t *testing.T) {
+	h := newHouse(t, "pty", "one", "two")
+	p := h.mix(t, false)
+	start(t, p, "a", "")
+	if all, err := p.List(t.Context()); err != nil || len(all) != 1 || all[0].Provider != "pty" || h.lists.Load() != 1 || h.marks(t) != "" {
+		t.Fatalf("%+v, %v, %d looks, marks %q", all, err, h.lists.Load(), h.marks(t))
+	}
+	st := start(t, p, "b", "one")
+	if st.Provider != "one" || h.marks(t) != "one " || !slices.Equal(h.opened, []string{"pty", "one"}) {
+		t.Fatalf("%+v, marks %q, opened %q", st, h.marks(t), h.opened)
+	}
+	p.Close()
+
+	next := h.mix(t, false)
+	all, err := next.List(t.Context())
+	if err != nil || len(all) != 2 || all[1].ID != st.ID || all[1].Provider != "one" {
+		t.Fatalf("%+v, %v", all, err)
+	}
+	if _, err := next.Start(t.Context(), spec("b", "two")); !errors.Is(err, session.ErrExists) || !strings.Contains(err.Error(), `"b" by two: it runs by one`) {
+		t.Errorf("a second copy: %v", err)
+	}
+	if err := next.Stop(t.Context(), "b", 0); err != nil {
+		t.Fatal(err)
+	}
+	second := start(t, next, "b", "two") // its end by one is not acknowledged yet
+	all, err = next.List(t.Context())
+	if err != nil || len(all) != 3 || all[1].Alive || !all[2].Alive || all[2].ID != second.ID {
+		t.Fatalf("%+v, %v", all, err)
+	}
+	if err := next.Acknowledge(t.Context(), "b", st.ID); err != nil {
+		t.Fatal(err)
+	}
+	before := h.lists.Load()
+	if all, err = next.List(t.Context()); err != nil || len(all) != 2 || h.marks(t) != "two " {
+		t.Fatalf("%+v, %v, marks %q", all, err, h.marks(t))
+	}
+	if _, err = next.List(t.Context()); err != nil || h.lists.Load() != before+3+2 {
+		t.Errorf("%v; a provider without sessions is asked still: %d looks", err, h.lists.Load()-before)
+	}
+}
+
+// What one provider cannot say is not known, and the others' sessions are; a start waits for both (L11).
+func TestOneThatDoesNotAnswer(t *testing.T) {
+	h := newHouse(t, "pty", "one")
+	p := h.mix(t, false)
+	start(t, p, "a", "")
+	start(t, p, "b", "one")
+	h.fake("one").Blind(errors.New("no server"))
+	for _, again := range []bool{false, true} {
+		if again {
+			p.Close()
+			p = h.mix(t, false)
+		}
+		all, err := p.List(t.Context())
+		var partial *session.Partial
+		if !errors.As(err, &partial) || len(partial.Unknown) != 1 || partial.Error() != "one: no server" || len(all) != 1 || all[0].Name != "a" {
+			t.Fatalf("%+v, %v", all, err)
+		}
+	}
+	if _, err := p.Start(t.Context(), spec("b", "")); err == nil || !strings.Contains(err.Error(), "may run by one already") {
+		t.Errorf("started beside who knows what: %v", err)
+	}
+	if err := p.Send(t.Context(), "b", "x"); err == nil || !strings.Contains(err.Error(), "no server") {
+		t.Errorf("sent to who knows whom: %v", err)
+	}
+	if err := p.Send(t.Context(), "a", "x"); err != nil {
+		t.Error(err)
+	}
+	h.fake("one").Blind(nil)
+	if _, err := p.Start(t.Context(), spec("b", "")); !errors.Is(err, session.ErrExists) {
+		t.Errorf("started beside the one that lives: %v", err)
+	}
+	if err := p.Send(t.Context(), "b", "x"); err != nil {
+		t.Error(err)
+	}
+}
+
+// A provider that cannot be opened is tried again: its sessions are unknown until then, and so is nobody else's.
+func TestOneThatCannotBeOpened(t *testing.T) {
+	h := newHouse(t, "pty", "one")
+	p := h.mix(t, false)
+	start(t, p, "b", "one")
+	p.Close()
+	h.broken["one"] = errors.New("its program is gone")
+	p = h.mix(t, false)
+	if all, err := p.List(t.Context()); err == nil || !strings.Contains(err.Error(), "its program is gone") || len(all) != 0 {
+		t.Fatalf("%+v, %v", all, err)
+	}
+	if _, err := p.Start(t.Context(), spec("c", "one")); err == nil || !strings.Contains(err.Error(), "its program is gone") {
+		t.Errorf("%v", err)
+	}
+	delete(h.broken, "one")
+	if all, err := p.List(t.Context()); err != nil || len(all) != 1 {
+		t.Fatalf("%+v, %v", all, err)
+	}
+	if _, err := p.Start(t.Context(), spec("d", "none")); err == nil || !strings.Contains(err.Error(), `there is no provider "none"`) {
+		t.Errorf("%v", err)
+	}
+}
+
+// What the one that holds a session cannot do is said with its name and the ability.
+func TestWhatIsLackingHasAName(t *testing.T) {
+	h := newHouse(t, "pty")
+	h.kept["plain"] = plain{fake.New()}
+	h.kept["fail"] = fake.Refuser{Why: "it is a drill"}
+	p := h.mix(t, false)
+	start(t, p, "a", "plain")
+	_, err := p.Attach(t.Context(), "a", 80, 24)
+	if !errors.Is(err, session.ErrUnsupported) || err.Error() != "the session provider plain cannot attach" {
+		t.Errorf("attach: %v", err)
+	}
+	if err := p.SetMeta(t.Context(), "a", "K", "v"); !errors.Is(err, session.ErrUnsupported) {
+		t.Errorf("set-meta: %v", err)
+	}
+	for _, err := range p.Watch(t.Context(), "a") {
+		if !errors.Is(err, session.ErrUnsupported) {
+			t.Errorf("watch: %v", err)
+		}
+	}
+	if err := p.SendKeys(t.Context(), "a", "Up"); err == nil || err.Error() != "the session provider plain cannot press keys" {
+		t.Errorf("keys: %v", err)
+	}
+	if lacks := p.LimitsOf("plain").Lacks; !slices.Contains(lacks, session.Marking) || !slices.Contains(lacks, session.Telling) {
+		t.Errorf("it lacks %q", lacks)
+	}
+	if text := p.LimitsOf("pty").String(); text != "cannot attach, watch, run anything: its sessions are pretended, for drills" {
+		t.Errorf("a fake %s", text)
+	}
+	if _, err := p.Start(t.Context(), spec("f", "fail")); err == nil || err.Error() != `cannot start "f": it is a drill` {
+		t.Errorf("%v", err)
+	}
+}
+
+// plain has nothing but what every provider has.
+type plain struct{ session.Provider }
+
+// Who only looks on writes nothing, and starts nothing that would have to be written down.
+func TestObserverWritesNothing(t *testing.T) {
+	h := newHouse(t, "pty", "one")
+	p := h.mix(t, false)
+	st := start(t, p, "b", "one")
+	looks := h.mix(t, true)
+	if err := p.Stop(t.Context(), "b", 0); err != nil {
+		t.Fatal(err)
+	}
+	if err := h.fake("one").Acknowledge(t.Context(), "b", st.ID); err != nil {
+		t.Fatal(err)
+	}
+	if all, err := looks.List(t.Context()); err != nil || len(all) != 0 || h.marks(t) != "one " {
+		t.Errorf("%+v, %v, marks %q", all, err, h.marks(t))
+	}
+	if _, err := h.mix(t, true).Start(t.Context(), spec("x", "one")); err != nil { // it is marked already
+		t.Error(err)
+	}
+	h.kept["two"] = fake.New()
+	if _, err := looks.Start(t.Context(), spec("y", "two")); err == nil || h.fake("two").Started("y") != 0 {
+		t.Errorf("it was started: %v", err)
+	}
+}
+
+// An end that one of several providers tells of is told, once, whoever it is.
+func TestEndsOfAll(t *testing.T) {
+	h := newHouse(t, "pty", "one")
+	p := h.mix(t, false)
+	start(t, p, "a", "")
+	start(t, p, "b", "one")
+	h.fake("one").Crash("b", 3, "")
+	h.fake("pty").Crash("a", 4, "")
+	got := map[string]int{}
+	for range 2 {
+		select {
+		case x := <-p.Exits():
+			got[x.Name] = x.Code
+		case <-time.After(10 * time.Second):
+			t.Fatalf("told of %v", got)
+		}
+	}
+	if got["a"] != 4 || got["b"] != 3 {
+		t.Errorf("%v", got)
+	}
+	start(t, p, "b", "") // nothing is in its way
+}
+
+// courteous takes texts politely, and looks at one session without a list.
+type courteous struct {
+	*fake.Provider
+	polite []string
+}
+
+func (c *courteous) SendPolitely(ctx context.Context, name, text string, quiet time.Duration) error {
+	c.polite = append(c.polite, fmt.Sprint(name, " ", text, " ", quiet))
+	return c.Send(ctx, name, text)
+}
+
+func (c *courteous) Look(context.Context, string) (session.Status, error) {
+	return session.Status{ID: "looked"}, nil
+}
+
+// Who can take a text politely, or look at one session alone, is asked to; of the others the text is sent, and the list is
+// read.
+func TestPolitenessWherePossible(t *testing.T) {
+	h := newHouse(t, "pty")
+	c := &courteous{Provider: fake.New()}
+	h.kept["one"] = c
+	p := h.mix(t, false)
+	st := start(t, p, "a", "")
+	start(t, p, "b", "one")
+	for _, name := range []string{"a", "b"} {
+		if err := p.SendPolitely(t.Context(), name, "x", time.Second); err != nil {
+			t.Error(err)
+		}
+		if out, err := p.Output(t.Context(), name, 0); out != "x" || err != nil {
+			t.Errorf("%s shows %q, %v", name, out, err)
+		}
+	}
+	if !slices.Equal(c.polite, []string{"b x 1s"}) {
+		t.Errorf("%q", c.polite)
+	}
+	if got, err := p.Look(t.Context(), "a"); err != nil || got.ID != st.ID || got.Provider != "pty" {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if got, err := p.Look(t.Context(), "b"); err != nil || got.ID != "looked" || got.Provider != "one" {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if _, err := p.Look(t.Context(), "none"); !errors.Is(err, session.ErrNotFound) {
+		t.Errorf("%v", err)
+	}
+}
+
+// A provider that cannot be opened is tried again by whoever asks, while others look at it.
+func TestTriedAgainByMany(t *testing.T) {
+	h := newHouse(t, "pty")
+	if err := os.WriteFile(filepath.Join(h.dir, mixed.MarksFile), []byte("gone\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p := h.mix(t, false)
+	var all sync.WaitGroup
+	for range 4 {
+		all.Go(func() {
+			for range 50 {
+				var partial *session.Partial
+				if _, err := p.List(t.Context()); !errors.As(err, &partial) || partial.Unknown["gone"] == nil {
+					t.Errorf("%v", err)
+				}
+				if _, err := p.Start(t.Context(), session.Spec{Name: "a", Provider: "gone"}); err == nil || !strings.Contains(err.Error(), "no provider") {
+					t.Errorf("%v", err)
+				}
+			}
+		})
+		all.Go(func() {
+			for range 50 {
+				_, _ = p.Usage(t.Context()) // the fake measures nothing: what counts is that it may be asked
+				p.Limits()
+				if l := p.LimitsOf("gone"); l.Lacks != nil {
+					t.Errorf("%+v", l)
+				}
+			}
+		})
+	}
+	all.Wait()
+}
+
+// A launch that waits for its agent asks only who runs it: nobody lists all sessions of all providers for that.
+func TestALaunchAsksItsOwn(t *testing.T) {
+	h := newHouse(t, "pty", "one", "two")
+	p := h.mix(t, false)
+	start(t, p, "a", "")
+	start(t, p, "b", "two")
+	s := spec("c", "one")
+	s.Ready = session.Ready{Prefix: "> ", Deadline: 30 * time.Second}
+	ready, launched := make(chan struct{}), make(chan error, 1)
+	h.kept["one"] = slow{h.fake("one"), ready}
+	go func() {
+		_, err := session.Launch(t.Context(), p, s, nil)
+		launched <- err
+	}()
+	<-ready
+	before := h.lists.Load()
+	for range 3 {
+		<-ready
+	}
+	if n := h.lists.Load() - before; n != 0 {
+		t.Errorf("%d lists", n)
+	}
+	if err := p.Stop(t.Context(), "c", 0); err != nil {
+		t.Fatal(err)
+	}
+	for {
+		select {
+		case <-ready:
+			continue
+		case err := <-launched:
+			if err == nil || !strings.Contains(err.Error(), "before it was ready") {
+				t.Errorf("%v", err)
+			}
+		case <-time.After(20 * time.Second):
+			t.Fatal("it waits for what has ended")
+		}
+		return
+	}
+}
+
+// slow is never ready, and tells of each look at its screen.
+type slow struct {
+	*fake.Provider
+	looked chan<- struct{}
+}
+
+func (s slow) Output(context.Context, string, int) (string, error) {
+	s.looked <- struct{}{}
+	return "", nil
+}

@@ -1,0 +1,74 @@
+package session
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// What a shell line runs first is told only where it is plain to see.
+func TestProgram(t *testing.T) {
+	for line, want := range map[string]string{
+		"claude --resume": "claude", "exec claude": "claude", "  /opt/x/run;echo": "/opt/x/run", "cat": "cat", "./run.sh a b": "./run.sh",
+		"agent>log 2>&1": "agent", "agent& wait": "agent", "python3.12 -m x": "python3.12",
+		"": "", "exec": "", "exec -a name agent": "", "echo hi; exec cat": "", "while :; do x; done": "", "FOO=1 agent": "", "$AGENT": "",
+		`"my agent"`: "", "'agent'": "", "f() { x; }; f": "", "f () { x; }; f": "", "{ agent; }": "", "! agent": "", "(agent)": "", ">log agent": "",
+		"2>log agent": "", "~/agent": "", ": changed; x": "", "a\\ b": "", "`agent`": "", "# nothing": "", "cd x && agent": "", "[ -f x ]": "",
+		"ag*nt": "", "agent{,s}": "", "caf\u00e9": "",
+	} {
+		if got := program(line); got != want {
+			t.Errorf("%q begins with %q, want %q", line, got, want)
+		}
+	}
+}
+
+// A program that is not there, or is none, is missed before anything is started; one that may be elsewhere is not.
+func TestProgramIsMissed(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name string, mode os.FileMode) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"), mode); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("yes", 0o755)
+	write("no", 0o644)
+	if err := os.MkdirAll(filepath.Join(dir, "folder", "yes"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	spec := func(command string, more ...string) Spec {
+		return Spec{Command: command, Dir: dir, Env: append([]string{"PATH=/nowhere:" + dir}, more...)}
+	}
+	for _, s := range []Spec{
+		spec("yes --x"), spec("./yes"), spec(filepath.Join(dir, "yes")), spec("echo"), spec("none", "BASH_FUNC_none%%=() { echo; }"),
+		spec("folder/../yes"), spec("late", "PATH="),
+		{Command: "yes", Dir: dir, Env: []string{"PATH=" + dir + "/folder:" + dir}},
+	} {
+		if err := s.FindProgram(); err != nil {
+			t.Errorf("%q: %v", s.Command, err)
+		}
+	}
+	for command, why := range map[string]string{
+		"none --x": "not on its PATH", "no": "permission denied", "./none": "there is no program ./none", "./no": "permission denied",
+		"./folder": "it is a folder", "/nowhere/at/all": "there is no program", "yes/under": "there is no program",
+	} {
+		s := spec(command)
+		if err := s.FindProgram(); !errors.Is(err, ErrMissing) || !strings.Contains(err.Error(), why) {
+			t.Errorf("%q: %v, want %q", command, err, why)
+		}
+	}
+}
+
+// FuzzProgram: whatever is said of a line, it is a plain word of it.
+func FuzzProgram(f *testing.F) {
+	for _, line := range []string{"exec a b", "a;b", "  x\ty", "exec  ;", "\x00", "é"} {
+		f.Add(line)
+	}
+	f.Fuzz(func(t *testing.T, line string) {
+		if word := program(line); !strings.Contains(line, word) || strings.ContainsAny(word, " \t\n\"'$`\\;&|<>(){}*?[]#~=!") {
+			t.Errorf("%q begins with %q", line, word)
+		}
+	})
+}

@@ -1,0 +1,94 @@
+package pty
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"gcity/session"
+)
+
+// A large text waits for a viewer's draft, and arrives whole, in order, behind what the viewer typed.
+func TestLargeTextBehindADraft(t *testing.T) {
+	city := t.TempDir()
+	p := newProvider(t, city)
+	got := filepath.Join(city, "got")
+	text := "-n begins; with a dash\n" + strings.Repeat("a line of many, with ünïcödé\n", 1<<20/32) + strings.Repeat("x", 100<<10) + " and ends in a semicolon;"
+	const typed = "half a line\x15"
+	start(t, p, spec(city, "a", "stty raw -echo; echo up; exec cat >"+got))
+	shows(t, p, "a", "up")
+	term, err := p.Attach(t.Context(), "a", 90, 30)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer term.Close()
+	half, _, _ := strings.Cut(typed, "\x15")
+	if _, err := term.Write([]byte(half)); err != nil {
+		t.Fatal(err)
+	}
+	drafted := func(want bool) {
+		t.Helper()
+		until(t, "the draft", func() bool {
+			st, err := p.Look(t.Context(), "a")
+			return err == nil && st.Draft == want && st.Attached == 1
+		})
+	}
+	drafted(true)
+	if err := p.SendPolitely(t.Context(), "a", text, time.Nanosecond); !errors.Is(err, session.ErrBusy) || !strings.Contains(err.Error(), "draft") {
+		t.Errorf("into a draft: %v", err)
+	}
+	if _, err := term.Write([]byte("\x15")); err != nil {
+		t.Fatal(err)
+	}
+	drafted(false)
+	if err := p.SendPolitely(t.Context(), "a", text, time.Nanosecond); err != nil {
+		t.Fatal(err)
+	}
+	var data []byte
+	until(t, "all of it", func() bool {
+		data, _ = os.ReadFile(got)
+		return len(data) >= len(typed)+len(text)+1
+	})
+	if want := typed + text + "\r"; !bytes.Equal(data, []byte(want)) {
+		t.Errorf("%d bytes arrived, and %d were typed", len(data), len(want))
+	}
+}
+
+// A draft is gone with its life, and is known to who adopts the session.
+func TestDraftOutlivesItsProvider(t *testing.T) {
+	city := t.TempDir()
+	p := newProvider(t, city)
+	s := spec(city, "a", "exec cat")
+	start(t, p, s)
+	term, err := p.Attach(t.Context(), "a", 80, 24)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := term.Write([]byte("half")); err != nil {
+		t.Fatal(err)
+	}
+	seen := func(p *Provider, want bool) {
+		t.Helper()
+		until(t, "the draft", func() bool {
+			st, err := p.Look(t.Context(), "a")
+			return err == nil && st.Draft == want
+		})
+	}
+	seen(p, true)
+	term.Close() // whoever left it may come back
+	p.Close()
+	next := newProvider(t, city)
+	seen(next, true)
+	if err := next.Stop(t.Context(), "a", 0); err != nil {
+		t.Fatal(err)
+	}
+	if err := next.Acknowledge(t.Context(), "a", s.ID); err != nil {
+		t.Fatal(err)
+	}
+	start(t, next, spec(city, "a", "exec cat"))
+	seen(next, false)
+}

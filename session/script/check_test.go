@@ -1,0 +1,96 @@
+package script
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"gcity/session"
+)
+
+// A script is tried without a session: it must be there, be a program, and list who runs, in time. When it is gone, a start
+// has not begun, and leaves nothing that the next one would have to take back.
+func TestCheck(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "mux")
+	write := func(text string) {
+		t.Helper()
+		next := path + ".next" // nobody executes a file that is open for writing
+		if err := errors.Join(os.WriteFile(next, []byte("#!/bin/sh\n"+text), 0o755), os.Rename(next, path)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("exit 0")
+	h := open(t, path)
+	if err := h.Check(t.Context()); err != nil {
+		t.Errorf("one that lists nobody: %v", err)
+	}
+	write("exit 2")
+	if err := h.Check(t.Context()); err == nil || !strings.Contains(err.Error(), "does not know list-running") {
+		t.Errorf("one that knows nothing: %v", err)
+	}
+	write("echo the server is away >&2; exit 1")
+	if err := h.Check(t.Context()); err == nil || !strings.Contains(err.Error(), "the server is away") {
+		t.Errorf("one that fails: %v", err)
+	}
+	write("exec sleep 999")
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	if err := h.Check(ctx); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("one that hangs: %v", err)
+	}
+	if err := os.Chmod(path, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := h.Check(t.Context()); !errors.Is(err, session.ErrMissing) || !strings.Contains(err.Error(), "chmod +x") {
+		t.Errorf("one that is no program: %v", err)
+	}
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	if err := h.Check(t.Context()); !errors.Is(err, session.ErrMissing) {
+		t.Errorf("one that is gone: %v", err)
+	}
+	if _, err := h.Start(t.Context(), h.spec("a", "exec sleep 999")); !errors.Is(err, session.ErrMissing) {
+		t.Errorf("a start by one that is gone: %v", err)
+	}
+	if all, err := h.List(t.Context()); err != nil || len(all) != 0 {
+		t.Errorf("it has left %+v, %v", all, err)
+	}
+}
+
+// A look at one session asks the script about no other, and whether it runs only where no process of it is seen here.
+func TestLookAtOne(t *testing.T) {
+	h := open(t, muxScript(t))
+	for _, name := range []string{"gc-a", "gc-b"} {
+		start(t, h, name, forever)
+	}
+	if err := session.SetDrain(t.Context(), h, "gc-b", session.Drain{Since: time.Unix(1_790_000_000, 0)}); err != nil {
+		t.Fatal(err)
+	}
+	h.asked(t)
+	got, err := h.Look(t.Context(), "gc-a")
+	if asked := h.asked(t); err != nil || !got.Alive || got.PID == 0 || len(asked) != 0 {
+		t.Errorf("%+v, %v, asked %q", got, err, asked)
+	}
+	if err := syscall.Kill(got.PID, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "its end", func() bool {
+		got, err = h.Look(t.Context(), "gc-a")
+		return err == nil && !got.Alive
+	})
+	if asked := ops(h.asked(t)); got.Exit == nil || strings.Contains(asked, "list-running") || !strings.Contains(asked, "is-running") {
+		t.Errorf("%+v, asked %s", got, asked)
+	}
+	if err := h.Acknowledge(t.Context(), "gc-a", got.ID); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := h.Look(t.Context(), "gc-a"); !errors.Is(err, session.ErrNotFound) {
+		t.Errorf("acknowledged: %v", err)
+	}
+}

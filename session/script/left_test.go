@@ -1,0 +1,225 @@
+package script
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"gcity/internal/proc"
+	"gcity/session"
+)
+
+// controller is what the test binary is by that name: one that starts a session, and comes to nothing else.
+func controller(city, script, id string) error {
+	p, err := New(Options{City: city, Script: script, Dir: filepath.Join(city, "records"), Environ: os.Environ()})
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	_, err = p.Start(ctx, session.Spec{
+		Name: "gc-start", Agent: "a", City: city, ID: id, Command: forever, Dir: city,
+		Env: []string{"PATH=" + os.Getenv("PATH"), sessionMark + id}, Cols: 80, Rows: 24,
+	})
+	return err
+}
+
+// marked are the processes that carry a mark.
+func marked(t *testing.T, mark string) []int {
+	t.Helper()
+	pids, err := proc.All()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var found []int
+	for _, pid := range pids {
+		if st, err := proc.ReadStat(pid); err == nil && st.State != 'Z' && st.State != 'X' && proc.HasEnv(proc.Environ(pid), mark, false) {
+			found = append(found, pid)
+		}
+	}
+	return found
+}
+
+// A controller that is killed while the script starts a session leaves the script: before that is ended, with all it has
+// begun, the session has not ended, and is not started a second time.
+func TestAKilledControllersStart(t *testing.T) {
+	h := open(t, muxScript(t))
+	state := filepath.Join(h.city, "records", "state")
+	hold, hangs := filepath.Join(state, "hold"), filepath.Join(state, "gc-start.hangs")
+	if err := os.WriteFile(hold, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := h.spec("gc-start", "").ID
+	first := exec.Command(exe, h.city, h.script, id)
+	first.Args[0], first.Stderr = "controller", os.Stderr
+	if err := first.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { sweep("GC_EXEC_STATE_DIR=" + state) })
+	until(t, "the script's start", func() bool { return muxPID(hangs) > 0 })
+	first.Process.Kill()
+	first.Wait()
+	child := muxPID(hangs) // it has left the script's group
+	st, err := proc.ReadStat(child)
+	if err != nil {
+		t.Fatal(err)
+	}
+	scripts := []int{child, st.PPID}
+
+	looks, err := New(Options{City: h.city, Script: h.script, Dir: filepath.Join(h.city, "records"), Environ: h.environ, Observe: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if all, err := looks.List(t.Context()); err != nil || len(all) != 1 || !all[0].Alive || all[0].Ready {
+		t.Errorf("who looks on sees %+v, %v", all, err)
+	}
+	if alive := marked(t, "GC_EXEC_STATE_DIR="+state); len(alive) < 2 {
+		t.Errorf("who looks on has ended %v, and left %v", scripts, alive)
+	}
+	h.reopen(t)
+	if st, ok := status(t, h, "gc-start"); !ok || st.Alive || !st.Exit.Asked || st.ID != id {
+		t.Errorf("%v, %+v", ok, st)
+	}
+	for _, pid := range scripts {
+		if err := syscall.Kill(pid, 0); !errors.Is(err, syscall.ESRCH) && !isZombie(pid) {
+			t.Errorf("process %d of the old start can begin the session still", pid)
+		}
+	}
+	if err := os.Remove(hold); err != nil {
+		t.Fatal(err)
+	}
+	next := start(t, h, "gc-start", forever)
+	h.reopen(t)
+	if st, _ := status(t, h, "gc-start"); !st.Alive || st.PID != next.PID || st.ID != next.ID {
+		t.Errorf("%+v", st)
+	}
+}
+
+// A script that forgets a session does not end it: what runs on this machine lives, and is not started a second time. When
+// it has ended, nothing of it is left.
+func TestAForgetfulScript(t *testing.T) {
+	h := open(t, muxScript(t))
+	left := filepath.Join(h.city, "left")
+	first := start(t, h, "gc-a", `setsid sh -c 'trap "" INT TERM HUP; echo $$ >left; `+forever+`' & wait`)
+	until(t, "what leaves the group", func() bool { return len(read(left)) > 1 })
+	if err := os.Remove(filepath.Join(h.city, "records", "state", "gc-a.pid")); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if st, _ := status(t, h, "gc-a"); !st.Alive || st.PID != first.PID {
+			t.Errorf("%+v", st)
+		}
+		if _, err := h.Start(t.Context(), h.spec("gc-a", forever)); !errors.Is(err, session.ErrExists) {
+			t.Errorf("%v", err)
+		}
+		h.reopen(t)
+	}
+	if _, err := h.Start(t.Context(), h.spec("gc-a", forever)); !errors.Is(err, session.ErrExists) { // before any look
+		t.Errorf("%v", err)
+	}
+	if st, _ := status(t, h, "gc-a"); !st.Alive {
+		t.Errorf("%+v", st)
+	}
+	if err := syscall.Kill(-first.PID, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "the end", func() bool { st, _ := status(t, h, "gc-a"); return !st.Alive })
+	if alive := marked(t, sessionMark+first.ID); len(alive) > 0 {
+		t.Errorf("of the session that has ended %v are left", alive)
+	}
+}
+
+// What an earlier life has left is ended before the next begins, though the script knows nothing of it.
+func TestTheWayIsCleared(t *testing.T) {
+	h := open(t, muxScript(t))
+	first := start(t, h, "gc-a", forever)
+	if err := h.Stop(t.Context(), "gc-a", 0); err != nil {
+		t.Fatal(err)
+	}
+	late := exec.Command("sleep", "1000") // as a start on its way would bring it
+	late.Env = []string{sessionMark + first.ID}
+	if err := late.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { late.Process.Kill(); late.Wait() })
+	start(t, h, "gc-a", forever)
+	if st, err := proc.ReadStat(late.Process.Pid); err != nil || st.State != 'Z' {
+		t.Errorf("it lives: %+v, %v", st, err)
+	}
+}
+
+// A start that fails and cannot be taken back either is not forgotten: the session is there, and is ended as soon as that
+// can be done.
+func TestAStartThatCannotBeTakenBack(t *testing.T) {
+	h := open(t, muxScript(t))
+	stuck := filepath.Join(h.city, "records", "state", "stuck")
+	for _, mends := range []struct {
+		by  string
+		end func() error
+	}{
+		{"a stop", func() error { return h.Stop(t.Context(), "gc-a", 0) }},
+		{"a look", func() error { return nil }},
+		{"the next controller", func() error { h.reopen(t); return nil }},
+	} {
+		if err := os.WriteFile(stuck, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		s := h.spec("gc-a", forever+" # fails")
+		if _, err := h.Start(t.Context(), s); err == nil || !strings.Contains(err.Error(), "the connection is lost") || !strings.Contains(err.Error(), "may run") {
+			t.Fatalf("%v", err)
+		}
+		if st, ok := status(t, h, "gc-a"); !ok || !st.Alive || st.Ready || st.ID != s.ID {
+			t.Errorf("%s: %v, %+v", mends.by, ok, st)
+		}
+		if err := h.Stop(t.Context(), "gc-a", 0); err == nil || !strings.Contains(err.Error(), "it cannot be reached") {
+			t.Errorf("%s: %v", mends.by, err)
+		}
+		if err := os.Remove(stuck); err != nil {
+			t.Fatal(err)
+		}
+		if err := mends.end(); err != nil {
+			t.Errorf("%s: %v", mends.by, err)
+		}
+		if st, ok := status(t, h, "gc-a"); !ok || st.Alive || !st.Exit.Asked || st.ID != s.ID {
+			t.Errorf("%s: %v, %+v", mends.by, ok, st)
+		}
+		if alive := marked(t, sessionMark+s.ID); len(alive) > 0 {
+			t.Errorf("%s: %v are left", mends.by, alive)
+		}
+	}
+}
+
+// A text, a key or an interrupt that the script does not know has not been given: whoever gives it hears so.
+func TestAPoorScript(t *testing.T) {
+	h := open(t, muxScript(t))
+	if err := os.WriteFile(filepath.Join(h.city, "records", "state", "poor"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	start(t, h, "gc-a", forever)
+	for range 2 {
+		for op, err := range map[string]error{
+			"nudge": h.Send(t.Context(), "gc-a", "x"), "send-keys": h.SendKeys(t.Context(), "gc-a", "C-c"), "interrupt": h.Interrupt(t.Context(), "gc-a"),
+		} {
+			var lack *session.LackError
+			if !errors.As(err, &lack) || !strings.HasSuffix(err.Error(), "the script does not know "+op) {
+				t.Errorf("%s: %v", op, err)
+			}
+		}
+	}
+	if err := h.SetMeta(t.Context(), "gc-a", "K", ""); err != nil { // nothing is lost: the record has the mark
+		t.Error(err)
+	}
+	if err := h.Stop(t.Context(), "gc-a", time.Millisecond); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,150 @@
+package script
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"gcity/session"
+	"gcity/session/sessiontest"
+)
+
+// home is where the sessions of a test are: the city, and what its script may use.
+type home struct {
+	*Provider
+	city, script string
+	environ      []string
+}
+
+var ids atomic.Int64
+
+func open(t *testing.T, script string) *home {
+	t.Helper()
+	run, err := os.MkdirTemp("", "gcs") // short: a socket's path has to fit
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(run) })
+	h := &home{city: t.TempDir(), script: script}
+	h.environ = append(slices.DeleteFunc(os.Environ(), func(kv string) bool {
+		return strings.HasPrefix(kv, "XDG_RUNTIME_DIR=") || strings.HasPrefix(kv, "LANG=") || strings.HasPrefix(kv, "LC_")
+	}), "XDG_RUNTIME_DIR="+run, "LANG=C.UTF-8", "SECRET_KEY=none of its business")
+	h.reopen(t)
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+		defer cancel()
+		for _, name := range h.sorted() {
+			if err := h.Stop(ctx, name, 0); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	return h
+}
+
+// reopen is what the next controller does.
+func (h *home) reopen(t *testing.T) {
+	t.Helper()
+	p, err := New(Options{City: h.city, Script: h.script, Dir: filepath.Join(h.city, "records"), Environ: h.environ})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.Provider = p
+}
+
+func (h *home) spec(name, command string) session.Spec {
+	id := fmt.Sprintf("%s-%d-%d", name, os.Getpid(), ids.Add(1))
+	return session.Spec{
+		Name: name, Agent: name, City: h.city, ID: id, Command: command, Dir: h.city,
+		Env:  []string{"PATH=" + os.Getenv("PATH"), "GC_SESSION_ID=" + id},
+		Cols: 80, Rows: 24,
+	}
+}
+
+const echoing = `stty -echo; while read -r line; do case $line in
+	crash) exit 7 ;;
+	work) (while :; do :; done) & ;;
+	*) printf '%s\n' "$line" ;;
+esac; done`
+
+func start(t *testing.T, h *home, name, command string) session.Status {
+	t.Helper()
+	st, err := h.Start(t.Context(), h.spec(name, command))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return st
+}
+
+// screenScript is the example; without screen there is nothing to test it with.
+func screenScript(t *testing.T) string {
+	t.Helper()
+	for _, need := range []string{"screen", "jq"} {
+		if _, err := exec.LookPath(need); err != nil {
+			t.Skipf("%s is not installed", need)
+		}
+	}
+	script, err := filepath.Abs("../../examples/providers/screen")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return script
+}
+
+// The example of the documentation keeps the promises of a provider.
+func TestConformanceOfScreen(t *testing.T) { conform(t, screenScript(t)) }
+
+func conform(t *testing.T, script string) {
+	send := func(t *testing.T, p session.Provider, name, text string) {
+		t.Helper()
+		if err := p.Send(t.Context(), name, text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	h := sessiontest.Harness{
+		New:   func(t *testing.T) session.Provider { return open(t, script) },
+		Spec:  func(_ *testing.T, p session.Provider, name string) session.Spec { return p.(*home).spec(name, echoing) },
+		Crash: func(t *testing.T, p session.Provider, name string) { send(t, p, name, "crash") },
+		Work:  func(t *testing.T, p session.Provider, name string) { send(t, p, name, "work") },
+		ASCII: "screen copies its screen in Latin-1",
+		Adopt: func(t *testing.T, p session.Provider) session.Provider {
+			p.(*home).reopen(t)
+			return p
+		},
+	}
+	for _, c := range sessiontest.Cases() {
+		t.Run(c.Name, func(t *testing.T) {
+			t.Parallel()
+			c.Run(t, h)
+		})
+	}
+}
+
+func status(t *testing.T, h *home, name string) (session.Status, bool) {
+	t.Helper()
+	all, err := h.List(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := slices.IndexFunc(all, func(st session.Status) bool { return st.Name == name })
+	if i < 0 {
+		return session.Status{}, false
+	}
+	return all[i], true
+}
+
+func until(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	for end := time.Now().Add(10 * time.Second); !ok(); time.Sleep(2 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("never came: %s", what)
+		}
+	}
+}

@@ -1,0 +1,322 @@
+package script
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"gcity/session"
+)
+
+// asked is what the script was asked since the last time, as it was asked.
+func (h *home) asked(t *testing.T) [][]string {
+	t.Helper()
+	path := filepath.Join(h.city, "records", "state", "log")
+	data, err := os.ReadFile(path)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		t.Fatal(err)
+	}
+	os.Remove(path)
+	var all [][]string
+	for line := range strings.Lines(string(data)) {
+		var words []string
+		if err := json.Unmarshal([]byte(line), &words); err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, words)
+	}
+	return all
+}
+
+func ops(asked [][]string) string {
+	var words []string
+	for _, a := range asked {
+		words = append(words, a[0])
+	}
+	slices.Sort(words)
+	return strings.Join(words, " ")
+}
+
+const forever = "while :; do sleep 1; done"
+
+// A patrol executes the script once, whatever the number of sessions, and once more for each that drains or whose silence
+// matters; without sessions not at all.
+func TestAPatrolIsOneProcess(t *testing.T) {
+	h := open(t, muxScript(t))
+	status(t, h, "none")
+	if got := h.asked(t); len(got) != 0 {
+		t.Fatalf("without sessions it is asked %q", got)
+	}
+	for _, name := range []string{"gc-a", "gc-b", "gc-c"} {
+		start(t, h, name, forever)
+	}
+	h.asked(t)
+	for range 3 {
+		status(t, h, "none")
+		if got := h.asked(t); len(got) != 1 || !slices.Equal(got[0], []string{"list-running", "gc-", ""}) {
+			t.Errorf("asked %q", got)
+		}
+	}
+	if err := session.SetDrain(t.Context(), h, "gc-a", session.Drain{Since: time.Unix(1_790_000_000, 0)}); err != nil {
+		t.Fatal(err)
+	}
+	quiet := h.spec("gc-d", forever)
+	quiet.Idle = true
+	if _, err := h.Start(t.Context(), quiet); err != nil {
+		t.Fatal(err)
+	}
+	h.asked(t)
+	st, _ := status(t, h, "gc-d")
+	if got := ops(h.asked(t)); got != "get-last-activity get-meta list-running" {
+		t.Errorf("asked %s", got)
+	}
+	if !st.Activity.Equal(st.Started) { // what the script says is older than the session
+		t.Errorf("active at %v, started at %v", st.Activity, st.Started)
+	}
+	if st, _ := status(t, h, "gc-b"); !st.Activity.IsZero() {
+		t.Errorf("nobody asked, and it was active at %v", st.Activity)
+	}
+	// The agent's own word, past gcity.
+	if err := os.WriteFile(filepath.Join(h.city, "records", "state", "gc-a.meta-"+session.DrainAckMark), []byte("1"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if st, _ := status(t, h, "gc-a"); !st.Drain.Acked {
+		t.Errorf("%+v", st.Drain)
+	}
+}
+
+// The words of the protocol, as the script gets them: no shell comes between.
+func TestProtocol(t *testing.T) {
+	h := open(t, muxScript(t))
+	s := h.spec("gc-a", `exec sh -c 'echo "$0"; `+forever+`' "it's $HOME"`)
+	s.Env = append(s.Env, "A=$(touch x) 'y'", "SECRET_KEY=x", "GC_AGENT=a", "BEADS_DIR=/b")
+	s.Fingerprint = session.NewFingerprint(map[string]string{"command": "x", "env A": "y"})
+	if _, err := h.Start(t.Context(), s); err != nil {
+		t.Fatal(err)
+	}
+	got := h.asked(t)
+	if ops(got) != "is-running start" {
+		t.Fatalf("asked %q", got)
+	}
+	want := map[string]any{"work_dir": h.city, "command": s.Command, "env": map[string]any{
+		"A": "$(touch x) 'y'", "GC_SESSION_ID": s.ID, "GC_AGENT": "a", "BEADS_DIR": "/b"}}
+	var in map[string]any
+	if err := json.Unmarshal([]byte(got[1][2]), &in); err != nil || fmt.Sprint(in) != fmt.Sprint(want) {
+		t.Errorf("%v, %v; want %v", in, err, want)
+	}
+	environ, err := os.ReadFile(filepath.Join(h.city, "records", "state", "environ"))
+	if err != nil || !strings.Contains(string(environ), "GC_CITY_PATH="+h.city) || !strings.Contains(string(environ), "PATH=") || strings.Contains(string(environ), "SECRET_KEY") {
+		t.Errorf("its environment is\n%s\n%v", environ, err)
+	}
+	const text = "$(no) `no` 'quoted\" *\nsecond ✓"
+	if err := h.Send(t.Context(), "gc-a", text); err != nil {
+		t.Fatal(err)
+	}
+	if err := h.SendKeys(t.Context(), "gc-a", "C-c", "-n"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := h.Output(t.Context(), "gc-a", 7); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := h.Output(t.Context(), "gc-a", 0); err != nil {
+		t.Fatal(err)
+	}
+	if err := h.SetMeta(t.Context(), "gc-a", "K", "two\nlines"); err != nil {
+		t.Fatal(err)
+	}
+	if v, err := h.Meta(t.Context(), "gc-a", "K"); v != "two\nlines" || err != nil {
+		t.Errorf("%q, %v", v, err)
+	}
+	if err := h.Interrupt(t.Context(), "gc-a"); err != nil {
+		t.Fatal(err)
+	}
+	wantAsked := [][]string{
+		{"nudge", "gc-a", text}, {"send-keys", "gc-a", "C-c", "-n", ""}, {"peek", "gc-a", "7", ""}, {"peek", "gc-a", "24", ""},
+		{"set-meta", "gc-a", "K", "two\nlines"}, {"get-meta", "gc-a", "K", ""}, {"interrupt", "gc-a", ""},
+	}
+	if got := h.asked(t); fmt.Sprintf("%q", got) != fmt.Sprintf("%q", wantAsked) {
+		t.Errorf("asked %q\nwant  %q", got, wantAsked)
+	}
+	if err := h.Send(t.Context(), "gc-a", "a key \x03"); !errors.Is(err, session.ErrRefused) {
+		t.Errorf("%v", err)
+	}
+	for range 2 { // what it does not know is done, with nothing, and is asked for once
+		if err := h.Clear(t.Context(), "gc-a"); err != nil {
+			t.Error(err)
+		}
+	}
+	if got := ops(h.asked(t)); got != "clear-scrollback" {
+		t.Errorf("asked %s", got)
+	}
+}
+
+// A script that fails says why in one line that a terminal can show; one that floods is cut; one that hangs is ended with
+// all it has started, and nobody waits longer than he wants to.
+func TestBadScripts(t *testing.T) {
+	h := open(t, muxScript(t))
+	for _, name := range []string{"wrong", "flood", "hang"} {
+		start(t, h, name, forever)
+	}
+	if _, err := h.Output(t.Context(), "wrong", 5); err == nil || !strings.HasSuffix(err.Error(), "exit status 1: there is no such␇ screen") {
+		t.Errorf("%q", err)
+	}
+	out, err := h.Output(t.Context(), "flood", 1_000_000)
+	if err != nil || len(out) > maxOutput || !strings.HasSuffix(out, "line 19999 of a flood that nobody asked for, and that has no end at all") {
+		t.Errorf("%d bytes, %v", len(out), err)
+	}
+	ctx, cancel := context.WithCancelCause(t.Context())
+	defer cancel(nil)
+	hangs := filepath.Join(h.city, "records", "state", "hang.hangs")
+	done := make(chan error, 1)
+	go func() {
+		_, err := h.Output(ctx, "hang", 5)
+		done <- err
+	}()
+	var pid int
+	until(t, "the hanging", func() bool { pid = muxPID(hangs); return pid > 0 })
+	cancel(errors.New("enough"))
+	select {
+	case err := <-done:
+		if err == nil || !strings.Contains(err.Error(), "peek was ended: enough") {
+			t.Errorf("%v", err)
+		}
+	case <-time.After(10 * time.Second):
+		t.Fatal("it hangs still")
+	}
+	until(t, "the end of what it started", func() bool { return errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) || isZombie(pid) })
+}
+
+func isZombie(pid int) bool {
+	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	return err == nil && strings.Contains(string(data), ") Z ")
+}
+
+// A session whose processes are gone is dead, though the script has it still; and what a script leaves when it stops one
+// is ended, whoever left its group.
+func TestProcessesDecide(t *testing.T) {
+	h := open(t, muxScript(t))
+	st := start(t, h, "gc-a", forever)
+	if err := syscall.Kill(-st.PID, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "the death of a session that the script has still", func() bool {
+		st, _ := status(t, h, "gc-a")
+		return !st.Alive && st.Exit.Code == -1 && !st.Exit.Asked
+	})
+	if runs, err := h.runs(t.Context(), "gc-a"); !runs || err != nil {
+		t.Fatalf("%v, %v", runs, err)
+	}
+	next := start(t, h, "gc-a", `setsid sh -c 'trap "" INT TERM HUP; echo $$ >left; `+forever+`' & wait`) // over the remains
+	left := filepath.Join(h.city, "left")
+	until(t, "what leaves the group", func() bool { return muxPID(left) > 0 || len(read(left)) > 1 })
+	var pid int
+	if _, err := fmt.Sscan(read(left), &pid); err != nil || next.PID == 0 {
+		t.Fatalf("%+v, %v", next, err)
+	}
+	if err := h.Stop(t.Context(), "gc-a", time.Millisecond); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Kill(pid, 0); !errors.Is(err, syscall.ESRCH) && !isZombie(pid) {
+		t.Errorf("process %d is there: %v", pid, err)
+	}
+	if st, _ := status(t, h, "gc-a"); st.Alive || !st.Exit.Asked {
+		t.Errorf("%+v", st)
+	}
+}
+
+func read(path string) string {
+	data, _ := os.ReadFile(path)
+	return string(data)
+}
+
+// Sessions outlive their provider: the next one knows them, dead or alive, with what they were started with (L11). Who only
+// looks on ends nobody and records nothing.
+func TestAdoption(t *testing.T) {
+	h := open(t, muxScript(t))
+	s := h.spec("gc-a", forever)
+	s.Fingerprint = session.NewFingerprint(map[string]string{"command": "x"})
+	first, err := h.Start(t.Context(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	gone := start(t, h, "gc-b", forever)
+	h.reopen(t)
+	if st, ok := status(t, h, "gc-a"); !ok || !st.Alive || st.PID != first.PID || st.ID != s.ID || !st.Ready || len(st.Fingerprint.Drift(s.Fingerprint)) > 0 {
+		t.Errorf("%+v", st)
+	}
+	if _, err := h.Start(t.Context(), h.spec("gc-a", forever)); !errors.Is(err, session.ErrExists) {
+		t.Errorf("%v", err)
+	}
+	syscall.Kill(-gone.PID, syscall.SIGKILL)
+	until(t, "the end of a process", func() bool { return isZombie(gone.PID) || errors.Is(syscall.Kill(gone.PID, 0), syscall.ESRCH) })
+	looks, err := New(Options{City: h.city, Script: h.script, Dir: filepath.Join(h.city, "records"), Environ: h.environ, Observe: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if all, err := looks.List(t.Context()); err != nil || len(all) != 2 || all[1].Exit != nil {
+		t.Errorf("%+v, %v", all, err)
+	}
+	h.reopen(t)
+	if st, _ := status(t, h, "gc-b"); st.Alive || st.Exit == nil || st.Exit.ID != gone.ID {
+		t.Errorf("%+v", st)
+	}
+	h.reopen(t)
+	if st, _ := status(t, h, "gc-b"); st.Exit == nil {
+		t.Errorf("its end was forgotten: %+v", st)
+	}
+	if err := h.Acknowledge(t.Context(), "gc-b", gone.ID); err != nil {
+		t.Fatal(err)
+	}
+	h.reopen(t)
+	if _, ok := status(t, h, "gc-b"); ok {
+		t.Error("an acknowledged end is there still")
+	}
+}
+
+// What is not ours is not touched, and in the way (L3); a start that fails leaves nothing.
+func TestOthersAndFailures(t *testing.T) {
+	script := muxScript(t)
+	h := open(t, script)
+	start(t, h, "gc-a", forever)
+	other := &home{city: t.TempDir(), script: script, environ: h.environ}
+	other.reopen(t)
+	if err := os.Symlink(filepath.Join(h.city, "records", "state", "gc-a.pid"), filepath.Join(other.city, "records", "state", "gc-a.pid")); err != nil {
+		t.Fatal(err) // as if the script had one place for all cities
+	}
+	if all, err := other.List(t.Context()); err != nil || len(all) != 0 {
+		t.Errorf("%+v, %v", all, err)
+	}
+	if err := other.Stop(t.Context(), "gc-a", 0); err != nil {
+		t.Error(err)
+	}
+	if _, err := other.Start(t.Context(), other.spec("gc-a", forever)); !errors.Is(err, session.ErrExists) || !strings.Contains(err.Error(), "not this city's") {
+		t.Errorf("%v", err)
+	}
+	if st, _ := status(t, h, "gc-a"); !st.Alive {
+		t.Errorf("%+v", st)
+	}
+	if _, err := h.Start(t.Context(), h.spec("gc-b", "none")); err == nil || !strings.Contains(err.Error(), "there is no room for it") {
+		t.Errorf("%v", err)
+	}
+	h.reopen(t)
+	if _, ok := status(t, h, "gc-b"); ok {
+		t.Error("what did not start is listed")
+	}
+	if _, err := New(Options{City: h.city, Script: filepath.Join(h.city, "none"), Dir: t.TempDir()}); err == nil {
+		t.Error("a script that is not there is opened")
+	}
+	if err := os.WriteFile(filepath.Join(h.city, "records", "x.json"), []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := New(Options{City: h.city, Script: script, Dir: filepath.Join(h.city, "records")}); err == nil || !strings.Contains(err.Error(), "x.json") {
+		t.Errorf("a record that nobody understands: %v", err)
+	}
+}

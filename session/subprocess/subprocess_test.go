@@ -1,0 +1,268 @@
+package subprocess
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"gcity/internal/proc"
+	"gcity/session"
+	"gcity/session/pty"
+	"gcity/session/sessiontest"
+)
+
+// The test binary is its own holder, as gcity is.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == "hold" {
+		syscall.Exit(pty.Hold()) // at once: os.Exit takes a second under the race detector
+	}
+	os.Exit(m.Run())
+}
+
+type city struct {
+	*Provider
+	dir string
+}
+
+func open(t *testing.T, dir string) city {
+	t.Helper()
+	p, err := New(Options{City: dir, Binary: os.Args[0]})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+		defer cancel()
+		all, err := p.List(ctx)
+		if err != nil {
+			return // closed already: who adopted them ends them
+		}
+		for _, st := range all {
+			if err := errors.Join(p.Stop(ctx, st.Name, 0), p.Acknowledge(ctx, st.Name, st.ID)); err != nil {
+				t.Error(err)
+			}
+		}
+		if err := p.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return city{p, dir}
+}
+
+var ids atomic.Int64
+
+func spec(dir, name, command string) session.Spec {
+	id := fmt.Sprintf("%s-%d-%d", name, os.Getpid(), ids.Add(1))
+	return session.Spec{
+		Name: name, Agent: name, City: dir, ID: id, Command: command, Dir: dir,
+		Env:  []string{"PATH=" + os.Getenv("PATH"), "GC_SESSION_ID=" + id},
+		Cols: 80, Rows: 24,
+	}
+}
+
+func start(t *testing.T, p city, name, command string) session.Status {
+	t.Helper()
+	st, err := p.Start(t.Context(), spec(p.dir, name, command))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return st
+}
+
+func shows(t *testing.T, p city, name, text string) string {
+	t.Helper()
+	var last string
+	for end := time.Now().Add(10 * time.Second); !strings.Contains(last, text); time.Sleep(2 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("%s never shows %q, but\n%s", name, text, last)
+		}
+		var err error
+		if last, err = p.Output(t.Context(), name, 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return last
+}
+
+func ended(t *testing.T, p city) session.Exit {
+	t.Helper()
+	select {
+	case x := <-p.Exits():
+		return x
+	case <-time.After(10 * time.Second):
+		t.Fatal("no end was told of")
+		panic("unreachable")
+	}
+}
+
+func TestConformance(t *testing.T) {
+	sessiontest.Run(t, sessiontest.Harness{
+		New: func(t *testing.T) session.Provider { return open(t, t.TempDir()) },
+		Spec: func(t *testing.T, p session.Provider, name string) session.Spec {
+			return spec(p.(city).dir, name, `while read -r line; do case $line in
+				crash) exit 7 ;;
+				work) (while :; do :; done) & ;;
+				*) printf '%s\n' "$line" ;;
+			esac; done`)
+		},
+		Crash: func(t *testing.T, p session.Provider, name string) {
+			if err := p.Send(t.Context(), name, "crash"); err != nil {
+				t.Fatal(err)
+			}
+		},
+		Work: func(t *testing.T, p session.Provider, name string) {
+			if err := p.Send(t.Context(), name, "work"); err != nil {
+				t.Fatal(err)
+			}
+		},
+		Adopt: func(t *testing.T, p session.Provider) session.Provider {
+			if err := p.(city).Close(); err != nil {
+				t.Fatal(err)
+			}
+			return open(t, p.(city).dir)
+		},
+	})
+}
+
+// A session without a terminal says so: to its program, and to whoever wants one.
+func TestNoTerminal(t *testing.T) {
+	p := open(t, t.TempDir())
+	start(t, p, "a", `[ -t 0 ] || [ -t 1 ] || [ -t 2 ] || echo none; (: </dev/tty) 2>/dev/null || echo nowhere; echo wrong >&2; exec cat`)
+	out := shows(t, p, "a", "wrong")
+	if strings.TrimSpace(out) != "none\nnowhere\nwrong" {
+		t.Errorf("%q", out)
+	}
+	if l := session.LimitsOf(p.Provider).String(); l != "cannot attach, press keys: it has no terminal" {
+		t.Errorf("it %s", l)
+	}
+	if raw, err := p.Capture(t.Context(), "a", status(t, p, "a").ID); err != nil || string(raw) != "none\r\nnowhere\r\nwrong\r\n" {
+		t.Errorf("kept for a terminal: %q, %v", raw, err)
+	}
+}
+
+func status(t *testing.T, p city, name string) session.Status {
+	t.Helper()
+	all, err := p.List(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, st := range all {
+		if st.Name == name {
+			return st
+		}
+	}
+	t.Fatalf("%s is not listed", name)
+	panic("unreachable")
+}
+
+// What is sent is one line with its line feed, as long as it may be; a program that reads nothing, or has closed its
+// standard input, refuses it, and nobody waits for ever.
+func TestSend(t *testing.T) {
+	p := open(t, t.TempDir())
+	start(t, p, "a", `read -r line; echo "${#line} $(printf %s "$line" | tail -c 3)"; exec <&-; echo closed; sleep 1000`)
+	long := strings.Repeat("x", 50_000) + "end"
+	if err := p.Send(t.Context(), "a", long); err != nil {
+		t.Fatal(err)
+	}
+	shows(t, p, "a", "50003 end\nclosed")
+	if err := p.Send(t.Context(), "a", "more"); !errors.Is(err, session.ErrRefused) || !strings.Contains(err.Error(), "closed its standard input") {
+		t.Errorf("%v", err)
+	}
+	start(t, p, "deaf", `sleep 1000`)
+	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Second)
+	defer cancel()
+	if err := p.Send(ctx, "deaf", strings.Repeat("x", 200_000)); !errors.Is(err, session.ErrRefused) || !strings.Contains(err.Error(), "reads no more") {
+		t.Errorf("%v", err)
+	}
+}
+
+// A text of which the pipe took only the beginning is a line of its own: the next is not a part of it.
+func TestTheTextAfterATornOne(t *testing.T) {
+	dir := t.TempDir()
+	p := open(t, dir)
+	read := filepath.Join(t.TempDir(), "read")
+	start(t, p, "a", `until [ -e `+read+` ]; do sleep 0.02; done; while read -r line; do echo "${#line} $(printf %s "$line" | tail -c 4)"; done`)
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+	defer cancel()
+	if err := p.Send(ctx, "a", strings.Repeat("x", 200_000)); !errors.Is(err, session.ErrRefused) || !strings.Contains(err.Error(), "reads no more") {
+		t.Fatalf("%v", err)
+	}
+	if err := os.WriteFile(read, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{"next", "last"} {
+		if err := p.Send(t.Context(), "a", text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	shows(t, p, "a", "xxxx\n4 next\n4 last")
+}
+
+// An interrupt is a signal to the agent's group, once; a stop begins with one, and takes the whole tree, whoever left the
+// group.
+func TestInterruptAndStop(t *testing.T) {
+	p := open(t, t.TempDir())
+	start(t, p, "a", `trap 'echo caught' INT; echo up; while :; do sleep 0.02; done`)
+	shows(t, p, "a", "up")
+	if err := p.Interrupt(t.Context(), "a"); err != nil {
+		t.Fatal(err)
+	}
+	if out := shows(t, p, "a", "caught"); strings.Count(out, "caught") != 1 {
+		t.Errorf("%q", out)
+	}
+	start(t, p, "b", `setsid sh -c 'trap "" INT TERM HUP; echo $$ is up; while :; do sleep 1; done' & wait`)
+	out := shows(t, p, "b", "is up")
+	var pid int
+	if _, err := fmt.Sscan(out, &pid); err != nil {
+		t.Fatalf("%q: %v", out, err)
+	}
+	if err := p.Stop(t.Context(), "b", 50*time.Millisecond); err != nil {
+		t.Fatal(err)
+	}
+	if st, err := proc.ReadStat(pid); err == nil && st.State != 'Z' && st.State != 'X' { // who ended may wait to be reaped
+		t.Errorf("process %d is there: %c", pid, st.State)
+	}
+	if x := ended(t, p); !x.Asked || x.Signal != "SIGINT" {
+		t.Errorf("%+v", x)
+	}
+	start(t, p, "c", `echo up; exec sleep 1000`)
+	shows(t, p, "c", "up")
+	if err := p.Stop(t.Context(), "c", 10*time.Second); err != nil {
+		t.Fatal(err)
+	}
+	if x := ended(t, p); x.Signal != "SIGINT" {
+		t.Errorf("it had to be ended with more than an interrupt: %+v", x)
+	}
+}
+
+// A program that closes what it prints to lives on, and its end is told when it ends.
+func TestSilenceIsNoEnd(t *testing.T) {
+	p := open(t, t.TempDir())
+	start(t, p, "a", `exec >/dev/null 2>&1; read -r line; exit 3`)
+	if err := p.Send(t.Context(), "a", "go"); err != nil {
+		t.Fatal(err)
+	}
+	if x := ended(t, p); x.Code != 3 || x.Asked {
+		t.Errorf("%+v", x)
+	}
+}
+
+// The last words of a life, cut anywhere, are kept to the last byte.
+func TestLastWords(t *testing.T) {
+	p := open(t, t.TempDir())
+	st := start(t, p, "a", `i=0; while [ $i -lt 2000 ]; do echo line $i; i=$((i+1)); done; printf 'no end'; kill -9 $$`)
+	if x := ended(t, p); x.Signal != "SIGKILL" {
+		t.Errorf("%+v", x)
+	}
+	raw, err := p.Capture(t.Context(), "a", st.ID)
+	if err != nil || !strings.HasPrefix(string(raw), "line 0\r\nline 1\r\n") || !strings.HasSuffix(string(raw), "line 1999\r\nno end") || strings.Count(string(raw), "\r\n") != 2000 {
+		t.Errorf("%d bytes, ends in %q, %v", len(raw), raw[max(0, len(raw)-30):], err)
+	}
+}

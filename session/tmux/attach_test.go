@@ -1,0 +1,204 @@
+package tmux
+
+import (
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/creack/pty"
+
+	"gcity/session"
+)
+
+// viewer is an attached terminal that is read all the time.
+type viewer struct {
+	session.Terminal
+	mu   sync.Mutex
+	seen strings.Builder
+	over chan struct{}
+}
+
+func attach(t *testing.T, p *Provider, name string, cols, rows int) *viewer {
+	t.Helper()
+	term, err := p.Attach(t.Context(), name, cols, rows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := &viewer{Terminal: term, over: make(chan struct{})}
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		defer close(v.over)
+		buf := make([]byte, 4096)
+		for {
+			n, err := term.Read(buf)
+			v.mu.Lock()
+			v.seen.Write(buf[:n])
+			v.mu.Unlock()
+			if err == io.EOF {
+				return
+			}
+		}
+	})
+	t.Cleanup(func() { term.Close(); wg.Wait() })
+	return v
+}
+
+func (v *viewer) shows(text string) bool {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return strings.Contains(v.seen.String(), text)
+}
+
+func sizeIs(t *testing.T, p *Provider, name, want string) {
+	t.Helper()
+	until(t, "the size "+want, func() bool {
+		if _, err := p.List(t.Context()); err != nil { // a patrol
+			t.Fatal(err)
+		}
+		out, err := p.run(t.Context(), nil, "display-message", "-p", "-t", "="+name+":", "#{pane_width}x#{pane_height}")
+		return err == nil && strings.TrimSpace(out) == want
+	})
+}
+
+// Several viewers: each key arrives, tmux's own ones too; closing ends one view and not the other; without any the
+// terminal has its own size.
+func TestViewers(t *testing.T) {
+	t.Parallel()
+	p := newProvider(t, t.TempDir())
+	seen := reads(t, p, "a", "stty raw -echo; ")
+	sizeIs(t, p, "a", "80x24")
+	one := attach(t, p, "a", 100, 30)
+	until(t, "what was printed before", func() bool { return one.shows("begun") })
+	sizeIs(t, p, "a", "100x30")
+	two := attach(t, p, "a", 60, 20)
+	until(t, "what was printed before", func() bool { return two.shows("begun") })
+	attached := func(n int) {
+		t.Helper()
+		until(t, "viewers", func() bool {
+			list, err := p.List(t.Context())
+			return err == nil && len(list) == 1 && list[0].Attached == n
+		})
+	}
+	attached(2)
+	const keys = "plain\x02\x02d\x11\x1b[A\x1b[200~pasted\x02\x1b[201~\r"
+	if _, err := one.Write([]byte(keys)); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "the keys", func() bool { return strings.HasSuffix(seen(), "\r") })
+	if got := seen(); got != keys {
+		t.Errorf("%q", got)
+	}
+	if err := one.Resize(90, 25); err != nil {
+		t.Fatal(err)
+	}
+	sizeIs(t, p, "a", "90x25")
+	if err := one.Close(); err != nil {
+		t.Error(err)
+	}
+	<-one.over
+	attached(1)
+	if _, err := two.Write([]byte("two")); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "the other's keys", func() bool { return strings.HasSuffix(seen(), "two") })
+	sizeIs(t, p, "a", "60x20")
+	two.Close()
+	attached(0)
+	sizeIs(t, p, "a", "80x24")
+	three := attach(t, p, "a", 70, 22)
+	sizeIs(t, p, "a", "70x22")
+	if err := p.Stop(t.Context(), "a", 0); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-three.over:
+	case <-time.After(10 * time.Second):
+		t.Error("attached to what is dead")
+	}
+}
+
+// What a watcher is told is what the agent prints, byte for byte, and he is no viewer.
+func TestWatchIsExact(t *testing.T) {
+	t.Parallel()
+	p := newProvider(t, t.TempDir())
+	start(t, p, spec(p.city, "a", `stty raw -echo; echo begun; head -c 3 >/dev/null; printf '\033[31mred\\\033[0m\t\001 ü %%end 1 2 1\r\n%%exit\r\nover'; exec cat`))
+	shows(t, p, "a", "begun")
+	var all strings.Builder
+	sent := false
+	for f, err := range p.Watch(t.Context(), "a") {
+		if err != nil {
+			t.Fatal(err)
+		}
+		all.Write(f.Data)
+		if !sent {
+			if list, err := p.List(t.Context()); err != nil || list[0].Attached != 0 {
+				t.Errorf("%+v, %v", list, err)
+			}
+			sent = true
+			if err := p.SendKeys(t.Context(), "a", "xyz"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if strings.Contains(all.String(), "over") {
+			break
+		}
+	}
+	if want := "\x1b[31mred\\\x1b[0m\t\x01 ü %end 1 2 1\r\n%exit\r\nover"; !strings.HasSuffix(all.String(), want) {
+		t.Errorf("%q", all.String())
+	}
+}
+
+// Whoever attaches with tmux itself sees the agent, types, and leaves by ctrl-q, with nobody's configuration in his way.
+func TestOperatorsOwnTmux(t *testing.T) {
+	t.Parallel()
+	p := newProvider(t, t.TempDir())
+	seen := reads(t, p, "a", "stty raw -echo; ")
+	cmd := exec.CommandContext(t.Context(), "tmux", "-L", Label(p.city), "attach")
+	cmd.Env = append(os.Environ(), "TERM=xterm")
+	f, err := pty.StartWithSize(cmd, size(100, 30))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	defer f.Close()
+	v := &viewer{}
+	wg.Go(func() {
+		buf := make([]byte, 4096)
+		for {
+			n, err := f.Read(buf)
+			v.mu.Lock()
+			v.seen.Write(buf[:n])
+			v.mu.Unlock()
+			if err != nil {
+				return
+			}
+		}
+	})
+	until(t, "the agent's screen", func() bool { return v.shows("begun") })
+	if v.shows("tmux.conf:") {
+		t.Error("tmux complains about its configuration")
+	}
+	if _, err := f.WriteString("\x02c"); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "his keys", func() bool { return seen() == "\x02c" })
+	until(t, "one viewer", func() bool {
+		list, err := p.List(t.Context())
+		return err == nil && list[0].Attached == 1
+	})
+	if _, err := f.WriteString("\x11"); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Error(err)
+	}
+	if got := seen(); got != "\x02c" {
+		t.Errorf("%q", got)
+	}
+	sizeIs(t, p, "a", "80x24")
+}

@@ -1,0 +1,39 @@
+package tmux
+
+import (
+	"testing"
+
+	"gcity/session"
+	"gcity/session/sessiontest"
+)
+
+func TestConformance(t *testing.T) {
+	t.Parallel()
+	sessiontest.Run(t, sessiontest.Harness{
+		New: func(t *testing.T) session.Provider { return newProvider(t, t.TempDir()) },
+		Spec: func(t *testing.T, p session.Provider, name string) session.Spec {
+			return spec(p.(*Provider).city, name, `while read -r line; do case $line in
+				crash) exit 7 ;;
+				work) (while :; do :; done) & ;;
+				*) printf '%s\n' "$line" ;;
+			esac; done`)
+		},
+		Crash: func(t *testing.T, p session.Provider, name string) {
+			if err := p.Send(t.Context(), name, "crash"); err != nil {
+				t.Fatal(err)
+			}
+		},
+		Work: func(t *testing.T, p session.Provider, name string) {
+			if err := p.Send(t.Context(), name, "work"); err != nil {
+				t.Fatal(err)
+			}
+		},
+		Adopt: func(t *testing.T, p session.Provider) session.Provider {
+			old := p.(*Provider)
+			if err := old.Close(); err != nil {
+				t.Fatal(err)
+			}
+			return newProvider(t, old.city)
+		},
+	})
+}

@@ -1,0 +1,86 @@
+package tmux
+
+import "testing"
+
+// A server that is let go goes once it is empty, not before, and the next start makes another one.
+func TestDismissed(t *testing.T) {
+	t.Parallel()
+	city := t.TempDir()
+	p := newProvider(t, city)
+	begun := func() (server int) {
+		start(t, p, spec(city, "a", "exec sleep 999"))
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		return p.server.PID
+	}
+	over := func() {
+		t.Helper()
+		if err := p.Stop(t.Context(), "a", 0); err != nil {
+			t.Fatal(err)
+		}
+		ack(t, p, nextExit(t, p))
+	}
+	dismiss := func() {
+		t.Helper()
+		if err := p.Dismiss(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	first := begun()
+	dismiss() // it holds a session
+	if st, err := p.List(t.Context()); err != nil || len(st) != 1 || !st[0].Alive {
+		t.Fatalf("%+v, %v", st, err)
+	}
+	over()
+	if !p.isServer(first) {
+		t.Fatal("the server went without being told")
+	}
+	dismiss()
+	until(t, "the end of the empty server", func() bool { return !lives(first) })
+	second := begun()
+	if second == first || !lives(second) {
+		t.Fatalf("the server of the next session is %d, that of the first was %d", second, first)
+	}
+	over()
+}
+
+// Whoever else has a session in the server keeps it, and with it the server; without that a server goes of which no
+// provider is left.
+func TestDismissedWithAStranger(t *testing.T) {
+	t.Parallel()
+	city := t.TempDir()
+	p := newProvider(t, city)
+	start(t, p, spec(city, "a", "exec sleep 999"))
+	if _, err := p.run(t.Context(), nil, "new-session", "-d", "-s", "somebody", "exec sleep 999"); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Stop(t.Context(), "a", 0); err != nil {
+		t.Fatal(err)
+	}
+	ack(t, p, nextExit(t, p))
+	for range 2 {
+		if err := Dismiss(t.Context(), city); err != nil {
+			t.Fatal(err)
+		}
+	}
+	out, err := p.once(t.Context(), nil, "list-sessions", "-F", "#{session_name}")
+	if err != nil || out != "somebody\n" {
+		t.Fatalf("the server holds %q, %v", out, err)
+	}
+	if _, err := p.once(t.Context(), nil, "set-option", "-s", "exit-empty", "off", ";", "kill-session", "-t", "=somebody"); err != nil {
+		t.Fatal(err)
+	}
+	if !p.serverLives() {
+		t.Fatal("it goes by itself")
+	}
+	if err := Dismiss(t.Context(), city); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "the end of the empty server", func() bool { return !p.serverLives() })
+	if err := Dismiss(t.Context(), city); err != nil {
+		t.Errorf("one that has gone: %v", err)
+	}
+	if err := Dismiss(t.Context(), t.TempDir()); err != nil {
+		t.Errorf("a city that never had one: %v", err)
+	}
+}

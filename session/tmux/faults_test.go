@@ -1,0 +1,329 @@
+package tmux
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"gcity/internal/proc"
+	"gcity/session"
+)
+
+func lives(pid int) bool {
+	st, err := proc.ReadStat(pid)
+	return err == nil && st.State != 'Z' && st.State != 'X'
+}
+
+func ack(t testing.TB, p *Provider, x session.Exit) {
+	t.Helper()
+	if err := p.Acknowledge(t.Context(), x.Name, x.ID); err != nil {
+		t.Error(err)
+	}
+}
+
+// P4, L10: whatever an agent started is gone when the stop returns, and when it has died by itself.
+func TestNothingIsLeft(t *testing.T) {
+	t.Parallel()
+	city := t.TempDir()
+	p := newProvider(t, city)
+	for name, line := range map[string]string{
+		"setsid":    `trap "" INT TERM; setsid sleep 999 & echo begun; while :; do sleep 1; done`,
+		"fork":      `(trap "" HUP INT TERM; (sleep 999 & sleep 999 &) & ); echo begun; exec sleep 999`,
+		"nohup":     `nohup sh -c 'trap "" INT TERM HUP; while :; do sleep 0.1; done' >/dev/null 2>&1 & echo begun; exec sleep 999`,
+		"respawner": `trap "" INT TERM HUP; (while :; do setsid sh -c 'sleep 0.05'; done) & echo begun; wait`,
+		"stopped":   `(sleep 0.1; kill -STOP $$) & echo begun; sleep 999`,
+		"noenv":     `env -i PATH="$PATH" setsid sh -c 'trap "" HUP INT TERM; sleep 999 & wait' & echo begun; exec sleep 999`,
+		"crash":     `nohup setsid sleep 999 >/dev/null 2>&1 & echo begun; read x; exit 3`,
+	} {
+		s := spec(city, name, line)
+		st := start(t, p, s)
+		shows(t, p, name, "begun")
+		family := tree(&record{PID: st.PID})
+		marked := proc.Marked("GC_SESSION_ID="+s.ID, p.path(name, lockFile))
+		if name == "crash" {
+			if err := p.Send(t.Context(), name, "now"); err != nil {
+				t.Fatal(err)
+			}
+		} else if err := p.Stop(t.Context(), name, 50*time.Millisecond); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		x := nextExit(t, p)
+		if x.Asked == (name == "crash") || x.Lost || name == "crash" && x.Code != 3 {
+			t.Errorf("%s: %+v", name, x)
+		}
+		pids, err := proc.All()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, pid := range pids {
+			if _, mine := family[pid]; (mine || marked(pid)) && lives(pid) {
+				t.Errorf("%s: %d lives on: %q", name, pid, proc.Args(pid))
+			}
+		}
+		ack(t, p, x)
+	}
+}
+
+// P5, P6: with the server all sessions are lost, also those of agents that ignore hangups, and that is not their doing.
+func TestServerDies(t *testing.T) {
+	t.Parallel()
+	city := t.TempDir()
+	p := newProvider(t, city)
+	deaf := start(t, p, spec(city, "deaf", `trap "" HUP INT TERM; echo begun; while :; do sleep 0.1; done`))
+	plain := start(t, p, spec(city, "plain", "exec sleep 1000"))
+	shows(t, p, "deaf", "begun")
+	if err := syscall.Kill(p.server.PID, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if x := nextExit(t, p); !x.Lost || x.Asked || x.Code != -1 {
+			t.Errorf("%+v", x)
+		}
+	}
+	if lives(deaf.PID) || lives(plain.PID) {
+		t.Error("told as lost, and alive")
+	}
+	start(t, p, spec(city, "deaf", "exec cat"))
+	if err := p.Send(t.Context(), "deaf", "again"); err != nil {
+		t.Error(err)
+	}
+	shows(t, p, "deaf", "again")
+	list, err := p.List(t.Context())
+	if err != nil || len(list) != 2 || !list[0].Alive || list[1].Alive {
+		t.Errorf("%+v, %v", list, err)
+	}
+}
+
+// C14: the server's socket is cleared up by somebody, who means well.
+func TestSocketIsGone(t *testing.T) {
+	t.Parallel()
+	city := t.TempDir()
+	p := newProvider(t, city)
+	st := start(t, p, spec(city, "a", "exec cat"))
+	if err := os.Remove(filepath.Join(os.Getenv("TMUX_TMPDIR"), fmt.Sprint("tmux-", os.Getuid()), p.label)); err != nil {
+		t.Fatal(err)
+	}
+	list, err := p.List(t.Context())
+	if err != nil || len(list) != 1 || !list[0].Alive || list[0].PID != st.PID {
+		t.Fatalf("%+v, %v", list, err)
+	}
+	if err := p.Send(t.Context(), "a", "still there"); err != nil {
+		t.Error(err)
+	}
+	shows(t, p, "a", "still there")
+}
+
+// L3: a session of that name that is not ours is left alone; one that a controller of ours did not finish is taken back.
+func TestWhatStandsInTheWay(t *testing.T) {
+	t.Parallel()
+	city := t.TempDir()
+	p := newProvider(t, city)
+	start(t, p, spec(city, "b", "exec cat"))
+	foreign := func(env ...string) int {
+		t.Helper()
+		args := []string{"new-session", "-d", "-P", "-F", "#{pane_pid}", "-s", "a"}
+		for _, kv := range env {
+			args = append(args, "-e", kv)
+		}
+		out, err := p.run(t.Context(), nil, append(args, "--", "sleep", "1000")...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return number(strings.TrimSpace(out))
+	}
+	pid := foreign("GC_CITY_PATH=/another/city", "GC_SESSION_ID=x")
+	if list, err := p.List(t.Context()); err != nil || len(list) != 1 {
+		t.Errorf("%+v, %v", list, err)
+	}
+	if _, err := p.Start(t.Context(), spec(city, "a", "true")); !errors.Is(err, session.ErrExists) || !strings.Contains(err.Error(), p.label) {
+		t.Errorf("%v", err)
+	}
+	if err := p.Stop(t.Context(), "a", 0); err != nil || !lives(pid) {
+		t.Errorf("%v; the stranger lives: %v", err, lives(pid))
+	}
+	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.run(t.Context(), nil, "kill-session", "-t", "=a"); err != nil {
+		t.Fatal(err)
+	}
+	unfinished := foreign("GC_CITY_PATH="+city, "GC_SESSION_ID=unfinished")
+	if st := start(t, p, spec(city, "a", "exec cat")); lives(unfinished) || !lives(st.PID) {
+		t.Error("an unfinished start lives on")
+	}
+}
+
+// What ended while no controller looked is told by the first look, with its code, and once.
+func TestEndWithoutAController(t *testing.T) {
+	t.Parallel()
+	city := t.TempDir()
+	p := newProvider(t, city)
+	st := start(t, p, spec(city, "a", "echo last words; read x; exit 9"))
+	gone := start(t, p, spec(city, "gone", "exec sleep 1000"))
+	shows(t, p, "a", "last words")
+	look, err := New(Options{City: city, Observe: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer look.Close()
+	if err := p.Send(t.Context(), "a", "go"); err != nil {
+		t.Fatal(err)
+	}
+	p.Close()
+	until(t, "the end", func() bool { return !lives(st.PID) })
+	if _, err := look.run(t.Context(), nil, "kill-session", "-t", "=gone"); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "the end", func() bool { return !lives(gone.PID) })
+	p = newProvider(t, city)
+	list, err := p.List(t.Context())
+	if err != nil || len(list) != 2 || list[0].Exit == nil || list[1].Exit == nil {
+		t.Fatalf("%+v, %v", list, err)
+	}
+	if x := list[0].Exit; x.Code != 9 || x.Lost || x.Asked || x.ID != st.ID {
+		t.Errorf("%+v", x)
+	}
+	if x := list[1].Exit; !x.Lost {
+		t.Errorf("%+v", x)
+	}
+	if seen, err := look.List(t.Context()); err != nil || len(seen) != 2 || seen[0].Alive || seen[1].Alive {
+		t.Errorf("the observer sees %+v, %v", seen, err)
+	}
+	for _, st := range list {
+		ack(t, p, *st.Exit)
+	}
+	p.Close()
+	p = newProvider(t, city)
+	if list, err := p.List(t.Context()); err != nil || len(list) != 0 {
+		t.Errorf("told again: %+v, %v", list, err)
+	}
+	if out, err := p.Output(t.Context(), "a", 0); err != nil || !strings.Contains(out, "last words") {
+		t.Errorf("%q, %v", out, err)
+	}
+}
+
+// An observer sees and marks, and neither buries nor starts.
+func TestObserver(t *testing.T) {
+	t.Parallel()
+	city := t.TempDir()
+	look, err := New(Options{City: city, Observe: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if list, err := look.List(t.Context()); err != nil || len(list) != 0 {
+		t.Errorf("%+v, %v", list, err)
+	}
+	if _, err := os.Stat(filepath.Join(city, ".gc")); err == nil {
+		t.Error("a look leaves traces")
+	}
+	look.Close()
+	p := newProvider(t, city)
+	st := start(t, p, spec(city, "a", "exec cat"))
+	if look, err = New(Options{City: city, Observe: true}); err != nil {
+		t.Fatal(err)
+	}
+	defer look.Close()
+	if err := look.SetMeta(t.Context(), "a", session.DrainAckMark, "1"); err != nil {
+		t.Error(err)
+	}
+	if v, err := p.Meta(t.Context(), "a", session.DrainAckMark); v != "1" || err != nil {
+		t.Errorf("%q, %v", v, err)
+	}
+	if _, err := look.Start(t.Context(), spec(city, "b", "true")); err == nil {
+		t.Error("an observer starts something")
+	}
+	start(t, p, spec(city, "b", "exec cat"))
+	list, err := look.List(t.Context())
+	if err != nil || len(list) != 2 || list[0].PID != st.PID || !list[1].Alive {
+		t.Errorf("%+v, %v", list, err)
+	}
+}
+
+// L11: two controllers that start the same agent at the same moment.
+func TestTwoControllers(t *testing.T) {
+	t.Parallel()
+	city := t.TempDir()
+	ps := []*Provider{newProvider(t, city), newProvider(t, city)}
+	for range 5 {
+		var wg sync.WaitGroup
+		errs := make([]error, len(ps))
+		for i, p := range ps {
+			s := spec(city, "a", "exec sleep 1000")
+			s.Env = append(s.Env, "GC_TEST="+city+"/a")
+			wg.Go(func() { _, errs[i] = p.Start(t.Context(), s) })
+		}
+		wg.Wait()
+		if (errs[0] == nil) == (errs[1] == nil) {
+			t.Fatalf("%v, %v", errs[0], errs[1])
+		}
+		if err := errors.Join(errs...); !errors.Is(err, session.ErrExists) {
+			t.Error(err)
+		}
+		if n := len(census(t, city)["a"]); n != 1 {
+			t.Fatalf("it runs %d times", n)
+		}
+		for _, p := range ps { // both see it, one ends it
+			list, err := p.List(t.Context())
+			if err != nil || len(list) != 1 || !list[0].Alive {
+				t.Fatalf("%+v, %v", list, err)
+			}
+		}
+		if err := ps[0].Stop(t.Context(), "a", 0); err != nil {
+			t.Fatal(err)
+		}
+		ack(t, ps[0], nextExit(t, ps[0]))
+		ack(t, ps[1], nextExit(t, ps[1]))
+	}
+}
+
+// A patrol is one call of tmux, whatever the number of agents, and starts take one each.
+func TestForks(t *testing.T) {
+	t.Parallel()
+	city := t.TempDir()
+	p := newProvider(t, city)
+	const n = 6
+	before := p.execs.Load()
+	for i := range n {
+		start(t, p, spec(city, string(rune('a'+i)), "exec sleep 1000"))
+	}
+	if got := p.execs.Load() - before; got != n {
+		t.Errorf("%d starts called tmux %d times", n, got)
+	}
+	before = p.execs.Load()
+	for range 5 {
+		if list, err := p.List(t.Context()); err != nil || len(list) != n {
+			t.Fatal(len(list), err)
+		}
+	}
+	if got := p.execs.Load() - before; got != 5 {
+		t.Errorf("5 patrols called tmux %d times", got)
+	}
+}
+
+// A start that is given up leaves nothing that runs.
+func TestStartIsGivenUp(t *testing.T) {
+	t.Parallel()
+	city := t.TempDir()
+	p := newProvider(t, city)
+	start(t, p, spec(city, "warm", "exec cat"))
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+	defer cancel()
+	s := spec(city, "a", "exec sleep 1000")
+	s.Env = append(s.Env, "GC_TEST="+city+"/a")
+	_, err := p.Start(ctx, s)
+	if n := len(census(t, city)["a"]); (err == nil) != (n == 1) {
+		t.Errorf("%v, and it runs %d times", err, n)
+	}
+	list, listErr := p.List(t.Context())
+	if listErr != nil || (err == nil) != slices.ContainsFunc(list, func(st session.Status) bool { return st.Name == "a" }) {
+		t.Errorf("%v: %+v, %v", err, list, listErr)
+	}
+}

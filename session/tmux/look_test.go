@@ -1,0 +1,54 @@
+package tmux
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"gcity/session"
+)
+
+// A look at one session says what a list would, for one call of tmux, and for none once it is known to be over.
+func TestLookAtOne(t *testing.T) {
+	t.Parallel()
+	city := t.TempDir()
+	p := newProvider(t, city)
+	if _, err := p.Look(t.Context(), "a"); !errors.Is(err, session.ErrNotFound) {
+		t.Errorf("what is not there: %v", err)
+	}
+	for _, name := range []string{"a", "ab", "b"} {
+		start(t, p, spec(city, name, "echo begun; exec sleep 999"))
+		shows(t, p, name, "begun")
+	}
+	if err := p.SetMeta(t.Context(), "a", session.DrainMark, "1790000000"); err != nil {
+		t.Fatal(err)
+	}
+	before := p.execs.Load()
+	got, err := p.Look(t.Context(), "a")
+	if n := p.execs.Load() - before; err != nil || n != 1 || !got.Alive || !got.Drain.On() || !got.Ready {
+		t.Fatalf("%+v, %v, after %d calls", got, err, n)
+	}
+	all, err := p.List(t.Context())
+	if err != nil || len(all) != 3 {
+		t.Fatalf("%+v, %v", all, err)
+	}
+	if diff := cmp.Diff(all[0], got); diff != "" {
+		t.Errorf("the list says otherwise:\n%s", diff)
+	}
+	if err := p.Stop(t.Context(), "a", 0); err != nil {
+		t.Fatal(err)
+	}
+	x := nextExit(t, p)
+	before = p.execs.Load()
+	if got, err = p.Look(t.Context(), "a"); err != nil || got.Alive || got.Exit == nil || got.Exit.ID != x.ID || p.execs.Load() != before {
+		t.Errorf("over: %+v, %v, after %d calls", got, err, p.execs.Load()-before)
+	}
+	ack(t, p, x)
+	if _, err := p.Look(t.Context(), "a"); !errors.Is(err, session.ErrNotFound) {
+		t.Errorf("acknowledged: %v", err)
+	}
+	if got, err := p.Look(t.Context(), "ab"); err != nil || !got.Alive {
+		t.Errorf("another: %+v, %v", got, err)
+	}
+}

@@ -1,0 +1,164 @@
+package tmux
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"gcity/session"
+)
+
+// The test binary is its own agent's first breath, as gcity is.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == "pane" {
+		os.Exit(Pane())
+	}
+	if len(os.Args) > 2 && os.Args[1] == "mini-controller" {
+		os.Exit(miniController(os.Args[2]))
+	}
+	dir, err := os.MkdirTemp("", "gct-") // a folder for the servers; t.TempDir is too long for a socket
+	if err == nil {
+		err = errors.Join(os.Setenv("TMUX_TMPDIR", dir), os.Setenv("GC_LEAK", "of the controller"))
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	code := m.Run()
+	os.RemoveAll(dir)
+	os.Exit(code)
+}
+
+// newProvider makes a provider of a city, and ends all of it afterwards.
+func newProvider(t testing.TB, city string) *Provider {
+	t.Helper()
+	p, err := New(Options{City: city, Binary: os.Args[0]})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { endAll(t, p) })
+	return p
+}
+
+// endAll ends the sessions, and sees that the server goes with the last of them.
+func endAll(t testing.TB, p *Provider) {
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	defer cancel()
+	list, err := p.List(ctx)
+	if err != nil && err != errClosed {
+		t.Error(err)
+	}
+	for _, st := range list {
+		if err := p.Stop(ctx, st.Name, 0); err != nil {
+			t.Error(err)
+		}
+	}
+	p.Close()
+	for end := time.Now().Add(5 * time.Second); err == nil && p.serverLives(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			out, err := p.once(ctx, nil, "list-panes", "-a", "-F", "#{session_name} #{pane_id} #{pane_pid} #{pane_dead}")
+			t.Errorf("its server does not leave: it holds %q, %v", out, err)
+			break
+		}
+	}
+	if p.serverLives() {
+		exec.Command("tmux", "-L", p.label, "kill-server").Run()
+	}
+}
+
+var lastID atomic.Int64
+
+func spec(city, name, command string) session.Spec {
+	id := fmt.Sprintf("id-%d-%d", os.Getpid(), lastID.Add(1))
+	return session.Spec{
+		Name: name, Agent: name, City: city, ID: id, Command: command, Dir: city,
+		Env:  []string{"PATH=" + os.Getenv("PATH"), "TERM=xterm-256color", "GC_SESSION_ID=" + id, "GC_CITY_PATH=" + city},
+		Cols: 80, Rows: 24,
+	}
+}
+
+func start(t testing.TB, p *Provider, s session.Spec) session.Status {
+	t.Helper()
+	st, err := p.Start(t.Context(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return st
+}
+
+func nextExit(t testing.TB, p *Provider) session.Exit {
+	t.Helper()
+	select {
+	case x := <-p.Exits():
+		return x
+	case <-time.After(10 * time.Second):
+		t.Fatal("no exit was told")
+		panic("unreachable")
+	}
+}
+
+// until waits for a state of the outside world.
+func until(t testing.TB, what string, ok func() bool) {
+	t.Helper()
+	deadline := time.Now().Add(10 * time.Second)
+	for !ok() {
+		if time.Now().After(deadline) {
+			t.Fatalf("never came: %s", what)
+		}
+		time.Sleep(2 * time.Millisecond)
+	}
+}
+
+func shows(t testing.TB, p *Provider, name, text string) {
+	t.Helper()
+	var last string
+	until(t, "the text "+text, func() bool {
+		var err error
+		if last, err = p.Output(t.Context(), name, 0); err != nil {
+			t.Fatal(err)
+		}
+		return strings.Contains(last, text)
+	})
+}
+
+func TestThread(t *testing.T) {
+	t.Parallel()
+	city := t.TempDir()
+	p := newProvider(t, city)
+	st := start(t, p, spec(city, "a", "echo hello; exec cat"))
+	if !st.Alive || !st.Ready || st.PID == 0 {
+		t.Fatalf("%+v", st)
+	}
+	shows(t, p, "a", "hello")
+	if err := p.Send(t.Context(), "a", "typed"); err != nil {
+		t.Fatal(err)
+	}
+	shows(t, p, "a", "typed\ntyped")
+	if err := p.Stop(t.Context(), "a", time.Second); err != nil {
+		t.Fatal(err)
+	}
+	x := nextExit(t, p)
+	if !x.Asked || x.Signal != "SIGINT" || x.ID != st.ID {
+		t.Errorf("%+v", x)
+	}
+	if err := p.Acknowledge(t.Context(), "a", st.ID); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(p.path("a", "")); err == nil {
+		t.Error("the folder stays")
+	}
+	start(t, p, spec(city, "a", "exit 7"))
+	if x := nextExit(t, p); x.Code != 7 || x.Asked {
+		t.Errorf("%+v", x)
+	}
+	start(t, p, spec(city, "a", "kill -9 $$"))
+	if x := nextExit(t, p); x.Code != -1 || x.Signal != "SIGKILL" {
+		t.Errorf("%+v", x)
+	}
+}
