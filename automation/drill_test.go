@@ -18,12 +18,13 @@ type drill struct {
 	now       time.Time
 	seq       uint64
 	suspended string
+	shut      string // see World.Closed
 	log       []events.Event
 }
 
 func newDrill(t *testing.T, most int, defs ...Definition) *drill {
 	d := &drill{t: t, r: NewRuns(most), defs: defs, now: noon(), seq: 1041}
-	d.r.Load(defs, d.seq, d.now)
+	d.r.Load(defs, d.seq, d.now.Add(-time.Minute)) // they are known since before this minute
 	return d
 }
 
@@ -39,7 +40,7 @@ func (d *drill) turn(wait time.Duration) string {
 
 func (d *drill) look(wait time.Duration) (string, []Run) {
 	d.now = d.now.Add(wait)
-	deeds := d.r.Turn(d.now, World{Suspended: func(string) string { return d.suspended }, Patrol: 30 * time.Second})
+	deeds := d.r.Turn(d.now, World{Suspended: func(string) string { return d.suspended }, Closed: d.shut, Patrol: 30 * time.Second})
 	var out []string
 	for _, p := range deeds.Passed {
 		out = append(out, "!"+p.Scoped+": "+p.Reason)
@@ -108,3 +109,6 @@ func (d *drill) state(name string) string {
 	}
 	return "none"
 }
+
+// load lets the automations as they are now come into force.
+func (d *drill) load() { d.r.Load(d.defs, d.seq, d.now) }

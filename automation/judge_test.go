@@ -106,6 +106,7 @@ func TestCron(t *testing.T) {
 		{"nothing missed", Facts{Born: ago(99 * time.Hour), Last: ago(10 * time.Second)}, next},
 		{"new", Facts{}, due},
 		{"born in the future", Facts{Born: ago(-87600 * time.Hour)}, due},
+		{"born within its own minute", Facts{Born: ago(5 * time.Second)}, next},
 	})
 	judgeAll(t, queue, []judged{
 		{"running", Facts{Looked: ago(time.Minute), Running: ago(time.Hour)}, "keep | running for 1h"},
@@ -152,7 +153,9 @@ func TestEvent(t *testing.T) {
 	}
 	some := EventFacts{Cursor: 1041, Newest: 1050, Count: 2}
 	judgeAll(t, d, []judged{
-		{"none", Facts{Events: EventFacts{Cursor: 1041}}, "- | event: no bead.closed since 1041"},
+		{"none", Facts{Events: EventFacts{Cursor: 1041}}, "- | event: no bead.closed yet"},
+		{"none today", Facts{Events: EventFacts{Cursor: 1041}, Last: ago(time.Hour)}, "- | event: no bead.closed since 11:00:20"},
+		{"none since yesterday", Facts{Events: EventFacts{Cursor: 1041}, Last: ago(24 * time.Hour)}, "- | event: no bead.closed since 2026-11-21 12:00"},
 		{"two", Facts{Events: some}, "due | event: 2 bead.closed since 1041"},
 		{"two during a run", Facts{Events: some, Running: ago(14 * time.Second)}, "- | running for 14s; event: 2 bead.closed since 1041"},
 		{"suspended", Facts{Events: some, Suspended: "by city"}, "- | suspended by city"},

@@ -63,7 +63,7 @@ func (p *player) step() {
 		}
 	case 7:
 		p.suspended = []string{"", "by city"}[rapid.IntRange(0, 1).Draw(p.t, "suspended")]
-		p.r.Checked("cond", rapid.IntRange(0, 1).Draw(p.t, "exit"), "")
+		p.r.Checked("cond", "true", rapid.IntRange(0, 1).Draw(p.t, "exit"), "")
 	case 8:
 		if p.r.Fire(name, "operator", p.now) == nil && p.running(name) {
 			p.queued[name] = true
@@ -155,7 +155,7 @@ func (p *player) quiet() {
 	for range 60 {
 		p.now = p.now.Add(30 * time.Second)
 		p.take()
-		p.r.Checked("cond", 0, "")
+		p.r.Checked("cond", "true", 0, "")
 		for name, run := range p.opening {
 			delete(p.opening, name)
 			p.r.Opened(name, p.now)

@@ -16,7 +16,7 @@ func TestEvents(t *testing.T) {
 	d := newDrill(t, 0, e)
 	d.r.See(events.Event{Seq: 1000, Type: "bead.closed"})
 	d.is(d.turn(0), "")
-	d.is(d.state("e"), "idle: event: no bead.* since 1041")
+	d.is(d.state("e"), "idle: event: no bead.* yet")
 	d.happen("bead.closed", 0) // 1042
 	d.happen("agent.started", 0)
 	d.happen("bead.created", 0)
@@ -39,12 +39,20 @@ func TestEvents(t *testing.T) {
 	d.is(d.state("e"), "due: event: 1 bead.* since 1045; cannot be opened: the disk is full")
 	d.is(d.turn(time.Second), "e(2 in 1045-1047)")
 	d.r.Ended("e", OK, d.now)
+	// While nothing can be opened at all nothing is tried, and what is due says why; then it goes at once.
+	d.happen("bead.closed", 0) // 1048
+	d.shut = "the store is locked"
+	d.is(d.turn(0), "")
+	d.is(d.state("e"), "due: event: 1 bead.* since 1047; cannot be opened: the store is locked")
+	d.shut = ""
+	d.is(d.turn(0), "e(1 in 1047-1048)")
+	d.r.Ended("e", OK, d.now)
 	// Something else to wait for is something new.
 	d.happen("bead.closed", 0)
 	e.On = "agent.*"
 	d.r.Load([]Definition{e}, d.seq, d.now)
 	d.is(d.turn(0), "")
-	d.is(d.state("e"), "idle: event: no agent.* since 1048")
+	d.is(d.state("e"), "idle: event: no agent.* since 12:00:21")
 }
 
 func TestEventsOfAFailedRunAreTriedAgain(t *testing.T) {
@@ -103,19 +111,55 @@ func TestDeathAtEachStep(t *testing.T) {
 
 // What a record says and the memory missed.
 func TestNote(t *testing.T) {
-	m := Memory{Last: noon(), Cursor: 5, Open: false}
+	m := Memory{Last: noon(), Cursor: 5, Open: false, Retry: 2, Queued: noon()}
 	for _, c := range []struct {
 		opened time.Time
 		seq    uint64
+		retry  int
 		want   Memory
 	}{
-		{noon().Add(-time.Hour), 3, m},
-		{noon(), 5, m},
-		{noon().Add(time.Hour), 0, Memory{Last: noon().Add(time.Hour), Open: true, Cursor: 5}},
-		{noon().Add(time.Hour), 9, Memory{Last: noon().Add(time.Hour), Open: true, From: 5, Cursor: 9}},
+		{noon().Add(-time.Hour), 3, 0, m},
+		{noon(), 5, 1, m},
+		{noon().Add(time.Hour), 0, 0, Memory{Last: noon().Add(time.Hour), Open: true, From: 5, Cursor: 5}},
+		{noon().Add(time.Hour), 9, 1, Memory{Last: noon().Add(time.Hour), Open: true, From: 5, Cursor: 9, Retry: 1}},
 	} {
-		if got := m.Note(c.opened, true, c.seq); got != c.want {
+		if got := m.Note(c.opened, true, c.seq, c.retry); got != c.want {
 			t.Errorf("%+v, want %+v", got, c.want)
+		}
+	}
+}
+
+// A6: after a restart a retry waits for the events of the run that it repeats, whether that one failed or was cut.
+func TestRetryWaitsForItsEvents(t *testing.T) {
+	d := parse(t, "e", "gate = 'event'\non = 'deploy.done'\nexec = 'x'\nretry = 1\nretry_backoff = '1s'")
+	awake := World{Suspended: func(string) string { return "" }}
+	happened := events.Event{Seq: 2, Type: "deploy.done"}
+	for _, failed := range []bool{true, false} {
+		now, r := noon(), NewRuns(0)
+		r.Load([]Definition{d}, 1, now)
+		r.See(happened)
+		if open := r.Turn(now, awake).Open; len(open) != 1 {
+			t.Fatalf("opened %+v", open)
+		}
+		r.Opened("e", now)
+		if failed {
+			r.Ended("e", Failed, now)
+		}
+		next := NewRuns(0)
+		next.Recall(r.Memory())
+		next.Load([]Definition{d}, 2, now)
+		now = now.Add(time.Minute)
+		if open := next.Turn(now, awake).Open; len(open) != 0 {
+			t.Errorf("failed %v: opened without its events: %+v", failed, open)
+		}
+		next.See(happened)
+		if open := next.Turn(now, awake).Open; len(open) != 1 || open[0].Retry != 1 || open[0].Count != 1 || open[0].Until != 2 {
+			t.Errorf("failed %v: opened %+v", failed, open)
+		}
+		next.Opened("e", now)
+		next.Ended("e", OK, now)
+		if open := next.Turn(now, awake).Open; len(open) != 0 || next.Memory()["e"].Cursor != 2 {
+			t.Errorf("failed %v: opened again: %+v", failed, open)
 		}
 	}
 }
@@ -192,5 +236,26 @@ func TestComingAndGoing(t *testing.T) {
 	d.r.Load(nil, d.seq, d.now.Add(keepGone+time.Hour))
 	if m := d.r.Memory(); len(m) > 0 {
 		t.Errorf("still remembered: %v", m)
+	}
+}
+
+// A cursor that only the record of a run tells of is kept: the events since then are not lost. Nor are those before it dealt
+// with again, when the run is to be tried again.
+func TestACursorOfARecordIsKept(t *testing.T) {
+	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	d := Definition{Name: "a", Gate: Event, On: "x.y", Exec: "true", Overlap: Skip, Retry: 1, Zone: time.UTC, Sum: "1"}
+	for _, open := range []bool{false, true} {
+		r := NewRuns(0)
+		r.Recall(map[string]Memory{"a": Memory{}.Note(now.Add(-time.Minute), open, 7, 0)})
+		r.Load([]Definition{d}, 9, now)
+		if from, ok := r.From(); from != 7 || !ok {
+			t.Errorf("open %v: events from %d on are handed in", open, from)
+		}
+	}
+	r := NewRuns(0)
+	r.Recall(map[string]Memory{"a": Memory{}.Note(now.Add(-time.Minute), false, 7, 0)})
+	r.Load([]Definition{d}, 5, now) // the log was begun anew
+	if from, _ := r.From(); from != 5 {
+		t.Errorf("in a new log events from %d on are handed in", from)
 	}
 }

@@ -18,7 +18,7 @@ func TestARunAfterTheOther(t *testing.T) {
 	d.r.Ended("a", OK, d.now)
 	d.is(d.turn(0), "")
 	d.is(d.state("a"), "idle: cooldown: 30s remaining")
-	if next := d.r.Next(); !next.Equal(noon().Add(time.Minute)) {
+	if next := d.r.Next(d.now); !next.Equal(noon().Add(time.Minute)) {
 		t.Errorf("next is %v", next)
 	}
 	d.is(d.turn(30*time.Second), "a")
@@ -167,13 +167,13 @@ func TestConditions(t *testing.T) {
 	d := newDrill(t, 0, parse(t, "c", "gate = 'condition'\ncheck = 'true'\nexec = 'x'"))
 	d.is(d.turn(0), "?c")
 	d.is(d.turn(time.Hour), "") // one check at a time, however long it takes
-	d.r.Checked("c", -1, "timed out after 10s")
+	d.r.Checked("c", "true", -1, "timed out after 10s")
 	d.is(d.turn(0), "?c")
 	d.is(d.state("c"), "idle: condition: timed out after 10s")
-	d.r.Checked("c", 1, "")
+	d.r.Checked("c", "true", 1, "")
 	d.is(d.turn(time.Second), "")
 	d.is(d.turn(29*time.Second), "?c")
-	d.r.Checked("c", 0, "")
+	d.r.Checked("c", "true", 0, "")
 	d.is(d.turn(0), "c")
 	d.r.Ended("c", OK, d.now)
 	d.is(d.turn(time.Second), "") // a success opens one run
@@ -253,5 +253,56 @@ func BenchmarkTurn100(b *testing.B) {
 	for b.Loop() {
 		now = now.Add(time.Microsecond)
 		r.Turn(now, w)
+	}
+}
+
+// A schedule counts from its coming into force: what it names of the minute that it was written in is over. So does one that
+// was changed, also while nobody looked.
+func TestAScheduleWrittenWithinItsOwnMinute(t *testing.T) {
+	at := func(schedule string) Definition {
+		return parse(t, "a", "gate = 'cron'\nexec = 'x'\nschedule = '"+schedule+"'")
+	}
+	d := newDrill(t, 1)
+	d.defs = []Definition{at("0 12 * * *")}
+	d.load()
+	d.is(d.turn(0), "")
+	d.is(d.turn(time.Minute), "")
+	d.defs = []Definition{at("1 12 * * *")} // it is 12:01:20
+	d.load()
+	d.is(d.turn(0), "")
+	d.defs = []Definition{parse(t, "a", "gate = 'manual'\nexec = 'x'")}
+	d.load()
+	d.defs = []Definition{at("1 12 * * *")}
+	d.restart()
+	d.is(d.turn(0), "")
+	d.restart()
+	d.is(d.turn(24*time.Hour-20*time.Second), "a")
+}
+
+// A run that follows a failure knows whose, also when it had to wait for its turn.
+func TestWhoseFailureAQueuedRunFollows(t *testing.T) {
+	d := newDrill(t, 3, parse(t, "a", "gate = 'manual'\nexec = 'x'\non_failure = 'alarm'\nretry = 1"), parse(t, "alarm", "gate = 'manual'\nexec = 'x'"))
+	for _, name := range []string{"a", "alarm"} {
+		if err := d.r.Fire(name, "me", d.now); err != nil {
+			t.Fatal(err)
+		}
+	}
+	d.is(d.turn(0), "a alarm")
+	d.r.Ended("a", Failed, d.now)
+	if try, of, at, ok := d.r.Again("a"); try != 1 || of != 1 || !at.Equal(d.now.Add(10*time.Second)) || !ok {
+		t.Errorf("again: %d of %d at %v, %v", try, of, at, ok)
+	}
+	d.is(d.turn(10*time.Second), "a#1")
+	d.r.Ended("a", Failed, d.now)
+	if _, _, _, ok := d.r.Again("a"); ok {
+		t.Error("it has failed for good, and is tried again")
+	}
+	if !d.r.Queued("alarm") {
+		t.Error("the alarm's run is not queued")
+	}
+	d.r.Ended("alarm", OK, d.now)
+	_, opened := d.look(0)
+	if len(opened) != 1 || opened[0].Follows != "a" {
+		t.Errorf("%+v", opened)
 	}
 }

@@ -169,10 +169,10 @@ a:rig:other manual "other" (disabled: named in automations.skip)
 b manual "b" (disabled: named in automations.skip)
 c manual "c" (disabled: enabled = false in automations.overrides (city.toml:22:1))
 e cooldown "e"
-  warning: city.toml:80:1: automation.check: is not used: it is for a condition gate, and this one is cooldown
+  warning: city.toml:80:1: automations.overrides.check: is not used: it is for a condition gate, and this one is cooldown
 mine:rig:demo manual "mine"
 d broken
-  city.toml:32:1: automation.schedule: "0 0 31 2 *" never comes: no month of it has such a day
+  city.toml:32:1: automations.overrides.schedule: "0 0 31 2 *" never comes: no month of it has such a day
 problem: city.toml:40:1: automations.overrides.name: the city has no automation "mine", but rig demo has: write rig = "demo" too
 problem: city.toml:50:1: automations.overrides.name: rig demo has no automation "b" of its own, the city has: leave rig out
 problem: city.toml:60:1: automations.overrides.name: there is no automation "nonw"
@@ -228,8 +228,9 @@ func TestScanningAgain(t *testing.T) {
 	w := newTown(t, "city")
 	path := w.write("city", "a", byHand("one"))
 	first := w.scan()
-	kept := w.s.files[path]
-	if again := w.scan(); again.Revision != first.Revision || w.s.files[path] != kept || !kept.sure {
+	file := func() *known { return w.s.shelves[filepath.Join(w.dir, "city", Folder)].files["a"] }
+	kept := file()
+	if again := w.scan(); again.Revision != first.Revision || file() != kept || !kept.sure {
 		t.Error("a file that did not change was read again, or the revision changed")
 	}
 	w.write("city", "a", byHand("two"))

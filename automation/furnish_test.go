@@ -1,0 +1,171 @@
+package automation
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"gcity/internal/tomldoc"
+)
+
+// recipe writes a formula into a layer.
+func (w *town) recipe(layer, name, text string) {
+	w.t.Helper()
+	path := filepath.Join(w.dir, layer, name+".formula.toml")
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		w.t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte("formula = '"+name+"'\n"+text+"[[steps]]\nid = 'a'\ntitle = 'A'\n"), 0o644); err != nil {
+		w.t.Fatal(err)
+	}
+	w.now = w.now.Add(5 * time.Second)
+	if err := os.Chtimes(path, w.now, w.now); err != nil {
+		w.t.Fatal(err)
+	}
+	w.now = w.now.Add(5 * time.Second)
+}
+
+func cooks(formula string, more string) string {
+	return "gate = 'manual'\nformula = '" + formula + "'\n" + more
+}
+
+// What could only make nothing, or work that nobody takes, is broken, and says what was meant.
+func TestWhatTheFormulaAndThePoolAreMissing(t *testing.T) {
+	w := newTown(t, "city", "demo/low")
+	w.o.Pools = []string{"worker", "alone", "demo/worker", "demo/tester"}
+	w.recipe("city", "plain", "")
+	w.recipe("city", "asks", "[vars.goal]\nrequired = true\n[vars.how]\ndefault = 'well'\n")
+	w.recipe("demo/low", "own", "")
+	w.recipe("city", "bad", "[vars]\nx = 1\n")
+	w.write("city", "a1", cooks("plain", "pool = 'worker'"))
+	w.write("city", "a2", cooks("asks", "[automation.vars]\ngoal = 'x'"))
+	w.write("demo/low", "a3", cooks("own", "pool = 'tester'"))
+	w.write("demo/low", "a4", cooks("plain", "pool = 'demo/worker'"))
+	w.write("city", "b1", cooks("plain", "pool = 'nosuch'"))
+	w.write("city", "b2", cooks("plain", "pool = 'wroker'"))
+	w.write("city", "b3", cooks("plain", "pool = 'tester'"))
+	w.write("demo/low", "b4", cooks("plain", "pool = 'alone'"))
+	w.write("city", "c1", cooks("nosuch", ""))
+	w.write("city", "c2", cooks("pain", ""))
+	w.write("city", "c3", cooks("asks", ""))
+	w.write("city", "c4", cooks("asks", "[automation.vars]\ngoal = 'x'\nhwo = 'y'\nzzzz = 'y'"))
+	w.write("city", "c5", cooks("plain", "[automation.vars]\ngoal = 'x'"))
+	w.write("city", "c6", cooks("bad", ""))
+	w.want(w.scan(), `a1 manual ""
+a2 manual ""
+a3:rig:demo manual ""
+a4:rig:demo manual ""
+b1 broken
+  city/automations/b1/automation.toml:4:8: automation.pool: there is no pool "nosuch"; there are worker, alone, demo/worker and demo/tester
+b2 broken
+  city/automations/b2/automation.toml:4:8: automation.pool: there is no pool "wroker"; did you mean "worker"?
+b3 broken
+  city/automations/b3/automation.toml:4:8: automation.pool: there is no pool "tester"; did you mean "demo/tester"?
+b4:rig:demo broken
+  demo/low/automations/b4/automation.toml:4:8: automation.pool: rig demo has no pool "alone"; the city has one, which does not work on what belongs to a rig: give the rig a pool, or make this an automation of the city
+c1 broken
+  city/automations/c1/automation.toml:3:11: automation.formula: there is no formula "nosuch"; there are asks, bad, plain
+c2 broken
+  city/automations/c2/automation.toml:3:11: automation.formula: there is no formula "pain"; did you mean "plain"?
+c3 broken
+  city/automations/c3/automation.toml:3:11: automation.formula: asks needs the variable goal; write goal = "…" below [automation.vars]
+c4 broken
+  city/automations/c4/automation.toml:6:7: automation.vars.hwo: formula asks has no such variable; did you mean "how"?
+  city/automations/c4/automation.toml:7:8: automation.vars.zzzz: formula asks has no such variable; it has goal and how
+c5 broken
+  city/automations/c5/automation.toml:5:8: automation.vars.goal: formula plain has no variables
+c6 broken
+  city/automations/c6/automation.toml:3:11: automation.formula: the formula bad is broken: city/bad.formula.toml:3:5: vars.x: is a whole number; it must be a table: write [vars.x] on a line of its own
+`)
+}
+
+// A formula that comes later mends the automation that cooks it.
+func TestAFormulaThatComesLater(t *testing.T) {
+	w := newTown(t, "city")
+	w.write("city", "a", cooks("later", ""))
+	if before := w.scan(); len(before.Broken) != 1 {
+		t.Fatalf("it is not broken without its formula: %s", w.show(before))
+	}
+	w.recipe("city", "later", "")
+	w.want(w.scan(), "a manual \"\"\n")
+	w.recipe("city", "later", "[vars.x]\nrequired = true\n")
+	if after := w.scan(); len(after.Broken) != 1 {
+		t.Errorf("a formula that changed was not read again: %s", w.show(after))
+	}
+}
+
+// A slip of an override is told where the override stands, not where the file does that it changes.
+func TestWhatAnOverrideBreaksIsItsOwn(t *testing.T) {
+	w := newTown(t, "city")
+	w.o.Pools = []string{"worker"}
+	w.recipe("city", "plain", "")
+	w.write("city", "cron", "gate = 'cooldown'\ninterval = '5m'\nexec = 'x'")
+	w.write("city", "fast", "gate = 'cooldown'\ninterval = '5m'\nexec = 'x'")
+	w.write("city", "pool", cooks("plain", "pool = 'worker'"))
+	w.write("city", "turned", "gate = 'cooldown'\ninterval = '5m'\nexec = 'x'")
+	at := func(line int) tomldoc.Place { return tomldoc.Place{File: "city.toml", Line: line, Column: 1} }
+	w.o.Overrides = []Override{
+		{At: at(1), Name: "cron", Gate: ptr("cron"), Places: map[string]tomldoc.Place{"gate": at(3)}},
+		{At: at(10), Name: "fast", Interval: ptr(time.Millisecond), Places: map[string]tomldoc.Place{"interval": at(12)}},
+		{At: at(20), Name: "pool", Pool: ptr("wroker"), Places: map[string]tomldoc.Place{"pool": at(22)}},
+		{At: at(30), Name: "turned", Gate: ptr("manual")},
+	}
+	w.want(w.scan(), `turned manual "x"
+cron broken
+  city.toml:3:1: automations.overrides.schedule: is missing; a cron gate needs it
+fast broken
+  city.toml:12:1: automations.overrides.interval: is 1ms; it must be at least "1s"
+pool broken
+  city.toml:22:1: automations.overrides.pool: there is no pool "wroker"; did you mean "worker"?
+`)
+}
+
+// What looks like an automation and is none does not go by in silence.
+func TestStrays(t *testing.T) {
+	w := newTown(t, "city")
+	w.write("city", "a", byHand("x"))
+	dir := filepath.Join(w.dir, "city", Folder)
+	for _, x := range []struct{ folder, file, text string }{{"", "x.toml", ""}, {"slip", "automaton.toml", ""}, {"scripts", "x.sh", ""}, {"wide", FileName, "\xff\xfe[\x00a\x00]\x00"},
+		{"marked", FileName, "\xef\xbb\xbf[automation]\ngate = 'manual'\nexec = 'm'\n"}} {
+		if err := os.MkdirAll(filepath.Join(dir, x.folder), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, x.folder, x.file), []byte(x.text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, link := range []string{"nowhere", "scripts/" + FileName} {
+		if err := os.Symlink("/nonexistent/place", filepath.Join(dir, link)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.want(w.scan(), `a manual "x"
+marked manual "m"
+wide broken
+  city/automations/wide/automation.toml:1:1: this is UTF-16; save the file as UTF-8
+warning: city/automations/nowhere: is a link that leads nowhere
+warning: city/automations/scripts: its automation.toml is a link that leads nowhere
+warning: city/automations/slip: has no automation.toml, so it is no automation; automaton.toml is not read
+warning: city/automations/x.toml: is not read: an automation is a folder; move it to city/automations/x/automation.toml
+`)
+}
+
+// A run that was ended at its time says by whose word.
+func TestWhoseLimit(t *testing.T) {
+	w := newTown(t, "city")
+	w.o.MaxTimeout, w.o.MaxAt = 2*time.Minute, tomldoc.Place{File: "city.toml", Line: 3, Column: 15}
+	w.o.Overrides = []Override{{At: tomldoc.Place{File: "city.toml", Line: 7, Column: 1}, Name: "over", Timeout: ptr(90 * time.Second)}}
+	for name, text := range map[string]string{"none": "", "own": "timeout = '1500ms'", "capped": "timeout = '1h'", "over": ""} {
+		w.write("city", name, byHand("x", text))
+	}
+	want := map[string]string{
+		"none": "it had not ended after 1m (the default)", "own": "it had not ended after 1.5s (its timeout)",
+		"capped": "it had not ended after 2m (max_timeout in city.toml:3:15)", "over": "it had not ended after 1m30s (timeout in city.toml:7:1)",
+	}
+	for _, d := range w.scan().Automations {
+		if got := d.TimedOut(); got != want[d.Name] {
+			t.Errorf("%s: %s, want %s", d.Name, got, want[d.Name])
+		}
+	}
+}

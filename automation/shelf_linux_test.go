@@ -1,0 +1,42 @@
+package automation
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"gcity/formula"
+	"gcity/internal/mute"
+)
+
+// A layer that does not answer is said not to, keeps nobody from finding what the others have, and keeps what was found in
+// it before. When it answers it is read again.
+func TestALayerThatDoesNotAnswer(t *testing.T) {
+	if !mute.Apart(t) {
+		return
+	}
+	w := newTown(t, "city", "demo/own")
+	w.write("city", "a", byHand("one"))
+	w.write("demo/own", "b", byHand("two"))
+	hung, _, free := mute.Folder(t, false)
+	w.o.Patience = 100 * time.Millisecond
+	never := formula.Layer{Dir: filepath.Join(hung, "formulas"), Title: "rig hung", Rig: "hung"}
+	w.layers = []formula.Layer{w.layers[0], never, w.layers[1]}
+	const both = "a manual \"one\"\nb:rig:demo manual \"two\"\n"
+	told := "problem: " + filepath.Join(never.Dir, Folder) + ": cannot look for automations (rig hung): it does not answer; what was found before stays\n"
+	first := w.scan()
+	w.want(first, both+told)
+	w.write("city", "a", byHand("new"))
+	again := w.scan() // nobody waits once more
+	w.want(again, strings.Replace(both, "one", "new", 1)+told)
+	if n := w.s.looks.Under(); n != 1 {
+		t.Errorf("%d looks are under way", n)
+	}
+	free()
+	for end := time.Now().Add(20 * time.Second); strings.Contains(w.show(w.scan()), "does not answer"); {
+		if time.Now().After(end) {
+			t.Fatal("what answers now is still taken for one that does not")
+		}
+	}
+}
