@@ -73,7 +73,7 @@ cols = 80
 	want := Want{Name: "b.2", Declared: "b.2", Strategy: restart.OneForOne, Description: "the second", Provider: "pty", Source: "city.toml:5:1", MakeDir: true,
 		Policy: restart.Policy{Mode: restart.Never, MinUptime: 3 * time.Second, MaxRestarts: 2, Window: time.Hour, Backoff: time.Second,
 			MaxBackoff: 30 * time.Second},
-		Spec: session.Spec{Name: "gc-app-b_d2", Agent: "b.2", City: c.Path, Command: "exec sh -i", Dir: work,
+		Spec: session.Spec{Name: "gc-app-b_d2", Agent: "b.2", City: c.Path, Provider: "pty", Command: "exec sh -i", Dir: work,
 			Env: []string{"A=1", "BEADS_DIR=" + c.Path + "/.beads", "GC_AGENT=b.2", "GC_CITY=" + c.Path, "GC_CITY_NAME=app",
 				"GC_CITY_PATH=" + c.Path, "GC_DIR=" + work, "GC_SESSION_NAME=gc-app-b_d2", "HOME=/h", "PATH=/c/bin:" + defaultPath,
 				"PWD=" + work, "TERM=xterm-256color"},
@@ -101,7 +101,8 @@ start_command = "sh"
 `)
 	wants := Plan(c, Host{})
 	for i, want := range []string{
-		"no command: neither the agent (city.toml:2:1) nor [workspace] has a start_command; write one of them",
+		"no command: neither the agent (city.toml:2:1) nor [workspace] has a start_command or a provider, and none of claude, codex, gemini, cursor-agent, copilot, " +
+			"opencode, amp, aider is on its PATH, " + defaultPath + "; write a start_command or a provider, or install one of them",
 		"session_setup_script cannot be read: open " + c.Path + "/nowhere.sh: no such file or directory",
 		"",
 	} {
@@ -253,5 +254,34 @@ func BenchmarkPlan500(b *testing.B) {
 	h := Host{Environ: os.Environ(), BinDir: "/c/bin"}
 	for b.Loop() {
 		Plan(c, h)
+	}
+}
+
+// What runs an agent's sessions is a part of what it is started with, and no part of what drift is judged by: that compares
+// the providers themselves.
+func TestProviderOfAnAgent(t *testing.T) {
+	c, err := config.Parse(t.TempDir(), []byte(`
+[workspace]
+start_command = "sh"
+[[agents]]
+name = "a"
+[[agents]]
+name = "b"
+session = "subprocess"
+[[agents]]
+name = "c"
+session = "k8s"
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	wants := Plan(c, Host{})
+	for i, want := range []string{"pty", "subprocess", "k8s"} {
+		if w := wants[i]; w.Provider != want || w.Spec.Provider != want || w.Spec.Fingerprint.Sum != wants[0].Spec.Fingerprint.Sum {
+			t.Errorf("%s runs by %q and %q", w.Name, w.Provider, w.Spec.Provider)
+		}
+	}
+	if wants[1].Problem != "" || !strings.Contains(wants[2].Problem, `"k8s" is not built yet`) {
+		t.Errorf("%q, %q", wants[1].Problem, wants[2].Problem)
 	}
 }

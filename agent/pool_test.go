@@ -93,7 +93,7 @@ func TestPlanOfPools(t *testing.T) {
 		Policy: restart.Policy{Mode: restart.OnFailure, MinUptime: 10 * time.Second, MaxRestarts: 5, Window: time.Hour, Backoff: time.Second,
 			MaxBackoff: 30 * time.Second},
 		IdleTimeout: 5 * time.Minute, DependsOn: []string{"db"}, Strategy: restart.RestForOne,
-		Spec: session.Spec{Name: "gc-app-worker-12", Agent: "worker-12", City: c.Path, Command: "sh", Dir: dir,
+		Spec: session.Spec{Name: "gc-app-worker-12", Agent: "worker-12", City: c.Path, Provider: "pty", Idle: true, Command: "sh", Dir: dir,
 			Env: []string{"A=/h", "BEADS_DIR=" + c.Path + "/.beads", "GC_AGENT=worker-12", "GC_CITY=" + c.Path, "GC_CITY_NAME=app",
 				"GC_CITY_PATH=" + c.Path, "GC_DIR=" + dir, "GC_SESSION_NAME=gc-app-worker-12", "HOME=/h", "PATH=/c/bin:/bin",
 				"PWD=" + dir, "PWDX=1", "TERM=xterm-256color"},
