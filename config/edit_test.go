@@ -70,7 +70,88 @@ func TestSuspendedSplice(t *testing.T) {
 			if string(got) != tt.after {
 				t.Errorf("got:\n%q\nwant:\n%q", got, tt.after)
 			}
+			if !tt.on || strings.Contains(tt.name, "in place") || tt.before == tt.after || tt.name == "quoted keys" {
+				return
+			}
+			if err := SetSuspended(dir, Target{Agent: tt.agent}, false); err != nil {
+				t.Fatal(err)
+			}
+			if got, _ := os.ReadFile(filepath.Join(dir, FileName)); string(got) != tt.before {
+				t.Errorf("resumed:\n%q\nwas:\n%q", got, tt.before)
+			}
 		})
+	}
+}
+
+// Resuming takes out what suspending has added, and nothing that a person wrote: their flag stays and changes its value,
+// and so does one that they have touched since.
+func TestResumeTakesOutOnlyWhatSuspendAdded(t *testing.T) {
+	const plain = "[[agents]]\nname          = \"a\"\nstart_command = \"sh\"\n\n[[agents]]\nname = \"b\"\n"
+	const flagged = "[[agents]]\nname          = \"a\"\nsuspended = true\nstart_command = \"sh\"\n\n[[agents]]\nname = \"b\"\n"
+	for _, tt := range []struct {
+		name, before string
+		meanwhile    func(string) string // a person's edit while it is suspended; nil = none
+		after        string
+	}{
+		{"added", plain, nil, plain},
+		{"theirs, in the same words", flagged, nil, strings.Replace(flagged, "true", "false", 1)},
+		{"theirs was false", strings.Replace(flagged, "true", "false", 1), nil, strings.Replace(flagged, "true", "false", 1)},
+		{"another place was edited", plain, func(s string) string { return "# mine\n" + s + "# the end" }, "# mine\n" + plain + "# the end"},
+		{"with a comment since", plain, func(s string) string { return strings.Replace(s, "= true", "= true # holidays", 1) },
+			strings.Replace(flagged, "= true", "= false # holidays", 1)},
+		{"aligned since", plain, func(s string) string { return strings.Replace(s, "suspended =", "suspended     =", 1) },
+			strings.Replace(flagged, "suspended = true", "suspended     = false", 1)},
+		{"moved since", plain, func(string) string { return strings.Replace(plain, "\"sh\"\n", "\"sh\"\nsuspended = true\n", 1) },
+			strings.Replace(plain, "\"sh\"\n", "\"sh\"\nsuspended = false\n", 1)},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			dir := folder(t, tt.before)
+			path := filepath.Join(dir, FileName)
+			if err := SetSuspended(dir, Target{Agent: "b"}, true); err != nil { // another's line is nobody's business
+				t.Fatal(err)
+			}
+			if err := SetSuspended(dir, Target{Agent: "a"}, true); err != nil {
+				t.Fatal(err)
+			}
+			if tt.meanwhile != nil {
+				got, err := os.ReadFile(path)
+				if err != nil {
+					t.Fatal(err)
+				}
+				put(t, path, tt.meanwhile(string(got)))
+				if strings.HasPrefix(tt.name, "moved") {
+					put(t, path, tt.meanwhile("")+"suspended = true\n")
+				}
+			}
+			for _, name := range []string{"a", "b"} {
+				if err := SetSuspended(dir, Target{Agent: name}, false); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if got, _ := os.ReadFile(path); string(got) != tt.after {
+				t.Errorf("got:\n%q\nwant:\n%q", got, tt.after)
+			}
+			if _, err := os.Stat(filepath.Join(dir, ".gc", addedName)); !os.IsNotExist(err) {
+				t.Errorf("something is remembered still: %v", err)
+			}
+		})
+	}
+}
+
+// What is remembered counts for nothing where it cannot be read, and damages nothing.
+func TestResumeWithoutAMemory(t *testing.T) {
+	for _, memory := range []string{"", "{", "null", "[]", `{"city.toml\nagents\n\na":"name = \"a\"\nsuspended = true\n"}`, `{"city.toml\nagents\n\na":"true"}`} {
+		dir := folder(t, "[[agents]]\nname = \"a\"\nsuspended = true\n")
+		if err := os.MkdirAll(filepath.Join(dir, ".gc"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		put(t, filepath.Join(dir, ".gc", addedName), memory)
+		if err := SetSuspended(dir, Target{Agent: "a"}, false); err != nil {
+			t.Fatal(err)
+		}
+		if got, _ := os.ReadFile(filepath.Join(dir, FileName)); string(got) != "[[agents]]\nname = \"a\"\nsuspended = false\n" {
+			t.Errorf("%s: %q", memory, got)
+		}
 	}
 }
 
@@ -234,6 +315,14 @@ func FuzzSetSuspended(f *testing.F) {
 		if err != nil || now.is == s.is || now.fresh {
 			t.Fatalf("not set: %+v, %v\n%q\n%q", now, err, data, after)
 		}
+		if !s.is { // what was added can be taken out again, byte for byte
+			memo := added{}
+			memo.note(s.key(s.file), data, after)
+			left := now.unset(Source{Dir: dir}, target, after, memo)
+			if wrote := s.fresh || s.table(treeOf(data)).get("suspended") == nil; wrote != (left != nil) || wrote && !bytes.Equal(left, data) {
+				t.Fatalf("taken out again: %q\n%q\n%q", left, data, after)
+			}
+		}
 		*edited.flag(target) = s.is
 		if a, b := values(c), values(edited); a != b {
 			t.Fatalf("more has changed\n%s\n%s", a, b)
@@ -242,6 +331,11 @@ func FuzzSetSuspended(f *testing.F) {
 }
 
 const teamOfTwo = "[[agents]]\nname = \"one\"\n[[agents]] # of a rig\nname = \"two\"\ndir = \"demo\"\npool.max = 2\n[[rigs]]\npath = \"/usr\"\nname = \"demo\"\nprefix = \"zzdemo\""
+
+func treeOf(data []byte) *node {
+	root, _ := parseTOML(data, cityNeeds)
+	return root
+}
 
 // flag is where a loaded configuration keeps the flag of a target.
 func (c *City) flag(t Target) *bool {

@@ -85,7 +85,7 @@ pool = "nobody"
 	if want := `city.toml:13:8: automations.overrides.name: there is no automation "sweeep"; did you mean "sweep"?`; found.Problems.Error() != want {
 		t.Errorf("got %s\nwant %s", found.Problems.Error(), want)
 	}
-	const want = `city.toml:17:8: automation.pool: is for a formula; exec is run by the controller, and no pool works on it`
+	const want = `city.toml:17:8: automations.overrides.pool: is for a formula; exec is run by the controller, and no pool works on it`
 	if len(found.Broken) != 1 || found.Broken[0].Problems.Error() != want {
 		t.Errorf("got %+v\nwant %s", found.Broken, want)
 	}

@@ -5,12 +5,14 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"go.uber.org/goleak"
 
 	"gcity/restart"
@@ -30,13 +32,13 @@ func load(t *testing.T, text string, environ ...string) *City {
 
 func TestDefaults(t *testing.T) {
 	c := load(t, "[workspace]\nname = \"app\"\n[[agents]]\nname = \"a.b\"\n")
-	if want := (Workspace{Name: "app", SessionTemplate: "gc-{{.City}}-{{.Agent}}"}); c.Workspace != want {
+	if want := (Workspace{Name: "app", SessionTemplate: "gc-{{.City}}-{{.Agent}}"}); !reflect.DeepEqual(c.Workspace, want) {
 		t.Errorf("workspace %+v", c.Workspace)
 	}
 	if want := (Daemon{30 * time.Second, 5, time.Hour, 5 * time.Second, time.Second, "memory", 0, 0}); c.Daemon != want {
 		t.Errorf("daemon %+v", c.Daemon)
 	}
-	if want := (Session{"pty", 120, 40}); c.Session != want {
+	if want := (Session{Provider: "pty", Cols: 120, Rows: 40, Kubernetes: Kubernetes{Namespace: "gc", CPURequest: "500m", MemRequest: "1Gi", CPULimit: "2", MemLimit: "4Gi"}}); c.Session != want {
 		t.Errorf("session %+v", c.Session)
 	}
 	want := Agent{Name: "a.b", Restart: restart.Always, MinUptime: 10 * time.Second, Strategy: restart.OneForOne, SessionName: "gc-app-a_db",
@@ -47,12 +49,21 @@ func TestDefaults(t *testing.T) {
 }
 
 func TestEveryKey(t *testing.T) {
-	c, err := Load(folderOf(t, map[string]string{"more.toml": "[[agents]]\nname = \"b\"\n", FileName: `include = ["more.toml"]
+	c, err := Load(folderOf(t, map[string]string{"p.md.tmpl": "p", "shared/f.md.tmpl": "f", "prompts/shared/g.md.tmpl": "g", "o/x": "x", "more.toml": `[[agents]]
+name = "b"
+prompt_template = "p.md.tmpl"
+inject_fragments = ["f"]
+overlay_dir = "o"
+install_agent_hooks = ["claude"]
+hooks_installed = true
+`, FileName: `include = ["more.toml"]
 [workspace]
 name = "app"
 suspended = true
 session_template = "{{.Agent}}"
 start_command = "sh"
+global_fragments = ["g"]
+install_agent_hooks = ["gemini"]
 
 [[agents]]
 name = "a"
@@ -70,7 +81,11 @@ restart = "on-failure"
 min_uptime = "1m"
 idle_timeout = "15m"
 strategy = "rest_for_one"
+work_query = "mine"
+sling_query = "give {}"
+default_sling_formula = "polish"
 depends_on = ["b"]
+session = "exec:x"
 [agents.env]
 A = "1"
 B = "$HOME"
@@ -87,11 +102,13 @@ path = "/usr"
 prefix = "Dm"
 suspended = true
 formulas_dir = "//demo/recipes"
+default_sling_target = "a"
 
 [[patches.agents]]
 dir = "//rooms/{{.Name}}"
 name = "a"
 suspended = true
+session = "tmux"
 
 [daemon]
 patrol_interval = "100ms"
@@ -107,12 +124,20 @@ wisp_ttl = "24h"
 provider = "fail"
 cols = 80
 rows = 24
-
+k8s = { namespace = "n", image = "i", context = "c", cpu_request = "1", mem_request = "2Gi", cpu_limit = "3", mem_limit = "4Gi" }
 [events]
 provider = ""
 
 [beads]
 provider = "file"
+
+[dolt]
+host = "db.example"
+port = 3307
+
+[console]
+theme = "dark"
+colour = "bright-red"
 
 [formulas]
 dir = "//recipes"
@@ -136,31 +161,42 @@ timeout = "90s"
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := (Workspace{"app", true, "{{.Agent}}", "sh"}); c.Workspace != want {
+	if want := (Workspace{Name: "app", Suspended: true, SessionTemplate: "{{.Agent}}", StartCommand: "sh",
+		GlobalFragments: []string{"g"}, InstallAgentHooks: []string{"gemini"}}); !reflect.DeepEqual(c.Workspace, want) {
 		t.Errorf("workspace %+v", c.Workspace)
 	}
 	if want := (Daemon{100 * time.Millisecond, 0, 90 * time.Second, 0, 250 * time.Millisecond, "disk", 10 * time.Minute, 24 * time.Hour}); c.Daemon != want {
 		t.Errorf("daemon %+v", c.Daemon)
 	}
-	if want := (Session{"fail", 80, 24}); c.Session != want {
+	if want := (Session{Provider: "fail", Cols: 80, Rows: 24, Kubernetes: Kubernetes{"n", "i", "c", "1", "2Gi", "3", "4Gi"}}); c.Session != want {
 		t.Errorf("session %+v", c.Session)
+	}
+	if want := (Console{"dark", "bright-red"}); c.Console != want {
+		t.Errorf("console %+v", c.Console)
 	}
 	a := c.Agents[0]
 	want := Agent{Name: "a", Dir: "//rooms/{{.Name}}", Description: "does things", Suspended: true, StartCommand: "sh -i",
 		Env: map[string]string{"A": "1", "B": "$HOME"}, Nudge: "go", ReadyDelay: 1500 * time.Millisecond, ReadyPromptPrefix: "> ",
 		PreStart: []string{"one", "two"}, SessionSetup: []string{"three {{.WorkDir}}"}, SessionSetupScript: "/x/{{.City}}.sh",
 		Restart: restart.OnFailure, Pool: &Pool{Min: 1, Max: 2, Check: "echo 2", CheckTimeout: 3 * time.Second}, MinUptime: time.Minute,
-		IdleTimeout: 15 * time.Minute, Strategy: restart.RestForOne, DependsOn: []string{"b"}, Needs: []string{"b"}, Origin: a.Origin, Origins: a.Origins}
+		IdleTimeout: 15 * time.Minute, Strategy: restart.RestForOne, DependsOn: []string{"b"}, Needs: []string{"b"}, Session: "tmux", WorkQuery: "mine", SlingQuery: "give {}",
+		DefaultSlingFormula: "polish", Origin: a.Origin, Origins: a.Origins}
 	if diff := cmp.Diff(want, a); diff != "" {
 		t.Error(diff)
 	}
-	if a.Origins["env.B"].String() != "city.toml:27:5" || c.Origins["session.cols"].String() != "city.toml:59:8" {
+	if a.Origins["env.B"].String() != "city.toml:33:5" || c.Origins["session.cols"].String() != "city.toml:67:8" {
 		t.Errorf("origins %v %v", a.Origins["env.B"], c.Origins["session.cols"])
 	}
 	for path, k := range newSchema().byPath { // so this test is about every key
+		if _, elsewhere := ofPrograms(path); elsewhere {
+			continue
+		}
 		_, here := c.Origins[path]
 		_, name := place{agent: &a}.origins(k)
 		_, there := a.Origins[name]
+		if _, other := c.Agents[1].Origins[name]; other && strings.HasPrefix(path, "agents.") {
+			there = true
+		}
 		if strings.HasPrefix(path, "rigs.") {
 			_, there = c.Rigs[0].Origins[k.name()]
 		}
@@ -170,13 +206,13 @@ timeout = "90s"
 		if strings.HasPrefix(path, "automations.overrides.") {
 			_, there = c.overrides[0].origins[k.name()]
 		}
-		if k.field != nil && !here && !there {
+		if k.field != nil && !here && !there && !composes(path) {
 			t.Errorf("%s is missing in this test", path)
 		}
 	}
-	wantR := []Rig{{Name: "demo", Path: "/usr", Prefix: "Dm", Suspended: true, FormulasDir: filepath.Join(c.Path, "demo", "recipes"),
-		Origin: Origin{FileName, 35, 1}, Origins: c.Rigs[0].Origins}}
-	if diff := cmp.Diff(wantR, c.Rigs); diff != "" {
+	wantR := []Rig{{Name: "demo", Path: "/usr", Prefix: "Dm", Suspended: true, FormulasDir: filepath.Join(c.Path, "demo", "recipes"), DefaultSlingTarget: "a",
+		Origin: Origin{FileName, 41, 1}, Origins: c.Rigs[0].Origins}}
+	if diff := cmp.Diff(wantR, c.Rigs, cmpopts.IgnoreUnexported(Rig{})); diff != "" {
 		t.Error(diff)
 	}
 	e, problems := c.Expand(&a)
@@ -282,7 +318,7 @@ func TestLimits(t *testing.T) {
 	tests := []struct{ name, text, want string }{
 		{"agents", many.String(), "there are 10001 agents; 10000 are the most"},
 		{"rigs", strings.Repeat("[[rigs]]\nname=\"r\"\npath=\"/r\"\n", maxRigs+1), "there are 1001 rigs; 1000 are the most"},
-		{"patches", strings.Repeat("[[patches.agents]]\nname=\"r\"\n", 60_000), "there is no agent"},
+		{"patches", strings.Repeat("[[patches.agents]]\nname=\"r\"\n", 20_000), "there is no agent"},
 		{"dependencies", "[[agents]]\nname=\"a\"\ndepends_on=[" + strings.Repeat("\"b\",", 100_000) + "]", "neither an agent nor a pool"},
 		{"keys", strings.Repeat("a=1\n", 300_000), full},
 		{"tables", strings.Repeat("[[agents]]\n", 300_000), full},
@@ -334,9 +370,42 @@ func TestEnvironmentBeatsTheFile(t *testing.T) {
 	if c := load(t, text, "GC_SESSION="); c.Session.Provider != "pty" {
 		t.Errorf("%q", c.Session.Provider)
 	}
-	_, err := Load(folder(t, text), "GC_SESSION=tmux")
-	if want := `environment GC_SESSION: "tmux" is not supported yet; "pty" is: the terminals built in need nothing installed`; err == nil || err.Error() != want {
+	_, err := Load(folder(t, text), "GC_SESSION=tmix")
+	if want := `environment GC_SESSION: there is no session provider "tmix"; did you mean "tmux"?`; err == nil || err.Error() != want {
 		t.Errorf("%v", err)
+	}
+}
+
+// What runs an agent's sessions: its own word, a patch's, the environment's, the city's, in that order; "" is what is built in.
+func TestProviderOf(t *testing.T) {
+	const text = `
+[session]
+provider = "subprocess"
+[[agents]]
+name = "a"
+[[agents]]
+name = "b"
+session = "tmux"
+[[agents]]
+name = "c"
+session = ""
+[[agents]]
+name = "d"
+session = "fake"
+[[patches.agents]]
+name = "d"
+session = "exec:bin/screen"
+`
+	for environ, city := range map[string]string{"X=": "subprocess", "GC_SESSION=fail": "fail"} {
+		c := load(t, text, environ)
+		for i, want := range []string{city, "tmux", "pty", "exec:bin/screen"} {
+			if got := c.ProviderOf(&c.Agents[i]); got != want {
+				t.Errorf("%s: %s runs by %q, want %q", environ, c.Agents[i].Name, got, want)
+			}
+		}
+	}
+	if c := load(t, "[[agents]]\nname = \"a\"\n"); c.ProviderOf(&c.Agents[0]) != "pty" {
+		t.Error("nothing is said, and the provider is not the one built in")
 	}
 }
 

@@ -1,10 +1,10 @@
 package config
 
 import (
+	"context"
 	"path/filepath"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"gcity/internal/mute"
@@ -39,9 +39,7 @@ func TestRigsFolderDoesNotAnswer(t *testing.T) {
 			t.Error("the configuration is another one at each look")
 		}
 		revision = c.Revision
-		folders.mu.Lock()
-		under := len(folders.under)
-		folders.mu.Unlock()
+		under := folders.Under()
 		if under > 2 { // the watch may be looking at the other one just now
 			t.Errorf("%d looks are under way", under)
 		}
@@ -54,58 +52,43 @@ func TestRigsFolderDoesNotAnswer(t *testing.T) {
 	}
 }
 
-// One look at each folder, so many in all; and what was seen before one asked is not what is there.
-func TestLooks(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		begun, answer := map[string]int{}, make(chan string)
-		l := looks{most: 2, under: map[string]*look{}}
-		l.see = func(path string) sight {
-			l.mu.Lock()
-			begun[path]++
-			l.mu.Unlock()
-			if strings.HasPrefix(path, "/hung") {
-				return sight{real: <-answer}
-			}
-			return sight{real: path}
+// Formulas and automations are watched in the folders that answer, whatever another one does.
+func TestWatchFoldersThatDoNotAnswer(t *testing.T) {
+	if !mute.Apart(t) {
+		return
+	}
+	hung, _, free := mute.Folder(t, false)
+	dir := folder(t, "")
+	ctx, cancel := context.WithCancel(t.Context())
+	begun := make(chan (<-chan struct{}), 1)
+	go func() {
+		pokes, err := WatchFolders(ctx, []string{filepath.Join(hung, "formulas"), dir}, nil, WatchOptions{Quiet: time.Millisecond})
+		if err != nil {
+			t.Error(err)
 		}
-		count := func(path string) int {
-			l.mu.Lock()
-			defer l.mu.Unlock()
-			return begun[path]
+		begun <- pokes
+	}()
+	late := time.After(20 * time.Second)
+	var pokes <-chan struct{}
+	select {
+	case pokes = <-begun:
+	case <-late:
+		free()
+		t.Fatal("the watch does not begin")
+	}
+	put(t, filepath.Join(dir, "a.formula.toml"), "")
+	select {
+	case <-pokes:
+	case <-late:
+		t.Error("a change beside it is not seen")
+	}
+	cancel()
+	for open := true; open; {
+		select {
+		case _, open = <-pokes:
+		case <-late:
+			free()
+			t.Fatal("the watch does not end")
 		}
-		for range 3 {
-			if saw, ok := l.at("/hung", time.Now()); ok || saw.problem == "" || saw.real != "/hung" {
-				t.Errorf("%+v, %v", saw, ok)
-			}
-		}
-		if saw, ok := l.at("/well", time.Now()); !ok || saw.real != "/well" {
-			t.Errorf("%+v, %v", saw, ok)
-		}
-		if _, ok := l.at("/hung2", time.Now()); ok || count("/hung") != 1 {
-			t.Errorf("%v, %d", ok, count("/hung"))
-		}
-		if _, ok := l.at("/well", time.Now()); ok || count("/well") != 1 {
-			t.Errorf("one too many: %v, %d", ok, count("/well"))
-		}
-		answer <- "/then"
-		answer <- "/then"
-		synctest.Wait()
-		if saw, ok := l.at("/well", time.Now()); !ok || saw.real != "/well" || len(l.under) != 0 {
-			t.Errorf("%+v, %v, %v", saw, ok, l.under)
-		}
-
-		l.begin("/hung")
-		time.Sleep(lookTime / 2) // of the bubble
-		seen := make(chan sight)
-		go func() {
-			saw, _ := l.at("/hung", time.Now())
-			seen <- saw
-		}()
-		synctest.Wait()
-		answer <- "/stale"
-		answer <- "/now"
-		if saw := <-seen; saw.real != "/now" {
-			t.Errorf("%+v", saw)
-		}
-	})
+	}
 }

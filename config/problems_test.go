@@ -98,17 +98,25 @@ func folderOf(t testing.TB, files map[string]string) string {
 func values(c *City) string {
 	bare := *c
 	bare.Revision, bare.Origins, bare.Warnings, bare.Sources, bare.include, bare.patches, bare.overrides = "", nil, nil, nil, nil, nil, nil
+	bare.amended, bare.Providers = nil, slices.Clone(c.Providers)
+	for i := range bare.Providers {
+		bare.Providers[i].Origin, bare.Providers[i].Origins = Origin{}, nil
+	}
+	bare.Remotes, bare.rigPatch, bare.stamped, bare.trees, bare.recipes = nil, nil, nil, nil, nil
+	w := &bare.Workspace
+	w.topology, w.Topologies, w.Includes = "", nil, nil
 	bare.Agents = slices.Clone(c.Agents)
 	var pools []Pool
 	for i := range bare.Agents {
 		if p := bare.Agents[i].Pool; p != nil {
 			pools = append(pools, *p)
 		}
-		bare.Agents[i].Origin, bare.Agents[i].Origins, bare.Agents[i].Pool = Origin{}, nil, nil
+		bare.Agents[i].Origin, bare.Agents[i].Origins, bare.Agents[i].Pool, bare.Agents[i].Topology = Origin{}, nil, nil, ""
 	}
 	bare.Rigs = slices.Clone(c.Rigs)
 	for i := range bare.Rigs {
-		bare.Rigs[i].Origin, bare.Rigs[i].Origins = Origin{}, nil
+		r := &bare.Rigs[i]
+		r.Origin, r.Origins, r.topology, r.Topologies, r.includes, r.overrides, r.recipes = Origin{}, nil, "", nil, nil, nil, nil
 	}
 	bare.Automations.Overrides = slices.Clone(c.Automations.Overrides)
 	for i := range bare.Automations.Overrides {

@@ -44,7 +44,7 @@ func TestSchemaIsComplete(t *testing.T) {
 			t.Errorf("%s: default %s is of another kind", path, k.def)
 		}
 		if k.status == supported && k.def != "" && k.check != nil {
-			p := place{&City{}, &Agent{Pool: &Pool{}}, &Rig{}, &patch{}, &override{}}
+			p := place{city: &City{}, agent: &Agent{Pool: &Pool{}}, rig: &Rig{}, patch: &patch{}, override: &override{}, rigPatch: &rigPatch{}, remote: &Remote{}, provider: &Provider{}}
 			d := &decoder{schema: newSchema(), city: p.city}
 			d.defaults(k.table(), p)
 			if s := shown(k.field(p)); s == "" {
@@ -67,10 +67,30 @@ func reference() string {
 		}
 	}
 	fmt.Fprintf(&b, referenceExample, example)
+	b.WriteString(referenceTopology)
+	own := topologySchema(s)
+	for _, t := range own.tables[""] {
+		if k := t.path; k == "topology" || k == "formulas" {
+			b.WriteString(strings.Replace(table(own, t), "## ", "### ", 1))
+		}
+	}
 	writeLater(&b, s)
 	b.WriteString(referenceTail)
 	return b.String()
 }
+
+func table(s schema, t *key) string {
+	var b strings.Builder
+	writeTable(&b, s, t)
+	return b.String()
+}
+
+const referenceTopology = `## topology.toml
+
+A topology's folder has a ` + "`topology.toml`, or a `pack.toml`, which is the same: [topologies.md](topologies.md) tells what it is for. Besides these tables it has " +
+	"`[[agents]]` and `[providers.NAME]`" + `, with the keys that they have here. Paths are relative to the topology's folder, and ` + "`{{.ConfigDir}}`" + ` is that folder.
+
+`
 
 func heading(k *key) string {
 	path := strings.ReplaceAll(k.path, "*", "NAME")
@@ -238,18 +258,22 @@ are refused, and an expansion has at most 64 KiB. In a shell line put a field in
 
 ## What an agent is started with
 
-The command is ` + "`agents.start_command`, else `workspace.start_command`" + `. An agent with neither is not started and says so; the others are.
+The command is ` + "`agents.start_command`, else that of `agents.provider`, else of `workspace.provider`, else `workspace.start_command`" + `, else that
+of the first program on the agent's ` + "`PATH`" + ` among those that gcity knows. Where there is nothing, or the provider's program is not there, the agent
+is not started and says what was looked for; the others are. A ` + "`start_command`" + ` is run as it stands. What a provider says of its program, the agent
+can say otherwise, key by key; its arguments are each one word to the shell, whatever is in them.
 The environment, later wins:
 
 1. what the controller was started with, less ` + "`GC_*`, `TMUX*`, `NOTIFY_SOCKET`, `WATCHDOG_*`, `LISTEN_*`, `COLUMNS`, `LINES` and `OLDPWD`" + `;
    ` + "`TERM` is `xterm-256color`" + `;
-2. ` + "`agents.env`" + `, with ` + "`$NAME` and `${NAME}`" + ` replaced by the controller's variables (empty if it has none);
+2. the provider's ` + "`env`, then `agents.env`" + `, with ` + "`$NAME` and `${NAME}`" + ` replaced by the controller's variables (empty if it has none);
 3. ` + "`GC_AGENT`, `GC_CITY` and `GC_CITY_PATH`" + ` (the city's folder), ` + "`GC_CITY_NAME`, `GC_SESSION_NAME`, `GC_SESSION_ID`, `GC_DIR` and `PWD`" + ` (the working
    folder), ` + "`BEADS_DIR`, in a rig `GC_RIG` and `GC_RIG_PATH`" + `; and ` + "`.gc/bin`" + ` stands first on ` + "`PATH`" + `.
 
 A pool's check has the same, with the pool's name as ` + "`GC_AGENT`" + ` and without a session's variables.
 
-An agent is restarted when what it was started with changes here: the command, its own ` + "`env`" + ` (as written, so the controller's
-environment does not matter), ` + "`pre_start`, `session_setup`, `session_setup_script`" + ` and the content of that script. Nothing else restarts one.
+An agent is restarted when what it was started with changes here: the command and its arguments, its own ` + "`env`" + ` and its provider's (as written, so the controller's
+environment does not matter), ` + "`pre_start`, `session_setup`, `session_setup_script`" + ` and the content of that script. Nothing else restarts one:
+not how it is told to be ready, and not that another program is found first, where nothing says which it is.
 ` + "`GC_SESSION`" + ` in the environment of the controller beats ` + "`session.provider`" + `.
 `

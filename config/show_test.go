@@ -149,3 +149,29 @@ func TestShowCanBeLoaded(t *testing.T) {
 		t.Errorf("%d agents, %+v", len(again.Agents), again.Rigs)
 	}
 }
+
+// The table of Kubernetes is shown where it was written, with what it leaves out, and says the same when it is read again.
+func TestShowKubernetes(t *testing.T) {
+	dir := t.TempDir()
+	c, err := Parse(dir, []byte("[workspace]\nname = \"app\"\n[session.k8s]\nimage = \"agents:7\"\ncpu_limit = \"1500m\"\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := Kubernetes{Namespace: "gc", Image: "agents:7", CPURequest: "500m", MemRequest: "1Gi", CPULimit: "1500m", MemLimit: "4Gi"}
+	if c.Session.Kubernetes != want {
+		t.Errorf("%+v", c.Session.Kubernetes)
+	}
+	text := c.TOML()
+	_, table, found := strings.Cut(text, "\n[session.k8s]\n")
+	if table, _, _ = strings.Cut(table, "\n\n"); !found || !strings.Contains(table, "city.toml:4:9") || strings.Count(table, "\n")+1 != 6 {
+		t.Errorf("it shows:\n%s", text)
+	}
+	again, err := Parse(dir, []byte(text))
+	if err != nil || again.Session != c.Session {
+		t.Errorf("%+v, %v", again, err)
+	}
+	plain, err := Parse(dir, []byte("[workspace]\nname = \"app\"\n"))
+	if err != nil || strings.Contains(plain.TOML(), "k8s") {
+		t.Errorf("a city without it shows it, %v", err)
+	}
+}

@@ -18,16 +18,17 @@ type kitchen struct {
 	t      *testing.T
 	layers []formula.Layer
 	pokes  <-chan struct{}
+	others chan []string
 }
 
 func newKitchen(t *testing.T, o WatchOptions, folders ...string) *kitchen {
 	t.Helper()
-	k := &kitchen{t: t}
+	k := &kitchen{t: t, others: make(chan []string)}
 	for i, f := range folders {
 		k.layers = append(k.layers, formula.Layer{Dir: f, Title: f, Rig: []string{"", "demo"}[i]})
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	pokes, err := WatchFolders(ctx, folders, o)
+	pokes, err := WatchFolders(ctx, folders, k.others, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -200,6 +201,29 @@ func TestWatchFoldersSeesAQuickRewrite(t *testing.T) {
 			t.Fatal(err)
 		}
 		k.await("a=" + word)
+	}
+}
+
+// A configuration that comes into force brings other folders: those are watched from then on, and the old ones not.
+func TestWatchFoldersTakesOthers(t *testing.T) {
+	for name, o := range map[string]WatchOptions{
+		"told":    {Quiet: 20 * time.Millisecond, Poll: time.Hour},
+		"polling": {Quiet: 20 * time.Millisecond, Poll: 20 * time.Millisecond, Polling: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := folder(t, "")
+			old, fresh, later := filepath.Join(dir, "old"), filepath.Join(dir, "fresh"), filepath.Join(dir, "later")
+			plant(t, filepath.Join(old, automation.Folder, "a", automation.FileName), action("old"))
+			plant(t, filepath.Join(fresh, automation.Folder, "a", automation.FileName), action("fresh"))
+			k := newKitchen(t, o, old)
+			k.layers = []formula.Layer{{Dir: fresh}, {Dir: later, Rig: "demo"}}
+			k.others <- []string{fresh, later}
+			k.await("a=fresh")
+			put(t, filepath.Join(fresh, automation.Folder, "a", automation.FileName), action("two"))
+			k.await("a=two")
+			plant(t, filepath.Join(later, automation.Folder, "b", automation.FileName), action("late"))
+			k.await("a=two b:rig:demo=late")
+		})
 	}
 }
 

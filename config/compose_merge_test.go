@@ -1,0 +1,305 @@
+package config
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"gcity/topology"
+)
+
+// Lists of all files are one, the root's first; of other values the last file's counts, key by key; a file that is asked for
+// from outside is the last one.
+func TestMerge(t *testing.T) {
+	dir := folderOf(t, map[string]string{
+		FileName: `include = ["more/one.toml"]
+[workspace]
+name = "app"
+[daemon]
+max_restarts = 1
+restart_window = "1m"
+[[agents]]
+name = "a"
+[[patches.agents]]
+name = "b"
+suspended = true
+[topologies.x]
+source = "repo"
+ref = "main"
+[automations]
+skip = ["x"]
+`,
+		"more/one.toml": `[daemon]
+max_restarts = 2
+shutdown_timeout = "1s"
+[[agents]]
+name = "b"
+[[rigs]]
+name = "r"
+path = "src"
+[formulas]
+dir = "recipes"
+[topologies.x]
+path = "deep"
+[topologies.y]
+source = "../repo"
+[patches]
+agents = [{ name = "a", suspended = true }]
+`,
+		"last/two.toml": `[workspace]
+suspended = true
+[daemon]
+max_restarts = 3
+[[agents]]
+name = "c"
+[[patches.agents]]
+name = "b"
+suspended = false
+[[patches.rigs]]
+name = "r"
+path = "elsewhere"
+prefix = "zz"
+`,
+	})
+	c, err := Source{Dir: dir, Files: []string{filepath.Join(dir, "last", "two.toml")}}.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := (Daemon{PatrolInterval: 30 * time.Second, MaxRestarts: 3, RestartWindow: time.Minute, ShutdownTimeout: time.Second, RestartBackoff: time.Second,
+		CrashHistory: "memory"}); c.Daemon != want || c.Origins["daemon.max_restarts"].String() != "last/two.toml:4:16" || c.Origins["daemon.restart_window"].String() != "city.toml:6:18" {
+		t.Errorf("%+v %v", c.Daemon, c.Origins)
+	}
+	names := fmt.Sprint(agentsOf(c))
+	if want := "[a city.toml:8:8 needs [] b more/one.toml:5:8 needs [] c last/two.toml:6:8 needs []]"; names != want || !c.Workspace.Suspended || c.Workspace.Name != "app" {
+		t.Errorf("%s, %+v", names, c.Workspace)
+	}
+	a, b := c.Agents[0], c.Agents[1]
+	if !a.Suspended || b.Suspended || b.Origins["suspended"].String() != "last/two.toml:9:13" || a.Origins["suspended"].File != "more/one.toml" {
+		t.Errorf("%+v\n%+v", a, b)
+	}
+	r := c.Rigs[0]
+	if r.Path != dir+"/last/elsewhere" || r.Prefix != "zz" || r.Origins["path"].String() != "last/two.toml:12:8" {
+		t.Errorf("%+v", r)
+	}
+	if want := dir + "/more/recipes"; c.Layers()[0].Dir != want {
+		t.Errorf("%+v", c.Layers())
+	}
+	x, y := c.want(&c.Remotes[0]), c.want(&c.Remotes[1])
+	if x != (topology.Want{Name: "x", Source: "repo", From: dir + "/repo", Ref: "main"}) || c.Remotes[0].Path != "deep" || y.From != dir+"/repo" {
+		t.Errorf("%+v %+v", x, y)
+	}
+	if len(c.Warnings) > 0 {
+		t.Error(c.Warnings)
+	}
+	text, err := c.Explain("b")
+	if err != nil || !strings.Contains(text, "suspended = false  # last/two.toml:9:13") && !strings.Contains(text, "# last/two.toml:9:13") {
+		t.Errorf("%s, %v", text, err)
+	}
+}
+
+// Included topologies come first, each where its own folder is; a rig's own word counts last of all.
+func TestIncludedTopologies(t *testing.T) {
+	outside := folderOf(t, map[string]string{
+		"base/pack.toml": "[pack]\nname = \"base\"\nschema = 1\n[[agent]]\nname = \"low\"\nsession_setup_script = \"up.sh\"\n[formulas]\ndir = \"recipes\"\n",
+		"base/up.sh":     "", "top/formulas/x": "",
+		"top/topology.toml": "[topology]\nname = \"top\"\nschema = 1\nincludes = [\"../base\"]\ncity_agents = [\"high\"]\n[[agents]]\nname = \"high\"\n[[agents]]\nname = \"mid\"\nsuspended = true\n",
+	})
+	dir := folderOf(t, map[string]string{FileName: `[workspace]
+includes = ["` + outside + `/top"]
+[[rigs]]
+name = "r"
+path = "/usr"
+formulas_dir = "own"
+includes = ["` + outside + `/top"]
+[[rigs.overrides]]
+agent = "mid"
+suspended = false
+[[rigs.overrides]]
+name = "low"
+session = "tmux"
+[[patches.agents]]
+dir = "r"
+name = "mid"
+suspended = true
+session = "fake"
+`})
+	c, err := Load(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for i := range c.Agents {
+		a := &c.Agents[i]
+		e, _ := c.Expand(a)
+		got = append(got, strings.ReplaceAll(fmt.Sprintf("%s %t %s %s %s", a.Qualified(), a.Suspended, a.Session, a.Topology, e.Script), outside, "OUT"))
+	}
+	want := []string{"high false  OUT/top ", "r/low false tmux OUT/base OUT/base/up.sh", "r/mid false fake OUT/top "}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q\nwant %q", got, want)
+	}
+	if at := c.Agents[2].Origins["suspended"]; at.String() != "city.toml:10:13" {
+		t.Errorf("%s", at)
+	}
+	var layers []string
+	for _, l := range c.Layers() {
+		layers = append(layers, strings.NewReplacer(outside, "OUT", dir, "DIR").Replace(l.Title+" "+l.Dir+" "+l.Root))
+	}
+	if want := []string{"topology base OUT/base/recipes OUT/base", "topology top OUT/top/formulas OUT/top", "city DIR/.gc/formulas ",
+		"topology base OUT/base/recipes OUT/base", "topology top OUT/top/formulas OUT/top", "rig r DIR/own "}; !slices.Equal(layers, want) {
+		t.Errorf("%q", layers)
+	}
+}
+
+// Suspending leaves topologies alone, finds the flag in whatever file it counts, and can be taken back.
+func TestSuspendComposed(t *testing.T) {
+	files := map[string]string{
+		FileName: "include = [\"more.toml\"]\n[[rigs]]\nname = \"r\"\npath = \"/usr\"\ntopology = \"p\"\n" +
+			"[[rigs.overrides]]\nagent = \"four\" # last\nsuspended = false\n[workspace]\ntopology = \"p\"\n",
+		"more.toml":           "[workspace]\nsuspended = false # here\n[[patches.agents]]\ndir = \"r\"\nname = \"two\"\nsuspended = false\n[[patches.rigs]]\nname = \"r\"\nsuspended = false\n",
+		"p/topology.toml":     "[topology]\nname = \"p\"\nschema = 1\ncity_agents = [\"one\"]\n[[agents]]\nname = \"one\"\n[[agents]]\nname = \"two\"\n[[agents]]\nname = \"three\"\n[[agents]]\nname = \"four\"\n",
+		"p/prompts/worker.md": "",
+	}
+	dir := folderOf(t, files)
+	for _, c := range []struct {
+		target     Target
+		file, line string
+	}{
+		{Target{Agent: "one"}, FileName, "\n[[patches.agents]]\nname = \"one\"\nsuspended = true\n"},
+		{Target{Agent: "r/three"}, FileName, "\n[[patches.agents]]\ndir = \"r\"\nname = \"three\"\nsuspended = true\n"},
+		{Target{Agent: "two"}, "more.toml", "name = \"two\"\nsuspended = true\n"},
+		{Target{Agent: "four"}, FileName, "agent = \"four\" # last\nsuspended = true\n"},
+		{Target{Rig: "r"}, "more.toml", "name = \"r\"\nsuspended = true\n"},
+		{Target{}, "more.toml", "suspended = true # here\n"},
+	} {
+		if err := SetSuspended(dir, c.target, true); err != nil {
+			t.Errorf("%+v: %v", c.target, err)
+			continue
+		}
+		text, err := os.ReadFile(filepath.Join(dir, c.file))
+		if err != nil || !strings.Contains(string(text), c.line) {
+			t.Errorf("%+v: %s has become\n%s", c.target, c.file, text)
+		}
+		now, err := Load(dir)
+		if err != nil || !*now.flag(c.target) {
+			t.Errorf("%+v is not suspended, %v", c.target, err)
+		}
+		if err := SetSuspended(dir, c.target, false); err != nil {
+			t.Errorf("%+v: %v", c.target, err)
+		}
+	}
+	for name, was := range files {
+		if is, err := os.ReadFile(filepath.Join(dir, name)); err != nil || string(is) != was {
+			t.Errorf("%s has become\n%s", name, is)
+		}
+	}
+}
+
+// The revision and the watch see every file of a topology, and nothing that runs leaves there.
+func TestTopologyIsWatched(t *testing.T) {
+	dir := folderOf(t, map[string]string{
+		FileName: "[workspace]\ntopology = \"p\"\n", "more.toml": "[daemon]\nmax_restarts = 1\n", "p/scripts/deep/x.sh": "1",
+		"p/topology.toml": "[topology]\nname = \"p\"\nschema = 1\n[[agents]]\nname = \"one\"\n",
+	})
+	src := Source{Dir: dir, Files: []string{filepath.Join(dir, "more.toml")}}
+	last := ""
+	turned := func(what string, want bool) {
+		t.Helper()
+		r, err := src.Revision()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c, err := src.Load(); err != nil || c.Revision != r {
+			t.Errorf("%s: loaded %v, and the revision is %s", what, err, r)
+		}
+		if (r != last) != want {
+			t.Errorf("%s: another revision: %t", what, r != last)
+		}
+		last = r
+	}
+	turned("the first", true)
+	pokes, err := src.Watch(t.Context(), WatchOptions{Quiet: 20 * time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range []string{"p/scripts/deep/x.sh", "p/prompts/new.md", "p/prompts/other.md", "p/topology.toml", "more.toml"} {
+		text, _ := os.ReadFile(filepath.Join(dir, file))
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, file)), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		put(t, filepath.Join(dir, file), string(text)+"# more\n")
+		poked(t, pokes)
+		turned(file, true)
+	}
+	for _, file := range []string{"p/.git/index", "p/.beads/x", "p/.gc/events.jsonl", ".gc/x", "other/topology.toml"} {
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, file)), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		put(t, filepath.Join(dir, file), "x")
+		turned(file, false)
+	}
+	if err := os.Chmod(filepath.Join(dir, "p/scripts/deep/x.sh"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	turned("may be run", true)
+	if err := os.RemoveAll(filepath.Join(dir, "p/scripts")); err != nil {
+		t.Fatal(err)
+	}
+	turned("gone", true)
+	for i := range maxTreeFiles {
+		put(t, filepath.Join(dir, "p", fmt.Sprint(i)), "")
+	}
+	want := "p: the topology's folder has more than 5000 files or 64 MB in it; changes of the others are not noticed"
+	if c, err := src.Load(); err != nil || len(c.Warnings) != 1 || c.Warnings[0].String() != want {
+		t.Errorf("%v, %v", c, err)
+	}
+}
+
+// A topology from a repository is read from its copy, and the lock is a part of the configuration.
+func TestRemoteTopology(t *testing.T) {
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("there is no git")
+	}
+	repo := folderOf(t, map[string]string{"deep/topology.toml": "[topology]\nname = \"far\"\nschema = 1\nincludes = [\"../low\"]\n[[agents]]\nname = \"one\"\n",
+		"low/topology.toml": "[topology]\nname = \"low\"\nschema = 1\n[[agents]]\nname = \"zero\"\n"})
+	for _, args := range [][]string{{"init", "-q"}, {"add", "."}, {"-c", "user.name=a", "-c", "user.email=a@example.org", "commit", "-q", "-m", "x"}} {
+		cmd := exec.Command("git", args...)
+		cmd.Dir = repo
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%v %s", err, out)
+		}
+	}
+	dir := folderOf(t, map[string]string{FileName: "[workspace]\ntopology = \"far\"\n[topologies.far]\nsource = \"" + repo + "\"\npath = \"deep\"\n"})
+	before, err := Revision(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pokes, err := Watch(t.Context(), dir, WatchOptions{Quiet: 20 * time.Millisecond, Poll: 20 * time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, wants, err := Source{Dir: dir}.Remotes()
+	if err != nil || got != dir || len(wants) != 1 {
+		t.Fatalf("%s %v %v", got, wants, err)
+	}
+	if _, err := topology.Fetch(t.Context(), dir, wants[0], false, os.Environ()); err != nil {
+		t.Fatal(err)
+	}
+	poked(t, pokes)
+	c, err := Load(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := "[zero .gc/topologies/far/low/topology.toml:5:8 needs [] one .gc/topologies/far/deep/topology.toml:6:8 needs []]"
+	if got := fmt.Sprint(agentsOf(c)); got != want || c.Revision == before || !slices.Contains(c.Sources, filepath.Join(dir, topology.LockFile)) {
+		t.Errorf("%s, %q", got, c.Sources)
+	}
+	put(t, filepath.Join(dir, topology.LockFile), "[topologies.far]\nsource = 1\n")
+	if _, err := Load(dir); err == nil || !strings.Contains(err.Error(), "topologies.lock:2:10: topologies.far.source: is a whole number; it must be a string") {
+		t.Errorf("%v", err)
+	}
+}

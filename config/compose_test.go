@@ -1,0 +1,122 @@
+package config
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// composes says whether a key has its say in the tests of this file and not in TestEveryKey.
+func composes(path string) bool {
+	for _, table := range []string{"topologies.", "patches.rigs.", "rigs.overrides."} {
+		if strings.HasPrefix(path, table) {
+			return true
+		}
+	}
+	name := path[strings.LastIndexByte(path, '.')+1:]
+	return slices.Contains([]string{"topology", "topologies", "includes", "scope"}, name)
+}
+
+const basePack = `[topology]
+name = "base"
+schema = 1
+version = "1.2.0"
+requires_gc = ">=0.13"
+city_agents = ["chief"]
+
+[[agents]]
+name = "chief"
+dir = "desks/{{.Name}}"
+description = "looks at all"
+session_setup_script = "scripts/setup.sh"
+pre_start = ["echo {{.ConfigDir}}"]
+
+[[agents]]
+name = "db"
+start_command = "exec db"
+
+[[agents]]
+name = "worker"
+depends_on = ["db"]
+start_command = "exec work"
+[agents.env]
+A = "1"
+[agents.pool]
+min = 1
+max = 2
+`
+
+func agentsOf(c *City) []string {
+	var out []string
+	for i := range c.Agents {
+		a := &c.Agents[i]
+		out = append(out, fmt.Sprintf("%s %s needs %v", a.Qualified(), a.Origins["name"], a.Needs))
+	}
+	return out
+}
+
+// One topology gives the city its agents, which come first, and each rig the others, which need each other there.
+func TestTopology(t *testing.T) {
+	dir := folderOf(t, map[string]string{
+		FileName: `[workspace]
+name = "app"
+topology = "packs/base"
+[[agents]]
+name = "own"
+[[rigs]]
+name = "one"
+path = "/usr"
+topology = "packs/base"
+[[rigs]]
+name = "two"
+path = "/tmp"
+pack = "//packs/base"
+[[patches.agents]]
+dir = "two"
+name = "worker"
+suspended = true
+`,
+		"packs/base/topology.toml": basePack, "packs/base/scripts/setup.sh": "true\n",
+		"packs/base/formulas/a.formula.toml": "", ".gc/formulas/x": "",
+	})
+	c, err := Load(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"chief packs/base/topology.toml:9:8 needs []", "own city.toml:5:8 needs []",
+		"one/db packs/base/topology.toml:16:8 needs []", "one/worker packs/base/topology.toml:20:8 needs [one/db]",
+		"two/db packs/base/topology.toml:16:8 needs []", "two/worker packs/base/topology.toml:20:8 needs [two/db]"}
+	if got := agentsOf(c); !slices.Equal(got, want) {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+	base := filepath.Join(dir, "packs", "base")
+	chief, worker := &c.Agents[0], &c.Agents[5]
+	e, problems := c.Expand(chief)
+	if e.Dir != dir+"/desks/chief" || e.Script != base+"/scripts/setup.sh" || e.PreStart[0] != "echo "+base || len(problems) > 0 || chief.Topology != base {
+		t.Errorf("%+v %v", e, problems)
+	}
+	if !worker.Suspended || c.Agents[3].Suspended || worker.Origins["suspended"].String() != "city.toml:17:13" || worker.Origins["dir"].String() != "city.toml:13:8" {
+		t.Errorf("%+v", worker)
+	}
+	var layers []string
+	for _, l := range c.Layers() {
+		rel, _ := filepath.Rel(dir, l.Dir)
+		layers = append(layers, fmt.Sprintf("%s|%s|%s|%t", l.Title, l.Rig, rel, l.Root == base))
+	}
+	if want := []string{"topology base||packs/base/formulas|true", "city||.gc/formulas|false",
+		"topology base|one|packs/base/formulas|true", "topology base|two|packs/base/formulas|true"}; !slices.Equal(layers, want) {
+		t.Errorf("%q", layers)
+	}
+	again, err := Parse(dir, []byte(strings.ReplaceAll(c.TOML(), "{{.ConfigDir}}", base)))
+	if err != nil {
+		t.Fatalf("%v\n%s", err, c.TOML())
+	}
+	for i := range again.Agents {
+		again.Agents[i].PreStart, c.Agents[i].PreStart, again.Agents[i].SessionSetupScript, c.Agents[i].SessionSetupScript = nil, nil, "", ""
+	}
+	if was, is := values(c), values(again); was != is {
+		t.Errorf("written down and read again it is\n%s\nand was\n%s", is, was)
+	}
+}

@@ -1,0 +1,284 @@
+package config
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/BurntSushi/toml"
+)
+
+// judge is as much of a validator of JSON Schema as JSONSchema needs. It says what is wrong, and where.
+type judge struct {
+	root     *schemaOf
+	patterns map[string]*regexp.Regexp
+}
+
+func newJudge(t testing.TB, of string) judge {
+	t.Helper()
+	var root schemaOf
+	if err := json.Unmarshal(JSONSchema(of), &root); err != nil {
+		t.Fatal(err)
+	}
+	return judge{&root, map[string]*regexp.Regexp{}}
+}
+
+func (j judge) check(s *schemaOf, at string, v any) string {
+	if s.Ref != "" {
+		to := j.root.Tables[strings.TrimPrefix(s.Ref, "#/definitions/")]
+		if to == nil {
+			return at + ": the schema names nothing by " + s.Ref
+		}
+		return j.check(to, at, v)
+	}
+	if s.Type != "" && s.Type != typeOf(v) {
+		return fmt.Sprintf("%s: %v is no %s", at, v, s.Type)
+	}
+	if text, ok := v.(string); ok {
+		if s.Enum != nil && !slices.Contains(s.Enum, text) {
+			return fmt.Sprintf("%s: %q is none of %q", at, text, s.Enum)
+		}
+		if s.Pattern != "" && j.patterns[s.Pattern] == nil {
+			j.patterns[s.Pattern] = regexp.MustCompile(s.Pattern)
+		}
+		if s.Pattern != "" && !j.patterns[s.Pattern].MatchString(text) {
+			return fmt.Sprintf("%s: %q does not match %s", at, text, s.Pattern)
+		}
+	}
+	if n, ok := v.(int64); ok && (s.Least != nil && n < int64(*s.Least) || s.Most != nil && n > int64(*s.Most)) {
+		return fmt.Sprintf("%s: %d is out of bounds", at, n)
+	}
+	if s.AnyOf != nil && !slices.ContainsFunc(s.AnyOf, func(one *schemaOf) bool { return j.check(one, at, v) == "" }) {
+		return fmt.Sprintf("%s: %v is none of those that there may be", at, v)
+	}
+	return j.within(s, at, v)
+}
+
+// within judges what a table or a list has.
+func (j judge) within(s *schemaOf, at string, v any) string {
+	switch v := v.(type) {
+	case map[string]any:
+		for _, name := range s.Required {
+			if _, there := v[name]; !there {
+				return at + ": " + name + " is missing"
+			}
+		}
+		for name, kid := range v {
+			if p := s.Props[name]; p != nil {
+				if msg := j.check(p, at+"."+name, kid); msg != "" {
+					return msg
+				}
+			} else if more, ok := s.More.(map[string]any); ok {
+				if to, ok := more["$ref"].(string); ok {
+					if msg := j.check(&schemaOf{Ref: to}, at+"."+name, kid); msg != "" {
+						return msg
+					}
+				} else if more["type"] != typeOf(kid) {
+					return at + "." + name + ": is of another type"
+				}
+			} else if s.More == false {
+				return at + "." + name + ": is unknown"
+			}
+		}
+	case []any:
+		for i, kid := range v {
+			if s.Items != nil {
+				if msg := j.check(s.Items, fmt.Sprintf("%s[%d]", at, i), kid); msg != "" {
+					return msg
+				}
+			}
+		}
+	}
+	return ""
+}
+
+func typeOf(v any) string {
+	switch v.(type) {
+	case string:
+		return "string"
+	case bool:
+		return "boolean"
+	case int64:
+		return "integer"
+	case []any:
+		return "array"
+	case map[string]any:
+		return "object"
+	}
+	return fmt.Sprintf("%T", v)
+}
+
+// asEditor decodes TOML as an editor does.
+func asEditor(t testing.TB, text string) any {
+	t.Helper()
+	var v map[string]any
+	if _, err := toml.Decode(text, &v); err != nil {
+		t.Fatal(err)
+	}
+	return alike(v)
+}
+
+// alike makes lists of tables lists like others.
+func alike(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		for name, kid := range v {
+			v[name] = alike(kid)
+		}
+	case []any:
+		for i, kid := range v {
+			v[i] = alike(kid)
+		}
+	case []map[string]any:
+		out := make([]any, len(v))
+		for i, kid := range v {
+			out[i] = alike(kid)
+		}
+		return out
+	}
+	return v
+}
+
+// samples are values of all kinds, good for some key each, or good for none.
+func samples() []string {
+	out := []string{"true", "false", "[]", `["x"]`, `["a", ""]`, "[1]", "{}", `{ X = "1" }`, "{ X = 1 }", "1.5", "1979-05-27"}
+	for _, n := range []int{math.MinInt32, -1, 0, 1, 2, 5, 1000, 1001, 10_000, 10_001, 65_535, 65_536, 3_600_000, 3_600_001, math.MaxInt32} {
+		out = append(out, fmt.Sprint(n))
+	}
+	for _, s := range []string{
+		"", " ", "x", "X-1.y_z", "-x", "x/y", "a b", "ü", "x\ny", strings.Repeat("x", 16), strings.Repeat("x", 17), strings.Repeat("x", 64), strings.Repeat("x", 65),
+		"0", "0s", "100ms", "99ms", "1.5h", ".5h", "1h30m", "+5s", "-5s", "5", "5d", "1µs", "9000h", "1h ",
+		"pty", "tmux", "subprocess", "k8s", "fake", "fail", "exec:", "exec:./x", "exec: ", "file", "bd", "ptx",
+		"memory", "disk", "always", "on-failure", "never", "one_for_one", "rest_for_one", "cooldown", "cron", "manual",
+		"arg", "typed", "city", "rig", "echo {}", "~", "~/x", "~x", "/abs", "//x", "../x", "{{.Name}}", "{{", "* * * * *", "@daily", "bead.*", "a*b", "red", "#aabbcc", "x:rig:y",
+	} {
+		out = append(out, tomlString(s))
+	}
+	return out
+}
+
+// TestSchemaAgrees: for each key and each value, what the parser takes the schema takes. Both take something, and both refuse
+// something.
+func TestSchemaAgrees(t *testing.T) {
+	j, s := newJudge(t, "city"), newSchema()
+	nodes, values := map[string]*node{}, map[string]any{}
+	for _, sample := range samples() {
+		root, f := tree([]byte("x = " + sample))
+		if f != nil {
+			t.Fatal(f)
+		}
+		nodes[sample], values[sample] = root.kids[0], asEditor(t, "x = "+sample).(map[string]any)["x"]
+	}
+	for path, k := range s.byPath {
+		if k.status != supported || k.ofTables() {
+			continue
+		}
+		good, bad := 0, 0
+		for sample, n := range nodes {
+			v, msg := value(n, k)
+			if msg == "" {
+				msg = k.wrong(v)
+			}
+			shape := j.check(j.tableOf(k.table()).Props[k.name()], path, values[sample])
+			switch {
+			case msg == "" && shape != "":
+				t.Errorf("%s = %s is right, and the schema says: %s", path, sample, shape)
+			case msg == "":
+				good++
+			case shape != "":
+				bad++
+			case k.enum != nil || k.within != nil || k.pattern != "" || k.kind == kindBool || k.kind == kindEnv || k.kind == kindInt || k.kind == kindMillis:
+				t.Errorf("%s = %s is wrong (%s), and the schema takes it", path, sample, msg)
+			}
+		}
+		if good == 0 || bad == 0 {
+			t.Errorf("%s: %d values are right for both, %d wrong for both", path, good, bad)
+		}
+	}
+}
+
+func (j judge) tableOf(path string) *schemaOf {
+	if path == "" {
+		return j.root
+	}
+	return j.root.Tables[path]
+}
+
+// TestSchemaOfTables: what is required, unknown, renamed or done away with.
+func TestSchemaOfTables(t *testing.T) {
+	j := newJudge(t, "city")
+	for text, want := range map[string]string{
+		example: "",
+		"[[agent]]\nname = \"a\"\n[agent.pool]\nmax = 2\n":                             "",
+		"[orders]\nskip = [\"x\"]\n":                                                   "",
+		"[workspace]\npacks = []\n[[rigs]]\nname = \"r\"\npath = \"/r\"\npacks = []\n": "",
+		"workspace.isolation = 1\n":                                                    "",
+		"[[agents]]\ndir = \"x\"\n":                                                    ".agents[0]: name is missing",
+		"[[rigs]]\nname = \"x\"\n":                                                     ".rigs[0]: path is missing",
+		"[[agents]]\nname = \"a\"\nnme = 1\n":                                          ".agents[0].nme: is unknown",
+		"[agents]\nname = \"a\"\n":                                                     "is no array",
+		"[[agents]]\nname = \"a\"\n[agents.pool]\nmx = 2\n":                            ".agents[0].pool.mx: is unknown",
+		"[[agents]]\nname = \"a\"\n[agents.env]\nX = 2\n":                              ".agents[0].env.X: is of another type",
+		"[[patches.agents]]\nname = \"a\"\nsuspended = \"yes\"\n":                      "is no boolean",
+		"[watchdog]\n": ".watchdog: is unknown",
+		"[[agents]]\nname = \"a\"\n[[agents]]\nname = \"b\"\nrestart=1\n": ".agents[1].restart: 1 is no string",
+	} {
+		if msg := j.check(j.root, "", asEditor(t, text)); msg != want && (want == "" || !strings.Contains(msg, want)) {
+			t.Errorf("%s\ngot %q, want %q", text, msg, want)
+		}
+		if _, err := Parse("/srv/app", []byte(text)); (err == nil) != (want == "") {
+			t.Errorf("%s\nthe parser says %v", text, err)
+		}
+	}
+}
+
+// TestSchemaOfAPart: an included file has everything but an include, a topology its own, and every kind of file has a schema.
+func TestSchemaOfAPart(t *testing.T) {
+	for of, texts := range map[string]map[string]bool{
+		"include": {
+			"[[agent]]\nname = \"a\"\n[[rigs]]\nname = \"r\"\npath = \"r\"\n":         true,
+			"[workspace]\n[providers.x]\ncommand = \"x\"\n[orders]\nskip = [\"x\"]\n": true,
+			"include = [\"x\"]\n": false,
+		},
+		"topology": {
+			"[topology]\nname = \"t\"\nschema = 1\n[formulas]\ndir = \"f\"\n":                              true,
+			"[pack]\nname = \"t\"\nschema = 1\n[[agents]]\nname = \"a\"\n[providers.x]\ncommand = \"x\"\n": true,
+			"[topology]\nname = \"t\"\n": false, "[workspace]\n": false, "[[rigs]]\nname = \"r\"\npath = \"r\"\n": false,
+		},
+	} {
+		j := newJudge(t, of)
+		for text, good := range texts {
+			if msg := j.check(j.root, "", asEditor(t, text)); (msg == "") != good {
+				t.Errorf("%s: %s: %q", of, text, msg)
+			}
+		}
+	}
+	for _, name := range Schemas() {
+		if newJudge(t, name).root.Schema == "" {
+			t.Errorf("%s has no schema", name)
+		}
+	}
+	if JSONSchema("nothing") != nil {
+		t.Error("there is a schema of nothing")
+	}
+}
+
+// FuzzSchema: a configuration that is taken, the schema takes.
+func FuzzSchema(f *testing.F) {
+	j := newJudge(f, "city")
+	f.Add(example)
+	f.Add("[session]\nprovider = \"exec:x\"\n[[agent]]\nname = \"a\"\nrestart = \"never\"\nmin_uptime = \"1.5h\"\nenv.X = \"1\"\n")
+	f.Add("workspace = { name = \"x\", isolation = [{ a = 1 }] }\n[dolt]\nport = 0x10\n[daemon]\npatrol_interval = \"+1m.5s\"\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		if _, err := Parse("/srv/app", []byte(text)); err != nil {
+			return
+		}
+		if msg := j.check(j.root, "", asEditor(t, string(unmarked([]byte(text))))); msg != "" {
+			t.Errorf("%q is a configuration, and the schema says: %s", text, msg)
+		}
+	})
+}

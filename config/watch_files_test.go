@@ -1,0 +1,50 @@
+package config
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+// Files that come, change and go are told of, in folders that come too; what stands beside them is not.
+func TestWatchFiles(t *testing.T) {
+	for name, polling := range map[string]bool{"kernel": false, "polling": true} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			file, folder := filepath.Join(dir, "gcity", "config.toml"), filepath.Join(dir, "gcity", "themes")
+			pokes := WatchFiles(t.Context(), []string{file}, []string{folder}, WatchOptions{Quiet: 20 * time.Millisecond, Poll: 50 * time.Millisecond, Polling: polling})
+			poked := func(what string) {
+				t.Helper()
+				select {
+				case <-pokes:
+				case <-time.After(20 * time.Second):
+					t.Fatalf("%s: nobody is told", what)
+				}
+			}
+			write := func(path, text string) {
+				t.Helper()
+				if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := os.MkdirAll(folder, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			write(file, "a = 1")
+			poked("a file that comes with its folder")
+			write(filepath.Join(folder, "mine.toml"), "x")
+			poked("a theme that comes")
+			write(filepath.Join(folder, "mine.toml"), "xy")
+			poked("a theme that changes")
+			if err := os.Rename(filepath.Join(folder, "mine.toml"), filepath.Join(folder, "yours.toml")); err != nil {
+				t.Fatal(err)
+			}
+			poked("a theme with another name")
+			if err := os.Remove(file); err != nil {
+				t.Fatal(err)
+			}
+			poked("a file that goes")
+		})
+	}
+}
