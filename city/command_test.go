@@ -23,11 +23,13 @@ var commands = []city.Command{
 	city.Restart{Agent: "worker"}, city.Stop{Agent: "rig/worker"}, city.Kill{Agent: "worker-2"},
 	city.Suspend{}, city.Suspend{Agent: "rig/pool"}, city.Resume{}, city.Resume{Agent: "worker"},
 	city.Release{Agent: "worker"}, city.Interrupt{Agent: "worker"}, city.Clear{Agent: "worker"}, city.RequestRestart{Agent: "worker"},
-	city.Drain{Agent: "rig/worker-10"}, city.Undrain{Agent: "rig/worker-10"}, city.DrainAck{Agent: "rig/worker-10"},
+	city.Drain{Agent: "rig/worker-10"}, city.Drain{Agent: "rig/worker-10", Final: true}, city.Undrain{Agent: "rig/worker-10"}, city.DrainAck{Agent: "rig/worker-10"},
 	city.Scale{Pool: "worker"}, city.Scale{Pool: "rig/worker", Size: 3}, city.Scale{Pool: "worker", Size: -1}, city.Scale{Pool: "worker", Auto: true},
 	city.SuspendRig{Rig: "demo"}, city.ResumeRig{Rig: "demo"},
 	city.Nudge{Agent: "worker", Text: "-x; größer\n\x01 <&>"}, city.SendKeys{Agent: "worker", Keys: []string{"C-c", " ", "Enter"}},
+	city.Nudge{Agent: "worker", Text: "x", Now: true}, city.Unsend{Agent: "worker"}, city.Unsend{Agent: "worker", ID: 1 << 63},
 	city.Fire{Automation: "sweep"}, city.Fire{Automation: "sweep:rig:demo", By: "größer"},
+	city.EndRun{Automation: "sweep"}, city.EndRun{Automation: "sweep:rig:demo", By: "größer"},
 	city.CreateBead{}, city.CreateBead{Bead: beads.Bead{
 		ID: "tw-7", Title: "größer <&>", Status: beads.StatusClosed, Type: "task", Priority: beads.Someday, Assignee: "worker", ParentID: "tw-1", Ref: "f",
 		Needs: []string{"tw-2"}, Description: "a\nb", Labels: []string{"pool:rig/worker"}, Metadata: map[string]string{"k": "v"},
@@ -37,6 +39,9 @@ var commands = []city.Command{
 		Title: new("größer"), Status: new(beads.StatusOpen), Type: new("bug"), Priority: new(beads.Urgent), Assignee: new(""),
 		ParentID: new(""), Ref: new("f"), Needs: &[]string{}, Description: new(""), AddLabels: []string{"a"}, RemoveLabels: []string{"b"},
 		SetMetadata: map[string]string{"k": ""}, IfRev: new(uint64(1 << 63)),
+	}},
+	city.SlingWork{SlingRequest: city.SlingRequest{Bead: "tw-7"}}, city.SlingWork{SlingRequest: city.SlingRequest{
+		Target: "rig/worker", Formula: "f", Title: "größer <&>", Description: "a\nb", Vars: map[string]string{"k": ""}, Nudge: true, By: "ann", Force: true, Depth: 3,
 	}},
 	city.Reload{}, city.Reload{Confirm: true}, city.Shutdown{}, city.Shutdown{Leave: true},
 	city.Emit{Event: events.Event{
@@ -87,7 +92,7 @@ func verbs(t *testing.T) (names []string) {
 // Where nothing is needed nothing need be sent.
 func TestDecodeWithoutBody(t *testing.T) {
 	for _, c := range commands {
-		needs := map[string]bool{"nudge": true, "send-keys": true, "scale": true}[c.Verb()]
+		needs := map[string]bool{"nudge": true, "send-keys": true, "scale": true, "sling": true}[c.Verb()]
 		for _, body := range []string{"", " \n", "{}", "null"} {
 			got, err := city.Decode(c.Verb(), c.Target(), []byte(body))
 			switch {
@@ -127,6 +132,8 @@ func TestDecodeRefuses(t *testing.T) {
 		{"create-bead", "", `{"bead":{"labels":"a"}}`}, {"create-bead", "", `{"bead":{"rev":-1}}`}, {"create-bead", "", `{"bead":{"created_at":"now"}}`},
 		{"update-bead", "tw-1", `{"status":"closed"}`}, {"update-bead", "tw-1", `{"patch":{"labels":["a"]}}`}, {"update-bead", "tw-1", `{"patch":{"priority":-1}}`},
 		{"update-bead", "tw-1", `{"patch":{"set_metadata":{"k":1}}}`}, {"update-bead", "tw-1", `{"id":"tw-2"}`}, {"update-bead", "tw-1", `{"ID":"tw-2"}`},
+		{"sling", "worker", `{"bead":"tw-1"}`}, {"sling", "", `{"target":"worker"}`}, {"sling", "", `{"title":"x"}`}, {"sling", "", `{"bead":"tw-1","vars":{"k":1}}`},
+		{"sling", "", `{"bead":"tw-1","formula":"f","no_formula":true}`}, {"sling", "", `{"bead":"tw-1","by":"a\nb"}`},
 		{"nudge", "worker", `{"text":""}`}, {"send-keys", "worker", `{"keys":[]}`},
 	} {
 		if got, err := city.Decode(c.verb, c.target, []byte(c.body)); !isInvalid(err) || got != nil {
