@@ -209,11 +209,13 @@ func TestEveryCommandTravels(t *testing.T) {
 		city.Restart{Agent: "a"}, city.Stop{Agent: "rig/stop"}, city.Kill{Agent: "rig/kill"}, city.Suspend{Agent: "a.b-c_d"},
 		city.Suspend{}, city.Resume{Agent: "a"}, city.Resume{}, city.Release{Agent: "a"}, city.Interrupt{Agent: "a"},
 		city.Clear{Agent: "a"}, city.RequestRestart{Agent: "a"}, city.Nudge{Agent: "output", Text: "-x; größer\n\x01 <&>"},
+		city.Nudge{Agent: "unsend", Text: "x", Now: true}, city.Unsend{Agent: "rig/nudge"}, city.Unsend{Agent: "a", ID: 1<<64 - 1},
 		city.Reload{}, city.Shutdown{}, city.Shutdown{Leave: true},
 		city.Drain{Agent: "rig/worker-10"}, city.Undrain{Agent: "drain"}, city.DrainAck{Agent: "a"},
 		city.Scale{Pool: "rig/scale", Size: 3}, city.Scale{Pool: "crew"}, city.Scale{Pool: "crew", Size: -1}, city.Scale{Pool: "crew", Auto: true},
 		city.SuspendRig{Rig: "suspend"}, city.ResumeRig{Rig: "yard"}, city.Reload{Confirm: true},
 		city.Fire{Automation: "run"}, city.Fire{Automation: "history:rig:a.b-c_d", By: "größer"},
+		city.EndRun{Automation: "stop"}, city.EndRun{Automation: "run:rig:a.b-c_d", By: "größer"},
 	} {
 		r, err := c.Do(t.Context(), cmd)
 		if err != nil || r.Message != cmd.Verb() {
@@ -224,7 +226,8 @@ func TestEveryCommandTravels(t *testing.T) {
 		}
 	}
 	for i, cmd := range []city.Command{
-		city.CreateBead{}, city.CreateBead{Bead: beads.Bead{Title: "größer", Priority: beads.Someday, Metadata: map[string]string{"k": "v"}}},
+		city.CreateBead{}, city.CreateBead{Rig: "a b&c", Bead: beads.Bead{Title: "x"}}, city.CreateBead{Bead: beads.Bead{Title: "größer", Priority: beads.Someday, Metadata: map[string]string{"k": "v"}}},
+		city.SlingWork{SlingRequest: city.SlingRequest{Target: "worker", Title: "größer", Vars: map[string]string{"k": "v"}, Depth: 2}},
 		city.UpdateBead{ID: "close"}, city.UpdateBead{ID: "a.b_C-1", Patch: beads.Closing()},
 		city.UpdateBead{ID: "tw-1", Patch: beads.Patch{Needs: &[]string{}, AddLabels: []string{"a"}, IfRev: new(uint64(1 << 63))}},
 		city.CreateBead{Bead: beads.Bead{Title: "long", Description: string(make([]byte, beads.MaxText)), Metadata: map[string]string{"k": string(make([]byte, beads.MaxText))}}},

@@ -186,6 +186,7 @@ func TestVerbsByCurl(t *testing.T) {
 		{"/v0/city/town/agent/rig/stop/kill", "", city.Kill{Agent: "rig/stop"}},
 		{"/v0/agent/rig%2Fstop/stop", "", city.Stop{Agent: "rig/stop"}},
 		{"/v0/agent/worker/nudge", `{"text":"hi"}`, city.Nudge{Agent: "worker", Text: "hi"}},
+		{"/v0/agent/worker/nudge", `{"text":"hi","now":true}`, city.Nudge{Agent: "worker", Text: "hi", Now: true}},
 		{"/v0/suspend", "", city.Suspend{}},
 		{"/v0/city/town/resume", "", city.Resume{}},
 		{"/v0/reload", "{}", city.Reload{}},

@@ -59,6 +59,8 @@ func TestParse(t *testing.T) {
 		{"/v0/automation/sweep:rig:yard", route{kind: automated, target: "sweep:rig:yard"}},
 		{"/v0/automation/sweep%3Arig%3ayard/run", route{kind: command, target: "sweep:rig:yard", verb: "run"}},
 		{"/v0/city/town/automation/sweep/history/", route{kind: history, city: "town", target: "sweep"}},
+		{"/v0/automation/sweep/run/tw-1/stream", route{kind: running, target: "sweep", run: "tw-1"}},
+		{"/v0/city/town/automation/run:rig:yard/run/stream/stream", route{kind: running, city: "town", target: "run:rig:yard", run: "stream"}},
 		{"/v0/beads", route{kind: work}},
 		{"/v0/city/town/beads", route{kind: work, city: "town"}},
 		{"/v0/bead/tw-1", route{kind: bead, target: "tw-1"}},
@@ -74,6 +76,9 @@ func TestParse(t *testing.T) {
 		}
 	}
 	for path, want := range map[string]city.Code{
+		"/v0/automation/sweep/run/tw-1": city.NotFound, "/v0/automation/sweep/runs/tw-1/stream": city.NotFound,
+		"/v0/automation/sweep/run/tw-1/stream/x": city.NotFound, "/v0/automation/../run/tw-1/stream": city.Invalid,
+		"/v0/automation/sweep/run/%2e%2e/stream": city.Invalid, "/v0/automation/sweep/run//stream": city.Invalid,
 		"/v0/pool": city.NotFound, "/v0/pool/": city.NotFound, "/v0/rig": city.NotFound, "/v0/city/town/rig": city.NotFound,
 		"/v0/rig/yard/explode": city.NotFound, "/v0/rig/yard/hand/suspend": city.NotFound, "/v0/rig/yard%2Fhand": city.Invalid,
 		"/v0/rig/yard%2Fhand/suspend": city.Invalid, "/v0/rig/..": city.Invalid, "/v0/rig/%2e%2e/suspend": city.Invalid,
@@ -198,7 +203,7 @@ func commandsOf(rt route) []city.Command {
 	name := rt.target
 	switch about(rt) {
 	case automated:
-		return []city.Command{city.Fire{Automation: name}, city.Fire{Automation: name, By: "me"}}
+		return []city.Command{city.Fire{Automation: name}, city.Fire{Automation: name, By: "me"}, city.EndRun{Automation: name, By: "me"}}
 	case bead:
 		return nil
 	}
@@ -206,7 +211,7 @@ func commandsOf(rt route) []city.Command {
 		city.Restart{Agent: name}, city.Stop{Agent: name}, city.Kill{Agent: name}, city.Suspend{Agent: name}, city.Resume{Agent: name},
 		city.Release{Agent: name}, city.Interrupt{Agent: name}, city.Clear{Agent: name}, city.RequestRestart{Agent: name},
 		city.Drain{Agent: name}, city.Undrain{Agent: name}, city.DrainAck{Agent: name},
-		city.Nudge{Agent: name, Text: "x"}, city.SendKeys{Agent: name, Keys: []string{"Enter"}},
+		city.Nudge{Agent: name, Text: "x"}, city.Nudge{Agent: name, Text: "x", Now: true}, city.Unsend{Agent: name}, city.Unsend{Agent: name, ID: 7}, city.SendKeys{Agent: name, Keys: []string{"Enter"}},
 		city.Scale{Pool: name, Size: 3}, city.Scale{Pool: name, Auto: true},
 	}
 	if !strings.Contains(name, "/") {

@@ -1,0 +1,127 @@
+package api_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"iter"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"gcity/api"
+	"gcity/beads"
+	"gcity/city"
+	"gcity/city/citytest"
+)
+
+// printing is a city whose runs print by a script.
+type printing struct {
+	*citytest.Fake
+	script func(ctx context.Context, yield func(city.Piece, error) bool)
+}
+
+func (p *printing) RunOutput(ctx context.Context, _ string) iter.Seq2[city.Piece, error] {
+	return func(yield func(city.Piece, error) bool) { p.script(ctx, yield) }
+}
+
+// aRun puts the record of a run into a city.
+func aRun(t *testing.T, f *citytest.Fake, of string) string {
+	t.Helper()
+	b, err := f.Store().Create(t.Context(), beads.Bead{Title: "run", Type: city.RunType, Labels: []string{city.RunLabel + of}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b.ID
+}
+
+// A reader that stalls is not cut off: what it is too slow for is left out, and it hears how much that is.
+func TestSlowReaderOfARun(t *testing.T) {
+	f := citytest.NewTown()
+	const n, size = 3000, 1000
+	line := strings.Repeat("x", size-1) + "\n"
+	sent := make(chan struct{})
+	path, _ := serve(t, &printing{f, func(_ context.Context, yield func(city.Piece, error) bool) {
+		defer close(sent)
+		yield(city.Piece{Text: "begun"}, nil)
+		for range n {
+			if !yield(city.Piece{Text: line}, nil) {
+				return
+			}
+		}
+	}}, api.Options{WriteTimeout: 5 * time.Second})
+	c := dial(t, path)
+	var text strings.Builder
+	missed := int64(0)
+	for p, err := range c.RunOutput(t.Context(), aRun(t, f, citytest.Chore)) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if text.Len() == 0 {
+			<-sent // all of it, while nobody takes anything
+		}
+		text.WriteString(p.Text)
+		missed += p.Dropped
+	}
+	rest, ok := strings.CutPrefix(text.String(), "begun")
+	rest = strings.TrimPrefix(rest, "\n")
+	if !ok || missed == 0 || missed+int64(len(rest)) != n*size || strings.Trim(rest, "x\n") != "" || strings.Count(rest, line) != len(rest)/size {
+		t.Errorf("%d bytes missed, %d came: %.20q", missed, len(rest), rest)
+	}
+}
+
+func TestRunStreamEnds(t *testing.T) {
+	f := citytest.NewTown()
+	id, other := aRun(t, f, citytest.Chore), aRun(t, f, citytest.Wreck)
+	began := make(chan struct{}, 10)
+	path, stop := serve(t, &printing{f, func(ctx context.Context, yield func(city.Piece, error) bool) {
+		yield(city.Piece{Text: "a"}, nil)
+		began <- struct{}{}
+		<-ctx.Done()
+	}}, api.Options{})
+	curl := curl(t, path)
+	for at, want := range map[string]int{
+		"chore/run/" + other: http.StatusNotFound, "chore/run/tw-none": http.StatusNotFound, "nothing/run/" + id: http.StatusNotFound,
+	} {
+		resp, err := curl.Get("http://city/v0/automation/" + at + "/stream")
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp.Body.Close()
+		if resp.StatusCode != want {
+			t.Errorf("%s: %s", at, resp.Status)
+		}
+	}
+	c := dial(t, path)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	for p, err := range c.RunOutput(ctx, id) {
+		if err != nil || p.Text != "a" {
+			t.Errorf("%+v, %v", p, err)
+		}
+		cancel() // is no error
+	}
+	<-began
+	resp, err := curl.Get("http://city/v0/city/town/automation/chore/run/" + id + "/stream")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	<-began
+	var broken error
+	for _, err := range c.RunOutput(t.Context(), id) {
+		if err != nil {
+			broken = err
+			break
+		}
+		go stop() // the controller ends
+	}
+	if e, ok := errors.AsType[*city.Error](broken); !ok || e.Code != city.Unavailable {
+		t.Errorf("the end of the controller arrived as %v", broken)
+	}
+	all, err := io.ReadAll(resp.Body)
+	if err != nil || !strings.Contains(string(all), "event: piece\ndata: {\"text\":\"a\"}\n\n") || !strings.Contains(string(all), "event: !error\n") {
+		t.Errorf("%q, %v", all, err)
+	}
+}
