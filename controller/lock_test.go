@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"strconv"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -42,6 +44,34 @@ func TestHold(t *testing.T) {
 	}
 	if pid := readPID(second.pid); pid != os.Getpid() {
 		t.Errorf("the quicker one's pid file says %d", pid)
+	}
+	if err := second.Release(); err != nil {
+		t.Error(err)
+	}
+}
+
+// The copy of the lock that a killed controller's last child still holds is waited for; that of a living one is not.
+func TestTheLockOfADeadControllerIsWaitedFor(t *testing.T) {
+	dir := t.TempDir()
+	first, err := Acquire(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dead := exec.Command("/bin/true")
+	if err := dead.Run(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(first.pid, []byte(strconv.Itoa(dead.Process.Pid)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var running *RunningError
+	if _, err := acquire(dir, 0); !errors.As(err, &running) || running.PID != dead.Process.Pid {
+		t.Fatalf("without patience: %v", err)
+	}
+	time.AfterFunc(50*time.Millisecond, func() { first.lock.Release() })
+	second, err := Acquire(dir)
+	if err != nil {
+		t.Fatalf("the lock of a dead controller: %v", err)
 	}
 	if err := second.Release(); err != nil {
 		t.Error(err)

@@ -97,7 +97,7 @@ func TestGivingUpIsAnError(t *testing.T) {
 	w.advance(0)
 	w.stuck["agent:a"] = true
 	w.command(1, city.Shutdown{})
-	for _, f := range w.m.giveUp() {
+	for _, f := range w.m.giveUpAgents(w.now) {
 		if r, ok := f.(fxRecord); ok && len(r.answers) == 1 && r.answers[0].err != nil {
 			return
 		}
@@ -188,5 +188,20 @@ func TestAnEditLooksForViewersFirst(t *testing.T) {
 	w.advance(time.Minute)
 	if w.seq != 2 {
 		t.Errorf("not restarted when the viewer was gone: %v", w.show())
+	}
+}
+
+// A look that failed late, when a newer one has been answered, is no word of anybody: who runs goes on (L11).
+func TestALateFailureEndsNobody(t *testing.T) {
+	w := newWorld()
+	w.declare("a")
+	w.advance(time.Second)
+	w.step(inCaughtUp{turn: w.m.turn, provider: w.alive["a"].Provider, err: context.DeadlineExceeded})
+	w.advance(time.Minute)
+	if n := w.told(events.AgentStarted); n != 1 {
+		t.Errorf("it was started %d times", n)
+	}
+	if n := w.told(events.AgentCrashed) + w.told(events.AgentStopped); n != 0 {
+		t.Errorf("%d ends are on record", n)
 	}
 }

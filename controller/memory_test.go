@@ -63,7 +63,7 @@ func TestHistoryOutlivesTheController(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if a, _ := s.Agent("a"); a.Until == nil || a.Until.Sub(a.Since) < time.Hour-time.Minute || !strings.Contains(fmt.Sprint(a.Decisions), "remembered") {
+		if a, _ := s.Agent("a"); a.Crashes != 2 || a.Until == nil || a.Until.Sub(a.Since) < time.Hour-time.Minute || !strings.Contains(fmt.Sprint(a.Decisions), "remembered") {
 			t.Errorf("shown: %+v", a)
 		}
 		if _, err := w.Do(t.Context(), city.Release{Agent: "a"}); err != nil {

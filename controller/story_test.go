@@ -2,6 +2,7 @@ package controller
 
 import (
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -63,6 +64,7 @@ func play(t *testing.T, text string) (string, []string) {
 		if err := w.tell(words); err != nil {
 			t.Fatalf("%q: %v", line, err)
 		}
+		w.hand()
 		for _, l := range w.log[from:] {
 			out.WriteString("> " + l + "\n")
 		}
@@ -102,6 +104,10 @@ func (w *world) tell(words []string) error {
 		w.lost = arg(0) == "on"
 	case "fail":
 		w.fails[arg(0)] = strings.Join(args[1:], " ")
+	case "miss": // what an agent needs to be started is not there
+		w.fails["missing "+arg(0)] = strings.Join(args[1:], " ")
+	case "unable": // a provider could not run anything, and why
+		w.fails["by "+arg(0)] = strings.Join(args[1:], " ")
 	case "stick":
 		w.stuck[arg(0)] = true
 	case "unstick":
@@ -121,6 +127,11 @@ func (w *world) tell(words []string) error {
 		w.step(inPoke{})
 	case "blind":
 		w.blind = strings.Join(args, " ")
+	case "dark": // a provider does not list its sessions, and why
+		w.dark = map[string]error{}
+		if len(args) > 0 {
+			w.dark[args[0]] = errors.New(strings.Join(args[1:], " "))
+		}
 	case "degraded":
 		w.log = append(w.log, w.m.snapshot(w.now).Degraded...)
 	case "takes": // NAME, processor time so far, bytes, processes
@@ -153,10 +164,41 @@ func (w *world) tell(words []string) error {
 		w.step(inShutdown{leave: arg(0) == "leave"})
 	case "hurry":
 		w.step(inHurry{})
+	case "draft": // what a viewer has typed; or none any more
+		w.draft(arg(0), arg(1) != "off")
+	case "sends":
+		w.log = append(w.log, w.showSends()...)
+	case "prints":
+		w.alive[arg(0)].Output += 10
 	case "check":
 		w.says[arg(0)] = strings.Join(args[1:], " ")
 	case "automation":
 		return w.automate(args)
+	case "remove":
+		w.found(arg(0), nil, nil)
+	case "spoil":
+		w.found(arg(0), nil, unusable(arg(0)))
+	case "sleep": // the whole machine, or the clock is set ahead
+		d, err := time.ParseDuration(arg(0))
+		if err != nil {
+			return err
+		}
+		w.sleep(d)
+	case "late": // the results of effects of a kind
+		w.floor.trials.late[arg(0)] = true
+	case "lag": // events are handed over, but not taken
+		w.floor.trials.lag = arg(0) == "on"
+	case "arrive": // what was late
+		clear(w.floor.trials.late)
+		for len(w.floor.trials.slow) > 0 {
+			w.release(0)
+		}
+	case "deaf":
+		w.deafen(strings.Join(args, " "))
+	case "unshut":
+		w.floor.trials.unshut = strings.Join(args, " ")
+	case "forgetful":
+		w.floor.trials.unkept = strings.Join(args, " ")
 	case "condition":
 		w.floor.answer[arg(0)], _ = strconv.Atoi(arg(1))
 	case "ends":
@@ -166,6 +208,10 @@ func (w *world) tell(words []string) error {
 		w.emit(arg(0))
 	case "norecord":
 		w.floor.refuse = strings.Join(args, " ")
+	case "store": // the city's fails from now on, and is called so often; or not any more
+		for w.floor.dead = strings.Join(args, " "); w.floor.dead != "" && !w.floor.store.open(); {
+			w.called(false)
+		}
 	case "automations":
 		w.log = append(w.log, w.showAutomations()...)
 	case "asked":
@@ -207,6 +253,10 @@ func (w *world) succeed() {
 		}
 		w.m.work.deeds = deeds
 	}
+	w.forgiven(w.m.work.deeds)
+	drafts := w.desk.drafts
+	w.desk = newDesk() // what waited is lost with the controller
+	w.desk.drafts = drafts
 	clear(w.floor.going)
 	kept := w.quarantines(before)
 	w.begin()
@@ -249,10 +299,18 @@ func (w *world) order(verb string, args []string) error {
 		target = ""
 	}
 	switch verb {
+	case "drain-final":
+		verb, body = "drain", `{"final":true}`
 	case "fire":
 		verb = "run"
-	case "nudge":
-		body = `{"text":"hello"}`
+	case "halt":
+		verb = "end-run"
+	case "nudge", "nudge-now":
+		text, _ := json.Marshal(orDefault(strings.ReplaceAll(strings.Join(args[1:], " "), "\\n", "\n"), "hello"))
+		body = fmt.Sprintf(`{"text":%s,"now":%t}`, text, verb == "nudge-now")
+		verb = "nudge"
+	case "unsend":
+		body = fmt.Sprintf(`{"id":%s}`, strings.Join(args[1:], "")+map[bool]string{true: "0"}[len(args) == 1])
 	case "scale":
 		body = fmt.Sprintf(`{"size":%s}`, args[1])
 		if args[1] == "auto" {

@@ -32,7 +32,10 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-func open(t *testing.T) city.Control {
+func open(t *testing.T) city.Control { return openWith(t, nil) }
+
+// openWith is a city that has more automations, by name, as the lines below [automation].
+func openWith(t *testing.T, automations map[string]string) *controller.Controller {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
@@ -75,6 +78,15 @@ start_command = "exec cat"
 		t.Fatal(err)
 	}
 	citytest.WriteAutomations(t, filepath.Join(dir, ".gc", "formulas"))
+	for name, lines := range automations {
+		folder := filepath.Join(dir, ".gc", "formulas", "automations", name)
+		if err := os.Mkdir(folder, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(folder, "automation.toml"), []byte("[automation]\n"+lines), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
 	stores := map[string]beads.Store{"": fake.New("tw"), "yard": fake.New("ya")}
 	cfg, err := config.Load(dir)
 	if err != nil {
@@ -100,7 +112,7 @@ start_command = "exec cat"
 	t.Cleanup(func() {
 		sctx, sc := context.WithTimeout(context.Background(), 20*time.Second)
 		defer sc()
-		if _, err := c.Do(sctx, city.Shutdown{}); err != nil {
+		if _, err := c.Do(sctx, city.Shutdown{}); err != nil && err.Error() != "the controller has ended" { // by its test
 			t.Error(err)
 		}
 		cancel()
@@ -115,7 +127,7 @@ start_command = "exec cat"
 
 // whole is a harness for a controller that can do all there is.
 func whole(open func(t *testing.T) city.Control) citytest.Harness {
-	return citytest.Harness{Open: open, Drains: true, Pools: true, Rigs: true, Work: true, Automations: true, Hold: hold}
+	return citytest.Harness{Open: open, Drains: true, Pools: true, Rigs: true, Work: true, Automations: true, Live: true, Hold: hold}
 }
 
 // hold writes a configuration that removes most of the running agents.

@@ -38,6 +38,7 @@ type world struct {
 	memory  []byte                   // the file of crash histories
 	broken  string                   // why the configuration cannot be loaded
 	blind   string                   // why sessions cannot be listed
+	dark    map[string]error         // which providers do not list theirs, and why
 	seq     int
 	log     []string       // what happened, for stories
 	events  []events.Event // as recorded
@@ -49,6 +50,7 @@ type world struct {
 	overrides map[string]int
 	asked     int // checks run
 	floor     shopfloor
+	desk      desk
 }
 
 func newWorld() *world {
@@ -56,7 +58,8 @@ func newWorld() *world {
 		m: newMachine(), now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC),
 		alive: map[string]*session.Status{}, dead: map[string]session.Status{}, fails: map[string]string{},
 		stuck: map[string]bool{}, edits: map[string]bool{}, answers: map[uint64]answer{},
-		floor: shopfloor{beads: map[string]beads.Bead{}, going: map[string]fxRun{}, answer: map[string]int{}},
+		floor: shopfloor{beads: map[string]beads.Bead{}, going: map[string]fxRun{}, answer: map[string]int{}, trials: newTrials()},
+		desk:  newDesk(),
 		says:  map[string]string{}, overrides: map[string]int{},
 	}
 	w.begun, w.patrol = w.now, w.now
@@ -96,6 +99,8 @@ func want(spec string) agent.Want {
 			w.Strategy = restart.Strategy(value)
 		case "rig":
 			w.Rig = value
+		case "by":
+			w.Provider, w.Spec.Provider = value, value
 		}
 	}
 	return w
@@ -114,7 +119,7 @@ func (w *world) declare(specs ...string) {
 // write makes a configuration of these agents that nobody tells of.
 func (w *world) write(specs ...string) {
 	w.confs++
-	c := &conf{name: "app", nowork: len(w.floor.defs) == 0, revision: fmt.Sprintf("r%011d", w.confs), patrol: 30 * time.Second, grace: 5 * time.Second, window: time.Hour, onDisk: w.onDisk}
+	c := &conf{name: "app", dir: "/app", nowork: w.floor.defs == nil, revision: fmt.Sprintf("r%011d", w.confs), patrol: 30 * time.Second, grace: 5 * time.Second, window: time.Hour, onDisk: w.onDisk}
 	for _, s := range specs {
 		a := want(s)
 		w.edits[a.Name] = a.Suspended != ""
@@ -131,9 +136,10 @@ func (w *world) step(in input) {
 	for {
 		f, ok := w.nextDue()
 		if !ok {
+			w.mind()
 			return
 		}
-		if result := w.carryOut(f); result != nil {
+		if result := w.carryOut(f); result != nil && !w.withheld(f, result) {
 			w.feed(result)
 		}
 	}
@@ -152,6 +158,7 @@ func (w *world) nextDue() (effect, bool) {
 
 func (w *world) feed(in input) {
 	removes, asked := w.removed(in)
+	w.sending(in)
 	out := w.m.step(w.now, in)
 	if removes && !asked && w.m.conf.revision == in.(inConfig).revision {
 		w.breach = append(w.breach, "L6: most of the running agents were removed, and nobody had confirmed it")
@@ -212,6 +219,9 @@ func (a answer) String() string {
 
 func (w *world) record(e events.Event) {
 	w.events = append(w.events, e)
+	w.owe(e)
+	w.posted(e)
+	w.endTold(e)
 	w.note("event %s %s: %s", e.Type, e.Subject, e.Message)
 }
 
@@ -271,6 +281,12 @@ func (w *world) check(f effect) {
 			w.breach = append(w.breach, "L1: two effects in flight for "+f.key())
 		}
 	}
+	for _, late := range w.floor.trials.slow {
+		if f.key() == late.key {
+			w.breach = append(w.breach, "L1: two effects in flight for "+f.key())
+		}
+	}
+	w.hold(f)
 	s, ok := f.(fxStart)
 	if !ok {
 		return
@@ -303,6 +319,12 @@ func (w *world) carryOut(f effect) input {
 	case fxStop:
 		delete(w.alive, f.agent)
 		return inStopped{agent: f.agent}
+	case fxVet:
+		in := inVetted{provider: f.provider}
+		if why := w.fails["by "+f.provider]; why != "" {
+			in.err = errors.New(why)
+		}
+		return in
 	case fxKill:
 		delete(w.stuck, "agent:"+f.agent)
 	case fxCapture:
@@ -311,6 +333,8 @@ func (w *world) carryOut(f effect) input {
 		delete(w.dead, f.id)
 	case fxType:
 		return inTyped{agent: f.agent}
+	case fxSend:
+		return w.send(f)
 	case fxCheck:
 		return w.poolCheck(f.pool)
 	case fxMark:
@@ -349,13 +373,21 @@ func (w *world) measure() input {
 }
 
 func (w *world) start(want *agent.Want) input {
+	if why := w.fails["by "+want.Spec.Provider]; why != "" {
+		return inStarted{agent: want.Name, err: session.Missing(errors.New(why))}
+	}
+	if why := w.fails["missing "+want.Name]; why != "" {
+		return inStarted{agent: want.Name, err: session.Missing(errors.New(why))}
+	}
 	if why := w.fails[want.Name]; why != "" {
 		return inStarted{agent: want.Name, err: errors.New(why)}
 	}
 	w.seq++
+	delete(w.desk.drafts, want.Name) // what was typed went with the last life
 	s := &session.Status{
 		Name: want.Spec.Name, Agent: want.Name, City: "/app", ID: fmt.Sprintf("s%d", w.seq), Alive: true, Ready: true,
 		PID: 1000 + w.seq, Started: w.now, Activity: w.now, Fingerprint: want.Spec.Fingerprint,
+		Provider: want.Spec.Provider,
 	}
 	w.alive[want.Name] = s
 	return inStarted{agent: want.Name, status: *s}
@@ -371,6 +403,9 @@ func (w *world) list(turn uint64) input {
 	}
 	for _, s := range w.dead {
 		all = append(all, s)
+	}
+	if all = slices.DeleteFunc(all, func(s session.Status) bool { return w.dark[s.Provider] != nil }); len(w.dark) > 0 {
+		return inObserved{turn: turn, sessions: all, err: &session.Partial{Unknown: w.dark}}
 	}
 	sort.Slice(all, func(i, j int) bool { return all[i].Name+all[i].ID < all[j].Name+all[j].ID })
 	return inObserved{turn: turn, sessions: all}

@@ -1,6 +1,7 @@
 package controller
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -11,6 +12,7 @@ import (
 	"gcity/beads"
 	"gcity/city"
 	"gcity/events"
+	"gcity/internal/tomldoc"
 )
 
 // shopfloor is a world's automations and what becomes of their runs: records, and runs that end when a story says so.
@@ -21,60 +23,137 @@ type shopfloor struct {
 	going  map[string]fxRun // begun, by scoped name
 	after  uint64           // events that were handed in
 	types  []string
+	follow uint64
 	answer map[string]int // of conditions
 	memory []byte         // on the disk
 	refuse string         // why records cannot be made
+	store  breaker        // of the city's
+	dead   string         // why it fails
+	rev    uint64
+	broken []automation.Broken
+	trials trials
 }
 
-// automate declares an automation: its name, then lines of its file, as key=value.
+// automate declares an automation: its name, then lines of its file, as key=value; rig and layer say where the file is.
 func (w *world) automate(words []string) error {
+	d, err := define(words)
+	if err != nil {
+		return err
+	}
+	w.found(d.Scoped(), &d, nil)
+	return nil
+}
+
+func define(words []string) (automation.Definition, error) {
 	var toml strings.Builder
-	toml.WriteString("[automation]\nexec = \"true\"\n")
+	toml.WriteString("[automation]\n")
+	if !slices.ContainsFunc(words, func(kv string) bool { return strings.HasPrefix(kv, "formula=") }) {
+		toml.WriteString("exec = \"true\"\n")
+	}
+	rig, root := "", "/app"
 	for _, kv := range words[1:] {
 		key, value, _ := strings.Cut(kv, "=")
-		if _, err := strconv.Atoi(value); err != nil {
+		switch key {
+		case "rig":
+			rig = value
+			continue
+		case "layer":
+			root = "/" + value
+			continue
+		}
+		if _, err := strconv.Atoi(value); err != nil && value != "true" && value != "false" {
 			value = strconv.Quote(strings.ReplaceAll(value, "_", " "))
 		}
 		fmt.Fprintf(&toml, "%s = %s\n", key, value)
 	}
-	d, err := automation.Parse("/app/automations/"+words[0]+"/automation.toml", []byte(toml.String()), time.UTC)
-	if err != nil {
-		return err
-	}
+	d, err := automation.Parse(root+"/automations/"+words[0]+"/automation.toml", []byte(toml.String()), time.UTC)
+	d.Rig = rig
+	d.Sum += rig + root
+	return d, err
+}
+
+// found changes what the folders hold: an automation, one that is broken, or, with neither, none of that name.
+func (w *world) found(scoped string, d *automation.Definition, b *automation.Broken) {
 	f := &w.floor
-	f.defs = slices.DeleteFunc(f.defs, func(e automation.Definition) bool { return e.Name == d.Name })
-	f.defs = append(f.defs, d)
-	slices.SortFunc(f.defs, func(a, b automation.Definition) int { return strings.Compare(a.Name, b.Name) })
+	f.defs = slices.DeleteFunc(f.defs, func(e automation.Definition) bool { return e.Scoped() == scoped })
+	f.broken = slices.DeleteFunc(f.broken, func(e automation.Broken) bool { return e.Scoped() == scoped })
+	if d != nil {
+		f.defs = append(f.defs, *d)
+	}
+	if b != nil {
+		f.broken = append(f.broken, *b)
+	}
+	slices.SortFunc(f.defs, func(a, b automation.Definition) int { return strings.Compare(a.Scoped(), b.Scoped()) })
+	slices.SortFunc(f.broken, func(a, b automation.Broken) int { return strings.Compare(a.Scoped(), b.Scoped()) })
 	if w.m.conf != nil {
 		w.step(inRescan{})
 	}
-	return nil
+}
+
+// revision changes when what the folders hold does.
+func (f *shopfloor) revision() string {
+	var all []string
+	for i := range f.defs {
+		all = append(all, f.defs[i].Scoped(), f.defs[i].Sum)
+	}
+	for i := range f.broken {
+		all = append(all, "!", f.broken[i].Scoped())
+	}
+	return strings.Join(all, " ")
+}
+
+// unusable is an automation whose file cannot be used.
+func unusable(scoped string) *automation.Broken {
+	name, rig, _ := strings.Cut(scoped, ":rig:")
+	file := "/app/automations/" + name + "/automation.toml"
+	return &automation.Broken{Name: name, Rig: rig, Source: file, Problems: tomldoc.Problems{
+		tomldoc.At(tomldoc.Place{File: file, Line: 2, Column: 1}, "automation.gate", "is missing"),
+	}}
 }
 
 // workEffect is reality's answer to an effect about work; not ok for any other.
 func (w *world) workEffect(f effect) (in input, ok bool) {
 	fl := &w.floor
+	if in := w.trouble(f); in != nil {
+		return in, true
+	}
 	switch f := f.(type) {
 	case fxScan:
-		return inScanned{catalog: automation.Catalog{Automations: slices.Clone(fl.defs), Revision: fmt.Sprint(fl.defs)}, newest: uint64(len(w.events))}, true
+		c := automation.Catalog{Automations: slices.Clone(fl.defs), Broken: slices.Clone(fl.broken), Revision: fl.revision()}
+		return inScanned{catalog: c, newest: uint64(len(w.events))}, true
 	case fxSweep:
 		return w.sweep(), true
 	case fxFollow:
-		fl.after, fl.types = f.after, f.types
+		fl.after, fl.types, fl.follow = f.after, f.types, f.id
 		return nil, true
 	case fxCondition:
-		return inCondition{scoped: f.of.Scoped(), code: fl.answer[f.of.Scoped()]}, true
+		return inCondition{scoped: f.of.Scoped(), check: f.of.Check, code: fl.answer[f.of.Scoped()]}, true
 	case fxOpen:
-		if fl.refuse != "" {
+		if w.m.isShutting(f.run.Definition.Scoped()) {
+			w.breach = append(w.breach, "L4: a run of "+f.run.Definition.Scoped()+" is opened while the end of the last one is not on record")
+		}
+		if fl.refuse != "" && !fl.trials.phantom {
 			return inOpened{run: f.run, err: fmt.Errorf("%s", fl.refuse)}, true
 		}
 		fl.made++
 		b := beads.Bead{ID: fmt.Sprintf("app-%d", fl.made), Status: beads.StatusInProgress, CreatedAt: w.now, Labels: []string{city.RunLabel + f.run.Definition.Scoped()},
-			Metadata: map[string]string{city.RunReason: f.run.Reason, city.RunBy: f.run.By}}
+			Metadata: map[string]string{city.RunReason: f.run.Reason, city.RunBy: f.run.By, city.RunRetry: strconv.Itoa(f.run.Retry)}}
+		if f.run.Count > 0 {
+			b.Labels = append(b.Labels, fmt.Sprintf("seq:%d", f.run.Until))
+		}
 		fl.beads[b.ID] = b
+		if fl.refuse != "" {
+			fl.trials.ghosts[b.ID] = f.run
+			return inOpened{run: f.run, err: errors.New(fl.refuse)}, true
+		}
+		w.recorded(f.run, b.ID)
 		return inOpened{run: f.run, bead: b}, true
 	case fxRun:
+		w.begins(f)
 		w.note("run %s as %s: %s, %d events", f.run.Definition.Scoped(), f.bead, f.run.Reason, f.run.Count)
+		if by := f.failed; by != nil {
+			w.note("… after %s of %s: %s", by.ID, by.Automation, by.Error)
+		}
 		if _, twice := fl.going[f.run.Definition.Scoped()]; twice {
 			w.breach = append(w.breach, "two runs of "+f.run.Definition.Scoped())
 		}
@@ -83,11 +162,24 @@ func (w *world) workEffect(f effect) (in input, ok bool) {
 		}
 		fl.going[f.run.Definition.Scoped()] = f
 		return nil, true
+	case fxStrays:
+		return inStrays{}, true
+	case fxEndRun:
+		w.note("end run %s by %s", f.bead, f.by)
+		for name, run := range fl.going {
+			if run.bead == f.bead {
+				delete(fl.going, name)
+				return inRan{scoped: name, bead: f.bead, outcome: automation.Failed, problem: "ended by " + f.by, halted: true}, true
+			}
+		}
+		return nil, true
 	case fxEndRuns:
+		fl.trials.ended = true
 		return nil, true
 	case fxShut:
 		b := fl.beads[f.run.ID]
-		b.Status, b.ClosedAt = beads.StatusClosed, &w.now
+		at := w.now
+		b.Status, b.ClosedAt = beads.StatusClosed, &at
 		b.Metadata[city.RunOutcome] = f.run.Outcome
 		fl.beads[f.run.ID] = b
 		w.note("%s is closed: %s", f.run.ID, f.run.Outcome)
@@ -97,10 +189,34 @@ func (w *world) workEffect(f effect) (in input, ok bool) {
 		return inMemorised{rev: f.rev}, true
 	case fxCount:
 		return inCounted{unchanged: true}, true
+	case fxProbe:
+		w.note("probe")
+		if _, probe := fl.store.enter(w.now); probe {
+			w.called(probe)
+		}
+		return inProbed{}, true
 	case fxPurge:
 		return inPurged{}, true
 	}
 	return nil, false
+}
+
+// called makes one call of the city's store, and tells the machine if somebody is to know.
+func (w *world) called(probe bool) {
+	fl := &w.floor
+	v := answered
+	if fl.dead != "" {
+		v = failed
+	}
+	if !fl.store.ended(w.now, probe, v, errors.New(fl.dead)) {
+		return
+	}
+	g := guard{of: newGuards(nil), store: nil, writes: fl.store}
+	g.of.by[""] = &g
+	fl.rev++
+	in := g.of.troubles(w.now)
+	in.rev = fl.rev
+	w.feed(in)
 }
 
 func (w *world) sweep() inSwept {
@@ -109,13 +225,15 @@ func (w *world) sweep() inSwept {
 	for i := 1; i <= fl.made; i++ {
 		b := fl.beads[fmt.Sprintf("app-%d", i)]
 		if b.Status == beads.StatusInProgress {
-			b.Status, b.ClosedAt = beads.StatusClosed, &w.now
+			at := w.now
+			b.Status, b.ClosedAt = beads.StatusClosed, &at
 			b.Metadata[city.RunOutcome] = string(automation.Interrupted)
 			fl.beads[b.ID] = b
 			in.interrupted = append(in.interrupted, city.RunOf(b))
 		}
 		in.runs = append(in.runs, city.RunOf(b))
 	}
+	slices.Reverse(in.runs)
 	return in
 }
 
@@ -125,12 +243,11 @@ func (w *world) finish(name string, code int) {
 	if !ok {
 		return
 	}
-	delete(w.floor.going, name)
 	in := inRan{scoped: name, bead: f.bead, outcome: automation.OK, code: &code, took: w.now.Sub(w.floor.beads[f.bead].CreatedAt)}
 	if code != 0 {
 		in.outcome, in.problem = automation.Failed, fmt.Sprintf("exit %d", code)
 	}
-	w.step(in)
+	w.endRun(name, in)
 }
 
 // emit writes an event as an agent would, and hands it to whom it may concern.
@@ -139,16 +256,23 @@ func (w *world) emit(kind string) {
 	w.hand()
 }
 
-// hand gives automations the events that they wait for.
-func (w *world) hand() {
-	for i := int(w.floor.after); i < len(w.events); i++ {
+// hand gives automations the events that they wait for. It reports whether there were any.
+func (w *world) hand() (some bool) {
+	fl := &w.floor
+	for i := int(fl.after); i < len(w.events); i++ {
 		e := w.events[i]
 		e.Seq = uint64(i + 1)
-		if q := (events.Query{Types: w.floor.types}); len(w.floor.types) > 0 && q.Match(&e) {
-			w.step(inHappened{events: []events.Event{e}})
+		fl.after = max(fl.after, e.Seq)
+		if q := (events.Query{Types: fl.types}); len(fl.types) > 0 && q.Match(&e) {
+			fl.trials.inbox = append(fl.trials.inbox, inHappened{fl.follow, []events.Event{e}})
 		}
-		w.floor.after = max(w.floor.after, uint64(i+1))
 	}
+	for len(fl.trials.inbox) > 0 && !fl.trials.lag {
+		in := fl.trials.inbox[0]
+		fl.trials.inbox, some = fl.trials.inbox[1:], true
+		w.step(in)
+	}
+	return some
 }
 
 // showAutomations lists the automations as an operator sees them.

@@ -1,0 +1,258 @@
+package controller
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"gcity/city"
+	"gcity/events"
+)
+
+// moments are the steps of a run at which its controller is killed, in their order. What says "after" has been carried out,
+// and the controller has not heard of it.
+func moments() []string {
+	return []string{
+		"before it is opened", "after it is opened", "before it is remembered", "after it is remembered", "before it begins",
+		"while it goes", "after it has ended", "before it is shut", "shut, not remembered", "remembered, not shut", "shut and remembered, not told",
+		"after it is told",
+	}
+}
+
+// killer kills its own process at one of the moments.
+type killer struct {
+	moment                    string
+	armed                     atomic.Bool
+	opened, ran, shut, memory atomic.Bool // has come back
+}
+
+func die() { _ = syscall.Kill(os.Getpid(), syscall.SIGKILL); select {} }
+
+func (k *killer) at(moment string) {
+	if k.moment == moment {
+		die()
+	}
+}
+
+// between is asked by the runner. Effects begin in the loop's goroutine, one after the other.
+func (k *killer) between(step any) bool {
+	if !k.armed.Load() {
+		return true
+	}
+	switch step.(type) {
+	case fxOpen:
+		k.at("before it is opened")
+	case inOpened:
+		k.at("after it is opened")
+		k.opened.Store(true)
+	case fxMemorise:
+		if k.opened.Load() && !k.ran.Load() {
+			k.at("before it is remembered")
+		}
+		return k.moment != "shut, not remembered" || !k.ran.Load()
+	case inMemorised:
+		if k.opened.Load() && !k.ran.Load() {
+			k.at("after it is remembered")
+		}
+		if k.ran.Load() {
+			k.at("remembered, not shut")
+			k.memory.Store(true)
+			k.both()
+		}
+	case fxRun:
+		k.at("before it begins")
+	case inRan:
+		k.at("after it has ended")
+		k.ran.Store(true)
+	case fxShut:
+		k.at("before it is shut")
+		return k.moment != "remembered, not shut"
+	case inShut:
+		k.at("shut, not remembered")
+		k.shut.Store(true)
+		k.both()
+		return k.moment != "shut and remembered, not told"
+	}
+	return true
+}
+
+func (k *killer) both() {
+	if k.shut.Load() && k.memory.Load() {
+		k.at("shut and remembered, not told")
+	}
+}
+
+// bar is one city whose controller is killed during a run, and what its automation is.
+type bar struct {
+	gate, moment string
+	retry        int
+	bitter       bool // the run before failed, and its retry too
+}
+
+func (b bar) String() string {
+	name := fmt.Sprintf("%s retry %d %s", b.gate, b.retry, b.moment)
+	if b.bitter {
+		name += " and bitter"
+	}
+	return strings.ReplaceAll(name, " ", "_")
+}
+
+// city writes the city. Its automation notes each execution; while there is a file "fatal" it kills its controller.
+func (b bar) city(t *testing.T) string {
+	t.Helper()
+	const job = `echo $$ ${GC_EVENT_SEQ:-none} >>runs
+[ -e bad ] && exit 1
+[ -e fatal ] || exit 0
+rm fatal
+setsid sleep 1000 </dev/null >/dev/null 2>&1 &
+kill -9 $PPID
+exec sleep 1000`
+	gate := "gate = \"cooldown\"\ninterval = \"1h\"\n"
+	if b.gate == "event" {
+		gate = "gate = \"event\"\non = \"deploy.done\"\n"
+	}
+	dir := jobCity(t, fmt.Sprintf("%sexec = '''%s'''\nretry = %d\nretry_backoff = \"100ms\"\n", gate, job, b.retry))
+	if b.bitter {
+		touch(t, dir, "bad")
+	} else if b.moment == "while it goes" {
+		touch(t, dir, "fatal")
+	}
+	return dir
+}
+
+// TestLifeThatIsCut is the life that is killed: the test below starts it in a process of its own.
+func TestLifeThatIsCut(t *testing.T) {
+	dir, moment, gate := os.Getenv("GCITY_CUT_CITY"), os.Getenv("GCITY_CUT_AT"), os.Getenv("GCITY_CUT_GATE")
+	if dir == "" {
+		t.Skip("it is a part of TestCutAtEachStep")
+	}
+	k := &killer{moment: moment}
+	if gate != "event" {
+		k.armed.Store(true)
+	}
+	w := live(t, dir, events.Options{}, k)
+	if gate == "event" {
+		w.rests(t, 0)
+		w.await(t, "memory", func(city.Automation, []city.Run) bool {
+			deeds, err := readDeeds(dir)
+			return err == nil && deeds["job"].On != ""
+		})
+		if bad := filepath.Join(dir, "bad"); exists(bad) {
+			w.emit(t)
+			w.rests(t, 2)
+			if err := os.Remove(bad); err != nil {
+				t.Fatal(err)
+			}
+		}
+		k.armed.Store(true)
+		w.emit(t)
+	}
+	<-w.ended
+}
+
+// TestCutAtEachStep kills the controller of a city, a process with the real store, log and shell, at each step of a run,
+// and lets the next one come to rest: what was due was executed at most once, with retry at least once; each event is dealt
+// with by one run that was opened, and its retries; no record stays open, no process is left, and the next run goes (A6, L4).
+func TestCutAtEachStep(t *testing.T) {
+	var bars []bar
+	for _, moment := range moments() {
+		for _, gate := range []string{"cooldown", "event"} {
+			for retry := range 2 {
+				bars = append(bars, bar{gate: gate, moment: moment, retry: retry})
+			}
+		}
+	}
+	bars = append(bars, bar{gate: "event", moment: "after it is opened", retry: 1, bitter: true},
+		bar{gate: "event", moment: "after it is remembered", retry: 1, bitter: true})
+	if testing.Short() {
+		bars = bars[:8]
+	}
+	for _, b := range bars {
+		t.Run(b.String(), func(t *testing.T) { t.Parallel(); b.cut(t) })
+	}
+}
+
+// cutLife runs a controller until it is killed at a moment.
+func cutLife(t *testing.T, dir, moment, gate string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	cut := exec.CommandContext(ctx, os.Args[0], "-test.run=^TestLifeThatIsCut$")
+	cut.Env = append(os.Environ(), "GCITY_CUT_CITY="+dir, "GCITY_CUT_AT="+moment, "GCITY_CUT_GATE="+gate)
+	cut.WaitDelay = time.Second
+	out, err := cut.CombinedOutput()
+	if s, ok := cut.ProcessState.Sys().(syscall.WaitStatus); !ok || s.Signal() != syscall.SIGKILL || ctx.Err() != nil {
+		t.Fatalf("it was not killed %s: %v\n%s", moment, err, out)
+	}
+}
+
+func (b bar) cut(t *testing.T) {
+	dir := b.city(t)
+	cutLife(t, dir, b.moment, b.gate)
+	before := 0
+	if b.bitter {
+		before = 2
+	}
+	w := live(t, dir, events.Options{}, nil)
+	defer w.end(t)
+	runs := w.rests(t, before+1)
+	b.judge(t, dir, runs[:len(runs)-before], executions(t, dir)[before:])
+
+	done := len(executions(t, dir))
+	if b.gate == "event" {
+		w.emit(t)
+	} else if _, err := w.Do(t.Context(), city.Fire{Automation: "job"}); err != nil {
+		t.Errorf("the next run is refused: %v", err)
+	}
+	again := w.rests(t, len(runs)+1)
+	if again[0].Outcome != "ok" || len(again) != len(runs)+1 || len(executions(t, dir)) != done+1 {
+		t.Errorf("the next run: %+v, %d executions", again[0], len(executions(t, dir))-done)
+	}
+	w.nothingLeft(t)
+}
+
+// judge holds what became of the run against what is promised. runs are its records, newest first.
+func (b bar) judge(t *testing.T, dir string, runs []city.Run, executed []string) {
+	t.Helper()
+	first, retries := 0, 0
+	seqs := map[uint64]bool{}
+	for _, r := range runs {
+		seqs[r.Seq] = true
+		if r.Retry == 0 {
+			first++
+		} else {
+			retries++
+		}
+	}
+	if first != 1 || retries > b.retry || len(seqs) != 1 || seqs[0] != (b.gate != "event") {
+		t.Errorf("%d runs and %d retries, for the events %v: %+v", first, retries, seqs, runs)
+	}
+	least, most := 0, 1+b.retry
+	if b.retry > 0 || b.moment == "before it is opened" {
+		least = 1
+	}
+	if n := len(executed); n < least || n > most {
+		t.Errorf("executed %d times: %q", n, executed)
+	}
+	if last := runs[0]; last.Outcome != "ok" && (last.Outcome != "interrupted" || b.retry > 0 && b.moment != "remembered, not shut") {
+		t.Errorf("it ended so: %+v", last)
+	}
+}
+
+// executions are the lines that an automation has noted.
+func executions(t *testing.T, dir string) []string {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(dir, "runs"))
+	if err != nil && !os.IsNotExist(err) {
+		t.Fatal(err)
+	}
+	return slices.Collect(strings.Lines(string(data)))
+}

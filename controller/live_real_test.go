@@ -1,0 +1,140 @@
+package controller_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"gcity/city"
+)
+
+// begin fires an automation as soon as it can be, and gives the id of its run.
+func begin(t *testing.T, ctx context.Context, c city.Control, name string) string {
+	t.Helper()
+	for s, err := range c.Snapshots(ctx) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a, ok := s.Automation(name); ok && a.State == city.AutomationIdle {
+			break
+		}
+	}
+	r, err := c.Do(ctx, city.Fire{Automation: name, By: "tester"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r.Bead.ID
+}
+
+// ended waits for the end of a run.
+func ended(t *testing.T, ctx context.Context, c city.Control, name, run string) city.Run {
+	t.Helper()
+	for s, err := range c.Snapshots(ctx) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a, ok := s.Automation(name); ok && a.Last != nil && a.Last.ID == run && a.Last.Ended != nil {
+			return *a.Last
+		}
+	}
+	t.Fatalf("the run %s does not end", run)
+	return city.Run{}
+}
+
+// A flood with a reader that never reads: the run goes its way, the other reader hears its end, and the slow one is told
+// how much it has missed.
+func TestFloodHoldsNobodyUp(t *testing.T) {
+	const flood = 30_000_000
+	c := openWith(t, map[string]string{"flood": "gate = \"manual\"\nexec = \"yes | head -c 30000000\"\n"})
+	ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
+	defer cancel()
+	run := begin(t, ctx, c, "flood")
+	other := make(chan int64, 1)
+	go func() {
+		var got int64
+		for p, err := range c.RunOutput(ctx, run) {
+			if err == nil {
+				got += p.Dropped + int64(len(p.Text))
+			}
+		}
+		other <- got
+	}()
+	var total, missed int64
+	held := false
+	for p, err := range c.RunOutput(ctx, run) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !held { // until all is over
+			held = true
+			if r := ended(t, ctx, c, "flood", run); r.Outcome != "ok" {
+				t.Errorf("%+v", r)
+			}
+		}
+		if len(p.Text) > 64<<10 {
+			t.Errorf("a piece of %d bytes", len(p.Text))
+		}
+		total, missed = total+p.Dropped+int64(len(p.Text)), missed+p.Dropped
+	}
+	// A text that goes on after a gap may have a line end put before it.
+	if got := <-other; got < flood || got > flood+flood/64 {
+		t.Errorf("the other reader accounts for %d bytes of %d", got, flood)
+	}
+	if total < flood || total > flood+2 || missed == 0 {
+		t.Errorf("the slow one accounts for %d bytes of %d, %d of them missed", total, flood, missed)
+	}
+}
+
+// The end of the controller is the end of what a run prints, however long the run would have gone on.
+func TestOutputEndsWithController(t *testing.T) {
+	c := openWith(t, map[string]string{"endless": "gate = \"manual\"\nexec = \"echo here; exec sleep 1000\"\ntimeout = \"1h\"\n"})
+	ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
+	defer cancel()
+	run := begin(t, ctx, c, "endless")
+	text, stopped := "", make(chan error, 1)
+	for p, err := range c.RunOutput(ctx, run) {
+		if err != nil {
+			break // the controller was quicker
+		}
+		if text += p.Text; p.Text == "here\n" {
+			go func() {
+				_, err := c.Do(ctx, city.Shutdown{})
+				stopped <- err
+			}()
+		}
+	}
+	if ctx.Err() != nil || text != "here\n" {
+		t.Fatalf("it goes on after %q", text)
+	}
+	if err := <-stopped; err != nil {
+		t.Error(err)
+	}
+	for _, err := range c.RunOutput(ctx, run) {
+		if err != nil {
+			t.Errorf("after the end: %v", err)
+		}
+	}
+}
+
+// A run that is ended at its timeout says so as a fact.
+func TestRunTimesOut(t *testing.T) {
+	c := openWith(t, map[string]string{"slow": "gate = \"manual\"\nexec = \"echo here; exec sleep 1000\"\ntimeout = \"100ms\"\nretry = 2\noverlap = \"queue\"\nretry_backoff = \"1h\"\n"})
+	ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
+	defer cancel()
+	run := begin(t, ctx, c, "slow")
+	if r := ended(t, ctx, c, "slow", run); !r.TimedOut || r.Outcome != "failed" || r.Code != nil {
+		t.Errorf("%+v", r)
+	}
+	for p, err := range c.RunOutput(ctx, run) { // until it has been recorded
+		if err != nil {
+			t.Errorf("%+v, %v", p, err)
+		}
+	}
+	s, err := c.Snapshot(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a, _ := s.Automation("slow"); a.Timeout != 100*time.Millisecond || a.Retry != 2 || a.Overlap != "queue" {
+		t.Errorf("%+v", a)
+	}
+}

@@ -1,0 +1,91 @@
+package controller
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"gcity/automation"
+	"gcity/formula"
+	"gcity/internal/mute"
+)
+
+// soon is the result of something that is to come to an end whatever a folder does.
+func soon[T any](t *testing.T, what string, work func() T) T {
+	t.Helper()
+	done := make(chan T, 1)
+	go func() { done <- work() }()
+	select {
+	case v := <-done:
+		return v
+	case <-time.After(25 * time.Second):
+		t.Fatalf("%s hangs", what)
+		panic("not reached")
+	}
+}
+
+// A run ends at its timeout, and with the city, when the folder of its script or its formula does not answer.
+func TestARunWhoseFolderDoesNotAnswer(t *testing.T) {
+	if !mute.Apart(t) {
+		return
+	}
+	hung, _, _ := mute.Folder(t, false)
+	w, _ := workTown(t)
+	source := w.m.conf.source
+	of := func(d automation.Definition) fxRun {
+		d.Source, d.Layer = filepath.Join(hung, "automations", d.Name, automation.FileName), formula.Layer{Dir: hung, Title: "hung"}
+		return fxRun{in: source, run: automation.Run{Definition: d}, bead: "tw-1"}
+	}
+	in := soon(t, "a run", func() inRan {
+		return w.runner.carryOut(w.runner.shop.runs, of(automation.Definition{Name: "a", Exec: "sub/x.sh", Timeout: 100 * time.Millisecond, Limit: "timeout in its file"}))
+	})
+	if want := "it had not ended after 100ms (timeout in its file): the folder of its script does not answer"; in.outcome != automation.Failed || in.problem != want {
+		t.Errorf("%+v", in)
+	}
+	w.runner.shop.endRuns(errStopped)
+	in = soon(t, "a run of a city that ends", func() inRan {
+		return w.runner.carryOut(w.runner.shop.runs, of(automation.Definition{Name: "b", Exec: "sub/x.sh", Timeout: time.Hour}))
+	})
+	if in.outcome != automation.Interrupted {
+		t.Errorf("%+v", in)
+	}
+	source.Formulas.Dir = hung
+	f := of(automation.Definition{Name: "c", Formula: "x", Timeout: time.Hour})
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	err := soon(t, "cooking", func() error { return w.runner.cook(ctx, f, &inRan{}) })
+	if !errors.Is(err, errMute) {
+		t.Errorf("cooking: %v", err)
+	}
+}
+
+// A layer that does not answer keeps the automations of the others from nothing, and its city hears of it.
+func TestAScanOfALayerThatDoesNotAnswer(t *testing.T) {
+	if !mute.Apart(t) {
+		return
+	}
+	hung, _, _ := mute.Folder(t, false)
+	w, _ := workTown(t)
+	own := filepath.Join(w.dir, "own")
+	file := filepath.Join(own, automation.Folder, "a", automation.FileName)
+	if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, []byte("[automation]\ngate = \"manual\"\nexec = \"true\"\n"), 0o644)); err != nil {
+		t.Fatal(err)
+	}
+	layers := []formula.Layer{{Dir: hung, Title: "city"}, {Dir: own, Title: "rig own", Rig: "own"}}
+	f := fxScan{layers: layers, options: automation.Options{Patience: 100 * time.Millisecond}}
+	for range 2 {
+		in := soon(t, "a scan", func() inScanned { return w.runner.scan(t.Context(), f).(inScanned) })
+		if len(in.catalog.Automations) != 1 || in.catalog.Automations[0].Scoped() != "a:rig:own" {
+			t.Errorf("found: %+v", in.catalog.Automations)
+		}
+		for _, want := range []string{"cannot look for automations (city): it does not answer", "the city's formulas cannot be looked for: their folder does not answer"} {
+			if !strings.Contains(in.trouble, want) {
+				t.Errorf("told: %q, not %q", in.trouble, want)
+			}
+		}
+	}
+}

@@ -1,0 +1,291 @@
+package controller
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"gcity/city"
+	"gcity/events"
+	"gcity/session"
+	"gcity/session/fake"
+	"gcity/session/mixed"
+)
+
+// tardy is a provider that takes its time for everything, and is well.
+type tardy struct {
+	*fake.Provider
+	takes time.Duration
+	looks atomic.Int64 // how long one takes
+}
+
+func (s *tardy) Patience(string) time.Duration { return time.Minute }
+
+// after waits, and fails if there is no such time.
+func after(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+func (s *tardy) List(ctx context.Context) ([]session.Status, error) {
+	if err := after(ctx, time.Duration(s.looks.Load())); err != nil {
+		return nil, err
+	}
+	return s.Provider.List(ctx)
+}
+
+func (s *tardy) Send(ctx context.Context, name, text string) error {
+	return errors.Join(after(ctx, s.takes), s.Provider.Send(ctx, name, text))
+}
+
+func (s *tardy) SetMeta(ctx context.Context, name, key, value string) error {
+	return errors.Join(after(ctx, s.takes), s.Provider.SetMeta(ctx, name, key, value))
+}
+
+func (s *tardy) Stop(ctx context.Context, name string, grace time.Duration) error {
+	if err := after(ctx, s.takes+grace); err != nil {
+		return err
+	}
+	return s.Provider.Stop(ctx, name, grace)
+}
+
+const quickAndSlow = `
+[[agents]]
+name = "quick"
+start_command = "run quick"
+[[agents]]
+name = "slow"
+start_command = "run slow"
+session = "tmux"
+`
+
+// newMixedTown is a town where the agent "slow" is run by a slow provider, and the other one is not.
+func newMixedTown(t *testing.T, toml string) (*town, *tardy) {
+	w := newTown(t, toml)
+	s := &tardy{Provider: fake.New(), takes: 25 * time.Second}
+	s.looks.Store(int64(20 * time.Second))
+	p, err := mixed.New(mixed.Options{Dir: filepath.Join(w.dir, ".gc"), Home: "pty", Open: func(name string) (session.Provider, func(), error) {
+		if name == "tmux" {
+			return s, func() {}, nil
+		}
+		return w.fake, func() {}, nil
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(p.Close)
+	o := w.o
+	o.Provider = p
+	if w.Controller, err = New(o, w.first); err != nil {
+		t.Fatal(err)
+	}
+	return w, s
+}
+
+// A provider that is slow has the time that it asks for, and the others' agents do not notice.
+func TestASlowProviderHasItsTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, s := newMixedTown(t, quickAndSlow)
+		end := w.begin()
+		synctest.Wait()
+		if q, l := w.state("quick"), w.state("slow"); q != "running" || l != "running" {
+			t.Fatalf("quick is %s, slow is %s", q, l)
+		}
+		time.Sleep(29 * time.Second) // a patrol comes
+		began := time.Now()
+		w.fake.Vanish("quick")
+		s.Vanish("slow")
+		for w.fake.Started("quick") < 2 || s.Started("slow") < 2 {
+			if since := time.Since(began); since > 3*time.Minute {
+				t.Fatalf("after %s quick has begun %d times, slow %d times", since, w.fake.Started("quick"), s.Started("slow"))
+			}
+			time.Sleep(time.Second)
+			synctest.Wait()
+			snap, err := w.Snapshot(t.Context())
+			if err != nil || len(snap.Degraded) > 0 {
+				t.Fatalf("%q, %v", snap.Degraded, err)
+			}
+			if s.Started("slow") == 2 && w.fake.Started("quick") < 2 {
+				t.Fatal("the quick one waited for the slow one")
+			}
+		}
+		if _, err := w.Do(t.Context(), city.Nudge{Agent: "slow", Text: "take your time"}); err != nil {
+			t.Error(err)
+		}
+		if text, err := s.Output(t.Context(), s.name(t), 0); err != nil || text != "take your time" {
+			t.Errorf("%q, %v", text, err)
+		}
+		end()
+		all, err := s.Provider.List(t.Context())
+		if err != nil || len(all) != 0 {
+			t.Errorf("left behind: %+v, %v", all, err)
+		}
+		if n := strings.Count(w.types(), events.AgentStopped+" slow"); n != 2 { // the one that vanished, and this one
+			t.Errorf("it ended %d times:\n%s", n, w.types())
+		}
+	})
+}
+
+func (s *tardy) name(t *testing.T) string {
+	t.Helper()
+	all, err := s.Provider.List(t.Context())
+	if err != nil || len(all) != 1 {
+		t.Fatalf("%+v, %v", all, err)
+	}
+	return all[0].Name
+}
+
+// One that does not answer at all is told of once its own time is over, and the others' agents are kept meanwhile.
+func TestOneThatNeverAnswers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, s := newMixedTown(t, quickAndSlow)
+		end := w.begin()
+		synctest.Wait()
+		s.looks.Store(int64(time.Hour))
+		time.Sleep(3 * time.Minute)
+		synctest.Wait()
+		for range 60 { // it stays so, whatever looks come and go
+			snap, err := w.Snapshot(t.Context())
+			if err != nil || len(snap.Degraded) != 1 || !strings.Contains(snap.Degraded[0], "tmux: context deadline exceeded") {
+				t.Fatalf("%q, %v", snap.Degraded, err)
+			}
+			if a, _ := snap.Agent("slow"); !strings.Contains(a.Reason, "as far as is known") {
+				t.Fatalf("%+v", a)
+			}
+			time.Sleep(time.Second)
+		}
+		w.fake.Vanish("quick")
+		time.Sleep(36 * time.Second)
+		if n := w.fake.Started("quick"); n != 2 {
+			t.Errorf("quick was started %d times", n)
+		}
+		s.looks.Store(int64(20 * time.Second))
+		time.Sleep(3 * time.Minute)
+		synctest.Wait()
+		if snap, err := w.Snapshot(t.Context()); err != nil || len(snap.Degraded) > 0 {
+			t.Errorf("%q, %v", snap.Degraded, err)
+		}
+		if n := s.Started("slow"); n != 1 {
+			t.Errorf("slow was started %d times", n)
+		}
+		end()
+	})
+}
+
+// Who runs by a slow provider is known late, and until then nobody is started who may run there already (L11); a controller
+// that settles the city waits for it.
+func TestTheSlowAreAdopted(t *testing.T) {
+	for _, settle := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			w, s := newMixedTown(t, quickAndSlow)
+			ctx, leave := context.WithCancel(t.Context())
+			go func() { w.ended <- w.Run(ctx) }()
+			synctest.Wait()
+			if _, err := w.Do(t.Context(), city.Shutdown{Leave: true}); err != nil {
+				t.Fatal(err)
+			}
+			if err := <-w.ended; err != nil {
+				t.Fatal(err)
+			}
+			leave()
+			next, err := New(w.o, w.first)
+			if err != nil {
+				t.Fatal(err)
+			}
+			w.Controller = next
+			if !w.fake.Vanish("quick") {
+				t.Error("quick does not run")
+			}
+			if settle {
+				if err := w.Settle(t.Context()); err != nil {
+					t.Error(err)
+				}
+			} else {
+				end := w.begin()
+				time.Sleep(10 * time.Second)
+				synctest.Wait()
+				if n := w.fake.Started("quick"); n != 1 {
+					t.Errorf("quick was started though it may run by the slow one: %d", n)
+				}
+				time.Sleep(15 * time.Second)
+				synctest.Wait()
+				defer end()
+			}
+			if q, l := w.state("quick"), w.state("slow"); q != "running" || l != "running" {
+				t.Errorf("quick is %s, slow is %s", q, l)
+			}
+			if q, l := w.fake.Started("quick"), s.Started("slow"); q != 2 || l != 1 {
+				t.Errorf("settle %v: quick was started %d times, slow %d times", settle, q, l)
+			}
+		})
+	}
+}
+
+// prudent takes its time to say whether it could run anything, too.
+type prudent struct{ *tardy }
+
+func (s *prudent) Check(ctx context.Context) error { return after(ctx, s.takes) }
+
+// Whoever is to move from one slow provider to another one does, however slow they are within what they may be.
+func TestASwapBetweenSlowProviders(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, from := newMixedTown(t, quickAndSlow)
+		to := &prudent{&tardy{Provider: fake.New(), takes: 20 * time.Second}}
+		to.looks.Store(int64(20 * time.Second))
+		p, err := mixed.New(mixed.Options{Dir: filepath.Join(w.dir, ".gc"), Home: "pty", Open: func(name string) (session.Provider, func(), error) {
+			q := map[string]session.Provider{"tmux": from, "subprocess": to, "pty": w.fake}[name]
+			return q, func() {}, nil
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer p.Close()
+		o := w.o
+		o.Provider = p
+		if w.Controller, err = New(o, w.first); err != nil {
+			t.Fatal(err)
+		}
+		defer w.begin()()
+		synctest.Wait()
+		if n := from.Started("slow"); n != 1 {
+			t.Fatalf("it was started %d times", n)
+		}
+		w.write(strings.Replace(quickAndSlow, `"tmux"`, `"subprocess"`, 1))
+		for began := time.Now(); to.Started("slow") == 0; time.Sleep(time.Second) {
+			if time.Since(began) > 10*time.Minute {
+				snap, err := w.Snapshot(t.Context())
+				a, _ := snap.Agent("slow")
+				t.Fatalf("it is not moved: %+v, %v", a, err)
+			}
+		}
+	})
+}
+
+// Who asks about an agent does not wait for a provider that has nothing to do with it.
+func TestInspectWaitsForNobodyElse(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, s := newMixedTown(t, quickAndSlow)
+		end := w.begin()
+		synctest.Wait()
+		s.looks.Store(int64(time.Hour))
+		time.Sleep(time.Minute)
+		began := time.Now()
+		about, err := w.Inspect(t.Context(), "quick")
+		if err != nil || about.Life == "" && len(about.Problems) > 0 || time.Since(began) > time.Second { // by the bubble's clock
+			t.Errorf("%+v, %v after %s", about, err, time.Since(began))
+		}
+		s.looks.Store(0)
+		end()
+	})
+}

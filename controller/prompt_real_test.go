@@ -1,0 +1,70 @@
+package controller
+
+import (
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"gcity/session"
+	"gcity/session/pty"
+)
+
+// A draft that no viewer has typed is seen on a real screen; a hint of the program's is none.
+func TestPromptOnARealScreen(t *testing.T) {
+	dir := t.TempDir()
+	p, err := pty.New(pty.Options{City: dir, Binary: os.Args[0]})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	spec := session.Spec{
+		Name: "a", Agent: "a", City: dir, ID: "one", Dir: dir, Cols: 60, Rows: 10, Env: []string{"PATH=" + os.Getenv("PATH"), "GC_SESSION_ID=one"},
+		Command: `printf 'up\n> \033[2mtype here\033[0m\033[9D'; exec cat`,
+	}
+	if _, err := p.Start(t.Context(), spec); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := p.Stop(t.Context(), "a", 0); err != nil {
+			t.Error(err)
+		}
+		if err := p.Acknowledge(t.Context(), "a", "one"); err != nil {
+			t.Error(err)
+		}
+	}()
+	shows := func(text string) {
+		t.Helper()
+		for end := time.Now().Add(10 * time.Second); ; time.Sleep(2 * time.Millisecond) {
+			out, err := p.Output(t.Context(), "a", 0)
+			if err == nil && strings.Contains(out, text) {
+				return
+			}
+			if time.Now().After(end) {
+				t.Fatalf("%q never came: %q, %v", text, out, err)
+			}
+		}
+	}
+	shows("> type here")
+	r := &runner{c: &Controller{o: Options{Provider: p}}}
+	f := fxSend{agent: "a", session: "a", life: "one", id: 7, text: "sent", polite: true, prefix: "> "}
+	if err := p.SendKeys(t.Context(), "a", "half"); err != nil {
+		t.Fatal(err)
+	}
+	shows("> half here")
+	if in := r.send(t.Context(), f).(inSent); in.held != whyScreen || in.wait != screenAgain || !in.disturbed || in.err != nil {
+		t.Errorf("beside a draft: %+v", in)
+	}
+	if err := p.SendKeys(t.Context(), "a", "C-u"); err != nil { // the terminal rubs it out
+		t.Fatal(err)
+	}
+	shows(">      here")
+	if in := r.send(t.Context(), f).(inSent); in.held != "" || in.err != nil || in.output == 0 {
+		t.Errorf("beside a hint: %+v", in)
+	}
+	shows("> sent here\nsent")
+	f.life = "another"
+	if in := r.send(t.Context(), f).(inSent); in.held == "" && in.err == nil {
+		t.Errorf("into another life: %+v", in)
+	}
+}

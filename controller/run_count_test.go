@@ -1,0 +1,151 @@
+package controller
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"gcity/beads"
+	"gcity/beads/fake"
+	"gcity/city"
+	"gcity/mail"
+)
+
+// plain is a store that can do no more than it must, as one that another program keeps.
+type plain struct{ beads.Store }
+
+func (plain) CallLimit() time.Duration { return time.Minute }
+
+// A store that cannot count is counted all the same, to the same numbers, and is given the time that it asks for.
+func TestAStoreThatCannotCount(t *testing.T) {
+	own := fake.New("x")
+	for _, b := range []beads.Bead{
+		{Title: "a", Labels: []string{city.PoolLabel + "w", city.PoolLabel + "other"}},
+		{Title: "b", Status: beads.StatusInProgress, Assignee: "ann", Labels: []string{city.PoolLabel + "w"}},
+		{Title: "c", Status: beads.StatusClosed, Labels: []string{city.PoolLabel + "w"}},
+		{Title: "run", Type: city.RunType, Status: beads.StatusInProgress, Assignee: "bob", Labels: []string{city.PoolLabel + "w"}},
+		{Title: "d", Status: beads.StatusInProgress},
+		{Title: "convoy", Type: city.ConvoyType},
+		mail.New(mail.Message{To: "ann", Text: "x"}), mail.New(mail.Message{To: "pool:w", Text: "y"}),
+	} {
+		if _, err := own.Create(t.Context(), b); err != nil {
+			t.Fatal(err)
+		}
+	}
+	gs := newGuards(func(inStores) {})
+	pools := []string{"w", "empty"}
+	want, err := tallied(t.Context(), gs.before("", own), pools)
+	if err != nil {
+		t.Fatal(err)
+	}
+	slow := gs.before("rig", plain{own})
+	if _, err := tallied(t.Context(), slow, pools); !errors.Is(err, errors.ErrUnsupported) {
+		t.Errorf("it counts: %v", err)
+	}
+	got, err := leafed(t.Context(), slow, pools)
+	if err != nil || got.work.Open != 1 || got.work.InProgress != 2 || got.work.Pools["w"] != 3 || len(got.work.Pools) != 2 || len(got.tasks) != 1 {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if want.work.Open != got.work.Open || want.work.InProgress != got.work.InProgress || want.work.Pools["w"] != got.work.Pools["w"] || want.tasks["ann"].ID != got.tasks["ann"].ID {
+		t.Errorf("by itself it counts %+v", want)
+	}
+	if letters := (city.MailTally{"ann": {Unread: 1, Total: 1}, "pool:w": {Unread: 1, Total: 1}}); !maps.Equal(got.mail, letters) || !maps.Equal(want.mail, letters) {
+		t.Errorf("mail %+v and %+v", got.mail, want.mail)
+	}
+	if slow.limit() != time.Minute || gs.before("other", own).limit() != callLimit {
+		t.Errorf("%v", slow.limit())
+	}
+}
+
+// Each rig has its own count; work that goes from one to another changes both, though there is as much of it as before.
+func TestTheWorkOfEachRigIsCounted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newTown(t, two+"[[rigs]]\nname = \"yard\"\npath = \""+t.TempDir()+"\"\n[[rigs]]\nname = \"shop\"\npath = \""+t.TempDir()+"\"\n")
+		stores := map[string]beads.Store{"": fake.New("tw"), "yard": fake.New("ya"), "shop": fake.New("sh")}
+		w.o.Stores = func(rig string) (beads.Store, error) { return stores[rig], nil }
+		change := func(_ beads.Bead, err error) {
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		count := func() inCounted { return w.runner.count(t.Context(), fxCount{}).(inCounted) }
+		change(stores["yard"].Create(t.Context(), beads.Bead{Title: "x"}))
+		change(stores["shop"].Create(t.Context(), beads.Bead{Title: "y", Status: beads.StatusInProgress}))
+		in := count()
+		if want := map[string]city.RigWork{"yard": {Open: 1}, "shop": {InProgress: 1}}; !maps.Equal(in.rigs, want) || in.unchanged {
+			t.Errorf("%+v", in)
+		}
+		m := w.m
+		m.changed = false
+		m.countedWork(time.Now(), in)
+		drawn := m.drawRigs()
+		if len(drawn) != 2 {
+			t.Fatalf("%+v", drawn)
+		}
+		for _, rig := range drawn {
+			if rig.Work == nil || *rig.Work != in.rigs[rig.Name] || !m.changed {
+				t.Errorf("%s shows %+v, drawn anew: %t", rig.Name, rig.Work, m.changed)
+			}
+		}
+		if in = count(); !in.unchanged {
+			t.Errorf("nothing has changed: %+v", in)
+		}
+		change(stores["yard"].Update(t.Context(), "ya-1", beads.Closing()))
+		change(stores["shop"].Create(t.Context(), beads.Bead{Title: "x"}))
+		if in = count(); in.unchanged || in.work.Open != 1 || in.rigs["yard"].Open != 0 || in.rigs["shop"].Open != 1 {
+			t.Errorf("%+v", in)
+		}
+	})
+}
+
+// counted is a store that tells how often it was asked for more than its version.
+type counted struct {
+	*fake.Store
+	n int
+}
+
+func (c *counted) List(ctx context.Context, q beads.Query) ([]beads.Bead, error) {
+	c.n++
+	return c.Store.List(ctx, q)
+}
+
+func (c *counted) Count(ctx context.Context, q beads.Query) (int, error) {
+	c.n++
+	return c.Store.Count(ctx, q)
+}
+
+// L5: a store that is as it was is not asked what it has, whoever writes to whom; a message that is read is a change.
+func TestCountOfWhatIsAsItWas(t *testing.T) {
+	store := &counted{Store: fake.New("x")}
+	c := &Controller{o: Options{Stores: func(string) (beads.Store, error) { return store, nil }}}
+	c.snap.Store(&city.Snapshot{})
+	r := &runner{c: c, guards: newGuards(func(inStores) {})}
+	look := func() inCounted {
+		t.Helper()
+		in, ok := r.count(t.Context(), fxCount{}).(inCounted)
+		if !ok || in.err != nil || in.unknown {
+			t.Fatalf("%+v", in)
+		}
+		return in
+	}
+	b, err := store.Create(t.Context(), mail.New(mail.Message{To: "ann", Text: "x"}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if in := look(); in.unchanged || in.mail["ann"] != (city.MailCount{Unread: 1, Total: 1}) {
+		t.Errorf("%+v", in)
+	}
+	asked := store.n
+	if in := look(); !in.unchanged || store.n != asked {
+		t.Errorf("asked %d times more: %+v", store.n-asked, in)
+	}
+	if _, err := store.Update(t.Context(), b.ID, mail.ReadPatch()); err != nil {
+		t.Fatal(err)
+	}
+	if in := look(); in.unchanged || in.mail["ann"] != (city.MailCount{Total: 1}) {
+		t.Errorf("%+v", in)
+	}
+}

@@ -1,0 +1,290 @@
+package controller
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"gcity/agent"
+	"gcity/beads"
+	"gcity/beads/fake"
+	"gcity/city"
+	"gcity/config"
+	"gcity/events"
+	"gcity/formula"
+)
+
+const slingCity = `[workspace]
+name = "town"
+[[agents]]
+name = "ann"
+[[agents]]
+name = "cook"
+default_sling_formula = "polish"
+[[agents]]
+name = "odd"
+sling_query = "echo {} >> given; test ! -e full || { echo 'the hook is full'; exit 3; }"
+[[rigs]]
+name = "yard"
+path = "yard"
+default_sling_target = "crew"
+[[rigs]]
+name = "bare"
+path = "bare"
+[[rigs]]
+name = "lost"
+path = "lost"
+default_sling_target = "cruw"
+[[agents]]
+name = "crew"
+dir = "yard"
+[agents.pool]
+max = 2
+`
+
+// slinger hands out work of a city whose stores are fakes.
+func slinger(t *testing.T) (*Slinger, map[string]*fake.Store) {
+	t.Helper()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, rig := range []string{"yard", "bare", "lost"} {
+		if err := os.Mkdir(filepath.Join(dir, rig), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(dir, "city.toml"), []byte(slingCity), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	c, err := config.Load(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stores := map[string]*fake.Store{"": fake.New("tw"), "yard": fake.New("ya"), "bare": fake.New("ba"), "lost": fake.New("lo")}
+	return &Slinger{
+		Config: c, Host: agent.Host{Environ: os.Environ()}, Scopes: []string{"", "bare", "lost", "yard"},
+		City: &city.Snapshot{
+			Agents: []city.Agent{
+				{Name: "ann", State: city.Suspended, Reason: "by agent"}, {Name: "cook", State: city.Running}, {Name: "odd", State: city.Running},
+				{Name: "yard/crew-1", Rig: "yard", Pool: "yard/crew", State: city.Running},
+			},
+			Pools: []city.Pool{{Name: "yard/crew", Rig: "yard", Max: 2}},
+			Rigs:  []city.Rig{{Name: "bare"}, {Name: "lost"}, {Name: "yard"}},
+		},
+		Store: func(rig string) (beads.Store, error) { return stores[rig], nil },
+		Recipe: func(name, _ string) (*formula.Formula, error) {
+			if name != "polish" {
+				return nil, fmt.Errorf("there is no formula %q", name)
+			}
+			return &formula.Formula{Name: name, Description: "polish {{bead}}", Vars: []formula.Var{{Name: "bead"}, {Name: "how"}},
+				Steps: []formula.Step{{ID: "wax", Title: "wax {{title}} {{how}}"}}}, nil
+		},
+	}, stores
+}
+
+func made(t *testing.T, s *fake.Store, b beads.Bead) beads.Bead {
+	t.Helper()
+	b, err := s.Create(t.Context(), b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func kinds(all []events.Event) (out []string) {
+	for _, e := range all {
+		out = append(out, e.Type+" "+e.Subject)
+	}
+	return out
+}
+
+// New work whose formula cannot be cooked is not made: whoever tries again would have it twice.
+func TestSlingOfNewWorkIsWholeOrNothing(t *testing.T) {
+	s, stores := slinger(t)
+	cooked := s.Recipe
+	for _, recipe := range []func(name, rig string) (*formula.Formula, error){
+		func(string, string) (*formula.Formula, error) { return nil, errors.New("there is no formula") },
+		func(name, rig string) (*formula.Formula, error) {
+			f, err := cooked(name, rig)
+			f.Vars = append(f.Vars, formula.Var{Name: "much", Required: true})
+			return f, err
+		},
+	} {
+		s.Recipe = recipe
+		if _, err := s.Sling(t.Context(), city.SlingRequest{Target: "cook", Title: "the pots"}); err == nil {
+			t.Error("it is handed out")
+		}
+		if all, err := stores[""].List(t.Context(), beads.Query{}); err != nil || len(all) > 0 {
+			t.Errorf("%v is left, %v", all, err)
+		}
+	}
+}
+
+// Who gets it: by name, by rig, by the rig of the work; and what is to be said of whoever cannot take it now.
+func TestSlingTarget(t *testing.T) {
+	s, stores := slinger(t)
+	own := made(t, stores[""], beads.Bead{Title: "own"})
+	yard := made(t, stores["yard"], beads.Bead{Title: "yard"})
+	bare := made(t, stores["bare"], beads.Bead{Title: "bare"})
+	for _, c := range []struct {
+		target, bead, want string
+		code               city.Code
+	}{
+		{"crew", yard.ID, "handed ya-1 to yard/crew", ""},
+		{"yard", yard.ID, "ya-1 is with yard/crew already", ""},
+		{"", yard.ID, "ya-1 is with yard/crew already", ""},
+		{"crew-2", yard.ID, "handed ya-1 to yard/crew-2; this member of its pool is not there now", city.NotFound},
+		{"yard/crew-2", yard.ID, "handed ya-1 to yard/crew-2; this member of its pool is not there now", ""},
+		{"ann", own.ID, "handed tw-1 to ann; it is suspended (by agent)", ""},
+		{"", own.ID, "to whom? tw-1 is the city's own", city.Invalid},
+		{"", bare.ID, "rig bare does not say who gets its work", city.Conflict},
+		{"lost", own.ID, `no agent or pool is called "cruw"; did you mean`, city.Conflict},
+		{"croo", own.ID, `no agent, pool or rig is called "croo"`, city.NotFound},
+		{"ann", "tw-99", `there is no bead "tw-99"`, city.NotFound},
+	} {
+		out, err := s.Sling(t.Context(), city.SlingRequest{Target: c.target, Bead: c.bead})
+		got := out.Message
+		var e *city.Error
+		if errors.As(err, &e) {
+			got = e.Message
+		}
+		if c.code == city.NotFound && c.target == "crew-2" { // only the whole name of a member that is not there
+			if e == nil || e.Code != c.code {
+				t.Errorf("%+v: %v", c, err)
+			}
+			continue
+		}
+		if (e == nil) != (c.code == "") || e != nil && e.Code != c.code || !strings.Contains(got, c.want) {
+			t.Errorf("%s to %q: %q, %v; want %q", c.bead, c.target, got, err, c.want)
+		}
+	}
+}
+
+// The only member of a pool has the pool's name: work for it is the pool's, which else would not keep a member for it.
+func TestSlingToAPoolOfOne(t *testing.T) {
+	s, stores := slinger(t)
+	s.City.Pools = append(s.City.Pools, city.Pool{Name: "yard/solo", Rig: "yard", Max: 1})
+	for _, there := range []bool{false, true} {
+		if there {
+			s.City.Agents = append(s.City.Agents, city.Agent{Name: "yard/solo", Rig: "yard", Pool: "yard/solo", State: city.Running})
+		}
+		b := made(t, stores["yard"], beads.Bead{Title: "alone"})
+		if _, err := s.Sling(t.Context(), city.SlingRequest{Target: "solo", Bead: b.ID}); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := stores["yard"].Get(t.Context(), b.ID); err != nil || got.Assignee != "" || !slices.Contains(got.Labels, "pool:yard/solo") {
+			t.Errorf("with the member there %v, it is %+v, %v", there, got, err)
+		}
+	}
+}
+
+// Where an agent has a formula of its own, that is how its work is done: cooked below it, once.
+func TestSlingFormula(t *testing.T) {
+	s, stores := slinger(t)
+	b := made(t, stores[""], beads.Bead{Title: "shoe"})
+	out, err := s.Sling(t.Context(), city.SlingRequest{Target: "cook", Bead: b.ID, Vars: map[string]string{"how": "well"}})
+	if err != nil || out.Bead.Assignee != "cook" || out.Bead.Metadata[moleculeKey] != "tw-2" {
+		t.Fatalf("%+v, %v", out.Bead, err)
+	}
+	if want := []string{"bead.created tw-2", "bead.updated tw-1"}; !slices.Equal(kinds(out.Events), want) {
+		t.Errorf("%q, want %q", kinds(out.Events), want)
+	}
+	all, err := stores[""].List(t.Context(), beads.Query{})
+	if err != nil || len(all) != 3 || all[0].Title != "wax {{title}} well" || all[1].ParentID != b.ID || all[1].Description != "polish tw-1" || all[1].Assignee != "" {
+		t.Errorf("%+v, %v", all, err)
+	}
+	if out, err = s.Sling(t.Context(), city.SlingRequest{Target: "cook", Bead: b.ID}); err != nil || len(out.Events) > 0 {
+		t.Errorf("again: %+v, %v", out, err)
+	}
+	raw, err := s.Sling(t.Context(), city.SlingRequest{Target: "cook", Title: "raw", NoFormula: true})
+	if err != nil || raw.Bead.Metadata[moleculeKey] != "" {
+		t.Errorf("%+v, %v", raw, err)
+	}
+	fresh, err := s.Sling(t.Context(), city.SlingRequest{Target: "cook", Title: "boot"})
+	if err != nil || fresh.Bead.Title != "boot" || fresh.Bead.Metadata[moleculeKey] == "" || fresh.Bead.Assignee != "cook" {
+		t.Errorf("%+v, %v", fresh, err)
+	}
+	whole, err := s.Sling(t.Context(), city.SlingRequest{Target: "crew", Formula: "polish", Title: "all of it", By: "ann", Depth: 2})
+	if err != nil || whole.Bead.ID != "ya-1" || whole.Bead.Title != "all of it" || !slices.Contains(whole.Bead.Labels, "pool:yard/crew") {
+		t.Errorf("%+v, %v", whole, err)
+	}
+	if len(whole.Events) != 1 || whole.Events[0].Actor != "ann" || !strings.Contains(string(whole.Events[0].Payload), `"depth":2`) {
+		t.Errorf("%+v", whole.Events)
+	}
+	before := len(all)
+	if _, err := s.Sling(t.Context(), city.SlingRequest{Target: "ann", Formula: "polich"}); err == nil || !strings.Contains(err.Error(), "polich") {
+		t.Errorf("%v", err)
+	}
+	if n, err := stores[""].Count(t.Context(), beads.Query{Type: beads.TypeMolecule}); err != nil || n != 2 || before != 3 {
+		t.Errorf("%d molecules, %v", n, err)
+	}
+}
+
+// A sling_query stands in the place of assignee and label; when it fails, nothing has been handed out.
+func TestSlingQuery(t *testing.T) {
+	s, stores := slinger(t)
+	b := made(t, stores[""], beads.Bead{Title: "x"})
+	out, err := s.Sling(t.Context(), city.SlingRequest{Target: "odd", Bead: b.ID})
+	if err != nil || out.Bead.Assignee != "" || out.Message != "handed tw-1 to odd" {
+		t.Fatalf("%+v, %v", out, err)
+	}
+	given, err := os.ReadFile(filepath.Join(s.Config.Path, "given"))
+	if err != nil || string(given) != "tw-1\n" {
+		t.Errorf("%q, %v", given, err)
+	}
+	if err := os.WriteFile(filepath.Join(s.Config.Path, "full"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	_, err = s.Sling(t.Context(), city.SlingRequest{Target: "odd", Bead: b.ID})
+	if err == nil || !strings.Contains(err.Error(), "city.toml:10:15: agents.sling_query did not hand tw-1 to odd: exit 3: the hook is full") {
+		t.Error(err)
+	}
+}
+
+// Work that others change while it is handed out is handed out as it is then, and what another took meanwhile is refused.
+func TestSlingRefused(t *testing.T) {
+	s, stores := slinger(t)
+	theirs := made(t, stores[""], beads.Bead{Title: "theirs", Assignee: "bob", Status: beads.StatusInProgress})
+	run := made(t, stores[""], beads.Bead{Title: "run", Type: city.RunType})
+	done := made(t, stores[""], beads.Bead{Title: "done", Status: beads.StatusClosed})
+	for id, want := range map[string]string{theirs.ID: "is assigned to bob, and is in_progress: --force", run.ID: "is no work, but a run", done.ID: "is closed already"} {
+		_, err := s.Sling(t.Context(), city.SlingRequest{Target: "ann", Bead: id})
+		var e *city.Error
+		if !errors.As(err, &e) || e.Code != city.Conflict || !strings.Contains(e.Message, want) {
+			t.Errorf("%s: %v", id, err)
+		}
+	}
+	out, err := s.Sling(t.Context(), city.SlingRequest{Target: "crew", Bead: theirs.ID, Force: true})
+	if err != nil || out.Bead.Assignee != "" || out.Bead.Status != beads.StatusOpen || !slices.Contains(out.Bead.Labels, "pool:yard/crew") {
+		t.Errorf("%+v, %v", out.Bead, err)
+	}
+}
+
+// A convoy is closed with the last of its beads, by whoever closes that.
+func TestConvoyCloses(t *testing.T) {
+	s := fake.New("tw")
+	convoy := made(t, s, beads.Bead{Title: "c", Type: city.ConvoyType})
+	one := made(t, s, beads.Bead{Title: "1", ParentID: convoy.ID})
+	two := made(t, s, beads.Bead{Title: "2", ParentID: convoy.ID})
+	for i, id := range []string{one.ID, one.ID, two.ID, two.ID} {
+		was, now, err := swap(t.Context(), s, city.UpdateBead{ID: id, Patch: beads.Closing()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var want []string
+		if i == 2 {
+			want = []string{"bead.closed " + convoy.ID}
+		}
+		if got := kinds(convoyEvent(t.Context(), s, was, now)); !slices.Equal(got, want) {
+			t.Errorf("%d: %q, want %q", i, got, want)
+		}
+	}
+	if b, err := s.Get(t.Context(), convoy.ID); err != nil || b.Status != beads.StatusClosed || b.Metadata[beads.CloseReason] != "all of it is done: 2 of 2 closed" {
+		t.Errorf("%+v, %v", b, err)
+	}
+}
