@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
@@ -11,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"gcity/agent"
+	"gcity/beads"
 	"gcity/city"
 	"gcity/config"
 	"gcity/events"
@@ -262,5 +264,90 @@ func TestScaleAside(t *testing.T) {
 		if (err != nil) != (c.refused != "") || !strings.Contains(r.Message, c.says) || !cmp.Equal(kept, c.kept) || keptErr != nil {
 			t.Errorf("%+v: %q, %v; kept %v, %v", c.command, r.Message, err, kept, keptErr)
 		}
+	}
+}
+
+// half is a provider of which a part does not answer.
+type half struct{ *fake.Provider }
+
+func (h half) List(ctx context.Context) ([]session.Status, error) {
+	all, err := h.Provider.List(ctx)
+	return all, errors.Join(err, &session.Partial{Unknown: map[string]error{"tmux": errors.New("no server answers")}})
+}
+
+// Where one of several providers does not answer, what the others run is shown, and ended, and it is said that there may be
+// more.
+func TestAsideOfAHalf(t *testing.T) {
+	b, p := besides(t, "a")
+	b.sessions = half{p}
+	s, err := b.Snapshot(t.Context())
+	if err != nil || len(s.Agents) != 1 || !s.Agents[0].Running || !strings.Contains(strings.Join(s.Degraded, "\n"), "tmux: no server answers") {
+		t.Fatalf("%+v, %v", s, err)
+	}
+	if st, err := b.session(t.Context(), "a"); err != nil || !st.Alive {
+		t.Errorf("the one that is seen: %+v, %v", st, err)
+	}
+	if _, err := b.session(t.Context(), "other"); err == nil || !strings.Contains(err.Error(), "tmux: no server answers") {
+		t.Errorf("one that is not: %v", err)
+	}
+	n, err := b.end(t.Context(), everyone)
+	if n != 1 || err == nil || !strings.Contains(err.Error(), "tmux: no server answers") {
+		t.Errorf("%d ended, %v", n, err)
+	}
+	if all, _ := p.List(t.Context()); all[0].Alive {
+		t.Error("it lives")
+	}
+}
+
+// Without a controller too, work is made in the store that is meant.
+func TestWorkAsideGoesWhereItBelongs(t *testing.T) {
+	b, _ := besides(t)
+	for _, rig := range []string{"", "demo"} {
+		p := place{rig: rig, dir: t.TempDir(), prefix: "t" + rig, city: b.dir, by: city.WorkStore{}}
+		s, err := openStore(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		b.stores = append(b.stores, &depot{store: s, place: p, city: b.dir})
+	}
+	r, err := b.Do(t.Context(), city.CreateBead{Rig: "demo", Bead: beads.Bead{Title: "x"}})
+	if err != nil || !strings.HasPrefix(r.Bead.ID, "tdemo-") {
+		t.Errorf("%+v, %v", r, err)
+	}
+	var refusal *city.Error
+	if _, err := b.Do(t.Context(), city.CreateBead{Rig: "nowhere", Bead: beads.Bead{Title: "x"}}); !errors.As(err, &refusal) || refusal.Code != city.NotFound {
+		t.Errorf("%v", err)
+	}
+}
+
+// listless is a store that cannot list.
+type listless struct{ store }
+
+func (listless) List(context.Context, beads.Query) ([]beads.Bead, error) {
+	return nil, errors.New("out of order")
+}
+
+// What is done is not said to have failed because of the convoy that it belongs to.
+func TestAConvoyThatCannotBeClosed(t *testing.T) {
+	b, _ := besides(t)
+	p := place{dir: t.TempDir(), prefix: "t", city: b.dir}
+	s, err := openStore(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	b.stores = []*depot{{store: listless{s}, place: p, city: b.dir}}
+	convoy, err := s.Create(t.Context(), beads.Bead{Title: "all", Type: city.ConvoyType})
+	if err != nil {
+		t.Fatal(err)
+	}
+	last, err := s.Create(t.Context(), beads.Bead{Title: "last", ParentID: convoy.ID})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := b.Do(t.Context(), city.UpdateBead{ID: last.ID, Patch: beads.Closing()})
+	if err != nil || r.Bead == nil || r.Bead.Status != beads.StatusClosed {
+		t.Errorf("%+v, %v", r, err)
 	}
 }

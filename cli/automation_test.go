@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"encoding/json"
 	"strings"
 	"testing"
@@ -20,12 +21,15 @@ func busyCity() *still {
 	s.snapshot.Work = city.Work{Open: 3, InProgress: 1}
 	s.snapshot.Automations = []city.Automation{
 		{Name: "bad", Source: "formulas/automations/bad/automation.toml", State: city.AutomationBroken, Reason: "x.toml:4:1: both formula and exec"},
-		{Name: "digest", Gate: "cron", When: "0 3 * * *", State: city.AutomationRunning, Reason: "by hand", Exec: "make digest", Since: at(-14 * time.Second),
+		{Name: "digest", Gate: "cron", When: "0 3 * * *", State: city.AutomationRunning, Reason: "by hand", Exec: "make digest", Timeout: 90 * time.Second, Retry: 3, Overlap: "skip", Since: at(-14 * time.Second),
 			Last: &city.Run{ID: "br-9", Opened: noon.Add(-14 * time.Second), Reason: "by hand", By: "operator"}},
 		{Name: "health:rig:demo", Rig: "demo", Gate: "cooldown", When: "5m0s", State: city.AutomationIdle, Reason: "cooldown: 2m41s remaining",
 			Next: at(161 * time.Second), Last: &city.Run{ID: "br-8", Reason: "never run", Opened: noon.Add(-140 * time.Second), Ended: at(-139 * time.Second), Outcome: "ok", Code: &zero}},
 		{Name: "prune", Gate: "condition", When: "git worktree list | grep -q prunable\n", State: city.AutomationBackoff, Reason: "retry 1 in 8s", Failures: 3,
 			Next: at(8 * time.Second), Last: &city.Run{ID: "br-7", Reason: "condition: exit 0", Opened: noon.Add(-time.Minute), Ended: at(-58 * time.Second), Outcome: "failed", Code: &seven, Error: "exit 7", Output: "not a\x1b[2J repository"}},
+		{Name: "by-hand", Gate: "manual", State: city.AutomationIdle, Reason: "manual"},
+		{Name: "cut", Gate: "manual", State: city.AutomationIdle, Reason: "manual", Last: &city.Run{ID: "br-6", Reason: "by hand", Opened: noon.Add(-12 * time.Second)}},
+		{Name: "quick", Gate: "manual", State: city.AutomationIdle, Reason: "manual", Last: &city.Run{ID: "br-5", Reason: "by hand", Opened: noon.Add(-12 * time.Second), Outcome: "ok"}},
 		{Name: "release", Gate: "manual", State: city.AutomationOff, Reason: "disabled by enabled = false"},
 	}
 	return s
@@ -33,7 +37,7 @@ func busyCity() *still {
 
 func TestAutomationPictures(t *testing.T) {
 	for name, line := range map[string]string{
-		"automation-list": "automation list", "automation-show": "automation show prune", "automation-why": "why health", "automation-status": "status",
+		"automation-list": "automation list", "automation-show": "automation show prune", "automation-show-going": "automation show digest", "automation-show-cut": "automation show cut", "automation-show-ending": "automation show quick", "automation-why": "why health", "automation-status": "status",
 		"help-automation": "automation run --help", "help-bead": "bead --help", "help-bead-update": "bead update --help",
 	} {
 		code, out, errs := told(t, busyCity(), strings.Fields(line)...)
@@ -41,6 +45,37 @@ func TestAutomationPictures(t *testing.T) {
 			t.Errorf("%s: exit %d, %s", line, code, errs)
 		}
 		golden(t, name+".golden", out)
+	}
+}
+
+// run --wait waits for a run that has to wait for another, and where a run is tried again for the last try.
+func TestWaitForALaterRun(t *testing.T) {
+	s := busyCity()
+	s.queues = true
+	event := func(seq uint64, kind, payload string) events.Event {
+		return events.Event{Seq: seq, Type: kind, Subject: "digest", Payload: json.RawMessage(payload)}
+	}
+	s.live = []events.Event{
+		event(8, events.AutomationCompleted, `{"run":"br-0"}`), event(9, events.AutomationFired, `{"run":"br-1"}`),
+		event(10, events.AutomationFailed, `{"run":"br-1","again":{"try":1,"of":2,"at":"2026-11-21T12:00:10Z"}}`),
+		{Seq: 11, Type: events.AutomationFired, Subject: "other", Payload: json.RawMessage(`{"run":"br-7"}`)},
+		event(12, events.AutomationFired, `{"run":"br-2"}`), event(13, events.AutomationFailed, `{"run":"br-2"}`),
+	}
+	s.work = map[string]*fake.Store{"": fake.New("br")}
+	for _, code := range []string{"5", "6"} {
+		if _, err := s.work[""].Create(t.Context(), beads.Bead{Title: "run", Type: typeRun, Labels: []string{city.RunLabel + "digest"}, Metadata: map[string]string{
+			city.RunOutcome: "failed", city.RunCode: code, city.RunError: "exit " + code}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	code, _, errs := told(t, s, "automation", "run", "digest", "--wait")
+	for _, want := range []string{"digest is queued\n", "run br-1: failed in ", ": exit 5; it is tried again in 10s (1 of 2)\n", "run br-2: failed in ", ": exit 6\n"} {
+		if !strings.Contains(errs, want) {
+			t.Errorf("%q is not said:\n%s", want, errs)
+		}
+	}
+	if code != 6 {
+		t.Errorf("exit %d", code)
 	}
 }
 
@@ -56,7 +91,8 @@ func TestAutomationRun(t *testing.T) {
 	}{
 		{"well", map[string]string{city.RunOutcome: "ok", city.RunCode: "0", city.RunOutput: "hello"}, exitDone},
 		{"badly", map[string]string{city.RunOutcome: "failed", city.RunCode: "7", city.RunError: "exit 7"}, 7},
-		{"late", map[string]string{city.RunOutcome: "failed", city.RunError: "it had not ended after timeout = 1s"}, exitTimedOut},
+		{"late", map[string]string{city.RunOutcome: "failed", city.RunError: "it was too slow", city.RunTimedOut: "true"}, exitTimedOut},
+		{"by words", map[string]string{city.RunOutcome: "failed", city.RunError: "it had not ended after timeout = 1s"}, exitFailed},
 		{"cut off", map[string]string{city.RunOutcome: "interrupted", city.RunError: "stopped"}, exitFailed},
 	} {
 		s := busyCity()
@@ -121,5 +157,99 @@ func TestAutomationCheck(t *testing.T) {
 	}
 	if code, _, _ := told(t, s, "automation", "check", "digest"); code != exitFailed {
 		t.Errorf("digest: exit %d", code)
+	}
+}
+
+// What a run prints is shown as it comes, then how it ended; where it cannot be, what the record kept of it.
+func TestAutomationRunShowsOutput(t *testing.T) {
+	pieces := []city.Piece{{}, {Text: "gr\x1b[31m"}, {Text: "öße\n"}, {Dropped: 70, Text: "the end"}}
+	for _, c := range []struct {
+		name, args string
+		prints     []city.Piece
+		silent     error
+		out, errs  string
+	}{
+		{"all", "", pieces, nil, "größe\nthe end\n", "70 bytes"},
+		{"nothing", "", nil, nil, "kept\n", "digest: run br-1: ok"},
+		{"cut", "", pieces[:3], &city.Error{Code: city.Unavailable, Message: "the line is cut"}, "größe\n", "can no longer be shown: the line is cut"},
+		{"cut at once", "", nil, &city.Error{Code: city.Unavailable, Message: "the line is cut"}, "kept\n", "the line is cut"},
+		{"json", " --json", pieces, nil, "", ""},
+	} {
+		s := busyCity()
+		s.prints, s.silent = c.prints, c.silent
+		s.live = []events.Event{{Seq: 9, Type: events.AutomationCompleted, Payload: json.RawMessage(`{"run":"br-1"}`)}}
+		s.work = map[string]*fake.Store{"": fake.New("br")}
+		meta := map[string]string{city.RunOutcome: "ok", city.RunOutput: "kept"}
+		if _, err := s.work[""].Create(t.Context(), beads.Bead{Title: "run", Type: typeRun, Labels: []string{city.RunLabel + "digest"}, Metadata: meta}); err != nil {
+			t.Fatal(err)
+		}
+		code, out, errs := told(t, s, strings.Fields("automation run digest --wait"+c.args)...)
+		if c.args != "" {
+			var r city.Run
+			if err := json.Unmarshal([]byte(out), &r); err != nil || r.ID != "br-1" {
+				t.Errorf("%s: %v in %q", c.name, err, out)
+			}
+			continue
+		}
+		if code != exitDone || out != c.out || !strings.Contains(errs, c.errs) {
+			t.Errorf("%s: exit %d, %q, %s", c.name, code, out, errs)
+		}
+	}
+}
+
+func TestAutomationLogs(t *testing.T) {
+	s := busyCity()
+	s.prints = []city.Piece{{Text: "so far"}, {Text: " and on\n"}}
+	s.work = map[string]*fake.Store{"": fake.New("br")}
+	if _, err := s.work[""].Create(t.Context(), beads.Bead{Title: "run", Type: typeRun, Labels: []string{city.RunLabel + "digest"}}); err != nil {
+		t.Fatal(err)
+	}
+	for line, want := range map[string]struct {
+		code      int
+		out, errs string
+	}{
+		"automation logs digest":               {exitDone, "so far\n", ""},
+		"automation logs digest --follow":      {exitDone, "so far and on\n", ""},
+		"automation logs digest br-1 -f":       {exitDone, "so far and on\n", ""},
+		"automation logs digest --json -f":     {exitDone, "{\"text\":\"so far\"}\n{\"text\":\" and on\\n\"}\n", ""},
+		"automation logs digest br-7":          {exitFailed, "", "digest has no run br-7"},
+		"automation logs release":              {exitDone, "", "release has never run"},
+		"automation logs nothing":              {exitFailed, "", "there is no automation"},
+		"automation logs digest br-1 too-many": {exitUsage, "", "one too many"},
+	} {
+		if code, out, errs := told(t, s, strings.Fields(line)...); code != want.code || out != want.out || !strings.Contains(errs, want.errs) {
+			t.Errorf("%s: exit %d, %q, %s", line, code, out, errs)
+		}
+	}
+}
+
+// opener opens a run as soon as somebody has been told that it waits.
+type opener struct {
+	text  strings.Builder
+	holds chan struct{}
+}
+
+func (o *opener) Write(p []byte) (int, error) {
+	if strings.Contains(string(p), "ctrl-c takes it back") {
+		close(o.holds)
+	}
+	return o.text.Write(p)
+}
+
+// Who asks for a run that has to wait for a place is told so while it does.
+func TestAutomationRunSaysThatItWaits(t *testing.T) {
+	s := busyCity()
+	s.snapshot.Automations = []city.Automation{{Name: "ninth", Gate: "manual", State: city.AutomationDue, Reason: "by hand; waits for a place, 8 run"}}
+	s.holds = make(chan struct{})
+	errs := &opener{holds: s.holds}
+	a := &app{err: errs}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	r, err := a.fire(ctx, &link{Control: s}, city.Fire{Automation: "ninth"})
+	if err != nil || r.Bead == nil {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	if want := "ninth is due: by hand; waits for a place, 8 run; ctrl-c takes it back\n"; errs.text.String() != want {
+		t.Errorf("told %q, want %q", errs.text.String(), want)
 	}
 }

@@ -33,7 +33,12 @@ func TestBeadLife(t *testing.T) {
 		{"bead update br-1 --status in_progress --assignee me --if-rev 1", "updated br-1: first\n", ""},
 		{"bead update br-1 --status open --if-rev 1", "", "has been changed meanwhile"},
 		{"bead close br-1 de-1 --reason well", "closed br-1: first\nclosed de-1: there\n", ""},
-		{"bead close br-1", "br-1 is so already: first\n", ""},
+		{"bead update br-1 --assignee me", "br-1 is so already: first\n", ""},
+		{"bead create", "", "TITLE is missing"},
+		{"bead create --force", "", "text that begins with \"-\" goes behind \"--\""},
+		{"bead create x --description a --description-file -", "", "two descriptions"},
+		{"bead create x --needs de-1", "", "de-1 is work of rig demo, and links stay within one store"},
+		{"bead update br-2 --parent de-1", "", "de-1 is work of rig demo, and links stay within one store"},
 		{"bead update br-2", "", "nothing is to be changed"},
 		{"bead update br-2 --if-rev 4", "", "nothing is to be changed"},
 		{"bead update br-2 --status done", "", "open, in_progress or closed"},
@@ -48,12 +53,15 @@ func TestBeadLife(t *testing.T) {
 			t.Errorf("%s: %q, %s", step.line, out, errs)
 		}
 	}
+	if _, out, _ := told(t, s, "bead", "close", "br-1"); !strings.Contains(out, "is closed already, since ") || !strings.Contains(out, ", assigned to me (well): first") {
+		t.Errorf("closed again: %q", out)
+	}
 	const want = "bead.created br-1, bead.created br-2, bead.created de-1, bead.updated br-1, bead.closed br-1, bead.closed de-1"
 	if got := s.emitted(); got != want {
 		t.Errorf("the city heard of %s", got)
 	}
 	b, err := s.work[""].Get(t.Context(), "br-1")
-	if err != nil || b.Metadata[closeReason] != "well" || b.Assignee != "me" {
+	if err != nil || b.Metadata[beads.CloseReason] != "well" || b.Assignee != "me" {
 		t.Errorf("%+v, %v", b, err)
 	}
 	if _, out, _ := told(t, s, "bead", "ready"); !strings.Contains(out, "br-2") || strings.Contains(out, "br-1") {
@@ -104,8 +112,70 @@ func TestBeadLists(t *testing.T) {
 	if _, out, _ = told(t, s, "bead", "list", "--type", typeRun); !strings.Contains(out, "br-3") {
 		t.Errorf("runs:\n%s", out)
 	}
-	if _, out, _ = told(t, s, "bead", "list", "--rig", "demo"); out != "no such work with rig demo\n" {
+	if _, out, _ = told(t, s, "bead", "list", "--rig", "demo"); !strings.Contains(out, "no work with rig demo yet: `gcity bead create TITLE --rig demo`") {
+		t.Errorf("nothing yet: %q", out)
+	}
+	if _, out, _ = told(t, s, "bead", "list", "--assignee", "nobody"); out != "no such work with the city\n" {
 		t.Errorf("nothing: %q", out)
+	}
+}
+
+// A description may come from a file or from what is piped in, with its lines, and is bounded.
+func TestDescriptionFile(t *testing.T) {
+	s := demoCity()
+	file := filepath.Join(t.TempDir(), "text")
+	for _, c := range []struct {
+		text string
+		code int
+		want string
+	}{{"one\r\n\ntwo\n\n", exitDone, "one\n\ntwo"}, {strings.Repeat("x", beads.MaxText), exitDone, strings.Repeat("x", beads.MaxText)}, {strings.Repeat("x", beads.MaxText+1), exitUsage, ""}} {
+		if err := os.WriteFile(file, []byte(c.text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		code, out, errs := told(t, s, "bead", "create", "x", "--description-file", file, "--json")
+		var b beads.Bead
+		if code != c.code || code == exitDone && json.Unmarshal([]byte(out), &b) != nil || b.Description != c.want {
+			t.Errorf("%.20q: exit %d, %.80q, %s", c.text, code, b.Description, errs)
+		}
+	}
+	if code, _, errs := told(t, s, "bead", "update", "br-1", "--description-file", filepath.Join(t.TempDir(), "none")); code != exitFailed || !strings.Contains(errs, "cannot read the description") {
+		t.Errorf("no file: exit %d, %s", code, errs)
+	}
+}
+
+// Who closes a molecule hears of the steps that are open, and can close them all.
+func TestCloseSteps(t *testing.T) {
+	s := demoCity()
+	for _, line := range []string{"bead create root", "bead create a --parent br-1", "bead create b --parent br-1", "bead create c --parent br-2", "bead close br-3"} {
+		told(t, s, strings.Fields(line)...)
+	}
+	if _, out, _ := told(t, s, "bead", "close", "br-1"); out != "closed br-1: root\n  2 steps of it are still open: `gcity bead close br-1 --steps` closes them too\n" {
+		t.Errorf("%q", out)
+	}
+	if _, out, _ := told(t, s, "bead", "close", "br-1", "--steps"); !strings.HasPrefix(out, "closed br-4: c\nclosed br-2: a\nbr-1 is closed already") {
+		t.Errorf("%q", out)
+	}
+	if _, out, _ := told(t, s, "bead", "list", "--status", "open"); out != "no such work with the city\n" {
+		t.Errorf("left: %s", out)
+	}
+}
+
+// What one store of the city has does not get into another by a slip.
+func TestImportOfAnothersWork(t *testing.T) {
+	s := demoCity()
+	told(t, s, "bead", "create", "a", "--rig", "demo")
+	file := filepath.Join(t.TempDir(), "work.jsonl")
+	if code, _, errs := told(t, s, "bead", "export", file, "--rig", "demo"); code != exitDone {
+		t.Fatal(errs)
+	}
+	if code, _, errs := told(t, s, "bead", "import", file); code != exitUsage || !strings.Contains(errs, "de-1 is a bead of rig demo already") || !strings.Contains(errs, "--rig demo") {
+		t.Errorf("exit %d, %s", code, errs)
+	}
+	if code, _, errs := told(t, s, "bead", "import", file, "--rig", "demo"); code != exitDone {
+		t.Errorf("into its own: exit %d, %s", code, errs)
+	}
+	if code, _, errs := told(t, s, "bead", "import", file, "--force"); code != exitDone {
+		t.Errorf("by force: exit %d, %s", code, errs)
 	}
 }
 
@@ -125,7 +195,7 @@ func TestWhichStore(t *testing.T) {
 		t.Errorf("exit %d, %s%s", code, out, errs)
 	}
 	dir := t.TempDir()
-	all := []place{{"", filepath.Join(dir, "city"), "ci"}, {"demo", filepath.Join(dir, "demo"), "de"}}
+	all := []place{{dir: filepath.Join(dir, "city"), prefix: "ci"}, {rig: "demo", dir: filepath.Join(dir, "demo"), prefix: "de"}}
 	if err := os.Mkdir(all[1].dir, 0o700); err != nil {
 		t.Fatal(err)
 	}

@@ -99,7 +99,7 @@ func TestStatusIsTheAPIs(t *testing.T) {
 func TestUsage(t *testing.T) {
 	for _, args := range [][]string{
 		{"nonsense"}, {"agent"}, {"agent", "peak", "scout"}, {"agent", "peek", "a", "b"}, {"why"}, {"--nonsense"}, {"event", "emit"},
-		{"events", "--since", "yesterday"}, {"event", "emit", "x.y", "--payload", "{"}, {"agent", "nudge", "scout"}, {"events", "--limit", "0"},
+		{"events", "--since", "yesterday"}, {"event", "emit", "x.y", "--payload", "{"}, {"agent", "nudge", "scout"}, {"agent", "unsend", "reader", "x"}, {"agent", "unsend"}, {"events", "--limit", "0"},
 	} {
 		code, out, errs := told(t, demoCity(), append(args, "--json")...)
 		if code != exitUsage || out != "" || !strings.HasPrefix(errs, "gcity: ") {
@@ -116,6 +116,9 @@ func TestVerbsReachTheCity(t *testing.T) {
 		"agent stop scout": city.Stop{Agent: "scout"}, "agent release scout": city.Release{Agent: "scout"},
 		"agent interrupt reader": city.Interrupt{Agent: "app/reader"}, "agent request-restart reader": city.RequestRestart{Agent: "app/reader"},
 		"agent nudge reader go  on":          city.Nudge{Agent: "app/reader", Text: "go on"},
+		"agent nudge reader go --now --wait": city.Nudge{Agent: "app/reader", Text: "go", Now: true},
+		"agent unsend reader":                city.Unsend{Agent: "app/reader"},
+		"agent unsend reader 7":              city.Unsend{Agent: "app/reader", ID: 7},
 		"agent send-keys reader Escape :q C": city.SendKeys{Agent: "app/reader", Keys: []string{"Escape", ":q", "C"}},
 	} {
 		s := demoCity()
@@ -156,6 +159,7 @@ func TestVerdict(t *testing.T) {
 		{fmt.Errorf("load: %w", refused), exitConfig, "the configuration of /c is refused, 2 mistakes:\na\nb"},
 		{&city.Error{Code: city.Conflict, Message: "c"}, exitConflict, "c"},
 		{&city.Error{Code: city.Invalid, Message: "i"}, exitUsage, "i"},
+		{&city.Error{Code: city.Conflict, Message: "i", Details: city.ConfigRefused}, exitConfig, "i"},
 		{&city.Error{Code: city.NotFound, Message: "n"}, exitFailed, "n"},
 		{&city.Error{Code: city.Forbidden, Message: "f"}, exitFailed, "f"},
 	} {
@@ -213,7 +217,7 @@ func TestTable(t *testing.T) {
 	walk(a.root())
 	for _, path := range []string{
 		"init", "start", "stop", "restart", "status", "plan", "why", "reload", "suspend", "resume", "agent list", "agent show",
-		"agent peek", "agent logs", "agent attach", "agent nudge", "agent send-keys", "agent interrupt", "agent restart", "agent stop",
+		"agent peek", "agent logs", "agent attach", "agent nudge", "agent unsend", "agent send-keys", "agent interrupt", "agent restart", "agent stop",
 		"agent kill", "agent drain", "agent undrain", "agent drain-check", "agent drain-ack", "pool list", "pool show", "pool scale",
 		"rig list", "rig status", "rig suspend", "rig resume", "rig restart", "agent suspend", "agent resume", "agent release", "agent request-restart", "config show", "config explain",
 		"events", "event emit", "doctor", "version", "completion bash", "completion zsh", "completion fish", "daemon run",

@@ -22,11 +22,16 @@ type still struct {
 	snapshot *city.Snapshot
 	log      []events.Event
 	output   string
+	about    city.Inspection // what Inspect says of anybody
 	refuse   error
 	live     []events.Event         // what Events yields
+	prints   []city.Piece           // what RunOutput yields
+	silent   error                  // what it ends with
 	work     map[string]*fake.Store // by rig, "" = the city
 	env      map[string]string
-	idle     bool // no controller runs
+	idle     bool          // no controller runs
+	holds    chan struct{} // a run that is asked for waits until this is closed; nil: it does not
+	queues   bool          // a run that is asked for waits behind another
 
 	mu   sync.Mutex
 	done []city.Command
@@ -50,10 +55,10 @@ func (s *still) History(_ context.Context, q events.Query) ([]events.Event, erro
 	return out, nil
 }
 
-func (s *still) Events(context.Context, uint64) iter.Seq2[events.Event, error] {
+func (s *still) Events(_ context.Context, after uint64) iter.Seq2[events.Event, error] {
 	return func(yield func(events.Event, error) bool) {
 		for _, e := range s.live {
-			if !yield(e, nil) {
+			if e.Seq > after && !yield(e, nil) {
 				return
 			}
 		}
@@ -64,18 +69,49 @@ func (s *still) Watch(context.Context, string) iter.Seq2[city.Frame, error] {
 	return func(func(city.Frame, error) bool) {}
 }
 
+func (s *still) Inspect(_ context.Context, name string) (*city.Inspection, error) {
+	if s.refuse != nil {
+		return nil, s.refuse
+	}
+	about := s.about
+	about.Agent = name
+	return &about, nil
+}
+
+func (s *still) RunOutput(context.Context, string) iter.Seq2[city.Piece, error] {
+	return func(yield func(city.Piece, error) bool) {
+		for _, p := range s.prints {
+			if !yield(p, nil) {
+				return
+			}
+		}
+		if s.silent != nil {
+			yield(city.Piece{}, s.silent)
+		}
+	}
+}
+
 func (s *still) Attach(context.Context, string, int, int) (city.Terminal, error) {
 	return nil, &city.Error{Code: city.Unavailable, Message: "still"}
 }
 
-func (s *still) Do(_ context.Context, c city.Command) (city.Receipt, error) {
+func (s *still) Do(ctx context.Context, c city.Command) (city.Receipt, error) {
 	if s.refuse != nil {
 		return city.Receipt{}, s.refuse
+	}
+	if s.holds != nil {
+		select {
+		case <-s.holds:
+		case <-ctx.Done():
+			return city.Receipt{}, ctx.Err()
+		}
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.done = append(s.done, c)
-	if f, ok := c.(city.Fire); ok {
+	if f, ok := c.(city.Fire); ok && s.queues {
+		return city.Receipt{Seq: 7, Message: f.Automation + " is queued"}, nil
+	} else if ok {
 		return city.Receipt{Seq: 7, Message: "runs", Bead: &beads.Bead{ID: "br-1", Title: "run of " + f.Automation}}, nil
 	}
 	return city.Receipt{Seq: 7, Message: c.Verb() + " " + c.Target()}, nil

@@ -26,7 +26,7 @@ func TestCook(t *testing.T) {
 		}
 	}
 	code, out, errs := told(t, s, "formula", "cook", "review", "--var", "subject=the door", "--pool", "worker", "--rig", "demo")
-	if code != exitDone || !strings.HasPrefix(out, "cooked de-1: review, 3 steps for pool demo/worker\n") {
+	if code != exitDone || !strings.HasPrefix(out, "cooked de-1: Review the door, 3 steps for pool demo/worker\n") {
 		t.Fatalf("exit %d, %s%s", code, out, errs)
 	}
 	made, err := s.work["demo"].List(t.Context(), beads.Query{Labels: []string{"pool:demo/worker"}})

@@ -64,7 +64,7 @@ func groupedCity() *still {
 		{Name: "set", Min: 1, Max: 2, Override: &two, Size: 2, Desired: 2, Reason: "set to 2 by operator", Since: noon, Source: "city.toml:40:1"},
 	}
 	s.snapshot.Rigs = []city.Rig{
-		{Name: "demo", Path: "/src/demo", Prefix: "de", Agents: 2, Running: 2, Source: "city.toml:50:1"},
+		{Name: "demo", Path: "/src/demo", Prefix: "de", Agents: 2, Running: 2, Source: "city.toml:50:1", Work: &city.RigWork{Open: 7, InProgress: 2}},
 		{Name: "lost", Path: "/src/lost", Prefix: "lo", Suspended: true, Problem: "its folder is missing", Source: "city.toml:54:1"},
 	}
 	s.log = []events.Event{
@@ -170,11 +170,11 @@ func TestMisplacedNames(t *testing.T) {
 		"agent suspend wroker":                   {exitFailed, `there is no agent or pool "wroker", did you mean "worker"?`},
 		"pool scale wrker 3":                     {exitFailed, `there is no pool "wrker", did you mean "worker"?`},
 		"pool scale worker three":                {exitUsage, "neither a number nor auto"},
-		"pool scale worker":                      {exitUsage, "something is missing"},
-		"pool show":                              {exitUsage, "something is missing"},
+		"pool scale worker":                      {exitUsage, "N|auto is missing: gcity pool scale"},
+		"pool show":                              {exitUsage, "NAME is missing"},
 		"pool shwo worker":                       {exitUsage, `did you mean "show"`},
 		"rig suspend dmo":                        {exitFailed, `there is no rig "dmo", did you mean "demo"?`},
-		"rig restart":                            {exitUsage, "something is missing"},
+		"rig restart":                            {exitUsage, "is missing: gcity rig restart"},
 		"why nothing":                            {exitFailed, `there is no agent, pool, rig or automation "nothing"`},
 		"agent send-keys db Enterr":              {exitUsage, `there is no key "Enterr", did you mean "Enter"? --literal`},
 		"agent send-keys db Escape Upp":          {exitUsage, `did you mean "Up"?`},
@@ -327,5 +327,41 @@ func TestFolderIsAsConfigured(t *testing.T) {
 		if _, out, _ := told(t, s, strings.Fields(line)...); !strings.Contains(out, "folder    /srv/app (as configured)\n") {
 			t.Errorf("%s: %s", line, out)
 		}
+	}
+}
+
+// Everything that is known of an agent is told, secrets and escape sequences excepted.
+func TestAgentShown(t *testing.T) {
+	s := demoCity()
+	name := s.snapshot.Agents[0].Name
+	s.about = city.Inspection{
+		Spec: &city.Spec{Command: "x", Provider: "pty", Cols: 120, Rows: 40, PreStart: []string{"git fetch"}, ReadyPrefix: "> ", ReadyLimit: time.Minute,
+			Restart: city.RestartPolicy{Mode: "always", MinUptime: 10 * time.Second, MaxRestarts: 5, Window: time.Hour, Backoff: time.Second, MaxBackoff: time.Minute}},
+		Env:   []city.Variable{{Name: "API_KEY", Hidden: true, From: city.FromConfig}, {Name: "COLOUR", Value: "re\x1b[31md", From: city.FromConfig}},
+		Drift: []city.Difference{{Field: "env COLOUR", What: "changed", Runs: "blue", Wants: "red"}, {Field: "pre_start", What: "changed", Wants: "git fetch", RunsUnknown: true}},
+		Crashes: []city.Crash{{Exit: city.Exit{Code: 3, At: noon, File: ".gc/crashes/x"}, Why: "exit 3 after 4s", Output: "one\ntwo\nthree\nfour\x1b[2J\n"},
+			{Exit: city.Exit{At: noon.Add(-time.Hour)}, Why: "no such folder", NoStart: true}},
+		Problems: []string{"the rest is not known"},
+	}
+	_, out, _ := told(t, s, "agent", "show", name)
+	for _, want := range []string{
+		"terminal  120x40", "before    git fetch", `ready     when a line begins with "> ", within 1m`, "restart   always; an end within 10s is a crash; quarantine at crash 6 within 1h; waits 1s, doubling up to 1m",
+		"API_KEY=(hidden)", "COLOUR=red", "env COLOUR changed", "runs      blue", "wants     red", "only a fingerprint is kept",
+		"exit 3 after 4s", "two", "four", "kept in .gc/crashes/x", "not started: no such folder", "the rest is not known",
+	} {
+		if !strings.Contains(out, want) {
+			t.Errorf("%q is not in\n%s", want, out)
+		}
+	}
+	if strings.Contains(out, "\x1b[2J") || strings.Contains(out, "\x1b[31m") || strings.Contains(out, "  one\n") {
+		t.Errorf("%q", out)
+	}
+	_, out, _ = told(t, s, "agent", "show", name, "--json")
+	var shape struct {
+		Name       string           `json:"name"`
+		Inspection *city.Inspection `json:"inspection"`
+	}
+	if err := json.Unmarshal([]byte(out), &shape); err != nil || shape.Name != name || shape.Inspection == nil || len(shape.Inspection.Crashes) != 2 {
+		t.Errorf("%v: %s", err, out)
 	}
 }

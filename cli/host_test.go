@@ -18,11 +18,13 @@ type slow struct {
 	*still
 	limit   atomic.Int64
 	hurried chan struct{}
+	gaveUp  chan struct{}
 }
 
 func (*slow) Run(context.Context) error    { return nil }
 func (*slow) Settle(context.Context) error { return nil }
 func (*slow) SetMode(string)               {}
+func (s *slow) GiveUp()                    { close(s.gaveUp) }
 func (s *slow) Hurry()                     { close(s.hurried) }
 func (s *slow) StopLimit() time.Duration   { return time.Duration(s.limit.Load()) }
 
@@ -45,6 +47,30 @@ func TestAStopHasTheTimeOfItsChain(t *testing.T) {
 		<-l.hurried
 		if took := time.Since(began); took != limit-stopMargin { // by the bubble's clock
 			t.Errorf("all were ended at once after %s", took)
+		}
+		close(h.done)
+		if err := <-obeyed; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// What does not end even when it is killed is given up, and the loop comes to an end of its own.
+func TestWhatDoesNotEndIsGivenUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &slow{still: demoCity(), hurried: make(chan struct{}), gaveUp: make(chan struct{})}
+		l.limit.Store(int64(time.Hour))
+		h := &house{parts: parts{loop: l, sessions: fake.New()}, logger: slog.New(slog.DiscardHandler), done: make(chan struct{})}
+		signals, obeyed := make(chan os.Signal, 1), make(chan error, 1)
+		go func() { obeyed <- h.obey(signals, func() {}, func() {}) }()
+		signals <- syscall.SIGTERM
+		synctest.Wait()
+		began := time.Now()
+		signals <- syscall.SIGTERM
+		<-l.hurried
+		<-l.gaveUp
+		if took := time.Since(began); took != killLimit { // by the bubble's clock
+			t.Errorf("given up after %s", took)
 		}
 		close(h.done)
 		if err := <-obeyed; err != nil {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
@@ -23,17 +24,26 @@ func TestChanges(t *testing.T) {
 		return session.Status{Agent: name, Alive: true, Fingerprint: f, Attached: attached}
 	}
 	got := changes(sight{
-		wants: []agent.Want{want("same", old), want("drift", fresh), want("held", fresh), want("new", old), want("unknown", old), suspended, broken, want("q", old)},
+		wants: []agent.Want{want("same", old), want("drift", fresh), want("held", fresh), want("new", old), want("unknown", old), suspended, broken, want("q", old),
+			want("edited", fresh), want("left", fresh), want("backoff", fresh)},
 		sessions: []session.Status{
 			alive("same", old, 0), alive("drift", old, 0), alive("held", old, 1), alive("s", old, 0), alive("gone", old, 0),
 			alive("unknown", session.Fingerprint{}, 0), {Agent: "new", Fingerprint: old},
 		},
-		running: &city.Snapshot{Agents: []city.Agent{{Name: "q", State: city.Quarantined, Reason: "crashed"}}},
+		running: &city.Snapshot{Agents: []city.Agent{
+			{Name: "q", State: city.Quarantined, Reason: "crashed", Declared: short(old.Sum)},
+			{Name: "edited", State: city.Quarantined, Reason: "crashed", Declared: short(old.Sum), Command: "another"},
+			{Name: "left", State: city.Exited, Reason: "exited 0", Declared: short(old.Sum)},
+			{Name: "backoff", State: city.Backoff, Reason: "exit 1", Declared: short(old.Sum), Until: &noon},
+		}},
 	})
 	expect := []change{
+		{Agent: "backoff", Change: "start", Reason: "configuration changed; its wait ends"},
 		{Agent: "drift", Change: "restart", Reason: "command changed", Fields: []string{"command changed"}},
+		{Agent: "edited", Change: "start", Reason: "command changed; its quarantine ends"},
 		{Agent: "gone", Change: "stop", Reason: "not in the configuration"},
 		{Agent: "held", Change: "restart", Reason: "command changed; held back while somebody is attached", Fields: []string{"command changed"}},
+		{Agent: "left", Change: "start", Reason: "configuration changed; it is not left ended"},
 		{Agent: "new", Change: "start", Reason: "not running"},
 		{Agent: "p", Change: "fail", Reason: "no such command"},
 		{Agent: "q", Change: "wait", Reason: "quarantined: crashed"},
@@ -110,5 +120,51 @@ func TestPlannedHold(t *testing.T) {
 	}
 	if h := v.held("2"); h == nil || h.Since != nil {
 		t.Errorf("another one is held: %+v", h)
+	}
+}
+
+// What nobody could look at is not planned for: neither started a second time, nor said to be gone. What could not be started
+// again is left as it is.
+func TestPlannedInTheDark(t *testing.T) {
+	old, fresh := session.NewFingerprint(map[string]string{"command": "a"}), session.NewFingerprint(map[string]string{"command": "b"})
+	want := func(name, provider string, f session.Fingerprint) agent.Want {
+		return agent.Want{Name: name, Spec: session.Spec{Provider: provider, Fingerprint: f}}
+	}
+	broken := want("broken", "pty", fresh)
+	broken.Problem = "no such command"
+	v := sight{
+		wants: []agent.Want{want("seen", "pty", old), want("dark", "tmux", old), want("new", "pty", old), want("swap", "exec:x", old), want("moved", "tmux", old), broken},
+		sessions: []session.Status{
+			{Agent: "seen", Alive: true, Provider: "pty", Fingerprint: old}, {Agent: "swap", Alive: true, Provider: "pty", Fingerprint: old},
+			{Agent: "moved", Alive: true, Provider: "pty", Fingerprint: old}, {Agent: "broken", Alive: true, Provider: "pty", Fingerprint: old},
+		},
+		unknown: map[string]error{"tmux": errors.New("no server")},
+		unable: func(provider string) string {
+			return map[string]string{"exec:x": "there is no script x"}[provider]
+		},
+	}
+	held := "provider changed; held back, it could not be started again: there is no script x"
+	expect := []change{
+		{Agent: "broken", Change: "wait", Reason: "command changed; held back, it could not be started again: no such command", Fields: []string{"command changed"}},
+		{Agent: "dark", Change: "wait", Reason: "waits until the sessions of tmux can be listed, since it may run there"},
+		{Agent: "moved", Change: "restart", Reason: "provider changed", Fields: []string{"provider changed"}},
+		{Agent: "new", Change: "wait", Reason: "waits until the sessions of tmux can be listed, since it may run there"},
+		{Agent: "seen", Change: "none", Reason: "runs as configured"},
+		{Agent: "swap", Change: "wait", Reason: held, Fields: []string{"provider changed"}},
+	}
+	if diff := cmp.Diff(expect, changes(v)); diff != "" {
+		t.Error("without a controller: " + diff)
+	}
+	v.running = &city.Snapshot{Agents: []city.Agent{
+		{Name: "dark", State: city.Running, Running: true, Provider: "tmux"}, {Name: "new", State: city.Waiting, Reason: "waits for a look"},
+	}}
+	expect[1].Reason, expect[3].Reason = "not known: the sessions of tmux cannot be listed", "waits for a look"
+	if diff := cmp.Diff(expect, changes(v)); diff != "" {
+		t.Error("beside a controller: " + diff)
+	}
+	v.running.Agents = nil // it has looked, and knows that nobody runs there
+	expect[1], expect[3] = change{Agent: "dark", Change: "start", Reason: "not running"}, change{Agent: "new", Change: "start", Reason: "not running"}
+	if diff := cmp.Diff(expect, changes(v)); diff != "" {
+		t.Error("beside one that has seen them all: " + diff)
 	}
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"io"
 	"strings"
 	"sync"
@@ -10,6 +11,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"gcity/city"
+	"gcity/internal/detach"
 )
 
 func TestTableFits(t *testing.T) {
@@ -88,14 +90,11 @@ func TestMoment(t *testing.T) {
 func TestDetach(t *testing.T) {
 	for in, want := range map[string]string{
 		"abc\x11def": "abc", "\x11": "", "x\x1b[113;5uy": "x", "\x1b[27;5;113~": "", "a\x1b[113;5u\x11": "a",
+		"q": "q", "\x1b[113;6u": "\x1b[113;6u", "\x13": "\x13", "\x1b": "\x1b",
 	} {
-		if got, leave := cutDetach([]byte(in)); !leave || string(got) != want {
-			t.Errorf("cutDetach(%q) = %q, %v", in, got, leave)
-		}
-	}
-	for _, in := range []string{"", "q", "\x1b[113;6u", "\x1b[113u", "\x13"} {
-		if got, leave := cutDetach([]byte(in)); leave || string(got) != in {
-			t.Errorf("cutDetach(%q) = %q, %v", in, got, leave)
+		var far bytes.Buffer
+		if err := copyKeys(&far, strings.NewReader(in), detach.Key{}); err != nil || far.String() != want {
+			t.Errorf("%q reaches the agent as %q, %v; want %q", in, far.String(), err, want)
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -20,6 +21,7 @@ import (
 	"gcity/city"
 	"gcity/session"
 	"gcity/session/pty"
+	"gcity/session/tmux"
 )
 
 // The test binary plays gcity, in all the roles that the program has: command line, controller, holder, and the gc of
@@ -27,6 +29,12 @@ import (
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "hold" {
 		os.Exit(pty.Hold())
+	}
+	if len(os.Args) > 1 && os.Args[1] == "pane" {
+		os.Exit(tmux.Pane())
+	}
+	if err := flag.Set("test.parallel", "6"); err != nil { // stories wait more than they work
+		panic(err)
 	}
 	play := func() { os.Exit(Main(os.Args[1:], "test")) }
 	testscript.Main(m, map[string]func(){"gcity": play, "gc": play})
@@ -44,6 +52,11 @@ func TestScripts(t *testing.T) {
 			e.Setenv("TZ", "UTC")
 			e.Setenv("SHELL", "/bin/sh")
 			e.Setenv("GORACE", quickEnd)
+			store, err := filepath.Abs("../beads/script/testdata/folder.sh")
+			if err != nil {
+				return err
+			}
+			e.Setenv("STORE", store)
 			e.Setenv("XDG_RUNTIME_DIR", filepath.Join(e.WorkDir, ".run"))
 			e.Defer(func() { stopAll(t, e.WorkDir, e.Vars) })
 			return os.Mkdir(filepath.Join(e.WorkDir, ".run"), 0o700)
@@ -152,7 +165,7 @@ func marked(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: marked AGENT")
 	}
-	sessions, closeSessions, err := openSessions(ts.MkAbs("."), nil, true, quietLogger())
+	sessions, closeSessions, err := openSessions(ts.MkAbs("."), true, quietLogger())
 	ts.Check(err)
 	defer closeSessions()
 	b := aside{sessions: sessions}

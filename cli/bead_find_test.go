@@ -1,0 +1,75 @@
+package cli
+
+import (
+	"strings"
+	"testing"
+
+	"gcity/beads"
+	"gcity/beads/fake"
+)
+
+// A bead is found by its id wherever it is: first where its prefix belongs, and where it once belonged.
+func TestBeadRoutes(t *testing.T) {
+	s := demoCity()
+	old := fake.New("old") // the rig's prefix was another one
+	for _, title := range []string{"of old", "of old, too"} {
+		if _, err := old.Create(t.Context(), beads.Bead{Title: title}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	told(t, s, "bead", "create", "of the city")
+	told(t, s, "bead", "create", "of the rig", "--rig", "demo")
+	past, err := old.List(t.Context(), beads.Query{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.work["demo"].Restore(t.Context(), past); err != nil {
+		t.Fatal(err)
+	}
+	// One whose prefix is the city's now, and was the rig's: it is there twice.
+	if _, err := s.work["demo"].Restore(t.Context(), []beads.Bead{{ID: "br-1", Title: "twin", Type: "task", Status: beads.StatusOpen, CreatedAt: noon, UpdatedAt: noon}}); err != nil {
+		t.Fatal(err)
+	}
+	for _, step := range []struct{ line, out, err string }{
+		{"bead show de-1 --json", `"of the rig"`, ""},
+		{"bead show old-1 --json", `"of old"`, ""},
+		{"bead show br-1 --json", `"of the city"`, ""},
+		{"bead show br-1 --json --rig demo", `"twin"`, ""},
+		{"bead close old-1", "closed old-1: of old", ""},
+		{"bead update old-2 --needs br-1 --rig demo", "updated old-2", ""},
+		{"bead update old-2 --needs br-1,old-1", "updated old-2", ""},
+		{"bead create x --needs old-1", "", "old-1 is work of rig demo, and links stay within one store"},
+		{"bead show zz-9", "", `bead "zz-9": no such bead; work begins with br- (the city), de- (rig demo) here`},
+		{"bead show br-9", "", `bead "br-9": no such bead`},
+		{"bead list --all --json", `"total": 5`, ""},
+		{"bead list --all --limit 2 --json", `"total": 5`, ""},
+		{"bead ready --all", "of the rig", ""},
+		{"bead list --all --rig demo", "", "give one of them"},
+		{"bead list --type nothing --all", "no such work with the city and its rigs", ""},
+	} {
+		_, out, errs := told(t, s, strings.Fields(step.line)...)
+		if !strings.Contains(out, step.out) || !strings.Contains(errs, step.err) || (errs == "") != (step.err == "") || strings.Contains(errs, "br-9") && strings.Contains(errs, "begins with") {
+			t.Errorf("%s: %q, %s", step.line, out, errs)
+		}
+	}
+}
+
+// Who says no store means that of the rig in whose name it asks.
+func TestTheRigOfTheEnvironment(t *testing.T) {
+	s := demoCity()
+	s.env = map[string]string{"GC_RIG": "demo"}
+	if _, out, errs := told(t, s, "bead", "create", "mine"); out != "created de-1: mine\n" {
+		t.Errorf("%q, %s", out, errs)
+	}
+	s.env["GC_RIG"] = "dmo"
+	if code, _, errs := told(t, s, "bead", "list"); code != exitFailed || !strings.Contains(errs, `did you mean "demo"?`) {
+		t.Errorf("exit %d, %s", code, errs)
+	}
+	if _, out, errs := told(t, s, "bead", "list", "--rig", "demo"); !strings.Contains(out, "mine") {
+		t.Errorf("%q, %s", out, errs)
+	}
+	s.env = nil
+	if _, out, _ := told(t, s, "bead", "list"); !strings.Contains(out, "gcity bead list --all") {
+		t.Errorf("%q", out)
+	}
+}

@@ -1,0 +1,237 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"gcity/agent"
+	"gcity/city"
+	"gcity/config"
+	"gcity/controller"
+	"gcity/events"
+	"gcity/session/fake"
+)
+
+// planned are agents in every state that one without a session can be in, two that run, and those who wait for others.
+var planned = [...]string{"runs", "quarantined", "backoff", "failed", "broken", "exited", "suspended", "waits", "waits2", "after", "fresh"}
+
+// edits are what a person may do to an agent's declaration.
+var edits = [...]string{"", "command", "env", "policy", "suspend", "resume", "remove", "mend", "free"}
+
+// declaration is one agent of the city, after an edit.
+func declaration(name, edit string) string {
+	lines := map[string]string{"start_command": `"exec sleep 1"`, "restart": `"always"`}
+	switch name {
+	case "broken":
+		lines["session_setup_script"] = `"none.sh"`
+	case "exited":
+		lines["restart"] = `"never"`
+	case "suspended":
+		lines["suspended"] = "true"
+	case "waits":
+		lines["depends_on"] = `["broken"]`
+	case "waits2":
+		lines["depends_on"] = `["waits"]`
+	case "after":
+		lines["depends_on"] = `["exited", "fresh"]`
+	}
+	needed := name == "broken" || name == "waits" || name == "exited" || name == "fresh"
+	if edit == "remove" && !needed {
+		return ""
+	}
+	switch edit {
+	case "command":
+		lines["start_command"] = `"exec sleep 2"`
+	case "env":
+		lines["env"] = `{ COLOUR = "red" }`
+	case "policy":
+		lines["restart"] = `"on-failure"`
+	case "suspend":
+		lines["suspended"] = "true"
+	case "resume":
+		delete(lines, "suspended")
+	case "mend":
+		delete(lines, "session_setup_script")
+	case "free":
+		delete(lines, "depends_on")
+	}
+	text := fmt.Sprintf("[[agents]]\nname = %q\n", name)
+	for key, value := range lines {
+		text += key + " = " + value + "\n"
+	}
+	return text
+}
+
+// A plan says what the controller then does, in whatever state its agents are and whatever is edited.
+func TestPlanIsWhatThenHappens(t *testing.T) {
+	for _, edit := range edits {
+		t.Run("all "+edit, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) { foretell(t, func(string) string { return edit }) })
+		})
+	}
+	for seed := range uint64(12) {
+		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
+			rnd := rand.New(rand.NewPCG(seed, 7))
+			synctest.Test(t, func(t *testing.T) { foretell(t, func(string) string { return edits[rnd.IntN(len(edits))] }) })
+		})
+	}
+}
+
+// borough is a city whose agents are in all those states, run by a controller with pretended sessions.
+type borough struct {
+	*controller.Controller
+	t        *testing.T
+	dir      string
+	sessions *fake.Provider
+	host     agent.Host
+}
+
+// write makes a configuration of what edits have made of the declarations.
+func (b *borough) write(edit func(name string) string) *config.City {
+	b.t.Helper()
+	text := "[workspace]\nname = \"t\"\n[daemon]\nmax_restarts = 2\nrestart_backoff = \"20s\"\n"
+	for _, name := range planned {
+		text += declaration(name, edit(name))
+	}
+	if err := os.WriteFile(filepath.Join(b.dir, config.FileName), []byte(text), 0o600); err != nil {
+		b.t.Fatal(err)
+	}
+	c, err := config.Load(b.dir)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return c
+}
+
+// settle runs the city until the function returned is called, and brings its agents into their states.
+func settle(t *testing.T) (b *borough, end func()) {
+	b = &borough{t: t, dir: t.TempDir(), sessions: fake.New(), host: agent.Host{Environ: []string{"PATH=/bin"}, BinDir: "/gc/bin"}}
+	first := b.write(func(name string) string {
+		if name == "fresh" {
+			return "suspend"
+		}
+		return ""
+	})
+	log, err := events.Open(filepath.Join(b.dir, ".gc"), events.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.Controller, err = controller.New(controller.Options{Dir: b.dir, Mode: "headless", Version: "test", Provider: b.sessions, Log: log,
+		Poke: make(chan struct{}), Host: b.host, Pulse: time.Hour}, first)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- b.Run(ctx) }()
+	synctest.Wait()
+	b.sessions.Crash("exited", 0, "")
+	for range 3 {
+		b.sessions.Crash("quarantined", 1, "")
+		time.Sleep(30 * time.Second) // on the bubble's clock: past its backoff
+		synctest.Wait()
+	}
+	for range 2 {
+		b.sessions.Crash("backoff", 1, "")
+		synctest.Wait()
+	}
+	b.sessions.Fail("failed", errors.New("no terminal"))
+	b.sessions.Crash("failed", 1, "")
+	synctest.Wait()
+	b.sessions.Fail("failed", nil)
+	return b, func() {
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+		log.Close()
+	}
+}
+
+// foretell plans an edit of a city, makes it, and compares.
+func foretell(t *testing.T, edit func(name string) string) {
+	b, end := settle(t)
+	defer end()
+	ctx := t.Context()
+	var err error
+	v := sight{clock: func(t time.Time) string { return t.Format(time.TimeOnly) }}
+	if v.running, err = b.Snapshot(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if v.sessions, err = b.sessions.List(ctx); err != nil {
+		t.Fatal(err)
+	}
+	before, began := states(t, v.running), map[string]int{}
+	for _, name := range planned {
+		began[name] = b.sessions.Started(name)
+	}
+	next := b.write(edit)
+	v.wants, v.pools = agent.Plan(next, b.host), agent.Pools(next, b.host)
+	v.inForce = v.running.Config.Revision == short(next.Revision)
+	plan := changes(v)
+	if _, err = b.Do(ctx, city.Reload{}); err != nil { // it removes most
+		_, err = b.Do(ctx, city.Reload{Confirm: true})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	synctest.Wait()
+	now, err := b.Snapshot(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range plan {
+		g, shown := now.Agent(c.Agent)
+		did := deed(before[c.Agent], shown && g.Running, b.sessions.Started(c.Agent)-began[c.Agent])
+		as := c.Change
+		if as == "wait" || as == "fail" {
+			as = "none"
+		}
+		if did != as {
+			t.Errorf("%s, which was %s: planned is %q (%s), and what happened is %q", c.Agent, before[c.Agent], c.Change, c.Reason, did)
+		}
+		if shown && (c.Change == "wait" && g.State == city.Running || c.Change == "fail" && g.State != city.Failed) {
+			t.Errorf("%s: planned is %q (%s), and now it is %s", c.Agent, c.Change, c.Reason, g.State)
+		}
+	}
+}
+
+// deed is what became of an agent, in the words of a plan.
+func deed(before city.State, lives bool, starts int) string {
+	switch {
+	case before == city.Running && lives && starts == 1:
+		return "restart"
+	case before == city.Running && !lives:
+		return "stop"
+	case before != city.Running && lives && starts == 1:
+		return "start"
+	case starts == 0:
+		return "none"
+	}
+	return fmt.Sprintf("%d starts", starts)
+}
+
+// states are the states of a city's agents, which have to be those that the test is about.
+func states(t *testing.T, s *city.Snapshot) map[string]city.State {
+	t.Helper()
+	out := map[string]city.State{}
+	for _, g := range s.Agents {
+		out[g.Name] = g.State
+	}
+	for name, want := range map[string]city.State{
+		"runs": city.Running, "quarantined": city.Quarantined, "backoff": city.Backoff, "failed": city.Failed, "broken": city.Failed,
+		"exited": city.Exited, "suspended": city.Suspended, "waits": city.Waiting, "waits2": city.Waiting, "after": city.Waiting, "fresh": city.Suspended,
+	} {
+		if out[name] != want {
+			t.Fatalf("%s is %s, and should be %s: %+v", name, out[name], want, out)
+		}
+	}
+	return out
+}

@@ -1,0 +1,108 @@
+package cli
+
+import (
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"gcity/prefs"
+	"gcity/tui"
+)
+
+// The file and the control room mean the same columns, and the answers to a lost terminal are exits that hosting knows.
+func TestPrefsMeanWhatTheRoomMeans(t *testing.T) {
+	if a, b := prefs.Columns(), tui.ColumnNames(); !slices.Equal(a, b) {
+		t.Errorf("preferences have the columns %v, the control room %v", a, b)
+	}
+	for text, want := range map[string]roomExit{"": roomHangup, "headless": roomHangup, "stop": roomStopCity, "leave": roomKeepAgents} {
+		a := homeOf(t, "on_hangup = \""+text+"\"")
+		if got := a.onHangup(); got != want {
+			t.Errorf("on_hangup %q: %s, want %s", text, got, want)
+		}
+	}
+}
+
+// The example of the guide has no mistakes.
+func TestPrefsOfTheGuide(t *testing.T) {
+	guide, err := os.ReadFile("../docs/operating.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, ok := strings.Cut(string(guide), "\n    theme = ")
+	example, _, closed := strings.Cut(rest, "\n\n")
+	if !ok || !closed {
+		t.Fatal("the guide has no example of preferences")
+	}
+	a := homeOf(t, "theme = "+strings.ReplaceAll(example, "\n    ", "\n"))
+	if p := a.prefs(); p.Theme == "" || len(p.Keys) < 2 {
+		t.Errorf("read of the example: %+v", p)
+	}
+	for _, wrong := range a.badPrefs() {
+		if !strings.Contains(wrong, "no key now") {
+			t.Error(wrong)
+		}
+	}
+}
+
+// A panic about preferences costs nobody the controller that runs in the same process.
+func TestPrefsPanic(t *testing.T) {
+	dir := t.TempDir()
+	f := prefs.Files{Config: filepath.Join(dir, "config.toml"), Themes: filepath.Join(dir, "themes")}
+	a := &app{getenv: func(string) string { panic("as asked") }}
+	var said strings.Builder
+	var wg sync.WaitGroup
+	changes := a.watchPrefs(t.Context(), &wg, f, prefs.Prefs{}, slog.New(slog.NewTextHandler(&said, nil)))
+	again, late := time.NewTicker(time.Second), time.After(20*time.Second)
+	defer again.Stop()
+	for n, open := 0, true; open; n++ { // nobody says from when on it is watched, and a file has to rest before it is read
+		if err := os.WriteFile(f.Config, fmt.Appendf(nil, "# %d\n", n), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		select {
+		case _, open = <-changes:
+		case <-again.C:
+		case <-late:
+			t.Fatal("nothing is read")
+		}
+	}
+	wg.Wait()
+	if !strings.Contains(said.String(), "as asked") {
+		t.Errorf("said: %q", said.String())
+	}
+}
+
+func TestMemoryFile(t *testing.T) {
+	env := map[string]string{"HOME": "/home/a"}
+	getenv := func(name string) string { return env[name] }
+	one, two := memoryFile(getenv, "/x/town"), memoryFile(getenv, "/y/town")
+	if one == two || filepath.Dir(one) != "/home/a/.local/state/gcity" || !strings.HasPrefix(filepath.Base(one), "town-") {
+		t.Errorf("two cities of one name: %s, %s", one, two)
+	}
+	env["XDG_STATE_HOME"] = "/state"
+	if got := memoryFile(getenv, "/x/"+strings.Repeat("ä/é ", 99)); filepath.Dir(got) != "/state/gcity" || len(filepath.Base(got)) > 80 {
+		t.Errorf("a strange folder: %s", got)
+	}
+	clear(env)
+	if got := memoryFile(getenv, "/x/town"); got != "" {
+		t.Errorf("without a home: %s", got)
+	}
+}
+
+// homeOf is a command line of somebody with these preferences.
+func homeOf(t *testing.T, text string) *app {
+	t.Helper()
+	home := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(home, ".config", "gcity"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(home, ".config", "gcity", "config.toml"), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return &app{getenv: func(name string) string { return map[string]string{"HOME": home}[name] }}
+}
