@@ -24,6 +24,34 @@ func (s *stage) automating() []string {
 	return names
 }
 
+// The header sends one to the automations that fail: that is where the cursor is, unless a hand has put it elsewhere.
+func TestTheCursorIsOnWhatFails(t *testing.T) {
+	s := demo(t, 120, 40)
+	s.change(func(n *city.Snapshot) {
+		withAutomations(n)
+		for i := range n.Automations {
+			n.Automations[i].State, n.Automations[i].Failures, n.Automations[i].Last = city.AutomationIdle, 0, nil
+		}
+	})
+	healthy := s.m.automations.chosen
+	fails := "db-health"
+	if healthy == fails {
+		fails = "nightly"
+	}
+	s.automation(fails, func(a *city.Automation) { a.State, a.Failures = city.AutomationFailing, 2 })
+	s.press("4")
+	if s.m.automations.chosen != fails {
+		t.Errorf("the cursor is on %s", s.m.automations.chosen)
+	}
+	s.press("k", "g", "j", "1")
+	at := s.m.automations.chosen
+	s.automation("triage", func(a *city.Automation) { a.State, a.Failures = city.AutomationFailing, 2 })
+	s.press("4")
+	if s.m.automations.chosen != at {
+		t.Errorf("the cursor went from %s to %s", at, s.m.automations.chosen)
+	}
+}
+
 func TestAutomationsSayHowTheyAreAndWhy(t *testing.T) {
 	s := automated(t, 160, 34)
 	s.send(keyPress("4"))
@@ -33,13 +61,13 @@ func TestAutomationsSayHowTheyAreAndWhy(t *testing.T) {
 		"● idle     db-health       cooldown 5m · ready in 2m41s ",
 		"ok 2m ago (1.2s)",
 		"◐ running  digest          cron 0 3 * * * · due again at 03:00 ", "running 14s",
-		"● idle     nightly         cron 30 3 * * * · next 2026-11-22 03:30 · in 16h48m",
+		"● idle     nightly         cron 30 3 * * * · next Nov 22 03:30 · in 16h48m",
 		"✗ failing  prune-branches  condition test -d repo · last exit 128: fatal: not a git repository · retry 1 of 3 · again in 5s",
 		"3 failures, 3m ago",
 		"○ manual   release         only by hand, with t",
 		"○ off      sweep:rig:shop  event bead.closed · suspended by rig shop",
 		"◌ due      triage          event bead.created · 2 bead.created since 1041 · due for 3s",
-		"! broken   wisp-compact    formulas/automations/wisp-compact/automation.toml:4:1: both formula and exec are set; keep one")
+		"! broken   wisp-compact    automation.toml:4:1: both formula and exec are set; keep one")
 	s.wait(40 * time.Second)
 	s.shows("ready in 2m01s", "running 54s", "due for 43s")
 }
@@ -94,7 +122,7 @@ func TestAutomationsAreFiltered(t *testing.T) {
 	s.press("4", "/", "x", "x", "enter")
 	s.shows(`None of 8 automations matches "xx".`)
 	s.press("esc", "!")
-	if got := s.automating(); !slices.Equal(got, []string{"prune-branches", "wisp-compact"}) {
+	if got := s.automating(); !slices.Equal(got, []string{"wisp-compact", "prune-branches"}) {
 		t.Errorf("what needs attention: %v", got)
 	}
 	s.change(func(n *city.Snapshot) { n.Automations = n.Automations[:1] })
@@ -133,7 +161,7 @@ func TestFire(t *testing.T) {
 	s.point("nightly")
 	s.press("t")
 	s.wants()
-	s.shows("Fire nightly now?", "Its gate is closed: cron 30 3 * * * · next 2026-11-22 03:30 · in 16h47m.")
+	s.shows("Fire nightly now?", "Its gate is closed: cron 30 3 * * * · next Nov 22 03:30 · in 16h47m.")
 	s.press("enter") // no
 	s.wants()
 	s.press("t", "y")
@@ -165,10 +193,32 @@ func TestFire(t *testing.T) {
 	s.wants(fire("digest"))
 }
 
+// A run that goes can be ended, after a question; nothing else can.
+func TestEndRun(t *testing.T) {
+	end := func(name string) city.Command { return city.EndRun{Automation: name, By: "operator"} }
+	s := automated(t, 120, 40)
+	s.point("digest")
+	s.line("stop digest", "enter")
+	s.wants()
+	s.shows("End the run of digest?", "tried again.")
+	s.press("enter") // no
+	s.wants()
+	s.line("stop digest", "enter")
+	s.press("y")
+	s.wants(end("digest"))
+	s.line("stop release", "enter")
+	s.wants()
+	s.shows("no run of release goes")
+	s.press("esc", "esc")
+	s.point("digest")
+	s.press("x")
+	s.shows("end the automation's run under way")
+}
+
 func TestFireFromThePalette(t *testing.T) {
 	s := automated(t, 120, 40)
 	s.press(":", "f", "i", "r", "e")
-	s.shows("fire the automation now: shows w")
+	s.shows("fire the automation now ", "no automation is selected; 4 goes to them")
 	s.press("enter")
 	s.shows("no automation is selected; 4 goes to them")
 	s = newStage(t, Options{Mode: ReadOnly})

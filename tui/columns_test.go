@@ -33,6 +33,19 @@ func TestUsageTexts(t *testing.T) {
 	}
 }
 
+// One long name is cut in its middle; all others lose nothing to it.
+func TestOneLongNameTakesNoRoom(t *testing.T) {
+	s := demo(t, 120, 40)
+	s.agent("chatty", func(a *city.Agent) { a.Name = "an-agent-whose-name-somebody-made-longer-than-any-other-name-17" })
+	s.shows(" an-agent-wh…ther-name-17 ")
+	if c := agentColumns(118, s.m.longest()); c.name != lone || c.why < 44 {
+		t.Errorf("%+v", c)
+	}
+	if n := usual([]int{5, 62, 7, 6, 30, 8, 9, 4}); n != 30 {
+		t.Errorf("usual are %d columns", n)
+	}
+}
+
 // Figures leave from the right, and before the reasons lose their words.
 func TestColumnsLeaveFromTheRight(t *testing.T) {
 	shown := func(c columns) (heads []string) {
@@ -49,7 +62,7 @@ func TestColumnsLeaveFromTheRight(t *testing.T) {
 	all := []string{"for", "cpu", "mem", "restarts", "pid"}
 	last := len(all)
 	for w := 200; w >= 50; w-- {
-		c := agentColumns(w, needs{name: 12, why: 60, usage: true})
+		c := agentColumns(w, needs{name: 12, names: 12, why: 60, usage: true})
 		got := shown(c)
 		if want := strings.Join(all[:len(got)], " "); strings.Join(got, " ") != want || len(got) > last {
 			t.Fatalf("%d columns show %v", w, got)
@@ -62,7 +75,7 @@ func TestColumnsLeaveFromTheRight(t *testing.T) {
 	if last != 0 {
 		t.Errorf("50 columns show %d figures", last)
 	}
-	if c := agentColumns(200, needs{name: 12, why: 60}); c.cpu != 0 || c.mem != 0 || c.pid == 0 {
+	if c := agentColumns(200, needs{name: 12, names: 12, why: 60}); c.cpu != 0 || c.mem != 0 || c.pid == 0 {
 		t.Errorf("nobody is measured: %+v", c)
 	}
 }

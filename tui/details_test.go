@@ -2,6 +2,7 @@ package tui
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -29,8 +30,11 @@ func TestDetailsOfADrain(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.choose("worker-3")
 	s.press("d")
-	s.shows("told to finish by pool", "it has not answered, and has until 10:43:19", "pool        worker, shrinking, 2 of 2 wanted",
-		"takes       20.0% of a processor, 160M in 2 processes", "ended if it does not answer (10:43:19)")
+	s.shows("told to finish by pool", "it has not answered", "pool        worker, shrinking, 2 of 2 wanted",
+		"takes       20.0% of a processor, 160M in 2 processes", "if it does not answer (10:43:19)")
+	s.hides("ended if it does not answer", "and has until") // the line of the state says so
+	s.agent("worker-3", func(a *city.Agent) { at := epoch.Add(time.Hour); a.Drain.Deadline = &at })
+	s.shows("it has not answered, and has until 11:42:07")
 	s.agent("worker-3", func(a *city.Agent) { a.Drain, a.Until = &city.DrainInfo{By: "operator"}, nil })
 	s.shows("told to finish by operator", "it has not answered, and is waited for without end", "draining for", "waits without end")
 	s.agent("worker-3", func(a *city.Agent) { a.Drain = &city.DrainInfo{By: "operator", Acked: true} })
@@ -103,4 +107,26 @@ func TestDetailsByThePaletteFollowTheAgent(t *testing.T) {
 	s.choose("batch-2")
 	run()
 	s.shows("━ pool batch ━")
+}
+
+// A line that is too long goes on below the beginning of its text.
+func TestLinesHang(t *testing.T) {
+	for _, c := range []struct {
+		in   string
+		w    int
+		want []string
+	}{
+		{"why         one two three", 24, []string{"why         one two", "            three"}},
+		{"10:20:07  start       died by exit 1", 30, []string{"10:20:07  start       died by", "          exit 1"}},
+		{"! one two three", 10, []string{"! one two", "  three"}},
+		{"  wants     one two three", 24, []string{"  wants     one two", "            three"}},
+		{"one two three", 9, []string{"one two", "three"}},
+		{"why         a", 24, []string{"why         a"}},
+		{"why         one two three", 14, []string{"why", "one two three"}}, // there is no room beside the label
+	} {
+		got := hung(c.in, c.w)
+		if strings.Join(got, "|") != strings.Join(c.want, "|") {
+			t.Errorf("hung(%q, %d) = %q, want %q", c.in, c.w, got, c.want)
+		}
+	}
 }

@@ -29,6 +29,7 @@ func TestDrainIsTakenBack(t *testing.T) {
 	s.shows("D undrain", "u release")
 	s.press("D")
 	s.wants(city.Undrain{Agent: "deployer"})
+	s.wait(undoFor)
 	s.press("u")
 	s.wants(city.Undrain{Agent: "deployer"})
 }
@@ -45,6 +46,63 @@ func TestDrainNeedsSomethingToFinish(t *testing.T) {
 	s.press("D")
 	s.wants()
 	s.shows("idle is stopping: there is nothing to finish")
+}
+
+// A member that its pool wants no longer is kept by a larger pool alone: nothing else is offered.
+func TestSurplusIsNotTakenBack(t *testing.T) {
+	s := pooled(t, 120, 40)
+	s.choose("worker-3")
+	s.hides("D undrain", "u release")
+	for _, key := range []string{"D", "u"} {
+		s.press(key)
+		s.wants()
+		s.shows("worker-3 finishes because pool worker wants fewer: to keep it press 2, then >")
+	}
+	s.press("esc")
+	s.choose("worker-2")
+	s.press("D")
+	s.agent("worker-2", func(a *city.Agent) { a.State, a.Drain = city.Draining, &city.DrainInfo{By: "pool", Since: s.now} }) // meanwhile
+	s.press("y")
+	s.wants(city.Drain{Agent: "worker-2"})
+	s.done("agent worker-2 is draining already")
+	s.hides("undo")
+	s.line("undrain worker-3", "enter")
+	s.wants()
+	s.shows("its pool wants fewer; scale worker up to keep it")
+}
+
+// D in Pools tells all members to finish that run, of one pool or of those that are marked.
+func TestDrainWholePools(t *testing.T) {
+	s := pooled(t, 120, 40)
+	s.choose("builder")
+	s.press("space")
+	s.pick("worker")
+	s.shows("D drain")
+	s.press("D")
+	s.shows("Drain 2 members of pool worker?", "worker-1, worker-2", "told to finish")
+	s.press("y")
+	s.wants(city.Drain{Agent: "worker-1"}, city.Drain{Agent: "worker-2"})
+	for _, name := range []string{"worker-1", "worker-2"} {
+		s.agent(name, func(a *city.Agent) { a.State, a.Drain = city.Draining, &city.DrainInfo{By: "operator", Since: s.now} })
+	}
+	s.shows("D undrain")
+	s.press("D")
+	s.wants(city.Undrain{Agent: "worker-1"}, city.Undrain{Agent: "worker-2"})
+	s.pick("batch")
+	s.press("space")
+	s.pick("merge")
+	s.press("space", "D")
+	s.shows("Drain 5 members of 2 pools?", "batch-1, batch-2, batch-3, batch-4, merge", "type 5")
+	s.press("5", "enter")
+	if n := len(s.commands()); n != 5 || len(s.m.pools.marks) > 0 || !s.m.marks["builder"] {
+		t.Errorf("%d commands, marked are %v and %v", n, s.m.pools.marks, s.m.marks)
+	}
+	s.pick("shop/tester")
+	s.press("D")
+	s.wants()
+	s.shows("no member of pool shop/tester runs")
+	s.line("drain builder", "enter", "y")
+	s.wants(city.Drain{Agent: "builder"})
 }
 
 // Of many, those that can finish are told to; only where none can those that drain are taken back.
@@ -64,7 +122,7 @@ func TestDrainOfMany(t *testing.T) {
 	s.wants(city.Drain{Agent: "builder"}, city.Drain{Agent: "worker-1"})
 	mark("deployer", "scout", "worker-3")
 	s.press("D")
-	s.wants(city.Undrain{Agent: "deployer"}, city.Undrain{Agent: "worker-3"})
+	s.wants(city.Undrain{Agent: "deployer"})
 	mark("flaky", "scout")
 	s.press("D")
 	s.wants()

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"context"
+	"iter"
 	"testing"
 	"time"
 
@@ -34,7 +35,7 @@ func withAutomations(s *city.Snapshot) {
 	s.Automations = []city.Automation{
 		{Name: "db-health", Description: "asks the database how it is", Source: file("db-health"), Layer: "city", Gate: "cooldown", When: "5m0s",
 			Exec: "./check-db.sh --fast", State: city.AutomationIdle, Reason: "cooldown: 2m41s remaining", Next: in(161 * time.Second), Last: health,
-			Warnings: []string{file("db-health") + `:7:1: unknown key "colour"`}},
+			Timeout: 90 * time.Second, Retry: 2, Overlap: "skip", Warnings: []string{file("db-health") + `:7:1: unknown key "colour"`}},
 		{Name: "digest", Source: file("digest"), Gate: "cron", When: "0 3 * * *", Formula: "digest", Pool: "worker", State: city.AutomationRunning,
 			Reason: "running for 14s; due again at 03:00", Since: ago(14 * time.Second), Last: digest},
 		{Name: "nightly", Source: file("nightly"), Gate: "cron", When: "30 3 * * *", Exec: "make -s nightly", State: city.AutomationIdle,
@@ -163,9 +164,18 @@ func (f *fakeCity) Beads(_ context.Context, q beads.Query) ([]beads.Bead, error)
 	}
 	var all []beads.Bead
 	for _, b := range f.beads {
-		if q.Match(b) && len(all) < q.Most() {
+		if q.Match(b) && (q.Most() < 0 || len(all) < q.Most()) {
 			all = append(all, b.Clone())
 		}
 	}
 	return all, nil
+}
+
+// RunOutput implements city.Control: every run says its name, and goes on.
+func (f *fakeCity) RunOutput(ctx context.Context, run string) iter.Seq2[city.Piece, error] {
+	return func(yield func(city.Piece, error) bool) {
+		if yield(city.Piece{Text: run + " prints this\n"}, nil) {
+			<-ctx.Done()
+		}
+	}
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"iter"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -23,6 +24,8 @@ type fakeCity struct {
 	mu      sync.Mutex
 	snap    *city.Snapshot
 	events  []events.Event
+	earlier []events.Event // only History has them
+	about   city.Inspection
 	changed chan struct{}
 	screens map[string][]byte
 	ticker  func(agent string, n int) []byte // live output, nil = none
@@ -93,7 +96,31 @@ func (f *fakeCity) Output(_ context.Context, agent string, _ int) (string, error
 	return "", &city.Error{Code: city.NotFound, Message: "no output is kept"}
 }
 
-func (f *fakeCity) History(context.Context, events.Query) ([]events.Event, error) { return nil, nil }
+// History has what Events yields, and whatever came before it.
+func (f *fakeCity) History(_ context.Context, q events.Query) ([]events.Event, error) {
+	f.mu.Lock()
+	all := append(slices.Clone(f.earlier), f.events...)
+	f.mu.Unlock()
+	var out []events.Event
+	for i := range slices.Backward(all) {
+		if q.Match(&all[i]) && len(out) < q.Limit {
+			out = append(out, all[i])
+		}
+	}
+	return out, nil
+}
+
+// Inspect says what a test has set.
+func (f *fakeCity) Inspect(_ context.Context, agent string) (*city.Inspection, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if why := f.fail[agent]; why != "" {
+		return nil, &city.Error{Code: city.Unavailable, Message: why}
+	}
+	about := f.about
+	about.Agent = agent
+	return &about, nil
+}
 
 func (f *fakeCity) Events(ctx context.Context, after uint64) iter.Seq2[events.Event, error] {
 	return func(yield func(events.Event, error) bool) {
@@ -152,7 +179,8 @@ func (f *fakeCity) Attach(_ context.Context, agent string, cols, rows int) (city
 	}
 	t := &echo{}
 	t.out, t.in = io.Pipe()
-	t.greet = fmt.Sprintf("hello from %s at %dx%d\r\n\x1b[?1000h\x1b[?1049h\x1b[>1u\x1b[5;10r\x1b[31m", agent, cols, rows)
+	t.greet = fmt.Sprintf("hello from %s at %dx%d\r\n\x1b[?1000h\x1b[?1049h\x1b[>1u\x1b[5;10r\x1b[31m"+
+		"\x1b[?12h\x1b[?1007h\x1b%%@\x1b]8;;http://far/\x1b\\\x1b[?2l", agent, cols, rows)
 	return t, nil
 }
 
@@ -203,13 +231,23 @@ func (f *fakeCity) Do(_ context.Context, c city.Command) (city.Receipt, error) {
 			b.ID, b.Status, b.CreatedAt = fmt.Sprint("gc-", 300+len(f.beads)), beads.StatusOpen, time.Now()
 			f.beads = append([]beads.Bead{b}, f.beads...)
 		case city.UpdateBead:
-			f.beads = slices.DeleteFunc(slices.Clone(f.beads), func(b beads.Bead) bool { return b.ID == c.ID })
+			f.beads = slices.Clone(f.beads)
+			for i, b := range f.beads {
+				if b.ID == c.ID {
+					f.beads[i], _ = c.Patch.Apply(b, time.Now()) // tests patch what can be patched
+				}
+			}
 		}
 		e := events.Event{Seq: s.Seq + 1, TS: s.At, Type: "agent." + c.Verb(), Actor: "operator", Subject: c.Target()}
 		s.Seq++
 		f.events = append(f.events[:len(f.events):len(f.events)], e)
 	})
-	return city.Receipt{Message: c.Verb() + " " + c.Target() + ": done"}, nil
+	r := city.Receipt{Message: c.Verb() + " " + c.Target() + ": done"}
+	if n, ok := c.(city.Nudge); ok {
+		first, _, _ := strings.Cut(n.Text, "\n")
+		r.Send = &city.Send{ID: 1, Text: first, Lines: lineCount(n.Text), Bytes: len(n.Text), Stage: city.Submitted}
+	}
+	return r, nil
 }
 
 func apply(a *city.Agent, c city.Command) {

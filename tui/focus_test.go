@@ -9,7 +9,7 @@ import (
 
 // With Pools in focus the verbs of agents touch nobody: the agent they would be about is not looked at.
 func TestAgentVerbsAreRefusedAmongPools(t *testing.T) {
-	for _, key := range []string{"a", "i", "r", "D", "u", "ctrl+k"} {
+	for _, key := range []string{"i", "r", "u", "ctrl+k"} {
 		for _, marked := range []bool{false, true} {
 			s := pooled(t, 120, 40)
 			s.choose("scout") // quarantined: u would let it go without a question
@@ -23,7 +23,7 @@ func TestAgentVerbsAreRefusedAmongPools(t *testing.T) {
 			if _, attached := effectOf[attach](s); attached {
 				t.Errorf("%s attaches", key)
 			}
-			if !strings.HasSuffix(s.m.status.text, ": press 1 for the agents; s, S, < and > act on pools") {
+			if !strings.HasSuffix(s.m.status.text, ": press 1 for the agents; s, D, S, < and > act on pools") {
 				t.Errorf("%s: %q", key, s.m.status.text)
 			}
 			s.press("esc", "1", "g")
@@ -66,4 +66,42 @@ func TestWhatHidesRowsIsSeen(t *testing.T) {
 	s = pooled(t, 80, 24)
 	s.press("2", "/", "r", "i", "g", ":", "s", "h", "o", "p", "enter")
 	s.shows("> 2 Pools /rig:shop 1 of 5 ")
+}
+
+// Among pools attach is about a member: the only one that runs, or the one that is chosen.
+func TestAttachAmongPools(t *testing.T) {
+	s := pooled(t, 120, 40)
+	s.pick("worker")
+	var running []string
+	for _, r := range s.m.membersAt() {
+		running = append(running, r.name)
+	}
+	if len(running) < 2 {
+		t.Fatalf("members that run: %v", running)
+	}
+	s.shows("a attach")
+	s.press("a")
+	s.shows("Attach to a member of worker", running[0], running[1])
+	s.press("down", "enter")
+	if e, ok := effectOf[attach](s); !ok || e.agent != running[1] {
+		t.Errorf("attached to %+v, not to %s", e, running[1])
+	}
+	only := running[0]
+	s.change(func(n *city.Snapshot) {
+		for i := range n.Agents {
+			if a := &n.Agents[i]; a.Pool == "worker" && a.Name != only {
+				a.Running = false
+			}
+		}
+	})
+	s.press("a")
+	if e, ok := effectOf[attach](s); !ok || e.agent != only {
+		t.Errorf("attached to %+v, not to %s", e, only)
+	}
+	s.agent(only, func(a *city.Agent) { a.Running = false })
+	s.press("a")
+	if _, ok := effectOf[attach](s); ok {
+		t.Error("attached to nobody")
+	}
+	s.shows("no member of the pool worker runs")
 }

@@ -2,6 +2,8 @@ package tui
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"testing"
 	"time"
 
@@ -32,15 +34,20 @@ func (s *stage) frame(what string) {
 	}
 }
 
+// Sizes from too small to broad, with both sides of every size where the layout becomes another one. Each scene takes its
+// share of them, the next scene the next share.
 func TestFrameAtEverySize(t *testing.T) {
-	for name, lead := range scenes() {
+	const share = 31
+	ws := []int{1, 2, 5, 11, 12, 13, 25, 39, 40, 41, 49, 50, 59, 60, 75, 76, 77, 80, 99, 100, 119, 120, 121, 159, 160, 161, 179, 180, 200, 210}
+	hs := []int{1, 2, 4, 5, 6, 9, 10, 11, 16, 21, 22, 23, 24, 27, 28, 39, 40, 41, 60, 70}
+	all := allScenes()
+	for i, name := range slices.Sorted(maps.Keys(all)) {
 		s := demo(t, 120, 40)
-		lead(s)
-		for w := 1; w <= 210; w += 1 + w/4 {
-			for h := 1; h <= 70; h += 1 + h/3 {
-				s.size(w, h)
-				s.frame(fmt.Sprintf("%s at %dx%d", name, w, h))
-			}
+		all[name](s)
+		for at := i % share; at < len(ws)*len(hs); at += share {
+			w, h := ws[at%len(ws)], hs[at/len(ws)]
+			s.size(w, h)
+			s.frame(fmt.Sprintf("%s at %dx%d", name, w, h))
 		}
 	}
 }
@@ -89,7 +96,7 @@ func FuzzFrame(f *testing.F) {
 			snap:   snap,
 			events: []events.Event{{Seq: 1, TS: end, Type: kind, Subject: name, Message: why, Payload: []byte(output)}},
 		})
-		s.hear(news{pane: &paneNews{agent: s.m.chosen, screen: terminalWith(output), text: []string{output}}})
+		s.hear(news{pane: &paneNews{agent: s.m.chosen, screen: terminalWith(output), text: allPlain(output)}})
 		s.frame("start")
 		for _, k := range keys {
 			if len(keys) > 40 || k < ' ' {
@@ -99,6 +106,10 @@ func FuzzFrame(f *testing.F) {
 			s.frame("after " + string(k))
 		}
 		for _, k := range []string{"d", "esc", "?", "esc", "*", "ctrl+k", "esc", "q", "esc", "0", "z", "pgup", "f", "2", "j", "d", "esc", "!", "!", "/", "x", "esc", "S", "x", "enter", "esc", "<", "esc", "s", "esc", "C", "esc", "1", "D", "esc", "c", "esc"} {
+			s.press(k)
+			s.frame(k)
+		}
+		for _, k := range []string{"0", "w", "right", "m", "/", "o", "enter", "n", "N", "z", "left", "F", "k", "l", "g", "esc", "ctrl+s", "esc", "esc", "esc", "w", "z"} {
 			s.press(k)
 			s.frame(k)
 		}

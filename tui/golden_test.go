@@ -5,9 +5,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"unicode"
 
+	tea "charm.land/bubbletea/v2"
 	"github.com/google/go-cmp/cmp"
 
 	"gcity/city"
@@ -49,24 +52,44 @@ func scenes() map[string]func(s *stage) {
 			s.hear(news{pane: paneOf("builder", "builder-1")})
 			s.press("enter")
 		},
+		"looked-up": func(s *stage) {
+			s.choose("builder")
+			s.hear(news{pane: paneOf("builder", "builder-1")})
+			s.press("0", "m", "/", "m", "o", "d", "u", "l", "e", "4", "enter", "N")
+		},
+		"logs": func(s *stage) {
+			s.choose("builder")
+			s.hear(news{pane: paneOf("builder", "builder-1")})
+			s.press("l", "w")
+		},
 		"quarantine": func(s *stage) { s.press("3") },
 		"words": func(s *stage) {
 			s.choose("scout")
 			s.hear(news{pane: &paneNews{agent: "scout", ended: true, text: []string{"scout: looking for a map", "scout: no map, giving up"}}})
 		},
-		"crash":     func(s *stage) { s.choose("scout"); s.press("d") },
-		"events":    func(s *stage) { s.press("5", "k", "k") },
-		"filter":    func(s *stage) { s.press("/", "s", "h", "o", "p") },
-		"attention": func(s *stage) { s.press("!") },
-		"marks":     func(s *stage) { s.press("space", "space", "space") },
-		"help":      func(s *stage) { s.press("?") },
-		"search":    func(s *stage) { s.press("?", "s", "u", "s", "p") },
-		"details":   func(s *stage) { s.choose("builder"); s.press("d") },
-		"event":     func(s *stage) { s.press("5", "k", "k", "k", "enter") },
-		"quit":      func(s *stage) { s.press("q") },
-		"restart":   func(s *stage) { s.choose("builder"); s.press("r") },
-		"end":       func(s *stage) { s.choose("idle"); s.press("ctrl+k", "i", "d") },
-		"send":      func(s *stage) { s.choose("idle"); s.press("i", "h", "i") },
+		"crash":      func(s *stage) { s.choose("scout"); s.press("d") },
+		"events":     func(s *stage) { s.press("5", "k", "k") },
+		"filter":     func(s *stage) { s.press("/", "s", "h", "o", "p") },
+		"attention":  func(s *stage) { s.press("!") },
+		"marks":      func(s *stage) { s.press("space", "space", "space") },
+		"help":       func(s *stage) { s.press("?") },
+		"search":     func(s *stage) { s.press("?", "s", "u", "s", "p") },
+		"details":    func(s *stage) { s.choose("builder"); s.press("d") },
+		"event":      func(s *stage) { s.press("5", "k", "k", "k", "enter") },
+		"quit":       func(s *stage) { s.press("q") },
+		"restart":    func(s *stage) { s.choose("builder"); s.press("r") },
+		"end":        func(s *stage) { s.choose("idle"); s.press("ctrl+k", "i", "d") },
+		"send":       func(s *stage) { s.choose("idle"); s.press("i", "h", "i") },
+		"send-lines": func(s *stage) { s.choose("builder"); s.press("i"); s.send(tea.PasteMsg{Content: aText}) },
+		"send-many": func(s *stage) {
+			s.choose("builder")
+			s.press("space", "space", "space", "i")
+			s.typeIn("stop after this one")
+		},
+		"send-asks":  func(s *stage) { everybody(s); s.press("i"); s.typeIn("stop after this one"); s.press("enter") },
+		"send-waits": func(s *stage) { s.agent("builder", withTexts); s.choose("builder") },
+		"send-texts": func(s *stage) { s.agent("builder", withTexts); s.choose("builder"); s.press("d") },
+		"unsend":     func(s *stage) { s.agent("builder", withTexts); s.choose("builder"); s.press("U") },
 		"failed": func(s *stage) {
 			s.press("u")
 			id := s.m.status.id
@@ -107,17 +130,107 @@ func scenes() map[string]func(s *stage) {
 			s.press("enter")
 			s.find(nil, "the store of beads did not answer")
 		},
-		"automation-attention": func(s *stage) { withAll(s); s.press("4", "!") },
-		"automation-none":      func(s *stage) { s.press("4") },
-		"automation-events":    func(s *stage) { withAll(s); s.hear(news{events: automationEvents()}); s.press("5") },
-		"fire":                 func(s *stage) { withAll(s); s.point("db-health"); s.press("t") },
-		"work":                 func(s *stage) { withAll(s); s.press("b"); s.find(someWork(), ""); s.press("j") },
-		"work-none":            func(s *stage) { s.press("b"); s.find(nil, "") },
-		"work-add":             func(s *stage) { withAll(s); s.press("b"); s.find(someWork(), ""); s.press("n", "h", "i") },
+		"automation-live":         func(s *stage) { withAll(s); s.live("nightly", 60) },
+		"automation-live-details": func(s *stage) { withAll(s); s.live("nightly", 60); s.press("enter"); s.find(someWork(), "") },
+		"automation-attention":    func(s *stage) { withAll(s); s.press("4", "!") },
+		"automation-none":         func(s *stage) { s.press("4") },
+		"automation-events":       func(s *stage) { withAll(s); s.hear(news{events: automationEvents()}); s.press("5") },
+		"fire":                    func(s *stage) { withAll(s); s.point("db-health"); s.press("t") },
+		"work":                    func(s *stage) { withAll(s); s.press("b"); s.find(someWork(), ""); s.press("j") },
+		"work-none":               func(s *stage) { s.press("b"); s.find(nil, "") },
+		"work-add":                func(s *stage) { withAll(s); s.press("b"); s.find(someWork(), ""); s.press("n", "h", "i") },
+		"verbs":                   func(s *stage) { s.choose("scout"); s.press("x") },
+		"copy":                    func(s *stage) { s.choose("builder"); s.press("y") },
+		"palette":                 func(s *stage) { s.change(withPools); s.line("restart wo") },
+		"sorted":                  func(s *stage) { s.press("o", "o", "O") },
+		"undo":                    func(s *stage) { s.choose("builder"); s.press("s", "y"); s.done("agent builder is suspended by agent") },
+		"depart":                  func(s *stage) { s.change(few); s.press("q", "d", "y"); s.ended("idle") },
+		"messages":                func(s *stage) { bulk(s); s.press("esc", ":"); s.typeIn("messages"); s.press("enter") },
+		"bulk":                    bulk,
+		"dossier": func(s *stage) {
+			s.choose("scout")
+			s.press("d")
+			s.hear(news{inspected: []inspected{{id: s.asked().id, about: scoutSaid()}}})
+			s.m.draw() // how long it is
+			s.press("pgdown", "pgdown")
+		},
+		"told": func(s *stage) {
+			s.choose("builder")
+			s.press("d")
+			s.hear(news{inspected: []inspected{{id: s.asked().id, about: builderTold()}}})
+			s.press("p")
+		},
+		"told-short": func(s *stage) {
+			s.choose("builder")
+			s.press("d")
+			s.hear(news{inspected: []inspected{{id: s.asked().id, about: builderTold()}}})
+			s.m.draw()
+			s.press("G")
+		},
+		"crashes": func(s *stage) {
+			s.press("3", "enter")
+			s.hear(news{inspected: []inspected{{id: s.asked().id, about: scoutSaid()}}})
+		},
+		"events-only": func(s *stage) {
+			s.press("5")
+			for s.m.events.selected().subject != "scout" {
+				s.press("k")
+			}
+			s.press(",", "G")
+		},
+		"mail":        func(s *stage) { withAll(s); withMail(s); s.press("L"); s.find(someMail(), ""); s.press("j") },
+		"mail-none":   func(s *stage) { s.press("L"); s.find(nil, "") },
+		"mail-others": func(s *stage) { withAll(s); withMail(s); s.press("L"); s.find(someMail(), ""); s.press("o") },
+		"mail-read":   func(s *stage) { withAll(s); withMail(s); s.press("L"); s.find(someMail(), ""); s.press("enter") },
+		"mail-reply": func(s *stage) {
+			withAll(s)
+			withMail(s)
+			s.press("L")
+			s.find(someMail(), "")
+			s.press("r")
+			s.typeIn("Yes, from four on.")
+			s.press("alt+enter")
+			s.typeIn("Blue is out.")
+		},
+		"mail-subject": func(s *stage) { s.choose("builder"); s.press("W"); s.typeIn("the blue paint") },
+		"mail-badge":   func(s *stage) { withAll(s); withMail(s); s.choose("builder"); s.press("d") },
+		"sling":        func(s *stage) { withAll(s); s.choose("builder"); s.press("B"); s.find(openWork(), "") },
+		"sling-whom":   func(s *stage) { withAll(s); s.press("b"); s.find(someWork(), ""); s.press("s") },
+		"edited": func(s *stage) {
+			s.m.editedConfig(edited{draft: &draft{}, plan: editPlan()})
+		},
+		"edited-all": func(s *stage) {
+			s.m.editedConfig(edited{draft: &draft{}, plan: editPlan()})
+			s.press("d")
+		},
+		"mistaken": func(s *stage) {
+			s.m.editedConfig(edited{draft: &draft{}, line: 12, problems: []string{`city.toml:12:3: agents.comand: unknown key; did you mean "command"?`}})
+		},
 		"empty": func(s *stage) {
 			s.change(func(n *city.Snapshot) { n.Agents = nil })
 		},
 	}
+}
+
+// editPlan is of an edit that changes a bit of everything.
+func editPlan() Plan {
+	p := Plan{Changes: []Change{
+		{Agent: "builder", What: "restart", Why: "command changed, env PATH_HINT changed"}, {Agent: "chatty", What: "none", Why: "runs as configured"},
+		{Agent: "herald", What: "start", Why: "not running"}, {Agent: "idle", What: "stop", Why: "not in the configuration"},
+		{Agent: "scout", What: "wait", Why: "quarantined: crashed 6× in 4m0s, until 11:38"},
+	}, Notes: []string{"formulas/automations/prune/automation.toml:4:1: both formula and exec"}}
+	for i := range 4 {
+		p.Changes = append(p.Changes, Change{Agent: fmt.Sprint("worker-", i+1), Pool: "worker", What: "restart", Why: "env MODEL added; held back while somebody is attached"})
+	}
+	return p
+}
+
+// bulk is a verb for several agents that one of them refused.
+func bulk(s *stage) {
+	s.choose("builder")
+	s.press("space", "space", "space", "r", "y")
+	s.hear(news{results: []result{{id: s.m.status.id, title: "restarting", total: 3, refused: []int{1},
+		receipts: []string{"agent builder is running, pid 4711", "agent idle is running, pid 4712"}, failures: []string{"chatty: its holder does not answer"}}}})
 }
 
 // withAll is a city with pools, automations and work.
@@ -126,28 +239,87 @@ func withAll(s *stage) {
 	s.change(withAutomations)
 }
 
+// Every scene at the size of most terminals, at the usual one, where one panel is seen at a time, and at the smallest that
+// still works.
 func TestGoldenScenes(t *testing.T) {
-	for name, lead := range scenes() {
-		for _, size := range [][2]int{{120, 40}, {80, 24}} {
+	for name, lead := range allScenes() {
+		for _, size := range [][2]int{{120, 40}, {80, 24}, {60, 20}, {40, 10}} {
 			t.Run(fmt.Sprintf("%s-%dx%d", name, size[0], size[1]), func(t *testing.T) {
 				s := demo(t, size[0], size[1])
 				lead(s)
+				s.frame(name)
 				golden(t, fmt.Sprintf("testdata/%s-%dx%d.txt", name, size[0], size[1]), s.text())
 			})
 		}
 	}
 }
 
+// The panels, and what else is laid out by size, on broad screens and below the smallest that works.
 func TestGoldenSizes(t *testing.T) {
-	for _, size := range [][2]int{{220, 60}, {200, 60}, {160, 40}, {60, 20}, {40, 10}, {30, 4}} {
-		for _, name := range []string{"start", "peek", "quit", "pools", "automations", "work"} {
+	all := allScenes()
+	for _, size := range [][2]int{{220, 60}, {200, 60}, {160, 40}, {30, 4}} {
+		names := []string{"start", "peek", "quit", "pools", "automations", "work", "send", "send-lines", "send-many", "mail", "mail-reply"}
+		if size[0] == 200 {
+			names = append(names, "events", "details", "help", "palette", "verbs", "copy", "empty", "unheard", "sick", "lost", "readonly", "held",
+				"crash", "logs", "undo", "wide-names", "wide-automations", "list-zoomed", "pool-none", "automation-none", "automation-live")
+		}
+		for _, name := range names {
 			t.Run(fmt.Sprintf("%s-%dx%d", name, size[0], size[1]), func(t *testing.T) {
 				s := demo(t, size[0], size[1])
-				scenes()[name](s)
+				all[name](s)
 				golden(t, fmt.Sprintf("testdata/%s-%dx%d.txt", name, size[0], size[1]), s.text())
 			})
 		}
 	}
+}
+
+// How it is painted, by a few scenes that have all of it: styles are written out.
+func TestGoldenLooks(t *testing.T) {
+	all := allScenes()
+	for look, options := range looks() {
+		for _, name := range []string{"start", "quit", "looked-up", "automations", "end", "verbs", "sick", "mail"} {
+			t.Run(look+"-"+name, func(t *testing.T) {
+				s := newStage(t, options)
+				s.size(80, 24)
+				s.hear(news{snap: demoSnapshot(epoch), events: demoEvents(epoch)})
+				all[name](s)
+				s.frame(name)
+				golden(t, fmt.Sprintf("testdata/%s/%s.txt", look, name), s.painted())
+			})
+		}
+	}
+}
+
+// In ASCII no scene has any other sign, but letters that somebody uses in names and in output.
+func TestScenesInASCII(t *testing.T) {
+	for name, lead := range allScenes() {
+		s := newStage(t, Options{ASCII: true})
+		s.size(120, 40)
+		s.hear(news{snap: demoSnapshot(epoch), events: demoEvents(epoch)})
+		lead(s)
+		for _, r := range s.text() {
+			if r >= 0x7f && !unicode.In(r, unicode.L, unicode.M) && !strings.HasPrefix(name, "wide-") {
+				t.Errorf("%s: %q is not ASCII:\n%s", name, r, s.text())
+				break
+			}
+		}
+	}
+}
+
+// Who needs a person is counted before everybody else, and stays where there is room for little.
+func TestHeaderCountsWhoNeedsAPerson(t *testing.T) {
+	for w, want := range map[int]string{120: "1 failed  1 quarantined  4 running  1 backoff  5 others", 80: "1 failed  1 quarantined  4 running  6 others",
+		60: "1 failed  1 quarantined", 40: "1 failed  1 quarantined", 30: "2 in trouble"} {
+		s := demo(t, w, 20)
+		if head, _, _ := strings.Cut(s.text(), "\n"); !strings.Contains(head, want) {
+			t.Errorf("%d columns: %q", w, head)
+		}
+	}
+	s := demo(t, 60, 20)
+	s.change(func(n *city.Snapshot) {
+		n.Agents = slices.DeleteFunc(n.Agents, func(a city.Agent) bool { return a.State == city.Failed || a.State == city.Quarantined })
+	})
+	s.shows("4 running  6 others")
 }
 
 func TestGoldenStopped(t *testing.T) {
@@ -187,35 +359,6 @@ func TestGoldenNoColour(t *testing.T) {
 		for _, code := range strings.Split(code, ";") {
 			if code != "" && code != "1" && code != "2" && code != "7" {
 				t.Errorf("a colour is painted: %q", code)
-			}
-		}
-	}
-}
-
-func TestGoldenASCII(t *testing.T) {
-	s := newStage(t, Options{ASCII: true})
-	s.size(120, 40)
-	snap := demoSnapshot(epoch)
-	for i := range snap.Agents {
-		snap.Agents[i].Reason = strings.ReplaceAll(snap.Agents[i].Reason, "×", "x")
-	}
-	s.hear(news{snap: snap})
-	texts := []string{s.text()}
-	golden(t, "testdata/ascii-120x40.txt", texts[0])
-	s.change(withPools)
-	s.press("2")
-	golden(t, "testdata/ascii-pools-120x40.txt", s.text())
-	s.change(withAutomations)
-	s.press("4")
-	golden(t, "testdata/ascii-automations-120x40.txt", s.text())
-	for _, keys := range [][]string{{"t"}, {"esc", "d"}, {"esc", "b"}, {"esc", "2"}, {"d"}, {"esc", "<"}, {"esc", "S", "9", "enter"}, {"esc", "1", "D"}, {"esc", "ctrl+k"}} {
-		s.press(keys...)
-		texts = append(texts, s.text())
-	}
-	for _, text := range texts {
-		for _, r := range text {
-			if r >= 0x7f {
-				t.Fatalf("%q is not ASCII:\n%s", r, text)
 			}
 		}
 	}

@@ -35,3 +35,14 @@ func TestABroadScreenShowsWholeRows(t *testing.T) {
 	})
 	s.shows("for    cpu    mem  restarts", "builds the demo project · attached")
 }
+
+// A screen with room for a line says how large it should be.
+func TestTinyScreenSaysWhatItNeeds(t *testing.T) {
+	for _, size := range [][2]int{{39, 9}, {30, 4}, {20, 5}} {
+		s := demo(t, size[0], size[1])
+		s.shows("bright", "needs 40x10")
+	}
+	demo(t, 39, 9).shows("2 in trouble", "needs 40x10, this is 39x9")
+	demo(t, 20, 5).shows("…")
+	demo(t, 40, 10).hides("needs")
+}

@@ -3,16 +3,19 @@ package tui
 import (
 	"bytes"
 	"context"
+	"flag"
 	"fmt"
 	"log/slog"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
 	"gcity/city"
+	"gcity/internal/screen"
 	"gcity/themes"
 )
 
@@ -20,6 +23,10 @@ import (
 func TestMain(m *testing.M) {
 	if mode := os.Getenv("TUI_CHILD"); mode != "" {
 		os.Exit(child(mode))
+	}
+	flag.Parse()
+	if asked := slices.ContainsFunc(os.Args, func(arg string) bool { return strings.HasPrefix(arg, "-test.parallel") }); !asked {
+		_ = flag.Set("test.parallel", "4") // tests in terminals wait more than they work
 	}
 	os.Exit(m.Run())
 }
@@ -51,7 +58,21 @@ func child(mode string) int {
 			f.fail = map[string]string{"builder": "builder: its holder does not answer"}
 		case "flood":
 			f.ticker = flood
+		case "steady":
+			f.ticker = steady
 		case "poison":
+		case "crowd-200", "crowd-1000":
+			var n int
+			if _, err := fmt.Sscanf(word, "crowd-%d", &n); err != nil {
+				panic(err)
+			}
+			f.change(func(s *city.Snapshot) { s.Agents = crowd(n).Agents })
+		case "mute":
+			o.City = mute{f}
+		case "unanswered":
+			o.City = unanswered{f}
+		case "ill-snapshots", "ill-events", "ill-watch", "ill-beads", "ill-attach":
+			o.City = ill{f, strings.TrimPrefix(word, "ill-")}
 		case "pools":
 			f.change(withPools)
 		case "automations":
@@ -69,6 +90,9 @@ func child(mode string) int {
 				o.Theme = t
 			}
 		}
+	}
+	if path := os.Getenv("TUI_CONFIG"); path != "" {
+		o.Config = textFile{path}
 	}
 	if path := os.Getenv("TUI_LOG"); path != "" {
 		log, err := os.Create(path)
@@ -106,8 +130,17 @@ func child(mode string) int {
 // poison is a terminal that cannot be looked at.
 type poison struct{ terminal }
 
-func (poison) Lines(int, int) []string { panic("poisoned") }
+func (poison) Shot(int) screen.Shot { panic("poisoned") }
 
 func flood(_ string, n int) []byte {
 	return bytes.Repeat(fmt.Appendf(nil, "flood line %d \x1b[3%dmof very many\x1b[m\r\n", n, n%8), 4000)
+}
+
+// steady is 30 lines a second.
+func steady(_ string, n int) []byte {
+	var b []byte
+	for i := range 3 {
+		b = fmt.Appendf(b, "%s line %d \x1b[3%dmof a log\x1b[m that goes on and on, as logs do\r\n", time.Now().Format("15:04:05.000"), 3*n+i, i)
+	}
+	return b
 }

@@ -238,7 +238,7 @@ func TestPasteRunsNothing(t *testing.T) {
 	s.press("i")
 	s.send(tea.PasteMsg{Content: "make\x1b test\nnow\n"})
 	s.press("enter")
-	s.wants(city.Nudge{Agent: "idle", Text: "make test now"})
+	s.wants(city.Nudge{Agent: "idle", Text: "make test\nnow"})
 }
 
 func TestEscNeverLeaves(t *testing.T) {
@@ -255,6 +255,21 @@ func TestEscNeverLeaves(t *testing.T) {
 	}
 }
 
+// What must be typed and is not is not passed over in silence.
+func TestAWrongNameIsSaid(t *testing.T) {
+	for _, size := range [][2]int{{120, 40}, {60, 20}} {
+		s := demo(t, size[0], size[1])
+		s.choose("idle")
+		s.press("ctrl+k", "i", "d", "l", "enter")
+		s.wants()
+		s.shows("type idle: idl  that is not it")
+		s.press("e")
+		s.hides("that is not it")
+		s.press("enter")
+		s.wants(city.Kill{Agent: "idle"})
+	}
+}
+
 func TestQuitByMode(t *testing.T) {
 	for _, c := range []struct {
 		mode Mode
@@ -263,12 +278,14 @@ func TestQuitByMode(t *testing.T) {
 	}{
 		{Hosting, []string{"q", "h"}, HandOver},
 		{Hosting, []string{"ctrl+c", "a"}, KeepAgents},
-		{Hosting, []string{"q", "s"}, StopCity},
+		{Hosting, []string{"q", "s", "6", "enter"}, StopCity},
+		{Hosting, []string{"q", "s", "enter", "esc"}, -1},
 		{Hosting, []string{"q", "enter"}, -1},
 		{Hosting, []string{"q", "q", "n"}, -1},
 		{Hosting, []string{"ctrl+z", "enter"}, -1},
 		{Joined, []string{"q", "enter"}, Leave},
-		{Joined, []string{"q", "s"}, StopCity},
+		{Joined, []string{"q", "s", "6", "enter"}, StopCity},
+		{Joined, []string{"q", "s", "y", "enter", "esc"}, -1},
 		{Joined, []string{"q", "esc"}, -1},
 		{ReadOnly, []string{"q", "l"}, Leave},
 		{ReadOnly, []string{"q", "s", "n"}, -1},
@@ -292,10 +309,9 @@ func TestHelpRunsWhatItFinds(t *testing.T) {
 	s.press("?", "r", "e", "s", "t", "a", "r", "t", "space", "t", "h", "e", "enter")
 	s.shows("Restart builder?")
 	s.press("n", ":", "z", "z", "z", "z", "enter")
-	if s.m.finder != nil || len(s.commands()) > 0 {
-		t.Error("nothing found, nothing run")
-	}
-	s.press(":", "ctrl+k")
+	s.wants()
+	s.shows(`there is no verb "zzzz"`)
+	s.press("esc", ":", "ctrl+k")
 	if len(s.m.finder.found) != len(s.m.finder.all) {
 		t.Error("an editing key searched")
 	}
@@ -321,10 +337,10 @@ func TestACityThatEndedIsLeftAtOnce(t *testing.T) {
 		banner   string
 		asks     bool
 	}{
-		{Joined, true, "the city was stopped", false},
+		{Joined, true, "the city was stopped 1h00 ago; run `gcity` there", false},
 		{ReadOnly, true, "the city was stopped", false},
-		{Joined, false, "the city cannot be heard: the controller has ended", false},
-		{ReadOnly, false, "the city cannot be heard", false},
+		{Joined, false, "gone for 1h00: the controller has ended; run `gcity` there to start it again", false},
+		{ReadOnly, false, "gone for 1h00: the controller has ended", false},
 		{Hosting, false, "the city cannot be heard", true},
 	} {
 		s := newStage(t, Options{Mode: c.mode})
@@ -338,7 +354,7 @@ func TestACityThatEndedIsLeftAtOnce(t *testing.T) {
 		s.wait(time.Hour)
 		s.shows(c.banner)
 		if c.shutDown {
-			s.hides("cannot be heard", "is shutting down", "the loop has not turned")
+			s.hides("gone for", "is shutting down", "r restart", "a attach", "again in 0s", "the loop has not turned")
 		}
 		s.press("q")
 		f, left := effectOf[finish](s)
@@ -370,7 +386,7 @@ func TestTheCityEndsUnderTheQuestion(t *testing.T) {
 	again := *s.m.snap
 	again.Started, again.ShutDown = s.now, false
 	s.hear(news{snap: &again, gone: &heard}) // it was started anew
-	s.hides("was stopped", "cannot be heard")
+	s.hides("was stopped", "gone for")
 	s.press("q")
 	s.shows("the controller runs elsewhere")
 }

@@ -320,7 +320,7 @@ func TestHostileTextStaysText(t *testing.T) {
 	})
 	s.hear(news{
 		events: []events.Event{{Seq: 900, Type: evil, Subject: evil, Message: evil, Actor: evil, Payload: []byte(evil)}},
-		pane:   &paneNews{agent: "prober", text: []string{evil}, problem: evil},
+		pane:   &paneNews{agent: "prober", text: allPlain(evil), problem: evil},
 	})
 	work := []beads.Bead{{ID: evil, Title: evil, Type: evil, Status: beads.StatusOpen, Assignee: evil, ParentID: evil, Ref: evil, Needs: []string{evil},
 		Description: evil, Labels: []string{city.PoolLabel + evil}, Metadata: map[string]string{evil: evil}}}

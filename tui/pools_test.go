@@ -49,7 +49,7 @@ func TestPoolsSayHowTheyAreAndWhy(t *testing.T) {
 	s.shows(
 		"2 Pools 5 (1 failing)",
 		"growing    batch         3/4      0-8  set by hand to 4; check said 2, 8s ago",
-		"steady     merge         1/1      0-1  counts open work: 5, 8s ago; at most 1",
+		"steady     merge         1/1      0-1  counts open work: 5; at most 1",
 		"suspended  shop/tester   0/0      0-4  by rig shop",
 		"failing    triage        1/1      1-3  check failed 8s ago: exit 3; it last said 1, 11m ago; asking for 3s",
 		"shrinking  worker        2/2      1-5  check said 2, 8s ago · worker-3 draining")
@@ -66,6 +66,7 @@ func TestPoolCheckTexts(t *testing.T) {
 		{city.Pool{Check: city.Check{Command: "x"}}, "not checked yet"},
 		{city.Pool{Check: city.Check{Command: "x", Running: at(time.Second)}}, "first check under way for 1s"},
 		{city.Pool{}, "counts open work; not counted yet"},
+		{city.Pool{Max: 9, Check: city.Check{Good: at(time.Hour), Value: 4}}, "counts open work: 4"},
 		{city.Pool{Min: 2, Max: 3, Check: city.Check{Command: "x", Good: at(0), Value: 0}}, "check said 0, 0s ago; at least 2"},
 		{city.Pool{Max: 3, Check: city.Check{Command: "x", Good: at(0), Value: 9}}, "check said 9, 0s ago; at most 3"},
 		{city.Pool{Max: 3, Override: &two, Check: city.Check{Command: "x", Good: at(0), Value: 9}}, "set by hand to 2; check said 9, 0s ago"},
@@ -202,4 +203,21 @@ func TestTitlesFit(t *testing.T) {
 	s.shows("━ 1 Agents 21 ━━> 2 Pools 5 ━━ 3 ━━ 4 ━━ 5 ━━ 0 ━")
 	s.size(40, 10)
 	s.shows("━ 1 ━━> 2 Pools 5 ━━ 3 ━━ 4 ━━ 5 ━━ 0 ━")
+}
+
+// What the check says goes on while a size is typed.
+func TestScalePromptKnowsTheCheck(t *testing.T) {
+	s := demo(t, 60, 20)
+	s.change(withPools)
+	s.pick("worker")
+	s.press("S")
+	s.shows("check says 2)")
+	s.change(func(n *city.Snapshot) {
+		for i := range n.Pools {
+			if n.Pools[i].Name == "worker" {
+				n.Pools[i].Check.Value = 3
+			}
+		}
+	})
+	s.shows("check says 3)")
 }

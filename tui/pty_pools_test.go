@@ -1,6 +1,9 @@
 package tui
 
-import "testing"
+import (
+	"testing"
+	"time"
+)
 
 // Typed into a real terminal: a size the pool may not have stays where it is typed, another one reaches the city.
 func TestTerminalPoolsAreScaled(t *testing.T) {
@@ -17,4 +20,17 @@ func TestTerminalPoolsAreScaled(t *testing.T) {
 	c.keys("q")
 	c.insist("h", "exit: ")
 	c.ends("hand over")
+}
+
+// answer takes an answer of a question that is seen, once: a key too many would mean something else behind it. A question
+// ignores its first keys, so the key waits as long.
+func (c *console) answer(key string) {
+	c.t.Helper()
+	heard := time.NewTimer(guard + guard/10)
+	defer heard.Stop()
+	select {
+	case <-heard.C:
+	case <-c.t.Context().Done():
+	}
+	c.keys(key)
 }

@@ -47,7 +47,8 @@ func TestRegistry(t *testing.T) {
 // Every binding is handled: pressed where it belongs, its action runs or says why not.
 func TestEveryBindingIsHandled(t *testing.T) {
 	open := map[zone][]string{
-		everywhere: {}, inLists: {"1"}, inPools: {"2"}, inAutomations: {"4"}, inWork: {"b"}, inEvents: {"5"}, inPeek: {"0"}, inChoice: {"q"}, inReader: {"d"}, inFinder: {"?"}, inPrompt: {"/"},
+		everywhere: {}, inLists: {"1"}, inPools: {"2"}, inAutomations: {"4"}, inWork: {"b"}, inMail: {"L"}, inEvents: {"5"}, inPeek: {"0"}, inChoice: {"q"}, inReader: {"d"}, inFinder: {"?"}, inPrompt: {"/"},
+		inComposer: {"/", "i", "d", "l", "e", "enter", "i"},
 	}
 	for _, a := range newRegistry().actions {
 		for _, c := range a.in {
@@ -83,9 +84,10 @@ func keysDoc(r *registry) string {
 	var b strings.Builder
 	b.WriteString("# Keys of the control room\n\n<!-- Written by `go test ./tui -run TestKeysDoc -update`; edit the registry, not this page. -->\n\n" +
 		"`?` shows the same list in the control room: type to search, enter runs it. Verbs act on the marked agents, else on\n" +
-		"the selected one, whichever panel has the focus, but Pools: there `s` and `d` are about the pool, and the other verbs of\n" +
-		"agents are refused; `1` goes to the agents. `ctrl+q` leaves an attached terminal.\n")
-	for c := everywhere; c <= inPrompt; c++ {
+		"the selected one, whichever panel has the focus, but Pools: there `s`, `d`, `W` and `B` are about the pool, `a` attaches\n" +
+		"to a member, and the other verbs of agents are refused; `1` goes to the agents. `ctrl+q` leaves an attached terminal. `s` acts\n" +
+		"on marked pools, `t` on marked automations.\n")
+	for c := everywhere; c <= inComposer; c++ {
 		fmt.Fprintf(&b, "\n## %s\n\n| key | does | asks | id |\n|---|---|---|---|\n", c)
 		for i := range r.actions {
 			a := &r.actions[i]
@@ -103,7 +105,18 @@ func keysDoc(r *registry) string {
 	} {
 		fmt.Fprintf(&b, "| %s | %s |\n", keyCell(k), k.Help().Desc)
 	}
+	b.WriteString("\nA text to agents has these besides:\n\n| key | does |\n|---|---|\n")
+	c := composing()
+	for _, k := range []key.Binding{c.PageUp, c.PageDown, c.InputBegin, c.InputEnd} {
+		fmt.Fprintf(&b, "| %s | %s |\n", keyCell(k), k.Help().Desc)
+	}
+	b.WriteString("\n## Verbs with names, in the palette\n\nAs the command line has them: `tab` completes, `up` brings back what was run before. What is named need not be\n" +
+		"selected or marked, and marks of others stay.\n\n| typed | does |\n|---|---|\n")
+	for _, v := range verbs() {
+		fmt.Fprintf(&b, "| `%s` | %s |\n", strings.TrimSpace(v.name+" "+strings.ReplaceAll(v.usage, "|", "\\|")), v.does)
+	}
 	b.WriteString("\nIn a question the letter beside an answer takes it. A new question ignores keys for its first 0.3 seconds.\n")
+	b.WriteString("\nOther keys go into `[keys]` of the file that `gcity prefs path` names, by these ids; see [operating.md](operating.md).\n")
 	return b.String()
 }
 
@@ -111,7 +124,7 @@ func keyCell(k key.Binding) string {
 	if !k.Enabled() {
 		return "palette"
 	}
-	return "`" + strings.Join(k.Keys(), "` `") + "`"
+	return strings.ReplaceAll("`"+strings.Join(k.Keys(), "` `")+"`", "|", `\|`)
 }
 
 func has(a *action, c zone) bool {

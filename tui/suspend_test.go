@@ -17,7 +17,7 @@ func TestSuspendAPool(t *testing.T) {
 	s.wants(city.Suspend{Agent: "worker"})
 	s.shows("suspending pool worker")
 	s.pool("worker", func(p *city.Pool) { p.Suspended, p.SuspendedReason = true, "by agent" })
-	s.shows("s resume", "suspended  worker        2/2      1-5  by agent")
+	s.shows("s resume", "suspended  worker        2/2      1-5  by its own setting")
 	s.press("s")
 	s.wants(city.Resume{Agent: "worker"})
 	s.pick("merge")
@@ -70,6 +70,42 @@ func TestAMemberIsSuspendedWithItsPool(t *testing.T) {
 	s.press("y")
 	s.wants(city.Suspend{Agent: "builder"}, city.Suspend{Agent: "worker"})
 	s.hides("marked")
+}
+
+// Of several, s and its undo are about those alone whose flag changes.
+func TestMixedMarksAreSuspendedAndUndoneEachOnItsOwn(t *testing.T) {
+	s := pooled(t, 120, 40)
+	s.agent("builder", func(a *city.Agent) { a.State, a.Running, a.Session, a.Reason = city.Suspended, false, nil, "by agent" })
+	for _, name := range []string{"shop/writer", "builder", "idle"} {
+		s.choose(name)
+		s.press("space")
+	}
+	s.press("s")
+	s.shows("Suspend idle?", "2 others are suspended already")
+	s.press("y")
+	s.wants(city.Suspend{Agent: "idle"})
+	s.press("u")
+	s.wants(city.Resume{Agent: "idle"})
+	for _, name := range []string{"shop/writer", "builder"} {
+		s.choose(name)
+		s.press("space")
+	}
+	s.shows("s resume")
+	s.press("s") // the writer's own flag is not set: its rig's is
+	s.wants(city.Resume{Agent: "builder"})
+	s.press("u")
+	s.wants(city.Suspend{Agent: "builder"})
+
+	s.pool("worker", func(p *city.Pool) { p.Suspended, p.SuspendedReason = true, "by agent" })
+	s.pick("merge")
+	s.press("space")
+	s.pick("worker")
+	s.press("space", "s")
+	s.shows("Suspend pool merge?")
+	s.press("y")
+	s.wants(city.Suspend{Agent: "merge"})
+	s.press("u")
+	s.wants(city.Resume{Agent: "merge"})
 }
 
 func TestRigsAreSuspendedByThePalette(t *testing.T) {

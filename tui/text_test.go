@@ -72,3 +72,42 @@ func TestSpan(t *testing.T) {
 		}
 	}
 }
+
+// What the city says in few words is said to an operator so that nobody takes it for something else.
+func TestReasonsReadWell(t *testing.T) {
+	s := demo(t, 120, 40)
+	s.agent("idle", func(a *city.Agent) { a.State, a.Suspended, a.Reason = city.Suspended, true, "by agent" })
+	s.agent("chatty", func(a *city.Agent) {
+		a.Description, a.Reason = "", "adopted: it ran already when this controller began"
+	})
+	s.shows("by its own setting")
+	s.hides("by agent", "adopted")
+	s.choose("flaky")
+	s.press("a")
+	s.shows("flaky is in backoff")
+	narrow := demo(t, 40, 10)
+	narrow.change(withPools)
+	narrow.press("2")
+	narrow.shows("work: 5", "1/1 failed", "by hand")
+}
+
+// The file that keeps a theme is named first: narrow screens cut the end.
+func TestThemeMessageNamesItsFile(t *testing.T) {
+	s := newStage(t, Options{Person: Person{File: "~/.config/gcity/config.toml"}})
+	s.size(80, 24)
+	s.hear(news{snap: demoSnapshot(epoch)})
+	s.m.tryTheme("high-contrast")
+	s.shows(`theme = "high-contrast" in ~/.config/gcity/config.toml keeps it`)
+}
+
+// A question speaks of a session only where there is one.
+func TestRestartOfWhatDoesNotRun(t *testing.T) {
+	s := demo(t, 120, 40)
+	s.choose("scout")
+	s.press("r")
+	s.shows("There is no session to end")
+	s.press("esc")
+	s.choose("builder")
+	s.press("r")
+	s.shows("The session ends and a new one begins.")
+}

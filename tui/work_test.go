@@ -1,8 +1,10 @@
 package tui
 
 import (
+	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"gcity/beads"
 	"gcity/city"
@@ -13,6 +15,31 @@ func worked(t *testing.T) *stage {
 	s.press("b")
 	s.find(someWork(), "")
 	return s
+}
+
+// A key that is held asks one question at a time, and once more when that is answered.
+func TestOneQuestionForWorkAtATime(t *testing.T) {
+	s := automated(t, 120, 40)
+	asked := func() (n int) {
+		for _, e := range s.out {
+			if _, ok := e.(seek); ok {
+				n++
+			}
+		}
+		return n
+	}
+	s.press("b", "ctrl+r", "ctrl+r", "ctrl+r")
+	if n := asked(); n != 1 {
+		t.Errorf("%d questions are asked before one is answered", n)
+	}
+	s.hear(news{found: []found{{id: s.m.work.asked}}})
+	if s.press("k"); s.m.work.stale || s.m.work.asked == 0 {
+		t.Error("what was asked for meanwhile is forgotten")
+	}
+	s.press("esc", "b")
+	if n := asked(); n != 1 {
+		t.Errorf("%d questions for a list that is opened anew", n)
+	}
 }
 
 func TestWorkIsListedByPoolAndWho(t *testing.T) {
@@ -53,7 +80,7 @@ func TestWorkCursor(t *testing.T) {
 	}
 	s.press("ctrl+r")
 	s.find(nil, "")
-	s.press("j", "k", "enter", "x")
+	s.press("j", "k", "enter", "X")
 	s.wants()
 	s.shows("No open work.", "cannot close it: no work is selected")
 }
@@ -96,7 +123,7 @@ func TestWorkIsAdded(t *testing.T) {
 
 func TestWorkIsClosed(t *testing.T) {
 	s := worked(t)
-	s.press("j", "j", "x")
+	s.press("j", "j", "X")
 	s.shows("Close gc-216?", "fix the flaky retry test")
 	s.press("y")
 	s.wants(city.UpdateBead{ID: "gc-216", Patch: beads.Closing()})
@@ -182,4 +209,25 @@ func TestPartsOfWork(t *testing.T) {
 			t.Errorf("%s, want %s", text, c.want)
 		}
 	}
+}
+
+// However much newer work there is, every pool has its group, in which the most urgent goes first; what is left out is told.
+func TestMuchWork(t *testing.T) {
+	s := automated(t, 120, 40)
+	many := func(n int) []beads.Bead {
+		all := make([]beads.Bead, 0, n+1)
+		for i := range n {
+			all = append(all, beads.Bead{ID: fmt.Sprintf("gc-%d", 9000+i), Title: "later", Status: beads.StatusOpen, CreatedAt: epoch, Labels: []string{city.PoolLabel + "many"}})
+		}
+		return append(all, beads.Bead{ID: "gc-1", Title: "long ago", Status: beads.StatusOpen, CreatedAt: epoch.Add(-time.Hour), Priority: beads.Urgent,
+			Labels: []string{city.PoolLabel + "alone"}})
+	}
+	s.press("b")
+	s.find(many(2000), "")
+	s.shows("Work 2001", "pool alone  1 open", "long ago", "pool many  2000 open")
+	s.press("esc")
+	s.change(func(n *city.Snapshot) { n.Work = city.Work{Open: 9000, InProgress: 3000} })
+	s.press("b")
+	s.find(many(12000), "")
+	s.shows("Work 5000 of 12000 shown, the newest")
 }

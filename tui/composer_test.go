@@ -1,0 +1,388 @@
+package tui
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"gcity/city"
+)
+
+const aText = "Read the failing test first.\n\n日本語 wide, größer, e\u0301.\nThen tell me what you would change, and why; do not change it yet."
+
+// withTexts is an agent with texts on their way into it.
+func withTexts(a *city.Agent) {
+	a.Sends = []city.Send{
+		{ID: 4, Text: "look at the log", Lines: 1, Bytes: 15, Stage: city.Acknowledged, Since: epoch.Add(-40 * time.Second)},
+		{ID: 5, Text: "go on", Lines: 1, Bytes: 5, Stage: city.Queued, Why: "somebody's draft is on its line", Since: epoch.Add(-12 * time.Second)},
+		{ID: 6, Text: "Read the failing test first.", Lines: 4, Bytes: 130, Stage: city.Queued, Why: "another text waits before it", Since: epoch.Add(-3 * time.Second)},
+	}
+}
+
+// everybody marks whoever runs.
+func everybody(s *stage) {
+	for _, a := range s.m.snap.Agents {
+		if a.Running {
+			s.m.set(s.m.marking(), a.Name)
+		}
+	}
+}
+
+// sent hears how far each text of the newest action has come.
+func (s *stage) sent(sends ...city.Send) {
+	s.t.Helper()
+	p, ok := effectOf[perform](s)
+	if !ok {
+		s.t.Fatal("no action is under way")
+	}
+	r := result{id: p.id, title: p.title, total: len(p.commands)}
+	for i, c := range p.commands {
+		n := c.(city.Nudge)
+		r.receipts = append(r.receipts, n.Agent+": sent")
+		r.letters = append(r.letters, letter{agent: n.Agent, text: n.Text, send: sends[i]})
+	}
+	s.hear(news{results: []result{r}})
+}
+
+func (s *stage) paste(text string) { s.send(tea.PasteMsg{Content: text}) }
+
+func TestComposerSendsALine(t *testing.T) {
+	s := demo(t, 120, 40)
+	s.choose("idle")
+	s.press("i")
+	s.shows("send to idle:", "enter sends  alt+enter new line  esc leaves")
+	s.typeIn("go on, größer 世界")
+	s.press("enter")
+	s.wants(city.Nudge{Agent: "idle", Text: "go on, größer 世界"})
+	s.hides("send to idle:")
+	s.press("i", "enter")
+	s.wants()
+	if s.m.composer != nil {
+		t.Error("nothing is sent, and the line stays")
+	}
+}
+
+func TestComposerWritesManyLines(t *testing.T) {
+	s := demo(t, 120, 40)
+	s.choose("idle")
+	s.press("i")
+	s.typeIn("one")
+	s.press("alt+enter")
+	s.typeIn("two")
+	s.press("ctrl+j")
+	s.paste("three\r\nfour\r\n")
+	s.press("up", "up", "up", "end", "!")
+	s.shows("send to idle", "4 lines", "one!", "four")
+	s.press("enter")
+	s.wants(city.Nudge{Agent: "idle", Text: "one!\ntwo\nthree\nfour"})
+}
+
+// What is written stays, for those it was written to.
+func TestComposerKeepsADraft(t *testing.T) {
+	s := demo(t, 80, 24)
+	s.choose("idle")
+	s.press("i")
+	s.paste("for idle\nalone")
+	s.press("esc")
+	s.hides("for idle")
+	s.choose("builder")
+	s.press("i")
+	s.hides("for idle")
+	s.press("x", "esc")
+	s.choose("idle")
+	s.press("i")
+	s.shows("for idle", "alone")
+	s.press("enter")
+	s.wants(city.Nudge{Agent: "idle", Text: "for idle\nalone"})
+	s.press("i")
+	s.hides("for idle")
+	if len(s.m.drafts) != 1 || s.m.drafts[0].text != "x" {
+		t.Errorf("drafts: %v", s.m.drafts)
+	}
+}
+
+// Who starts just now hears when it is ready, and what was only looked at is no draft.
+func TestComposerBeginsEmptyAgain(t *testing.T) {
+	s := demo(t, 120, 40)
+	s.choose("shop/reviewer")
+	s.press("i", "x", "enter")
+	s.wants(city.Nudge{Agent: "shop/reviewer", Text: "x"})
+	s.press("i", "up", "esc")
+	if len(s.m.drafts) != 0 {
+		t.Errorf("drafts: %v", s.m.drafts)
+	}
+	s.press("i", "y", "up", "esc")
+	if len(s.m.drafts) != 1 || s.m.drafts[0].text != "y" {
+		t.Errorf("drafts: %v", s.m.drafts)
+	}
+}
+
+func TestComposerWalksWhatWasSent(t *testing.T) {
+	s := demo(t, 120, 40)
+	s.choose("idle")
+	for _, text := range []string{"one", "two\nlines", "one", "three"} {
+		s.press("i")
+		s.paste(text)
+		s.press("enter")
+	}
+	s.press("i")
+	s.typeIn("mine")
+	for _, want := range []string{"three", "one", "two\nlines", "two\nlines"} {
+		s.press("up")
+		if got := s.m.composer.text(); got != want {
+			t.Fatalf("up: %q, want %q", got, want)
+		}
+	}
+	s.press("down")
+	if got := s.m.composer.text(); got != "two\nlines" {
+		t.Errorf("down within the text: %q", got)
+	}
+	s.press("down", "down", "down")
+	if got := s.m.composer.text(); got != "mine" {
+		t.Errorf("behind the newest: %q", got)
+	}
+	s.press("esc")
+	path := filepath.Join(t.TempDir(), "city.json")
+	r := &runner{ctx: t.Context()}
+	r.remember(path, s.m.keepMemory(true)[0].(remember))
+	r.wait()
+	old, err := readMemory(path)
+	if err != nil || !slices.Equal(old.Sent, []string{"two\nlines", "one", "three"}) {
+		t.Errorf("kept: %q, %v", old.Sent, err)
+	}
+}
+
+// What is kept of what was sent is bounded, in number and in all.
+func TestSentIsBounded(t *testing.T) {
+	s := demo(t, 80, 24)
+	for i := range 3 * maxSent {
+		s.m.rememberSent(fmt.Sprint("text ", i))
+	}
+	if len(s.m.sent) != maxSent || s.m.sent[maxSent-1] != fmt.Sprint("text ", 3*maxSent-1) {
+		t.Errorf("%d texts, the last %q", len(s.m.sent), s.m.sent[len(s.m.sent)-1])
+	}
+	for i := range maxSent {
+		s.m.rememberSent(strings.Repeat("<", maxSentText-1) + string(rune('a'+i)))
+	}
+	if size := len(strings.Join(s.m.sent, "")); size > maxSentAll || len(s.m.memory().text()) > maxMemory {
+		t.Errorf("%d bytes are kept, a file of %d", size, len(s.m.memory().text()))
+	}
+	s.m.rememberSent(strings.Repeat("x", maxSentText+1))
+	if len(s.m.sent[len(s.m.sent)-1]) > maxSentText {
+		t.Error("a long text is kept")
+	}
+}
+
+// A long paste stands as a mark in the text, and goes as it is.
+func TestComposerTakesLongPastes(t *testing.T) {
+	s := demo(t, 120, 40)
+	s.choose("idle")
+	long := strings.TrimRight(strings.Repeat("a line of a log, größer\n", 20_000), "\n")
+	s.press("i")
+	s.typeIn("see: ")
+	s.paste(long)
+	s.shows("see: [paste 1: 20000 lines, 507 KiB]")
+	s.typeIn(" and this ")
+	s.paste(strings.Repeat("z", maxEdited+1))
+	s.press("enter")
+	s.wants(city.Nudge{Agent: "idle", Text: "see: " + long + " and this " + strings.Repeat("z", maxEdited+1)})
+	s.press("i")
+	s.paste(strings.Repeat("x", city.MaxSend+1))
+	s.shows("that makes 1.0 MiB", "put it into a file")
+	s.paste(strings.Repeat("x", 3*city.MaxSend))
+	s.shows("that makes 3.0 MiB")
+	s.paste(strings.Repeat("y", city.MaxSend-10))
+	s.hides("put it into a file")
+	s.paste(strings.Repeat("y", 100))
+	s.shows("that makes 1.0 MiB")
+	s.press("enter")
+	s.wants(city.Nudge{Agent: "idle", Text: strings.Repeat("y", city.MaxSend-10)})
+}
+
+// A text that was taken out of the line makes room for another.
+func TestComposerForgetsPastesWithoutAMark(t *testing.T) {
+	s := demo(t, 120, 40)
+	s.choose("idle")
+	s.press("i")
+	s.paste(strings.Repeat("x", city.MaxSend))
+	s.press("ctrl+u")
+	s.paste(strings.Repeat("y", city.MaxSend))
+	s.press("enter")
+	s.wants(city.Nudge{Agent: "idle", Text: strings.Repeat("y", city.MaxSend)})
+}
+
+func TestComposerSaysWhereTypingEnds(t *testing.T) {
+	s := demo(t, 120, 40)
+	s.choose("idle")
+	s.press("i")
+	s.paste(strings.Repeat("x\n", maxRows-2) + "x")
+	s.press("ctrl+j")
+	s.hides("ends at")
+	s.press("ctrl+j")
+	s.shows("ends at 100 lines")
+	s.press("esc")
+	s.choose("builder")
+	s.press("i")
+	for range maxWritten / maxEdited {
+		s.paste(strings.Repeat("x ", maxEdited/2-1) + "xx")
+	}
+	s.press("y")
+	s.shows("what is typed ends here")
+	s.press("backspace", "\u0301")
+	s.hides("what is typed ends here")
+}
+
+// Five or more are asked for; whoever says no has lost nothing.
+func TestComposerAsksForMany(t *testing.T) {
+	s := demo(t, 120, 40)
+	everybody(s)
+	n := len(s.m.marks)
+	s.press("i")
+	s.shows(fmt.Sprintf("send to %d agents: ", n))
+	s.typeIn("stop")
+	s.press("enter")
+	s.wants()
+	s.shows(fmt.Sprintf("Send to %d agents?", n), fmt.Sprintf("type %d:", n), `"stop"`)
+	s.press("esc", "i")
+	s.shows("stop")
+	s.press("enter", fmt.Sprint(n), "enter")
+	if got := s.commands(); len(got) != n {
+		t.Errorf("%d commands: %v", len(got), got)
+	}
+	if len(s.m.drafts) != 0 || len(s.m.marks) != 0 {
+		t.Error("what was sent is still a draft, or its marks are still set")
+	}
+}
+
+func TestComposerIsRefused(t *testing.T) {
+	s := newStage(t, Options{Mode: ReadOnly})
+	s.size(120, 40)
+	s.hear(news{snap: demoSnapshot(epoch)})
+	for _, key := range []string{"i", "U", "I"} {
+		s.press(key)
+		if s.m.composer != nil || s.m.choice != nil {
+			t.Errorf("%s: a room that only looks sends", key)
+		}
+	}
+	s.shows("read-only")
+	s = demo(t, 120, 40)
+	s.choose("scout")
+	s.press("i")
+	s.shows("nobody there to hear it")
+	s.press("esc")
+	s.choose("flaky") // it starts again by itself
+	s.press("i", "x", "enter")
+	s.wants(city.Nudge{Agent: "flaky", Text: "x"})
+}
+
+// The agents may go while somebody writes to them.
+func TestComposerOutlivesItsAgents(t *testing.T) {
+	s := demo(t, 120, 40)
+	s.choose("idle")
+	s.press("i", "x")
+	s.change(func(n *city.Snapshot) {
+		n.Agents = slices.DeleteFunc(n.Agents, func(a city.Agent) bool { return a.Name == "idle" })
+	})
+	s.press("enter")
+	s.wants()
+	s.shows("nobody whom it goes to")
+}
+
+// Without colour it is the same, and nothing is painted.
+func TestComposerWithoutColour(t *testing.T) {
+	for _, name := range []string{"send", "send-lines", "send-many"} {
+		s := newStage(t, Options{NoColor: true})
+		s.size(120, 40)
+		s.hear(news{snap: demoSnapshot(epoch), events: demoEvents(epoch)})
+		scenes()[name](s)
+		golden(t, "testdata/"+name+"-120x40.txt", s.text())
+		for _, code := range strings.Split(strings.Join(s.m.draw().lines, "\n"), "\x1b[")[1:] {
+			if code, _, _ = strings.Cut(code, "m"); strings.Trim(code, "0127;") != "" {
+				t.Errorf("%s: a colour is painted: %q", name, code)
+			}
+		}
+	}
+}
+
+func TestComposerInASCII(t *testing.T) {
+	s := newStage(t, Options{ASCII: true})
+	s.size(80, 24)
+	s.hear(news{snap: demoSnapshot(epoch)})
+	s.choose("builder")
+	s.press("space", "space", "i")
+	s.paste("one\ntwo")
+	sheet := strings.Split(s.text(), "\n")[20:]
+	for _, r := range strings.Join(sheet, "") {
+		if r >= 0x7f {
+			t.Fatalf("%q is not ASCII:\n%s", r, s.text())
+		}
+	}
+}
+
+// The sheet takes a third of the screen at most, and the cursor stands in it, behind wide characters too.
+func TestComposerSheet(t *testing.T) {
+	for _, size := range [][2]int{{200, 60}, {120, 40}, {80, 24}, {60, 20}, {40, 10}} {
+		s := demo(t, size[0], size[1])
+		s.choose("idle")
+		s.press("i")
+		s.paste(strings.Repeat("line\n", 40) + "日本")
+		d := s.m.draw()
+		rows := strings.Split(s.text(), "\n")
+		top := slices.IndexFunc(rows, func(row string) bool { return strings.Contains(row, "send to idle") })
+		if used := size[1] - top; top < 0 || used > max(3, size[1]/3) {
+			t.Errorf("%v: the sheet takes %d rows", size, used)
+		}
+		if d.y <= top || d.x != 5 || !strings.Contains(rows[d.y], "日本") {
+			t.Errorf("%v: the cursor is at %d, %d:\n%s", size, d.x, d.y, s.text())
+		}
+	}
+	s := demo(t, 30, 4)
+	s.press("/")
+	s.typeIn("idle")
+	s.press("enter", "i")
+	s.paste("one\ntwo")
+	s.shows("(2/2): two")
+}
+
+// Whatever is typed and pasted, nothing breaks, the screen keeps its size, and what goes is text.
+func FuzzComposer(f *testing.F) {
+	names := []string{"left", "right", "home", "end", "backspace", "delete", "ctrl+w", "ctrl+u", "ctrl+k", "ctrl+left", "ctrl+right", "up",
+		"down", "alt+enter", "space", "x", "日", "pgup", "pgdown", "alt+b", "alt+f", "ctrl+v", "tab", "ctrl+j"}
+	f.Add("one two\nthree", []byte{0, 7, 11, 12, 13}, uint8(60), uint8(20))
+	f.Add("  \n\n", []byte{2, 11, 11, 7, 7, 10, 6, 13, 5, 5}, uint8(40), uint8(10))
+	f.Add("日本\u0301語 \U0001f468\u200d\U0001f469", []byte{0, 0, 16, 7, 4, 13, 16, 11}, uint8(20), uint8(5))
+	f.Add("  \n  \n\n", []byte{9, 9, 19, 19}, uint8(40), uint8(10)) // no word to go back to
+	f.Fuzz(func(t *testing.T, text string, keys []byte, w, h uint8) {
+		w, h = max(w, 1), max(h, 1)
+		s := demo(t, int(w), int(h))
+		s.m.chosen = "idle"
+		s.m.focus = panelAgents
+		s.press("i")
+		s.paste(text)
+		for _, k := range keys[:min(len(keys), 40)] {
+			s.press(names[int(k)%len(names)])
+			if s.m.composer == nil {
+				t.Fatal("it has closed")
+			}
+			d := s.m.draw()
+			if len(d.lines) != int(h) || d.x >= int(w) || d.y >= int(h) {
+				t.Fatalf("%dx%d: %d lines, cursor at %d, %d", w, h, len(d.lines), d.x, d.y)
+			}
+			for _, l := range d.lines {
+				if width(l) != int(w) {
+					t.Fatalf("a line of %d columns: %q", width(l), l)
+				}
+			}
+		}
+		for _, r := range s.m.composer.text() {
+			if r != '\n' && !visible(r) {
+				t.Fatalf("%U was typed", r)
+			}
+		}
+	})
+}

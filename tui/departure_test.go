@@ -1,0 +1,174 @@
+package tui
+
+import (
+	"testing"
+	"time"
+
+	"gcity/city"
+)
+
+// few is a city of three agents that run.
+func few(n *city.Snapshot) {
+	kept := n.Agents[:0]
+	for _, a := range n.Agents {
+		if a.Name == "builder" || a.Name == "chatty" || a.Name == "idle" {
+			kept = append(kept, a)
+		}
+	}
+	n.Agents = kept
+}
+
+func (s *stage) ended(names ...string) {
+	for _, name := range names {
+		s.agent(name, func(a *city.Agent) { a.Session.ID += "-next" }) // it has begun anew already
+	}
+}
+
+func TestDrainAllThenLeave(t *testing.T) {
+	s := demo(t, 120, 40)
+	s.change(few)
+	s.press("q", "d")
+	s.wants()
+	s.shows("Drain 3 agents, then leave?", "not started anew", "or after 5m.")
+	s.press("enter") // "no" is chosen
+	s.wants()
+	s.press("q", "d", "y")
+	s.wants(city.Drain{Agent: "builder", Final: true}, city.Drain{Agent: "chatty", Final: true}, city.Drain{Agent: "idle", Final: true})
+	s.shows("leaving when all have ended: 0 of 3 have, at most 5m more", "esc stays")
+	s.ended("builder", "idle")
+	s.shows("2 of 3 have")
+	if _, ok := effectOf[finish](s); ok {
+		t.Fatal("left before all have finished")
+	}
+	s.ended("chatty")
+	if f, ok := effectOf[finish](s); !ok || f.exit != StopCity {
+		t.Error("all have finished, and the city is not left")
+	}
+}
+
+func TestDrainAllHasADeadline(t *testing.T) {
+	s := demo(t, 120, 40)
+	s.change(few)
+	s.press("q", "d", "y")
+	s.wait(usualDrain - 10*time.Second)
+	if _, ok := effectOf[finish](s); ok {
+		t.Fatal("left too early")
+	}
+	s.wait(10*time.Second + slack)
+	if f, ok := effectOf[finish](s); !ok || f.exit != StopCity {
+		t.Error("the deadline is over")
+	}
+}
+
+func TestEscStays(t *testing.T) {
+	s := demo(t, 120, 40)
+	s.change(few)
+	drains := func(a *city.Agent) { a.State = city.Draining }
+	s.agent("chatty", drains) // before, and not by this
+	s.press("q", "d", "y")
+	s.wants(city.Drain{Agent: "builder", Final: true}, city.Drain{Agent: "idle", Final: true})
+	s.done("builder drains", "idle drains")
+	s.agent("builder", func(a *city.Agent) { a.State, a.Running, a.Session = city.Exited, false, nil })
+	s.press("esc")                                                       // what the city says of idle is older than that it was told
+	s.wants(city.Undrain{Agent: "builder"}, city.Undrain{Agent: "idle"}) // the one begins anew
+	s.hides("leaving when")
+	s.ended("idle", "chatty")
+	s.wait(2 * usualDrain)
+	if _, ok := effectOf[finish](s); ok {
+		t.Error("left, though the person stayed")
+	}
+}
+
+// Stopping all asks as stopping one does, whatever the person prefers; nobody is asked about nobody.
+func TestStoppingTheCityAsks(t *testing.T) {
+	s := newStage(t, Options{Mode: Joined})
+	s.size(120, 40)
+	s.hear(news{snap: demoSnapshot(epoch)})
+	s.m.confirm = confirmNever
+	left := func() bool {
+		f, ok := effectOf[finish](s)
+		return ok && f.exit == StopCity
+	}
+	s.press("q", "s")
+	s.shows("Stop 6 agents and the controller?", "type 6")
+	s.press("esc")
+	s.change(few)
+	s.press("q", "s")
+	s.shows("Stop 3 agents and the controller?")
+	s.press("enter") // "no" is chosen
+	if left() {
+		t.Fatal("stopped without a word")
+	}
+	s.press("q", "s")
+	why := "the controller has ended"
+	s.hear(news{gone: &why})
+	s.shows("Leave bright-lights?")
+	s.press("n")
+	why = ""
+	s.hear(news{gone: &why})
+	s.press("q", "s", "y")
+	if !left() {
+		t.Error("not stopped")
+	}
+	s.change(func(n *city.Snapshot) { n.Agents = nil })
+	s.press("q", "s")
+	if !left() {
+		t.Error("nobody runs, and it asks")
+	}
+}
+
+// Who stays before it is known who was told to finish takes it back from those who were, then.
+func TestEscStaysBeforeTheAnswer(t *testing.T) {
+	s := demo(t, 120, 40)
+	s.change(few)
+	s.press("q", "d", "y")
+	p, _ := effectOf[perform](s)
+	s.press("esc")
+	s.wants()
+	s.shows("staying; who has been told")
+	s.hear(news{results: []result{{id: p.id, title: p.title, total: 3, receipts: []string{"", ""}, failures: []string{"chatty: no session"}, refused: []int{1}}}})
+	s.wants(city.Undrain{Agent: "builder"}, city.Undrain{Agent: "idle"})
+	s.wait(2 * usualDrain)
+	if _, ok := effectOf[finish](s); ok {
+		t.Error("left, though the person stayed")
+	}
+}
+
+// Who cannot be told to finish is not waited for, and that is said.
+func TestDrainAllOfThoseThatRefuse(t *testing.T) {
+	s := demo(t, 120, 40)
+	s.change(few)
+	s.press("q", "d", "y")
+	p, _ := effectOf[perform](s)
+	s.ended("builder", "idle")
+	s.hear(news{results: []result{{id: p.id, title: p.title, total: 3, receipts: []string{"", ""}, failures: []string{"chatty: no session"}, refused: []int{1}}}})
+	if f, ok := effectOf[finish](s); !ok || f.exit != StopCity {
+		t.Errorf("left is %v", ok)
+	}
+}
+
+func TestDrainAllOfMany(t *testing.T) {
+	s := demo(t, 120, 40)
+	s.press("q", "d")
+	s.shows("type 6")
+	s.press("y", "enter")
+	s.wants()
+	s.press("backspace", "6", "enter")
+	if n := len(s.commands()); n != 5 { // deployer drains already
+		t.Errorf("%d are told to finish", n)
+	}
+	s.change(func(n *city.Snapshot) {
+		for i := range n.Agents {
+			n.Agents[i].Running, n.Agents[i].Session = false, nil
+		}
+	})
+	if _, ok := effectOf[finish](s); !ok {
+		t.Error("nobody runs, and the city is not left")
+	}
+	s = demo(t, 120, 40)
+	s.change(func(n *city.Snapshot) { n.Agents = nil })
+	s.press("q", "d")
+	if _, ok := effectOf[finish](s); !ok {
+		t.Error("nobody has to finish")
+	}
+}

@@ -1,0 +1,319 @@
+package tui
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"gcity/city"
+)
+
+// textFile is a configuration in which a line with "wrong" is a mistake, and each other line one change.
+type textFile struct{ path string }
+
+func (f textFile) Path() string { return f.path }
+
+func (f textFile) Check(data []byte) (problems []string, line int) {
+	for i, text := range strings.Split(string(data), "\n") {
+		if strings.Contains(text, "wrong") {
+			problems = append(problems, "city.toml: it is wrong\x1b[31m")
+			if line == 0 {
+				line = i + 1
+			}
+		}
+	}
+	return problems, line
+}
+
+func (f textFile) Plan(ctx context.Context, data []byte) (Plan, error) {
+	switch {
+	case bytes.Contains(data, []byte("unplanned")):
+		return Plan{}, errors.New("nobody knows")
+	case bytes.Contains(data, []byte("panic")):
+		panic("as asked in a plan")
+	case bytes.Contains(data, []byte("endless")):
+		<-ctx.Done()
+		return Plan{}, ctx.Err()
+	}
+	return Plan{Changes: []Change{{Agent: "builder", What: "restart", Why: "it says " + strings.ReplaceAll(strings.TrimSpace(string(data)), "\n", ", ")}}}, nil
+}
+
+func (f textFile) Replace(was, now []byte) error {
+	there, err := os.ReadFile(f.path)
+	if err == nil && !bytes.Equal(there, was) {
+		err = errors.New("somebody was faster")
+	}
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(f.path, now, 0o600)
+}
+
+// writing makes a configuration in a city's folder, and a shell line that is an editor.
+func writing(t *testing.T, script string) (path, ed string) {
+	t.Helper()
+	dir := t.TempDir()
+	path, ed = filepath.Join(dir, "city.toml"), filepath.Join(dir, "vi")
+	for _, err := range []error{
+		os.Mkdir(filepath.Join(dir, ".gc"), 0o700), os.WriteFile(path, []byte("one\n"), 0o600), os.WriteFile(ed, []byte("#!/bin/sh\n"+script), 0o700),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return path, ed
+}
+
+func contents(t *testing.T, path string) string {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+func drafts(t *testing.T, path string) []string {
+	t.Helper()
+	all, err := filepath.Glob(filepath.Join(filepath.Dir(path), ".gc", "edit-*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// A copy is edited until it is right and somebody has said yes to its plan; up to then the configuration is as it was.
+func TestTerminalEditConfig(t *testing.T) {
+	path, ed := writing(t, `case $1 in +2) sed -i s/wrong/two/ "$2";; *) echo wrong >>"$1";; esac; echo EDITED`)
+	c := open(t, "hosting", 100, 30, "EDITOR="+ed, "TUI_CONFIG="+path)
+	c.sees("builder")
+	before := c.modes()
+	c.keys("e")
+	c.sees("This configuration is not valid")
+	c.sees("at line 2")
+	if contents(t, path) != "one\n" || len(drafts(t, path)) != 1 {
+		t.Errorf("before yes: %q, %q", contents(t, path), drafts(t, path))
+	}
+	c.answer("e")
+	c.sees("restart  builder: it says one, two")
+	if after := c.modes(); *after != *before {
+		t.Errorf("the terminal's modes were %v and are %v", before, after)
+	}
+	c.answer("y")
+	c.sees("the configuration is edited")
+	if contents(t, path) != "one\ntwo\n" || len(drafts(t, path)) != 0 {
+		t.Errorf("after yes: %q, %q", contents(t, path), drafts(t, path))
+	}
+	c.keys("\x03")
+	c.sees("hand over: everything goes on")
+	c.answer("h")
+	c.sees("exit: hand over <nil>")
+}
+
+// An editor that stops itself and its whole group, as vim does at ctrl+z, is woken up: the terminal is not lost to it.
+func TestTerminalEditorThatStops(t *testing.T) {
+	t.Parallel()
+	path, ed := writing(t, "echo two >>$1; kill -TSTP 0; echo three >>$1; kill -STOP 0; echo four >>$1")
+	c := open(t, "hosting", 100, 30, "EDITOR="+ed, "TUI_CONFIG="+path)
+	c.sees("builder")
+	c.keys("e")
+	c.sees("it says one, two, three, four")
+	c.insist("n", "the edit is thrown away")
+	c.keys("\x03")
+	c.sees("hand over: everything goes on")
+	c.answer("h")
+	c.sees("exit: hand over <nil>")
+}
+
+// The room is back before it is known what an edit would change, however long that takes, and a failure of it ends the room
+// and not the process.
+func TestTerminalPlanOfAnEdit(t *testing.T) {
+	for word, end := range map[string]string{"endless": "hand over <nil>", "panic": "ended the control room failed in its editor: as asked in a plan"} {
+		t.Run(word, func(t *testing.T) {
+			t.Parallel()
+			path, ed := writing(t, "echo "+word+" >>$1")
+			c := open(t, "hosting", 100, 30, "EDITOR="+ed, "TUI_CONFIG="+path)
+			c.sees("builder")
+			c.keys("e")
+			if word == "endless" {
+				c.sees("looking at what was edited")
+				c.keys("e")
+				c.sees("what was edited is still looked at")
+				c.keys("\x03")
+				c.sees("hand over: everything goes on")
+				c.answer("h")
+			}
+			c.ends(end)
+		})
+	}
+}
+
+// What came of an edit does not get in the way of what somebody types.
+func TestAnEditWaitsForWhoTypes(t *testing.T) {
+	s := newStage(t, Options{Config: textFile{"/x/city.toml"}})
+	s.size(120, 40)
+	s.hear(news{snap: demoSnapshot(epoch)})
+	s.press(":")
+	s.hear(news{edited: &edited{draft: &draft{path: "/x/.gc/edit-1.toml"}, data: []byte("new"), plan: Plan{Changes: []Change{{Agent: "x", What: "start", Why: "not running"}}}}})
+	s.press("y")
+	s.wants()
+	s.hides("start  x")
+	s.press("esc")
+	s.shows("start  x: not running")
+}
+
+// What becomes of an edit is decided by its outcome alone.
+func TestEditDraft(t *testing.T) {
+	for _, c := range []struct {
+		name, script string
+		problems     int
+		plan, err    string
+		left         int
+	}{
+		{name: "nothing is changed", script: "true"},
+		{name: "the editor fails", script: "echo two >>$1; exit 3", err: "exit status 3", left: 1},
+		{name: "the copy is gone", script: "rm $1", err: "cannot be read"},
+		{name: "mistakes", script: "echo wrong >>$1", problems: 1, left: 1},
+		{name: "a change", script: "echo two >>$1", plan: "restart  builder: it says one, two", left: 1},
+		{name: "no plan", script: "echo unplanned >>$1", plan: "What it would change cannot be told: nobody knows", left: 1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			path, ed := writing(t, c.script)
+			d, err := newDraft(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			cmd, err := editor(t.Context(), []string{"PATH=" + os.Getenv("PATH"), "EDITOR=" + ed}, d)
+			if err != nil {
+				t.Fatal(err)
+			}
+			e := judge(t.Context(), textFile{path}, d, cmd.Run())
+			plan, problem := strings.Join(e.plan.Notes, "\n"), ""
+			for _, c := range e.plan.Changes {
+				plan += c.What + "  " + c.Agent + ": " + c.Why
+			}
+			if e.err != nil {
+				problem = e.err.Error()
+			}
+			if len(e.problems) != c.problems || plan != c.plan || !strings.Contains(problem, c.err) || (problem == "") != (c.err == "") || len(drafts(t, path)) != c.left {
+				t.Errorf("%+v, drafts %q", e, drafts(t, path))
+			}
+			if contents(t, path) != "one\n" {
+				t.Error("the configuration was touched")
+			}
+		})
+	}
+}
+
+// The editor is the one that was asked for, and begins at the line only where it knows how.
+func TestEditor(t *testing.T) {
+	d := &draft{path: "/x/city.toml", line: 7}
+	for _, c := range []struct {
+		environ []string
+		want    []string
+	}{
+		{[]string{"EDITOR=nano"}, []string{`nano "$@"`, "editor", "+7", d.path}},
+		{[]string{"VISUAL=/usr/bin/vim -n", "EDITOR=nano"}, []string{`/usr/bin/vim -n "$@"`, "editor", "+7", d.path}},
+		{[]string{"EDITOR=code -w"}, []string{`code -w "$@"`, "editor", d.path}},
+		{[]string{"EDITOR= ", "VISUAL=kak"}, []string{`kak "$@"`, "editor", "+7", d.path}},
+	} {
+		cmd, err := editor(t.Context(), c.environ, d)
+		if err != nil || !slices.Equal(cmd.Args[2:], c.want) {
+			t.Errorf("%q: %q, %v", c.environ, cmd.Args, err)
+		}
+	}
+}
+
+// A draft that nobody has decided about stays; a decision is carried out once.
+func TestDraftsAreKept(t *testing.T) {
+	o := Options{Config: textFile{"/x/city.toml"}}
+	s := newStage(t, o)
+	s.size(120, 40)
+	s.hear(news{snap: demoSnapshot(epoch)})
+	edits := func() *draft {
+		t.Helper()
+		for _, e := range s.out {
+			if e, ok := e.(edit); ok {
+				return e.draft
+			}
+		}
+		t.Fatalf("no editor: %v", s.out)
+		return nil
+	}
+	s.press("e")
+	if edits() != nil {
+		t.Error("there is a draft before there was one")
+	}
+	d := &draft{path: "/x/.gc/edit-1.toml"}
+	s.m.editedConfig(edited{draft: d, problems: []string{"city.toml:3:1: no\x1b[31m"}, line: 3})
+	s.shows("city.toml:3:1: no", "at line 3")
+	s.press("esc", "e")
+	if edits() != d || d.line != 3 {
+		t.Errorf("the draft is %+v", d)
+	}
+	s.m.editedConfig(edited{draft: d, data: []byte("new"), plan: Plan{Changes: []Change{{Agent: "x", What: "start", Why: "not running"}}}})
+	s.wait(time.Second)
+	s.shows("start  x: not running")
+	s.press("y")
+	if !slices.ContainsFunc(s.out, func(e effect) bool { f, ok := e.(enforce); return ok && f.draft == d && string(f.data) == "new" }) {
+		t.Errorf("yes gives %v", s.out)
+	}
+	s.press("e")
+	if edits() != nil {
+		t.Error("the draft was given away and is still there")
+	}
+	s.m.editedConfig(edited{draft: d, data: []byte("new")})
+	s.shows("It changes no agent.")
+	s.press("n")
+	if !slices.Contains(s.out, effect(discard{d.path})) || s.m.draft != nil {
+		t.Errorf("no gives %v", s.out)
+	}
+	s.m.editedConfig(edited{})
+	s.shows("left as it is")
+	s.m.editedConfig(edited{err: errors.New("no editor")})
+	s.shows("no editor")
+}
+
+func TestEditIsRefused(t *testing.T) {
+	for why, o := range map[string]Options{"read-only": {Mode: ReadOnly, Config: textFile{"/x"}}, "does not know the configuration's file": {}} {
+		s := newStage(t, o)
+		s.size(120, 40)
+		s.hear(news{snap: demoSnapshot(epoch)})
+		s.press("e")
+		if len(s.out) > 0 {
+			t.Errorf("%s: %v", why, s.out)
+		}
+		s.shows(why)
+	}
+}
+
+// Whoever was faster keeps what he wrote, and the edit is not lost.
+func TestEnforceAfterSomebodyElse(t *testing.T) {
+	path, _ := writing(t, "")
+	d, err := newDraft(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	f := newFakeCity(epoch)
+	r := &runner{ctx: ctx, city: f, box: newMailbox(), config: textFile{path}, fail: cancel}
+	if err := os.WriteFile(path, []byte("faster\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r.enforce(enforce{id: 1, draft: d, data: []byte("slower\n")})
+	r.wg.Wait()
+	n, _ := r.box.take(time.Now())
+	if len(n.results) != 1 || !strings.Contains(strings.Join(n.results[0].failures, ""), d.path) || contents(t, path) != "faster\n" || len(drafts(t, path)) != 1 {
+		t.Errorf("%+v, %q", n.results, contents(t, path))
+	}
+	if slices.ContainsFunc(f.done, func(c city.Command) bool { _, ok := c.(city.Reload); return ok }) {
+		t.Error("it was read anew")
+	}
+}

@@ -1,0 +1,278 @@
+package tui
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"gcity/city"
+	"gcity/events"
+)
+
+// happened are n events about agents in turn, from a seq on, a minute apart, the newest now.
+func happened(from uint64, n int) []events.Event {
+	out := make([]events.Event, n)
+	for i := range out {
+		kind, who := events.AgentStarted, "scout"
+		if i%2 == 1 {
+			kind, who = events.AgentCrashed, "demo-repo/polecat-1"
+		}
+		out[i] = events.Event{Seq: from + uint64(i), TS: epoch.Add(-time.Duration(n-1-i) * time.Minute), Type: kind, Actor: "controller", Subject: who, Message: fmt.Sprint("n", i)}
+	}
+	return out
+}
+
+func (s *stage) eventSeqs() []uint64 {
+	var out []uint64
+	for _, i := range s.m.events.shown {
+		out = append(out, s.m.events.rows[i].event.Seq)
+	}
+	return out
+}
+
+func TestFilterOfEvents(t *testing.T) {
+	row := newEventRow(events.Event{TS: epoch.Add(-5 * time.Minute), Type: events.AgentCrashed, Actor: "controller", Subject: "demo/worker-1", Message: "exit 3 after 4s"})
+	for text, want := range map[string]bool{
+		"type:agent.crashed": true, "type:crash": true, "type:agent": true, "type:started": false, "!type:crash": false,
+		"subject:demo": true, "subject:worker": true, "subject:scout": false, "name:worker": true,
+		"by:contr": true, "by:operator": false, "since:10m": true, "since:1m": false, "!since:1m": true, "since:1": true, "since:": true,
+		"exit 3": true, "~agcr": true, "!exit": false, "type:crash exit since:6m !subject:scout": true, "": true,
+	} {
+		f := parseFilter(text)
+		if f.event(&row, epoch) != want {
+			t.Errorf("%q: %v", text, !want)
+		}
+	}
+}
+
+// From an event one gets to its agent, and to what else happened to it.
+func TestEventsOfOneAgent(t *testing.T) {
+	s := newStage(t, Options{})
+	s.size(120, 40)
+	s.hear(news{snap: demoSnapshot(epoch), events: happened(1, 6)})
+	other := s.m.roster.rows[len(s.m.roster.rows)-1].name
+	s.m.choose(other)
+	s.press("5", "k") // the fifth, about scout
+	s.press(".")
+	if s.m.chosen != "scout" {
+		t.Errorf("selected is %s", s.m.chosen)
+	}
+	s.press(",")
+	if got, want := s.eventSeqs(), []uint64{1, 3, 5}; !slices.Equal(got, want) {
+		t.Errorf("only scout: %d, want %d", got, want)
+	}
+	s.shows("only scout")
+	s.m.choose(other)
+	s.press(",", "k", "enter") // from what is read about an event, too
+	s.shows(". selects scout")
+	s.press(".", ",")
+	if s.m.chosen != "scout" || s.m.reader != nil {
+		t.Errorf("selected is %s", s.m.chosen)
+	}
+	s.hear(news{events: happened(7, 2)})
+	if got, want := s.eventSeqs(), []uint64{1, 3, 5, 7}; !slices.Equal(got, want) {
+		t.Errorf("with news: %d, want %d", got, want)
+	}
+	s.m.choose(other)
+	if got := s.eventSeqs(); len(got) > 0 {
+		t.Errorf("the selection moved on, and there is %d", got)
+	}
+	s.press("esc", "esc")
+	if got := s.eventSeqs(); len(got) != 8 {
+		t.Errorf("after esc: %d", got)
+	}
+}
+
+// In Events verbs mean the agent of the event under the cursor, and nobody who is selected or marked elsewhere.
+func TestVerbsOfAnEvent(t *testing.T) {
+	s := pooled(t, 160, 40)
+	s.choose("builder")
+	s.press("space")
+	s.choose("scout")
+	s.hear(news{events: []events.Event{
+		{Seq: 901, TS: epoch, Type: events.AgentStarted, Actor: "controller", Subject: "worker-2", Message: "pid 12"},
+		{Seq: 902, TS: epoch, Type: events.AutomationFired, Actor: "controller", Subject: "bulletin", Message: "due"},
+	}})
+	s.press("5")
+	s.hides("r restart", "s suspend")
+	for _, key := range []string{"r", "s", "D", "i", "u", "ctrl+k", "a", "d", ","} {
+		s.press(key)
+		s.wants()
+		if s.m.choice != nil || s.m.reader != nil || s.m.composer != nil || s.m.events.only {
+			t.Errorf("%s does something to somebody", key)
+		}
+		s.shows("about no agent that is there")
+		s.press("esc")
+	}
+	s.press("k")
+	s.shows("worker-2: a attach", "r restart  D drain  s suspend")
+	s.press("r")
+	s.shows("Restart worker-2?")
+	s.press("y")
+	s.wants(city.Restart{Agent: "worker-2"})
+	s.press("d")
+	s.shows("━ worker-2 ━")
+	s.press("esc", "x")
+	s.shows("Verbs for agent.started and worker-2", "restart the agent")
+	s.press("esc", ",")
+	s.shows("only worker-2")
+	if !s.m.marks["builder"] {
+		t.Error("a mark is gone")
+	}
+}
+
+// A key means the event that could be seen, not the one that has come in since.
+func TestAnEventThatComesInIsNotMeant(t *testing.T) {
+	s := pooled(t, 120, 40)
+	came := func(seq uint64, who string) {
+		s.hear(news{events: []events.Event{{Seq: seq, TS: epoch, Type: events.AgentStopped, Subject: who, Message: "stopped"}}})
+	}
+	came(901, "worker-2")
+	s.press("5")
+	s.wait(time.Second)
+	for i := range uint64(3) { // one after the other, none of them long enough
+		s.wait(guard / 2)
+		came(902+i, "idle")
+	}
+	s.send(keyPress("enter"))
+	s.shows("about       worker-2")
+	s.press("esc") // time goes on meanwhile
+	s.press("enter")
+	s.shows("about       idle")
+	s.press("esc")
+	came(910, "builder")
+	s.send(keyPress("r"))
+	s.shows("Restart idle?")
+	s.press("n")
+	came(911, "chatty")
+	s.send(keyPress("k"))
+	if got := s.m.events.selected().subject; got != "idle" && got != "builder" || !s.m.events.frozen {
+		t.Errorf("up from what was seen is %s", got)
+	}
+	s.send(keyPress("G"))
+	s.send(keyPress("enter"))
+	s.shows("about       chatty") // a hand has put the cursor there
+}
+
+// At the top older events are asked for, page by page, while there are any and not for ever; the cursor stays on its event.
+func TestOlderEvents(t *testing.T) {
+	s := newStage(t, Options{})
+	s.size(120, 40)
+	s.hear(news{snap: demoSnapshot(epoch), events: happened(2001, 30)})
+	asked := func() *dig {
+		for _, e := range s.out {
+			if q, ok := e.(dig); ok {
+				return &q
+			}
+		}
+		return nil
+	}
+	s.press("5", "k")
+	if asked() != nil {
+		t.Fatal("asked though the top is far")
+	}
+	s.press("g")
+	q := asked()
+	if q == nil || q.before != 2001 {
+		t.Fatalf("asked %+v", q)
+	}
+	s.shows("asking for older")
+	s.press("k")
+	if asked() != nil {
+		t.Error("asked twice")
+	}
+	s.hear(news{dug: []dug{{id: q.id + 1, events: happened(1, 2)}}})
+	if len(s.m.events.rows) != 30 {
+		t.Error("the answer to another question is taken")
+	}
+	s.hear(news{dug: []dug{{id: q.id, events: happened(1501, 500)}}})
+	if len(s.m.events.rows) != 530 || s.m.events.cursorSeq() != 2001 || !s.m.events.frozen {
+		t.Errorf("%d rows, cursor on %d", len(s.m.events.rows), s.m.events.cursorSeq())
+	}
+	s.hear(news{events: happened(2031, 2000)}) // while somebody looks at them, they stay
+	if s.m.events.rows[0].event.Seq != 1501 || s.m.events.cursorSeq() != 2001 {
+		t.Errorf("the first is %d, the cursor on %d", s.m.events.rows[0].event.Seq, s.m.events.cursorSeq())
+	}
+	s.press("g")
+	q = asked()
+	s.hear(news{dug: []dug{{id: q.id, problem: "the disk is gone"}}})
+	s.shows("the disk is gone")
+	s.press("esc", "g", "k")
+	q = asked()
+	s.hear(news{dug: []dug{{id: q.id, events: happened(1401, 100), begins: true}}})
+	s.press("g")
+	if asked() != nil {
+		t.Error("asked for what is before the beginning")
+	}
+	s.press("G")
+	s.hear(news{events: happened(4031, 1)})
+	if n := len(s.m.events.rows); n != kept {
+		t.Errorf("%d rows are kept by who follows", n)
+	}
+}
+
+// A filter that hides a whole page asks for the next, up to what is held at most.
+func TestOlderEventsBehindAFilter(t *testing.T) {
+	s := newStage(t, Options{})
+	s.size(120, 40)
+	s.hear(news{snap: demoSnapshot(epoch), events: happened(50_001, 30)})
+	s.press("5", "/", "x", "y", "z", "enter", "k")
+	pages := 0
+	for first := uint64(50_001); ; pages++ {
+		var q *dig
+		for _, e := range s.out {
+			if d, ok := e.(dig); ok {
+				q = &d
+			}
+		}
+		if q == nil {
+			break
+		}
+		if q.before != first {
+			t.Fatalf("asked for what is before %d, not %d", q.before, first)
+		}
+		first -= digPage
+		s.hear(news{dug: []dug{{id: q.id, events: happened(first, digPage)}}})
+	}
+	if n := len(s.m.events.rows); pages == 0 || n < digMost || n >= digMost+digPage {
+		t.Errorf("%d pages, %d rows", pages, n)
+	}
+}
+
+// A payload is shown as fields; what an agent has put into it does nothing to the terminal.
+func TestPayloadAsFields(t *testing.T) {
+	s := demo(t, 120, 40)
+	for raw, want := range map[string][]string{
+		`{"code":3,"output":"one\ntwo\u001b[31m","more":{"a":[1]},"none":null}`: {"code", "3", "one", "two", `"a": [`, "null"},
+		`[1,2]`:  {"[", "1,", "2"},
+		`"text"`: {"text"},
+		`not`:    {"not"},
+		`null`:   {"null"},
+	} {
+		all := strings.Join(s.m.payloadLines(json.RawMessage(raw)), "\n")
+		for _, w := range want {
+			if !strings.Contains(all, w) {
+				t.Errorf("%s: %q is not in\n%s", raw, w, all)
+			}
+		}
+		if strings.Contains(all, "\x1b[31m") {
+			t.Errorf("%s: a sequence comes through", raw)
+		}
+	}
+}
+
+func FuzzPayload(f *testing.F) {
+	f.Add([]byte(`{"a":"\u001b]0;x\u0007","b":[{}]}`))
+	f.Add([]byte("\x1b[2J"))
+	s := demo(f, 120, 40)
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		for _, l := range s.m.payloadLines(raw) {
+			if strings.ContainsAny(l, "\n\r\a") {
+				t.Errorf("%q", l)
+			}
+		}
+	})
+}

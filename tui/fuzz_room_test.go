@@ -1,0 +1,261 @@
+package tui
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"gcity/city"
+	"gcity/events"
+)
+
+// explorer does in a room whatever can be done there, and the city around it whatever a city may say.
+type explorer struct {
+	*stage
+	*rand.Rand
+	keys []string // of all actions, and what is typed
+	log  []string // what was done, for the report
+}
+
+func newExplorer(t testing.TB, seed uint64) *explorer {
+	x := &explorer{Rand: rand.New(rand.NewPCG(seed, 0)), keys: []string{"y", "n", "1", "9", "世", "é", "backspace", "\x00", "alt+x", "ctrl+w", "~"}}
+	o := Options{Mode: Mode(x.IntN(3)), ASCII: x.IntN(4) == 0, OverSSH: x.IntN(4) == 0, NoColor: x.IntN(4) == 0, ReducedMotion: x.IntN(4) == 0, Config: textFile{"city.toml"}}
+	x.stage = newStage(t, o)
+	for i := range x.m.keys.actions {
+		x.keys = append(x.keys, x.m.keys.actions[i].key.Keys()...)
+	}
+	return x
+}
+
+// text is something that somebody may have called a thing, or said.
+func (x *explorer) text() string {
+	texts := []string{"", "a", "worker", "shop/reviewer", "日本語エージェント", "e\u0301\u0301 combining", "👨‍👩‍👧‍👦🏳️‍🌈", "a\nb\x00\u202ec", "\x1b[31mred\x1b[2J",
+		"\x1b]0;x\x07", "ไทยเด็ก", "मराठी क्षत्रिय", "عربى", "\u200b\u2060", "▶\ufe0f⚠\ufe0f", "\t\ttabs", "crashed 6× in 4m → …", "gc-214", `{"a":[1,{"b":null}]}`,
+		strings.Repeat("very long and ", 60), strings.Repeat("長い", 300), strings.Repeat("x", 5000), "\xff\xfe bytes"}
+	s := texts[x.IntN(len(texts))]
+	if x.IntN(3) == 0 {
+		s += texts[x.IntN(len(texts))]
+	}
+	return s
+}
+
+func (x *explorer) when() time.Time {
+	far := []time.Duration{time.Second, time.Minute, time.Hour, 100 * time.Hour, 1 << 60}[x.IntN(5)]
+	return x.now.Add(time.Duration(x.Int64N(int64(2*far))) - far)
+}
+
+func (x *explorer) perhaps() *time.Time {
+	if x.IntN(3) == 0 {
+		return nil
+	}
+	at := x.when()
+	return &at
+}
+
+// number is one that somebody may have counted.
+func (x *explorer) number() int {
+	return []int{0, 1, 2, 5, 40, 12345, -3, 1 << 40}[x.IntN(8)]
+}
+
+// city says something else than before.
+func (x *explorer) city() {
+	n := demoSnapshot(x.now)
+	if x.m.snap != nil {
+		n.Rev, n.Started = x.m.snap.Rev+1, x.m.snap.Started
+	}
+	if x.IntN(4) > 0 {
+		withPools(n)
+	}
+	if x.IntN(4) > 0 {
+		withAutomations(n)
+	}
+	switch x.IntN(12) {
+	case 0:
+		n.Agents, n.Pools, n.Automations = nil, nil, nil
+	case 1:
+		n.Agents = crowd(500).Agents
+	case 2:
+		if x.IntN(10) == 0 {
+			n.Agents = crowd(3000).Agents
+		}
+	}
+	if x.IntN(2) == 0 {
+		n.Name, n.Host, n.Config.Rejected, n.Degraded = x.text(), x.text(), x.text(), []string{x.text(), x.text()}
+		n.Suspended, n.ShutDown = x.IntN(3) == 0, x.IntN(9) == 0
+	}
+	if x.IntN(4) == 0 {
+		n.Config.Held = &city.Held{Revision: x.text(), Removes: []string{x.text(), x.text()}, Running: x.number(), Plan: []string{x.text()}}
+	}
+	for range x.IntN(8) {
+		x.change1(n)
+	}
+	x.hear(news{snap: n})
+}
+
+// change1 changes one thing of each kind.
+func (x *explorer) change1(n *city.Snapshot) {
+	if len(n.Agents) > 0 {
+		a := &n.Agents[x.IntN(len(n.Agents))]
+		a.Name, a.Reason, a.Until, a.PID, a.State = x.text(), x.text(), x.perhaps(), x.number(), city.States[x.IntN(len(city.States))]
+		a.Since, a.Pool, a.Rig, a.Description, a.Restarts, a.Crashes = x.when(), x.text(), x.text(), x.text(), x.number(), x.number()
+		a.Mail, n.Mail = x.number(), city.MailCount{Unread: x.number(), Total: x.number()}
+		a.Usage, a.Next, a.Drift = &city.Usage{CPU: float64(x.number()), RSS: int64(x.number())}, &city.Next{What: x.text(), At: x.perhaps()}, []string{x.text()}
+		if x.IntN(5) == 0 {
+			a.State = city.State(x.text())
+		}
+	}
+	if len(n.Pools) > 0 {
+		p := &n.Pools[x.IntN(len(n.Pools))]
+		p.Name, p.Reason, p.Size, p.Desired, p.Max, p.Check.Problem, p.Check.Output = x.text(), x.text(), x.number(), x.number(), x.number(), x.text(), x.text()
+	}
+	if len(n.Automations) > 0 {
+		a := &n.Automations[x.IntN(len(n.Automations))]
+		a.Name, a.Reason, a.When, a.Next, a.Since, a.Failures, a.Warnings = x.text(), x.text(), x.text(), x.perhaps(), x.perhaps(), x.number(), []string{x.text()}
+		a.Last = &city.Run{ID: x.text(), Opened: x.when(), Ended: x.perhaps(), Outcome: x.text(), Output: x.text(), Error: x.text()}
+	}
+}
+
+// answers what the room has asked for last, well or badly.
+func (x *explorer) answer() {
+	for _, e := range x.out {
+		why := ""
+		if x.IntN(3) == 0 {
+			why = x.text()
+		}
+		switch e := e.(type) {
+		case perform:
+			r := result{id: e.id, title: e.title, total: len(e.commands)}
+			for i := range e.commands {
+				if why == "" {
+					r.receipts = append(r.receipts, x.text())
+				} else {
+					r.failures, r.refused = append(r.failures, why), append(r.refused, i)
+				}
+			}
+			x.hear(news{results: []result{r}})
+		case seek:
+			f := found{id: e.id, problem: why, beads: append(someWork(), someMail()...)}
+			for range 2 {
+				b := &f.beads[x.IntN(len(f.beads))]
+				b.ID, b.Title, b.Assignee, b.Description, b.Labels = x.text(), x.text(), x.text(), x.text(), []string{city.PoolLabel + x.text()}
+			}
+			x.hear(news{found: []found{f}})
+		case dispatch:
+			r := result{id: e.id, title: e.title, total: len(e.errands), quiet: e.quiet}
+			for i := range e.errands {
+				if why == "" {
+					r.receipts = append(r.receipts, x.text())
+				} else {
+					r.failures, r.refused = append(r.failures, why), append(r.refused, i)
+				}
+			}
+			x.hear(news{results: []result{r}})
+		case inspect:
+			about := scoutSaid()
+			about.Prompt, about.PromptFile, about.PromptMode, about.Problems = x.text(), x.text(), x.text(), []string{x.text()}
+			x.hear(news{inspected: []inspected{{id: e.id, about: about, problem: why}}})
+		case dig:
+			x.hear(news{dug: []dug{{id: e.id, events: demoEvents(x.now), begins: x.IntN(2) == 0, problem: why}}})
+		case watch:
+			p := paneNews{agent: e.agent, session: e.session, run: e.run, problem: why, ended: x.IntN(3) == 0, fed: uint64(x.IntN(1000))}
+			if e.run == "" && x.IntN(4) > 0 {
+				p.screen = terminalWith(demoScreens()["builder"] + x.text())
+			} else {
+				p.text = allPlain(x.text() + "\n" + x.text())
+			}
+			x.hear(news{pane: &p})
+		}
+	}
+}
+
+// step does one thing, chosen by what.
+func (x *explorer) step(what byte) {
+	did := ""
+	switch what %= 32; {
+	case what < 16:
+		k := x.keys[x.IntN(len(x.keys))]
+		did = fmt.Sprintf("key %q", k)
+		x.press(k)
+		x.answer()
+	case what < 18:
+		w, h := 1+x.IntN(300), 1+x.IntN(100)
+		if x.IntN(2) == 0 {
+			w, h = 1+x.IntN(90), 1+x.IntN(30)
+		}
+		did = fmt.Sprintf("size %dx%d", w, h)
+		x.size(w, h)
+	case what < 20:
+		did = "city"
+		x.city()
+	case what < 22:
+		did = "click"
+		click := tea.MouseClickMsg{X: x.IntN(x.m.w), Y: x.IntN(x.m.h), Button: tea.MouseLeft}
+		x.send(click)
+		if x.IntN(2) == 0 {
+			x.send(click)
+		}
+	case what < 24:
+		did = "wheel"
+		x.send(wheel{x.IntN(x.m.w), x.IntN(x.m.h), x.IntN(9) - 4})
+	case what < 26:
+		did = "paste"
+		x.send(tea.PasteMsg{Content: x.text()})
+	case what < 28:
+		did = "time"
+		x.wait([]time.Duration{time.Millisecond, time.Second, time.Minute, 24 * time.Hour}[x.IntN(4)])
+	case what < 30:
+		did = "events"
+		x.hear(news{events: []events.Event{{Seq: x.Uint64(), TS: x.when(), Type: x.text(), Actor: x.text(), Subject: x.text(), Message: x.text(), Payload: []byte(x.text())}}})
+	case what == 30:
+		did = "edited"
+		x.m.editedConfig(edited{draft: &draft{}, line: x.number(), problems: []string{x.text()}[:x.IntN(2)], plan: Plan{Changes: []Change{{Agent: x.text(), Pool: x.text(), What: x.text(), Why: x.text()}, {Agent: x.text(), What: changeOrder[x.IntN(len(changeOrder))]}}, Notes: []string{x.text()}}})
+	default:
+		did = "gone"
+		why := []string{"", x.text()}[x.IntN(2)]
+		x.hear(news{gone: &why, person: &Person{Columns: ColumnNames()[:x.IntN(len(ColumnNames()))]}})
+	}
+	x.log = append(x.log, did)
+	if n := len(x.log) - 30; n > 0 {
+		x.log = x.log[n:]
+	}
+	x.frame("after " + strings.Join(x.log, ", "))
+	x.focused()
+}
+
+// focused checks that the panel that hears keys is on the screen and can be told from the others, unless something lies over it.
+func (x *explorer) focused() {
+	x.t.Helper()
+	m := x.m
+	if m.covered() || m.prompt != nil || tierOf(m.w, m.h) == tiny {
+		return
+	}
+	mark := m.look.glyph.Heavy + m.look.glyph.Cursor
+	if !strings.Contains(x.stage.text(), mark) {
+		x.t.Fatalf("no panel has the focus after %s:\n%s", strings.Join(x.log, ", "), x.stage.text())
+	}
+}
+
+// Whatever is pressed, clicked, pasted, said by the city or done to the window, and in whatever order: a frame is a frame,
+// and shows where keys go.
+func FuzzRoom(f *testing.F) {
+	for seed := range uint64(4) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		steps := make([]byte, 80)
+		for i := range steps {
+			steps[i] = byte(r.Uint32())
+		}
+		f.Add(seed, steps)
+	}
+	f.Fuzz(func(t *testing.T, seed uint64, steps []byte) {
+		x := newExplorer(t, seed)
+		x.size(1+x.IntN(200), 1+x.IntN(60))
+		x.city()
+		for _, what := range steps[:min(len(steps), 100)] {
+			x.step(what)
+		}
+	})
+}

@@ -1,0 +1,340 @@
+package tui
+
+import (
+	"fmt"
+	"log/slog"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"gcity/beads"
+	"gcity/city"
+	"gcity/mail"
+)
+
+// someMail is mail for people and between agents, newest first.
+func someMail() []beads.Bead {
+	letter := func(id string, ago time.Duration, m mail.Message) beads.Bead {
+		b := mail.New(m)
+		b.ID, b.Status, b.CreatedAt, b.UpdatedAt = id, beads.StatusOpen, epoch.Add(-ago), epoch.Add(-ago)
+		if m.Read {
+			b.Labels = append(b.Labels, mail.ReadPatch().AddLabels...)
+		}
+		return b
+	}
+	return []beads.Bead{
+		letter("gc-231", 40*time.Second, mail.Message{From: "builder", To: mail.Person, Subject: "May I use the spare machine?",
+			Text: "The tests take an hour on this one.\n\nI would need it from four on,\nand be done by six."}),
+		letter("gc-230", 3*time.Minute, mail.Message{From: "worker-1", To: "pool:worker", Subject: "the retry test is mine"}),
+		letter("gc-229", 20*time.Minute, mail.Message{From: "shop/reviewer", To: mail.Person, Subject: "three notes on the last change", ReplyTo: "gc-220", Thread: "gc-220",
+			Text: "See the branch."}),
+		letter("gc-228", 2*time.Hour, mail.Message{From: "idle", To: "builder", Subject: "have you seen my brush?", Text: "The flat one.", Read: true}),
+		letter("gc-227", 50*time.Hour, mail.Message{From: "scout", To: "ann", Subject: "no map", Text: "There is none.", Read: true}),
+	}
+}
+
+// withMail is a city in which that mail waits.
+func withMail(s *stage) {
+	s.change(func(n *city.Snapshot) { n.Mail = city.MailCount{Unread: 2, Total: 3} })
+	s.agent("builder", func(a *city.Agent) { a.Mail = 1 })
+}
+
+// openWork is what can be begun.
+func openWork() []beads.Bead {
+	return slices.DeleteFunc(someWork(), func(b beads.Bead) bool { return b.Type == runType || b.Status != beads.StatusOpen })
+}
+
+// wantsErrands compares what was done with the last messages.
+func (s *stage) wantsErrands(want ...errand) {
+	s.t.Helper()
+	var got []errand
+	for _, e := range s.out {
+		if d, ok := e.(dispatch); ok {
+			got = append(got, d.errands...)
+		}
+	}
+	if !reflect.DeepEqual(got, want) {
+		s.t.Errorf("errands %+v, want %+v", got, want)
+	}
+}
+
+func mailed(t *testing.T) *stage {
+	s := automated(t, 120, 40)
+	withMail(s)
+	s.press("L")
+	s.find(someMail(), "")
+	return s
+}
+
+// The badge counts what people have not read, and no more; the list has people's mail, and everybody's on demand.
+func TestInboxListsMailOfPeople(t *testing.T) {
+	s := automated(t, 120, 40)
+	s.hides("unread")
+	withMail(s)
+	s.shows("2 unread")
+	s.press("L")
+	s.shows("asking")
+	s.find(someMail(), "")
+	s.shows("Mail 3, 2 unread", "May I use the spare machine?", "shop/reviewer", "to ann")
+	s.hides("the retry test is mine", "have you seen my brush?")
+	s.press("o")
+	s.shows("Everybody's mail 5", "to pool:worker", "to builder")
+	s.press("G", "o", "k")
+	if s.m.inbox.chosen != "gc-229" {
+		t.Errorf("the cursor is on %s", s.m.inbox.chosen)
+	}
+	s.press("esc")
+	s.hides("May I use")
+}
+
+// Another message is looked for when the city says that there is one; the cursor stays on its message.
+func TestInboxFollows(t *testing.T) {
+	s := mailed(t)
+	s.press("j")
+	s.change(func(n *city.Snapshot) { n.Mail.Total++; n.Mail.Unread++ })
+	if _, asks := effectOf[seek](s); !asks {
+		t.Fatal("it is not looked at anew")
+	}
+	fresh := mail.New(mail.Message{From: "chatty", To: mail.Person, Subject: "hello"})
+	fresh.ID, fresh.CreatedAt, fresh.Status = "gc-240", epoch, beads.StatusOpen
+	s.find(append(someMail(), fresh), "")
+	if s.shows("hello"); s.m.inbox.chosen != "gc-229" || s.m.inbox.rows[0].ID != "gc-240" {
+		t.Errorf("the cursor is on %s, the first is %s", s.m.inbox.chosen, s.m.inbox.rows[0].ID)
+	}
+	s.press("ctrl+r", "ctrl+r")
+	s.find(nil, "the store does not answer")
+	s.shows("cannot be read: the store does not answer", "hello")
+}
+
+// Whoever reads people's mail has read it; an agent's mail stays unread for the agent, whoever looks at it.
+func TestReadingMail(t *testing.T) {
+	s := mailed(t)
+	s.press("enter")
+	s.wantsErrands(readMail{"gc-231"})
+	s.shows("from", "builder", "I would need it from four on,", "r reply", "A archive")
+	d, _ := effectOf[dispatch](s)
+	was := s.m.status.text
+	s.hear(news{results: []result{{id: d.id, title: "reading", total: 1, receipts: []string{"gc-231 is read"}, quiet: true}}})
+	if s.m.status.text != was {
+		t.Errorf("reading says %q", s.m.status.text)
+	}
+	s.press("esc", "enter")
+	s.wantsErrands()
+	s.press("esc", "u")
+	s.wants(city.UpdateBead{ID: "gc-231", Patch: mail.UnreadPatch()})
+	s.press("o", "j", "enter")
+	s.wantsErrands()
+	s.shows("the retry test is mine", "It has no text.")
+	s.press("esc", "k", "enter")
+	s.hear(news{results: []result{{id: s.m.actions, title: "reading", total: 1, refused: []int{0}, failures: []string{"the store is full"}, quiet: true}}})
+	s.press("esc")
+	s.shows("the store is full")
+}
+
+func TestReplyingToMail(t *testing.T) {
+	s := mailed(t)
+	s.press("enter", "r")
+	s.shows(`mail to builder, "Re: May I use the spare machine?":`)
+	s.typeIn("yes")
+	s.press("alt+enter")
+	s.typeIn("blue is out")
+	s.press("enter")
+	s.wantsErrands(sendMail{mail.Message{From: mail.Person, To: "builder", Subject: "Re: May I use the spare machine?", Text: "yes\nblue is out", Thread: "gc-231", ReplyTo: "gc-231"}})
+	s.shows("Mail 3", "sending mail to builder")
+	if len(s.m.drafts) != 0 {
+		t.Errorf("drafts are left: %+v", s.m.drafts)
+	}
+}
+
+// Mail that does not arrive can be sent again, to those whom it has not reached.
+func TestMailThatFailsIsADraftAgain(t *testing.T) {
+	s := mailed(t)
+	s.press("enter", "r")
+	s.typeIn("blue is out")
+	s.press("enter")
+	d, _ := effectOf[dispatch](s)
+	s.m.ended(result{id: d.id, title: "sending", total: 1, failures: []string{"no answer"}, refused: []int{0}})
+	s.press("enter", "r")
+	s.shows("blue is out")
+	s.press("enter")
+	d, _ = effectOf[dispatch](s)
+	s.m.ended(result{id: d.id, title: "sending", total: 1, receipts: []string{"sent"}})
+	if len(s.m.drafts) != 0 || len(s.m.posted) != 0 {
+		t.Errorf("left: %+v, %+v", s.m.drafts, s.m.posted)
+	}
+}
+
+// What is begun and left is there again for the same addressees, subject and all; nothing at all is refused.
+func TestWritingMail(t *testing.T) {
+	s := automated(t, 120, 40)
+	s.choose("builder")
+	s.press("W", "enter", "enter")
+	s.wantsErrands()
+	s.shows("the message is empty")
+	s.press("esc", "W")
+	s.typeIn("paint")
+	s.press("enter", "h", "i", "esc", "W")
+	s.shows("mail to builder, subject: paint")
+	s.press("enter", "!", "enter")
+	s.wantsErrands(sendMail{mail.Message{From: mail.Person, To: "builder", Subject: "paint", Text: "hi!"}})
+	s.press("i")
+	s.hides("hi!")
+	s.press("esc")
+	s.choose("builder")
+	s.press("space", "space", "W", "y", "enter", "enter")
+	d, _ := effectOf[dispatch](s)
+	if len(d.errands) != 2 {
+		t.Errorf("%+v", d)
+	}
+	s.pick("worker")
+	s.press("W", "z", "enter", "enter")
+	s.wantsErrands(sendMail{mail.Message{From: mail.Person, To: "pool:worker", Subject: "z"}})
+	s.press("W")
+	s.m.prompt.edit.paste(strings.Repeat("x", beads.MaxTitle+1))
+	s.press("enter")
+	s.shows("too long: at most")
+	s.press("esc", "4", "W")
+	s.shows("cannot write mail to the agent or the pool")
+}
+
+func TestMailByName(t *testing.T) {
+	s := automated(t, 120, 40)
+	s.line("mail ann about the map", "enter")
+	s.shows(`mail to ann, "about the map":`)
+	s.press("o", "enter")
+	s.wantsErrands(sendMail{mail.Message{From: mail.Person, To: "ann", Subject: "about the map", Text: "o"}})
+	s.line("mail pool:nowhere x", "enter")
+	s.wantsErrands()
+	s.shows("no pool is called")
+	s.press("esc", "esc", "L")
+	s.find(someMail(), "")
+	s.press("n")
+	s.typeIn("ann")
+	s.press("enter", "x", "enter")
+	s.shows("mail to ann, \"x\"")
+	s.press("esc")
+	s.shows("Mail 3")
+}
+
+// What is put away is gone from the list at once, and there again for as long as it can be undone; what an agent has not
+// read is not taken from it without a question.
+func TestArchivingMail(t *testing.T) {
+	s := mailed(t)
+	s.press("A")
+	s.wantsErrands(archiveMail{"gc-231"})
+	s.hides("May I use")
+	if s.m.inbox.chosen != "gc-229" {
+		t.Errorf("the cursor is on %q", s.m.inbox.chosen)
+	}
+	s.press("u")
+	open := beads.StatusOpen
+	s.wants(city.UpdateBead{ID: "gc-231", Patch: beads.Patch{Status: &open}})
+	s.press("o")
+	s.press("g")
+	for s.m.inbox.chosen != "gc-230" {
+		s.press("j")
+	}
+	s.press("A")
+	s.wantsErrands()
+	s.shows("pool:worker has not read it")
+	s.press("y")
+	s.wantsErrands(archiveMail{"gc-230"})
+}
+
+// Who only looks reads mail and leaves it as it is.
+func TestMailReadOnly(t *testing.T) {
+	s := mailed(t)
+	s.m.mode = ReadOnly
+	s.press("enter")
+	s.wantsErrands()
+	s.shows("I would need it")
+	s.press("r")
+	s.wantsErrands()
+	s.shows("read-only")
+	s.press("esc", "A", "n", "u")
+	s.wantsErrands()
+	s.wants()
+	s.press("esc", "W", "B")
+	if s.m.typing() || s.m.finder != nil {
+		t.Error("a room that only looks writes")
+	}
+}
+
+// Work is handed to whoever is selected: what is free first; what somebody has only after a yes.
+func TestSling(t *testing.T) {
+	s := automated(t, 120, 40)
+	s.choose("idle")
+	s.press("B")
+	s.shows("Work for idle", "asking")
+	q, _ := effectOf[seek](s)
+	if !q.query.Ready || !slices.Contains(q.query.NotType, mail.Type) {
+		t.Errorf("%+v", q.query)
+	}
+	s.find(openWork(), "")
+	s.shows("gc-219", "pool worker", "builder has it")
+	s.press("enter")
+	s.wantsErrands(sling{city.SlingRequest{Target: "idle", Bead: "gc-219", Nudge: true}})
+	s.hear(news{results: []result{{id: s.m.status.id, title: "handing", total: 1, receipts: []string{"handed gc-219 to idle"}}}})
+	s.shows("handed gc-219 to idle")
+	s.press("B")
+	s.find(openWork(), "")
+	s.typeIn("thank")
+	s.press("enter")
+	s.wantsErrands()
+	s.shows("Hand gc-7 to idle?", "builder has it, open.")
+	s.press("y")
+	s.wantsErrands(sling{city.SlingRequest{Target: "idle", Bead: "gc-7", Nudge: true, Force: true}})
+	s.press("B")
+	s.find(nil, "")
+	s.shows("No work is ready")
+	s.press("esc", "b")
+	s.find(someWork(), "")
+	s.press("j", "j", "j", "s")
+	s.typeIn("pool:worker")
+	s.press("enter")
+	d, ok := effectOf[dispatch](s)
+	if !ok || d.errands[0].(sling).request.Target != "pool:worker" {
+		t.Errorf("%+v", d)
+	}
+	s.press("esc")
+	s.line("sling worker gc-6", "enter")
+	s.wantsErrands(sling{city.SlingRequest{Target: "worker", Bead: "gc-6", Nudge: true}})
+}
+
+// Errands reach the city, one failure hides no success, and a panic ends the room and not the process.
+func TestErrands(t *testing.T) {
+	f := newFakeCity(epoch)
+	f.beads = someMail()
+	box, broken := newMailbox(), make(chan struct{}, 1)
+	r := &runner{ctx: t.Context(), city: f, box: box, log: slog.New(slog.DiscardHandler), fail: func() { broken <- struct{}{} }}
+	r.dispatch(dispatch{id: 7, title: "all", errands: []errand{
+		sendMail{mail.Message{To: "builder", Subject: "a"}}, readMail{"gc-231"}, readMail{"gc-999"}, archiveMail{"gc-229"},
+		sling{city.SlingRequest{Target: "builder", Bead: "gc-1"}}}})
+	r.wg.Wait()
+	n, _ := box.take(epoch)
+	if len(n.results) != 1 || n.results[0].total != 5 || len(n.results[0].receipts) != 4 || fmt.Sprint(n.results[0].refused) != "[2]" {
+		t.Fatalf("%+v", n.results)
+	}
+	if got := n.results[0].receipts[0]; !strings.HasPrefix(got, "sent") || !strings.Contains(got, "builder") {
+		t.Errorf("%q", got)
+	}
+	all, err := f.Beads(t.Context(), mail.Query(""))
+	if err != nil || len(all) != len(someMail()) { // one more, one away
+		t.Errorf("%d messages, %v", len(all), err)
+	}
+	for _, b := range all {
+		if m, _ := mail.Of(b); m.ID == "gc-231" && !m.Read {
+			t.Error("it is not marked as read")
+		}
+	}
+	f.fail = map[string]string{"gc-231": "panic"}
+	r.dispatch(dispatch{id: 8, title: "x", errands: []errand{archiveMail{"gc-231"}}})
+	r.wg.Wait()
+	select {
+	case <-broken:
+	default:
+		t.Error("a panic in an errand went unnoticed")
+	}
+}

@@ -1,0 +1,145 @@
+package tui
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"gcity/city"
+	"gcity/events"
+)
+
+// scoutSaid is what is known of the quarantined agent of the seeded city.
+func scoutSaid() *city.Inspection {
+	exit := func(ago time.Duration, code int) city.Exit {
+		return city.Exit{Code: code, At: epoch.Add(-ago), Uptime: 4 * time.Second}
+	}
+	return &city.Inspection{
+		Agent: "scout",
+		Spec: &city.Spec{Source: "city.toml:4:1", Command: "./scout", Provider: "pty", Cols: 120, Rows: 40, ReadyPrefix: "> ", ReadyLimit: time.Minute,
+			PreStart: []string{"git fetch"}, Restart: city.RestartPolicy{Mode: "always", MinUptime: 10 * time.Second, MaxRestarts: 5,
+				Window: time.Hour, Backoff: time.Second, MaxBackoff: 30 * time.Second}},
+		Env: []city.Variable{{Name: "HOME", Value: "/h", From: city.FromInherited}, {Name: "MAP", Value: "old\x1b[31m", From: city.FromConfig},
+			{Name: "MAP_KEY", Hidden: true, From: city.FromConfig}},
+		Drift: []city.Difference{{Field: "env MAP", What: "changed", Runs: "new", Wants: "old"}, {Field: "command", What: "changed", Wants: "./scout", RunsUnknown: true},
+			{Field: "env MAP_KEY", What: "added", Hidden: true}},
+		Crashes: []city.Crash{{Exit: exit(time.Minute, 3), Output: "looking\nno map, giving up\n", Seq: 9}, {Exit: exit(2*time.Minute, 2), Seq: 8}},
+	}
+}
+
+// asked is the question among the effects that the city is to answer.
+func (s *stage) asked() inspect {
+	s.t.Helper()
+	for _, e := range s.out {
+		if q, ok := e.(inspect); ok {
+			return q
+		}
+	}
+	s.t.Fatalf("nothing was asked: %v", s.out)
+	return inspect{}
+}
+
+// The details say at once what the snapshot has, and all else when the city has answered.
+func TestDossier(t *testing.T) {
+	s := demo(t, 120, 60)
+	s.m.choose("scout")
+	s.press("d")
+	q := s.asked()
+	if q.agent != "scout" || !strings.Contains(s.text(), "asking for the rest") {
+		t.Errorf("%+v\n%s", q, s.text())
+	}
+	s.hear(news{inspected: []inspected{{id: q.id + 1, problem: "of another one"}}})
+	if strings.Contains(s.text(), "another") {
+		t.Error("an answer to another question is taken")
+	}
+	s.hear(news{inspected: []inspected{{id: q.id, about: scoutSaid()}}})
+	all := strings.Join(s.m.reader.lines(s.m, 100), "\n")
+	for _, want := range []string{"git fetch", "crash 6 within 1h is quarantine", "when a line begins with", "within 1m", "no map, giving up", "a secret: not shown", "only a fingerprint"} {
+		if !strings.Contains(all, want) {
+			t.Errorf("%q is not in\n%s", want, all)
+		}
+	}
+	if strings.Contains(all, "\x1b[31mold") || strings.Contains(all, "old\x1b[31m") {
+		t.Error("a value's escape sequences come through")
+	}
+	s.press("l")
+	if got := s.text(); !strings.Contains(got, "crashes of scout") || !strings.Contains(got, "looking") || !strings.Contains(got, "it said nothing") {
+		t.Errorf("no crashes in\n%s", got)
+	}
+}
+
+// What changes about the agent is asked about anew, once; while nothing changes nobody is asked.
+func TestDetailsStayTrue(t *testing.T) {
+	s := demo(t, 120, 40)
+	s.m.choose("scout")
+	s.press("d")
+	s.hear(news{inspected: []inspected{{id: s.asked().id, about: scoutSaid()}}})
+	s.change(func(*city.Snapshot) {})
+	if slices.ContainsFunc(s.out, func(e effect) bool { _, ok := e.(inspect); return ok }) {
+		t.Error("asked anew though nothing has changed")
+	}
+	s.change(func(n *city.Snapshot) { n.Config.Revision = "fedcba987654" })
+	q := s.asked()
+	s.hear(news{inspected: []inspected{{id: q.id, problem: "the disk is full"}}})
+	if all := strings.Join(s.m.reader.lines(s.m, 100), "\n"); !strings.Contains(all, "the disk is full") || !strings.Contains(all, "git fetch") {
+		t.Errorf("a failure and what was known before are not both in\n%s", all)
+	}
+}
+
+// Enter in Quarantine shows the crashes; u releases that agent, whoever is marked.
+func TestCrashesReleaseTheAgentThatIsRead(t *testing.T) {
+	s := demo(t, 120, 40)
+	s.press("*", "3", "enter")
+	if s.m.reader == nil || s.m.reader.title != "crashes of scout" {
+		t.Fatalf("no crashes:\n%s", s.text())
+	}
+	s.hear(news{inspected: []inspected{{id: s.asked().id, about: scoutSaid()}}})
+	s.press("u")
+	got := s.commands()
+	if want := []city.Command{city.Release{Agent: "scout"}}; !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+	s = newStage(t, Options{Mode: ReadOnly})
+	s.size(120, 40)
+	s.hear(news{snap: demoSnapshot(epoch)})
+	s.press("3", "enter", "u")
+	if got := s.commands(); got != nil || !strings.Contains(s.text(), "read-only") {
+		t.Errorf("a read-only room did %v\n%s", got, s.text())
+	}
+}
+
+// Whatever is known of an agent, its details and crashes are text in an intact frame (L12).
+func TestHostileDossier(t *testing.T) {
+	for name, text := range hostile() {
+		about := &city.Inspection{
+			Spec: &city.Spec{Source: text, Command: text, Dir: text, Provider: text, PreStart: []string{text}, Setup: []string{text}, SetupScript: text, Nudge: text,
+				ReadyPrefix: text, ReadyLimit: time.Second, Restart: city.RestartPolicy{Mode: text}},
+			Env:    []city.Variable{{Name: text, Value: text, From: city.FromConfig}},
+			Prompt: text, PromptFile: text, PromptMode: text,
+			Drift:    []city.Difference{{Field: text, What: text, Runs: text, Wants: text}},
+			Crashes:  []city.Crash{{Exit: city.Exit{Signal: text, File: text}, Why: text, Output: text}, {Why: text, NoStart: true}},
+			Problems: []string{text},
+		}
+		for _, size := range [][2]int{{120, 40}, {60, 20}} {
+			s := demo(t, size[0], size[1])
+			s.choose("scout")
+			s.press("d")
+			s.hear(news{inspected: []inspected{{id: s.asked().id, about: about}}})
+			for _, k := range []string{"pgdown", "pgdown", "l", "pgdown"} {
+				s.press(k)
+				s.frame(name + " after " + k)
+			}
+			s.press("esc")
+			s.hear(news{events: []events.Event{{Seq: 1 << 40, TS: epoch, Type: text, Actor: text, Subject: text, Message: text, Payload: json.RawMessage(text)}}})
+			s.press("5", "G", ",")
+			s.frame(name + " in the timeline")
+			s.press(",", "enter")
+			s.frame(name + " in an event")
+			s.press("esc")
+			s.m.editedConfig(edited{draft: &draft{}, plan: Plan{Changes: []Change{{Agent: text, Pool: text, What: text, Why: text}}, Notes: []string{text}}})
+			s.frame(name + " in a plan")
+		}
+	}
+}

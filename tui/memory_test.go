@@ -1,0 +1,117 @@
+package tui
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// A room stands as it was left, whoever it was that left it where.
+func TestMemory(t *testing.T) {
+	s := demo(t, 200, 60)
+	s.press("P", "2", "/")
+	s.press("w")
+	s.press("enter", "1", "o", "5", "f", ":")
+	s.press(strings.Split("view.redraw", "")...)
+	s.press("enter")
+	s.wait(rememberEvery)
+	e, ok := effectOf[remember](s)
+	if !ok {
+		t.Fatal("after a minute nothing is written")
+	}
+	s.wait(rememberEvery)
+	if _, again := effectOf[remember](s); again {
+		t.Error("what did not change is written again")
+	}
+	path := filepath.Join(t.TempDir(), "deep", "city.json")
+	r := &runner{ctx: t.Context()}
+	r.remember(path, e)
+	r.wait()
+	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
+		t.Fatalf("the file: %v, %v", info, err)
+	}
+	old, err := readMemory(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	next := newStage(t, Options{})
+	next.m.recall(old)
+	next.size(200, 60)
+	next.hear(news{snap: demoSnapshot(epoch), events: demoEvents(epoch)})
+	m := next.m
+	if way := m.orders()["agents"]; way != "name" || len(m.history) != 1 {
+		t.Errorf("recalled: agents by %s, history %q", way, m.history)
+	}
+	if m.focus != panelEvents || !m.zoomed || !m.below || m.poolFilter.text != "w" || m.eventFilter.active() {
+		t.Errorf("recalled: focus %v, zoomed %v, below %v, filter %q", m.focus, m.zoomed, m.below, m.poolFilter.text)
+	}
+	if len(m.keepMemory(true)) > 0 {
+		t.Error("what was recalled and not changed is written again")
+	}
+	next.press("1")
+	if len(m.keepMemory(true)) != 1 {
+		t.Error("what changed is not written at the end")
+	}
+	far := newStage(t, Options{OverSSH: true})
+	far.m.recall(memory{Version: memoryVersion})
+	if !far.m.below {
+		t.Error("over SSH the pane is not below")
+	}
+}
+
+// What is damaged, of another version, or no file does not count, and does not keep the room from opening.
+func TestMemoryIsTolerant(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{"damaged": "{", "future": `{"version": 99, "focus": "pools"}`, "empty": "", "huge": strings.Repeat(" ", maxMemory+1)} {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if old, err := readMemory(path); err == nil || old.Focus != "" || !strings.Contains(err.Error(), path) {
+			t.Errorf("%s: %+v, %v", name, old, err)
+		}
+	}
+	if _, err := readMemory(dir); err == nil {
+		t.Error("a folder is taken for a memory")
+	}
+	if old, err := readMemory(filepath.Join(dir, "none")); err != nil || old.Version != 0 {
+		t.Errorf("none: %+v, %v", old, err)
+	}
+	s := demo(t, 80, 24)
+	s.m.recall(memory{Version: 1, Focus: "cellar", Hidden: true, Zoomed: true, Filters: map[string]string{"agents": "\x1b[2Jx", "cellar": "y"}})
+	s.wait(time.Second)
+	if strings.Contains(s.text(), "\x1b[2J") || s.m.focus != panelAgents {
+		t.Error("nonsense is recalled")
+	}
+}
+
+// Nobody wonders where the others are when a filter was kept, and what is typed next takes its place.
+func TestAKeptFilterIsTold(t *testing.T) {
+	s := demo(t, 120, 40)
+	s.m.recall(memory{Version: 1, Filters: map[string]string{"agents": "shop"}})
+	s.wait(0)
+	s.shows("as you left it: /shop hides the others; esc clears it", "3 of 12")
+	s.press("/", "i", "d", "l", "e", "enter")
+	if s.m.agentFilter.text != "idle" {
+		t.Errorf("typed over it: %q", s.m.agentFilter.text)
+	}
+	s.press("/", "backspace", "enter")
+	if s.m.agentFilter.text != "idl" {
+		t.Errorf("edited: %q", s.m.agentFilter.text)
+	}
+	s.press("/")
+	s.send(tea.PasteMsg{Content: "scout"})
+	s.press("left", "x", "enter")
+	if s.m.agentFilter.text != "scouxt" {
+		t.Errorf("pasted over it: %q", s.m.agentFilter.text)
+	}
+	s.press("esc")
+	s.shows("1 Agents 12")
+	s.hides("as you left it: only")
+	s.m.recall(memory{Version: 1, Attention: true})
+	s.shows("only what needs attention; ! shows all")
+}

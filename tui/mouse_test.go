@@ -1,0 +1,287 @@
+package tui
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
+
+	"gcity/city"
+)
+
+// where finds a text on the screen.
+func (s *stage) where(text string) (x, y int) {
+	s.t.Helper()
+	for y, line := range strings.Split(s.text(), "\n") {
+		if before, _, ok := strings.Cut(line, text); ok {
+			return ansi.StringWidth(before), y
+		}
+	}
+	s.t.Fatalf("%q is not on the screen:\n%s", text, s.text())
+	return 0, 0
+}
+
+func (s *stage) click(text string) {
+	s.t.Helper()
+	x, y := s.where(text)
+	s.now = s.now.Add(time.Second)
+	s.send(tea.MouseClickMsg{X: x, Y: y, Button: tea.MouseLeft})
+}
+
+func (s *stage) doubleClick(text string) {
+	s.t.Helper()
+	x, y := s.where(text)
+	s.click(text)
+	s.now = s.now.Add(doubleClick / 2)
+	s.send(tea.MouseClickMsg{X: x, Y: y, Button: tea.MouseLeft})
+}
+
+// A click means what it points at, whatever the size: rows, panels, tabs.
+func TestClick(t *testing.T) {
+	for _, size := range [][2]int{{200, 60}, {120, 40}, {80, 24}} {
+		s := pooled(t, size[0], size[1])
+		s.change(withAutomations)
+		s.click("flaky ")
+		if s.m.chosen != "flaky" || s.m.focus != panelAgents {
+			t.Errorf("%v: the cursor is on %s", size, s.m.chosen)
+		}
+		s.click("2 Pools")
+		if s.m.focus != panelPools {
+			t.Errorf("%v: the focus is on %d", size, s.m.focus)
+		}
+		s.click("triage ")
+		if s.m.pools.chosen != "triage" {
+			t.Errorf("%v: the pool is %s", size, s.m.pools.chosen)
+		}
+		s.click("4 Automations")
+		s.click("digest")
+		if s.m.focus != panelAutomations || s.m.automations.chosen != "digest" {
+			t.Errorf("%v: the automation is %s", size, s.m.automations.chosen)
+		}
+		s.click("1 Agents")
+		s.click("0 flaky")
+		if s.m.focus != panelPeek {
+			t.Errorf("%v: the focus is on %d, not on the pane", size, s.m.focus)
+		}
+	}
+}
+
+func TestClickBelowAndOutside(t *testing.T) {
+	s := demo(t, 200, 60)
+	s.choose("idle")
+	s.press("P")
+	s.click("3 Quarantine")
+	if s.m.focus != panelQuarantine {
+		t.Errorf("the focus is on %d", s.m.focus)
+	}
+	s.click("10:36:07  crashed")
+	if s.m.focus != panelEvents || !s.m.events.frozen {
+		t.Error("an event in the right stack is not reached")
+	}
+	before := *s.m
+	for _, at := range [][2]int{{0, 0}, {199, 59}, {-1, -1}, {500, 500}, {0, 1 << 20}} {
+		s.send(tea.MouseClickMsg{X: at[0], Y: at[1], Button: tea.MouseLeft})
+		s.send(wheel{at[0], at[1], 1})
+	}
+	if s.m.focus != before.focus || s.m.chosen != before.chosen {
+		t.Error("a click at nothing does something")
+	}
+}
+
+func TestDoubleClickOpens(t *testing.T) {
+	s := pooled(t, 120, 40)
+	s.doubleClick("builder ")
+	if !s.m.zoomed || s.m.focus != panelPeek || s.m.chosen != "builder" {
+		t.Error("an agent's terminal is not zoomed")
+	}
+	s.doubleClick("0 builder")
+	if s.m.zoomed {
+		t.Error("the pane is not zoomed back")
+	}
+	s.press("2")
+	s.doubleClick("triage")
+	s.shows("pool triage")
+	s.press("esc", "1")
+	s.click("idle ")
+	s.click("idle ") // too late for a double one
+	if s.m.zoomed {
+		t.Error("two clicks are taken for a double one")
+	}
+}
+
+// The wheel scrolls what it is over, and the focus stays.
+func TestWheel(t *testing.T) {
+	s := demo(t, 200, 60)
+	s.choose("builder")
+	screen := terminalWith(strings.Repeat("a line\r\n", 300))
+	s.hear(news{pane: &paneNews{agent: "builder", session: "builder-1", screen: screen, fed: 300}})
+	x, y := s.where("0 builder")
+	s.send(wheel{x, y + 3, -2})
+	if !s.m.peek.frozen() || s.m.focus != panelAgents {
+		t.Error("the pane does not scroll under the wheel")
+	}
+	s.send(wheel{x, y + 3, 100})
+	if s.m.peek.frozen() {
+		t.Error("at its end the pane follows again")
+	}
+	x, y = s.where("5 Events")
+	s.send(wheel{x, y + 1, -1})
+	if !s.m.events.frozen || s.m.focus != panelAgents {
+		t.Error("events do not scroll under the wheel")
+	}
+	s.press("?")
+	s.send(wheel{100, 20, 3})
+	if s.m.finder.at != 3 {
+		t.Error("a sheet does not scroll under the wheel")
+	}
+	s.click("restart the agent")
+	if s.m.finder == nil || len(s.commands()) > 0 {
+		t.Error("a click goes through a sheet")
+	}
+}
+
+// Turns of the wheel are gathered: of very many messages the model hears few.
+func TestWheelIsGathered(t *testing.T) {
+	s := demo(t, 200, 60)
+	box := newMailbox()
+	r := &room{m: s.m, r: &runner{ctx: t.Context(), box: box, viewer: newViewer(newFakeCity(epoch), box, newScreen)}}
+	x, y := s.where("builder")
+	waits := 0
+	s.press("g")
+	for range 500 {
+		if _, cmd := r.Update(tea.MouseWheelMsg{X: x, Y: y, Button: tea.MouseWheelDown}); cmd != nil {
+			waits++
+		}
+	}
+	heard := s.m.ui
+	r.Update(gathered{})
+	if waits != 1 || s.m.ui != heard+1 {
+		t.Errorf("500 turns make %d waits and %d messages", waits, s.m.ui-heard)
+	}
+	if l := s.m.agents; l.at != len(l.shown)-1 {
+		t.Errorf("the cursor went %d rows", l.at)
+	}
+	if r.Update(tea.MouseWheelMsg{X: x, Y: y, Button: tea.MouseWheelUp}); r.wheel.notches != -1 {
+		t.Error("the next turn begins anew")
+	}
+}
+
+func TestMouseIsTakenOnlyWhenAsked(t *testing.T) {
+	s := demo(t, 120, 40)
+	r := &room{m: s.m}
+	if r.View().MouseMode != tea.MouseModeNone {
+		t.Error("the mouse is taken unasked")
+	}
+	s.press("M")
+	s.shows("shift held down selects text as before, M gives it back")
+	if r.View().MouseMode != tea.MouseModeCellMotion {
+		t.Error("the mouse is not taken")
+	}
+	s.press("M")
+	if r.View().MouseMode != tea.MouseModeNone {
+		t.Error("the mouse is not given back")
+	}
+}
+
+// In a real terminal: the modes are switched on, a click arrives, and a text goes to the clipboard.
+func TestTerminalMouseAndClipboard(t *testing.T) {
+	t.Parallel()
+	c := open(t, "hosting", 120, 36)
+	c.sees("prober")
+	c.keys("M")
+	c.sees("shift held down selects text")
+	c.says("\x1b[?1006h")
+	c.keys("\x1b[<0;10;3M\x1b[<0;10;3m") // the first row below the titles and heads
+	c.keys("y")
+	c.sees("Copy from")
+	c.keys("\r")
+	c.sees("gave the name to the terminal's clipboard")
+	c.says("\x1b]52;c;")
+	c.keys("M")
+	c.sees("the terminal's again")
+	c.keys("q")
+	c.insist("h", "exit: ")
+	c.ends("hand over")
+}
+
+// says waits until bytes have been written to the terminal.
+func (c *console) says(want string) {
+	c.t.Helper()
+	late := time.After(patience)
+	for {
+		c.mu.Lock()
+		said, more := strings.Contains(c.raw.String(), want), c.more
+		c.mu.Unlock()
+		if said {
+			return
+		}
+		select {
+		case <-more:
+		case <-late:
+			c.t.Fatalf("the terminal is never told %q", want)
+		}
+	}
+}
+
+// An answer that is clicked is taken; a click beside it, or before the question was seen, is not.
+func TestClickInAQuestion(t *testing.T) {
+	for _, size := range [][2]int{{200, 60}, {120, 40}, {80, 24}, {40, 10}} {
+		s := demo(t, size[0], size[1])
+		s.choose("builder")
+		s.press("r")
+		x, y := s.where("yes, restart")
+		s.send(tea.MouseClickMsg{X: x, Y: y, Button: tea.MouseLeft})
+		s.wants() // it was meant for something else
+		s.now = s.now.Add(time.Second)
+		for _, at := range [][2]int{{0, 0}, {x, y - 1}, {size[0] - 1, y}, {x, size[1] - 1}} {
+			if s.send(tea.MouseClickMsg{X: at[0], Y: at[1], Button: tea.MouseLeft}); s.m.choice == nil || len(s.commands()) > 0 {
+				t.Fatalf("%v: a click at %v answers", size, at)
+			}
+		}
+		s.send(tea.MouseClickMsg{X: x, Y: y, Button: tea.MouseLeft})
+		s.wants(city.Restart{Agent: "builder"})
+		chosen := s.m.chosen
+		s.send(tea.MouseClickMsg{X: x, Y: y, Button: tea.MouseLeft}) // the second of a double one
+		if s.m.chosen != chosen || s.m.choice != nil {
+			t.Errorf("%v: a second click goes to what was behind the question", size)
+		}
+		s.press("r")
+		s.click("no, leave it")
+		s.wants()
+		if s.m.choice != nil {
+			t.Errorf("%v: the question is still there", size)
+		}
+	}
+	s := demo(t, 120, 40)
+	s.choose("idle")
+	s.press("ctrl+k")
+	s.click("stop: let it finish")
+	s.wants()
+	if s.m.choice == nil || s.m.choice.at != 1 {
+		t.Error("what must be typed is not asked for, or the answer is not chosen")
+	}
+	s.typeIn("idle")
+	s.click("stop: let it finish")
+	s.wants(city.Stop{Agent: "idle"})
+}
+
+func TestClickInAList(t *testing.T) {
+	s := demo(t, 120, 40)
+	s.choose("builder")
+	s.press("x")
+	s.click("restart the agent")
+	if s.m.finder == nil || s.m.finder.found[s.m.finder.at].title != "restart the agent" {
+		t.Fatal("the cursor is not where the click was")
+	}
+	s.click("type to search")
+	s.click("Verbs for builder")
+	if s.m.finder == nil || s.m.choice != nil {
+		t.Fatal("a click beside the rows does something")
+	}
+	s.doubleClick("restart the agent")
+	if s.m.finder != nil || s.m.choice == nil {
+		t.Error("a double click does not run it")
+	}
+}

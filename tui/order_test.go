@@ -1,0 +1,155 @@
+package tui
+
+import (
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"gcity/city"
+)
+
+// measured gives every agent of the demo another use, age and count of restarts.
+func measured(n *city.Snapshot) {
+	for i := range n.Agents {
+		a := &n.Agents[i]
+		a.Usage = &city.Usage{CPU: float64(i * 7 % 11), RSS: int64(i*5%13) << 20}
+		a.Restarts = i * 3 % 7
+	}
+}
+
+func TestSortCyclesAndReverses(t *testing.T) {
+	s := demo(t, 200, 60)
+	s.change(measured)
+	s.shows("o:need")
+	usual := s.order()
+	by := func(better func(a, b *agentRow) bool) {
+		t.Helper()
+		rows := s.m.agents.shown
+		for i := 1; i < len(rows); i++ {
+			if a, b := &s.m.roster.rows[rows[i-1]], &s.m.roster.rows[rows[i]]; better(b, a) {
+				t.Errorf("%s stands before %s", a.name, b.name)
+			}
+		}
+	}
+	s.press("o")
+	s.shows("o:name")
+	by(func(a, b *agentRow) bool { return city.CompareNames(a.name, b.name) < 0 })
+	s.press("o")
+	s.shows("o:age")
+	by(func(a, b *agentRow) bool { return a.since.After(b.since) })
+	s.press("o")
+	s.shows("o:cpu")
+	by(func(a, b *agentRow) bool { return a.usage.CPU > b.usage.CPU })
+	s.press("o")
+	s.shows("o:mem")
+	by(func(a, b *agentRow) bool { return a.usage.RSS > b.usage.RSS })
+	s.press("O")
+	s.shows("o:mem reversed")
+	by(func(a, b *agentRow) bool { return a.usage.RSS < b.usage.RSS })
+	s.press("o")
+	s.shows("o:restarts")
+	by(func(a, b *agentRow) bool { return a.restarts > b.restarts })
+	s.press("o")
+	if got := s.order(); !slices.Equal(got, usual) {
+		t.Errorf("after all orders the first one comes again: %v, was %v", got, usual)
+	}
+}
+
+// The cursor follows its agent, and what the city says moves nothing under the hands.
+func TestSortedListsStayStill(t *testing.T) {
+	s := demo(t, 200, 60)
+	s.change(measured)
+	s.press("o", "o", "o")
+	chosen, before := s.m.chosen, s.order()
+	s.change(func(n *city.Snapshot) {
+		for i := range n.Agents {
+			n.Agents[i].Usage = &city.Usage{CPU: float64(-i)}
+		}
+	})
+	if got := s.order(); !slices.Equal(got, before) {
+		t.Errorf("the list moved right after a key: %v, was %v", got, before)
+	}
+	s.wait(still)
+	if got := s.order(); slices.Equal(got, before) {
+		t.Error("the list is never brought into its order again")
+	}
+	if s.m.chosen != chosen {
+		t.Errorf("the cursor went from %s to %s", chosen, s.m.chosen)
+	}
+}
+
+func TestSortPoolsAndAutomations(t *testing.T) {
+	s := demo(t, 200, 60)
+	withAll(s)
+	s.press("2", "o")
+	first := s.m.pools.rows[s.m.pools.list.shown[0]]
+	if !first.attention(s.m.now) {
+		t.Errorf("%s is %s and stands first by need", first.name, first.state(s.m.now))
+	}
+	s.press("4", "o", "o")
+	s.shows("o:next")
+	rows := s.m.automations.rows
+	for i := 1; i < len(rows); i++ {
+		a, b := rows[i-1].next, rows[i].next
+		if !b.IsZero() && (a.IsZero() || b.Before(a)) {
+			t.Errorf("%s stands before %s", rows[i-1].name, rows[i].name)
+		}
+	}
+	s.press("5", "o")
+	if o, _ := s.m.sorting(); o != nil || s.m.roster.order.way != 0 {
+		t.Error("events are not sorted, and o among them sorts nothing else")
+	}
+}
+
+func TestOrdersAreKept(t *testing.T) {
+	s := demo(t, 200, 60)
+	s.press("o", "o", "O", "2", "o")
+	kept := s.m.orders()
+	if want := map[string]string{"agents": "age reversed", "pools": "need", "automations": "need"}; !maps.Equal(kept, want) {
+		t.Errorf("kept is %v, want %v", kept, want)
+	}
+	kept["automations"] = "of a later version"
+	next := demo(t, 200, 60)
+	next.m.setOrders(kept)
+	kept["automations"] = "need"
+	if got := next.m.orders(); !maps.Equal(got, kept) {
+		t.Errorf("taken back %v, was %v", got, kept)
+	}
+}
+
+// Rows that come in go before the first that ranks behind them, whatever the order of the known; the known keep theirs.
+func TestFreshRowsAreMerged(t *testing.T) {
+	rank := func(a, b *int) int { return *a - *b }
+	for _, c := range []struct{ known, fresh, want []int }{
+		{nil, []int{3, 1, 2}, []int{1, 2, 3}},
+		{[]int{2, 4}, nil, []int{2, 4}},
+		{[]int{2, 4}, []int{5, 1, 3}, []int{1, 2, 3, 4, 5}},
+		{[]int{9, 1, 5}, []int{6, 4, 10}, []int{4, 6, 9, 1, 5, 10}},
+		{[]int{3, 8, 1, 9, 2}, []int{8, 3, 5}, []int{3, 3, 5, 8, 1, 8, 9, 2}},
+	} {
+		if got := merged(slices.Clone(c.known), slices.Clone(c.fresh), rank); !slices.Equal(got, c.want) {
+			t.Errorf("%v into %v: %v, want %v", c.fresh, c.known, got, c.want)
+		}
+	}
+	for seed := range uint64(200) { // as one by one
+		r := rand.New(rand.NewPCG(seed, 0))
+		known, fresh := make([]int, r.IntN(12)), make([]int, r.IntN(12))
+		for _, all := range [][]int{known, fresh} {
+			for i := range all {
+				all[i] = r.IntN(10)
+			}
+		}
+		want := slices.Clone(known)
+		for _, n := range fresh {
+			at := slices.IndexFunc(want, func(o int) bool { return n < o })
+			if at < 0 {
+				at = len(want)
+			}
+			want = slices.Insert(want, at, n)
+		}
+		if got := merged(known, slices.Clone(fresh), rank); !slices.Equal(got, want) {
+			t.Fatalf("seed %d: %v into %v: %v, want %v", seed, fresh, known, got, want)
+		}
+	}
+}

@@ -1,0 +1,255 @@
+package tui
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"gcity/city"
+)
+
+// say types a line into the palette and presses keys behind it.
+func (s *stage) line(text string, keys ...string) {
+	s.press(":")
+	s.typeIn(text)
+	s.press(keys...)
+}
+
+func (s *stage) typeIn(text string) {
+	for _, r := range text {
+		if r == ' ' {
+			s.press("space")
+		} else {
+			s.press(string(r))
+		}
+	}
+}
+
+func TestPaletteVerbsWithNames(t *testing.T) {
+	for _, c := range []struct {
+		line string
+		keys []string
+		want []city.Command
+	}{
+		{"restart worker-2", []string{"enter", "y"}, []city.Command{city.Restart{Agent: "worker-2"}}},
+		{"restart worker-2 idle", []string{"enter", "y"}, []city.Command{city.Restart{Agent: "worker-2"}, city.Restart{Agent: "idle"}}},
+		{"drain idle", []string{"enter", "y"}, []city.Command{city.Drain{Agent: "idle"}}},
+		{"undrain deployer", []string{"enter"}, []city.Command{city.Undrain{Agent: "deployer"}}},
+		{"release scout", []string{"enter"}, []city.Command{city.Release{Agent: "scout"}}},
+		{"suspend worker", []string{"enter", "y"}, []city.Command{city.Suspend{Agent: "worker"}}},
+		{"suspend idle", []string{"enter", "y"}, []city.Command{city.Suspend{Agent: "idle"}}},
+		{"scale worker 3", []string{"enter"}, []city.Command{city.Scale{Pool: "worker", Size: 3}}},
+		{"scale worker auto", []string{"enter"}, []city.Command{city.Scale{Pool: "worker", Auto: true}}},
+		{"fire release", []string{"enter"}, []city.Command{city.Fire{Automation: "release", By: "operator"}}},
+		{"kill idle", []string{"enter", "i", "d", "l", "e", "enter"}, []city.Command{city.Kill{Agent: "idle"}}},
+		{"rest\tidl\t", []string{"enter", "y"}, []city.Command{city.Restart{Agent: "idle"}}},
+	} {
+		for _, focus := range []string{"1", "2", "4", "5"} { // what is named does not depend on what has the focus
+			s := pooled(t, 120, 40)
+			s.change(withAutomations)
+			s.choose("builder")
+			s.press("space", focus, ":")
+			for i, part := range strings.Split(c.line, "\t") {
+				if i > 0 {
+					s.press("tab")
+				}
+				s.typeIn(part)
+			}
+			s.press(c.keys...)
+			s.wants(c.want...)
+			if !s.m.marks["builder"] {
+				t.Errorf("%q: another agent's mark is gone", c.line)
+			}
+		}
+	}
+}
+
+func TestPaletteSaysWhyNot(t *testing.T) {
+	for line, why := range map[string]string{
+		"restrat worker-2":        `there is no verb "restrat", did you mean "restart"?`,
+		"restart qqqqq":           `no agent is called "qqqqq"`,
+		"drain scout":             "scout is quarantined: there is nothing to finish",
+		"undrain idle":            "idle is running: there is no drain to take back",
+		"release idle":            "idle is running: nothing holds it back",
+		"resume idle":             "idle is not suspended",
+		"suspend shop/tester":     "shop/tester is suspended already",
+		"scale worker 99":         "at most 5",
+		"fire wisp-compact":       "wisp-compact is broken",
+		"attach scout":            "there is no terminal to attach to",
+		"undo":                    "no verb of the last 10s",
+		"scale qqqqq 3":           `no pool is called "qqqqq"`,
+		"goto \x1b]0;x\x07qqqqq1": `no agent, pool or automation is called`,
+	} {
+		s := pooled(t, 120, 40)
+		s.change(withAutomations)
+		s.line(line, "enter")
+		s.wants()
+		s.shows(why)
+	}
+}
+
+func TestPaletteGoesThere(t *testing.T) {
+	s := pooled(t, 120, 40)
+	s.change(withAutomations)
+	s.press("/", "z", "enter", "!")
+	s.line("goto worker-3", "enter")
+	if s.m.chosen != "worker-3" || s.m.focus != panelAgents || !s.m.visible("worker-3") {
+		t.Errorf("the cursor is on %s", s.m.chosen)
+	}
+	s.line("goto triage", "enter") // triage-1 begins with it too
+	if s.m.focus != panelPools || s.m.pools.chosen != "triage" {
+		t.Errorf("the cursor is on pool %s", s.m.pools.chosen)
+	}
+	s.line("goto digest", "enter")
+	if s.m.focus != panelAutomations || s.m.automations.chosen != "digest" {
+		t.Errorf("the cursor is on automation %s", s.m.automations.chosen)
+	}
+	s.line("details worker-1", "enter")
+	s.shows("gc-214 fix the flaky retry test", "command")
+}
+
+func TestPaletteHistory(t *testing.T) {
+	s := pooled(t, 120, 40)
+	s.line("goto idle", "enter")
+	s.line("goto worker-2", "enter")
+	s.line("goto idle", "enter")
+	if want := []string{"goto worker-2", "goto idle"}; !slices.Equal(s.m.history, want) {
+		t.Fatalf("kept is %q, want %q", s.m.history, want)
+	}
+	s.press(":", "up", "up")
+	s.shows(": goto worker-2")
+	s.press("up", "enter")
+	if s.m.chosen != "worker-2" {
+		t.Errorf("the cursor is on %s", s.m.chosen)
+	}
+	s.press(":", "up", "down")
+	if text := s.m.finder.edit.String(); text != "" {
+		t.Errorf("behind the newest there is nothing, got %q", text)
+	}
+	s.press("down")
+	if s.m.finder.at != 1 {
+		t.Error("down in the list moves down")
+	}
+	s.press("esc")
+	for i := range maxHistory + 10 {
+		s.m.remember(fmt.Sprint("goto ", i))
+	}
+	other := pooled(t, 120, 40)
+	other.m.setHistory(append(slices.Clone(s.m.history), "bad\x1b[31m\n"))
+	if n := len(other.m.history); n != maxHistory || other.m.history[n-1] != "bad[31m " {
+		t.Errorf("taken back are %d, the last is %q", n, other.m.history[n-1])
+	}
+}
+
+func TestPaletteShowsKeysAndRanksNames(t *testing.T) {
+	s := pooled(t, 120, 40)
+	s.choose("idle")
+	s.press(":")
+	s.typeIn("restart ")
+	if first := s.m.finder.found[0].line; first != "restart idle" {
+		t.Errorf("the first offer is %q, not the selected agent", first)
+	}
+	s.typeIn("ker-2")
+	s.shows("r             restart worker-2")
+	s.press("esc", ":")
+	s.typeIn("restart wrk2") // by its letters
+	if first := s.m.finder.found[0].line; first != "restart worker-2" {
+		t.Errorf("the first offer is %q", first)
+	}
+}
+
+// What is only like the words that were typed is not run unless somebody has pointed at it.
+func TestEnterRunsWhatIsCalledSo(t *testing.T) {
+	s := pooled(t, 120, 40)
+	s.change(func(n *city.Snapshot) {
+		withAutomations(n)
+		for i := range n.Automations {
+			if n.Automations[i].Name == "release" {
+				n.Automations[i].Name = "release-prod"
+			}
+		}
+	})
+	s.m.setHistory([]string{"fire release", "release scou"})
+	for _, keys := range [][]string{{":", "up", "enter"}, {":", "up", "up", "enter"}} {
+		s.press(keys...)
+		s.wants()
+		s.shows("is called", "goes to what is like it")
+		s.press("esc")
+	}
+	for line, why := range map[string]string{
+		"fire release": `no automation is called "release"`, "fire ": "fire needs AUTOMATION", "resume shop/test": `no agent or pool is called "shop/test"`,
+		"release sct": `no agent is called "sct"`, "goto wrk2": "is called", "empty": `there is no verb "empty"`, "filw": `there is no verb "filw"`,
+	} {
+		s.line(line, "enter")
+		s.wants()
+		s.shows(why)
+		if s.m.finder == nil {
+			t.Errorf("%q closes the palette", line)
+		}
+		s.press("esc")
+	}
+	if s.m.peek.fit {
+		t.Error("what only a description mentions is run")
+	}
+	s.line("fire release", "tab", "enter")
+	s.wants(city.Fire{Automation: "release-prod", By: "operator"})
+	s.line("fire release", "down", "enter")
+	s.wants(city.Fire{Automation: "release-prod", By: "operator"})
+	s.line("goto worker-2", "enter") // looking is harmless, and runs by its beginning
+	s.line("goto chat", "enter")
+	if s.m.chosen != "chatty" {
+		t.Errorf("the cursor is on %s", s.m.chosen)
+	}
+	s.press("?")
+	s.typeIn("empty")
+	s.press("enter")
+	s.shows(`nothing is called "empty"`, "down goes to what is like it")
+	s.press("esc", "?")
+	s.typeIn("quit")
+	s.press("enter")
+	s.shows("Leave bright-lights?")
+}
+
+// In a room that only looks no verb is offered, and none is run that is typed in full.
+func TestReadOnlyHidesVerbs(t *testing.T) {
+	s := newStage(t, Options{Mode: ReadOnly})
+	s.size(200, 60)
+	s.hear(news{snap: demoSnapshot(epoch)})
+	s.change(withPools)
+	s.press("?")
+	s.hides("restart the agent", "kill or stop", "read the configuration now", "undo or release")
+	s.shows("go to Agents")
+	s.press("esc", ":")
+	s.hides("restart the agent", "restart AGENT")
+	s.typeIn("goto")
+	s.shows("goto NAME")
+	s.press("esc", ":")
+	s.typeIn("restart idle")
+	s.press("enter")
+	s.wants()
+	s.shows("cannot restart idle: this control room is read-only")
+	s.line("goto worker-2", "enter")
+	if s.m.chosen != "worker-2" {
+		t.Error("looking is not refused")
+	}
+}
+
+// What is not complete is not run: it goes on.
+func TestPaletteAsksForTheRest(t *testing.T) {
+	s := pooled(t, 120, 40)
+	s.press(":")
+	s.typeIn("scale")
+	s.press("down", "enter") // below the action of the same name
+	s.shows(": scale ", "scale worker")
+	s.typeIn("work")
+	s.press("enter")
+	s.shows(": scale worker ", "scale worker auto", "scale worker 5")
+	s.wants()
+	s.typeIn("3")
+	s.press("enter")
+	s.wants(city.Scale{Pool: "worker", Size: 3})
+	if want := []string{"scale worker 3"}; !slices.Equal(s.m.history, want) {
+		t.Errorf("kept is %q", s.m.history)
+	}
+}

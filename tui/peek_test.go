@@ -1,0 +1,383 @@
+package tui
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"gcity/city"
+)
+
+// watching is a stage whose pane shows the terminal of builder, with the focus, and that terminal.
+func watchingBuilder(t *testing.T, w, h int, output string) (*stage, terminal) {
+	s := demo(t, w, h)
+	s.choose("builder")
+	p := &paneNews{agent: "builder", session: "builder-1", screen: terminalWith(output)}
+	s.hear(news{pane: p})
+	s.press("0")
+	return s, p.screen
+}
+
+// prints lets the terminal print more, and the pane hear of it.
+func (s *stage) prints(screen terminal, text string) {
+	_, _ = screen.Write([]byte(text)) // never fails
+	n := s.m.peek.news
+	n.screen = screen
+	n.fed += uint64(strings.Count(text, "\n"))
+	s.hear(news{pane: &n})
+}
+
+func numbered(from, to int) string {
+	var b strings.Builder
+	for i := from; i < to; i++ {
+		fmt.Fprintf(&b, "line %03d\r\n", i)
+	}
+	return b.String()
+}
+
+// What is typed into a search does not bring one agent's lines back under another one's name.
+func TestASearchEndsWithItsAgent(t *testing.T) {
+	s := demo(t, 120, 40)
+	s.choose("builder")
+	s.hear(news{pane: &paneNews{agent: "builder", session: "builder-1", screen: terminalWith(strings.Repeat("builder secret line\r\n", 60))}})
+	s.press("0", "/", "s")
+	s.shows("search: s")
+	s.change(func(n *city.Snapshot) {
+		n.Agents = slices.DeleteFunc(n.Agents, func(a city.Agent) bool { return a.Name == "builder" })
+	})
+	s.hides("search: s", "builder secret")
+	s.hear(news{pane: &paneNews{agent: s.m.chosen, session: s.m.chosen + "-1", screen: terminalWith(strings.Repeat("another\r\n", 60))}})
+	s.press("e", "esc")
+	s.hides("builder secret")
+	if s.m.peek.frozen() {
+		t.Error("the pane is frozen")
+	}
+}
+
+func TestSearchInThePane(t *testing.T) {
+	s, screen := watchingBuilder(t, 120, 40, numbered(0, 100)+"a Needle here\r\n"+numbered(100, 150)+"no needle, a NEEDLE\r\n"+numbered(150, 200))
+	s.press("/", "n", "e", "e")
+	s.shows("/nee 3 of 3", "no needle, a NEEDLE", "frozen, G follows")
+	s.press("d", "enter")
+	s.prints(screen, numbered(200, 205))
+	s.shows("/need 3 of 3", "+5 new")
+	s.press("N", "N")
+	s.shows("1 of 3", "a Needle here")
+	s.hides("line 204")
+	s.press("N")
+	s.shows("3 of 3", "no needle")
+	s.press("n")
+	s.shows("1 of 3")
+	s.press("esc") // the search, not yet the place
+	s.shows("a Needle here")
+	s.hides("/need")
+	s.press("esc")
+	s.shows("following", "line 204")
+	s.press("n")
+	s.shows("nothing is searched for; / searches")
+}
+
+func TestSearchIsSmartAboutCaseAndExpressions(t *testing.T) {
+	for _, c := range []struct {
+		text, in string
+		want     int
+	}{
+		{"needle", "Needle needle NEEDLE", 3}, {"Needle", "Needle needle", 1}, {"n..dle$", "needle xneedle", 1}, {"a[", "xa[x", 1},
+		{"x*", "aaa", 0}, {"", "aaa", 0}, {"世", "\x1b[31m世\x1b[m界世", 2}, {"(", "f(x)", 1},
+	} {
+		l := newLookup(c.text)
+		l.find([]paneLine{{text: c.in}})
+		if len(l.hits) != c.want {
+			t.Errorf("%q is in %q %d times: %v", c.text, c.in, c.want, l.hits)
+		}
+	}
+	l := newLookup("界")
+	if l.find([]paneLine{{}, {text: "\x1b[31m世界\x1b[m"}}); len(l.hits) != 1 || l.hits[0] != (hit{1, 2, 4}) {
+		t.Errorf("columns, not bytes: %v", l.hits)
+	}
+	l = newLookup(".")
+	if l.find([]paneLine{{text: "é世e\u0301\U0001F44D\U0001F3FD"}}); len(l.hits) != 4 || l.hits[1] != (hit{0, 1, 3}) || l.hits[2] != (hit{0, 3, 4}) {
+		t.Errorf("characters, with all that belongs to them: %v", l.hits)
+	}
+}
+
+// A line is walked once for all that is found in it, not once for each.
+func BenchmarkSearchInALongLine(b *testing.B) {
+	line, l := strings.Repeat("é", paperLine/2), newLookup(".")
+	for b.Loop() {
+		l.in(line)
+	}
+}
+
+// Of very many places the newest are kept.
+func TestSearchThatFindsTooMuch(t *testing.T) {
+	lines := make([]paneLine, 3*maxHits)
+	for i := range lines {
+		lines[i].text = "y y"
+	}
+	l := newLookup("y")
+	l.find(lines)
+	if n := len(l.hits); n != maxHits || l.hits[n-1] != (hit{len(lines) - 1, 2, 3}) {
+		t.Errorf("%d places, the last %v", n, l.hits[n-1])
+	}
+}
+
+// What is given up leaves the pane as it was, and what is not found leaves it following.
+func TestASearchThatIsGivenUp(t *testing.T) {
+	s, _ := watchingBuilder(t, 120, 40, numbered(0, 300))
+	s.press("/", "0", "1", "0")
+	s.shows("line 010", "1 of 1")
+	s.press("x")
+	s.shows("/010x not found", "line 299")
+	s.press("esc")
+	s.shows("following", "line 299")
+	s.press("pgup", "pgup")
+	pane := func() string {
+		_, text, _ := strings.Cut(s.text(), "0 builder")
+		return text
+	}
+	was := pane()
+	s.press("/", "2", "9", "9", "esc")
+	if got := pane(); got != was {
+		t.Errorf("the place is another:\n%s\n%s", was, got)
+	}
+	s.press("G", "/", "n", "o", "n", "e", "enter", "n")
+	s.shows("not found: none", "following")
+}
+
+// A mark goes up with the lines around it, and is found again when another agent was looked at meanwhile.
+func TestMarkStaysWithItsLine(t *testing.T) {
+	s, screen := watchingBuilder(t, 120, 40, numbered(0, 100))
+	s.press("m")
+	mark := s.m.now.Format("marked 15:04:05")
+	s.prints(screen, numbered(100, 103))
+	behind := func() {
+		t.Helper()
+		if _, after, ok := strings.Cut(s.text(), mark); !ok || !strings.Contains(after, "line 100") || strings.Contains(after, "line 099") {
+			t.Errorf("the mark is not behind line 99:\n%s", s.text())
+		}
+	}
+	behind()
+	s.press("1")
+	s.choose("chatty")
+	s.hear(news{pane: &paneNews{agent: "chatty", session: "chatty-1", screen: terminalWith("hello")}})
+	s.hides(mark)
+	s.choose("builder")
+	s.hear(news{pane: &paneNews{agent: "builder", session: "builder-1", screen: terminalWith(numbered(50, 106))}})
+	behind()
+	s.press("0", "k", "F")
+	s.press("m")
+	mark = s.m.now.Format("marked 15:04:05")
+	s.shows(mark)
+	s.press("m")
+	s.hides(mark)
+}
+
+func TestNoMarkInAFullScreenProgram(t *testing.T) {
+	s, _ := watchingBuilder(t, 120, 40, "\x1b[?1049h\x1b[Hfull")
+	s.press("m")
+	s.shows("cannot mark: a full-screen program has no lines")
+}
+
+// An agent that begins anew does so below a rule; what it said before can still be scrolled to, and a frozen pane stays.
+func TestNewLife(t *testing.T) {
+	s, _ := watchingBuilder(t, 120, 40, numbered(0, 100))
+	second := func() {
+		s.agent("builder", func(a *city.Agent) {
+			a.Session = &city.Session{ID: "builder-2", Started: s.m.now}
+			a.Exit = &city.Exit{Code: 1, Uptime: 3 * time.Second}
+		})
+		s.hear(news{pane: &paneNews{agent: "builder", session: "builder-2", screen: terminalWith("I am new\r\n"), fed: 1}})
+	}
+	second()
+	s.shows("new life "+s.m.now.Format("15:04:05")+", exit 1 after 3.0s before", "line 099", "I am new", "following")
+	s.press("g")
+	s.shows("line 000")
+	s.hides("I am new")
+
+	s, _ = watchingBuilder(t, 120, 40, numbered(0, 100))
+	s.press("g")
+	second()
+	s.shows("line 000", "+1 new")
+	s.press("G")
+	s.shows("I am new", "new life")
+}
+
+// Wrapped lines are scrolled through row by row up to their very end.
+func TestWrappedLinesAreSeenToTheEnd(t *testing.T) {
+	long := strings.Repeat("0123456789", 11) + " END"
+	s, screen := watchingBuilder(t, 80, 24, strings.Repeat(long+"\r\n", 40)+"the last")
+	s.hides("END")
+	s.press("w")
+	s.shows("END", "wrapped", "the last")
+	s.press("k")
+	s.hides("the last")
+	s.prints(screen, "\r\nmore")
+	s.shows("+1 new")
+	s.press("j")
+	s.shows("following", "the last", "more")
+	s.press("g", "j")
+	first := strings.Split(s.text(), "\n")
+	for i, l := range first {
+		if strings.Contains(l, "0 builder") && !strings.HasSuffix(first[i+1], " END") {
+			t.Errorf("one row down is the rest of the first line:\n%s", s.text())
+		}
+	}
+	s.press("w", "right", "right")
+	s.shows("END", "from column")
+	s.press("left", "left")
+	s.hides("from column")
+}
+
+func TestFollowAndFreezeByKey(t *testing.T) {
+	s, screen := watchingBuilder(t, 120, 40, numbered(0, 3))
+	s.press("F")
+	s.prints(screen, numbered(3, 6))
+	s.shows("+3 new")
+	s.hides("line 005")
+	s.press("F")
+	s.shows("line 005", "following")
+}
+
+// fullScreen paints every row of a 120x40 screen, some of them blank, with something at its right end.
+func fullScreen() string {
+	var b strings.Builder
+	b.WriteString("\x1b[?1049h")
+	for y := 1; y <= 40; y++ {
+		if y%5 != 0 && y != 39 {
+			continue
+		}
+		fmt.Fprintf(&b, "\x1b[%d;1Hrow %02d\x1b[%d;110Hedge %02d", y, y, y, y)
+	}
+	b.WriteString("\x1b[39;7H") // the cursor
+	return b.String()
+}
+
+// Of a program that is larger than the pane the part with the cursor is seen, others by the keys, and it lives on.
+func TestFullScreenProgramInASmallPane(t *testing.T) {
+	s, screen := watchingBuilder(t, 80, 24, fullScreen())
+	s.shows("row 39")
+	s.hides("edge", "row 05", "row 40")
+	s.press("g")
+	s.shows("row 05", "following  from row 1")
+	s.hides("row 39")
+	s.prints(screen, "\x1b[5;1Hnow 05\x1b[39;7H")
+	s.shows("now 05")
+	s.press("right", "right", "right")
+	s.shows("edge 05", "from row 1")
+	s.press("esc", "esc")
+	s.shows("row 39")
+	s.hides("edge")
+	s.press("z")
+	s.shows("fit", "now 05", "row 39", "edge 39", "edge 40")
+	if line := s.m.draw().lines; !strings.Contains(strings.Join(line, "\n"), inverse) {
+		t.Error("the cursor is not seen")
+	}
+}
+
+// A program that draws all over the usual screen is seen from its top, where its headings are, and can be looked over.
+func TestProgramThatDrawsOnTheUsualScreen(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("$ top\r\n\x1b[H\x1b[J")
+	for y := 1; y <= 40; y++ {
+		fmt.Fprintf(&b, "\x1b[%d;1Hrow %02d", y, y)
+	}
+	b.WriteString("\x1b[6;1H")
+	s, screen := watchingBuilder(t, 80, 24, b.String())
+	s.shows("row 01", "row 09")
+	s.hides("row 40")
+	s.press("pgdown", "pgdown", "pgdown", "pgdown")
+	s.shows("row 40", "from row")
+	s.press("m")
+	s.shows("a full-screen program has no lines")
+	s.press("esc", "esc")
+	s.shows("row 01")
+	hidden, _ := watchingBuilder(t, 80, 24, strings.TrimRight("\x1b[?25l\x1b[H\x1b[2J"+numbered(1, 41), "\r\n"))
+	hidden.shows("line 001")
+	hidden.hides("line 040")
+	s.prints(screen, "\x1b[H\x1b[2J"+numbered(1, 60))
+	s.shows("line 059")
+	s.hides("line 030")
+}
+
+func TestTheCursorIsSeenOnAWideCharacter(t *testing.T) {
+	s, _ := watchingBuilder(t, 120, 40, "\x1b[?1049h\x1b[H世界\x1b[1;2H")
+	if all := strings.Join(s.m.draw().lines, "\n"); !strings.Contains(all, inverse+"世") {
+		t.Error("it is not")
+	}
+}
+
+func TestWideCharactersAtTheBorder(t *testing.T) {
+	for w := 77; w < 84; w++ {
+		s, _ := watchingBuilder(t, w, 24, strings.Repeat("世界", 30)+"\r\n"+"x"+strings.Repeat("👨‍👩‍👧", 59)+"\r\na\tb\x1b[7mrev\x1b[2mfaint\x1b[38;5;208m256\x1b[48;2;1;2;3mtrue")
+		for _, k := range []string{"w", "w", "right", "z", "left", "z"} {
+			s.press(k)
+			s.frame(fmt.Sprint(k, " at ", w))
+		}
+		all := strings.Join(s.m.draw().lines, "\n")
+		for _, want := range []string{"\x1b[7mrev", "faint", "38;5;208", "48;2;1;2;3", "a       b"} {
+			if !strings.Contains(all, want) {
+				t.Errorf("%q is lost at %d", want, w)
+			}
+		}
+	}
+}
+
+// The logs are the pane over the whole screen, with all that is kept; the viewer is asked for it.
+func TestLogs(t *testing.T) {
+	s, _ := watchingBuilder(t, 120, 40, numbered(0, 100))
+	s.press("1", "l")
+	w, ok := effectOf[watch](s)
+	if !ok || !w.deep || w.agent != "builder" || w.session != "builder-1" {
+		t.Errorf("asked for %+v", w)
+	}
+	s.shows("0 builder logs  following")
+	s.hides("1 Agents")
+	s.hear(news{pane: &paneNews{agent: "builder", session: "builder-1", screen: terminalWith(numbered(0, 300)), keeps: logLines}})
+	s.press("/", "0", "0", "7", "enter")
+	s.shows("line 007", "1 of 1")
+	s.press("esc", "esc", "esc")
+	s.shows("1 Agents")
+	if w, ok := effectOf[watch](s); !ok || w.deep {
+		t.Errorf("it goes on asking for all: %+v", w)
+	}
+	s.press("l", "l")
+	s.hides("logs")
+}
+
+// The events tell of agents: a terminal that is wanted there is that agent's.
+func TestTerminalOfAnEvent(t *testing.T) {
+	s := demo(t, 120, 40)
+	s.choose("builder")
+	s.press("5")
+	for s.m.events.selected().subject != "chatty" {
+		s.press("k")
+	}
+	s.press("a")
+	if a, ok := effectOf[attach](s); !ok || a.agent != "chatty" || s.m.chosen != "chatty" {
+		t.Errorf("attached to %+v, chosen %s", a, s.m.chosen)
+	}
+	s.press("g", "l") // an event about nobody
+	if s.m.chosen != "chatty" || !s.m.peek.logs {
+		t.Errorf("chosen %s", s.m.chosen)
+	}
+}
+
+func TestSaveAsksForTheFile(t *testing.T) {
+	s, _ := watchingBuilder(t, 120, 40, "\x1b[31mred\x1b[m  \r\n世界\r\n")
+	s.press("ctrl+s")
+	s.shows("save 3 lines to: builder-20261121-1042")
+	s.press("ctrl+u", "enter")
+	s.shows("a file needs a name")
+	s.press("x", "enter")
+	e, ok := effectOf[save](s)
+	if !ok || e.path != "x" || e.text != "red\n世界\n\n" || e.id != s.m.status.id {
+		t.Errorf("%+v", e)
+	}
+	s.press("|")
+	if p, ok := effectOf[page](s); !ok || p.text != "\x1b[31mred\x1b[m\n世界\n\n" {
+		t.Errorf("%+v", p)
+	}
+}

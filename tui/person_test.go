@@ -1,0 +1,246 @@
+package tui
+
+import (
+	"image/color"
+	"strings"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"gcity/city"
+	"gcity/internal/detach"
+	"gcity/themes"
+)
+
+// The person's theme counts before the city's, the city's before the usual one; none of them without colours.
+func TestWhoseTheme(t *testing.T) {
+	for _, c := range []struct {
+		person, city string
+		noColor      bool
+		want         string
+	}{
+		{"", "", false, "terminal"},
+		{"", "light", false, "light"},
+		{"dark", "light", false, "dark"},
+		{"", "of-somebody", false, "terminal"},
+		{"auto", "light", false, "light"}, // nobody knows yet
+		{"dark", "", true, "colourless"},
+	} {
+		s := newStage(t, Options{NoColor: c.noColor, Person: Person{Theme: c.person}})
+		s.size(120, 40)
+		s.hear(news{snap: demoSnapshot(epoch)})
+		s.change(func(n *city.Snapshot) { n.Console.Theme = c.city })
+		if got := s.m.theme.Name; got != c.want {
+			t.Errorf("person %q, city %q: %s, want %s", c.person, c.city, got, c.want)
+		}
+		if unknown := c.city == "of-somebody"; unknown != strings.Contains(s.text(), `asks for the theme "of-somebody", which is not here`) {
+			t.Errorf("city %q: an unknown theme is told: %v", c.city, !unknown)
+		}
+	}
+}
+
+func TestAutoFollowsTheTerminal(t *testing.T) {
+	for env, want := range map[string]string{"COLORFGBG=15;0": "dark", "COLORFGBG=0;15": "light", "COLORFGBG=0;default;7": "light",
+		"COLORFGBG=": "terminal", "COLORFGBG=0;99": "terminal", "LANG=C": "terminal"} {
+		s := newStage(t, Options{Environ: []string{env}, Person: Person{Theme: AutoTheme}})
+		if got := s.m.theme.Name; got != want {
+			t.Errorf("%s: %s, want %s", env, got, want)
+		}
+	}
+	s := newStage(t, Options{Environ: []string{"COLORFGBG=15;0"}, Person: Person{Theme: AutoTheme}})
+	s.wait(time.Second)
+	if _, asked := effectOf[glance](s); asked {
+		t.Error("what is known is asked again")
+	}
+	s.send(tea.BackgroundColorMsg{Color: color.White})
+	if got := s.m.theme.Name; got != "light" {
+		t.Errorf("the terminal says that it is light: %s", got)
+	}
+}
+
+// A terminal that says nothing of itself is asked once, when it matters.
+func TestAutoAsksOnce(t *testing.T) {
+	s := demo(t, 120, 40)
+	if _, asked := effectOf[glance](s); asked {
+		t.Error("nobody wants to know, and it is asked")
+	}
+	s.change(func(n *city.Snapshot) { n.Console.Theme = AutoTheme })
+	if _, asked := effectOf[glance](s); !asked {
+		t.Error("the terminal is not asked")
+	}
+	s.hear(news{person: &Person{Theme: AutoTheme}})
+	if _, asked := effectOf[glance](s); asked {
+		t.Error("the terminal is asked again")
+	}
+	s.send(tea.BackgroundColorMsg{Color: color.Black})
+	if got := s.m.theme.Name; got != "dark" {
+		t.Errorf("a dark terminal: %s", got)
+	}
+}
+
+// Moving over a theme in the palette shows it at once; esc brings the old one back, enter keeps the new one and says how
+// to make it stay.
+func TestThemePreview(t *testing.T) {
+	s := newStage(t, Options{Person: Person{File: "/home/a/.config/gcity/config.toml"}})
+	s.size(120, 40)
+	s.hear(news{snap: demoSnapshot(epoch)})
+	find := func(name string) {
+		s.press(":")
+		s.press(strings.Split("theme: "+name, "")...)
+	}
+	find("high-contrast")
+	if got := s.m.theme.Name; got != "high-contrast" {
+		t.Fatalf("over the theme: %s", got)
+	}
+	s.press("esc")
+	if got := s.m.theme.Name; got != "terminal" {
+		t.Fatalf("after esc: %s", got)
+	}
+	find("high-contrast")
+	s.press("enter")
+	if got := s.m.theme.Name; got != "high-contrast" {
+		t.Fatalf("after enter: %s", got)
+	}
+	s.shows(`theme = "high-contrast" in /home/a/.config/gcity/config.toml`)
+}
+
+// What a person changes counts at once, and everything that names a key names the new one.
+func TestPersonIsRereadWhileTheRoomIsOpen(t *testing.T) {
+	s := demo(t, 120, 40)
+	leave, err := detach.Parse("ctrl+]")
+	if err != nil {
+		t.Fatal(err)
+	}
+	yes := true
+	s.hear(news{person: &Person{Theme: "light", ASCII: &yes, Detach: leave, Keys: []Binding{
+		{"agent.restart", []string{"R"}, "config.toml:3:1"}, {"focus.pools", []string{"Y"}, "config.toml:4:1"}, {"agent.attach", nil, "config.toml:5:1"}}}})
+	if s.m.theme.Name != "light" || !s.m.ascii {
+		t.Errorf("theme %s, ascii %v", s.m.theme.Name, s.m.ascii)
+	}
+	s.shows("R restart", "Y Pools", "the preferences were read anew")
+	s.hides("r restart", "a attach", "●")
+	s.press("R")
+	if s.m.choice == nil {
+		t.Error("R does not restart")
+	}
+	s.press("esc", "?")
+	s.press(strings.Split("terminal, ", "")...)
+	s.shows("ctrl+] leaves it")
+	s.hear(news{person: &Person{Problems: []string{"config.toml:1:9: theme: \"drak\" is not known"}, Keys: []Binding{{"agent.restrat", []string{"R"}, "config.toml:3:1"}}}})
+	s.press("esc")
+	s.shows(`drak`, "with 2 mistakes", "r restart")
+	if s.m.theme.Name != "terminal" {
+		t.Errorf("after the theme is gone: %s", s.m.theme.Name)
+	}
+	s.press("c")
+	s.shows(`preferences: config.toml:3:1: keys: there is no action "agent.restrat"; did you mean "agent.restart"?`)
+}
+
+// A city's colour stands behind its name, and no frame gets wider by it.
+func TestSignboard(t *testing.T) {
+	s := demo(t, 120, 40)
+	before := s.m.draw().lines[0]
+	s.change(func(n *city.Snapshot) { n.Console.Colour = "5" })
+	after := s.m.draw().lines[0]
+	if before == after || !strings.Contains(after, "35") || width(after) != 120 {
+		t.Errorf("the header with a colour, %d columns: %q", width(after), after)
+	}
+	s.change(func(n *city.Snapshot) { n.Console.Colour = "\x1b[2J" })
+	if got := s.m.draw().lines[0]; strings.Contains(got, "2J") {
+		t.Errorf("a colour that is none is painted: %q", got)
+	}
+	plainly := newStage(t, Options{NoColor: true})
+	plainly.size(120, 40)
+	plainly.hear(news{snap: demoSnapshot(epoch)})
+	plainly.change(func(n *city.Snapshot) { n.Console.Colour = "5" })
+	if got := plainly.m.draw().lines[0]; strings.Contains(got, "35") {
+		t.Errorf("NO_COLOR and a colour: %q", got)
+	}
+}
+
+func TestChosenColumns(t *testing.T) {
+	s := newStage(t, Options{Person: Person{Columns: []string{"cpu", "name", "why", "age", "task", "pid", "restarts"}}})
+	s.size(200, 60)
+	s.hear(news{snap: demoSnapshot(epoch), events: demoEvents(epoch)})
+	head := headLine(t, s)
+	at := -1
+	for _, want := range []string{"cpu", "name", "why", "for", "pid", "restarts"} {
+		next := strings.Index(head, want)
+		if next <= at {
+			t.Errorf("%q: %s is not where it was asked for", head, want)
+		}
+		at = next
+	}
+	if strings.Contains(head, "task") || strings.Contains(head, "state") {
+		t.Errorf("%q has a column without data, or one that nobody asked for", head)
+	}
+	s.size(60, 30)
+	if head := headLine(t, s); strings.Contains(head, "restarts") || !strings.Contains(head, "name") {
+		t.Errorf("narrow: %q", head)
+	}
+	for w := 20; w < 220; w += 7 {
+		for _, names := range [][]string{{"name"}, {"why", "name"}, ColumnNames(), {"pid", "state", "name"}} {
+			s.m.columns = chosenColumns(names)
+			c := s.m.fitColumns(w)
+			if len(c) == 0 {
+				t.Fatalf("%d columns: nothing is left of %v", w, names)
+			}
+			for i := range s.m.roster.rows {
+				if line := s.m.ownLine(&s.m.roster.rows[i], c, w, rowState{}); width(line) != w {
+					t.Fatalf("%v in %d columns: %d wide, %q", names, w, width(line), line)
+				}
+			}
+		}
+	}
+}
+
+// headLine is the row of the heads of the columns of agents.
+func headLine(t *testing.T, s *stage) string {
+	t.Helper()
+	for line := range strings.SplitSeq(s.text(), "\n") {
+		if strings.Contains(line, "name") && (strings.Contains(line, "why") || strings.Contains(line, "cpu")) {
+			return line
+		}
+	}
+	t.Fatalf("no heads:\n%s", s.text())
+	return ""
+}
+
+func TestThemesOfOneself(t *testing.T) {
+	mine, err := themes.Parse("mine", []byte("description = 'sand'\n[styles]\naccent = '#c2b280'"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := newStage(t, Options{Person: Person{Theme: "mine", Themes: []themes.Theme{mine}}})
+	s.size(120, 40)
+	s.hear(news{snap: demoSnapshot(epoch)})
+	if s.m.theme.Name != "mine" {
+		t.Errorf("theme: %s", s.m.theme.Name)
+	}
+	s.press(":")
+	s.press(strings.Split("sand", "")...)
+	s.shows("theme: mine, sand")
+	other, _ := themes.Parse("mine", []byte("[styles]\naccent = 'red'"))
+	s.hear(news{person: &Person{Theme: "mine", Themes: []themes.Theme{other}}})
+	if s.m.theme != other {
+		t.Error("a theme that was changed is not painted anew")
+	}
+	s.wait(time.Second)
+}
+
+// How much is asked is the person's, also while the room is open.
+func TestHowMuchIsAsked(t *testing.T) {
+	s := demo(t, 120, 40)
+	s.choose("builder")
+	s.hear(news{person: &Person{Confirm: "never"}})
+	s.press("r")
+	if s.m.choice != nil || len(s.commands()) != 1 {
+		t.Errorf("never: asked %v, %d commands", s.m.choice != nil, len(s.commands()))
+	}
+	s.hear(news{person: &Person{}})
+	s.press("r")
+	if s.m.choice == nil {
+		t.Error("normal: nothing is asked")
+	}
+}

@@ -1,0 +1,57 @@
+package tui
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/charmbracelet/x/ansi"
+)
+
+// What ends is said first, members of a pool that share a fate are one line, and whoever stays as he is is only counted;
+// the plan in full names each, and the question comes back behind it.
+func TestPlanOfAnEdit(t *testing.T) {
+	s := newStage(t, Options{Config: textFile{"/x/city.toml"}})
+	s.size(120, 40)
+	s.hear(news{snap: demoSnapshot(epoch)})
+	s.m.editedConfig(edited{draft: &draft{path: "/x/.gc/edit-1.toml"}, data: []byte("new"), plan: editPlan()})
+	var said []string
+	for _, l := range s.m.choice.body {
+		said = append(said, strings.ReplaceAll(ansi.Strip(l), glue, " "))
+	}
+	want := []string{
+		"stop     idle: not in the configuration",
+		"restart  builder: command changed, env PATH_HINT changed",
+		"restart  worker (4 members): env MODEL added; held back while somebody is attached",
+		"start    herald: not running",
+		"wait     scout: quarantined: crashed 6× in 4m0s, until 11:38",
+		"1 agent besides: nothing",
+		"! formulas/automations/prune/automation.toml:4:1: both formula and exec",
+	}
+	if !slices.Equal(said, want) {
+		t.Errorf("%q", said)
+	}
+	s.wait(guard)
+	s.press("d")
+	s.shows("restart  worker-4", "-        chatty: runs as configured")
+	s.wants()
+	s.press("esc")
+	s.shows("yes, put it into force", "worker (4 members)")
+	s.wait(guard)
+	s.press("y")
+	if e, ok := effectOf[enforce](s); !ok || string(e.data) != "new" || s.m.draft != nil {
+		t.Errorf("%+v", e)
+	}
+}
+
+// A plan that cannot be told says so, and never that nothing changes.
+func TestPlanThatCannotBeTold(t *testing.T) {
+	s := newStage(t, Options{Config: textFile{"/x/city.toml"}})
+	s.size(80, 24)
+	s.hear(news{snap: demoSnapshot(epoch)})
+	s.m.editedConfig(edited{draft: &draft{path: "/x"}, plan: Plan{Notes: []string{"What it would change cannot be told: nobody knows"}}})
+	s.shows("! What it would change cannot be told: nobody knows", "yes, put it into force")
+	s.hides("It changes no agent.")
+	s.m.editedConfig(edited{draft: &draft{path: "/x"}, plan: Plan{Changes: []Change{{Agent: "a", What: "none"}}}})
+	s.shows("It changes no agent.")
+}

@@ -1,0 +1,39 @@
+package tui
+
+import (
+	"context"
+	"syscall"
+	"testing"
+
+	"gcity/city"
+)
+
+// unanswered is a city in which nobody answers who wants to attach.
+type unanswered struct{ *fakeCity }
+
+func (unanswered) Attach(ctx context.Context, _ string, _, _ int) (city.Terminal, error) {
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
+
+// An attach that nobody answers says so from the first moment on; a ctrl+c gives up on it, and ends nothing else.
+func TestTerminalAttachUnanswered(t *testing.T) {
+	t.Parallel()
+	c := open(t, "hosting unanswered", 100, 30)
+	c.sees("prober")
+	c.keys("jjjjjj")
+	c.sees("0 builder")
+	for _, key := range []string{"\x03", "\x11"} {
+		c.keys("a")
+		c.sees("attaching to builder; ctrl+c gives up")
+		c.signal(syscall.SIGINT) // as ctrl+c is that comes before the terminal is in our hands
+		c.keys("lost" + key)
+		c.sees("gave up attaching to builder")
+		c.keys("j") // the room is itself again
+		c.sees("0 chatty")
+		c.keys("k")
+		c.sees("0 builder")
+	}
+	c.signal(syscall.SIGINT)
+	c.ends("interrupted <nil>")
+}

@@ -1,0 +1,48 @@
+package tui
+
+import (
+	"fmt"
+	"testing"
+	"time"
+)
+
+// From the start of the process to the first frame, of a city that answers and of one that never does; with it goes what a
+// test binary needs to start.
+func BenchmarkFirstFrame(b *testing.B) {
+	for _, c := range []struct{ mode, sees string }{{"hosting", "prober"}, {"hosting mute", "1 Agents"}} {
+		b.Run(c.mode, func(b *testing.B) {
+			for b.Loop() {
+				r := open(b, c.mode, 200, 60)
+				r.sees(c.sees)
+				_ = r.cmd.Process.Kill() // it is being watched, and may end at once
+				_ = r.master.Close()
+				r.wg.Wait()
+			}
+		})
+	}
+}
+
+// From a key to the frame that shows what it did, through the terminal and back, in cities of 200 and 1,000 agents.
+func BenchmarkKeyToFrame(b *testing.B) {
+	for _, n := range []int{200, 1000} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			c := open(b, fmt.Sprintf("hosting crowd-%d", n), 200, 60)
+			c.sees("agent-")
+			c.keys("5")
+			c.sees("> 5 Events")
+			var worst time.Duration
+			for i := 0; b.Loop(); i++ {
+				began := time.Now()
+				if i%2 == 0 {
+					c.keys("1")
+					c.sees("> 1 Agents")
+				} else {
+					c.keys("5")
+					c.sees("> 5 Events")
+				}
+				worst = max(worst, time.Since(began))
+			}
+			b.ReportMetric(float64(worst.Microseconds())/1000, "worst-ms")
+		})
+	}
+}

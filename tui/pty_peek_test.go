@@ -1,0 +1,142 @@
+package tui
+
+import (
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/charmbracelet/x/term"
+)
+
+// modes are those of the terminal's line now.
+func (c *console) modes() *term.State {
+	c.t.Helper()
+	s, err := term.GetState(c.tty.Fd())
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return s
+}
+
+// slowPager says that it is there, waits for a line and takes its words back.
+const slowPager = `PAGER=sed 's/module59/MODULE/'; echo THE PAGER WAITS; read line </dev/tty; printf '\033[2J\033[H'`
+
+func TestTerminalPager(t *testing.T) {
+	t.Parallel()
+	c := open(t, "hosting", 100, 30, slowPager)
+	c.sees("prober")
+	c.keys("jjjjjj0")
+	c.sees("0 builder")
+	c.sees("compiling")
+	room := c.modes()
+	for range 2 {
+		c.keys("|")
+		c.sees("THE PAGER WAITS")
+		c.sees("MODULE")
+		c.keys("\x1a") // ctrl+z stops nobody
+		c.keys("\r")
+		c.sees("0 builder following")
+		if now := c.modes(); !reflect.DeepEqual(room, now) {
+			t.Errorf("the modes of the terminal were %+v, now %+v", room, now)
+		}
+	}
+	c.keys("|")
+	c.sees("THE PAGER WAITS")
+	c.keys("\x03") // ends the pager, not the city
+	c.sees("0 builder following")
+	c.signal(syscall.SIGTERM)
+	c.ends("terminated <nil>")
+}
+
+func TestTerminalTermDuringAPager(t *testing.T) {
+	t.Parallel()
+	c := open(t, "hosting", 100, 30, slowPager)
+	c.sees("prober")
+	c.keys("jjjjjj0")
+	c.sees("compiling")
+	c.keys("|")
+	c.sees("THE PAGER WAITS")
+	c.signal(syscall.SIGINT) // as ctrl+c does that comes while the terminal changes hands
+	c.keys("\r")
+	c.sees("0 builder following")
+	c.keys("|")
+	c.sees("THE PAGER WAITS")
+	c.signal(syscall.SIGTERM)
+	c.ends("terminated <nil>")
+}
+
+func TestTerminalPagerThatIsNone(t *testing.T) {
+	t.Parallel()
+	c := open(t, "hosting", 100, 30, "PAGER=no-such-pager-anywhere")
+	c.sees("prober")
+	c.keys("jjjjjj0")
+	c.sees("compiling")
+	c.keys("|")
+	c.sees(`the pager "no-such-pager-anywhere" failed`)
+	c.signal(syscall.SIGHUP)
+	c.ends("hangup")
+}
+
+func TestTerminalSave(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	c := open(t, "readonly", 200, 40, "HOME="+dir)
+	c.sees("builds and tests the demo") // in the list: events name agents before it is there
+	c.keys("jjjjjj0")
+	c.sees("compiling")
+	path := filepath.Join(dir, "kept.txt")
+	for _, want := range []string{"saved 64 lines to", "it exists already"} {
+		c.keys("\x13")
+		c.sees("save 64 lines to: builder-")
+		c.keys("\x15~/kept.txt\r")
+		c.sees(want)
+		text, err := os.ReadFile(path)
+		if err != nil || !strings.HasPrefix(string(text), "ok   pkg/module00       0.000s  (cached)\nok") || strings.Contains(string(text), "\x1b") {
+			t.Errorf("saved %q, %v", text, err)
+		}
+		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
+			t.Errorf("%v, %v", info.Mode(), err)
+		}
+	}
+	c.keys("\x13")
+	c.sees("save 64 lines")
+	c.keys("\x15/no/such/folder/x\r")
+	c.sees("there is no folder /no/such/folder")
+	c.signal(syscall.SIGHUP)
+	c.ends("hangup")
+}
+
+// Many visits leave the terminal, the descriptors and the room as one does.
+func TestTerminalManyVisits(t *testing.T) {
+	if testing.Short() {
+		t.Skip("many visits")
+	}
+	const visits = 30
+	t.Parallel()
+	c := open(t, "hosting", 80, 24)
+	c.sees("prober")
+	c.keys("jjjjjj")
+	c.sees("0 builder following")
+	room, first := c.modes(), 0
+	for i := range visits {
+		c.keys("a")
+		c.sees("hello from builder")
+		c.keys("\x11")
+		c.sees("0 builder following")
+		if now := c.modes(); !reflect.DeepEqual(room, now) {
+			t.Fatalf("after %d visits the modes are %+v, before %+v", i+1, now, room)
+		}
+		if i == 1 {
+			first = c.descriptors()
+		}
+	}
+	if n := c.descriptors(); n > first+1 { // the watch of the pane may be opening one
+		t.Errorf("after %d visits %d descriptors are open, after two %d", visits, n, first)
+	}
+	c.keys("q")
+	c.insist("h", "exit: ")
+	c.ends("hand over")
+}

@@ -1,0 +1,110 @@
+package tui
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// multiplexer is a tmux of the test's own, with one window.
+type multiplexer struct {
+	t      *testing.T
+	socket string
+}
+
+func (m multiplexer) do(args ...string) string {
+	m.t.Helper()
+	ctx, cancel := context.WithTimeout(m.t.Context(), patience)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "tmux", append([]string{"-S", m.socket, "-f", "/dev/null"}, args...)...)
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + filepath.Dir(m.socket), "LANG=C.UTF-8"}
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		m.t.Fatalf("tmux %s: %v: %s", strings.Join(args, " "), err, out)
+	}
+	return string(out)
+}
+
+// sees waits until the window shows something; tmux tells nobody when it does.
+func (m multiplexer) sees(want string) {
+	m.t.Helper()
+	again := time.NewTicker(20 * time.Millisecond)
+	defer again.Stop()
+	late := time.After(patience)
+	for {
+		text := m.do("capture-pane", "-p", "-t", "room")
+		if strings.Contains(text, want) {
+			return
+		}
+		select {
+		case <-again.C:
+		case <-late:
+			m.t.Fatalf("the window never shows %q:\n%s", want, text)
+		}
+	}
+}
+
+// In another terminal than ours, a real tmux: start, a size that changes, an attach with modes left on, leaving; the
+// modes of the terminal are the same after it as before it.
+func TestTerminalInTmux(t *testing.T) {
+	if _, err := exec.LookPath("tmux"); err != nil {
+		t.Skip("there is no tmux here")
+	}
+	t.Parallel()
+	dir, err := os.MkdirTemp("", "tmux-") // a socket's path has to be short
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := multiplexer{t, filepath.Join(dir, "s")}
+	t.Cleanup(func() {
+		_ = exec.Command("tmux", "-S", m.socket, "kill-server").Run() // it may have ended
+		_ = os.RemoveAll(dir)
+	})
+	script := fmt.Sprintf("stty -g >%[1]s/before; TUI_CHILD='hosting -' TUI_REPORT=%[1]s/exit TUI_LOG=%[1]s/log '%[2]s'; stty -g >%[1]s/after; echo over; read end", dir, os.Args[0])
+	m.do("new-session", "-d", "-s", "room", "-x", "100", "-y", "30", "sh", "-c", script)
+	m.sees("prober")
+	m.do("resize-window", "-t", "room", "-x", "60", "-y", "20")
+	m.sees("prober")
+	m.do("resize-window", "-t", "room", "-x", "100", "-y", "30")
+	m.do("send-keys", "-t", "room", "jjjjjj")
+	m.sees("0 builder")
+	m.do("send-keys", "-t", "room", "a")
+	m.sees("hello from builder at 100x30")
+	m.do("send-keys", "-t", "room", "xy")
+	m.sees("echo:xy")
+	m.do("send-keys", "-t", "room", "C-q")
+	m.sees("0 builder following")
+	m.do("send-keys", "-t", "room", "q")
+	m.sees("hand over: everything goes on")
+	again, late := time.NewTicker(guard/2), time.After(patience)
+	defer again.Stop()
+	for ended := false; !ended; { // a question ignores its first keys
+		m.do("send-keys", "-t", "room", "h")
+		select {
+		case <-again.C:
+		case <-late:
+			t.Fatal("the room does not end")
+		}
+		ended = strings.Contains(m.do("capture-pane", "-p", "-t", "room"), "over\n")
+	}
+	m.sees("exit: hand over")
+	if shown := strings.TrimSpace(m.do("display-message", "-p", "-t", "room", "#{alternate_on} #{cursor_flag} #{mouse_any_flag}")); shown != "0 1 0" {
+		t.Errorf("alternate screen, cursor, mouse: %s", shown)
+	}
+	before, err := os.ReadFile(filepath.Join(dir, "before"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	after, err := os.ReadFile(filepath.Join(dir, "after"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(before) != string(after) {
+		t.Errorf("the terminal's modes were %s and are %s", before, after)
+	}
+}

@@ -1,0 +1,102 @@
+package tui
+
+import (
+	"context"
+	"iter"
+	"testing"
+
+	"gcity/beads"
+	"gcity/city"
+	"gcity/events"
+)
+
+// ill is a city of which one part panics.
+type ill struct {
+	*fakeCity
+	where string
+}
+
+func (i ill) ache(where string) {
+	if i.where == where {
+		panic("as asked in " + where)
+	}
+}
+
+func (i ill) Snapshots(ctx context.Context) iter.Seq2[*city.Snapshot, error] {
+	i.ache("snapshots")
+	return i.fakeCity.Snapshots(ctx)
+}
+
+func (i ill) Events(ctx context.Context, after uint64) iter.Seq2[events.Event, error] {
+	i.ache("events")
+	return i.fakeCity.Events(ctx, after)
+}
+
+func (i ill) Watch(ctx context.Context, agent string) iter.Seq2[city.Frame, error] {
+	if agent == "builder" { // the first in the list is looked at before anybody sees the list
+		i.ache("watch")
+	}
+	return i.fakeCity.Watch(ctx, agent)
+}
+
+func (i ill) Beads(ctx context.Context, q beads.Query) ([]beads.Bead, error) {
+	i.ache("beads")
+	return i.fakeCity.Beads(ctx, q)
+}
+
+func (i ill) Attach(ctx context.Context, agent string, cols, rows int) (city.Terminal, error) {
+	i.ache("attach")
+	return i.fakeCity.Attach(ctx, agent, cols, rows)
+}
+
+// Whatever part of the city panics, the terminal is given back, and the room says where.
+func TestTerminalPanicInTheCity(t *testing.T) {
+	for _, c := range []struct{ where, keys, want string }{
+		{"snapshots", "", "its snapshots: as asked"},
+		{"events", "", "its events: as asked"},
+		{"watch", "jjjjjj", "its pane: as asked"},
+		{"beads", "b", "its work: as asked"},
+		{"attach", "jjjjjja", "its attach: as asked"},
+	} {
+		t.Run(c.where, func(t *testing.T) {
+			t.Parallel()
+			room := open(t, "hosting ill-"+c.where, 100, 30)
+			if c.keys != "" {
+				room.sees("prober")
+				room.keys(c.keys)
+			}
+			room.ends("ended the control room failed in " + c.want)
+		})
+	}
+}
+
+// mute is a city that answers nothing.
+type mute struct{ *fakeCity }
+
+func (mute) Snapshot(ctx context.Context) (*city.Snapshot, error) {
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
+
+func (mute) Snapshots(ctx context.Context) iter.Seq2[*city.Snapshot, error] {
+	return func(yield func(*city.Snapshot, error) bool) {
+		<-ctx.Done()
+		yield(nil, ctx.Err())
+	}
+}
+
+// The first frame waits for nothing, and a room without a city can be left.
+func TestTerminalMuteCity(t *testing.T) {
+	t.Parallel()
+	c := open(t, "joined mute", 100, 30)
+	c.sees("1 Agents")
+	c.resize(80, 24)
+	c.keys("?")
+	c.sees("Help")
+	c.keys("\x1b")
+	c.misses("Help")
+	c.keys("q")
+	c.sees("Leave")
+	c.insist("l", "exit: ")
+	c.ends("leave")
+}

@@ -1,0 +1,205 @@
+package tui
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"gcity/city"
+)
+
+// bound is a registry with other keys, and what was said about them.
+func bound(pairs ...string) (*registry, string) {
+	r := newRegistry()
+	var all []Binding
+	for i := 0; i < len(pairs); i += 2 {
+		all = append(all, Binding{pairs[i], strings.Fields(pairs[i+1]), "p:" + number(i/2+1)})
+	}
+	return r, strings.Join(r.rebind(all), "\n")
+}
+
+func keysIn(r *registry, id string) string { return strings.Join(r.called(id).key.Keys(), " ") }
+
+// Who claims another's key first does not lock anybody in: leaving gets one of its usual ones again, and that is said.
+// What is said of keys is true of those that somebody has chosen.
+func TestTextsNameTheKeysThereAre(t *testing.T) {
+	s := automated(t, 120, 40)
+	s.hear(news{person: &Person{Keys: []Binding{
+		{Action: "agent.release", Keys: []string{"ü"}, Place: "1"}, {Action: "focus.automations", Keys: []string{"ö"}, Place: "2"},
+		{Action: "automation.fire", Keys: []string{"T"}, Place: "3"}, {Action: "move.last", Keys: []string{"E"}, Place: "4"},
+		{Action: "agent.suspend", Keys: []string{"ctrl+g"}, Place: "5"}, {Action: "quit", Keys: []string{"Q"}, Place: "6"},
+	}}})
+	s.press("3")
+	s.shows("ü release", "broken; ö shows them")
+	s.press("ö")
+	s.shows("only by hand, with T")
+	s.size(200, 60)
+	s.press("5", "k")
+	s.shows("frozen, E follows")
+	s.press("1", "ctrl+z")
+	s.shows("Q leaves it")
+	s.press("enter")
+	s.choose("builder")
+	s.press("ctrl+g")
+	s.shows("until it is resumed (ctrl+g)")
+}
+
+func TestLeavingKeepsAKeyThatAnotherClaims(t *testing.T) {
+	r := newRegistry()
+	problems := r.rebind([]Binding{{Action: "agent.restart", Keys: []string{"Z", "q", "ctrl+c"}, Place: "1"}, {Action: "quit", Keys: []string{"Z"}, Place: "2"}})
+	if got := r.called("quit").key.Keys(); !slices.Equal(got, []string{"q"}) {
+		t.Errorf("quit has %q", got)
+	}
+	if got := r.called("agent.restart").key.Keys(); !slices.Equal(got, []string{"Z", "ctrl+c"}) {
+		t.Errorf("restart has %q", got)
+	}
+	if !strings.Contains(strings.Join(problems, "\n"), "1: keys: agent.restart cannot have q: it is the last key of quit") {
+		t.Errorf("said is %q", problems)
+	}
+	r = newRegistry()
+	r.rebind([]Binding{{Action: "agent.restart", Keys: []string{"Z", "q"}, Place: "1"}, {Action: "quit", Keys: []string{"Z"}, Place: "2"}})
+	if got := r.called("quit").key.Keys(); !slices.Equal(got, []string{"ctrl+c"}) {
+		t.Errorf("quit has %q, and q is another's", got)
+	}
+}
+
+func TestRebind(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		pairs []string
+		keys  map[string]string // afterwards, by id
+		said  []string          // in this order; none = nothing
+	}{
+		{"another key", []string{"agent.restart", "ctrl+r R"}, map[string]string{"agent.restart": "ctrl+r R"}, nil},
+		{"none", []string{"agent.restart", ""}, map[string]string{"agent.restart": ""}, nil},
+		{"two change places", []string{"agent.restart", "D", "agent.drain", "r"}, map[string]string{"agent.restart": "D", "agent.drain": "r"}, nil},
+		{"as people write them", []string{"agent.restart", "Ctrl+Alt+X shift+y"}, map[string]string{"agent.restart": "ctrl+alt+x Y"}, nil},
+		{"unknown", []string{"agent.restrat", "x"}, nil, []string{`p:1: keys: there is no action "agent.restrat"; did you mean "agent.restart"?`}},
+		{"unknown and like nothing", []string{"make.coffee", "x"}, nil, []string{`there is no action "make.coffee"; the palette`}},
+		{"no key", []string{"agent.restart", "blub"}, map[string]string{"agent.restart": "r"}, []string{`"blub" is no key; write`, "It keeps r"}},
+		{"one good, one not", []string{"agent.restart", "R ctrl+m"}, map[string]string{"agent.restart": "R"}, []string{"ctrl+m is enter"}},
+		{"taken from another", []string{"agent.restart", "D"}, map[string]string{"agent.restart": "D", "agent.drain": ""},
+			[]string{"p:1: keys: agent.restart and agent.drain both want D; agent.restart has it, and agent.drain has no key now"}},
+		{"taken, and told not to tell", []string{"agent.restart", "D", "agent.drain", ""}, map[string]string{"agent.restart": "D", "agent.drain": ""}, nil},
+		{"taken from one with more", []string{"agent.restart", "j"}, map[string]string{"agent.restart": "j", "move.down": "down"}, []string{"move.down keeps down"}},
+		{"two of the person's", []string{"agent.restart", "D", "agent.drain", "D x"}, map[string]string{"agent.restart": "D", "agent.drain": "x"},
+			[]string{"p:2: keys: agent.restart and agent.drain both want D; agent.restart, which was written first, has it"}},
+		{"twice", []string{"agent.restart", "D", "agent.restart", "x", "agent.drain", ""}, map[string]string{"agent.restart": "D"}, []string{"is there already"}},
+		{"elsewhere it may mean another thing", []string{"pool.more", "d"}, nil, []string{"both want d"}},
+		{"in another panel", []string{"view.event", "X"}, map[string]string{"view.event": "X"}, nil},
+		{"without quit", []string{"quit", ""}, map[string]string{"quit": "q ctrl+c"}, []string{"it cannot be without a key", "It keeps q ctrl+c"}},
+		{"another quit", []string{"quit", "Q"}, map[string]string{"quit": "Q"}, nil},
+		{"half of quit", []string{"agent.restart", "q"}, map[string]string{"agent.restart": "q", "quit": "ctrl+c"}, []string{"quit keeps ctrl+c"}},
+		{"all of help", []string{"agent.restart", "? x"}, map[string]string{"agent.restart": "x", "view.help": "?"},
+			[]string{"agent.restart cannot have ?: it is the last key of view.help"}},
+		{"without a way out of dialogs", []string{"choice.cancel", "", "prompt.cancel", "x"}, map[string]string{"choice.cancel": "esc ctrl+c", "prompt.cancel": "esc ctrl+c"},
+			[]string{"cannot be without a key", "x types a character there"}},
+		{"function keys only", []string{"agent.restart", "f5"}, map[string]string{"agent.restart": "r"}, []string{"f1 to f24"}},
+		{"a function key too", []string{"agent.restart", "f5 r"}, map[string]string{"agent.restart": "f5 r"}, nil},
+		{"what terminals keep", []string{"agent.restart", "ctrl+s", "agent.drain", "shift+enter ctrl+b"}, map[string]string{"agent.restart": "r", "agent.drain": "D"},
+			[]string{"ctrl+s holds the output", "shift+enter is enter", "ctrl+b belongs to tmux"}},
+		{"ctrl+s in the pane", []string{"peek.follow", "ctrl+s", "peek.save", ""}, map[string]string{"peek.follow": "ctrl+s"}, nil},
+	} {
+		r, said := bound(c.pairs...)
+		for id, want := range c.keys {
+			if got := keysIn(r, id); got != want {
+				t.Errorf("%s: %s has %q, want %q", c.name, id, got, want)
+			}
+		}
+		rest := said
+		for _, want := range c.said {
+			at := strings.Index(rest, want)
+			if at < 0 {
+				t.Errorf("%s: %q does not say %q", c.name, said, want)
+				break
+			}
+			rest = rest[at:]
+		}
+		if len(c.said) == 0 && c.keys != nil && said != "" {
+			t.Errorf("%s: says %q", c.name, said)
+		}
+	}
+}
+
+func TestKeyName(t *testing.T) {
+	for in, want := range map[string]string{
+		"r": "r", "R": "R", "shift+r": "R", " ": "space", "space": "space", "ctrl+R": "ctrl+r", "Control+x": "ctrl+x", "alt+ctrl+x": "ctrl+alt+x",
+		"+": "+", "ctrl++": "ctrl++", "Escape": "esc", "PageUp": "pgup", "return": "enter", "F12": "f12", "shift+tab": "shift+tab", "é": "é",
+	} {
+		if got, wrong := keyName(in); got != want || wrong != "" {
+			t.Errorf("%q is %q (%s), want %q", in, got, wrong, want)
+		}
+	}
+	for _, in := range []string{"", "ctrl+", "C-x", "ctrl-x", "f25", "xx", "ctrl+m", "ctrl+i", "shift+enter", "\x01", "hypr+x", "\xff"} {
+		if got, wrong := keyName(in); wrong == "" {
+			t.Errorf("%q is %q, want to hear what is wrong", in, got)
+		}
+	}
+}
+
+// Whatever somebody binds, nothing essential is lost, no key means two things in one place, and the room can be drawn.
+func FuzzRebind(f *testing.F) {
+	f.Add("quit", "x", "view.help", "x")
+	f.Add("agent.restart", "q ctrl+c", "move.down", "?")
+	f.Add("view.back", "", "agent.drain", "esc : ctrl+p ?")
+	f.Fuzz(func(t *testing.T, id1, keys1, id2, keys2 string) {
+		s := demo(t, 80, 24)
+		s.m.takePerson(Person{Keys: []Binding{{id1, strings.Fields(keys1), "a"}, {id2, strings.Fields(keys2), "b"}}})
+		r := s.m.keys
+		for i := range r.actions {
+			a := &r.actions[i]
+			if a.essential() && len(a.key.Keys()) == 0 {
+				t.Errorf("%s has lost its last key", a.id)
+			}
+			for j := range r.actions[:i] {
+				b := &r.actions[j]
+				for _, k := range a.key.Keys() {
+					if a.meets(b) && slices.Contains(b.key.Keys(), k) {
+						t.Errorf("%s means %s and %s", k, b.id, a.id)
+					}
+				}
+			}
+		}
+		s.m.draw()
+	})
+}
+
+// Hints name the keys that a person has, not the usual ones.
+func TestHintsNameThePersonsKeys(t *testing.T) {
+	s := newStage(t, Options{Person: Person{Keys: []Binding{{"prompt.done", []string{"ctrl+o"}, ""}, {"prompt.cancel", []string{"ctrl+g"}, ""},
+		{"composer.send", []string{"ctrl+o"}, ""}, {"composer.newline", []string{"ctrl+t"}, ""}, {"composer.leave", []string{"ctrl+g"}, ""},
+		{"finder.run", []string{"ctrl+o"}, ""}, {"finder.close", []string{"ctrl+g"}, ""}, {"work.create", []string{"W"}, ""},
+		{"work.close", []string{"ctrl+g"}, ""}, {"focus.agents", []string{"A"}, ""}, {"reader.unsend", []string{"ctrl+y"}, ""}}}})
+	s.size(120, 40)
+	s.hear(news{snap: demoSnapshot(epoch), events: demoEvents(epoch)})
+	s.change(withPools)
+	s.agent("builder", withTexts)
+	s.choose("builder")
+	s.press("d")
+	s.shows("ctrl+y takes texts back")
+	s.press("esc", "i")
+	s.shows("ctrl+o sends  ctrl+t new line  ctrl+g leaves")
+	s.press("x", "ctrl+t", "y", "ctrl+o")
+	s.wants(city.Nudge{Agent: "builder", Text: "x\ny"})
+	s.press("2", "S")
+	s.shows("ctrl+o sets  ctrl+g leaves")
+	s.press("ctrl+g", "r")
+	s.shows("press A for the agents")
+	s.press("esc", "x")
+	s.shows("ctrl+o runs it   ctrl+g closes")
+	s.press("ctrl+g", "b")
+	s.shows("W add", "ctrl+g closes")
+}
+
+// An action that has lost its last key to another one has none, and texts that name it send to the palette.
+func TestLastKeyLostToAnother(t *testing.T) {
+	for _, a := range newRegistry().actions {
+		if a.essential() || !a.key.Enabled() || a.id == "rig.resume" {
+			continue
+		}
+		r, _ := bound("rig.resume", strings.Join(a.key.Keys(), " "))
+		if lost := r.called(a.id); len(lost.key.Keys()) == 0 && (lost.key.Enabled() || r.keyOf(a.id) != "the palette" || len(r.hints(a.id, "x")) > 0) {
+			t.Errorf("%s still counts as having a key", a.id)
+		}
+	}
+}

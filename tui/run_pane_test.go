@@ -1,0 +1,322 @@
+package tui
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"log/slog"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"gcity/city"
+)
+
+// live lets an automation run and print lines, and puts the cursor on it.
+func (s *stage) live(name string, lines int) {
+	s.t.Helper()
+	s.automation(name, func(a *city.Automation) {
+		began := s.now.Add(-14 * time.Second)
+		a.State, a.Reason, a.Since, a.Next = city.AutomationRunning, "running for 14s", &began, nil
+		a.Last = &city.Run{ID: "gc-230", Automation: name, Reason: "by hand", By: "operator", Opened: began}
+	})
+	s.point(name)
+	s.printed("gc-230", lines)
+}
+
+// printed hears that a run has printed so many lines.
+func (s *stage) printed(run string, lines int) {
+	n := paneNews{run: run, fed: uint64(lines)}
+	for i := range lines {
+		n.text = append(n.text, plain(fmt.Sprintf("step %d of 90\x1b[2J", i+1)))
+	}
+	s.hear(news{pane: &n})
+}
+
+// What the automation under the cursor prints is in the pane, as it comes, and the title says how its run goes.
+// From the pane of an automation, verbs of rigs, copies and menus mean the automation, and no agent that nobody looks at.
+func TestThePaneOfARunIsAboutItsAutomation(t *testing.T) {
+	s := automated(t, 120, 40)
+	s.change(func(n *city.Snapshot) {
+		n.Rigs = []city.Rig{{Name: "shop", Path: "/x"}, {Name: "other", Path: "/y", Suspended: true}}
+		for i := range n.Agents {
+			n.Agents[i].Rig = "other"
+		}
+	})
+	s.automation("db-health", func(a *city.Automation) { a.Rig = "shop" })
+	s.point("db-health")
+	s.press("0", "y")
+	s.shows("Copy from db-health", "what its gate says")
+	s.press("esc", "x")
+	s.shows("Verbs for db-health", "automation now")
+	s.press("esc")
+	s.out = s.m.perform(s.m.action("rig.suspend"))
+	s.shows("Suspend rig shop?")
+	s.press("esc")
+	s.change(func(n *city.Snapshot) { n.Agents = nil })
+	s.automation("db-health", func(a *city.Automation) { a.Rig = "" })
+	s.press("?")
+	s.typeIn("rig")
+	s.shows("db-health belongs to no rig")
+}
+
+func TestPaneFollowsARun(t *testing.T) {
+	for _, size := range [][2]int{{200, 60}, {120, 36}, {80, 24}} {
+		s := automated(t, size[0], size[1])
+		s.live("nightly", 60)
+		if w := s.m.watched; w != (watch{run: "gc-230", running: true, focused: true}) {
+			t.Errorf("%v: it watches %+v", size, w)
+		}
+		s.shows("─ 0 nightly · running 1", "run gc-230", " step 60 of 90")
+		s.hides("step 1 of 90", "[2J")
+		s.printed("gc-230", 61)
+		s.shows("step 61 of 90")
+		s.press("0", "k", "k")
+		s.shows("frozen, G follows")
+		s.printed("gc-230", 64)
+		s.shows("+3 new, G follows")
+		s.hides("step 62 of 90")
+		s.press("G")
+		s.shows("step 64 of 90")
+		s.automation("nightly", func(a *city.Automation) {
+			end, ended := s.now, *a.Last
+			ended.Ended, ended.Outcome, ended.Output = &end, "ok", "step 64 of 90\n"
+			a.State, a.Reason, a.Last = city.AutomationIdle, "cron: next 2026-11-22 03:30", &ended
+		})
+		s.shows(" 0 nightly · ok 0s ago", "step 63 of 90") // what was heard stays
+		if w := s.m.watched; w != (watch{run: "gc-230", focused: true}) {
+			t.Errorf("%v: at its end it watches %+v", size, w)
+		}
+		s.press("1")
+		if w := s.m.watched; w.run != "" || w.agent == "" {
+			t.Errorf("%v: among the agents it watches %+v", size, w)
+		}
+		s.hides("step 64 of 90", "nightly · ok 0s ago")
+	}
+}
+
+// Before anything was heard of a run there is what its record keeps, or why there is nothing.
+func TestPaneOfARunThatHasEnded(t *testing.T) {
+	s := automated(t, 120, 40)
+	s.point("db-health")
+	s.shows("─ 0 db-health · ok 2m ago (1.2s)", "12 tables, 0 broken", "all is well")
+	s.point("digest")
+	s.shows("Nothing printed yet.")
+	s.hear(news{pane: &paneNews{run: "gc-215", problem: "the line is cut"}})
+	s.shows("Nothing to see: the line is cut")
+	s.point("nightly")
+	s.shows("It printed nothing.")
+	s.hides("the line is cut")
+	s.point("release")
+	s.shows("─ 0 release · never ran", "release never ran. What its newest run prints appears here.")
+	if s.m.watched != (watch{}) {
+		t.Errorf("it watches %+v", s.m.watched)
+	}
+	s.point("wisp-compact")
+	s.shows("wisp-compact is broken: formulas/automations/wisp-compact/automation.toml:4:1")
+}
+
+// Only what is looked at is streamed.
+func TestHiddenRunsAreNotWatched(t *testing.T) {
+	s := automated(t, 120, 40)
+	s.live("nightly", 3)
+	s.press("p")
+	if s.m.watched != (watch{}) {
+		t.Errorf("behind nothing it watches %+v", s.m.watched)
+	}
+	s.press("enter") // the details show it
+	if s.m.watched.run != "gc-230" {
+		t.Errorf("in the details it watches %+v", s.m.watched)
+	}
+	s.press("esc", "p", "0", "f", "f")
+	if s.m.watched.run != "gc-230" {
+		t.Errorf("after zooming it watches %+v", s.m.watched)
+	}
+	s.change(func(n *city.Snapshot) { n.Automations = nil })
+	if s.m.watched.run != "" || s.m.watched.agent == "" {
+		t.Errorf("without automations it watches %+v", s.m.watched)
+	}
+}
+
+// Where no agent is looked at no agent is acted on.
+func TestVerbsAmongRuns(t *testing.T) {
+	s := automated(t, 120, 40)
+	s.choose("idle")
+	s.live("nightly", 3)
+	for _, at := range []string{"4", "0"} {
+		for _, key := range []string{"r", "ctrl+k", "i", "a", "D"} {
+			s.press(at, key)
+			s.wants()
+			if _, ok := effectOf[attach](s); ok || s.m.prompt != nil || s.m.choice != nil {
+				t.Errorf("%s after %s does something to an agent", key, at)
+			}
+			s.shows(s.m.amongRuns())
+		}
+	}
+	s.press("0", "d")
+	s.shows("━ automation nightly ━")
+}
+
+// The details follow the end of what a run prints, until somebody scrolls.
+func TestDetailsFollowARun(t *testing.T) {
+	s := automated(t, 80, 24)
+	s.live("nightly", 60)
+	s.press("enter")
+	s.find(someWork(), "")
+	s.shows("automation nightly", "step 60 of 90")
+	s.hides("make -s nightly", "step 61 of 90")
+	s.printed("gc-230", 70)
+	s.shows("step 70 of 90")
+	s.press("g")
+	s.shows("make -s nightly")
+	s.printed("gc-230", 80)
+	s.shows("make -s nightly")
+	s.press("esc", "enter")
+	s.shows("step 80 of 90")
+}
+
+func TestPaper(t *testing.T) {
+	long := strings.Repeat("世", paperLine)
+	for _, c := range []struct {
+		name   string
+		pieces []city.Piece
+		want   []string
+		fed    uint64
+	}{
+		{"nothing", []city.Piece{{}}, nil, 0},
+		{"lines", []city.Piece{{Text: "a\n\nb"}, {Text: "c\nd\n"}, {Text: "\ne"}}, []string{"a", "", "bc", "d", "", "e"}, 6},
+		{"a gap", []city.Piece{{Text: "a"}, {Dropped: 7, Text: "\nb\n"}}, []string{"a", "[7 bytes are left out]", "b"}, 3},
+		{"late", []city.Piece{{Dropped: 7, Text: "b"}, {Text: "c"}}, []string{"[7 bytes are left out]", "bc"}, 2},
+	} {
+		var p paper
+		for _, piece := range c.pieces {
+			p.add(piece)
+		}
+		if fmt.Sprintf("%q", p.lines) != fmt.Sprintf("%q", c.want) || p.fed != c.fed {
+			t.Errorf("%s: %q, %d fed", c.name, p.lines, p.fed)
+		}
+	}
+	var p paper
+	for range 50 {
+		p.add(city.Piece{Text: long})
+	}
+	if strings.Join(p.lines, "") != strings.Repeat(long, 50) {
+		t.Error("something of a long line is lost")
+	}
+	for _, line := range p.lines {
+		if len(line) > 2*paperLine {
+			t.Errorf("a line of %d bytes", len(line))
+		}
+	}
+	for i := range 5 * paperLines {
+		p.add(city.Piece{Text: fmt.Sprintln(i)})
+	}
+	if n := len(p.lines); n < paperLines || n > 2*paperLines || p.lines[n-1] != fmt.Sprint(5*paperLines-1) {
+		t.Errorf("%d lines, the last %q", n, p.lines[n-1])
+	}
+}
+
+// What is no UTF-8 is broken into lines like everything else, and a line that grows is shown as it is now.
+func TestPaperIsSafe(t *testing.T) {
+	var p paper
+	p.add(city.Piece{Text: "one\x1b[2J\ntw"})
+	first := p.plain()
+	p.add(city.Piece{Text: "o\nthree"})
+	if got := p.plain(); !slices.Equal(got, []string{"one", "two", "three"}) || first[1] != "tw" {
+		t.Errorf("%q, and before %q", got, first)
+	}
+	p.add(city.Piece{Text: strings.Repeat("\x80", 3*paperLine)})
+	for range 2 * paperLines {
+		p.add(city.Piece{Text: "last\n"})
+	}
+	if got := p.plain(); len(got) != len(p.lines) || got[len(got)-1] != "last" {
+		t.Errorf("%d of %d lines, the last %q", len(got), len(p.lines), got[len(got)-1])
+	}
+}
+
+// Nothing is made safe again that was before: the room only takes the lines.
+func TestRunOutputIsTakenAsItIs(t *testing.T) {
+	s := demo(t, 200, 60)
+	text := []string{strings.Repeat("é", paperLine/2)}
+	for range paperLines {
+		text = append(text, text[0])
+	}
+	next := uint64(0)
+	if n := testing.AllocsPerRun(5, func() {
+		next++
+		s.m.peek.take(paneNews{run: "gc-215", text: text, fed: next}, "")
+	}); n > 10 {
+		t.Errorf("%v allocations for a piece of output", n)
+	}
+}
+
+// runsOf is a city whose runs print by a script.
+type runsOf struct {
+	*fakeCity
+	script func(ctx context.Context, run string, yield func(city.Piece, error) bool)
+}
+
+func (r *runsOf) RunOutput(ctx context.Context, run string) iter.Seq2[city.Piece, error] {
+	return func(yield func(city.Piece, error) bool) { r.script(ctx, run, yield) }
+}
+
+// A stream that breaks while its run goes is opened anew; one that ended is not.
+func TestViewerHearsRuns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		opened := []string{}
+		c := &runsOf{newFakeCity(epoch), func(ctx context.Context, run string, yield func(city.Piece, error) bool) {
+			opened = append(opened, run)
+			switch yield(city.Piece{Text: "I am " + run + "\n"}, nil); {
+			case run == "a" && len(opened) < 3:
+				yield(city.Piece{}, &city.Error{Code: city.Unavailable, Message: "cut"})
+			case run == "a":
+				yield(city.Piece{Text: "again"}, nil)
+				<-ctx.Done()
+			}
+		}}
+		ctx, cancel := context.WithCancel(t.Context())
+		b := newMailbox()
+		r := &runner{ctx: ctx, city: c, box: b, log: slog.New(slog.DiscardHandler), viewer: newViewer(c, b, newScreen), fail: cancel}
+		r.spawn("pane", r.viewer.run)
+		r.viewer.look(watch{run: "a", running: true})
+		time.Sleep(settle + time.Millisecond) // fake time
+		if p := seen(t, b); p.run != "a" || p.problem != "cut" || strings.Join(p.text, "|") != "I am a" || p.ended {
+			t.Errorf("seen %+v", p)
+		}
+		time.Sleep(time.Minute)
+		if p := seen(t, b); p.problem != "" || strings.Join(p.text, "|") != "I am a|again" || p.ended {
+			t.Errorf("seen %+v", p)
+		}
+		r.viewer.look(watch{run: "b", running: true})
+		time.Sleep(time.Hour)
+		if p := seen(t, b); p.run != "b" || !p.ended || strings.Join(p.text, "|") != "I am b" {
+			t.Errorf("seen %+v", p)
+		}
+		r.viewer.look(watch{})
+		time.Sleep(time.Minute)
+		if got := fmt.Sprint(opened); got != "[a a a b]" {
+			t.Errorf("opened %s", got)
+		}
+		cancel()
+		r.wait()
+	})
+}
+
+// From the pane that shows its run an automation is fired as from its panel; the logs are an agent's, and lead away from it.
+func TestVerbsFromTheRunsPane(t *testing.T) {
+	s := automated(t, 120, 40)
+	s.point("release")
+	s.press("0")
+	s.line("automation.fire", "enter")
+	s.wants(city.Fire{Automation: "release", By: "operator"})
+	s.press("4", "l")
+	if s.m.showsRun() || !s.m.peek.logs {
+		t.Error("the pane is still the automation's")
+	}
+	s.press("l")
+	if s.m.peek.logs {
+		t.Error("the logs are not left")
+	}
+}

@@ -1,0 +1,112 @@
+package tui
+
+import (
+	"fmt"
+	"maps"
+	"strings"
+
+	"gcity/city"
+	"gcity/themes"
+)
+
+// allScenes are what an operator sees: by keys that lead there, and by how the room was opened.
+func allScenes() map[string]func(s *stage) {
+	all := scenes()
+	maps.Copy(all, map[string]func(s *stage){
+		"joined":      func(s *stage) { s.m.mode = Joined },
+		"readonly":    func(s *stage) { s.m.mode = ReadOnly; s.press("x") },
+		"quit-joined": func(s *stage) { s.m.mode = Joined; s.press("q") },
+		"quit-waits":  func(s *stage) { s.press("q", "d") },
+		"unheard": func(s *stage) {
+			w, h := s.m.w, s.m.h
+			*s = *newStage(s.t, Options{ASCII: s.m.ascii})
+			s.size(w, h)
+		},
+		"lost":   func(s *stage) { s.m.mode = Joined; why := "connection refused"; s.hear(news{gone: &why}) },
+		"count":  func(s *stage) { s.press("*", "r") },
+		"themes": func(s *stage) { s.line("theme: ") },
+		"columns": func(s *stage) {
+			s.hear(news{person: &Person{Columns: []string{"name", "state", "pool", "provider", "why", "age"}}})
+		},
+		"list-zoomed":  func(s *stage) { s.change(withPools); s.press("f") },
+		"event-filter": func(s *stage) { s.press("5", "/"); s.typeIn("type:crashed since:10m") },
+		"pane-search": func(s *stage) {
+			s.choose("builder")
+			s.hear(news{pane: paneOf("builder", "builder-1")})
+			s.press("0", "/", "o", "k")
+		},
+		"found-none": func(s *stage) { s.press("/"); s.typeIn("nobody at all"); s.press("enter") },
+		"fit": func(s *stage) {
+			s.choose("monitor")
+			s.hear(news{pane: paneOf("monitor", "monitor-1")})
+			s.press("0", "z")
+		},
+		"pool-verbs":        func(s *stage) { s.change(withPools); s.pick("worker"); s.press("x") },
+		"automation-verbs":  func(s *stage) { withAll(s); s.point("db-health"); s.press("x") },
+		"automation-copies": func(s *stage) { withAll(s); s.point("db-health"); s.press("y") },
+		"work-details":      func(s *stage) { withAll(s); s.press("b"); s.find(someWork(), ""); s.press("G", "k", "k", "enter") },
+		"suspend-city":      func(s *stage) { s.line("city.suspend", "enter") },
+		"wide-names":        func(s *stage) { withAll(s); s.change(wideNames) },
+		"wide-pools":        func(s *stage) { withAll(s); s.change(wideNames); s.press("2") },
+		"wide-automations":  func(s *stage) { withAll(s); s.change(wideNames); s.press("4") },
+		"wide-details":      func(s *stage) { withAll(s); s.change(wideNames); s.press("d") },
+		"wide-question":     func(s *stage) { withAll(s); s.change(wideNames); s.press("r") },
+	})
+	return all
+}
+
+// wideNames gives everything a long name of letters two columns wide, and reasons in the same script.
+func wideNames(n *city.Snapshot) {
+	const name, why = "東京支社の審査担当エージェント", "準備ができるまで待っています。次の確認は一分後です。"
+	n.Name, n.Host = "明るい灯の街", "開発機"
+	for i := range n.Agents {
+		a := &n.Agents[i]
+		a.Name, a.Reason, a.Description = fmt.Sprint(name, "-", i+1), why, why
+	}
+	for i := range n.Pools {
+		n.Pools[i].Name, n.Pools[i].Reason, n.Pools[i].Check.Problem = fmt.Sprint(name, i+1), why, why
+	}
+	all := append([]city.Automation(nil), n.Automations...)
+	for i := range all {
+		all[i].Name, all[i].Reason = fmt.Sprint(name, i+1), why
+	}
+	n.Automations = all
+}
+
+// looks are ways to paint what is the same for all.
+func looks() map[string]Options {
+	load := func(name string) themes.Theme {
+		t, err := themes.Load(name)
+		if err != nil {
+			panic(err)
+		}
+		return t
+	}
+	return map[string]Options{
+		"16-colours": {},
+		"light":      {Theme: load("light")},
+		"contrast":   {Theme: load("high-contrast")},
+		"no-colour":  {NoColor: true},
+		"ascii":      {ASCII: true, NoColor: true},
+	}
+}
+
+// painted is the screen with its styles written out: «bold», «31», «» for their end.
+func (s *stage) painted() string {
+	lines := s.m.draw().lines
+	for i, l := range lines {
+		var out strings.Builder
+		for l != "" {
+			before, rest, found := strings.Cut(l, "\x1b[")
+			out.WriteString(before)
+			if !found {
+				break
+			}
+			codes, after, _ := strings.Cut(rest, "m")
+			out.WriteString("«" + codes + "»")
+			l = after
+		}
+		lines[i] = strings.TrimRight(strings.ReplaceAll(out.String(), "«»«»", "«»"), " ")
+	}
+	return strings.Join(lines, "\n") + "\n"
+}

@@ -1,0 +1,254 @@
+package tui
+
+import (
+	"log/slog"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"gcity/city"
+)
+
+// The status line goes with a text.
+// Of several a text goes to those that can hear it, and the others are named.
+func TestSendLeavesOutWhoCannotHear(t *testing.T) {
+	s := demo(t, 120, 40)
+	for _, name := range []string{"scout", "builder", "idle"} {
+		s.choose(name)
+		s.press("space")
+	}
+	s.press("i")
+	s.shows("send to 2 agents: builder, idle", "left out: scout, nobody there to hear it")
+	s.typeIn("hello")
+	s.press("enter")
+	s.wants(city.Nudge{Agent: "builder", Text: "hello"}, city.Nudge{Agent: "idle", Text: "hello"})
+}
+
+// Who is marked where a filter hides it is counted before something is done.
+func TestHiddenMarksAreSaid(t *testing.T) {
+	s := demo(t, 120, 40)
+	for _, name := range []string{"builder", "idle"} {
+		s.choose(name)
+		s.press("space")
+	}
+	s.press("r")
+	s.hides("hides 1 of them")
+	s.press("n", "/")
+	s.typeIn("idle")
+	s.press("enter", "r")
+	s.shows("Restart 2 agents?", "The filter of Agents hides 1 of them.")
+}
+
+func TestStatusFollowsWhatWasSent(t *testing.T) {
+	s := demo(t, 120, 40)
+	s.choose("idle")
+	s.press("i", "x", "enter")
+	draft := city.Send{ID: 9, Text: "x", Lines: 1, Bytes: 1, Stage: city.Queued, Why: "somebody's draft is on its line", Since: epoch}
+	s.sent(draft)
+	s.shows("idle: queued: somebody's draft is on its line (U takes it back)")
+	at := func(stage city.Stage, why string) {
+		s.agent("idle", func(a *city.Agent) {
+			next := draft
+			next.Stage, next.Why, next.Since = stage, why, s.now
+			a.Sends = []city.Send{next}
+		})
+	}
+	at(city.Queued, "somebody's draft is on its line")
+	s.choose("builder") // nothing waits for it: what was sent from here is meant
+	s.press("U")
+	s.shows("Take back 1 text to idle?")
+	s.press("esc")
+	at(city.Typing, "")
+	s.shows("idle: typing")
+	at(city.Submitted, "")
+	s.shows("idle: submitted")
+	s.hides("takes it back")
+	at(city.Acknowledged, "")
+	s.shows("idle: acknowledged")
+	s.wait(2 * fade)
+	s.agent("idle", func(a *city.Agent) { a.Sends = nil })
+	s.hides("idle: ")
+	if len(s.m.letters) != 0 {
+		t.Errorf("%v is still followed", s.m.letters)
+	}
+}
+
+func TestStatusCountsWhatWasSent(t *testing.T) {
+	s := demo(t, 120, 40)
+	s.choose("builder")
+	s.press("space", "space", "space", "i", "x", "enter")
+	s.sent(city.Send{ID: 1, Stage: city.Submitted, Since: epoch}, city.Send{ID: 1, Stage: city.Submitted, Since: epoch},
+		city.Send{ID: 1, Stage: city.Queued, Why: "somebody's draft is on its line", Since: epoch})
+	s.shows("2 submitted, 1 queued: somebody's draft is on its line")
+	s.agent("idle", func(a *city.Agent) {
+		a.Sends = []city.Send{{ID: 1, Stage: city.GivenUp, Why: "the agent has ended", Since: epoch.Add(time.Second)}}
+	})
+	s.shows("idle: given up: the agent has ended", "esc dismisses")
+	s.press("esc", ":")
+	s.typeIn("messages")
+	s.press("enter")
+	s.shows("2 submitted, 1 given up", "chatty: submitted")
+}
+
+// What a newer verb came to is not overwritten, and another controller's texts are others.
+func TestStatusOfOlderTextsStaysBehind(t *testing.T) {
+	s := demo(t, 120, 40)
+	s.choose("idle")
+	s.press("i", "x", "enter")
+	s.sent(city.Send{ID: 1, Stage: city.Queued, Since: epoch})
+	s.press("M")
+	s.agent("idle", func(a *city.Agent) { a.Sends = []city.Send{{ID: 1, Stage: city.Submitted, Since: s.now}} })
+	s.shows("the mouse clicks")
+	s.change(func(n *city.Snapshot) { n.Started = n.Started.Add(time.Hour) })
+	if len(s.m.letters) != 0 {
+		t.Error("a text of a controller that is gone is followed")
+	}
+}
+
+func TestRowsSayWhatWaits(t *testing.T) {
+	s := demo(t, 200, 60)
+	s.agent("builder", withTexts)
+	s.shows("2 texts wait: draft on its line")
+	s.agent("idle", func(a *city.Agent) { a.Sends = []city.Send{{ID: 1, Stage: city.Submitted}} })
+	s.agent("shop/reviewer", func(a *city.Agent) {
+		a.Sends = []city.Send{{ID: 1, Stage: city.Queued, Why: "agent is starting", Text: "\x1b[2J"}}
+	})
+	if r := s.m.roster.find("shop/reviewer"); !strings.HasPrefix(r.why, "waits for a line") || !strings.HasSuffix(r.why, "; 1 text waits") {
+		t.Errorf("why: %q", r.why)
+	}
+	if r := s.m.roster.find("idle"); r.why != "waits for work" {
+		t.Errorf("why: %q", r.why)
+	}
+	s.choose("builder")
+	s.press("d")
+	s.shows("acknowledged 44s ago", `"look at the log"`, "queued for 16s: somebody's draft is on its line", "(4 lines, 130 B)", "U takes texts back   I sends the next one now")
+}
+
+func TestUnsendTakesBackWhatWaits(t *testing.T) {
+	s := demo(t, 120, 40)
+	s.choose("builder")
+	s.press("U")
+	s.shows("no text waits to be typed into builder")
+	s.press("esc")
+	s.agent("builder", withTexts)
+	s.press("U")
+	s.shows("Take back 2 texts to builder?", `builder: "go on"`)
+	s.press("y")
+	s.wants(city.Unsend{Agent: "builder", ID: 5}, city.Unsend{Agent: "builder", ID: 6})
+	s.choose("idle")
+	s.press("space")
+	s.choose("builder")
+	s.press("d", "I", "y") // about whom is read, whoever is marked
+	s.wants(city.Nudge{Agent: "builder", Text: "go on", Now: true})
+	s.press("d")
+	s.agent("builder", func(a *city.Agent) { a.Sends = nil })
+	s.hides("takes texts back")
+	s.press("U")
+	s.wants()
+	s.shows("no text waits to be typed into builder")
+}
+
+// What somebody here takes back is no failure when it is given up for that.
+func TestTakenBackIsNoNews(t *testing.T) {
+	s := demo(t, 120, 40)
+	s.choose("idle")
+	s.press("i", "x", "enter")
+	waits := city.Send{ID: 7, Text: "x", Lines: 1, Bytes: 1, Stage: city.Queued, Since: epoch}
+	s.sent(waits)
+	s.agent("idle", func(a *city.Agent) { a.Sends = []city.Send{waits} })
+	s.press("U", "y")
+	s.done("took back 1 text")
+	s.agent("idle", func(a *city.Agent) {
+		waits.Stage, waits.Why, waits.Since = city.GivenUp, "taken back", s.now
+		a.Sends = []city.Send{waits}
+	})
+	s.shows("took back 1 text")
+	if s.m.status.failed {
+		t.Errorf("it is a failure: %q", s.m.status.text)
+	}
+}
+
+// Sent again now, a text is taken back first, and only what is known whole is sent again.
+func TestSendNowDoesNotDouble(t *testing.T) {
+	s := demo(t, 120, 40)
+	s.choose("builder")
+	s.agent("builder", withTexts)
+	s.press("I")
+	s.shows("Send to builder now?", "somebody's draft")
+	s.press("y")
+	p, ok := effectOf[perform](s)
+	if !ok || len(p.first) != 1 || p.first[0] != (city.Unsend{Agent: "builder", ID: 5}) {
+		t.Fatalf("before it: %v", p.first)
+	}
+	s.wants(city.Nudge{Agent: "builder", Text: "go on", Now: true})
+	s.agent("builder", func(a *city.Agent) { a.Sends = slices.Clone(a.Sends[2:]) })
+	s.press("I")
+	s.shows("only its beginning is known here")
+	if s.m.choice != nil {
+		t.Error("half a text would be sent")
+	}
+	s.press("esc")
+	s.choose("idle")
+	s.press("i")
+	s.paste("two\nlines")
+	s.press("enter")
+	waits := city.Send{ID: 3, Text: "two", Lines: 2, Bytes: 9, Stage: city.Queued, Since: epoch}
+	s.sent(waits)
+	s.agent("idle", func(a *city.Agent) { a.Sends = []city.Send{waits} })
+	s.press("I", "y")
+	s.wants(city.Nudge{Agent: "idle", Text: "two\nlines", Now: true})
+}
+
+// The runner tries what comes second only when the first has succeeded.
+func TestSendNowStopsWhereItCannotBeTakenBack(t *testing.T) {
+	c := newFakeCity(epoch)
+	box := newMailbox()
+	r := &runner{ctx: t.Context(), city: c, box: box, log: slog.New(slog.DiscardHandler)}
+	p := perform{commands: []city.Command{city.Nudge{Agent: "idle", Text: "x", Now: true}}, first: []city.Command{city.Unsend{Agent: "builder", ID: 1}}}
+	c.fail = map[string]string{"builder": "nothing waits to be sent"}
+	r.perform(p)
+	r.wait()
+	n, _ := box.take(epoch)
+	if len(c.done) != 0 || len(n.results) != 1 || !slices.Equal(n.results[0].failures, []string{"nothing waits to be sent"}) {
+		t.Errorf("done: %v, %+v", c.done, n.results)
+	}
+	c.fail = nil
+	r.perform(p)
+	r.wait()
+	if len(c.done) != 2 {
+		t.Errorf("done: %v", c.done)
+	}
+}
+
+func TestPaletteSends(t *testing.T) {
+	for line, want := range map[string]city.Command{
+		"send go  on, and on":   city.Nudge{Agent: "idle", Text: "go  on, and on"},
+		"nudge builder  x  y z": city.Nudge{Agent: "builder", Text: "x  y z"},
+	} {
+		s := demo(t, 120, 40)
+		s.choose("idle")
+		s.line(line, "enter")
+		s.wants(want)
+	}
+	for line, why := range map[string]string{
+		"send ":         "send needs TEXT…",
+		"nudge idle ":   "a text is missing behind the name",
+		"nudge scout x": "nobody there to hear it",
+		"nudge qqqq x":  `no agent is called "qqqq"`,
+		"unsend idle":   "no text waits to be typed into it",
+	} {
+		s := demo(t, 120, 40)
+		s.choose("idle")
+		s.line(line, "enter")
+		s.wants()
+		s.shows(why)
+	}
+	s := demo(t, 120, 40)
+	s.agent("builder", withTexts)
+	s.line("unsend builder", "enter")
+	s.press("y")
+	if len(s.commands()) != 2 {
+		t.Errorf("commands: %v", s.commands())
+	}
+}

@@ -1,0 +1,85 @@
+package tui
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"gcity/city"
+)
+
+// A row under the cursor that its filter leaves out by now stays, and so does what the keys mean, until the cursor leaves it.
+func TestARowIsNotTakenFromUnderTheCursor(t *testing.T) {
+	s := demo(t, 120, 40)
+	s.press("/")
+	s.typeIn("state:running")
+	s.press("enter")
+	s.choose("chatty")
+	s.agent("chatty", func(a *city.Agent) { a.State, a.Running, a.Session = city.Backoff, false, nil })
+	s.wait(time.Minute)
+	s.press("r")
+	s.shows("Restart chatty?")
+	s.press("esc", "j")
+	if !slices.Contains(s.order(), "chatty") {
+		t.Error("the list moves under the hands")
+	}
+	s.wait(still)
+	if slices.Contains(s.order(), "chatty") || s.m.chosen == "chatty" {
+		t.Errorf("still shown in %v", s.order())
+	}
+
+	s = demo(t, 120, 40)
+	s.press("!")
+	s.choose("flaky")
+	s.agent("flaky", func(a *city.Agent) {
+		a.State, a.Running, a.PID = city.Running, true, 99
+		a.Session = &city.Session{Name: "flaky", ID: "flaky-2", Started: s.now}
+	})
+	s.wait(time.Minute)
+	if s.m.chosen != "flaky" {
+		t.Errorf("the cursor went to %s", s.m.chosen)
+	}
+	s.press("!", "!") // a filter that a hand sets leaves nothing
+	if slices.Contains(s.order(), "flaky") {
+		t.Errorf("shown are %v", s.order())
+	}
+}
+
+// The same of pools, of automations, and of who leaves Quarantine.
+func TestEveryListHoldsTheRowUnderTheCursor(t *testing.T) {
+	s := automated(t, 120, 40)
+	s.change(func(n *city.Snapshot) {
+		for i := range n.Agents {
+			if n.Agents[i].Name == "flaky" {
+				n.Agents[i].State = city.Quarantined
+			}
+		}
+	})
+	s.press("3", "g")
+	first := s.m.chosen
+	s.agent(first, func(a *city.Agent) { a.State = city.Starting })
+	s.wait(time.Minute)
+	s.shows("3 Quarantine 1", "starting")
+	if s.m.chosen != first {
+		t.Errorf("the cursor went from %s to %s", first, s.m.chosen)
+	}
+	s.press("1")
+	s.wait(time.Minute)
+	s.press("3")
+	if s.m.chosen == first {
+		t.Errorf("%s is in Quarantine", first)
+	}
+	s.press("2", "!")
+	s.pick("triage")
+	s.pool("triage", func(p *city.Pool) { p.Check.Problem = "" })
+	s.wait(time.Minute)
+	if p := s.m.pools.under(); p == nil || p.name != "triage" {
+		t.Errorf("the cursor is on %+v", p)
+	}
+	s.point("prune-branches")
+	s.automation("prune-branches", func(a *city.Automation) { a.Failures, a.State, a.Last = 0, city.AutomationIdle, nil })
+	s.wait(time.Minute)
+	if r := s.m.automation(); r == nil || r.name != "prune-branches" {
+		t.Errorf("the cursor is on %+v", r)
+	}
+}

@@ -1,0 +1,269 @@
+package tui
+
+import (
+	"fmt"
+	"reflect"
+	"testing"
+	"time"
+
+	"gcity/city"
+)
+
+// done says that the action under way has ended well.
+func (s *stage) done(said ...string) {
+	s.t.Helper()
+	p, ok := effectOf[perform](s)
+	if !ok {
+		s.t.Fatal("no action is under way")
+	}
+	s.hear(news{results: []result{{id: p.id, title: p.title, total: len(p.commands), receipts: said}}})
+}
+
+func TestUndoTakesTheLastVerbBack(t *testing.T) {
+	s := demo(t, 120, 40)
+	s.choose("builder")
+	s.press("s", "y")
+	s.shows("suspending builder", "u undoes for 10s", "u undo")
+	s.wait(8 * time.Second)
+	s.shows("u undoes for 2s")
+	s.press("j") // what is undone is the verb, wherever the cursor is
+	s.press("u")
+	s.wants(city.Resume{Agent: "builder"})
+	s.shows("undoing: suspending builder")
+	s.done("agent builder is resumed")
+	s.hides("u undoes")
+	s.press("u") // struck twice
+	if got := s.commands(); len(got) > 0 {
+		t.Errorf("a second u does %v", got)
+	}
+}
+
+// The time runs from the verb's end, for an end may take as long; what failed is not taken back.
+func TestUndoAfterTheEnd(t *testing.T) {
+	s := demo(t, 120, 40)
+	s.choose("builder")
+	s.press("space", "space", "space", "D", "y")
+	p, _ := effectOf[perform](s)
+	s.wait(9 * time.Second)
+	s.hear(news{results: []result{{id: p.id, title: p.title, total: 3, receipts: []string{"builder drains", "idle drains"},
+		failures: []string{"chatty has no session"}, refused: []int{1}}}})
+	s.wait(9 * time.Second)
+	s.press("u")
+	s.wants(city.Undrain{Agent: "builder"}, city.Undrain{Agent: "idle"})
+	s.choose("builder")
+	s.press("s", "y")
+	p, _ = effectOf[perform](s)
+	s.hear(news{results: []result{{id: p.id, title: p.title, total: 1, failures: []string{"refused"}, refused: []int{0}}}})
+	s.press("u")
+	s.wants()
+	s.shows("nothing is held back")
+}
+
+func TestWhatCanBeUndone(t *testing.T) {
+	s := pooled(t, 120, 40)
+	five := 5
+	s.pool("batch", func(p *city.Pool) { p.Override = &five })
+	for _, c := range []struct{ do, back city.Command }{
+		{city.Suspend{Agent: "x"}, city.Resume{Agent: "x"}}, {city.Resume{}, city.Suspend{}},
+		{city.SuspendRig{Rig: "r"}, city.ResumeRig{Rig: "r"}}, {city.ResumeRig{Rig: "r"}, city.SuspendRig{Rig: "r"}},
+		{city.Drain{Agent: "x"}, city.Undrain{Agent: "x"}}, {city.Undrain{Agent: "x"}, city.Drain{Agent: "x"}},
+		{city.Scale{Pool: "worker", Size: 4}, city.Scale{Pool: "worker", Auto: true}},
+		{city.Scale{Pool: "batch", Size: 1}, city.Scale{Pool: "batch", Size: 5}},
+		{city.Scale{Pool: "batch", Auto: true}, city.Scale{Pool: "batch", Size: 5}},
+		{city.Scale{Pool: "gone", Size: 1}, nil},
+		{city.Restart{Agent: "x"}, nil}, {city.Kill{Agent: "x"}, nil}, {city.Stop{Agent: "x"}, nil}, {city.Nudge{Agent: "x"}, nil},
+		{city.Fire{Automation: "x"}, nil}, {city.Release{Agent: "x"}, nil}, {city.Reload{}, nil},
+	} {
+		if got := s.m.reverse(c.do); !reflect.DeepEqual(got, c.back) {
+			t.Errorf("%#v is undone by %#v, want %#v", c.do, got, c.back)
+		}
+	}
+	s.choose("builder")
+	s.press("s", "y", "r", "y") // the last verb is the one that counts, and a restart is none that can be undone
+	s.hides("undoes")
+}
+
+func TestUndoScaling(t *testing.T) {
+	s := pooled(t, 120, 40)
+	s.pick("worker")
+	s.press(">", "u")
+	if got := s.commands(); !reflect.DeepEqual(got, []city.Command{city.Scale{Pool: "worker", Size: 3}, city.Scale{Pool: "worker", Auto: true}}) {
+		t.Errorf("one more, undone: %#v", got)
+	}
+	s.press(">", ">", "u") // within one press of the key the city has not said what it made of the one before
+	got := s.commands()
+	if want := (city.Scale{Pool: "worker", Size: 3}); got[len(got)-1] != want {
+		t.Errorf("two more, the last undone: %#v", got)
+	}
+}
+
+// In Quarantine u does what its rows say.
+func TestUndoLeavesQuarantineItsKey(t *testing.T) {
+	s := demo(t, 120, 40)
+	s.choose("builder")
+	s.press("s", "y", "3")
+	s.hides("u undoes")
+	s.press("u")
+	s.wants(city.Release{Agent: "scout"})
+}
+
+// Where nobody can be released, what u lacks is a verb that could be undone.
+func TestNothingToUndoAmongAutomations(t *testing.T) {
+	s := automated(t, 120, 40)
+	s.press("4", "u")
+	s.wants()
+	s.shows("there is no verb of the last 10s that could be undone; to release one press 1 for the agents")
+}
+
+// That a verb can be undone is said beside that verb alone; a message that is no longer true goes, and an old one says so.
+func TestMessagesAreAboutNow(t *testing.T) {
+	s := demo(t, 120, 40)
+	s.choose("builder")
+	s.press("D", "y")
+	s.done("agent builder is told to finish; ended in 20s")
+	s.shows("ended in 20s  u undoes for 10s")
+	s.wait(8 * time.Second)
+	s.shows("ended in 20s  8s ago  u undoes for 2s")
+	s.press("D", "y")
+	s.done("agent builder is told to finish")
+	s.m.complain("cannot do something else")
+	s.hides("u undoes")
+	s.press("esc")
+	s.press("space", "space", "esc")
+	s.shows("cleared 2 marks  u undoes")
+	s.m.complain("cannot do something else")
+	s.hides("u undoes")
+	s.press("esc")
+	s.choose("builder")
+	s.hear(news{pane: &paneNews{agent: "builder", session: "builder-1", screen: terminalWith("one\r\ntwo\r\n")}})
+	s.press("0", "F", "m")
+	s.shows("marked below what is frozen here")
+	s.press("F")
+	s.hides("marked below what is frozen here")
+}
+
+func TestClearedMarksComeBack(t *testing.T) {
+	s := pooled(t, 120, 40)
+	s.choose("builder")
+	s.press("space", "space", "esc")
+	s.hides("2 marked")
+	s.shows("cleared 2 marks")
+	s.press("u")
+	s.shows("2 marked")
+	s.press("*", "*")
+	s.hides("marked")
+	s.wait(undoFor)
+	s.press("u")
+	s.hides("marked")
+}
+
+func TestMarkRange(t *testing.T) {
+	s := pooled(t, 120, 40)
+	s.press("1", "g", "j", "space", "j", "j", "v")
+	s.shows("4 marked")
+	if order := s.order(); !s.m.marks[order[1]] || !s.m.marks[order[4]] || s.m.marks[order[0]] || s.m.marks[order[5]] {
+		t.Errorf("marked are %v of %v", s.m.marks, order)
+	}
+	s.press("g", "v") // also upwards, from the last mark
+	s.shows("5 marked")
+	s.press("esc", "esc", "esc")
+	s.pick("worker")
+	s.press("v", "k", "space") // v without a mark begins one
+	s.shows("2 marked")
+	s.press("s")
+	s.shows("Suspend 2 pools?", "pool triage, pool worker")
+	s.press("esc", "u")
+	s.wants()
+}
+
+func TestBulkVerbsOfPoolsAndAutomations(t *testing.T) {
+	s := pooled(t, 120, 40)
+	s.pick("triage")
+	s.press("space", "space", "s")
+	s.shows("Suspend 2 pools?", "4 sessions end")
+	s.press("y")
+	s.wants(city.Suspend{Agent: "triage"}, city.Suspend{Agent: "worker"})
+	s.hides("marked")
+	s.change(withAutomations)
+	s.point("db-health")
+	s.press("space", "space", "t")
+	s.shows("Fire 2 automations now?", "db-health, digest", "the gate is closed")
+	s.press("y")
+	s.wants(city.Fire{Automation: "db-health", By: "operator"}, city.Fire{Automation: "digest", By: "operator"})
+	s.press("*", "t")
+	s.shows("wisp-compact is broken")
+}
+
+func TestMessagesKeepWhatWasSaid(t *testing.T) {
+	s := demo(t, 120, 40)
+	s.choose("builder")
+	s.press("space", "space", "space", "r", "y")
+	p, _ := effectOf[perform](s)
+	if last := s.m.messages[len(s.m.messages)-1]; last.id != p.id || last.text != s.m.status.text {
+		t.Errorf("the last message is %+v", last)
+	}
+	s.hear(news{results: []result{{id: p.id, title: p.title, total: 3, receipts: []string{"restarted builder", "restarted idle"},
+		failures: []string{"chatty: its holder does not answer"}, refused: []int{1}}}})
+	s.press("esc")
+	s.hides("2 ok, 1 failed")
+	s.out = s.m.perform(s.m.action("view.messages"))
+	s.shows("Messages", "restarting: 2 ok, 1 failed", "failed: chatty: its holder does not answer", "restarted builder", "restarted idle")
+	s.hides("restarting 3 agents")
+	s.press("esc")
+	for i := range keptMessages + 50 {
+		s.m.say(fmt.Sprintf("message %03d", i))
+	}
+	if n := len(s.m.messages); n != keptMessages {
+		t.Errorf("%d messages are kept", n)
+	}
+	s.out = s.m.perform(s.m.action("view.messages"))
+	s.shows("message 249")
+	s.hides("message 050")
+	s.press("g")
+	s.shows("message 050")
+	s.hides("message 049", "message 248")
+}
+
+func TestConfirmLevels(t *testing.T) {
+	s := pooled(t, 120, 40)
+	s.m.confirm = confirmNever
+	s.choose("builder")
+	s.press("r")
+	s.wants(city.Restart{Agent: "builder"})
+	s.press("*", "r")
+	s.wants()
+	s.shows("type 21")
+	s.press("esc", "esc")
+	s.choose("idle")
+	s.press("ctrl+k", "enter")
+	s.wants()
+	s.press("esc")
+	s.change(held("builder"))
+	s.press("C")
+	s.wants()
+	s.shows("Put configuration")
+	s.press("esc")
+	s.m.confirm = confirmAlways
+	s.pick("worker")
+	s.press(">")
+	s.wants()
+	s.shows("Scale worker to 3?")
+	s.press("y")
+	s.wants(city.Scale{Pool: "worker", Size: 3})
+	s.press("3", "u")
+	s.shows("Release scout?")
+}
+
+// Five or more are never suspended by one letter, however they are meant.
+func TestManySessionsNeedTheirNumber(t *testing.T) {
+	s := pooled(t, 120, 40)
+	s.out = s.m.perform(s.m.action("city.suspend"))
+	s.shows(fmt.Sprintf("type %d", s.m.living()))
+	s.press("esc")
+	s.pool("worker", func(p *city.Pool) { p.Size, p.Desired = 6, 6 })
+	s.pick("worker")
+	s.press("s")
+	s.shows("Suspend pool worker?", "7 sessions end", "type 7")
+	s.press("y", "enter")
+	s.wants()
+}

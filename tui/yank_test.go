@@ -1,0 +1,207 @@
+package tui
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"gcity/city"
+)
+
+// copied opens the menu, takes what a search leaves first, and gives what went to the clipboard.
+func (s *stage) copied(search string) string {
+	s.t.Helper()
+	s.press("y")
+	s.typeIn(search)
+	s.press("enter")
+	e, ok := effectOf[clip](s)
+	if !ok {
+		s.t.Fatalf("%q copies nothing:\n%s", search, s.text())
+	}
+	return e.text
+}
+
+func TestCopyFromAnAgent(t *testing.T) {
+	s := demo(t, 120, 40)
+	s.change(func(n *city.Snapshot) { n.Path = "/srv/bright lights" })
+	s.choose("builder")
+	for search, want := range map[string]string{
+		"":        "builder",
+		"pid":     "4117",
+		"session": "builder-1",
+		"folder":  "/srv/bright-lights",
+		"attach":  "gcity attach builder --city '/srv/bright lights'",
+	} {
+		if got := s.copied(search); got != want {
+			t.Errorf("%q copies %q, want %q", search, got, want)
+		}
+	}
+	s.shows("gave the")
+	s.press("space", "space")
+	if got := s.copied(""); got != "builder\nchatty" {
+		t.Errorf("of several agents the names are copied, got %q", got)
+	}
+}
+
+func TestCopyFromOtherThings(t *testing.T) {
+	s := pooled(t, 120, 40)
+	s.change(withAutomations)
+	s.pick("triage")
+	if got := s.copied("printed"); !strings.Contains(got, "giving up\n") && !strings.HasSuffix(got, "giving up") {
+		t.Errorf("of a pool's check %q", got)
+	}
+	s.point("prune-branches")
+	if got := s.copied("file"); got == "" {
+		t.Error("an automation has a file")
+	}
+	s.press("5", "G")
+	var e struct{ Type string }
+	if err := json.Unmarshal([]byte(s.copied("json")), &e); err != nil || e.Type == "" {
+		t.Errorf("an event's JSON: %v", err)
+	}
+	s.press("b")
+	s.find(someWork(), "")
+	if got := s.copied("id"); got != someWork()[0].ID && !strings.HasPrefix(got, "gc-") {
+		t.Errorf("a bead's id is %q", got)
+	}
+	if s.m.work == nil {
+		t.Error("the list of work is left")
+	}
+}
+
+// What is copied will be pasted into a terminal: no control gets there (L12). A terminal takes only so much.
+func TestCopiesAreSafe(t *testing.T) {
+	s := demo(t, 120, 40)
+	s.agent("builder", func(a *city.Agent) { a.Command = "echo \x1b[201~\x03\u202erm -rf ~\nline two" })
+	s.choose("builder")
+	for _, c := range s.m.copies() {
+		if c.what == "command" && c.text != "echo rm -rf ~\nline two" {
+			t.Errorf("the command is copied as %q", c.text)
+		}
+		if strings.ContainsAny(strings.ReplaceAll(c.text, "\n", ""), "\x1b\x03\u202e") {
+			t.Errorf("%s is copied with controls: %q", c.what, c.text)
+		}
+	}
+	s.agent("builder", func(a *city.Agent) { a.Dir = "/" + strings.Repeat("x", maxClip) })
+	s.press("y")
+	s.typeIn("folder")
+	s.press("enter")
+	if _, ok := effectOf[clip](s); ok {
+		t.Error("more than a terminal takes is copied")
+	}
+	s.shows("too long for a terminal's clipboard: 73 KB of at most 73")
+	s.press("y")
+	s.typeIn("once more")
+	s.press("enter")
+	if e, ok := effectOf[clip](s); !ok || !e.program || len(e.text) != maxClip+1 {
+		t.Error("a program takes what a terminal does not")
+	}
+}
+
+// Over SSH a program would fill another machine's clipboard.
+func TestNoProgramOverSSH(t *testing.T) {
+	s := newStage(t, Options{OverSSH: true})
+	s.size(120, 40)
+	s.hear(news{snap: demoSnapshot(epoch)})
+	s.copied("")
+	s.press("y")
+	s.typeIn("once more")
+	s.shows("not of yours")
+	s.press("enter")
+	if _, ok := effectOf[clip](s); ok {
+		t.Error("the program runs")
+	}
+}
+
+func TestClipSequence(t *testing.T) {
+	text := base64.StdEncoding.EncodeToString([]byte("größer"))
+	if got := clipSequence("größer", false); got != "\x1b]52;c;"+text+"\x07" {
+		t.Errorf("%q", got)
+	}
+	if got := clipSequence("x", true); !strings.HasPrefix(got, "\x1b]52;c;eA==\x07\x1bPtmux;\x1b\x1b]52;c;eA==\x07") {
+		t.Errorf("within tmux %q", got)
+	}
+}
+
+// A real program gets the text; without one, or where it fails, that is said.
+func TestClipByProgram(t *testing.T) {
+	dir := t.TempDir()
+	got := filepath.Join(dir, "got")
+	put := func(script string) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(dir, "wl-copy"), []byte("#!/bin/sh\n"+script+"\n"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Setenv("PATH", dir+":/bin:/usr/bin")
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	run := func() result {
+		t.Helper()
+		r := &runner{ctx: ctx, box: newMailbox(), getenv: environment([]string{"WAYLAND_DISPLAY=wayland-0"}), fail: cancel}
+		r.clip(clip{id: 7, what: "name", text: "builder\nidle"})
+		r.wg.Wait()
+		n, _ := r.box.take(time.Now())
+		if len(n.results) != 1 || n.results[0].id != 7 {
+			t.Fatalf("results %+v", n.results)
+		}
+		return n.results[0]
+	}
+	put("cat >" + got + "\n(sleep 300 >&- 2>&- <&-) &") // those that serve the clipboard stay in the background
+	if r := run(); len(r.receipts) != 1 || r.receipts[0] != "copied the name by wl-copy" {
+		t.Errorf("%+v", r)
+	}
+	if b, err := os.ReadFile(got); err != nil || string(b) != "builder\nidle" {
+		t.Errorf("the program got %q, %v", b, err)
+	}
+	put("echo no compositor >&2; exit 1")
+	if r := run(); len(r.failures) != 1 || !strings.Contains(r.failures[0], "cannot copy the name: wl-copy: no compositor") {
+		t.Errorf("%+v", r)
+	}
+	t.Setenv("PATH", t.TempDir())
+	if r := run(); len(r.failures) != 1 || !strings.Contains(r.failures[0], "wl-copy is not installed") {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestVerbsMenu(t *testing.T) {
+	s := pooled(t, 120, 40)
+	s.change(withAutomations)
+	s.choose("scout")
+	s.press("x")
+	s.shows("Verbs for scout", "restart the agent", "asks first", "kill or stop", "copy from what is selected")
+	s.hides("mark the row", "go to Agents", "fire the automation")
+	s.typeIn("drain the")
+	s.shows("scout is quarantined: there is nothing to finish")
+	s.press("esc", "x")
+	s.typeIn("restart")
+	s.press("enter")
+	s.shows("Restart scout?")
+	s.press("esc")
+	s.pick("worker")
+	s.press("x")
+	s.shows("Verbs for pool worker", "set the pool's size", "suspend the agent or the pool")
+	s.hides("restart the agent")
+	s.press("esc", "4", "x")
+	s.shows("fire the automation now")
+	s.press("esc", "5", "x")
+	s.shows("show all of the event")
+	s.press("esc", "b")
+	s.find(someWork(), "")
+	s.press("x")
+	s.shows("Verbs for gc-", "add work", "close it")
+	s.typeIn("close it")
+	s.press("enter")
+	s.shows("Close gc-")
+	r := newStage(t, Options{Mode: ReadOnly})
+	r.size(120, 40)
+	r.hear(news{snap: demoSnapshot(epoch)})
+	r.press("x")
+	r.hides("restart the agent", "work in the agent's terminal")
+	r.shows("show the agent")
+}
