@@ -77,7 +77,13 @@ func TestEveryEventOnce(t *testing.T) {
 // automation writes the file of one.
 func (c *town) automation(name, text string) {
 	c.t.Helper()
-	dir := filepath.Join(".gc", "formulas", "automations", name)
+	c.automationIn(filepath.Join(".gc", "formulas"), name, text)
+}
+
+// automationIn writes the file of one below a folder of formulas.
+func (c *town) automationIn(folder, name, text string) {
+	c.t.Helper()
+	dir := filepath.Join(folder, "automations", name)
 	if err := os.MkdirAll(filepath.Join(c.dir, dir), 0o755); err != nil {
 		c.t.Fatal(err)
 	}

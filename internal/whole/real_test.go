@@ -84,12 +84,19 @@ type viewer struct {
 	mu   sync.Mutex
 	seen bytes.Buffer
 	done chan struct{}
+	eyes sync.Mutex // held while nobody reads what the terminal is sent
 }
 
-func (c *town) attach(agent string) *viewer {
+func (c *town) attach(agent string) *viewer { return c.terminal("agent", "attach", agent) }
+
+// terminal is a person at a terminal of 100x30 who runs a command line, with what of the environment the town has for that.
+func (c *town) terminal(args ...string) *viewer {
 	c.t.Helper()
-	v := &viewer{c: c, cmd: exec.Command(c.bin, "agent", "attach", agent, "--city", c.dir), done: make(chan struct{})}
-	v.cmd.Env = append(os.Environ(), "TERM=xterm-256color")
+	if c.person == nil {
+		c.prefer("") // not those of whoever runs the test
+	}
+	v := &viewer{c: c, cmd: exec.Command(c.bin, append(args, "--city", c.dir)...), done: make(chan struct{})}
+	v.cmd.Env = append(append(os.Environ(), "TERM=xterm-256color"), c.person...)
 	var err error
 	if v.tty, err = pty.StartWithSize(v.cmd, &pty.Winsize{Rows: 30, Cols: 100}); err != nil {
 		c.t.Fatal(err)
@@ -99,7 +106,9 @@ func (c *town) attach(agent string) *viewer {
 		defer close(v.done)
 		buf := make([]byte, 4096)
 		for {
+			v.eyes.Lock()
 			n, err := v.tty.Read(buf)
+			v.eyes.Unlock()
 			v.mu.Lock()
 			v.seen.Write(buf[:n])
 			v.mu.Unlock()

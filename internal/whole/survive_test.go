@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -26,15 +27,17 @@ var (
 
 // TestKillLoop kills the controller at random moments, the first wave of starts included: afterwards every agent was
 // born exactly once and its first process is the one that lives (C1, L11); a stop leaves nothing (L10).
-func TestKillLoop(t *testing.T) {
-	const n = 20
+func TestKillLoop(t *testing.T) { killLoop(t, 20, *kills) }
+
+// killLoop kills the controller of n agents so many times.
+func killLoop(t *testing.T, n, kills int) {
 	if *seed == 0 {
 		*seed = uint64(time.Now().UnixNano())
 	}
-	t.Logf("go test ./internal/whole -run KillLoop -kills %d -seed %d", *kills, *seed)
+	t.Logf("go test ./internal/whole -run %s -kills %d -seed %d", t.Name(), kills, *seed)
 	rnd := rand.New(rand.NewPCG(*seed, 0))
 	c := newTown(t, n, `patrol_interval = "1s"`)
-	for range *kills {
+	for range kills {
 		ctl := c.begin()
 		time.Sleep(time.Duration(rnd.IntN(120)) * time.Millisecond) // the moment, not a wait for something
 		if err := ctl.Process.Kill(); err != nil {
@@ -43,7 +46,11 @@ func TestKillLoop(t *testing.T) {
 		ctl.Wait()
 	}
 	c.run()
-	c.until("every agent runs", func() bool { return c.count("running") == n })
+	c.until("the controller answers", func() bool { return c.answers() }) // before that a list is of what the disk tells
+	c.until("every agent runs, and as which process is known", func() bool {
+		known := func(a agentView) bool { return a.State == "running" && a.PID > 0 }
+		return len(slices.DeleteFunc(c.agents(), func(a agentView) bool { return !known(a) })) == n
+	})
 	c.until("the last births are told of", func() bool { return len(c.births) >= n })
 	first := map[string]int{}
 	for len(c.births) > 0 {
@@ -97,7 +104,9 @@ func TestHoldersDie(t *testing.T) {
 }
 
 // TestNothingIsLeft stops agents that do not want to go (P3, P4).
-func TestNothingIsLeft(t *testing.T) {
+func TestNothingIsLeft(t *testing.T) { nothingIsLeft(t) }
+
+func nothingIsLeft(t *testing.T) {
 	c := newTown(t, 0, "")
 	c.lines(map[string]string{
 		"setsid":    `trap "" INT TERM; setsid sleep 999 & echo setsid $$ >births; while :; do sleep 1; done`,
@@ -223,6 +232,16 @@ func (c *town) agents() []agentView {
 	return list.Items
 }
 
+// answers reports whether a controller serves the city's socket.
+func (c *town) answers() bool {
+	conn, err := net.Dial("unix", c.socket())
+	if err != nil {
+		return false
+	}
+	conn.Close()
+	return true
+}
+
 func (c *town) count(state string) int {
 	n := 0
 	for _, a := range c.agents() {
@@ -267,20 +286,18 @@ func (c *town) marked() []int {
 	})
 }
 
-// descendants are all processes below the city's holders.
+// descendants are all processes of the city's agents: those that carry its mark, and those below them.
 func (c *town) descendants() []int {
 	parents := map[int]int{}
 	for _, pid := range processes(func(int) bool { return true }) {
 		parents[pid] = stat(pid, 1)
 	}
 	roots := map[int]bool{}
-	for _, pid := range c.running() {
-		if pid != c.ctl.Process.Pid {
-			roots[pid] = true
-		}
+	for _, pid := range c.marked() {
+		roots[pid] = true
 	}
 	return processes(func(pid int) bool {
-		for p := parents[pid]; p > 1; p = parents[p] {
+		for p := pid; p > 1; p = parents[p] {
 			if roots[p] {
 				return true
 			}

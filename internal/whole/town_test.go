@@ -60,6 +60,7 @@ type town struct {
 	ctl    *exec.Cmd
 	env    []string // of the next controller; nil = ours
 	pids   map[string]int
+	person []string // the environment of whoever sits at a terminal, besides ours
 }
 
 type birth struct {

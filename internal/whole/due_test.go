@@ -1,0 +1,232 @@
+package whole
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// TestAHundredDueAtOnce makes a hundred automations due in the same moment: never more than eight go at once, all of them go,
+// and who went is not before who waits, though it is due again (A13, Q4).
+func TestAHundredDueAtOnce(t *testing.T) {
+	const n, most = 100, 8
+	c := newTown(t, 0, "")
+	c.config("[workspace]\nname = \"rush\"\n[daemon]\npatrol_interval = \"300ms\"\n")
+	for _, dir := range []string{"going", "went", "counts"} {
+		if err := os.Mkdir(filepath.Join(c.dir, dir), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i := range n {
+		c.automation(fmt.Sprintf("a%02d", i), "gate = \"cooldown\"\ninterval = \"1s\"\nexec = '''echo >going/$GC_AUTOMATION\n"+
+			"set -- going/*\necho >counts/$#\nuntil [ -e go ]; do sleep 0.02; done\nmv going/$GC_AUTOMATION went/'''\n")
+	}
+	c.run()
+	c.until("as many go as may", func() bool { return c.files("going") >= most })
+	c.patrols(4) // the first ones' second is over
+	if k := c.files("going"); k != most {
+		t.Errorf("%d go at once", k)
+	}
+	c.put("go", "")
+	var fired struct{ Items []struct{ Subject string } }
+	c.until("as many runs as there are automations", func() bool {
+		c.ask("events?type=automation.fired&limit=1000&forward=true&cursor=1", &fired)
+		return len(fired.Items) >= n
+	})
+	times := map[string]int{}
+	for _, e := range fired.Items[:n] {
+		times[e.Subject]++
+	}
+	if len(times) < n-most { // records are made side by side, so a few may overtake each other
+		t.Errorf("only %d automations had a part in the first %d runs", len(times), n)
+	}
+	for k := most + 1; k <= n; k++ {
+		if c.has("counts/" + strconv.Itoa(k)) {
+			t.Errorf("%d went at once", k)
+		}
+	}
+	for i := range n {
+		name := fmt.Sprintf("a%02d", i)
+		c.until(name+" went", func() bool { return c.has("went/" + name) })
+	}
+	c.gcity(0, "stop")
+	c.nothingLeft()
+}
+
+// TestOneHungCondition lets one of a hundred checks hang, and one run take as long as it likes: the others are checked and
+// go, and the long one goes once however often its check would succeed meanwhile (A1, A5).
+func TestOneHungCondition(t *testing.T) {
+	const n = 100
+	c := newTown(t, 0, "")
+	c.config("[workspace]\nname = \"checks\"\n[daemon]\npatrol_interval = \"500ms\"\n")
+	if err := os.Mkdir(filepath.Join(c.dir, "ran"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for i := range n - 2 {
+		c.automation(fmt.Sprintf("c%02d", i), "gate = \"condition\"\ncheck = \"[ -e open ]\"\nexec = 'echo >ran/$GC_AUTOMATION'\n")
+	}
+	c.automation("a-hung", "gate = \"condition\"\ncheck = 'echo $$ >>hung; exec sleep 100000'\ncheck_timeout = \"1h\"\nexec = \"echo >ran/never\"\n")
+	c.automation("a-long", "gate = \"condition\"\ncheck = \"echo >>checked\"\nexec = 'echo x >>long; until [ -e go ]; do sleep 0.05; done'\n")
+	c.run()
+	c.until("the check hangs and the run goes", func() bool { return c.has("hung") && c.has("long") })
+	c.put("open", "")
+	c.until("all others went", func() bool { return c.files("ran") == n-2 })
+	if err := os.Remove(filepath.Join(c.dir, "open")); err != nil {
+		t.Fatal(err)
+	}
+	c.patrols(4)
+	if hung := c.words("hung"); len(hung) != 1 || !c.alive(hung[0]) {
+		t.Errorf("the hung check does not hang: %v", hung)
+	}
+	if long := c.words("long"); len(long) != 1 {
+		t.Errorf("the long run went %d times", len(long))
+	}
+	c.put("go", "")
+	c.until("it goes again when it has ended", func() bool { return len(c.words("long")) > 1 })
+	c.gcity(0, "stop")
+	c.nothingLeft()
+	if c.alive(c.words("hung")[0]) {
+		t.Error("the hung check outlived the city")
+	}
+}
+
+// TestWispsGo removes what automations made once it has been closed for long enough, and nothing else; nor does a cooldown
+// begin anew when the records of its runs are removed too (A7).
+func TestWispsGo(t *testing.T) {
+	c := newTown(t, 0, "")
+	c.config("[workspace]\nname = \"town\"\n[daemon]\npatrol_interval = \"200ms\"\nwisp_gc_interval = \"200ms\"\nwisp_ttl = \"1s\"\n")
+	c.formula("", "pair")
+	c.automation("cook", "gate = \"manual\"\nformula = \"pair\"\n")
+	c.automation("tick", "gate = \"cooldown\"\ninterval = \"1h\"\nexec = \"echo x >>ticks\"\n")
+	ctl := c.run()
+	c.until("the automations are there", func() bool { return strings.Contains(c.gcity(0, "automation", "list"), "cook ") })
+	var roots []string
+	for range 4 {
+		c.gcity(0, "automation", "run", "cook", "--wait")
+	}
+	var made beadsView
+	c.ask("beads?type=molecule", &made)
+	for _, b := range made.Items {
+		roots = append(roots, b.ID)
+	}
+	if len(roots) != 4 {
+		t.Fatalf("made %v", roots)
+	}
+	untouched, openRoot, openStep, done := roots[0], roots[1], roots[2], roots[3]
+	mine := strings.Fields(c.gcity(0, "bead", "create", "mine"))[1]
+	mine = strings.TrimSuffix(mine, ":")
+	steps := map[string][]string{}
+	for _, root := range roots {
+		steps[root] = c.steps(root)
+		if len(steps[root]) != 2 {
+			t.Fatalf("%s has the steps %v", root, steps[root])
+		}
+	}
+	c.gcity(0, append([]string{"bead", "close", mine, openStep, steps[openStep][0]}, steps[openRoot]...)...)
+	c.gcity(0, append([]string{"bead", "close", done}, steps[done]...)...)
+	c.until("the one that is done goes", func() bool { return !c.known(done) })
+	c.until("the records of runs go", func() bool { return strings.Contains(c.gcity(0, "automation", "history", "tick"), "never run") })
+	for _, root := range []string{untouched, openRoot, openStep} {
+		for _, id := range append(steps[root], root) {
+			if !c.known(id) {
+				t.Errorf("%s of %s is gone", id, root)
+			}
+		}
+	}
+	if !c.known(mine) {
+		t.Error("what no automation made is gone")
+	}
+	for _, id := range steps[done] {
+		if c.known(id) {
+			t.Errorf("%s, of the one that is done, is there", id)
+		}
+	}
+	if err := ctl.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	ctl.Wait()
+	c.run()
+	c.gcity(0, "bead", "close", openRoot, steps[openStep][1])
+	c.until("those go too that are closed now", func() bool { return !c.known(openRoot) && !c.known(openStep) })
+	if ticks := c.words("ticks"); len(ticks) != 1 {
+		t.Errorf("the cooldown of an hour was over %d times", len(ticks))
+	}
+	c.gcity(0, "stop")
+	c.nothingLeft()
+}
+
+type beadsView struct{ Items []struct{ ID string } }
+
+// steps are the ids of the beads below one.
+func (c *town) steps(root string) (ids []string) {
+	var list beadsView
+	c.ask("beads?parent="+root, &list)
+	for _, b := range list.Items {
+		ids = append(ids, b.ID)
+	}
+	return ids
+}
+
+// known says whether the running city knows a bead.
+func (c *town) known(id string) bool {
+	var b struct{ ID, Code string }
+	c.ask("bead/"+id, &b)
+	if b.ID == "" && b.Code != "not_found" {
+		c.t.Fatalf("%s: %+v", id, b)
+	}
+	return b.ID == id
+}
+
+// formula writes one of two steps into a folder of formulas, "" = the city's.
+func (c *town) formula(folder, name string) {
+	c.t.Helper()
+	if folder == "" {
+		folder = filepath.Join(".gc", "formulas")
+	}
+	if err := os.MkdirAll(filepath.Join(c.dir, folder), 0o700); err != nil {
+		c.t.Fatal(err)
+	}
+	c.put(filepath.Join(folder, name+".formula.toml"), fmt.Sprintf("formula = %q\n[[steps]]\nid = \"a\"\ntitle = \"Do it\"\n[[steps]]\nid = \"b\"\ntitle = \"Check it\"\n", name))
+}
+
+// files is how many files a folder of the city has.
+func (c *town) files(name string) int {
+	c.t.Helper()
+	all, err := os.ReadDir(filepath.Join(c.dir, name))
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return len(all)
+}
+
+// words are what a file of the city has in it; none if there is no such file.
+func (c *town) words(name string) []string {
+	c.t.Helper()
+	data, err := os.ReadFile(filepath.Join(c.dir, name))
+	if err != nil && !os.IsNotExist(err) {
+		c.t.Fatal(err)
+	}
+	return strings.Fields(string(data))
+}
+
+func (c *town) alive(pid string) bool {
+	c.t.Helper()
+	n, err := strconv.Atoi(pid)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return lives(n) && syscall.Kill(n, 0) == nil
+}
+
+// patrols waits for so many of them.
+func (c *town) patrols(n int) {
+	c.t.Helper()
+	for range n {
+		last := c.snapshot().Patrol.Last
+		c.until("a patrol", func() bool { return c.snapshot().Patrol.Last.After(last) })
+	}
+}

@@ -1,0 +1,135 @@
+package whole
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// passing is what the test adds to the town of examples: its agents are quick and tell of their birth, as many as they are to
+// the end, and nobody orders by itself.
+const passing = `
+[automations]
+skip = ["orders"]
+
+[[patches.providers]]
+name = "stand-in"
+command = 'echo "$GC_AGENT" $$ >"$GC_CITY/births"; exec sh "$GC_CITY/agents/stand-in.sh"'
+env = { PACE = "0.1" }
+
+[[patches.agents]]
+dir = "mill"
+name = "hand"
+pool = { min = 2, max = 2 }
+`
+
+// exampleTown is the town of examples, with further configuration.
+func exampleTown(t *testing.T, more string) *town {
+	t.Helper()
+	c := newTown(t, 0, "")
+	if err := os.Remove(filepath.Join(c.dir, "city.toml")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.CopyFS(c.dir, os.DirFS("../../examples/town")); err != nil {
+		t.Fatal(err)
+	}
+	own, err := os.ReadFile(filepath.Join(c.dir, "city.toml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.config(string(own) + more)
+	return c
+}
+
+// TestWorkIsPassedOn gives orders to the steward of the example town and kills its controller while a hand is at one: by hook,
+// sling and mail alone each comes to its rig, to a hand, to the joiner and back, with nobody to command them, and once. The next
+// controller finds all agents, and no other is born.
+func TestWorkIsPassedOn(t *testing.T) {
+	const staff = 8
+	c := exampleTown(t, passing)
+	first := c.begin()
+	c.ctl = first
+	c.born(staff)
+	orders := map[string][]string{"mill": {"grind the oats", "sift the bran"}, "ferry": {"carry the hay"}}
+	for rig, all := range orders {
+		for _, what := range all {
+			c.gcity(0, "sling", "steward", rig+": "+what)
+		}
+	}
+	c.until("a hand is at work", func() bool { return len(c.held("mill/hand-")) > 0 })
+	if err := first.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	first.Wait()
+	c.until("work goes on without a controller", func() bool { return len(c.ledger("mill")) == len(orders["mill"]) })
+	if c.answers() {
+		t.Error("there is a controller")
+	}
+
+	c.run()
+	c.until("the next controller has them all", func() bool { return c.count("running") == staff })
+	c.gcity(0, "sling", "steward", "ferry: fetch the doctor")
+	orders["ferry"] = append(orders["ferry"], "fetch the doctor")
+	c.until("all orders are done", func() bool {
+		return len(c.beads("--all", "--status", "open,in_progress")) == 0 && len(c.ledger("ferry")) == 2
+	})
+	for rig, all := range orders {
+		got := c.ledger(rig)
+		slices.Sort(got)
+		slices.Sort(all)
+		if !slices.Equal(got, all) {
+			t.Errorf("the ledger of the %s has %q, ordered were %q", rig, got, all)
+		}
+		if made := c.beads("--rig", rig, "--limit", "0"); len(made) != len(all) {
+			t.Errorf("%d pieces of work for %d orders of the %s", len(made), len(all), rig)
+		}
+	}
+	if n := strings.Count(c.gcity(0, "mail", "inbox", "steward", "--all", "--json"), `"done: `); n != 4 {
+		t.Errorf("the steward got %d letters about 4 orders", n)
+	}
+	if len(c.births) > 0 || len(c.pids) != staff {
+		t.Errorf("born besides: %d; all: %v", len(c.births), c.pids)
+	}
+	for _, a := range c.agents() {
+		if a.PID != c.pids[a.Name] {
+			t.Errorf("%s is pid %d now, and was born as %d", a.Name, a.PID, c.pids[a.Name])
+		}
+	}
+	c.gcity(0, "stop")
+	c.nothingLeft()
+}
+
+type workView struct{ Title, Assignee string }
+
+// beads are those that "bead list" shows.
+func (c *town) beads(args ...string) []workView {
+	c.t.Helper()
+	var list struct{ Items []workView }
+	if err := json.Unmarshal([]byte(c.gcity(0, append([]string{"bead", "list", "--json"}, args...)...)), &list); err != nil {
+		c.t.Fatal(err)
+	}
+	return list.Items
+}
+
+// held is what is in the hands of agents whose names begin so.
+func (c *town) held(prefix string) []workView {
+	return slices.DeleteFunc(c.beads("--all", "--status", "in_progress"), func(w workView) bool { return !strings.HasPrefix(w.Assignee, prefix) })
+}
+
+// ledger is what a rig of the example town has delivered: lines of an id, what it was, and by whom.
+func (c *town) ledger(rig string) (titles []string) {
+	c.t.Helper()
+	text, err := os.ReadFile(filepath.Join(c.dir, "rigs", rig, "ledger.txt"))
+	if err != nil && !os.IsNotExist(err) {
+		c.t.Fatal(err)
+	}
+	for line := range strings.Lines(string(text)) {
+		_, what, _ := strings.Cut(line, " ")
+		title, _, _ := strings.Cut(what, ", by ")
+		titles = append(titles, title)
+	}
+	return titles
+}

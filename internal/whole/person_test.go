@@ -1,0 +1,106 @@
+package whole
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"gcity/internal/screen"
+)
+
+// prefer writes the preferences of the person at the town's terminals, who has a home of their own, and says where that is.
+func (c *town) prefer(text string) (home string) {
+	c.t.Helper()
+	if c.person == nil {
+		c.person = []string{"XDG_CONFIG_HOME=", "XDG_STATE_HOME=", "NO_COLOR=", "HOME=" + c.t.TempDir()}
+	}
+	home = strings.TrimPrefix(c.person[len(c.person)-1], "HOME=")
+	if err := os.MkdirAll(filepath.Join(home, ".config", "gcity"), 0o700); err != nil {
+		c.t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(home, ".config", "gcity", "config.toml"), []byte(text), 0o600); err != nil {
+		c.t.Fatal(err)
+	}
+	return home
+}
+
+// What a person prefers counts in a real control room and in a real attach, from the first frame on and when it changes.
+func TestAPersonsPreferences(t *testing.T) {
+	c := newTown(t, 0, "")
+	c.lines(map[string]string{"shell": "exec sh -i"})
+	c.run()
+	c.until("it runs", func() bool { return c.count("running") == 1 })
+	home := c.prefer("detach_keys = 'ctrl+]'\n[keys]\nfocus.events = 'E'\n'quit' = 'Q'\n")
+
+	v := c.attach("shell")
+	v.until("ctrl+] leaves")
+	v.types("echo typed $((1000+337))\x11\r")
+	v.until("typed 1337")
+	v.types("\x1d") // ctrl+]
+	v.ends(0)
+
+	v = c.terminal()
+	v.shows("E Events")
+	v.types("E")
+	c.prefer("[keys]\nfocus.events = 'V'\nagent.restrat = 'x'\n")
+	v.shows("V Events")
+	v.shows("there is no action")
+	v.types("q")
+	v.shows("everything keeps running")
+	c.until("the answer is taken", func() bool { // a new question ignores keys for a moment
+		_, _ = v.tty.WriteString("l") // a terminal that has ended does not take it
+		select {
+		case <-v.done:
+			return true
+		default:
+			return false
+		}
+	})
+	v.ends(0)
+	kept, err := filepath.Glob(filepath.Join(home, ".local", "state", "gcity", "*.json"))
+	if err != nil || len(kept) != 1 {
+		t.Fatalf("kept of the room: %v, %v", kept, err)
+	}
+	text, err := os.ReadFile(kept[0])
+	if err != nil || !strings.Contains(string(text), `"focus": "events"`) {
+		t.Errorf("kept: %s, %v", text, err)
+	}
+}
+
+// A hosting room that loses its terminal does with the city what the person wants.
+func TestHangup(t *testing.T) {
+	for name, runs := range map[string]struct{ controller, agents bool }{"stop": {false, false}, "leave": {false, true}, "headless": {true, true}} {
+		t.Run(name, func(t *testing.T) {
+			c := newTown(t, 1, "")
+			c.prefer("on_hangup = '" + name + "'")
+			v := c.host()
+			pid := c.born(1).pid
+			v.shows("1 running")
+			v.cmd.Process.Signal(syscall.SIGHUP)
+			if runs.controller {
+				c.until("it goes on without a screen", func() bool { return strings.Contains(c.gcity(0, "status"), "headless") })
+			} else {
+				v.ends(0)
+			}
+			if lives := syscall.Kill(pid, 0) == nil; lives != runs.agents {
+				t.Errorf("the agent runs: %v", lives)
+			}
+		})
+	}
+}
+
+// shows waits until the terminal shows a text, wherever it came from.
+func (v *viewer) shows(text string) {
+	v.c.t.Helper()
+	v.c.until("the terminal shows "+text, func() bool {
+		s := screen.New(100, 30, 0)
+		v.mu.Lock()
+		_, _ = s.Write(v.seen.Bytes()) // never fails
+		v.mu.Unlock()
+		return strings.Contains(ansi.Strip(strings.Join(s.Lines(100, 30), "\n")), text)
+	})
+}

@@ -1,0 +1,88 @@
+package whole
+
+import (
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// elsewhere runs a test with agents in tmux, and with agents that have no terminal.
+func elsewhere(t *testing.T, test func(t *testing.T)) {
+	t.Run("tmux", func(t *testing.T) {
+		onTmux(t)
+		test(t)
+	})
+	t.Run("subprocess", func(t *testing.T) {
+		t.Setenv("GC_SESSION", "subprocess")
+		test(t)
+	})
+}
+
+// The kill loop with agents that the terminals built in do not hold (C1, L10, L11): the next controller finds them all.
+func TestKillLoopElsewhere(t *testing.T) {
+	elsewhere(t, func(t *testing.T) { killLoop(t, 10, min(*kills, 12)) })
+}
+
+// Agents that do not want to go are gone all the same (P3, P4).
+func TestNothingIsLeftElsewhere(t *testing.T) { elsewhere(t, nothingIsLeft) }
+
+// A crash loop ends in quarantine, is told once, and a release lets it begin anew; the other agent does not notice (P2).
+func TestCrashLoopElsewhere(t *testing.T) { elsewhere(t, crashLoop) }
+
+func crashLoop(t *testing.T) {
+	c := newTown(t, 0, "")
+	c.config("[workspace]\nname = \"falls\"\n[daemon]\nmax_restarts = 2\nrestart_backoff = \"10ms\"\nshutdown_timeout = \"100ms\"\n" +
+		"[[agents]]\nname = \"falls\"\nstart_command = \"echo last words; exit 3\"\n" +
+		"[[agents]]\nname = \"stands\"\nstart_command = \"" + c.line("stands", "") + "\"\n")
+	c.run()
+	c.born(1)
+	quarantines := func() int { return strings.Count(c.gcity(0, "events", "--type", "agent.quarantined"), "falls") }
+	c.until("it is in quarantine", func() bool { return c.count("quarantined") == 1 })
+	if why := c.gcity(0, "why", "falls"); quarantines() != 1 || !strings.Contains(why, "crashed 3×") || !strings.Contains(why, "exit 3") {
+		t.Errorf("%d quarantines are told, and why says:\n%s", quarantines(), why)
+	}
+	c.gcity(0, "agent", "release", "falls")
+	c.until("it is there again", func() bool { return quarantines() == 2 && c.count("quarantined") == 1 })
+	for _, a := range c.agents() {
+		if a.Name == "stands" && (a.PID != c.pids["stands"] || syscall.Kill(a.PID, 0) != nil) {
+			t.Errorf("the other one was pid %d and is %d", c.pids["stands"], a.PID)
+		}
+	}
+	c.gcity(0, "stop")
+	c.nothingLeft()
+}
+
+// BenchmarkForks counts the processes that a patrol of 100 agents at rest costs. Aim: none with the providers built in,
+// one with tmux.
+func BenchmarkForks(b *testing.B) {
+	for _, provider := range []string{"pty", "subprocess", "tmux"} {
+		b.Run(provider, func(b *testing.B) {
+			if provider == "tmux" {
+				if _, err := exec.LookPath("tmux"); err != nil {
+					b.Skip("there is no tmux here")
+				}
+			}
+			b.Setenv("GC_SESSION", provider)
+			b.Setenv("TMUX_TMPDIR", b.TempDir())
+			forksOfPatrols(b)
+		})
+	}
+}
+
+func forksOfPatrols(b *testing.B) {
+	const patrols = 10
+	c := newTown(b, 100, `patrol_interval = "1s"`)
+	c.run()
+	c.born(100)
+	c.until("all run", func() bool { return c.count("running") == 100 })
+	for range b.N {
+		time.Sleep(2 * time.Second) // settled
+		before := forks(b)
+		time.Sleep(patrols * time.Second)
+		b.ReportMetric(float64(forks(b)-before)/patrols, "forks/patrol")
+	}
+	b.ReportMetric(0, "ns/op")
+	c.gcity(0, "stop")
+}

@@ -1,0 +1,60 @@
+package whole
+
+import (
+	"syscall"
+	"testing"
+)
+
+// An attach outlives the controller that it came through: it has the terminal again by itself, the same agent is at the other
+// end, and what is typed reaches it. Where there is nothing to attach to any more it ends with a sentence, and no line of
+// Go's (L11).
+func TestAttachOutlivesTheController(t *testing.T) {
+	c := newTown(t, 0, "")
+	c.lines(map[string]string{"shell": "echo shell $$ >births; exec sh -i"})
+	kill := func() {
+		t.Helper()
+		if err := c.ctl.Process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		c.ctl.Wait()
+	}
+	c.ctl = c.begin()
+	pid := c.born(1).pid
+	c.until("it runs", func() bool { return c.count("running") == 1 })
+	v := c.attach("shell")
+	v.types("echo begun $((1000+1))\r")
+	v.until("begun 1001")
+	kill()
+	v.until("the controller of this city has gone; attaching to shell again")
+	v.types("echo pid $$ goes on $((1000+2))\r")
+	v.until("goes on 1002")
+	v.types("\x11")
+	v.until("left shell, which runs on")
+	v.ends(0)
+	if !lives(pid) {
+		t.Error("the agent has ended")
+	}
+
+	c.ctl = c.begin()
+	c.until("it is taken over", func() bool { return c.count("running") == 1 })
+	v = c.attach("shell")
+	v.types("echo again $((1000+3))\r")
+	v.until("again 1003")
+	if err := v.cmd.Process.Signal(syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	holder := c.holder("shell")
+	kill()
+	if err := syscall.Kill(holder, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	c.until("the agent is gone", func() bool { return !lives(pid) })
+	if err := v.cmd.Process.Signal(syscall.SIGCONT); err != nil {
+		t.Fatal(err)
+	}
+	v.until("and so is the terminal of shell")
+	v.until("`gcity status` tells what runs")
+	v.ends(3)
+	c.gcity(3, "stop")
+	c.nothingLeft()
+}

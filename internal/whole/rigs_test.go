@@ -1,0 +1,126 @@
+package whole
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestARigsOwnAutomations gives a city and its rig automations of the same names: each has its own place, run, cooldown and
+// store, and a pool that is named in the rig is the rig's.
+func TestARigsOwnAutomations(t *testing.T) {
+	c := newTown(t, 0, "")
+	if err := os.MkdirAll(filepath.Join(c.dir, "demo", "own"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	c.config("[workspace]\nname = \"town\"\n[daemon]\npatrol_interval = \"200ms\"\nshutdown_timeout = \"100ms\"\n" +
+		"[[rigs]]\nname = \"demo\"\npath = \"demo\"\nformulas_dir = \"demo/own\"\n" +
+		"[[agents]]\nname = \"w\"\ndir = \"demo\"\nstart_command = \"exec sleep 100000\"\n[agents.pool]\nmax = 2\n")
+	const tick = "gate = \"cooldown\"\ninterval = \"1h\"\nexec = '''echo $GC_AUTOMATION $PWD $BEADS_DIR >>ticks'''\n"
+	c.automation("tick", tick)
+	c.automationIn("demo/own", "tick", tick)
+	c.formula("demo/own", "pair")
+	c.automationIn("demo/own", "cook", "gate = \"manual\"\nformula = \"pair\"\npool = \"w\"\n")
+	c.run()
+	c.until("both have run", func() bool { return len(c.words("ticks")) == 3 && len(c.words("demo/ticks")) == 3 })
+	c.idle("tick", "tick:rig:demo", "cook:rig:demo")
+	rig := filepath.Join(c.dir, "demo")
+	if got := c.words("demo/ticks"); !slices.Equal(got, []string{"tick:rig:demo", rig, rig + "/.beads"}) {
+		t.Errorf("the rig's ran with %v", got)
+	}
+	if got := c.words("ticks"); !slices.Equal(got, []string{"tick", c.dir, c.dir + "/.beads"}) {
+		t.Errorf("the city's ran with %v", got)
+	}
+	c.gcity(0, "automation", "run", "tick", "--rig", "demo", "--wait")
+	if city, rig := len(c.words("ticks")), len(c.words("demo/ticks")); city != 3 || rig != 6 {
+		t.Errorf("the rig's was run by hand: %d and %d words", city, rig)
+	}
+	if n := strings.Count(c.gcity(0, "automation", "history", "tick", "--rig", "demo"), "ok "); n != 2 {
+		t.Errorf("the rig's has %d runs in its history", n)
+	}
+	c.gcity(0, "automation", "run", "cook", "--wait")
+	var made beadsView
+	c.ask("beads?label=pool:demo/w", &made)
+	if len(made.Items) != 1 || !strings.HasPrefix(made.Items[0].ID, "de-") {
+		t.Errorf("made for the rig's pool: %v", made.Items)
+	}
+	c.until("the rig's pool has a member for it", func() bool { p := c.pools(); return len(p) == 1 && p[0].Name == "demo/w" && p[0].Size == 1 })
+	c.gcity(0, "rig", "suspend", "demo")
+	c.until("the rig's rest, the city's do not", func() bool {
+		return c.automations()["tick:rig:demo"].State == "off" && c.automations()["tick"].State == "idle"
+	})
+	c.gcity(0, "stop")
+	c.nothingLeft()
+}
+
+// TestAutomationsAreChangedFromOutside writes and rewrites what city.toml says about automations while they are there: what is
+// skipped is off, what is overridden has another gate, and a run that is over max_timeout ends with all it has begun (A2).
+func TestAutomationsAreChangedFromOutside(t *testing.T) {
+	const city = "[workspace]\nname = \"town\"\n[daemon]\npatrol_interval = \"200ms\"\n"
+	c := newTown(t, 0, "")
+	c.config(city)
+	c.automation("calm", "gate = \"manual\"\nexec = \"echo x >>calm\"\n")
+	c.automation("loud", "gate = \"condition\"\ncheck = \"[ -e open ]\"\nexec = \"echo x >>loud\"\n")
+	c.automation("slow", "gate = \"manual\"\ntimeout = \"1h\"\nexec = '''\nsetsid sh -c 'trap \"\" HUP INT TERM; echo $$ >>pids; exec sleep 100000' &\n"+
+		"(setsid sh -c '(echo $(exec sh -c \"echo \\$PPID\") >>pids; sleep 100000) & exit' &)\nsleep 100000 & echo $! $$ >>pids; wait'''\n")
+	c.run()
+	c.idle("calm", "loud", "slow")
+	c.put("open", "")
+	c.until("the condition lets it go", func() bool { return c.has("loud") })
+
+	c.config(city + "[automations]\nskip = [\"loud\"]\nmax_timeout = \"1s\"\n" +
+		"[[automations.overrides]]\nname = \"calm\"\ngate = \"cooldown\"\ninterval = \"1h\"\n")
+	c.until("it is skipped", func() bool { return c.automations()["loud"].State == "off" })
+	c.until("the override counts", func() bool {
+		a := c.automations()["calm"]
+		return a.Gate == "cooldown" && a.State == "idle" && c.has("calm")
+	})
+	before := len(c.words("loud"))
+	c.gcity(124, "automation", "run", "slow", "--wait")
+	pids := c.words("pids")
+	if len(pids) != 4 {
+		t.Errorf("the slow one began %v", pids)
+	}
+	for _, pid := range pids {
+		if c.alive(pid) {
+			t.Errorf("process %s outlived the run", pid)
+		}
+	}
+	c.patrols(3)
+	if n := len(c.words("loud")); n != before {
+		t.Errorf("the skipped one ran %d times", n-before)
+	}
+
+	c.config(city)
+	c.until("it goes again", func() bool { return len(c.words("loud")) > before })
+	c.until("the override is gone", func() bool { return c.automations()["calm"].Gate == "manual" })
+	if n := len(c.words("calm")); n != 1 {
+		t.Errorf("the cooldown of an hour was over %d times", n)
+	}
+	c.gcity(0, "stop")
+	c.nothingLeft()
+}
+
+type automationView struct{ Name, State, Gate, Reason string }
+
+// automations asks a running city; none while none answers.
+func (c *town) automations() map[string]automationView {
+	var list struct{ Items []automationView }
+	c.ask("automations", &list)
+	out := map[string]automationView{}
+	for _, a := range list.Items {
+		out[a.Name] = a
+	}
+	return out
+}
+
+// idle waits until automations are there and no run of them goes.
+func (c *town) idle(names ...string) {
+	c.t.Helper()
+	for _, name := range names {
+		c.until(fmt.Sprint(name, " rests"), func() bool { return c.automations()[name].State == "idle" })
+	}
+}

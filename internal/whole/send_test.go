@@ -1,0 +1,52 @@
+package whole
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"gcity/city"
+)
+
+// A text that is sent while somebody has half a line typed waits for the Enter, is typed once, and can be taken back before.
+func TestTextWaitsForADraft(t *testing.T) {
+	c := newTown(t, 0, "")
+	c.lines(map[string]string{"echo": `echo up; while read -r line; do echo "got <$line>"; done`})
+	c.run()
+	c.until("it runs", func() bool { return c.count("running") == 1 })
+	c.sees("echo", "up")
+
+	v := c.attach("echo")
+	v.until("up")
+	v.types("half a li")
+	v.until("half a li")
+	var r city.Receipt
+	if err := json.Unmarshal([]byte(c.gcity(0, "agent", "nudge", "echo", "never", "--json")), &r); err != nil || r.Send == nil || r.Send.Stage != city.Queued {
+		t.Fatalf("%v: %+v", err, r)
+	}
+	c.gcity(0, "agent", "unsend", "echo")
+	if out := c.gcity(0, "agent", "nudge", "echo", "after it"); !strings.Contains(out, "queued for echo: somebody's draft is on its line") {
+		t.Errorf("a text beside a draft: %s", out)
+	}
+	if out := c.gcity(0, "agent", "show", "echo"); !strings.Contains(out, "queued since") || !strings.Contains(out, "after it (somebody") {
+		t.Errorf("shown as\n%s", out)
+	}
+	v.types("ne\r")
+	c.sees("echo", "got <after it>")
+	c.gcity(0, "agent", "nudge", "echo", "the last", "--wait")
+	c.sees("echo", "got <the last>")
+	screen := c.gcity(0, "agent", "peek", "echo")
+	if !strings.Contains(screen, "half a line\ngot <half a line>\nafter it\ngot <after it>\nthe last\ngot <the last>") || strings.Contains(screen, "never") {
+		t.Errorf("it has read\n%s", screen)
+	}
+
+	v.types("left, ")
+	v.until("left, ")
+	v.types("\x11") // ctrl+q leaves the draft
+	v.ends(0)
+	c.gcity(0, "agent", "nudge", "echo", "at once", "--now")
+	c.sees("echo", "got <left, at once>")
+	if out := c.gcity(0, "events", "--type", "agent.nudge_dropped"); !strings.Contains(out, "taken back by operator") {
+		t.Errorf("the log says\n%s", out)
+	}
+}

@@ -1,0 +1,110 @@
+package whole
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"io"
+	"net"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	_ "modernc.org/sqlite"
+)
+
+// TestStoreLockedByAnother: another process takes the lock of the city's work and keeps it (S11). The agents notice nothing,
+// status and the list of automations say what is wrong, nothing that was due is lost, and all heals when the lock is let go.
+func TestStoreLockedByAnother(t *testing.T) {
+	c := newTown(t, 0, "")
+	c.config("[workspace]\nname = \"bench\"\n[daemon]\npatrol_interval = \"200ms\"\nshutdown_timeout = \"100ms\"\nmax_restarts = 0\n" +
+		"[[agents]]\nname = \"a\"\nstart_command = 'echo a $$ >births; exec sleep 1000000'\n")
+	c.automation("tick", "exec = 'echo >>ticks'\ngate = \"cooldown\"\ninterval = \"1s\"\n")
+	ctl := c.run()
+	agent := c.born(1)
+	c.until("the automation has run", func() bool { return c.has("ticks") })
+	unlock := lock(t, filepath.Join(c.dir, ".beads", "beads.db"))
+	var posts sync.WaitGroup
+	for range 3 {
+		posts.Go(func() {
+			if code, says := c.post("beads", `{"title":"late"}`); code != http.StatusServiceUnavailable || !strings.Contains(says, "locked by another process") {
+				t.Errorf("a bead for a store that is locked: %d %s", code, says)
+			}
+		})
+	}
+	posts.Wait()
+	const wrong = "the work of the city cannot be written since "
+	c.until("status says so", func() bool { return strings.Contains(c.gcity(0, "status"), wrong) })
+	c.until("the automation waits for it", func() bool {
+		list := c.gcity(0, "automation", "show", "tick")
+		return strings.Contains(list, "cannot be opened: "+wrong)
+	})
+	if code, says := c.post("beads", `{"title":"late"}`); code != http.StatusServiceUnavailable || !strings.Contains(says, "tried again at ") {
+		t.Errorf("a bead for a store that is known to be locked: %d %s", code, says)
+	}
+	if out := c.gcity(0, "bead", "list", "--type", "run"); !strings.Contains(out, "run of tick") {
+		t.Errorf("what can be read is not shown:\n%s", out)
+	}
+	if err := syscall.Kill(agent.pid, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	if next := c.born(1); next.pid == agent.pid {
+		t.Error("the same agent again")
+	}
+	if out := c.gcity(0, "status"); !strings.Contains(out, wrong) {
+		t.Errorf("it healed while it was locked:\n%s", out)
+	}
+	unlock()
+	c.until("status has nothing to say", func() bool { return !strings.Contains(c.gcity(0, "status"), wrong) })
+	before := c.gcity(0, "bead", "list", "--type", "run", "--limit", "0")
+	c.until("the automation runs again", func() bool { return c.gcity(0, "bead", "list", "--type", "run", "--limit", "0") != before })
+	if out := c.gcity(0, "events", "--type", "store.*"); strings.Count(out, "store.failing") != 1 || strings.Count(out, "store.healed") != 1 {
+		t.Errorf("the events are\n%s", out)
+	}
+	c.gcity(0, "stop")
+	if err := ctl.Wait(); err != nil {
+		t.Error(err)
+	}
+	c.nothingLeft()
+}
+
+// lock takes the lock of a database, as a process would that hangs in the middle of a change.
+func lock(t *testing.T, path string) (unlock func()) {
+	t.Helper()
+	db, err := sql.Open("sqlite", "file:"+path+"?_pragma=busy_timeout(10000)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	db.SetMaxOpenConns(1)
+	t.Cleanup(func() { db.Close() })
+	if _, err := db.ExecContext(t.Context(), "BEGIN EXCLUSIVE"); err != nil {
+		t.Fatal(err)
+	}
+	return func() {
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// post gives the city's socket a document, and says what it answers.
+func (c *town) post(what, body string) (code int, says string) {
+	socket := filepath.Join(c.dir, ".gc", "controller.sock")
+	client := http.Client{Timeout: patience, Transport: &http.Transport{DisableKeepAlives: true,
+		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return (&net.Dialer{}).DialContext(ctx, "unix", socket)
+		}}}
+	answer, err := client.Post("http://city/v0/"+what, "application/json", bytes.NewReader([]byte(body)))
+	if err != nil {
+		return 0, err.Error()
+	}
+	defer answer.Body.Close()
+	text, err := io.ReadAll(answer.Body)
+	if err != nil {
+		return 0, err.Error()
+	}
+	return answer.StatusCode, string(text)
+}

@@ -1,0 +1,131 @@
+package whole
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// host is a person at a terminal whose room runs the city. Cleanup stops it.
+func (c *town) host() *viewer {
+	c.t.Helper()
+	v := c.terminal()
+	c.ctl = v.cmd
+	c.t.Cleanup(func() { // before its terminal goes, and whoever still runs it
+		out, err := exec.Command(c.bin, "stop", "--city", c.dir).CombinedOutput()
+		if e, ok := errors.AsType[*exec.ExitError](err); err != nil && !(ok && e.ExitCode() == 3) { // 3: it has stopped already
+			c.t.Errorf("stop: %v\n%s", err, out)
+		}
+	})
+	return v
+}
+
+// A ctrl+c that comes while the room waits for an agent's terminal stops that, and not the city; one that is for the room
+// stops the city.
+func TestInterruptWhileAttaching(t *testing.T) {
+	c := newTown(t, 1, "")
+	v := c.host()
+	pid := c.born(1).pid
+	v.shows("1 running")
+	holder := c.holder(agentName(0))
+	if err := syscall.Kill(holder, syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	c.until("the holder stands still", func() bool {
+		data, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", holder))
+		return err == nil && bytes.Contains(data, []byte(") T "))
+	})
+	v.types("a")
+	v.shows("ctrl+c gives up")
+	v.cmd.Process.Signal(syscall.SIGINT)
+	v.types("\x03")
+	v.shows("gave up attaching")
+	if err := syscall.Kill(holder, syscall.SIGCONT); err != nil {
+		t.Fatal(err)
+	}
+	v.types("?") // the room has the keys again, and interrupts with them
+	v.shows("━ Help ━")
+	if !lives(pid) {
+		t.Error("the agent has ended")
+	}
+	for _, s := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT} { // to a room that has joined
+		joined := c.terminal()
+		joined.shows("1 running")
+		joined.cmd.Process.Signal(s)
+		joined.until("the control room was ended; the city runs on")
+		joined.ends(0)
+	}
+	v.cmd.Process.Signal(syscall.SIGINT)
+	v.ends(0)
+	if lives(pid) {
+		t.Error("the city was not stopped")
+	}
+}
+
+// A terminal that takes nothing any more, as that of a frozen ssh, does not keep a room from ending, nor an attach: its modes
+// are as before, and a hosted city is stopped.
+func TestFrozenTerminals(t *testing.T) {
+	c := newTown(t, 0, "")
+	c.lines(map[string]string{"big": c.line("big", "head -c 100000 /dev/zero | tr '\\0' x; ")})
+	host := c.host()
+	pid := c.born(1).pid
+	host.shows("1 running")
+	joined := c.terminal()
+	joined.shows("1 running")
+
+	host.eyes.Lock()
+	defer host.eyes.Unlock()
+	host.types("a")
+	c.until("an attach's terminal is full", host.full)
+	joined.eyes.Lock()
+	defer joined.eyes.Unlock()
+	c.until("a room's terminal is full", func() bool {
+		joined.types("\x0c")
+		return joined.full()
+	})
+	viewers := []*viewer{joined, host}
+	for _, v := range viewers {
+		v.cmd.Process.Signal(syscall.SIGTERM)
+	}
+	for _, v := range viewers {
+		ended := make(chan error, 1)
+		go func() { ended <- v.cmd.Wait() }()
+		select {
+		case <-ended:
+		case <-time.After(patience):
+			t.Fatal("a frozen terminal keeps the process")
+		}
+		if v.modes().Lflag&(unix.ICANON|unix.ECHO|unix.ISIG) != unix.ICANON|unix.ECHO|unix.ISIG {
+			t.Errorf("the modes of the terminal are %+v", v.modes())
+		}
+	}
+	if lives(pid) {
+		t.Error("the city was not stopped")
+	}
+}
+
+// full reports whether the terminal takes no more of what is written to it, which nobody reads.
+func (v *viewer) full() bool {
+	v.c.t.Helper()
+	n, err := unix.IoctlGetInt(int(v.tty.Fd()), unix.TIOCINQ)
+	if err != nil {
+		v.c.t.Fatal(err)
+	}
+	return n >= 4000
+}
+
+func (v *viewer) modes() *unix.Termios {
+	v.c.t.Helper()
+	m, err := unix.IoctlGetTermios(int(v.tty.Fd()), unix.TCGETS)
+	if err != nil {
+		v.c.t.Fatal(err)
+	}
+	return m
+}

@@ -1,0 +1,182 @@
+package whole
+
+import (
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// onTmux lets the cities of a test have their sessions in tmux.
+func onTmux(t *testing.T) {
+	t.Helper()
+	if _, err := exec.LookPath("tmux"); err != nil {
+		t.Skip("there is no tmux here")
+	}
+	dir, err := os.MkdirTemp("", "gct-") // t.TempDir is too long for a socket
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("TMUX_TMPDIR", dir)
+	t.Setenv("GC_SESSION", "tmux")
+	t.Cleanup(func() {
+		sockets, err := filepath.Glob(filepath.Join(dir, "tmux-*", "*"))
+		if err != nil {
+			t.Error(err)
+		}
+		for _, s := range sockets {
+			if answers(s) {
+				t.Errorf("the server %s outlives its city", filepath.Base(s))
+				exec.Command("tmux", "-S", s, "kill-server").Run()
+			}
+		}
+		os.RemoveAll(dir)
+	})
+}
+
+// A city in tmux: a crash is told with its signal and answered, the loss of the server restarts all and counts for none,
+// and a stop leaves nothing (P1, P6, L10).
+func TestCityOnTmux(t *testing.T) {
+	onTmux(t)
+	c := newTown(t, 3, "")
+	c.run()
+	c.born(3)
+	c.until("all run", func() bool { return c.count("running") == 3 })
+	old := c.pids[agentName(0)]
+	if err := syscall.Kill(old, syscall.SIGSEGV); err != nil {
+		t.Fatal(err)
+	}
+	c.born(1)
+	if c.pids[agentName(0)] == old {
+		t.Error("not restarted")
+	}
+	if why := c.gcity(0, "why", agentName(0)); !strings.Contains(why, "SIGSEGV") {
+		t.Errorf("why does not say how it ended:\n%s", why)
+	}
+	if doctor := c.gcity(0, "doctor"); !strings.Contains(doctor, "tmux -L gcity-") || strings.Contains(doctor, "bad ") {
+		t.Errorf("the doctor says:\n%s", doctor)
+	}
+	for _, pid := range c.parents("tmux: server") {
+		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c.born(3)
+	c.until("all run again", func() bool { return c.count("running") == 3 })
+	for _, a := range c.agents() {
+		if a.Crashes != 0 {
+			t.Errorf("%s is said to have crashed %d times", a.Name, a.Crashes)
+		}
+	}
+	c.gcity(0, "stop")
+	c.nothingLeft()
+}
+
+// The tmux server goes with the last session there: at once where a controller goes on, and at the next stop where it was
+// killed over the swap, whether or not it had written down that nothing is in tmux any more (L10).
+func TestTmuxServerGoes(t *testing.T) {
+	onTmux(t)
+	t.Setenv("GC_SESSION", "")
+	marks := func(c *town) string {
+		data, err := os.ReadFile(filepath.Join(c.dir, ".gc", "session-providers"))
+		if err != nil && !os.IsNotExist(err) {
+			t.Error(err)
+		}
+		return string(data)
+	}
+	c := newTown(t, 0, "")
+	swap := func(to string) {
+		c.config("[workspace]\nname = \"swaps\"\n[daemon]\npatrol_interval = \"200ms\"\nshutdown_timeout = \"100ms\"\n[session]\nprovider = \"" + to + "\"\n" +
+			"[[agents]]\nname = \"a\"\nstart_command = \"" + c.line("a", "") + "\"\n")
+	}
+	server := func() int {
+		t.Helper()
+		c.born(1)
+		all := c.parents("tmux: server")
+		if len(all) != 1 {
+			t.Fatalf("the servers %v", all)
+		}
+		return all[0]
+	}
+	swap("tmux")
+	ctl := c.begin()
+	c.ctl = ctl
+	first := server()
+	swap("pty")
+	c.born(1)
+	c.until("the server is gone while the city goes on", func() bool { return !lives(first) })
+	c.until("nobody looks there", func() bool { return marks(c) == "" })
+	swap("tmux")
+	second := server()
+	swap("pty")
+	c.born(1)
+	ctl.Process.Kill()
+	ctl.Wait()
+	c.gcity(0, "stop") // the controller was killed wherever it was
+	c.until("the server is gone after a stop without a controller", func() bool { return !lives(second) })
+	c.nothingLeft()
+
+	swap("tmux")
+	ctl = c.begin()
+	c.ctl = ctl
+	third := server()
+	ctl.Process.Kill()
+	ctl.Wait()
+	if err := syscall.Kill(c.pids["a"], syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	c.until("the agent is gone", func() bool { return !lives(c.pids["a"]) })
+	if err := os.Remove(filepath.Join(c.dir, ".gc", "session-providers")); err != nil { // as if a controller had been killed just then
+		t.Fatal(err)
+	}
+	c.parentless(third)
+	c.gcity(3, "stop")
+	c.until("a server that nobody looks at is gone after a stop", func() bool { return !lives(third) })
+}
+
+// parentless takes away what is left in a tmux server, and sees that it lives on.
+func (c *town) parentless(server int) {
+	c.t.Helper()
+	sockets, err := filepath.Glob(filepath.Join(os.Getenv("TMUX_TMPDIR"), "tmux-*", "gcity-*"))
+	if err != nil || len(sockets) != 1 {
+		c.t.Fatalf("the sockets %q, %v", sockets, err)
+	}
+	if out, err := exec.Command("tmux", "-S", sockets[0], "kill-session").CombinedOutput(); err != nil {
+		c.t.Fatalf("%v: %s", err, out)
+	}
+	if !lives(server) {
+		c.t.Fatal("the server goes by itself")
+	}
+}
+
+// parents are the parents of this city's agents that have this name.
+func (c *town) parents(name string) (servers []int) {
+	seen := map[int]bool{}
+	for _, pid := range c.pids {
+		parent := stat(pid, 1)
+		data, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(parent), "comm"))
+		if err == nil && strings.TrimSpace(string(data)) == name && !seen[parent] {
+			seen[parent] = true
+			servers = append(servers, parent)
+		}
+	}
+	return servers
+}
+
+// answers reports whether a server is there still, a while after it had no session left. tmux itself is slow to find that
+// nobody answers.
+func answers(socket string) bool {
+	for end := time.Now().Add(5 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+		conn, err := net.Dial("unix", socket)
+		if err != nil {
+			return false
+		}
+		conn.Close()
+	}
+	return true
+}
