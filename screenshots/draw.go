@@ -27,6 +27,7 @@ type pen struct {
 	width, height  int
 	ascent         int
 	dark, lightPal palette
+	lines          map[string]arms
 }
 
 type palette struct {
@@ -47,6 +48,7 @@ func newPen() (*pen, error) {
 	m := plain.Metrics()
 	return &pen{
 		plain: plain, bold: bold, width: advance.Round(), height: (m.Ascent + m.Descent).Ceil() + 1, ascent: m.Ascent.Ceil(),
+		lines: lineSigns(),
 		dark: palette{rgb(0x16181d), rgb(0xc9ccd3), colours(
 			0x16181d, 0xd9626d, 0x86b26d, 0xd7a75c, 0x6a9fd8, 0xb383cf, 0x5fb3b3, 0xc9ccd3,
 			0x6b7280, 0xf07a85, 0x9fcb84, 0xf0c674, 0x86b7ec, 0xcb9be6, 0x7fd0d0, 0xf4f5f7)},
@@ -84,7 +86,7 @@ type style struct {
 }
 
 // draw makes a picture of styled lines.
-func (p *pen) draw(lines []string, cols, rows int, light bool) image.Image {
+func (p *pen) draw(lines []string, cols, rows int, light bool) *image.RGBA {
 	pal := p.dark
 	if light {
 		pal = p.lightPal
@@ -95,6 +97,16 @@ func (p *pen) draw(lines []string, cols, rows int, light bool) image.Image {
 		p.line(img, line, y, pal)
 	}
 	return img
+}
+
+// cursor draws the terminal's own one into a picture, as a bar.
+func (p *pen) cursor(img *image.RGBA, x, y int, light bool) {
+	pal := p.dark
+	if light {
+		pal = p.lightPal
+	}
+	at := image.Pt(margin+x*p.width, margin+y*p.height)
+	draw.Draw(img, image.Rect(at.X, at.Y+1, at.X+2, at.Y+p.height-1), image.NewUniform(pal.text), image.Point{}, draw.Src)
 }
 
 func (p *pen) line(img *image.RGBA, line string, y int, pal palette) {
@@ -139,6 +151,10 @@ func mix(a, b color.RGBA) color.RGBA {
 func (p *pen) cell(img *image.RGBA, text string, at image.Point, width int, c [2]color.RGBA, st style) {
 	box := image.Rect(at.X, at.Y, at.X+width*p.width, at.Y+p.height)
 	draw.Draw(img, box, image.NewUniform(c[1]), image.Point{}, draw.Src)
+	if a, ok := p.lines[text]; ok {
+		strokes(img, box, a, c[0])
+		return
+	}
 	f := p.plain
 	if st.bold {
 		f = p.bold

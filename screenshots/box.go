@@ -1,0 +1,50 @@
+package main
+
+import (
+	"image"
+	"image/color"
+	"image/draw"
+)
+
+// arms are the strokes of a line-drawing sign from the middle of its cell: up, right, down, left; 0 none, else its width.
+type arms [4]int
+
+// lineSigns are drawn by hand, so that they meet from cell to cell; a font's do not where its lines are set wider.
+func lineSigns() map[string]arms {
+	return map[string]arms{
+		"─": {0, 1, 0, 1}, "━": {0, 3, 0, 3}, "│": {1, 0, 1, 0}, "┃": {3, 0, 3, 0},
+		"┌": {0, 1, 1, 0}, "┐": {0, 0, 1, 1}, "└": {1, 1, 0, 0}, "┘": {1, 0, 0, 1},
+		"╭": {0, 1, 1, 0}, "╮": {0, 0, 1, 1}, "╰": {1, 1, 0, 0}, "╯": {1, 0, 0, 1},
+		"┏": {0, 3, 3, 0}, "┓": {0, 0, 3, 3}, "┗": {3, 3, 0, 0}, "┛": {3, 0, 0, 3},
+		"├": {1, 1, 1, 0}, "┤": {1, 0, 1, 1}, "┬": {0, 1, 1, 1}, "┴": {1, 1, 0, 1}, "┼": {1, 1, 1, 1},
+		"┣": {3, 3, 3, 0}, "┫": {3, 0, 3, 3}, "┳": {0, 3, 3, 3}, "┻": {3, 3, 0, 3}, "╋": {3, 3, 3, 3},
+		"╺": {0, 3, 0, 0}, "╸": {0, 0, 0, 3}, "╶": {0, 1, 0, 0}, "╴": {0, 0, 0, 1}, "╷": {0, 0, 1, 0}, "╵": {1, 0, 0, 0},
+	}
+}
+
+// strokes draws a line-drawing sign into its cell.
+func strokes(img *image.RGBA, box image.Rectangle, a arms, c color.RGBA) {
+	middle := image.Pt((box.Min.X+box.Max.X)/2, (box.Min.Y+box.Max.Y)/2)
+	widest := 0
+	for _, w := range a {
+		widest = max(widest, w)
+	}
+	for side, w := range a {
+		if w == 0 {
+			continue
+		}
+		// Each arm reaches across the middle by half of the widest, so that corners are whole.
+		r := image.Rect(middle.X-w/2, middle.Y-w/2, middle.X-w/2+w, middle.Y-w/2+w)
+		switch side {
+		case 0:
+			r.Min.Y, r.Max.Y = box.Min.Y, middle.Y-widest/2+widest
+		case 1:
+			r.Min.X, r.Max.X = middle.X-widest/2, box.Max.X
+		case 2:
+			r.Min.Y, r.Max.Y = middle.Y-widest/2, box.Max.Y
+		case 3:
+			r.Min.X, r.Max.X = box.Min.X, middle.X-widest/2+widest
+		}
+		draw.Draw(img, r, image.NewUniform(c), image.Point{}, draw.Src)
+	}
+}

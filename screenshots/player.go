@@ -1,0 +1,276 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"gcity/beads"
+	"gcity/city"
+	"gcity/events"
+)
+
+// player is the city of a tape. Its time stands still but for seek.
+type player struct {
+	tape *tape
+
+	mu    sync.Mutex
+	at    time.Time
+	moved chan struct{} // closed and replaced with every seek
+}
+
+func newPlayer(t *tape, at time.Time) *player {
+	return &player{tape: t, at: at, moved: make(chan struct{})}
+}
+
+// now is the city's time. Its signature is that of a clock.
+func (p *player) now() time.Time {
+	at, _ := p.look()
+	return at
+}
+
+func (p *player) look() (at time.Time, moved chan struct{}) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.at, p.moved
+}
+
+// seek moves the time on.
+func (p *player) seek(at time.Time) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.at = at
+	close(p.moved)
+	p.moved = make(chan struct{})
+}
+
+// Snapshot implements city.Control.
+func (p *player) Snapshot(context.Context) (*city.Snapshot, error) { return p.state(p.now()), nil }
+
+func (p *player) state(at time.Time) *city.Snapshot {
+	s := upTo(p.tape.States, at)
+	if s == nil {
+		s = p.tape.States[0].It
+	}
+	fresh := *s
+	fresh.Patrol.Last = at
+	return &fresh
+}
+
+// Snapshots implements city.Control: one with every seek.
+func (p *player) Snapshots(ctx context.Context) iter.Seq2[*city.Snapshot, error] {
+	return func(yield func(*city.Snapshot, error) bool) {
+		for at, moved := p.look(); yield(p.state(at), nil); at, moved = p.look() {
+			select {
+			case <-ctx.Done():
+				return
+			case <-moved:
+			}
+		}
+	}
+}
+
+// Inspect implements city.Control.
+func (p *player) Inspect(_ context.Context, agent string) (*city.Inspection, error) {
+	if a := upTo(p.tape.About[agent], p.now()); a != nil {
+		return a, nil
+	}
+	return nil, &city.Error{Code: city.NotFound, Message: "there is no agent " + agent}
+}
+
+// Output implements city.Control.
+func (p *player) Output(_ context.Context, agent string, _ int) (string, error) {
+	if text := upTo(p.tape.Words[agent], p.now()); text != "" {
+		return text, nil
+	}
+	return "", &city.Error{Code: city.NotFound, Message: "nothing is kept of what " + agent + " said"}
+}
+
+// heard are the events up to a time.
+func (p *player) heard(at time.Time) []events.Event {
+	n, _ := slices.BinarySearchFunc(p.tape.Events, at, func(e events.Event, at time.Time) int {
+		if e.TS.After(at) {
+			return 1
+		}
+		return -1
+	})
+	return p.tape.Events[:n]
+}
+
+// History implements city.Control.
+func (p *player) History(_ context.Context, q events.Query) ([]events.Event, error) {
+	limit := q.Limit
+	if limit == 0 {
+		limit = events.DefaultLimit
+	}
+	var found []events.Event
+	for _, e := range p.heard(p.now()) {
+		if q.Match(&e) {
+			found = append(found, e)
+		}
+	}
+	if q.Forward || q.After > 0 {
+		return found[:min(len(found), limit)], nil
+	}
+	slices.Reverse(found)
+	return found[:min(len(found), limit)], nil
+}
+
+// Events implements city.Control.
+func (p *player) Events(ctx context.Context, after uint64) iter.Seq2[events.Event, error] {
+	return func(yield func(events.Event, error) bool) {
+		for {
+			at, moved := p.look()
+			for _, e := range p.heard(at) {
+				if e.Seq <= after {
+					continue
+				}
+				after = e.Seq
+				if !yield(e, nil) {
+					return
+				}
+			}
+			select {
+			case <-ctx.Done():
+				return
+			case <-moved:
+			}
+		}
+	}
+}
+
+// Beads implements city.Control.
+func (p *player) Beads(_ context.Context, q beads.Query) ([]beads.Bead, error) {
+	var found []beads.Bead
+	for _, b := range upTo(p.tape.Work, p.now()) {
+		if q.Match(b) {
+			found = append(found, b)
+		}
+	}
+	if most := q.Most(); most >= 0 {
+		found = found[:min(len(found), most)]
+	}
+	return found, nil
+}
+
+// Watch implements city.Control: at once all that can be seen of the session that lives, then the rest as time goes on.
+func (p *player) Watch(ctx context.Context, agent string) iter.Seq2[city.Frame, error] {
+	return func(yield func(city.Frame, error) bool) {
+		all := p.tape.Frames[agent]
+		at, moved := p.look()
+		next := until(all, at, func(s sight) time.Time { return s.At })
+		f, open := opening(all[:next])
+		if !open {
+			yield(city.Frame{}, &city.Error{Code: city.Unavailable, Message: agent + " has no session"})
+			return
+		}
+		for yield(f, nil) {
+			for f = (city.Frame{}); f.Cols == 0 && len(f.Data) == 0; {
+				if next < len(all) && !all[next].At.After(at) {
+					if all[next].End {
+						return
+					}
+					f = all[next].Frame
+					next++
+					continue
+				}
+				select {
+				case <-ctx.Done():
+					return
+				case <-moved:
+				}
+				at, moved = p.look()
+			}
+		}
+	}
+}
+
+// until is how many of all are not later than a time.
+func until[T any](all []T, at time.Time, when func(T) time.Time) int {
+	n := slices.IndexFunc(all, func(t T) bool { return when(t).After(at) })
+	if n < 0 {
+		return len(all)
+	}
+	return n
+}
+
+// opening puts what a terminal has shown since its newest beginning into one frame; open is false if it has closed.
+func opening(all []sight) (f city.Frame, open bool) {
+	for _, s := range all {
+		switch {
+		case s.End:
+			open = false
+		case s.Frame.Reset:
+			f, open = s.Frame, true
+			f.Data = bytes.Clone(f.Data)
+		default:
+			f.Data = append(f.Data, s.Frame.Data...)
+			if s.Frame.Cols > 0 {
+				f.Cols, f.Rows = s.Frame.Cols, s.Frame.Rows
+			}
+		}
+	}
+	return f, open
+}
+
+// RunOutput implements city.Control.
+func (p *player) RunOutput(ctx context.Context, run string) iter.Seq2[city.Piece, error] {
+	return func(yield func(city.Piece, error) bool) {
+		all, known := p.tape.Runs[run]
+		if !known {
+			yield(city.Piece{}, &city.Error{Code: city.NotFound, Message: "there is no run " + run})
+			return
+		}
+		for next := 0; ; {
+			at, moved := p.look()
+			to := until(all, at, func(s printed) time.Time { return s.At })
+			var text strings.Builder
+			for _, s := range all[next:to] {
+				text.WriteString(s.Piece.Text)
+			}
+			if (to > next || next == 0) && !yield(city.Piece{Text: text.String()}, nil) {
+				return
+			}
+			if next = to; to > 0 && all[to-1].End {
+				return
+			}
+			select {
+			case <-ctx.Done():
+				return
+			case <-moved:
+			}
+		}
+	}
+}
+
+// Attach implements city.Control.
+func (p *player) Attach(context.Context, string, int, int) (city.Terminal, error) {
+	return nil, &city.Error{Code: city.Unavailable, Message: "this is a recording: nobody is there"}
+}
+
+// Do implements city.Control: it answers what was answered, when it was answered.
+func (p *player) Do(ctx context.Context, c city.Command) (city.Receipt, error) {
+	body, err := city.Encode(c)
+	if err != nil {
+		return city.Receipt{}, err
+	}
+	for _, s := range p.tape.Said {
+		if s.Verb != c.Verb() || s.Target != c.Target() || !bytes.Equal(s.Body, body) {
+			continue
+		}
+		for at, moved := p.look(); at.Before(s.At); at, moved = p.look() {
+			select {
+			case <-ctx.Done():
+				return city.Receipt{}, ctx.Err()
+			case <-moved:
+			}
+		}
+		return s.Receipt, nil
+	}
+	return city.Receipt{}, &city.Error{Code: city.Conflict, Message: fmt.Sprintf("this is a recording: nobody said %s %s in it", c.Verb(), c.Target())}
+}

@@ -1,0 +1,63 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"gcity/tui"
+)
+
+// project is the control room on a tape, in this process's terminal. Lines on descriptor 3 are the seconds since the tape's beginning that are to be shown next; it ends when that is closed.
+func project(ctx context.Context, file string, options string) error {
+	t, err := loadTape(file)
+	if err != nil {
+		return err
+	}
+	orders := os.NewFile(3, "orders")
+	if orders == nil {
+		return errors.New("there is nobody to say what to show")
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	p := newPlayer(t, t.Began)
+	lines := bufio.NewScanner(orders)
+	if !follow(p, lines) {
+		return lines.Err()
+	}
+	var following sync.WaitGroup
+	following.Go(func() { // ends with the orders
+		defer cancel()
+		for follow(p, lines) {
+		}
+	})
+	has := func(what string) bool { return strings.Contains(options, what) }
+	_, err = tui.Run(ctx, tui.Options{
+		City: p, Mode: tui.Hosting, Clock: p.now, NoColor: has("plain"), ASCII: has("ascii"),
+		Logger: slog.New(slog.NewTextHandler(io.Discard, nil)),
+	})
+	following.Wait()
+	return errors.Join(err, lines.Err())
+}
+
+// follow carries one order out; it reports false when there is none any more.
+func follow(p *player, lines *bufio.Scanner) bool {
+	if !lines.Scan() {
+		return false
+	}
+	at, err := strconv.ParseFloat(lines.Text(), 64)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "screenshots: not a time:", lines.Text())
+		return false
+	}
+	p.seek(p.tape.Began.Add(time.Duration(at * float64(time.Second))))
+	return true
+}

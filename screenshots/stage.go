@@ -1,0 +1,189 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/charmbracelet/x/ansi"
+	"github.com/creack/pty"
+
+	"gcity/internal/screen"
+)
+
+const (
+	patience = 30 * time.Second       // for anything
+	quiet    = 600 * time.Millisecond // without output a frame is complete: longer than the room leaves between two looks at a pane
+)
+
+// stage is the control room as a process in a real terminal, on a tape whose time we hold in our hand.
+type stage struct {
+	cols, rows int
+	light      bool
+	cmd        *exec.Cmd
+	tty        *os.File
+	orders     *os.File
+	at         float64 // seconds since the tape's beginning
+	wg         sync.WaitGroup
+
+	mu     sync.Mutex
+	screen *screen.Screen
+	more   chan struct{} // closed and replaced with every piece of output
+	gone   bool
+}
+
+// environ is the same on every machine.
+func environ(more ...string) []string {
+	return append([]string{
+		"PATH=" + os.Getenv("PATH"), "HOME=/nonexistent", "LANG=C.UTF-8", "TZ=UTC", "TERM=xterm-256color", "COLORTERM=truecolor",
+	}, more...)
+}
+
+// openStage begins to show a tape, from so many seconds after its beginning.
+func openStage(ctx context.Context, tapeFile string, s shot) (*stage, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	read, write, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	defer read.Close()
+	st := &stage{cols: s.cols, rows: s.rows, light: s.light, orders: write, at: s.at, more: make(chan struct{})}
+	st.cmd = exec.CommandContext(ctx, self, "-project", tapeFile, "-as", s.as)
+	st.cmd.Env = environ()
+	st.cmd.ExtraFiles = []*os.File{read}
+	st.screen = screen.New(s.cols, s.rows, 0)
+	st.tty, err = pty.StartWithSize(st.cmd, &pty.Winsize{Cols: uint16(s.cols), Rows: uint16(s.rows)})
+	if err != nil {
+		st.screen.Close()
+		return nil, errors.Join(err, write.Close())
+	}
+	st.wg.Go(st.read)
+	return st, st.order(0)
+}
+
+// read keeps the screen, and answers what a terminal is asked for its background.
+func (s *stage) read() {
+	buf := make([]byte, 32<<10)
+	for {
+		n, err := s.tty.Read(buf)
+		if bytes.Contains(buf[:n], []byte("\x1b]11;?")) {
+			_, _ = io.WriteString(s.tty, "\x1b]11;"+s.background()+"\x1b\\") // it may have ended
+		}
+		s.mu.Lock()
+		_, _ = s.screen.Write(buf[:n]) // never fails
+		s.gone = err != nil
+		close(s.more)
+		s.more = make(chan struct{})
+		s.mu.Unlock()
+		if err != nil {
+			return
+		}
+	}
+}
+
+func (s *stage) background() string {
+	if s.light {
+		return "rgb:fbfb/fafa/f7f7"
+	}
+	return "rgb:1616/1818/1d1d"
+}
+
+// close ends the control room.
+func (s *stage) close() error {
+	err := s.orders.Close() // it ends with them
+	ended := make(chan struct{})
+	s.wg.Go(func() {
+		defer close(ended)
+		err = errors.Join(err, s.cmd.Wait())
+	})
+	select {
+	case <-ended:
+	case <-time.After(patience):
+		_ = s.cmd.Process.Kill() // it may have ended just now
+		<-ended
+	}
+	_ = s.tty.Close()
+	s.wg.Wait()
+	s.screen.Close()
+	return err
+}
+
+// order lets time pass.
+func (s *stage) order(seconds float64) error {
+	s.at += seconds
+	_, err := io.WriteString(s.orders, strconv.FormatFloat(s.at, 'f', 3, 64)+"\n")
+	return err
+}
+
+// look is what the screen shows now.
+func (s *stage) look() (lines []string, more chan struct{}, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.gone {
+		err = errors.New("the control room has ended")
+	}
+	return s.screen.Lines(s.cols, s.rows), s.more, err
+}
+
+// sees waits until the screen shows a text, and then until it has not changed for a moment.
+func (s *stage) sees(want string) error {
+	late := time.After(patience)
+	rest := time.NewTimer(quiet)
+	defer rest.Stop()
+	for {
+		lines, more, err := s.look()
+		shown := strings.Contains(ansi.Strip(strings.Join(lines, "\n")), want)
+		if err != nil {
+			return err
+		}
+		select {
+		case <-more:
+			rest.Reset(quiet)
+		case <-rest.C:
+			if shown {
+				return nil
+			}
+			rest.Reset(quiet)
+		case <-late:
+			return fmt.Errorf("the screen never shows %q:\n%s", want, ansi.Strip(strings.Join(lines, "\n")))
+		}
+	}
+}
+
+// step is one thing that a person does, and what shows that it has happened.
+type step struct {
+	keys string
+	sees string // "" = a moment without output has to do
+}
+
+// play does a step, and lets a second pass.
+func (s *stage) play(do step) error {
+	if _, err := io.WriteString(s.tty, do.keys); err != nil {
+		return err
+	}
+	if err := s.sees(do.sees); err != nil {
+		return err
+	}
+	if err := s.order(1); err != nil {
+		return err
+	}
+	return s.sees(do.sees)
+}
+
+// cursor is where it stands; it reports false if it is not shown.
+func (s *stage) cursor() (x, y int, shown bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.screen.Cursor()
+}

@@ -1,0 +1,140 @@
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"gcity/beads"
+	"gcity/city"
+	"gcity/events"
+)
+
+// tape is what a city said for some minutes, so that it can be seen again: everything with the time at which it was heard.
+type tape struct {
+	Began  time.Time            `json:"began"`
+	Ended  time.Time            `json:"ended"`
+	States []heard[*state]      `json:"states"`
+	Events []events.Event       `json:"events"`
+	Work   []heard[[]work]      `json:"work"`
+	Frames map[string][]sight   `json:"frames"` // by agent
+	Words  map[string][]words   `json:"words"`  // by agent: what it had said when its terminal closed
+	Runs   map[string][]printed `json:"runs"`   // by run
+	Said   []said               `json:"said"`
+
+	About map[string][]heard[*about] `json:"about"` // by agent: what an inspection says of it
+}
+
+// state, about and work are the city's own words.
+type (
+	state = city.Snapshot
+	about = city.Inspection
+	work  = beads.Bead
+)
+
+type heard[T any] struct {
+	At time.Time `json:"at"`
+	It T         `json:"it"`
+}
+
+// words are an agent's last ones.
+type words = heard[string]
+
+// sight is a piece of a terminal's output, or its end.
+type sight struct {
+	At    time.Time  `json:"at"`
+	Frame city.Frame `json:"frame"`
+	End   bool       `json:"end,omitempty"`
+	Why   string     `json:"why,omitempty"` // of the end
+}
+
+// printed is a piece of what a run printed, or its end.
+type printed struct {
+	At    time.Time  `json:"at"`
+	Piece city.Piece `json:"piece"`
+	End   bool       `json:"end,omitempty"`
+}
+
+// said is a command with its answer.
+type said struct {
+	At      time.Time       `json:"at"`
+	Verb    string          `json:"verb"`
+	Target  string          `json:"target"`
+	Body    json.RawMessage `json:"body"`
+	Receipt city.Receipt    `json:"receipt"`
+}
+
+// upTo is the newest thing heard by a time; the zero value if there is none.
+func upTo[T any](all []heard[T], at time.Time) (it T) {
+	for _, h := range all {
+		if h.At.After(at) {
+			break
+		}
+		it = h.It
+	}
+	return it
+}
+
+// anonymous puts the places of the machine a tape was made on out of it. Pairs are old, new.
+func (t *tape) anonymous(pairs ...string) (*tape, error) {
+	raw, err := json.Marshal(t)
+	if err != nil {
+		return nil, err
+	}
+	for i := 0; i < len(pairs); i += 2 {
+		raw = bytes.ReplaceAll(raw, []byte(pairs[i]), []byte(pairs[i+1]))
+	}
+	clean := &tape{}
+	if err := json.Unmarshal(raw, clean); err != nil {
+		return nil, err
+	}
+	for _, all := range clean.Frames {
+		for i := range all {
+			for p := 0; p < len(pairs); p += 2 {
+				all[i].Frame.Data = bytes.ReplaceAll(all[i].Frame.Data, []byte(pairs[p]), []byte(pairs[p+1]))
+			}
+		}
+	}
+	return clean, nil
+}
+
+func (t *tape) save(file string) error {
+	var b bytes.Buffer
+	z, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(json.NewEncoder(z).Encode(t), z.Close()); err != nil {
+		return err
+	}
+	return os.WriteFile(file, b.Bytes(), 0o644)
+}
+
+func loadTape(file string) (*tape, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, fmt.Errorf("there is no recorded city; go run ./screenshots -record makes one: %w", err)
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	raw, err := io.ReadAll(z)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	t := &tape{}
+	if err := json.Unmarshal(raw, t); err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	if len(t.States) == 0 {
+		return nil, fmt.Errorf("%s: nothing is on it", file)
+	}
+	return t, nil
+}
