@@ -3,6 +3,10 @@
 set -u
 
 printf 'working in %s\n' "${PWD##*/}"
+# What it has to tell people waits in their mail; L in the control room shows it.
+gc mail send human -s 'No blue paint is left' -m 'Three people have asked for it today.
+
+May I order some? The yellow lasts until Friday.' >/dev/null
 while :; do
 	while read -r amount thing; do
 		printf 'sold one of %2d %s\n' "$amount" "$thing"

@@ -5,6 +5,7 @@ set -u
 pause=0.4
 sleep 0.01 2>/dev/null || pause=1
 
+gc mail send human -s 'Door 13 never opens' -m 'Shall I stop going there?' >/dev/null
 n=0
 while :; do
 	n=$((n + 1))

@@ -1,18 +1,23 @@
 #!/bin/sh
-# The demo: the control room on a throw-away copy of this city. At the end the city is stopped and the copy removed,
-# unless the control room was left with the wish that the agents go on.
+# An example: the control room on a throw-away copy of one of these cities. At the end the city is stopped and the copy
+# removed, unless the control room was left with the wish that the agents go on.
 #
-#   sh examples/demo/run.sh bin/gcity              in a terminal
-#   HEADLESS=1 sh examples/demo/run.sh bin/gcity   ten seconds without one, then the status
+#   sh examples/run.sh bin/gcity demo              in a terminal
+#   HEADLESS=1 sh examples/run.sh bin/gcity demo   ten seconds without one, then the status
 set -eu
 
 gcity=$(CDPATH='' cd "$(dirname "$1")" && pwd)/$(basename "$1")
-here=$(CDPATH='' cd "$(dirname "$0")" && pwd)
+name=$2
+here=$(CDPATH='' cd "$(dirname "$0")" && pwd)/$name
+[ -f "$here/city.toml" ] || {
+	echo "there is no example city \"$name\": give demo or town" >&2
+	exit 1
+}
 box=$(mktemp -d "${TMPDIR:-/tmp}/gcity-demo.XXXXXX")
-city=$box/demo
+city=$box/$name
 controller=''
 
-# The demo is a city of its own, even when it is started from inside a session of another one.
+# The copy is a city of its own, even when it is started from inside a session of another one.
 unset GC_AGENT GC_CITY GC_CITY_PATH GC_CITY_NAME 2>/dev/null || :
 
 finish() {
@@ -32,8 +37,7 @@ trap 'exit 129' HUP
 trap 'exit 130' INT
 trap 'exit 143' TERM
 
-mkdir "$city"
-cp -R "$here/city.toml" "$here/agents" "$here/formulas" "$here/shop" "$city/"
+cp -R "$here" "$city"
 
 if [ -z "${HEADLESS:-}" ]; then
 	# In the background, so that this shell can act when the terminal goes away; the terminal stays its input.
@@ -45,7 +49,7 @@ if [ -z "${HEADLESS:-}" ]; then
 	controller=''
 	if [ "$code" -eq 0 ] && "$gcity" status --city "$city" | grep -q '^running'; then
 		trap - EXIT HUP INT TERM
-		echo "the demo city goes on in $city"
+		echo "the city goes on in $city"
 		echo "  $gcity --city $city        opens it again"
 		echo "  $gcity stop --city $city   ends it; then the folder can go"
 		exit 0
@@ -62,7 +66,7 @@ while [ "$second" -lt 10 ]; do
 	kill -0 "$controller" 2>/dev/null || {
 		cat "$box/controller.log" >&2
 		controller=''
-		echo 'demo: the controller ended early' >&2
+		echo "$name: the controller ended early" >&2
 		exit 1
 	}
 done

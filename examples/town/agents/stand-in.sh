@@ -1,0 +1,122 @@
+#!/bin/sh
+# Stands in for a coding agent: its argument is its prompt, and of that it understands the lines "duty:", "next:" and "tell:".
+# It knows nothing of the town but what they say, and reaches others by gc alone.
+set -u
+
+prompt=${1:-}
+[ -n "$prompt" ] || prompt=$(gc prime)
+
+told() { printf '%s\n' "$prompt" | sed -n "s/^$1: *//p" | head -n 1; }
+say() { printf '\033[%sm%s\033[0m\n' "$1" "$2"; }
+rest() { sleep "${PACE:-2}"; }
+
+duty=$(told duty) next=$(told next) tell=$(told tell)
+here=${GC_RIG:+rig}
+
+# One value of a bead: field ID NAME.
+field() { gc bead show "$1" --json ${here:+--rig "$GC_RIG"} | sed -n "s/^ *\"$2\": \"\{0,1\}\(.*[^\",]\)\"\{0,1\},\{0,1\}\$/\1/p" | head -n 1; }
+
+# The ids in a list that gc prints.
+ids() { sed -n 's/^ *"id": "\(.*\)",$/\1/p'; }
+
+# The work at hand, if there is some and nobody else was quicker.
+take() {
+	id=$(gc hook --json | ids | head -n 1)
+	[ -n "$id" ] || return 1
+	title=$(field "$id" title)
+	[ "$(field "$id" status)" != in_progress ] || return 0
+	gc bead update "$id" --status in_progress --assignee "$GC_AGENT" --if-rev "$(field "$id" rev)" >/dev/null
+}
+
+# What is written below the title, of which only "order ID" matters.
+order_of() { field "$1" description | sed -n 's/^order \([^ \\]*\).*/\1/p'; }
+
+share() {
+	take || return
+	rig=${title%%: *}
+	say 36 "order $id: $title"
+	if ! gc bead list --all --limit 0 --json | grep -q "\"order $id\""; then
+		printf '%s\norder %s' "${title#*: }" "$id" | gc sling "$rig" --stdin || {
+			gc mail send human -s "order $id is for nobody" -m "There is no rig that could do: $title"
+			gc bead close "$id"
+			return
+		}
+	fi
+	gc bead update "$id" --assignee '' # it is in the rig's hands now
+}
+
+# Steps of a formula are done one by one, and closed; work without any has those that everybody knows.
+make() {
+	take || return
+	say 36 "$id: $title"
+	steps=$(gc bead list --parent "$id" --status open --json | ids | sort -t - -k 2n)
+	for step in ${steps:-measure cut plane fit oil look}; do
+		what=$step
+		[ -z "$steps" ] || what=$(field "$step" title)
+		gc heartbeat -m "$id: $what"
+		printf '  %s\n' "$what"
+		rest
+		[ -z "$steps" ] || gc bead close "$step" >/dev/null
+	done
+	mkdir -p bench
+	printf '%s\n' "$title, by $GC_AGENT" >"bench/$id.txt"
+	gc sling "$next" "$id" --force && say 32 "$id goes to $next"
+}
+
+join() {
+	take || return
+	if ! grep -qs "^$id " ledger.txt; then
+		if [ ! -f "bench/$id.txt" ]; then
+			say 31 "$id: nothing lies on the bench"
+			gc sling "$next" "$id" --force
+			return
+		fi
+		printf '%s %s\n' "$id" "$(cat "bench/$id.txt")" >>ledger.txt
+	fi
+	rm -f "bench/$id.txt"
+	gc bead close "$id"
+	order=$(order_of "$id")
+	[ -z "$order" ] || gc mail send "$tell" -s "done: $order" -m "$title is in the ledger of $GC_RIG as $id." >/dev/null
+	say 32 "$id is in the ledger"
+}
+
+watch() {
+	gc bead list --status in_progress --json | ids | while read -r id; do
+		who=$(field "$id" assignee)
+		sign=$GC_CITY/.gc/heartbeats/$(printf %s "$who" | sed 's/_/__/g; s,/,_s,g; s/\./_d/g').json
+		case $who in "$next" | "$next"-*) ;; *) continue ;; esac
+		[ -z "$(find "$sign" -mmin -2 2>/dev/null)" ] || continue
+		say 33 "$who has given no sign: $id goes back"
+		gc sling "$next" "$id" --force
+		gc mail send "$tell" -s "$id was left lying" -m "$who has begun it, and given no sign for two minutes. It is for all hands again."
+	done
+}
+
+# Letters are read as they come. One is an answer to an order; what others say is only shown.
+letters() {
+	gc mail check >/dev/null || return
+	gc mail inbox --json | ids | while read -r letter; do
+		text=$(gc mail read "$letter")
+		say 35 "$text"
+		order=$(printf '%s\n' "$text" | sed -n 's/.*done: \([^ ]*\).*/\1/p' | head -n 1)
+		[ "$duty" != share ] || [ -z "$order" ] || gc bead close "$order"
+	done
+}
+
+say 2 "$(printf '%s\n' "$prompt" | head -n 1)"
+printf 'at work: %s\n' "$duty"
+until gc agent drain-check >/dev/null 2>&1; do
+	gc heartbeat -m "$duty"
+	letters
+	case $duty in
+	share | make | join | watch) "$duty" ;;
+	*)
+		echo "nothing in the prompt says what to do: there is no line \"duty: …\"" >&2
+		exit 1
+		;;
+	esac
+	rest
+done
+say 33 'told to finish, and done'
+gc agent drain-ack
+while :; do sleep 60; done
