@@ -33,10 +33,11 @@ func gaps(t testing.TB, got []Event) (count int) {
 	return count
 }
 
-// fill appends until the disk refuses, then more than the queue holds. It returns how many were given.
+// fill appends until the disk refuses, then more than the queue holds. It returns how many were given. The events are
+// small: what is left of the disk's last page must not hold the line of a gap, which a try in between would write.
 func fill(l *Log) (given int, err error) {
 	for err == nil {
-		_, err = l.Append(Event{Type: "test.fill", Subject: fmt.Sprint(given), Message: strings.Repeat("x", 500)})
+		_, err = l.Append(Event{Type: "test.fill", Subject: fmt.Sprint(given)})
 		given++
 	}
 	for range 100 {
