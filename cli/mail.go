@@ -157,7 +157,7 @@ func notified(ctx context.Context, l *link, m mail.Message) string {
 func (a *app) mailReply() *cobra.Command {
 	var f draftFlags
 	c := a.withMail(&cobra.Command{
-		Use: "reply ID [TEXT]", Short: "Answer a message, to whoever sent it, in its thread", Args: between(1, 2),
+		Use: "reply ID [TEXT]", Short: "Answer a message in its thread: whoever sent it, or, of one's own, whom it went to", Args: between(1, 2),
 		Example: `  gc mail reply gc-12 'done in gc-41'`,
 	}, true, func(ctx context.Context, l *link, args []string) error {
 		if err := f.fill(a, args[1:]); err != nil {

@@ -123,13 +123,17 @@ func Check(m Message) error {
 	return err
 }
 
-// Reply is the answer to a message, to whoever sent it.
+// Reply is the answer to a message: to whoever sent it, and to whom it went if that is the one who answers.
 func Reply(to Message, from, text string) Message {
+	whom := to.From
+	if whom == cmp.Or(line(from), Person) {
+		whom = to.To
+	}
 	s := to.Subject
 	if !strings.HasPrefix(strings.ToLower(s), "re:") {
 		s = "Re: " + s
 	}
-	return Message{From: from, To: to.From, Subject: s, Text: text, Thread: cmp.Or(to.Thread, to.ID), ReplyTo: to.ID}
+	return Message{From: from, To: whom, Subject: s, Text: text, Thread: cmp.Or(to.Thread, to.ID), ReplyTo: to.ID}
 }
 
 // Query is what waits at an address and is not archived, read or not, all of it; "" = at any.

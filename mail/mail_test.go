@@ -113,6 +113,19 @@ func TestReply(t *testing.T) {
 	}
 }
 
+// What one adds to a message of one's own goes to whom that went; what one wrote to oneself stays there.
+func TestReplyToOwn(t *testing.T) {
+	for _, c := range []struct{ from, to, by, want string }{
+		{"ann", "bob", "ann", "bob"}, {"ann", "pool:crew", "ann", "pool:crew"}, {"ann", "ann", "ann", "ann"},
+		{mail.Person, "ann", mail.Person, "ann"}, {mail.Person, "ann", "", "ann"}, {"ann", "bob", "carl", "ann"},
+	} {
+		m := mail.Message{ID: "gc-1", From: c.from, To: c.to, Subject: "tea"}
+		if got := mail.Reply(m, c.by, "more"); got.To != c.want || got.Thread != "gc-1" || got.ReplyTo != "gc-1" {
+			t.Errorf("%+v: %+v", c, got)
+		}
+	}
+}
+
 func TestCheck(t *testing.T) {
 	good := mail.Message{To: "ann", Text: "x"}
 	if err := mail.Check(good); err != nil {

@@ -89,6 +89,23 @@ func TestInboxListsMailOfPeople(t *testing.T) {
 	s.hides("May I use")
 }
 
+// What people add to mail of their own goes to whom it went, and not back to them.
+func TestReplyToOwnMail(t *testing.T) {
+	s := automated(t, 120, 40)
+	withMail(s)
+	s.press("L")
+	s.find(nil, "")
+	s.press("o", "ctrl+r")
+	own := mail.New(mail.Message{From: mail.Person, To: "builder", Subject: "take the spare machine"})
+	own.ID, own.CreatedAt, own.Status = "gc-232", epoch, beads.StatusOpen
+	s.find(append(someMail(), own), "")
+	s.press("g", "r")
+	s.shows(`mail to builder, "Re: take the spare machine":`)
+	s.typeIn("until six")
+	s.press("enter")
+	s.wantsErrands(sendMail{mail.Message{From: mail.Person, To: "builder", Subject: "Re: take the spare machine", Text: "until six", Thread: "gc-232", ReplyTo: "gc-232"}})
+}
+
 // Another message is looked for when the city says that there is one; the cursor stays on its message.
 func TestInboxFollows(t *testing.T) {
 	s := mailed(t)

@@ -111,9 +111,8 @@ func (m *model) compose(e *envelope) []effect {
 }
 
 func (m *model) reply(l mail.Message) []effect {
-	e := &envelope{to: []string{l.From}, answers: &l}
-	e.subject = e.messages("")[0].Subject
-	return m.compose(e)
+	answer := mail.Reply(l, mail.Person, "")
+	return m.compose(&envelope{to: []string{answer.To}, subject: answer.Subject, answers: &l})
 }
 
 // addressed names addresses: "builder", "3 addresses".
