@@ -106,7 +106,14 @@ func (m *model) askClose() []effect {
 		return nil
 	}
 	id, shown := b.ID, plain(b.ID)
-	m.ask(question{title: "Close " + shown + "?", body: []string{plain(b.Title)}, verb: "close it",
+	body := []string{plain(b.Title)}
+	switch n := m.work.partsBelow(); {
+	case n == 1:
+		body = append(body, "1 part of it is not closed, and stays so.")
+	case n > 1:
+		body = append(body, count(n, "part")+" of it are not closed, and stay so.")
+	}
+	m.ask(question{title: "Close " + shown + "?", body: body, verb: "close it",
 		do: func(m *model) []effect {
 			return m.carry("closing", shown, []city.Command{city.UpdateBead{ID: id, Patch: beads.Closing()}})
 		}})

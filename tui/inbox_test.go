@@ -286,7 +286,7 @@ func TestSling(t *testing.T) {
 	s.press("B")
 	s.shows("Work for idle", "asking")
 	q, _ := effectOf[seek](s)
-	if !q.query.Ready || !slices.Contains(q.query.NotType, mail.Type) {
+	if !q.query.Ready || !slices.Equal(q.query.NotType, city.NotWork()) {
 		t.Errorf("%+v", q.query)
 	}
 	s.find(openWork(), "")

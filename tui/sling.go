@@ -10,9 +10,6 @@ import (
 	"gcity/mail"
 )
 
-// notWork are the types of beads that nobody works on: runs of automations, and messages.
-func notWork() []string { return []string{runType, mail.Type} }
-
 func needTaker(m *model) string {
 	if why := needAddressees(m); why != "" {
 		return why
@@ -32,7 +29,7 @@ func (m *model) askSling() []effect {
 	to := all[0]
 	f := &finder{title: "Work for " + plain(to), none: "asking " + m.look.glyph.More, verb: "hands it over", takes: to}
 	m.open(f)
-	f.asked = m.seek(beads.Query{Ready: true, NotType: notWork(), Limit: workLimit})
+	f.asked = m.seek(beads.Query{Ready: true, NotType: city.NotWork(), Limit: workLimit})
 	return nil
 }
 

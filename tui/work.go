@@ -51,7 +51,7 @@ func (k *work) title() string {
 func (m *model) askWork() {
 	k := m.work
 	k.stale, k.counts = false, m.workCounts()
-	k.asked = m.seek(beads.Query{Status: []beads.Status{beads.StatusOpen, beads.StatusInProgress}, NotType: notWork(), Limit: workLimit})
+	k.asked = m.seek(beads.Query{Status: []beads.Status{beads.StatusOpen, beads.StatusInProgress}, NotType: city.NotWork(), Limit: workLimit})
 }
 
 func (m *model) workCounts() [2]int {
@@ -209,6 +209,15 @@ func (k *work) under() *beads.Bead {
 		return &k.rows[k.at].bead
 	}
 	return nil
+}
+
+// partsBelow is how much stands below the bead under the cursor.
+func (k *work) partsBelow() int {
+	n := 0
+	for i := k.at + 1; i < len(k.rows) && k.rows[i].head == "" && k.rows[i].depth > k.rows[k.at].depth; i++ {
+		n++
+	}
+	return n
 }
 
 // workSheet draws the list, and the status of what was done from it.

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -123,8 +124,11 @@ func TestWorkIsAdded(t *testing.T) {
 
 func TestWorkIsClosed(t *testing.T) {
 	s := worked(t)
-	s.press("j", "j", "X")
+	s.press("X")
+	s.shows("Close gc-218?", "1 part of it is not closed, and stays so.")
+	s.press("esc", "j", "j", "X")
 	s.shows("Close gc-216?", "fix the flaky retry test")
+	s.hides("stays so")
 	s.press("y")
 	s.wants(city.UpdateBead{ID: "gc-216", Patch: beads.Closing()})
 	s.hear(news{results: []result{{id: s.m.status.id, title: "closing", total: 1, failures: []string{"gc-216 is gone"}}}})
@@ -140,6 +144,9 @@ func TestWorkIsLookedAtAnewWhenItChanges(t *testing.T) {
 	s := automated(t, 120, 40)
 	s.press("b")
 	s.shows("asking")
+	if q, _ := effectOf[seek](s); !slices.Equal(q.query.NotType, city.NotWork()) {
+		t.Errorf("what is no work is asked for: %+v", q.query)
+	}
 	out := s.out
 	s.change(func(n *city.Snapshot) { n.Work.Open = 9 })
 	if _, twice := effectOf[seek](s); twice {
