@@ -54,6 +54,30 @@ func BeadEvent(was *beads.Bead, b beads.Bead, by string, depth int) events.Event
 	return e
 }
 
+// Deed says in words what a change has made of a bead, where its event alone would not say it; else "".
+func Deed(was *beads.Bead, b beads.Bead) string {
+	if was == nil || was.Rev == b.Rev {
+		return ""
+	}
+	opened := was.Status == beads.StatusClosed && b.Status != beads.StatusClosed
+	m, is := mail.Of(b)
+	switch {
+	case opened && is:
+		return b.ID + " is in the inbox of " + m.To + " again"
+	case opened:
+		return "opened " + b.ID + " again"
+	case !is:
+		return ""
+	case m.Archived && was.Status != beads.StatusClosed:
+		return "archived " + b.ID
+	case m.Read && !isRead(*was):
+		return b.ID + " is marked as read"
+	case !m.Read && isRead(*was):
+		return b.ID + " is marked as not read"
+	}
+	return ""
+}
+
 func isRead(b beads.Bead) bool {
 	m, _ := mail.Of(b)
 	return m.Read

@@ -119,11 +119,32 @@ func (s *Snapshot) Address(name string) (string, error) {
 	case len(found) == 1:
 		return found[0], nil
 	case len(found) > 1:
-		return "", &Error{Code: Invalid, Message: fmt.Sprintf("%.60q is one of %s: say which", name, strings.Join(found, ", "))}
+		return "", &Error{Code: Invalid, Message: fmt.Sprintf("%.60q is several: write %s", name, choices(found))}
 	case forced:
 		return "", &Error{Code: NotFound, Message: fmt.Sprintf("no pool is called %.60q; `gcity pool list` names them", pool)}
 	}
 	return name, nil
+}
+
+// choices says what to write for each of several addresses.
+func choices(all []string) string {
+	text := ""
+	for i, to := range all {
+		what := "agent"
+		if strings.HasPrefix(to, mail.PoolPrefix) {
+			what = "pool"
+		}
+		switch {
+		case i == len(all)-1 && i > 1:
+			text += ", or "
+		case i == len(all)-1:
+			text += " or "
+		case i > 0:
+			text += ", "
+		}
+		text += to + " for the " + what
+	}
+	return text
 }
 
 // SendMail sends a message. To may be anything that Address takes; From "" is a person. Whoever cannot read it now finds it

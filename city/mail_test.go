@@ -31,6 +31,12 @@ func TestAddress(t *testing.T) {
 			t.Errorf("%q is %q, %v; want %q", name, got, err, want)
 		}
 	}
+	s.Pools = append(s.Pools, city.Pool{Name: "mine/ann2", Max: 2}, city.Pool{Name: "yard/ann2", Max: 2})
+	s.Agents = append(s.Agents, city.Agent{Name: "spare/ann2"})
+	_, err := s.Address("ann2")
+	if want := `"ann2" is several: write pool:mine/ann2 for the pool, pool:yard/ann2 for the pool, or spare/ann2 for the agent`; err == nil || err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
+	}
 	for name, code := range map[string]city.Code{"bob": city.Invalid, "pool:ann": city.NotFound, "pool:": city.NotFound} {
 		if got, err := s.Address(name); codeOf(err) != code {
 			t.Errorf("%q is %q, %v", name, got, err)

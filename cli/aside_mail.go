@@ -125,8 +125,8 @@ func (b *aside) updateBead(ctx context.Context, c city.UpdateBead) (controller.S
 			if err != nil {
 				return controller.Slung{}, err
 			}
-			out := controller.Slung{Bead: now, Events: []events.Event{city.BeadEvent(&was, now, "", 0)}}
-			before, convoy, closed, err := city.CloseConvoy(ctx, d, now)
+			out := controller.Slung{Bead: now, Events: []events.Event{city.BeadEvent(&was, now, "", 0)}, Message: city.Deed(&was, now)}
+			before, convoy, closed, err := city.CloseConvoy(ctx, d, was, now)
 			if err == nil && closed { // one that cannot be closed now is closed by hand, as with a controller
 				out.Events = append(out.Events, city.BeadEvent(&before, convoy, "", 0))
 			}

@@ -159,6 +159,36 @@ func openSteps(ctx context.Context, d *depot, id string) (open []beads.Bead, err
 	return open, nil
 }
 
+// namedSteps is how many open steps are named.
+const namedSteps = 5
+
+// refuseOpen refuses to close a molecule with open steps, but for those that are closed with it.
+func (a *app) refuseOpen(ctx context.Context, d *depot, id string, with []string) error {
+	b, has, closeOther, err := a.find(ctx, d, id)
+	if err != nil {
+		return err
+	}
+	defer closeOther()
+	if b.Type != beads.TypeMolecule || b.Status == beads.StatusClosed {
+		return nil
+	}
+	open, err := openSteps(ctx, has, id)
+	open = slices.DeleteFunc(open, func(b beads.Bead) bool { return slices.Contains(with, b.ID) })
+	if err != nil || len(open) == 0 {
+		return err
+	}
+	var names []string
+	for i, s := range open {
+		if i == namedSteps {
+			names = append(names, fmt.Sprintf("and %d more", len(open)-i))
+			break
+		}
+		names = append(names, s.ID+" "+s.Title)
+	}
+	return &city.Error{Code: city.Conflict, Message: fmt.Sprintf("%s cannot be closed yet, %s open: %s; `gcity bead close %s --steps` closes them with it, --force leaves them open",
+		id, isOpen(len(open)), strings.Join(names, ", "), id)}
+}
+
 // tellOpenSteps says what is still to be done below a bead that was closed.
 func (a *app) tellOpenSteps(ctx context.Context, d *depot, id string) error {
 	if a.json {

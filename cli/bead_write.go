@@ -160,6 +160,11 @@ func (a *app) beadUpdate() *cobra.Command {
 		if c.Flags().NFlag() == 0 || onlyWhere(c) {
 			return usage("nothing is to be changed: gcity bead update ID --status … (see --help)")
 		}
+		if p.Status != nil && *p.Status == beads.StatusClosed {
+			if err := a.refuseOpen(ctx, d, args[0], nil); err != nil {
+				return err
+			}
+		}
 		return a.patchBead(ctx, d, args[0], p)
 	})
 	f.flags(c)
@@ -207,9 +212,12 @@ func (a *app) patchBead(ctx context.Context, d *depot, id string, p beads.Patch)
 		if err := a.changed(ctx, has, events.BeadClosed, b); err != nil {
 			return err
 		}
-		return a.closeConvoy(ctx, has, b)
+		return a.closeConvoy(ctx, has, old, b, true)
 	}
-	return a.changed(ctx, has, events.BeadUpdated, b)
+	if err := a.changed(ctx, has, events.BeadUpdated, b); err != nil {
+		return err
+	}
+	return a.closeConvoy(ctx, has, old, b, true)
 }
 
 // unchanged says of a bead that a change has found as it was to be.
@@ -229,18 +237,27 @@ func (a *app) unchanged(b beads.Bead, p beads.Patch) string {
 
 func (a *app) beadClose() *cobra.Command {
 	var (
-		reason string
-		steps  bool
+		reason       string
+		steps, force bool
 	)
 	c := a.withWork(&cobra.Command{
 		Use: "close ID…", Short: "Say that it is done, or not to be done; closing again is harmless", Args: between(1, beads.MaxNeeds),
-		Long: `close says that work is done, or is not to be done. Its steps stay as they are,
-and what is open of them is told: --steps closes them with it. Wisps, which are
-what automations have made, are cleared away only when their steps are closed too.`,
+		Long: `close says that work is done, or is not to be done. A molecule with open steps is
+refused: --steps closes them with it, --force leaves them open. The steps of other
+work stay as they are, and what is open of them is told. Wisps, which are what
+automations have made, are cleared away only when their steps are closed too.`,
 	}, true, func(ctx context.Context, d *depot, args []string) error {
 		p := beads.Closing()
 		if reason != "" {
 			p.SetMetadata = map[string]string{beads.CloseReason: reason}
+		}
+		for _, id := range args {
+			if steps || force {
+				break
+			}
+			if err := a.refuseOpen(ctx, d, id, args); err != nil {
+				return err
+			}
 		}
 		for _, id := range args {
 			if steps {
@@ -258,6 +275,7 @@ what automations have made, are cleared away only when their steps are closed to
 		return nil
 	})
 	c.Flags().BoolVar(&steps, "steps", false, "its open steps too, and theirs")
+	c.Flags().BoolVar(&force, "force", false, "also a molecule whose steps are open: they stay so")
 	c.Flags().StringVar(&reason, "reason", "", "why, kept in its metadata")
 	return c
 }

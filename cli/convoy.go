@@ -105,8 +105,9 @@ func (a *app) joinable(ctx context.Context, d *depot, convoy string, ids []strin
 	return nil
 }
 
-// gather makes beads children of a convoy, and shows it.
+// gather makes beads children of a convoy, and shows it: closed, if all of them are.
 func (a *app) gather(ctx context.Context, d *depot, convoy beads.Bead, ids []string) error {
+	var before, now beads.Bead
 	for _, id := range ids {
 		was, err := d.Get(ctx, id)
 		if err != nil {
@@ -116,11 +117,20 @@ func (a *app) gather(ctx context.Context, d *depot, convoy beads.Bead, ids []str
 		if err != nil {
 			return err
 		}
-		if b.Rev != was.Rev {
-			if err := a.announce(ctx, d, events.BeadUpdated, b); err != nil {
-				return err
-			}
+		if b.Rev == was.Rev {
+			continue
 		}
+		if err := a.announce(ctx, d, events.BeadUpdated, b); err != nil {
+			return err
+		}
+		before, now = was, b
+	}
+	if err := a.closeConvoy(ctx, d, before, now, false); err != nil { // once all are in it
+		return err
+	}
+	convoy, err := d.Get(ctx, convoy.ID)
+	if err != nil {
+		return err
 	}
 	return a.tellConvoy(ctx, d, convoy)
 }
@@ -241,13 +251,13 @@ func (a *app) convoyClose() *cobra.Command {
 	return c
 }
 
-// closeConvoy closes the convoy of which a bead was the last.
-func (a *app) closeConvoy(ctx context.Context, d *depot, last beads.Bead) error {
-	_, convoy, ok, err := city.CloseConvoy(ctx, d, last)
+// closeConvoy closes the convoy in which nothing is open any more by a change to a bead; said: a line says so.
+func (a *app) closeConvoy(ctx context.Context, d *depot, was, b beads.Bead, said bool) error {
+	_, convoy, ok, err := city.CloseConvoy(ctx, d, was, b)
 	if err != nil || !ok {
 		return err
 	}
-	if !a.json {
+	if said && !a.json {
 		a.sayf("closed %s, the convoy that it was the last of: %s", a.paint(bold, safeLine(convoy.ID)), safeLine(convoy.Title))
 	}
 	return a.announce(ctx, d, events.BeadClosed, convoy)

@@ -22,7 +22,7 @@ func (r *runner) bead(ctx context.Context, f fxBead) input {
 			in.events = eventOf(nil, in.bead, "", 0)
 		}
 	case city.UpdateBead:
-		in.bead, in.events, err = r.update(ctx, c)
+		err = r.update(ctx, c, &in)
 	case city.SlingWork:
 		err = r.sling(ctx, c.SlingRequest, &in)
 	}
@@ -53,7 +53,7 @@ func (r *runner) create(ctx context.Context, c city.CreateBead) (beads.Bead, err
 
 // update changes a bead in the store that has it, and says by what event; none = it was so already. A store that fails does
 // not hide a bead of another one.
-func (r *runner) update(ctx context.Context, c city.UpdateBead) (beads.Bead, []events.Event, error) {
+func (r *runner) update(ctx context.Context, c city.UpdateBead, in *inBead) error {
 	var lost error
 	for _, rig := range r.c.route(c.ID) {
 		var was, b beads.Bead
@@ -66,9 +66,11 @@ func (r *runner) update(ctx context.Context, c city.UpdateBead) (beads.Bead, []e
 		case errors.Is(err, beads.ErrNotFound):
 		case err == nil || judged(err) == answered:
 			if err != nil {
-				return b, nil, err
+				return err
 			}
-			return b, append(eventOf(&was, b, "", 0), convoyEvent(ctx, store, was, b)...), nil
+			in.bead, in.message = b, city.Deed(&was, b)
+			in.events = append(eventOf(&was, b, "", 0), convoyEvent(ctx, store, was, b)...)
+			return nil
 		case lost == nil:
 			lost = err
 		}
@@ -76,16 +78,13 @@ func (r *runner) update(ctx context.Context, c city.UpdateBead) (beads.Bead, []e
 	if lost == nil {
 		lost = r.c.noBead(c.ID)
 	}
-	return beads.Bead{}, nil, lost
+	return lost
 }
 
-// convoyEvent closes the convoy whose last bead has just been closed. One that cannot be closed now shows that all of it is
-// done, and somebody closes it by hand.
+// convoyEvent closes the convoy in which nothing is open any more by a change. One that cannot be closed now shows that all of
+// it is done, and somebody closes it by hand.
 func convoyEvent(ctx context.Context, store beads.Store, was, b beads.Bead) []events.Event {
-	if was.Status == beads.StatusClosed {
-		return nil
-	}
-	before, now, ok, err := city.CloseConvoy(ctx, store, b)
+	before, now, ok, err := city.CloseConvoy(ctx, store, was, b)
 	if err != nil || !ok {
 		return nil
 	}

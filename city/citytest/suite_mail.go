@@ -89,6 +89,18 @@ func testMail(t *testing.T, ctx context.Context, ctl city.Control) {
 	}
 	awaitMail(t, ctx, ctl, RigWorker, 0, city.MailCount{Unread: 1, Total: 2})
 	wantMail(t, ctx, ctl, "hand", true, one)
+	open := beads.StatusOpen
+	for _, c := range []struct {
+		what beads.Patch
+		want string
+	}{
+		{beads.Patch{Status: &open}, two + " is in the inbox of " + RigWorker + " again"}, {mail.ReadPatch(), two + " is marked as read"},
+		{mail.UnreadPatch(), two + " is marked as not read"}, {mail.ArchivePatch(), "archived " + two},
+	} {
+		if r := do(t, ctx, ctl, city.UpdateBead{ID: two, Patch: c.what}); r.Message != c.want {
+			t.Errorf("%+v: %q, want %q", c.what, r.Message, c.want)
+		}
+	}
 
 	for _, kind := range []string{events.MailSent, events.MailRead} {
 		found, err := ctl.History(ctx, events.Query{Types: []string{kind}, Subject: one})

@@ -80,7 +80,7 @@ func (f *Fake) worked(ctx context.Context, was *beads.Bead, b beads.Bead) city.R
 		counted(s)
 	})
 	_, verb, _ := strings.Cut(e.Type, ".")
-	return city.Receipt{Seq: seq, Message: verb + " " + b.ID, Bead: &b}
+	return city.Receipt{Seq: seq, Message: cmp.Or(city.Deed(was, b), verb+" "+b.ID), Bead: &b}
 }
 
 // countWork counts what is to be done, and gives what puts it into a snapshot; runs are being done by themselves.
