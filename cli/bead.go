@@ -93,6 +93,9 @@ func (a *app) beadReady() *cobra.Command {
 	var c *cobra.Command
 	c = a.withWork(&cobra.Command{
 		Use: "ready", Short: "Open beads that nothing stands in the way of, the most urgent first", Args: exactly(0),
+		Long: `ready lists the open work that nothing stands in the way of, the most urgent first.
+The steps of a molecule are whose the molecule is: they are listed for --assignee
+of who has it, and as --parent of it; until somebody has it, for everybody.`,
 		Example: `  gc bead ready --assignee "$GC_AGENT" --limit 1`,
 	}, false, func(ctx context.Context, d *depot, _ []string) error {
 		q, err := f.query()
@@ -105,12 +108,14 @@ func (a *app) beadReady() *cobra.Command {
 		}
 		most := q.Most()
 		q.Limit = -1 // the most urgent may be old
-		urgent := func(all []beads.Bead) []beads.Bead {
+		urgent := func(d *depot, all []beads.Bead) ([]beads.Bead, int, error) {
+			all, err := withSteps(ctx, d, q, all)
 			slices.SortStableFunc(all, beads.ByUrgency)
-			if most >= 0 && len(all) > most {
+			total := len(all)
+			if most >= 0 && total > most {
 				all = all[:most]
 			}
-			return all
+			return all, total, err
 		}
 		return a.withAll(c, d, f.all, func(d *depot) error { return a.tellBeads(ctx, d, q, urgent) })
 	})
@@ -118,15 +123,36 @@ func (a *app) beadReady() *cobra.Command {
 	return c
 }
 
+// withSteps leaves out of ready work the steps of what somebody has, and adds them where that one's work is asked for. The steps of
+// one bead are listed as they are.
+func withSteps(ctx context.Context, d *depot, q beads.Query, ready []beads.Bead) ([]beads.Bead, error) {
+	if q.Parent != "" {
+		return ready, nil
+	}
+	ready, err := city.Loose(ctx, d.List, ready)
+	if err != nil || q.Assignee == "" {
+		return ready, err
+	}
+	steps, err := city.StepsOf(ctx, d.List, q.Assignee)
+	for q.Assignee = ""; len(steps) > 0; steps = steps[1:] {
+		if q.Match(steps[0]) {
+			ready = append(ready, steps[0])
+		}
+	}
+	return ready, err
+}
+
 // tellBeads writes what a store has for a query, as pick (nil = as it is) chooses and orders it.
-func (a *app) tellBeads(ctx context.Context, d *depot, q beads.Query, pick func([]beads.Bead) []beads.Bead) error {
+func (a *app) tellBeads(ctx context.Context, d *depot, q beads.Query, pick func(*depot, []beads.Bead) ([]beads.Bead, int, error)) error {
 	all, err := d.List(ctx, q)
 	if err != nil {
 		return err
 	}
 	total := len(all)
 	if pick != nil {
-		all = pick(all)
+		if all, total, err = pick(d, all); err != nil {
+			return err
+		}
 	} else if most := q.Most(); most >= 0 && total >= most { // there may be more
 		if total, err = d.Count(ctx, q); err != nil {
 			return err

@@ -21,16 +21,14 @@ import (
 // queryLimit bounds an agent's work_query.
 const queryLimit = 30 * time.Second
 
-// messageType is the type of beads that are letters and no work.
-const messageType = "message"
-
 func (a *app) hookCommand() *cobra.Command {
 	var inject bool
 	c := &cobra.Command{
 		Use: "hook [AGENT]", Short: "An agent's work. Exit 0 if there is some, 1 if there is none", Args: between(0, 1),
 		Long: `hook shows what an agent has to do: by its work_query, a shell line that is run
 in its folder and has found work if it prints some; without one, what is assigned
-to it, begun or ready, and else what is ready for its pool and nobody's yet.
+to it, begun or ready, with the steps of it that are ready, and else what is ready
+for its pool and nobody's yet.
 Exit 0: there is work. 1: there is none. 2: the command line is wrong, or there is
 no such agent. 3: it cannot be told.
 
@@ -129,9 +127,9 @@ func asked(ctx context.Context, dir string, w *agent.Want, line string) (string,
 }
 
 // workFor is what an agent has begun, else what is ready for it, else what is ready for its pool and nobody's, the most
-// urgent first.
+// urgent first. What goes with its own work comes behind that.
 func workFor(ctx context.Context, c city.Control, w *agent.Want) ([]beads.Bead, error) {
-	mine := beads.Query{Assignee: w.Name, NotType: []string{typeRun, messageType}, Limit: -1}
+	mine := beads.Query{Assignee: w.Name, NotType: city.NotWork(), Limit: -1}
 	begun, ready, pool := mine, mine, mine
 	begun.Status, ready.Ready = []beads.Status{beads.StatusInProgress}, true
 	queries := []beads.Query{begun, ready}
@@ -147,10 +145,15 @@ func workFor(ctx context.Context, c city.Control, w *agent.Want) ([]beads.Bead, 
 		if i == 2 {
 			found = slices.DeleteFunc(found, func(b beads.Bead) bool { return b.Assignee != "" })
 		}
-		if len(found) > 0 {
-			slices.SortStableFunc(found, beads.ByUrgency)
+		if len(found) == 0 {
+			continue
+		}
+		slices.SortStableFunc(found, beads.ByUrgency)
+		if i == 2 {
 			return found, nil
 		}
+		steps, err := city.StepsOf(ctx, c.Beads, w.Name)
+		return append(found, steps...), err
 	}
 	return []beads.Bead{}, nil
 }

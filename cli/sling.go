@@ -13,6 +13,7 @@ import (
 
 	"gcity/beads"
 	"gcity/city"
+	"gcity/internal/spell"
 )
 
 // slingLimit is how long handing out may take: stores, a formula, and the sling_query of whoever gets it.
@@ -120,11 +121,30 @@ func (a *app) slings(ctx context.Context, l *link, f slingFlags, args []string) 
 	for _, w := range what {
 		req := base
 		if err := a.slingOne(ctx, l, w, &req); err != nil {
-			return nil, err
+			return nil, nobodyAnd(ctx, l, base.Target, err)
 		}
 		out = append(out, req)
 	}
 	return out, nil
+}
+
+// nobodyAnd puts before what is wrong with the work that nobody is called as the target is, if that is so.
+func nobodyAnd(ctx context.Context, l *link, target string, wrong error) error {
+	if target == "" || !isNotFound(wrong) {
+		return wrong
+	}
+	s, err := l.Snapshot(ctx)
+	if err != nil {
+		return wrong
+	}
+	to, err := s.Address(target)
+	if err == nil && s.ForPeople(to) && !slices.Contains(namesOf(s, kindRig), target) {
+		err = unknown(s, target, []kind{kindAgent, kindPool, kindRig})
+	}
+	if err == nil {
+		return wrong
+	}
+	return &city.Error{Code: city.NotFound, Message: err.Error() + "; and " + wrong.Error()}
 }
 
 // slingOne finds out what a word stands for: a bead, a formula, or, being several words, the title of a new bead.
@@ -144,12 +164,17 @@ func (a *app) slingOne(ctx context.Context, l *link, word string, req *city.Slin
 	case !isNotFound(err):
 		return err
 	}
-	if layers, err := a.formulaNames(); err == nil && slices.Contains(layers, word) && req.Formula == "" {
+	recipes, err := a.formulaNames()
+	if err == nil && slices.Contains(recipes, word) && req.Formula == "" {
 		req.Formula = word
 		return nil
 	}
+	near := ""
+	if meant := spell.Nearest(word, recipes); meant != "" {
+		near = fmt.Sprintf(", did you mean %q?", meant)
+	}
 	return &city.Error{Code: city.NotFound, Message: fmt.Sprintf(
-		"%q is neither a bead nor a formula of the city; a formula of a rig needs --formula, and a text of several words makes a new bead", word)}
+		"%q is neither a bead nor a formula of the city%s; a formula of a rig needs --formula, and a text of several words makes a new bead", word, near)}
 }
 
 // formulaNames are those that the city has.

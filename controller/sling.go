@@ -6,7 +6,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -41,6 +40,15 @@ type Slung struct {
 	Bead    beads.Bead
 	Events  []events.Event // in the order of what happened; none = it was so already
 	Message string
+
+	made []made // what of it was made for this, in order
+}
+
+// made is work that was made to be handed out.
+type made struct {
+	id    string // the root of what a formula made, or a bead
+	of    string // the bead that is done by it, "" = none
+	store beads.Store
 }
 
 // hand is whose work it becomes: an agent's or a pool's.
@@ -53,49 +61,63 @@ type hand struct {
 
 func (h *hand) name() string { return cmp.Or(h.agent, h.pool) }
 
-// Sling hands out what is asked for. Errors that a person can act on are *city.Error.
-func (s *Slinger) Sling(ctx context.Context, req city.SlingRequest) (Slung, error) {
+// Sling hands out what is asked for; what was made for it is taken back when that fails. Errors that a person can act on are
+// *city.Error.
+func (s *Slinger) Sling(ctx context.Context, req city.SlingRequest) (out Slung, err error) {
 	if err := req.Check(); err != nil {
 		return Slung{}, err
 	}
-	var out Slung
-	if req.Bead == "" {
-		to, err := s.target(req.Target)
-		if err == nil {
+	if req.Bead != "" {
+		err = s.handOut(ctx, req, &out)
+	} else {
+		var to *hand
+		if to, err = s.target(req.Target); err == nil {
 			err = s.make(ctx, req, to, &out)
 		}
-		return out, err
+	}
+	if err != nil && len(out.made) > 0 {
+		err = out.takeBack(ctx, req, err)
+	}
+	return out, err
+}
+
+// handOut hands out a bead that there is.
+func (s *Slinger) handOut(ctx context.Context, req city.SlingRequest, out *Slung) error {
+	var to *hand
+	var nobody error
+	if req.Target != "" {
+		to, nobody = s.target(req.Target)
 	}
 	f, err := s.find(ctx, req.Bead)
-	if err != nil {
-		return out, err
+	if e, wrong := errors.AsType[*city.Error](err); nobody != nil && wrong && e.Code == city.NotFound {
+		return &city.Error{Code: city.NotFound, Message: nobody.Error() + "; and " + e.Message}
 	}
-	if req.Target == "" && f.rig == "" {
-		return out, &city.Error{Code: city.Invalid, Message: fmt.Sprintf("to whom? %s is the city's own work: name an agent, a pool or a rig", f.bead.ID)}
+	if err = cmp.Or(nobody, err); err != nil {
+		return err
 	}
-	to, err := s.target(cmp.Or(req.Target, f.rig))
-	if err != nil {
-		return out, err
+	if to == nil {
+		if f.rig == "" {
+			return &city.Error{Code: city.Invalid, Message: fmt.Sprintf("to whom? %s is the city's own work: name an agent, a pool or a rig", f.bead.ID)}
+		}
+		if to, err = s.target(f.rig); err != nil {
+			return err
+		}
 	}
 	if err := takeable(f.bead, to, req.Force); err != nil {
-		return out, err
+		return err
 	}
 	recipe := req.Formula
-	if recipe == "" && f.bead.Metadata[moleculeKey] == "" && !req.NoFormula {
+	if recipe == "" && f.bead.Metadata[city.MoleculeKey] == "" && !req.NoFormula {
 		recipe = to.recipe()
 	}
 	molecule := ""
 	if recipe != "" {
-		if molecule, err = s.attach(ctx, f, recipe, req, to, &out); err != nil {
-			return out, err
+		if molecule, err = s.attach(ctx, f, recipe, req, to, out); err != nil {
+			return err
 		}
 	}
-	err = s.give(ctx, f, molecule, req, to, &out)
-	return out, err
+	return s.give(ctx, f, molecule, req, to, out)
 }
-
-// moleculeKey is the key of the metadata that says by which molecule a bead is done.
-const moleculeKey = "molecule_id"
 
 // finding is a bead and where it is kept.
 type finding struct {
@@ -179,6 +201,7 @@ func (s *Slinger) make(ctx context.Context, req city.SlingRequest, to *hand, out
 	if err != nil {
 		return err
 	}
+	out.made = append(out.made, made{id: out.Bead.ID, store: store})
 	out.Events = append(out.Events, city.BeadEvent(nil, out.Bead, req.By, req.Depth))
 	if byHabit {
 		f := finding{out.Bead, store, to.rig}
@@ -190,77 +213,6 @@ func (s *Slinger) make(ctx context.Context, req city.SlingRequest, to *hand, out
 	}
 	out.Message = fmt.Sprintf("handed %s%s to %s%s", out.Bead.ID, from, to.name(), to.note)
 	return s.ask(ctx, store, req, to, out)
-}
-
-// cook fills a formula in with the values that vars has for it.
-func (s *Slinger) cook(name, rig string, vars func(*formula.Formula) map[string]string) (formula.Molecule, error) {
-	f, err := s.Recipe(name, rig)
-	if err != nil {
-		return formula.Molecule{}, &city.Error{Code: city.Invalid, Message: err.Error()}
-	}
-	m, err := formula.Cook(f, vars(f))
-	if err != nil {
-		return m, &city.Error{Code: city.Invalid, Message: err.Error()}
-	}
-	return m, nil
-}
-
-// given are values whatever the formula.
-func given(vars map[string]string) func(*formula.Formula) map[string]string {
-	return func(*formula.Formula) map[string]string { return vars }
-}
-
-// valuesFor are the values of a formula by which a bead is done: its id and title, in those of the variables bead, issue and title
-// that the formula declares, and what the request says.
-func valuesFor(b beads.Bead, req city.SlingRequest) func(*formula.Formula) map[string]string {
-	return func(f *formula.Formula) map[string]string {
-		vars := map[string]string{}
-		for _, v := range f.Vars {
-			if v.Name == "bead" || v.Name == "issue" {
-				vars[v.Name] = b.ID
-			}
-			if v.Name == "title" {
-				vars[v.Name] = b.Title
-			}
-		}
-		maps.Copy(vars, req.Vars)
-		return vars
-	}
-}
-
-// molecule makes work of a formula; shape finishes its root.
-func (s *Slinger) molecule(ctx context.Context, store beads.Store, name, rig string, vars func(*formula.Formula) map[string]string, shape func(*beads.Bead)) (beads.Bead, error) {
-	m, err := s.cook(name, rig, vars)
-	if err != nil {
-		return beads.Bead{}, err
-	}
-	batch, ok := store.(beads.Batcher)
-	if !ok {
-		return beads.Bead{}, &city.Error{Code: city.Unavailable, Message: "this store cannot take several beads at once, so no formula can be cooked into it"}
-	}
-	all := Molecule(m, []string{wispLabel})
-	shape(&all[0])
-	made, err := batch.CreateAll(ctx, all)
-	if err != nil {
-		return beads.Bead{}, err
-	}
-	return made[0], nil
-}
-
-// attach makes the molecule by which a bead is to be done: a step of it.
-func (s *Slinger) attach(ctx context.Context, of finding, name string, req city.SlingRequest, to *hand, out *Slung) (root string, err error) {
-	b := of.bead
-	made, err := s.molecule(ctx, of.store, name, to.rig, valuesFor(b, req), func(root *beads.Bead) {
-		root.ParentID = b.ID
-		if req.Bead != "" { // else these are the bead's
-			root.Title, root.Description = cmp.Or(req.Title, root.Title), cmp.Or(req.Description, root.Description)
-		}
-	})
-	if err != nil {
-		return "", err
-	}
-	out.Events = append(out.Events, city.BeadEvent(nil, made, req.By, req.Depth))
-	return made.ID, nil
 }
 
 // give makes a bead somebody's: by assignee or label, or as his sling_query does it. Others may change it meanwhile.
@@ -279,7 +231,7 @@ func (s *Slinger) give(ctx context.Context, f finding, molecule string, req city
 			p = to.patch(was)
 		}
 		if molecule != "" {
-			p.SetMetadata = map[string]string{moleculeKey: molecule}
+			p.SetMetadata = map[string]string{city.MoleculeKey: molecule}
 		}
 		out.Bead, err = store.Update(ctx, b.ID, p)
 		if errors.Is(err, beads.ErrConflict) && try < swaps-1 {

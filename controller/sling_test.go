@@ -87,7 +87,7 @@ func slinger(t *testing.T) (*Slinger, map[string]*fake.Store) {
 	}, stores
 }
 
-func made(t *testing.T, s *fake.Store, b beads.Bead) beads.Bead {
+func put(t *testing.T, s *fake.Store, b beads.Bead) beads.Bead {
 	t.Helper()
 	b, err := s.Create(t.Context(), b)
 	if err != nil {
@@ -128,9 +128,9 @@ func TestSlingOfNewWorkIsWholeOrNothing(t *testing.T) {
 // Who gets it: by name, by rig, by the rig of the work; and what is to be said of whoever cannot take it now.
 func TestSlingTarget(t *testing.T) {
 	s, stores := slinger(t)
-	own := made(t, stores[""], beads.Bead{Title: "own"})
-	yard := made(t, stores["yard"], beads.Bead{Title: "yard"})
-	bare := made(t, stores["bare"], beads.Bead{Title: "bare"})
+	own := put(t, stores[""], beads.Bead{Title: "own"})
+	yard := put(t, stores["yard"], beads.Bead{Title: "yard"})
+	bare := put(t, stores["bare"], beads.Bead{Title: "bare"})
 	for _, c := range []struct {
 		target, bead, want string
 		code               city.Code
@@ -146,6 +146,7 @@ func TestSlingTarget(t *testing.T) {
 		{"lost", own.ID, `no agent or pool is called "cruw"; did you mean`, city.Conflict},
 		{"croo", own.ID, `no agent, pool or rig is called "croo"`, city.NotFound},
 		{"ann", "tw-99", `there is no bead "tw-99"`, city.NotFound},
+		{"crw", "tw-99", `no agent, pool or rig is called "crw"; did you mean "crew"?; and there is no bead "tw-99"`, city.NotFound},
 	} {
 		out, err := s.Sling(t.Context(), city.SlingRequest{Target: c.target, Bead: c.bead})
 		got := out.Message
@@ -173,7 +174,7 @@ func TestSlingToAPoolOfOne(t *testing.T) {
 		if there {
 			s.City.Agents = append(s.City.Agents, city.Agent{Name: "yard/solo", Rig: "yard", Pool: "yard/solo", State: city.Running})
 		}
-		b := made(t, stores["yard"], beads.Bead{Title: "alone"})
+		b := put(t, stores["yard"], beads.Bead{Title: "alone"})
 		if _, err := s.Sling(t.Context(), city.SlingRequest{Target: "solo", Bead: b.ID}); err != nil {
 			t.Fatal(err)
 		}
@@ -186,9 +187,9 @@ func TestSlingToAPoolOfOne(t *testing.T) {
 // Where an agent has a formula of its own, that is how its work is done: cooked below it, once.
 func TestSlingFormula(t *testing.T) {
 	s, stores := slinger(t)
-	b := made(t, stores[""], beads.Bead{Title: "shoe"})
+	b := put(t, stores[""], beads.Bead{Title: "shoe"})
 	out, err := s.Sling(t.Context(), city.SlingRequest{Target: "cook", Bead: b.ID, Vars: map[string]string{"how": "well"}})
-	if err != nil || out.Bead.Assignee != "cook" || out.Bead.Metadata[moleculeKey] != "tw-2" {
+	if err != nil || out.Bead.Assignee != "cook" || out.Bead.Metadata[city.MoleculeKey] != "tw-2" {
 		t.Fatalf("%+v, %v", out.Bead, err)
 	}
 	if want := []string{"bead.created tw-2", "bead.updated tw-1"}; !slices.Equal(kinds(out.Events), want) {
@@ -202,11 +203,11 @@ func TestSlingFormula(t *testing.T) {
 		t.Errorf("again: %+v, %v", out, err)
 	}
 	raw, err := s.Sling(t.Context(), city.SlingRequest{Target: "cook", Title: "raw", NoFormula: true})
-	if err != nil || raw.Bead.Metadata[moleculeKey] != "" {
+	if err != nil || raw.Bead.Metadata[city.MoleculeKey] != "" {
 		t.Errorf("%+v, %v", raw, err)
 	}
 	fresh, err := s.Sling(t.Context(), city.SlingRequest{Target: "cook", Title: "boot"})
-	if err != nil || fresh.Bead.Title != "boot" || fresh.Bead.Metadata[moleculeKey] == "" || fresh.Bead.Assignee != "cook" {
+	if err != nil || fresh.Bead.Title != "boot" || fresh.Bead.Metadata[city.MoleculeKey] == "" || fresh.Bead.Assignee != "cook" {
 		t.Errorf("%+v, %v", fresh, err)
 	}
 	whole, err := s.Sling(t.Context(), city.SlingRequest{Target: "crew", Formula: "polish", Title: "all of it", By: "ann", Depth: 2})
@@ -228,7 +229,7 @@ func TestSlingFormula(t *testing.T) {
 // A sling_query stands in the place of assignee and label; when it fails, nothing has been handed out.
 func TestSlingQuery(t *testing.T) {
 	s, stores := slinger(t)
-	b := made(t, stores[""], beads.Bead{Title: "x"})
+	b := put(t, stores[""], beads.Bead{Title: "x"})
 	out, err := s.Sling(t.Context(), city.SlingRequest{Target: "odd", Bead: b.ID})
 	if err != nil || out.Bead.Assignee != "" || out.Message != "handed tw-1 to odd" {
 		t.Fatalf("%+v, %v", out, err)
@@ -246,12 +247,48 @@ func TestSlingQuery(t *testing.T) {
 	}
 }
 
+// What was made for work that nobody then gets is closed again, steps and all, and the error says so: whoever tries again has
+// it once.
+func TestSlingTakesBack(t *testing.T) {
+	s, stores := slinger(t)
+	if err := os.WriteFile(filepath.Join(s.Config.Path, "full"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	b := put(t, stores[""], beads.Bead{Title: "shoe"})
+	for _, c := range []struct {
+		req  city.SlingRequest
+		want string
+	}{
+		{city.SlingRequest{Target: "odd", Bead: b.ID, Formula: "polish"}, "tw-2"},
+		{city.SlingRequest{Target: "odd", Title: "boot"}, "tw-4"},
+		{city.SlingRequest{Target: "odd", Formula: "polish", Title: "hat"}, "tw-5"},
+		{city.SlingRequest{Target: "odd", Bead: b.ID, Formula: "polish"}, "tw-7"},
+	} {
+		out, err := s.Sling(t.Context(), c.req)
+		want := "exit 3: the hook is full; what was made for it is closed again: " + c.want
+		if e, ok := errors.AsType[*city.Error](err); !ok || e.Code != city.Unavailable || !strings.HasSuffix(e.Message, want) {
+			t.Errorf("%+v: %v", c.req, err)
+		}
+		if last := out.Events[len(out.Events)-1]; last.Type != events.BeadClosed && last.Subject != b.ID {
+			t.Errorf("%+v: %q", c.req, kinds(out.Events))
+		}
+	}
+	open, err := stores[""].List(t.Context(), beads.Query{Status: []beads.Status{beads.StatusOpen, beads.StatusInProgress}})
+	if err != nil || len(open) != 1 || open[0].ID != b.ID || open[0].Assignee != "" || open[0].Metadata[city.MoleculeKey] != "" {
+		t.Errorf("%+v, %v", open, err)
+	}
+	closed, err := stores[""].List(t.Context(), beads.Query{Status: []beads.Status{beads.StatusClosed}, Type: beads.TypeMolecule})
+	if err != nil || len(closed) != 3 || closed[0].Metadata[beads.CloseReason] != "taken back: it could not be handed out" {
+		t.Errorf("%+v, %v", closed, err)
+	}
+}
+
 // Work that others change while it is handed out is handed out as it is then, and what another took meanwhile is refused.
 func TestSlingRefused(t *testing.T) {
 	s, stores := slinger(t)
-	theirs := made(t, stores[""], beads.Bead{Title: "theirs", Assignee: "bob", Status: beads.StatusInProgress})
-	run := made(t, stores[""], beads.Bead{Title: "run", Type: city.RunType})
-	done := made(t, stores[""], beads.Bead{Title: "done", Status: beads.StatusClosed})
+	theirs := put(t, stores[""], beads.Bead{Title: "theirs", Assignee: "bob", Status: beads.StatusInProgress})
+	run := put(t, stores[""], beads.Bead{Title: "run", Type: city.RunType})
+	done := put(t, stores[""], beads.Bead{Title: "done", Status: beads.StatusClosed})
 	for id, want := range map[string]string{theirs.ID: "is assigned to bob, and is in_progress: --force", run.ID: "is no work, but a run", done.ID: "is closed already"} {
 		_, err := s.Sling(t.Context(), city.SlingRequest{Target: "ann", Bead: id})
 		var e *city.Error
@@ -268,9 +305,9 @@ func TestSlingRefused(t *testing.T) {
 // A convoy is closed with the last of its beads, by whoever closes that.
 func TestConvoyCloses(t *testing.T) {
 	s := fake.New("tw")
-	convoy := made(t, s, beads.Bead{Title: "c", Type: city.ConvoyType})
-	one := made(t, s, beads.Bead{Title: "1", ParentID: convoy.ID})
-	two := made(t, s, beads.Bead{Title: "2", ParentID: convoy.ID})
+	convoy := put(t, s, beads.Bead{Title: "c", Type: city.ConvoyType})
+	one := put(t, s, beads.Bead{Title: "1", ParentID: convoy.ID})
+	two := put(t, s, beads.Bead{Title: "2", ParentID: convoy.ID})
 	for i, id := range []string{one.ID, one.ID, two.ID, two.ID} {
 		was, now, err := swap(t.Context(), s, city.UpdateBead{ID: id, Patch: beads.Closing()})
 		if err != nil {
@@ -286,5 +323,28 @@ func TestConvoyCloses(t *testing.T) {
 	}
 	if b, err := s.Get(t.Context(), convoy.ID); err != nil || b.Status != beads.StatusClosed || b.Metadata[beads.CloseReason] != "all of it is done: 2 of 2 closed" {
 		t.Errorf("%+v, %v", b, err)
+	}
+}
+
+// It is closed as well where its first beads come to it closed, and where the last open one leaves it; one with nothing in it
+// stays open.
+func TestConvoyClosesByMoves(t *testing.T) {
+	s := fake.New("tw")
+	first, second, third := put(t, s, beads.Bead{Title: "a", Type: city.ConvoyType}), put(t, s, beads.Bead{Title: "b", Type: city.ConvoyType}), put(t, s, beads.Bead{Title: "c", Type: city.ConvoyType})
+	done, open := put(t, s, beads.Bead{Title: "1", Status: beads.StatusClosed}), put(t, s, beads.Bead{Title: "2", ParentID: second.ID})
+	for i, c := range []struct {
+		bead, to string
+		want     []string
+	}{
+		{done.ID, first.ID, []string{"bead.closed " + first.ID}}, {open.ID, third.ID, nil}, {done.ID, third.ID, nil},
+		{open.ID, second.ID, []string{"bead.closed " + third.ID}}, {done.ID, "", nil},
+	} {
+		was, now, err := swap(t.Context(), s, city.UpdateBead{ID: c.bead, Patch: beads.Patch{ParentID: &c.to}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := kinds(convoyEvent(t.Context(), s, was, now)); !slices.Equal(got, c.want) {
+			t.Errorf("%d: %q, want %q", i, got, c.want)
+		}
 	}
 }

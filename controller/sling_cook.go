@@ -1,0 +1,83 @@
+package controller
+
+import (
+	"cmp"
+	"context"
+	"maps"
+
+	"gcity/beads"
+	"gcity/city"
+	"gcity/formula"
+)
+
+// cook fills a formula in with the values that vars has for it.
+func (s *Slinger) cook(name, rig string, vars func(*formula.Formula) map[string]string) (formula.Molecule, error) {
+	f, err := s.Recipe(name, rig)
+	if err != nil {
+		return formula.Molecule{}, &city.Error{Code: city.Invalid, Message: err.Error()}
+	}
+	m, err := formula.Cook(f, vars(f))
+	if err != nil {
+		return m, &city.Error{Code: city.Invalid, Message: err.Error()}
+	}
+	return m, nil
+}
+
+// given are values whatever the formula.
+func given(vars map[string]string) func(*formula.Formula) map[string]string {
+	return func(*formula.Formula) map[string]string { return vars }
+}
+
+// valuesFor are the values of a formula by which a bead is done: its id and title, in those of the variables bead, issue and title
+// that the formula declares, and what the request says.
+func valuesFor(b beads.Bead, req city.SlingRequest) func(*formula.Formula) map[string]string {
+	return func(f *formula.Formula) map[string]string {
+		vars := map[string]string{}
+		for _, v := range f.Vars {
+			if v.Name == "bead" || v.Name == "issue" {
+				vars[v.Name] = b.ID
+			}
+			if v.Name == "title" {
+				vars[v.Name] = b.Title
+			}
+		}
+		maps.Copy(vars, req.Vars)
+		return vars
+	}
+}
+
+// molecule makes work of a formula; shape finishes its root.
+func (s *Slinger) molecule(ctx context.Context, store beads.Store, name, rig string, vars func(*formula.Formula) map[string]string, shape func(*beads.Bead)) (beads.Bead, error) {
+	m, err := s.cook(name, rig, vars)
+	if err != nil {
+		return beads.Bead{}, err
+	}
+	batch, ok := store.(beads.Batcher)
+	if !ok {
+		return beads.Bead{}, &city.Error{Code: city.Unavailable, Message: "this store cannot take several beads at once, so no formula can be cooked into it"}
+	}
+	all := Molecule(m, []string{wispLabel})
+	shape(&all[0])
+	whole, err := batch.CreateAll(ctx, all)
+	if err != nil {
+		return beads.Bead{}, err
+	}
+	return whole[0], nil
+}
+
+// attach makes the molecule by which a bead is to be done: a step of it.
+func (s *Slinger) attach(ctx context.Context, of finding, name string, req city.SlingRequest, to *hand, out *Slung) (root string, err error) {
+	b := of.bead
+	whole, err := s.molecule(ctx, of.store, name, to.rig, valuesFor(b, req), func(root *beads.Bead) {
+		root.ParentID = b.ID
+		if req.Bead != "" { // else these are the bead's
+			root.Title, root.Description = cmp.Or(req.Title, root.Title), cmp.Or(req.Description, root.Description)
+		}
+	})
+	if err != nil {
+		return "", err
+	}
+	out.made = append(out.made, made{whole.ID, b.ID, of.store})
+	out.Events = append(out.Events, city.BeadEvent(nil, whole, req.By, req.Depth))
+	return whole.ID, nil
+}
