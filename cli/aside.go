@@ -23,8 +23,9 @@ type aside struct {
 	now      func() time.Time
 	config   *config.City // nil if it is refused
 	refused  error        // why
+	known    *known       // what is known of it all the same, nil = nothing
 	sessions session.Provider
-	stores   []*depot // the city's first; none if the configuration is refused
+	stores   []*depot // the city's first; none if the configuration is refused and nothing is known of it
 	scanner  automation.Scanner
 	deeds    map[string]automation.Memory // what the last controller remembered
 	close    func()
@@ -34,7 +35,9 @@ type aside struct {
 // merely observe.
 func newAside(dir string, observe bool, now func() time.Time) (*aside, error) {
 	b := &aside{dir: dir, now: now}
-	b.config, b.refused = loadCity(dir)
+	if b.config, b.refused = loadCity(dir); b.refused != nil {
+		b.known = knownAt(dir)
+	}
 	var err error
 	b.sessions, b.close, err = openSessions(dir, observe, quietLogger())
 	if err != nil {

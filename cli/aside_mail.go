@@ -33,8 +33,8 @@ func tallyMail(ctx context.Context, d *depot, into city.MailTally) error {
 
 // Bead implements city.Getter. A store that fails does not hide a bead of another one.
 func (b *aside) Bead(ctx context.Context, id string) (beads.Bead, error) {
-	if b.refused != nil {
-		return beads.Bead{}, b.refused
+	if err := b.workless(); err != nil {
+		return beads.Bead{}, err
 	}
 	var lost error
 	for _, d := range b.stores {
@@ -54,7 +54,10 @@ func (b *aside) Bead(ctx context.Context, id string) (beads.Bead, error) {
 
 // doWork makes, changes or hands out work, and writes into the log what a controller would.
 func (b *aside) doWork(ctx context.Context, c city.Command) (city.Receipt, error) {
-	if b.refused != nil {
+	if err := b.workless(); err != nil {
+		return city.Receipt{}, err
+	}
+	if _, hands := c.(city.SlingWork); hands && b.refused != nil {
 		return city.Receipt{}, b.refused
 	}
 	var out controller.Slung
@@ -102,7 +105,7 @@ func (b *aside) depotOf(rig string) (*depot, error) {
 	switch {
 	case i >= 0:
 		return b.stores[i], nil
-	case b.config.Rig(rig) == nil:
+	case b.config == nil || b.config.Rig(rig) == nil:
 		return nil, &city.Error{Code: city.NotFound, Message: fmt.Sprintf("no rig is called %q", rig)}
 	}
 	return nil, &city.Error{Code: city.Unavailable, Message: fmt.Sprintf("rig %s has no work that can be reached: `gcity rig list` says why", rig)}

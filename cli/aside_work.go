@@ -24,12 +24,18 @@ const pastRuns = 20
 
 // openStores opens the work of the city and of those of its rigs that can be worked in. Nothing is read yet.
 func (b *aside) openStores() error {
-	if b.config == nil {
-		return nil
+	var all []place
+	switch {
+	case b.config != nil:
+		all = places(b.config)
+	case b.known != nil:
+		all = placesOf(b.dir, b.known.snapshot(b.dir))
 	}
-	for _, p := range places(b.config) {
-		if r := b.config.Rig(p.rig); r != nil && r.Problem != "" {
-			continue
+	for _, p := range all {
+		if b.config != nil {
+			if r := b.config.Rig(p.rig); r != nil && r.Problem != "" {
+				continue
+			}
 		}
 		s, err := openStore(p)
 		if err != nil {
@@ -40,10 +46,18 @@ func (b *aside) openStores() error {
 	return nil
 }
 
+// workless says why there is no work to be had: the file is refused, and who keeps it is not known.
+func (b *aside) workless() error {
+	if b.refused == nil || b.known != nil {
+		return nil
+	}
+	return needsFile(b.refused, unknownWork)
+}
+
 // Beads implements city.Control on all stores, as a controller does.
 func (b *aside) Beads(ctx context.Context, q beads.Query) ([]beads.Bead, error) {
-	if b.refused != nil {
-		return nil, b.refused
+	if err := b.workless(); err != nil {
+		return nil, err
 	}
 	if err := q.Check(); err != nil {
 		return nil, workProblem(err)

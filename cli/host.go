@@ -57,6 +57,9 @@ func (a *app) openHouse(ctx context.Context, o houseOptions) (*house, error) {
 	if err := keepSource(o.source); err != nil {
 		o.logger.Warn("other commands will not know of the files given with -f", "error", err)
 	}
+	if err := keepKnown(c); err != nil {
+		o.logger.Warn("mail and work will need a file without mistakes while no controller runs", "error", err)
+	}
 	closeParts := p.close
 	p.close = func() { dropSource(o.source); closeParts() }
 	if err := hideFromGit(filepath.Join(o.dir, ".gc")); err != nil {

@@ -15,7 +15,8 @@ import (
 type link struct {
 	city.Control
 	dir   string
-	live  bool // a controller runs it; else see aside
+	live  bool   // a controller runs it; else see aside
+	known *known // of a city that nobody runs, if its file is refused; nil = it is not, or nothing is
 	close func()
 }
 
@@ -77,7 +78,7 @@ func (a *app) reachCity(ctx context.Context, dir string) (*link, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &link{Control: beside, dir: dir, close: beside.close}, nil
+	return &link{Control: beside, dir: dir, known: beside.known, close: beside.close}, nil
 }
 
 // dialPatiently gives a controller that has the city's lock and no socket yet, or no longer, two seconds.

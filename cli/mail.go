@@ -46,7 +46,11 @@ func (a *app) withMail(c *cobra.Command, changes bool, run func(ctx context.Cont
 			return err
 		}
 		defer l.close()
-		return run(ctx, l, args)
+		if l.known != nil {
+			a.tellKnown()
+			l.Control = letterbox{l.Control, l.known.snapshot(l.dir)}
+		}
+		return needsFile(run(ctx, l, args), unknownWork)
 	}
 	return c
 }

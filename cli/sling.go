@@ -19,6 +19,9 @@ import (
 // slingLimit is how long handing out may take: stores, a formula, and the sling_query of whoever gets it.
 const slingLimit = 2 * time.Minute
 
+// slingless is why nothing is handed out by a file that is refused.
+const slingless = "whose work becomes whose, and how, is written there: mend the file, or assign it with `gcity bead update ID --assignee NAME`"
+
 // slingFlags are what is to be handed out, as it is written on a command line.
 type slingFlags struct {
 	formula, noFormula, nudge, force, stdin bool
@@ -70,7 +73,7 @@ Closed work, and what somebody else has, is refused.`,
 		defer l.close()
 		all, err := a.slings(ctx, l, f, args)
 		if err != nil {
-			return err
+			return needsFile(err, slingless)
 		}
 		var receipts []city.Receipt
 		for _, req := range all {
@@ -79,7 +82,7 @@ Closed work, and what somebody else has, is refused.`,
 				if len(receipts) > 0 {
 					err = errors.Join(a.receipts(receipts), err)
 				}
-				return err
+				return needsFile(err, slingless)
 			}
 			receipts = append(receipts, r)
 		}

@@ -92,23 +92,27 @@ func (d *depot) Restore(ctx context.Context, all []beads.Bead) (beads.Restored, 
 		d.title(), d.by.Provider, errors.ErrUnsupported)
 }
 
-// placesIn finds the stores of a city. Where its file is refused now, what the running controller has in force counts: a
-// mistake in the file does not keep agents from their work.
+// placesIn finds the stores of a city. Where its file is refused now, what the running controller has in force counts, and
+// without one what is known: a mistake in the file does not keep agents from their work.
 func (a *app) placesIn(ctx context.Context, dir string) ([]place, error) {
 	c, refused := loadCity(dir)
 	if refused == nil {
 		return places(c), nil
 	}
 	near, closeNear, err := a.dial(dir)
-	if err != nil {
-		return nil, refused
+	if err == nil {
+		defer closeNear()
+		s, err := near.Snapshot(ctx)
+		if err != nil {
+			return nil, refused
+		}
+		return placesOf(dir, s), nil
 	}
-	defer closeNear()
-	s, err := near.Snapshot(ctx)
-	if err != nil {
-		return nil, refused
+	if k := knownAt(dir); k != nil {
+		a.tellKnown()
+		return placesOf(dir, k.snapshot(dir)), nil
 	}
-	return placesOf(dir, s), nil
+	return nil, needsFile(refused, unknownWork)
 }
 
 // placesOf are the stores of a city that runs, by the configuration that is in force there.

@@ -324,6 +324,9 @@ func assemble(ctx context.Context, c *config.City, version string, o houseOption
 		Dir: o.dir, Mode: o.mode, Version: version, Provider: sessions, Log: log, Logger: o.logger,
 		Host:  thisHost(o.dir),
 		Files: o.source.Files, Strict: o.source.Strict,
+		Read: func(c *config.City) {
+			logError(o.logger, "what is known of the city cannot be written down", keepKnown(c))
+		},
 		Stores: work.of, Poke: pokes, Rescan: rescans, Folders: func(dirs []string) { latest(others, dirs) }, Beat: o.beat, Held: hold.Check, Last: last, Sweep: func() (int, error) { return pty.SweepRuns(o.dir) },
 	}, c)
 	if err != nil {

@@ -52,6 +52,9 @@ type Options struct {
 	// be nil.
 	Folders func(dirs []string)
 
+	// Read hears of each configuration that has been read and has no mistake; off the loop. May be nil.
+	Read func(*config.City)
+
 	Rescan <-chan struct{}     // the folders of automations may have changed; nil: looked at once a patrol only
 	Poke   <-chan struct{}     // the configuration may have changed; nil: looked at once a patrol only
 	Sweep  func() (int, error) // ends what a predecessor's runs left behind; called once, before the first decision; may be nil

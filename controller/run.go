@@ -321,6 +321,9 @@ func (r *runner) load(f fxLoad) input {
 	if err != nil {
 		return inConfig{revision: revision, err: err}
 	}
+	if r.c.o.Read != nil {
+		r.c.o.Read(cfg)
+	}
 	return inConfig{revision: cfg.Revision, conf: r.c.translate(cfg), found: found && cfg.Revision == f.known}
 }
 

@@ -1,0 +1,137 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"gcity/beads"
+	"gcity/city"
+	"gcity/config"
+	"gcity/internal/disk"
+)
+
+// known is what of a configuration work and mail need: who keeps the work, and who there is. It is kept for the time when the
+// file is refused and no controller runs.
+type known struct {
+	Name   string         `json:"name"`
+	Store  city.WorkStore `json:"store,omitzero"`
+	Rigs   []knownRig     `json:"rigs,omitempty"` // those that can be worked in
+	Agents []knownAgent   `json:"agents,omitempty"`
+}
+
+type knownRig struct {
+	Name   string `json:"name"`
+	Path   string `json:"path"`
+	Prefix string `json:"prefix"`
+}
+
+// knownAgent is an agent, or, of most members, a pool.
+type knownAgent struct {
+	Name string `json:"name"`
+	Rig  string `json:"rig,omitempty"`
+	Most *int   `json:"most,omitempty"`
+}
+
+func knownOf(c *config.City) known {
+	k := known{Name: c.Workspace.Name, Store: city.WorkStore{Provider: c.Beads.Keeper(), Host: c.Dolt.Host, Port: c.Dolt.Port}}
+	for _, r := range c.Rigs {
+		if r.Problem == "" {
+			k.Rigs = append(k.Rigs, knownRig{r.Name, r.Path, r.Prefix})
+		}
+	}
+	for i := range c.Agents {
+		a := knownAgent{Name: c.Agents[i].Qualified(), Rig: c.Agents[i].Rig}
+		if p := c.Agents[i].Pool; p != nil {
+			a.Most = &p.Max
+		}
+		k.Agents = append(k.Agents, a)
+	}
+	return k
+}
+
+func knownPath(dir string) string { return filepath.Join(gcDir(dir), "known.json") }
+
+// keepKnown writes down what is known of a configuration that has been read, unless that is what is written already.
+func keepKnown(c *config.City) error {
+	data, err := json.Marshal(knownOf(c))
+	if err != nil {
+		return err
+	}
+	data = append(data, '\n')
+	if have, err := os.ReadFile(knownPath(c.Path)); err == nil && slices.Equal(have, data) {
+		return nil
+	}
+	return disk.WriteFile(knownPath(c.Path), data, 0o600)
+}
+
+// knownAt is what is known of a city whose file is refused: what can still be read of the file, else what a controller wrote
+// down last. It is nil if that is nothing.
+func knownAt(dir string) *known {
+	if c := sourceOf(dir).Legible(); c != nil {
+		k := knownOf(c)
+		return &k
+	}
+	var k known
+	data, err := os.ReadFile(knownPath(dir))
+	if err != nil || json.Unmarshal(data, &k) != nil || k.Name == "" {
+		return nil
+	}
+	if by := os.Getenv("GC_BEADS"); by != "" {
+		k.Store.Provider = config.Beads{Provider: by}.Keeper()
+	}
+	return &k
+}
+
+// snapshot is the city as far as it is known: nobody in it runs.
+func (k *known) snapshot(dir string) *city.Snapshot {
+	s := &city.Snapshot{Name: k.Name, Path: dir, Store: k.Store}
+	for _, r := range k.Rigs {
+		s.Rigs = append(s.Rigs, city.Rig{Name: r.Name, Path: r.Path, Prefix: r.Prefix})
+	}
+	for _, a := range k.Agents {
+		pool := ""
+		if a.Most != nil {
+			pool = a.Name
+			s.Pools = append(s.Pools, city.Pool{Name: a.Name, Rig: a.Rig, Max: *a.Most})
+		}
+		if a.Most == nil || *a.Most == 1 {
+			s.Agents = append(s.Agents, city.Agent{Name: a.Name, Rig: a.Rig, Pool: pool})
+		}
+	}
+	return s
+}
+
+// letterbox is a city without a controller whose file is refused: mail comes and goes by what is known of it.
+type letterbox struct {
+	city.Control
+	as *city.Snapshot
+}
+
+func (l letterbox) Snapshot(context.Context) (*city.Snapshot, error) { return l.as, nil }
+
+// Bead implements city.Getter.
+func (l letterbox) Bead(ctx context.Context, id string) (beads.Bead, error) {
+	return city.GetBead(ctx, l.Control, id)
+}
+
+// tellKnown says that the file is refused, and by what a command goes instead.
+func (a *app) tellKnown() {
+	a.warn(config.FileName + " is refused, so this goes by what is known of the city from before; `gcity config show --validate` says what to mend")
+}
+
+// needsFile adds to a refusal of the file why a command cannot do without it, and what to do.
+func needsFile(err error, why string) error {
+	if _, refused := errors.AsType[*config.Error](err); !refused {
+		return err
+	}
+	_, text := verdict(err)
+	return &failure{exitConfig, fmt.Errorf("%s\n%s", text, why)}
+}
+
+// unknownWork is why there is no work and no mail.
+const unknownWork = "who keeps the work cannot be told from it, and no controller has written it down: mend the file and try again"
