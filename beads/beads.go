@@ -126,6 +126,11 @@ type (
 		Count(ctx context.Context, q Query) (int, error)
 	}
 
+	// Tallier counts what List would find without its Limit and Before, by assignee and labels, in any order.
+	Tallier interface {
+		Tally(ctx context.Context, q Query) ([]Share, error)
+	}
+
 	// Purger removes, together with everything below them, the beads that match the query and were closed before that
 	// time; not where anything below is still unclosed, or was closed later. The query's Status, Ready, Before and
 	// Limit do not matter. It returns how many beads are gone. Beads that need a removed one have this need met.
@@ -161,6 +166,13 @@ type (
 		Aside(ctx context.Context) ([]Aside, error)
 	}
 )
+
+// Share is how many beads have the same assignee and the same labels.
+type Share struct {
+	Assignee string
+	Labels   []string
+	N        int
+}
 
 // Aside is a record that is kept but not understood, written by a newer program or by hand.
 type Aside struct {

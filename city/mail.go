@@ -2,6 +2,7 @@ package city
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -21,17 +22,39 @@ type MailCount struct {
 type MailTally map[string]MailCount
 
 // Add counts a bead in, if it is a message that is not archived.
-func (t MailTally) Add(b beads.Bead) {
+func (t MailTally) Add(b beads.Bead) { t.add(b, 1) }
+
+func (t MailTally) add(b beads.Bead, times int) {
 	m, ok := mail.Of(b)
 	if !ok || m.Archived {
 		return
 	}
 	n := t[m.To]
-	n.Total++
+	n.Total += times
 	if !m.Read {
-		n.Unread++
+		n.Unread += times
 	}
 	t[m.To] = n
+}
+
+// TallyMail counts all mail of a store that is not archived, without reading it where the store can.
+func TallyMail(ctx context.Context, store beads.Store) (MailTally, error) {
+	t, err := MailTally{}, errors.ErrUnsupported
+	if by, ok := store.(beads.Tallier); ok {
+		var shares []beads.Share
+		shares, err = by.Tally(ctx, mail.Query(""))
+		for _, s := range shares {
+			t.add(beads.Bead{Type: mail.Type, Status: beads.StatusOpen, Assignee: s.Assignee, Labels: s.Labels}, s.N)
+		}
+	}
+	if errors.Is(err, errors.ErrUnsupported) {
+		var all []beads.Bead
+		all, err = store.List(ctx, mail.Query(""))
+		for _, b := range all {
+			t.Add(b)
+		}
+	}
+	return t, err
 }
 
 // Merge counts another tally in.

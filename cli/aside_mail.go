@@ -14,22 +14,7 @@ import (
 	"gcity/controller"
 	"gcity/events"
 	"gcity/formula"
-	"gcity/mail"
 )
-
-// lettersMost bounds the mail of one store that is counted, the newest.
-const lettersMost = 1000
-
-// tallyMail counts the mail of a store.
-func tallyMail(ctx context.Context, d *depot, into city.MailTally) error {
-	q := mail.Query("")
-	q.Limit = lettersMost
-	all, err := d.List(ctx, q)
-	for _, b := range all {
-		into.Add(b)
-	}
-	return err
-}
 
 // Bead implements city.Getter. A store that fails does not hide a bead of another one.
 func (b *aside) Bead(ctx context.Context, id string) (beads.Bead, error) {

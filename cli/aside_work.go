@@ -121,7 +121,9 @@ func (b *aside) work(ctx context.Context) (w city.Work, rigs map[string]*city.Ri
 			}
 		}
 		if err == nil {
-			err = tallyMail(ctx, d, letters)
+			var own city.MailTally
+			own, err = city.TallyMail(ctx, d.store)
+			letters.Merge(own)
 		}
 		if err != nil {
 			troubles = append(troubles, fmt.Sprintf("the work of %s cannot be counted: %v", d.title(), err))

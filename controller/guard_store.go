@@ -13,6 +13,7 @@ var (
 	_ beads.Store     = (*guard)(nil)
 	_ beads.Batcher   = (*guard)(nil)
 	_ beads.Counter   = (*guard)(nil)
+	_ beads.Tallier   = (*guard)(nil)
 	_ beads.Purger    = (*guard)(nil)
 	_ beads.Versioner = (*guard)(nil)
 )
@@ -48,6 +49,14 @@ func (g *guard) Count(ctx context.Context, q beads.Query) (int, error) {
 		return 0, fmt.Errorf("this store cannot count: %w", errors.ErrUnsupported)
 	}
 	return guarded(ctx, g, &g.reads, g.limit(), func(ctx context.Context) (int, error) { return s.Count(ctx, q) })
+}
+
+func (g *guard) Tally(ctx context.Context, q beads.Query) ([]beads.Share, error) {
+	s, ok := g.store.(beads.Tallier)
+	if !ok {
+		return nil, fmt.Errorf("this store cannot count by who has what: %w", errors.ErrUnsupported)
+	}
+	return guarded(ctx, g, &g.reads, g.limit(), func(ctx context.Context) ([]beads.Share, error) { return s.Tally(ctx, q) })
 }
 
 func (g *guard) Version(ctx context.Context) (uint64, error) {

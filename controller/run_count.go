@@ -150,7 +150,7 @@ func tallied(ctx context.Context, store *guard, pools []string) (scopeTally, err
 			return now, err
 		}
 	}
-	if now.mail, err = letters(ctx, store); err != nil {
+	if now.mail, err = city.TallyMail(ctx, store); err != nil {
 		return now, err
 	}
 	for _, pool := range pools {
@@ -162,12 +162,10 @@ func tallied(ctx context.Context, store *guard, pools []string) (scopeTally, err
 	return now, nil
 }
 
-// tasksMost bounds the work in progress that is looked at for who does it, the newest, and lettersMost the mail that is
-// counted; taskMost a task's text, in bytes.
+// tasksMost bounds the work in progress that is looked at for who does it, the newest; taskMost a task's text, in bytes.
 const (
-	tasksMost   = 1000
-	lettersMost = 1000
-	taskMost    = 200
+	tasksMost = 1000
+	taskMost  = 200
 )
 
 // tasks are the newest work in progress of a store, by assignee.
@@ -183,18 +181,6 @@ func tasks(ctx context.Context, store beads.Store) (map[string]beads.Bead, error
 		}
 	}
 	return out, nil
-}
-
-// letters count the newest mail of a store that is not archived, by address.
-func letters(ctx context.Context, store beads.Store) (city.MailTally, error) {
-	q := mail.Query("")
-	q.Limit = lettersMost
-	all, err := store.List(ctx, q)
-	t := city.MailTally{}
-	for _, b := range all {
-		t.Add(b)
-	}
-	return t, err
 }
 
 // later keeps of two beads the one that was changed last; of two at once the one with the smaller id.

@@ -60,6 +60,29 @@ func TestAStoreThatCannotCount(t *testing.T) {
 	}
 }
 
+// Mail is counted to the last message, however much there is, by stores that can and by those that cannot.
+func TestAllMailIsCounted(t *testing.T) {
+	own := fake.New("x")
+	const most = 1500
+	var all []beads.Bead
+	for i := range most {
+		m := mail.New(mail.Message{To: []string{"ann", "pool:w", mail.Person}[i%3], Text: "x"})
+		if i%2 == 0 {
+			m.Labels = append(m.Labels, mail.ReadPatch().AddLabels...)
+		}
+		all = append(all, m)
+	}
+	if _, err := own.CreateAll(t.Context(), all); err != nil {
+		t.Fatal(err)
+	}
+	gs := newGuards(func(inStores) {})
+	got, err := tallied(t.Context(), gs.before("", own), nil)
+	n := most / 3
+	if want := (city.MailTally{"ann": {Unread: n / 2, Total: n}, "pool:w": {Unread: n / 2, Total: n}, mail.Person: {Unread: n / 2, Total: n}}); err != nil || !maps.Equal(got.mail, want) {
+		t.Errorf("%+v, %v, want %+v", got.mail, err, want)
+	}
+}
+
 // Each rig has its own count; work that goes from one to another changes both, though there is as much of it as before.
 func TestTheWorkOfEachRigIsCounted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

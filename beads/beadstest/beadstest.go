@@ -57,6 +57,7 @@ func Cases() []Case {
 		{"filters", filters},
 		{"ready", ready},
 		{"count", count},
+		{"tally", tally},
 		{"a batch is created whole", batchWhole},
 		{"a batch is all or none", batchAllOrNone},
 		{"a molecule from step to step", molecule},

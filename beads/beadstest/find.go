@@ -2,6 +2,7 @@ package beadstest
 
 import (
 	"fmt"
+	"maps"
 	"testing"
 
 	"gcity/beads"
@@ -118,6 +119,34 @@ func ready(t *testing.T, h Harness) {
 	same(t, "against Ready", got, beads.Ready(everything(t, s)))
 	update(t, s, made["b"].ID, beads.Patch{Status: new(beads.StatusInProgress)})
 	titles(t, s, beads.Query{Ready: true}, "d r")
+}
+
+func tally(t *testing.T, h Harness) {
+	s := h.New(t)
+	c := optional[beads.Tallier](t, s)
+	made := yard(t, s)
+	create(t, s, beads.Bead{Title: "f", Assignee: "x", Labels: []string{"pool:yard", "dirty"}})
+	for _, q := range []beads.Query{
+		{}, {Limit: 2}, {Status: []beads.Status{beads.StatusOpen, beads.StatusInProgress}}, {Labels: []string{"dirty"}}, {Type: "message"},
+		{Assignee: "x"}, {Assignee: "nobody"}, {Parent: made["r"].ID}, {Before: made["b"].ID},
+	} {
+		all := q
+		all.Limit, all.Before = -1, ""
+		want, got := map[string]int{}, map[string]int{}
+		for _, b := range list(t, s, all) {
+			want[fmt.Sprintf("%s %q", b.Assignee, b.Labels)]++
+		}
+		shares, err := c.Tally(t.Context(), q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range shares {
+			got[fmt.Sprintf("%s %q", p.Assignee, p.Labels)] += p.N
+		}
+		if !maps.Equal(got, want) || len(shares) != len(want) {
+			t.Errorf("%+v: %v, want %v", q, shares, want)
+		}
+	}
 }
 
 func count(t *testing.T, h Harness) {

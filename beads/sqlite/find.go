@@ -98,6 +98,10 @@ func (x *selection) list(most int) (string, []any) {
 		append(x.args, most)
 }
 
+func (x *selection) tally() (string, []any) {
+	return `SELECT coalesce(b.assignee, ''), b.labels, count(*) FROM ` + x.from + ` WHERE ` + strings.Join(x.where, ` AND `) + ` GROUP BY 1, 2`, x.args
+}
+
 func (x *selection) count() (string, []any) {
 	return `SELECT count(*) FROM ` + x.from + ` WHERE ` + strings.Join(x.where, ` AND `), x.args
 }

@@ -127,6 +127,36 @@ func (s *Store) Count(ctx context.Context, q beads.Query) (int, error) {
 	})
 }
 
+// Tally implements beads.Tallier.
+func (s *Store) Tally(ctx context.Context, q beads.Query) ([]beads.Share, error) {
+	if err := q.Check(); err != nil {
+		return nil, err
+	}
+	return reading(ctx, s, nil, func(ctx context.Context, f *file) (all []beads.Share, err error) {
+		x := find(q)
+		text, args := x.tally()
+		st, err := f.reader(ctx, text)
+		if err != nil {
+			return nil, err
+		}
+		rows, err := st.QueryContext(ctx, args...)
+		if err != nil {
+			return nil, err
+		}
+		defer func() { err = errors.Join(err, rows.Close()) }()
+		for rows.Next() {
+			var part beads.Share
+			var labels string
+			if err := rows.Scan(&part.Assignee, &labels, &part.N); err != nil {
+				return nil, err
+			}
+			part.Labels = lines(labels)
+			all = append(all, part)
+		}
+		return all, rows.Err()
+	})
+}
+
 // Version implements beads.Versioner.
 func (s *Store) Version(ctx context.Context) (uint64, error) {
 	return reading(ctx, s, nil, func(ctx context.Context, f *file) (uint64, error) {
