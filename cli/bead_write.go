@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"gcity/beads"
+	"gcity/city"
 	"gcity/events"
 	"gcity/internal/disk"
 )
@@ -73,6 +74,16 @@ func (a *app) changed(ctx context.Context, d *depot, kind string, b beads.Bead) 
 		a.sayf("%s %s: %s", what, a.paint(bold, safeLine(b.ID)), safeLine(b.Title))
 	}
 	return a.announce(ctx, d, kind, b)
+}
+
+// reworked is changed for what is there already, where more can be said of it than that it is changed.
+func (a *app) reworked(ctx context.Context, d *depot, old, b beads.Bead) error {
+	deed := city.Deed(&old, b)
+	if a.json || deed == "" {
+		return a.changed(ctx, d, events.BeadUpdated, b)
+	}
+	a.sayf("%s: %s", safeLine(deed), safeLine(b.Title))
+	return a.announce(ctx, d, events.BeadUpdated, b)
 }
 
 // patchFlags are a change as a person writes it.
@@ -214,7 +225,7 @@ func (a *app) patchBead(ctx context.Context, d *depot, id string, p beads.Patch)
 		}
 		return a.closeConvoy(ctx, has, old, b, true)
 	}
-	if err := a.changed(ctx, has, events.BeadUpdated, b); err != nil {
+	if err := a.reworked(ctx, has, old, b); err != nil {
 		return err
 	}
 	return a.closeConvoy(ctx, has, old, b, true)
