@@ -48,6 +48,7 @@ type Slung struct {
 type made struct {
 	id    string // the root of what a formula made, or a bead
 	of    string // the bead that is done by it, "" = none
+	was   string // by which molecule that was done before
 	store beads.Store
 }
 

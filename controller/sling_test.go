@@ -273,12 +273,23 @@ func TestSlingTakesBack(t *testing.T) {
 			t.Errorf("%+v: %q", c.req, kinds(out.Events))
 		}
 	}
+	was, err := stores[""].Update(t.Context(), b.ID, beads.Patch{})
+	if err != nil || was.Metadata[city.MoleculeKey] != "" {
+		t.Errorf("%+v, %v", was, err)
+	}
+	if _, err := stores[""].Update(t.Context(), b.ID, beads.Patch{SetMetadata: map[string]string{city.MoleculeKey: "tw-0"}}); err != nil {
+		t.Fatal(err)
+	}
+	_, _ = s.Sling(t.Context(), city.SlingRequest{Target: "odd", Bead: b.ID, Formula: "polish"}) // fails as before
+	if got, err := stores[""].Get(t.Context(), b.ID); err != nil || got.Metadata[city.MoleculeKey] != "tw-0" {
+		t.Errorf("it was done by another molecule: %+v, %v", got, err)
+	}
 	open, err := stores[""].List(t.Context(), beads.Query{Status: []beads.Status{beads.StatusOpen, beads.StatusInProgress}})
-	if err != nil || len(open) != 1 || open[0].ID != b.ID || open[0].Assignee != "" || open[0].Metadata[city.MoleculeKey] != "" {
+	if err != nil || len(open) != 1 || open[0].ID != b.ID || open[0].Assignee != "" {
 		t.Errorf("%+v, %v", open, err)
 	}
 	closed, err := stores[""].List(t.Context(), beads.Query{Status: []beads.Status{beads.StatusClosed}, Type: beads.TypeMolecule})
-	if err != nil || len(closed) != 3 || closed[0].Metadata[beads.CloseReason] != "taken back: it could not be handed out" {
+	if err != nil || len(closed) != 4 || closed[0].Metadata[beads.CloseReason] != "taken back: it could not be handed out" {
 		t.Errorf("%+v, %v", closed, err)
 	}
 }

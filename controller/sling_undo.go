@@ -73,7 +73,7 @@ func (m made) undo(ctx context.Context, req city.SlingRequest, out *Slung) error
 	if err != nil || was.Metadata[city.MoleculeKey] != m.id {
 		return err
 	}
-	now, err := m.store.Update(ctx, m.of, beads.Patch{SetMetadata: map[string]string{city.MoleculeKey: ""}})
+	now, err := m.store.Update(ctx, m.of, beads.Patch{SetMetadata: map[string]string{city.MoleculeKey: m.was}})
 	if err != nil {
 		return err
 	}

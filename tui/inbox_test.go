@@ -320,6 +320,31 @@ func TestSling(t *testing.T) {
 	s.wantsErrands(sling{city.SlingRequest{Target: "worker", Bead: "gc-6", Nudge: true}})
 }
 
+// What goes with the work that somebody has is not offered to others.
+func TestReadyWorkIsLoose(t *testing.T) {
+	f := newFakeCity(epoch)
+	f.beads = []beads.Bead{
+		{ID: "gc-1", Title: "whole", Type: beads.TypeMolecule, Assignee: "builder", Status: beads.StatusOpen},
+		{ID: "gc-2", Title: "step", Type: "task", ParentID: "gc-1", Status: beads.StatusOpen},
+		{ID: "gc-3", Title: "free", Type: "task", Status: beads.StatusOpen},
+	}
+	box := newMailbox()
+	r := &runner{ctx: t.Context(), city: f, box: box, log: slog.New(slog.DiscardHandler)}
+	r.seek(seek{id: 7, query: beads.Query{Ready: true, Limit: -1}})
+	r.wg.Wait()
+	n, _ := box.take(epoch)
+	if len(n.found) != 1 || n.found[0].problem != "" {
+		t.Fatalf("%+v", n.found)
+	}
+	var ids []string
+	for _, b := range n.found[0].beads {
+		ids = append(ids, b.ID)
+	}
+	if slices.Sort(ids); !slices.Equal(ids, []string{"gc-1", "gc-3"}) {
+		t.Errorf("%q are offered", ids)
+	}
+}
+
 // Errands reach the city, one failure hides no success, and a panic ends the room and not the process.
 func TestErrands(t *testing.T) {
 	f := newFakeCity(epoch)

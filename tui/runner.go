@@ -157,6 +157,9 @@ func (r *runner) seek(q seek) {
 		f := found{id: q.id}
 		var err error
 		f.beads, err = r.city.Beads(ctx, q.query)
+		if err == nil && q.query.Ready { // the steps of what somebody has go with that
+			f.beads, err = city.Loose(ctx, r.city.Beads, f.beads)
+		}
 		switch {
 		case errors.Is(err, context.DeadlineExceeded):
 			f.problem = fmt.Sprintf("the city did not say within %s", seekDeadline)
