@@ -44,6 +44,9 @@ type Options struct {
 	Files  []string // read besides the configuration's own, see config.Source
 	Strict bool     // the same
 
+	// Read hears of each configuration that has been read and has no mistake; off the loop. May be nil.
+	Read func(*config.City)
+
 	// Stores opens the store of a scope, "" = the city, else a rig; from any goroutine, again and again. Nil: there is no
 	// work, and no automation runs.
 	Stores func(rig string) (beads.Store, error)
@@ -51,9 +54,6 @@ type Options struct {
 	// Folders hears where automations and formulas are, whenever that has changed; from the loop, so it must not wait. May
 	// be nil.
 	Folders func(dirs []string)
-
-	// Read hears of each configuration that has been read and has no mistake; off the loop. May be nil.
-	Read func(*config.City)
 
 	Rescan <-chan struct{}     // the folders of automations may have changed; nil: looked at once a patrol only
 	Poke   <-chan struct{}     // the configuration may have changed; nil: looked at once a patrol only

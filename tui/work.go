@@ -180,6 +180,15 @@ func groupHead(pool string, group []beads.Bead, parts int) string {
 	return text
 }
 
+// partsBelow is how much stands below the bead under the cursor.
+func (k *work) partsBelow() int {
+	n := 0
+	for i := k.at + 1; i < len(k.rows) && k.rows[i].head == "" && k.rows[i].depth > k.rows[k.at].depth; i++ {
+		n++
+	}
+	return n
+}
+
 // move puts the cursor n rows on, never onto the title of a group.
 func (k *work) move(n int) {
 	k.at = max(0, min(k.at+n, len(k.rows)-1))
@@ -209,15 +218,6 @@ func (k *work) under() *beads.Bead {
 		return &k.rows[k.at].bead
 	}
 	return nil
-}
-
-// partsBelow is how much stands below the bead under the cursor.
-func (k *work) partsBelow() int {
-	n := 0
-	for i := k.at + 1; i < len(k.rows) && k.rows[i].head == "" && k.rows[i].depth > k.rows[k.at].depth; i++ {
-		n++
-	}
-	return n
 }
 
 // workSheet draws the list, and the status of what was done from it.
