@@ -103,10 +103,11 @@ type patient struct {
 	sessions []session.Status
 	unlisted error
 	close    func()
+	trials   map[string]finding // of session providers, by name
 }
 
 func newPatient(ctx context.Context, dir string) *patient {
-	p := &patient{dir: dir, close: func() {}}
+	p := &patient{dir: dir, close: func() {}, trials: map[string]finding{}}
 	p.running, p.deaf = askController(ctx, dir)
 	p.config, p.refused = loadCityOf(dir, p.running)
 	provider, closeSessions, err := openSessions(dir, true, quietLogger())
@@ -205,18 +206,39 @@ func (p *patient) notInForce() (f finding, differs bool) {
 	return finding{}, false
 }
 
-func checkAgents(_ context.Context, p *patient) finding {
+func checkAgents(ctx context.Context, p *patient) finding {
 	if p.config == nil {
 		return note("", "not looked at: the configuration is refused")
 	}
-	var problems []string
-	for _, w := range plan(p.config, p.dir) {
+	return judgeAgents(plan(p.config, p.dir), func(provider string) finding { return p.tried(ctx, provider) })
+}
+
+// judgeAgents says who cannot be started, by what the configuration says of the agent, or since the session provider that is
+// to do it could run nothing. For an agent by a provider of which that is not known nobody vouches.
+func judgeAgents(wants []agent.Want, tried func(provider string) finding) finding {
+	var lines, unknown []string
+	by := map[string][]string{}
+	for _, w := range wants {
 		if w.Problem != "" {
-			problems = append(problems, w.Name+": "+w.Problem)
+			lines = append(lines, w.Name+": "+w.Problem)
+		} else if !slices.Contains(by[w.Provider], w.Declared) {
+			by[w.Provider] = append(by[w.Provider], w.Declared)
 		}
 	}
-	if len(problems) > 0 {
-		return bad("the other agents run; `gcity why AGENT` tells more", "%s", strings.Join(problems, " | "))
+	for _, provider := range slices.Sorted(maps.Keys(by)) {
+		names := safeLine(provider) + ": " + strings.Join(by[provider], ", ")
+		switch tried(provider).State {
+		case "bad":
+			lines = append(lines, "nobody is started by the session provider "+names)
+		case "note":
+			unknown = append(unknown, "look at the line of the session provider "+names)
+		}
+	}
+	switch all := strings.Join(append(lines, unknown...), "\n"); {
+	case len(lines) > 0:
+		return bad("the other agents run; `gcity why AGENT` tells more, and of a session provider its line below", "%s", all)
+	case len(unknown) > 0:
+		return note("", "%s", all)
 	}
 	return ok("all can be started as far as the configuration tells")
 }
