@@ -39,6 +39,9 @@ func (d *decoder) patches() {
 			continue // said already, or enough is
 		}
 		at := slices.IndexFunc(called[p.name], p.of)
+		if at < 0 && d.unread.misses("", nameOf(c.Rig(p.dir))) {
+			continue // it may be there
+		}
 		if at < 0 {
 			d.say(p.origins["name"], p.table+".name", fmt.Sprintf("there is no agent %q%s%s", p.name, p.where(), d.unpatched(p)))
 			continue
@@ -145,10 +148,14 @@ func (d *decoder) unpatched(p *patch) string {
 			return fmt.Sprintf("; it is a member of the pool %q, and only the pool can be patched", s.Name)
 		}
 	}
-	if near := suggest(p.name, names); near != "" {
+	near := suggest(p.name, names)
+	switch {
+	case near != "":
 		return fmt.Sprintf("; did you mean %q?", near)
+	case p.dir != "" && c.Rig(p.dir) == nil:
+		return fmt.Sprintf(", nor a rig %q; take this patch out, or declare them again", p.dir)
 	}
-	return ""
+	return "; take this patch out, or declare the agent"
 }
 
 // amend changes providers as city.toml says.
@@ -166,6 +173,9 @@ func (d *decoder) amend() {
 		}
 		done[p.Name] = p.Origin
 		if msg := c.stranger(p.Name); msg != "" {
+			if d.unread.any() {
+				continue // it may be there
+			}
 			d.say(p.Origins["name"], key+".name", msg)
 			continue
 		}
