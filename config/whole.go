@@ -29,6 +29,7 @@ func (d *decoder) whole() {
 	d.routes()
 	c, sessions := d.city, map[string]string{}
 	d.scripts, c.members = map[string]script{}, map[string]derived{}
+	c.leans = map[string]bool{}
 	d.outfits = newOutfits()
 	if len(c.Agents) == 0 {
 		d.sessionOf(&Agent{Name: "agent"}, sessions) // the template is right, or not, without any
