@@ -64,6 +64,16 @@ func (d *decoder) outfit(a *Agent) {
 	}
 }
 
+// idleFragments warns of fragments for every prompt where there is none.
+func (d *decoder) idleFragments() {
+	c := d.city
+	if len(c.Workspace.GlobalFragments) == 0 || len(c.Agents) == 0 || slices.ContainsFunc(c.Agents, func(a Agent) bool { return a.PromptTemplate != "" }) {
+		return
+	}
+	c.Warnings = append(c.Warnings, Problem{Origin: c.Origins["workspace.global_fragments"], Key: "workspace.global_fragments",
+		Message: "says what follows every prompt, and no agent has one; write prompt_template for those that are to be told something, or take it out"})
+}
+
 // pathOf is what a path of an agent comes to, by the file that says it; "" if that cannot be.
 func (d *decoder) pathOf(a *Agent, key, path string) string {
 	if path == "" {

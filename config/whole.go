@@ -34,6 +34,7 @@ func (d *decoder) whole() {
 	if len(c.Agents) == 0 {
 		d.sessionOf(&Agent{Name: "agent"}, sessions) // the template is right, or not, without any
 	}
+	d.idleFragments()
 	defer func() { d.whose = nil }()
 	for i := range c.Agents {
 		a := &c.Agents[i]
