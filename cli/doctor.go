@@ -166,7 +166,7 @@ func checkCity(_ context.Context, p *patient) finding {
 	var e *config.Error
 	switch {
 	case errors.As(p.refused, &e):
-		return bad("edit "+config.FileName+"; a controller that runs keeps the last good one", "%s%s:\n%s",
+		return bad("edit the file that each line names; a controller that runs keeps the last good one", "%s%s:\n%s",
 			counted(len(e.Problems), "mistake"), p.inForce(), e.Error())
 	case p.refused != nil:
 		return bad("make it readable", "%v%s", p.refused, p.inForce())
@@ -175,7 +175,7 @@ func checkCity(_ context.Context, p *patient) finding {
 		return f
 	}
 	if len(p.config.Warnings) > 0 {
-		return note("edit "+config.FileName, "%s", strings.Join(problemLines(p.config.Warnings), "\n"))
+		return note("edit the file that each line names", "%s", strings.Join(problemLines(p.config.Warnings), "\n"))
 	}
 	return ok("%s, revision %s", counted(len(p.config.Agents), "agent"), short(p.config.Revision))
 }

@@ -126,6 +126,9 @@ func (p *patch) where() string {
 // unpatched says what a patch may have meant.
 func (d *decoder) unpatched(p *patch) string {
 	c := d.city
+	if p.dir != "" && c.Rig(p.dir) == nil && !slices.ContainsFunc(c.Agents, func(a Agent) bool { return a.Dir == p.dir }) {
+		return d.unplacedPatch(p)
+	}
 	var names []string
 	for i := range c.Agents {
 		a := &c.Agents[i]
@@ -148,14 +151,27 @@ func (d *decoder) unpatched(p *patch) string {
 			return fmt.Sprintf("; it is a member of the pool %q, and only the pool can be patched", s.Name)
 		}
 	}
-	near := suggest(p.name, names)
-	switch {
-	case near != "":
+	if near := suggest(p.name, names); near != "" {
 		return fmt.Sprintf("; did you mean %q?", near)
-	case p.dir != "" && c.Rig(p.dir) == nil:
-		return fmt.Sprintf(", nor a rig %q; take this patch out, or declare them again", p.dir)
 	}
 	return "; take this patch out, or declare the agent"
+}
+
+// unplacedPatch says what a patch may have meant whose dir is neither a rig nor any agent's: a rig that is gone, perhaps.
+func (d *decoder) unplacedPatch(p *patch) string {
+	c := d.city
+	var rigs []string
+	for i := range c.Rigs {
+		rigs = append(rigs, c.Rigs[i].Name)
+	}
+	near := suggest(p.dir, rigs)
+	switch {
+	case near != "":
+		return fmt.Sprintf("; did you mean dir = %q?", near)
+	case slices.ContainsFunc(c.Agents, func(a Agent) bool { return a.Name == p.name && a.Dir == "" }):
+		return fmt.Sprintf(", nor a rig %q; there is one without dir: take dir out, or the patch", p.dir)
+	}
+	return fmt.Sprintf(", nor a rig %q; take this patch out, or declare the rig", p.dir)
 }
 
 // amend changes providers as city.toml says.
