@@ -176,7 +176,7 @@ func (d Definition) wrongVars(f *formula.Formula, written spec) (problems tomldo
 		}
 	}
 	for _, name := range f.Unmet() {
-		if _, given := d.Vars[name]; !given {
+		if strings.TrimSpace(d.Vars[name]) == "" {
 			problems = append(problems, written.said("formula", "%s needs the variable %s; write %s = \"…\" below [%s.vars]",
 				f.Name, name, name, written.table))
 		}

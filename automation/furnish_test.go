@@ -49,6 +49,7 @@ func TestWhatTheFormulaAndThePoolAreMissing(t *testing.T) {
 	w.write("city", "c1", cooks("nosuch", ""))
 	w.write("city", "c2", cooks("pain", ""))
 	w.write("city", "c3", cooks("asks", ""))
+	w.write("city", "c3b", cooks("asks", "[automation.vars]\ngoal = ' '"))
 	w.write("city", "c4", cooks("asks", "[automation.vars]\ngoal = 'x'\nhwo = 'y'\nzzzz = 'y'"))
 	w.write("city", "c5", cooks("plain", "[automation.vars]\ngoal = 'x'"))
 	w.write("city", "c6", cooks("bad", ""))
@@ -70,6 +71,8 @@ c2 broken
   city/automations/c2/automation.toml:3:11: automation.formula: there is no formula "pain"; did you mean "plain"?
 c3 broken
   city/automations/c3/automation.toml:3:11: automation.formula: asks needs the variable goal; write goal = "…" below [automation.vars]
+c3b broken
+  city/automations/c3b/automation.toml:3:11: automation.formula: asks needs the variable goal; write goal = "…" below [automation.vars]
 c4 broken
   city/automations/c4/automation.toml:6:7: automation.vars.hwo: formula asks has no such variable; did you mean "how"?
   city/automations/c4/automation.toml:7:8: automation.vars.zzzz: formula asks has no such variable; it has goal and how

@@ -12,16 +12,17 @@ func (a *app) configCommand() *cobra.Command {
 	var provenance, validate bool
 	show := &cobra.Command{
 		Use: "show", Short: "The configuration as gcity understands it, defaults filled in, secrets hidden", Args: exactly(0),
-		RunE: func(*cobra.Command, []string) error {
+		RunE: func(cmd *cobra.Command, _ []string) error {
 			c, err := a.loadHere()
 			if err != nil {
 				return err
 			}
+			warnings := append(problemLines(c.Warnings), recipeTroubles(cmd.Context(), c)...)
 			if a.json {
-				return a.writeJSON(configShape{c.Path, c.Revision, problemLines(c.Warnings), configText(c), sourcesOf(c)})
+				return a.writeJSON(configShape{c.Path, c.Revision, warnings, configText(c), sourcesOf(c)})
 			}
-			for _, w := range c.Warnings {
-				a.warn(w.String())
+			for _, w := range warnings {
+				a.warn(w)
 			}
 			if validate {
 				a.sayf("the configuration is valid, revision %s", short(c.Revision))

@@ -103,10 +103,11 @@ type patient struct {
 	sessions []session.Status
 	unlisted error
 	close    func()
+	trials   map[string]finding // of session providers, by name
 }
 
 func newPatient(ctx context.Context, dir string) *patient {
-	p := &patient{dir: dir, close: func() {}}
+	p := &patient{dir: dir, close: func() {}, trials: map[string]finding{}}
 	p.running, p.deaf = askController(ctx, dir)
 	p.config, p.refused = loadCityOf(dir, p.running)
 	provider, closeSessions, err := openSessions(dir, true, quietLogger())
@@ -155,7 +156,7 @@ type check struct {
 
 func checks() []check {
 	return []check{
-		{"configuration", checkCity}, {"agents", checkAgents}, {"programs", checkPrograms}, {"rigs", checkRigs}, {"automations", checkAutomations}, {"overrides", checkOverrides}, {"folder .gc", checkFolder}, {"controller", checkController},
+		{"configuration", checkCity}, {"agents", checkAgents}, {"programs", checkPrograms}, {"rigs", checkRigs}, {"automations", checkAutomations}, {"formulas", checkRecipes}, {"overrides", checkOverrides}, {"folder .gc", checkFolder}, {"controller", checkController},
 		{"sessions", checkSessions}, {"event log", checkLog}, {"events' script", checkMirror}, {"file system", checkFileSystem}, {"disk space", checkSpace},
 		{"terminals", checkTerminals}, {"open files", checkFiles}, {"inotify", checkInotify}, {"logging out", checkLinger},
 	}
@@ -165,7 +166,7 @@ func checkCity(_ context.Context, p *patient) finding {
 	var e *config.Error
 	switch {
 	case errors.As(p.refused, &e):
-		return bad("edit "+config.FileName+"; a controller that runs keeps the last good one", "%s%s:\n%s",
+		return bad("edit the file that each line names; a controller that runs keeps the last good one", "%s%s:\n%s",
 			counted(len(e.Problems), "mistake"), p.inForce(), e.Error())
 	case p.refused != nil:
 		return bad("make it readable", "%v%s", p.refused, p.inForce())
@@ -174,7 +175,7 @@ func checkCity(_ context.Context, p *patient) finding {
 		return f
 	}
 	if len(p.config.Warnings) > 0 {
-		return note("edit "+config.FileName, "%s", strings.Join(problemLines(p.config.Warnings), "\n"))
+		return note("edit the file that each line names", "%s", strings.Join(problemLines(p.config.Warnings), "\n"))
 	}
 	return ok("%s, revision %s", counted(len(p.config.Agents), "agent"), short(p.config.Revision))
 }
@@ -205,18 +206,39 @@ func (p *patient) notInForce() (f finding, differs bool) {
 	return finding{}, false
 }
 
-func checkAgents(_ context.Context, p *patient) finding {
+func checkAgents(ctx context.Context, p *patient) finding {
 	if p.config == nil {
 		return note("", "not looked at: the configuration is refused")
 	}
-	var problems []string
-	for _, w := range plan(p.config, p.dir) {
+	return judgeAgents(plan(p.config, p.dir), func(provider string) finding { return p.tried(ctx, provider) })
+}
+
+// judgeAgents says who cannot be started, by what the configuration says of the agent, or since the session provider that is
+// to do it could run nothing. For an agent by a provider of which that is not known nobody vouches.
+func judgeAgents(wants []agent.Want, tried func(provider string) finding) finding {
+	var lines, unknown []string
+	by := map[string][]string{}
+	for _, w := range wants {
 		if w.Problem != "" {
-			problems = append(problems, w.Name+": "+w.Problem)
+			lines = append(lines, w.Name+": "+w.Problem)
+		} else if !slices.Contains(by[w.Provider], w.Declared) {
+			by[w.Provider] = append(by[w.Provider], w.Declared)
 		}
 	}
-	if len(problems) > 0 {
-		return bad("the other agents run; `gcity why AGENT` tells more", "%s", strings.Join(problems, " | "))
+	for _, provider := range slices.Sorted(maps.Keys(by)) {
+		names := safeLine(provider) + ": " + strings.Join(by[provider], ", ")
+		switch tried(provider).State {
+		case "bad":
+			lines = append(lines, "nobody is started by the session provider "+names)
+		case "note":
+			unknown = append(unknown, "look at the line of the session provider "+names)
+		}
+	}
+	switch all := strings.Join(append(lines, unknown...), "\n"); {
+	case len(lines) > 0:
+		return bad("the other agents run; `gcity why AGENT` tells more, and of a session provider its line below", "%s", all)
+	case len(unknown) > 0:
+		return note("", "%s", all)
 	}
 	return ok("all can be started as far as the configuration tells")
 }

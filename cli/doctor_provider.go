@@ -40,7 +40,7 @@ func examineProviders(ctx context.Context, p *patient) []finding {
 	}
 	var found []finding
 	for _, u := range p.providersOf() {
-		f := p.tryProvider(ctx, u.name)
+		f := p.tried(ctx, u.name)
 		f.Check = "provider " + safeLine(u.name)
 		if f.State != "ok" {
 			f.Detail = counted(u.agents, "agent") + ": " + f.Detail
@@ -48,6 +48,16 @@ func examineProviders(ctx context.Context, p *patient) []finding {
 		found = append(found, f)
 	}
 	return found
+}
+
+// tried is what came of trying a session provider, once.
+func (p *patient) tried(ctx context.Context, name string) finding {
+	f, known := p.trials[name]
+	if !known {
+		f = p.tryProvider(ctx, name)
+		p.trials[name] = f
+	}
+	return f
 }
 
 func (p *patient) tryProvider(ctx context.Context, name string) finding {

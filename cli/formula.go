@@ -92,7 +92,7 @@ func (a *app) formulaList() *cobra.Command {
 	c := &cobra.Command{
 		Use: "list", Short: "All formulas, broken ones with what is wrong", Args: exactly(0), Aliases: []string{"ls"},
 		RunE: func(_ *cobra.Command, _ []string) error {
-			_, all, err := a.kitchen(rig)
+			conf, all, err := a.kitchen(rig)
 			if err != nil {
 				return err
 			}
@@ -103,7 +103,10 @@ func (a *app) formulaList() *cobra.Command {
 			if a.json {
 				return a.writeJSON(listOf(recipes))
 			}
-			return a.tellRecipes(recipes)
+			if err := a.tellRecipes(recipes); err != nil || rig != "" {
+				return err
+			}
+			return a.tellRigsRecipes(conf)
 		},
 	}
 	c.Flags().StringVar(&rig, "rig", "", "as this rig finds them")
@@ -147,6 +150,25 @@ func (a *app) tellRecipes(recipes []recipe) error {
 		rows = append(rows, []cell{{r.Name, bold}, plainCell(r.Layer), plainCell(steps), plainCell(strings.Join(r.Vars, " ")), what})
 	}
 	return a.table(a.out, a.columns(), []string{"FORMULA", "FROM", "STEPS", "VARS", "WHAT"}, rows)
+}
+
+// tellRigsRecipes says which rigs have formulas of their own, and how to see them.
+func (a *app) tellRigsRecipes(c *config.City) error {
+	var rigs []string
+	for i := range c.Rigs {
+		name := c.Rigs[i].Name
+		own, err := formula.Resolve(slices.DeleteFunc(c.Layers(), func(l formula.Layer) bool { return l.Rig != name }))
+		if err != nil {
+			return err
+		}
+		if len(own) > 0 {
+			rigs = append(rigs, fmt.Sprintf("%s has %d", name, len(own)))
+		}
+	}
+	if len(rigs) > 0 {
+		a.sayf("\nof their own, rig %s: --rig NAME shows what that rig finds", safeLine(strings.Join(rigs, ", rig ")))
+	}
+	return nil
 }
 
 // formulaShape is a formula as JSON.
@@ -279,7 +301,7 @@ which needs those of the steps before it. All of them are made, or none. With
 		}
 		m, err := formula.Cook(f, values)
 		if err != nil {
-			return err
+			return &failure{exitUsage, err}
 		}
 		made, err := d.CreateAll(ctx, controller.Molecule(m, labels))
 		if err != nil {

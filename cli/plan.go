@@ -124,6 +124,7 @@ func (a *app) planOf(ctx context.Context, c *config.City, running *city.Snapshot
 	}
 	out.list = listOf(changes(v))
 	out.Warnings = append(problemLines(c.Warnings), automationTroubles(c, a.now())...)
+	out.Warnings = append(out.Warnings, recipeTroubles(ctx, c)...)
 	return out, nil
 }
 

@@ -23,6 +23,7 @@ import (
 	"gcity/internal/screen"
 	"gcity/session"
 	"gcity/session/pty"
+	"gcity/tui"
 )
 
 // This file and wire_work.go are where the parts meet: no other of this package knows how they are made.
@@ -291,6 +292,7 @@ func assemble(ctx context.Context, c *config.City, version string, o houseOption
 		return parts{}, err
 	}
 	undo.add(func() { _ = hold.Release() }) // the kernel releases it in any case
+	tui.SweepDrafts(o.dir)
 	log, closeLog, err := openLog(o.dir, c)
 	if err != nil {
 		return parts{}, err

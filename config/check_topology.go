@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"gcity/topology"
 )
 
 // speaks is the version of Gas City whose configuration this program reads.
@@ -20,7 +22,7 @@ func checkSource(v any) string {
 		return fmt.Sprintf("%q begins with \"-\", which git would take for an option", s)
 	case strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r == 0x7f }):
 		return "has a control character in it; write what git is to clone"
-	case strings.Contains(s, "::"):
+	case topology.Helped(s):
 		return fmt.Sprintf("%q names a helper program of git's, and such are not used; write a URL, or a repository's folder", Discreet(s))
 	}
 	return checkPath(v)

@@ -1,7 +1,6 @@
 package config
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -21,7 +20,11 @@ type decoder struct {
 	outfits  outfits
 	named    map[string]*Agent // by qualified name: agents, pools, members of pools
 	problems []Problem
-	more     bool // there are problems beyond maxProblems
+	about    []about // of each problem
+	more     bool    // there are problems beyond maxProblems
+	whose    *string // the rig whose agent is looked at, "" = the city's; nil = nobody's is
+	unread   unread
+	lost     map[string]int // problems that tell of a topology that cannot be read, by what that is known by
 
 	strict bool             // two files that set the same key are an error
 	packs  map[string]*pack // topologies that were read, by folder; nil = one that cannot be used, or is being read
@@ -40,25 +43,6 @@ func (d *decoder) origin(at int) Origin {
 	}
 	return Origin{File: d.file, Line: line + 1, Column: at - d.lines[line] + 1}
 }
-
-func (d *decoder) problem(at int, key, format string, args ...any) {
-	if d.full() {
-		d.more = true
-		return
-	}
-	d.say(d.origin(at), key, fmt.Sprintf(format, args...))
-}
-
-// say adds a problem. What came from the file is made fit to be shown: a key may be any text.
-func (d *decoder) say(o Origin, key, msg string) {
-	if d.full() {
-		d.more = true
-		return
-	}
-	d.problems = append(d.problems, Problem{Origin: o, Key: visible(key), Message: visible(msg)})
-}
-
-func (d *decoder) full() bool { return len(d.problems) >= maxProblems }
 
 // warn says something once per key, at the first place.
 func (d *decoder) warn(at int, key, msg string) {

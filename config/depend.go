@@ -10,14 +10,19 @@ import (
 // depend finds out whom each agent depends on, and refuses what can never be: strangers and circles.
 func (d *decoder) depend() {
 	c := d.city
+	defer func() { d.whose = nil }()
 	for i := range c.Agents {
 		a := &c.Agents[i]
+		d.whose = &a.Rig
 		for n, name := range a.DependsOn {
 			if d.full() {
 				d.more = true
 				return
 			}
 			other, msg := d.needed(a, name)
+			if other == nil && msg == "" {
+				continue
+			}
 			if msg != "" {
 				d.say(a.Origins["depends_on"], "agents.depends_on", fmt.Sprintf("item %d, %q, %s", n+1, name, msg))
 				continue
@@ -31,7 +36,7 @@ func (d *decoder) depend() {
 }
 
 // needed finds the agent or pool that an agent means: one of its own rig first, then one of the city. Or it says what is wrong with the
-// name.
+// name. Neither, if nobody knows.
 func (d *decoder) needed(a *Agent, name string) (*Agent, string) {
 	var at []string // where to look
 	if a.Rig != "" && !strings.Contains(name, "/") {
@@ -50,6 +55,10 @@ func (d *decoder) needed(a *Agent, name string) (*Agent, string) {
 		default:
 			return other, ""
 		}
+	}
+	rig, _ := cutRig(name)
+	if !self && d.unread.misses("", a.Rig, rig) {
+		return nil, "" // it may be there
 	}
 	if self {
 		return nil, "is this agent itself; take it out"
@@ -116,6 +125,7 @@ func (d *decoder) circles() {
 	}
 	for i := range d.city.Agents {
 		if a := &d.city.Agents[i]; state[a] == 0 {
+			d.whose = &a.Rig
 			visit(a)
 		}
 	}

@@ -23,9 +23,11 @@ func (d *decoder) open(name string, data []byte, needs string) *node {
 	d.file, d.lines = name, lineStarts(data)
 	d.files, d.size = append(d.files, name), d.size+len(data)
 	root, faults := parseTOML(data, needs)
+	before := len(d.problems)
 	for _, f := range faults {
 		d.problem(f.at, f.key, "%s", f.msg)
 	}
+	d.causes(before)
 	if len(faults) > 0 {
 		return nil
 	}
@@ -35,25 +37,36 @@ func (d *decoder) open(name string, data []byte, needs string) *node {
 // include reads the files that city.toml includes, one after the other.
 func (d *decoder) include(root *node) {
 	n := root.get("include")
-	if n == nil || len(d.city.include) != len(n.kids) {
+	if n == nil {
+		return
+	}
+	if len(d.city.include) != len(n.kids) {
+		d.unread.files = true
 		return // that is said already
 	}
 	if len(n.kids) > maxIncludes {
+		d.unread.files = true
 		d.problem(n.at, "include", "has %d files; %d are the most", len(n.kids), maxIncludes)
 		return
 	}
 	own, lines := d.file, d.lines
 	for i, kid := range n.kids {
+		before, lost := len(d.problems), d.unread.files
+		d.unread.files = false
 		path, err := resolve(d.city.Path, d.city.Path, d.city.include[i])
 		if err != nil {
-			err = errors.New("leaves the city's folder; write an absolute path if that is meant")
+			err, d.unread.files = errors.New("leaves the city's folder; write an absolute path if that is meant"), true
 		} else {
 			err = d.part(path)
 		}
 		d.file, d.lines = own, lines
 		if err != nil {
 			d.problem(kid.at, "include", "%q %s", d.city.include[i], err)
+			if d.unread.files {
+				d.causes(before)
+			}
 		}
+		d.unread.files = d.unread.files || lost
 	}
 }
 
@@ -85,6 +98,7 @@ func (d *decoder) includable(path string) ([]byte, error) {
 	}
 	d.city.Sources = append(d.city.Sources, path)
 	data, err := read(path)
+	d.unread.files = d.unread.files || err != nil || d.size+len(data) > MaxSize
 	var f *fault
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -109,6 +123,7 @@ func (d *decoder) part(path string) error {
 	}
 	root := d.open(d.city.called(path), data, includeNeeds)
 	if root == nil {
+		d.unread.files = true
 		return nil
 	}
 	if n := root.get("include"); n != nil {

@@ -82,7 +82,7 @@ func TestIncludeFromOutside(t *testing.T) {
 	}
 }
 
-// What cannot be included is said with its place, and all of it at once.
+// What cannot be included is said with its place, and all of it at once: first what keeps from knowing the rest.
 func TestIncludeRefuses(t *testing.T) {
 	dir := folderOf(t, map[string]string{
 		FileName: `include = [
@@ -102,12 +102,12 @@ nam = "x"
 	}
 	want := strings.ReplaceAll(`city.toml:2:2: include: "none.toml" cannot be included: there is no file DIR/none.toml; make it, or take it out
 city.toml:2:15: include: "../up.toml" leaves the city's folder; write an absolute path if that is meant
-city.toml:2:29: include: "city.toml" is this file itself; take it out
-city.toml:2:55: include: "./good.toml" is included twice; take one out
 city.toml:2:70: include: "rooms" cannot be included: it is not a regular file
-city.toml:6:1: agents.nam: unknown key; did you mean "name"?
 blank.toml: the file has nothing but comments; an included file needs at least one key or table
 broken.toml:1:9: expected end of table array name delimiter ']', but the line ends
+city.toml:2:29: include: "city.toml" is this file itself; take it out
+city.toml:2:55: include: "./good.toml" is included twice; take one out
+city.toml:6:1: agents.nam: unknown key; did you mean "name"?
 other.toml:1:1: include: an included file cannot include others; list them in city.toml
 other.toml:2:1: name: unknown key; it belongs into [[agents]], and a key belongs to the table whose [header] stands above it
 other.toml:3:1: agnts: unknown table; did you mean "agents"?

@@ -12,7 +12,7 @@ import (
 func promptKeys() []key {
 	return []key{
 		{path: "workspace.global_fragments", kind: kindStrings, check: checkLines,
-			doc:   "Fragments that follow every prompt of the city, before the agent's own `inject_fragments`.",
+			doc:   "Fragments that follow every prompt of the city, before the agent's own `inject_fragments`. Who has no `prompt_template` is told nothing, these neither.",
 			field: func(p place) any { return &p.city.Workspace.GlobalFragments }},
 		{path: "workspace.install_agent_hooks", kind: kindStrings, check: checkHooks,
 			doc:   "As `agents.install_agent_hooks`, for the agents that do not have the key.",

@@ -19,10 +19,10 @@ func routeKeys() []key {
 			field: func(p place) any { return &p.agent.SlingQuery }},
 		{path: "agents.default_sling_formula", kind: kindString, check: checkFilled,
 			doc: "The formula by which the agent does the work that `gcity sling` gives to it: it is cooked below the work, which names its root " +
-				"as `molecule_id`. Its variables `bead`, `issue` and `title` are the work's id and title, where it declares them.",
+				"as `molecule_id`. Its variables `bead`, `issue` and `title` are the work's id and title, where it declares them. Formulas come and go: that there is none is told by `gcity plan`, `doctor` and `config show`, and stops nobody.",
 			field: func(p place) any { return &p.agent.DefaultSlingFormula }},
 		{path: "rigs.default_sling_target", kind: kindString, check: checkFilled,
-			doc:   "Who gets the work that `gcity sling` is to give to the rig: an agent or a pool, of the rig by its last name, else of the city.",
+			doc:   "Who gets the work that `gcity sling` is to give to the rig: an agent or a pool, of the rig by its last name, else of the city. That there is none is a mistake.",
 			field: func(p place) any { return &p.rig.DefaultSlingTarget }},
 	}
 }

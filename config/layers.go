@@ -74,16 +74,8 @@ func (d *decoder) work() {
 func (d *decoder) override(o *override) {
 	const key = "automations.overrides"
 	c := d.city
-	if o.Rig != "" && c.Rig(o.Rig) == nil {
-		names := make([]string, len(c.Rigs))
-		for i := range c.Rigs {
-			names[i] = c.Rigs[i].Name
-		}
-		msg := fmt.Sprintf("there is no rig %q", o.Rig)
-		if near := suggest(o.Rig, names); near != "" {
-			msg += fmt.Sprintf("; did you mean %q?", near)
-		}
-		d.say(o.origins["rig"], key+".rig", msg)
+	if o.Rig != "" && c.Rig(o.Rig) == nil && !d.unread.files {
+		d.say(o.origins["rig"], key+".rig", c.noRig(o.Rig, "override"))
 	}
 	o.At, o.Places = o.origin.place(), make(map[string]tomldoc.Place, len(o.origins))
 	changes := 0

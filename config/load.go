@@ -130,11 +130,29 @@ func (d *decoder) environment(environ []string) {
 	}
 }
 
-// failure is all problems as an error, in the order of the files.
+// failure is all problems as an error, in the order of the files, behind what keeps from knowing what else is wrong.
 func (d *decoder) failure() *Error {
-	slices.SortStableFunc(d.problems, func(a, b Problem) int {
-		return cmp.Or(cmp.Compare(slices.Index(d.files, a.File), slices.Index(d.files, b.File)), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
+	order := make([]int, len(d.problems))
+	for i := range order {
+		order[i] = i
+		d.problems[i].Message += d.about[i].whom()
+	}
+	rank := func(i int) int {
+		if d.about[i].cause {
+			return 0
+		}
+		return 1
+	}
+	slices.SortStableFunc(order, func(i, j int) int {
+		a, b := &d.problems[i], &d.problems[j]
+		return cmp.Or(cmp.Compare(rank(i), rank(j)), cmp.Compare(slices.Index(d.files, a.File), slices.Index(d.files, b.File)),
+			cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 	})
+	sorted := make([]Problem, len(order), len(order)+1)
+	for to, from := range order {
+		sorted[to] = d.problems[from]
+	}
+	d.problems = sorted
 	if d.more {
 		d.problems = append(d.problems, Problem{Message: fmt.Sprintf("… and more; these are the first %d", maxProblems)})
 	}

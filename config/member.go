@@ -33,8 +33,10 @@ func (c *City) Member(a *Agent, i int) Agent {
 // sizes checks the bounds of the pools. It says whether there are few enough members to look at each.
 func (d *decoder) sizes() bool {
 	c, total := d.city, 0
+	defer func() { d.whose = nil }()
 	for i := range c.Agents {
 		a := &c.Agents[i]
+		d.whose = &a.Rig
 		s := a.Spec()
 		at, written := a.Origins["pool.max"]
 		switch {
@@ -76,8 +78,10 @@ func (a *Agent) claims(yield func(name string) bool) {
 func (d *decoder) names() {
 	c := d.city
 	d.named = make(map[string]*Agent, len(c.Agents))
+	defer func() { d.whose = nil }()
 	for i := range c.Agents {
 		a := &c.Agents[i]
+		d.whose = &a.Rig
 		if a.Name == "" {
 			continue
 		}

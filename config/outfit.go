@@ -25,13 +25,14 @@ type outfits struct {
 	failed   map[string]error         // of files
 	shared   map[string][]prompt.File // by folder
 	parsed   map[string]*prompt.Template
+	leaning  map[string]bool // of those parsed
 	overlays map[string]overlay.Tree
 	folders  map[string]string // what the revision knows of folders, by path
 	mute     map[string]bool   // folders that were looked at, and whether they do not answer
 }
 
 func newOutfits() outfits {
-	return outfits{files: map[string]prompt.File{}, failed: map[string]error{}, shared: map[string][]prompt.File{}, parsed: map[string]*prompt.Template{},
+	return outfits{files: map[string]prompt.File{}, failed: map[string]error{}, shared: map[string][]prompt.File{}, parsed: map[string]*prompt.Template{}, leaning: map[string]bool{},
 		overlays: map[string]overlay.Tree{}, folders: map[string]string{}, mute: map[string]bool{}}
 }
 
@@ -63,6 +64,16 @@ func (d *decoder) outfit(a *Agent) {
 	}
 }
 
+// idleFragments warns of fragments for every prompt where there is none.
+func (d *decoder) idleFragments() {
+	c := d.city
+	if len(c.Workspace.GlobalFragments) == 0 || len(c.Agents) == 0 || slices.ContainsFunc(c.Agents, func(a Agent) bool { return a.PromptTemplate != "" }) {
+		return
+	}
+	c.Warnings = append(c.Warnings, Problem{Origin: c.Origins["workspace.global_fragments"], Key: "workspace.global_fragments",
+		Message: "says what follows every prompt, and no agent has one; write prompt_template for those that are to be told something, or take it out"})
+}
+
 // pathOf is what a path of an agent comes to, by the file that says it; "" if that cannot be.
 func (d *decoder) pathOf(a *Agent, key, path string) string {
 	if path == "" {
@@ -79,20 +90,40 @@ func (d *decoder) pathOf(a *Agent, key, path string) string {
 // prompt parses what an agent is told. The same of several agents is parsed, and complained about, once.
 func (d *decoder) prompt(a *Agent) {
 	behind := d.city.behind(a)
-	folders := []string{filepath.Join(d.city.Path, "prompts", "shared"), filepath.Join(filepath.Dir(a.PromptTemplate), "shared")}
+	own := []string{filepath.Join(d.city.Path, "prompts", "shared"), filepath.Join(filepath.Dir(a.PromptTemplate), "shared")}
+	folders := own
 	if a.Topology != "" {
-		folders = slices.Insert(folders, 0, filepath.Join(a.Topology, "prompts", "shared"))
+		folders = slices.Insert(slices.Clone(own), 0, filepath.Join(a.Topology, "prompts", "shared"))
 	}
 	name := strings.Join(slices.Concat([]string{a.PromptTemplate}, folders, behind), "\x00")
 	t, known := d.outfits.parsed[name]
 	if !known {
 		t = d.parsePrompt(a, folders, behind)
 		d.outfits.parsed[name] = t
+		d.outfits.leaning[name] = t != nil && len(folders) > len(own) && d.leans(a, t, folders[0], own, behind)
 	}
 	a.Prompt = t
+	if d.outfits.leaning[name] {
+		d.city.leans[a.Qualified()] = true
+	}
 	if t != nil {
 		d.unset(a, t)
 	}
+}
+
+// leans says whether a prompt is another one, or none, without the fragments of a topology. All files are read already.
+func (d *decoder) leans(a *Agent, t *prompt.Template, shared string, own, behind []string) bool {
+	if len(d.outfits.shared[shared]) == 0 || slices.Contains(own, shared) {
+		return false
+	}
+	var fragments []prompt.File
+	for i, folder := range own {
+		if !slices.Contains(own[:i], folder) {
+			fragments = append(fragments, d.outfits.shared[folder]...)
+		}
+	}
+	alone, err := prompt.Parse(d.outfits.files[a.PromptTemplate], fragments, behind)
+	return err != nil || alone.Hash() != t.Hash()
 }
 
 // parsePrompt reads and parses a prompt; nil if it cannot be.

@@ -31,6 +31,7 @@ type pack struct {
 	providers []Provider
 	origins   map[string]Origin
 	below     []*pack // that it includes, in order
+	partial   bool    // one that it includes, near or far, could not be read
 }
 
 // tree gives the topologies that one is made of, the included ones first, each once.
@@ -68,20 +69,26 @@ func (d *decoder) topology(dir, key string, way []reading) *pack {
 		return nil
 	}
 	if p, done := d.packs[dir]; done {
+		if i, lost := d.lost[dir]; lost {
+			d.seen(i)
+		}
 		return p
 	}
 	p := d.openPack(dir, key, word)
 	if p != nil {
 		for _, entry := range p.includes {
 			at := p.origins["topology.includes"]
-			below, msg := d.place(p.dir, entry)
-			if msg != "" {
-				d.say(at, "topology.includes", msg)
+			below, err := d.place(p.dir, entry)
+			if err != nil {
+				d.unplaced(at, "topology.includes", err.Error(), err)
+				p.partial = true
 				continue
 			}
-			if b := d.topology(below, "topology.includes", append(slices.Clone(way), reading{below, entry, at})); b != nil {
+			b := d.topology(below, "topology.includes", append(slices.Clone(way), reading{below, entry, at}))
+			if b != nil {
 				p.below = append(p.below, b)
 			}
+			p.partial = p.partial || b == nil || b.partial
 		}
 		d.members(p)
 	}
@@ -96,7 +103,7 @@ func (d *decoder) topology(dir, key string, way []reading) *pack {
 func (d *decoder) openPack(dir, key string, word reading) *pack {
 	path, data, err := d.packFile(dir)
 	if err != nil {
-		d.say(word.at, key, fmt.Sprintf("the topology %q cannot be read: %s", word.name, err))
+		d.unplaced(word.at, key, dir, fmt.Errorf("the topology %q cannot be read: %w", word.name, err))
 		return nil
 	}
 	d.city.trees = append(d.city.trees, dir)
@@ -119,6 +126,7 @@ func (d *decoder) openPack(dir, key string, word reading) *pack {
 	p.agents, p.providers = d.city.Agents, d.city.Providers
 	d.required(root, p)
 	if len(d.problems) > before {
+		d.causes(before)
 		return nil // that is enough to be mended first
 	}
 	d.packFormulas(p)
@@ -206,7 +214,7 @@ func (d *decoder) members(p *pack) {
 		}
 	}
 	for _, name := range p.cityAgents {
-		if slices.Contains(names, name) {
+		if slices.Contains(names, name) || p.partial {
 			continue
 		}
 		msg := fmt.Sprintf("there is no agent %q in this topology", name)

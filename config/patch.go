@@ -39,6 +39,9 @@ func (d *decoder) patches() {
 			continue // said already, or enough is
 		}
 		at := slices.IndexFunc(called[p.name], p.of)
+		if at < 0 && d.unread.misses("", nameOf(c.Rig(p.dir))) {
+			continue // it may be there
+		}
 		if at < 0 {
 			d.say(p.origins["name"], p.table+".name", fmt.Sprintf("there is no agent %q%s%s", p.name, p.where(), d.unpatched(p)))
 			continue
@@ -123,6 +126,9 @@ func (p *patch) where() string {
 // unpatched says what a patch may have meant.
 func (d *decoder) unpatched(p *patch) string {
 	c := d.city
+	if p.dir != "" && c.Rig(p.dir) == nil && !slices.ContainsFunc(c.Agents, func(a Agent) bool { return a.Dir == p.dir }) {
+		return d.unplacedPatch(p)
+	}
 	var names []string
 	for i := range c.Agents {
 		a := &c.Agents[i]
@@ -148,7 +154,24 @@ func (d *decoder) unpatched(p *patch) string {
 	if near := suggest(p.name, names); near != "" {
 		return fmt.Sprintf("; did you mean %q?", near)
 	}
-	return ""
+	return "; take this patch out, or declare the agent"
+}
+
+// unplacedPatch says what a patch may have meant whose dir is neither a rig nor any agent's: a rig that is gone, perhaps.
+func (d *decoder) unplacedPatch(p *patch) string {
+	c := d.city
+	var rigs []string
+	for i := range c.Rigs {
+		rigs = append(rigs, c.Rigs[i].Name)
+	}
+	near := suggest(p.dir, rigs)
+	switch {
+	case near != "":
+		return fmt.Sprintf("; did you mean dir = %q?", near)
+	case slices.ContainsFunc(c.Agents, func(a Agent) bool { return a.Name == p.name && a.Dir == "" }):
+		return fmt.Sprintf(", nor a rig %q; there is one without dir: take dir out, or the patch", p.dir)
+	}
+	return fmt.Sprintf(", nor a rig %q; take this patch out, or declare the rig", p.dir)
 }
 
 // amend changes providers as city.toml says.
@@ -166,6 +189,9 @@ func (d *decoder) amend() {
 		}
 		done[p.Name] = p.Origin
 		if msg := c.stranger(p.Name); msg != "" {
+			if d.unread.any() {
+				continue // it may be there
+			}
 			d.say(p.Origins["name"], key+".name", msg)
 			continue
 		}

@@ -19,16 +19,10 @@ func (d *decoder) patchRigs() {
 		switch {
 		case p.Name == "": // said already
 			continue
+		case r == nil && d.unread.files:
+			continue // it may be there
 		case r == nil:
-			var names []string
-			for i := range c.Rigs {
-				names = append(names, c.Rigs[i].Name)
-			}
-			msg := fmt.Sprintf("there is no rig %q", p.Name)
-			if near := suggest(p.Name, names); near != "" {
-				msg += fmt.Sprintf("; did you mean %q?", near)
-			}
-			d.say(p.Origins["name"], "patches.rigs.name", msg)
+			d.say(p.Origins["name"], "patches.rigs.name", c.noRig(p.Name, "patch"))
 			continue
 		}
 		if first := done[r]; first.File == p.Origin.File && first.File != "" {
@@ -40,6 +34,18 @@ func (d *decoder) patchRigs() {
 			c.Warnings = append(c.Warnings, Problem{Origin: p.Origin, Key: "patches.rigs", Message: "changes nothing; write what is to be changed, or take it out"})
 		}
 	}
+}
+
+// noRig says that a table is about a rig that is not there, and what to do about it.
+func (c *City) noRig(name, table string) string {
+	names := make([]string, len(c.Rigs))
+	for i := range c.Rigs {
+		names[i] = c.Rigs[i].Name
+	}
+	if near := suggest(name, names); near != "" {
+		return fmt.Sprintf("there is no rig %q; did you mean %q?", name, near)
+	}
+	return fmt.Sprintf("there is no rig %q; take this %s out, or declare the rig", name, table)
 }
 
 // changeRig puts every value that the patch says in place of the rig's.
@@ -76,6 +82,9 @@ func (d *decoder) rigOverrides() {
 				continue
 			}
 			a := theirs[c.Rigs[i].Name][o.name]
+			if a == nil && d.unread.misses(c.Rigs[i].Name) {
+				continue // it may be there
+			}
 			if a == nil {
 				d.say(o.origins["name"], "rigs.overrides.name", d.unoverridden(&c.Rigs[i], o.name, theirs[c.Rigs[i].Name]))
 				continue
@@ -109,5 +118,5 @@ func (d *decoder) unoverridden(r *Rig, name string, theirs map[string]*Agent) st
 	if len(names) > 0 {
 		return msg + "; there are " + strings.Join(names, ", ")
 	}
-	return msg
+	return msg + "; take this override out, or give the rig the topology"
 }

@@ -102,7 +102,7 @@ func values(c *City) string {
 	for i := range bare.Providers {
 		bare.Providers[i].Origin, bare.Providers[i].Origins = Origin{}, nil
 	}
-	bare.Remotes, bare.rigPatch, bare.stamped, bare.trees, bare.recipes = nil, nil, nil, nil, nil
+	bare.leans, bare.Remotes, bare.rigPatch, bare.stamped, bare.trees, bare.recipes = nil, nil, nil, nil, nil, nil
 	w := &bare.Workspace
 	w.topology, w.Topologies, w.Includes = "", nil, nil
 	bare.Agents = slices.Clone(c.Agents)

@@ -44,17 +44,21 @@ func (d *decoder) providers() {
 	for i := range c.Providers {
 		d.provider(&c.Providers[i])
 	}
-	if msg := c.stranger(c.Workspace.Provider); msg != "" {
+	if msg := c.stranger(c.Workspace.Provider); msg != "" && !d.unread.any() {
 		d.say(c.Origins[byWorkspaceProvider], byWorkspaceProvider, msg)
 	}
+	defer func() { d.whose = nil }()
 	for i := range c.Agents {
 		a := &c.Agents[i]
+		d.whose = &a.Rig
 		if d.full() {
 			d.more = true
 			return
 		}
 		if msg := c.stranger(a.Provider); msg != "" {
-			d.say(a.Origins["provider"], byAgentProvider, msg)
+			if !d.unread.any() {
+				d.say(a.Origins["provider"], byAgentProvider, msg)
+			}
 			continue
 		}
 		d.prompted(a)
@@ -67,6 +71,7 @@ func (d *decoder) provider(p *Provider) {
 	all, _ := d.city.ProviderNamed(p.Name)
 	table := "providers." + p.Name
 	switch {
+	case all.Command == "" && d.unread.any(): // a topology may say it
 	case all.Command == "":
 		d.say(p.Origin, table, fmt.Sprintf("has no command, and gcity knows no program %q; write command = \"…\"%s", p.Name, d.meantPreset(p)))
 	case all.PromptMode == "flag" && all.PromptFlag == "":

@@ -16,13 +16,16 @@ import (
 
 // TOML is the configuration as it is in force: every value that is set or has a default, with its origin as a comment.
 // It can be loaded again, as one file: what is included, what topologies have, and what patches change, is in its place.
-// Four things do not survive: secrets, which show as ***, {{.ConfigDir}} where a file in another folder says it, and the
-// formulas and the fragments of topologies.
+// What does not survive it says in comments: secrets, which show as ***, the formulas and automations of topologies, prompts
+// that use fragments of a topology, and {{.ConfigDir}} where a file in another folder makes something of it.
 func (c *City) TOML() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# %s, revision %.12s\n", tomlString(c.Path), c.Revision)
 	for _, p := range c.stamped {
 		fmt.Fprintf(&b, "# with agents of the topology %s, %s\n", p.name, tomlString(p.file))
+	}
+	for _, line := range c.lost() {
+		fmt.Fprintf(&b, "# %s\n", visible(line))
 	}
 	s := newSchema()
 	for _, t := range s.tables[""] {
@@ -79,7 +82,15 @@ func (c *City) writeInner(b *strings.Builder, s schema, t *key) {
 func (c *City) writeElements(b *strings.Builder, s schema, list *key) {
 	for _, p := range c.elements(list.path) {
 		fmt.Fprintf(b, "\n[[%s]]\n", list.path)
-		writeRows(b, "", unspent(s, list.path, rows(s, list.path, p)))
+		all := unspent(s, list.path, rows(s, list.path, p))
+		if p.agent != nil {
+			var notes []string
+			all, notes = c.movedRows(p.agent, all)
+			for _, line := range notes {
+				fmt.Fprintf(b, "# %s\n", line)
+			}
+		}
+		writeRows(b, "", all)
 	}
 }
 

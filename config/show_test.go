@@ -175,3 +175,109 @@ func TestShowKubernetes(t *testing.T) {
 		t.Errorf("a city without it shows it, %v", err)
 	}
 }
+
+// What is shown of a city whose agents, prompts and fragments are those of topologies can be loaded again, and gives the same
+// agents. What would not be the same is a comment, and says why.
+func TestShowOfTopologiesCanBeLoaded(t *testing.T) {
+	const pack = `[topology]
+name = "team"
+schema = 1
+[[agents]]
+name = "near"
+prompt_template = "prompts/near.md.tmpl"
+inject_fragments = ["manners"]
+pre_start = ["test -d {{.ConfigDir}} # {{ .ConfigDir }}", "true {{if .ConfigDir}}x{{end}}"]
+session_setup_script = "{{.ConfigDir}}/setup.sh"
+[agents.env]
+API_KEY = "x"
+[[agents]]
+name = "far"
+prompt_template = "roles/far.md.tmpl"
+inject_fragments = ["manners"]
+[[agents]]
+name = "moved"
+prompt_template = "roles/far.md.tmpl"
+`
+	dir := folderOf(t, map[string]string{
+		FileName: `[workspace]
+name = "app"
+start_command = "exec cat"
+topology = "pack"
+[[agents]]
+name = "own"
+prompt_template = "own.md"
+[[rigs]]
+name = "r"
+path = "/usr"
+topology = "pack"
+[[patches.agents]]
+dir = "r"
+name = "moved"
+prompt_template = "moved.md"
+inject_fragments = ["manners"]
+`,
+		"pack/topology.toml": pack, "pack/prompts/near.md.tmpl": "You are near.", "pack/prompts/shared/manners.md.tmpl": "Be kind.",
+		"pack/roles/far.md.tmpl": `You are far. {{template "manners" .}}`, "pack/setup.sh": "true\n", "own.md": "You are mine.", "moved.md": "You have moved.",
+		"pack/formulas/x.formula.toml": "",
+	})
+	c, err := Load(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown := c.TOML()
+	again, err := Parse(dir, []byte(shown))
+	if err != nil {
+		t.Fatalf("%v\n%s", err, shown)
+	}
+	if len(again.Agents) != len(c.Agents) || len(c.Agents) != 7 {
+		t.Fatalf("%d agents, and were %d", len(again.Agents), len(c.Agents))
+	}
+	told := 0
+	for i := range c.Agents {
+		was, is := &c.Agents[i], &again.Agents[i]
+		a, _ := c.Expand(was)
+		b, _ := again.Expand(is)
+		if diff := cmp.Diff(a, b); diff != "" || was.SessionName != is.SessionName || was.Qualified() != is.Qualified() || was.ScriptHash != is.ScriptHash {
+			t.Errorf("%s: %s", was.Qualified(), diff)
+		}
+		if was.Name == "far" || was.Name == "moved" {
+			if is.Prompt != nil {
+				t.Errorf("%s has a prompt of which nobody knows what it is", was.Qualified())
+			}
+			told++
+		} else if is.Prompt == nil || was.Prompt.Hash() != is.Prompt.Hash() {
+			t.Errorf("%s is told something else", was.Qualified())
+		}
+	}
+	for _, want := range []string{"# secrets show as ***", "# without the formulas and automations of the topology team",
+		"# prompt_template = ", "# its prompt uses fragments of the topology", "# {{.ConfigDir}} is another folder here: pre_start"} {
+		if !strings.Contains(shown, want) {
+			t.Errorf("%q is not said in\n%s", want, shown)
+		}
+	}
+	if told != 4 {
+		t.Errorf("%d are told otherwise", told)
+	}
+}
+
+// A city with topologies, includes, patches and fragments, as people write them, shows as one file that means the same.
+func TestShowOfTownCanBeLoaded(t *testing.T) {
+	dir := exampleTown(t)
+	c, err := Load(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := Parse(c.Path, []byte(c.TOML()))
+	if err != nil {
+		t.Fatalf("%v\n%s", err, c.TOML())
+	}
+	if len(again.Agents) != len(c.Agents) {
+		t.Fatalf("%d agents, and were %d", len(again.Agents), len(c.Agents))
+	}
+	for i := range c.Agents {
+		was, is := &c.Agents[i], &again.Agents[i]
+		if was.Qualified() != is.Qualified() || was.Prompt == nil != (is.Prompt == nil) || was.Prompt != nil && was.Prompt.Hash() != is.Prompt.Hash() || was.OverlayHash != is.OverlayHash {
+			t.Errorf("%s is not the same", was.Qualified())
+		}
+	}
+}

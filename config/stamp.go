@@ -54,39 +54,46 @@ func (d *decoder) words(table string, origins map[string]Origin, one string, mor
 	return out
 }
 
-// place finds the folder that a word for a topology means, and what is wrong with that. base is the folder of the file that has the word.
-func (d *decoder) place(base, word string) (dir, msg string) {
+// place finds the folder that a word for a topology means. base is the folder of the file that has the word.
+func (d *decoder) place(base, word string) (dir string, err error) {
 	c := d.city
 	for i := range c.Remotes {
 		if r := &c.Remotes[i]; r.Name == word {
 			dir, err := topology.Fetched(c.Path, c.want(r))
 			if err != nil {
-				return "", Discreet(err.Error())
+				return "", err
 			}
-			return filepath.Join(dir, r.Path), ""
+			return filepath.Join(dir, r.Path), nil
 		}
 	}
-	dir, err := resolve(c.Path, base, word)
-	if err == nil {
-		return dir, ""
+	dir, err = resolve(c.Path, base, word)
+	if err != nil && !within(c.Path, base) { // it is nobody's city: what lies beside it belongs to it
+		return filepath.Join(base, word), nil
 	}
-	if !within(c.Path, base) { // it is nobody's city: what lies beside it belongs to it
-		return filepath.Join(base, word), ""
-	}
-	return "", err.Error()
+	return dir, err
 }
 
 // stamp gives the agents of topologies to the city, or to a rig, and returns the layers of their formulas.
 func (d *decoder) stamp(entries []entry, r *Rig) []formula.Layer {
 	var layers []formula.Layer
 	var done []*pack
+	d.whose = new(nameOf(r))
+	defer func() { d.whose = nil }()
 	for _, e := range entries {
-		dir, msg := d.place(d.city.folderOf(e.at), e.text)
-		if msg != "" {
-			d.say(e.at, e.key, msg)
+		dir, err := d.place(d.city.folderOf(e.at), e.text)
+		if err != nil {
+			d.unread.of(r)
+			d.unplaced(e.at, e.key, err.Error(), err)
 			continue
 		}
+		if d.unread.files && !strings.Contains(e.text, "/") && !isDir(dir) {
+			d.unread.of(r)
+			continue // it may be the name of a table in a file that could not be read
+		}
 		p := d.topology(dir, e.key, []reading{{dir, e.text, e.at}})
+		if p == nil || p.partial {
+			d.unread.of(r)
+		}
 		if p == nil {
 			continue
 		}

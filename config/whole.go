@@ -26,14 +26,19 @@ func (d *decoder) whole() {
 	}
 	d.names()
 	d.depend()
+	d.routes()
 	c, sessions := d.city, map[string]string{}
 	d.scripts, c.members = map[string]script{}, map[string]derived{}
+	c.leans = map[string]bool{}
 	d.outfits = newOutfits()
 	if len(c.Agents) == 0 {
 		d.sessionOf(&Agent{Name: "agent"}, sessions) // the template is right, or not, without any
 	}
+	d.idleFragments()
+	defer func() { d.whose = nil }()
 	for i := range c.Agents {
 		a := &c.Agents[i]
+		d.whose = &a.Rig
 		d.outfit(a)
 		switch {
 		case a.Name == "": // said already
@@ -57,9 +62,7 @@ func (d *decoder) agent(a *Agent, sessions map[string]string) {
 	d.sessionOf(a, sessions)
 	e, problems := d.city.Expand(a)
 	for _, p := range problems {
-		if !slices.Contains(d.problems, p) { // of a pool's member before this one
-			d.say(p.Origin, p.Key, p.Message)
-		}
+		d.say(p.Origin, p.Key, p.Message)
 	}
 	d.script(a, e.Script)
 }
@@ -71,7 +74,7 @@ func (d *decoder) cityName() {
 		return
 	}
 	c.Workspace.Name = filepath.Base(c.Path)
-	if msg := checkName(c.Workspace.Name); msg != "" && !d.failed("workspace.name") {
+	if msg := checkName(c.Workspace.Name); msg != "" && !d.failed("workspace.name") && !d.unread.files {
 		d.problem(everywhere, "workspace.name", "is missing, and the folder's name cannot stand in for it: %s", msg)
 	}
 }
@@ -88,7 +91,7 @@ func (d *decoder) failed(key string) bool {
 // sessionOf names an agent's sessions. What is wrong with the template is said once.
 func (d *decoder) sessionOf(a *Agent, taken map[string]string) {
 	const key = "workspace.session_template"
-	if d.failed("workspace.name") {
+	if d.failed("workspace.name") || checkName(d.city.Workspace.Name) != "" {
 		return // and nothing can be named after it
 	}
 	name, err := d.city.sessionName(a)

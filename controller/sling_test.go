@@ -38,7 +38,7 @@ path = "bare"
 [[rigs]]
 name = "lost"
 path = "lost"
-default_sling_target = "cruw"
+default_sling_target = "crew"
 [[agents]]
 name = "crew"
 dir = "yard"
@@ -65,6 +65,7 @@ func slinger(t *testing.T) (*Slinger, map[string]*fake.Store) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	c.Rig("lost").DefaultSlingTarget = "cruw" // which Load refuses
 	stores := map[string]*fake.Store{"": fake.New("tw"), "yard": fake.New("ya"), "bare": fake.New("ba"), "lost": fake.New("lo")}
 	return &Slinger{
 		Config: c, Host: agent.Host{Environ: os.Environ()}, Scopes: []string{"", "bare", "lost", "yard"},

@@ -32,7 +32,8 @@ type Item struct {
 
 // Cook makes a molecule with values for variables. {{name}} is replaced in titles and descriptions where name is declared,
 // by the value, else the default, else nothing; what is not declared stays as it is written, and what is put in is not
-// looked through again. The error says which variable is missing, unknown, or makes a title that is none.
+// looked through again. The error says which variable is missing, unknown, or makes a title that is none; one that is required is missing where its
+// value is empty.
 func Cook(f *Formula, vars map[string]string) (Molecule, error) {
 	values, err := f.values(vars)
 	if err != nil {
@@ -68,9 +69,9 @@ func (f *Formula) values(vars map[string]string) (map[string]string, error) {
 		names = append(names, v.Name)
 		value, given := vars[v.Name]
 		switch {
-		case given:
+		case given && (!v.Required || strings.TrimSpace(value) != ""):
 			out[v.Name] = value
-		case v.Required && !v.HasDefault:
+		case v.Required && (given || !v.HasDefault):
 			about := ""
 			if v.Description != "" {
 				about = " (" + v.Description + ")"

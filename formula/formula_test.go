@@ -134,6 +134,7 @@ func TestWhatCannotBeCooked(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	blank := &Formula{Name: "blank", Vars: []Var{{Name: "v"}}, Steps: []Step{{ID: "b", Title: "{{ v }}"}}}
 	none := &Formula{Name: "none", Steps: []Step{{ID: "a", Title: "x"}}}
 	long := strings.Repeat("x", MaxTitle)
 	marks := &Formula{Name: "marks", Vars: []Var{{Name: "v"}}, Steps: []Step{{ID: "a", Title: "x", Description: strings.Repeat("{{v}}", 40_000)}}}
@@ -150,7 +151,8 @@ func TestWhatCannotBeCooked(t *testing.T) {
 		"unknown": {f, map[string]string{"what": "x", "waht": "y"}, `formula mol has no variable "waht"; did you mean "what"?`},
 		"far off": {f, map[string]string{"what": "x", "zzzzzz": "y"}, `formula mol has no variable "zzzzzz"; it has what, how, note`},
 		"no vars": {none, map[string]string{"a": "x"}, `formula none has no variables, so "a" cannot be given to it`},
-		"empty":   {f, map[string]string{"what": "\n"}, `formula mol: the title of step b, "{{ what }}", is empty with these variables`},
+		"empty":   {f, map[string]string{"what": " \n"}, "formula mol needs the variable what (the thing); give it a value"},
+		"blank":   {blank, map[string]string{"v": "\n"}, `formula blank: the title of step b, "{{ v }}", is empty with these variables`},
 		"long":    {f, map[string]string{"what": long}, "formula mol: the title of step a has 510 bytes with these variables"},
 		"NUL":     {f, map[string]string{"what": "x\x00"}, "formula mol: its description has a NUL character"},
 		"marks":   {marks, map[string]string{"v": strings.Repeat("x", 1000)}, "formula marks: the description of step a has 4"},

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"gcity/internal/disk"
 )
@@ -26,6 +27,16 @@ func System(runtime string) (Layer, error) {
 		return Layer{}, fmt.Errorf("cannot write the formulas that come with gcity: %w", err)
 	}
 	return Layer{Dir: dir, Title: "gcity"}, nil
+}
+
+// Shipped are the names of the formulas that come with the program, in order.
+func Shipped() []string {
+	entries, _ := system.ReadDir("system") // it is part of the program
+	out := make([]string, len(entries))
+	for i, e := range entries {
+		out[i] = strings.TrimSuffix(e.Name(), Suffix)
+	}
+	return out
 }
 
 func unpack(dir string) error {

@@ -7,7 +7,6 @@
 package hooks
 
 import (
-	"crypto/rand"
 	"crypto/sha256"
 	_ "embed"
 	"encoding/hex"
@@ -19,6 +18,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"gcity/internal/disk"
 )
 
 // maxFile is how large a file may be that something is added to, in bytes.
@@ -99,6 +100,7 @@ func Install(dir string, names []string) Report {
 			continue
 		}
 		k := kinds()[at]
+		disk.SweepTemps(root, path.Dir(k.file)) // of an installation that was killed
 		written, err := k.install(root)
 		if err != nil {
 			r.Problems = append(r.Problems, fmt.Sprintf("the hooks of %s are not installed: %s %v", name, k.file, plainly(err)))
@@ -183,7 +185,7 @@ func replace(root *os.Root, name string, data []byte, mode fs.FileMode) error {
 	if err := root.MkdirAll(path.Dir(name), 0o755); err != nil {
 		return err
 	}
-	temp := path.Join(path.Dir(name), ".gcity-"+rand.Text())
+	temp := disk.Temp(name)
 	f, err := root.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err

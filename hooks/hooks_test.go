@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 func put(t *testing.T, file, text string) {
@@ -67,6 +68,24 @@ func TestInstallIsDoneOnce(t *testing.T) {
 	left, err := filepath.Glob(filepath.Join(dir, ".*", ".gcity-*"))
 	if err != nil || len(left) > 0 {
 		t.Errorf("%q is left, %v", left, err)
+	}
+}
+
+// What an installation that was killed has left is removed by a later one.
+func TestInstallSweepsWhatAKilledOneLeft(t *testing.T) {
+	dir := t.TempDir()
+	Install(dir, []string{"claude"})
+	left := filepath.Join(dir, ".claude", ".gcity-AAAAAAAAAAAAAAAAAAAAAAAAAA")
+	put(t, left, "left")
+	yesterday := time.Now().Add(-24 * time.Hour)
+	if err := os.Chtimes(left, yesterday, yesterday); err != nil {
+		t.Fatal(err)
+	}
+	if r := Install(dir, []string{"claude"}); len(r.Written)+len(r.Problems) > 0 {
+		t.Errorf("%+v", r)
+	}
+	if _, err := os.Stat(left); !os.IsNotExist(err) {
+		t.Errorf("%s is still there: %v", left, err)
 	}
 }
 

@@ -9,7 +9,6 @@ package overlay
 import (
 	"bytes"
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -18,6 +17,8 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+
+	"gcity/internal/disk"
 )
 
 // What an overlay may have at most.
@@ -72,6 +73,7 @@ func Apply(ctx context.Context, from, to, memory string) (Report, error) {
 		return Report{}, err
 	}
 	a := applying{from: from, src: src, dst: dst, known: known}
+	a.sweep(tree.Files)
 	for _, f := range tree.Files {
 		if ctx.Err() != nil {
 			err = context.Cause(ctx)
@@ -96,6 +98,20 @@ type applying struct {
 	known    *record
 	report   Report
 	changed  bool // known
+}
+
+// sweep removes what an Apply that was killed has left, where this one writes or an earlier one has.
+func (a *applying) sweep(files []File) {
+	folders := map[string]bool{}
+	for _, f := range files {
+		folders[path.Dir(f.Path)] = true
+	}
+	for name := range a.known.Files {
+		folders[path.Dir(name)] = true
+	}
+	for dir := range folders {
+		disk.SweepTemps(a.dst, dir)
+	}
 }
 
 // file brings one file to its place.
@@ -185,7 +201,7 @@ func (a *applying) mark(at string, data []byte) {
 
 // write writes a file whole or not at all. Unless it replaces, one that somebody made in the meantime stays: false.
 func (a *applying) write(f File, data []byte, replace bool) (put bool, err error) {
-	temp := path.Join(path.Dir(f.Path), ".gcity-"+rand.Text())
+	temp := disk.Temp(f.Path)
 	w, err := a.dst.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return false, err

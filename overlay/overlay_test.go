@@ -11,6 +11,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // world is an overlay, a folder that it goes into, and what is remembered.
@@ -108,6 +109,41 @@ func TestApplyFollowsTheOverlayAsLongAsNobodyElseDoes(t *testing.T) {
 	left, err := filepath.Glob(filepath.Join(w.to, ".gcity-*"))
 	if err != nil || len(left) > 0 {
 		t.Errorf("%q is left, %v", left, err)
+	}
+}
+
+// What an apply that was killed has left is removed by a later one, from where it writes and nothing else.
+func TestApplySweepsWhatAKilledOneLeft(t *testing.T) {
+	w := newWorld(t)
+	w.put(w.from, "a/x", "one", 0o644)
+	w.put(w.from, "b/y", "one", 0o644)
+	w.apply()
+	const old, young, strange, link = ".gcity-AAAAAAAAAAAAAAAAAAAAAAAAAA", ".gcity-BBBBBBBBBBBBBBBBBBBBBBBBBB", ".gcity-notes", ".gcity-CCCCCCCCCCCCCCCCCCCCCCCCCC"
+	yesterday := time.Now().Add(-24 * time.Hour)
+	for _, dir := range []string{"a", "b", "c"} {
+		for _, name := range []string{old, young, strange} {
+			w.put(w.to, dir+"/"+name, "left", 0o600)
+			if name != young {
+				if err := os.Chtimes(filepath.Join(w.to, dir, name), yesterday, yesterday); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		if err := os.Symlink(strange, filepath.Join(w.to, dir, link)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Remove(filepath.Join(w.from, "b", "y")); err != nil { // what was copied before counts, too
+		t.Fatal(err)
+	}
+	w.says(w.apply(), "")
+	for dir, want := range map[string]bool{"a": false, "b": false, "c": true} {
+		for _, name := range []string{old, young, strange, link} {
+			_, err := os.Lstat(filepath.Join(w.to, dir, name))
+			if there := err == nil; there != (want || name != old) {
+				t.Errorf("%s/%s: %v", dir, name, err)
+			}
+		}
 	}
 }
 

@@ -43,7 +43,7 @@ func Fetch(ctx context.Context, city string, w Want, update bool, environ []stri
 }
 
 func fetch(ctx context.Context, city string, w Want, update bool, environ []string) (Result, error) {
-	if w.From == "" || strings.HasPrefix(w.From, "-") || strings.HasPrefix(w.Ref, "-") || strings.Contains(w.From, "::") {
+	if w.From == "" || strings.HasPrefix(w.From, "-") || strings.HasPrefix(w.Ref, "-") || Helped(w.From) {
 		return Result{}, fmt.Errorf("%q at ref %q is nothing that git may be given", w.From, w.Ref)
 	}
 	root := filepath.Join(city, ".gc", "topologies")

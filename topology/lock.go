@@ -71,6 +71,12 @@ func ReadLock(city string) (Lock, error) {
 		out[name] = p
 	}
 	if wrong := doc.Problems(); len(wrong) > 0 {
+		for i := range wrong {
+			if strings.Contains(wrong[i].Message, "topology fetch") {
+				continue
+			}
+			wrong[i].Message += "; put the file back as it was, or remove it, and `gcity topology fetch` writes it anew, with the newest commits"
+		}
 		return nil, wrong
 	}
 	return out, nil

@@ -212,21 +212,29 @@ func judge(ctx context.Context, config ConfigFile, d *draft, err error) edited {
 // draftAge is how old a draft has to be that nobody came back to before it is removed.
 const draftAge = 7 * 24 * time.Hour
 
+// SweepDrafts removes the drafts of a city's configuration that nobody came back to. What is no plain file, or has a name that no
+// draft was given, stays.
+func SweepDrafts(dir string) {
+	dir = filepath.Join(dir, ".gc")
+	entries, _ := os.ReadDir(dir) // those that could be read
+	for _, e := range entries {
+		number, ok := strings.CutPrefix(strings.TrimSuffix(e.Name(), filepath.Ext(e.Name())), "edit-")
+		if !ok || number == "" || strings.Trim(number, "0123456789") != "" || !e.Type().IsRegular() {
+			continue
+		}
+		if info, err := e.Info(); err == nil && time.Since(info.ModTime()) > draftAge {
+			_ = os.Remove(filepath.Join(dir, e.Name())) // one that cannot be removed is only old
+		}
+	}
+}
+
 // newDraft copies the configuration into the city's runtime folder, with a name that tells editors what it is.
 func newDraft(path string) (*draft, error) {
 	was, err := os.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("cannot edit the configuration: %w", err)
 	}
-	old, err := filepath.Glob(filepath.Join(filepath.Dir(path), ".gc", "edit-*"+filepath.Ext(path)))
-	for _, name := range old {
-		if info, err := os.Stat(name); err == nil && time.Since(info.ModTime()) > draftAge {
-			_ = os.Remove(name) // one that cannot be removed is only old
-		}
-	}
-	if err != nil {
-		return nil, fmt.Errorf("cannot edit the configuration: %w", err)
-	}
+	SweepDrafts(filepath.Dir(path))
 	f, err := os.CreateTemp(filepath.Join(filepath.Dir(path), ".gc"), "edit-*"+filepath.Ext(path))
 	if err != nil {
 		return nil, fmt.Errorf("cannot make a copy of the configuration to edit: %w", err)

@@ -35,7 +35,7 @@ var doors = map[string][]string{
 	"mail":       {"beads", "internal"},
 	"prompt":     nil,
 	"overlay":    {"internal"},
-	"hooks":      nil,
+	"hooks":      {"internal"},
 	"formula":    {"internal"},
 	"automation": {"events", "formula", "internal"},
 	"session/*":  {"session", "session/*", "internal"},

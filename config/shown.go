@@ -1,0 +1,65 @@
+package config
+
+import (
+	"regexp"
+	"strings"
+)
+
+// mark is {{.ConfigDir}} as it is written where nothing is made of it.
+var mark = regexp.MustCompile(`\{\{ *\.ConfigDir *\}\}`)
+
+// movedRows are rows of an agent as city.toml has to say them to mean the same, and what cannot be said there.
+func (c *City) movedRows(a *Agent, all []row) (out []row, notes []string) {
+	folder := c.folderOf(a.Origin)
+	quoted := strings.Trim(tomlString(folder), `"`)
+	if c.leans[a.Qualified()] {
+		notes = append(notes, "its prompt uses fragments of the topology, which this file does not take: put them into prompts/shared of the city")
+	}
+	for _, r := range all {
+		switch r.key {
+		case "prompt_template", "inject_fragments":
+			if c.leans[a.Qualified()] {
+				r.key = "# " + r.key
+			}
+		case "dir", "pre_start", "session_setup", "session_setup_script":
+			if folder == c.Path {
+				break
+			}
+			if r.value = mark.ReplaceAllLiteralString(r.value, quoted); strings.Contains(r.value, ".ConfigDir") {
+				notes = append(notes, "{{.ConfigDir}} is another folder here: "+r.key)
+			}
+		}
+		out = append(out, r)
+	}
+	return out, notes
+}
+
+// lost says what of a city its TOML does not have.
+func (c *City) lost() []string {
+	var out []string
+	secrets := false
+	for i := range c.Agents {
+		secrets = secrets || hasSecret(c.Agents[i].Env)
+	}
+	for i := range c.Providers {
+		secrets = secrets || hasSecret(c.Providers[i].Env)
+	}
+	if secrets {
+		out = append(out, "secrets show as ***")
+	}
+	for _, p := range c.stamped {
+		if p.formulas != "" {
+			out = append(out, "without the formulas and automations of the topology "+p.name)
+		}
+	}
+	return out
+}
+
+func hasSecret(env map[string]string) bool {
+	for name, value := range env {
+		if Secret(name) || Discreet(value) != value {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,39 @@
+package disk
+
+import (
+	"crypto/rand"
+	"os"
+	"path"
+	"regexp"
+	"time"
+)
+
+const (
+	tempAge  = time.Hour // a file that is still being written is younger
+	tempMost = 10_000    // names of a folder that are looked at
+)
+
+var temp = regexp.MustCompile(`^\.gcity-[A-Z2-7]{26}$`)
+
+// Temp is a name that nobody has, in the folder of a file that it is to become.
+func Temp(name string) string { return path.Join(path.Dir(name), ".gcity-"+rand.Text()) }
+
+// SweepTemps removes what a writer that was killed has left in a folder of the root under a name that Temp gave. What is young,
+// or no plain file, stays. What cannot be removed is only in the way.
+func SweepTemps(root *os.Root, dir string) {
+	f, err := root.Open(dir)
+	if err != nil {
+		return
+	}
+	defer f.Close()
+	names, _ := f.Readdirnames(tempMost) // those that could be read
+	for _, name := range names {
+		if !temp.MatchString(name) {
+			continue
+		}
+		name = path.Join(dir, name)
+		if info, err := root.Lstat(name); err == nil && info.Mode().IsRegular() && time.Since(info.ModTime()) > tempAge {
+			_ = root.Remove(name)
+		}
+	}
+}
