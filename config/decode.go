@@ -23,9 +23,11 @@ type decoder struct {
 	problems []Problem
 	more     bool // there are problems beyond maxProblems
 
-	strict bool             // two files that set the same key are an error
-	packs  map[string]*pack // topologies that were read, by folder; nil = one that cannot be used, or is being read
-	packed schema           // of topology.toml
+	strict bool // two files that set the same key are an error
+
+	instead map[string][]byte // of Source
+	packs   map[string]*pack  // topologies that were read, by folder; nil = one that cannot be used, or is being read
+	packed  schema            // of topology.toml
 
 	provided map[*pack]bool // whose providers are the city's
 }

@@ -74,6 +74,14 @@ func (c *City) called(path string) string {
 	return path
 }
 
+// read reads a file of the configuration, or what is to be taken for it.
+func (d *decoder) read(path string) ([]byte, error) {
+	if data, given := d.instead[path]; given {
+		return data, nil
+	}
+	return read(path)
+}
+
 // includable reads a file that is to be included.
 func (d *decoder) includable(path string) ([]byte, error) {
 	switch slices.Index(d.city.Sources, path) {
@@ -84,7 +92,7 @@ func (d *decoder) includable(path string) ([]byte, error) {
 		return nil, errors.New("is included twice; take one out")
 	}
 	d.city.Sources = append(d.city.Sources, path)
-	data, err := read(path)
+	data, err := d.read(path)
 	var f *fault
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
