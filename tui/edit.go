@@ -67,8 +67,26 @@ type edited struct {
 
 // editActions are about the configuration's text.
 func editActions() []action {
-	return []action{{id: "config.edit", key: bind("edit the configuration: in $EDITOR, then its plan, then in force", "e"),
-		in: []zone{everywhere}, why: needEditable, run: (*model).editConfig}}
+	return []action{
+		{id: "config.edit", key: bind("edit the configuration: where the agent or the pool is written, in $EDITOR; then its plan, then in force", "e"),
+			in: []zone{everywhere}, why: needEditable, run: (*model).editConfig},
+		{id: "reader.edit", key: bind("from an agent's details: edit the configuration where it is written", "e"), in: []zone{inReader},
+			why: needEditableDossier, run: (*model).editRead},
+	}
+}
+
+func needEditableDossier(m *model) string {
+	if why := needDossier(m); why != "" {
+		return why
+	}
+	return needEditable(m)
+}
+
+// editRead edits what declares the agent that is read about.
+func (m *model) editRead() []effect {
+	todo := m.editConfig()
+	m.reader = nil
+	return todo
 }
 
 func needEditable(m *model) string {
@@ -120,7 +138,7 @@ func (m *model) editedConfig(e edited) {
 	again := answer{key: "e", title: "edit it again", do: func(m *model) []effect { return []effect{edit{draft: e.draft}} }}
 	drop := answer{key: "n", title: "no, throw the edit away", safe: true, do: (*model).dropDraft}
 	if e.err != nil {
-		m.choice = &choice{title: "The edit is not finished", body: plainLines(e.err.Error() + ". What was written up to then is kept."), since: m.now,
+		m.choice = &choice{title: "The edit is not finished", body: plainLines("What was written is kept, though " + e.err.Error() + "."), since: m.now,
 			at: 1, answers: []answer{again, drop}}
 		return
 	}

@@ -55,17 +55,20 @@ func (m *model) mistake() (fileLine, bool) {
 
 // subject is the agent or the pool that an edit is about, and where it is written; "" = there is none.
 func (m *model) subject() (name, source string, patched []string) {
-	if m.snap == nil {
+	name = m.chosen
+	switch {
+	case m.snap == nil:
 		return "", "", nil
-	}
-	if m.matter() == ofPools {
+	case m.reader != nil && m.reader.about != nil:
+		name = m.reader.about.name
+	case m.matter() == ofPools:
 		if p := m.pool(); p != nil {
 			if q, ok := m.snap.Pool(p.name); ok {
 				return p.shown, q.Source, q.Patched
 			}
 		}
 	}
-	if a, ok := m.snap.Agent(m.chosen); ok {
+	if a, ok := m.snap.Agent(name); ok {
 		return plain(a.Name), a.Source, a.Patched
 	}
 	return "", "", nil

@@ -137,7 +137,7 @@ func TestAnEditorThatFails(t *testing.T) {
 	s := placed(t, "city.toml:12:1")
 	d := &draft{path: "/x/.gc/edit-1.toml"}
 	s.hear(news{edited: &edited{draft: d, err: errors.New(`the editor "vi" was ended by SIGKILL`)}})
-	s.shows("The edit is not finished", `the editor "vi" was ended by SIGKILL. What was written up to then is kept.`, "edit it again")
+	s.shows("The edit is not finished", `What was written is kept, though the editor "vi" was ended by SIGKILL.`, "edit it again")
 	s.press("e")
 	if e, ok := effectOf[edit](s); !ok || e.draft != d {
 		t.Errorf("%+v, %v", e, ok)
@@ -152,4 +152,27 @@ func TestAnEditorThatFails(t *testing.T) {
 	if s.m.choice != nil || s.m.draft != nil {
 		t.Error("nothing was written, and it asks what becomes of it")
 	}
+}
+
+// From the details it is the agent that is read about, whoever the cursor is on by then; the verbs of an agent have it too.
+func TestEditFromTheDetails(t *testing.T) {
+	s := placed(t, "teams/one.toml:3:1")
+	s.press("x")
+	s.shows("edit the configuration: where the agent")
+	s.press("esc", "d")
+	s.m.choose("scout")
+	s.shows("e edits where it is declared")
+	s.press("e")
+	s.shows("Edit which file?", "teams/one.toml, line 3: declares builder")
+	s.press("enter")
+	if e, ok := effectOf[edit](s); !ok || e.at != (fileLine{"teams/one.toml", 3}) {
+		t.Errorf("%+v, %v", e, ok)
+	}
+	if s.m.reader != nil {
+		t.Error("the details are still open")
+	}
+	s = demo(t, 80, 24)
+	s.choose("builder")
+	s.press("d")
+	s.hides("edits where")
 }

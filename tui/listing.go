@@ -38,7 +38,7 @@ func (m *model) listSheet(w int, l listing) []string {
 	for i := *l.offset; i < min(l.rows, *l.offset+room); i++ {
 		lines = append(lines, l.row(i, inner))
 	}
-	lines = append(lines, "", m.look.paint(themes.Dim, hints(inner, l.keys...)))
+	lines = append(lines, m.oldLine(inner), m.look.paint(themes.Dim, hints(inner, l.keys...)))
 	if (m.status.failed || m.status.pending || m.now.Sub(m.status.since) < fade) && m.status.text != "" {
 		lines = append(lines, m.statusLine(inner))
 	}
