@@ -22,6 +22,8 @@ type model struct {
 	remote  bool // over SSH
 	confirm confirm
 
+	refusedText time.Time // of the last letter of a text that nobody takes; zero = none is typed
+
 	files   ConfigFile // of the configuration, nil = it cannot be edited
 	draft   *draft     // a configuration that was edited, and nothing was decided about; nil = none
 	judging bool       // it is looked at just now
@@ -278,6 +280,9 @@ func (m *model) key(k tea.KeyPressMsg) []effect {
 		}
 		return nil
 	}
+	if m.blurted(k) {
+		return nil
+	}
 	if a := m.keys.find(k, m.zone(), everywhere); a != nil {
 		return m.perform(a)
 	}
@@ -304,6 +309,9 @@ func (m *model) perform(a *action) []effect {
 	if why := a.refused(m); why != "" {
 		what, _, _ := strings.Cut(a.title(), ":")
 		m.complain("cannot " + what + ": " + why)
+		if a.writes() {
+			m.refusedText = m.now
+		}
 		return nil
 	}
 	return a.run(m)
