@@ -62,7 +62,11 @@ func TestConfigFileOfAnother(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	f := &configFile{app: &app{now: time.Now}, dir: dir}
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(dir, link); err != nil {
+		t.Fatal(err)
+	}
+	f := &configFile{app: &app{now: time.Now}, dir: link}
 	for file, was := range map[string]string{"team.toml": team, "crew/topology.toml": crew} {
 		lines := strings.Count(was, "\n")
 		if problems, line := f.Check(file, []byte(was+"naem = \"x\"\n")); len(problems) != 1 || line != lines+1 || !strings.HasPrefix(problems[0], file+":") {

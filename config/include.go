@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 )
@@ -76,10 +77,19 @@ func (c *City) called(path string) string {
 
 // read reads a file of the configuration, or what is to be taken for it.
 func (d *decoder) read(path string) ([]byte, error) {
-	if data, given := d.instead[path]; given {
-		return data, nil
+	for other, data := range d.instead {
+		if path == other || sameFile(path, other) {
+			return data, nil
+		}
 	}
 	return read(path)
+}
+
+// sameFile reports whether two paths lead to one file that is there, by whatever links.
+func sameFile(a, b string) bool {
+	one, err := os.Stat(a)
+	other, otherErr := os.Stat(b)
+	return err == nil && otherErr == nil && os.SameFile(one, other)
 }
 
 // includable reads a file that is to be included.
