@@ -18,10 +18,11 @@ type Want struct {
 	Declared    string // what the configuration calls it, qualified: its own name, or its pool's
 	Description string
 	Rig         string
-	Provider    string // of its sessions, for display
-	Program     string // the provider that says what it runs, "" = a start_command does
-	Found       bool   // and nothing names it: it is the first that is found on this host
-	Source      string // "city.toml:12:1"
+	Provider    string   // of its sessions, for display
+	Program     string   // the provider that says what it runs, "" = a start_command does
+	Found       bool     // and nothing names it: it is the first that is found on this host
+	Source      string   // "city.toml:12:1"
+	Patched     []string // the same of what changes it
 
 	Pool  string // qualified name of its pool, "" = it is in none
 	Index int    // which member, from 1
@@ -69,7 +70,8 @@ type Pool struct {
 	Description  string
 	Rig          string
 	Source       string
-	Check        string // shell line; "" = the pool's open work is counted
+	Patched      []string // as of a Want
+	Check        string   // shell line; "" = the pool's open work is counted
 	CheckTimeout time.Duration
 	DrainTimeout time.Duration // 0 = a drain never ends by itself
 	Dir          string        // where the check runs, absolute

@@ -105,7 +105,7 @@ func members(wants []Want, c *config.City, a *config.Agent, base environ) []Want
 // common is what an agent, or every member of its pool, is wanted with.
 func common(c *config.City, a *config.Agent, p *config.Program) Want {
 	return Want{
-		Declared: a.Qualified(), Description: a.Description, Rig: a.Rig, Provider: c.ProviderOf(a), Source: a.Origin.String(),
+		Declared: a.Qualified(), Description: a.Description, Rig: a.Rig, Provider: c.ProviderOf(a), Source: a.Origin.String(), Patched: patched(a),
 		Program: p.Name, Found: p.By == "" && p.Name != "", Prompt: delivery(p), Overlay: a.OverlayDir, Hooks: c.HooksOf(a),
 		Policy: c.Policy(a), Suspended: suspended(c, a), IdleTimeout: a.IdleTimeout, DependsOn: a.Needs, Strategy: a.Strategy,
 		Spec: session.Spec{
@@ -113,6 +113,15 @@ func common(c *config.City, a *config.Agent, p *config.Program) Want {
 			Ready: ready(p), Dialogs: dialogs(p), Nudge: a.Nudge, Cols: c.Session.Cols, Rows: c.Session.Rows,
 		},
 	}
+}
+
+// patched says where an agent is changed.
+func patched(a *config.Agent) []string {
+	var out []string
+	for _, at := range a.Patches {
+		out = append(out, at.String())
+	}
+	return out
 }
 
 // suspended says why an agent must not run, the narrowest reason; "" if it should.
@@ -150,7 +159,7 @@ func problem(c *config.City, a *config.Agent, missing string, found []config.Pro
 // poolOf is the pool of an agent. Its check has the agent's environment, less what only a session has.
 func poolOf(c *config.City, a *config.Agent, base environ) Pool {
 	p := Pool{
-		Spec: a.Spec(), Description: a.Description, Rig: a.Rig, Source: a.Origin.String(), Check: a.Pool.Check,
+		Spec: a.Spec(), Description: a.Description, Rig: a.Rig, Source: a.Origin.String(), Patched: patched(a), Check: a.Pool.Check,
 		CheckTimeout: a.Pool.CheckTimeout, DrainTimeout: a.Pool.DrainTimeout, Dir: c.Path, Suspended: suspended(c, a),
 	}
 	if !strings.Contains(a.Dir, "{{") {

@@ -22,9 +22,10 @@ type Inspection struct {
 	Spec   *Spec      `json:"spec,omitempty"`   // nil = the configuration in force declares no such agent
 	Env    []Variable `json:"env"`              // of its next life, by name
 	Prompt string     `json:"prompt,omitempty"` // what it is told at its start, rendered
-	// PromptFile is the template, PromptMode how the prompt goes in: "arg", "flag", "typed", "none"; "" = it has none.
+	// PromptFile is the template, PromptMode how the prompt goes in: "arg", "flag", "typed", "none"; "" = there is none.
 	PromptFile string `json:"prompt_file,omitempty"`
 	PromptMode string `json:"prompt_mode,omitempty"`
+	PromptFlag string `json:"prompt_flag,omitempty"` // with "flag": what comes before the text
 
 	Life     string       `json:"life,omitempty"`     // id of the session that Drift is about, "" = it has none
 	Drift    []Difference `json:"drift"`              // between that session and Spec, by field
@@ -36,7 +37,8 @@ type Inspection struct {
 type Spec struct {
 	Source   string `json:"source"` // "city.toml:12:1"
 	Command  string `json:"command"`
-	Program  string `json:"program,omitempty"` // the provider that says so, "" = a start_command does
+	Program  string `json:"program,omitempty"`       // the provider that says so, "" = a start_command does
+	Found    bool   `json:"program_found,omitempty"` // and nothing names it: it is the first that was found on the host
 	Dir      string `json:"dir"`
 	Provider string `json:"provider,omitempty"`
 	Limits   string `json:"limits,omitempty"` // of the provider: "cannot attach, press keys: it has no terminal"; "" = none
@@ -47,6 +49,9 @@ type Spec struct {
 	Setup       []string `json:"session_setup,omitempty"`
 	SetupScript string   `json:"session_setup_script,omitempty"`
 	Nudge       string   `json:"nudge,omitempty"` // typed once it is ready
+
+	Overlay string   `json:"overlay_dir,omitempty"`         // a folder whose files are put into Dir, absolute
+	Hooks   []string `json:"install_agent_hooks,omitempty"` // kinds of hook files that are written there
 
 	ReadyPrefix string        `json:"ready_prefix,omitempty"` // a line of its screen begins with it once it is ready
 	ReadyDelay  time.Duration `json:"ready_delay_ns,omitempty"`

@@ -24,6 +24,7 @@ type Pool struct {
 	Timeout time.Duration `json:"drain_timeout_ns"` // 0 = a drain never ends by itself
 
 	Source    string     `json:"source,omitempty"`
+	Patched   []string   `json:"patched,omitempty"`   // as of an Agent
 	Decisions []Decision `json:"decisions,omitempty"` // newest last, at most MaxDecisions
 	Next      *Next      `json:"next,omitempty"`
 }

@@ -129,7 +129,8 @@ type Agent struct {
 	DependsOn   []string      `json:"depends_on,omitempty"`
 	IdleTimeout time.Duration `json:"idle_timeout_ns,omitempty"` // 0 = none
 
-	Source     string     `json:"source,omitempty"`   // where it is declared: "city.toml:12"
+	Source     string     `json:"source,omitempty"`   // where it is declared: "city.toml:12:1"
+	Patched    []string   `json:"patched,omitempty"`  // where that is changed by patches: "city.toml:40:1"
 	Declared   string     `json:"declared,omitempty"` // 12 hex digits that change when its declaration makes another agent of it
 	Command    string     `json:"command,omitempty"`
 	Dir        string     `json:"dir,omitempty"`

@@ -120,7 +120,7 @@ func (b *aside) pool(p agent.Pool, of []agent.Want, overrides map[string]int, v 
 	q := city.Pool{
 		Name: p.Name, Description: p.Description, Rig: p.Rig, Min: p.Min, Max: p.Max, Since: v.past.stopped,
 		Suspended: p.Suspended != "", SuspendedReason: p.Suspended, Check: city.Check{Command: p.Check},
-		Timeout: p.DrainTimeout, Source: p.Source,
+		Timeout: p.DrainTimeout, Source: p.Source, Patched: p.Patched,
 	}
 	for _, w := range of {
 		switch st := v.alive[w.Name]; {
@@ -164,7 +164,7 @@ func (b *aside) agent(w agent.Want, st session.Status, known bool, v *look) city
 	a := city.Agent{
 		Name: w.Name, Description: w.Description, Rig: w.Rig, Pool: w.Pool, Provider: w.Provider, Program: w.Program, Source: w.Source,
 		Command: w.Spec.Command, Dir: w.Spec.Dir, Suspended: w.Suspended != "", Since: v.past.of(w.Name),
-		DependsOn: w.DependsOn, IdleTimeout: w.IdleTimeout,
+		DependsOn: w.DependsOn, IdleTimeout: w.IdleTimeout, Patched: w.Patched,
 	}
 	if known && st.Exit != nil {
 		a.Exit = &city.Exit{Code: st.Exit.Code, Signal: st.Exit.Signal, At: st.Exit.At, Uptime: st.Exit.Uptime}

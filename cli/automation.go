@@ -12,6 +12,7 @@ import (
 
 	"gcity/automation"
 	"gcity/city"
+	"gcity/internal/shell"
 )
 
 func (a *app) automationCommand() *cobra.Command {
@@ -94,7 +95,7 @@ func (a *app) firstAutomation(dir string) string {
 		}
 	}
 	return fmt.Sprintf("  mkdir -p %s\n  printf '[automation]\\ngate = \"cooldown\"\\ninterval = \"10m\"\\nexec = \"date >> ticks\"\\n' > %s\n\ndocs/automations.md tells of all gates and keys",
-		shellWord(folder), shellWord(filepath.Join(folder, automation.FileName)))
+		shell.Quote(folder), shell.Quote(filepath.Join(folder, automation.FileName)))
 }
 
 func (a *app) automationShow() *cobra.Command {

@@ -2,11 +2,14 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"gcity/city"
@@ -22,11 +25,46 @@ type configFile struct {
 	ctl city.Control // nil = no controller runs
 }
 
-func (f *configFile) Path() string { return filepath.Join(f.dir, config.FileName) }
+// Path implements tui.ConfigFile.
+func (f *configFile) Path(file string) string {
+	switch {
+	case file == "":
+		file = config.FileName
+	case filepath.IsAbs(file):
+		return file
+	}
+	return filepath.Join(f.dir, file)
+}
 
-// Check says what a controller would refuse; what is wrong in an included file has a place, but no line of this one.
-func (f *configFile) Check(data []byte) (problems []string, line int) {
-	_, err := parseConfig(f.dir, data, f.running(context.Background()))
+// Fixed implements tui.ConfigFile. What lies outside of the city may be other cities' too, as config.Source.SetSuspended has it.
+func (f *configFile) Fixed(file string) string {
+	const here = "For this city alone, [[patches.agents]] in " + config.FileName + " changes an agent."
+	copied, fetched := strings.CutPrefix(file, ".gc/topologies/")
+	switch {
+	case fetched:
+		name, below, _ := strings.Cut(copied, "/")
+		return fmt.Sprintf("It is part of the topology %s, which is fetched from its repository: change %s there, then run `gcity topology fetch %s`. %s", name, below, name, here)
+	case file == "" || filepath.IsLocal(file) && filepath.Ext(file) == ".toml":
+		return ""
+	case filepath.IsLocal(file):
+		return "It is no TOML file; edit it with an editor of your own."
+	}
+	return "It is outside of the city's folder, where other cities may use it too; edit it with an editor of your own. " + here
+}
+
+// parse reads the configuration with a text in the place of one of its files.
+func (f *configFile) parse(file string, data []byte, s *city.Snapshot) (*config.City, error) {
+	if file == "" {
+		return parseConfig(f.dir, data, s)
+	}
+	src := sourceAs(f.dir, s)
+	src.Instead = map[string][]byte{f.Path(file): data}
+	return src.Load()
+}
+
+// Check says what a controller would refuse; what is wrong in another file has a place, but no line of this one.
+func (f *configFile) Check(file string, data []byte) (problems []string, line int) {
+	_, err := f.parse(file, data, f.running(context.Background()))
 	wrong, ok := errors.AsType[*config.Error](err)
 	switch {
 	case err == nil:
@@ -36,7 +74,7 @@ func (f *configFile) Check(data []byte) (problems []string, line int) {
 	}
 	for _, p := range wrong.Problems {
 		problems = append(problems, p.String())
-		if line == 0 && p.File == config.FileName {
+		if line == 0 && p.File == cmp.Or(file, config.FileName) {
 			line = p.Line
 		}
 	}
@@ -58,7 +96,7 @@ func (f *configFile) running(ctx context.Context) *city.Snapshot {
 }
 
 // Plan is what `gcity plan` would say of it.
-func (f *configFile) Plan(ctx context.Context, data []byte) (tui.Plan, error) {
+func (f *configFile) Plan(ctx context.Context, file string, data []byte) (tui.Plan, error) {
 	var s *city.Snapshot
 	var err error
 	if f.ctl != nil {
@@ -66,7 +104,7 @@ func (f *configFile) Plan(ctx context.Context, data []byte) (tui.Plan, error) {
 			return tui.Plan{}, err
 		}
 	}
-	c, err := parseConfig(f.dir, data, s)
+	c, err := f.parse(file, data, s)
 	if err != nil {
 		return tui.Plan{}, err
 	}
@@ -86,13 +124,13 @@ func (f *configFile) Plan(ctx context.Context, data []byte) (tui.Plan, error) {
 }
 
 // Replace keeps the file's permissions, and a link to it.
-func (f *configFile) Replace(was, now []byte) error {
-	there, err := os.ReadFile(f.Path())
+func (f *configFile) Replace(file string, was, now []byte) error {
+	there, err := os.ReadFile(f.Path(file))
 	if err != nil {
 		return err
 	}
 	if !bytes.Equal(there, was) {
 		return errors.New("somebody else has changed it meanwhile; edit it anew")
 	}
-	return disk.WriteFile(f.Path(), now, 0o644)
+	return disk.WriteFile(f.Path(file), now, 0o644)
 }

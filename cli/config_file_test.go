@@ -21,29 +21,84 @@ func TestConfigFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	f := &configFile{app: &app{now: time.Now}, dir: dir}
-	if problems, line := f.Check([]byte(was)); len(problems) > 0 || line != 0 {
+	if problems, line := f.Check("", []byte(was)); len(problems) > 0 || line != 0 {
 		t.Errorf("%q, %d", problems, line)
 	}
 	wrong := strings.Replace(was, "start_command", "start_comand", 1)
-	if problems, line := f.Check([]byte(wrong)); len(problems) != 1 || line != 7 || !strings.HasPrefix(problems[0], "city.toml:7:1") {
+	if problems, line := f.Check("", []byte(wrong)); len(problems) != 1 || line != 7 || !strings.HasPrefix(problems[0], "city.toml:7:1") {
 		t.Errorf("%q, %d", problems, line)
 	}
 	now := was + "[[agents]]\nname = \"b\"\nstart_command = \"true\"\n[[agents]]\nname = \"c\"\nsuspended = true\nstart_command = \"true\"\n"
-	plan, err := f.Plan(t.Context(), []byte(now))
+	plan, err := f.Plan(t.Context(), "", []byte(now))
 	want := tui.Plan{Changes: []tui.Change{{Agent: "a", What: "start", Why: "not running"}, {Agent: "b", What: "start", Why: "not running"},
 		{Agent: "c", What: "none", Why: "suspended by agent"}}}
 	if diff := cmp.Diff(want, plan); err != nil || diff != "" {
 		t.Errorf("%v, %s", err, diff)
 	}
-	if err := f.Replace([]byte("another"), []byte(now)); err == nil {
+	if err := f.Replace("", []byte("another"), []byte(now)); err == nil {
 		t.Error("it replaced a text that it was not made from")
 	}
-	if err := f.Replace([]byte(was), []byte(now)); err != nil {
+	if err := f.Replace("", []byte(was), []byte(now)); err != nil {
 		t.Fatal(err)
 	}
-	data, err := os.ReadFile(f.Path())
-	info, statErr := os.Stat(f.Path())
+	data, err := os.ReadFile(f.Path(""))
+	info, statErr := os.Stat(f.Path(""))
 	if err != nil || statErr != nil || string(data) != now || info.Mode().Perm() != 0o640 {
 		t.Errorf("%q, %v, %v", data, info, err)
+	}
+}
+
+// A file that the city includes, and one of a topology in its folder, is judged, planned and replaced as city.toml is; what is
+// somebody else's is not edited, and it is said where to change it.
+func TestConfigFileOfAnother(t *testing.T) {
+	dir := t.TempDir()
+	const team, crew = "[[agents]]\nname = \"b\"\nstart_command = \"true\"\n", "[topology]\nname = \"crew\"\nschema = 1\n[[agents]]\nname = \"c\"\nstart_command = \"true\"\n"
+	if err := os.Mkdir(filepath.Join(dir, "crew"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{"city.toml": "include = [\"team.toml\"]\n[workspace]\nname = \"town\"\ntopology = \"crew\"\n[session]\nprovider = \"fake\"\n",
+		"team.toml": team, "crew/topology.toml": crew} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(dir, link); err != nil {
+		t.Fatal(err)
+	}
+	f := &configFile{app: &app{now: time.Now}, dir: link}
+	for file, was := range map[string]string{"team.toml": team, "crew/topology.toml": crew} {
+		lines := strings.Count(was, "\n")
+		if problems, line := f.Check(file, []byte(was+"naem = \"x\"\n")); len(problems) != 1 || line != lines+1 || !strings.HasPrefix(problems[0], file+":") {
+			t.Errorf("%s: %q, %d", file, problems, line)
+		}
+		now := was + "[[agents]]\nname = \"d\"\nstart_command = \"true\"\n"
+		if problems, line := f.Check(file, []byte(now)); len(problems) > 0 || line != 0 {
+			t.Errorf("%s: %q, %d", file, problems, line)
+		}
+		plan, err := f.Plan(t.Context(), file, []byte(now))
+		starts := tui.Change{Agent: "d", What: "start", Why: "not running"}
+		if err != nil || len(plan.Changes) != 3 || plan.Changes[2] != starts {
+			t.Errorf("%s: %+v, %v", file, plan, err)
+		}
+		if err := f.Replace(file, []byte("another"), []byte(now)); err == nil {
+			t.Errorf("%s: it replaced a text that it was not made from", file)
+		}
+		if data, err := os.ReadFile(f.Path(file)); err != nil || string(data) != was {
+			t.Errorf("%s: %q, %v", file, data, err)
+		}
+		if err := f.Replace(file, []byte(was), []byte(was+"# new\n")); err != nil {
+			t.Fatal(err)
+		}
+		if data, err := os.ReadFile(filepath.Join(dir, file)); err != nil || string(data) != was+"# new\n" {
+			t.Errorf("%s: %q, %v", file, data, err)
+		}
+	}
+	for file, why := range map[string]string{"": "", "team.toml": "", "crew/topology.toml": "", "/etc/team.toml": "outside of the city's folder",
+		"../team.toml": "outside of the city's folder", "environment GC_SESSION": "no TOML file",
+		".gc/topologies/hall/parts/topology.toml": "change parts/topology.toml there, then run `gcity topology fetch hall`"} {
+		if got := f.Fixed(file); !strings.Contains(got, why) || (got == "") != (why == "") {
+			t.Errorf("%q: %q", file, got)
+		}
 	}
 }

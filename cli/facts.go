@@ -87,7 +87,15 @@ func (a *app) agentFacts(s *city.Snapshot, g *city.Agent, live bool) {
 	if g.Dir != "" {
 		a.fact("folder", g.Dir+" (as configured)") // that of a process is settled when it starts
 	}
-	a.fact("declared", g.Source)
+	a.fact("declared", declaredAt(g.Source, g.Patched))
+}
+
+// declaredAt says where something is declared, and where that is changed.
+func declaredAt(source string, patched []string) string {
+	if len(patched) == 0 {
+		return source
+	}
+	return source + ", changed at " + strings.Join(patched, " and ")
 }
 
 // ahead is a moment to come and how long it is until then.

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"gcity/config"
+	"gcity/internal/shell"
 )
 
 func (a *app) initCommand() *cobra.Command {
@@ -87,7 +88,7 @@ func (a *app) initCity(dir, name string, yes bool) error {
 	if found := foundAgents(exec.LookPath); len(found) > 0 {
 		a.sayf("found on this machine and written down as comments: %s", strings.Join(found, ", "))
 	}
-	a.sayf("next: `gcity --city %s` opens its control room", shellWord(dir))
+	a.sayf("next: `gcity --city %s` opens its control room", shell.Quote(dir))
 	return nil
 }
 
@@ -211,15 +212,4 @@ func shellCommand(shell string, look func(string) (string, error)) string {
 		}
 	}
 	return "exec sh -i"
-}
-
-// shellWord writes a path so that a shell reads it back as one word.
-func shellWord(path string) string {
-	plain := strings.IndexFunc(path, func(r rune) bool {
-		return !strings.ContainsRune("/._-+=:@%,", r) && !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9')
-	}) < 0
-	if plain {
-		return path
-	}
-	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
 }

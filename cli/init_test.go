@@ -3,7 +3,6 @@ package cli
 import (
 	"errors"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -61,16 +60,6 @@ func TestNames(t *testing.T) {
 		strings.Repeat("long", 20): strings.Repeat("long", 16)} {
 		if got := inventName(base); got != want || !validName(got) {
 			t.Errorf("inventName(%q) = %q, want %q", base, got, want)
-		}
-	}
-}
-
-// What is printed for pasting survives the shell.
-func TestShellWord(t *testing.T) {
-	for _, path := range []string{"/tmp/city", "/tmp/my city!", `/od d's "q"/c`, "/日本", "/a$b`c"} {
-		out, err := exec.Command("/bin/sh", "-c", "printf %s "+shellWord(path)).Output()
-		if err != nil || string(out) != path {
-			t.Errorf("%q became %q, %v", path, out, err)
 		}
 	}
 }

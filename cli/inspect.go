@@ -49,7 +49,7 @@ func (a *app) agentShown(ctx context.Context, l *link, name string) error {
 
 // promptFrom says where a prompt comes from, and how it goes in.
 func promptFrom(about *city.Inspection) string {
-	how := map[string]string{"arg": ", as an argument", "flag": ", behind a flag", "typed": ", typed once it is ready", "none": ", which it has to ask for"}[about.PromptMode]
+	how := map[string]string{"arg": ", as an argument", "flag": strings.TrimRight(", behind the flag "+safeLine(about.PromptFlag), " "), "typed": ", typed once it is ready", "none": ", which it has to ask for"}[about.PromptMode]
 	if about.PromptFile == "" {
 		return how
 	}
@@ -61,7 +61,11 @@ func (a *app) specFacts(s *city.Spec) {
 	if s == nil {
 		return
 	}
-	a.fact("program", s.Program)
+	if s.Found {
+		a.fact("program", s.Program+", the first that was found")
+	} else {
+		a.fact("program", s.Program)
+	}
 	a.fact("provider", s.Provider)
 	if s.Limits != "" {
 		a.fact("", "it "+s.Limits)
@@ -74,6 +78,8 @@ func (a *app) specFacts(s *city.Spec) {
 		a.fact("setup", line)
 	}
 	a.fact("setup", s.SetupScript)
+	a.fact("overlay", s.Overlay)
+	a.fact("hooks", strings.Join(s.Hooks, ", "))
 	a.fact("ready", readyText(s))
 	a.fact("types", s.Nudge)
 	a.fact("restart", restartText(&s.Restart))

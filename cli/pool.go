@@ -225,5 +225,5 @@ func (a *app) poolFacts(p *city.Pool, live bool) {
 	}
 	a.fact("surplus", limit)
 	a.fact("rig", p.Rig)
-	a.fact("declared", p.Source)
+	a.fact("declared", declaredAt(p.Source, p.Patched))
 }

@@ -149,6 +149,7 @@ type Agent struct {
 
 	Origin  Origin            // of the table
 	Origins map[string]Origin // of each key that was written, by its TOML name ("env.FOO" for one variable)
+	Patches []Origin          // of the tables that change it; the last one counts
 }
 
 // Provider is one [providers.X] table: which program an agent is, and how it is started. What is not written is as the

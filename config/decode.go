@@ -26,9 +26,11 @@ type decoder struct {
 	unread   unread
 	lost     map[string]int // problems that tell of a topology that cannot be read, by what that is known by
 
-	strict bool             // two files that set the same key are an error
-	packs  map[string]*pack // topologies that were read, by folder; nil = one that cannot be used, or is being read
-	packed schema           // of topology.toml
+	strict bool // two files that set the same key are an error
+
+	instead map[string][]byte // of Source
+	packs   map[string]*pack  // topologies that were read, by folder; nil = one that cannot be used, or is being read
+	packed  schema            // of topology.toml
 
 	provided map[*pack]bool // whose providers are the city's
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 )
@@ -87,6 +88,23 @@ func (c *City) called(path string) string {
 	return path
 }
 
+// read reads a file of the configuration, or what is to be taken for it.
+func (d *decoder) read(path string) ([]byte, error) {
+	for other, data := range d.instead {
+		if path == other || sameFile(path, other) {
+			return data, nil
+		}
+	}
+	return read(path)
+}
+
+// sameFile reports whether two paths lead to one file that is there, by whatever links.
+func sameFile(a, b string) bool {
+	one, err := os.Stat(a)
+	other, otherErr := os.Stat(b)
+	return err == nil && otherErr == nil && os.SameFile(one, other)
+}
+
 // includable reads a file that is to be included.
 func (d *decoder) includable(path string) ([]byte, error) {
 	switch slices.Index(d.city.Sources, path) {
@@ -97,7 +115,7 @@ func (d *decoder) includable(path string) ([]byte, error) {
 		return nil, errors.New("is included twice; take one out")
 	}
 	d.city.Sources = append(d.city.Sources, path)
-	data, err := read(path)
+	data, err := d.read(path)
 	d.unread.files = d.unread.files || err != nil || d.size+len(data) > MaxSize
 	var f *fault
 	switch {

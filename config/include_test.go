@@ -180,3 +180,66 @@ func TestWatchSeesIncludedFiles(t *testing.T) {
 		t.Error(said())
 	}
 }
+
+// A text is judged in the place of an included file, or of a topology's, as if it were there, and nothing is written.
+func TestInsteadOfAFile(t *testing.T) {
+	was := map[string]string{
+		FileName:               "include = [\"team.toml\"]\n[workspace]\nname = \"app\"\ntopology = \"crew\"\n",
+		"team.toml":            "[[agents]]\nname = \"a\"\n",
+		"crew/" + TopologyFile: "[topology]\nname = \"crew\"\nschema = 1\n[[agents]]\nname = \"b\"\n",
+	}
+	dir := folderOf(t, was)
+	before, err := Load(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for file, want := range map[string]string{"team.toml": "c2 b", "crew/" + TopologyFile: "a c2"} {
+		src := Source{Dir: dir, Instead: map[string][]byte{filepath.Join(dir, file): []byte(strings.NewReplacer("\"a\"", "\"c2\"", "\"b\"", "\"c2\"").Replace(was[file]))}}
+		c, err := src.Load()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var names []string
+		for i := range c.Agents {
+			names = append(names, c.Agents[i].Name)
+		}
+		slices.Sort(names)
+		wanted := strings.Fields(want)
+		slices.Sort(wanted)
+		if !slices.Equal(names, wanted) || c.Revision == before.Revision {
+			t.Errorf("%s: %q, want %q; the revision is %s", file, names, wanted, c.Revision)
+		}
+		src.Instead[filepath.Join(dir, file)] = []byte(was[file] + "naem = \"c\"\n")
+		if _, err := src.Load(); err == nil || !strings.Contains(err.Error(), file+":") {
+			t.Errorf("%s: %v", file, err)
+		}
+	}
+	if again, err := Load(dir); err != nil || again.Revision != before.Revision {
+		t.Errorf("%v, %v", again, err)
+	}
+}
+
+// An agent knows where it is changed, the last one last; who is not changed knows of none.
+func TestWhereAnAgentIsChanged(t *testing.T) {
+	dir := folderOf(t, map[string]string{
+		FileName: "include = [\"team.toml\", \"more.toml\"]\n[workspace]\nname = \"app\"\n[[rigs]]\nname = \"demo\"\npath = \"src\"\ntopology = \"crew\"\n" +
+			"[[rigs.overrides]]\nagent = \"b\"\nnudge = \"go\"\n[[patches.agents]]\nname = \"a\"\nnudge = \"go\"\n",
+		"team.toml":            "[[agents]]\nname = \"a\"\n[[agents]]\nname = \"c\"\n",
+		"more.toml":            "[[patches.agents]]\nname = \"a\"\nnudge = \"stop\"\n[[patches.agents]]\nname = \"b\"\ndir = \"demo\"\nnudge = \"stop\"\n",
+		"crew/" + TopologyFile: "[topology]\nname = \"crew\"\nschema = 1\n[[agents]]\nname = \"b\"\n",
+	})
+	c, err := Load(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for i := range c.Agents {
+		a := &c.Agents[i]
+		got = append(got, fmt.Sprint(a.Qualified(), " ", a.Origin, " ", a.Patches))
+	}
+	slices.Sort(got)
+	want := []string{"a team.toml:1:1 [city.toml:11:1 more.toml:1:1]", "c team.toml:3:1 []", "demo/b crew/topology.toml:4:1 [more.toml:4:1 city.toml:8:1]"}
+	if !slices.Equal(got, want) {
+		t.Errorf("got  %q\nwant %q", got, want)
+	}
+}

@@ -180,7 +180,7 @@ timeout = "90s"
 		PreStart: []string{"one", "two"}, SessionSetup: []string{"three {{.WorkDir}}"}, SessionSetupScript: "/x/{{.City}}.sh",
 		Restart: restart.OnFailure, Pool: &Pool{Min: 1, Max: 2, Check: "echo 2", CheckTimeout: 3 * time.Second}, MinUptime: time.Minute,
 		IdleTimeout: 15 * time.Minute, Strategy: restart.RestForOne, DependsOn: []string{"b"}, Needs: []string{"b"}, Session: "tmux", WorkQuery: "mine", SlingQuery: "give {}",
-		DefaultSlingFormula: "polish", Origin: a.Origin, Origins: a.Origins}
+		DefaultSlingFormula: "polish", Origin: a.Origin, Origins: a.Origins, Patches: a.Patches}
 	if diff := cmp.Diff(want, a); diff != "" {
 		t.Error(diff)
 	}

@@ -136,10 +136,10 @@ func (d *decoder) openPack(dir, key string, word reading) *pack {
 // packFile finds and reads the file of a topology.
 func (d *decoder) packFile(dir string) (path string, data []byte, err error) {
 	path = filepath.Join(dir, TopologyFile)
-	data, err = read(path)
+	data, err = d.read(path)
 	other := filepath.Join(dir, PackFile)
 	if errors.Is(err, fs.ErrNotExist) {
-		if more, packErr := read(other); packErr == nil || !errors.Is(packErr, fs.ErrNotExist) {
+		if more, packErr := d.read(other); packErr == nil || !errors.Is(packErr, fs.ErrNotExist) {
 			path, data, err = other, more, packErr
 		}
 	} else if _, packErr := read(other); packErr == nil {

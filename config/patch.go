@@ -58,6 +58,7 @@ func (d *decoder) patches() {
 
 // change puts what a patch says in place of what the agent says: variables are added, then some taken away.
 func (d *decoder) change(p *patch, a *Agent) {
+	a.Patches = append(slices.Clip(a.Patches), p.origin)
 	changed := d.takeOver(p, a, "agents")
 	if p.says.Pool != nil {
 		changed = d.changePool(p, a) || changed

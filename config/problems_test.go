@@ -111,7 +111,7 @@ func values(c *City) string {
 		if p := bare.Agents[i].Pool; p != nil {
 			pools = append(pools, *p)
 		}
-		bare.Agents[i].Origin, bare.Agents[i].Origins, bare.Agents[i].Pool, bare.Agents[i].Topology = Origin{}, nil, nil, ""
+		bare.Agents[i].Origin, bare.Agents[i].Origins, bare.Agents[i].Pool, bare.Agents[i].Topology, bare.Agents[i].Patches = Origin{}, nil, nil, "", nil
 	}
 	bare.Rigs = slices.Clone(c.Rigs)
 	for i := range bare.Rigs {

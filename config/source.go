@@ -15,6 +15,9 @@ type Source struct {
 	Files   []string // absolute paths of files that are read after all that city.toml includes
 	Strict  bool     // two files that set the same key are an error, not a warning
 	Environ []string // "K=V", beats the files: GC_SESSION names the session provider, GC_BEADS that of the work, GC_EVENTS that of the events
+
+	// Instead has contents that are taken for those of included files and of topologies', by absolute path.
+	Instead map[string][]byte
 }
 
 // Load reads the configuration of the city in dir, as a Source without more files.
@@ -110,7 +113,7 @@ func (s Source) decode(data []byte) *decoder {
 // begin opens the city.toml; the root is nil if that cannot be read.
 func (s Source) begin(data []byte) (*decoder, *node) {
 	path := filepath.Join(s.Dir, FileName)
-	d := &decoder{schema: newSchema(), hashes: map[string]string{path: sum(data)}, strict: s.Strict}
+	d := &decoder{schema: newSchema(), hashes: map[string]string{path: sum(data)}, strict: s.Strict, instead: s.Instead}
 	d.city = &City{Path: s.Dir, Sources: []string{path}, Origins: map[string]Origin{}}
 	return d, d.open(FileName, data, cityNeeds)
 }

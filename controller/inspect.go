@@ -1,6 +1,7 @@
 package controller
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -75,7 +76,7 @@ func AddPrompt(ctx context.Context, out *city.Inspection, w *agent.Want) {
 		return
 	}
 	text, err := PromptOf(ctx, w, true)
-	out.Prompt, out.PromptFile, out.PromptMode = text, w.Prompt.File, w.Prompt.Mode
+	out.Prompt, out.PromptFile, out.PromptMode, out.PromptFlag = text, w.Prompt.File, cmp.Or(w.Prompt.Mode, "none"), w.Prompt.Flag
 	if err != nil {
 		out.Problems = append(out.Problems, err.Error())
 	}
@@ -126,8 +127,9 @@ func stillKept(dir, file string) string {
 func specOf(w *agent.Want) *city.Spec {
 	p := &w.Policy
 	s := &city.Spec{
-		Source: w.Source, Command: w.Spec.Command, Program: w.Program, Dir: w.Spec.Dir, Provider: w.Provider, Cols: w.Spec.Cols, Rows: w.Spec.Rows,
+		Source: w.Source, Command: w.Spec.Command, Program: w.Program, Found: w.Found, Dir: w.Spec.Dir, Provider: w.Provider, Cols: w.Spec.Cols, Rows: w.Spec.Rows,
 		PreStart: w.Spec.PreStart, Setup: w.Spec.Setup, SetupScript: w.Spec.SetupScript, Nudge: w.Spec.Nudge,
+		Overlay: w.Overlay, Hooks: w.Hooks,
 		ReadyPrefix: w.Spec.Ready.Prefix, ReadyDelay: w.Spec.Ready.Delay,
 		IdleTimeout: w.IdleTimeout, DependsOn: w.DependsOn, Strategy: string(w.Strategy),
 		Restart: city.RestartPolicy{

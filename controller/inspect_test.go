@@ -14,6 +14,7 @@ import (
 	"gcity/agent"
 	"gcity/city"
 	"gcity/events"
+	"gcity/prompt"
 	"gcity/session"
 )
 
@@ -111,5 +112,32 @@ func TestInspectNamesKeptFilesOnly(t *testing.T) {
 	}
 	if !slices.Equal(files, []string{"kept", "", "", "", ""}) || !about.Crashes[4].NoStart || about.Crashes[0].Code != 2 || about.Spec != nil {
 		t.Errorf("%+v", about)
+	}
+}
+
+// What is put beside an agent, and how it is told its prompt, is said also where it is told nothing by itself.
+func TestInspectTellsOfTheOutfit(t *testing.T) {
+	w := agent.Want{Name: "worker", Program: "claude", Found: true, Overlay: "/c/overlays/x", Hooks: []string{"claude", "gemini"}}
+	template, err := prompt.Parse(prompt.File{Name: "p.md", Text: "Do.\n"}, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		told       agent.Prompt
+		mode, flag string
+	}{
+		{agent.Prompt{}, "", ""},
+		{agent.Prompt{Mode: "arg"}, "", ""}, // with nothing to be told
+		{agent.Prompt{File: "p.md", Draft: &prompt.Draft{Template: template}}, "none", ""},
+		{agent.Prompt{File: "p.md", Draft: &prompt.Draft{Template: template}, Mode: "flag", Flag: "--say"}, "flag", "--say"},
+	} {
+		w.Prompt = c.told
+		s := Subject{City: t.TempDir(), Agent: "worker", Want: &w}
+		about := s.Inspect(time.Unix(1, 0))
+		AddPrompt(t.Context(), about, &w)
+		spec := about.Spec
+		if !spec.Found || spec.Overlay != "/c/overlays/x" || !slices.Equal(spec.Hooks, []string{"claude", "gemini"}) || about.PromptMode != c.mode || about.PromptFlag != c.flag {
+			t.Errorf("%+v: %+v, mode %q, flag %q", c.told, spec, about.PromptMode, about.PromptFlag)
+		}
 	}
 }

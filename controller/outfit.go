@@ -173,16 +173,13 @@ func (r *runner) tell(ctx context.Context, w *agent.Want, s *session.Spec) error
 // withArgument is a command line with a text as its last word. What begins with a dash would be taken for a flag.
 func withArgument(command, flag, mode, text string) string {
 	if mode == "flag" {
-		return command + " " + flag + " " + shellWord(text)
+		return command + " " + flag + " " + shell.Quote(text)
 	}
 	if strings.HasPrefix(text, "-") {
 		text = "\n" + text
 	}
-	return command + " " + shellWord(text)
+	return command + " " + shell.Quote(text)
 }
-
-// shellWord is a text as one word of a shell line.
-func shellWord(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
 
 func longest(text string) int {
 	n := 0

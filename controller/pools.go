@@ -395,6 +395,6 @@ func (p *poolRecord) draw() city.Pool {
 	return city.Pool{
 		Name: w.Name, Description: w.Description, Rig: w.Rig, Min: w.Min, Max: w.Max, Size: p.size, Draining: p.draining, Desired: p.desired, Reason: p.why, Since: p.since,
 		Override: p.override, Suspended: w.Suspended != "", SuspendedReason: w.Suspended, Check: p.last, Timeout: w.DrainTimeout,
-		Source: w.Source, Decisions: slices.Clone(p.decisions),
+		Source: w.Source, Patched: w.Patched, Decisions: slices.Clone(p.decisions),
 	}
 }

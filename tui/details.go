@@ -48,7 +48,7 @@ func (m *model) details(name string, w int) []string {
 	lines = append(lines,
 		m.field("command", plain(a.Command)),
 		m.field("folder", plain(a.Dir)),
-		m.field("declared", plain(a.Source)),
+		m.field("declared", m.declaredText(a.Source, a.Patched)),
 		m.field("session", m.sessionText(a)),
 	)
 	if drawn := m.sparkText(a.Name); drawn != "" {

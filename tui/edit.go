@@ -6,39 +6,44 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"gcity/city"
 )
 
-// ConfigFile is the city's configuration as the control room edits it: a copy, so that nobody applies what is half written.
-// Its methods are called from one goroutine at a time, and may read files.
+// ConfigFile is the city's configuration as the control room edits it: copies of its files, so that nobody applies what is half
+// written. A file goes by the name that places have, "teams/one.toml"; "" is the city.toml. Check, Plan and Replace are called
+// from one goroutine at a time, and may read files; the others read none.
 type ConfigFile interface {
-	// Path is where it is, absolute.
-	Path() string
-	// Check says what is wrong with a text, each with its place, and on which of its lines the first is: 0 = none of its own.
-	Check(data []byte) (problems []string, line int)
+	// Path is where a file is, absolute.
+	Path(file string) string
+	// Fixed says why a file is not edited from here, and where to change what it says; "" = it may be edited.
+	Fixed(file string) string
+	// Check says what is wrong with a text in the place of a file, each with its place, and on which of its lines the first is:
+	// 0 = none of its own.
+	Check(file string, data []byte) (problems []string, line int)
 	// Plan says what a text that Check accepts would change now.
-	Plan(ctx context.Context, data []byte) (Plan, error)
-	// Replace puts a text in the place of the one that was there. It fails if that has changed meanwhile.
-	Replace(was, now []byte) error
+	Plan(ctx context.Context, file string, data []byte) (Plan, error)
+	// Replace puts a text in the place of the one that was in a file. It fails if that has changed meanwhile.
+	Replace(file string, was, now []byte) error
 }
 
 // draft is a configuration that is being edited.
 type draft struct {
+	file string // of the configuration, "" = the city.toml
 	path string // of the copy
-	was  []byte // the configuration when the copy was made
+	was  []byte // the file when the copy was made
 	line int    // where to begin, 0 = anywhere
 }
 
 type (
-	// edit hands the terminal to an editor, with a draft or, nil, a new one.
-	edit struct{ draft *draft }
+	// edit hands the terminal to an editor, with a draft or, nil, a new one of a place.
+	edit struct {
+		draft *draft
+		at    fileLine
+	}
 	// enforce puts a draft into force, and answers with a result.
 	enforce struct {
 		id    int
@@ -62,15 +67,33 @@ type edited struct {
 
 // editActions are about the configuration's text.
 func editActions() []action {
-	return []action{{id: "config.edit", key: bind("edit the configuration: in $EDITOR, then its plan, then in force", "e"),
-		in: []zone{everywhere}, why: needEditable, run: (*model).editConfig}}
+	return []action{
+		{id: "config.edit", key: bind("edit the configuration: where the agent or the pool is written, in $EDITOR; then its plan, then in force", "e"),
+			in: []zone{everywhere}, why: needEditable, run: (*model).editConfig},
+		{id: "reader.edit", key: bind("from an agent's details: edit the configuration where it is written", "e"), in: []zone{inReader},
+			why: needEditableDossier, run: (*model).editRead},
+	}
+}
+
+func needEditableDossier(m *model) string {
+	if why := needDossier(m); why != "" {
+		return why
+	}
+	return needEditable(m)
+}
+
+// editRead edits what declares the agent that is read about.
+func (m *model) editRead() []effect {
+	todo := m.editConfig()
+	m.reader = nil
+	return todo
 }
 
 func needEditable(m *model) string {
 	switch {
 	case m.mode == ReadOnly:
 		return "this control room is read-only"
-	case !m.editable:
+	case m.files == nil:
 		return "this control room does not know the configuration's file"
 	}
 	return ""
@@ -81,7 +104,10 @@ func (m *model) editConfig() []effect {
 		m.say("what was edited is still looked at")
 		return nil
 	}
-	return []effect{edit{draft: m.draft}}
+	if m.draft != nil {
+		return []effect{edit{draft: m.draft}}
+	}
+	return m.editPlace()
 }
 
 // tellOfEdit asks what is to be done with an edit once it has been looked at. It waits for whoever is typing something
@@ -101,7 +127,7 @@ func (m *model) tellOfEdit() {
 func (m *model) editedConfig(e edited) {
 	m.draft = e.draft
 	switch {
-	case e.err != nil:
+	case e.err != nil && e.draft == nil:
 		m.complain(e.err.Error())
 		return
 	case e.draft == nil:
@@ -111,6 +137,11 @@ func (m *model) editedConfig(e edited) {
 	m.say("the edit waits; " + m.keys.keyOf("config.edit") + " goes on with it")
 	again := answer{key: "e", title: "edit it again", do: func(m *model) []effect { return []effect{edit{draft: e.draft}} }}
 	drop := answer{key: "n", title: "no, throw the edit away", safe: true, do: (*model).dropDraft}
+	if e.err != nil {
+		m.choice = &choice{title: "The edit is not finished", body: plainLines("What was written is kept, though " + e.err.Error() + "."), since: m.now,
+			at: 1, answers: []answer{again, drop}}
+		return
+	}
 	if len(e.problems) > 0 {
 		e.draft.line = e.line
 		if e.line > 0 {
@@ -151,9 +182,9 @@ const planDeadline = 15 * time.Second
 
 // edit gives the terminal to an editor. What came of it is looked at when the room is back, which it tells of: a plan may
 // take long.
-func (r *runner) edit(ctx context.Context, o Options, m *model, d *draft) {
+func (r *runner) edit(ctx context.Context, o Options, m *model, what edit) {
 	defer r.guard("editor")
-	d, err := editDraft(ctx, o, d)
+	d, err := editDraft(ctx, o, what)
 	m.now = r.now()
 	m.ui++
 	m.judging = true
@@ -170,40 +201,40 @@ func (r *runner) edit(ctx context.Context, o Options, m *model, d *draft) {
 	})
 }
 
-// editDraft lets somebody edit a draft, a new one if it is nil, and returns it.
-func editDraft(ctx context.Context, o Options, d *draft) (*draft, error) {
-	if d == nil {
-		var err error
-		if d, err = newDraft(o.Config.Path()); err != nil {
+// editDraft lets somebody edit a draft, a new one if there is none, and returns it.
+func editDraft(ctx context.Context, o Options, what edit) (d *draft, err error) {
+	if d = what.draft; d == nil {
+		if d, err = newDraft(o.Config, what.at); err != nil {
 			return nil, err
 		}
 	}
-	cmd, err := editor(ctx, o.Environ, d)
+	p, err := editor(ctx, o.Environ, d)
 	if err != nil {
 		return d, err
 	}
-	cmd.Stdin = o.In
-	return d, lend(ctx, o, cmd, "the editor")
+	p.cmd.Stdin = o.In
+	return d, lend(ctx, o, p)
 }
 
 // judge says what came of an edit, and of the editor.
-func judge(ctx context.Context, config ConfigFile, d *draft, err error) edited {
-	e := edited{draft: d, err: err}
-	if err != nil {
-		return e
-	}
+func judge(ctx context.Context, config ConfigFile, d *draft, failed error) edited {
+	e := edited{draft: d, err: failed}
+	var err error
 	if e.data, err = os.ReadFile(d.path); err != nil {
-		return edited{err: fmt.Errorf("what was edited cannot be read: %w", err)}
+		return edited{err: errors.Join(failed, fmt.Errorf("what was edited cannot be read: %w", err))}
 	}
 	if bytes.Equal(e.data, d.was) {
-		return edited{err: os.Remove(d.path)}
+		return edited{err: errors.Join(failed, os.Remove(d.path))}
 	}
-	if e.problems, e.line = config.Check(e.data); len(e.problems) > 0 {
+	if failed != nil {
+		return e
+	}
+	if e.problems, e.line = config.Check(d.file, e.data); len(e.problems) > 0 {
 		return e
 	}
 	ctx, cancel := context.WithTimeout(ctx, planDeadline)
 	defer cancel()
-	if e.plan, err = config.Plan(ctx, e.data); err != nil {
+	if e.plan, err = config.Plan(ctx, d.file, e.data); err != nil {
 		e.plan = Plan{Notes: []string{"What it would change cannot be told: " + err.Error()}}
 	}
 	return e
@@ -218,8 +249,9 @@ func SweepDrafts(dir string) {
 	dir = filepath.Join(dir, ".gc")
 	entries, _ := os.ReadDir(dir) // those that could be read
 	for _, e := range entries {
-		number, ok := strings.CutPrefix(strings.TrimSuffix(e.Name(), filepath.Ext(e.Name())), "edit-")
-		if !ok || number == "" || strings.Trim(number, "0123456789") != "" || !e.Type().IsRegular() {
+		name := strings.TrimSuffix(e.Name(), filepath.Ext(e.Name()))
+		number := name[strings.LastIndexByte(name, '-')+1:]
+		if !strings.HasPrefix(name, "edit-") || number == "" || strings.Trim(number, "0123456789") != "" || !e.Type().IsRegular() {
 			continue
 		}
 		if info, err := e.Info(); err == nil && time.Since(info.ModTime()) > draftAge {
@@ -228,14 +260,20 @@ func SweepDrafts(dir string) {
 	}
 }
 
-// newDraft copies the configuration into the city's runtime folder, with a name that tells editors what it is.
-func newDraft(path string) (*draft, error) {
+// newDraft copies a file of the configuration into the city's runtime folder, with a name that tells editors and people what it is.
+func newDraft(config ConfigFile, at fileLine) (*draft, error) {
+	path, own := config.Path(at.file), config.Path("")
 	was, err := os.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("cannot edit the configuration: %w", err)
 	}
-	SweepDrafts(filepath.Dir(path))
-	f, err := os.CreateTemp(filepath.Join(filepath.Dir(path), ".gc"), "edit-*"+filepath.Ext(path))
+	SweepDrafts(filepath.Dir(own))
+	name := "edit-*"
+	if at.file != "" {
+		base := filepath.Base(path)
+		name = "edit-" + strings.ReplaceAll(strings.TrimSuffix(base, filepath.Ext(base)), "*", "_") + "-*"
+	}
+	f, err := os.CreateTemp(filepath.Join(filepath.Dir(own), ".gc"), name+filepath.Ext(own))
 	if err != nil {
 		return nil, fmt.Errorf("cannot make a copy of the configuration to edit: %w", err)
 	}
@@ -243,48 +281,14 @@ func newDraft(path string) (*draft, error) {
 	if err = errors.Join(err, f.Close()); err != nil {
 		return nil, errors.Join(fmt.Errorf("cannot make a copy of the configuration to edit: %w", err), os.Remove(f.Name()))
 	}
-	return &draft{path: f.Name(), was: was}, nil
-}
-
-// editor is the command of $VISUAL or $EDITOR, else one that is installed. Those that are known to take "+N" begin at the
-// draft's line.
-func editor(ctx context.Context, environ []string, d *draft) (*exec.Cmd, error) {
-	line := ""
-	for _, name := range []string{"EDITOR", "VISUAL"} {
-		for _, kv := range environ {
-			if v, ok := strings.CutPrefix(kv, name+"="); ok && strings.TrimSpace(v) != "" {
-				line = strings.TrimSpace(v)
-			}
-		}
-	}
-	for _, name := range []string{"vim", "vi", "nano"} {
-		if line != "" {
-			break
-		}
-		if _, err := exec.LookPath(name); err == nil {
-			line = name
-		}
-	}
-	if line == "" {
-		return nil, errors.New("there is no editor: neither vim, vi nor nano is installed; set EDITOR to one")
-	}
-	args := []string{"-c", line + ` "$@"`, "editor"}
-	plus := []string{"vi", "vim", "nvim", "view", "nano", "pico", "emacs", "emacsclient", "micro", "kak", "joe", "ne", "mg", "jed"}
-	if d.line > 0 && slices.Contains(plus, filepath.Base(strings.Fields(line)[0])) {
-		args = append(args, fmt.Sprintf("+%d", d.line))
-	}
-	cmd := exec.CommandContext(ctx, "/bin/sh", append(args, d.path)...)
-	cmd.Env = environ
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
-	cmd.WaitDelay = 2 * time.Second
-	return cmd, nil
+	return &draft{file: at.file, path: f.Name(), was: was, line: at.line}, nil
 }
 
 // enforce puts a draft in the configuration's place and has it read.
 func (r *runner) enforce(e enforce) {
 	r.spawn("configuration", func(ctx context.Context) {
 		res := result{id: e.id, title: "editing", total: 1}
-		if err := r.config.Replace(e.draft.was, e.data); err != nil {
+		if err := r.config.Replace(e.draft.file, e.draft.was, e.data); err != nil {
 			res.failures = []string{fmt.Sprintf("the configuration is not changed: %v; the edit is kept in %s", err, e.draft.path)}
 			r.box.putResult(res)
 			return

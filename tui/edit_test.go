@@ -17,9 +17,21 @@ import (
 // textFile is a configuration in which a line with "wrong" is a mistake, and each other line one change.
 type textFile struct{ path string }
 
-func (f textFile) Path() string { return f.path }
+func (f textFile) Path(file string) string {
+	if file == "" {
+		return f.path
+	}
+	return filepath.Join(filepath.Dir(f.path), file)
+}
 
-func (f textFile) Check(data []byte) (problems []string, line int) {
+func (f textFile) Fixed(file string) string {
+	if strings.HasPrefix(file, "far") {
+		return "It is far away."
+	}
+	return ""
+}
+
+func (f textFile) Check(_ string, data []byte) (problems []string, line int) {
 	for i, text := range strings.Split(string(data), "\n") {
 		if strings.Contains(text, "wrong") {
 			problems = append(problems, "city.toml: it is wrong\x1b[31m")
@@ -31,7 +43,7 @@ func (f textFile) Check(data []byte) (problems []string, line int) {
 	return problems, line
 }
 
-func (f textFile) Plan(ctx context.Context, data []byte) (Plan, error) {
+func (f textFile) Plan(ctx context.Context, _ string, data []byte) (Plan, error) {
 	switch {
 	case bytes.Contains(data, []byte("unplanned")):
 		return Plan{}, errors.New("nobody knows")
@@ -44,15 +56,15 @@ func (f textFile) Plan(ctx context.Context, data []byte) (Plan, error) {
 	return Plan{Changes: []Change{{Agent: "builder", What: "restart", Why: "it says " + strings.ReplaceAll(strings.TrimSpace(string(data)), "\n", ", ")}}}, nil
 }
 
-func (f textFile) Replace(was, now []byte) error {
-	there, err := os.ReadFile(f.path)
+func (f textFile) Replace(file string, was, now []byte) error {
+	there, err := os.ReadFile(f.Path(file))
 	if err == nil && !bytes.Equal(there, was) {
 		err = errors.New("somebody was faster")
 	}
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(f.path, now, 0o600)
+	return os.WriteFile(f.Path(file), now, 0o600)
 }
 
 // writing makes a configuration in a city's folder, and a shell line that is an editor.
@@ -61,7 +73,7 @@ func writing(t *testing.T, script string) (path, ed string) {
 	dir := t.TempDir()
 	path, ed = filepath.Join(dir, "city.toml"), filepath.Join(dir, "vi")
 	for _, err := range []error{
-		os.Mkdir(filepath.Join(dir, ".gc"), 0o700), os.WriteFile(path, []byte("one\n"), 0o600), os.WriteFile(ed, []byte("#!/bin/sh\n"+script), 0o700),
+		os.Mkdir(filepath.Join(dir, ".gc"), 0o700), os.WriteFile(path, []byte("one\n"), 0o600), os.WriteFile(ed, []byte("#!/bin/sh\nfor file; do :; done\n"+script), 0o700),
 	} {
 		if err != nil {
 			t.Fatal(err)
@@ -90,7 +102,7 @@ func drafts(t *testing.T, path string) []string {
 
 // A copy is edited until it is right and somebody has said yes to its plan; up to then the configuration is as it was.
 func TestTerminalEditConfig(t *testing.T) {
-	path, ed := writing(t, `case $1 in +2) sed -i s/wrong/two/ "$2";; *) echo wrong >>"$1";; esac; echo EDITED`)
+	path, ed := writing(t, `case $1 in +2) sed -i s/wrong/two/ "$file";; *) echo wrong >>"$file";; esac; echo EDITED`)
 	c := open(t, "hosting", 100, 30, "EDITOR="+ed, "TUI_CONFIG="+path)
 	c.sees("builder")
 	before := c.modes()
@@ -119,7 +131,7 @@ func TestTerminalEditConfig(t *testing.T) {
 // An editor that stops itself and its whole group, as vim does at ctrl+z, is woken up: the terminal is not lost to it.
 func TestTerminalEditorThatStops(t *testing.T) {
 	t.Parallel()
-	path, ed := writing(t, "echo two >>$1; kill -TSTP 0; echo three >>$1; kill -STOP 0; echo four >>$1")
+	path, ed := writing(t, "echo two >>$file; kill -TSTP 0; echo three >>$file; kill -STOP 0; echo four >>$file")
 	c := open(t, "hosting", 100, 30, "EDITOR="+ed, "TUI_CONFIG="+path)
 	c.sees("builder")
 	c.keys("e")
@@ -137,7 +149,7 @@ func TestTerminalPlanOfAnEdit(t *testing.T) {
 	for word, end := range map[string]string{"endless": "hand over <nil>", "panic": "ended the control room failed in its editor: as asked in a plan"} {
 		t.Run(word, func(t *testing.T) {
 			t.Parallel()
-			path, ed := writing(t, "echo "+word+" >>$1")
+			path, ed := writing(t, "echo "+word+" >>$file")
 			c := open(t, "hosting", 100, 30, "EDITOR="+ed, "TUI_CONFIG="+path)
 			c.sees("builder")
 			c.keys("e")
@@ -171,13 +183,18 @@ func TestAnEditWaitsForWhoTypes(t *testing.T) {
 // What becomes of an edit is decided by its outcome alone.
 func TestEditDraft(t *testing.T) {
 	for _, c := range []struct {
-		name, script string
-		problems     int
-		plan, err    string
-		left         int
+		name, script, editor string
+		problems             int
+		plan, err            string
+		left                 int
 	}{
 		{name: "nothing is changed", script: "true"},
-		{name: "the editor fails", script: "echo two >>$1; exit 3", err: "exit status 3", left: 1},
+		{name: "the editor fails", script: "echo two >>$1; exit 3", err: "failed with exit status 3", left: 1},
+		{name: "the editor fails at once", script: "exit 1", err: "failed with exit status 1"},
+		{name: "the editor is killed", script: "echo two >>$1; kill -KILL $$", err: "was ended by SIGKILL", left: 1},
+		{name: "ctrl+c", script: "echo two >>$1; kill -INT $$", plan: "restart  builder: it says one, two", left: 1},
+		{name: "no editor", editor: "/nonexistent/vi -x", err: `the editor "/nonexistent/vi -x" is not there; EDITOR names it`},
+		{name: "no program", editor: "/dev/null", err: `the editor "/dev/null" cannot be run; EDITOR names it`},
 		{name: "the copy is gone", script: "rm $1", err: "cannot be read"},
 		{name: "mistakes", script: "echo wrong >>$1", problems: 1, left: 1},
 		{name: "a change", script: "echo two >>$1", plan: "restart  builder: it says one, two", left: 1},
@@ -185,15 +202,22 @@ func TestEditDraft(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			path, ed := writing(t, c.script)
-			d, err := newDraft(path)
+			d, err := newDraft(textFile{path}, fileLine{})
 			if err != nil {
 				t.Fatal(err)
 			}
-			cmd, err := editor(t.Context(), []string{"PATH=" + os.Getenv("PATH"), "EDITOR=" + ed}, d)
+			if c.editor != "" {
+				ed = c.editor
+			}
+			p, err := editor(t.Context(), []string{"PATH=" + os.Getenv("PATH"), "EDITOR=" + ed}, d)
 			if err != nil {
 				t.Fatal(err)
 			}
-			e := judge(t.Context(), textFile{path}, d, cmd.Run())
+			var failed error
+			if ran := p.cmd.Run(); ran != nil {
+				failed = p.failed(ran)
+			}
+			e := judge(t.Context(), textFile{path}, d, failed)
 			plan, problem := strings.Join(e.plan.Notes, "\n"), ""
 			for _, c := range e.plan.Changes {
 				plan += c.What + "  " + c.Agent + ": " + c.Why
@@ -223,9 +247,9 @@ func TestEditor(t *testing.T) {
 		{[]string{"EDITOR=code -w"}, []string{`code -w "$@"`, "editor", d.path}},
 		{[]string{"EDITOR= ", "VISUAL=kak"}, []string{`kak "$@"`, "editor", "+7", d.path}},
 	} {
-		cmd, err := editor(t.Context(), c.environ, d)
-		if err != nil || !slices.Equal(cmd.Args[2:], c.want) {
-			t.Errorf("%q: %q, %v", c.environ, cmd.Args, err)
+		p, err := editor(t.Context(), c.environ, d)
+		if err != nil || !slices.Equal(p.cmd.Args[2:], c.want) {
+			t.Errorf("%q: %q, %v", c.environ, p.cmd.Args, err)
 		}
 	}
 }
@@ -296,7 +320,7 @@ func TestEditIsRefused(t *testing.T) {
 // Whoever was faster keeps what he wrote, and the edit is not lost.
 func TestEnforceAfterSomebodyElse(t *testing.T) {
 	path, _ := writing(t, "")
-	d, err := newDraft(path)
+	d, err := newDraft(textFile{path}, fileLine{})
 	if err != nil {
 		t.Fatal(err)
 	}

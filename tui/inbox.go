@@ -185,36 +185,15 @@ func (m *model) drop(id string) {
 	m.listMail()
 }
 
-// inboxSheet draws the list, and the status of what was done from it.
+// inboxSheet draws the list.
 func (m *model) inboxSheet(w int) []string {
 	k := m.inbox
-	inner := w - 4
-	var lines []string
-	if k.problem != "" {
-		lines = append(lines, m.look.paint(themes.Bad, cut("cannot be read: "+k.problem, inner, m.look.glyph.More)))
-	}
-	switch {
-	case !k.known:
-		lines = append(lines, m.look.paint(themes.Dim, "asking "+m.look.glyph.More))
-	case len(k.rows) == 0 && k.problem == "":
-		lines = append(lines, m.noMail(inner)...)
-	}
-	room := max(1, m.h-8-len(lines))
-	k.offset = scrollTo(k.at, k.offset, room, len(k.rows))
-	for i := k.offset; i < min(len(k.rows), k.offset+room); i++ {
-		lines = append(lines, m.mailLine(&k.rows[i], i == k.at, inner))
-	}
-	lines = append(lines, "", m.look.paint(themes.Dim, hints(inner, m.inboxKeys()...)))
-	if m.status.failed || m.status.pending || m.now.Sub(m.status.since) < fade {
-		if m.status.text != "" {
-			lines = append(lines, m.statusLine(inner))
-		}
-	}
-	return lines
+	return m.listSheet(w, listing{problem: k.problem, known: k.known, none: m.noMail(), rows: len(k.rows), at: k.at, offset: &k.offset,
+		row: func(i, w int) string { return m.mailLine(&k.rows[i], i == k.at, w) }, keys: m.inboxKeys()})
 }
 
 // noMail says why the list is empty and what would fill it.
-func (m *model) noMail(w int) []string {
+func (m *model) noMail() string {
 	text := "No mail for people. Agents write it with `gc mail send " + mail.Person + "`"
 	if m.inbox.others {
 		text = "No mail. Agents write it with `gc mail send`"
@@ -225,11 +204,7 @@ func (m *model) noMail(w int) []string {
 	if len(m.inbox.all) > 0 && !m.inbox.others {
 		text += "; " + m.keys.keyOf("mail.others") + " shows what they write to each other"
 	}
-	var lines []string
-	for _, part := range wrapped(text+".", w) {
-		lines = append(lines, m.look.paint(themes.Dim, part))
-	}
-	return lines
+	return text + "."
 }
 
 // inboxKeys say what the keys do here, now.

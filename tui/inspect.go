@@ -188,6 +188,9 @@ func (m *model) readerKeys() []string {
 	if !r.told && r.about.about != nil && r.about.about.Prompt != "" {
 		keys = append(keys, m.keys.keyOf("reader.told")+" prompt")
 	}
+	if needEditableDossier(m) == "" && !r.crashes {
+		keys = append(keys, m.keys.keyOf("reader.edit")+" edits where it is declared")
+	}
 	if needHeldDossier(m) == "" {
 		keys = append(keys, m.keys.keyOf("reader.release")+" releases it")
 	}

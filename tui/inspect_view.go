@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"path/filepath"
 	"strings"
 
 	"gcity/city"
@@ -25,7 +26,7 @@ func (m *model) dossierLines(d *dossier, w int) []string {
 	}
 	lines = append(lines, m.driftLines(d.about.Drift)...)
 	lines = append(lines, m.crashSummary(d.about.Crashes)...)
-	lines = append(lines, m.specLines(d.about.Spec)...)
+	lines = append(lines, m.specLines(d.about)...)
 	lines = append(lines, m.toldLines(d.about)...)
 	return append(lines, m.envLines(d.about.Env)...)
 }
@@ -101,7 +102,8 @@ func crashText(c *city.Crash) string {
 }
 
 // specLines are how an agent is started, and started again, as far as its details do not say so already.
-func (m *model) specLines(s *city.Spec) []string {
+func (m *model) specLines(in *city.Inspection) []string {
+	s := in.Spec
 	if s == nil {
 		return append(m.heading("Start"), m.look.paint(themes.Dim, "The configuration in force declares no such agent."))
 	}
@@ -112,7 +114,14 @@ func (m *model) specLines(s *city.Spec) []string {
 		lines = append(lines, m.field("", "which "+plain(s.Limits)))
 	}
 	if s.Program != "" {
-		lines = append(lines, m.field("program", plain(s.Program)))
+		lines = append(lines, m.field("program", programText(s)))
+	}
+	lines = append(lines, m.field("prompt", m.givenText(in)))
+	if s.Overlay != "" {
+		lines = append(lines, m.field("overlay", "the files of "+m.inCity(s.Overlay)+", put into its folder"))
+	}
+	if len(s.Hooks) > 0 {
+		lines = append(lines, m.field("hooks", "files for "+plain(strings.Join(s.Hooks, ", "))+", put into its folder"))
 	}
 	label := "before it"
 	for _, line := range s.PreStart {
@@ -140,6 +149,22 @@ func (m *model) specLines(s *city.Spec) []string {
 		lines = append(lines, m.field(label, text))
 	}
 	return lines
+}
+
+// programText names the program that an agent is, and says where nothing in the configuration does.
+func programText(s *city.Spec) string {
+	if s.Found {
+		return plain(s.Program) + ", the first that was found on this host: nothing names one"
+	}
+	return plain(s.Program)
+}
+
+// inCity is a path, below the city's folder relative to it.
+func (m *model) inCity(path string) string {
+	if rel, err := filepath.Rel(m.snap.Path, path); err == nil && filepath.IsLocal(rel) {
+		path = rel
+	}
+	return plain(path)
 }
 
 func orDash(s string) string {

@@ -48,7 +48,9 @@ func (l *list) fill(rs rows, selected string, belongs, keep func(i int) bool, ho
 	}
 	before := l.at
 	if l.find(rs, selected) {
-		l.offset = max(0, l.offset+l.at-before) // on the screen it stays where it is, where that can be
+		if l.offset > 0 { // on the screen it stays where it is, where that can be; from the top nothing goes out of view
+			l.offset = max(0, l.offset+l.at-before)
+		}
 		return
 	}
 	l.at = max(0, min(l.at, len(l.shown)-1))

@@ -90,7 +90,7 @@ func (m *model) showVerbs() []effect {
 			here = slices.Contains(a.in, inWork) && a.id != "work.verbs"
 		}
 		verb := slices.Contains(nouns, noun) || a.id == "menu.yank" || m.focus == panelEvents && a.id == "view.event" ||
-			m.matter() == ofPools && alsoOfPools(a.id)
+			m.matter() == ofPools && alsoOfPools(a.id) || a.id == "config.edit" && (m.matter() == ofAgents || m.matter() == ofPools)
 		if !here || !verb || m.unseen(a) || a.movesAbout() {
 			continue
 		}

@@ -22,10 +22,12 @@ type model struct {
 	remote  bool // over SSH
 	confirm confirm
 
-	editable bool    // the configuration's file is known
-	draft    *draft  // a configuration that was edited, and nothing was decided about; nil = none
-	judging  bool    // it is looked at just now
-	judged   *edited // what came of that, while nobody was told; nil = nothing
+	refusedText time.Time // of the last letter of a text that nobody takes; zero = none is typed
+
+	files   ConfigFile // of the configuration, nil = it cannot be edited
+	draft   *draft     // a configuration that was edited, and nothing was decided about; nil = none
+	judging bool       // it is looked at just now
+	judged  *edited    // what came of that, while nobody was told; nil = nothing
 
 	around   surroundings
 	person   Person
@@ -110,7 +112,7 @@ type model struct {
 
 // newModel is a control room that has heard nothing yet.
 func newModel(o Options, now time.Time) *model {
-	m := &model{mode: o.Mode, remote: o.OverSSH, editable: o.Config != nil, below: o.OverSSH, now: now, w: 80, h: 24, marks: map[string]bool{},
+	m := &model{mode: o.Mode, remote: o.OverSSH, files: o.Config, below: o.OverSSH, now: now, w: 80, h: 24, marks: map[string]bool{},
 		around: newSurroundings(o)}
 	m.takePerson(o.Person)
 	m.noted, m.notedAt = m.memory().text(), now
@@ -278,6 +280,9 @@ func (m *model) key(k tea.KeyPressMsg) []effect {
 		}
 		return nil
 	}
+	if m.blurted(k) {
+		return nil
+	}
 	if a := m.keys.find(k, m.zone(), everywhere); a != nil {
 		return m.perform(a)
 	}
@@ -304,6 +309,9 @@ func (m *model) perform(a *action) []effect {
 	if why := a.refused(m); why != "" {
 		what, _, _ := strings.Cut(a.title(), ":")
 		m.complain("cannot " + what + ": " + why)
+		if a.writes() {
+			m.refusedText = m.now
+		}
 		return nil
 	}
 	return a.run(m)

@@ -367,6 +367,23 @@ func TestACityThatEndedIsLeftAtOnce(t *testing.T) {
 	}
 }
 
+// A sheet that covers the whole screen says itself that what stands in it is old.
+func TestASheetOfACityThatIsGone(t *testing.T) {
+	for _, key := range []string{"d", "c", "b", "L"} {
+		s := newStage(t, Options{Mode: Joined})
+		s.size(80, 24)
+		s.hear(news{snap: demoSnapshot(epoch)})
+		s.press(key)
+		s.hides("this is how it was")
+		why, again := "nobody answers", ""
+		s.hear(news{gone: &why})
+		s.wait(5 * time.Second)
+		s.shows("the city is gone for 5s: this is how it was")
+		s.hear(news{gone: &again})
+		s.hides("this is how it was")
+	}
+}
+
 // The question that stands when the city ends offers nothing that can no longer be had.
 func TestTheCityEndsUnderTheQuestion(t *testing.T) {
 	s := newStage(t, Options{Mode: Joined})

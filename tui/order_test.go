@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+	"time"
 
 	"gcity/city"
 )
@@ -151,5 +152,36 @@ func TestFreshRowsAreMerged(t *testing.T) {
 		if got := merged(known, slices.Clone(fresh), rank); !slices.Equal(got, want) {
 			t.Fatalf("seed %d: %v into %v: %v, want %v", seed, fresh, known, got, want)
 		}
+	}
+}
+
+// What comes to stand above the first row is seen while the list is at its top: problems are first so that nobody has to look
+// for them.
+func TestTheTopOfAListStaysInView(t *testing.T) {
+	s := demo(t, 80, 24)
+	for _, rows := range []int{0, 3} {
+		s.press("g")
+		for range rows {
+			s.press("j")
+		}
+		first := s.m.roster.rows[s.m.agents.shown[0]].name
+		s.shows(first)
+		s.change(func(n *city.Snapshot) {
+			for i := range n.Agents {
+				if n.Agents[i].Name == "idle" {
+					n.Agents[i].State, n.Agents[i].Running, n.Agents[i].Reason = city.Failed, false, "it is broken anew"
+				}
+			}
+		})
+		s.wait(time.Minute)
+		s.shows("it is broken anew", first, s.m.chosen)
+		s.change(func(n *city.Snapshot) {
+			for i := range n.Agents {
+				if n.Agents[i].Name == "idle" {
+					n.Agents[i].State, n.Agents[i].Running, n.Agents[i].Reason = city.Running, true, "it is mended"
+				}
+			}
+		})
+		s.wait(time.Minute)
 	}
 }

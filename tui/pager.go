@@ -30,29 +30,30 @@ func (r *runner) read(ctx context.Context, o Options, m *model, text string) {
 // own, so that ctrl+c in it does not end the city; ctrl+z does nothing, and a program that stops itself for that key is
 // woken up at once: there is no shell that could do it. The terminal's modes are as before in any case.
 func pageThrough(ctx context.Context, o Options, text string) (err error) {
-	cmd, err := pager(ctx, o.Environ)
+	p, err := pager(ctx, o.Environ)
 	if err != nil {
 		return err
 	}
-	cmd.Stdin = strings.NewReader(text)
-	return lend(ctx, o, cmd, "the pager")
+	p.cmd.Stdin = strings.NewReader(text)
+	return lend(ctx, o, p)
 }
 
 // lend gives the terminal to a program until it ends or ctx does, as pageThrough says.
-func lend(ctx context.Context, o Options, cmd *exec.Cmd, what string) error {
+func lend(ctx context.Context, o Options, p lent) error {
+	cmd := p.cmd
 	fd := int(o.In.Fd())
 	before, err := unix.IoctlGetTermios(fd, unix.TCGETS)
 	if err != nil {
-		return fmt.Errorf("cannot give the terminal to %s: %w", what, err)
+		return fmt.Errorf("cannot give the terminal to the %s: %w", p.what, err)
 	}
 	group, err := unix.IoctlGetInt(fd, unix.TIOCGPGRP)
 	if err != nil {
-		return fmt.Errorf("cannot give the terminal to %s: %w", what, err)
+		return fmt.Errorf("cannot give the terminal to the %s: %w", p.what, err)
 	}
 	calm := *before
 	calm.Cc[unix.VSUSP] = 0 // off
 	if err := unix.IoctlSetTermios(fd, unix.TCSETS, &calm); err != nil {
-		return fmt.Errorf("cannot give the terminal to %s: %w", what, err)
+		return fmt.Errorf("cannot give the terminal to the %s: %w", p.what, err)
 	}
 	cmd.Stdout, cmd.Stderr = o.Out, o.Out
 	cmd.SysProcAttr = &syscall.SysProcAttr{Foreground: true, Ctty: fd}
@@ -69,8 +70,8 @@ func lend(ctx context.Context, o Options, cmd *exec.Cmd, what string) error {
 		err = fmt.Errorf("cannot take the terminal back: %w", err)
 	}
 	_, _ = io.WriteString(o.Out, leaveModes) // a terminal that is gone is noticed by the next read
-	if ran != nil && ctx.Err() == nil && !interrupted(ran) {
-		return errors.Join(err, fmt.Errorf("%s %q failed: %w", what, cmd.Args[2], ran))
+	if ran != nil && ctx.Err() == nil {
+		return errors.Join(err, p.failed(ran))
 	}
 	return err
 }
@@ -99,22 +100,12 @@ const (
 	awakePause = 20 * time.Millisecond
 )
 
-// interrupted reports whether a program ended by ctrl+c: that is a way to leave it.
-func interrupted(err error) bool {
-	var exit *exec.ExitError
-	if !errors.As(err, &exit) {
-		return false
-	}
-	ws, ok := exit.Sys().(syscall.WaitStatus)
-	return ok && (ws.Signaled() && ws.Signal() == syscall.SIGINT || ws.ExitStatus() == 128+int(syscall.SIGINT))
-}
-
 // pager is the command of $PAGER, else less or more.
-func pager(ctx context.Context, environ []string) (*exec.Cmd, error) {
-	line, flags := "", ""
+func pager(ctx context.Context, environ []string) (lent, error) {
+	line, by, flags := "", "", ""
 	for _, kv := range environ {
 		if v, ok := strings.CutPrefix(kv, "PAGER="); ok {
-			line = strings.TrimSpace(v)
+			line, by = strings.TrimSpace(v), "PAGER"
 		}
 		if v, ok := strings.CutPrefix(kv, "LESS="); ok {
 			flags = v + " "
@@ -129,11 +120,11 @@ func pager(ctx context.Context, environ []string) (*exec.Cmd, error) {
 		}
 	}
 	if line == "" {
-		return nil, errors.New("there is no pager: neither less nor more is installed; set PAGER to one")
+		return lent{}, errors.New("there is no pager: neither less nor more is installed; set PAGER to one")
 	}
 	cmd := exec.CommandContext(ctx, "/bin/sh", "-c", line)
 	cmd.Env = append(append([]string(nil), environ...), "LESS="+flags+"-R -+F") // colours, and short texts stay
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
 	cmd.WaitDelay = 2 * time.Second
-	return cmd, nil
+	return lent{cmd: cmd, what: "pager", line: line, by: by}, nil
 }

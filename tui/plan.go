@@ -154,5 +154,5 @@ func (m *model) askEnforce(e edited, again, drop answer) {
 		}}
 		answers = []answer{yes, read, again, drop}
 	}
-	m.choice = &choice{title: "Put the edited configuration into force?", body: m.planLines(&e.plan, false), since: m.now, at: len(answers) - 1, answers: answers}
+	m.choice = &choice{title: "Put the edited " + m.draftName(e.draft) + " into force?", body: m.planLines(&e.plan, false), since: m.now, at: len(answers) - 1, answers: answers}
 }

@@ -42,7 +42,7 @@ func (m *model) poolDetails(name string) []string {
 	if r.rig != "" {
 		lines = append(lines, m.field("rig", m.rigText(r.rig)))
 	}
-	lines = append(lines, m.field("declared", r.source), "", m.look.paint(themes.Title, "Members"))
+	lines = append(lines, m.field("declared", m.declaredText(p.Source, p.Patched)), "", m.look.paint(themes.Title, "Members"))
 	lines = append(lines, m.memberLines(name)...)
 	return append(lines, m.decisions(p.Decisions)...)
 }

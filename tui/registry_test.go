@@ -54,6 +54,7 @@ func TestEveryBindingIsHandled(t *testing.T) {
 		for _, c := range a.in {
 			for _, k := range a.key.Keys() {
 				s := automated(t, 120, 40)
+				s.m.files = textFile{"/x/city.toml"}
 				s.change(held("builder"))
 				s.press(open[c]...)
 				ran := false

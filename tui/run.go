@@ -125,7 +125,7 @@ func (r *runner) stretches(ctx context.Context, o Options) (Exit, error) {
 		case page:
 			r.read(ctx, o, m, next.text)
 		case edit:
-			r.edit(ctx, o, m, next.draft)
+			r.edit(ctx, o, m, next)
 		default:
 			return Ended, nil
 		}

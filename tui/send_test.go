@@ -252,3 +252,30 @@ func TestPaletteSends(t *testing.T) {
 		t.Errorf("commands: %v", s.commands())
 	}
 }
+
+// Who begins to write to an agent that cannot hear goes on typing before the refusal is read: these letters are no verbs. Keys
+// that are no text, and letters after a pause, are.
+func TestWhatIsTypedAfterARefusalIsNoVerb(t *testing.T) {
+	s := demo(t, 120, 40)
+	s.choose("scout")
+	quickly := func(keys ...string) {
+		for _, k := range keys {
+			s.now = s.now.Add(150 * time.Millisecond)
+			s.send(keyPress(k))
+		}
+	}
+	s.press("i")
+	quickly("s", "a", "y", " ", "y", "e", "s", "enter")
+	s.shows("cannot send a text to the agent: scout is quarantined")
+	if s.m.choice != nil || len(s.out) > 0 || s.m.focus != panelAgents {
+		t.Fatalf("the letters are verbs: %v\n%s", s.out, s.text())
+	}
+	s.press("i")
+	quickly("down")
+	if s.m.chosen == "scout" {
+		t.Error("a key that is no text is not heard")
+	}
+	s.choose("scout")
+	s.press("i", "s")
+	s.shows("Suspend scout?")
+}

@@ -110,5 +110,21 @@ func (m *model) readerSheet(w int) []string {
 	if len(all) > rows {
 		keys = append([]string{m.keys.keyOf("reader.down") + " " + m.keys.keyOf("reader.up") + " scroll"}, keys...)
 	}
-	return append(lines, "", m.look.paint(themes.Dim, hints(w-4, keys...)))
+	return append(lines, m.oldLine(w-4), m.look.paint(themes.Dim, hints(w-4, keys...)))
+}
+
+// oldLine says below a sheet's text that the city is not heard: the sheet may cover the line that says it otherwise. "" = it is.
+func (m *model) oldLine(w int) string {
+	text := ""
+	switch {
+	case m.stopped():
+		text = "the city was stopped " + age(m.now.Sub(m.lone)) + " ago"
+	case m.lost():
+		text = "the city is gone for " + age(m.now.Sub(m.lone))
+	case m.gone != "":
+		text = "the city cannot be heard"
+	default:
+		return ""
+	}
+	return m.look.paint(themes.Bad, cut(m.look.glyph.Alert+" "+text+": this is how it was", w, m.look.glyph.More))
 }

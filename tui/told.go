@@ -57,8 +57,8 @@ func (m *model) toldLines(in *city.Inspection) []string {
 		text = text[:toldShown]
 		more = m.look.paint(themes.Dim, m.look.glyph.More+" "+count(n, "more line")+"; "+m.keys.keyOf("reader.told")+" reads all of it")
 	}
-	lines := append(m.heading("Prompt"), m.toldFields(in)...)
-	if lines = append(lines, text...); more != "" {
+	lines := append(m.heading("Prompt"), text...)
+	if more != "" {
 		lines = append(lines, more)
 	}
 	return lines
@@ -68,17 +68,39 @@ func (m *model) toldLines(in *city.Inspection) []string {
 func (m *model) toldFields(in *city.Inspection) []string {
 	var lines []string
 	if in.PromptFile != "" {
-		lines = append(lines, m.field("from", plain(in.PromptFile)))
+		lines = append(lines, m.field("from", m.inCity(in.PromptFile)))
 	}
-	goes := map[string]string{"arg": "as the last argument of the command", "flag": "as the argument of a flag", "typed": "typed once it is ready",
-		"none": "not at all: it can ask with `gc prime`"}[in.PromptMode]
-	if goes == "" {
-		goes = plain(in.PromptMode)
-	}
-	if goes != "" {
-		lines = append(lines, m.field("goes in", goes))
+	if way := toldWay(in); way != "" {
+		lines = append(lines, m.field("goes in", way))
 	}
 	return lines
+}
+
+// givenText says in one line from where an agent's prompt is and how it goes in.
+func (m *model) givenText(in *city.Inspection) string {
+	way := toldWay(in)
+	switch {
+	case way == "":
+		return "none"
+	case in.PromptFile == "":
+		return way
+	}
+	return m.inCity(in.PromptFile) + ", " + way
+}
+
+// toldWay says how a prompt goes in, "" = there is none.
+func toldWay(in *city.Inspection) string {
+	switch in.PromptMode {
+	case "arg":
+		return "as the last argument of the command"
+	case "flag":
+		return strings.TrimSpace("as the argument of the flag " + plain(in.PromptFlag))
+	case "typed":
+		return "typed once it is ready"
+	case "none":
+		return "not at all: it can ask with `gc prime`"
+	}
+	return plain(in.PromptMode)
 }
 
 func promptText(prompt string) []string {

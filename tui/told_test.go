@@ -45,3 +45,40 @@ func TestPromptOfAnAgent(t *testing.T) {
 	s.change(func(n *city.Snapshot) { n.Agents = n.Agents[1:] })
 	s.shows("This agent is no longer part of the city.")
 }
+
+// Which program an agent is, what is put beside it and how it is told its prompt can be read on the smallest usual screen.
+func TestOutfitOfAnAgent(t *testing.T) {
+	for _, c := range []struct {
+		edit func(*city.Inspection)
+		want []string
+	}{
+		{func(in *city.Inspection) {}, []string{"prompt      none"}},
+		{func(in *city.Inspection) {
+			in.Spec.Program, in.Spec.Found, in.PromptMode = "claude", true, "arg"
+			in.PromptFile = "/srv/bright-lights/prompts/scout.md.tmpl"
+			in.Spec.Overlay, in.Spec.Hooks = "/srv/bright-lights/overlays/scout", []string{"claude", "gemini"}
+		}, []string{"program     claude, the first that was found on this host", "prompt      prompts/scout.md.tmpl, as the last argument",
+			"overlay     the files of overlays/scout, put into its folder", "hooks       files for claude, gemini, put into its folder"}},
+		{func(in *city.Inspection) {
+			in.Spec.Program, in.PromptFile, in.PromptMode, in.PromptFlag = "codex", "/opt/prompts/scout.md", "flag", "--say"
+		}, []string{"program     codex", "prompt      /opt/prompts/scout.md, as the argument of the flag --say"}},
+		{func(in *city.Inspection) { in.PromptFile, in.PromptMode = "/opt/p.md", "none" }, []string{"prompt      /opt/p.md, not at all: it can ask with `gc prime`"}},
+	} {
+		s := demo(t, 80, 24)
+		s.choose("scout")
+		s.press("d")
+		in := scoutSaid()
+		c.edit(in)
+		s.hear(news{inspected: []inspected{{id: s.asked().id, about: in}}})
+		seen := s.text()
+		for range 8 {
+			s.press("ctrl+d")
+			seen += s.text()
+		}
+		for _, want := range c.want {
+			if !strings.Contains(seen, want) {
+				t.Errorf("%q is not in\n%s", want, seen)
+			}
+		}
+	}
+}

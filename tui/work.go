@@ -220,37 +220,15 @@ func (k *work) under() *beads.Bead {
 	return nil
 }
 
-// workSheet draws the list, and the status of what was done from it.
+// workSheet draws the list.
 func (m *model) workSheet(w int) []string {
 	k := m.work
-	inner := w - 4
-	var lines []string
-	if k.problem != "" {
-		lines = append(lines, m.look.paint(themes.Bad, cut("cannot be read: "+k.problem, inner, m.look.glyph.More)))
+	none := "No open work. Automations that cook a formula and agents add theirs."
+	if m.mode != ReadOnly {
+		none = "No open work. " + m.keys.keyOf("work.create") + " adds some; automations that cook a formula and agents add theirs."
 	}
-	switch {
-	case !k.known:
-		lines = append(lines, m.look.paint(themes.Dim, "asking "+m.look.glyph.More))
-	case k.beads == 0 && k.problem == "":
-		for _, text := range wrapped("No open work. "+m.keys.keyOf("work.create")+" adds some; automations that cook a formula and agents add theirs.", inner) {
-			lines = append(lines, m.look.paint(themes.Dim, text))
-		}
-	}
-	room := max(1, m.h-8-len(lines))
-	k.offset = scrollTo(k.at, k.offset, room, len(k.rows))
-	if k.at == 1 { // the title of the first group with its first bead
-		k.offset = 0
-	}
-	for i := k.offset; i < min(len(k.rows), k.offset+room); i++ {
-		lines = append(lines, m.workLine(&k.rows[i], i == k.at, inner))
-	}
-	lines = append(lines, "", m.look.paint(themes.Dim, hints(inner, m.workKeys()...)))
-	if m.status.failed || m.status.pending || m.now.Sub(m.status.since) < fade {
-		if m.status.text != "" {
-			lines = append(lines, m.statusLine(inner))
-		}
-	}
-	return lines
+	return m.listSheet(w, listing{problem: k.problem, known: k.known, none: none, rows: len(k.rows), at: k.at, offset: &k.offset, titled: true,
+		row: func(i, w int) string { return m.workLine(&k.rows[i], i == k.at, w) }, keys: m.workKeys()})
 }
 
 // workKeys say what the keys do here, now.

@@ -238,3 +238,27 @@ func TestMuchWork(t *testing.T) {
 	s.find(many(12000), "")
 	s.shows("Work 5000 of 12000 shown, the newest")
 }
+
+// However low the screen is, the row under the cursor is on it.
+func TestTheCursorOfAListIsShown(t *testing.T) {
+	for _, h := range []int{9, 10, 12} {
+		s := automated(t, 60, h)
+		s.press("b")
+		s.find(someWork(), "")
+		for range s.m.work.rows {
+			s.shows(s.m.look.glyph.Cursor+" ", s.m.work.under().ID)
+			s.press("j")
+		}
+	}
+}
+
+// Who may only look is not told of a key that adds work.
+func TestEmptyWorkReadOnly(t *testing.T) {
+	s := newStage(t, Options{Mode: ReadOnly})
+	s.size(120, 40)
+	s.hear(news{snap: demoSnapshot(epoch)})
+	s.press("b")
+	s.find(nil, "")
+	s.shows("No open work. Automations that cook a formula")
+	s.hides(" adds some")
+}

@@ -9,6 +9,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"gcity/beads"
+	"gcity/internal/shell"
 	"gcity/themes"
 )
 
@@ -95,7 +96,7 @@ func (m *model) agentCopies() []copied {
 	if !ok {
 		return all
 	}
-	all = append(all, copied{"attach command", fmt.Sprintf("gcity attach %s --city %s", shellWord(r.name), shellWord(m.snap.Path))},
+	all = append(all, copied{"attach command", fmt.Sprintf("gcity attach %s --city %s", shell.Quote(r.name), shell.Quote(m.snap.Path))},
 		copied{"folder", a.Dir}, copied{"command", a.Command}, copied{"state and why", string(a.State) + ": " + a.Reason})
 	if a.Exit != nil {
 		all = append(all, copied{"last exit", m.exitText(a.Exit)})
@@ -128,20 +129,6 @@ func beadCopies(b *beads.Bead) []copied {
 		all = append(all, copied{"bead as JSON", string(raw)})
 	}
 	return all
-}
-
-// safeWord is what a shell leaves as it is.
-func safeWord(s string) bool {
-	const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789@%_+=:,./-"
-	return s != "" && strings.Trim(s, plain) == ""
-}
-
-// shellWord is a text as one word of a shell's line.
-func shellWord(s string) string {
-	if safeWord(s) {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
 // showCopies lists what can be copied from what is selected, and what it is.

@@ -1,0 +1,173 @@
+package tui
+
+import (
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// fileLine is where something of the configuration is written.
+type fileLine struct {
+	file string // "" = the city.toml
+	line int    // 0 = nowhere in particular
+}
+
+// written is a place, and what stands there.
+type written struct {
+	fileLine
+	what string
+}
+
+// placeOf reads a place as the city says it: "teams/one.toml:12:3". What has no line is no place of a file.
+func (m *model) placeOf(source string) (fileLine, bool) {
+	parts := strings.Split(source, ":")
+	if len(parts) < 3 {
+		return fileLine{}, false
+	}
+	line, err := strconv.Atoi(parts[len(parts)-2])
+	if err != nil {
+		return fileLine{}, false
+	}
+	p := fileLine{strings.Join(parts[:len(parts)-2], ":"), line}
+	if p.file == filepath.Base(m.files.Path("")) {
+		p.file = ""
+	}
+	return p, true
+}
+
+// refusedAt is how a line of what is wrong with a configuration begins.
+var refusedAt = regexp.MustCompile(`(?m)^(\S.*?:\d+:\d+): `)
+
+// mistake is where the configuration on disk is wrong first, if it is refused.
+func (m *model) mistake() (fileLine, bool) {
+	if m.snap == nil || m.snap.Config.Rejected == "" {
+		return fileLine{}, false
+	}
+	at := refusedAt.FindStringSubmatch(m.snap.Config.Rejected)
+	if at == nil {
+		return fileLine{}, false
+	}
+	return m.placeOf(at[1])
+}
+
+// subject is the agent or the pool that an edit is about, and where it is written; "" = there is none.
+func (m *model) subject() (name, source string, patched []string) {
+	name = m.chosen
+	switch {
+	case m.snap == nil:
+		return "", "", nil
+	case m.reader != nil && m.reader.about != nil:
+		name = m.reader.about.name
+	case m.matter() == ofPools:
+		if p := m.pool(); p != nil {
+			if q, ok := m.snap.Pool(p.name); ok {
+				return p.shown, q.Source, q.Patched
+			}
+		}
+	}
+	if a, ok := m.snap.Agent(name); ok {
+		return plain(a.Name), a.Source, a.Patched
+	}
+	return "", "", nil
+}
+
+// writtenAt lists where what is worked with is written: a mistake first, then its declaration, then what changes that.
+func (m *model) writtenAt() (name string, all []written) {
+	name, source, patched := m.subject()
+	add := func(p fileLine, what string) {
+		if !slices.ContainsFunc(all, func(w written) bool { return w.fileLine == p }) {
+			all = append(all, written{p, what})
+		}
+	}
+	if p, ok := m.mistake(); ok {
+		add(p, "where the mistake is")
+	}
+	if p, ok := m.placeOf(source); ok {
+		add(p, "declares "+name)
+	}
+	for _, at := range patched {
+		if p, ok := m.placeOf(at); ok {
+			add(p, "changes "+name)
+		}
+	}
+	return name, all
+}
+
+// editPlace begins an edit where what is worked with is written. Where that is not one place of city.toml it asks for the file;
+// a mistake in city.toml comes before all else.
+func (m *model) editPlace() []effect {
+	_, all := m.writtenAt()
+	_, refused := m.mistake()
+	switch {
+	case len(all) == 0:
+		return []effect{edit{}}
+	case all[0].file == "" && (len(all) == 1 || refused):
+		return []effect{edit{at: all[0].fileLine}}
+	}
+	m.askWhere(all)
+	return nil
+}
+
+// askWhere asks which of several files is to be edited; those that are not edited from here are told with the reason.
+func (m *model) askWhere(all []written) {
+	c := &choice{title: "Edit which file?", since: m.now}
+	if !slices.ContainsFunc(all, func(w written) bool { return w.file == "" }) {
+		all = append(all, written{what: "the city's own"})
+	}
+	told := map[string]bool{}
+	for _, w := range all {
+		why := m.files.Fixed(w.file)
+		if why == "" {
+			c.answers = append(c.answers, answer{key: strconv.Itoa(len(c.answers) + 1), title: m.placeName(w.fileLine) + ": " + w.what, safe: true,
+				do: func(*model) []effect { return []effect{edit{at: w.fileLine}} }})
+			continue
+		}
+		c.body = append(c.body, m.placeName(w.fileLine)+" "+w.what+".")
+		if !told[why] {
+			c.body = append(c.body, plainLines(why)...)
+		}
+		told[why] = true
+	}
+	c.answers = append(c.answers, answer{key: "n", title: "none, leave it", safe: true})
+	m.choice = c
+}
+
+// declaredText says where something is declared, where that is changed, and which of the files are not edited from here.
+func (m *model) declaredText(source string, patched []string) string {
+	one := func(at string) string {
+		if m.files != nil && m.mode != ReadOnly {
+			if p, ok := m.placeOf(at); ok && m.files.Fixed(p.file) != "" {
+				return plain(at) + " (not edited from here)"
+			}
+		}
+		return plain(at)
+	}
+	text := one(source)
+	for i, at := range patched {
+		text += [...]string{", changed at ", " and "}[min(i, 1)] + one(at)
+	}
+	return text
+}
+
+// placeName is a place as a person is told of it.
+func (m *model) placeName(p fileLine) string {
+	file := p.file
+	if file == "" {
+		file = filepath.Base(m.files.Path(""))
+	}
+	if p.line == 0 {
+		return plain(file)
+	}
+	return fmt.Sprintf("%s, line %d", plain(file), p.line)
+}
+
+// draftName is what is edited, as a question has it.
+func (m *model) draftName(d *draft) string {
+	if d.file == "" {
+		return "configuration"
+	}
+	return plain(d.file)
+}

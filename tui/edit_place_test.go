@@ -1,0 +1,178 @@
+package tui
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"gcity/city"
+)
+
+// placed is a stage on which builder is written where a test says.
+func placed(t *testing.T, source string, patched ...string) *stage {
+	t.Helper()
+	s := newStage(t, Options{Config: textFile{"/srv/city/city.toml"}})
+	s.size(80, 24)
+	s.hear(news{snap: demoSnapshot(epoch)})
+	s.agent("builder", func(a *city.Agent) { a.Source, a.Patched = source, patched })
+	s.choose("builder")
+	return s
+}
+
+// An edit begins where the agent under the cursor is written; where that is not one place of city.toml, it asks for the file.
+func TestEditWhereItIsWritten(t *testing.T) {
+	for _, c := range []struct {
+		name, source string
+		patched      []string
+		shows        []string
+		press        string
+		want         fileLine
+	}{
+		{name: "in city.toml", source: "city.toml:12:1", want: fileLine{line: 12}},
+		{name: "nobody knows where", source: "environment GC_SESSION"},
+		{name: "in an included file", source: "teams/one.toml:3:1", press: "enter", want: fileLine{"teams/one.toml", 3},
+			shows: []string{"Edit which file?", "teams/one.toml, line 3: declares builder", "city.toml: the city's own"}},
+		{name: "in an included file, city.toml", source: "teams/one.toml:3:1", press: "2"},
+		{name: "changed by a patch", source: "teams/one.toml:3:1", patched: []string{"city.toml:40:1"}, press: "2", want: fileLine{line: 40},
+			shows: []string{"teams/one.toml, line 3: declares builder", "city.toml, line 40: changes builder"}},
+		{name: "changed in city.toml", source: "city.toml:3:1", patched: []string{"city.toml:40:1"}, press: "1", want: fileLine{line: 3}},
+		{name: "somebody else's", source: "far/topology.toml:9:1", press: "1",
+			shows: []string{"far/topology.toml, line 9 declares builder.", "It is far away.", "city.toml: the city's own"}},
+		{name: "a colon in its name", source: "teams/a:b.toml:3:1", press: "1", want: fileLine{"teams/a:b.toml", 3}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := placed(t, c.source, c.patched...)
+			s.press("e")
+			s.shows(c.shows...)
+			if c.press != "" {
+				if _, ok := effectOf[edit](s); ok {
+					t.Fatal("an editor opens before the file is chosen")
+				}
+				s.press(c.press)
+			}
+			if e, ok := effectOf[edit](s); !ok || e.draft != nil || e.at != c.want {
+				t.Errorf("%+v, %v; want %+v", e, ok, c.want)
+			}
+		})
+	}
+	s := placed(t, "teams/one.toml:3:1")
+	s.press("e", "n")
+	if _, ok := effectOf[edit](s); ok || s.m.choice != nil {
+		t.Error("no opens an editor")
+	}
+}
+
+// The details say where an agent comes from, what changes it, and what of that is not edited from here.
+func TestDeclaredIn(t *testing.T) {
+	s := placed(t, "far/topology.toml:9:1", "city.toml:40:1", "teams/one.toml:2:1")
+	s.size(160, 40)
+	s.press("d")
+	s.shows("declared    far/topology.toml:9:1 (not edited from here), changed at city.toml:40:1 and teams/one.toml:2:1")
+}
+
+// A configuration that is refused is edited where the mistake is, whoever is under the cursor.
+func TestEditAMistake(t *testing.T) {
+	s := placed(t, "city.toml:12:1")
+	refuse := func(why string) { s.change(func(n *city.Snapshot) { n.Config.Rejected = why }) }
+	refuse("city.toml:31:4: daemon.patrol: no such key\nteams/one.toml:2:1: neither")
+	s.press("e")
+	if e, ok := effectOf[edit](s); !ok || e.at != (fileLine{line: 31}) {
+		t.Errorf("%+v, %v", e, ok)
+	}
+	refuse("teams/one.toml:2:1: agents.naem: no such key")
+	s.press("e")
+	s.shows("teams/one.toml, line 2: where the mistake is", "city.toml, line 12: declares builder")
+	s.press("enter")
+	if e, ok := effectOf[edit](s); !ok || e.at != (fileLine{"teams/one.toml", 2}) {
+		t.Errorf("%+v, %v", e, ok)
+	}
+}
+
+// From the pools it is the pool's declaration.
+func TestEditAPool(t *testing.T) {
+	s := pooled(t, 120, 40)
+	s.m.files = textFile{"/srv/city/city.toml"}
+	s.change(func(n *city.Snapshot) {
+		for i := range n.Pools {
+			n.Pools[i].Source = "teams/pools.toml:7:1"
+		}
+	})
+	s.press("2", "e")
+	s.shows("teams/pools.toml, line 7: declares ")
+}
+
+// The copy of an included file says which one it is, and is put in that one's place.
+func TestDraftOfAnIncludedFile(t *testing.T) {
+	path, _ := writing(t, "")
+	one := filepath.Join(filepath.Dir(path), "one.toml")
+	if err := os.WriteFile(one, []byte("first\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	d, err := newDraft(textFile{path}, fileLine{"one.toml", 4})
+	if err != nil || d.line != 4 || contents(t, d.path) != "first\n" || !strings.HasPrefix(filepath.Base(d.path), "edit-one-") || len(drafts(t, path)) != 1 {
+		t.Fatalf("%+v, %v, %q", d, err, drafts(t, path))
+	}
+	f := newFakeCity(epoch)
+	r := &runner{ctx: t.Context(), city: f, box: newMailbox(), config: textFile{path}, fail: func() {}}
+	r.enforce(enforce{id: 1, draft: d, data: []byte("second\n")})
+	r.wg.Wait()
+	if contents(t, path) != "one\n" || contents(t, one) != "second\n" || len(drafts(t, path)) != 0 {
+		t.Errorf("%q, %q, %q", contents(t, path), contents(t, one), drafts(t, path))
+	}
+	if !slices.ContainsFunc(f.done, func(c city.Command) bool { _, ok := c.(city.Reload); return ok }) {
+		t.Error("it was not read anew")
+	}
+	s := newStage(t, Options{Config: textFile{path}})
+	s.size(80, 24)
+	s.hear(news{snap: demoSnapshot(epoch)})
+	s.m.editedConfig(edited{draft: d, data: []byte("new")})
+	s.shows("Put the edited one.toml into force?")
+}
+
+// What an editor that failed has written is kept until somebody says what becomes of it.
+func TestAnEditorThatFails(t *testing.T) {
+	s := placed(t, "city.toml:12:1")
+	d := &draft{path: "/x/.gc/edit-1.toml"}
+	s.hear(news{edited: &edited{draft: d, err: errors.New(`the editor "vi" was ended by SIGKILL`)}})
+	s.shows("The edit is not finished", `What was written is kept, though the editor "vi" was ended by SIGKILL.`, "edit it again")
+	s.press("e")
+	if e, ok := effectOf[edit](s); !ok || e.draft != d {
+		t.Errorf("%+v, %v", e, ok)
+	}
+	s.hear(news{edited: &edited{draft: d, err: errors.New("again")}})
+	s.press("n")
+	if got, ok := effectOf[discard](s); !ok || got.path != d.path {
+		t.Errorf("%+v, %v", got, ok)
+	}
+	s.hear(news{edited: &edited{err: errors.New(`the editor "false" failed with exit status 1`)}})
+	s.shows(`the editor "false" failed with exit status 1`)
+	if s.m.choice != nil || s.m.draft != nil {
+		t.Error("nothing was written, and it asks what becomes of it")
+	}
+}
+
+// From the details it is the agent that is read about, whoever the cursor is on by then; the verbs of an agent have it too.
+func TestEditFromTheDetails(t *testing.T) {
+	s := placed(t, "teams/one.toml:3:1")
+	s.press("x")
+	s.shows("edit the configuration: where the agent")
+	s.press("esc", "d")
+	s.m.choose("scout")
+	s.shows("e edits where it is declared")
+	s.press("e")
+	s.shows("Edit which file?", "teams/one.toml, line 3: declares builder")
+	s.press("enter")
+	if e, ok := effectOf[edit](s); !ok || e.at != (fileLine{"teams/one.toml", 3}) {
+		t.Errorf("%+v, %v", e, ok)
+	}
+	if s.m.reader != nil {
+		t.Error("the details are still open")
+	}
+	s = demo(t, 80, 24)
+	s.choose("builder")
+	s.press("d")
+	s.hides("edits where")
+}

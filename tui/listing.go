@@ -1,0 +1,46 @@
+package tui
+
+import "gcity/themes"
+
+// listing is a list in a sheet of its own, as it is to be drawn: that of mail, that of work.
+type listing struct {
+	problem string // why it could not be read, "" = it could
+	known   bool   // there was an answer
+	none    string // said where there was one and it lists nothing
+	rows    int
+	at      int  // of the cursor
+	offset  *int // of the first row that is shown
+	titled  bool // the first row is the title of the one below it
+	row     func(i, w int) string
+	keys    []string
+}
+
+// listSheet draws a list, the keys that work there, and the status of what was done from it.
+func (m *model) listSheet(w int, l listing) []string {
+	inner := w - 4
+	var lines []string
+	if l.problem != "" {
+		lines = append(lines, m.look.paint(themes.Bad, cut("cannot be read: "+l.problem, inner, m.look.glyph.More)))
+	}
+	switch {
+	case !l.known:
+		lines = append(lines, m.look.paint(themes.Dim, "asking "+m.look.glyph.More))
+	case l.rows == 0 && l.problem == "":
+		for _, part := range wrapped(l.none, inner) {
+			lines = append(lines, m.look.paint(themes.Dim, part))
+		}
+	}
+	room := max(1, m.h-8-len(lines))
+	*l.offset = scrollTo(l.at, *l.offset, room, l.rows)
+	if l.titled && l.at == 1 && room > 1 {
+		*l.offset = 0
+	}
+	for i := *l.offset; i < min(l.rows, *l.offset+room); i++ {
+		lines = append(lines, l.row(i, inner))
+	}
+	lines = append(lines, m.oldLine(inner), m.look.paint(themes.Dim, hints(inner, l.keys...)))
+	if (m.status.failed || m.status.pending || m.now.Sub(m.status.since) < fade) && m.status.text != "" {
+		lines = append(lines, m.statusLine(inner))
+	}
+	return lines
+}
