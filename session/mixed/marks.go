@@ -49,10 +49,12 @@ func (p *Provider) mark(ctx context.Context, m *member) error {
 		if m.marked {
 			return false, nil
 		}
-		m.inUse = true
+		listed := m.listed
+		m.inUse, m.listed = true, true // it held none: whatever it will have comes by us
 		return true, func(err error) {
-			m.inUse, m.marked = err == nil, err == nil
-			m.listed = m.listed || m.marked // it held none: whatever it will have comes by us
+			if m.marked = err == nil; !m.marked {
+				m.inUse, m.listed = false, listed
+			}
 		}
 	})
 	if err == nil {

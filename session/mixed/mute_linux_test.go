@@ -40,6 +40,9 @@ func TestMarksOnADiskThatDoesNotAnswer(t *testing.T) {
 		if _, err := p.List(t.Context()); err != nil {
 			t.Error(err)
 		}
+		if _, err := p.Start(t.Context(), session.Spec{Name: "gc-b", Agent: "b", Command: "run"}); err != nil {
+			t.Error(err)
+		}
 	}()
 	select {
 	case <-done:
