@@ -97,6 +97,11 @@ func newestSeq(ctx context.Context, dir string) uint64 {
 func (a *app) stopCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "stop", Short: "Stop the city and its agents, whoever runs it", Args: exactly(0),
+		Long: `stop ends the agents and then the controller, or without a controller the sessions
+that are still alive. What it waits for it says on stderr, and until when at most:
+shutdown_timeout for each link of the longest chain of depends_on, and half a
+minute. Then it names what may still run, and the exit code is 1. A second stop
+meanwhile takes the grace away.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			what, err := a.stopCity(cmd.Context())
 			if err != nil {
@@ -133,6 +138,7 @@ func (a *app) stopCity(ctx context.Context) (string, error) {
 		return "", err
 	}
 	defer beside.close()
+	beside.slow = a.saySlow
 	ended, err := beside.end(ctx, everyone)
 	if err != nil {
 		return "", err

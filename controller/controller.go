@@ -70,6 +70,7 @@ type Controller struct {
 	o     Options
 	first *config.City
 	m     *machine
+	told  city.Telling // of a stop, in the log
 
 	inbox   chan input
 	replies sync.Map // command id → chan answer
@@ -125,7 +126,7 @@ func New(o Options, c *config.City) (*Controller, error) {
 	ctl.recallDeeds()
 	ctl.recall(conf)
 	ctl.m.step(now, inConfig{revision: c.Revision, conf: conf})
-	ctl.limit.Store(int64(ctl.stopLimit()))
+	ctl.limit.Store(int64(ctl.m.stopLimit()))
 	ctl.stamp(now)
 	ctl.publish(&city.Snapshot{Host: host, Started: now, PID: os.Getpid()}, now)
 	return ctl, nil
