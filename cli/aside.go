@@ -29,7 +29,7 @@ type aside struct {
 	deeds    map[string]automation.Memory // what the last controller remembered
 	close    func()
 
-	slow func(ctx context.Context, what string, most time.Duration) (done func()) // says what takes long; may be nil
+	slow slowly // may be nil
 }
 
 // newAside reads a city's files. A refused configuration hinders only what needs one. Who has the city's lock need not

@@ -52,6 +52,7 @@ func (a *app) doctor(ctx context.Context) error {
 		return err
 	}
 	p := newPatient(ctx, dir)
+	p.slow = a.sayVerySlow
 	defer p.close()
 	var found []finding
 	for _, c := range checks() {
@@ -103,6 +104,7 @@ type patient struct {
 	sessions []session.Status
 	unlisted error
 	close    func()
+	slow     slowly // of what takes long; may be nil
 }
 
 func newPatient(ctx context.Context, dir string) *patient {

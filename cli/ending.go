@@ -46,13 +46,25 @@ func (a *app) sayEnding(ctx context.Context, c city.Control) (done func()) {
 	return func() { cancel(); wg.Wait() }
 }
 
-// saySlow says on stderr what is waited for, and until when at most, if it takes longer than a moment.
+// slowly says what is waited for, and until when at most, if it takes its time, until done is called.
+type slowly func(ctx context.Context, what string, most time.Duration) (done func())
+
+// saySlow says so on stderr, after a moment.
 func (a *app) saySlow(ctx context.Context, what string, most time.Duration) (done func()) {
+	return a.sayLater(ctx, sayAfter, what, most)
+}
+
+// sayVerySlow says so of what usually takes a while.
+func (a *app) sayVerySlow(ctx context.Context, what string, most time.Duration) (done func()) {
+	return a.sayLater(ctx, 5*sayAfter, what, most)
+}
+
+func (a *app) sayLater(ctx context.Context, after time.Duration, what string, most time.Duration) (done func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	by := a.now().Add(most)
 	var wg sync.WaitGroup
 	wg.Go(func() {
-		if pause(ctx, sayAfter) {
+		if pause(ctx, after) {
 			a.murmur(fmt.Sprintf("waits for %s, until %s at most", what, a.clock(by)))
 		}
 	})

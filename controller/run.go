@@ -109,7 +109,7 @@ func (r *runner) run(f effect) {
 			return nil
 		})
 	case fxVet:
-		r.within(vetLimit, func(ctx context.Context) input { return r.vet(ctx, f) })
+		r.within(session.CheckLimit, func(ctx context.Context) input { return r.vet(ctx, f) })
 	case fxCheck:
 		r.check(f)
 	case fxMark:
