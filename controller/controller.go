@@ -52,6 +52,10 @@ type Options struct {
 	// be nil.
 	Folders func(dirs []string)
 
+	// Read hears the revision of the configuration whenever it has been read, "" if it had none: from any goroutine, one after the
+	// other. It must not wait. May be nil.
+	Read func(revision string)
+
 	Rescan <-chan struct{}     // the folders of automations may have changed; nil: looked at once a patrol only
 	Poke   <-chan struct{}     // the configuration may have changed; nil: looked at once a patrol only
 	Sweep  func() (int, error) // ends what a predecessor's runs left behind; called once, before the first decision; may be nil

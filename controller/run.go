@@ -318,6 +318,12 @@ func (r *runner) load(f fxLoad) input {
 		return inConfig{revision: revision}
 	}
 	cfg, err := r.c.o.source().Load()
+	if cfg != nil && err == nil {
+		revision = cfg.Revision
+	}
+	if r.c.o.Read != nil {
+		r.c.o.Read(revision)
+	}
 	if err != nil {
 		return inConfig{revision: revision, err: err}
 	}
