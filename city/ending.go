@@ -31,18 +31,27 @@ func (f *Telling) Of(s *Snapshot) []string {
 		limit = "what is left at " + moment(e.Until) + " is given up"
 	}
 	lines := f.fresh(fmt.Sprintf("the city is being stopped since %s: %s", moment(e.Since), limit))
-	var agents []string
-	for i := range s.Agents {
-		if a := &s.Agents[i]; a.Running || a.State == Stopping || a.State == Starting {
-			agents = append(agents, f.fresh(a.awaited())...)
-		}
-	}
-	if n := len(agents); n > toldAtOnce {
-		agents = append(agents[:toldAtOnce-1:toldAtOnce-1], fmt.Sprintf("waits for %d more agents", n-toldAtOnce+1))
-	}
-	lines = append(lines, agents...)
+	lines = append(lines, f.agents(s, func(a *Agent) bool { return a.Running || a.State == Stopping || a.State == Starting })...)
 	for _, what := range e.Waits {
 		lines = append(lines, f.fresh("waits: "+what)...)
+	}
+	return lines
+}
+
+// Unsettled gives whom a city waits for that is brought once to what its configuration says.
+func (f *Telling) Unsettled(s *Snapshot) []string {
+	return f.agents(s, func(a *Agent) bool { return a.State == Stopping || a.State == Starting })
+}
+
+func (f *Telling) agents(s *Snapshot, of func(*Agent) bool) []string {
+	var lines []string
+	for i := range s.Agents {
+		if a := &s.Agents[i]; of(a) {
+			lines = append(lines, f.fresh(a.awaited())...)
+		}
+	}
+	if n := len(lines); n > toldAtOnce {
+		lines = append(lines[:toldAtOnce-1:toldAtOnce-1], fmt.Sprintf("waits for %d more agents", n-toldAtOnce+1))
 	}
 	return lines
 }

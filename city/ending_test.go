@@ -41,4 +41,9 @@ func TestTelling(t *testing.T) {
 	tell("")
 	s.Ending = nil
 	tell("")
+	f = Telling{}
+	s.Agents = []Agent{{Name: "a", State: Starting, Reason: "declared", Since: at}, {Name: "b", State: Running, Running: true, Since: at}}
+	if got := f.Unsettled(s); len(got) != 1 || got[0] != "waits for a: starting since 12:00:00, declared" || len(f.Unsettled(s)) != 0 {
+		t.Errorf("%q", got)
+	}
 }

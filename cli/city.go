@@ -21,6 +21,7 @@ func (a *app) startCommand() *cobra.Command {
 		Use: "start", Short: "Start what should run, once; with --foreground, keep it so", Args: exactly(0),
 		Long: `start brings the city to what its configuration says and exits: agents that
 should run are started, others are stopped, and nobody watches them afterwards.
+Whom it waits for meanwhile, ten minutes at most, it says on stderr.
 With --foreground it stays and keeps them alive, as gcity --headless does.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if foreground {
@@ -48,7 +49,10 @@ func (a *app) settle(ctx context.Context) error {
 	}
 	defer a.givenUp(h)
 	defer h.close()
-	if err := h.loop.Settle(ctx); err != nil {
+	done := a.saySettling(ctx, h.loop)
+	err = h.loop.Settle(ctx)
+	done()
+	if err != nil {
 		return err
 	}
 	s, err := h.loop.Snapshot(ctx)

@@ -46,6 +46,25 @@ func (a *app) sayEnding(ctx context.Context, c city.Control) (done func()) {
 	return func() { cancel(); wg.Wait() }
 }
 
+// saySettling says on stderr whom a city waits for that is brought once to what its configuration says.
+func (a *app) saySettling(ctx context.Context, c city.Control) (done func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		var told city.Telling
+		for wait := 2 * sayAfter; pause(ctx, wait); wait = sayEvery {
+			s, err := c.Snapshot(ctx)
+			if err != nil {
+				continue
+			}
+			for _, line := range told.Unsettled(s) {
+				a.murmur(line)
+			}
+		}
+	})
+	return func() { cancel(); wg.Wait() }
+}
+
 // slowly says what is waited for, and until when at most, if it takes its time, until done is called.
 type slowly func(ctx context.Context, what string, most time.Duration) (done func())
 
