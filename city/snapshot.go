@@ -57,6 +57,7 @@ type Snapshot struct {
 	Console     Console      `json:"console"`
 	Degraded    []string     `json:"degraded"`
 	ShutDown    bool         `json:"shutting_down,omitempty"`
+	Ending      *Ending      `json:"ending,omitempty"` // of a city that stops its agents
 }
 
 // ConfigInfo says which configuration is in force, and whether a newer one was refused.

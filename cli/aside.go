@@ -29,6 +29,8 @@ type aside struct {
 	scanner  automation.Scanner
 	deeds    map[string]automation.Memory // what the last controller remembered
 	close    func()
+
+	slow slowly // may be nil
 }
 
 // newAside reads a city's files. A refused configuration hinders only what needs one. Who has the city's lock need not

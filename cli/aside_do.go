@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -79,23 +80,51 @@ func (b *aside) toSession(ctx context.Context, c city.Command) (city.Receipt, er
 // everyone is all agents of the city.
 func everyone(string) bool { return true }
 
+// endLimit is how long it may take beyond the agents' grace to end sessions, and to see which there are: as long as a
+// controller waits for its own.
+const endLimit = 30 * time.Second
+
 // end stops the living sessions of some agents.
 func (b *aside) end(ctx context.Context, of func(agent string) bool) (int, error) {
-	all, unknown, err := b.whole(ctx)
+	done := b.meanwhile(ctx, "the sessions to be listed", endLimit)
+	look, cancel := context.WithTimeout(ctx, endLimit)
+	defer cancel()
+	all, unknown, err := b.whole(look)
+	done()
 	if err != nil {
 		return 0, err
 	}
 	var alive []session.Status
+	var names []string
 	for _, st := range all {
 		if st.Alive && of(st.Agent) {
-			alive = append(alive, st)
+			alive, names = append(alive, st), append(names, st.Agent)
 		}
 	}
+	done = b.meanwhile(ctx, "the end of "+few(names), b.grace()+endLimit)
 	err = endSessions(ctx, b.sessions, alive, b.grace())
+	done()
 	if err = errors.Join(err, unknown); unknown != nil {
 		return len(alive), err
 	}
 	return len(alive), errors.Join(err, b.settleAccounts(ctx, of))
+}
+
+// meanwhile has it said what is waited for, if somebody wants to hear that.
+func (b *aside) meanwhile(ctx context.Context, what string, most time.Duration) (done func()) {
+	if b.slow == nil {
+		return func() {}
+	}
+	return b.slow(ctx, what, most)
+}
+
+// few names some of several.
+func few(names []string) string {
+	const most = 8
+	if n := len(names) - most; n > 0 {
+		names = append(names[:most:most], fmt.Sprintf("%d more", n))
+	}
+	return strings.Join(names, ", ")
 }
 
 // settleAccounts writes down the ends that nobody has recorded yet, as a controller would have, and lets the sessions'
@@ -138,25 +167,24 @@ func (b *aside) grace() time.Duration {
 	return b.config.Daemon.ShutdownTimeout
 }
 
-// endSessions stops sessions side by side and returns when nothing is left of any.
+// endSessions stops sessions side by side and returns when nothing is left of any, or after the grace and endLimit. The error
+// names all that may still run.
 func endSessions(ctx context.Context, p session.Provider, these []session.Status, grace time.Duration) error {
-	limit := 20 * time.Second
-	if patient, ok := p.(session.Patient); ok {
-		limit = max(limit, patient.Patience(""))
-	}
-	ctx, cancel := context.WithTimeout(ctx, grace+limit)
+	ctx, cancel := context.WithTimeout(ctx, grace+endLimit)
 	defer cancel()
+	errs := make([]error, len(these))
 	var g errgroup.Group
 	g.SetLimit(32)
-	for _, st := range these {
+	for i, st := range these {
 		g.Go(func() error {
 			if err := p.Stop(ctx, st.Name, grace); err != nil {
-				return fmt.Errorf("cannot stop agent %q%s: %w", st.Agent, inBrackets(st.PID), err)
+				errs[i] = fmt.Errorf("cannot stop agent %q%s: %w", st.Agent, inBrackets(st.PID), err)
 			}
 			return nil
 		})
 	}
-	return g.Wait()
+	_ = g.Wait() // errs has it all
+	return errors.Join(errs...)
 }
 
 // inBrackets is a process's number, "" where none is known.

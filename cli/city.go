@@ -21,6 +21,7 @@ func (a *app) startCommand() *cobra.Command {
 		Use: "start", Short: "Start what should run, once; with --foreground, keep it so", Args: exactly(0),
 		Long: `start brings the city to what its configuration says and exits: agents that
 should run are started, others are stopped, and nobody watches them afterwards.
+Whom it waits for meanwhile, ten minutes at most, it says on stderr.
 With --foreground it stays and keeps them alive, as gcity --headless does.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if foreground {
@@ -48,7 +49,10 @@ func (a *app) settle(ctx context.Context) error {
 	}
 	defer a.givenUp(h)
 	defer h.close()
-	if err := h.loop.Settle(ctx); err != nil {
+	done := a.saySettling(ctx, h.loop)
+	err = h.loop.Settle(ctx)
+	done()
+	if err != nil {
 		return err
 	}
 	s, err := h.loop.Snapshot(ctx)
@@ -97,6 +101,11 @@ func newestSeq(ctx context.Context, dir string) uint64 {
 func (a *app) stopCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "stop", Short: "Stop the city and its agents, whoever runs it", Args: exactly(0),
+		Long: `stop ends the agents and then the controller, or without a controller the sessions
+that are still alive. What it waits for it says on stderr, and until when at most:
+shutdown_timeout for each link of the longest chain of depends_on, and half a
+minute. Then it names what may still run, and the exit code is 1. A second stop
+meanwhile takes the grace away.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			what, err := a.stopCity(cmd.Context())
 			if err != nil {
@@ -133,6 +142,7 @@ func (a *app) stopCity(ctx context.Context) (string, error) {
 		return "", err
 	}
 	defer beside.close()
+	beside.slow = a.saySlow
 	ended, err := beside.end(ctx, everyone)
 	if err != nil {
 		return "", err

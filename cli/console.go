@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/signal"
@@ -154,6 +155,7 @@ func (a *app) hostRoom(ctx context.Context, dir string) error {
 		exit = a.onHangup()
 	}
 	a.leaveRoom(h, exit, signals)
+	defer a.sayEnding(ctx, h.loop)()
 	if err := <-obeyed; err != nil {
 		return err
 	}
@@ -223,10 +225,15 @@ func (a *app) handOver(dir string) error {
 	return nil
 }
 
-// stopLive asks a running controller to stop the city, and waits until it has let go of it.
+// stopLive asks a running controller to stop the city, and waits until it has let go of it, saying what for.
 func (a *app) stopLive(ctx context.Context, l *link) error {
-	if _, err := l.Do(ctx, city.Shutdown{}); err != nil {
+	done := a.sayEnding(ctx, l.Control)
+	_, err := l.Do(ctx, city.Shutdown{})
+	done()
+	if hasCode(err, city.Forbidden) {
 		return err
 	}
-	return waitReleased(ctx, l.dir)
+	done = a.saySlow(ctx, "the controller to let go of the city", releaseLimit)
+	defer done()
+	return errors.Join(err, waitReleased(ctx, l.dir))
 }

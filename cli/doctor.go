@@ -52,6 +52,7 @@ func (a *app) doctor(ctx context.Context) error {
 		return err
 	}
 	p := newPatient(ctx, dir)
+	p.slow = a.sayVerySlow
 	defer p.close()
 	var found []finding
 	for _, c := range checks() {
@@ -104,6 +105,7 @@ type patient struct {
 	unlisted error
 	close    func()
 	trials   map[string]finding // of session providers, by name
+	slow     slowly             // of what takes long; may be nil
 }
 
 func newPatient(ctx context.Context, dir string) *patient {

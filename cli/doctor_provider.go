@@ -73,7 +73,7 @@ func (p *patient) tryProvider(ctx context.Context, name string) finding {
 		return note("", "not tried: %v", p.unlisted)
 	}
 	began := time.Now()
-	err := vetProvider(ctx, p.provider, name)
+	err := vetProvider(ctx, p.provider, name, p.slow)
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return note("", "not tried to the end: %v", ctx.Err())

@@ -71,9 +71,12 @@ func waitAnswer(ctx context.Context, dir string, pid int, died <-chan error) err
 	}
 }
 
+// releaseLimit is how long a controller that has ended its agents may take to let go of the city.
+const releaseLimit = time.Minute
+
 // waitReleased waits until no controller holds the city.
 func waitReleased(ctx context.Context, dir string) error {
-	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	ctx, cancel := context.WithTimeout(ctx, releaseLimit)
 	defer cancel()
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()

@@ -123,11 +123,13 @@ func (a *app) givenUp(h *house) {
 	}
 }
 
-// stopMargin is how long before the loop would give up, and leave agents running, every session is ended at once.
-const stopMargin = 15 * time.Second
-
-// killLimit is how long it may take from there until no session is left; and if one is, until the loop has ended.
+// killLimit is how long it may take, once every session is ended at once, until none is left; and if one is, until the loop has
+// ended.
 const killLimit = 10 * time.Second
+
+// stopMargin is how long before the loop gives up, and leaves agents running, every session is ended at once: by the loop too,
+// if it turns.
+const stopMargin = killLimit
 
 // obey answers signals until the loop has ended: TERM and INT stop the city, a second one at once; USR1 leaves the
 // agents; HUP is given to hup.

@@ -135,3 +135,13 @@ func needsFile(err error, why string) error {
 
 // unknownWork is why there is no work and no mail.
 const unknownWork = "who keeps the work cannot be told from it, and no controller has written it down: mend the file and try again"
+
+// heard is told of each configuration that a controller has read: it lets the watch know, and keeps what is known of a good one.
+func (o houseOptions) heard(reads chan string) func(string, *config.City) {
+	return func(revision string, good *config.City) {
+		latest(reads, revision)
+		if good != nil {
+			logError(o.logger, "what is known of the city cannot be written down", keepKnown(good))
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -9,6 +10,7 @@ import (
 
 	"gcity/city"
 	"gcity/config"
+	"gcity/internal/beside"
 )
 
 // link is a city within reach.
@@ -20,8 +22,28 @@ type link struct {
 	close func()
 }
 
-// cityDir says which city is meant: --city, else GC_CITY_PATH, else the first folder upwards that has a city.toml.
+// folderAnswers is how long the folder of a city may take to be looked at.
+const folderAnswers = 5 * time.Second
+
+// cityDir says which city is meant: --city, else GC_CITY_PATH, else the first folder upwards that has a city.toml. One that does
+// not answer is told of.
 func (a *app) cityDir() (string, error) {
+	type place struct {
+		dir string
+		err error
+	}
+	at, ok := beside.New[place](1).At(context.Background(), "", time.Now(), folderAnswers, func() place {
+		dir, err := a.lookForCity()
+		return place{dir, err}
+	})
+	if !ok {
+		return "", fmt.Errorf("the city's folder (%s) does not answer; look at what is mounted there, or name another city with --city",
+			cmp.Or(a.dir, a.getenv("GC_CITY_PATH"), "here, or above"))
+	}
+	return at.dir, at.err
+}
+
+func (a *app) lookForCity() (string, error) {
 	for _, given := range []struct{ from, dir string }{{"--city", a.dir}, {"GC_CITY_PATH", a.getenv("GC_CITY_PATH")}} {
 		if given.dir == "" {
 			continue

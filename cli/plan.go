@@ -102,7 +102,7 @@ func (a *app) planOf(ctx context.Context, c *config.City, running *city.Snapshot
 		return out, err
 	}
 	defer closeSessions()
-	v := sight{wants: plan(c, dir), pools: poolPlan(c, dir), clock: a.clock, running: running, unable: vetter(ctx, provider)}
+	v := sight{wants: plan(c, dir), pools: poolPlan(c, dir), clock: a.clock, running: running, unable: vetter(ctx, provider, a.sayVerySlow)}
 	v.sessions, err = provider.List(ctx)
 	v.sessions, err = session.Await(ctx, v.sessions, err)
 	if partial, partly := errors.AsType[*session.Partial](err); partly {

@@ -7,26 +7,22 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	"gcity/agent"
 	"gcity/city"
 	"gcity/session"
 )
 
-// vetLimit is how long a session provider may take to say whether it could run anything.
-const vetLimit = 10 * time.Second
-
 // vetter says of session providers, by name, why they could run nothing; "" = nothing is known against one. Each is asked
 // once.
-func vetter(ctx context.Context, p session.Provider) func(provider string) string {
+func vetter(ctx context.Context, p session.Provider, slow slowly) func(provider string) string {
 	known := map[string]string{}
 	return func(provider string) string {
 		if why, asked := known[provider]; asked {
 			return why
 		}
 		known[provider] = ""
-		if err := vetProvider(ctx, p, provider); err != nil {
+		if err := vetProvider(ctx, p, provider, slow); err != nil {
 			known[provider] = err.Error()
 		}
 		return known[provider]
@@ -34,13 +30,16 @@ func vetter(ctx context.Context, p session.Provider) func(provider string) strin
 }
 
 // vetProvider asks one of a city's session providers whether it could run anything.
-func vetProvider(ctx context.Context, p session.Provider, name string) error {
+func vetProvider(ctx context.Context, p session.Provider, name string, slow slowly) error {
 	m, ok := p.(session.Mixer)
 	if !ok {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, vetLimit)
+	ctx, cancel := context.WithTimeout(ctx, session.CheckLimit)
 	defer cancel()
+	if slow != nil {
+		defer slow(ctx, name+" to say whether it could run anything", session.CheckLimit)()
+	}
 	return m.CheckOf(ctx, name)
 }
 

@@ -186,6 +186,9 @@ func (a *app) headline(s *city.Snapshot, live bool) string {
 	}
 	if s.ShutDown {
 		how += " · " + a.paint(yellow, "stopping")
+		if s.Ending != nil {
+			how += " since " + a.clock(s.Ending.Since) + ", until " + a.clock(s.Ending.Until) + " at most"
+		}
 	}
 	if s.Suspended {
 		how += " · " + a.paint(yellow, "suspended")
@@ -236,6 +239,11 @@ func (a *app) troubles(s *city.Snapshot) []string {
 	if h := s.Config.Held; h != nil {
 		out = append(out, fmt.Sprintf("the configuration on disk (%s) is held since %s: %s; "+
 			"`gcity reload --confirm` lets it come into force, `gcity plan` shows it", h.Revision, a.clock(h.Since), loss(h.Removes, h.Running)))
+	}
+	if s.Ending != nil {
+		for _, what := range s.Ending.Waits {
+			out = append(out, "the stop waits: "+what)
+		}
 	}
 	out = append(out, s.Degraded...)
 	for _, w := range s.Config.Warnings {

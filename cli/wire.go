@@ -303,7 +303,8 @@ func assemble(ctx context.Context, c *config.City, version string, o houseOption
 		return parts{}, err
 	}
 	undo.add(closeSessions)
-	pokes, err := o.source.Watch(ctx, config.WatchOptions{Log: o.logger, First: true})
+	reads := make(chan string, 1)
+	pokes, err := o.source.Watch(ctx, config.WatchOptions{Log: o.logger, First: true, Read: reads})
 	if err != nil {
 		return parts{}, err
 	}
@@ -326,10 +327,7 @@ func assemble(ctx context.Context, c *config.City, version string, o houseOption
 		Dir: o.dir, Mode: o.mode, Version: version, Provider: sessions, Log: log, Logger: o.logger,
 		Host:  thisHost(o.dir),
 		Files: o.source.Files, Strict: o.source.Strict,
-		Read: func(c *config.City) {
-			logError(o.logger, "what is known of the city cannot be written down", keepKnown(c))
-		},
-		Stores: work.of, Poke: pokes, Rescan: rescans, Folders: func(dirs []string) { latest(others, dirs) }, Beat: o.beat, Held: hold.Check, Last: last, Sweep: func() (int, error) { return pty.SweepRuns(o.dir) },
+		Stores: work.of, Poke: pokes, Read: o.heard(reads), Rescan: rescans, Folders: func(dirs []string) { latest(others, dirs) }, Beat: o.beat, Held: hold.Check, Last: last, Sweep: func() (int, error) { return pty.SweepRuns(o.dir) },
 	}, c)
 	if err != nil {
 		return parts{}, err

@@ -24,10 +24,11 @@ type WatchOptions struct {
 	Poll    time.Duration // between two looks while the kernel cannot tell; 0 = 2 s
 	Polling bool          // do not ask the kernel: for network file systems, which tell it nothing
 	First   bool          // poke at once: for who has loaded before, and may have missed a change since
+	Read    <-chan string // the revision of each Load since, "" if it had none; what is there is then compared with that. May be nil
 }
 
 // Watch pokes when the configuration has changed from what it was when Watch was called, or at the last
-// poke, and has then been left alone for a while: a city.toml that is gone, or that is broken, counts as a change, and so does
+// poke, or when it was last read, as far as o.Read tells, and has then been left alone for a while: a city.toml that is gone, or that is broken, counts as a change, and so does
 // the folder of a rig that comes or goes, and any file of a topology. Nothing else does. Watch first and Load then, or set o.First, so that no change falls between. Pokes that are not taken become one.
 // The channel is closed once ctx has ended and nothing of the watch is left.
 //
@@ -90,9 +91,13 @@ type watcher struct {
 	kernel *fsnotify.Watcher // nil where the kernel is not asked, or has nothing to give
 	blind  bool              // something is not watched by the kernel
 	warned bool
-	last   string // state at the last poke
+	last   string // state at the last poke, or when it was read last
+	vain   pair   // at the last poke, unless what was there then has been read since
 	seen   string // state at the last tick while blind
 }
+
+// pair is what was read last, and what was there.
+type pair struct{ read, there string }
 
 func (w *watcher) run(ctx context.Context) {
 	defer close(w.pokes)
@@ -121,6 +126,7 @@ func (w *watcher) run(ctx context.Context) {
 			return
 		case e := <-events:
 			if e.Op != fsnotify.Chmod && w.of.saw(e.Name) {
+				w.vain = pair{}
 				quiet.Reset(w.o.Quiet)
 			}
 		case <-errs: // events were lost: whatever they were, look
@@ -128,7 +134,7 @@ func (w *watcher) run(ctx context.Context) {
 		case <-tick:
 			w.arm()
 			if s := w.of.state(); s != w.seen || !w.blind {
-				w.seen = s
+				w.seen, w.vain = s, pair{}
 				quiet.Reset(w.o.Quiet)
 			}
 		case folders := <-w.others:
@@ -137,6 +143,18 @@ func (w *watcher) run(ctx context.Context) {
 				w.arm() // at once: what is written while it is quiet is seen then
 				quiet.Reset(w.o.Quiet)
 			}
+		case revision, ok := <-w.o.Read:
+			if !ok {
+				w.o.Read = nil
+				continue
+			}
+			if revision == "" {
+				revision = unreadable
+			}
+			if w.last = revision; revision == w.vain.there {
+				w.vain = pair{}
+			}
+			quiet.Reset(w.o.Quiet)
 		case <-quiet.C:
 			w.look()
 		}
@@ -154,10 +172,11 @@ func (w *watcher) look() {
 	}
 	state := w.of.state()
 	w.seen = state
-	if state == w.last {
+	is := pair{w.last, state}
+	if state == w.last || is == w.vain { // who was poked for this and has read the same as before will not do better
 		return
 	}
-	w.last = state
+	w.last, w.vain = state, is
 	select {
 	case w.pokes <- struct{}{}:
 	default:

@@ -98,7 +98,10 @@ func (s *sources) folders() map[string]bool {
 func (s *sources) state() string {
 	state, err := s.from.Revision()
 	if err != nil {
-		return "unreadable"
+		return unreadable
 	}
 	return state
 }
+
+// unreadable is the state of what has no revision.
+const unreadable = "unreadable"

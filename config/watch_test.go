@@ -11,6 +11,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -242,6 +243,61 @@ func TestWatchIgnoresTheRest(t *testing.T) {
 	if n := await(t, pokes, dir, 2); n != 1 {
 		t.Errorf("%d pokes", n)
 	}
+}
+
+// A configuration that was read while it stood there for a moment, and is again what it was at the last poke, is told of all
+// the same: whoever watches runs by what was read.
+func TestWatchComparesWithWhatWasRead(t *testing.T) {
+	for _, polling := range []bool{false, true} {
+		t.Run(fmt.Sprintf("polling=%t", polling), func(t *testing.T) {
+			dir := folder(t, agents(1))
+			path := filepath.Join(dir, FileName)
+			reads := make(chan string)
+			pokes := watching(t, dir, WatchOptions{Quiet: 300 * time.Millisecond, Poll: 300 * time.Millisecond, Polling: polling, Read: reads})
+			for range 3 {
+				for n := range 2 {
+					put(t, path, agents(2+n))
+					c, err := Load(dir)
+					if err != nil {
+						t.Fatal(err)
+					}
+					put(t, path, agents(1))
+					reads <- c.Revision
+				}
+				await(t, pokes, dir, 1)
+				c, err := Load(dir)
+				if err != nil {
+					t.Fatal(err)
+				}
+				reads <- c.Revision
+			}
+			put(t, path, agents(2)) // and it is no deafer for that
+			await(t, pokes, dir, 2)
+		})
+	}
+}
+
+// Who reads something else than what is there, again and again, is not poked for ever.
+func TestWatchIsNotVexed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		dir := folder(t, agents(1))
+		reads := make(chan string)
+		pokes := watching(t, dir, WatchOptions{Polling: true, Read: reads})
+		count := 0
+		for range 5 {
+			reads <- "another"
+			time.Sleep(time.Minute) // by the bubble's clock
+			synctest.Wait()
+			for ; len(pokes) > 0; count++ {
+				<-pokes
+			}
+		}
+		if count != 1 {
+			t.Errorf("%d pokes", count)
+		}
+		put(t, filepath.Join(dir, FileName), agents(2))
+		poked(t, pokes)
+	})
 }
 
 // F7: in a user namespace that is allowed no inotify at all, files are looked at, and one warning says so.

@@ -16,6 +16,7 @@ func (m *machine) command(now time.Time, id uint64, cmd city.Command) {
 	if m.ending != alive {
 		if c, ok := cmd.(city.Shutdown); ok && !c.Leave {
 			m.leaving = append(m.leaving, answer{id: id})
+			m.hurry(now) // who asks twice is in haste
 			return
 		}
 		m.refuseID(id, city.Unavailable, "the city is being stopped")

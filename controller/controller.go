@@ -44,9 +44,6 @@ type Options struct {
 	Files  []string // read besides the configuration's own, see config.Source
 	Strict bool     // the same
 
-	// Read hears of each configuration that has been read and has no mistake; off the loop. May be nil.
-	Read func(*config.City)
-
 	// Stores opens the store of a scope, "" = the city, else a rig; from any goroutine, again and again. Nil: there is no
 	// work, and no automation runs.
 	Stores func(rig string) (beads.Store, error)
@@ -54,6 +51,10 @@ type Options struct {
 	// Folders hears where automations and formulas are, whenever that has changed; from the loop, so it must not wait. May
 	// be nil.
 	Folders func(dirs []string)
+
+	// Read hears the revision of the configuration whenever it has been read, "" if it had none, and the configuration if it
+	// has no mistake: off the loop, from any goroutine, one after the other. May be nil.
+	Read func(revision string, good *config.City)
 
 	Rescan <-chan struct{}     // the folders of automations may have changed; nil: looked at once a patrol only
 	Poke   <-chan struct{}     // the configuration may have changed; nil: looked at once a patrol only
@@ -73,6 +74,7 @@ type Controller struct {
 	o     Options
 	first *config.City
 	m     *machine
+	told  city.Telling // of a stop, in the log
 
 	inbox   chan input
 	replies sync.Map // command id → chan answer
@@ -128,7 +130,7 @@ func New(o Options, c *config.City) (*Controller, error) {
 	ctl.recallDeeds()
 	ctl.recall(conf)
 	ctl.m.step(now, inConfig{revision: c.Revision, conf: conf})
-	ctl.limit.Store(int64(ctl.stopLimit()))
+	ctl.limit.Store(int64(ctl.m.stopLimit()))
 	ctl.stamp(now)
 	ctl.publish(&city.Snapshot{Host: host, Started: now, PID: os.Getpid()}, now)
 	return ctl, nil

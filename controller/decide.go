@@ -33,7 +33,9 @@ func (m *machine) decide(now time.Time, a *record) {
 	case !m.listed || m.ending == leaveAgents || m.ending == ended:
 	case a.op == opStart:
 		m.mayCancel(a)
-	case a.op == opStop || a.unsure:
+	case a.op == opStop:
+		m.overdue(now, a)
+	case a.unsure:
 	case a.alive:
 		m.decideAlive(now, a)
 	default:
@@ -221,7 +223,7 @@ func (m *machine) stop(now time.Time, a *record, c cause) {
 	if c.kind == causeKill || m.hurried {
 		grace = 0
 	}
-	m.set(now, a, city.Stopping, c.why, now.Add(grace))
+	m.set(now, a, city.Stopping, c.why, m.stopUntil(now, grace))
 	m.decided(now, a, "stop", c.why)
 	if c.kind == causeRequest {
 		m.tell(a, events.Event{Type: events.AgentDraining, Actor: a.name, Message: c.why})

@@ -9,13 +9,9 @@ import (
 	"gcity/session"
 )
 
-const (
-	// vetLimit is how long a provider may take to say whether it could run sessions. A script has half a minute for a call.
-	vetLimit = 35 * time.Second
-	// vetFresh is how old its yes may be when an agent is ended for a restart by it. Between the two comes a look at who holds
-	// the agent, which a slow program may take its time for.
-	vetFresh = 2 * time.Minute
-)
+// vetFresh is how old a provider's yes may be when an agent is ended for a restart by it. Between the two comes a look at who
+// holds the agent, which a slow program may take its time for.
+const vetFresh = 2 * time.Minute
 
 // vetting is what a provider has said about whether it could run sessions.
 type vetting struct {

@@ -1,7 +1,6 @@
 package controller
 
 import (
-	"fmt"
 	"time"
 
 	"gcity/city"
@@ -26,28 +25,17 @@ func (m *machine) shutdown(now time.Time, leave bool) {
 		return
 	}
 	m.ending = stopAgents
+	m.finale = finale{since: now, by: now.Add(m.stopLimit())}
 	m.endRuns()
 	m.decideAll(now)
 	m.look()
 }
 
-// hurry takes the grace away from those who still have it.
-func (m *machine) hurry(now time.Time) {
-	if m.ending != stopAgents || m.hurried {
-		return
-	}
-	m.hurried = true
-	for _, a := range m.order {
-		if a.op == opStop {
-			m.do(fxKill{agent: a.name, session: a.life.Name})
-		}
-		a.stopFrom = time.Time{}
-		m.decide(now, a)
-	}
-}
-
 // finish ends a step: what may be forgotten is acknowledged, and an ending city looks whether it has ended.
 func (m *machine) finish(now time.Time) {
+	if at := m.hurryAt(); !at.IsZero() && !now.Before(at) {
+		m.hurry(now)
+	}
 	m.ripple(now)
 	if len(m.groups) > 0 {
 		m.settleGroups()
@@ -65,6 +53,7 @@ func (m *machine) finish(now time.Time) {
 			m.relook = time.Time{}
 			m.look()
 		}
+		m.noteWaits()
 	case leaveAgents:
 		m.left = true
 		m.end(now, "agents are left running")
@@ -117,40 +106,20 @@ func (m *machine) seenEmpty(now time.Time, turn uint64) {
 // end answers those who asked for it; the loop stops after this step.
 func (m *machine) end(now time.Time, msg string) {
 	m.ending = ended
+	m.finale.by, m.finale.waits, m.changed = now.Add(Farewell), []string{"all is decided, and what is under way comes to its end"}, true
 	m.giveUpMail(now)
 	for _, a := range m.order { // their output is not waited for any longer
 		m.release(a, a.capturing)
 	}
 	for i := range m.leaving {
 		if m.gaveUp {
-			m.leaving[i].err = &city.Error{Code: city.Unavailable, Message: "the city is not stopped: " + msg}
+			m.leaving[i].err = &city.Error{Code: city.Unavailable, Message: "the stop of the city was " + msg + "; " + lookFor}
 			continue
 		}
 		m.leaving[i].receipt.Message = msg
 	}
 	m.do(fxRecord{event: events.Event{Type: events.ControllerStopped, Actor: controller, Message: msg}, answers: m.leaving})
 	m.leaving = nil
-}
-
-// giveUpAgents ends a city whose agents could not all be stopped in time, and says who lives.
-func (m *machine) giveUpAgents(now time.Time) []effect {
-	m.out = m.out[:0]
-	if m.ending == ended {
-		return nil
-	}
-	var left []string
-	for _, a := range m.order {
-		if a.alive || a.op != opNone {
-			left = append(left, a.name)
-		}
-	}
-	m.gaveUp = true
-	msg := fmt.Sprintf("gave up waiting for: %v", left)
-	if m.unlisted != "" {
-		msg += "; " + m.unlisted
-	}
-	m.end(now, msg)
-	return m.out
 }
 
 // rest reports that a one-shot has nothing left to do.

@@ -30,13 +30,13 @@ type loop struct {
 	patrol *time.Ticker
 	pulse  *time.Ticker
 	wake   *time.Timer
-	limit  <-chan time.Time // of a shutdown; nil before
+	limit  *time.Timer // of a stop of the city
 	exits  <-chan session.Exit
 	health string
-	gaveUp string    // within which time agents could not be stopped; "" = they were
 	now    time.Time // of the newest turn
 	due    time.Time // of a snapshot that is put off; zero = none
 
+	by      time.Time     // when limit ends
 	effects []effect      // of a turn; reused
 	every   time.Duration // what patrol ticks at
 }
@@ -52,7 +52,10 @@ func (c *Controller) run(ctx context.Context, settle bool) error {
 	l := &loop{
 		c: c, settle: settle, every: interval,
 		patrol: time.NewTicker(interval), pulse: time.NewTicker(min(c.o.Pulse, interval)), wake: time.NewTimer(time.Hour),
+		limit: time.NewTimer(time.Hour),
 	}
+	l.limit.Stop()
+	defer l.limit.Stop()
 	defer l.patrol.Stop()
 	defer l.pulse.Stop()
 	defer l.wake.Stop()
@@ -62,6 +65,7 @@ func (c *Controller) run(ctx context.Context, settle bool) error {
 	c.m.settling = settle
 	c.sweep()
 	err := l.turns(ctx)
+	c.publish(c.snap.Load(), time.Now())
 	c.runner.finish(c.m.left)
 	c.keep()
 	c.refuseAll()
@@ -101,10 +105,10 @@ func (l *loop) turns(ctx context.Context) error {
 		case <-done:
 			done = nil
 			in = inShutdown{leave: l.settle}
-		case <-l.limit:
-			return l.abandon(ctx, l.c.StopLimit().String())
+		case <-l.limit.C:
+			return l.abandon(ctx)
 		case <-l.c.enough:
-			return l.abandon(ctx, "the time that it was given")
+			return l.abandon(ctx)
 		case <-l.patrol.C:
 			in = inTick{}
 		case <-l.wake.C:
@@ -146,10 +150,11 @@ func (l *loop) turn(in input) {
 		l.health = h
 		l.effects = append(l.effects, c.m.step(now, inHealth{h})...)
 	}
-	c.limit.Store(int64(c.stopLimit()))
+	c.limit.Store(int64(c.m.stopLimit()))
 	answers := c.perform(now, l.effects)
 	clear(l.effects)
 	l.publish(now, len(answers) > 0)
+	c.tellEnding(now)
 	c.stamp(time.Now())
 	for _, a := range answers { // whoever hears that something is done must find it done
 		c.answer(a)
@@ -196,8 +201,9 @@ func (l *loop) arm() {
 		l.patrol.Reset(l.every)
 		l.pulse.Reset(min(l.c.o.Pulse, l.every))
 	}
-	if m.ending == stopAgents && l.limit == nil {
-		l.limit = time.After(l.c.StopLimit())
+	if by := m.finale.by; m.ending == stopAgents && !by.Equal(l.by) {
+		l.by = by
+		l.limit.Reset(time.Until(by))
 	}
 	t := m.next(l.now)
 	if !l.due.IsZero() && (t.IsZero() || l.due.Before(t)) {
@@ -214,9 +220,6 @@ func (l *loop) arm() {
 // may be asked at any time, by anybody.
 func (c *Controller) StopLimit() time.Duration { return time.Duration(c.limit.Load()) }
 
-// stopLimit is how long a shutdown may take, which is longer where a slow program has to stop sessions.
-func (c *Controller) stopLimit() time.Duration { return c.m.stopLimit() + c.runner.atLeast(0, "") }
-
 // stopLimit is how long a shutdown may take: those that depend on each other end one after the other.
 func (m *machine) stopLimit() time.Duration {
 	return time.Duration(max(1, m.depth))*m.conf.grace + stopSlack
@@ -226,9 +229,11 @@ func (l *loop) over() bool {
 	return l.c.m.ending == ended || (l.settle && l.c.m.rest())
 }
 
+// lookFor is what to do about sessions that may run still.
+const lookFor = "`gcity doctor` looks for sessions that run still, `gcity stop` tries again to end them"
+
 // abandon ends a city whose agents cannot be stopped within a time.
-func (l *loop) abandon(ctx context.Context, within string) error {
-	l.gaveUp = within
+func (l *loop) abandon(ctx context.Context) error {
 	now := time.Now()
 	for _, a := range l.c.perform(now, l.c.m.giveUpAgents(now)) {
 		l.c.answer(a)
@@ -240,8 +245,8 @@ func (l *loop) verdict(ctx context.Context) error {
 	if lost := l.c.m.lost; lost != nil {
 		return fmt.Errorf("this controller leaves its agents to another one: %w", lost)
 	}
-	if l.gaveUp != "" {
-		return fmt.Errorf("the city did not stop within %s: some agents may still run; `gcity doctor` looks for them, `gcity stop` ends them", l.gaveUp)
+	if l.c.m.gaveUp {
+		return fmt.Errorf("the city has ended, and not all of it is known to be stopped: %s; %s", l.c.m.finale.giveUp, lookFor)
 	}
 	if l.settle && ctx.Err() != nil {
 		return fmt.Errorf("not settled: %w", context.Cause(ctx))

@@ -64,6 +64,7 @@ type machine struct {
 	mode     string // how the city is run
 
 	ending  ending
+	finale  finale    // of a city that stops its agents
 	leaving []answer  // to the shutdown's commands
 	hurried bool      // agents get no shutdown_timeout
 	early   bool      // the newest look at a city that stops came while something was in flight
@@ -220,6 +221,9 @@ func (m *machine) note(fact *string, value string) {
 // waits for something else.
 func (m *machine) next(now time.Time) time.Time {
 	t := m.relook
+	if at := m.hurryAt(); !at.IsZero() && (t.IsZero() || at.Before(t)) {
+		t = at
+	}
 	if due := m.keeper.due; !due.IsZero() && (t.IsZero() || due.Before(t)) {
 		t = due
 	}
@@ -233,7 +237,7 @@ func (m *machine) next(now time.Time) time.Time {
 	}
 	t = m.nextSend(now, t)
 	for _, a := range m.order {
-		if a.op != opNone {
+		if a.op == opStart {
 			continue
 		}
 		for _, at := range [...]time.Time{a.until, a.idleAt} {

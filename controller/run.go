@@ -109,7 +109,7 @@ func (r *runner) run(f effect) {
 			return nil
 		})
 	case fxVet:
-		r.within(vetLimit, func(ctx context.Context) input { return r.vet(ctx, f) })
+		r.within(session.CheckLimit, func(ctx context.Context) input { return r.vet(ctx, f) })
 	case fxCheck:
 		r.check(f)
 	case fxMark:
@@ -318,11 +318,18 @@ func (r *runner) load(f fxLoad) input {
 		return inConfig{revision: revision}
 	}
 	cfg, err := r.c.o.source().Load()
-	if err != nil {
-		return inConfig{revision: revision, err: err}
+	if cfg != nil && err == nil {
+		revision = cfg.Revision
 	}
 	if r.c.o.Read != nil {
-		r.c.o.Read(cfg)
+		good := cfg
+		if err != nil {
+			good = nil
+		}
+		r.c.o.Read(revision, good)
+	}
+	if err != nil {
+		return inConfig{revision: revision, err: err}
 	}
 	return inConfig{revision: cfg.Revision, conf: r.c.translate(cfg), found: found && cfg.Revision == f.known}
 }

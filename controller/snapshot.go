@@ -12,7 +12,7 @@ import (
 
 // snapshot draws what an operator may see. Everything in it is a copy.
 func (m *machine) snapshot(now time.Time) *city.Snapshot {
-	s := &city.Snapshot{At: now, Agents: make([]city.Agent, 0, len(m.order)), Degraded: []string{}, ShutDown: m.ending != alive && !m.left}
+	s := &city.Snapshot{At: now, Agents: make([]city.Agent, 0, len(m.order)), Degraded: []string{}, ShutDown: m.ending != alive && !m.left, Ending: m.drawEnding()}
 	if m.conf != nil {
 		s.Name, s.Suspended = m.conf.name, m.conf.suspended
 		s.Config = city.ConfigInfo{Revision: short(m.conf.revision), Loaded: m.loaded, Rejected: m.rejected, Warnings: m.warnings(), Environ: m.conf.environ}

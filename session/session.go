@@ -202,7 +202,8 @@ type (
 		Capture(ctx context.Context, name, id string) ([]byte, error)
 	}
 
-	// Checker finds out whether sessions could be started now, as far as that can be told without starting one.
+	// Checker finds out whether sessions could be started now, as far as that can be told without starting one. Whoever asks
+	// gives it CheckLimit, and it has no shorter time of its own.
 	Checker interface {
 		Check(ctx context.Context) error
 	}
@@ -217,6 +218,9 @@ type (
 		Acknowledge(ctx context.Context, name, id string) error
 	}
 )
+
+// CheckLimit is how long a provider may take to say whether it could run sessions. A script has half a minute for a call.
+const CheckLimit = 35 * time.Second
 
 // ReadyMark is the metadata key that says that setup and readiness are behind a session.
 const ReadyMark = "GC_READY"

@@ -28,7 +28,7 @@ func (p *Provider) Start(ctx context.Context, s session.Spec) (session.Status, e
 	if err := p.clear(ctx, m, s.Name); err != nil {
 		return session.Status{}, err
 	}
-	if err := p.mark(m); err != nil {
+	if err := p.mark(ctx, m); err != nil {
 		return session.Status{}, fmt.Errorf("cannot start %q: %w", s.Name, err)
 	}
 	st, err := q.Start(ctx, s)

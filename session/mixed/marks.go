@@ -35,23 +35,35 @@ func readMarks(dir string) ([]string, error) {
 	return names, nil
 }
 
-// mark writes down that a provider is in use, before it is.
-func (p *Provider) mark(m *member) error {
+// mark writes down that a provider is in use, before it is. Whoever only asks who holds what does not wait for the disk.
+func (p *Provider) mark(ctx context.Context, m *member) error {
 	p.mu.Lock()
-	defer p.mu.Unlock()
 	m.starts++
 	m.gen++
-	if m.inUse {
+	marked := m.marked
+	p.mu.Unlock()
+	if marked {
 		return nil
 	}
-	m.inUse = true
-	if err := p.writeMarks(); err != nil {
-		m.inUse = false
-		m.starts--
-		return fmt.Errorf("that the session provider %s is in use cannot be written down: %w", m.name, err)
+	err := p.writing(ctx, func() (change bool, done func(error)) {
+		if m.marked {
+			return false, nil
+		}
+		listed := m.listed
+		m.inUse, m.listed = true, true // it held none: whatever it will have comes by us
+		return true, func(err error) {
+			if m.marked = err == nil; !m.marked {
+				m.inUse, m.listed = false, listed
+			}
+		}
+	})
+	if err == nil {
+		return nil
 	}
-	m.listed = true // it held none: whatever it will have comes by us
-	return nil
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	m.starts--
+	return fmt.Errorf("that the session provider %s is in use cannot be written down: %w", m.name, err)
 }
 
 // unmark is for a provider that a look at its gen has found empty. It is told first, and the mark goes after: a successor
@@ -71,36 +83,63 @@ func (p *Provider) unmark(ctx context.Context, m *member, q session.Provider, ge
 			p.o.Logger.Warn("a session provider that is in use no more cannot be let go of", "provider", m.name, "err", err)
 		}
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if !idle() {
-		return
-	}
-	m.inUse = false
-	if err := p.writeMarks(); err != nil {
-		m.inUse = true
+	err := p.writing(ctx, func() (change bool, done func(error)) {
+		if !idle() {
+			return false, nil
+		}
+		m.inUse, m.marked = false, false // who starts by it meanwhile marks it anew
+		return true, func(err error) { m.inUse = m.inUse || err != nil }
+	})
+	if err != nil {
 		p.o.Logger.Warn("that a session provider is in use no more cannot be written down", "provider", m.name, "err", err)
 	}
 }
 
-// writeMarks writes who is in use. Under p.mu.
-func (p *Provider) writeMarks() error {
-	if p.o.Observe {
-		return errors.New("who only looks on starts nothing")
+// writing writes who is in use after a change of it; one at a time, and not under p.mu. change and what it returns, which hears
+// how the writing went, are called under p.mu.
+func (p *Provider) writing(ctx context.Context, change func() (change bool, done func(error))) error {
+	select {
+	case p.pen <- struct{}{}:
+		defer func() { <-p.pen }()
+	case <-ctx.Done():
+		return fmt.Errorf("the one before is being written still: %w", context.Cause(ctx))
 	}
+	p.mu.Lock()
+	changed, done := change()
+	text := p.marks()
+	p.mu.Unlock()
+	if !changed {
+		return nil
+	}
+	err := p.writeMarks(text)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	done(err)
+	return err
+}
+
+// marks are those who are in use, a line each. Under p.mu.
+func (p *Provider) marks() string {
 	var b strings.Builder
 	for _, m := range p.order {
 		if m.inUse && m.name != p.o.Home {
 			b.WriteString(m.name + "\n")
 		}
 	}
+	return b.String()
+}
+
+func (p *Provider) writeMarks(text string) error {
+	if p.o.Observe {
+		return errors.New("who only looks on starts nothing")
+	}
 	path := filepath.Join(p.o.Dir, MarksFile)
-	if b.Len() == 0 {
+	if text == "" {
 		err := os.Remove(path)
 		if errors.Is(err, fs.ErrNotExist) {
 			err = nil
 		}
 		return err
 	}
-	return disk.WriteFile(path, []byte(b.String()), 0o600)
+	return disk.WriteFile(path, []byte(text), 0o600)
 }

@@ -43,7 +43,8 @@ type Provider struct {
 	end   context.CancelCauseFunc
 	wg    sync.WaitGroup
 
-	opening sync.Mutex // held while a provider is opened
+	opening sync.Mutex    // held while a provider is opened
+	pen     chan struct{} // holds a token while the marks are written
 
 	mu      sync.Mutex
 	members map[string]*member
@@ -59,7 +60,8 @@ type member struct {
 	p      session.Provider // nil: it could not be opened
 	close  func()
 	err    error // why it could not
-	inUse  bool  // it is marked, or the home
+	inUse  bool  // it may hold sessions: it is marked, or being marked, or the home
+	marked bool  // and that is written down
 	listed bool  // where its sessions are has been noted
 	look   *look // under way, if it is patient
 	starts int   // in flight
@@ -100,7 +102,7 @@ func New(o Options) (*Provider, error) {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	p := &Provider{
-		o: o, exits: make(chan session.Exit, exitsKept), done: make(chan struct{}),
+		o: o, exits: make(chan session.Exit, exitsKept), done: make(chan struct{}), pen: make(chan struct{}, 1),
 		members: map[string]*member{}, held: map[string][]place{},
 	}
 	p.life, p.end = context.WithCancelCause(context.Background())
@@ -112,9 +114,10 @@ func New(o Options) (*Provider, error) {
 	if _, err := p.opened(home); err != nil {
 		return nil, err
 	}
-	home.inUse = true
+	home.inUse, home.marked = true, true
 	for _, name := range marked {
-		p.member(name).inUse = true
+		m := p.member(name)
+		m.inUse, m.marked = true, true
 	}
 	return p, nil
 }

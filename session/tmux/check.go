@@ -3,7 +3,7 @@ package tmux
 import "context"
 
 // Check implements session.Checker: tmux is there still, and new enough.
-func (p *Provider) Check(context.Context) error {
-	_, err := Find()
+func (p *Provider) Check(ctx context.Context) error {
+	_, err := find(ctx)
 	return err
 }

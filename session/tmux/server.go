@@ -42,13 +42,20 @@ func Hint(city string) string {
 
 // Find returns the path of a tmux that is new enough, or ErrUnusable.
 func Find() (program string, err error) {
+	ctx, cancel := context.WithTimeout(context.Background(), session.CheckLimit)
+	defer cancel()
+	return find(ctx)
+}
+
+func find(ctx context.Context) (program string, err error) {
 	program, err = exec.LookPath("tmux")
 	if err != nil {
 		return "", fmt.Errorf("there is no tmux in PATH: %w", ErrUnusable)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), callTimeout)
-	defer cancel()
 	out, err := exec.CommandContext(ctx, program, "-V").Output()
+	if ctx.Err() != nil {
+		return "", fmt.Errorf("%s -V does not answer: %w", program, context.Cause(ctx))
+	}
 	if err != nil {
 		return "", fmt.Errorf("%s -V fails (%v): %w", program, err, ErrUnusable)
 	}

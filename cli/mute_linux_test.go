@@ -1,0 +1,27 @@
+package cli
+
+import (
+	"errors"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	dumb "gcity/internal/mute"
+)
+
+// A city in a folder that does not answer is said to be so, by any command.
+func TestACityThatDoesNotAnswer(t *testing.T) {
+	if !dumb.Apart(t) {
+		return
+	}
+	hung, _, _ := dumb.Folder(t, false)
+	for _, args := range [][]string{{"start"}, {"status"}} {
+		cmd := exec.Command("gcity", append(args, "--city", filepath.Join(hung, "c"))...)
+		out, err := cmd.CombinedOutput()
+		var exit *exec.ExitError
+		if !errors.As(err, &exit) || exit.ExitCode() != exitFailed || !strings.Contains(string(out), "does not answer; look at what is mounted there") {
+			t.Errorf("%v: %v\n%s", args, err, out)
+		}
+	}
+}

@@ -1,0 +1,65 @@
+package mixed_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"gcity/internal/mute"
+	"gcity/session"
+	"gcity/session/mixed"
+)
+
+// While a disk does not answer that has the marks, nobody waits for it but who has to have them written: the controller's loop,
+// which asks how patient one has to be, does not.
+func TestMarksOnADiskThatDoesNotAnswer(t *testing.T) {
+	if !mute.Apart(t) {
+		return
+	}
+	hung, asked, free := mute.Folder(t, true)
+	h := newHouse(t, "pty", "other")
+	p := h.mix(t, false)
+	marks := filepath.Join(h.dir, mixed.MarksFile)
+	if err := os.Symlink(filepath.Join(hung, "x"), marks); err != nil {
+		t.Fatal(err)
+	}
+	started := make(chan error, 1)
+	spec := session.Spec{Name: "gc-a", Agent: "a", Provider: "other", Command: "run"}
+	go func() { _, err := p.Start(t.Context(), spec); started <- err }()
+	select {
+	case <-asked:
+	case <-time.After(30 * time.Second):
+		t.Fatal("the marks are not being written")
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		p.Patience("gc-a")
+		p.Patience("")
+		if _, err := p.List(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if _, err := p.Start(t.Context(), session.Spec{Name: "gc-b", Agent: "b", Command: "run"}); err != nil {
+			t.Error(err)
+		}
+	}()
+	select {
+	case <-done:
+	case <-time.After(20 * time.Second):
+		t.Error("who only asks waits for the disk")
+	}
+	free()
+	if err := <-started; err == nil {
+		t.Error("what cannot be written down was started")
+	}
+	if err := os.Remove(marks); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.Start(t.Context(), spec); err != nil {
+		t.Error(err)
+	}
+	if got := h.marks(t); got != "other " {
+		t.Errorf("marked: %q", got)
+	}
+}
