@@ -52,6 +52,11 @@ type Options struct {
 	// be nil.
 	Folders func(dirs []string)
 
+	// Door hears where the city is to answer over TCP, whenever that has changed; from the loop, so it must not wait. May be
+	// nil. Doors tells what has become of it; nil: nothing.
+	Door  func(config.API)
+	Doors <-chan city.Door
+
 	Rescan <-chan struct{}     // the folders of automations may have changed; nil: looked at once a patrol only
 	Poke   <-chan struct{}     // the configuration may have changed; nil: looked at once a patrol only
 	Sweep  func() (int, error) // ends what a predecessor's runs left behind; called once, before the first decision; may be nil
@@ -152,6 +157,7 @@ func (c *Controller) translate(cfg *config.City) *conf {
 		wispEvery: cfg.Daemon.WispGCInterval, wispTTL: cfg.Daemon.WispTTL,
 		onDisk:  cfg.Daemon.CrashHistory == "disk",
 		store:   city.WorkStore{Provider: cfg.Beads.Keeper(), Host: cfg.Dolt.Host, Port: cfg.Dolt.Port},
+		api:     doorOf(cfg),
 		console: city.Console{Theme: cfg.Console.Theme, Colour: own},
 		patrol:  cfg.Daemon.PatrolInterval, grace: cfg.Daemon.ShutdownTimeout, window: cfg.Daemon.RestartWindow,
 	}

@@ -117,6 +117,8 @@ func (l *loop) turns(ctx context.Context) error {
 			in = inPoke{}
 		case <-l.c.o.Rescan:
 			in = inRescan{}
+		case d := <-l.c.o.Doors:
+			in = inDoor{d}
 		case in = <-l.c.inbox:
 		}
 	}

@@ -132,6 +132,10 @@ func (r *runner) run(f effect) {
 		r.within(loadLimit, func(context.Context) input {
 			return inEdited{edit: f, err: r.c.o.source().SetSuspended(config.Target{Agent: f.agent, Rig: f.rig}, f.on)}
 		})
+	case fxDoor:
+		if r.c.o.Door != nil {
+			r.c.o.Door(f.want)
+		}
 	case fxMeasure:
 		r.within(measureLimit, r.measure)
 	case fxRemember:
