@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strconv"
 	"time"
 
@@ -26,6 +27,37 @@ func listOf[T any](items []T) list[T] {
 		items = []T{}
 	}
 	return list[T]{Items: items, Total: len(items)}
+}
+
+// page is the part of a list, which is in the order of its names, that a request asks for: ?limit=N, after ?cursor=NAME. total
+// is of the whole list.
+func page[T any](r *http.Request, items []T, name func(*T) string) (list[T], error) {
+	limit, err := number(r, "limit", maxLines)
+	if err != nil {
+		return list[T]{}, err
+	}
+	all := listOf(items)
+	if after := r.URL.Query().Get("cursor"); after != "" {
+		from := slices.IndexFunc(items, func(v T) bool { return name(&v) > after })
+		if from < 0 {
+			from = len(items)
+		}
+		all.Items = all.Items[from:]
+	}
+	if n := int(limit); n > 0 && n < len(all.Items) {
+		all.Items = all.Items[:n]
+		all.Next = name(&all.Items[n-1])
+	}
+	return all, nil
+}
+
+// okPage writes a page of a list that is drawn from a snapshot.
+func okPage[T any](s *server, w http.ResponseWriter, r *http.Request, snap *city.Snapshot, items []T, name func(*T) string) error {
+	p, err := page(r, items, name)
+	if err == nil {
+		s.ok(w, snap, p)
+	}
+	return err
 }
 
 // reply writes an answer and hands it to the kernel before it returns, so that a server that ends meanwhile does not
