@@ -18,6 +18,7 @@ import (
 	"net"
 	"net/http"
 	"strings"
+	"sync"
 	"time"
 
 	"gcity/city"
@@ -62,11 +63,12 @@ func (o Options) withDefaults() Options {
 
 // server answers for one city.
 type server struct {
-	city    city.Control
-	o       Options
-	life    context.Context // ends streams and attached terminals
-	streams chan struct{}   // one token each
-	release func(net.Conn)  // is told when a connection that was taken from net/http is done with
+	city     city.Control
+	o        Options
+	life     context.Context // ends streams and attached terminals
+	streams  chan struct{}   // one token each
+	document func() []byte   // in OpenAPI's words
+	release  func(net.Conn)  // is told when a connection that was taken from net/http is done with
 }
 
 // Handler answers requests for a city. Its streams end with their requests; Serve ends them with the city.
@@ -74,7 +76,7 @@ func Handler(c city.Control, o Options) http.Handler { return newServer(context.
 
 func newServer(life context.Context, c city.Control, o Options) *server {
 	o = o.withDefaults()
-	return &server{city: c, o: o, life: life, streams: make(chan struct{}, o.MaxStreams), release: func(net.Conn) {}}
+	return &server{city: c, o: o, life: life, streams: make(chan struct{}, o.MaxStreams), document: sync.OnceValue(document), release: func(net.Conn) {}}
 }
 
 // handler answers one kind of request; an error is written as such unless the answer has begun.
@@ -189,6 +191,8 @@ func (s *server) reader(k kind) handler {
 		return s.health
 	case cities:
 		return s.cities
+	case described:
+		return s.openAPI
 	case status:
 		return s.status
 	case snapshot:

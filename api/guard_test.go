@@ -32,7 +32,7 @@ func FuzzGuard(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, method, path, host, asks, body, origin, auth string) {
 		u, err := url.ParseRequestURI(path)
-		if err != nil || !token(method) || strings.Contains(path, "stream") || strings.Contains(path, "attach") || strings.Contains(path, "index") {
+		if err != nil || !word(method) || strings.Contains(path, "stream") || strings.Contains(path, "attach") || strings.Contains(path, "index") {
 			return // what never comes through net/http, or waits
 		}
 		fake := citytest.NewFake("town", city.Agent{Name: citytest.Worker, Running: true})
@@ -66,7 +66,7 @@ func FuzzGuard(f *testing.F) {
 	})
 }
 
-func token(s string) bool {
+func word(s string) bool {
 	return s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") == ""
 }
 

@@ -13,6 +13,7 @@ type kind string
 const (
 	health      kind = "health"
 	cities      kind = "cities"
+	described   kind = "openapi.json"
 	status      kind = "status"
 	snapshot    kind = "snapshot"
 	snapshots   kind = "snapshot/stream"
@@ -96,7 +97,7 @@ func parse(path string) (route, error) {
 
 func (rt *route) parseCity(rest string) error {
 	switch k := kind(rest); k {
-	case cities:
+	case cities, described:
 		if rt.city != "" {
 			return unknownPath()
 		}
