@@ -191,6 +191,8 @@ func (s *server) reader(k kind) handler {
 		return s.health
 	case cities:
 		return s.cities
+	case figured:
+		return s.metrics
 	case described:
 		return s.openAPI
 	case status:

@@ -31,6 +31,7 @@ func reads() []operation {
 	return []operation{
 		{method: get, path: "/health", summary: "Whether the loop lives, and what is wrong with the city", answer: healthAnswer{}, machine: true},
 		{method: get, path: "/v0/health", summary: "The same as /health", answer: healthAnswer{}, machine: true},
+		{method: get, path: "/metrics", summary: "Figures in the text format of Prometheus", text: "text/plain", machine: true},
 		{method: get, path: "/v0/openapi.json", summary: "This document", machine: true},
 		{method: get, path: "/v0/cities", summary: "The cities that are served here", answer: cityAnswer{}, list: true, machine: true},
 		{method: get, path: "/v0/status", summary: "The city in numbers", query: news, answer: Status{}},

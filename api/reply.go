@@ -68,11 +68,15 @@ func (s *server) reply(w http.ResponseWriter, code int, v any) {
 		s.o.Log.Error("an answer cannot be written as JSON", "err", err)
 		code, body = http.StatusInternalServerError, []byte(`{"code":"unavailable","message":"the answer cannot be written as JSON; the log has more"}`)
 	}
-	body = append(body, '\n')
+	s.write(w, code, "application/json", append(body, '\n'))
+}
+
+// write is reply for what is written already.
+func (s *server) write(w http.ResponseWriter, code int, kind string, body []byte) {
 	rc := http.NewResponseController(w)
 	_ = rc.SetWriteDeadline(time.Now().Add(s.o.WriteTimeout))
 	h := w.Header()
-	h.Set("Content-Type", "application/json")
+	h.Set("Content-Type", kind)
 	h.Set("Content-Length", strconv.Itoa(len(body)))
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Content-Type-Options", "nosniff")

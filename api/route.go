@@ -13,6 +13,7 @@ type kind string
 const (
 	health      kind = "health"
 	cities      kind = "cities"
+	figured     kind = "metrics"
 	described   kind = "openapi.json"
 	status      kind = "status"
 	snapshot    kind = "snapshot"
@@ -64,6 +65,9 @@ func parse(path string) (route, error) {
 	}
 	if path == "/health" || path == "/v0/health" {
 		return route{kind: health}, nil
+	}
+	if path == "/metrics" {
+		return route{kind: figured}, nil
 	}
 	rest, ok := strings.CutPrefix(path, "/v0/")
 	if !ok {

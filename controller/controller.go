@@ -91,10 +91,14 @@ type Controller struct {
 	changed  chan struct{}
 	mu       sync.Mutex // guards changed
 
+	gauges *gauges
 	runner *runner
 }
 
-var _ city.Control = (*Controller)(nil)
+var (
+	_ city.Control = (*Controller)(nil)
+	_ city.Gauged  = (*Controller)(nil)
+)
 
 // errRan is for a caller that runs a controller twice.
 var errRan = errors.New("a controller runs once")
@@ -119,7 +123,7 @@ func New(o Options, c *config.City) (*Controller, error) {
 	}
 	ctl := &Controller{
 		o: o, first: c, m: newMachine(),
-		inbox: make(chan input, 256), done: make(chan struct{}), enough: make(chan struct{}), changed: make(chan struct{}),
+		inbox: make(chan input, 256), done: make(chan struct{}), enough: make(chan struct{}), changed: make(chan struct{}), gauges: newGauges(),
 	}
 	ctl.runner = newRunner(ctl)
 	ctl.m.mode = o.Mode

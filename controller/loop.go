@@ -152,6 +152,7 @@ func (l *loop) turn(in input) {
 	answers := c.perform(now, l.effects)
 	clear(l.effects)
 	l.publish(now, len(answers) > 0)
+	c.gauges.turned(time.Since(now))
 	c.stamp(time.Now())
 	for _, a := range answers { // whoever hears that something is done must find it done
 		c.answer(a)
@@ -260,6 +261,7 @@ func (c *Controller) perform(now time.Time, effects []effect) (answers []answer)
 			r.event.TS = now
 			records = append(records, r.event)
 			c.journal(r.event)
+			c.gauges.happened(r.event.Type)
 		}
 	}
 	var first uint64
