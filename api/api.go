@@ -199,6 +199,8 @@ func (s *server) reader(k kind) handler {
 		return s.status
 	case snapshot:
 		return s.snapshot
+	case configured, explained:
+		return s.config
 	case snapshots:
 		return s.snapshots
 	case agents:

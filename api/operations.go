@@ -37,6 +37,8 @@ func reads() []operation {
 		{method: get, path: "/v0/status", summary: "The city in numbers", query: news, answer: Status{}},
 		{method: get, path: "/v0/snapshot", summary: "Everything at once, as the control room sees it", query: news, answer: city.Snapshot{}},
 		{method: get, path: "/v0/snapshot/stream", summary: "The same, whenever something changed", answer: city.Snapshot{}, stream: true},
+		{method: get, path: "/v0/config", summary: "The configuration in force, without secrets", query: news, answer: configText{}},
+		{method: get, path: "/v0/config/explain/{agent}", summary: "What an agent, a pool or a rig comes to, and where each value is from", query: news, answer: configText{}},
 		{method: get, path: "/v0/agents", summary: "The agents", query: paged + "pool rig running state peek", answer: Agent{}, list: true},
 		{method: get, path: "/v0/quarantine", summary: "The agents in quarantine", query: paged + "peek", answer: Agent{}, list: true},
 		{method: get, path: "/v0/agent/{agent}", summary: "One agent", query: news + " peek", answer: Agent{}},

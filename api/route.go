@@ -15,6 +15,8 @@ const (
 	cities      kind = "cities"
 	figured     kind = "metrics"
 	described   kind = "openapi.json"
+	configured  kind = "config"
+	explained   kind = "config/explain" // of an agent, a pool or a rig
 	status      kind = "status"
 	snapshot    kind = "snapshot"
 	snapshots   kind = "snapshot/stream"
@@ -75,6 +77,7 @@ func parse(path string) (route, error) {
 	}
 	parts := strings.Split(strings.TrimSuffix(rest, "/"), "/")
 	var rt route
+	var err error
 	if parts[0] == "city" {
 		if len(parts) < 2 {
 			return route{}, unknownPath()
@@ -92,6 +95,11 @@ func parse(path string) (route, error) {
 	if kind(parts[0]) == mailbox && len(parts) > 1 {
 		return rt, rt.parseTarget(letter, parts[1:])
 	}
+	if rest, ok := strings.CutPrefix(strings.Join(parts, "/"), string(explained)+"/"); ok {
+		rt.kind = explained
+		rt.target, err = nameOf(agent, rest)
+		return rt, err
+	}
 	switch noun := kind(parts[0]); noun {
 	case agent, pool, rig, automated, bead:
 		return rt, rt.parseTarget(noun, parts[1:])
@@ -106,7 +114,7 @@ func (rt *route) parseCity(rest string) error {
 			return unknownPath()
 		}
 		rt.kind = k
-	case status, snapshot, snapshots, agents, quarantine, pools, rigs, automations, work, mailbox, slinging, eventLog, eventStream:
+	case status, snapshot, snapshots, configured, agents, quarantine, pools, rigs, automations, work, mailbox, slinging, eventLog, eventStream:
 		rt.kind = k
 	case "reload", "suspend", "resume", "shutdown":
 		rt.kind, rt.verb = command, rest

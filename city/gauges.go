@@ -1,6 +1,17 @@
 package city
 
-import "time"
+import (
+	"context"
+	"time"
+)
+
+// Configured is a city that shows the configuration that it goes by, without secrets. One that is far away need not.
+type Configured interface {
+	// Config is the whole of it, as TOML.
+	Config(ctx context.Context) (string, error)
+	// Explain is what an agent, a pool or a rig comes to, and where each value is from.
+	Explain(ctx context.Context, name string) (string, error)
+}
 
 // Gauged is a city that says what it has counted and measured. One that is far away need not.
 type Gauged interface {

@@ -96,8 +96,9 @@ type Controller struct {
 }
 
 var (
-	_ city.Control = (*Controller)(nil)
-	_ city.Gauged  = (*Controller)(nil)
+	_ city.Control    = (*Controller)(nil)
+	_ city.Gauged     = (*Controller)(nil)
+	_ city.Configured = (*Controller)(nil)
 )
 
 // errRan is for a caller that runs a controller twice.

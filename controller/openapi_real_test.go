@@ -65,9 +65,11 @@ func (a *asker) ask(method, path, body string) (int, http.Header, string) {
 	return resp.StatusCode, resp.Header, text
 }
 
+// secret is what no answer of a city may have in it.
+const secret = "nobody-may-ever-read-this-7f3a"
+
 // What a city answers has the shapes that its own document gives, to the last field; and no word of it is a secret (N13).
 func TestAnswersHaveTheirShapes(t *testing.T) {
-	const secret = "nobody-may-ever-read-this-7f3a"
 	t.Setenv("CANARY_API_KEY", secret)
 	t.Setenv("CANARY_URL", "https://me:"+secret+"@example.org/x?access_token="+secret)
 	c := open(t)
@@ -172,6 +174,14 @@ func TestAnswersHaveTheirShapes(t *testing.T) {
 			t.Errorf("pprof %s: %d", path, w.Code)
 		}
 		a.heard.WriteString(w.Body.String())
+	}
+	for _, path := range []string{"/v0/config", "/v0/config/explain/" + citytest.Worker} {
+		if _, _, text := a.ask("GET", path, ""); !strings.Contains(text, "exec cat") || !strings.Contains(text, "***") {
+			t.Errorf("%s: %s", path, text)
+		}
+	}
+	if code, _, text := a.ask("GET", "/v0/config/explain/nobody", ""); code != 404 {
+		t.Errorf("%d %s", code, text)
 	}
 	if heard := a.heard.String(); strings.Contains(heard, secret) {
 		at := strings.Index(heard, secret)
