@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"net/http"
 	"reflect"
-	"regexp"
 	"strings"
 
 	"gcity/city"
@@ -44,14 +43,16 @@ func document() []byte {
 
 func inJSON(shape schema) schema { return schema{"application/json": schema{"schema": shape}} }
 
-var placeholder = regexp.MustCompile(`\{[a-z]+\}`)
-
 // describe is an operation at one of its paths.
 func (o operation) describe(s *shapes, path string) schema {
 	out := schema{"summary": o.summary, "responses": schema{"200": o.answered(s), "default": schema{"$ref": "#/components/responses/Refused"}}}
 	var params []schema
-	for _, name := range placeholder.FindAllString(path, -1) {
-		params = append(params, schema{"name": strings.Trim(name, "{}"), "in": "path", "required": true, "schema": schema{"type": "string"}})
+	for part := range strings.SplitSeq(path, "/") {
+		name, named := strings.CutPrefix(strings.TrimSuffix(part, "}"), "{")
+		if !named {
+			continue
+		}
+		params = append(params, schema{"name": name, "in": "path", "required": true, "schema": schema{"type": "string"}})
 	}
 	for _, name := range strings.Fields(o.query) {
 		kind, about := parameter(name)

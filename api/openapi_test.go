@@ -165,6 +165,32 @@ func TestDocument(t *testing.T) {
 	if string(data) != string(document()) {
 		t.Error("it is another one each time")
 	}
+	for path, methods := range doc.Paths {
+		for method, about := range methods {
+			var op struct {
+				Parameters []struct{ Name, In string }
+			}
+			if err := json.Unmarshal(about, &op); err != nil {
+				t.Fatal(err)
+			}
+			said := map[string]bool{}
+			for _, p := range op.Parameters {
+				if key := p.In + " " + p.Name; said[key] {
+					t.Errorf("%s %s has %s twice", method, path, key)
+				} else {
+					said[key] = true
+				}
+			}
+			for _, m := range regexp.MustCompile(`\{([a-z]+)\}`).FindAllStringSubmatch(path, -1) {
+				if !said["path "+m[1]] {
+					t.Errorf("%s %s does not say what %s is", method, path, m[1])
+				}
+			}
+			if method != "get" && !said["header "+requestHeader] {
+				t.Errorf("%s %s does not name %s", method, path, requestHeader)
+			}
+		}
+	}
 	if n := len(doc.Paths); n < 80 {
 		t.Errorf("%d paths", n)
 	}
