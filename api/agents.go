@@ -65,10 +65,14 @@ func (s *server) listAgents(w http.ResponseWriter, r *http.Request, want func(*c
 			items = append(items, AgentOf(snap.Agents[i]))
 		}
 	}
-	if peek {
-		s.peek(r.Context(), items)
+	p, err := page(r, items, func(a *Agent) string { return a.Name })
+	if err != nil {
+		return err
 	}
-	s.ok(w, snap, listOf(items))
+	if peek {
+		s.peek(r.Context(), p.Items)
+	}
+	s.ok(w, snap, p)
 	return nil
 }
 

@@ -2,13 +2,14 @@
 // caller cannot tell the two apart but by the time they take.
 //
 // The wire is JSON and server-sent events; an attached terminal is an HTTP upgrade to frames (see frame.go). It is
-// served on the city's unix socket, to the user who runs the city and nobody else.
+// served on the city's unix socket, to the user who runs the city and nobody else, and where that is wanted over TCP
+// (Keep), behind a Guard.
 //
 // # Concurrency
 //
 // Handlers run in net/http's goroutines. A stream has one goroutine more, which reads the city, and holds at most one
 // item that is not yet written; an attached terminal has one more, which reads the terminal. Serve returns when all of
-// them have ended. A Client has none but those of net/http; Close ends them.
+// them have ended; so does Keep, which has one for what it serves. A Client has none but those of net/http; Close ends them.
 package api
 
 import (
@@ -17,6 +18,7 @@ import (
 	"net"
 	"net/http"
 	"strings"
+	"sync"
 	"time"
 
 	"gcity/city"
@@ -29,7 +31,8 @@ type Options struct {
 	KeepAlive    time.Duration   // a comment on a quiet stream, 0 = 15 s
 	Last         *lastwords.Time // of the program, in which Serve ends; nil: it has its own time
 	WriteTimeout time.Duration   // a reader that takes nothing for so long is cut off, 0 = 10 s
-	MaxStreams   int             // streams and attached terminals at once, 0 = 256
+	MaxStreams   int             // streams, attached terminals and waits for news at once, 0 = 256
+	Guard        *Guard          // of what others than the city's user can connect to; nil: a socket
 }
 
 const (
@@ -60,11 +63,12 @@ func (o Options) withDefaults() Options {
 
 // server answers for one city.
 type server struct {
-	city    city.Control
-	o       Options
-	life    context.Context // ends streams and attached terminals
-	streams chan struct{}   // one token each
-	release func(net.Conn)  // is told when a connection that was taken from net/http is done with
+	city     city.Control
+	o        Options
+	life     context.Context // ends streams and attached terminals
+	streams  chan struct{}   // one token each
+	document func() []byte   // in OpenAPI's words
+	release  func(net.Conn)  // is told when a connection that was taken from net/http is done with
 }
 
 // Handler answers requests for a city. Its streams end with their requests; Serve ends them with the city.
@@ -72,7 +76,7 @@ func Handler(c city.Control, o Options) http.Handler { return newServer(context.
 
 func newServer(life context.Context, c city.Control, o Options) *server {
 	o = o.withDefaults()
-	return &server{city: c, o: o, life: life, streams: make(chan struct{}, o.MaxStreams), release: func(net.Conn) {}}
+	return &server{city: c, o: o, life: life, streams: make(chan struct{}, o.MaxStreams), document: sync.OnceValue(document), release: func(net.Conn) {}}
 }
 
 // handler answers one kind of request; an error is written as such unless the answer has begun.
@@ -85,8 +89,12 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, err)
 		return
 	}
-	if rt.kind == debug {
+	if rt.kind == debug && s.o.Guard == nil {
 		s.debug(w, r)
+		return
+	}
+	if rt.kind == debug { // memory has secrets in it
+		s.fail(w, unknownPath())
 		return
 	}
 	if err := s.here(r.Context(), rt); err != nil {
@@ -183,10 +191,16 @@ func (s *server) reader(k kind) handler {
 		return s.health
 	case cities:
 		return s.cities
+	case figured:
+		return s.metrics
+	case described:
+		return s.openAPI
 	case status:
 		return s.status
 	case snapshot:
 		return s.snapshot
+	case configured, explained:
+		return s.config
 	case snapshots:
 		return s.snapshots
 	case agents:

@@ -30,12 +30,11 @@ func (s *server) attach(w http.ResponseWriter, r *http.Request, rt route) error 
 	if err := checkSize(int(cols), int(rows)); err != nil {
 		return err
 	}
-	select {
-	case s.streams <- struct{}{}:
-		defer func() { <-s.streams }()
-	default:
-		return &city.Error{Code: city.Unavailable, Message: fmt.Sprintf("%d streams are open already: close some", s.o.MaxStreams)}
+	leave, err := s.takePlace()
+	if err != nil {
+		return err
 	}
+	defer leave()
 	term, err := s.city.Attach(r.Context(), rt.target, int(cols), int(rows))
 	if err != nil {
 		return err

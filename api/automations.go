@@ -22,8 +22,7 @@ func (s *server) automations(w http.ResponseWriter, r *http.Request, _ route) er
 			items = append(items, a)
 		}
 	}
-	s.ok(w, snap, listOf(items))
-	return nil
+	return okPage(s, w, r, snap, items, func(a *city.Automation) string { return a.Name })
 }
 
 func (s *server) automation(w http.ResponseWriter, r *http.Request, rt route) error {
@@ -49,18 +48,23 @@ func (s *server) history(w http.ResponseWriter, r *http.Request, rt route) error
 	if err != nil {
 		return err
 	}
-	found, err := s.city.Beads(r.Context(), beads.Query{Labels: []string{city.RunLabel + rt.target}, Type: city.RunType, Limit: int(limit)})
+	q := beads.Query{Labels: []string{city.RunLabel + rt.target}, Type: city.RunType, Limit: int(limit), Before: r.URL.Query().Get("cursor")}
+	found, err := s.city.Beads(r.Context(), q)
 	if err != nil {
 		return city.WorkError(err)
 	}
-	if _, ok := snap.Automation(rt.target); !ok && len(found) == 0 {
+	if _, ok := snap.Automation(rt.target); !ok && len(found) == 0 && q.Before == "" {
 		return missing(snap, automated, rt.target)
 	}
 	var runs []city.Run
 	for _, b := range found {
 		runs = append(runs, city.RunOf(b))
 	}
-	s.ok(w, snap, listOf(runs))
+	p := listOf(runs)
+	if n := len(found); n > 0 && n == q.Most() {
+		p.Next = found[n-1].ID
+	}
+	s.ok(w, snap, p)
 	return nil
 }
 

@@ -100,12 +100,15 @@ func (s *server) send(w http.ResponseWriter, r *http.Request, m mail.Message) er
 	return nil
 }
 
+// marking is the body of what marks a message.
+type marking struct {
+	By string `json:"by"`
+}
+
 // markMail marks a message as read, for the agent that "by" names where it is one to its pool, and answers with it; or
 // archives it.
 func (s *server) markMail(w http.ResponseWriter, r *http.Request, rt route) error {
-	var in struct {
-		By string `json:"by"`
-	}
+	var in marking
 	if err := decode(w, r, &in); err != nil {
 		return err
 	}

@@ -18,8 +18,7 @@ func (s *server) pools(w http.ResponseWriter, r *http.Request, _ route) error {
 			items = append(items, p)
 		}
 	}
-	s.ok(w, snap, listOf(items))
-	return nil
+	return okPage(s, w, r, snap, items, func(p *city.Pool) string { return p.Name })
 }
 
 func (s *server) pool(w http.ResponseWriter, r *http.Request, rt route) error {
@@ -40,8 +39,7 @@ func (s *server) rigs(w http.ResponseWriter, r *http.Request, _ route) error {
 	if err != nil {
 		return err
 	}
-	s.ok(w, snap, listOf(snap.Rigs))
-	return nil
+	return okPage(s, w, r, snap, snap.Rigs, func(r *city.Rig) string { return r.Name })
 }
 
 func (s *server) rig(w http.ResponseWriter, r *http.Request, rt route) error {

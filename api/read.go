@@ -44,6 +44,11 @@ func (s *server) look(r *http.Request) (*city.Snapshot, error) {
 	if !asked {
 		return s.city.Snapshot(r.Context())
 	}
+	leave, err := s.takePlace()
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
 	// An event is in the log a moment before the state that follows from it is published: any change is newer.
 	first := true
 	for snap, err := range s.city.Snapshots(ctx) {
@@ -102,11 +107,8 @@ func (s *server) events(w http.ResponseWriter, r *http.Request, _ route) error {
 		return err
 	}
 	if asked {
-		for _, err := range s.city.Events(ctx, index) {
-			if err != nil && ctx.Err() == nil {
-				return err
-			}
-			break
+		if err := s.await(ctx, index); err != nil {
+			return err
 		}
 	}
 	found, err := s.city.History(r.Context(), q)
@@ -122,6 +124,22 @@ func (s *server) events(w http.ResponseWriter, r *http.Request, _ route) error {
 		page.Next = strconv.FormatUint(found[n-1].Seq, 10)
 	}
 	s.ok(w, snap, page)
+	return nil
+}
+
+// await returns when there is an event after one, or when ctx ends.
+func (s *server) await(ctx context.Context, index uint64) error {
+	leave, err := s.takePlace()
+	if err != nil {
+		return err
+	}
+	defer leave()
+	for _, err := range s.city.Events(ctx, index) {
+		if err != nil && ctx.Err() == nil {
+			return err
+		}
+		break
+	}
 	return nil
 }
 

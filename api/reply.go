@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strconv"
 	"time"
 
@@ -28,6 +29,37 @@ func listOf[T any](items []T) list[T] {
 	return list[T]{Items: items, Total: len(items)}
 }
 
+// page is the part of a list, which is in the order of its names, that a request asks for: ?limit=N, after ?cursor=NAME. total
+// is of the whole list.
+func page[T any](r *http.Request, items []T, name func(*T) string) (list[T], error) {
+	limit, err := number(r, "limit", maxLines)
+	if err != nil {
+		return list[T]{}, err
+	}
+	all := listOf(items)
+	if after := r.URL.Query().Get("cursor"); after != "" {
+		from := slices.IndexFunc(items, func(v T) bool { return name(&v) > after })
+		if from < 0 {
+			from = len(items)
+		}
+		all.Items = all.Items[from:]
+	}
+	if n := int(limit); n > 0 && n < len(all.Items) {
+		all.Items = all.Items[:n]
+		all.Next = name(&all.Items[n-1])
+	}
+	return all, nil
+}
+
+// okPage writes a page of a list that is drawn from a snapshot.
+func okPage[T any](s *server, w http.ResponseWriter, r *http.Request, snap *city.Snapshot, items []T, name func(*T) string) error {
+	p, err := page(r, items, name)
+	if err == nil {
+		s.ok(w, snap, p)
+	}
+	return err
+}
+
 // reply writes an answer and hands it to the kernel before it returns, so that a server that ends meanwhile does not
 // lose it.
 func (s *server) reply(w http.ResponseWriter, code int, v any) {
@@ -36,11 +68,15 @@ func (s *server) reply(w http.ResponseWriter, code int, v any) {
 		s.o.Log.Error("an answer cannot be written as JSON", "err", err)
 		code, body = http.StatusInternalServerError, []byte(`{"code":"unavailable","message":"the answer cannot be written as JSON; the log has more"}`)
 	}
-	body = append(body, '\n')
+	s.write(w, code, "application/json", append(body, '\n'))
+}
+
+// write is reply for what is written already.
+func (s *server) write(w http.ResponseWriter, code int, kind string, body []byte) {
 	rc := http.NewResponseController(w)
 	_ = rc.SetWriteDeadline(time.Now().Add(s.o.WriteTimeout))
 	h := w.Header()
-	h.Set("Content-Type", "application/json")
+	h.Set("Content-Type", kind)
 	h.Set("Content-Length", strconv.Itoa(len(body)))
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Content-Type-Options", "nosniff")

@@ -13,6 +13,10 @@ type kind string
 const (
 	health      kind = "health"
 	cities      kind = "cities"
+	figured     kind = "metrics"
+	described   kind = "openapi.json"
+	configured  kind = "config"
+	explained   kind = "config/explain" // of an agent, a pool or a rig
 	status      kind = "status"
 	snapshot    kind = "snapshot"
 	snapshots   kind = "snapshot/stream"
@@ -64,12 +68,16 @@ func parse(path string) (route, error) {
 	if path == "/health" || path == "/v0/health" {
 		return route{kind: health}, nil
 	}
+	if path == "/metrics" {
+		return route{kind: figured}, nil
+	}
 	rest, ok := strings.CutPrefix(path, "/v0/")
 	if !ok {
 		return route{}, unknownPath()
 	}
 	parts := strings.Split(strings.TrimSuffix(rest, "/"), "/")
 	var rt route
+	var err error
 	if parts[0] == "city" {
 		if len(parts) < 2 {
 			return route{}, unknownPath()
@@ -87,6 +95,11 @@ func parse(path string) (route, error) {
 	if kind(parts[0]) == mailbox && len(parts) > 1 {
 		return rt, rt.parseTarget(letter, parts[1:])
 	}
+	if rest, ok := strings.CutPrefix(strings.Join(parts, "/"), string(explained)+"/"); ok {
+		rt.kind = explained
+		rt.target, err = nameOf(agent, rest)
+		return rt, err
+	}
 	switch noun := kind(parts[0]); noun {
 	case agent, pool, rig, automated, bead:
 		return rt, rt.parseTarget(noun, parts[1:])
@@ -96,12 +109,12 @@ func parse(path string) (route, error) {
 
 func (rt *route) parseCity(rest string) error {
 	switch k := kind(rest); k {
-	case cities:
+	case cities, described:
 		if rt.city != "" {
 			return unknownPath()
 		}
 		rt.kind = k
-	case status, snapshot, snapshots, agents, quarantine, pools, rigs, automations, work, mailbox, slinging, eventLog, eventStream:
+	case status, snapshot, snapshots, configured, agents, quarantine, pools, rigs, automations, work, mailbox, slinging, eventLog, eventStream:
 		rt.kind = k
 	case "reload", "suspend", "resume", "shutdown":
 		rt.kind, rt.verb = command, rest

@@ -23,12 +23,17 @@ func Serve(ctx context.Context, l net.Listener, c city.Control, o Options) error
 	defer cancel()
 	conns := newConns()
 	s.release = func(c net.Conn) { conns.changed(c, http.StateClosed) }
+	var answer http.Handler = s
+	if o.Guard != nil {
+		answer = o.Guard.guarded(s, s)
+	}
 	hs := &http.Server{
-		Handler:           s,
+		Handler:           conns.counted(answer),
 		ReadHeaderTimeout: headTimeout,
 		IdleTimeout:       idleTimeout,
 		MaxHeaderBytes:    maxHeader,
 		BaseContext:       func(net.Listener) context.Context { return requests },
+		ConnContext:       func(ctx context.Context, c net.Conn) context.Context { return context.WithValue(ctx, connKey{}, c) },
 		ConnState:         conns.changed,
 		ErrorLog:          slog.NewLogLogger(s.o.Log.Handler(), slog.LevelDebug),
 	}
@@ -39,7 +44,7 @@ func Serve(ctx context.Context, l net.Listener, c city.Control, o Options) error
 	select {
 	case <-ctx.Done():
 	case e := <-failed:
-		err = fmt.Errorf("the city's socket failed: %w", e)
+		err = fmt.Errorf("nobody can connect any more: %w", e)
 		end()
 	}
 	_ = l.Close()
@@ -64,38 +69,86 @@ func Serve(ctx context.Context, l net.Listener, c city.Control, o Options) error
 // conns knows the connections of a server. (Server.Shutdown would wait for those that have not said anything yet.)
 type conns struct {
 	mu      sync.Mutex
-	open    map[net.Conn]http.ConnState
+	open    map[net.Conn]*connection
+	newest  uint64        // number
 	changes chan struct{} // closed and renewed by every change
 }
 
+// connection is one that is open.
+type connection struct {
+	number uint64 // they are numbered as they come
+	state  http.ConnState
+	asks   bool // a whole request is being answered
+	closed bool // by us: it is about to go
+}
+
+// connKey is under which a request knows its connection.
+type connKey struct{}
+
 func newConns() *conns {
-	return &conns{open: map[net.Conn]http.ConnState{}, changes: make(chan struct{})}
+	return &conns{open: map[net.Conn]*connection{}, changes: make(chan struct{})}
+}
+
+// counted notes which connections have asked something.
+func (c *conns) counted(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		conn, _ := r.Context().Value(connKey{}).(net.Conn)
+		c.asks(conn, true)
+		defer c.asks(conn, false)
+		next.ServeHTTP(w, r)
+	})
+}
+
+func (c *conns) asks(conn net.Conn, asks bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if k := c.open[conn]; k != nil {
+		k.asks = asks
+	}
 }
 
 func (c *conns) changed(conn net.Conn, state http.ConnState) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	switch state {
-	case http.StateClosed:
+	k := c.open[conn]
+	switch {
+	case state == http.StateClosed:
 		delete(c.open, conn)
-	case http.StateNew:
-		if len(c.open) >= maxConns {
-			_ = conn.Close() // its goroutine ends at once
-		}
-		c.open[conn] = state
+	case k != nil:
+		k.state = state
 	default:
-		c.open[conn] = state
+		c.makeRoom(conn)
+		c.newest++
+		c.open[conn] = &connection{number: c.newest, state: state}
 	}
 	close(c.changes)
 	c.changes = make(chan struct{})
+}
+
+// makeRoom closes one connection where there are too many: the oldest that asks nothing, so that whoever only holds
+// connections open keeps nobody out, or else the new one.
+func (c *conns) makeRoom(latest net.Conn) {
+	if len(c.open) < maxConns {
+		return
+	}
+	victim, oldest := latest, (*connection)(nil)
+	for conn, k := range c.open {
+		if !k.asks && !k.closed && (oldest == nil || k.number < oldest.number) {
+			victim, oldest = conn, k
+		}
+	}
+	if oldest != nil {
+		oldest.closed = true
+	}
+	_ = victim.Close() // its goroutine ends at once
 }
 
 // count gives the connections that answer a request, and all.
 func (c *conns) count() (active, all int, change <-chan struct{}) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for _, state := range c.open {
-		if state == http.StateActive {
+	for _, k := range c.open {
+		if k.state == http.StateActive {
 			active++
 		}
 	}

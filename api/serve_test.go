@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// N6: one connection too many is closed; when others have gone there is room again.
+// N6: where there are too many connections, the oldest that asks nothing makes room; if all of them ask, the new one goes.
 func TestTooManyConnections(t *testing.T) {
 	c := newConns()
 	open := func() (server, client net.Conn) {
@@ -17,23 +17,36 @@ func TestTooManyConnections(t *testing.T) {
 		c.changed(server, http.StateNew)
 		return server, client
 	}
-	var first net.Conn
-	for i := range maxConns {
-		if s, _ := open(); i == 0 {
-			first = s
+	closed := func(client net.Conn) bool {
+		if client.SetReadDeadline(time.Now().Add(10*time.Millisecond)) != nil {
+			return true
 		}
+		_, err := client.Read(make([]byte, 1))
+		return errors.Is(err, io.EOF)
 	}
+	var servers, clients []net.Conn
+	for range maxConns {
+		s, k := open()
+		servers, clients = append(servers, s), append(clients, k)
+	}
+	c.changed(servers[0], http.StateActive)
+	c.asks(servers[0], true)
+	c.changed(servers[1], http.StateActive) // it has said something, and nothing whole
 	extra, client := open()
-	if _, err := client.Read(make([]byte, 1)); !errors.Is(err, io.EOF) {
-		t.Errorf("one too many: %v", err)
+	if closed(clients[0]) || !closed(clients[1]) || closed(clients[2]) || closed(client) {
+		t.Error("not the oldest that asks nothing was closed")
 	}
-	c.changed(extra, http.StateClosed)
-	c.changed(first, http.StateClosed)
-	_, client = open()
-	if err := client.SetReadDeadline(time.Now().Add(10 * time.Millisecond)); err != nil {
-		t.Fatal(err)
+	c.changed(servers[1], http.StateClosed)
+	for _, s := range append(servers[2:], extra) {
+		c.asks(s, true)
 	}
-	if _, err := client.Read(make([]byte, 1)); errors.Is(err, io.EOF) {
+	last, client := open()
+	if !closed(client) {
+		t.Error("there is no room, and it was let in")
+	}
+	c.changed(last, http.StateClosed)
+	c.changed(servers[0], http.StateClosed)
+	if _, client = open(); closed(client) {
 		t.Error("there is room, and it was closed")
 	}
 	if active, all, _ := c.count(); active != 0 || all != maxConns {

@@ -98,6 +98,7 @@ type Status struct {
 	PID       int              `json:"pid"`  // of the controller, 0 if none runs
 	Mode      string           `json:"mode"` // of the controller, "" if none runs
 	LoopAge   int64            `json:"loop_age_ms"`
+	API       string           `json:"api,omitempty"` // where the city answers over TCP
 	Config    city.ConfigInfo  `json:"config"`
 	Degraded  []string         `json:"degraded"` // never null
 	Ending    *city.Ending     `json:"ending,omitempty"`
@@ -151,7 +152,7 @@ func StatusOf(snap *city.Snapshot, now time.Time) Status {
 		Agents: len(snap.Agents), Pools: len(snap.Pools), Rigs: len(snap.Rigs), Autos: len(snap.Automations),
 		Count: countAgents(snap), PoolCount: countPools(snap.Pools), RigCount: countRigs(snap.Rigs),
 		AutoCount: countAutomations(snap.Automations), Work: snap.Work, Mail: snap.Mail,
-		PID: snap.PID, Mode: snap.Mode, LoopAge: loopAge(snap, now), Config: snap.Config,
+		PID: snap.PID, Mode: snap.Mode, LoopAge: loopAge(snap, now), API: snap.API, Config: snap.Config,
 		Degraded: degraded(snap), Ending: snap.Ending,
 	}
 	a.Running = a.Count.Running

@@ -32,10 +32,9 @@ type stream struct {
 
 // open begins a stream, or refuses one more.
 func (s *server) open(w http.ResponseWriter) (st *stream, done func(), err error) {
-	select {
-	case s.streams <- struct{}{}:
-	default:
-		return nil, nil, &city.Error{Code: city.Unavailable, Message: fmt.Sprintf("%d streams are open already: close some", s.o.MaxStreams)}
+	done, err = s.takePlace()
+	if err != nil {
+		return nil, nil, err
 	}
 	st = &stream{w: w, rc: http.NewResponseController(w), timeout: s.o.WriteTimeout}
 	h := w.Header()
@@ -44,10 +43,20 @@ func (s *server) open(w http.ResponseWriter) (st *stream, done func(), err error
 	h.Set("X-Accel-Buffering", "no")
 	w.WriteHeader(http.StatusOK)
 	if err := st.write(": open\n\n"); err != nil {
-		<-s.streams
+		done()
 		return nil, nil, err
 	}
-	return st, func() { <-s.streams }, nil
+	return st, done, nil
+}
+
+// takePlace is for whatever holds on to a connection.
+func (s *server) takePlace() (leave func(), err error) {
+	select {
+	case s.streams <- struct{}{}:
+		return func() { <-s.streams }, nil
+	default:
+		return nil, &city.Error{Code: city.Unavailable, Message: fmt.Sprintf("%d streams are open already: close some", s.o.MaxStreams)}
+	}
 }
 
 // write fails when the reader has taken nothing for the timeout: then it is cut off, and resumes by cursor.

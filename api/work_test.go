@@ -97,7 +97,7 @@ func TestHistoryOutlivesItsAutomation(t *testing.T) {
 	}
 	f.Set(func(s *city.Snapshot) { s.Automations = nil })
 	_, _, body := get(t, hc, "/v0/automation/brew/history?limit=2")
-	if !strings.Contains(body, `"total":2}`) || strings.Contains(body, "molecule") || !strings.Contains(body, `"made":"tw-`) {
+	if !strings.Contains(body, `"total":2,"next_cursor":"tw-6"}`) || strings.Contains(body, "molecule") || !strings.Contains(body, `"made":"tw-`) {
 		t.Error(body)
 	}
 	if code, _, body := get(t, hc, "/v0/automation/brew"); code != 404 {

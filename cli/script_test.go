@@ -6,6 +6,8 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"maps"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -42,16 +44,18 @@ func TestMain(m *testing.M) {
 
 // Stories of a city told by its commands: real processes on real terminals.
 func TestScripts(t *testing.T) {
+	commands := map[string]func(*testscript.TestScript, bool, []string){
+		"code": code, "until": until, "pid": pidOf, "gone": gone, "alive": aliveNow, "signal": signalTo,
+		"marked": marked,
+	}
+	maps.Copy(commands, streetCommands())
 	testscript.Run(t, testscript.Params{
-		Dir: "testdata/script",
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"code": code, "until": until, "pid": pidOf, "gone": gone, "alive": aliveNow, "signal": signalTo,
-			"marked": marked,
-		},
+		Dir: "testdata/script", Cmds: commands,
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("TZ", "UTC")
 			e.Setenv("SHELL", "/bin/sh")
 			e.Setenv("GORACE", quickEnd)
+			e.Values[listenerKey{}] = new(net.Listener)
 			store, err := filepath.Abs("../beads/script/testdata/folder.sh")
 			if err != nil {
 				return err

@@ -126,6 +126,9 @@ func (a *app) sections(w io.Writer, parts ...section) error {
 // summary is what is to be known of a city besides its state: its folder, its configuration, what it takes.
 func summary(s *city.Snapshot) []string {
 	out := []string{safeLine(s.Path), "config " + s.Config.Revision}
+	if s.API != "" {
+		out = append(out, "api http://"+safeLine(s.API))
+	}
 	if s.Work.Open+s.Work.InProgress > 0 {
 		out = append(out, fmt.Sprintf("work: %d open, %d in progress", s.Work.Open, s.Work.InProgress))
 	}

@@ -275,6 +275,7 @@ type parts struct {
 	serve    func(ctx context.Context) error // answers on the socket until ctx ends; nil if settling
 	last     *lastwords.Time                 // of all that follows the loop's last decision
 	mirror   func(ctx context.Context)       // tells a script of events until ctx ends
+	door     func(ctx context.Context)       // answers over TCP, where that is wanted, until ctx ends
 	close    func()                          // gives everything back, the city's lock last
 }
 
@@ -321,18 +322,19 @@ func assemble(ctx context.Context, c *config.City, version string, o houseOption
 		}
 		return placesOf(o.dir, s)
 	}}
-	last := lastwords.New(controller.Farewell)
+	last, tcp := lastwords.New(controller.Farewell), newStreet()
 	undo.add(func() { work.close(last, o.logger) })
 	loop, err = controller.New(controller.Options{
 		Dir: o.dir, Mode: o.mode, Version: version, Provider: sessions, Log: log, Logger: o.logger,
 		Host:  thisHost(o.dir),
 		Files: o.source.Files, Strict: o.source.Strict,
 		Stores: work.of, Poke: pokes, Read: o.heard(reads), Rescan: rescans, Folders: func(dirs []string) { latest(others, dirs) }, Beat: o.beat, Held: hold.Check, Last: last, Sweep: func() (int, error) { return pty.SweepRuns(o.dir) },
+		Door: tcp.want, Doors: tcp.doors,
 	}, c)
 	if err != nil {
 		return parts{}, err
 	}
-	p := parts{loop: loop, sessions: sessions, last: last, mirror: func(context.Context) {}, close: undo.close}
+	p := parts{loop: loop, sessions: sessions, last: last, mirror: func(context.Context) {}, door: func(context.Context) {}, close: undo.close}
 	if m, ok := mirrorOf(c); ok {
 		m.Log, m.Logger, m.Last = log, o.logger, last
 		p.mirror = func(ctx context.Context) { mirror.Run(ctx, m) }
@@ -346,6 +348,7 @@ func assemble(ctx context.Context, c *config.City, version string, o houseOption
 		p.serve = func(ctx context.Context) error {
 			return api.Serve(ctx, l, loop, api.Options{Log: o.logger, Last: last})
 		}
+		p.door = func(ctx context.Context) { tcp.keep(ctx, loop, api.Options{Log: o.logger, Last: last}) }
 		p.close = undo.close
 	}
 	return p, nil

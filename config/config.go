@@ -32,6 +32,7 @@ type City struct {
 	Session   Session
 	Events    Events
 	Console   Console
+	API       API
 
 	Beads       Beads
 	Dolt        Dolt

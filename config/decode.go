@@ -126,7 +126,7 @@ func (d *decoder) inner(table, name string) string {
 
 // elsewhere names the supported table that has such a key.
 func (d *decoder) elsewhere(name string) string {
-	for _, table := range []string{"agents", "agents.pool", "workspace", "daemon", "session", "events", "rigs", "providers.*", "automations"} {
+	for _, table := range []string{"agents", "agents.pool", "workspace", "daemon", "session", "events", "api", "rigs", "providers.*", "automations"} {
 		if k := d.schema.byPath[join(table, name)]; k != nil && k.status == supported {
 			return header(d.schema.byPath[table])
 		}

@@ -16,7 +16,6 @@ func laterKeys() []key {
 		{table: "mail", kind: kindTable, is: later, keys: "provider"},
 		{table: "watchdogs", kind: kindTables, is: later, keys: "name watches triage every heartbeat fresh very_stale nudge " +
 			"wake triage_ttl escalate_to escalate_after"},
-		{table: "api", kind: kindTable, is: later, keys: "port bind hosts"},
 	}
 	var out []key
 	for _, g := range groups {

@@ -41,6 +41,9 @@ func TestDefaults(t *testing.T) {
 	if want := (Session{Provider: "pty", Cols: 120, Rows: 40, Kubernetes: Kubernetes{Namespace: "gc", CPURequest: "500m", MemRequest: "1Gi", CPULimit: "2", MemLimit: "4Gi"}}); c.Session != want {
 		t.Errorf("session %+v", c.Session)
 	}
+	if want := (API{Bind: "127.0.0.1"}); !reflect.DeepEqual(c.API, want) {
+		t.Errorf("api %+v", c.API)
+	}
 	want := Agent{Name: "a.b", Restart: restart.Always, MinUptime: 10 * time.Second, Strategy: restart.OneForOne, SessionName: "gc-app-a_db",
 		Origin: Origin{FileName, 3, 1}, Origins: map[string]Origin{"name": {FileName, 4, 8}}}
 	if diff := cmp.Diff(want, c.Agents[0]); diff != "" {
@@ -139,6 +142,12 @@ port = 3307
 theme = "dark"
 colour = "bright-red"
 
+[api]
+port = 8372
+bind = "0.0.0.0"
+hosts = ["city.example.org", "fd00::7"]
+token_file = "//keys/api"
+
 [formulas]
 dir = "//recipes"
 
@@ -170,6 +179,9 @@ timeout = "90s"
 	}
 	if want := (Session{Provider: "fail", Cols: 80, Rows: 24, Kubernetes: Kubernetes{"n", "i", "c", "1", "2Gi", "3", "4Gi"}}); c.Session != want {
 		t.Errorf("session %+v", c.Session)
+	}
+	if want := (API{8372, "0.0.0.0", []string{"city.example.org", "fd00::7"}, filepath.Join(c.Path, "keys/api")}); !reflect.DeepEqual(c.API, want) {
+		t.Errorf("api %+v", c.API)
 	}
 	if want := (Console{"dark", "bright-red"}); c.Console != want {
 		t.Errorf("console %+v", c.Console)

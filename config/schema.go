@@ -147,7 +147,7 @@ type schema struct {
 }
 
 func newSchema() schema {
-	all := slices.Concat(workspaceKeys(), agentKeys(), programKeys(), lifeKeys(), promptKeys(), poolKeys(), rigKeys(), namedProviderKeys(), patchKeys(), cityKeys(), k8sKeys(),
+	all := slices.Concat(workspaceKeys(), agentKeys(), programKeys(), lifeKeys(), promptKeys(), poolKeys(), rigKeys(), namedProviderKeys(), patchKeys(), cityKeys(), apiKeys(), k8sKeys(),
 		workKeys(), routeKeys(), overrideKeys(), composeKeys(), laterKeys())
 	all = append(all, changeKeys("patches.agents", all)...)
 	all = append(all, derivedKeys(all)...)

@@ -120,7 +120,7 @@ func (s Source) begin(data []byte) (*decoder, *node) {
 
 // gather decodes the files of a configuration, one after the other.
 func (d *decoder) gather(root *node, more []string) {
-	for _, table := range []string{"workspace", "daemon", "session", "session.k8s", "events", "beads", "formulas", "automations"} {
+	for _, table := range []string{"workspace", "daemon", "session", "session.k8s", "events", "api", "beads", "formulas", "automations"} {
 		d.defaults(table, place{city: d.city})
 	}
 	d.table(root, "", place{city: d.city})

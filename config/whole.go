@@ -21,6 +21,7 @@ func (d *decoder) whole() {
 	d.amend()
 	d.providers()
 	d.work()
+	d.api()
 	if !d.sizes() {
 		return
 	}

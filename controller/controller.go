@@ -56,6 +56,11 @@ type Options struct {
 	// has no mistake: off the loop, from any goroutine, one after the other. May be nil.
 	Read func(revision string, good *config.City)
 
+	// Door hears where the city is to answer over TCP, whenever that has changed; from the loop, so it must not wait. May be
+	// nil. Doors tells what has become of it; nil: nothing.
+	Door  func(config.API)
+	Doors <-chan city.Door
+
 	Rescan <-chan struct{}     // the folders of automations may have changed; nil: looked at once a patrol only
 	Poke   <-chan struct{}     // the configuration may have changed; nil: looked at once a patrol only
 	Sweep  func() (int, error) // ends what a predecessor's runs left behind; called once, before the first decision; may be nil
@@ -91,10 +96,15 @@ type Controller struct {
 	changed  chan struct{}
 	mu       sync.Mutex // guards changed
 
+	gauges *gauges
 	runner *runner
 }
 
-var _ city.Control = (*Controller)(nil)
+var (
+	_ city.Control    = (*Controller)(nil)
+	_ city.Gauged     = (*Controller)(nil)
+	_ city.Configured = (*Controller)(nil)
+)
 
 // errRan is for a caller that runs a controller twice.
 var errRan = errors.New("a controller runs once")
@@ -119,7 +129,7 @@ func New(o Options, c *config.City) (*Controller, error) {
 	}
 	ctl := &Controller{
 		o: o, first: c, m: newMachine(),
-		inbox: make(chan input, 256), done: make(chan struct{}), enough: make(chan struct{}), changed: make(chan struct{}),
+		inbox: make(chan input, 256), done: make(chan struct{}), enough: make(chan struct{}), changed: make(chan struct{}), gauges: newGauges(),
 	}
 	ctl.runner = newRunner(ctl)
 	ctl.m.mode = o.Mode
@@ -157,6 +167,7 @@ func (c *Controller) translate(cfg *config.City) *conf {
 		wispEvery: cfg.Daemon.WispGCInterval, wispTTL: cfg.Daemon.WispTTL,
 		onDisk:  cfg.Daemon.CrashHistory == "disk",
 		store:   city.WorkStore{Provider: cfg.Beads.Keeper(), Host: cfg.Dolt.Host, Port: cfg.Dolt.Port},
+		api:     doorOf(cfg),
 		console: city.Console{Theme: cfg.Console.Theme, Colour: own},
 		patrol:  cfg.Daemon.PatrolInterval, grace: cfg.Daemon.ShutdownTimeout, window: cfg.Daemon.RestartWindow,
 	}

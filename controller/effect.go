@@ -162,6 +162,8 @@ type (
 		event   events.Event
 		answers []answer
 	}
+	// fxDoor says where the city is to answer over TCP. → inDoor, whenever that changes
+	fxDoor struct{ want config.API }
 	// fxAnswer answers commands that no event proves.
 	fxAnswer struct{ answer }
 )
@@ -207,4 +209,5 @@ func (f fxScale) key() string     { return "scale" }
 func (f fxMeasure) key() string   { return "measure" }
 func (f fxRemember) key() string  { return "remember" }
 func (f fxRecord) key() string    { return "" }
+func (f fxDoor) key() string      { return "" }
 func (f fxAnswer) key() string    { return "" }

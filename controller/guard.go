@@ -28,6 +28,7 @@ const (
 // that fails again and again. Reading and writing are apart, since who holds a file's lock stops the one and not the other.
 type guards struct {
 	tell func(inStores) // of every change; from any goroutine
+	took func(scope string, writes bool, d time.Duration)
 
 	mu  sync.Mutex
 	by  map[string]*guard // by scope
@@ -61,7 +62,7 @@ func (e *closedStore) Error() string { return e.text }
 func (e *closedStore) Unwrap() error { return e.why }
 
 func newGuards(tell func(inStores)) *guards {
-	return &guards{tell: tell, by: map[string]*guard{}}
+	return &guards{tell: tell, took: func(string, bool, time.Duration) {}, by: map[string]*guard{}}
 }
 
 // before gives the guard of a scope's store. Another store than before has a clean slate.
@@ -207,6 +208,7 @@ func guarded[T any](ctx context.Context, g *guard, b *breaker, limit time.Durati
 	defer cancel()
 	got, err := call(own)
 	now := time.Now()
+	gs.took(g.scope, b == &g.writes, now.Sub(began))
 	v := judged(err)
 	if v == failed && ctx.Err() != nil && now.Sub(began) < fair {
 		v = unknown

@@ -244,6 +244,8 @@ type (
 	inMode struct{ mode string }
 	// inHealth is the event log's own word on its health.
 	inHealth struct{ degraded string }
+	// inDoor is what has become of the wish to answer over TCP.
+	inDoor struct{ door city.Door }
 )
 
 func (inStrays) input()     {}
@@ -292,6 +294,7 @@ func (inShutdown) input()   {}
 func (inHurry) input()      {}
 func (inMode) input()       {}
 func (inHealth) input()     {}
+func (inDoor) input()       {}
 
 // conf is a configuration as the machine needs it.
 type conf struct {
@@ -313,6 +316,7 @@ type conf struct {
 	warnings           []string
 	environ            []string // that beats the file
 	console            city.Console
+	api                config.API // zero = nowhere
 	store              city.WorkStore
 	patrol             time.Duration
 	grace              time.Duration // shutdown_timeout

@@ -121,6 +121,8 @@ func (l *loop) turns(ctx context.Context) error {
 			in = inPoke{}
 		case <-l.c.o.Rescan:
 			in = inRescan{}
+		case d := <-l.c.o.Doors:
+			in = inDoor{d}
 		case in = <-l.c.inbox:
 		}
 	}
@@ -155,6 +157,7 @@ func (l *loop) turn(in input) {
 	clear(l.effects)
 	l.publish(now, len(answers) > 0)
 	c.tellEnding(now)
+	c.gauges.turned(time.Since(now))
 	c.stamp(time.Now())
 	for _, a := range answers { // whoever hears that something is done must find it done
 		c.answer(a)
@@ -263,6 +266,7 @@ func (c *Controller) perform(now time.Time, effects []effect) (answers []answer)
 			r.event.TS = now
 			records = append(records, r.event)
 			c.journal(r.event)
+			c.gauges.happened(r.event.Type)
 		}
 	}
 	var first uint64

@@ -61,6 +61,7 @@ type machine struct {
 	groups   []groupWaiter
 	unlisted string // why sessions cannot be listed
 	health   string // of the event log
+	door     door
 	mode     string // how the city is run
 
 	ending  ending
@@ -105,6 +106,7 @@ func (m *machine) step(now time.Time, in input) []effect {
 		m.decideAll(now)
 		m.workPatrol(now)
 		m.measure(now, measureIdle)
+		m.openDoor()
 	case inStalled:
 		m.awake = now
 	case inWake:
@@ -115,6 +117,9 @@ func (m *machine) step(now time.Time, in input) []effect {
 		m.load()
 	case inConfig:
 		m.configured(now, in)
+		if m.listed { // before that nobody carries anything out
+			m.openDoor()
+		}
 	case inObserved:
 		m.observed(now, in)
 	case inCaughtUp:
@@ -200,6 +205,9 @@ func (m *machine) step(now time.Time, in input) []effect {
 		m.note(&m.mode, in.mode)
 	case inHealth:
 		m.note(&m.health, in.degraded)
+	case inDoor:
+		m.note(&m.door.Address, in.door.Address)
+		m.note(&m.door.Problem, in.door.Problem)
 	}
 	m.deliver(now)
 	m.finish(now)

@@ -74,6 +74,7 @@ func newRunner(c *Controller) *runner {
 		starts: map[string]*starting{},
 	}
 	r.guards = newGuards(func(in inStores) { r.deliver(in) })
+	r.guards.took = c.gauges.called
 	r.paced = &paced{Provider: c.o.Provider, slots: make(chan struct{}, 2*runtime.GOMAXPROCS(0)), forked: r.forked, answered: r.answered, asks: r.asks}
 	return r
 }
@@ -117,7 +118,10 @@ func (r *runner) run(f effect) {
 	case fxScale:
 		r.within(loadLimit, func(context.Context) input { return r.scale(f) })
 	case fxList:
-		r.within(r.atLeast(listLimit, ""), func(ctx context.Context) input { return r.list(ctx, f) })
+		r.within(r.atLeast(listLimit, ""), func(ctx context.Context) input {
+			defer func(began time.Time) { r.c.gauges.patrolled(time.Since(began)) }(time.Now())
+			return r.list(ctx, f)
+		})
 	case fxCapture:
 		r.within(captureLimit, func(ctx context.Context) input { return r.capture(ctx, f) })
 	case fxAck:
@@ -132,6 +136,10 @@ func (r *runner) run(f effect) {
 		r.within(loadLimit, func(context.Context) input {
 			return inEdited{edit: f, err: r.c.o.source().SetSuspended(config.Target{Agent: f.agent, Rig: f.rig}, f.on)}
 		})
+	case fxDoor:
+		if r.c.o.Door != nil {
+			r.c.o.Door(f.want)
+		}
 	case fxMeasure:
 		r.within(measureLimit, r.measure)
 	case fxRemember:

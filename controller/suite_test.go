@@ -46,6 +46,7 @@ name = "town"
 [[agents]]
 name = "worker"
 start_command = "echo ready; exec cat"
+env = { SONG_TOKEN = "`+secret+`" }
 [[agents]]
 name = "lazy"
 suspended = true

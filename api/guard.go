@@ -1,0 +1,162 @@
+package api
+
+import (
+	"crypto/sha256"
+	"crypto/subtle"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"gcity/city"
+)
+
+// Guard is what a request over TCP has to get past before anybody looks at what it asks for. A socket needs none: the kernel
+// says whose the other end is.
+type Guard struct {
+	Hosts []string // names that requests may be made to, besides loopback ones and the address they came in at
+	Token string   // every request brings it; "" = none is asked for
+}
+
+// requestHeader marks what is sent by a program: a page of another site cannot set it without asking first, and nobody
+// here says yes to that.
+const requestHeader = "X-GC-Request"
+
+// lingerTime is how long the body of a refused request is still taken in, so that the refusal is not lost.
+const lingerTime = time.Second
+
+// guarded lets requests through to next that may be answered at all.
+func (g Guard) guarded(s *server, next http.Handler) http.Handler {
+	digest := sha256.Sum256([]byte(g.Token))
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		rc := http.NewResponseController(w)
+		_ = rc.SetWriteDeadline(time.Time{}) // of the request before on this connection
+		if r.ContentLength != 0 {
+			_ = rc.SetReadDeadline(time.Now().Add(bodyTimeout)) // whoever wants the body or not
+		}
+		status, msg := g.refuse(r, digest)
+		if status == 0 {
+			next.ServeHTTP(w, r)
+			return
+		}
+		if status == http.StatusUnauthorized {
+			w.Header().Set("WWW-Authenticate", "Bearer")
+		}
+		if r.ContentLength != 0 { // nobody waits for the rest of it
+			w.Header().Set("Connection", "close")
+			_ = rc.SetReadDeadline(time.Now().Add(lingerTime))
+		}
+		code := city.Forbidden
+		if status == http.StatusMethodNotAllowed {
+			code = city.Invalid
+			w.Header().Set("Allow", "GET, POST, PATCH")
+		}
+		s.reply(w, status, &city.Error{Code: code, Message: msg})
+	})
+}
+
+// refuse says why a request is not answered, 0 = it may be.
+func (g Guard) refuse(r *http.Request, digest [sha256.Size]byte) (status int, msg string) {
+	if !g.knows(r) {
+		return http.StatusForbidden, "this city is not asked by that name: use 127.0.0.1 or localhost, or write the name into [api] hosts of city.toml"
+	}
+	if !sameOrigin(r) {
+		return http.StatusForbidden, "pages of other sites may not ask this city"
+	}
+	reads := r.Method == http.MethodGet
+	if !reads && r.Method != http.MethodPost && r.Method != http.MethodPatch {
+		return http.StatusMethodNotAllowed, "possible here: GET, POST, PATCH"
+	}
+	if reads && r.ContentLength != 0 {
+		return http.StatusForbidden, "a GET has no body here"
+	}
+	if g.Token != "" && !bears(r, digest) {
+		return http.StatusUnauthorized, "this needs the city's token: -H \"Authorization: Bearer …\""
+	}
+	if !reads && len(r.Header.Values(requestHeader)) == 0 {
+		return http.StatusForbidden, "whatever changes something needs the header " + requestHeader + ": -H '" + requestHeader + ": 1'"
+	}
+	if kind, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";"); r.ContentLength != 0 && !strings.EqualFold(strings.TrimSpace(kind), "application/json") {
+		return http.StatusForbidden, "a body has to be JSON and say so: -H 'Content-Type: application/json'"
+	}
+	return 0, ""
+}
+
+// knows says whether a request is made to a name of this city. What a page of another site has a browser resolve is none,
+// wherever that name leads by now.
+func (g Guard) knows(r *http.Request) bool {
+	host, ok := hostOf(r.Host)
+	if !ok {
+		return false
+	}
+	if strings.EqualFold(host, "localhost") {
+		return true
+	}
+	addr, err := netip.ParseAddr(host)
+	if err != nil {
+		return slices.ContainsFunc(g.Hosts, func(h string) bool { return strings.EqualFold(h, host) })
+	}
+	if addr = addr.Unmap(); addr.Zone() == "" && (addr.IsLoopback() || addr == cameTo(r)) {
+		return true
+	}
+	return slices.ContainsFunc(g.Hosts, func(h string) bool {
+		own, err := netip.ParseAddr(h)
+		return err == nil && own.Unmap() == addr
+	})
+}
+
+// cameTo is the address of ours that a request came in at.
+func cameTo(r *http.Request) netip.Addr {
+	if a, ok := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr); ok {
+		return a.AddrPort().Addr().Unmap().WithZone("")
+	}
+	return netip.Addr{}
+}
+
+// hostOf takes the port off, which may be any: people forward ports.
+func hostOf(hostport string) (string, bool) {
+	host := hostport
+	if strings.Contains(strings.TrimPrefix(hostport, "["), ":") {
+		var port string
+		switch inner, ok := strings.CutSuffix(hostport, "]"); {
+		case ok && strings.HasPrefix(inner, "["):
+			host = inner[1:]
+		default:
+			var err error
+			if host, port, err = net.SplitHostPort(hostport); err != nil || strings.Trim(port, "0123456789") != "" {
+				return "", false
+			}
+		}
+	}
+	return host, host != "" && len(host) <= 255
+}
+
+// sameOrigin says whether a request is made by this city's own page, or by no page at all.
+func sameOrigin(r *http.Request) bool {
+	switch r.Header.Get("Sec-Fetch-Site") {
+	case "", "none", "same-origin":
+	default:
+		return false
+	}
+	for _, from := range r.Header.Values("Origin") {
+		u, err := url.Parse(from)
+		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || !strings.EqualFold(u.Host, r.Host) {
+			return false
+		}
+	}
+	return true
+}
+
+// bears says whether a request brings the token that has a digest, in a time that says nothing about the token.
+func bears(r *http.Request, digest [sha256.Size]byte) bool {
+	given := r.Header.Values("Authorization")
+	if len(given) != 1 {
+		return false
+	}
+	scheme, token, ok := strings.Cut(given[0], " ")
+	sum := sha256.Sum256([]byte(strings.TrimSpace(token)))
+	return ok && strings.EqualFold(scheme, "Bearer") && subtle.ConstantTimeCompare(sum[:], digest[:]) == 1
+}

@@ -1,0 +1,210 @@
+package api_test
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"gcity/api"
+	"gcity/city"
+)
+
+// door is a run of Keep.
+type door struct {
+	t     *testing.T
+	wants chan api.TCP
+	told  chan city.Door
+}
+
+func keep(t *testing.T) *door {
+	d := &door{t, make(chan api.TCP), make(chan city.Door, 100)}
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		api.Keep(ctx, d.wants, func(now city.Door) { d.told <- now }, town(), api.Options{})
+	}()
+	t.Cleanup(func() {
+		cancel()
+		select {
+		case <-ended:
+		case <-time.After(patience):
+			t.Error("Keep does not end")
+		}
+	})
+	return d
+}
+
+// until waits for a door with this address, and a problem that says so.
+func (d *door) until(address, problem string) {
+	d.t.Helper()
+	late := time.After(patience)
+	for {
+		select {
+		case now := <-d.told:
+			if now.Address == address && (problem == "") == (now.Problem == "") && strings.Contains(now.Problem, problem) {
+				return
+			}
+			d.t.Logf("meanwhile %+v", now)
+		case <-late:
+			d.t.Fatalf("waited in vain for %q, %q", address, problem)
+		}
+	}
+}
+
+// freeAddr is an address that nobody listens on, of its own so that no other test does.
+func freeAddr(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.83.21.7:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
+
+// The listener begins, moves and ends as is wanted; an address that is taken is tried until it is free.
+func TestKeep(t *testing.T) {
+	d := keep(t)
+	one, two := freeAddr(t), freeAddr(t)
+	d.wants <- api.TCP{}
+	d.wants <- api.TCP{Addr: one}
+	d.until(one, "")
+	if code, _, body := call(t, "GET", "http://"+one+"/v0/agents", ""); code != 200 {
+		t.Errorf("%d %s", code, body)
+	}
+	conn, err := net.Dial("tcp", one)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+
+	other, err := net.Listen("tcp", two)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	d.wants <- api.TCP{Addr: two}
+	d.until("", "another program listens there")
+	if err := conn.SetDeadline(time.Now().Add(patience)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := conn.Read(make([]byte, 1)); err == nil || strings.Contains(err.Error(), "timeout") {
+		t.Errorf("what was connected to the old address is not cut: %v", err)
+	}
+	if c, err := net.Dial("tcp", one); err == nil {
+		c.Close()
+		t.Error("it listens on the old address still")
+	}
+	if err := other.Close(); err != nil {
+		t.Fatal(err)
+	}
+	d.until(two, "")
+	if code, _, body := call(t, "GET", "http://"+two+"/v0/agents", ""); code != 200 {
+		t.Errorf("%d %s", code, body)
+	}
+
+	if code, _, _ := call(t, "GET", "http://"+two+"/v0/agents", "", "Host: city.example.org"); code != 403 {
+		t.Errorf("an unknown name: %d", code)
+	}
+	d.wants <- api.TCP{Addr: two, Hosts: []string{"city.example.org"}} // told of no change: the address is the same
+	d.wants <- api.TCP{Addr: two, Hosts: []string{"city.example.org"}}
+	if code, _, body := call(t, "GET", "http://"+two+"/v0/agents", "", "Host: city.example.org"); code != 200 {
+		t.Errorf("a name that is known now: %d %s", code, body)
+	}
+	d.wants <- api.TCP{}
+	d.until("", "")
+	if c, err := net.Dial("tcp", two); err == nil {
+		c.Close()
+		t.Error("it listens still")
+	}
+}
+
+func TestKeepBadAddress(t *testing.T) {
+	d := keep(t)
+	d.wants <- api.TCP{Addr: "192.0.2.1:8080"}
+	d.until("", "no such address")
+}
+
+// N3, N4: without its token a city does not answer; a token that changes counts from then on.
+func TestKeepToken(t *testing.T) {
+	d := keep(t)
+	addr, file := freeAddr(t), filepath.Join(t.TempDir(), "token")
+	write := func(text string) {
+		if err := os.WriteFile(file+".new", []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Rename(file+".new", file); err != nil {
+			t.Fatal(err)
+		}
+	}
+	with := func(token string) int {
+		code, _, _ := call(t, "GET", "http://"+addr+"/v0/agents", "", "Authorization: Bearer "+token)
+		return code
+	}
+	d.wants <- api.TCP{Addr: addr, TokenFile: file}
+	d.until("", "no such file")
+	write("too short")
+	d.until("", "holds no token")
+	write(token)
+	d.until(addr, "")
+	if code := with(token); code != 200 {
+		t.Errorf("%d with the token", code)
+	}
+	if code := with("x" + token[1:]); code != 401 {
+		t.Errorf("%d with another", code)
+	}
+	other := "another-" + token
+	write(other)
+	eventually(t, func() bool {
+		r, err := http.NewRequest("GET", "http://"+addr+"/v0/agents", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Authorization", "Bearer "+other)
+		r.Close = true
+		resp, err := http.DefaultClient.Do(r)
+		if err != nil { // between two listeners
+			return false
+		}
+		resp.Body.Close()
+		return resp.StatusCode == 200
+	})
+	if code := with(token); code != 401 {
+		t.Errorf("%d with the old one", code)
+	}
+	if err := os.Chmod(file, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	d.until("", "chmod 600")
+	if c, err := net.Dial("tcp", addr); err == nil {
+		c.Close()
+		t.Error("it listens though others may read the token")
+	}
+	if err := os.Remove(file); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Mkfifo(file, 0o600); err != nil { // nobody will ever write into it
+		t.Fatal(err)
+	}
+	d.until("", "no file with a token")
+}
+
+func eventually(t *testing.T, done func() bool) {
+	t.Helper()
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for late := time.After(patience); !done(); {
+		select {
+		case <-tick.C:
+		case <-late:
+			t.Fatal("waited in vain")
+		}
+	}
+}

@@ -1,0 +1,132 @@
+package api
+
+import (
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"gcity/city"
+)
+
+// metrics are a city's figures in the text format of Prometheus.
+func (s *server) metrics(w http.ResponseWriter, r *http.Request, _ route) error {
+	snap, err := s.city.Snapshot(r.Context())
+	if err != nil {
+		return err
+	}
+	p := &figures{city: snap.Name}
+	p.draw(snap, time.Now())
+	if g, ok := s.city.(city.Gauged); ok {
+		p.measured(g.Gauges())
+	}
+	s.write(w, http.StatusOK, "text/plain; version=0.0.4; charset=utf-8", []byte(p.b.String()))
+	return nil
+}
+
+// figures are a page of them.
+type figures struct {
+	b    strings.Builder
+	city string
+	name string // of those that are being written
+}
+
+// begin writes what the following figures are.
+func (p *figures) begin(name, kind, help string) {
+	p.name = "gcity_" + name
+	fmt.Fprintf(&p.b, "# HELP %s %s\n# TYPE %s %s\n", p.name, help, p.name, kind)
+}
+
+// put writes one; labels are names and values in turn.
+func (p *figures) put(suffix string, v float64, labels ...string) {
+	p.b.WriteString(p.name + suffix + `{city="` + label(p.city) + `"`)
+	for i := 0; i+1 < len(labels); i += 2 {
+		p.b.WriteString("," + labels[i] + `="` + label(labels[i+1]) + `"`)
+	}
+	p.b.WriteString("} " + strconv.FormatFloat(v, 'g', -1, 64) + "\n")
+}
+
+func label(s string) string { return strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(s) }
+
+// gauge writes a figure that stands alone.
+func (p *figures) gauge(name, help string, v float64, labels ...string) {
+	p.begin(name, "gauge", help)
+	p.put("", v, labels...)
+}
+
+// draw writes what a snapshot says.
+func (p *figures) draw(snap *city.Snapshot, now time.Time) {
+	p.gauge("info", "The program that runs the city.", 1, "version", snap.Version)
+	p.gauge("uptime_seconds", "Age of the controller.", float64(uptime(snap, now)))
+	p.gauge("loop_age_seconds", "Time since the loop last turned.", float64(loopAge(snap, now))/1000)
+	p.gauge("degraded", "Things that are wrong with the city as a whole.", float64(len(snap.Degraded)))
+	p.gauge("config_rejected", "Whether the configuration on disk is not in force.", truth(snap.Config.Rejected != ""))
+	p.gauge("events_seq", "Number of the newest event.", float64(snap.Seq))
+	count := countAgents(snap)
+	p.begin("agents", "gauge", "Agents by state.")
+	for _, state := range city.States {
+		p.put("", float64(count.States[state]), "state", string(state))
+	}
+	p.gauge("agents_running", "Agents whose processes live, in any state.", float64(count.Running))
+	autos := countAutomations(snap.Automations)
+	p.begin("automations", "gauge", "Automations by state.")
+	for _, state := range slices.Sorted(maps.Keys(autos.States)) {
+		p.put("", float64(autos.States[state]), "state", string(state))
+	}
+	p.gauge("automations_failing", "Automations whose newest runs failed, or that cannot be used.", float64(autos.Failing))
+	p.begin("work", "gauge", "Work that is not closed.")
+	p.put("", float64(snap.Work.Open), "status", "open")
+	p.put("", float64(snap.Work.InProgress), "status", "in_progress")
+	p.gauge("mail_unread", "Messages for people that nobody has read.", float64(snap.Mail.Unread))
+}
+
+func truth(b bool) float64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// measured writes what was counted since the controller began.
+func (p *figures) measured(g city.Gauges) {
+	for _, c := range []struct {
+		name, help string
+		n          uint64
+	}{
+		{"agent_starts_total", "Starts of agents.", g.Starts}, {"agent_start_failures_total", "Starts that failed.", g.StartsFailed},
+		{"agent_crashes_total", "Ends of agents that nobody asked for.", g.Crashes},
+	} {
+		p.begin(c.name, "counter", c.help)
+		p.put("", float64(c.n))
+	}
+	p.begin("automation_runs_total", "counter", "Runs of automations by what has become of them.")
+	for _, end := range []string{"fired", "completed", "failed", "skipped"} {
+		p.put("", float64(g.Runs[end]), "outcome", end)
+	}
+	p.begin("patrol_duration_seconds", "histogram", "How long looks at all agents took.")
+	p.timing(g.Patrol)
+	p.begin("loop_turn_duration_seconds", "histogram", "How long turns of the loop took.")
+	p.timing(g.Turn)
+	p.begin("store_duration_seconds", "histogram", "How long calls of the stores of work took.")
+	for _, op := range []string{"read", "write"} {
+		by := g.Reads
+		if op == "write" {
+			by = g.Writes
+		}
+		for _, rig := range slices.Sorted(maps.Keys(by)) {
+			p.timing(by[rig], "rig", rig, "op", op)
+		}
+	}
+}
+
+func (p *figures) timing(t city.Timing, labels ...string) {
+	for i, bound := range city.TimingBounds {
+		p.put("_bucket", float64(t.Under[i]), append(labels, "le", strconv.FormatFloat(bound.Seconds(), 'g', -1, 64))...)
+	}
+	p.put("_bucket", float64(t.Count), append(labels, "le", "+Inf")...)
+	p.put("_sum", t.Sum.Seconds(), labels...)
+	p.put("_count", float64(t.Count), labels...)
+}

@@ -1,0 +1,197 @@
+package api
+
+import (
+	"encoding/json"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"gcity/city"
+)
+
+// sample is a path with names in it.
+func sample(path string) string {
+	for name, value := range map[string]string{"city": "town", "agent": "rig%2Fworker", "pool": "crew", "rig": "yard", "automation": "sweep:rig:yard", "bead": "tw-1", "message": "tw-2", "run": "tw-3"} {
+		path = strings.ReplaceAll(path, "{"+name+"}", value)
+	}
+	return path
+}
+
+// Every operation of the document is a route, with this method; and every route and every verb is in the document.
+func TestDocumentIsTheAPI(t *testing.T) {
+	s := newServer(t.Context(), nil, Options{})
+	have, verbs := map[string]bool{}, map[string]bool{}
+	for _, o := range operations() {
+		for _, path := range o.paths() {
+			rt, err := parse(sample(path))
+			if err != nil {
+				t.Errorf("%s %s: %v", o.method, path, err)
+				continue
+			}
+			if s.methods(rt.kind).of(o.method) == nil {
+				t.Errorf("%s %s: possible there: %s", o.method, path, s.methods(rt.kind))
+			}
+			if rt.kind == command {
+				verbs[rt.verb] = true
+				if _, err := city.Decode(rt.verb, rt.target, nil); err != nil && strings.Contains(err.Error(), "no verb") {
+					t.Errorf("%s: %v", path, err)
+				}
+			}
+			if (rt.city != "") != strings.Contains(path, "{city}") {
+				t.Errorf("%s: %+v", path, rt)
+			}
+			have[string(rt.kind)+" "+o.method] = true
+		}
+	}
+	for _, k := range kinds(t) {
+		if k == debug || k == run { // on the socket only; a part of another
+			continue
+		}
+		for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodPatch} {
+			if s.methods(k).of(method) != nil && !have[string(k)+" "+method] {
+				t.Errorf("%s of %q is in no operation", method, k)
+			}
+		}
+	}
+	// Those that come without a verb in the path have a kind of their own.
+	other := []string{"emit", "create-bead", "update-bead", "sling"}
+	source, err := filepath.Glob("../city/*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := 0
+	for _, file := range source {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range regexp.MustCompile(`\) Verb\(\) string +\{ return "([a-z-]+)" \}`).FindAllStringSubmatch(string(data), -1) {
+			if found++; !verbs[m[1]] && !slices.Contains(other, m[1]) {
+				t.Errorf("the command %q is in no operation", m[1])
+			}
+		}
+	}
+	if found < 20 {
+		t.Errorf("only %d commands were found", found)
+	}
+}
+
+// kinds are the constants of that type.
+func kinds(t *testing.T) (out []kind) {
+	f, err := parser.ParseFile(token.NewFileSet(), "route.go", nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ast.Inspect(f, func(n ast.Node) bool {
+		if v, ok := n.(*ast.ValueSpec); ok && len(v.Values) == 1 && v.Type != nil && fmt.Sprint(v.Type) == "kind" {
+			text, err := strconv.Unquote(v.Values[0].(*ast.BasicLit).Value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			out = append(out, kind(text))
+		}
+		return true
+	})
+	if len(out) < 30 {
+		t.Fatalf("only %d kinds were found", len(out))
+	}
+	return out
+}
+
+// Whatever parameter a handler reads is in the document with its meaning, and nothing else is.
+func TestDocumentedParameters(t *testing.T) {
+	files, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	read := map[string]bool{"after_seq": true} // or cursor, as a variable
+	for _, file := range files {
+		if strings.HasSuffix(file, "_test.go") || strings.HasPrefix(file, "client") || file == "guard.go" {
+			continue
+		}
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range regexp.MustCompile(`(?:Query\(\)|\bv|\bq)(?:\.Get|\.Has)?[(\[]"([a-z_]+)"[)\]]|(?:number|flag)\(r, "([a-z_]+)"|match\("([a-z_]+)"`).FindAllStringSubmatch(string(data), -1) {
+			read[m[1]+m[2]+m[3]] = true
+		}
+	}
+	used := map[string]bool{}
+	for _, o := range operations() {
+		for name := range strings.FieldsSeq(o.query) {
+			if used[name] = true; !read[name] {
+				t.Errorf("nobody reads %s of %s", name, o.path)
+			}
+			if kind, about := parameter(name); kind == "" || about == "" {
+				t.Errorf("%s has no meaning", name)
+			}
+		}
+	}
+	for name := range read {
+		if !used[name] {
+			t.Errorf("%s is read and in no operation", name)
+		}
+	}
+}
+
+// The document is one, and all that it refers to is in it.
+func TestDocument(t *testing.T) {
+	data := document()
+	var doc struct {
+		OpenAPI    string
+		Paths      map[string]map[string]json.RawMessage
+		Components struct {
+			Schemas map[string]any
+		}
+	}
+	if err := json.Unmarshal(data, &doc); err != nil || doc.OpenAPI != "3.1.0" {
+		t.Fatal(err, doc.OpenAPI)
+	}
+	for _, m := range regexp.MustCompile(`"#/components/schemas/([^"]+)"`).FindAllStringSubmatch(string(data), -1) {
+		if doc.Components.Schemas[m[1]] == nil {
+			t.Errorf("there is no shape %s", m[1])
+		}
+	}
+	if string(data) != string(document()) {
+		t.Error("it is another one each time")
+	}
+	for path, methods := range doc.Paths {
+		for method, about := range methods {
+			var op struct {
+				Parameters []struct{ Name, In string }
+			}
+			if err := json.Unmarshal(about, &op); err != nil {
+				t.Fatal(err)
+			}
+			said := map[string]bool{}
+			for _, p := range op.Parameters {
+				if key := p.In + " " + p.Name; said[key] {
+					t.Errorf("%s %s has %s twice", method, path, key)
+				} else {
+					said[key] = true
+				}
+			}
+			for _, m := range regexp.MustCompile(`\{([a-z]+)\}`).FindAllStringSubmatch(path, -1) {
+				if !said["path "+m[1]] {
+					t.Errorf("%s %s does not say what %s is", method, path, m[1])
+				}
+			}
+			if method != "get" && !said["header "+requestHeader] {
+				t.Errorf("%s %s does not name %s", method, path, requestHeader)
+			}
+		}
+	}
+	if n := len(doc.Paths); n < 80 {
+		t.Errorf("%d paths", n)
+	}
+}

@@ -1,0 +1,144 @@
+package api
+
+import (
+	"encoding/json"
+	"reflect"
+	"strings"
+	"time"
+
+	"gcity/beads"
+	"gcity/city"
+)
+
+// schema is a JSON Schema as OpenAPI 3.1 has them.
+type schema map[string]any
+
+// shapes makes schemas of the types that answers and bodies are made of.
+type shapes struct {
+	named map[string]schema // by name, of structs
+	types map[string]reflect.Type
+}
+
+// of is the schema of a type. What is sent to a city may leave out whatever it likes; what a city answers has everything
+// that is not marked to be left out.
+func (s *shapes) of(t reflect.Type, sent bool) schema {
+	switch t {
+	case reflect.TypeFor[time.Time]():
+		return schema{"type": "string", "format": "date-time"}
+	case reflect.TypeFor[time.Duration]():
+		return schema{"type": "integer", "format": "int64", "description": "nanoseconds"}
+	case reflect.TypeFor[json.RawMessage](), reflect.TypeFor[any]():
+		return schema{}
+	case reflect.TypeFor[beads.Priority]():
+		return schema{"type": "integer", "minimum": 0, "maximum": 4}
+	case reflect.TypeFor[city.State]():
+		return schema{"type": "string", "enum": city.States}
+	}
+	switch t.Kind() {
+	case reflect.Pointer:
+		return s.of(t.Elem(), sent)
+	case reflect.String:
+		return schema{"type": "string"}
+	case reflect.Bool:
+		return schema{"type": "boolean"}
+	case reflect.Int, reflect.Int32, reflect.Int64:
+		return schema{"type": "integer", "format": "int64"}
+	case reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Uint:
+		return schema{"type": "integer", "format": "int64", "minimum": 0}
+	case reflect.Float64:
+		return schema{"type": "number"}
+	case reflect.Slice, reflect.Array:
+		if t.Elem().Kind() == reflect.Uint8 {
+			return schema{"type": "string", "contentEncoding": "base64"}
+		}
+		return schema{"type": "array", "items": s.of(t.Elem(), sent)}
+	case reflect.Map:
+		return schema{"type": "object", "additionalProperties": s.of(t.Elem(), sent)}
+	case reflect.Struct:
+		return s.ref(t, sent)
+	}
+	panic("the API has no shape for " + t.String()) // a test sees all of them
+}
+
+// ref names a struct's schema.
+func (s *shapes) ref(t reflect.Type, sent bool) schema {
+	name := nameOfType(t)
+	if sent {
+		name += "Body"
+	}
+	ref := schema{"$ref": "#/components/schemas/" + name}
+	if other, known := s.types[name]; known {
+		if other != t {
+			panic(other.String() + " and " + t.String() + " are both called " + name) // a test sees all of them
+		}
+		return ref
+	}
+	s.types[name] = t
+	self := schema{"type": "object"}
+	s.named[name] = self // before its fields: a type may have itself in it
+	props, required := schema{}, []string{}
+	s.fields(t, sent, props, &required)
+	self["properties"] = props
+	if len(required) > 0 && !sent {
+		self["required"] = required
+	}
+	return ref
+}
+
+// fields collects those of a struct as encoding/json does: a field hides those of its name in what is embedded.
+func (s *shapes) fields(t reflect.Type, sent bool, props schema, required *[]string) {
+	var embedded []reflect.Type
+	for i := range t.NumField() {
+		f := t.Field(i)
+		tag, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+		switch {
+		case f.Anonymous && tag == "":
+			embedded = append(embedded, f.Type)
+			continue
+		case !f.IsExported() || tag == "-":
+			continue
+		}
+		name := tag
+		if name == "" {
+			name = f.Name
+		}
+		if _, hidden := props[name]; hidden {
+			continue
+		}
+		shape, left := s.of(f.Type, sent), strings.Contains(options, "omit")
+		if !left && !sent {
+			*required = append(*required, name)
+			switch f.Type.Kind() {
+			case reflect.Pointer, reflect.Slice, reflect.Map:
+				shape = orNull(shape)
+			}
+		}
+		props[name] = shape
+	}
+	for _, e := range embedded {
+		s.fields(e, sent, props, required)
+	}
+}
+
+// orNull lets a value be missing.
+func orNull(shape schema) schema {
+	if kind, plain := shape["type"].(string); plain {
+		shape["type"] = []string{kind, "null"}
+		return shape
+	}
+	return schema{"anyOf": []schema{shape, {"type": "null"}}}
+}
+
+// nameOfType is how a type is called in the document.
+func nameOfType(t reflect.Type) string {
+	name := t.Name()
+	switch {
+	case t == reflect.TypeFor[Agent]():
+		return "Agent"
+	case t == reflect.TypeFor[city.Agent]():
+		return "AgentInSnapshot"
+	case t == reflect.TypeFor[city.Error]():
+		return "Error"
+	}
+	return strings.ToUpper(name[:1]) + name[1:]
+}

@@ -1,0 +1,114 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// The lines of docs/api.md work as they stand, against a city that has a token and one that has none; but for the port, which
+// is one that is free here.
+func TestCurlLines(t *testing.T) {
+	if _, err := exec.LookPath("curl"); err != nil {
+		t.Skip("curl is not installed")
+	}
+	page, err := os.ReadFile("../docs/api.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := net.Listen("tcp", loopback+":0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	here := l.Addr().String()
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	env := append(os.Environ(), "GORACE="+quickEnd, "XDG_RUNTIME_DIR="+dir)
+	sh := func(line string) (string, error) {
+		ctx, cancel := context.WithTimeout(t.Context(), 2*patience)
+		defer cancel()
+		cmd := exec.CommandContext(ctx, "sh", "-c", line)
+		cmd.Dir, cmd.Env = dir, env
+		out, err := cmd.CombinedOutput()
+		return string(out), err
+	}
+	write := func(more string) {
+		text := fmt.Sprintf("[workspace]\nname = \"town\"\n[[agents]]\nname = \"worker\"\nstart_command = \"echo idle; exec cat\"\n[api]\nport = %s\nbind = %q\n%s",
+			here[len(loopback)+1:], loopback, more)
+		if err := os.WriteFile(filepath.Join(dir, "city.toml"), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	until := func(want, line string) {
+		tick := time.NewTicker(50 * time.Millisecond)
+		defer tick.Stop()
+		for end := time.Now().Add(2 * patience); ; <-tick.C {
+			out, err := sh(line)
+			if err == nil && strings.Contains(out, want) {
+				return
+			}
+			if time.Now().After(end) {
+				t.Fatalf("%s: %v\n%s", line, err, out)
+			}
+		}
+	}
+	write("")
+	city := exec.Command("gcity", "--headless")
+	city.Dir, city.Env = dir, env
+	if err := city.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		out, err := sh("gcity stop")
+		if err := city.Wait(); err != nil {
+			t.Error(err)
+		}
+		if err != nil {
+			t.Errorf("%v\n%s", err, out)
+		}
+	}()
+	until("idle", "gcity agent peek worker")
+	until("api http://"+here, "gcity status")
+	ran := 0
+	for line := range strings.Lines(string(page)) {
+		line, indented := strings.CutPrefix(strings.TrimRight(line, "\n"), "    ")
+		if !indented {
+			continue
+		}
+		line = strings.ReplaceAll(line, "localhost:8080", here)
+		line = strings.ReplaceAll(line, "curl ", "curl -sS --fail-with-body ")
+		line = strings.ReplaceAll(line, " -N ", " -N --max-time 1 ") // it goes on for ever
+		out, err := sh(line)
+		if strings.Contains(line, " -N ") && strings.Contains(out, ": open") {
+			err = nil
+		}
+		makes := strings.HasPrefix(line, "(umask")
+		if err != nil || out == "" && !makes {
+			t.Errorf("%s: %v\n%s", line, err, out)
+		}
+		switch {
+		case makes:
+			write("token_file = \"token\"\n")
+			until("200", "curl -s -o /dev/null -w '%{http_code}' -H \"Authorization: Bearer $(cat token)\" http://"+here+"/health")
+			until("the city's token", "curl -s http://"+here+"/health")
+		case strings.Contains(line, "Bearer"): // the lines after it say nothing of a token
+			write("")
+			until("uptime_sec", "curl -s http://"+here+"/health")
+		}
+		ran++
+	}
+	if ran < 10 {
+		t.Errorf("only %d lines were tried", ran)
+	}
+}

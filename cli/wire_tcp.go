@@ -1,0 +1,38 @@
+package cli
+
+import (
+	"context"
+
+	"gcity/api"
+	"gcity/city"
+	"gcity/config"
+)
+
+// As in wire.go: how a city comes to answer over TCP.
+
+// street is between the controller, which says where the city is to answer over TCP, and what listens there.
+type street struct {
+	wants chan api.TCP
+	doors chan city.Door
+}
+
+func newStreet() street { return street{make(chan api.TCP, 1), make(chan city.Door, 1)} }
+
+// want is told by the loop.
+func (s street) want(c config.API) {
+	latest(s.wants, api.TCP{Addr: tcpAddr(c), Hosts: c.Hosts, TokenFile: c.TokenFile})
+}
+
+// keep answers as is wanted until ctx ends.
+func (s street) keep(ctx context.Context, c city.Control, o api.Options) {
+	api.Keep(ctx, s.wants, func(d city.Door) { latest(s.doors, d) }, c, o)
+}
+
+// tcpAddr is where a city is to answer over TCP, "" = nowhere.
+func tcpAddr(c config.API) string { return api.TCPAddr(c.Bind, c.Port) }
+
+// checkToken says why a token cannot be used.
+func checkToken(path string) error {
+	_, err := api.ReadToken(path)
+	return err
+}

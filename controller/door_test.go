@@ -1,0 +1,66 @@
+package controller
+
+import (
+	"testing"
+	"time"
+
+	"gcity/city"
+	"gcity/config"
+)
+
+// Where a city is to listen is asked for once, when it is news; what becomes of that is shown.
+func TestDoor(t *testing.T) {
+	m, now := newMachine(), time.Now()
+	asked := func(in input) (all []config.API) {
+		for _, f := range m.step(now, in) {
+			if d, ok := f.(fxDoor); ok {
+				all = append(all, d.want)
+			}
+		}
+		return all
+	}
+	some := config.API{Port: 8080, Bind: "127.0.0.1", Hosts: []string{"a"}}
+	with := func(revision string, api config.API) input {
+		return inConfig{revision: revision, conf: &conf{name: "app", revision: revision, api: api}}
+	}
+	asked(with("1", config.API{})) // before the first turn, as New does it
+	if got := asked(inTick{}); len(got) != 0 {
+		t.Errorf("nothing is wanted, and asked for was %+v", got)
+	}
+	m.step(now, inObserved{})
+	if got := asked(with("2", some)); len(got) != 1 || got[0].Port != 8080 {
+		t.Errorf("asked for %+v", got)
+	}
+	if got := append(asked(with("3", some)), asked(inTick{})...); len(got) != 0 {
+		t.Errorf("asked again for %+v", got)
+	}
+	m.changed = false
+	m.step(now, inDoor{city.Door{Problem: "taken"}})
+	if s := m.snapshot(now); !m.changed || s.API != "" || len(s.Degraded) != 1 || s.Degraded[0] != "taken" {
+		t.Errorf("%v %q %q", m.changed, s.API, s.Degraded)
+	}
+	m.step(now, inDoor{city.Door{Address: "127.0.0.1:8080"}})
+	if s := m.snapshot(now); s.API != "127.0.0.1:8080" || len(s.Degraded) != 0 {
+		t.Errorf("%q %q", s.API, s.Degraded)
+	}
+	if got := asked(with("4", config.API{})); len(got) != 1 || got[0].Port != 0 {
+		t.Errorf("asked for %+v", got)
+	}
+}
+
+// The first turn asks for what the first configuration says.
+func TestDoorAtStart(t *testing.T) {
+	m, now := newMachine(), time.Now()
+	m.step(now, inConfig{revision: "1", conf: &conf{name: "app", revision: "1", api: config.API{Port: 1}}})
+	asked := 0
+	for range 3 {
+		for _, f := range m.step(now, inTick{}) {
+			if _, ok := f.(fxDoor); ok {
+				asked++
+			}
+		}
+	}
+	if asked != 1 {
+		t.Errorf("asked %d times", asked)
+	}
+}
