@@ -61,7 +61,9 @@ type work struct {
 	probing   bool // stores that failed are being tried
 
 	counting bool
-	recount  bool // work has changed since the count in flight began, perhaps
+	ordered  uint64 // the turn in which the newest count began
+	told     uint64 // and the one in which one came back
+	recount  bool   // work has changed since the count in flight began, perhaps
 	counted  bool
 	asOf     time.Time // when the counts were last known to hold
 	counts   city.Work

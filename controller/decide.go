@@ -189,7 +189,7 @@ func (m *machine) decideDead(now time.Time, a *record) {
 }
 
 func (m *machine) start(now time.Time, a *record) {
-	if why := cmp.Or(m.missing(a), m.inTheDark(a)); why != "" {
+	if why := cmp.Or(m.missing(a), a.shrinks(), m.inTheDark(a)); why != "" {
 		m.set(now, a, city.Waiting, why, time.Time{})
 		m.resolve(a, fmt.Sprintf("agent %s %s, and is started then", a.name, why), "restart", "kill")
 		return

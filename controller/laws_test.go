@@ -183,10 +183,16 @@ func (w *world) calm() {
 	w.worked()
 	w.quietWork()
 	w.advance(115 * time.Minute)
-	if w.alive["w-3"] != nil || w.alive["w-4"] != nil {
-		w.breach = append(w.breach, fmt.Sprintf("L7: a member of the pool is too many: %v", w.showPools()))
+	members := 0
+	for i := range 9 {
+		if w.alive[fmt.Sprintf("w-%d", i)] != nil {
+			members++
+		}
 	}
-	for _, name := range append(cast[:], "w-1", "w-2") {
+	if members != 2 {
+		w.breach = append(w.breach, fmt.Sprintf("L7: %d members of the pool live: %v %v", members, w.showPools(), w.show()))
+	}
+	for _, name := range cast {
 		if w.alive[name] == nil {
 			w.breach = append(w.breach, fmt.Sprintf("L7: %s is missing: %v", name, w.show()))
 		}

@@ -55,13 +55,15 @@ func (m *machine) count() {
 			pools = append(pools, p.name())
 		}
 	}
-	w.counting, w.recount = true, false
+	w.counting, w.recount, w.ordered = true, false, m.turn
 	m.do(fxCount{pools: pools})
 }
 
 func (m *machine) countedWork(now time.Time, in inCounted) {
 	w := &m.work
-	w.counting = false
+	ordered := w.ordered
+	w.counting, w.told = false, m.turn
+	defer m.chosen(now, ordered)
 	if w.recount {
 		m.count()
 	}

@@ -3,6 +3,7 @@ package controller
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -32,6 +33,7 @@ type shopfloor struct {
 	rev    uint64
 	broken []automation.Broken
 	trials trials
+	hands  map[string]string // who is at what; nil = nobody counts
 }
 
 // automate declares an automation: its name, then lines of its file, as key=value; rig and layer say where the file is.
@@ -188,6 +190,9 @@ func (w *world) workEffect(f effect) (in input, ok bool) {
 		fl.memory = f.memory
 		return inMemorised{rev: f.rev}, true
 	case fxCount:
+		if fl.hands != nil {
+			return inCounted{tasks: maps.Clone(fl.hands)}, true
+		}
 		return inCounted{unchanged: true}, true
 	case fxProbe:
 		w.note("probe")
