@@ -98,6 +98,7 @@ func (m *machine) step(now time.Time, in input) []effect {
 	m.out = m.out[:0]
 	switch in := in.(type) {
 	case inTick:
+		m.work.failing = false
 		m.look()
 		m.glance()
 		m.checkPools(now)
@@ -166,6 +167,8 @@ func (m *machine) step(now time.Time, in input) []effect {
 		m.beadDone(in)
 	case inCounted:
 		m.countedWork(now, in)
+	case inReturned:
+		m.workReturned(now, in)
 	case inPurged:
 		m.work.purging = false
 		m.lose(&m.work.unpurged, "old wisps and records of runs cannot be removed", in.err)
@@ -201,6 +204,7 @@ func (m *machine) step(now time.Time, in input) []effect {
 		m.note(&m.health, in.degraded)
 	}
 	m.deliver(now)
+	m.giveBack()
 	m.finish(now)
 	m.remember(now)
 	return m.out

@@ -63,6 +63,7 @@ func (m *machine) countedWork(now time.Time, in inCounted) {
 	w := &m.work
 	ordered := w.ordered
 	w.counting, w.told = false, m.turn
+	defer m.seekLeavers()
 	defer m.chosen(now, ordered)
 	if w.recount {
 		m.count()

@@ -194,6 +194,8 @@ func (w *world) workEffect(f effect) (in input, ok bool) {
 			return inCounted{tasks: maps.Clone(fl.hands)}, true
 		}
 		return inCounted{unchanged: true}, true
+	case fxReturn:
+		return w.giveBack(f), true
 	case fxProbe:
 		w.note("probe")
 		if _, probe := fl.store.enter(w.now); probe {
@@ -294,4 +296,24 @@ func (w *world) showAutomations() []string {
 		out = append(out, line)
 	}
 	return out
+}
+
+// giveBack takes from those who have left what they were at.
+func (w *world) giveBack(f fxReturn) inReturned {
+	var in inReturned
+	if why := w.fails["return"]; why != "" {
+		in.err = errors.New(why)
+		return in
+	}
+	for _, l := range f.of {
+		w.note("give the work of %s back to pool %s", l.agent, l.pool)
+		if w.alive[l.agent] != nil {
+			w.breach = append(w.breach, "the work of "+l.agent+" is taken while it lives")
+		}
+		if id := w.floor.hands[l.agent]; id != "" {
+			delete(w.floor.hands, l.agent)
+			in.done = append(in.done, returned{l, id, events.Event{Type: events.BeadUpdated, Actor: controller, Subject: id, Message: "some work"}})
+		}
+	}
+	return in
 }
