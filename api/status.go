@@ -100,6 +100,7 @@ type Status struct {
 	LoopAge   int64            `json:"loop_age_ms"`
 	Config    city.ConfigInfo  `json:"config"`
 	Degraded  []string         `json:"degraded"` // never null
+	Stranded  []city.Stranded  `json:"stranded,omitempty"`
 }
 
 // AgentCounts are the agents of a city, by what matters.
@@ -151,7 +152,7 @@ func StatusOf(snap *city.Snapshot, now time.Time) Status {
 		Count: countAgents(snap), PoolCount: countPools(snap.Pools), RigCount: countRigs(snap.Rigs),
 		AutoCount: countAutomations(snap.Automations), Work: snap.Work, Mail: snap.Mail,
 		PID: snap.PID, Mode: snap.Mode, LoopAge: loopAge(snap, now), Config: snap.Config,
-		Degraded: degraded(snap),
+		Degraded: degraded(snap), Stranded: snap.Stranded,
 	}
 	a.Running = a.Count.Running
 	for i := range snap.Agents {

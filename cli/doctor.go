@@ -156,7 +156,7 @@ type check struct {
 func checks() []check {
 	return []check{
 		{"configuration", checkCity}, {"agents", checkAgents}, {"programs", checkPrograms}, {"rigs", checkRigs}, {"automations", checkAutomations}, {"overrides", checkOverrides}, {"folder .gc", checkFolder}, {"controller", checkController},
-		{"sessions", checkSessions}, {"event log", checkLog}, {"events' script", checkMirror}, {"file system", checkFileSystem}, {"disk space", checkSpace},
+		{"sessions", checkSessions}, {"whose work", checkStranded}, {"event log", checkLog}, {"events' script", checkMirror}, {"file system", checkFileSystem}, {"disk space", checkSpace},
 		{"terminals", checkTerminals}, {"open files", checkFiles}, {"inotify", checkInotify}, {"logging out", checkLinger},
 	}
 }

@@ -238,6 +238,7 @@ func (a *app) troubles(s *city.Snapshot) []string {
 			"`gcity reload --confirm` lets it come into force, `gcity plan` shows it", h.Revision, a.clock(h.Since), loss(h.Removes, h.Running)))
 	}
 	out = append(out, s.Degraded...)
+	out = append(out, s.StrandedLines()...)
 	for _, w := range s.Config.Warnings {
 		out = append(out, "warning: "+w)
 	}

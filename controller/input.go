@@ -210,7 +210,8 @@ type (
 		work      city.Work
 		rigs      map[string]city.RigWork // of those whose work could be counted
 		unchanged bool
-		tasks     map[string]string // by assignee: his newest work in progress
+		tasks     map[string]string  // by assignee: his newest work in progress
+		held      map[string]holding // by assignee: all that he has not done
 		mail      city.MailTally
 		unknown   bool  // work says nothing, because some of it was never counted
 		err       error // why some of it is as it was counted before

@@ -104,6 +104,7 @@ func (m *machine) step(now time.Time, in input) []effect {
 		m.checkPools(now)
 		m.decideAll(now)
 		m.workPatrol(now)
+		m.strand(now)
 		m.measure(now, measureIdle)
 	case inStalled:
 		m.awake = now

@@ -49,7 +49,7 @@ func (m *machine) snapshot(now time.Time) *city.Snapshot {
 	s.Pools = m.drawPools()
 	s.CountMail(m.work.mail)
 	s.Rigs = m.drawRigs()
-	s.Automations, s.Work = m.drawAutomations(), m.work.counts
+	s.Automations, s.Work, s.Stranded = m.drawAutomations(), m.work.counts, m.work.stranded
 	return s
 }
 

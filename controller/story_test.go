@@ -221,6 +221,8 @@ func (w *world) tell(words []string) error {
 		if delete(w.floor.hands, arg(0)); arg(1) != "" {
 			w.floor.hands[arg(0)] = arg(1)
 		}
+	case "stranded":
+		w.log = append(w.log, w.m.snapshot(w.now).StrandedLines()...)
 	case "asked":
 		w.note("%d checks were run", w.asked)
 		w.asked = 0

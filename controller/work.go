@@ -79,13 +79,14 @@ func (m *machine) countedWork(now time.Time, in inCounted) {
 	if !w.counted || w.counts.Open != in.work.Open || w.counts.InProgress != in.work.InProgress || !maps.Equal(w.counts.Pools, in.work.Pools) {
 		m.changed = true
 	}
+	defer m.strand(now)
 	if !maps.Equal(w.tasks, in.tasks) || !maps.Equal(w.rigs, in.rigs) {
 		m.changed = true
 	}
 	if !maps.Equal(w.mail, in.mail) {
 		m.changed = true
 	}
-	w.counts, w.rigs, w.tasks, w.mail, w.counted = in.work, in.rigs, in.tasks, in.mail, true
+	w.counts, w.rigs, w.tasks, w.held, w.mail, w.counted = in.work, in.rigs, in.tasks, in.held, in.mail, true
 	for _, p := range m.poolOrder {
 		if p.want.Check == "" {
 			m.size(now, p)

@@ -191,7 +191,11 @@ func (w *world) workEffect(f effect) (in input, ok bool) {
 		return inMemorised{rev: f.rev}, true
 	case fxCount:
 		if fl.hands != nil {
-			return inCounted{tasks: maps.Clone(fl.hands)}, true
+			in := inCounted{tasks: maps.Clone(fl.hands), held: map[string]holding{}}
+			for who, id := range fl.hands {
+				in.held[who] = holding{[]string{id}, 1}
+			}
+			return in, true
 		}
 		return inCounted{unchanged: true}, true
 	case fxReturn:
