@@ -2,7 +2,6 @@ package controller
 
 import (
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -45,7 +44,7 @@ func (m *machine) strand(now time.Time) {
 	}
 	astray := map[string]time.Time{}
 	var shown []city.Stranded
-	for _, who := range slices.SortedFunc(maps.Keys(w.held), city.CompareNames) {
+	for who, h := range w.held {
 		why, gone := m.absent(who)
 		if why == "" {
 			continue
@@ -54,11 +53,11 @@ func (m *machine) strand(now time.Time) {
 		if !known {
 			since = now
 		}
-		astray[who] = since
-		if h := w.held[who]; now.Sub(since) >= city.StrandedAfter {
+		if astray[who] = since; now.Sub(since) >= city.StrandedAfter {
 			shown = append(shown, city.Stranded{Agent: who, Why: why, Gone: gone, Since: since, Beads: h.ids, Count: h.n})
 		}
 	}
+	slices.SortFunc(shown, func(a, b city.Stranded) int { return city.CompareNames(a.Agent, b.Agent) })
 	w.astray = astray
 	if !slices.EqualFunc(w.stranded, shown, func(a, b city.Stranded) bool {
 		return a.Agent == b.Agent && a.Why == b.Why && a.Count == b.Count && slices.Equal(a.Beads, b.Beads)
