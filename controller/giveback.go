@@ -24,7 +24,7 @@ func (m *machine) leaves(a *record) {
 // sure reports that a pool's size is no guess, so that a member that is not wanted has left for good. After a start of the
 // city nobody has left who may only not have been started yet.
 func (m *machine) sure(p *poolRecord) bool {
-	return p.asks == 0 && (p.want.Max == 0 || p.override != nil || p.good || p.want.Check == "" && m.work.counted)
+	return p.want.Max == 0 || p.override != nil || p.good || p.want.Check == "" && m.work.counted
 }
 
 // seekLeavers finds those members by their work who left unseen: while they did not live, or before this controller began.
