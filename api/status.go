@@ -102,6 +102,7 @@ type Status struct {
 	Config    city.ConfigInfo  `json:"config"`
 	Degraded  []string         `json:"degraded"` // never null
 	Ending    *city.Ending     `json:"ending,omitempty"`
+	Stranded  []city.Stranded  `json:"stranded,omitempty"`
 }
 
 // AgentCounts are the agents of a city, by what matters.
@@ -153,7 +154,7 @@ func StatusOf(snap *city.Snapshot, now time.Time) Status {
 		Count: countAgents(snap), PoolCount: countPools(snap.Pools), RigCount: countRigs(snap.Rigs),
 		AutoCount: countAutomations(snap.Automations), Work: snap.Work, Mail: snap.Mail,
 		PID: snap.PID, Mode: snap.Mode, LoopAge: loopAge(snap, now), API: snap.API, Config: snap.Config,
-		Degraded: degraded(snap), Ending: snap.Ending,
+		Degraded: degraded(snap), Ending: snap.Ending, Stranded: snap.Stranded,
 	}
 	a.Running = a.Count.Running
 	for i := range snap.Agents {

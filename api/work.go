@@ -54,6 +54,9 @@ func beadQuery(r *http.Request) (beads.Query, error) {
 	if q.Ready, _, err = flag(r, "ready"); err != nil {
 		return q, err
 	}
+	if q.Assigned, _, err = flag(r, "assigned"); err != nil {
+		return q, err
+	}
 	if v.Get("limit") == everything {
 		q.Limit = -1
 		return q, nil
@@ -88,6 +91,9 @@ func beadValues(q beads.Query) url.Values {
 	}
 	if q.Ready {
 		v.Set("ready", "true")
+	}
+	if q.Assigned {
+		v.Set("assigned", "true")
 	}
 	switch {
 	case q.Limit < 0:

@@ -12,6 +12,7 @@ type Query struct {
 	Type     string   // "" = any, as below
 	NotType  []string // none of these
 	Assignee string
+	Assigned bool   // only those that are somebody's
 	Parent   string // the id of the parent
 	Ref      string
 	Ready    bool   // only open beads whose needs are all met
@@ -51,6 +52,7 @@ func (q Query) Match(b Bead) bool {
 	}
 	return (len(q.Status) == 0 || slices.Contains(q.Status, b.Status)) &&
 		(!q.Ready || b.Status == StatusOpen) &&
+		(!q.Assigned || b.Assignee != "") &&
 		is(q.Type, b.Type) && !slices.Contains(q.NotType, b.Type) &&
 		is(q.Assignee, b.Assignee) && is(q.Parent, b.ParentID) && is(q.Ref, b.Ref)
 }

@@ -52,7 +52,8 @@ type Snapshot struct {
 	Rigs        []Rig        `json:"rigs"`        // in name order
 	Automations []Automation `json:"automations"` // in the order of scoped names
 	Work        Work         `json:"work"`
-	Mail        MailCount    `json:"mail,omitzero"` // for people: what is addressed to no agent and no pool
+	Stranded    []Stranded   `json:"stranded,omitempty"` // work of agents that do not run, in the order of their names
+	Mail        MailCount    `json:"mail,omitzero"`      // for people: what is addressed to no agent and no pool
 	Store       WorkStore    `json:"store,omitzero"`
 	Console     Console      `json:"console"`
 	API         string       `json:"api,omitempty"` // where it answers over TCP: "127.0.0.1:8080"; "" = nowhere

@@ -15,6 +15,7 @@ import (
 	"gcity/config"
 	"gcity/controller"
 	"gcity/events"
+	"gcity/pool"
 	"gcity/session"
 )
 
@@ -104,17 +105,6 @@ func (b *aside) Inspect(ctx context.Context, name string) (*city.Inspection, err
 	return inspect(ctx, controller.Subject{City: b.dir, Agent: name, Past: past}, plan(b.config, b.dir), all, b.sessions)
 }
 
-// members are the possible members of a pool.
-func members(wants []agent.Want, pool string) []agent.Want {
-	var out []agent.Want
-	for _, w := range wants {
-		if w.Pool == pool {
-			out = append(out, w)
-		}
-	}
-	return out
-}
-
 // pool tells how a pool stands. Nobody asks its check: as many are wanted as there are, or as were set by hand.
 func (b *aside) pool(p agent.Pool, of []agent.Want, overrides map[string]int, v *look) city.Pool {
 	q := city.Pool{
@@ -141,11 +131,17 @@ func (b *aside) pool(p agent.Pool, of []agent.Want, overrides map[string]int, v 
 // agents tells how everybody stands: all that are wanted, and whoever lives besides.
 func (b *aside) agents(wants []agent.Want, v *look) []city.Agent {
 	var out []city.Agent
-	named := map[string]bool{}
+	named, missed := map[string]bool{}, map[string]bool{}
+	for _, p := range v.pools {
+		maps.Copy(missed, chosen(members(wants, p.Name), max(p.Desired, p.Min), func(name string) pool.Standing {
+			st, known := v.alive[name]
+			return pool.Standing{In: known && !st.Drain.On(), Alive: st.Alive && !st.Drain.Acked, Leaving: st.Drain.On()}
+		}))
+	}
 	for _, w := range wants {
 		named[w.Name] = true
 		st, known := v.alive[w.Name]
-		if p, ok := v.pools[w.Pool]; ok && !known && w.Index > max(p.Desired, p.Min) {
+		if _, ok := v.pools[w.Pool]; ok && !known && !missed[w.Name] {
 			continue // a member that nobody misses
 		}
 		out = append(out, b.agent(w, st, known, v))

@@ -68,7 +68,7 @@ func TestPoolsAside(t *testing.T) {
 		shown     string
 	}{
 		{"fresh", nil, nil, "", 0, 1, "no controller runs that would ask its check", "w-1"},
-		{"living", nil, living, "", 1, 1, "no controller runs that would ask its check", "gone w-1 w-10 w-2"},
+		{"living", nil, living, "", 1, 1, "no controller runs that would ask its check", "gone w-10 w-2"},
 		{"set by hand", map[string]int{"w": 3}, living, "", 1, 3, "set by hand; no controller runs", "gone w-1 w-10 w-2 w-3"},
 		{"set beyond the bounds", map[string]int{"w": 99}, nil, "", 0, 12, "set by hand; no controller runs",
 			"w-1 w-10 w-11 w-12 w-2 w-3 w-4 w-5 w-6 w-7 w-8 w-9"},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -164,12 +165,16 @@ func changes(v sight) []change {
 		}
 	}
 	sizes := v.sizes(alive)
+	stays := map[string]bool{}
+	for name, size := range sizes {
+		maps.Copy(stays, chosen(members(v.wants, name), size, func(name string) pool.Standing { return v.standing(name, alive) }))
+	}
 	var out []change
 	for _, w := range v.wants {
 		st, lives := alive[w.Name]
 		delete(alive, w.Name)
 		size, ofPool := sizes[w.Pool]
-		surplus := ofPool && w.Index > size
+		surplus := ofPool && !stays[w.Name]
 		switch {
 		case surplus && lives && w.Suspended == "":
 			out = append(out, change{Agent: w.Name, Pool: w.Pool, Change: "drain", Reason: fmt.Sprintf("pool %s wants %d", w.Pool, size)})
@@ -187,6 +192,18 @@ func changes(v sight) []change {
 	}
 	slices.SortFunc(out, func(x, y change) int { return city.CompareNames(x.Agent, y.Agent) })
 	return out
+}
+
+// standing is how a member stands. Without a controller nobody knows who is at work, and it is chosen among those who live.
+func (v sight) standing(name string, alive map[string]session.Status) pool.Standing {
+	st, lives := alive[name]
+	s := pool.Standing{Alive: lives && !st.Drain.Acked, Leaving: st.Drain.On()}
+	if v.running != nil {
+		if g, ok := v.running.Agent(name); ok {
+			s.In, s.Working = g.Drain == nil || g.Drain.By != "pool", g.Task != ""
+		}
+	}
+	return s
 }
 
 // formerPool is the pool whose member somebody was who is declared no more, "" if it was in none.

@@ -82,6 +82,12 @@ func TestPlannedPools(t *testing.T) {
 		{"one is leaving", sight{sessions: draining}, "none w-1, drain w-2"},
 		{"by hand", sight{sessions: lives("w-1"), overrides: map[string]int{"w": 3}}, "none w-1, start w-2, start w-3"},
 		{"by the controller", sight{sessions: lives("w-1", "w-2"), running: &city.Snapshot{Pools: []city.Pool{{Name: "w", Desired: 1}}}}, "none w-1, drain w-2"},
+		{"who is at work stays", sight{sessions: lives("w-1", "w-2"), running: &city.Snapshot{
+			Pools: []city.Pool{{Name: "w", Desired: 1}}, Agents: []city.Agent{{Name: "w-1", Pool: "w"}, {Name: "w-2", Pool: "w", Task: "w-7 paint"}}}},
+			"drain w-1, none w-2"},
+		{"a hole", sight{sessions: lives("w-3"), running: &city.Snapshot{
+			Pools: []city.Pool{{Name: "w", Desired: 1}}, Agents: []city.Agent{{Name: "w-3", Pool: "w"}}}}, "none w-3"},
+		{"a hole that nobody watches", sight{sessions: lives("w-3")}, "none w-3"},
 		{"beyond the maximum", sight{sessions: lives("w-1", "w-12", "other"), running: &city.Snapshot{Pools: []city.Pool{{Name: "w", Desired: 9}}}},
 			"stop other, none w-1, start w-2, start w-3, start w-4, drain w-12"},
 		{"of a pool that goes", sight{sessions: lives("gone-1"), running: &city.Snapshot{Agents: []city.Agent{{Name: "gone-1", Pool: "gone"}}}},

@@ -249,6 +249,7 @@ func (a *app) troubles(s *city.Snapshot) []string {
 		}
 	}
 	out = append(out, s.Degraded...)
+	out = append(out, s.StrandedLines()...)
 	for _, w := range s.Config.Warnings {
 		out = append(out, "warning: "+w)
 	}

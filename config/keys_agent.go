@@ -78,8 +78,8 @@ func poolKeys() []key {
 	return []key{
 		{path: "agents.pool", kind: kindTable,
 			doc: "Makes the agent a pool: as many like it as there is work for. The members are called `NAME-1`, `NAME-2` and so on, with " +
-				"`max = 1` the only one just `NAME`; each has every key of the agent, and templates are filled in for each. Those with " +
-				"the highest numbers leave first: they are told to finish, and drain."},
+				"`max = 1` the only one just `NAME`; each has every key of the agent, and templates are filled in for each. Who has no " +
+				"work in progress leaves first, and of these the highest numbers: they are told to finish, and drain."},
 		{path: "agents.pool.min", kind: kindInt, def: "0", within: memberBounds(),
 			doc:   "There are never fewer members than this.",
 			field: func(p place) any { return &p.agent.Pool.Min }},

@@ -53,20 +53,30 @@ type work struct {
 
 	strays time.Time // when records are looked for of runs that were given up; zero = there can be none
 
-	unclosed  string // why records of runs cannot be closed
-	uncounted string // why not all work is counted
-	unpurged  string // why old work is not removed
-	stores    []storeTrouble
-	storesRev uint64
-	probing   bool // stores that failed are being tried
+	unclosed   string // why records of runs cannot be closed
+	uncounted  string // why not all work is counted
+	unpurged   string // why old work is not removed
+	unreturned string // why work is not given back
+	stores     []storeTrouble
+	storesRev  uint64
+	probing    bool // stores that failed are being tried
 
 	counting bool
-	recount  bool // work has changed since the count in flight began, perhaps
+	ordered  uint64 // the turn in which the newest count began
+	told     uint64 // and the one in which one came back
+	recount  bool   // work has changed since the count in flight began, perhaps
 	counted  bool
 	asOf     time.Time // when the counts were last known to hold
 	counts   city.Work
 	rigs     map[string]city.RigWork
-	tasks    map[string]string // by assignee: the newest work of his in progress
+	held     map[string]holding   // by assignee: what he has been given and has not done
+	astray   map[string]time.Time // since when those of them do not run who will not by themselves
+	stranded []city.Stranded      // of whom a person should know
+	former   map[string]bool      // agents that are declared no more
+	leavers  map[string]string    // the pools of members that have left for good, and whose work is still theirs
+	leaving  []leaver             // of whom work is being given back just now
+	failing  bool                 // that has failed, and is tried again with the next patrol
+	tasks    map[string]string    // by assignee: the newest work of his in progress
 	mail     city.MailTally
 	purged   time.Time
 	purging  bool
@@ -74,7 +84,7 @@ type work struct {
 
 func newWork() work {
 	return work{runs: automation.NewRuns(0), deeds: map[string]automation.Memory{}, depth: map[string]int{}, goes: map[string]*city.Run{}, last: map[string]*city.Run{}, failed: map[string]*city.Run{},
-		firing: map[string][]uint64{}, halts: map[string][]uint64{}, unshut: map[string]fxShut{}}
+		firing: map[string][]uint64{}, halts: map[string][]uint64{}, unshut: map[string]fxShut{}, leavers: map[string]string{}, former: map[string]bool{}}
 }
 
 // scan orders a look at the folders of automations.

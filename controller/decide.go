@@ -191,7 +191,7 @@ func (m *machine) decideDead(now time.Time, a *record) {
 }
 
 func (m *machine) start(now time.Time, a *record) {
-	if why := cmp.Or(m.missing(a), m.inTheDark(a)); why != "" {
+	if why := cmp.Or(m.missing(a), a.shrinks(), m.handsBack(a), m.inTheDark(a)); why != "" {
 		m.set(now, a, city.Waiting, why, time.Time{})
 		m.resolve(a, fmt.Sprintf("agent %s %s, and is started then", a.name, why), "restart", "kill")
 		return
@@ -341,6 +341,7 @@ func (c cause) again() cause {
 func (m *machine) ended(now time.Time, a *record, id string) {
 	a.lastEnd, a.drain, a.idleAt = id, nil, time.Time{}
 	m.resolve(a, "agent "+a.name+" has ended", "drain")
+	m.leaves(a)
 	a.acks = append(a.acks, fxAck{agent: a.name, session: a.sessionName(), id: id})
 	if a.exit == nil || a.exit.At.Before(now) {
 		m.changed = true

@@ -88,8 +88,8 @@ func (m *machine) poolStanding(p *poolRecord) (how string, up bool) {
 	if p.desired == 0 {
 		return "", true
 	}
-	for _, w := range p.members[:min(p.desired, len(p.members))] {
-		if a := m.agents[w.Name]; a != nil && a.isUp() {
+	for _, w := range p.members {
+		if a := m.agents[w.Name]; a != nil && p.has(w.Index) && a.isUp() {
 			return "", true
 		}
 	}

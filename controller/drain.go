@@ -238,7 +238,7 @@ func (m *machine) undrainCommand(now time.Time, id uint64, a *record) {
 		m.refuseID(id, city.Conflict, fmt.Sprintf("agent %s is not draining: it is %s", a.name, a.state))
 	case a.unwanted() && a.want != nil:
 		m.refuseID(id, city.Conflict, fmt.Sprintf("pool %s wants only %d: to keep %s, scale it up: `gcity pool scale %s %d`",
-			a.pool.name(), a.pool.desired, a.name, a.pool.name(), a.want.Index))
+			a.pool.name(), a.pool.desired, a.name, a.pool.name(), m.sizeFor(a)))
 	case a.unwanted():
 		m.refuseID(id, city.Conflict, "agent "+a.name+" is not declared any more")
 	default:

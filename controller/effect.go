@@ -145,6 +145,8 @@ type (
 	}
 	// fxCount counts open work. → inCounted
 	fxCount struct{ pools []string }
+	// fxReturn gives back to their pools what is assigned to members that have left for good. → inReturned
+	fxReturn struct{ of []leaver }
 	// fxProbe finds out whether stores that failed are well again. → inProbed; inStores tells of them
 	fxProbe struct{}
 	// fxPurge removes what was closed so long ago: wisps, 0 = they stay; and records of runs, but for the newest of each of
@@ -201,6 +203,7 @@ func (f fxShut) key() string      { return "shut:" + f.run.ID }
 func (f fxMemorise) key() string  { return "memorise" }
 func (f fxBead) key() string      { return "" }
 func (f fxCount) key() string     { return "count" }
+func (f fxReturn) key() string    { return "return" }
 func (f fxProbe) key() string     { return "probe" }
 func (f fxPurge) key() string     { return "purge" }
 func (f fxCheck) key() string     { return "check:" + f.pool.Name }

@@ -210,10 +210,16 @@ type (
 		work      city.Work
 		rigs      map[string]city.RigWork // of those whose work could be counted
 		unchanged bool
-		tasks     map[string]string // by assignee: his newest work in progress
+		tasks     map[string]string  // by assignee: his newest work in progress
+		held      map[string]holding // by assignee: all that he has not done
 		mail      city.MailTally
 		unknown   bool  // work says nothing, because some of it was never counted
 		err       error // why some of it is as it was counted before
+	}
+	// inReturned is the result of giving work back to pools. Some of it may be done though there is an error.
+	inReturned struct {
+		done []returned // in the order in which it was done
+		err  error
 	}
 	// inStores is what is wrong with the stores, by scope. A lower rev is older.
 	inStores struct {
@@ -263,6 +269,7 @@ func (inShut) input()       {}
 func (inMemorised) input()  {}
 func (inBead) input()       {}
 func (inCounted) input()    {}
+func (inReturned) input()   {}
 func (inPurged) input()     {}
 func (inStores) input()     {}
 func (inProbed) input()     {}

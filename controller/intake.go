@@ -124,12 +124,14 @@ func (m *machine) adopt(now time.Time, c *conf) string {
 	m.adoptPools(now, c)
 	for i := range c.wants {
 		wanted[c.wants[i].Name] = true
+		delete(m.work.former, c.wants[i].Name)
 		m.want(now, &c.wants[i])
 	}
 	for _, a := range m.order {
 		if a.want != nil && !wanted[a.name] {
 			a.want = nil
 			a.forgive("")
+			m.work.former[a.name] = true
 		}
 	}
 	m.after, m.named, m.ordered = nil, nil, false

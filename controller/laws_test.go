@@ -42,7 +42,7 @@ var cast = [...]string{"a", "b", "c", "d"}
 // chaos plays the bytes, then lets all faults cease and holds the city against L5 and L7.
 func chaos(data []byte) *world {
 	w := newWorld()
-	w.floor.trials.on, w.floor.defs = true, []automation.Definition{}
+	w.floor.trials.on, w.floor.defs, w.floor.hands = true, []automation.Definition{}, map[string]string{}
 	w.says["w"] = "2"
 	w.onDisk = len(data) > 0 && data[0] > 127
 	w.declare("a", "b:needs=a,strategy=one_for_all", "c:needs=b+w,strategy=rest_for_one", "d:idle=7m", "w:pool=1-3,rig=demo")
@@ -108,6 +108,11 @@ func (w *world) fault(what, who byte) {
 	case 18:
 		if s := w.alive[name]; s != nil {
 			s.Activity = w.now
+			if w.floor.hands[name] == "" { // it has taken something, or is done with it
+				w.floor.hands[name] = "app-1"
+			} else {
+				delete(w.floor.hands, name)
+			}
 		}
 	case 14:
 		w.broken = map[bool]string{true: "does not parse"}[who > 127]
@@ -117,7 +122,8 @@ func (w *world) fault(what, who byte) {
 	case 21:
 		w.fails["remember"] = map[bool]string{true: "disk full"}[who > 127]
 	case 22:
-		w.stuck["remember"] = true
+		w.stuck[[]string{"remember", "return"}[who>>2%2]] = true
+		w.fails["return"] = map[bool]string{true: "no"}[who > 127]
 	case 23:
 		w.sendSomething(who, name)
 	default:
@@ -183,10 +189,21 @@ func (w *world) calm() {
 	w.worked()
 	w.quietWork()
 	w.advance(115 * time.Minute)
-	if w.alive["w-3"] != nil || w.alive["w-4"] != nil {
-		w.breach = append(w.breach, fmt.Sprintf("L7: a member of the pool is too many: %v", w.showPools()))
+	members := 0
+	for i := range 9 {
+		if w.alive[fmt.Sprintf("w-%d", i)] != nil {
+			members++
+		}
 	}
-	for _, name := range append(cast[:], "w-1", "w-2") {
+	if members != 2 {
+		w.breach = append(w.breach, fmt.Sprintf("L7: %d members of the pool live: %v %v", members, w.showPools(), w.show()))
+	}
+	for who := range w.floor.hands {
+		if w.alive[who] == nil {
+			w.breach = append(w.breach, fmt.Sprintf("L7: the work of %s is stranded: %v", who, w.show()))
+		}
+	}
+	for _, name := range cast {
 		if w.alive[name] == nil {
 			w.breach = append(w.breach, fmt.Sprintf("L7: %s is missing: %v", name, w.show()))
 		}

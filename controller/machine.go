@@ -100,11 +100,13 @@ func (m *machine) step(now time.Time, in input) []effect {
 	m.out = m.out[:0]
 	switch in := in.(type) {
 	case inTick:
+		m.work.failing = false
 		m.look()
 		m.glance()
 		m.checkPools(now)
 		m.decideAll(now)
 		m.workPatrol(now)
+		m.strand(now)
 		m.measure(now, measureIdle)
 		m.openDoor()
 	case inStalled:
@@ -172,6 +174,8 @@ func (m *machine) step(now time.Time, in input) []effect {
 		m.beadDone(in)
 	case inCounted:
 		m.countedWork(now, in)
+	case inReturned:
+		m.workReturned(now, in)
 	case inPurged:
 		m.work.purging = false
 		m.lose(&m.work.unpurged, "old wisps and records of runs cannot be removed", in.err)
@@ -210,6 +214,7 @@ func (m *machine) step(now time.Time, in input) []effect {
 		m.note(&m.door.Problem, in.door.Problem)
 	}
 	m.deliver(now)
+	m.giveBack()
 	m.finish(now)
 	m.remember(now)
 	return m.out

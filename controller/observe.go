@@ -113,7 +113,7 @@ func isLate(err error) bool {
 func (m *machine) lit(now time.Time, first, lit bool) {
 	if lit { // what was guessed from who was found running was guessed too soon
 		for _, p := range m.poolOrder {
-			p.settled = p.settled && p.good
+			p.settled, p.placed = p.settled && p.good, false
 		}
 	}
 	if first || lit {

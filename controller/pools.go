@@ -3,20 +3,18 @@ package controller
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"slices"
 	"time"
 
 	"gcity/agent"
 	"gcity/city"
 	"gcity/events"
-	"gcity/pool"
 )
 
 // poolRecord is one pool: how many members it should have, and why. The members themselves are records like any other.
 type poolRecord struct {
 	want    *agent.Pool
-	members []*agent.Want // all that are possible; the first desired ones are wanted
+	members []*agent.Want // all that are possible, by index
 
 	desired  int
 	why      string
@@ -31,6 +29,10 @@ type poolRecord struct {
 	last    city.Check
 	good    bool // last.Value counts
 
+	in     []bool // who is wanted, by index; as many as desired, where that many are possible
+	placed bool   // they were chosen by who was found running
+	asks   uint64 // the turn since which it is being found out who of them is at work, before some leave; 0 = it is not
+
 	wasEmpty bool // as of the last ripple
 
 	size     int // as of the last snapshot
@@ -43,7 +45,7 @@ func (p *poolRecord) name() string { return p.want.Name }
 
 // surplus reports that an agent is a pool's member that the pool does not want now.
 func (a *record) surplus() bool {
-	return a.pool != nil && (a.want == nil || a.want.Index > a.pool.desired)
+	return a.pool != nil && (a.want == nil || !a.pool.has(a.want.Index))
 }
 
 // unwanted reports that an agent should not be there.
@@ -76,6 +78,7 @@ func (m *machine) adoptPools(now time.Time, c *conf) {
 	}
 	for _, p := range m.poolOrder {
 		slices.SortFunc(p.members, func(a, b *agent.Want) int { return cmp.Compare(a.Index, b.Index) })
+		p.fit()
 		if !p.settled && p.desired == 0 {
 			p.desired = p.want.Size(0)
 		}
@@ -138,12 +141,21 @@ func (m *machine) byHand(now time.Time, p *poolRecord, size *int) {
 // unanswered is behind the reason of a size that is a guess.
 const unanswered = ": no check has answered yet"
 
+// belonged reports that a member which was found was wanted by whoever kept it: it lives and is not told to leave, or it
+// died by itself while nobody watched.
+func (a *record) belonged() bool {
+	if !a.alive {
+		return a.exit != nil && !a.life.Drain.On()
+	}
+	return a.drain == nil || a.drain.by != byPool
+}
+
 // guess takes what was found running for the last good size, until a check has spoken.
 func (m *machine) guess(now time.Time, p *poolRecord) {
 	found := 0
 	for _, a := range m.order {
-		if a.pool == p && a.want != nil && a.alive && (a.drain == nil || a.drain.by != byPool) {
-			found = max(found, a.want.Index)
+		if a.pool == p && a.want != nil && a.belonged() {
+			found++
 		}
 	}
 	n := p.want.Size(found)
@@ -176,11 +188,6 @@ func (m *machine) resize(now time.Time, p *poolRecord, n int, why string) {
 		return
 	}
 	p.desired, p.since, m.changed = n, now, true
-	for _, a := range m.order { // who was let go, and is wanted again, begins anew
-		if a.pool == p && a.want != nil && a.want.Index > from && a.want.Index <= n && a.left {
-			a.left, a.final, a.hold, a.holdWhy = false, false, "", ""
-		}
-	}
 	if first {
 		return
 	}
@@ -194,50 +201,6 @@ func (m *machine) resize(now time.Time, p *poolRecord, n int, why string) {
 	}
 	m.do(fxRecord{event: e})
 	m.populate(now, p)
-}
-
-// populate sees to it that every wanted member has a record, and decides about each member that there is.
-func (m *machine) populate(now time.Time, p *poolRecord) {
-	for _, w := range p.members[:min(p.desired, len(p.members))] {
-		a, known := m.agents[w.Name]
-		if !known {
-			a = m.record(now, w.Name)
-			a.join(p, w)
-		}
-	}
-	for _, a := range m.order {
-		if a.pool == p {
-			m.decide(now, a)
-		}
-	}
-}
-
-func (a *record) join(p *poolRecord, w *agent.Want) { a.pool, a.want, a.needs = p, w, w.DependsOn }
-
-// memberWant finds the want of a name that a pool can have a member of, nil if none can.
-func (m *machine) memberWant(name string) *agent.Want {
-	for _, p := range m.poolOrder {
-		if i := p.want.Index(name); i > 0 && i <= len(p.members) {
-			return p.members[i-1]
-		}
-	}
-	return nil
-}
-
-// member finds the pool that a session belongs to which was found: it may be one that the pool does not want now, or
-// one beyond a maximum that was lowered.
-func (m *machine) member(a *record) {
-	if w := m.memberWant(a.name); w != nil {
-		a.join(m.pools[w.Pool], w)
-		return
-	}
-	for _, p := range m.poolOrder {
-		any := pool.Spec{Name: p.name(), Max: math.MaxInt}
-		if a.name == p.name() || any.Index(a.name) > 0 {
-			a.pool = p
-			return
-		}
-	}
 }
 
 // check asks how many members a pool should have.

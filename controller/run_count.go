@@ -19,6 +19,7 @@ type tally struct {
 	told  *city.Work
 	rigs  map[string]city.RigWork // as they were told
 	tasks map[string]string       // likewise
+	held  map[string]holding      // likewise
 	mail  city.MailTally          // likewise
 }
 
@@ -27,6 +28,7 @@ type scopeTally struct {
 	version uint64 // 0 = it says none
 	work    city.Work
 	tasks   map[string]beads.Bead // the newest work in progress, by assignee
+	held    map[string]holding    // the newest that is not done, by assignee
 	mail    city.MailTally
 }
 
@@ -38,7 +40,7 @@ func (r *runner) count(ctx context.Context, f fxCount) input {
 	}
 	maps.DeleteFunc(t.by, func(scope string, _ scopeTally) bool { return !slices.Contains(scopes, scope) })
 	r.guards.keep(scopes)
-	in := inCounted{work: city.Work{Pools: map[string]int{}}, rigs: map[string]city.RigWork{}, mail: city.MailTally{}}
+	in := inCounted{work: city.Work{Pools: map[string]int{}}, rigs: map[string]city.RigWork{}, held: map[string]holding{}, mail: city.MailTally{}}
 	newest := map[string]beads.Bead{}
 	for _, scope := range scopes {
 		if err := r.countScope(ctx, scope, t); err != nil && in.err == nil {
@@ -48,6 +50,9 @@ func (r *runner) count(ctx context.Context, f fxCount) input {
 		in.unknown = in.unknown || !known
 		for who, b := range part.tasks {
 			later(newest, who, b)
+		}
+		for who, h := range part.held {
+			in.held[who] = in.held[who].with(h)
 		}
 		in.mail.Merge(part.mail)
 		if known && scope != "" {
@@ -66,9 +71,9 @@ func (r *runner) count(ctx context.Context, f fxCount) input {
 	for who, b := range newest {
 		in.tasks[who] = taskText(b)
 	}
-	in.unchanged = t.told != nil && maps.Equal(t.tasks, in.tasks) && maps.Equal(t.rigs, in.rigs) && maps.Equal(t.mail, in.mail) &&
+	in.unchanged = t.told != nil && maps.Equal(t.tasks, in.tasks) && maps.Equal(t.rigs, in.rigs) && maps.Equal(t.mail, in.mail) && maps.EqualFunc(t.held, in.held, holding.same) &&
 		t.told.Open == in.work.Open && t.told.InProgress == in.work.InProgress && maps.Equal(t.told.Pools, in.work.Pools)
-	t.told, t.tasks, t.rigs, t.mail = &in.work, in.tasks, in.rigs, in.mail
+	t.told, t.tasks, t.held, t.rigs, t.mail = &in.work, in.tasks, in.held, in.rigs, in.mail
 	return in
 }
 
@@ -101,7 +106,7 @@ func (r *runner) countScope(ctx context.Context, scope string, t *tally) error {
 
 // leafed counts what a store has that cannot count: all at once, since such a store is slow.
 func leafed(ctx context.Context, store beads.Store, pools []string) (scopeTally, error) {
-	now := scopeTally{work: city.Work{Pools: map[string]int{}}, tasks: map[string]beads.Bead{}, mail: city.MailTally{}}
+	now := scopeTally{work: city.Work{Pools: map[string]int{}}, tasks: map[string]beads.Bead{}, held: map[string]holding{}, mail: city.MailTally{}}
 	none := city.NotWork()
 	all, err := store.List(ctx, beads.Query{Status: []beads.Status{beads.StatusOpen, beads.StatusInProgress}, Limit: -1})
 	if err != nil {
@@ -110,6 +115,7 @@ func leafed(ctx context.Context, store beads.Store, pools []string) (scopeTally,
 	for _, pool := range pools {
 		now.work.Pools[pool] = 0
 	}
+	var begun, waiting []beads.Bead
 	for _, b := range all {
 		for _, l := range b.Labels {
 			pool, ok := strings.CutPrefix(l, city.PoolLabel)
@@ -123,19 +129,23 @@ func leafed(ctx context.Context, store beads.Store, pools []string) (scopeTally,
 		case slices.Contains(none, b.Type):
 		case b.Status == beads.StatusOpen:
 			now.work.Open++
+			waiting = append(waiting, b)
 		default:
+			begun = append(begun, b)
 			now.work.InProgress++
 			if b.Assignee != "" {
 				later(now.tasks, b.Assignee, b)
 			}
 		}
 	}
+	hold(now.held, begun)
+	hold(now.held, waiting)
 	return now, nil
 }
 
 // tallied counts what a store has, as it says itself.
 func tallied(ctx context.Context, store *guard, pools []string) (scopeTally, error) {
-	now := scopeTally{work: city.Work{Pools: map[string]int{}}}
+	now := scopeTally{work: city.Work{Pools: map[string]int{}}, held: map[string]holding{}}
 	var err error
 	none := city.NotWork()
 	open, moving := beads.StatusOpen, beads.StatusInProgress
@@ -146,9 +156,16 @@ func tallied(ctx context.Context, store *guard, pools []string) (scopeTally, err
 		return now, err
 	}
 	if now.work.InProgress > 0 {
-		if now.tasks, err = tasks(ctx, store); err != nil {
+		if now.tasks, err = tasks(ctx, store, now.held); err != nil {
 			return now, err
 		}
+	}
+	if now.work.Open > 0 {
+		given, err := store.List(ctx, beads.Query{Status: []beads.Status{open}, Assigned: true, NotType: none, Limit: tasksMost})
+		if err != nil {
+			return now, err
+		}
+		hold(now.held, given)
 	}
 	if now.mail, err = city.TallyMail(ctx, store); err != nil {
 		return now, err
@@ -162,18 +179,19 @@ func tallied(ctx context.Context, store *guard, pools []string) (scopeTally, err
 	return now, nil
 }
 
-// tasksMost bounds the work in progress that is looked at for who does it, the newest; taskMost a task's text, in bytes.
+// tasksMost bounds the work that is looked at for who does it or is to do it, the newest; taskMost a task's text, in bytes.
 const (
 	tasksMost = 1000
 	taskMost  = 200
 )
 
-// tasks are the newest work in progress of a store, by assignee.
-func tasks(ctx context.Context, store beads.Store) (map[string]beads.Bead, error) {
+// tasks are the newest work in progress of a store, by assignee; all of it is added to what they hold.
+func tasks(ctx context.Context, store beads.Store, held map[string]holding) (map[string]beads.Bead, error) {
 	all, err := store.List(ctx, beads.Query{Status: []beads.Status{beads.StatusInProgress}, NotType: city.NotWork(), Limit: tasksMost})
 	if err != nil {
 		return nil, err
 	}
+	hold(held, all)
 	out := map[string]beads.Bead{}
 	for _, b := range all {
 		if b.Assignee != "" {

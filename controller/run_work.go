@@ -84,6 +84,8 @@ func (r *runner) runWork(f effect) (ok bool) {
 		r.within(allLimit, func(ctx context.Context) input { return r.bead(ctx, f) })
 	case fxCount:
 		r.within(allLimit, func(ctx context.Context) input { return r.count(ctx, f) })
+	case fxReturn:
+		r.within(allLimit, func(ctx context.Context) input { return r.giveBack(ctx, f) })
 	case fxProbe:
 		r.within(allLimit, r.probe)
 	case fxPurge:

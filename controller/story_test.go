@@ -214,6 +214,15 @@ func (w *world) tell(words []string) error {
 		}
 	case "automations":
 		w.log = append(w.log, w.showAutomations()...)
+	case "works": // at a piece of work; or no longer
+		if w.floor.hands == nil {
+			w.floor.hands = map[string]string{}
+		}
+		if delete(w.floor.hands, arg(0)); arg(1) != "" {
+			w.floor.hands[arg(0)] = arg(1)
+		}
+	case "stranded":
+		w.log = append(w.log, w.m.snapshot(w.now).StrandedLines()...)
 	case "asked":
 		w.note("%d checks were run", w.asked)
 		w.asked = 0

@@ -55,13 +55,16 @@ func (m *machine) count() {
 			pools = append(pools, p.name())
 		}
 	}
-	w.counting, w.recount = true, false
+	w.counting, w.recount, w.ordered = true, false, m.turn
 	m.do(fxCount{pools: pools})
 }
 
 func (m *machine) countedWork(now time.Time, in inCounted) {
 	w := &m.work
-	w.counting = false
+	ordered := w.ordered
+	w.counting, w.told = false, m.turn
+	defer m.seekLeavers()
+	defer m.chosen(now, ordered)
 	if w.recount {
 		m.count()
 	}
@@ -76,13 +79,14 @@ func (m *machine) countedWork(now time.Time, in inCounted) {
 	if !w.counted || w.counts.Open != in.work.Open || w.counts.InProgress != in.work.InProgress || !maps.Equal(w.counts.Pools, in.work.Pools) {
 		m.changed = true
 	}
+	defer m.strand(now)
 	if !maps.Equal(w.tasks, in.tasks) || !maps.Equal(w.rigs, in.rigs) {
 		m.changed = true
 	}
 	if !maps.Equal(w.mail, in.mail) {
 		m.changed = true
 	}
-	w.counts, w.rigs, w.tasks, w.mail, w.counted = in.work, in.rigs, in.tasks, in.mail, true
+	w.counts, w.rigs, w.tasks, w.held, w.mail, w.counted = in.work, in.rigs, in.tasks, in.held, in.mail, true
 	for _, p := range m.poolOrder {
 		if p.want.Check == "" {
 			m.size(now, p)

@@ -119,7 +119,7 @@ func (w *world) declare(specs ...string) {
 // write makes a configuration of these agents that nobody tells of.
 func (w *world) write(specs ...string) {
 	w.confs++
-	c := &conf{name: "app", dir: "/app", nowork: w.floor.defs == nil, revision: fmt.Sprintf("r%011d", w.confs), patrol: 30 * time.Second, grace: 5 * time.Second, window: time.Hour, onDisk: w.onDisk}
+	c := &conf{name: "app", dir: "/app", nowork: w.floor.defs == nil && w.floor.hands == nil, revision: fmt.Sprintf("r%011d", w.confs), patrol: 30 * time.Second, grace: 5 * time.Second, window: time.Hour, onDisk: w.onDisk}
 	for _, s := range specs {
 		a := want(s)
 		w.edits[a.Name] = a.Suspended != ""

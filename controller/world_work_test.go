@@ -3,6 +3,7 @@ package controller
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -32,6 +33,7 @@ type shopfloor struct {
 	rev    uint64
 	broken []automation.Broken
 	trials trials
+	hands  map[string]string // who is at what; nil = nobody counts
 }
 
 // automate declares an automation: its name, then lines of its file, as key=value; rig and layer say where the file is.
@@ -188,7 +190,16 @@ func (w *world) workEffect(f effect) (in input, ok bool) {
 		fl.memory = f.memory
 		return inMemorised{rev: f.rev}, true
 	case fxCount:
+		if fl.hands != nil {
+			in := inCounted{tasks: maps.Clone(fl.hands), held: map[string]holding{}}
+			for who, id := range fl.hands {
+				in.held[who] = holding{[]string{id}, 1}
+			}
+			return in, true
+		}
 		return inCounted{unchanged: true}, true
+	case fxReturn:
+		return w.giveBack(f), true
 	case fxProbe:
 		w.note("probe")
 		if _, probe := fl.store.enter(w.now); probe {
@@ -289,4 +300,24 @@ func (w *world) showAutomations() []string {
 		out = append(out, line)
 	}
 	return out
+}
+
+// giveBack takes from those who have left what they were at.
+func (w *world) giveBack(f fxReturn) inReturned {
+	var in inReturned
+	if why := w.fails["return"]; why != "" {
+		in.err = errors.New(why)
+		return in
+	}
+	for _, l := range f.of {
+		w.note("give the work of %s back to pool %s", l.agent, l.pool)
+		if w.alive[l.agent] != nil {
+			w.breach = append(w.breach, "the work of "+l.agent+" is taken while it lives")
+		}
+		if id := w.floor.hands[l.agent]; id != "" {
+			delete(w.floor.hands, l.agent)
+			in.done = append(in.done, returned{l, id, events.Event{Type: events.BeadUpdated, Actor: controller, Subject: id, Message: "some work"}})
+		}
+	}
+	return in
 }

@@ -87,6 +87,8 @@ const (
 
 	PoolScaled      = "pool.scaled"
 	PoolCheckFailed = "pool.check_failed"
+	// PoolWorkReturned says that a member has left for good, and what was assigned to it is open for its pool again.
+	PoolWorkReturned = "pool.work_returned"
 
 	CitySuspended = "city.suspended"
 	CityResumed   = "city.resumed"

@@ -189,15 +189,23 @@ func (m *model) askLeaving(q question, leaving []*agentRow) []effect {
 	return nil
 }
 
-// beyond are the members that leave when a pool gets a size: those that come last.
+// beyond are the members that leave when a pool gets a size, as far as is known here: those that come last, and before any
+// that is at work those that are not.
 func (m *model) beyond(p *poolRow, size int) []*agentRow {
-	var living []*agentRow
+	var idle, busy []*agentRow
 	for _, r := range m.members(p.name) {
-		if r.drainable() {
-			living = append(living, r)
+		switch {
+		case !r.drainable():
+		case r.task == "":
+			idle = append(idle, r)
+		default:
+			busy = append(busy, r)
 		}
 	}
-	return living[min(size, len(living)):]
+	stay := max(0, size-len(busy))
+	leaving := append(idle[min(stay, len(idle)):], busy[min(size, len(busy)):]...)
+	slices.SortFunc(leaving, func(a, b *agentRow) int { return city.CompareNames(a.name, b.name) })
+	return leaving
 }
 
 // membersAt are the members of the pool under the cursor that have a terminal, the selected agent first.

@@ -188,7 +188,7 @@ func tone(kind string) themes.Token {
 	switch kind {
 	case events.AgentCrashed, events.AgentQuarantined, events.AgentStartFailed, events.ConfigRejected, events.PoolCheckFailed, events.AutomationFailed, events.Gap:
 		return themes.Bad
-	case events.ConfigHeld:
+	case events.ConfigHeld, events.PoolWorkReturned:
 		return themes.Warn
 	case events.AgentStarted, events.AgentReleased, events.AgentUndrained, events.AgentResumed, events.CityResumed, events.RigResumed, events.ControllerStarted,
 		events.AutomationCompleted, events.BeadClosed:

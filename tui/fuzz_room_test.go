@@ -88,6 +88,9 @@ func (x *explorer) city() {
 		n.Suspended, n.ShutDown = x.IntN(3) == 0, x.IntN(9) == 0
 	}
 	if x.IntN(4) == 0 {
+		n.Stranded = []city.Stranded{{Agent: x.text(), Why: x.text(), Beads: []string{x.text()}, Count: x.number()}}
+	}
+	if x.IntN(4) == 0 {
 		n.Config.Held = &city.Held{Revision: x.text(), Removes: []string{x.text(), x.text()}, Running: x.number(), Plan: []string{x.text()}}
 	}
 	for range x.IntN(8) {

@@ -108,6 +108,15 @@ func scenes() map[string]func(s *stage) {
 			})
 			s.press("c")
 		},
+		"stranded": func(s *stage) {
+			s.change(func(n *city.Snapshot) {
+				n.Stranded = []city.Stranded{
+					{Agent: "builder", Why: "is quarantined", Beads: []string{"gc-12", "gc-15", "gc-16"}, Count: 5},
+					{Agent: "worker-9", Why: "is no member of pool worker any more", Gone: true, Beads: []string{"gc-31"}, Count: 1},
+				}
+			})
+			s.press("c")
+		},
 		"pools":              func(s *stage) { s.change(withPools); s.press("2") },
 		"pool-details":       func(s *stage) { s.change(withPools); s.pick("worker"); s.press("d") },
 		"pool-failing":       func(s *stage) { s.change(withPools); s.pick("triage"); s.press("enter") },

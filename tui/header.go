@@ -232,6 +232,9 @@ func (m *model) problems() []string {
 	for _, d := range s.Degraded {
 		p = append(p, severally(d))
 	}
+	for _, d := range s.StrandedLines() {
+		p = append(p, plain(d))
+	}
 	for _, d := range s.Config.Warnings {
 		p = append(p, severally(d))
 	}

@@ -66,6 +66,22 @@ func TestScaleAsksBeforeMembersLeave(t *testing.T) {
 	s.wants(city.Scale{Pool: "worker", Size: 2})
 }
 
+// Who is at work leaves last, and the question names the one that will leave.
+func TestScaleNamesTheIdle(t *testing.T) {
+	s := pooled(t, 120, 40)
+	s.agent("worker-2", func(a *city.Agent) { a.Task = "gc-7 fix the retry test" })
+	s.pick("worker")
+	s.press("<")
+	s.shows("Scale worker to 1?", "┃ worker-1 ")
+	s.press("n")
+	s.agent("worker-1", func(a *city.Agent) { a.Task = "gc-8 paint the fence" })
+	s.press("<")
+	s.shows("Scale worker to 1?", "┃ worker-2 ")
+	s.press("n")
+	s.press("S", "1", "enter")
+	s.shows("┃ worker-2 ")
+}
+
 // Pressed again before the city has answered, one more is one more than was asked for.
 func TestMoreAddsUp(t *testing.T) {
 	s := pooled(t, 120, 40)

@@ -87,6 +87,11 @@ func filters(t *testing.T, h Harness) {
 		{beads.Query{Assignee: "x"}, "d c a"},
 		{beads.Query{Assignee: "x", Status: []beads.Status{open}, Type: "task"}, "a"},
 		{beads.Query{Assignee: "nobody"}, ""},
+		{beads.Query{Assigned: true}, "d c b a"},
+		{beads.Query{Assigned: true, Assignee: "y"}, "b"},
+		{beads.Query{Assigned: true, Status: []beads.Status{open, working}, NotType: []string{"message"}}, "b a"},
+		{beads.Query{Assigned: true, Parent: root, Limit: 1}, "c"},
+		{beads.Query{Assigned: true, Ref: "nothing"}, ""},
 		{beads.Query{Parent: root}, "c b a"},
 		{beads.Query{Parent: root, Status: []beads.Status{open, working}, Assignee: "y"}, "b"},
 		{beads.Query{Parent: root, Ref: "sand"}, "a"},
@@ -155,7 +160,7 @@ func count(t *testing.T, h Harness) {
 	made := yard(t, s)
 	for _, q := range []beads.Query{
 		{}, {Limit: 2}, {Status: []beads.Status{beads.StatusOpen, beads.StatusInProgress}}, {Labels: []string{"dirty"}}, {Labels: []string{"dirty", "pool:yard"}},
-		{Ready: true}, {Parent: made["r"].ID}, {Type: "task", Limit: 1}, {Assignee: "nobody"}, {Before: made["b"].ID},
+		{Ready: true}, {Parent: made["r"].ID}, {Type: "task", Limit: 1}, {Assignee: "nobody"}, {Before: made["b"].ID}, {Assigned: true, Status: []beads.Status{beads.StatusOpen}},
 	} {
 		n, err := c.Count(t.Context(), q)
 		if err != nil {

@@ -48,6 +48,9 @@ func find(q beads.Query) selection {
 	x.is(`b.ref`, q.Ref)
 	x.is(`b.assignee`, q.Assignee)
 	x.is(`b.type`, q.Type)
+	if q.Assigned {
+		x.and(`b.assignee IS NOT NULL`)
+	}
 	for _, l := range labels {
 		x.and(`EXISTS (SELECT 1 FROM labels m WHERE m.label = ? AND m.created = b.created AND m.seq = b.seq)`, l)
 	}

@@ -80,6 +80,7 @@ func testBeads(t *testing.T, ctx context.Context, ctl city.Control) {
 		{beads.Query{Type: "bug"}, []string{second.ID}},
 		{beads.Query{NotType: []string{"bug", beads.TypeMolecule}}, []string{first.ID}},
 		{beads.Query{Assignee: Worker}, []string{first.ID}},
+		{beads.Query{Assigned: true}, []string{first.ID}},
 		{beads.Query{Parent: root.ID, Ref: "recipe"}, []string{second.ID}},
 		{beads.Query{Ready: true}, []string{first.ID}},
 		{beads.Query{Labels: []string{"none"}}, nil},

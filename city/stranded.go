@@ -1,0 +1,59 @@
+package city
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Stranded is work that is assigned to an agent which does not run, and will not by itself.
+type Stranded struct {
+	Agent string    `json:"agent"`
+	Why   string    `json:"why"`            // goes on from its name: "is suspended by rig demo"
+	Gone  bool      `json:"gone,omitempty"` // no agent that could run has this name
+	Since time.Time `json:"since"`          // when that was first seen
+	Beads []string  `json:"beads"`          // the ids of a few
+	Count int       `json:"count"`          // of all
+}
+
+// StrandedAfter is how long work may be somebody's who does not run before a person should know.
+const StrandedAfter = 10 * time.Minute
+
+// StrandedIDs is how many ids are told of each agent's.
+const StrandedIDs = 3
+
+// strandedLines is how many agents are told of.
+const strandedLines = 4
+
+// StrandedLines says of stranded work whose it is and what can be done, a line for each agent. The texts are as they came.
+func (s *Snapshot) StrandedLines() []string {
+	var out []string
+	for i, w := range s.Stranded {
+		if i == strandedLines && len(s.Stranded) > i+1 {
+			out = append(out, fmt.Sprintf("and work of %d more agents that do not run", len(s.Stranded)-i))
+			break
+		}
+		out = append(out, w.line())
+	}
+	return out
+}
+
+func (w *Stranded) line() string {
+	ids, verb, them := strings.Join(w.Beads, ", "), "is", "it"
+	if more := w.Count - len(w.Beads); more > 0 {
+		ids += fmt.Sprintf(" and %d more", more)
+	}
+	if w.Count > 1 {
+		verb, them = "are", "each"
+	}
+	first := "ID"
+	if len(w.Beads) > 0 {
+		first = w.Beads[0]
+	}
+	run := "let it run, or "
+	if w.Gone {
+		run = ""
+	}
+	return fmt.Sprintf("%s %s assigned to %s, which %s: %sgive %s back with `gcity bead update %s --status open --assignee ''`",
+		ids, verb, w.Agent, w.Why, run, them, first)
+}

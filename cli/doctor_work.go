@@ -1,0 +1,21 @@
+package cli
+
+import (
+	"context"
+	"strings"
+)
+
+// checkStranded looks for work that waits for agents which do not run.
+func checkStranded(_ context.Context, p *patient) finding {
+	if p.running == nil {
+		return ok("not looked at: without a controller nobody is to be at work")
+	}
+	lines := p.running.StrandedLines()
+	if len(lines) == 0 {
+		return ok("nothing waits for an agent that does not run")
+	}
+	for i := range lines {
+		lines[i] = safeLead(lines[i])
+	}
+	return note("`gcity bead list --assignee AGENT` shows all of it", "%s", strings.Join(lines, "\n"))
+}

@@ -1,0 +1,34 @@
+package cli
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"gcity/city"
+)
+
+// Work that waits for who does not run is told by status and by doctor, with its ids and what to do, and harms no terminal.
+func TestStrandedWorkIsTold(t *testing.T) {
+	s := &city.Snapshot{Stranded: []city.Stranded{
+		{Agent: "w\x1b[2J", Why: "is suspended by rig demo", Beads: []string{"gc-1", "gc-2"}, Count: 2},
+		{Agent: "old", Why: "is no agent here any more", Gone: true, Beads: []string{"gc-3"}, Count: 1},
+	}}
+	a := &app{getenv: func(string) string { return "" }, now: func() time.Time { return noon }}
+	f := checkStranded(t.Context(), &patient{running: s})
+	if f.State != "note" || f.Fix == "" {
+		t.Errorf("%+v", f)
+	}
+	for who, text := range map[string]string{"status": strings.Join(a.troubles(s), "\n"), "doctor": f.Detail} {
+		lines := strings.Split(text, "\n")
+		if len(lines) != 2 || strings.Contains(text, "\x1b") || !strings.Contains(lines[0], "gc-1, gc-2 are assigned to w") ||
+			!strings.Contains(lines[0], "is suspended by rig demo") || !strings.Contains(lines[1], "`gcity bead update gc-3 --status open --assignee ''`") {
+			t.Errorf("%s says %q", who, text)
+		}
+	}
+	for _, p := range []patient{{}, {running: &city.Snapshot{}}} {
+		if f := checkStranded(t.Context(), &p); f.State != "ok" {
+			t.Errorf("%+v", f)
+		}
+	}
+}

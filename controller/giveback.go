@@ -1,0 +1,131 @@
+package controller
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"gcity/events"
+)
+
+// leaver is a member that has left its pool for good.
+type leaver struct{ agent, pool string }
+
+// leaves notes that a member's life was the last one that its pool wanted: what is assigned to it goes back to the pool.
+func (m *machine) leaves(a *record) {
+	switch {
+	case a.pool == nil || !a.unwanted() || m.conf.nowork || m.settling || m.ending != alive:
+	case a.want == nil || a.pool.placed && m.sure(a.pool):
+		m.work.leavers[a.name] = a.pool.name()
+	}
+}
+
+// sure reports that a pool's size is no guess, so that a member that is not wanted has left for good. After a start of the
+// city nobody has left who may only not have been started yet.
+func (m *machine) sure(p *poolRecord) bool {
+	return p.want.Max == 0 || p.override != nil || p.good || p.want.Check == "" && m.work.counted
+}
+
+// seekLeavers finds those members by their work who left unseen: while they did not live, or before this controller began.
+func (m *machine) seekLeavers() {
+	tasks := m.work.tasks
+	if len(tasks) == 0 || !m.listed || len(m.dark) > 0 || m.settling || m.ending != alive {
+		return
+	}
+	for _, p := range m.poolOrder {
+		if !p.placed || !m.sure(p) {
+			continue
+		}
+		for _, w := range p.members {
+			if tasks[w.Name] != "" && !p.has(w.Index) {
+				m.work.leavers[w.Name] = p.name()
+			}
+		}
+	}
+	for _, a := range m.order {
+		if a.pool != nil && a.want == nil && tasks[a.name] != "" {
+			m.work.leavers[a.name] = a.pool.name()
+		}
+	}
+}
+
+// giveBack orders the work of those who have left to be given back. Who lives still, or again, is not among them.
+func (m *machine) giveBack() {
+	w := &m.work
+	if len(w.leavers) == 0 || len(w.leaving) > 0 || w.failing || m.ending != alive {
+		return
+	}
+	for _, name := range slices.Sorted(maps.Keys(w.leavers)) {
+		a := m.agents[name]
+		switch {
+		case a != nil && !a.unwanted():
+			delete(w.leavers, name)
+		case a == nil || !a.alive && a.op == opNone && !a.unsure:
+			w.leaving = append(w.leaving, leaver{name, w.leavers[name]})
+		}
+	}
+	if len(w.leaving) > 0 {
+		m.do(fxReturn{of: slices.Clone(w.leaving)})
+	}
+}
+
+// handsBack says why a member that is wanted again is not started just now, "" if nothing is in its way: what it once had
+// would be taken from it in the middle of it.
+func (m *machine) handsBack(a *record) string {
+	for _, l := range m.work.leaving {
+		if l.agent == a.name {
+			return "waits until its earlier work has gone back to pool " + l.pool
+		}
+	}
+	return ""
+}
+
+// returned is a piece of work that went back to a pool.
+type returned struct {
+	leaver
+	bead  string
+	event events.Event
+}
+
+// workReturned takes what was given back. What could not be is tried again with each patrol.
+func (m *machine) workReturned(now time.Time, in inReturned) {
+	w := &m.work
+	tried := w.leaving
+	w.leaving, w.failing = nil, in.err != nil
+	m.lose(&w.unreturned, "work of members that have left their pools cannot be given back", in.err)
+	for _, l := range tried {
+		if in.err == nil {
+			delete(w.leavers, l.agent)
+		}
+		m.tellReturned(now, l, in.done)
+		if a := m.agents[l.agent]; a != nil {
+			m.decide(now, a)
+		}
+	}
+	if len(in.done) > 0 {
+		m.count()
+	}
+}
+
+// tellReturned records what of one member's work was given back.
+func (m *machine) tellReturned(now time.Time, l leaver, done []returned) {
+	var ids []string
+	for _, d := range done {
+		if d.leaver == l {
+			ids = append(ids, d.bead)
+			m.do(fxRecord{event: d.event})
+		}
+	}
+	if len(ids) == 0 {
+		return
+	}
+	msg := fmt.Sprintf("%s has left for good; open again for the others: %s", l.agent, few(ids))
+	m.do(fxRecord{event: events.Event{
+		Type: events.PoolWorkReturned, Actor: controller, Subject: l.pool, Message: msg,
+		Payload: payload(map[string]any{"agent": l.agent, "beads": ids}),
+	}})
+	if p := m.pools[l.pool]; p != nil {
+		m.decidedOn(now, &p.decisions, "work returned", msg)
+	}
+}

@@ -1,0 +1,76 @@
+package whole
+
+import (
+	"strings"
+	"testing"
+)
+
+// worker takes what there is for it, stays at it until it is let go, and goes on with the next.
+const worker = `while :; do
+id=$(gc hook --json | grep -o '"id": *"[^"]*"' | head -n 1 | cut -d '"' -f 4)
+[ -n "$id" ] || { sleep 0.1; continue; }
+rev=$(gc bead show "$id" --json | grep -o '"rev": *[0-9]*' | head -n 1 | grep -o '[0-9]*$')
+gc bead update "$id" --status in_progress --assignee "$GC_AGENT" --if-rev "$rev" || continue
+echo "$id" >>begun.$GC_AGENT
+while ! [ -e go.$GC_AGENT ]; do sleep 0.1; done
+gc bead close "$id" && echo "$id" >>done.$GC_AGENT
+done`
+
+// TestNoWorkIsStranded: a pool shrinks while all of its members are at work. What the one that leaves had begun is open for the
+// pool again, once, and the other does it.
+func TestNoWorkIsStranded(t *testing.T) {
+	c := newTown(t, 0, "")
+	c.put("worker.sh", worker)
+	c.config("[workspace]\nname = \"hands\"\n[daemon]\npatrol_interval = \"200ms\"\nshutdown_timeout = \"100ms\"\n" +
+		"[[agents]]\nname = \"w\"\nstart_command = \"exec sh worker.sh\"\n[agents.pool]\nmin = 0\nmax = 2\ncheck = \"cat size\"\ndrain_timeout = \"1s\"\n")
+	c.put("size", "2")
+	for _, title := range []string{"one", "two"} {
+		c.gcity(0, "bead", "create", title, "--label", "pool:w")
+	}
+	c.run()
+	c.until("both are at work", func() bool { return c.has("begun.w-1") && c.has("begun.w-2") })
+	some := func(of ...string) bool {
+		return !strings.Contains(c.gcity(0, append([]string{"bead", "list"}, of...)...), "no such work")
+	}
+	if !some("--assignee", "w-2", "--status", "in_progress") {
+		t.Fatal("w-2 has begun nothing")
+	}
+	c.put("size", "1")
+	c.until("what w-2 had begun is nobody's", func() bool { return !some("--assignee", "w-2") })
+	if !some("--assignee", "w-1", "--status", "in_progress") {
+		t.Error("what w-1 was at was taken from it")
+	}
+	if !some("--label", "pool:w", "--status", "open") {
+		t.Error("it is not open for its pool")
+	}
+	c.put("go.w-1", "")
+	c.until("the other has done both", func() bool { return !some("--status", "open") && !some("--status", "in_progress") })
+	if c.has("done.w-2") {
+		t.Error("w-2 has done some, after it had left")
+	}
+	if out := c.gcity(0, "events", "--type", "pool.work_returned"); strings.Count(out, "w-2 has left for good") != 1 {
+		t.Errorf("it is not told once:\n%s", out)
+	}
+	c.gcity(0, "stop")
+	c.nothingLeft()
+}
+
+// TestTheIdleLeaveFirst: of two members the lower one idles while the other is at work, and one is enough.
+func TestTheIdleLeaveFirst(t *testing.T) {
+	c := newTown(t, 0, "")
+	c.config("[workspace]\nname = \"hands\"\n[daemon]\npatrol_interval = \"200ms\"\nshutdown_timeout = \"100ms\"\n" +
+		"[[agents]]\nname = \"w\"\nstart_command = \"exec sleep 100000\"\n[agents.pool]\nmin = 0\nmax = 2\ncheck = \"cat size\"\ndrain_timeout = \"1s\"\n")
+	c.put("size", "2")
+	c.run()
+	c.until("both run", func() bool { return c.count("running") == 2 })
+	pid := c.byName()["w-2"].PID
+	id := strings.Trim(strings.Fields(c.gcity(0, "bead", "create", "long", "--assignee", "w-2"))[1], ":")
+	c.gcity(0, "bead", "update", id, "--status", "in_progress")
+	c.put("size", "1")
+	c.until("one is left", func() bool { return len(c.agents()) == 1 && c.count("running") == 1 })
+	if a := c.byName()["w-2"]; a.PID != pid || a.State != "running" {
+		t.Errorf("w-2 was pid %d and at work, and is %+v", pid, a)
+	}
+	c.gcity(0, "stop")
+	c.nothingLeft()
+}
