@@ -53,7 +53,7 @@ func reads() []operation {
 		{method: get, path: "/v0/automation/{automation}", summary: "One automation", query: news, answer: city.Automation{}},
 		{method: get, path: "/v0/automation/{automation}/history", summary: "Its runs, the newest first", query: paged, answer: city.Run{}, list: true},
 		{method: get, path: "/v0/automation/{automation}/run/{run}/stream", summary: "What a run prints, as it comes", answer: city.Piece{}, stream: true},
-		{method: get, path: "/v0/beads", summary: "Work, the newest first", query: paged + "status label type not_type assignee parent ref ready", answer: beads.Bead{}, list: true},
+		{method: get, path: "/v0/beads", summary: "Work, the newest first", query: paged + "status label type not_type assignee parent ref ready assigned", answer: beads.Bead{}, list: true},
 		{method: get, path: "/v0/bead/{bead}", summary: "One piece of work", query: news, answer: beads.Bead{}},
 		{method: get, path: "/v0/mail", summary: "Messages to somebody", query: news + " to agent all status", answer: mail.Message{}, list: true},
 		{method: get, path: "/v0/mail/{message}", summary: "One message", query: news, answer: mail.Message{}},
