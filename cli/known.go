@@ -134,4 +134,4 @@ func needsFile(err error, why string) error {
 }
 
 // unknownWork is why there is no work and no mail.
-const unknownWork = "who keeps the work cannot be told from it, and no controller has written it down: mend the file and try again"
+const unknownWork = "who keeps the work, or who there is, cannot be told from it, and no controller has written it down: mend the file and try again"
