@@ -349,6 +349,27 @@ func TestSlingLeavesWhatSomebodyHas(t *testing.T) {
 	}
 }
 
+// Of two who hand out the same bead at once one is refused, and what was made for him is taken back: the bead is another's, but
+// not by that.
+func TestSlingTakesBackFromTheSlower(t *testing.T) {
+	s, stores := slinger(t)
+	b := put(t, stores[""], beads.Bead{Title: "shoe"})
+	recipe := s.Recipe
+	s.Recipe = func(name, rig string) (*formula.Formula, error) {
+		if _, err := stores[""].Update(t.Context(), b.ID, beads.Patch{Assignee: new("ann")}); err != nil {
+			t.Error(err)
+		}
+		return recipe(name, rig)
+	}
+	_, err := s.Sling(t.Context(), city.SlingRequest{Target: "cook", Bead: b.ID})
+	if err == nil || !strings.Contains(err.Error(), "assigned to ann") || !strings.HasSuffix(err.Error(), "what was made for it is closed again: tw-2") {
+		t.Error(err)
+	}
+	if root, err := stores[""].Get(t.Context(), "tw-2"); err != nil || root.Status != beads.StatusClosed {
+		t.Errorf("%+v, %v", root, err)
+	}
+}
+
 // Work that others change while it is handed out is handed out as it is then, and what another took meanwhile is refused.
 func TestSlingRefused(t *testing.T) {
 	s, stores := slinger(t)

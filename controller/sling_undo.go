@@ -81,6 +81,9 @@ func (m made) all(ctx context.Context) (line []beads.Bead, of beads.Bead, err er
 			as = m.root
 		case len(line):
 			as = m.of
+			if of.Metadata[city.MoleculeKey] != m.root.ID { // it is another's, but not by this
+				continue
+			}
 		}
 		if how := taken(as, b); how != "" {
 			return nil, of, fmt.Errorf("%s is %s by now", b.ID, how)
