@@ -61,12 +61,17 @@ func StepsOf(ctx context.Context, list Lister, agent string) ([]beads.Bead, erro
 		return nil, err
 	}
 	var out []beads.Bead
+	looked := map[string]bool{} // at molecules: one may be had both by itself and with what is done by it
 	for _, b := range mine {
 		root, of := b.ID, beads.Query{Parent: b.ID, Type: beads.TypeMolecule, Ready: true, Limit: -1}
 		if b.Type != beads.TypeMolecule {
-			if root = b.Metadata[MoleculeKey]; root == "" {
-				continue
-			}
+			root = b.Metadata[MoleculeKey]
+		}
+		if root == "" || looked[root] {
+			continue
+		}
+		looked[root] = true
+		if b.Type != beads.TypeMolecule {
 			left, err := list(ctx, beads.Query{Parent: root, Status: unclosed, Limit: 1})
 			if err != nil {
 				return nil, err

@@ -72,6 +72,10 @@ func TestSteps(t *testing.T) {
 	wants("ann's", titles(city.StepsOf(t.Context(), s.List, "ann")), "way1, anns1")
 	wants("bob's", titles(city.StepsOf(t.Context(), s.List, "bob")), "")
 
+	change(way, beads.Patch{Assignee: new("ann")}) // who has both has its steps once
+	wants("ann's", titles(city.StepsOf(t.Context(), s.List, "ann")), "way1, anns1")
+	change(way, beads.Patch{Assignee: new("")})
+
 	change(free, beads.Patch{Assignee: new("bob")}) // whoever takes the whole takes its steps
 	change(annFirst, beads.Closing())
 	wants("for all", loose(), "bobs, part of shoe, anns, pooled, free")

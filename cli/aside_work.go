@@ -2,8 +2,11 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"iter"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -14,6 +17,7 @@ import (
 	"gcity/config"
 	"gcity/controller"
 	"gcity/events"
+	"gcity/internal/beside"
 )
 
 // glance bounds how long one look at a city waits for its stores.
@@ -29,7 +33,7 @@ func (b *aside) openStores() error {
 	case b.config != nil:
 		all = places(b.config)
 	case b.known != nil:
-		all = placesOf(b.dir, b.known.snapshot(b.dir))
+		all = slices.DeleteFunc(placesOf(b.dir, b.known.snapshot(b.dir)), place.gone)
 	}
 	for _, p := range all {
 		if b.config != nil {
@@ -44,6 +48,15 @@ func (b *aside) openStores() error {
 		b.stores = append(b.stores, &depot{store: s, place: p, city: b.dir})
 	}
 	return nil
+}
+
+// gone says whether the folder of a rig, of which something is known from before, is not there now. One that does not answer is.
+func (p place) gone() bool {
+	lost, ok := beside.New[bool](1).At(context.Background(), p.dir, time.Now(), glance, func() bool {
+		_, err := os.Stat(p.dir)
+		return errors.Is(err, fs.ErrNotExist)
+	})
+	return p.rig != "" && ok && lost
 }
 
 // workless says why there is no work to be had: the file is refused, and who keeps it is not known.

@@ -26,7 +26,7 @@ type known struct {
 
 type knownRig struct {
 	Name   string `json:"name"`
-	Path   string `json:"path"`
+	Path   string `json:"path"` // from the city's folder, if it is inside
 	Prefix string `json:"prefix"`
 }
 
@@ -41,7 +41,11 @@ func knownOf(c *config.City) known {
 	k := known{Name: c.Workspace.Name, Store: city.WorkStore{Provider: c.Beads.Keeper(), Host: c.Dolt.Host, Port: c.Dolt.Port}}
 	for _, r := range c.Rigs {
 		if r.Problem == "" {
-			k.Rigs = append(k.Rigs, knownRig{r.Name, r.Path, r.Prefix})
+			path := r.Path
+			if inside, err := filepath.Rel(c.Path, path); err == nil && filepath.IsLocal(inside) {
+				path = inside
+			}
+			k.Rigs = append(k.Rigs, knownRig{r.Name, path, r.Prefix})
 		}
 	}
 	for i := range c.Agents {
@@ -91,7 +95,11 @@ func knownAt(dir string) *known {
 func (k *known) snapshot(dir string) *city.Snapshot {
 	s := &city.Snapshot{Name: k.Name, Path: dir, Store: k.Store}
 	for _, r := range k.Rigs {
-		s.Rigs = append(s.Rigs, city.Rig{Name: r.Name, Path: r.Path, Prefix: r.Prefix})
+		path := r.Path
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(dir, path)
+		}
+		s.Rigs = append(s.Rigs, city.Rig{Name: r.Name, Path: path, Prefix: r.Prefix})
 	}
 	for _, a := range k.Agents {
 		pool := ""
@@ -134,7 +142,7 @@ func needsFile(err error, why string) error {
 }
 
 // unknownWork is why there is no work and no mail.
-const unknownWork = "who keeps the work cannot be told from it, and no controller has written it down: mend the file and try again"
+const unknownWork = "who keeps the work, or who there is, cannot be told from it, and no controller has written it down: mend the file and try again"
 
 // heard is told of each configuration that a controller has read: it lets the watch know, and keeps what is known of a good one.
 func (o houseOptions) heard(reads chan string) func(string, *config.City) {

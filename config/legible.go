@@ -19,16 +19,26 @@ func (s Source) Legible() *City {
 		return nil
 	}
 	d := s.decode(data)
-	elsewhere := []string{"agents", "automations", "console", "daemon", "events", "formulas", "providers", "session"}
-	who := []string{"agents.name", "agents.dir", "agents.pool", "agents.pool.max"}
-	for _, p := range d.problems {
-		table, _, within := strings.Cut(p.Key, ".")
-		if !within || !slices.Contains(elsewhere, table) || slices.Contains(who, p.Key) {
-			return nil
-		}
-	}
-	if d.more || d.city.Workspace.Name == "" {
+	if d.more || d.unread.any() || d.city.Workspace.Name == "" || slices.ContainsFunc(d.problems, d.aboutWho) {
 		return nil
 	}
 	return d.city
+}
+
+// aboutWho says whether a mistake may be about who keeps the work, or who there is. So may a key that nobody knows.
+func (d *decoder) aboutWho(p Problem) bool {
+	elsewhere := []string{"agents", "automations", "console", "daemon", "events", "formulas", "providers", "session"}
+	who := []string{"agents.name", "agents.dir", "agents.scope", "agents.pool", "agents.pool.max"}
+	table, _, within := strings.Cut(p.Key, ".")
+	if !within || !slices.Contains(elsewhere, table) {
+		return true
+	}
+	at := strings.LastIndexByte(p.Key, '.')
+	in, name := p.Key[:at], p.Key[at+1:]
+	if table == "agents" && d.schema.child(in, name) == nil {
+		if name = suggest(name, d.schema.names(in)); name == "" {
+			return true
+		}
+	}
+	return slices.Contains(who, join(in, name))
 }

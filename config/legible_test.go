@@ -3,6 +3,7 @@ package config
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -10,21 +11,29 @@ import (
 func TestLegible(t *testing.T) {
 	const good = "[workspace]\nname = \"town\"\n[beads]\nprovider = \"bd\"\n[[agents]]\nname = \"ann\"\nstart_command = \"x\"\n"
 	for text, legible := range map[string]bool{
-		good + "idle_timout = \"5m\"\n":              true,
-		good + "idle_timeout = \"soon\"\n":           true,
-		good + "[daemon]\npatrol_interval = \"x\"\n": true,
-		good + "[[agents]]\nname = \"ann\"\n":        false, // which of them?
-		good + "[[agents]]\nstart_command = \"y\"\n": false,
-		good + "[bead]\nprovider = \"bd\"\n":         false,
-		good + "start_command =\n":                   false,
-		"[workspace]\nnmae = \"town\"\n":             false,
-		"[beads]\nprovider = \"bdd\"\n":              false,
-		"":                                           false,
+		good + "idle_timout = \"5m\"\n":                                      true,
+		good + "idle_timeout = \"soon\"\n":                                   true,
+		good + "[daemon]\npatrol_interval = \"x\"\n":                         true,
+		good + "[[agents]]\nname = \"ann\"\n":                                false, // which of them?
+		good + "[[agents]]\nstart_command = \"y\"\n":                         false,
+		good + "[bead]\nprovider = \"bd\"\n":                                 false,
+		good + "start_command =\n":                                           false,
+		"[workspace]\nnmae = \"town\"\n":                                     false,
+		"[beads]\nprovider = \"bdd\"\n":                                      false,
+		good + "[agents.pool]\nmaxx = 3\n":                                   false, // a pool of how many?
+		good + "dri = \"yard\"\n":                                            false, // whose?
+		good + "rig = \"yard\"\n":                                            false,
+		good + "[formulas]\nfolder = \"x\"\n":                                true,
+		strings.Replace(good, "[beads]", "topology = \"staff\"\n[beads]", 1): false, // who else?
+		strings.Replace(good, "[beads]", "topology = \"none\"\n[beads]", 1):  false,
+		"": false,
 	} {
 		dir := t.TempDir()
-		if err := os.WriteFile(filepath.Join(dir, FileName), []byte(text), 0o644); err != nil {
+		put(t, filepath.Join(dir, FileName), text)
+		if err := os.Mkdir(filepath.Join(dir, "staff"), 0o755); err != nil {
 			t.Fatal(err)
 		}
+		put(t, filepath.Join(dir, "staff", "topology.toml"), "[topology]\nname = \"staff\"\nschema = 1\n[[agents]]\nname = \"bob\"\nscope = \"city\"\nstart_command = \"x\"\nidle_timeout = \"soon\"\n")
 		if _, err := Load(dir); err == nil {
 			t.Fatalf("it is not refused: %s", text)
 		}

@@ -46,9 +46,8 @@ type Slung struct {
 
 // made is work that was made to be handed out.
 type made struct {
-	id    string // the root of what a formula made, or a bead
-	of    string // the bead that is done by it, "" = none
-	was   string // by which molecule that was done before
+	root  beads.Bead // of what a formula made, or a bead, as it was made
+	of    beads.Bead // that is done by it, as it was before; no id = none
 	store beads.Store
 }
 
@@ -202,7 +201,7 @@ func (s *Slinger) make(ctx context.Context, req city.SlingRequest, to *hand, out
 	if err != nil {
 		return err
 	}
-	out.made = append(out.made, made{id: out.Bead.ID, store: store})
+	out.made = append(out.made, made{root: out.Bead, store: store})
 	out.Events = append(out.Events, city.BeadEvent(nil, out.Bead, req.By, req.Depth))
 	if byHabit {
 		f := finding{out.Bead, store, to.rig}

@@ -77,7 +77,7 @@ func (s *Slinger) attach(ctx context.Context, of finding, name string, req city.
 	if err != nil {
 		return "", err
 	}
-	out.made = append(out.made, made{whole.ID, b.ID, b.Metadata[city.MoleculeKey], of.store})
+	out.made = append(out.made, made{whole, b, of.store})
 	out.Events = append(out.Events, city.BeadEvent(nil, whole, req.By, req.Depth))
 	return whole.ID, nil
 }

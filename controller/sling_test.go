@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"gcity/agent"
@@ -292,6 +293,80 @@ func TestSlingTakesBack(t *testing.T) {
 	closed, err := stores[""].List(t.Context(), beads.Query{Status: []beads.Status{beads.StatusClosed}, Type: beads.TypeMolecule})
 	if err != nil || len(closed) != 4 || closed[0].Metadata[beads.CloseReason] != "taken back: it could not be handed out" {
 		t.Errorf("%+v, %v", closed, err)
+	}
+}
+
+// What somebody has, or has begun, although the sling_query failed in the end is not closed under him, and the error says so.
+func TestSlingLeavesWhatSomebodyHas(t *testing.T) {
+	begun := beads.Patch{Status: new(beads.StatusInProgress)}
+	for _, c := range []struct {
+		what, id string
+		deed     beads.Patch
+		left     bool
+	}{
+		{"the bead was given", "tw-1", beads.Patch{Assignee: new("odd")}, true}, {"the bead is begun", "tw-1", begun, true},
+		{"the molecule was given", "tw-2", beads.Patch{Assignee: new("odd")}, true}, {"a step is begun", "tw-3", begun, true},
+		{"only a note was made", "tw-2", beads.Patch{SetMetadata: map[string]string{"note": "x"}}, false},
+	} {
+		t.Run(c.what, func(t *testing.T) {
+			s, stores := slinger(t)
+			for _, pipe := range []string{"given", "done"} {
+				if err := syscall.Mkfifo(filepath.Join(s.Config.Path, pipe), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			s.declared("odd").SlingQuery = "echo {} > given; read it < done; exit 3"
+			b := put(t, stores[""], beads.Bead{Title: "shoe"})
+			failed := make(chan error, 1)
+			go func() {
+				_, err := s.Sling(t.Context(), city.SlingRequest{Target: "odd", Bead: b.ID, Formula: "polish"})
+				failed <- err
+			}()
+			if _, err := os.ReadFile(filepath.Join(s.Config.Path, "given")); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := stores[""].Update(t.Context(), c.id, c.deed); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(filepath.Join(s.Config.Path, "done"), []byte("it\n"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			err := <-failed
+			want := "what was made for it is closed again: tw-2"
+			if c.left {
+				want = "tw-2 was made for it and is still there"
+			}
+			if err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%v, want %q in it", err, want)
+			}
+			of, _ := stores[""].Get(t.Context(), b.ID)
+			root, _ := stores[""].Get(t.Context(), "tw-2")
+			step, _ := stores[""].Get(t.Context(), "tw-3")
+			if open := root.Status != beads.StatusClosed; open != c.left || (step.Status != beads.StatusClosed) != c.left || (of.Metadata[city.MoleculeKey] != "") != c.left {
+				t.Errorf("%+v\n%+v\n%+v", of, root, step)
+			}
+		})
+	}
+}
+
+// Of two who hand out the same bead at once one is refused, and what was made for him is taken back: the bead is another's, but
+// not by that.
+func TestSlingTakesBackFromTheSlower(t *testing.T) {
+	s, stores := slinger(t)
+	b := put(t, stores[""], beads.Bead{Title: "shoe"})
+	recipe := s.Recipe
+	s.Recipe = func(name, rig string) (*formula.Formula, error) {
+		if _, err := stores[""].Update(t.Context(), b.ID, beads.Patch{Assignee: new("ann")}); err != nil {
+			t.Error(err)
+		}
+		return recipe(name, rig)
+	}
+	_, err := s.Sling(t.Context(), city.SlingRequest{Target: "cook", Bead: b.ID})
+	if err == nil || !strings.Contains(err.Error(), "assigned to ann") || !strings.HasSuffix(err.Error(), "what was made for it is closed again: tw-2") {
+		t.Error(err)
+	}
+	if root, err := stores[""].Get(t.Context(), "tw-2"); err != nil || root.Status != beads.StatusClosed {
+		t.Errorf("%+v, %v", root, err)
 	}
 }
 

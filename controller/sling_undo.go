@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -22,10 +23,10 @@ func (out *Slung) takeBack(ctx context.Context, req city.SlingRequest, why error
 	for i := len(out.made) - 1; i >= 0; i-- {
 		m := out.made[i]
 		if err := m.undo(ctx, req, out); err != nil {
-			left = append(left, fmt.Sprintf("%s was made for it and is still there (%v): `gcity bead close %s --steps` takes it away", m.id, err, m.id))
+			left = append(left, fmt.Sprintf("%s was made for it and is still there (%v): `gcity bead close %s --steps` takes it away", m.root.ID, err, m.root.ID))
 			continue
 		}
-		gone = append(gone, m.id)
+		gone = append(gone, m.root.ID)
 	}
 	text := why.Error()
 	if len(gone) > 0 {
@@ -41,19 +42,61 @@ func (out *Slung) takeBack(ctx context.Context, req city.SlingRequest, why error
 	return e
 }
 
-// undo closes it with all that is below it, the lowest first, and lets the bead go that was to be done by it.
-func (m made) undo(ctx context.Context, req city.SlingRequest, out *Slung) error {
-	root, err := m.store.Get(ctx, m.id)
-	if err != nil {
-		return err
+// taken says what somebody has made of a bead since then, "" if it is nobody's: a sling_query may fail although the work is given.
+func taken(as, now beads.Bead) string {
+	newPool := func(l string) bool { return strings.HasPrefix(l, city.PoolLabel) && !slices.Contains(as.Labels, l) }
+	switch {
+	case now.Status == beads.StatusInProgress && as.Status != beads.StatusInProgress:
+		return "begun"
+	case now.Assignee != "" && now.Assignee != as.Assignee:
+		return "assigned to " + now.Assignee
+	case slices.ContainsFunc(now.Labels, newPool):
+		return "given to a pool"
 	}
-	line := []beads.Bead{root}
+	return ""
+}
+
+// all is what was made as it is now, each before what is below it, and the bead that is done by it. It is an error if somebody
+// has any of it.
+func (m made) all(ctx context.Context) (line []beads.Bead, of beads.Bead, err error) {
+	root, err := m.store.Get(ctx, m.root.ID)
+	if err == nil && m.of.ID != "" {
+		of, err = m.store.Get(ctx, m.of.ID)
+	}
+	if err != nil {
+		return nil, of, err
+	}
+	line = []beads.Bead{root}
 	for i := 0; i < len(line); i++ {
 		steps, err := m.store.List(ctx, beads.Query{Parent: line[i].ID, Limit: -1})
 		if err != nil {
-			return err
+			return nil, of, err
 		}
 		line = append(line, steps...)
+	}
+	for i, b := range append(slices.Clone(line), of) {
+		as := beads.Bead{} // steps are made for nobody
+		switch i {
+		case 0:
+			as = m.root
+		case len(line):
+			as = m.of
+			if of.Metadata[city.MoleculeKey] != m.root.ID { // it is another's, but not by this
+				continue
+			}
+		}
+		if how := taken(as, b); how != "" {
+			return nil, of, fmt.Errorf("%s is %s by now", b.ID, how)
+		}
+	}
+	return line, of, nil
+}
+
+// undo closes it with all that is below it, the lowest first, and lets the bead go that was to be done by it.
+func (m made) undo(ctx context.Context, req city.SlingRequest, out *Slung) error {
+	line, was, err := m.all(ctx)
+	if err != nil {
+		return err
 	}
 	p := beads.Closing()
 	p.SetMetadata = map[string]string{beads.CloseReason: "taken back: it could not be handed out"}
@@ -65,15 +108,11 @@ func (m made) undo(ctx context.Context, req city.SlingRequest, out *Slung) error
 			return err
 		}
 	}
-	out.tell(root, closed, req)
-	if m.of == "" {
+	out.tell(line[0], closed, req)
+	if was.ID == "" || was.Metadata[city.MoleculeKey] != m.root.ID {
 		return nil
 	}
-	was, err := m.store.Get(ctx, m.of)
-	if err != nil || was.Metadata[city.MoleculeKey] != m.id {
-		return err
-	}
-	now, err := m.store.Update(ctx, m.of, beads.Patch{SetMetadata: map[string]string{city.MoleculeKey: m.was}})
+	now, err := m.store.Update(ctx, was.ID, beads.Patch{SetMetadata: map[string]string{city.MoleculeKey: m.of.Metadata[city.MoleculeKey]}})
 	if err != nil {
 		return err
 	}

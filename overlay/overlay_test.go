@@ -147,6 +147,31 @@ func TestApplySweepsWhatAKilledOneLeft(t *testing.T) {
 	}
 }
 
+// A pipe in the place of a folder is no place to look for what was left: to open it would never end.
+func TestApplyDoesNotWaitForAPipe(t *testing.T) {
+	w := newWorld(t)
+	w.put(w.from, "a/x", "one", 0o644)
+	if err := syscall.Mkfifo(filepath.Join(w.to, "a"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan error, 1)
+	go func() {
+		r, err := Apply(t.Context(), w.from, w.to, w.memory)
+		if len(r.Copied) > 0 {
+			t.Errorf("%+v", r)
+		}
+		done <- err
+	}()
+	select {
+	case err := <-done:
+		if err != nil {
+			t.Error(err)
+		}
+	case <-time.After(30 * time.Second):
+		t.Fatal("it waits")
+	}
+}
+
 // Two agents of one folder do not take each other's files for their own.
 func TestApplyLeavesAnotherOverlaysFiles(t *testing.T) {
 	w := newWorld(t)

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path"
 	"regexp"
+	"syscall"
 	"time"
 )
 
@@ -21,7 +22,7 @@ func Temp(name string) string { return path.Join(path.Dir(name), ".gcity-"+rand.
 // SweepTemps removes what a writer that was killed has left in a folder of the root under a name that Temp gave. What is young,
 // or no plain file, stays. What cannot be removed is only in the way.
 func SweepTemps(root *os.Root, dir string) {
-	f, err := root.Open(dir)
+	f, err := root.OpenFile(dir, os.O_RDONLY|syscall.O_DIRECTORY, 0) // a pipe is refused, and not waited for
 	if err != nil {
 		return
 	}
