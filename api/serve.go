@@ -32,10 +32,13 @@ func Serve(ctx context.Context, l net.Listener, c city.Control, o Options) error
 		ReadHeaderTimeout: headTimeout,
 		IdleTimeout:       idleTimeout,
 		MaxHeaderBytes:    maxHeader,
-		BaseContext:       func(net.Listener) context.Context { return requests },
-		ConnContext:       func(ctx context.Context, c net.Conn) context.Context { return context.WithValue(ctx, connKey{}, c) },
-		ConnState:         conns.changed,
-		ErrorLog:          slog.NewLogLogger(s.o.Log.Handler(), slog.LevelDebug),
+
+		DisableGeneralOptionsHandler: true, // it would answer what nobody has let through
+
+		BaseContext: func(net.Listener) context.Context { return requests },
+		ConnContext: func(ctx context.Context, c net.Conn) context.Context { return context.WithValue(ctx, connKey{}, c) },
+		ConnState:   conns.changed,
+		ErrorLog:    slog.NewLogLogger(s.o.Log.Handler(), slog.LevelDebug),
 	}
 	failed := make(chan error, 1)
 	var wg sync.WaitGroup

@@ -253,6 +253,20 @@ func (l *journal) String() string {
 	return l.b.String()
 }
 
+// N1, N6: no request has an answer of its own before the guard, nor a body without an end.
+func TestAsterisk(t *testing.T) {
+	addr := overTCP(t, town(), api.Guard{Token: token}, api.Options{})
+	for name, request := range map[string]string{
+		"by another name":          "OPTIONS * HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n",
+		"with a body, never sent":  "OPTIONS * HTTP/1.1\r\nHost: evil.example\r\nContent-Length: 100\r\n\r\n",
+		"a method that is refused": "OPTIONS * HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n",
+	} {
+		if got := raw(t, addr, request); !strings.HasPrefix(got, "HTTP/1.1 40") {
+			t.Errorf("%s: %.200s", name, got)
+		}
+	}
+}
+
 // N5: names are names over TCP too.
 func TestPathTricks(t *testing.T) {
 	addr := overTCP(t, town(), api.Guard{}, api.Options{})
