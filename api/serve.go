@@ -56,7 +56,11 @@ func Serve(ctx context.Context, l net.Listener, c city.Control, o Options) error
 		patient = o.Last.Left(grace)
 	}
 	if busy := conns.drain(patient); busy > 0 && o.Last != nil {
-		o.Last.GiveUp("answering %d requests", busy)
+		select {
+		case <-o.Last.Begun():
+			o.Last.GiveUp("answering %d requests", busy)
+		default: // only this door is closed, and the city goes on
+		}
 	}
 	cancel()
 	if e := hs.Close(); e != nil && err == nil && !errors.Is(e, net.ErrClosed) {

@@ -328,7 +328,7 @@ func TestHostileClients(t *testing.T) {
 // N6, N7: readers that take nothing are cut off; there is room for a few streams only, and none of that keeps others out.
 func TestStalledReaders(t *testing.T) {
 	f := town()
-	addr := overTCP(t, f, api.Guard{}, api.Options{MaxStreams: 50, WriteTimeout: 100 * time.Millisecond, KeepAlive: time.Hour})
+	addr := overTCP(t, f, api.Guard{}, api.Options{MaxStreams: 50, WriteTimeout: 2 * time.Second, KeepAlive: time.Hour})
 	for range 50 {
 		c, err := net.Dial("tcp", addr)
 		if err != nil {
