@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"net/http"
@@ -96,14 +97,32 @@ func newConns() *conns {
 	return &conns{open: map[net.Conn]*connection{}, changes: make(chan struct{})}
 }
 
-// counted notes which connections have asked something.
+// counted notes which connections have asked something whole.
 func (c *conns) counted(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		conn, _ := r.Context().Value(connKey{}).(net.Conn)
-		c.asks(conn, true)
 		defer c.asks(conn, false)
+		if r.ContentLength == 0 {
+			c.asks(conn, true)
+		} else {
+			r.Body = &awaited{r.Body, func() { c.asks(conn, true) }}
+		}
 		next.ServeHTTP(w, r)
 	})
+}
+
+// awaited is the body of a request, which is whole when all of that is there.
+type awaited struct {
+	io.ReadCloser
+	whole func()
+}
+
+func (a *awaited) Read(b []byte) (int, error) {
+	n, err := a.ReadCloser.Read(b)
+	if errors.Is(err, io.EOF) {
+		a.whole()
+	}
+	return n, err
 }
 
 func (c *conns) asks(conn net.Conn, asks bool) {

@@ -99,6 +99,25 @@ func TestSlowLine(t *testing.T) {
 	}
 }
 
+// N6: whoever holds connections open with requests that never become whole keeps nobody out.
+func TestHalfRequestsMakeRoom(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, done := onPipes(t, town(), api.Options{})
+		defer done()
+		for range 1024 {
+			p.ask(t, "POST /v0/reload HTTP/1.1\r\nHost: localhost\r\nX-GC-Request: 1\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{")
+			synctest.Wait()
+		}
+		resp, err := http.ReadResponse(bufio.NewReader(p.ask(t, "GET /v0/agents HTTP/1.1\r\nHost: localhost\r\n\r\n")), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if resp.StatusCode != http.StatusOK {
+			t.Error(resp.Status)
+		}
+	})
+}
+
 // A door that is closed before the city's end takes nothing of its last words, and has no say in them.
 func TestNoLastWordsBeforeTheEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
