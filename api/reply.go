@@ -73,16 +73,28 @@ func (s *server) reply(w http.ResponseWriter, code int, v any) {
 
 // write is reply for what is written already.
 func (s *server) write(w http.ResponseWriter, code int, kind string, body []byte) {
-	rc := http.NewResponseController(w)
-	_ = rc.SetWriteDeadline(time.Now().Add(s.o.WriteTimeout))
 	h := w.Header()
 	h.Set("Content-Type", kind)
 	h.Set("Content-Length", strconv.Itoa(len(body)))
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Content-Type-Options", "nosniff")
 	w.WriteHeader(code)
-	_, _ = w.Write(body) // a reader that has gone needs no answer
-	_ = rc.Flush()
+	_ = writePieces(w, body, s.o.WriteTimeout) // a reader that has gone needs no answer
+}
+
+// pieceSize is how much a reader has to take in the time of one write, so that a slow line is no cause to cut it off.
+const pieceSize = 32 << 10
+
+// writePieces hands b to the kernel. Each piece of it has the time.
+func writePieces(w http.ResponseWriter, b []byte, timeout time.Duration) error {
+	rc := http.NewResponseController(w)
+	for piece := range slices.Chunk(b, pieceSize) {
+		_ = rc.SetWriteDeadline(time.Now().Add(timeout))
+		if _, err := w.Write(piece); err != nil {
+			return err
+		}
+	}
+	return rc.Flush()
 }
 
 // ok writes an answer drawn from a snapshot.

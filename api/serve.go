@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"net/http"
@@ -32,10 +33,13 @@ func Serve(ctx context.Context, l net.Listener, c city.Control, o Options) error
 		ReadHeaderTimeout: headTimeout,
 		IdleTimeout:       idleTimeout,
 		MaxHeaderBytes:    maxHeader,
-		BaseContext:       func(net.Listener) context.Context { return requests },
-		ConnContext:       func(ctx context.Context, c net.Conn) context.Context { return context.WithValue(ctx, connKey{}, c) },
-		ConnState:         conns.changed,
-		ErrorLog:          slog.NewLogLogger(s.o.Log.Handler(), slog.LevelDebug),
+
+		DisableGeneralOptionsHandler: true, // it would answer what nobody has let through
+
+		BaseContext: func(net.Listener) context.Context { return requests },
+		ConnContext: func(ctx context.Context, c net.Conn) context.Context { return context.WithValue(ctx, connKey{}, c) },
+		ConnState:   conns.changed,
+		ErrorLog:    slog.NewLogLogger(s.o.Log.Handler(), slog.LevelDebug),
 	}
 	failed := make(chan error, 1)
 	var wg sync.WaitGroup
@@ -53,7 +57,11 @@ func Serve(ctx context.Context, l net.Listener, c city.Control, o Options) error
 		patient = o.Last.Left(grace)
 	}
 	if busy := conns.drain(patient); busy > 0 && o.Last != nil {
-		o.Last.GiveUp("answering %d requests", busy)
+		select {
+		case <-o.Last.Begun():
+			o.Last.GiveUp("answering %d requests", busy)
+		default: // only this door is closed, and the city goes on
+		}
 	}
 	cancel()
 	if e := hs.Close(); e != nil && err == nil && !errors.Is(e, net.ErrClosed) {
@@ -89,14 +97,32 @@ func newConns() *conns {
 	return &conns{open: map[net.Conn]*connection{}, changes: make(chan struct{})}
 }
 
-// counted notes which connections have asked something.
+// counted notes which connections have asked something whole.
 func (c *conns) counted(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		conn, _ := r.Context().Value(connKey{}).(net.Conn)
-		c.asks(conn, true)
 		defer c.asks(conn, false)
+		if r.ContentLength == 0 {
+			c.asks(conn, true)
+		} else {
+			r.Body = &awaited{r.Body, func() { c.asks(conn, true) }}
+		}
 		next.ServeHTTP(w, r)
 	})
+}
+
+// awaited is the body of a request, which is whole when all of that is there.
+type awaited struct {
+	io.ReadCloser
+	whole func()
+}
+
+func (a *awaited) Read(b []byte) (int, error) {
+	n, err := a.ReadCloser.Read(b)
+	if errors.Is(err, io.EOF) {
+		a.whole()
+	}
+	return n, err
 }
 
 func (c *conns) asks(conn net.Conn, asks bool) {

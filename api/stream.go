@@ -26,7 +26,6 @@ const (
 // stream is an answer of server-sent events.
 type stream struct {
 	w       http.ResponseWriter
-	rc      *http.ResponseController
 	timeout time.Duration
 }
 
@@ -36,7 +35,7 @@ func (s *server) open(w http.ResponseWriter) (st *stream, done func(), err error
 	if err != nil {
 		return nil, nil, err
 	}
-	st = &stream{w: w, rc: http.NewResponseController(w), timeout: s.o.WriteTimeout}
+	st = &stream{w: w, timeout: s.o.WriteTimeout}
 	h := w.Header()
 	h.Set("Content-Type", "text/event-stream")
 	h.Set("Cache-Control", "no-store")
@@ -61,11 +60,7 @@ func (s *server) takePlace() (leave func(), err error) {
 
 // write fails when the reader has taken nothing for the timeout: then it is cut off, and resumes by cursor.
 func (st *stream) write(s string) error {
-	_ = st.rc.SetWriteDeadline(time.Now().Add(st.timeout))
-	if _, err := st.w.Write([]byte(s)); err != nil {
-		return err
-	}
-	return st.rc.Flush()
+	return writePieces(st.w, []byte(s), st.timeout)
 }
 
 // send writes one event; "" = without a name, without an id.

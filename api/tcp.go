@@ -32,12 +32,14 @@ func (t TCP) same(u TCP) bool {
 const (
 	tryAgain  = 2 * time.Second // after an address could not be had, and between two looks at a token
 	tokenTime = time.Second     // for a file to be read
+
+	tokensAtOnce = 8 // files that may be waited for: beside one that never answers another one can be written into [api]
 )
 
 // Keep answers over TCP where the newest of wants says, until ctx ends. It tells of every change: of the address that it
 // listens on, or why it does not; what fails is tried again until it works. Every change cuts what is connected.
 func Keep(ctx context.Context, wants <-chan TCP, tell func(city.Door), c city.Control, o Options) {
-	k := &keeper{city: c, o: o.withDefaults(), tell: tell, files: beside.New[secret](1)}
+	k := &keeper{city: c, o: o.withDefaults(), tell: tell, files: beside.New[secret](tokensAtOnce)}
 	defer func() { k.close() }()
 	again := time.NewTicker(tryAgain)
 	defer again.Stop()

@@ -253,6 +253,20 @@ func (l *journal) String() string {
 	return l.b.String()
 }
 
+// N1, N6: no request has an answer of its own before the guard, nor a body without an end.
+func TestAsterisk(t *testing.T) {
+	addr := overTCP(t, town(), api.Guard{Token: token}, api.Options{})
+	for name, request := range map[string]string{
+		"by another name":          "OPTIONS * HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n",
+		"with a body, never sent":  "OPTIONS * HTTP/1.1\r\nHost: evil.example\r\nContent-Length: 100\r\n\r\n",
+		"a method that is refused": "OPTIONS * HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n",
+	} {
+		if got := raw(t, addr, request); !strings.HasPrefix(got, "HTTP/1.1 40") {
+			t.Errorf("%s: %.200s", name, got)
+		}
+	}
+}
+
 // N5: names are names over TCP too.
 func TestPathTricks(t *testing.T) {
 	addr := overTCP(t, town(), api.Guard{}, api.Options{})
@@ -314,7 +328,7 @@ func TestHostileClients(t *testing.T) {
 // N6, N7: readers that take nothing are cut off; there is room for a few streams only, and none of that keeps others out.
 func TestStalledReaders(t *testing.T) {
 	f := town()
-	addr := overTCP(t, f, api.Guard{}, api.Options{MaxStreams: 50, WriteTimeout: 100 * time.Millisecond, KeepAlive: time.Hour})
+	addr := overTCP(t, f, api.Guard{}, api.Options{MaxStreams: 50, WriteTimeout: 2 * time.Second, KeepAlive: time.Hour})
 	for range 50 {
 		c, err := net.Dial("tcp", addr)
 		if err != nil {

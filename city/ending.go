@@ -15,9 +15,12 @@ type Ending struct {
 }
 
 // Telling tells of a stop under way, and everything once. The zero value has told nothing.
-type Telling struct{ told map[string]bool }
+type Telling struct {
+	told    map[string]bool
+	counted map[string]bool // told of by their number alone
+}
 
-// toldAtOnce bounds how many agents one telling names.
+// toldAtOnce bounds how many agents one telling names. Who was only counted is named when no more than that are left.
 const toldAtOnce = 8
 
 // Of gives what a stop waits for and has not been told yet, a line each: until when at most, whose end, what else.
@@ -44,14 +47,34 @@ func (f *Telling) Unsettled(s *Snapshot) []string {
 }
 
 func (f *Telling) agents(s *Snapshot, of func(*Agent) bool) []string {
-	var lines []string
+	var all, news, lines []string
 	for i := range s.Agents {
 		if a := &s.Agents[i]; of(a) {
-			lines = append(lines, f.fresh(a.awaited())...)
+			all = append(all, a.awaited())
 		}
 	}
-	if n := len(lines); n > toldAtOnce {
-		lines = append(lines[:toldAtOnce-1:toldAtOnce-1], fmt.Sprintf("waits for %d more agents", n-toldAtOnce+1))
+	few := len(all) <= toldAtOnce
+	for _, line := range all {
+		if !f.told[line] && (few || !f.counted[line]) {
+			news = append(news, line)
+		}
+	}
+	more := 0
+	if len(news) > toldAtOnce {
+		if f.counted == nil {
+			f.counted = map[string]bool{}
+		}
+		for _, line := range news[toldAtOnce-1:] {
+			f.counted[line] = true
+			more++
+		}
+		news = news[:toldAtOnce-1]
+	}
+	for _, line := range news {
+		lines = append(lines, f.fresh(line)...)
+	}
+	if more > 0 {
+		lines = append(lines, fmt.Sprintf("waits for %d more agents", more))
 	}
 	return lines
 }

@@ -39,6 +39,9 @@ func TestTelling(t *testing.T) {
 		t.Errorf("%q", lines)
 	}
 	tell("")
+	s.Agents = s.Agents[len(s.Agents)-2:] // who is left is named, also where there were too many to be named before
+	tell("waits for m98: stopping since 12:00:00, \nwaits for m99: stopping since 12:00:00, ")
+	tell("")
 	s.Ending = nil
 	tell("")
 	f = Telling{}

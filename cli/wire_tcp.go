@@ -2,10 +2,13 @@ package cli
 
 import (
 	"context"
+	"fmt"
+	"time"
 
 	"gcity/api"
 	"gcity/city"
 	"gcity/config"
+	"gcity/internal/beside"
 )
 
 // As in wire.go: how a city comes to answer over TCP.
@@ -33,6 +36,12 @@ func tcpAddr(c config.API) string { return api.TCPAddr(c.Bind, c.Port) }
 
 // checkToken says why a token cannot be used.
 func checkToken(path string) error {
-	_, err := api.ReadToken(path)
+	err, answered := beside.New[error](1).At(context.Background(), path, time.Now(), folderAnswers, func() error {
+		_, err := api.ReadToken(path)
+		return err
+	})
+	if !answered {
+		return fmt.Errorf("the file of its token, %s, does not answer", path)
+	}
 	return err
 }

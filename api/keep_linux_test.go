@@ -1,0 +1,28 @@
+package api_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"gcity/api"
+	"gcity/internal/mute"
+)
+
+// A token on a server that is gone keeps nobody from taking another file for it.
+func TestKeepMuteToken(t *testing.T) {
+	if !mute.Apart(t) {
+		return
+	}
+	hung, _, free := mute.Folder(t, false)
+	file := filepath.Join(t.TempDir(), "token")
+	if err := os.WriteFile(file, []byte(token), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	d, addr := keep(t), freeAddr(t)
+	d.wants <- api.TCP{Addr: addr, TokenFile: filepath.Join(hung, "token")}
+	d.until("", "does not answer")
+	d.wants <- api.TCP{Addr: addr, TokenFile: file}
+	d.until(addr, "")
+	free()
+}

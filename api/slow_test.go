@@ -1,0 +1,138 @@
+package api_test
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"gcity/api"
+	"gcity/city"
+	"gcity/events"
+	"gcity/internal/lastwords"
+)
+
+// pipes is a listener in memory, whose time is that of the test.
+type pipes struct {
+	conns chan net.Conn
+	done  chan struct{}
+	close func()
+}
+
+func newPipes() *pipes {
+	p := &pipes{conns: make(chan net.Conn), done: make(chan struct{})}
+	p.close = sync.OnceFunc(func() { close(p.done) })
+	return p
+}
+
+func (p *pipes) Accept() (net.Conn, error) {
+	select {
+	case c := <-p.conns:
+		return c, nil
+	case <-p.done:
+		return nil, net.ErrClosed
+	}
+}
+
+func (p *pipes) Close() error   { p.close(); return nil }
+func (p *pipes) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 1} }
+
+// ask sends a request on a connection of its own.
+func (p *pipes) ask(t *testing.T, request string) net.Conn {
+	ours, theirs := net.Pipe()
+	t.Cleanup(func() { _ = ours.Close() })
+	p.conns <- theirs
+	if _, err := io.WriteString(ours, request); err != nil {
+		t.Fatal(err)
+	}
+	return ours
+}
+
+// onPipes offers a city until done is called.
+func onPipes(t *testing.T, c city.Control, o api.Options) (p *pipes, done func()) {
+	p, o.Guard = newPipes(), &api.Guard{}
+	ctx, cancel := context.WithCancel(t.Context())
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		if err := api.Serve(ctx, p, c, o); err != nil {
+			t.Error(err)
+		}
+	})
+	return p, func() { cancel(); wg.Wait() }
+}
+
+// slowly takes a little every second.
+type slowly struct{ io.Reader }
+
+func (s slowly) Read(b []byte) (int, error) {
+	time.Sleep(time.Second)
+	return s.Reader.Read(b[:min(len(b), 16<<10)])
+}
+
+// N7: who is cut off is who takes nothing, not who takes much over a slow line.
+func TestSlowLine(t *testing.T) {
+	const size = 2 << 20
+	for name, path := range map[string]string{"an answer": "/v0/events?limit=1", "a stream": "/v0/events/stream?after_seq=0"} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f := town()
+				f.Record(events.Event{Type: "a.b", Message: strings.Repeat("x", size)})
+				p, done := onPipes(t, f, api.Options{})
+				defer done()
+				conn := p.ask(t, "GET "+path+" HTTP/1.1\r\nHost: localhost\r\n\r\n")
+				defer conn.Close()
+				resp, err := http.ReadResponse(bufio.NewReader(slowly{conn}), nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if n, err := io.CopyN(io.Discard, resp.Body, size); err != nil {
+					t.Errorf("cut off after %d bytes: %v", n, err)
+				}
+			})
+		})
+	}
+}
+
+// N6: whoever holds connections open with requests that never become whole keeps nobody out.
+func TestHalfRequestsMakeRoom(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, done := onPipes(t, town(), api.Options{})
+		defer done()
+		for range 1024 {
+			p.ask(t, "POST /v0/reload HTTP/1.1\r\nHost: localhost\r\nX-GC-Request: 1\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{")
+			synctest.Wait()
+		}
+		resp, err := http.ReadResponse(bufio.NewReader(p.ask(t, "GET /v0/agents HTTP/1.1\r\nHost: localhost\r\n\r\n")), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if resp.StatusCode != http.StatusOK {
+			t.Error(resp.Status)
+		}
+	})
+}
+
+// A door that is closed before the city's end takes nothing of its last words, and has no say in them.
+func TestNoLastWordsBeforeTheEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f, last := town(), lastwords.New(time.Minute)
+		f.OnDo(func(city.Command) (city.Receipt, error) {
+			time.Sleep(7 * time.Second) // more than a request has when the door closes
+			return city.Receipt{}, nil
+		})
+		p, done := onPipes(t, f, api.Options{Last: last})
+		conn := p.ask(t, "POST /v0/reload HTTP/1.1\r\nHost: localhost\r\nX-GC-Request: 1\r\n\r\n")
+		defer conn.Close()
+		synctest.Wait()
+		done()
+		if said := last.End(); said != "" {
+			t.Errorf("given up at the end of the city: %s", said)
+		}
+	})
+}
