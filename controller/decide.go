@@ -98,7 +98,7 @@ func (m *machine) whyStop(now time.Time, a *record) cause {
 		return cause{kind: causeSuspend, why: a.pool.want.Suspended}
 	case a.intent.kind != causeNone:
 		return a.intent
-	case a.unwanted() && !a.ready && !m.settling:
+	case a.unwanted() && !a.ready && !m.settling && !a.pool.guessed():
 		return cause{kind: causeDrained, why: a.surplusReason() + "; it was not ready yet"}
 	case a.drain != nil || a.unwanted():
 		return a.drained(now)

@@ -45,7 +45,7 @@ func (m *machine) drains(now time.Time, a *record) {
 		return
 	}
 	switch {
-	case m.settling || m.ending != alive || !a.ready:
+	case m.settling || m.ending != alive || !a.ready || a.pool.guessed():
 	case a.pool != nil && a.unwanted() && a.drain == nil:
 		m.drain(now, a, byPool, a.surplusReason())
 	case a.drain != nil && a.drain.by == byPool && !a.unwanted() && !a.drain.acked:

@@ -124,5 +124,10 @@ func (m *machine) end(now time.Time, msg string) {
 
 // rest reports that a one-shot has nothing left to do.
 func (m *machine) rest() bool {
+	for _, p := range m.poolOrder {
+		if p.asks > 0 {
+			return false
+		}
+	}
 	return m.listed && m.quiet() && !m.listing && m.awaited == 0 && !m.loading && len(m.checking) == 0 && !m.vetting()
 }

@@ -107,3 +107,40 @@ func TestWorkGoesBackToItsPool(t *testing.T) {
 		t.Errorf("once more: %+v", in.done)
 	}
 }
+
+// dying is a store in which nothing is changed any more after so many changes, as if the controller had been killed there.
+type dying struct {
+	*fake.Store
+	left *int
+}
+
+func (d dying) Update(ctx context.Context, id string, p beads.Patch) (beads.Bead, error) {
+	if *d.left == 0 {
+		return beads.Bead{}, errors.New("killed")
+	}
+	*d.left--
+	return d.Store.Update(ctx, id, p)
+}
+
+// Wherever a controller is killed while it gives back, its successor sees by what is in progress that there is more.
+func TestWorkInProgressGoesBackLast(t *testing.T) {
+	for n := range 5 {
+		left := n
+		stores := map[string]dying{"": {fake.New("tw"), &left}, "yard": {fake.New("ya"), &left}}
+		c := &Controller{o: Options{Stores: func(rig string) (beads.Store, error) { return stores[rig], nil }}}
+		c.snap.Store(&city.Snapshot{Rigs: []city.Rig{{Name: "yard"}}})
+		r := &runner{c: c, guards: newGuards(func(inStores) {})}
+		for _, s := range stores {
+			for _, status := range []beads.Status{beads.StatusInProgress, beads.StatusOpen} {
+				if _, err := s.Create(t.Context(), beads.Bead{Title: "x", Status: status, Assignee: "w-3"}); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		in := r.giveBack(t.Context(), fxReturn{of: []leaver{{"w-3", "w"}}}).(inReturned)
+		count := r.count(t.Context(), fxCount{}).(inCounted)
+		if len(in.done) != n || count.held["w-3"].n != 4-n || (n < 4) != (count.tasks["w-3"] != "") {
+			t.Errorf("killed after %d: done %d, still held %d, at work on %q", n, len(in.done), count.held["w-3"].n, count.tasks["w-3"])
+		}
+	}
+}

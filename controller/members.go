@@ -19,18 +19,21 @@ func (p *poolRecord) fit() {
 }
 
 // choose settles who of a pool is wanted: pool.Choose says who leaves and who comes back. Before some leave it is found out
-// who is at work, by a count that begins no earlier than their leaving is decided. As long as not all sessions have been
-// seen a choice is a guess, and made anew then.
+// who is at work, by a count that begins no earlier than their leaving is decided; and before anybody is first picked, by any
+// count. As long as that is awaited, or not all sessions have been seen, a first choice is a guess, and made anew then.
 func (m *machine) choose(p *poolRecord) {
 	all, n := m.standings(p), min(p.desired, len(p.members))
-	if p.placed && p.wanted() > n && !m.informed() {
-		if p.asks == 0 {
-			p.asks, m.changed = m.turn, true
-			m.count()
-		}
-		return
+	wait := !m.informed() && (p.placed && p.wanted() > n || !p.placed && m.listed && m.picks(all, n))
+	if wait && p.asks == 0 {
+		p.asks, m.changed = m.turn, true
+		m.count()
 	}
-	p.asks, p.placed = 0, m.listed
+	switch {
+	case wait && p.placed:
+		return
+	case !wait:
+		p.asks, p.placed = 0, m.listed
+	}
 	pool.Choose(all, n)
 	for i, w := range p.members {
 		if all[i].In == p.in[w.Index] {
@@ -42,6 +45,21 @@ func (m *machine) choose(p *poolRecord) {
 		}
 	}
 }
+
+// picks reports that it matters for a first choice who is at work: some of those who live are to leave, or some of those who do
+// not are to begin, and no work has been counted yet.
+func (m *machine) picks(all []pool.Standing, n int) bool {
+	living := 0
+	for _, s := range all {
+		if s.Alive && !s.Leaving {
+			living++
+		}
+	}
+	return 0 < n && n < len(all) && (living > n || living < n && m.work.told == 0)
+}
+
+// guessed reports that who of a pool is wanted is not settled before its work has been counted: nobody leaves for it.
+func (p *poolRecord) guessed() bool { return p != nil && p.asks > 0 && !p.placed }
 
 // standings are how all possible members of a pool stand.
 func (m *machine) standings(p *poolRecord) []pool.Standing {
@@ -83,10 +101,14 @@ func (m *machine) chosen(now time.Time, ordered uint64) {
 	}
 }
 
-// shrinks says why a member is not started just now: some of its pool are about to leave, and it may be one of them.
+// shrinks says why a member is not started just now: it is being found out who of its pool is at work, and it may be one of
+// those that are not wanted then.
 func (a *record) shrinks() string {
-	if a.pool == nil || a.pool.asks == 0 {
+	switch {
+	case a.pool == nil || a.pool.asks == 0:
 		return ""
+	case a.pool.guessed():
+		return "waits until it is known who of pool " + a.pool.name() + " is at work"
 	}
 	return "waits until it is known who of pool " + a.pool.name() + " is at work, since fewer are wanted"
 }

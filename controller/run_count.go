@@ -149,6 +149,12 @@ func tallied(ctx context.Context, store *guard, pools []string) (scopeTally, err
 	var err error
 	none := city.NotWork()
 	open, moving := beads.StatusOpen, beads.StatusInProgress
+	for _, pool := range pools { // before it is looked at who is at work: who has begun just now is seen there
+		q := beads.Query{Status: []beads.Status{open, moving}, Labels: []string{city.PoolLabel + pool}}
+		if now.work.Pools[pool], err = store.Count(ctx, q); err != nil {
+			return now, err
+		}
+	}
 	if now.work.Open, err = store.Count(ctx, beads.Query{Status: []beads.Status{open}, NotType: none}); err != nil {
 		return now, err
 	}
@@ -169,12 +175,6 @@ func tallied(ctx context.Context, store *guard, pools []string) (scopeTally, err
 	}
 	if now.mail, err = city.TallyMail(ctx, store); err != nil {
 		return now, err
-	}
-	for _, pool := range pools {
-		q := beads.Query{Status: []beads.Status{open, moving}, Labels: []string{city.PoolLabel + pool}}
-		if now.work.Pools[pool], err = store.Count(ctx, q); err != nil {
-			return now, err
-		}
 	}
 	return now, nil
 }

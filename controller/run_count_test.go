@@ -60,6 +60,36 @@ func TestAStoreThatCannotCount(t *testing.T) {
 	}
 }
 
+// busy is a store in which somebody begins a piece of work while a pool's is counted.
+type busy struct {
+	*fake.Store
+	begins beads.Patch
+	id     string
+}
+
+func (s *busy) Count(ctx context.Context, q beads.Query) (int, error) {
+	n, err := s.Store.Count(ctx, q)
+	if err == nil && len(q.Labels) > 0 {
+		_, err = s.Update(ctx, s.id, s.begins)
+	}
+	return n, err
+}
+
+// Who is at work is looked at after the work of pools is counted: a pool that is to be smaller for what was counted sends nobody
+// away who has just begun.
+func TestWhoIsAtWorkIsCountedLast(t *testing.T) {
+	own := &busy{Store: fake.New("x"), begins: beads.Patch{Status: new(beads.StatusInProgress), Assignee: new("w-3")}}
+	b, err := own.Create(t.Context(), beads.Bead{Title: "a", Labels: []string{city.PoolLabel + "w"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	own.id = b.ID
+	got, err := tallied(t.Context(), newGuards(func(inStores) {}).before("", own), []string{"w"})
+	if err != nil || got.work.Pools["w"] != 1 || got.tasks["w-3"].ID != b.ID {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
 // Mail is counted to the last message, however much there is, by stores that can and by those that cannot.
 func TestAllMailIsCounted(t *testing.T) {
 	own := fake.New("x")

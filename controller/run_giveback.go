@@ -11,42 +11,54 @@ import (
 )
 
 // giveBack gives back to pools what is assigned to those who have left them, in whatever store it is. A store that fails
-// keeps no other waiting.
+// keeps no other waiting. What is in progress goes last: by that a successor finds those whose work was not all given back.
 func (r *runner) giveBack(ctx context.Context, f fxReturn) input {
 	var in inReturned
 	of := map[string]leaver{}
 	for _, l := range f.of {
 		of[l.agent] = l
 	}
+	type found struct {
+		in beads.Store
+		beads.Bead
+	}
+	var all []found
 	for _, scope := range r.c.scopes() {
 		store, err := r.store(scope)
-		if err == nil {
-			err = giveBackIn(ctx, store, of, &in)
+		if err != nil {
+			in.err = errors.Join(in.err, err)
+			continue
 		}
+		held, err := store.List(ctx, beads.Query{
+			Status: []beads.Status{beads.StatusOpen, beads.StatusInProgress}, Assigned: true, NotType: city.NotWork(), Limit: -1,
+		})
 		in.err = errors.Join(in.err, err)
+		for _, b := range slices.Backward(held) {
+			if _, gone := of[b.Assignee]; gone {
+				all = append(all, found{store, b})
+			}
+		}
+	}
+	for _, last := range [...]bool{false, true} {
+		for _, b := range all {
+			if (b.Status == beads.StatusInProgress) == last {
+				in.err = errors.Join(in.err, in.give(ctx, b.in, b.Bead, of[b.Assignee]))
+			}
+		}
 	}
 	return in
 }
 
-func giveBackIn(ctx context.Context, store beads.Store, of map[string]leaver, in *inReturned) error {
-	all, err := store.List(ctx, beads.Query{
-		Status: []beads.Status{beads.StatusOpen, beads.StatusInProgress}, Assigned: true, NotType: city.NotWork(), Limit: -1,
-	})
-	for _, b := range slices.Backward(all) {
-		l, gone := of[b.Assignee]
-		if !gone {
-			continue
-		}
-		was, now, freeErr := free(ctx, store, b, l.pool)
-		if freeErr != nil {
-			err = errors.Join(err, freeErr)
-			continue
-		}
-		for _, e := range eventOf(&was, now, controller, 0) {
-			in.done = append(in.done, returned{l, b.ID, e})
-		}
+// give gives one piece of work back.
+func (in *inReturned) give(ctx context.Context, store beads.Store, b beads.Bead, l leaver) error {
+	was, now, err := free(ctx, store, b, l.pool)
+	if err != nil {
+		return err
 	}
-	return err
+	for _, e := range eventOf(&was, now, controller, 0) {
+		in.done = append(in.done, returned{l, b.ID, e})
+	}
+	return nil
 }
 
 // free makes a piece of work open for a pool and nobody's, unless somebody was faster and it is no longer whose it was.

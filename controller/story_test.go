@@ -159,7 +159,7 @@ func (w *world) tell(words []string) error {
 	case "history":
 		w.onDisk = arg(0) == "disk"
 	case "successor":
-		w.succeed()
+		w.succeed(args...)
 	case "shutdown":
 		w.step(inShutdown{leave: arg(0) == "leave"})
 	case "hurry":
@@ -221,6 +221,10 @@ func (w *world) tell(words []string) error {
 		if delete(w.floor.hands, arg(0)); arg(1) != "" {
 			w.floor.hands[arg(0)] = arg(1)
 		}
+	case "scaled-aside": // set by hand while nobody runs the city
+		n, err := strconv.Atoi(arg(1))
+		w.overrides[arg(0)] = n
+		return err
 	case "stranded":
 		w.log = append(w.log, w.m.snapshot(w.now).StrandedLines()...)
 	case "asked":
@@ -246,8 +250,8 @@ func (w *world) tell(words []string) error {
 	return nil
 }
 
-// succeed replaces the controller by a fresh one, as after a SIGKILL.
-func (w *world) succeed() {
+// succeed replaces the controller by a fresh one, as after a SIGKILL; effects of some kinds are stuck from its beginning.
+func (w *world) succeed(stuck ...string) {
 	before := w.m
 	w.m = newMachine()
 	if w.current.onDisk && w.memory != nil {
@@ -268,7 +272,7 @@ func (w *world) succeed() {
 	w.desk.drafts = drafts
 	clear(w.floor.going)
 	kept := w.quarantines(before)
-	w.begin()
+	w.begin(stuck...)
 	for name, until := range kept {
 		if a := w.m.agents[name]; a.state != city.Quarantined || !a.until.Equal(until) {
 			w.breach = append(w.breach, fmt.Sprintf("L6: the successor forgot that %s is quarantined until %s: it is %s", name, until, a.state))
@@ -277,8 +281,11 @@ func (w *world) succeed() {
 }
 
 // begin gives a new machine its first configuration and its first turn.
-func (w *world) begin() {
+func (w *world) begin(stuck ...string) {
 	w.pending, w.stuck = nil, map[string]bool{}
+	for _, key := range stuck {
+		w.stuck[key] = true
+	}
 	w.m.step(w.now, inConfig{revision: w.current.revision, conf: w.current})
 	w.step(inTick{})
 }
