@@ -191,16 +191,24 @@ func (a *app) injectWork(w *foundWork) error {
 	if w.none() {
 		return nil
 	}
-	text := w.Text
+	text, contested := w.Text, len(w.Items) > 0 && w.Items[0].Assignee == "" // a pool's work, of which each member is told
 	for i, b := range w.Items {
 		if i == injected {
 			text += fmt.Sprintf("and %d more: gc hook\n", len(w.Items)-i)
 			break
 		}
-		text += safeLine(fmt.Sprintf("- %s (%s): %s", b.ID, b.Status, b.Title)) + "\n"
+		status := string(b.Status)
+		if contested {
+			status += fmt.Sprintf(", revision %d", b.Rev)
+		}
+		text += safeLine(fmt.Sprintf("- %s (%s): %s", b.ID, status, b.Title)) + "\n"
 	}
 	if text = strings.TrimRight(text, "\n"); w.Text == "" {
-		text += "\nRead one with: gc bead show ID. Take it with: gc bead update ID --status in_progress --assignee " + w.Agent + ". Close it when it is done: gc bead close ID."
+		take := "gc bead update ID --status in_progress --assignee " + w.Agent
+		if contested {
+			take += " --if-rev REVISION. If that is refused, somebody else was quicker: leave it, and look anew with: gc hook"
+		}
+		text += "\nRead one with: gc bead show ID. Take it with: " + take + ". Close it when it is done: gc bead close ID."
 	}
 	_, err := io.WriteString(a.out, "<system-reminder>\nThere is work for you.\n"+text+"\n</system-reminder>\n")
 	return err
