@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -75,11 +76,11 @@ func (a *app) workOf(ctx context.Context, args []string) (*foundWork, error) {
 	}
 	c, err := loadCity(dir)
 	if err != nil {
-		return nil, err
+		return a.workInForce(ctx, dir, name, err)
 	}
 	w, err := wantOf(plan(c, dir), name)
 	if err != nil {
-		return nil, err
+		return a.workInForce(ctx, dir, name, err)
 	}
 	out := &foundWork{Agent: w.Name, Items: []beads.Bead{}}
 	if line := queryOf(c, w); line != "" {
@@ -94,6 +95,35 @@ func (a *app) workOf(ctx context.Context, args []string) (*foundWork, error) {
 	ctx, cancel := context.WithTimeout(ctx, queryLimit)
 	defer cancel()
 	out.Items, err = workFor(ctx, l, w)
+	return out, err
+}
+
+// explainer is a city that says where the values of its configuration are from.
+type explainer interface {
+	Explain(ctx context.Context, name string) (string, error)
+}
+
+// workInForce asks the controller, if the file on the disk does not help: what is refused there is not in force, and who is
+// declared no more may have work to finish.
+func (a *app) workInForce(ctx context.Context, dir, name string, instead error) (*foundWork, error) {
+	near, closeNear, err := a.dial(dir)
+	if err != nil {
+		return nil, instead
+	}
+	defer closeNear()
+	g, err := findAgent(ctx, near, name)
+	if err != nil {
+		return nil, instead
+	}
+	if c, ok := near.(explainer); ok {
+		if text, err := c.Explain(ctx, g.Name); err == nil && strings.Contains(text, "\n  work_query = ") {
+			return nil, errors.Join(instead, fmt.Errorf("%s has a work_query, which is read from the file", g.Name))
+		}
+	}
+	ctx, cancel := context.WithTimeout(ctx, queryLimit)
+	defer cancel()
+	out := &foundWork{Agent: g.Name}
+	out.Items, err = workFor(ctx, near, &agent.Want{Name: g.Name, Pool: g.Pool})
 	return out, err
 }
 
