@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"net/http"
 
 	"gcity/city"
@@ -35,4 +36,15 @@ func (s *server) config(w http.ResponseWriter, r *http.Request, rt route) error 
 	}
 	s.ok(w, snap, a)
 	return nil
+}
+
+// Explain is what an agent, a pool or a rig comes to, as city.Configured tells it.
+func (c *Client) Explain(ctx context.Context, name string) (string, error) {
+	path, err := targetPath(explained, name, "")
+	if err != nil {
+		return "", err
+	}
+	var a configText
+	err = c.call(ctx, http.MethodGet, path, nil, nil, &a)
+	return a.Text, err
 }

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -75,11 +76,11 @@ func (a *app) workOf(ctx context.Context, args []string) (*foundWork, error) {
 	}
 	c, err := loadCity(dir)
 	if err != nil {
-		return nil, err
+		return a.workInForce(ctx, dir, name, err)
 	}
 	w, err := wantOf(plan(c, dir), name)
 	if err != nil {
-		return nil, err
+		return a.workInForce(ctx, dir, name, err)
 	}
 	out := &foundWork{Agent: w.Name, Items: []beads.Bead{}}
 	if line := queryOf(c, w); line != "" {
@@ -94,6 +95,35 @@ func (a *app) workOf(ctx context.Context, args []string) (*foundWork, error) {
 	ctx, cancel := context.WithTimeout(ctx, queryLimit)
 	defer cancel()
 	out.Items, err = workFor(ctx, l, w)
+	return out, err
+}
+
+// explainer is a city that says where the values of its configuration are from.
+type explainer interface {
+	Explain(ctx context.Context, name string) (string, error)
+}
+
+// workInForce asks the controller, if the file on the disk does not help: what is refused there is not in force, and who is
+// declared no more may have work to finish.
+func (a *app) workInForce(ctx context.Context, dir, name string, instead error) (*foundWork, error) {
+	near, closeNear, err := a.dial(dir)
+	if err != nil {
+		return nil, instead
+	}
+	defer closeNear()
+	g, err := findAgent(ctx, near, name)
+	if err != nil {
+		return nil, instead
+	}
+	if c, ok := near.(explainer); ok {
+		if text, err := c.Explain(ctx, g.Name); err == nil && strings.Contains(text, "\n  work_query = ") {
+			return nil, errors.Join(instead, fmt.Errorf("%s has a work_query, which is read from the file", g.Name))
+		}
+	}
+	ctx, cancel := context.WithTimeout(ctx, queryLimit)
+	defer cancel()
+	out := &foundWork{Agent: g.Name}
+	out.Items, err = workFor(ctx, near, &agent.Want{Name: g.Name, Pool: g.Pool})
 	return out, err
 }
 
@@ -191,16 +221,24 @@ func (a *app) injectWork(w *foundWork) error {
 	if w.none() {
 		return nil
 	}
-	text := w.Text
+	text, contested := w.Text, len(w.Items) > 0 && w.Items[0].Assignee == "" // a pool's work, of which each member is told
 	for i, b := range w.Items {
 		if i == injected {
 			text += fmt.Sprintf("and %d more: gc hook\n", len(w.Items)-i)
 			break
 		}
-		text += safeLine(fmt.Sprintf("- %s (%s): %s", b.ID, b.Status, b.Title)) + "\n"
+		status := string(b.Status)
+		if contested {
+			status += fmt.Sprintf(", revision %d", b.Rev)
+		}
+		text += safeLine(fmt.Sprintf("- %s (%s): %s", b.ID, status, b.Title)) + "\n"
 	}
 	if text = strings.TrimRight(text, "\n"); w.Text == "" {
-		text += "\nRead one with: gc bead show ID. Take it with: gc bead update ID --status in_progress --assignee " + w.Agent + ". Close it when it is done: gc bead close ID."
+		take := "gc bead update ID --status in_progress --assignee " + w.Agent
+		if contested {
+			take += " --if-rev REVISION. If that is refused, somebody else was quicker: leave it, and look anew with: gc hook"
+		}
+		text += "\nRead one with: gc bead show ID. Take it with: " + take + ". Close it when it is done: gc bead close ID."
 	}
 	_, err := io.WriteString(a.out, "<system-reminder>\nThere is work for you.\n"+text+"\n</system-reminder>\n")
 	return err

@@ -90,6 +90,7 @@ func (h *house) run(ctx context.Context, ready func()) error {
 		return h.err
 	})
 	g.Go(func() error {
+		h.firstLook(serveCtx)
 		err := h.serve(serveCtx)
 		if err != nil && serveCtx.Err() == nil {
 			h.logger.Error("the city's socket is lost; agents run on", "error", err)
@@ -118,6 +119,21 @@ func (h *house) run(ctx context.Context, ready func()) error {
 		ready()
 	}
 	return g.Wait()
+}
+
+// lookPatience is how long those who ask by the socket wait at most for the first look at the sessions.
+const lookPatience = 2 * time.Second
+
+// firstLook waits until it is known who runs: a member that is one too many would be told that it is not there.
+func (h *house) firstLook(ctx context.Context) {
+	late := time.NewTimer(lookPatience)
+	defer late.Stop()
+	select {
+	case <-h.loop.Looked():
+	case <-late.C:
+	case <-h.done:
+	case <-ctx.Done():
+	}
 }
 
 // givenUp says on stderr what the city has not done at its end, for lack of time.

@@ -24,6 +24,7 @@ type slow struct {
 func (*slow) Run(context.Context) error    { return nil }
 func (*slow) Settle(context.Context) error { return nil }
 func (*slow) SetMode(string)               {}
+func (*slow) Looked() <-chan struct{}      { return nil }
 func (s *slow) GiveUp()                    { close(s.gaveUp) }
 func (s *slow) Hurry()                     { close(s.hurried) }
 func (s *slow) StopLimit() time.Duration   { return time.Duration(s.limit.Load()) }

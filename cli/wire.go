@@ -263,6 +263,7 @@ type loop interface {
 	Hurry()
 	GiveUp()
 	StopLimit() time.Duration
+	Looked() <-chan struct{}
 	SetMode(mode string)
 }
 

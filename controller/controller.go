@@ -86,6 +86,7 @@ type Controller struct {
 	lastID  atomic.Uint64
 	done    chan struct{} // closed when Run has returned
 	enough  chan struct{} // closed by GiveUp
+	looked  chan struct{} // closed by the first look at the sessions
 	once    sync.Once     // guards closing it
 
 	snap     atomic.Pointer[city.Snapshot]
@@ -129,7 +130,7 @@ func New(o Options, c *config.City) (*Controller, error) {
 	}
 	ctl := &Controller{
 		o: o, first: c, m: newMachine(),
-		inbox: make(chan input, 256), done: make(chan struct{}), enough: make(chan struct{}), changed: make(chan struct{}), gauges: newGauges(),
+		inbox: make(chan input, 256), done: make(chan struct{}), enough: make(chan struct{}), looked: make(chan struct{}), changed: make(chan struct{}), gauges: newGauges(),
 	}
 	ctl.runner = newRunner(ctl)
 	ctl.m.mode = o.Mode
@@ -183,6 +184,10 @@ func (c *Controller) Settle(ctx context.Context) error { return c.run(ctx, true)
 
 // SetMode changes what Snapshot.Mode says: a controller whose console is gone is headless.
 func (c *Controller) SetMode(mode string) { c.send(context.Background(), inMode{mode}) }
+
+// Looked is closed once the first look at the sessions has come back, or has failed. Until then nobody knows who runs, and who
+// is one too many seems not to be there.
+func (c *Controller) Looked() <-chan struct{} { return c.looked }
 
 // GiveUp ends Run though agents may live: what is under way for them is broken off.
 func (c *Controller) GiveUp() { c.once.Do(func() { close(c.enough) }) }

@@ -35,6 +35,7 @@ type loop struct {
 	health string
 	now    time.Time // of the newest turn
 	due    time.Time // of a snapshot that is put off; zero = none
+	unseen bool      // nobody has looked at the sessions yet
 
 	by      time.Time     // when limit ends
 	effects []effect      // of a turn; reused
@@ -50,7 +51,7 @@ func (c *Controller) run(ctx context.Context, settle bool) error {
 	defer close(c.done)
 	interval := c.m.conf.patrol
 	l := &loop{
-		c: c, settle: settle, every: interval,
+		c: c, settle: settle, every: interval, unseen: true,
 		patrol: time.NewTicker(interval), pulse: time.NewTicker(min(c.o.Pulse, interval)), wake: time.NewTimer(time.Hour),
 		limit: time.NewTimer(time.Hour),
 	}
@@ -155,6 +156,11 @@ func (l *loop) turn(in input) {
 	c.limit.Store(int64(c.m.stopLimit()))
 	answers := c.perform(now, l.effects)
 	clear(l.effects)
+	if l.unseen && (c.m.listed || c.m.unlisted != "") {
+		l.unseen = false
+		l.publish(now, true)
+		close(c.looked)
+	}
 	l.publish(now, len(answers) > 0)
 	c.tellEnding(now)
 	c.gauges.turned(time.Since(now))

@@ -13,19 +13,22 @@ rest() { sleep "${PACE:-2}"; }
 duty=$(told duty) next=$(told next) tell=$(told tell)
 here=${GC_RIG:+rig}
 
-# One value of a bead: field ID NAME.
-field() { gc bead show "$1" --json ${here:+--rig "$GC_RIG"} | sed -n "s/^ *\"$2\": \"\{0,1\}\(.*[^\",]\)\"\{0,1\},\{0,1\}\$/\1/p" | head -n 1; }
+# One value of what gc prints, the first of its name, and one of a bead: field ID NAME.
+value() { sed -n "s/^ *\"$1\": \"\{0,1\}\(.*[^\",]\)\"\{0,1\},\{0,1\}\$/\1/p" | head -n 1; }
+field() { gc bead show "$1" --json ${here:+--rig "$GC_RIG"} | value "$2"; }
 
 # The ids in a list that gc prints.
 ids() { sed -n 's/^ *"id": "\(.*\)",$/\1/p'; }
 
-# The work at hand, if there is some and nobody else was quicker.
+# The work at hand, if there is some and nobody else was quicker. All that decides is of one look: a revision that is looked up
+# later may be that of whoever has taken it meanwhile.
 take() {
-	id=$(gc hook --json | ids | head -n 1)
+	work=$(gc hook --json)
+	id=$(printf '%s\n' "$work" | ids | head -n 1)
 	[ -n "$id" ] || return 1
-	title=$(field "$id" title)
-	[ "$(field "$id" status)" != in_progress ] || return 0
-	gc bead update "$id" --status in_progress --assignee "$GC_AGENT" --if-rev "$(field "$id" rev)" >/dev/null
+	title=$(printf '%s\n' "$work" | value title)
+	[ "$(printf '%s\n' "$work" | value status)" != in_progress ] || return 0
+	gc bead update "$id" --status in_progress --assignee "$GC_AGENT" --if-rev "$(printf '%s\n' "$work" | value rev)" >/dev/null
 }
 
 # What is written below the title, of which only "order ID" matters.
