@@ -126,7 +126,7 @@ func TestWispsGo(t *testing.T) {
 			t.Fatalf("%s has the steps %v", root, steps[root])
 		}
 	}
-	c.gcity(0, append([]string{"bead", "close", mine, openStep, steps[openStep][0]}, steps[openRoot]...)...)
+	c.gcity(0, append([]string{"bead", "close", "--force", mine, openStep, steps[openStep][0]}, steps[openRoot]...)...)
 	c.gcity(0, append([]string{"bead", "close", done}, steps[done]...)...)
 	c.until("the one that is done goes", func() bool { return !c.known(done) })
 	c.until("the records of runs go", func() bool { return strings.Contains(c.gcity(0, "automation", "history", "tick"), "never run") })

@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -191,11 +192,29 @@ func (c *town) begin() *exec.Cmd {
 	c.t.Helper()
 	ctl := exec.Command(c.bin, "--headless", "--city", c.dir)
 	ctl.Env = c.env
-	ctl.Stderr = &bytes.Buffer{}
+	ctl.Stderr = &heard{}
 	if err := ctl.Start(); err != nil {
 		c.t.Fatal(err)
 	}
 	return ctl
+}
+
+// heard keeps what a process says, to be read while it goes on.
+type heard struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (h *heard) Write(p []byte) (int, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.text.Write(p)
+}
+
+func (h *heard) String() string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.text.String()
 }
 
 // gcity runs a command to its end and returns what it printed.
@@ -257,7 +276,12 @@ func (c *town) until(what string, true func() bool) {
 	c.t.Helper()
 	for deadline := time.Now().Add(patience); !true(); time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			c.t.Fatalf("not within %s: %s\n%s", patience, what, c.ctl.Stderr)
+			var state []byte
+			for _, args := range [][]string{{"status"}, {"bead", "list"}, {"events", "--limit", "40"}} {
+				out, _ := exec.Command(c.bin, append(args, "--city", c.dir)...).CombinedOutput() // whatever it says
+				state = append(append(state, '\n'), out...)
+			}
+			c.t.Fatalf("not within %s: %s\n%s%s", patience, what, c.ctl.Stderr, state)
 		}
 	}
 }

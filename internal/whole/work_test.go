@@ -7,9 +7,10 @@ import (
 
 // worker takes what there is for it, stays at it until it is let go, and goes on with the next.
 const worker = `while :; do
-id=$(gc hook --json | grep -o '"id": *"[^"]*"' | head -n 1 | cut -d '"' -f 4)
+work=$(gc hook --json)
+id=$(echo "$work" | grep -o '"id": *"[^"]*"' | head -n 1 | cut -d '"' -f 4)
 [ -n "$id" ] || { sleep 0.1; continue; }
-rev=$(gc bead show "$id" --json | grep -o '"rev": *[0-9]*' | head -n 1 | grep -o '[0-9]*$')
+rev=$(echo "$work" | grep -o '"rev": *[0-9]*' | head -n 1 | grep -o '[0-9]*$')
 gc bead update "$id" --status in_progress --assignee "$GC_AGENT" --if-rev "$rev" || continue
 echo "$id" >>begun.$GC_AGENT
 while ! [ -e go.$GC_AGENT ]; do sleep 0.1; done
