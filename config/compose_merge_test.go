@@ -90,7 +90,7 @@ prefix = "zz"
 		t.Errorf("%+v", c.Layers())
 	}
 	x, y := c.want(&c.Remotes[0]), c.want(&c.Remotes[1])
-	if x != (topology.Want{Name: "x", Source: "repo", From: dir + "/repo", Ref: "main"}) || c.Remotes[0].Path != "deep" || y.From != dir+"/repo" {
+	if x != (topology.Want{Name: "x", Source: "repo", From: dir + "/repo", Ref: "main", Path: "deep"}) || y.From != dir+"/repo" {
 		t.Errorf("%+v %+v", x, y)
 	}
 	if len(c.Warnings) > 0 {

@@ -7,12 +7,14 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"gcity/topology"
 )
 
 // What a topology is written in: one of these.
 const (
-	TopologyFile = "topology.toml"
-	PackFile     = "pack.toml"
+	TopologyFile = topology.File
+	PackFile     = topology.PackFile
 )
 
 const packNeeds = "a topology needs [topology] with name and schema"

@@ -248,7 +248,7 @@ func (c *City) remote(name string, at Origin) *Remote {
 
 // want is what is to be fetched. A source that is neither a URL nor HOST:PATH is a folder, relative to the file that says it.
 func (c *City) want(r *Remote) topology.Want {
-	w := topology.Want{Name: r.Name, Source: r.Source, From: r.Source, Ref: r.Ref}
+	w := topology.Want{Name: r.Name, Source: r.Source, From: r.Source, Ref: r.Ref, Path: r.Path}
 	host, _, remote := strings.Cut(r.Source, ":")
 	if remote && !strings.Contains(host, "/") {
 		return w

@@ -75,7 +75,7 @@ func fetch(ctx context.Context, city string, w Want, update bool, environ []stri
 	if r.Commit = pin.Commit; r.Commit != "" && r.Commit == r.Was {
 		changed, err := g.run(ctx, callLimit, "status", "--porcelain", "--ignored", "--untracked-files=all")
 		if err == nil && changed == "" {
-			return r, nil
+			return r, w.fits(folder, r.Commit)
 		}
 		r.Mended = true
 	}
@@ -90,6 +90,9 @@ func fetch(ctx context.Context, city string, w Want, update bool, environ []stri
 	}
 	if head(fresh) != r.Commit {
 		return r, fmt.Errorf("git left the copy at another commit than %.12s", r.Commit)
+	}
+	if err := w.fits(fresh, r.Commit); err != nil {
+		return r, err
 	}
 	if err := swap(fresh, folder); err != nil {
 		return r, err

@@ -218,6 +218,34 @@ func TestFetchRefuses(t *testing.T) {
 	}
 }
 
+// A commit that has no topology where it is looked for is not taken, and what was there goes on; of a copy that has lost its
+// own it is told.
+func TestFetchTakesTopologiesOnly(t *testing.T) {
+	repo, first := repository(t)
+	city, env := t.TempDir(), environ(t)
+	w := Want{Name: "base", Source: "file://" + repo, From: "file://" + repo, Ref: "main"}
+	if _, err := Fetch(limited(t), city, w, false, env); err != nil {
+		t.Fatal(err)
+	}
+	do(t, repo, "mv", "topology.toml", "other.toml")
+	do(t, repo, "commit", "--quiet", "-m", "moved")
+	_, err := Fetch(limited(t), city, w, true, env)
+	if err == nil || !strings.Contains(err.Error(), "has no topology.toml, so nothing is changed; another ref") {
+		t.Errorf("%v", err)
+	}
+	if lock, err := ReadLock(city); err != nil || lock["base"].Commit != first || content(t, city, w) != "one" {
+		t.Errorf("%v, %v", lock, err)
+	}
+	w.Path = "deep"
+	if _, err := Fetch(limited(t), city, w, false, env); err == nil || !strings.Contains(err.Error(), "commit "+first[:12]+" has no deep/topology.toml") {
+		t.Errorf("%v", err)
+	}
+	states, err := States(city, []Want{w})
+	if err != nil || !strings.HasPrefix(states[0].Stale, "has no deep/topology.toml at commit "+first[:12]) {
+		t.Errorf("%+v, %v", states, err)
+	}
+}
+
 // No hook runs, nobody is asked, and a server that says nothing is not waited for longer than the caller wants.
 func TestGitIsKeptInBounds(t *testing.T) {
 	repo, _ := repository(t)

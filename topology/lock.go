@@ -33,6 +33,31 @@ type Want struct {
 	Source string // as it is written
 	From   string // what git is given: the source, or the absolute path that it means
 	Ref    string // "" = the repository's own branch
+	Path   string // of the topology's folder within the repository; "" = its top
+}
+
+// A topology's folder has one of these files.
+const (
+	File     = "topology.toml"
+	PackFile = "pack.toml"
+)
+
+// lacks says what a copy is without that makes it no topology, "" if it is one.
+func (w Want) lacks(folder string) string {
+	for _, name := range []string{File, PackFile} {
+		if _, err := os.Stat(filepath.Join(folder, w.Path, name)); err == nil {
+			return ""
+		}
+	}
+	return filepath.Join(w.Path, File)
+}
+
+// fits fails for a copy at a commit that is no topology.
+func (w Want) fits(folder, commit string) error {
+	if file := w.lacks(folder); file != "" {
+		return fmt.Errorf("commit %.12s has no %s, so nothing is changed; another ref, or the path within the repository, may be meant", commit, file)
+	}
+	return nil
 }
 
 // Pin is what a lock file says of one topology.
@@ -173,6 +198,9 @@ func States(city string, wants []Want) ([]State, error) {
 	for i, w := range wants {
 		folder := Folder(city, w.Name)
 		out[i] = State{w, lock[w.Name].Commit, folder, lock.stale(folder, w)}
+		if file := w.lacks(folder); out[i].Stale == "" && file != "" {
+			out[i].Stale = fmt.Sprintf("has no %s at commit %.12s", file, out[i].Commit)
+		}
 	}
 	return out, nil
 }
