@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,7 +11,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"gcity/beads"
 	"gcity/city"
+	"gcity/config"
 	"gcity/events"
 )
 
@@ -34,18 +37,20 @@ the rig up at once. Agents whose dir is the rig's name work there.`,
 }
 
 func (a *app) rigRemove() *cobra.Command {
-	var yes bool
+	var yes, force bool
 	c := &cobra.Command{
 		Use: "remove NAME", Short: "Take it out of city.toml; the folder and its work stay", Args: exactly(1), Aliases: []string{"rm"},
 		ValidArgsFunction: a.complete(kindRig),
 		Long: `remove takes the [[rigs]] table out of city.toml, with the patches of its agents
 and the overrides of its automations. The folder stays as it is, its work in .beads
 too: a rig that is added again has it again. While agents are declared for the rig,
-remove says which; with --yes it takes them out as well, and ends them. Comments
-that stand above a table stay.`,
-		RunE: func(cmd *cobra.Command, args []string) error { return a.removeRig(cmd.Context(), args[0], yes) },
+remove says which; with --yes it takes them out as well, and ends them. While work
+is in progress there it refuses, and says what: --force leaves that as it is.
+Comments that stand above a table stay.`,
+		RunE: func(cmd *cobra.Command, args []string) error { return a.removeRig(cmd.Context(), args[0], yes, force) },
 	}
 	c.Flags().BoolVarP(&yes, "yes", "y", false, "its agents too")
+	c.Flags().BoolVar(&force, "force", false, "also while work is in progress there: it stays so")
 	return c
 }
 
@@ -114,7 +119,7 @@ func belowCity(dir, path string) (string, bool) {
 }
 
 // removeRig takes a rig out of the configuration, with its agents if that is wanted.
-func (a *app) removeRig(ctx context.Context, name string, yes bool) error {
+func (a *app) removeRig(ctx context.Context, name string, yes, force bool) error {
 	if a.readOnly {
 		return refusedReadOnly("rig remove")
 	}
@@ -137,6 +142,11 @@ func (a *app) removeRig(ctx context.Context, name string, yes bool) error {
 	if err := a.notHeld(ctx, dir); err != nil {
 		return err
 	}
+	if !force {
+		if err := a.begunIn(ctx, before, name); err != nil {
+			return err
+		}
+	}
 	after, err := undeclareRig(dir, name, yes)
 	if err != nil {
 		return asEdit(err)
@@ -158,6 +168,38 @@ func staying(rig string, declared, brought []string) error {
 	}
 	return &city.Error{Code: city.Conflict, Message: fmt.Sprintf("rig %s has %s: %s; %s: gcity rig remove %s --yes",
 		rig, counted(len(all), "agent"), strings.Join(all, ", "), how, rig)}
+}
+
+// begunIn refuses to take away a rig with work in progress: who does it would be told to leave it, and nobody would see it
+// any more. A store that cannot be read keeps no rig.
+func (a *app) begunIn(ctx context.Context, c *config.City, rig string) error {
+	all := places(c)
+	s, err := a.store(all[slices.IndexFunc(all, func(p place) bool { return p.rig == rig })])
+	if err != nil {
+		a.warn(fmt.Sprintf("whether work is in progress in rig %s cannot be told: %v", rig, err))
+		return nil
+	}
+	defer s.Close() // nothing was written
+	ctx, cancel := context.WithTimeout(ctx, workTimeout)
+	defer cancel()
+	const few = 5
+	begun, err := s.List(ctx, beads.Query{Status: []beads.Status{beads.StatusInProgress}, NotType: city.NotWork(), Limit: few + 1})
+	if err != nil {
+		a.warn(fmt.Sprintf("whether work is in progress in rig %s cannot be told: %v", rig, err))
+		return nil
+	}
+	var said []string
+	for _, b := range begun[:min(few, len(begun))] {
+		said = append(said, fmt.Sprintf("%s (%s)", b.ID, cmp.Or(b.Assignee, "nobody's")))
+	}
+	if len(begun) > few {
+		said = append(said, "and more")
+	}
+	if len(said) == 0 {
+		return nil
+	}
+	return &city.Error{Code: city.Conflict, Message: fmt.Sprintf("work is in progress in rig %s: %s; let it come to its end, or give it back with "+
+		"`gcity bead update %s --status open --assignee \"\"`; --force removes the rig and leaves it as it is", rig, strings.Join(said, ", "), begun[0].ID)}
 }
 
 // notHeld refuses to write into a file that a running controller holds back: what is written would not be in force, and the
