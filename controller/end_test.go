@@ -2,7 +2,6 @@ package controller
 
 import (
 	"context"
-	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -12,7 +11,6 @@ import (
 	"gcity/city"
 	"gcity/session"
 	"gcity/session/fake"
-	"gcity/session/mixed"
 )
 
 // unheard is a provider that may come to answer nothing any more, and has all the time of the world for that.
@@ -48,21 +46,7 @@ func (s *unheard) Stop(ctx context.Context, name string, grace time.Duration) er
 func newUnheardTown(t *testing.T) (*town, *unheard) {
 	w := newTown(t, quickAndSlow)
 	s := &unheard{Provider: fake.New()}
-	p, err := mixed.New(mixed.Options{Dir: filepath.Join(w.dir, ".gc"), Home: "pty", Open: func(name string) (session.Provider, func(), error) {
-		if name == "tmux" {
-			return s, func() {}, nil
-		}
-		return w.fake, func() {}, nil
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(p.Close)
-	o := w.o
-	o.Provider = p
-	if w.Controller, err = New(o, w.first); err != nil {
-		t.Fatal(err)
-	}
+	w.runBy(s)
 	return w, s
 }
 

@@ -78,22 +78,28 @@ func newMixedTown(t *testing.T, toml string) (*town, *tardy) {
 	w := newTown(t, toml)
 	s := &tardy{Provider: fake.New(), takes: 25 * time.Second}
 	s.looks.Store(int64(20 * time.Second))
+	w.runBy(s)
+	return w, s
+}
+
+// runBy has the agents whose session is "tmux" run by a provider of the test's, and the others as before.
+func (w *town) runBy(other session.Provider) {
+	w.t.Helper()
 	p, err := mixed.New(mixed.Options{Dir: filepath.Join(w.dir, ".gc"), Home: "pty", Open: func(name string) (session.Provider, func(), error) {
 		if name == "tmux" {
-			return s, func() {}, nil
+			return other, func() {}, nil
 		}
 		return w.fake, func() {}, nil
 	}})
 	if err != nil {
-		t.Fatal(err)
+		w.t.Fatal(err)
 	}
-	t.Cleanup(p.Close)
+	w.t.Cleanup(p.Close)
 	o := w.o
 	o.Provider = p
 	if w.Controller, err = New(o, w.first); err != nil {
-		t.Fatal(err)
+		w.t.Fatal(err)
 	}
-	return w, s
 }
 
 // A provider that is slow has the time that it asks for, and the others' agents do not notice.
