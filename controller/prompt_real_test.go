@@ -35,7 +35,7 @@ func TestPromptOnARealScreen(t *testing.T) {
 	}()
 	shows := func(text string) {
 		t.Helper()
-		for end := time.Now().Add(10 * time.Second); ; time.Sleep(2 * time.Millisecond) {
+		for end := time.Now().Add(30 * time.Second); ; time.Sleep(2 * time.Millisecond) {
 			out, err := p.Output(t.Context(), "a", 0)
 			if err == nil && strings.Contains(out, text) {
 				return

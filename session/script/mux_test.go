@@ -176,7 +176,7 @@ func together(mark string) error {
 	if err := os.WriteFile(mark, nil, 0o600); err != nil {
 		return err
 	}
-	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
 		if all, err := filepath.Glob(filepath.Join(filepath.Dir(mark), "*.asked")); err != nil || len(all) == 3 {
 			fmt.Println("2046-03-01T12:00:00Z")
 			return err

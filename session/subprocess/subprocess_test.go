@@ -79,7 +79,7 @@ func start(t *testing.T, p city, name, command string) session.Status {
 func shows(t *testing.T, p city, name, text string) string {
 	t.Helper()
 	var last string
-	for end := time.Now().Add(10 * time.Second); !strings.Contains(last, text); time.Sleep(2 * time.Millisecond) {
+	for end := time.Now().Add(30 * time.Second); !strings.Contains(last, text); time.Sleep(2 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("%s never shows %q, but\n%s", name, text, last)
 		}
