@@ -214,6 +214,9 @@ func Decode(verb, target string, body []byte) (Command, error) {
 	case "update-bead":
 		return filled(UpdateBead{ID: target}, body)
 	}
+	if c, ok, err := decodeWatchdog(verb, target, body); ok {
+		return c, err
+	}
 	return decodeAgent(verb, target, body)
 }
 

@@ -44,6 +44,8 @@ var commands = []city.Command{
 		Target: "rig/worker", Formula: "f", Title: "größer <&>", Description: "a\nb", Vars: map[string]string{"k": ""}, Nudge: true, By: "ann", Force: true, Depth: 3,
 	}},
 	city.Reload{}, city.Reload{Confirm: true}, city.Shutdown{}, city.Shutdown{Leave: true},
+	city.Beat{Watchdog: "chain"}, city.Acknowledge{Watchdog: "chain"}, city.Acknowledge{Watchdog: "chain", By: "ann"},
+	city.Decide{Watchdog: "chain", Decision: city.RemedyWake, Reason: "größer", Beat: "7", By: "scout"}, city.Decide{Watchdog: "chain", Decision: city.RemedyNothing},
 	city.Emit{Event: events.Event{
 		Seq: 7, TS: time.Date(2026, 4, 1, 12, 0, 0, 123, time.UTC), Type: "deploy.done", Actor: "ci", Subject: "site",
 		Message: "größer", Payload: []byte(`{"n":[1,null]}`),
@@ -92,7 +94,7 @@ func verbs(t *testing.T) (names []string) {
 // Where nothing is needed nothing need be sent.
 func TestDecodeWithoutBody(t *testing.T) {
 	for _, c := range commands {
-		needs := map[string]bool{"nudge": true, "send-keys": true, "scale": true, "sling": true}[c.Verb()]
+		needs := map[string]bool{"nudge": true, "send-keys": true, "scale": true, "sling": true, "decide": true}[c.Verb()]
 		for _, body := range []string{"", " \n", "{}", "null"} {
 			got, err := city.Decode(c.Verb(), c.Target(), []byte(body))
 			switch {

@@ -47,10 +47,11 @@ type Snapshot struct {
 	Suspended   bool         `json:"suspended"`
 	Config      ConfigInfo   `json:"config"`
 	Patrol      Patrol       `json:"patrol"`
-	Agents      []Agent      `json:"agents"`      // in name order
-	Pools       []Pool       `json:"pools"`       // in name order
-	Rigs        []Rig        `json:"rigs"`        // in name order
-	Automations []Automation `json:"automations"` // in the order of scoped names
+	Agents      []Agent      `json:"agents"`              // in name order
+	Pools       []Pool       `json:"pools"`               // in name order
+	Rigs        []Rig        `json:"rigs"`                // in name order
+	Automations []Automation `json:"automations"`         // in the order of scoped names
+	Watchdogs   []Watchdog   `json:"watchdogs,omitempty"` // in name order
 	Work        Work         `json:"work"`
 	Stranded    []Stranded   `json:"stranded,omitempty"` // work of agents that do not run, in the order of their names
 	Mail        MailCount    `json:"mail,omitzero"`      // for people: what is addressed to no agent and no pool
@@ -128,6 +129,8 @@ type Agent struct {
 
 	Mail int    `json:"mail,omitempty"` // unread messages to it, and to its pool that nobody has taken
 	Task string `json:"task,omitempty"` // the work in progress that is assigned to it, the newest: "gc-214 fix the retry test"
+
+	Stuck *Stuck `json:"stuck,omitempty"` // its output has not changed for its stuck_after while it has work
 
 	DependsOn   []string      `json:"depends_on,omitempty"`
 	IdleTimeout time.Duration `json:"idle_timeout_ns,omitempty"` // 0 = none

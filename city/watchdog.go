@@ -1,0 +1,161 @@
+package city
+
+import "time"
+
+// Remedy is what a beat of a watchdog decides.
+type Remedy string
+
+const (
+	RemedyStart   Remedy = "start"   // it does not live: it is made to, what is left of it ended first
+	RemedyWake    Remedy = "wake"    // it has said nothing for too long: the wake text is typed
+	RemedyRestart Remedy = "restart" // the same, where nothing can be typed
+	RemedyNudge   Remedy = "nudge"   // it is late and mail waits: the nudge text is typed
+	RemedyNothing Remedy = "nothing"
+)
+
+// Freshness classes how old a heartbeat is.
+type Freshness string
+
+const (
+	Fresh     Freshness = "fresh"
+	Stale     Freshness = "stale"
+	VeryStale Freshness = "very stale"
+	Dead      Freshness = "dead" // no session lives
+)
+
+// WatchMode is who judges.
+type WatchMode string
+
+const (
+	ByTriage     WatchMode = "triage"     // an agent that is started for each beat
+	ByThresholds WatchMode = "thresholds" // ages alone
+	ByRestart    WatchMode = "restart"    // ages alone, and the provider cannot type: what is very stale is started anew
+)
+
+// Watchdog is a tier: who is looked after, how that is, and what was decided last. JSON shape: the API's.
+type Watchdog struct {
+	Name    string `json:"name"`
+	Watches string `json:"watches"` // an agent
+	Triage  string `json:"triage,omitempty"`
+
+	Every     time.Duration `json:"every_ns"`
+	Fresh     time.Duration `json:"fresh_ns"`
+	VeryStale time.Duration `json:"very_stale_ns"`
+	TTL       time.Duration `json:"triage_ttl_ns,omitempty"`
+
+	Mode     WatchMode `json:"mode"`               // that the next beat has
+	Degraded string    `json:"degraded,omitempty"` // why that is not what is declared: "triage scout said nothing within 5m"
+
+	Heartbeat *time.Time `json:"heartbeat,omitempty"` // the newest, or when the session began where none was ever written
+	Freshness Freshness  `json:"freshness"`
+	Mail      int        `json:"mail,omitempty"`    // unread, of the watched
+	Problem   string     `json:"problem,omitempty"` // why its heartbeat file counts as none
+
+	Next    *time.Time  `json:"next,omitempty"` // beat; nil = none while suspended or stopping
+	Triaged *TriageRun  `json:"triaged,omitempty"`
+	Last    *Judgement  `json:"last,omitempty"`
+	Recent  []Judgement `json:"recent,omitempty"` // newest last, at most MaxDecisions, those that decided nothing left out
+	Failed  int         `json:"failed,omitempty"` // wakes in a row after which it was no better
+
+	Escalated *Escalation `json:"escalated,omitempty"`
+
+	Suspended bool   `json:"suspended,omitempty"` // it does not beat: its city is, or whom it watches
+	Source    string `json:"source,omitempty"`    // "city.toml:40:1"
+}
+
+// TriageRun is a triage agent at work.
+type TriageRun struct {
+	Since time.Time `json:"since"`
+	Until time.Time `json:"until"` // when the thresholds decide in its place
+	Beat  string    `json:"beat"`  // which beat it judges
+}
+
+// Judgement is what a beat came to.
+type Judgement struct {
+	At       time.Time     `json:"at"`
+	Decision Remedy        `json:"decision"`
+	Reason   string        `json:"reason"`
+	By       string        `json:"by"`                // the triage agent's name, "thresholds" or an operator
+	Took     time.Duration `json:"took_ns,omitempty"` // of the triage
+	Result   string        `json:"result,omitempty"`  // what became of it: "typed", "failed: …"
+}
+
+// Escalation is a call for a person.
+type Escalation struct {
+	At      time.Time `json:"at"`
+	To      string    `json:"to"` // a mailbox
+	Message string    `json:"message"`
+	Seen    bool      `json:"seen,omitempty"` // acknowledged
+	By      string    `json:"by,omitempty"`   // who did
+}
+
+// Stuck says that an agent has work and its screen is as it was for too long.
+type Stuck struct {
+	Since time.Time `json:"since"` // of the newest change of its output
+	Task  string    `json:"task"`
+}
+
+// Watchdog finds a tier by its name.
+func (s *Snapshot) Watchdog(name string) (*Watchdog, bool) {
+	for i := range s.Watchdogs {
+		if s.Watchdogs[i].Name == name {
+			return &s.Watchdogs[i], true
+		}
+	}
+	return nil, false
+}
+
+type (
+	// Beat has a watchdog look now, past its interval.
+	Beat struct {
+		Watchdog string `json:"-"`
+	}
+	// Decide is a triage agent's word, or a person's: what a beat is to do.
+	Decide struct {
+		Watchdog string `json:"-"`
+		Decision Remedy `json:"decision"`
+		Reason   string `json:"reason"`
+		Beat     string `json:"beat,omitempty"` // that was judged; "" = the one that goes on. Of one that is over: Conflict
+		By       string `json:"by,omitempty"`
+	}
+	// Acknowledge says that a person has seen an escalation: it is not shown as new any more, and not said again until it changes.
+	Acknowledge struct {
+		Watchdog string `json:"-"`
+		By       string `json:"by,omitempty"`
+	}
+)
+
+func (Beat) Verb() string        { return "beat" }
+func (Decide) Verb() string      { return "decide" }
+func (Acknowledge) Verb() string { return "acknowledge" }
+
+func (c Beat) Target() string        { return c.Watchdog }
+func (c Decide) Target() string      { return c.Watchdog }
+func (c Acknowledge) Target() string { return c.Watchdog }
+
+// decodeWatchdog builds a command for a watchdog; ok is false if the verb is none of these.
+func decodeWatchdog(verb, target string, body []byte) (c Command, ok bool, err error) {
+	switch verb {
+	case "beat":
+		c, err = filled(Beat{target}, body)
+	case "acknowledge":
+		c, err = filled(Acknowledge{Watchdog: target}, body)
+	case "decide":
+		c, err = decodeDecide(target, body)
+	default:
+		return nil, false, nil
+	}
+	return c, true, err
+}
+
+func decodeDecide(target string, body []byte) (Command, error) {
+	c := Decide{Watchdog: target}
+	if err := DecodeBody(body, &c); err != nil {
+		return nil, err
+	}
+	switch c.Decision {
+	case RemedyStart, RemedyWake, RemedyNudge, RemedyNothing:
+		return c, nil
+	}
+	return nil, &Error{Code: Invalid, Message: `decide needs {"decision": "start", "wake", "nudge" or "nothing", "reason": "…"}`}
+}
