@@ -223,6 +223,10 @@ func (s *server) reader(k kind) handler {
 		return s.automation
 	case history:
 		return s.history
+	case watchdogs:
+		return s.watchdogs
+	case watchdog:
+		return s.watchdog
 	case inspect:
 		return s.inspect
 	case output:

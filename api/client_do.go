@@ -52,6 +52,8 @@ func commandPath(cmd city.Command) (string, error) {
 		return targetPath(automated, cmd.Automation, kind(cmd.Verb()))
 	case city.EndRun:
 		return targetPath(automated, cmd.Automation, "stop")
+	case city.Beat, city.Decide, city.Acknowledge:
+		return targetPath(watchdog, cmd.Target(), kind(cmd.Verb()))
 	case city.CreateBead:
 		if cmd.Rig != "" {
 			return "/v0/beads?" + url.Values{"rig": {cmd.Rig}}.Encode(), nil

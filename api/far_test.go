@@ -216,6 +216,7 @@ func TestEveryCommandTravels(t *testing.T) {
 		city.SuspendRig{Rig: "suspend"}, city.ResumeRig{Rig: "yard"}, city.Reload{Confirm: true},
 		city.Fire{Automation: "run"}, city.Fire{Automation: "history:rig:a.b-c_d", By: "größer"},
 		city.EndRun{Automation: "stop"}, city.EndRun{Automation: "run:rig:a.b-c_d", By: "größer"},
+		city.Beat{Watchdog: "beat"}, city.Acknowledge{Watchdog: "chain", By: "ann"}, city.Decide{Watchdog: "chain", Decision: city.RemedyWake, Reason: "größer", Beat: "7"},
 	} {
 		r, err := c.Do(t.Context(), cmd)
 		if err != nil || r.Message != cmd.Verb() {

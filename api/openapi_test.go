@@ -20,7 +20,7 @@ import (
 
 // sample is a path with names in it.
 func sample(path string) string {
-	for name, value := range map[string]string{"city": "town", "agent": "rig%2Fworker", "pool": "crew", "rig": "yard", "automation": "sweep:rig:yard", "bead": "tw-1", "message": "tw-2", "run": "tw-3"} {
+	for name, value := range map[string]string{"city": "town", "agent": "rig%2Fworker", "pool": "crew", "rig": "yard", "watchdog": "chain", "automation": "sweep:rig:yard", "bead": "tw-1", "message": "tw-2", "run": "tw-3"} {
 		path = strings.ReplaceAll(path, "{"+name+"}", value)
 	}
 	return path

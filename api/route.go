@@ -32,6 +32,8 @@ const (
 	history     kind = "history" // of an automation
 	run         kind = "run"     // of an automation, behind it its id and what is asked of it
 	running     kind = "run/stream"
+	watchdogs   kind = "watchdogs"
+	watchdog    kind = "watchdog"
 	work        kind = "beads"
 	bead        kind = "bead"
 	closing     kind = "close" // of a bead
@@ -55,7 +57,7 @@ const (
 type route struct {
 	kind   kind
 	city   string // "" = the only one
-	target string // an agent or a pool, qualified, a rig, an automation, scoped, or a bead's id; "" = the city
+	target string // an agent or a pool, qualified, a rig, an automation, scoped, a watchdog, or a bead's id; "" = the city
 	run    string // the id of a run of the automation
 	verb   string // of a command, as city.Decode takes it
 }
@@ -101,7 +103,7 @@ func parse(path string) (route, error) {
 		return rt, err
 	}
 	switch noun := kind(parts[0]); noun {
-	case agent, pool, rig, automated, bead:
+	case agent, pool, rig, automated, watchdog, bead:
 		return rt, rt.parseTarget(noun, parts[1:])
 	}
 	return rt, rt.parseCity(strings.Join(parts, "/"))
@@ -114,7 +116,7 @@ func (rt *route) parseCity(rest string) error {
 			return unknownPath()
 		}
 		rt.kind = k
-	case status, snapshot, snapshots, configured, agents, quarantine, pools, rigs, automations, work, mailbox, slinging, eventLog, eventStream:
+	case status, snapshot, snapshots, configured, agents, quarantine, pools, rigs, automations, watchdogs, work, mailbox, slinging, eventLog, eventStream:
 		rt.kind = k
 	case "reload", "suspend", "resume", "shutdown":
 		rt.kind, rt.verb = command, rest
@@ -161,7 +163,7 @@ func (rt *route) parseRun(of, id string) (err error) {
 }
 
 // flat tells whether names of this kind have one part, so that a path has an end.
-func (k kind) flat() bool { return k == rig || k == automated || k == bead || k == letter }
+func (k kind) flat() bool { return k == rig || k == automated || k == watchdog || k == bead || k == letter }
 
 // what gives the kind, and for a command the verb, that the last part of a path asks of a thing; "" = nothing.
 func what(noun kind, last string) (k kind, verb string) {
@@ -193,6 +195,11 @@ func what(noun kind, last string) (k kind, verb string) {
 		case "stop":
 			return command, city.EndRun{}.Verb()
 		}
+	case watchdog:
+		switch last {
+		case city.Beat{}.Verb(), city.Decide{}.Verb(), city.Acknowledge{}.Verb():
+			return command, last
+		}
 	case letter:
 		if k := kind(last); k == reading || k == archiving || k == replying {
 			return k, ""
@@ -210,7 +217,7 @@ func isVerb(verb string) bool {
 	switch verb {
 	case "nudge", "send-keys":
 		return true
-	case "scale", "suspend-rig", "resume-rig", "run", "end-run", "update-bead":
+	case "scale", "suspend-rig", "resume-rig", "run", "end-run", "update-bead", "beat", "decide", "acknowledge":
 		return false
 	}
 	_, err := city.Decode(verb, "x", nil)
