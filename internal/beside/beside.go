@@ -4,6 +4,7 @@ package beside
 
 import (
 	"context"
+	"gcity/internal/mishap"
 	"sync"
 	"time"
 )
@@ -14,6 +15,7 @@ type Looks[T any] struct {
 
 	mu    sync.Mutex
 	under map[string]*look[T] // way, by name
+	fault error               // a look's panic, which is the next one's who waits
 }
 
 // look is one at a name.
@@ -42,9 +44,12 @@ func (l *Looks[T]) begin(name string, see func() T) *look[T] {
 	k := &look[T]{began: time.Now(), done: make(chan struct{})}
 	l.under[name] = k
 	go func() { // as long as it takes, and nobody can wait for that
-		k.saw = see()
+		fault := mishap.Catch(func() { k.saw = see() })
 		l.mu.Lock()
 		delete(l.under, name)
+		if fault != nil {
+			l.fault = fault
+		}
 		l.mu.Unlock()
 		close(k.done)
 	}()
@@ -56,7 +61,15 @@ func (l *Looks[T]) begin(name string, see func() T) *look[T] {
 func (l *Looks[T]) At(ctx context.Context, name string, since time.Time, limit time.Duration, see func() T) (_ T, ok bool) {
 	for {
 		k := l.begin(name, see)
-		if !k.answered(ctx, limit) {
+		ok := k.answered(ctx, limit)
+		l.mu.Lock()
+		fault := l.fault
+		l.fault = nil
+		l.mu.Unlock()
+		if fault != nil {
+			panic(fault)
+		}
+		if !ok {
 			var none T
 			return none, false
 		}
