@@ -11,9 +11,9 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
+	"gcity/internal/mishap"
 	"github.com/fsnotify/fsnotify"
 )
 
@@ -24,6 +24,7 @@ type WatchOptions struct {
 	Poll    time.Duration // between two looks while the kernel cannot tell; 0 = 2 s
 	Polling bool          // do not ask the kernel: for network file systems, which tell it nothing
 	First   bool          // poke at once: for who has loaded before, and may have missed a change since
+	Broken  func(error)   // hears of a panic, after which nothing is watched; nil: the program ends with it
 	Read    <-chan string // the revision of each Load since, "" if it had none; what is there is then compared with that. May be nil
 }
 
@@ -53,7 +54,7 @@ func watch(ctx context.Context, s subject, o WatchOptions, others <-chan []strin
 	if o.Poll <= 0 {
 		o.Poll = 2 * time.Second
 	}
-	w := &watcher{of: s, o: o, others: others, pokes: make(chan struct{}, 1)}
+	w := &watcher{of: s, o: o, others: others, pokes: make(chan struct{}, 1), running: mishap.Group{Tell: mishap.Fatal(o.Broken)}}
 	w.look()
 	select {
 	case <-w.pokes: // the state at the beginning is no change
@@ -86,7 +87,7 @@ type watcher struct {
 	o       WatchOptions
 	others  <-chan []string // folders that are the subject from then on; nil = there are none
 	pokes   chan struct{}
-	running sync.WaitGroup
+	running mishap.Group
 
 	kernel *fsnotify.Watcher // nil where the kernel is not asked, or has nothing to give
 	blind  bool              // something is not watched by the kernel

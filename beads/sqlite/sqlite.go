@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"gcity/beads"
+	"gcity/internal/mishap"
 )
 
 const (
@@ -110,6 +111,14 @@ func (s *Store) Close() error {
 type outcome[T any] struct {
 	value T
 	err   error
+	fault error // a panic, which is the caller's
+}
+
+func (o outcome[T]) get() (T, error) {
+	if o.fault != nil {
+		panic(o.fault)
+	}
+	return o.value, o.err
 }
 
 // limited gives a context a deadline that has none.
@@ -130,20 +139,21 @@ func call[T any](ctx context.Context, s *Store, work func(context.Context) (T, e
 	}
 	done := make(chan outcome[T], 1)
 	began := s.begin(func() {
-		v, err := work(ctx)
-		done <- outcome[T]{v, err}
+		var o outcome[T]
+		o.fault = mishap.Catch(func() { o.value, o.err = work(ctx) })
+		done <- o
 	})
 	if !began {
 		return none, fmt.Errorf("the store of beads %s is closed", s.path)
 	}
 	select {
 	case r := <-done:
-		return r.value, r.err
+		return r.get()
 	case <-ctx.Done():
 	}
 	select {
 	case r := <-done:
-		return r.value, r.err
+		return r.get()
 	case <-time.After(grace):
 		return none, &overdue{fmt.Sprintf("the store of beads %s does not answer; what was to be written may be written yet", s.path), ctx.Err()}
 	}

@@ -7,9 +7,9 @@ import (
 	"fmt"
 	"iter"
 	"slices"
-	"sync"
 	"time"
 
+	"gcity/internal/mishap"
 	"gcity/session"
 )
 
@@ -83,7 +83,7 @@ func (p *Provider) Stop(ctx context.Context, name string, grace time.Duration) e
 		}
 	}
 	p.mu.Unlock()
-	var wg sync.WaitGroup
+	var wg mishap.Group
 	errs := make([]error, len(these))
 	for i, m := range these {
 		wg.Go(func() {
@@ -113,7 +113,7 @@ func (p *Provider) List(ctx context.Context) ([]session.Status, error) {
 	ctx, cancel := context.WithTimeout(ctx, listLimit)
 	defer cancel()
 	lists, errs := make([][]session.Status, len(used)), make([]error, len(used))
-	var wg sync.WaitGroup
+	var wg mishap.Group
 	for i, m := range used {
 		wg.Go(func() { lists[i], errs[i] = p.list(ctx, m) })
 	}

@@ -82,11 +82,14 @@ func (p *Provider) shared(m *member, q session.Provider, limit time.Duration) (*
 	p.wg.Go(func() {
 		ctx, cancel := context.WithTimeout(p.life, limit)
 		defer cancel()
+		defer func() {
+			p.mu.Lock()
+			m.look = nil
+			p.mu.Unlock()
+			close(l.done)
+		}()
+		l.err = errBroken
 		l.all, l.err = p.ask(ctx, m, q)
-		p.mu.Lock()
-		m.look = nil
-		p.mu.Unlock()
-		close(l.done)
 	})
 	return l, nil
 }

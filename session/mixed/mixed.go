@@ -18,6 +18,7 @@ import (
 	"strings"
 	"sync"
 
+	"gcity/internal/mishap"
 	"gcity/session"
 )
 
@@ -31,6 +32,10 @@ type Options struct {
 
 	Observe bool         // nothing is written
 	Logger  *slog.Logger // nil = silent
+
+	// Broken hears of a panic in a goroutine of the provider's, which does what it is for no more: open it anew. Nil: the
+	// program ends with it.
+	Broken func(error)
 }
 
 // Provider passes on to others. It has every optional interface of package session; what the one that holds a session
@@ -41,7 +46,7 @@ type Provider struct {
 	done  chan struct{}
 	life  context.Context // of the looks at patient providers; end ends it
 	end   context.CancelCauseFunc
-	wg    sync.WaitGroup
+	wg    mishap.Group
 
 	opening sync.Mutex    // held while a provider is opened
 	pen     chan struct{} // holds a token while the marks are written
@@ -104,6 +109,7 @@ func New(o Options) (*Provider, error) {
 	p := &Provider{
 		o: o, exits: make(chan session.Exit, exitsKept), done: make(chan struct{}), pen: make(chan struct{}, 1),
 		members: map[string]*member{}, held: map[string][]place{},
+		wg: mishap.Group{Tell: mishap.Fatal(o.Broken)},
 	}
 	p.life, p.end = context.WithCancelCause(context.Background())
 	marked, err := readMarks(o.Dir)
@@ -158,6 +164,8 @@ func (p *Provider) opened(m *member) (session.Provider, error) {
 	defer p.mu.Unlock()
 	return m.p, m.err
 }
+
+var errBroken = errors.New("the look at the sessions broke off")
 
 var errClosed = errors.New("the session providers are closed")
 

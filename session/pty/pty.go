@@ -21,6 +21,7 @@ import (
 	"sync"
 	"time"
 
+	"gcity/internal/mishap"
 	"gcity/internal/proc"
 	"gcity/session"
 	"gcity/session/pty/internal/holder"
@@ -46,6 +47,10 @@ type Options struct {
 	// Plain gives the sessions pipes instead of terminals: no attaching, no keys, and a Send is a line on standard input.
 	// Line feeds of their output get a carriage return, as a terminal would give them. See package subprocess.
 	Plain bool
+
+	// Broken hears of a panic in a goroutine of the provider's, which does what it is for no more: open it anew. Nil: the
+	// program ends with it.
+	Broken func(error)
 }
 
 // Provider runs sessions on terminals of their own. It implements every optional interface of package session.
@@ -65,7 +70,7 @@ type Provider struct {
 	errlog *os.File      // where holders complain
 	ctx    context.Context
 	close  context.CancelFunc
-	wg     sync.WaitGroup
+	wg     mishap.Group
 
 	mu       sync.Mutex
 	sessions map[string]*entry
@@ -125,6 +130,7 @@ func New(o Options) (*Provider, error) {
 		ctx:      ctx,
 		close:    cancel,
 		sessions: make(map[string]*entry),
+		wg:       mishap.Group{Tell: mishap.Fatal(o.Broken)},
 	}
 	adopt, cancelAdopt := context.WithTimeout(ctx, adoptTimeout)
 	defer cancelAdopt()

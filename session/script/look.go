@@ -4,9 +4,9 @@ import (
 	"context"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
+	"gcity/internal/mishap"
 	"gcity/internal/proc"
 	"gcity/session"
 )
@@ -56,7 +56,7 @@ func (p *Provider) lookAll(ctx context.Context, ids map[string]string, runs []st
 	ctx, cancel := context.WithTimeout(ctx, asksLimit)
 	defer cancel()
 	places := make(chan struct{}, asksAtOnce)
-	var looks sync.WaitGroup
+	var looks mishap.Group
 	defer looks.Wait()
 	for name, id := range ids {
 		places <- struct{}{}

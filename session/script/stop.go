@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
 
+	"gcity/internal/mishap"
 	"gcity/internal/proc"
 )
 
@@ -144,7 +144,7 @@ func (p *Provider) unask(e *entry) {
 // ask interrupts a session and gives it time to end by itself, as long as nobody hastens its stop. The grace begins once the
 // interrupt is given.
 func (p *Provider) ask(ctx context.Context, rec *record, s *stopping, grace time.Duration) {
-	var asking sync.WaitGroup
+	var asking mishap.Group
 	defer asking.Wait()
 	ctx, over := context.WithCancel(ctx)
 	defer over()

@@ -20,6 +20,7 @@ type Options struct {
 	Binary  string       // as of pty.Options
 	Observe bool         // as of pty.Options
 	Logger  *slog.Logger // nil = silent
+	Broken  func(error)  // as of pty.Options
 }
 
 // Provider runs sessions on pipes. Of the optional interfaces it lacks session.Attacher and session.Keyer.
@@ -44,7 +45,7 @@ type held interface {
 func New(o Options) (*Provider, error) {
 	p, err := pty.New(pty.Options{
 		City: o.City, Dir: cmp.Or(o.Dir, filepath.Join(o.City, ".gc", "processes")), Binary: o.Binary, Observe: o.Observe,
-		Logger: o.Logger, Plain: true,
+		Logger: o.Logger, Broken: o.Broken, Plain: true,
 	})
 	if err != nil {
 		return nil, err

@@ -27,6 +27,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"gcity/internal/mishap"
 	"gcity/internal/proc"
 	"gcity/session"
 )
@@ -39,6 +40,10 @@ type Options struct {
 
 	// Observe is for whoever looks at a city that a controller may be running: it starts nothing and clears nothing up.
 	Observe bool
+
+	// Broken hears of a panic in a goroutine of the provider's, which does what it is for no more: open it anew. Nil: the
+	// program ends with it.
+	Broken func(error)
 }
 
 // Provider runs sessions in tmux. It implements every optional interface of package session but session.Polite. It cannot tell how many
@@ -60,7 +65,7 @@ type Provider struct {
 	exits   chan session.Exit
 	ctx     context.Context
 	close   context.CancelFunc
-	wg      sync.WaitGroup
+	wg      mishap.Group
 	looking chan struct{} // holds a token: one look at a time
 
 	mu       sync.Mutex
@@ -116,6 +121,7 @@ func New(o Options) (*Provider, error) {
 		tmux: program, label: Label(o.City),
 		exits: make(chan session.Exit, exitsKept), ctx: ctx, close: cancel, looking: make(chan struct{}, 1),
 		sessions: make(map[string]*entry), expected: make(map[string]chan *net.UnixConn),
+		wg: mishap.Group{Tell: mishap.Fatal(o.Broken)},
 	}
 	p.looking <- struct{}{}
 	if err := p.open(); err != nil {
@@ -132,7 +138,7 @@ func New(o Options) (*Provider, error) {
 		p.Close()
 		return nil, err
 	}
-	var wg sync.WaitGroup
+	var wg mishap.Group
 	for _, e := range suspects {
 		rec, _ := e.life()
 		wg.Go(func() { p.bury(e, rec.ID, false) }) // the first List reports what ended while nobody looked

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"gcity/internal/mishap"
 	"gcity/session"
 )
 
@@ -52,7 +53,7 @@ func (p *Provider) watchLife(ctx context.Context, rec *record, yield func(sessio
 		return fmt.Errorf("cannot watch %q: %w", rec.Name, err)
 	}
 	w := &watcher{rec: rec, news: make(chan struct{}, 1), done: make(chan struct{})}
-	var wg sync.WaitGroup
+	var wg mishap.Group
 	wg.Go(func() { w.listen(out) })
 	defer func() {
 		cancel()
