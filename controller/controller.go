@@ -61,6 +61,10 @@ type Options struct {
 	Door  func(config.API)
 	Doors <-chan city.Door
 
+	// Faults brings panics of what works for the city beside the controller, each of which ends it as one of its own does. It has
+	// room for one, and whoever tells does not wait. Nil: there are none.
+	Faults chan error
+
 	Rescan <-chan struct{}     // the folders of automations may have changed; nil: looked at once a patrol only
 	Poke   <-chan struct{}     // the configuration may have changed; nil: looked at once a patrol only
 	Sweep  func() (int, error) // ends what a predecessor's runs left behind; called once, before the first decision; may be nil
@@ -99,6 +103,7 @@ type Controller struct {
 
 	gauges *gauges
 	runner *runner
+	faults chan error // room for one: the first is enough
 }
 
 var (
@@ -131,6 +136,10 @@ func New(o Options, c *config.City) (*Controller, error) {
 	ctl := &Controller{
 		o: o, first: c, m: newMachine(),
 		inbox: make(chan input, 256), done: make(chan struct{}), enough: make(chan struct{}), looked: make(chan struct{}), changed: make(chan struct{}), gauges: newGauges(),
+	}
+	ctl.faults = o.Faults
+	if ctl.faults == nil {
+		ctl.faults = make(chan error, 1)
 	}
 	ctl.runner = newRunner(ctl)
 	ctl.m.mode = o.Mode
@@ -175,7 +184,8 @@ func (c *Controller) translate(cfg *config.City) *conf {
 }
 
 // Run keeps the city until ctx ends, which stops its agents gracefully, or until a city.Shutdown is done. It returns
-// nil after an orderly end, and an error that names the agents that could not be stopped in time.
+// nil after an orderly end, and an error that names the agents that could not be stopped in time. A panic ends it too, with a
+// *mishap.Panic in its error: the agents run on then.
 func (c *Controller) Run(ctx context.Context) error { return c.run(ctx, false) }
 
 // Settle brings the city once to where its configuration wants it and returns, leaving the agents to themselves.

@@ -64,14 +64,20 @@ func (c *Controller) run(ctx context.Context, settle bool) error {
 		l.exits = n.Exits()
 	}
 	c.m.settling = settle
-	c.sweep()
-	err := l.turns(ctx)
-	c.publish(c.snap.Load(), time.Now())
+	err, fault := l.whole(func() error {
+		c.sweep()
+		err := l.turns(ctx)
+		c.publish(c.snap.Load(), time.Now())
+		return err
+	})
+	if fault != nil {
+		return c.crash(fault)
+	}
 	c.runner.finish(c.m.left)
 	c.keep()
 	c.refuseAll()
 	c.publishEnd()
-	return err
+	return errors.Join(err, c.late())
 }
 
 func (c *Controller) sweep() {
@@ -108,6 +114,8 @@ func (l *loop) turns(ctx context.Context) error {
 			in = inShutdown{leave: l.settle}
 		case <-l.limit.C:
 			return l.abandon(ctx)
+		case err := <-l.c.faults:
+			panic(err)
 		case <-l.c.enough:
 			return l.abandon(ctx)
 		case <-l.patrol.C:

@@ -15,6 +15,7 @@ import (
 	"gcity/city"
 	"gcity/config"
 	"gcity/internal/lastwords"
+	"gcity/internal/mishap"
 	"gcity/session"
 )
 
@@ -37,7 +38,7 @@ type runner struct {
 	c       *Controller
 	ctx     context.Context // of all effects; outlives the caller's
 	cancel  context.CancelFunc
-	wg      sync.WaitGroup
+	wg      mishap.Group
 	closed  chan struct{} // closed when results are of no more interest
 	paced   *paced
 	shop    workshop
@@ -71,6 +72,7 @@ func newRunner(c *Controller) *runner {
 		shop:   newWorkshop(ctx),
 		checks: make(chan struct{}, checksAtOnce),
 		draws:  make(chan struct{}, 1),
+		wg:     mishap.Group{Tell: c.broke},
 		starts: map[string]*starting{},
 	}
 	r.guards = newGuards(func(in inStores) { r.deliver(in) })
@@ -364,6 +366,15 @@ func (r *runner) found() bool {
 // has to be taken back then has what is left of the last words.
 // When agents are left, a launch whose session exists is left too, for the successor to carry on.
 func (r *runner) finish(leave bool) {
+	r.wind(leave)
+	t := time.AfterFunc(leaveLimit, r.cancel)
+	r.wg.Wait()
+	t.Stop()
+	r.cancel()
+}
+
+// wind lets nothing more begin, and has what need not be waited for end.
+func (r *runner) wind(leave bool) {
 	r.c.o.Last.Begin()
 	close(r.closed)
 	r.shop.endRuns(errStopped)
@@ -373,10 +384,6 @@ func (r *runner) finish(leave bool) {
 	if leave {
 		r.leave()
 	}
-	t := time.AfterFunc(leaveLimit, r.cancel)
-	r.wg.Wait()
-	t.Stop()
-	r.cancel()
 }
 
 func (r *runner) leave() {

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"gcity/automation"
@@ -17,6 +16,7 @@ import (
 	"gcity/events"
 	"gcity/formula"
 	"gcity/internal/beside"
+	"gcity/internal/mishap"
 	"gcity/internal/screen"
 )
 
@@ -282,7 +282,7 @@ func (r *runner) store(rig string) (*guard, error) {
 func (r *runner) probe(ctx context.Context) input {
 	r.guards.keep(r.c.scopes())
 	reads, writes := r.guards.due(time.Now())
-	var all sync.WaitGroup // one that takes its time keeps no other waiting
+	var all mishap.Group // one that takes its time keeps no other waiting
 	for _, g := range reads {
 		all.Go(func() { g.tryRead(ctx) })
 	}

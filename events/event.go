@@ -90,6 +90,7 @@ const (
 	// PoolWorkReturned says that a member has left for good, and what was assigned to it is open for its pool again.
 	PoolWorkReturned = "pool.work_returned"
 
+	CityCrashed   = "city.crashed"
 	CitySuspended = "city.suspended"
 	CityResumed   = "city.resumed"
 	RigAdded      = "rig.added"

@@ -186,7 +186,7 @@ func (t *timeline) selected() *eventRow {
 // tone is how much an event matters.
 func tone(kind string) themes.Token {
 	switch kind {
-	case events.AgentCrashed, events.AgentQuarantined, events.AgentStartFailed, events.ConfigRejected, events.PoolCheckFailed, events.AutomationFailed, events.Gap:
+	case events.AgentCrashed, events.AgentQuarantined, events.AgentStartFailed, events.ConfigRejected, events.PoolCheckFailed, events.AutomationFailed, events.CityCrashed, events.Gap:
 		return themes.Bad
 	case events.ConfigHeld, events.PoolWorkReturned:
 		return themes.Warn

@@ -1,0 +1,68 @@
+package controller
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"gcity/events"
+	"gcity/internal/mishap"
+	"gcity/internal/screen"
+)
+
+// breakLimit is how long what is in flight may take to end once the controller has broken.
+const breakLimit = 10 * time.Second
+
+// broke hears of a panic in a goroutine that works for the city; from any goroutine.
+func (c *Controller) broke(err error) {
+	select {
+	case c.faults <- err:
+	default: // it is broken already
+	}
+}
+
+// whole runs the loop, and tells of a panic in it or in whatever works for it.
+func (l *loop) whole(run func() error) (err, fault error) {
+	fault = mishap.Catch(func() { err = run() })
+	return err, fault
+}
+
+// crash ends a controller whose memory may be anything: nothing of it is written, and no agent is touched. A successor takes
+// the agents up as after a SIGKILL.
+func (c *Controller) crash(fault error) error {
+	var stack []byte
+	if p, ok := errors.AsType[*mishap.Panic](fault); ok {
+		stack = p.Stack()
+	}
+	c.o.Logger.Error("the city's controller has broken; its agents run on", "err", fault, "stack", string(stack))
+	why, _ := screen.Lead(fault.Error())
+	if _, err := c.o.Log.Append(events.Event{TS: time.Now(), Type: events.CityCrashed, Actor: controller, Message: why}); err != nil {
+		c.o.Logger.Warn("events are not written", "err", err)
+	}
+	if again := mishap.Catch(c.runner.abandon); again != nil {
+		c.o.Logger.Error("what was in flight was not ended well", "err", again)
+	}
+	c.refuseAll()
+	return fmt.Errorf("the city's controller has broken; its agents run on, and the next controller takes them up: %w", fault)
+}
+
+// late gives a panic that nobody has heard of yet.
+func (c *Controller) late() error {
+	select {
+	case err := <-c.faults:
+		c.o.Logger.Error("something broke at the end", "err", err)
+		return err
+	default:
+		return nil
+	}
+}
+
+// abandon is runner.finish for a controller that has broken: nothing is waited for long.
+func (r *runner) abandon() {
+	r.wind(true)
+	defer time.AfterFunc(leaveLimit, r.cancel).Stop()
+	defer r.cancel()
+	if !r.wg.WaitFor(breakLimit) {
+		r.c.o.Logger.Error("something of the broken controller does not end")
+	}
+}
