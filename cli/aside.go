@@ -41,7 +41,7 @@ func newAside(dir string, observe bool, now func() time.Time) (*aside, error) {
 		b.known = knownAt(dir)
 	}
 	var err error
-	b.sessions, b.close, err = openSessions(dir, observe, quietLogger())
+	b.sessions, b.close, err = openSessions(dir, observe, quietLogger(), nil)
 	if err != nil {
 		return nil, fmt.Errorf("cannot look at the sessions of %s: %w", dir, err)
 	}

@@ -112,7 +112,7 @@ func newPatient(ctx context.Context, dir string) *patient {
 	p := &patient{dir: dir, close: func() {}, trials: map[string]finding{}}
 	p.running, p.deaf = askController(ctx, dir)
 	p.config, p.refused = loadCityOf(dir, p.running)
-	provider, closeSessions, err := openSessions(dir, true, quietLogger())
+	provider, closeSessions, err := openSessions(dir, true, quietLogger(), nil)
 	if err != nil {
 		p.unlisted = err
 		return p

@@ -12,8 +12,6 @@ import (
 	"syscall"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
 	"gcity/city"
 	"gcity/config"
 	"gcity/internal/disk"
@@ -79,7 +77,7 @@ func (h *house) run(ctx context.Context, ready func()) error {
 	defer stop()
 	serveCtx, hush := context.WithCancel(context.WithoutCancel(ctx))
 	defer hush()
-	var g errgroup.Group
+	g := household{tell: h.faults}
 	g.Go(func() error {
 		defer close(h.done)
 		defer hush()

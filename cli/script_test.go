@@ -169,7 +169,7 @@ func marked(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: marked AGENT")
 	}
-	sessions, closeSessions, err := openSessions(ts.MkAbs("."), true, quietLogger())
+	sessions, closeSessions, err := openSessions(ts.MkAbs("."), true, quietLogger(), nil)
 	ts.Check(err)
 	defer closeSessions()
 	b := aside{sessions: sessions}

@@ -277,6 +277,7 @@ type parts struct {
 	last     *lastwords.Time                 // of all that follows the loop's last decision
 	mirror   func(ctx context.Context)       // tells a script of events until ctx ends
 	door     func(ctx context.Context)       // answers over TCP, where that is wanted, until ctx ends
+	faults   faults                          // of all that is here
 	close    func()                          // gives everything back, the city's lock last
 }
 
@@ -300,18 +301,19 @@ func assemble(ctx context.Context, c *config.City, version string, o houseOption
 		return parts{}, err
 	}
 	undo.add(func() { logError(o.logger, "the event log did not close well", closeLog()) })
-	sessions, closeSessions, err := openSessions(o.dir, false, o.logger)
+	broken := newFaults()
+	sessions, closeSessions, err := openSessions(o.dir, false, o.logger, broken.tell)
 	if err != nil {
 		return parts{}, err
 	}
 	undo.add(closeSessions)
 	reads := make(chan string, 1)
-	pokes, err := o.source.Watch(ctx, config.WatchOptions{Log: o.logger, First: true, Read: reads})
+	pokes, err := o.source.Watch(ctx, config.WatchOptions{Log: o.logger, Broken: broken.tell, First: true, Read: reads})
 	if err != nil {
 		return parts{}, err
 	}
 	others := make(chan []string, 1)
-	rescans, err := config.WatchFolders(ctx, folders(c), others, config.WatchOptions{Log: o.logger})
+	rescans, err := config.WatchFolders(ctx, folders(c), others, config.WatchOptions{Log: o.logger, Broken: broken.tell})
 	if err != nil {
 		return parts{}, err
 	}
@@ -330,12 +332,12 @@ func assemble(ctx context.Context, c *config.City, version string, o houseOption
 		Host:  thisHost(o.dir),
 		Files: o.source.Files, Strict: o.source.Strict,
 		Stores: work.of, Poke: pokes, Read: o.heard(reads), Rescan: rescans, Folders: func(dirs []string) { latest(others, dirs) }, Beat: o.beat, Held: hold.Check, Last: last, Sweep: func() (int, error) { return pty.SweepRuns(o.dir) },
-		Door: tcp.want, Doors: tcp.doors,
+		Door: tcp.want, Doors: tcp.doors, Faults: broken,
 	}, c)
 	if err != nil {
 		return parts{}, err
 	}
-	p := parts{loop: loop, sessions: sessions, last: last, mirror: func(context.Context) {}, door: func(context.Context) {}, close: undo.close}
+	p := parts{loop: loop, faults: broken, sessions: sessions, last: last, mirror: func(context.Context) {}, door: func(context.Context) {}, close: undo.close}
 	if m, ok := mirrorOf(c); ok {
 		m.Log, m.Logger, m.Last = log, o.logger, last
 		p.mirror = func(ctx context.Context) { mirror.Run(ctx, m) }
@@ -353,15 +355,6 @@ func assemble(ctx context.Context, c *config.City, version string, o houseOption
 		p.close = undo.close
 	}
 	return p, nil
-}
-
-// latest puts a value into a channel that has room for one, in place of one that nobody has taken. It has one caller.
-func latest[T any](c chan T, v T) {
-	select {
-	case <-c:
-	default:
-	}
-	c <- v
 }
 
 // folders are where automations are found.

@@ -23,9 +23,11 @@ import (
 
 // openSessions opens what runs a city's sessions: each agent's own provider, and all that hold sessions of an earlier
 // controller. Who has not got the city's lock only observes.
-func openSessions(dir string, observe bool, logger *slog.Logger) (session.Provider, func(), error) {
-	house := sessionHouse{dir: dir, observe: observe, logger: logger}
-	p, err := mixed.New(mixed.Options{Dir: gcDir(dir), Home: "pty", Open: house.open, Observe: observe, Logger: logger})
+//
+// broken hears of panics beside; nil: the program ends with them.
+func openSessions(dir string, observe bool, logger *slog.Logger, broken func(error)) (session.Provider, func(), error) {
+	house := sessionHouse{dir: dir, observe: observe, logger: logger, broken: broken}
+	p, err := mixed.New(mixed.Options{Dir: gcDir(dir), Home: "pty", Open: house.open, Observe: observe, Logger: logger, Broken: broken})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -47,6 +49,7 @@ type sessionHouse struct {
 	dir     string
 	observe bool
 	logger  *slog.Logger
+	broken  func(error)
 	tmux    bool // it was opened, and sees to its server itself
 }
 
@@ -58,7 +61,7 @@ func (h *sessionHouse) open(name string) (session.Provider, func(), error) {
 	case "subprocess":
 		return h.subprocess()
 	case "tmux":
-		p, closeIt, err := openTmux(h.dir, h.observe, h.logger)
+		p, closeIt, err := h.openTmux()
 		h.tmux = h.tmux || err == nil
 		return p, closeIt, err
 	case "fake":
@@ -80,7 +83,7 @@ func (h *sessionHouse) pty() (session.Provider, func(), error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	p, err := pty.New(pty.Options{City: h.dir, Binary: exe, Observe: h.observe, Logger: h.logger})
+	p, err := pty.New(pty.Options{City: h.dir, Binary: exe, Observe: h.observe, Logger: h.logger, Broken: h.broken})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -93,7 +96,7 @@ func (h *sessionHouse) subprocess() (session.Provider, func(), error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	p, err := subprocess.New(subprocess.Options{City: h.dir, Binary: exe, Observe: h.observe, Logger: h.logger})
+	p, err := subprocess.New(subprocess.Options{City: h.dir, Binary: exe, Observe: h.observe, Logger: h.logger, Broken: h.broken})
 	if err != nil {
 		return nil, nil, err
 	}

@@ -3,7 +3,6 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"log/slog"
 	"os"
 
 	"gcity/session"
@@ -11,16 +10,16 @@ import (
 )
 
 // openTmux opens the sessions that a city has in tmux.
-func openTmux(dir string, observe bool, logger *slog.Logger) (session.Provider, func(), error) {
+func (h *sessionHouse) openTmux() (session.Provider, func(), error) {
 	exe, err := os.Executable()
 	if err != nil {
 		return nil, nil, fmt.Errorf("cannot find this program, which becomes every agent: %w", err)
 	}
-	p, err := tmux.New(tmux.Options{City: dir, Binary: exe, Observe: observe, Logger: logger})
+	p, err := tmux.New(tmux.Options{City: h.dir, Binary: exe, Observe: h.observe, Logger: h.logger, Broken: h.broken})
 	if err != nil {
 		return nil, nil, err
 	}
-	return p, func() { logError(logger, "the sessions in tmux were not let go of well", p.Close()) }, nil
+	return p, func() { logError(h.logger, "the sessions in tmux were not let go of well", p.Close()) }, nil
 }
 
 // usesTmux reports whether a city has ever had sessions in tmux.
