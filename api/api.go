@@ -14,6 +14,7 @@ package api
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"net"
 	"net/http"
@@ -23,6 +24,7 @@ import (
 
 	"gcity/city"
 	"gcity/internal/lastwords"
+	"gcity/internal/mishap"
 )
 
 // Options adjust a server. The zero value is right for production.
@@ -83,6 +85,20 @@ func newServer(life context.Context, c city.Control, o Options) *server {
 type handler func(w http.ResponseWriter, r *http.Request, rt route) error
 
 func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if fault := mishap.Catch(func() { s.respond(w, r) }); fault != nil {
+		s.broke(fault)
+		panic(http.ErrAbortHandler) // whether an answer has begun is not known: the connection is closed
+	}
+}
+
+// broke tells of a panic in a request, which is the request's end and nobody else's.
+func (s *server) broke(fault error) {
+	if p, ok := errors.AsType[*mishap.Panic](fault); ok && p.Value != http.ErrAbortHandler {
+		s.o.Log.Error("a request could not be answered", "err", fault, "stack", string(p.Stack()))
+	}
+}
+
+func (s *server) respond(w http.ResponseWriter, r *http.Request) {
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Time{}) // of the request before on this connection
 	rt, err := parse(r.URL.EscapedPath())
 	if err != nil {

@@ -8,10 +8,10 @@ import (
 	"net"
 	"net/http"
 	"strings"
-	"sync"
 	"time"
 
 	"gcity/city"
+	"gcity/internal/mishap"
 )
 
 // attach opens an agent's terminal and joins it with the connection until either ends.
@@ -56,7 +56,7 @@ func (s *server) attach(w http.ResponseWriter, r *http.Request, rt route) error 
 
 // join copies both ways. The session's end reaches the client as such; the client's ends nothing but the attachment.
 func (s *server) join(conn net.Conn, f *framer, term city.Terminal) {
-	var wg sync.WaitGroup
+	wg := mishap.Group{Tell: s.broke}
 	defer wg.Wait()
 	defer term.Close()
 	done := make(chan struct{})

@@ -9,11 +9,11 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"gcity/city"
 	"gcity/events"
+	"gcity/internal/mishap"
 )
 
 // What streams say besides their items; no event of a log has a type that begins like this. A stream that breaks off
@@ -113,7 +113,7 @@ func pumpItems[T any](s *server, st *stream, r *http.Request, from func(context.
 	}
 	ctx, cancel := context.WithCancel(r.Context())
 	items := make(chan item)
-	var wg sync.WaitGroup
+	var wg mishap.Group
 	defer wg.Wait()
 	defer cancel()
 	defer context.AfterFunc(s.life, cancel)()

@@ -1,0 +1,67 @@
+package api_test
+
+import (
+	"context"
+	"iter"
+	"log/slog"
+	"strings"
+	"testing"
+
+	"gcity/api"
+	"gcity/city"
+	"gcity/city/citytest"
+)
+
+// faulty is a city in which nobody thought of some questions.
+type faulty struct{ *citytest.Fake }
+
+func (f faulty) Output(context.Context, string, int) (string, error) { panic("nobody thought of this") }
+
+func (f faulty) Snapshots(context.Context) iter.Seq2[*city.Snapshot, error] {
+	return func(func(*city.Snapshot, error) bool) { panic("nor of this") }
+}
+
+func (f faulty) Attach(context.Context, string, int, int) (city.Terminal, error) {
+	return screen{}, nil
+}
+
+type screen struct{ city.Terminal }
+
+func (screen) Read([]byte) (int, error) { panic("least of all of this") }
+
+func (screen) Close() error { return nil }
+
+// A request that hits a fault has no answer, the log says why, and nobody else is concerned.
+func TestAPanicIsOfOneRequest(t *testing.T) {
+	log := &journal{}
+	f := faulty{town()}
+	path, stop := serve(t, f, api.Options{Log: slog.New(slog.NewTextHandler(log, nil))})
+	c := dial(t, path)
+	if text, err := c.Output(t.Context(), citytest.Worker, 3); err == nil {
+		t.Errorf("output: %q", text)
+	}
+	for s, err := range c.Snapshots(t.Context()) {
+		if err == nil {
+			t.Errorf("snapshot: %+v", s)
+		}
+	}
+	term, err := c.Attach(t.Context(), citytest.Worker, 80, 24)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n, err := term.Read(make([]byte, 9)); err == nil {
+		t.Errorf("read %d bytes", n)
+	}
+	if err := term.Close(); err != nil {
+		t.Log(err) // the other end is gone
+	}
+	if s, err := c.Snapshot(t.Context()); err != nil || s.Name != "town" {
+		t.Errorf("afterwards: %+v, %v", s, err)
+	}
+	stop()
+	for _, what := range []string{"nobody thought of this", "nor of this", "least of all of this", "broken_test.go"} {
+		if !strings.Contains(log.String(), what) {
+			t.Errorf("the log does not say %q:\n%s", what, log)
+		}
+	}
+}
