@@ -64,12 +64,12 @@ func (r *runner) count(ctx context.Context, f fxCount) input {
 			in.work.Pools[pool] += n
 		}
 	}
-	if in.unknown {
-		return in
-	}
 	in.tasks = make(map[string]string, len(newest))
 	for who, b := range newest {
 		in.tasks[who] = taskText(b)
+	}
+	if in.unknown {
+		return in // and the next one is news
 	}
 	in.unchanged = t.told != nil && maps.Equal(t.tasks, in.tasks) && maps.Equal(t.rigs, in.rigs) && maps.Equal(t.mail, in.mail) && maps.EqualFunc(t.held, in.held, holding.same) &&
 		t.told.Open == in.work.Open && t.told.InProgress == in.work.InProgress && maps.Equal(t.told.Pools, in.work.Pools)

@@ -202,3 +202,26 @@ func TestCountOfWhatIsAsItWas(t *testing.T) {
 		t.Errorf("%+v", in)
 	}
 }
+
+// A store that has never answered hides nothing of what the others have.
+func TestCountWithoutOneStore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newTown(t, two+"[[rigs]]\nname = \"yard\"\npath = \""+t.TempDir()+"\"\n[[rigs]]\nname = \"shop\"\npath = \""+t.TempDir()+"\"\n")
+		stores := map[string]beads.Store{"": fake.New("tw"), "yard": fake.New("ya")}
+		w.o.Stores = func(rig string) (beads.Store, error) {
+			if rig == "shop" {
+				return nil, errors.New("nobody answers")
+			}
+			return stores[rig], nil
+		}
+		if _, err := stores["yard"].Create(t.Context(), beads.Bead{Title: "dig", Status: beads.StatusInProgress, Assignee: "a"}); err != nil {
+			t.Fatal(err)
+		}
+		for range 2 {
+			in := w.runner.count(t.Context(), fxCount{}).(inCounted)
+			if !in.unknown || in.err == nil || in.unchanged || in.tasks["a"] != "ya-1 dig" || in.held["a"].n != 1 {
+				t.Errorf("%+v", in)
+			}
+		}
+	})
+}

@@ -69,7 +69,9 @@ func (m *machine) countedWork(now time.Time, in inCounted) {
 		m.count()
 	}
 	m.lose(&w.uncounted, "work cannot be counted", in.err)
-	if in.unknown {
+	if in.unknown { // who is at work in the other stores is not to be drained for the one that has never answered
+		m.known(in)
+		m.strand(now)
 		return
 	}
 	w.asOf = now
@@ -80,18 +82,22 @@ func (m *machine) countedWork(now time.Time, in inCounted) {
 		m.changed = true
 	}
 	defer m.strand(now)
-	if !maps.Equal(w.tasks, in.tasks) || !maps.Equal(w.rigs, in.rigs) {
-		m.changed = true
-	}
-	if !maps.Equal(w.mail, in.mail) {
-		m.changed = true
-	}
-	w.counts, w.rigs, w.tasks, w.held, w.mail, w.counted = in.work, in.rigs, in.tasks, in.held, in.mail, true
+	m.known(in)
+	w.counts, w.counted = in.work, true
 	for _, p := range m.poolOrder {
 		if p.want.Check == "" {
 			m.size(now, p)
 		}
 	}
+}
+
+// known takes what was seen of work, whether or not all stores have answered.
+func (m *machine) known(in inCounted) {
+	w := &m.work
+	if !maps.Equal(w.tasks, in.tasks) || !maps.Equal(w.rigs, in.rigs) || !maps.Equal(w.mail, in.mail) {
+		m.changed = true
+	}
+	w.rigs, w.tasks, w.held, w.mail = in.rigs, in.tasks, in.held, in.mail
 }
 
 // uncountedReason is the reason of a size that is to follow work which nobody has counted so far: why not.

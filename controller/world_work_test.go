@@ -195,6 +195,9 @@ func (w *world) workEffect(f effect) (in input, ok bool) {
 			for who, id := range fl.hands {
 				in.held[who] = holding{[]string{id}, 1}
 			}
+			if why := w.fails["count"]; why != "" { // a store that has never answered; the others have
+				in.unknown, in.err = true, errors.New(why)
+			}
 			return in, true
 		}
 		return inCounted{unchanged: true}, true
