@@ -255,3 +255,32 @@ func TestDepth(t *testing.T) {
 		t.Errorf("%+v", e)
 	}
 }
+
+// Work that was claimed is the one's who did, and nobody else claims it.
+func TestBeadClaim(t *testing.T) {
+	s := demoCity()
+	told(t, s, "bead", "create", "first")
+	const mine = "w-1"
+	if code, out, _ := told(t, s, "bead", "update", "br-1", "--claim", "--assignee", mine); code != exitDone || !strings.Contains(out, "first") {
+		t.Errorf("%d, %s", code, out)
+	}
+	told(t, s, "bead", "update", "br-1", "--label", "x")
+	if code, _, text := told(t, s, "bead", "update", "br-1", "--claim", "--assignee", "w-2"); code != exitConflict || !strings.Contains(text, "br-1 is w-1's already") {
+		t.Errorf("%d, %s", code, text)
+	}
+	if _, out, _ := told(t, s, "bead", "update", "br-1", "--claim", "--assignee", mine); out != "br-1 is so already: first\n" {
+		t.Error(out)
+	}
+	told(t, s, "bead", "close", "br-1")
+	for _, refused := range []struct{ line, why string }{
+		{"bead update br-1 --claim --assignee " + mine, "br-1 is closed already"},
+		{"bead update br-1 --claim", "who takes it?"},
+		{"bead update br-1 --claim --assignee me --title y", "changes nothing else"},
+		{"bead update br-1 --claim --assignee me --if-rev 3", "changes nothing else"},
+		{"bead update br-9 --claim --assignee me", "no such bead"},
+	} {
+		if code, _, text := told(t, s, strings.Fields(refused.line)...); code == exitDone || !strings.Contains(text, refused.why) {
+			t.Errorf("%s: %d, %s", refused.line, code, text)
+		}
+	}
+}

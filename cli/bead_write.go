@@ -92,6 +92,7 @@ type patchFlags struct {
 
 	needs, add, remove, set []string
 	rev                     uint64
+	claim                   bool
 }
 
 func (f *patchFlags) flags(c *cobra.Command) {
@@ -107,6 +108,7 @@ func (f *patchFlags) flags(c *cobra.Command) {
 	c.Flags().StringSliceVar(&f.add, "label", nil, "a label more")
 	c.Flags().StringSliceVar(&f.remove, "remove-label", nil, "a label less")
 	c.Flags().StringArrayVar(&f.set, "set", nil, "KEY=VALUE of its metadata; an empty value takes the key away")
+	c.Flags().BoolVar(&f.claim, "claim", false, "take it for yourself, or for --assignee, and begin; refused if another has it")
 	c.Flags().Uint64Var(&f.rev, "if-rev", 0, "only if it is at this revision (rev in --json)")
 }
 
@@ -152,9 +154,13 @@ func (a *app) beadUpdate() *cobra.Command {
 	var f patchFlags
 	c := &cobra.Command{
 		Use: "update ID", Short: "Change what the flags name, and nothing else", Args: exactly(1),
-		Example: `  gc bead update gc-12 --status in_progress --assignee "$GC_AGENT" --if-rev 3   # only one of several gets it`,
+		Example: `  gc bead update gc-12 --claim             # it is yours now, and in progress; of several who do so one gets it
+  gc bead update gc-12 --assignee ""       # it is nobody's`,
 	}
 	c = a.withWork(c, true, func(ctx context.Context, d *depot, args []string) error {
+		if f.claim {
+			return a.claim(ctx, c, d, args[0], f.assignee)
+		}
 		if f.file != "" {
 			text, err := a.textOf(f.file, c.Flags().Changed("description"))
 			if err != nil {
@@ -201,7 +207,12 @@ func (a *app) patchBead(ctx context.Context, d *depot, id string, p beads.Patch)
 		return err
 	}
 	defer closeOther()
-	b, err := has.Update(ctx, id, p)
+	return a.patchFound(ctx, has, old, p)
+}
+
+// patchFound is patchBead for a bead as it was found.
+func (a *app) patchFound(ctx context.Context, has *depot, old beads.Bead, p beads.Patch) error {
+	b, err := has.Update(ctx, old.ID, p)
 	if err != nil {
 		var links []string
 		if p.Needs != nil {

@@ -227,16 +227,12 @@ func (a *app) injectWork(w *foundWork) error {
 			text += fmt.Sprintf("and %d more: gc hook\n", len(w.Items)-i)
 			break
 		}
-		status := string(b.Status)
-		if contested {
-			status += fmt.Sprintf(", revision %d", b.Rev)
-		}
-		text += safeLine(fmt.Sprintf("- %s (%s): %s", b.ID, status, b.Title)) + "\n"
+		text += safeLine(fmt.Sprintf("- %s (%s): %s", b.ID, b.Status, b.Title)) + "\n"
 	}
 	if text = strings.TrimRight(text, "\n"); w.Text == "" {
-		take := "gc bead update ID --status in_progress --assignee " + w.Agent
+		take := "gc bead update ID --claim --assignee " + w.Agent
 		if contested {
-			take += " --if-rev REVISION. If that is refused, somebody else was quicker: leave it, and look anew with: gc hook"
+			take += ". If that is refused, somebody else was quicker: leave it, and look anew with: gc hook"
 		}
 		text += "\nRead one with: gc bead show ID. Take it with: " + take + ". Close it when it is done: gc bead close ID."
 	}

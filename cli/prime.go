@@ -136,9 +136,8 @@ func wantOf(wants []agent.Want, name string) (*agent.Want, error) {
 // ways are the commands that every agent has.
 const ways = `  gc hook                    your work: what you have begun, and what you may begin
   gc bead show ID            one piece of it, with all that is known
-  gc bead update ID --status in_progress --assignee "$GC_AGENT" --if-rev REVISION
-                             take it before you begin, as you saw it: if that is refused,
-                             somebody else was quicker, and it is theirs
+  gc bead update ID --claim  take it before you begin: if that is refused, somebody else
+                             was quicker, and it is theirs
   gc bead close ID           when it is done
   gc agent drain-check       exit 0: you have been told to finish; then end with gc agent drain-ack
   gc --help                  everything else`

@@ -102,7 +102,7 @@ func TestWorkIsPassedOn(t *testing.T) {
 	c.nothingLeft()
 }
 
-type workView struct{ Title, Assignee string }
+type workView struct{ ID, Title, Assignee string }
 
 // beads are those that "bead list" shows.
 func (c *town) beads(args ...string) []workView {

@@ -10,8 +10,7 @@ const worker = `while :; do
 work=$(gc hook --json)
 id=$(echo "$work" | grep -o '"id": *"[^"]*"' | head -n 1 | cut -d '"' -f 4)
 [ -n "$id" ] || { sleep 0.1; continue; }
-rev=$(echo "$work" | grep -o '"rev": *[0-9]*' | head -n 1 | grep -o '[0-9]*$')
-gc bead update "$id" --status in_progress --assignee "$GC_AGENT" --if-rev "$rev" || continue
+gc bead update "$id" --claim || continue
 echo "$id" >>begun.$GC_AGENT
 while ! [ -e go.$GC_AGENT ]; do sleep 0.1; done
 gc bead close "$id" && echo "$id" >>done.$GC_AGENT

@@ -20,15 +20,14 @@ field() { gc bead show "$1" --json ${here:+--rig "$GC_RIG"} | value "$2"; }
 # The ids in a list that gc prints.
 ids() { sed -n 's/^ *"id": "\(.*\)",$/\1/p'; }
 
-# The work at hand, if there is some and nobody else was quicker. All that decides is of one look: a revision that is looked up
-# later may be that of whoever has taken it meanwhile.
+# The work at hand, if there is some and nobody else was quicker.
 take() {
 	work=$(gc hook --json)
 	id=$(printf '%s\n' "$work" | ids | head -n 1)
 	[ -n "$id" ] || return 1
 	title=$(printf '%s\n' "$work" | value title)
 	[ "$(printf '%s\n' "$work" | value status)" != in_progress ] || return 0
-	gc bead update "$id" --status in_progress --assignee "$GC_AGENT" --if-rev "$(printf '%s\n' "$work" | value rev)" >/dev/null
+	gc bead update "$id" --claim >/dev/null
 }
 
 # What is written below the title, of which only "order ID" matters.

@@ -1,0 +1,45 @@
+package whole
+
+import (
+	"fmt"
+	"os/exec"
+	"sync"
+	"testing"
+)
+
+// TestOneOfManyClaims: processes that claim the same work at once, while others change it, have it one each.
+func TestOneOfManyClaims(t *testing.T) {
+	const people = 4
+	c := newTown(t, 0, "")
+	c.gcity(0, "bead", "create", "dig", "--json")
+	id := c.beads()[0].ID
+	var wg sync.WaitGroup
+	codes := make([]int, people)
+	for i := range people {
+		wg.Go(func() {
+			who := fmt.Sprint("w-", i)
+			for _, args := range [][]string{{"--label", who}, {"--claim", "--assignee", who}} {
+				cmd := exec.Command(c.bin, append([]string{"--city", c.dir, "bead", "update", id}, args...)...)
+				_ = cmd.Run() // its exit code tells
+				codes[i] = cmd.ProcessState.ExitCode()
+			}
+		})
+	}
+	wg.Wait()
+	done := 0
+	for i, code := range codes {
+		switch code {
+		case 0:
+			done++
+			if b := c.beads()[0]; b.Assignee != fmt.Sprint("w-", i) {
+				t.Errorf("w-%d was told that it has it, and %q does", i, b.Assignee)
+			}
+		case 4:
+		default:
+			t.Errorf("w-%d: exit %d", i, code)
+		}
+	}
+	if done != 1 {
+		t.Errorf("%d have it: %v", done, codes)
+	}
+}
