@@ -83,6 +83,9 @@ const (
 	Invalid     Code = "invalid"
 	Unavailable Code = "unavailable"
 	Forbidden   Code = "forbidden"
+
+	// CityRequired says that there are several cities, and that a request names none.
+	CityRequired Code = "city_required"
 )
 
 // ConfigRefused is the Details of an Error that is there because the configuration on disk is refused.

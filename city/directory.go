@@ -34,6 +34,19 @@ type Registrar interface {
 	Unregister(ctx context.Context, name string) (Receipt, error)
 }
 
+// Surveyor is a Registrar that can say what a folder would be registered as, before that is done.
+type Surveyor interface {
+	// Survey reads the configuration of the city in a folder, absolute, and changes nothing. Errors are those of Register.
+	Survey(ctx context.Context, path string) (Declared, error)
+}
+
+// Declared is what a city's configuration says of it.
+type Declared struct {
+	Name   string
+	Path   string // absolute, no links in it
+	Agents int    // that it may have at once at most, the members of its pools counted
+}
+
 // Condition is how a registered city is.
 type Condition string
 
