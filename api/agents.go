@@ -36,14 +36,20 @@ func matching(r *http.Request) func(filter, value string) bool {
 }
 
 func (s *server) agents(w http.ResponseWriter, r *http.Request, _ route) error {
-	running, byRunning, err := flag(r, "running")
+	want, err := agentFilter(r)
 	if err != nil {
 		return err
 	}
+	return s.listAgents(w, r, want)
+}
+
+// agentFilter says which agents a request is for.
+func agentFilter(r *http.Request) (func(*city.Agent) bool, error) {
+	running, byRunning, err := flag(r, "running")
 	match := matching(r)
-	return s.listAgents(w, r, func(a *city.Agent) bool {
+	return func(a *city.Agent) bool {
 		return match("pool", a.Pool) && match("rig", a.Rig) && match("state", string(a.State)) && (!byRunning || a.Running == running)
-	})
+	}, err
 }
 
 func (s *server) quarantine(w http.ResponseWriter, r *http.Request, _ route) error {

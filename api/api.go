@@ -34,6 +34,7 @@ type Options struct {
 	Last         *lastwords.Time // of the program, in which Serve ends; nil: it has its own time
 	WriteTimeout time.Duration   // a reader that takes nothing for so long is cut off, 0 = 10 s
 	MaxStreams   int             // streams, attached terminals and waits for news at once, 0 = 256
+	Version      string          // of the program, which a fleet tells
 	Guard        *Guard          // of what others than the city's user can connect to; nil: a socket
 }
 
@@ -66,6 +67,7 @@ func (o Options) withDefaults() Options {
 // server answers for one city.
 type server struct {
 	city     city.Control
+	began    time.Time
 	o        Options
 	life     context.Context // ends streams and attached terminals
 	streams  chan struct{}   // one token each
@@ -78,7 +80,10 @@ func Handler(c city.Control, o Options) http.Handler { return newServer(context.
 
 func newServer(life context.Context, c city.Control, o Options) *server {
 	o = o.withDefaults()
-	return &server{city: c, o: o, life: life, streams: make(chan struct{}, o.MaxStreams), document: sync.OnceValue(document), release: func(net.Conn) {}}
+	return &server{
+		city: c, o: o, life: life, began: time.Now(), streams: make(chan struct{}, o.MaxStreams),
+		document: sync.OnceValue(func() []byte { return document(operations()) }), release: func(net.Conn) {},
+	}
 }
 
 // handler answers one kind of request; an error is written as such unless the answer has begun.
@@ -105,19 +110,23 @@ func (s *server) respond(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, err)
 		return
 	}
-	if rt.kind == debug && s.o.Guard == nil {
+	if rt.kind == debug {
 		s.debug(w, r)
-		return
-	}
-	if rt.kind == debug { // memory has secrets in it
-		s.fail(w, unknownPath())
 		return
 	}
 	if err := s.here(r.Context(), rt); err != nil {
 		s.fail(w, err)
 		return
 	}
-	can := s.methods(rt.kind)
+	if rt.kind == enrolling || rt.kind == leaving || rt.kind == citiesStream {
+		s.fail(w, &city.Error{Code: city.Conflict, Message: "this city runs by itself, and knows no other: ask the supervisor, on its own socket or port"})
+		return
+	}
+	s.dispatch(w, r, rt, s.methods(rt.kind))
+}
+
+// dispatch has a request answered by what answers its method.
+func (s *server) dispatch(w http.ResponseWriter, r *http.Request, rt route, can methods) {
 	handle := can.of(r.Method)
 	if handle == nil {
 		w.Header().Set("Allow", can.String())
@@ -193,6 +202,8 @@ func (s *server) methods(k kind) methods {
 		return methods{post: s.replyMail}
 	case slinging:
 		return methods{post: s.sling}
+	case enrolling, leaving, citiesStream: // a supervisor's
+		return methods{}
 	}
 	if get := s.reader(k); get != nil {
 		return methods{get: get}

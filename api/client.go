@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 
@@ -20,7 +21,7 @@ import (
 )
 
 // ErrNotRunning says that nobody answers on a city's socket. Errors of a Client whose city is gone wrap it too.
-var ErrNotRunning = errors.New("no controller is running")
+var ErrNotRunning = errors.New("nobody is running there")
 
 const (
 	dialTimeout = 2 * time.Second
@@ -31,10 +32,12 @@ const (
 
 // Client is a running city at the other end of its socket.
 type Client struct {
-	path string
-	http *http.Transport
-	life context.Context // ends with Close
-	end  context.CancelFunc
+	path  string
+	whose string // who listens there: "controller", "supervisor"
+	below string // where the city is on that socket: "/v0", "/v0/city/NAME"
+	http  *http.Transport
+	life  context.Context // ends with Close
+	end   context.CancelFunc
 }
 
 var (
@@ -44,8 +47,10 @@ var (
 
 // Dial connects to the city whose socket belongs at path (see disk.SocketPath). It fails with ErrNotRunning if nobody
 // listens there.
-func Dial(path string) (*Client, error) {
-	c := &Client{path: path}
+func Dial(path string) (*Client, error) { return dialFor("controller", path) }
+
+func dialFor(whose, path string) (*Client, error) {
+	c := &Client{path: path, whose: whose, below: "/v0"}
 	c.life, c.end = context.WithCancel(context.Background())
 	c.http = &http.Transport{
 		DialContext:        func(ctx context.Context, _, _ string) (net.Conn, error) { return c.dial(ctx) },
@@ -81,9 +86,14 @@ func (c *Client) dial(ctx context.Context) (net.Conn, error) {
 	case err == nil:
 		return conn, nil
 	case errors.Is(err, syscall.ENOENT), errors.Is(err, syscall.ECONNREFUSED), errors.Is(err, syscall.ENOTDIR):
-		return nil, gone{&city.Error{Code: city.Unavailable, Message: "no controller is running here: nobody answers on " + c.path}}
+		return nil, gone{&city.Error{Code: city.Unavailable, Message: "no " + c.whose + " is running here: nobody answers on " + c.path}}
 	}
 	return nil, fmt.Errorf("cannot reach the city: %w", err)
+}
+
+// target is the URL of what is at a path of the city's own API.
+func (c *Client) target(path string) string {
+	return "http://city" + c.below + strings.TrimPrefix(path, "/v0")
 }
 
 // request sends a request and gives an answer whose status is 200, to be closed, or the error that it carries. ctx
@@ -92,7 +102,7 @@ func (c *Client) request(ctx context.Context, method, path string, q url.Values,
 	if c.life.Err() != nil {
 		return nil, &city.Error{Code: city.Unavailable, Message: "the connection to the city is closed"}
 	}
-	target := "http://city" + path
+	target := c.target(path)
 	if len(q) > 0 {
 		target += "?" + q.Encode()
 	}

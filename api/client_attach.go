@@ -31,7 +31,7 @@ func (c *Client) Attach(ctx context.Context, name string, cols, rows int) (city.
 		return nil, err
 	}
 	stop := context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Now()) })
-	r, err := upgrade(conn, fmt.Sprintf("http://city%s?cols=%d&rows=%d", path, cols, rows))
+	r, err := upgrade(conn, fmt.Sprintf("%s?cols=%d&rows=%d", c.target(path), cols, rows))
 	if !stop() && err == nil {
 		err = ctx.Err()
 	}

@@ -58,7 +58,7 @@ func TestShapes(t *testing.T) {
 		want []string
 	}{
 		{"/health", []string{`"status":"degraded"`, `"version":"test"`, `"cities_total":1`, `"cities_running":1`, `"loop_age_ms":`, `"degraded":["disk full"]`}},
-		{"/v0/cities", []string{`{"items":[{"name":"town","path":"/town","running":true,"status":"running"}],"total":1}`}},
+		{"/v0/cities", []string{`{"items":[{"name":"town","path":"/town","running":true,"status":"running"}],"total":1,"running":1}`}},
 		{"/v0/status", []string{`"name":"town"`, `"agent_count":3`, `"rig_count":1`, `"running":2`, `"total":3`, `"quarantined":0`, `"suspended":1`}},
 		{"/v0/city/town", []string{`"name":"town"`, `"agent_count":3`}},
 		{"/v0/city/town/status", []string{`"name":"town"`}},

@@ -23,30 +23,48 @@ func (s *server) metrics(w http.ResponseWriter, r *http.Request, _ route) error 
 	if g, ok := s.city.(city.Gauged); ok {
 		p.measured(g.Gauges())
 	}
-	s.write(w, http.StatusOK, "text/plain; version=0.0.4; charset=utf-8", []byte(p.b.String()))
+	s.write(w, http.StatusOK, "text/plain; version=0.0.4; charset=utf-8", []byte(p.text()))
 	return nil
 }
 
-// figures are a page of them.
+// figures are a page of them. Those of one name stand together, whichever city's they are.
 type figures struct {
-	b    strings.Builder
-	city string
-	name string // of those that are being written
+	city   string
+	name   string                      // of those that are being written
+	names  []string                    // in the order of the page
+	groups map[string]*strings.Builder // by name
+}
+
+func (p *figures) text() string {
+	var b strings.Builder
+	for _, name := range p.names {
+		b.WriteString(p.groups[name].String())
+	}
+	return b.String()
 }
 
 // begin writes what the following figures are.
 func (p *figures) begin(name, kind, help string) {
 	p.name = "gcity_" + name
-	fmt.Fprintf(&p.b, "# HELP %s %s\n# TYPE %s %s\n", p.name, help, p.name, kind)
+	if p.groups[p.name] != nil {
+		return
+	}
+	if p.groups == nil {
+		p.groups = map[string]*strings.Builder{}
+	}
+	p.names = append(p.names, p.name)
+	p.groups[p.name] = new(strings.Builder)
+	fmt.Fprintf(p.groups[p.name], "# HELP %s %s\n# TYPE %s %s\n", p.name, help, p.name, kind)
 }
 
 // put writes one; labels are names and values in turn.
 func (p *figures) put(suffix string, v float64, labels ...string) {
-	p.b.WriteString(p.name + suffix + `{city="` + label(p.city) + `"`)
+	b := p.groups[p.name]
+	b.WriteString(p.name + suffix + `{city="` + label(p.city) + `"`)
 	for i := 0; i+1 < len(labels); i += 2 {
-		p.b.WriteString("," + labels[i] + `="` + label(labels[i+1]) + `"`)
+		b.WriteString("," + labels[i] + `="` + label(labels[i+1]) + `"`)
 	}
-	p.b.WriteString("} " + strconv.FormatFloat(v, 'g', -1, 64) + "\n")
+	b.WriteString("} " + strconv.FormatFloat(v, 'g', -1, 64) + "\n")
 }
 
 func label(s string) string { return strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(s) }
@@ -81,6 +99,24 @@ func (p *figures) draw(snap *city.Snapshot, now time.Time) {
 	p.put("", float64(snap.Work.Open), "status", "open")
 	p.put("", float64(snap.Work.InProgress), "status", "in_progress")
 	p.gauge("mail_unread", "Messages for people that nobody has read.", float64(snap.Mail.Unread))
+}
+
+// machine writes what was seen of several cities.
+func (p *figures) machine(seen []glance, now time.Time) {
+	for i := range seen {
+		p.city = seen[i].name
+		p.gauge("city_up", "Whether the city runs and answers.", truth(seen[i].snap != nil))
+		p.gauge("city_crashes", "Crashes of the city's loop since it last ran well.", float64(seen[i].info.Crashes))
+	}
+	for i := range seen {
+		p.city = seen[i].name
+		if seen[i].snap != nil {
+			p.draw(seen[i].snap, now)
+		}
+		if seen[i].gauges != nil {
+			p.measured(*seen[i].gauges)
+		}
+	}
 }
 
 func truth(b bool) float64 {

@@ -9,11 +9,11 @@ import (
 	"gcity/city"
 )
 
-// document is the API in OpenAPI's words, made of operations and of the types that they name.
-func document() []byte {
+// document is an API in OpenAPI's words, made of operations and of the types that they name.
+func document(all []operation) []byte {
 	s := &shapes{named: map[string]schema{}, types: map[string]reflect.Type{}}
 	paths := map[string]schema{}
-	for _, o := range operations() {
+	for _, o := range all {
 		for _, path := range o.paths() {
 			if paths[path] == nil {
 				paths[path] = schema{}
@@ -100,7 +100,7 @@ func parameters() map[string]string {
 	return map[string]string{
 		"index": "integer wait for something newer than this event", "wait": "string how long, at most 5m: 30s",
 		"limit": "string so many at most; of beads also \"all\"", "cursor": "string where the page begins: next_cursor of the one before",
-		"pool": "string of this pool", "rig": "string of this rig", "running": "boolean whether it lives", "state": "string in this state", "peek": "boolean with the screen in last_output",
+		"city": "string of these cities, with commas between them", "pool": "string of this pool", "rig": "string of this rig", "running": "boolean whether it lives", "state": "string in this state", "peek": "boolean with the screen in last_output",
 		"gate": "string with this gate", "lines": "integer so many from the end; without it, the screen",
 		"status": "string any of these, with commas between them", "label": "string with all of these; may be repeated", "type": "string of this type; of events several, with commas, and noun.*",
 		"not_type": "string of no such type", "assignee": "string assigned to", "parent": "string below this one", "ref": "string made from this", "ready": "boolean open, and nothing is in its way", "assigned": "boolean assigned to anybody",

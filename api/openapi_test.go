@@ -85,6 +85,39 @@ func TestDocumentIsTheAPI(t *testing.T) {
 	}
 }
 
+// What a supervisor offers besides is there, and nothing that it alone has is missing.
+func TestFleetDocumentIsTheAPI(t *testing.T) {
+	f := newFleet(newServer(t.Context(), nil, Options{}), nil)
+	have := map[string]bool{}
+	for _, o := range fleetOperations() {
+		for _, path := range o.paths() {
+			rt, err := parse(sample(path))
+			if err != nil {
+				t.Errorf("%s %s: %v", o.method, path, err)
+				continue
+			}
+			if can, alone := f.methods(rt); can.of(o.method) == nil && (alone || f.server.methods(rt.kind).of(o.method) == nil) {
+				t.Errorf("%s %s: not possible there", o.method, path)
+			}
+			have[path[:strings.IndexByte(path+"{", '{')]+string(rt.kind)+" "+o.method] = true
+		}
+	}
+	for _, k := range kinds(t) {
+		for _, rt := range []route{{kind: k}, {kind: k, city: "town"}} {
+			can, _ := f.methods(rt)
+			below := "/v0/city/"
+			if rt.city == "" {
+				below = "/v0/" + string(k)
+			}
+			for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodPatch} {
+				if can.of(method) != nil && k != health && k != figured && !have[below+string(k)+" "+method] {
+					t.Errorf("%s of %q is in no operation", method, k)
+				}
+			}
+		}
+	}
+}
+
 // kinds are the constants of that type.
 func kinds(t *testing.T) (out []kind) {
 	f, err := parser.ParseFile(token.NewFileSet(), "route.go", nil, 0)
@@ -127,7 +160,7 @@ func TestDocumentedParameters(t *testing.T) {
 		}
 	}
 	used := map[string]bool{}
-	for _, o := range operations() {
+	for _, o := range fleetOperations() {
 		for name := range strings.FieldsSeq(o.query) {
 			if used[name] = true; !read[name] {
 				t.Errorf("nobody reads %s of %s", name, o.path)
@@ -146,7 +179,12 @@ func TestDocumentedParameters(t *testing.T) {
 
 // The document is one, and all that it refers to is in it.
 func TestDocument(t *testing.T) {
-	data := document()
+	t.Run("of a city", func(t *testing.T) { testDocument(t, operations()) })
+	t.Run("of a fleet", func(t *testing.T) { testDocument(t, fleetOperations()) })
+}
+
+func testDocument(t *testing.T, all []operation) {
+	data := document(all)
 	var doc struct {
 		OpenAPI    string
 		Paths      map[string]map[string]json.RawMessage
@@ -162,7 +200,7 @@ func TestDocument(t *testing.T) {
 			t.Errorf("there is no shape %s", m[1])
 		}
 	}
-	if string(data) != string(document()) {
+	if string(data) != string(document(all)) {
 		t.Error("it is another one each time")
 	}
 	for path, methods := range doc.Paths {

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"gcity/city"
@@ -32,13 +33,18 @@ func listOf[T any](items []T) list[T] {
 // page is the part of a list, which is in the order of its names, that a request asks for: ?limit=N, after ?cursor=NAME. total
 // is of the whole list.
 func page[T any](r *http.Request, items []T, name func(*T) string) (list[T], error) {
+	return pageBy(r, items, name, strings.Compare)
+}
+
+// pageBy is page for a list in another order of its names.
+func pageBy[T any](r *http.Request, items []T, name func(*T) string, order func(a, b string) int) (list[T], error) {
 	limit, err := number(r, "limit", maxLines)
 	if err != nil {
 		return list[T]{}, err
 	}
 	all := listOf(items)
 	if after := r.URL.Query().Get("cursor"); after != "" {
-		from := slices.IndexFunc(items, func(v T) bool { return name(&v) > after })
+		from := slices.IndexFunc(items, func(v T) bool { return order(name(&v), after) > 0 })
 		if from < 0 {
 			from = len(items)
 		}
@@ -111,7 +117,7 @@ func (s *server) fail(w http.ResponseWriter, err error) {
 		code = http.StatusNotFound
 	case city.Conflict:
 		code = http.StatusConflict
-	case city.Invalid:
+	case city.Invalid, city.CityRequired:
 		code = http.StatusBadRequest
 	case city.Unavailable:
 		code = http.StatusServiceUnavailable

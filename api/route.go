@@ -11,8 +11,13 @@ import (
 type kind string
 
 const (
-	health      kind = "health"
-	cities      kind = "cities"
+	health kind = "health"
+	cities kind = "cities"
+
+	citiesStream kind = "cities/stream" // of a machine with a supervisor, as are these two
+	enrolling    kind = "register"
+	leaving      kind = "unregister"
+
 	figured     kind = "metrics"
 	described   kind = "openapi.json"
 	configured  kind = "config"
@@ -111,8 +116,13 @@ func parse(path string) (route, error) {
 
 func (rt *route) parseCity(rest string) error {
 	switch k := kind(rest); k {
-	case cities, described:
+	case cities, citiesStream, described:
 		if rt.city != "" {
+			return unknownPath()
+		}
+		rt.kind = k
+	case enrolling, leaving:
+		if rt.city == "" {
 			return unknownPath()
 		}
 		rt.kind = k

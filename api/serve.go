@@ -17,16 +17,25 @@ import (
 // Serve answers for a city until ctx ends, then gives requests in flight 5 s, or what is left of o.Last, and returns nil when nothing of it runs
 // any more. It closes l. Another end is an error; so is a request that the city does not let go of for 5 s more.
 func Serve(ctx context.Context, l net.Listener, c city.Control, o Options) error {
+	return serve(ctx, l, o, func(s *server) http.Handler { s.city = c; return s })
+}
+
+// ServeFleet is Serve for all cities of a directory.
+func ServeFleet(ctx context.Context, l net.Listener, d city.Directory, o Options) error {
+	return serve(ctx, l, o, func(s *server) http.Handler { return newFleet(s, d) })
+}
+
+func serve(ctx context.Context, l net.Listener, o Options, handler func(*server) http.Handler) error {
 	life, end := context.WithCancel(ctx)
 	defer end()
-	s := newServer(life, c, o)
+	s := newServer(life, nil, o)
 	requests, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
 	conns := newConns()
 	s.release = func(c net.Conn) { conns.changed(c, http.StateClosed) }
-	var answer http.Handler = s
+	answer := handler(s)
 	if o.Guard != nil {
-		answer = o.Guard.guarded(s, s)
+		answer = o.Guard.guarded(s, answer)
 	}
 	hs := &http.Server{
 		Handler:           conns.counted(answer),
@@ -69,7 +78,7 @@ func Serve(ctx context.Context, l net.Listener, c city.Control, o Options) error
 	}
 	wg.Wait()
 	if left := conns.wait(grace); left > 0 && err == nil {
-		err = fmt.Errorf("%d requests to the city do not end", left)
+		err = fmt.Errorf("%d requests do not end", left)
 	}
 	return err
 }

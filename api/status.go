@@ -52,11 +52,10 @@ func loopAge(snap *city.Snapshot, now time.Time) int64 {
 // degraded is a list that is never null.
 func degraded(snap *city.Snapshot) []string { return append([]string{}, snap.Degraded...) }
 
-type cityAnswer struct {
-	Name    string `json:"name"`
-	Path    string `json:"path"`
-	Running bool   `json:"running"`
-	Status  string `json:"status"` // "running", "suspended", "stopping"
+// citiesAnswer is a list of cities.
+type citiesAnswer struct {
+	list[city.Info]
+	Running int `json:"running"`
 }
 
 func (s *server) cities(w http.ResponseWriter, r *http.Request, _ route) error {
@@ -64,14 +63,18 @@ func (s *server) cities(w http.ResponseWriter, r *http.Request, _ route) error {
 	if err != nil {
 		return err
 	}
-	a := cityAnswer{Name: snap.Name, Path: snap.Path, Running: true, Status: "running"}
+	a := city.Info{Name: snap.Name, Path: snap.Path, Running: true, Status: city.CityRunning}
 	switch {
 	case snap.ShutDown:
-		a.Status = "stopping"
+		a.Status = city.CityStopping
 	case snap.Suspended:
-		a.Status = "suspended"
+		a.Status = city.CityPaused
 	}
-	s.ok(w, snap, listOf([]cityAnswer{a}))
+	p, err := page(r, []city.Info{a}, func(i *city.Info) string { return i.Name })
+	if err != nil {
+		return err
+	}
+	s.ok(w, snap, citiesAnswer{p, 1})
 	return nil
 }
 

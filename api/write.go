@@ -47,8 +47,12 @@ func (s *server) perform(w http.ResponseWriter, r *http.Request, c city.Command)
 	return nil
 }
 
-// debug is the profiler, all of it but the command line.
+// debug is the profiler, all of it but the command line, on a socket only: memory has secrets in it.
 func (s *server) debug(w http.ResponseWriter, r *http.Request) {
+	if s.o.Guard != nil {
+		s.fail(w, unknownPath())
+		return
+	}
 	if r.Method != http.MethodGet {
 		w.Header().Set("Allow", http.MethodGet)
 		s.reply(w, http.StatusMethodNotAllowed, &city.Error{Code: city.Invalid, Message: "only GET is possible here"})

@@ -1,0 +1,159 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"gcity/city"
+	"gcity/internal/beside"
+)
+
+const (
+	lookTime   = 2 * time.Second // for one city, in an answer about all of them
+	looksAtAll = 1024            // cities that may be waited for
+)
+
+// fleet answers for the cities of a directory, and has one city's requests answered as that city would.
+type fleet struct {
+	*server
+	dir   view
+	looks *beside.Looks[glance] // at cities, by name
+}
+
+func newFleet(s *server, d city.Directory) *fleet {
+	s.document = sync.OnceValue(func() []byte { return document(fleetOperations()) })
+	return &fleet{server: s, dir: view{Directory: d}, looks: beside.New[glance](looksAtAll)}
+}
+
+// FleetHandler is Handler for all cities of a directory.
+func FleetHandler(d city.Directory, o Options) http.Handler {
+	return newFleet(newServer(context.Background(), nil, o), d)
+}
+
+func (f *fleet) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Time{}) // of the request before on this connection
+	rt, err := parse(r.URL.EscapedPath())
+	if err != nil {
+		f.fail(w, err)
+		return
+	}
+	f.route(w, r, rt)
+}
+
+// route answers what is about all cities, and gives what is about one to it.
+func (f *fleet) route(w http.ResponseWriter, r *http.Request, rt route) {
+	if rt.kind == debug {
+		f.debug(w, r)
+		return
+	}
+	can, alone := f.methods(rt)
+	if can.of(r.Method) != nil || alone {
+		f.dispatch(w, r, rt, can)
+		return
+	}
+	ctl, err := f.pick(r.Context(), rt.city)
+	if err != nil {
+		f.fail(w, err)
+		return
+	}
+	one := *f.server
+	one.city, rt.city = ctl, ""
+	one.dispatch(w, r, rt, one.methods(rt.kind))
+}
+
+// methods are the answers about all cities; alone says that other methods have none.
+func (f *fleet) methods(rt route) (can methods, alone bool) {
+	if rt.city != "" {
+		switch rt.kind {
+		case enrolling:
+			return methods{post: f.enrol}, true
+		case leaving:
+			return methods{post: f.leave}, true
+		}
+		return can, false
+	}
+	switch rt.kind {
+	case health:
+		return methods{get: f.health}, true
+	case cities:
+		return methods{get: f.cities, post: f.enrol}, true
+	case citiesStream:
+		return methods{get: f.watchCities}, true
+	case figured:
+		return methods{get: f.metrics}, true
+	case described:
+		return methods{get: f.openAPI}, true
+	case agents:
+		return methods{get: f.agents}, false
+	}
+	return can, false
+}
+
+// pick gives the city of a name, "" = the only one, if it runs.
+func (f *fleet) pick(ctx context.Context, name string) (city.Control, error) {
+	all, err := f.dir.Cities(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if name == "" {
+		switch len(all) {
+		case 0:
+			return nil, &city.Error{Code: city.NotFound, Message: "there is no city here; `gcity register DIR` adds one"}
+		case 1:
+			name = all[0].Name
+		default:
+			return nil, &city.Error{Code: city.CityRequired, Message: fmt.Sprintf("of which city? /v0/city/NAME/… asks one: %s", namesOf(all)), Details: plainNames(all)}
+		}
+	}
+	i := find(all, name)
+	switch {
+	case i == nil:
+		return nil, unknownCity(name, all)
+	case !i.Running:
+		return nil, stands(i)
+	}
+	return f.dir.City(name)
+}
+
+func unknownCity(name string, all []city.Info) error {
+	here := "there is none here"
+	if len(all) > 0 {
+		here = "here are " + namesOf(all)
+	}
+	return &city.Error{Code: city.NotFound, Message: fmt.Sprintf("no city %s: %s; `gcity register DIR` adds one", name, here)}
+}
+
+// stands is the error of a city that does not run.
+func stands(i *city.Info) error {
+	e := &city.Error{Code: city.Unavailable, Message: fmt.Sprintf("%s does not run: it is %s", i.Name, i.Status), Details: *i}
+	if i.Error != "" {
+		e.Message += ": " + i.Error
+	}
+	if i.Until != nil {
+		e.Message += "; it is tried again at " + i.Until.Local().Format("15:04:05")
+	}
+	return e
+}
+
+// namedAtMost is how many cities an error names.
+const namedAtMost = 20
+
+func namesOf(all []city.Info) string {
+	names := plainNames(all)
+	if n := len(names); n > namedAtMost {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:namedAtMost], ", "), n-namedAtMost)
+	}
+	return strings.Join(names, ", ")
+}
+
+func plainNames(all []city.Info) []string {
+	names := make([]string, len(all))
+	for i := range all {
+		names[i] = all[i].Name
+	}
+	return names
+}

@@ -1,0 +1,106 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"iter"
+	"net/http"
+	"net/url"
+	"sync"
+	"time"
+
+	"gcity/city"
+)
+
+// findTime is how long a name is looked up.
+const findTime = 5 * time.Second
+
+// Fleet is all cities of a machine, at the other end of their supervisor's socket.
+type Fleet struct {
+	c *Client
+
+	mu     sync.Mutex
+	cities map[string]*Client // by name
+}
+
+var (
+	_ city.Directory = (*Fleet)(nil)
+	_ city.Registrar = (*Fleet)(nil)
+)
+
+// DialFleet connects to the supervisor whose socket belongs at path. It fails with ErrNotRunning if nobody listens there.
+func DialFleet(path string) (*Fleet, error) {
+	c, err := dialFor("supervisor", path)
+	if err != nil {
+		return nil, err
+	}
+	return &Fleet{c: c, cities: map[string]*Client{}}, nil
+}
+
+// Close ends every stream and terminal of the fleet and of its cities.
+func (f *Fleet) Close() error { return f.c.Close() }
+
+// Cities implements city.Directory.
+func (f *Fleet) Cities(ctx context.Context) ([]city.Info, error) {
+	var a citiesAnswer
+	err := f.c.call(ctx, http.MethodGet, "/v0/cities", nil, nil, &a)
+	return a.Items, err
+}
+
+// Watch implements city.Directory.
+func (f *Fleet) Watch(ctx context.Context) iter.Seq2[[]city.Info, error] {
+	return func(yield func([]city.Info, error) bool) {
+		lists := resumed(ctx, f.c, func() (string, url.Values) { return "/v0/cities/stream", nil }, func(citiesAnswer) {})
+		for a, err := range lists {
+			if !yield(a.Items, err) {
+				return
+			}
+		}
+	}
+}
+
+// City implements city.Directory. It is a *Client, whose Close ends what that city's streams and terminals are.
+func (f *Fleet) City(name string) (city.Control, error) {
+	if !validPart(name) {
+		return nil, &city.Error{Code: city.NotFound, Message: fmt.Sprintf("no city %.60q: that cannot be the name of one", name)}
+	}
+	ctx, cancel := context.WithTimeout(f.c.life, findTime)
+	defer cancel()
+	all, err := f.Cities(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if find(all, name) == nil {
+		return nil, unknownCity(name, all)
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if one := f.cities[name]; one != nil && one.life.Err() == nil {
+		return one, nil
+	}
+	one := *f.c
+	one.below = "/v0/city/" + name
+	one.life, one.end = context.WithCancel(f.c.life)
+	f.cities[name] = &one
+	return &one, nil
+}
+
+// Register implements city.Registrar.
+func (f *Fleet) Register(ctx context.Context, path string) (city.Info, error) {
+	var info city.Info
+	body, err := json.Marshal(enrolment{path})
+	if err != nil {
+		return info, err
+	}
+	return info, f.c.call(ctx, http.MethodPost, "/v0/cities", nil, body, &info)
+}
+
+// Unregister implements city.Registrar.
+func (f *Fleet) Unregister(ctx context.Context, name string) (city.Receipt, error) {
+	var receipt city.Receipt
+	if !validPart(name) {
+		return receipt, &city.Error{Code: city.NotFound, Message: fmt.Sprintf("no city %.60q: that cannot be the name of one", name)}
+	}
+	return receipt, f.c.call(ctx, http.MethodPost, "/v0/city/"+name+"/unregister", nil, nil, &receipt)
+}

@@ -1,0 +1,83 @@
+package api
+
+import (
+	"fmt"
+	"net/http"
+	"path/filepath"
+
+	"gcity/city"
+)
+
+// enrolment is the body of a registration.
+type enrolment struct {
+	Path string `json:"path"` // of the city's folder, absolute
+}
+
+// enrol registers the city in a folder. Below a city's name it has to be called so.
+func (f *fleet) enrol(w http.ResponseWriter, r *http.Request, rt route) error {
+	var e enrolment
+	if err := decode(w, r, &e); err != nil {
+		return err
+	}
+	if !filepath.IsAbs(e.Path) {
+		return invalid(`which folder? {"path": "/home/me/town"}, from the root on`)
+	}
+	reg, ok := f.dir.root().(city.Registrar)
+	if !ok {
+		return &city.Error{Code: city.Unavailable, Message: "nothing can be registered here"}
+	}
+	if rt.city != "" {
+		s, ok := reg.(city.Surveyor)
+		if !ok {
+			return &city.Error{Code: city.Unavailable, Message: "what the city in that folder is called cannot be said here: register it by POST /v0/cities"}
+		}
+		about, err := s.Survey(r.Context(), e.Path)
+		if err != nil {
+			return err
+		}
+		if about.Name != rt.city {
+			return &city.Error{Code: city.Conflict, Message: fmt.Sprintf("the city in %s is called %s, not %s: /v0/city/%[2]s/register registers it", e.Path, about.Name, rt.city)}
+		}
+	}
+	info, err := reg.Register(r.Context(), e.Path)
+	if err != nil {
+		return err
+	}
+	f.reply(w, http.StatusOK, info)
+	return nil
+}
+
+// leave stops a city and forgets it.
+func (f *fleet) leave(w http.ResponseWriter, r *http.Request, rt route) error {
+	reg, ok := f.dir.root().(city.Registrar)
+	if !ok {
+		return &city.Error{Code: city.Unavailable, Message: "nothing can be unregistered here"}
+	}
+	if b, err := body(w, r); err != nil {
+		return err
+	} else if len(b) > 0 && string(b) != "{}" {
+		return invalid("this takes no body: the city is named in the path")
+	}
+	all, err := f.dir.Cities(r.Context())
+	if err != nil {
+		return err
+	}
+	if find(all, rt.city) == nil {
+		return unknownCity(rt.city, all)
+	}
+	receipt, err := reg.Unregister(r.Context(), rt.city)
+	if err != nil {
+		return err
+	}
+	f.reply(w, http.StatusOK, receipt)
+	return nil
+}
+
+func find(all []city.Info, name string) *city.Info {
+	for i := range all {
+		if all[i].Name == name {
+			return &all[i]
+		}
+	}
+	return nil
+}

@@ -1,0 +1,321 @@
+package api_test
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"gcity/api"
+	"gcity/city"
+	"gcity/city/citytest"
+)
+
+// serveFleet offers the cities of a directory on a socket until the test ends, and checks that ServeFleet ends then.
+func serveFleet(t testing.TB, d city.Directory, o api.Options) (path string, stop func()) {
+	t.Helper()
+	path = filepath.Join(t.TempDir(), "supervisor.sock")
+	l, err := api.Listen(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path, fleetOn(t, l, d, o)
+}
+
+// fleetOverTCP is the same on a port.
+func fleetOverTCP(t testing.TB, d city.Directory, g api.Guard, o api.Options) (addr string) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Guard = &g
+	fleetOn(t, l, d, o)
+	return l.Addr().String()
+}
+
+func fleetOn(t testing.TB, l net.Listener, d city.Directory, o api.Options) (stop func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- api.ServeFleet(ctx, l, d, o) }()
+	stop = func() {
+		cancel()
+		select {
+		case err := <-ended:
+			ended <- nil
+			if err != nil {
+				t.Error(err)
+			}
+		case <-time.After(patience):
+			t.Error("ServeFleet does not end")
+		}
+	}
+	t.Cleanup(stop)
+	return stop
+}
+
+func dialFleet(t testing.TB, path string) *api.Fleet {
+	t.Helper()
+	f, err := api.DialFleet(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = f.Close() })
+	return f
+}
+
+// named is a city with two agents, one of them lazy.
+func named(name string) *citytest.Fake {
+	return citytest.NewFake(name, city.Agent{Name: citytest.Worker, Running: true}, city.Agent{Name: name + "-only"})
+}
+
+// A city among others, at the other end of the supervisor's socket, keeps every promise of a city.
+func TestFarInAFleet(t *testing.T) {
+	var f *citytest.Fake // of the test under way
+	citytest.Suite(t, citytest.Harness{
+		Open: func(t *testing.T) city.Control {
+			f = citytest.NewTown()
+			path, _ := serveFleet(t, citytest.NewMachine(f, named("other")), api.Options{})
+			c, err := dialFleet(t, path).City("town")
+			if err != nil {
+				t.Fatal(err)
+			}
+			return c
+		},
+		Drains: true, Pools: true, Rigs: true, Work: true, Automations: true,
+		Hold: func(*testing.T, city.Control) { f.Hold() },
+	})
+}
+
+func code(err error) city.Code {
+	if e, ok := errors.AsType[*city.Error](err); ok {
+		return e.Code
+	}
+	return ""
+}
+
+// What curl sees of several cities.
+func TestFleetShapes(t *testing.T) {
+	m := citytest.NewMachine(named("bright-lights"), named("dark-alleys"), named("still"))
+	m.Be("still", city.CityRefused, "/still/city.toml:3:1: there is no key agent_s")
+	path, _ := serveFleet(t, m, api.Options{Version: "v1"})
+	hc := curl(t, path)
+	for _, c := range []struct {
+		path   string
+		status int
+		want   []string
+	}{
+		{"/health", 200, []string{`"status":"degraded"`, `"version":"v1"`, `"cities_total":3`, `"cities_running":2`, `still does not run: it is refused: /still/city.toml:3:1`}},
+		{"/v0/cities", 200, []string{`{"items":[{"name":"bright-lights","path":"/bright-lights","running":true,"status":"running"`, `"name":"still","path":"/still","running":false,"status":"refused","error":"/still/city.toml`, `"total":3,"running":2`}},
+		{"/v0/cities?limit=1", 200, []string{`"next_cursor":"bright-lights"`, `"total":3`}},
+		{"/v0/city/dark-alleys", 200, []string{`"name":"dark-alleys"`, `"agent_count":2`}},
+		{"/v0/city/dark-alleys/agents", 200, []string{`"total":2`, `dark-alleys-only`}},
+		{"/v0/city/still/agents", 503, []string{`"code":"unavailable"`, `still does not run: it is refused: /still/city.toml:3:1: there is no key agent_s`, `"details":{"name":"still"`}},
+		{"/v0/city/still/events/stream", 503, []string{`"code":"unavailable"`}},
+		{"/v0/city/nowhere/agents", 404, []string{`"code":"not_found"`, "bright-lights, dark-alleys, still"}},
+		{"/v0/status", 400, []string{`"code":"city_required"`, "bright-lights, dark-alleys, still", `"details":["bright-lights","dark-alleys","still"]`}},
+		{"/v0/agent/worker", 400, []string{`"code":"city_required"`}},
+		{"/v0/agents", 200, []string{`{"items":[{"city":"bright-lights","name":"bright-lights-only"`, `"city":"dark-alleys"`, `"total":4`, `"unreachable":[{"city":"still","error":"still does not run`}},
+		{"/v0/agents?city=dark-alleys&running=true", 200, []string{`{"items":[{"city":"dark-alleys","name":"worker"`, `"total":1}`}},
+		{"/v0/agents?running=maybe", 400, []string{`"code":"invalid"`}},
+		{"/metrics", 200, []string{`gcity_city_up{city="still"} 0`, `gcity_city_up{city="dark-alleys"} 1`, `gcity_agents_running{city="bright-lights"} 1`}},
+		{"/v0/openapi.json", 200, []string{`/v0/city/{city}/unregister`, "CityAgent"}},
+		{"/debug/pprof/goroutine?debug=1", 200, []string{"goroutine profile"}},
+		{"/v0/city/dark-alleys/cities", 404, []string{"not_found"}},
+		{"/v0/city/dark-alleys/register", 405, nil},
+		{"/v0/register", 404, nil},
+	} {
+		status, _, body := get(t, hc, c.path)
+		if status != c.status {
+			t.Errorf("%s: %d, want %d: %.300s", c.path, status, c.status, body)
+		}
+		for _, want := range c.want {
+			if !strings.Contains(body, want) {
+				t.Errorf("%s: no %s in %.600s", c.path, want, body)
+			}
+		}
+	}
+	_, h, body := get(t, hc, "/metrics")
+	if n := strings.Count(body, "# TYPE gcity_agents_running "); n != 1 {
+		t.Errorf("the figure gcity_agents_running is declared %d times", n)
+	}
+	if _, h, _ = get(t, hc, "/v0/agents"); h.Get("X-GC-Index") != "bright-lights:0,dark-alleys:0" {
+		t.Errorf("X-GC-Index: %q", h.Get("X-GC-Index"))
+	}
+}
+
+// Where there is one city only, it is asked without its name.
+func TestOnlyCity(t *testing.T) {
+	m := citytest.NewMachine(named("town"))
+	path, _ := serveFleet(t, m, api.Options{})
+	hc := curl(t, path)
+	if status, _, body := get(t, hc, "/v0/status"); status != 200 || !strings.Contains(body, `"name":"town"`) {
+		t.Errorf("%d %s", status, body)
+	}
+	if status, _, body := send(t, hc, "POST", "/v0/agent/worker/restart", ""); status != 200 {
+		t.Errorf("%d %s", status, body)
+	}
+	m.Remove("town")
+	if status, _, body := get(t, hc, "/v0/status"); status != 404 || !strings.Contains(body, "gcity register") {
+		t.Errorf("%d %s", status, body)
+	}
+	if status, _, body := get(t, hc, "/v0/cities"); status != 200 || !strings.Contains(body, `{"items":[],"total":0,"running":0}`) {
+		t.Errorf("%d %s", status, body)
+	}
+}
+
+// Cities are registered and unregistered over HTTP; the name in the path has to be the one that the city has.
+func TestRegister(t *testing.T) {
+	m := citytest.NewMachine(named("old"))
+	m.Folder("/home/new", named("new"))
+	m.Folder("/home/other", named("old"))
+	path, _ := serveFleet(t, m, api.Options{})
+	hc := curl(t, path)
+	for _, c := range []struct {
+		path, body string
+		status     int
+		want       string
+	}{
+		{"/v0/city/wrong/register", `{"path":"/home/new"}`, 409, "is called new, not wrong"},
+		{"/v0/city/new/register", `{"path":"home/new"}`, 400, "from the root on"},
+		{"/v0/city/new/register", ``, 400, "which folder?"},
+		{"/v0/city/new/register", `{"path":"/home/new","x":1}`, 400, "x"},
+		{"/v0/city/new/register", `{"path":"/home/none"}`, 400, "city.toml"},
+		{"/v0/city/old/register", `{"path":"/home/other"}`, 409, "/old is called old as well"},
+		{"/v0/city/new/register", `{"path":"/home/new"}`, 200, `"name":"new"`},
+		{"/v0/city/new/register", `{"path":"/home/new"}`, 200, `"name":"new"`}, // N12
+		{"/v0/cities", `{"path":"/home/new"}`, 200, `"name":"new"`},
+		{"/v0/city/new/unregister", `{"path":"/home/new"}`, 400, "no body"},
+		{"/v0/city/new/unregister", ``, 200, "forgot new"},
+		{"/v0/city/new/unregister", ``, 404, "no city new"},
+		{"/v0/city/none/unregister", ``, 404, "here are old"},
+		{"/v0/city/%2e%2e/unregister", ``, 400, "no name of a city"},
+	} {
+		if status, _, body := send(t, hc, "POST", c.path, c.body); status != c.status || !strings.Contains(body, c.want) {
+			t.Errorf("%s %s: %d %s, want %d and %q", c.path, c.body, status, body, c.status, c.want)
+		}
+	}
+	f := dialFleet(t, path)
+	info, err := f.Register(t.Context(), "/home/new")
+	if err != nil || info.Name != "new" || !info.Running {
+		t.Errorf("%+v, %v", info, err)
+	}
+	if r, err := f.Unregister(t.Context(), "new"); err != nil || !strings.Contains(r.Message, "new") {
+		t.Errorf("%+v, %v", r, err)
+	}
+	for _, name := range []string{"new", "../health", "", "a/b"} {
+		if _, err := f.Unregister(t.Context(), name); code(err) != city.NotFound {
+			t.Errorf("%q: %v", name, err)
+		}
+		if _, err := f.City(name); code(err) != city.NotFound {
+			t.Errorf("%q: %v", name, err)
+		}
+	}
+}
+
+// The client watches the cities, and what it gives of one stays good over its lives.
+func TestFleetClient(t *testing.T) {
+	if _, err := api.DialFleet(filepath.Join(t.TempDir(), "none.sock")); !errors.Is(err, api.ErrNotRunning) {
+		t.Errorf("nobody listens: %v", err)
+	}
+	m := citytest.NewMachine(named("a"), named("b"))
+	path, stop := serveFleet(t, m, api.Options{})
+	f := dialFleet(t, path)
+	c, err := f.City("b")
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := f.City("b")
+	if err != nil || again != c {
+		t.Errorf("another client for the same city: %v", err)
+	}
+	step := 0
+	for all, err := range f.Watch(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if step == 0 && len(all) == 2 && all[1].Running {
+			step = 1
+			m.Be("b", city.CityCrashed, "a bug")
+		}
+		if step == 1 && !all[1].Running && all[1].Status == city.CityCrashed && all[1].Error == "a bug" {
+			break
+		}
+	}
+	if _, err := c.Snapshot(t.Context()); code(err) != city.Unavailable || !strings.Contains(err.Error(), "b does not run: it is crashed: a bug") {
+		t.Errorf("%v", err)
+	}
+	m.Put("b", "/b", named("b"))
+	if s, err := c.Snapshot(t.Context()); err != nil || s.Name != "b" {
+		t.Errorf("%+v, %v", s, err)
+	}
+	stop()
+	if _, err := c.Snapshot(t.Context()); !errors.Is(err, api.ErrNotRunning) {
+		t.Errorf("the supervisor has ended: %v", err)
+	}
+	if _, err := f.Cities(t.Context()); !errors.Is(err, api.ErrNotRunning) || !strings.Contains(err.Error(), "supervisor") {
+		t.Errorf("the supervisor has ended: %v", err)
+	}
+	for _, err := range f.Watch(t.Context()) {
+		if !errors.Is(err, api.ErrNotRunning) {
+			t.Errorf("the supervisor has ended: %v", err)
+		}
+	}
+}
+
+// hung is a city that never answers, whatever the patience of who asks.
+type hung struct {
+	city.Control
+	free chan struct{}
+}
+
+func (h *hung) Snapshot(context.Context) (*city.Snapshot, error) {
+	<-h.free
+	return h.Control.Snapshot(context.Background())
+}
+
+// A city that hangs keeps nobody from asking the others, and what it did not say is said to be missing.
+func TestHungCity(t *testing.T) {
+	m := citytest.NewMachine(named("well"))
+	h := &hung{named("hung"), make(chan struct{})}
+	m.Put("hung", "/hung", h)
+	defer close(h.free)
+	path, _ := serveFleet(t, m, api.Options{})
+	hc := curl(t, path)
+	for range 3 {
+		for _, p := range []string{"/v0/agents", "/health", "/metrics"} {
+			status, _, body := get(t, hc, p)
+			if status != http.StatusOK || !strings.Contains(body, "hung") || p != "/health" && !strings.Contains(body, "well") {
+				t.Errorf("%s: %d %s", p, status, body)
+			}
+		}
+	}
+	if _, _, body := get(t, hc, "/v0/agents"); !strings.Contains(body, `"unreachable":[{"city":"hung","error":"hung did not answer in time"}]`) || !strings.Contains(body, `"total":2`) {
+		t.Error(body)
+	}
+	if _, _, body := get(t, hc, "/metrics"); !strings.Contains(body, `gcity_city_up{city="hung"} 0`) {
+		t.Error(body)
+	}
+}
+
+// Pages hold while cities come and go.
+func TestFleetPages(t *testing.T) {
+	m := citytest.NewMachine(named("b"), named("d"))
+	path, _ := serveFleet(t, m, api.Options{})
+	hc := curl(t, path)
+	_, _, one := get(t, hc, "/v0/agents?limit=3")
+	if !strings.Contains(one, `"next_cursor":"worker@b"`) || !strings.Contains(one, `"total":4`) {
+		t.Fatal(one)
+	}
+	m.Remove("b")
+	m.Put("c", "/c", named("c"))
+	m.Put("a", "/a", named("a"))
+	_, _, two := get(t, hc, "/v0/agents?limit=3&cursor=worker@b")
+	if strings.Count(two, `"city":`) != 2 || !strings.Contains(two, `{"items":[{"city":"c",`) || !strings.Contains(two, `{"city":"d",`) || strings.Contains(two, "next_cursor") {
+		t.Error(two)
+	}
+}

@@ -1,0 +1,61 @@
+package api
+
+import (
+	"context"
+	"iter"
+	"slices"
+
+	"gcity/city"
+)
+
+// view is a directory of which only some cities are seen.
+type view struct {
+	city.Directory
+	sees func(name string) bool // nil: all
+}
+
+// of narrows a view.
+func (v view) of(sees func(name string) bool) view { return view{v, sees} }
+
+// root is the directory that there is.
+func (v view) root() city.Directory {
+	for {
+		inner, ok := v.Directory.(view)
+		if !ok {
+			return v.Directory
+		}
+		v = inner
+	}
+}
+
+func (v view) seen(all []city.Info) []city.Info {
+	if v.sees == nil {
+		return all
+	}
+	return slices.DeleteFunc(slices.Clone(all), func(i city.Info) bool { return !v.sees(i.Name) })
+}
+
+// Cities implements city.Directory.
+func (v view) Cities(ctx context.Context) ([]city.Info, error) {
+	all, err := v.Directory.Cities(ctx)
+	return v.seen(all), err
+}
+
+// Watch implements city.Directory.
+func (v view) Watch(ctx context.Context) iter.Seq2[[]city.Info, error] {
+	return func(yield func([]city.Info, error) bool) {
+		for all, err := range v.Directory.Watch(ctx) {
+			if !yield(v.seen(all), err) {
+				return
+			}
+		}
+	}
+}
+
+// City implements city.Directory.
+func (v view) City(name string) (city.Control, error) {
+	if v.sees != nil && !v.sees(name) {
+		return nil, &city.Error{Code: city.NotFound, Message: "no city " + name + " here"}
+	}
+	return v.Directory.City(name)
+}
