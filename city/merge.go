@@ -1,0 +1,268 @@
+package city
+
+import (
+	"context"
+	"iter"
+	"maps"
+	"sync"
+	"time"
+)
+
+// Merged yields the events of all cities of a directory: those after a cursor, then live, until ctx ends or the directory is
+// gone. A city that comes joins with what has happened since the stream began, one that goes leaves it, one that is started
+// again goes on where it was. What happened before the stream began comes in the order of the clock; besides, only the events
+// of one city are in order. A slow reader is merely behind: no more than one event of a city waits for it. Events that a log
+// does not have are stood for by an event events.Gap of that city, and so is a cursor that is beyond its log.
+func Merged(ctx context.Context, d Directory, from Cursor) iter.Seq2[Tagged, error] {
+	return func(yield func(Tagged, error) bool) {
+		for s, err := range MergedSteps(ctx, d, from) {
+			switch {
+			case err != nil:
+				yield(Tagged{}, err)
+				return
+			case s.Event != nil && !yield(*s.Event, nil):
+				return
+			}
+		}
+	}
+}
+
+// Step is where a merged stream has come to.
+type Step struct {
+	Event *Tagged // nil: a city has joined, and At has it now
+	At    Cursor  // to go on from; good until the next step
+}
+
+// MergedSteps is Merged with the cursor after each event.
+func MergedSteps(ctx context.Context, d Directory, from Cursor) iter.Seq2[Step, error] {
+	return func(yield func(Step, error) bool) {
+		ctx, cancel := context.WithCancel(ctx)
+		m := &merge{
+			ctx: ctx, dir: d, at: maps.Clone(from), opened: time.Now(), paths: map[string]string{}, feeds: map[string]*feed{}, rests: map[string]rest{},
+			offers: make(chan offer), lists: make(chan []Info, 1), gone: make(chan error, 1),
+		}
+		if m.at == nil {
+			m.at = Cursor{}
+		}
+		defer m.running.Wait()
+		defer cancel()
+		m.running.Go(m.watch)
+		m.run(yield)
+	}
+}
+
+const (
+	// An event that may be the oldest is waited for no longer than this; a city that is slower has its events when they come.
+	lateAfter = time.Second
+	// A city that runs, and whose events cannot be had, is asked again after a while, which doubles.
+	restMin, restMax = 100 * time.Millisecond, 5 * time.Second
+)
+
+// merge is one merged stream. All but what channels carry belongs to the goroutine of its reader.
+type merge struct {
+	ctx     context.Context
+	dir     Directory
+	opened  time.Time
+	listed  bool // the first list was seen
+	cities  []Info
+	at      Cursor
+	paths   map[string]string // of the cities that at is about, as far as they were seen
+	feeds   map[string]*feed
+	rests   map[string]rest
+	offers  chan offer
+	lists   chan []Info // the newest
+	gone    chan error  // why there are no more lists, nil = ctx has ended
+	running sync.WaitGroup
+}
+
+// rest is a pause before a city is asked for its events again.
+type rest struct {
+	until time.Time
+	took  time.Duration
+}
+
+// watch follows the directory.
+func (m *merge) watch() {
+	for all, err := range m.dir.Watch(m.ctx) {
+		if err != nil {
+			m.gone <- err
+			return
+		}
+		select {
+		case <-m.lists:
+		default:
+		}
+		m.lists <- all // there is room: nobody else sends
+	}
+	m.gone <- nil
+}
+
+func (m *merge) run(yield func(Step, error) bool) {
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for m.ctx.Err() == nil {
+		m.drain()
+		f, wake := m.next(time.Now())
+		if f != nil {
+			if !m.give(f, yield) {
+				return
+			}
+			continue
+		}
+		timer.Stop()
+		if !wake.IsZero() {
+			timer.Reset(time.Until(wake))
+		}
+		select {
+		case o := <-m.offers:
+			if m.take(o) && !yield(Step{At: m.at}, nil) {
+				return
+			}
+		case all := <-m.lists:
+			m.follow(all)
+		case err := <-m.gone:
+			if err != nil {
+				yield(Step{}, err)
+			}
+			return
+		case <-timer.C:
+			m.begin()
+		case <-m.ctx.Done():
+		}
+	}
+}
+
+// drain takes what is there of changes, so that a stream that never rests sees them too.
+func (m *merge) drain() {
+	select {
+	case all := <-m.lists:
+		m.follow(all)
+	default:
+	}
+}
+
+// give yields what a city has offered, and lets it read on.
+func (m *merge) give(f *feed, yield func(Step, error) bool) bool {
+	e := f.head
+	f.head, f.beyond = nil, false
+	m.at[f.name] = e.Seq
+	delete(m.rests, f.name)
+	f.asked = time.Now()
+	f.more <- struct{}{}
+	return yield(Step{&Tagged{f.name, *e}, m.at}, nil)
+}
+
+// next gives whose event is to be yielded: the oldest, where there is nobody who may have an older one. Else it says when
+// there is something to do besides waiting for news, zero = never.
+func (m *merge) next(now time.Time) (best *feed, wake time.Time) {
+	sooner := func(t time.Time) {
+		if wake.IsZero() || t.Before(wake) {
+			wake = t
+		}
+	}
+	for _, f := range m.feeds {
+		switch late := f.asked.Add(lateAfter); {
+		case f.head != nil:
+			if best == nil || f.before(best) {
+				best = f
+			}
+		case f.open && !f.beyond && m.at[f.name] >= f.last, f.slow: // what it has next is news
+		case now.Before(late):
+			sooner(late)
+		default:
+			f.slow = true
+		}
+	}
+	if best != nil && wake.IsZero() {
+		return best, wake
+	}
+	for _, r := range m.rests {
+		if !r.until.IsZero() {
+			sooner(r.until)
+		}
+	}
+	return nil, wake
+}
+
+// take understands what a feed says, and tells whether a city has joined by it.
+func (m *merge) take(o offer) (joined bool) {
+	f := o.feed
+	if m.feeds[f.name] != f {
+		return false // it was told to end
+	}
+	f.slow = false
+	switch {
+	case o.over:
+		delete(m.feeds, f.name)
+		r := rest{took: max(restMin, min(2*m.rests[f.name].took, restMax))}
+		r.until = time.Now().Add(r.took)
+		m.rests[f.name] = r
+	case o.event != nil:
+		f.head, f.key = o.event, o.key
+	default:
+		f.open, f.last, f.beyond = true, o.last, o.after > o.last
+		if _, known := m.at[f.name]; !known {
+			m.at[f.name] = o.after
+			return true
+		}
+	}
+	return false
+}
+
+// follow takes a new list of cities in.
+func (m *merge) follow(all []Info) {
+	here := map[string]bool{}
+	for i := range all {
+		name := all[i].Name
+		here[name] = true
+		if path, seen := m.paths[name]; seen && path != all[i].Path { // another city by that name
+			m.leave(name)
+			delete(m.at, name)
+		}
+		m.paths[name] = all[i].Path
+		if r, resting := m.rests[name]; resting && !all[i].Running { // once it runs, it is asked at once
+			m.rests[name] = rest{took: r.took}
+		}
+	}
+	for name := range m.feeds {
+		if !here[name] {
+			m.leave(name)
+		}
+	}
+	m.cities = all
+	m.begin()
+	m.listed = true
+}
+
+func (m *merge) leave(name string) {
+	if f := m.feeds[name]; f != nil {
+		f.end()
+		delete(m.feeds, name)
+	}
+	delete(m.rests, name)
+}
+
+// begin asks the cities that run for their events.
+func (m *merge) begin() {
+	now := time.Now()
+	for name, r := range m.rests {
+		if !r.until.After(now) {
+			m.rests[name] = rest{took: r.took}
+		}
+	}
+	for i := range m.cities {
+		name := m.cities[i].Name
+		if !m.cities[i].Running || m.feeds[name] != nil || m.rests[name].until.After(now) {
+			continue
+		}
+		f := &feed{name: name, more: make(chan struct{}, 1), asked: now, slow: m.rests[name].took > 0}
+		after, known := m.at[name]
+		if !known && m.listed {
+			f.since = m.opened
+		}
+		ctx, end := context.WithCancel(m.ctx)
+		f.end = end
+		m.feeds[name] = f
+		m.running.Go(func() { defer end(); f.run(ctx, m.dir, after, known, m.offers) })
+	}
+}

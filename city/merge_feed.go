@@ -1,0 +1,155 @@
+package city
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"gcity/events"
+)
+
+// feed is the events of one city, on their way into a merged stream.
+type feed struct {
+	name  string
+	since time.Time     // of a city that came later: its events from then on; zero = from its end
+	more  chan struct{} // it may offer one event more
+	end   context.CancelFunc
+
+	// of the reader
+	open bool   // it has said where it begins
+	last uint64 // the newest event when it did
+
+	beyond bool // that is before where it was to begin, which it is about to say
+
+	head  *events.Event // that waits to be yielded
+	key   time.Time     // of head, in the order of the clock
+	asked time.Time     // since when there is none
+	slow  bool          // nobody waits for it any more
+}
+
+// offer is something that a feed says.
+type offer struct {
+	feed        *feed
+	event       *events.Event
+	key         time.Time
+	after, last uint64 // without an event: where it begins, and the newest event
+	over        bool   // there is nothing more
+}
+
+func (f *feed) before(g *feed) bool {
+	if c := f.key.Compare(g.key); c != 0 {
+		return c < 0
+	}
+	return f.name < g.name
+}
+
+// run reads until ctx ends, or the city does.
+func (f *feed) run(ctx context.Context, d Directory, after uint64, known bool, offers chan<- offer) {
+	say := func(o offer) bool {
+		o.feed = f
+		select {
+		case offers <- o:
+		case <-ctx.Done():
+			return false
+		}
+		if o.event == nil {
+			return true
+		}
+		select {
+		case <-f.more:
+			return true
+		case <-ctx.Done():
+			return false
+		}
+	}
+	f.read(ctx, d, after, known, say)
+	say(offer{over: true})
+}
+
+func (f *feed) read(ctx context.Context, d Directory, after uint64, known bool, say func(offer) bool) {
+	c, err := d.City(f.name)
+	if err != nil {
+		return
+	}
+	newest, err := c.History(ctx, events.Query{Limit: 1})
+	if err != nil {
+		return
+	}
+	var last uint64
+	if len(newest) > 0 {
+		last = newest[0].Seq
+	}
+	if !known {
+		if after, err = f.begins(ctx, c, last); err != nil {
+			return
+		}
+	}
+	beyond := after > last
+	if !say(offer{after: after, last: last}) || beyond && !say(offer{event: beyondLog(after, last)}) {
+		return
+	}
+	after = min(after, last)
+	for e, err := range c.Events(ctx, after) {
+		made := e.Type == events.Gap && e.Actor == GapActor // by whoever brings it
+		switch {
+		case err != nil:
+			return
+		case e.Seq <= after && !made:
+			continue
+		case e.Seq > after+1 && !made:
+			if !say(offer{event: hole(after+1, e.Seq-1, e.TS), key: e.TS}) {
+				return
+			}
+		}
+		if !say(offer{event: &e, key: e.TS}) {
+			return
+		}
+		after = e.Seq
+	}
+}
+
+// begins finds where a city that is in no cursor is read from.
+func (f *feed) begins(ctx context.Context, c Control, last uint64) (after uint64, err error) {
+	if f.since.IsZero() {
+		return last, nil
+	}
+	after = last
+	for before := uint64(0); ; {
+		found, err := c.History(ctx, events.Query{Since: f.since, Before: before})
+		if err != nil || len(found) == 0 {
+			return after, err
+		}
+		before = found[len(found)-1].Seq
+		after = before - 1
+	}
+}
+
+// GapActor has made the events events.Gap that are in no log: they say what a stream does not have.
+const GapActor = "api"
+
+// Hole stands for events that a log does not have any more, in a stream of its events.
+func Hole(from, to uint64, at time.Time) events.Event { return *hole(from, to, at) }
+
+func hole(from, to uint64, at time.Time) *events.Event {
+	what := fmt.Sprintf("the events %d to %d are missing from the log", from, to)
+	if from == to {
+		what = fmt.Sprintf("the event %d is missing from the log", from)
+	}
+	payload, _ := json.Marshal(map[string]uint64{"from": from, "to": to}) // cannot fail
+	return &events.Event{Seq: to, TS: at, Type: events.Gap, Actor: GapActor, Message: what + ": damaged, or taken away", Payload: payload}
+}
+
+// BeyondLog says that a cursor fits nothing in a log, whose newest event it is given.
+func BeyondLog(asked string, last uint64) events.Event {
+	payload, _ := json.Marshal(map[string]any{"asked": fmt.Sprintf("%.40s", asked), "newest": last}) // cannot fail
+	return events.Event{
+		Seq: last, TS: time.Now(), Type: events.Gap, Actor: GapActor, Payload: payload,
+		Message: "the cursor is not from this log: what lies between is not known, the stream goes on with what is new",
+	}
+}
+
+func beyondLog(asked, last uint64) *events.Event {
+	e := BeyondLog(fmt.Sprint(asked), last)
+	return &e
+}

@@ -1,0 +1,355 @@
+package city_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"gcity/city"
+	"gcity/city/citytest"
+	"gcity/events"
+)
+
+func record(f *citytest.Fake, n int) {
+	for range n {
+		time.Sleep(time.Millisecond) // of the bubble: no two events are of one moment
+		f.Record(events.Event{Type: "a.b"})
+	}
+}
+
+// reader is a merged stream that is read when a test says so.
+type reader struct {
+	next func() (city.Tagged, error, bool)
+	end  func()
+}
+
+func merged(ctx context.Context, d city.Directory, from city.Cursor) reader {
+	next, stop := iter.Pull2(city.Merged(ctx, d, from))
+	return reader{next, stop}
+}
+
+// read gives the next n events as "city:seq".
+func (r reader) read(t *testing.T, n int) string {
+	t.Helper()
+	var got []string
+	for range n {
+		e, err, ok := r.next()
+		if err != nil || !ok {
+			t.Fatalf("after %v: %v, %v", got, err, ok)
+		}
+		what := fmt.Sprintf("%s:%d", e.City, e.Seq)
+		if e.Type == events.Gap {
+			what += " gap"
+		}
+		got = append(got, what)
+	}
+	return strings.Join(got, ", ")
+}
+
+func wantRead(t *testing.T, r reader, want string) {
+	t.Helper()
+	if got := r.read(t, 1+strings.Count(want, ", ")); got != want {
+		t.Errorf("read %s, want %s", got, want)
+	}
+}
+
+// What happened comes in the order of the clock, then what happens; cities join, leave and are started again.
+func TestMerged(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		a, b := citytest.NewFake("a"), citytest.NewFake("b")
+		m := citytest.NewMachine(a, b)
+		record(a, 2)
+		record(b, 3)
+		record(a, 1)
+		r := merged(ctx, m, city.Cursor{"a": 1, "b": 0})
+		defer r.end()
+		wantRead(t, r, "a:2, b:1, b:2, b:3, a:3")
+		record(b, 1)
+		wantRead(t, r, "b:4")
+
+		c := citytest.NewFake("c")
+		record(c, 1) // its start, before anybody could know
+		m.Put("c", "/c", c)
+		wantRead(t, r, "c:1")
+		record(c, 1)
+		wantRead(t, r, "c:2")
+
+		m.Be("b", city.CityCrashed, "a bug")
+		record(a, 1)
+		wantRead(t, r, "a:4")
+		record(b, 2) // by whoever ends what it left
+		m.Be("b", city.CityRunning, "")
+		wantRead(t, r, "b:5, b:6")
+
+		m.Remove("a")
+		synctest.Wait()
+		record(a, 1)
+		record(c, 1)
+		wantRead(t, r, "c:3")
+		m.Put("a", "/a", a)
+		wantRead(t, r, "a:5")
+	})
+}
+
+// Cities that are in no cursor are read from their ends.
+func TestMergedFromTheEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		a, b := citytest.NewFake("a"), citytest.NewFake("b")
+		m := citytest.NewMachine(a, b)
+		m.Be("b", city.CityStopped, "")
+		record(a, 3)
+		record(b, 5)
+		time.Sleep(time.Millisecond)
+		next, stop := iter.Pull2(city.MergedSteps(ctx, m, nil))
+		defer stop()
+		s, err, ok := next()
+		if err != nil || !ok || s.Event != nil || s.At.String() != "a:3" {
+			t.Fatalf("%+v, %v, %v", s, err, ok)
+		}
+		record(b, 1)
+		m.Be("b", city.CityRunning, "")
+		if s, err, ok = next(); err != nil || !ok || s.Event != nil || s.At.String() != "a:3,b:5" {
+			t.Fatalf("%+v, %v, %v", s, err, ok)
+		}
+		if s, err, ok = next(); err != nil || !ok || s.Event == nil || s.Event.City != "b" || s.At.String() != "a:3,b:6" {
+			t.Fatalf("%+v, %v, %v", s, err, ok)
+		}
+	})
+}
+
+// holey is a city whose log has lost some events.
+type holey struct {
+	city.Control
+	lost func(seq uint64) bool
+}
+
+func (h holey) Events(ctx context.Context, after uint64) iter.Seq2[events.Event, error] {
+	return func(yield func(events.Event, error) bool) {
+		for e, err := range h.Control.Events(ctx, after) {
+			if !h.lost(e.Seq) && !yield(e, err) {
+				return
+			}
+		}
+	}
+}
+
+// N8: what a log does not have is said, and so is a cursor that is not from it; another city by a known name is read anew.
+func TestMergedGaps(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		a, b := citytest.NewFake("a"), citytest.NewFake("b")
+		m := citytest.NewMachine(a, b)
+		m.Put("a", "/a", holey{a, func(seq uint64) bool { return seq == 2 || seq == 3 }})
+		record(a, 4)
+		record(b, 2)
+		r := merged(ctx, m, city.Cursor{"a": 0, "b": 1000})
+		defer r.end()
+		wantRead(t, r, "b:2 gap, a:1, a:3 gap, a:4")
+		record(b, 1)
+		wantRead(t, r, "b:3")
+
+		m.Remove("b")
+		synctest.Wait()
+		other := citytest.NewFake("b")
+		record(other, 1)
+		m.Put("b", "/elsewhere", other)
+		wantRead(t, r, "b:1")
+	})
+}
+
+// stuck is a city that does not say what has happened.
+type stuck struct{ city.Control }
+
+func (s stuck) History(ctx context.Context, _ events.Query) ([]events.Event, error) {
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
+
+// A city that does not answer holds the others up for a moment, once.
+func TestMergedStuck(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		a := citytest.NewFake("a")
+		m := citytest.NewMachine(a)
+		m.Put("stuck", "/stuck", stuck{citytest.NewFake("stuck")})
+		record(a, 2)
+		began := time.Now()
+		r := merged(ctx, m, city.Cursor{"a": 0, "stuck": 0})
+		defer r.end()
+		wantRead(t, r, "a:1, a:2")
+		if took := time.Since(began); took != time.Second {
+			t.Errorf("a second was to pass, and it was %s", took)
+		}
+		began = time.Now()
+		a.Record(events.Event{Type: "a.b"})
+		wantRead(t, r, "a:3")
+		if took := time.Since(began); took != 0 {
+			t.Errorf("it waited again: %s", took)
+		}
+	})
+}
+
+// counting is a city that counts the events which somebody takes.
+type counting struct {
+	city.Control
+	n *atomic.Int64
+}
+
+func (c counting) Events(ctx context.Context, after uint64) iter.Seq2[events.Event, error] {
+	return func(yield func(events.Event, error) bool) {
+		for e, err := range c.Control.Events(ctx, after) {
+			c.n.Add(1)
+			if !yield(e, err) {
+				return
+			}
+		}
+	}
+}
+
+// A reader that stands still has one event of each city waiting for it, however many happen.
+func TestMergedSlowReader(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		a, n := citytest.NewFake("a"), new(atomic.Int64)
+		m := citytest.NewMachine()
+		m.Put("a", "/a", counting{a, n})
+		record(a, 100)
+		r := merged(ctx, m, city.Cursor{"a": 0})
+		defer r.end()
+		wantRead(t, r, "a:1")
+		record(a, 100)
+		synctest.Wait()
+		if n.Load() > 2 {
+			t.Errorf("%d events were taken for a reader that read one", n.Load())
+		}
+		if got := r.read(t, 199); !strings.HasSuffix(got, "a:199, a:200") {
+			t.Errorf("…%s", got[len(got)-30:])
+		}
+	})
+}
+
+// gone is a directory that ends.
+type gone struct{ city.Directory }
+
+func (gone) Watch(context.Context) iter.Seq2[[]city.Info, error] {
+	return func(yield func([]city.Info, error) bool) { yield(nil, errors.New("the supervisor has ended")) }
+}
+
+func TestMergedEnds(t *testing.T) {
+	r := merged(t.Context(), gone{}, nil)
+	if _, err, _ := r.next(); err == nil || err.Error() != "the supervisor has ended" {
+		t.Error(err)
+	}
+	if _, _, ok := r.next(); ok {
+		t.Error("it goes on")
+	}
+	r.end()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for e, err := range city.Merged(ctx, citytest.NewMachine(citytest.NewFake("a")), nil) {
+		t.Error(e, err)
+	}
+}
+
+// Whatever happens to cities and to readers, who goes on from where he was has every event of each city once, in order.
+func TestMergedHistories(t *testing.T) {
+	seed := uint64(time.Now().UnixNano())
+	t.Logf("seed %d", seed)
+	for round := range uint64(20) {
+		synctest.Test(t, func(t *testing.T) {
+			rnd := rand.New(rand.NewPCG(seed, round))
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			m := citytest.NewMachine()
+			fakes, registered := map[string]*citytest.Fake{}, map[string]bool{}
+			at, seen := city.Cursor{}, map[string][]uint64{}
+			for _, name := range []string{"a", "b", "c"} {
+				fakes[name], at[name], registered[name] = citytest.NewFake(name), 0, true
+				m.Put(name, "/"+name, fakes[name])
+			}
+			names := slices.Sorted(maps.Keys(fakes))
+			var next func() (city.Step, error, bool)
+			stop := func() {}
+			for range 300 {
+				name := names[rnd.IntN(len(names))]
+				switch rnd.IntN(8) {
+				case 0, 1, 2:
+					fakes[name].Record(events.Event{Type: "a.b"})
+				case 3:
+					if registered[name] {
+						m.Be(name, []city.Condition{city.CityRunning, city.CityCrashed, city.CityPaused, city.CityStopped}[rnd.IntN(4)], "")
+					}
+				case 4:
+					if registered[name] {
+						m.Remove(name)
+					} else {
+						m.Put(name, "/"+name, fakes[name])
+					}
+					registered[name] = !registered[name]
+				case 5:
+					time.Sleep(time.Duration(rnd.IntN(3000)) * time.Millisecond)
+				case 6: // the reader goes, and comes again
+					stop()
+					next = nil
+				default:
+					follow, end := context.WithTimeout(ctx, 10*time.Second)
+					if next == nil {
+						stop()
+						inner := follow
+						next, stop = iter.Pull2(city.MergedSteps(inner, m, maps.Clone(at)))
+					}
+					for range rnd.IntN(10) {
+						s, err, ok := next()
+						if err != nil || !ok {
+							next = nil
+							break
+						}
+						at = maps.Clone(s.At)
+						seen[s.Event.City] = append(seen[s.Event.City], s.Event.Seq)
+					}
+					end()
+				}
+			}
+			stop()
+			for _, name := range names {
+				m.Put(name, "/"+name, fakes[name])
+				fakes[name].Record(events.Event{Type: "the.end"})
+			}
+			ended := 0
+			for s, err := range city.MergedSteps(ctx, m, at) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				seen[s.Event.City] = append(seen[s.Event.City], s.Event.Seq)
+				if s.Event.Type == "the.end" {
+					if ended++; ended == len(names) {
+						break
+					}
+				}
+			}
+			for _, name := range names {
+				for i, seq := range seen[name] {
+					if seq != uint64(i+1) {
+						t.Fatalf("round %d: %s gave %v", round, name, seen[name])
+					}
+				}
+			}
+		})
+	}
+}
