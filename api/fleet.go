@@ -89,6 +89,10 @@ func (f *fleet) methods(rt route) (can methods, alone bool) {
 		return methods{get: f.openAPI}, true
 	case agents:
 		return methods{get: f.agents}, false
+	case eventLog:
+		return methods{get: f.events}, false
+	case eventStream:
+		return methods{get: f.eventStream}, false
 	}
 	return can, false
 }

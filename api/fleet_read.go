@@ -249,11 +249,32 @@ func (f *fleet) peekAll(ctx context.Context, items []CityAgent) {
 	wg.Wait()
 }
 
-// look gives what is seen of the cities that a request is about: all, or those that ?city= names.
+// look gives what is seen of the cities that a request is about: all, or those that ?city= names. With ?index= it waits for
+// what is newer than that cursor.
 func (f *fleet) look(r *http.Request) ([]glance, error) {
-	all, err := f.chosen(r).Cities(r.Context())
+	dir := f.chosen(r)
+	all, err := dir.Cities(r.Context())
 	if err != nil {
 		return nil, err
+	}
+	if text := r.URL.Query().Get("index"); text != "" {
+		wait, err := waitOf(r)
+		if err != nil {
+			return nil, err
+		}
+		from, err := cursorOf(text, all)
+		if err != nil {
+			return nil, err
+		}
+		ctx, cancel := context.WithTimeout(r.Context(), wait)
+		defer cancel()
+		defer context.AfterFunc(f.life, cancel)()
+		if err := f.awaitAny(ctx, dir, from); err != nil {
+			return nil, err
+		}
+		if all, err = dir.Cities(r.Context()); err != nil {
+			return nil, err
+		}
 	}
 	return f.glances(r.Context(), all), nil
 }

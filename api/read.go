@@ -24,14 +24,25 @@ func (s *server) patience(r *http.Request) (ctx context.Context, cancel func(), 
 	q := r.URL.Query()
 	index, err = number(r, "index", math.MaxUint64)
 	wait := defaultWait
-	if v := q.Get("wait"); v != "" && err == nil {
-		if wait, err = time.ParseDuration(v); err != nil || wait < 0 || wait > maxWait {
-			err = invalid("wait=%.40q is no duration from 0s to %s", v, maxWait)
-		}
+	if err == nil {
+		wait, err = waitOf(r)
 	}
 	ctx, end := context.WithTimeout(r.Context(), wait)
 	unhook := context.AfterFunc(s.life, end)
 	return ctx, func() { unhook(); end() }, index, q.Has("index"), err
+}
+
+// waitOf is how long a request waits for something newer.
+func waitOf(r *http.Request) (time.Duration, error) {
+	v := r.URL.Query().Get("wait")
+	if v == "" {
+		return defaultWait, nil
+	}
+	wait, err := time.ParseDuration(v)
+	if err != nil || wait < 0 || wait > maxWait {
+		return 0, invalid("wait=%.40q is no duration from 0s to %s", v, maxWait)
+	}
+	return wait, nil
 }
 
 // look gives the city's state; with ?index=N it waits for a state that is newer than event N.
@@ -146,15 +157,11 @@ func (s *server) await(ctx context.Context, index uint64) error {
 // query reads the selection of events; "cursor" is "after_seq" with the oldest first.
 func query(r *http.Request) (events.Query, error) {
 	v := r.URL.Query()
-	q := events.Query{Actor: v.Get("actor"), Subject: v.Get("subject"), Forward: v.Has("cursor")}
-	for _, list := range v["type"] {
-		for t := range strings.SplitSeq(list, ",") {
-			if t != "" {
-				q.Types = append(q.Types, t)
-			}
-		}
+	q, err := selection(r)
+	if err != nil {
+		return q, err
 	}
-	var err error
+	q.Forward = v.Has("cursor")
 	name := "after_seq"
 	if v.Has("cursor") {
 		name = "cursor"
@@ -171,10 +178,21 @@ func query(r *http.Request) (events.Query, error) {
 	}
 	q.Forward = q.Forward || forward
 	limit, err := number(r, "limit", maxLines)
-	if err != nil {
-		return q, err
-	}
 	q.Limit = int(limit)
+	return q, err
+}
+
+// selection reads which events are wanted, wherever they stand.
+func selection(r *http.Request) (events.Query, error) {
+	v := r.URL.Query()
+	q := events.Query{Actor: v.Get("actor"), Subject: v.Get("subject")}
+	for _, list := range v["type"] {
+		for t := range strings.SplitSeq(list, ",") {
+			if t != "" {
+				q.Types = append(q.Types, t)
+			}
+		}
+	}
 	if since := v.Get("since"); since != "" {
 		if ago, err := time.ParseDuration(since); err == nil {
 			q.Since = time.Now().Add(-ago)

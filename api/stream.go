@@ -179,13 +179,12 @@ func (s *server) watch(w http.ResponseWriter, r *http.Request, rt route) error {
 }
 
 // eventStream goes on after Last-Event-ID, else after_seq, else begins with what happens next. A cursor that is none,
-// or that lies in the future, is answered by an explicit gap.
+// or that lies in the future, is answered by an explicit gap, and so is what the log does not have.
 func (s *server) eventStream(w http.ResponseWriter, r *http.Request, _ route) error {
-	q, err := query(r)
-	if err != nil && r.URL.Query().Get("after_seq") == "" { // a bad cursor is a gap, anything else a mistake
+	q, err := selection(r)
+	if err != nil {
 		return err
 	}
-	q.After, q.Before = 0, 0
 	newest, err := s.city.History(r.Context(), events.Query{Limit: 1})
 	if err != nil {
 		return err
@@ -210,28 +209,34 @@ func (s *server) eventStream(w http.ResponseWriter, r *http.Request, _ route) er
 		return err
 	}
 	defer done()
-	if gap && st.send(events.Gap, strconv.FormatUint(last, 10), gapAt(asked, last)) != nil {
+	if gap && st.sendEvent(city.BeyondLog(asked, last)) != nil {
 		return nil
 	}
+	at := after
 	pump(s, st, r, func(ctx context.Context) iter.Seq2[events.Event, error] { return s.city.Events(ctx, after) },
 		func(e events.Event) error {
+			if e.Seq > at+1 && !city.MadeGap(&e) {
+				if err := st.sendEvent(city.Hole(at+1, e.Seq-1, e.TS)); err != nil {
+					return err
+				}
+			}
+			at = e.Seq
 			if !q.Match(&e) {
 				return nil
 			}
-			name := e.Type
-			if strings.HasPrefix(name, "!") {
-				name = ""
-			}
-			return st.send(name, strconv.FormatUint(e.Seq, 10), e)
+			return st.sendEvent(e)
 		})
 	return nil
 }
 
-// gapAt is an event that is in no log: it says that a cursor fits nothing here.
-func gapAt(asked string, last uint64) events.Event {
-	payload, _ := json.Marshal(map[string]any{"asked": fmt.Sprintf("%.40s", asked), "newest": last}) // cannot fail
-	return events.Event{
-		Seq: last, TS: time.Now(), Type: events.Gap, Actor: "api", Payload: payload,
-		Message: "the cursor is not from this log: what lies between is not known, the stream goes on with what is new",
+func (st *stream) sendEvent(e events.Event) error {
+	return st.send(eventName(e.Type), strconv.FormatUint(e.Seq, 10), e)
+}
+
+// eventName is what an event of a log is called in a stream, which has words of its own.
+func eventName(kind string) string {
+	if strings.HasPrefix(kind, "!") {
+		return ""
 	}
+	return kind
 }

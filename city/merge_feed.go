@@ -91,7 +91,7 @@ func (f *feed) read(ctx context.Context, d Directory, after uint64, known bool, 
 	}
 	after = min(after, last)
 	for e, err := range c.Events(ctx, after) {
-		made := e.Type == events.Gap && e.Actor == GapActor // by whoever brings it
+		made := MadeGap(&e) // by whoever brings it
 		switch {
 		case err != nil:
 			return
@@ -125,8 +125,11 @@ func (f *feed) begins(ctx context.Context, c Control, last uint64) (after uint64
 	}
 }
 
-// GapActor has made the events events.Gap that are in no log: they say what a stream does not have.
-const GapActor = "api"
+// gapActor has made the events events.Gap that are in no log.
+const gapActor = "api"
+
+// MadeGap tells whether an event is in no log, and says what a stream does not have.
+func MadeGap(e *events.Event) bool { return e.Type == events.Gap && e.Actor == gapActor }
 
 // Hole stands for events that a log does not have any more, in a stream of its events.
 func Hole(from, to uint64, at time.Time) events.Event { return *hole(from, to, at) }
@@ -137,14 +140,14 @@ func hole(from, to uint64, at time.Time) *events.Event {
 		what = fmt.Sprintf("the event %d is missing from the log", from)
 	}
 	payload, _ := json.Marshal(map[string]uint64{"from": from, "to": to}) // cannot fail
-	return &events.Event{Seq: to, TS: at, Type: events.Gap, Actor: GapActor, Message: what + ": damaged, or taken away", Payload: payload}
+	return &events.Event{Seq: to, TS: at, Type: events.Gap, Actor: gapActor, Message: what + ": damaged, or taken away", Payload: payload}
 }
 
 // BeyondLog says that a cursor fits nothing in a log, whose newest event it is given.
 func BeyondLog(asked string, last uint64) events.Event {
 	payload, _ := json.Marshal(map[string]any{"asked": fmt.Sprintf("%.40s", asked), "newest": last}) // cannot fail
 	return events.Event{
-		Seq: last, TS: time.Now(), Type: events.Gap, Actor: GapActor, Payload: payload,
+		Seq: last, TS: time.Now(), Type: events.Gap, Actor: gapActor, Payload: payload,
 		Message: "the cursor is not from this log: what lies between is not known, the stream goes on with what is new",
 	}
 }

@@ -1,0 +1,236 @@
+package api
+
+import (
+	"cmp"
+	"context"
+	"iter"
+	"net/http"
+	"strconv"
+	"sync"
+
+	"gcity/city"
+	"gcity/events"
+)
+
+// atMostOfAll bounds a page of events of all cities, each of which is asked for that many.
+const atMostOfAll = 1000
+
+// eventsAnswer is a page of events of several cities.
+type eventsAnswer struct {
+	list[city.Tagged]
+	Cursor      string   `json:"cursor"`           // what happens next comes after it, in a stream or a page
+	Before      string   `json:"before,omitempty"` // of the page that is older
+	Unreachable []silent `json:"unreachable,omitempty"`
+}
+
+// cursorOf reads a cursor over cities: cityA:5,cityB:12, or "0" for all from their beginnings; where there is one city only its
+// number is enough.
+func cursorOf(text string, all []city.Info) (city.Cursor, error) {
+	n, err := strconv.ParseUint(text, 10, 64)
+	if err != nil || n > 0 && len(all) != 1 {
+		return city.ParseCursor(text)
+	}
+	c := city.Cursor{}
+	for i := range all {
+		c[all[i].Name] = n
+	}
+	return c, nil
+}
+
+// events are the newest of all cities, or with a cursor those after it, the oldest first.
+func (f *fleet) events(w http.ResponseWriter, r *http.Request, _ route) error {
+	q, err := selection(r)
+	if err != nil {
+		return err
+	}
+	limit, err := number(r, "limit", atMostOfAll)
+	if err != nil {
+		return err
+	}
+	if q.Limit = int(limit); q.Limit == 0 {
+		q.Limit = events.DefaultLimit
+	}
+	seen, err := f.look(r)
+	if err != nil {
+		return err
+	}
+	v := r.URL.Query()
+	text := v.Get("before")
+	if q.Forward = v.Has("cursor"); q.Forward {
+		text = v.Get("cursor")
+	}
+	all := make([]city.Info, len(seen))
+	for i := range seen {
+		all[i] = seen[i].info
+	}
+	from, err := cursorOf(text, all)
+	if err != nil {
+		return err
+	}
+	pages := f.histories(r.Context(), seen, q, from)
+	items, cut := mergePages(pages, q.Limit, q.Forward)
+	a := eventsAnswer{list: listOf(items), Unreachable: silence(seen)}
+	end := city.Cursor{}
+	for i := range seen {
+		if seen[i].snap != nil {
+			end[seen[i].name] = seen[i].snap.Seq
+		}
+	}
+	switch {
+	case q.Forward:
+		for name, seq := range from {
+			end[name] = seq
+		}
+		for i := range items {
+			end[items[i].City] = items[i].Seq
+		}
+		a.Next = end.String()
+	case cut:
+		older := city.Cursor{}
+		for name, seq := range from {
+			older[name] = seq
+		}
+		for i := range items {
+			older[items[i].City] = items[i].Seq
+		}
+		for name, seq := range end { // of which nothing is on this page yet
+			if _, has := older[name]; !has {
+				older[name] = seq + 1
+			}
+		}
+		a.Before = older.String()
+	}
+	a.Cursor = end.String()
+	f.fleetOK(w, seen, a)
+	return nil
+}
+
+// histories asks the cities that answer for a page each. What one does not say in time is noted in what was seen of it.
+func (f *fleet) histories(ctx context.Context, seen []glance, q events.Query, from city.Cursor) [][]city.Tagged {
+	ctx, cancel := context.WithTimeout(ctx, lookTime)
+	defer cancel()
+	pages := make([][]city.Tagged, len(seen))
+	var wg sync.WaitGroup
+	for i := range seen {
+		at, has := from[seen[i].name]
+		if seen[i].snap == nil || q.Forward && !has {
+			continue
+		}
+		mine := q
+		if q.Forward {
+			mine.After = at
+		} else {
+			mine.Before = at
+		}
+		wg.Go(func() {
+			g := &seen[i]
+			found, err := f.history(ctx, g.name, mine)
+			if err != nil {
+				g.err, g.snap = err, nil
+				return
+			}
+			for _, e := range found {
+				pages[i] = append(pages[i], city.Tagged{City: g.name, Event: e})
+			}
+		})
+	}
+	wg.Wait()
+	return pages
+}
+
+func (f *fleet) history(ctx context.Context, name string, q events.Query) ([]events.Event, error) {
+	c, err := f.dir.City(name)
+	if err != nil {
+		return nil, err
+	}
+	return c.History(ctx, q)
+}
+
+// mergePages puts pages together in the order of the clock, each as it is, and tells whether there was more than the limit.
+func mergePages(pages [][]city.Tagged, limit int, forward bool) (items []city.Tagged, cut bool) {
+	for {
+		best := -1
+		for i, p := range pages {
+			if len(p) == 0 {
+				continue
+			}
+			if best < 0 || forward && p[0].TS.Before(pages[best][0].TS) || !forward && p[0].TS.After(pages[best][0].TS) {
+				best = i
+			}
+			cut = cut || len(p) >= limit
+		}
+		if best < 0 || len(items) == limit {
+			return items, cut || best >= 0
+		}
+		items = append(items, pages[best][0])
+		pages[best] = pages[best][1:]
+	}
+}
+
+// told is an event of the merged stream and the cursor after it; without an event a city has joined.
+type told struct {
+	event *city.Tagged
+	at    string
+}
+
+// eventStream is what happens in all cities, after Last-Event-ID, else after what "after" says.
+func (f *fleet) eventStream(w http.ResponseWriter, r *http.Request, _ route) error {
+	q, err := selection(r)
+	if err != nil {
+		return err
+	}
+	dir := f.chosen(r)
+	all, err := dir.Cities(r.Context())
+	if err != nil {
+		return err
+	}
+	v := r.URL.Query()
+	asked := cmp.Or(r.Header.Get("Last-Event-ID"), v.Get("after"), v.Get("after_seq"), v.Get("cursor"))
+	from, bad := cursorOf(asked, all)
+	st, done, err := f.open(w)
+	if err != nil {
+		return err
+	}
+	defer done()
+	if bad != nil && st.send(events.Gap, "", city.Tagged{Event: city.BeyondLog(asked, 0)}) != nil {
+		return nil
+	}
+	pump(f.server, st, r, func(ctx context.Context) iter.Seq2[told, error] { return tell(ctx, dir, from) },
+		func(t told) error {
+			switch {
+			case t.event == nil:
+				return st.write("id: " + t.at + "\n\n")
+			case !q.Match(&t.event.Event) && !city.MadeGap(&t.event.Event):
+				return nil
+			}
+			return st.send(eventName(t.event.Type), t.at, t.event)
+		})
+	return nil
+}
+
+// tell writes the cursor of each step down before the next one changes it.
+func tell(ctx context.Context, d city.Directory, from city.Cursor) iter.Seq2[told, error] {
+	return func(yield func(told, error) bool) {
+		for s, err := range city.MergedSteps(ctx, d, from) {
+			if !yield(told{s.Event, s.At.String()}, err) {
+				return
+			}
+		}
+	}
+}
+
+// awaitAny returns when there is an event after a cursor, or when ctx ends.
+func (f *fleet) awaitAny(ctx context.Context, dir city.Directory, from city.Cursor) error {
+	leave, err := f.takePlace()
+	if err != nil {
+		return err
+	}
+	defer leave()
+	for _, err := range city.Merged(ctx, dir, from) {
+		if err != nil && ctx.Err() == nil {
+			return err
+		}
+		break
+	}
+	return nil
+}
