@@ -22,11 +22,13 @@ type fleet struct {
 	*server
 	dir   view
 	looks *beside.Looks[glance] // at cities, by name
+	lets  map[string]*let
+	let   *let // whose cities they are; nil: everybody's
 }
 
 func newFleet(s *server, d city.Directory) *fleet {
 	s.document = sync.OnceValue(func() []byte { return document(fleetOperations()) })
-	return &fleet{server: s, dir: view{Directory: d}, looks: beside.New[glance](looksAtAll)}
+	return &fleet{server: s, dir: view{Directory: d}, looks: beside.New[glance](looksAtAll), lets: letsOf(s.o)}
 }
 
 // FleetHandler is Handler for all cities of a directory.
@@ -36,7 +38,12 @@ func FleetHandler(d city.Directory, o Options) http.Handler {
 
 func (f *fleet) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Time{}) // of the request before on this connection
-	rt, err := parse(r.URL.EscapedPath())
+	path := r.URL.EscapedPath()
+	if who, rest, is := tenantPath(path); is {
+		f.asTenant(w, r, who, rest)
+		return
+	}
+	rt, err := parse(path)
 	if err != nil {
 		f.fail(w, err)
 		return
@@ -120,7 +127,11 @@ func (f *fleet) pick(ctx context.Context, name string) (city.Control, error) {
 	case !i.Running:
 		return nil, stands(i)
 	}
-	return f.dir.City(name)
+	ctl, err := f.dir.City(name)
+	if err == nil {
+		err = f.let.fits(ctx, name, ctl)
+	}
+	return ctl, err
 }
 
 func unknownCity(name string, all []city.Info) error {

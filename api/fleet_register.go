@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"path/filepath"
@@ -26,17 +27,20 @@ func (f *fleet) enrol(w http.ResponseWriter, r *http.Request, rt route) error {
 	if !ok {
 		return &city.Error{Code: city.Unavailable, Message: "nothing can be registered here"}
 	}
-	if rt.city != "" {
-		s, ok := reg.(city.Surveyor)
-		if !ok {
-			return &city.Error{Code: city.Unavailable, Message: "what the city in that folder is called cannot be said here: register it by POST /v0/cities"}
+	switch {
+	case f.let != nil:
+		select {
+		case f.let.enrols <- struct{}{}:
+			defer func() { <-f.let.enrols }()
+		case <-r.Context().Done():
+			return r.Context().Err()
 		}
-		about, err := s.Survey(r.Context(), e.Path)
-		if err != nil {
+		if err := f.mayEnrol(r.Context(), reg, rt.city, e.Path); err != nil {
 			return err
 		}
-		if about.Name != rt.city {
-			return &city.Error{Code: city.Conflict, Message: fmt.Sprintf("the city in %s is called %s, not %s: /v0/city/%[2]s/register registers it", e.Path, about.Name, rt.city)}
+	case rt.city != "":
+		if err := called(r.Context(), reg, rt.city, e.Path); err != nil {
+			return err
 		}
 	}
 	info, err := reg.Register(r.Context(), e.Path)
@@ -44,6 +48,22 @@ func (f *fleet) enrol(w http.ResponseWriter, r *http.Request, rt route) error {
 		return err
 	}
 	f.reply(w, http.StatusOK, info)
+	return nil
+}
+
+// called refuses a folder whose city has another name.
+func called(ctx context.Context, reg city.Registrar, name, path string) error {
+	s, ok := reg.(city.Surveyor)
+	if !ok {
+		return &city.Error{Code: city.Unavailable, Message: "what the city in that folder is called cannot be said here: register it by POST /v0/cities"}
+	}
+	about, err := s.Survey(ctx, path)
+	if err != nil {
+		return err
+	}
+	if about.Name != name {
+		return &city.Error{Code: city.Conflict, Message: fmt.Sprintf("the city in %s is called %s, not %s: /v0/city/%[2]s/register registers it", path, about.Name, name)}
+	}
 	return nil
 }
 

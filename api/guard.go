@@ -2,7 +2,6 @@ package api
 
 import (
 	"crypto/sha256"
-	"crypto/subtle"
 	"net"
 	"net/http"
 	"net/netip"
@@ -18,7 +17,10 @@ import (
 // says whose the other end is.
 type Guard struct {
 	Hosts []string // names that requests may be made to, besides loopback ones and the address they came in at
-	Token string   // every request brings it; "" = none is asked for
+	Token string   // every request brings it; "" = none is asked for, where there are no tenants
+	Fleet bool     // it is before all cities of a machine
+
+	Tenants map[string]Tenant // of a fleet, by name; each opens with its own token what is below /v0/tenant/NAME
 }
 
 // requestHeader marks what is sent by a program: a page of another site cannot set it without asking first, and nobody
@@ -30,14 +32,14 @@ const lingerTime = time.Second
 
 // guarded lets requests through to next that may be answered at all.
 func (g Guard) guarded(s *server, next http.Handler) http.Handler {
-	digest := sha256.Sum256([]byte(g.Token))
+	keys := g.keyring()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		rc := http.NewResponseController(w)
 		_ = rc.SetWriteDeadline(time.Time{}) // of the request before on this connection
 		if r.ContentLength != 0 {
 			_ = rc.SetReadDeadline(time.Now().Add(bodyTimeout)) // whoever wants the body or not
 		}
-		status, msg := g.refuse(r, digest)
+		status, msg := g.refuse(r, keys)
 		if status == 0 {
 			next.ServeHTTP(w, r)
 			return
@@ -59,12 +61,16 @@ func (g Guard) guarded(s *server, next http.Handler) http.Handler {
 }
 
 // refuse says why a request is not answered, 0 = it may be.
-func (g Guard) refuse(r *http.Request, digest [sha256.Size]byte) (status int, msg string) {
+func (g Guard) refuse(r *http.Request, keys keyring) (status int, msg string) {
+	this, file := "city", "[api] hosts of city.toml"
+	if g.Fleet {
+		this, file = "supervisor", "[supervisor] hosts of supervisor.toml"
+	}
 	if !g.knows(r) {
-		return http.StatusForbidden, "this city is not asked by that name: use 127.0.0.1 or localhost, or write the name into [api] hosts of city.toml"
+		return http.StatusForbidden, "this " + this + " is not asked by that name: use 127.0.0.1 or localhost, or write the name into " + file
 	}
 	if !sameOrigin(r) {
-		return http.StatusForbidden, "pages of other sites may not ask this city"
+		return http.StatusForbidden, "pages of other sites may not ask this " + this
 	}
 	reads := r.Method == http.MethodGet
 	if !reads && r.Method != http.MethodPost && r.Method != http.MethodPatch {
@@ -73,8 +79,8 @@ func (g Guard) refuse(r *http.Request, digest [sha256.Size]byte) (status int, ms
 	if reads && r.ContentLength != 0 {
 		return http.StatusForbidden, "a GET has no body here"
 	}
-	if g.Token != "" && !bears(r, digest) {
-		return http.StatusUnauthorized, "this needs the city's token: -H \"Authorization: Bearer …\""
+	if (g.Token != "" || len(g.Tenants) > 0) && !bears(r, keys) {
+		return http.StatusUnauthorized, "this needs the " + this + "'s token: -H \"Authorization: Bearer …\""
 	}
 	if !reads && len(r.Header.Values(requestHeader)) == 0 {
 		return http.StatusForbidden, "whatever changes something needs the header " + requestHeader + ": -H '" + requestHeader + ": 1'"
@@ -150,13 +156,13 @@ func sameOrigin(r *http.Request) bool {
 	return true
 }
 
-// bears says whether a request brings the token that has a digest, in a time that says nothing about the token.
-func bears(r *http.Request, digest [sha256.Size]byte) bool {
+// bears says whether a request brings a token that opens its path, in a time that says nothing about any token.
+func bears(r *http.Request, keys keyring) bool {
 	given := r.Header.Values("Authorization")
 	if len(given) != 1 {
 		return false
 	}
 	scheme, token, ok := strings.Cut(given[0], " ")
 	sum := sha256.Sum256([]byte(strings.TrimSpace(token)))
-	return ok && strings.EqualFold(scheme, "Bearer") && subtle.ConstantTimeCompare(sum[:], digest[:]) == 1
+	return keys.opens(r.URL.EscapedPath(), sum) && ok && strings.EqualFold(scheme, "Bearer")
 }

@@ -13,6 +13,7 @@ import (
 
 	"gcity/api"
 	"gcity/city"
+	"gcity/city/citytest"
 )
 
 // door is a run of Keep.
@@ -23,12 +24,18 @@ type door struct {
 }
 
 func keep(t *testing.T) *door {
+	return kept(t, func(ctx context.Context, d *door) {
+		api.Keep(ctx, d.wants, func(now city.Door) { d.told <- now }, town(), api.Options{})
+	})
+}
+
+func kept(t *testing.T, keep func(context.Context, *door)) *door {
 	d := &door{t, make(chan api.TCP), make(chan city.Door, 100)}
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		api.Keep(ctx, d.wants, func(now city.Door) { d.told <- now }, town(), api.Options{})
+		keep(ctx, d)
 	}()
 	t.Cleanup(func() {
 		cancel()
@@ -206,5 +213,51 @@ func eventually(t *testing.T, done func() bool) {
 		case <-late:
 			t.Fatal("waited in vain")
 		}
+	}
+}
+
+// A tenant whose token cannot be had is not let in, and the others are; the token counts as soon as it is there.
+func TestKeepTenants(t *testing.T) {
+	m := citytest.NewMachine(named("prod"), named("other"))
+	d := kept(t, func(ctx context.Context, d *door) {
+		api.KeepFleet(ctx, d.wants, func(now city.Door) { d.told <- now }, m, api.Options{})
+	})
+	dir := t.TempDir()
+	file := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path+".new", []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Rename(path+".new", path); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	addr := freeAddr(t)
+	want := api.TCP{Addr: addr, TokenFile: file("all", token), Tenants: map[string]api.TenantOf{
+		"acme": {Cities: []string{"prod"}, TokenFile: filepath.Join(dir, "acme")}, "bigcorp": {Cities: []string{"other"}, TokenFile: file("bigcorp", bigToken)},
+		"thief": {Cities: []string{"other"}, TokenFile: file("thief", token)},
+	}}
+	ask := func(tenant, token string) int {
+		code, _, _ := call(t, "GET", "http://"+addr+"/v0/tenant/"+tenant+"/cities", "", "Authorization: Bearer "+token)
+		return code
+	}
+	d.wants <- want
+	d.until(addr, "the tenant acme is not let in: its token cannot be read")
+	if a, b := ask("bigcorp", bigToken), ask("acme", acmeToken); a != 200 || b != 401 {
+		t.Errorf("%d, %d", a, b)
+	}
+	if code, _, body := call(t, "GET", "http://"+addr+"/v0/cities", "", "Authorization: Bearer "+token); code != 200 {
+		t.Errorf("%d %s", code, body)
+	}
+	file("acme", acmeToken)
+	d.until(addr, "the tenant thief is not let in: its token is that of the supervisor")
+	if code := ask("acme", acmeToken); code != 200 {
+		t.Errorf("the token does not count: %d", code)
+	}
+	file("thief", "a-token-of-its-own-012345")
+	d.until(addr, "")
+	if code := ask("thief", token); code != 200 { // the supervisor's opens all
+		t.Error(code)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"os"
 	"slices"
@@ -23,11 +24,16 @@ type TCP struct {
 	Addr      string // "127.0.0.1:8080"; "" = nowhere
 	Hosts     []string
 	TokenFile string // "" = no token is asked for
+
+	Tenants map[string]TenantOf // of a fleet, by name
 }
 
 func (t TCP) same(u TCP) bool {
-	return t.Addr == u.Addr && t.TokenFile == u.TokenFile && slices.Equal(t.Hosts, u.Hosts)
+	return t.Addr == u.Addr && t.TokenFile == u.TokenFile && slices.Equal(t.Hosts, u.Hosts) && maps.EqualFunc(t.Tenants, u.Tenants, TenantOf.same)
 }
+
+// secrets tells whether there are files to be looked at.
+func (t TCP) secrets() bool { return t.TokenFile != "" || len(t.Tenants) > 0 }
 
 const (
 	tryAgain  = 2 * time.Second // after an address could not be had, and between two looks at a token
@@ -39,7 +45,21 @@ const (
 // Keep answers over TCP where the newest of wants says, until ctx ends. It tells of every change: of the address that it
 // listens on, or why it does not; what fails is tried again until it works. Every change cuts what is connected.
 func Keep(ctx context.Context, wants <-chan TCP, tell func(city.Door), c city.Control, o Options) {
-	k := &keeper{city: c, o: o.withDefaults(), tell: tell, files: beside.New[secret](tokensAtOnce)}
+	k := &keeper{section: "[api]", o: o, tell: tell}
+	k.serve = func(ctx context.Context, l net.Listener, o Options) error { return Serve(ctx, l, c, o) }
+	k.run(ctx, wants)
+}
+
+// KeepFleet is Keep for all cities of a directory. A tenant whose token cannot be had is not let in, and that is told beside the
+// address.
+func KeepFleet(ctx context.Context, wants <-chan TCP, tell func(city.Door), d city.Directory, o Options) {
+	k := &keeper{section: "[supervisor]", fleet: true, o: o, tell: tell}
+	k.serve = func(ctx context.Context, l net.Listener, o Options) error { return ServeFleet(ctx, l, d, o) }
+	k.run(ctx, wants)
+}
+
+func (k *keeper) run(ctx context.Context, wants <-chan TCP) {
+	k.o, k.files = k.o.withDefaults(), beside.New[secret](tokensAtOnce)
 	defer func() { k.close() }()
 	again := time.NewTicker(tryAgain)
 	defer again.Stop()
@@ -61,7 +81,7 @@ func Keep(ctx context.Context, wants <-chan TCP, tell func(city.Door), c city.Co
 			k.close()
 			k.say(city.Door{Problem: fmt.Sprintf("the API on %s has ended and is begun again: %v", k.want.Addr, err)})
 		}
-		if k.serving == nil && k.want.Addr != "" || k.want.TokenFile != "" {
+		if k.serving == nil && k.want.Addr != "" || k.want.secrets() {
 			again.Reset(tryAgain)
 		} else {
 			again.Stop()
@@ -71,14 +91,16 @@ func Keep(ctx context.Context, wants <-chan TCP, tell func(city.Door), c city.Co
 
 // keeper is one run of Keep.
 type keeper struct {
-	city  city.Control
-	o     Options
-	tell  func(city.Door)
-	files *beside.Looks[secret]
+	serve   func(context.Context, net.Listener, Options) error
+	fleet   bool
+	section string // where it is written down
+	o       Options
+	tell    func(city.Door)
+	files   *beside.Looks[secret]
 
 	want    TCP
 	told    city.Door
-	token   string // that is asked for now
+	keys    keys   // that are asked for now
 	serving func() // ends it and waits for its end; nil: nobody listens
 	failed  chan error
 }
@@ -89,8 +111,9 @@ func (k *keeper) turn(ctx context.Context) {
 		k.say(city.Door{})
 		return
 	}
-	key, err := k.readToken(ctx)
-	if err == nil && k.serving != nil && key == k.token {
+	now, err := k.readKeys(ctx)
+	if err == nil && k.serving != nil && now.same(k.keys) {
+		k.say(city.Door{Address: k.told.Address, Problem: now.problem})
 		return
 	}
 	k.close()
@@ -100,25 +123,25 @@ func (k *keeper) turn(ctx context.Context) {
 	}
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", k.want.Addr)
 	if err != nil {
-		k.say(city.Door{Problem: fmt.Sprintf("the API does not answer on %s: %s; it is tried again", k.want.Addr, unheard(err))})
+		k.say(city.Door{Problem: fmt.Sprintf("the API does not answer on %s: %s; it is tried again", k.want.Addr, k.unheard(err))})
 		return
 	}
-	k.begin(ctx, l, key)
-	k.say(city.Door{Address: l.Addr().String()})
+	k.begin(ctx, l, now)
+	k.say(city.Door{Address: l.Addr().String(), Problem: now.problem})
 }
 
-func (k *keeper) begin(ctx context.Context, l net.Listener, token string) {
+func (k *keeper) begin(ctx context.Context, l net.Listener, now keys) {
 	ctx, end := context.WithCancel(ctx)
 	o := k.o
-	o.Guard = &Guard{Hosts: k.want.Hosts, Token: token}
+	o.Guard = &Guard{Hosts: k.want.Hosts, Token: now.token, Fleet: k.fleet, Tenants: now.tenants}
 	failed := make(chan error, 1)
 	var wg sync.WaitGroup
 	wg.Go(func() {
-		if err := Serve(ctx, l, k.city, o); err != nil {
+		if err := k.serve(ctx, l, o); err != nil {
 			failed <- err
 		}
 	})
-	k.token, k.failed = token, failed
+	k.keys, k.failed = now, failed
 	k.serving = func() { end(); wg.Wait() }
 }
 
@@ -135,6 +158,8 @@ func (k *keeper) say(d city.Door) {
 	}
 	k.told = d
 	switch {
+	case d.Problem != "" && d.Address != "":
+		k.o.Log.Warn("not everybody can use the API over TCP", "address", d.Address, "why", d.Problem)
 	case d.Problem != "":
 		k.o.Log.Warn("nobody can use the API over TCP", "why", d.Problem)
 	case d.Address != "":
@@ -146,38 +171,16 @@ func (k *keeper) say(d city.Door) {
 }
 
 // unheard says why nobody can listen on an address.
-func unheard(err error) string {
+func (k *keeper) unheard(err error) string {
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
-		return "another program listens there; end that, or change [api] port"
+		return "another program listens there; end that, or change " + k.section + " port"
 	case errors.Is(err, syscall.EADDRNOTAVAIL):
-		return "this machine has no such address; change [api] bind"
+		return "this machine has no such address; change " + k.section + " bind"
 	case errors.Is(err, syscall.EACCES):
 		return "you may not; ports from 1024 on are for everybody"
 	}
 	return err.Error()
-}
-
-// secret is what a look at a token's file saw.
-type secret struct {
-	token string
-	err   error
-}
-
-// readToken gives the token to be asked for, "" if there is none. Its errors do not contain it.
-func (k *keeper) readToken(ctx context.Context) (string, error) {
-	path := k.want.TokenFile
-	if path == "" {
-		return "", nil
-	}
-	saw, ok := k.files.At(ctx, path, time.Now(), tokenTime, func() secret {
-		token, err := ReadToken(path)
-		return secret{token, err}
-	})
-	if !ok {
-		return "", fmt.Errorf("the file of its token, %s, does not answer", path)
-	}
-	return saw.token, saw.err
 }
 
 // ReadToken reads a file with a token, which must be nobody else's business.

@@ -1,0 +1,194 @@
+package api
+
+import (
+	"context"
+	"crypto/sha256"
+	"crypto/subtle"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"gcity/city"
+)
+
+// Tenant has some of the cities of a machine, and gets to know of no others.
+type Tenant struct {
+	Cities    []string // their names, registered or not
+	Token     string   // every request of the tenant's brings it; "" = nobody can come as the tenant
+	MaxAgents int      // that all its cities together may declare, 0 = any number
+	MaxCities int      // that may be registered, 0 = any number of those above
+}
+
+// TenantOf is a Tenant as it is written down.
+type TenantOf struct {
+	Cities    []string
+	TokenFile string
+	MaxAgents int
+	MaxCities int
+}
+
+func (t TenantOf) same(u TenantOf) bool {
+	return slices.Equal(t.Cities, u.Cities) && t.TokenFile == u.TokenFile && t.MaxAgents == u.MaxAgents && t.MaxCities == u.MaxCities
+}
+
+const tenantPrefix = "/v0/tenant/"
+
+// tenantPath takes an escaped path apart that is a tenant's: who that is, "" = nobody, and the path without it.
+func tenantPath(path string) (who, rest string, ok bool) {
+	rest, ok = strings.CutPrefix(path, tenantPrefix)
+	if !ok {
+		return "", "", false
+	}
+	part, rest, _ := strings.Cut(rest, "/")
+	if who, err := name(part, "tenant"); err == nil && !strings.Contains(who, "/") {
+		return who, "/v0/" + rest, true
+	}
+	return "", "/v0/" + rest, true
+}
+
+// keyring is what a guard compares tokens with.
+type keyring struct {
+	all     *[sha256.Size]byte // nil: no token opens everything
+	tenants map[string][sha256.Size]byte
+}
+
+func (g Guard) keyring() keyring {
+	k := keyring{tenants: map[string][sha256.Size]byte{}}
+	if g.Token != "" {
+		sum := sha256.Sum256([]byte(g.Token))
+		k.all = &sum
+	}
+	for name, t := range g.Tenants {
+		if t.Token != "" && name != "" {
+			k.tenants[name] = sha256.Sum256([]byte(t.Token))
+		}
+	}
+	return k
+}
+
+// opens tells whether a token with this digest opens a path. It takes as long for a tenant that there is as for one that there is
+// not, and says nothing else of either.
+func (k keyring) opens(path string, given [sha256.Size]byte) bool {
+	var all, own [sha256.Size]byte // which no token has
+	if k.all != nil {
+		all = *k.all
+	}
+	who, _, _ := tenantPath(path)
+	if key, is := k.tenants[who]; is {
+		own = key
+	}
+	return subtle.ConstantTimeCompare(given[:], all[:])|subtle.ConstantTimeCompare(given[:], own[:]) == 1
+}
+
+// asTenant answers a request below a tenant's name, for which the guard has let it through.
+func (f *fleet) asTenant(w http.ResponseWriter, r *http.Request, who, path string) {
+	l := f.lets[who]
+	if l == nil {
+		f.fail(w, &city.Error{Code: city.NotFound, Message: "there is no such tenant; [tenants] in supervisor.toml has them, and they are answered over TCP only"})
+		return
+	}
+	rt, err := parse(path)
+	if err == nil {
+		switch rt.kind {
+		case health, figured, described, debug: // of the whole machine
+			err = unknownPath()
+		}
+	}
+	if err != nil {
+		f.fail(w, err)
+		return
+	}
+	own, one := *f, *f.server
+	one.streams = l.streams
+	own.server, own.let, own.dir = &one, l, f.dir.of(l.has)
+	own.route(w, r, rt)
+}
+
+// let is a tenant who lives here.
+type let struct {
+	Tenant
+	name    string
+	streams chan struct{} // as a server's
+	enrols  chan struct{} // one registration at a time
+}
+
+func (t *let) has(name string) bool { return slices.Contains(t.Cities, name) }
+
+// letsOf are the tenants of a guard. None of them can take all streams from the others.
+func letsOf(o Options) map[string]*let {
+	all := map[string]*let{}
+	if o.Guard == nil {
+		return all
+	}
+	for name, t := range o.Guard.Tenants {
+		all[name] = &let{Tenant: t, name: name, streams: make(chan struct{}, max(1, o.MaxStreams/4)), enrols: make(chan struct{}, 1)}
+	}
+	return all
+}
+
+// fits refuses a city that declares more agents than its tenant may have.
+func (t *let) fits(ctx context.Context, name string, c city.Control) error {
+	if t == nil || t.MaxAgents == 0 {
+		return nil
+	}
+	snap, err := c.Snapshot(ctx)
+	if err != nil {
+		return err
+	}
+	if n := declares(snap); n > t.MaxAgents {
+		return &city.Error{Code: city.Forbidden, Message: fmt.Sprintf("%s declares %d agents and the tenant %s may have %d: it is not opened before its city.toml has fewer", name, n, t.name, t.MaxAgents)}
+	}
+	return nil
+}
+
+// declares is how many agents a city may have at once, the members of its pools counted.
+func declares(snap *city.Snapshot) (n int) {
+	for i := range snap.Agents {
+		if snap.Agents[i].Pool == "" {
+			n++
+		}
+	}
+	for i := range snap.Pools {
+		n += max(snap.Pools[i].Max, snap.Pools[i].Size)
+	}
+	return n
+}
+
+// mayEnrol refuses a tenant's registration that would be one too many, or about what is not the tenant's. What else is in that
+// folder it does not say.
+func (f *fleet) mayEnrol(ctx context.Context, reg city.Registrar, name, path string) error {
+	t := f.let
+	s, ok := reg.(city.Surveyor)
+	if !ok {
+		return &city.Error{Code: city.Unavailable, Message: "what is in that folder cannot be said here, so no tenant can register it; ask whoever runs the machine"}
+	}
+	about, err := s.Survey(ctx, path)
+	if err != nil || !t.has(about.Name) || name != "" && name != about.Name {
+		f.o.Log.Info("a tenant may not register a folder", "tenant", t.name, "city", name, "path", path, "why", err, "called", about.Name)
+		return &city.Error{Code: city.Conflict, Message: fmt.Sprintf("%s holds no city that the tenant %s may register by that name; whoever runs the machine finds out more in its log", path, t.name)}
+	}
+	all, err := f.dir.Cities(ctx)
+	if err != nil {
+		return err
+	}
+	others := slices.DeleteFunc(slices.Clone(all), func(i city.Info) bool { return i.Name == about.Name })
+	if t.MaxCities > 0 && len(others) >= t.MaxCities {
+		return &city.Error{Code: city.Forbidden, Message: fmt.Sprintf("the tenant %s may have %d cities and has %s: unregister one", t.name, t.MaxCities, namesOf(others))}
+	}
+	if t.MaxAgents == 0 {
+		return nil
+	}
+	n := about.Agents
+	for i := range others {
+		d, err := s.Survey(ctx, others[i].Path)
+		if err != nil {
+			return &city.Error{Code: city.Unavailable, Message: fmt.Sprintf("the agents of %s cannot be counted, so it is not known whether there is room for more: %v", others[i].Name, err)}
+		}
+		n += d.Agents
+	}
+	if n > t.MaxAgents {
+		return &city.Error{Code: city.Forbidden, Message: fmt.Sprintf("with %s, which declares %d agents, the tenant %s would have %d; %d are allowed", about.Name, about.Agents, t.name, n, t.MaxAgents)}
+	}
+	return nil
+}

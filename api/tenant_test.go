@@ -1,0 +1,270 @@
+package api_test
+
+import (
+	"fmt"
+	"log/slog"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+
+	"gcity/api"
+	"gcity/city"
+	"gcity/city/citytest"
+	"gcity/events"
+)
+
+const acmeToken, bigToken = "acme-knows-this-0123456789", "bigcorp-knows-that-0123456789"
+
+// hotel is a machine with two tenants, and a city that is nobody's.
+type hotel struct {
+	t         *testing.T
+	m         *citytest.Machine
+	prod, big *citytest.Fake
+	addr      string
+	log       journal
+}
+
+func newHotel(t *testing.T) *hotel {
+	h := &hotel{t: t, prod: named("prod"), big: named("secretproject")}
+	h.m = citytest.NewMachine(h.prod, h.big, named("nobodys"))
+	h.addr = fleetOverTCP(t, h.m, api.Guard{Fleet: true, Token: token, Tenants: map[string]api.Tenant{
+		"acme":    {Cities: []string{"prod", "staging", "third"}, Token: acmeToken, MaxCities: 2, MaxAgents: 5},
+		"bigcorp": {Cities: []string{"secretproject"}, Token: bigToken},
+		"locked":  {Cities: []string{"nobodys"}},
+	}}, api.Options{Log: slog.New(slog.NewTextHandler(&h.log, &slog.HandlerOptions{Level: slog.LevelDebug}))})
+	return h
+}
+
+func (h *hotel) ask(method, path, body, token string) (int, string) {
+	h.t.Helper()
+	headers := []string{byProgram}
+	if body != "" {
+		headers = append(headers, inJSON)
+	}
+	if token != "" {
+		headers = append(headers, "Authorization: Bearer "+token)
+	}
+	code, _, text := call(h.t, method, "http://"+h.addr+path, body, headers...)
+	return code, text
+}
+
+// A tenant's token opens the tenant's own cities and nothing else, in whatever way it is asked for, and no answer says that there
+// is anything else.
+func TestTenants(t *testing.T) {
+	h := newHotel(t)
+	for _, c := range []struct {
+		token, method, path string
+		want                int
+	}{
+		{acmeToken, "GET", "/v0/tenant/acme/cities", 200},
+		{acmeToken, "GET", "/v0/tenant/acme/agents", 200},
+		{acmeToken, "GET", "/v0/tenant/acme/events", 200},
+		{acmeToken, "GET", "/v0/tenant/acme/city/prod", 200},
+		{acmeToken, "GET", "/v0/tenant/acme/city/prod/agents", 200},
+		{acmeToken, "GET", "/v0/tenant/acme/city/prod/agent/worker/output", 200},
+		{acmeToken, "POST", "/v0/tenant/acme/city/prod/agent/worker/restart", 200},
+		{acmeToken, "GET", "/v0/tenant/acme/status", 200}, // its only city
+		{acmeToken, "GET", "/v0/tenant/%61cme/cities", 200},
+
+		{acmeToken, "GET", "/v0/tenant/acme/city/secretproject", 404},
+		{acmeToken, "GET", "/v0/tenant/acme/city/secretproject/agents", 404},
+		{acmeToken, "GET", "/v0/tenant/acme/city/none/agents", 404},
+		{acmeToken, "GET", "/v0/tenant/acme/city/nobodys/agents", 404},
+		{acmeToken, "GET", "/v0/tenant/acme/city/PROD/agents", 404},
+		{acmeToken, "POST", "/v0/tenant/acme/city/secretproject/unregister", 404},
+		{acmeToken, "POST", "/v0/tenant/acme/city/secretproject/agent/worker/stop", 404},
+		{acmeToken, "GET", "/v0/tenant/acme/city/secretproject%2f..%2fprod/agents", 400},
+		{acmeToken, "GET", "/v0/tenant/acme/city/%2e%2e/agents", 400},
+		{acmeToken, "GET", "/v0/tenant/acme/city/../city/secretproject/agents", 400},
+		{acmeToken, "GET", "/v0/tenant/acme/city/prod/../secretproject/agents", 404},
+		{acmeToken, "GET", "/v0/tenant/acme/city/prod/city/secretproject/agents", 404},
+		{acmeToken, "GET", "/v0/tenant/acme/../bigcorp/cities", 404},
+		{acmeToken, "GET", "/v0/tenant/acme/tenant/bigcorp/cities", 404},
+		{acmeToken, "GET", "/v0/tenant/acme//v0/cities", 404},
+		{acmeToken, "GET", "/v0/tenant/acme", 404},
+		{acmeToken, "GET", "/v0/tenant/acme/health", 404},
+		{acmeToken, "GET", "/v0/tenant/acme/metrics", 404},
+		{acmeToken, "GET", "/v0/tenant/acme/openapi.json", 404},
+		{acmeToken, "GET", "/v0/tenant/acme/debug/pprof/heap", 404},
+		{acmeToken, "GET", "/v0/tenant/acme/agents?city=secretproject", 200},
+		{acmeToken, "GET", "/v0/tenant/acme/events?city=secretproject,prod&cursor=0", 200},
+		{acmeToken, "GET", "/v0/tenant/acme/events?cursor=secretproject:0", 200},
+
+		{acmeToken, "GET", "/v0/tenant/acme%2fx/cities", 401},
+		{acmeToken, "GET", "/v0/tenant/Acme/cities", 401},
+		{acmeToken, "GET", "/v0/tenant/%2e%2e/cities", 401},
+		{acmeToken, "GET", "/v0/tenant/../tenant/acme/cities", 401},
+		{acmeToken, "GET", "/v0/Tenant/acme/cities", 401},
+		{acmeToken, "GET", "/v0//tenant/acme/cities", 401},
+		{acmeToken, "GET", "/v0%2ftenant/acme/cities", 401},
+		{acmeToken, "GET", "/v0/tenant/acme%00/cities", 401},
+		{acmeToken, "GET", "/v0/tenant//cities", 401},
+		{acmeToken, "GET", "/v0/tenant/", 401},
+		{acmeToken, "GET", "/health", 401},
+		{acmeToken, "GET", "/metrics", 401},
+		{acmeToken, "GET", "/v0/openapi.json", 401},
+		{acmeToken, "GET", "/v0/cities", 401},
+		{acmeToken, "GET", "/v0/agents", 401},
+		{acmeToken, "GET", "/v0/events/stream", 401},
+		{acmeToken, "GET", "/v0/city/prod/agents", 401},
+		{acmeToken, "GET", "/v0/city/secretproject/agents", 401},
+		{acmeToken, "POST", "/v0/cities", 401},
+		{acmeToken, "GET", "/debug/pprof/heap", 401},
+		{bigToken, "GET", "/v0/tenant/acme/cities", 401},
+		{"", "GET", "/v0/tenant/acme/cities", 401},
+		{"", "GET", "/v0/tenant/locked/cities", 401},
+		{acmeToken, "GET", "/v0/tenant/locked/cities", 401},
+	} {
+		code, body := h.ask(c.method, c.path, "", c.token)
+		if code != c.want {
+			t.Errorf("%s %s: %d, want %d: %.300s", c.method, c.path, code, c.want, body)
+		}
+		foreign := strings.NewReplacer("no city secretproject", "", "no city nobodys", "").Replace(body) // the question is no answer
+		if c.path == "/v0/tenant/acme/events?cursor=secretproject:0" {
+			foreign = ""
+		}
+		if strings.Contains(foreign, "secret") || strings.Contains(foreign, "nobodys") || strings.Contains(body, "bigcorp") {
+			t.Errorf("%s tells of others: %s", c.path, body)
+		}
+	}
+	if done := h.big.Commands(); len(done) != 0 {
+		t.Errorf("%#v was done to another tenant's city", done)
+	}
+	// Who does not exist, and who is somebody else: nobody can tell the two apart.
+	_, other := h.ask("GET", "/v0/tenant/bigcorp/cities", "", acmeToken)
+	_, none := h.ask("GET", "/v0/tenant/none/cities", "", acmeToken)
+	_, locked := h.ask("GET", "/v0/tenant/locked/cities", "", acmeToken)
+	if other != none || other != locked {
+		t.Errorf("%s and %s and %s", other, none, locked)
+	}
+	_, foreign := h.ask("GET", "/v0/tenant/acme/city/secretproject/agents", "", acmeToken)
+	_, nowhere := h.ask("GET", "/v0/tenant/acme/city/nosuchproject/agents", "", acmeToken)
+	if strings.ReplaceAll(foreign, "secretproject", "x") != strings.ReplaceAll(nowhere, "nosuchproject", "x") {
+		t.Errorf("%s and %s", foreign, nowhere)
+	}
+	// The supervisor's token opens it all.
+	for path, want := range map[string]int{"/v0/cities": 200, "/v0/tenant/acme/cities": 200, "/v0/tenant/bigcorp/city/secretproject": 200, "/v0/tenant/none/cities": 404, "/v0/tenant/%2e%2e/cities": 404, "/metrics": 200} {
+		if code, body := h.ask("GET", path, "", token); code != want {
+			t.Errorf("%s: %d %s", path, code, body)
+		}
+	}
+	if text := h.log.String(); strings.Contains(text, token) || strings.Contains(text, acmeToken) {
+		t.Errorf("the log has a token: %s", text)
+	}
+}
+
+// Where there are tenants and no token of the supervisor's, only what is a tenant's is open.
+func TestTenantsWithoutSupervisor(t *testing.T) {
+	addr := fleetOverTCP(t, citytest.NewMachine(named("prod")), api.Guard{Fleet: true, Tenants: map[string]api.Tenant{"acme": {Cities: []string{"prod"}, Token: acmeToken}}}, api.Options{})
+	for path, want := range map[string]int{"/v0/cities": 401, "/health": 401, "/v0/tenant/acme/cities": 200} {
+		if code, _, body := call(t, "GET", "http://"+addr+path, "", "Authorization: Bearer "+acmeToken); code != want {
+			t.Errorf("%s: %d %s", path, code, body)
+		}
+		if code, _, body := call(t, "GET", "http://"+addr+path, ""); code != 401 {
+			t.Errorf("%s: %d %s", path, code, body)
+		}
+	}
+	path, _ := serveFleet(t, citytest.NewMachine(named("prod")), api.Options{})
+	if code, _, body := get(t, curl(t, path), "/v0/tenant/acme/cities"); code != 404 {
+		t.Errorf("on the socket: %d %s", code, body)
+	}
+}
+
+// A tenant's stream has the events of the tenant's cities, also of those that come later.
+func TestTenantStream(t *testing.T) {
+	h := newHotel(t)
+	tr := &http.Transport{DisableKeepAlives: true}
+	defer tr.CloseIdleConnections()
+	hc := &http.Client{Transport: withToken{tr, h.addr, acmeToken}}
+	st := openSSE(t, hc, "/v0/tenant/acme/events/stream?after=prod:0,secretproject:0&city=prod,staging,secretproject", "")
+	h.big.Record(events.Event{Type: "x.y"})
+	h.prod.Record(events.Event{Type: "x.y"})
+	h.big.Record(events.Event{Type: "x.y"})
+	if got, _ := st.events(1); got != "prod:1" {
+		t.Error(got)
+	}
+	staging := named("staging")
+	h.m.Put("staging", "/staging", staging)
+	h.big.Record(events.Event{Type: "x.y"})
+	staging.Record(events.Event{Type: "x.y"})
+	if got, id := st.events(1); got != "staging:1" || id != "prod:1,secretproject:0,staging:1" { // as was asked, and never more
+		t.Error(got, id)
+	}
+}
+
+// withToken sends requests for whatever host to one address.
+type withToken struct {
+	next        http.RoundTripper
+	addr, token string
+}
+
+func (w withToken) RoundTrip(r *http.Request) (*http.Response, error) {
+	r.URL.Host, r.Host = w.addr, w.addr
+	r.Header.Set("Authorization", "Bearer "+w.token)
+	return w.next.RoundTrip(r)
+}
+
+// A tenant registers the tenant's own cities, so many of them and with so many agents.
+func TestTenantRegisters(t *testing.T) {
+	h := newHotel(t)
+	agents := func(n int) (all []city.Agent) {
+		for i := range n {
+			all = append(all, city.Agent{Name: fmt.Sprint("agent-", i)})
+		}
+		return all
+	}
+	h.m.Folder("/prod", h.prod)
+	h.m.Folder("/home/staging", citytest.NewFake("staging", agents(2)...))
+	h.m.Folder("/home/large", citytest.NewFake("staging", agents(4)...))
+	h.m.Folder("/home/third", citytest.NewFake("third"))
+	h.m.Folder("/home/foreign", h.big)
+	for _, c := range []struct {
+		path, body string
+		want       int
+		says       string
+	}{
+		{"/v0/tenant/acme/city/secretproject/register", `{"path":"/home/foreign"}`, 409, "holds no city"},
+		{"/v0/tenant/acme/city/staging/register", `{"path":"/home/foreign"}`, 409, "holds no city"},
+		{"/v0/tenant/acme/city/staging/register", `{"path":"/home/nothing"}`, 409, "holds no city"},
+		{"/v0/tenant/acme/cities", `{"path":"/home/foreign"}`, 409, "holds no city"},
+		{"/v0/tenant/acme/city/staging/register", `{"path":"/home/large"}`, 403, "would have 6; 5 are allowed"},
+		{"/v0/tenant/acme/city/staging/register", `{"path":"/home/staging"}`, 200, `"name":"staging"`},
+		{"/v0/tenant/acme/city/staging/register", `{"path":"/home/staging"}`, 200, `"name":"staging"`},
+		{"/v0/tenant/acme/cities", `{"path":"/home/staging"}`, 200, `"name":"staging"`},
+		{"/v0/tenant/acme/city/third/register", `{"path":"/home/third"}`, 403, "may have 2 cities and has prod, staging"},
+		{"/v0/tenant/acme/cities", `{"path":"/home/third"}`, 403, "unregister one"},
+		{"/v0/tenant/acme/city/staging/unregister", ``, 200, "staging"},
+		{"/v0/tenant/acme/city/third/register", `{"path":"/home/third"}`, 200, `"name":"third"`},
+	} {
+		code, body := h.ask("POST", c.path, c.body, acmeToken)
+		if code != c.want || !strings.Contains(body, c.says) || strings.Contains(body, "secret") {
+			t.Errorf("%s %s: %d %s, want %d and %q", c.path, c.body, code, body, c.want, c.says)
+		}
+	}
+	h.prod.Set(func(s *city.Snapshot) { s.Pools = []city.Pool{{Name: "crew", Max: 10}} })
+	if code, body := h.ask("GET", "/v0/tenant/acme/city/prod/agents", "", acmeToken); code != 403 || !strings.Contains(body, "prod declares 12 agents and the tenant acme may have 5") {
+		t.Errorf("%d %s", code, body)
+	}
+	if code, body := h.ask("POST", "/v0/tenant/acme/city/prod/unregister", "", acmeToken); code != 200 {
+		t.Errorf("%d %s", code, body)
+	}
+}
+
+// Two registrations at once are one after the other: together they are one too many.
+func TestTenantRegistersAtOnce(t *testing.T) {
+	h := newHotel(t)
+	h.m.Remove("prod")
+	var wg sync.WaitGroup
+	codes := make([]int, 3)
+	for i, name := range []string{"prod", "staging", "third"} {
+		h.m.Folder("/home/"+name, citytest.NewFake(name))
+		wg.Go(func() {
+			codes[i], _ = h.ask("POST", "/v0/tenant/acme/city/"+name+"/register", `{"path":"/home/`+name+`"}`, acmeToken)
+		})
+	}
+	wg.Wait()
+	if sum := codes[0] + codes[1] + codes[2]; sum != 200+200+403 {
+		t.Errorf("%v", codes)
+	}
+}
