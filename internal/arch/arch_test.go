@@ -23,7 +23,7 @@ const module = "gcity"
 var doors = map[string][]string{
 	"main":       {"cli", "session/*"},
 	"cli":        {"*"},
-	"controller": {"agent", "config", "city", "mail", "events", "beads", "session", "pool", "formula", "automation", "restart", "prompt", "overlay", "hooks", "internal"},
+	"controller": {"agent", "config", "city", "mail", "events", "beads", "session", "pool", "formula", "automation", "watchdog", "restart", "prompt", "overlay", "hooks", "internal"},
 	"api":        {"city", "mail", "events", "beads", "internal"},
 	"tui":        {"city", "mail", "events", "beads", "themes", "internal"},
 	"agent":      {"config", "session", "pool", "restart", "prompt"},
@@ -34,6 +34,7 @@ var doors = map[string][]string{
 	"city/*":     {"city", "mail", "events", "beads", "beads/*"},
 	"mail":       {"beads", "internal"},
 	"prompt":     nil,
+	"watchdog":   nil,
 	"overlay":    {"internal"},
 	"hooks":      {"internal"},
 	"formula":    {"internal"},
@@ -53,7 +54,7 @@ var doors = map[string][]string{
 }
 
 // libraries bounds the outside modules that one package of a basic room may use; golang.org/x is not counted.
-var libraries = map[string]int{"events": 1, "events/*": 1, "beads": 1, "beads/*": 1, "session": 1, "restart": 1, "pool": 1, "prompt": 1, "overlay": 1, "hooks": 1, "formula": 1, "automation": 1, "topology": 1, "themes": 1, "prefs": 1, "internal": 2}
+var libraries = map[string]int{"events": 1, "events/*": 1, "beads": 1, "beads/*": 1, "session": 1, "restart": 1, "pool": 1, "prompt": 1, "overlay": 1, "hooks": 1, "formula": 1, "automation": 1, "watchdog": 0, "topology": 1, "themes": 1, "prefs": 1, "internal": 2}
 
 // characters are the agents of well-known example cities. What they do is configuration, so their names have no place
 // in the program.

@@ -1,0 +1,36 @@
+package watchdog
+
+import "time"
+
+// Chain remembers what beats have done and whether that helped. A deed has failed if the next beat that could tell finds no
+// heartbeat since: after a wake that is the next one at all, after a start or a restart the next one that finds the session
+// dead or very stale. Only a heartbeat of the agent's own makes up for failed ones. The zero value: nothing has been done.
+type Chain struct {
+	Failed int // deeds in a row that did not help
+
+	did Decision // that is not settled; "" = none
+	at  time.Time
+}
+
+// Before settles, at a beat, what the ones before have done. v is what the thresholds say now. It reports whether the agent
+// has recovered after something had failed.
+func (c Chain) Before(heartbeat Sight, f Facts, v Verdict) (_ Chain, recovered bool) {
+	if c.did != "" && heartbeat.SeenAfter(c.at) || c.Failed > 0 && v.Freshness == Fresh && !f.Never {
+		return Chain{}, c.Failed > 0
+	}
+	switch {
+	case c.did == "":
+	case c.did == Wake, v.Decision == Start, v.Decision == Wake, v.Decision == Restart:
+		c.Failed++
+		c.did = ""
+	}
+	return c, false
+}
+
+// After takes what a beat has done.
+func (c Chain) After(d Decision, now time.Time) Chain {
+	if d == Start || d == Wake || d == Restart {
+		c.did, c.at = d, now
+	}
+	return c
+}

@@ -1,0 +1,219 @@
+package watchdog
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+)
+
+var spec = Spec{Fresh: 5 * time.Minute, VeryStale: 15 * time.Minute}
+
+const tick = time.Nanosecond
+
+// The rows of the decision matrix, and both sides of every boundary.
+func TestJudge(t *testing.T) {
+	lives := Facts{Alive: true}
+	with := func(change func(*Facts)) Facts { f := lives; change(&f); return f }
+	at := func(age time.Duration, mail int) Facts {
+		return with(func(f *Facts) { f.Age, f.Mail = age, mail })
+	}
+	mute := func(f Facts) Facts { f.CannotBe = "its provider cannot type"; return f }
+	called := func(f Facts) Facts { f.Alive, f.Called = false, true; return f }
+	for _, c := range []struct {
+		name string
+		f    Facts
+		want Decision
+		is   Freshness
+		says string
+	}{
+		{"dead", Facts{Gone: "exited: exit 1"}, Start, Dead, "it has no session: it is exited: exit 1"},
+		{"dead, and a heartbeat that is fresh", Facts{Age: time.Second}, Start, Dead, "it has no session"},
+		{"dead, and mail", Facts{Age: time.Hour, Mail: 3}, Start, Dead, "it has no session"},
+		{"just now", at(0, 5), Nothing, Fresh, "its heartbeat is 0s old"},
+		{"a moment before it is stale", at(spec.Fresh-tick, 5), Nothing, Fresh, "5m old"},
+		{"stale from there on, and mail", at(spec.Fresh, 1), Nudge, Stale, "its heartbeat is 5m old, 5m or more, and 1 message waits"},
+		{"stale, and no mail", at(spec.Fresh, 0), Nothing, Stale, "no mail waits"},
+		{"stale to the end", at(spec.VeryStale, 2), Nudge, Stale, "2 messages wait"},
+		{"stale to the end, without mail", at(spec.VeryStale, 0), Nothing, Stale, "no mail waits"},
+		{"beyond", at(spec.VeryStale+tick, 0), Wake, VeryStale, "its heartbeat is 15m old, more than 15m"},
+		{"beyond, and mail", at(spec.VeryStale+tick, 2), Wake, VeryStale, "more than 15m"},
+		{"a day", at(25*time.Hour+10*time.Minute, 0), Wake, VeryStale, "25h10m old"},
+		{"cannot be typed into: fresh", mute(at(time.Minute, 1)), Nothing, Fresh, "1m old"},
+		{"cannot be typed into: stale, and mail", mute(at(spec.Fresh, 1)), Nothing, Stale, "but its provider cannot type"},
+		{"cannot be typed into: very stale", mute(at(spec.VeryStale+tick, 1)), Restart, VeryStale, "its provider cannot type"},
+		{"never", with(func(f *Facts) { f.Age, f.Never = time.Hour, true }), Wake, VeryStale, "no heartbeat in the 1h of its session"},
+		{"frozen", with(func(f *Facts) { f.Age, f.Frozen = time.Hour, true }), Wake, VeryStale, "SIGSTOP"},
+		{"broken", with(func(f *Facts) { f.Problem = "its heartbeat is empty" }), Nothing, Fresh, "; its heartbeat is empty"},
+		{"stuck", with(func(f *Facts) { f.Stuck, f.Speaks, f.Silent = true, true, 90*time.Second }), Nothing, Fresh, "it has printed nothing for 1m30s"},
+		{"called, at rest", called(at(time.Minute, 0)), Nothing, Fresh, "1m old"},
+		{"called, late", called(at(spec.Fresh, 1)), Nothing, Stale, "for its next beat"},
+		{"called, silent", called(at(spec.VeryStale+tick, 1)), Start, VeryStale, "more than 15m"},
+	} {
+		v := Judge(spec, c.f)
+		if v.Decision != c.want || v.Freshness != c.is || !strings.Contains(v.Reason, c.says) {
+			t.Errorf("%s: %q, %q, %q", c.name, v.Decision, v.Freshness, v.Reason)
+		}
+	}
+}
+
+// Whatever is seen, the older of two heartbeats is never judged milder, and nothing is typed where nothing can be.
+func FuzzJudge(f *testing.F) {
+	f.Add(true, int64(time.Minute), int64(time.Hour), 1, false, false)
+	f.Fuzz(func(t *testing.T, alive bool, a, b int64, mail int, mute, called bool) {
+		if a < 0 || b < a {
+			t.Skip()
+		}
+		facts := Facts{Alive: alive, Mail: max(0, mail), Called: called}
+		if mute {
+			facts.CannotBe = "it is deaf"
+		}
+		rank := map[Decision]int{Nothing: 0, Nudge: 1, Wake: 2, Restart: 2, Start: 2}
+		facts.Age = time.Duration(a)
+		young := Judge(spec, facts)
+		facts.Age = time.Duration(b)
+		old := Judge(spec, facts)
+		if rank[old.Decision] < rank[young.Decision] {
+			t.Errorf("%s at %s, and only %s at %s", young.Decision, time.Duration(a), old.Decision, time.Duration(b))
+		}
+		for _, v := range []Verdict{young, old} {
+			if v.Reason == "" {
+				t.Error("no reason")
+			}
+			if (mute || !alive) && (v.Decision == Wake || v.Decision == Nudge) {
+				t.Errorf("%s where nothing can be typed", v.Decision)
+			}
+			if alive && v.Decision == Start {
+				t.Error("what lives is started")
+			}
+		}
+	})
+}
+
+func TestSight(t *testing.T) {
+	noon := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	at := func(m int) time.Time { return noon.Add(time.Duration(m) * time.Minute) }
+	age := func(s Sight, now time.Time) time.Duration { d, _ := s.Age(now); return d }
+
+	var s Sight
+	if _, ok := s.Age(noon); ok {
+		t.Error("nothing has an age")
+	}
+	s = s.See(at(-4), time.Time{}, noon) // a first look believes the date
+	if got := age(s, at(1)); got != 5*time.Minute {
+		t.Error("old at first sight:", got)
+	}
+	if s.See(at(-4), noon, at(3)) != s || s.See(time.Time{}, noon, at(3)) != s {
+		t.Error("what is as it was, or not there, is no news")
+	}
+	if got := age(s.See(at(-600), at(3), at(6)), at(6)); got != 3*time.Minute { // the clock was set forth, or the writer's is behind
+		t.Error("written between two looks:", got)
+	}
+	future := s.See(at(600), at(3), at(6))
+	if got := age(future, at(6)); got != 0 {
+		t.Error("in the future:", got)
+	}
+	if got := age(future, at(30)); got != 24*time.Minute {
+		t.Error("in the future, and no other follows:", got)
+	}
+	if future.SeenAfter(at(6)) || !future.SeenAfter(at(5)) {
+		t.Error("when it was seen")
+	}
+}
+
+func TestParse(t *testing.T) {
+	want := time.Date(2026, 1, 2, 18, 30, 0, 0, time.UTC)
+	for _, text := range []string{
+		`{"timestamp": "2026-01-02T18:30:00Z", "cycle": 42, "last_action": "health-scan", "healthy_agents": 3, "unhealthy_agents": 0}`,
+		`{"timestamp":"2026-01-02T20:30:00+02:00"}`, `{"timestamp":"2026-01-02T20:30:00+0200"}`, `{"timestamp":"2026-01-02 18:30:00Z"}`,
+		`{"timestamp": 1767378600}`, "\xef\xbb\xbf" + `{"timestamp": 1767378600.0}` + "\n",
+	} {
+		if got, err := Parse([]byte(text)); err != nil || !got.Equal(want) {
+			t.Errorf("%s: %v, %v", text, got, err)
+		}
+	}
+	for text, says := range map[string]string{
+		"": "is empty", " \n": "is empty", "2026-01-02T18:30:00Z": "is no JSON object", `"now"`: "is no JSON object", `{"timestamp": "20`: "is no JSON object",
+		"{}": `has no "timestamp"`, `{"timestamp": null}`: `has no "timestamp"`, `{"timestamp": "now"}`: "is no time", `{"timestamp": true}`: "is no time",
+		`{"timestamp": -5}`: "is no time", `{"timestamp": 1e99}`: "is no time", `{"timestamp": "2026-01-02"}`: "is no time", `{"timestamp": 5}`: "is no time",
+		strings.Repeat(" ", MaxHeartbeat+1): "is larger than 64 KiB", "[]": "is no JSON object",
+	} {
+		if got, err := Parse([]byte(text)); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("%.60q: %v, %v, want %q", text, got, err, says)
+		}
+	}
+}
+
+// What an agent writes can be anything: it is a time that can be worked with, or a reason that can be shown.
+func FuzzParse(f *testing.F) {
+	f.Add([]byte(`{"timestamp": "2026-01-02T18:30:00Z"}`))
+	f.Add([]byte(`{"timestamp": 1767378600}`))
+	f.Add([]byte("{\"timestamp\": \"\x1b[2J\"}"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		got, err := Parse(data)
+		if err == nil && (got.Year() < 1971 || got.Year() > 9999) {
+			t.Error(got)
+		}
+		if err != nil && strings.ContainsFunc(err.Error(), func(r rune) bool { return r < ' ' || r > '~' }) {
+			t.Errorf("%q", err)
+		}
+	})
+}
+
+func TestAhead(t *testing.T) {
+	now := time.Unix(1e9, 0)
+	for d, says := range map[time.Duration]string{-time.Hour: "", 0: "", time.Minute: "", time.Minute + 1: "1m ahead", 3 * time.Hour: "3h ahead"} {
+		if got := Ahead(now.Add(d), now); !strings.Contains(got, says) || (got == "") != (says == "") {
+			t.Errorf("%s: %q", d, got)
+		}
+	}
+}
+
+// What counts as failed: told as a story of beats, three minutes apart.
+func TestChain(t *testing.T) {
+	const every = 3 * time.Minute
+	for _, c := range []struct {
+		name  string
+		beats string // d dead, v very stale, s stale; f fresh, y young: no heartbeat, but its session is; h a new heartbeat; n very stale, and nothing is done
+		want  string // failed after each beat, ! = recovered
+	}{
+		{"well", "hhhh", "0 0 0 0"},
+		{"wakes that do not help", "vvvv", "0 1 2 3"},
+		{"one that does", "vvh", "0 1 0!"},
+		{"a first one that does is no recovery", "vh", "0 0"},
+		{"it spoke, but is late again by the next beat", "vVv", "0 0 1"},
+		{"somebody let it be meanwhile", "vnnv", "0 1 1 1"},
+		{"and it speaks", "vnf", "0 1 0!"},
+		{"starts that do not help", "dddd", "0 1 2 3"},
+		{"a start that helps is not settled before it speaks", "dyyvh", "0 0 0 1 0!"},
+		{"nudges are no wakes", "ssss", "0 0 0 0"},
+	} {
+		now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+		var chain Chain
+		heartbeat := Sight{}.See(now.Add(-time.Hour), time.Time{}, now)
+		var got []string
+		for _, b := range c.beats {
+			f := Facts{Alive: b != 'd', Age: time.Hour, Never: b == 'y'}
+			switch b {
+			case 'f', 'h', 'y':
+				f.Age = time.Minute
+			case 's':
+				f.Age, f.Mail = 6*time.Minute, 1
+			}
+			if b == 'h' || b == 'V' {
+				heartbeat = heartbeat.See(now, now.Add(-every), now)
+			}
+			v := Judge(spec, f)
+			var well bool
+			chain, well = chain.Before(heartbeat, f, v)
+			got = append(got, fmt.Sprint(chain.Failed)+map[bool]string{true: "!"}[well])
+			if b != 'n' {
+				chain = chain.After(v.Decision, now)
+			}
+			now = now.Add(every)
+		}
+		if text := strings.Join(got, " "); text != c.want {
+			t.Errorf("%s: %s, want %s", c.name, text, c.want)
+		}
+	}
+}
