@@ -40,6 +40,8 @@ type Want struct {
 	Hooks   []string // kinds of hook files that are written there
 
 	IdleTimeout time.Duration    // restarted after so long without activity; 0 = never
+	StuckAfter  time.Duration    // shown as stuck after so long without output, while it has work; 0 = never
+	TriageOf    string           // the watchdog whose triage it is: it is started by the beats of that alone; "" = it always runs
 	DependsOn   []string         // qualified names of agents and pools, sorted, no cycle
 	Strategy    restart.Strategy // who else restarts when it crashes
 }

@@ -107,12 +107,19 @@ func common(c *config.City, a *config.Agent, p *config.Program) Want {
 	return Want{
 		Declared: a.Qualified(), Description: a.Description, Rig: a.Rig, Provider: c.ProviderOf(a), Source: a.Origin.String(), Patched: patched(a),
 		Program: p.Name, Found: p.By == "" && p.Name != "", Prompt: delivery(p), Overlay: a.OverlayDir, Hooks: c.HooksOf(a),
-		Policy: c.Policy(a), Suspended: suspended(c, a), IdleTimeout: a.IdleTimeout, DependsOn: a.Needs, Strategy: a.Strategy,
+		Policy: c.Policy(a), Suspended: suspended(c, a), IdleTimeout: a.IdleTimeout, StuckAfter: a.StuckAfter, TriageOf: triageOf(c, a), DependsOn: a.Needs, Strategy: a.Strategy,
 		Spec: session.Spec{
-			City: c.Path, Provider: c.ProviderOf(a), Idle: a.IdleTimeout > 0, Command: p.CommandLine(), Named: unmarked(a, p), Processes: p.ProcessNames,
+			City: c.Path, Provider: c.ProviderOf(a), Idle: a.IdleTimeout > 0 || a.StuckAfter > 0, Command: p.CommandLine(), Named: unmarked(a, p), Processes: p.ProcessNames,
 			Ready: ready(p), Dialogs: dialogs(p), Nudge: a.Nudge, Cols: c.Session.Cols, Rows: c.Session.Rows,
 		},
 	}
+}
+
+func triageOf(c *config.City, a *config.Agent) string {
+	if w := c.TriageOf(a.Qualified()); w != nil {
+		return w.Name
+	}
+	return ""
 }
 
 // patched says where an agent is changed.

@@ -28,6 +28,7 @@ type City struct {
 	Agents    []Agent // in the order of the files
 	Rigs      []Rig   // in the order of the files
 	Providers []Provider
+	Watchdogs []Watchdog // in the order of the files
 	Daemon    Daemon
 	Session   Session
 	Events    Events
@@ -141,6 +142,7 @@ type Agent struct {
 
 	Pool        *Pool         // nil = one agent, always on
 	IdleTimeout time.Duration // 0 = none
+	StuckAfter  time.Duration // 0 = never
 	DependsOn   []string      // as written
 	Strategy    restart.Strategy
 

@@ -126,7 +126,7 @@ func (d *decoder) inner(table, name string) string {
 
 // elsewhere names the supported table that has such a key.
 func (d *decoder) elsewhere(name string) string {
-	for _, table := range []string{"agents", "agents.pool", "workspace", "daemon", "session", "events", "api", "rigs", "providers.*", "automations"} {
+	for _, table := range []string{"agents", "agents.pool", "workspace", "daemon", "session", "events", "api", "rigs", "providers.*", "automations", "watchdogs"} {
 		if k := d.schema.byPath[join(table, name)]; k != nil && k.status == supported {
 			return header(d.schema.byPath[table])
 		}
@@ -279,6 +279,9 @@ func (d *decoder) element(path string, at Origin, origins map[string]Origin) pla
 	case "rigs":
 		c.Rigs = append(c.Rigs, Rig{Origin: at, Origins: origins})
 		return place{city: c, rig: &c.Rigs[len(c.Rigs)-1]}
+	case "watchdogs":
+		c.Watchdogs = append(c.Watchdogs, Watchdog{Origin: at, Origins: origins})
+		return place{city: c, watchdog: &c.Watchdogs[len(c.Watchdogs)-1]}
 	case "rigs.overrides":
 		r := &c.Rigs[len(c.Rigs)-1] // the one that is being decoded
 		r.overrides = append(r.overrides, patch{table: path, origin: at, origins: origins})

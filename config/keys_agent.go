@@ -63,6 +63,10 @@ func lifeKeys() []key {
 			doc: "The agent is restarted after so long without output and input; at least 100ms. Never while somebody is attached, and never " +
 				"where the activity is not known. Without it, or with `\"0s\"`, idleness does not matter.",
 			field: func(p place) any { return &p.agent.IdleTimeout }},
+		{path: "agents.stuck_after", kind: kindDuration, check: checkIdle,
+			doc: "The agent is shown as stuck after so long without output while it has work in progress; at least 100ms. Nothing else is done about it, but watchdogs " +
+				"tell it. Without it, or with `\"0s\"`, or where nobody can tell what an agent prints, none is.",
+			field: func(p place) any { return &p.agent.StuckAfter }},
 		{path: "agents.depends_on", kind: kindStrings, check: checkLines,
 			doc: "Agents and pools that have to run before this one is started, and that are stopped after it. A name means one of the same " +
 				"rig, else one of the city, and `RIG/NAME` one of another rig. A pool is up as soon as one member runs, or if none is wanted.",

@@ -12,10 +12,7 @@ func laterKeys() []key {
 		is    status // of the table itself
 		keys  string
 	}{
-		{table: "agents", is: supported, keys: "stuck_after"},
 		{table: "mail", kind: kindTable, is: later, keys: "provider"},
-		{table: "watchdogs", kind: kindTables, is: later, keys: "name watches triage every heartbeat fresh very_stale nudge " +
-			"wake triage_ttl escalate_to escalate_after"},
 	}
 	var out []key
 	for _, g := range groups {

@@ -27,7 +27,7 @@ func (s Source) Legible() *City {
 
 // aboutWho says whether a mistake may be about who keeps the work, or who there is. So may a key that nobody knows.
 func (d *decoder) aboutWho(p Problem) bool {
-	elsewhere := []string{"agents", "automations", "console", "daemon", "events", "formulas", "providers", "session"}
+	elsewhere := []string{"agents", "automations", "console", "daemon", "events", "formulas", "providers", "session", "watchdogs"}
 	who := []string{"agents.name", "agents.dir", "agents.scope", "agents.pool", "agents.pool.max"}
 	table, _, within := strings.Cut(p.Key, ".")
 	if !within || !slices.Contains(elsewhere, table) {

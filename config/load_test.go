@@ -59,6 +59,8 @@ inject_fragments = ["f"]
 overlay_dir = "o"
 install_agent_hooks = ["claude"]
 hooks_installed = true
+[[agents]]
+name = "judge"
 `, FileName: `include = ["more.toml"]
 [workspace]
 name = "app"
@@ -83,6 +85,7 @@ session_setup_script = "/x/{{.City}}.sh"
 restart = "on-failure"
 min_uptime = "1m"
 idle_timeout = "15m"
+stuck_after = "20m"
 strategy = "rest_for_one"
 work_query = "mine"
 sling_query = "give {}"
@@ -166,6 +169,21 @@ check = "test -e go"
 on = "bead.*"
 pool = "a"
 timeout = "90s"
+
+[[watchdogs]]
+name = "care"
+watches = "b"
+triage = "judge"
+every = "100ms"
+heartbeat = "//beats/b"
+fresh = "1m"
+very_stale = "61s"
+nudge = "mail"
+wake = "up"
+triage_ttl = "2m"
+escalate_to = "pool:a"
+escalate_command = "page me"
+escalate_after = 1000
 `}))
 	if err != nil {
 		t.Fatal(err)
@@ -191,12 +209,12 @@ timeout = "90s"
 		Env: map[string]string{"A": "1", "B": "$HOME"}, Nudge: "go", ReadyDelay: 1500 * time.Millisecond, ReadyPromptPrefix: "> ",
 		PreStart: []string{"one", "two"}, SessionSetup: []string{"three {{.WorkDir}}"}, SessionSetupScript: "/x/{{.City}}.sh",
 		Restart: restart.OnFailure, Pool: &Pool{Min: 1, Max: 2, Check: "echo 2", CheckTimeout: 3 * time.Second}, MinUptime: time.Minute,
-		IdleTimeout: 15 * time.Minute, Strategy: restart.RestForOne, DependsOn: []string{"b"}, Needs: []string{"b"}, Session: "tmux", WorkQuery: "mine", SlingQuery: "give {}",
+		IdleTimeout: 15 * time.Minute, StuckAfter: 20 * time.Minute, Strategy: restart.RestForOne, DependsOn: []string{"b"}, Needs: []string{"b"}, Session: "tmux", WorkQuery: "mine", SlingQuery: "give {}",
 		DefaultSlingFormula: "polish", Origin: a.Origin, Origins: a.Origins, Patches: a.Patches}
 	if diff := cmp.Diff(want, a); diff != "" {
 		t.Error(diff)
 	}
-	if a.Origins["env.B"].String() != "city.toml:33:5" || c.Origins["session.cols"].String() != "city.toml:67:8" {
+	if a.Origins["env.B"].String() != "city.toml:34:5" || c.Origins["session.cols"].String() != "city.toml:68:8" {
 		t.Errorf("origins %v %v", a.Origins["env.B"], c.Origins["session.cols"])
 	}
 	for path, k := range newSchema().byPath { // so this test is about every key
@@ -218,13 +236,22 @@ timeout = "90s"
 		if strings.HasPrefix(path, "automations.overrides.") {
 			_, there = c.overrides[0].origins[k.name()]
 		}
+		if strings.HasPrefix(path, "watchdogs.") {
+			_, there = c.Watchdogs[0].Origins[k.name()]
+		}
 		if k.field != nil && !here && !there && !composes(path) {
 			t.Errorf("%s is missing in this test", path)
 		}
 	}
 	wantR := []Rig{{Name: "demo", Path: "/usr", Prefix: "Dm", Suspended: true, FormulasDir: filepath.Join(c.Path, "demo", "recipes"), DefaultSlingTarget: "a",
-		Origin: Origin{FileName, 41, 1}, Origins: c.Rigs[0].Origins}}
+		Origin: Origin{FileName, 42, 1}, Origins: c.Rigs[0].Origins}}
 	if diff := cmp.Diff(wantR, c.Rigs, cmpopts.IgnoreUnexported(Rig{})); diff != "" {
+		t.Error(diff)
+	}
+	wantW := []Watchdog{{Name: "care", Watches: "b", Triage: "judge", Every: 100 * time.Millisecond, Heartbeat: filepath.Join(c.Path, "beats", "b"),
+		Fresh: time.Minute, VeryStale: 61 * time.Second, Nudge: "mail", Wake: "up", TriageTTL: 2 * time.Minute, EscalateTo: "pool:a",
+		EscalateCommand: "page me", EscalateAfter: 1000, Origin: c.Watchdogs[0].Origin, Origins: c.Watchdogs[0].Origins}}
+	if diff := cmp.Diff(wantW, c.Watchdogs); diff != "" {
 		t.Error(diff)
 	}
 	e, problems := c.Expand(&a)

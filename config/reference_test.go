@@ -44,7 +44,7 @@ func TestSchemaIsComplete(t *testing.T) {
 			t.Errorf("%s: default %s is of another kind", path, k.def)
 		}
 		if k.status == supported && k.def != "" && k.check != nil {
-			p := place{city: &City{}, agent: &Agent{Pool: &Pool{}}, rig: &Rig{}, patch: &patch{}, override: &override{}, rigPatch: &rigPatch{}, remote: &Remote{}, provider: &Provider{}}
+			p := place{city: &City{}, agent: &Agent{Pool: &Pool{}}, rig: &Rig{}, patch: &patch{}, override: &override{}, rigPatch: &rigPatch{}, remote: &Remote{}, provider: &Provider{}, watchdog: &Watchdog{}}
 			d := &decoder{schema: newSchema(), city: p.city}
 			d.defaults(k.table(), p)
 			if s := shown(k.field(p)); s == "" {

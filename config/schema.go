@@ -111,6 +111,7 @@ type place struct {
 	rigPatch *rigPatch
 	remote   *Remote
 	pack     *pack
+	watchdog *Watchdog
 }
 
 // origins is where it is noted that a key was written, and under which name.
@@ -130,6 +131,8 @@ func (p place) origins(k *key) (map[string]Origin, string) {
 		return p.remote.Origins, strings.TrimPrefix(k.path, "topologies.*.")
 	case p.pack != nil:
 		return p.pack.origins, k.path
+	case p.watchdog != nil:
+		return p.watchdog.Origins, k.name()
 	}
 	if p.override != nil {
 		return p.override.origins, strings.TrimPrefix(k.path, "automations.overrides.")
@@ -147,7 +150,7 @@ type schema struct {
 }
 
 func newSchema() schema {
-	all := slices.Concat(workspaceKeys(), agentKeys(), programKeys(), lifeKeys(), promptKeys(), poolKeys(), rigKeys(), namedProviderKeys(), patchKeys(), cityKeys(), apiKeys(), k8sKeys(),
+	all := slices.Concat(workspaceKeys(), agentKeys(), programKeys(), lifeKeys(), promptKeys(), poolKeys(), rigKeys(), watchKeys(), namedProviderKeys(), patchKeys(), cityKeys(), apiKeys(), k8sKeys(),
 		workKeys(), routeKeys(), overrideKeys(), composeKeys(), laterKeys())
 	all = append(all, changeKeys("patches.agents", all)...)
 	all = append(all, derivedKeys(all)...)

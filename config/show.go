@@ -106,6 +106,10 @@ func (c *City) elements(path string) []place {
 		for i := range c.Rigs {
 			out = append(out, place{city: c, rig: &c.Rigs[i]})
 		}
+	case "watchdogs":
+		for i := range c.Watchdogs {
+			out = append(out, place{city: c, watchdog: &c.Watchdogs[i]})
+		}
 	case "automations.overrides":
 		for i := range c.overrides {
 			out = append(out, place{city: c, override: &c.overrides[i]})

@@ -28,6 +28,7 @@ func (d *decoder) whole() {
 	d.names()
 	d.depend()
 	d.routes()
+	d.watchdogs()
 	c, sessions := d.city, map[string]string{}
 	d.scripts, c.members = map[string]script{}, map[string]derived{}
 	c.leans = map[string]bool{}

@@ -1,0 +1,87 @@
+package config
+
+import (
+	"fmt"
+	"time"
+)
+
+// Watchdog is one [[watchdogs]] table: a tier that looks after one agent.
+type Watchdog struct {
+	Name            string
+	Watches, Triage string // qualified names of agents; Triage "" = thresholds decide
+	Every           time.Duration
+	Heartbeat       string // a file, absolute
+	Fresh           time.Duration
+	VeryStale       time.Duration // > Fresh
+	Nudge, Wake     string
+	TriageTTL       time.Duration
+	EscalateTo      string // an address of mail
+	EscalateCommand string // a shell line; "" = none
+	EscalateAfter   int    // > 0
+
+	Origin  Origin
+	Origins map[string]Origin
+}
+
+func watchKeys() []key {
+	return []key{
+		{path: "watchdogs", kind: kindTables, doc: "Looks after one agent: every so often it looks whether the agent's session lives, how old its heartbeat is, and whether mail waits, and " +
+			"does something about it. [watchdogs.md](watchdogs.md) tells what, and when."},
+		{path: "watchdogs.name", kind: kindString, require: true, check: checkName, pattern: namePattern,
+			doc:   "Name, unique among the watchdogs; what a name may be made of is as for agents.",
+			field: func(p place) any { return &p.watchdog.Name }},
+		{path: "watchdogs.watches", kind: kindString, require: true, check: checkFilled,
+			doc:   "The agent that is looked after, `NAME` or `RIG/NAME`. A pool cannot be, nor a member: how many of those run is the pool's affair.",
+			field: func(p place) any { return &p.watchdog.Watches }},
+		{path: "watchdogs.triage", kind: kindString, check: checkFilled,
+			doc: "The agent that judges in place of the thresholds. It is started anew for each beat, and by nothing else, and decides by `gc watchdog decide`. " +
+				"One agent is the triage of one watchdog. Suspending it leaves the thresholds to judge.",
+			field: func(p place) any { return &p.watchdog.Triage }},
+		{path: "watchdogs.every", kind: kindDuration, def: `"3m"`, check: checkAtLeast(100 * time.Millisecond),
+			doc:   "Time from one beat to the next; at least 100ms.",
+			field: func(p place) any { return &p.watchdog.Every }},
+		{path: "watchdogs.heartbeat", kind: kindString, check: checkPath,
+			doc: "The file that the agent writes to be found at work, JSON with a `timestamp`. Relative to the file that says it. Without it, " +
+				"`.gc/heartbeats/AGENT.json`, which `gc heartbeat` writes.",
+			field: func(p place) any { return &p.watchdog.Heartbeat }},
+		{path: "watchdogs.fresh", kind: kindDuration, def: `"5m"`, check: checkPositive,
+			doc:   "A younger heartbeat is fresh, and all is well.",
+			field: func(p place) any { return &p.watchdog.Fresh }},
+		{path: "watchdogs.very_stale", kind: kindDuration, def: `"15m"`, check: checkPositive,
+			doc:   "An agent with an older one is woken. It is more than `fresh`.",
+			field: func(p place) any { return &p.watchdog.VeryStale }},
+		{path: "watchdogs.nudge", kind: kindString, def: `"Check-in: mail waits for you."`, check: checkTyped,
+			doc:   "Typed into the agent when its heartbeat is stale and mail waits for it.",
+			field: func(p place) any { return &p.watchdog.Nudge }},
+		{path: "watchdogs.wake", kind: kindString, def: `"Wake up: nothing has been heard of you for a while. Check your mail, go on with your work, and run gc heartbeat."`, check: checkTyped,
+			doc:   "Typed into it when the heartbeat is very stale.",
+			field: func(p place) any { return &p.watchdog.Wake }},
+		{path: "watchdogs.triage_ttl", kind: kindDuration, def: `"5m"`, check: checkAtLeast(100 * time.Millisecond),
+			doc:   "Time that `triage` has to decide; then it is ended, and the thresholds do.",
+			field: func(p place) any { return &p.watchdog.TriageTTL }},
+		{path: "watchdogs.escalate_to", kind: kindString, def: `"human"`, check: checkFilled,
+			doc:   "Who gets mail when nothing has helped: the name of an agent, `pool:NAME`, or any other name, which is a person's.",
+			field: func(p place) any { return &p.watchdog.EscalateTo }},
+		{path: "watchdogs.escalate_command", kind: kindString, check: checkFilled,
+			doc: "A shell line that is run then too, in the city's folder, for at most a minute; `GC_WATCHDOG`, `GC_WATCHDOG_WATCHES`, `GC_WATCHDOG_FAILED` and " +
+				"`GC_WATCHDOG_REASON` tell it what for.",
+			field: func(p place) any { return &p.watchdog.EscalateCommand }},
+		{path: "watchdogs.escalate_after", kind: kindInt, def: "3", within: &bounds{1, 1000, func(n int) string {
+			return fmt.Sprintf("is %d; write from 1 to 1000", n)
+		}},
+			doc:   "So many starts and wakes in a row that did not help are told to a person, once.",
+			field: func(p place) any { return &p.watchdog.EscalateAfter }},
+	}
+}
+
+func checkTyped(v any) string {
+	if msg := checkFilled(v); msg != "" {
+		return msg
+	}
+	for _, r := range v.(string) {
+		if (r < ' ' || r == 0x7f) && r != '\n' && r != '\t' {
+			return fmt.Sprintf("has the control character %#02x, which is a key and no text", r)
+		}
+	}
+	return ""
+}

@@ -1,0 +1,171 @@
+package config
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"gcity/session"
+)
+
+// HeartbeatFile is where `gc heartbeat` writes that of an agent, below the city's folder.
+func HeartbeatFile(agent string) string {
+	return filepath.Join(".gc", "heartbeats", session.Encode(agent)+".json")
+}
+
+// watchdogs checks the tiers against the agents, and against each other.
+func (d *decoder) watchdogs() {
+	c := d.city
+	called, judges := map[string]*Watchdog{}, map[string]*Watchdog{}
+	for i := range c.Watchdogs {
+		if d.full() {
+			d.more = true
+			return
+		}
+		w := &c.Watchdogs[i]
+		if first := called[w.Name]; first != nil && w.Name != "" {
+			d.say(w.Origins["name"], "watchdogs.name", fmt.Sprintf("%q is the name of the watchdog at %s already; give one of them another", w.Name, first.Origin))
+		} else {
+			called[w.Name] = w
+		}
+		if w.VeryStale <= w.Fresh && w.Fresh > 0 && w.VeryStale > 0 {
+			at, key := w.at("very_stale", "fresh")
+			d.say(at, "watchdogs."+key, fmt.Sprintf("very_stale is %s and fresh is %s; very_stale must be more", shortDuration(w.VeryStale), shortDuration(w.Fresh)))
+		}
+		d.agentsOf(w)
+		d.heartbeat(w)
+		if w.Triage == "" {
+			continue
+		}
+		if first := judges[w.Triage]; first != nil {
+			d.say(w.Origins["triage"], "watchdogs.triage", fmt.Sprintf("%q is the triage of the watchdog at %s already; one agent judges for one watchdog", w.Triage, first.Origin))
+		} else {
+			judges[w.Triage] = w
+		}
+	}
+	d.awaited(judges)
+	d.tiers(judges)
+}
+
+// at is where one of two keys was written, or the table.
+func (w *Watchdog) at(keys ...string) (Origin, string) {
+	for _, k := range keys {
+		if o, written := w.Origins[k]; written {
+			return o, k
+		}
+	}
+	return w.Origin, keys[0]
+}
+
+// agentsOf finds the two agents that a tier names.
+func (d *decoder) agentsOf(w *Watchdog) {
+	for _, n := range []struct {
+		key  string
+		name *string
+	}{{"watches", &w.Watches}, {"triage", &w.Triage}} {
+		if *n.name == "" {
+			continue
+		}
+		if msg := d.notOne(*n.name); msg != "" {
+			d.say(w.Origins[n.key], "watchdogs."+n.key, fmt.Sprintf("%q %s", *n.name, msg))
+		}
+	}
+	if w.Triage != "" && w.Triage == w.Watches {
+		d.say(w.Origins["triage"], "watchdogs.triage", fmt.Sprintf("%q is whom it watches, and nobody sees that he hangs; name another agent, or take it out", w.Triage))
+	}
+}
+
+// notOne says why a name is not that of one agent that runs by itself, "" if it is or nobody knows.
+func (d *decoder) notOne(name string) string {
+	a := d.named[name]
+	rig, _ := cutRig(name)
+	switch {
+	case a == nil && d.unread.misses("", rig):
+		return ""
+	case a == nil:
+		return "is no agent" + d.meant(name, nil)
+	case a.Pool != nil && a.Qualified() == name:
+		return "is a pool; name an agent that always runs"
+	case a.Pool != nil:
+		return fmt.Sprintf("is a member of the pool %q, which decides whether it runs; name an agent that always runs", a.Qualified())
+	}
+	return ""
+}
+
+// heartbeat makes the path of a tier's file absolute.
+func (d *decoder) heartbeat(w *Watchdog) {
+	at, written := w.Origins["heartbeat"]
+	if !written {
+		if w.Watches != "" {
+			w.Heartbeat = filepath.Join(d.city.Path, HeartbeatFile(w.Watches))
+		}
+		return
+	}
+	path, err := resolve(d.city.Path, d.city.folderOf(at), w.Heartbeat)
+	if err != nil {
+		d.say(at, "watchdogs.heartbeat", err.Error())
+		return
+	}
+	w.Heartbeat = path
+}
+
+// awaited refuses that somebody's start waits for an agent that runs now and then.
+func (d *decoder) awaited(judges map[string]*Watchdog) {
+	for i := range d.city.Agents {
+		a := &d.city.Agents[i]
+		for _, need := range a.Needs {
+			if w := judges[need]; w != nil {
+				d.say(a.Origins["depends_on"], "agents.depends_on", fmt.Sprintf("%q is the triage of the watchdog %q, and runs only for its beats; take it out", need, w.Name))
+			}
+		}
+	}
+}
+
+// tiers refuses triages that watch each other in a circle, so that none looks after itself.
+func (d *decoder) tiers(judges map[string]*Watchdog) {
+	watches := func(triage string) *Watchdog { // whom the tier of a triage watches, if that is a triage
+		if w := judges[triage]; w != nil && judges[w.Watches] != nil {
+			return judges[w.Watches]
+		}
+		return nil
+	}
+	told := map[*Watchdog]bool{}
+	for i := range d.city.Watchdogs {
+		first := &d.city.Watchdogs[i]
+		if first.Triage == "" || judges[first.Triage] != first || first.Triage == first.Watches {
+			continue
+		}
+		path := []*Watchdog{first}
+		for w := watches(first.Triage); w != nil && !told[w] && len(path) <= len(judges); w = watches(w.Triage) {
+			if at := slices.Index(path, w); at >= 0 {
+				d.ring(path[at:], told)
+				break
+			}
+			path = append(path, w)
+		}
+	}
+}
+
+func (d *decoder) ring(path []*Watchdog, told map[*Watchdog]bool) {
+	var steps []string
+	for _, w := range path {
+		told[w] = true
+		steps = append(steps, fmt.Sprintf("%s (%s)", w.Name, w.Origins["watches"]))
+	}
+	if len(path) < 2 { // it watches its own triage, which is said
+		return
+	}
+	steps = append(steps, path[0].Name)
+	d.say(path[0].Origins["watches"], "watchdogs.watches", "goes round in a circle, so that in the end a triage judges itself: "+strings.Join(steps, " → ")+"; take one of these out")
+}
+
+// TriageOf is the tier whose triage an agent is; nil = it is none.
+func (c *City) TriageOf(agent string) *Watchdog {
+	for i := range c.Watchdogs {
+		if c.Watchdogs[i].Triage == agent {
+			return &c.Watchdogs[i]
+		}
+	}
+	return nil
+}
