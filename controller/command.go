@@ -49,6 +49,12 @@ func (m *machine) command(now time.Time, id uint64, cmd city.Command) {
 		m.fire(now, id, c)
 	case city.EndRun:
 		m.endRun(now, id, c)
+	case city.Beat:
+		m.beatNow(id, c)
+	case city.Decide:
+		m.decideBeat(now, id, c)
+	case city.Acknowledge:
+		m.acknowledge(id, c)
 	case city.CreateBead, city.UpdateBead, city.SlingWork:
 		m.beadCommand(id, cmd)
 	default:
@@ -130,6 +136,10 @@ func (m *machine) restart(now time.Time, id uint64, a *record) {
 	}
 	if a.want.Suspended != "" {
 		m.refuseID(id, city.Conflict, fmt.Sprintf("agent %s is suspended %s: resume it first", a.name, a.want.Suspended))
+		return
+	}
+	if a.called() {
+		m.refuseID(id, city.Conflict, fmt.Sprintf("agent %s is the triage of watchdog %s, and is started by its beats alone: `gcity watchdog triage %s` has one begin", a.name, a.want.TriageOf, a.want.TriageOf))
 		return
 	}
 	if why := m.missing(a); why != "" && a.alive && a.op == opNone {

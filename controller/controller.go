@@ -17,6 +17,8 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -173,7 +175,7 @@ func (c *Controller) translate(cfg *config.City) *conf {
 		name: cfg.Workspace.Name, revision: cfg.Revision, suspended: cfg.Workspace.Suspended,
 		wants: agent.Plan(cfg, c.o.Host), pools: agent.Pools(cfg, c.o.Host), rigs: agent.Rigs(cfg), warnings: warnings,
 		overrides: overrides, environ: config.Beats(c.o.Host.Environ),
-		dir: c.o.Dir, source: cfg, nowork: c.o.Stores == nil, layers: cfg.Layers(), automations: automations,
+		dir: c.o.Dir, source: cfg, nowork: c.o.Stores == nil, layers: cfg.Layers(), automations: automations, tiers: tiersOf(cfg),
 		wispEvery: cfg.Daemon.WispGCInterval, wispTTL: cfg.Daemon.WispTTL,
 		onDisk:  cfg.Daemon.CrashHistory == "disk",
 		store:   city.WorkStore{Provider: cfg.Beads.Keeper(), Host: cfg.Dolt.Host, Port: cfg.Dolt.Port},
@@ -181,6 +183,12 @@ func (c *Controller) translate(cfg *config.City) *conf {
 		console: city.Console{Theme: cfg.Console.Theme, Colour: own},
 		patrol:  cfg.Daemon.PatrolInterval, grace: cfg.Daemon.ShutdownTimeout, window: cfg.Daemon.RestartWindow,
 	}
+}
+
+func tiersOf(cfg *config.City) []config.Watchdog {
+	tiers := slices.Clone(cfg.Watchdogs)
+	slices.SortFunc(tiers, func(a, b config.Watchdog) int { return strings.Compare(a.Name, b.Name) })
+	return tiers
 }
 
 // Run keeps the city until ctx ends, which stops its agents gracefully, or until a city.Shutdown is done. It returns

@@ -58,6 +58,10 @@ func (m *machine) died(now time.Time, a *record, e session.Exit) {
 		m.tell(a, events.Event{Type: events.AgentStopped, Message: d.String(), Payload: exitPayload(e)})
 		return
 	}
+	if a.called() {
+		m.triageDied(now, a, e, d)
+		return
+	}
 	v := a.history.Died(now, d, a.want.Policy)
 	a.fell = true
 	m.decided(now, a, "died", d.String())
@@ -122,6 +126,10 @@ func (m *machine) follow(now time.Time, a *record, v restart.Verdict) {
 func (m *machine) startFailed(now time.Time, a *record, err error) {
 	a.alive = false
 	if a.want == nil {
+		return
+	}
+	if a.called() {
+		m.triageUnfit(now, a, err)
 		return
 	}
 	if errors.Is(err, session.ErrMissing) || errors.Is(err, session.ErrCommand) {

@@ -45,7 +45,8 @@ func (m *machine) decide(now time.Time, a *record) {
 
 // mayCancel cuts a start short that nobody wants any more; its result is waited for all the same (L1).
 func (m *machine) mayCancel(a *record) {
-	idle := m.ending == stopAgents || a.unwanted() || a.want.Suspended != "" || a.intent.kind != causeNone
+	idle := m.ending == stopAgents || a.unwanted() || a.want.Suspended != "" || a.intent.kind != causeNone ||
+		a.called() && (a.summon == nil || a.served != a.summon.beat)
 	if idle && !a.canceled {
 		a.canceled = true
 		m.do(fxCancel{agent: a.name})
@@ -102,6 +103,8 @@ func (m *machine) whyStop(now time.Time, a *record) cause {
 		return cause{kind: causeDrained, why: a.surplusReason() + "; it was not ready yet"}
 	case a.drain != nil || a.unwanted():
 		return a.drained(now)
+	case a.called():
+		return a.offBeat(now)
 	}
 	if c := m.idle(now, a); c.kind != causeNone {
 		return c
@@ -134,6 +137,7 @@ func (m *machine) idle(now time.Time, a *record) cause {
 
 // running shows a living agent that is left alone.
 func (m *machine) running(now time.Time, a *record) {
+	m.stuckness(now, a)
 	if a.hazy {
 		m.set(now, a, city.Running, "as far as is known: the sessions of "+a.life.Provider+" cannot be listed", time.Time{})
 		return
@@ -156,6 +160,7 @@ func (m *machine) running(now time.Time, a *record) {
 }
 
 func (m *machine) decideDead(now time.Time, a *record) {
+	m.unstick(a)
 	switch {
 	case m.ending == stopAgents:
 		m.set(now, a, city.Exited, "the city is being stopped", time.Time{})
@@ -176,6 +181,9 @@ func (m *machine) decideDead(now time.Time, a *record) {
 		a.intent = cause{}
 		m.set(now, a, city.Failed, a.want.Problem, time.Time{})
 		m.refuse(a, city.Unavailable, fmt.Sprintf("agent %s cannot be started: %s", a.name, a.want.Problem))
+	case a.called() && !a.summoned():
+		a.intent = cause{}
+		m.waitsForBeat(now, a)
 	case a.intent.kind == causeRestart || a.intent.kind == causeKill: // the operator's wish outranks a wait
 		if a.left || now.Before(a.notBefore) {
 			a.because = a.intent.why
@@ -199,6 +207,9 @@ func (m *machine) start(now time.Time, a *record) {
 	if a.hold == city.Quarantined {
 		a.because = "quarantine ended"
 	}
+	if a.called() {
+		a.served, a.because = a.summon.beat, "for the beat "+a.summon.beat
+	}
 	a.because = orDefault(a.because, a.declared())
 	a.op, a.opTurn, a.early, a.canceled = opStart, m.turn, nil, false
 	a.intent, a.notBefore, a.hold, a.holdWhy = cause{}, time.Time{}, "", ""
@@ -206,7 +217,7 @@ func (m *machine) start(now time.Time, a *record) {
 	if a.lacks.why == "" {
 		m.decided(now, a, "start", a.because)
 	}
-	m.do(fxStart{want: a.want})
+	m.do(a.outfit())
 }
 
 // declared is why an agent is there at all.
@@ -267,6 +278,10 @@ func (m *machine) started(now time.Time, in inStarted) {
 
 func (m *machine) up(now time.Time, a *record, in inStarted) {
 	fresh, before := !a.alive, a.life
+	if fresh {
+		a.spoke = time.Time{}
+		a.heard(now, &in.status, false)
+	}
 	a.met = true
 	a.alive, a.ready, a.life, a.left, a.final, a.lacks = true, true, in.status, false, false, lack{}
 	if fresh && a.fell {
@@ -281,7 +296,7 @@ func (m *machine) up(now time.Time, a *record, in inStarted) {
 			Payload: payload(map[string]any{"from": before.Provider, "to": in.status.Provider, "session": in.status.ID}),
 		})
 	}
-	if fresh {
+	if fresh && !a.called() {
 		m.tell(a, events.Event{
 			Type: events.AgentStarted, Message: numbered(in.status.PID, "pid %d: ") + a.because,
 			Payload: payload(map[string]any{"pid": in.status.PID, "session": in.status.ID, "reason": a.because}),
@@ -292,16 +307,11 @@ func (m *machine) up(now time.Time, a *record, in inStarted) {
 	}
 	for _, trouble := range in.troubles {
 		m.decided(now, a, "equip failed", trouble)
+		if a.called() {
+			continue
+		}
 		m.tell(a, events.Event{Type: events.AgentUnequipped, Message: trouble})
 	}
-}
-
-// numbered is a text with a process's number in it, "" where none is known: of a session elsewhere, or of a drill.
-func numbered(pid int, format string) string {
-	if pid <= 0 {
-		return ""
-	}
-	return fmt.Sprintf(format, pid)
 }
 
 // stopped takes the result of a stop.
@@ -331,7 +341,7 @@ func (m *machine) stopped(now time.Time, in inStopped) {
 // again is the intent that a failed stop leaves: what the configuration does not say by itself.
 func (c cause) again() cause {
 	switch c.kind {
-	case causeRestart, causeKill, causeRequest, causeFellow:
+	case causeRestart, causeKill, causeRequest, causeFellow, causeWatch:
 		return c
 	}
 	return cause{}
@@ -357,7 +367,7 @@ func (m *machine) afterStop(now time.Time, a *record, c cause) {
 		e.Actor, a.because = operator, c.why
 	case causeKill:
 		e.Actor, a.because = operator, "started again, killed by operator"
-	case causeDrift, causeFellow:
+	case causeDrift, causeFellow, causeWatch:
 		a.because = c.why
 	case causeIdle:
 		a.fell = true
@@ -370,7 +380,15 @@ func (m *machine) afterStop(now time.Time, a *record, c cause) {
 	case causeRequest:
 		e.Actor, a.because, a.fell = a.name, c.why, true
 	}
+	if a.called() && c.kind == causeBeat && len(answers) == 0 {
+		m.triageOver(now, a, "was ended: "+c.why)
+		return
+	}
 	m.tell(a, e, answers...)
+	if a.called() {
+		m.triageOver(now, a, "was ended: "+c.why)
+		return
+	}
 	if c.kind == causeRequest && a.want != nil && now.Sub(a.life.Started) < a.want.Policy.MinUptime {
 		m.judge(now, a, deathOnRequest(now, a))
 	}

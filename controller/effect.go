@@ -18,7 +18,10 @@ type effect interface{ key() string }
 
 type (
 	// fxStart starts an agent's session and brings it to readiness. → inStarted
-	fxStart struct{ want *agent.Want }
+	fxStart struct {
+		want  *agent.Want
+		brief *brief // a file that it is to find; nil = none
+	}
 	// fxResume carries an adopted session on to readiness. → inStarted
 	fxResume struct {
 		want   *agent.Want
@@ -164,6 +167,15 @@ type (
 		event   events.Event
 		answers []answer
 	}
+	// fxHeartbeat looks at the file of a watchdog's agent. → inHeartbeat
+	fxHeartbeat struct{ tier, path string }
+	// fxEscalate calls a person: by mail, and by a command if there is one. → inEscalated
+	fxEscalate struct {
+		tier, from, to, subject, text string
+		command                       string
+		env                           []string
+		in                            *config.City
+	}
 	// fxDoor says where the city is to answer over TCP. → inDoor, whenever that changes
 	fxDoor struct{ want config.API }
 	// fxAnswer answers commands that no event proves.
@@ -212,5 +224,7 @@ func (f fxScale) key() string     { return "scale" }
 func (f fxMeasure) key() string   { return "measure" }
 func (f fxRemember) key() string  { return "remember" }
 func (f fxRecord) key() string    { return "" }
+func (f fxHeartbeat) key() string { return "heartbeat:" + f.tier }
+func (f fxEscalate) key() string  { return "escalate:" + f.tier }
 func (f fxDoor) key() string      { return "" }
 func (f fxAnswer) key() string    { return "" }

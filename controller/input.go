@@ -250,10 +250,27 @@ type (
 	inMode struct{ mode string }
 	// inHealth is the event log's own word on its health.
 	inHealth struct{ degraded string }
+	// inHeartbeat is the result of looking at a heartbeat's file. With neither stamp nor problem there is none.
+	inHeartbeat struct {
+		tier, path string
+		stamp      time.Time
+		problem    string
+	}
+	// inEscalated is the result of calling a person.
+	inEscalated struct {
+		tier   string
+		events []events.Event
+		err    string // why no mail was sent
+		ran    bool   // a command
+		failed string // how it failed
+		output string
+	}
 	// inDoor is what has become of the wish to answer over TCP.
 	inDoor struct{ door city.Door }
 )
 
+func (inHeartbeat) input()  {}
+func (inEscalated) input()  {}
 func (inStrays) input()     {}
 func (inUnasked) input()    {}
 func (inVetted) input()     {}
@@ -308,9 +325,10 @@ type conf struct {
 	name      string
 	revision  string
 	suspended bool
-	wants     []agent.Want   // in name order; all possible members of pools too
-	pools     []agent.Pool   // in name order
-	rigs      []agent.Rig    // in name order
+	wants     []agent.Want // in name order; all possible members of pools too
+	pools     []agent.Pool // in name order
+	rigs      []agent.Rig  // in name order
+	tiers     []config.Watchdog
 	overrides map[string]int // of pools, by hand
 	onDisk    bool           // crash_history = "disk"
 

@@ -155,6 +155,7 @@ func (m *machine) adopt(now time.Time, c *conf) string {
 		m.do(fxRecord{event: events.Event{Type: events.ConfigReloaded, Actor: controller, Message: msg, Payload: ch.payload()}})
 		m.suspensions(before, c)
 	}
+	m.adoptTiers(now, c)
 	m.sizePools(now)
 	m.decideAll(now)
 	if !first {

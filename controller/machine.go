@@ -51,13 +51,15 @@ type machine struct {
 	awaited  int              // answers of late ones that are to come
 	lookedAt uint64           // turn in which the newest look was ordered
 	loading  bool
-	reload   bool      // load again once the one in flight is back
-	asking   []waiter  // commands that wait for the load in flight
-	waiting  []waiter  // and those that wait for the next
-	mail     []*record // who has an outbox, in name order
-	sent     uint64    // number of the newest text
-	edits    []fxEdit  // the first is in flight
-	scales   []fxScale // so here
+	reload   bool              // load again once the one in flight is back
+	asking   []waiter          // commands that wait for the load in flight
+	waiting  []waiter          // and those that wait for the next
+	mail     []*record         // who has an outbox, in name order
+	sent     uint64            // number of the newest text
+	tiers    []*tier           // in name order
+	mutes    map[string]string // why nothing can be typed, by provider
+	edits    []fxEdit          // the first is in flight
+	scales   []fxScale         // so here
 	groups   []groupWaiter
 	unlisted string // why sessions cannot be listed
 	health   string // of the event log
@@ -91,7 +93,7 @@ const (
 )
 
 func newMachine() *machine {
-	return &machine{work: newWork(), agents: map[string]*record{}, checking: map[string]time.Time{}, confirms: map[uint64]string{}, vets: map[string]*vetting{}}
+	return &machine{work: newWork(), agents: map[string]*record{}, checking: map[string]time.Time{}, mutes: map[string]string{}, confirms: map[uint64]string{}, vets: map[string]*vetting{}}
 }
 
 // step takes one input and returns what is to be done about it. The slice is valid until the next call.
@@ -111,6 +113,7 @@ func (m *machine) step(now time.Time, in input) []effect {
 		m.openDoor()
 	case inStalled:
 		m.awake = now
+		m.waken()
 	case inWake:
 		m.decideAll(now)
 		m.turnRuns(now)
@@ -209,10 +212,15 @@ func (m *machine) step(now time.Time, in input) []effect {
 		m.note(&m.mode, in.mode)
 	case inHealth:
 		m.note(&m.health, in.degraded)
+	case inHeartbeat:
+		m.glimpsed(now, in)
+	case inEscalated:
+		m.posted(in)
 	case inDoor:
 		m.note(&m.door.Address, in.door.Address)
 		m.note(&m.door.Problem, in.door.Problem)
 	}
+	m.watch(now)
 	m.deliver(now)
 	m.giveBack()
 	m.finish(now)
@@ -248,12 +256,12 @@ func (m *machine) next(now time.Time) time.Time {
 			t = s.until
 		}
 	}
-	t = m.nextSend(now, t)
+	t = m.nextBeat(now, m.nextSend(now, t))
 	for _, a := range m.order {
 		if a.op == opStart {
 			continue
 		}
-		for _, at := range [...]time.Time{a.until, a.idleAt} {
+		for _, at := range [...]time.Time{a.until, a.idleAt, a.stuckAt} {
 			if at.After(now) && (t.IsZero() || at.Before(t)) {
 				t = at
 			}

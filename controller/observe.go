@@ -256,6 +256,7 @@ func (m *machine) seeAlive(now time.Time, a *record, s *session.Status) {
 	} else if a.life.Attached != s.Attached || a.life.Frozen != s.Frozen || !a.life.Activity.Equal(s.Activity) {
 		m.changed = true
 	}
+	a.heard(now, s, a.life.ID != s.ID)
 	marks := a.life.Drain
 	a.life = *s
 	if a.marking || a.markTurn > a.looked { // the look is older than the marks

@@ -88,7 +88,7 @@ func TestAnswersHaveTheirShapes(t *testing.T) {
 	if err := json.Unmarshal([]byte(text), &doc); err != nil {
 		t.Fatal(err)
 	}
-	names := map[string]string{"city": "town", "agent": citytest.Worker, "automation": citytest.Drip}
+	names := map[string]string{"city": "town", "agent": citytest.Worker, "automation": citytest.Drip, "watchdog": "care"}
 	for snap, err := range c.Snapshots(t.Context()) { // until all is there that is asked for
 		if err != nil {
 			t.Fatal(err)

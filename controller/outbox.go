@@ -33,6 +33,7 @@ type delivery struct {
 	asker    uint64    // the command that waits for word of it; 0 = it has had it
 	answerBy time.Time // at the latest
 
+	tier   string  // the watchdog that has sent it; "" = a person has
 	takers []taker // who want it back that is being tried
 	life   string  // it was typed into
 	output uint64  // bytes printed by then
@@ -46,6 +47,14 @@ func (d *delivery) draw() city.Send {
 // payload is of an event about it: never the text, which may be large, and nobody else's business.
 func (d *delivery) payload() map[string]any {
 	return map[string]any{"id": d.id, "bytes": d.bytes, "lines": d.lines}
+}
+
+// sender is who has sent it, for the log.
+func (d *delivery) sender() string {
+	if d.tier != "" {
+		return controller
+	}
+	return operator
 }
 
 func (d *delivery) String() string {

@@ -49,6 +49,15 @@ type record struct {
 	intent   cause           // what has been asked for and is not done yet
 	because  string          // why the next start happens, for its reason
 
+	spoke   time.Time // when it has printed something last, as far as it was looked at; zero = nobody can tell
+	task    string    // that is in progress, as of taskAt
+	taskAt  time.Time
+	stuck   *city.Stuck // it has work and is silent; nil: not
+	stuckAt time.Time   // when it will be; zero = never
+	summon  *summons    // the beat that it is to judge; nil: it is no triage, or has nothing to do
+	served  string      // the beat that it was started for last
+	unfit   string      // why it could not be
+
 	drain    *drain // told to finish; nil: not
 	marking  bool   // a mark is in flight
 	markTurn uint64 // turn in which the marks last changed
@@ -103,6 +112,8 @@ const (
 	causeRestart
 	causeKill
 	causeRequest // the agent's own
+	causeBeat    // of a triage: its beat is over
+	causeWatch   // a watchdog wants it
 	causeFellow  // one that shares its fate crashed
 	causeDrained
 	causeIdle

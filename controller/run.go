@@ -11,7 +11,6 @@ import (
 	"sync"
 	"time"
 
-	"gcity/agent"
 	"gcity/city"
 	"gcity/config"
 	"gcity/internal/lastwords"
@@ -90,7 +89,7 @@ func (r *runner) run(f effect) {
 	case fxCancel:
 		r.cut(f.agent)
 	case fxStart:
-		r.launch(f.want.Name, f.want.Spec.Ready, func(ctx context.Context) inStarted { return r.start(ctx, f.want) })
+		r.launch(f.want.Name, f.want.Spec.Ready, func(ctx context.Context) inStarted { return r.start(ctx, f) })
 	case fxResume:
 		r.launch(f.want.Name, f.want.Spec.Ready, func(ctx context.Context) inStarted {
 			s, in := f.want.Spawn(f.status.ID), inStarted{status: f.status}
@@ -147,7 +146,7 @@ func (r *runner) run(f effect) {
 	case fxRemember:
 		r.within(keepLimit, func(context.Context) input { return inRemembered{writeMemory(r.c.o.Dir, f.memory)} })
 	default:
-		if r.runWork(f) {
+		if r.runWork(f) || r.runTier(f) {
 			return
 		}
 		panic(fmt.Sprintf("controller: no way to carry out %T", f))
@@ -257,7 +256,13 @@ func (r *runner) yield(ctx context.Context, name string) {
 	}
 }
 
-func (r *runner) start(ctx context.Context, w *agent.Want) (in inStarted) {
+func (r *runner) start(ctx context.Context, f fxStart) (in inStarted) {
+	w := f.want
+	if f.brief != nil {
+		if err := f.brief.write(); err != nil {
+			return inStarted{err: err}
+		}
+	}
 	if w.MakeDir {
 		if err := os.MkdirAll(w.Spec.Dir, 0o755); err != nil {
 			return inStarted{err: fmt.Errorf("its working folder cannot be made: %w", err)}

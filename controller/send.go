@@ -1,6 +1,7 @@
 package controller
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -9,6 +10,7 @@ import (
 
 	"gcity/city"
 	"gcity/events"
+	"gcity/session"
 )
 
 // How long things may take on a text's way into an agent.
@@ -217,6 +219,9 @@ func (m *machine) delivered(now time.Time, in inSent) {
 	m.typedNext(a)
 	switch {
 	case in.err != nil:
+		if errors.Is(in.err, session.ErrUnsupported) {
+			m.mutes[a.life.Provider] = in.err.Error()
+		}
 		m.giveUp(now, a, d, dropped{city.Unavailable, "its terminal did not take it: " + in.err.Error(), controller})
 	case in.held != "":
 		if !d.held {
@@ -242,7 +247,8 @@ func (m *machine) delivered(now time.Time, in inSent) {
 			answers = []answer{{id: d.asker, receipt: receipt(a, d)}}
 			d.asker = 0
 		}
-		m.tell(a, events.Event{Type: events.AgentNudged, Actor: operator, Message: d.String() + " was typed and submitted", Payload: payload(d.payload())}, answers...)
+		m.tell(a, events.Event{Type: events.AgentNudged, Actor: d.sender(), Message: d.String() + " was typed and submitted", Payload: payload(d.payload())}, answers...)
+		m.typedFor(d)
 	}
 }
 
@@ -298,6 +304,7 @@ func (m *machine) giveUp(now time.Time, a *record, d *delivery, g dropped, answe
 		d.asker = 0
 	}
 	m.tell(a, events.Event{Type: events.AgentNudgeDropped, Actor: g.actor, Message: d.String() + " was given up: " + g.why, Payload: payload(d.payload())}, answers...)
+	m.typedFor(d)
 }
 
 // giveUpAll ends all texts that wait for an agent.

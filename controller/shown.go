@@ -2,6 +2,7 @@ package controller
 
 import (
 	"context"
+	"fmt"
 
 	"gcity/city"
 )
@@ -18,4 +19,12 @@ func (c *Controller) Explain(_ context.Context, name string) (string, error) {
 		return "", &city.Error{Code: city.NotFound, Message: err.Error()}
 	}
 	return text, nil
+}
+
+// numbered is a text with a process's number in it, "" where none is known: of a session elsewhere, or of a drill.
+func numbered(pid int, format string) string {
+	if pid <= 0 {
+		return ""
+	}
+	return fmt.Sprintf(format, pid)
 }

@@ -43,6 +43,8 @@ func (m *machine) snapshot(now time.Time) *city.Snapshot {
 		v.Crashes = a.crashes(now, m.window())
 		s.Agents = append(s.Agents, v)
 	}
+	s.Degraded = append(s.Degraded, m.tierProblems()...)
+	s.Watchdogs = m.drawTiers(now)
 	if m.conf != nil {
 		s.Console, s.Store = m.conf.console, m.conf.store
 	}
@@ -129,6 +131,10 @@ func (a *record) draw() city.Agent {
 			deadline := d.deadline
 			v.Drain.Deadline = &deadline
 		}
+	}
+	if a.stuck != nil {
+		stuck := *a.stuck
+		v.Stuck = &stuck
 	}
 	v.Available = a.want != nil && a.want.Problem == "" && !v.Suspended
 	if !v.Available && v.UnavailableReason == "" {

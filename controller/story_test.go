@@ -236,6 +236,35 @@ func (w *world) tell(words []string) error {
 		w.begin()
 	case "active":
 		w.alive[arg(0)].Activity = w.now
+	case "watchdog":
+		return w.keep(args)
+	case "heartbeat":
+		return w.beats(arg(0), args[1:])
+	case "unread": // so many messages
+		_, err := fmt.Sscan(arg(1), new(int))
+		w.kennel.letter[arg(0)], _ = strconv.Atoi(arg(1))
+		return err
+	case "unposted": // why no mail can be sent
+		w.kennel.refuse = strings.Join(args, " ")
+	case "tiers":
+		w.log = append(w.log, w.showTiers()...)
+	case "looks":
+		w.note("%d looks at heartbeats", w.kennel.looks)
+		w.kennel.looks = 0
+	case "stuck":
+		for _, a := range w.m.snapshot(w.now).Agents {
+			if a.Stuck != nil {
+				w.note("%s is stuck with %s since %s", a.Name, a.Stuck.Task, a.Stuck.Since.Sub(w.begun))
+			}
+		}
+	case "stall":
+		w.step(inStalled{})
+	case "decide":
+		w.command(uint64(len(w.log)+1), tierDecide(args))
+	case "thaw":
+		w.alive[arg(0)].Frozen = false
+	case "mute": // a provider whose sessions take no text
+		w.desk.mute = strings.Join(args, " ")
 	case "freeze":
 		w.alive[arg(0)].Frozen = true
 	case "pools":

@@ -71,6 +71,9 @@ name = "idler"
 dir = "yard"
 suspended = true
 start_command = "exec cat"
+[[watchdogs]]
+name = "care"
+watches = "worker"
 `), 0o644)
 	if err != nil {
 		t.Fatal(err)

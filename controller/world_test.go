@@ -51,6 +51,7 @@ type world struct {
 	asked     int // checks run
 	floor     shopfloor
 	desk      desk
+	kennel    kennel
 }
 
 func newWorld() *world {
@@ -59,8 +60,8 @@ func newWorld() *world {
 		alive: map[string]*session.Status{}, dead: map[string]session.Status{}, fails: map[string]string{},
 		stuck: map[string]bool{}, edits: map[string]bool{}, answers: map[uint64]answer{},
 		floor: shopfloor{beads: map[string]beads.Bead{}, going: map[string]fxRun{}, answer: map[string]int{}, trials: newTrials()},
-		desk:  newDesk(),
-		says:  map[string]string{}, overrides: map[string]int{},
+		desk:  newDesk(), kennel: newKennel(),
+		says: map[string]string{}, overrides: map[string]int{},
 	}
 	w.begun, w.patrol = w.now, w.now
 	return w
@@ -97,6 +98,8 @@ func want(spec string) agent.Want {
 			w.DependsOn = strings.Split(value, "+")
 		case "strategy":
 			w.Strategy = restart.Strategy(value)
+		case "stuck":
+			w.StuckAfter, _ = time.ParseDuration(value)
 		case "rig":
 			w.Rig = value
 		case "by":
@@ -126,6 +129,7 @@ func (w *world) write(specs ...string) {
 		c.declare(a, s)
 	}
 	c.overrides = w.overrides
+	w.kennels(c)
 	sort.Slice(c.wants, func(i, j int) bool { return c.wants[i].Name < c.wants[j].Name })
 	w.current, w.broken = c, ""
 }
@@ -308,6 +312,9 @@ func (w *world) check(f effect) {
 // carryOut is reality's answer to an effect.
 func (w *world) carryOut(f effect) input {
 	if in, ok := w.workEffect(f); ok {
+		return in
+	}
+	if in, ok := w.tend(f); ok {
 		return in
 	}
 	switch f := f.(type) {

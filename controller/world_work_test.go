@@ -192,6 +192,10 @@ func (w *world) workEffect(f effect) (in input, ok bool) {
 	case fxCount:
 		if fl.hands != nil {
 			in := inCounted{tasks: maps.Clone(fl.hands), held: map[string]holding{}}
+			in.mail = city.MailTally{}
+			for who, n := range w.kennel.letter {
+				in.mail[who] = city.MailCount{Unread: n, Total: n}
+			}
 			for who, id := range fl.hands {
 				in.held[who] = holding{[]string{id}, 1}
 			}

@@ -98,6 +98,20 @@ const (
 	RigSuspended  = "rig.suspended"
 	RigResumed    = "rig.resumed"
 
+	// AgentStuck says that an agent has work and has printed nothing for longer than its stuck_after.
+	AgentStuck = "agent.stuck"
+
+	// The subject of these is a watchdog. Triaged is a triage's decision, unless that is nothing; acted is what was done, by
+	// whomever it was decided, and what became of it.
+	WatchdogTriaged      = "watchdog.triaged"
+	WatchdogActed        = "watchdog.acted"
+	WatchdogDegraded     = "watchdog.degraded" // the thresholds judge, though a triage should
+	WatchdogRestored     = "watchdog.restored" // and does again
+	WatchdogEscalated    = "watchdog.escalated"
+	WatchdogCommand      = "watchdog.command" // how its escalate_command went
+	WatchdogAcknowledged = "watchdog.acknowledged"
+	WatchdogRecovered    = "watchdog.recovered" // starts and wakes had failed, and it is heard of again
+
 	// ProviderSwapped says that an agent's session runs by another provider than the one before.
 	ProviderSwapped = "provider.swapped"
 

@@ -2,9 +2,9 @@ package watchdog
 
 import "time"
 
-// Chain remembers what beats have done and whether that helped. A deed has failed if the next beat that could tell finds no
-// heartbeat since: after a wake that is the next one at all, after a start or a restart the next one that finds the session
-// dead or very stale. Only a heartbeat of the agent's own makes up for failed ones. The zero value: nothing has been done.
+// Chain remembers what beats have done and whether that helped. A deed has failed if the next beat that can tell finds no
+// heartbeat since: after a wake that is the next one, unless a new session has begun meanwhile; after a start or a restart, and
+// with a new session, the next one that finds the session dead or very stale. Only a heartbeat of the agent's own makes up for failed ones. The zero value: nothing has been done.
 type Chain struct {
 	Failed int // deeds in a row that did not help
 
@@ -20,7 +20,7 @@ func (c Chain) Before(heartbeat Sight, f Facts, v Verdict) (_ Chain, recovered b
 	}
 	switch {
 	case c.did == "":
-	case c.did == Wake, v.Decision == Start, v.Decision == Wake, v.Decision == Restart:
+	case c.did == Wake && v.Freshness != Fresh, v.Decision == Start, v.Decision == Wake, v.Decision == Restart:
 		c.Failed++
 		c.did = ""
 	}

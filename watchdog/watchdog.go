@@ -131,7 +131,7 @@ func (f *Facts) Silence() string {
 func (f *Facts) besides() string {
 	out := ""
 	if f.Frozen {
-		out += "; its process is stopped (SIGSTOP): nothing typed reaches it before somebody lets it go on"
+		out += "; its process is stopped (SIGSTOP)"
 	}
 	if f.Stuck {
 		out += "; it has work, and " + f.Silence()

@@ -186,6 +186,7 @@ func TestChain(t *testing.T) {
 		{"and it speaks", "vnf", "0 1 0!"},
 		{"starts that do not help", "dddd", "0 1 2 3"},
 		{"a start that helps is not settled before it speaks", "dyyvh", "0 0 0 1 0!"},
+		{"a new session after a wake is given its time", "vydh", "0 0 1 0!"},
 		{"nudges are no wakes", "ssss", "0 0 0 0"},
 	} {
 		now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)

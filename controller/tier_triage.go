@@ -1,0 +1,304 @@
+package controller
+
+import (
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"time"
+
+	"gcity/city"
+	"gcity/events"
+	"gcity/internal/screen"
+	"gcity/restart"
+	"gcity/session"
+	"gcity/watchdog"
+)
+
+// triageGrace is how long a triage that has decided may take to end by itself.
+const triageGrace = 10 * time.Second
+
+// summons is what a triage is started for: one beat, and for nothing else.
+type summons struct {
+	tier, beat string
+	env        []string
+	brief      brief
+	judged     bool
+	until      time.Time // it is ended then at the latest
+}
+
+// brief is a file that a triage finds at its start.
+type brief struct {
+	path string
+	data []byte
+}
+
+// called reports that an agent is started by the beats of a watchdog alone.
+func (a *record) called() bool { return a.triageOf() != "" }
+
+func (a *record) triageOf() string {
+	if a.want == nil {
+		return ""
+	}
+	return a.want.TriageOf
+}
+
+// summoned reports that it is to be started: the beat waits, and it has not had its one life for it.
+func (a *record) summoned() bool {
+	return a.summon != nil && !a.summon.judged && a.served != a.summon.beat
+}
+
+// noTriage says why a tier's triage cannot be asked, "" if it can.
+func (m *machine) noTriage(t *tier) string {
+	a := m.agents[t.want.Triage]
+	switch {
+	case a == nil || a.want == nil:
+		return fmt.Sprintf("triage %s is not declared", t.want.Triage)
+	case a.want.Suspended != "":
+		return fmt.Sprintf("triage %s is suspended %s", a.name, a.want.Suspended)
+	case a.want.Problem != "":
+		return fmt.Sprintf("triage %s cannot be started: %s", a.name, a.want.Problem)
+	}
+	return ""
+}
+
+// triage has a beat judged by the tier's triage, if it can be.
+func (m *machine) triage(now time.Time, t *tier, a *record, f watchdog.Facts, v watchdog.Verdict) bool {
+	if t.want.Triage == "" {
+		return false
+	}
+	if why := m.noTriage(t); why != "" {
+		m.degrade(t, why)
+		return false
+	}
+	b := &beat{id: t.want.Name + "-" + now.UTC().Format("20060102T150405.000"), at: now, until: now.Add(t.want.TriageTTL)}
+	if a.alive {
+		b.session = a.life.ID
+	}
+	t.beat, m.changed = b, true
+	scout := m.agents[t.want.Triage]
+	scout.summon, scout.unfit = m.summons(t, a, f, v), ""
+	m.answerBeat(t, fmt.Sprintf("triage %s judges the beat %s of watchdog %s", scout.name, b.id, t.want.Name))
+	m.decide(now, scout)
+	return true
+}
+
+// report is what a triage finds in its file. Ages are in seconds.
+type report struct {
+	Watchdog  string     `json:"watchdog"`
+	Beat      string     `json:"beat"`
+	Watches   string     `json:"watches"`
+	Session   string     `json:"session"` // "alive" or "dead"
+	State     city.State `json:"state"`
+	Why       string     `json:"why"`
+	Heartbeat *time.Time `json:"heartbeat,omitempty"`
+	Age       float64    `json:"age"`
+	Freshness string     `json:"freshness"`
+	Mail      int        `json:"mail"`
+	Silent    *float64   `json:"silent,omitempty"`
+	Frozen    bool       `json:"frozen"`
+	Stuck     bool       `json:"stuck"`
+	Task      string     `json:"task,omitempty"`
+	Problem   string     `json:"problem,omitempty"`
+	CanType   bool       `json:"can_type"`
+	Failed    int        `json:"failed"`
+	Advice    string     `json:"advice"`
+	Reason    string     `json:"reason"`
+	Until     time.Time  `json:"until"`
+}
+
+// summons puts the facts of a beat into words for a triage: a file, and the same as variables for shell scripts.
+func (m *machine) summons(t *tier, a *record, f watchdog.Facts, v watchdog.Verdict) *summons {
+	r := report{
+		Watchdog: t.want.Name, Beat: t.beat.id, Watches: a.name, Session: "dead", State: a.state, Why: a.reason, Age: f.Age.Seconds(), Freshness: string(v.Freshness),
+		Mail: f.Mail, Frozen: f.Frozen, Stuck: f.Stuck, Task: m.work.tasks[a.name], Problem: f.Problem, CanType: f.CannotBe == "", Failed: t.chain.Failed,
+		Advice: string(v.Decision), Reason: v.Reason, Until: t.beat.until.UTC(),
+	}
+	if f.Alive {
+		r.Session = "alive"
+	}
+	if !t.hb.Stamp.IsZero() {
+		r.Heartbeat = &t.hb.Stamp
+	}
+	silent := ""
+	if f.Speaks {
+		s := f.Silent.Seconds()
+		r.Silent, silent = &s, strconv.Itoa(int(s))
+	}
+	data, err := json.MarshalIndent(r, "", "  ")
+	if err != nil { // numbers and texts always can be
+		data = []byte("{}")
+	}
+	s := &summons{tier: t.want.Name, beat: t.beat.id, until: t.beat.until}
+	s.brief = brief{filepath.Join(m.conf.dir, ".gc", "watchdogs", session.Encode(t.want.Name)+".json"), append(data, '\n')}
+	s.env = []string{
+		"GC_WATCHDOG=" + t.want.Name, "GC_WATCHDOG_BEAT=" + t.beat.id, "GC_WATCHDOG_WATCHES=" + a.name, "GC_WATCHDOG_FACTS=" + s.brief.path,
+		"GC_WATCHDOG_SESSION=" + r.Session, "GC_WATCHDOG_AGE=" + strconv.Itoa(int(r.Age)), "GC_WATCHDOG_FRESHNESS=" + r.Freshness, "GC_WATCHDOG_MAIL=" + strconv.Itoa(r.Mail),
+		"GC_WATCHDOG_SILENT=" + silent, "GC_WATCHDOG_FROZEN=" + strconv.FormatBool(r.Frozen), "GC_WATCHDOG_ADVICE=" + r.Advice, "GC_WATCHDOG_REASON=" + r.Reason,
+	}
+	return s
+}
+
+// outfit is what an agent is started with, just now.
+func (a *record) outfit() fxStart {
+	if a.summon == nil || !a.called() {
+		return fxStart{want: a.want}
+	}
+	w := *a.want
+	w.Spec.Env = slices.Concat(w.Spec.Env, a.summon.env)
+	return fxStart{want: &w, brief: &a.summon.brief}
+}
+
+// offBeat is why a triage's session is ended.
+func (a *record) offBeat(now time.Time) cause {
+	s := a.summon
+	switch {
+	case s == nil || a.served != s.beat:
+		return cause{kind: causeBeat, why: "it is of a beat that is over"}
+	case s.judged && !now.Before(s.until):
+		return cause{kind: causeBeat, why: "it has decided, and did not end by itself"}
+	}
+	return cause{}
+}
+
+// waitsForBeat shows a triage that has nothing to do.
+func (m *machine) waitsForBeat(now time.Time, a *record) {
+	if a.unfit != "" {
+		m.set(now, a, city.Failed, a.unfit, time.Time{})
+		return
+	}
+	m.set(now, a, city.Exited, "the triage of watchdog "+a.want.TriageOf+", started by its beats", time.Time{})
+}
+
+// triageOver takes the end of a triage's session, or of its start. No end of it counts as a crash: it is told at its tier.
+func (m *machine) triageOver(now time.Time, a *record, why string) {
+	s := a.summon
+	a.left, a.hold, a.notBefore, a.fell = false, "", time.Time{}, false
+	if s == nil || a.served != s.beat {
+		return
+	}
+	a.summon = nil
+	if t := m.tier(s.tier); t != nil && t.beat != nil && t.beat.id == s.beat {
+		m.instead(now, t, fmt.Sprintf("triage %s %s", a.name, why))
+	}
+}
+
+// triageUnfit takes a start of a triage that failed.
+func (m *machine) triageUnfit(now time.Time, a *record, err error) {
+	a.alive, a.unfit = false, err.Error()
+	m.decided(now, a, "start failed", a.unfit)
+	m.triageOver(now, a, "could not be started: "+a.unfit)
+}
+
+// instead has the thresholds judge the beat of a triage, by how things are now.
+func (m *machine) instead(now time.Time, t *tier, why string) {
+	t.beat, m.changed = nil, true
+	m.degrade(t, why)
+	m.dismiss(now, t)
+	if t.rests != "" {
+		return
+	}
+	t.instead = why
+	if !t.looking {
+		m.beginBeat(t)
+	}
+}
+
+// abandon drops a beat that nobody wants to be judged any more.
+func (m *machine) abandon(now time.Time, t *tier) {
+	if t.beat == nil {
+		return
+	}
+	t.beat, m.changed = nil, true
+	m.dismiss(now, t)
+}
+
+// dismiss ends a triage that is not to judge any more.
+func (m *machine) dismiss(now time.Time, t *tier) {
+	if a := m.agents[t.want.Triage]; a != nil && a.summon != nil && a.summon.tier == t.want.Name {
+		a.summon = nil
+		m.decide(now, a)
+	}
+}
+
+// degrade shows, and tells once, that a tier is judged otherwise than is declared.
+func (m *machine) degrade(t *tier, why string) {
+	if t.degraded == why {
+		return
+	}
+	t.degraded, m.changed = why, true
+	m.tellTier(t, events.WatchdogDegraded, controller, why+"; the thresholds judge", nil)
+}
+
+// decideBeat takes the word of a triage, or a person's in its place.
+func (m *machine) decideBeat(now time.Time, id uint64, c city.Decide) {
+	t := m.findTier(id, c.Watchdog)
+	if t == nil {
+		return
+	}
+	b := t.beat
+	switch {
+	case b == nil && c.Beat != "":
+		m.refuseID(id, city.Conflict, fmt.Sprintf("the beat %s of watchdog %s is over%s", c.Beat, t.want.Name, t.outcome()))
+		return
+	case b == nil:
+		m.refuseID(id, city.Conflict, fmt.Sprintf("no beat of watchdog %s waits for a decision%s; `gcity watchdog triage %s` has it look now", t.want.Name, t.outcome(), t.want.Name))
+		return
+	case c.Beat != "" && c.Beat != b.id:
+		m.refuseID(id, city.Conflict, fmt.Sprintf("the beat %s of watchdog %s is over; %s is being judged now", c.Beat, t.want.Name, b.id))
+		return
+	}
+	by := c.By
+	if by == "" {
+		by = t.want.Triage
+	}
+	reason := screen.Plain(c.Reason)
+	if reason == "" {
+		reason = "no reason given"
+	}
+	scout := m.agents[t.want.Triage]
+	if scout != nil && scout.summon != nil && scout.summon.beat == b.id {
+		scout.summon.judged, scout.summon.until = true, now.Add(min(triageGrace, t.want.TriageTTL))
+		scout.unfit = ""
+	}
+	t.beat, m.changed = nil, true
+	if by == t.want.Triage && t.degraded != "" {
+		t.degraded = ""
+		m.tellTier(t, events.WatchdogRestored, by, "triage "+by+" judges again", nil)
+	}
+	msg := fmt.Sprintf("watchdog %s: %s", t.want.Name, c.Decision)
+	j := judge{by: by, took: now.Sub(b.at), beat: b}
+	if c.Decision != city.RemedyNothing {
+		m.tellTier(t, events.WatchdogTriaged, by, fmt.Sprintf("%s: %s", c.Decision, reason),
+			map[string]any{"watches": t.want.Watches, "decision": c.Decision, "reason": reason, "beat": b.id, "duration_ms": j.took.Milliseconds()},
+			answer{id: id, receipt: city.Receipt{Message: msg}})
+	}
+	m.judged(now, t, watchdog.Verdict{Decision: watchdog.Decision(c.Decision), Reason: reason}, j)
+	if c.Decision == city.RemedyNothing {
+		m.reply(id, msg)
+	}
+	if scout != nil {
+		m.decide(now, scout)
+	}
+}
+
+// outcome says what the newest beat came to.
+func (t *tier) outcome() string {
+	if t.last == nil {
+		return ""
+	}
+	return fmt.Sprintf(": %s decided %s at %s", t.last.By, t.last.Decision, t.last.At.UTC().Format(time.RFC3339))
+}
+
+// triageDied takes an end of a triage that nobody asked for. One that kept it from deciding is told with its last words, once
+// as long as it goes on like that.
+func (m *machine) triageDied(now time.Time, a *record, e session.Exit, d restart.Death) {
+	why := "ended without a decision: " + d.String()
+	m.decided(now, a, "died", d.String())
+	s := a.summon
+	if t := m.tier(a.want.TriageOf); t != nil && s != nil && !s.judged && (e.Code != 0 || e.Signal != "") && t.degraded != fmt.Sprintf("triage %s %s", a.name, why) {
+		m.tellDeath(a, e, restart.Verdict{Crash: true})
+	}
+	m.triageOver(now, a, why)
+}

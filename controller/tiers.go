@@ -1,0 +1,318 @@
+package controller
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"gcity/city"
+	"gcity/config"
+	"gcity/watchdog"
+)
+
+// tier is one watchdog: memory that is kept by name over configurations (L6). What it thinks of an agent is made of what lives
+// and of what lies there, at each beat anew; nothing of it is written down.
+type tier struct {
+	want  config.Watchdog
+	since time.Time // when it was first seen
+	next  time.Time // beat; zero = it does not beat, for rests
+	rests string
+
+	looking  bool      // at the heartbeat's file
+	instead  string    // of a triage, and why: the look is for the thresholds to judge by
+	asked    []uint64  // commands that wait for what it comes to
+	beat     *beat     // with the triage; nil = none is
+	looked   time.Time // when the newest look came back
+	problem  string    // with the file
+	hb, life watchdog.Sight
+	lifeID   string
+
+	chain    watchdog.Chain
+	degraded string
+	typing   *delivery // the newest text of its; kept until it is over
+	typed    time.Time // of the judgement that it is of
+	last     *city.Judgement
+	recent   []city.Judgement
+	esc      *city.Escalation
+	posting  bool   // an escalation is on its way
+	unposted string // why the mail of it has not been sent; "" = it has
+	owed     bool   // mail is to be sent
+}
+
+// beat is one that a triage judges.
+type beat struct {
+	id      string
+	at      time.Time
+	until   time.Time // then the thresholds do
+	session string    // of the watched agent, as the facts have it; "" = none
+}
+
+// adoptTiers takes the watchdogs of a new configuration.
+func (m *machine) adoptTiers(now time.Time, c *conf) {
+	var order []*tier
+	for i := range c.tiers {
+		w := &c.tiers[i]
+		t := m.tier(w.Name)
+		switch {
+		case t == nil:
+			t = &tier{want: *w, since: now}
+		case t.want.Watches != w.Watches:
+			m.abandon(now, t)
+			t = &tier{want: *w, since: now, asked: t.asked}
+		default:
+			if t.want.Triage != w.Triage {
+				m.abandon(now, t)
+				t.degraded = ""
+			}
+			if t.want.Every != w.Every {
+				t.next = time.Time{}
+			}
+			t.want = *w
+		}
+		order = append(order, t)
+	}
+	for _, t := range m.tiers {
+		if !slices.ContainsFunc(order, func(o *tier) bool { return o.want.Name == t.want.Name }) {
+			m.abandon(now, t)
+			m.answerBeat(t, fmt.Sprintf("watchdog %s is declared no more", t.want.Name))
+		}
+	}
+	slices.SortFunc(order, func(a, b *tier) int { return strings.Compare(a.want.Name, b.want.Name) })
+	m.tiers = order
+}
+
+func (m *machine) tier(name string) *tier {
+	for _, t := range m.tiers {
+		if t.want.Name == name {
+			return t
+		}
+	}
+	return nil
+}
+
+// watch brings all watchdogs as far as they get. Level-triggered, as decide is.
+func (m *machine) watch(now time.Time) {
+	if m.settling || !m.listed {
+		return
+	}
+	for _, t := range m.tiers {
+		m.watchOne(now, t)
+	}
+}
+
+func (m *machine) watchOne(now time.Time, t *tier) {
+	a := m.agents[t.want.Watches]
+	if a != nil && a.alive && a.life.ID != t.lifeID {
+		t.lifeID, t.life = a.life.ID, watchdog.Sight{}.See(a.life.Started, time.Time{}, now)
+	}
+	if why := m.whyRest(a); why != t.rests {
+		t.rests, m.changed = why, true
+	}
+	if t.rests != "" {
+		if !t.next.IsZero() {
+			t.next, m.changed = time.Time{}, true
+		}
+		m.abandon(now, t)
+		m.answerBeat(t, fmt.Sprintf("watchdog %s does not beat: %s", t.want.Name, t.rests))
+		return
+	}
+	if t.next.IsZero() {
+		t.next, m.changed = now.Add(t.want.Every), true
+	}
+	if t.beat != nil && !now.Before(t.beat.until) {
+		m.instead(now, t, fmt.Sprintf("triage %s said nothing within %s", t.want.Triage, t.want.TriageTTL))
+	}
+	if !now.Before(t.next) {
+		t.next, m.changed = now.Add(t.want.Every), true
+		if t.beat == nil && !t.looking {
+			m.beginBeat(t)
+		}
+	}
+}
+
+// whyRest says why nobody looks after an agent just now.
+func (m *machine) whyRest(a *record) string {
+	switch {
+	case m.ending != alive:
+		return "the city is being stopped"
+	case a == nil || a.want == nil:
+		return "the agent that it watches is not declared"
+	case a.want.Suspended != "":
+		return fmt.Sprintf("agent %s is suspended %s", a.name, a.want.Suspended)
+	case a.left && a.final:
+		return fmt.Sprintf("agent %s was drained by operator, and stays ended", a.name)
+	}
+	return ""
+}
+
+// beginBeat looks first: once, and nobody looks in between.
+func (m *machine) beginBeat(t *tier) {
+	t.looking = true
+	m.do(fxHeartbeat{tier: t.want.Name, path: t.want.Heartbeat})
+}
+
+// glimpsed takes what the heartbeat's file says, and goes on with the beat.
+func (m *machine) glimpsed(now time.Time, in inHeartbeat) {
+	t := m.tier(in.tier)
+	if t == nil || !t.looking {
+		return
+	}
+	t.looking = false
+	instead := t.instead
+	t.instead = ""
+	if in.path != t.want.Heartbeat || t.rests != "" {
+		return
+	}
+	if in.problem == "" {
+		t.hb = t.hb.See(in.stamp, t.looked, now)
+	}
+	t.looked = now
+	m.note(&t.problem, in.problem)
+	a := m.agents[t.want.Watches]
+	if a == nil {
+		return
+	}
+	f := m.facts(now, t, a)
+	v := watchdog.Judge(t.spec(), f)
+	if instead != "" {
+		m.judged(now, t, v, judge{by: thresholds, why: instead})
+		return
+	}
+	var recovered bool
+	if t.chain, recovered = t.chain.Before(t.hb, f, v); recovered || t.esc != nil && t.chain.Failed == 0 {
+		m.recovered(t)
+	}
+	m.escalate(now, t, v.Reason)
+	if m.triage(now, t, a, f, v) {
+		return
+	}
+	m.judged(now, t, v, judge{by: thresholds})
+}
+
+func (t *tier) spec() watchdog.Spec {
+	return watchdog.Spec{Fresh: t.want.Fresh, VeryStale: t.want.VeryStale}
+}
+
+// facts are what is known of whom a tier watches. A heartbeat from before its session began says nothing of it, and nobody
+// could write one while the whole program stood still.
+func (m *machine) facts(now time.Time, t *tier, a *record) watchdog.Facts {
+	f := watchdog.Facts{
+		Alive: a.alive, Called: a.called(), Never: true, Problem: t.problem, Mail: m.work.mail[a.name].Unread,
+		Frozen: a.alive && a.life.Frozen, Stuck: a.stuck != nil, CannotBe: m.mutes[a.life.Provider],
+	}
+	if !a.alive {
+		f.Gone = string(a.state)
+		if a.reason != "" {
+			f.Gone += ", " + a.reason
+		}
+	}
+	age, known := t.life.Age(now)
+	if f.Called || !known {
+		age = now.Sub(t.since)
+		if o := m.tier(a.triageOf()); o != nil && o.last != nil && o.last.By == a.name {
+			age = min(age, now.Sub(o.last.At))
+		}
+	}
+	if !m.awake.IsZero() {
+		age = min(age, now.Sub(m.awake))
+	}
+	f.Age = max(0, age)
+	if age, ok := t.hb.Age(now); ok && age <= f.Age {
+		f.Age, f.Never = age, false
+	}
+	if ahead := watchdog.Ahead(t.hb.Stamp, now); f.Problem == "" && ahead != "" {
+		f.Problem = ahead
+	}
+	if a.alive && !a.spoke.IsZero() {
+		f.Speaks, f.Silent = true, max(0, now.Sub(a.spoke))
+	}
+	return f
+}
+
+// waken puts off all beats when the whole program has stood still: the agents may have, too.
+func (m *machine) waken() {
+	for _, t := range m.tiers {
+		t.next = time.Time{}
+	}
+}
+
+// nextBeat is when watchdogs want to be looked at again.
+func (m *machine) nextBeat(now, by time.Time) time.Time {
+	sooner := func(at time.Time) {
+		if at.After(now) && (by.IsZero() || at.Before(by)) {
+			by = at
+		}
+	}
+	for _, t := range m.tiers {
+		sooner(t.next)
+		if t.beat != nil {
+			sooner(t.beat.until)
+		}
+		if a := m.agents[t.want.Triage]; a != nil && a.summon != nil {
+			sooner(a.summon.until)
+		}
+	}
+	return by
+}
+
+// tierProblems are what keeps watchdogs from telling somebody.
+func (m *machine) tierProblems() (out []string) {
+	for _, t := range m.tiers {
+		if t.unposted != "" {
+			out = append(out, fmt.Sprintf("watchdog %s cannot write to %s, and tries again with each beat: %s", t.want.Name, t.want.EscalateTo, t.unposted))
+		}
+	}
+	return out
+}
+
+func (m *machine) drawTiers(now time.Time) []city.Watchdog {
+	var out []city.Watchdog
+	for _, t := range m.tiers {
+		out = append(out, m.drawTier(now, t))
+	}
+	return out
+}
+
+func (m *machine) drawTier(now time.Time, t *tier) city.Watchdog {
+	w := &t.want
+	v := city.Watchdog{
+		Name: w.Name, Watches: w.Watches, Triage: w.Triage, Every: w.Every, Fresh: w.Fresh, VeryStale: w.VeryStale,
+		Mode: city.ByThresholds, Degraded: t.degraded, Last: t.last, Recent: slices.Clone(t.recent), Failed: t.chain.Failed, Escalated: t.esc,
+		Suspended: t.rests != "", Source: w.Origin.String(),
+	}
+	if w.Triage != "" {
+		v.TTL = w.TriageTTL
+		if why := m.noTriage(t); why == "" {
+			v.Mode = city.ByTriage
+		} else {
+			v.Degraded = why
+		}
+	}
+	if !t.next.IsZero() {
+		next := t.next
+		v.Next = &next
+	}
+	if b := t.beat; b != nil {
+		v.Triaged = &city.TriageRun{Since: b.at, Until: b.until, Beat: b.id}
+	}
+	a := m.agents[w.Watches]
+	if a == nil {
+		v.Freshness = city.Dead
+		return v
+	}
+	f := m.facts(now, t, a)
+	v.Freshness, v.Mail, v.Problem = city.Freshness(watchdog.Class(t.spec(), f)), f.Mail, f.Problem
+	if f.CannotBe != "" && v.Mode == city.ByThresholds {
+		v.Mode = city.ByRestart
+	}
+	switch {
+	case !t.hb.Stamp.IsZero() && (!f.Never || !a.alive):
+		stamp := t.hb.Stamp
+		v.Heartbeat = &stamp
+	case a.alive:
+		began := a.life.Started
+		v.Heartbeat = &began
+	}
+	return v
+}
