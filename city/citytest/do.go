@@ -37,6 +37,9 @@ func (f *Fake) Do(ctx context.Context, c city.Command) (city.Receipt, error) {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if r, ok, err := f.doWatchdog(c); ok {
+		return r, err
+	}
 	switch c := c.(type) {
 	case city.Scale:
 		return f.scale(c)

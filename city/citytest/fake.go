@@ -102,6 +102,7 @@ func (f *Fake) stop(a *city.Agent, state city.State, reason string) {
 func (f *Fake) edit(change func(*city.Snapshot)) {
 	s := *f.snap
 	s.Agents, s.Pools, s.Rigs, s.Automations = slices.Clone(s.Agents), slices.Clone(s.Pools), slices.Clone(s.Rigs), slices.Clone(s.Automations)
+	s.Watchdogs = slices.Clone(s.Watchdogs)
 	change(&s)
 	for i := range s.Agents {
 		if name := s.Agents[i].Name; f.screens[name] == nil {

@@ -1,0 +1,26 @@
+package city
+
+import "testing"
+
+func TestWatchdogWord(t *testing.T) {
+	call, heard := &Escalation{To: "ann"}, &Escalation{To: "ann", Seen: true}
+	for _, c := range []struct {
+		w    Watchdog
+		word string
+		ill  bool
+	}{
+		{Watchdog{Freshness: Fresh}, "fresh", false},
+		{Watchdog{Freshness: Stale}, "stale", false},
+		{Watchdog{Freshness: VeryStale}, "very stale", true},
+		{Watchdog{Freshness: Dead}, "dead", true},
+		{Watchdog{Freshness: Fresh, Degraded: "scout said nothing"}, "fresh", true},
+		{Watchdog{Freshness: VeryStale, Escalated: call}, "calls", true},
+		{Watchdog{Freshness: VeryStale, Escalated: heard}, "very stale", true},
+		{Watchdog{Freshness: Dead, Suspended: true}, "suspended", false},
+		{Watchdog{Freshness: Dead, Suspended: true, Escalated: call}, "calls", true},
+	} {
+		if c.w.Word() != c.word || c.w.Ill() != c.ill {
+			t.Errorf("%+v is %q, ill %t; not %q, %t", c.w, c.w.Word(), c.w.Ill(), c.word, c.ill)
+		}
+	}
+}
