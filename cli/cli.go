@@ -96,7 +96,7 @@ func (a *app) root() *cobra.Command {
 	add("city", a.initCommand(), a.startCommand(), a.stopCommand(), a.restartCommand(), a.suspendCommand(), a.resumeCommand(),
 		a.reloadCommand(), a.daemonCommand(), a.topologyCommand())
 	add("look", a.statusCommand(), a.whyCommand(), a.planCommand(), a.eventsCommand(), a.eventCommand(), a.configCommand())
-	add("agent", a.agentCommand(), a.poolCommand(), a.rigCommand(), a.primeCommand(), a.hookCommand(), a.handoffCommand(), a.heartbeatCommand())
+	add("agent", a.agentCommand(), a.poolCommand(), a.rigCommand(), a.watchdogCommand(), a.primeCommand(), a.hookCommand(), a.handoffCommand(), a.heartbeatCommand())
 	add("work", a.beadCommand(), a.mailCommand(), a.slingCommand(), a.convoyCommand(), a.formulaCommand(), a.automationCommand())
 	add("misc", a.prefsCommand(), a.doctorCommand(), a.versionCommand(), a.completionCommand())
 	root.SetHelpCommandGroupID("misc")

@@ -55,6 +55,14 @@ func (a *app) agentFacts(s *city.Snapshot, g *city.Agent, live bool) {
 		a.fact(fmt.Sprintf("text %d", g.Sends[i].ID), a.sendText(&g.Sends[i]))
 	}
 	a.fact("works on", g.Task)
+	if g.Stuck != nil {
+		a.fact("stuck", strings.TrimPrefix(a.stuck(g.Stuck), "stuck ")+"; look at it: gcity agent attach "+g.Name)
+	}
+	for i := range s.Watchdogs {
+		if w := &s.Watchdogs[i]; w.Watches == g.Name {
+			a.fact("watched", fmt.Sprintf("by %s: %s, heartbeat %s", w.Name, w.Word(), a.heartbeatAge(w)))
+		}
+	}
 	if g.Mail > 0 {
 		a.fact("mail", fmt.Sprintf("%d unread", g.Mail))
 	}

@@ -22,9 +22,10 @@ const (
 	kindRig   kind = "rig"
 
 	kindAutomation kind = "automation"
+	kindWatchdog   kind = "watchdog"
 )
 
-// found is what a name belongs to: one of the four.
+// found is what a name belongs to: one of the five.
 type found struct {
 	snapshot *city.Snapshot
 	agent    *city.Agent
@@ -32,6 +33,7 @@ type found struct {
 	rig      *city.Rig
 
 	automation *city.Automation
+	watchdog   *city.Watchdog
 }
 
 // name is the qualified name.
@@ -43,6 +45,8 @@ func (f found) name() string {
 		return f.pool.Name
 	case f.automation != nil:
 		return f.automation.Name
+	case f.watchdog != nil:
+		return f.watchdog.Name
 	default:
 		return f.rig.Name
 	}
@@ -140,6 +144,10 @@ func namesOf(s *city.Snapshot, k kind) []string {
 		for i := range s.Automations {
 			out = append(out, s.Automations[i].Name)
 		}
+	case kindWatchdog:
+		for i := range s.Watchdogs {
+			out = append(out, s.Watchdogs[i].Name)
+		}
 	}
 	return out
 }
@@ -155,6 +163,8 @@ func lookup(s *city.Snapshot, k kind, name string) found {
 		f.rig = &s.Rigs[slices.IndexFunc(s.Rigs, func(r city.Rig) bool { return r.Name == name })] // it is one of theirs
 	case kindAutomation:
 		f.automation, _ = s.Automation(name)
+	case kindWatchdog:
+		f.watchdog, _ = s.Watchdog(name)
 	}
 	return f
 }
@@ -186,6 +196,7 @@ func unknown(s *city.Snapshot, name string, kinds []kind) error {
 			kindAgent: "add an [[agents]] table to " + config.FileName, kindRig: "add a [[rigs]] table to " + config.FileName,
 			kindPool:       "add an [agents.pool] table to an agent in " + config.FileName,
 			kindAutomation: "a file automations/NAME/automation.toml in the folder of [formulas] dir is one",
+			kindWatchdog:   "add a [[watchdogs]] table to " + config.FileName,
 		}[kinds[0]]
 	case near != "":
 		text += fmt.Sprintf(", did you mean %q?", near)

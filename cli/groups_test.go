@@ -175,7 +175,7 @@ func TestMisplacedNames(t *testing.T) {
 		"pool shwo worker":                       {exitUsage, `did you mean "show"`},
 		"rig suspend dmo":                        {exitFailed, `there is no rig "dmo", did you mean "demo"?`},
 		"rig restart":                            {exitUsage, "is missing: gcity rig restart"},
-		"why nothing":                            {exitFailed, `there is no agent, pool, rig or automation "nothing"`},
+		"why nothing":                            {exitFailed, `there is no agent, pool, rig, automation or watchdog "nothing"`},
 		"agent send-keys db Enterr":              {exitUsage, `there is no key "Enterr", did you mean "Enter"? --literal`},
 		"agent send-keys db Escape Upp":          {exitUsage, `did you mean "Up"?`},
 		"agent send-keys db PgeDown --read-only": {exitUsage, `did you mean "PageDown"?`},

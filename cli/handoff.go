@@ -66,6 +66,8 @@ type heartbeat struct {
 	Agent     string    `json:"agent"`
 	Timestamp time.Time `json:"timestamp"`
 	Session   string    `json:"session_id,omitempty"`
+	Cycle     int       `json:"cycle,omitempty"`
+	Last      string    `json:"last_action,omitempty"`
 	Message   string    `json:"message,omitempty"`
 }
 
@@ -75,16 +77,23 @@ func heartbeatFile(city, agent string) string {
 }
 
 func (a *app) heartbeatCommand() *cobra.Command {
-	var message string
+	var (
+		message, last string
+		cycle         int
+	)
 	c := &cobra.Command{
 		Use: "heartbeat [AGENT]", Short: "From inside a session: say that the agent is at work", Args: between(0, 1),
 		Long: `heartbeat writes the time into .gc/heartbeats/AGENT.json, where whoever watches the
 agent looks. It needs no controller, asks for nothing, and may be called often. In
 the file's name "/" is "_s", "." is "_d" and "_" is "__".`,
+		Example:           "  gc heartbeat --cycle 42 --last-action health-scan",
 		ValidArgsFunction: a.complete(kindAgent),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if a.readOnly {
 				return refusedReadOnly("heartbeat")
+			}
+			if cycle < 0 {
+				return usage("--cycle counts from 0: %d is none", cycle)
 			}
 			dir, err := a.cityDir()
 			if err != nil {
@@ -99,7 +108,7 @@ the file's name "/" is "_s", "." is "_d" and "_" is "__".`,
 					return err
 				}
 			}
-			b := heartbeat{Agent: name, Timestamp: a.now().UTC(), Message: safeLine(message)}
+			b := heartbeat{Agent: name, Timestamp: a.now().UTC(), Cycle: cycle, Last: safeLine(last), Message: safeLine(message)}
 			if name == a.getenv("GC_AGENT") {
 				b.Session = a.getenv("GC_SESSION_ID")
 			}
@@ -107,6 +116,8 @@ the file's name "/" is "_s", "." is "_d" and "_" is "__".`,
 		},
 	}
 	c.Flags().StringVarP(&message, "message", "m", "", "what it is doing")
+	c.Flags().IntVar(&cycle, "cycle", 0, "which round of its patrol this is")
+	c.Flags().StringVar(&last, "last-action", "", "what it did last")
 	return c
 }
 

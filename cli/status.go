@@ -138,6 +138,9 @@ func summary(s *city.Snapshot) []string {
 	if text := automationCount(s); text != "" {
 		out = append(out, text)
 	}
+	if text := watchdogCount(s); text != "" {
+		out = append(out, text)
+	}
 	if sum, measured := total(s); measured {
 		out = append(out, takes(sum))
 	}
@@ -250,6 +253,7 @@ func (a *app) troubles(s *city.Snapshot) []string {
 	}
 	out = append(out, s.Degraded...)
 	out = append(out, s.StrandedLines()...)
+	out = append(out, a.calls(s)...)
 	for _, w := range s.Config.Warnings {
 		out = append(out, "warning: "+w)
 	}
@@ -289,11 +293,11 @@ func (a *app) writeAgents(w io.Writer, agents []city.Agent) error {
 	return a.table(w, width, head, rows)
 }
 
-// byNeed orders a copy of a list: the most urgent state first, then by name, worker-2 before worker-10.
+// byNeed orders a copy of a list: the most urgent state first, in it who is stuck, then by name, worker-2 before worker-10.
 func byNeed(agents []city.Agent) []city.Agent {
 	agents = slices.Clone(agents)
 	slices.SortStableFunc(agents, func(x, y city.Agent) int {
-		return cmp.Or(x.State.Urgency()-y.State.Urgency(), city.CompareNames(x.Name, y.Name))
+		return cmp.Or(x.State.Urgency()-y.State.Urgency(), stuckFirst(&x, &y), city.CompareNames(x.Name, y.Name))
 	})
 	return agents
 }
@@ -322,6 +326,9 @@ func (a *app) because(g *city.Agent) string {
 		parts = append(parts, "no deadline")
 	case g.Until == nil:
 		parts = append(parts, "deadline "+a.clock(*d.Deadline))
+	}
+	if g.Stuck != nil {
+		parts = append([]string{a.stuck(g.Stuck)}, parts...)
 	}
 	if g.Frozen {
 		parts = append(parts, "stopped by SIGSTOP")

@@ -11,14 +11,14 @@ import (
 
 func (a *app) whyCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "why [NAME]", Short: "Why an agent, a pool, a rig or an automation is as it is, and what happens next",
-		Long: `why tells how an agent, a pool, a rig or an automation stands: since when, for
-which reason, what happens next and when, what it depends on, what was decided
+		Use: "why [NAME]", Short: "Why an agent, a pool, a rig, an automation or a watchdog is as it is, and what happens next",
+		Long: `why tells how an agent, a pool, a rig, an automation or a watchdog stands: since
+when, for which reason, what happens next and when, what it depends on, what was decided
 lately and what happened. A name may be the last part of a qualified one
 (rig/name) if only one thing has it. Inside a session no name means the agent that
 asks.`,
-		Example: "  gcity why worker-2\n  gcity why worker     # the pool\n  gcity why demo       # the rig\n  gcity why digest     # the automation",
-		Args:    between(0, 1), ValidArgsFunction: a.complete(kindAgent, kindPool, kindRig, kindAutomation),
+		Example: "  gcity why worker-2\n  gcity why worker     # the pool\n  gcity why demo       # the rig\n  gcity why digest     # the automation\n  gcity why chain      # the watchdog",
+		Args:    between(0, 1), ValidArgsFunction: a.complete(kindAgent, kindPool, kindRig, kindAutomation, kindWatchdog),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.why(cmd.Context(), args) },
 	}
 }
@@ -51,6 +51,11 @@ type whyAutomationShape struct {
 	about
 }
 
+type whyWatchdog struct {
+	city.Watchdog
+	about
+}
+
 func (a *app) why(ctx context.Context, args []string) error {
 	l, err := a.open(ctx)
 	if err != nil {
@@ -61,7 +66,7 @@ func (a *app) why(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	f, err := l.resolve(ctx, name, kindAgent, kindPool, kindRig, kindAutomation)
+	f, err := l.resolve(ctx, name, kindAgent, kindPool, kindRig, kindAutomation, kindWatchdog)
 	if err != nil {
 		return err
 	}
@@ -94,6 +99,10 @@ func (a *app) why(ctx context.Context, args []string) error {
 		a.automationFacts(f.automation, l.live)
 		a.lately(nil, past)
 		return nil
+	case f.watchdog != nil:
+		a.tellWatchdog(f.watchdog, l.live)
+		a.lately(nil, past)
+		return nil
 	}
 	if err := a.tellRig(f.snapshot, f.rig); err != nil {
 		return err
@@ -113,6 +122,9 @@ func whyShape(f found, b about) any {
 	case f.automation != nil:
 		b.Kind = kindAutomation
 		return whyAutomationShape{*f.automation, b}
+	case f.watchdog != nil:
+		b.Kind = kindWatchdog
+		return whyWatchdog{*f.watchdog, b}
 	}
 	b.Kind = kindRig
 	return whyRig{rigShape{*f.rig, shapesOf(agentsOf(f.snapshot, f.rig.Name))}, b}
