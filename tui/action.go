@@ -17,6 +17,7 @@ const (
 	inPools
 	inAutomations
 	inEvents
+	inWatchdogs
 	inPeek
 	inChoice // a question with answers
 	inReader // a text to scroll
@@ -29,7 +30,7 @@ const (
 
 // String names a zone for help and docs.
 func (c zone) String() string {
-	return [...]string{"Everywhere", "Agents, Quarantine", "Pools", "Automations", "Events", "Peek", "Questions", "Texts", "Help, palette", "Work", "Mail", "Typing", "Sending"}[c]
+	return [...]string{"Everywhere", "Agents, Quarantine", "Pools", "Automations", "Events", "Watchdogs", "Peek", "Questions", "Texts", "Help, palette", "Work", "Mail", "Typing", "Sending"}[c]
 }
 
 // risk says what an action may cost.
@@ -72,7 +73,7 @@ type registry struct {
 
 func newRegistry() *registry {
 	r := &registry{heard: map[zone][]*action{}}
-	for _, group := range [][]action{agentActions(), sendActions(), poolActions(), automationActions(), workActions(), mailActions(), rigActions(), configActions(), viewActions(), peekActions(), editActions(), inspectActions(), eventActions(), moveActions(), sortActions(), markActions(), messageActions(), menuActions(), mouseActions(), leaveActions(), dialogActions()} {
+	for _, group := range [][]action{agentActions(), sendActions(), poolActions(), automationActions(), watchdogActions(), workActions(), mailActions(), rigActions(), configActions(), viewActions(), peekActions(), editActions(), inspectActions(), eventActions(), moveActions(), sortActions(), markActions(), messageActions(), menuActions(), mouseActions(), leaveActions(), dialogActions()} {
 		r.actions = append(r.actions, group...)
 	}
 	for i := range r.actions {

@@ -27,7 +27,7 @@ func agentActions() []action {
 			in: global, why: needTerminal, run: (*model).attach},
 		{id: "agent.send", key: bind("send a text to the agent", "i"), short: "send", in: global,
 			why: needRunning, run: (*model).askSend},
-		{id: releaseID, key: bind("undo or release: the last verb for 10 s; else from quarantine, backoff or a drain", "u"),
+		{id: releaseID, key: bind("undo or release: the last verb for 10 s; else quarantine, backoff, drain; a watchdog's call", "u"),
 			short: "release", in: global, why: needUndoOrHeld, run: (*model).undoOrRelease},
 		{id: "agent.restart", key: bind("restart the agent", "r"), short: "restart", in: global, risk: confirmed,
 			why: needVerb, run: (*model).askRestart},
@@ -37,7 +37,7 @@ func agentActions() []action {
 			risk: confirmed, why: needSuspend, run: (*model).askSuspend},
 		{id: "agent.end", key: bind("kill or stop the agent", "ctrl+k"), short: "", in: global, risk: typed,
 			why: needVerb, run: (*model).askEnd},
-		{id: "agent.details", key: bind("show the agent, pool or automation in detail: why, what next, last decisions or runs", "d"), short: "details",
+		{id: "agent.details", key: bind("show the agent, pool, automation or watchdog in detail: why, what next, last decisions or runs", "d"), short: "details",
 			in: global, why: needSubject, run: (*model).showDetails},
 	}
 }
@@ -56,6 +56,8 @@ func needSubject(m *model) string {
 		return needPool(m)
 	case ofAutomations:
 		return needAutomation(m)
+	case ofWatchdogs:
+		return needWatchdog(m)
 	}
 	if m.single() == nil {
 		return m.nobody()
@@ -89,6 +91,9 @@ func needVerb(m *model) string {
 func (m *model) nobody() string {
 	if m.focus == panelEvents {
 		return "the event under the cursor is about no agent that is there"
+	}
+	if m.focus == panelWatchdogs {
+		return "the agent that is watched is not there"
 	}
 	return "no agent is selected"
 }
@@ -146,7 +151,7 @@ func (r *agentRow) held() bool {
 // selected is the agent that verbs and the pane are about, nil if there is none.
 func (m *model) selected() *agentRow { return m.roster.find(m.chosen) }
 
-// targets are the agents a verb acts on: those that were named; in Events the one that the event under the cursor is about;
+// targets are the agents a verb acts on: those that were named; in Events the one that the event under the cursor is about, in Watchdogs the one that is watched;
 // else the marked ones, else the selected one.
 func (m *model) targets() []*agentRow {
 	if len(m.aim) > 0 {
@@ -158,6 +163,12 @@ func (m *model) targets() []*agentRow {
 	}
 	if m.focus == panelEvents {
 		if r := m.eventAgent(); r != nil {
+			return []*agentRow{r}
+		}
+		return nil
+	}
+	if m.focus == panelWatchdogs {
+		if r := m.guarded(); r != nil {
 			return []*agentRow{r}
 		}
 		return nil

@@ -2,7 +2,7 @@ package tui
 
 // moveActions move within a panel.
 func moveActions() []action {
-	everyPanel := []zone{inLists, inPools, inAutomations, inEvents, inPeek}
+	everyPanel := []zone{inLists, inPools, inAutomations, inEvents, inWatchdogs, inPeek}
 	by := func(n int) func(*model) []effect {
 		return func(m *model) []effect { m.step(n); return nil }
 	}
@@ -40,6 +40,9 @@ func (m *model) step(n int) {
 	case panelAutomations:
 		m.automations.been = true
 		m.automations.move(n)
+	case panelWatchdogs:
+		m.watchdogs.move(n)
+		m.followWatched()
 	case panelEvents:
 		m.events.move(n)
 		if n < 0 {

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"maps"
+	"slices"
 
 	"gcity/city"
 )
@@ -25,6 +26,7 @@ func viewActions() []action {
 		{id: "focus.quarantine", key: bind("go to Quarantine", "3"), in: global, run: focusOn(panelQuarantine)},
 		{id: "focus.automations", key: bind("go to Automations", "4"), in: global, run: focusOn(panelAutomations)},
 		{id: "focus.events", key: bind("go to Events", "5"), in: global, run: focusOn(panelEvents)},
+		{id: "focus.watchdogs", key: bind("go to Watchdogs", "6"), in: global, run: focusOn(panelWatchdogs)},
 		{id: "focus.peek", key: bind("go to the pane: the agent's terminal, or what the automation prints", "0"), in: global, run: focusOn(panelPeek)},
 		{id: "focus.next", key: bind("go to the next panel", "tab"), in: global,
 			run: func(m *model) []effect { m.cycle(1); return nil }},
@@ -35,8 +37,8 @@ func viewActions() []action {
 		{id: "view.event", key: bind("show all of the event", "enter"), short: "detail", in: []zone{inEvents},
 			why: needEvent, run: (*model).showEvent},
 		{id: "view.filter", key: bind("filter: words that all must match; !not ~fuzzy state: pool: rig:", "/"), short: "filter",
-			in: []zone{inLists, inPools, inAutomations, inEvents}, run: (*model).askFilter},
-		{id: "view.attention", key: bind("only what needs attention, or all", "!"), short: "attention", in: []zone{inLists, inPools, inAutomations},
+			in: []zone{inLists, inPools, inAutomations, inEvents, inWatchdogs}, run: (*model).askFilter},
+		{id: "view.attention", key: bind("only what needs attention, or all", "!"), short: "attention", in: []zone{inLists, inPools, inAutomations, inWatchdogs},
 			run: (*model).toggleAttention},
 		{id: "view.pane", key: bind("the agent's terminal: show or hide", "p"), in: global, run: (*model).togglePane},
 		{id: "view.pane.place", key: bind("the agent's terminal: beside or below (wide screens)", "P"), in: global,
@@ -97,6 +99,7 @@ func (m *model) focusOn(p panel) {
 	}
 	m.focus = p
 	m.turnPane()
+	m.followWatched()
 	if p == panelPeek {
 		m.hidden = false
 	}
@@ -109,6 +112,9 @@ func (m *model) cycle(n int) {
 	ring := []panel{panelAgents, panelPools, panelQuarantine, panelAutomations, panelEvents, panelPeek}
 	if m.hidden {
 		ring = ring[:len(ring)-1]
+	}
+	if m.guards() {
+		ring = slices.Insert(ring, slices.Index(ring, panelEvents)+1, panelWatchdogs)
 	}
 	at := 0
 	for i, p := range ring {
@@ -142,6 +148,8 @@ func (m *model) filter() *filter {
 		return &m.automationFilter
 	case panelEvents:
 		return &m.eventFilter
+	case panelWatchdogs:
+		return &m.watchdogFilter
 	}
 	return &m.agentFilter
 }

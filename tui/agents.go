@@ -34,6 +34,8 @@ type agentRow struct {
 	drifted  bool
 	running  bool
 	mail     int // unread messages to it
+	stuck    *city.Stuck
+	called   bool // a watchdog calls for a person because of it
 }
 
 func newAgentRow(a *city.Agent) agentRow {
@@ -41,7 +43,7 @@ func newAgentRow(a *city.Agent) agentRow {
 		name: a.Name, shown: plain(a.Name), state: city.State(plain(string(a.State))), why: plain(reason(a)),
 		task: plain(a.Task), pool: a.Pool, rig: a.Rig, provider: a.Provider, since: a.Since,
 		restarts: a.Restarts, crashes: a.Crashes, pid: a.PID, exit: a.Exit, session: a.Session, usage: a.Usage, drain: a.Drain, next: a.Next, idle: a.IdleTimeout, frozen: a.Frozen,
-		drifted: len(a.Drift) > 0, running: a.Running, waiting: waitingIn(a.Sends), mail: max(0, a.Mail),
+		drifted: len(a.Drift) > 0, running: a.Running, waiting: waitingIn(a.Sends), mail: max(0, a.Mail), stuck: a.Stuck,
 	}
 	if a.Until != nil {
 		r.until = *a.Until
@@ -49,6 +51,8 @@ func newAgentRow(a *city.Agent) agentRow {
 	switch {
 	case r.frozen:
 		r.why = "frozen: a signal has stopped it, nothing goes on until it is continued"
+	case r.stuck != nil:
+		r.why = "its screen is as it was, with " + plain(a.Stuck.Task)
 	case len(r.waiting) > 0 && r.state == city.Running:
 		r.why = r.waits()
 	case r.drifted:
@@ -115,13 +119,19 @@ func (r *agentRow) attention(now time.Time) bool {
 	case city.Draining:
 		return r.until.IsZero() && now.Sub(r.since) >= patient
 	}
-	return r.frozen || r.drifted || r.state.Urgency() == 0
+	return r.frozen || r.drifted || r.stuck != nil || r.called || r.state.Urgency() == 0
 }
 
-// rank orders rows: what needs a person first, then by name as a person counts.
+// rank orders rows: what needs a person first, in each state who is stuck, then by name as a person counts.
 func rank(a, b *agentRow) int {
 	if d := a.state.Urgency() - b.state.Urgency(); d != 0 {
 		return d
+	}
+	if a, b := a.stuck != nil, b.stuck != nil; a != b {
+		if a {
+			return -1
+		}
+		return 1
 	}
 	return city.CompareNames(a.name, b.name)
 }

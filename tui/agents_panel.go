@@ -31,6 +31,15 @@ func (l *look) sign(s city.State) (string, themes.Token) {
 	return l.glyph.Failed, themes.Bad
 }
 
+// stateSign is the glyph, the word and the token of how an agent is: its state, unless it runs and is stuck.
+func (m *model) stateSign(r *agentRow) (string, themes.Token) {
+	if r.stuck != nil && r.state == city.Running {
+		return m.look.glyph.Alert + " stuck", themes.Warn
+	}
+	sign, token := m.look.sign(r.state)
+	return sign + " " + string(r.state), token
+}
+
 const stateWidth = 11 // "quarantined"
 
 // agentsPanel draws the list; with tabs it shares its place.
@@ -76,6 +85,9 @@ func (m *model) longest() needs {
 
 // tail is what stands behind a reason: what will happen by itself, or who works there.
 func (m *model) tail(r *agentRow) outlook {
+	if r.stuck != nil {
+		return same("for " + age(m.now.Sub(r.stuck.Since)))
+	}
 	if r.state == city.Running && r.attached() {
 		return same("attached")
 	}
@@ -152,8 +164,8 @@ func (m *model) agentLine(r *agentRow, c columns, w int, s rowState) string {
 	}
 	more := m.look.glyph.More
 	l := m.start(s)
-	sign, token := m.look.sign(r.state)
-	l.add(token, fit(sign+" "+string(r.state), c.state, more))
+	sign, token := m.stateSign(r)
+	l.add(token, fit(sign, c.state, more))
 	l.space(c.gap)
 	l.add(s.name(), fitName(r.shown, c.name, more))
 	l.space(c.gap)
@@ -179,7 +191,10 @@ func (m *model) whyCell(l *line, r *agentRow, w int) {
 		b.token = themes.Dim
 	}
 	_, b.tailToken = m.look.sign(r.state)
-	if r.state == city.Running {
+	switch {
+	case r.stuck != nil:
+		b.token, b.tailToken = themes.Warn, themes.Warn
+	case r.state == city.Running:
 		b.tailToken = themes.Accent
 	}
 	m.because(l, b, w)

@@ -144,7 +144,7 @@ func TestTheAutomationsCursorIsItsOwn(t *testing.T) {
 	s.change(func(n *city.Snapshot) { n.Automations = nil })
 	s.press("j", "G", "g", "enter", "t", "d")
 	s.wants()
-	s.shows("No automations. Each is a file of its own, below /srv/bright-lights:", "cannot show the agent, pool or automation in detail: no automation is selected")
+	s.shows("No automations. Each is a file of its own, below /srv/bright-lights:", "cannot show the agent, pool, automation or watchdog in detail: no automation is selected")
 }
 
 // What stands against a run is asked about, with what the gate says; where nothing does, it is fired at once.

@@ -9,6 +9,7 @@ const (
 	panelQuarantine
 	panelAutomations
 	panelEvents
+	panelWatchdogs
 	panelPeek
 	panelDetail // never has the focus
 	panels

@@ -53,8 +53,7 @@ func agentColumnKinds() []column {
 	provider := func(r *agentRow) string { return plain(r.provider) }
 	return []column{
 		{name: "state", head: "state", wide: fixed(stateWidth + 2), cell: func(m *model, r *agentRow) (string, token) {
-			sign, t := m.look.sign(r.state)
-			return sign + " " + string(r.state), t
+			return m.stateSign(r)
 		}},
 		{name: "name", head: "name", least: 8, wide: longest(40, func(r *agentRow) string { return r.shown }),
 			cell: func(m *model, r *agentRow) (string, token) { return r.shown, themes.Text }},

@@ -15,6 +15,9 @@ func (m *model) detailStrip(w, h int) []string {
 	if m.showsRun() {
 		return fillRows(m.automationStrip(m.automations.under(), w), w, h)
 	}
+	if d := m.watchdogs.under(); m.focus == panelWatchdogs && d != nil {
+		return fillRows(m.watchdogStrip(d, w), w, h)
+	}
 	r := m.selected()
 	if r == nil {
 		return fillRows([]string{m.rule(w, false, nil, "")}, w, h)
@@ -32,10 +35,14 @@ func (m *model) detailStrip(w, h int) []string {
 		build(&l)
 		lines = append(lines, crop(l.close(w), w))
 	}
-	sign, token := m.look.sign(r.state)
+	sign, token := m.stateSign(r)
 	add(func(l *line) {
-		l.add(token, sign+" "+string(r.state))
-		l.add(themes.Dim, " for "+age(m.now.Sub(r.since)))
+		l.add(token, sign)
+		since := r.since
+		if r.stuck != nil {
+			since = r.stuck.Since
+		}
+		l.add(themes.Dim, " for "+age(m.now.Sub(since)))
 		e := m.ends(r).full
 		if e == "" {
 			e = m.nextText(r.next)

@@ -19,6 +19,12 @@ func (m *model) details(name string, w int) []string {
 	}
 	dot := " " + m.look.glyph.Dot + " "
 	lines := m.stateFields(r, a)
+	if s := a.Stuck; s != nil {
+		lines = append(lines, m.field("stuck", "its screen is as it was since "+clock(s.Since, m.now)+", with "+plain(s.Task)+"; "+m.keys.keyOf("agent.attach")+" attaches"))
+	}
+	for _, d := range m.over(name) {
+		lines = append(lines, m.field("watched", "by "+d.shown+dot+d.word+dot+"heartbeat "+d.heart(m.now).full))
+	}
 	lines = append(lines, m.sendFields(a.Sends)...)
 	if len(a.Drift) > 0 {
 		lines = append(lines, m.field("drift", "a restart is held back: "+plain(strings.Join(a.Drift, ", "))))
@@ -81,9 +87,12 @@ func restartsText(a *city.Agent, dot string) string {
 
 // stateFields say how an agent is, why, and what happens next.
 func (m *model) stateFields(r *agentRow, a *city.Agent) []string {
-	sign, token := m.look.sign(r.state)
+	sign, token := m.stateSign(r)
 	dot := " " + m.look.glyph.Dot + " "
-	state := m.look.paint(token, sign+" "+string(r.state)) + " for " + age(m.now.Sub(r.since))
+	state := m.look.paint(token, sign) + " for " + age(m.now.Sub(r.since))
+	if r.stuck != nil {
+		state = m.look.paint(token, sign) + " for " + age(m.now.Sub(r.stuck.Since)) + dot + "running for " + age(m.now.Sub(r.since))
+	}
 	if e := m.ends(r).full; e != "" {
 		state += dot + e
 		if !r.until.IsZero() {

@@ -98,6 +98,9 @@ func (m *model) single() *agentRow {
 	if m.focus == panelEvents {
 		return m.eventAgent()
 	}
+	if m.focus == panelWatchdogs {
+		return m.guarded()
+	}
 	return m.selected()
 }
 

@@ -52,7 +52,7 @@ func (f *filter) agent(r *agentRow) bool {
 		var hit bool
 		switch t.field {
 		case "state":
-			hit = strings.HasPrefix(string(r.state), t.word)
+			hit = strings.HasPrefix(string(r.state), t.word) || r.stuck != nil && strings.HasPrefix("stuck", t.word)
 		case "pool":
 			hit = r.pool != "" && begins(r.pool, t.word)
 		case "rig":
@@ -62,7 +62,7 @@ func (f *filter) agent(r *agentRow) bool {
 		case "name":
 			hit = strings.HasPrefix(strings.ToLower(r.name), t.word)
 		default:
-			hit = t.in(r.shown) || !t.fuzzy && (t.in(string(r.state)) || t.in(r.why) || r.attached() && t.in("attached"))
+			hit = t.in(r.shown) || !t.fuzzy && (t.in(string(r.state)) || t.in(r.why) || r.stuck != nil && t.in("stuck") || r.attached() && t.in("attached"))
 		}
 		if hit == t.not {
 			return false
@@ -113,6 +113,26 @@ func (f *filter) automation(r *automationRow) bool {
 			hit = strings.HasPrefix(strings.ToLower(r.name), t.word)
 		case "":
 			hit = t.in(r.shown) || !t.fuzzy && (t.in(string(r.state)) || t.in(r.why("")))
+		}
+		if hit == t.not {
+			return false
+		}
+	}
+	return true
+}
+
+// watchdog reports whether a watchdog's row passes.
+func (f *filter) watchdog(r *watchdogRow) bool {
+	for i := range f.terms {
+		t := &f.terms[i]
+		var hit bool
+		switch t.field {
+		case "state":
+			hit = strings.HasPrefix(r.word, t.word)
+		case "name":
+			hit = begins(r.name, t.word) || begins(r.watches, t.word)
+		case "":
+			hit = t.in(r.shown) || !t.fuzzy && (t.in(r.word) || t.in(r.watches) || t.in(r.whoJudges()) || t.in(r.told))
 		}
 		if hit == t.not {
 			return false

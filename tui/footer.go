@@ -100,12 +100,13 @@ func (m *model) footer(w int) string {
 	return crop(l.close(w), w)
 }
 
-// footWhose names, in Events, whom an agent's verb is about: one would think of the agent that is selected.
+// footWhose names, in Events and Watchdogs, whom an agent's verb is about: one would think of the agent that is selected.
 func (m *model) footWhose(a *action) string {
-	if m.focus != panelEvents || !strings.HasPrefix(a.id, "agent.") || a.id == releaseID && m.undoable() {
+	if m.focus != panelEvents && m.focus != panelWatchdogs || !strings.HasPrefix(a.id, "agent.") || a.id == "agent.details" ||
+		a.id == releaseID && (m.undoable() || m.answerable() != nil) {
 		return ""
 	}
-	if r := m.eventAgent(); r != nil {
+	if r := m.single(); r != nil {
 		return cut(r.shown, 24, m.look.glyph.More) + ": "
 	}
 	return ""
@@ -140,7 +141,7 @@ func (m *model) elsewhere(a *action) bool {
 // rankHere orders the footer of a panel: what only it can do, then what it can do with others, then the rest.
 func (m *model) rankHere(a *action) int {
 	switch {
-	case len(a.in) == 1 && a.in[0] == m.zone():
+	case len(a.in) == 1 && a.in[0] == m.zone() || a.id == releaseID && m.answerable() != nil:
 		return 0
 	case m.focus == panelPools && !m.elsewhere(a) && strings.HasPrefix(a.id, "agent."):
 		return 1
@@ -158,6 +159,8 @@ func (m *model) heard(a *action) bool {
 // footText is an action's name as it would work now.
 func footText(m *model, a *action) string {
 	switch {
+	case a.id == releaseID && m.answerable() != nil:
+		return "answer"
 	case a.id == releaseID && m.undoable():
 		return "undo"
 	case a.id == suspendID && m.suspended():

@@ -270,7 +270,7 @@ func TestGoldenSizes(t *testing.T) {
 		names := []string{"start", "peek", "quit", "pools", "automations", "work", "send", "send-lines", "send-many", "mail", "mail-reply"}
 		if size[0] == 200 {
 			names = append(names, "events", "details", "help", "palette", "verbs", "copy", "empty", "unheard", "sick", "lost", "readonly", "held",
-				"crash", "logs", "undo", "wide-names", "wide-automations", "list-zoomed", "pool-none", "automation-none", "automation-live")
+				"crash", "logs", "undo", "wide-names", "wide-automations", "list-zoomed", "pool-none", "automation-none", "automation-live", "watchdogs", "watchdog-none", "watchdog-start")
 		}
 		for _, name := range names {
 			t.Run(fmt.Sprintf("%s-%dx%d", name, size[0], size[1]), func(t *testing.T) {
@@ -286,7 +286,7 @@ func TestGoldenSizes(t *testing.T) {
 func TestGoldenLooks(t *testing.T) {
 	all := allScenes()
 	for look, options := range looks() {
-		for _, name := range []string{"start", "quit", "looked-up", "automations", "end", "verbs", "sick", "mail"} {
+		for _, name := range []string{"start", "quit", "looked-up", "automations", "watchdogs", "end", "verbs", "sick", "mail"} {
 			t.Run(look+"-"+name, func(t *testing.T) {
 				s := newStage(t, options)
 				s.size(80, 24)

@@ -38,6 +38,9 @@ func (m *model) header(w int) string {
 	if badge != "" {
 		l.add(themes.Accent, dot+badge)
 	}
+	if calls := m.callBadge(w); calls != "" {
+		l.add(themes.Bad, dot+calls)
+	}
 	room := w - l.used - width(end) - 4
 	if host := m.where(); host != "" && w >= 100 {
 		l.add(themes.Dim, dot+host)
@@ -226,6 +229,7 @@ func (m *model) problems() []string {
 		}
 		p = append(p, "configuration held: "+removes(h)+how)
 	}
+	p = append(p, m.watchdogs.problems(m.keys, m.mode != ReadOnly)...)
 	if ills := m.automations.problem(m.keys.keyOf("focus.automations")); ills != "" {
 		p = append(p, ills)
 	}

@@ -27,7 +27,7 @@ func TestHelpIsReadToItsEnd(t *testing.T) {
 	s.shows("Pools, asks first")
 	wide := demo(t, 200, 60)
 	wide.press("?")
-	wide.shows("undo or release: the last verb for 10 s; else from quarantine, backoff or a drain ")
+	wide.shows("undo or release: the last verb for 10 s; else quarantine, backoff, drain; a watchdog's call ")
 }
 
 // What signs stand for, and where preferences are written, is found by the words somebody would look for.

@@ -94,6 +94,8 @@ func (m *model) planTabbed(p *plan, body int) {
 			need = len(m.quarantine.shown) + 3
 		case panelAutomations:
 			need = len(m.automations.list.shown) + 3
+		case panelWatchdogs:
+			need = len(m.watchdogs.list.shown) + 3
 		}
 		pane = max(pane, min(body-max(need, 6), body*70/100))
 	}
@@ -102,6 +104,8 @@ func (m *model) planTabbed(p *plan, body int) {
 		pane = min(pane, max(body/5, body-len(m.noPools(m.w))-2))
 	case front == panelAutomations && len(m.automations.rows) == 0:
 		pane = min(pane, max(body/5, body-len(m.noAutomations(m.w))-2))
+	case front == panelWatchdogs && len(m.watchdogs.rows) == 0:
+		pane = min(pane, max(body/5, body-len(m.noWatchdogs(m.w))-2))
 	case len(m.roster.rows) == 0:
 		pane = min(pane, body-10)
 	}
@@ -150,6 +154,10 @@ func (m *model) planWide(p *plan, body int) {
 	some := []place{{panel: panelPools, h: m.poolRoom(top)}, {panel: panelQuarantine, h: held},
 		{panel: panelAutomations, h: m.automationRoom(top)}}
 	held += some[0].h + some[2].h
+	if m.guards() {
+		some = append(some, place{panel: panelWatchdogs, h: m.watchdogRoom(top)})
+		held += some[3].h
+	}
 	if m.below || m.hidden {
 		p.left = append([]place{{panel: panelAgents, h: top - held}}, some...)
 		p.right = []place{{panel: panelDetail, h: strip}, {panel: panelEvents, h: top - strip}}
@@ -176,6 +184,15 @@ func (m *model) automationRoom(top int) int {
 	n := max(1, len(m.automations.list.shown))
 	if len(m.automations.rows) == 0 && m.focus == panelAutomations {
 		n = len(m.noAutomations(listsWidth(m.w)))
+	}
+	return 1 + min(n, max(3, top/6))
+}
+
+// watchdogRoom is the same for the Watchdogs panel.
+func (m *model) watchdogRoom(top int) int {
+	n := max(1, len(m.watchdogs.list.shown))
+	if len(m.watchdogs.rows) == 0 {
+		n = len(m.noWatchdogs(listsWidth(m.w)))
 	}
 	return 1 + min(n, max(3, top/6))
 }

@@ -8,6 +8,7 @@ const (
 	ofPools
 	ofAutomations // also while the pane shows what one prints
 	ofEvents
+	ofWatchdogs
 	ofWork
 	ofMail
 )
@@ -25,6 +26,8 @@ func (m *model) matter() matter {
 		return ofAutomations
 	case m.focus == panelEvents:
 		return ofEvents
+	case m.focus == panelWatchdogs:
+		return ofWatchdogs
 	}
 	return ofAgents
 }

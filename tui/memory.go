@@ -45,12 +45,12 @@ func (remember) effect() {}
 // panelNames are the panels that can have the focus, by the names in a memory.
 func panelNames() [panels]string {
 	return [panels]string{panelAgents: "agents", panelPools: "pools", panelQuarantine: "quarantine",
-		panelAutomations: "automations", panelEvents: "events", panelPeek: "peek"}
+		panelAutomations: "automations", panelEvents: "events", panelWatchdogs: "watchdogs", panelPeek: "peek"}
 }
 
 // filters are those of all panels, by name.
 func (m *model) filters() map[string]*filter {
-	return map[string]*filter{"agents": &m.agentFilter, "pools": &m.poolFilter, "automations": &m.automationFilter, "events": &m.eventFilter}
+	return map[string]*filter{"agents": &m.agentFilter, "pools": &m.poolFilter, "automations": &m.automationFilter, "events": &m.eventFilter, "watchdogs": &m.watchdogFilter}
 }
 
 // memory is how the room stands now.

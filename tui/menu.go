@@ -27,6 +27,8 @@ func (m *model) nouns() []string {
 		return []string{"pool", "rig"}
 	case ofAutomations:
 		return []string{"automation", "rig"}
+	case ofWatchdogs:
+		return []string{"watchdog", "agent"}
 	case ofEvents:
 		if m.eventAgent() != nil {
 			return []string{"event", "agent", "rig"}
@@ -59,6 +61,10 @@ func (m *model) subjectTitle() string {
 		} else if len(rows) > 1 {
 			return count(len(rows), "automation")
 		}
+	case ofWatchdogs:
+		if r := m.watchdogs.under(); r != nil {
+			return r.shown
+		}
 	case ofEvents:
 		if r := m.events.selected(); r != nil {
 			return r.kind
@@ -75,6 +81,9 @@ func (m *model) subjectTitle() string {
 func (m *model) showVerbs() []effect {
 	title := m.subjectTitle()
 	if r := m.eventAgent(); m.matter() == ofEvents && r != nil {
+		title += " and " + r.shown
+	}
+	if r := m.guarded(); m.matter() == ofWatchdogs && r != nil {
 		title += " and " + r.shown
 	}
 	f := &finder{title: "Verbs for " + title, none: "No verb is called that.", reasons: true}

@@ -59,6 +59,8 @@ type model struct {
 	poolFilter       filter
 	automations      automations
 	automationFilter filter
+	watchdogs        watchdogs
+	watchdogFilter   filter
 	attention        bool
 	sifted           int64  // second in which the lists were filled
 	chosen           string // the selected agent's name
@@ -298,6 +300,8 @@ func (m *model) zone() zone {
 		return inAutomations
 	case panelEvents:
 		return inEvents
+	case panelWatchdogs:
+		return inWatchdogs
 	case panelPeek:
 		return inPeek
 	}

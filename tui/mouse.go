@@ -156,6 +156,8 @@ func (m *model) unfold(p panel) []effect {
 		id = "pool.details"
 	case panelAutomations:
 		id = "automation.details"
+	case panelWatchdogs:
+		id = "watchdog.details"
 	case panelEvents:
 		id = "view.event"
 	case panelPeek:
@@ -204,6 +206,11 @@ func (m *model) point(a *area, row int) bool {
 	case panelAutomations:
 		if at, ok := move(&m.automations.list, true); ok {
 			m.step(at - m.automations.list.at)
+			return true
+		}
+	case panelWatchdogs:
+		if at, ok := move(&m.watchdogs.list, true); ok {
+			m.step(at - m.watchdogs.list.at)
 			return true
 		}
 	case panelEvents:

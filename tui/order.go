@@ -189,7 +189,7 @@ func (m *model) handsOn() bool { return m.now.Sub(m.keyed) < still }
 // settledOrder reports whether the lists are in the order they should be in, and show what they should.
 func (m *model) settledOrder() bool {
 	return m.handsOn() || m.settledFilters() && inOrderOf(m.roster.rows, m.roster.rank()) && inOrderOf(m.pools.rows, m.pools.rank(m.now)) &&
-		inOrderOf(m.automations.rows, m.automations.rank())
+		inOrderOf(m.automations.rows, m.automations.rank()) && inOrderOf(m.watchdogs.rows, watchdogRank)
 }
 
 // sorting is the order of the focused list, and the names of all that it may have; none where nothing is sorted.
@@ -218,6 +218,7 @@ func (m *model) resort() {
 	sorted(m.roster.rows, m.roster.rank())
 	sorted(m.pools.rows, m.pools.rank(m.now))
 	sorted(m.automations.rows, m.automations.rank())
+	sorted(m.watchdogs.rows, watchdogRank)
 	m.keepUp()
 }
 

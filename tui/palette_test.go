@@ -79,7 +79,7 @@ func TestPaletteSaysWhyNot(t *testing.T) {
 		"attach scout":            "there is no terminal to attach to",
 		"undo":                    "no verb of the last 10s",
 		"scale qqqqq 3":           `no pool is called "qqqqq"`,
-		"goto \x1b]0;x\x07qqqqq1": `no agent, pool or automation is called`,
+		"goto \x1b]0;x\x07qqqqq1": `no agent, pool, automation or watchdog is called`,
 	} {
 		s := pooled(t, 120, 40)
 		s.change(withAutomations)

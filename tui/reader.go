@@ -42,13 +42,15 @@ func (m *model) showEvent() []effect {
 	return nil
 }
 
-// showDetails is about the agent that is selected, or the pool or the automation where these have the focus.
+// showDetails is about the agent that is selected, or the pool, the automation or the watchdog where these have the focus.
 func (m *model) showDetails() []effect {
 	switch m.matter() {
 	case ofPools:
 		return m.showPool()
 	case ofAutomations:
 		return m.showAutomation()
+	case ofWatchdogs:
+		return m.showWatchdog()
 	}
 	return m.showAgent()
 }

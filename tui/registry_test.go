@@ -47,7 +47,7 @@ func TestRegistry(t *testing.T) {
 // Every binding is handled: pressed where it belongs, its action runs or says why not.
 func TestEveryBindingIsHandled(t *testing.T) {
 	open := map[zone][]string{
-		everywhere: {}, inLists: {"1"}, inPools: {"2"}, inAutomations: {"4"}, inWork: {"b"}, inMail: {"L"}, inEvents: {"5"}, inPeek: {"0"}, inChoice: {"q"}, inReader: {"d"}, inFinder: {"?"}, inPrompt: {"/"},
+		everywhere: {}, inLists: {"1"}, inPools: {"2"}, inAutomations: {"4"}, inWork: {"b"}, inMail: {"L"}, inEvents: {"5"}, inWatchdogs: {"6"}, inPeek: {"0"}, inChoice: {"q"}, inReader: {"d"}, inFinder: {"?"}, inPrompt: {"/"},
 		inComposer: {"/", "i", "d", "l", "e", "enter", "i"},
 	}
 	for _, a := range newRegistry().actions {
@@ -56,6 +56,7 @@ func TestEveryBindingIsHandled(t *testing.T) {
 				s := automated(t, 120, 40)
 				s.m.files = textFile{"/x/city.toml"}
 				s.change(held("builder"))
+				s.change(withWatchdogs)
 				s.press(open[c]...)
 				ran := false
 				for i := range s.m.keys.actions {
@@ -86,7 +87,8 @@ func keysDoc(r *registry) string {
 	b.WriteString("# Keys of the control room\n\n<!-- Written by `go test ./tui -run TestKeysDoc -update`; edit the registry, not this page. -->\n\n" +
 		"`?` shows the same list in the control room: type to search, enter runs it. Verbs act on the marked agents, else on\n" +
 		"the selected one, whichever panel has the focus, but Pools: there `s`, `d`, `W` and `B` are about the pool, `a` attaches\n" +
-		"to a member, and the other verbs of agents are refused; `1` goes to the agents. `ctrl+q` leaves an attached terminal. `s` acts\n" +
+		"to a member, and the other verbs of agents are refused; `1` goes to the agents. In Watchdogs they\n" +
+		"act on the agent that is watched, and `u` answers a call. `ctrl+q` leaves an attached terminal. `s` acts\n" +
 		"on marked pools, `t` on marked automations.\n")
 	for c := everywhere; c <= inComposer; c++ {
 		fmt.Fprintf(&b, "\n## %s\n\n| key | does | asks | id |\n|---|---|---|---|\n", c)

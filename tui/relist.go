@@ -9,6 +9,8 @@ func (m *model) relist() {
 	m.pools.update(m.snap.Pools, m.now, m.handsOn())
 	m.automations.hand = m.keys.keyOf("automation.fire")
 	m.automations.update(m.snap.Automations, m.handsOn())
+	m.watchdogs.update(m.snap.Watchdogs, m.look.glyph.Dot, m.handsOn())
+	m.heed()
 	m.firedEnded()
 	m.runsChanged()
 	m.workChanged()
@@ -37,7 +39,8 @@ func (m *model) holding(here bool, chosen string) func(id string) bool {
 // settledFilters reports whether no list shows a row longer than it has to.
 func (m *model) settledFilters() bool {
 	return m.agents.settled(m.holding(true, m.chosen)) && m.quarantine.settled(m.holding(m.focus == panelQuarantine, m.chosen)) &&
-		m.pools.list.settled(m.holding(true, m.pools.chosen)) && m.automations.list.settled(m.holding(true, m.automations.chosen))
+		m.pools.list.settled(m.holding(true, m.pools.chosen)) && m.automations.list.settled(m.holding(true, m.automations.chosen)) &&
+		m.watchdogs.list.settled(m.holding(true, m.watchdogs.chosen))
 }
 
 func (m *model) fill(holding func(here bool, chosen string) func(id string) bool) {
@@ -51,7 +54,7 @@ func (m *model) fill(holding func(here bool, chosen string) func(id string) bool
 	m.quarantine.fill(&m.roster, m.chosen, func(i int) bool { return m.roster.rows[i].state == city.Quarantined }, all,
 		holding(m.focus == panelQuarantine, m.chosen))
 	if r := m.roster.under(m.list()); r != nil {
-		if m.selected() == nil || m.focus != panelPeek && !m.visible(m.chosen) {
+		if m.selected() == nil || m.focus != panelPeek && m.focus != panelWatchdogs && !m.visible(m.chosen) {
 			m.choose(r.name)
 		}
 	}
@@ -61,6 +64,10 @@ func (m *model) fill(holding func(here bool, chosen string) func(id string) bool
 	m.automations.fill(func(r *automationRow) bool {
 		return m.automationFilter.automation(r) && (!m.attention || r.attention())
 	}, holding(true, m.automations.chosen))
+	m.watchdogs.fill(func(r *watchdogRow) bool {
+		return m.watchdogFilter.watchdog(r) && (!m.attention || r.attention())
+	}, holding(true, m.watchdogs.chosen))
+	m.followWatched()
 	m.sift()
 }
 

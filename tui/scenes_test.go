@@ -41,6 +41,13 @@ func allScenes() map[string]func(s *stage) {
 			s.hear(news{pane: paneOf("monitor", "monitor-1")})
 			s.press("0", "z")
 		},
+		"watchdogs":         func(s *stage) { guarded(s); s.press("6") },
+		"watchdog-start":    guarded,
+		"watchdog-details":  func(s *stage) { guarded(s); s.pointWatchdog("chain"); s.press("d") },
+		"watchdog-late":     func(s *stage) { guarded(s); s.pointWatchdog("late") },
+		"watchdog-none":     func(s *stage) { s.press("6") },
+		"watchdog-verbs":    func(s *stage) { guarded(s); s.pointWatchdog("chain"); s.press("x") },
+		"stuck":             func(s *stage) { guarded(s); s.choose("monitor"); s.press("d") },
 		"pool-verbs":        func(s *stage) { s.change(withPools); s.pick("worker"); s.press("x") },
 		"automation-verbs":  func(s *stage) { withAll(s); s.point("db-health"); s.press("x") },
 		"automation-copies": func(s *stage) { withAll(s); s.point("db-health"); s.press("y") },

@@ -132,6 +132,9 @@ func needUndo(m *model) string {
 }
 
 func needUndoOrHeld(m *model) string {
+	if m.answerable() != nil && len(m.aim) == 0 {
+		return ""
+	}
 	why := needUndo(m)
 	switch {
 	case why == "" || m.mode == ReadOnly:
@@ -143,6 +146,9 @@ func needUndoOrHeld(m *model) string {
 }
 
 func (m *model) undoOrRelease() []effect {
+	if r := m.answerable(); r != nil && len(m.aim) == 0 {
+		return m.answer(r)
+	}
 	if m.undoable() {
 		return m.takeBack()
 	}

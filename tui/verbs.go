@@ -29,7 +29,7 @@ type word struct{ word, note string }
 // verbs are the palette's commands. Without a name, where that can be, they are about what is selected.
 func verbs() []verb {
 	return []verb{
-		{name: "goto", usage: "NAME", does: "go to an agent, a pool or an automation", looks: true, args: (*model).anyNames, run: (*model).goTo},
+		{name: "goto", usage: "NAME", does: "go to an agent, a pool, an automation or a watchdog", looks: true, args: (*model).anyNames, run: (*model).goTo},
 		{name: "attach", usage: "AGENT", does: "work in an agent's terminal", id: "agent.attach", args: one((*model).agentNames), run: there("agent.attach")},
 		{name: "details", usage: "NAME", does: "show one in detail", id: "agent.details", looks: true, args: one((*model).anyNames), run: there("agent.details")},
 		{name: "restart", usage: "AGENT…", does: "restart agents", id: "agent.restart", args: (*model).agentNames, run: onAgents("agent.restart", nil)},
@@ -42,6 +42,8 @@ func verbs() []verb {
 		{name: "scale", usage: "POOL SIZE|auto", does: "set a pool's size, or give it back to its check", id: "pool.scale", args: (*model).scaleWords, run: (*model).scaleLine},
 		{name: "fire", usage: "AUTOMATION", does: "fire an automation now", id: "automation.fire", args: one((*model).automationNames), run: (*model).fireLine},
 		{name: "stop", usage: "AUTOMATION", does: "end an automation's run under way", id: "automation.stop", args: one((*model).automationNames), run: (*model).stopLine},
+		{name: "beat", usage: "WATCHDOG", does: "have a watchdog look now", id: "watchdog.beat", args: one((*model).watchdogNames), run: (*model).beatLine},
+		{name: "acknowledge", usage: "WATCHDOG", does: "answer a watchdog that calls", id: releaseID, args: one((*model).watchdogNames), run: (*model).heardLine},
 		{name: "send", usage: "TEXT…", does: "send a text to the selected or marked agents", id: "agent.send", text: 1, args: noWords, run: (*model).sendLine},
 		{name: "nudge", usage: "AGENT TEXT…", does: "send a text to an agent", id: "agent.send", text: 2, args: one((*model).agentNames), run: (*model).nudgeLine},
 		{name: "mail", usage: "WHO SUBJECT…", does: "write mail to an agent, a pool or a person", id: mailID, text: 2, args: one((*model).mailNames), run: (*model).writeLine},
@@ -175,7 +177,7 @@ func (m *model) anyNames(before []string) []word {
 	if len(before) > 0 {
 		return nil
 	}
-	return append(m.flaggedNames(nil), m.automationNames(nil)...)
+	return slices.Concat(m.flaggedNames(nil), m.automationNames(nil), m.watchdogNames(nil))
 }
 
 // scaleWords are the pools, then the sizes that one may have.
@@ -362,8 +364,13 @@ func (m *model) goTo(args []string) ([]effect, string) {
 		m.automations.been = true
 		m.automations.list.find(&m.automations, name)
 		m.automations.choose()
+	case m.watchdogs.find(name) != nil:
+		show(panelWatchdogs, &m.watchdogFilter)
+		m.watchdogs.list.find(&m.watchdogs, name)
+		m.watchdogs.choose()
+		m.followWatched()
 	default:
-		return nil, unknown("agent, pool or automation", name, m.anyNames(nil))
+		return nil, unknown("agent, pool, automation or watchdog", name, m.anyNames(nil))
 	}
 	return nil, ""
 }

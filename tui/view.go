@@ -156,6 +156,8 @@ func (m *model) panel(at place, w int, focus bool) []string {
 		return m.automationsPanel(w, at.h, focus, tabs)
 	case panelEvents:
 		return m.eventsPanel(w, at.h, focus, tabs)
+	case panelWatchdogs:
+		return m.watchdogsPanel(w, at.h, focus, tabs)
 	case panelPeek:
 		return m.peekPanel(w, at.h, focus, tabs)
 	}
@@ -166,12 +168,14 @@ func (m *model) panel(at place, w int, focus bool) []string {
 func (m *model) tabsFor(at place) []tab {
 	held, ills := len(m.quarantine.shown)-len(m.quarantine.strays), m.pools.ills(m.now)
 	troubles, alert := m.automations.ills()
+	calls, called := m.watchdogs.ills()
 	all := []tab{
 		{key: m.keys.keyOf("focus.agents"), name: "Agents", extra: strconv.Itoa(len(m.roster.rows))},
 		{key: m.keys.keyOf("focus.pools"), name: "Pools", extra: strconv.Itoa(len(m.pools.rows)), alert: ills != ""},
 		{key: m.keys.keyOf("focus.quarantine"), name: "Quarantine", extra: strconv.Itoa(held), alert: held > 0},
 		{key: m.keys.keyOf("focus.automations"), name: "Automations", extra: strconv.Itoa(len(m.automations.rows)), alert: alert},
 		{key: m.keys.keyOf("focus.events"), name: "Events"},
+		{key: m.keys.keyOf("focus.watchdogs"), name: "Watchdogs", extra: strconv.Itoa(len(m.watchdogs.rows)), note: calls, alert: called},
 		m.peekTab(),
 	}
 	if m.snap == nil { // that there is none would be said of what nobody knows
@@ -193,7 +197,7 @@ func (m *model) tabsFor(at place) []tab {
 	}
 	own := &all[min(at.panel, panelPeek)]
 	own.active = true
-	if at.tabs && m.w < roomy {
+	if at.tabs && m.w < m.roomy() {
 		m.searching(own, at.panel)
 	}
 	switch {
@@ -204,11 +208,19 @@ func (m *model) tabsFor(at place) []tab {
 	default:
 		all = all[:panelPeek]
 	}
+	if !m.guards() {
+		all = slices.Delete(all, int(panelWatchdogs), int(panelWatchdogs)+1)
+	}
 	return m.shortTabs(all, m.w)
 }
 
 // roomy is the width from which on a rule has room at its end for what is searched for; below it stands in the title.
-const roomy = 120
+func (m *model) roomy() int {
+	if m.guards() { // one title more
+		return 144
+	}
+	return 120
+}
 
 // searching puts into the title of a list what it is searched for, and how much was found.
 func (m *model) searching(t *tab, p panel) {
@@ -220,6 +232,8 @@ func (m *model) searching(t *tab, p panel) {
 		text, found = m.search(&m.poolFilter), m.pools.list.found()
 	case panelAutomations:
 		text, found = m.search(&m.automationFilter), m.automations.list.found()
+	case panelWatchdogs:
+		text, found = m.search(&m.watchdogFilter), m.watchdogs.list.found()
 	case panelEvents:
 		if text = m.eventSearch(); text != "" {
 			found = fmt.Sprintf("%d of %d", len(m.events.shown), len(m.events.rows))

@@ -46,6 +46,10 @@ func (m *model) copies() []copied {
 		if r := m.automations.under(); r != nil {
 			all = automationCopies(r)
 		}
+	case ofWatchdogs:
+		if r := m.watchdogs.under(); r != nil {
+			all = []copied{{"name", r.name}, {"the agent that it watches", r.watches}, {"why it stands so", r.told}, {"where it is declared", r.dog.Source}}
+		}
 	case ofEvents:
 		if r := m.events.selected(); r != nil {
 			all = eventCopies(r)

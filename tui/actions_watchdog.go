@@ -1,0 +1,106 @@
+package tui
+
+import "gcity/city"
+
+// watchdogActions are about the watchdog under the cursor of Watchdogs. Verbs of agents are about the agent that it watches.
+func watchdogActions() []action {
+	here := []zone{inWatchdogs}
+	return []action{
+		{id: "watchdog.details", key: bind("show the watchdog in detail: heartbeat, who judges, the last decisions and why", "enter"),
+			short: "details", in: here, why: needWatchdog, run: (*model).showWatchdog},
+		{id: "watchdog.beat", key: bind("have the watchdog look now", "t"), short: "beat", in: here, why: needBeat, run: (*model).askBeat},
+		{id: "watchdog.agent", key: bind("go to the agent that it watches", "."), short: "agent", in: here, why: needGuarded,
+			run: func(m *model) []effect {
+				name := m.guarded().name
+				m.focusOn(panelAgents)
+				return m.chooseNamed(name)
+			}},
+	}
+}
+
+func needWatchdog(m *model) string {
+	if m.focus != panelWatchdogs || m.watchdogs.under() == nil {
+		return "no watchdog is selected; " + m.keys.keyOf("focus.watchdogs") + " goes to them"
+	}
+	return ""
+}
+
+func needGuarded(m *model) string {
+	if why := needWatchdog(m); why != "" {
+		return why
+	}
+	if m.guarded() == nil {
+		return plain(m.watchdogs.under().watches) + " is not there"
+	}
+	return ""
+}
+
+func needBeat(m *model) string {
+	if why := needWritable(m); why != "" {
+		return why
+	}
+	if why := needWatchdog(m); why != "" {
+		return why
+	}
+	return judgedNow(m, m.watchdogs.under())
+}
+
+// judgedNow says that a beat is being judged, "" if none is.
+func judgedNow(m *model, r *watchdogRow) string {
+	if r.dog.Triaged != nil {
+		return r.beats(m.now).full + " already"
+	}
+	return ""
+}
+
+func (m *model) askBeat() []effect { return m.beat(m.watchdogs.under()) }
+
+func (m *model) beat(r *watchdogRow) []effect {
+	name, shown := r.name, r.shown
+	return m.perhaps(question{title: "Have " + shown + " look now?", verb: "beat", do: func(m *model) []effect {
+		return m.carry("beating", shown, []city.Command{city.Beat{Watchdog: name}})
+	}})
+}
+
+// answerable is the watchdog under the cursor if it calls and may be answered, else nil.
+func (m *model) answerable() *watchdogRow {
+	if r := m.watchdogs.under(); m.focus == panelWatchdogs && m.mode != ReadOnly && r != nil && r.dog.Calls() {
+		return r
+	}
+	return nil
+}
+
+// answer says that a person has seen a call.
+func (m *model) answer(r *watchdogRow) []effect {
+	return m.carry("answering", r.shown, []city.Command{city.Acknowledge{Watchdog: r.name, By: "operator"}})
+}
+
+func (m *model) beatLine(args []string) ([]effect, string) {
+	r := m.watchdogs.find(args[0])
+	if r == nil {
+		return nil, unknown("watchdog", args[0], m.watchdogNames(nil))
+	}
+	if why := judgedNow(m, r); why != "" {
+		return nil, why
+	}
+	return m.beat(r), ""
+}
+
+func (m *model) heardLine(args []string) ([]effect, string) {
+	r := m.watchdogs.find(args[0])
+	switch {
+	case r == nil:
+		return nil, unknown("watchdog", args[0], m.watchdogNames(nil))
+	case !r.dog.Calls():
+		return nil, r.shown + " calls for nobody"
+	}
+	return m.answer(r), ""
+}
+
+func (m *model) watchdogNames([]string) []word {
+	var all []word
+	for i := range m.watchdogs.rows {
+		all = append(all, word{m.watchdogs.rows[i].name, "watchdog, " + m.watchdogs.rows[i].word})
+	}
+	return all
+}

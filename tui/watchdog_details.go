@@ -1,0 +1,130 @@
+package tui
+
+import (
+	"fmt"
+
+	"gcity/city"
+	"gcity/themes"
+)
+
+func (m *model) showWatchdog() []effect {
+	r := m.watchdogs.under()
+	name := r.name
+	m.reader = &reader{title: "watchdog " + r.shown, lines: func(m *model, w int) []string {
+		lines := m.watchdogDetails(name)
+		if r := m.watchdogs.find(name); r != nil {
+			lines = append(lines, m.judgements(r.dog)...)
+		}
+		return wrapAll(lines, w)
+	}}
+	return nil
+}
+
+// watchdogDetails is how a watchdog stands, whom it looks after, who judges, and what was decided last.
+func (m *model) watchdogDetails(name string) []string {
+	r := m.watchdogs.find(name)
+	if r == nil {
+		return []string{"This watchdog is no longer part of the city."}
+	}
+	w, dot := r.dog, " "+m.look.glyph.Dot+" "
+	sign, token := m.look.watchdogSign(r.word)
+	state := m.look.paint(token, sign+" "+r.word)
+	if next := r.beats(m.now).full; next != "" {
+		state += dot + next
+	}
+	lines := []string{m.field("state", state)}
+	if e := w.Escalated; e != nil {
+		text := plain(e.To) + " for " + age(m.now.Sub(e.At)) + ": " + plain(e.Message)
+		if e.Seen {
+			text += dot + "seen by " + plain(e.By)
+			lines = append(lines, m.field("calls", text))
+		} else {
+			lines = append(lines, m.field("calls", m.look.paint(themes.Bad, text)))
+		}
+	}
+	if w.Degraded != "" {
+		lines = append(lines, m.field("degraded", m.look.paint(themes.Warn, plain(w.Degraded))))
+	}
+	lines = append(lines, m.field("watches", m.watchedText(w)), m.field("heartbeat", m.heartText(r)))
+	if w.Last != nil {
+		lines = append(lines, m.field("decided", m.judgementText(w.Last)))
+	} else {
+		lines = append(lines, m.field("decided", "nothing yet"))
+	}
+	if w.Failed > 0 {
+		lines = append(lines, m.field("in vain", count(w.Failed, "wake")+" in a row"))
+	}
+	lines = append(lines, m.field("judges", m.judgeText(w)))
+	if w.Every > 0 {
+		lines = append(lines, m.field("beats", "every "+span(w.Every)))
+	}
+	return append(lines, m.field("declared", plain(w.Source)))
+}
+
+func (m *model) watchedText(w *city.Watchdog) string {
+	text := plain(w.Watches)
+	if r := m.roster.find(w.Watches); r != nil {
+		sign, token := m.stateSign(r)
+		text += " " + m.look.glyph.Dot + " " + m.look.paint(token, sign) + " for " + age(m.now.Sub(r.since))
+	} else {
+		text += ", which is not there"
+	}
+	if w.Mail > 0 {
+		text += fmt.Sprintf(" %s %d unread", m.look.glyph.Dot, w.Mail)
+	}
+	return text
+}
+
+func (m *model) heartText(r *watchdogRow) string {
+	text := r.heart(m.now).full
+	if r.dog.Problem != "" {
+		text += " " + m.look.glyph.Dot + " " + m.look.paint(themes.Warn, plain(r.dog.Problem))
+	}
+	return text
+}
+
+func (m *model) judgeText(w *city.Watchdog) string {
+	switch w.Mode {
+	case city.ByTriage:
+		text := plain(w.Triage) + ", started for each beat"
+		if w.TTL > 0 {
+			text += ", within " + span(w.TTL)
+		}
+		if t := w.Triaged; t != nil {
+			text += "; at work for " + age(m.now.Sub(t.Since)) + ", the ages decide in " + left(t.Until.Sub(m.now))
+		}
+		return text
+	case city.ByThresholds:
+		return "the ages alone"
+	case city.ByRestart:
+		return "the ages alone; nothing can be typed, so what is very stale is restarted"
+	}
+	return plain(string(w.Mode))
+}
+
+// judgementText is a decision in a line.
+func (m *model) judgementText(j *city.Judgement) string {
+	return plain(string(j.Decision)) + " " + age(m.now.Sub(j.At)) + " ago, " + judgedBy(j)
+}
+
+// judgedBy says who decided something and why, and what became of it.
+func judgedBy(j *city.Judgement) string {
+	text := "by " + plain(j.By)
+	if j.Took > 0 {
+		text += " in " + lasted(j.Took)
+	}
+	text += ": " + plain(j.Reason)
+	if j.Result != "" {
+		text += " (" + plain(j.Result) + ")"
+	}
+	return text
+}
+
+// judgements are what was decided lately, the newest first.
+func (m *model) judgements(w *city.Watchdog) []string {
+	all := make([]city.Decision, 0, len(w.Recent))
+	for i := range w.Recent {
+		all = append(all, city.Decision{At: w.Recent[i].At, What: string(w.Recent[i].Decision), Why: judgedBy(&w.Recent[i])})
+	}
+	return m.decisions(all)
+}

@@ -1,0 +1,141 @@
+package tui
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"gcity/city"
+)
+
+// The cursor of Watchdogs selects whom they watch; verbs of agents are about that one, whoever is marked.
+func TestWatchdogsAndTheirAgents(t *testing.T) {
+	s := demo(t, 120, 40)
+	guarded(s)
+	s.press("1", "space")
+	s.pointWatchdog("late")
+	if s.m.chosen != "worker-1" {
+		t.Fatalf("%s is selected", s.m.chosen)
+	}
+	s.shows("0 worker-1")
+	s.press("r", "y")
+	if got := s.commands(); !slices.Equal(got, []city.Command{city.Restart{Agent: "worker-1"}}) {
+		t.Errorf("r does %+v", got)
+	}
+	s.press(".")
+	if s.m.focus != panelAgents || s.m.chosen != "worker-1" {
+		t.Errorf(". goes to panel %d, %s", s.m.focus, s.m.chosen)
+	}
+	s.watchdog("late", func(w *city.Watchdog) { w.Watches = "gone" })
+	s.pointWatchdog("late")
+	s.press("r")
+	s.shows("the agent that is watched is not there")
+	if len(s.commands()) > 0 || s.m.choice != nil {
+		t.Errorf("r is about somebody else: %+v", s.commands())
+	}
+	s.press("esc", ".")
+	s.shows("gone is not there")
+}
+
+func TestWatchdogVerbs(t *testing.T) {
+	s := demo(t, 120, 40)
+	guarded(s)
+	s.pointWatchdog("calm")
+	s.press("t")
+	if got := s.commands(); !slices.Equal(got, []city.Command{city.Beat{Watchdog: "calm"}}) {
+		t.Errorf("t does %+v", got)
+	}
+	s.pointWatchdog("chain")
+	s.press("t")
+	if s.shows("cannot have the watchdog look now: boot judges for"); len(s.commands()) > 0 {
+		t.Errorf("t does %+v", s.commands())
+	}
+	s.press("esc", "u")
+	if got := s.commands(); !slices.Equal(got, []city.Command{city.Acknowledge{Watchdog: "chain", By: "operator"}}) {
+		t.Errorf("u does %+v", got)
+	}
+	s.shows("! 1 calling", "watchdog chain calls overseer: builder is no better after 3 wakes")
+	s.watchdog("chain", func(w *city.Watchdog) {
+		seen := *w.Escalated
+		seen.Seen, seen.By, w.Escalated = true, "operator", &seen
+	})
+	s.hides("calling", "calls overseer")
+	s.press("u")
+	if got := s.commands(); len(got) > 0 {
+		t.Errorf("u without a call does %+v", got)
+	}
+	s.press("d")
+	s.shows("very stale", "seen by operator")
+}
+
+// What is typed does the same; names lead to it.
+func TestWatchdogLines(t *testing.T) {
+	s := demo(t, 120, 40)
+	guarded(s)
+	for line, want := range map[string]city.Command{"beat calm": city.Beat{Watchdog: "calm"}, "acknowledge chain": city.Acknowledge{Watchdog: "chain", By: "operator"}} {
+		todo, why := s.m.runLine(line)
+		if len(todo) == 0 || why != "" || !slices.Equal(todo[0].(perform).commands, []city.Command{want}) {
+			t.Errorf("%s: %+v, %s", line, todo, why)
+		}
+	}
+	for line, want := range map[string]string{
+		"beat chan": `no watchdog is called "chan", did you mean "chain"?`, "acknowledge calm": "calm calls for nobody",
+		"goto lat": `no agent, pool, automation or watchdog is called "lat", did you mean "late"?`,
+	} {
+		if todo, why := s.m.runLine(line); len(todo) > 0 || why != want {
+			t.Errorf("%s: %+v, %q", line, todo, why)
+		}
+	}
+	if _, why := s.m.runLine("details night"); why != "" || s.m.watchdogs.chosen != "night" || s.m.reader == nil || s.m.reader.title != "watchdog night" {
+		t.Errorf("details of %s: %s", s.m.watchdogs.chosen, why)
+	}
+	s.m.mode = ReadOnly
+	if _, why := s.m.runLine("beat calm"); why != "this control room is read-only" {
+		t.Errorf("%q", why)
+	}
+}
+
+// Ages run while nothing is heard; who needs a person comes first, also among the agents.
+func TestWatchdogsInTime(t *testing.T) {
+	s := demo(t, 120, 40)
+	guarded(s)
+	s.press("6")
+	s.shows("1m, stale in 3m", "beats in 1m")
+	s.wait(2 * time.Minute)
+	s.shows("3m, stale in 1m", "beats now")
+	s.press("!")
+	s.shows("2 of 4")
+	s.hides("3m, stale in 1m")
+	s.press("!", "/", "s", "t", "a", "t", "e", ":", "f", "r", "enter")
+	s.shows("1 of 4", "3m, stale in 1m")
+	s.press("esc", "1", "!")
+	s.shows("monitor", "stuck", "watchdog chain calls: builder")
+	s.hides("chatty", "worker-2")
+	s.press("!", "/", "s", "t", "a", "t", "e", ":", "s", "t", "u", "enter")
+	s.shows("1 of 21")
+}
+
+// A city without watchdogs has no such panel until somebody looks for it.
+func TestWatchdogsOnTheWay(t *testing.T) {
+	ring := func(s *stage) (seen []panel) {
+		s.press("1")
+		for range 8 {
+			s.press("tab")
+			if seen = append(seen, s.m.focus); s.m.focus == panelAgents {
+				break
+			}
+		}
+		return seen
+	}
+	s := demo(t, 120, 40)
+	s.hides("Watchdogs")
+	if slices.Contains(ring(s), panelWatchdogs) {
+		t.Error("tab stops at no watchdogs")
+	}
+	s.press("6")
+	s.shows("6 Watchdogs 0", "No watchdogs: nobody looks", "[[watchdogs]]")
+	guarded(s)
+	if seen := ring(s); !slices.Equal(seen, []panel{panelPools, panelQuarantine, panelAutomations, panelEvents, panelWatchdogs, panelPeek, panelAgents}) {
+		t.Errorf("tab goes through %v", seen)
+	}
+}
