@@ -24,9 +24,12 @@ func (a *app) handoffCommand() *cobra.Command {
 	c := a.withMail(&cobra.Command{
 		Use: "handoff [SUBJECT] [MESSAGE]", Short: "From inside a session: write to whoever comes after, and be restarted", Args: between(0, 2),
 		Long: `handoff sends the agent a message of its own, and asks for a restart: the fresh
-session finds the message as its mail. With --auto it only sends the message, for
-hooks of programs that make room for themselves. Where no controller runs nobody
-restarts the agent: the message is there all the same, and the exit code is 3.`,
+session finds the message as its mail, and gc prime tells it. Wisps of the agent all
+of whose steps are closed are squashed: what was done is kept in a closed bead of the
+type digest, and the wisp is closed, to be removed in its time. One with open steps
+stays open and the agent's, and the message says how far it has come. With --auto it
+only sends the message, for hooks of programs that make room for themselves. Where no
+controller runs nobody restarts the agent: all else is done, and the exit code is 3.`,
 		Example: `  gc handoff 'parser half done' 'gc-41: lexer works, see NOTES.md; next: errors'`,
 	}, true, func(ctx context.Context, l *link, args []string) error {
 		me := a.getenv("GC_AGENT")
@@ -39,13 +42,15 @@ restarts the agent: the message is there all the same, and the exit code is 3.`,
 		if err := f.fill(a, args); err != nil {
 			return err
 		}
-		r, err := city.SendMail(ctx, l, mail.Message{
-			From: me, To: me, Subject: cmp.Or(f.subject, "handed on"), Text: f.text, Depth: a.depth(),
+		over, text := a.handed(ctx, l, me, f.text, auto)
+		r, err := city.SendMail(ctx, l, mail.Message{ // first: whatever ends this, the words are kept
+			From: me, To: me, Subject: cmp.Or(f.subject, "handed on"), Text: text, Depth: a.depth(),
 		})
 		if err != nil {
 			return err
 		}
 		if !auto {
+			r.Message += a.squash(ctx, l, me, over, cmp.Or(f.text, f.subject))
 			again, err := l.Do(ctx, city.RequestRestart{Agent: me})
 			if err != nil {
 				code, why := verdict(err)

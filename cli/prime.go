@@ -11,6 +11,7 @@ import (
 
 	"gcity/agent"
 	"gcity/city"
+	"gcity/mail"
 )
 
 // primeLimit bounds how long an agent waits for its prompt.
@@ -21,6 +22,8 @@ type primeShape struct {
 	Agent  string `json:"agent,omitempty"` // "" = of nobody in particular
 	File   string `json:"file,omitempty"`  // the template
 	Prompt string `json:"prompt"`
+
+	Handed []mail.Message `json:"handed,omitempty"` // what the session before has left, not read yet, the newest first
 }
 
 func (a *app) primeCommand() *cobra.Command {
@@ -28,8 +31,9 @@ func (a *app) primeCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "prime [AGENT]", Short: "What an agent is told at its start", Args: between(0, 1),
 		Long: `prime writes an agent's prompt as it would be told now: its template, filled in.
-Without a name it is that of the agent that asks, by GC_AGENT. An agent without a
-prompt, and whoever is no agent, is told how to find its way.
+Without a name it is that of the agent that asks, by GC_AGENT, and behind it stands
+what the session before has left with gc handoff, until it is read. An agent without
+a prompt, and whoever is no agent, is told how to find its way.
 
 --hook is for hook files of agents: nothing that goes wrong is a failure then.`,
 		Example:           "  gc prime\n  gcity prime worker",
@@ -45,10 +49,18 @@ prompt, and whoever is no agent, is told how to find its way.
 			if err != nil {
 				return err
 			}
+			if p.Agent != "" && (len(args) == 0 || args[0] == "") {
+				if p.Handed, err = a.leftFor(ctx, p.Agent); err != nil {
+					fmt.Fprintln(a.err, "gcity: what the session before has left cannot be read: "+safeText(err.Error()))
+				}
+			}
 			if a.json {
 				return a.writeJSON(p)
 			}
 			a.sayf("%s", a.shown(strings.TrimRight(p.Prompt, "\n")))
+			if text := mail.Left(p.Handed); text != "" {
+				a.sayf("\n%s", a.shown(strings.TrimRight(text, "\n")))
+			}
 			return nil
 		},
 	}

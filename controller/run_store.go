@@ -160,7 +160,7 @@ func (r *runner) purge(ctx context.Context, f fxPurge) input {
 }
 
 // wispLabel marks the root of what an automation made.
-const wispLabel = "wisp"
+const wispLabel = city.WispLabel
 
 // Beads implements city.Control.
 func (c *Controller) Beads(ctx context.Context, q beads.Query) ([]beads.Bead, error) {

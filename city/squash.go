@@ -1,0 +1,171 @@
+package city
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"gcity/beads"
+)
+
+// WispLabel marks the root of a molecule that was made by an automation or for a hand-over: it is removed some time after it
+// is closed.
+const WispLabel = "wisp"
+
+// DigestType is the type of a bead that keeps what was done by a wisp. It is closed when it is made, and stays.
+const DigestType = "digest"
+
+// digestOf is what the label of a digest begins with, before the id of its wisp. There is one digest of a wisp, however
+// often somebody begins to write it.
+const digestOf = "digest-of:"
+
+// DigestKey is the key of a wisp's metadata that says which bead is its digest.
+const DigestKey = "digest"
+
+// Wisp is a wisp that somebody works at, with its steps in the order in which they were made.
+type Wisp struct {
+	Root       beads.Bead
+	Done, Open []beads.Bead
+}
+
+// Over reports whether a wisp has steps, and all are closed: nothing is lost when it is closed too.
+func (w *Wisp) Over() bool { return len(w.Open) == 0 && len(w.Done) > 0 }
+
+// Line says how far a wisp has come: "gc-12 patrol: 1 of 3 steps done, next gc-14 look around".
+func (w *Wisp) Line() string {
+	text := fmt.Sprintf("%s %s: %d of %d steps done", w.Root.ID, w.Root.Title, len(w.Done), len(w.Done)+len(w.Open))
+	if len(w.Open) > 0 {
+		text += ", next " + w.Open[0].ID + " " + w.Open[0].Title
+	}
+	return text
+}
+
+// Wisps are those that an agent works at: they are its own, or work of its own is done by them.
+func Wisps(ctx context.Context, c Control, agent string) ([]Wisp, error) {
+	unclosed := []beads.Status{beads.StatusOpen, beads.StatusInProgress}
+	mine, err := c.Beads(ctx, beads.Query{Assignee: agent, Status: unclosed, NotType: NotWork(), Limit: -1})
+	if err != nil {
+		return nil, WorkError(err)
+	}
+	var out []Wisp
+	looked := map[string]bool{}
+	for _, b := range slices.Backward(mine) {
+		root := b
+		if id := b.Metadata[MoleculeKey]; b.Type != beads.TypeMolecule && id != "" {
+			if root, err = GetBead(ctx, c, id); err != nil {
+				if problem := WorkError(err).(*Error); problem.Code == NotFound {
+					continue
+				}
+				return nil, err
+			}
+		}
+		if looked[root.ID] || root.Type != beads.TypeMolecule || root.Status == beads.StatusClosed || !slices.Contains(root.Labels, WispLabel) ||
+			root.Assignee != "" && root.Assignee != agent {
+			continue
+		}
+		looked[root.ID] = true
+		w := Wisp{Root: root}
+		all, err := c.Beads(ctx, beads.Query{Parent: root.ID, NotType: NotWork(), Limit: -1})
+		if err != nil {
+			return nil, WorkError(err)
+		}
+		for _, s := range slices.Backward(all) {
+			if s.Status == beads.StatusClosed {
+				w.Done = append(w.Done, s)
+			} else {
+				w.Open = append(w.Open, s)
+			}
+		}
+		out = append(out, w)
+	}
+	return out, nil
+}
+
+// Squash writes down what was done by a wisp that is over, and closes it. Whoever is cut off in between may do it again.
+func Squash(ctx context.Context, c Control, w Wisp, by, words string) (digest beads.Bead, err error) {
+	kept, err := c.Beads(ctx, beads.Query{Labels: []string{digestOf + w.Root.ID}, Type: DigestType, Limit: 1})
+	if err != nil {
+		return digest, WorkError(err)
+	}
+	if len(kept) > 0 {
+		digest = kept[0]
+	} else if digest, err = writeDigest(ctx, c, w, by, words); err != nil {
+		return digest, err
+	}
+	p := beads.Closing()
+	p.SetMetadata = map[string]string{DigestKey: digest.ID, beads.CloseReason: "squashed into " + digest.ID}
+	_, err = c.Do(ctx, UpdateBead{ID: w.Root.ID, Patch: p})
+	return digest, err
+}
+
+// writeDigest makes the digest in the store of its wisp.
+func writeDigest(ctx context.Context, c Control, w Wisp, by, words string) (beads.Bead, error) {
+	s, err := c.Snapshot(ctx)
+	if err != nil {
+		return beads.Bead{}, err
+	}
+	b := beads.Bead{Type: DigestType, Status: beads.StatusClosed, Title: cutTitle(w.Root.Title+", "+steps(len(w.Done))+" done"),
+		Assignee: by, Ref: w.Root.Ref, Labels: []string{digestOf + w.Root.ID}, Description: digestText(w, words)}
+	r, err := c.Do(ctx, CreateBead{Rig: s.rigOf(w.Root.ID), Bead: b})
+	if err != nil {
+		return beads.Bead{}, err
+	}
+	if r.Bead == nil {
+		return beads.Bead{}, &Error{Code: Unavailable, Message: "the city did not say which bead it made"}
+	}
+	return *r.Bead, nil
+}
+
+// rigOf is the rig whose work begins like an id, "" = the city's.
+func (s *Snapshot) rigOf(id string) string {
+	for i := range s.Rigs {
+		if s.Rigs[i].Prefix != "" && s.Rigs[i].Prefix == BeadPrefix(id) {
+			return s.Rigs[i].Name
+		}
+	}
+	return ""
+}
+
+const (
+	digestTitle = 120     // characters
+	digestMost  = 8 << 10 // bytes of what a digest says of the steps
+)
+
+func cutTitle(s string) string {
+	if r := []rune(s); len(r) > digestTitle {
+		return string(r[:digestTitle-1]) + "…"
+	}
+	return s
+}
+
+// digestText is what was done, step by step, and what whoever did it said.
+func digestText(w Wisp, words string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "What was done by %s, begun %s.\n\n", w.Root.ID, w.Root.CreatedAt.UTC().Format("2006-01-02 15:04:05Z"))
+	for i, s := range w.Done {
+		if b.Len() > digestMost {
+			fmt.Fprintf(&b, "and %d more\n", len(w.Done)-i)
+			break
+		}
+		fmt.Fprintf(&b, "- %s %s", s.ID, s.Title)
+		if s.ClosedAt != nil {
+			fmt.Fprintf(&b, ", %s", s.ClosedAt.UTC().Format("15:04:05Z"))
+		}
+		if why := s.Metadata[beads.CloseReason]; why != "" {
+			fmt.Fprintf(&b, ": %s", why)
+		}
+		b.WriteString("\n")
+	}
+	if words != "" {
+		fmt.Fprintf(&b, "\n%s\n", words)
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+func steps(n int) string {
+	if n == 1 {
+		return "1 step"
+	}
+	return fmt.Sprintf("%d steps", n)
+}

@@ -1,0 +1,68 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+
+	"gcity/city"
+	"gcity/mail"
+)
+
+// handed are the wisps of an agent that are over, and the text of its message with what goes on of the others. Where the work
+// cannot be read the text goes as it is.
+func (a *app) handed(ctx context.Context, l *link, me, text string, auto bool) ([]city.Wisp, string) {
+	if auto {
+		return nil, text
+	}
+	all, err := city.Wisps(ctx, l, me)
+	if err != nil {
+		fmt.Fprintf(a.err, "gcity: what %s works at cannot be read, its wisps stay as they are: %s\n", safeLine(me), safeText(err.Error()))
+		return nil, text
+	}
+	var over []city.Wisp
+	goes := ""
+	for _, w := range all {
+		if w.Over() {
+			over = append(over, w)
+		} else {
+			goes += "\n" + w.Line()
+		}
+	}
+	if goes != "" && len(text)+len(goes) < mail.MaxText-100 {
+		text += "\n\nThis goes on, and is still yours:" + goes
+	}
+	return over, text
+}
+
+// squash makes digests of wisps, and says so. What cannot be squashed stays as it is.
+func (a *app) squash(ctx context.Context, l *link, me string, over []city.Wisp, words string) (said string) {
+	for _, w := range over {
+		digest, err := city.Squash(ctx, l, w, me, words)
+		if err != nil {
+			fmt.Fprintf(a.err, "gcity: %s is not squashed, and stays open: %s\n", safeLine(w.Root.ID), safeText(err.Error()))
+			continue
+		}
+		said += fmt.Sprintf("; %s is squashed into %s", w.Root.ID, digest.ID)
+	}
+	return said
+}
+
+// leftFor are the messages that the session before has left for an agent, the newest first: those to itself that are not read.
+func (a *app) leftFor(ctx context.Context, me string) ([]mail.Message, error) {
+	l, err := a.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer l.close()
+	all, err := city.Mail(ctx, l, me, false)
+	if err != nil {
+		return nil, err
+	}
+	var own []mail.Message
+	for _, m := range all {
+		if m.From == me && m.To == me {
+			own = append(own, m)
+		}
+	}
+	return own, nil
+}
