@@ -14,7 +14,7 @@ help: ## this list
 build: ## bin/gcity
 	go build -trimpath -ldflags '$(LDFLAGS)' -o bin/gcity .
 
-demo: build ## the control room on a copy of an example city (CITY=town: another one; HEADLESS=1: ten seconds without a terminal)
+demo: build ## the control room on a copy of an example city (CITY=town or chain: another one; HEADLESS=1: ten seconds without a terminal)
 	@HEADLESS='$(HEADLESS)' sh examples/run.sh bin/gcity '$(CITY)'
 
 test: ## everything, with the race detector (needs a C compiler)

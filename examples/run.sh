@@ -10,7 +10,7 @@ gcity=$(CDPATH='' cd "$(dirname "$1")" && pwd)/$(basename "$1")
 name=$2
 here=$(CDPATH='' cd "$(dirname "$0")" && pwd)/$name
 [ -f "$here/city.toml" ] || {
-	echo "there is no example city \"$name\": give demo or town" >&2
+	echo "there is no example city \"$name\": give demo, town or chain" >&2
 	exit 1
 }
 box=$(mktemp -d "${TMPDIR:-/tmp}/gcity-demo.XXXXXX")

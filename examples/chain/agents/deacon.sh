@@ -1,0 +1,77 @@
+#!/bin/sh
+# Goes its rounds: gives a sign of life, reads its letters, looks whether those in the lanes give theirs, and nudges who does not.
+# After some rounds it hands itself on to a fresh session.
+set -u
+. "$GC_CITY/agents/lib.sh"
+
+rounds=30 pace=2
+# For onlookers: while there is a file "deacon-dozes" in the city's folder, it does nothing until a line is typed to it.
+dozes="$GC_CITY/deacon-dozes"
+
+say 2 "$(gc prime | sed -n '/started anew/,/^`/p' | grep -v '^[`<]' || :)"
+
+letters() {
+	gc mail check >/dev/null || return 0
+	gc mail inbox --json | ids | while read -r letter; do
+		say 35 "$(gc mail read "$letter" | head -n 1)"
+		gc mail archive "$letter" >/dev/null
+	done
+}
+
+# A sign is told from the one before by its text: clocks need not agree. Who has given none for four rounds is nudged, and after
+# three nudges a person is told.
+look_after() {
+	note="$ears/$(printf %s "$1" | tr / -)"
+	now=$(cat "$(sign_of "$1")" 2>/dev/null || :)
+	if [ "$now" != "$(cat "$note" 2>/dev/null)" ] || [ -z "$now" ]; then
+		printf '%s\n' "$now" >"$note"
+		rm -f "$note.quiet"
+		return
+	fi
+	quiet=$(($(cat "$note.quiet" 2>/dev/null || echo 0) + 1))
+	echo "$quiet" >"$note.quiet"
+	case $quiet in
+	4 | 8 | 12)
+		say 33 "$1 gives no sign: nudged"
+		gc agent nudge "$1" 'Deacon: are you still at it?' >/dev/null 2>&1 &
+		;;
+	16)
+		say 31 "$1 does not answer: the overseer is told"
+		gc mail send overseer -s "$1 does not answer" -m 'Three nudges were in vain.' >/dev/null
+		;;
+	esac
+}
+
+# The wisp of this round, once the one before is done.
+begin() { gc sling deacon round -f -t "round $round" --json 2>/dev/null | ids | head -n 1; }
+
+round=0
+while :; do
+	if typed=$(heard); then
+		say 36 "heard: $typed"
+		rm -f "$dozes"
+	fi
+	if [ -e "$dozes" ]; then
+		sleep 1
+		continue
+	fi
+	round=$((round + 1))
+	gc heartbeat --cycle "$round" --last-action patrol
+	letters
+	for rig in north south; do
+		look_after "$rig/witness"
+		look_after "$rig/refinery"
+	done
+	printf 'round %s: the lanes are seen to\n' "$round"
+	if [ "$round" -ge "$rounds" ]; then
+		wisp=$(begin)
+		for step in $(gc bead list --parent "$wisp" --json | ids | sort -t - -k 2n); do gc bead close "$step" >/dev/null; done
+		gc handoff -s 'Routine cycle' -m "$rounds rounds, nothing to tell."
+		sleep 60
+	fi
+	if gc agent drain-check >/dev/null 2>&1; then
+		gc agent drain-ack
+		sleep 60
+	fi
+	sleep "$pace"
+done
