@@ -24,13 +24,14 @@ const (
 	inFinder // help and palette
 	inWork
 	inMail
+	inFleet    // the room of all cities
 	inPrompt   // a line being typed at the foot of the screen
 	inComposer // a text being written to agents
 )
 
 // String names a zone for help and docs.
 func (c zone) String() string {
-	return [...]string{"Everywhere", "Agents, Quarantine", "Pools", "Automations", "Events", "Watchdogs", "Peek", "Questions", "Texts", "Help, palette", "Work", "Mail", "Typing", "Sending"}[c]
+	return [...]string{"Everywhere", "Agents, Quarantine", "Pools", "Automations", "Events", "Watchdogs", "Peek", "Questions", "Texts", "Help, palette", "Work", "Mail", "All cities", "Typing", "Sending"}[c]
 }
 
 // risk says what an action may cost.
@@ -73,7 +74,7 @@ type registry struct {
 
 func newRegistry() *registry {
 	r := &registry{heard: map[zone][]*action{}}
-	for _, group := range [][]action{agentActions(), sendActions(), poolActions(), automationActions(), watchdogActions(), workActions(), mailActions(), rigActions(), configActions(), viewActions(), peekActions(), editActions(), inspectActions(), eventActions(), moveActions(), sortActions(), markActions(), messageActions(), menuActions(), mouseActions(), leaveActions(), dialogActions()} {
+	for _, group := range [][]action{agentActions(), sendActions(), poolActions(), automationActions(), watchdogActions(), workActions(), mailActions(), rigActions(), configActions(), viewActions(), peekActions(), editActions(), inspectActions(), eventActions(), moveActions(), sortActions(), markActions(), messageActions(), menuActions(), mouseActions(), leaveActions(), dialogActions(), fleetActions()} {
 		r.actions = append(r.actions, group...)
 	}
 	for i := range r.actions {

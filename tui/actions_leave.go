@@ -16,13 +16,22 @@ func (m *model) askQuit() []effect {
 	leave := func(e Exit) func(*model) []effect {
 		return func(*model) []effect { return []effect{finish{e}} }
 	}
+	if m.hosts && m.home != "" {
+		return m.askHosted()
+	}
 	if m.lost() { // nothing to choose
 		return leave(Leave)(m)
 	}
 	running := m.living()
 	c := &choice{title: "Leave " + m.cityName() + "?", since: m.now, leaving: true}
-	switch m.mode {
-	case Hosting:
+	switch {
+	case m.lobby:
+		c.title, c.body = "Leave?", []string{"All cities go on as they are."}
+		c.answers = []answer{{key: "l", title: "leave", do: leave(Leave)}, {key: "n", title: "stay", safe: true}}
+	case m.home != "" || m.all: // it is stopped where it is listed
+		c.body = []string{fmt.Sprintf("%s running; this city and all others go on.", areRunning(running))}
+		c.answers = []answer{{key: "l", title: "leave: everything keeps running", do: leave(Leave)}, {key: "n", title: "stay", safe: true}}
+	case m.mode == Hosting:
 		c.body = []string{fmt.Sprintf("%s running, and the controller runs in this program.", areRunning(running))}
 		c.answers = []answer{
 			{key: "h", title: "hand over: everything goes on, without a screen", do: leave(HandOver)},
@@ -32,7 +41,7 @@ func (m *model) askQuit() []effect {
 			{key: "n", title: "stay", safe: true},
 		}
 		c.at = 4
-	case Joined:
+	case m.mode == Joined:
 		c.body = []string{fmt.Sprintf("%s running; the controller runs elsewhere.", areRunning(running))}
 		c.answers = []answer{
 			{key: "l", title: "leave: everything keeps running", do: leave(Leave)},

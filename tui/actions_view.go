@@ -206,6 +206,8 @@ func (m *model) back() []effect {
 		m.refill()
 	case m.focus != panelAgents:
 		m.focusOn(panelAgents)
+	case m.all:
+		return m.leaveFor(travel{})
 	}
 	return nil
 }

@@ -27,7 +27,9 @@ func (r *runner) snapshots(ctx context.Context) {
 				break
 			}
 			tries = 0
-			r.box.putSnapshot(s)
+			if ctx.Err() == nil {
+				r.box.putSnapshot(s)
+			}
 		}
 		if ctx.Err() != nil {
 			return
@@ -54,8 +56,8 @@ func whyGone(err error) string {
 
 // events carries the city's events into the mailbox until ctx ends, from the newest backlog on, none twice.
 func (r *runner) events(ctx context.Context) {
-	var after uint64
-	known := false
+	after := r.box.last()
+	known := after > 0
 	for tries := 0; ; tries++ {
 		if !known {
 			if s, err := r.city.Snapshot(ctx); err == nil {
@@ -91,6 +93,10 @@ func (r *runner) persons(ctx context.Context, changes <-chan Person) {
 		case p, ok := <-changes:
 			if !ok {
 				return
+			}
+			if r.tour != nil {
+				r.tour.putPerson(p)
+				continue
 			}
 			r.box.putPerson(p)
 		}

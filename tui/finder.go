@@ -83,6 +83,7 @@ type finder struct {
 
 	reasons bool // each row says why it cannot be run, not the one under the cursor alone
 	palette bool
+	cities  bool                             // it offers cities to go to
 	copies  bool                             // it offers texts to be copied
 	verb    string                           // what enter does to what is under the cursor, "" = "runs it"
 	offer   func(text string) ([]item, bool) // what is offered for a text besides all, false = nothing else; nil = never

@@ -46,6 +46,9 @@ func stays(a *action, w int) bool {
 
 // footer lists the keys that work where the focus is, as many as fit. How to find things, get help and leave stays.
 func (m *model) footer(w int) string {
+	if m.lobby {
+		return m.fleetFooter(w)
+	}
 	l := line{look: &m.look}
 	l.space(1)
 	last := []string{"mail.show", "view.filter", "view.attention", "view.palette", "view.help", "quit"}

@@ -26,6 +26,7 @@ func (m *model) header(w int) string {
 	if m.snap != nil && m.snap.Suspended {
 		l.add(themes.Warn, dot+"suspended")
 	}
+	m.addCityMark(&l, w)
 	end := m.clockText()
 	if w < 50 {
 		end = ""

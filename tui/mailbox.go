@@ -21,10 +21,12 @@ type news struct {
 	inspected []inspected
 	dug       []dug
 	edited    *edited // how an edit ended; nil = nothing new
+	fleet     *fleet  // the cities; nil = nothing new
+	arrival   *arrival
 }
 
 func (n *news) empty() bool {
-	return n.snap == nil && n.gone == nil && len(n.events) == 0 && len(n.results) == 0 && len(n.found) == 0 && n.pane == nil && n.person == nil && len(n.inspected) == 0 && len(n.dug) == 0 && n.edited == nil
+	return n.snap == nil && n.gone == nil && len(n.events) == 0 && len(n.results) == 0 && len(n.found) == 0 && n.pane == nil && n.person == nil && len(n.inspected) == 0 && len(n.dug) == 0 && n.edited == nil && n.fleet == nil && n.arrival == nil
 }
 
 // maxPending bounds the events kept while the model does not listen (up to twice as many for a moment). Older ones are
@@ -35,6 +37,7 @@ const maxPending = kept
 type mailbox struct {
 	mu      sync.Mutex
 	pending news
+	newest  uint64        // seq of the newest event that was put in
 	paneGap time.Duration // least time between two looks at the pane
 	paneAt  time.Time     // of the last look
 	wake    chan struct{}
@@ -67,11 +70,22 @@ func (b *mailbox) putGone(why string) { b.put(func(n *news) { n.gone = &why }) }
 
 func (b *mailbox) putEvent(e events.Event) {
 	b.put(func(n *news) {
+		if e.Seq <= b.newest && e.Seq > 0 {
+			return // a stream that was left brings it once more
+		}
+		b.newest = e.Seq
 		n.events = append(n.events, e)
 		if len(n.events) == 2*maxPending {
 			n.events = append([]events.Event(nil), n.events[maxPending:]...)
 		}
 	})
+}
+
+// last is the seq of the newest event that was put in, 0 = none was.
+func (b *mailbox) last() uint64 {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.newest
 }
 
 func (b *mailbox) putResult(r result) { b.put(func(n *news) { n.results = append(n.results, r) }) }

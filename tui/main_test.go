@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -61,6 +62,13 @@ func child(mode string) int {
 		case "steady":
 			f.ticker = steady
 		case "poison":
+		case "fleet":
+			d := twoCities(filepath.Dir(os.Getenv("TUI_REPORT")))
+			o.Cities = d
+			o.City, _ = d.City("alpha")
+			o.Folder = "/alpha"
+		case "all":
+			o.City, o.Folder, o.Mode = nil, "", Joined
 		case "crowd-200", "crowd-1000":
 			var n int
 			if _, err := fmt.Sscanf(word, "crowd-%d", &n); err != nil {

@@ -42,6 +42,8 @@ type model struct {
 	noted    []byte   // how it stood when that was written last
 	notedAt  time.Time
 
+	abroad
+
 	now  time.Time // of the last message
 	w, h int
 	ui   uint64 // grows with every message that may change what is shown besides data
@@ -116,6 +118,8 @@ type model struct {
 func newModel(o Options, now time.Time) *model {
 	m := &model{mode: o.Mode, remote: o.OverSSH, files: o.Config, below: o.OverSSH, now: now, w: 80, h: 24, marks: map[string]bool{},
 		around: newSurroundings(o)}
+	m.directory = o.Cities != nil
+	_, m.registrar = o.Cities.(city.Registrar)
 	m.takePerson(o.Person)
 	m.noted, m.notedAt = m.memory().text(), now
 	return m
@@ -139,18 +143,14 @@ func (m *model) update(now time.Time, msg any) []effect {
 	case tea.KeyPressMsg:
 		m.ui++
 		m.keyed = now
-		todo = m.key(msg)
-	case tea.MouseClickMsg:
-		m.ui++
-		m.keyed = now
-		todo = m.click(msg)
-	case wheel:
-		m.ui++
-		m.keyed = now
-		m.roll(msg)
-	case tea.PasteMsg:
-		m.ui++
-		m.paste(msg.Content)
+		if !m.between(msg.String()) {
+			todo = m.key(msg)
+		}
+	case tea.PasteMsg, tea.MouseClickMsg, wheel:
+		if m.between("") {
+			break
+		}
+		todo = m.hand(msg)
 	case tea.BackgroundColorMsg:
 		m.lit(msg)
 	case failure:
@@ -225,6 +225,12 @@ func (m *model) hear(n news) {
 	if n.edited != nil {
 		m.judged = n.edited
 	}
+	if n.fleet != nil {
+		m.hearFleet(n.fleet)
+	} else if m.lobby && m.sifted != m.now.Unix() {
+		m.sifted = m.now.Unix()
+		m.listCities()
+	}
 	m.leaveWhenDone()
 	if m.lost() && m.choice != nil && m.choice.leaving {
 		m.askLost()
@@ -278,6 +284,12 @@ func (m *model) key(k tea.KeyPressMsg) []effect {
 		return nil
 	case m.work != nil:
 		if a := m.keys.find(k, inWork); a != nil {
+			return m.perform(a)
+		}
+		return nil
+	}
+	if m.lobby {
+		if a := m.keys.find(k, inFleet); a != nil {
 			return m.perform(a)
 		}
 		return nil
@@ -372,11 +384,4 @@ func (m *model) paste(text string) {
 	case m.composer != nil:
 		m.composer.paste(text)
 	}
-}
-
-func (m *model) cityName() string {
-	if m.snap == nil {
-		return "the city"
-	}
-	return plain(m.snap.Name)
 }

@@ -81,6 +81,22 @@ func (m *model) covered() bool {
 // listed reports whether a list in a sheet of its own lies over the panels.
 func (m *model) listed() bool { return m.work != nil || m.inbox != nil }
 
+// hand is what a hand does besides pressing keys.
+func (m *model) hand(msg any) (todo []effect) {
+	m.ui++
+	switch msg := msg.(type) {
+	case tea.MouseClickMsg:
+		m.keyed = m.now
+		return m.click(msg)
+	case wheel:
+		m.keyed = m.now
+		m.roll(msg)
+	case tea.PasteMsg:
+		m.paste(msg.Content)
+	}
+	return nil
+}
+
 // click goes where it points: a tab, a panel, a row; twice at the same place it opens what is there, or zooms the panel.
 func (m *model) click(c tea.MouseClickMsg) []effect {
 	last := m.pressed

@@ -58,6 +58,9 @@ func TestEveryBindingIsHandled(t *testing.T) {
 				s.change(held("builder"))
 				s.change(withWatchdogs)
 				s.press(open[c]...)
+				if c == inFleet {
+					s = lobby(t, 120, 40, Options{})
+				}
 				ran := false
 				for i := range s.m.keys.actions {
 					if b := &s.m.keys.actions[i]; b.id == a.id {

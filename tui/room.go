@@ -11,6 +11,8 @@ type room struct {
 	m    *model
 	r    *runner
 	keep string // file that keeps how the room was left
+	tour *tour  // nil = there is one city
+	post func(s *station)
 	next effect // attach, page, edit or finish: why the program was told to quit
 
 	wheel   wheel // turned since it was last told of
@@ -28,11 +30,19 @@ func (r *room) Update(msg tea.Msg) (_ tea.Model, cmd tea.Cmd) {
 		}
 	}()
 	if _, ours := msg.(tea.KeyPressMsg); ours {
-		r.r.handed.Store(false)
+		r.r.top().handed.Store(false)
 	}
 	if d, ok := msg.(*delivery); ok {
 		d.heard.Store(true)
-		return r, r.carryOut(r.m.update(d.at, d.news))
+		if r.tour != nil && d.of != r.tour.here { // it was on its way when that room was left
+			d.of.missed = append(d.of.missed, &delivery{of: d.of, at: d.at, news: d.news})
+			return r, nil
+		}
+		cmd := r.carryOut(r.m.update(d.at, d.news))
+		if a := d.news.arrival; a != nil && a.id == r.m.going.id {
+			cmd = tea.Sequence(cmd, r.arrive(a))
+		}
+		return r, cmd
 	}
 	if cmd, ok := r.mouse(msg); ok {
 		return r, cmd
@@ -74,9 +84,17 @@ func (r *room) carryOut(todo []effect) tea.Cmd {
 			r.r.enforce(e)
 		case discard:
 			r.r.discard(e)
+		case travel:
+			r.r.travel(e)
+		case steer:
+			r.r.steer(e)
+		case enroll:
+			r.r.enroll(e)
+		case dismiss:
+			r.r.dismiss(e)
 		case attach, page, edit, finish:
 			_, over := e.(finish)
-			r.r.handed.Store(!over)
+			r.r.top().handed.Store(!over)
 			r.next = e
 			cmd = tea.Quit
 		}
@@ -99,6 +117,9 @@ func (r *room) View() (v tea.View) {
 		v.MouseMode = tea.MouseModeCellMotion
 	}
 	v.WindowTitle = r.m.cityName() + " - gcity"
+	if r.m.lobby {
+		v.WindowTitle = "all cities - gcity"
+	}
 	if s.x >= 0 {
 		v.Cursor = tea.NewCursor(s.x, s.y)
 	}

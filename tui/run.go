@@ -35,20 +35,15 @@ func run(ctx context.Context, o Options, fresh screenMaker) (Exit, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	box := newMailbox()
-	r := &runner{ctx: ctx, city: o.City, box: box, log: o.Logger, viewer: newViewer(o.City, box, fresh), config: o.Config, fail: cancel, clock: o.Clock, getenv: environment(o.Environ)}
+	r := &runner{ctx: ctx, city: o.City, box: box, log: o.Logger, config: o.Config, fail: cancel, clock: o.Clock, getenv: environment(o.Environ)}
 	r.tmux = r.getenv("TMUX") != ""
 	defer r.wait()
 	defer cancel()
 	r.spawn("signals", func(ctx context.Context) { r.signals(ctx, o.Interrupts) })
-	r.spawn("snapshots", r.snapshots)
-	r.spawn("events", r.events)
-	r.spawn("pane", r.viewer.run)
-	pulse := time.Second
-	if o.Mode != Hosting {
-		pulse = 2 * time.Second
+	t := newTour(r, o, fresh)
+	if t.lookout != nil {
+		r.spawn("cities", t.lookout.run)
 	}
-	r.spawn("pulse", func(ctx context.Context) { r.pulse(ctx, pulse) })
-
 	r.spawn("preferences", func(ctx context.Context) { r.persons(ctx, o.Changes) })
 
 	before, err := term.GetState(o.In.Fd())
@@ -70,7 +65,7 @@ func run(ctx context.Context, o Options, fresh screenMaker) (Exit, error) {
 			}
 			left <- end
 		}()
-		end.exit, end.err = r.stretches(ctx, o)
+		end.exit, end.err = r.stretches(ctx, t)
 	})
 	select {
 	case end := <-left:
@@ -94,38 +89,31 @@ func run(ctx context.Context, o Options, fresh screenMaker) (Exit, error) {
 const frozenGrace = quitGrace + 2*time.Second
 
 // stretches runs the program, and between two runs of it whoever is given the terminal, until the room ends.
-func (r *runner) stretches(ctx context.Context, o Options) (Exit, error) {
-	m := newModel(o, r.now())
-	if o.Memory != "" {
-		old, err := readMemory(o.Memory)
-		if err != nil {
-			r.log.Warn("how the room was left is not known", "error", err)
+func (r *runner) stretches(ctx context.Context, t *tour) (Exit, error) {
+	defer func() {
+		for _, e := range t.here.m.keepMemory(true) {
+			r.remember(t.here.keep, e.(remember))
 		}
-		m.recall(old)
-		defer func() {
-			for _, e := range m.keepMemory(true) {
-				r.remember(o.Memory, e.(remember))
-			}
-		}()
-	}
+	}()
 	for ctx.Err() == nil {
-		next, err := r.stretch(ctx, o, m)
+		next, err := r.stretch(ctx, t)
 		if err != nil && ctx.Err() == nil {
 			return Ended, errors.Join(err, r.failure())
 		}
 		if ctx.Err() != nil {
 			break
 		}
+		o, m, own := t.o, t.here.m, t.here.r
+		o.Person, o.Config = m.person, own.config
 		switch next := next.(type) {
 		case finish:
 			return next.exit, nil
 		case attach:
-			o.Person = m.person
-			r.visit(ctx, o, m, next.agent)
+			own.visit(ctx, o, m, next.agent)
 		case page:
-			r.read(ctx, o, m, next.text)
+			own.read(ctx, o, m, next.text)
 		case edit:
-			r.edit(ctx, o, m, next)
+			own.edit(ctx, o, m, next)
 		default:
 			return Ended, nil
 		}
@@ -150,8 +138,9 @@ func (r *runner) whatEnded() (Exit, error) {
 
 // stretch runs the program once, up to the next attach or the end. Every stretch is a program of its own, so that the
 // terminal is wholly given back in between.
-func (r *runner) stretch(ctx context.Context, o Options, m *model) (effect, error) {
-	screen := &room{m: m, r: r, keep: o.Memory}
+func (r *runner) stretch(ctx context.Context, t *tour) (effect, error) {
+	o := t.o
+	screen := &room{m: t.here.m, r: t.here.r, keep: t.here.keep, tour: t}
 	opts := []tea.ProgramOption{
 		tea.WithInput(&watchedInput{o.In, r.lineDropped}), tea.WithOutput(o.Out), tea.WithEnvironment(o.Environ),
 		tea.WithoutSignalHandler(), tea.WithFPS(o.FPS),
@@ -164,23 +153,14 @@ func (r *runner) stretch(ctx context.Context, o Options, m *model) (effect, erro
 	if o.OverSSH {
 		gap = 250 * time.Millisecond
 	}
-	pumping, stop := context.WithCancel(ctx)
-	ended := make(chan struct{})
-	missed, post := r.missed, &postman{}
-	r.spawn("pump", func(context.Context) {
-		defer close(ended)
-		for _, d := range missed {
-			post.send(p, d.at, d.news)
-		}
-		r.pump(pumping, gap, func(at time.Time, n news) { post.send(p, at, n) })
-	})
+	posts := &posts{ctx: ctx, gap: gap, to: p}
+	screen.post = posts.begin
+	posts.begin(t.here)
 	over := make(chan struct{})
 	r.spawn("end", func(ctx context.Context) { endWith(ctx, p, over) })
 	_, err := p.Run()
 	close(over)
-	stop()
-	<-ended
-	r.missed = post.missed()
+	posts.end()
 	return screen.next, err
 }
 
@@ -266,7 +246,7 @@ func (r *runner) signals(ctx context.Context, interrupts <-chan os.Signal) {
 
 // lineDropped ends the control room: its terminal is gone.
 func (r *runner) lineDropped() {
-	r.dropped.Store(true)
+	r.top().dropped.Store(true)
 	r.fail()
 }
 
@@ -277,7 +257,9 @@ func (r *runner) watch(w watch) {
 		gap = 0
 	}
 	r.box.pace(gap)
-	r.viewer.look(w)
+	if r.viewer != nil { // in the room of all cities there is nothing to be seen
+		r.viewer.look(w)
+	}
 }
 
 // watchedInput notices the end of the terminal, which Bubble Tea takes for silence.

@@ -33,8 +33,8 @@ type runner struct {
 	tmux   bool             // the control room's terminal is one of tmux
 	config ConfigFile       // nil = it cannot be edited
 	wg     sync.WaitGroup
-
-	missed []*delivery // what the program before did not hear of; of Run's own goroutine
+	root   *runner // that owns the goroutines and the terminal, nil = this one does
+	tour   *tour   // of the root: the rooms of several cities
 
 	dropped atomic.Bool // the terminal is gone
 	handed  atomic.Bool // the terminal is somebody else's, or about to be
@@ -55,15 +55,26 @@ func (r *runner) now() time.Time {
 }
 
 // spawn starts an owned goroutine; a panic in it ends the control room with the terminal restored, not the process.
-func (r *runner) spawn(name string, f func(ctx context.Context)) {
-	r.wg.Go(func() {
+func (r *runner) spawn(name string, f func(ctx context.Context)) { r.spawnIn(r.ctx, name, f) }
+
+// spawnIn is spawn with a context of its own.
+func (r *runner) spawnIn(ctx context.Context, name string, f func(ctx context.Context)) {
+	r.top().wg.Go(func() {
 		defer func() {
 			if p := recover(); p != nil {
 				r.crashed(name, p)
 			}
 		}()
-		f(r.ctx)
+		f(ctx)
 	})
+}
+
+// top is the runner that owns the goroutines and the terminal.
+func (r *runner) top() *runner {
+	if r.root != nil {
+		return r.root
+	}
+	return r
 }
 
 // guard is to be deferred by what Run itself does between two stretches: a panic in it ends the room like any other.
@@ -74,6 +85,7 @@ func (r *runner) guard(where string) {
 }
 
 func (r *runner) crashed(where string, p any) {
+	r = r.top()
 	r.log.Error("the control room panicked", "where", where, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
 	r.mu.Lock()
 	if r.panic == nil {

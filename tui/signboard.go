@@ -22,3 +22,16 @@ func (m *model) signboard(l *line, name string) {
 	l.used += width(text)
 	l.text = append(l.text, lipgloss.NewStyle().Bold(true).Reverse(true).Foreground(lipgloss.Color(own)).Render(text)...)
 }
+
+// cityName is what the city is called, as far as that is known.
+func (m *model) cityName() string {
+	switch {
+	case m.snap == nil && m.lobby:
+		return "all cities"
+	case m.snap == nil && m.at != "":
+		return plain(m.at)
+	case m.snap == nil:
+		return "the city"
+	}
+	return plain(m.snap.Name)
+}

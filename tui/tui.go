@@ -26,6 +26,7 @@ func (m Mode) String() string { return [...]string{"hosting", "joined", "read-on
 type Options struct {
 	City   city.Control
 	Mode   Mode
+	Folder string       // of the city, absolute, no links in it; "" = not known
 	Config ConfigFile   // nil = it cannot be edited from here
 	Theme  themes.Theme // where neither the person nor the city asks for another; the zero value is themes.Default
 
@@ -36,6 +37,12 @@ type Options struct {
 	Person        Person        // who sits in front of it
 	Changes       <-chan Person // the same anew, when it has changed; nil = it never does
 	Memory        string        // file that keeps how the room was left, "" = nothing is kept; its folder is made
+
+	// Cities lists the cities that can be looked at from here, nil = there is no list. With a list and no City the room shows
+	// all of them first; the Mode is then that of each.
+	Cities   city.Directory
+	ConfigOf func(folder string, c city.Control) ConfigFile // of a city of the list, nil = cannot be edited
+	MemoryOf func(folder string) string                     // the same as Memory, of a city of the list; nil = nothing is kept
 
 	FPS int // most frames a second, which is how soon a key is answered; 0 = 60, over SSH 30. What comes in is paced apart from it
 

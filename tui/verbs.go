@@ -49,6 +49,7 @@ func verbs() []verb {
 		{name: "mail", usage: "WHO SUBJECT…", does: "write mail to an agent, a pool or a person", id: mailID, text: 2, args: one((*model).mailNames), run: (*model).writeLine},
 		{name: "sling", usage: "AGENT|POOL ID", does: "hand work to an agent or a pool, and tell it", id: slingID, args: one((*model).flaggedNames), run: (*model).slingLine},
 		{name: "unsend", usage: "AGENT…", does: "take back the texts that wait for agents", id: unsendID, args: (*model).agentNames, run: onAgents(unsendID, cannotUnsend)},
+		{name: "city", usage: "NAME", does: "go to another city", id: "city.switch", looks: true, args: one((*model).cityNames), run: (*model).cityLine},
 		{name: "messages", does: "what the status line has said", id: "view.messages", looks: true, run: byHand("view.messages")},
 		{name: "undo", does: "take the last verb back", id: releaseID, run: byHand("verb.undo")},
 	}
@@ -66,7 +67,7 @@ func verbCalled(name string) *verb {
 func (m *model) commandItems() []item {
 	var items []item
 	for _, v := range verbs() {
-		if v.args == nil || m.mode == ReadOnly && !v.looks {
+		if v.args == nil || m.mode == ReadOnly && !v.looks || v.name == "city" && !m.directory {
 			continue
 		}
 		items = append(items, item{keys: m.keysOf(v.id), title: v.name + " " + v.usage, line: v.name, words: v.does, tail: v.does,

@@ -27,6 +27,8 @@ func (m *model) draw() screenful {
 	}
 	if p.tier == tiny {
 		s = m.tiny(s)
+	} else if m.lobby {
+		s = m.fleetScreen(s)
 	} else {
 		s.lines = append(make([]string, 0, m.h), m.header(m.w))
 		s.lines = append(s.lines, m.problemLines(m.w, p.problems)...)
@@ -59,6 +61,8 @@ func (m *model) asHeard(p *plan) []string {
 func (m *model) tiny(s screenful) screenful {
 	first := m.summary(m.w)
 	switch {
+	case m.lobby && !m.typing():
+		first = m.fleetSummary(m.w)
 	case m.prompt != nil:
 		first, s.x = m.promptLine(m.w)
 	case m.composer != nil:

@@ -145,7 +145,7 @@ func (d *Directory) City(name string) (city.Control, error) {
 	if d.members[name] == nil {
 		return nil, &city.Error{Code: city.NotFound, Message: fmt.Sprintf("no city is called %q", name)}
 	}
-	return &resident{d, name}, nil
+	return &guest{d, name}, nil
 }
 
 // Register implements city.Registrar: the city in a folder is called like the folder, and empty.
@@ -177,14 +177,14 @@ func (d *Directory) Unregister(_ context.Context, name string) (city.Receipt, er
 	return city.Receipt{Message: name + " is stopped and no longer registered"}, err
 }
 
-// resident is a city as its directory gives it out: it is found anew with every call.
-type resident struct {
+// guest is a city as its directory gives it out: it is found anew with every call.
+type guest struct {
 	d    *Directory
 	name string
 }
 
 // ask waits while the city hangs, and gives it, or says why it does not answer.
-func (r *resident) ask(ctx context.Context) (city.Control, error) {
+func (r *guest) ask(ctx context.Context) (city.Control, error) {
 	for {
 		r.d.mu.Lock()
 		m, changed := r.d.members[r.name], r.d.changed
@@ -210,7 +210,7 @@ func (r *resident) ask(ctx context.Context) (city.Control, error) {
 }
 
 // until ends with ctx, and as soon as the city is gone, stopped or hung: a stream hears no more of it.
-func (r *resident) until(ctx context.Context) (context.Context, context.CancelFunc) {
+func (r *guest) until(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(ctx)
 	go func() { // ends with ctx
 		for {
@@ -231,15 +231,15 @@ func (r *resident) until(ctx context.Context) (context.Context, context.CancelFu
 	return ctx, cancel
 }
 
-func (r *resident) count(kind string, n int) {
+func (r *guest) count(kind string, n int) {
 	r.d.mu.Lock()
 	defer r.d.mu.Unlock()
 	r.d.streams[r.name] += n
 	r.d.streams[r.name+" "+kind] += n
 }
 
-// streamed is a stream of a city that may hang and come back, and be stopped, meanwhile.
-func streamed[T any](ctx context.Context, r *resident, kind string, of func(ctx context.Context, c city.Control) iter.Seq2[T, error]) iter.Seq2[T, error] {
+// poured is a stream of a city that may hang and come back, and be stopped, meanwhile.
+func poured[T any](ctx context.Context, r *guest, kind string, of func(ctx context.Context, c city.Control) iter.Seq2[T, error]) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		r.count(kind, 1)
 		defer r.count(kind, -1)
@@ -269,7 +269,7 @@ func streamed[T any](ctx context.Context, r *resident, kind string, of func(ctx 
 }
 
 // Snapshot implements city.Control. The loop of a city that answers turns.
-func (r *resident) Snapshot(ctx context.Context) (*city.Snapshot, error) {
+func (r *guest) Snapshot(ctx context.Context) (*city.Snapshot, error) {
 	c, err := r.ask(ctx)
 	if err != nil {
 		return nil, err
@@ -284,12 +284,12 @@ func (r *resident) Snapshot(ctx context.Context) (*city.Snapshot, error) {
 }
 
 // Snapshots implements city.Control.
-func (r *resident) Snapshots(ctx context.Context) iter.Seq2[*city.Snapshot, error] {
-	return streamed(ctx, r, "snapshots", func(ctx context.Context, c city.Control) iter.Seq2[*city.Snapshot, error] { return c.Snapshots(ctx) })
+func (r *guest) Snapshots(ctx context.Context) iter.Seq2[*city.Snapshot, error] {
+	return poured(ctx, r, "snapshots", func(ctx context.Context, c city.Control) iter.Seq2[*city.Snapshot, error] { return c.Snapshots(ctx) })
 }
 
 // Inspect implements city.Control.
-func (r *resident) Inspect(ctx context.Context, agent string) (*city.Inspection, error) {
+func (r *guest) Inspect(ctx context.Context, agent string) (*city.Inspection, error) {
 	c, err := r.ask(ctx)
 	if err != nil {
 		return nil, err
@@ -298,7 +298,7 @@ func (r *resident) Inspect(ctx context.Context, agent string) (*city.Inspection,
 }
 
 // Output implements city.Control.
-func (r *resident) Output(ctx context.Context, agent string, lines int) (string, error) {
+func (r *guest) Output(ctx context.Context, agent string, lines int) (string, error) {
 	c, err := r.ask(ctx)
 	if err != nil {
 		return "", err
@@ -307,7 +307,7 @@ func (r *resident) Output(ctx context.Context, agent string, lines int) (string,
 }
 
 // History implements city.Control.
-func (r *resident) History(ctx context.Context, q events.Query) ([]events.Event, error) {
+func (r *guest) History(ctx context.Context, q events.Query) ([]events.Event, error) {
 	c, err := r.ask(ctx)
 	if err != nil {
 		return nil, err
@@ -316,12 +316,12 @@ func (r *resident) History(ctx context.Context, q events.Query) ([]events.Event,
 }
 
 // Events implements city.Control.
-func (r *resident) Events(ctx context.Context, after uint64) iter.Seq2[events.Event, error] {
-	return streamed(ctx, r, "events", func(ctx context.Context, c city.Control) iter.Seq2[events.Event, error] { return c.Events(ctx, after) })
+func (r *guest) Events(ctx context.Context, after uint64) iter.Seq2[events.Event, error] {
+	return poured(ctx, r, "events", func(ctx context.Context, c city.Control) iter.Seq2[events.Event, error] { return c.Events(ctx, after) })
 }
 
 // Beads implements city.Control.
-func (r *resident) Beads(ctx context.Context, q beads.Query) ([]beads.Bead, error) {
+func (r *guest) Beads(ctx context.Context, q beads.Query) ([]beads.Bead, error) {
 	c, err := r.ask(ctx)
 	if err != nil {
 		return nil, err
@@ -330,17 +330,17 @@ func (r *resident) Beads(ctx context.Context, q beads.Query) ([]beads.Bead, erro
 }
 
 // Watch implements city.Control.
-func (r *resident) Watch(ctx context.Context, agent string) iter.Seq2[city.Frame, error] {
-	return streamed(ctx, r, "watch", func(ctx context.Context, c city.Control) iter.Seq2[city.Frame, error] { return c.Watch(ctx, agent) })
+func (r *guest) Watch(ctx context.Context, agent string) iter.Seq2[city.Frame, error] {
+	return poured(ctx, r, "watch", func(ctx context.Context, c city.Control) iter.Seq2[city.Frame, error] { return c.Watch(ctx, agent) })
 }
 
 // RunOutput implements city.Control.
-func (r *resident) RunOutput(ctx context.Context, run string) iter.Seq2[city.Piece, error] {
-	return streamed(ctx, r, "run", func(ctx context.Context, c city.Control) iter.Seq2[city.Piece, error] { return c.RunOutput(ctx, run) })
+func (r *guest) RunOutput(ctx context.Context, run string) iter.Seq2[city.Piece, error] {
+	return poured(ctx, r, "run", func(ctx context.Context, c city.Control) iter.Seq2[city.Piece, error] { return c.RunOutput(ctx, run) })
 }
 
 // Attach implements city.Control.
-func (r *resident) Attach(ctx context.Context, agent string, cols, rows int) (city.Terminal, error) {
+func (r *guest) Attach(ctx context.Context, agent string, cols, rows int) (city.Terminal, error) {
 	c, err := r.ask(ctx)
 	if err != nil {
 		return nil, err
@@ -349,7 +349,7 @@ func (r *resident) Attach(ctx context.Context, agent string, cols, rows int) (ci
 }
 
 // Do implements city.Control.
-func (r *resident) Do(ctx context.Context, command city.Command) (city.Receipt, error) {
+func (r *guest) Do(ctx context.Context, command city.Command) (city.Receipt, error) {
 	c, err := r.ask(ctx)
 	if err != nil {
 		return city.Receipt{}, err

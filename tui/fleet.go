@@ -1,0 +1,297 @@
+package tui
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"gcity/city"
+	"gcity/themes"
+)
+
+// fleet is what is known of the cities of a machine. It is never changed once it is handed out.
+type fleet struct {
+	rows []sister // in the order of their names
+	gone string   // why the list of them cannot be read, "" = it can
+}
+
+// sister is a registered city, as far as it is known.
+type sister struct {
+	info  city.Info
+	shown string
+	brief brief
+	heard time.Time // of the newest answer, where there is none now; zero = it answers, or never has
+	known bool      // it has answered once
+	mute  string    // why it does not answer though it runs, "" = it does
+}
+
+// brief is what of a city is worth knowing while one is not in it.
+type brief struct {
+	agents, running int
+	failed, held    int // agents that cannot be started, agents in quarantine
+	open, begun     int // work
+	unread          int // mail for people
+	suspended       bool
+	late            time.Duration // the loop's age, where that is too high; 0 = it turns
+	problems        []string
+	needs           []need
+}
+
+// need is an agent that waits for a person.
+type need struct {
+	agent string // as the city knows it
+	shown string
+	state city.State
+	why   string
+	since time.Time
+	until time.Time // zero = none
+}
+
+// maxNeeds bounds the agents of one city that are listed, and its problems.
+const maxNeeds = 50
+
+// briefOf reads a snapshot that was heard at a time.
+func briefOf(s *city.Snapshot, now time.Time) brief {
+	b := brief{agents: len(s.Agents), open: s.Work.Open, begun: s.Work.InProgress, unread: max(0, s.Mail.Unread), suspended: s.Suspended}
+	for i := range s.Agents {
+		a := &s.Agents[i]
+		switch a.State {
+		case city.Failed:
+			b.failed++
+		case city.Quarantined:
+			b.held++
+		}
+		if a.Running {
+			b.running++
+		}
+		if len(b.needs) < maxNeeds {
+			if n, ok := needOf(a, now); ok {
+				b.needs = append(b.needs, n)
+			}
+		}
+	}
+	slices.SortStableFunc(b.needs, func(x, y need) int { return x.state.Urgency() - y.state.Urgency() })
+	if turn := s.Patrol.Age(now); !s.Patrol.Last.IsZero() && turn > 3*s.Patrol.Interval+5*time.Second {
+		b.late = turn.Truncate(time.Second)
+	}
+	b.problems = Troubles(s)
+	return b
+}
+
+// needOf reports whether an agent waits for a person, and why: not who will be tried again by itself soon.
+func needOf(a *city.Agent, now time.Time) (need, bool) {
+	r := newAgentRow(a)
+	n := need{agent: r.name, shown: r.shown, state: r.state, why: r.why, since: r.since, until: r.until}
+	switch {
+	case a.Stuck != nil:
+		n.why, n.since = "its output has stood still, with work: "+plain(a.Stuck.Task), a.Stuck.Since
+		return n, true
+	case r.state == city.Backoff || r.drifted && !r.frozen && r.state == city.Running:
+		return n, false
+	}
+	return n, r.attention(now)
+}
+
+// Troubles are what is wrong with a city as a whole, the worst first, each a safe line.
+func Troubles(s *city.Snapshot) []string {
+	var p []string
+	if s.ShutDown {
+		p = append(p, "it is shutting down")
+	}
+	if s.Config.Rejected != "" {
+		p = append(p, "config refused: "+s.Config.Rejected)
+	}
+	if h := s.Config.Held; h != nil {
+		p = append(p, "configuration held: "+removes(h))
+	}
+	failing := 0
+	for i := range s.Automations {
+		if a := &s.Automations[i]; a.State == city.AutomationBroken || a.Failures > 0 {
+			failing++
+		}
+	}
+	if failing > 0 {
+		p = append(p, count(failing, "automation")+" failing or broken")
+	}
+	p = append(append(p, s.Degraded...), s.StrandedLines()...)
+	p = p[:min(len(p), maxNeeds)]
+	for i := range p {
+		p[i] = strings.Join(plainLines(p[i]), " ")
+	}
+	return p
+}
+
+func (c *sister) key() string { return c.info.Name }
+
+// health is how a city is, in a word: its sign, its token, and how urgent it is, 0 the most.
+type health struct {
+	word, sign string
+	token      themes.Token
+	rank       int
+}
+
+func (l *look) health(c *sister) health {
+	g := &l.glyph
+	switch c.info.Status {
+	case city.CityCrashed:
+		return health{"crashed", g.Failed, themes.Bad, 0}
+	case city.CityRefused:
+		return health{"refused", g.Failed, themes.Bad, 1}
+	case city.CityStarting:
+		return health{"starting", g.Starting, themes.Busy, 6}
+	case city.CityStopping:
+		return health{"stopping", g.Leaving, themes.Busy, 6}
+	case city.CityStopped:
+		return health{"stopped", g.Exited, themes.Off, 9}
+	}
+	switch b := &c.brief; {
+	case c.mute != "":
+		return health{"silent", g.Alert, themes.Bad, 2}
+	case b.late > 0:
+		return health{"stalled", g.Alert, themes.Bad, 3}
+	case len(b.problems) > 0 || len(b.needs) > 0:
+		return health{"trouble", g.Alert, themes.Warn, 4}
+	case b.suspended || c.info.Status == city.CityPaused:
+		return health{"suspended", g.Suspended, themes.Off, 8}
+	case !c.known:
+		return health{"joining", g.Waiting, themes.Busy, 5}
+	}
+	return health{"running", g.Running, themes.Good, 7}
+}
+
+// why says what is wrong with a city, or why it does not run; "" = nothing is.
+func (c *sister) why(now time.Time) string {
+	b := &c.brief
+	switch {
+	case c.info.Error != "" && !c.info.Running:
+		text := strings.Join(plainLines(c.info.Error), " ")
+		if u := c.info.Until; u != nil && u.After(now) {
+			text = "again in " + left(u.Sub(now)) + ": " + text
+		}
+		return text
+	case !c.info.Running && c.info.Status == city.CityStopped:
+		return "nobody runs it"
+	case c.mute != "" && c.known:
+		return "last heard " + age(now.Sub(c.heard)) + " ago: " + plain(c.mute)
+	case c.mute != "":
+		return plain(c.mute)
+	case b.late > 0:
+		return "its loop has not turned for " + age(b.late)
+	}
+	var parts []string
+	for _, n := range []struct {
+		n    int
+		what string
+	}{{b.failed, "failed"}, {b.held, "quarantined"}, {len(b.needs) - b.failed - b.held, "more to look at"}} {
+		if n.n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n.n, n.what))
+		}
+	}
+	if c.info.Error != "" {
+		parts = append(parts, plain(c.info.Error))
+	}
+	return strings.Join(append(parts, b.problems...), "; ")
+}
+
+// wants is how much in a city waits for a person.
+func (c *sister) wants() int {
+	n := 0
+	switch {
+	case c.info.Status == city.CityCrashed || c.info.Status == city.CityRefused:
+		return 1
+	case !c.info.Running:
+		return 0
+	case c.mute != "" || c.brief.late > 0:
+		n = 1
+	}
+	return n + len(c.brief.needs)
+}
+
+// find is the row of a city by its name, nil if there is none.
+func (f *fleet) find(name string) *sister {
+	if f == nil {
+		return nil
+	}
+	for i := range f.rows {
+		if f.rows[i].info.Name == name {
+			return &f.rows[i]
+		}
+	}
+	return nil
+}
+
+// within is the name of the city in a folder, "" = none that is registered.
+func (f *fleet) within(path string) string {
+	if f == nil || path == "" {
+		return ""
+	}
+	for i := range f.rows {
+		if f.rows[i].info.Path == path {
+			return f.rows[i].info.Name
+		}
+	}
+	return ""
+}
+
+// elsewhere counts what waits for a person in other cities than one.
+func (f *fleet) elsewhere(name string) int {
+	if f == nil {
+		return 0
+	}
+	n := 0
+	for i := range f.rows {
+		if f.rows[i].info.Name != name {
+			n += f.rows[i].wants()
+		}
+	}
+	return n
+}
+
+// ranked orders cities: what needs a person first, then by name.
+func (m *model) ranked(a, b *sister) int {
+	return cmp.Or(m.look.health(a).rank-m.look.health(b).rank, city.CompareNames(a.info.Name, b.info.Name))
+}
+
+// fleetNeed is an agent that waits for a person, with its city.
+type fleetNeed struct {
+	city *sister
+	need *need
+}
+
+// allNeeds are the agents of all cities that wait for a person, in the order of the cities.
+func (m *model) allNeeds() []fleetNeed {
+	var all []fleetNeed
+	for i := range m.cities.rows {
+		c := &m.cities.rows[i]
+		if !c.info.Running {
+			continue
+		}
+		for k := range c.brief.needs {
+			all = append(all, fleetNeed{c, &c.brief.needs[k]})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b fleetNeed) int { return a.need.state.Urgency() - b.need.state.Urgency() })
+	return all
+}
+
+// passes reports whether a city's row passes a filter: state: and name: are about the city.
+func (f *filter) passes(c *sister, h health, why string) bool {
+	for i := range f.terms {
+		t := &f.terms[i]
+		var hit bool
+		switch t.field {
+		case "state":
+			hit = strings.HasPrefix(h.word, t.word)
+		case "name":
+			hit = strings.HasPrefix(strings.ToLower(c.info.Name), t.word)
+		case "":
+			hit = t.in(c.shown) || !t.fuzzy && (t.in(h.word) || t.in(why) || t.in(plain(c.info.Path)))
+		}
+		if hit == t.not {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,361 @@
+package tui
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"gcity/city"
+	"gcity/themes"
+)
+
+// fleetActions lead to other cities, and are those of the room of all cities.
+func fleetActions() []action {
+	f := []zone{inFleet}
+	move := func(n int) func(*model) []effect {
+		return func(m *model) []effect { m.stepFleet(n); return nil }
+	}
+	return []action{
+		{id: "city.switch", key: bind("switch city: choose one, or back to all of them", "@"), in: []zone{everywhere}, run: (*model).switchCity},
+		{id: "fleet.show", key: bind("show all cities, side by side"), in: []zone{everywhere}, why: needFleet,
+			run: func(m *model) []effect { return m.leaveFor(travel{}) }},
+
+		{id: "fleet.open", key: bind("go into the city, or to the agent", "enter", "@"), short: "opens", in: f, why: needCityRow, run: (*model).enterCity},
+		{id: "fleet.next", key: bind("go to the agents that need you, or back to the cities", "tab", "shift+tab"), short: "cities, agents", in: f, run: (*model).turnFleet},
+		{id: "fleet.suspend", key: bind("suspend the whole city, or resume it", "s"), short: "suspend", in: f, risk: confirmed, why: needLoop, run: (*model).suspendCity},
+		{id: "fleet.reload", key: bind("read the city's configuration now", "R"), in: f, why: needLoop, run: (*model).reloadCity},
+		{id: "fleet.details", key: bind("show the city: why it is so, its problems in full", "d"), short: "details", in: f, why: needCityRow, run: (*model).showSister},
+		{id: "fleet.register", key: bind("register a city's folder, and have it run", "a"), short: "add", in: f, why: needRegistrar, run: (*model).askRegister},
+		{id: "fleet.unregister", key: bind("stop the city with all its agents, and forget it", "ctrl+k"), in: f, risk: typed, why: needRegistered, run: (*model).askUnregister},
+		{id: "fleet.filter", key: bind("filter: words that all must match; !not ~fuzzy state: name:", "/"), short: "filter", in: f, run: (*model).filterCities},
+		{id: "fleet.messages", key: bind("messages: what the status line said", "M"), in: f, run: (*model).showMessages},
+		{id: "fleet.redraw", key: bind("draw the screen anew", "ctrl+l"), in: f, run: func(*model) []effect { return []effect{redraw{}} }},
+		{id: "fleet.verbs", key: bind("find one of these and run it", "?", ":", "x", "ctrl+p"), short: "help", in: f, run: (*model).fleetMenu},
+		{id: "fleet.quit", key: bind("leave; all cities go on", "q", "ctrl+c"), short: "quit", in: f, risk: confirmed, run: (*model).askQuit},
+		{id: "fleet.down", key: bind("down", "j", "down"), in: f, run: move(1)},
+		{id: "fleet.up", key: bind("up", "k", "up"), in: f, run: move(-1)},
+		{id: "fleet.page.down", key: bind("a page down", "pgdown", "ctrl+d"), in: f, run: move(10)},
+		{id: "fleet.page.up", key: bind("a page up", "pgup", "ctrl+u"), in: f, run: move(-10)},
+		{id: "fleet.first", key: bind("to the first", "g", "home"), in: f, run: move(-far)},
+		{id: "fleet.last", key: bind("to the last", "G", "end"), in: f, run: move(far)},
+		{id: "fleet.back", key: bind("one step back; never leaves", "esc"), in: f, run: (*model).backInFleet},
+	}
+}
+
+func (m *model) stepFleet(n int) {
+	if m.onNeeds {
+		m.moveNeeds(n)
+		return
+	}
+	m.cities.move(n)
+}
+
+// turnFleet goes from the cities to the agents, and back.
+func (m *model) turnFleet() []effect {
+	m.onNeeds = !m.onNeeds && len(m.allNeeds()) > 0
+	m.moveNeeds(0)
+	return nil
+}
+
+// sister is the city that is selected, or whose agent is; nil if there is none.
+func (m *model) sister() *sister {
+	if !m.onNeeds {
+		return m.cities.under()
+	}
+	if all := m.allNeeds(); m.needAt < len(all) {
+		return all[m.needAt].city
+	}
+	return nil
+}
+
+func needCityRow(m *model) string {
+	if m.sister() == nil {
+		return "no city is selected"
+	}
+	return ""
+}
+
+// needLoop is why nothing can be told to the city.
+func needLoop(m *model) string {
+	if why := needWritable(m); why != "" {
+		return why
+	}
+	if why := needCityRow(m); why != "" {
+		return why
+	}
+	if c := m.sister(); !c.info.Running {
+		return c.shown + " does not run: it is " + string(c.info.Status)
+	}
+	return ""
+}
+
+func needRegistrar(m *model) string {
+	if why := needWritable(m); why != "" {
+		return why
+	}
+	if !m.registrar {
+		return "this list cannot be changed from here; `gcity register` does"
+	}
+	return ""
+}
+
+func needRegistered(m *model) string {
+	if why := needRegistrar(m); why != "" {
+		return why
+	}
+	return needCityRow(m)
+}
+
+func (m *model) enterCity() []effect {
+	c, agent := m.sister(), ""
+	if m.onNeeds {
+		agent = m.needOf[1]
+	}
+	return m.visitCity(c.info.Name, c.info.Path, agent)
+}
+
+// steering is a command for a city of the list. It goes to the one that was looked at, or to none: another one may have got the
+// name meanwhile.
+type steering struct {
+	name, path string
+	command    city.Command
+}
+
+// steer carries an order out; enroll and dismiss change the list. Each answers with a result.
+type (
+	steer struct {
+		id    int // of the status line that waits for it
+		title string
+		order steering
+	}
+	enroll struct {
+		id   int
+		path string
+	}
+	dismiss struct {
+		id         int
+		name, path string
+	}
+)
+
+func (steer) effect()   {}
+func (enroll) effect()  {}
+func (dismiss) effect() {}
+
+// toCity sends a command to a city of the list.
+func (m *model) toCity(doing string, c *sister, command city.Command) []effect {
+	return []effect{steer{id: m.begin(doing + " " + c.shown + " " + m.look.glyph.More), title: doing,
+		order: steering{c.info.Name, c.info.Path, command}}}
+}
+
+func (m *model) suspendCity() []effect {
+	c := *m.sister()
+	if c.brief.suspended {
+		return m.perhaps(question{title: "Resume " + c.shown + "?", verb: "resume",
+			do: func(m *model) []effect { return m.toCity("resuming", &c, city.Resume{}) }})
+	}
+	m.ask(question{title: "Suspend " + c.shown + "?", verb: "suspend", count: c.brief.running,
+		body: []string{fmt.Sprintf("%s there. All sessions end, and none begins until the city is resumed.", areRunning(c.brief.running))},
+		do:   func(m *model) []effect { return m.toCity("suspending", &c, city.Suspend{}) }})
+	return nil
+}
+
+func (m *model) reloadCity() []effect {
+	return m.toCity("reading the configuration of", m.sister(), city.Reload{})
+}
+
+func (m *model) askRegister() []effect {
+	m.prompt = &prompt{label: "register the city in the folder", hint: m.keys.keyOf("prompt.done") + " registers", edit: newEntry(""),
+		refuse: func(text string) string {
+			if !filepath.IsAbs(text) {
+				return "the whole path, from /"
+			}
+			return ""
+		},
+		done: func(m *model, text string) []effect {
+			return []effect{enroll{id: m.begin("registering " + text + " " + m.look.glyph.More), path: filepath.Clean(text)}}
+		}}
+	return nil
+}
+
+func (m *model) askUnregister() []effect {
+	c := *m.sister()
+	body := []string{fmt.Sprintf("%s in %s.", areRunning(c.brief.running), plain(c.info.Path)),
+		"They are stopped, and the supervisor forgets the city; its files stay."}
+	if m.homeAt != "" && c.info.Path == m.homeAt && m.hosts {
+		body = append(body, "This program runs that city.")
+	}
+	m.choice = &choice{title: "Stop and forget " + c.shown, body: body, must: c.shown, edit: newEntry(""), since: m.now,
+		answers: []answer{
+			{title: "stop it and forget it", do: func(m *model) []effect {
+				return []effect{dismiss{m.begin("stopping " + c.shown + " " + m.look.glyph.More), c.info.Name, c.info.Path}}
+			}},
+			{title: "cancel", safe: true},
+		}}
+	return nil
+}
+
+// filterCities edits the filter of the list; every keystroke shows what it would leave.
+func (m *model) filterCities() []effect {
+	m.onNeeds = false
+	apply := func(m *model, text string) {
+		m.cityFilter = parseFilter(text)
+		m.listCities()
+	}
+	m.prompt = &prompt{edit: oldEntry(m.cityFilter.text), label: "filter",
+		hint:   "!not  ~fuzzy  state: name:  " + m.keys.keyOf("prompt.done") + " keeps  " + m.keys.keyOf("prompt.cancel") + " clears",
+		change: apply,
+		done:   func(m *model, text string) []effect { apply(m, text); return nil },
+		cancel: func(m *model) { apply(m, "") },
+	}
+	return nil
+}
+
+// fleetMenu offers all that can be done here.
+func (m *model) fleetMenu() []effect {
+	f := &finder{title: "All cities", none: "No action is called that.", reasons: true}
+	for _, a := range m.keys.heard[inFleet] {
+		if a.id != "fleet.verbs" && !m.unseen(a) {
+			t := actionItem(a)
+			t.tail = a.risk.String()
+			f.all = append(f.all, t)
+		}
+	}
+	for i := range m.keys.actions {
+		if a := &m.keys.actions[i]; strings.HasPrefix(a.id, themeID) {
+			f.all = append(f.all, actionItem(a))
+		}
+	}
+	m.open(f)
+	return nil
+}
+
+func (m *model) backInFleet() []effect {
+	switch {
+	case m.status.failed:
+		m.status = status{}
+	case m.onNeeds:
+		m.onNeeds = false
+	case m.cityFilter.active():
+		m.cityFilter = filter{}
+		m.listCities()
+	}
+	return nil
+}
+
+// showSister is all that is known of a city without going there.
+func (m *model) showSister() []effect {
+	name := m.sister().info.Name
+	m.reader = &reader{title: m.sister().shown, lines: func(m *model, w int) []string { return wrapAll(m.sisterLines(name), w) }}
+	return nil
+}
+
+func (m *model) sisterLines(name string) []string {
+	c := m.fleet.find(name)
+	if c == nil {
+		return []string{plain(name) + " is not registered any more."}
+	}
+	h, b := m.look.health(c), &c.brief
+	lines := []string{m.look.paint(h.token, h.sign+" "+h.word) + " " + c.why(m.now), "", m.field("folder", plain(c.info.Path))}
+	if !c.info.Since.IsZero() {
+		lines = append(lines, m.field("since", clock(c.info.Since, m.now)))
+	}
+	if c.info.Crashes > 0 {
+		lines = append(lines, m.field("crashes", fmt.Sprintf("%d of its loop", c.info.Crashes)))
+	}
+	if c.known {
+		last := ""
+		if !c.heard.IsZero() {
+			last = ", as of " + age(m.now.Sub(c.heard)) + " ago"
+		}
+		lines = append(lines, m.field("agents", fmt.Sprintf("%d of %d run%s", b.running, b.agents, last)),
+			m.field("work", fmt.Sprintf("%d open, %d in progress", b.open, b.begun)), m.field("mail", fmt.Sprintf("%d unread", b.unread)))
+	}
+	if len(b.problems)+len(b.needs) > 0 {
+		lines = append(lines, "", m.look.paint(themes.Title, "What is wrong"))
+	}
+	for _, p := range b.problems {
+		lines = append(lines, m.look.paint(themes.Bad, m.look.glyph.Alert)+" "+p)
+	}
+	for _, n := range b.needs {
+		sign, token := m.look.sign(n.state)
+		lines = append(lines, m.look.paint(token, sign)+" "+n.shown+" is "+inState(n.state)+" for "+age(m.now.Sub(n.since))+": "+n.why)
+	}
+	return lines
+}
+
+// steer carries an order out, unless the name is another city's by now.
+func (r *runner) steer(e steer) {
+	r.toDirectory(e.id, e.title, func(ctx context.Context, d city.Directory) (string, error) {
+		if err := r.same(ctx, d, e.order.name, e.order.path); err != nil {
+			return "", err
+		}
+		c, err := d.City(e.order.name)
+		if err != nil {
+			return "", err
+		}
+		receipt, err := c.Do(ctx, e.order.command)
+		return e.order.name + ": " + receipt.Message, err
+	})
+}
+
+func (r *runner) enroll(e enroll) {
+	r.toDirectory(e.id, "registering", func(ctx context.Context, d city.Directory) (string, error) {
+		reg, ok := d.(city.Registrar)
+		if !ok {
+			return "", errors.New("this list cannot be changed from here")
+		}
+		in, err := reg.Register(ctx, e.path)
+		return in.Name + " is registered", err
+	})
+}
+
+func (r *runner) dismiss(e dismiss) {
+	r.toDirectory(e.id, "stopping", func(ctx context.Context, d city.Directory) (string, error) {
+		reg, ok := d.(city.Registrar)
+		if !ok {
+			return "", errors.New("this list cannot be changed from here")
+		}
+		if err := r.same(ctx, d, e.name, e.path); err != nil {
+			return "", err
+		}
+		receipt, err := reg.Unregister(ctx, e.name)
+		return receipt.Message, err
+	})
+}
+
+// same is an error where a name is not that of the city in a folder any more.
+func (r *runner) same(ctx context.Context, d city.Directory, name, path string) error {
+	all, err := d.Cities(ctx)
+	if err != nil {
+		return err
+	}
+	for _, in := range all {
+		if in.Name == name && in.Path == path {
+			return nil
+		}
+	}
+	return fmt.Errorf("nothing is done: %s is not the city in %s any more", name, path)
+}
+
+// toDirectory does something with the list of the cities, and puts how it ended into the mailbox.
+func (r *runner) toDirectory(id int, title string, do func(ctx context.Context, d city.Directory) (string, error)) {
+	r.spawn("fleet", func(ctx context.Context) {
+		ctx, cancel := context.WithTimeout(ctx, commandDeadline)
+		defer cancel()
+		res := result{id: id, title: title, total: 1}
+		said, err := do(ctx, r.top().tour.o.Cities)
+		switch {
+		case errors.Is(err, context.DeadlineExceeded):
+			res.failures = []string{fmt.Sprintf("%s: no answer within %s; it may still happen", title, commandDeadline)}
+		case err != nil:
+			r.log.Warn("a command to the cities failed", "title", title, "error", err)
+			res.failures = []string{err.Error()}
+		default:
+			res.receipts = []string{said}
+		}
+		r.box.putResult(res)
+	})
+}

@@ -1,0 +1,292 @@
+package tui
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"gcity/city"
+)
+
+var fleetSizes = [][2]int{{200, 60}, {120, 40}, {80, 24}, {60, 20}, {40, 10}, {30, 4}}
+
+func TestGoldenFleet(t *testing.T) {
+	for _, size := range fleetSizes {
+		s := lobby(t, size[0], size[1], Options{})
+		s.frame("fleet")
+		golden(t, fmt.Sprintf("testdata/fleet-%dx%d.txt", size[0], size[1]), s.text())
+		s.press("tab", "j")
+		s.frame("needs")
+		golden(t, fmt.Sprintf("testdata/fleet-needs-%dx%d.txt", size[0], size[1]), s.text())
+		s = among(t, size[0], size[1])
+		s.frame("among")
+		golden(t, fmt.Sprintf("testdata/among-%dx%d.txt", size[0], size[1]), s.text())
+		s.press("@")
+		s.frame("switch")
+		golden(t, fmt.Sprintf("testdata/switch-%dx%d.txt", size[0], size[1]), s.text())
+	}
+	for look, options := range looks() {
+		s := lobby(t, 80, 24, options)
+		golden(t, fmt.Sprintf("testdata/%s/fleet.txt", look), s.painted())
+	}
+}
+
+// At no size a line is too long or missing, whatever is open.
+func TestFleetFrames(t *testing.T) {
+	for _, keys := range [][]string{{}, {"tab"}, {"/", "m"}, {"?"}, {"d"}, {"ctrl+k"}, {"s"}, {"a", "/"}, {"q"}, {"M"}} {
+		s := lobby(t, 120, 40, Options{})
+		s.press(keys...)
+		for _, w := range []int{1, 11, 39, 40, 41, 59, 60, 66, 76, 80, 100, 110, 160, 200} {
+			for _, h := range []int{1, 4, 5, 9, 10, 12, 16, 21, 22, 24, 28, 40, 60} {
+				s.size(w, h)
+				s.frame(fmt.Sprintf("%v at %dx%d", keys, w, h))
+			}
+		}
+	}
+}
+
+func TestFleetInASCII(t *testing.T) {
+	s := lobby(t, 120, 40, Options{ASCII: true, NoColor: true})
+	for _, r := range s.text() {
+		if r >= 0x7f {
+			t.Fatalf("%q is not ASCII:\n%s", r, s.text())
+		}
+	}
+}
+
+// What needs a person comes first, then names.
+func TestFleetOrder(t *testing.T) {
+	s := lobby(t, 120, 40, Options{})
+	var got []string
+	for i := range s.m.cities.rows {
+		got = append(got, s.m.cities.rows[i].info.Name)
+	}
+	want := []string{"delta", "quarry", "marsh", "bright-lights", "orchard", "harbour", "sleepy", "tower"}
+	if !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+	s.shows("last heard 1m ago: no answer within 2s", "again in 8s: its loop panicked", "1 failed; 1 quarantined")
+}
+
+func TestFleetFilter(t *testing.T) {
+	s := lobby(t, 120, 40, Options{})
+	s.press("/")
+	s.typeIn("!state:running mar")
+	s.press("enter")
+	s.shows("Cities /!state:running mar 1 of 8", "marsh")
+	s.hides("harbour")
+	s.press("esc")
+	s.shows("harbour")
+}
+
+// The rows stay where they are under the hand, and the cursor on its city.
+func TestFleetKeepsStillUnderTheCursor(t *testing.T) {
+	s := lobby(t, 120, 40, Options{})
+	s.sail("harbour")
+	f := demoFleet(epoch)
+	f.find("harbour").mute = "no answer within 2s"
+	s.hear(news{fleet: f})
+	if s.m.cities.chosen != "harbour" || s.m.cities.rows[0].info.Name != "delta" || s.m.cities.rows[5].info.Name != "harbour" {
+		t.Errorf("the cursor is on %s, the rows %v", s.m.cities.chosen, s.text())
+	}
+	s.wait(2 * still)
+	if s.m.cities.chosen != "harbour" || s.m.cities.rows[2].info.Name != "harbour" {
+		t.Errorf("the cursor is on %s, and harbour is not sorted in:\n%s", s.m.cities.chosen, s.text())
+	}
+}
+
+// A verb is about the city that the question named, wherever the cursor and the rows are when it is answered.
+func TestFleetVerbsNameTheirCity(t *testing.T) {
+	s := lobby(t, 120, 40, Options{})
+	s.sail("orchard")
+	s.press("s")
+	s.shows("Suspend orchard?")
+	f := demoFleet(epoch)
+	f.rows = slices.DeleteFunc(f.rows, func(c sister) bool { return c.info.Name == "bright-lights" })
+	s.hear(news{fleet: f})
+	s.press("y")
+	want := steering{"orchard", "/srv/orchard", city.Suspend{}}
+	if e, _ := effectOf[steer](s); !reflect.DeepEqual(e.order, want) {
+		t.Errorf("%+v, want %+v", e.order, want)
+	}
+	s.press("esc")
+	s.sail("sleepy")
+	s.press("s")
+	if e, _ := effectOf[steer](s); !reflect.DeepEqual(e.order, steering{"sleepy", "/srv/sleepy", city.Resume{}}) {
+		t.Errorf("%+v", e.order)
+	}
+	s.sail("tower")
+	s.press("R")
+	s.shows("tower does not run: it is stopped")
+}
+
+// For many their number is typed, and the name before a city is forgotten.
+func TestFleetAsksForMany(t *testing.T) {
+	s := lobby(t, 120, 40, Options{})
+	s.sail("harbour")
+	s.press("s", "y", "enter")
+	if _, did := effectOf[steer](s); did {
+		t.Fatal("eight agents ended by one key")
+	}
+	s.press("esc", "ctrl+k", "enter")
+	s.shows("Stop and forget harbour")
+	if _, did := effectOf[dismiss](s); did {
+		t.Fatal("a city is forgotten by one key")
+	}
+	s.typeIn("harbour")
+	s.press("enter")
+	if e, _ := effectOf[dismiss](s); e.name != "harbour" || e.path != "/srv/harbour" {
+		t.Errorf("%+v", e)
+	}
+}
+
+func TestFleetReadOnly(t *testing.T) {
+	s := lobby(t, 120, 40, Options{Mode: ReadOnly})
+	for _, k := range []string{"s", "R", "a", "ctrl+k"} {
+		s.press(k)
+		s.shows("this control room is read-only")
+		if len(s.out) > 0 || s.m.choice != nil || s.m.prompt != nil {
+			t.Errorf("%s does something: %v", k, s.out)
+		}
+		s.press("esc")
+	}
+}
+
+func TestFleetRegisters(t *testing.T) {
+	s := lobby(t, 120, 40, Options{})
+	s.press("a")
+	s.typeIn("here")
+	s.press("enter")
+	s.shows("the whole path, from /")
+	s.press("ctrl+u")
+	s.typeIn("/srv/new/")
+	s.press("enter")
+	if e, _ := effectOf[enroll](s); e.path != "/srv/new" {
+		t.Errorf("%+v", e)
+	}
+}
+
+// Enter goes into the city, or to the agent; nothing else is done until one is there.
+func TestFleetEnters(t *testing.T) {
+	s := lobby(t, 120, 40, Options{})
+	s.sail("orchard")
+	s.press("enter")
+	e, _ := effectOf[travel](s)
+	if e.name != "orchard" || e.path != "/srv/orchard" {
+		t.Fatalf("%+v", e)
+	}
+	s.press("s", "ctrl+k", "j")
+	if s.m.choice != nil || s.m.cities.chosen != "orchard" {
+		t.Error("keys that are meant for the other room do something here")
+	}
+	s.press("esc")
+	s.shows("staying here")
+	s.press("tab", "j", "enter")
+	if e, _ = effectOf[travel](s); e.agent == "" || e.name == "" {
+		t.Errorf("%+v", e)
+	}
+}
+
+func TestSwitchListSearches(t *testing.T) {
+	s := among(t, 120, 40)
+	s.press("@")
+	s.shows("✓ bright-lights", "all cities, side by side")
+	s.typeIn("harb")
+	s.press("enter")
+	if e, _ := effectOf[travel](s); e.name != "harbour" || e.path != "/srv/harbour" {
+		t.Fatalf("%+v", e)
+	}
+	s.press("r", "y", "D", "q")
+	s.wants()
+	if s.m.choice != nil {
+		t.Error("a key that is meant for harbour asks something here")
+	}
+}
+
+// The list is anew while it is open; the cursor stays on its city.
+func TestSwitchListLives(t *testing.T) {
+	s := among(t, 120, 40)
+	s.press("@", "down", "down", "down", "down", "down", "down")
+	at := s.m.underFinder()
+	f := demoFleet(epoch)
+	f.rows = slices.DeleteFunc(f.rows, func(c sister) bool { return c.info.Name == "delta" })
+	s.hear(news{fleet: f})
+	s.hides("delta")
+	if s.m.underFinder() != at {
+		t.Errorf("the cursor went from %s to %s", at, s.m.underFinder())
+	}
+}
+
+func TestSwitchToWhereOneIs(t *testing.T) {
+	s := among(t, 120, 40)
+	s.press("@")
+	s.typeIn("bright")
+	s.press("enter")
+	s.shows("this is bright-lights")
+	if _, left := effectOf[travel](s); left {
+		t.Error("it leaves for where it is")
+	}
+}
+
+func TestSwitchWithoutAList(t *testing.T) {
+	s := demo(t, 120, 40)
+	s.press("@")
+	s.shows("Other cities", "gcity start", "gcity --all")
+	s.press("esc")
+	if got, _, _ := strings.Cut(s.text(), "\n"); strings.Contains(got, "@") {
+		t.Errorf("the header speaks of others: %s", got)
+	}
+}
+
+func TestSwitchByThePalette(t *testing.T) {
+	s := among(t, 120, 40)
+	s.line("city orchard", "enter")
+	if e, _ := effectOf[travel](s); e.name != "orchard" {
+		t.Errorf("%+v", e)
+	}
+}
+
+// The header says where one is and who waits elsewhere, however narrow it is.
+func TestHeaderNamesOtherCities(t *testing.T) {
+	for w, want := range map[int]string{200: "1 of 8 @ · @ 5 need you", 120: "1 of 8 @ · @ 5 need you", 80: "@ 4 need you", 60: "@ 4 need you", 40: "@!4"} {
+		s := among(t, w, 20)
+		if w >= 100 {
+			want = "1 of 8 @ · @ 4 need you"
+		}
+		head, _, _ := strings.Cut(s.text(), "\n")
+		if !strings.Contains(head, want) {
+			t.Errorf("%d columns: %q, want %q", w, head, want)
+		}
+	}
+}
+
+// Whoever drains all to leave does not go elsewhere before that.
+func TestNobodySwitchesWhileLeaving(t *testing.T) {
+	s := among(t, 120, 40)
+	s.m.mode = Hosting
+	s.press("q", "d")
+	s.typeIn("6")
+	s.press("enter")
+	if !s.m.departure.waits() {
+		t.Fatal(s.text())
+	}
+	s.press("@")
+	s.shows("cannot switch city")
+}
+
+// In another city than the one that this program runs, leaving is about that one.
+func TestQuitElsewhereWhileHosting(t *testing.T) {
+	s := among(t, 120, 40)
+	s.m.home, s.m.hosts, s.m.at = "harbour", true, "bright-lights"
+	s.press("q")
+	if e, _ := effectOf[travel](s); !e.home || !e.leaving {
+		t.Fatalf("%+v", s.out)
+	}
+	s = among(t, 120, 40)
+	s.m.home = "harbour"
+	s.press("q")
+	s.shows("leave: everything keeps running")
+	s.hides("stop the city")
+}

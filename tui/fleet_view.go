@@ -1,0 +1,354 @@
+package tui
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"gcity/themes"
+)
+
+// fleetPlan is where the lists of the room of all cities are: the rows of each with its rule, 0 = it is not seen.
+type fleetPlan struct {
+	head, cities, needs int // head: rows above them
+	tabs                bool
+}
+
+func (m *model) fleetPlan() fleetPlan {
+	p := fleetPlan{head: 1}
+	if m.fleetProblem() != "" {
+		p.head++
+	}
+	foot := 2
+	if tierOf(m.w, m.h) == single {
+		foot = 1
+	}
+	body := max(0, m.h-p.head-foot-max(0, len(m.failureParts(m.w))-1))
+	n := len(m.allNeeds())
+	switch {
+	case body < 12 && n > 0 && m.onNeeds:
+		p.needs, p.tabs = body, true
+	case body < 12 || n == 0 && body < 20:
+		p.cities, p.tabs = body, n > 0
+	default:
+		list := len(m.cities.list.shown) + 2
+		p.cities = max(6, min(list, body-min(n+1, body*2/5)))
+		p.needs = body - p.cities
+	}
+	return p
+}
+
+// fleetScreen is the room of all cities.
+func (m *model) fleetScreen(s screenful) screenful {
+	at := m.fleetPlan()
+	s.lines = append(make([]string, 0, m.h), m.fleetHeader(m.w))
+	if text := m.fleetProblem(); text != "" {
+		l := line{look: &m.look}
+		l.add(themes.Bad, " "+m.look.glyph.Alert+" ")
+		l.add(themes.Warn, cut(text, m.w-l.used-1, m.look.glyph.More))
+		s.lines = append(s.lines, crop(l.close(m.w), m.w))
+	}
+	focus := m.choice == nil && m.reader == nil && m.finder == nil
+	if at.cities > 0 {
+		s.lines = append(s.lines, m.citiesPanel(m.w, at.cities, focus && !m.onNeeds, at.tabs)...)
+	}
+	if at.needs > 0 {
+		s.lines = append(s.lines, m.needsPanel(m.w, at.needs, focus && m.onNeeds, at.tabs)...)
+	}
+	p := plan{tier: tierOf(m.w, m.h), statusRow: tierOf(m.w, m.h) != single}
+	s = m.foot(s, &p)
+	s.lines = fillRows(s.lines, m.w, m.h)
+	return s
+}
+
+// fleetProblem is why the list is old, "" if it is not.
+func (m *model) fleetProblem() string {
+	if m.fleet == nil || m.fleet.gone == "" {
+		return ""
+	}
+	return "the list of the cities cannot be read: " + plain(m.fleet.gone) + "; what is shown is old"
+}
+
+// fleetHeader counts cities as the header of a city counts agents: those that need a person first.
+func (m *model) fleetHeader(w int) string {
+	l := line{look: &m.look}
+	l.add(themes.Title, " "+cut("all cities", w/3, m.look.glyph.More))
+	if m.mode == ReadOnly {
+		l.add(themes.Warn, " "+m.look.glyph.Dot+" "+m.mode.String())
+	}
+	if m.hosts && w >= 70 {
+		l.add(themes.Dim, " "+m.look.glyph.Dot+" this program runs "+cut(m.home, 24, m.look.glyph.More))
+	}
+	end := m.now.Format("15:04:05")
+	if m.calm {
+		end = m.now.Format("15:04")
+	}
+	if w < 50 {
+		end = ""
+	}
+	parts := m.fleetCounts()
+	for len(parts) > 1 && l.used+partsWidth(parts)+width(end)+4 > w {
+		parts = parts[:len(parts)-1]
+	}
+	l.space(w - l.used - partsWidth(parts) - width(end) - 4)
+	for _, p := range parts {
+		l.add(p.token, p.text)
+	}
+	l.space(w - l.used - width(end) - 1)
+	l.add(themes.Dim, end)
+	return crop(l.close(w), w)
+}
+
+// fleetCounts are the cities by their health, the most urgent first, and before all what waits for a person.
+func (m *model) fleetCounts() []headPart {
+	var parts []headPart
+	switch n := len(m.allNeeds()); {
+	case n == 1:
+		parts = append(parts, headPart{"  1 agent needs you", themes.Bad, n})
+	case n > 1:
+		parts = append(parts, headPart{fmt.Sprintf("  %d agents need you", n), themes.Bad, n})
+	}
+	for i := range m.cities.rows {
+		h := m.look.health(&m.cities.rows[i])
+		found := false
+		for k := range parts {
+			if strings.HasSuffix(parts[k].text, " "+h.word) {
+				parts[k].n++
+				parts[k].text, found = fmt.Sprintf("  %d %s", parts[k].n, h.word), true
+			}
+		}
+		if !found {
+			parts = append(parts, headPart{"  1 " + h.word, h.token, 1})
+		}
+	}
+	return parts
+}
+
+// fleetTabs are the titles of the lists.
+func (m *model) fleetTabs(needs, shared bool) []tab {
+	all := []tab{{name: "Cities", extra: fmt.Sprint(len(m.cities.rows)), active: !needs},
+		{name: "Agents that need you", extra: fmt.Sprint(len(m.allNeeds())), active: needs, alert: true}}
+	if m.cityFilter.active() {
+		all[0].search, all[0].extra = "/"+m.cityFilter.text, m.cities.list.found()
+	}
+	switch {
+	case shared:
+		return all
+	case needs:
+		return all[1:]
+	}
+	return all[:1]
+}
+
+// citiesPanel lists the cities.
+func (m *model) citiesPanel(w, h int, focus, shared bool) []string {
+	lines := append(make([]string, 0, h), m.rule(w, focus, m.fleetTabs(false, shared), ""))
+	t := &m.cities
+	switch {
+	case m.fleet == nil:
+		return fillRows(append(lines, blanks(w), m.note("Waiting for the list of the cities.", w)), w, h)
+	case len(t.rows) == 0:
+		return fillRows(append(append(lines, blanks(w)), m.notes(w, "No city is registered yet. `gcity start` in a city's folder registers it and has it run; "+
+			"`gcity register DIR` does the same from elsewhere.")...), w, h)
+	case len(t.list.shown) == 0:
+		return fillRows(append(append(lines, blanks(w)), m.notes(w, fmt.Sprintf("None of %d cities matches %q. ", len(t.rows), m.cityFilter.text)+m.clears())...), w, h)
+	}
+	c := m.fleetColumns(w)
+	room := h - 1
+	if m.fleetHeaded(w, h) {
+		lines = append(lines, m.cityHeads(c, w))
+		room--
+	}
+	from, to := t.list.window(room)
+	for i := from; i < to; i++ {
+		lines = append(lines, m.cityRow(&t.rows[t.list.shown[i]], c, w, focus))
+	}
+	return fillRows(lines, w, h)
+}
+
+func (m *model) fleetHeaded(w, h int) bool { return h >= 6 && w >= 60 && m.h >= 20 }
+
+// fleetColumns are how wide each column is, 0 = there is no room for it.
+type fleetColumns struct{ health, name, agents, needs, work, mail, loop, why int }
+
+func (m *model) fleetColumns(w int) fleetColumns {
+	longest := 4
+	for i := range m.cities.rows {
+		longest = max(longest, width(m.cities.rows[i].shown))
+	}
+	c := fleetColumns{health: 11, name: min(longest, max(8, w/5), 28), agents: 7}
+	if w < 60 {
+		c.health = 1
+	}
+	least := 12
+	rest := func() int { return w - 3 - c.health - 2 - c.name - 2 - c.agents }
+	c.why = rest()
+	for _, more := range []struct {
+		to *int
+		w  int
+		at int // the width of the screen that it takes
+	}{{&c.needs, 4, 66}, {&c.loop, 5, 76}, {&c.work, 9, 100}, {&c.mail, 5, 110}} {
+		if w >= more.at && c.why-more.w-2 >= least {
+			*more.to = more.w
+			c.why -= more.w + 2
+		}
+	}
+	c.why = max(0, c.why-2)
+	return c
+}
+
+func (m *model) cityHeads(c fleetColumns, w int) string {
+	l := line{look: &m.look}
+	l.add(themes.Dim, "   "+fit("health", c.health+2, "")+fit("city", c.name+2, "")+right("running", c.agents, ""))
+	for _, col := range []struct {
+		w    int
+		head string
+	}{{c.needs, "need"}, {c.work, "work"}, {c.mail, "mail"}, {c.loop, "loop"}} {
+		if col.w > 0 {
+			l.add(themes.Dim, "  "+right(col.head, col.w, ""))
+		}
+	}
+	l.add(themes.Dim, "  "+fit("why", c.why, ""))
+	return crop(l.close(w), w)
+}
+
+// cityRow is a city in the list: how it is, its numbers, and why.
+func (m *model) cityRow(c *sister, cols fleetColumns, w int, focus bool) string {
+	more := m.look.glyph.More
+	here := c.info.Name == m.cities.chosen
+	l := m.start(rowState{cursor: here, focus: focus})
+	h := m.look.health(c)
+	l.add(h.token, fit(h.sign+" "+h.word, cols.health, ""))
+	l.space(2)
+	name := themes.Text
+	if here {
+		name = themes.Title
+	}
+	l.add(name, fitName(c.shown, cols.name, more))
+	l.space(2)
+	numbers, old := themes.Text, !c.info.Running || c.mute != ""
+	if old {
+		numbers = themes.Off
+	}
+	b := &c.brief
+	agents, work, mail, needs, loop := "-", "-", "-", "-", "-"
+	if c.known && c.info.Running {
+		agents = fmt.Sprintf("%d/%d", b.running, b.agents)
+		needs, mail = number(len(b.needs)), number(b.unread)
+		if b.open+b.begun > 0 {
+			work = fmt.Sprintf("%d+%d", b.begun, b.open)
+		}
+		switch {
+		case c.mute != "":
+			loop = "?"
+		case b.late > 0:
+			loop = age(b.late)
+		default:
+			loop = "ok"
+		}
+	}
+	l.add(numbers, right(agents, cols.agents, more))
+	cell := func(w int, text string, token themes.Token) {
+		if w > 0 {
+			l.space(2)
+			if old {
+				token = themes.Off
+			}
+			l.add(token, right(text, w, more))
+		}
+	}
+	needing, turning := themes.Dim, themes.Dim
+	if len(b.needs) > 0 {
+		needing = themes.Bad
+	}
+	if b.late > 0 {
+		turning = themes.Bad
+	}
+	cell(cols.needs, needs, needing)
+	cell(cols.work, work, themes.Dim)
+	cell(cols.mail, mail, themes.Dim)
+	cell(cols.loop, loop, turning)
+	if cols.why > 0 {
+		l.space(2)
+		l.add(themes.Text, fit(c.why(m.now), cols.why, more))
+	}
+	return crop(l.close(w), w)
+}
+
+// needsPanel lists the agents of all cities that wait for a person.
+func (m *model) needsPanel(w, h int, focus, shared bool) []string {
+	lines := append(make([]string, 0, h), m.rule(w, focus, m.fleetTabs(true, shared), ""))
+	all := m.allNeeds()
+	if len(all) == 0 {
+		return fillRows(append(lines, m.note("Nobody needs you.", w)), w, h)
+	}
+	room := h - 1
+	m.needOffset = scrollTo(m.needAt, m.needOffset, room, len(all))
+	state, town, who := stateWidth+2, 4, 5
+	for _, n := range all {
+		town, who = max(town, width(n.city.shown)), max(who, width(n.need.shown))
+	}
+	town, who = min(town, max(8, w/6)), min(who, max(8, w/5))
+	worded := w >= 60
+	if !worded {
+		state = 1
+	}
+	for i := m.needOffset; i < min(len(all), m.needOffset+room); i++ {
+		n := all[i]
+		l := m.start(rowState{cursor: i == m.needAt && m.onNeeds, focus: focus})
+		sign, token := m.look.sign(n.need.state)
+		if worded {
+			sign += " " + string(n.need.state)
+		}
+		l.add(token, fit(sign, state, m.look.glyph.More))
+		l.space(2)
+		l.add(themes.Dim, fitName(n.city.shown, town, m.look.glyph.More))
+		l.space(2)
+		l.add(themes.Text, fitName(n.need.shown, who, m.look.glyph.More))
+		l.space(2)
+		why := n.need.why
+		if !n.need.until.IsZero() && n.need.until.After(m.now) {
+			why += " " + m.look.glyph.Dot + " again in " + left(n.need.until.Sub(m.now))
+		}
+		if old := width(age(m.now.Sub(n.need.since))) + 2; w-l.used-old > 10 {
+			l.add(themes.Text, fit(why, w-l.used-6, m.look.glyph.More))
+			l.add(themes.Dim, "  "+right(age(m.now.Sub(n.need.since)), 4, ""))
+		}
+		lines = append(lines, crop(l.close(w), w))
+	}
+	return fillRows(lines, w, h)
+}
+
+// fleetFooter are the keys that work in the room of all cities.
+func (m *model) fleetFooter(w int) string {
+	l := line{look: &m.look}
+	l.space(1)
+	last, room := []*action{m.keys.called("fleet.verbs"), m.keys.called("fleet.quit")}, w
+	for _, a := range last {
+		if len(a.key.Keys()) > 0 {
+			room -= footWidth(m, a)
+		}
+	}
+	for _, a := range m.keys.heard[inFleet] {
+		if a.short == "" || len(a.key.Keys()) == 0 || a.refused(m) != "" || slices.Contains(last, a) || l.used+footWidth(m, a) > room {
+			continue
+		}
+		m.footKey(&l, a)
+	}
+	for _, a := range last {
+		if len(a.key.Keys()) > 0 {
+			m.footKey(&l, a)
+		}
+	}
+	return crop(l.close(w), w)
+}
+
+// fleetSummary is all cities in one line.
+func (m *model) fleetSummary(w int) string {
+	text := count(len(m.cities.rows), "city")
+	text = strings.Replace(text, "citys", "cities", 1)
+	for _, p := range m.fleetCounts() {
+		text += " " + m.look.glyph.Dot + p.text[1:]
+	}
+	return cut(text, w, m.look.glyph.More)
+}

@@ -1,0 +1,196 @@
+package tui
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"gcity/city"
+	"gcity/city/citytest"
+)
+
+// twoCities is a list of cities, each with an agent of the same name; what is done to one is written into a file of its own.
+func twoCities(dir string) *citytest.Directory {
+	d := citytest.NewDirectory()
+	for _, name := range []string{"alpha", "beta"} {
+		f := citytest.NewFake(name, city.Agent{Name: "worker", Running: true}, city.Agent{Name: "z-" + name, Running: true})
+		f.Print("worker", "this is the worker of "+name+"\r\n")
+		f.OnDo(func(c city.Command) (city.Receipt, error) {
+			log, err := os.OpenFile(filepath.Join(dir, name), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+			if err != nil {
+				return city.Receipt{}, err
+			}
+			defer log.Close()
+			fmt.Fprintln(log, c.Verb(), c.Target())
+			return city.Receipt{Message: name + " has done " + c.Verb() + " " + c.Target()}, nil
+		})
+		d.Add(name, "/"+name, f)
+	}
+	d.Add("quarry", "/quarry", citytest.NewFake("quarry"))
+	d.Refuse("quarry", "/quarry/city.toml does not exist")
+	d.Add("swamp", "/swamp", citytest.NewFake("swamp"))
+	d.Hang("swamp", true)
+	return d
+}
+
+// did is what was done to a city.
+func (c *console) did(name string) string {
+	c.t.Helper()
+	data, err := os.ReadFile(filepath.Join(filepath.Dir(c.report), name))
+	if err != nil && !os.IsNotExist(err) {
+		c.t.Fatal(err)
+	}
+	return string(data)
+}
+
+// coax presses a key, and again where the screen does not show something for long: right behind a switch, and in a new
+// question, keys count for nothing.
+func (c *console) coax(key, want string) {
+	c.t.Helper()
+	again := time.NewTicker(3 * time.Second)
+	defer again.Stop()
+	late := time.After(patience)
+	c.keys(key)
+	for {
+		text, more := c.look()
+		if strings.Contains(text, want) {
+			return
+		}
+		select {
+		case <-more:
+		case <-again.C:
+			c.keys(key)
+		case <-late:
+			c.t.Fatalf("%q never makes the screen show %q:\n%s", key, want, text)
+		}
+	}
+}
+
+func openFleet(t *testing.T, mode string, cols, rows uint16) *console {
+	t.Helper()
+	return open(t, "fleet "+mode, cols, rows)
+}
+
+// From all cities into one, and out of it: what is done there is done there alone.
+func TestTerminalFleet(t *testing.T) {
+	t.Parallel()
+	c := openFleet(t, "all", 120, 40)
+	c.sees("all cities")
+	c.sees("does not exist")
+	c.sees("2/2")
+	c.keys("/beta\r")
+	c.sees("1 of 4")
+	c.keys("\r")
+	c.sees("this is beta")
+	c.sees("the worker of beta")
+	c.coax("r", "Restart worker?")
+	c.coax("y", "beta has done restart worker")
+	c.keys("@")
+	c.sees("/beta 1 of 4")
+	c.coax("\x1b", "Cities 4")
+	c.keys("/alpha\r")
+	c.sees("/alpha 1 of 4")
+	c.coax("\r", "this is alpha")
+	c.coax("r", "Restart worker?")
+	c.coax("y", "alpha has done restart worker")
+	if beta, alpha := c.did("beta"), c.did("alpha"); beta != "restart worker\n" || alpha != "restart worker\n" {
+		t.Errorf("beta: %q, alpha: %q", beta, alpha)
+	}
+	c.sees("0 worker")
+	c.coax("\x1b", "Cities /alpha")
+	c.coax("q", "Leave?")
+	c.insist("l", "exit: ")
+	c.ends("leave")
+}
+
+// A city that answers nobody, and one that cannot be opened, can be looked at, and left again.
+func TestTerminalSilentCities(t *testing.T) {
+	t.Parallel()
+	c := openFleet(t, "all", 120, 40)
+	c.sees("quarry")
+	c.keys("/swamp\r")
+	c.sees("1 of 4")
+	c.coax("\r", "it has not answered yet")
+	c.coax("@", "/swamp 1 of 4")
+	c.coax("\x1b", "Cities 4")
+	c.keys("/quarry\r")
+	c.sees("/quarry 1 of 4")
+	c.coax("\r", "city.toml does not exist")
+	c.signal(syscall.SIGHUP)
+	c.ends("hangup")
+}
+
+// Between two cities by @, again and again, through sizes: nothing of the city that was left goes on.
+func TestTerminalSwitchStorm(t *testing.T) {
+	t.Parallel()
+	c := openFleet(t, "joined", 100, 30)
+	c.sees("this is the worker of alpha")
+	first := 0
+	for i := range 6 {
+		to := []string{"beta", "alpha"}[i%2]
+		c.coax("@", "all cities, side by side")
+		c.keys(to)
+		c.sees("1 of 1")
+		c.keys("\r")
+		c.sees("worker of " + to)
+		c.resize(40+uint16(i)*20, 12+uint16(i)*5)
+		c.resize(100, 30)
+		c.keys("\x0c")
+		c.coax("r", "Restart worker?")
+		c.coax("y", to+" has done restart worker")
+		switch n := c.descriptors(); {
+		case i == 1:
+			first = n
+		case i > 1 && n > first+1:
+			t.Errorf("after %d switches %d descriptors are open, after two %d", i+1, n, first)
+		}
+	}
+	if a, b := strings.Count(c.did("alpha"), "worker"), strings.Count(c.did("beta"), "worker"); a < 3 || b < 3 || strings.Contains(c.did("alpha")+c.did("beta"), "scout") {
+		t.Errorf("alpha: %q, beta: %q", c.did("alpha"), c.did("beta"))
+	}
+	c.coax("@", "all cities, side by side")
+	c.keys("beta")
+	c.sees("1 of 1")
+	c.keys("\r")
+	c.sees("worker of beta")
+	c.signal(syscall.SIGHUP)
+	c.ends("hangup")
+}
+
+// While this program runs a city, leaving another one's room is about the one that it runs, and says so.
+func TestTerminalLeavingElsewhere(t *testing.T) {
+	t.Parallel()
+	c := openFleet(t, "hosting", 120, 40)
+	c.sees("this is the worker of alpha")
+	c.coax("@", "all cities, side by side")
+	c.keys("beta")
+	c.sees("1 of 1")
+	c.keys("\r")
+	c.sees("worker of beta")
+	c.coax("q", "Leave alpha?")
+	c.sees("the city that this program runs")
+	c.insist("h", "exit: ")
+	c.ends("hand over")
+}
+
+// An attach from another city's room is to that city's agent.
+func TestTerminalAttachElsewhere(t *testing.T) {
+	t.Parallel()
+	c := openFleet(t, "joined", 80, 24)
+	c.sees("worker of alpha")
+	c.coax("@", "all cities, side by side")
+	c.keys("beta")
+	c.sees("1 of 1")
+	c.keys("\r")
+	c.sees("worker of beta")
+	c.coax("a", "ctrl+q leaves it running")
+	c.sees("worker of beta")
+	c.keys("\x11")
+	c.sees("left worker; it goes on")
+	c.signal(syscall.SIGTERM)
+	c.ends("terminated")
+}

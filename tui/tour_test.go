@@ -1,0 +1,285 @@
+package tui
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/creack/pty"
+
+	"gcity/city"
+	"gcity/city/citytest"
+)
+
+// inHouse is the control room of this process on a terminal of its own; it ends with the test.
+func inHouse(t *testing.T, o Options) *console {
+	t.Helper()
+	master, tty, err := openPty()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &console{t: t, master: master, tty: tty, more: make(chan struct{}), screen: newScreen(120, 40, 0)}
+	if err := pty.Setsize(tty, &pty.Winsize{Cols: 120, Rows: 40}); err != nil {
+		t.Fatal(err)
+	}
+	o.In, o.Out, o.Environ, o.Interrupts = tty, tty, []string{"TERM=xterm-256color"}, make(chan os.Signal)
+	if o, err = o.withDefaults(); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	c.wg.Go(c.read)
+	c.wg.Go(func() {
+		_, err := run(ctx, o, newScreen)
+		ended <- err
+	})
+	t.Cleanup(func() {
+		cancel()
+		select {
+		case err := <-ended:
+			if err != nil {
+				t.Error(err)
+			}
+		case <-time.After(patience):
+			t.Error("the control room does not end")
+		}
+		_ = master.Close()
+		_ = tty.Close()
+		c.wg.Wait()
+	})
+	return c
+}
+
+// until waits for a condition that no screen shows.
+func (c *console) until(what string, ok func() bool) {
+	c.t.Helper()
+	look := time.NewTicker(5 * time.Millisecond)
+	defer look.Stop()
+	late := time.After(patience)
+	for !ok() {
+		select {
+		case <-look.C:
+		case <-late:
+			c.t.Fatalf("never: %s", what)
+		}
+	}
+}
+
+func (c *console) to(name string) {
+	c.t.Helper()
+	c.coax("@", "all cities, side by side")
+	c.keys(name)
+	c.sees("1 of 1")
+	c.keys("\r")
+	c.sees(name + " · ")
+}
+
+// Of a city that was left nothing is read any more but its snapshots, for the list; what was begun there ends there, and is
+// told when one comes back, with the cursor where it was.
+func TestLeavingACityEndsItsStreams(t *testing.T) {
+	a := citytest.NewFake("alpha", city.Agent{Name: "one", Running: true}, city.Agent{Name: "two", Running: true})
+	b := citytest.NewFake("beta", city.Agent{Name: "one", Running: true})
+	held := make(chan struct{})
+	a.OnDo(func(city.Command) (city.Receipt, error) {
+		<-held
+		return city.Receipt{Message: "alpha is slow, but has done it"}, nil
+	})
+	d := citytest.NewDirectory(a, b)
+	ctl, err := d.City("alpha")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := inHouse(t, Options{City: ctl, Cities: d, Folder: "/alpha", Mode: Joined})
+	streams := func(name string, others int) func() bool {
+		return func() bool { _, n := d.Streams(name); return n == others }
+	}
+	c.sees("1 of 2 @")
+	c.keys("j")
+	c.sees("0 two")
+	c.until("the pane and the events are read", streams("alpha", 2))
+	c.coax("r", "Restart two?")
+	c.coax("y", "restarting")
+	c.to("beta")
+	c.until("alpha is left alone", streams("alpha", 0))
+	if all, _ := d.Streams("alpha"); all > 1 {
+		t.Errorf("%d streams of a city that is not on the screen", all)
+	}
+	close(held)
+	c.to("alpha")
+	c.sees("alpha is slow, but has done it")
+	c.sees("0 two")
+	c.until("beta is left alone", streams("beta", 0))
+	if n := len(b.Commands()); n > 0 {
+		t.Errorf("beta got %v", b.Commands())
+	}
+}
+
+// A name that is another city's by now: nothing is done to that one, in its room or from the list.
+func TestACityThatIsAnotherByNow(t *testing.T) {
+	a := citytest.NewFake("alpha", city.Agent{Name: "one", Running: true})
+	b := citytest.NewFake("beta", city.Agent{Name: "one", Running: true})
+	d := citytest.NewDirectory(a, b)
+	c := inHouse(t, Options{Cities: d, Mode: Joined})
+	c.sees("beta")
+	c.keys("/beta\r")
+	c.sees("1 of 2")
+	c.coax("\r", "0 one")
+	other := citytest.NewFake("beta", city.Agent{Name: "one", Running: true})
+	d.Add("beta", "/elsewhere", other)
+	c.coax("r", "Restart one?")
+	c.coax("y", "beta is not the city in /beta any more")
+	if n := len(other.Commands()) + len(b.Commands()); n > 0 {
+		t.Errorf("%d commands were carried out", n)
+	}
+}
+
+// The directory goes and comes back, and cities with it.
+func TestTheListGoesAndComesBack(t *testing.T) {
+	d := citytest.NewDirectory(citytest.NewFake("alpha", city.Agent{Name: "one", Running: true}))
+	c := inHouse(t, Options{Cities: d, Mode: Joined})
+	c.sees("1/1")
+	d.Fail(errors.New("the supervisor has ended"))
+	c.sees("cannot be read: the supervisor has ended")
+	d.Fail(nil)
+	d.Add("beta", "/beta", citytest.NewFake("beta", city.Agent{Name: "x", Running: true}, city.Agent{Name: "y", Running: true}))
+	c.sees("2/2")
+	d.Crash("alpha", "its loop panicked")
+	c.sees("its loop panicked")
+	c.keys("a")
+	c.sees("register the city")
+	c.keys("/srv/gamma\r")
+	c.sees("gamma is registered")
+	c.coax("/", "filter:")
+	c.keys("gamma\r")
+	c.sees("1 of 3")
+	c.coax("\v", "Stop and forget gamma")
+	c.answer("gamma")
+	c.coax("\r", "no longer registered")
+}
+
+// A city that answers nothing is shown as it was last, and how old that is; the others go on.
+func TestLookout(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		fakes := map[string]*citytest.Fake{}
+		d := citytest.NewDirectory()
+		for _, name := range []string{"alpha", "beta"} {
+			fakes[name] = citytest.NewFake(name, city.Agent{Name: "one", Running: true})
+			d.Add(name, "/"+name, fakes[name])
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		r := &runner{ctx: ctx, box: newMailbox(), log: slog.New(slog.DiscardHandler), fail: cancel}
+		l := newLookout(r, d)
+		l.tell(r.box)
+		r.spawn("cities", l.run)
+		list := func() *fleet {
+			synctest.Wait()
+			l.mu.Lock()
+			defer l.mu.Unlock()
+			return l.last
+		}
+		time.Sleep(2 * lookGap)
+		if f := list(); !f.find("alpha").known || f.find("alpha").brief.running != 1 || !f.find("beta").known {
+			t.Fatalf("%+v", f)
+		}
+		d.Hang("alpha", true)
+		time.Sleep(lookPulse + lookDeadline + 2*lookGap)
+		fakes["beta"].Set(func(s *city.Snapshot) { s.Agents[0].State = city.Quarantined })
+		time.Sleep(2 * lookGap)
+		f := list()
+		if c := f.find("alpha"); c.mute == "" || c.brief.running != 1 || c.heard.IsZero() {
+			t.Errorf("a city that hangs: %+v", c)
+		}
+		if c := f.find("beta"); c.brief.held != 1 || len(c.brief.needs) != 1 || c.mute != "" {
+			t.Errorf("the other one: %+v", c)
+		}
+		time.Sleep(time.Minute)
+		if again := list(); again != f {
+			t.Error("nothing happens, and the list is told anew")
+		}
+		d.Hang("alpha", false)
+		time.Sleep(lookPulse + 3*lookGap)
+		if c := list().find("alpha"); c.mute != "" {
+			t.Errorf("it answers again: %+v", c)
+		}
+		cancel()
+		r.wg.Wait()
+		if all, _ := d.Streams("alpha"); all != 0 {
+			t.Errorf("%d streams are left", all)
+		}
+	})
+}
+
+// A memory of its own for each city.
+func TestEachCityRemembersItself(t *testing.T) {
+	dir := t.TempDir()
+	d := citytest.NewDirectory(citytest.NewFake("alpha", city.Agent{Name: "one", Running: true}), citytest.NewFake("beta", city.Agent{Name: "one", Running: true}))
+	memory := func(folder string) string { return filepath.Join(dir, strings.TrimPrefix(folder, "/")+".json") }
+	c := inHouse(t, Options{Cities: d, Mode: Joined, MemoryOf: memory})
+	c.sees("beta")
+	c.keys("/beta\r")
+	c.sees("1 of 2")
+	c.coax("\r", "0 one")
+	c.coax("/", "filter:")
+	c.keys("on\r")
+	c.sees("/on")
+	c.coax("@", "Cities /beta")
+	c.until("it is written", func() bool { data, _ := os.ReadFile(memory("/beta")); return strings.Contains(string(data), `"on"`) })
+	if _, err := os.Stat(memory("/alpha")); err == nil {
+		t.Error("a city that nobody was in has a memory")
+	}
+}
+
+// fifty are 50 cities of 100 agents.
+func fifty() (*citytest.Directory, []*citytest.Fake) {
+	d := citytest.NewDirectory()
+	all := make([]*citytest.Fake, 50)
+	for i := range all {
+		name := fmt.Sprintf("city-%02d", i)
+		f := citytest.NewFake(name)
+		f.Set(func(s *city.Snapshot) { s.Agents = crowd(100).Agents })
+		d.Add(name, "/"+name, f)
+		all[i] = f
+	}
+	return d, all
+}
+
+// What a snapshot of a city that is not on the screen costs, and the list of 50 cities from it.
+func BenchmarkLookout(b *testing.B) {
+	d, all := fifty()
+	r := &runner{ctx: b.Context(), box: newMailbox(), log: slog.New(slog.DiscardHandler), fail: func() {}}
+	l := newLookout(r, d)
+	l.to, l.heard = r.box, true
+	infos, _ := d.Cities(b.Context())
+	l.infos = infos
+	for _, in := range infos {
+		l.watched[in.Name] = &beat{}
+	}
+	for i := 0; b.Loop(); i++ {
+		s, _ := all[i%50].Snapshot(b.Context())
+		l.take(b.Context(), l.watched[infos[i%50].Name], s, true)
+		l.tellNews()
+	}
+}
+
+// A frame of the list of 50 cities after one has changed.
+func BenchmarkFrameFleet(b *testing.B) {
+	s := lobby(b, 200, 60, Options{})
+	f := &fleet{}
+	for i := range 50 {
+		name := fmt.Sprintf("city-%02d", i)
+		f.rows = append(f.rows, sister{shown: name, known: true, brief: briefOf(crowd(100), epoch),
+			info: city.Info{Name: name, Path: "/" + name, Running: true, Status: city.CityRunning}})
+	}
+	for b.Loop() {
+		next := *f
+		s.hear(news{fleet: &next})
+		s.m.draw()
+	}
+}
