@@ -31,7 +31,7 @@ func Main(args []string, version string) int {
 		outTTY: term.IsTerminal(os.Stdout.Fd()), errTTY: term.IsTerminal(os.Stderr.Fd()),
 		inTTY: term.IsTerminal(os.Stdin.Fd()),
 	}
-	a.reach, a.dial, a.store = a.reachCity, dial, openStore
+	a.reach, a.dial, a.store, a.cities = a.reachCity, dial, openStore, a.openDirectory
 	return a.run(context.Background(), args)
 }
 
@@ -57,6 +57,8 @@ type app struct {
 	reach func(ctx context.Context, dir string) (*link, error)
 	// dial opens the running controller alone.
 	dial func(dir string) (city.Control, func(), error)
+	// cities opens the list of the cities of this machine, nil without an error where there is none.
+	cities func() (city.Directory, func(), error)
 	// store opens the work of a place.
 	store func(p place) (store, error)
 }

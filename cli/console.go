@@ -19,7 +19,7 @@ import (
 
 // consoleCommand is gcity by itself: the control room.
 func (a *app) consoleCommand() *cobra.Command {
-	var headless bool
+	var headless, all bool
 	c := &cobra.Command{
 		Use:   "gcity",
 		Short: "A control room and supervisor for a city of terminal agents",
@@ -40,8 +40,13 @@ joins the controller that already does.`,
 		Version:       a.version, // --version; the command says more
 		SilenceErrors: true, SilenceUsage: true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if headless {
+			switch {
+			case headless && all:
+				return usage("--all shows cities, and --headless runs one without a screen: give one of them")
+			case headless:
 				return a.headless(cmd.Context())
+			case all:
+				return a.allCities(cmd.Context())
 			}
 			return a.console(cmd.Context())
 		},
@@ -59,6 +64,7 @@ joins the controller that already does.`,
 	c.PersistentFlags().BoolVar(&a.json, "json", false, "answer in JSON, as the API does")
 	c.PersistentFlags().BoolVar(&a.readOnly, "read-only", false, "look, and change nothing")
 	c.Flags().BoolVar(&headless, "headless", false, "run the city without a screen, as a service")
+	c.Flags().BoolVar(&all, "all", false, "show all cities of this machine, side by side")
 	return a.withSource(c)
 }
 

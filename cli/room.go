@@ -31,8 +31,9 @@ const (
 )
 
 type roomOptions struct {
-	city     city.Control
-	dir      string // of the city
+	city     city.Control   // nil = all of the cities
+	dir      string         // of the city
+	cities   city.Directory // nil = whatever list there is on this machine
 	hosting  bool
 	readOnly bool
 	logger   *slog.Logger
@@ -49,6 +50,16 @@ func (a *app) openRoom(ctx context.Context, o roomOptions) (roomExit, error) {
 	case o.readOnly:
 		mode = tui.ReadOnly
 	}
+	cities := o.cities
+	if cities == nil {
+		d, closeIt, err := a.directory()
+		if err != nil {
+			o.logger.Warn("other cities cannot be reached from here", "error", err)
+		} else {
+			defer closeIt()
+			cities = d
+		}
+	}
 	files := prefs.Find(a.getenv)
 	own := prefs.Load(files, prefs.Prefs{})
 	watching, stop := context.WithCancel(ctx)
@@ -56,14 +67,21 @@ func (a *app) openRoom(ctx context.Context, o roomOptions) (roomExit, error) {
 	defer wg.Wait()
 	defer stop()
 	defer func() { a.out, a.err = &hasty{to: a.out}, &hasty{to: a.err} }()
-	return tui.Run(ctx, tui.Options{
-		City: o.city, Config: &configFile{a, o.dir, o.city}, Mode: mode, Logger: o.logger,
-		Person: a.person(own, files.Config), Changes: a.watchPrefs(watching, &wg, files, own, o.logger), FPS: own.FPS,
-		Memory: memoryFile(a.getenv, o.dir), Interrupts: o.interrupts,
-		NoColor: a.getenv("NO_COLOR") != "",
-		ASCII:   asciiLocale(a.getenv),
-		OverSSH: a.getenv("SSH_CONNECTION") != "" || a.getenv("SSH_TTY") != "",
-	})
+	options := tui.Options{
+		Mode: mode, Logger: o.logger, Cities: cities,
+		ConfigOf: func(folder string, c city.Control) tui.ConfigFile { return &configFile{a, folder, c} },
+		MemoryOf: func(folder string) string { return memoryFile(a.getenv, folder) },
+		Person:   a.person(own, files.Config), Changes: a.watchPrefs(watching, &wg, files, own, o.logger), FPS: own.FPS,
+		Interrupts: o.interrupts,
+		NoColor:    a.getenv("NO_COLOR") != "",
+		ASCII:      asciiLocale(a.getenv),
+		OverSSH:    a.getenv("SSH_CONNECTION") != "" || a.getenv("SSH_TTY") != "",
+	}
+	if o.city != nil {
+		options.City, options.Folder = o.city, resolved(o.dir)
+		options.Config, options.Memory = options.ConfigOf(o.dir, o.city), memoryFile(a.getenv, o.dir)
+	}
+	return tui.Run(ctx, options)
 }
 
 // frozenAfter is how long a terminal has for a line, and a city for a word, once the room is over.

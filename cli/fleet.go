@@ -1,0 +1,165 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"gcity/city"
+	"gcity/tui"
+)
+
+// fleetAnswers is how long a city has to say how it is where all of them are listed.
+const fleetAnswers = 2 * time.Second
+
+// directory is the list of the cities of this machine, nil where there is none; who only looks gets it without its verbs.
+func (a *app) directory() (city.Directory, func(), error) {
+	if a.cities == nil {
+		return nil, func() {}, nil
+	}
+	d, closeIt, err := a.cities()
+	if err == nil && d != nil && a.readOnly {
+		d = readOnlyDirectory{d}
+	}
+	return d, closeIt, err
+}
+
+// readOnlyDirectory is a list that nothing is changed in, of cities that nothing is changed in.
+type readOnlyDirectory struct{ city.Directory }
+
+// City implements city.Directory.
+func (d readOnlyDirectory) City(name string) (city.Control, error) {
+	c, err := d.Directory.City(name)
+	if err != nil {
+		return nil, err
+	}
+	return readOnly{c}, nil
+}
+
+// allCities shows all cities: as a room, or as a table where there is no terminal for one.
+func (a *app) allCities(ctx context.Context) error {
+	if a.dir != "" {
+		return usage("--all shows every city, --city names one: give one of them")
+	}
+	d, closeIt, err := a.directory()
+	if err != nil {
+		return err
+	}
+	if d == nil {
+		return notRunning("no supervisor runs on this machine, so no city is registered to be shown beside others; " +
+			"`gcity start` in a city's folder registers it and starts the supervisor, `gcity` there shows that city alone")
+	}
+	defer closeIt()
+	if a.json || !a.inTTY || !a.outTTY || a.getenv("TERM") == "dumb" {
+		return a.listCities(ctx, d)
+	}
+	exit, err := a.openRoom(ctx, roomOptions{cities: d, readOnly: a.readOnly, logger: quietLogger()})
+	if err == nil && (exit == roomEnded || exit == roomTerminated || exit == roomInterrupted) {
+		a.sayf("the control room was ended; the cities run on")
+	}
+	return err
+}
+
+// cityReport is a city in the list, and how it is, nil if it did not say.
+type cityReport struct {
+	city.Info
+	snap   *city.Snapshot
+	silent string
+}
+
+// listCities writes a row for each city. All are asked at the same time; one that does not answer costs fleetAnswers once.
+func (a *app) listCities(ctx context.Context, d city.Directory) error {
+	infos, err := d.Cities(ctx)
+	if err != nil {
+		return err
+	}
+	if a.json {
+		return a.writeJSON(listOf(infos))
+	}
+	reports := make([]cityReport, len(infos))
+	var wg sync.WaitGroup
+	for i, in := range infos {
+		reports[i].Info = in
+		if in.Running {
+			wg.Go(func() { reports[i].ask(ctx, d) })
+		}
+	}
+	wg.Wait()
+	return a.writeCities(a.out, reports)
+}
+
+func (r *cityReport) ask(ctx context.Context, d city.Directory) {
+	ctx, cancel := context.WithTimeout(ctx, fleetAnswers)
+	defer cancel()
+	c, err := d.City(r.Name)
+	if err == nil {
+		r.snap, err = c.Snapshot(ctx)
+	}
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
+		r.silent = "no answer within " + fleetAnswers.String()
+	case err != nil:
+		r.silent = err.Error()
+	}
+}
+
+func (a *app) writeCities(w io.Writer, reports []cityReport) error {
+	if len(reports) == 0 {
+		_, err := fmt.Fprintln(w, "No city is registered yet; `gcity start` in a city's folder registers it.")
+		return err
+	}
+	var rows [][]cell
+	for i := range reports {
+		r := &reports[i]
+		agents, loop, why, colour := "-", "-", r.Error, green
+		switch {
+		case r.silent != "":
+			why, colour = r.silent, red
+		case r.snap != nil:
+			running := 0
+			for k := range r.snap.Agents {
+				if r.snap.Agents[k].Running {
+					running++
+				}
+			}
+			n := r.snap.Count()
+			agents, loop = fmt.Sprintf("%d/%d", running, len(r.snap.Agents)), span(r.snap.Patrol.Age(a.now()))
+			var parts []string
+			for _, s := range []city.State{city.Failed, city.Quarantined} {
+				if n[s] > 0 {
+					parts = append(parts, fmt.Sprintf("%d %s", n[s], s))
+				}
+			}
+			if p := tui.Troubles(r.snap); len(p) > 0 {
+				parts = append(parts, p...)
+			}
+			if why = strings.Join(parts, "; "); why != "" {
+				colour = yellow
+			}
+		case r.Status == city.CityStopped:
+			colour = dim
+		case !r.Running:
+			colour = red
+		}
+		rows = append(rows, []cell{plainCell(r.Name), {cmp.Or(string(r.Status), "-"), colour}, plainCell(agents), plainCell(loop),
+			plainCell(r.Path), plainCell(why)})
+	}
+	return a.table(w, a.columns(), []string{"CITY", "STATUS", "RUNNING", "LOOP", "PATH", "WHY"}, rows)
+}
+
+// resolved is a folder without links in it, or as it is where that cannot be told.
+func resolved(dir string) string {
+	if dir == "" {
+		return ""
+	}
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		return real
+	}
+	return dir
+}

@@ -1,0 +1,106 @@
+package cli
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"gcity/city"
+	"gcity/city/citytest"
+)
+
+// machine is a command line on a machine with these cities, nil = no supervisor runs; its answers go into out and errs.
+func machine(d city.Directory, out, errs *bytes.Buffer) *app {
+	return &app{out: out, err: errs, version: "test", now: time.Now, getenv: func(string) string { return "" },
+		cities: func() (city.Directory, func(), error) { return d, func() {}, nil }}
+}
+
+func town(name string, state city.State) *citytest.Fake {
+	f := citytest.NewFake(name, city.Agent{Name: "one", Running: true}, city.Agent{Name: "two", Running: true})
+	f.Set(func(s *city.Snapshot) { s.Agents[1].State, s.Agents[1].Running = state, state == city.Running })
+	return f
+}
+
+// Where there is no terminal, all cities are a table; one that hangs keeps nobody from being shown.
+func TestAllCitiesAsATable(t *testing.T) {
+	d := citytest.NewDirectory(town("alpha", city.Running), town("beta", city.Quarantined), town("gamma", city.Running), town("quarry", city.Running))
+	d.Hang("gamma", true)
+	d.Refuse("quarry", "/quarry/city.toml does not exist; `gcity unregister quarry` forgets it")
+	var out, errs bytes.Buffer
+	if code := machine(d, &out, &errs).run(t.Context(), []string{"--all"}); code != 0 || errs.Len() > 0 {
+		t.Fatalf("exit %d: %s", code, errs.String())
+	}
+	for _, want := range []string{"CITY", "2/2", "1/2", "1 quarantined", "no answer within 2s", "refused", "does not exist"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("there is no %q:\n%s", want, out.String())
+		}
+	}
+	out.Reset()
+	if code := machine(d, &out, &errs).run(t.Context(), []string{"--all", "--json"}); code != 0 || !strings.Contains(out.String(), `"total": 4`) {
+		t.Errorf("exit %d: %s", code, out.String())
+	}
+	out.Reset()
+	if code := machine(citytest.NewDirectory(), &out, &errs).run(t.Context(), []string{"--all"}); code != 0 || !strings.Contains(out.String(), "No city is registered") {
+		t.Errorf("exit %d: %s", code, out.String())
+	}
+}
+
+func TestAllCitiesWithoutASupervisor(t *testing.T) {
+	for _, a := range []func(a *app){func(a *app) {}, func(a *app) { a.cities = nil }} {
+		var out, errs bytes.Buffer
+		m := machine(nil, &out, &errs)
+		a(m)
+		if code := m.run(t.Context(), []string{"--all"}); code != exitNotRunning || out.Len() > 0 || !strings.Contains(errs.String(), "`gcity start`") {
+			t.Errorf("exit %d, %q, %q", code, out.String(), errs.String())
+		}
+	}
+}
+
+func TestAllCitiesAlone(t *testing.T) {
+	for _, args := range [][]string{{"--all", "--headless"}, {"--all", "--city", "/tmp"}} {
+		var out, errs bytes.Buffer
+		if code := machine(citytest.NewDirectory(), &out, &errs).run(t.Context(), args); code != exitUsage {
+			t.Errorf("%v: exit %d, %s", args, code, errs.String())
+		}
+	}
+}
+
+// Who only looks changes nothing in any city, and not the list.
+func TestAllCitiesReadOnly(t *testing.T) {
+	f := town("alpha", city.Running)
+	m := machine(citytest.NewDirectory(f), &bytes.Buffer{}, &bytes.Buffer{})
+	m.readOnly = true
+	d, _, err := m.directory()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, changes := d.(city.Registrar); changes {
+		t.Error("the list can be changed")
+	}
+	c, err := d.City("alpha")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var refused *city.Error
+	if _, err := c.Do(t.Context(), city.Suspend{}); !errors.As(err, &refused) || refused.Code != city.Forbidden || len(f.Commands()) > 0 {
+		t.Errorf("%v, %v", err, f.Commands())
+	}
+	if _, err := d.City("nowhere"); !errors.As(err, &refused) || refused.Code != city.NotFound {
+		t.Error(err)
+	}
+}
+
+// A room knows its city by the folder that the list has, whatever links lead there.
+func TestRoomsKnowTheirFolder(t *testing.T) {
+	dir := t.TempDir()
+	real := resolved(dir)
+	if err := os.Symlink(real, dir+"/link"); err != nil {
+		t.Fatal(err)
+	}
+	if got := resolved(dir + "/link"); got != real {
+		t.Errorf("%s, want %s", got, real)
+	}
+}
