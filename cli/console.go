@@ -68,14 +68,6 @@ joins the controller that already does.`,
 	return a.withSource(c)
 }
 
-// daemonCommand is the service's own spelling of --headless.
-func (a *app) daemonCommand() *cobra.Command {
-	return group("daemon", "The controller as a service", a.withSource(&cobra.Command{
-		Use: "run", Short: "Run the city without a screen (the same as gcity --headless)", Args: exactly(0),
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.headless(cmd.Context()) },
-	}))
-}
-
 // console opens the control room, or says how things stand where there is no terminal for one.
 func (a *app) console(ctx context.Context) error {
 	if !a.inTTY || !a.outTTY || a.getenv("TERM") == "dumb" {

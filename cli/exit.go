@@ -13,7 +13,7 @@ import (
 const (
 	exitDone       = 0
 	exitFailed     = 1
-	exitUsage      = 2
+	exitUsage      = 2 // and a crash of gcity, as Go has it: a service begins anew after it
 	exitNotRunning = 3
 	exitConflict   = 4  // already running, or in conflict with what is
 	exitConfig     = 78 // EX_CONFIG: the configuration is refused
@@ -55,6 +55,8 @@ func verdict(err error) (code int, message string) {
 	switch {
 	case err == nil:
 		return exitDone, ""
+	case crashed(err):
+		return exitUsage, err.Error()
 	case errors.As(err, &f):
 		return f.code, f.Error()
 	case errors.As(err, &refused):
@@ -72,6 +74,12 @@ func verdict(err error) (code int, message string) {
 	default:
 		return exitFailed, err.Error()
 	}
+}
+
+// crashed recognises a panic that was caught on its way.
+func crashed(err error) bool {
+	var p interface{ Stack() []byte }
+	return errors.As(err, &p)
 }
 
 // hasCode reports whether an error is a city's of that class.

@@ -126,28 +126,26 @@ func TestStuckStderr(t *testing.T) {
 	}
 }
 
-// The unit of the manual does not restart what would end the same way, and restarts what crashed or was aborted by the
-// watchdog: both are exit 2, which the runtime has of its own.
-func TestUnitOfTheManual(t *testing.T) {
-	manual, err := os.ReadFile(filepath.Join("..", "docs", "operating.md"))
+// The unit does not restart what would end the same way or was stopped, and restarts what crashed or was aborted by the watchdog:
+// both are exit 2, which the runtime has of its own.
+func TestUnitRestartsCrashes(t *testing.T) {
+	text, err := services()[0].unitText()
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, unit, _ := strings.Cut(string(manual), "[Unit]\n")
-	unit, _, found := strings.Cut(unit, "```")
 	set := map[string]string{}
-	for line := range strings.Lines(unit) {
+	for line := range strings.Lines(text) {
 		if key, value, ok := strings.Cut(strings.TrimSpace(line), "="); ok && !strings.HasPrefix(key, "#") {
 			set[key] = value
 		}
 	}
 	prevented := strings.Fields(set["RestartPreventExitStatus"])
-	want := []string{strconv.Itoa(exitConflict), strconv.Itoa(exitConfig)}
-	if !found || set["Restart"] != "on-failure" || !slices.Equal(prevented, want) {
+	want := []string{strconv.Itoa(exitFailed), strconv.Itoa(exitConflict), strconv.Itoa(exitConfig)}
+	if set["Restart"] != "on-failure" || !slices.Equal(prevented, want) {
 		t.Errorf("Restart=%s but for %q, want on-failure but for %q", set["Restart"], prevented, want)
 	}
-	if set["StartLimitIntervalSec"] == "" || set["StartLimitBurst"] == "" {
-		t.Error("a wrong command line would be restarted for ever")
+	if set["RestartSec"] != "5" || set["StartLimitIntervalSec"] != "0" {
+		t.Errorf("it is started again after %s s, in bounds of %s", set["RestartSec"], set["StartLimitIntervalSec"])
 	}
 
 	r, w, err := os.Pipe()

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"gcity/agent"
+	"gcity/config"
+	"gcity/controller"
 	"gcity/internal/beside"
 )
 
@@ -44,4 +46,9 @@ func runs(looks *beside.Looks[bool], file string) bool {
 		return err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0
 	})
 	return ok && found
+}
+
+// stopLimit is how long the stop of a city may take.
+func stopLimit(c *config.City, dir string) time.Duration {
+	return controller.StopLimit(plan(c, dir), c.Daemon.ShutdownTimeout)
 }

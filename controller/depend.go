@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"gcity/agent"
 	"gcity/city"
 	"gcity/restart"
 )
@@ -224,11 +225,17 @@ func (m *machine) fellows(a *record) []*record {
 	return out
 }
 
+// StopLimit is how long the stop of a city may take in which these are wanted: those that depend on each other end one after
+// the other, with this grace each.
+func StopLimit(wants []agent.Want, grace time.Duration) time.Duration {
+	return time.Duration(max(1, depth(wants)))*grace + stopSlack
+}
+
 // depth is the length of the longest chain of dependencies: so many graces may pass one after the other when all ends.
-func depth(c *conf) int {
+func depth(wants []agent.Want) int {
 	needs := map[string][]string{}
-	for i := range c.wants {
-		w := &c.wants[i]
+	for i := range wants {
+		w := &wants[i]
 		needs[w.Declared] = w.DependsOn
 	}
 	known := map[string]int{}

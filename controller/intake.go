@@ -139,7 +139,7 @@ func (m *machine) adopt(now time.Time, c *conf) string {
 	for i := range c.wants {
 		m.ordered = m.ordered || len(c.wants[i].DependsOn) > 0
 	}
-	m.depth = depth(c)
+	m.depth = depth(c.wants)
 	for _, a := range m.order {
 		if a.want == nil && len(a.needs) > 0 { // it still ends in its order
 			m.ordered, m.depth = true, max(m.depth, deepest)

@@ -1,0 +1,196 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// daemonCommand is one city as a service.
+func (a *app) daemonCommand() *cobra.Command {
+	run := a.withSource(&cobra.Command{
+		Use: "run", Short: "Run the city without a screen (the same as gcity --headless)", Args: exactly(0),
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.headless(cmd.Context()) },
+	})
+	start := a.withSource(&cobra.Command{
+		Use: "start", Short: "Run the city in the background: by its service, if it has one", Args: exactly(0),
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.daemonStart(cmd.Context()) },
+	})
+	stop := a.stopCommand()
+	stop.Short = "The same as gcity stop"
+	status := &cobra.Command{
+		Use: "status", Short: "Who runs the city, and by which service", Args: exactly(0),
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.daemonStatus(cmd.Context()) },
+	}
+	lines := 0
+	logs := &cobra.Command{
+		Use: "logs", Short: "What the controller says, or where it says it", Args: exactly(0),
+		Long: `logs writes the newest lines of .gc/controller.log, which a controller writes that
+runs in the background or behind a control room. Of a service it gives the command
+that shows its lines in the journal.`,
+		RunE: func(*cobra.Command, []string) error { return a.daemonLogs(lines) },
+	}
+	logs.Flags().IntVarP(&lines, "lines", "n", 100, "so many")
+	return group("daemon", "The controller as a service", append([]*cobra.Command{run, start, stop, status, logs}, a.serviceCommands(a.cityService())...)...)
+}
+
+// daemonStart has the city run in the background.
+func (a *app) daemonStart(ctx context.Context) error {
+	dir, err := a.cityDir()
+	if err != nil {
+		return err
+	}
+	if a.readOnly {
+		return refusedReadOnly("daemon start")
+	}
+	if held, err := isHeld(dir); err == nil && held {
+		return &failure{exitConflict, fmt.Errorf("a controller runs %s already, pid %s", dir, pidText(dir))}
+	}
+	for _, u := range a.units("city", dir) {
+		if len(a.files) > 0 || a.strict {
+			return usage("the unit says which files are read: `gcity daemon install` with -f or --strict writes it anew")
+		}
+		if u.manager.system && os.Getuid() != 0 {
+			return fmt.Errorf("its service is one of the machine's: `%s`", u.manager.line("start", u.name()))
+		}
+		if _, err := u.manager.call(ctx, stopPatience, "start", u.name()); err != nil {
+			return fmt.Errorf("its service did not start: %w; `%s` tells more", err, u.manager.line("status", u.name()))
+		}
+		a.sayf("%s runs; `gcity` joins it, `gcity stop` ends it", u.name())
+		return nil
+	}
+	return a.handOver(dir)
+}
+
+// daemonState is how the service of a city stands.
+type daemonState struct {
+	Running bool        `json:"running"`
+	PID     int         `json:"pid,omitempty"`
+	Mode    string      `json:"mode,omitempty"`
+	Version string      `json:"version,omitempty"`
+	Units   []unitState `json:"units"`
+}
+
+type unitState struct {
+	Unit    string `json:"unit"`
+	File    string `json:"file"`
+	System  bool   `json:"system"`
+	Enabled bool   `json:"enabled"`
+	State   string `json:"state,omitempty"` // as systemd calls it; "" = it could not be asked
+	Problem string `json:"problem,omitempty"`
+}
+
+func (a *app) daemonStatus(ctx context.Context) error {
+	dir, err := a.cityDir()
+	if err != nil {
+		return err
+	}
+	out := daemonState{Units: []unitState{}}
+	s, err := askController(ctx, dir)
+	switch {
+	case err == nil:
+		out.Running, out.PID, out.Mode, out.Version = true, s.PID, s.Mode, s.Version
+	case !isNotRunning(err):
+		return err
+	}
+	for _, u := range a.units("city", dir) {
+		state, _, err := u.state(ctx)
+		st := unitState{Unit: u.name(), File: u.path, System: u.manager.system, Enabled: len(u.links()) > 0, State: state}
+		if err != nil {
+			st.Problem = err.Error()
+		}
+		out.Units = append(out.Units, st)
+	}
+	if a.json {
+		err = a.writeJSON(out)
+	} else {
+		a.tellDaemon(out, dir)
+		err = nil
+	}
+	if err == nil && !out.Running {
+		return quietly(exitNotRunning)
+	}
+	return err
+}
+
+func (a *app) tellDaemon(out daemonState, dir string) {
+	if out.Running {
+		a.sayf("a controller runs %s: pid %d, %s, version %s", safeLine(dir), out.PID, out.Mode, safeLine(out.Version))
+	} else {
+		a.sayf("no controller runs %s", safeLine(dir))
+	}
+	for _, u := range out.Units {
+		words := []string{u.State}
+		if u.State == "" {
+			words = []string{"systemd does not say how it is: " + u.Problem}
+		}
+		if !u.Enabled {
+			words = append(words, "not enabled")
+		}
+		a.sayf("service %s (%s): %s", u.Unit, safeLine(u.File), safeLine(strings.Join(words, ", ")))
+	}
+	if len(out.Units) == 0 {
+		a.sayf("it has no service; `gcity daemon install` makes one")
+	}
+}
+
+// daemonLogs writes what a controller has said into its file, or says where else it has.
+func (a *app) daemonLogs(lines int) error {
+	dir, err := a.cityDir()
+	if err != nil {
+		return err
+	}
+	units := a.units("city", dir)
+	for _, u := range units {
+		journal := "journalctl --user --user-unit " + u.name() + " -e"
+		if u.manager.system {
+			journal = "journalctl --unit " + u.name() + " -e"
+		}
+		a.sayf("%s", journal)
+	}
+	f, err := os.Open(logPath(dir))
+	if errors.Is(err, fs.ErrNotExist) {
+		if len(units) == 0 {
+			return fmt.Errorf("nothing is logged in %s: a controller with a terminal of its own says on stderr what it says", logPath(dir))
+		}
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if len(units) > 0 {
+		a.sayf("and by whom else it was run, in %s:", logPath(dir))
+	}
+	last, err := lastLines(f, lines)
+	for _, line := range last {
+		fmt.Fprintln(a.out, safeLine(line))
+	}
+	return err
+}
+
+// lastLines are the last n lines of a file, of which it reads no more than the end.
+func lastLines(f *os.File, n int) ([]string, error) {
+	const most = 4 << 20
+	if info, err := f.Stat(); err != nil {
+		return nil, err
+	} else if info.Size() > most {
+		if _, err := f.Seek(-most, io.SeekEnd); err != nil {
+			return nil, err
+		}
+	}
+	var out []string
+	scan := bufio.NewScanner(f)
+	scan.Buffer(nil, most)
+	for scan.Scan() {
+		out = append(out, scan.Text())
+	}
+	return out[max(0, len(out)-max(0, n)):], scan.Err()
+}

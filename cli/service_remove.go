@@ -1,0 +1,129 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"strconv"
+	"syscall"
+	"time"
+)
+
+// stopPatience is how long systemd may take to stop a service; the unit says when systemd ends it.
+const stopPatience = time.Hour
+
+// removed is the answer of uninstall.
+type removed struct {
+	Unit    string   `json:"unit,omitempty"` // "" = there was none
+	File    string   `json:"file,omitempty"`
+	Stopped bool     `json:"stopped"`
+	Agents  string   `json:"agents,omitempty"` // "kept", "ended"
+	Next    []string `json:"next,omitempty"`
+}
+
+func (a *app) uninstall(ctx context.Context, k serviceKind, f serviceFlags) error {
+	kind, at, err := k.known()
+	if err != nil {
+		return err
+	}
+	if a.readOnly {
+		return refusedReadOnly(k.group + " uninstall")
+	}
+	m, err := a.manager(f.system)
+	if err != nil {
+		return err
+	}
+	u, err := m.own(markOf(kind, at))
+	if err != nil {
+		return err
+	}
+	if u == nil {
+		if a.json {
+			return a.writeJSON(removed{})
+		}
+		a.sayf("nothing to do: %s has no unit of gcity's for %s", m.folder, safeLine(at))
+		return nil
+	}
+	out := removed{Unit: u.name(), File: u.path}
+	if err := a.endService(ctx, k, at, u, f, &out); err != nil {
+		return err
+	}
+	links := u.links()
+	_, deaf := m.ask(ctx, "disable", u.name())
+	for _, link := range links {
+		if err := os.Remove(link); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("the unit is still enabled: %w", err)
+		}
+	}
+	if err := os.Remove(u.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("the unit cannot be removed: %w", err)
+	}
+	if _, err := m.ask(ctx, "daemon-reload"); err != nil || deaf != nil {
+		out.Next = append(out.Next, m.line("daemon-reload"))
+	}
+	if a.json {
+		return a.writeJSON(out)
+	}
+	a.sayf("removed %s", safeLine(u.path))
+	switch out.Agents {
+	case "kept":
+		a.sayf("the agents run on and nobody watches them; `gcity` or `gcity --headless` takes them over, `gcity stop` ends them")
+	case "ended":
+		a.sayf("the service is stopped, and its agents with it")
+	}
+	for _, next := range out.Next {
+		a.sayf("next: %s", next)
+	}
+	return nil
+}
+
+// endService stops what runs by a unit.
+func (a *app) endService(ctx context.Context, k serviceKind, at string, u *unitFile, f serviceFlags, out *removed) error {
+	active, pid, err := u.state(ctx)
+	if err != nil {
+		held, unsure := k.held(at)
+		if !errors.Is(err, exec.ErrNotFound) && (held || unsure != nil) && !f.force {
+			return fmt.Errorf("systemd cannot be asked whether the service runs, so its unit stays: %w; `gcity stop` first, or --force", err)
+		}
+		return nil // where there is no systemd nothing runs by it
+	}
+	if active == "inactive" || active == "failed" {
+		return nil
+	}
+	out.Stopped, out.Agents = true, "ended"
+	if f.keep {
+		n, err := strconv.Atoi(pid)
+		if err != nil || n <= 1 {
+			return fmt.Errorf("systemd does not say which process %s is, so its agents cannot be kept; try again in a moment", u.name())
+		}
+		if err := syscall.Kill(n, syscall.SIGUSR1); err != nil {
+			return fmt.Errorf("process %d of %s cannot be told to leave its agents: %w", n, u.name(), err)
+		}
+		out.Agents = "kept"
+		return u.awaitEnd(ctx)
+	}
+	done := a.saySlow(ctx, "systemd to stop "+u.name(), stopPatience)
+	defer done()
+	if _, err := u.manager.call(ctx, stopPatience, "stop", u.name()); err != nil {
+		return fmt.Errorf("the service is not stopped, so its unit stays: %w", err)
+	}
+	return nil
+}
+
+// awaitEnd waits until a service has ended by itself.
+func (u *unitFile) awaitEnd(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, releaseLimit)
+	defer cancel()
+	for wait := 50 * time.Millisecond; ; wait = min(2*wait, time.Second) {
+		active, _, err := u.state(ctx)
+		switch {
+		case err == nil && (active == "inactive" || active == "failed"):
+			return nil
+		case !pause(ctx, wait):
+			return fmt.Errorf("%s was told to leave its agents and has not ended; `%s` tells more", u.name(), u.manager.line("status", u.name()))
+		}
+	}
+}

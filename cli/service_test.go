@@ -1,0 +1,212 @@
+package cli
+
+import (
+	"encoding/xml"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	sdunit "github.com/coreos/go-systemd/v22/unit"
+)
+
+// awkward is a path with everything in it that a unit, a property list or a shell gives a meaning to.
+const awkward = `/srv/my %h "city" $HOME\x--é;&<'`
+
+func services() []*unit {
+	env := []string{"PATH=/opt/a b/bin:/usr/bin", "GC_HOME=" + awkward, "LANG=C.UTF-8"}
+	return []*unit{
+		{kind: "city", group: "daemon", name: "town", at: "/srv/town", about: "the city town (/srv/town)", exe: "/bin/sh", args: []string{"--headless", "--city", "/srv/town"}},
+		{kind: "city", group: "daemon", name: "odd", at: awkward, about: "the city odd (" + awkward + ")", exe: "/bin/sh", args: []string{"--headless", "--city", awkward, "--file", "$x"}, env: env, limit: 400 * time.Second},
+		{kind: "supervisor", group: "supervisor", name: "supervisor", at: "/root/.gc", about: "the cities of /root/.gc", exe: "/bin/sh", args: []string{"supervisor", "run"}, limit: supervisorStop},
+		{kind: "city", group: "daemon", name: "town", at: "/srv/town", about: "x", exe: "/bin/sh", args: []string{"--headless"}, system: true, user: "root", env: env},
+	}
+}
+
+// Every unit is one that systemd itself finds nothing wrong with.
+func TestUnitsAreVerified(t *testing.T) {
+	analyze, err := exec.LookPath("systemd-analyze")
+	if err != nil {
+		t.Skip("systemd-analyze is not installed")
+	}
+	for _, s := range services() {
+		text, err := s.unitText()
+		if err != nil {
+			t.Fatal(err)
+		}
+		file := filepath.Join(t.TempDir(), s.unitName())
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		scope := "--user"
+		if s.system {
+			scope = "--system"
+		}
+		cmd := exec.Command(analyze, scope, "--man=no", "verify", file)
+		cmd.Env = append(os.Environ(), "XDG_RUNTIME_DIR="+t.TempDir(), "LC_ALL=C")
+		if out, err := cmd.CombinedOutput(); err != nil || strings.Contains(string(out), s.unitName()) {
+			t.Errorf("%v: %s\n%s", err, out, text)
+		}
+	}
+}
+
+// What a unit says is what the service is to have: a restart keeps the agents, a stop has the time that it needs, and the words
+// of the command line come back as they were.
+func TestUnitText(t *testing.T) {
+	odd := services()[1]
+	text, err := odd.unitText()
+	if err != nil {
+		t.Fatal(err)
+	}
+	options, err := sdunit.Deserialize(strings.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	has := func(section, name, value string) {
+		t.Helper()
+		if !slices.ContainsFunc(options, func(o *sdunit.UnitOption) bool { return o.Section == section && o.Name == name && o.Value == value }) {
+			t.Errorf("there is no %s=%s in [%s]:\n%s", name, value, section, text)
+		}
+	}
+	path := `"` + `/srv/my %%h \"city\" $HOME\\x--é;&<'` + `"`
+	has("Service", "ExecStart", ":/bin/sh --headless --city "+path+` --file "$x"`)
+	has("Service", "Type", "notify")
+	has("Service", "KillMode", "process")
+	has("Service", "RestartKillSignal", "SIGUSR1")
+	has("Service", "TimeoutStopSec", "430")
+	has("Service", "RestartPreventExitStatus", "1 4 78")
+	has("Service", "Environment", `"GC_HOME=`+path[1:])
+	has("Install", "WantedBy", "default.target")
+	if markIn(text) != markOf("city", awkward) || markIn(text) == markOf("city", "/srv/my") || markIn("[Unit]\n"+text) != "" {
+		t.Errorf("its mark is %q", markIn(text))
+	}
+	for _, word := range []string{"a\nb", "a\x00b", "a\x1bb", "a\xffb"} {
+		for _, s := range []*unit{{exe: "/bin/sh", args: []string{word}}, {exe: "/bin/sh", env: []string{"PATH=" + word}}} {
+			if _, err := s.unitText(); err == nil || !strings.Contains(err.Error(), "cannot be written into a unit") {
+				t.Errorf("%q: %v", word, err)
+			}
+			if _, err := s.plistText(); err == nil {
+				t.Errorf("%q went into a property list", word)
+			}
+		}
+	}
+}
+
+// A property list is XML that says the same.
+func TestPlist(t *testing.T) {
+	for _, s := range services() {
+		text, err := s.plistText()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var values []string
+		d := xml.NewDecoder(strings.NewReader(text))
+		for {
+			token, err := d.Token()
+			if errors.Is(err, io.EOF) {
+				break
+			}
+			if err != nil {
+				t.Fatalf("%v in\n%s", err, text)
+			}
+			if data, ok := token.(xml.CharData); ok && strings.TrimSpace(string(data)) != "" {
+				values = append(values, string(data))
+			}
+		}
+		for _, want := range append(s.command(), "gcity."+s.name) {
+			if !slices.Contains(values, want) {
+				t.Errorf("%q is not in %q", want, values)
+			}
+		}
+		if !strings.Contains(text, "<key>AbandonProcessGroup</key>\n\t<true/>") {
+			t.Errorf("agents would die with their controller:\n%s", text)
+		}
+	}
+}
+
+// A service gets the PATH of whoever installs it, without what belongs to one session, and no secrets.
+func TestServiceEnviron(t *testing.T) {
+	environ := []string{"PATH=/town/.gc/bin:/home/ann/.local/bin:.::/usr/bin:/home/ann/.local/bin", "LC_TIME=de_DE", "LANG=C", "API_KEY=secret",
+		"GC_HOME=/home/ann/gc", "TZ=", "GC_SESSION=fake", "XDG_CONFIG_HOME=/home/ann/conf"}
+	want := []string{"PATH=/home/ann/.local/bin:/usr/bin", "LC_TIME=de_DE", "LANG=C", "GC_HOME=/home/ann/gc", "XDG_CONFIG_HOME=/home/ann/conf"}
+	if got := serviceEnviron(environ, true, ""); !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	want = []string{"PATH=/home/bob/.local/bin:/home/bob/bin:/home/ann/.local/bin:/usr/bin", "LC_TIME=de_DE", "LANG=C"}
+	if got := serviceEnviron(environ, false, "/home/bob"); !slices.Equal(got, want) {
+		t.Errorf("of another: %q, want %q", got, want)
+	}
+}
+
+// Two cities of one name have units of their own, and what gcity has not written is not written over.
+func TestUnitsOfOneName(t *testing.T) {
+	a, m := &app{}, &manager{folder: filepath.Join(t.TempDir(), "units")}
+	make := func(at string) *unit {
+		return &unit{kind: "city", group: "daemon", name: "town", at: at, about: at, exe: "/bin/sh"}
+	}
+	one, err := a.writeUnit(make("/a"), m, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	two, err := a.writeUnit(make("/b"), m, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := a.writeUnit(make("/b"), m, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if one.Unit != "gcity-town.service" || two.Unit == one.Unit || !strings.HasPrefix(two.Unit, "gcity-town-") || again.File != two.File || again.Written || !two.Written {
+		t.Errorf("%+v\n%+v\n%+v", one, two, again)
+	}
+	u, err := m.own(markOf("city", "/a"))
+	if err != nil || u == nil || u.path != one.File {
+		t.Fatalf("%+v, %v", u, err)
+	}
+	if err := os.WriteFile(one.File, []byte("[Unit]\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if code, why := verdict(errOf(a.writeUnit(make("/a"), m, false))); code != exitConflict || !strings.Contains(why, "--force") {
+		t.Errorf("exit %d, %s", code, why)
+	}
+	if _, err := a.writeUnit(make("/a"), m, true); err != nil {
+		t.Error(err)
+	}
+}
+
+func errOf[T any](_ T, err error) error { return err }
+
+type fall struct{ error }
+
+func (fall) Stack() []byte { return nil }
+
+// A panic that was caught is answered by a service as one that was not.
+func TestCrashIsNoPlainFailure(t *testing.T) {
+	if code, why := verdict(errors.Join(errors.New("the loop"), fall{errors.New("broke")})); code != 2 || !strings.Contains(why, "broke") {
+		t.Errorf("exit %d, %s", code, why)
+	}
+}
+
+// The supervisor's unit is made by the same commands.
+func TestSupervisorUnit(t *testing.T) {
+	var out strings.Builder
+	a := &app{out: &out, err: io.Discard, getenv: os.Getenv}
+	root := group("supervisor", "", a.serviceCommands(a.supervisorService(func() (string, error) { return "/srv/gc", nil }, nil))...)
+	root.SetArgs([]string{"install", "--print"})
+	if err := root.ExecuteContext(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range []string{`# gcity-unit: supervisor "/srv/gc"`, "TimeoutStopSec=930"} {
+		if !strings.Contains(out.String(), line+"\n") {
+			t.Errorf("no %s in\n%s", line, out.String())
+		}
+	}
+	if !strings.Contains(out.String(), " supervisor run\n") {
+		t.Error(out.String())
+	}
+}
