@@ -66,6 +66,9 @@ type app struct {
 // run executes one command line and says what went wrong, on stderr only.
 func (a *app) run(ctx context.Context, args []string) int {
 	root := a.root()
+	if len(args) > 0 && strings.HasPrefix(args[0], "__complete") {
+		a.completions(root)
+	}
 	root.SetArgs(args)
 	root.SetIn(a.in)
 	root.SetOut(a.out)

@@ -282,7 +282,7 @@ demo: 1 restarted, 0 failed, 1 left alone
 func TestCompletion(t *testing.T) {
 	for line, want := range map[string]string{
 		"pool scale ": "demo/worker off one set", "rig restart ": "demo lost", "agent drain ": "db demo/worker-2 demo/worker-10 one web",
-		"agent suspend ": "db demo/worker demo/worker-2 demo/worker-10 off one set web", "pool scale worker ": "",
+		"agent suspend ": "db demo/worker demo/worker-2 demo/worker-10 off one set web", "pool scale worker ": "auto",
 	} {
 		code, out, _ := told(t, groupedCity(), append([]string{"__complete"}, strings.Split(line, " ")...)...)
 		names := strings.Fields(strings.ReplaceAll(out[:strings.Index(out, ":4")], "\n", " "))

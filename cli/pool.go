@@ -45,6 +45,7 @@ next start. Members that are too many are told to finish first.`,
 		}
 		return a.do(ctx, l, c)
 	})
+	scale.ValidArgsFunction = a.completeWith(kindPool, "auto")
 	return group("pool", "Look at groups of like agents, set their size", list, show, scale)
 }
 

@@ -30,7 +30,7 @@ func (a *app) completionCommand() *cobra.Command {
 		}
 	}
 	return group("completion", "A completion script for your shell",
-		shell("bash", func(r *cobra.Command, w io.Writer) error { return r.GenBashCompletionV2(w, true) },
+		shell("bash", bashCompletion,
 			"source <(gcity completion bash)"),
 		shell("zsh", func(r *cobra.Command, w io.Writer) error { return r.GenZshCompletion(w) },
 			`gcity completion zsh > "${fpath[1]}/_gcity"`),

@@ -1,0 +1,154 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"gcity/city"
+)
+
+// shellCity is a city of files alone, with a name of each kind.
+func shellCity(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"city.toml": "[workspace]\nname = \"x\"\n[[rigs]]\nname = \"demo\"\npath = \"demo\"\n[[agents]]\nname = \"builder\"\nstart_command = \"x\"\n" +
+			"[[agents]]\nname = \"worker\"\nstart_command = \"x\"\n[agents.pool]\nmax = 2\n",
+		"demo/.keep": "",
+		".gc/formulas/automations/digest/automation.toml": automationText,
+	} {
+		file := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+const automationText = "[automation]\ngate = \"manual\"\nexec = \"true\"\n"
+
+// What a shell is offered is what there is, here with nobody at work, in each of the shells that are installed.
+func TestShellsComplete(t *testing.T) {
+	dir := shellCity(t)
+	gcity, err := exec.LookPath("gcity")
+	if err != nil {
+		t.Fatal(err)
+	}
+	script := func(shell string) string {
+		out, err := exec.Command(gcity, "completion", shell).Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		file := filepath.Join(t.TempDir(), "_gcity")
+		if err := os.WriteFile(file, out, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return file
+	}
+	// Each prints the proposals for the line $LINE, one a line, as a TAB at its end would.
+	shells := map[string]string{
+		"bash": `source "$SCRIPT"; COMP_LINE=$LINE COMP_POINT=${#LINE}
+			IFS=$' \t\n:' read -r -a COMP_WORDS <<<"$LINE"; COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); COMP_TYPE=9
+			__start_gcity; printf '%s\n' "${COMPREPLY[@]}"`,
+		"fish": `source $SCRIPT; complete -C "$LINE" | cut -f1`,
+		"zsh": `autoload -Uz compinit; compinit -u -d "$HOME/dump"; source "$SCRIPT"; _describe() { local a; eval "a=(\"\${${@[-1]}[@]}\")"; eval "a=(\"\${$2[@]}\")"; printf '%s\n' "${a[@]%%:*}"; }
+			words=(${(z)LINE}); [[ $LINE == *" " ]] && words+=(""); CURRENT=$#words; _gcity`,
+	}
+	for shell, program := range shells {
+		t.Run(shell, func(t *testing.T) {
+			path, err := exec.LookPath(shell)
+			if err != nil {
+				t.Skipf("%s is not installed", shell)
+			}
+			file := script(shell)
+			for _, c := range []struct {
+				line string
+				want []string // among what is offered
+				not  string   // not offered
+			}{
+				{"gcity agent nudge ", []string{"builder", "worker-1", "worker-2"}, "demo"},
+				{"gcity agent nudge bu", []string{"builder"}, "worker-1"},
+				{"gcity pool scale ", []string{"worker"}, "builder"},
+				{"gcity rig status ", []string{"demo"}, "worker"},
+				{"gcity automation run d", []string{"digest"}, "builder"},
+				{"gcity agent nud", []string{"nudge"}, "peek"},
+				{"gcity bead list --rig ", []string{"demo"}, "builder"},
+				{"gcity bead list --assignee ", []string{"builder", "worker"}, "demo"},
+			} {
+				cmd := exec.Command(path, "-c", program)
+				if shell == "bash" {
+					cmd.Args = slices.Insert(cmd.Args, 1, "--norc")
+				}
+				cmd.Dir = dir
+				cmd.Env = append(os.Environ(), "SCRIPT="+file, "LINE="+c.line, "HOME="+t.TempDir(), "GORACE="+quickEnd)
+				var errs bytes.Buffer
+				cmd.Stderr = &errs
+				out, err := cmd.Output()
+				var got []string
+				for line := range strings.Lines(string(out)) {
+					word, _, _ := strings.Cut(strings.TrimSpace(line), " ")
+					got = append(got, word)
+				}
+				for _, want := range c.want {
+					if !slices.Contains(got, want) {
+						t.Errorf("%q: %q is not offered: %q, %v, %s", c.line, want, got, err, errs.String())
+					}
+				}
+				if shell != "zsh" && slices.Contains(got, c.not) { // there the shell chooses, after this
+					t.Errorf("%q: %q is offered", c.line, c.not)
+				}
+			}
+		})
+	}
+}
+
+// bash ends words at colons, which names of automations have: proposals are what comes after the last one.
+func TestBashColons(t *testing.T) {
+	bash, err := exec.LookPath("bash")
+	if err != nil {
+		t.Skip("bash is not installed")
+	}
+	gcity, err := exec.LookPath("gcity")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line, want := range map[string]string{"gcity why sweep:r": "rig:demo", "gcity why sweep:rig:": "demo", "gcity why swe": "sweep:rig:demo"} {
+		cmd := exec.Command(bash, "--norc", "-c", `source <("$GCITY" completion bash); gcity() { printf 'sweep:rig:demo\n:4\n'; }
+			COMP_LINE=$LINE COMP_POINT=${#LINE} COMP_WORDBREAKS=' :=' COMP_TYPE=9; compopt() { :; }; __start_gcity; printf '%s\n' "${COMPREPLY[@]}"`)
+		cmd.Env = append(os.Environ(), "GCITY="+gcity, "LINE="+line, "GORACE="+quickEnd)
+		if out, err := cmd.CombinedOutput(); strings.TrimSpace(string(out)) != want {
+			t.Errorf("%q: %q, %v", line, out, err)
+		}
+	}
+}
+
+// A city that does not answer offers nothing, and keeps no shell waiting.
+func TestCompletionDoesNotWait(t *testing.T) {
+	dir, hung := shellCity(t), make(chan struct{})
+	defer close(hung)
+	a := &app{dir: dir, now: time.Now, getenv: func(string) string { return "" }, dial: func(string) (city.Control, func(), error) {
+		<-hung
+		return nil, nil, os.ErrNotExist
+	}}
+	if got := a.namesFor(context.Background(), time.Millisecond, []kind{kindAgent}); got != nil {
+		t.Errorf("%q", got)
+	}
+}
+
+// The controller that runs is asked first, and a file that is refused leaves what a controller knew.
+func TestCompletionAsksTheController(t *testing.T) {
+	_, out, _ := told(t, demoCity(), "__complete", "agent", "peek", "")
+	if !strings.Contains(out, "app/reader\n") || !strings.HasSuffix(out, ":4\n") {
+		t.Errorf("%q", out)
+	}
+}
