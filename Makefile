@@ -6,13 +6,26 @@ FUZZTIME ?= 20s
 CITY    ?= demo
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test short bench screenshots fuzz fmt lint clean
+.PHONY: help build man packaging release-check demo test short bench screenshots fuzz fmt lint clean
 
 help: ## this list
-	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 10
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 15
 
 build: ## bin/gcity
 	go build -trimpath -ldflags '$(LDFLAGS)' -o bin/gcity .
+
+man: build ## the manual pages, in build/man
+	rm -rf build/man
+	bin/gcity man --dir build/man
+
+packaging: man ## what packages hold besides the program: manual pages and completions, in build
+	mkdir -p build/completions
+	for shell in bash zsh fish; do bin/gcity completion $$shell >build/completions/gcity.$$shell || exit 1; done
+
+release-check: packaging ## what a release is made of, and goreleaser's own look at it where that is installed; publishes nothing
+	go test ./internal/arch -run Release
+	@if command -v goreleaser >/dev/null; then goreleaser check && goreleaser release --snapshot --clean --skip=publish; \
+	else echo 'goreleaser is not installed: skipped'; fi
 
 demo: build ## the control room on a copy of an example city (CITY=town or chain: another one; HEADLESS=1: ten seconds without a terminal)
 	@HEADLESS='$(HEADLESS)' sh examples/run.sh bin/gcity '$(CITY)'
@@ -45,4 +58,4 @@ lint: ## gofmt, go vet, and golangci-lint where it is installed
 	@if command -v golangci-lint >/dev/null; then golangci-lint run; else echo 'golangci-lint is not installed: skipped'; fi
 
 clean: ## remove what was built
-	rm -rf bin dist
+	rm -rf bin build dist

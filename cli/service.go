@@ -57,14 +57,14 @@ func (a *app) serviceCommands(k serviceKind) []*cobra.Command {
 		Use: "install", Short: "Have systemd keep " + k.what + " running", Args: exactly(0),
 		Long: `install writes a unit of systemd and enables it: of yours, which runs while you are
 logged in, or for good with "loginctl enable-linger"; with --system one of the
-machine, which runs as you, or as --user says. PATH and the language are taken
-over from here: install it again when they have changed. A restart of the service
-keeps the agents, a stop ends them. What is there already and not written by gcity
-is left alone.`,
+machine, which runs as the folder's owner, or as --user says. PATH and the language
+are taken over from here: install it again when they have changed. A restart of the
+service keeps the agents, a stop ends them. What is there already and not written
+by gcity is left alone.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.install(cmd.Context(), k, f) },
 	}
 	install.Flags().BoolVar(&f.system, "system", false, "a unit of the machine, not of yours")
-	install.Flags().StringVar(&f.user, "user", "", "as whom a unit of the machine runs (else the folder's owner)")
+	install.Flags().StringVar(&f.user, "user", "", "as whom a unit of the machine runs (a `name`; else the folder's owner)")
 	install.Flags().BoolVar(&f.now, "now", false, "start it now as well")
 	install.Flags().BoolVar(&f.print, "print", false, "write the unit to stdout, and change nothing")
 	install.Flags().BoolVar(&f.launchd, "launchd", runtime.GOOS == "darwin", "with --print: a property list for launchd")

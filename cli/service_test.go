@@ -210,3 +210,21 @@ func TestSupervisorUnit(t *testing.T) {
 		t.Error(out.String())
 	}
 }
+
+// The units of the packages are those that install writes, but for what only install knows.
+func TestPackagedUnitsAreTheSame(t *testing.T) {
+	for file, u := range map[string]*unit{
+		"gcity@.service": {kind: "city", group: "daemon", about: "%f", args: []string{"--headless", "--city", "%f"}, limit: 10 * time.Minute},
+		"gcity-supervisor.service": {kind: "supervisor", group: "supervisor", about: "the cities of this user", args: []string{"supervisor", "run"},
+			limit: supervisorStop},
+	} {
+		u.exe = "/usr/bin/gcity"
+		text, err := u.unitText()
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, text, _ = strings.Cut(text, "[Unit]\n")
+		text = "# `gcity " + u.group + " install` writes one that knows your PATH, and how long the stop may take.\n[Unit]\n" + strings.ReplaceAll(text, "%%f", "%f")
+		golden(t, "../../packaging/"+file, text)
+	}
+}

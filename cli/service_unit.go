@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -74,7 +73,7 @@ func (s *unit) unitText() (string, error) {
 	if s.system {
 		line("Wants=network-online.target")
 		line("After=network-online.target")
-		if plainWord.MatchString(s.at) {
+		if plain(s.at) && !strings.Contains(s.at, "%") {
 			line("RequiresMountsFor=%s", s.at)
 		}
 	}
@@ -124,7 +123,14 @@ func (s *unit) stopSeconds() int {
 	return int(max(90*time.Second, (s.limit + serviceSlack).Round(10*time.Second)).Seconds())
 }
 
-var plainWord = regexp.MustCompile(`^[A-Za-z0-9_@+=:,./~-]+$`)
+// plain reports whether a word needs no quotes in a unit.
+func plain(s string) bool {
+	return s != "" && !strings.ContainsFunc(s, func(r rune) bool { return !isNameRune(r) && !strings.ContainsRune("@+=:,/~%", r) })
+}
+
+func isNameRune(r rune) bool {
+	return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("_.-", r)
+}
 
 // unitWords writes a command line as systemd reads it. Its colon keeps systemd from putting variables in.
 func unitWords(args []string) (string, error) {
@@ -152,7 +158,7 @@ func unitWord(s string) (string, error) {
 		return "", err
 	}
 	s = strings.ReplaceAll(s, "%", "%%")
-	if plainWord.MatchString(strings.ReplaceAll(s, "%", "")) {
+	if plain(s) {
 		return s, nil
 	}
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(s) + `"`, nil
@@ -168,7 +174,7 @@ func fitForUnit(s string) error {
 
 // unitSafe is a name with everything replaced that a unit's name cannot have.
 func unitSafe(name string) string {
-	name = regexp.MustCompile(`[^A-Za-z0-9_.-]+`).ReplaceAllString(name, "-")
+	name = strings.Join(strings.FieldsFunc(name, func(r rune) bool { return !isNameRune(r) }), "-")
 	return cmp.Or(strings.Trim(name[:min(len(name), 64)], "-."), "city")
 }
 

@@ -1,0 +1,190 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"gcity/internal/disk"
+)
+
+func (a *app) manCommand() *cobra.Command {
+	var dir string
+	c := &cobra.Command{
+		Use: "man [COMMAND…]", Short: "The manual page of a command, or all of them as files", Args: cobra.ArbitraryArgs,
+		Long: `man writes the manual page of gcity, or of one of its commands, to stdout in the
+form that the program man reads. With --dir it writes all of them into a folder, a file each.`,
+		Example: "  gcity man agent nudge | man -l -\n  gcity man --dir ~/.local/share/man/man1",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if dir == "" {
+				of, rest, err := cmd.Root().Find(args)
+				if err != nil || len(rest) > 0 {
+					return usage("there is no command %q, and no page of it", strings.Join(args, " "))
+				}
+				return manPage(a.out, of, a.version)
+			}
+			if len(args) > 0 {
+				return usage("--dir writes all pages; leave %q out", strings.Join(args, " "))
+			}
+			return a.manPages(cmd.Root(), dir)
+		},
+	}
+	c.Flags().StringVar(&dir, "dir", "", "write all pages into this `folder`")
+	return c
+}
+
+// manPages writes the page of each command into a folder.
+func (a *app) manPages(root *cobra.Command, dir string) error {
+	if a.readOnly {
+		return refusedReadOnly("man --dir")
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return fmt.Errorf("the folder of the pages cannot be made: %w", err)
+	}
+	written := 0
+	var walk func(c *cobra.Command) error
+	walk = func(c *cobra.Command) error {
+		var b strings.Builder
+		if err := manPage(&b, c, a.version); err != nil {
+			return err
+		}
+		if err := disk.Replace(filepath.Join(dir, manName(c)+".1"), []byte(b.String()), 0o644); err != nil {
+			return fmt.Errorf("a page cannot be written: %w", err)
+		}
+		written++
+		for _, below := range shown(c) {
+			if err := walk(below); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if err := walk(root); err != nil {
+		return err
+	}
+	a.sayf("wrote %s into %s", counted(written, "page"), dir)
+	return nil
+}
+
+func manName(c *cobra.Command) string { return strings.ReplaceAll(c.CommandPath(), " ", "-") }
+
+// shown are the commands below one that a person is told of.
+func shown(c *cobra.Command) []*cobra.Command {
+	var out []*cobra.Command
+	for _, below := range c.Commands() {
+		if below.IsAvailableCommand() && below.Name() != "help" {
+			out = append(out, below)
+		}
+	}
+	return out
+}
+
+// manPage writes a page in the language man. It is written here and not by cobra/doc: what that needs is set up before main, and so
+// would cost every holder 0.35 ms and 200 KB.
+func manPage(w io.Writer, c *cobra.Command, version string) error {
+	var b strings.Builder
+	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
+	line(`.TH "%s" "1" "" "gcity %s" "gcity"`, strings.ToUpper(roff(manName(c))), roff(version))
+	line(".SH NAME\n%s \\- %s", roff(manName(c)), roff(c.Short))
+	line(".SH SYNOPSIS")
+	if below := shown(c); len(below) > 0 {
+		line(".B %s\nCOMMAND", roff(c.CommandPath()))
+		if !c.HasParent() {
+			line(".br")
+		}
+	}
+	if !c.HasSubCommands() || !c.HasParent() {
+		name, rest, _ := strings.Cut(strings.TrimPrefix(c.UseLine(), c.CommandPath()), " ")
+		line(".B %s\n%s", roff(c.CommandPath()+name), roff(rest))
+	}
+	if text := strings.TrimSpace(c.Long); text != "" {
+		line(".SH DESCRIPTION")
+		paragraphs(&b, text)
+	}
+	if below := shown(c); len(below) > 0 {
+		line(".SH COMMANDS")
+		for _, s := range below {
+			line(".TP\n.BR %s (1)\n%s", roff(manName(s)), roff(s.Short))
+		}
+	}
+	for _, flags := range []struct {
+		title string
+		set   *pflag.FlagSet
+	}{{"OPTIONS", c.NonInheritedFlags()}, {"OPTIONS OF ALL COMMANDS", c.InheritedFlags()}} {
+		title := ".SH " + flags.title
+		flags.set.VisitAll(func(f *pflag.Flag) {
+			if f.Hidden || f.Name == "help" {
+				return
+			}
+			if title != "" {
+				line("%s", title)
+				title = ""
+			}
+			value, text := pflag.UnquoteUsage(f)
+			name := "--" + f.Name
+			if f.Shorthand != "" {
+				name = "-" + f.Shorthand + ", " + name
+			}
+			line(".TP\n\\fB%s\\fR %s\n%s", roff(name), roff(value), roff(text))
+		})
+	}
+	if c.Example != "" {
+		line(".SH EXAMPLES\n.EX")
+		for text := range strings.SplitSeq(c.Example, "\n") {
+			line("%s", roff(text))
+		}
+		line(".EE")
+	}
+	if !c.HasParent() {
+		line(".SH EXIT STATUS")
+		for _, e := range [][2]string{{"0", "done"}, {"1", "failed"}, {"2", "the command line is wrong"}, {"3", "not running"},
+			{"4", "already running, or in conflict with what is"}, {"78", "the configuration is refused"}} {
+			line(".TP\n.B %s\n%s", e[0], e[1])
+		}
+	}
+	if c.HasParent() {
+		line(".SH SEE ALSO\n.BR %s (1)", roff(manName(c.Parent())))
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// paragraphs writes a text whose indented lines stay as they are.
+func paragraphs(b *strings.Builder, text string) {
+	verbatim, gap := false, false
+	for line := range strings.SplitSeq(text, "\n") {
+		if line == "" {
+			gap = true
+			continue
+		}
+		indented := strings.HasPrefix(line, " ") || strings.HasPrefix(line, "\t")
+		if verbatim && !indented {
+			b.WriteString(".EE\n")
+		}
+		if gap || indented != verbatim {
+			b.WriteString(".PP\n")
+		}
+		if indented && !verbatim {
+			b.WriteString(".EX\n")
+		}
+		verbatim, gap = indented, false
+		b.WriteString(roff(line) + "\n")
+	}
+	if verbatim {
+		b.WriteString(".EE\n")
+	}
+}
+
+// roff writes a text so that nothing of it is an instruction.
+func roff(s string) string {
+	s = strings.NewReplacer(`\`, `\e`, "-", `\-`, "'", `\(aq`, "`", `\(ga`, "…", `\&...`, "\n", " ").Replace(s)
+	if strings.HasPrefix(s, ".") {
+		s = `\&` + s
+	}
+	return s
+}

@@ -1,0 +1,71 @@
+package cli
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+)
+
+// Each command has a page, which says what its help says and in which a formatter finds no mistake.
+func TestManPages(t *testing.T) {
+	dir := t.TempDir()
+	if code, out, errs := told(t, demoCity(), "man", "--dir", dir); code != 0 || !strings.Contains(out, " pages into ") {
+		t.Fatalf("exit %d, %s%s", code, out, errs)
+	}
+	files, err := filepath.Glob(filepath.Join(dir, "*.1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	commands := 0
+	var walk func(c *cobra.Command)
+	walk = func(c *cobra.Command) {
+		commands++
+		if _, err := os.Stat(filepath.Join(dir, manName(c)+".1")); err != nil {
+			t.Error(err)
+		}
+		for _, below := range shown(c) {
+			walk(below)
+		}
+	}
+	walk((&app{}).root())
+	if len(files) != commands || commands < 50 {
+		t.Errorf("%d pages of %d commands", len(files), commands)
+	}
+	page, err := os.ReadFile(filepath.Join(dir, "gcity-daemon-install.1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{".SH NAME\ngcity\\-daemon\\-install \\- Have systemd", `\fB\-\-print\fR`, "gcity\\-daemon (1)", `\fB\-\-json\fR`} {
+		if !strings.Contains(string(page), want) {
+			t.Errorf("no %q in\n%s", want, page)
+		}
+	}
+	lint, err := exec.LookPath("mandoc")
+	if err != nil {
+		t.Skip("mandoc is not installed")
+	}
+	out, err := exec.Command(lint, append([]string{"-T", "lint", "-W", "warning"}, files...)...).CombinedOutput()
+	for line := range bytes.Lines(out) {
+		if !bytes.Contains(line, []byte("missing date")) { // a date would make two builds differ
+			t.Errorf("%s", line)
+		}
+	}
+	if err != nil && t.Failed() {
+		t.Error(err)
+	}
+}
+
+// One page goes to stdout, and a command that is none has none.
+func TestManPage(t *testing.T) {
+	if code, out, _ := told(t, demoCity(), "man", "agent", "nudge"); code != 0 || !strings.HasPrefix(out, `.TH "GCITY\-AGENT\-NUDGE"`) {
+		t.Errorf("exit %d, %.40q", code, out)
+	}
+	if code, out, _ := told(t, demoCity(), "man", "agent", "nonsense"); code != exitUsage || out != "" {
+		t.Errorf("exit %d, %q", code, out)
+	}
+}
