@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,7 +12,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"gcity/agent"
 	"gcity/city"
 	"gcity/config"
 	"gcity/session"
@@ -40,16 +38,34 @@ func bad(fix, format string, args ...any) finding {
 }
 
 func (a *app) doctorCommand() *cobra.Command {
-	return &cobra.Command{
+	fix := false
+	c := &cobra.Command{
 		Use: "doctor", Short: "Look for trouble with this machine and city, with what to do about it", Args: exactly(0),
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.doctor(cmd.Context()) },
+		Long: `doctor looks, and changes nothing. With --fix it first mends what can be mended
+without losing anything: who may enter .gc, the socket and the pid file of a dead
+controller, what writers that were killed have left in .gc, the link to gc, what is
+known of a configuration. It says what it did and what it left; what a controller
+holds it leaves to that, and no agent is touched.`,
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.doctor(cmd.Context(), fix) },
 	}
+	c.Flags().BoolVar(&fix, "fix", false, "mend what can be mended without losing anything")
+	return c
 }
 
-func (a *app) doctor(ctx context.Context) error {
+func (a *app) doctor(ctx context.Context, fix bool) error {
 	dir, err := a.cityDir()
 	if err != nil {
 		return err
+	}
+	var did mended
+	if fix {
+		if a.readOnly {
+			return refusedReadOnly("doctor --fix")
+		}
+		did = mendCity(dir)
+		if !a.json {
+			a.tellMended(did)
+		}
 	}
 	p := newPatient(ctx, dir)
 	p.slow = a.sayVerySlow
@@ -60,13 +76,19 @@ func (a *app) doctor(ctx context.Context) error {
 		f.Check = c.name
 		found = append(found, f)
 	}
+	found = append(found, examineService(ctx, p, a)...)
 	found = append(found, examineProviders(ctx, p)...)
 	found = append(found, examineStores(ctx, p, !a.readOnly)...)
 	mine := a.doctorPrefs()
 	mine.Check = "preferences"
 	found = append(found, mine)
 	sick := slices.ContainsFunc(found, func(f finding) bool { return f.State == "bad" })
-	if a.json {
+	if a.json && fix {
+		err = a.writeJSON(struct {
+			list[finding]
+			mended
+		}{listOf(found), did})
+	} else if a.json {
 		err = a.writeJSON(listOf(found))
 	} else {
 		err = a.tellFindings(found)
@@ -158,150 +180,10 @@ type check struct {
 
 func checks() []check {
 	return []check{
-		{"configuration", checkCity}, {"agents", checkAgents}, {"programs", checkPrograms}, {"rigs", checkRigs}, {"automations", checkAutomations}, {"formulas", checkRecipes}, {"overrides", checkOverrides}, {"folder .gc", checkFolder}, {"controller", checkController}, {"API", checkAPI},
-		{"sessions", checkSessions}, {"whose work", checkStranded}, {"event log", checkLog}, {"events' script", checkMirror}, {"file system", checkFileSystem}, {"disk space", checkSpace},
+		{"configuration", checkCity}, {"agents", checkAgents}, {"programs", checkPrograms}, {"rigs", checkRigs}, {"automations", checkAutomations}, {"formulas", checkRecipes}, {"overrides", checkOverrides}, {"folder .gc", checkFolder}, {"leftovers", checkLeftovers}, {"controller", checkController}, {"versions", checkVersions}, {"API", checkAPI},
+		{"sessions", checkSessions}, {"crashes", checkQuarantine}, {"stray processes", checkStrays}, {"whose work", checkStranded}, {"event log", checkLog}, {"events' script", checkMirror}, {"file system", checkFileSystem}, {"disk space", checkSpace}, {"clock", checkClock}, {"git", checkGit},
 		{"terminals", checkTerminals}, {"open files", checkFiles}, {"inotify", checkInotify}, {"logging out", checkLinger},
 	}
-}
-
-func checkCity(_ context.Context, p *patient) finding {
-	var e *config.Error
-	switch {
-	case errors.As(p.refused, &e):
-		return bad("edit the file that each line names; a controller that runs keeps the last good one", "%s%s:\n%s",
-			counted(len(e.Problems), "mistake"), p.inForce(), e.Error())
-	case p.refused != nil:
-		return bad("make it readable", "%v%s", p.refused, p.inForce())
-	}
-	if f, differs := p.notInForce(); differs {
-		return f
-	}
-	if len(p.config.Warnings) > 0 {
-		return note("edit the file that each line names", "%s", strings.Join(problemLines(p.config.Warnings), "\n"))
-	}
-	return ok("%s, revision %s", counted(len(p.config.Agents), "agent"), short(p.config.Revision))
-}
-
-// inForce says which configuration a running controller goes by, "" if none runs.
-func (p *patient) inForce() string {
-	if p.running == nil {
-		return ""
-	}
-	return fmt.Sprintf("; revision %s is in force", p.running.Config.Revision)
-}
-
-// notInForce says that the file is well-formed, and not what the controller that runs goes by.
-func (p *patient) notInForce() (f finding, differs bool) {
-	if p.running == nil {
-		return finding{}, false
-	}
-	revision := short(p.config.Revision)
-	switch c := &p.running.Config; {
-	case c.Held != nil:
-		return note("`gcity plan` shows what it changes, `gcity reload --confirm` lets it in, changing the file back drops it",
-			"revision %s is held, %s%s", c.Held.Revision, loss(c.Held.Removes, c.Held.Running), p.inForce()), true
-	case c.Rejected != "":
-		return bad("edit "+config.FileName, "revision %s is refused%s:\n%s", revision, p.inForce(), c.Rejected), true
-	case c.Revision != revision:
-		return note("`gcity reload` reads it at once", "revision %s is not read yet%s", revision, p.inForce()), true
-	}
-	return finding{}, false
-}
-
-func checkAgents(ctx context.Context, p *patient) finding {
-	if p.config == nil {
-		return note("", "not looked at: the configuration is refused")
-	}
-	return judgeAgents(plan(p.config, p.dir), func(provider string) finding { return p.tried(ctx, provider) })
-}
-
-// judgeAgents says who cannot be started, by what the configuration says of the agent, or since the session provider that is
-// to do it could run nothing. For an agent by a provider of which that is not known nobody vouches.
-func judgeAgents(wants []agent.Want, tried func(provider string) finding) finding {
-	var lines, unknown []string
-	by := map[string][]string{}
-	for _, w := range wants {
-		if w.Problem != "" {
-			lines = append(lines, w.Name+": "+w.Problem)
-		} else if !slices.Contains(by[w.Provider], w.Declared) {
-			by[w.Provider] = append(by[w.Provider], w.Declared)
-		}
-	}
-	for _, provider := range slices.Sorted(maps.Keys(by)) {
-		names := safeLine(provider) + ": " + strings.Join(by[provider], ", ")
-		switch tried(provider).State {
-		case "bad":
-			lines = append(lines, "nobody is started by the session provider "+names)
-		case "note":
-			unknown = append(unknown, "look at the line of the session provider "+names)
-		}
-	}
-	switch all := strings.Join(append(lines, unknown...), "\n"); {
-	case len(lines) > 0:
-		return bad("the other agents run; `gcity why AGENT` tells more, and of a session provider its line below", "%s", all)
-	case len(unknown) > 0:
-		return note("", "%s", all)
-	}
-	return ok("all can be started as far as the configuration tells")
-}
-
-func checkRigs(_ context.Context, p *patient) finding {
-	if p.config == nil {
-		return note("", "not looked at: the configuration is refused")
-	}
-	return judgeRigs(rigPlan(p.config))
-}
-
-func checkAutomations(_ context.Context, p *patient) finding {
-	if p.config == nil {
-		return note("", "not looked at: the configuration is refused")
-	}
-	if troubles := automationTroubles(p.config, time.Now()); len(troubles) > 0 {
-		return note("edit the file that each line names; the other automations go on", "%s", strings.Join(troubles, "\n"))
-	}
-	return ok("their files are in order")
-}
-
-func judgeRigs(rigs []agent.Rig) finding {
-	var problems []string
-	for _, r := range rigs {
-		if r.Problem != "" {
-			problems = append(problems, fmt.Sprintf("%s (%s): %s", r.Name, r.Source, r.Problem))
-		}
-	}
-	if len(problems) > 0 {
-		return bad("make the folder, or correct its path in "+config.FileName+"; agents outside of it run", "%s", strings.Join(problems, " | "))
-	}
-	return ok("%s", counted(len(rigs), "rig"))
-}
-
-func checkOverrides(_ context.Context, p *patient) finding {
-	set, err := config.Overrides(p.dir)
-	switch {
-	case err != nil:
-		return bad("mend or remove .gc/"+config.OverridesFile+"; without it pools follow their checks", "%v", err)
-	case p.config == nil:
-		return note("", "not compared: the configuration is refused")
-	}
-	return judgeOverrides(set, poolPlan(p.config, p.dir))
-}
-
-func judgeOverrides(set map[string]int, pools []agent.Pool) finding {
-	left := maps.Clone(set)
-	var problems []string
-	for _, q := range pools {
-		if n, ok := set[q.Name]; ok && q.Size(n) != n {
-			problems = append(problems, fmt.Sprintf("%s is set to %d, and its bounds are %d to %d (%s)", q.Name, n, q.Min, q.Max, q.Source))
-		}
-		delete(left, q.Name)
-	}
-	for _, name := range slices.Sorted(maps.Keys(left)) {
-		problems = append(problems, "there is no pool "+name)
-	}
-	if len(problems) > 0 {
-		return note("`gcity pool scale NAME N|auto` for a pool; lines of pools that are gone do nothing", "%s", strings.Join(problems, " | "))
-	}
-	return ok("%s set by hand", counted(len(set), "pool"))
 }
 
 func checkFolder(_ context.Context, p *patient) finding {

@@ -2,11 +2,8 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
-	"os/user"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
@@ -37,12 +34,18 @@ func networked(kind int64) string {
 }
 
 func checkFileSystem(_ context.Context, p *patient) finding {
-	var st unix.Statfs_t
-	if err := unix.Statfs(p.dir, &st); err != nil {
-		return bad("", "cannot look at it: %v", err)
+	var lines []string
+	for _, dir := range p.workFolders() {
+		var st unix.Statfs_t
+		if err := unix.Statfs(dir, &st); err != nil {
+			return bad("see that it can be reached", "cannot look at %s: %v", dir, err)
+		}
+		if kind := networked(int64(st.Type)); kind != "" {
+			lines = append(lines, dir+" is on "+kind)
+		}
 	}
-	if kind := networked(int64(st.Type)); kind != "" {
-		return note("keep the city on a local disk", "%s: locks may not be seen by other machines, so two controllers could run", kind)
+	if len(lines) > 0 {
+		return note("keep the city and the work of its rigs on a local disk", "%s: locks may not be seen by other machines, so two controllers could run, and two writers", strings.Join(lines, "\n"))
 	}
 	return ok("local")
 }
@@ -107,24 +110,6 @@ func checkInotify(context.Context, *patient) finding {
 		return note("sysctl fs.inotify.max_user_watches=65536", "only %d watches per user", most)
 	}
 	return ok("available")
-}
-
-// checkLinger warns where logging out ends a person's processes.
-func checkLinger(context.Context, *patient) finding {
-	if _, err := os.Stat("/run/systemd/system"); errors.Is(err, os.ErrNotExist) {
-		return ok("no systemd here that would end agents at logout")
-	}
-	me, err := user.Current()
-	if err != nil {
-		return note("", "cannot tell who you are: %v", err)
-	}
-	if me.Uid == "0" {
-		return ok("you are root")
-	}
-	if _, err := os.Stat(filepath.Join("/var/lib/systemd/linger", me.Username)); err == nil {
-		return ok("lingering is on: agents stay when you log out")
-	}
-	return note("loginctl enable-linger", "systemd may end your agents when you log out")
 }
 
 func kernelNumber(file string) (int, error) {

@@ -1,0 +1,189 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"time"
+
+	"gcity/controller"
+	"gcity/internal/disk"
+)
+
+// ailment is what doctor can mend itself, because nothing can be lost by it.
+type ailment struct {
+	what string
+	told bool         // by a check of its own
+	idle bool         // only while nobody has the city's lock
+	mend func() error // must do no harm where it is mended already
+}
+
+// leftoverAge is from when on a file that looks half written is taken to be left over.
+const leftoverAge = time.Hour
+
+// ailments looks for what can be mended in a city's folder.
+func ailments(dir string) []ailment {
+	gc := gcDir(dir)
+	info, err := os.Lstat(gc)
+	if err != nil || !info.IsDir() || disk.Own(gc) != nil {
+		return nil
+	}
+	var out []ailment
+	if info.Mode().Perm() != 0o700 {
+		out = append(out, ailment{what: fmt.Sprintf("%s can be entered by others (%v)", gc, info.Mode().Perm()), told: true, mend: func() error { return os.Chmod(gc, 0o700) }})
+	}
+	if _, err := os.Stat(filepath.Join(gc, "controller.lock")); err != nil {
+		return out // no controller was here yet
+	}
+	if _, err := os.Lstat(filepath.Join(gc, ".gitignore")); errors.Is(err, fs.ErrNotExist) {
+		out = append(out, ailment{what: gc + " does not ignore itself: git would take in what runs", mend: func() error { return hideFromGit(gc) }})
+	}
+	if _, err := os.Stat(filepath.Join(binDir(dir), "gc")); errors.Is(err, fs.ErrNotExist) {
+		out = append(out, ailment{what: filepath.Join(binDir(dir), "gc") + " leads nowhere: agents do not find gc", mend: func() error { return linkBinary(dir) }})
+	}
+	out = append(out, deadEnds(dir)...)
+	for _, left := range halfWritten(gc) {
+		out = append(out, ailment{what: left + " was left by a writer that was killed", idle: true, mend: func() error { return unlessGone(os.Remove(left)) }})
+	}
+	if data, err := os.ReadFile(knownPath(dir)); err == nil && !json.Valid(data) {
+		out = append(out, ailment{what: knownPath(dir) + " is damaged", idle: true, mend: func() error {
+			c, err := loadCity(dir)
+			if err != nil {
+				return errors.New("it is written anew once the configuration is in order")
+			}
+			return keepKnown(c)
+		}})
+	}
+	return out
+}
+
+// deadEnds are the socket and the pid file of a controller that is gone.
+func deadEnds(dir string) []ailment {
+	if held, err := isHeld(dir); err != nil || held {
+		return nil
+	}
+	var out []ailment
+	if pid := filepath.Join(gcDir(dir), "daemon.pid"); exists(pid) {
+		out = append(out, ailment{what: pid + " is a dead controller's", idle: true, mend: func() error { return nil }}) // whoever gives the lock back removes it
+	}
+	at := disk.FindSocket(socketPath(dir))
+	info, err := os.Lstat(at)
+	if err != nil || info.Mode().Type() != fs.ModeSocket {
+		return out
+	}
+	if _, closeNear, err := dial(dir); err == nil {
+		closeNear()
+		return out
+	} else if !isNotRunning(err) {
+		return out
+	}
+	return append(out, ailment{what: at + " is a dead controller's", idle: true, mend: func() error {
+		return errors.Join(unlessGone(os.Remove(at)), unlessGone(os.Remove(socketPath(dir)+".path")))
+	}})
+}
+
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
+}
+
+// unlessGone takes it that what was to be removed is no more.
+func unlessGone(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+// halfWritten are files in .gc under the names that writers give to what is not done.
+func halfWritten(gc string) []string {
+	unfinished := regexp.MustCompile(`^(\.gcity-[A-Z2-7]{26}|\.[A-Za-z][A-Za-z0-9-]*\.[a-z]+[0-9]{9,}|gc\.[0-9]+)$`)
+	var out []string
+	for _, dir := range []string{gc, filepath.Join(gc, "bin")} {
+		entries, err := os.ReadDir(dir)
+		if err != nil {
+			continue // told by others
+		}
+		for _, e := range entries {
+			info, err := e.Info()
+			if err != nil || !unfinished.MatchString(e.Name()) || time.Since(info.ModTime()) < leftoverAge {
+				continue
+			}
+			if link := strings.HasPrefix(e.Name(), "gc."); link == (info.Mode().Type() == fs.ModeSymlink) && (link || info.Mode().IsRegular()) {
+				out = append(out, filepath.Join(dir, e.Name()))
+			}
+		}
+	}
+	return out
+}
+
+func checkLeftovers(_ context.Context, p *patient) finding {
+	var lines []string
+	for _, ill := range ailments(p.dir) {
+		if !ill.told {
+			lines = append(lines, ill.what)
+		}
+	}
+	if len(lines) > 0 {
+		return note("`gcity doctor --fix` mends it, and so does the next controller", "%s", strings.Join(lines, "\n"))
+	}
+	return ok("none")
+}
+
+// mended is what --fix did.
+type mended struct {
+	Done []string `json:"mended"`
+	Left []string `json:"left"` // with why
+}
+
+// mendCity mends what can be mended without losing anything, and leaves alone what a controller holds.
+func mendCity(dir string) mended {
+	out := mended{Done: []string{}, Left: []string{}}
+	ills := ailments(dir)
+	held := errors.New("")
+	for _, ill := range ills {
+		if ill.idle {
+			release, err := holdCity(dir)
+			if held = err; err == nil {
+				defer release()
+			}
+			break
+		}
+	}
+	for _, ill := range ills {
+		err := error(nil)
+		if ill.idle && held != nil {
+			err = held
+			if running, ok := errors.AsType[*controller.RunningError](held); ok {
+				err = fmt.Errorf("%w, and sees to what it holds itself", running)
+			}
+		} else {
+			err = ill.mend()
+		}
+		if err != nil {
+			out.Left = append(out.Left, ill.what+": "+err.Error())
+		} else {
+			out.Done = append(out.Done, ill.what)
+		}
+	}
+	return out
+}
+
+func (a *app) tellMended(m mended) {
+	for _, line := range m.Done {
+		a.sayf("%s", a.paint(green, "mended ")+safeLine(line))
+	}
+	for _, line := range m.Left {
+		a.sayf("%s", a.paint(yellow, "left   ")+safeLine(line))
+	}
+	if len(m.Done)+len(m.Left) == 0 {
+		a.sayf("there is nothing that --fix could mend")
+	}
+	a.sayf("")
+}

@@ -1,0 +1,182 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"gcity/agent"
+)
+
+// examineService looks at the units that run the city: a line each.
+func examineService(ctx context.Context, p *patient, a *app) []finding {
+	units := a.units("city", p.dir)
+	if len(units) == 0 {
+		return nil
+	}
+	if p.config == nil {
+		return []finding{{Check: "service", State: "note", Detail: "not looked at: the configuration is refused"}}
+	}
+	var out []finding
+	for _, u := range units {
+		f := a.judgeUnit(p, u)
+		f.Check = "service " + strings.TrimSuffix(u.name(), ".service")
+		if active, _, err := u.state(ctx); f.State == "ok" && err == nil {
+			switch {
+			case active == "failed":
+				f = bad("`"+u.manager.line("status", u.name())+"` tells why, `"+u.manager.line("start", u.name())+"` starts it", "it has failed")
+			case active == "inactive" && p.running != nil:
+				f = note(fmt.Sprintf("`kill -USR1 %d`, then `%s`: its agents stay", p.running.PID, u.manager.line("start", u.name())), "the city runs, and not by its service")
+			default:
+				f.Detail += ", " + active
+			}
+			f.Check = "service " + strings.TrimSuffix(u.name(), ".service")
+		}
+		out = append(out, f)
+	}
+	if len(units) > 1 {
+		out = append(out, finding{Check: "services", State: "bad", Detail: "one of yours and one of the machine are for this city: whichever is second fails",
+			Fix: "`gcity daemon uninstall`, or with --system, takes one away"})
+	}
+	return out
+}
+
+// judgeUnit compares a unit with what install would write now, and what it finds with what this shell finds.
+func (a *app) judgeUnit(p *patient, u *unitFile) finding {
+	again := "`gcity daemon install`"
+	if u.manager.system {
+		again = "`sudo gcity daemon install --system`"
+	}
+	runs, environ := programIn(u.text), environIn(u.text)
+	if info, err := os.Stat(runs); err != nil || !info.Mode().IsRegular() || info.Mode()&0o111 == 0 {
+		return bad(again+" with a gcity that stays where it is", "its program %s is not there, or cannot be run", runs)
+	}
+	if len(u.links()) == 0 {
+		return note("`"+u.manager.line("enable", u.name())+"`", "it is not enabled: systemd does not start it by itself")
+	}
+	if lost := lostTo(p, environ); len(lost) > 0 {
+		return bad(again+" from a shell that finds them", "the service does not find what this shell finds:\n%s", strings.Join(lost, "\n"))
+	}
+	s, err := a.cityService().found(context.Background())
+	if err != nil {
+		return note("", "not compared: %v", err)
+	}
+	s.exe, s.system, s.name = runs, u.manager.system, strings.TrimSuffix(strings.TrimPrefix(u.name(), "gcity-"), ".service")
+	s.user = valueOf(u.text, "User")
+	want, err := s.unitText()
+	if err != nil {
+		return note("", "not compared: %v", err)
+	}
+	if differ := differing(u.text, want); len(differ) > 0 {
+		return note(again+", and `"+u.manager.line("restart", u.name())+"`, which keeps the agents", "it is not what would be written now: %s", strings.Join(differ, ", "))
+	}
+	if this, err := thisProgram(a.getenv("PATH")); err == nil && this != runs {
+		return ok("up to date; it runs %s, and this is %s", runs, this)
+	}
+	return ok("up to date")
+}
+
+// differing are the settings of a unit, but for those of the environment and for the files that are read, whose values are not the same.
+func differing(have, want string) []string {
+	var out []string
+	was, is := settings(have), settings(want)
+	for key := range is {
+		if was[key] != is[key] {
+			out = append(out, fmt.Sprintf("%s should be %q", key, is[key]))
+		}
+	}
+	for key := range was {
+		if _, still := is[key]; !still {
+			out = append(out, key+" should not be there")
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+func settings(unit string) map[string]string {
+	out := map[string]string{}
+	for line := range strings.Lines(unit) {
+		key, value, found := strings.Cut(strings.TrimSpace(line), "=")
+		if found && !strings.HasPrefix(key, "#") && key != "Environment" && key != "ExecStart" {
+			out[key] = value
+		}
+	}
+	return out
+}
+
+func valueOf(unit, key string) string { return settings(unit)[key] }
+
+// programIn is the program that a unit of ours starts.
+func programIn(unit string) string {
+	for line := range strings.Lines(unit) {
+		if words, found := strings.CutPrefix(strings.TrimSpace(line), "ExecStart="); found {
+			word, _, _ := strings.Cut(words, " --")
+			return strings.TrimPrefix(readWord(word), ":")
+		}
+	}
+	return ""
+}
+
+// environIn is the environment that a unit of ours sets.
+func environIn(unit string) []string {
+	var out []string
+	for line := range strings.Lines(unit) {
+		if kv, found := strings.CutPrefix(strings.TrimSpace(line), "Environment="); found {
+			out = append(out, readWord(kv))
+		}
+	}
+	return out
+}
+
+// readWord reads a word that unitWord wrote.
+func readWord(s string) string {
+	if quoted := len(s) > 1 && s[0] == '"' && s[len(s)-1] == '"'; quoted {
+		s = strings.NewReplacer(`\\`, `\`, `\"`, `"`).Replace(s[1 : len(s)-1])
+	}
+	return strings.ReplaceAll(s, "%%", "%")
+}
+
+// lostTo names the agents whose program this process finds, and one with another environment does not, or takes another one for it.
+func lostTo(p *patient, environ []string) []string {
+	host := thisHost(p.dir)
+	host.Environ = slices.DeleteFunc(host.Environ, func(kv string) bool { return strings.HasPrefix(kv, "PATH=") })
+	host.Environ = append(host.Environ, environ...)
+	here := map[string]agent.Want{}
+	for _, w := range plan(p.config, p.dir) {
+		here[w.Name] = w
+	}
+	var out []string
+	for _, w := range agent.Plan(p.config, host) {
+		mine := here[w.Name]
+		line := ""
+		switch why := lackOf(&w); {
+		case lackOf(&mine) != "":
+			continue
+		case why != "":
+			line = fmt.Sprintf("%s: %s", w.Declared, why)
+		case w.Program != mine.Program:
+			line = fmt.Sprintf("%s is %s here and %s there", w.Declared, mine.Program, w.Program)
+		}
+		if line != "" && !slices.Contains(out, line) {
+			out = append(out, line)
+		}
+	}
+	return out
+}
+
+// lackOf is why an agent's program is not found, "" if it is, or if nobody can tell.
+func lackOf(w *agent.Want) string {
+	if len(w.Lack.Programs) > 0 {
+		return "no " + strings.Join(w.Lack.Programs, ", ")
+	}
+	if w.Problem != "" || !slices.Contains([]string{"pty", "tmux", "subprocess"}, w.Provider) {
+		return ""
+	}
+	if err := w.Spec.FindProgram(); err != nil {
+		return err.Error()
+	}
+	return ""
+}
