@@ -8,6 +8,7 @@ import (
 	"gcity/events"
 	"gcity/internal/mishap"
 	"gcity/internal/screen"
+	"gcity/session"
 )
 
 // breakLimit is how long what is in flight may take to end once the controller has broken.
@@ -64,5 +65,30 @@ func (r *runner) abandon() {
 	defer r.cancel()
 	if !r.wg.WaitFor(breakLimit) {
 		r.c.o.Logger.Error("something of the broken controller does not end")
+	}
+}
+
+// wind lets nothing more begin, and has what need not be waited for end.
+func (r *runner) wind(leave bool) {
+	r.c.o.Last.Begin()
+	close(r.closed)
+	r.shop.endRuns(errStopped)
+	if r.shop.follow != nil {
+		r.shop.follow()
+	}
+	if leave {
+		r.leave()
+	}
+}
+
+func (r *runner) leave() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, st := range r.starts {
+		select {
+		case <-st.forked:
+			st.cancel(session.ErrLeave)
+		default:
+		}
 	}
 }

@@ -377,28 +377,3 @@ func (r *runner) finish(leave bool) {
 	t.Stop()
 	r.cancel()
 }
-
-// wind lets nothing more begin, and has what need not be waited for end.
-func (r *runner) wind(leave bool) {
-	r.c.o.Last.Begin()
-	close(r.closed)
-	r.shop.endRuns(errStopped)
-	if r.shop.follow != nil {
-		r.shop.follow()
-	}
-	if leave {
-		r.leave()
-	}
-}
-
-func (r *runner) leave() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for _, st := range r.starts {
-		select {
-		case <-st.forked:
-			st.cancel(session.ErrLeave)
-		default:
-		}
-	}
-}
