@@ -93,10 +93,12 @@ const (
 	CityCrashed   = "city.crashed"
 	CitySuspended = "city.suspended"
 	CityResumed   = "city.resumed"
-	RigAdded      = "rig.added"
-	RigRemoved    = "rig.removed"
-	RigSuspended  = "rig.suspended"
-	RigResumed    = "rig.resumed"
+	// CityCrashed says that the loop of a city broke, and when it is tried again; its agents run on.
+	CityCrashed  = "city.crashed"
+	RigAdded     = "rig.added"
+	RigRemoved   = "rig.removed"
+	RigSuspended = "rig.suspended"
+	RigResumed   = "rig.resumed"
 
 	// AgentStuck says that an agent has work and has printed nothing for longer than its stuck_after.
 	AgentStuck = "agent.stuck"

@@ -24,6 +24,7 @@ var doors = map[string][]string{
 	"main":       {"cli", "session/*"},
 	"cli":        {"*"},
 	"controller": {"agent", "config", "city", "mail", "events", "beads", "session", "pool", "formula", "automation", "watchdog", "restart", "prompt", "overlay", "hooks", "internal"},
+	"supervisor": {"city", "events", "beads", "restart", "internal"},
 	"api":        {"city", "mail", "events", "beads", "internal"},
 	"tui":        {"city", "mail", "events", "beads", "themes", "internal"},
 	"agent":      {"config", "session", "pool", "restart", "prompt"},

@@ -1,0 +1,95 @@
+package supervisor
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"gcity/city"
+	"gcity/events"
+)
+
+// Crash is the error of a city whose code broke, with where it did.
+type Crash interface {
+	error
+	Stack() []byte
+}
+
+// recordLimit is how long the log of a city that broke may take to hear of it.
+const recordLimit = 5 * time.Second
+
+// guarded runs f and gives its panic as an error.
+func guarded(f func() error) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = &panicked{v, debug.Stack()}
+		}
+	}()
+	return f()
+}
+
+type panicked struct {
+	value any
+	stack []byte
+}
+
+func (p *panicked) Error() string { return fmt.Sprintf("panic: %v", p.value) }
+
+// Stack implements Crash.
+func (p *panicked) Stack() []byte { return p.stack }
+
+// refused shows why the city cannot be opened.
+func (w *ward) refused(err error, until time.Time) {
+	text := err.Error()
+	w.s.mu.Lock()
+	news := w.why != text
+	w.s.mu.Unlock()
+	if c, ok := errors.AsType[Crash](err); ok {
+		w.s.o.Logger.Error("a city broke while it was being opened", "city", w.entry().Name, "path", w.path, "error", text, "stack", string(c.Stack()))
+	} else if news {
+		w.s.o.Logger.Warn("a city cannot be opened", "city", w.entry().Name, "path", w.path, "why", text, "again", until)
+	}
+	w.be(city.CityRefused, text, until)
+}
+
+// broke tells of a city whose loop has ended by itself, or by a panic. Its agents run on.
+func (w *ward) broke(err error, until time.Time) {
+	var n int
+	w.set(func() { w.crashes++; n = w.crashes })
+	args := []any{"city", w.entry().Name, "path", w.path, "error", err.Error(), "crashes", n, "again", until}
+	if c, ok := errors.AsType[Crash](err); ok {
+		args = append(args, "stack", string(c.Stack()))
+	}
+	w.s.o.Logger.Error("a city broke; its agents run on", args...)
+	w.be(city.CityCrashed, firstLine(err.Error())+"; its agents run on", until)
+	w.record(err, n, until)
+}
+
+// record writes the crash into the city's own log, if that answers.
+func (w *ward) record(err error, n int, until time.Time) {
+	if w.s.o.Record == nil {
+		return
+	}
+	payload, _ := json.Marshal(map[string]any{"error": firstLine(err.Error()), "crashes": n, "until": until}) // strings and numbers
+	e := events.Event{Type: events.CityCrashed, Actor: "supervisor", Message: firstLine(err.Error()), Payload: payload}
+	told := make(chan error, 1)
+	go func() { told <- guarded(func() error { return w.s.o.Record(w.path, e) }) }() // as long as it takes
+	late := time.NewTimer(recordLimit)
+	defer late.Stop()
+	select {
+	case err := <-told:
+		if err != nil {
+			w.s.o.Logger.Warn("the crash is not in the city's own log", "path", w.path, "error", err)
+		}
+	case <-late.C:
+		w.s.o.Logger.Warn("the crash is not in the city's own log, which does not answer", "path", w.path)
+	}
+}
+
+func firstLine(s string) string {
+	line, _, _ := strings.Cut(s, "\n")
+	return line
+}

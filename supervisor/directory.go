@@ -1,0 +1,221 @@
+package supervisor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"gcity/city"
+	"gcity/internal/beside"
+)
+
+const (
+	// nameAnswers is how long a city's folder may take to say what it is called.
+	nameAnswers = 2 * time.Second
+	// glance is how often it is looked for a change that nobody tells of: in what a city says of itself.
+	glance = time.Second
+	// settleLimit is how long Register waits for a city to run, or to be refused.
+	settleLimit = 20 * time.Second
+)
+
+// Cities implements city.Directory.
+func (s *Supervisor) Cities(context.Context) ([]city.Info, error) {
+	all, _ := s.list()
+	return all, nil
+}
+
+func (s *Supervisor) list() ([]city.Info, <-chan struct{}) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out := make([]city.Info, 0, len(s.wards))
+	for _, w := range s.sorted() {
+		out = append(out, w.info())
+	}
+	return out, s.changed
+}
+
+// info is how a city is now; what it says of itself it says at once. The caller holds mu.
+func (w *ward) info() city.Info {
+	i := city.Info{Name: w.name, Path: w.path, Status: w.state, Error: w.why, Since: w.since, Crashes: w.crashes}
+	if !w.until.IsZero() {
+		until := w.until
+		i.Until = &until
+	}
+	if w.state != city.CityRunning || w.running == nil {
+		return i
+	}
+	i.Running = true
+	snap, err := w.running.Control().Snapshot(context.Background())
+	if err != nil {
+		i.Error = err.Error()
+		return i
+	}
+	if snap.Suspended {
+		i.Status = city.CityPaused
+	}
+	switch age := snap.Patrol.Age(time.Now()); {
+	case age > 3*max(snap.Patrol.Interval, 5*time.Second):
+		i.Error = fmt.Sprintf("its loop has not turned for %s; `gcity supervisor logs` may tell why", age.Round(time.Second))
+	case snap.Config.Rejected != "":
+		i.Error = "its configuration is refused, the one before stays in force: " + firstLine(snap.Config.Rejected)
+	}
+	return i
+}
+
+// Watch implements city.Directory.
+func (s *Supervisor) Watch(ctx context.Context) iter.Seq2[[]city.Info, error] {
+	return func(yield func([]city.Info, error) bool) {
+		tick := time.NewTicker(glance)
+		defer tick.Stop()
+		var last []city.Info
+		for first := true; ctx.Err() == nil; first = false {
+			now, changed := s.list()
+			if first || !slices.EqualFunc(now, last, same) {
+				if last = now; !yield(now, nil) {
+					return
+				}
+				continue
+			}
+			select {
+			case <-changed:
+			case <-tick.C:
+			case <-ctx.Done():
+			}
+		}
+	}
+}
+
+func same(x, y city.Info) bool {
+	if (x.Until == nil) != (y.Until == nil) || x.Until != nil && !x.Until.Equal(*y.Until) {
+		return false
+	}
+	x.Until, y.Until = nil, nil
+	return x == y
+}
+
+// City implements city.Directory.
+func (s *Supervisor) City(name string) (city.Control, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if w := s.named(name); w != nil {
+		return &post{s, w.path}, nil
+	}
+	return nil, s.unknown(name)
+}
+
+// named is the ward of a name, nil if there is none. The caller holds mu.
+func (s *Supervisor) named(name string) *ward {
+	for _, w := range s.wards {
+		if w.name == name {
+			return w
+		}
+	}
+	return nil
+}
+
+func (s *Supervisor) unknown(name string) error {
+	return &city.Error{Code: city.NotFound, Message: fmt.Sprintf("no city is registered as %q; `gcity cities` lists them", name)}
+}
+
+// Register implements city.Registrar. It returns when the city runs, or when it is known why it does not.
+func (s *Supervisor) Register(ctx context.Context, path string) (city.Info, error) {
+	e, err := s.identify(ctx, path)
+	if err != nil {
+		return city.Info{}, err
+	}
+	if err := Add(ctx, s.o.Home, e); err != nil {
+		return city.Info{}, err
+	}
+	s.mu.Lock()
+	if w := s.wards[e.Path]; w != nil {
+		w.poke(true)
+	}
+	s.mu.Unlock()
+	s.read()
+	return s.settled(ctx, e)
+}
+
+// identify finds out what a folder that is to be registered is, and what it is called.
+func (s *Supervisor) identify(ctx context.Context, path string) (Entry, error) {
+	if !filepath.IsAbs(path) {
+		return Entry{}, &city.Error{Code: city.Invalid, Message: fmt.Sprintf("%q is not the absolute path of a city's folder", path)}
+	}
+	e, err := Identify(ctx, path, s.o.Name)
+	return e, err
+}
+
+// Identify says how a folder is registered: free of links, and under the name that its configuration gives it.
+func Identify(ctx context.Context, path string, name func(path string) string) (Entry, error) {
+	type look struct {
+		e   Entry
+		err error
+	}
+	saw, ok := beside.New[look](1).At(ctx, path, time.Now(), nameAnswers, func() look {
+		real, err := filepath.EvalSymlinks(path)
+		if err != nil {
+			return look{err: fmt.Errorf("%s cannot be registered: %w", path, err)}
+		}
+		return look{e: Entry{Path: real, Name: name(real)}}
+	})
+	switch {
+	case !ok:
+		return Entry{}, &city.Error{Code: city.Unavailable, Message: fmt.Sprintf("%s cannot be registered: %v", path, errMute)}
+	case saw.err != nil:
+		return Entry{}, &city.Error{Code: city.Invalid, Message: saw.err.Error()}
+	case saw.e.Name == "":
+		return Entry{}, &city.Error{Code: city.Invalid, Message: path + " is no city: there is no city.toml in it that says what it is called; `gcity init` writes one"}
+	}
+	return saw.e, nil
+}
+
+// settled waits until a city runs or is known not to.
+func (s *Supervisor) settled(ctx context.Context, e Entry) (city.Info, error) {
+	ctx, cancel := context.WithTimeout(ctx, settleLimit)
+	defer cancel()
+	for {
+		all, changed := s.list()
+		i := slices.IndexFunc(all, func(i city.Info) bool { return i.Path == e.Path })
+		if i < 0 {
+			return city.Info{}, &city.Error{Code: city.Unavailable, Message: e.Name + " is registered, and this supervisor does not run it: " +
+				"it is ending, or `gcity supervisor status` tells what is wrong with the registry"}
+		}
+		if all[i].Status != city.CityStarting && all[i].Status != city.CityStopping {
+			return all[i], nil
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+				return all[i], nil // starting, and it says so
+			}
+			return all[i], ctx.Err()
+		}
+	}
+}
+
+// Unregister implements city.Registrar.
+func (s *Supervisor) Unregister(ctx context.Context, name string) (city.Receipt, error) {
+	s.mu.Lock()
+	w := s.named(name)
+	s.mu.Unlock()
+	if w == nil {
+		return city.Receipt{}, s.unknown(name)
+	}
+	if _, err := Remove(ctx, s.o.Home, w.path); err != nil {
+		return city.Receipt{}, err
+	}
+	s.read()
+	select {
+	case <-w.done:
+	case <-ctx.Done():
+		return city.Receipt{}, &city.Error{Code: city.Unavailable, Message: name + " is not registered any more, and is being stopped; it has not ended yet"}
+	}
+	if err := w.verdict(); err != nil {
+		return city.Receipt{}, &city.Error{Code: city.Unavailable, Message: err.Error()}
+	}
+	return city.Receipt{Message: name + " is stopped and not registered any more"}, nil
+}

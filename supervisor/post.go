@@ -1,0 +1,148 @@
+package supervisor
+
+import (
+	"context"
+	"fmt"
+	"iter"
+
+	"gcity/beads"
+	"gcity/city"
+	"gcity/events"
+)
+
+// post is a city by its folder, whether it runs now or not.
+type post struct {
+	s    *Supervisor
+	path string
+}
+
+var (
+	_ city.Control    = (*post)(nil)
+	_ city.Getter     = (*post)(nil)
+	_ city.Gauged     = (*post)(nil)
+	_ city.Configured = (*post)(nil)
+)
+
+// now is the city that runs.
+func (p *post) now() (city.Control, error) {
+	p.s.mu.Lock()
+	defer p.s.mu.Unlock()
+	w := p.s.wards[p.path]
+	if w == nil {
+		return nil, &city.Error{Code: city.NotFound, Message: "the city of " + p.path + " is not registered any more"}
+	}
+	if w.running != nil && (w.state == city.CityRunning || w.state == city.CityStopping) {
+		return w.running.Control(), nil
+	}
+	text := fmt.Sprintf("the city %s does not run: it is %s", w.name, w.state)
+	if w.why != "" {
+		text += ": " + w.why
+	}
+	if !w.until.IsZero() {
+		text += "; it is tried again at " + w.until.Local().Format("15:04:05")
+	}
+	return nil, &city.Error{Code: city.Unavailable, Message: text}
+}
+
+func asked[T any](p *post, ask func(city.Control) (T, error)) (T, error) {
+	c, err := p.now()
+	if err != nil {
+		var none T
+		return none, err
+	}
+	return ask(c)
+}
+
+func streamed[T any](p *post, stream func(city.Control) iter.Seq2[T, error]) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		c, err := p.now()
+		if err != nil {
+			var none T
+			yield(none, err)
+			return
+		}
+		stream(c)(yield)
+	}
+}
+
+func (p *post) Snapshot(ctx context.Context) (*city.Snapshot, error) {
+	return asked(p, func(c city.Control) (*city.Snapshot, error) { return c.Snapshot(ctx) })
+}
+
+func (p *post) Snapshots(ctx context.Context) iter.Seq2[*city.Snapshot, error] {
+	return streamed(p, func(c city.Control) iter.Seq2[*city.Snapshot, error] { return c.Snapshots(ctx) })
+}
+
+func (p *post) Inspect(ctx context.Context, agent string) (*city.Inspection, error) {
+	return asked(p, func(c city.Control) (*city.Inspection, error) { return c.Inspect(ctx, agent) })
+}
+
+func (p *post) Output(ctx context.Context, agent string, lines int) (string, error) {
+	return asked(p, func(c city.Control) (string, error) { return c.Output(ctx, agent, lines) })
+}
+
+func (p *post) History(ctx context.Context, q events.Query) ([]events.Event, error) {
+	return asked(p, func(c city.Control) ([]events.Event, error) { return c.History(ctx, q) })
+}
+
+func (p *post) Events(ctx context.Context, after uint64) iter.Seq2[events.Event, error] {
+	return streamed(p, func(c city.Control) iter.Seq2[events.Event, error] { return c.Events(ctx, after) })
+}
+
+func (p *post) Beads(ctx context.Context, q beads.Query) ([]beads.Bead, error) {
+	return asked(p, func(c city.Control) ([]beads.Bead, error) { return c.Beads(ctx, q) })
+}
+
+func (p *post) Watch(ctx context.Context, agent string) iter.Seq2[city.Frame, error] {
+	return streamed(p, func(c city.Control) iter.Seq2[city.Frame, error] { return c.Watch(ctx, agent) })
+}
+
+func (p *post) RunOutput(ctx context.Context, run string) iter.Seq2[city.Piece, error] {
+	return streamed(p, func(c city.Control) iter.Seq2[city.Piece, error] { return c.RunOutput(ctx, run) })
+}
+
+func (p *post) Attach(ctx context.Context, agent string, cols, rows int) (city.Terminal, error) {
+	return asked(p, func(c city.Control) (city.Terminal, error) { return c.Attach(ctx, agent, cols, rows) })
+}
+
+func (p *post) Do(ctx context.Context, cmd city.Command) (city.Receipt, error) {
+	return asked(p, func(c city.Control) (city.Receipt, error) { return c.Do(ctx, cmd) })
+}
+
+// Bead implements city.Getter.
+func (p *post) Bead(ctx context.Context, id string) (beads.Bead, error) {
+	return asked(p, func(c city.Control) (beads.Bead, error) { return city.GetBead(ctx, c, id) })
+}
+
+// Gauges implements city.Gauged. A city that does not run has counted nothing.
+func (p *post) Gauges() city.Gauges {
+	c, err := p.now()
+	if g, ok := c.(city.Gauged); err == nil && ok {
+		return g.Gauges()
+	}
+	return city.Gauges{}
+}
+
+// Config implements city.Configured.
+func (p *post) Config(ctx context.Context) (string, error) {
+	return asked(p, func(c city.Control) (string, error) {
+		if g, ok := c.(city.Configured); ok {
+			return g.Config(ctx)
+		}
+		return "", unshown()
+	})
+}
+
+// Explain implements city.Configured.
+func (p *post) Explain(ctx context.Context, name string) (string, error) {
+	return asked(p, func(c city.Control) (string, error) {
+		if g, ok := c.(city.Configured); ok {
+			return g.Explain(ctx, name)
+		}
+		return "", unshown()
+	})
+}
+
+func unshown() error {
+	return &city.Error{Code: city.Unavailable, Message: "this city does not show its configuration; `gcity config show` does"}
+}

@@ -1,0 +1,325 @@
+package supervisor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"gcity/city"
+	"gcity/internal/disk"
+	"gcity/internal/tomldoc"
+)
+
+// Entry is a city that is registered.
+type Entry struct {
+	Path string // absolute, no links in it: the key
+	Name string // "" = written by hand without one: its configuration says it
+}
+
+const maxRegistry = 1 << 20
+
+var validName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
+
+// CheckName says what is wrong with the name of a city, "" if nothing is.
+func CheckName(name string) string {
+	if len(name) > 200 || !validName.MatchString(name) {
+		return fmt.Sprintf("%q cannot be the name of a city here: letters, digits, and . _ - behind the first of them", name)
+	}
+	return ""
+}
+
+// Read reads the registry of a home. A file that is not there is an empty one; mistakes are tomldoc.Problems.
+func Read(h Home) ([]Entry, error) {
+	data, err := readFile(h.Registry())
+	if err != nil {
+		return nil, fmt.Errorf("the registry of cities cannot be read: %w", err)
+	}
+	return parseRegistry(h.Registry(), data)
+}
+
+func readFile(path string) ([]byte, error) {
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, nil
+	case err != nil:
+		return nil, err
+	case !info.Mode().IsRegular():
+		return nil, fmt.Errorf("%s is not a regular file", path)
+	case info.Size() > maxRegistry:
+		return nil, fmt.Errorf("%s is larger than %d kB; is it the right file?", path, maxRegistry>>10)
+	}
+	return os.ReadFile(path)
+}
+
+func parseRegistry(file string, data []byte) ([]Entry, error) {
+	d := tomldoc.Read(file, data, maxRegistry)
+	root := d.Root()
+	root.Only("cities")
+	var all []Entry
+	for _, t := range root.Tables("cities") {
+		t.Only("path", "name")
+		e := Entry{Path: t.Text("path"), Name: t.Text("name")}
+		switch {
+		case !t.Has("path"):
+			t.Wrong("", "path is missing: the folder of the city")
+		case !filepath.IsAbs(e.Path):
+			t.Wrong("path", "is %q; it must be absolute", e.Path)
+		}
+		e.Path = filepath.Clean(e.Path)
+		if i := slices.IndexFunc(all, func(o Entry) bool { return o.Path == e.Path }); i >= 0 {
+			t.Wrong("path", "%s is registered twice; take one of the two out", e.Path)
+		}
+		if t.Has("name") {
+			if wrong := CheckName(e.Name); wrong != "" {
+				t.Wrong("name", "%s", wrong)
+			} else if i := slices.IndexFunc(all, func(o Entry) bool { return o.Name == e.Name }); i >= 0 {
+				t.Wrong("name", "is %q, as %s is called already; names are unique", e.Name, all[i].Path)
+			}
+		}
+		all = append(all, e)
+	}
+	if p := d.Problems(); len(p) > 0 {
+		return nil, p
+	}
+	return all, nil
+}
+
+// Add writes a city into the registry of a home, unless it is there as it should be. A name that another folder has is a
+// *city.Error Conflict that says which.
+func Add(ctx context.Context, h Home, e Entry) error {
+	if wrong := CheckName(e.Name); wrong != "" {
+		return &city.Error{Code: city.Invalid, Message: wrong + "; set [workspace] name in its city.toml"}
+	}
+	return edit(ctx, h, func(data []byte, all []Entry) ([]byte, error) {
+		for _, o := range all {
+			if o.Name == e.Name && o.Path != e.Path {
+				return nil, &city.Error{Code: city.Conflict, Message: fmt.Sprintf(
+					"the name %q is taken by %s: set another [workspace] name in the city.toml of %s, or unregister the other", e.Name, o.Path, e.Path)}
+			}
+		}
+		if slices.Contains(all, e) {
+			return data, nil
+		}
+		if slices.ContainsFunc(all, func(o Entry) bool { return o.Path == e.Path }) {
+			data = cut(data, all, e.Path)
+			all = slices.DeleteFunc(all, func(o Entry) bool { return o.Path == e.Path })
+		}
+		return with(data, all, e), nil
+	})
+}
+
+// Remove takes a city out of the registry of a home. It says whether it was there.
+func Remove(ctx context.Context, h Home, path string) (was bool, err error) {
+	err = edit(ctx, h, func(data []byte, all []Entry) ([]byte, error) {
+		was = slices.ContainsFunc(all, func(o Entry) bool { return o.Path == path })
+		if !was {
+			return data, nil
+		}
+		return cut(data, all, path), nil
+	})
+	return was, err
+}
+
+// editPatience is how long one edit waits for another.
+const editPatience = 10 * time.Second
+
+// edit changes the registry under its lock. What somebody has written beside the entries stays.
+func edit(ctx context.Context, h Home, change func(data []byte, all []Entry) ([]byte, error)) error {
+	if err := h.Make(); err != nil {
+		return err
+	}
+	unlock, err := lockRegistry(ctx, h)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	path := h.Registry()
+	data, err := readFile(path)
+	if err != nil {
+		return fmt.Errorf("the registry of cities cannot be read: %w", err)
+	}
+	all, err := parseRegistry(path, data)
+	if err != nil {
+		return &city.Error{Code: city.Invalid, Message: fmt.Sprintf("the registry of cities is refused, mend it first:\n%v", err)}
+	}
+	out, err := change(data, all)
+	if err != nil || slices.Equal(out, data) {
+		return err
+	}
+	if err := disk.WriteFile(path, out, 0o600); err != nil {
+		return fmt.Errorf("the registry of cities cannot be written: %w", err)
+	}
+	return nil
+}
+
+func lockRegistry(ctx context.Context, h Home) (unlock func(), err error) {
+	ctx, cancel := context.WithTimeout(ctx, editPatience)
+	defer cancel()
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		lock, err := disk.TryLock(filepath.Join(h.Dir, registryName+".lock"))
+		if err == nil {
+			return func() { _ = lock.Release() }, nil // the kernel releases it in any case
+		}
+		if !errors.Is(err, disk.ErrLocked) {
+			return nil, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, fmt.Errorf("the registry of cities is being changed by another process that does not come to an end: %w", err)
+		case <-tick.C:
+		}
+	}
+}
+
+func (e Entry) String() string {
+	text := "[[cities]]\npath = " + quote(e.Path) + "\n"
+	if e.Name != "" {
+		text += "name = " + quote(e.Name) + "\n"
+	}
+	return text
+}
+
+// quote writes a string as TOML has it.
+func quote(s string) string {
+	var b strings.Builder
+	b.WriteByte('"')
+	for _, r := range s {
+		switch {
+		case r == '"' || r == '\\':
+			b.WriteByte('\\')
+			b.WriteRune(r)
+		case r < ' ' || r == 0x7f:
+			fmt.Fprintf(&b, "\\u%04X", r)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	b.WriteByte('"')
+	return b.String()
+}
+
+func appended(data []byte, e Entry) []byte {
+	text := string(data)
+	if text != "" {
+		text = strings.TrimRight(text, "\n") + "\n\n"
+	}
+	return []byte(text + e.String())
+}
+
+// with puts an entry into a file that is well. Where that cannot be done behind what is there, the file is written anew.
+func with(data []byte, all []Entry, e Entry) []byte {
+	now := append(slices.Clone(all), e)
+	out := appended(data, e)
+	if got, err := parseRegistry("", out); err == nil && slices.Equal(got, now) {
+		return out
+	}
+	return written(now)
+}
+
+func written(all []Entry) (out []byte) {
+	for _, e := range all {
+		out = appended(out, e)
+	}
+	return out
+}
+
+// cut takes an entry out of a file that is well. Where that cannot be done by lines, the file is written anew.
+func cut(data []byte, all []Entry, path string) []byte {
+	rest := slices.DeleteFunc(slices.Clone(all), func(o Entry) bool { return o.Path == path })
+	if out, ok := cutLines(string(data), path); ok {
+		if now, err := parseRegistry("", []byte(out)); err == nil && slices.Equal(now, rest) {
+			return []byte(out)
+		}
+	}
+	return written(rest)
+}
+
+// cutLines takes out the lines of an entry; comments right above the next header are the next one's.
+func cutLines(text, path string) (string, bool) {
+	lines := strings.SplitAfter(text, "\n")
+	var from []int // of each entry, its header
+	root := tomldoc.Read("", []byte(text), maxRegistry).Root()
+	at := -1
+	for i, t := range root.Tables("cities") {
+		line := t.Place("").Line - 1
+		if line < 0 || line >= len(lines) || !strings.HasPrefix(strings.TrimSpace(lines[line]), "[[") {
+			return "", false
+		}
+		from = append(from, line)
+		if filepath.Clean(t.Text("path")) == path {
+			at = i
+		}
+	}
+	if at < 0 {
+		return "", false
+	}
+	end := len(lines)
+	if at+1 < len(from) {
+		end = from[at+1]
+		for end > from[at] && !isEntry(lines[end-1]) {
+			end--
+		}
+	}
+	return strings.Join(slices.Delete(lines, from[at], end), ""), true
+}
+
+// isEntry says whether a line says something.
+func isEntry(line string) bool {
+	line = strings.TrimSpace(line)
+	return line != "" && !strings.HasPrefix(line, "#")
+}
+
+// Named gives the entries their names: what is written, else what a look at the city says, else the folder's. Who would be
+// called like another has no name.
+func Named(all []Entry, look func(path string) string) []Entry {
+	out := slices.Clone(all)
+	taken := map[string]bool{}
+	for _, e := range all {
+		taken[e.Name] = true
+	}
+	for i := range out {
+		if out[i].Name != "" {
+			continue
+		}
+		for _, name := range []string{look(out[i].Path), filepath.Base(out[i].Path)} {
+			if CheckName(name) == "" && !taken[name] {
+				out[i].Name = name
+				break
+			}
+		}
+		if out[i].Name == "" {
+			out[i].Name = unnamed(out[i].Path, taken)
+		}
+		taken[out[i].Name] = true
+	}
+	return out
+}
+
+// unnamed is what a city is called that has no name of its own.
+func unnamed(path string, taken map[string]bool) string {
+	base := strings.Trim(strings.Map(func(r rune) rune {
+		if validName.MatchString("x" + string(r)) {
+			return r
+		}
+		return '-'
+	}, filepath.Base(path)), "._-")
+	if base == "" {
+		base = "city"
+	}
+	for n := 2; ; n++ {
+		if name := base + "-" + strconv.Itoa(n); !taken[name] {
+			return name
+		}
+	}
+}

@@ -1,0 +1,290 @@
+package supervisor
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"gcity/city"
+	"gcity/internal/tomldoc"
+)
+
+func newHome(t testing.TB) Home {
+	t.Helper()
+	dir := t.TempDir()
+	return Home{Dir: filepath.Join(dir, "home"), Run: filepath.Join(dir, "run")}
+}
+
+func write(t testing.TB, path, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestFindHome(t *testing.T) {
+	for _, c := range []struct{ env, dir, run, wrong string }{
+		{"HOME=/home/x", "/home/x/.gc", "/home/x/.gc", ""},
+		{"HOME=/home/x XDG_RUNTIME_DIR=/run/user/1", "/home/x/.gc", "/run/user/1/gc", ""},
+		{"HOME=/home/x GC_HOME=/srv/gc/", "/srv/gc", "/srv/gc", ""},
+		{"GC_HOME=/srv/gc XDG_RUNTIME_DIR=/run/user/1", "/srv/gc", "/run/user/1/gc", ""},
+		{"HOME=/home/x XDG_RUNTIME_DIR=run", "/home/x/.gc", "/home/x/.gc", ""},
+		{"GC_HOME=srv HOME=/home/x", "", "", "must be the absolute path"},
+		{"", "", "", "set GC_HOME, or HOME"},
+	} {
+		env := map[string]string{}
+		for pair := range strings.FieldsSeq(c.env) {
+			k, v, _ := strings.Cut(pair, "=")
+			env[k] = v
+		}
+		h, err := FindHome(func(k string) string { return env[k] })
+		if c.wrong != "" {
+			if err == nil || !strings.Contains(err.Error(), c.wrong) {
+				t.Errorf("%s: %v", c.env, err)
+			}
+			continue
+		}
+		if err != nil || h.Dir != c.dir || h.Run != c.run {
+			t.Errorf("%s: %+v, %v", c.env, h, err)
+		}
+	}
+}
+
+// The folders are this user's alone, also where they were there before.
+func TestHomeIsPrivate(t *testing.T) {
+	h := newHome(t)
+	if err := os.Mkdir(h.Dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := h.Make(); err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range []string{h.Dir, h.Run} {
+		if info, err := os.Stat(dir); err != nil || info.Mode().Perm() != 0o700 {
+			t.Errorf("%s: %v, %v", dir, info, err)
+		}
+	}
+	file := Home{Dir: filepath.Join(h.Dir, "file"), Run: h.Run}
+	write(t, file.Dir, "")
+	if err := file.Make(); err == nil {
+		t.Error("a file was taken for a folder")
+	}
+}
+
+// Register, rename, take out: the path is the key, names are unique, twice is fine, and what a person wrote stays.
+func TestRegistry(t *testing.T) {
+	h, ctx := newHome(t), t.Context()
+	if all, err := Read(h); err != nil || len(all) != 0 {
+		t.Fatalf("%v, %v", all, err)
+	}
+	write(t, h.Registry(), "# my cities\n\n# the first\n[[cities]]\npath = \"/a\" # here\n\n# the second\n[[cities]]\npath = \"/b/\"\nname = \"b\"\n# the end\n")
+	for _, e := range []Entry{{"/c \"x\"", "c"}, {"/c \"x\"", "c"}, {"/d", "d"}, {"/d", "dd"}} {
+		if err := Add(ctx, h, e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	err := Add(ctx, h, Entry{"/e", "b"})
+	if p, ok := errors.AsType[*city.Error](err); !ok || p.Code != city.Conflict || !strings.Contains(p.Message, `"b" is taken by /b`) {
+		t.Errorf("a taken name: %v", err)
+	}
+	if err := Add(ctx, h, Entry{"/e", ".."}); err == nil {
+		t.Error("a name that is none was taken")
+	}
+	if was, err := Remove(ctx, h, "/b"); err != nil || !was {
+		t.Errorf("%v, %v", was, err)
+	}
+	if was, err := Remove(ctx, h, "/b"); err != nil || was {
+		t.Errorf("again: %v, %v", was, err)
+	}
+	data, err := os.ReadFile(h.Registry())
+	want := "# my cities\n\n# the first\n[[cities]]\npath = \"/a\" # here\n\n# the second\n# the end\n\n[[cities]]\npath = \"/c \\\"x\\\"\"\nname = \"c\"\n\n[[cities]]\npath = \"/d\"\nname = \"dd\"\n"
+	if err != nil || string(data) != want {
+		t.Errorf("%v\n%s", err, data)
+	}
+	all, err := Read(h)
+	if want := []Entry{{"/a", ""}, {"/c \"x\"", "c"}, {"/d", "dd"}}; err != nil || !slices.Equal(all, want) {
+		t.Errorf("%v, %v", all, err)
+	}
+	if info, err := os.Stat(h.Registry()); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("%v, %v", info, err)
+	}
+}
+
+// A file that is written in another way is written anew.
+func TestInlineRegistry(t *testing.T) {
+	h := newHome(t)
+	write(t, h.Registry(), "cities = [{path = \"/a\"}, {path = \"/b\", name = \"b\"}]\n")
+	if was, err := Remove(t.Context(), h, "/a"); err != nil || !was {
+		t.Fatal(was, err)
+	}
+	if all, err := Read(h); err != nil || !slices.Equal(all, []Entry{{"/b", "b"}}) {
+		t.Errorf("%v, %v", all, err)
+	}
+}
+
+func TestBrokenRegistry(t *testing.T) {
+	h := newHome(t)
+	for text, want := range map[string]string{
+		"[[cities]]\npath = \"rel\"\n":                                                       `:2:8: cities.path: is "rel"; it must be absolute`,
+		"[[cities]]\nname = \"x\"\n":                                                         ":1:1: cities: path is missing",
+		"[[cities]]\npath = \"/a\"\nnmae = \"x\"\n":                                          `:3:1: cities.nmae: unknown key; did you mean "name"?`,
+		"[[city]]\npath = \"/a\"\n":                                                          ":1:1: city: unknown key",
+		"[[cities]]\npath = \"/a\"\nname = \"-x\"\n":                                         ":3:8: cities.name: ",
+		"[[cities]]\npath = \"/a\"\n[[cities]]\npath = \"/a/\"\n":                            ":4:8: cities.path: /a is registered twice",
+		"[[cities]]\npath = \"/a\"\nname = \"x\"\n[[cities]]\npath = \"/b\"\nname = \"x\"\n": `:6:8: cities.name: is "x", as /a is called already`,
+		"[[cities]]\npath = /a\n":                                                            ":2:8: ",
+	} {
+		write(t, h.Registry(), text)
+		_, err := Read(h)
+		if err == nil || !strings.HasPrefix(err.Error(), h.Registry()+want) {
+			t.Errorf("%q: %v", text, err)
+		}
+		if err := Add(t.Context(), h, Entry{"/z", "z"}); err == nil {
+			t.Errorf("%q was edited", text)
+		}
+		if data, err := os.ReadFile(h.Registry()); err != nil || string(data) != text {
+			t.Errorf("%q became %q", text, data)
+		}
+	}
+}
+
+// Many at once: nothing is lost.
+func TestRegistryIsLocked(t *testing.T) {
+	h := newHome(t)
+	var wg sync.WaitGroup
+	for i := range 20 {
+		wg.Go(func() {
+			if err := Add(t.Context(), h, Entry{fmt.Sprintf("/c%d", i), fmt.Sprintf("c%d", i)}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	if all, err := Read(h); err != nil || len(all) != 20 {
+		t.Errorf("%d, %v", len(all), err)
+	}
+}
+
+func TestNamed(t *testing.T) {
+	got := Named([]Entry{{"/x/a", ""}, {"/y/a", ""}, {"/z", "b"}, {"/w/b", ""}, {"/q/\x01", ""}}, func(path string) string {
+		return map[string]string{"/x/a": "a", "/w/b": "b"}[path]
+	})
+	want := []Entry{{"/x/a", "a"}, {"/y/a", "a-2"}, {"/z", "b"}, {"/w/b", "b-2"}, {"/q/\x01", "city-2"}}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestSettings(t *testing.T) {
+	h := newHome(t)
+	if s, err := ReadSettings(h); err != nil || !s.equal(Settings{Port: 8080, Bind: "127.0.0.1", Patrol: 10 * time.Second}) {
+		t.Errorf("%+v, %v", s, err)
+	}
+	write(t, h.Settings(), `[supervisor]
+port = 0
+bind = "0.0.0.0"
+patrol_interval = "1m"
+token_file = "token"
+hosts = ["city.example.org"]
+[tenants.b]
+cities = ["x"]
+token_file = "/t/b"
+[tenants.acme]
+cities = ["one", "two"]
+token_file = "acme"
+max_agents = 50
+max_cities = 5
+`)
+	s, err := ReadSettings(h)
+	want := Settings{Bind: "0.0.0.0", Patrol: time.Minute, TokenFile: filepath.Join(h.Dir, "token"), Hosts: []string{"city.example.org"},
+		Tenants: []Tenant{{"acme", []string{"one", "two"}, filepath.Join(h.Dir, "acme"), 50, 5}, {"b", []string{"x"}, "/t/b", 0, 0}}}
+	if err != nil || !s.equal(want) {
+		t.Errorf("%+v, %v", s, err)
+	}
+	for text, want := range map[string]string{
+		"[supervisor]\nprot = 1\n":                      `:2:1: supervisor.prot: unknown key; did you mean "port"?`,
+		"[supervisor]\nport = 70000\n":                  ":2:8: supervisor.port: is 70000",
+		"[supervisor]\nbind = \"here\"\n":               `:2:8: supervisor.bind: "here" is no IP address`,
+		"[supervisor]\nbind = \"0.0.0.0\"\n":            `:2:8: supervisor.bind: is "0.0.0.0", which other machines reach: add token_file`,
+		"[supervisor]\npatrol_interval = \"10\"\n":      ":2:19: supervisor.patrol_interval: ",
+		"[supervisor]\npatrol_interval = \"10ms\"\n":    ":2:19: supervisor.patrol_interval: is 10ms; it must be at least 1s",
+		"[tenants.a]\ncities = [\"x\"]\n":               ":1:1: tenants.a: token_file is missing",
+		"[tenants.a]\ntoken_file = \"t\"\nagents = 1\n": ":3:1: tenants.a.agents: unknown key",
+		"[tenants.a]\ntoken_file = \"t\"\ncities = [\"x\"]\n[tenants.b]\ntoken_file = \"u\"\ncities = [\"x\"]\n": `:6:11: tenants.b.cities: the city "x" is a's already`,
+	} {
+		write(t, h.Settings(), text)
+		if _, err := ReadSettings(h); err == nil || !strings.HasPrefix(err.Error(), h.Settings()+want) {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}
+
+// Two supervisors for one home, or for one socket: the second is told of the first.
+func TestHold(t *testing.T) {
+	h := newHome(t)
+	if _, runs, err := Find(h); runs || err != nil {
+		t.Fatal(runs, err)
+	}
+	first, err := Acquire(h, "v1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	elsewhere := Home{Dir: h.Dir, Run: h.Dir} // another environment
+	if r, runs, err := Find(elsewhere); !runs || err != nil || r.PID != os.Getpid() || r.Socket != h.Socket() || r.Version != "v1" {
+		t.Errorf("%+v, %v, %v", r, runs, err)
+	}
+	for _, other := range []Home{h, elsewhere, {Dir: h.Dir + "2", Run: h.Run}} {
+		_, err := Acquire(other, "v2")
+		if r, ok := errors.AsType[*RunningError](err); !ok || r.PID != os.Getpid() || r.Home != h.Dir {
+			t.Errorf("%+v: %v", other, err)
+		}
+	}
+	first.Release()
+	if _, runs, err := Find(h); runs || err != nil {
+		t.Error(runs, err)
+	}
+	second, err := Acquire(h, "v2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	second.Release()
+}
+
+// Whatever is in the file: no panic, problems with a place in it, and what is read can be written and read again.
+func FuzzRegistry(f *testing.F) {
+	f.Add([]byte("[[cities]]\npath = \"/a\"\nname = \"a\"\n# x\n[[cities]]\npath = '/b'\n"), "/a")
+	f.Add([]byte("cities = [{path = \"/a\"}]"), "/a")
+	f.Add([]byte("[[cities]]\npath = \"/\\u0001\"\n[cities.name]\n"), "/\x01")
+	f.Fuzz(func(t *testing.T, data []byte, path string) {
+		all, err := parseRegistry("f", data)
+		if p, ok := errors.AsType[tomldoc.Problems](err); err != nil && (!ok || len(p) == 0) {
+			t.Fatalf("%v", err)
+		}
+		if err != nil {
+			return
+		}
+		rest := slices.DeleteFunc(slices.Clone(all), func(e Entry) bool { return e.Path == path })
+		if now, err := parseRegistry("f", cut(data, all, path)); err != nil || !slices.Equal(now, rest) {
+			t.Fatalf("without %q: %q, %v", path, now, err)
+		}
+		e := Entry{filepath.Clean("/new/" + path), "new"}
+		if strings.ContainsRune(path, 0) || slices.ContainsFunc(all, func(o Entry) bool { return o.Path == e.Path || o.Name == e.Name }) {
+			return
+		}
+		if strings.ToValidUTF8(path, "") != path {
+			return
+		}
+		if now, err := parseRegistry("f", with(data, all, e)); err != nil || !slices.Contains(now, e) {
+			t.Fatalf("with %q: %q, %v\n%s", e, now, err, with(data, all, e))
+		}
+	})
+}

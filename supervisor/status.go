@@ -1,0 +1,42 @@
+package supervisor
+
+import (
+	"fmt"
+	"slices"
+
+	"gcity/city"
+)
+
+// status is one line for a service manager.
+func (s *Supervisor) status() string {
+	all, _ := s.list()
+	up := 0
+	for _, i := range all {
+		if i.Running {
+			up++
+		}
+	}
+	text := fmt.Sprintf("%d of %d cities running", up, len(all))
+	for _, c := range []city.Condition{city.CityCrashed, city.CityRefused} {
+		n := 0
+		for _, i := range all {
+			if i.Status == c {
+				n++
+			}
+		}
+		if n > 0 {
+			text += fmt.Sprintf(", %d %s", n, c)
+		}
+	}
+	if s.Problem() != "" {
+		text += ", a file is refused"
+	}
+	return text
+}
+
+func (s Settings) equal(o Settings) bool {
+	return s.Port == o.Port && s.Bind == o.Bind && s.Patrol == o.Patrol && s.TokenFile == o.TokenFile && slices.Equal(s.Hosts, o.Hosts) &&
+		slices.EqualFunc(s.Tenants, o.Tenants, func(x, y Tenant) bool {
+			return x.Name == y.Name && x.TokenFile == y.TokenFile && x.MaxAgents == y.MaxAgents && x.MaxCities == y.MaxCities && slices.Equal(x.Cities, y.Cities)
+		})
+}

@@ -1,0 +1,364 @@
+// Package supervisor runs the cities of a machine in one process: those of a registry, a file that people may edit. They
+// share no state and no lock; one that breaks is tried again later, and the others do not notice.
+//
+// # Concurrency
+//
+// Run owns a goroutine that reads the registry, and one for each city (ward.go), which opens it, runs it and waits for the
+// next try. What opens a city may never answer; that costs a goroutine and holds nobody up. When Run has returned all others
+// have ended. Every exported method may be called from any goroutine.
+package supervisor
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"log/slog"
+	"runtime"
+	"slices"
+	"sync"
+	"time"
+
+	"gcity/city"
+	"gcity/events"
+	"gcity/internal/beside"
+)
+
+// City is one that is put together, and not yet running.
+type City interface {
+	// Control is the city itself.
+	Control() city.Control
+	// Run keeps it until it has ended, and gives everything back. When ctx ends it stops, with its agents, in bounded time.
+	// ready is called once, when it answers.
+	Run(ctx context.Context, ready func()) error
+	// Leave ends it and keeps its agents. Hurry takes the grace out of a stop under way. Neither waits.
+	Leave()
+	Hurry()
+	// Close gives everything back of one that never ran.
+	Close()
+}
+
+// Options say what to supervise, and with what.
+type Options struct {
+	Home    Home
+	Logger  *slog.Logger
+	Version string
+
+	// Open puts a city together. It may never answer, and may panic.
+	Open func(ctx context.Context, e Entry) (City, error)
+	// Name is what the configuration of a city calls it, "" if that cannot be told. It may never answer.
+	Name func(path string) string
+	// Record writes an event into the log of a city that nobody runs.
+	Record func(path string, e events.Event) error
+	// Watch pokes when the configuration of a city changes, until ctx ends. It may never answer.
+	Watch func(ctx context.Context, path string) <-chan struct{}
+	// Busy recognises an error of Open that says that another controller has the city.
+	Busy func(error) bool
+
+	Changes <-chan struct{}     // the registry or the settings may have changed; nil: they are read once a patrol
+	Apply   func(Settings)      // hears the settings, whenever they have changed; must not wait; may be nil
+	Beat    func(status string) // called once a Pulse; may be nil
+	AtOnce  int                 // so many cities are opened at the same time; 0 = by the processors
+	Pulse   time.Duration       // 0 = 1 s
+	Patient time.Duration       // how long opening a city may take until it counts as one that does not answer; 0 = 15 s
+}
+
+// Supervisor runs cities. It is a city.Registrar.
+type Supervisor struct {
+	o       Options
+	slots   chan struct{} // one for each city that is being opened
+	reloads chan struct{}
+	names   *beside.Looks[string] // at what a configuration calls its city
+	looks   sync.Mutex            // held while the registry is brought into force
+
+	mu       sync.Mutex
+	wards    map[string]*ward // by path
+	settings Settings
+	problem  string // of the registry or the settings, "" = none
+	told     bool   // Apply has heard of the settings
+	ending   ending
+	changed  chan struct{}   // closed and renewed by every change
+	life     context.Context // of everything that Run begins
+	wg       sync.WaitGroup  // of wards
+}
+
+type ending int
+
+const (
+	alive ending = iota
+	stopping
+	leaving
+)
+
+var _ city.Registrar = (*Supervisor)(nil)
+
+// New prepares a supervisor. Who calls Run holds the home (see Acquire).
+func New(o Options) *Supervisor {
+	o.AtOnce = cmp.Or(o.AtOnce, max(4, 2*runtime.GOMAXPROCS(0)))
+	o.Pulse = cmp.Or(o.Pulse, time.Second)
+	o.Patient = cmp.Or(o.Patient, 15*time.Second)
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.Busy == nil {
+		o.Busy = func(error) bool { return false }
+	}
+	return &Supervisor{
+		o: o, names: beside.New[string](64), slots: make(chan struct{}, o.AtOnce), reloads: make(chan struct{}, 1), wards: map[string]*ward{},
+		settings: Defaults(), changed: make(chan struct{}), life: context.Background(),
+	}
+}
+
+// Run keeps the cities until ctx ends, which stops them all, or until Leave. It returns when every city has ended, or has
+// been given up; then the error says which.
+func (s *Supervisor) Run(ctx context.Context) error {
+	life, end := context.WithCancel(context.WithoutCancel(ctx))
+	defer end()
+	s.mu.Lock()
+	s.life = life
+	s.mu.Unlock()
+	s.read()
+	s.turns(ctx)
+	s.mu.Lock()
+	if s.ending == alive {
+		s.ending = stopping
+	}
+	how, all := s.ending, s.sorted()
+	s.mu.Unlock()
+	s.o.Logger.Info("stopping", "cities", len(all), "agents_stay", how == leaving)
+	for _, w := range all {
+		w.finish(how)
+	}
+	s.wg.Wait()
+	var errs []error
+	for _, w := range all {
+		errs = append(errs, w.verdict())
+	}
+	return errors.Join(errs...)
+}
+
+// turns reads the registry again and again.
+func (s *Supervisor) turns(ctx context.Context) {
+	pulse := time.NewTicker(s.o.Pulse)
+	defer pulse.Stop()
+	patrol := time.NewTicker(s.patrol())
+	defer patrol.Stop()
+	changes := s.o.Changes
+	for s.state() == alive {
+		select {
+		case <-ctx.Done():
+			return
+		case <-pulse.C:
+			if s.o.Beat != nil {
+				s.o.Beat(s.status())
+			}
+			continue
+		case _, ok := <-changes:
+			if !ok {
+				changes = nil
+				continue
+			}
+		case <-patrol.C:
+		case <-s.reloads:
+		}
+		if s.state() == alive {
+			s.read()
+			patrol.Reset(s.patrol())
+		}
+	}
+}
+
+func (s *Supervisor) patrol() time.Duration {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.settings.Patrol
+}
+
+func (s *Supervisor) state() ending {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.ending
+}
+
+// Reload reads registry and settings now, and tries at once whoever waits to be tried again.
+func (s *Supervisor) Reload() {
+	s.mu.Lock()
+	for _, w := range s.wards {
+		w.poke(false)
+	}
+	s.mu.Unlock()
+	select {
+	case s.reloads <- struct{}{}:
+	default:
+	}
+}
+
+// Leave has Run end, and every city with it, and keeps all agents.
+func (s *Supervisor) Leave() {
+	s.mu.Lock()
+	if s.ending == alive {
+		s.ending = leaving
+	}
+	s.mu.Unlock()
+	select {
+	case s.reloads <- struct{}{}:
+	default:
+	}
+}
+
+// Hurry takes the grace out of every stop under way.
+func (s *Supervisor) Hurry() {
+	s.mu.Lock()
+	all := s.sorted()
+	s.mu.Unlock()
+	for _, w := range all {
+		w.hurry()
+	}
+}
+
+// Problem says what is wrong with the registry or the settings, "" if nothing is.
+func (s *Supervisor) Problem() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.problem
+}
+
+// read brings the files into force. One with a mistake leaves what runs as it is.
+func (s *Supervisor) read() {
+	s.looks.Lock()
+	defer s.looks.Unlock()
+	settings, setErr := ReadSettings(s.o.Home)
+	entries, regErr := Read(s.o.Home)
+	s.complain(errors.Join(setErr, regErr))
+	if setErr == nil {
+		s.apply(settings)
+	}
+	if regErr == nil {
+		s.reconcile(entries)
+	}
+}
+
+// complain shows what is wrong with the files, and logs it when it is news.
+func (s *Supervisor) complain(err error) {
+	text := ""
+	if err != nil {
+		text = err.Error()
+	}
+	s.mu.Lock()
+	news := text != s.problem
+	if s.problem = text; news {
+		s.change()
+	}
+	s.mu.Unlock()
+	switch {
+	case news && err != nil:
+		s.o.Logger.Error("a file is refused; what runs stays as it is", "why", text)
+	case news:
+		s.o.Logger.Info("the registry and the settings are well again")
+	}
+}
+
+func (s *Supervisor) apply(n Settings) {
+	s.mu.Lock()
+	news := !n.equal(s.settings) || s.o.Apply != nil && !s.told
+	s.settings, s.told = n, true
+	s.mu.Unlock()
+	if news && s.o.Apply != nil {
+		s.o.Apply(n)
+	}
+}
+
+// reconcile has the wards be those of the registry.
+func (s *Supervisor) reconcile(entries []Entry) {
+	entries = Named(entries, s.nameOf)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ending != alive {
+		return
+	}
+	wanted := map[string]bool{}
+	for _, e := range entries {
+		wanted[e.Path] = true
+	}
+	for path, w := range s.wards {
+		if !wanted[path] {
+			w.dismiss()
+		}
+	}
+	for _, e := range entries {
+		switch w := s.wards[e.Path]; {
+		case w == nil:
+			s.admit(e)
+		case w.dismissed():
+			w.comeBack(e) // once it has ended
+		default:
+			w.rename(e.Name)
+		}
+	}
+}
+
+// nameOf is what the configuration of a city without a name in the registry calls it; of one that is known, what it is called.
+func (s *Supervisor) nameOf(path string) string {
+	s.mu.Lock()
+	w := s.wards[path]
+	s.mu.Unlock()
+	if w != nil {
+		return w.called()
+	}
+	return s.lookUp(path)
+}
+
+// lookUp asks the configuration of a city for its name, and does not wait for a folder that does not answer.
+func (s *Supervisor) lookUp(path string) string {
+	if s.o.Name == nil {
+		return ""
+	}
+	name, _ := s.names.At(s.lifetime(), path, time.Now(), nameAnswers, func() string { return s.o.Name(path) })
+	return name
+}
+
+func (s *Supervisor) lifetime() context.Context {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.life
+}
+
+// admit begins to run a city. The caller holds mu.
+func (s *Supervisor) admit(e Entry) *ward {
+	w := newWard(s, e)
+	s.wards[e.Path] = w
+	s.wg.Go(w.run)
+	s.change()
+	return w
+}
+
+// forget is told by a ward whose goroutine ends. One that was registered again meanwhile begins anew.
+func (s *Supervisor) forget(w *ward) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	again := w.again
+	if s.wards[w.path] == w && s.ending == alive {
+		delete(s.wards, w.path)
+		s.change()
+		if again != nil {
+			s.admit(*again)
+		}
+	}
+}
+
+// change wakes whoever watches. The caller holds mu.
+func (s *Supervisor) change() {
+	close(s.changed)
+	s.changed = make(chan struct{})
+}
+
+// sorted are the wards in the order of their names. The caller holds mu.
+func (s *Supervisor) sorted() []*ward {
+	all := make([]*ward, 0, len(s.wards))
+	for _, w := range s.wards {
+		all = append(all, w)
+	}
+	slices.SortFunc(all, func(x, y *ward) int {
+		return cmp.Or(city.CompareNames(x.name, y.name), cmp.Compare(x.path, y.path))
+	})
+	return all
+}

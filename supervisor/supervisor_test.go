@@ -1,0 +1,533 @@
+package supervisor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"gcity/city"
+	"gcity/events"
+)
+
+// land is cities for drills: each is a folder's name, and is as the drill says. All times are the bubble's.
+type land struct {
+	t    *testing.T
+	s    *Supervisor
+	h    Home
+	logs strings.Builder
+	stop context.CancelFunc
+	end  chan error
+	edit map[string]chan struct{} // pokes of the configurations
+
+	mu     sync.Mutex
+	opens  map[string]int
+	wrong  map[string]error         // of the next openings
+	hangs  map[string]chan struct{} // openings that wait
+	panics map[string]bool
+	towns  map[string]*town
+	told   []string // events
+	beats  int
+	most   int // that were opened at once
+	now    int
+	set    []Settings
+}
+
+// town is a city that runs.
+type town struct {
+	land  *land
+	path  string
+	snap  city.Snapshot
+	fails chan any // an error, nil, or what it panics with
+	left  chan struct{}
+	hurry chan struct{}
+	slow  chan struct{} // nil: it stops at once
+	over  bool
+}
+
+var errBusy = errors.New("another controller has it")
+
+func newLand(t *testing.T) *land {
+	l := &land{t: t, h: newHome(t), opens: map[string]int{}, wrong: map[string]error{}, hangs: map[string]chan struct{}{}, panics: map[string]bool{},
+		towns: map[string]*town{}, edit: map[string]chan struct{}{}, end: make(chan error, 1)}
+	l.s = New(Options{
+		Home: l.h, Logger: slog.New(slog.NewTextHandler(&l.logs, nil)), Open: l.open, Name: filepath.Base, Record: l.record, Watch: l.watch,
+		Busy: func(err error) bool { return errors.Is(err, errBusy) }, Beat: func(string) { l.mu.Lock(); l.beats++; l.mu.Unlock() },
+		Apply: func(s Settings) { l.set = append(l.set, s) }, AtOnce: 3,
+	})
+	return l
+}
+
+// begin runs the supervisor until the drill ends.
+func (l *land) begin(paths ...string) {
+	for _, p := range paths {
+		if err := Add(l.t.Context(), l.h, Entry{p, filepath.Base(p)}); err != nil {
+			l.t.Fatal(err)
+		}
+	}
+	ctx, cancel := context.WithCancel(l.t.Context())
+	l.stop = cancel
+	go func() { l.end <- l.s.Run(ctx) }()
+	synctest.Wait()
+}
+
+func (l *land) over(want string) {
+	l.t.Helper()
+	l.stop()
+	if err := <-l.end; want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+		l.t.Errorf("it ended with %v", err)
+	}
+}
+
+func (l *land) open(_ context.Context, e Entry) (City, error) {
+	l.mu.Lock()
+	l.opens[e.Path]++
+	l.now++
+	l.most = max(l.most, l.now)
+	wrong, hang, panics := l.wrong[e.Path], l.hangs[e.Path], l.panics[e.Path]
+	l.mu.Unlock()
+	defer func() { l.mu.Lock(); l.now--; l.mu.Unlock() }()
+	if hang != nil {
+		<-hang
+	}
+	if panics {
+		panic("in open")
+	}
+	if wrong != nil {
+		return nil, wrong
+	}
+	time.Sleep(time.Millisecond) // of the bubble
+	t := &town{land: l, path: e.Path, fails: make(chan any, 1), left: make(chan struct{}), hurry: make(chan struct{}, 9),
+		snap: city.Snapshot{Name: e.Name, Path: e.Path, Patrol: city.Patrol{Interval: time.Second}}}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.towns[e.Path] = t
+	return t, nil
+}
+
+func (l *land) town(path string) *town {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.towns[path]
+}
+
+func (l *land) count(path string) int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.opens[path]
+}
+
+func (l *land) record(path string, e events.Event) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.told = append(l.told, path+" "+e.Type+" "+e.Message)
+	return nil
+}
+
+func (l *land) watch(ctx context.Context, path string) <-chan struct{} {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	c, out := make(chan struct{}), make(chan struct{})
+	l.edit[path] = c
+	go func() {
+		defer close(out)
+		for {
+			select {
+			case <-c:
+				out <- struct{}{}
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	return out
+}
+
+// is says how the cities are, by their names.
+func (l *land) is() string {
+	synctest.Wait()
+	all, err := l.s.Cities(l.t.Context())
+	if err != nil {
+		l.t.Error(err)
+	}
+	var out []string
+	for _, i := range all {
+		text := i.Name + " " + string(i.Status)
+		if i.Until != nil {
+			text += " " + time.Until(*i.Until).Round(time.Second).String()
+		}
+		if i.Running != (i.Status == city.CityRunning || i.Status == city.CityPaused) {
+			text += " running?"
+		}
+		out = append(out, text)
+	}
+	return strings.Join(out, ", ")
+}
+
+func (l *land) want(want string) {
+	l.t.Helper()
+	if got := l.is(); got != want {
+		l.t.Errorf("%s; want %s", got, want)
+	}
+}
+
+func (t *town) Control() city.Control { return &hall{t: t} }
+
+// hall answers for a town.
+type hall struct {
+	city.Control
+	t *town
+}
+
+func (h *hall) Snapshot(context.Context) (*city.Snapshot, error) {
+	t := h.t
+	t.land.mu.Lock()
+	defer t.land.mu.Unlock()
+	s := t.snap
+	s.Patrol.Last = time.Now()
+	return &s, nil
+}
+
+func (t *town) Run(ctx context.Context, ready func()) error {
+	defer t.Close()
+	time.Sleep(time.Millisecond)
+	ready()
+	select {
+	case v := <-t.fails:
+		switch v := v.(type) {
+		case nil:
+			return nil
+		case error:
+			return v
+		}
+		panic("the loop of " + filepath.Base(t.path) + " broke")
+	case <-t.left:
+		return nil
+	case <-ctx.Done():
+	}
+	if t.slow != nil {
+		select {
+		case <-t.slow:
+			return errors.New("not all of it is stopped")
+		case <-t.hurry:
+		}
+	}
+	return nil
+}
+
+func (t *town) Leave() { close(t.left) }
+func (t *town) Hurry() { t.hurry <- struct{}{} }
+
+func (t *town) Close() {
+	t.land.mu.Lock()
+	defer t.land.mu.Unlock()
+	if t.over {
+		t.land.t.Errorf("%s was closed twice", t.path)
+	}
+	t.over = true
+}
+
+func tick() { time.Sleep(10 * time.Millisecond) } // of the bubble
+
+// One breaks: the others run on, it is told of, and tried again after waits that double, or as soon as its file changes.
+func TestACityThatBreaks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLand(t)
+		l.begin("/c/a", "/c/b")
+		tick()
+		l.want("a running, b running")
+		first, other := l.town("/c/b"), l.town("/c/a")
+		first.fails <- "panic"
+		tick()
+		l.want("a running, b crashed 10s")
+		l.mu.Lock()
+		if !slices.Equal(l.told, []string{"/c/b city.crashed panic: the loop of b broke"}) {
+			t.Errorf("told: %q", l.told)
+		}
+		l.mu.Unlock()
+		if !strings.Contains(l.logs.String(), "supervisor.(*town).Run") {
+			t.Errorf("no stack in the log:\n%s", &l.logs)
+		}
+		for _, wait := range []string{"20s", "40s", "1m20s", "2m40s", "5m0s", "5m0s"} {
+			c, err := l.s.City("b")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := c.Snapshot(t.Context()); err == nil || !strings.Contains(err.Error(), "the city b does not run: it is crashed: ") {
+				t.Errorf("%v", err)
+			}
+			all, _ := l.s.Cities(t.Context())
+			time.Sleep(time.Until(*all[1].Until))
+			tick()
+			l.want("a running, b running")
+			if s, err := c.Snapshot(t.Context()); err != nil || s.Name != "b" {
+				t.Errorf("%v, %v", s, err)
+			}
+			l.town("/c/b").fails <- errors.New("lost\nmore")
+			tick()
+			l.want("a running, b crashed " + wait)
+		}
+		l.edit["/c/b"] <- struct{}{}
+		tick()
+		l.want("a running, b running")
+		all, err := l.s.Cities(t.Context())
+		if err != nil || all[1].Crashes != 7 || all[1].Error != "" {
+			t.Errorf("%+v, %v", all, err)
+		}
+		if l.town("/c/a") != other || l.count("/c/a") != 1 {
+			t.Error("the other one noticed")
+		}
+		time.Sleep(301 * time.Second)
+		l.town("/c/b").fails <- errors.New("after a long time")
+		tick()
+		l.want("a running, b crashed 10s")
+		if _, err := l.s.Register(t.Context(), "/c/b"); err == nil { // by its folder, which is not there
+			t.Error("a folder that is not there was registered")
+		}
+		l.over("")
+	})
+}
+
+// What cannot be opened, for whatever reason, says why, is tried again, and is in nobody's way.
+func TestACityThatCannotBeOpened(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLand(t)
+		answer := make(chan struct{})
+		l.wrong["/c/bad"], l.wrong["/c/busy"], l.panics["/c/odd"] = errors.New("city.toml:1:1: no"), errBusy, true
+		for _, p := range []string{"/c/h1", "/c/h2", "/c/h3", "/c/h4"} {
+			l.hangs[p] = answer
+		}
+		l.begin("/c/a", "/c/bad", "/c/busy", "/c/h1", "/c/h2", "/c/h3", "/c/h4", "/c/odd", "/c/z")
+		time.Sleep(40 * time.Second)
+		for _, i := range must(l.s.Cities(t.Context())) {
+			switch i.Name {
+			case "a", "z":
+				if i.Status != city.CityRunning {
+					t.Errorf("%+v", i)
+				}
+			case "h1", "h2", "h3", "h4":
+				if i.Status == city.CityRunning || i.Status == city.CityRefused && !strings.Contains(i.Error, "does not answer") || l.count(i.Path) != 1 {
+					t.Errorf("%+v, %d", i, l.count(i.Path))
+				}
+			default:
+				if i.Status != city.CityRefused || i.Until == nil || i.Error == "" {
+					t.Errorf("%+v", i)
+				}
+			}
+		}
+		if n := l.count("/c/busy"); n < 3 {
+			t.Errorf("a busy one was tried %d times", n)
+		}
+		if l.most > 7 { // three, and four that never came back
+			t.Errorf("%d were opened at once", l.most)
+		}
+		l.mu.Lock()
+		clear(l.wrong)
+		clear(l.panics)
+		l.mu.Unlock()
+		close(answer)
+		l.s.Reload()
+		tick()
+		l.want("a running, bad running, busy running, h1 running, h2 running, h3 running, h4 running, odd running, z running")
+		l.over("")
+	})
+}
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
+// Cities come and go as the file says, and a broken file changes nothing.
+func TestTheFileIsFollowed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLand(t)
+		l.begin("/c/a", "/c/b")
+		tick()
+		a := l.town("/c/a")
+		write(t, l.h.Registry(), "[[cities]]\npath = \"/c/a\"\nname = \"a\"\n[[cities]]\npath = \"/c/n\"\n")
+		time.Sleep(11 * time.Second)
+		l.want("a running, n running")
+		if !l.town("/c/b").over {
+			t.Error("b goes on")
+		}
+		write(t, l.h.Registry(), "[[cities]]\npath = \"c/a\"\n")
+		write(t, l.h.Settings(), "[supervisor]\nprot = 1\n")
+		time.Sleep(11 * time.Second)
+		l.want("a running, n running")
+		if p := l.s.Problem(); !strings.Contains(p, l.h.Registry()+":2:8: ") || !strings.Contains(p, l.h.Settings()+":2:1: ") {
+			t.Errorf("%q", p)
+		}
+		if _, err := l.s.Unregister(t.Context(), "n"); err == nil {
+			t.Error("a broken file was edited")
+		}
+		if err := os.Remove(l.h.Registry()); err != nil {
+			t.Fatal(err)
+		}
+		write(t, l.h.Settings(), "[supervisor]\nport = 0\npatrol_interval = \"1s\"\n")
+		time.Sleep(11 * time.Second)
+		l.want("")
+		if a.over != true || l.s.Problem() != "" || len(l.set) != 2 || l.set[1].Port != 0 {
+			t.Errorf("%v, %q, %+v", a.over, l.s.Problem(), l.set)
+		}
+		l.over("")
+	})
+}
+
+// Registering has a city run; unregistering stops it. Both say how that went.
+func TestRegistrar(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"a", "b", "x/a"} {
+		write(t, filepath.Join(dir, name, "city.toml"), "")
+	}
+	if err := os.Symlink(filepath.Join(dir, "a"), filepath.Join(dir, "link")); err != nil {
+		t.Fatal(err)
+	}
+	real := must(filepath.EvalSymlinks(dir))
+	synctest.Test(t, func(t *testing.T) {
+		l, ctx := newLand(t), t.Context()
+		l.begin()
+		for range 2 {
+			i, err := l.s.Register(ctx, filepath.Join(dir, "link"))
+			if err != nil || i.Name != "a" || i.Path != filepath.Join(real, "a") || i.Status != city.CityRunning {
+				t.Fatalf("%+v, %v", i, err)
+			}
+		}
+		_, err := l.s.Register(ctx, filepath.Join(dir, "x/a"))
+		if p, ok := errors.AsType[*city.Error](err); !ok || p.Code != city.Conflict || !strings.Contains(p.Message, filepath.Join(real, "a")) {
+			t.Errorf("%v", err)
+		}
+		for _, bad := range []string{"a", filepath.Join(dir, "gone")} {
+			_, err := l.s.Register(ctx, bad)
+			if p, ok := errors.AsType[*city.Error](err); !ok || p.Code != city.Invalid {
+				t.Errorf("%s: %v", bad, err)
+			}
+		}
+		l.mu.Lock()
+		l.wrong[filepath.Join(real, "b")] = errors.New("no")
+		l.mu.Unlock()
+		if i, err := l.s.Register(ctx, filepath.Join(dir, "b")); err != nil || i.Status != city.CityRefused || i.Error != "no" {
+			t.Errorf("%+v, %v", i, err)
+		}
+		l.mu.Lock()
+		clear(l.wrong)
+		l.mu.Unlock()
+		if i, err := l.s.Register(ctx, filepath.Join(dir, "b")); err != nil || i.Status != city.CityRunning { // tried at once
+			t.Errorf("%+v, %v", i, err)
+		}
+		l.town(filepath.Join(real, "b")).fails <- nil // somebody stopped it
+		tick()
+		l.s.Reload()
+		tick()
+		l.want("a running, b stopped")
+		if i, err := l.s.Register(ctx, filepath.Join(dir, "b")); err != nil || i.Status != city.CityRunning {
+			t.Errorf("%+v, %v", i, err)
+		}
+		r, err := l.s.Unregister(ctx, "a")
+		if err != nil || !strings.Contains(r.Message, "a is stopped") || !l.town(filepath.Join(real, "a")).over {
+			t.Errorf("%v, %v", r, err)
+		}
+		if _, err := l.s.City("a"); err == nil {
+			t.Error("it is still known")
+		}
+		if _, err := l.s.Unregister(ctx, "a"); err == nil {
+			t.Error("it was unregistered twice")
+		}
+		slow := l.town(filepath.Join(real, "b"))
+		slow.slow = make(chan struct{})
+		close(slow.slow)
+		if _, err := l.s.Unregister(ctx, "b"); err == nil || !strings.Contains(err.Error(), "not all of it is stopped") {
+			t.Errorf("%v", err)
+		}
+		if i, err := l.s.Register(ctx, filepath.Join(dir, "b")); err != nil || i.Status != city.CityRunning {
+			t.Errorf("%+v, %v", i, err)
+		}
+		l.over("")
+	})
+}
+
+// A stop stops all at the same time, waits for each, and says whose agents may be left; a second one hurries them.
+func TestStop(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLand(t)
+		l.begin("/c/a", "/c/b", "/c/c")
+		tick()
+		slow, hurried := l.town("/c/b"), l.town("/c/c")
+		slow.slow, hurried.slow = make(chan struct{}), make(chan struct{})
+		l.stop()
+		l.want("a stopped, b stopping, c stopping")
+		close(slow.slow)
+		l.want("a stopped, b stopped, c stopping")
+		l.s.Hurry()
+		l.over("b (/c/b): not all of it is stopped")
+	})
+}
+
+// Leaving keeps all agents, and stops nobody.
+func TestLeave(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLand(t)
+		l.begin("/c/a", "/c/b")
+		tick()
+		l.s.Leave()
+		if err := <-l.end; err != nil {
+			t.Error(err)
+		}
+		for _, p := range []string{"/c/a", "/c/b"} {
+			select {
+			case <-l.town(p).left:
+			default:
+				t.Errorf("%s was stopped", p)
+			}
+		}
+		l.stop()
+	})
+}
+
+// Whoever watches hears of each change, of those too that only the city itself knows of; one that was not taken is passed over.
+func TestWatch(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLand(t)
+		l.begin("/c/a")
+		tick()
+		ctx, cancel := context.WithCancel(t.Context())
+		var got []string
+		var wg sync.WaitGroup
+		wg.Go(func() {
+			for all, err := range l.s.Watch(ctx) {
+				if err != nil {
+					t.Error(err)
+				}
+				text := ""
+				for _, i := range all {
+					text += fmt.Sprintf("%s %s;", i.Name, i.Status)
+				}
+				got = append(got, text)
+			}
+		})
+		time.Sleep(time.Minute)
+		a := l.town("/c/a")
+		l.mu.Lock()
+		a.snap.Suspended = true
+		l.mu.Unlock()
+		time.Sleep(2 * time.Second)
+		a.fails <- nil
+		time.Sleep(2 * time.Second)
+		cancel()
+		wg.Wait()
+		if want := []string{"a running;", "a suspended;", "a stopped;"}; !slices.Equal(got, want) {
+			t.Errorf("%q", got)
+		}
+		l.over("")
+	})
+}
