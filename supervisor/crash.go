@@ -25,10 +25,18 @@ const recordLimit = 5 * time.Second
 func guarded(f func() error) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
-			err = &panicked{v, debug.Stack()}
+			err = caught(v)
 		}
 	}()
 	return f()
+}
+
+// caught is a panic; one that was caught before was so where it happened.
+func caught(v any) *panicked {
+	if c, ok := v.(Crash); ok {
+		return &panicked{c, c.Stack()}
+	}
+	return &panicked{v, debug.Stack()}
 }
 
 type panicked struct {
@@ -55,17 +63,30 @@ func (w *ward) refused(err error, until time.Time) {
 	w.be(city.CityRefused, text, until)
 }
 
-// broke tells of a city whose loop has ended by itself, or by a panic. Its agents run on.
+// broke tells of a city whose loop has ended by itself, or by a panic. Its agents run on. A Crash that Run returns the city has
+// told of itself, in both logs.
 func (w *ward) broke(err error, until time.Time) {
 	var n int
 	w.set(func() { w.crashes++; n = w.crashes })
 	args := []any{"city", w.entry().Name, "path", w.path, "error", err.Error(), "crashes", n, "again", until}
-	if c, ok := errors.AsType[Crash](err); ok {
-		args = append(args, "stack", string(c.Stack()))
+	own, ours := errors.AsType[*panicked](err)
+	if ours {
+		args = append(args, "stack", string(own.stack))
 	}
 	w.s.o.Logger.Error("a city broke; its agents run on", args...)
-	w.be(city.CityCrashed, firstLine(err.Error())+"; its agents run on", until)
-	w.record(err, n, until)
+	w.be(city.CityCrashed, why(err), until)
+	if _, told := errors.AsType[Crash](err); ours || !told {
+		w.record(err, n, until)
+	}
+}
+
+// why is an error in a line that says what becomes of the agents.
+func why(err error) string {
+	line := firstLine(err.Error())
+	if !strings.Contains(line, "agents") {
+		line += "; its agents run on"
+	}
+	return line
 }
 
 // record writes the crash into the city's own log, if that answers.

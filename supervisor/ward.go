@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"time"
 
 	"gcity/city"
@@ -137,7 +136,7 @@ func (w *ward) tryOpen(to chan<- opened, e Entry) {
 	var o opened
 	defer func() {
 		if v := recover(); v != nil {
-			o.err = &panicked{v, debug.Stack()}
+			o.err = caught(v)
 		}
 		to <- o
 	}()
