@@ -43,7 +43,7 @@ type Snapshot struct {
 	At          time.Time    `json:"at"`      // when it was made
 	Started     time.Time    `json:"started"` // of the controller
 	PID         int          `json:"pid"`     // of the controller
-	Mode        string       `json:"mode"`    // "console", "headless", "settle"
+	Mode        string       `json:"mode"`    // "console", "headless", "supervised", "settle"
 	Suspended   bool         `json:"suspended"`
 	Config      ConfigInfo   `json:"config"`
 	Patrol      Patrol       `json:"patrol"`

@@ -16,21 +16,29 @@ import (
 )
 
 func (a *app) startCommand() *cobra.Command {
-	var foreground bool
+	var foreground, standalone bool
 	c := &cobra.Command{
-		Use: "start", Short: "Start what should run, once; with --foreground, keep it so", Args: exactly(0),
-		Long: `start brings the city to what its configuration says and exits: agents that
-should run are started, others are stopped, and nobody watches them afterwards.
-Whom it waits for meanwhile, ten minutes at most, it says on stderr.
-With --foreground it stays and keeps them alive, as gcity --headless does.`,
+		Use: "start", Short: "Have the supervisor of this machine run the city, and start what should run", Args: exactly(0),
+		Long: `start registers the city with the supervisor, which keeps its agents alive from then
+on, and starts one in the background if none runs. It says what was started, and on
+stderr whom it waits for meanwhile, ten minutes at most.
+With --standalone the city is brought once to what its configuration says, and nobody
+watches its agents afterwards. With --foreground this process stays and keeps them
+alive, as gcity --headless does.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if foreground {
+			switch {
+			case foreground && standalone:
+				return usage("--foreground stays and --standalone does not: choose one of them")
+			case foreground:
 				return a.headless(cmd.Context())
+			case standalone:
+				return a.settle(cmd.Context())
 			}
-			return a.settle(cmd.Context())
+			return a.startSupervised(cmd.Context())
 		},
 	}
-	c.Flags().BoolVar(&foreground, "foreground", false, "stay and keep the agents alive")
+	c.Flags().BoolVar(&foreground, "foreground", false, "stay and keep the agents alive, without a supervisor")
+	c.Flags().BoolVar(&standalone, "standalone", false, "start what should run once, without a supervisor")
 	return a.withSource(c)
 }
 
@@ -59,25 +67,10 @@ func (a *app) settle(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	did, err := readEvents(ctx, dir, events.Query{After: before, Forward: true, Types: []string{"agent.*"}, Limit: 10_000})
-	if err != nil {
-		return err
-	}
-	if a.json {
-		err = a.writeJSON(struct {
-			Events list[events.Event] `json:"events"`
-			Agents list[agentShape]   `json:"agents"`
-		}{listOf(did), listOf(shapesOf(s.Agents))})
-	} else {
-		err = a.tellSettled(s, did)
-	}
-	if err == nil && s.Count()[city.Failed] > 0 {
-		return quietly(exitFailed)
-	}
-	return err
+	return a.reportStart(ctx, dir, s, before, "; nobody watches them now, `gcity` or `gcity --headless` does")
 }
 
-func (a *app) tellSettled(s *city.Snapshot, did []events.Event) error {
+func (a *app) tellSettled(s *city.Snapshot, did []events.Event, who string) error {
 	a.writeEventLines("", did)
 	for _, why := range s.Degraded {
 		a.sayf("! %s", why)
@@ -85,7 +78,7 @@ func (a *app) tellSettled(s *city.Snapshot, did []events.Event) error {
 	if len(did) == 0 && len(s.Degraded) == 0 {
 		a.sayf("nothing to do: the city is as its configuration says")
 	}
-	a.sayf("%s; nobody watches them now, `gcity` or `gcity --headless` does", headCount(s))
+	a.sayf("%s%s", headCount(s), who)
 	return nil
 }
 
@@ -102,7 +95,8 @@ func (a *app) stopCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "stop", Short: "Stop the city and its agents, whoever runs it", Args: exactly(0),
 		Long: `stop ends the agents and then the controller, or without a controller the sessions
-that are still alive. What it waits for it says on stderr, and until when at most:
+that are still alive. A city that is registered is unregistered: the supervisor does
+not run it again. What it waits for it says on stderr, and until when at most:
 shutdown_timeout for each link of the longest chain of depends_on, and half a
 minute. Then it names what may still run, and the exit code is 1. A second stop
 meanwhile takes the grace away.`,
@@ -129,15 +123,32 @@ func (a *app) stopCity(ctx context.Context) (string, error) {
 	if a.readOnly {
 		return "", refusedReadOnly("stop")
 	}
-	if _, err := os.Stat(filepath.Join(l.dir, ".gc")); errors.Is(err, os.ErrNotExist) {
-		return "", notRunning("nothing of %s runs", l.dir)
+	home, e, is := a.enrolled(l.dir)
+	if !is {
+		return a.stopLeft(ctx, l.dir)
 	}
-	release, err := holdCity(l.dir) // so that no controller starts agents meanwhile
+	forgotten, err := a.dismiss(ctx, home, e) // or the supervisor would run it again
+	if err != nil {
+		return "", err
+	}
+	what, err := a.stopLeft(ctx, l.dir)
+	if isStill(err) {
+		return forgotten, nil
+	}
+	return what, err
+}
+
+// stopLeft ends the sessions of a city that no controller runs.
+func (a *app) stopLeft(ctx context.Context, dir string) (string, error) {
+	if _, err := os.Stat(filepath.Join(dir, ".gc")); errors.Is(err, os.ErrNotExist) {
+		return "", notRunning("nothing of %s runs", dir)
+	}
+	release, err := holdCity(dir) // so that no controller starts agents meanwhile
 	if err != nil {
 		return "", err
 	}
 	defer release()
-	beside, err := newAside(l.dir, false, a.now)
+	beside, err := newAside(dir, false, a.now)
 	if err != nil {
 		return "", err
 	}
@@ -148,14 +159,14 @@ func (a *app) stopCity(ctx context.Context) (string, error) {
 		return "", err
 	}
 	if ended == 0 {
-		return "", notRunning("nothing of %s runs", l.dir)
+		return "", notRunning("nothing of %s runs", dir)
 	}
 	return fmt.Sprintf("no controller ran; %s ended", counted(ended, "session")), nil
 }
 
 func (a *app) restartCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "restart", Short: "Stop the city and start it anew: headless if a controller ran, else once", Args: exactly(0),
+		Use: "restart", Short: "Stop the city and start it anew: by who ran it, else once", Args: exactly(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx := cmd.Context()
 			l, err := a.open(ctx)
@@ -163,6 +174,7 @@ func (a *app) restartCommand() *cobra.Command {
 				return err
 			}
 			live, dir := l.live, l.dir
+			supervised := live && a.isSupervised(ctx, l)
 			l.close()
 			own := sourceOf(dir)
 			a.files, a.strict = own.Files, own.Strict
@@ -173,6 +185,9 @@ func (a *app) restartCommand() *cobra.Command {
 				a.sayf("%s", what)
 			} else if code, _ := verdict(err); code != exitNotRunning {
 				return err
+			}
+			if supervised {
+				return a.startSupervised(ctx)
 			}
 			if live {
 				return a.handOver(dir)

@@ -103,7 +103,7 @@ func (a *app) root() *cobra.Command {
 	add("look", a.statusCommand(), a.whyCommand(), a.planCommand(), a.eventsCommand(), a.eventCommand(), a.configCommand())
 	add("agent", a.agentCommand(), a.poolCommand(), a.rigCommand(), a.watchdogCommand(), a.primeCommand(), a.hookCommand(), a.handoffCommand(), a.heartbeatCommand())
 	add("work", a.beadCommand(), a.mailCommand(), a.slingCommand(), a.convoyCommand(), a.formulaCommand(), a.automationCommand())
-	add("misc", a.prefsCommand(), a.doctorCommand(), a.versionCommand(), a.completionCommand(), a.manCommand())
+	add("misc", a.supervisorCommand(), a.citiesCommand(), a.registerCommand(), a.unregisterCommand(), a.prefsCommand(), a.doctorCommand(), a.versionCommand(), a.completionCommand(), a.manCommand())
 	root.SetHelpCommandGroupID("misc")
 	return root
 }

@@ -220,7 +220,8 @@ func TestTable(t *testing.T) {
 		"agent peek", "agent logs", "agent attach", "agent nudge", "agent unsend", "agent send-keys", "agent interrupt", "agent restart", "agent stop",
 		"agent kill", "agent drain", "agent undrain", "agent drain-check", "agent drain-ack", "pool list", "pool show", "pool scale",
 		"rig list", "rig status", "rig suspend", "rig resume", "rig restart", "agent suspend", "agent resume", "agent release", "agent request-restart", "config show", "config explain",
-		"events", "event emit", "doctor", "version", "completion bash", "completion zsh", "completion fish", "daemon run",
+		"events", "event emit", "register", "unregister", "cities", "supervisor run", "supervisor start", "supervisor stop", "supervisor status", "supervisor reload",
+		"supervisor logs", "doctor", "version", "completion bash", "completion zsh", "completion fish", "daemon run",
 	} {
 		if c, rest, err := a.root().Find(strings.Fields(path)); err != nil || len(rest) > 0 || c.CommandPath() != "gcity "+path {
 			t.Errorf("there is no %q", path)

@@ -225,6 +225,9 @@ func (a *app) handOver(dir string) error {
 
 // stopLive asks a running controller to stop the city, and waits until it has let go of it, saying what for.
 func (a *app) stopLive(ctx context.Context, l *link) error {
+	if ok, err := a.stopSupervised(ctx, l); ok {
+		return err
+	}
 	done := a.sayEnding(ctx, l.Control)
 	_, err := l.Do(ctx, city.Shutdown{})
 	done()

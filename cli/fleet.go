@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
 	"strings"
 	"sync"
 	"time"
@@ -57,7 +56,7 @@ func (a *app) allCities(ctx context.Context) error {
 	}
 	defer closeIt()
 	if a.json || !a.inTTY || !a.outTTY || a.getenv("TERM") == "dumb" {
-		return a.listCities(ctx, d)
+		return a.tellFleet(ctx, d)
 	}
 	exit, err := a.openRoom(ctx, roomOptions{cities: d, readOnly: a.readOnly, logger: quietLogger()})
 	if err == nil && (exit == roomEnded || exit == roomTerminated || exit == roomInterrupted) {
@@ -73,14 +72,14 @@ type cityReport struct {
 	silent string
 }
 
-// listCities writes a row for each city. All are asked at the same time; one that does not answer costs fleetAnswers once.
-func (a *app) listCities(ctx context.Context, d city.Directory) error {
+// tellFleet writes a row for each city. All are asked at the same time; one that does not answer costs fleetAnswers once.
+func (a *app) tellFleet(ctx context.Context, d city.Directory) error {
 	infos, err := d.Cities(ctx)
 	if err != nil {
 		return err
 	}
 	if a.json {
-		return a.writeJSON(listOf(infos))
+		return a.writeJSON(citiesOf(infos))
 	}
 	reports := make([]cityReport, len(infos))
 	var wg sync.WaitGroup
@@ -151,15 +150,4 @@ func (a *app) writeCities(w io.Writer, reports []cityReport) error {
 			plainCell(r.Path), plainCell(why)})
 	}
 	return a.table(w, a.columns(), []string{"CITY", "STATUS", "RUNNING", "LOOP", "PATH", "WHY"}, rows)
-}
-
-// resolved is a folder without links in it, or as it is where that cannot be told.
-func resolved(dir string) string {
-	if dir == "" {
-		return ""
-	}
-	if real, err := filepath.EvalSymlinks(dir); err == nil {
-		return real
-	}
-	return dir
 }

@@ -94,8 +94,10 @@ func waitReleased(ctx context.Context, dir string) error {
 }
 
 // tail is what a controller wrote to its log since an offset, a few lines at most.
-func tail(dir string, from int64) string {
-	data, err := os.ReadFile(logPath(dir))
+func tail(dir string, from int64) string { return tailOf(logPath(dir), from) }
+
+func tailOf(path string, from int64) string {
+	data, err := os.ReadFile(path)
 	if err != nil || int64(len(data)) <= from {
 		return ""
 	}

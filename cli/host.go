@@ -30,7 +30,7 @@ type house struct {
 type houseOptions struct {
 	dir    string
 	source config.Source // of the configuration
-	mode   string        // "console", "headless", "settle"
+	mode   string        // "console", "headless", controller.Supervised, "settle"
 	logger *slog.Logger
 	beat   func(status string) // after each turn of the loop; must not wait
 }

@@ -63,6 +63,7 @@ func TestScripts(t *testing.T) {
 			}
 			e.Setenv("STORE", store)
 			e.Setenv("XDG_RUNTIME_DIR", filepath.Join(e.WorkDir, ".run"))
+			e.Setenv("GC_HOME", filepath.Join(e.WorkDir, ".home"))
 			e.Defer(func() { stopAll(t, e.WorkDir, e.Vars) })
 			return os.Mkdir(filepath.Join(e.WorkDir, ".run"), 0o700)
 		},
@@ -201,6 +202,13 @@ func stopAll(t *testing.T, work string, env []string) {
 	if err != nil {
 		t.Error(err)
 		return
+	}
+	if _, err := os.Stat(filepath.Join(work, ".home", "supervisor.json")); err == nil {
+		cmd := exec.Command(exe, "supervisor", "stop")
+		cmd.Env = env
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Errorf("supervisor stop: %v\n%s", err, out)
+		}
 	}
 	files, err := filepath.Glob(filepath.Join(work, "*", "city.toml"))
 	if err != nil {

@@ -23,6 +23,7 @@ import (
 	"gcity/internal/screen"
 	"gcity/session"
 	"gcity/session/pty"
+	"gcity/supervisor"
 	"gcity/tui"
 )
 
@@ -252,7 +253,8 @@ func isHeld(dir string) (bool, error) {
 // alreadyRunning recognises the error that says that another controller has the city.
 func alreadyRunning(err error) bool {
 	var r *controller.RunningError
-	return errors.As(err, &r)
+	var s *supervisor.RunningError
+	return errors.As(err, &r) || errors.As(err, &s)
 }
 
 // loop is a city that this process runs.

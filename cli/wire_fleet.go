@@ -7,5 +7,12 @@ import "gcity/city"
 // openDirectory opens the list of the cities that the supervisor keeps. nil without an error: no supervisor runs. closeIt is
 // never nil where there is no error.
 func (a *app) openDirectory() (d city.Directory, closeIt func(), err error) {
-	return nil, func() {}, nil
+	f, _, err := a.dialSupervisor()
+	if isStill(err) {
+		return nil, func() {}, nil
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	return f, func() { _ = f.Close() }, nil
 }

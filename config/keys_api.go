@@ -28,7 +28,7 @@ const localhost = "localhost"
 func apiKeys() []key {
 	return []key{
 		{path: "api", kind: kindTable, doc: "The HTTP API on a port, for programs and pages that cannot use the city's socket; [api.md](api.md) tells how it is asked, " +
-			"and what it refuses. A change counts at once, and cuts what is connected there."},
+			"and what it refuses. A change counts at once, and cuts what is connected there. A city that the supervisor runs ignores it: the supervisor has a port for all."},
 		{path: "api.port", kind: kindInt, def: "0", within: &bounds{0, 65535, func(n int) string {
 			return fmt.Sprintf("is %d; a port is from 1 to 65535, and 0 for none", n)
 		}},

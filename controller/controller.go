@@ -36,7 +36,7 @@ import (
 // Options say which city to run, and with what.
 type Options struct {
 	Dir      string // the city's folder, absolute, symlinks resolved
-	Mode     string // shown as Snapshot.Mode
+	Mode     string // shown as Snapshot.Mode; Supervised has a meaning
 	Version  string // of the program
 	Provider session.Provider
 	Log      *events.Log
@@ -103,6 +103,8 @@ type Controller struct {
 	changed  chan struct{}
 	mu       sync.Mutex // guards changed
 
+	ignored atomic.Pointer[string] // what was told of an [api] that nobody serves
+
 	gauges *gauges
 	runner *runner
 	faults chan error // room for one: the first is enough
@@ -168,6 +170,9 @@ func (c *Controller) translate(cfg *config.City) *conf {
 	if err != nil {
 		warnings = append(warnings, err.Error())
 	}
+	if text := c.ignores(cfg); text != "" {
+		warnings = append(warnings, text)
+	}
 	own, _ := colour.Parse(cfg.Console.Colour) // checked when it was read; none is none
 	automations := cfg.AutomationOptions()
 	automations.Local = time.Local
@@ -179,7 +184,7 @@ func (c *Controller) translate(cfg *config.City) *conf {
 		wispEvery: cfg.Daemon.WispGCInterval, wispTTL: cfg.Daemon.WispTTL,
 		onDisk:  cfg.Daemon.CrashHistory == "disk",
 		store:   city.WorkStore{Provider: cfg.Beads.Keeper(), Host: cfg.Dolt.Host, Port: cfg.Dolt.Port},
-		api:     doorOf(cfg),
+		api:     c.doorOf(cfg),
 		console: city.Console{Theme: cfg.Console.Theme, Colour: own},
 		patrol:  cfg.Daemon.PatrolInterval, grace: cfg.Daemon.ShutdownTimeout, window: cfg.Daemon.RestartWindow,
 	}

@@ -1,6 +1,7 @@
 package controller
 
 import (
+	"fmt"
 	"slices"
 
 	"gcity/city"
@@ -27,10 +28,25 @@ func (m *machine) openDoor() {
 	m.do(fxDoor{want})
 }
 
+// Supervised is the Mode of a city that answers over TCP where its supervisor does, and nowhere else.
+const Supervised = "supervised"
+
 // doorOf is [api] with nothing said where nothing is wanted, so that it need not be asked for.
-func doorOf(c *config.City) config.API {
-	if c.API.Port == 0 {
+func (c *Controller) doorOf(cfg *config.City) config.API {
+	if cfg.API.Port == 0 || c.o.Mode == Supervised {
 		return config.API{}
 	}
-	return c.API
+	return cfg.API
+}
+
+// ignores is what there is to say of an [api] that nobody serves, "" = nothing. It is logged when it is news.
+func (c *Controller) ignores(cfg *config.City) string {
+	text := ""
+	if cfg.API.Port != 0 && c.o.Mode == Supervised {
+		text = fmt.Sprintf("city '%s' has [api] port=%d which is ignored under supervisor mode", cfg.Workspace.Name, cfg.API.Port)
+	}
+	if before := c.ignored.Swap(&text); text != "" && (before == nil || *before != text) {
+		c.o.Logger.Warn(text)
+	}
+	return text
 }

@@ -90,7 +90,6 @@ const (
 	// PoolWorkReturned says that a member has left for good, and what was assigned to it is open for its pool again.
 	PoolWorkReturned = "pool.work_returned"
 
-	CityCrashed   = "city.crashed"
 	CitySuspended = "city.suspended"
 	CityResumed   = "city.resumed"
 	// CityCrashed says that the loop of a city broke, and when it is tried again; its agents run on.

@@ -130,12 +130,12 @@ func (s *Supervisor) Register(ctx context.Context, path string) (city.Info, erro
 	if err := Add(ctx, s.o.Home, e); err != nil {
 		return city.Info{}, err
 	}
+	s.read()
 	s.mu.Lock()
 	if w := s.wards[e.Path]; w != nil {
 		w.poke(true)
 	}
 	s.mu.Unlock()
-	s.read()
 	return s.settled(ctx, e)
 }
 

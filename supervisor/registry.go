@@ -271,7 +271,11 @@ func cutLines(text, path string) (string, bool) {
 			end--
 		}
 	}
-	return strings.Join(slices.Delete(lines, from[at], end), ""), true
+	out := strings.Join(slices.Delete(lines, from[at], end), "")
+	if strings.TrimSpace(out) == "" {
+		out = ""
+	}
+	return out, true
 }
 
 // isEntry says whether a line says something.

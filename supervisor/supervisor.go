@@ -62,7 +62,7 @@ type Options struct {
 	Patient time.Duration       // how long opening a city may take until it counts as one that does not answer; 0 = 15 s
 }
 
-// Supervisor runs cities. It is a city.Registrar.
+// Supervisor runs cities. It is a city.Directory and a city.Registrar.
 type Supervisor struct {
 	o       Options
 	slots   chan struct{} // one for each city that is being opened
@@ -89,7 +89,10 @@ const (
 	leaving
 )
 
-var _ city.Registrar = (*Supervisor)(nil)
+var (
+	_ city.Directory = (*Supervisor)(nil)
+	_ city.Registrar = (*Supervisor)(nil)
+)
 
 // New prepares a supervisor. Who calls Run holds the home (see Acquire).
 func New(o Options) *Supervisor {
@@ -302,7 +305,7 @@ func (s *Supervisor) nameOf(path string) string {
 	w := s.wards[path]
 	s.mu.Unlock()
 	if w != nil {
-		return w.called()
+		return w.entry().Name
 	}
 	return s.lookUp(path)
 }

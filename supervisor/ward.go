@@ -19,9 +19,8 @@ const (
 )
 
 var (
-	errGone  = errors.New("it is not wanted any more")
-	errMute  = errors.New("its folder does not answer; look at what is mounted there")
-	errStuck = errors.New("an earlier run of it in this supervisor has not ended; `gcity supervisor stop`, and start it again, frees it")
+	errGone = errors.New("it is not wanted any more")
+	errMute = errors.New("its folder does not answer; look at what is mounted there")
 )
 
 // ward is a city in the supervisor's care. Its goroutine is run; what others see is guarded by the supervisor's mu.
@@ -80,7 +79,7 @@ func (w *ward) run() {
 		} else {
 			began := time.Now()
 			err = w.keep(c)
-			if w.ends() {
+			if w.dismissed() {
 				w.end(err)
 				return
 			}
@@ -119,7 +118,7 @@ func (w *ward) open() (City, error) {
 	select {
 	case o := <-w.opening:
 		w.opening = nil
-		if o.err == nil && w.ends() {
+		if o.err == nil && w.dismissed() {
 			o.city.Close()
 			return nil, errGone
 		}
@@ -300,7 +299,14 @@ func (w *ward) set(f func()) {
 	w.s.change()
 }
 
-func (w *ward) end(err error) { w.set(func() { w.err = err; w.state = city.CityStopped }) }
+func (w *ward) end(err error) {
+	w.set(func() {
+		w.turn(city.CityStopped)
+		if w.err = err; err != nil {
+			w.why = err.Error()
+		}
+	})
+}
 
 func (w *ward) entry() Entry {
 	w.s.mu.Lock()
@@ -378,15 +384,11 @@ func (w *ward) rename(name string) {
 	}
 }
 
-func (w *ward) ends() bool { return w.dismissed() }
-
 func (w *ward) leaves() bool {
 	w.s.mu.Lock()
 	defer w.s.mu.Unlock()
 	return w.how == leaving
 }
-
-func (w *ward) called() string { return w.entry().Name }
 
 func (w *ward) hurry() {
 	w.s.mu.Lock()

@@ -1,0 +1,164 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"gcity/city"
+	"gcity/events"
+)
+
+// startSupervised has the supervisor run the city, starts one if none runs, and waits until the city has settled.
+func (a *app) startSupervised(ctx context.Context) error {
+	if len(a.files) > 0 || a.strict {
+		return usage("the supervisor runs cities by their city.toml alone: -f and --strict need --standalone or --foreground")
+	}
+	dir, err := a.cityDir()
+	if err != nil {
+		return err
+	}
+	if _, err := loadCity(dir); err != nil {
+		return err
+	}
+	if a.readOnly {
+		return refusedReadOnly("start")
+	}
+	home, err := a.home()
+	if err != nil {
+		return fmt.Errorf("%w; `gcity start --standalone` needs no supervisor", err)
+	}
+	r, runs := a.findSupervisor()
+	if err := runsElsewhere(ctx, dir, r.PID); err != nil {
+		return err
+	}
+	before := newestSeq(ctx, dir)
+	if !runs {
+		if r, err = a.spawnSupervisor(ctx, home); err != nil {
+			return fmt.Errorf("%w\n`gcity start --standalone` needs no supervisor", err)
+		}
+		a.murmur(fmt.Sprintf("the supervisor was started, pid %d; `gcity supervisor status` shows it", r.PID))
+	}
+	info, err := a.enrol(ctx, dir)
+	if err != nil {
+		return err
+	}
+	near, closeNear, err := dialPatiently(ctx, dir)
+	if err != nil {
+		return err
+	}
+	defer closeNear()
+	s, err := a.settledFar(ctx, near)
+	if err != nil {
+		return err
+	}
+	return a.reportStart(ctx, dir, s, before, fmt.Sprintf("; the supervisor, pid %d, keeps %s so", r.PID, info.Name))
+}
+
+// runsElsewhere refuses a city that another controller runs.
+func runsElsewhere(ctx context.Context, dir string, supervisor int) error {
+	near, closeNear, err := dialPatiently(ctx, dir)
+	if err != nil {
+		return nil // whoever opens it finds out more
+	}
+	defer closeNear()
+	ctx, cancel := context.WithTimeout(ctx, deafAfter)
+	defer cancel()
+	s, err := near.Snapshot(ctx)
+	if err != nil || s.PID == supervisor {
+		return nil
+	}
+	return &failure{exitConflict, fmt.Errorf("controller already running for %s (pid %d, %s): it was not given to the supervisor; `gcity stop` ends it", dir, s.PID, s.Mode)}
+}
+
+const (
+	settlePatience = 10 * time.Minute
+	settleQuiet    = 4 // looks in a row
+)
+
+// settledFar has the city read its configuration, and waits until nobody in it is being started or stopped.
+func (a *app) settledFar(ctx context.Context, c city.Control) (*city.Snapshot, error) {
+	ctx, cancel := context.WithTimeout(ctx, settlePatience)
+	defer cancel()
+	if _, err := c.Do(ctx, city.Reload{}); err != nil {
+		if wrong, ok := errors.AsType[*city.Error](err); !ok || wrong.Code != city.Conflict { // held: that is shown
+			return nil, err
+		}
+	}
+	defer a.saySettling(ctx, c)()
+	for quiet := 0; ; {
+		s, err := c.Snapshot(ctx)
+		if err != nil {
+			return nil, fmt.Errorf("not settled: %w", err)
+		}
+		quiet++
+		if slices.ContainsFunc(s.Agents, func(g city.Agent) bool { return g.State == city.Starting || g.State == city.Stopping }) {
+			quiet = 0
+		}
+		if quiet == settleQuiet {
+			return s, nil
+		}
+		if !pause(ctx, sayEvery/settleQuiet) {
+			return nil, fmt.Errorf("not settled: %w", ctx.Err())
+		}
+	}
+}
+
+// reportStart tells what a start has done.
+func (a *app) reportStart(ctx context.Context, dir string, s *city.Snapshot, before uint64, who string) error {
+	did, err := readEvents(ctx, dir, events.Query{After: before, Forward: true, Types: []string{"agent.*"}, Limit: 10_000})
+	if err != nil {
+		return err
+	}
+	if a.json {
+		err = a.writeJSON(struct {
+			Events list[events.Event] `json:"events"`
+			Agents list[agentShape]   `json:"agents"`
+		}{listOf(did), listOf(shapesOf(s.Agents))})
+	} else {
+		err = a.tellSettled(s, did, who)
+	}
+	if err == nil && s.Count()[city.Failed] > 0 {
+		return quietly(exitFailed)
+	}
+	return err
+}
+
+// enrolled finds a city among those that are registered. What cannot be read has none.
+func (a *app) enrolled(dir string) (supervisorHome, registered, bool) {
+	home, err := a.home()
+	if err != nil {
+		return home, registered{}, false
+	}
+	all, err := registry(home)
+	if err != nil {
+		return home, registered{}, false
+	}
+	i := slices.IndexFunc(all, func(e registered) bool { return e.Path == dir })
+	if i < 0 {
+		return home, registered{}, false
+	}
+	return home, all[i], true
+}
+
+// isSupervised reports whether the supervisor runs a city that is within reach.
+func (a *app) isSupervised(ctx context.Context, l *link) bool {
+	r, runs := a.findSupervisor()
+	if !runs {
+		return false
+	}
+	s, err := l.Snapshot(ctx)
+	return err == nil && s.PID == r.PID
+}
+
+// stopSupervised stops a city that the supervisor runs, and has it run no more. It is not ok if that does not, or not any more.
+func (a *app) stopSupervised(ctx context.Context, l *link) (ok bool, err error) {
+	home, e, is := a.enrolled(l.dir)
+	if !is || a.readOnly || !a.isSupervised(ctx, l) {
+		return false, nil
+	}
+	_, err = a.dismiss(ctx, home, e)
+	return true, err
+}

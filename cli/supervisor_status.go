@@ -1,0 +1,67 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"gcity/city"
+)
+
+// supervisorShape is a supervisor as `supervisor status --json` shows it.
+type supervisorShape struct {
+	Running bool        `json:"running"`
+	PID     int         `json:"pid,omitempty"`
+	Version string      `json:"version,omitempty"`
+	Started time.Time   `json:"started,omitzero"`
+	Home    string      `json:"home"`
+	Socket  string      `json:"socket"`
+	API     string      `json:"api,omitempty"` // where it is to answer over TCP
+	Problem string      `json:"problem,omitempty"`
+	Cities  citiesShape `json:"cities"`
+}
+
+func (a *app) supervisorStatus(ctx context.Context) error {
+	home, err := a.home()
+	if err != nil {
+		return err
+	}
+	out := supervisorShape{Home: home.Dir, Socket: home.Socket(), API: fleetAddr(home), Cities: citiesOf(nil)}
+	if r, runs := a.findSupervisor(); runs {
+		out.Running, out.PID, out.Version, out.Started, out.Socket = true, r.PID, r.Version, r.Started, r.Socket
+	}
+	if err := checkHome(home); err != nil {
+		out.Problem = err.Error()
+	}
+	all, err := a.cityList(ctx)
+	if err != nil && out.Problem == "" {
+		out.Problem = err.Error()
+	}
+	out.Cities = citiesOf(all)
+	if a.json {
+		err = a.writeJSON(out)
+	} else {
+		err = a.tellSupervisor(out, all)
+	}
+	if err == nil && !out.Running {
+		return quietly(exitNotRunning)
+	}
+	return err
+}
+
+func (a *app) tellSupervisor(s supervisorShape, all []city.Info) error {
+	if s.Running {
+		a.sayf("%s · %d of %s running · pid %d, up %s, version %s", a.paint(bold, "supervisor"), s.Cities.Running, countedCities(len(all)), s.PID, a.age(s.Started), safeLine(s.Version))
+		a.sayf("home %s · socket %s%s", safeLine(s.Home), safeLine(s.Socket), map[bool]string{true: " · API " + s.API}[s.API != ""])
+	} else {
+		a.sayf("no supervisor runs the cities of %s; `gcity supervisor start` starts one", safeLine(s.Home))
+	}
+	if s.Problem != "" {
+		a.sayf("%s", a.paint(red, safeText(fmt.Sprintf("! %s", s.Problem))))
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	a.sayf("")
+	return a.tellCities(all)
+}

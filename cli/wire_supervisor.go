@@ -1,0 +1,338 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"path/filepath"
+	"sync"
+	"syscall"
+	"time"
+
+	"gcity/api"
+	"gcity/city"
+	"gcity/config"
+	"gcity/controller"
+	"gcity/events"
+	"gcity/internal/beside"
+	"gcity/internal/lastwords"
+	"gcity/internal/mishap"
+	"gcity/internal/shell"
+	"gcity/internal/tomldoc"
+	"gcity/supervisor"
+)
+
+// As in wire.go: how many cities come to be in one process, and how others reach them.
+
+type (
+	supervisorHome    = supervisor.Home
+	supervisorRunning = supervisor.Running
+	registered        = supervisor.Entry
+)
+
+// home says where cities of this environment are registered.
+func (a *app) home() (supervisorHome, error) { return supervisor.FindHome(a.getenv) }
+
+// homeDir is its folder.
+func (a *app) homeDir() (string, error) {
+	h, err := a.home()
+	return h.Dir, err
+}
+
+// isSupervised says whether a supervisor has the cities that are registered in a folder.
+func isSupervised(dir string) (bool, error) {
+	_, runs, err := supervisor.Find(supervisor.Home{Dir: dir})
+	return runs, err
+}
+
+// findSupervisor says which supervisor runs the cities of this environment, if one does.
+func (a *app) findSupervisor() (supervisorRunning, bool) {
+	h, err := a.home()
+	if err != nil {
+		return supervisorRunning{}, false
+	}
+	r, runs, err := supervisor.Find(h)
+	return r, runs && err == nil
+}
+
+// dialSupervisor reaches the supervisor that runs. It is not running if none does.
+func (a *app) dialSupervisor() (*api.Fleet, supervisorRunning, error) {
+	h, err := a.home()
+	if err != nil {
+		return nil, supervisorRunning{}, err
+	}
+	r, runs, err := supervisor.Find(h)
+	if err != nil {
+		return nil, r, err
+	}
+	if !runs {
+		return nil, r, notRunning("no supervisor runs the cities of %s; `gcity supervisor start` starts one", h.Dir)
+	}
+	f, err := api.DialFleet(r.Socket)
+	return f, r, err
+}
+
+// checkHome says what is wrong with the files of a supervisor: mistakes are refused as those of a configuration are.
+func checkHome(h supervisorHome) error {
+	_, err := supervisor.ReadSettings(h)
+	_, regErr := supervisor.Read(h)
+	if err = errors.Join(err, regErr); err == nil {
+		return nil
+	}
+	if _, ok := errors.AsType[tomldoc.Problems](err); ok {
+		return &failure{exitConfig, fmt.Errorf("refused:\n%w", err)}
+	}
+	return err
+}
+
+// registry lists the cities that are registered, by their names.
+func registry(h supervisorHome) ([]registered, error) {
+	all, err := supervisor.Read(h)
+	return supervisor.Named(all, cityName), err
+}
+
+func unregister(ctx context.Context, h supervisorHome, path string) (bool, error) {
+	return supervisor.Remove(ctx, h, path)
+}
+
+func register(ctx context.Context, h supervisorHome, path string) (registered, error) {
+	e, err := supervisor.Identify(ctx, path, cityName)
+	if err != nil {
+		return e, err
+	}
+	return e, supervisor.Add(ctx, h, e)
+}
+
+// cityName is what a city is called by its configuration, or was when that was last well; "" if nobody knows.
+func cityName(path string) string {
+	if c, err := sourceOf(path).Load(); err == nil {
+		return c.Workspace.Name
+	}
+	if k := knownAt(path); k != nil {
+		return k.Name
+	}
+	return ""
+}
+
+// supervised is a supervisor put together, not yet running.
+type supervised struct {
+	*supervisor.Supervisor
+	serve func(ctx context.Context) error // answers on its socket
+	door  func(ctx context.Context)       // answers over TCP
+	last  *lastwords.Time
+	close func()
+}
+
+// assembleSupervisor takes the home's locks and puts the parts together.
+func (a *app) assembleSupervisor(ctx context.Context, h supervisorHome, logger *slog.Logger, beat func(string)) (_ supervised, err error) {
+	var undo closers
+	defer func() {
+		if err != nil {
+			undo.close()
+		}
+	}()
+	hold, err := supervisor.Acquire(h, a.version)
+	if err != nil {
+		return supervised{}, err
+	}
+	undo.add(hold.Release)
+	l, err := api.Listen(h.Socket())
+	if err != nil {
+		return supervised{}, fmt.Errorf("cannot open the supervisor's socket: %w", err)
+	}
+	undo.add(func() { _ = l.Close() }) // ServeFleet has closed it already
+	lost := func(err error) { logger.Error("files are not watched any more", "error", err) }
+	wants, last := make(chan supervisor.Settings, 1), lastwords.New(controller.Farewell)
+	s := supervisor.New(supervisor.Options{
+		Home: h, Logger: logger, Version: a.version,
+		Open:   func(ctx context.Context, e registered) (supervisor.City, error) { return a.openKept(ctx, e, logger) },
+		Name:   cityName,
+		Record: func(path string, e events.Event) error { _, err := appendEvent(path, e); return err },
+		Watch:  func(ctx context.Context, path string) <-chan struct{} { return watchCity(ctx, path, lost) },
+		Busy:   alreadyRunning,
+		Changes: config.WatchFiles(ctx, []string{h.Registry(), h.Settings()}, nil,
+			config.WatchOptions{Log: logger, Broken: lost}),
+		Apply: func(s supervisor.Settings) { latest(wants, s) },
+		Beat:  beat,
+	})
+	o := api.Options{Log: logger, Last: last, Version: a.version}
+	return supervised{
+		Supervisor: s, last: last, close: undo.close,
+		serve: func(ctx context.Context) error { return api.ServeFleet(ctx, l, s, o) },
+		door:  func(ctx context.Context) { keepFleet(ctx, wants, s, o) },
+	}, nil
+}
+
+func watchCity(ctx context.Context, path string, lost func(error)) <-chan struct{} {
+	o := config.WatchOptions{Log: quietLogger(), Broken: lost}
+	if c, err := sourceOf(path).Watch(ctx, o); err == nil {
+		return c
+	}
+	return config.WatchFiles(ctx, []string{filepath.Join(path, config.FileName)}, nil, o)
+}
+
+// kept is a city in the supervisor's care. What it is told it is told as by signals, as a controller of its own would be.
+type kept struct {
+	*house
+	signals chan os.Signal
+	release context.CancelFunc
+}
+
+// openKept opens a city that is registered.
+func (a *app) openKept(ctx context.Context, e registered, logger *slog.Logger) (supervisor.City, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	h, err := a.openHouse(ctx, houseOptions{dir: e.Path, mode: controller.Supervised, logger: logger.With("city", e.Name), beat: func(string) {}})
+	if err != nil {
+		cancel()
+		if r, ok := errors.AsType[*controller.RunningError](err); ok && r.PID == os.Getpid() {
+			return nil, errors.New("an earlier run of it in this supervisor has not ended; `gcity supervisor stop`, and start it again, frees it")
+		}
+		return nil, err
+	}
+	k := &kept{house: h, signals: make(chan os.Signal, 8), release: cancel}
+	s, err := h.loop.Snapshot(ctx)
+	if err == nil && s.Name != e.Name {
+		err = fmt.Errorf("it is registered as %q, and its %s calls it %q: `gcity register %s` takes the new name", e.Name, config.FileName, s.Name, shell.Quote(e.Path))
+	}
+	if err != nil {
+		k.Close()
+		return nil, err
+	}
+	return k, nil
+}
+
+func (k *kept) Control() city.Control { return k.loop }
+
+// Run implements supervisor.City.
+func (k *kept) Run(ctx context.Context, ready func()) error {
+	defer k.release()
+	runCtx, stop := context.WithCancel(context.WithoutCancel(ctx))
+	defer stop()
+	ended := make(chan error, 1)
+	go func() { // waited for, unless it hangs
+		var err error
+		if fault := mishap.Catch(func() { err = k.run(runCtx, ready) }); fault != nil {
+			err = fault
+		}
+		ended <- err
+	}()
+	defer context.AfterFunc(ctx, func() { k.tell(syscall.SIGTERM) })()
+	if err := k.obey(k.signals, stop, func() {}); err != nil {
+		return err // it hangs: nobody waits for it
+	}
+	err := <-ended
+	if what := k.last.End(); what != "" {
+		k.logger.Warn("the city has ended, and something was given up", "after", k.last.Limit(), "what", what)
+	}
+	return err
+}
+
+func (k *kept) tell(s os.Signal) {
+	select {
+	case k.signals <- s:
+	default: // so many have been told already
+	}
+}
+
+// Leave implements supervisor.City.
+func (k *kept) Leave() { k.tell(syscall.SIGUSR1) }
+
+// Hurry implements supervisor.City.
+func (k *kept) Hurry() { k.tell(syscall.SIGTERM) }
+
+// Close implements supervisor.City.
+func (k *kept) Close() { k.close(); k.release() }
+
+// doorAgain is how often a port that cannot be had is tried again, and a token looked at.
+const doorAgain = 2 * time.Second
+
+// keepFleet answers for all cities over TCP where the newest settings say, until ctx ends.
+func keepFleet(ctx context.Context, wants <-chan supervisor.Settings, d city.Directory, o api.Options) {
+	var want supervisor.Settings
+	var token, told string
+	var closeDoor func()
+	shut := func() {
+		if closeDoor != nil {
+			closeDoor()
+		}
+		closeDoor = nil
+	}
+	defer func() { shut() }()
+	say := func(text string) {
+		if text != told {
+			told = text
+			o.Log.Warn("nobody can use the API over TCP", "why", text)
+		}
+	}
+	tick := time.NewTicker(doorAgain)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case want = <-wants:
+			shut()
+		case <-tick.C:
+		}
+		addr := api.TCPAddr(want.Bind, want.Port)
+		if addr == "" || closeDoor != nil && want.TokenFile == "" {
+			continue
+		}
+		key, err := readToken(want.TokenFile)
+		if err == nil && closeDoor != nil && key == token {
+			continue
+		}
+		shut()
+		if err != nil {
+			say(fmt.Sprintf("the API does not answer on %s: %v", addr, err))
+			continue
+		}
+		l, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
+		if err != nil {
+			say(fmt.Sprintf("the API does not answer on %s: %v; it is tried again", addr, err))
+			continue
+		}
+		told, token = "", key
+		o.Log.Info("the API answers over TCP", "address", l.Addr().String())
+		closeDoor = openFleet(ctx, l, d, o, &api.Guard{Hosts: want.Hosts, Token: key})
+	}
+}
+
+// readToken reads a token, "" where none is asked for, and waits for no folder.
+func readToken(path string) (string, error) {
+	if path == "" {
+		return "", nil
+	}
+	type look struct {
+		token string
+		err   error
+	}
+	saw, ok := beside.New[look](1).At(context.Background(), path, time.Now(), folderAnswers, func() look {
+		token, err := api.ReadToken(path)
+		return look{token, err}
+	})
+	if !ok {
+		return "", fmt.Errorf("the file of its token, %s, does not answer", path)
+	}
+	return saw.token, saw.err
+}
+
+func openFleet(ctx context.Context, l net.Listener, d city.Directory, o api.Options, g *api.Guard) (shut func()) {
+	ctx, end := context.WithCancel(ctx)
+	o.Guard = g
+	var wg sync.WaitGroup
+	wg.Go(func() { logError(o.Log, "the API over TCP has ended", api.ServeFleet(ctx, l, d, o)) })
+	return func() { end(); wg.Wait() }
+}
+
+// fleetAddr is where a supervisor is to answer over TCP, "" = nowhere.
+func fleetAddr(h supervisorHome) string {
+	s, err := supervisor.ReadSettings(h)
+	if err != nil {
+		return ""
+	}
+	return api.TCPAddr(s.Bind, s.Port)
+}
