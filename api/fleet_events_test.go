@@ -30,22 +30,36 @@ type sseStream struct {
 
 func openSSE(t testing.TB, hc *http.Client, path, last string) *sseStream {
 	t.Helper()
+	st, err := trySSE(t, hc, path, last)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(st.end)
+	return st
+}
+
+func trySSE(t testing.TB, hc *http.Client, path, last string) (*sseStream, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://city"+path, nil)
 	if err != nil {
-		t.Fatal(err)
+		cancel()
+		return nil, err
 	}
 	if last != "" {
 		r.Header.Set("Last-Event-ID", last)
 	}
 	resp, err := (&http.Client{Transport: hc.Transport}).Do(r)
-	if err != nil || resp.StatusCode != http.StatusOK {
-		t.Fatal(resp, err)
+	if err == nil && resp.StatusCode != http.StatusOK {
+		err = fmt.Errorf("%s: %s", path, resp.Status)
+		_ = resp.Body.Close()
+	}
+	if err != nil {
+		cancel()
+		return nil, err
 	}
 	st := &sseStream{t: t, s: bufio.NewScanner(resp.Body), end: func() { cancel(); _ = resp.Body.Close() }}
 	st.s.Buffer(nil, 16<<20)
-	t.Cleanup(st.end)
-	return st
+	return st, nil
 }
 
 // next gives the next message, false at the end.

@@ -1,0 +1,177 @@
+package api_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/http"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"gcity/api"
+	"gcity/city"
+	"gcity/city/citytest"
+	"gcity/events"
+)
+
+// follower is a reader of the merged stream that comes again with its cursor when it is cut.
+type follower struct {
+	path string
+	last string
+	at   map[string]uint64
+	cuts int
+}
+
+// follow reads until every city has told of its end. Between two messages it does what pause says.
+func (f *follower) follow(t testing.TB, hc *http.Client, cities int, pause func(n int)) error {
+	ended, n := map[string]bool{}, 0
+	for len(ended) < cities {
+		st, err := trySSE(t, hc, f.path, f.last)
+		if f.cuts++; err != nil && f.cuts < 100 {
+			continue // cut before it began
+		}
+		if err != nil {
+			return err
+		}
+		for len(ended) < cities {
+			it, ok := st.next()
+			if !ok {
+				break
+			}
+			if n++; pause != nil {
+				pause(n)
+			}
+			if it.data != "" {
+				var e city.Tagged
+				if err := json.Unmarshal([]byte(it.data), &e); err != nil {
+					break // cut in the middle of it
+				}
+				if e.Type == events.Gap || e.Seq != f.at[e.City]+1 {
+					return fmt.Errorf("after %d of %s came %d (%s)", f.at[e.City], e.City, e.Seq, e.Type)
+				}
+				f.at[e.City] = e.Seq
+				ended[e.City] = e.Type == "the.end"
+				if !ended[e.City] {
+					delete(ended, e.City)
+				}
+			}
+			if it.id != "" {
+				f.last = it.id
+			}
+		}
+		st.end()
+	}
+	return nil
+}
+
+// unixClient connects to a socket for each request, so that nobody shares a connection.
+func unixClient(path string) *http.Client {
+	return &http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, "unix", path)
+	}}}
+}
+
+// N7: a hundred read all cities while a thousand events a second happen, and one of them stands still in between: nobody misses any.
+func TestHundredStreams(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes some seconds")
+	}
+	names := []string{"a", "b", "c", "d", "e"}
+	m, fakes := citytest.NewMachine(), []*citytest.Fake{}
+	for _, name := range names {
+		fakes = append(fakes, named(name))
+		m.Put(name, "/"+name, fakes[len(fakes)-1])
+	}
+	path, _ := serveFleet(t, m, api.Options{WriteTimeout: 2 * time.Second})
+	for _, f := range fakes {
+		f.Record(events.Event{Type: "x.y"})
+	}
+	stalled, goOn := make(chan struct{}), make(chan struct{})
+	var wg, others sync.WaitGroup
+	var late *follower
+	for i := range 101 {
+		f := &follower{path: "/v0/events/stream?after=0", at: map[string]uint64{}}
+		var pause func(int)
+		wait := &others
+		if i == 0 {
+			late, wait = f, &wg
+			pause = func(n int) {
+				if n == 2 {
+					close(stalled)
+					<-goOn
+				}
+			}
+		}
+		wait.Go(func() {
+			if err := f.follow(t, unixClient(path), len(names), pause); err != nil {
+				t.Errorf("reader %d: %v", i, err)
+			}
+		})
+	}
+	<-stalled
+	long := strings.Repeat("x", 4<<10)
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	for i := range 120 { // more than fits into a connection
+		<-tick.C
+		fakes[i%len(fakes)].Record(events.Event{Type: "x.y", Message: long})
+	}
+	for _, f := range fakes {
+		f.Record(events.Event{Type: "the.end"})
+	}
+	others.Wait()
+	close(goOn)
+	wg.Wait()
+	t.Logf("the one that stood still was connected %d times", late.cuts)
+}
+
+// The figure of N7: what a hundred readers get through, and the memory that they and one more that reads nothing cost.
+func BenchmarkHundredStreams(b *testing.B) {
+	names := []string{"a", "b", "c", "d", "e"}
+	m, fakes := citytest.NewMachine(), []*citytest.Fake{}
+	for _, name := range names {
+		fakes = append(fakes, named(name))
+		m.Put(name, "/"+name, fakes[len(fakes)-1])
+	}
+	path, _ := serveFleet(b, m, api.Options{WriteTimeout: time.Hour})
+	conn, err := net.Dial("unix", path)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer conn.Close()
+	if _, err := conn.Write([]byte("GET /v0/events/stream?after=0 HTTP/1.1\r\nHost: city\r\n\r\n")); err != nil {
+		b.Fatal(err)
+	}
+	var wg sync.WaitGroup
+	for range 100 {
+		wg.Go(func() {
+			f := &follower{path: "/v0/events/stream?after=0", at: map[string]uint64{}}
+			if err := f.follow(b, unixClient(path), len(names), nil); err != nil {
+				b.Error(err)
+			}
+		})
+	}
+	heap := func() float64 {
+		runtime.GC()
+		var s runtime.MemStats
+		runtime.ReadMemStats(&s)
+		return float64(s.HeapAlloc)
+	}
+	before := heap()
+	n := 0
+	for b.Loop() {
+		fakes[n%len(fakes)].Record(events.Event{Type: "x.y", Actor: "me", Message: "something has happened"})
+		n++
+	}
+	for _, f := range fakes {
+		f.Record(events.Event{Type: "the.end"})
+	}
+	began := time.Now()
+	wg.Wait()
+	b.ReportMetric((heap()-before)/float64(n), "B/event") // the log itself has that in memory here
+	b.ReportMetric(time.Since(began).Seconds(), "s-behind")
+}
