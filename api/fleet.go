@@ -124,7 +124,7 @@ func (f *fleet) pick(ctx context.Context, name string) (city.Control, error) {
 	switch {
 	case i == nil:
 		return nil, unknownCity(name, all)
-	case !i.Running:
+	case !answers(i):
 		return nil, stands(i)
 	}
 	ctl, err := f.dir.City(name)
@@ -141,6 +141,9 @@ func unknownCity(name string, all []city.Info) error {
 	}
 	return &city.Error{Code: city.NotFound, Message: fmt.Sprintf("no city %s: %s; `gcity register DIR` adds one", name, here)}
 }
+
+// answers tells whether a city can be asked: one that is being stopped can, also to be quicker.
+func answers(i *city.Info) bool { return i.Running || i.Status == city.CityStopping }
 
 // stands is the error of a city that does not run.
 func stands(i *city.Info) error {

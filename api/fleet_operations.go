@@ -10,8 +10,8 @@ func fleetOperations() []operation {
 		operation{method: get, path: "/v0/cities/stream", summary: "The cities, whenever something about them changed", answer: citiesAnswer{}, stream: true, machine: true},
 		operation{method: post, path: "/v0/city/{city}/register", summary: "Register the city in a folder, which has to be called so", body: enrolment{}, answer: city.Info{}, machine: true},
 		operation{method: post, path: "/v0/city/{city}/unregister", summary: "Stop a city with its agents, and forget it", answer: city.Receipt{}, machine: true},
-		operation{method: get, path: "/v0/agents", summary: "The agents of all cities", query: news + " limit cursor city pool rig running state peek", answer: CityAgent{}, list: true, machine: true},
-		operation{method: get, path: "/v0/events", summary: "The newest events of all cities, or those after a cursor", query: news + " limit cursor city type actor subject since before", answer: city.Tagged{}, list: true, machine: true},
+		operation{method: get, path: "/v0/agents", summary: "The agents of all cities", query: news + " limit cursor city pool rig running state peek", answer: agentsAnswer{}, machine: true},
+		operation{method: get, path: "/v0/events", summary: "The newest events of all cities, or those after a cursor", query: news + " limit cursor city type actor subject since before", answer: eventsAnswer{}, machine: true},
 		operation{method: get, path: "/v0/events/stream", summary: "Events of all cities as they come; resumed by Last-Event-ID", query: "city type actor subject since after", answer: city.Tagged{}, stream: true, machine: true},
 	)
 }

@@ -36,7 +36,7 @@ func (f *fleet) glances(ctx context.Context, all []city.Info) []glance {
 	var wg sync.WaitGroup
 	for i, info := range all {
 		seen[i] = glance{name: info.Name, info: info}
-		if !info.Running {
+		if !answers(&info) {
 			seen[i].err = stands(&info)
 			continue
 		}

@@ -43,7 +43,7 @@ func (f *fleet) enrol(w http.ResponseWriter, r *http.Request, rt route) error {
 			return err
 		}
 	}
-	info, err := reg.Register(r.Context(), e.Path)
+	info, err := f.register(r.Context(), reg, rt.city, e.Path)
 	if err != nil {
 		return err
 	}
@@ -51,20 +51,39 @@ func (f *fleet) enrol(w http.ResponseWriter, r *http.Request, rt route) error {
 	return nil
 }
 
-// called refuses a folder whose city has another name.
+// called refuses a folder whose city has another name, where that can be said beforehand.
 func called(ctx context.Context, reg city.Registrar, name, path string) error {
 	s, ok := reg.(city.Surveyor)
 	if !ok {
-		return &city.Error{Code: city.Unavailable, Message: "what the city in that folder is called cannot be said here: register it by POST /v0/cities"}
+		return nil
 	}
 	about, err := s.Survey(ctx, path)
+	if err == nil && about.Name != name {
+		err = otherName(path, about.Name, name)
+	}
+	return err
+}
+
+func otherName(path, is, asked string) error {
+	return &city.Error{Code: city.Conflict, Message: fmt.Sprintf("the city in %s is called %s, not %s: /v0/city/%[2]s/register registers it", path, is, asked)}
+}
+
+// register registers, and takes back what turns out to be called otherwise, unless it was there before.
+func (f *fleet) register(ctx context.Context, reg city.Registrar, name, path string) (city.Info, error) {
+	before, err := f.dir.Cities(ctx)
 	if err != nil {
-		return err
+		return city.Info{}, err
 	}
-	if about.Name != name {
-		return &city.Error{Code: city.Conflict, Message: fmt.Sprintf("the city in %s is called %s, not %s: /v0/city/%[2]s/register registers it", path, about.Name, name)}
+	info, err := reg.Register(ctx, path)
+	if err != nil || name == "" || info.Name == name {
+		return info, err
 	}
-	return nil
+	if find(before, info.Name) == nil {
+		if _, err := reg.Unregister(ctx, info.Name); err != nil {
+			return info, err
+		}
+	}
+	return info, otherName(path, info.Name, name)
 }
 
 // leave stops a city and forgets it.

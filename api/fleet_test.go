@@ -217,6 +217,59 @@ func TestRegister(t *testing.T) {
 	}
 }
 
+// plain is a directory that cannot say what is in a folder before it is registered.
+type plain struct {
+	city.Directory
+	city.Registrar
+}
+
+// What turns out to have another name is taken back, and what was there before stays.
+func TestRegisterUnseen(t *testing.T) {
+	m := citytest.NewMachine(named("old"))
+	m.Folder("/old", named("old"))
+	m.Folder("/home/new", named("new"))
+	path, _ := serveFleet(t, plain{m, m}, api.Options{})
+	hc := curl(t, path)
+	for _, folder := range []string{"/home/new", "/old"} {
+		if status, _, body := send(t, hc, "POST", "/v0/city/wrong/register", `{"path":"`+folder+`"}`); status != 409 || !strings.Contains(body, "not wrong") {
+			t.Errorf("%d %s", status, body)
+		}
+	}
+	if all, err := m.Cities(t.Context()); err != nil || len(all) != 1 || all[0].Name != "old" {
+		t.Errorf("%+v, %v", all, err)
+	}
+	if status, _, body := send(t, hc, "POST", "/v0/city/new/register", `{"path":"/home/new"}`); status != 200 {
+		t.Errorf("%d %s", status, body)
+	}
+}
+
+// A city that is being stopped answers still, and can be told to be quicker.
+func TestStoppingCity(t *testing.T) {
+	f := named("a")
+	d := stopping{citytest.NewMachine(f)}
+	path, _ := serveFleet(t, d, api.Options{})
+	hc := curl(t, path)
+	for _, p := range []string{"/v0/city/a/status", "/v0/agents", "/health"} {
+		if status, _, body := get(t, hc, p); status != 200 || strings.Contains(body, "unreachable") || strings.Contains(body, "does not run") {
+			t.Errorf("%s: %d %s", p, status, body)
+		}
+	}
+	if status, _, body := send(t, hc, "POST", "/v0/city/a/stop", ""); status != 200 || len(f.Commands()) != 1 {
+		t.Errorf("%d %s", status, body)
+	}
+}
+
+// stopping is a directory whose cities are being stopped.
+type stopping struct{ *citytest.Machine }
+
+func (s stopping) Cities(ctx context.Context) ([]city.Info, error) {
+	all, err := s.Machine.Cities(ctx)
+	for i := range all {
+		all[i].Running, all[i].Status = false, city.CityStopping
+	}
+	return all, err
+}
+
 // The client watches the cities, and what it gives of one stays good over its lives.
 func TestFleetClient(t *testing.T) {
 	if _, err := api.DialFleet(filepath.Join(t.TempDir(), "none.sock")); !errors.Is(err, api.ErrNotRunning) {

@@ -33,7 +33,7 @@ func reads() []operation {
 		{method: get, path: "/v0/health", summary: "The same as /health", answer: healthAnswer{}, machine: true},
 		{method: get, path: "/metrics", summary: "Figures in the text format of Prometheus", text: "text/plain", machine: true},
 		{method: get, path: "/v0/openapi.json", summary: "This document", machine: true},
-		{method: get, path: "/v0/cities", summary: "The cities that are served here", query: "limit cursor", answer: city.Info{}, list: true, machine: true},
+		{method: get, path: "/v0/cities", summary: "The cities that are served here", query: "limit cursor", answer: citiesAnswer{}, machine: true},
 		{method: get, path: "/v0/status", summary: "The city in numbers", query: news, answer: Status{}},
 		{method: get, path: "/v0/snapshot", summary: "Everything at once, as the control room sees it", query: news, answer: city.Snapshot{}},
 		{method: get, path: "/v0/snapshot/stream", summary: "The same, whenever something changed", answer: city.Snapshot{}, stream: true},
