@@ -8,8 +8,14 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
+
+	"gcity/api"
+	"gcity/city"
+	"gcity/city/citytest"
+	"gcity/events"
 )
 
 // The lines of docs/api.md work as they stand, against a city that has a token and one that has none; but for the port, which
@@ -18,10 +24,7 @@ func TestCurlLines(t *testing.T) {
 	if _, err := exec.LookPath("curl"); err != nil {
 		t.Skip("curl is not installed")
 	}
-	page, err := os.ReadFile("../docs/api.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	lines := curlLines(t, false)
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
@@ -81,11 +84,7 @@ func TestCurlLines(t *testing.T) {
 	until("idle", "gcity agent peek worker")
 	until("api http://"+here, "gcity status")
 	ran := 0
-	for line := range strings.Lines(string(page)) {
-		line, indented := strings.CutPrefix(strings.TrimRight(line, "\n"), "    ")
-		if !indented {
-			continue
-		}
+	for _, line := range lines {
 		line = strings.ReplaceAll(line, "localhost:8080", here)
 		line = strings.ReplaceAll(line, "curl ", "curl -sS --fail-with-body ")
 		line = strings.ReplaceAll(line, " -N ", " -N --max-time 1 ") // it goes on for ever
@@ -109,6 +108,93 @@ func TestCurlLines(t *testing.T) {
 		ran++
 	}
 	if ran < 10 {
+		t.Errorf("only %d lines were tried", ran)
+	}
+}
+
+// curlLines are those of docs/api.md that are to be run as they stand: those for one city, or those for a supervisor with several.
+func curlLines(t *testing.T, many bool) (lines []string) {
+	t.Helper()
+	page, err := os.ReadFile("../docs/api.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	one, several, found := strings.Cut(string(page), "\n## Many cities\n")
+	if !found {
+		t.Fatal("docs/api.md says nothing of many cities")
+	}
+	if many {
+		one = several
+	}
+	for line := range strings.Lines(one) {
+		if line, indented := strings.CutPrefix(strings.TrimRight(line, "\n"), "    "); indented {
+			lines = append(lines, line)
+		}
+	}
+	return lines
+}
+
+// The lines for many cities work against a directory that has them; those for a tenant where there are tenants.
+func TestFleetCurlLines(t *testing.T) {
+	if _, err := exec.LookPath("curl"); err != nil {
+		t.Skip("curl is not installed")
+	}
+	worker := func(name string) *citytest.Fake {
+		f := citytest.NewFake(name, city.Agent{Name: "worker", Running: true})
+		f.Record(events.Event{Type: "agent.started", Actor: "controller", Subject: "worker"})
+		return f
+	}
+	dir, key := t.TempDir(), "0123456789-of-acme"
+	if err := os.WriteFile(filepath.Join(dir, "acme"), []byte(key), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	dark := worker("dark-alleys")
+	m := citytest.NewMachine(worker("bright-lights"), dark)
+	m.Folder("/home/user/dark-alleys", dark)
+	ctx, cancel := context.WithCancel(t.Context())
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	defer cancel()
+	listen := func(g api.Guard) string {
+		l, err := net.Listen("tcp", loopback+":0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		g.Fleet = true
+		wg.Go(func() {
+			if err := api.ServeFleet(ctx, l, m, api.Options{Guard: &g}); err != nil {
+				t.Error(err)
+			}
+		})
+		return l.Addr().String()
+	}
+	all, tenants := listen(api.Guard{}), listen(api.Guard{Tenants: map[string]api.Tenant{"acme": {Cities: []string{"bright-lights", "dark-alleys"}, Token: key}}})
+	ran := 0
+	for _, line := range curlLines(t, true) {
+		here := all
+		if strings.Contains(line, "/v0/tenant/") {
+			here = tenants
+		}
+		streams := strings.Contains(line, "/stream")
+		line = strings.ReplaceAll(line, "localhost:8080", here)
+		line = strings.ReplaceAll(line, "curl ", "curl -sS --fail-with-body ")
+		if streams {
+			line = strings.ReplaceAll(line, "curl ", "curl -N --max-time 1 ") // it goes on for ever
+		}
+		patient, end := context.WithTimeout(t.Context(), 2*patience)
+		cmd := exec.CommandContext(patient, "sh", "-c", line)
+		cmd.Dir = dir
+		out, err := cmd.CombinedOutput()
+		end()
+		if streams && strings.Contains(string(out), ": open") {
+			err = nil
+		}
+		if err != nil || len(out) == 0 || strings.Contains(string(out), "unreachable") {
+			t.Errorf("%s: %v\n%s", line, err, out)
+		}
+		ran++
+	}
+	if ran < 15 {
 		t.Errorf("only %d lines were tried", ran)
 	}
 }
