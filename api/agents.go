@@ -115,11 +115,15 @@ func (s *server) agent(w http.ResponseWriter, r *http.Request, rt route) error {
 }
 
 func (s *server) inspect(w http.ResponseWriter, r *http.Request, rt route) error {
+	snap, err := s.city.Snapshot(r.Context())
+	if err != nil {
+		return err
+	}
 	about, err := s.city.Inspect(r.Context(), rt.target)
 	if err != nil {
 		return err
 	}
-	s.reply(w, http.StatusOK, about)
+	s.ok(w, snap, about)
 	return nil
 }
 

@@ -87,6 +87,11 @@ func TestShapes(t *testing.T) {
 			}
 		}
 	}
+	for _, p := range []string{"/v0/agent/worker/output", "/v0/agent/worker/inspect", "/v0/events"} {
+		if _, h, _ := get(t, hc, p); h.Get("X-GC-Index") != "2" {
+			t.Errorf("%s: X-GC-Index is %q", p, h.Get("X-GC-Index"))
+		}
+	}
 	code, h, _ := get(t, hc, "/v0/agents")
 	if code != 200 || h.Get("X-GC-Index") != "2" || h.Get("Content-Type") != "application/json" {
 		t.Errorf("%d %v", code, h)

@@ -2,8 +2,12 @@ package api
 
 import (
 	"cmp"
+	"fmt"
 	"net/http"
+	"slices"
+	"strings"
 
+	"gcity/beads"
 	"gcity/city"
 	"gcity/mail"
 )
@@ -30,9 +34,25 @@ func (s *server) mail(w http.ResponseWriter, r *http.Request, _ route) error {
 	if err != nil {
 		return err
 	}
-	s.ok(w, snap, listOf(found))
+	slices.SortStableFunc(found, func(a, b mail.Message) int { return newer(sentAs(&a), sentAs(&b)) })
+	if after := v.Get("cursor"); after != "" {
+		if number, id, _ := strings.Cut(after, "-"); strings.Trim(number, "0123456789") != "" || number == "" || beads.CheckID(id) != nil {
+			return invalid("cursor=%.40q is none: next_cursor of the page before is one", after)
+		}
+	}
+	p, err := pageBy(r, found, sentAs, newer)
+	if err != nil {
+		return err
+	}
+	s.ok(w, snap, p)
 	return nil
 }
+
+// sentAs is a message's place among others.
+func sentAs(m *mail.Message) string { return fmt.Sprintf("%019d-%s", max(0, m.Sent.UnixNano()), m.ID) }
+
+// newer orders places, the newest first.
+func newer(a, b string) int { return strings.Compare(b, a) }
 
 // letter shows a message, and does not mark it as read.
 func (s *server) letter(w http.ResponseWriter, r *http.Request, rt route) error {

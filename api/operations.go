@@ -57,7 +57,7 @@ func reads() []operation {
 		{method: get, path: "/v0/watchdog/{watchdog}", summary: "One of them", query: news, answer: city.Watchdog{}},
 		{method: get, path: "/v0/beads", summary: "Work, the newest first", query: paged + "status label type not_type assignee parent ref ready assigned", answer: beads.Bead{}, list: true},
 		{method: get, path: "/v0/bead/{bead}", summary: "One piece of work", query: news, answer: beads.Bead{}},
-		{method: get, path: "/v0/mail", summary: "Messages to somebody", query: news + " to agent all status", answer: mail.Message{}, list: true},
+		{method: get, path: "/v0/mail", summary: "Messages to somebody", query: paged + "to agent all status", answer: mail.Message{}, list: true},
 		{method: get, path: "/v0/mail/{message}", summary: "One message", query: news, answer: mail.Message{}},
 		{method: get, path: "/v0/events", summary: "The newest events, or those after a cursor", query: paged + "type actor subject since after_seq before_seq forward", answer: events.Event{}, list: true},
 		{method: get, path: "/v0/events/stream", summary: "Events as they come; resumed by Last-Event-ID", query: "type actor subject since after_seq", answer: events.Event{}, stream: true},

@@ -10,6 +10,7 @@ import (
 	"gcity/beads"
 	"gcity/city"
 	"gcity/city/citytest"
+	"gcity/mail"
 )
 
 // Every list comes in pages, and its pages together are the list.
@@ -26,9 +27,14 @@ func TestPages(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	for range 5 {
+		if _, err := city.SendMail(t.Context(), f, mail.Message{From: "ci", To: mail.Person, Subject: "red", Text: "look"}); err != nil {
+			t.Fatal(err)
+		}
+	}
 	path, _ := serve(t, f, api.Options{})
 	hc := curl(t, path)
-	for route, want := range map[string]int{"/v0/agents": 5, "/v0/agents?rig=": 5, "/v0/quarantine": 2, "/v0/rigs": 3, "/v0/pools": 3, "/v0/automations": 3, "/v0/automation/x/history": 5, "/v0/beads?type=" + city.RunType: 5} {
+	for route, want := range map[string]int{"/v0/agents": 5, "/v0/agents?rig=": 5, "/v0/quarantine": 2, "/v0/rigs": 3, "/v0/pools": 3, "/v0/automations": 3, "/v0/automation/x/history": 5, "/v0/beads?type=" + city.RunType: 5, "/v0/mail": 5} {
 		type item struct{ Name, ID string }
 		type list struct {
 			Items []item
@@ -68,6 +74,11 @@ func TestPages(t *testing.T) {
 	}
 	if code, _, body := get(t, hc, "/v0/agents?limit=x"); code != 400 {
 		t.Errorf("%d %s", code, body)
+	}
+	for _, bad := range []string{"x", "x-tw-1", "17", "-", "17-", "17-../x"} {
+		if code, _, body := get(t, hc, "/v0/mail?cursor="+bad); code != 400 {
+			t.Errorf("%s: %d %s", bad, code, body)
+		}
 	}
 	if code, _, body := get(t, hc, "/v0/agents?cursor=rig/b-"); code != 200 || !json.Valid([]byte(body)) {
 		t.Errorf("a cursor that is gone: %d %s", code, body)

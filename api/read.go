@@ -99,11 +99,15 @@ func (s *server) output(w http.ResponseWriter, r *http.Request, rt route) error 
 	if err != nil {
 		return err
 	}
+	snap, err := s.city.Snapshot(r.Context())
+	if err != nil {
+		return err
+	}
 	text, err := s.city.Output(r.Context(), rt.target, int(lines))
 	if err != nil {
 		return err
 	}
-	s.reply(w, http.StatusOK, outputAnswer{Agent: rt.target, Format: "text", Turns: []turn{{Role: "output", Text: text}}})
+	s.ok(w, snap, outputAnswer{Agent: rt.target, Format: "text", Turns: []turn{{Role: "output", Text: text}}})
 	return nil
 }
 
