@@ -67,6 +67,7 @@ func (o Options) withDefaults() Options {
 // server answers for one city.
 type server struct {
 	city     city.Control
+	many     bool // it is one of several, or all of them
 	began    time.Time
 	o        Options
 	life     context.Context // ends streams and attached terminals

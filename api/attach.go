@@ -64,7 +64,7 @@ func (s *server) join(conn net.Conn, f *framer, term city.Terminal) {
 	wg.Go(func() {
 		select {
 		case <-s.life.Done():
-			_ = f.end(errStopped())
+			_ = f.end(s.errStopped())
 			_ = conn.Close()
 		case <-done:
 		}

@@ -13,8 +13,9 @@ import (
 )
 
 const (
-	lookTime   = 2 * time.Second // for one city, in an answer about all of them
-	looksAtAll = 1024            // cities that may be waited for
+	lookTime   = 2 * time.Second  // for one city, in an answer about all of them
+	pageTime   = 10 * time.Second // for its events, for which it may have to read much
+	looksAtAll = 1024             // cities that may be waited for
 )
 
 // fleet answers for the cities of a directory, and has one city's requests answered as that city would.
@@ -27,6 +28,7 @@ type fleet struct {
 }
 
 func newFleet(s *server, d city.Directory) *fleet {
+	s.many = true
 	s.document = sync.OnceValue(func() []byte { return document(fleetOperations()) })
 	return &fleet{server: s, dir: view{Directory: d}, looks: beside.New[glance](looksAtAll), lets: letsOf(s.o)}
 }

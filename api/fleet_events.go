@@ -107,7 +107,7 @@ func (f *fleet) events(w http.ResponseWriter, r *http.Request, _ route) error {
 
 // histories asks the cities that answer for a page each. What one does not say in time is noted in what was seen of it.
 func (f *fleet) histories(ctx context.Context, seen []glance, q events.Query, from city.Cursor) [][]city.Tagged {
-	ctx, cancel := context.WithTimeout(ctx, lookTime)
+	ctx, cancel := context.WithTimeout(ctx, pageTime)
 	defer cancel()
 	pages := make([][]city.Tagged, len(seen))
 	var wg sync.WaitGroup

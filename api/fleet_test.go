@@ -306,7 +306,11 @@ func TestFleetClient(t *testing.T) {
 	if s, err := c.Snapshot(t.Context()); err != nil || s.Name != "b" {
 		t.Errorf("%+v, %v", s, err)
 	}
-	stop()
+	for _, err := range c.Snapshots(t.Context()) {
+		if stop(); err != nil && (code(err) != city.Unavailable || err.Error() != "the supervisor has stopped") {
+			t.Errorf("the stream ended with %v", err)
+		}
+	}
 	if _, err := c.Snapshot(t.Context()); !errors.Is(err, api.ErrNotRunning) {
 		t.Errorf("the supervisor has ended: %v", err)
 	}

@@ -82,8 +82,12 @@ func (st *stream) send(event, id string, v any) error {
 	return st.write(b.String())
 }
 
-func errStopped() error {
-	return &city.Error{Code: city.Unavailable, Message: "the city's controller has stopped"}
+func (s *server) errStopped() error {
+	who := "the city's controller"
+	if s.many {
+		who = "the supervisor"
+	}
+	return &city.Error{Code: city.Unavailable, Message: who + " has stopped"}
 }
 
 var errCut = errors.New("the reader is gone or too slow")
@@ -95,7 +99,7 @@ func pump[T any](s *server, st *stream, r *http.Request, from func(context.Conte
 	case errors.Is(err, errCut) || r.Context().Err() != nil:
 		return
 	case s.life.Err() != nil:
-		err = st.send(eventError, "", errStopped())
+		err = st.send(eventError, "", s.errStopped())
 	case err != nil:
 		err = st.send(eventError, "", asError(err))
 	default:
