@@ -277,53 +277,57 @@ func TestMergedHistories(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			m := citytest.NewMachine()
-			fakes, registered := map[string]*citytest.Fake{}, map[string]bool{}
-			at, seen := city.Cursor{}, map[string][]uint64{}
+			fakes, registered, runs := map[string]*citytest.Fake{}, map[string]bool{}, map[string]bool{}
+			at, told, seen := city.Cursor{}, city.Cursor{}, map[string][]uint64{}
 			for _, name := range []string{"a", "b", "c"} {
-				fakes[name], at[name], registered[name] = citytest.NewFake(name), 0, true
+				fakes[name], at[name], registered[name], runs[name] = citytest.NewFake(name), 0, true, true
 				m.Put(name, "/"+name, fakes[name])
 			}
 			names := slices.Sorted(maps.Keys(fakes))
 			var next func() (city.Step, error, bool)
 			stop := func() {}
-			for range 300 {
+			defer func() { stop() }()
+			for range 500 {
 				name := names[rnd.IntN(len(names))]
 				switch rnd.IntN(8) {
 				case 0, 1, 2:
-					fakes[name].Record(events.Event{Type: "a.b"})
+					told[name] = fakes[name].Record(events.Event{Type: "a.b"})
 				case 3:
 					if registered[name] {
-						m.Be(name, []city.Condition{city.CityRunning, city.CityCrashed, city.CityPaused, city.CityStopped}[rnd.IntN(4)], "")
+						c := []city.Condition{city.CityRunning, city.CityCrashed, city.CityPaused, city.CityStopped}[rnd.IntN(4)]
+						m.Be(name, c, "")
+						runs[name] = c == city.CityRunning || c == city.CityPaused
 					}
 				case 4:
-					if registered[name] {
-						m.Remove(name)
-					} else {
+					if runs[name] = !registered[name]; runs[name] {
 						m.Put(name, "/"+name, fakes[name])
+					} else {
+						m.Remove(name)
 					}
-					registered[name] = !registered[name]
+					registered[name] = runs[name]
 				case 5:
 					time.Sleep(time.Duration(rnd.IntN(3000)) * time.Millisecond)
 				case 6: // the reader goes, and comes again
-					stop()
-					next = nil
-				default:
-					follow, end := context.WithTimeout(ctx, 10*time.Second)
-					if next == nil {
+					if rnd.IntN(4) == 0 {
 						stop()
-						inner := follow
-						next, stop = iter.Pull2(city.MergedSteps(inner, m, maps.Clone(at)))
+						next = nil
+					}
+				default:
+					waits := func(name string) bool { return runs[name] && told[name] > at[name] }
+					if next == nil {
+						next, stop = iter.Pull2(city.MergedSteps(ctx, m, maps.Clone(at)))
 					}
 					for range rnd.IntN(10) {
+						if !slices.ContainsFunc(names, waits) {
+							break
+						}
 						s, err, ok := next()
 						if err != nil || !ok {
-							next = nil
-							break
+							t.Fatal(err, ok)
 						}
 						at = maps.Clone(s.At)
 						seen[s.Event.City] = append(seen[s.Event.City], s.Event.Seq)
 					}
-					end()
 				}
 			}
 			stop()
