@@ -1,0 +1,171 @@
+package whole
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"gcity/api"
+	"gcity/city"
+)
+
+// patrolling says that it is at work, as long as nobody has silenced it, and says what it is told.
+const patrolling = `exec 3<&0
+while read -r line; do echo "told <$line>"; done <&3 &
+while :; do [ -e silent ] || gc heartbeat; sleep 0.2; done`
+
+// scouting notes what it is to judge, and waits for somebody to do that.
+const scouting = `cp "$GC_WATCHDOG_FACTS" facts.json
+echo "$GC_WATCHDOG $GC_WATCHDOG_WATCHES $GC_WATCHDOG_BEAT $GC_WATCHDOG_SESSION $GC_WATCHDOG_FRESHNESS $GC_WATCHDOG_ADVICE" >asked.new
+mv asked.new asked
+[ -e crash ] && exit 3
+exec sleep 1000000`
+
+func (c *town) watched(more string) {
+	c.t.Helper()
+	c.put("patrol.sh", patrolling)
+	c.put("scout.sh", scouting)
+	c.config("[workspace]\nname = \"chain\"\n[daemon]\npatrol_interval = \"200ms\"\nshutdown_timeout = \"100ms\"\n" +
+		"[[agents]]\nname = \"patrol\"\nstart_command = \"exec sh patrol.sh\"\nrestart = \"never\"\n" +
+		"[[watchdogs]]\nname = \"care\"\nwatches = \"patrol\"\nevery = \"500ms\"\nfresh = \"2s\"\nvery_stale = \"5s\"\nnudge = \"you have mail\"\nwake = \"wake up\"\n" +
+		"escalate_to = \"ann\"\nescalate_command = \"env >called\"\nescalate_after = 2\n" + more)
+}
+
+// care is the watchdog as the API shows it.
+func (c *town) care() *city.Watchdog {
+	cl, err := api.Dial(c.socket())
+	if err != nil {
+		return &city.Watchdog{}
+	}
+	defer cl.Close()
+	s, err := cl.Snapshot(c.t.Context())
+	if err != nil {
+		return &city.Watchdog{}
+	}
+	w, ok := s.Watchdog("care")
+	if !ok {
+		c.t.Fatal("there is no watchdog")
+	}
+	return w
+}
+
+func (c *town) said(kind, text string) bool {
+	return strings.Contains(c.gcity(0, "events", "--type", kind, "--limit", "1000"), text)
+}
+
+// An agent that is silent, stopped, or killed is nudged, woken, told of to a person, and started again.
+func TestWatchdog(t *testing.T) {
+	c := newTown(t, 0, "")
+	c.watched("")
+	c.run()
+	c.until("it is heard of", func() bool {
+		w := c.care()
+		return w.Last != nil && w.Last.Decision == city.RemedyNothing && strings.HasPrefix(w.Last.Reason, "its heartbeat is") && w.Freshness == city.Fresh
+	})
+	c.put("silent", "")
+	c.gcity(0, "mail", "send", "patrol", "go", "on", "--from", "ann")
+	c.sees("patrol", "told <you have mail>")
+	c.sees("patrol", "told <wake up>")
+	c.until("a person is called", func() bool {
+		return c.care().Escalated != nil && c.has("called") && strings.Contains(c.gcity(0, "mail", "inbox", "ann"), "patrol is not well")
+	})
+	env, err := os.ReadFile(filepath.Join(c.dir, "called"))
+	if err != nil || !strings.Contains(string(env), "GC_WATCHDOG=care\n") || !strings.Contains(string(env), "GC_WATCHDOG_WATCHES=patrol\n") {
+		t.Errorf("the command was called with %s (%v)", env, err)
+	}
+	if err := os.Remove(filepath.Join(c.dir, "silent")); err != nil {
+		t.Fatal(err)
+	}
+	c.until("it is heard of again", func() bool { return c.care().Escalated == nil && c.said("watchdog.recovered", "patrol is heard of again") })
+
+	stopped := c.byName()["patrol"].PID
+	if err := syscall.Kill(stopped, syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	c.until("that it is stopped is said", func() bool { return c.said("watchdog.acted", fmt.Sprintf("kill -CONT %d", stopped)) })
+	if err := syscall.Kill(stopped, syscall.SIGCONT); err != nil {
+		t.Fatal(err)
+	}
+	c.until("it goes on", func() bool { return c.care().Freshness == city.Fresh })
+
+	if err := syscall.Kill(stopped, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	c.until("it lives again", func() bool {
+		a := c.byName()["patrol"]
+		return a.State == "running" && a.PID != stopped && c.said("watchdog.acted", "start patrol: it is being started")
+	})
+}
+
+// A triage is started for a beat with what there is to know, and for nothing else; it decides, or the thresholds do; and a
+// controller that is killed meanwhile leaves none behind.
+func TestTriage(t *testing.T) {
+	c := newTown(t, 0, "")
+	c.put("silent", "")
+	c.watched("triage = \"scout\"\ntriage_ttl = \"1h\"\n[[agents]]\nname = \"scout\"\nstart_command = \"exec sh scout.sh\"\n")
+	ctl := c.begin()
+	c.ctl = ctl
+	asked := func() (beat, said string) {
+		data, _ := os.ReadFile(filepath.Join(c.dir, "asked"))
+		if words := strings.Fields(string(data)); len(words) > 2 {
+			beat = words[2]
+		}
+		return beat, string(data)
+	}
+	c.until("it is asked", func() bool { beat, _ := asked(); return beat != "" })
+	beat, said := asked()
+	if !strings.HasPrefix(said, "care patrol "+beat+" alive ") {
+		t.Errorf("it was asked %q", said)
+	}
+	if facts, err := os.ReadFile(filepath.Join(c.dir, "facts.json")); err != nil || !strings.Contains(string(facts), `"beat": "`+beat+`"`) {
+		t.Errorf("it was given %s, %v", facts, err)
+	}
+
+	if err := ctl.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	ctl.Wait()
+	c.run()
+	c.until("it is asked anew", func() bool { next, _ := asked(); return next != beat })
+	alone := func() bool {
+		n := 0
+		for _, pid := range c.marked() {
+			if env, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid)); err == nil && strings.Contains(string(env), "GC_WATCHDOG=care\x00") {
+				n++
+			}
+		}
+		return n <= 1
+	}
+	c.until("there is one of it", alone)
+
+	cl, err := api.Dial(c.socket())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer cl.Close()
+	if _, err := cl.Do(t.Context(), city.Decide{Watchdog: "care", Decision: city.RemedyWake, Reason: "late", Beat: beat}); err == nil || !strings.Contains(err.Error(), "the beat "+beat+" of watchdog care is over") {
+		t.Errorf("a word about a beat that is over: %v", err)
+	}
+	beat, _ = asked()
+	if _, err := cl.Do(t.Context(), city.Decide{Watchdog: "care", Decision: city.RemedyWake, Reason: "it hangs", Beat: beat}); err != nil {
+		t.Fatal(err)
+	}
+	c.sees("patrol", "told <wake up>")
+	c.until("it is told", func() bool {
+		return c.said("watchdog.triaged", "wake: it hangs") && c.said("watchdog.acted", "wake patrol: typed; it hangs")
+	})
+	c.until("it is ended, and the next beat has its own", func() bool { next, _ := asked(); return next != beat })
+
+	c.put("crash", "")
+	c.gcity(0, "agent", "kill", "scout")
+	c.until("it crashes, and the thresholds judge", func() bool {
+		w := c.care()
+		return strings.Contains(w.Degraded, "ended without a decision: exit 3") && w.Last != nil && w.Last.By == "thresholds"
+	})
+	if scout := c.byName()["scout"]; scout.State == "quarantined" || scout.Crashes > 0 {
+		t.Errorf("its ends are crashes of the city's: %+v", scout)
+	}
+}
