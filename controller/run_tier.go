@@ -66,20 +66,40 @@ func (r *runner) below(path string) string {
 	return path
 }
 
-func readHeartbeat(path string) (time.Time, error) {
+// tornAgain is how long after a heartbeat that makes no sense it is read again: whoever writes it may be about to.
+const tornAgain = 100 * time.Millisecond
+
+// readHeartbeat reads a heartbeat. One that is not written in one step may be met half done.
+func readHeartbeat(path string) (stamp time.Time, err error) {
+	for try := range 3 {
+		if try > 0 {
+			time.Sleep(tornAgain)
+		}
+		var data []byte
+		if data, err = readBeat(path); err != nil {
+			return time.Time{}, err
+		}
+		if stamp, err = watchdog.Parse(data); err == nil || len(data) > watchdog.MaxHeartbeat {
+			return stamp, err
+		}
+	}
+	return stamp, err
+}
+
+func readBeat(path string) ([]byte, error) {
 	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
-		return time.Time{}, unreadable(err)
+		return nil, unreadable(err)
 	}
 	defer file.Close()
 	if info, err := file.Stat(); err == nil && !info.Mode().IsRegular() {
-		return time.Time{}, errors.New("is not a regular file")
+		return nil, errors.New("is not a regular file")
 	}
 	data, err := io.ReadAll(io.LimitReader(file, watchdog.MaxHeartbeat+1))
 	if err != nil {
-		return time.Time{}, unreadable(err)
+		return nil, unreadable(err)
 	}
-	return watchdog.Parse(data)
+	return data, nil
 }
 
 func unreadable(err error) error {
