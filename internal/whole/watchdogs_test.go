@@ -79,7 +79,9 @@ func TestWatchdog(t *testing.T) {
 	if err := os.Remove(filepath.Join(c.dir, "silent")); err != nil {
 		t.Fatal(err)
 	}
-	c.until("it is heard of again", func() bool { return c.care().Escalated == nil && c.said("watchdog.recovered", "patrol is heard of again") })
+	c.until("it is heard of again", func() bool {
+		return c.care().Escalated == nil && c.said("watchdog.recovered", "patrol is heard of again")
+	})
 
 	stopped := c.byName()["patrol"].PID
 	if err := syscall.Kill(stopped, syscall.SIGSTOP); err != nil {
