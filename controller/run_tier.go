@@ -42,7 +42,7 @@ func (r *runner) heartbeat(ctx context.Context, f fxHeartbeat) input {
 	in := inHeartbeat{tier: f.tier, path: f.path}
 	var stamp time.Time
 	var err error
-	if !r.aside(ctx, "heartbeat "+f.path, muteLimit, func() func() {
+	if !r.aside(ctx, "heartbeat of "+f.tier+" "+f.path, muteLimit, func() func() {
 		at, failed := readHeartbeat(f.path)
 		return func() { stamp, err = at, failed }
 	}) {
