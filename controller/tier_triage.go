@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"gcity/city"
@@ -237,8 +238,11 @@ func (m *machine) decideBeat(now time.Time, id uint64, c city.Decide) {
 	if t == nil {
 		return
 	}
-	b := t.beat
+	b, reason := t.beat, strings.TrimSpace(screen.Plain(c.Reason))
 	switch {
+	case reason == "":
+		m.refuseID(id, city.Invalid, "a decision needs a reason: whoever reads of it wants to know why")
+		return
 	case b == nil && c.Beat != "":
 		m.refuseID(id, city.Conflict, fmt.Sprintf("the beat %s of watchdog %s is over%s", c.Beat, t.want.Name, t.outcome()))
 		return
@@ -252,10 +256,6 @@ func (m *machine) decideBeat(now time.Time, id uint64, c city.Decide) {
 	by := c.By
 	if by == "" {
 		by = t.want.Triage
-	}
-	reason := screen.Plain(c.Reason)
-	if reason == "" {
-		reason = "no reason given"
 	}
 	scout := m.agents[t.want.Triage]
 	if scout != nil && scout.summon != nil && scout.summon.beat == b.id {

@@ -172,7 +172,7 @@ func TestBriefing(t *testing.T) {
 
 // Whatever happens, the laws hold, a tier calls a person once for one trouble, and when all is well again it comes to rest (L7).
 func TestWatchdogLaws(t *testing.T) {
-	for seed := range uint64(200) {
+	for seed := range uint64(60) {
 		w := newWorld()
 		for _, dog := range []string{"care watches=worker triage=scout ttl=4m command=page", "deep watches=scout every=5m after=1"} {
 			if err := w.keep(strings.Fields(dog)); err != nil {
