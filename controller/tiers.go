@@ -301,7 +301,11 @@ func (m *machine) drawTier(now time.Time, t *tier) city.Watchdog {
 		v.Freshness = city.Dead
 		return v
 	}
-	f := m.facts(now, t, a)
+	at := now
+	if !t.looked.IsZero() && !t.life.SeenAfter(t.looked) { // whether it has said something since, nobody knows
+		at = t.looked
+	}
+	f := m.facts(at, t, a)
 	v.Freshness, v.Mail, v.Problem = city.Freshness(watchdog.Class(t.spec(), f)), f.Mail, f.Problem
 	if f.CannotBe != "" && v.Mode == city.ByThresholds {
 		v.Mode = city.ByRestart
