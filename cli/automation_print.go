@@ -108,7 +108,12 @@ func took(r *city.Run) string {
 	if r.Ended == nil {
 		return ""
 	}
-	d := max(0, r.Ended.Sub(r.Opened))
+	return lasted(r.Ended.Sub(r.Opened))
+}
+
+// lasted is how long something took that is over.
+func lasted(d time.Duration) string {
+	d = max(0, d)
 	switch {
 	case d < time.Second:
 		return d.Round(time.Millisecond).String()

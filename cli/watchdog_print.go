@@ -183,7 +183,7 @@ func judges(w *city.Watchdog) string {
 func (a *app) judgement(j *city.Judgement) string {
 	text := fmt.Sprintf("%s %s ago, by %s", j.Decision, a.age(j.At), j.By)
 	if j.Took > 0 {
-		text += " in " + span(j.Took)
+		text += " in " + lasted(j.Took)
 	}
 	text += ": " + j.Reason
 	if j.Result != "" {

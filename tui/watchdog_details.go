@@ -66,6 +66,9 @@ func (m *model) watchedText(w *city.Watchdog) string {
 	if r := m.roster.find(w.Watches); r != nil {
 		sign, token := m.stateSign(r)
 		text += " " + m.look.glyph.Dot + " " + m.look.paint(token, sign) + " for " + age(m.now.Sub(r.since))
+		if r.frozen {
+			text += ", " + m.look.paint(themes.Warn, "frozen: a signal has stopped it")
+		}
 	} else {
 		text += ", which is not there"
 	}

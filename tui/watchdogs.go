@@ -167,11 +167,11 @@ func (d *watchdogs) ills() (text string, alert bool) {
 func (d *watchdogs) problems(k *registry, writable bool) []string {
 	var lines []string
 	for _, r := range d.calling() {
-		text := "watchdog " + r.shown + " calls " + plain(r.dog.Escalated.To) + ": " + plain(r.dog.Escalated.Message) + "; " + k.keyOf("focus.watchdogs") + " shows it"
+		how := k.keyOf("focus.watchdogs") + " shows it"
 		if writable {
-			text += ", " + k.keyOf(releaseID) + " there answers"
+			how += ", " + k.keyOf(releaseID) + " there answers"
 		}
-		lines = append(lines, text)
+		lines = append(lines, "watchdog "+r.shown+" calls "+plain(r.dog.Escalated.To)+" ("+how+"): "+plain(r.dog.Escalated.Message))
 	}
 	for i := range d.rows {
 		if r := &d.rows[i]; r.dog.Degraded != "" && !r.dog.Suspended && !r.dog.Calls() {

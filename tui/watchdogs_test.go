@@ -54,7 +54,7 @@ func TestWatchdogVerbs(t *testing.T) {
 	if got := s.commands(); !slices.Equal(got, []city.Command{city.Acknowledge{Watchdog: "chain", By: "operator"}}) {
 		t.Errorf("u does %+v", got)
 	}
-	s.shows("! 1 calling", "watchdog chain calls overseer: builder is no better after 3 wakes")
+	s.shows("! 1 calling", "watchdog chain calls overseer (6 shows it, u there answers): builder is no better after 3 wakes")
 	s.watchdog("chain", func(w *city.Watchdog) {
 		seen := *w.Escalated
 		seen.Seen, seen.By, w.Escalated = true, "operator", &seen

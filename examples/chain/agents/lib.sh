@@ -8,11 +8,9 @@ sign_of() { printf '%s/.gc/heartbeats/%s.json\n' "$GC_CITY" "$(printf %s "$1" | 
 ids() { sed -n 's/^ *"id": "\(.*\)",$/\1/p'; }
 
 # Lines that are typed here are heard whatever this agent is at: each goes into a folder that the next turn empties.
-ears=$(mktemp -d "${TMPDIR:-/tmp}/chain.XXXXXX")
-trap 'rm -rf "$ears"' EXIT
-trap 'exit 129' HUP
-trap 'exit 130' INT
-trap 'exit 143' TERM
+ears=$GC_CITY/ears/$GC_AGENT
+rm -rf "$ears"
+mkdir -p "$ears"
 exec 3<&0
 (
 	n=0
