@@ -76,6 +76,7 @@ func (b *aside) Snapshot(ctx context.Context) (*city.Snapshot, error) {
 		s.Pools = append(s.Pools, q)
 	}
 	s.Agents = b.agents(wants, &v)
+	s.Watchdogs = watchdogsOf(b.config)
 	s.Rigs = rigs(rigPlan(b.config), s.Agents)
 	work, rigWork, letters, troubles := b.work(ctx)
 	s.Work, s.Degraded = work, append(s.Degraded, troubles...)

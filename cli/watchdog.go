@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -77,8 +78,6 @@ func (a *app) watchdogStatus() *cobra.Command {
 			defer l.close()
 			f, err := l.resolve(cmd.Context(), args[0], kindWatchdog)
 			switch {
-			case err != nil && !l.live:
-				return nobodyWatches(l.dir, "cannot tell how "+args[0]+" is")
 			case err != nil:
 				return err
 			case a.json:
@@ -88,6 +87,22 @@ func (a *app) watchdogStatus() *cobra.Command {
 			return nil
 		},
 	}
+}
+
+// watchdogsOf are those of a configuration, as long as nobody looks: how the watched are is not known.
+func watchdogsOf(c *config.City) []city.Watchdog {
+	var out []city.Watchdog
+	for i := range c.Watchdogs {
+		w := &c.Watchdogs[i]
+		d := city.Watchdog{Name: w.Name, Watches: w.Watches, Triage: w.Triage, Every: w.Every, Fresh: w.Fresh, VeryStale: w.VeryStale,
+			Mode: city.ByThresholds, Source: w.Origin.String()}
+		if w.Triage != "" {
+			d.Mode, d.TTL = city.ByTriage, w.TriageTTL
+		}
+		out = append(out, d)
+	}
+	slices.SortFunc(out, func(x, y city.Watchdog) int { return city.CompareNames(x.Name, y.Name) })
+	return out
 }
 
 // watchdogs lists all, or tells all that is known of each.
@@ -101,8 +116,6 @@ func (a *app) watchdogs(ctx context.Context, all bool) error {
 	switch {
 	case err != nil:
 		return err
-	case !l.live && len(s.Watchdogs) == 0:
-		return nobodyWatches(l.dir, "nothing is known of watchdogs")
 	case a.json:
 		return a.writeJSON(listOf(s.Watchdogs))
 	case len(s.Watchdogs) == 0:

@@ -48,7 +48,10 @@ func (a *app) writeWatchdogs(w io.Writer, all []city.Watchdog) error {
 }
 
 func (a *app) heartbeatAge(w *city.Watchdog) string {
-	if w.Heartbeat == nil {
+	switch {
+	case w.Freshness == "": // nobody has looked
+		return "-"
+	case w.Heartbeat == nil:
 		return "none"
 	}
 	return a.age(*w.Heartbeat) + " ago"
@@ -98,12 +101,15 @@ func (a *app) whyWatchdog(w *city.Watchdog) string {
 // watchdogStanding is how a watchdog stands, in a sentence.
 func (a *app) watchdogStanding(w *city.Watchdog) string {
 	name := a.paint(bold, safeLine(w.Name))
-	word := a.paint(watchdogColour(w), safeLine(cmp.Or(w.Word(), "not known")))
+	word := a.paint(watchdogColour(w), safeLine(w.Word()))
 	switch {
 	case w.Calls():
 		return fmt.Sprintf("%s %s for %s since %s (%s)", name, word, safeLine(w.Escalated.To), a.clock(w.Escalated.At), a.age(w.Escalated.At))
 	case w.Suspended:
 		return fmt.Sprintf("%s is %s", name, word)
+	}
+	if w.Freshness == "" {
+		return fmt.Sprintf("%s watches %s once a controller runs", name, safeLine(w.Watches))
 	}
 	return fmt.Sprintf("%s watches %s, which is %s", name, safeLine(w.Watches), word)
 }
