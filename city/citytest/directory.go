@@ -209,26 +209,27 @@ func (r *guest) ask(ctx context.Context) (city.Control, error) {
 	}
 }
 
-// until ends with ctx, and as soon as the city is gone, stopped or hung: a stream hears no more of it.
-func (r *guest) until(ctx context.Context) (context.Context, context.CancelFunc) {
-	ctx, cancel := context.WithCancel(ctx)
-	go func() { // ends with ctx
-		for {
+// until ends with ctx, and as soon as the city is gone, stopped or hung: a stream hears no more of it. Whoever got it ends it
+// and waits for that.
+func (r *guest) until(ctx context.Context) (while context.Context, end func()) {
+	while, cancel := context.WithCancel(ctx)
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		for while.Err() == nil {
 			r.d.mu.Lock()
 			m, changed := r.d.members[r.name], r.d.changed
-			over := m == nil || m.hangs || !m.info.Running
+			quiet := m == nil || m.hangs || !m.info.Running
 			r.d.mu.Unlock()
-			if over {
+			if quiet {
 				cancel()
 			}
 			select {
 			case <-changed:
-			case <-ctx.Done():
-				return
+			case <-while.Done():
 			}
 		}
-	}()
-	return ctx, cancel
+	})
+	return while, func() { cancel(); wg.Wait() }
 }
 
 func (r *guest) count(kind string, n int) {
@@ -252,16 +253,16 @@ func poured[T any](ctx context.Context, r *guest, kind string, of func(ctx conte
 				}
 				return
 			}
-			while, cancel := r.until(ctx)
+			while, end := r.until(ctx)
+			over := false
 			for v, err := range of(while, c) {
-				if !yield(v, err) || err != nil {
-					cancel()
-					return
+				if over = !yield(v, err) || err != nil; over {
+					break
 				}
 			}
-			ended := while.Err() == nil
-			cancel()
-			if ended {
+			over = over || while.Err() == nil
+			end()
+			if over {
 				return
 			}
 		}
