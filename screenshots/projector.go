@@ -40,10 +40,12 @@ func project(ctx context.Context, file string, options string) error {
 		}
 	})
 	has := func(what string) bool { return strings.Contains(options, what) }
-	_, err = tui.Run(ctx, tui.Options{
-		City: p, Mode: tui.Hosting, Clock: p.now, NoColor: has("plain"), ASCII: has("ascii"),
-		Logger: slog.New(slog.NewTextHandler(io.Discard, nil)),
-	})
+	show := tui.Options{City: p, Mode: tui.Hosting, Clock: p.now, NoColor: has("plain"), ASCII: has("ascii"),
+		Logger: slog.New(slog.NewTextHandler(io.Discard, nil))}
+	if has("fleet") {
+		show.City, show.Mode, show.Cities = nil, tui.Joined, county{p}
+	}
+	_, err = tui.Run(ctx, show)
 	following.Wait()
 	return errors.Join(err, lines.Err())
 }
