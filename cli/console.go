@@ -26,7 +26,8 @@ func (a *app) consoleCommand() *cobra.Command {
 		Long: `gcity keeps the agents that a city.toml declares alive, and shows them.
 
 Without a command it opens the control room of the city: it runs the city, or
-joins the controller that already does.`,
+joins the controller that already does. With --all it shows the cities of this
+machine side by side.`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return nil

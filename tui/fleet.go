@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"gcity/city"
+	"gcity/internal/colour"
 	"gcity/themes"
 )
 
@@ -34,6 +35,7 @@ type brief struct {
 	open, begun     int // work
 	unread          int // mail for people
 	suspended       bool
+	colour          string        // the city's own, "" = it has none
 	late            time.Duration // the loop's age, where that is too high; 0 = it turns
 	problems        []string
 	needs           []need
@@ -55,6 +57,9 @@ const maxNeeds = 50
 // briefOf reads a snapshot that was heard at a time.
 func briefOf(s *city.Snapshot, now time.Time) brief {
 	b := brief{agents: len(s.Agents), open: s.Work.Open, begun: s.Work.InProgress, unread: max(0, s.Mail.Unread), suspended: s.Suspended}
+	if own, err := colour.Parse(s.Console.Colour); err == nil {
+		b.colour = own
+	}
 	for i := range s.Agents {
 		a := &s.Agents[i]
 		switch a.State {

@@ -23,7 +23,7 @@ func fleetActions() []action {
 			run: func(m *model) []effect { return m.leaveFor(travel{}) }},
 
 		{id: "fleet.open", key: bind("go into the city, or to the agent", "enter", "@"), short: "opens", in: f, why: needCityRow, run: (*model).enterCity},
-		{id: "fleet.next", key: bind("go to the agents that need you, or back to the cities", "tab", "shift+tab"), short: "cities, agents", in: f, run: (*model).turnFleet},
+		{id: "fleet.next", key: bind("go to the agents that need you, or back to the cities", "tab", "shift+tab"), short: "agents", in: f, run: (*model).turnFleet},
 		{id: "fleet.suspend", key: bind("suspend the whole city, or resume it", "s"), short: "suspend", in: f, risk: confirmed, why: needLoop, run: (*model).suspendCity},
 		{id: "fleet.reload", key: bind("read the city's configuration now", "R"), in: f, why: needLoop, run: (*model).reloadCity},
 		{id: "fleet.details", key: bind("show the city: why it is so, its problems in full", "d"), short: "details", in: f, why: needCityRow, run: (*model).showSister},

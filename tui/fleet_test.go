@@ -290,3 +290,19 @@ func TestQuitElsewhereWhileHosting(t *testing.T) {
 	s.shows("leave: everything keeps running")
 	s.hides("stop the city")
 }
+
+// What a stream brings may be older than the answer that came before it: the loop's age does not go back.
+func TestThePulseDoesNotGoBack(t *testing.T) {
+	s := demo(t, 120, 40)
+	fresh, old := *s.m.snap, *s.m.snap
+	fresh.Patrol.Last, old.Patrol.Last = epoch, epoch.Add(-10*fresh.Patrol.Interval)
+	s.hear(news{snap: &fresh})
+	s.hear(news{snap: &old})
+	s.hides("has not turned")
+	b := newMailbox()
+	b.putSnapshot(&fresh)
+	b.putSnapshot(&old)
+	if n, _ := b.take(epoch); n.snap != &fresh {
+		t.Error("the mailbox keeps the older one")
+	}
+}

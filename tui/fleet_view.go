@@ -5,12 +5,15 @@ import (
 	"slices"
 	"strings"
 
+	"charm.land/lipgloss/v2"
+
 	"gcity/themes"
 )
 
 // fleetPlan is where the lists of the room of all cities are: the rows of each with its rule, 0 = it is not seen.
 type fleetPlan struct {
 	head, cities, needs int // head: rows above them
+	detail              int // all about the city under the cursor
 	tabs                bool
 }
 
@@ -25,6 +28,11 @@ func (m *model) fleetPlan() fleetPlan {
 	}
 	body := max(0, m.h-p.head-foot-max(0, len(m.failureParts(m.w))-1))
 	n := len(m.allNeeds())
+	const strip, roomy = 6, 26
+	if body >= roomy && len(m.cities.rows) > 0 {
+		p.detail = strip
+		body -= strip
+	}
 	switch {
 	case body < 12 && n > 0 && m.onNeeds:
 		p.needs, p.tabs = body, true
@@ -54,6 +62,9 @@ func (m *model) fleetScreen(s screenful) screenful {
 	}
 	if at.needs > 0 {
 		s.lines = append(s.lines, m.needsPanel(m.w, at.needs, focus && m.onNeeds, at.tabs)...)
+	}
+	if at.detail > 0 {
+		s.lines = append(s.lines, m.sisterStrip(m.w, at.detail)...)
 	}
 	p := plan{tier: tierOf(m.w, m.h), statusRow: tierOf(m.w, m.h) != single}
 	s = m.foot(s, &p)
@@ -176,7 +187,7 @@ func (m *model) fleetColumns(w int) fleetColumns {
 	for i := range m.cities.rows {
 		longest = max(longest, width(m.cities.rows[i].shown))
 	}
-	c := fleetColumns{health: 11, name: min(longest, max(8, w/5), 28), agents: 7}
+	c := fleetColumns{health: 11, name: min(longest, max(8, w/4), 28), agents: 7}
 	if w < 60 {
 		c.health = 1
 	}
@@ -224,7 +235,12 @@ func (m *model) cityRow(c *sister, cols fleetColumns, w int, focus bool) string 
 	if here {
 		name = themes.Title
 	}
-	l.add(name, fitName(c.shown, cols.name, more))
+	if own := c.brief.colour; own != "" && !m.around.noColor && !here {
+		l.used += cols.name
+		l.text = append(l.text, lipgloss.NewStyle().Foreground(lipgloss.Color(own)).Render(fitName(c.shown, cols.name, more))...)
+	} else {
+		l.add(name, fitName(c.shown, cols.name, more))
+	}
 	l.space(2)
 	numbers, old := themes.Text, !c.info.Running || c.mute != ""
 	if old {
@@ -315,6 +331,25 @@ func (m *model) needsPanel(w, h int, focus, shared bool) []string {
 			l.add(themes.Dim, "  "+right(age(m.now.Sub(n.need.since)), 4, ""))
 		}
 		lines = append(lines, crop(l.close(w), w))
+	}
+	return fillRows(lines, w, h)
+}
+
+// sisterStrip is what there is to know of the city under the cursor, as far as it has room.
+func (m *model) sisterStrip(w, h int) []string {
+	c := m.sister()
+	if c == nil {
+		return fillRows([]string{m.rule(w, false, []tab{{}}, "")}, w, h)
+	}
+	lines := []string{m.rule(w, false, []tab{{name: c.shown, active: true}}, plain(c.info.Path))}
+	all := wrapAll(m.sisterLines(c.info.Name), w-4)
+	if len(all) > h-1 {
+		all = append(all[:h-2], m.look.paint(themes.Dim, m.keys.keyOf("fleet.details")+" shows all of it"))
+	}
+	for _, text := range all {
+		l := line{look: &m.look}
+		l.space(3)
+		lines = append(lines, crop(l.String()+text, w))
 	}
 	return fillRows(lines, w, h)
 }

@@ -176,6 +176,8 @@ func footText(m *model, a *action) string {
 		return "zoom"
 	case a.id == "agent.zoom" && m.focus == panelQuarantine:
 		return "crashes"
+	case a.id == "fleet.suspend" && m.sister() != nil && m.sister().brief.suspended:
+		return "resume"
 	case a.id == "view.attention" && m.attention:
 		return "all"
 	}

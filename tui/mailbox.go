@@ -60,7 +60,8 @@ func (b *mailbox) putSnapshot(s *city.Snapshot) {
 	b.put(func(n *news) {
 		ok := ""
 		n.gone = &ok
-		if n.snap == nil || s.Rev >= n.snap.Rev || !s.Started.Equal(n.snap.Started) {
+		if n.snap == nil || s.Rev > n.snap.Rev || !s.Started.Equal(n.snap.Started) ||
+			s.Rev == n.snap.Rev && !s.Patrol.Last.Before(n.snap.Patrol.Last) { // what a stream brings may be older than an answer
 			n.snap = s
 		}
 	})

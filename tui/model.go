@@ -243,7 +243,9 @@ func (m *model) snapshot(s *city.Snapshot) {
 		return // overtaken
 	}
 	if m.snap != nil && m.snap.Rev == s.Rev && m.snap.Started.Equal(s.Started) && m.settledOrder() {
-		m.snap = s // only the loop's pulse is new
+		if s.Patrol.Last.After(m.snap.Patrol.Last) {
+			m.snap = s // only the loop's pulse is new
+		}
 		return
 	}
 	m.snap = s
