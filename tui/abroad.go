@@ -187,7 +187,7 @@ func (c *sister) counts() string {
 // refreshCities puts what was heard into the open list; the cursor stays on its city.
 func (m *model) refreshCities() {
 	f := m.finder
-	chosen, pointed := m.underFinder(), f.pointed
+	chosen, pointed, offset := m.underFinder(), f.pointed, f.offset
 	f.all = m.cityItems()
 	f.search()
 	for i := range f.found {
@@ -195,7 +195,7 @@ func (m *model) refreshCities() {
 			f.at = i
 		}
 	}
-	f.pointed = pointed
+	f.pointed, f.offset = pointed, offset
 }
 
 // visitCity goes to a city of the list.

@@ -30,7 +30,8 @@ func fleetActions() []action {
 		{id: "fleet.register", key: bind("register a city's folder, and have it run", "a"), short: "add", in: f, why: needRegistrar, run: (*model).askRegister},
 		{id: "fleet.unregister", key: bind("stop the city with all its agents, and forget it", "ctrl+k"), in: f, risk: typed, why: needRegistered, run: (*model).askUnregister},
 		{id: "fleet.filter", key: bind("filter: words that all must match; !not ~fuzzy state: name:", "/"), short: "filter", in: f, run: (*model).filterCities},
-		{id: "fleet.messages", key: bind("messages: what the status line said", "M"), in: f, run: (*model).showMessages},
+		{id: "fleet.messages", key: bind("messages: what the status line said"), in: f, run: (*model).showMessages},
+		{id: "fleet.mouse", key: bind("let the mouse click and scroll here, or select text again", "M"), in: f, run: (*model).toggleMouse},
 		{id: "fleet.redraw", key: bind("draw the screen anew", "ctrl+l"), in: f, run: func(*model) []effect { return []effect{redraw{}} }},
 		{id: "fleet.verbs", key: bind("find one of these and run it", "?", ":", "x", "ctrl+p"), short: "help", in: f, run: (*model).fleetMenu},
 		{id: "fleet.quit", key: bind("leave; all cities go on", "q", "ctrl+c"), short: "quit", in: f, risk: confirmed, run: (*model).askQuit},
@@ -292,7 +293,7 @@ func (r *runner) steer(e steer) {
 		if err := r.same(ctx, d, e.order.name, e.order.path); err != nil {
 			return "", err
 		}
-		c, err := d.City(e.order.name)
+		c, err := r.top().tour.cityIn(e.order.name, e.order.path)
 		if err != nil {
 			return "", err
 		}

@@ -35,14 +35,16 @@ func TestGoldenFleet(t *testing.T) {
 
 // At no size a line is too long or missing, whatever is open.
 func TestFleetFrames(t *testing.T) {
-	for _, keys := range [][]string{{}, {"tab"}, {"/", "m"}, {"?"}, {"d"}, {"ctrl+k"}, {"s"}, {"a", "/"}, {"q"}, {"M"}} {
+	const share = 5 // of the sizes for each
+	ws := []int{1, 11, 39, 40, 41, 59, 60, 66, 76, 80, 100, 110, 160, 200}
+	hs := []int{1, 4, 5, 9, 10, 12, 16, 21, 22, 24, 28, 29, 40, 60}
+	for i, keys := range [][]string{{}, {"tab"}, {"/", "m"}, {"?"}, {"d"}, {"ctrl+k"}, {"s"}, {"a", "/"}, {"q"}, {"x", "mess", "enter"}} {
 		s := lobby(t, 120, 40, Options{})
 		s.press(keys...)
-		for _, w := range []int{1, 11, 39, 40, 41, 59, 60, 66, 76, 80, 100, 110, 160, 200} {
-			for _, h := range []int{1, 4, 5, 9, 10, 12, 16, 21, 22, 24, 28, 40, 60} {
-				s.size(w, h)
-				s.frame(fmt.Sprintf("%v at %dx%d", keys, w, h))
-			}
+		for at := i % share; at < len(ws)*len(hs); at += share {
+			w, h := ws[at%len(ws)], hs[at/len(ws)]
+			s.size(w, h)
+			s.frame(fmt.Sprintf("%v at %dx%d", keys, w, h))
 		}
 	}
 }
@@ -304,5 +306,37 @@ func TestThePulseDoesNotGoBack(t *testing.T) {
 	b.putSnapshot(&old)
 	if n, _ := b.take(epoch); n.snap != &fresh {
 		t.Error("the mailbox keeps the older one")
+	}
+}
+
+// A click puts the cursor on a row, a second one goes there; the wheel moves it.
+func TestFleetByMouse(t *testing.T) {
+	for _, size := range [][2]int{{120, 40}, {60, 20}} {
+		s := lobby(t, size[0], size[1], Options{})
+		s.click("orchard")
+		if s.m.cities.chosen != "orchard" {
+			t.Errorf("the cursor is on %s", s.m.cities.chosen)
+		}
+		s.send(wheel{x: 3, y: 5, notches: 1})
+		if s.m.cities.chosen != "harbour" {
+			t.Errorf("the cursor is on %s", s.m.cities.chosen)
+		}
+		s.doubleClick("pump")
+		if e, _ := effectOf[travel](s); e.name != "marsh" || e.agent != "pump" {
+			t.Errorf("%+v", e)
+		}
+	}
+}
+
+// The city that a room was opened for can be gone back to, also where no list has it.
+func TestHomeIsInNoList(t *testing.T) {
+	s := among(t, 120, 40)
+	s.m.home, s.m.homeAt, s.m.hosts = "cottage", "/home/cottage", true
+	s.press("@")
+	s.shows("cottage", "is in no list")
+	s.typeIn("cottage")
+	s.press("enter")
+	if e, _ := effectOf[travel](s); !e.home {
+		t.Errorf("%+v", s.out)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"reflect"
+	"slices"
 	"sync"
 	"time"
 
@@ -24,6 +25,9 @@ const (
 type lookout struct {
 	r   *runner
 	dir city.Directory
+
+	own   city.Control // that this program runs, nil = none
+	ownAt string       // its folder
 
 	mu      sync.Mutex
 	watched map[string]*beat // by name
@@ -96,6 +100,12 @@ func (l *lookout) change(edit func()) {
 
 // enlist takes a list of the directory: who runs is watched, who does not is left alone.
 func (l *lookout) enlist(ctx context.Context, infos []city.Info) {
+	infos = slices.Clone(infos)
+	for i := range infos {
+		if in := &infos[i]; l.own != nil && in.Path == l.ownAt { // nobody else can run it, and says so
+			in.Running, in.Status, in.Error, in.Until = true, city.CityRunning, "", nil
+		}
+	}
 	l.change(func() {
 		l.infos, l.gone, l.heard = infos, "", true
 		there := map[string]bool{}
@@ -138,9 +148,17 @@ func (b *beat) end() {
 	}
 }
 
+// owned is the city if this program runs it, else nil.
+func (l *lookout) owned(b *beat) city.Control {
+	if l.own != nil && b.path == l.ownAt {
+		return l.own
+	}
+	return nil
+}
+
 // follow reads a city's snapshots until ctx ends, some seconds apart.
 func (l *lookout) follow(ctx context.Context, name string, b *beat) {
-	var c city.Control
+	c := l.owned(b)
 	for tries := 0; ; tries++ {
 		var err error
 		if c == nil {
@@ -170,7 +188,7 @@ func (l *lookout) follow(ctx context.Context, name string, b *beat) {
 
 // feel asks a city now and then whether it still answers, and how old its loop is.
 func (l *lookout) feel(ctx context.Context, name string, b *beat) {
-	var c city.Control
+	c := l.owned(b)
 	for {
 		var s *city.Snapshot
 		var err error

@@ -113,6 +113,9 @@ func (m *model) click(c tea.MouseClickMsg) []effect {
 		m.pressed.shut = m.choice == nil && m.finder == nil
 		return todo
 	}
+	if m.lobby {
+		return m.clickFleet(c, double)
+	}
 	a := m.areaAt(c.X, c.Y)
 	if a == nil || c.Button != tea.MouseLeft || m.covered() || a.panel == panelDetail {
 		return nil
@@ -255,6 +258,10 @@ func (m *model) roll(w wheel) {
 		return
 	case m.work != nil:
 		m.work.move(w.notches)
+		return
+	}
+	if m.lobby {
+		m.stepFleet(w.notches)
 		return
 	}
 	a := m.areaAt(w.x, w.y)

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"gcity/city"
 	"gcity/city/citytest"
@@ -47,27 +46,11 @@ func (c *console) did(name string) string {
 	return string(data)
 }
 
-// coax presses a key, and again where the screen does not show something for long: right behind a switch, and in a new
-// question, keys count for nothing.
+// coax presses a key, late enough to be heard in a room or a question that the screen shows, and waits for what follows.
 func (c *console) coax(key, want string) {
 	c.t.Helper()
-	again := time.NewTicker(3 * time.Second)
-	defer again.Stop()
-	late := time.After(patience)
-	c.keys(key)
-	for {
-		text, more := c.look()
-		if strings.Contains(text, want) {
-			return
-		}
-		select {
-		case <-more:
-		case <-again.C:
-			c.keys(key)
-		case <-late:
-			c.t.Fatalf("%q never makes the screen show %q:\n%s", key, want, text)
-		}
-	}
+	c.answer(key)
+	c.sees(want)
 }
 
 func openFleet(t *testing.T, mode string, cols, rows uint16) *console {

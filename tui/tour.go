@@ -56,6 +56,9 @@ func newTour(r *runner, o Options, fresh screenMaker) *tour {
 	r.tour = t
 	if o.Cities != nil {
 		t.lookout = newLookout(r, o.Cities)
+		if o.Mode == Hosting {
+			t.lookout.own, t.lookout.ownAt = o.City, o.Folder
+		}
 	}
 	m := newModel(o, r.now())
 	if o.City == nil {
@@ -183,6 +186,14 @@ func (p pinned) Attach(ctx context.Context, agent string, cols, rows int) (city.
 		return nil, err
 	}
 	return p.Control.Attach(ctx, agent, cols, rows)
+}
+
+// cityIn is a city of the list. The one that this program runs is reached without the supervisor, who cannot run it as well.
+func (t *tour) cityIn(name, path string) (city.Control, error) {
+	if t.home != nil && t.home.m.mode == Hosting && path == t.o.Folder {
+		return t.o.City, nil
+	}
+	return t.o.Cities.City(name)
 }
 
 // destination is the room that somebody leaves for, nil if it is not there yet.

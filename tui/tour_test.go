@@ -216,6 +216,34 @@ func TestLookout(t *testing.T) {
 	})
 }
 
+// A registered city that this program runs is refused to the supervisor. It is in the list as it is, and reached from there.
+func TestTheHostedCityIsInTheList(t *testing.T) {
+	f := citytest.NewFake("alpha", city.Agent{Name: "one", Running: true})
+	d := citytest.NewDirectory(f, citytest.NewFake("beta", city.Agent{Name: "one", Running: true}))
+	own, err := d.City("alpha") // its loop turns, as that of a city in this process would
+	if err != nil {
+		t.Fatal(err)
+	}
+	refused := citytest.NewDirectory(f, citytest.NewFake("beta", city.Agent{Name: "one", Running: true}))
+	refused.Refuse("alpha", "another controller has it")
+	c := inHouse(t, Options{City: own, Cities: refused, Folder: "/alpha", Mode: Hosting})
+	c.sees("1 of 2 @")
+	c.keys("@")
+	c.sees("1/1 run")
+	c.keys("all cit")
+	c.sees("1 of 1")
+	c.keys("\r")
+	c.sees("this program runs alpha")
+	c.answer("/alpha\r")
+	c.sees("1 of 2")
+	c.coax("s", "Suspend alpha?")
+	c.answer("y")
+	c.sees("alpha: ")
+	if got := fmt.Sprint(f.Commands()); got != "[{}]" {
+		t.Errorf("alpha got %s", got)
+	}
+}
+
 // A memory of its own for each city.
 func TestEachCityRemembersItself(t *testing.T) {
 	dir := t.TempDir()
