@@ -181,6 +181,7 @@ func (a *app) restartCommand() *cobra.Command {
 			if _, err := own.Load(); err != nil {
 				return err // nothing is stopped that could not start again
 			}
+			unit := a.servedBy(ctx, dir)
 			if what, err := a.stopCity(ctx); err == nil {
 				a.sayf("%s", what)
 			} else if code, _ := verdict(err); code != exitNotRunning {
@@ -188,6 +189,9 @@ func (a *app) restartCommand() *cobra.Command {
 			}
 			if supervised {
 				return a.startSupervised(ctx)
+			}
+			if unit != nil {
+				return a.startUnit(ctx, unit, dir)
 			}
 			if live {
 				return a.handOver(dir)

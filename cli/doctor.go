@@ -182,7 +182,7 @@ func checks() []check {
 	return []check{
 		{"configuration", checkCity}, {"agents", checkAgents}, {"programs", checkPrograms}, {"rigs", checkRigs}, {"automations", checkAutomations}, {"formulas", checkRecipes}, {"overrides", checkOverrides}, {"folder .gc", checkFolder}, {"leftovers", checkLeftovers}, {"controller", checkController}, {"versions", checkVersions}, {"API", checkAPI},
 		{"sessions", checkSessions}, {"crashes", checkQuarantine}, {"stray processes", checkStrays}, {"whose work", checkStranded}, {"event log", checkLog}, {"events' script", checkMirror}, {"file system", checkFileSystem}, {"disk space", checkSpace}, {"clock", checkClock}, {"git", checkGit},
-		{"terminals", checkTerminals}, {"open files", checkFiles}, {"inotify", checkInotify}, {"logging out", checkLinger},
+		{"terminals", checkTerminals}, {"open files", checkFiles}, {"processes", checkTasks}, {"inotify", checkInotify}, {"logging out", checkLinger},
 	}
 }
 

@@ -99,6 +99,37 @@ func checkFiles(_ context.Context, p *patient) finding {
 	return ok("up to %d", lim.Max)
 }
 
+// tasksPerAgent is how many processes and threads an agent may well have.
+const tasksPerAgent = 40
+
+// checkTasks looks whether as many processes and threads may be as agents need.
+func checkTasks(_ context.Context, p *patient) finding {
+	var lim unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_NPROC, &lim); err != nil {
+		return note("", "cannot tell the limit: %v", err)
+	}
+	most := ""
+	if data, err := os.ReadFile("/proc/self/cgroup"); err == nil {
+		if _, group, found := strings.Cut(string(data), "0::"); found {
+			group, _, _ = strings.Cut(group, "\n")
+			limit, _ := os.ReadFile("/sys/fs/cgroup" + group + "/pids.max") // without one there is no limit
+			most = strings.TrimSpace(string(limit))
+		}
+	}
+	return judgeTasks(lim.Cur, most, p.agents())
+}
+
+func judgeTasks(user uint64, group string, agents int) finding {
+	need := uint64(256 + tasksPerAgent*agents)
+	if user < need {
+		return note(fmt.Sprintf("ulimit -u %d, or LimitNPROC= in the service", 2*need), "this user may have %d, %s may need %d", user, counted(agents, "agent"), need)
+	}
+	if most, err := strconv.ParseUint(group, 10, 64); err == nil && most < need {
+		return note("a service with TasksMax=infinity, as `gcity daemon install` writes one", "this shell's control group may have %d, %s may need %d", most, counted(agents, "agent"), need)
+	}
+	return ok("enough")
+}
+
 func checkInotify(context.Context, *patient) finding {
 	fd, err := unix.InotifyInit1(unix.IN_CLOEXEC)
 	if err != nil {

@@ -38,6 +38,10 @@ func TestJudgeMachine(t *testing.T) {
 		{judgeLogout("ann", false, false, logind{kill: true, from: "/x"}), "note", "systemd ends your agents"},
 		{judgeLogout("ann", false, true, logind{kill: true, only: []string{"bob"}}), "ok", ""},
 		{judgeLogout("root", true, false, logind{kill: true, exclude: []string{"root"}}), "ok", "you are root"},
+		{judgeTasks(1<<62, "max", 1000), "ok", ""},
+		{judgeTasks(1<<62, "", 1), "ok", ""},
+		{judgeTasks(100, "max", 1), "note", "this user may have 100, 1 agent may need 296"},
+		{judgeTasks(1<<62, "300", 2), "note", "control group may have 300"},
 		{checkGit(t.Context(), &patient{config: &config.City{}}), "ok", "not needed"},
 	} {
 		if c.f.State != c.state || !strings.Contains(c.f.Detail, c.says) || strings.Contains(c.f.Detail, "\x1b") || (c.state != "ok" && c.f.Fix == "") {

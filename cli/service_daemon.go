@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -57,16 +58,38 @@ func (a *app) daemonStart(ctx context.Context) error {
 		if len(a.files) > 0 || a.strict {
 			return usage("the unit says which files are read: `gcity daemon install` with -f or --strict writes it anew")
 		}
-		if u.manager.system && os.Getuid() != 0 {
-			return fmt.Errorf("its service is one of the machine's: `%s`", u.manager.line("start", u.name()))
-		}
-		if _, err := u.manager.call(ctx, stopPatience, "start", u.name()); err != nil {
-			return fmt.Errorf("its service did not start: %w; `%s` tells more", err, u.manager.line("status", u.name()))
-		}
-		a.sayf("%s runs; `gcity` joins it, `gcity stop` ends it", u.name())
-		return nil
+		return a.startUnit(ctx, u, dir)
 	}
 	return a.handOver(dir)
+}
+
+// startUnit has systemd run the city. A process of it that has let go of the city already is waited for: until it has ended
+// systemd would find nothing to do.
+func (a *app) startUnit(ctx context.Context, u *unitFile, dir string) error {
+	if u.manager.system && os.Getuid() != 0 {
+		return fmt.Errorf("its service is one of the machine's: `%s`", u.manager.line("start", u.name()))
+	}
+	active, _, err := u.state(ctx)
+	if held, unsure := isHeld(dir); err == nil && unsure == nil && !held && slices.Contains([]string{"active", "reloading", "deactivating"}, active) {
+		if err := u.awaitEnd(ctx); err != nil {
+			return err
+		}
+	}
+	if _, err := u.manager.call(ctx, stopPatience, "start", u.name()); err != nil {
+		return fmt.Errorf("its service did not start: %w; `%s` tells more", err, u.manager.line("status", u.name()))
+	}
+	a.sayf("%s runs; `gcity` joins it, `gcity stop` ends it", u.name())
+	return nil
+}
+
+// servedBy is the unit that runs the city now, nil if none does.
+func (a *app) servedBy(ctx context.Context, dir string) *unitFile {
+	for _, u := range a.units("city", dir) {
+		if active, _, err := u.state(ctx); err == nil && (active == "active" || active == "reloading") {
+			return u
+		}
+	}
+	return nil
 }
 
 // daemonState is how the service of a city stands.

@@ -123,7 +123,7 @@ func (u *unitFile) awaitEnd(ctx context.Context) error {
 		case err == nil && (active == "inactive" || active == "failed"):
 			return nil
 		case !pause(ctx, wait):
-			return fmt.Errorf("%s was told to leave its agents and has not ended; `%s` tells more", u.name(), u.manager.line("status", u.name()))
+			return fmt.Errorf("%s has let go of its city and does not end; `%s` tells more", u.name(), u.manager.line("status", u.name()))
 		}
 	}
 }
