@@ -28,7 +28,8 @@ func examineService(ctx context.Context, p *patient, a *app) []finding {
 			case active == "failed":
 				f = bad("`"+u.manager.line("status", u.name())+"` tells why, `"+u.manager.line("start", u.name())+"` starts it", "it has failed")
 			case active == "inactive" && p.running != nil:
-				f = note(fmt.Sprintf("`kill -USR1 %d`, then `%s`: its agents stay", p.running.PID, u.manager.line("start", u.name())), "the city runs, and not by its service")
+				how, keeps := letGo(p.running)
+				f = note(fmt.Sprintf("`%s` %s; then `%s`", how, keeps, u.manager.line("start", u.name())), "the city runs, and not by its service")
 			default:
 				f.Detail += ", " + active
 			}
@@ -47,7 +48,7 @@ func examineService(ctx context.Context, p *patient, a *app) []finding {
 func (a *app) judgeUnit(p *patient, u *unitFile) finding {
 	again := "`gcity daemon install`"
 	if u.manager.system {
-		again = "`sudo gcity daemon install --system`"
+		again = "`sudo env PATH=\"$PATH\" gcity daemon install --system`"
 	}
 	runs, environ := programIn(u.text), environIn(u.text)
 	if info, err := os.Stat(runs); err != nil || !info.Mode().IsRegular() || info.Mode()&0o111 == 0 {

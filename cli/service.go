@@ -1,24 +1,19 @@
 package cli
 
 import (
-	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"os/user"
 	"path/filepath"
 	"runtime"
-	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"gcity/city"
 	"gcity/internal/disk"
 )
 
@@ -36,6 +31,7 @@ type serviceKind struct {
 	found func(ctx context.Context) (*unit, error)
 	known func() (kind, at string, err error)
 	held  func(at string) (bool, error) // whether somebody runs it, by the service or not
+	letGo func(ctx context.Context, at string) (how, keeps string)
 	flags func(*cobra.Command) *cobra.Command
 }
 
@@ -93,6 +89,13 @@ func (a *app) cityService() serviceKind {
 	}
 	return serviceKind{
 		group: "daemon", what: "this city", flags: a.withSource, known: known, held: isHeld,
+		letGo: func(ctx context.Context, at string) (string, string) {
+			s, err := askController(ctx, at)
+			if err != nil {
+				s = &city.Snapshot{}
+			}
+			return letGo(s)
+		},
 		found: func(context.Context) (*unit, error) {
 			_, dir, err := known()
 			if err != nil {
@@ -110,6 +113,14 @@ func (a *app) cityService() serviceKind {
 	}
 }
 
+// letGo is how a controller is made to end, if it can be without its agents: one of several cities in one process cannot.
+func letGo(s *city.Snapshot) (how, keeps string) {
+	if s.Mode == "headless" || s.Mode == "console" {
+		return fmt.Sprintf("kill -USR1 %d", s.PID), "ends it and leaves its agents to the next"
+	}
+	return "gcity stop", "ends it, with its agents"
+}
+
 // supervisorStop is how long all cities of a supervisor may take to end: they change while it runs, so nobody can tell.
 const supervisorStop = 15 * time.Minute
 
@@ -121,6 +132,9 @@ func (a *app) supervisorService(home func() (string, error), held func(home stri
 	}
 	return serviceKind{
 		group: "supervisor", what: "the supervisor of your cities", known: known, held: held,
+		letGo: func(context.Context, string) (string, string) {
+			return "gcity supervisor stop", "ends it, with its agents"
+		},
 		found: func(context.Context) (*unit, error) {
 			_, dir, err := known()
 			if err != nil {
@@ -130,90 +144,6 @@ func (a *app) supervisorService(home func() (string, error), held func(home stri
 				args: []string{"supervisor", "run"}, limit: supervisorStop, log: filepath.Join(dir, "supervisor.log")}, nil
 		},
 	}
-}
-
-// complete fills in what the flags and the surroundings say.
-func (a *app) completeService(s *unit, f serviceFlags) error {
-	if f.user != "" && !f.system {
-		return usage("--user goes with --system: a unit of yours runs as you")
-	}
-	exe, err := thisProgram(a.getenv("PATH"))
-	if err != nil {
-		return err
-	}
-	s.exe, s.system = exe, f.system
-	own, home := true, ""
-	if f.system {
-		who, err := a.servant(s.at, f.user)
-		if err != nil {
-			return err
-		}
-		s.user, home, own = who.Username, who.HomeDir, who.Uid == strconv.Itoa(os.Getuid())
-	}
-	s.env = serviceEnviron(os.Environ(), own, home)
-	if s.kind == "supervisor" && f.system && !own {
-		s.env = append(s.env, "GC_HOME="+s.at)
-	}
-	if s.kind == "city" && s.name == "supervisor" {
-		s.name = s.longName()
-	}
-	return nil
-}
-
-// longName is a name that no other folder's unit has.
-func (s *unit) longName() string {
-	sum := sha256.Sum256([]byte(s.at))
-	return s.name + "-" + hex.EncodeToString(sum[:4])
-}
-
-// servant is as whom a unit of the machine runs.
-func (a *app) servant(at, name string) (*user.User, error) {
-	if name != "" {
-		who, err := user.Lookup(name)
-		if err != nil {
-			return nil, usage("--user: there is nobody called %q on this machine", name)
-		}
-		return who, nil
-	}
-	info, err := os.Stat(at)
-	if errors.Is(err, fs.ErrNotExist) {
-		return user.Current()
-	}
-	if err != nil {
-		return nil, err
-	}
-	st, ok := info.Sys().(*syscall.Stat_t)
-	if !ok {
-		return user.Current()
-	}
-	who, err := user.LookupId(strconv.Itoa(int(st.Uid)))
-	if err != nil {
-		return nil, fmt.Errorf("%s belongs to user %d, who has no name here: say with --user as whom the service runs", at, st.Uid)
-	}
-	return who, nil
-}
-
-// thisProgram is where this program is, by the name under which a shell finds it if it is the same: that one stays when what it
-// links to is exchanged.
-func thisProgram(path string) (string, error) {
-	exe, err := os.Executable()
-	if err == nil {
-		_, err = os.Stat(exe)
-	}
-	if err != nil {
-		return "", fmt.Errorf("cannot find this program, which the service is to run: %w", err)
-	}
-	real, err := filepath.EvalSymlinks(exe)
-	if err != nil {
-		return "", err
-	}
-	for _, dir := range filepath.SplitList(path) {
-		candidate := filepath.Join(dir, "gcity")
-		if to, err := filepath.EvalSymlinks(candidate); err == nil && filepath.IsAbs(dir) && to == real {
-			return candidate, nil
-		}
-	}
-	return exe, nil
 }
 
 func (a *app) install(ctx context.Context, k serviceKind, f serviceFlags) error {
@@ -329,8 +259,9 @@ func (a *app) enableUnit(ctx context.Context, k serviceKind, out *installed, s *
 		return nil
 	}
 	if held, err := k.held(s.at); err == nil && held {
-		out.Next = append(out.Next, fmt.Sprintf("kill -USR1 %s", cmp.Or(pidText(s.at), "PID")), m.line("start", out.Unit))
-		return &failure{exitConflict, fmt.Errorf("not started: %s runs already, and not by the service; told by USR1 it ends and leaves its agents to the next", k.what)}
+		how, keeps := k.letGo(ctx, s.at)
+		out.Next = append(out.Next, how, m.line("start", out.Unit))
+		return &failure{exitConflict, fmt.Errorf("not started: %s runs already, and not by the service; `%s` %s", k.what, how, keeps)}
 	}
 	if _, err := m.call(ctx, 2*time.Minute, "start", out.Unit); err != nil {
 		out.Next = append(out.Next, m.line("status", out.Unit))

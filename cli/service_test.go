@@ -13,6 +13,8 @@ import (
 	"time"
 
 	sdunit "github.com/coreos/go-systemd/v22/unit"
+
+	"gcity/city"
 )
 
 // awkward is a path with everything in it that a unit, a property list or a shell gives a meaning to.
@@ -226,5 +228,14 @@ func TestPackagedUnitsAreTheSame(t *testing.T) {
 		_, text, _ = strings.Cut(text, "[Unit]\n")
 		text = "# `gcity " + u.group + " install` writes one that knows your PATH, and how long the stop may take.\n[Unit]\n" + strings.ReplaceAll(text, "%%f", "%f")
 		golden(t, "../../packaging/"+file, text)
+	}
+}
+
+// Nobody is told to signal a process that runs more than one city.
+func TestLetGo(t *testing.T) {
+	for mode, want := range map[string]string{"headless": "kill -USR1 7", "console": "kill -USR1 7", "supervised": "gcity stop", "": "gcity stop"} {
+		if how, keeps := letGo(&city.Snapshot{Mode: mode, PID: 7}); how != want || strings.Contains(keeps, "leaves") != (how != "gcity stop") {
+			t.Errorf("%s: %s %s", mode, how, keeps)
+		}
 	}
 }
