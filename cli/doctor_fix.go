@@ -9,10 +9,10 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
-	"gcity/controller"
 	"gcity/internal/disk"
 )
 
@@ -47,7 +47,6 @@ func ailments(dir string) []ailment {
 	if _, err := os.Stat(filepath.Join(binDir(dir), "gc")); errors.Is(err, fs.ErrNotExist) {
 		out = append(out, ailment{what: filepath.Join(binDir(dir), "gc") + " leads nowhere: agents do not find gc", mend: func() error { return linkBinary(dir) }})
 	}
-	out = append(out, deadEnds(dir)...)
 	for _, left := range halfWritten(gc) {
 		out = append(out, ailment{what: left + " was left by a writer that was killed", idle: true, mend: func() error { return unlessGone(os.Remove(left)) }})
 	}
@@ -60,7 +59,7 @@ func ailments(dir string) []ailment {
 			return keepKnown(c)
 		}})
 	}
-	return out
+	return append(out, deadEnds(dir)...)
 }
 
 // deadEnds are the socket and the pid file of a controller that is gone.
@@ -69,28 +68,25 @@ func deadEnds(dir string) []ailment {
 		return nil
 	}
 	var out []ailment
-	if pid := filepath.Join(gcDir(dir), "daemon.pid"); exists(pid) {
-		out = append(out, ailment{what: pid + " is a dead controller's", idle: true, mend: func() error { return nil }}) // whoever gives the lock back removes it
-	}
 	at := disk.FindSocket(socketPath(dir))
-	info, err := os.Lstat(at)
-	if err != nil || info.Mode().Type() != fs.ModeSocket {
-		return out
+	if info, err := os.Lstat(at); err == nil && info.Mode().Type() == fs.ModeSocket && nobodyAnswers(dir) {
+		out = append(out, ailment{what: at + " is a dead controller's", idle: true, mend: func() error {
+			return errors.Join(unlessGone(os.Remove(at)), unlessGone(os.Remove(socketPath(dir)+".path")))
+		}})
 	}
-	if _, closeNear, err := dial(dir); err == nil {
-		closeNear()
-		return out
-	} else if !isNotRunning(err) {
-		return out
+	pid := filepath.Join(gcDir(dir), "daemon.pid")
+	if _, err := os.Lstat(pid); err == nil { // the last: while it is there a controller that begins waits for the lock
+		out = append(out, ailment{what: pid + " is a dead controller's", idle: true, mend: func() error { return unlessGone(os.Remove(pid)) }})
 	}
-	return append(out, ailment{what: at + " is a dead controller's", idle: true, mend: func() error {
-		return errors.Join(unlessGone(os.Remove(at)), unlessGone(os.Remove(socketPath(dir)+".path")))
-	}})
+	return out
 }
 
-func exists(path string) bool {
-	_, err := os.Lstat(path)
-	return err == nil
+func nobodyAnswers(dir string) bool {
+	_, closeNear, err := dial(dir)
+	if err == nil {
+		closeNear()
+	}
+	return err != nil && isNotRunning(err)
 }
 
 // unlessGone takes it that what was to be removed is no more.
@@ -146,22 +142,19 @@ type mended struct {
 func mendCity(dir string) mended {
 	out := mended{Done: []string{}, Left: []string{}}
 	ills := ailments(dir)
-	held := errors.New("")
-	for _, ill := range ills {
-		if ill.idle {
-			release, err := holdCity(dir)
-			if held = err; err == nil {
-				defer release()
-			}
-			break
+	var held error
+	if slices.ContainsFunc(ills, func(ill ailment) bool { return ill.idle }) {
+		lock, err := disk.TryLock(filepath.Join(gcDir(dir), "controller.lock"))
+		if held = err; err == nil {
+			defer func() { _ = lock.Release() }() // the kernel releases it in any case
 		}
 	}
 	for _, ill := range ills {
 		err := error(nil)
 		if ill.idle && held != nil {
 			err = held
-			if running, ok := errors.AsType[*controller.RunningError](held); ok {
-				err = fmt.Errorf("%w, and sees to what it holds itself", running)
+			if errors.Is(held, disk.ErrLocked) {
+				err = errors.New("a controller has the city, and sees to what it holds itself")
 			}
 		} else {
 			err = ill.mend()

@@ -140,3 +140,26 @@ func TestDoctorLooksAtTheUnit(t *testing.T) {
 	judge(strings.Replace(text, "ExecStart=", "ExecStart=/nowhere", 1), true, "bad", "is not there")
 	judge(strings.ReplaceAll(text, bin+":", ""), true, "bad", "does not find what this shell finds:\na: its program \"helper\" is not on its PATH")
 }
+
+// A unit that kills what its controller leaves is found, by the controller's control group.
+func TestDoctorWarnsOfForeignUnits(t *testing.T) {
+	for group, want := range map[string]string{
+		"0::/system.slice/city.service\n": "city.service system", "0::/user.slice/user-1.slice/user@1.service/app.slice/mine.service\n": "mine.service",
+		"0::/user.slice/user-1.slice/session-2.scope\n": "", "0::/\n": "", "": "", "0::/user.slice/user-1.slice/user@1.service\n": "",
+	} {
+		unit, system := unitOf(group)
+		if got := strings.TrimSpace(unit + map[bool]string{true: " system"}[system]); got != want {
+			t.Errorf("%q: %q, want %q", group, got, want)
+		}
+	}
+	bin := t.TempDir()
+	t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
+	for says, state := range map[string]string{"echo KillMode=process": "ok", "echo KillMode=control-group; echo MainPID=77": "bad", "echo MainPID=7; echo KillMode=control-group": "note", "echo no bus >&2; exit 1": "note"} {
+		if err := os.WriteFile(filepath.Join(bin, "systemctl"), []byte("#!/bin/sh\n"+says+"\n"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if f := judgeForeign(t.Context(), &manager{environ: os.Environ()}, "city.service", 77); f.State != state || f.Check != "service city" {
+			t.Errorf("%s: %+v", says, f)
+		}
+	}
+}

@@ -4,15 +4,56 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path"
 	"slices"
 	"strings"
 
 	"gcity/agent"
 )
 
-// examineService looks at the units that run the city: a line each.
+// examineService looks at the units that run the city: a line each, and one for a unit that gcity has not written.
 func examineService(ctx context.Context, p *patient, a *app) []finding {
 	units := a.units("city", p.dir)
+	if p.running != nil && p.running.PID != 0 {
+		group, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cgroup", p.running.PID)) // without one there is no systemd
+		if unit, system := unitOf(string(group)); unit != "" && !slices.ContainsFunc(units, func(u *unitFile) bool { return u.name() == unit }) {
+			if m, err := a.manager(system); err == nil {
+				return append([]finding{judgeForeign(ctx, m, unit, p.running.PID)}, a.judgeUnits(ctx, p, units)...)
+			}
+		}
+	}
+	return a.judgeUnits(ctx, p, units)
+}
+
+// unitOf is the service of systemd that a process belongs to, by its /proc/PID/cgroup, "" if to none.
+func unitOf(cgroup string) (unit string, system bool) {
+	_, group, found := strings.Cut(cgroup, "0::")
+	group, _, _ = strings.Cut(group, "\n")
+	unit = path.Base(group)
+	if !found || !strings.HasSuffix(unit, ".service") || strings.HasPrefix(unit, "user@") {
+		return "", false
+	}
+	return unit, !strings.Contains(group, "/user@")
+}
+
+// judgeForeign looks whether a unit that gcity has not written lets agents outlive their controller.
+func judgeForeign(ctx context.Context, m *manager, unit string, pid int) finding {
+	out, err := m.ask(ctx, "show", "--property=KillMode", "--property=MainPID", unit)
+	f := ok("it leaves the agents alone")
+	switch {
+	case err != nil:
+		f = note("", "cannot be asked: %v", err)
+	case strings.Contains(out, "KillMode=process"):
+	case !strings.Contains(out+"\n", fmt.Sprintf("MainPID=%d\n", pid)):
+		f = note("`gcity daemon install` makes a service of its own", "the city was started from within this service, whose end kills the agents, too")
+	default:
+		f = bad("KillMode=process in its [Service], or `gcity daemon install`, which writes one that has it", "a restart of it, or a crash of the controller, kills the agents")
+	}
+	f.Check = "service " + strings.TrimSuffix(unit, ".service")
+	return f
+}
+
+func (a *app) judgeUnits(ctx context.Context, p *patient, units []*unitFile) []finding {
 	if len(units) == 0 {
 		return nil
 	}
