@@ -123,7 +123,7 @@ func (a *app) unregister(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	all, err := registry(home)
+	all, err := a.known(ctx, home)
 	if err != nil {
 		return err
 	}
@@ -138,6 +138,24 @@ func (a *app) unregister(ctx context.Context, args []string) error {
 	return a.receipt(city.Receipt{Message: what})
 }
 
+// known are the cities that are registered, called as the supervisor calls them if one runs.
+func (a *app) known(ctx context.Context, home supervisorHome) ([]registered, error) {
+	fleet, _, err := a.dialSupervisor()
+	if err != nil {
+		return registry(home)
+	}
+	defer fleet.Close()
+	infos, err := fleet.Cities(ctx)
+	if err != nil {
+		return registry(home)
+	}
+	all := make([]registered, len(infos))
+	for i := range infos {
+		all[i] = registered{Path: infos[i].Path, Name: infos[i].Name}
+	}
+	return all, nil
+}
+
 // dismiss has a city be registered no more, and waits for its end where a supervisor runs it.
 func (a *app) dismiss(ctx context.Context, home supervisorHome, e registered) (string, error) {
 	fleet, _, err := a.dialSupervisor()
@@ -149,6 +167,11 @@ func (a *app) dismiss(ctx context.Context, home supervisorHome, e registered) (s
 		return "", err
 	}
 	defer fleet.Close()
+	if all, err := fleet.Cities(ctx); err == nil {
+		if i := slices.IndexFunc(all, func(i city.Info) bool { return i.Path == e.Path }); i >= 0 {
+			e.Name = all[i].Name // it knows better, where the registry says none
+		}
+	}
 	if c, err := fleet.City(e.Name); err == nil {
 		defer a.sayEnding(ctx, c)()
 	}

@@ -1,0 +1,290 @@
+package whole
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// land is several towns under one supervisor.
+type land struct {
+	t     *testing.T
+	bin   string
+	home  string
+	env   []string
+	towns []*town
+	ctl   *exec.Cmd
+}
+
+// newLand makes towns of two agents each, all registered.
+func newLand(t *testing.T, n int) *land {
+	t.Helper()
+	l := &land{t: t, bin: binary(t), home: filepath.Join(t.TempDir(), "home")}
+	run := filepath.Join(t.TempDir(), "run")
+	l.env = append(os.Environ(), "GC_HOME="+l.home, "XDG_RUNTIME_DIR="+run)
+	if err := os.MkdirAll(run, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(l.home, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	l.put("supervisor.toml", "[supervisor]\nport = 0\n")
+	for i := range n {
+		c := newTown(t, 0, "")
+		c.config(l.city(c, i))
+		l.towns = append(l.towns, c)
+	}
+	l.registry(l.towns...)
+	t.Cleanup(func() { // whatever became of the test
+		if l.ctl != nil && l.ctl.ProcessState == nil {
+			_ = l.ctl.Process.Signal(syscall.SIGTERM) // it may be gone
+			_ = l.ctl.Wait()
+		}
+		for _, c := range l.towns {
+			_ = exec.Command(l.bin, "stop", "--city", c.dir).Run() // usually nothing is left
+		}
+	})
+	return l
+}
+
+func (l *land) city(c *town, i int) string {
+	text := fmt.Sprintf("[workspace]\nname = \"town%d\"\n[daemon]\nmax_restarts = 0\nshutdown_timeout = \"300ms\"\npatrol_interval = \"1s\"\n", i)
+	for _, name := range []string{"one", "two"} {
+		text += fmt.Sprintf("[[agents]]\nname = %q\nstart_command = %q\n", name, c.line(name, ""))
+	}
+	return text
+}
+
+// put replaces a file of the home.
+func (l *land) put(name, text string) {
+	l.t.Helper()
+	path := filepath.Join(l.home, name)
+	if err := os.WriteFile(path+".new", []byte(text), 0o600); err != nil {
+		l.t.Fatal(err)
+	}
+	if err := os.Rename(path+".new", path); err != nil {
+		l.t.Fatal(err)
+	}
+}
+
+// registry writes which towns are registered, by hand.
+func (l *land) registry(towns ...*town) {
+	l.t.Helper()
+	var text strings.Builder
+	for _, c := range towns {
+		dir, err := filepath.EvalSymlinks(c.dir)
+		if err != nil {
+			dir = c.dir // it is gone
+		}
+		fmt.Fprintf(&text, "[[cities]]\npath = %q\n", dir)
+	}
+	l.put("cities.toml", text.String())
+}
+
+func (l *land) begin() *exec.Cmd {
+	l.t.Helper()
+	ctl := exec.Command(l.bin, "supervisor", "run")
+	ctl.Env, ctl.Stderr = l.env, &heard{}
+	if err := ctl.Start(); err != nil {
+		l.t.Fatal(err)
+	}
+	l.ctl = ctl
+	for _, c := range l.towns {
+		c.ctl = ctl
+	}
+	return ctl
+}
+
+func (l *land) kill() {
+	l.t.Helper()
+	if err := l.ctl.Process.Kill(); err != nil {
+		l.t.Fatal(err)
+	}
+	_ = l.ctl.Wait() // it was killed
+}
+
+// gcity runs a command to its end and returns what it printed.
+func (l *land) gcity(code int, args ...string) string {
+	l.t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, l.bin, args...)
+	cmd.Env = l.env
+	out, err := cmd.CombinedOutput()
+	if cmd.ProcessState == nil || cmd.ProcessState.ExitCode() != code {
+		l.t.Fatalf("gcity %s: %v\n%s\n%s", strings.Join(args, " "), err, out, l.ctl.Stderr)
+	}
+	return string(out)
+}
+
+type cityView struct {
+	Name, Path, Status, Error string
+	Running                   bool
+}
+
+// is gives how a town is.
+func (l *land) is(c *town) (v cityView) {
+	l.t.Helper()
+	cmd := exec.Command(l.bin, "cities", "--json")
+	cmd.Env = l.env
+	out, err := cmd.Output()
+	if err != nil {
+		return v // the supervisor is beginning
+	}
+	var list struct{ Items []cityView }
+	if err := json.Unmarshal(out, &list); err != nil {
+		l.t.Fatalf("%v\n%s", err, out)
+	}
+	for _, i := range list.Items {
+		if i.Path == c.dir {
+			v = i
+		}
+	}
+	return v
+}
+
+func (l *land) until(c *town, status, why string) {
+	l.t.Helper()
+	c.until(fmt.Sprintf("%s is %q, %q", c.dir, status, why), func() bool {
+		v := l.is(c)
+		return v.Status == status && strings.Contains(v.Error, why)
+	})
+}
+
+// run waits until towns run, each with the agents that it has had from its beginning.
+func (l *land) run(towns ...*town) {
+	l.t.Helper()
+	for _, c := range towns {
+		c.until("both agents run", func() bool {
+			if l.is(c).Status != "running" {
+				return false
+			}
+			n := 0
+			for _, a := range c.agents() {
+				if a.State == "running" && a.PID > 0 {
+					n++
+				}
+			}
+			return n == 2
+		})
+		for len(c.pids) < 2 {
+			c.born(1)
+		}
+		l.same(c)
+	}
+}
+
+// same: nobody of a town was born again, and who lives is who was born.
+func (l *land) same(c *town) {
+	l.t.Helper()
+	for len(c.births) > 0 {
+		if b := <-c.births; c.pids[b.agent] != b.pid {
+			l.t.Errorf("%s of %s was born as %d, and again as %d", b.agent, c.dir, c.pids[b.agent], b.pid)
+		}
+	}
+	for _, pid := range c.pids {
+		if !lives(pid) {
+			l.t.Errorf("process %d of %s does not live", pid, c.dir)
+		}
+	}
+}
+
+func (l *land) gone(c *town) {
+	l.t.Helper()
+	c.until("its agents have ended", func() bool { return len(c.marked()) == 0 })
+	clear(c.pids)
+}
+
+// TestSupervisorIsKilled kills the supervisor of three cities at random moments: every agent is born once, and keeps its
+// process; a stop leaves nothing (C1, L10, L11).
+func TestSupervisorIsKilled(t *testing.T) {
+	if *seed == 0 {
+		*seed = uint64(time.Now().UnixNano())
+	}
+	t.Logf("go test ./internal/whole -run %s -seed %d", t.Name(), *seed)
+	rnd := rand.New(rand.NewPCG(*seed, 1))
+	l := newLand(t, 3)
+	for range 15 {
+		l.begin()
+		time.Sleep(time.Duration(rnd.IntN(300)) * time.Millisecond) // the moment, not a wait for something
+		l.kill()
+	}
+	l.begin()
+	l.run(l.towns...)
+	l.gcity(0, "supervisor", "stop")
+	if err := l.ctl.Wait(); err != nil {
+		t.Errorf("it ended with %v:\n%s", err, l.ctl.Stderr)
+	}
+	for _, c := range l.towns {
+		for len(c.births) > 0 {
+			t.Errorf("born at the end: %+v", <-c.births)
+		}
+		c.nothingLeft()
+	}
+}
+
+// TestCitiesComeAndGo edits the registry, breaks one city and takes another's folder away: the others do not notice.
+func TestCitiesComeAndGo(t *testing.T) {
+	l := newLand(t, 4)
+	still, broken, moved, lost := l.towns[0], l.towns[1], l.towns[2], l.towns[3]
+	l.begin()
+	l.run(l.towns...)
+
+	l.registry(still, broken, lost)
+	l.gone(moved)
+	l.registry(still, broken, moved, lost)
+	l.run(moved)
+	l.put("cities.toml", "[[cities]]\npath = 1\n")
+	if out := l.gcity(78, "supervisor", "reload"); !strings.Contains(out, "cities.toml:2:8: ") {
+		t.Errorf("%s", out)
+	}
+	l.run(l.towns...)
+	l.registry(l.towns...)
+
+	if err := os.RemoveAll(lost.dir); err != nil {
+		t.Fatal(err)
+	}
+	l.until(lost, "running", "its configuration is refused") // agents go on
+	l.gcity(0, "unregister", lost.dir)
+	l.gone(lost)
+	l.registry(l.towns...)
+	if err := os.RemoveAll(lost.dir); err != nil { // what holders had made anew
+		t.Fatal(err)
+	}
+	l.until(lost, "refused", "no such file or directory")
+
+	broken.config("wrong = 1\n")
+	l.until(broken, "running", "city.toml:1:1")
+	l.kill()
+	l.begin()
+	l.until(broken, "refused", "city.toml:1:1")
+	l.run(still, moved)
+	l.same(broken) // its agents run on
+	broken.config(l.city(broken, 1))
+	l.run(still, broken, moved)
+
+	if err := l.ctl.Process.Signal(syscall.SIGUSR1); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.ctl.Wait(); err != nil {
+		t.Errorf("it left with %v:\n%s", err, l.ctl.Stderr)
+	}
+	l.gcity(3, "supervisor", "status")
+	l.begin()
+	l.run(still, broken, moved)
+	l.gcity(0, "supervisor", "stop")
+	if err := l.ctl.Wait(); err != nil {
+		t.Errorf("it ended with %v:\n%s", err, l.ctl.Stderr)
+	}
+	for _, c := range []*town{still, broken, moved} {
+		c.nothingLeft()
+	}
+}
