@@ -19,6 +19,7 @@ import (
 	"gopkg.in/natefinch/lumberjack.v2"
 
 	"gcity/city"
+	"gcity/internal/mishap"
 )
 
 func (a *app) supervisorCommand() *cobra.Command {
@@ -99,12 +100,16 @@ func (a *app) supervise(ctx context.Context, detached bool) error {
 	var wg sync.WaitGroup
 	defer wg.Wait()
 	defer hush()
-	wg.Go(func() {
-		if err := s.serve(serveCtx); err != nil && serveCtx.Err() == nil {
-			logger.Error("the supervisor's socket is lost; the cities run on", "error", err)
-		}
-	})
-	wg.Go(func() { s.door(serveCtx) })
+	beside := func(what string, do func() error) {
+		wg.Go(func() {
+			var err error
+			if fault := mishap.Catch(func() { err = do() }); fault != nil || err != nil && serveCtx.Err() == nil {
+				logger.Error(what+" is lost; the cities run on", "error", errors.Join(fault, err))
+			}
+		})
+	}
+	beside("the supervisor's socket", func() error { return s.serve(serveCtx) })
+	beside("the API over TCP", func() error { s.door(serveCtx); return nil })
 	logger.Info("the supervisor runs", "home", home.Dir, "version", a.version, "pid", os.Getpid())
 	note.say(daemon.SdNotifyReady)
 	runCtx, stop := context.WithCancel(ctx)

@@ -117,6 +117,15 @@ func cityName(path string) string {
 	return ""
 }
 
+// mostAgents is how many agents a city declares, every possible member of its pools among them.
+func mostAgents(path string) (int, error) {
+	c, err := sourceOf(path).Load()
+	if err != nil {
+		return 0, err
+	}
+	return len(plan(c, path)), nil
+}
+
 // supervised is a supervisor put together, not yet running.
 type supervised struct {
 	*supervisor.Supervisor
@@ -150,6 +159,7 @@ func (a *app) assembleSupervisor(ctx context.Context, h supervisorHome, logger *
 		Home: h, Logger: logger, Version: a.version,
 		Open:   func(ctx context.Context, e registered) (supervisor.City, error) { return a.openKept(ctx, e, logger) },
 		Name:   cityName,
+		Agents: mostAgents,
 		Record: func(path string, e events.Event) error { _, err := appendEvent(path, e); return err },
 		Watch:  func(ctx context.Context, path string) <-chan struct{} { return watchCity(ctx, path, lost) },
 		Busy:   alreadyRunning,

@@ -18,6 +18,23 @@ type Crash interface {
 	Stack() []byte
 }
 
+// live is the goroutine of a ward. Should the ward itself break, it is no other city's matter.
+func (w *ward) live() {
+	defer close(w.done)
+	defer w.s.forget(w)
+	for {
+		err := guarded(func() error { w.run(); return nil })
+		if err == nil {
+			return
+		}
+		until := time.Now().Add(waits.Backoff)
+		w.broke(err, until)
+		if !w.pause(until) {
+			return
+		}
+	}
+}
+
 // recordLimit is how long the log of a city that broke may take to hear of it.
 const recordLimit = 5 * time.Second
 

@@ -139,13 +139,35 @@ func (s *Supervisor) Register(ctx context.Context, path string) (city.Info, erro
 	return s.settled(ctx, e)
 }
 
+// Survey implements city.Surveyor.
+func (s *Supervisor) Survey(ctx context.Context, path string) (city.Declared, error) {
+	e, err := s.identify(ctx, path)
+	if err != nil || s.o.Agents == nil {
+		return city.Declared{Name: e.Name, Path: e.Path}, err
+	}
+	type count struct {
+		n   int
+		err error
+	}
+	saw, ok := beside.New[count](1).At(ctx, e.Path, time.Now(), nameAnswers, func() count {
+		n, err := s.o.Agents(e.Path)
+		return count{n, err}
+	})
+	switch {
+	case !ok:
+		return city.Declared{}, &city.Error{Code: city.Unavailable, Message: fmt.Sprintf("%s cannot be registered: %v", path, errMute)}
+	case saw.err != nil:
+		return city.Declared{}, &city.Error{Code: city.Invalid, Message: saw.err.Error(), Details: city.ConfigRefused}
+	}
+	return city.Declared{Name: e.Name, Path: e.Path, Agents: saw.n}, nil
+}
+
 // identify finds out what a folder that is to be registered is, and what it is called.
 func (s *Supervisor) identify(ctx context.Context, path string) (Entry, error) {
 	if !filepath.IsAbs(path) {
 		return Entry{}, &city.Error{Code: city.Invalid, Message: fmt.Sprintf("%q is not the absolute path of a city's folder", path)}
 	}
-	e, err := Identify(ctx, path, s.o.Name)
-	return e, err
+	return Identify(ctx, path, s.o.Name)
 }
 
 // Identify says how a folder is registered: free of links, and under the name that its configuration gives it.

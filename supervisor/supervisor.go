@@ -47,6 +47,8 @@ type Options struct {
 	Open func(ctx context.Context, e Entry) (City, error)
 	// Name is what the configuration of a city calls it, "" if that cannot be told. It may never answer.
 	Name func(path string) string
+	// Agents is how many a city may have at once at most by its configuration, or why that is refused. It may never answer.
+	Agents func(path string) (int, error)
 	// Record writes an event into the log of a city that nobody runs.
 	Record func(path string, e events.Event) error
 	// Watch pokes when the configuration of a city changes, until ctx ends. It may never answer.
@@ -92,6 +94,7 @@ const (
 var (
 	_ city.Directory = (*Supervisor)(nil)
 	_ city.Registrar = (*Supervisor)(nil)
+	_ city.Surveyor  = (*Supervisor)(nil)
 )
 
 // New prepares a supervisor. Who calls Run holds the home (see Acquire).
@@ -229,6 +232,12 @@ func (s *Supervisor) Problem() string {
 func (s *Supervisor) read() {
 	s.looks.Lock()
 	defer s.looks.Unlock()
+	if err := guarded(func() error { s.bring(); return nil }); err != nil {
+		s.complain(err)
+	}
+}
+
+func (s *Supervisor) bring() {
 	settings, setErr := ReadSettings(s.o.Home)
 	entries, regErr := Read(s.o.Home)
 	s.complain(errors.Join(setErr, regErr))
@@ -329,7 +338,7 @@ func (s *Supervisor) lifetime() context.Context {
 func (s *Supervisor) admit(e Entry) *ward {
 	w := newWard(s, e)
 	s.wards[e.Path] = w
-	s.wg.Go(w.run)
+	s.wg.Go(w.live)
 	s.change()
 	return w
 }

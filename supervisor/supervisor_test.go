@@ -59,7 +59,8 @@ func newLand(t *testing.T) *land {
 	l := &land{t: t, h: newHome(t), opens: map[string]int{}, wrong: map[string]error{}, hangs: map[string]chan struct{}{}, panics: map[string]bool{},
 		towns: map[string]*town{}, edit: map[string]chan struct{}{}, end: make(chan error, 1)}
 	l.s = New(Options{
-		Home: l.h, Logger: slog.New(slog.NewTextHandler(&l.logs, nil)), Open: l.open, Name: filepath.Base, Record: l.record, Watch: l.watch,
+		Home: l.h, Logger: slog.New(slog.NewTextHandler(&l.logs, nil)), Open: l.open, Name: filepath.Base,
+		Agents: func(string) (int, error) { return 7, nil }, Record: l.record, Watch: l.watch,
 		Busy: func(err error) bool { return errors.Is(err, errBusy) }, Beat: func(string) { l.mu.Lock(); l.beats++; l.mu.Unlock() },
 		Apply: func(s Settings) { l.set = append(l.set, s) }, AtOnce: 3,
 	})
@@ -432,6 +433,9 @@ func TestRegistrar(t *testing.T) {
 		l.want("a running, b stopped")
 		if i, err := l.s.Register(ctx, filepath.Join(dir, "b")); err != nil || i.Status != city.CityRunning {
 			t.Errorf("%+v, %v", i, err)
+		}
+		if d, err := l.s.Survey(ctx, filepath.Join(dir, "link")); err != nil || d != (city.Declared{Name: "a", Path: filepath.Join(real, "a"), Agents: 7}) {
+			t.Errorf("%+v, %v", d, err)
 		}
 		r, err := l.s.Unregister(ctx, "a")
 		if err != nil || !strings.Contains(r.Message, "a is stopped") || !l.town(filepath.Join(real, "a")).over {

@@ -23,7 +23,7 @@ var (
 	errMute = errors.New("its folder does not answer; look at what is mounted there")
 )
 
-// ward is a city in the supervisor's care. Its goroutine is run; what others see is guarded by the supervisor's mu.
+// ward is a city in the supervisor's care. Its goroutine is live; what others see is guarded by the supervisor's mu.
 type ward struct {
 	s    *Supervisor
 	path string
@@ -31,7 +31,7 @@ type ward struct {
 	done chan struct{} // closed when it has
 	wake chan struct{} // it is to be tried again now
 
-	opening chan opened // of the goroutine that opens the city; run's own
+	opening chan opened // of the goroutine that opens the city; that goroutine's own
 	edits   chan struct{}
 	watched bool
 
@@ -60,8 +60,6 @@ func newWard(s *Supervisor, e Entry) *ward {
 
 // run keeps the city until it is not wanted any more.
 func (w *ward) run() {
-	defer w.s.forget(w)
-	defer close(w.done)
 	for tries := 0; ; {
 		var until time.Time
 		w.begin()
