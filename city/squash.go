@@ -105,7 +105,7 @@ func writeDigest(ctx context.Context, c Control, w Wisp, by, words string) (bead
 	if err != nil {
 		return beads.Bead{}, err
 	}
-	b := beads.Bead{Type: DigestType, Status: beads.StatusClosed, Title: cutTitle(w.Root.Title+", "+steps(len(w.Done))+" done"),
+	b := beads.Bead{Type: DigestType, Status: beads.StatusClosed, Title: cutTitle(w.Root.Title + ", " + steps(len(w.Done)) + " done"),
 		Assignee: by, Ref: w.Root.Ref, Labels: []string{digestOf + w.Root.ID}, Description: digestText(w, words)}
 	r, err := c.Do(ctx, CreateBead{Rig: s.rigOf(w.Root.ID), Bead: b})
 	if err != nil {
