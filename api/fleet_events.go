@@ -138,12 +138,15 @@ func (f *fleet) histories(ctx context.Context, seen []glance, q events.Query, fr
 	return pages
 }
 
-func (f *fleet) history(ctx context.Context, name string, q events.Query) ([]events.Event, error) {
-	c, err := f.dir.City(name)
-	if err != nil {
-		return nil, err
-	}
-	return c.History(ctx, q)
+func (f *fleet) history(ctx context.Context, name string, q events.Query) (found []events.Event, err error) {
+	err = f.careful(name, func() error {
+		c, err := f.dir.City(name)
+		if err == nil {
+			found, err = c.History(ctx, q)
+		}
+		return err
+	})
+	return found, err
 }
 
 // mergePages puts pages together in the order of the clock, each as it is, and tells whether there was more than the limit.

@@ -3,8 +3,10 @@ package api
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"iter"
 	"net/http"
+	runtimedebug "runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -56,19 +58,35 @@ func (f *fleet) glances(ctx context.Context, all []city.Info) []glance {
 func (f *fleet) glance(name string) (g glance) {
 	ctx, cancel := context.WithTimeout(f.life, lookTime)
 	defer cancel()
-	c, err := f.dir.City(name)
-	if err != nil {
-		g.err = err
-		return g
-	}
-	if g.snap, g.err = c.Snapshot(ctx); g.err != nil {
-		return g
-	}
-	if m, ok := c.(city.Gauged); ok {
-		gauges := m.Gauges()
-		g.gauges = &gauges
+	g.err = f.careful(name, func() error {
+		c, err := f.dir.City(name)
+		if err != nil {
+			return err
+		}
+		if g.snap, err = c.Snapshot(ctx); err != nil {
+			return err
+		}
+		if m, ok := c.(city.Gauged); ok {
+			gauges := m.Gauges()
+			g.gauges = &gauges
+		}
+		return nil
+	})
+	if g.err != nil {
+		g.snap = nil
 	}
 	return g
+}
+
+// careful asks something of a city. A fault in that is the end of what was asked, and no other city's.
+func (f *fleet) careful(name string, ask func() error) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			f.o.Log.Error("a city could not be asked", "city", name, "err", fmt.Sprint(v), "stack", string(runtimedebug.Stack()))
+			err = &city.Error{Code: city.Unavailable, Message: name + " broke when it was asked: a fault in gcity itself, which is in the log"}
+		}
+	}()
+	return ask()
 }
 
 // silence lists the cities that a look saw nothing of.
@@ -239,11 +257,14 @@ func (f *fleet) peekAll(ctx context.Context, items []CityAgent) {
 			continue
 		}
 		wg.Go(func() {
-			for _, i := range of {
-				if items[i].Running {
-					items[i].LastOutput, _ = c.Output(ctx, items[i].Name, 0)
+			_ = f.careful(name, func() error { // what cannot be had stays empty
+				for _, i := range of {
+					if items[i].Running {
+						items[i].LastOutput, _ = c.Output(ctx, items[i].Name, 0)
+					}
 				}
-			}
+				return nil
+			})
 		})
 	}
 	wg.Wait()

@@ -2,6 +2,7 @@ package city
 
 import (
 	"context"
+	"fmt"
 	"iter"
 	"maps"
 	"sync"
@@ -12,7 +13,7 @@ import (
 // gone. A city that comes joins with what has happened since the stream began, one that goes leaves it, one that is started
 // again goes on where it was. What happened before the stream began comes in the order of the clock; besides, only the events
 // of one city are in order. A slow reader is merely behind: no more than one event of a city waits for it. Events that a log
-// does not have are stood for by an event events.Gap of that city, and so is a cursor that is beyond its log.
+// does not have are stood for by an event events.Gap of that city, and so is a cursor that is beyond its log, or a fault in reading it.
 func Merged(ctx context.Context, d Directory, from Cursor) iter.Seq2[Tagged, error] {
 	return func(yield func(Tagged, error) bool) {
 		for s, err := range MergedSteps(ctx, d, from) {
@@ -83,6 +84,11 @@ type rest struct {
 
 // watch follows the directory.
 func (m *merge) watch() {
+	defer func() {
+		if v := recover(); v != nil {
+			m.gone <- &Error{Code: Unavailable, Message: fmt.Sprintf("which cities there are cannot be read: a fault in gcity itself: %v", v)}
+		}
+	}()
 	for all, err := range m.dir.Watch(m.ctx) {
 		if err != nil {
 			m.gone <- err
@@ -145,8 +151,10 @@ func (m *merge) drain() {
 func (m *merge) give(f *feed, yield func(Step, error) bool) bool {
 	e := f.head
 	f.head, f.beyond = nil, false
-	m.at[f.name] = e.Seq
-	delete(m.rests, f.name)
+	if !f.fault {
+		m.at[f.name] = e.Seq
+		delete(m.rests, f.name)
+	}
 	f.asked = time.Now()
 	f.more <- struct{}{}
 	return yield(Step{&Tagged{f.name, *e}, m.at}, nil)
@@ -198,7 +206,7 @@ func (m *merge) take(o offer) (joined bool) {
 		r.until = time.Now().Add(r.took)
 		m.rests[f.name] = r
 	case o.event != nil:
-		f.head, f.key = o.event, o.key
+		f.head, f.key, f.fault = o.event, o.key, o.fault
 	default:
 		f.open, f.last, f.beyond = true, o.last, o.after > o.last
 		if _, known := m.at[f.name]; !known {

@@ -15,6 +15,7 @@ type feed struct {
 	since time.Time     // of a city that came later: its events from then on; zero = from its end
 	more  chan struct{} // it may offer one event more
 	end   context.CancelFunc
+	at    uint64 // the newest that it has offered, or where it begins; its own
 
 	// of the reader
 	open bool   // it has said where it begins
@@ -24,6 +25,7 @@ type feed struct {
 
 	head  *events.Event // that waits to be yielded
 	key   time.Time     // of head, in the order of the clock
+	fault bool          // head is about itself, and no step on the way
 	asked time.Time     // since when there is none
 	slow  bool          // nobody waits for it any more
 }
@@ -35,6 +37,7 @@ type offer struct {
 	key         time.Time
 	after, last uint64 // without an event: where it begins, and the newest event
 	over        bool   // there is nothing more
+	fault       bool   // the event says that, and why
 }
 
 func (f *feed) before(g *feed) bool {
@@ -63,11 +66,26 @@ func (f *feed) run(ctx context.Context, d Directory, after uint64, known bool, o
 			return false
 		}
 	}
-	f.read(ctx, d, after, known, say)
+	if fault := f.careful(func() { f.read(ctx, d, after, known, say) }); fault != nil {
+		say(offer{event: fault, fault: true})
+	}
 	say(offer{over: true})
 }
 
+// careful makes a fault of a city's an event of it, so that it is no other city's.
+func (f *feed) careful(read func()) (fault *events.Event) {
+	defer func() {
+		if v := recover(); v != nil {
+			fault = &events.Event{Seq: f.at, TS: time.Now(), Type: events.Gap, Actor: gapActor,
+				Message: fmt.Sprintf("the events that follow cannot be read, and are asked for again: a fault in gcity itself: %v", v)}
+		}
+	}()
+	read()
+	return nil
+}
+
 func (f *feed) read(ctx context.Context, d Directory, after uint64, known bool, say func(offer) bool) {
+	f.at = after
 	c, err := d.City(f.name)
 	if err != nil {
 		return
@@ -90,6 +108,7 @@ func (f *feed) read(ctx context.Context, d Directory, after uint64, known bool, 
 		return
 	}
 	after = min(after, last)
+	f.at = after
 	for e, err := range c.Events(ctx, after) {
 		made := MadeGap(&e) // by whoever brings it
 		switch {
@@ -105,7 +124,7 @@ func (f *feed) read(ctx context.Context, d Directory, after uint64, known bool, 
 		if !say(offer{event: &e, key: e.TS}) {
 			return
 		}
-		after = e.Seq
+		after, f.at = e.Seq, e.Seq
 	}
 }
 

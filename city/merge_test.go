@@ -204,6 +204,44 @@ func TestMergedStuck(t *testing.T) {
 	})
 }
 
+// broken is a city with a fault in its log.
+type broken struct{ city.Control }
+
+func (broken) History(context.Context, events.Query) ([]events.Event, error) { panic("a fault") }
+
+// A fault in one city is told, now and then, and is not the end of the others.
+func TestMergedFault(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		a := citytest.NewFake("a")
+		m := citytest.NewMachine(a)
+		m.Put("broken", "/broken", broken{citytest.NewFake("broken")})
+		told, got := 0, uint64(0)
+		go func() {
+			for range 60 {
+				time.Sleep(900 * time.Millisecond)
+				a.Record(events.Event{Type: "a.b"})
+			}
+		}()
+		for s, err := range city.MergedSteps(ctx, m, city.Cursor{"a": 0, "broken": 7}) {
+			switch {
+			case err != nil:
+				t.Fatal(err)
+			case s.At["broken"] != 7:
+				t.Fatalf("the cursor moved: %v", s.At)
+			case s.Event.City == "a":
+				got = s.Event.Seq
+			case s.Event.Type == events.Gap && strings.Contains(s.Event.Message, "a fault"):
+				told++
+			}
+		}
+		if got != 60 || told == 0 || told > 25 {
+			t.Errorf("%d of 60 events came, and the fault was told %d times", got, told)
+		}
+	})
+}
+
 // counting is a city that counts the events which somebody takes.
 type counting struct {
 	city.Control

@@ -1,0 +1,85 @@
+package api_test
+
+import (
+	"context"
+	"iter"
+	"strings"
+	"testing"
+
+	"gcity/api"
+	"gcity/city"
+	"gcity/city/citytest"
+	"gcity/events"
+)
+
+// faulty is a city in which there is a fault, of some kind.
+type faulty struct {
+	city.Control
+	look, past, live, screen bool
+}
+
+func (f faulty) Snapshot(ctx context.Context) (*city.Snapshot, error) {
+	if f.look {
+		panic("a fault in a look")
+	}
+	return f.Control.Snapshot(ctx)
+}
+
+func (f faulty) History(ctx context.Context, q events.Query) ([]events.Event, error) {
+	if f.past {
+		panic("a fault in a log")
+	}
+	return f.Control.History(ctx, q)
+}
+
+func (f faulty) Events(ctx context.Context, after uint64) iter.Seq2[events.Event, error] {
+	if f.live {
+		panic("a fault in a stream")
+	}
+	return f.Control.Events(ctx, after)
+}
+
+func (f faulty) Output(ctx context.Context, agent string, lines int) (string, error) {
+	if f.screen {
+		panic("a fault in a screen")
+	}
+	return f.Control.Output(ctx, agent, lines)
+}
+
+// A fault in one city is the end of what was asked of it, and the others are told of.
+func TestFaultyCity(t *testing.T) {
+	well := named("well")
+	happen(well, 1, "x.y")
+	for _, c := range []struct {
+		path string
+		bad  faulty
+		says string
+	}{
+		{"/v0/agents", faulty{look: true}, `"unreachable":[{"city":"bad","error":"bad broke when it was asked`},
+		{"/health", faulty{look: true}, "bad broke"},
+		{"/metrics", faulty{look: true}, `gcity_city_up{city="bad"} 0`},
+		{"/v0/events", faulty{past: true}, `"unreachable":[{"city":"bad"`},
+		{"/v0/agents?peek=1", faulty{screen: true}, `"name":"worker"`},
+	} {
+		bad := named("bad")
+		c.bad.Control = bad
+		m := citytest.NewMachine(well)
+		m.Put("bad", "/bad", c.bad)
+		path, _ := serveFleet(t, m, api.Options{})
+		status, _, body := get(t, curl(t, path), c.path)
+		if status != 200 || !strings.Contains(body, c.says) || !strings.Contains(body, "well") && c.path != "/health" {
+			t.Errorf("%s: %d %s", c.path, status, body)
+		}
+	}
+	for _, f := range []faulty{{past: true}, {live: true}} {
+		f.Control = named("bad")
+		m := citytest.NewMachine(well)
+		m.Put("bad", "/bad", f)
+		path, _ := serveFleet(t, m, api.Options{})
+		st := openSSE(t, curl(t, path), "/v0/events/stream?after=0", "")
+		if got, _ := st.events(2); !sameWords(got, "well:1 bad:0 gap") {
+			t.Error(got)
+		}
+		st.end()
+	}
+}
