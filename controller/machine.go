@@ -58,6 +58,8 @@ type machine struct {
 	sent     uint64            // number of the newest text
 	tiers    []*tier           // in name order
 	mutes    map[string]string // why nothing can be typed, by provider
+	glancing map[string]bool   // watchdogs, there or not, for whom a look at a heartbeat is in flight
+	posting  map[string]bool   // and a call for a person
 	edits    []fxEdit          // the first is in flight
 	scales   []fxScale         // so here
 	groups   []groupWaiter
@@ -93,7 +95,7 @@ const (
 )
 
 func newMachine() *machine {
-	return &machine{work: newWork(), agents: map[string]*record{}, checking: map[string]time.Time{}, mutes: map[string]string{}, confirms: map[uint64]string{}, vets: map[string]*vetting{}}
+	return &machine{work: newWork(), agents: map[string]*record{}, checking: map[string]time.Time{}, mutes: map[string]string{}, glancing: map[string]bool{}, posting: map[string]bool{}, confirms: map[uint64]string{}, vets: map[string]*vetting{}}
 }
 
 // step takes one input and returns what is to be done about it. The slice is valid until the next call.

@@ -101,7 +101,7 @@ func (m *machine) ensure(now time.Time, a *record, why string, fresh bool, b *be
 	switch {
 	case a.called():
 		o := m.tier(a.want.TriageOf)
-		if o == nil || o.rests != "" || o.beat != nil || o.looking {
+		if o == nil || o.rests != "" || o.beat != nil || m.glancing[o.want.Name] {
 			return "its watchdog is at it, or rests"
 		}
 		m.beginBeat(o)
@@ -226,14 +226,17 @@ func (m *machine) escalate(now time.Time, t *tier, reason string) {
 		m.post(t, w.EscalateCommand)
 		return
 	}
-	if t.owed && t.esc != nil && !t.posting {
+	if t.owed && t.esc != nil {
 		m.post(t, "")
 	}
 }
 
 // post sends the mail of an escalation, and runs its command, "" = none.
 func (m *machine) post(t *tier, command string) {
-	t.posting = true
+	if m.posting[t.want.Name] { // the next beat tries again
+		return
+	}
+	m.posting[t.want.Name] = true
 	m.do(fxEscalate{
 		tier: t.want.Name, to: t.want.EscalateTo, from: "watchdog " + t.want.Name, subject: t.want.Watches + " is not well",
 		text:    m.letter(t),
@@ -260,11 +263,11 @@ func (m *machine) posted(in inEscalated) {
 	if len(in.events) > 0 {
 		m.count()
 	}
+	delete(m.posting, in.tier)
 	t := m.tier(in.tier)
 	if t == nil {
 		return
 	}
-	t.posting = false
 	if in.ran {
 		msg := "escalate_command: ok"
 		if in.failed != "" {

@@ -34,9 +34,7 @@ func (m *machine) beatNow(id uint64, c city.Beat) {
 		m.refuseID(id, city.Unavailable, "nobody has looked yet at what runs; try again in a moment")
 	default:
 		t.asked = append(t.asked, id)
-		if !t.looking {
-			m.beginBeat(t)
-		}
+		m.beginBeat(t)
 	}
 }
 

@@ -201,9 +201,7 @@ func (m *machine) instead(now time.Time, t *tier, why string) {
 		return
 	}
 	t.instead = why
-	if !t.looking {
-		m.beginBeat(t)
-	}
+	m.beginBeat(t)
 }
 
 // abandon drops a beat that nobody wants to be judged any more.

@@ -19,7 +19,6 @@ type tier struct {
 	next  time.Time // beat; zero = it does not beat, for rests
 	rests string
 
-	looking  bool      // at the heartbeat's file
 	instead  string    // of a triage, and why: the look is for the thresholds to judge by
 	asked    []uint64  // commands that wait for what it comes to
 	beat     *beat     // with the triage; nil = none is
@@ -35,7 +34,6 @@ type tier struct {
 	last     *city.Judgement
 	recent   []city.Judgement
 	esc      *city.Escalation
-	posting  bool   // an escalation is on its way
 	unposted string // why the mail of it has not been sent; "" = it has
 	owed     bool   // mail is to be sent
 }
@@ -125,7 +123,7 @@ func (m *machine) watchOne(now time.Time, t *tier) {
 	}
 	if !now.Before(t.next) {
 		t.next, m.changed = now.Add(t.want.Every), true
-		if t.beat == nil && !t.looking {
+		if t.beat == nil {
 			m.beginBeat(t)
 		}
 	}
@@ -148,20 +146,31 @@ func (m *machine) whyRest(a *record) string {
 
 // beginBeat looks first: once, and nobody looks in between.
 func (m *machine) beginBeat(t *tier) {
-	t.looking = true
+	if m.glancing[t.want.Name] { // it beats by that
+		return
+	}
+	m.glancing[t.want.Name] = true
 	m.do(fxHeartbeat{tier: t.want.Name, path: t.want.Heartbeat})
 }
 
 // glimpsed takes what the heartbeat's file says, and goes on with the beat.
 func (m *machine) glimpsed(now time.Time, in inHeartbeat) {
+	delete(m.glancing, in.tier)
 	t := m.tier(in.tier)
-	if t == nil || !t.looking {
+	if t == nil {
 		return
 	}
-	t.looking = false
 	instead := t.instead
 	t.instead = ""
-	if in.path != t.want.Heartbeat || t.rests != "" {
+	if t.rests != "" {
+		return
+	}
+	if in.path != t.want.Heartbeat { // of the configuration before
+		t.instead = instead
+		m.beginBeat(t)
+		return
+	}
+	if t.beat != nil { // with a triage already
 		return
 	}
 	if in.problem == "" {

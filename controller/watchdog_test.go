@@ -179,6 +179,10 @@ func TestWatchdogLaws(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
+		same := w.kennel.dogs["care"]
+		other := same
+		other.Watches, other.Heartbeat = "else", "/app/"+config.HeartbeatFile("else")
+		w.kennel.spare = map[string]config.Watchdog{"same": same, "other": other}
 		w.floor.hands = map[string]string{}
 		w.declare("worker:stuck=7m", "scout")
 		rnd := rand.New(rand.NewPCG(seed, seed))
@@ -226,12 +230,21 @@ func (w *world) toss(rnd *rand.Rand) (fresh bool) {
 		"fail worker no", "fail worker", "fail scout no", "fail scout", "stick agent:scout", "stick heartbeat:care", "stick escalate:care", "unstick agent:scout", "unstick heartbeat:care",
 		"unstick escalate:care", "suspend scout", "suspend worker", "resume scout", "resume worker", "successor", "stall", "unread worker 1", "unread worker 0", "kill scout", "kill worker",
 		"works worker app-1", "works worker", "draft worker on", "draft worker off", "unposted no", "unposted", "release worker", "restart worker", "mute no", "mute",
-		"advance 1s", "advance 20s", "advance 1m", "advance 3m", "advance 3m", "advance 4m", "advance 16m")
+		"other", "same", "none", "advance 1s", "advance 20s", "advance 1m", "advance 3m", "advance 3m", "advance 4m", "advance 16m")
 	words := strings.Fields(line)
 	if (words[0] == "draft" || words[0] == "kill") && w.alive[words[1]] == nil {
 		return false
 	}
 	w.note("%s", line)
+	switch line { // what is declared changes
+	case "other", "same", "none":
+		w.kennel.dogs["care"] = w.kennel.spare[line]
+		if line == "none" {
+			delete(w.kennel.dogs, "care")
+		}
+		w.declare("worker:stuck=7m", "scout", "else")
+		return line != "same"
+	}
 	if err := w.tell(words); err != nil {
 		w.breaks("%s: %v", line, err)
 	}
@@ -240,6 +253,8 @@ func (w *world) toss(rnd *rand.Rand) (fresh bool) {
 
 // settles ends all faults, and lets the agents do as they should until that has come to bear.
 func (w *world) settles() {
+	w.kennel.dogs["care"] = w.kennel.spare["same"]
+	w.declare("worker:stuck=7m", "scout", "else")
 	for _, line := range []string{"fail worker", "fail scout", "unstick agent:scout", "unstick heartbeat:care", "unstick heartbeat:deep", "unstick escalate:care", "unstick escalate:deep", "unposted", "mute",
 		"resume scout", "resume worker", "unread worker 0", "works worker", "release worker"} {
 		if err := w.tell(strings.Fields(line)); err != nil {

@@ -18,6 +18,7 @@ type kennel struct {
 	letter map[string]int         // unread, by agent
 	refuse string                 // why no mail can be sent
 	looks  int
+	spare  map[string]config.Watchdog
 }
 
 func newKennel() kennel {
