@@ -285,3 +285,38 @@ session = "k8s"
 		t.Errorf("%q, %q", wants[1].Problem, wants[2].Problem)
 	}
 }
+
+// A triage is marked with its watchdog, whoever else is not; and a provider is asked for the activity of whoever may be stuck.
+func TestPlanMarksTriages(t *testing.T) {
+	c, err := config.Parse("/srv/app", []byte(`
+[workspace]
+start_command = "sh"
+[[rigs]]
+name = "demo"
+path = "/usr"
+[[agents]]
+name = "scout"
+dir = "demo"
+[[agents]]
+name = "scout"
+[[agents]]
+name = "worker"
+stuck_after = "5m"
+[[watchdogs]]
+name = "care"
+watches = "worker"
+triage = "demo/scout"
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := planned(t, c, Host{})
+	for name, want := range map[string]string{"demo/scout": "care", "scout": "", "worker": ""} {
+		if got := all[name].TriageOf; got != want {
+			t.Errorf("%s is the triage of %q, want %q", name, got, want)
+		}
+	}
+	if w := all["worker"]; w.StuckAfter != 5*time.Minute || !w.Spec.Idle || all["scout"].Spec.Idle {
+		t.Errorf("stuck after %s, its silence matters: %t, and that of others: %t", w.StuckAfter, w.Spec.Idle, all["scout"].Spec.Idle)
+	}
+}

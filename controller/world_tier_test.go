@@ -11,6 +11,12 @@ import (
 	"gcity/events"
 )
 
+// What watchdogs of a world type.
+const (
+	dogNudge = "check-in"
+	dogWake  = "wake up"
+)
+
 // kennel is what a world has of watchdogs: those of the next configuration, the files of heartbeats, and what was posted.
 type kennel struct {
 	dogs   map[string]config.Watchdog
@@ -52,7 +58,7 @@ func (w *world) tend(f effect) (input, bool) {
 
 // keep declares a watchdog from the next configuration on: its name, then keys.
 func (w *world) keep(words []string) error {
-	d := config.Watchdog{Name: words[0], Every: 3 * time.Minute, Fresh: 5 * time.Minute, VeryStale: 15 * time.Minute, Nudge: "check-in", Wake: "wake up",
+	d := config.Watchdog{Name: words[0], Every: 3 * time.Minute, Fresh: 5 * time.Minute, VeryStale: 15 * time.Minute, Nudge: dogNudge, Wake: dogWake,
 		TriageTTL: 5 * time.Minute, EscalateTo: "human", EscalateAfter: 3, Origin: config.Origin{File: "city.toml", Line: 9, Column: 1}}
 	for _, kv := range words[1:] {
 		key, value, _ := strings.Cut(kv, "=")
