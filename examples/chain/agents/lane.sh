@@ -3,7 +3,7 @@
 set -u
 . "$GC_CITY/agents/lib.sh"
 
-turn=0
+turn=0 pace=4
 while :; do
 	turn=$((turn + 1))
 	if typed=$(heard); then
@@ -20,5 +20,5 @@ while :; do
 		gc agent drain-ack
 		sleep 60
 	fi
-	sleep 4
+	sleep "$pace"
 done

@@ -1,0 +1,106 @@
+package whole
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"gcity/api"
+	"gcity/city"
+)
+
+// hurried are the times of the example chain as a test can wait for them.
+var hurried = strings.NewReplacer(`"10s"`, `"500ms"`, `"15s"`, `"4s"`, `"40s"`, `"8s"`)
+
+// exampleChain is the chain of examples, in a hurry.
+func exampleChain(t *testing.T) *town {
+	t.Helper()
+	c := newTown(t, 0, "")
+	if err := os.Remove(filepath.Join(c.dir, "city.toml")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.CopyFS(c.dir, os.DirFS("../../examples/chain")); err != nil {
+		t.Fatal(err)
+	}
+	own, err := os.ReadFile(filepath.Join(c.dir, "city.toml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, pace := range map[string]string{"deacon.sh": "pace=2", "lane.sh": "pace=4"} {
+		text, err := os.ReadFile(filepath.Join(c.dir, "agents", name))
+		if err != nil || !strings.Contains(string(text), pace+"\n") {
+			t.Fatal(name, err)
+		}
+		c.put(filepath.Join("agents", name), strings.Replace(string(text), pace, "pace=0.3", 1))
+	}
+	c.config(strings.Replace(hurried.Replace(string(own)), `triage_ttl     = "4s"`, `triage_ttl     = "1m"`, 1))
+	return c
+}
+
+// link is the first link of the chain.
+func (c *town) link() *city.Watchdog {
+	cl, err := api.Dial(c.socket())
+	if err != nil {
+		return &city.Watchdog{}
+	}
+	defer cl.Close()
+	s, err := cl.Snapshot(c.t.Context())
+	if err != nil {
+		return &city.Watchdog{}
+	}
+	if w, ok := s.Watchdog("daemon"); ok {
+		return w
+	}
+	return &city.Watchdog{}
+}
+
+// decided reports whether the watchdog of the chain has decided something, by somebody.
+func (c *town) decided(what city.Remedy, by string) bool {
+	for _, j := range c.link().Recent {
+		if j.Decision == what && j.By == by {
+			return true
+		}
+	}
+	return false
+}
+
+// TestExampleChain does to the example chain what its README says, and sees what that says: who dozes while mail waits is nudged
+// and reads it, who dozes is woken, whoever is killed lives again, and a witness that is stopped hears of it.
+func TestExampleChain(t *testing.T) {
+	c := exampleChain(t)
+	c.run()
+	c.until("all is well", func() bool {
+		w := c.link()
+		return w.Last != nil && w.Last.Decision == city.RemedyNothing && w.Last.By == "boot" && w.Freshness == city.Fresh
+	})
+
+	c.put("deacon-dozes", "")
+	c.gcity(0, "mail", "send", "deacon", "hello")
+	c.until("it is nudged, or woken", func() bool { return c.decided(city.RemedyNudge, "boot") || c.decided(city.RemedyWake, "boot") })
+	c.until("it goes on", func() bool { return !c.has("deacon-dozes") && c.link().Freshness == city.Fresh })
+	c.until("it has read its mail", func() bool { return !strings.Contains(c.gcity(0, "mail", "inbox", "deacon"), "hello") })
+
+	c.put("deacon-dozes", "")
+	c.until("it is woken", func() bool { return c.decided(city.RemedyWake, "boot") })
+	c.until("it goes on again", func() bool { return !c.has("deacon-dozes") && c.link().Freshness == city.Fresh })
+
+	killed := c.byName()["deacon"].PID
+	if err := syscall.Kill(killed, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	c.until("it lives again", func() bool { a := c.byName()["deacon"]; return a.State == "running" && a.PID != killed })
+
+	stopped := c.byName()["north/witness"].PID
+	if err := syscall.Kill(stopped, syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	c.sees("deacon", "north/witness gives no sign: nudged")
+	if err := syscall.Kill(stopped, syscall.SIGCONT); err != nil {
+		t.Fatal(err)
+	}
+	c.sees("north/witness", "heard: Deacon: are you still at it?")
+	c.gcity(0, "stop")
+	c.nothingLeft()
+}
