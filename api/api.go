@@ -91,9 +91,14 @@ func newServer(life context.Context, c city.Control, o Options) *server {
 type handler func(w http.ResponseWriter, r *http.Request, rt route) error
 
 func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if fault := mishap.Catch(func() { s.respond(w, r) }); fault != nil {
+	s.whole(func() { s.respond(w, r) })
+}
+
+// whole has a request answered, or its connection closed: by a panic nobody knows whether an answer has begun.
+func (s *server) whole(answer func()) {
+	if fault := mishap.Catch(answer); fault != nil {
 		s.broke(fault)
-		panic(http.ErrAbortHandler) // whether an answer has begun is not known: the connection is closed
+		panic(http.ErrAbortHandler)
 	}
 }
 

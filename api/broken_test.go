@@ -12,16 +12,16 @@ import (
 	"gcity/city/citytest"
 )
 
-// faulty is a city in which nobody thought of some questions.
-type faulty struct{ *citytest.Fake }
+// broken is a city in which nobody thought of some questions.
+type broken struct{ *citytest.Fake }
 
-func (f faulty) Output(context.Context, string, int) (string, error) { panic("nobody thought of this") }
+func (f broken) Output(context.Context, string, int) (string, error) { panic("nobody thought of this") }
 
-func (f faulty) Snapshots(context.Context) iter.Seq2[*city.Snapshot, error] {
+func (f broken) Snapshots(context.Context) iter.Seq2[*city.Snapshot, error] {
 	return func(func(*city.Snapshot, error) bool) { panic("nor of this") }
 }
 
-func (f faulty) Attach(context.Context, string, int, int) (city.Terminal, error) {
+func (f broken) Attach(context.Context, string, int, int) (city.Terminal, error) {
 	return screen{}, nil
 }
 
@@ -34,7 +34,7 @@ func (screen) Close() error { return nil }
 // A request that hits a fault has no answer, the log says why, and nobody else is concerned.
 func TestAPanicIsOfOneRequest(t *testing.T) {
 	log := &journal{}
-	f := faulty{town()}
+	f := broken{town()}
 	path, stop := serve(t, f, api.Options{Log: slog.New(slog.NewTextHandler(log, nil))})
 	c := dial(t, path)
 	if text, err := c.Output(t.Context(), citytest.Worker, 3); err == nil {

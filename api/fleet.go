@@ -38,7 +38,9 @@ func FleetHandler(d city.Directory, o Options) http.Handler {
 	return newFleet(newServer(context.Background(), nil, o), d)
 }
 
-func (f *fleet) ServeHTTP(w http.ResponseWriter, r *http.Request) { f.respond(w, r) }
+func (f *fleet) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	f.whole(func() { f.respond(w, r) })
+}
 
 func (f *fleet) respond(w http.ResponseWriter, r *http.Request) {
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Time{}) // of the request before on this connection
