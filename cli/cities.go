@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"gcity/city"
+	"gcity/internal/beside"
 )
 
 func (a *app) registerCommand() *cobra.Command {
@@ -277,9 +278,18 @@ func (a *app) cityList(ctx context.Context) ([]city.Info, error) {
 	if err != nil {
 		return nil, err
 	}
+	looks := beside.New[city.Info](len(all))
+	see := func(e registered) func() city.Info { return func() city.Info { return lookAt(ctx, e) } }
+	for _, e := range all {
+		looks.Begin(e.Path, see(e))
+	}
 	out := make([]city.Info, 0, len(all))
 	for _, e := range all {
-		out = append(out, lookAt(ctx, e))
+		i, answered := looks.At(ctx, e.Path, time.Time{}, folderAnswers, see(e))
+		if !answered {
+			i = city.Info{Name: e.Name, Path: e.Path, Status: city.CityStopped, Error: "its folder does not answer; look at what is mounted there"}
+		}
+		out = append(out, i)
 	}
 	slices.SortFunc(out, func(x, y city.Info) int { return city.CompareNames(x.Name, y.Name) })
 	return out, nil

@@ -81,7 +81,7 @@ func (a *app) doctor(ctx context.Context, fix bool) error {
 	found = append(found, examineStores(ctx, p, !a.readOnly)...)
 	mine := a.doctorPrefs()
 	mine.Check = "preferences"
-	found = append(found, mine)
+	found = append(found, mine, a.examineSupervisor(ctx))
 	sick := slices.ContainsFunc(found, func(f finding) bool { return f.State == "bad" })
 	if a.json && fix {
 		err = a.writeJSON(struct {

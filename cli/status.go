@@ -41,7 +41,13 @@ func (a *app) status(ctx context.Context) error {
 	if a.json {
 		return a.writeJSON(a.statusShape(s))
 	}
-	return a.writeStatus(a.out, s, l.live)
+	if err := a.writeStatus(a.out, s, l.live); err != nil || l.live {
+		return err
+	}
+	if why := a.notRun(ctx, l.dir); why != "" {
+		a.sayf("\n%s%s", a.paint(yellow, "! "), safeLine(why))
+	}
+	return nil
 }
 
 // watchStatus shows every new snapshot: in place on a terminal, one after the other elsewhere.

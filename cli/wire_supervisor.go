@@ -91,7 +91,11 @@ func checkHome(h supervisorHome) error {
 // registry lists the cities that are registered, by their names.
 func registry(h supervisorHome) ([]registered, error) {
 	all, err := supervisor.Read(h)
-	return supervisor.Named(all, cityName), err
+	looks := beside.New[string](len(all) + 1)
+	return supervisor.Named(all, func(path string) string {
+		name, _ := looks.At(context.Background(), path, time.Now(), folderAnswers, func() string { return cityName(path) })
+		return name
+	}), err
 }
 
 func unregister(ctx context.Context, h supervisorHome, path string) (bool, error) {

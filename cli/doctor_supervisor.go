@@ -1,0 +1,98 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"gcity/city"
+	"gcity/config"
+	"gcity/internal/beside"
+)
+
+// examineSupervisor is the check of doctorSupervisor.
+func (a *app) examineSupervisor(ctx context.Context) finding {
+	f := a.doctorSupervisor(ctx)
+	f.Check = "supervisor"
+	return f
+}
+
+// doctorSupervisor looks for trouble with the supervisor of this machine and the cities that are registered.
+func (a *app) doctorSupervisor(ctx context.Context) finding {
+	home, err := a.home()
+	if err != nil {
+		return note("set GC_HOME, or HOME", "%v", err)
+	}
+	if _, err := os.Stat(home.Dir); errors.Is(err, os.ErrNotExist) {
+		return ok("no city is registered")
+	}
+	if err := checkHome(home); err != nil {
+		return bad("mend it; what runs stays as it is until then", "%v", err)
+	}
+	all, err := a.cityList(ctx)
+	r, runs := a.findSupervisor()
+	if err != nil {
+		return bad(fmt.Sprintf("look at `gcity supervisor logs`; kill -9 %d ends it and leaves all agents, `gcity supervisor start` takes them up", r.PID), "%v", err)
+	}
+	var sick, lines []string
+	for _, i := range all {
+		switch {
+		case i.Status == city.CityCrashed || i.Status == city.CityRefused:
+			sick = append(sick, i.Name+" ("+i.Path+") is "+a.cityStands(i))
+		case nowhere(i.Path):
+			lines = append(lines, fmt.Sprintf("%s: there is no city in %s; `gcity unregister %s` forgets it", i.Name, i.Path, i.Name))
+		}
+	}
+	if info, err := os.Stat(home.Dir); err == nil && info.Mode().Perm()&0o077 != 0 {
+		lines = append(lines, fmt.Sprintf("%s can be entered by others (%v); chmod 700 closes it", home.Dir, info.Mode().Perm()))
+	}
+	if runs && r.Version != a.version {
+		lines = append(lines, fmt.Sprintf("the supervisor is version %s, this program %s; kill -USR1 %d, and `gcity supervisor start`, changes that and keeps all agents", r.Version, a.version, r.PID))
+	}
+	if !runs && len(all) > 0 {
+		lines = append(lines, fmt.Sprintf("%s registered, and no supervisor runs; `gcity supervisor start` starts one", countedCities(len(all))))
+	}
+	switch lines = append(sick, lines...); {
+	case len(sick) > 0:
+		return bad("what each line says; `gcity register DIR` tries one again at once", "%s", strings.Join(lines, "\n"))
+	case len(lines) > 0:
+		return note("", "%s", strings.Join(lines, "\n"))
+	case !runs:
+		return ok("no city is registered")
+	}
+	return ok("runs, pid %d, with %s", r.PID, countedCities(len(all)))
+}
+
+// nowhere says whether a registered folder is no city any more.
+func nowhere(dir string) bool {
+	gone, answered := beside.New[bool](1).At(context.Background(), dir, time.Now(), folderAnswers, func() bool {
+		_, err := os.Stat(filepath.Join(dir, config.FileName))
+		return errors.Is(err, os.ErrNotExist) && !config.WasCity(dir)
+	})
+	return gone && answered
+}
+
+// notRun says why a city that is registered does not run, "" if it is not registered, or nobody says.
+func (a *app) notRun(ctx context.Context, dir string) string {
+	fleet, _, err := a.dialSupervisor()
+	if err != nil {
+		return ""
+	}
+	defer fleet.Close()
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	all, err := fleet.Cities(ctx)
+	if err != nil {
+		return ""
+	}
+	for _, i := range all {
+		if i.Path == dir {
+			return "it is registered, and the supervisor does not run it: " + a.cityStands(i)
+		}
+	}
+	return ""
+}
