@@ -5,10 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net"
 	"os"
 	"path/filepath"
-	"sync"
 	"syscall"
 	"time"
 
@@ -158,7 +156,7 @@ func (a *app) assembleSupervisor(ctx context.Context, h supervisorHome, logger *
 	}
 	undo.add(func() { _ = l.Close() }) // ServeFleet has closed it already
 	lost := func(err error) { logger.Error("files are not watched any more", "error", err) }
-	wants, last := make(chan supervisor.Settings, 1), lastwords.New(controller.Farewell)
+	wants, last := make(chan api.TCP, 1), lastwords.New(controller.Farewell)
 	s := supervisor.New(supervisor.Options{
 		Home: h, Logger: logger, Version: a.version,
 		Open:   func(ctx context.Context, e registered) (supervisor.City, error) { return a.openKept(ctx, e, logger) },
@@ -169,14 +167,14 @@ func (a *app) assembleSupervisor(ctx context.Context, h supervisorHome, logger *
 		Busy:   alreadyRunning,
 		Changes: config.WatchFiles(ctx, []string{h.Registry(), h.Settings()}, nil,
 			config.WatchOptions{Log: logger, Broken: lost}),
-		Apply: func(s supervisor.Settings) { latest(wants, s) },
+		Apply: func(s supervisor.Settings) { latest(wants, fleetTCP(s)) },
 		Beat:  beat,
 	})
 	o := api.Options{Log: logger, Last: last, Version: a.version}
 	return supervised{
 		Supervisor: s, last: last, close: undo.close,
 		serve: func(ctx context.Context) error { return api.ServeFleet(ctx, l, s, o) },
-		door:  func(ctx context.Context) { keepFleet(ctx, wants, s, o) },
+		door:  func(ctx context.Context) { api.KeepFleet(ctx, wants, func(city.Door) {}, s, o) },
 	}, nil
 }
 
@@ -260,86 +258,13 @@ func (k *kept) Hurry() { k.tell(syscall.SIGTERM) }
 // Close implements supervisor.City.
 func (k *kept) Close() { k.close(); k.release() }
 
-// doorAgain is how often a port that cannot be had is tried again, and a token looked at.
-const doorAgain = 2 * time.Second
-
-// keepFleet answers for all cities over TCP where the newest settings say, until ctx ends.
-func keepFleet(ctx context.Context, wants <-chan supervisor.Settings, d city.Directory, o api.Options) {
-	var want supervisor.Settings
-	var token, told string
-	var closeDoor func()
-	shut := func() {
-		if closeDoor != nil {
-			closeDoor()
-		}
-		closeDoor = nil
+// fleetTCP is where, and for whom, a supervisor is to answer over TCP.
+func fleetTCP(s supervisor.Settings) api.TCP {
+	t := api.TCP{Addr: api.TCPAddr(s.Bind, s.Port), Hosts: s.Hosts, TokenFile: s.TokenFile, Tenants: map[string]api.TenantOf{}}
+	for _, one := range s.Tenants {
+		t.Tenants[one.Name] = api.TenantOf{Cities: one.Cities, TokenFile: one.TokenFile, MaxAgents: one.MaxAgents, MaxCities: one.MaxCities}
 	}
-	defer func() { shut() }()
-	say := func(text string) {
-		if text != told {
-			told = text
-			o.Log.Warn("nobody can use the API over TCP", "why", text)
-		}
-	}
-	tick := time.NewTicker(doorAgain)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case want = <-wants:
-			shut()
-		case <-tick.C:
-		}
-		addr := api.TCPAddr(want.Bind, want.Port)
-		if addr == "" || closeDoor != nil && want.TokenFile == "" {
-			continue
-		}
-		key, err := readToken(want.TokenFile)
-		if err == nil && closeDoor != nil && key == token {
-			continue
-		}
-		shut()
-		if err != nil {
-			say(fmt.Sprintf("the API does not answer on %s: %v", addr, err))
-			continue
-		}
-		l, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
-		if err != nil {
-			say(fmt.Sprintf("the API does not answer on %s: %v; it is tried again", addr, err))
-			continue
-		}
-		told, token = "", key
-		o.Log.Info("the API answers over TCP", "address", l.Addr().String())
-		closeDoor = openFleet(ctx, l, d, o, &api.Guard{Hosts: want.Hosts, Token: key})
-	}
-}
-
-// readToken reads a token, "" where none is asked for, and waits for no folder.
-func readToken(path string) (string, error) {
-	if path == "" {
-		return "", nil
-	}
-	type look struct {
-		token string
-		err   error
-	}
-	saw, ok := beside.New[look](1).At(context.Background(), path, time.Now(), folderAnswers, func() look {
-		token, err := api.ReadToken(path)
-		return look{token, err}
-	})
-	if !ok {
-		return "", fmt.Errorf("the file of its token, %s, does not answer", path)
-	}
-	return saw.token, saw.err
-}
-
-func openFleet(ctx context.Context, l net.Listener, d city.Directory, o api.Options, g *api.Guard) (shut func()) {
-	ctx, end := context.WithCancel(ctx)
-	o.Guard = g
-	var wg sync.WaitGroup
-	wg.Go(func() { logError(o.Log, "the API over TCP has ended", api.ServeFleet(ctx, l, d, o)) })
-	return func() { end(); wg.Wait() }
+	return t
 }
 
 // fleetAddr is where a supervisor is to answer over TCP, "" = nowhere.
