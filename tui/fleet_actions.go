@@ -27,10 +27,10 @@ func fleetActions() []action {
 		{id: "fleet.suspend", key: bind("suspend the whole city, or resume it", "s"), short: "suspend", in: f, risk: confirmed, why: needLoop, run: (*model).suspendCity},
 		{id: "fleet.reload", key: bind("read the city's configuration now", "R"), in: f, why: needLoop, run: (*model).reloadCity},
 		{id: "fleet.details", key: bind("show the city: why it is so, its problems in full", "d"), short: "details", in: f, why: needCityRow, run: (*model).showSister},
-		{id: "fleet.register", key: bind("register a city's folder, and have it run", "a"), short: "add", in: f, why: needRegistrar, run: (*model).askRegister},
+		{id: "fleet.register", key: bind("register a city's folder and have it run; once more where it does not", "a"), short: "add", in: f, why: needRegistrar, run: (*model).askRegister},
 		{id: "fleet.unregister", key: bind("stop the city with all its agents, and forget it", "ctrl+k"), in: f, risk: typed, why: needRegistered, run: (*model).askUnregister},
 		{id: "fleet.filter", key: bind("filter: words that all must match; !not ~fuzzy state: name:", "/"), short: "filter", in: f, run: (*model).filterCities},
-		{id: "fleet.messages", key: bind("messages: what the status line said"), in: f, run: (*model).showMessages},
+		{id: "fleet.messages", key: bind("messages: what the status line said", "m"), in: f, run: (*model).showMessages},
 		{id: "fleet.mouse", key: bind("let the mouse click and scroll here, or select text again", "M"), in: f, run: (*model).toggleMouse},
 		{id: "fleet.redraw", key: bind("draw the screen anew", "ctrl+l"), in: f, run: func(*model) []effect { return []effect{redraw{}} }},
 		{id: "fleet.verbs", key: bind("find one of these and run it", "?", ":", "x", "ctrl+p"), short: "help", in: f, run: (*model).fleetMenu},
@@ -167,8 +167,13 @@ func (m *model) reloadCity() []effect {
 	return m.toCity("reading the configuration of", m.sister(), city.Reload{})
 }
 
+// askRegister asks for a folder; where a city is selected that does not run, it is that one's: registered anew it is run.
 func (m *model) askRegister() []effect {
-	m.prompt = &prompt{label: "register the city in the folder", hint: m.keys.keyOf("prompt.done") + " registers", edit: newEntry(""),
+	text := newEntry("")
+	if c := m.sister(); c != nil && !c.info.Running {
+		text = oldEntry(c.info.Path)
+	}
+	m.prompt = &prompt{label: "register the city in the folder", hint: m.keys.keyOf("prompt.done") + " registers", edit: text,
 		refuse: func(text string) string {
 			if !filepath.IsAbs(text) {
 				return "the whole path, from /"

@@ -158,6 +158,12 @@ func TestFleetReadOnly(t *testing.T) {
 
 func TestFleetRegisters(t *testing.T) {
 	s := lobby(t, 120, 40, Options{})
+	s.sail("tower")
+	s.press("a", "enter")
+	if e, _ := effectOf[enroll](s); e.path != "/srv/tower" {
+		t.Errorf("a city that is stopped: %+v", e)
+	}
+	s.sail("harbour")
 	s.press("a")
 	s.typeIn("here")
 	s.press("enter")
