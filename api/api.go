@@ -8,7 +8,7 @@
 // # Concurrency
 //
 // Handlers run in net/http's goroutines. A stream has one goroutine more, which reads the city, and holds at most one
-// item that is not yet written; an attached terminal has one more, which reads the terminal. Serve returns when all of
+// item that is not yet written, of events eventsAhead; an attached terminal has one more, which reads the terminal. Serve returns when all of
 // them have ended; so does Keep, which has one for what it serves. A Client has none but those of net/http; Close ends them.
 package api
 

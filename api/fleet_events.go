@@ -198,7 +198,7 @@ func (f *fleet) eventStream(w http.ResponseWriter, r *http.Request, _ route) err
 	if bad != nil && st.send(events.Gap, "", city.Tagged{Event: city.BeyondLog(asked, 0)}) != nil {
 		return nil
 	}
-	pump(f.server, st, r, func(ctx context.Context) iter.Seq2[told, error] { return tell(ctx, dir, from) },
+	pumpAhead(f.server, st, r, eventsAhead, func(ctx context.Context) iter.Seq2[told, error] { return tell(ctx, dir, from) },
 		func(t told) error {
 			switch {
 			case t.event == nil:

@@ -27,6 +27,9 @@ const (
 type stream struct {
 	w       http.ResponseWriter
 	timeout time.Duration
+
+	gathers  bool // what is written waits for flush
+	gathered []byte
 }
 
 // open begins a stream, or refuses one more.
@@ -60,7 +63,22 @@ func (s *server) takePlace() (leave func(), err error) {
 
 // write fails when the reader has taken nothing for the timeout: then it is cut off, and resumes by cursor.
 func (st *stream) write(s string) error {
+	if st.gathers {
+		st.gathered = append(st.gathered, s...)
+		return nil
+	}
 	return writePieces(st.w, []byte(s), st.timeout)
+}
+
+// flush writes what was gathered, and gathers no more.
+func (st *stream) flush() error {
+	st.gathers = false
+	if len(st.gathered) == 0 {
+		return nil
+	}
+	err := writePieces(st.w, st.gathered, st.timeout)
+	st.gathered = st.gathered[:0]
+	return err
 }
 
 // send writes one event; "" = without a name, without an id.
@@ -94,7 +112,15 @@ var errCut = errors.New("the reader is gone or too slow")
 
 // pump sends what a sequence yields until either side ends, with comments when it is quiet.
 func pump[T any](s *server, st *stream, r *http.Request, from func(context.Context) iter.Seq2[T, error], send func(T) error) {
-	err := pumpItems(s, st, r, from, send)
+	pumpAhead(s, st, r, 0, from, send)
+}
+
+// eventsAhead is how many events a stream takes before their turn, to write together what is there together.
+const eventsAhead = 64
+
+// pumpAhead is pump where each item is to come, and so many may wait to be written.
+func pumpAhead[T any](s *server, st *stream, r *http.Request, ahead int, from func(context.Context) iter.Seq2[T, error], send func(T) error) {
+	err := pumpItems(s, st, r, ahead, from, send)
 	switch {
 	case errors.Is(err, errCut) || r.Context().Err() != nil:
 		return
@@ -110,13 +136,13 @@ func pump[T any](s *server, st *stream, r *http.Request, from func(context.Conte
 	}
 }
 
-func pumpItems[T any](s *server, st *stream, r *http.Request, from func(context.Context) iter.Seq2[T, error], send func(T) error) error {
+func pumpItems[T any](s *server, st *stream, r *http.Request, ahead int, from func(context.Context) iter.Seq2[T, error], send func(T) error) error {
 	type item struct {
 		v   T
 		err error
 	}
 	ctx, cancel := context.WithCancel(r.Context())
-	items := make(chan item)
+	items := make(chan item, ahead)
 	var wg mishap.Group
 	defer wg.Wait()
 	defer cancel()
@@ -136,10 +162,26 @@ func pumpItems[T any](s *server, st *stream, r *http.Request, from func(context.
 	for {
 		select {
 		case it, more := <-items:
-			if !more || it.err != nil {
-				return it.err
+			st.gathers = ahead > 0
+			for again := true; again; {
+				if !more || it.err != nil {
+					if st.flush() != nil {
+						return errCut
+					}
+					return it.err
+				}
+				if send(it.v) != nil {
+					return errCut
+				}
+				if again = len(st.gathered) < pieceSize; again {
+					select {
+					case it, more = <-items:
+					default:
+						again = false
+					}
+				}
 			}
-			if send(it.v) != nil {
+			if st.flush() != nil {
 				return errCut
 			}
 		case <-quiet.C:
@@ -217,7 +259,7 @@ func (s *server) eventStream(w http.ResponseWriter, r *http.Request, _ route) er
 		return nil
 	}
 	at := after
-	pump(s, st, r, func(ctx context.Context) iter.Seq2[events.Event, error] { return s.city.Events(ctx, after) },
+	pumpAhead(s, st, r, eventsAhead, func(ctx context.Context) iter.Seq2[events.Event, error] { return s.city.Events(ctx, after) },
 		func(e events.Event) error {
 			if e.Seq > at+1 && !city.MadeGap(&e) {
 				if err := st.sendEvent(city.Hole(at+1, e.Seq-1, e.TS)); err != nil {
