@@ -47,11 +47,12 @@ func (a *app) reattach(ctx context.Context, at *attachment, dir, name string) (*
 	tick := time.NewTicker(reattachEvery)
 	defer tick.Stop()
 	for {
-		l, far, err := a.tryAttach(limit, at, dir, name)
+		l, far, live, err := a.tryAttach(limit, at, dir, name)
 		if err == nil {
 			return l, far, nil
 		}
-		if code, _ := verdict(err); code == exitNotRunning || limit.Err() != nil {
+		// A controller that answers no more just now says nothing of the session.
+		if code, _ := verdict(err); code == exitNotRunning && !live || limit.Err() != nil {
 			return nil, nil, &failure{code, fmt.Errorf("the controller of this city has gone, and so is the terminal of %s: %w; `gcity status` tells what runs, `gcity --headless` begins anew", name, err)}
 		}
 		select {
@@ -61,19 +62,19 @@ func (a *app) reattach(ctx context.Context, at *attachment, dir, name string) (*
 	}
 }
 
-func (a *app) tryAttach(ctx context.Context, at *attachment, dir, name string) (*link, city.Terminal, error) {
+// tryAttach asks for a terminal once; live says whether a controller was asked for it.
+func (a *app) tryAttach(ctx context.Context, at *attachment, dir, name string) (_ *link, far city.Terminal, live bool, err error) {
 	cols, rows, err := terminalSize(at.out)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, false, err
 	}
 	l, err := a.reach(ctx, dir)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, false, err
 	}
-	far, err := l.Attach(ctx, name, cols, rows)
-	if err != nil {
+	if far, err = l.Attach(ctx, name, cols, rows); err != nil {
 		l.close()
-		return nil, nil, err
+		return nil, nil, l.live, err
 	}
-	return l, far, nil
+	return l, far, l.live, nil
 }

@@ -128,6 +128,13 @@ func (v *viewer) types(text string) {
 
 func (v *viewer) until(text string) {
 	v.c.t.Helper()
+	defer func() {
+		if v.c.t.Failed() {
+			v.mu.Lock()
+			defer v.mu.Unlock()
+			v.c.t.Logf("the terminal shows %q", v.seen.String())
+		}
+	}()
 	v.c.until("the attached terminal shows "+text, func() bool {
 		v.mu.Lock()
 		defer v.mu.Unlock()

@@ -20,7 +20,7 @@ func TestAttachOutlivesTheController(t *testing.T) {
 	}
 	c.ctl = c.begin()
 	pid := c.born(1).pid
-	c.until("it runs", func() bool { return c.count("running") == 1 })
+	c.until("it runs", func() bool { return c.answers() && c.count("running") == 1 }) // who is attached before comes through nobody
 	v := c.attach("shell")
 	v.types("echo begun $((1000+1))\r")
 	v.until("begun 1001")
@@ -36,7 +36,7 @@ func TestAttachOutlivesTheController(t *testing.T) {
 	}
 
 	c.ctl = c.begin()
-	c.until("it is taken over", func() bool { return c.count("running") == 1 })
+	c.until("it is taken over", func() bool { return c.answers() && c.count("running") == 1 })
 	v = c.attach("shell")
 	v.types("echo again $((1000+3))\r")
 	v.until("again 1003")

@@ -1,0 +1,54 @@
+package cli
+
+import (
+	"context"
+	"testing"
+
+	"github.com/creack/pty"
+
+	"gcity/city"
+	"gcity/city/citytest"
+)
+
+// dying is a controller that still took a connection, and ended before it was asked.
+type dying struct{ city.Control }
+
+func (dying) Attach(context.Context, string, int, int) (city.Terminal, error) {
+	return nil, notRunning("nobody is running there")
+}
+
+// That a controller does not answer any more says nothing of a session: it is asked for again where it is.
+func TestReattachPastADyingController(t *testing.T) {
+	_, tty, err := pty.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tty.Close()
+	if err := pty.Setsize(tty, &pty.Winsize{Rows: 24, Cols: 80}); err != nil {
+		t.Fatal(err)
+	}
+	f := citytest.NewFake("town", city.Agent{Name: "shell", Running: true})
+	asked, closed := 0, 0
+	a := &app{reach: func(context.Context, string) (*link, error) {
+		l := &link{Control: f, close: func() { closed++ }}
+		if asked++; asked < 3 {
+			l.Control, l.live = dying{f}, true
+		}
+		return l, nil
+	}}
+	l, far, err := a.reattach(t.Context(), &attachment{out: tty}, "/town", "shell")
+	if err != nil || l.live || asked != 3 || closed != 2 {
+		t.Fatalf("asked %d times, closed %d: %v", asked, closed, err)
+	}
+	if err := far.Close(); err != nil {
+		t.Error(err)
+	}
+	// Without a controller it is the last word.
+	a.reach = func(context.Context, string) (*link, error) {
+		asked++
+		return &link{Control: dying{f}, close: func() {}}, nil
+	}
+	if _, _, err := a.reattach(t.Context(), &attachment{out: tty}, "/town", "shell"); err == nil || asked != 4 {
+		t.Errorf("asked %d times: %v", asked, err)
+	}
+}
