@@ -261,6 +261,9 @@ func (m *machine) decideBeat(now time.Time, id uint64, c city.Decide) {
 		scout.unfit = ""
 	}
 	t.beat, m.changed = nil, true
+	if by == t.want.Triage {
+		t.word = now
+	}
 	if by == t.want.Triage && t.degraded != "" {
 		t.degraded = ""
 		m.tellTier(t, events.WatchdogRestored, by, "triage "+by+" judges again", nil)

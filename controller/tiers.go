@@ -15,7 +15,7 @@ import (
 // and of what lies there, at each beat anew; nothing of it is written down.
 type tier struct {
 	want  config.Watchdog
-	since time.Time // when it was first seen
+	since time.Time // when it was first seen, or began to beat again
 	next  time.Time // beat; zero = it does not beat, for rests
 	rests string
 
@@ -23,6 +23,7 @@ type tier struct {
 	asked    []uint64  // commands that wait for what it comes to
 	beat     *beat     // with the triage; nil = none is
 	looked   time.Time // when the newest look came back
+	word     time.Time // when its triage has decided last; zero = never
 	problem  string    // with the file
 	hb, life watchdog.Sight
 	lifeID   string
@@ -61,7 +62,7 @@ func (m *machine) adoptTiers(now time.Time, c *conf) {
 		default:
 			if t.want.Triage != w.Triage {
 				m.abandon(now, t)
-				t.degraded = ""
+				t.degraded, t.word = "", time.Time{}
 			}
 			if t.want.Every != w.Every {
 				t.next = time.Time{}
@@ -105,6 +106,9 @@ func (m *machine) watchOne(now time.Time, t *tier) {
 		t.lifeID, t.life = a.life.ID, watchdog.Sight{}.See(a.life.Started, time.Time{}, now)
 	}
 	if why := m.whyRest(a); why != t.rests {
+		if why == "" {
+			t.since = now
+		}
 		t.rests, m.changed = why, true
 	}
 	if t.rests != "" {
@@ -140,6 +144,11 @@ func (m *machine) whyRest(a *record) string {
 		return fmt.Sprintf("agent %s is suspended %s", a.name, a.want.Suspended)
 	case a.left && a.final:
 		return fmt.Sprintf("agent %s was drained by operator, and stays ended", a.name)
+	}
+	if o := m.tier(a.triageOf()); o != nil { // triages do not watch each other in a circle
+		if why := m.whyRest(m.agents[o.want.Watches]); why != "" {
+			return fmt.Sprintf("watchdog %s, whose triage it watches, does not beat: %s", o.want.Name, why)
+		}
 	}
 	return ""
 }
@@ -189,7 +198,7 @@ func (m *machine) glimpsed(now time.Time, in inHeartbeat) {
 		return
 	}
 	var recovered bool
-	if t.chain, recovered = t.chain.Before(t.hb, f, v); recovered || t.esc != nil && t.chain.Failed == 0 {
+	if t.chain, recovered = t.chain.Before(m.heard(now, t, a), f, v); recovered || t.esc != nil && t.chain.Failed == 0 {
 		m.recovered(t)
 	}
 	m.escalate(now, t, v.Reason)
@@ -219,15 +228,12 @@ func (m *machine) facts(now time.Time, t *tier, a *record) watchdog.Facts {
 	age, known := t.life.Age(now)
 	if f.Called || !known {
 		age = now.Sub(t.since)
-		if o := m.tier(a.triageOf()); o != nil && o.last != nil && o.last.By == a.name {
-			age = min(age, now.Sub(o.last.At))
-		}
 	}
 	if !m.awake.IsZero() {
 		age = min(age, now.Sub(m.awake))
 	}
 	f.Age = max(0, age)
-	if age, ok := t.hb.Age(now); ok && age <= f.Age {
+	if age, ok := m.heard(now, t, a).Age(now); ok && age <= f.Age {
 		f.Age, f.Never = age, false
 	}
 	if ahead := watchdog.Ahead(t.hb.Stamp, now); f.Problem == "" && ahead != "" {
@@ -237,6 +243,18 @@ func (m *machine) facts(now time.Time, t *tier, a *record) watchdog.Facts {
 		f.Speaks, f.Silent = true, max(0, now.Sub(a.spoke))
 	}
 	return f
+}
+
+// heard is the newest sign of whom a tier watches: its heartbeat, or, of another tier's triage, what that has decided.
+func (m *machine) heard(now time.Time, t *tier, a *record) watchdog.Sight {
+	o := m.tier(a.triageOf())
+	if o == nil || o.word.IsZero() {
+		return t.hb
+	}
+	if age, ok := t.hb.Age(now); ok && age < now.Sub(o.word) {
+		return t.hb
+	}
+	return watchdog.Sight{}.See(o.word, time.Time{}, o.word)
 }
 
 // waken puts off all beats when the whole program has stood still: the agents may have, too.
@@ -314,14 +332,14 @@ func (m *machine) drawTier(now time.Time, t *tier) city.Watchdog {
 	if !t.looked.IsZero() && !t.life.SeenAfter(t.looked) { // whether it has said something since, nobody knows
 		at = t.looked
 	}
-	f := m.facts(at, t, a)
+	f, sign := m.facts(at, t, a), m.heard(at, t, a)
 	v.Freshness, v.Mail, v.Problem = city.Freshness(watchdog.Class(t.spec(), f)), f.Mail, f.Problem
 	if f.CannotBe != "" && v.Mode == city.ByThresholds {
 		v.Mode = city.ByRestart
 	}
 	switch {
-	case !t.hb.Stamp.IsZero() && (!f.Never || !a.alive):
-		stamp := t.hb.Stamp
+	case !sign.Stamp.IsZero() && (!f.Never || !a.alive):
+		stamp := sign.Stamp
 		v.Heartbeat = &stamp
 	case a.alive:
 		began := a.life.Started

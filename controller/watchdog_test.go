@@ -209,7 +209,7 @@ func TestWatchdogLaws(t *testing.T) {
 		}
 		w.settles()
 		for _, d := range w.m.snapshot(w.now).Watchdogs {
-			if d.Name == "care" && (d.Freshness != city.Fresh || d.Failed > 0 || d.Escalated != nil || d.Degraded != "") {
+			if d.Freshness != city.Fresh || d.Failed > 0 || d.Escalated != nil || d.Degraded != "" {
 				t.Errorf("seed %d: %s\n%s", seed, strings.Join(w.showTiers(), "\n"), strings.Join(w.log, "\n"))
 			}
 		}

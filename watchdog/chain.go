@@ -4,7 +4,7 @@ import "time"
 
 // Chain remembers what beats have done and whether that helped. A deed has failed if the next beat that can tell finds no
 // heartbeat since: after a wake that is the next one, unless a new session has begun meanwhile; after a start or a restart, and
-// with a new session, the next one that finds the session dead or very stale. Only a heartbeat of the agent's own makes up for failed ones. The zero value: nothing has been done.
+// with a new session, the next one that finds the session dead or very stale. Only a sign of the agent's own makes up for failed ones. The zero value: nothing has been done.
 type Chain struct {
 	Failed int // deeds in a row that did not help
 

@@ -144,7 +144,7 @@ func (f *Facts) besides() string {
 
 func (f *Facts) age() string {
 	switch {
-	case f.Called && f.Never:
+	case f.Called:
 		return "nothing has been heard of it for " + text(f.Age)
 	case f.Never:
 		return "no heartbeat in the " + text(f.Age) + " of its session"
