@@ -172,6 +172,7 @@ type (
 	// fxEscalate calls a person: by mail, and by a command if there is one. → inEscalated
 	fxEscalate struct {
 		tier, from, to, subject, text string
+		call                          time.Time // when it was
 		command                       string
 		env                           []string
 		in                            *config.City

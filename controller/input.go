@@ -259,6 +259,7 @@ type (
 	// inEscalated is the result of calling a person.
 	inEscalated struct {
 		tier   string
+		call   time.Time
 		events []events.Event
 		err    string // why no mail was sent
 		ran    bool   // a command

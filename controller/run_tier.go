@@ -123,7 +123,7 @@ func (b *brief) write() error {
 
 // escalate sends mail, and runs a command. The one does not wait for the other to succeed.
 func (r *runner) escalate(ctx context.Context, f fxEscalate) input {
-	in := inEscalated{tier: f.tier, ran: f.command != ""}
+	in := inEscalated{tier: f.tier, call: f.call, ran: f.command != ""}
 	in.events, in.err = r.write(ctx, f)
 	if f.command == "" {
 		return in

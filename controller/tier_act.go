@@ -208,7 +208,7 @@ func (m *machine) typedFor(d *delivery) {
 
 // recovered tells that what had failed is well again.
 func (m *machine) recovered(t *tier) {
-	t.esc, t.owed, m.changed = nil, false, true
+	t.esc, t.owed, t.line, m.changed = nil, false, "", true
 	m.note(&t.unposted, "")
 	m.tellTier(t, events.WatchdogRecovered, controller, t.want.Watches+" is heard of again", map[string]any{"watches": t.want.Watches})
 }
@@ -221,24 +221,24 @@ func (m *machine) escalate(now time.Time, t *tier, reason string) {
 		if t.chain.Failed == 1 {
 			msg = fmt.Sprintf("%s is not well, and what was done did not help: %s", w.Watches, reason)
 		}
-		t.esc, t.owed, m.changed = &city.Escalation{At: now, To: w.EscalateTo, Message: msg}, true, true
+		t.esc, t.owed, t.line, m.changed = &city.Escalation{At: now, To: w.EscalateTo, Message: msg}, true, w.EscalateCommand, true
 		m.tellTier(t, events.WatchdogEscalated, controller, msg, map[string]any{"watches": w.Watches, "failed": t.chain.Failed, "to": w.EscalateTo})
-		m.post(t, w.EscalateCommand)
-		return
 	}
 	if t.owed && t.esc != nil {
-		m.post(t, "")
+		m.post(t)
 	}
 }
 
-// post sends the mail of an escalation, and runs its command, "" = none.
-func (m *machine) post(t *tier, command string) {
+// post sends the mail of an escalation, and runs its command, once.
+func (m *machine) post(t *tier) {
 	if m.posting[t.want.Name] { // the next beat tries again
 		return
 	}
 	m.posting[t.want.Name] = true
+	command := t.line
+	t.line = ""
 	m.do(fxEscalate{
-		tier: t.want.Name, to: t.want.EscalateTo, from: "watchdog " + t.want.Name, subject: t.want.Watches + " is not well",
+		tier: t.want.Name, call: t.esc.At, to: t.want.EscalateTo, from: "watchdog " + t.want.Name, subject: t.want.Watches + " is not well",
 		text:    m.letter(t),
 		command: command, in: m.conf.source,
 		env: []string{"GC_WATCHDOG=" + t.want.Name, "GC_WATCHDOG_WATCHES=" + t.want.Watches, "GC_WATCHDOG_FAILED=" + strconv.Itoa(t.chain.Failed), "GC_WATCHDOG_REASON=" + t.esc.Message},
@@ -275,7 +275,7 @@ func (m *machine) posted(in inEscalated) {
 		}
 		m.tellTier(t, events.WatchdogCommand, controller, msg, map[string]any{"output": in.output})
 	}
-	if t.esc == nil {
+	if t.esc == nil || !t.esc.At.Equal(in.call) { // the call that it was for is over
 		return
 	}
 	t.owed = in.err != ""

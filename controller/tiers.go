@@ -37,6 +37,7 @@ type tier struct {
 	esc      *city.Escalation
 	unposted string // why the mail of it has not been sent; "" = it has
 	owed     bool   // mail is to be sent
+	line     string // of a command that is to be run for it; "" = none
 }
 
 // beat is one that a triage judges.

@@ -40,7 +40,7 @@ func (w *world) tend(f effect) (input, bool) {
 		in.tier, in.path = f.tier, f.path
 		return in, true
 	case fxEscalate:
-		in := inEscalated{tier: f.tier, err: w.kennel.refuse, ran: f.command != ""}
+		in := inEscalated{tier: f.tier, call: f.call, err: w.kennel.refuse, ran: f.command != ""}
 		if in.err == "" {
 			w.note("mail from %s to %s: %s", f.from, f.to, f.subject)
 			for line := range strings.SplitSeq(strings.TrimSpace(f.text), "\n") {
