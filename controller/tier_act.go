@@ -107,7 +107,7 @@ func (m *machine) ensure(now time.Time, a *record, why string, fresh bool, b *be
 		m.beginBeat(o)
 		return "the watchdog " + o.want.Name + " beats now"
 	case a.op == opStart || a.alive && !a.ready:
-		return "it is starting already"
+		return letBe + "it is starting already"
 	case a.op == opStop:
 		return "it is being stopped just now, and started again if it is wanted"
 	case a.alive && (b != nil && b.session != a.life.ID || b == nil):

@@ -217,7 +217,7 @@ func (t *tier) spec() watchdog.Spec {
 // could write one while the whole program stood still.
 func (m *machine) facts(now time.Time, t *tier, a *record) watchdog.Facts {
 	f := watchdog.Facts{
-		Alive: a.alive, Called: a.called(), Never: true, Problem: t.problem, Mail: m.work.mail[a.name].Unread,
+		Alive: a.alive, Starts: a.op == opStart && !a.called(), Called: a.called(), Never: true, Problem: t.problem, Mail: m.work.mail[a.name].Unread,
 		Frozen: a.alive && a.life.Frozen, Stuck: a.stuck != nil, CannotBe: m.mutes[a.life.Provider],
 	}
 	if !a.alive {

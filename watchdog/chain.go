@@ -4,7 +4,7 @@ import "time"
 
 // Chain remembers what beats have done and whether that helped. A deed has failed if the next beat that can tell finds no
 // heartbeat since: after a wake that is the next one, unless a new session has begun meanwhile; after a start or a restart, and
-// with a new session, the next one that finds the session dead or very stale. Only a sign of the agent's own makes up for failed ones. The zero value: nothing has been done.
+// with a new session, the next one that finds the session dead or very stale; one that finds it being started cannot tell. Only a sign of the agent's own makes up for failed ones. The zero value: nothing has been done.
 type Chain struct {
 	Failed int // deeds in a row that did not help
 
@@ -19,7 +19,7 @@ func (c Chain) Before(heartbeat Sight, f Facts, v Verdict) (_ Chain, recovered b
 		return Chain{}, c.Failed > 0
 	}
 	switch {
-	case c.did == "":
+	case c.did == "", f.Starts:
 	case c.did == Wake && v.Freshness != Fresh, v.Decision == Start, v.Decision == Wake, v.Decision == Restart:
 		c.Failed++
 		c.did = ""

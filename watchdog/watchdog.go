@@ -39,6 +39,7 @@ type Spec struct {
 type Facts struct {
 	Alive  bool
 	Gone   string // how an agent without a session stands: "exited: exit 1"
+	Starts bool   // it is being started just now
 	Called bool   // it is started by somebody's beats alone: that it has no session says nothing
 
 	Age      time.Duration // of the newest heartbeat, or of the session where that is younger
@@ -84,6 +85,9 @@ func Judge(s Spec, f Facts) Verdict {
 	switch v.Freshness {
 	case Dead:
 		v.Decision, v.Reason = Start, "it has no session"
+		if f.Starts {
+			v.Decision, v.Reason = Nothing, "it has no session yet"
+		}
 		if f.Gone != "" {
 			v.Reason += ": it is " + f.Gone
 		}

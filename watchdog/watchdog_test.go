@@ -30,6 +30,7 @@ func TestJudge(t *testing.T) {
 		{"dead", Facts{Gone: "exited: exit 1"}, Start, Dead, "it has no session: it is exited: exit 1"},
 		{"dead, and a heartbeat that is fresh", Facts{Age: time.Second}, Start, Dead, "it has no session"},
 		{"dead, and mail", Facts{Age: time.Hour, Mail: 3}, Start, Dead, "it has no session"},
+		{"dead, and somebody starts it", Facts{Starts: true, Gone: "starting, as declared"}, Nothing, Dead, "it has no session yet: it is starting, as declared"},
 		{"just now", at(0, 5), Nothing, Fresh, "its heartbeat is 0s old"},
 		{"a moment before it is stale", at(spec.Fresh-tick, 5), Nothing, Fresh, "5m old"},
 		{"stale from there on, and mail", at(spec.Fresh, 1), Nudge, Stale, "its heartbeat is 5m old, 5m or more, and 1 message waits"},
@@ -174,7 +175,7 @@ func TestChain(t *testing.T) {
 	const every = 3 * time.Minute
 	for _, c := range []struct {
 		name  string
-		beats string // d dead, v very stale, s stale; f fresh, y young: no heartbeat, but its session is; h a new heartbeat; n very stale, and nothing is done
+		beats string // d dead, b being started, v very stale, s stale; f fresh, y young: no heartbeat, but its session is; h a new heartbeat; n very stale, and nothing is done
 		want  string // failed after each beat, ! = recovered
 	}{
 		{"well", "hhhh", "0 0 0 0"},
@@ -187,6 +188,9 @@ func TestChain(t *testing.T) {
 		{"starts that do not help", "dddd", "0 1 2 3"},
 		{"a start that helps is not settled before it speaks", "dyyvh", "0 0 0 1 0!"},
 		{"a new session after a wake is given its time", "vydh", "0 0 1 0!"},
+		{"a start that takes its time", "dbbbyh", "0 0 0 0 0 0"},
+		{"and one that comes to nothing", "dbbd", "0 0 0 1"},
+		{"a wake, and it is started anew meanwhile", "vbyh", "0 0 0 0"},
 		{"nudges are no wakes", "ssss", "0 0 0 0"},
 	} {
 		now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
@@ -194,7 +198,7 @@ func TestChain(t *testing.T) {
 		heartbeat := Sight{}.See(now.Add(-time.Hour), time.Time{}, now)
 		var got []string
 		for _, b := range c.beats {
-			f := Facts{Alive: b != 'd', Age: time.Hour, Never: b == 'y'}
+			f := Facts{Alive: b != 'd' && b != 'b', Starts: b == 'b', Age: time.Hour, Never: b == 'y'}
 			switch b {
 			case 'f', 'h', 'y':
 				f.Age = time.Minute
