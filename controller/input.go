@@ -255,6 +255,7 @@ type (
 		tier, path string
 		stamp      time.Time
 		problem    string
+		unread     bool // what lies there could not be looked at
 	}
 	// inEscalated is the result of calling a person.
 	inEscalated struct {

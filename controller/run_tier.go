@@ -40,18 +40,21 @@ func (r *runner) runTier(f effect) (ok bool) {
 // heartbeat reads a heartbeat's file, which may be anything, anywhere, and need not answer.
 func (r *runner) heartbeat(ctx context.Context, f fxHeartbeat) input {
 	in := inHeartbeat{tier: f.tier, path: f.path}
-	var stamp time.Time
-	var err error
+	var (
+		stamp time.Time
+		read  bool
+		err   error
+	)
 	if !r.aside(ctx, "heartbeat of "+f.tier+" "+f.path, muteLimit, func() func() {
-		at, failed := readHeartbeat(f.path)
-		return func() { stamp, err = at, failed }
+		at, ok, failed := readHeartbeat(f.path)
+		return func() { stamp, read, err = at, ok, failed }
 	}) {
 		err = errMute
 	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 	case err != nil:
-		in.problem = fmt.Sprintf("its heartbeat, %s, %v", r.below(f.path), err)
+		in.problem, in.unread = fmt.Sprintf("its heartbeat, %s, %v", r.below(f.path), err), !read
 	default:
 		in.stamp = stamp
 	}
@@ -69,21 +72,22 @@ func (r *runner) below(path string) string {
 // tornAgain is how long after a heartbeat that makes no sense it is read again: whoever writes it may be about to.
 const tornAgain = 100 * time.Millisecond
 
-// readHeartbeat reads a heartbeat. One that is not written in one step may be met half done.
-func readHeartbeat(path string) (stamp time.Time, err error) {
+// readHeartbeat reads a heartbeat. One that is not written in one step may be met half done. read: what lies there was seen,
+// whether or not it makes sense.
+func readHeartbeat(path string) (stamp time.Time, read bool, err error) {
 	for try := range 3 {
 		if try > 0 {
 			time.Sleep(tornAgain)
 		}
 		var data []byte
 		if data, err = readBeat(path); err != nil {
-			return time.Time{}, err
+			return time.Time{}, false, err
 		}
 		if stamp, err = watchdog.Parse(data); err == nil || len(data) > watchdog.MaxHeartbeat {
-			return stamp, err
+			break
 		}
 	}
-	return stamp, err
+	return stamp, true, err
 }
 
 func readBeat(path string) ([]byte, error) {

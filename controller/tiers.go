@@ -23,6 +23,7 @@ type tier struct {
 	asked    []uint64  // commands that wait for what it comes to
 	beat     *beat     // with the triage; nil = none is
 	looked   time.Time // when the newest look came back
+	read     time.Time // and the newest that could see what lies there; zero = none of this file
 	word     time.Time // when its triage has decided last; zero = never
 	problem  string    // with the file
 	hb, life watchdog.Sight
@@ -64,6 +65,9 @@ func (m *machine) adoptTiers(now time.Time, c *conf) {
 			if t.want.Triage != w.Triage {
 				m.abandon(now, t)
 				t.degraded, t.word = "", time.Time{}
+			}
+			if t.want.Heartbeat != w.Heartbeat {
+				t.read = time.Time{}
 			}
 			if t.want.Every != w.Every {
 				t.next = time.Time{}
@@ -184,9 +188,11 @@ func (m *machine) glimpsed(now time.Time, in inHeartbeat) {
 		return
 	}
 	if in.problem == "" {
-		t.hb = t.hb.See(in.stamp, t.looked, now)
+		t.hb = t.hb.See(in.stamp, t.read, now)
 	}
-	t.looked = now
+	if t.looked = now; !in.unread {
+		t.read = now
+	}
 	m.note(&t.problem, in.problem)
 	a := m.agents[t.want.Watches]
 	if a == nil {

@@ -131,6 +131,12 @@ func TestHeartbeatFiles(t *testing.T) {
 			t.Errorf("%s: %+v", path, in)
 		}
 	}
+	if in := look(filepath.Join(dir, "torn")); in.unread {
+		t.Errorf("what makes no sense was seen: %+v", in)
+	}
+	if in := look(dir); !in.unread {
+		t.Errorf("what cannot be read was seen: %+v", in)
+	}
 	if in := look(secret); os.Geteuid() != 0 && !strings.Contains(in.problem, "its heartbeat, secret, cannot be read: permission denied") {
 		t.Errorf("%+v", in)
 	}

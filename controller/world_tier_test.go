@@ -82,6 +82,8 @@ func (w *world) keep(words []string) error {
 			d.EscalateCommand = value
 		case "after":
 			fmt.Sscan(value, &d.EscalateAfter)
+		case "file":
+			d.Heartbeat = "/app/" + config.HeartbeatFile(value)
 		case "off":
 			delete(w.kennel.dogs, d.Name)
 			return nil
@@ -89,7 +91,9 @@ func (w *world) keep(words []string) error {
 			return fmt.Errorf("no such key: %s", key)
 		}
 	}
-	d.Heartbeat = "/app/" + config.HeartbeatFile(d.Watches)
+	if d.Heartbeat == "" {
+		d.Heartbeat = "/app/" + config.HeartbeatFile(d.Watches)
+	}
 	w.kennel.dogs[d.Name] = d
 	return nil
 }
@@ -107,7 +111,7 @@ func (w *world) kennels(c *conf) {
 	slices.SortFunc(c.tiers, func(a, b config.Watchdog) int { return strings.Compare(a.Name, b.Name) })
 }
 
-// beats writes an agent's heartbeat: an age (negative = dated ahead), or "broken" and why, or "gone".
+// beats writes an agent's heartbeat: an age (negative = dated ahead), or "broken" and why, "unread" and why, or "gone".
 func (w *world) beats(agent string, how []string) error {
 	path := "/app/" + config.HeartbeatFile(agent)
 	switch {
@@ -115,6 +119,8 @@ func (w *world) beats(agent string, how []string) error {
 		w.kennel.files[path] = inHeartbeat{stamp: w.now}
 	case how[0] == "gone":
 		delete(w.kennel.files, path)
+	case how[0] == "unread":
+		w.kennel.files[path] = inHeartbeat{problem: "its heartbeat " + strings.Join(how[1:], " "), unread: true}
 	case how[0] == "broken":
 		w.kennel.files[path] = inHeartbeat{problem: "its heartbeat " + strings.Join(how[1:], " ")}
 	default:

@@ -15,7 +15,7 @@ type Chain struct {
 // Before settles, at a beat, what the ones before have done. v is what the thresholds say now. It reports whether the agent
 // has recovered after something had failed.
 func (c Chain) Before(heartbeat Sight, f Facts, v Verdict) (_ Chain, recovered bool) {
-	if c.did != "" && heartbeat.SeenAfter(c.at) || c.Failed > 0 && v.Freshness == Fresh && !f.Never {
+	if c.did != "" && heartbeat.After(c.at) || c.Failed > 0 && v.Freshness == Fresh && !f.Never {
 		return Chain{}, c.Failed > 0
 	}
 	switch {

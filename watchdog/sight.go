@@ -9,8 +9,9 @@ import "time"
 type Sight struct {
 	Stamp time.Time // as it was dated; zero = nothing was seen
 
-	age time.Duration // at at
-	at  time.Time
+	age   time.Duration // at at
+	at    time.Time
+	vague bool // age is only the most that it can be
 }
 
 // See takes what a look shows; last is when the look before was, zero if there was none.
@@ -18,11 +19,11 @@ func (s Sight) See(stamp, last, now time.Time) Sight {
 	if stamp.IsZero() || stamp.Equal(s.Stamp) {
 		return s
 	}
-	age := max(0, now.Sub(stamp))
-	if !last.IsZero() {
-		age = min(age, now.Sub(last))
+	seen := Sight{Stamp: stamp, age: max(0, now.Sub(stamp)), at: now}
+	if most := now.Sub(last); !last.IsZero() && most < seen.age {
+		seen.age, seen.vague = most, true
 	}
-	return Sight{Stamp: stamp, age: age, at: now}
+	return seen
 }
 
 // Age is how old it is now; not ok if nothing was seen.
@@ -35,3 +36,9 @@ func (s Sight) Age(now time.Time) (age time.Duration, ok bool) {
 
 // SeenAfter reports whether it was first seen after a time.
 func (s Sight) SeenAfter(t time.Time) bool { return !s.Stamp.IsZero() && s.at.After(t) }
+
+// After reports whether it may be from after a time: it was not seen before, and is not known to be older. What somebody dates is
+// often cut to the second.
+func (s Sight) After(t time.Time) bool {
+	return s.SeenAfter(t) && (s.vague || s.at.Add(time.Second-s.age).After(t))
+}

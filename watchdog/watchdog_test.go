@@ -110,6 +110,22 @@ func TestSight(t *testing.T) {
 	if got := age(s.See(at(-600), at(3), at(6)), at(6)); got != 3*time.Minute { // the clock was set forth, or the writer's is behind
 		t.Error("written between two looks:", got)
 	}
+	for _, c := range []struct {
+		name string
+		s    Sight
+		want bool
+	}{
+		{"seen before", s, false},
+		{"dated after it", s.See(at(5), at(3), at(6)), true},
+		{"dated in the same second", s.See(at(4).Add(-time.Second+tick), at(3), at(6)), true},
+		{"dated before it, though not seen before", s.See(at(4).Add(-time.Second), at(3), at(6)), false},
+		{"not looked at for long, and dated before it", s.See(at(3), at(1), at(6)), false},
+		{"dated before the look that did not show it", s.See(at(-600), at(3), at(6)), true},
+	} {
+		if c.s.After(at(4)) != c.want {
+			t.Errorf("%s: from after it: %t", c.name, !c.want)
+		}
+	}
 	future := s.See(at(600), at(3), at(6))
 	if got := age(future, at(6)); got != 0 {
 		t.Error("in the future:", got)
