@@ -115,7 +115,7 @@ func (m *machine) step(now time.Time, in input) []effect {
 		m.openDoor()
 	case inStalled:
 		m.awake = now
-		m.waken()
+		m.waken(now)
 	case inWake:
 		m.decideAll(now)
 		m.turnRuns(now)

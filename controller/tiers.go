@@ -264,10 +264,13 @@ func (m *machine) heard(now time.Time, t *tier, a *record) watchdog.Sight {
 	return watchdog.Sight{}.See(o.word, time.Time{}, o.word)
 }
 
-// waken puts off all beats when the whole program has stood still: the agents may have, too.
-func (m *machine) waken() {
+// waken puts off all beats, and gives triages their time anew, when the whole program has stood still: the agents may have, too.
+func (m *machine) waken(now time.Time) {
 	for _, t := range m.tiers {
 		t.next = time.Time{}
+		if b := t.beat; b != nil {
+			b.until = now.Add(t.want.TriageTTL)
+		}
 	}
 }
 
