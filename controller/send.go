@@ -239,6 +239,7 @@ func (m *machine) delivered(now time.Time, in inSent) {
 		m.holdBack(b, in.held)
 	default:
 		b.again, b.disturbed = time.Time{}, time.Time{}
+		delete(m.mutes, a.life.Provider)
 		d.stage, d.why, d.since, d.output, d.text = city.Submitted, "", now, in.output, ""
 		m.keepOver(b, d)
 		m.tooLate(a, d)
