@@ -47,7 +47,7 @@ func (m *machine) died(now time.Time, a *record, e session.Exit) {
 	m.ended(now, a, e.ID)
 	a.exit = &city.Exit{Code: e.Code, Signal: e.Signal, At: e.At, Uptime: e.Uptime}
 	d := restart.Death{Code: e.Code, Signal: e.Signal, Uptime: e.Uptime, Lost: e.Lost}
-	if drained != nil && e.Code == 0 && e.Signal == "" { // it has done what it was told to
+	if drained != nil && !a.called() && e.Code == 0 && e.Signal == "" { // it has done what it was told to
 		m.decided(now, a, "drained", "it exited 0")
 		m.tell(a, events.Event{Type: events.AgentStopped, Message: "drained: it exited 0", Payload: exitPayload(e)})
 		a.notBefore, a.hold, a.left = time.Time{}, "", false

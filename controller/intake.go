@@ -178,6 +178,7 @@ func (m *machine) want(now time.Time, w *agent.Want) {
 	if a.want != nil && (a.want.Spec.Fingerprint.Sum != w.Spec.Fingerprint.Sum || a.want.Spec.Provider != w.Spec.Provider) {
 		a.forgive("configuration changed")
 	}
+	m.rededicate(a, w)
 	m.suspension(a, w)
 	a.want = w
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"gcity/agent"
 	"gcity/city"
 	"gcity/events"
 	"gcity/internal/screen"
@@ -48,6 +49,18 @@ func (a *record) triageOf() string {
 // summoned reports that it is to be started: the beat waits, and it has not had its one life for it.
 func (a *record) summoned() bool {
 	return a.summon != nil && !a.summon.judged && a.served != a.summon.beat
+}
+
+// rededicate takes that an agent becomes a triage, or is none any more. What it was says nothing of what it is now, and a
+// session that was started for a beat outlives nobody's beats.
+func (m *machine) rededicate(a *record, w *agent.Want) {
+	if was := a.triageOf(); a.want == nil || (was == "") == (w.TriageOf == "") {
+		return
+	} else if was != "" && a.served != "" && (a.alive || a.op == opStart) {
+		a.intent = cause{kind: causeBeat, why: "it was started for a beat, and is no triage any more"}
+	}
+	a.forgive("")
+	a.summon, a.unfit = nil, ""
 }
 
 // noTriage says why a tier's triage cannot be asked, "" if it can.

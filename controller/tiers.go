@@ -127,6 +127,11 @@ func (m *machine) watchOne(now time.Time, t *tier) {
 	if t.next.IsZero() {
 		t.next, m.changed = now.Add(t.want.Every), true
 	}
+	if t.beat != nil {
+		if why := m.noTriage(t); why != "" {
+			m.instead(now, t, why)
+		}
+	}
 	if t.beat != nil && !now.Before(t.beat.until) {
 		m.instead(now, t, fmt.Sprintf("triage %s said nothing within %s", t.want.Triage, t.want.TriageTTL))
 	}
