@@ -46,7 +46,7 @@ type Watchdog struct {
 	Mode     WatchMode `json:"mode"`               // that the next beat has
 	Degraded string    `json:"degraded,omitempty"` // why that is not what is declared: "triage scout said nothing within 5m"
 
-	Heartbeat *time.Time `json:"heartbeat,omitempty"` // the newest, or when the session began where none was ever written; of another one's triage, when it decided last
+	Heartbeat *time.Time `json:"heartbeat,omitempty"` // the newest, by the controller's clock; where none was ever written, since when one is waited for; of another one's triage, when it decided last
 	Freshness Freshness  `json:"freshness"`
 	Mail      int        `json:"mail,omitempty"`    // unread, of the watched
 	Problem   string     `json:"problem,omitempty"` // why its heartbeat file counts as none

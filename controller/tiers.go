@@ -354,10 +354,13 @@ func (m *machine) drawTier(now time.Time, t *tier) city.Watchdog {
 	}
 	switch {
 	case !sign.Stamp.IsZero() && (!f.Never || !a.alive):
-		stamp := sign.Stamp
-		v.Heartbeat = &stamp
+		at := sign.Time()
+		v.Heartbeat = &at
 	case a.alive:
 		began := a.life.Started
+		if m.awake.After(began) {
+			began = m.awake
+		}
 		v.Heartbeat = &began
 	}
 	return v

@@ -34,6 +34,14 @@ func (s Sight) Age(now time.Time) (age time.Duration, ok bool) {
 	return max(0, s.age+now.Sub(s.at)), true
 }
 
+// Time is when it was dated by our own clock, as far as that is known; zero if nothing was seen.
+func (s Sight) Time() time.Time {
+	if s.Stamp.IsZero() {
+		return time.Time{}
+	}
+	return s.at.Add(-s.age)
+}
+
 // SeenAfter reports whether it was first seen after a time.
 func (s Sight) SeenAfter(t time.Time) bool { return !s.Stamp.IsZero() && s.at.After(t) }
 
