@@ -101,10 +101,12 @@ func (m *machine) whyStop(now time.Time, a *record) cause {
 		return a.intent
 	case a.unwanted() && !a.ready && !m.settling && !a.pool.guessed():
 		return cause{kind: causeDrained, why: a.surplusReason() + "; it was not ready yet"}
+	case a.called() && a.offBeat(now).kind != causeNone:
+		return a.offBeat(now)
 	case a.drain != nil || a.unwanted():
 		return a.drained(now)
 	case a.called():
-		return a.offBeat(now)
+		return cause{}
 	}
 	if c := m.idle(now, a); c.kind != causeNone {
 		return c
@@ -182,7 +184,6 @@ func (m *machine) decideDead(now time.Time, a *record) {
 		m.set(now, a, city.Failed, a.want.Problem, time.Time{})
 		m.refuse(a, city.Unavailable, fmt.Sprintf("agent %s cannot be started: %s", a.name, a.want.Problem))
 	case a.called() && !a.summoned():
-		a.intent = cause{}
 		m.waitsForBeat(now, a)
 	case a.intent.kind == causeRestart || a.intent.kind == causeKill: // the operator's wish outranks a wait
 		if a.left || now.Before(a.notBefore) {
@@ -268,6 +269,9 @@ func (m *machine) started(now time.Time, in inStarted) {
 	case a.canceled:
 		a.unsure = true
 		m.look()
+		if a.called() {
+			m.triageOver(now, a, "was ended before it was ready")
+		}
 	default:
 		a.unsure = true
 		m.look()

@@ -178,6 +178,9 @@ func (a *record) offBeat(now time.Time) cause {
 
 // waitsForBeat shows a triage that has nothing to do.
 func (m *machine) waitsForBeat(now time.Time, a *record) {
+	a.intent = cause{}
+	m.resolve(a, "agent "+a.name+" was ended", "kill")
+	m.refuseAll(m.takeWaiters(a, "restart"), city.Conflict, fmt.Sprintf("agent %s is the triage of watchdog %s now, and is started by its beats alone", a.name, a.want.TriageOf))
 	if a.unfit != "" {
 		m.set(now, a, city.Failed, a.unfit, time.Time{})
 		return
