@@ -77,6 +77,14 @@ func (m *machine) noTriage(t *tier) string {
 	return ""
 }
 
+// overdueTriage says why the thresholds judge a beat whose time is over.
+func (m *machine) overdueTriage(t *tier) string {
+	if a := m.agents[t.want.Triage]; a.served != t.beat.id {
+		return fmt.Sprintf("triage %s was not started within %s: %s", a.name, t.want.TriageTTL, standing(a))
+	}
+	return fmt.Sprintf("triage %s said nothing within %s", t.want.Triage, t.want.TriageTTL)
+}
+
 // triage has a beat judged by the tier's triage, if it can be.
 func (m *machine) triage(now time.Time, t *tier, a *record, f watchdog.Facts, v watchdog.Verdict) bool {
 	if t.want.Triage == "" {

@@ -133,7 +133,7 @@ func (m *machine) watchOne(now time.Time, t *tier) {
 		}
 	}
 	if t.beat != nil && !now.Before(t.beat.until) {
-		m.instead(now, t, fmt.Sprintf("triage %s said nothing within %s", t.want.Triage, t.want.TriageTTL))
+		m.instead(now, t, m.overdueTriage(t))
 	}
 	if !now.Before(t.next) {
 		t.next, m.changed = now.Add(t.want.Every), true
