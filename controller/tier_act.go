@@ -153,6 +153,9 @@ func (m *machine) typeFor(now time.Time, t *tier, a *record, text string) (resul
 	if a.life.Frozen {
 		return "failed: nothing typed reaches a stopped process" + numbered(a.life.PID, ": kill -CONT %d lets it go on"), false
 	}
+	if len(text) > city.MaxSend {
+		return fmt.Sprintf("failed: the text has %d bytes, and %d are the most that can be typed", len(text), city.MaxSend), false
+	}
 	if why, never := m.outlook(a); never {
 		return "failed: " + why, false
 	}
@@ -161,11 +164,11 @@ func (m *machine) typeFor(now time.Time, t *tier, a *record, text string) (resul
 			return "failed: " + why, false
 		}
 	}
-	m.nudge(now, 0, a, city.Nudge{Text: text})
-	t.typing = a.out.newest(m.sent)
-	if t.typing == nil {
+	before := m.sent
+	if m.nudge(now, 0, a, city.Nudge{Text: text}); m.sent == before {
 		return "failed: it was not taken", false
 	}
+	t.typing = a.out.newest(m.sent)
 	t.typing.tier, t.typed = t.want.Name, now
 	return "on its way", true
 }

@@ -176,6 +176,23 @@ func TestBriefing(t *testing.T) {
 	}
 }
 
+// A text that is too long to be typed is a wake that failed, and nothing worse.
+func TestEndlessWake(t *testing.T) {
+	w := newWorld()
+	if err := w.keep([]string{"care", "watches=worker"}); err != nil {
+		t.Fatal(err)
+	}
+	d := w.kennel.dogs["care"]
+	d.Wake = strings.Repeat("up ", city.MaxSend)
+	w.kennel.dogs["care"] = d
+	w.declare("worker")
+	w.advance(20 * time.Minute)
+	last := w.m.snapshot(w.now).Watchdogs[0].Last
+	if last == nil || last.Decision != city.RemedyWake || !strings.HasPrefix(last.Result, "failed: the text has ") {
+		t.Errorf("%+v", last)
+	}
+}
+
 // Whatever happens, the laws hold, a tier calls a person once for one trouble, and when all is well again it comes to rest (L7).
 func TestWatchdogLaws(t *testing.T) {
 	for seed := range uint64(60) {
