@@ -107,7 +107,9 @@ func (m *merge) run(yield func(Step, error) bool) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for m.ctx.Err() == nil {
-		m.drain()
+		if !m.drain(yield) {
+			return
+		}
 		f, wake := m.next(time.Now())
 		if f != nil {
 			if !m.give(f, yield) {
@@ -138,12 +140,19 @@ func (m *merge) run(yield func(Step, error) bool) {
 	}
 }
 
-// drain takes what is there of changes, so that a stream that never rests sees them too.
-func (m *merge) drain() {
-	select {
-	case all := <-m.lists:
-		m.follow(all)
-	default:
+// drain takes what is there, so that a stream that never rests sees changes, and nobody is late whose reader was slow.
+func (m *merge) drain(yield func(Step, error) bool) bool {
+	for {
+		select {
+		case all := <-m.lists:
+			m.follow(all)
+		case o := <-m.offers:
+			if m.take(o) && !yield(Step{At: m.at}, nil) {
+				return false
+			}
+		default:
+			return true
+		}
 	}
 }
 

@@ -282,6 +282,24 @@ func TestMergedSlowReader(t *testing.T) {
 	})
 }
 
+// However slowly it is read, what happened before comes in the order of the clock.
+func TestMergedSlowReaderInOrder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		a, b := citytest.NewFake("a"), citytest.NewFake("b")
+		m := citytest.NewMachine(a, b)
+		record(a, 3)
+		record(b, 2)
+		r := merged(ctx, m, city.Cursor{"a": 0, "b": 0})
+		defer r.end()
+		for _, want := range []string{"a:1", "a:2", "a:3", "b:1", "b:2"} {
+			time.Sleep(10 * time.Second)
+			wantRead(t, r, want)
+		}
+	})
+}
+
 // gone is a directory that ends.
 type gone struct{ city.Directory }
 
