@@ -68,14 +68,18 @@ func (f *fleet) events(w http.ResponseWriter, r *http.Request, _ route) error {
 		return err
 	}
 	pages := f.histories(r.Context(), seen, q, from)
-	items, cut := mergePages(pages, q.Limit, q.Forward)
-	a := eventsAnswer{list: listOf(items), Unreachable: silence(seen)}
 	end := city.Cursor{}
 	for i := range seen {
-		if seen[i].snap != nil {
-			end[seen[i].name] = seen[i].snap.Seq
+		if seen[i].snap == nil {
+			continue
+		}
+		end[seen[i].name] = seen[i].snap.Seq
+		if len(pages[i]) > 0 && !q.Forward { // the log may be further
+			end[seen[i].name] = max(pages[i][0].Seq, seen[i].snap.Seq)
 		}
 	}
+	items, cut := mergePages(pages, q.Limit, q.Forward)
+	a := eventsAnswer{list: listOf(items), Unreachable: silence(seen)}
 	switch {
 	case q.Forward:
 		for name, seq := range from {

@@ -307,6 +307,33 @@ func TestFleetEventPages(t *testing.T) {
 	}
 }
 
+// behind is a city whose newest snapshot is older than its log.
+type behind struct{ city.Control }
+
+func (b behind) Snapshot(ctx context.Context) (*city.Snapshot, error) {
+	s, err := b.Control.Snapshot(ctx)
+	if err != nil {
+		return nil, err
+	}
+	old := *s
+	old.Seq--
+	return &old, nil
+}
+
+// The cursor of a page is after all events that are on it, or nobody would have each once.
+func TestFleetPageThenStream(t *testing.T) {
+	a := named("a")
+	happen(a, 3, "x.y")
+	m := citytest.NewMachine(named("b"))
+	m.Put("a", "/a", behind{a})
+	path, _ := serveFleet(t, m, api.Options{})
+	_, _, body := get(t, curl(t, path), "/v0/events")
+	var p struct{ Cursor string }
+	if err := json.Unmarshal([]byte(body), &p); err != nil || p.Cursor != "a:3,b:0" || !strings.Contains(body, `"seq":3`) {
+		t.Errorf("%s, %v", body, err)
+	}
+}
+
 // An answer about all cities waits for news of any of them.
 func TestFleetWaits(t *testing.T) {
 	a, b := named("a"), named("b")
