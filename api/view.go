@@ -41,11 +41,17 @@ func (v view) Cities(ctx context.Context) ([]city.Info, error) {
 	return v.seen(all), err
 }
 
-// Watch implements city.Directory.
+// Watch implements city.Directory. It is silent when something about cities has changed that are not seen.
 func (v view) Watch(ctx context.Context) iter.Seq2[[]city.Info, error] {
 	return func(yield func([]city.Info, error) bool) {
+		var last []city.Info
+		first := true
 		for all, err := range v.Directory.Watch(ctx) {
-			if !yield(v.seen(all), err) {
+			seen := v.seen(all)
+			if err == nil && !first && slices.EqualFunc(seen, last, city.Info.Same) {
+				continue
+			}
+			if first, last = false, seen; !yield(seen, err) {
 				return
 			}
 		}

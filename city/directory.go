@@ -72,6 +72,15 @@ type Info struct {
 	Crashes int        `json:"crashes,omitempty"`
 }
 
+// Same tells whether two lists would say the same of a city.
+func (i Info) Same(j Info) bool {
+	if (i.Until == nil) != (j.Until == nil) || i.Until != nil && !i.Until.Equal(*j.Until) {
+		return false
+	}
+	i.Until, j.Until = nil, nil
+	return i == j
+}
+
 // Tagged is an event and the city that it is of. JSON: the event's, with "city".
 type Tagged struct {
 	City string `json:"city"`

@@ -74,7 +74,7 @@ func (s *Supervisor) Watch(ctx context.Context) iter.Seq2[[]city.Info, error] {
 		var last []city.Info
 		for first := true; ctx.Err() == nil; first = false {
 			now, changed := s.list()
-			if first || !slices.EqualFunc(now, last, same) {
+			if first || !slices.EqualFunc(now, last, city.Info.Same) {
 				if last = now; !yield(now, nil) {
 					return
 				}
@@ -87,14 +87,6 @@ func (s *Supervisor) Watch(ctx context.Context) iter.Seq2[[]city.Info, error] {
 			}
 		}
 	}
-}
-
-func same(x, y city.Info) bool {
-	if (x.Until == nil) != (y.Until == nil) || x.Until != nil && !x.Until.Equal(*y.Until) {
-		return false
-	}
-	x.Until, y.Until = nil, nil
-	return x == y
 }
 
 // City implements city.Directory.
