@@ -27,6 +27,8 @@ func (f *fleet) enrol(w http.ResponseWriter, r *http.Request, rt route) error {
 	if !ok {
 		return &city.Error{Code: city.Unavailable, Message: "nothing can be registered here"}
 	}
+	name := rt.city
+	var err error
 	switch {
 	case f.let != nil:
 		select {
@@ -35,15 +37,14 @@ func (f *fleet) enrol(w http.ResponseWriter, r *http.Request, rt route) error {
 		case <-r.Context().Done():
 			return r.Context().Err()
 		}
-		if err := f.mayEnrol(r.Context(), reg, rt.city, e.Path); err != nil {
-			return err
-		}
+		name, err = f.mayEnrol(r.Context(), reg, rt.city, e.Path)
 	case rt.city != "":
-		if err := called(r.Context(), reg, rt.city, e.Path); err != nil {
-			return err
-		}
+		err = called(r.Context(), reg, rt.city, e.Path)
 	}
-	info, err := f.register(r.Context(), reg, rt.city, e.Path)
+	if err != nil {
+		return err
+	}
+	info, err := f.register(r.Context(), reg, name, e.Path)
 	if err != nil {
 		return err
 	}
@@ -70,7 +71,7 @@ func otherName(path, is, asked string) error {
 
 // register registers, and takes back what turns out to be called otherwise, unless it was there before.
 func (f *fleet) register(ctx context.Context, reg city.Registrar, name, path string) (city.Info, error) {
-	before, err := f.dir.Cities(ctx)
+	before, err := f.dir.root().Cities(ctx)
 	if err != nil {
 		return city.Info{}, err
 	}
@@ -82,6 +83,9 @@ func (f *fleet) register(ctx context.Context, reg city.Registrar, name, path str
 		if _, err := reg.Unregister(ctx, info.Name); err != nil {
 			return info, err
 		}
+	}
+	if f.let != nil {
+		return info, f.foreign(path, info.Name, nil)
 	}
 	return info, otherName(path, info.Name, name)
 }

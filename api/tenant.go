@@ -155,40 +155,45 @@ func declares(snap *city.Snapshot) (n int) {
 	return n
 }
 
-// mayEnrol refuses a tenant's registration that would be one too many, or about what is not the tenant's. What else is in that
-// folder it does not say.
-func (f *fleet) mayEnrol(ctx context.Context, reg city.Registrar, name, path string) error {
+// mayEnrol refuses a tenant's registration that would be one too many, or about what is not the tenant's; else it gives the name
+// that the city has.
+func (f *fleet) mayEnrol(ctx context.Context, reg city.Registrar, name, path string) (string, error) {
 	t := f.let
 	s, ok := reg.(city.Surveyor)
 	if !ok {
-		return &city.Error{Code: city.Unavailable, Message: "what is in that folder cannot be said here, so no tenant can register it; ask whoever runs the machine"}
+		return "", &city.Error{Code: city.Unavailable, Message: "what is in that folder cannot be said here, so no tenant can register it; ask whoever runs the machine"}
 	}
 	about, err := s.Survey(ctx, path)
 	if err != nil || !t.has(about.Name) || name != "" && name != about.Name {
-		f.o.Log.Info("a tenant may not register a folder", "tenant", t.name, "city", name, "path", path, "why", err, "called", about.Name)
-		return &city.Error{Code: city.Conflict, Message: fmt.Sprintf("%s holds no city that the tenant %s may register by that name; whoever runs the machine finds out more in its log", path, t.name)}
+		return "", f.foreign(path, about.Name, err)
 	}
 	all, err := f.dir.Cities(ctx)
 	if err != nil {
-		return err
+		return "", err
 	}
 	others := slices.DeleteFunc(slices.Clone(all), func(i city.Info) bool { return i.Name == about.Name })
 	if t.MaxCities > 0 && len(others) >= t.MaxCities {
-		return &city.Error{Code: city.Forbidden, Message: fmt.Sprintf("the tenant %s may have %d cities and has %s: unregister one", t.name, t.MaxCities, namesOf(others))}
+		return "", &city.Error{Code: city.Forbidden, Message: fmt.Sprintf("the tenant %s may have %d cities and has %s: unregister one", t.name, t.MaxCities, namesOf(others))}
 	}
 	if t.MaxAgents == 0 {
-		return nil
+		return about.Name, nil
 	}
 	n := about.Agents
 	for i := range others {
 		d, err := s.Survey(ctx, others[i].Path)
 		if err != nil {
-			return &city.Error{Code: city.Unavailable, Message: fmt.Sprintf("the agents of %s cannot be counted, so it is not known whether there is room for more: %v", others[i].Name, err)}
+			return "", &city.Error{Code: city.Unavailable, Message: fmt.Sprintf("the agents of %s cannot be counted, so it is not known whether there is room for more: %v", others[i].Name, err)}
 		}
 		n += d.Agents
 	}
 	if n > t.MaxAgents {
-		return &city.Error{Code: city.Forbidden, Message: fmt.Sprintf("with %s, which declares %d agents, the tenant %s would have %d; %d are allowed", about.Name, about.Agents, t.name, n, t.MaxAgents)}
+		return "", &city.Error{Code: city.Forbidden, Message: fmt.Sprintf("with %s, which declares %d agents, the tenant %s would have %d; %d are allowed", about.Name, about.Agents, t.name, n, t.MaxAgents)}
 	}
-	return nil
+	return about.Name, nil
+}
+
+// foreign refuses a folder that is not the tenant's. What else is in it the tenant is not told, but whoever reads the log.
+func (f *fleet) foreign(path, is string, why error) error {
+	f.o.Log.Info("a tenant may not register a folder", "tenant", f.let.name, "path", path, "why", why, "called", is)
+	return &city.Error{Code: city.Conflict, Message: fmt.Sprintf("%s holds no city that the tenant %s may register by that name; whoever runs the machine finds out more in its log", path, f.let.name)}
 }

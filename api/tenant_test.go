@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"context"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -248,6 +249,32 @@ func TestTenantRegisters(t *testing.T) {
 	}
 	if code, body := h.ask("POST", "/v0/tenant/acme/city/prod/unregister", "", acmeToken); code != 200 {
 		t.Errorf("%d %s", code, body)
+	}
+}
+
+// shifty is a machine on which a folder's city has another name than it had when it was looked at.
+type shifty struct{ *citytest.Machine }
+
+func (s shifty) Survey(_ context.Context, path string) (city.Declared, error) {
+	return city.Declared{Name: "prod", Path: path}, nil
+}
+
+// What turns out not to be the tenant's when it is registered is taken back, and what was there before is left alone.
+func TestTenantRegistersAnother(t *testing.T) {
+	m := citytest.NewMachine(named("nobodys"))
+	m.Folder("/nobodys", named("nobodys"))
+	m.Folder("/home/other", named("other"))
+	addr := fleetOverTCP(t, shifty{m}, api.Guard{Fleet: true, Tenants: map[string]api.Tenant{"acme": {Cities: []string{"prod"}, Token: acmeToken}}}, api.Options{})
+	h := &hotel{t: t, addr: addr}
+	for _, path := range []string{"/v0/tenant/acme/cities", "/v0/tenant/acme/city/prod/register"} {
+		for _, folder := range []string{"/nobodys", "/home/other"} {
+			if code, body := h.ask("POST", path, `{"path":"`+folder+`"}`, acmeToken); code != 409 || strings.Contains(body, "called") {
+				t.Errorf("%s %s: %d %s", path, folder, code, body)
+			}
+		}
+	}
+	if all, err := m.Cities(t.Context()); err != nil || len(all) != 1 || all[0].Name != "nobodys" {
+		t.Errorf("%+v, %v", all, err)
 	}
 }
 
