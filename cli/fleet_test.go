@@ -26,9 +26,9 @@ func town(name string, state city.State) *citytest.Fake {
 
 // Where there is no terminal, all cities are a table; one that hangs keeps nobody from being shown.
 func TestAllCitiesAsATable(t *testing.T) {
-	d := citytest.NewDirectory(town("alpha", city.Running), town("beta", city.Quarantined), town("gamma", city.Running), town("quarry", city.Running))
+	d := citytest.NewMachine(town("alpha", city.Running), town("beta", city.Quarantined), town("gamma", city.Running), town("quarry", city.Running))
 	d.Hang("gamma", true)
-	d.Refuse("quarry", "/quarry/city.toml does not exist; `gcity unregister quarry` forgets it")
+	d.Be("quarry", city.CityRefused, "/quarry/city.toml does not exist; `gcity unregister quarry` forgets it")
 	var out, errs bytes.Buffer
 	if code := machine(d, &out, &errs).run(t.Context(), []string{"--all"}); code != 0 || errs.Len() > 0 {
 		t.Fatalf("exit %d: %s", code, errs.String())
@@ -43,7 +43,7 @@ func TestAllCitiesAsATable(t *testing.T) {
 		t.Errorf("exit %d: %s", code, out.String())
 	}
 	out.Reset()
-	if code := machine(citytest.NewDirectory(), &out, &errs).run(t.Context(), []string{"--all"}); code != 0 || !strings.Contains(out.String(), "No city is registered") {
+	if code := machine(citytest.NewMachine(), &out, &errs).run(t.Context(), []string{"--all"}); code != 0 || !strings.Contains(out.String(), "No city is registered") {
 		t.Errorf("exit %d: %s", code, out.String())
 	}
 }
@@ -62,7 +62,7 @@ func TestAllCitiesWithoutASupervisor(t *testing.T) {
 func TestAllCitiesAlone(t *testing.T) {
 	for _, args := range [][]string{{"--all", "--headless"}, {"--all", "--city", "/tmp"}} {
 		var out, errs bytes.Buffer
-		if code := machine(citytest.NewDirectory(), &out, &errs).run(t.Context(), args); code != exitUsage {
+		if code := machine(citytest.NewMachine(), &out, &errs).run(t.Context(), args); code != exitUsage {
 			t.Errorf("%v: exit %d, %s", args, code, errs.String())
 		}
 	}
@@ -71,7 +71,7 @@ func TestAllCitiesAlone(t *testing.T) {
 // Who only looks changes nothing in any city, and not the list.
 func TestAllCitiesReadOnly(t *testing.T) {
 	f := town("alpha", city.Running)
-	m := machine(citytest.NewDirectory(f), &bytes.Buffer{}, &bytes.Buffer{})
+	m := machine(citytest.NewMachine(f), &bytes.Buffer{}, &bytes.Buffer{})
 	m.readOnly = true
 	d, _, err := m.directory()
 	if err != nil {

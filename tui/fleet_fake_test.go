@@ -35,7 +35,7 @@ func demoFleet(now time.Time) *fleet {
 
 // lobby is a stage that shows all cities.
 func lobby(t testing.TB, w, h int, o Options) *stage {
-	o.Cities = citytest.NewDirectory()
+	o.Cities = citytest.NewMachine()
 	if o.Mode == Hosting {
 		o.Mode = Joined
 	}
@@ -48,7 +48,7 @@ func lobby(t testing.TB, w, h int, o Options) *stage {
 
 // among is a stage in a city that others are beside.
 func among(t testing.TB, w, h int) *stage {
-	s := newStage(t, Options{Cities: citytest.NewDirectory(), Mode: Joined, Folder: "/srv/bright-lights"})
+	s := newStage(t, Options{Cities: citytest.NewMachine(), Mode: Joined, Folder: "/srv/bright-lights"})
 	s.m.folder, s.m.homeAt = "/srv/bright-lights", "/srv/bright-lights"
 	s.size(w, h)
 	s.hear(news{snap: demoSnapshot(epoch), events: demoEvents(epoch), fleet: demoFleet(epoch)})

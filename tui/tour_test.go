@@ -91,7 +91,7 @@ func TestLeavingACityEndsItsStreams(t *testing.T) {
 		<-held
 		return city.Receipt{Message: "alpha is slow, but has done it"}, nil
 	})
-	d := citytest.NewDirectory(a, b)
+	d := citytest.NewMachine(a, b)
 	ctl, err := d.City("alpha")
 	if err != nil {
 		t.Fatal(err)
@@ -125,14 +125,14 @@ func TestLeavingACityEndsItsStreams(t *testing.T) {
 func TestACityThatIsAnotherByNow(t *testing.T) {
 	a := citytest.NewFake("alpha", city.Agent{Name: "one", Running: true})
 	b := citytest.NewFake("beta", city.Agent{Name: "one", Running: true})
-	d := citytest.NewDirectory(a, b)
+	d := citytest.NewMachine(a, b)
 	c := inHouse(t, Options{Cities: d, Mode: Joined})
 	c.sees("beta")
 	c.keys("/beta\r")
 	c.sees("1 of 2")
 	c.coax("\r", "0 one")
 	other := citytest.NewFake("beta", city.Agent{Name: "one", Running: true})
-	d.Add("beta", "/elsewhere", other)
+	d.Put("beta", "/elsewhere", other)
 	c.coax("r", "Restart one?")
 	c.coax("y", "beta is not the city in /beta any more")
 	if n := len(other.Commands()) + len(b.Commands()); n > 0 {
@@ -142,15 +142,16 @@ func TestACityThatIsAnotherByNow(t *testing.T) {
 
 // The directory goes and comes back, and cities with it.
 func TestTheListGoesAndComesBack(t *testing.T) {
-	d := citytest.NewDirectory(citytest.NewFake("alpha", city.Agent{Name: "one", Running: true}))
+	d := citytest.NewMachine(citytest.NewFake("alpha", city.Agent{Name: "one", Running: true}))
 	c := inHouse(t, Options{Cities: d, Mode: Joined})
 	c.sees("1/1")
 	d.Fail(errors.New("the supervisor has ended"))
 	c.sees("cannot be read: the supervisor has ended")
 	d.Fail(nil)
-	d.Add("beta", "/beta", citytest.NewFake("beta", city.Agent{Name: "x", Running: true}, city.Agent{Name: "y", Running: true}))
+	d.Folder("/srv/gamma", citytest.NewFake("gamma"))
+	d.Put("beta", "/beta", citytest.NewFake("beta", city.Agent{Name: "x", Running: true}, city.Agent{Name: "y", Running: true}))
 	c.sees("2/2")
-	d.Crash("alpha", "its loop panicked")
+	d.Be("alpha", city.CityCrashed, "its loop panicked")
 	c.sees("its loop panicked")
 	c.keys("a")
 	c.sees("register the city")
@@ -168,10 +169,10 @@ func TestTheListGoesAndComesBack(t *testing.T) {
 func TestLookout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		fakes := map[string]*citytest.Fake{}
-		d := citytest.NewDirectory()
+		d := citytest.NewMachine()
 		for _, name := range []string{"alpha", "beta"} {
 			fakes[name] = citytest.NewFake(name, city.Agent{Name: "one", Running: true})
-			d.Add(name, "/"+name, fakes[name])
+			d.Put(name, "/"+name, fakes[name])
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		r := &runner{ctx: ctx, box: newMailbox(), log: slog.New(slog.DiscardHandler), fail: cancel}
@@ -219,13 +220,13 @@ func TestLookout(t *testing.T) {
 // A registered city that this program runs is refused to the supervisor. It is in the list as it is, and reached from there.
 func TestTheHostedCityIsInTheList(t *testing.T) {
 	f := citytest.NewFake("alpha", city.Agent{Name: "one", Running: true})
-	d := citytest.NewDirectory(f, citytest.NewFake("beta", city.Agent{Name: "one", Running: true}))
+	d := citytest.NewMachine(f, citytest.NewFake("beta", city.Agent{Name: "one", Running: true}))
 	own, err := d.City("alpha") // its loop turns, as that of a city in this process would
 	if err != nil {
 		t.Fatal(err)
 	}
-	refused := citytest.NewDirectory(f, citytest.NewFake("beta", city.Agent{Name: "one", Running: true}))
-	refused.Refuse("alpha", "another controller has it")
+	refused := citytest.NewMachine(f, citytest.NewFake("beta", city.Agent{Name: "one", Running: true}))
+	refused.Be("alpha", city.CityRefused, "another controller has it")
 	c := inHouse(t, Options{City: own, Cities: refused, Folder: "/alpha", Mode: Hosting})
 	c.sees("1 of 2 @")
 	c.keys("@")
@@ -247,7 +248,7 @@ func TestTheHostedCityIsInTheList(t *testing.T) {
 // A memory of its own for each city.
 func TestEachCityRemembersItself(t *testing.T) {
 	dir := t.TempDir()
-	d := citytest.NewDirectory(citytest.NewFake("alpha", city.Agent{Name: "one", Running: true}), citytest.NewFake("beta", city.Agent{Name: "one", Running: true}))
+	d := citytest.NewMachine(citytest.NewFake("alpha", city.Agent{Name: "one", Running: true}), citytest.NewFake("beta", city.Agent{Name: "one", Running: true}))
 	memory := func(folder string) string { return filepath.Join(dir, strings.TrimPrefix(folder, "/")+".json") }
 	c := inHouse(t, Options{Cities: d, Mode: Joined, MemoryOf: memory})
 	c.sees("beta")
@@ -265,14 +266,14 @@ func TestEachCityRemembersItself(t *testing.T) {
 }
 
 // fifty are 50 cities of 100 agents.
-func fifty() (*citytest.Directory, []*citytest.Fake) {
-	d := citytest.NewDirectory()
+func fifty() (*citytest.Machine, []*citytest.Fake) {
+	d := citytest.NewMachine()
 	all := make([]*citytest.Fake, 50)
 	for i := range all {
 		name := fmt.Sprintf("city-%02d", i)
 		f := citytest.NewFake(name)
 		f.Set(func(s *city.Snapshot) { s.Agents = crowd(100).Agents })
-		d.Add(name, "/"+name, f)
+		d.Put(name, "/"+name, f)
 		all[i] = f
 	}
 	return d, all

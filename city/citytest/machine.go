@@ -13,12 +13,15 @@ import (
 	"gcity/events"
 )
 
-// Machine is a directory of cities in memory. Its methods may be called from several goroutines.
+// Machine is the cities of a machine that exists only in memory. They come and go, crash and hang as a test says. Its methods,
+// and those of its cities, may be called from several goroutines.
 type Machine struct {
 	mu      sync.Mutex
 	cities  map[string]*resident
 	folders map[string]*Fake // that Register finds, by path
-	changed chan struct{}    // closed and renewed by every change
+	gone    error
+	streams map[string]int // that are read just now, of each city, and of each city's snapshots
+	changed chan struct{}  // closed and renewed by every change
 }
 
 var (
@@ -27,94 +30,119 @@ var (
 	_ city.Surveyor  = (*Machine)(nil)
 )
 
-// NewMachine makes a directory of cities that run.
+// resident is a city of a Machine, over its lives.
+type resident struct {
+	info  city.Info
+	city  city.Control
+	hangs bool            // no call is answered
+	life  context.Context // the newest
+	stop  context.CancelFunc
+}
+
+// NewMachine makes a directory of cities that run, by the names and paths of their snapshots.
 func NewMachine(cities ...*Fake) *Machine {
-	m := &Machine{cities: map[string]*resident{}, folders: map[string]*Fake{}, changed: make(chan struct{})}
+	m := &Machine{cities: map[string]*resident{}, folders: map[string]*Fake{}, streams: map[string]int{}, changed: make(chan struct{})}
 	for _, f := range cities {
-		s, _ := f.Snapshot(context.Background())
+		s := f.now()
 		m.Put(s.Name, s.Path, f)
 	}
 	return m
 }
 
-// Put adds a city that runs, or puts another one in the place of that name, as a restart does.
-func (m *Machine) Put(name, path string, c city.Control) {
+// now is the newest snapshot.
+func (f *Fake) now() *city.Snapshot {
+	s, _ := f.Snapshot(context.Background()) // cannot fail
+	return s
+}
+
+func (m *Machine) change(edit func()) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.put(name, path, c)
-}
-
-func (m *Machine) put(name, path string, c city.Control) {
-	b := m.cities[name]
-	if b == nil {
-		b = &resident{machine: m, info: city.Info{Name: name, Path: path}}
-		m.cities[name] = b
-	}
-	b.begin(c)
-	m.wake()
-}
-
-// Folder is a city that Register finds.
-func (m *Machine) Folder(path string, f *Fake) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.folders[path] = f
-}
-
-// Be gives a city another condition; it runs or does not run by that.
-func (m *Machine) Be(name string, c city.Condition, why string) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	b := m.cities[name]
-	if c == city.CityRunning || c == city.CityPaused {
-		b.begin(b.city)
-	} else {
-		b.end()
-	}
-	b.info.Status, b.info.Error = c, why
-	m.wake()
-}
-
-// Remove takes a city away.
-func (m *Machine) Remove(name string) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.remove(name)
-}
-
-func (m *Machine) remove(name string) {
-	m.cities[name].end()
-	delete(m.cities, name)
-	m.wake()
-}
-
-func (m *Machine) wake() {
+	edit()
 	close(m.changed)
 	m.changed = make(chan struct{})
 }
 
-// Cities implements city.Directory.
-func (m *Machine) Cities(context.Context) ([]city.Info, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.list(), nil
+// Put adds a city that runs, or puts another one in the place of that name, as a restart does.
+func (m *Machine) Put(name, path string, c city.Control) { m.change(func() { m.put(name, path, c) }) }
+
+func (m *Machine) put(name, path string, c city.Control) {
+	b := m.cities[name]
+	if b == nil {
+		b = &resident{info: city.Info{Name: name}}
+		m.cities[name] = b
+	}
+	b.info.Path = path
+	b.begin(c)
 }
 
-func (m *Machine) list() []city.Info {
+// Folder is a city that Register finds.
+func (m *Machine) Folder(path string, f *Fake) { m.change(func() { m.folders[path] = f }) }
+
+// Be gives a city another condition; it runs or does not run by that.
+func (m *Machine) Be(name string, c city.Condition, why string) {
+	m.change(func() {
+		b := m.cities[name]
+		if c == city.CityRunning || c == city.CityPaused {
+			b.begin(b.city)
+		} else {
+			b.end()
+		}
+		if b.info.Status, b.info.Error = c, why; c == city.CityCrashed {
+			until := time.Now().Add(10 * time.Second)
+			b.info.Until, b.info.Crashes = &until, b.info.Crashes+1
+		}
+	})
+}
+
+// Hang has a city answer nobody, or everybody again.
+func (m *Machine) Hang(name string, hangs bool) { m.change(func() { m.cities[name].hangs = hangs }) }
+
+// Remove takes a city away.
+func (m *Machine) Remove(name string) { m.change(func() { m.remove(name) }) }
+
+func (m *Machine) remove(name string) {
+	m.cities[name].end()
+	delete(m.cities, name)
+}
+
+// Fail ends the directory: Cities and Watch fail from now on; nil brings it back.
+func (m *Machine) Fail(err error) { m.change(func() { m.gone = err }) }
+
+// Streams is how many streams of a city are read just now, and how many of them are not of its snapshots.
+func (m *Machine) Streams(name string) (all, others int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.streams[name], m.streams[name] - m.streams[name+snapshots]
+}
+
+const snapshots = " snapshots"
+
+func (m *Machine) list() ([]city.Info, <-chan struct{}, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	all := []city.Info{}
 	for _, name := range slices.Sorted(maps.Keys(m.cities)) {
 		all = append(all, m.cities[name].info)
 	}
-	return all
+	return all, m.changed, m.gone
+}
+
+// Cities implements city.Directory.
+func (m *Machine) Cities(context.Context) ([]city.Info, error) {
+	all, _, err := m.list()
+	return all, err
 }
 
 // Watch implements city.Directory.
 func (m *Machine) Watch(ctx context.Context) iter.Seq2[[]city.Info, error] {
 	return func(yield func([]city.Info, error) bool) {
 		for ctx.Err() == nil {
-			m.mu.Lock()
-			all, changed := m.list(), m.changed
-			m.mu.Unlock()
+			all, changed, err := m.list()
+			if err != nil {
+				yield(nil, err)
+				return
+			}
 			if !yield(all, nil) {
 				return
 			}
@@ -130,87 +158,105 @@ func (m *Machine) Watch(ctx context.Context) iter.Seq2[[]city.Info, error] {
 func (m *Machine) City(name string) (city.Control, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if b := m.cities[name]; b != nil {
-		return b, nil
+	if m.cities[name] == nil {
+		return nil, refuse(city.NotFound, "no city is called %q", name)
 	}
-	return nil, refuse(city.NotFound, "no city is called %q", name)
+	return &guest{m, name}, nil
 }
 
 // Survey implements city.Surveyor.
 func (m *Machine) Survey(_ context.Context, path string) (city.Declared, error) {
 	m.mu.Lock()
-	defer m.mu.Unlock()
 	f := m.folders[path]
+	m.mu.Unlock()
 	if f == nil {
 		return city.Declared{}, refuse(city.Invalid, "%s has no city.toml", path)
 	}
-	return city.Declared{Name: f.snap.Name, Path: path, Agents: len(f.snap.Agents)}, nil
+	s := f.now()
+	return city.Declared{Name: s.Name, Path: path, Agents: len(s.Agents)}, nil
 }
 
 // Register implements city.Registrar.
-func (m *Machine) Register(_ context.Context, path string) (city.Info, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	f := m.folders[path]
-	if f == nil {
-		return city.Info{}, refuse(city.Invalid, "%s has no city.toml", path)
+func (m *Machine) Register(ctx context.Context, path string) (info city.Info, err error) {
+	about, err := m.Survey(ctx, path)
+	if err != nil {
+		return info, err
 	}
-	name := f.snap.Name
-	if b := m.cities[name]; b == nil {
-		m.put(name, path, f)
-	} else if b.info.Path != path {
-		return city.Info{}, refuse(city.Conflict, "%s is called %s as well", b.info.Path, name)
-	}
-	return m.cities[name].info, nil
+	m.change(func() {
+		if b := m.cities[about.Name]; b == nil {
+			m.put(about.Name, path, m.folders[path])
+		} else if b.info.Path != path {
+			err = refuse(city.Conflict, "%s is called %s as well", b.info.Path, about.Name)
+			return
+		}
+		info = m.cities[about.Name].info
+	})
+	return info, err
 }
 
 // Unregister implements city.Registrar.
-func (m *Machine) Unregister(_ context.Context, name string) (city.Receipt, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.cities[name] == nil {
-		return city.Receipt{}, refuse(city.NotFound, "no city is called %q", name)
-	}
-	m.remove(name)
-	return city.Receipt{Message: "stopped and forgot " + name}, nil
+func (m *Machine) Unregister(_ context.Context, name string) (r city.Receipt, err error) {
+	m.change(func() {
+		if m.cities[name] == nil {
+			err = refuse(city.NotFound, "no city is called %q", name)
+			return
+		}
+		m.remove(name)
+		r.Message = "stopped and forgot " + name + ": it is no longer registered"
+	})
+	return r, err
 }
-
-// resident is a city of a Machine, over its lives. machine.mu guards the fields.
-type resident struct {
-	machine *Machine
-	info    city.Info
-	city    city.Control
-	life    context.Context
-	stop    context.CancelFunc
-}
-
-var _ city.Getter = (*resident)(nil)
 
 func (b *resident) begin(c city.Control) {
 	b.end()
 	b.life, b.stop = context.WithCancel(context.Background())
-	b.city, b.info.Running, b.info.Status, b.info.Error, b.info.Since = c, true, city.CityRunning, "", time.Now()
+	b.city, b.info.Running, b.info.Status, b.info.Error = c, true, city.CityRunning, ""
 }
 
 func (b *resident) end() {
 	if b.stop != nil {
 		b.stop()
 	}
-	b.info.Running, b.info.Status, b.info.Since = false, city.CityStopped, time.Now()
+	b.info.Running, b.info.Status, b.info.Since, b.info.Until = false, city.CityStopped, time.Now(), nil
 }
 
-func (b *resident) now() (city.Control, context.Context, error) {
-	b.machine.mu.Lock()
-	defer b.machine.mu.Unlock()
-	if !b.info.Running {
-		return nil, nil, refuse(city.Unavailable, "%s does not run: %s %s", b.info.Name, b.info.Status, b.info.Error)
+// guest is a city as its directory gives it out: it is found anew with every call.
+type guest struct {
+	m    *Machine
+	name string
+}
+
+var _ city.Getter = (*guest)(nil)
+
+// find waits while the city hangs, and gives it and its life, or says why it does not answer.
+func (g *guest) find(ctx context.Context) (city.Control, context.Context, error) {
+	for {
+		g.m.mu.Lock()
+		b, changed := g.m.cities[g.name], g.m.changed
+		var now resident
+		if b != nil {
+			now = *b
+		}
+		g.m.mu.Unlock()
+		switch {
+		case b == nil:
+			return nil, nil, refuse(city.Unavailable, "%s is not registered any more", g.name)
+		case !now.hangs && !now.info.Running:
+			return nil, nil, refuse(city.Unavailable, "%s does not run: %s %s", g.name, now.info.Status, now.info.Error)
+		case !now.hangs:
+			return now.city, now.life, nil
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return nil, nil, ctx.Err()
+		}
 	}
-	return b.city, b.life, nil
 }
 
 // asked asks the city that runs now.
-func asked[T any](b *resident, ask func(city.Control) (T, error)) (T, error) {
-	c, _, err := b.now()
+func asked[T any](ctx context.Context, g *guest, ask func(city.Control) (T, error)) (T, error) {
+	c, _, err := g.find(ctx)
 	if err != nil {
 		var none T
 		return none, err
@@ -218,73 +264,98 @@ func asked[T any](b *resident, ask func(city.Control) (T, error)) (T, error) {
 	return ask(c)
 }
 
-// streamed is a stream of the city that runs now, and ends with it.
-func streamed[T any](ctx context.Context, b *resident, of func(city.Control, context.Context) iter.Seq2[T, error]) iter.Seq2[T, error] {
+func (g *guest) count(kind string, n int) {
+	g.m.mu.Lock()
+	defer g.m.mu.Unlock()
+	g.m.streams[g.name] += n
+	if kind != "" {
+		g.m.streams[g.name+kind] += n
+	}
+}
+
+// streamed is a stream of the city that runs now: it ends with it, and stands still while it hangs.
+func streamed[T any](ctx context.Context, g *guest, kind string, of func(city.Control, context.Context) iter.Seq2[T, error]) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
+		g.count(kind, 1)
+		defer g.count(kind, -1)
 		var none T
-		c, life, err := b.now()
+		c, life, err := g.find(ctx)
 		if err != nil {
-			yield(none, err)
+			if ctx.Err() == nil {
+				yield(none, err)
+			}
 			return
 		}
 		inner, cancel := context.WithCancel(ctx)
 		defer cancel()
 		defer context.AfterFunc(life, cancel)()
 		for v, err := range of(c, inner) {
+			if _, _, gone := g.find(inner); gone != nil {
+				break
+			}
 			if !yield(v, err) {
 				return
 			}
 		}
 		if life.Err() != nil && ctx.Err() == nil {
-			yield(none, refuse(city.Unavailable, "the city has stopped"))
+			yield(none, refuse(city.Unavailable, "%s has stopped", g.name))
 		}
 	}
 }
 
-func (b *resident) Snapshot(ctx context.Context) (*city.Snapshot, error) {
-	return asked(b, func(c city.Control) (*city.Snapshot, error) { return c.Snapshot(ctx) })
+// Snapshot implements city.Control. The loop of a city that answers turns.
+func (g *guest) Snapshot(ctx context.Context) (*city.Snapshot, error) {
+	return asked(ctx, g, func(c city.Control) (*city.Snapshot, error) {
+		s, err := c.Snapshot(ctx)
+		if err != nil {
+			return nil, err
+		}
+		fresh := *s
+		fresh.Patrol.Last = time.Now()
+		return &fresh, nil
+	})
 }
 
-func (b *resident) Inspect(ctx context.Context, agent string) (*city.Inspection, error) {
-	return asked(b, func(c city.Control) (*city.Inspection, error) { return c.Inspect(ctx, agent) })
+func (g *guest) Inspect(ctx context.Context, agent string) (*city.Inspection, error) {
+	return asked(ctx, g, func(c city.Control) (*city.Inspection, error) { return c.Inspect(ctx, agent) })
 }
 
-func (b *resident) Output(ctx context.Context, agent string, lines int) (string, error) {
-	return asked(b, func(c city.Control) (string, error) { return c.Output(ctx, agent, lines) })
+func (g *guest) Output(ctx context.Context, agent string, lines int) (string, error) {
+	return asked(ctx, g, func(c city.Control) (string, error) { return c.Output(ctx, agent, lines) })
 }
 
-func (b *resident) History(ctx context.Context, q events.Query) ([]events.Event, error) {
-	return asked(b, func(c city.Control) ([]events.Event, error) { return c.History(ctx, q) })
+func (g *guest) History(ctx context.Context, q events.Query) ([]events.Event, error) {
+	return asked(ctx, g, func(c city.Control) ([]events.Event, error) { return c.History(ctx, q) })
 }
 
-func (b *resident) Beads(ctx context.Context, q beads.Query) ([]beads.Bead, error) {
-	return asked(b, func(c city.Control) ([]beads.Bead, error) { return c.Beads(ctx, q) })
+func (g *guest) Beads(ctx context.Context, q beads.Query) ([]beads.Bead, error) {
+	return asked(ctx, g, func(c city.Control) ([]beads.Bead, error) { return c.Beads(ctx, q) })
 }
 
-func (b *resident) Bead(ctx context.Context, id string) (beads.Bead, error) {
-	return asked(b, func(c city.Control) (beads.Bead, error) { return city.GetBead(ctx, c, id) })
+func (g *guest) Bead(ctx context.Context, id string) (beads.Bead, error) {
+	return asked(ctx, g, func(c city.Control) (beads.Bead, error) { return city.GetBead(ctx, c, id) })
 }
 
-func (b *resident) Attach(ctx context.Context, agent string, cols, rows int) (city.Terminal, error) {
-	return asked(b, func(c city.Control) (city.Terminal, error) { return c.Attach(ctx, agent, cols, rows) })
+func (g *guest) Attach(ctx context.Context, agent string, cols, rows int) (city.Terminal, error) {
+	return asked(ctx, g, func(c city.Control) (city.Terminal, error) { return c.Attach(ctx, agent, cols, rows) })
 }
 
-func (b *resident) Do(ctx context.Context, cmd city.Command) (city.Receipt, error) {
-	return asked(b, func(c city.Control) (city.Receipt, error) { return c.Do(ctx, cmd) })
+func (g *guest) Do(ctx context.Context, cmd city.Command) (city.Receipt, error) {
+	return asked(ctx, g, func(c city.Control) (city.Receipt, error) { return c.Do(ctx, cmd) })
 }
 
-func (b *resident) Snapshots(ctx context.Context) iter.Seq2[*city.Snapshot, error] {
-	return streamed(ctx, b, city.Control.Snapshots)
+func (g *guest) Snapshots(ctx context.Context) iter.Seq2[*city.Snapshot, error] {
+	return streamed(ctx, g, snapshots, city.Control.Snapshots)
 }
 
-func (b *resident) Events(ctx context.Context, after uint64) iter.Seq2[events.Event, error] {
-	return streamed(ctx, b, func(c city.Control, ctx context.Context) iter.Seq2[events.Event, error] { return c.Events(ctx, after) })
+func (g *guest) Events(ctx context.Context, after uint64) iter.Seq2[events.Event, error] {
+	return streamed(ctx, g, "", func(c city.Control, ctx context.Context) iter.Seq2[events.Event, error] { return c.Events(ctx, after) })
 }
 
-func (b *resident) Watch(ctx context.Context, agent string) iter.Seq2[city.Frame, error] {
-	return streamed(ctx, b, func(c city.Control, ctx context.Context) iter.Seq2[city.Frame, error] { return c.Watch(ctx, agent) })
+func (g *guest) Watch(ctx context.Context, agent string) iter.Seq2[city.Frame, error] {
+	return streamed(ctx, g, "", func(c city.Control, ctx context.Context) iter.Seq2[city.Frame, error] { return c.Watch(ctx, agent) })
 }
 
-func (b *resident) RunOutput(ctx context.Context, run string) iter.Seq2[city.Piece, error] {
-	return streamed(ctx, b, func(c city.Control, ctx context.Context) iter.Seq2[city.Piece, error] { return c.RunOutput(ctx, run) })
+func (g *guest) RunOutput(ctx context.Context, run string) iter.Seq2[city.Piece, error] {
+	return streamed(ctx, g, "", func(c city.Control, ctx context.Context) iter.Seq2[city.Piece, error] { return c.RunOutput(ctx, run) })
 }
