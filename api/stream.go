@@ -57,7 +57,7 @@ func (s *server) takePlace() (leave func(), err error) {
 	case s.streams <- struct{}{}:
 		return func() { <-s.streams }, nil
 	default:
-		return nil, &city.Error{Code: city.Unavailable, Message: fmt.Sprintf("%d streams are open already: close some", s.o.MaxStreams)}
+		return nil, &city.Error{Code: city.Unavailable, Message: fmt.Sprintf("%d streams are open already: close some", cap(s.streams))}
 	}
 }
 

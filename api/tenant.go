@@ -88,6 +88,13 @@ func (f *fleet) asTenant(w http.ResponseWriter, r *http.Request, who, path strin
 		f.fail(w, &city.Error{Code: city.NotFound, Message: "there is no such tenant; [tenants] in supervisor.toml has them, and they are answered over TCP only"})
 		return
 	}
+	select {
+	case l.asks <- struct{}{}:
+		defer func() { <-l.asks }()
+	default:
+		f.fail(w, &city.Error{Code: city.Unavailable, Message: fmt.Sprintf("%d requests of the tenant %s are not answered yet: wait for some of them", cap(l.asks), who)})
+		return
+	}
 	rt, err := parse(path)
 	if err == nil {
 		switch rt.kind {
@@ -109,20 +116,21 @@ func (f *fleet) asTenant(w http.ResponseWriter, r *http.Request, who, path strin
 type let struct {
 	Tenant
 	name    string
+	asks    chan struct{} // one token for each request that is being answered
 	streams chan struct{} // as a server's
 	enrols  chan struct{} // one registration at a time
 }
 
 func (t *let) has(name string) bool { return slices.Contains(t.Cities, name) }
 
-// letsOf are the tenants of a guard. None of them can take all streams from the others.
+// letsOf are the tenants of a guard. None of them can take all connections or streams from the others.
 func letsOf(o Options) map[string]*let {
 	all := map[string]*let{}
 	if o.Guard == nil {
 		return all
 	}
 	for name, t := range o.Guard.Tenants {
-		all[name] = &let{Tenant: t, name: name, streams: make(chan struct{}, max(1, o.MaxStreams/4)), enrols: make(chan struct{}, 1)}
+		all[name] = &let{Tenant: t, name: name, asks: make(chan struct{}, o.MaxStreams), streams: make(chan struct{}, max(1, o.MaxStreams/4)), enrols: make(chan struct{}, 1)}
 	}
 	return all
 }

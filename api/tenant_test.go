@@ -252,6 +252,36 @@ func TestTenantRegisters(t *testing.T) {
 	}
 }
 
+// A tenant whose requests are not answered keeps no other tenant from being answered.
+func TestTenantAsksTooMuch(t *testing.T) {
+	m := citytest.NewMachine(named("prod"), named("secretproject"))
+	addr := fleetOverTCP(t, m, api.Guard{Fleet: true, Tenants: map[string]api.Tenant{
+		"acme": {Cities: []string{"prod"}, Token: acmeToken}, "bigcorp": {Cities: []string{"secretproject"}, Token: bigToken},
+	}}, api.Options{MaxStreams: 8})
+	h := &hotel{t: t, addr: addr}
+	m.Hang("prod", true)
+	codes := make(chan int)
+	for range 9 {
+		go func() {
+			code := 0
+			defer func() { codes <- code }()
+			code, _ = h.ask("GET", "/v0/tenant/acme/city/prod/status", "", acmeToken)
+		}()
+	}
+	if code := <-codes; code != 503 {
+		t.Errorf("the first answer of a city that hangs is %d", code)
+	}
+	if code, body := h.ask("GET", "/v0/tenant/bigcorp/city/secretproject/status", "", bigToken); code != 200 {
+		t.Errorf("%d %s", code, body)
+	}
+	m.Hang("prod", false)
+	for range 8 {
+		if code := <-codes; code != 200 {
+			t.Error(code)
+		}
+	}
+}
+
 // shifty is a machine on which a folder's city has another name than it had when it was looked at.
 type shifty struct{ *citytest.Machine }
 
