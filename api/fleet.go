@@ -23,6 +23,7 @@ type fleet struct {
 	*server
 	dir   view
 	looks *beside.Looks[glance] // at cities, by name
+	calls *calls                // of their logs and screens, for answers about all
 	lets  map[string]*let
 	let   *let // whose cities they are; nil: everybody's
 }
@@ -30,7 +31,7 @@ type fleet struct {
 func newFleet(s *server, d city.Directory) *fleet {
 	s.many = true
 	s.document = sync.OnceValue(func() []byte { return document(fleetOperations()) })
-	return &fleet{server: s, dir: view{Directory: d}, looks: beside.New[glance](looksAtAll), lets: letsOf(s.o)}
+	return &fleet{server: s, dir: view{Directory: d}, looks: beside.New[glance](looksAtAll), calls: &calls{}, lets: letsOf(s.o)}
 }
 
 // FleetHandler is Handler for all cities of a directory.

@@ -128,12 +128,15 @@ func (f *fleet) histories(ctx context.Context, seen []glance, q events.Query, fr
 		}
 		wg.Go(func() {
 			g := &seen[i]
-			found, err := f.history(ctx, g.name, mine)
-			if err != nil {
-				g.err, g.snap = err, nil
+			p, ok := inTime(ctx, func() past { return f.history(ctx, g.name, mine) })
+			if !ok {
+				p.err = notInTime(g.name)
+			}
+			if p.err != nil {
+				g.err, g.snap = p.err, nil
 				return
 			}
-			for _, e := range found {
+			for _, e := range p.found {
 				pages[i] = append(pages[i], city.Tagged{City: g.name, Event: e})
 			}
 		})
@@ -142,15 +145,21 @@ func (f *fleet) histories(ctx context.Context, seen []glance, q events.Query, fr
 	return pages
 }
 
-func (f *fleet) history(ctx context.Context, name string, q events.Query) (found []events.Event, err error) {
-	err = f.careful(name, func() error {
-		c, err := f.dir.City(name)
+// past is a page of a city's events.
+type past struct {
+	found []events.Event
+	err   error
+}
+
+func (f *fleet) history(ctx context.Context, name string, q events.Query) (p past) {
+	p.err = f.careful(name, func() error {
+		c, err := sparing{f.dir, f.calls}.City(name)
 		if err == nil {
-			found, err = c.History(ctx, q)
+			p.found, err = c.History(ctx, q)
 		}
 		return err
 	})
-	return found, err
+	return p
 }
 
 // mergePages puts pages together in the order of the clock, each as it is, and tells whether there was more than the limit.
@@ -186,7 +195,7 @@ func (f *fleet) eventStream(w http.ResponseWriter, r *http.Request, _ route) err
 	if err != nil {
 		return err
 	}
-	dir := f.chosen(r)
+	dir := sparing{f.chosen(r), f.calls}
 	all, err := dir.Cities(r.Context())
 	if err != nil {
 		return err
@@ -227,13 +236,13 @@ func tell(ctx context.Context, d city.Directory, from city.Cursor) iter.Seq2[tol
 }
 
 // awaitAny returns when there is an event after a cursor, or when ctx ends.
-func (f *fleet) awaitAny(ctx context.Context, dir city.Directory, from city.Cursor) error {
+func (f *fleet) awaitAny(ctx context.Context, dir view, from city.Cursor) error {
 	leave, err := f.takePlace()
 	if err != nil {
 		return err
 	}
 	defer leave()
-	for _, err := range city.Merged(ctx, dir, from) {
+	for _, err := range city.Merged(ctx, sparing{dir, f.calls}, from) {
 		if err != nil && ctx.Err() == nil {
 			return err
 		}

@@ -45,7 +45,7 @@ func (f *fleet) glances(ctx context.Context, all []city.Info) []glance {
 		wg.Go(func() {
 			g, ok := f.looks.At(ctx, info.Name, now, lookTime, func() glance { return f.glance(info.Name) })
 			if !ok {
-				g.err = &city.Error{Code: city.Unavailable, Message: info.Name + " did not answer in time"}
+				g.err = notInTime(info.Name)
 			}
 			g.name, g.info = info.Name, info
 			seen[i] = g
@@ -53,6 +53,10 @@ func (f *fleet) glances(ctx context.Context, all []city.Info) []glance {
 	}
 	wg.Wait()
 	return seen
+}
+
+func notInTime(name string) error {
+	return &city.Error{Code: city.Unavailable, Message: name + " did not answer in time"}
 }
 
 func (f *fleet) glance(name string) (g glance) {
@@ -252,19 +256,27 @@ func (f *fleet) peekAll(ctx context.Context, items []CityAgent) {
 	defer cancel()
 	var wg sync.WaitGroup
 	for name, of := range by {
-		c, err := f.dir.City(name)
+		c, err := sparing{f.dir, f.calls}.City(name)
 		if err != nil {
 			continue
 		}
 		wg.Go(func() {
-			_ = f.careful(name, func() error { // what cannot be had stays empty
-				for _, i := range of {
-					if items[i].Running {
-						items[i].LastOutput, _ = c.Output(ctx, items[i].Name, 0)
-					}
+			for _, i := range of {
+				if !items[i].Running {
+					continue
 				}
-				return nil
-			})
+				agent := items[i].Name
+				text, ok := inTime(ctx, func() (text string) {
+					_ = f.careful(name, func() (err error) { // what cannot be had stays empty
+						text, err = c.Output(ctx, agent, 0)
+						return err
+					})
+					return text
+				})
+				if items[i].LastOutput = text; !ok {
+					return
+				}
+			}
 		})
 	}
 	wg.Wait()

@@ -14,6 +14,7 @@ import (
 // again goes on where it was. What happened before the stream began comes in the order of the clock; besides, only the events
 // of one city are in order. A slow reader is merely behind: no more than one event of a city waits for it. Events that a log
 // does not have are stood for by an event events.Gap of that city, and so is a cursor that is beyond its log, or a fault in reading it.
+// A city that does not answer although nobody waits any more is left behind when the stream ends.
 func Merged(ctx context.Context, d Directory, from Cursor) iter.Seq2[Tagged, error] {
 	return func(yield func(Tagged, error) bool) {
 		for s, err := range MergedSteps(ctx, d, from) {
@@ -45,7 +46,7 @@ func MergedSteps(ctx context.Context, d Directory, from Cursor) iter.Seq2[Step, 
 		if m.at == nil {
 			m.at = Cursor{}
 		}
-		defer m.running.Wait()
+		defer m.finish()
 		defer cancel()
 		m.running.Go(m.watch)
 		m.run(yield)
@@ -57,6 +58,8 @@ const (
 	lateAfter = time.Second
 	// A city that runs, and whose events cannot be had, is asked again after a while, which doubles.
 	restMin, restMax = 100 * time.Millisecond, 5 * time.Second
+	// leaveAfter is how long the end of a stream waits for cities to let go of it.
+	leaveAfter = 2 * time.Second
 )
 
 // merge is one merged stream. All but what channels carry belongs to the goroutine of its reader.
@@ -80,6 +83,18 @@ type merge struct {
 type rest struct {
 	until time.Time
 	took  time.Duration
+}
+
+// finish waits for all that works for the stream to end, but not for ever.
+func (m *merge) finish() {
+	ended := make(chan struct{})
+	go func() { m.running.Wait(); close(ended) }() // as long as a city takes
+	late := time.NewTimer(leaveAfter)
+	defer late.Stop()
+	select {
+	case <-ended:
+	case <-late.C:
+	}
 }
 
 // watch follows the directory.

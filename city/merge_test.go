@@ -204,6 +204,34 @@ func TestMergedStuck(t *testing.T) {
 	})
 }
 
+// dead is a city that never answers, whatever the patience of who asks.
+type dead struct {
+	city.Control
+	free chan struct{}
+}
+
+func (d dead) History(context.Context, events.Query) ([]events.Event, error) {
+	<-d.free
+	return nil, errors.New("too late")
+}
+
+// A stream ends though a city never answers.
+func TestMergedDead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		a := citytest.NewFake("a")
+		m := citytest.NewMachine(a)
+		d := dead{citytest.NewFake("dead"), make(chan struct{})}
+		m.Put("dead", "/dead", d)
+		record(a, 2)
+		r := merged(ctx, m, city.Cursor{"a": 0, "dead": 0})
+		wantRead(t, r, "a:1, a:2")
+		r.end()
+		close(d.free)
+	})
+}
+
 // broken is a city with a fault in its log.
 type broken struct{ city.Control }
 

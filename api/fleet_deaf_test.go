@@ -1,0 +1,58 @@
+package api_test
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+
+	"gcity/api"
+	"gcity/city"
+	"gcity/city/citytest"
+	"gcity/events"
+)
+
+// deaf is a city whose log and screens never answer.
+type deaf struct {
+	city.Control
+	free chan struct{}
+}
+
+func (m *deaf) History(context.Context, events.Query) ([]events.Event, error) {
+	<-m.free
+	return nil, context.Canceled
+}
+
+func (m *deaf) Output(context.Context, string, int) (string, error) {
+	<-m.free
+	return "", context.Canceled
+}
+
+// So it is with what is read of its disk, and nothing of that keeps the supervisor from ending.
+func TestDeafCity(t *testing.T) {
+	well := named("well")
+	happen(well, 1, "x.y")
+	m := citytest.NewMachine(well)
+	h := &deaf{named("deaf"), make(chan struct{})}
+	m.Put("deaf", "/deaf", h)
+	defer close(h.free)
+	path, stop := serveFleet(t, m, api.Options{})
+	hc := curl(t, path)
+	st := openSSE(t, hc, "/v0/events/stream?after=0", "")
+	if got, _ := st.events(1); got != "well:1" {
+		t.Error(got)
+	}
+	var wg sync.WaitGroup
+	for p, want := range map[string]string{
+		"/v0/agents?peek=1": `"city":"deaf"`, "/v0/events": `"unreachable":[{"city":"deaf","error":"deaf did not answer in time`,
+	} {
+		wg.Go(func() {
+			if status, _, body := get(t, hc, p); status != http.StatusOK || !strings.Contains(body, want) || !strings.Contains(body, `"city":"well"`) {
+				t.Errorf("%s: %d %s", p, status, body)
+			}
+		})
+	}
+	wg.Wait()
+	stop()
+}

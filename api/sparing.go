@@ -1,0 +1,117 @@
+package api
+
+import (
+	"context"
+	"iter"
+	"sync"
+	"time"
+
+	"gcity/city"
+	"gcity/events"
+)
+
+// calls are what cities are asked just now. What goes on when nobody has waited for it for a while is a city's that may never
+// answer: until it ends that city is not asked again, so that no more hangs than was asked at once.
+type calls struct {
+	mu sync.Mutex
+	of map[string]map[*waiting]bool // by city
+}
+
+// waiting is one of them.
+type waiting struct {
+	left time.Time // since when nobody waits for it, zero = somebody does
+}
+
+func (c *calls) begin(ctx context.Context, name string) (end func(), err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for w := range c.of[name] {
+		if !w.left.IsZero() && time.Since(w.left) > lookTime {
+			return nil, &city.Error{Code: city.Unavailable, Message: name + " has not answered yet what it was asked before"}
+		}
+	}
+	if c.of == nil {
+		c.of = map[string]map[*waiting]bool{}
+	}
+	if c.of[name] == nil {
+		c.of[name] = map[*waiting]bool{}
+	}
+	w := &waiting{}
+	c.of[name][w] = true
+	heard := context.AfterFunc(ctx, func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		w.left = time.Now()
+	})
+	return func() {
+		heard()
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if delete(c.of[name], w); len(c.of[name]) == 0 {
+			delete(c.of, name)
+		}
+	}, nil
+}
+
+// sparing is a directory of cities whose logs and screens are asked for with care.
+type sparing struct {
+	city.Directory
+	calls *calls
+}
+
+// City implements city.Directory.
+func (p sparing) City(name string) (city.Control, error) {
+	c, err := p.Directory.City(name)
+	if err != nil {
+		return nil, err
+	}
+	return &asked{c, name, p.calls}, nil
+}
+
+type asked struct {
+	city.Control
+	name  string
+	calls *calls
+}
+
+func (a *asked) History(ctx context.Context, q events.Query) ([]events.Event, error) {
+	end, err := a.calls.begin(ctx, a.name)
+	if err != nil {
+		return nil, err
+	}
+	defer end()
+	return a.Control.History(ctx, q)
+}
+
+func (a *asked) Output(ctx context.Context, agent string, lines int) (string, error) {
+	end, err := a.calls.begin(ctx, a.name)
+	if err != nil {
+		return "", err
+	}
+	defer end()
+	return a.Control.Output(ctx, agent, lines)
+}
+
+func (a *asked) Events(ctx context.Context, after uint64) iter.Seq2[events.Event, error] {
+	return func(yield func(events.Event, error) bool) {
+		end, err := a.calls.begin(ctx, a.name)
+		if err != nil {
+			yield(events.Event{}, err)
+			return
+		}
+		defer end()
+		a.Control.Events(ctx, after)(yield)
+	}
+}
+
+// inTime asks something, which must not panic, and leaves it behind when ctx ends before it is answered.
+func inTime[T any](ctx context.Context, ask func() T) (answer T, ok bool) {
+	answers := make(chan T, 1)
+	go func() { answers <- ask() }()
+	select {
+	case answer = <-answers:
+		return answer, true
+	case <-ctx.Done():
+		return answer, false
+	}
+}

@@ -1,0 +1,62 @@
+package api
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"gcity/city"
+	"gcity/city/citytest"
+	"gcity/events"
+)
+
+// late is a city that answers when it can, and not when it is to.
+type late struct {
+	city.Control
+	free  chan struct{}
+	asked int
+}
+
+func (l *late) History(context.Context, events.Query) ([]events.Event, error) {
+	l.asked++
+	<-l.free
+	return nil, nil
+}
+
+// A city that has been left without an answer is not asked again before it has given one.
+func TestSparing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &late{Control: citytest.NewFake("a"), free: make(chan struct{})}
+		m := citytest.NewMachine()
+		m.Put("a", "/a", l)
+		c, err := sparing{m, &calls{}}.City("a")
+		if err != nil {
+			t.Fatal(err)
+		}
+		ask := func() error {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			defer cancel()
+			err, ok := inTime(ctx, func() error { _, err := c.History(ctx, events.Query{}); return err })
+			if !ok {
+				err = ctx.Err()
+			}
+			synctest.Wait()
+			return err
+		}
+		for range 2 { // it may be about to answer
+			if err := ask(); err != context.DeadlineExceeded {
+				t.Error(err)
+			}
+		}
+		time.Sleep(2 * lookTime)
+		if err := ask(); asError(err).Message != "a has not answered yet what it was asked before" || l.asked != 2 {
+			t.Errorf("%v, after it was asked %d times", err, l.asked)
+		}
+		close(l.free)
+		synctest.Wait()
+		if err := ask(); err != nil {
+			t.Error(err)
+		}
+	})
+}
