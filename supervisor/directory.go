@@ -137,11 +137,7 @@ func (s *Supervisor) Survey(ctx context.Context, path string) (city.Declared, er
 	if err != nil || s.o.Agents == nil {
 		return city.Declared{Name: e.Name, Path: e.Path}, err
 	}
-	type count struct {
-		n   int
-		err error
-	}
-	saw, ok := beside.New[count](1).At(ctx, e.Path, time.Now(), nameAnswers, func() count {
+	saw, ok := s.counts.At(ctx, e.Path, time.Now(), nameAnswers, func() count {
 		n, err := s.o.Agents(e.Path)
 		return count{n, err}
 	})
@@ -159,31 +155,42 @@ func (s *Supervisor) identify(ctx context.Context, path string) (Entry, error) {
 	if !filepath.IsAbs(path) {
 		return Entry{}, &city.Error{Code: city.Invalid, Message: fmt.Sprintf("%q is not the absolute path of a city's folder", path)}
 	}
-	return Identify(ctx, path, s.o.Name)
+	return identify(ctx, s.folders, path, s.o.Name)
+}
+
+// folder is what a look at one that is to be registered saw, and count one at what it declares.
+type folder struct {
+	entry Entry
+	err   error
+}
+
+type count struct {
+	n   int
+	err error
 }
 
 // Identify says how a folder is registered: free of links, and under the name that its configuration gives it.
 func Identify(ctx context.Context, path string, name func(path string) string) (Entry, error) {
-	type look struct {
-		e   Entry
-		err error
-	}
-	saw, ok := beside.New[look](1).At(ctx, path, time.Now(), nameAnswers, func() look {
+	return identify(ctx, beside.New[folder](1), path, name)
+}
+
+func identify(ctx context.Context, looks *beside.Looks[folder], path string, name func(path string) string) (Entry, error) {
+	saw, ok := looks.At(ctx, filepath.Clean(path), time.Now(), nameAnswers, func() folder {
 		real, err := filepath.EvalSymlinks(path)
 		if err != nil {
-			return look{err: fmt.Errorf("%s cannot be registered: %w", path, err)}
+			return folder{err: fmt.Errorf("%s cannot be registered: %w", path, err)}
 		}
-		return look{e: Entry{Path: real, Name: name(real)}}
+		return folder{entry: Entry{Path: real, Name: name(real)}}
 	})
 	switch {
 	case !ok:
 		return Entry{}, &city.Error{Code: city.Unavailable, Message: fmt.Sprintf("%s cannot be registered: %v", path, errMute)}
 	case saw.err != nil:
 		return Entry{}, &city.Error{Code: city.Invalid, Message: saw.err.Error()}
-	case saw.e.Name == "":
+	case saw.entry.Name == "":
 		return Entry{}, &city.Error{Code: city.Invalid, Message: path + " is no city: there is no city.toml in it that says what it is called; `gcity init` writes one"}
 	}
-	return saw.e, nil
+	return saw.entry, nil
 }
 
 // settled waits until a city runs or is known not to.

@@ -70,6 +70,8 @@ type Supervisor struct {
 	slots   chan struct{} // one for each city that is being opened
 	reloads chan struct{}
 	names   *beside.Looks[string] // at what a configuration calls its city
+	folders *beside.Looks[folder] // that are to be registered
+	counts  *beside.Looks[count]  // at how many agents a configuration declares
 	looks   sync.Mutex            // held while the registry is brought into force
 
 	mu       sync.Mutex
@@ -109,7 +111,7 @@ func New(o Options) *Supervisor {
 		o.Busy = func(error) bool { return false }
 	}
 	return &Supervisor{
-		o: o, names: beside.New[string](64), slots: make(chan struct{}, o.AtOnce), reloads: make(chan struct{}, 1), wards: map[string]*ward{},
+		o: o, names: beside.New[string](64), folders: beside.New[folder](64), counts: beside.New[count](64), slots: make(chan struct{}, o.AtOnce), reloads: make(chan struct{}, 1), wards: map[string]*ward{},
 		settings: Defaults(), changed: make(chan struct{}), life: context.Background(),
 	}
 }

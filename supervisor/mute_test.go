@@ -1,0 +1,37 @@
+package supervisor
+
+import (
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+)
+
+// A folder that never answers costs one look, however often it is to be registered.
+func TestAFolderThatNeverAnswers(t *testing.T) {
+	h, dir := newHome(t), t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		free := make(chan struct{})
+		var named, counted atomic.Int32
+		s := New(Options{
+			Home:   h,
+			Name:   func(string) string { named.Add(1); <-free; return "a" },
+			Agents: func(string) (int, error) { counted.Add(1); return 1, nil },
+		})
+		for range 3 {
+			if _, err := s.Survey(t.Context(), dir); err == nil {
+				t.Error("it was answered")
+			}
+			if _, err := s.Register(t.Context(), dir); err == nil {
+				t.Error("it was registered")
+			}
+		}
+		if n := named.Load(); n != 1 {
+			t.Errorf("%d looks are under way", n)
+		}
+		close(free)
+		synctest.Wait()
+		if d, err := s.Survey(t.Context(), dir); err != nil || d.Name != "a" || counted.Load() != 1 {
+			t.Errorf("%+v, %v, counted %d times", d, err, counted.Load())
+		}
+	})
+}
