@@ -77,11 +77,11 @@ func (f *fleet) register(ctx context.Context, reg city.Registrar, name, path str
 	}
 	info, err := reg.Register(ctx, path)
 	if err != nil || name == "" || info.Name == name {
-		return info, err
+		return info, f.hushed(err)
 	}
 	if find(before, info.Name) == nil {
 		if _, err := reg.Unregister(ctx, info.Name); err != nil {
-			return info, err
+			return info, f.hushed(err)
 		}
 	}
 	if f.let != nil {
@@ -110,7 +110,7 @@ func (f *fleet) leave(w http.ResponseWriter, r *http.Request, rt route) error {
 	}
 	receipt, err := reg.Unregister(r.Context(), rt.city)
 	if err != nil {
-		return err
+		return f.hushed(err)
 	}
 	f.reply(w, http.StatusOK, receipt)
 	return nil

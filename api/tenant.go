@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"crypto/subtle"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -175,10 +176,16 @@ func (f *fleet) mayEnrol(ctx context.Context, reg city.Registrar, name, path str
 	if err != nil || !t.has(about.Name) || name != "" && name != about.Name {
 		return "", f.foreign(path, about.Name, err)
 	}
-	all, err := f.dir.Cities(ctx)
+	known, err := f.dir.root().Cities(ctx)
 	if err != nil {
 		return "", err
 	}
+	for i := range known { // by that name it is somebody else's, whatever its configuration says by now
+		if known[i].Path == about.Path && !t.has(known[i].Name) {
+			return "", f.foreign(path, known[i].Name, nil)
+		}
+	}
+	all := f.dir.seen(known)
 	others := slices.DeleteFunc(slices.Clone(all), func(i city.Info) bool { return i.Name == about.Name })
 	if t.MaxCities > 0 && len(others) >= t.MaxCities {
 		return "", &city.Error{Code: city.Forbidden, Message: fmt.Sprintf("the tenant %s may have %d cities and has %s: unregister one", t.name, t.MaxCities, namesOf(others))}
@@ -204,4 +211,14 @@ func (f *fleet) mayEnrol(ctx context.Context, reg city.Registrar, name, path str
 func (f *fleet) foreign(path, is string, why error) error {
 	f.o.Log.Info("a tenant may not register a folder", "tenant", f.let.name, "path", path, "why", why, "called", is)
 	return &city.Error{Code: city.Conflict, Message: fmt.Sprintf("%s holds no city that the tenant %s may register by that name; whoever runs the machine finds out more in its log", path, f.let.name)}
+}
+
+// hushed is what a tenant hears of an error of the machine, whose files name others too.
+func (f *fleet) hushed(err error) error {
+	e, ok := errors.AsType[*city.Error](err)
+	if f.let == nil || err == nil || ok && e.Code != city.Invalid {
+		return err
+	}
+	f.o.Log.Warn("cities cannot be registered or unregistered", "tenant", f.let.name, "err", err)
+	return &city.Error{Code: asError(err).Code, Message: "the machine's list of cities cannot be changed; whoever runs it finds out more in its log"}
 }

@@ -289,6 +289,46 @@ func (s shifty) Survey(_ context.Context, path string) (city.Declared, error) {
 	return city.Declared{Name: "prod", Path: path}, nil
 }
 
+// A folder that is registered by a name of somebody else's is not the tenant's, whatever its configuration says by now.
+func TestTenantRegistersWhatIsTaken(t *testing.T) {
+	h := newHotel(t)
+	h.m.Remove("prod")
+	h.m.Folder("/secretproject", named("prod"))
+	for _, path := range []string{"/v0/tenant/acme/cities", "/v0/tenant/acme/city/prod/register"} {
+		if code, body := h.ask("POST", path, `{"path":"/secretproject"}`, acmeToken); code != 409 || !strings.Contains(body, "holds no city") {
+			t.Errorf("%s: %d %s", path, code, body)
+		}
+	}
+}
+
+// torn is a machine whose registry cannot be used.
+type torn struct{ *citytest.Machine }
+
+var errTorn = &city.Error{Code: city.Invalid, Message: "the registry of cities is refused: cities.toml:7:1: secretproject is there twice"}
+
+func (torn) Register(context.Context, string) (city.Info, error)      { return city.Info{}, errTorn }
+func (torn) Unregister(context.Context, string) (city.Receipt, error) { return city.Receipt{}, errTorn }
+
+// What is wrong with the machine's files a tenant is not told, but whoever reads the log.
+func TestTenantAndTornRegistry(t *testing.T) {
+	h := &hotel{t: t}
+	m := citytest.NewMachine(named("prod"))
+	m.Folder("/prod", named("prod"))
+	h.addr = fleetOverTCP(t, torn{m}, api.Guard{Fleet: true, Token: token, Tenants: map[string]api.Tenant{"acme": {Cities: []string{"prod"}, Token: acmeToken}}},
+		api.Options{Log: slog.New(slog.NewTextHandler(&h.log, nil))})
+	for path, body := range map[string]string{"cities": `{"path":"/prod"}`, "city/prod/unregister": ""} {
+		if code, text := h.ask("POST", "/v0/tenant/acme/"+path, body, acmeToken); code != 400 || strings.Contains(text, "secret") || !strings.Contains(text, "in its log") {
+			t.Errorf("%s: %d %s", path, code, text)
+		}
+		if code, text := h.ask("POST", "/v0/"+path, body, token); code != 400 || !strings.Contains(text, "secretproject is there twice") {
+			t.Errorf("%s: %d %s", path, code, text)
+		}
+	}
+	if n := strings.Count(h.log.String(), "secretproject is there twice"); n != 2 {
+		t.Error(h.log.String())
+	}
+}
+
 // What turns out not to be the tenant's when it is registered is taken back, and what was there before is left alone.
 func TestTenantRegistersAnother(t *testing.T) {
 	m := citytest.NewMachine(named("nobodys"))
