@@ -16,6 +16,7 @@ type abroad struct {
 	lobby     bool   // the room shows all cities, and is in none
 	all       bool   // the room began there
 	at        string // the city's name in the list, "" = it is in none
+	under     string // the name that it was gone to by, "" = it is not reached by the list
 	folder    string // of the city, no links in it; "" = not known
 	home      string // elsewhere than in the city that the room was opened for: the name of that; "" else
 	homeAt    string // the folder of that city, "" = the room was opened for all
@@ -200,7 +201,7 @@ func (m *model) refreshCities() {
 
 // visitCity goes to a city of the list.
 func (m *model) visitCity(name, path, agent string) []effect {
-	if !m.lobby && name == m.at && (m.folder == "" || path == m.folder) {
+	if !m.lobby && name == m.at && (m.folder == "" || path == m.folder) && (m.under == "" || m.under == name) {
 		m.say("this is " + plain(name))
 		return nil
 	}

@@ -128,7 +128,7 @@ func (r *runner) travel(e travel) {
 	a := &arrival{travel: e}
 	known := t.destination(e)
 	r.spawn("travel", func(ctx context.Context) {
-		defer func() { r.box.put(func(n *news) { n.arrival = a }) }()
+		defer func() { r.box.putArrival(a) }()
 		var c city.Control
 		switch {
 		case e.name == "": // all cities
@@ -137,11 +137,7 @@ func (r *runner) travel(e travel) {
 			c = known.r.city
 		default:
 			var err error
-			if err = r.same(ctx, t.o.Cities, e.name, e.path); err == nil {
-				c, err = t.o.Cities.City(e.name)
-				c = pinned{c, r, t.o.Cities, e.name, e.path}
-			}
-			if err != nil {
+			if c, err = r.pin(ctx, t.o.Cities, e.name, e.path); err != nil {
 				a.problem = err.Error()
 				return
 			}
@@ -164,30 +160,6 @@ func (r *runner) travel(e travel) {
 	})
 }
 
-// pinned is a city of the list that nothing is done to once its name is another city's.
-type pinned struct {
-	city.Control
-	r          *runner
-	dir        city.Directory
-	name, path string
-}
-
-// Do implements city.Control.
-func (p pinned) Do(ctx context.Context, c city.Command) (city.Receipt, error) {
-	if err := p.r.same(ctx, p.dir, p.name, p.path); err != nil {
-		return city.Receipt{}, err
-	}
-	return p.Control.Do(ctx, c)
-}
-
-// Attach implements city.Control.
-func (p pinned) Attach(ctx context.Context, agent string, cols, rows int) (city.Terminal, error) {
-	if err := p.r.same(ctx, p.dir, p.name, p.path); err != nil {
-		return nil, err
-	}
-	return p.Control.Attach(ctx, agent, cols, rows)
-}
-
 // cityIn is a city of the list. The one that this program runs is reached without the supervisor, who cannot run it as well.
 func (t *tour) cityIn(name, path string) (city.Control, error) {
 	if t.home != nil && t.home.m.mode == Hosting && path == t.o.Folder {
@@ -202,7 +174,7 @@ func (t *tour) destination(e travel) *station {
 		return t.home
 	}
 	s := t.rooms[e.path]
-	if s != nil && s != t.home && !s.m.lobby && s.m.at != e.name {
+	if s != nil && s != t.home && !s.m.lobby && s.m.under != e.name {
 		return nil // it has another name by now
 	}
 	return s
@@ -298,7 +270,7 @@ func (t *tour) build(a *arrival, now time.Time) *station {
 	if a.name == "" {
 		s.m.lobby = true
 	} else {
-		s.m.at, s.m.folder = a.name, a.path
+		s.m.at, s.m.under, s.m.folder = a.name, a.name, a.path
 		if t.o.MemoryOf != nil {
 			s.keep = t.o.MemoryOf(a.path)
 			s.m.recall(a.memory)
@@ -344,6 +316,14 @@ func (r *runner) listen(ctx context.Context, fresh screenMaker, mode Mode) {
 	r.spawnIn(ctx, "events", r.events)
 	r.spawnIn(ctx, "pane", viewer.run)
 	r.spawnIn(ctx, "pulse", func(ctx context.Context) { r.pulse(ctx, pulse) })
+}
+
+func (b *mailbox) putArrival(a *arrival) {
+	b.put(func(n *news) {
+		if n.arrival == nil || n.arrival.id < a.id { // one that was given up may be late
+			n.arrival = a
+		}
+	})
 }
 
 // drop forgets what a room's mailbox holds that was true when the room was left, and is no longer.

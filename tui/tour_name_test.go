@@ -1,0 +1,98 @@
+package tui
+
+import (
+	"context"
+	"log/slog"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"gcity/city"
+	"gcity/city/citytest"
+)
+
+// A city that was stopped, called otherwise and started again is gone to by its new name, from its old room and from the list.
+func TestACityThatIsCalledOtherwise(t *testing.T) {
+	a := citytest.NewFake("alpha", city.Agent{Name: "one", Running: true})
+	d := citytest.NewDirectory(a, citytest.NewFake("beta", city.Agent{Name: "two", Running: true}))
+	home, err := d.City("beta")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := inHouse(t, Options{City: home, Cities: d, Folder: "/beta", Mode: Joined})
+	c.sees("2 of 2 @")
+	c.to("alpha")
+	c.sees("1 of 2 @")
+	if _, err := d.Unregister(t.Context(), "alpha"); err != nil {
+		t.Fatal(err)
+	}
+	c.sees("gone for")
+	renamed := citytest.NewFake("gamma", city.Agent{Name: "three", Running: true})
+	d.Add("gamma", "/alpha", renamed)
+	c.sees("2 of 2 @")
+	c.coax("@", "all cities, side by side")
+	c.keys("gamma")
+	c.sees("1 of 1")
+	c.keys("\r")
+	c.sees("three")
+	c.coax("r", "Restart three?")
+	c.answer("y")
+	c.until("gamma got it", func() bool { return len(renamed.Commands()) == 1 })
+}
+
+// Where the name of the city that is shown is another city's by now, that one is not shown in its place.
+func TestAnotherCityIsNotShownInItsPlace(t *testing.T) {
+	d := citytest.NewDirectory(citytest.NewFake("alpha", city.Agent{Name: "one", Running: true}), citytest.NewFake("beta", city.Agent{Name: "two", Running: true}))
+	c := inHouse(t, Options{Cities: d, Mode: Joined})
+	c.sees("beta")
+	c.keys("/beta\r")
+	c.sees("1 of 2")
+	c.coax("\r", "0 two")
+	if _, err := d.Unregister(t.Context(), "beta"); err != nil {
+		t.Fatal(err)
+	}
+	c.sees("gone for")
+	d.Add("beta", "/elsewhere", citytest.NewFake("beta", city.Agent{Name: "impostor", Running: true}))
+	c.sees("beta is not the city in /beta any more")
+	if text, _ := c.look(); strings.Contains(text, "impostor") {
+		t.Errorf("another city is shown:\n%s", text)
+	}
+}
+
+// silentList is a list that does not answer.
+type silentList struct{ *citytest.Directory }
+
+func (silentList) Cities(ctx context.Context) ([]city.Info, error) {
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
+
+// A list that does not answer holds nobody on the way for ever.
+func TestTheWayToACityHasAnEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		d := silentList{citytest.NewDirectory(citytest.NewFake("alpha", city.Agent{Name: "one", Running: true}))}
+		r := &runner{ctx: ctx, box: newMailbox(), log: slog.New(slog.DiscardHandler), fail: cancel}
+		r.tour = &tour{o: Options{Cities: d}, root: r, rooms: map[string]*station{}}
+		r.travel(travel{id: 1, name: "alpha", path: "/alpha"})
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		n, _ := r.box.take(time.Now())
+		if n.arrival == nil || n.arrival.problem == "" {
+			t.Errorf("nobody says that the list does not answer: %+v", n.arrival)
+		}
+		cancel()
+		r.wg.Wait()
+	})
+}
+
+// What a switch that was given up has come to does not take the place of the one after it.
+func TestTheNewerSwitchCounts(t *testing.T) {
+	b := newMailbox()
+	b.putArrival(&arrival{travel: travel{id: 2, name: "beta"}})
+	b.putArrival(&arrival{travel: travel{id: 1, name: "alpha"}, problem: "no answer"})
+	if n, _ := b.take(time.Now()); n.arrival == nil || n.arrival.id != 2 {
+		t.Errorf("arrived: %+v", n.arrival)
+	}
+}
