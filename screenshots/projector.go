@@ -42,6 +42,9 @@ func project(ctx context.Context, file string, options string) error {
 	has := func(what string) bool { return strings.Contains(options, what) }
 	show := tui.Options{City: p, Mode: tui.Hosting, Clock: p.now, NoColor: has("plain"), ASCII: has("ascii"),
 		Logger: slog.New(slog.NewTextHandler(io.Discard, nil))}
+	if has("watchdogs") {
+		show.City = kennel{p}
+	}
 	if has("fleet") {
 		show.City, show.Mode, show.Cities = nil, tui.Joined, county{p}
 	}

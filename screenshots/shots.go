@@ -14,7 +14,7 @@ type shot struct {
 	name       string
 	cols, rows int
 	at         float64 // seconds since the tape's beginning
-	as         string  // "plain": without colours; "ascii": without signs beyond ASCII; "fleet": all cities, of which the tape is one
+	as         string  // "plain": without colours; "ascii": without signs beyond ASCII; "fleet": all cities, of which the tape is one; "watchdogs": with some
 	light      bool    // on a light terminal
 	steps      []step
 }
@@ -47,6 +47,7 @@ func album() []shot {
 		{name: "send-120x36", cols: 120, rows: 36, at: calm, steps: []step{
 			{"/scribe\r", "1 of"}, {"i", "send to scribe"}, {"How is the wind?\nTell me before six.", "2 lines"}}},
 		{name: "fleet-120x36", cols: 120, rows: 36, at: calm, as: "fleet", steps: []step{{"", "24/24"}, {"jj", "lens-grinder"}}},
+		{name: "watchdogs-120x36", cols: 120, rows: 36, at: calm, as: "watchdogs", steps: []step{{"6", "judges for"}}},
 		{name: "quit-80x24", cols: 80, rows: 24, at: calm, steps: []step{{"q", "Leave demo?"}}},
 	}
 }
