@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -21,6 +22,7 @@ type abroad struct {
 	home      string // elsewhere than in the city that the room was opened for: the name of that; "" else
 	homeAt    string // the folder of that city, "" = the room was opened for all
 	hosts     bool   // this program runs it
+	from      travel // where the room of all cities was entered from
 	going     journey
 	arrived   time.Time
 
@@ -130,8 +132,10 @@ func (m *model) cityItems() []item {
 	for i := range rows {
 		name = max(name, min(28, width(rows[i].shown)))
 	}
-	home := m.homeItem(name)
-	if home != nil {
+	if m.homeAt != "" && m.fleet.within(m.homeAt) == "" {
+		name = max(name, min(28, width(cmp.Or(m.home, m.cityName()))))
+	}
+	if home := m.homeItem(name); home != nil {
 		items = append(items, *home)
 	}
 	for i := range rows {

@@ -41,7 +41,7 @@ func fleetActions() []action {
 		{id: "fleet.page.up", key: bind("a page up", "pgup", "ctrl+u"), in: f, run: move(-10)},
 		{id: "fleet.first", key: bind("to the first", "g", "home"), in: f, run: move(-far)},
 		{id: "fleet.last", key: bind("to the last", "G", "end"), in: f, run: move(far)},
-		{id: "fleet.back", key: bind("one step back; never leaves", "esc"), in: f, run: (*model).backInFleet},
+		{id: "fleet.back", key: bind("one step back, also to the city that one came from; never leaves", "esc"), in: f, run: (*model).backInFleet},
 	}
 }
 
@@ -247,6 +247,8 @@ func (m *model) backInFleet() []effect {
 	case m.cityFilter.active():
 		m.cityFilter = filter{}
 		m.listCities()
+	case !m.all:
+		return m.leaveFor(m.from)
 	}
 	return nil
 }

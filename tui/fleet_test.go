@@ -337,9 +337,9 @@ func TestFleetByMouse(t *testing.T) {
 // The city that a room was opened for can be gone back to, also where no list has it.
 func TestHomeIsInNoList(t *testing.T) {
 	s := among(t, 120, 40)
-	s.m.home, s.m.homeAt, s.m.hosts = "cottage", "/home/cottage", true
+	s.m.home, s.m.homeAt, s.m.hosts = "cottage-by-the-lake", "/home/cottage", true
 	s.press("@")
-	s.shows("cottage", "is in no list")
+	s.shows("cottage-by-the-lake  is in no list")
 	s.typeIn("cottage")
 	s.press("enter")
 	if e, _ := effectOf[travel](s); !e.home {

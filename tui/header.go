@@ -248,8 +248,11 @@ func (m *model) problems() []string {
 
 // startAgain says what brings a city back that is heard no more.
 func (m *model) startAgain() string {
-	if !m.lost() {
+	switch {
+	case !m.lost() || m.gone == notYet:
 		return ""
+	case m.under != "":
+		return "; `gcity start` there has it run again"
 	}
 	return "; run `gcity` there to start it again"
 }

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"cmp"
 	"context"
 	"sync"
 	"time"
@@ -122,6 +123,9 @@ func (t *tour) putPerson(p Person) {
 // greet is how long a city has to say how it is before its room is shown without.
 const greet = 300 * time.Millisecond
 
+// notYet is why nothing is heard of a city that is only slow, as far as is known.
+const notYet = "it has not answered yet"
+
 // travel finds the way to another room, beside the model, and puts it into the mailbox of the one that is shown.
 func (r *runner) travel(e travel) {
 	t := r.top().tour
@@ -153,7 +157,7 @@ func (r *runner) travel(e travel) {
 		var err error
 		switch a.snap, err = c.Snapshot(ctx); {
 		case ctx.Err() != nil:
-			a.snap, a.silent = nil, "it has not answered yet"
+			a.snap, a.silent = nil, notYet
 		case err != nil:
 			a.snap, a.silent = nil, whyGone(err)
 		}
@@ -197,6 +201,9 @@ func (r *room) arrive(a *arrival) tea.Cmd {
 	old.m.goneFrom()
 	cmd := r.carryOut(old.m.keepMemory(true))
 	s.m.inherit(old.m, now)
+	if s.m.lobby && !old.m.lobby {
+		s.m.from = travel{name: cmp.Or(old.m.under, old.m.cityName()), path: old.m.folder, home: old == t.home}
+	}
 	s.m.home = ""
 	if t.home != nil && s != t.home {
 		s.m.home, s.m.hosts = t.home.m.cityName(), t.home.m.mode == Hosting

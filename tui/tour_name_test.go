@@ -96,3 +96,39 @@ func TestTheNewerSwitchCounts(t *testing.T) {
 		t.Errorf("arrived: %+v", n.arrival)
 	}
 }
+
+// Esc in the room of all cities leads back to where one came from, unless the program began there.
+func TestBackFromAllCities(t *testing.T) {
+	d := citytest.NewDirectory(citytest.NewFake("beta", city.Agent{Name: "two", Running: true}))
+	c := inHouse(t, Options{City: citytest.NewFake("cottage", city.Agent{Name: "one", Running: true}), Cities: d, Folder: "/cottage", Mode: Joined})
+	c.sees("1+1 @")
+	c.coax("@", "cottage  is in no list")
+	c.keys("all cit")
+	c.sees("1 of 1")
+	c.keys("\r")
+	c.sees("Nobody needs you")
+	c.coax("\x1b", "this is cottage")
+	c.to("beta")
+	c.coax("@", "all cities, side by side")
+	c.keys("all cit")
+	c.sees("1 of 1")
+	c.keys("\r")
+	c.sees("Nobody needs you")
+	c.coax("\x1b", "this is beta")
+	s := lobby(t, 120, 40, Options{})
+	s.press("esc")
+	if _, left := effectOf[travel](s); left {
+		t.Error("it leaves the room that it began in")
+	}
+}
+
+// A city of the list is begun again by whoever runs the others; of one that is only slow nothing of the kind is said.
+func TestHowACityOfTheListComesBack(t *testing.T) {
+	s := among(t, 200, 20)
+	s.m.under = "bright-lights"
+	for why, want := range map[string]string{"no supervisor is running here": "; `gcity start` there has it run again", notYet: notYet + "; what is shown"} {
+		s.hear(news{gone: &why})
+		s.shows(want)
+		s.hides("run `gcity` there")
+	}
+}
