@@ -72,7 +72,7 @@ func briefOf(s *city.Snapshot, now time.Time) brief {
 			b.running++
 		}
 		if len(b.needs) < maxNeeds {
-			if n, ok := needOf(a, now); ok {
+			if n, ok := needOf(a, s.Watchdogs, now); ok {
 				b.needs = append(b.needs, n)
 			}
 		}
@@ -86,10 +86,17 @@ func briefOf(s *city.Snapshot, now time.Time) brief {
 }
 
 // needOf reports whether an agent waits for a person, and why: not who will be tried again by itself soon.
-func needOf(a *city.Agent, now time.Time) (need, bool) {
+func needOf(a *city.Agent, watched []city.Watchdog, now time.Time) (need, bool) {
 	r := newAgentRow(a)
+	for i := range watched {
+		if w := &watched[i]; w.Watches == a.Name && w.Calls() {
+			r.heed(w)
+		}
+	}
 	n := need{agent: r.name, shown: r.shown, state: r.state, why: r.why, since: r.since, until: r.until}
 	switch {
+	case r.called:
+		return n, true
 	case a.Stuck != nil:
 		n.why, n.since = "its output has stood still, with work: "+plain(a.Stuck.Task), a.Stuck.Since
 		return n, true
@@ -110,6 +117,14 @@ func Troubles(s *city.Snapshot) []string {
 	}
 	if h := s.Config.Held; h != nil {
 		p = append(p, "configuration held: "+removes(h))
+	}
+	for i := range s.Watchdogs {
+		switch w := &s.Watchdogs[i]; {
+		case w.Calls():
+			p = append(p, callLine(w, ""))
+		case w.Degraded != "" && !w.Suspended:
+			p = append(p, "watchdog "+w.Name+" is degraded: "+w.Degraded)
+		}
 	}
 	failing := 0
 	for i := range s.Automations {

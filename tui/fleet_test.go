@@ -346,3 +346,21 @@ func TestHomeIsInNoList(t *testing.T) {
 		t.Errorf("%+v", s.out)
 	}
 }
+
+// A watchdog that calls for a person is seen from elsewhere, and nobody else has to be ill for it.
+func TestACallIsHeardElsewhere(t *testing.T) {
+	s := &city.Snapshot{Agents: []city.Agent{{Name: "deacon", State: city.Running, Running: true, Since: epoch}},
+		Watchdogs: []city.Watchdog{{Name: "daemon", Watches: "deacon", Freshness: city.VeryStale,
+			Escalated: &city.Escalation{At: epoch, To: "overseer", Message: "3 wakes did not help"}}}}
+	c := sister{info: city.Info{Name: "chain", Running: true, Status: city.CityRunning}, known: true, brief: briefOf(s, epoch)}
+	if c.wants() != 1 || len(c.brief.needs) != 1 || !strings.Contains(c.brief.needs[0].why, "watchdog daemon calls: 3 wakes did not help") {
+		t.Errorf("%d wait for a person: %+v", c.wants(), c.brief.needs)
+	}
+	if why := c.why(epoch); !strings.Contains(why, "watchdog daemon calls overseer: 3 wakes did not help") {
+		t.Errorf("why: %q", why)
+	}
+	s.Watchdogs[0].Escalated.Seen = true
+	if c.brief = briefOf(s, epoch); c.wants() != 0 || c.why(epoch) != "" {
+		t.Errorf("it is answered, and yet: %+v", c.brief)
+	}
+}

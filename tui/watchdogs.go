@@ -171,7 +171,7 @@ func (d *watchdogs) problems(k *registry, writable bool) []string {
 		if writable {
 			how += ", " + k.keyOf(releaseID) + " there answers"
 		}
-		lines = append(lines, "watchdog "+r.shown+" calls "+plain(r.dog.Escalated.To)+" ("+how+"): "+plain(r.dog.Escalated.Message))
+		lines = append(lines, callLine(r.dog, " ("+how+")"))
 	}
 	for i := range d.rows {
 		if r := &d.rows[i]; r.dog.Degraded != "" && !r.dog.Suspended && !r.dog.Calls() {
@@ -208,10 +208,20 @@ func (m *model) over(agent string) []*watchdogRow {
 func (m *model) heed() {
 	for _, w := range m.watchdogs.calling() {
 		if r := m.roster.find(w.watches); r != nil {
-			r.called = true
-			r.why = strings.TrimSuffix("watchdog "+w.shown+" calls: "+plain(w.dog.Escalated.Message)+"; "+r.why, "; ")
+			r.heed(w.dog)
 		}
 	}
+}
+
+// heed has an agent's row say that a watchdog calls for a person because of it.
+func (r *agentRow) heed(w *city.Watchdog) {
+	r.called = true
+	r.why = strings.TrimSuffix("watchdog "+plain(w.Name)+" calls: "+plain(w.Escalated.Message)+"; "+r.why, "; ")
+}
+
+// callLine is a watchdog's call in a line, with how it is answered.
+func callLine(w *city.Watchdog, how string) string {
+	return "watchdog " + plain(w.Name) + " calls " + plain(w.Escalated.To) + how + ": " + plain(w.Escalated.Message)
 }
 
 // followWatched selects the agent that the watchdog under the cursor looks after: the pane is about it.
