@@ -33,11 +33,17 @@ func (l *look) sign(s city.State) (string, themes.Token) {
 
 // stateSign is the glyph, the word and the token of how an agent is: its state, unless it runs and is stuck.
 func (m *model) stateSign(r *agentRow) (string, themes.Token) {
-	if r.stuck != nil && r.state == city.Running {
-		return m.look.glyph.Alert + " stuck", themes.Warn
+	sign, word, token := m.look.condition(r.state, r.stuck != nil)
+	return sign + " " + word, token
+}
+
+// condition is the same of any agent.
+func (l *look) condition(s city.State, stuck bool) (sign, word string, token themes.Token) {
+	if stuck && s == city.Running {
+		return l.glyph.Alert, "stuck", themes.Warn
 	}
-	sign, token := m.look.sign(r.state)
-	return sign + " " + string(r.state), token
+	sign, token = l.sign(s)
+	return sign, string(s), token
 }
 
 const stateWidth = 11 // "quarantined"

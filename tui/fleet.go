@@ -47,6 +47,7 @@ type need struct {
 	shown string
 	state city.State
 	why   string
+	stuck bool
 	since time.Time
 	until time.Time // zero = none
 }
@@ -93,7 +94,7 @@ func needOf(a *city.Agent, watched []city.Watchdog, now time.Time) (need, bool) 
 			r.heed(w)
 		}
 	}
-	n := need{agent: r.name, shown: r.shown, state: r.state, why: r.why, since: r.since, until: r.until}
+	n := need{agent: r.name, shown: r.shown, state: r.state, why: r.why, stuck: r.stuck != nil, since: r.since, until: r.until}
 	switch {
 	case r.called:
 		return n, true

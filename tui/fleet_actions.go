@@ -288,8 +288,11 @@ func (m *model) sisterLines(name string) []string {
 		lines = append(lines, m.look.paint(themes.Bad, m.look.glyph.Alert)+" "+p)
 	}
 	for _, n := range b.needs {
-		sign, token := m.look.sign(n.state)
-		lines = append(lines, m.look.paint(token, sign)+" "+n.shown+" is "+inState(n.state)+" for "+age(m.now.Sub(n.since))+": "+n.why)
+		sign, word, token := m.look.condition(n.state, n.stuck)
+		if word == string(n.state) {
+			word = inState(n.state)
+		}
+		lines = append(lines, m.look.paint(token, sign)+" "+n.shown+" is "+word+" for "+age(m.now.Sub(n.since))+": "+n.why)
 	}
 	return lines
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"gcity/city"
 )
@@ -363,4 +364,17 @@ func TestACallIsHeardElsewhere(t *testing.T) {
 	if c.brief = briefOf(s, epoch); c.wants() != 0 || c.why(epoch) != "" {
 		t.Errorf("it is answered, and yet: %+v", c.brief)
 	}
+}
+
+// Who is stuck is called so among those who need a person, as in the agent's own city.
+func TestStuckElsewhere(t *testing.T) {
+	s := lobby(t, 120, 40, Options{})
+	b := briefOf(&city.Snapshot{Agents: []city.Agent{{Name: "monitor", State: city.Running, Running: true, Since: epoch.Add(-time.Hour),
+		Stuck: &city.Stuck{Since: epoch.Add(-10 * time.Minute), Task: "gc-4"}}}}, epoch)
+	s.hear(news{fleet: &fleet{rows: []sister{{shown: "harbour", known: true, brief: b, info: city.Info{Name: "harbour", Path: "/srv/harbour", Running: true, Status: city.CityRunning}}}}})
+	s.shows("! stuck", "monitor")
+	s.hides("● running")
+	s.sail("harbour")
+	s.press("d")
+	s.shows("monitor is stuck for 10m: its output has stood still, with work: gc-4")
 }

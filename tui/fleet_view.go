@@ -172,9 +172,9 @@ func (m *model) needsPanel(w, h int, focus, shared bool) []string {
 	for i := m.needOffset; i < min(len(all), m.needOffset+room); i++ {
 		n := all[i]
 		l := m.start(rowState{cursor: i == m.needAt && m.onNeeds, focus: focus})
-		sign, token := m.look.sign(n.need.state)
+		sign, word, token := m.look.condition(n.need.state, n.need.stuck)
 		if worded {
-			sign += " " + string(n.need.state)
+			sign += " " + word
 		}
 		l.add(token, fit(sign, state, m.look.glyph.More))
 		l.space(2)
