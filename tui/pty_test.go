@@ -35,7 +35,7 @@ type console struct {
 }
 
 // patience is how long anything may take on a busy machine.
-const patience = 20 * time.Second
+const patience = 30 * time.Second
 
 func open(t testing.TB, mode string, cols, rows uint16, env ...string) *console {
 	t.Helper()
