@@ -51,6 +51,8 @@ type town struct {
 	hurry chan struct{}
 	slow  chan struct{} // nil: it stops at once
 	over  bool
+	deaf  bool // it does not hear that it is to leave its agents
+	ended bool // its agents were told to end
 }
 
 var errBusy = errors.New("another controller has it")
@@ -213,6 +215,7 @@ func (t *town) Run(ctx context.Context, ready func()) error {
 	case <-t.left:
 		return nil
 	case <-ctx.Done():
+		t.ended = true
 	}
 	if t.slow != nil {
 		select {
@@ -224,7 +227,12 @@ func (t *town) Run(ctx context.Context, ready func()) error {
 	return nil
 }
 
-func (t *town) Leave() { close(t.left) }
+func (t *town) Leave() {
+	if !t.deaf {
+		close(t.left)
+	}
+}
+
 func (t *town) Hurry() { t.hurry <- struct{}{} }
 
 func (t *town) Close() {
@@ -495,6 +503,24 @@ func TestLeave(t *testing.T) {
 			}
 		}
 		l.stop()
+	})
+}
+
+// One that does not let go of its agents in time is given up, and is not told to end them instead.
+func TestLeaveOfADeafCity(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLand(t)
+		l.begin("/c/a", "/c/b")
+		tick()
+		deaf := l.town("/c/b")
+		deaf.deaf = true
+		l.s.Leave()
+		l.over("b (/c/b): it did not let go of its agents in time; they run on")
+		synctest.Wait()
+		if deaf.ended || l.town("/c/a").ended {
+			t.Error("agents were told to end")
+		}
+		deaf.fails <- nil
 	})
 }
 

@@ -163,8 +163,13 @@ func (w *ward) letGo() {
 
 // keep runs the city until it has ended.
 func (w *ward) keep(c City) error {
-	ctx, stop := context.WithCancel(w.s.lifetime())
-	defer stop()
+	ctx, stop := context.WithCancel(context.Background())
+	stops := true
+	defer func() {
+		if stops { // else its agents would be ended that are to stay
+			stop()
+		}
+	}()
 	w.set(func() { w.running = c })
 	defer w.set(func() { w.running = nil })
 	ended := make(chan error, 1)
@@ -176,6 +181,7 @@ func (w *ward) keep(c City) error {
 	}
 	w.be(city.CityStopping, "", time.Time{})
 	if w.leaves() {
+		stops = false
 		c.Leave()
 		late := time.NewTimer(leaveLimit)
 		defer late.Stop()
