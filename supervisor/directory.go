@@ -99,20 +99,6 @@ func (s *Supervisor) City(name string) (city.Control, error) {
 	return nil, s.unknown(name)
 }
 
-// named is the ward of a name, nil if there is none. The caller holds mu.
-func (s *Supervisor) named(name string) *ward {
-	for _, w := range s.wards {
-		if w.name == name {
-			return w
-		}
-	}
-	return nil
-}
-
-func (s *Supervisor) unknown(name string) error {
-	return &city.Error{Code: city.NotFound, Message: fmt.Sprintf("no city is registered as %q; `gcity cities` lists them", name)}
-}
-
 // Register implements city.Registrar. It returns when the city runs, or when it is known why it does not.
 func (s *Supervisor) Register(ctx context.Context, path string) (city.Info, error) {
 	e, err := s.identify(ctx, path)

@@ -310,26 +310,6 @@ func (s *Supervisor) reconcile(entries []Entry) {
 	}
 }
 
-// nameOf is what the configuration of a city without a name in the registry calls it; of one that is known, what it is called.
-func (s *Supervisor) nameOf(path string) string {
-	s.mu.Lock()
-	w := s.wards[path]
-	s.mu.Unlock()
-	if w != nil {
-		return w.entry().Name
-	}
-	return s.lookUp(path)
-}
-
-// lookUp asks the configuration of a city for its name, and does not wait for a folder that does not answer.
-func (s *Supervisor) lookUp(path string) string {
-	if s.o.Name == nil {
-		return ""
-	}
-	name, _ := s.names.At(s.lifetime(), path, time.Now(), nameAnswers, func() string { return s.o.Name(path) })
-	return name
-}
-
 func (s *Supervisor) lifetime() context.Context {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -340,6 +320,7 @@ func (s *Supervisor) lifetime() context.Context {
 func (s *Supervisor) admit(e Entry) *ward {
 	w := newWard(s, e)
 	s.wards[e.Path] = w
+	_ = w.take() // who may not have it yet is told when it begins
 	s.wg.Go(w.live)
 	s.change()
 	return w
@@ -352,6 +333,7 @@ func (s *Supervisor) forget(w *ward) {
 	again := w.again
 	if s.wards[w.path] == w && s.ending == alive {
 		delete(s.wards, w.path)
+		s.freed()
 		s.change()
 		if again != nil {
 			s.admit(*again)

@@ -468,6 +468,53 @@ func TestRegistrar(t *testing.T) {
 	})
 }
 
+// Two cities never go by one name: who is to have that of another waits until the other has ended, or has its new one.
+func TestNamesAreOfOne(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLand(t)
+		l.begin("/c/a", "/c/b")
+		tick()
+		old := l.town("/c/a")
+		old.slow = make(chan struct{})
+		write(t, l.h.Registry(), "[[cities]]\npath = \"/c/b\"\nname = \"b\"\n[[cities]]\npath = \"/d/a\"\n")
+		time.Sleep(10 * time.Second)
+		tick()
+		l.want("a stopping, a-2 refused 10s, b running")
+		if c := must(l.s.City("a")); must(c.Snapshot(t.Context())).Path != "/c/a" {
+			t.Error("a is another city")
+		}
+		if _, err := must(l.s.City("a-2")).Snapshot(t.Context()); err == nil || !strings.Contains(err.Error(), `the name "a" is still that of /c/a, which is being stopped`) {
+			t.Errorf("%v", err)
+		}
+		old.hurry <- struct{}{}
+		tick()
+		l.want("a running, b running")
+
+		// two that run, and exchange their names
+		write(t, l.h.Registry(), "[[cities]]\npath = \"/c/b\"\nname = \"a\"\n[[cities]]\npath = \"/d/a\"\nname = \"b\"\n")
+		time.Sleep(10 * time.Second)
+		tick()
+		l.want("a running, b running")
+		l.town("/c/b").fails <- errors.New("once")
+		time.Sleep(10 * time.Second)
+		tick()
+		l.want("a running, b refused 10s")
+		if c := must(l.s.City("a")); must(c.Snapshot(t.Context())).Path != "/d/a" {
+			t.Error("a has changed")
+		}
+		if all := must(l.s.Cities(t.Context())); !strings.Contains(all[1].Error, `the name "a" is still that of /d/a, which is "b" from its next start on`) {
+			t.Errorf("%+v", all[1])
+		}
+		l.town("/d/a").fails <- errors.New("once")
+		time.Sleep(20 * time.Second)
+		l.want("a running, b running")
+		if c := must(l.s.City("a")); must(c.Snapshot(t.Context())).Path != "/c/b" {
+			t.Error("a is not the other one")
+		}
+		l.over("")
+	})
+}
+
 // A stop stops all at the same time, waits for each, and says whose agents may be left; a second one hurries them.
 func TestStop(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

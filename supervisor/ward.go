@@ -54,7 +54,7 @@ type opened struct {
 }
 
 func newWard(s *Supervisor, e Entry) *ward {
-	return &ward{s: s, path: e.Path, name: e.Name, next: e.Name, state: city.CityStarting, since: time.Now(),
+	return &ward{s: s, path: e.Path, next: e.Name, state: city.CityStarting, since: time.Now(),
 		gone: make(chan struct{}), done: make(chan struct{}), wake: make(chan struct{}, 1), edits: make(chan struct{}, 1)}
 }
 
@@ -62,15 +62,18 @@ func newWard(s *Supervisor, e Entry) *ward {
 func (w *ward) run() {
 	for tries := 0; ; {
 		var until time.Time
-		w.begin()
-		c, err := w.open()
+		var c City
+		err := w.begin()
+		if err == nil {
+			c, err = w.open()
+		}
 		if errors.Is(err, errGone) {
 			return
 		}
 		if err != nil {
 			tries++
 			until = waits.Again(time.Now(), tries)
-			if w.s.o.Busy(err) {
+			if _, taken := errors.AsType[*takenError](err); taken || w.s.o.Busy(err) {
 				until = time.Now().Add(w.s.patrol())
 			}
 			w.refused(err, until)
@@ -259,15 +262,16 @@ func (w *ward) claim() bool {
 }
 
 // begin shows that the city is tried. Why it was refused stays known meanwhile.
-func (w *ward) begin() {
+func (w *ward) begin() (err error) {
 	w.set(func() {
-		w.name = w.next
+		err = w.take()
 		select {
 		case <-w.wake: // it has what it was woken for
 		default:
 		}
 		w.turn(city.CityStarting)
 	})
+	return err
 }
 
 // be shows how the city is.
@@ -375,18 +379,6 @@ func (w *ward) dismissed() bool {
 
 // comeBack has the city begin anew once it has ended. The caller holds mu.
 func (w *ward) comeBack(e Entry) { w.again = &e }
-
-// rename is for a city that is called otherwise from its next beginning on. The caller holds mu.
-func (w *ward) rename(name string) {
-	if w.next == name {
-		return
-	}
-	if w.next = name; w.running == nil {
-		w.name = name
-		w.s.change()
-		w.poke(false)
-	}
-}
 
 func (w *ward) leaves() bool {
 	w.s.mu.Lock()
