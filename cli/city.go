@@ -174,7 +174,10 @@ func (a *app) restartCommand() *cobra.Command {
 				return err
 			}
 			live, dir := l.live, l.dir
-			supervised := live && a.isSupervised(ctx, l)
+			supervised, stop := a.isKept(ctx, l), a.stopCity
+			if !live && !supervised { // who is registered stays so
+				stop = func(ctx context.Context) (string, error) { return a.stopLeft(ctx, dir) }
+			}
 			l.close()
 			own := sourceOf(dir)
 			a.files, a.strict = own.Files, own.Strict
@@ -182,7 +185,7 @@ func (a *app) restartCommand() *cobra.Command {
 				return err // nothing is stopped that could not start again
 			}
 			unit := a.servedBy(ctx, dir)
-			if what, err := a.stopCity(ctx); err == nil {
+			if what, err := stop(ctx); err == nil {
 				a.sayf("%s", what)
 			} else if code, _ := verdict(err); code != exitNotRunning {
 				return err

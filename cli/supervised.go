@@ -153,6 +153,16 @@ func (a *app) isSupervised(ctx context.Context, l *link) bool {
 	return err == nil && s.PID == r.PID
 }
 
+// isKept reports whether a city is the supervisor's that runs: it runs there, or waits there to be tried again.
+func (a *app) isKept(ctx context.Context, l *link) bool {
+	if l.live {
+		return a.isSupervised(ctx, l)
+	}
+	_, runs := a.findSupervisor()
+	_, _, is := a.enrolled(l.dir)
+	return runs && is
+}
+
 // stopSupervised stops a city that the supervisor runs, and has it run no more. It is not ok if that does not, or not any more.
 func (a *app) stopSupervised(ctx context.Context, l *link) (ok bool, err error) {
 	home, e, is := a.enrolled(l.dir)
