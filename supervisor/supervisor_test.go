@@ -393,6 +393,32 @@ func TestTheFileIsFollowed(t *testing.T) {
 	})
 }
 
+// A file that is just being written has not all cities yet: nobody is ended by it.
+func TestAFileThatIsBeingWritten(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLand(t)
+		l.begin("/c/a", "/c/b")
+		tick()
+		whole := string(must(os.ReadFile(l.h.Registry())))
+		for i := range whole {
+			write(t, l.h.Registry(), whole[:i])
+			l.s.Reload()
+			time.Sleep(50 * time.Millisecond)
+			write(t, l.h.Registry(), whole)
+			time.Sleep(time.Second)
+		}
+		time.Sleep(11 * time.Second)
+		l.want("a running, b running")
+		if l.count("/c/a") != 1 || l.count("/c/b") != 1 {
+			t.Error("a city was ended")
+		}
+		if p := l.s.Problem(); p != "" {
+			t.Error(p)
+		}
+		l.over("")
+	})
+}
+
 // Registering has a city run; unregistering stops it. Both say how that went.
 func TestRegistrar(t *testing.T) {
 	dir := t.TempDir()
@@ -477,8 +503,7 @@ func TestNamesAreOfOne(t *testing.T) {
 		old := l.town("/c/a")
 		old.slow = make(chan struct{})
 		write(t, l.h.Registry(), "[[cities]]\npath = \"/c/b\"\nname = \"b\"\n[[cities]]\npath = \"/d/a\"\n")
-		time.Sleep(10 * time.Second)
-		tick()
+		time.Sleep(10*time.Second + 2*quiet)
 		l.want("a stopping, a-2 refused 10s, b running")
 		if c := must(l.s.City("a")); must(c.Snapshot(t.Context())).Path != "/c/a" {
 			t.Error("a is another city")
