@@ -15,7 +15,8 @@ import (
 // Running is a supervisor that runs, as others find it.
 type Running struct {
 	PID     int       `json:"pid"`
-	Home    string    `json:"home"` // whose cities it runs
+	Start   uint64    `json:"start"` // of that process, as proc.Stat has it: what tells it from another that has got its pid
+	Home    string    `json:"home"`  // whose cities it runs
 	Socket  string    `json:"socket"`
 	Version string    `json:"version"`
 	Started time.Time `json:"started"`
@@ -65,8 +66,14 @@ func Acquire(h Home, version string) (*Hold, error) {
 		}
 		return nil, err
 	}
-	data, err := json.Marshal(Running{PID: os.Getpid(), Home: h.Dir, Socket: h.Socket(), Version: version, Started: time.Now()})
+	self, err := proc.ReadStat(os.Getpid())
 	if err != nil {
+		hold.release()
+		return nil, fmt.Errorf("cannot look at this process: %w", err)
+	}
+	data, err := json.Marshal(Running{PID: os.Getpid(), Start: self.Start, Home: h.Dir, Socket: h.Socket(), Version: version, Started: time.Now()})
+	if err != nil {
+		hold.release()
 		return nil, err
 	}
 	for _, path := range []string{h.record(), h.beside()} {
@@ -118,8 +125,7 @@ func Find(h Home) (_ Running, ok bool, err error) {
 	}
 	lock, err := disk.TryLock(filepath.Join(h.Dir, "supervisor.lock"))
 	if errors.Is(err, disk.ErrLocked) { // perhaps by somebody who looks as well
-		_, err := proc.ReadStat(r.PID)
-		return r, err == nil, nil
+		return r, proc.Lives(r.PID, r.Start), nil
 	}
 	if err != nil {
 		return Running{}, false, err

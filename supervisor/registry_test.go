@@ -1,6 +1,7 @@
 package supervisor
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	"gcity/city"
+	"gcity/internal/disk"
 	"gcity/internal/tomldoc"
 )
 
@@ -287,4 +289,33 @@ func FuzzRegistry(f *testing.F) {
 			t.Fatalf("with %q: %q, %v\n%s", e, now, err, with(data, all, e))
 		}
 	})
+}
+
+// The record of a supervisor that was killed names nobody, though another process has its pid by now and somebody else looks
+// just now whether the lock is free: who stops a supervisor signals that pid.
+func TestAStrangerIsNoSupervisor(t *testing.T) {
+	h := newHome(t)
+	hold, err := Acquire(h, "v1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := readRecord(h.record())
+	if err != nil {
+		t.Fatal(err)
+	}
+	hold.Release()
+	r.PID = os.Getppid()
+	data, err := json.Marshal(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, h.record(), string(data))
+	look, err := disk.TryLock(filepath.Join(h.Dir, "supervisor.lock"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer look.Release()
+	if r, runs, err := Find(h); runs || err != nil {
+		t.Errorf("%+v runs, %v", r, err)
+	}
 }
