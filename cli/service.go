@@ -32,6 +32,8 @@ type serviceKind struct {
 	known func() (kind, at string, err error)
 	held  func(at string) (bool, error) // whether somebody runs it, by the service or not
 	letGo func(ctx context.Context, at string) (how, keeps string)
+	stop  string // the command that ends it
+	adopt string // those that take its agents over
 	flags func(*cobra.Command) *cobra.Command
 }
 
@@ -89,6 +91,7 @@ func (a *app) cityService() serviceKind {
 	}
 	return serviceKind{
 		group: "daemon", what: "this city", flags: a.withSource, known: known, held: isHeld,
+		stop: "`gcity stop`", adopt: "`gcity` or `gcity --headless` takes them over, `gcity stop` ends them",
 		letGo: func(ctx context.Context, at string) (string, string) {
 			s, err := askController(ctx, at)
 			if err != nil {
@@ -125,15 +128,24 @@ func letGo(s *city.Snapshot) (how, keeps string) {
 const supervisorStop = 15 * time.Minute
 
 // supervisorService is the supervisor of this person's cities, whose folder is home, as a service.
-func (a *app) supervisorService(home func() (string, error), held func(home string) (bool, error)) serviceKind {
+func (a *app) supervisorService(home func() (string, error), running func(home string) (pid int, err error)) serviceKind {
 	known := func() (string, string, error) {
 		dir, err := home()
 		return "supervisor", dir, err
 	}
 	return serviceKind{
-		group: "supervisor", what: "the supervisor of your cities", known: known, held: held,
-		letGo: func(context.Context, string) (string, string) {
-			return "gcity supervisor stop", "ends it, with its agents"
+		group: "supervisor", what: "the supervisor of your cities", known: known,
+		stop: "`gcity supervisor stop`", adopt: "`gcity supervisor start` takes them over, and in a city's folder `gcity stop` ends them",
+		held: func(at string) (bool, error) {
+			pid, err := running(at)
+			return pid != 0, err
+		},
+		letGo: func(_ context.Context, at string) (string, string) {
+			pid, err := running(at)
+			if err != nil || pid == 0 {
+				return "gcity supervisor stop", "ends it, with its agents"
+			}
+			return fmt.Sprintf("kill -USR1 %d", pid), "ends it and leaves its agents to the next"
 		},
 		found: func(context.Context) (*unit, error) {
 			_, dir, err := known()

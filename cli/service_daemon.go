@@ -63,14 +63,23 @@ func (a *app) daemonStart(ctx context.Context) error {
 	return a.handOver(dir)
 }
 
-// startUnit has systemd run the city. A process of it that has let go of the city already is waited for: until it has ended
-// systemd would find nothing to do.
+// startUnit has systemd run the city.
 func (a *app) startUnit(ctx context.Context, u *unitFile, dir string) error {
+	if err := u.raise(ctx, func() (bool, error) { return isHeld(dir) }); err != nil {
+		return err
+	}
+	a.sayf("%s runs; `gcity` joins it, `gcity stop` ends it", u.name())
+	return nil
+}
+
+// raise has systemd start what held says nobody runs. A process of the unit that has let go of it already is waited for: until
+// it has ended systemd would find nothing to do.
+func (u *unitFile) raise(ctx context.Context, held func() (bool, error)) error {
 	if u.manager.system && os.Getuid() != 0 {
 		return fmt.Errorf("its service is one of the machine's: `%s`", u.manager.line("start", u.name()))
 	}
 	active, _, err := u.state(ctx)
-	if held, unsure := isHeld(dir); err == nil && unsure == nil && !held && slices.Contains([]string{"active", "reloading", "deactivating"}, active) {
+	if held, unsure := held(); err == nil && unsure == nil && !held && slices.Contains([]string{"active", "reloading", "deactivating"}, active) {
 		if err := u.awaitEnd(ctx); err != nil {
 			return err
 		}
@@ -78,7 +87,6 @@ func (a *app) startUnit(ctx context.Context, u *unitFile, dir string) error {
 	if _, err := u.manager.call(ctx, stopPatience, "start", u.name()); err != nil {
 		return fmt.Errorf("its service did not start: %w; `%s` tells more", err, u.manager.line("status", u.name()))
 	}
-	a.sayf("%s runs; `gcity` joins it, `gcity stop` ends it", u.name())
 	return nil
 }
 

@@ -25,7 +25,7 @@ func (a *app) completeService(s *unit, f serviceFlags) error {
 	s.exe, s.system = exe, f.system
 	own, home := true, ""
 	if f.system {
-		who, err := a.servant(s.at, f.user)
+		who, err := a.servant(s, f.user)
 		if err != nil {
 			return err
 		}
@@ -47,31 +47,43 @@ func (s *unit) longName() string {
 	return s.name + "-" + hex.EncodeToString(sum[:4])
 }
 
-// servant is as whom a unit of the machine runs.
-func (a *app) servant(at, name string) (*user.User, error) {
-	if name != "" {
-		who, err := user.Lookup(name)
-		if err != nil {
-			return nil, usage("--user: there is nobody called %q on this machine", name)
-		}
-		return who, nil
-	}
-	info, err := os.Stat(at)
-	if errors.Is(err, fs.ErrNotExist) {
-		return user.Current()
-	}
+// servant is as whom a unit of the machine runs. Many cities are one person's, whose their folder has to be.
+func (a *app) servant(s *unit, name string) (*user.User, error) {
+	owner, err := ownerOf(s.at)
 	if err != nil {
 		return nil, err
 	}
-	st, ok := info.Sys().(*syscall.Stat_t)
-	if !ok {
-		return user.Current()
+	if name == "" {
+		who, err := user.LookupId(owner)
+		if err != nil {
+			return nil, fmt.Errorf("%s belongs to user %s, who has no name here: say with --user as whom the service runs", s.at, owner)
+		}
+		return who, nil
 	}
-	who, err := user.LookupId(strconv.Itoa(int(st.Uid)))
+	who, err := user.Lookup(name)
 	if err != nil {
-		return nil, fmt.Errorf("%s belongs to user %d, who has no name here: say with --user as whom the service runs", at, st.Uid)
+		return nil, usage("--user: there is nobody called %q on this machine", name)
+	}
+	if s.kind == "supervisor" && who.Uid != owner {
+		return nil, usage("--user: the cities of %s are not %s's; say whose they are by their folder: `sudo env GC_HOME=%s gcity supervisor install --system`",
+			s.at, name, filepath.Join(who.HomeDir, ".gc"))
 	}
 	return who, nil
+}
+
+// ownerOf is whose a folder is, or will be when it is made: the number of a user.
+func ownerOf(path string) (string, error) {
+	info, err := os.Stat(path)
+	if up := filepath.Dir(path); errors.Is(err, fs.ErrNotExist) && up != path {
+		return ownerOf(up)
+	}
+	if err != nil {
+		return "", err
+	}
+	if st, ok := info.Sys().(*syscall.Stat_t); ok {
+		return strconv.Itoa(int(st.Uid)), nil
+	}
+	return strconv.Itoa(os.Getuid()), nil
 }
 
 // thisProgram is where this program is, by the name under which a shell finds it if it is the same: that one stays when what it

@@ -70,7 +70,7 @@ func (a *app) uninstall(ctx context.Context, k serviceKind, f serviceFlags) erro
 	a.sayf("removed %s", safeLine(u.path))
 	switch out.Agents {
 	case "kept":
-		a.sayf("the agents run on and nobody watches them; `gcity` or `gcity --headless` takes them over, `gcity stop` ends them")
+		a.sayf("the agents run on and nobody watches them; %s", k.adopt)
 	case "ended":
 		a.sayf("the service is stopped, and its agents with it")
 	}
@@ -86,7 +86,7 @@ func (a *app) endService(ctx context.Context, k serviceKind, at string, u *unitF
 	if err != nil {
 		held, unsure := k.held(at)
 		if !errors.Is(err, exec.ErrNotFound) && (held || unsure != nil) && !f.force {
-			return fmt.Errorf("systemd cannot be asked whether the service runs, so its unit stays: %w; `gcity stop` first, or --force", err)
+			return fmt.Errorf("systemd cannot be asked whether the service runs, so its unit stays: %w; %s first, or --force", err, k.stop)
 		}
 		return nil // where there is no systemd nothing runs by it
 	}

@@ -36,7 +36,7 @@ func (a *app) startSupervised(ctx context.Context) error {
 	}
 	before := newestSeq(ctx, dir)
 	if !runs {
-		if r, err = a.spawnSupervisor(ctx, home); err != nil {
+		if r, err = a.raiseSupervisor(ctx, home); err != nil {
 			return fmt.Errorf("%w\n`gcity start --standalone` needs no supervisor", err)
 		}
 		a.murmur(fmt.Sprintf("the supervisor was started, pid %d; `gcity supervisor status` shows it", r.PID))

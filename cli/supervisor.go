@@ -43,7 +43,7 @@ HUP reads cities.toml and supervisor.toml again, and tries at once what waits.`,
 	logs.Flags().BoolVarP(&follow, "follow", "f", false, "then what comes")
 	below := []*cobra.Command{run,
 		&cobra.Command{
-			Use: "start", Short: "Start the supervisor in the background", Args: exactly(0),
+			Use: "start", Short: "Start the supervisor in the background: by its service, if it has one", Args: exactly(0),
 			RunE: func(cmd *cobra.Command, _ []string) error { return a.supervisorStart(cmd.Context()) },
 		},
 		&cobra.Command{
@@ -61,7 +61,7 @@ says on stderr. A second stop meanwhile takes the grace away.`,
 			Use: "reload", Short: "Read cities.toml and supervisor.toml now, and try again what waits", Args: exactly(0),
 			RunE: func(cmd *cobra.Command, _ []string) error { return a.supervisorReload() },
 		}, logs}
-	return group("supervisor", "All cities of this machine in one process", append(below, a.serviceCommands(a.supervisorService(a.homeDir, isSupervised))...)...)
+	return group("supervisor", "All cities of this machine in one process", append(below, a.serviceCommands(a.supervisorService(a.homeDir, supervisorOf))...)...)
 }
 
 // supervise runs the registered cities in this process.
@@ -159,7 +159,7 @@ func (a *app) supervisorStart(ctx context.Context) error {
 	if r, runs := a.findSupervisor(); runs {
 		return &failure{exitConflict, fmt.Errorf("the supervisor runs already, pid %d", r.PID)}
 	}
-	r, err := a.spawnSupervisor(ctx, home)
+	r, err := a.raiseSupervisor(ctx, home)
 	if err != nil {
 		return err
 	}

@@ -15,6 +15,30 @@ import (
 // spawnLimit is how long a supervisor may take to answer.
 const spawnLimit = 30 * time.Second
 
+// raiseSupervisor has a supervisor run: by its service, if it has one and there is a systemd.
+func (a *app) raiseSupervisor(ctx context.Context, home supervisorHome) (supervisorRunning, error) {
+	for _, u := range a.units("supervisor", home.Dir) {
+		err := u.raise(ctx, func() (bool, error) {
+			pid, err := supervisorOf(home.Dir)
+			return pid != 0, err
+		})
+		if errors.Is(err, exec.ErrNotFound) {
+			break
+		}
+		if err != nil {
+			return supervisorRunning{}, err
+		}
+		ctx, cancel := context.WithTimeout(ctx, spawnLimit)
+		defer cancel()
+		r, err := a.awaitSupervisor(ctx, nil)
+		if err != nil {
+			err = fmt.Errorf("the supervisor did not come up by its service: %w; `%s` tells more", err, u.manager.line("status", u.name()))
+		}
+		return r, err
+	}
+	return a.spawnSupervisor(ctx, home)
+}
+
 // spawnSupervisor starts a supervisor in a session of its own and returns when it answers. One that somebody else was just
 // starting is as good.
 func (a *app) spawnSupervisor(ctx context.Context, home supervisorHome) (supervisorRunning, error) {

@@ -40,10 +40,13 @@ func (a *app) homeDir() (string, error) {
 	return h.Dir, err
 }
 
-// isSupervised says whether a supervisor has the cities that are registered in a folder.
-func isSupervised(dir string) (bool, error) {
-	_, runs, err := supervisor.Find(supervisor.Home{Dir: dir})
-	return runs, err
+// supervisorOf is the process that has the cities that are registered in a folder, 0 if none has.
+func supervisorOf(dir string) (pid int, err error) {
+	r, runs, err := supervisor.Find(supervisor.Home{Dir: dir})
+	if !runs {
+		return 0, err
+	}
+	return r.PID, err
 }
 
 // findSupervisor says which supervisor runs the cities of this environment, if one does.
