@@ -557,6 +557,54 @@ func TestStop(t *testing.T) {
 	})
 }
 
+// A stop ends the agents also of a city that is just being opened, or that broke and waits: those that an earlier run has left.
+func TestStopOfACityThatDoesNotRun(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLand(t)
+		answer := make(chan struct{})
+		l.hangs["/c/late"] = answer
+		l.begin("/c/gone", "/c/late", "/c/mute", "/c/odd", "/c/refused")
+		tick()
+		for _, p := range []string{"/c/gone", "/c/odd"} {
+			l.town(p).fails <- errors.New("once")
+		}
+		tick()
+		l.mu.Lock()
+		l.wrong["/c/odd"], l.wrong["/c/refused"] = errors.New("no"), errors.New("no")
+		l.mu.Unlock()
+		l.town("/c/refused").fails <- nil
+		tick()
+		if _, err := l.s.Unregister(t.Context(), "gone"); err != nil || !l.town("/c/gone").ended {
+			t.Errorf("%v, %v", err, l.town("/c/gone").ended)
+		}
+		l.stop()
+		synctest.Wait()
+		close(answer)
+		l.over("odd (/c/odd): its agents run on, since it cannot be taken up again to end them: no")
+		if !l.town("/c/late").ended {
+			t.Error("its agents run on")
+		}
+		if n := l.count("/c/refused"); n != 1 {
+			t.Errorf("one that was stopped was opened %d times", n)
+		}
+	})
+	synctest.Test(t, func(t *testing.T) {
+		l := newLand(t)
+		answer := make(chan struct{})
+		l.hangs["/c/late"] = answer
+		l.begin("/c/late", "/c/odd")
+		tick()
+		l.town("/c/odd").fails <- errors.New("once")
+		tick()
+		l.s.Leave()
+		close(answer)
+		l.over("")
+		if l.town("/c/late").ended || l.count("/c/odd") != 1 {
+			t.Error("agents were ended that were to stay")
+		}
+	})
+}
+
 // Leaving keeps all agents, and stops nobody.
 func TestLeave(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -28,6 +28,7 @@ type ward struct {
 	s    *Supervisor
 	path string
 	gone chan struct{} // closed when it is to end
+	left chan struct{} // closed before that if its agents are to stay
 	done chan struct{} // closed when it has
 	wake chan struct{} // it is to be tried again now
 
@@ -55,22 +56,24 @@ type opened struct {
 
 func newWard(s *Supervisor, e Entry) *ward {
 	return &ward{s: s, path: e.Path, next: e.Name, state: city.CityStarting, since: time.Now(),
-		gone: make(chan struct{}), done: make(chan struct{}), wake: make(chan struct{}, 1), edits: make(chan struct{}, 1)}
+		gone: make(chan struct{}), left: make(chan struct{}), done: make(chan struct{}), wake: make(chan struct{}, 1), edits: make(chan struct{}, 1)}
 }
 
-// run keeps the city until it is not wanted any more.
+// run keeps the city until it is not wanted any more. Then its agents are ended, unless they are to stay: also those of a city
+// that is just being opened, or that broke and waits to be taken up again.
 func (w *ward) run() {
-	for tries := 0; ; {
+	for tries, broken := 0, false; ; {
 		var until time.Time
 		var c City
 		err := w.begin()
 		if err == nil {
 			c, err = w.open()
 		}
-		if errors.Is(err, errGone) {
-			return
-		}
 		if err != nil {
+			if w.dismissed() {
+				w.unopened(err, broken)
+				return
+			}
 			tries++
 			until = waits.Again(time.Now(), tries)
 			if _, taken := errors.AsType[*takenError](err); taken || w.s.o.Busy(err) {
@@ -87,81 +90,27 @@ func (w *ward) run() {
 			if time.Since(began) > waits.MaxBackoff {
 				tries = 0
 			}
-			if err == nil {
-				tries = 0
-				w.be(city.CityStopped, "it was stopped, and not by the supervisor; `gcity start` in its folder runs it again", until)
-			} else {
+			if broken = err != nil; broken {
 				tries++
 				until = waits.Again(time.Now(), tries)
 				w.broke(err, until)
+			} else {
+				tries = 0
+				w.be(city.CityStopped, "it was stopped, and not by the supervisor; `gcity start` in its folder runs it again", until)
 			}
 		}
-		if !w.pause(until) {
+		if !w.pause(until) && (!broken || w.leaves()) {
 			return
 		}
 	}
 }
 
-// open has the city put together, beside this goroutine: that may never come to its end.
-func (w *ward) open() (City, error) {
-	if w.opening == nil {
-		select {
-		case w.s.slots <- struct{}{}:
-		case <-w.gone:
-			return nil, errGone
-		}
-		defer func() { <-w.s.slots }()
-		w.opening = make(chan opened, 1)
-		go w.tryOpen(w.opening, w.entry()) // as long as it takes, and nobody can wait for that
+// unopened ends a ward whose city could not be opened any more.
+func (w *ward) unopened(err error, broken bool) {
+	w.letGo()
+	if broken && !w.leaves() {
+		w.end(fmt.Errorf("its agents run on, since it cannot be taken up again to end them: %w", err))
 	}
-	late := time.NewTimer(w.s.o.Patient)
-	defer late.Stop()
-	select {
-	case o := <-w.opening:
-		w.opening = nil
-		if o.err == nil && w.dismissed() {
-			o.city.Close()
-			return nil, errGone
-		}
-		return o.city, o.err
-	case <-late.C:
-		return nil, errMute
-	case <-w.gone:
-		w.letGo()
-		return nil, errGone
-	}
-}
-
-func (w *ward) tryOpen(to chan<- opened, e Entry) {
-	var o opened
-	defer func() {
-		if v := recover(); v != nil {
-			o.err = caught(v)
-		}
-		to <- o
-	}()
-	o.city, o.err = w.s.o.Open(w.s.lifetime(), e)
-}
-
-// letGo gives back what is being opened and not wanted any more, when it has been.
-func (w *ward) letGo() {
-	if w.opening == nil {
-		return
-	}
-	over := make(chan struct{})
-	go func(o <-chan opened) { // as above
-		defer close(over)
-		if o := <-o; o.city != nil {
-			o.city.Close()
-		}
-	}(w.opening)
-	late := time.NewTimer(closeLimit)
-	defer late.Stop()
-	select {
-	case <-over:
-	case <-late.C:
-	}
-	w.opening = nil
 }
 
 // keep runs the city until it has ended.
@@ -264,7 +213,9 @@ func (w *ward) claim() bool {
 // begin shows that the city is tried. Why it was refused stays known meanwhile.
 func (w *ward) begin() (err error) {
 	w.set(func() {
-		err = w.take()
+		if !w.dismissed() {
+			err = w.take()
+		}
 		select {
 		case <-w.wake: // it has what it was woken for
 		default:
@@ -363,6 +314,9 @@ func (w *ward) finish(how ending) {
 // dismiss has the ward end, with the agents of its city unless the supervisor leaves. The caller holds mu.
 func (w *ward) dismiss() {
 	if !w.dismissed() {
+		if w.how == leaving {
+			close(w.left)
+		}
 		close(w.gone)
 	}
 	w.again = nil
