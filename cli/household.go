@@ -19,6 +19,16 @@ func (f faults) tell(err error) {
 	}
 }
 
+// first is a panic that was told, nil if there was none.
+func (f faults) first() error {
+	select {
+	case err := <-f:
+		return err
+	default:
+		return nil
+	}
+}
+
 // household are the goroutines of a city. A panic in one is the city's, and of nobody else in this process.
 type household struct {
 	errgroup.Group

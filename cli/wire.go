@@ -194,12 +194,13 @@ func appendEvent(dir string, e events.Event) (uint64, error) {
 	if err != nil {
 		c = &config.City{Path: dir} // a mistake in the file silences nobody
 	}
-	log, closeLog, err := openLog(dir, c)
+	broken := newFaults()
+	log, closeLog, err := openLog(dir, c, broken.tell)
 	if err != nil {
 		return 0, err
 	}
 	seq, err := log.Append(e)
-	return seq, errors.Join(err, closeLog())
+	return seq, errors.Join(err, closeLog(), broken.first())
 }
 
 // logTrouble reads the newest part of the log and tells what is damaged there, "" if nothing is.
@@ -298,12 +299,12 @@ func assemble(ctx context.Context, c *config.City, version string, o houseOption
 	}
 	undo.add(func() { _ = hold.Release() }) // the kernel releases it in any case
 	tui.SweepDrafts(o.dir)
-	log, closeLog, err := openLog(o.dir, c)
+	broken := newFaults()
+	log, closeLog, err := openLog(o.dir, c, broken.tell)
 	if err != nil {
 		return parts{}, err
 	}
 	undo.add(func() { logError(o.logger, "the event log did not close well", closeLog()) })
-	broken := newFaults()
 	sessions, closeSessions, err := openSessions(o.dir, false, o.logger, broken.tell)
 	if err != nil {
 		return parts{}, err

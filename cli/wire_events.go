@@ -22,8 +22,8 @@ import (
 var errDrill = errors.New(`[events] provider is "fail": nothing is written, which is a drill`)
 
 // openLog opens a city's event log as its configuration says. The caller closes it.
-func openLog(dir string, c *config.City) (log *events.Log, closeLog func() error, err error) {
-	at, o, after := gcDir(dir), events.Options{}, func() error { return nil }
+func openLog(dir string, c *config.City, broken func(error)) (log *events.Log, closeLog func() error, err error) {
+	at, o, after := gcDir(dir), events.Options{Broken: broken}, func() error { return nil }
 	switch c.Events.Provider {
 	case "fail":
 		o.Refuse = errDrill

@@ -326,3 +326,25 @@ func TestReadErrors(t *testing.T) {
 		t.Error("Open of what is no file succeeded")
 	}
 }
+
+// A panic of the keeper is told, ends no program, and keeps nobody waiting who writes or closes afterwards.
+func TestABrokenKeeper(t *testing.T) {
+	told := make(chan error, 1)
+	l := open(t, t.TempDir(), Options{
+		datasync: func(*os.File) error { panic("nobody thought of this") },
+		Broken:   func(err error) { told <- err },
+	})
+	if _, err := l.Append(Event{Type: "a.b", Actor: "me"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-told; !strings.Contains(err.Error(), "nobody thought of this") {
+		t.Error(err)
+	}
+	if seq, err := l.Append(Event{Type: "a.b", Actor: "me"}); seq != 2 || err != nil {
+		t.Errorf("%d, %v", seq, err)
+	}
+	l.o.datasync = func(*os.File) error { return nil }
+	if err := l.Close(); err != nil {
+		t.Error(err)
+	}
+}

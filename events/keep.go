@@ -30,14 +30,7 @@ func (l *Log) keep() {
 
 // tend does what is due and returns how long nothing will be.
 func (l *Log) tend(now time.Time, nextPoll *time.Time) (wait time.Duration, any bool) {
-	l.mu.Lock()
-	if l.queue.len() > 0 && !now.Before(l.state.retry) {
-		l.flush(now)
-	}
-	syncAt, retryAt := l.dirty.since, l.state.retry
-	queued := l.queue.len() > 0
-	l.mu.Unlock()
-
+	syncAt, retryAt, queued := l.flushDue(now)
 	next := func(at time.Time) {
 		if d := max(0, at.Sub(now)); !any || d < wait {
 			wait, any = d, true
@@ -57,6 +50,16 @@ func (l *Log) tend(now time.Time, nextPoll *time.Time) (wait time.Duration, any 
 		next(*nextPoll)
 	}
 	return wait, any
+}
+
+// flushDue writes what waits, if it is time, and says what is left to be done.
+func (l *Log) flushDue(now time.Time) (syncAt, retryAt time.Time, queued bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.queue.len() > 0 && !now.Before(l.state.retry) {
+		l.flush(now)
+	}
+	return l.dirty.since, l.state.retry, l.queue.len() > 0
 }
 
 // pollDue looks for other processes' lines when it is time, and reports whether there will be a next time.

@@ -12,6 +12,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"gcity/internal/mishap"
 )
 
 // Options of a Log. The zero value is right for a city.
@@ -25,6 +27,9 @@ type Options struct {
 
 	// Refuse is for drills: nothing is ever written, and this is why.
 	Refuse error
+
+	// Broken hears of a panic of the keeper, after which nothing is flushed any more: open the log anew. Nil: the program ends with it.
+	Broken func(error)
 
 	lockWait  time.Duration // 0 = 50 ms
 	syncDelay time.Duration // 0 = 25 ms, half of what is promised: a flush takes time too
@@ -67,7 +72,7 @@ type Log struct {
 	polling atomic.Bool
 	kick    chan struct{}
 	stop    chan struct{}
-	keeper  sync.WaitGroup
+	keeper  mishap.Group
 }
 
 // Health is how a log does.
@@ -99,7 +104,7 @@ func Open(dir string, o Options) (*Log, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("cannot open the event log: %w", err)
 	}
-	l := &Log{dir: dir, o: o, kick: make(chan struct{}, 1), stop: make(chan struct{})}
+	l := &Log{dir: dir, o: o, kick: make(chan struct{}, 1), stop: make(chan struct{}), keeper: mishap.Group{Tell: mishap.Fatal(o.Broken)}}
 	l.files.dir = dir
 	last, err := l.files.Last()
 	if err != nil {

@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"gcity/internal/mishap"
 	"gcity/internal/proc"
 	"gcity/session/pty/internal/wire"
 )
@@ -51,7 +52,10 @@ func (p *Provider) scan(ctx context.Context) error {
 	g.SetLimit(adoptAtOnce)
 	for _, f := range folders {
 		if f.IsDir() && p.find(f.Name()) == nil {
-			g.Go(func() error { return p.adopt(ctx, f.Name()) })
+			g.Go(func() (err error) {
+				fault := mishap.Catch(func() { err = p.adopt(ctx, f.Name()) })
+				return errors.Join(fault, err)
+			})
 		}
 	}
 	err = g.Wait()
