@@ -238,11 +238,17 @@ func (k *kept) Run(ctx context.Context, ready func()) error {
 	if err := k.obey(k.signals, stop, func() {}); err != nil {
 		return err // it hangs: nobody waits for it
 	}
-	err := <-ended
-	if what := k.last.End(); what != "" {
-		k.logger.Warn("the city has ended, and something was given up", "after", k.last.Limit(), "what", what)
+	late := time.NewTimer(releaseLimit)
+	defer late.Stop()
+	select {
+	case err := <-ended:
+		if what := k.last.End(); what != "" {
+			k.logger.Warn("the city has ended, and something was given up", "after", k.last.Limit(), "what", what)
+		}
+		return err
+	case <-late.C:
+		return fmt.Errorf("the city has ended, and does not let go of %s; look at what is mounted there", k.dir)
 	}
-	return err
 }
 
 func (k *kept) tell(s os.Signal) {

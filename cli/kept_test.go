@@ -1,0 +1,60 @@
+package cli
+
+import (
+	"context"
+	"iter"
+	"log/slog"
+	"os"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"gcity/city"
+	"gcity/internal/lastwords"
+)
+
+// endless is a loop that ends when it is told to.
+type endless struct{ city.Control }
+
+func (endless) Run(ctx context.Context) error { <-ctx.Done(); return nil }
+func (endless) Settle(context.Context) error  { return nil }
+func (endless) Hurry()                        {}
+func (endless) GiveUp()                       {}
+func (endless) StopLimit() time.Duration      { return time.Minute }
+func (endless) Looked() <-chan struct{}       { return nil }
+func (endless) SetMode(string)                {}
+
+func (endless) Snapshot(context.Context) (*city.Snapshot, error) { return &city.Snapshot{}, nil }
+
+func (endless) Snapshots(context.Context) iter.Seq2[*city.Snapshot, error] { return nil }
+
+// A city whose loop has ended and that does not let go of its folder, which may be on a disk that is gone, keeps the
+// supervisor from nothing.
+func TestAKeptCityThatDoesNotClose(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		disk := make(chan struct{})
+		until := func(ctx context.Context) { <-ctx.Done() }
+		ctx, stop := context.WithCancel(t.Context())
+		k := &kept{signals: make(chan os.Signal, 8), release: func() {}, house: &house{
+			logger: slog.New(slog.DiscardHandler), done: make(chan struct{}),
+			parts: parts{loop: endless{}, last: lastwords.New(time.Second), faults: newFaults(), mirror: until, door: until,
+				serve: func(ctx context.Context) error { <-ctx.Done(); return nil }, close: func() { <-disk }},
+		}}
+		ended := make(chan error, 1)
+		go func() { ended <- k.Run(ctx, func() {}) }()
+		synctest.Wait()
+		stop()
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		select {
+		case err := <-ended:
+			if err == nil || !strings.Contains(err.Error(), "does not let go") {
+				t.Error(err)
+			}
+		default:
+			t.Error("whoever waits for it waits for ever")
+		}
+		close(disk)
+	})
+}
