@@ -105,6 +105,9 @@ func (s *Supervisor) Register(ctx context.Context, path string) (city.Info, erro
 	if err != nil {
 		return city.Info{}, err
 	}
+	if err := s.restore(ctx); err != nil {
+		return city.Info{}, err
+	}
 	if err := Add(ctx, s.o.Home, e); err != nil {
 		return city.Info{}, err
 	}
@@ -212,9 +215,15 @@ func (s *Supervisor) Unregister(ctx context.Context, name string) (city.Receipt,
 	if w == nil {
 		return city.Receipt{}, s.unknown(name)
 	}
+	if err := s.restore(ctx); err != nil {
+		return city.Receipt{}, err
+	}
 	if _, err := Remove(ctx, s.o.Home, w.path); err != nil {
 		return city.Receipt{}, err
 	}
+	s.mu.Lock()
+	w.dismiss()
+	s.mu.Unlock()
 	s.read()
 	select {
 	case <-w.done:

@@ -231,7 +231,7 @@ func (s *Supervisor) Problem() string {
 	return s.problem
 }
 
-// read brings the files into force. One with a mistake leaves what runs as it is.
+// read brings the files into force. One with a mistake, or a registry that is suddenly empty, leaves what runs as it is.
 func (s *Supervisor) read() {
 	s.looks.Lock()
 	defer s.looks.Unlock()
@@ -243,6 +243,9 @@ func (s *Supervisor) read() {
 func (s *Supervisor) bring() {
 	settings, setErr := ReadSettings(s.o.Home)
 	entries, regErr := s.registry()
+	if regErr == nil && len(entries) == 0 {
+		regErr = s.emptied()
+	}
 	s.complain(errors.Join(setErr, regErr))
 	if setErr == nil {
 		s.apply(settings)

@@ -380,12 +380,10 @@ func TestTheFileIsFollowed(t *testing.T) {
 		if _, err := l.s.Unregister(t.Context(), "n"); err == nil {
 			t.Error("a broken file was edited")
 		}
-		if err := os.Remove(l.h.Registry()); err != nil {
-			t.Fatal(err)
-		}
+		write(t, l.h.Registry(), "[[cities]]\npath = \"/c/m\"\n")
 		write(t, l.h.Settings(), "[supervisor]\nport = 0\npatrol_interval = \"1s\"\n")
 		time.Sleep(11 * time.Second)
-		l.want("")
+		l.want("m running")
 		if a.over != true || l.s.Problem() != "" || len(l.set) != 2 || l.set[1].Port != 0 {
 			t.Errorf("%v, %q, %+v", a.over, l.s.Problem(), l.set)
 		}
