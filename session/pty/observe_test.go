@@ -2,6 +2,7 @@ package pty
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -266,4 +267,22 @@ func TestObserverRousesNobody(t *testing.T) {
 	if after := ino(); after != before {
 		t.Error("a holder with a socket made another")
 	}
+}
+
+// Where the holders' log cannot be opened, on a file system that has become read-only, sessions can still be seen and ended.
+func TestWithoutTheLogOfTheHolders(t *testing.T) {
+	city := t.TempDir()
+	p := newProvider(t, city)
+	pids := startAll(t, p, []session.Spec{spec(city, "a", "exec sleep 1000")})
+	p.Close()
+	log := filepath.Join(city, ".gc/sessions/holders.log")
+	if err := errors.Join(os.Remove(log), os.Mkdir(log, 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	p = newProvider(t, city)
+	list, err := p.List(t.Context())
+	if err != nil || len(list) != 1 || !list[0].Alive || list[0].PID != pids[list[0].Name] {
+		t.Fatalf("%+v, %v", list, err)
+	}
+	endAll(t, p)
 }

@@ -117,7 +117,10 @@ func New(o Options) (*Provider, error) {
 	}
 	errlog, err := os.OpenFile(filepath.Join(o.Dir, "holders.log"), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
-		return nil, fmt.Errorf("cannot open the log of the holders: %w", err)
+		o.Logger.Warn("the log of the holders cannot be opened: what they complain of is lost", "error", err)
+		if errlog, err = os.OpenFile(os.DevNull, os.O_WRONLY, 0); err != nil {
+			return nil, err
+		}
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	p := &Provider{
