@@ -48,6 +48,13 @@ func (f *Fleet) Cities(ctx context.Context) ([]city.Info, error) {
 	return a.Items, err
 }
 
+// Troubles are what is wrong with the supervisor itself.
+func (f *Fleet) Troubles(ctx context.Context) ([]string, error) {
+	var a citiesAnswer
+	err := f.c.call(ctx, http.MethodGet, "/v0/cities", url.Values{"limit": {"1"}}, nil, &a)
+	return a.Troubles, err
+}
+
 // Watch implements city.Directory.
 func (f *Fleet) Watch(ctx context.Context) iter.Seq2[[]city.Info, error] {
 	return func(yield func([]city.Info, error) bool) {

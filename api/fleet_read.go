@@ -124,9 +124,12 @@ func (f *fleet) health(w http.ResponseWriter, r *http.Request, _ route) error {
 	if err != nil {
 		return err
 	}
-	now := time.Now()
+	now, began := time.Now(), f.began
+	if k := f.dir.keeper(); k != nil {
+		began = k.Began()
+	}
 	seen := f.glances(r.Context(), all)
-	a := healthAnswer{Status: "ok", Version: f.o.Version, Uptime: int64(now.Sub(f.began).Seconds()), Total: len(all), Degraded: []string{}}
+	a := healthAnswer{Status: "ok", Version: f.o.Version, Uptime: int64(now.Sub(began).Seconds()), Total: len(all), Degraded: append([]string{}, f.dir.troubles()...)}
 	for i := range seen {
 		g := &seen[i]
 		if g.info.Running {
@@ -157,7 +160,7 @@ func (f *fleet) cities(w http.ResponseWriter, r *http.Request, _ route) error {
 	if err != nil {
 		return err
 	}
-	f.reply(w, http.StatusOK, citiesAnswer{p, countRunning(all)})
+	f.reply(w, http.StatusOK, citiesAnswer{p, countRunning(all), f.dir.troubles()})
 	return nil
 }
 
@@ -179,7 +182,7 @@ func (f *fleet) watchCities(w http.ResponseWriter, r *http.Request, _ route) err
 	defer done()
 	pump(f.server, st, r, func(ctx context.Context) iter.Seq2[[]city.Info, error] { return f.dir.Watch(ctx) },
 		func(all []city.Info) error {
-			return st.send("cities", "", citiesAnswer{listOf(all), countRunning(all)})
+			return st.send("cities", "", citiesAnswer{listOf(all), countRunning(all), f.dir.troubles()})
 		})
 	return nil
 }

@@ -55,7 +55,8 @@ func degraded(snap *city.Snapshot) []string { return append([]string{}, snap.Deg
 // citiesAnswer is a list of cities.
 type citiesAnswer struct {
 	list[city.Info]
-	Running int `json:"running"`
+	Running  int      `json:"running"`
+	Troubles []string `json:"troubles,omitempty"` // of whoever runs them all
 }
 
 func (s *server) cities(w http.ResponseWriter, r *http.Request, _ route) error {
@@ -74,7 +75,7 @@ func (s *server) cities(w http.ResponseWriter, r *http.Request, _ route) error {
 	if err != nil {
 		return err
 	}
-	s.ok(w, snap, citiesAnswer{p, 1})
+	s.ok(w, snap, citiesAnswer{list: p, Running: 1})
 	return nil
 }
 

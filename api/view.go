@@ -28,6 +28,29 @@ func (v view) root() city.Directory {
 	}
 }
 
+// keeper runs the cities; nil if nobody is known to, or where only some are seen.
+func (v view) keeper() city.Keeper {
+	for {
+		inner, ok := v.Directory.(view)
+		switch {
+		case v.sees != nil:
+			return nil
+		case !ok:
+			k, _ := v.Directory.(city.Keeper)
+			return k
+		}
+		v = inner
+	}
+}
+
+// troubles are those of whoever runs the cities, for who may know of them.
+func (v view) troubles() []string {
+	if k := v.keeper(); k != nil {
+		return k.Troubles()
+	}
+	return nil
+}
+
 func (v view) seen(all []city.Info) []city.Info {
 	if v.sees == nil {
 		return all

@@ -25,6 +25,14 @@ type Directory interface {
 	City(name string) (Control, error)
 }
 
+// Keeper is a Directory that is kept by one process, and can tell of that.
+type Keeper interface {
+	// Began is when it began.
+	Began() time.Time
+	// Troubles are what is wrong with the process and its files, and no city's affair. It waits for nothing.
+	Troubles() []string
+}
+
 // Registrar is a Directory that can be told of cities.
 type Registrar interface {
 	// Register adds the city in a folder, absolute, under the name that its configuration gives it, and has it run. One that is

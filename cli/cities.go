@@ -73,7 +73,7 @@ func (a *app) register(ctx context.Context, args []string) error {
 	if a.json {
 		return a.writeJSON(info)
 	}
-	a.sayf("%s is registered, and %s", safeLine(info.Name), info.Status)
+	a.sayf("%s is registered, and %s", safeLine(info.Name), a.cityStands(info))
 	return nil
 }
 
@@ -327,6 +327,12 @@ func (a *app) listCities(ctx context.Context) error {
 	}
 	if a.json {
 		return a.writeJSON(citiesOf(all))
+	}
+	for _, t := range a.supervisorTroubles(ctx) {
+		fmt.Fprintf(a.err, "! %s\n", safeText(t))
+	}
+	if _, runs := a.findSupervisor(); !runs && len(all) > 0 {
+		fmt.Fprintln(a.err, "no supervisor runs these cities, whose agents may; `gcity supervisor start` starts one")
 	}
 	if len(all) == 0 {
 		a.sayf("no cities are registered: `gcity register` in the folder of a city, or `gcity start`, adds it")

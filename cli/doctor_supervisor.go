@@ -33,6 +33,9 @@ func (a *app) doctorSupervisor(ctx context.Context) finding {
 	if err := checkHome(home); err != nil {
 		return bad("mend it; what runs stays as it is until then", "%v", err)
 	}
+	if troubles := a.supervisorTroubles(ctx); len(troubles) > 0 {
+		return bad("mend it; what runs stays as it is until then", "%s", strings.Join(troubles, "\n"))
+	}
 	all, err := a.cityList(ctx)
 	r, runs := a.findSupervisor()
 	if err != nil {

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"gcity/city"
@@ -16,7 +17,7 @@ type supervisorShape struct {
 	Started time.Time   `json:"started,omitzero"`
 	Home    string      `json:"home"`
 	Socket  string      `json:"socket"`
-	API     string      `json:"api,omitempty"` // where it is to answer over TCP
+	API     string      `json:"api,omitempty"` // where it is to answer over TCP; problem says why it does not
 	Problem string      `json:"problem,omitempty"`
 	Cities  citiesShape `json:"cities"`
 }
@@ -32,6 +33,11 @@ func (a *app) supervisorStatus(ctx context.Context) error {
 	}
 	if err := checkHome(home); err != nil {
 		out.Problem = err.Error()
+	}
+	for _, t := range a.supervisorTroubles(ctx) {
+		if !strings.Contains(out.Problem, t) {
+			out.Problem = strings.TrimPrefix(out.Problem+"\n"+t, "\n")
+		}
 	}
 	all, err := a.cityList(ctx)
 	if err != nil && out.Problem == "" {
@@ -49,10 +55,23 @@ func (a *app) supervisorStatus(ctx context.Context) error {
 	return err
 }
 
+// supervisorTroubles are what the supervisor that runs says is wrong with itself.
+func (a *app) supervisorTroubles(ctx context.Context) []string {
+	fleet, _, err := a.dialSupervisor()
+	if err != nil {
+		return nil
+	}
+	defer fleet.Close()
+	ctx, cancel := context.WithTimeout(ctx, deafAfter)
+	defer cancel()
+	troubles, _ := fleet.Troubles(ctx) // whoever asks for the cities next says why not
+	return troubles
+}
+
 func (a *app) tellSupervisor(s supervisorShape, all []city.Info) error {
 	if s.Running {
 		a.sayf("%s · %d of %s running · pid %d, up %s, version %s", a.paint(bold, "supervisor"), s.Cities.Running, countedCities(len(all)), s.PID, a.age(s.Started), safeLine(s.Version))
-		a.sayf("home %s · socket %s%s", safeLine(s.Home), safeLine(s.Socket), map[bool]string{true: " · API " + s.API}[s.API != ""])
+		a.sayf("home %s · socket %s%s", safeLine(s.Home), safeLine(s.Socket), map[bool]string{true: " · API " + s.API}[s.API != "" && !strings.Contains(s.Problem, s.API)])
 	} else {
 		a.sayf("no supervisor runs the cities of %s; `gcity supervisor start` starts one", safeLine(s.Home))
 	}

@@ -177,7 +177,7 @@ func (a *app) assembleSupervisor(ctx context.Context, h supervisorHome, logger *
 	return supervised{
 		Supervisor: s, last: last, close: undo.close,
 		serve: func(ctx context.Context) error { return api.ServeFleet(ctx, l, s, o) },
-		door:  func(ctx context.Context) { api.KeepFleet(ctx, wants, func(city.Door) {}, s, o) },
+		door:  func(ctx context.Context) { api.KeepFleet(ctx, wants, s.Answers, s, o) },
 	}, nil
 }
 
@@ -188,6 +188,15 @@ func watchCity(ctx context.Context, path string, lost func(error)) <-chan struct
 	}
 	return config.WatchFiles(ctx, []string{filepath.Join(path, config.FileName)}, nil, o)
 }
+
+// earlierRun is the error of a city that this process still runs, by another path of its folder for instance. That passes.
+type earlierRun struct{ running *controller.RunningError }
+
+func (earlierRun) Error() string {
+	return "an earlier run of it in this supervisor is being ended; should that not pass, kill -USR1 of the supervisor and `gcity supervisor start` free it, and keep all agents"
+}
+
+func (e earlierRun) Unwrap() error { return e.running }
 
 // kept is a city in the supervisor's care. What it is told it is told as by signals, as a controller of its own would be.
 type kept struct {
@@ -203,7 +212,7 @@ func (a *app) openKept(ctx context.Context, e registered, logger *slog.Logger) (
 	if err != nil {
 		cancel()
 		if r, ok := errors.AsType[*controller.RunningError](err); ok && r.PID == os.Getpid() {
-			return nil, errors.New("an earlier run of it in this supervisor has not ended; `gcity supervisor stop`, and start it again, frees it")
+			return nil, earlierRun{r}
 		}
 		return nil, err
 	}

@@ -28,6 +28,24 @@ func (s *Supervisor) Cities(context.Context) ([]city.Info, error) {
 	return all, nil
 }
 
+// Began implements city.Keeper.
+func (s *Supervisor) Began() time.Time { return s.began }
+
+// Troubles implements city.Keeper.
+func (s *Supervisor) Troubles() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.DeleteFunc([]string{s.problem, s.door.Problem}, func(text string) bool { return text == "" })
+}
+
+// Answers takes down where the cities' API answers over TCP, or why it does not.
+func (s *Supervisor) Answers(d city.Door) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.door = d
+	s.change()
+}
+
 func (s *Supervisor) list() ([]city.Info, <-chan struct{}) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

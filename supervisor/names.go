@@ -80,14 +80,15 @@ func (w *ward) rename(name string) {
 	}
 }
 
-// named is the ward of a name, nil if there is none. The caller holds mu.
-func (s *Supervisor) named(name string) *ward {
+// named is the ward of a name, nil if there is none; of a running city and one that waits for its name the first. The caller
+// holds mu.
+func (s *Supervisor) named(name string) (found *ward) {
 	for _, w := range s.wards {
-		if w.name == name {
-			return w
+		if w.name == name && (found == nil || w.running != nil) {
+			found = w
 		}
 	}
-	return nil
+	return found
 }
 
 func (s *Supervisor) unknown(name string) error {

@@ -68,6 +68,7 @@ type Options struct {
 // Supervisor runs cities. It is a city.Directory and a city.Registrar.
 type Supervisor struct {
 	o       Options
+	began   time.Time
 	slots   chan struct{} // one for each city that is being opened
 	reloads chan struct{}
 	names   *beside.Looks[string] // at what a configuration calls its city
@@ -79,7 +80,8 @@ type Supervisor struct {
 	wards    map[string]*ward // by path
 	settings Settings
 	problem  string // of the registry or the settings, "" = none
-	told     bool   // Apply has heard of the settings
+	door     city.Door
+	told     bool // Apply has heard of the settings
 	ending   ending
 	changed  chan struct{}   // closed and renewed by every change
 	life     context.Context // of everything that Run begins
@@ -98,6 +100,7 @@ var (
 	_ city.Directory = (*Supervisor)(nil)
 	_ city.Registrar = (*Supervisor)(nil)
 	_ city.Surveyor  = (*Supervisor)(nil)
+	_ city.Keeper    = (*Supervisor)(nil)
 )
 
 // New prepares a supervisor. Who calls Run holds the home (see Acquire).
@@ -112,7 +115,7 @@ func New(o Options) *Supervisor {
 		o.Busy = func(error) bool { return false }
 	}
 	return &Supervisor{
-		o: o, names: beside.New[string](64), folders: beside.New[folder](64), counts: beside.New[count](64), slots: make(chan struct{}, o.AtOnce), reloads: make(chan struct{}, 1), wards: map[string]*ward{},
+		o: o, began: time.Now(), names: beside.New[string](64), folders: beside.New[folder](64), counts: beside.New[count](64), slots: make(chan struct{}, o.AtOnce), reloads: make(chan struct{}, 1), wards: map[string]*ward{},
 		settings: Defaults(), changed: make(chan struct{}), life: context.Background(),
 	}
 }
