@@ -84,14 +84,18 @@ func (w *ward) refused(err error, until time.Time) {
 // told of itself, in both logs.
 func (w *ward) broke(err error, until time.Time) {
 	var n int
-	w.set(func() { w.crashes++; n = w.crashes })
+	w.set(func() {
+		w.crashes++
+		n = w.crashes
+		w.turn(city.CityCrashed)
+		w.why, w.until = why(err), until
+	})
 	args := []any{"city", w.entry().Name, "path", w.path, "error", err.Error(), "crashes", n, "again", until}
 	own, ours := errors.AsType[*panicked](err)
 	if ours {
 		args = append(args, "stack", string(own.stack))
 	}
 	w.s.o.Logger.Error("a city broke; its agents run on", args...)
-	w.be(city.CityCrashed, why(err), until)
 	if _, told := errors.AsType[Crash](err); ours || !told {
 		w.record(err, n, until)
 	}

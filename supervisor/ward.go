@@ -123,7 +123,6 @@ func (w *ward) keep(c City) error {
 		}
 	}()
 	w.set(func() { w.running = c })
-	defer w.set(func() { w.running = nil })
 	ended := make(chan error, 1)
 	go func() { ended <- guarded(func() error { return c.Run(ctx, func() { w.ready() }) }) }() // ended is waited for, unless it hangs
 	select {
@@ -233,8 +232,11 @@ func (w *ward) be(state city.Condition, why string, until time.Time) {
 	})
 }
 
-// turn changes the state. The caller holds mu.
+// turn changes the state: nobody runs a city any more that neither runs nor stops. The caller holds mu.
 func (w *ward) turn(state city.Condition) {
+	if state != city.CityRunning && state != city.CityStopping {
+		w.running = nil
+	}
 	if w.state != state {
 		w.state, w.since = state, time.Now()
 	}
