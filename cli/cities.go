@@ -33,7 +33,8 @@ func (a *app) unregisterCommand() *cobra.Command {
 		Long: `unregister takes a city out of those that the supervisor runs, by its name or its
 folder, which need not be there any more. If the supervisor runs, the city is
 stopped, with its agents. Nothing in its folder is touched.`,
-		RunE: func(cmd *cobra.Command, args []string) error { return a.unregister(cmd.Context(), args) },
+		ValidArgsFunction: a.completeCity,
+		RunE:              func(cmd *cobra.Command, args []string) error { return a.unregister(cmd.Context(), args) },
 	}
 }
 

@@ -37,6 +37,37 @@ func (a *app) completeWith(k kind, second ...string) cobra.CompletionFunc {
 	}
 }
 
+// completeCity offers the names of the cities that are registered, else folders.
+func (a *app) completeCity(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	ctx, cancel := context.WithTimeout(cmd.Context(), completeWithin)
+	defer cancel()
+	seen := make(chan []registered, 1)
+	go func() { // as with namesFor
+		var all []registered
+		if home, err := a.home(); err == nil {
+			all, _ = a.known(ctx, home)
+		}
+		seen <- all
+	}()
+	var names []string
+	select {
+	case all := <-seen:
+		for _, e := range all {
+			if strings.HasPrefix(e.Name, typed) {
+				names = append(names, e.Name)
+			}
+		}
+	case <-ctx.Done():
+	}
+	if len(names) == 0 {
+		return nil, cobra.ShellCompDirectiveFilterDirs
+	}
+	return names, cobra.ShellCompDirectiveNoFileComp
+}
+
 // namesFor looks up names, for as long as a shell waits. The look may outlive that: the process ends with it.
 func (a *app) namesFor(ctx context.Context, limit time.Duration, kinds []kind) []string {
 	ctx, cancel := context.WithTimeout(ctx, limit)
