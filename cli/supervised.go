@@ -36,6 +36,9 @@ func (a *app) startSupervised(ctx context.Context) error {
 	}
 	before := newestSeq(ctx, dir)
 	if !runs {
+		if err := clash(ctx, home, dir); err != nil {
+			return err
+		}
 		if r, err = a.raiseSupervisor(ctx, home); err != nil {
 			return fmt.Errorf("%w\n`gcity start --standalone` needs no supervisor", err)
 		}

@@ -111,6 +111,16 @@ func register(ctx context.Context, h supervisorHome, path string) (registered, e
 	return e, supervisor.Add(ctx, h, e)
 }
 
+// clash is the error of a city that is called as a registered one; of what cannot be read whoever registers it tells.
+func clash(ctx context.Context, h supervisorHome, path string) error {
+	e, err := supervisor.Identify(ctx, path, cityName)
+	all, wrong := registry(h)
+	if err != nil || wrong != nil {
+		return nil
+	}
+	return supervisor.Clash(all, e)
+}
+
 // cityName is what a city is called by its configuration, or was when that was last well; "" if nobody knows.
 func cityName(path string) string {
 	if c, err := sourceOf(path).Load(); err == nil {

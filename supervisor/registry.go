@@ -100,11 +100,8 @@ func Add(ctx context.Context, h Home, e Entry) error {
 		return &city.Error{Code: city.Invalid, Message: wrong + "; set [workspace] name in its city.toml"}
 	}
 	return edit(ctx, h, func(data []byte, all []Entry) ([]byte, error) {
-		for _, o := range all {
-			if o.Name == e.Name && o.Path != e.Path {
-				return nil, &city.Error{Code: city.Conflict, Message: fmt.Sprintf(
-					"the name %q is taken by %s: set another [workspace] name in the city.toml of %s, or unregister the other", e.Name, o.Path, e.Path)}
-			}
+		if err := Clash(all, e); err != nil {
+			return nil, err
 		}
 		if slices.Contains(all, e) {
 			return data, nil
@@ -115,6 +112,17 @@ func Add(ctx context.Context, h Home, e Entry) error {
 		}
 		return with(data, all, e), nil
 	})
+}
+
+// Clash is the error of a city that is called as another one is that is registered.
+func Clash(all []Entry, e Entry) error {
+	for _, o := range all {
+		if o.Name == e.Name && o.Path != e.Path {
+			return &city.Error{Code: city.Conflict, Message: fmt.Sprintf(
+				"the name %q is taken by %s: set another [workspace] name in the city.toml of %s, or unregister the other", e.Name, o.Path, e.Path)}
+		}
+	}
+	return nil
 }
 
 // Remove takes a city out of the registry of a home. It says whether it was there.
@@ -149,7 +157,7 @@ func edit(ctx context.Context, h Home, change func(data []byte, all []Entry) ([]
 	}
 	all, err := parseRegistry(path, data)
 	if err != nil {
-		return &city.Error{Code: city.Invalid, Message: fmt.Sprintf("the registry of cities is refused, mend it first:\n%v", err)}
+		return &city.Error{Code: city.Invalid, Message: fmt.Sprintf("the registry of cities is refused, mend it first:\n%v", err), Details: city.ConfigRefused}
 	}
 	out, err := change(data, all)
 	if err != nil || slices.Equal(out, data) {
