@@ -60,11 +60,25 @@ func acquire(dir string, patience time.Duration) (*Hold, error) {
 		return nil, err
 	}
 	h.lock = lock
-	if err := disk.Replace(h.pid, []byte(strconv.Itoa(os.Getpid())+"\n"), 0o600); err != nil {
+	if err := disk.Replace(h.pid, []byte(strconv.Itoa(os.Getpid())+"\n"), 0o600); err != nil && !h.blank() {
 		lock.Release()
 		return nil, fmt.Errorf("cannot write %s: %w", h.pid, err)
 	}
 	return h, nil
+}
+
+// blank has a pid file that names nobody, where it cannot be written: on a full disk, or one that is read-only now. One that is
+// old does: it is there, which is what others look for before they try the lock.
+func (h *Hold) blank() bool {
+	_ = os.Truncate(h.pid, 0)
+	if _, err := os.Stat(h.pid); err == nil {
+		return true
+	}
+	f, err := os.OpenFile(h.pid, os.O_WRONLY|os.O_CREATE, 0o600)
+	if err != nil {
+		return false
+	}
+	return f.Close() == nil
 }
 
 // Check finds out whether the lock is still where others look for it: somebody may have removed the runtime folder. If

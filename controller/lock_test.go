@@ -117,3 +117,25 @@ func TestLosingTheCityLeavesTheAgents(t *testing.T) {
 		}
 	})
 }
+
+// The pid file is for people: on a full disk, or one that has become read-only, a city is held without it.
+func TestHoldWithoutAPidFile(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(dir, ".gc/daemon.pid/full"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	first, err := Acquire(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var running *RunningError
+	if _, err := Acquire(dir); !errors.As(err, &running) || running.PID != 0 {
+		t.Errorf("a second controller: %v", err)
+	}
+	_ = first.Release() // of the lock in any case
+	second, err := Acquire(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = second.Release()
+}
