@@ -145,19 +145,28 @@ patrol_interval = "100ms"
 		{"in the loop", func(step any) bool { _, ok := step.(fxList); return ok }},
 		{"in an effect", func(step any) bool { _, ok := step.(inObserved); return ok }},
 		{"beside the controller", nil},
+		{"with a lock in its hand", func(step any) bool { _, ok := step.(fxList); return ok }},
 	} {
 		t.Run(at.what, func(t *testing.T) {
+			if at.what == "with a lock in its hand" && testing.Short() {
+				t.Skip("what does not end is waited for a while")
+			}
 			h.t = t
 			var armed atomic.Bool
+			var broken *Controller
 			faults := make(chan error, 1)
 			between := func(step any) bool {
 				if armed.Load() && at.step != nil && at.step(step) {
+					if at.what == "with a lock in its hand" {
+						broken.runner.mu.Lock()
+					}
 					panic("nobody thought of this")
 				}
 				return true
 			}
 			err := h.run(t.Context(), between, faults, func(c *Controller, now map[string]int) {
 				same(c, now)
+				broken = c
 				armed.Store(true)
 				if at.step == nil {
 					faults <- mishap.Catch(func() { panic("nobody thought of this") })
@@ -166,6 +175,9 @@ patrol_interval = "100ms"
 					t.Error("released")
 				}
 			})
+			if at.what == "with a lock in its hand" {
+				broken.runner.mu.Unlock()
+			}
 			if p, ok := errors.AsType[*mishap.Panic](err); !ok || len(p.Stack()) == 0 {
 				t.Errorf("Run: %v", err)
 			}
