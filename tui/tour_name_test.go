@@ -15,7 +15,7 @@ import (
 // A city that was stopped, called otherwise and started again is gone to by its new name, from its old room and from the list.
 func TestACityThatIsCalledOtherwise(t *testing.T) {
 	a := citytest.NewFake("alpha", city.Agent{Name: "one", Running: true})
-	d := citytest.NewDirectory(a, citytest.NewFake("beta", city.Agent{Name: "two", Running: true}))
+	d := citytest.NewMachine(a, citytest.NewFake("beta", city.Agent{Name: "two", Running: true}))
 	home, err := d.City("beta")
 	if err != nil {
 		t.Fatal(err)
@@ -29,7 +29,7 @@ func TestACityThatIsCalledOtherwise(t *testing.T) {
 	}
 	c.sees("gone for")
 	renamed := citytest.NewFake("gamma", city.Agent{Name: "three", Running: true})
-	d.Add("gamma", "/alpha", renamed)
+	d.Put("gamma", "/alpha", renamed)
 	c.sees("2 of 2 @")
 	c.coax("@", "all cities, side by side")
 	c.keys("gamma")
@@ -43,7 +43,7 @@ func TestACityThatIsCalledOtherwise(t *testing.T) {
 
 // Where the name of the city that is shown is another city's by now, that one is not shown in its place.
 func TestAnotherCityIsNotShownInItsPlace(t *testing.T) {
-	d := citytest.NewDirectory(citytest.NewFake("alpha", city.Agent{Name: "one", Running: true}), citytest.NewFake("beta", city.Agent{Name: "two", Running: true}))
+	d := citytest.NewMachine(citytest.NewFake("alpha", city.Agent{Name: "one", Running: true}), citytest.NewFake("beta", city.Agent{Name: "two", Running: true}))
 	c := inHouse(t, Options{Cities: d, Mode: Joined})
 	c.sees("beta")
 	c.keys("/beta\r")
@@ -53,7 +53,9 @@ func TestAnotherCityIsNotShownInItsPlace(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.sees("gone for")
-	d.Add("beta", "/elsewhere", citytest.NewFake("beta", city.Agent{Name: "impostor", Running: true}))
+	impostor := citytest.NewFake("beta", city.Agent{Name: "impostor", Running: true})
+	impostor.Set(func(s *city.Snapshot) { s.Path = "/elsewhere" })
+	d.Put("beta", "/elsewhere", impostor)
 	c.sees("beta is not the city in /beta any more")
 	if text, _ := c.look(); strings.Contains(text, "impostor") {
 		t.Errorf("another city is shown:\n%s", text)
@@ -61,7 +63,7 @@ func TestAnotherCityIsNotShownInItsPlace(t *testing.T) {
 }
 
 // silentList is a list that does not answer.
-type silentList struct{ *citytest.Directory }
+type silentList struct{ *citytest.Machine }
 
 func (silentList) Cities(ctx context.Context) ([]city.Info, error) {
 	<-ctx.Done()
@@ -72,7 +74,7 @@ func (silentList) Cities(ctx context.Context) ([]city.Info, error) {
 func TestTheWayToACityHasAnEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
-		d := silentList{citytest.NewDirectory(citytest.NewFake("alpha", city.Agent{Name: "one", Running: true}))}
+		d := silentList{citytest.NewMachine(citytest.NewFake("alpha", city.Agent{Name: "one", Running: true}))}
 		r := &runner{ctx: ctx, box: newMailbox(), log: slog.New(slog.DiscardHandler), fail: cancel}
 		r.tour = &tour{o: Options{Cities: d}, root: r, rooms: map[string]*station{}}
 		r.travel(travel{id: 1, name: "alpha", path: "/alpha"})
@@ -99,7 +101,7 @@ func TestTheNewerSwitchCounts(t *testing.T) {
 
 // Esc in the room of all cities leads back to where one came from, unless the program began there.
 func TestBackFromAllCities(t *testing.T) {
-	d := citytest.NewDirectory(citytest.NewFake("beta", city.Agent{Name: "two", Running: true}))
+	d := citytest.NewMachine(citytest.NewFake("beta", city.Agent{Name: "two", Running: true}))
 	c := inHouse(t, Options{City: citytest.NewFake("cottage", city.Agent{Name: "one", Running: true}), Cities: d, Folder: "/cottage", Mode: Joined})
 	c.sees("1+1 @")
 	c.coax("@", "cottage  is in no list")
