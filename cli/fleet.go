@@ -17,6 +17,9 @@ import (
 // fleetAnswers is how long a city has to say how it is where all of them are listed.
 const fleetAnswers = 2 * time.Second
 
+// listAnswers is how long the supervisor has to say which cities there are.
+const listAnswers = 5 * time.Second
+
 // directory is the list of the cities of this machine, nil where there is none; who only looks gets it without its verbs.
 func (a *app) directory() (city.Directory, func(), error) {
 	if a.cities == nil {
@@ -74,11 +77,15 @@ type cityReport struct {
 
 // tellFleet writes a row for each city. All are asked at the same time; one that does not answer costs fleetAnswers once.
 func (a *app) tellFleet(ctx context.Context, d city.Directory) error {
-	infos, err := d.Cities(ctx)
-	if err != nil {
+	ask, cancel := context.WithTimeout(ctx, listAnswers)
+	infos, err := d.Cities(ask)
+	cancel()
+	switch {
+	case errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil:
+		return fmt.Errorf("the supervisor does not answer within %s; `gcity supervisor status` tells more", listAnswers)
+	case err != nil:
 		return err
-	}
-	if a.json {
+	case a.json:
 		return a.writeJSON(citiesOf(infos))
 	}
 	reports := make([]cityReport, len(infos))

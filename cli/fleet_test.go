@@ -2,10 +2,12 @@ package cli
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"os"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"gcity/city"
@@ -103,4 +105,25 @@ func TestRoomsKnowTheirFolder(t *testing.T) {
 	if got := resolved(dir + "/link"); got != real {
 		t.Errorf("%s, want %s", got, real)
 	}
+}
+
+// silentList is a list that does not answer.
+type silentList struct{ *citytest.Machine }
+
+func (silentList) Cities(ctx context.Context) ([]city.Info, error) {
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
+
+// A supervisor that hangs is named, and not waited for as long as for an answer that is on its way.
+func TestAllCitiesOfASilentSupervisor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), 10*listAnswers)
+		defer cancel()
+		var out, errs bytes.Buffer
+		err := machine(citytest.NewMachine(), &out, &errs).tellFleet(ctx, silentList{citytest.NewMachine()})
+		if ctx.Err() != nil || err == nil || !strings.Contains(err.Error(), "the supervisor does not answer") {
+			t.Errorf("ended with %v", err)
+		}
+	})
 }
