@@ -12,7 +12,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"runtime"
 	"slices"
@@ -256,40 +255,6 @@ func (s *Supervisor) bring() {
 	if regErr == nil {
 		s.reconcile(entries)
 	}
-}
-
-const (
-	quiet = 200 * time.Millisecond // a file that stays as it is for so long is not just being written
-	most  = 10                     // looks at one that changes again and again
-)
-
-// registry reads who is registered. What would end a city is believed once it stays so.
-func (s *Supervisor) registry() ([]Entry, error) {
-	all, err := Read(s.o.Home)
-	for range most {
-		if err != nil || !s.ends(all) {
-			return all, err
-		}
-		time.Sleep(quiet)
-		var next []Entry
-		if next, err = Read(s.o.Home); slices.Equal(next, all) {
-			return all, err
-		}
-		all = next
-	}
-	return nil, fmt.Errorf("%s changes again and again, and would end cities", s.o.Home.Registry())
-}
-
-// ends says whether a city would end that is kept now.
-func (s *Supervisor) ends(all []Entry) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for path, w := range s.wards {
-		if !w.dismissed() && !slices.ContainsFunc(all, func(e Entry) bool { return e.Path == path }) {
-			return true
-		}
-	}
-	return false
 }
 
 // complain shows what is wrong with the files, and logs it when it is news.

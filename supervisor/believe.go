@@ -3,9 +3,45 @@ package supervisor
 import (
 	"context"
 	"fmt"
+	"slices"
+	"time"
 
 	"gcity/city"
 )
+
+const (
+	quiet = 200 * time.Millisecond // a file that stays as it is for so long is not just being written
+	most  = 10                     // looks at one that changes again and again
+)
+
+// registry reads who is registered. What would end a city is believed once it stays so.
+func (s *Supervisor) registry() ([]Entry, error) {
+	all, err := Read(s.o.Home)
+	for range most {
+		if err != nil || !s.ends(all) {
+			return all, err
+		}
+		time.Sleep(quiet)
+		var next []Entry
+		if next, err = Read(s.o.Home); slices.Equal(next, all) {
+			return all, err
+		}
+		all = next
+	}
+	return nil, fmt.Errorf("%s changes again and again, and would end cities", s.o.Home.Registry())
+}
+
+// ends says whether a city would end that is kept now.
+func (s *Supervisor) ends(all []Entry) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for path, w := range s.wards {
+		if !w.dismissed() && !slices.ContainsFunc(all, func(e Entry) bool { return e.Path == path }) {
+			return true
+		}
+	}
+	return false
+}
 
 // emptied is the error of a registry that names no city while some are kept: an editor that writes in two steps, or a slip.
 func (s *Supervisor) emptied() error {
