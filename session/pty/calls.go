@@ -197,6 +197,11 @@ func (p *Provider) Acknowledge(ctx context.Context, name, id string) error {
 		answer, err := p.call(ctx, "acknowledge the end of", name, wire.Request{Op: wire.OpAck, ID: id})
 		switch {
 		case err != nil && !errors.Is(err, errGone):
+			e.mu.Lock()
+			if current && e.rec.ID == id { // the holder has not heard of it, and waits: the next look shows the end again
+				e.acked = false
+			}
+			e.mu.Unlock()
 			return err
 		case err == nil && string(answer) != "leaves":
 			return nil

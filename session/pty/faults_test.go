@@ -519,3 +519,38 @@ func TestSweepRuns(t *testing.T) {
 		t.Errorf("left: %v", left)
 	}
 }
+
+// A holder that could not be told that its end is on record is told later: until then the end is shown.
+func TestAcknowledgedLate(t *testing.T) {
+	city := t.TempDir()
+	p := newProvider(t, city)
+	startAll(t, p, []session.Spec{spec(city, "a", "exec sleep 1000")})
+	holder := holderOf(t, p, "a")
+	if err := p.Stop(t.Context(), "a", 0); err != nil {
+		t.Fatal(err)
+	}
+	list, err := p.List(t.Context())
+	if err != nil || len(list) != 1 || list[0].Alive {
+		t.Fatalf("%+v, %v", list, err)
+	}
+	id := list[0].ID
+	if err := syscall.Kill(holder, syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	if err := p.Acknowledge(ctx, "a", id); err == nil {
+		t.Error("a holder that stands still has heard")
+	}
+	if err := syscall.Kill(holder, syscall.SIGCONT); err != nil {
+		t.Fatal(err)
+	}
+	if list, err = p.List(t.Context()); err != nil || len(list) != 1 || list[0].ID != id || list[0].Exit == nil {
+		t.Errorf("the end is not shown again: %+v, %v", list, err)
+	}
+	if err := p.Acknowledge(t.Context(), "a", id); err != nil {
+		t.Error(err)
+	}
+	until(t, "the holder leaves", func() bool { return syscall.Kill(holder, 0) != nil })
+	endAll(t, p)
+}
