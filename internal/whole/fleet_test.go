@@ -249,10 +249,8 @@ func TestCitiesComeAndGo(t *testing.T) {
 	l.run(l.towns...)
 	l.registry(l.towns...)
 
-	if err := os.RemoveAll(lost.dir); err != nil {
-		t.Fatal(err)
-	}
-	l.until(lost, "running", "its configuration is refused") // agents go on
+	lost.until("its folder is gone", func() bool { return os.RemoveAll(lost.dir) == nil }) // into which the city writes
+	l.until(lost, "running", "its configuration is refused")                               // agents go on
 	l.gcity(0, "unregister", lost.dir)
 	l.gone(lost)
 	l.registry(l.towns...)

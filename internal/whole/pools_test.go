@@ -145,6 +145,13 @@ func TestAThousandMembers(t *testing.T) {
 	c.until("a thousand run", func() bool { p := c.pools(); return len(p) == 1 && p[0].Size == n })
 	c.gcity(0, "pool", "scale", "w", "0")
 	c.until("none is left", func() bool { return len(c.agents()) == 0 })
+	defer func() {
+		if t.Failed() {
+			for _, pid := range c.running() {
+				t.Logf("process %d runs: %s", pid, cmdline(pid))
+			}
+		}
+	}()
 	c.until("no holder is left beside the controller", func() bool { return len(c.running()) == 1 })
 	c.gcity(0, "stop")
 	c.nothingLeft()
