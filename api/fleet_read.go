@@ -3,16 +3,16 @@ package api
 import (
 	"cmp"
 	"context"
-	"fmt"
+	"errors"
 	"iter"
 	"net/http"
-	runtimedebug "runtime/debug"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"gcity/city"
+	"gcity/internal/mishap"
 )
 
 // glance is what a look at a city saw.
@@ -84,13 +84,12 @@ func (f *fleet) glance(name string) (g glance) {
 
 // careful asks something of a city. A fault in that is the end of what was asked, and no other city's.
 func (f *fleet) careful(name string, ask func() error) (err error) {
-	defer func() {
-		if v := recover(); v != nil {
-			f.o.Log.Error("a city could not be asked", "city", name, "err", fmt.Sprint(v), "stack", string(runtimedebug.Stack()))
-			err = &city.Error{Code: city.Unavailable, Message: name + " broke when it was asked: a fault in gcity itself, which is in the log"}
-		}
-	}()
-	return ask()
+	fault := mishap.Catch(func() { err = ask() })
+	if p, ok := errors.AsType[*mishap.Panic](fault); ok {
+		f.o.Log.Error("a city could not be asked", "city", name, "err", fault, "stack", string(p.Stack()))
+		return &city.Error{Code: city.Unavailable, Message: name + " broke when it was asked: a fault in gcity itself, which is in the log"}
+	}
+	return err
 }
 
 // silence lists the cities that a look saw nothing of.
