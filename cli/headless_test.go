@@ -43,19 +43,20 @@ func service(t *testing.T, stderr *os.File, env ...string) (*exec.Cmd, string) {
 	return cmd, dir
 }
 
-// What systemd is told, in which order: ready, alive with a status, reloading, ready again, stopping.
-func TestNotify(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "notify")
-	conn, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: path, Net: "unixgram"})
+// systemd is what a service is told of, at a socket of its own; await reads until one word has everything in it.
+func systemd(t *testing.T) (socket string, await func(what ...string)) {
+	t.Helper()
+	socket = filepath.Join(t.TempDir(), "notify")
+	conn, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: socket, Net: "unixgram"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer conn.Close()
+	t.Cleanup(func() { conn.Close() })
 	if err := conn.SetReadDeadline(time.Now().Add(patience)); err != nil {
 		t.Fatal(err)
 	}
 	var heard []string
-	await := func(what ...string) {
+	return socket, func(what ...string) {
 		t.Helper()
 		buf := make([]byte, 4096)
 		for {
@@ -64,18 +65,18 @@ func TestNotify(t *testing.T) {
 				t.Fatalf("waiting for %q: %v; heard %q", what, err, heard)
 			}
 			heard = append(heard, string(buf[:n]))
-			all := true
-			for _, w := range what {
-				all = all && strings.Contains(string(buf[:n]), w)
-			}
-			if all {
+			if !slices.ContainsFunc(what, func(w string) bool { return !strings.Contains(string(buf[:n]), w) }) {
 				return
 			}
 		}
 	}
-	cmd, _ := service(t, nil, "NOTIFY_SOCKET="+path)
+}
+
+// tells has a service that was started live a life: ready, alive with a status, reloading, ready again, stopping.
+func tells(t *testing.T, cmd *exec.Cmd, await func(what ...string), status string) {
+	t.Helper()
 	await("READY=1")
-	await("WATCHDOG=1", "STATUS=1 of 1 agents running")
+	await("WATCHDOG=1", "STATUS="+status)
 	if err := cmd.Process.Signal(syscall.SIGHUP); err != nil {
 		t.Fatal(err)
 	}
@@ -88,6 +89,13 @@ func TestNotify(t *testing.T) {
 	if err := cmd.Wait(); err != nil {
 		t.Errorf("the service ended with %v", err)
 	}
+}
+
+// What systemd is told, and in which order.
+func TestNotify(t *testing.T) {
+	socket, await := systemd(t)
+	cmd, _ := service(t, nil, "NOTIFY_SOCKET="+socket)
+	tells(t, cmd, await, "1 of 1 agents running")
 }
 
 // A journal that does not read delays nobody (C13).
