@@ -34,6 +34,7 @@ look_after() {
 	4 | 8 | 12)
 		say 33 "$1 gives no sign: nudged"
 		gc agent nudge "$1" 'Deacon: are you still at it?' >/dev/null 2>&1 &
+		nudges="$nudges $!"
 		;;
 	16)
 		say 31 "$1 does not answer: the overseer is told"
@@ -45,7 +46,7 @@ look_after() {
 # The wisp of this round, once the one before is done.
 begin() { gc sling deacon round -f -t "round $round" --json 2>/dev/null | ids | head -n 1; }
 
-round=0
+round=0 nudges=
 while :; do
 	if typed=$(heard); then
 		say 36 "heard: $typed"
@@ -66,6 +67,8 @@ while :; do
 	if [ "$round" -ge "$rounds" ]; then
 		wisp=$(begin)
 		for step in $(gc bead list --parent "$wisp" --json | ids | sort -t - -k 2n); do gc bead close "$step" >/dev/null; done
+		# shellcheck disable=SC2086 # a list
+		[ -z "$nudges" ] || wait $nudges
 		gc handoff -s 'Routine cycle' -m "$rounds rounds, nothing to tell."
 		sleep 60
 	fi
