@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"gcity/internal/await"
 )
 
 // line starts a shell line in a group of its own, which ends with the test.
@@ -63,15 +65,6 @@ func belowUs(t *testing.T) Tree {
 	return trees[us]
 }
 
-func until(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	for end := time.Now().Add(20 * time.Second); !ok(); time.Sleep(2 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("never came: %s", what)
-		}
-	}
-}
-
 const spin = "i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done"
 
 func TestTreesCountGrandchildrenAndTheirMemory(t *testing.T) {
@@ -79,8 +72,8 @@ func TestTreesCountGrandchildrenAndTheirMemory(t *testing.T) {
 	_, out := line(t, "sleep 1000 & (sleep 1000 & wait) & printf up; wait")
 	says(t, out, "up")
 	// The shell, two sleepers, the subshell between.
-	until(t, "four processes", func() bool { return belowUs(t).Procs == before.Procs+4 })
-	until(t, "their memory", func() bool { return belowUs(t).RSS >= before.RSS+4*int64(os.Getpagesize()) })
+	await.Until(t, "four processes", func() bool { return belowUs(t).Procs == before.Procs+4 })
+	await.Until(t, "their memory", func() bool { return belowUs(t).RSS >= before.RSS+4*int64(os.Getpagesize()) })
 }
 
 // The work of commands that are over is not lost: whoever waited for them has it, whatever he has become.
@@ -95,7 +88,7 @@ func TestTreesCountWhatIsOver(t *testing.T) {
 func TestTreesSeeWorkGrow(t *testing.T) {
 	first := belowUs(t)
 	line(t, "while :; do :; done")
-	until(t, "a tenth of a second of work", func() bool { return belowUs(t).CPU >= first.CPU+100*time.Millisecond })
+	await.Until(t, "a tenth of a second of work", func() bool { return belowUs(t).CPU >= first.CPU+100*time.Millisecond })
 }
 
 // A name is the program's own affair.
@@ -117,7 +110,7 @@ func TestTreesUnderstandAnyName(t *testing.T) {
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		until(t, "its memory", func() bool {
+		await.Until(t, "its memory", func() bool {
 			st, err := ReadStat(cmd.Process.Pid)
 			if err != nil || st.PPID != os.Getpid() || st.State == 'Z' || st.Start == 0 {
 				t.Fatalf("%q: %+v, %v", name, st, err)

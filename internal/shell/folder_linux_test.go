@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	wait "gcity/internal/await"
 	"gcity/internal/mute"
 	"gcity/internal/proc"
 )
@@ -74,7 +75,7 @@ func TestFolderThatDoesNotAnswer(t *testing.T) {
 	}
 	for _, deaf := range []bool{false, true} {
 		dir, asked, free := mute.Folder(t, deaf)
-		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), wait.Limit)
 		defer cancel()
 		ended := make(chan error, 1)
 		go func() {
@@ -88,7 +89,7 @@ func TestFolderThatDoesNotAnswer(t *testing.T) {
 				t.Fatalf("the line ended: %v", err)
 			}
 		}
-		until(t, "there is a line", func() bool { return len(proc.Descendants(os.Getpid())) > 0 })
+		wait.Until(t, "there is a line", func() bool { return len(proc.Descendants(os.Getpid())) > 0 })
 		cancel()
 		err := <-ended
 		if !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "does not answer") || strings.Contains(err.Error(), "cannot be ended") != deaf {
@@ -98,16 +99,7 @@ func TestFolderThatDoesNotAnswer(t *testing.T) {
 			t.Errorf("deaf %v: left are %v", deaf, left)
 		}
 		free()
-		until(t, "nothing is left", func() bool { return len(proc.Descendants(os.Getpid())) == 0 })
-	}
-}
-
-func until(t *testing.T, what string, true func() bool) {
-	t.Helper()
-	for end := time.Now().Add(20 * time.Second); !true(); time.Sleep(time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("never so: %s", what)
-		}
+		wait.Until(t, "nothing is left", func() bool { return len(proc.Descendants(os.Getpid())) == 0 })
 	}
 }
 

@@ -10,9 +10,10 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"golang.org/x/sys/unix"
+
+	wait "gcity/internal/await"
 )
 
 func TestRun(t *testing.T) {
@@ -100,14 +101,15 @@ func TestFloodUntilTheEnd(t *testing.T) {
 
 // once is a context that ends when there is something in a file.
 func once(t *testing.T, file string) context.Context {
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithCancel(t.Context())
 	var wg sync.WaitGroup
 	wg.Go(func() {
-		for ctx.Err() == nil {
-			if info, err := os.Stat(file); err == nil && info.Size() > 0 {
-				cancel()
-			}
-			time.Sleep(time.Millisecond)
+		defer cancel()
+		if !wait.So(func() bool {
+			info, err := os.Stat(file)
+			return ctx.Err() != nil || err == nil && info.Size() > 0
+		}) {
+			t.Error("nothing comes into the file")
 		}
 	})
 	t.Cleanup(func() { cancel(); wg.Wait() })

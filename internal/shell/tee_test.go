@@ -8,9 +8,10 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"golang.org/x/sys/unix"
+
+	wait "gcity/internal/await"
 )
 
 // onlooker is a tee that acts on what it sees.
@@ -31,7 +32,7 @@ func (o *onlooker) Write(p []byte) (int, error) {
 // patient is a context for a line that ends by itself.
 func patient(t *testing.T) context.Context {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), wait.Limit)
 	t.Cleanup(cancel)
 	return ctx
 }
