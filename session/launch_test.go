@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"gcity/internal/await"
 	"gcity/session"
 	"gcity/session/fake"
 )
@@ -94,15 +95,11 @@ func TestLaunchAwaitsThePrompt(t *testing.T) {
 	done := make(chan error)
 	launch := func() { _, err := session.Launch(context.Background(), p, s, nil); done <- err }
 	go launch()
-	for p.Started("a") == 0 {
-		time.Sleep(time.Millisecond)
-	}
+	await.Until(t, "it is started", func() bool { return p.Started("a") > 0 })
 	if isReady(t, p) {
 		t.Error("ready without its prompt")
 	}
-	for p.Send(t.Context(), "a", ">") != nil {
-		time.Sleep(time.Millisecond)
-	}
+	await.Until(t, "it takes what is typed", func() bool { return p.Send(t.Context(), "a", ">") == nil })
 	if err := <-done; err != nil || !isReady(t, p) {
 		t.Errorf("%v", err)
 	}
@@ -111,9 +108,7 @@ func TestLaunchAwaitsThePrompt(t *testing.T) {
 	}
 	s.ID, s.Ready.Prefix = "id-2", "never"
 	go launch()
-	for !p.Crash("a", 7, "") {
-		time.Sleep(time.Millisecond)
-	}
+	await.Until(t, "it can crash", func() bool { return p.Crash("a", 7, "") })
 	if err := <-done; err == nil || !strings.Contains(err.Error(), "exit 7 before it was ready") {
 		t.Errorf("%v", err)
 	}

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"gcity/internal/await"
 )
 
 // Whoever began after a process is found among what began since, whether it is asked for one by one or by a look at all.
@@ -48,7 +50,7 @@ func TestSweepSinceOfARespawner(t *testing.T) {
 	first, out := line(t, "export "+mark+"; (setsid sh -c 'printf up; while :; do setsid sleep 1000; done' &)")
 	says(t, out, "up")
 	match := func(pid int) bool { return HasEnv(Environ(pid), mark, false) }
-	killed, left, err := SweepSince(first, match, time.Now().Add(10*time.Second))
+	killed, left, err := SweepSince(first, match, time.Now().Add(await.Limit))
 	if killed < 1 || len(left) > 0 || err != nil {
 		t.Errorf("killed %d, left %v, %v", killed, left, err)
 	}

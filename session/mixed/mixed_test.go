@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"gcity/internal/await"
 	"gcity/session"
 	"gcity/session/fake"
 	"gcity/session/mixed"
@@ -307,12 +308,8 @@ func TestEndsOfAll(t *testing.T) {
 	h.fake("pty").Crash("a", 4, "")
 	got := map[string]int{}
 	for range 2 {
-		select {
-		case x := <-p.Exits():
-			got[x.Name] = x.Code
-		case <-time.After(10 * time.Second):
-			t.Fatalf("told of %v", got)
-		}
+		x := await.One(t, "two ends are told of", p.Exits(), func() string { return fmt.Sprint(got) })
+		got[x.Name] = x.Code
 	}
 	if got["a"] != 4 || got["b"] != 3 {
 		t.Errorf("%v", got)
@@ -432,7 +429,7 @@ func TestALaunchAsksItsOwn(t *testing.T) {
 			if err == nil || !strings.Contains(err.Error(), "before it was ready") {
 				t.Errorf("%v", err)
 			}
-		case <-time.After(20 * time.Second):
+		case <-time.After(30 * time.Second):
 			t.Fatal("it waits for what has ended")
 		}
 		return

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"gcity/internal/await"
 	"gcity/internal/mute"
 	"gcity/session"
 	"gcity/session/mixed"
@@ -27,11 +28,7 @@ func TestMarksOnADiskThatDoesNotAnswer(t *testing.T) {
 	started := make(chan error, 1)
 	spec := session.Spec{Name: "gc-a", Agent: "a", Provider: "other", Command: "run"}
 	go func() { _, err := p.Start(t.Context(), spec); started <- err }()
-	select {
-	case <-asked:
-	case <-time.After(30 * time.Second):
-		t.Fatal("the marks are not being written")
-	}
+	await.One(t, "the marks are being written", asked)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -46,7 +43,7 @@ func TestMarksOnADiskThatDoesNotAnswer(t *testing.T) {
 	}()
 	select {
 	case <-done:
-	case <-time.After(20 * time.Second):
+	case <-time.After(30 * time.Second):
 		t.Error("who only asks waits for the disk")
 	}
 	free()

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"gcity/internal/await"
 	"gcity/internal/proc"
 	"gcity/session"
 	"gcity/session/pty/internal/wire"
@@ -184,7 +185,7 @@ func TestStopAsksFirst(t *testing.T) {
 	p := newProvider(t, city)
 	start(t, p, spec(city, "a", `trap "echo bye; exit 3" INT; echo up; while :; do sleep 0.01; done`))
 	shows(t, p, "a", "up")
-	if err := p.Stop(t.Context(), "a", 10*time.Second); err != nil {
+	if err := p.Stop(t.Context(), "a", await.Limit); err != nil {
 		t.Fatal(err)
 	}
 	if x := nextExit(t, p); x.Code != 3 || !x.Asked {
@@ -334,7 +335,7 @@ func TestFrozen(t *testing.T) {
 	syscall.Kill(st.PID, syscall.SIGCONT)
 	until(t, "thawed", func() bool { return !frozen() })
 	syscall.Kill(st.PID, syscall.SIGSTOP)
-	if err := p.Stop(t.Context(), "a", 5*time.Second); err != nil {
+	if err := p.Stop(t.Context(), "a", await.Limit); err != nil {
 		t.Fatal(err)
 	}
 	if x := nextExit(t, p); x.Signal != "SIGINT" {
@@ -357,13 +358,8 @@ func TestAttachToAFrozenHolder(t *testing.T) {
 		answer <- err
 	}()
 	cancel()
-	select {
-	case err := <-answer:
-		if err == nil {
-			t.Error("attached to a holder that is stopped")
-		}
-	case <-time.After(20 * time.Second):
-		t.Fatal("the attach does not end")
+	if await.One(t, "the attach ends", answer) == nil {
+		t.Error("attached to a holder that is stopped")
 	}
 }
 
@@ -376,14 +372,7 @@ func TestOrphansAreReaped(t *testing.T) {
 	city := t.TempDir()
 	p := newProvider(t, city)
 	start(t, p, spec(city, "a", `i=0; while [ $i -lt `+strconv.Itoa(count)+` ]; do (true &); i=$((i+1)); done; echo done; exec cat`))
-	deadline := time.Now().Add(60 * time.Second)
-	for out := ""; !strings.Contains(out, "done"); {
-		if time.Now().After(deadline) {
-			t.Fatal("never done")
-		}
-		out, _ = p.Output(t.Context(), "a", 0)
-		time.Sleep(10 * time.Millisecond)
-	}
+	shows(t, p, "a", "done")
 	holder := holderOf(t, p, "a")
 	until(t, "one child of the holder", func() bool {
 		n := 0

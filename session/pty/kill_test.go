@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"gcity/internal/await"
 	"gcity/internal/proc"
 	"gcity/session"
 )
@@ -107,7 +108,7 @@ func TestControllerKilled(t *testing.T) {
 		}
 		if random.IntN(2) == 0 { // so that there is something to start again
 			for name, pid := range first {
-				if err := syscall.Kill(pid, syscall.SIGKILL); err != nil || !proc.WaitPid(pid, time.Second) {
+				if err := syscall.Kill(pid, syscall.SIGKILL); err != nil || !proc.WaitPid(pid, await.Limit) {
 					t.Fatalf("killing %d: %v", pid, err)
 				}
 				delete(first, name)

@@ -7,8 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
+	"gcity/internal/await"
 	"gcity/session"
 )
 
@@ -41,7 +41,7 @@ func newProvider(t testing.TB, city string) *Provider {
 }
 
 func endAll(t testing.TB, p *Provider) {
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), await.Limit)
 	defer cancel()
 	list, err := p.List(ctx)
 	if err == errClosed {
@@ -81,41 +81,22 @@ func start(t testing.TB, p *Provider, s session.Spec) session.Status {
 
 func nextExit(t testing.TB, p *Provider) session.Exit {
 	t.Helper()
-	select {
-	case x := <-p.Exits():
-		return x
-	case <-time.After(10 * time.Second):
-		t.Fatal("no exit was told")
-		panic("unreachable")
-	}
+	return await.One(t, "an exit is told", p.Exits())
 }
 
 // until waits for a state of the outside world.
-func until(t testing.TB, what string, ok func() bool) {
-	t.Helper()
-	deadline := time.Now().Add(10 * time.Second)
-	for !ok() {
-		if time.Now().After(deadline) {
-			t.Fatalf("never came: %s", what)
-		}
-		time.Sleep(time.Millisecond)
-	}
-}
+var until = await.Until
 
 func shows(t testing.TB, p *Provider, name, text string) {
 	t.Helper()
 	var last string
-	deadline := time.Now().Add(10 * time.Second)
-	for !strings.Contains(last, text) {
-		if time.Now().After(deadline) {
-			t.Fatalf("%s never shows %q, but\n%s", name, text, last)
-		}
+	until(t, fmt.Sprintf("%s shows %q", name, text), func() bool {
 		var err error
 		if last, err = p.Output(t.Context(), name, 0); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(2 * time.Millisecond)
-	}
+		return strings.Contains(last, text)
+	}, func() string { return last })
 }
 
 func TestThread(t *testing.T) {
@@ -130,7 +111,7 @@ func TestThread(t *testing.T) {
 		t.Fatal(err)
 	}
 	shows(t, p, "a", "typed\ntyped")
-	if err := p.Stop(t.Context(), "a", time.Second); err != nil {
+	if err := p.Stop(t.Context(), "a", await.Limit); err != nil {
 		t.Fatal(err)
 	}
 	x := nextExit(t, p)

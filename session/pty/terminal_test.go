@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"gcity/internal/await"
 	"gcity/session"
 )
 
@@ -56,7 +57,7 @@ func TestRefusals(t *testing.T) {
 		{"line", "end of \x1b[201~ paste", "control character 0x1b"},
 		{"raw", strings.Repeat("x", 1<<20), "reads no more"},
 	} {
-		ctx, cancel := context.WithTimeout(t.Context(), 6*time.Second) // most of it for the input that nobody reads
+		ctx, cancel := context.WithTimeout(t.Context(), await.Limit) // some seconds of it for the input that nobody reads
 		err := p.Send(ctx, c.name, c.text)
 		cancel()
 		if !errors.Is(err, session.ErrRefused) || !strings.Contains(err.Error(), c.why) {
@@ -221,7 +222,7 @@ func TestFlood(t *testing.T) {
 
 // pull reads frames one by one.
 func pull(t *testing.T, p *Provider, name string) (next func() session.Frame, stop func()) {
-	frames := make(chan session.Frame)
+	frames := make(chan *session.Frame)
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() {
 		defer close(frames)
@@ -231,23 +232,18 @@ func pull(t *testing.T, p *Provider, name string) (next func() session.Frame, st
 				return
 			}
 			select {
-			case frames <- f:
+			case frames <- &f:
 			case <-ctx.Done():
 				return
 			}
 		}
 	}()
 	return func() session.Frame {
-		select {
-		case f, ok := <-frames:
-			if !ok {
-				t.Fatal("no more frames")
-			}
-			return f
-		case <-time.After(10 * time.Second):
-			t.Fatal("no frame")
+		f := await.One(t, "a frame", frames)
+		if f == nil {
+			t.Fatal("no more frames")
 		}
-		panic("unreachable")
+		return *f
 	}, cancel
 }
 

@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"gcity/internal/await"
 )
 
 // The test binary is a script too: by the name of mux, the simplest that keeps sessions. It logs what it is asked.
@@ -176,13 +178,16 @@ func together(mark string) error {
 	if err := os.WriteFile(mark, nil, 0o600); err != nil {
 		return err
 	}
-	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
-		if all, err := filepath.Glob(filepath.Join(filepath.Dir(mark), "*.asked")); err != nil || len(all) == 3 {
-			fmt.Println("2046-03-01T12:00:00Z")
-			return err
-		}
+	var err error
+	if !await.So(func() bool {
+		var all []string
+		all, err = filepath.Glob(filepath.Join(filepath.Dir(mark), "*.asked"))
+		return err != nil || len(all) == 3
+	}) {
+		return errors.New("it is asked alone")
 	}
-	return errors.New("it is asked alone")
+	fmt.Println("2046-03-01T12:00:00Z")
+	return err
 }
 
 // hang starts a child that hangs with it.

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
+	"gcity/internal/await"
 	"gcity/session"
 	"gcity/session/sessiontest"
 )
@@ -38,7 +38,7 @@ func open(t *testing.T, script string) *home {
 	}), "XDG_RUNTIME_DIR="+run, "LANG=C.UTF-8", "SECRET_KEY=none of its business")
 	h.reopen(t)
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), await.Limit)
 		defer cancel()
 		for _, name := range h.sorted() {
 			if err := h.Stop(ctx, name, 0); err != nil {
@@ -140,11 +140,4 @@ func status(t *testing.T, h *home, name string) (session.Status, bool) {
 	return all[i], true
 }
 
-func until(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	for end := time.Now().Add(30 * time.Second); !ok(); time.Sleep(2 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("never came: %s", what)
-		}
-	}
-}
+var until = await.Until

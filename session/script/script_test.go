@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"gcity/internal/await"
 	"gcity/session"
 )
 
@@ -183,13 +184,8 @@ func TestBadScripts(t *testing.T) {
 	var pid int
 	until(t, "the hanging", func() bool { pid = muxPID(hangs); return pid > 0 })
 	cancel(errors.New("enough"))
-	select {
-	case err := <-done:
-		if err == nil || !strings.Contains(err.Error(), "peek was ended: enough") {
-			t.Errorf("%v", err)
-		}
-	case <-time.After(10 * time.Second):
-		t.Fatal("it hangs still")
+	if err := await.One(t, "the hanging is over", done); err == nil || !strings.Contains(err.Error(), "peek was ended: enough") {
+		t.Errorf("%v", err)
 	}
 	until(t, "the end of what it started", func() bool { return errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) || isZombie(pid) })
 }

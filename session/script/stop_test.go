@@ -30,13 +30,14 @@ func (h *home) heard(t *testing.T, op string) {
 	})
 }
 
-// soon waits for the result of something that must not take as long as it was given.
+// soon waits for the result of something that must not take as long as it was given, nor until a call of the script is
+// given up.
 func soon(t *testing.T, what string, done <-chan error) error {
 	t.Helper()
 	select {
 	case err := <-done:
 		return err
-	case <-time.After(10 * time.Second):
+	case <-time.After(opLimit * 5 / 6):
 		t.Fatalf("it goes on: %s", what)
 		return nil
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"gcity/internal/await"
 	"gcity/session"
 )
 
@@ -82,19 +83,7 @@ func Cases() []Case {
 	}
 }
 
-// patience bounds every wait of the suite.
-const patience = 10 * time.Second
-
-func wait(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	pause := 2 * time.Millisecond
-	for end := time.Now().Add(patience); !ok(); time.Sleep(pause) {
-		if time.Now().After(end) {
-			t.Fatalf("never came: %s", what)
-		}
-		pause = min(2*pause, 50*time.Millisecond) // a look may be a process
-	}
-}
+var wait = await.Until
 
 func start(t *testing.T, h Harness, p session.Provider, name string) (session.Spec, session.Status) {
 	t.Helper()
@@ -151,13 +140,7 @@ func nextExit(t *testing.T, p session.Provider) session.Exit {
 		})
 		return x
 	}
-	select {
-	case x := <-p.(session.Notifier).Exits():
-		return x
-	case <-time.After(patience):
-		t.Fatal("no exit was told")
-		panic("unreachable")
-	}
+	return await.One(t, "an exit is told", p.(session.Notifier).Exits())
 }
 
 func dead(t *testing.T, p session.Provider, name string) session.Status {
@@ -289,13 +272,8 @@ func stopIsHastened(t *testing.T, h Harness) {
 	if err := p.Stop(t.Context(), "a", 0); err != nil {
 		t.Error(err)
 	}
-	select {
-	case err := <-patiently:
-		if err != nil {
-			t.Error(err)
-		}
-	case <-time.After(patience):
-		t.Fatal("the stop that had more time goes on")
+	if err := await.One(t, "the stop that had more time ends", patiently); err != nil {
+		t.Error(err)
 	}
 	if st := dead(t, p, "a"); st.Exit == nil || !st.Exit.Asked {
 		t.Errorf("%+v", st)

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"gcity/internal/await"
 	"gcity/session"
 )
 
@@ -233,7 +234,7 @@ func readUntil(t *testing.T, term session.Terminal, text string) string {
 		if !ok {
 			t.Fatalf("the terminal ended before %q, after %q", text, all)
 		}
-	case <-time.After(patience):
+	case <-time.After(await.Limit):
 		term.Close()
 		wg.Wait()
 		t.Fatalf("the terminal never shows %q, but %q", text, all)
@@ -291,7 +292,7 @@ func watch(t *testing.T, h Harness) {
 	if err := p.Send(t.Context(), "a", "before"); err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), await.Limit)
 	defer cancel()
 	var all strings.Builder
 	first, sent := true, false

@@ -7,10 +7,10 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/creack/pty"
 
+	"gcity/internal/await"
 	"gcity/session"
 )
 
@@ -114,11 +114,7 @@ func TestViewers(t *testing.T) {
 	if err := p.Stop(t.Context(), "a", 0); err != nil {
 		t.Fatal(err)
 	}
-	select {
-	case <-three.over:
-	case <-time.After(10 * time.Second):
-		t.Error("attached to what is dead")
-	}
+	await.One(t, "what is attached to the dead ends", three.over)
 }
 
 // What a watcher is told is what the agent prints, byte for byte, and he is no viewer.

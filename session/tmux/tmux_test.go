@@ -9,8 +9,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
+	"gcity/internal/await"
 	"gcity/session"
 )
 
@@ -48,7 +48,7 @@ func newProvider(t testing.TB, city string) *Provider {
 
 // endAll ends the sessions, and sees that the server goes with the last of them.
 func endAll(t testing.TB, p *Provider) {
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*await.Limit)
 	defer cancel()
 	list, err := p.List(ctx)
 	if err != nil && err != errClosed {
@@ -60,12 +60,9 @@ func endAll(t testing.TB, p *Provider) {
 		}
 	}
 	p.Close()
-	for end := time.Now().Add(5 * time.Second); err == nil && p.serverLives(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(end) {
-			out, err := p.once(ctx, nil, "list-panes", "-a", "-F", "#{session_name} #{pane_id} #{pane_pid} #{pane_dead}")
-			t.Errorf("its server does not leave: it holds %q, %v", out, err)
-			break
-		}
+	if err == nil && !await.So(func() bool { return !p.serverLives() }) {
+		out, err := p.once(ctx, nil, "list-panes", "-a", "-F", "#{session_name} #{pane_id} #{pane_pid} #{pane_dead}")
+		t.Errorf("its server does not leave: it holds %q, %v", out, err)
 	}
 	if p.serverLives() {
 		exec.Command("tmux", "-L", p.label, "kill-server").Run()
@@ -94,37 +91,22 @@ func start(t testing.TB, p *Provider, s session.Spec) session.Status {
 
 func nextExit(t testing.TB, p *Provider) session.Exit {
 	t.Helper()
-	select {
-	case x := <-p.Exits():
-		return x
-	case <-time.After(10 * time.Second):
-		t.Fatal("no exit was told")
-		panic("unreachable")
-	}
+	return await.One(t, "an exit is told", p.Exits())
 }
 
 // until waits for a state of the outside world.
-func until(t testing.TB, what string, ok func() bool) {
-	t.Helper()
-	deadline := time.Now().Add(10 * time.Second)
-	for !ok() {
-		if time.Now().After(deadline) {
-			t.Fatalf("never came: %s", what)
-		}
-		time.Sleep(2 * time.Millisecond)
-	}
-}
+var until = await.Until
 
 func shows(t testing.TB, p *Provider, name, text string) {
 	t.Helper()
 	var last string
-	until(t, "the text "+text, func() bool {
+	until(t, fmt.Sprintf("%s shows %q", name, text), func() bool {
 		var err error
 		if last, err = p.Output(t.Context(), name, 0); err != nil {
 			t.Fatal(err)
 		}
 		return strings.Contains(last, text)
-	})
+	}, func() string { return last })
 }
 
 func TestThread(t *testing.T) {
@@ -140,7 +122,7 @@ func TestThread(t *testing.T) {
 		t.Fatal(err)
 	}
 	shows(t, p, "a", "typed\ntyped")
-	if err := p.Stop(t.Context(), "a", time.Second); err != nil {
+	if err := p.Stop(t.Context(), "a", await.Limit); err != nil {
 		t.Fatal(err)
 	}
 	x := nextExit(t, p)
