@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"gcity/formula"
+	"gcity/internal/await"
 	"gcity/internal/mute"
 )
 
@@ -34,9 +35,5 @@ func TestALayerThatDoesNotAnswer(t *testing.T) {
 		t.Errorf("%d looks are under way", n)
 	}
 	free()
-	for end := time.Now().Add(20 * time.Second); strings.Contains(w.show(w.scan()), "does not answer"); {
-		if time.Now().After(end) {
-			t.Fatal("what answers now is still taken for one that does not")
-		}
-	}
+	await.Until(t, "what answers now is taken for one that does", func() bool { return !strings.Contains(w.show(w.scan()), "does not answer") })
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	wait "gcity/internal/await"
 	"gcity/internal/mute"
 )
 
@@ -45,11 +46,7 @@ func TestRigsFolderDoesNotAnswer(t *testing.T) {
 		}
 	}
 	free()
-	for end := time.Now().Add(20 * time.Second); strings.Contains(load().Rigs[0].Problem, "does not answer"); {
-		if time.Now().After(end) {
-			t.Fatal("what answers now is still taken for one that does not")
-		}
-	}
+	wait.Until(t, "what answers now is taken for one that does", func() bool { return !strings.Contains(load().Rigs[0].Problem, "does not answer") })
 }
 
 // Formulas and automations are watched in the folders that answer, whatever another one does.
@@ -68,7 +65,7 @@ func TestWatchFoldersThatDoNotAnswer(t *testing.T) {
 		}
 		begun <- pokes
 	}()
-	late := time.After(20 * time.Second)
+	late := time.After(patience)
 	var pokes <-chan struct{}
 	select {
 	case pokes = <-begun:

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	wait "gcity/internal/await"
 	"gcity/internal/mute"
 )
 
@@ -23,12 +24,8 @@ func TestPromptsAndOverlaysThatDoNotAnswer(t *testing.T) {
 		t.Errorf("%v, want %s", err, want)
 	}
 	free()
-	for end := time.Now().Add(20 * time.Second); ; {
-		if _, err := Load(dir); err != nil && !strings.Contains(err.Error(), "does not answer") {
-			break
-		}
-		if time.Now().After(end) {
-			t.Fatal("what answers now is still taken for one that does not")
-		}
-	}
+	wait.Until(t, "what answers now is taken for one that does", func() bool {
+		_, err := Load(dir)
+		return err != nil && !strings.Contains(err.Error(), "does not answer")
+	})
 }

@@ -132,7 +132,7 @@ func TestWatchSeesPromptsAndOverlays(t *testing.T) {
 		if err := os.WriteFile(file, []byte(change.text), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		seen := time.NewTimer(20 * time.Second)
+		seen := time.NewTimer(patience)
 		for {
 			select {
 			case <-pokes:

@@ -18,7 +18,7 @@ func TestWatchFiles(t *testing.T) {
 				t.Helper()
 				select {
 				case <-pokes:
-				case <-time.After(20 * time.Second):
+				case <-time.After(patience):
 					t.Fatalf("%s: nobody is told", what)
 				}
 			}

@@ -13,6 +13,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	wait "gcity/internal/await"
 )
 
 // watching starts a watch on a folder, and ends it with the test.
@@ -31,7 +33,7 @@ func watching(t *testing.T, dir string, o WatchOptions) <-chan struct{} {
 	return pokes
 }
 
-const patience = 20 * time.Second
+const patience = wait.Limit
 
 // await counts the pokes until the city in dir has so many agents at a poke.
 func await(t *testing.T, pokes <-chan struct{}, dir string, agents int) (count int) {

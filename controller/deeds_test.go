@@ -11,6 +11,7 @@ import (
 	"gcity/automation"
 	"gcity/city"
 	"gcity/config"
+	"gcity/internal/await"
 )
 
 // What a file of deeds holds that cannot be used is kept beside, before the file is replaced; and what can be used is.
@@ -130,12 +131,8 @@ func TestFollowersTellOfTheirEnd(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer w.runner.finish(false)
-	select {
-	case in := <-w.inbox:
-		if d, ok := in.(inDeaf); !ok || d.err == nil {
-			t.Errorf("%T %+v", in, in)
-		}
-	case <-time.After(20 * time.Second):
-		t.Error("nothing is told")
+	in := await.One(t, "something is told", w.inbox)
+	if d, ok := in.(inDeaf); !ok || d.err == nil {
+		t.Errorf("%T %+v", in, in)
 	}
 }

@@ -1,11 +1,12 @@
 package controller
 
 import (
+	"fmt"
 	"os"
 	"strings"
 	"testing"
-	"time"
 
+	"gcity/internal/await"
 	"gcity/session"
 	"gcity/session/pty"
 )
@@ -35,15 +36,12 @@ func TestPromptOnARealScreen(t *testing.T) {
 	}()
 	shows := func(text string) {
 		t.Helper()
-		for end := time.Now().Add(30 * time.Second); ; time.Sleep(2 * time.Millisecond) {
-			out, err := p.Output(t.Context(), "a", 0)
-			if err == nil && strings.Contains(out, text) {
-				return
-			}
-			if time.Now().After(end) {
-				t.Fatalf("%q never came: %q, %v", text, out, err)
-			}
-		}
+		var out string
+		var err error
+		await.Until(t, fmt.Sprintf("%q is shown", text), func() bool {
+			out, err = p.Output(t.Context(), "a", 0)
+			return err == nil && strings.Contains(out, text)
+		}, func() string { return fmt.Sprintf("%q, %v", out, err) })
 	}
 	shows("> type here")
 	r := &runner{c: &Controller{o: Options{Provider: p}}}

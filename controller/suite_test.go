@@ -18,6 +18,7 @@ import (
 	"gcity/config"
 	"gcity/controller"
 	"gcity/events"
+	"gcity/internal/await"
 	"gcity/session/pty"
 )
 
@@ -114,7 +115,7 @@ watches = "worker"
 	ended := make(chan error, 1)
 	go func() { ended <- c.Run(ctx) }()
 	t.Cleanup(func() {
-		sctx, sc := context.WithTimeout(context.Background(), 20*time.Second)
+		sctx, sc := context.WithTimeout(context.Background(), await.Limit)
 		defer sc()
 		if _, err := c.Do(sctx, city.Shutdown{}); err != nil && err.Error() != "the controller has ended" { // by its test
 			t.Error(err)

@@ -10,7 +10,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
+
+	"gcity/internal/await"
 )
 
 // gaps returns what the events.gap lines count, and fails when there is more than one.
@@ -230,7 +231,7 @@ func TestFileTamperedWith(t *testing.T) {
 			}
 			far := make(chan uint64, 1)
 			go func() {
-				ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+				ctx, cancel := context.WithTimeout(t.Context(), await.Limit)
 				defer cancel()
 				defer close(far)
 				for e := range r.Follow(ctx, 3) {

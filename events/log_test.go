@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"gcity/internal/await"
 )
 
 func open(t testing.TB, dir string, o Options) *Log {
@@ -119,7 +121,7 @@ func TestFollowHistoryThenLive(t *testing.T) {
 	dir := t.TempDir()
 	l := open(t, dir, Options{})
 	appendN(t, l, 10)
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), await.Limit)
 	defer cancel()
 	want := uint64(4)
 	for e, err := range l.Follow(ctx, 3) {

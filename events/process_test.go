@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"gcity/internal/await"
 )
 
 // The test binary is also the other process: GCITY_EVENTS_CHILD names what it does in the folder of its first argument.
@@ -181,7 +183,7 @@ func TestStrangerHoldsLock(t *testing.T) {
 // wait waits until the log has an event.
 func wait(t testing.TB, l *Log, seq uint64) {
 	t.Helper()
-	deadline := time.After(20 * time.Second)
+	deadline := time.After(await.Limit)
 	for l.Last() < seq {
 		select {
 		case <-l.Changed(l.Last()):

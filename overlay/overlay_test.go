@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"gcity/internal/await"
 )
 
 // world is an overlay, a folder that it goes into, and what is remembered.
@@ -162,13 +164,8 @@ func TestApplyDoesNotWaitForAPipe(t *testing.T) {
 		}
 		done <- err
 	}()
-	select {
-	case err := <-done:
-		if err != nil {
-			t.Error(err)
-		}
-	case <-time.After(30 * time.Second):
-		t.Fatal("it waits")
+	if err := await.One(t, "it does not wait", done); err != nil {
+		t.Error(err)
 	}
 }
 

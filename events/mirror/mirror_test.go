@@ -5,16 +5,17 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"gcity/events"
 	"gcity/events/mirror"
+	"gcity/internal/await"
 )
 
 // city is a log and a script that is told of it. cases is what the script does at record, with the event on its stdin.
@@ -50,23 +51,14 @@ func write(t *testing.T, log *events.Log, types ...string) {
 // run mirrors until a condition holds of what was told, and gives that.
 func run(t *testing.T, o mirror.Options, enough func([]events.Event) bool) []events.Event {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
+	ctx, cancel := context.WithCancel(t.Context())
 	var all sync.WaitGroup
 	all.Go(func() { mirror.Run(ctx, o) })
 	defer all.Wait()
 	defer cancel()
-	for ctx.Err() == nil {
-		if got := told(t, o.Dir); enough(got) {
-			return got
-		}
-		select {
-		case <-time.After(10 * time.Millisecond):
-		case <-ctx.Done():
-		}
-	}
-	t.Fatalf("it was told of %+v", told(t, o.Dir))
-	return nil
+	var got []events.Event
+	await.Until(t, "it is told of all", func() bool { got = told(t, o.Dir); return enough(got) }, func() string { return fmt.Sprintf("it was told of %+v", got) })
+	return got
 }
 
 func told(t *testing.T, dir string) (all []events.Event) {
@@ -180,7 +172,7 @@ func TestTheLastWordsFail(t *testing.T) {
 			t.Parallel()
 			o, log := city(t, tc.record)
 			write(t, log, "a.a", "b.b")
-			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			tries := func() int {
 				text, err := os.ReadFile(filepath.Join(o.Dir, "tries"))
@@ -196,9 +188,7 @@ func TestTheLastWordsFail(t *testing.T) {
 			defer all.Wait()
 			all.Go(func() {
 				defer cancel()
-				for tc.running && tries() == 0 && ctx.Err() == nil {
-					time.Sleep(10 * time.Millisecond)
-				}
+				await.So(func() bool { return !tc.running || tries() > 0 || ctx.Err() != nil })
 			})
 			mirror.Run(ctx, o)
 			if n := tries(); n != 1 {
