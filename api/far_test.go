@@ -20,6 +20,7 @@ import (
 	"gcity/city"
 	"gcity/city/citytest"
 	"gcity/events"
+	"gcity/internal/await"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -50,7 +51,7 @@ func serve(t *testing.T, c city.Control, o api.Options) (path string, stop func(
 			if err != nil {
 				t.Error(err)
 			}
-		case <-time.After(20 * time.Second):
+		case <-time.After(patience):
 			t.Error("Serve does not end")
 		}
 	}
@@ -74,7 +75,7 @@ func curl(t *testing.T, path string) *http.Client {
 		return new(net.Dialer).DialContext(ctx, "unix", path)
 	}}
 	t.Cleanup(tr.CloseIdleConnections)
-	return &http.Client{Transport: tr, Timeout: 20 * time.Second, CheckRedirect: func(*http.Request, []*http.Request) error {
+	return &http.Client{Transport: tr, Timeout: patience, CheckRedirect: func(*http.Request, []*http.Request) error {
 		return errors.New("redirected")
 	}}
 }
@@ -271,7 +272,7 @@ func TestEveryCommandTravels(t *testing.T) {
 // A reader that stalls is cut off; when it goes on it has missed nothing.
 func TestSlowReaderResumes(t *testing.T) {
 	f := town()
-	counted := &countedEvents{Control: f}
+	counted := &countedEvents{Control: f, cut: make(chan struct{}, 1)}
 	path, _ := serve(t, counted, api.Options{WriteTimeout: 50 * time.Millisecond})
 	c := dial(t, path)
 	const n = 2000
@@ -282,7 +283,6 @@ func TestSlowReaderResumes(t *testing.T) {
 	for range n {
 		f.Record(events.Event{Type: "test.big", Message: string(big)})
 	}
-	stalled := time.NewTimer(500 * time.Millisecond) // far beyond the server's patience
 	var next uint64 = 1
 	for e, err := range c.Events(t.Context(), 0) {
 		if err != nil {
@@ -292,7 +292,7 @@ func TestSlowReaderResumes(t *testing.T) {
 			t.Fatalf("event %d, want %d", e.Seq, next)
 		}
 		if next == 1 {
-			<-stalled.C
+			await.One(t, "whoever stalls is cut off", counted.cut)
 		}
 		if next++; next > n {
 			break
@@ -303,15 +303,24 @@ func TestSlowReaderResumes(t *testing.T) {
 	}
 }
 
-// countedEvents counts the streams of events that were begun.
+// countedEvents counts the streams of events that were begun, and tells when one is over.
 type countedEvents struct {
 	city.Control
-	n atomic.Int32
+	n   atomic.Int32
+	cut chan struct{}
 }
 
 func (c *countedEvents) Events(ctx context.Context, after uint64) iter.Seq2[events.Event, error] {
 	c.n.Add(1)
-	return c.Control.Events(ctx, after)
+	return func(yield func(events.Event, error) bool) {
+		defer func() {
+			select {
+			case c.cut <- struct{}{}:
+			default:
+			}
+		}()
+		c.Control.Events(ctx, after)(yield)
+	}
 }
 
 // A closed client ends what it was doing.

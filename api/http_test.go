@@ -239,7 +239,7 @@ func TestWaitsForNews(t *testing.T) {
 // lines opens a stream and gives its lines.
 func lines(t *testing.T, hc *http.Client, path, lastID string) *bufio.Scanner {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	r, err := http.NewRequestWithContext(ctx, "GET", "http://city"+path, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -374,7 +374,7 @@ func TestHostileConnections(t *testing.T) {
 		"POST /v0/reload HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
 	} {
 		c := silent[i]
-		if err := c.SetDeadline(time.Now().Add(20 * time.Second)); err != nil {
+		if err := c.SetDeadline(time.Now().Add(patience)); err != nil {
 			t.Fatal(err)
 		}
 		_, _ = io.WriteString(c, garbage) // the server may close in the middle of it
@@ -405,7 +405,7 @@ func TestHostileTerminal(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer c.Close()
-		if err := c.SetDeadline(time.Now().Add(20 * time.Second)); err != nil {
+		if err := c.SetDeadline(time.Now().Add(patience)); err != nil {
 			t.Fatal(err)
 		}
 		_, err = io.WriteString(c, "POST /v0/agent/worker/attach?cols=80&rows=24 HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: gcity-terminal\r\n\r\n"+garbage)

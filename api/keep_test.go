@@ -14,6 +14,7 @@ import (
 	"gcity/api"
 	"gcity/city"
 	"gcity/city/citytest"
+	"gcity/internal/await"
 )
 
 // door is a run of Keep.
@@ -205,15 +206,7 @@ func TestKeepToken(t *testing.T) {
 
 func eventually(t *testing.T, done func() bool) {
 	t.Helper()
-	tick := time.NewTicker(20 * time.Millisecond)
-	defer tick.Stop()
-	for late := time.After(patience); !done(); {
-		select {
-		case <-tick.C:
-		case <-late:
-			t.Fatal("waited in vain")
-		}
-	}
+	await.Until(t, "it is done", done)
 }
 
 // A tenant whose token cannot be had is not let in, and the others are; the token counts as soon as it is there.

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"gcity/internal/await"
 )
 
 func TestListen(t *testing.T) {
@@ -182,7 +184,7 @@ func TestTerminalEnds(t *testing.T) {
 			far.Close()
 		}()
 		term := &terminal{conn: near, f: framer{r: near, w: near}, leave: func() bool { return true }}
-		_ = near.SetDeadline(time.Now().Add(20 * time.Second))
+		_ = near.SetDeadline(time.Now().Add(await.Limit))
 		var err error
 		for buf := make([]byte, 1); err == nil; {
 			_, err = term.Read(buf)

@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"time"
 
 	"gcity/api"
 	"gcity/beads"
@@ -50,7 +49,7 @@ func TestSlowReaderOfARun(t *testing.T) {
 				return
 			}
 		}
-	}}, api.Options{WriteTimeout: 5 * time.Second})
+	}}, api.Options{WriteTimeout: patience})
 	c := dial(t, path)
 	var text strings.Builder
 	missed := int64(0)

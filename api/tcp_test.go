@@ -21,11 +21,12 @@ import (
 	"gcity/city"
 	"gcity/city/citytest"
 	"gcity/events"
+	"gcity/internal/await"
 )
 
 const (
 	token    = "nobody-else-knows-this-0123456789"
-	patience = time.Minute // of every wait; nothing is judged by it
+	patience = await.Limit // of every wait; nothing is judged by it
 )
 
 // overTCP offers a city on a port until the test ends, and checks that Serve ends then.

@@ -18,7 +18,7 @@ const (
 	Ready  = "ready"
 )
 
-const patience = 20 * time.Second
+const patience = 2 * time.Minute
 
 // Harness opens cities for Suite and says what they can do.
 type Harness struct {

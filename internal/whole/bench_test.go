@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"gcity/internal/await"
 )
 
 // BenchmarkStart is W1: from the start of the program until every agent lives. Aim: four times the floor.
@@ -178,13 +180,7 @@ func BenchmarkStatus(b *testing.B) {
 
 // settle waits until the socket answers.
 func (c *town) settle() {
-	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
-		if conn, err := net.Dial("unix", c.socket()); err == nil {
-			conn.Close()
-			return
-		}
-	}
-	c.t.Fatal("the socket does not answer")
+	await.Until(c.t, "the socket answers", c.answers)
 }
 
 func (c *town) socket() string { return filepath.Join(c.dir, ".gc", "controller.sock") }

@@ -1,6 +1,7 @@
 package whole
 
 import (
+	"bufio"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -222,11 +223,31 @@ func (c *town) alive(pid string) bool {
 	return lives(n) && syscall.Kill(n, 0) == nil
 }
 
-// patrols waits for so many of them.
+// patrols waits until so many of them have begun and ended.
 func (c *town) patrols(n int) {
 	c.t.Helper()
-	for range n {
-		last := c.snapshot().Patrol.Last
-		c.until("a patrol", func() bool { return c.snapshot().Patrol.Last.After(last) })
+	c.until("the controller answers", c.answers)
+	before := c.patrolled()
+	c.until("patrols", func() bool { return c.patrolled() > before+n }) // one may be under way
+}
+
+// patrolled counts the patrols of the controller that runs.
+func (c *town) patrolled() (n int) {
+	c.t.Helper()
+	answer, err := c.client().Get("http://city/metrics")
+	if err != nil {
+		c.t.Fatal(err)
 	}
+	defer answer.Body.Close()
+	lines := bufio.NewScanner(answer.Body)
+	for lines.Scan() {
+		if name, value, _ := strings.Cut(lines.Text(), "{"); name == "gcity_patrol_duration_seconds_count" {
+			if _, err := fmt.Sscan(value[strings.LastIndexByte(value, ' ')+1:], &n); err != nil {
+				c.t.Fatalf("%s: %v", lines.Text(), err)
+			}
+			return n
+		}
+	}
+	c.t.Fatalf("nothing says how many patrols there were: %s, %v", answer.Status, lines.Err())
+	return 0
 }

@@ -212,12 +212,7 @@ func (c *town) pools() []poolView {
 
 // ask gets a document from the city's socket; nothing while none answers.
 func (c *town) ask(what string, into any) {
-	socket := filepath.Join(c.dir, ".gc", "controller.sock")
-	client := http.Client{Timeout: patience, Transport: &http.Transport{DisableKeepAlives: true,
-		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-			return (&net.Dialer{}).DialContext(ctx, "unix", socket)
-		}}}
-	answer, err := client.Get("http://city/v0/" + what)
+	answer, err := c.client().Get("http://city/v0/" + what)
 	if err != nil {
 		return
 	}
@@ -225,4 +220,13 @@ func (c *town) ask(what string, into any) {
 	if err := json.NewDecoder(answer.Body).Decode(into); err != nil {
 		c.t.Fatal(err)
 	}
+}
+
+// client asks the city's socket.
+func (c *town) client() *http.Client {
+	socket := filepath.Join(c.dir, ".gc", "controller.sock")
+	return &http.Client{Timeout: patience, Transport: &http.Transport{DisableKeepAlives: true,
+		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return (&net.Dialer{}).DialContext(ctx, "unix", socket)
+		}}}
 }

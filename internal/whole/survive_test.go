@@ -19,6 +19,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"gcity/internal/await"
 )
 
 var (
@@ -147,7 +149,7 @@ func TestAnotherShell(t *testing.T) {
 	c.env = append(os.Environ(), "PATH=/usr/bin:/bin:/opt/elsewhere", "EDITOR=ed", "API_KEY=other", "TERM=dumb")
 	c.run()
 	c.until("every agent is adopted", func() bool { return c.count("running") == 3 })
-	c.advance(3) // patrols
+	c.patrols(3)
 	if len(c.births) > 0 {
 		t.Errorf("%d agents were restarted", len(c.births))
 	}
@@ -165,7 +167,7 @@ func TestPlainShellIsLeftAlone(t *testing.T) {
 	c.run()
 	c.born(1)
 	c.until("the agent runs", func() bool { return c.count("running") == 1 })
-	c.advance(2)
+	c.patrols(2)
 	seen, err := os.ReadFile(filepath.Join(c.dir, "seen"))
 	if err != nil || string(seen) != "arguments: 0\n" {
 		t.Errorf("the agent saw %q, %v", seen, err)
@@ -274,20 +276,15 @@ func (c *town) count(state string) int {
 // until waits for something that can only be asked for.
 func (c *town) until(what string, true func() bool) {
 	c.t.Helper()
-	for deadline := time.Now().Add(patience); !true(); time.Sleep(20 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			var state []byte
-			for _, args := range [][]string{{"status"}, {"bead", "list"}, {"events", "--limit", "40"}} {
-				out, _ := exec.Command(c.bin, append(args, "--city", c.dir)...).CombinedOutput() // whatever it says
-				state = append(append(state, '\n'), out...)
-			}
-			c.t.Fatalf("not within %s: %s\n%s%s", patience, what, c.ctl.Stderr, state)
+	await.Until(c.t, what, true, func() string {
+		var state []byte
+		for _, args := range [][]string{{"status"}, {"bead", "list"}, {"events", "--limit", "40"}} {
+			out, _ := exec.Command(c.bin, append(args, "--city", c.dir)...).CombinedOutput() // whatever it says
+			state = append(append(state, '\n'), out...)
 		}
-	}
+		return fmt.Sprintf("%s%s", c.ctl.Stderr, state)
+	})
 }
-
-// advance lets patrols of a second pass.
-func (c *town) advance(patrols int) { time.Sleep(time.Duration(patrols) * time.Second) }
 
 // lines declares agents by name and shell line; they run in the city's folder.
 func (c *town) lines(agents map[string]string) {
@@ -344,12 +341,11 @@ func (c *town) holder(agent string) int {
 // nothingLeft waits until no process of the city is left: the kernel takes a moment to bury them.
 func (c *town) nothingLeft() {
 	c.t.Helper()
-	deadline := time.Now().Add(5 * time.Second)
-	left := append(c.marked(), c.running()...)
-	for len(left) > 0 && time.Now().Before(deadline) {
-		time.Sleep(20 * time.Millisecond)
+	var left []int
+	await.So(func() bool {
 		left = append(c.marked(), c.running()...)
-	}
+		return len(left) == 0
+	})
 	for _, pid := range left {
 		c.t.Errorf("process %d is left: %s", pid, cmdline(pid))
 	}

@@ -9,7 +9,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
+
+	"gcity/internal/await"
 )
 
 // onTmux lets the cities of a test have their sessions in tmux.
@@ -171,12 +172,11 @@ func (c *town) parents(name string) (servers []int) {
 // answers reports whether a server is there still, a while after it had no session left. tmux itself is slow to find that
 // nobody answers.
 func answers(socket string) bool {
-	for end := time.Now().Add(5 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+	return !await.So(func() bool {
 		conn, err := net.Dial("unix", socket)
-		if err != nil {
-			return false
+		if err == nil {
+			conn.Close()
 		}
-		conn.Close()
-	}
-	return true
+		return err != nil
+	})
 }

@@ -15,10 +15,11 @@ import (
 	"time"
 
 	_ "gcity/cli" // what is tested is built, not linked: this makes a change of it a reason to test again
+	"gcity/internal/await"
 )
 
 // patience bounds every wait.
-const patience = 2 * time.Minute
+const patience = await.Limit
 
 // binary builds the program once.
 func binary(t testing.TB) string {
