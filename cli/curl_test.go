@@ -10,12 +10,12 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"gcity/api"
 	"gcity/city"
 	"gcity/city/citytest"
 	"gcity/events"
+	"gcity/internal/await"
 )
 
 // The lines of docs/api.md work as they stand, against a city that has a token and one that has none; but for the port, which
@@ -54,17 +54,13 @@ func TestCurlLines(t *testing.T) {
 		}
 	}
 	until := func(want, line string) {
-		tick := time.NewTicker(50 * time.Millisecond)
-		defer tick.Stop()
-		for end := time.Now().Add(2 * patience); ; <-tick.C {
-			out, err := sh(line)
-			if err == nil && strings.Contains(out, want) {
-				return
-			}
-			if time.Now().After(end) {
-				t.Fatalf("%s: %v\n%s", line, err, out)
-			}
-		}
+		t.Helper()
+		var out string
+		var err error
+		await.Until(t, fmt.Sprintf("%q by %s", want, line), func() bool {
+			out, err = sh(line)
+			return err == nil && strings.Contains(out, want)
+		}, func() string { return fmt.Sprintf("%v\n%s", err, out) })
 	}
 	write("")
 	city := exec.Command("gcity", "--headless")

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"os"
@@ -16,6 +17,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"gcity/internal/await"
 )
 
 // service starts gcity --headless in a city of one agent that lives, and stops it when the test ends.
@@ -106,26 +109,27 @@ func TestStuckStderr(t *testing.T) {
 	}
 	defer r.Close()
 	defer w.Close()
-	if err := w.SetWriteDeadline(time.Now()); err != nil { // a write that would wait fails instead
+	raw, err := w.SyscallConn()
+	if err != nil {
 		t.Fatal(err)
 	}
 	for _, size := range []int{4096, 1} {
-		for err = nil; err == nil; _, err = w.Write(bytes.Repeat([]byte("."), size)) {
-			if err := w.SetWriteDeadline(time.Now().Add(10 * time.Millisecond)); err != nil {
-				t.Fatal(err)
+		var full error
+		if err := raw.Write(func(fd uintptr) bool {
+			for full == nil {
+				_, full = syscall.Write(int(fd), bytes.Repeat([]byte("."), size))
 			}
+			return true
+		}); err != nil || full != syscall.EAGAIN {
+			t.Fatal(err, full)
 		}
 	}
 	cmd, dir := service(t, w)
-	for end := time.Now().Add(patience); ; {
-		out, err := exec.Command("gcity", "status", "--city", dir).CombinedOutput()
-		if err == nil && strings.Contains(string(out), "1 agent: 1 running · headless") {
-			break
-		}
-		if time.Now().After(end) {
-			t.Fatalf("never up: %v\n%s", err, out)
-		}
-	}
+	var out []byte
+	await.Until(t, "it is up", func() bool {
+		out, err = exec.Command("gcity", "status", "--city", dir).CombinedOutput()
+		return err == nil && strings.Contains(string(out), "1 agent: 1 running · headless")
+	}, func() string { return fmt.Sprintf("%v\n%s", err, out) })
 	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}

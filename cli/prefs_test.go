@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"gcity/internal/await"
 	"gcity/prefs"
 	"gcity/tui"
 )
@@ -58,7 +59,7 @@ func TestPrefsPanic(t *testing.T) {
 	var said strings.Builder
 	var wg sync.WaitGroup
 	changes := a.watchPrefs(t.Context(), &wg, f, prefs.Prefs{}, slog.New(slog.NewTextHandler(&said, nil)))
-	again, late := time.NewTicker(time.Second), time.After(20*time.Second)
+	again, late := time.NewTicker(time.Second), time.After(await.Limit)
 	defer again.Stop()
 	for n, open := 0, true; open; n++ { // nobody says from when on it is watched, and a file has to rest before it is read
 		if err := os.WriteFile(f.Config, fmt.Appendf(nil, "# %d\n", n), 0o600); err != nil {

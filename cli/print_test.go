@@ -11,6 +11,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"gcity/city"
+	"gcity/internal/await"
 	"gcity/internal/detach"
 )
 
@@ -113,12 +114,12 @@ func TestSpillNeverWaits(t *testing.T) {
 		read strings.Builder
 	)
 	wg.Go(func() { _, _ = io.Copy(&read, r) })
-	for s.behind() > 0 {
+	await.Until(t, "it has caught up", func() bool {
 		if _, err := s.Write(nil); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(time.Millisecond)
-	}
+		return s.behind() == 0
+	})
 	if _, err := s.Write([]byte("the last\n")); err != nil {
 		t.Fatal(err)
 	}

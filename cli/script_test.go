@@ -16,11 +16,11 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"gcity/city"
+	"gcity/internal/await"
 	"gcity/session"
 	"gcity/session/pty"
 	"gcity/session/tmux"
@@ -74,7 +74,7 @@ func TestScripts(t *testing.T) {
 const quickEnd = "atexit_sleep_ms=0"
 
 // patience is the deadline of every wait in a script; nothing is judged by it.
-const patience = 30 * time.Second
+const patience = await.Limit
 
 // code N COMMAND… runs a command that must end with this exit code.
 func code(ts *testscript.TestScript, neg bool, args []string) {
@@ -185,14 +185,8 @@ func marked(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 func eventually(ts *testscript.TestScript, done func() bool, what func() string) {
-	end := time.Now().Add(patience)
-	tick := time.NewTicker(20 * time.Millisecond)
-	defer tick.Stop()
-	for !done() {
-		if time.Now().After(end) {
-			ts.Fatalf("waited in vain for %s", what())
-		}
-		<-tick.C
+	if !await.So(done) {
+		ts.Fatalf("waited in vain for %s", what())
 	}
 }
 
@@ -226,11 +220,8 @@ func stopAll(t *testing.T, work string, env []string) {
 			t.Errorf("stop %s: %v\n%s", f, err, out)
 		}
 	}
-	left := ofCity(work)
-	for end := time.Now().Add(5 * time.Second); len(left) > 0 && time.Now().Before(end); left = ofCity(work) {
-		time.Sleep(20 * time.Millisecond) // a holder that was let go is on its way out
-	}
-	if len(left) > 0 {
+	var left []string
+	if !await.So(func() bool { left = ofCity(work); return len(left) == 0 }) { // a holder that was let go is on its way out
 		t.Errorf("left running: %v", left)
 	}
 }

@@ -17,6 +17,8 @@ import (
 	"github.com/charmbracelet/x/term"
 	"github.com/creack/pty"
 	"golang.org/x/sys/unix"
+
+	"gcity/internal/await"
 )
 
 // console is the control room as a process in a real terminal, and the terminal's screen as a person sees it.
@@ -35,7 +37,7 @@ type console struct {
 }
 
 // patience is how long anything may take on a busy machine.
-const patience = 30 * time.Second
+const patience = await.Limit
 
 func open(t testing.TB, mode string, cols, rows uint16, env ...string) *console {
 	t.Helper()

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"gcity/internal/await"
 )
 
 // multiplexer is a tmux of the test's own, with one window.
@@ -33,20 +35,11 @@ func (m multiplexer) do(args ...string) string {
 // sees waits until the window shows something; tmux tells nobody when it does.
 func (m multiplexer) sees(want string) {
 	m.t.Helper()
-	again := time.NewTicker(20 * time.Millisecond)
-	defer again.Stop()
-	late := time.After(patience)
-	for {
-		text := m.do("capture-pane", "-p", "-t", "room")
-		if strings.Contains(text, want) {
-			return
-		}
-		select {
-		case <-again.C:
-		case <-late:
-			m.t.Fatalf("the window never shows %q:\n%s", want, text)
-		}
-	}
+	var text string
+	await.Until(m.t, fmt.Sprintf("the window shows %q", want), func() bool {
+		text = m.do("capture-pane", "-p", "-t", "room")
+		return strings.Contains(text, want)
+	}, func() string { return text })
 }
 
 // In another terminal than ours, a real tmux: start, a size that changes, an attach with modes left on, leaving; the

@@ -16,6 +16,7 @@ import (
 
 	"gcity/city"
 	"gcity/city/citytest"
+	"gcity/internal/await"
 )
 
 // inHouse is the control room of this process on a terminal of its own; it ends with the test.
@@ -60,16 +61,7 @@ func inHouse(t *testing.T, o Options) *console {
 // until waits for a condition that no screen shows.
 func (c *console) until(what string, ok func() bool) {
 	c.t.Helper()
-	look := time.NewTicker(5 * time.Millisecond)
-	defer look.Stop()
-	late := time.After(patience)
-	for !ok() {
-		select {
-		case <-look.C:
-		case <-late:
-			c.t.Fatalf("never: %s", what)
-		}
-	}
+	await.Until(c.t, what, ok)
 }
 
 func (c *console) to(name string) {
