@@ -192,7 +192,7 @@ func BenchmarkHolderMemory(b *testing.B) {
 	time.Sleep(2 * time.Second) // until they have settled
 	before := holderCPU(b, p, n)
 	for b.Loop() {
-		time.Sleep(3 * time.Second)
+		time.Sleep(3 * time.Second) // the measure, not a wait
 	}
 	idle := holderCPU(b, p, n) - before
 	var pss, threads int

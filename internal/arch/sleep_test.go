@@ -1,0 +1,74 @@
+package arch
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// A test that sleeps to wait is quick to pass and slow to blame. In a bubble of testing/synctest time may pass; anywhere else a
+// sleep says on its line what it is, if not a wait, and a loop that waits is internal/await's.
+func TestNoTestSleeps(t *testing.T) {
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	read := 0
+	err = filepath.WalkDir(root, func(p string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() && p != root && (strings.HasPrefix(d.Name(), ".") || d.Name() == "testdata") {
+			return filepath.SkipDir
+		}
+		if d.IsDir() || !strings.HasSuffix(p, "_test.go") || p == filepath.Join(root, "internal", "arch", "sleep_test.go") {
+			return nil
+		}
+		text, err := os.ReadFile(p)
+		if err != nil {
+			return err
+		}
+		read++
+		for _, n := range sleeps(string(text)) {
+			t.Errorf("%s:%d: a test that sleeps to wait: wait for the thing itself, or by internal/await; if it is no wait, say there what it is", p, n)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if read < 10 {
+		t.Error("hardly any test was read: the walk is broken")
+	}
+}
+
+// sleeps are the lines of a test file that may not be as they are.
+func sleeps(text string) (lines []int) {
+	if strings.Contains(text, `"testing/synctest"`) {
+		return nil
+	}
+	n := 0
+	for line := range strings.Lines(text) {
+		n++
+		before, after, found := strings.Cut(line, "time.Sleep(")
+		loop := strings.HasPrefix(strings.TrimSpace(line), "for ") && strings.HasSuffix(before, "; ")
+		if found && !strings.Contains(before, "//") && (loop || !strings.Contains(after, "// ")) {
+			lines = append(lines, n)
+		}
+	}
+	return lines
+}
+
+func TestSleepsAreFound(t *testing.T) {
+	for text, want := range map[string][]int{
+		"\ntime.Sleep(x)\n": {2}, "time.Sleep(x) // the moment\n": nil, "// not time.Sleep(x)\n": nil, "a\n\nb": nil,
+		"\tfor !so(); time.Sleep(x) { // waits\n": {1}, "\"testing/synctest\"\ntime.Sleep(x)": nil,
+	} {
+		if got := sleeps(text); !slices.Equal(got, want) {
+			t.Errorf("%q: %v, want %v", text, got, want)
+		}
+	}
+}
