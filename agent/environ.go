@@ -55,7 +55,7 @@ func foreign(name string) bool {
 		}
 	}
 	switch name {
-	case "NOTIFY_SOCKET", "COLUMNS", "LINES", "OLDPWD":
+	case "NOTIFY_SOCKET", "INVOCATION_ID", "JOURNAL_STREAM", "SYSTEMD_EXEC_PID", "MANAGERPID", "COLUMNS", "LINES", "OLDPWD":
 		return true
 	}
 	return false

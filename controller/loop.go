@@ -332,6 +332,12 @@ func status(s *city.Snapshot) string {
 	if q := n[city.Quarantined]; q > 0 {
 		text += fmt.Sprintf(", %d quarantined", q)
 	}
+	switch {
+	case s.Config.Rejected != "":
+		text += ", the configuration is refused"
+	case s.Config.Held != nil:
+		text += ", a change of the configuration is held"
+	}
 	return text
 }
 
