@@ -20,8 +20,9 @@ func (a *app) startCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "start", Short: "Have the supervisor of this machine run the city, and start what should run", Args: exactly(0),
 		Long: `start registers the city with the supervisor, which keeps its agents alive from then
-on, and starts one in the background if none runs. It says what was started, and on
-stderr whom it waits for meanwhile, ten minutes at most.
+on, and starts one in the background if none runs. A city that has a service of its
+own and is not registered is started by that instead. It says what was started, and
+on stderr whom it waits for meanwhile, ten minutes at most.
 With --standalone the city is brought once to what its configuration says, and nobody
 watches its agents afterwards. With --foreground this process stays and keeps them
 alive, as gcity --headless does.`,
@@ -34,7 +35,7 @@ alive, as gcity --headless does.`,
 			case standalone:
 				return a.settle(cmd.Context())
 			}
-			return a.startSupervised(cmd.Context())
+			return a.startKept(cmd.Context(), false)
 		},
 	}
 	c.Flags().BoolVar(&foreground, "foreground", false, "stay and keep the agents alive, without a supervisor")
@@ -191,7 +192,7 @@ func (a *app) restartCommand() *cobra.Command {
 				return err
 			}
 			if supervised {
-				return a.startSupervised(ctx)
+				return a.startKept(ctx, true)
 			}
 			if unit != nil {
 				return a.startUnit(ctx, unit, dir)

@@ -68,7 +68,7 @@ func (a *app) doctor(ctx context.Context, fix bool) error {
 		}
 	}
 	p := newPatient(ctx, dir)
-	p.slow = a.sayVerySlow
+	p.slow, p.takeover = a.sayVerySlow, a.takeover(dir)
 	defer p.close()
 	var found []finding
 	for _, c := range checks() {
@@ -128,6 +128,7 @@ type patient struct {
 	close    func()
 	trials   map[string]finding // of session providers, by name
 	slow     slowly             // of what takes long; may be nil
+	takeover string             // who would watch agents that nobody watches
 }
 
 func newPatient(ctx context.Context, dir string) *patient {
@@ -256,11 +257,25 @@ func checkSessions(_ context.Context, p *patient) finding {
 	held, err := isHeld(p.dir)
 	switch {
 	case err == nil && !held && alive > 0:
-		return note("`gcity` or `gcity --headless` takes them over, `gcity stop` ends them", "%s alive and no controller watches", counted(alive, "session"))
+		return note(p.takeover+", `gcity stop` ends them", "%s alive and no controller watches", counted(alive, "session"))
 	case len(strange) > 0:
 		return note("the controller ends them; without one `gcity stop` does", "not in the configuration: %s", strings.Join(strange, ", "))
 	}
 	return ok("%s alive%s", counted(alive, "session"), tmuxHint(p.dir))
+}
+
+// takeover is who takes over the agents of a city that nobody watches.
+func (a *app) takeover(dir string) string {
+	if _, _, is := a.enrolled(dir); is {
+		if _, runs := a.findSupervisor(); runs {
+			return "the supervisor takes them over once it can run the city"
+		}
+		return "`gcity supervisor start` takes them over"
+	}
+	if len(a.units("city", dir)) > 0 {
+		return "`gcity daemon start` takes them over, by the city's service"
+	}
+	return "`gcity` or `gcity --headless` takes them over"
 }
 
 func checkLog(ctx context.Context, p *patient) finding {

@@ -76,7 +76,7 @@ func checkGit(_ context.Context, p *patient) finding {
 }
 
 // checkVersions looks whether what runs is this program.
-func checkVersions(_ context.Context, p *patient) finding {
+func checkVersions(ctx context.Context, p *patient) finding {
 	exe, err := os.Executable()
 	if err != nil {
 		return note("", "cannot tell which program this is: %v", err)
@@ -85,19 +85,53 @@ func checkVersions(_ context.Context, p *patient) finding {
 	if err != nil {
 		return note("mount /proc", "cannot tell which programs hold the agents: %v", err)
 	}
-	var runs string
+	var runs, renew string
 	if p.running != nil && p.running.PID != 0 {
 		runs = programOf(p.running.PID)
 	}
-	return judgeVersions(exe, runs, held)
+	if runs != "" && runs != exe {
+		renew = renewal(p.running.PID, p.running.Mode, mainUnit(ctx, p.running.PID))
+	}
+	return judgeVersions(exe, runs, renew, held)
 }
 
-// judgeVersions compares programs: this one, the controller's ("" = none runs, or nobody can tell), and how many holders are each of
-// the others.
-func judgeVersions(exe, controller string, holders map[string]int) finding {
-	var lines []string
+// mainUnit is the line by which systemd begins a process anew, "" if it is not what one of its services is for.
+func mainUnit(ctx context.Context, pid int) string {
+	group, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cgroup", pid)) // without one there is no systemd
+	unit, system := unitOf(string(group))
+	if unit == "" {
+		return ""
+	}
+	m, err := (&app{getenv: os.Getenv}).manager(system)
+	if err != nil {
+		return ""
+	}
+	if main, err := m.ask(ctx, "show", "--value", "--property=MainPID", unit); err != nil || main != fmt.Sprint(pid) {
+		return ""
+	}
+	return m.line("restart", unit)
+}
+
+// renewal is how a controller is begun anew by this program while its agents run on: by its service, or by hand.
+func renewal(pid int, mode, restart string) string {
+	switch {
+	case restart != "":
+		return "`" + restart + "`"
+	case mode == "headless":
+		return fmt.Sprintf("`kill -USR1 %d`, then `gcity daemon start`,", pid)
+	case mode == "console":
+		return fmt.Sprintf("`kill -USR1 %d`, then `gcity`,", pid)
+	}
+	return fmt.Sprintf("`kill -USR1 %d`, then `gcity supervisor start`,", pid)
+}
+
+// judgeVersions compares programs: this one, the controller's ("" = none runs, or nobody can tell), which renew exchanges, and how
+// many holders are each of the others.
+func judgeVersions(exe, controller, renew string, holders map[string]int) finding {
+	var lines, how []string
 	if controller != "" && controller != exe {
 		lines = append(lines, fmt.Sprintf("the controller is %s, and this is %s", controller, exe))
+		how = append(how, renew+" exchanges the controller and keeps the agents")
 	}
 	var others []string
 	for program := range holders {
@@ -107,9 +141,11 @@ func judgeVersions(exe, controller string, holders map[string]int) finding {
 	for _, program := range others {
 		lines = append(lines, fmt.Sprintf("%s held by %s", counted(holders[program], "agent"), program))
 	}
+	if len(others) > 0 {
+		how = append(how, "`gcity agent restart NAME` an agent's holder, with the agent")
+	}
 	if len(lines) > 0 {
-		return note("they work together; `systemctl restart` of its service, or `kill -USR1` and a new start, exchanges the controller and keeps the agents, and an agent's own restart its holder",
-			"%s", strings.Join(lines, "\n"))
+		return note("they work together; "+strings.Join(how, ", "), "%s", strings.Join(lines, "\n"))
 	}
 	return ok("everything that runs is this program")
 }

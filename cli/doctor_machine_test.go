@@ -26,9 +26,9 @@ func TestJudgeMachine(t *testing.T) {
 		{judgeClock(time.Unix(0, 0), time.Time{}), "bad", "1970"},
 		{judgeQuarantine([]city.Agent{{Name: "a", State: city.Running}}), "ok", ""},
 		{judgeQuarantine([]city.Agent{{Name: "a", State: city.Running}, {Name: "b", State: city.Quarantined, Reason: "6 crashes\x1b[2J"}}), "note", "1 agent in quarantine:\nb: 6 crashes"},
-		{judgeVersions("/bin/gcity", "/bin/gcity", nil), "ok", ""},
-		{judgeVersions("/bin/gcity", "", nil), "ok", ""},
-		{judgeVersions("/bin/gcity", "/bin/gcity (deleted)", map[string]int{"/old": 2}), "note", "the controller is /bin/gcity (deleted), and this is /bin/gcity\n2 agents held by /old"},
+		{judgeVersions("/bin/gcity", "/bin/gcity", "", nil), "ok", ""},
+		{judgeVersions("/bin/gcity", "", "", nil), "ok", ""},
+		{judgeVersions("/bin/gcity", "/bin/gcity (deleted)", "`x`", map[string]int{"/old": 2}), "note", "the controller is /bin/gcity (deleted), and this is /bin/gcity\n2 agents held by /old"},
 		{judgeStrays(map[int]string{7: "dead", 8: "lives", 9: "dead"}, sessions, line), "note", "of sessions that have ended:\n7: sleep 9"},
 		{judgeStrays(map[int]string{8: "lives", 9: "dead"}, sessions, line), "ok", ""},
 		{judgeLogout("ann", false, true, logind{}), "ok", ""},
@@ -128,7 +128,7 @@ func TestDoctorLooksAtTheUnit(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		f := a.judgeUnit(&patient{dir: dir, config: conf}, &unitFile{m, path, text})
+		f := a.judgeUnit(t.Context(), (&patient{dir: dir, config: conf}).asService(a), &unitFile{m, path, text})
 		if f.State != state || !strings.Contains(f.Detail, says) || (state != "ok" && f.Fix == "") {
 			t.Errorf("%+v, want %s: %s", f, state, says)
 		}

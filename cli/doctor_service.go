@@ -11,18 +11,32 @@ import (
 	"gcity/agent"
 )
 
-// examineService looks at the units that run the city: a line each, and one for a unit that gcity has not written.
+// examineService looks at the units that run the city, and at those of the supervisor: a line each, and one for a unit that gcity
+// has not written.
 func examineService(ctx context.Context, p *patient, a *app) []finding {
 	units := a.units("city", p.dir)
+	many, _ := a.homeDir() // without one there is no supervisor
+	all := a.units("supervisor", many)
+	var out []finding
 	if p.running != nil && p.running.PID != 0 {
 		group, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cgroup", p.running.PID)) // without one there is no systemd
-		if unit, system := unitOf(string(group)); unit != "" && !slices.ContainsFunc(units, func(u *unitFile) bool { return u.name() == unit }) {
+		unit, system := unitOf(string(group))
+		if unit != "" && !slices.ContainsFunc(append(slices.Clone(units), all...), func(u *unitFile) bool { return u.name() == unit }) {
 			if m, err := a.manager(system); err == nil {
-				return append([]finding{judgeForeign(ctx, m, unit, p.running.PID)}, a.judgeUnits(ctx, p, units)...)
+				out = append(out, judgeForeign(ctx, m, unit, p.running.PID))
 			}
 		}
 	}
-	return a.judgeUnits(ctx, p, units)
+	out = append(out, a.judgeUnits(ctx, p.asService(a), units)...)
+	if len(units) > 1 {
+		out = append(out, finding{Check: "services", State: "bad", Detail: "one of yours and one of the machine are for this city: whichever is second fails",
+			Fix: "`gcity daemon uninstall`, or with --system, takes one away"})
+	}
+	if _, _, is := a.enrolled(p.dir); is && len(units) > 0 {
+		out = append(out, finding{Check: "services", State: "note", Detail: "it is registered, and has a service of its own: whichever begins first has the city, and the other fails",
+			Fix: "`gcity daemon uninstall` leaves it to the supervisor, `gcity stop`, then `gcity daemon start`, to its service"})
+	}
+	return append(out, a.judgeUnits(ctx, p.asMany(a, many), all)...)
 }
 
 // unitOf is the service of systemd that a process belongs to, by its /proc/PID/cgroup, "" if to none.
@@ -53,43 +67,63 @@ func judgeForeign(ctx context.Context, m *manager, unit string, pid int) finding
 	return f
 }
 
-func (a *app) judgeUnits(ctx context.Context, p *patient, units []*unitFile) []finding {
-	if len(units) == 0 {
-		return nil
-	}
+// served is what units are for, as doctor looks at them.
+type served struct {
+	serviceKind
+	at      string
+	runs    bool                            // somebody runs it, by the service or not
+	unknown string                          // why a unit is not compared with what install would write
+	lost    func(environ []string) []string // what is found here and not in a service's environment
+}
+
+// asService is the city.
+func (p *patient) asService(a *app) served {
+	s := served{serviceKind: a.cityService(), at: p.dir, runs: p.running != nil, lost: func(environ []string) []string { return lostTo(p, environ) }}
 	if p.config == nil {
-		return []finding{{Check: "service", State: "note", Detail: "not looked at: the configuration is refused"}}
+		s.unknown, s.lost = "the configuration is refused", func([]string) []string { return nil }
 	}
+	return s
+}
+
+// asMany is the supervisor, of whose environment this city's agents have theirs if it runs them.
+func (p *patient) asMany(a *app, home string) served {
+	s := served{serviceKind: a.supervisorService(a.homeDir, supervisorOf), at: home, lost: func([]string) []string { return nil }}
+	pid, err := supervisorOf(home)
+	s.runs = err == nil && pid != 0
+	if _, _, is := a.enrolled(p.dir); is && p.config != nil {
+		s.lost = func(environ []string) []string { return lostTo(p, environ) }
+	}
+	return s
+}
+
+func (a *app) judgeUnits(ctx context.Context, s served, units []*unitFile) []finding {
 	var out []finding
 	for _, u := range units {
-		f := a.judgeUnit(p, u)
-		f.Check = "service " + strings.TrimSuffix(u.name(), ".service")
-		if active, _, err := u.state(ctx); f.State == "ok" && err == nil {
-			switch {
-			case active == "failed":
-				f = bad("`"+u.manager.line("status", u.name())+"` tells why, `"+u.manager.line("start", u.name())+"` starts it", "it has failed")
-			case active == "inactive" && p.running != nil:
-				how, keeps := letGo(p.running)
-				f = note(fmt.Sprintf("`%s` %s; then `%s`", how, keeps, u.manager.line("start", u.name())), "the city runs, and not by its service")
-			default:
-				f.Detail += ", " + active
-			}
-			f.Check = "service " + strings.TrimSuffix(u.name(), ".service")
+		f := a.judgeUnit(ctx, s, u)
+		active, _, err := u.state(ctx)
+		switch start := "`" + u.manager.line("start", u.name()) + "`"; {
+		case err != nil || f.State == "bad":
+		case active == "failed" && s.unknown != "":
+			f = bad("mend that, then "+start, "it has failed, and %s", s.unknown)
+		case active == "failed":
+			f = bad("`"+u.manager.line("status", u.name())+"` tells why, "+start+" starts it", "it has failed")
+		case active == "inactive" && s.runs:
+			how, keeps := s.letGo(ctx, s.at)
+			f = note(fmt.Sprintf("`%s` %s; then %s", how, keeps, start), "%s runs, and not by its service", strings.Replace(s.what, "this", "the", 1))
+		case f.State == "ok":
+			f.Detail += ", " + active
 		}
+		f.Check = "service " + strings.TrimSuffix(u.name(), ".service")
 		out = append(out, f)
-	}
-	if len(units) > 1 {
-		out = append(out, finding{Check: "services", State: "bad", Detail: "one of yours and one of the machine are for this city: whichever is second fails",
-			Fix: "`gcity daemon uninstall`, or with --system, takes one away"})
 	}
 	return out
 }
 
 // judgeUnit compares a unit with what install would write now, and what it finds with what this shell finds.
-func (a *app) judgeUnit(p *patient, u *unitFile) finding {
-	again := "`gcity daemon install`"
+func (a *app) judgeUnit(ctx context.Context, k served, u *unitFile) finding {
+	again := "`gcity " + k.group + " install`"
 	if u.manager.system {
-		again = "`sudo env PATH=\"$PATH\" gcity daemon install --system`"
+		again = "`sudo env PATH=\"$PATH\" gcity " + k.group + " install --system`"
 	}
 	runs, environ := programIn(u.text), environIn(u.text)
 	if info, err := os.Stat(runs); err != nil || !info.Mode().IsRegular() || info.Mode()&0o111 == 0 {
@@ -98,10 +132,13 @@ func (a *app) judgeUnit(p *patient, u *unitFile) finding {
 	if len(u.links()) == 0 {
 		return note("`"+u.manager.line("enable", u.name())+"`", "it is not enabled: systemd does not start it by itself")
 	}
-	if lost := lostTo(p, environ); len(lost) > 0 {
+	if lost := k.lost(environ); len(lost) > 0 {
 		return bad(again+" from a shell that finds them", "the service does not find what this shell finds:\n%s", strings.Join(lost, "\n"))
 	}
-	s, err := a.cityService().found(context.Background())
+	if k.unknown != "" {
+		return note("", "not compared: %s", k.unknown)
+	}
+	s, err := k.found(ctx)
 	if err != nil {
 		return note("", "not compared: %v", err)
 	}
@@ -155,11 +192,27 @@ func valueOf(unit, key string) string { return settings(unit)[key] }
 func programIn(unit string) string {
 	for line := range strings.Lines(unit) {
 		if words, found := strings.CutPrefix(strings.TrimSpace(line), "ExecStart="); found {
-			word, _, _ := strings.Cut(words, " --")
-			return strings.TrimPrefix(readWord(word), ":")
+			return strings.TrimPrefix(firstWord(words), ":")
 		}
 	}
 	return ""
+}
+
+// firstWord is the first of the words that unitWords wrote.
+func firstWord(line string) string {
+	if !strings.HasPrefix(line, `"`) {
+		word, _, _ := strings.Cut(line, " ")
+		return readWord(word)
+	}
+	for i := 1; i < len(line); i++ {
+		switch line[i] {
+		case '\\':
+			i++
+		case '"':
+			return readWord(line[:i+1])
+		}
+	}
+	return readWord(line)
 }
 
 // environIn is the environment that a unit of ours sets.

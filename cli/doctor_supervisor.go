@@ -39,7 +39,11 @@ func (a *app) doctorSupervisor(ctx context.Context) finding {
 	all, err := a.cityList(ctx)
 	r, runs := a.findSupervisor()
 	if err != nil {
-		return bad(fmt.Sprintf("look at `gcity supervisor logs`; kill -9 %d ends it and leaves all agents, `gcity supervisor start` takes them up", r.PID), "%v", err)
+		how := "look at `gcity supervisor logs`"
+		if runs {
+			how += fmt.Sprintf("; `kill -9 %d` ends it and leaves all agents, `gcity supervisor start` takes them up", r.PID)
+		}
+		return bad(how, "%v", err)
 	}
 	var sick, lines []string
 	for _, i := range all {
@@ -54,7 +58,7 @@ func (a *app) doctorSupervisor(ctx context.Context) finding {
 		lines = append(lines, fmt.Sprintf("%s can be entered by others (%v); chmod 700 closes it", home.Dir, info.Mode().Perm()))
 	}
 	if runs && r.Version != a.version {
-		lines = append(lines, fmt.Sprintf("the supervisor is version %s, this program %s; kill -USR1 %d, and `gcity supervisor start`, changes that and keeps all agents", r.Version, a.version, r.PID))
+		lines = append(lines, fmt.Sprintf("the supervisor is version %s, this program %s; %s changes that and keeps all agents", r.Version, a.version, renewal(r.PID, "supervised", mainUnit(ctx, r.PID))))
 	}
 	if !runs && len(all) > 0 {
 		lines = append(lines, fmt.Sprintf("%s registered, and no supervisor runs; `gcity supervisor start` starts one", countedCities(len(all))))

@@ -65,11 +65,23 @@ func (a *app) daemonStart(ctx context.Context) error {
 
 // startUnit has systemd run the city.
 func (a *app) startUnit(ctx context.Context, u *unitFile, dir string) error {
-	if err := u.raise(ctx, func() (bool, error) { return isHeld(dir) }); err != nil {
+	if err := a.raiseCity(ctx, u, dir); err != nil {
 		return err
 	}
 	a.sayf("%s runs; `gcity` joins it, `gcity stop` ends it", u.name())
 	return nil
+}
+
+// raiseCity has systemd start a city's service. Why a configuration is refused is told better here than by systemd.
+func (a *app) raiseCity(ctx context.Context, u *unitFile, dir string) error {
+	err := u.raise(ctx, func() (bool, error) { return isHeld(dir) })
+	if err == nil {
+		return nil
+	}
+	if _, wrong := a.loadAt(dir, nil); wrong != nil {
+		return wrong
+	}
+	return err
 }
 
 // raise has systemd start what held says nobody runs. A process of the unit that has let go of it already is waited for: until

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os/exec"
 	"slices"
 	"time"
 
@@ -11,8 +12,9 @@ import (
 	"gcity/events"
 )
 
-// startSupervised has the supervisor run the city, starts one if none runs, and waits until the city has settled.
-func (a *app) startSupervised(ctx context.Context) error {
+// startKept has the city run from now on and waits until it has settled: by its own service, if it has one and is not registered,
+// else, or where that is wanted, by the supervisor, which is started if none runs.
+func (a *app) startKept(ctx context.Context, supervised bool) error {
 	if len(a.files) > 0 || a.strict {
 		return usage("the supervisor runs cities by their city.toml alone: -f and --strict need --standalone or --foreground")
 	}
@@ -35,6 +37,18 @@ func (a *app) startSupervised(ctx context.Context) error {
 		return err
 	}
 	before := newestSeq(ctx, dir)
+	if _, _, is := a.enrolled(dir); !is && !supervised {
+		for _, u := range a.units("city", dir) {
+			err := a.raiseCity(ctx, u, dir)
+			if errors.Is(err, exec.ErrNotFound) {
+				break // there is no systemd
+			}
+			if err != nil {
+				return err
+			}
+			return a.reportKept(ctx, dir, before, u.name()+" keeps it so")
+		}
+	}
 	if !runs {
 		if err := clash(ctx, home, dir); err != nil {
 			return err
@@ -48,6 +62,11 @@ func (a *app) startSupervised(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	return a.reportKept(ctx, dir, before, fmt.Sprintf("the supervisor, pid %d, keeps %s so", r.PID, info.Name))
+}
+
+// reportKept tells what has become of a city that somebody else has begun to run, once it has settled.
+func (a *app) reportKept(ctx context.Context, dir string, before uint64, who string) error {
 	near, closeNear, err := dialPatiently(ctx, dir)
 	if err != nil {
 		return err
@@ -57,7 +76,7 @@ func (a *app) startSupervised(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return a.reportStart(ctx, dir, s, before, fmt.Sprintf("; the supervisor, pid %d, keeps %s so", r.PID, info.Name))
+	return a.reportStart(ctx, dir, s, before, "; "+who)
 }
 
 // runsElsewhere refuses a city that another controller runs.
