@@ -1,0 +1,391 @@
+package whole
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// estate is a user manager of systemd, alone in namespaces: what it runs ends with it, and it with the test's end of a pipe.
+type estate struct {
+	t    *testing.T
+	bin  string
+	home string
+	root int // the first process of its namespaces
+	out  *heard
+}
+
+// outside makes a group for all that will run, and takes it away when that has ended; within is the first process of the
+// namespaces, which ends when nothing can be read any more.
+const (
+	outside = `set -e
+trap '' INT TERM HUP
+umount -R -l /sys/fs/cgroup || :
+mount -t cgroup2 none /sys/fs/cgroup
+group=$(mktemp -d /sys/fs/cgroup/gcity-test-XXXXXX)
+home=/sys/fs/cgroup$(sed -n 's/^0:://p' /proc/self/cgroup)
+trap 'echo $$ >"$home/cgroup.procs"; find "$group" -depth -type d -exec rmdir {} \;' EXIT
+echo $$ >"$group/cgroup.procs"
+unshare --pid --mount --cgroup --fork --kill-child --mount-proc sh -c "$WITHIN"`
+	within = `set -e
+umount -R -l /sys/fs/cgroup || :
+mount -t cgroup2 none /sys/fs/cgroup
+mkdir /sys/fs/cgroup/user@0.service
+mount -t tmpfs none /run
+mkdir -p /run/systemd/system "$XDG_RUNTIME_DIR"
+chmod 700 "$XDG_RUNTIME_DIR"
+sh -c 'echo $$ >/sys/fs/cgroup/user@0.service/cgroup.procs && exec "$MANAGER" --user --unit=basic.target' </dev/null &
+echo up
+read -r _ || :`
+)
+
+// newEstate starts a user manager, or skips the test and says what it lacks.
+func newEstate(t *testing.T) *estate {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("it waits for the watchdog of systemd")
+	}
+	if os.Getuid() != 0 {
+		t.Skip("only root may make the namespaces that a systemd of its own needs")
+	}
+	manager := "/lib/systemd/systemd"
+	if _, err := os.Stat(manager); err != nil {
+		t.Skipf("systemd is not installed: %v", err)
+	}
+	for _, program := range []string{"systemctl", "unshare", "nsenter"} {
+		if _, err := exec.LookPath(program); err != nil {
+			t.Skipf("%s is not installed", program)
+		}
+	}
+	e := &estate{t: t, bin: binary(t), home: filepath.Join(t.TempDir(), "home"), out: &heard{}}
+	e.put(".gc/supervisor.toml", "[supervisor]\nport = 0\n")
+	e.put(".config/systemd/user/service.d/log.conf", "[Service]\nStandardOutput=append:"+e.log()+"\nStandardError=append:"+e.log()+"\n")
+	cmd := exec.Command("unshare", "--mount", "sh", "-c", outside)
+	cmd.Env = append(e.environ(), "WITHIN="+within, "MANAGER="+manager, "SYSTEMD_LOG_TARGET=null")
+	cmd.Stderr = e.out
+	hold, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	said, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		hold.Close()
+		_, _ = io.Copy(io.Discard, said) // until the last of them has ended
+		_ = cmd.Wait()                   // the pipe was closed on it
+	})
+	if line, _ := bufio.NewReader(said).ReadString('\n'); line != "up\n" {
+		hold.Close()
+		_, _ = io.Copy(io.Discard, said)
+		_ = cmd.Wait() // what it said tells more
+		t.Skipf("no namespaces for a systemd of its own: %s", e.out)
+	}
+	e.root = child(child(cmd.Process.Pid))
+	e.until("systemd answers", func() bool { _, err := e.try("systemctl", "--user", "show-environment"); return err == nil })
+	return e
+}
+
+// child is a process's only child, 0 if it has none.
+func child(parent int) int {
+	for _, pid := range processes(func(pid int) bool { return stat(pid, 1) == parent }) {
+		return pid
+	}
+	return 0
+}
+
+func (e *estate) log() string { return e.home + ".log" }
+
+func (e *estate) environ() []string {
+	return []string{"HOME=" + e.home, "XDG_RUNTIME_DIR=/run/user/0", "PATH=" + filepath.Dir(e.bin) + ":" + os.Getenv("PATH"), "LC_ALL=C"}
+}
+
+func (e *estate) put(name, text string) {
+	e.t.Helper()
+	path := filepath.Join(e.home, name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		e.t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		e.t.Fatal(err)
+	}
+}
+
+// try runs a command beside the manager.
+func (e *estate) try(args ...string) (string, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "nsenter", append([]string{"--target", strconv.Itoa(e.root), "--mount", "--pid", "--cgroup", "--"}, args...)...)
+	cmd.Env = e.environ()
+	out, err := cmd.CombinedOutput()
+	return strings.TrimSpace(string(out)), err
+}
+
+func (e *estate) run(args ...string) string {
+	e.t.Helper()
+	out, err := e.try(args...)
+	if err != nil {
+		e.fail("%s: %v\n%s", strings.Join(args, " "), err, out)
+	}
+	return out
+}
+
+func (e *estate) systemctl(args ...string) string {
+	e.t.Helper()
+	return e.run(append([]string{"systemctl", "--user"}, args...)...)
+}
+
+func (e *estate) fail(format string, args ...any) {
+	e.t.Helper()
+	log, _ := os.ReadFile(e.log()) // there may be none
+	units, _ := e.try("systemctl", "--user", "status", "gcity-*")
+	e.t.Fatalf("%s\n%s\n%s\n%s", fmt.Sprintf(format, args...), units, log[max(0, len(log)-8000):], e.out)
+}
+
+func (e *estate) until(what string, true func() bool) {
+	e.t.Helper()
+	for deadline := time.Now().Add(patience); !true(); time.Sleep(50 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			e.fail("not within %s: %s", patience, what)
+		}
+	}
+}
+
+// tenant is a service of ours with a city of one agent.
+type tenant struct {
+	*town
+	e     *estate
+	group string // of the commands
+	unit  string
+}
+
+func (e *estate) tenant(group, unit, name string) *tenant {
+	e.t.Helper()
+	c := newTown(e.t, 0, "")
+	s := &tenant{town: c, e: e, group: group, unit: unit}
+	c.config(s.file(name))
+	return s
+}
+
+func (s *tenant) file(name string) string {
+	return fmt.Sprintf("[workspace]\nname = %q\n[daemon]\nmax_restarts = 0\nshutdown_timeout = \"1s\"\n[[agents]]\nname = \"a\"\nstart_command = %q\n",
+		name, s.line("a", `trap "" TERM INT HUP; `))
+}
+
+// gcity runs a command in the city's folder.
+func (s *tenant) gcity(args ...string) string {
+	s.t.Helper()
+	return s.e.run(append([]string{s.bin, "--city", s.dir}, args...)...)
+}
+
+func (s *tenant) show(property string) string {
+	s.t.Helper()
+	return s.e.systemctl("show", "--value", "--property", property, s.unit)
+}
+
+// anew waits for another main process than was, and the city with it.
+func (s *tenant) anew(was string) {
+	s.t.Helper()
+	s.e.until(s.unit+" runs anew", func() bool {
+		pid := s.show("MainPID")
+		return pid != was && pid != "0" && s.show("ActiveState") == "active"
+	})
+	s.has()
+}
+
+// has waits until the city that runs has its agent.
+func (s *tenant) has() {
+	s.t.Helper()
+	s.e.until("the city has its agent", func() bool {
+		out, err := s.e.try(s.bin, "--city", s.dir, "status")
+		return err == nil && strings.Contains(out, "1 agent: 1 running") && !strings.Contains(out, "no controller")
+	})
+}
+
+// kept: the processes of the agent are those that were.
+func (s *tenant) kept(when string, was map[int]bool) {
+	s.t.Helper()
+	if len(s.births) > 0 {
+		s.e.fail("%s: after %s the agent was born again as %+v", s.unit, when, <-s.births)
+	}
+	if is := s.people(); !maps.Equal(is, was) {
+		s.e.fail("%s: after %s there are %v, before there were %v", s.unit, when, is, was)
+	}
+}
+
+// people are the processes of the city's sessions.
+func (s *tenant) people() map[int]bool {
+	out := map[int]bool{}
+	for _, pid := range s.marked() {
+		out[pid] = true
+	}
+	return out
+}
+
+// TestSystemd has a real systemd run a city, and the supervisor with another: started they are ready and say how they are; a
+// restart, a kill -9 and a main process that does not move keep the agents; what is refused is not begun again and again; a stop
+// ends them, and uninstall leaves nothing (C8).
+func TestSystemd(t *testing.T) {
+	e := newEstate(t)
+	daemon := e.tenant("daemon", "gcity-lone.service", "lone")
+	many := e.tenant("supervisor", "gcity-supervisor.service", "one")
+	many.gcity("register")
+	both := []*tenant{daemon, many}
+	was := map[*tenant]map[int]bool{}
+	for _, s := range both {
+		s.gcity(s.group, "install", "--now")
+		s.born(1)
+		s.has()
+		if was[s] = s.people(); len(was[s]) == 0 {
+			e.fail("%s: no process of its agent is to be seen", s.unit)
+		}
+		for pid := range was[s] {
+			env, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
+			if err != nil || bytes.Contains(env, []byte("INVOCATION_ID=")) || bytes.Contains(env, []byte("NOTIFY_SOCKET=")) {
+				t.Errorf("%s: process %d takes itself for the service, %v", s.unit, pid, err)
+			}
+		}
+		e.until("it says how it is", func() bool { return strings.HasPrefix(s.show("StatusText"), "1 of 1 ") })
+		if out := s.gcity("doctor"); !strings.Contains(out, "service "+strings.TrimSuffix(s.unit, ".service")) || strings.Contains(out, "bad ") {
+			t.Errorf("%s", out)
+		}
+	}
+
+	for _, s := range both {
+		pid := s.show("MainPID")
+		e.systemctl("reload", s.unit)
+		if now := s.show("MainPID"); now != pid {
+			t.Errorf("%s: a reload made %s of process %s", s.unit, now, pid)
+		}
+		e.systemctl("restart", s.unit)
+		s.anew(pid)
+		s.kept("a restart", was[s])
+	}
+
+	for _, how := range []string{"-KILL", "-STOP"} { // the watchdog answers the second
+		pids := map[*tenant]string{}
+		for _, s := range both {
+			pids[s] = s.show("MainPID")
+			e.run("kill", how, pids[s])
+		}
+		for _, s := range both {
+			s.anew(pids[s])
+			s.kept("kill "+how, was[s])
+		}
+	}
+	if n := daemon.show("NRestarts"); n != "2" {
+		t.Errorf("begun anew %s times", n)
+	}
+
+	for _, s := range both {
+		good, err := os.ReadFile(filepath.Join(s.dir, "city.toml"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.config("wrong = 1\n" + string(good))
+		_, err = e.try("systemctl", "--user", "restart", s.unit)
+		if s == daemon {
+			if state := s.show("SubState") + " " + s.show("ExecMainStatus"); err == nil || state != "failed 78" {
+				e.fail("a refused configuration: %v, %s", err, state)
+			}
+			if out, err := e.try(s.bin, "--city", s.dir, "daemon", "start"); err == nil || !strings.Contains(out, "city.toml:1:1") {
+				t.Errorf("%v: %s", err, out)
+			}
+			out, _ := e.try(s.bin, "--city", s.dir, "doctor") // which finds something
+			for _, want := range []string{"it has failed, and the configuration is refused", "`gcity daemon start` takes them over"} {
+				if !strings.Contains(out, want) {
+					t.Errorf("doctor does not say %q:\n%s", want, out)
+				}
+			}
+		} else if err != nil {
+			e.fail("the supervisor does not run because of one city: %v", err)
+		}
+		s.kept("its configuration was refused", was[s])
+		s.config(string(good))
+		if s == daemon {
+			s.gcity("daemon", "start")
+		}
+		s.has()
+		s.kept("its configuration was mended", was[s])
+	}
+
+	for _, s := range both {
+		s.gcity(s.group, "uninstall", "--keep-agents")
+		s.kept("uninstall --keep-agents", was[s])
+		s.gcity(s.group, "install", "--now")
+		s.has()
+		s.kept("it was installed again", was[s])
+	}
+
+	e.systemctl("stop", daemon.unit)
+	many.gcity("supervisor", "uninstall")
+	if state := daemon.show("ActiveState") + " " + daemon.show("Result"); state != "inactive success" {
+		e.fail("after a stop it is %s", state)
+	}
+	if out := daemon.gcity("start"); !strings.Contains(out, daemon.unit+" keeps it so") {
+		t.Errorf("%s", out)
+	}
+	daemon.gcity("stop")
+	e.until("it is stopped for good", func() bool { return daemon.show("ActiveState")+" "+daemon.show("Result") == "inactive success" })
+	daemon.gcity("daemon", "uninstall")
+	for _, s := range both {
+		if left := s.people(); len(left) > 0 {
+			e.fail("%s: after its end there are %v", s.unit, left)
+		}
+	}
+	if left, err := filepath.Glob(filepath.Join(e.home, ".config/systemd/user/*gcity*")); err != nil || len(left) > 0 {
+		t.Errorf("left of the units: %q, %v", left, err)
+	}
+	daemon.nothingLeft()
+}
+
+// TestEstateLeavesNothing: what runs in it ends with it, whatever that is, and so does the group of the kernel's that it was in.
+func TestEstateLeavesNothing(t *testing.T) {
+	var inside int
+	var group string
+	t.Run("estate", func(t *testing.T) {
+		e := newEstate(t)
+		e.put(".config/systemd/user/deaf.service", "[Service]\nExecStart=/bin/sh -c \"trap '' TERM HUP INT; while :; do sleep 1000; done\"\n")
+		e.systemctl("start", "deaf.service")
+		inside = e.root
+		data, err := os.ReadFile(fmt.Sprintf("/proc/%d/cgroup", inside))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, path, _ := bytes.Cut(data, []byte("0::"))
+		path, _, _ = bytes.Cut(path, []byte("\n"))
+		group = string(path)
+	})
+	if inside == 0 {
+		t.Skip("there was none")
+	}
+	if !strings.Contains(group, "/gcity-test-") {
+		t.Errorf("it was in %q", group)
+	}
+	if left := processes(func(pid int) bool {
+		data, err := os.ReadFile(fmt.Sprintf("/proc/%d/cgroup", pid))
+		return err == nil && slices.Contains(strings.Split(string(data), "\n"), "0::"+group)
+	}); len(left) > 0 {
+		t.Errorf("processes %v are left in %s", left, group)
+	}
+	for _, mount := range []string{"/sys/fs/cgroup", "/sys/fs/cgroup/unified"} {
+		if _, err := os.Stat(mount + group); err == nil {
+			t.Errorf("%s%s is left", mount, group)
+		}
+	}
+}
