@@ -44,8 +44,8 @@ func (a *app) doctorCommand() *cobra.Command {
 		Long: `doctor looks, and changes nothing. With --fix it first mends what can be mended
 without losing anything: who may enter .gc, the socket and the pid file of a dead
 controller, what writers that were killed have left in .gc, the link to gc, what is
-known of a configuration. It says what it did and what it left; what a controller
-holds it leaves to that, and no agent is touched.`,
+known of a configuration. It says what it did and what it left; of what a controller
+has in its hands it says how that is mended, and no agent is touched.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.doctor(cmd.Context(), fix) },
 	}
 	c.Flags().BoolVar(&fix, "fix", false, "mend what can be mended without losing anything")

@@ -21,8 +21,16 @@ type ailment struct {
 	what string
 	told bool         // by a check of its own
 	idle bool         // only while nobody has the city's lock
+	then string       // what is to be done while somebody has it
+	read bool         // only while the configuration is in order
 	mend func() error // must do no harm where it is mended already
 }
+
+// onceFree is how what only writers leave goes.
+const onceFree = "`gcity doctor --fix` takes it away once no controller has the city"
+
+// onceRead is how what is known of a configuration comes back.
+var onceRead = errors.New("it is written anew once the configuration is in order")
 
 // leftoverAge is from when on a file that looks half written is taken to be left over.
 const leftoverAge = time.Hour
@@ -48,16 +56,16 @@ func ailments(dir string) []ailment {
 		out = append(out, ailment{what: filepath.Join(binDir(dir), "gc") + " leads nowhere: agents do not find gc", mend: func() error { return linkBinary(dir) }})
 	}
 	for _, left := range halfWritten(gc) {
-		out = append(out, ailment{what: left + " was left by a writer that was killed", idle: true, mend: func() error { return unlessGone(os.Remove(left)) }})
+		out = append(out, ailment{what: left + " was left by a writer that was killed", idle: true, then: onceFree, mend: func() error { return unlessGone(os.Remove(left)) }})
 	}
 	if data, err := os.ReadFile(knownPath(dir)); err == nil && !json.Valid(data) {
-		out = append(out, ailment{what: knownPath(dir) + " is damaged", idle: true, mend: func() error {
+		out = append(out, ailment{what: knownPath(dir) + " is damaged", idle: true, then: "`gcity reload` has the controller write it anew", mend: func() error {
 			c, err := loadCity(dir)
 			if err != nil {
-				return errors.New("it is written anew once the configuration is in order")
+				return onceRead
 			}
 			return keepKnown(c)
-		}})
+		}, read: true})
 	}
 	return append(out, deadEnds(dir)...)
 }
@@ -70,13 +78,13 @@ func deadEnds(dir string) []ailment {
 	var out []ailment
 	at := disk.FindSocket(socketPath(dir))
 	if info, err := os.Lstat(at); err == nil && info.Mode().Type() == fs.ModeSocket && nobodyAnswers(dir) {
-		out = append(out, ailment{what: at + " is a dead controller's", idle: true, mend: func() error {
+		out = append(out, ailment{what: at + " is a dead controller's", idle: true, then: onceFree, mend: func() error {
 			return errors.Join(unlessGone(os.Remove(at)), unlessGone(os.Remove(socketPath(dir)+".path")))
 		}})
 	}
 	pid := filepath.Join(gcDir(dir), "daemon.pid")
 	if _, err := os.Lstat(pid); err == nil { // the last: while it is there a controller that begins waits for the lock
-		out = append(out, ailment{what: pid + " is a dead controller's", idle: true, mend: func() error { return unlessGone(os.Remove(pid)) }})
+		out = append(out, ailment{what: pid + " is a dead controller's", idle: true, then: onceFree, mend: func() error { return unlessGone(os.Remove(pid)) }})
 	}
 	return out
 }
@@ -120,14 +128,26 @@ func halfWritten(gc string) []string {
 }
 
 func checkLeftovers(_ context.Context, p *patient) finding {
+	held, err := isHeld(p.dir)
+	held = held || err != nil
 	var lines []string
+	rest, fix := "it", ""
 	for _, ill := range ailments(p.dir) {
-		if !ill.told {
-			lines = append(lines, ill.what)
+		switch {
+		case ill.told:
+		case ill.read && p.config == nil:
+			lines, rest = append(lines, ill.what+"; "+onceRead.Error()), "the rest"
+		case ill.idle && held:
+			lines, rest = append(lines, ill.what+"; "+ill.then), "the rest"
+		default:
+			lines, fix = append(lines, ill.what), "`gcity doctor --fix` mends "
 		}
 	}
+	if fix != "" {
+		fix += rest
+	}
 	if len(lines) > 0 {
-		return note("`gcity doctor --fix` mends it, and so does the next controller", "%s", strings.Join(lines, "\n"))
+		return note(fix, "%s", strings.Join(lines, "\n"))
 	}
 	return ok("none")
 }
@@ -154,7 +174,7 @@ func mendCity(dir string) mended {
 		if ill.idle && held != nil {
 			err = held
 			if errors.Is(held, disk.ErrLocked) {
-				err = errors.New("a controller has the city, and sees to what it holds itself")
+				err = errors.New(ill.then)
 			}
 		} else {
 			err = ill.mend()
