@@ -17,6 +17,8 @@ import (
 	"time"
 )
 
+const units = ".config/systemd/user"
+
 // estate is a user manager of systemd, alone in namespaces: what it runs ends with it, and it with the test's end of a pipe.
 type estate struct {
 	t    *testing.T
@@ -70,9 +72,13 @@ func newEstate(t *testing.T) *estate {
 	}
 	e := &estate{t: t, bin: binary(t), home: filepath.Join(t.TempDir(), "home"), out: &heard{}}
 	e.put(".gc/supervisor.toml", "[supervisor]\nport = 0\n")
-	e.put(".config/systemd/user/service.d/log.conf", "[Service]\nStandardOutput=append:"+e.log()+"\nStandardError=append:"+e.log()+"\n")
+	e.put(units+"/service.d/log.conf", "[Service]\nStandardOutput=append:"+e.log()+"\nStandardError=append:"+e.log()+"\n")
+	for _, target := range []string{"basic", "shutdown", "default"} { // it is to know no unit of this machine
+		e.put(units+"/"+target+".target", "[Unit]\nDefaultDependencies=no\n")
+	}
 	cmd := exec.Command("unshare", "--mount", "sh", "-c", outside)
-	cmd.Env = append(e.environ(), "WITHIN="+within, "MANAGER="+manager, "SYSTEMD_LOG_TARGET=null")
+	cmd.Env = append(e.environ(), "WITHIN="+within, "MANAGER="+manager, "SYSTEMD_LOG_TARGET=null",
+		"SYSTEMD_UNIT_PATH="+filepath.Join(e.home, units), "SYSTEMD_GENERATOR_PATH=/none", "SYSTEMD_ENVIRONMENT_GENERATOR_PATH=/none")
 	cmd.Stderr = e.out
 	hold, err := cmd.StdinPipe()
 	if err != nil {
@@ -153,8 +159,8 @@ func (e *estate) systemctl(args ...string) string {
 func (e *estate) fail(format string, args ...any) {
 	e.t.Helper()
 	log, _ := os.ReadFile(e.log()) // there may be none
-	units, _ := e.try("systemctl", "--user", "status", "gcity-*")
-	e.t.Fatalf("%s\n%s\n%s\n%s", fmt.Sprintf(format, args...), units, log[max(0, len(log)-8000):], e.out)
+	state, _ := e.try("systemctl", "--user", "status", "gcity-*")
+	e.t.Fatalf("%s\n%s\n%s\n%s", fmt.Sprintf(format, args...), state, log[max(0, len(log)-8000):], e.out)
 }
 
 func (e *estate) until(what string, true func() bool) {
@@ -348,7 +354,7 @@ func TestSystemd(t *testing.T) {
 			e.fail("%s: after its end there are %v", s.unit, left)
 		}
 	}
-	if left, err := filepath.Glob(filepath.Join(e.home, ".config/systemd/user/*gcity*")); err != nil || len(left) > 0 {
+	if left, err := filepath.Glob(filepath.Join(e.home, units, "*gcity*")); err != nil || len(left) > 0 {
 		t.Errorf("left of the units: %q, %v", left, err)
 	}
 	daemon.nothingLeft()
@@ -360,7 +366,7 @@ func TestEstateLeavesNothing(t *testing.T) {
 	var group string
 	t.Run("estate", func(t *testing.T) {
 		e := newEstate(t)
-		e.put(".config/systemd/user/deaf.service", "[Service]\nExecStart=/bin/sh -c \"trap '' TERM HUP INT; while :; do sleep 1000; done\"\n")
+		e.put(units+"/deaf.service", "[Service]\nExecStart=/bin/sh -c \"trap '' TERM HUP INT; while :; do sleep 1000; done\"\n")
 		e.systemctl("start", "deaf.service")
 		inside = e.root
 		data, err := os.ReadFile(fmt.Sprintf("/proc/%d/cgroup", inside))
