@@ -2,34 +2,12 @@ package supervisor
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
-	"time"
 
 	"gcity/city"
 )
-
-const (
-	quiet = 200 * time.Millisecond // a file that stays as it is for so long is not just being written
-	most  = 10                     // looks at one that changes again and again
-)
-
-// registry reads who is registered. What would end a city is believed once it stays so.
-func (s *Supervisor) registry() ([]Entry, error) {
-	all, err := Read(s.o.Home)
-	for range most {
-		if err != nil || !s.ends(all) {
-			return all, err
-		}
-		time.Sleep(quiet)
-		var next []Entry
-		if next, err = Read(s.o.Home); slices.Equal(next, all) {
-			return all, err
-		}
-		all = next
-	}
-	return nil, fmt.Errorf("%s changes again and again, and would end cities", s.o.Home.Registry())
-}
 
 // ends says whether a city would end that is kept now.
 func (s *Supervisor) ends(all []Entry) bool {
@@ -79,4 +57,48 @@ func (s *Supervisor) restore(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// bring brings into force what was seen. A file with a mistake, or a registry that is suddenly empty, leaves what runs as it is.
+func (s *Supervisor) bring(saw sight) {
+	if saw.regErr == nil && len(saw.entries) == 0 {
+		saw.regErr = s.emptied()
+	}
+	s.complain(errors.Join(saw.setErr, saw.regErr))
+	if saw.setErr == nil {
+		s.apply(saw.settings)
+	}
+	if saw.regErr == nil {
+		s.reconcile(saw.entries, saw.names)
+	}
+}
+
+// complain shows what is wrong with the files, and logs it when it is news.
+func (s *Supervisor) complain(err error) {
+	text := ""
+	if err != nil {
+		text = err.Error()
+	}
+	s.mu.Lock()
+	news := text != s.problem
+	if s.problem = text; news {
+		s.change()
+	}
+	s.mu.Unlock()
+	switch {
+	case news && err != nil:
+		s.o.Logger.Error("a file is refused; what runs stays as it is", "why", text)
+	case news:
+		s.o.Logger.Info("the registry and the settings are well again")
+	}
+}
+
+func (s *Supervisor) apply(n Settings) {
+	s.mu.Lock()
+	news := !n.equal(s.settings) || s.o.Apply != nil && !s.told
+	s.settings, s.told = n, true
+	s.mu.Unlock()
+	if news && s.o.Apply != nil {
+		s.o.Apply(n)
+	}
 }

@@ -129,7 +129,7 @@ func (s *Supervisor) Register(ctx context.Context, path string) (city.Info, erro
 	if err := Add(ctx, s.o.Home, e); err != nil {
 		return city.Info{}, err
 	}
-	s.read()
+	s.readNow(ctx)
 	s.mu.Lock()
 	if w := s.wards[e.Path]; w != nil {
 		w.poke(true)
@@ -242,7 +242,7 @@ func (s *Supervisor) Unregister(ctx context.Context, name string) (city.Receipt,
 	s.mu.Lock()
 	w.dismiss()
 	s.mu.Unlock()
-	s.read()
+	s.readNow(ctx)
 	select {
 	case <-w.done:
 	case <-ctx.Done():

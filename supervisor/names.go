@@ -95,26 +95,29 @@ func (s *Supervisor) unknown(name string) error {
 	return &city.Error{Code: city.NotFound, Message: fmt.Sprintf("no city is registered as %q; `gcity cities` lists them", name)}
 }
 
-// nameOf is what the configuration of a city without a name in the registry calls it; of one that is known, what it is to be called.
-func (s *Supervisor) nameOf(path string) string {
+// namesOf is what the cities that have no name in the registry are called: as they are to be called that are known, the others
+// by their configurations, as far as their folders answer.
+func (s *Supervisor) namesOf(all []Entry) map[string]string {
+	names := map[string]string{}
+	began := time.Now()
+	var unknown []string
 	s.mu.Lock()
-	w := s.wards[path]
-	name := ""
-	if w != nil {
-		name = w.next
+	for _, e := range all {
+		switch w := s.wards[e.Path]; {
+		case e.Name != "" || s.o.Name == nil:
+		case w != nil:
+			names[e.Path] = w.next
+		default:
+			unknown = append(unknown, e.Path)
+		}
 	}
 	s.mu.Unlock()
-	if w != nil {
-		return name
+	see := func(path string) func() string { return func() string { return s.o.Name(path) } }
+	for _, path := range unknown { // beside each other
+		s.names.Begin(path, see(path))
 	}
-	return s.lookUp(path)
-}
-
-// lookUp asks the configuration of a city for its name, and does not wait for a folder that does not answer.
-func (s *Supervisor) lookUp(path string) string {
-	if s.o.Name == nil {
-		return ""
+	for _, path := range unknown {
+		names[path], _ = s.names.At(s.lifetime(), path, began, nameAnswers, see(path))
 	}
-	name, _ := s.names.At(s.lifetime(), path, time.Now(), nameAnswers, func() string { return s.o.Name(path) })
-	return name
+	return names
 }

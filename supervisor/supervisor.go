@@ -3,8 +3,9 @@
 //
 // # Concurrency
 //
-// Run owns a goroutine that reads the registry, and one for each city (ward.go), which opens it, runs it and waits for the
-// next try. What opens a city may never answer; that costs a goroutine and holds nobody up. When Run has returned all others
+// Run owns a goroutine that decides, and one for each city (ward.go), which opens it, runs it and waits for the next try. The
+// first waits for nothing but its inputs: the files are read beside it (look.go), and what was seen is one of them. What
+// reads a file or opens a city may never answer; that costs a goroutine and holds nobody up. When Run has returned all others
 // have ended. Every exported method may be called from any goroutine.
 package supervisor
 
@@ -14,7 +15,6 @@ import (
 	"errors"
 	"log/slog"
 	"runtime"
-	"slices"
 	"sync"
 	"time"
 
@@ -70,10 +70,12 @@ type Supervisor struct {
 	began   time.Time
 	slots   chan struct{} // one for each city that is being opened
 	reloads chan struct{}
+	asks    chan chan<- struct{}  // closed when the files have been looked at
+	deaf    chan struct{}         // closed when they are not looked at any more
+	look    func() sight          // at the files; may never answer
 	names   *beside.Looks[string] // at what a configuration calls its city
 	folders *beside.Looks[folder] // that are to be registered
 	counts  *beside.Looks[count]  // at how many agents a configuration declares
-	looks   sync.Mutex            // held while the registry is brought into force
 
 	mu       sync.Mutex
 	wards    map[string]*ward // by path
@@ -113,10 +115,13 @@ func New(o Options) *Supervisor {
 	if o.Busy == nil {
 		o.Busy = func(error) bool { return false }
 	}
-	return &Supervisor{
-		o: o, began: time.Now(), names: beside.New[string](64), folders: beside.New[folder](64), counts: beside.New[count](64), slots: make(chan struct{}, o.AtOnce), reloads: make(chan struct{}, 1), wards: map[string]*ward{},
-		settings: Defaults(), changed: make(chan struct{}), life: context.Background(),
+	s := &Supervisor{
+		o: o, began: time.Now(), names: beside.New[string](64), folders: beside.New[folder](64), counts: beside.New[count](64),
+		slots: make(chan struct{}, o.AtOnce), reloads: make(chan struct{}, 1), asks: make(chan chan<- struct{}), deaf: make(chan struct{}),
+		wards: map[string]*ward{}, settings: Defaults(), changed: make(chan struct{}), life: context.Background(),
 	}
+	s.look = s.readFiles
+	return s
 }
 
 // Run keeps the cities until ctx ends, which stops them all, or until Leave. It returns when every city has ended, or has
@@ -127,8 +132,9 @@ func (s *Supervisor) Run(ctx context.Context) error {
 	s.mu.Lock()
 	s.life = life
 	s.mu.Unlock()
-	s.read()
-	s.turns(ctx)
+	pulse := time.NewTicker(s.o.Pulse)
+	defer pulse.Stop()
+	s.turns(ctx, pulse.C)
 	s.mu.Lock()
 	if s.ending == alive {
 		s.ending = stopping
@@ -139,55 +145,12 @@ func (s *Supervisor) Run(ctx context.Context) error {
 	for _, w := range all {
 		w.finish(how)
 	}
-	s.wg.Wait()
+	s.wait(pulse.C)
 	var errs []error
 	for _, w := range all {
 		errs = append(errs, w.verdict())
 	}
 	return errors.Join(errs...)
-}
-
-// turns reads the registry again and again.
-func (s *Supervisor) turns(ctx context.Context) {
-	pulse := time.NewTicker(s.o.Pulse)
-	defer pulse.Stop()
-	patrol := time.NewTicker(s.patrol())
-	defer patrol.Stop()
-	changes := s.o.Changes
-	for s.state() == alive {
-		select {
-		case <-ctx.Done():
-			return
-		case <-pulse.C:
-			if s.o.Beat != nil {
-				s.o.Beat(s.status())
-			}
-			continue
-		case _, ok := <-changes:
-			if !ok {
-				changes = nil
-				continue
-			}
-		case <-patrol.C:
-		case <-s.reloads:
-		}
-		if s.state() == alive {
-			s.read()
-			patrol.Reset(s.patrol())
-		}
-	}
-}
-
-func (s *Supervisor) patrol() time.Duration {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.settings.Patrol
-}
-
-func (s *Supervisor) state() ending {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.ending
 }
 
 // Reload reads registry and settings now, and tries at once whoever waits to be tried again.
@@ -231,136 +194,4 @@ func (s *Supervisor) Problem() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.problem
-}
-
-// read brings the files into force. One with a mistake, or a registry that is suddenly empty, leaves what runs as it is.
-func (s *Supervisor) read() {
-	s.looks.Lock()
-	defer s.looks.Unlock()
-	if err := guarded(func() error { s.bring(); return nil }); err != nil {
-		s.complain(err)
-	}
-}
-
-func (s *Supervisor) bring() {
-	settings, setErr := ReadSettings(s.o.Home)
-	entries, regErr := s.registry()
-	if regErr == nil && len(entries) == 0 {
-		regErr = s.emptied()
-	}
-	s.complain(errors.Join(setErr, regErr))
-	if setErr == nil {
-		s.apply(settings)
-	}
-	if regErr == nil {
-		s.reconcile(entries)
-	}
-}
-
-// complain shows what is wrong with the files, and logs it when it is news.
-func (s *Supervisor) complain(err error) {
-	text := ""
-	if err != nil {
-		text = err.Error()
-	}
-	s.mu.Lock()
-	news := text != s.problem
-	if s.problem = text; news {
-		s.change()
-	}
-	s.mu.Unlock()
-	switch {
-	case news && err != nil:
-		s.o.Logger.Error("a file is refused; what runs stays as it is", "why", text)
-	case news:
-		s.o.Logger.Info("the registry and the settings are well again")
-	}
-}
-
-func (s *Supervisor) apply(n Settings) {
-	s.mu.Lock()
-	news := !n.equal(s.settings) || s.o.Apply != nil && !s.told
-	s.settings, s.told = n, true
-	s.mu.Unlock()
-	if news && s.o.Apply != nil {
-		s.o.Apply(n)
-	}
-}
-
-// reconcile has the wards be those of the registry.
-func (s *Supervisor) reconcile(entries []Entry) {
-	entries = Named(entries, s.nameOf)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.ending != alive {
-		return
-	}
-	wanted := map[string]bool{}
-	for _, e := range entries {
-		wanted[e.Path] = true
-	}
-	for path, w := range s.wards {
-		if !wanted[path] {
-			w.dismiss()
-		}
-	}
-	for _, e := range entries {
-		switch w := s.wards[e.Path]; {
-		case w == nil:
-			s.admit(e)
-		case w.dismissed():
-			w.comeBack(e) // once it has ended
-		default:
-			w.rename(e.Name)
-		}
-	}
-}
-
-func (s *Supervisor) lifetime() context.Context {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.life
-}
-
-// admit begins to run a city. The caller holds mu.
-func (s *Supervisor) admit(e Entry) *ward {
-	w := newWard(s, e)
-	s.wards[e.Path] = w
-	_ = w.take() // who may not have it yet is told when it begins
-	s.wg.Go(w.live)
-	s.change()
-	return w
-}
-
-// forget is told by a ward whose goroutine ends. One that was registered again meanwhile begins anew.
-func (s *Supervisor) forget(w *ward) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	again := w.again
-	if s.wards[w.path] == w && s.ending == alive {
-		delete(s.wards, w.path)
-		s.freed()
-		s.change()
-		if again != nil {
-			s.admit(*again)
-		}
-	}
-}
-
-// change wakes whoever watches. The caller holds mu.
-func (s *Supervisor) change() {
-	close(s.changed)
-	s.changed = make(chan struct{})
-}
-
-// sorted are the wards in the order of their names. The caller holds mu.
-func (s *Supervisor) sorted() []*ward {
-	all := make([]*ward, 0, len(s.wards))
-	for _, w := range s.wards {
-		all = append(all, w)
-	}
-	slices.SortFunc(all, func(x, y *ward) int {
-		return cmp.Or(city.CompareNames(x.name, y.name), cmp.Compare(x.path, y.path))
-	})
-	return all
 }

@@ -548,6 +548,11 @@ func TestStop(t *testing.T) {
 		slow.slow, hurried.slow = make(chan struct{}), make(chan struct{})
 		l.stop()
 		l.want("a stopped, b stopping, c stopping")
+		was := l.beaten()
+		time.Sleep(10 * time.Second)
+		if l.beaten() == was {
+			t.Error("it does not beat while it waits for its cities")
+		}
 		close(slow.slow)
 		l.want("a stopped, b stopped, c stopping")
 		l.s.Hurry()

@@ -1,0 +1,134 @@
+package supervisor
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+func (l *land) beaten() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.beats
+}
+
+// While it is not known yet what a registry says that is changed again and again, the supervisor beats, and can be stopped.
+func TestARegistryThatChangesAgainAndAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLand(t)
+		l.begin("/c/a", "/c/b")
+		tick()
+		done := make(chan struct{})
+		go func() {
+			for i := range 100 {
+				write(t, l.h.Registry()+".new", fmt.Sprintf("[[cities]]\npath = \"/c/a\"\n[[cities]]\npath = \"/d/n%d\"\n", i))
+				if err := os.Rename(l.h.Registry()+".new", l.h.Registry()); err != nil {
+					t.Error(err)
+				}
+				l.s.Reload()
+				time.Sleep(50 * time.Millisecond)
+			}
+			close(done)
+		}()
+		for range 4 {
+			was := l.beaten()
+			time.Sleep(time.Second)
+			if l.beaten() == was {
+				t.Error("it does not beat")
+			}
+		}
+		if p := l.s.Problem(); !strings.Contains(p, l.h.Registry()+" changes again and again, and would end cities") {
+			t.Errorf("%q", p)
+		}
+		l.want("a running, b running")
+		<-done
+		began := time.Now()
+		write(t, l.h.Registry(), "[[cities]]\npath = \"/c/a\"\n")
+		l.s.Reload()
+		synctest.Wait()
+		l.over("")
+		if waited := time.Since(began); waited > tenth {
+			t.Errorf("a stop waited for %s", waited)
+		}
+		if !l.town("/c/a").ended || !l.town("/c/b").ended {
+			t.Error("agents run on")
+		}
+	})
+}
+
+const tenth = 100 * time.Millisecond // of the bubble
+
+// A disk that does not answer keeps the supervisor from nothing: it beats, says what is wrong, answers whoever registers a
+// city, and can be stopped. What was on its way is not believed any more once it comes.
+func TestARegistryThatDoesNotAnswer(t *testing.T) {
+	dir := must(filepath.EvalSymlinks(t.TempDir()))
+	synctest.Test(t, func(t *testing.T) {
+		l := newLand(t)
+		l.begin("/c/a", "/c/b")
+		tick()
+		hung, looks := make(chan sight), 0
+		real := l.s.look
+		l.s.look = func() sight {
+			if looks++; looks == 1 {
+				return <-hung
+			}
+			return real()
+		}
+		write(t, l.h.Registry(), "[[cities]]\npath = \"/c/b\"\n[[cities]]\npath = \"/c/n\"\n")
+		l.s.Reload()
+		was := l.beaten()
+		time.Sleep(30 * time.Second)
+		if n := l.beaten() - was; n < 29 {
+			t.Errorf("%d beats", n)
+		}
+		if p := l.s.Problem(); !strings.Contains(p, l.h.Dir+" does not answer") {
+			t.Errorf("%q", p)
+		}
+		l.want("a running, b running")
+		if _, err := l.s.Register(t.Context(), dir); err == nil || !strings.Contains(err.Error(), "supervisor status") {
+			t.Errorf("%v", err)
+		}
+		if looks != 1 {
+			t.Errorf("%d looks are under way", looks)
+		}
+		hung <- sight{} // no city at all
+		time.Sleep(2 * quiet)
+		l.want(filepath.Base(dir) + " running, b running, n running")
+		if p := l.s.Problem(); p != "" || looks != 3 {
+			t.Errorf("%q, %d looks", p, looks)
+		}
+		again := make(chan sight)
+		l.s.look = func() sight { return <-again }
+		l.s.Reload()
+		synctest.Wait()
+		l.over("")
+		close(again)
+	})
+}
+
+// Whoever registers a city while a look is under way waits for one that sees it.
+func TestRegisteredDuringALook(t *testing.T) {
+	dir := must(filepath.EvalSymlinks(t.TempDir()))
+	synctest.Test(t, func(t *testing.T) {
+		l := newLand(t)
+		l.begin("/c/a")
+		tick()
+		real := l.s.look
+		l.s.look = func() sight {
+			saw := real()
+			time.Sleep(time.Second)
+			return saw
+		}
+		l.s.Reload()
+		synctest.Wait()
+		i, err := l.s.Register(t.Context(), dir)
+		if err != nil || !i.Running {
+			t.Errorf("%+v, %v", i, err)
+		}
+		l.over("")
+	})
+}

@@ -1,0 +1,75 @@
+package supervisor
+
+import (
+	"context"
+	"time"
+)
+
+// turns decides what is to be, until the supervisor is to end. It waits for nothing but its inputs.
+func (s *Supervisor) turns(ctx context.Context, pulse <-chan time.Time) {
+	defer close(s.deaf)
+	patrol := time.NewTicker(s.patrol())
+	defer patrol.Stop()
+	changes := s.o.Changes
+	e := newEye(s)
+	defer e.close()
+	e.look()
+	for s.state() == alive {
+		select {
+		case <-ctx.Done():
+			return
+		case <-pulse:
+			s.beat()
+		case _, ok := <-changes:
+			if !ok {
+				changes = nil
+				continue
+			}
+			e.poke()
+		case <-patrol.C:
+			e.poke()
+		case <-s.reloads:
+			e.poke()
+		case ask := <-s.asks:
+			e.ask(ask)
+		case saw := <-e.seen:
+			if e.take(saw) {
+				patrol.Reset(s.patrol())
+			}
+		case <-e.timer.C:
+			e.due()
+		}
+	}
+}
+
+// wait waits for the wards that are to end.
+func (s *Supervisor) wait(pulse <-chan time.Time) {
+	over := make(chan struct{})
+	go func() { s.wg.Wait(); close(over) }()
+	for {
+		select {
+		case <-over:
+			return
+		case <-pulse:
+			s.beat()
+		}
+	}
+}
+
+func (s *Supervisor) beat() {
+	if s.o.Beat != nil {
+		s.o.Beat(s.status())
+	}
+}
+
+func (s *Supervisor) patrol() time.Duration {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.settings.Patrol
+}
+
+func (s *Supervisor) state() ending {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.ending
+}
