@@ -3,6 +3,7 @@ package api
 import (
 	"cmp"
 	"context"
+	"errors"
 	"iter"
 	"net/http"
 	"strconv"
@@ -10,6 +11,7 @@ import (
 
 	"gcity/city"
 	"gcity/events"
+	"gcity/internal/mishap"
 )
 
 // atMostOfAll bounds a page of events of all cities, each of which is asked for that many.
@@ -211,7 +213,7 @@ func (f *fleet) eventStream(w http.ResponseWriter, r *http.Request, _ route) err
 	if bad != nil && st.send(events.Gap, "", city.Tagged{Event: city.BeyondLog(asked, 0)}) != nil {
 		return nil
 	}
-	pumpAhead(f.server, st, r, eventsAhead, func(ctx context.Context) iter.Seq2[told, error] { return tell(ctx, dir, from) },
+	pumpAhead(f.server, st, r, eventsAhead, func(ctx context.Context) iter.Seq2[told, error] { return f.tell(ctx, dir, from) },
 		func(t told) error {
 			switch {
 			case t.event == nil:
@@ -225,9 +227,12 @@ func (f *fleet) eventStream(w http.ResponseWriter, r *http.Request, _ route) err
 }
 
 // tell writes the cursor of each step down before the next one changes it.
-func tell(ctx context.Context, d city.Directory, from city.Cursor) iter.Seq2[told, error] {
+func (f *fleet) tell(ctx context.Context, d city.Directory, from city.Cursor) iter.Seq2[told, error] {
 	return func(yield func(told, error) bool) {
 		for s, err := range city.MergedSteps(ctx, d, from) {
+			if p, ok := errors.AsType[*mishap.Panic](s.Fault); ok {
+				f.o.Log.Error("the events of a city cannot be read", "err", p, "stack", string(p.Stack()))
+			}
 			if !yield(told{s.Event, s.At.String()}, err) {
 				return
 			}

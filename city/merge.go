@@ -2,11 +2,13 @@ package city
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"iter"
 	"maps"
 	"sync"
 	"time"
+
+	"gcity/internal/mishap"
 )
 
 // Merged yields the events of all cities of a directory: those after a cursor, then live, until ctx ends or the directory is
@@ -33,6 +35,7 @@ func Merged(ctx context.Context, d Directory, from Cursor) iter.Seq2[Tagged, err
 type Step struct {
 	Event *Tagged // nil: a city has joined, and At has it now
 	At    Cursor  // to go on from; good until the next step
+	Fault error   // of gcity itself, which Event tells of, or which ended the stream: a *mishap.Panic
 }
 
 // MergedSteps is Merged with the cursor after each event.
@@ -99,11 +102,12 @@ func (m *merge) finish() {
 
 // watch follows the directory.
 func (m *merge) watch() {
-	defer func() {
-		if v := recover(); v != nil {
-			m.gone <- &Error{Code: Unavailable, Message: fmt.Sprintf("which cities there are cannot be read: a fault in gcity itself: %v", v)}
-		}
-	}()
+	if fault := mishap.Catch(m.lookOn); fault != nil {
+		m.gone <- fault
+	}
+}
+
+func (m *merge) lookOn() {
 	for all, err := range m.dir.Watch(m.ctx) {
 		if err != nil {
 			m.gone <- err
@@ -144,7 +148,9 @@ func (m *merge) run(yield func(Step, error) bool) {
 		case all := <-m.lists:
 			m.follow(all)
 		case err := <-m.gone:
-			if err != nil {
+			if fault, ok := errors.AsType[*mishap.Panic](err); ok {
+				yield(Step{Fault: fault}, &Error{Code: Unavailable, Message: "which cities there are cannot be read: " + err.Error()})
+			} else if err != nil {
 				yield(Step{}, err)
 			}
 			return
@@ -173,15 +179,15 @@ func (m *merge) drain(yield func(Step, error) bool) bool {
 
 // give yields what a city has offered, and lets it read on.
 func (m *merge) give(f *feed, yield func(Step, error) bool) bool {
-	e := f.head
+	e, fault := f.head, f.fault
 	f.head, f.beyond = nil, false
-	if !f.fault {
+	if fault == nil {
 		m.at[f.name] = e.Seq
 		delete(m.rests, f.name)
 	}
 	f.asked = time.Now()
 	f.more <- struct{}{}
-	return yield(Step{&Tagged{f.name, *e}, m.at}, nil)
+	return yield(Step{&Tagged{f.name, *e}, m.at, fault}, nil)
 }
 
 // next gives whose event is to be yielded: the oldest, where there is nobody who may have an older one. Else it says when

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"gcity/events"
+	"gcity/internal/mishap"
 )
 
 // feed is the events of one city, on their way into a merged stream.
@@ -25,7 +26,7 @@ type feed struct {
 
 	head  *events.Event // that waits to be yielded
 	key   time.Time     // of head, in the order of the clock
-	fault bool          // head is about itself, and no step on the way
+	fault error         // that head tells of, which is no step on the way
 	asked time.Time     // since when there is none
 	slow  bool          // nobody waits for it any more
 }
@@ -37,7 +38,7 @@ type offer struct {
 	key         time.Time
 	after, last uint64 // without an event: where it begins, and the newest event
 	over        bool   // there is nothing more
-	fault       bool   // the event says that, and why
+	fault       error  // which the event tells of
 }
 
 func (f *feed) before(g *feed) bool {
@@ -66,22 +67,11 @@ func (f *feed) run(ctx context.Context, d Directory, after uint64, known bool, o
 			return false
 		}
 	}
-	if fault := f.careful(func() { f.read(ctx, d, after, known, say) }); fault != nil {
-		say(offer{event: fault, fault: true})
+	if fault := mishap.Catch(func() { f.read(ctx, d, after, known, say) }); fault != nil { // no other city's
+		say(offer{fault: fault, event: &events.Event{Seq: f.at, TS: time.Now(), Type: events.Gap, Actor: gapActor,
+			Message: "the events that follow cannot be read, and are asked for again: " + fault.Error()}})
 	}
 	say(offer{over: true})
-}
-
-// careful makes a fault of a city's an event of it, so that it is no other city's.
-func (f *feed) careful(read func()) (fault *events.Event) {
-	defer func() {
-		if v := recover(); v != nil {
-			fault = &events.Event{Seq: f.at, TS: time.Now(), Type: events.Gap, Actor: gapActor,
-				Message: fmt.Sprintf("the events that follow cannot be read, and are asked for again: a fault in gcity itself: %v", v)}
-		}
-	}()
-	read()
-	return nil
 }
 
 func (f *feed) read(ctx context.Context, d Directory, after uint64, known bool, say func(offer) bool) {

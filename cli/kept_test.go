@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"iter"
 	"log/slog"
 	"os"
@@ -12,6 +13,7 @@ import (
 
 	"gcity/city"
 	"gcity/internal/lastwords"
+	"gcity/internal/mishap"
 )
 
 // endless is a loop that ends when it is told to.
@@ -29,18 +31,23 @@ func (endless) Snapshot(context.Context) (*city.Snapshot, error) { return &city.
 
 func (endless) Snapshots(context.Context) iter.Seq2[*city.Snapshot, error] { return nil }
 
+// quietCity is one that gives back what it has by closeIt.
+func quietCity(closeIt func()) *kept {
+	until := func(ctx context.Context) { <-ctx.Done() }
+	return &kept{signals: make(chan os.Signal, 8), release: func() {}, house: &house{
+		logger: slog.New(slog.DiscardHandler), done: make(chan struct{}),
+		parts: parts{loop: endless{}, last: lastwords.New(time.Second), faults: newFaults(), mirror: until, door: until,
+			serve: func(ctx context.Context) error { <-ctx.Done(); return nil }, close: closeIt},
+	}}
+}
+
 // A city whose loop has ended and that does not let go of its folder, which may be on a disk that is gone, keeps the
 // supervisor from nothing.
 func TestAKeptCityThatDoesNotClose(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		disk := make(chan struct{})
-		until := func(ctx context.Context) { <-ctx.Done() }
 		ctx, stop := context.WithCancel(t.Context())
-		k := &kept{signals: make(chan os.Signal, 8), release: func() {}, house: &house{
-			logger: slog.New(slog.DiscardHandler), done: make(chan struct{}),
-			parts: parts{loop: endless{}, last: lastwords.New(time.Second), faults: newFaults(), mirror: until, door: until,
-				serve: func(ctx context.Context) error { <-ctx.Done(); return nil }, close: func() { <-disk }},
-		}}
+		k := quietCity(func() { <-disk })
 		ended := make(chan error, 1)
 		go func() { ended <- k.Run(ctx, func() {}) }()
 		synctest.Wait()
@@ -56,5 +63,17 @@ func TestAKeptCityThatDoesNotClose(t *testing.T) {
 			t.Error("whoever waits for it waits for ever")
 		}
 		close(disk)
+	})
+}
+
+// A panic that no controller has seen is not one that a controller has told of: it comes to the supervisor as it is.
+func TestAKeptCityThatBreaksBesideItsLoop(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		fault := mishap.Catch(func() {
+			_ = quietCity(func() {}).Run(t.Context(), func() { panic("beside") })
+		})
+		if p, ok := errors.AsType[*mishap.Panic](fault); !ok || p.Value != "beside" {
+			t.Errorf("%v", fault)
+		}
 	})
 }

@@ -245,13 +245,11 @@ func (k *kept) Run(ctx context.Context, ready func()) error {
 	defer k.release()
 	runCtx, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
-	ended := make(chan error, 1)
+	var ended, fault error
+	over := make(chan struct{})
 	go func() { // waited for, unless it hangs
-		var err error
-		if fault := mishap.Catch(func() { err = k.run(runCtx, ready) }); fault != nil {
-			err = fault
-		}
-		ended <- err
+		defer close(over)
+		fault = mishap.Catch(func() { ended = k.run(runCtx, ready) })
 	}()
 	defer context.AfterFunc(ctx, func() { k.tell(syscall.SIGTERM) })()
 	if err := k.obey(k.signals, stop, func() {}); err != nil {
@@ -260,11 +258,14 @@ func (k *kept) Run(ctx context.Context, ready func()) error {
 	late := time.NewTimer(releaseLimit)
 	defer late.Stop()
 	select {
-	case err := <-ended:
+	case <-over:
 		if what := k.last.End(); what != "" {
 			k.logger.Warn("the city has ended, and something was given up", "after", k.last.Limit(), "what", what)
 		}
-		return err
+		if fault != nil { // of which nobody has been told
+			panic(fault)
+		}
+		return ended
 	case <-late.C:
 		return fmt.Errorf("the city has ended, and does not let go of %s; look at what is mounted there", k.dir)
 	}

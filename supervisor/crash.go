@@ -3,19 +3,24 @@ package supervisor
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
-	"runtime/debug"
 	"strings"
 	"time"
 
 	"gcity/city"
 	"gcity/events"
+	"gcity/internal/mishap"
 )
 
-// Crash is the error of a city whose code broke, with where it did.
-type Crash interface {
-	error
-	Stack() []byte
+// untold is a panic that nobody has written into a log yet. One that the code of a city gives as an error is told.
+type untold struct{ *mishap.Panic }
+
+// guarded is mishap.Try of the code of a city.
+func guarded(f func() error) (err error) {
+	fault := mishap.Catch(func() { err = f() })
+	if p, ok := errors.AsType[*mishap.Panic](fault); ok {
+		return untold{p}
+	}
+	return err
 }
 
 // live is the goroutine of a ward. Should the ward itself break, it is no other city's matter.
@@ -38,41 +43,13 @@ func (w *ward) live() {
 // recordLimit is how long the log of a city that broke may take to hear of it.
 const recordLimit = 5 * time.Second
 
-// guarded runs f and gives its panic as an error.
-func guarded(f func() error) (err error) {
-	defer func() {
-		if v := recover(); v != nil {
-			err = caught(v)
-		}
-	}()
-	return f()
-}
-
-// caught is a panic; one that was caught before was so where it happened.
-func caught(v any) *panicked {
-	if c, ok := v.(Crash); ok {
-		return &panicked{c, c.Stack()}
-	}
-	return &panicked{v, debug.Stack()}
-}
-
-type panicked struct {
-	value any
-	stack []byte
-}
-
-func (p *panicked) Error() string { return fmt.Sprintf("panic: %v", p.value) }
-
-// Stack implements Crash.
-func (p *panicked) Stack() []byte { return p.stack }
-
 // refused shows why the city cannot be opened.
 func (w *ward) refused(err error, until time.Time) {
 	text := err.Error()
 	w.s.mu.Lock()
 	news := w.why != text
 	w.s.mu.Unlock()
-	if c, ok := errors.AsType[Crash](err); ok {
+	if c, ok := errors.AsType[*mishap.Panic](err); ok {
 		w.s.o.Logger.Error("a city broke while it was being opened", "city", w.entry().Name, "path", w.path, "error", text, "stack", string(c.Stack()))
 	} else if news {
 		w.s.o.Logger.Warn("a city cannot be opened", "city", w.entry().Name, "path", w.path, "why", text, "again", until)
@@ -80,8 +57,7 @@ func (w *ward) refused(err error, until time.Time) {
 	w.be(city.CityRefused, text, until)
 }
 
-// broke tells of a city whose loop has ended by itself, or by a panic. Its agents run on. A Crash that Run returns the city has
-// told of itself, in both logs.
+// broke tells of a city whose loop has ended by itself, or by a panic. Its agents run on.
 func (w *ward) broke(err error, until time.Time) {
 	var n int
 	w.set(func() {
@@ -91,12 +67,12 @@ func (w *ward) broke(err error, until time.Time) {
 		w.why, w.until = why(err), until
 	})
 	args := []any{"city", w.entry().Name, "path", w.path, "error", err.Error(), "crashes", n, "again", until}
-	own, ours := errors.AsType[*panicked](err)
+	own, ours := errors.AsType[untold](err)
 	if ours {
-		args = append(args, "stack", string(own.stack))
+		args = append(args, "stack", string(own.Stack()))
 	}
 	w.s.o.Logger.Error("a city broke; its agents run on", args...)
-	if _, told := errors.AsType[Crash](err); ours || !told {
+	if _, told := errors.AsType[*mishap.Panic](err); ours || !told {
 		w.record(err, n, until)
 	}
 }
@@ -118,7 +94,7 @@ func (w *ward) record(err error, n int, until time.Time) {
 	payload, _ := json.Marshal(map[string]any{"error": firstLine(err.Error()), "crashes": n, "until": until}) // strings and numbers
 	e := events.Event{Type: events.CityCrashed, Actor: "supervisor", Message: firstLine(err.Error()), Payload: payload}
 	told := make(chan error, 1)
-	go func() { told <- guarded(func() error { return w.s.o.Record(w.path, e) }) }() // as long as it takes
+	go func() { told <- mishap.Try(func() error { return w.s.o.Record(w.path, e) }) }() // as long as it takes
 	late := time.NewTimer(recordLimit)
 	defer late.Stop()
 	select {

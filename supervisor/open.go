@@ -1,6 +1,10 @@
 package supervisor
 
-import "time"
+import (
+	"time"
+
+	"gcity/internal/mishap"
+)
 
 // open has the city put together, beside this goroutine: that may never come to its end.
 func (w *ward) open() (City, error) {
@@ -49,13 +53,11 @@ func (w *ward) slot() bool {
 
 func (w *ward) tryOpen(to chan<- opened, e Entry) {
 	var o opened
-	defer func() {
-		if v := recover(); v != nil {
-			o.err = caught(v)
-		}
-		to <- o
-	}()
-	o.city, o.err = w.s.o.Open(w.s.lifetime(), e)
+	o.err = mishap.Try(func() (err error) {
+		o.city, err = w.s.o.Open(w.s.lifetime(), e)
+		return err
+	})
+	to <- o
 }
 
 // letGo gives back what is being opened and not wanted any more, when it has been.

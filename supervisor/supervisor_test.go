@@ -258,7 +258,7 @@ func TestACityThatBreaks(t *testing.T) {
 		tick()
 		l.want("a running, b crashed 10s")
 		l.mu.Lock()
-		if !slices.Equal(l.told, []string{"/c/b city.crashed panic: the loop of b broke"}) {
+		if !slices.Equal(l.told, []string{"/c/b city.crashed a fault in gcity itself: the loop of b broke"}) {
 			t.Errorf("told: %q", l.told)
 		}
 		l.mu.Unlock()

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"gcity/city"
+	"gcity/internal/mishap"
 	"gcity/restart"
 )
 
@@ -186,14 +187,13 @@ func (w *ward) watch(ctx context.Context) <-chan struct{} {
 	}
 	go func() { // until ctx ends, or as long as it takes
 		defer w.set(func() { w.watched = false })
-		_ = guarded(func() error {
+		_ = mishap.Catch(func() { // whatever breaks there, the city is tried again in time
 			for range w.s.o.Watch(ctx, w.path) {
 				select {
 				case w.edits <- struct{}{}:
 				default:
 				}
 			}
-			return nil
 		})
 	}()
 	return w.edits

@@ -39,6 +39,14 @@ func Catch(f func()) (err error) {
 	return nil
 }
 
+// Try is Catch of what may fail by itself.
+func Try(f func() error) (err error) {
+	if fault := Catch(func() { err = f() }); fault != nil {
+		return fault
+	}
+	return err
+}
+
 // Fatal is tell, or where that is nil what ends the program as a panic does that nobody caught.
 func Fatal(tell func(error)) func(error) {
 	if tell != nil {

@@ -27,6 +27,12 @@ func TestCatch(t *testing.T) {
 	if err := Catch(func() { panic(io.ErrUnexpectedEOF) }); !errors.Is(err, io.ErrUnexpectedEOF) {
 		t.Error(err)
 	}
+	if err := Try(func() error { return io.EOF }); err != io.EOF {
+		t.Error(err)
+	}
+	if _, ok := errors.AsType[*Panic](Try(func() error { faulty(); return io.EOF })); !ok {
+		t.Error("the panic is lost")
+	}
 }
 
 // Who waits has the fault where nobody else is told of it.
