@@ -78,6 +78,7 @@ type Info struct {
 	Since   time.Time  `json:"since,omitzero"`  // of the status
 	Until   *time.Time `json:"until,omitempty"` // when it is tried again
 	Crashes int        `json:"crashes,omitempty"`
+	Left    int        `json:"left,omitempty"` // sessions of an earlier run that live on, although nobody runs the city
 }
 
 // Same tells whether two lists would say the same of a city.

@@ -35,13 +35,15 @@ type aside struct {
 
 // newAside reads a city's files. A refused configuration hinders only what needs one. Who has the city's lock need not
 // merely observe.
-func newAside(dir string, observe bool, now func() time.Time) (*aside, error) {
+//
+// broken hears of panics beside; nil: the program ends with them.
+func newAside(dir string, observe bool, now func() time.Time, broken func(error)) (*aside, error) {
 	b := &aside{dir: dir, now: now}
 	if b.config, b.refused = loadCity(dir); b.refused != nil {
 		b.known = knownAt(dir)
 	}
 	var err error
-	b.sessions, b.close, err = openSessions(dir, observe, quietLogger(), nil)
+	b.sessions, b.close, err = openSessions(dir, observe, quietLogger(), broken)
 	if err != nil {
 		return nil, fmt.Errorf("cannot look at the sessions of %s: %w", dir, err)
 	}

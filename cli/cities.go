@@ -103,6 +103,9 @@ func (a *app) cityStands(i city.Info) string {
 	if i.Error != "" {
 		text += ": " + safeLead(i.Error)
 	}
+	if left := leftOf(i); left != "" {
+		text += "; " + safeLine(left)
+	}
 	if i.Until != nil {
 		text += "; tried again at " + a.clock(*i.Until)
 	}
@@ -163,7 +166,11 @@ func (a *app) dismiss(ctx context.Context, home supervisorHome, e registered) (s
 	fleet, _, err := a.dialSupervisor()
 	if isStill(err) {
 		_, err = unregister(ctx, home, e.Path)
-		return e.Name + " is not registered any more; no supervisor runs", err
+		text := e.Name + " is not registered any more; no supervisor runs"
+		if left := leftOf(lookAtAll(ctx, []registered{e})[0]); left != "" {
+			text += "; " + left
+		}
+		return text, err
 	}
 	if err != nil {
 		return "", err
@@ -279,6 +286,13 @@ func (a *app) cityList(ctx context.Context) ([]city.Info, error) {
 	if err != nil {
 		return nil, err
 	}
+	out := lookAtAll(ctx, all)
+	slices.SortFunc(out, func(x, y city.Info) int { return city.CompareNames(x.Name, y.Name) })
+	return out, nil
+}
+
+// lookAtAll says how cities are that no supervisor runs. One whose folder does not answer keeps nobody waiting for long.
+func lookAtAll(ctx context.Context, all []registered) []city.Info {
 	looks := beside.New[city.Info](len(all))
 	see := func(e registered) func() city.Info { return func() city.Info { return lookAt(ctx, e) } }
 	for _, e := range all {
@@ -292,8 +306,7 @@ func (a *app) cityList(ctx context.Context) ([]city.Info, error) {
 		}
 		out = append(out, i)
 	}
-	slices.SortFunc(out, func(x, y city.Info) int { return city.CompareNames(x.Name, y.Name) })
-	return out, nil
+	return out
 }
 
 // lookAt says how a city is that no supervisor runs.
@@ -305,7 +318,9 @@ func lookAt(ctx context.Context, e registered) city.Info {
 	if err != nil {
 		if _, err := os.Stat(e.Path); errors.Is(err, os.ErrNotExist) {
 			i.Error = "its folder is gone; `gcity unregister " + e.Name + "` forgets it"
+			return i
 		}
+		i.Left, _ = living(ctx, e.Path) // as far as it can be seen at once
 		return i
 	}
 	defer closeNear()

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -141,21 +139,7 @@ func (a *app) stopCity(ctx context.Context) (string, error) {
 
 // stopLeft ends the sessions of a city that no controller runs.
 func (a *app) stopLeft(ctx context.Context, dir string) (string, error) {
-	if _, err := os.Stat(filepath.Join(dir, ".gc")); errors.Is(err, os.ErrNotExist) {
-		return "", notRunning("nothing of %s runs", dir)
-	}
-	release, err := holdCity(dir) // so that no controller starts agents meanwhile
-	if err != nil {
-		return "", err
-	}
-	defer release()
-	beside, err := newAside(dir, false, a.now)
-	if err != nil {
-		return "", err
-	}
-	defer beside.close()
-	beside.slow = a.saySlow
-	ended, err := beside.end(ctx, everyone)
+	ended, err := endLeft(ctx, dir, a.now, a.saySlow, nil)
 	if err != nil {
 		return "", err
 	}

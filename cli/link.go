@@ -96,7 +96,7 @@ func (a *app) reachCity(ctx context.Context, dir string) (*link, error) {
 	if !isNotRunning(err) {
 		return nil, err
 	}
-	beside, err := newAside(dir, true, a.now)
+	beside, err := newAside(dir, true, a.now, nil)
 	if err != nil {
 		return nil, err
 	}

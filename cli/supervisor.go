@@ -223,6 +223,9 @@ func (a *app) supervisorStop(ctx context.Context) error {
 			}
 		}
 	}
+	if left := a.allLeft(ctx); left != "" {
+		failed = strings.TrimPrefix(failed+"\n"+left, "\n")
+	}
 	if failed != "" {
 		return errors.New("the supervisor is stopped; " + failed)
 	}

@@ -175,6 +175,10 @@ func (a *app) assembleSupervisor(ctx context.Context, h supervisorHome, logger *
 		Open:   func(ctx context.Context, e registered) (supervisor.City, error) { return a.openKept(ctx, e, logger) },
 		Name:   cityName,
 		Agents: mostAgents,
+		Left:   living,
+		End: func(ctx context.Context, path string) (int, error) {
+			return endLeft(ctx, path, a.now, nil, tellBroken(logger))
+		},
 		Record: func(path string, e events.Event) error { _, err := appendEvent(path, e); return err },
 		Watch:  func(ctx context.Context, path string) <-chan struct{} { return watchCity(ctx, path, lost) },
 		Busy:   alreadyRunning,

@@ -35,6 +35,7 @@ func (w *ward) live() {
 		until := time.Now().Add(waits.Backoff)
 		w.broke(err, until)
 		if !w.pause(until) {
+			w.unopened(nil, true)
 			return
 		}
 	}
@@ -55,6 +56,9 @@ func (w *ward) refused(err error, until time.Time) {
 		w.s.o.Logger.Warn("a city cannot be opened", "city", w.entry().Name, "path", w.path, "why", text, "again", until)
 	}
 	w.be(city.CityRefused, text, until)
+	if !w.s.o.Busy(err) {
+		w.countLeft()
+	}
 }
 
 // broke tells of a city whose loop has ended by itself, or by a panic. Its agents run on.

@@ -59,6 +59,9 @@ func (s *Supervisor) list() ([]city.Info, <-chan struct{}) {
 // info is how a city is now; what it says of itself it says at once. The caller holds mu.
 func (w *ward) info() city.Info {
 	i := city.Info{Name: w.name, Path: w.path, Status: w.state, Error: w.why, Since: w.since, Crashes: w.crashes}
+	if w.state == city.CityRefused {
+		i.Left = w.lives
+	}
 	if !w.until.IsZero() {
 		until := w.until
 		i.Until = &until
@@ -251,5 +254,14 @@ func (s *Supervisor) Unregister(ctx context.Context, name string) (city.Receipt,
 	if err := w.verdict(); err != nil {
 		return city.Receipt{}, &city.Error{Code: city.Unavailable, Message: err.Error()}
 	}
-	return city.Receipt{Message: name + " is stopped and not registered any more"}, nil
+	text := name + " is stopped and not registered any more"
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case w.ended == 1:
+		text += "; 1 session of an earlier run was ended"
+	case w.ended > 1:
+		text += fmt.Sprintf("; %d sessions of an earlier run were ended", w.ended)
+	}
+	return city.Receipt{Message: text}, nil
 }

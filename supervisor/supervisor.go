@@ -49,6 +49,10 @@ type Options struct {
 	Name func(path string) string
 	// Agents is how many a city may have at once at most by its configuration, or why that is refused. It may never answer.
 	Agents func(path string) (int, error)
+	// Left counts the sessions that live of a city that nobody runs. It may never answer.
+	Left func(ctx context.Context, path string) (int, error)
+	// End ends them, and says how many it was. An error that Busy recognises says that they are another controller's.
+	End func(ctx context.Context, path string) (int, error)
 	// Record writes an event into the log of a city that nobody runs.
 	Record func(path string, e events.Event) error
 	// Watch pokes when the configuration of a city changes, until ctx ends. It may never answer.
@@ -76,6 +80,7 @@ type Supervisor struct {
 	names   *beside.Looks[string] // at what a configuration calls its city
 	folders *beside.Looks[folder] // that are to be registered
 	counts  *beside.Looks[count]  // at how many agents a configuration declares
+	lefts   *beside.Looks[int]    // at what an earlier run of a city has left
 
 	mu       sync.Mutex
 	wards    map[string]*ward // by path
@@ -116,7 +121,7 @@ func New(o Options) *Supervisor {
 		o.Busy = func(error) bool { return false }
 	}
 	s := &Supervisor{
-		o: o, began: time.Now(), names: beside.New[string](64), folders: beside.New[folder](64), counts: beside.New[count](64),
+		o: o, began: time.Now(), names: beside.New[string](64), folders: beside.New[folder](64), counts: beside.New[count](64), lefts: beside.New[int](64),
 		slots: make(chan struct{}, o.AtOnce), reloads: make(chan struct{}, 1), asks: make(chan chan<- struct{}), deaf: make(chan struct{}),
 		wards: map[string]*ward{}, settings: Defaults(), changed: make(chan struct{}), life: context.Background(),
 	}

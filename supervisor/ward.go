@@ -44,6 +44,8 @@ type ward struct {
 	since   time.Time
 	until   time.Time
 	crashes int
+	lives   int  // sessions of an earlier run, when it was refused
+	ended   int  // of those, when it ended
 	running City // nil = nobody runs it
 	how     ending
 	again   *Entry // it was registered again before it had ended
@@ -101,16 +103,9 @@ func (w *ward) run() {
 			}
 		}
 		if !w.pause(until) && (!broken || w.leaves()) {
+			w.unopened(err, broken)
 			return
 		}
-	}
-}
-
-// unopened ends a ward whose city could not be opened any more.
-func (w *ward) unopened(err error, broken bool) {
-	w.letGo()
-	if broken && !w.leaves() {
-		w.end(fmt.Errorf("its agents run on, since it cannot be taken up again to end them: %w", err))
 	}
 }
 
@@ -165,7 +160,6 @@ func (w *ward) pause(until time.Time) bool {
 	}
 	select {
 	case <-w.gone:
-		w.letGo()
 		return false
 	case <-due:
 	case <-w.wake:

@@ -273,6 +273,9 @@ func (m *model) sisterLines(name string) []string {
 	if c.info.Crashes > 0 {
 		lines = append(lines, m.field("crashes", fmt.Sprintf("%d of its loop", c.info.Crashes)))
 	}
+	if c.info.Left > 0 {
+		lines = append(lines, m.field("left", count(c.info.Left, "session")+" of an earlier run; `gcity stop` in its folder ends what is left"))
+	}
 	if c.known {
 		last := ""
 		if !c.heard.IsZero() {

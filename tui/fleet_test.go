@@ -73,6 +73,16 @@ func TestFleetOrder(t *testing.T) {
 	s.shows("last heard 1m ago: no answer within 2s", "again in 8s: its loop panicked", "1 failed; 1 quarantined")
 }
 
+func TestFleetShowsWhatIsLeft(t *testing.T) {
+	s := lobby(t, 120, 40, Options{})
+	s.sail("quarry")
+	s.press("d")
+	s.hides("of an earlier run")
+	s.m.fleet.find("quarry").info.Left = 2
+	s.press("esc", "d")
+	s.shows("2 sessions of an earlier run; `gcity stop` in its folder ends what is left")
+}
+
 func TestFleetFilter(t *testing.T) {
 	s := lobby(t, 120, 40, Options{})
 	s.press("/")

@@ -1,0 +1,108 @@
+package supervisor
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"gcity/city"
+)
+
+// leaves has a land's cities have sessions that an earlier run has left. Who is ended is in the list that it gives.
+func (l *land) leaves(wrong map[string]error) (ended func() []string) {
+	var paths []string
+	l.s.o.Left = func(context.Context, string) (int, error) { return 2, nil }
+	l.s.o.End = func(_ context.Context, path string) (int, error) {
+		time.Sleep(time.Second) // of the bubble
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		paths = append(paths, path)
+		if err := wrong[path]; err != nil {
+			return 1, err
+		}
+		return 2, nil
+	}
+	return func() []string {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		return slices.Sorted(slices.Values(paths))
+	}
+}
+
+// What an earlier run has left of a city that cannot be opened is shown, and ends when the city is to end; the end is waited
+// for. Whom another controller has nobody touches.
+func TestWhatARefusedCityHasLeft(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLand(t)
+		ended := l.leaves(map[string]error{"/c/hard": errors.New("one does not end"), "/c/taken": errBusy})
+		hang := make(chan struct{})
+		for _, p := range []string{"/c/bad", "/c/gone", "/c/hard", "/c/taken"} {
+			l.wrong[p] = errors.New("no")
+		}
+		l.wrong["/c/busy"], l.hangs["/c/mute"] = errBusy, hang
+		l.begin("/c/bad", "/c/busy", "/c/gone", "/c/hard", "/c/mute", "/c/taken")
+		time.Sleep(19 * time.Second)
+		for _, i := range must(l.s.Cities(t.Context())) {
+			if want := map[string]int{"bad": 2, "gone": 2, "hard": 2, "taken": 2}[i.Name]; i.Status != city.CityRefused || i.Left != want && i.Name != "mute" {
+				t.Errorf("%+v", i)
+			}
+		}
+		r, err := l.s.Unregister(t.Context(), "gone")
+		if err != nil || !strings.Contains(r.Message, "; 2 sessions of an earlier run were ended") || !slices.Equal(ended(), []string{"/c/gone"}) {
+			t.Errorf("%v, %v, %v", r, err, ended())
+		}
+		l.stop()
+		l.want("bad stopping, busy stopped, hard stopping, mute stopping, taken stopping")
+		err = <-l.end
+		if err == nil || strings.Count(err.Error(), "\n") != 1 || !strings.Contains(err.Error(), "hard (/c/hard): agents of an earlier run may live on: one does not end") ||
+			!strings.Contains(err.Error(), "mute (/c/mute): nobody knows whether agents of it run on: its folder does not answer") {
+			t.Errorf("%v", err)
+		}
+		if got := ended(); !slices.Equal(got, []string{"/c/bad", "/c/gone", "/c/hard", "/c/taken"}) {
+			t.Errorf("%q", got)
+		}
+		close(hang)
+		time.Sleep(time.Second) // of the bubble: it is closed
+	})
+}
+
+// Leaving ends nobody, whoever runs them.
+func TestLeaveOfARefusedCity(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLand(t)
+		ended := l.leaves(nil)
+		l.wrong["/c/bad"] = errors.New("no")
+		l.begin("/c/a", "/c/bad")
+		tick()
+		l.town("/c/a").fails <- errors.New("once")
+		tick()
+		l.s.Leave()
+		l.over("")
+		if got := ended(); len(got) > 0 {
+			t.Errorf("%q were ended", got)
+		}
+	})
+}
+
+// Of a city that broke and cannot be taken up again the agents end all the same.
+func TestStopOfACityThatIsRefusedSinceItBroke(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLand(t)
+		ended := l.leaves(nil)
+		l.begin("/c/odd")
+		tick()
+		l.town("/c/odd").fails <- errors.New("once")
+		tick()
+		l.mu.Lock()
+		l.wrong["/c/odd"] = errors.New("no")
+		l.mu.Unlock()
+		l.over("")
+		if got := ended(); !slices.Equal(got, []string{"/c/odd"}) {
+			t.Errorf("%q", got)
+		}
+	})
+}
