@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"os"
 	"strconv"
@@ -16,6 +17,7 @@ import (
 
 	"gcity/internal/mishap"
 	"gcity/internal/proc"
+	"gcity/session"
 	"gcity/session/pty/internal/wire"
 )
 
@@ -130,7 +132,7 @@ func (p *Provider) reconnect(ctx context.Context, e *entry) error {
 	e.mu.Lock()
 	e.link = l
 	e.mu.Unlock()
-	p.connect(e, state, false)
+	p.connect(e, p.movedHere(state), false)
 	p.recall(ctx, e)
 	p.async(func() { p.read(e, l) })
 	return nil
@@ -161,7 +163,7 @@ func hello(ctx context.Context, conn *net.UnixConn, look bool) (s wire.State, er
 func (p *Provider) recognise(name string, pid int, s wire.State) error {
 	r := s.Record
 	switch {
-	case r.City != p.city:
+	case r.City != p.city && !p.isIn(pid, name):
 		return fmt.Errorf("session %q belongs to the city %s", name, r.City)
 	case r.Name != name:
 		return fmt.Errorf("the holder in the folder of %q holds %q", name, r.Name)
@@ -169,6 +171,34 @@ func (p *Provider) recognise(name string, pid int, s wire.State) error {
 		return fmt.Errorf("the socket of %q is served by a stranger, pid %d", name, pid)
 	}
 	return nil
+}
+
+// isIn reports whether a holder lives in a folder of this city, wherever that was when it began: a folder that is moved takes
+// its sessions along.
+func (p *Provider) isIn(pid int, name string) bool {
+	is, err := os.Stat("/proc/" + strconv.Itoa(pid) + "/cwd")
+	if err != nil {
+		return false
+	}
+	ours, err := os.Stat(p.dir + "/" + name)
+	return err == nil && os.SameFile(is, ours)
+}
+
+// movedHere makes a session of a city that was moved one of the city where it is now. Its agent was told of another folder, so
+// it differs from what is wanted.
+func (p *Provider) movedHere(s wire.State) wire.State {
+	r := &s.Record
+	if r.City == p.city {
+		return s
+	}
+	p.log.Warn("a session was begun where the city was before it was moved", "session", r.Name, "city", r.City)
+	f := session.Fingerprint{Sum: "moved", Fields: maps.Clone(r.Fingerprint.Fields)}
+	if f.Fields == nil {
+		f.Fields = map[string]string{}
+	}
+	f.Fields["folder "+r.City] = ""
+	r.City, r.Fingerprint = p.city, f
+	return s
 }
 
 func (p *Provider) record(name string) (r wire.Record, err error) {
