@@ -252,7 +252,7 @@ func (s *Supervisor) Unregister(ctx context.Context, name string) (city.Receipt,
 		return city.Receipt{}, &city.Error{Code: city.Unavailable, Message: name + " is not registered any more, and is being stopped; it has not ended yet"}
 	}
 	if err := w.verdict(); err != nil {
-		return city.Receipt{}, &city.Error{Code: city.Unavailable, Message: err.Error()}
+		return city.Receipt{}, &city.Error{Code: city.Unavailable, Message: "not registered any more is " + err.Error()}
 	}
 	text := name + " is stopped and not registered any more"
 	s.mu.Lock()
