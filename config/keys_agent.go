@@ -24,8 +24,8 @@ func agentKeys() []key {
 			doc: "Environment besides the inherited one. `$NAME` and `${NAME}` stand for the variables of the controller, `$$` for a dollar sign; " +
 				"anything else stays as it is.",
 			field: func(p place) any { return &p.agent.Env }},
-		{path: "agents.nudge", kind: kindString,
-			doc:   "Typed into the terminal and submitted once the agent is ready. Without it nothing is typed.",
+		{path: "agents.nudge", kind: kindString, check: checkTypable,
+			doc:   "Typed into the terminal and submitted once the agent is ready, at most 1 MiB. Without it nothing is typed.",
 			field: func(p place) any { return &p.agent.Nudge }},
 		{path: "agents.ready_delay_ms", kind: kindMillis, within: delayBounds(),
 			doc:   "The agent counts as ready this long after its start at the latest; at most 3600000 (1h).",

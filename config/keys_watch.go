@@ -3,6 +3,8 @@ package config
 import (
 	"fmt"
 	"time"
+
+	"gcity/session"
 )
 
 // Watchdog is one [[watchdogs]] table: a tier that looks after one agent.
@@ -51,10 +53,10 @@ func watchKeys() []key {
 			doc:   "An agent with an older one is woken. It is more than `fresh`.",
 			field: func(p place) any { return &p.watchdog.VeryStale }},
 		{path: "watchdogs.nudge", kind: kindString, def: `"Check-in: mail waits for you."`, check: checkTyped,
-			doc:   "Typed into the agent when its heartbeat is stale and mail waits for it.",
+			doc:   "Typed into the agent when its heartbeat is stale and mail waits for it; at most 1 MiB.",
 			field: func(p place) any { return &p.watchdog.Nudge }},
 		{path: "watchdogs.wake", kind: kindString, def: `"Wake up: nothing has been heard of you for a while. Check your mail, go on with your work, and run gc heartbeat."`, check: checkTyped,
-			doc:   "Typed into it when the heartbeat is very stale.",
+			doc:   "Typed into it when the heartbeat is very stale; at most 1 MiB.",
 			field: func(p place) any { return &p.watchdog.Wake }},
 		{path: "watchdogs.triage_ttl", kind: kindDuration, def: `"5m"`, check: checkAtLeast(100 * time.Millisecond),
 			doc:   "Time that `triage` has to decide; then it is ended, and the thresholds do.",
@@ -78,10 +80,21 @@ func checkTyped(v any) string {
 	if msg := checkFilled(v); msg != "" {
 		return msg
 	}
+	if msg := checkTypable(v); msg != "" {
+		return msg
+	}
 	for _, r := range v.(string) {
 		if (r < ' ' || r == 0x7f) && r != '\n' && r != '\t' {
 			return fmt.Sprintf("has the control character %#02x, which is a key and no text", r)
 		}
+	}
+	return ""
+}
+
+// checkTypable holds for every text that is typed, also for one of which a session's provider judges the rest.
+func checkTypable(v any) string {
+	if n := len(v.(string)); n > session.MaxText {
+		return fmt.Sprintf("has %d bytes; %d are the most that can be typed: put it in a file and write the file's name", n, session.MaxText)
 	}
 	return ""
 }

@@ -9,6 +9,7 @@ import (
 
 	"gcity/city"
 	"gcity/events"
+	"gcity/session"
 )
 
 // A text that has to wait is answered within two seconds, typed once when the draft is gone, and not asked after for nothing.
@@ -72,4 +73,11 @@ func TestTextsOfAnEndingCity(t *testing.T) {
 			t.Errorf("%v, %v", all, err)
 		}
 	})
+}
+
+// What a configuration may have typed and what a command may is the same.
+func TestTextsHaveOneLimit(t *testing.T) {
+	if city.MaxSend != session.MaxText {
+		t.Errorf("%d and %d", city.MaxSend, session.MaxText)
+	}
 }

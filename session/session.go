@@ -66,6 +66,9 @@ type Ready struct {
 // DefaultReadyDeadline is how long a session may take to become ready.
 const DefaultReadyDeadline = 60 * time.Second
 
+// MaxText is how many bytes a text may have that is typed at once.
+const MaxText = 1 << 20
+
 // Needed reports whether anything has to be waited for.
 func (r Ready) Needed() bool { return r.Prefix != "" || r.Delay > 0 }
 
