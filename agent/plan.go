@@ -117,7 +117,7 @@ func common(c *config.City, a *config.Agent, p *config.Program) Want {
 
 func triageOf(c *config.City, a *config.Agent) string {
 	if w := c.TriageOf(a.Qualified()); w != nil {
-		return w.Name
+		return w.Qualified()
 	}
 	return ""
 }

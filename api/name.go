@@ -21,7 +21,7 @@ func nameOf(noun kind, escaped string) (string, error) {
 		return id, nil
 	}
 	s, err := name(escaped, string(noun))
-	if err == nil && (noun == rig || noun == watchdog) && strings.Contains(s, "/") {
+	if err == nil && noun == rig && strings.Contains(s, "/") {
 		return "", badName(string(noun))
 	}
 	return s, err

@@ -174,7 +174,7 @@ func (rt *route) parseRun(of, id string) (err error) {
 
 // flat tells whether names of this kind have one part, so that a path has an end.
 func (k kind) flat() bool {
-	return k == rig || k == automated || k == watchdog || k == bead || k == letter
+	return k == rig || k == automated || k == bead || k == letter
 }
 
 // what gives the kind, and for a command the verb, that the last part of a path asks of a thing; "" = nothing.

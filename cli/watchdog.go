@@ -94,7 +94,7 @@ func watchdogsOf(c *config.City) []city.Watchdog {
 	var out []city.Watchdog
 	for i := range c.Watchdogs {
 		w := &c.Watchdogs[i]
-		d := city.Watchdog{Name: w.Name, Watches: w.Watches, Triage: w.Triage, Every: w.Every, Fresh: w.Fresh, VeryStale: w.VeryStale,
+		d := city.Watchdog{Name: w.Qualified(), Watches: w.Watches, Triage: w.Triage, Every: w.Every, Fresh: w.Fresh, VeryStale: w.VeryStale,
 			Mode: city.ByThresholds, Source: w.Origin.String()}
 		if w.Triage != "" {
 			d.Mode, d.TTL = city.ByTriage, w.TriageTTL

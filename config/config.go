@@ -48,6 +48,7 @@ type City struct {
 
 	include   []string           // as written
 	rigPatch  []rigPatch         // in force already
+	dogPatch  []watchPatch       // the same
 	stamped   []*pack            // the topologies that agents come from, in order
 	trees     []string           // their folders
 	recipes   []formula.Layer    // of the city's topologies

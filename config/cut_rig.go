@@ -22,6 +22,8 @@ func rigTables(root *node, rig string) []*node {
 	pick(root.get("agent"), "dir")
 	pick(root.get("patches").get("agents"), "dir")
 	pick(root.get("patches").get("rigs"), "name")
+	pick(root.get("watchdogs"), "rig")
+	pick(root.get("patches").get("watchdogs"), "rig")
 	pick(root.get("automations").get("overrides"), "rig")
 	pick(root.get("orders").get("overrides"), "rig")
 	return out
@@ -41,8 +43,9 @@ func withoutRig(m map[string]any, rig string) {
 	drop(m, "rigs", "name")
 	drop(m, "agents", "dir")
 	drop(m, "agent", "dir")
+	drop(m, "watchdogs", "rig")
 	for _, inner := range []struct{ table, list, key string }{
-		{"patches", "agents", "dir"}, {"patches", "rigs", "name"}, {"automations", "overrides", "rig"}, {"orders", "overrides", "rig"},
+		{"patches", "agents", "dir"}, {"patches", "rigs", "name"}, {"patches", "watchdogs", "rig"}, {"automations", "overrides", "rig"}, {"orders", "overrides", "rig"},
 	} {
 		t, _ := m[inner.table].(map[string]any)
 		drop(t, inner.list, inner.key)

@@ -282,6 +282,9 @@ func (d *decoder) element(path string, at Origin, origins map[string]Origin) pla
 	case "watchdogs":
 		c.Watchdogs = append(c.Watchdogs, Watchdog{Origin: at, Origins: origins})
 		return place{city: c, watchdog: &c.Watchdogs[len(c.Watchdogs)-1]}
+	case "patches.watchdogs":
+		c.dogPatch = append(c.dogPatch, watchPatch{Watchdog{Origin: at, Origins: origins}})
+		return place{city: c, watchdog: &c.dogPatch[len(c.dogPatch)-1].says}
 	case "rigs.overrides":
 		r := &c.Rigs[len(c.Rigs)-1] // the one that is being decoded
 		r.overrides = append(r.overrides, patch{table: path, origin: at, origins: origins})

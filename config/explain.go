@@ -50,6 +50,7 @@ func (c *City) explainAgent(a *Agent, member string) string {
 		writeRows(&b, "  ", rows(s, "rigs", place{city: c, rig: r})[1:])
 	}
 	c.explainProgram(&b, s, a)
+	c.explainWatched(&b, s, a)
 	b.WriteString("\nfrom the city\n")
 	writeRows(&b, "  ", c.shared(s, a))
 	b.WriteString("\nwhat follows\n")
@@ -145,6 +146,20 @@ func (c *City) explainProgram(b *strings.Builder, s schema, a *Agent) {
 	maps.DeleteFunc(taken.Origins, func(key string, _ Origin) bool { _, own := a.Origins[key]; return own && agentShares(key) })
 	fmt.Fprintf(b, "\nfrom the provider %s, %s\n", p.Provider.Name, p.Origin)
 	writeRows(b, "  ", rows(s, "providers.*", place{city: c, provider: &taken}))
+}
+
+// explainWatched writes the watchdogs that an agent has to do with.
+func (c *City) explainWatched(b *strings.Builder, s schema, a *Agent) {
+	for i := range c.Watchdogs {
+		switch w := &c.Watchdogs[i]; a.Qualified() {
+		case w.Watches:
+			fmt.Fprintf(b, "\nwatched by the watchdog %s, %s\n", w.Qualified(), w.Origin)
+			writeRows(b, "  ", rows(s, "watchdogs", place{city: c, watchdog: w}))
+		case w.Triage:
+			fmt.Fprintf(b, "\njudges for the watchdog %s, %s\n", w.Qualified(), w.Origin)
+			writeRows(b, "  ", rows(s, "watchdogs", place{city: c, watchdog: w}))
+		}
+	}
 }
 
 // memberRows lists a pool's possible members, the first of them at least, each with its folder and session.

@@ -64,7 +64,7 @@ func composeKeys() []key {
 	return keys
 }
 
-// topologyKeys are those of topology.toml besides [[agents]] and [providers.X].
+// topologyKeys are those of topology.toml besides [[agents]], [[watchdogs]] and [providers.X].
 func topologyKeys() []key {
 	return []key{
 		{path: "topology", kind: kindTable, alias: "pack", doc: "What the topology is. `[pack]` is the same."},
@@ -137,7 +137,7 @@ func topologySchema(city schema) schema {
 	walk = func(table string) {
 		for _, k := range city.tables[table] {
 			top, _, _ := strings.Cut(k.path, ".")
-			if slices.Contains([]string{"agents", "providers"}, top) {
+			if slices.Contains([]string{"agents", "providers", "watchdogs"}, top) && k.path != "watchdogs.rig" {
 				add(k)
 				walk(k.path)
 			}

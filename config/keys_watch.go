@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"gcity/session"
@@ -10,9 +11,11 @@ import (
 // Watchdog is one [[watchdogs]] table: a tier that looks after one agent.
 type Watchdog struct {
 	Name            string
+	Rig             string // that it belongs to, "" = the city
 	Watches, Triage string // qualified names of agents; Triage "" = thresholds decide
 	Every           time.Duration
 	Heartbeat       string // a file, absolute
+	Topology        string // the folder of the topology that declares it, absolute; "" = none does
 	Fresh           time.Duration
 	VeryStale       time.Duration // > Fresh
 	Nudge, Wake     string
@@ -32,6 +35,10 @@ func watchKeys() []key {
 		{path: "watchdogs.name", kind: kindString, require: true, check: checkName, pattern: namePattern,
 			doc:   "Name, unique among the watchdogs; what a name may be made of is as for agents.",
 			field: func(p place) any { return &p.watchdog.Name }},
+		{path: "watchdogs.rig", kind: kindString, check: checkName,
+			doc: "The rig that it belongs to: it is called `RIG/NAME` then, and `watches`, `triage` and `escalate_to` mean that rig's agents first. " +
+				"A topology says nothing here: its watchdogs are the rig's where whom they watch is.",
+			field: func(p place) any { return &p.watchdog.Rig }},
 		{path: "watchdogs.watches", kind: kindString, require: true, check: checkFilled,
 			doc:   "The agent that is looked after, `NAME` or `RIG/NAME`. A pool cannot be, nor a member: how many of those run is the pool's affair.",
 			field: func(p place) any { return &p.watchdog.Watches }},
@@ -43,7 +50,7 @@ func watchKeys() []key {
 			doc:   "Time from one beat to the next; at least 100ms.",
 			field: func(p place) any { return &p.watchdog.Every }},
 		{path: "watchdogs.heartbeat", kind: kindString, check: checkPath,
-			doc: "The file that the agent writes to be found at work, JSON with a `timestamp`. Relative to the file that says it. Without it, " +
+			doc: "The file that the agent writes to be found at work, JSON with a `timestamp`. Relative to the file that says it; in a topology, to the folder of the rig, or of the city. Without it, " +
 				"`.gc/heartbeats/AGENT.json`, which `gc heartbeat` writes.",
 			field: func(p place) any { return &p.watchdog.Heartbeat }},
 		{path: "watchdogs.fresh", kind: kindDuration, def: `"5m"`, check: checkPositive,
@@ -74,6 +81,33 @@ func watchKeys() []key {
 			doc:   "So many starts and wakes in a row that did not help are told to a person, once.",
 			field: func(p place) any { return &p.watchdog.EscalateAfter }},
 	}
+}
+
+// watchPatch is one [[patches.watchdogs]] table: what is to count instead of what a watchdog, known by its rig and its name, says itself.
+type watchPatch struct{ says Watchdog }
+
+// watchPatchKeys are the keys of a watchdog for a table that changes one.
+func watchPatchKeys() []key {
+	out := []key{{path: "patches.watchdogs", kind: kindTables, doc: "Changes one watchdog, wherever it is declared: one of a topology, for instance, for one rig alone."}}
+	for _, k := range watchKeys() {
+		name, ok := strings.CutPrefix(k.path, "watchdogs.")
+		if !ok {
+			continue
+		}
+		k.path, k.def, k.require = "patches.watchdogs."+name, "", name == "name"
+		switch name {
+		case "name":
+			k.doc = "The watchdog's `name`, without its rig. That there is none is a mistake."
+		case "rig":
+			k.doc = "Its rig, if it has one."
+		case "heartbeat":
+			k.doc = "What counts instead of its own `heartbeat`; relative to the file that says it."
+		default:
+			k.doc = "What counts instead of its own `" + name + "`."
+		}
+		out = append(out, k)
+	}
+	return out
 }
 
 func checkTyped(v any) string {

@@ -172,6 +172,7 @@ timeout = "90s"
 
 [[watchdogs]]
 name = "care"
+rig = "demo"
 watches = "b"
 triage = "judge"
 every = "100ms"
@@ -236,6 +237,9 @@ escalate_after = 1000
 		if strings.HasPrefix(path, "automations.overrides.") {
 			_, there = c.overrides[0].origins[k.name()]
 		}
+		if strings.HasPrefix(path, "patches.watchdogs.") {
+			there = true // TestWatchdogsOfTopologies is about them
+		}
 		if strings.HasPrefix(path, "watchdogs.") {
 			_, there = c.Watchdogs[0].Origins[k.name()]
 		}
@@ -248,7 +252,7 @@ escalate_after = 1000
 	if diff := cmp.Diff(wantR, c.Rigs, cmpopts.IgnoreUnexported(Rig{})); diff != "" {
 		t.Error(diff)
 	}
-	wantW := []Watchdog{{Name: "care", Watches: "b", Triage: "judge", Every: 100 * time.Millisecond, Heartbeat: filepath.Join(c.Path, "beats", "b"),
+	wantW := []Watchdog{{Name: "care", Rig: "demo", Watches: "b", Triage: "judge", Every: 100 * time.Millisecond, Heartbeat: filepath.Join(c.Path, "beats", "b"),
 		Fresh: time.Minute, VeryStale: 61 * time.Second, Nudge: "mail", Wake: "up", TriageTTL: 2 * time.Minute, EscalateTo: "pool:a",
 		EscalateCommand: "page me", EscalateAfter: 1000, Origin: c.Watchdogs[0].Origin, Origins: c.Watchdogs[0].Origins}}
 	if diff := cmp.Diff(wantW, c.Watchdogs); diff != "" {

@@ -31,6 +31,7 @@ type pack struct {
 
 	agents    []Agent
 	providers []Provider
+	watchdogs []Watchdog
 	origins   map[string]Origin
 	below     []*pack // that it includes, in order
 	partial   bool    // one that it includes, near or far, could not be read
@@ -125,7 +126,7 @@ func (d *decoder) openPack(dir, key string, word reading) *pack {
 	d.table(root, "", place{city: d.city, pack: p})
 	d.inOrder(0)
 	own.Warnings = append(own.Warnings, d.city.Warnings...)
-	p.agents, p.providers = d.city.Agents, d.city.Providers
+	p.agents, p.providers, p.watchdogs = d.city.Agents, d.city.Providers, d.city.Watchdogs
 	d.required(root, p)
 	if len(d.problems) > before {
 		d.causes(before)
@@ -215,6 +216,7 @@ func (d *decoder) members(p *pack) {
 			}
 		}
 	}
+	d.kept(p, names)
 	for _, name := range p.cityAgents {
 		if slices.Contains(names, name) || p.partial {
 			continue

@@ -88,7 +88,7 @@ func table(s schema, t *key) string {
 const referenceTopology = `## topology.toml
 
 A topology's folder has a ` + "`topology.toml`, or a `pack.toml`, which is the same: [topologies.md](topologies.md) tells what it is for. Besides these tables it has " +
-	"`[[agents]]` and `[providers.NAME]`" + `, with the keys that they have here. Paths are relative to the topology's folder, and ` + "`{{.ConfigDir}}`" + ` is that folder.
+	"`[[agents]]`, `[[watchdogs]]` and `[providers.NAME]`" + `, with the keys that they have here. Paths are relative to the topology's folder, and ` + "`{{.ConfigDir}}`" + ` is that folder.
 
 `
 

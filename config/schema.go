@@ -150,7 +150,7 @@ type schema struct {
 }
 
 func newSchema() schema {
-	all := slices.Concat(workspaceKeys(), agentKeys(), programKeys(), lifeKeys(), promptKeys(), poolKeys(), rigKeys(), watchKeys(), namedProviderKeys(), patchKeys(), cityKeys(), apiKeys(), k8sKeys(),
+	all := slices.Concat(workspaceKeys(), agentKeys(), programKeys(), lifeKeys(), promptKeys(), poolKeys(), rigKeys(), watchKeys(), namedProviderKeys(), patchKeys(), watchPatchKeys(), cityKeys(), apiKeys(), k8sKeys(),
 		workKeys(), routeKeys(), overrideKeys(), composeKeys(), laterKeys())
 	all = append(all, changeKeys("patches.agents", all)...)
 	all = append(all, derivedKeys(all)...)

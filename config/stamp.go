@@ -17,10 +17,10 @@ func (d *decoder) compose() {
 	d.patchRigs()
 	d.remotes()
 	w := &c.Workspace
-	lead := c.Agents
-	c.Agents = nil
+	lead, dogs := c.Agents, c.Watchdogs
+	c.Agents, c.Watchdogs = nil, nil
 	c.recipes = d.stamp(d.words("workspace.", c.Origins, w.topology, w.Topologies, w.Includes), nil)
-	c.Agents = append(c.Agents, lead...)
+	c.Agents, c.Watchdogs = append(c.Agents, lead...), append(c.Watchdogs, dogs...)
 	for i := range c.Rigs {
 		r := &c.Rigs[i]
 		r.recipes = d.stamp(d.words("rigs.", r.Origins, r.topology, r.Topologies, r.includes), r)
@@ -107,6 +107,7 @@ func (d *decoder) stamp(entries []entry, r *Rig) []formula.Layer {
 		for _, q := range all {
 			done = append(done, q)
 			took += d.take(q, who, e, r)
+			d.takeWatchdogs(q, who, e, r)
 			d.provide(q)
 			if q.formulas != "" {
 				layers = append(layers, layerOf(q, r))
@@ -156,13 +157,18 @@ func cityNames(packs []*pack) map[string]bool {
 	return out
 }
 
+// isFor reports whether an agent of a topology is the city's, or a rig's, where who are the names of the city's.
+func (a *Agent) isFor(who map[string]bool, r *Rig) bool {
+	citys := a.Scope == "city" || a.Scope == "" && who[a.Name]
+	return who == nil || citys == (r == nil)
+}
+
 // take copies the agents of one topology that belong to the city, or to a rig, and says how many.
 func (d *decoder) take(p *pack, who map[string]bool, e entry, r *Rig) (n int) {
 	c := d.city
 	for i := range p.agents {
 		a := p.agents[i]
-		citys := a.Scope == "city" || a.Scope == "" && who[a.Name]
-		if who != nil && citys != (r == nil) {
+		if !a.isFor(who, r) {
 			continue
 		}
 		if n++; len(c.Agents) > MaxAgents {

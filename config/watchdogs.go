@@ -18,22 +18,29 @@ func HeartbeatFile(agent string) string {
 func (d *decoder) watchdogs() {
 	c := d.city
 	called, judges := map[string]*Watchdog{}, map[string]*Watchdog{}
+	defer func() { d.whose = nil }()
 	for i := range c.Watchdogs {
 		if d.full() {
 			d.more = true
 			return
 		}
 		w := &c.Watchdogs[i]
-		if first := called[w.Name]; first != nil && w.Name != "" {
-			d.say(w.Origins["name"], "watchdogs.name", fmt.Sprintf("%q is the name of the watchdog at %s already; give one of them another", w.Name, first.Origin))
+		d.whose = &w.Rig
+		if w.Rig != "" && c.Rig(w.Rig) == nil && !d.unread.files {
+			d.say(w.Origins["rig"], "watchdogs.rig", c.noRig(w.Rig, "watchdog"))
+			continue
+		}
+		if first := called[w.Qualified()]; first != nil && w.Name != "" {
+			d.say(w.Origins["name"], "watchdogs.name", fmt.Sprintf("%q is the name of the watchdog at %s already; give one of them another", w.Qualified(), first.Origin))
 		} else {
-			called[w.Name] = w
+			called[w.Qualified()] = w
 		}
 		if w.VeryStale <= w.Fresh && w.Fresh > 0 && w.VeryStale > 0 {
 			at, key := w.at("very_stale", "fresh")
 			d.say(at, "watchdogs."+key, fmt.Sprintf("very_stale is %s and fresh is %s; very_stale must be more", shortDuration(w.VeryStale), shortDuration(w.Fresh)))
 		}
 		d.agentsOf(w)
+		w.EscalateTo = d.addressed(w, w.EscalateTo)
 		d.heartbeat(w)
 		if w.Triage == "" {
 			continue
@@ -67,7 +74,8 @@ func (d *decoder) agentsOf(w *Watchdog) {
 		if *n.name == "" {
 			continue
 		}
-		if msg := d.notOne(*n.name); msg != "" {
+		*n.name = d.near(w, *n.name)
+		if msg := d.notOne(w, *n.name); msg != "" {
 			d.say(w.Origins[n.key], "watchdogs."+n.key, fmt.Sprintf("%q %s", *n.name, msg))
 		}
 	}
@@ -77,11 +85,11 @@ func (d *decoder) agentsOf(w *Watchdog) {
 }
 
 // notOne says why a name is not that of one agent that runs by itself, "" if it is or nobody knows.
-func (d *decoder) notOne(name string) string {
+func (d *decoder) notOne(w *Watchdog, name string) string {
 	a := d.named[name]
 	rig, _ := cutRig(name)
 	switch {
-	case a == nil && d.unread.misses("", rig):
+	case a == nil && d.unread.misses("", w.Rig, rig):
 		return ""
 	case a == nil:
 		return "is no agent" + d.meant(name, nil)
@@ -102,7 +110,7 @@ func (d *decoder) heartbeat(w *Watchdog) {
 		}
 		return
 	}
-	path, err := resolve(d.city.Path, d.city.folderOf(at), w.Heartbeat)
+	path, err := d.heartbeatOf(w, at)
 	if err != nil {
 		d.say(at, "watchdogs.heartbeat", err.Error())
 		return
@@ -114,9 +122,10 @@ func (d *decoder) heartbeat(w *Watchdog) {
 func (d *decoder) awaited(judges map[string]*Watchdog) {
 	for i := range d.city.Agents {
 		a := &d.city.Agents[i]
+		d.whose = &a.Rig
 		for _, need := range a.Needs {
 			if w := judges[need]; w != nil {
-				d.say(a.Origins["depends_on"], "agents.depends_on", fmt.Sprintf("%q is the triage of the watchdog %q, and runs only for its beats; take it out", need, w.Name))
+				d.say(a.Origins["depends_on"], "agents.depends_on", fmt.Sprintf("%q is the triage of the watchdog %q, and runs only for its beats; take it out", need, w.Qualified()))
 			}
 		}
 	}
@@ -133,6 +142,7 @@ func (d *decoder) tiers(judges map[string]*Watchdog) {
 	told := map[*Watchdog]bool{}
 	for i := range d.city.Watchdogs {
 		first := &d.city.Watchdogs[i]
+		d.whose = &first.Rig
 		if first.Triage == "" || judges[first.Triage] != first || first.Triage == first.Watches {
 			continue
 		}
@@ -151,12 +161,12 @@ func (d *decoder) ring(path []*Watchdog, told map[*Watchdog]bool) {
 	var steps []string
 	for _, w := range path {
 		told[w] = true
-		steps = append(steps, fmt.Sprintf("%s (%s)", w.Name, w.Origins["watches"]))
+		steps = append(steps, fmt.Sprintf("%s (%s)", w.Qualified(), w.Origins["watches"]))
 	}
 	if len(path) < 2 { // it watches its own triage, which is said
 		return
 	}
-	steps = append(steps, path[0].Name)
+	steps = append(steps, path[0].Qualified())
 	d.say(path[0].Origins["watches"], "watchdogs.watches", "goes round in a circle, so that in the end a triage judges itself: "+strings.Join(steps, " → ")+"; take one of these out")
 }
 

@@ -18,6 +18,7 @@ func (d *decoder) whole() {
 	d.rigs()
 	d.patches()
 	d.rigOverrides()
+	d.patchWatchdogs()
 	d.amend()
 	d.providers()
 	d.work()

@@ -192,6 +192,9 @@ func (c *Controller) translate(cfg *config.City) *conf {
 
 func tiersOf(cfg *config.City) []config.Watchdog {
 	tiers := slices.Clone(cfg.Watchdogs)
+	for i := range tiers {
+		tiers[i].Name = tiers[i].Qualified()
+	}
 	slices.SortFunc(tiers, func(a, b config.Watchdog) int { return strings.Compare(a.Name, b.Name) })
 	return tiers
 }

@@ -153,6 +153,9 @@ func (m *machine) typeFor(now time.Time, t *tier, a *record, text string) (resul
 	if a.life.Frozen {
 		return "failed: nothing typed reaches a stopped process" + numbered(a.life.PID, ": kill -CONT %d lets it go on"), false
 	}
+	if len(text) > city.MaxSend { // which no configuration lets through
+		return fmt.Sprintf("failed: the text has %d bytes, and %d are the most that can be typed", len(text), city.MaxSend), false
+	}
 	if why, never := m.outlook(a); never {
 		return "failed: " + why, false
 	}

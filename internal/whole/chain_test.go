@@ -24,10 +24,12 @@ func exampleChain(t *testing.T) *town {
 	if err := os.CopyFS(c.dir, os.DirFS("../../examples/chain")); err != nil {
 		t.Fatal(err)
 	}
-	own, err := os.ReadFile(filepath.Join(c.dir, "city.toml"))
+	house := filepath.Join("topologies", "house", "topology.toml")
+	kept, err := os.ReadFile(filepath.Join(c.dir, house))
 	if err != nil {
 		t.Fatal(err)
 	}
+	c.put(house, strings.Replace(hurried.Replace(string(kept)), `triage_ttl     = "4s"`, `triage_ttl     = "1m"`, 1))
 	for name, pace := range map[string]string{"deacon.sh": "pace=2", "lane.sh": "pace=4"} {
 		text, err := os.ReadFile(filepath.Join(c.dir, "agents", name))
 		if err != nil || !strings.Contains(string(text), pace+"\n") {
@@ -35,7 +37,6 @@ func exampleChain(t *testing.T) *town {
 		}
 		c.put(filepath.Join("agents", name), strings.Replace(string(text), pace, "pace=0.3", 1))
 	}
-	c.config(strings.Replace(hurried.Replace(string(own)), `triage_ttl     = "4s"`, `triage_ttl     = "1m"`, 1))
 	return c
 }
 

@@ -1,0 +1,147 @@
+package config
+
+import (
+	"fmt"
+	"maps"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+)
+
+// Qualified is the name that a watchdog goes by: its own, behind that of its rig.
+func (w *Watchdog) Qualified() string {
+	if w.Rig == "" || w.Name == "" {
+		return w.Name
+	}
+	return w.Rig + "/" + w.Name
+}
+
+// kept refuses that a topology's watchdogs watch somebody whom it does not have.
+func (d *decoder) kept(p *pack, names []string) {
+	for i := range p.watchdogs {
+		w := &p.watchdogs[i]
+		if w.Watches == "" || p.partial || slices.Contains(names, w.Watches) {
+			continue
+		}
+		msg := fmt.Sprintf("there is no agent %q in this topology", w.Watches)
+		if near := suggest(w.Watches, names); near != "" {
+			msg += fmt.Sprintf("; did you mean %q?", near)
+		}
+		d.say(w.Origins["watches"], "watchdogs.watches", msg)
+	}
+}
+
+// takeWatchdogs copies the watchdogs of one topology whose agents belong to the city, or to a rig.
+func (d *decoder) takeWatchdogs(p *pack, who map[string]bool, e entry, r *Rig) {
+	for i := range p.watchdogs {
+		w := p.watchdogs[i]
+		if !slices.ContainsFunc(p.tree(), func(q *pack) bool {
+			return slices.ContainsFunc(q.agents, func(a Agent) bool { return a.Name == w.Watches && a.isFor(who, r) })
+		}) {
+			continue
+		}
+		w.Topology, w.Origins = p.dir, maps.Clone(w.Origins)
+		if r != nil {
+			w.Rig, w.Origins["rig"] = r.Name, e.at
+		}
+		d.city.Watchdogs = append(d.city.Watchdogs, w)
+	}
+}
+
+// patchWatchdogs changes watchdogs as patches say.
+func (d *decoder) patchWatchdogs() {
+	const key = "patches.watchdogs"
+	c, done := d.city, map[*Watchdog]Origin{}
+	for i := range c.dogPatch {
+		p := &c.dogPatch[i].says
+		if p.Name == "" || d.full() {
+			continue // said already, or enough is
+		}
+		at := slices.IndexFunc(c.Watchdogs, func(w Watchdog) bool { return w.Name == p.Name && w.Rig == p.Rig })
+		if at < 0 && d.unread.misses("", p.Rig) {
+			continue // it may be there
+		}
+		if at < 0 {
+			d.say(p.Origins["name"], key+".name", fmt.Sprintf("there is no watchdog %q%s", p.Qualified(), c.dogMeant(p)))
+			continue
+		}
+		w := &c.Watchdogs[at]
+		if first := done[w]; first.File == p.Origin.File && first.File != "" {
+			d.say(p.Origin, key, fmt.Sprintf("the watchdog %q is patched already, at %s; make one of the two", w.Qualified(), first))
+			continue
+		}
+		done[w] = p.Origin
+		if d.changeWatchdog(w, p) == 0 {
+			c.Warnings = append(c.Warnings, Problem{Origin: p.Origin, Key: key, Message: "changes nothing; write what is to be changed, or take it out"})
+		}
+	}
+}
+
+// changeWatchdog puts every value that a patch says in place of the watchdog's.
+func (d *decoder) changeWatchdog(w, p *Watchdog) (changes int) {
+	for _, k := range d.schema.tables["watchdogs"] {
+		at, written := p.Origins[k.name()]
+		if !written || k.name() == "name" || k.name() == "rig" {
+			continue
+		}
+		to, from := k.field(place{city: d.city, watchdog: w}), k.field(place{city: d.city, watchdog: p})
+		reflect.ValueOf(to).Elem().Set(reflect.ValueOf(from).Elem())
+		w.Origins[k.name()] = at
+		changes++
+	}
+	return changes
+}
+
+// dogMeant proposes a watchdog for a patch that is about none.
+func (c *City) dogMeant(p *Watchdog) string {
+	var names []string
+	for i := range c.Watchdogs {
+		w := &c.Watchdogs[i]
+		if w.Name == p.Name {
+			if w.Rig != "" {
+				return fmt.Sprintf("; there is one in the rig %q: write rig = %q", w.Rig, w.Rig)
+			}
+			return "; there is one of the city: take rig out"
+		}
+		if w.Rig == p.Rig {
+			names = append(names, w.Qualified())
+		}
+	}
+	if near := suggest(p.Qualified(), names); near != "" {
+		return fmt.Sprintf("; did you mean %q?", near)
+	}
+	return "; take this patch out, or declare the watchdog"
+}
+
+// near is the name of an agent of the watchdog's rig, where it has one that is called so; else the name as it is.
+func (d *decoder) near(w *Watchdog, name string) string {
+	if q := w.Rig + "/" + name; w.Rig != "" && d.named[q] != nil {
+		return q
+	}
+	return name
+}
+
+// addressed is near for an address of mail.
+func (d *decoder) addressed(w *Watchdog, to string) string {
+	if name, pool := strings.CutPrefix(to, "pool:"); pool {
+		return "pool:" + d.near(w, name)
+	}
+	return d.near(w, to)
+}
+
+// heartbeatOf makes the path of a heartbeat absolute that was written in a file. A topology is shared, and nothing is written into it.
+func (d *decoder) heartbeatOf(w *Watchdog, at Origin) (string, error) {
+	c := d.city
+	if w.Topology == "" || at.File != w.Origin.File || strings.HasPrefix(w.Heartbeat, "//") || filepath.IsAbs(w.Heartbeat) {
+		return resolve(c.Path, c.folderOf(at), w.Heartbeat)
+	}
+	base, whose := c.Path, "the city"
+	if r := c.Rig(w.Rig); r != nil {
+		base, whose = r.Path, fmt.Sprintf("the rig %q", r.Name)
+	}
+	if !filepath.IsLocal(w.Heartbeat) {
+		return "", fmt.Errorf("%q leaves the folder of %s; write an absolute path if that is meant", w.Heartbeat, whose)
+	}
+	return filepath.Join(base, w.Heartbeat), nil
+}

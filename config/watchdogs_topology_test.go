@@ -1,0 +1,209 @@
+package config
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+)
+
+// kennel is a city whose two rigs have one topology with a watchdog, and which has its own from another.
+func kennel() map[string]string {
+	return map[string]string{
+		"city.toml": `[workspace]
+name = "kennel"
+topology = "packs/house"
+
+[[rigs]]
+name = "north"
+path = "north"
+topology = "packs/lane"
+
+[[rigs]]
+name = "south"
+path = "south"
+topology = "packs/lane"
+
+[[patches.watchdogs]]
+rig = "south"
+name = "care"
+every = "9m"
+heartbeat = "beat"
+
+[[watchdogs]]
+name = "top"
+watches = "boot"
+`,
+		"packs/house/topology.toml": `[topology]
+name = "house"
+schema = 1
+includes = ["../base"]
+
+[[agents]]
+name = "boot"
+start_command = "sh"
+
+[[watchdogs]]
+name = "daemon"
+watches = "deacon"
+triage = "deputy"
+heartbeat = "beats/deacon"
+
+[[agents]]
+name = "deputy"
+start_command = "sh"
+`,
+		"packs/base/topology.toml": "[topology]\nname = \"base\"\nschema = 1\n[[agents]]\nname = \"deacon\"\nstart_command = \"sh\"\n",
+		"packs/lane/topology.toml": `[topology]
+name = "lane"
+schema = 1
+city_agents = ["mayor"]
+
+[[agents]]
+name = "mayor"
+start_command = "sh"
+
+[[agents]]
+name = "witness"
+start_command = "sh"
+
+[[agents]]
+name = "judge"
+start_command = "sh"
+
+[[watchdogs]]
+name = "care"
+watches = "witness"
+triage = "judge"
+every = "7m"
+heartbeat = "beats/witness"
+escalate_to = "pool:witness"
+
+[[watchdogs]]
+name = "lord"
+watches = "mayor"
+`,
+		"north/.keep": "", "south/.keep": "",
+	}
+}
+
+// A watchdog comes with whom it watches, and all names in it are those of the rig that it comes to.
+func TestWatchdogsOfTopologies(t *testing.T) {
+	dir := folderOf(t, kennel())
+	c, err := Load(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	type short struct {
+		name, watches, triage, heartbeat, to string
+		every                                time.Duration
+	}
+	var got []short
+	for i := range c.Watchdogs {
+		w := &c.Watchdogs[i]
+		got = append(got, short{w.Qualified(), w.Watches, w.Triage, strings.TrimPrefix(w.Heartbeat, dir+"/"), w.EscalateTo, w.Every})
+	}
+	want := []short{
+		{"daemon", "deacon", "deputy", "beats/deacon", "human", 3 * time.Minute},
+		{"top", "boot", "", ".gc/heartbeats/boot.json", "human", 3 * time.Minute},
+		{"north/care", "north/witness", "north/judge", "north/beats/witness", "pool:north/witness", 7 * time.Minute},
+		{"south/care", "south/witness", "south/judge", "beat", "pool:south/witness", 9 * time.Minute},
+	}
+	if diff := cmp.Diff(want, got, cmp.AllowUnexported(short{})); diff != "" {
+		t.Fatal(diff)
+	}
+	for name, w := range map[string]string{"north/judge": "north/care", "south/judge": "south/care", "deputy": "daemon"} {
+		if of := c.TriageOf(name); of == nil || of.Qualified() != w {
+			t.Errorf("triage %s: %v", name, of)
+		}
+	}
+	south := c.Watchdogs[3]
+	if south.Origins["every"].String() != "city.toml:18:9" || south.Origins["watches"].String() != "packs/lane/topology.toml:20:11" || south.Origin.File != "packs/lane/topology.toml" {
+		t.Errorf("%v %v", south.Origins, south.Origin)
+	}
+	if c.Watchdogs[2].Origins["every"].File != "packs/lane/topology.toml" {
+		t.Errorf("a patch of one rig's touches the other's: %v", c.Watchdogs[2].Origins)
+	}
+	text, err := c.Explain("south/witness")
+	if err != nil || !strings.Contains(text, "watched by the watchdog south/care, packs/lane/topology.toml:18:1") || !strings.Contains(text, `every = "9m"`) {
+		t.Errorf("%v\n%s", err, text)
+	}
+	if text, _ = c.Explain("south/judge"); !strings.Contains(text, "judges for the watchdog south/care, packs/lane/topology.toml:18:1") {
+		t.Error(text)
+	}
+	// What is shown can be loaded again, as one file.
+	again, err := Load(folderOf(t, map[string]string{"city.toml": c.TOML(), "north/.keep": "", "south/.keep": ""}))
+	if err != nil {
+		t.Fatalf("%v\n%s", err, c.TOML())
+	}
+	byName := func(all []Watchdog) []Watchdog {
+		return slices.SortedFunc(slices.Values(all), func(a, b Watchdog) int { return strings.Compare(a.Qualified(), b.Qualified()) })
+	}
+	boot := slices.IndexFunc(again.Watchdogs, func(w Watchdog) bool { return w.Name == "top" })
+	again.Watchdogs[boot].Heartbeat = filepath.Join(dir, HeartbeatFile("boot")) // which is each city's own
+	if diff := cmp.Diff(byName(c.Watchdogs), byName(again.Watchdogs), cmpopts.IgnoreFields(Watchdog{}, "Origin", "Origins", "Topology")); diff != "" {
+		t.Errorf("%s\n%s", diff, c.TOML())
+	}
+}
+
+// What is wrong with a watchdog of a topology is said where it is written, once for all that have it.
+func TestProblemsOfTopologiesWatchdogs(t *testing.T) {
+	const lane = "packs/lane/topology.toml"
+	for name, c := range map[string]struct{ file, from, to, want string }{
+		"nobody there": {lane, `watches = "witness"`, `watches = "witnes"`,
+			lane + `:20:11: watchdogs.watches: there is no agent "witnes" in this topology; did you mean "witness"?`},
+		"of another rig": {lane, `watches = "witness"`, `watches = "north/witness"`, lane + `:20:11: watchdogs.watches: there is no agent "north/witness" in this topology`},
+		"triage":         {lane, `triage = "judge"`, `triage = "jugde"`, lane + `:21:10: watchdogs.triage: "jugde" is no agent; did you mean "judge"? (for the rigs north and south)`},
+		"itself":         {lane, `triage = "judge"`, `triage = "witness"`, "watchdogs.triage: \"north/witness\" is whom it watches"},
+		"rig":            {lane, `every = "7m"`, `rig = "north"`, lane + ":22:1: watchdogs.rig: unknown key"},
+		"leaves":         {lane, `"beats/witness"`, `"../../x"`, lane + `:23:13: watchdogs.heartbeat: "../../x" leaves the folder of the rig "north"`},
+		"no such watchdog": {"city.toml", "name = \"care\"", "name = \"cere\"",
+			`city.toml:17:8: patches.watchdogs.name: there is no watchdog "south/cere"; did you mean "south/care"?`},
+		"no such rig": {"city.toml", "rig = \"south\"\nname = \"care\"", "rig = \"west\"\nname = \"care\"", `city.toml:17:8: patches.watchdogs.name: there is no watchdog "west/care"`},
+		"twice": {"city.toml", "[[watchdogs]]", "[[patches.watchdogs]]\nrig = \"south\"\nname = \"care\"\nevery = \"1m\"\n[[watchdogs]]",
+			`city.toml:21:1: patches.watchdogs: the watchdog "south/care" is patched already, at city.toml:15:1`},
+		"own":    {"city.toml", "name = \"top\"", "name = \"top\"\nrig = \"west\"", `city.toml:23:7: watchdogs.rig: there is no rig "west"`},
+		"called": {"city.toml", "name = \"top\"", "name = \"care\"\nrig = \"north\"", `"north/care" is the name of the watchdog at`},
+	} {
+		files := kennel()
+		before := files[c.file]
+		if files[c.file] = strings.Replace(before, c.from, c.to, 1); files[c.file] == before {
+			t.Fatal(name)
+		}
+		dir := folderOf(t, files)
+		_, err := Load(dir)
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %s", name, err, c.want)
+		}
+	}
+}
+
+// A watchdog that is an agent's of the rig goes with the rig when it is taken out, and so does what changes one.
+func TestWatchdogsGoWithTheirRig(t *testing.T) {
+	files := kennel()
+	files["city.toml"] += "\n[[watchdogs]]\nname = \"more\"\nrig = \"south\"\nwatches = \"judge\"\n"
+	files["packs/lane/topology.toml"] = strings.Replace(files["packs/lane/topology.toml"], `triage = "judge"`, "", 1)
+	dir := folderOf(t, files)
+	if _, err := Load(dir); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := RemoveRig(dir, "south", false); err != nil {
+		t.Fatal(err)
+	}
+	c, err := Load(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range c.Watchdogs {
+		if c.Watchdogs[i].Rig == "south" {
+			t.Errorf("%+v", c.Watchdogs[i])
+		}
+	}
+	if data, _ := read(filepath.Join(dir, FileName)); strings.Contains(string(data), "south") {
+		t.Errorf("%s", data)
+	}
+}
