@@ -34,6 +34,8 @@ type delivery struct {
 	answerBy time.Time // at the latest
 
 	tier   string  // the watchdog that has sent it; "" = a person has
+	meant  string  // the session that the watchdog has meant
+	moot   string  // why it is not called for any more; "" = it is
 	takers []taker // who want it back that is being tried
 	life   string  // it was typed into
 	output uint64  // bytes printed by then

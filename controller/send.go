@@ -123,6 +123,8 @@ func (m *machine) deliverTo(now time.Time, a *record) {
 			b.again, b.disturbed = time.Time{}, time.Time{}
 			m.holdBack(b, why)
 		case b.going != nil || len(a.typing) > 0: // the next step sees to it
+		case b.waiting[0].meantFor(a) != "":
+			m.takeBack(now, a, b.waiting[0], b.waiting[0].meantFor(a))
 		case !now.Before(b.again) || b.waiting[0].now:
 			m.typeText(now, a)
 		}
@@ -229,6 +231,10 @@ func (m *machine) delivered(now time.Time, in inSent) {
 		}
 		if len(d.takers) > 0 {
 			m.giveUp(now, a, d, byHand())
+			return
+		}
+		if d.moot != "" {
+			m.takeBack(now, a, d, d.moot)
 			return
 		}
 		b.queue(d, true)

@@ -28,6 +28,9 @@ type judge struct {
 
 // judged does what a beat has come to.
 func (m *machine) judged(now time.Time, t *tier, v watchdog.Verdict, by judge) {
+	if v.Decision != watchdog.Wake && v.Decision != watchdog.Nudge {
+		m.retract(now, t, fmt.Sprintf("the beat after it came to %s: %s", v.Decision, v.Reason))
+	}
 	j := &city.Judgement{At: now, Decision: city.Remedy(v.Decision), Reason: v.Reason, By: by.by, Took: by.took}
 	if by.why != "" {
 		j.Reason += " (" + by.why + ")"
@@ -169,8 +172,15 @@ func (m *machine) typeFor(now time.Time, t *tier, a *record, text string) (resul
 		return "failed: it was not taken", false
 	}
 	t.typing = a.out.newest(m.sent)
-	t.typing.tier, t.typed = t.want.Name, now
+	t.typing.tier, t.typing.meant, t.typed = t.want.Name, a.life.ID, now
 	return "on its way", true
+}
+
+// retract takes a tier's text back that waits.
+func (m *machine) retract(now time.Time, t *tier, why string) {
+	if a := m.agents[t.want.Watches]; t.typing != nil && a != nil && a.out != nil {
+		m.takeBack(now, a, t.typing, why)
+	}
 }
 
 // newest finds a text that waits.
@@ -193,6 +203,9 @@ func (m *machine) typedFor(d *delivery) {
 	result := "typed"
 	if d.stage == city.GivenUp {
 		result = "failed: " + d.why
+	}
+	if d.moot != "" && d.stage == city.GivenUp {
+		result = "taken back: " + d.why
 	}
 	for i := range slices.Backward(t.recent) {
 		if j := &t.recent[i]; j.At.Equal(t.typed) {

@@ -60,6 +60,7 @@ func (m *machine) adoptTiers(now time.Time, c *conf) {
 			t = &tier{want: *w, since: now}
 		case t.want.Watches != w.Watches:
 			m.abandon(now, t)
+			m.retract(now, t, "its watchdog watches another one by now")
 			t = &tier{want: *w, since: now, asked: t.asked}
 		default:
 			if t.want.Triage != w.Triage {
@@ -79,6 +80,7 @@ func (m *machine) adoptTiers(now time.Time, c *conf) {
 	for _, t := range m.tiers {
 		if !slices.ContainsFunc(order, func(o *tier) bool { return o.want.Name == t.want.Name }) {
 			m.abandon(now, t)
+			m.retract(now, t, "its watchdog is declared no more")
 			m.answerBeat(t, fmt.Sprintf("watchdog %s is declared no more", t.want.Name))
 		}
 	}

@@ -55,6 +55,21 @@ func (m *machine) unsend(now time.Time, id uint64, a *record, c city.Unsend) {
 	}
 }
 
+// meantFor says why a watchdog's text is nothing for whoever lives there by now, "" if it is.
+func (d *delivery) meantFor(a *record) string {
+	if d.meant != "" && d.meant != a.life.ID {
+		return "the session that it was for has ended"
+	}
+	return ""
+}
+
+// takeBack gives up a watchdog's text that nothing calls for any more. What becomes of one that is being tried is known when it has been.
+func (m *machine) takeBack(now time.Time, a *record, d *delivery, why string) {
+	if d.moot = why; a.out.going != d {
+		m.giveUp(now, a, d, dropped{city.Conflict, why, controller})
+	}
+}
+
 func byHand() dropped { return dropped{city.Conflict, "taken back by operator", operator} }
 
 // tooLate answers those who wanted a text back that is in.
