@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -50,12 +51,12 @@ func (s *server) attach(w http.ResponseWriter, r *http.Request, rt route) error 
 	if _, err := io.WriteString(conn, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: "+upgradeTo+"\r\n\r\n"); err != nil {
 		return nil // the reader is gone, and there is nobody to tell
 	}
-	s.join(conn, &framer{r: buf, w: &patient{conn, s.o.WriteTimeout}}, term)
+	s.join(r.Context(), conn, &framer{r: buf, w: &patient{conn, s.o.WriteTimeout}}, term)
 	return nil
 }
 
-// join copies both ways. The session's end reaches the client as such; the client's ends nothing but the attachment.
-func (s *server) join(conn net.Conn, f *framer, term city.Terminal) {
+// join copies both ways, until the request's time is over at the latest. The session's end reaches the client as such; the client's ends nothing but the attachment.
+func (s *server) join(ctx context.Context, conn net.Conn, f *framer, term city.Terminal) {
 	wg := mishap.Group{Tell: s.broke}
 	defer wg.Wait()
 	defer term.Close()
@@ -65,6 +66,8 @@ func (s *server) join(conn net.Conn, f *framer, term city.Terminal) {
 		select {
 		case <-s.life.Done():
 			_ = f.end(s.errStopped())
+			_ = conn.Close()
+		case <-ctx.Done():
 			_ = conn.Close()
 		case <-done:
 		}

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"crypto/sha256"
 	"net"
 	"net/http"
@@ -8,6 +9,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"gcity/city"
@@ -21,6 +23,8 @@ type Guard struct {
 	Fleet bool     // it is before all cities of a machine
 
 	Tenants map[string]Tenant // of a fleet, by name; each opens with its own token what is below /v0/tenant/NAME
+
+	keys *atomic.Pointer[keyring] // that count instead of the tokens here; nil = these do
 }
 
 // requestHeader marks what is sent by a program: a page of another site cannot set it without asking first, and nobody
@@ -32,16 +36,26 @@ const lingerTime = time.Second
 
 // guarded lets requests through to next that may be answered at all.
 func (g Guard) guarded(s *server, next http.Handler) http.Handler {
-	keys := g.keyring()
+	if g.keys == nil {
+		g.keys = &atomic.Pointer[keyring]{}
+		g.keys.Store(g.keyring())
+	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		rc := http.NewResponseController(w)
 		_ = rc.SetWriteDeadline(time.Time{}) // of the request before on this connection
 		if r.ContentLength != 0 {
 			_ = rc.SetReadDeadline(time.Now().Add(bodyTimeout)) // whoever wants the body or not
 		}
-		status, msg := g.refuse(r, keys)
-		if status == 0 {
+		by, status, msg := g.refuse(r)
+		if status == 0 && by == nil {
 			next.ServeHTTP(w, r)
+			return
+		}
+		if status == 0 {
+			ctx, cancel := context.WithCancel(r.Context())
+			defer cancel()
+			defer context.AfterFunc(by.life, cancel)()
+			next.ServeHTTP(w, r.WithContext(ctx))
 			return
 		}
 		if status == http.StatusUnauthorized {
@@ -60,35 +74,38 @@ func (g Guard) guarded(s *server, next http.Handler) http.Handler {
 	})
 }
 
-// refuse says why a request is not answered, 0 = it may be.
-func (g Guard) refuse(r *http.Request, keys keyring) (status int, msg string) {
+// refuse says why a request is not answered, 0 = it may be: by a key, where one is asked for.
+func (g Guard) refuse(r *http.Request) (by *key, status int, msg string) {
 	this, file := "city", "[api] hosts of city.toml"
 	if g.Fleet {
 		this, file = "supervisor", "[supervisor] hosts of supervisor.toml"
 	}
 	if !g.knows(r) {
-		return http.StatusForbidden, "this " + this + " is not asked by that name: use 127.0.0.1 or localhost, or write the name into " + file
+		return nil, http.StatusForbidden, "this " + this + " is not asked by that name: use 127.0.0.1 or localhost, or write the name into " + file
 	}
 	if !sameOrigin(r) {
-		return http.StatusForbidden, "pages of other sites may not ask this " + this
+		return nil, http.StatusForbidden, "pages of other sites may not ask this " + this
 	}
 	reads := r.Method == http.MethodGet
 	if !reads && r.Method != http.MethodPost && r.Method != http.MethodPatch {
-		return http.StatusMethodNotAllowed, "possible here: GET, POST, PATCH"
+		return nil, http.StatusMethodNotAllowed, "possible here: GET, POST, PATCH"
 	}
 	if reads && r.ContentLength != 0 {
-		return http.StatusForbidden, "a GET has no body here"
+		return nil, http.StatusForbidden, "a GET has no body here"
 	}
-	if (g.Token != "" || len(g.Tenants) > 0) && !bears(r, keys) {
-		return http.StatusUnauthorized, "this needs the " + this + "'s token: -H \"Authorization: Bearer …\""
+	if g.Token != "" || len(g.Tenants) > 0 {
+		by = bears(r, g.keys.Load())
+	}
+	if by == nil && (g.Token != "" || len(g.Tenants) > 0) {
+		return nil, http.StatusUnauthorized, "this needs the " + this + "'s token: -H \"Authorization: Bearer …\""
 	}
 	if !reads && len(r.Header.Values(requestHeader)) == 0 {
-		return http.StatusForbidden, "whatever changes something needs the header " + requestHeader + ": -H '" + requestHeader + ": 1'"
+		return nil, http.StatusForbidden, "whatever changes something needs the header " + requestHeader + ": -H '" + requestHeader + ": 1'"
 	}
 	if kind, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";"); r.ContentLength != 0 && !strings.EqualFold(strings.TrimSpace(kind), "application/json") {
-		return http.StatusForbidden, "a body has to be JSON and say so: -H 'Content-Type: application/json'"
+		return nil, http.StatusForbidden, "a body has to be JSON and say so: -H 'Content-Type: application/json'"
 	}
-	return 0, ""
+	return by, 0, ""
 }
 
 // knows says whether a request is made to a name of this city. What a page of another site has a browser resolve is none,
@@ -156,13 +173,17 @@ func sameOrigin(r *http.Request) bool {
 	return true
 }
 
-// bears says whether a request brings a token that opens its path, in a time that says nothing about any token.
-func bears(r *http.Request, keys keyring) bool {
+// bears is the key of the token that a request brings and that opens its path, found in a time that says nothing about any token.
+func bears(r *http.Request, keys *keyring) *key {
 	given := r.Header.Values("Authorization")
 	if len(given) != 1 {
-		return false
+		return nil
 	}
 	scheme, token, ok := strings.Cut(given[0], " ")
 	sum := sha256.Sum256([]byte(strings.TrimSpace(token)))
-	return keys.opens(r.URL.EscapedPath(), sum) && ok && strings.EqualFold(scheme, "Bearer")
+	by := keys.opens(r.URL.EscapedPath(), sum)
+	if !ok || !strings.EqualFold(scheme, "Bearer") {
+		return nil
+	}
+	return by
 }

@@ -26,14 +26,17 @@ type secret struct {
 	err   error
 }
 
-// readKeys reads all tokens. Without the one that opens everything nobody is let in; without a tenant's, that tenant is not.
+// readKeys reads all tokens. Who has one that cannot be used is not let in, and the others are; it is an error where there are none.
 func (k *keeper) readKeys(ctx context.Context) (now keys, err error) {
-	if now.token, err = k.readToken(ctx, k.want.TokenFile); err != nil || len(k.want.Tenants) == 0 {
+	if now.token, err = k.readToken(ctx, k.want.TokenFile); len(k.want.Tenants) == 0 {
 		return now, err
+	}
+	var problems []string
+	if err != nil {
+		now.token, problems = "", append(problems, fmt.Sprintf("only tenants are let in: %v", err))
 	}
 	now.tenants = map[string]Tenant{}
 	whose := map[string]string{now.token: "the supervisor"}
-	var problems []string
 	for _, name := range slices.Sorted(maps.Keys(k.want.Tenants)) {
 		t := k.want.Tenants[name]
 		key, err := k.readToken(ctx, t.TokenFile)

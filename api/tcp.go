@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -43,7 +44,8 @@ const (
 )
 
 // Keep answers over TCP where the newest of wants says, until ctx ends. It tells of every change: of the address that it
-// listens on, or why it does not; what fails is tried again until it works. Every change cuts what is connected.
+// listens on, or why it does not; what fails is tried again until it works. Every change cuts what is connected; a token that changes
+// cuts what was let in with it.
 func Keep(ctx context.Context, wants <-chan TCP, tell func(city.Door), c city.Control, o Options) {
 	k := &keeper{section: "[api]", o: o, tell: tell}
 	k.serve = func(ctx context.Context, l net.Listener, o Options) error { return Serve(ctx, l, c, o) }
@@ -100,8 +102,9 @@ type keeper struct {
 
 	want    TCP
 	told    city.Door
-	keys    keys   // that are asked for now
-	serving func() // ends it and waits for its end; nil: nobody listens
+	keys    keys                     // that are asked for now
+	ring    *atomic.Pointer[keyring] // the same, for the guard
+	serving func()                   // ends it and waits for its end; nil: nobody listens
 	failed  chan error
 }
 
@@ -112,7 +115,8 @@ func (k *keeper) turn(ctx context.Context) {
 		return
 	}
 	now, err := k.readKeys(ctx)
-	if err == nil && k.serving != nil && now.same(k.keys) {
+	if err == nil && k.serving != nil {
+		k.swap(now)
 		k.say(city.Door{Address: k.told.Address, Problem: now.problem})
 		return
 	}
@@ -133,7 +137,9 @@ func (k *keeper) turn(ctx context.Context) {
 func (k *keeper) begin(ctx context.Context, l net.Listener, now keys) {
 	ctx, end := context.WithCancel(ctx)
 	o := k.o
-	o.Guard = &Guard{Hosts: k.want.Hosts, Token: now.token, Fleet: k.fleet, Tenants: now.tenants}
+	o.Guard = &Guard{Hosts: k.want.Hosts, Token: now.token, Fleet: k.fleet, Tenants: now.tenants, keys: new(atomic.Pointer[keyring])}
+	k.ring = o.Guard.keys
+	k.ring.Store(o.Guard.keyring())
 	failed := make(chan error, 1)
 	var wg sync.WaitGroup
 	wg.Go(func() {
@@ -143,6 +149,20 @@ func (k *keeper) begin(ctx context.Context, l net.Listener, now keys) {
 	})
 	k.keys, k.failed = now, failed
 	k.serving = func() { end(); wg.Wait() }
+}
+
+// swap has other tokens count from now on. What was let in with one that counts no more is cut, and nothing else.
+func (k *keeper) swap(now keys) {
+	if now.same(k.keys) {
+		return
+	}
+	next := Guard{Token: now.token, Tenants: now.tenants}.keyring()
+	gone := next.over(k.ring.Load())
+	k.ring.Store(next)
+	for _, key := range gone {
+		key.end()
+	}
+	k.keys = now
 }
 
 func (k *keeper) close() {

@@ -2,8 +2,6 @@ package api
 
 import (
 	"context"
-	"crypto/sha256"
-	"crypto/subtle"
 	"errors"
 	"fmt"
 	"net/http"
@@ -46,40 +44,6 @@ func tenantPath(path string) (who, rest string, ok bool) {
 		return who, "/v0/" + rest, true
 	}
 	return "", "/v0/" + rest, true
-}
-
-// keyring is what a guard compares tokens with.
-type keyring struct {
-	all     *[sha256.Size]byte // nil: no token opens everything
-	tenants map[string][sha256.Size]byte
-}
-
-func (g Guard) keyring() keyring {
-	k := keyring{tenants: map[string][sha256.Size]byte{}}
-	if g.Token != "" {
-		sum := sha256.Sum256([]byte(g.Token))
-		k.all = &sum
-	}
-	for name, t := range g.Tenants {
-		if t.Token != "" && name != "" {
-			k.tenants[name] = sha256.Sum256([]byte(t.Token))
-		}
-	}
-	return k
-}
-
-// opens tells whether a token with this digest opens a path. It takes as long for a tenant that there is as for one that there is
-// not, and says nothing else of either.
-func (k keyring) opens(path string, given [sha256.Size]byte) bool {
-	var all, own [sha256.Size]byte // which no token has
-	if k.all != nil {
-		all = *k.all
-	}
-	who, _, _ := tenantPath(path)
-	if key, is := k.tenants[who]; is {
-		own = key
-	}
-	return subtle.ConstantTimeCompare(given[:], all[:])|subtle.ConstantTimeCompare(given[:], own[:]) == 1
 }
 
 // asTenant answers a request below a tenant's name, for which the guard has let it through.

@@ -1,0 +1,83 @@
+package api
+
+import (
+	"context"
+	"crypto/sha256"
+	"crypto/subtle"
+)
+
+// keyring is what a guard compares tokens with.
+type keyring struct {
+	all     *key // nil: no token opens everything
+	tenants map[string]*key
+}
+
+// key is a token that opens something for as long as it lives, and so does what was let in with it.
+type key struct {
+	sum  [sha256.Size]byte
+	life context.Context
+	end  context.CancelFunc
+}
+
+func newKey(token string) *key {
+	k := &key{sum: sha256.Sum256([]byte(token))}
+	k.life, k.end = context.WithCancel(context.Background())
+	return k
+}
+
+func (g Guard) keyring() *keyring {
+	k := &keyring{tenants: map[string]*key{}}
+	if g.Token != "" {
+		k.all = newKey(g.Token)
+	}
+	for name, t := range g.Tenants {
+		if t.Token != "" && name != "" {
+			k.tenants[name] = newKey(t.Token)
+		}
+	}
+	return k
+}
+
+// over puts the keys of before into their places again that are the same, and gives those that count no more.
+func (k *keyring) over(before *keyring) (gone []*key) {
+	keep := func(now, was *key) *key {
+		switch {
+		case was == nil:
+		case now != nil && now.sum == was.sum:
+			now.end()
+			return was
+		default:
+			gone = append(gone, was)
+		}
+		return now
+	}
+	k.all = keep(k.all, before.all)
+	for name, was := range before.tenants {
+		if now := keep(k.tenants[name], was); now != nil {
+			k.tenants[name] = now
+		}
+	}
+	return gone
+}
+
+// opens is the key with this digest if it opens a path. It takes as long for a tenant that there is as for one that there is
+// not, and says nothing else of either.
+func (k *keyring) opens(path string, given [sha256.Size]byte) *key {
+	none := &key{} // which no token has
+	all, own := none, none
+	if k.all != nil {
+		all = k.all
+	}
+	who, _, _ := tenantPath(path)
+	if key, is := k.tenants[who]; is {
+		own = key
+	}
+	isAll, isOwn := subtle.ConstantTimeCompare(given[:], all.sum[:]), subtle.ConstantTimeCompare(given[:], own.sum[:])
+	switch {
+	case isAll == 1:
+		return all
+	case isOwn == 1:
+		return own
+	}
+	return nil
+}

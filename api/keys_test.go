@@ -1,0 +1,162 @@
+package api_test
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"gcity/api"
+	"gcity/city"
+	"gcity/city/citytest"
+	"gcity/events"
+)
+
+// bearing asks with a token whatever it is asked to ask, at an address.
+type bearing struct{ addr, token string }
+
+func (b bearing) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	r.URL.Host, r.Host = b.addr, b.addr
+	r.Header.Set("Authorization", "Bearer "+b.token)
+	return http.DefaultTransport.RoundTrip(r)
+}
+
+// A token that changes, or cannot be used any more, cuts whoever came with it, and nobody else: the port stays open, and so do
+// the streams of all others.
+func TestKeysChange(t *testing.T) {
+	prod, other := named("prod"), named("other")
+	m := citytest.NewMachine(prod, other)
+	d := kept(t, func(ctx context.Context, d *door) {
+		api.KeepFleet(ctx, d.wants, func(now city.Door) { d.told <- now }, m, api.Options{})
+	})
+	dir := t.TempDir()
+	write := func(name, text string, mode os.FileMode) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path+".new", []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chmod(path+".new", mode); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Rename(path+".new", path); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	addr := freeAddr(t)
+	d.wants <- api.TCP{Addr: addr, TokenFile: write("all", token, 0o600), Tenants: map[string]api.TenantOf{
+		"acme":    {Cities: []string{"prod"}, TokenFile: write("acme", acmeToken, 0o600)},
+		"bigcorp": {Cities: []string{"other"}, TokenFile: write("bigcorp", bigToken, 0o600)},
+	}}
+	d.until(addr, "")
+	with := func(token, path string) int {
+		code, _, _ := call(t, "GET", "http://"+addr+path, "", "Authorization: Bearer "+token)
+		return code
+	}
+	open := func(token, path string) *sseStream {
+		return openSSE(t, &http.Client{Transport: bearing{addr, token}}, path, "")
+	}
+	// hears reads on until an event of a stream has come that has happened just now.
+	hears := func(st *sseStream, of *citytest.Fake, kind string) {
+		t.Helper()
+		of.Record(events.Event{Type: kind})
+		for {
+			it, ok := st.next()
+			if !ok {
+				t.Fatalf("the stream was cut before %s", kind)
+			}
+			if it.event == kind {
+				return
+			}
+		}
+	}
+	over := func(st *sseStream) {
+		t.Helper()
+		for {
+			if it, ok := st.next(); !ok {
+				return
+			} else if it.event == "!end" || it.event == "!error" {
+				t.Errorf("it is told of an end: %+v", it)
+			}
+		}
+	}
+	const all, acme, big = "/v0/events/stream?cursor=0", "/v0/tenant/acme/events/stream?cursor=0", "/v0/tenant/bigcorp/city/other/events/stream?after_seq=0"
+	its, theirs, supers := open(acmeToken, acme), open(bigToken, big), open(token, all)
+	attached := func(token, path string) net.Conn {
+		t.Helper()
+		conn, err := net.Dial("tcp", addr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { conn.Close() })
+		if err := conn.SetDeadline(time.Now().Add(patience)); err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(conn, "POST %s?cols=80&rows=24 HTTP/1.1\r\nHost: %s\r\nConnection: Upgrade\r\nUpgrade: gcity-terminal\r\nX-GC-Request: 1\r\nAuthorization: Bearer %s\r\n\r\n", path, addr, token)
+		if line, err := bufio.NewReader(conn).ReadString('\n'); err != nil || !strings.Contains(line, " 101 ") {
+			t.Fatal(line, err)
+		}
+		return conn
+	}
+	mine, stays := attached(acmeToken, "/v0/tenant/acme/city/prod/agent/worker/attach"), attached(bigToken, "/v0/tenant/bigcorp/city/other/agent/worker/attach")
+	hears(its, prod, "one.acme")
+	hears(theirs, other, "one.big")
+	hears(supers, prod, "one.all")
+
+	next := "next-" + acmeToken
+	write("acme", next, 0o600)
+	eventually(t, func() bool { return with(next, "/v0/tenant/acme/cities") == 200 }) // at no moment is the port closed
+	over(its)
+	if _, err := io.Copy(io.Discard, mine); errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Error("a terminal that was opened with the old token is open still")
+	}
+	if code := with(acmeToken, "/v0/tenant/acme/cities"); code != 401 {
+		t.Errorf("the old token: %d", code)
+	}
+	hears(theirs, other, "two.big")
+	hears(supers, prod, "two.all")
+
+	write("acme", next, 0o644) // which others can read
+	d.until(addr, "the tenant acme is not let in")
+	if code := with(next, "/v0/tenant/acme/cities"); code != 401 {
+		t.Errorf("a token that others can read: %d", code)
+	}
+	hears(theirs, other, "three.big")
+	hears(supers, prod, "three.all")
+
+	write("all", token, 0o644)
+	d.until(addr, "only tenants are let in: ")
+	over(supers)
+	for path, want := range map[string]int{"/v0/cities": 401, "/v0/tenant/bigcorp/cities": 401, "/metrics": 401} {
+		if code := with(token, path); code != want {
+			t.Errorf("%s with the supervisor's token, which others can read: %d", path, code)
+		}
+	}
+	if code := with("", "/v0/cities"); code != 401 {
+		t.Errorf("without a token: %d", code)
+	}
+	hears(theirs, other, "four.big")
+
+	write("acme", next, 0o600)
+	write("all", token, 0o600)
+	d.until(addr, "")
+	if a, b := with(token, "/v0/cities"), with(next, "/v0/tenant/acme/cities"); a != 200 || b != 200 {
+		t.Errorf("%d, %d", a, b)
+	}
+	hears(theirs, other, "five.big")
+	if err := stays.SetReadDeadline(time.Now().Add(100 * time.Millisecond)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.Copy(io.Discard, stays); !errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Errorf("another tenant's terminal is cut: %v", err)
+	}
+}
