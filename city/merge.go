@@ -12,7 +12,8 @@ import (
 )
 
 // Merged yields the events of all cities of a directory: those after a cursor, then live, until ctx ends or the directory is
-// gone. A city that comes joins with what has happened since the stream began, one that goes leaves it, one that is started
+// gone. A city that comes joins with what has happened since then, its start with it, and an event events.Gap stands for what it did
+// before while the stream was open; one that goes leaves it, one that is started
 // again goes on where it was. What happened before the stream began comes in the order of the clock; besides, only the events
 // of one city are in order. A slow reader is merely behind: no more than one event of a city waits for it. Events that a log
 // does not have are stood for by an event events.Gap of that city, and so is a cursor that is beyond its log, or a fault in reading it.
@@ -43,7 +44,7 @@ func MergedSteps(ctx context.Context, d Directory, from Cursor) iter.Seq2[Step, 
 	return func(yield func(Step, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)
 		m := &merge{
-			ctx: ctx, dir: d, at: maps.Clone(from), opened: time.Now(), paths: map[string]string{}, feeds: map[string]*feed{}, rests: map[string]rest{},
+			ctx: ctx, dir: d, at: maps.Clone(from), opened: time.Now(), paths: map[string]string{}, feeds: map[string]*feed{}, rests: map[string]rest{}, came: map[string]time.Time{},
 			offers: make(chan offer), lists: make(chan []Info, 1), gone: make(chan error, 1),
 		}
 		if m.at == nil {
@@ -61,6 +62,8 @@ const (
 	lateAfter = time.Second
 	// A city that runs, and whose events cannot be had, is asked again after a while, which doubles.
 	restMin, restMax = 100 * time.Millisecond, 5 * time.Second
+	// startBefore is what of its past a city brings along that comes: it may have begun before anybody could see it.
+	startBefore = time.Minute
 	// leaveAfter is how long the end of a stream waits for cities to let go of it.
 	leaveAfter = 2 * time.Second
 )
@@ -73,7 +76,8 @@ type merge struct {
 	listed  bool // the first list was seen
 	cities  []Info
 	at      Cursor
-	paths   map[string]string // of the cities that at is about, as far as they were seen
+	came    map[string]time.Time // of the cities that were not there at first, when they were seen
+	paths   map[string]string    // of the cities that at is about, as far as they were seen
 	feeds   map[string]*feed
 	rests   map[string]rest
 	offers  chan offer
@@ -256,6 +260,9 @@ func (m *merge) follow(all []Info) {
 		if path, seen := m.paths[name]; seen && path != all[i].Path { // another city by that name
 			m.leave(name)
 			delete(m.at, name)
+			m.came[name] = time.Now()
+		} else if !seen && m.listed {
+			m.came[name] = time.Now()
 		}
 		m.paths[name] = all[i].Path
 		if r, resting := m.rests[name]; resting && !all[i].Running { // once it runs, it is asked at once
@@ -296,7 +303,10 @@ func (m *merge) begin() {
 		f := &feed{name: name, more: make(chan struct{}, 1), asked: now, slow: m.rests[name].took > 0}
 		after, known := m.at[name]
 		if !known && m.listed {
-			f.since = m.opened
+			f.began, f.since = m.opened, m.opened
+			if at := m.came[name].Add(-startBefore); at.After(m.opened) {
+				f.since = at
+			}
 		}
 		ctx, end := context.WithCancel(m.ctx)
 		f.end = end

@@ -14,6 +14,7 @@ import (
 type feed struct {
 	name  string
 	since time.Time     // of a city that came later: its events from then on; zero = from its end
+	began time.Time     // the stream; what the city did from then to since is only told of
 	more  chan struct{} // it may offer one event more
 	end   context.CancelFunc
 	at    uint64 // the newest that it has offered, or where it begins; its own
@@ -88,13 +89,14 @@ func (f *feed) read(ctx context.Context, d Directory, after uint64, known bool, 
 	if len(newest) > 0 {
 		last = newest[0].Seq
 	}
+	var past *events.Event
 	if !known {
-		if after, err = f.begins(ctx, c, last); err != nil {
+		if after, past, err = f.begins(ctx, c, last); err != nil {
 			return
 		}
 	}
 	beyond := after > last
-	if !say(offer{after: after, last: last}) || beyond && !say(offer{event: beyondLog(after, last)}) {
+	if !say(offer{after: after, last: last}) || beyond && !say(offer{event: beyondLog(after, last)}) || past != nil && !say(offer{event: past}) {
 		return
 	}
 	after = min(after, last)
@@ -118,20 +120,32 @@ func (f *feed) read(ctx context.Context, d Directory, after uint64, known bool, 
 	}
 }
 
-// begins finds where a city that is in no cursor is read from.
-func (f *feed) begins(ctx context.Context, c Control, last uint64) (after uint64, err error) {
+// begins finds where a city that is in no cursor is read from, and says what it did before while the stream was open.
+func (f *feed) begins(ctx context.Context, c Control, last uint64) (after uint64, past *events.Event, err error) {
 	if f.since.IsZero() {
-		return last, nil
+		return last, nil, nil
 	}
 	after = last
 	for before := uint64(0); ; {
 		found, err := c.History(ctx, events.Query{Since: f.since, Before: before})
-		if err != nil || len(found) == 0 {
-			return after, err
+		if err != nil {
+			return after, nil, err
+		}
+		if len(found) == 0 {
+			break
 		}
 		before = found[len(found)-1].Seq
 		after = before - 1
 	}
+	if after == 0 || !f.began.Before(f.since) {
+		return after, nil, nil
+	}
+	found, err := c.History(ctx, events.Query{Since: f.began, Before: after + 1, Limit: 1})
+	if err == nil && len(found) > 0 {
+		past = hole(1, after, found[0].TS)
+		past.Message = fmt.Sprintf("%s has joined, and goes on from here: its log has the %d events before", f.name, after)
+	}
+	return after, past, err
 }
 
 // gapActor has made the events events.Gap that are in no log.

@@ -131,6 +131,39 @@ func TestMergedFromTheEnd(t *testing.T) {
 	})
 }
 
+// A city that comes late has a past of its own, which is not poured into streams that are open: they have its start, and word of the rest.
+func TestMergedLate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		a, c := citytest.NewFake("a"), citytest.NewFake("c")
+		m := citytest.NewMachine(a)
+		record(a, 1)
+		record(c, 2) // before the stream
+		time.Sleep(time.Millisecond)
+		r := merged(ctx, m, city.Cursor{"a": 0})
+		defer r.end()
+		wantRead(t, r, "a:1")
+		record(c, 500) // it ran for itself
+		time.Sleep(time.Hour)
+		record(c, 2) // it is started anew, where it can be seen
+		m.Put("c", "/c", c)
+		e, err, ok := r.next()
+		if err != nil || !ok || e.City != "c" || e.Seq != 502 || !city.MadeGap(&e.Event) || !strings.Contains(e.Message, "c has joined") {
+			t.Fatalf("%+v, %v, %v", e, err, ok)
+		}
+		wantRead(t, r, "c:503, c:504")
+		record(c, 1)
+		wantRead(t, r, "c:505")
+		// One that is only started again goes on where it was, however long that took.
+		m.Be("c", city.CityStopped, "")
+		record(c, 1)
+		time.Sleep(time.Hour)
+		m.Be("c", city.CityRunning, "")
+		wantRead(t, r, "c:506")
+	})
+}
+
 // holey is a city whose log has lost some events.
 type holey struct {
 	city.Control
