@@ -60,7 +60,11 @@ func commandPath(cmd city.Command) (string, error) {
 		}
 		return "/v0/beads", nil
 	case city.UpdateBead:
-		return targetPath(bead, cmd.ID, "")
+		path, err := targetPath(bead, cmd.ID, "")
+		if err == nil && cmd.Force {
+			path += "?force=true"
+		}
+		return path, err
 	}
 	if target := cmd.Target(); target != "" {
 		return targetPath(agent, target, kind(cmd.Verb()))

@@ -160,10 +160,14 @@ func (s *server) patchBead(w http.ResponseWriter, r *http.Request, rt route) err
 		}
 		in.SetMetadata[k] = v
 	}
-	return s.perform(w, r, city.UpdateBead{ID: rt.target, Patch: in.Patch})
+	force, _, err := flag(r, "force")
+	if err != nil {
+		return err
+	}
+	return s.perform(w, r, city.UpdateBead{ID: rt.target, Patch: in.Patch, Force: force})
 }
 
-// closeBead ends a piece of work. There is nothing to be said about it.
+// closeBead ends a piece of work. There is nothing to be said about it; force=true leaves the steps of a molecule open.
 func (s *server) closeBead(w http.ResponseWriter, r *http.Request, rt route) error {
 	b, err := body(w, r)
 	if err != nil {
@@ -172,5 +176,9 @@ func (s *server) closeBead(w http.ResponseWriter, r *http.Request, rt route) err
 	if len(b) > 0 && string(b) != "{}" && string(b) != "null" {
 		return invalid("close takes no body; what is to be said belongs into a PATCH of the bead")
 	}
-	return s.perform(w, r, city.UpdateBead{ID: rt.target, Patch: beads.Closing()})
+	force, _, err := flag(r, "force")
+	if err != nil {
+		return err
+	}
+	return s.perform(w, r, city.UpdateBead{ID: rt.target, Patch: beads.Closing(), Force: force})
 }

@@ -115,6 +115,7 @@ type (
 	UpdateBead struct {
 		ID    string      `json:"-"`
 		Patch beads.Patch `json:"patch"`
+		Force bool        `json:"force,omitempty"` // closes also a molecule whose steps are open: they stay so
 	}
 	// Reload reads the configuration now. Confirm lets one come into force that is held because it would remove most of
 	// the running agents.

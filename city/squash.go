@@ -95,7 +95,7 @@ func Squash(ctx context.Context, c Control, w Wisp, by, words string) (digest be
 	}
 	p := beads.Closing()
 	p.SetMetadata = map[string]string{DigestKey: digest.ID, beads.CloseReason: "squashed into " + digest.ID}
-	_, err = c.Do(ctx, UpdateBead{ID: w.Root.ID, Patch: p})
+	_, err = c.Do(ctx, UpdateBead{ID: w.Root.ID, Patch: p, Force: true}) // what is open goes into its next one
 	return digest, err
 }
 

@@ -102,6 +102,9 @@ func (b *aside) updateBead(ctx context.Context, c city.UpdateBead) (controller.S
 	for _, d := range b.stores {
 		was, err := d.Get(ctx, c.ID)
 		if err == nil {
+			if err := c.Allowed(ctx, d); err != nil {
+				return controller.Slung{}, err
+			}
 			p := c.Patch
 			if p.IfRev == nil {
 				p.IfRev = &was.Rev // so that the event is about this change

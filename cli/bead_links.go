@@ -126,7 +126,7 @@ func (a *app) closeSteps(ctx context.Context, d *depot, id string, p beads.Patch
 		return err
 	}
 	defer closeOther()
-	open, err := openSteps(ctx, has, id)
+	open, err := city.OpenSteps(ctx, has.List, id)
 	if err != nil {
 		return err
 	}
@@ -138,30 +138,6 @@ func (a *app) closeSteps(ctx context.Context, d *depot, id string, p beads.Patch
 	return nil
 }
 
-// openSteps are the steps of a bead that are not closed, and theirs, each after what it is a step of.
-func openSteps(ctx context.Context, d *depot, id string) (open []beads.Bead, err error) {
-	seen := map[string]bool{id: true}
-	for line := []string{id}; len(line) > 0; line = line[1:] {
-		steps, err := d.List(ctx, beads.Query{Parent: line[0], Limit: -1})
-		if err != nil {
-			return nil, err
-		}
-		for i := len(steps) - 1; i >= 0; i-- { // in the order in which they were made
-			if b := steps[i]; !seen[b.ID] {
-				seen[b.ID] = true
-				line = append(line, b.ID)
-				if b.Status != beads.StatusClosed {
-					open = append(open, b)
-				}
-			}
-		}
-	}
-	return open, nil
-}
-
-// namedSteps is how many open steps are named.
-const namedSteps = 5
-
 // refuseOpen refuses to close a molecule with open steps, but for those that are closed with it.
 func (a *app) refuseOpen(ctx context.Context, d *depot, id string, with []string) error {
 	b, has, closeOther, err := a.find(ctx, d, id)
@@ -169,24 +145,7 @@ func (a *app) refuseOpen(ctx context.Context, d *depot, id string, with []string
 		return err
 	}
 	defer closeOther()
-	if b.Type != beads.TypeMolecule || b.Status == beads.StatusClosed {
-		return nil
-	}
-	open, err := openSteps(ctx, has, id)
-	open = slices.DeleteFunc(open, func(b beads.Bead) bool { return slices.Contains(with, b.ID) })
-	if err != nil || len(open) == 0 {
-		return err
-	}
-	var names []string
-	for i, s := range open {
-		if i == namedSteps {
-			names = append(names, fmt.Sprintf("and %d more", len(open)-i))
-			break
-		}
-		names = append(names, s.ID+" "+s.Title)
-	}
-	return &city.Error{Code: city.Conflict, Message: fmt.Sprintf("%s cannot be closed yet, %s open: %s; `gcity bead close %s --steps` closes them with it, --force leaves them open",
-		id, isOpen(len(open)), strings.Join(names, ", "), id)}
+	return city.Closable(ctx, has.List, b, with...)
 }
 
 // tellOpenSteps says what is still to be done below a bead that was closed.
@@ -199,16 +158,9 @@ func (a *app) tellOpenSteps(ctx context.Context, d *depot, id string) error {
 		return err
 	}
 	defer closeOther()
-	open, err := openSteps(ctx, has, id)
+	open, err := city.OpenSteps(ctx, has.List, id)
 	if err == nil && len(open) > 0 {
-		a.sayf("  %s still open: `gcity bead close %s --steps` closes them too", isOpen(len(open)), safeLine(id))
+		a.sayf("  %s still open: `gcity bead close %s --steps` closes them too", city.StepsOpen(len(open)), safeLine(id))
 	}
 	return err
-}
-
-func isOpen(n int) string {
-	if n == 1 {
-		return "1 step of it is"
-	}
-	return fmt.Sprintf("%d steps of it are", n)
 }

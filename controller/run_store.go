@@ -59,6 +59,9 @@ func (r *runner) update(ctx context.Context, c city.UpdateBead, in *inBead) erro
 		var was, b beads.Bead
 		store, err := r.store(rig)
 		if err == nil {
+			err = c.Allowed(ctx, store)
+		}
+		if err == nil {
 			was, b, err = swap(ctx, store, c)
 			err = r.elsewhere(ctx, rig, err, linksOf(c.Patch)...)
 		}

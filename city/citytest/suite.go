@@ -85,6 +85,7 @@ func Suite(t *testing.T, h Harness) {
 		{"BeadEvents", h.Work, testBeadEvents},
 		{"WorkCounted", h.Work, testWorkCounted},
 		{"Task", h.Work, testTask},
+		{"OpenSteps", h.Work, testOpenSteps},
 		{"ConcurrentWork", h.Work, testConcurrentWork},
 		{"Mail", h.Work, testMail},
 		{"PoolMail", h.Work, testPoolMail},

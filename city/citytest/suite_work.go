@@ -2,8 +2,10 @@ package citytest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 
@@ -189,6 +191,26 @@ func testWorkCounted(t *testing.T, ctx context.Context, ctl city.Control) {
 	count(1, 1)
 	do(t, ctx, ctl, city.UpdateBead{ID: one.ID, Patch: beads.Closing()})
 	count(1, 0)
+}
+
+// A molecule with open steps is not closed by whoever does not say that these are to stay open.
+func testOpenSteps(t *testing.T, ctx context.Context, ctl city.Control) {
+	root := create(t, ctx, ctl, beads.Bead{Title: "all", Type: beads.TypeMolecule})
+	one := create(t, ctx, ctl, beads.Bead{Title: "one", ParentID: root.ID})
+	two := create(t, ctx, ctl, beads.Bead{Title: "two", ParentID: one.ID})
+	do(t, ctx, ctl, city.UpdateBead{ID: one.ID, Patch: beads.Closing()}) // which is no molecule
+	_, err := ctl.Do(ctx, city.UpdateBead{ID: root.ID, Patch: beads.Closing()})
+	if e, ok := errors.AsType[*city.Error](err); !ok || e.Code != city.Conflict || !strings.Contains(e.Message, two.ID+" two") {
+		t.Errorf("a step of a step is open: %v", err)
+	}
+	if b := get(t, ctx, ctl, root.ID); b.Status != beads.StatusOpen {
+		t.Errorf("%+v", b)
+	}
+	do(t, ctx, ctl, city.UpdateBead{ID: root.ID, Patch: beads.Patch{Title: new("everything")}})
+	if b := beadOf(t, do(t, ctx, ctl, city.UpdateBead{ID: root.ID, Patch: beads.Closing(), Force: true})); b.Status != beads.StatusClosed {
+		t.Errorf("forced: %+v", b)
+	}
+	do(t, ctx, ctl, city.UpdateBead{ID: root.ID, Patch: beads.Closing()}) // again, which is harmless
 }
 
 // Of an agent it is seen what it works on: the newest that is in progress and his.

@@ -61,6 +61,9 @@ func (f *Fake) updateBead(ctx context.Context, c city.UpdateBead) (city.Receipt,
 	if err != nil {
 		return city.Receipt{}, city.WorkError(err)
 	}
+	if err := c.Allowed(ctx, f.store); err != nil {
+		return city.Receipt{}, city.WorkError(err)
+	}
 	b, err := f.store.Update(ctx, c.ID, c.Patch)
 	if err != nil {
 		return city.Receipt{}, city.WorkError(err)

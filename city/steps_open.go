@@ -1,0 +1,83 @@
+package city
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"gcity/beads"
+)
+
+// OpenSteps are the steps of a bead that are not closed, and theirs, each after what it is a step of.
+func OpenSteps(ctx context.Context, list Lister, id string) (open []beads.Bead, err error) {
+	seen := map[string]bool{id: true}
+	for line := []string{id}; len(line) > 0; line = line[1:] {
+		steps, err := list(ctx, beads.Query{Parent: line[0], Limit: -1})
+		if err != nil {
+			return nil, err
+		}
+		for i := len(steps) - 1; i >= 0; i-- { // in the order in which they were made
+			if b := steps[i]; !seen[b.ID] {
+				seen[b.ID] = true
+				line = append(line, b.ID)
+				if b.Status != beads.StatusClosed {
+					open = append(open, b)
+				}
+			}
+		}
+	}
+	return open, nil
+}
+
+// namedSteps is how many open steps are named.
+const namedSteps = 5
+
+// Closable refuses to close a molecule with open steps, but for those that are closed with it.
+func Closable(ctx context.Context, list Lister, b beads.Bead, with ...string) error {
+	if b.Type != beads.TypeMolecule || b.Status == beads.StatusClosed {
+		return nil
+	}
+	open, err := OpenSteps(ctx, list, b.ID)
+	open = slices.DeleteFunc(open, func(b beads.Bead) bool { return slices.Contains(with, b.ID) })
+	if err != nil || len(open) == 0 {
+		return err
+	}
+	var names []string
+	for i, s := range open {
+		if i == namedSteps {
+			names = append(names, fmt.Sprintf("and %d more", len(open)-i))
+			break
+		}
+		names = append(names, s.ID+" "+s.Title)
+	}
+	return &Error{Code: Conflict, Message: fmt.Sprintf("%s cannot be closed yet, %s open: %s; `gcity bead close %s --steps` closes them with it, --force leaves them open",
+		b.ID, StepsOpen(len(open)), strings.Join(names, ", "), b.ID)}
+}
+
+// StepsOpen begins what is said of so many steps that are open.
+func StepsOpen(n int) string {
+	if n == 1 {
+		return "1 step of it is"
+	}
+	return fmt.Sprintf("%d steps of it are", n)
+}
+
+// Allowed refuses a change of a bead that a store would make, and nobody is to. What is not there the store says itself.
+func (c UpdateBead) Allowed(ctx context.Context, s interface {
+	Get(ctx context.Context, id string) (beads.Bead, error)
+	List(ctx context.Context, q beads.Query) ([]beads.Bead, error)
+}) error {
+	if c.Force || c.Patch.Status == nil || *c.Patch.Status != beads.StatusClosed {
+		return nil
+	}
+	b, err := s.Get(ctx, c.ID)
+	if errors.Is(err, beads.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return Closable(ctx, s.List, b)
+}
