@@ -54,6 +54,14 @@ func overTCP(t *testing.T, c city.Control, g api.Guard, o api.Options) (addr str
 	return l.Addr().String()
 }
 
+// everyDoor has an attack made on a city's listener, and on that of all cities.
+func everyDoor(t *testing.T, g api.Guard, attack func(t *testing.T, addr string)) {
+	t.Helper()
+	t.Run("a city", func(t *testing.T) { attack(t, overTCP(t, town(), g, api.Options{})) })
+	g.Fleet = true
+	t.Run("all cities", func(t *testing.T) { attack(t, fleetOverTCP(t, citytest.NewMachine(town()), g, api.Options{})) })
+}
+
 // call is a request by a client that knows nothing of this package. Headers are "Name: value"; Host is one of them.
 func call(t *testing.T, method, url, body string, headers ...string) (int, http.Header, string) {
 	t.Helper()
@@ -202,9 +210,16 @@ func TestForeignPages(t *testing.T) {
 
 // N3: where there is a token nothing is answered without it, reading included, and it is written down nowhere.
 func TestToken(t *testing.T) {
-	f := town()
+	one, all := town(), town()
 	var log journal
-	addr := overTCP(t, f, api.Guard{Token: token}, api.Options{Log: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))})
+	o := api.Options{Log: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))}
+	t.Run("a city", func(t *testing.T) { attackToken(t, overTCP(t, one, api.Guard{Token: token}, o), one, &log) })
+	t.Run("all cities", func(t *testing.T) {
+		attackToken(t, fleetOverTCP(t, citytest.NewMachine(all), api.Guard{Fleet: true, Token: token}, o), all, &log)
+	})
+}
+
+func attackToken(t *testing.T, addr string, f *citytest.Fake, log *journal) {
 	good := "Authorization: Bearer " + token
 	for _, headers := range [][]string{
 		nil, {"Authorization: Bearer"}, {"Authorization: Bearer "}, {"Authorization: " + token}, {"Authorization: Basic " + token}, {"Authorization: Bearer " + token[1:]},
@@ -256,74 +271,77 @@ func (l *journal) String() string {
 
 // N1, N6: no request has an answer of its own before the guard, nor a body without an end.
 func TestAsterisk(t *testing.T) {
-	addr := overTCP(t, town(), api.Guard{Token: token}, api.Options{})
-	for name, request := range map[string]string{
-		"by another name":          "OPTIONS * HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n",
-		"with a body, never sent":  "OPTIONS * HTTP/1.1\r\nHost: evil.example\r\nContent-Length: 100\r\n\r\n",
-		"a method that is refused": "OPTIONS * HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n",
-	} {
-		if got := raw(t, addr, request); !strings.HasPrefix(got, "HTTP/1.1 40") {
-			t.Errorf("%s: %.200s", name, got)
+	everyDoor(t, api.Guard{Token: token}, func(t *testing.T, addr string) {
+		for name, request := range map[string]string{
+			"by another name":          "OPTIONS * HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n",
+			"with a body, never sent":  "OPTIONS * HTTP/1.1\r\nHost: evil.example\r\nContent-Length: 100\r\n\r\n",
+			"a method that is refused": "OPTIONS * HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n",
+		} {
+			if got := raw(t, addr, request); !strings.HasPrefix(got, "HTTP/1.1 40") {
+				t.Errorf("%s: %.200s", name, got)
+			}
 		}
-	}
+	})
 }
 
 // N5: names are names over TCP too.
 func TestPathTricks(t *testing.T) {
-	addr := overTCP(t, town(), api.Guard{}, api.Options{})
-	for _, path := range []string{"/v0/agent/..", "/v0/agent/%2e%2e", "/v0/agent/%2e%2e/output", "/v0/agent/..%2f..%2fetc%2fpasswd", "/v0/agent/wor%00ker", "/v0/agent/../../etc/passwd",
-		"/../../etc/passwd", "//evil.example/v0/agents", "/v0/city/%2e%2e/agents", "/v0/./agents", "/v0/agent/worker%20", "/v0/bead/%2e%2e", "/v0/automation/..%5c..", "*"} {
-		got := raw(t, addr, "GET "+path+" HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
-		if !strings.HasPrefix(got, "HTTP/1.1 400 ") && !strings.HasPrefix(got, "HTTP/1.1 404 ") {
-			t.Errorf("%s: %.200s", path, got)
+	everyDoor(t, api.Guard{}, func(t *testing.T, addr string) {
+		for _, path := range []string{"/v0/agent/..", "/v0/agent/%2e%2e", "/v0/agent/%2e%2e/output", "/v0/agent/..%2f..%2fetc%2fpasswd", "/v0/agent/wor%00ker", "/v0/agent/../../etc/passwd",
+			"/../../etc/passwd", "//evil.example/v0/agents", "/v0/city/%2e%2e/agents", "/v0/./agents", "/v0/agent/worker%20", "/v0/bead/%2e%2e", "/v0/automation/..%5c..", "*"} {
+			got := raw(t, addr, "GET "+path+" HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+			if !strings.HasPrefix(got, "HTTP/1.1 400 ") && !strings.HasPrefix(got, "HTTP/1.1 404 ") {
+				t.Errorf("%s: %.200s", path, got)
+			}
 		}
-	}
+	})
 }
 
 // N6, N9: whoever sends little, much, half of it or nothing at all is cut off, and others are answered meanwhile.
 func TestHostileClients(t *testing.T) {
-	addr := overTCP(t, town(), api.Guard{}, api.Options{})
-	answered := func(when string) {
-		if code, _, _ := call(t, "GET", "http://"+addr+"/v0/agents", ""); code != 200 {
-			t.Errorf("%s: %d", when, code)
+	everyDoor(t, api.Guard{}, func(t *testing.T, addr string) {
+		answered := func(when string) {
+			if code, _, _ := call(t, "GET", "http://"+addr+"/v0/agents", ""); code != 200 {
+				t.Errorf("%s: %d", when, code)
+			}
 		}
-	}
-	var open []net.Conn
-	defer func() {
-		for _, c := range open {
-			_ = c.Close()
+		var open []net.Conn
+		defer func() {
+			for _, c := range open {
+				_ = c.Close()
+			}
+		}()
+		for i := range 3000 { // more than there is room for, some of them in the middle of a word
+			c, err := net.Dial("tcp", addr)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if open = append(open, c); i%2 == 0 {
+				_, _ = io.WriteString(c, "GET /v0/agents HTTP/1.1\r\nHost: local") // it may be closed already
+			}
 		}
-	}()
-	for i := range 3000 { // more than there is room for, some of them in the middle of a word
-		c, err := net.Dial("tcp", addr)
-		if err != nil {
-			t.Fatal(err)
+		answered("with thousands of connections")
+		begun := "POST /v0/agent/worker/nudge HTTP/1.1\r\nHost: localhost\r\nX-GC-Request: 1\r\nContent-Type: application/json\r\n"
+		for name, request := range map[string]string{
+			"a huge body that is announced":   begun + "Content-Length: 1073741824\r\n\r\n" + strings.Repeat("x", 6<<20),
+			"a huge body that is not":         begun + "Transfer-Encoding: chunked\r\n\r\n" + strings.Repeat("100000\r\n"+strings.Repeat("x", 1<<20)+"\r\n", 6),
+			"a huge body that nobody wants":   "POST /v0/agent/worker/nudge HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1073741824\r\n\r\n" + strings.Repeat("x", 1<<20),
+			"a body of a GET, never sent":     "GET /v0/agents HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n",
+			"a body that is refused and late": "POST /v0/agents HTTP/1.1\r\nHost: evil.example\r\nContent-Length: 100\r\n\r\n{",
+			"headers without an end":          "GET /v0/agents HTTP/1.1\r\nHost: localhost\r\nX: " + strings.Repeat("x", 1<<20),
+			"half a header":                   "GET /v0/agents HTTP/1.1\r\nHos",
+			"garbage":                         "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n",
+			"HTTP/2":                          "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+			"two lengths":                     begun + "Content-Length: 5\r\nContent-Length: 6\r\n\r\nhello",
+			"a length and chunks":             begun + "Connection: close\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nGET /v0/agents HTTP/1.1\r\nHost: localhost\r\n\r\n",
+		} {
+			got := raw(t, addr, request) // which returns because the server closes
+			if got != "" && !strings.HasPrefix(got, "HTTP/1.1 4") && !strings.HasPrefix(got, "HTTP/1.1 505") {
+				t.Errorf("%s: %.200s", name, got)
+			}
+			answered(name)
 		}
-		if open = append(open, c); i%2 == 0 {
-			_, _ = io.WriteString(c, "GET /v0/agents HTTP/1.1\r\nHost: local") // it may be closed already
-		}
-	}
-	answered("with thousands of connections")
-	begun := "POST /v0/agent/worker/nudge HTTP/1.1\r\nHost: localhost\r\nX-GC-Request: 1\r\nContent-Type: application/json\r\n"
-	for name, request := range map[string]string{
-		"a huge body that is announced":   begun + "Content-Length: 1073741824\r\n\r\n" + strings.Repeat("x", 6<<20),
-		"a huge body that is not":         begun + "Transfer-Encoding: chunked\r\n\r\n" + strings.Repeat("100000\r\n"+strings.Repeat("x", 1<<20)+"\r\n", 6),
-		"a huge body that nobody wants":   "POST /v0/agent/worker/nudge HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1073741824\r\n\r\n" + strings.Repeat("x", 1<<20),
-		"a body of a GET, never sent":     "GET /v0/agents HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n",
-		"a body that is refused and late": "POST /v0/agents HTTP/1.1\r\nHost: evil.example\r\nContent-Length: 100\r\n\r\n{",
-		"headers without an end":          "GET /v0/agents HTTP/1.1\r\nHost: localhost\r\nX: " + strings.Repeat("x", 1<<20),
-		"half a header":                   "GET /v0/agents HTTP/1.1\r\nHos",
-		"garbage":                         "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n",
-		"HTTP/2":                          "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
-		"two lengths":                     begun + "Content-Length: 5\r\nContent-Length: 6\r\n\r\nhello",
-		"a length and chunks":             begun + "Connection: close\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nGET /v0/agents HTTP/1.1\r\nHost: localhost\r\n\r\n",
-	} {
-		got := raw(t, addr, request) // which returns because the server closes
-		if got != "" && !strings.HasPrefix(got, "HTTP/1.1 4") && !strings.HasPrefix(got, "HTTP/1.1 505") {
-			t.Errorf("%s: %.200s", name, got)
-		}
-		answered(name)
-	}
+	})
 }
 
 // N6, N7: readers that take nothing are cut off; there is room for a few streams only, and none of that keeps others out.
