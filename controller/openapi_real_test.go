@@ -273,3 +273,55 @@ func kindOf(v any) string {
 	}
 	return "object"
 }
+
+// direct is a machine that has one city, as it is.
+type direct struct {
+	*citytest.Machine
+	only city.Control
+}
+
+func (d direct) City(string) (city.Control, error) { return d.only, nil }
+
+// The door of all cities tells no more of one than its own does (N13).
+func TestFleetTellsNoSecret(t *testing.T) {
+	t.Setenv("CANARY_API_KEY", secret)
+	t.Setenv("CANARY_URL", "https://me:"+secret+"@example.org/x?access_token="+secret)
+	m := direct{citytest.NewMachine(), open(t)}
+	m.Put("town", "/town", m.only)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	a := &asker{t: t, base: "http://" + l.Addr().String(), token: secret + "-token"}
+	go func() {
+		ended <- api.ServeFleet(ctx, l, m, api.Options{Guard: &api.Guard{Fleet: true, Token: a.token, Tenants: map[string]api.Tenant{
+			"acme": {Cities: []string{"town"}, Token: secret + "-of-acme"},
+		}}})
+	}()
+	defer func() { cancel(); <-ended }()
+	its := []string{"/status", "/agents?peek=true", "/agent/" + citytest.Worker, "/agent/" + citytest.Worker + "/inspect", "/agent/" + citytest.Worker + "/output", "/config",
+		"/config/explain/" + citytest.Worker, "/snapshot", "/pools", "/rigs", "/automations", "/watchdogs", "/beads", "/mail", "/events", "/events/stream?after_seq=0"}
+	paths := []string{"/health", "/metrics", "/v0/openapi.json", "/v0/cities", "/v0/cities/stream", "/v0/agents?peek=true", "/v0/events?cursor=0", "/v0/events/stream?cursor=0",
+		"/v0/tenant/acme/cities", "/v0/tenant/acme/agents?peek=true", "/v0/tenant/acme/events?cursor=0"}
+	for _, path := range its {
+		paths = append(paths, "/v0/city/town"+path, "/v0/tenant/acme/city/town"+path)
+	}
+	for _, path := range paths {
+		if code, _, text := a.ask("GET", path, ""); code != 200 {
+			t.Errorf("%s: %d %s", path, code, text)
+		}
+	}
+	for _, path := range []string{"/v0/city/nowhere/status", "/v0/tenant/none/cities", "/v0/city/town/agent/nobody", "/v0/events?cursor=x"} {
+		if code, _, text := a.ask("GET", path, ""); code < 400 {
+			t.Errorf("%s: %d %s", path, code, text)
+		}
+	}
+	if heard := a.heard.String(); strings.Contains(heard, secret) {
+		at := strings.Index(heard, secret)
+		t.Errorf("a secret was told: …%s…", heard[max(0, at-300):at])
+	} else if !strings.Contains(heard, "CANARY_API_KEY") {
+		t.Error("nothing was said of the variable that has a secret: was it looked at?")
+	}
+}
