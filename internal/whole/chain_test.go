@@ -93,16 +93,10 @@ func TestExampleChain(t *testing.T) {
 	})
 	c.until("it goes on again", func() bool { return !c.has("deacon-dozes") && c.link().Freshness == city.Fresh })
 
-	killed := c.byName()["deacon"].PID
-	if err := syscall.Kill(killed, syscall.SIGKILL); err != nil {
-		t.Fatal(err)
-	}
+	killed := c.signal("deacon", syscall.SIGKILL)
 	c.until("it lives again", func() bool { a := c.byName()["deacon"]; return a.State == "running" && a.PID != killed })
 
-	stopped := c.byName()["north/witness"].PID
-	if err := syscall.Kill(stopped, syscall.SIGSTOP); err != nil {
-		t.Fatal(err)
-	}
+	stopped := c.signal("north/witness", syscall.SIGSTOP)
 	c.sees("deacon", "north/witness gives no sign: nudged")
 	if err := syscall.Kill(stopped, syscall.SIGCONT); err != nil {
 		t.Fatal(err)

@@ -151,6 +151,7 @@ func TestWispsGo(t *testing.T) {
 	}
 	ctl.Wait()
 	c.run()
+	c.until("the next one answers", c.answers)
 	c.gcity(0, "bead", "close", openRoot, steps[openStep][1])
 	c.until("those go too that are closed now", func() bool { return !c.known(openRoot) && !c.known(openStep) })
 	if ticks := c.words("ticks"); len(ticks) != 1 {

@@ -86,8 +86,8 @@ func TestHangup(t *testing.T) {
 			} else {
 				v.ends(0)
 			}
-			if lives := syscall.Kill(pid, 0) == nil; lives != runs.agents {
-				t.Errorf("the agent runs: %v", lives)
+			if is := lives(pid); is != runs.agents {
+				t.Errorf("the agent runs: %v", is)
 			}
 		})
 	}

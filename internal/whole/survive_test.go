@@ -121,10 +121,8 @@ func nothingIsLeft(t *testing.T) {
 	})
 	c.run()
 	c.born(6)
-	tree := c.descendants()
-	if len(tree) < 10 {
-		t.Fatalf("only %d processes to begin with", len(tree))
-	}
+	var tree []int
+	c.until("all have what they begin beside them", func() bool { tree = c.descendants(); return len(tree) >= 10 })
 	c.gcity(0, "stop")
 	for _, pid := range tree {
 		if lives(pid) {
@@ -261,6 +259,16 @@ func (c *town) answers() bool {
 	}
 	conn.Close()
 	return true
+}
+
+// signal sends an agent one, and says which process got it: between a look and a signal it may have begun anew.
+func (c *town) signal(agent string, s syscall.Signal) (pid int) {
+	c.t.Helper()
+	c.until(fmt.Sprint(agent, " gets ", s), func() bool {
+		pid = c.byName()[agent].PID // 0, which would be us, while it has none or nobody answers
+		return pid > 0 && syscall.Kill(pid, s) == nil
+	})
+	return pid
 }
 
 func (c *town) count(state string) int {

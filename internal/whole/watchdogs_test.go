@@ -17,11 +17,13 @@ const patrolling = `exec 3<&0
 while read -r line; do echo "told <$line>"; done <&3 &
 while :; do [ -e silent ] || gc heartbeat; sleep 0.2; done`
 
-// scouting notes what it is to judge, and waits for somebody to do that.
-const scouting = `cp "$GC_WATCHDOG_FACTS" facts.json
+// scouting notes what it is to judge, and waits for somebody to do that. Who has not begun yet is nobody to judge: the first beat
+// may be before that.
+const scouting = `[ -e crash ] && exit 3
+[ "$GC_WATCHDOG_SESSION" = alive ] || exec gc watchdog decide nothing --reason "it is not there yet"
+cp "$GC_WATCHDOG_FACTS" facts.json
 echo "$GC_WATCHDOG $GC_WATCHDOG_WATCHES $GC_WATCHDOG_BEAT $GC_WATCHDOG_SESSION $GC_WATCHDOG_FRESHNESS $GC_WATCHDOG_ADVICE" >asked.new
 mv asked.new asked
-[ -e crash ] && exit 3
 exec sleep 1000000`
 
 func (c *town) watched(more string) {
@@ -30,7 +32,7 @@ func (c *town) watched(more string) {
 	c.put("scout.sh", scouting)
 	c.config("[workspace]\nname = \"chain\"\n[daemon]\npatrol_interval = \"200ms\"\nshutdown_timeout = \"100ms\"\n" +
 		"[[agents]]\nname = \"patrol\"\nstart_command = \"exec sh patrol.sh\"\nrestart = \"never\"\n" +
-		"[[watchdogs]]\nname = \"care\"\nwatches = \"patrol\"\nevery = \"500ms\"\nfresh = \"2s\"\nvery_stale = \"5s\"\nnudge = \"you have mail\"\nwake = \"wake up\"\n" +
+		"[[watchdogs]]\nname = \"care\"\nwatches = \"patrol\"\nevery = \"500ms\"\nfresh = \"2s\"\nvery_stale = \"10s\"\nnudge = \"you have mail\"\nwake = \"wake up\"\n" +
 		"escalate_to = \"ann\"\nescalate_command = \"env >called\"\nescalate_after = 2\n" + more)
 }
 
@@ -83,10 +85,7 @@ func TestWatchdog(t *testing.T) {
 		return c.care().Escalated == nil && c.said("watchdog.recovered", "patrol is heard of again")
 	})
 
-	stopped := c.byName()["patrol"].PID
-	if err := syscall.Kill(stopped, syscall.SIGSTOP); err != nil {
-		t.Fatal(err)
-	}
+	stopped := c.signal("patrol", syscall.SIGSTOP)
 	c.until("that it is stopped is said", func() bool { return c.said("watchdog.acted", fmt.Sprintf("kill -CONT %d", stopped)) })
 	if err := syscall.Kill(stopped, syscall.SIGCONT); err != nil {
 		t.Fatal(err)
