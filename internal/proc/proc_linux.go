@@ -48,9 +48,6 @@ func All() ([]int, error) {
 // moment at will.
 const execPatience = time.Second
 
-// emptyPatience is how long an environment of no length is taken for one that is just being put there.
-const emptyPatience = 5 * time.Millisecond
-
 // Environ returns a process's environment as it was at its last exec, each "K=V" ended by a NUL; nil if it cannot be
 // read, which is so for the processes of others. In the middle of an exec a process shows none: that moment is waited
 // for, so that nobody is overlooked because of it.
@@ -61,7 +58,7 @@ func Environ(pid int) []byte {
 		if err != nil {
 			return nil
 		}
-		if len(data) > 0 || time.Since(began) > mayHide(pid) {
+		if len(data) > 0 || time.Since(began) > execPatience || !mayHide(pid) {
 			return data
 		}
 		unix.Nanosleep(timespec(pause), nil) // EINTR only shortens it
@@ -92,20 +89,20 @@ func readEnviron(pid int) ([]byte, error) {
 	}
 }
 
-// mayHide is how long a process that shows no environment may have one all the same: it has not got it yet, or it has become
-// another program between the opening of the file and the reading, which reads nothing then. One that was given an empty
-// environment has a place for it of no length, but so has for an instant one that is just getting its own; the dead and the
-// kernel's own have none and never will.
-func mayHide(pid int) time.Duration {
-	const kthreadd = 2
+// mayHide reports whether a process that shows no environment may have one all the same.
+func mayHide(pid int) bool {
 	st, err := ReadStat(pid)
-	switch {
-	case err != nil || st.State == 'Z' || st.State == 'X' || pid == kthreadd || st.PPID == kthreadd:
-		return 0
-	case st.EnvEnd != 0 && st.EnvEnd == st.EnvStart:
-		return emptyPatience
-	}
-	return execPatience
+	return err == nil && st.mayHide(pid)
+}
+
+// mayHide: it has not got its environment yet, or it has become another program between the opening of the file and the
+// reading, which reads nothing then. One that was given an empty environment has a place for it of no length, but so has
+// one that is just getting its own, which may stand still there: only its program has no place then. The dead and the kernel's own
+// have none and never will.
+func (st Stat) mayHide(pid int) bool {
+	const kthreadd = 2
+	none := st.State == 'Z' || st.State == 'X' || pid == kthreadd || st.PPID == kthreadd
+	return !none && (st.EnvEnd == 0 || st.EnvEnd != st.EnvStart || st.Code == 0)
 }
 
 // HasEnv reports whether an environment contains the entry "K=V", or with prefix set one that begins so.

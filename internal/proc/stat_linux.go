@@ -18,6 +18,10 @@ type Stat struct {
 
 	// The addresses between which its environment is; both are 0 in the middle of an exec, and for the processes of others.
 	EnvStart, EnvEnd uint64
+
+	// Where its program is; 0 in an exec until the environment is complete, for those that the kernel tells nothing of it, 1
+	// for the processes of others.
+	Code uint64
 }
 
 // tick is the kernel's unit of processor time in /proc, the same on all machines that Go runs on.
@@ -30,6 +34,7 @@ const (
 	fieldCSTime = 14
 	fieldStart  = 19
 	fieldRSS    = 21 // in pages
+	fieldCode   = 23
 	fieldEnv    = 47 // the first of two addresses
 	fieldEnvEnd = 48
 )
@@ -69,6 +74,8 @@ func parseStat(data []byte) (s Stat, ok bool) {
 			s.Start = n
 		case i == fieldRSS:
 			s.RSS = int64(n) * int64(os.Getpagesize())
+		case i == fieldCode:
+			s.Code = n
 		case i == fieldEnv:
 			s.EnvStart = n
 		case i == fieldEnvEnd:
