@@ -81,7 +81,7 @@ func TestExamineLocked(t *testing.T) {
 	s.journal = func(string) (string, error) { return "delete", nil }
 	create(t, s, "a")
 	defer locked(t, at, `BEGIN EXCLUSIVE`)()
-	short, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	short, cancel := context.WithTimeout(t.Context(), 2*time.Second)
 	defer cancel()
 	if c, err := s.Examine(short); !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "locked by another process") {
 		t.Errorf("%+v, %v", c, err)

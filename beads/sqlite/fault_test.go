@@ -277,13 +277,13 @@ func TestLockedByAnother(t *testing.T) {
 	create(t, s, "a")
 	release := locked(t, at, `BEGIN IMMEDIATE`)
 	defer release()
-	short, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	short, cancel := context.WithTimeout(t.Context(), 2*time.Second)
 	defer cancel()
 	_, err := s.Create(short, beads.Bead{Title: "b"})
 	if !errors.Is(err, context.DeadlineExceeded) || !strings.HasSuffix(err.Error(), "is locked by another process") {
 		t.Error(err)
 	}
-	short, cancel = context.WithTimeout(t.Context(), 100*time.Millisecond)
+	short, cancel = context.WithTimeout(t.Context(), 2*time.Second)
 	defer cancel()
 	if err := s.Probe(short); !errors.Is(err, context.DeadlineExceeded) || !strings.HasSuffix(err.Error(), "is locked by another process") {
 		t.Errorf("a probe: %v", err)
