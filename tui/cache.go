@@ -37,3 +37,26 @@ func (c *cached) lines(key panelKey, draw func() []string) []string {
 	}
 	return c.kept
 }
+
+// crops keeps the rows of a terminal that were drawn last: a line that moves up the pane is cut once.
+type crops struct {
+	w    int
+	kept map[string]string
+}
+
+// rows gives what cuts the rows of the next picture to w columns.
+func (c *crops) rows(w int) func(string) string {
+	old := c.kept
+	if c.w != w {
+		old = nil
+	}
+	c.w, c.kept = w, make(map[string]string, len(old))
+	return func(s string) string {
+		row, ok := old[s]
+		if !ok {
+			row = crop(s, w)
+		}
+		c.kept[s] = row
+		return row
+	}
+}

@@ -30,6 +30,16 @@ type peek struct {
 	pinned bool // y was chosen; else the cursor is followed
 
 	seek lookup
+
+	judged judged
+	crops  crops
+}
+
+// judged is what was said last of whether a screen is a full-screen program's: it is asked more often than it changes.
+type judged struct {
+	screen  terminal
+	version uint64
+	full    bool
 }
 
 // paneLine is a line of a terminal, or a rule between two.
@@ -102,7 +112,7 @@ func (p *peek) recent(n int, cursor bool) picture {
 		}
 		return picture{lines: lines, cursor: -1}
 	}
-	shot := p.news.screen.Shot(n)
+	shot := p.shot(n)
 	at := -1
 	if shot.Cursor && !p.news.ended && shot.Y < len(shot.Lines) {
 		at = shot.Y
@@ -110,7 +120,7 @@ func (p *peek) recent(n int, cursor bool) picture {
 			shot.Lines[at] = over(shot.Lines[at], stretch{shot.X, shot.X + 1, inverse})
 		}
 	}
-	if whole(&shot) {
+	if p.judged.full {
 		lines := make([]paneLine, len(shot.Lines))
 		for i, s := range shot.Lines {
 			lines[i].text = s
@@ -158,11 +168,19 @@ func (p *peek) full() bool {
 	case p.news.screen == nil:
 		return false
 	}
-	if p.news.screen.Alt() {
-		return true
+	if s := p.news.screen; p.judged.screen != s || p.judged.version != s.Version() {
+		p.shot(0)
 	}
-	shot := p.news.screen.Shot(0)
-	return whole(&shot)
+	return p.judged.full
+}
+
+// shot is the screen with n lines of its history, and a judgement of it.
+func (p *peek) shot(n int) screen.Shot {
+	s := p.news.screen
+	version := s.Version() // before the look: what is written meanwhile is judged again
+	shot := s.Shot(n)
+	p.judged = judged{s, version, whole(&shot)}
+	return shot
 }
 
 // scroll moves n rows down, negative up, in a pane of w columns and h rows. Going up freezes lines; reaching the end

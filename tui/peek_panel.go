@@ -33,8 +33,9 @@ func (m *model) drawPeek(w, h int, focus bool, tabs []tab) []string {
 		return fillRows(lines, w, h)
 	}
 	room := m.peekRows(h)
+	cropped := m.peek.crops.rows(w - 1)
 	for _, l := range m.peek.window(w-1, room) {
-		lines = append(lines, " "+m.paneRow(l, w-1))
+		lines = append(lines, " "+m.paneRow(l, w-1, cropped))
 	}
 	lines = fillRows(lines, w, room+1)
 	if room < h-1 {
@@ -44,9 +45,9 @@ func (m *model) drawPeek(w, h int, focus bool, tabs []tab) []string {
 }
 
 // paneRow is a row of a terminal, or a rule across the pane.
-func (m *model) paneRow(l paneLine, w int) string {
+func (m *model) paneRow(l paneLine, w int, cropped func(string) string) string {
 	if l.rule == "" {
-		return crop(l.text, w)
+		return cropped(l.text)
 	}
 	out := line{look: &m.look}
 	thin := m.look.glyph.Thin

@@ -111,6 +111,9 @@ func (r *room) View() (v tea.View) {
 		}
 	}()
 	s := r.m.draw()
+	for i, l := range s.lines { // what a line does not reach is blank, and costs nothing then
+		s.lines[i] = strings.TrimRight(l, " ")
+	}
 	v = tea.NewView(strings.Join(s.lines, "\n"))
 	v.AltScreen = true
 	if r.m.mouse {

@@ -68,8 +68,9 @@ func (m *model) drawRun(w, h int, focus bool, tabs []tab) []string {
 	switch room := max(1, h-1); {
 	case r.last == nil:
 	case m.peek.news.run == r.last.ID && len(m.peek.news.text) > 0:
+		cropped := m.peek.crops.rows(w - 1)
 		for _, l := range m.peek.window(w-1, room) {
-			lines = append(lines, " "+m.paneRow(l, w-1))
+			lines = append(lines, " "+m.paneRow(l, w-1, cropped))
 		}
 		return fillRows(lines, w, h)
 	default:

@@ -61,27 +61,28 @@ func (s *Screen) blankLine(y int) bool {
 
 func (s *Screen) line(y, w int) string {
 	s.scratch = s.scratch[:0]
-	for x := range s.cols {
+	for x := range min(w, s.cols) {
 		c := s.cur.em.CellAt(x, y)
 		if c == nil {
 			break
 		}
-		s.scratch = append(s.scratch, *c)
+		s.scratch = append(s.scratch, c)
 	}
-	return render(s.scratch, w)
+	return s.render()
 }
 
-// render draws the first w cells. Halves of wide characters that editing left behind are blank.
-func render(row uv.Line, w int) string {
-	row = row[:clamp(w, 0, len(row))]
+// render draws the cells in scratch. Halves of wide characters that editing left behind are blank.
+func (s *Screen) render() string {
+	row := s.scratch
 	end := len(row)
-	for end > 0 && blank(&row[end-1]) {
+	for end > 0 && blank(row[end-1]) {
 		end--
 	}
 	var b strings.Builder
+	b.Grow(end)
 	var pen uv.Style
 	for x := 0; x < end; {
-		c := &row[x]
+		c := row[x]
 		text, width := c.Content, c.Width
 		switch {
 		case width == 1 && text != "":

@@ -52,9 +52,9 @@ type Screen struct {
 	alt  page // made when first needed
 
 	modes
-	pending []byte // the newest characters, held back because a mark may follow; see text.go
-	last    []byte // the newest cluster, for REP
-	scratch uv.Line
+	pending []byte     // the newest characters, held back because a mark may follow; see text.go
+	last    []byte     // the newest cluster, for REP
+	scratch []*uv.Cell // of the row that is being drawn
 }
 
 // page is one of the two screens.
@@ -233,5 +233,5 @@ func (s *Screen) History(from, n int) []string {
 func (s *Screen) Close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.cur, s.main, s.alt, s.history, s.held, s.drawn = nil, page{}, page{}, nil, 0, nil
+	s.cur, s.main, s.alt, s.history, s.held, s.drawn, s.scratch = nil, page{}, page{}, nil, 0, nil, nil
 }

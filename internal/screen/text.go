@@ -228,7 +228,11 @@ func (s *Screen) harvest(p *page) {
 	if p == &s.main && s.keep > 0 {
 		s.drawn = s.drawn[:0]
 		for _, line := range back.Lines() {
-			s.drawn = append(s.drawn, render(line, len(line)))
+			s.scratch = s.scratch[:0]
+			for x := range line {
+				s.scratch = append(s.scratch, &line[x])
+			}
+			s.drawn = append(s.drawn, s.render())
 		}
 		s.remember(s.drawn)
 	}
