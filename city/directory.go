@@ -2,6 +2,7 @@ package city
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"maps"
@@ -24,6 +25,9 @@ type Directory interface {
 	// stopped and started again; of one that does not run its methods fail with *Error Unavailable, saying why.
 	City(name string) (Control, error)
 }
+
+// ErrNobody is what Watch fails with where nobody keeps a list, and somebody may yet come who does.
+var ErrNobody = errors.New("no supervisor runs")
 
 // Keeper is a Directory that is kept by one process, and can tell of that.
 type Keeper interface {

@@ -52,13 +52,9 @@ func (a *app) openRoom(ctx context.Context, o roomOptions) (roomExit, error) {
 	}
 	cities := o.cities
 	if cities == nil {
-		d, closeIt, err := a.directory()
-		if err != nil {
-			o.logger.Warn("other cities cannot be reached from here", "error", err)
-		} else {
-			defer closeIt()
-			cities = d
-		}
+		d, closeIt := a.awaitDirectory()
+		defer closeIt()
+		cities = d
 	}
 	files := prefs.Find(a.getenv)
 	own := prefs.Load(files, prefs.Prefs{})

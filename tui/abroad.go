@@ -1,7 +1,6 @@
 package tui
 
 import (
-	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -55,14 +54,47 @@ func (travel) effect() {}
 // hearFleet takes a new list of the cities in.
 func (m *model) hearFleet(f *fleet) {
 	m.ui++
-	m.fleet = f
+	m.tellOfList(f)
+	m.fleet, m.directory = f, !f.none || m.lobby
 	if name := f.within(m.folder); name != "" && !m.lobby {
 		m.at = name
 	}
 	m.listCities()
-	if m.finder != nil && m.finder.cities {
-		m.refreshCities()
+	if m.finder == nil || !m.finder.cities {
+		return
 	}
+	if !m.directory {
+		m.finder = nil
+		m.switchCity()
+		return
+	}
+	m.refreshCities()
+}
+
+// tellOfList says that the list of the cities has come, has gone or is back. What waits for an outcome, and what has failed,
+// is not talked over.
+func (m *model) tellOfList(f *fleet) {
+	old := m.fleet
+	if old == nil || m.lobby || m.status.pending || m.status.failed && m.status.while == nil || m.typing() {
+		return
+	}
+	key := m.keys.keyOf("city.switch")
+	switch {
+	case old.none && !f.none && f.gone == "":
+		m.say("a supervisor runs now, with " + cityCount(len(f.rows)) + ": " + key + " goes there")
+	case old.gone == "" && f.gone != "":
+		m.complain("the list of the cities cannot be read: " + plain(f.gone))
+		m.status.while = func(m *model) bool { return m.fleet.gone != "" }
+	case old.gone != "" && f.gone == "":
+		m.say("the list of the cities is read again")
+	}
+}
+
+func cityCount(n int) string {
+	if n == 1 {
+		return "1 city"
+	}
+	return fmt.Sprintf("%d cities", n)
 }
 
 // listCities fills the list of all cities from what was heard last.
@@ -93,114 +125,6 @@ func (m *model) moveNeeds(n int) {
 	if len(all) == 0 {
 		m.onNeeds = false
 	}
-}
-
-// switchCity is what @ does: it offers the cities, or goes back to the room of all of them where one has come from there.
-func (m *model) switchCity() []effect {
-	switch {
-	case !m.directory:
-		m.reader = &reader{title: "Other cities", lines: func(m *model, w int) []string { return wrapAll(m.noDirectory(), w) }}
-		return nil
-	case m.departure.waits():
-		m.complain("cannot switch city: " + m.departureText() + "; " + m.keys.keyOf("view.back") + " stays")
-		return nil
-	case m.all:
-		return m.leaveFor(travel{})
-	}
-	f := &finder{title: "Cities", none: "No city is called that.", cities: true, verb: "goes there", reasons: true}
-	f.all = m.cityItems()
-	m.open(f)
-	return nil
-}
-
-// noDirectory says how other cities come into this room.
-func (m *model) noDirectory() []string {
-	return []string{"This room knows of no city besides " + m.cityName() + ": no supervisor runs on this machine, or it runs none.", "",
-		"`gcity start` in a city's folder registers it and has the supervisor run it; `gcity register DIR` registers one, and `gcity cities` lists them.",
-		"A room that is opened while the supervisor runs goes from city to city by this key, and `gcity --all` shows all of them."}
-}
-
-// cityItems are the cities to be chosen from.
-func (m *model) cityItems() []item {
-	var items []item
-	if m.fleet == nil {
-		return nil
-	}
-	rows := append([]sister(nil), m.fleet.rows...)
-	rows = arrange(rows, nil, (*sister).key, m.ranked, false)
-	name := 4
-	for i := range rows {
-		name = max(name, min(28, width(rows[i].shown)))
-	}
-	if m.homeAt != "" && m.fleet.within(m.homeAt) == "" {
-		name = max(name, min(28, width(cmp.Or(m.home, m.cityName()))))
-	}
-	if home := m.homeItem(name); home != nil {
-		items = append(items, *home)
-	}
-	for i := range rows {
-		c := rows[i]
-		h := m.look.health(&c)
-		mark := "  "
-		if c.info.Name == m.at && m.at != "" {
-			mark = m.look.glyph.Done + " "
-		}
-		items = append(items, item{
-			title: mark + fitName(c.shown, name, m.look.glyph.More) + "  " + h.sign + " " + fit(h.word, 9, "") + "  " + c.counts(),
-			words: c.shown + " " + plain(c.info.Path), line: c.info.Name, tail: c.why(m.now),
-			run: func(m *model) []effect { return m.visitCity(c.info.Name, c.info.Path, "") },
-		})
-	}
-	return append(items, item{title: "  all cities, side by side", words: "fleet", line: "fleet.show",
-		run: func(m *model) []effect { return m.leaveFor(travel{}) }})
-}
-
-// homeItem is the city that this room was opened for where the list does not have it, nil where it has.
-func (m *model) homeItem(name int) *item {
-	if m.homeAt == "" || m.fleet.within(m.homeAt) != "" {
-		return nil
-	}
-	shown, mark := m.home, "  "
-	if shown == "" {
-		shown, mark = m.cityName(), m.look.glyph.Done+" "
-	}
-	return &item{title: mark + fitName(shown, name, m.look.glyph.More) + "  is in no list; this room was opened for it", line: shown,
-		run: func(m *model) []effect {
-			if m.home == "" {
-				m.say("this is " + shown)
-				return nil
-			}
-			return m.leaveFor(travel{home: true, name: shown})
-		}}
-}
-
-// counts are a city's numbers, in a few words; what is wrong stands beside them.
-func (c *sister) counts() string {
-	if !c.known || !c.info.Running {
-		return ""
-	}
-	loop := "loop ok"
-	switch {
-	case c.mute != "":
-		loop = "loop ?"
-	case c.brief.late > 0:
-		loop = "loop " + age(c.brief.late)
-	}
-	return fit(fmt.Sprintf("%d/%d run", c.brief.running, c.brief.agents), 9, "") + " " + loop
-}
-
-// refreshCities puts what was heard into the open list; the cursor stays on its city.
-func (m *model) refreshCities() {
-	f := m.finder
-	chosen, pointed, offset := m.underFinder(), f.pointed, f.offset
-	f.all = m.cityItems()
-	f.search()
-	for i := range f.found {
-		if f.found[i].line == chosen {
-			f.at = i
-		}
-	}
-	f.pointed, f.offset = pointed, offset
 }
 
 // visitCity goes to a city of the list.

@@ -16,6 +16,7 @@ import (
 type fleet struct {
 	rows []sister // in the order of their names
 	gone string   // why the list of them cannot be read, "" = it can
+	none bool     // nobody keeps one, and nobody has since the room was opened
 }
 
 // sister is a registered city, as far as it is known.

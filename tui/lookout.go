@@ -34,6 +34,8 @@ type lookout struct {
 	infos   []city.Info
 	gone    string
 	heard   bool // of the directory
+	listed  bool // it has given a list
+	nobody  bool // keeps it now
 	to      *mailbox
 	last    *fleet
 	wake    chan struct{}
@@ -80,8 +82,11 @@ func (l *lookout) run(ctx context.Context) {
 		if ctx.Err() != nil {
 			return
 		}
-		l.change(func() { l.gone, l.heard = whyGone(cause), true })
-		l.r.log.Warn("the list of the cities broke", "error", cause)
+		nobody := errors.Is(cause, city.ErrNobody)
+		l.change(func() { l.gone, l.heard, l.nobody = whyGone(cause), true, nobody })
+		if l.listed || !nobody {
+			l.r.log.Warn("the list of the cities broke", "error", cause)
+		}
 		if !again(ctx, tries) {
 			return
 		}
@@ -107,7 +112,7 @@ func (l *lookout) enlist(ctx context.Context, infos []city.Info) {
 		}
 	}
 	l.change(func() {
-		l.infos, l.gone, l.heard = infos, "", true
+		l.infos, l.gone, l.heard, l.listed = infos, "", true, true
 		there := map[string]bool{}
 		for i := range infos {
 			in := &infos[i]
@@ -279,7 +284,7 @@ func (l *lookout) tellNews() (early bool) {
 
 // list is what is known now; l.mu is held.
 func (l *lookout) list() *fleet {
-	f := &fleet{gone: l.gone, rows: make([]sister, len(l.infos))}
+	f := &fleet{gone: l.gone, none: l.nobody && !l.listed, rows: make([]sister, len(l.infos))}
 	for i, in := range l.infos {
 		c := &f.rows[i]
 		c.info, c.shown = in, plain(in.Name)

@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -303,4 +305,33 @@ func BenchmarkFrameFleet(b *testing.B) {
 		s.hear(news{fleet: &next})
 		s.m.draw()
 	}
+}
+
+// late is a list that nobody keeps before somebody comes.
+type late struct {
+	city.Directory
+	come atomic.Bool
+}
+
+func (l *late) Watch(ctx context.Context) iter.Seq2[[]city.Info, error] {
+	if !l.come.Load() {
+		return func(yield func([]city.Info, error) bool) { yield(nil, city.ErrNobody) }
+	}
+	return l.Directory.Watch(ctx)
+}
+
+// A room that is older than the supervisor learns of it.
+func TestSupervisorThatComesLater(t *testing.T) {
+	a := citytest.NewFake("alpha", city.Agent{Name: "one", Running: true})
+	b := citytest.NewFake("beta", city.Agent{Name: "two", Running: true})
+	d := &late{Directory: citytest.NewMachine(a, b)}
+	c := inHouse(t, Options{City: a, Cities: d, Folder: "/alpha", Mode: Joined})
+	c.sees("0 one")
+	c.insist("@", "knows of no city besides alpha")
+	d.come.Store(true)
+	c.sees("A supervisor runs now")
+	c.keys("\x1b")
+	c.sees("1 of 2 @")
+	c.to("beta")
+	c.sees("0 two")
 }

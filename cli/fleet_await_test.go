@@ -1,0 +1,53 @@
+package cli
+
+import (
+	"errors"
+	"testing"
+
+	"gcity/city"
+	"gcity/city/citytest"
+)
+
+// A list that was asked for before any supervisor runs is that of the first that comes, and is looked for no more then.
+func TestTheListIsAwaited(t *testing.T) {
+	var runs city.Directory
+	opened, closed := 0, 0
+	a := &app{cities: func() (city.Directory, func(), error) {
+		opened++
+		return runs, func() { closed++ }, nil
+	}}
+	d, closeIt := a.awaitDirectory()
+	watch := func() (all []city.Info, err error) {
+		for all, err = range d.Watch(t.Context()) {
+			break
+		}
+		return all, err
+	}
+	if _, err := watch(); !errors.Is(err, city.ErrNobody) {
+		t.Fatalf("without a supervisor: %v", err)
+	}
+	if _, err := d.(city.Registrar).Unregister(t.Context(), "alpha"); !errors.Is(err, city.ErrNobody) {
+		t.Errorf("without a supervisor: %v", err)
+	}
+	runs = citytest.NewMachine(town("alpha", city.Running))
+	if all, err := watch(); err != nil || len(all) != 1 {
+		t.Fatalf("%v, %v", all, err)
+	}
+	before := opened
+	if c, err := d.City("alpha"); err != nil || c == nil {
+		t.Error(err)
+	}
+	if opened != before {
+		t.Error("it was opened again")
+	}
+	closeIt()
+	if closed != 1 {
+		t.Errorf("closed %d times", closed)
+	}
+	a.readOnly = true
+	if d, _ := a.awaitDirectory(); d == nil {
+		t.Error("there is no list for whoever looks")
+	} else if _, changes := d.(city.Registrar); changes {
+		t.Error("who only looks can change the list")
+	}
+}
