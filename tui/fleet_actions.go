@@ -78,12 +78,20 @@ func needCityRow(m *model) string {
 	return ""
 }
 
+// needCityItself is why a verb about a whole city is not for what is under the cursor.
+func needCityItself(m *model) string {
+	if m.onNeeds {
+		return "it is about a whole city, and the cursor is on an agent; " + m.keys.keyOf("fleet.next") + " goes to the cities, " + m.keys.keyOf("fleet.open") + " to the agent"
+	}
+	return needCityRow(m)
+}
+
 // needLoop is why nothing can be told to the city.
 func needLoop(m *model) string {
 	if why := needWritable(m); why != "" {
 		return why
 	}
-	if why := needCityRow(m); why != "" {
+	if why := needCityItself(m); why != "" {
 		return why
 	}
 	if c := m.sister(); !c.info.Running {
@@ -106,7 +114,7 @@ func needRegistered(m *model) string {
 	if why := needRegistrar(m); why != "" {
 		return why
 	}
-	return needCityRow(m)
+	return needCityItself(m)
 }
 
 func (m *model) enterCity() []effect {

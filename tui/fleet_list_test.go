@@ -1,0 +1,57 @@
+package tui
+
+import (
+	"strings"
+	"testing"
+)
+
+// What is about a whole city is not done to it by a key that is pressed over one of its agents.
+func TestFleetVerbsOfCitiesAreNotForAgents(t *testing.T) {
+	s := lobby(t, 120, 40, Options{})
+	s.press("tab")
+	for _, key := range []string{"s", "R", "ctrl+k"} {
+		if s.press(key); s.m.choice != nil || !strings.Contains(s.m.status.text, "the cursor is on an agent") {
+			t.Fatalf("%s: %q", key, s.m.status.text)
+		}
+		s.press("esc")
+		if !s.m.onNeeds {
+			t.Fatalf("%s has left the agents", key)
+		}
+	}
+	s.press("tab")
+	s.sail("harbour")
+	if s.press("s"); s.m.choice == nil || !strings.Contains(s.m.choice.title, "harbour") {
+		t.Errorf("%+v", s.m.choice)
+	}
+}
+
+// In the room of a city it is said when the list of all of them has gone, for as long as it has, and when it is back.
+func TestListThatComesAndGoes(t *testing.T) {
+	s := among(t, 120, 40)
+	none := &fleet{gone: "no supervisor runs", none: true}
+	s.hear(news{fleet: none})
+	s.press("@")
+	if s.m.finder != nil || s.m.reader == nil || s.m.directory {
+		t.Fatalf("a list is shown that nobody keeps")
+	}
+	s.press("esc")
+	s.hear(news{fleet: demoFleet(epoch)})
+	if !strings.Contains(s.m.status.text, "a supervisor runs now, with 8 cities: @ ") {
+		t.Errorf("%q", s.m.status.text)
+	}
+	old := demoFleet(epoch)
+	old.gone = "the supervisor has stopped"
+	s.hear(news{fleet: old})
+	if !strings.Contains(s.m.status.text, "the supervisor has stopped") || !s.m.status.failed {
+		t.Errorf("%q", s.m.status.text)
+	}
+	s.press("@")
+	if s.m.finder == nil || !strings.Contains(s.m.finder.title, "as they were: the supervisor has stopped") {
+		t.Errorf("%+v", s.m.finder)
+	}
+	s.press("esc")
+	s.hear(news{fleet: demoFleet(epoch)})
+	if s.m.status.failed || !strings.Contains(s.m.status.text, "is read again") {
+		t.Errorf("%q", s.m.status.text)
+	}
+}
