@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"gcity/internal/await"
 )
 
 // Who stands still while it is getting its environment is not taken for one that has an empty one.
@@ -24,7 +26,7 @@ func TestWhoMayHideAnEnvironment(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { c.Process.Kill(); c.Wait() })
-	until(t, "it is known that it has none", func() bool { return !mayHide(c.Process.Pid) })
+	await.Until(t, "it is known that it has none", func() bool { return !mayHide(c.Process.Pid) })
 	if env := Environ(c.Process.Pid); len(env) > 0 {
 		t.Errorf("one that was given nothing: %q", env)
 	}

@@ -14,7 +14,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
+
+	"gcity/internal/await"
 )
 
 const units = ".config/systemd/user"
@@ -165,10 +166,8 @@ func (e *estate) fail(format string, args ...any) {
 
 func (e *estate) until(what string, true func() bool) {
 	e.t.Helper()
-	for deadline := time.Now().Add(patience); !true(); time.Sleep(50 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			e.fail("not within %s: %s", patience, what)
-		}
+	if !await.So(true) {
+		e.fail("not within %s: %s", await.Limit, what)
 	}
 }
 
