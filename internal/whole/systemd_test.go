@@ -256,9 +256,7 @@ func TestSystemd(t *testing.T) {
 		s.gcity(s.group, "install", "--now")
 		s.born(1)
 		s.has()
-		if was[s] = s.people(); len(was[s]) == 0 {
-			e.fail("%s: no process of its agent is to be seen", s.unit)
-		}
+		e.until("its agent has become what it stays", func() bool { was[s] = s.people(); return len(was[s]) > 0 })
 		for pid := range was[s] {
 			env, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
 			if err != nil || bytes.Contains(env, []byte("INVOCATION_ID=")) || bytes.Contains(env, []byte("NOTIFY_SOCKET=")) {
