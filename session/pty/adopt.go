@@ -5,10 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"net"
 	"os"
-	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -17,7 +15,6 @@ import (
 
 	"gcity/internal/mishap"
 	"gcity/internal/proc"
-	"gcity/session"
 	"gcity/session/pty/internal/wire"
 )
 
@@ -100,7 +97,7 @@ func (p *Provider) adopt(ctx context.Context, name string) error {
 	case err != nil: // set aside: it is not ours to judge
 		p.log.Error("cannot read a session's record", "session", name, "err", err)
 		return nil
-	case rec.City != p.city:
+	case rec.City != p.city || p.wentAway(rec):
 		p.log.Warn("a session of another city is left alone", "session", name, "city", rec.City)
 		return nil
 	}
@@ -173,34 +170,6 @@ func (p *Provider) recognise(name string, pid int, s wire.State) error {
 	return nil
 }
 
-// isIn reports whether a holder lives in a folder of this city, wherever that was when it began: a folder that is moved takes
-// its sessions along.
-func (p *Provider) isIn(pid int, name string) bool {
-	is, err := os.Stat("/proc/" + strconv.Itoa(pid) + "/cwd")
-	if err != nil {
-		return false
-	}
-	ours, err := os.Stat(p.dir + "/" + name)
-	return err == nil && os.SameFile(is, ours)
-}
-
-// movedHere makes a session of a city that was moved one of the city where it is now. Its agent was told of another folder, so
-// it differs from what is wanted.
-func (p *Provider) movedHere(s wire.State) wire.State {
-	r := &s.Record
-	if r.City == p.city {
-		return s
-	}
-	p.log.Warn("a session was begun where the city was before it was moved", "session", r.Name, "city", r.City)
-	f := session.Fingerprint{Sum: "moved", Fields: maps.Clone(r.Fingerprint.Fields)}
-	if f.Fields == nil {
-		f.Fields = map[string]string{}
-	}
-	f.Fields["folder "+r.City] = ""
-	r.City, r.Fingerprint = p.city, f
-	return s
-}
-
 func (p *Provider) record(name string) (r wire.Record, err error) {
 	data, err := os.ReadFile(p.path(name, wire.RecordFile))
 	if err != nil {
@@ -242,11 +211,12 @@ func (p *Provider) holds(pid int) (dir string, ok bool) {
 	if len(args) != 3 || args[1] != "hold" || !strings.HasPrefix(args[2], p.dir+"/") {
 		return "", false
 	}
-	cwd, err := os.Readlink("/proc/" + strconv.Itoa(pid) + "/cwd")
+	cwd, err := os.Readlink(cwdOf(pid))
 	if err != nil || cwd == bornIn {
 		return "", false
 	}
-	return args[2], !strings.Contains(args[2][len(p.dir)+1:], "/")
+	name := args[2][len(p.dir)+1:]
+	return args[2], !strings.Contains(name, "/") && !p.elsewhere(cwd, name)
 }
 
 // awaitSocket gives a holder a moment to listen again.

@@ -67,6 +67,9 @@ func (p *Provider) dialSession(ctx context.Context, verb, name string) (*net.Uni
 			p.openActivity(e)
 			return conn, nil
 		}
+		if conn, err := dial(cwdOf(l.holder), wire.SocketFile); err == nil { // the city was moved under us
+			return conn, nil
+		}
 	}
 	return nil, fail(verb, name, errGone, "its holder does not answer: %v", err)
 }

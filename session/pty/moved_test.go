@@ -1,0 +1,83 @@
+package pty
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"gcity/internal/await"
+)
+
+// L3: what lives in a city that was moved is that city's, whoever begins at the place where it was: a new city, or a copy of it.
+func TestACityWhereAnotherWas(t *testing.T) {
+	for name, make := range map[string]func(to, from string) error{
+		"new":  func(to, _ string) error { return os.Mkdir(to, 0o755) },
+		"copy": func(to, from string) error { return exec.Command("cp", "-a", from, to).Run() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			root := t.TempDir()
+			was, is := filepath.Join(root, "town"), filepath.Join(root, "village")
+			if err := os.Mkdir(was, 0o755); err != nil {
+				t.Fatal(err)
+			}
+			first := newProvider(t, was)
+			a := start(t, first, spec(was, "a", "cat"))
+			first.Close()
+			if err := os.Rename(was, is); err != nil {
+				t.Fatal(err)
+			}
+			if err := make(was, is); err != nil {
+				t.Fatal(err)
+			}
+			other := newProvider(t, was)
+			if list, err := other.List(t.Context()); err != nil || len(list) > 0 {
+				t.Fatalf("it has the sessions of another city: %+v, %v", list, err)
+			}
+			b := start(t, other, spec(was, "a", "cat"))
+			moved := newProvider(t, is)
+			list, err := moved.List(t.Context())
+			if err != nil || len(list) != 1 || list[0].ID != a.ID || !list[0].Alive || list[0].City != is {
+				t.Fatalf("the session did not go along: %+v, %v", list, err)
+			}
+			if err := other.Stop(t.Context(), "a", await.Limit); err != nil {
+				t.Error(err)
+			}
+			if x := nextExit(t, other); x.ID != b.ID {
+				t.Errorf("%+v", x)
+			}
+			if err := moved.Send(t.Context(), "a", "typed"); err != nil || !alive(a.PID) {
+				t.Errorf("%v", err)
+			}
+			shows(t, moved, "a", "typed\ntyped")
+		})
+	}
+}
+
+// Who has a city whose folder is moved meanwhile reaches its sessions where they are, and makes nothing where it was.
+func TestMovedUnderAController(t *testing.T) {
+	root := t.TempDir()
+	was, is := filepath.Join(root, "town"), filepath.Join(root, "village")
+	if err := os.Mkdir(was, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	p := newProvider(t, was)
+	start(t, p, spec(was, "a", "cat"))
+	if err := os.Rename(was, is); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Send(t.Context(), "a", "typed"); err != nil {
+		t.Fatal(err)
+	}
+	shows(t, p, "a", "typed\ntyped")
+	if err := p.Stop(t.Context(), "a", await.Limit); err != nil {
+		t.Fatal(err)
+	}
+	if x := nextExit(t, p); !x.Asked {
+		t.Errorf("%+v", x)
+	}
+	if _, err := os.Stat(was); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("there is something where it was: %v", err)
+	}
+}
