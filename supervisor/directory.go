@@ -244,6 +244,7 @@ func (s *Supervisor) Unregister(ctx context.Context, name string) (city.Receipt,
 	}
 	s.mu.Lock()
 	w.dismiss()
+	s.dropped[w.path] = true
 	s.mu.Unlock()
 	s.readNow(ctx)
 	select {

@@ -81,6 +81,9 @@ func (e *eye) look() {
 	e.served, e.waiting = append(e.served, e.waiting...), nil
 	e.late, e.more = false, false
 	e.seen = make(chan sight, 1)
+	e.s.mu.Lock()
+	clear(e.s.dropped)
+	e.s.mu.Unlock()
 	e.timer.Reset(lookLimit)
 	go func(to chan<- sight, look func() sight) { // as long as it takes, and nobody can wait for that
 		var saw sight

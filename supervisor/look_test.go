@@ -132,3 +132,41 @@ func TestRegisteredDuringALook(t *testing.T) {
 		l.over("")
 	})
 }
+
+// A city that is unregistered while a look is under way does not begin again for what that look still saw, be it that the city has
+// ended meanwhile or not.
+func TestUnregisteredDuringALook(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLand(t)
+		l.begin("/c/a", "/c/b", "/c/slow")
+		tick()
+		l.town("/c/slow").slow = make(chan struct{})
+		real := l.s.look
+		l.s.look = func() sight {
+			saw := real()
+			time.Sleep(time.Second)
+			return saw
+		}
+		l.s.Reload()
+		synctest.Wait()
+		done := make(chan error, 2)
+		for _, name := range []string{"b", "slow"} {
+			go func() {
+				_, err := l.s.Unregister(t.Context(), name)
+				done <- err
+			}()
+		}
+		time.Sleep(1500 * time.Millisecond) // that look is over, and the next is not
+		l.town("/c/slow").Hurry()
+		for range 2 {
+			if err := <-done; err != nil {
+				t.Error(err)
+			}
+		}
+		l.want("a running")
+		if n, m := l.count("/c/b"), l.count("/c/slow"); n != 1 || m != 1 {
+			t.Errorf("they were begun %d and %d times", n, m)
+		}
+		l.over("")
+	})
+}

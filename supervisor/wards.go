@@ -16,6 +16,7 @@ func (s *Supervisor) reconcile(entries []Entry, names map[string]string) {
 	if s.ending != alive {
 		return
 	}
+	entries = slices.DeleteFunc(slices.Clone(entries), func(e Entry) bool { return s.dropped[e.Path] })
 	entries = Named(entries, func(path string) string {
 		if w := s.wards[path]; w != nil {
 			return w.next
