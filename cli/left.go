@@ -17,9 +17,13 @@ import (
 
 // What runs on of a city that nobody runs.
 
-// living counts the sessions of a city that live, as far as they can be seen.
+// living counts the sessions of a city that live without a controller, as far as they can be seen.
 func living(ctx context.Context, dir string) (n int, err error) {
 	if _, err := os.Stat(gcDir(dir)); errors.Is(err, os.ErrNotExist) {
+		return 0, nil
+	}
+	if _, closeNear, err := dial(dir); err == nil {
+		closeNear()
 		return 0, nil
 	}
 	p, closeIt, err := openSessions(dir, true, quietLogger(), func(error) {}) // what breaks is not counted
