@@ -55,8 +55,12 @@ func (w *ward) refused(err error, until time.Time) {
 	} else if news {
 		w.s.o.Logger.Warn("a city cannot be opened", "city", w.entry().Name, "path", w.path, "why", text, "again", until)
 	}
+	busy := w.s.o.Busy(err)
+	if busy { // what lives of it is another controller's
+		w.set(func() { w.lives = 0 })
+	}
 	w.be(city.CityRefused, text, until)
-	if !w.s.o.Busy(err) {
+	if !busy {
 		w.countLeft()
 	}
 }

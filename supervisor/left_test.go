@@ -106,3 +106,27 @@ func TestStopOfACityThatIsRefusedSinceItBroke(t *testing.T) {
 		}
 	})
 }
+
+// Whom another controller has taken meanwhile is not left any more.
+func TestWhatWasLeftAndIsTaken(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLand(t)
+		l.leaves(map[string]error{"/c/bad": errBusy})
+		left := func(want int) {
+			t.Helper()
+			synctest.Wait()
+			if all := must(l.s.Cities(t.Context())); len(all) != 1 || all[0].Status != city.CityRefused || all[0].Left != want {
+				t.Errorf("%+v", all)
+			}
+		}
+		l.wrong["/c/bad"] = errors.New("no")
+		l.begin("/c/bad")
+		left(2)
+		l.mu.Lock()
+		l.wrong["/c/bad"] = errBusy
+		l.mu.Unlock()
+		l.s.Reload()
+		left(0)
+		l.over("")
+	})
+}
