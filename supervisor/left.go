@@ -39,6 +39,10 @@ func (w *ward) unopened(err error, broken bool) {
 		w.letGo()
 		return
 	}
+	if err == nil && !broken { // it was stopped: who runs since then is somebody else's
+		w.be(city.CityStopped, "", time.Time{})
+		return
+	}
 	w.be(city.CityStopping, "", time.Time{})
 	w.letGo()
 	switch {

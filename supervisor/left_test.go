@@ -130,3 +130,25 @@ func TestWhatWasLeftAndIsTaken(t *testing.T) {
 		l.over("")
 	})
 }
+
+// A city that somebody has stopped is in nobody's care: whoever runs in it since then was begun by somebody else, and stays.
+func TestStopOfACityThatSomebodyStopped(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLand(t)
+		ended := l.leaves(nil)
+		l.begin("/c/a", "/c/b")
+		tick()
+		for _, p := range []string{"/c/a", "/c/b"} {
+			l.town(p).fails <- nil
+		}
+		tick()
+		l.want("a stopped, b stopped")
+		if _, err := l.s.Unregister(t.Context(), "b"); err != nil {
+			t.Error(err)
+		}
+		l.over("")
+		if got := ended(); len(got) > 0 {
+			t.Errorf("%q were ended", got)
+		}
+	})
+}
