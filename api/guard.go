@@ -54,8 +54,15 @@ func (g Guard) guarded(s *server, next http.Handler) http.Handler {
 		if status == 0 {
 			ctx, cancel := context.WithCancel(r.Context())
 			defer cancel()
-			defer context.AfterFunc(by.life, cancel)()
-			next.ServeHTTP(w, r.WithContext(ctx))
+			defer by.lend(func() {
+				cancel()
+				if r.ContentLength != 0 {
+					_ = rc.SetReadDeadline(time.Now()) // nobody waits for the rest of it
+				}
+			})()
+			r = r.WithContext(ctx)
+			r.Body = lent{r.Body, by}
+			next.ServeHTTP(w, r)
 			return
 		}
 		if status == http.StatusUnauthorized {

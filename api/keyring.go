@@ -4,6 +4,8 @@ import (
 	"context"
 	"crypto/sha256"
 	"crypto/subtle"
+	"errors"
+	"io"
 )
 
 // keyring is what a guard compares tokens with.
@@ -24,6 +26,36 @@ func newKey(token string) *key {
 	k.life, k.end = context.WithCancel(context.Background())
 	return k
 }
+
+// lend has something done when the key's life ends, until it is given back; after that nothing of it is done any more.
+func (k *key) lend(cut func()) (back func()) {
+	done := make(chan struct{})
+	stop := context.AfterFunc(k.life, func() { defer close(done); cut() })
+	return func() {
+		if !stop() {
+			<-done
+		}
+	}
+}
+
+// lent is the body of a request, which ends with the life of its key: what comes later is not acted on.
+type lent struct {
+	io.ReadCloser
+	by *key
+}
+
+func (l lent) Read(b []byte) (int, error) {
+	if l.by.life.Err() != nil {
+		return 0, errKeyEnded
+	}
+	n, err := l.ReadCloser.Read(b)
+	if l.by.life.Err() != nil {
+		return 0, errKeyEnded
+	}
+	return n, err
+}
+
+var errKeyEnded = errors.New("the token that it came with counts no more")
 
 func (g Guard) keyring() *keyring {
 	k := &keyring{tenants: map[string]*key{}}

@@ -160,3 +160,59 @@ func TestKeysChange(t *testing.T) {
 		t.Errorf("another tenant's terminal is cut: %v", err)
 	}
 }
+
+// A request whose body is still being sent when its token changes is not carried out any more, and not waited for.
+func TestKeysChangeAmidARequest(t *testing.T) {
+	town := named("town")
+	d := kept(t, func(ctx context.Context, d *door) {
+		api.Keep(ctx, d.wants, func(now city.Door) { d.told <- now }, town, api.Options{})
+	})
+	file := filepath.Join(t.TempDir(), "token")
+	write := func(text string) {
+		if err := os.WriteFile(file+".new", []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Rename(file+".new", file); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(token)
+	addr := freeAddr(t)
+	d.wants <- api.TCP{Addr: addr, TokenFile: file}
+	d.until(addr, "")
+	const text = `{"text":"hello"}`
+	begun := func() net.Conn {
+		conn, err := net.Dial("tcp", addr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { conn.Close() })
+		if err := conn.SetDeadline(time.Now().Add(patience)); err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(conn, "POST /v0/agent/worker/nudge HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\nX-GC-Request: 1\r\n"+
+			"Expect: 100-continue\r\nAuthorization: Bearer %s\r\nContent-Length: %d\r\n\r\n", addr, token, len(text))
+		// Whoever is told to go on has been let in.
+		if line, err := bufio.NewReader(conn).ReadString('\n'); err != nil || !strings.Contains(line, " 100 ") {
+			t.Fatal(line, err)
+		}
+		return conn
+	}
+	sends, waits := begun(), begun()
+	next := "next-" + token
+	write(next)
+	eventually(t, func() bool {
+		code, _, _ := call(t, "GET", "http://"+addr+"/v0/status", "", "Authorization: Bearer "+next)
+		return code == 200
+	})
+	_, _ = io.WriteString(sends, text) // it may be cut already
+	for _, conn := range []net.Conn{sends, waits} {
+		answer, err := io.ReadAll(conn)
+		if errors.Is(err, os.ErrDeadlineExceeded) || strings.Contains(string(answer), " 200 ") {
+			t.Errorf("%q, %v", answer, err)
+		}
+	}
+	if did := town.Commands(); len(did) > 0 {
+		t.Errorf("with a token that counts no more: %+v", did)
+	}
+}
