@@ -49,13 +49,13 @@ func inherited(h Host) environ {
 
 // foreign variables belong to other sessions, to the service manager, or to the controller's own terminal and folder.
 func foreign(name string) bool {
-	for _, prefix := range []string{"GC_", "TMUX", "WATCHDOG_", "LISTEN_"} {
+	for _, prefix := range []string{"GC_", "TMUX", "WATCHDOG_", "LISTEN_", "MEMORY_PRESSURE_"} {
 		if strings.HasPrefix(name, prefix) {
 			return true
 		}
 	}
 	switch name {
-	case "NOTIFY_SOCKET", "INVOCATION_ID", "JOURNAL_STREAM", "SYSTEMD_EXEC_PID", "MANAGERPID", "COLUMNS", "LINES", "OLDPWD":
+	case "NOTIFY_SOCKET", "INVOCATION_ID", "JOURNAL_STREAM", "SYSTEMD_EXEC_PID", "MANAGERPID", "MANAGERPIDFDID", "COLUMNS", "LINES", "OLDPWD":
 		return true
 	}
 	return false

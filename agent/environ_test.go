@@ -10,7 +10,7 @@ func TestInherited(t *testing.T) {
 		"HOME=/h", "PATH=/usr/bin:/c/bin:/bin", "API_KEY=k", "EMPTY=", "A=B=C", "=odd", "broken",
 		"GC_AGENT=x", "GC_SESSION=fake", "GCC=1", "TMUX=1", "TMUX_PANE=%1", "TMUXINATOR=1", "NOTIFY_SOCKET=/n", "NOTIFY_SOCKETS=kept",
 		"WATCHDOG_USEC=1", "WATCHDOG_PID=1", "LISTEN_FDS=1", "LISTEN_PID=1", "INVOCATION_ID=1", "JOURNAL_STREAM=1:2",
-		"SYSTEMD_EXEC_PID=1", "MANAGERPID=1", "COLUMNS=80", "LINES=24", "LINESX=1", "TERM=dumb", "OLDPWD=/",
+		"SYSTEMD_EXEC_PID=1", "MANAGERPID=1", "MANAGERPIDFDID=1", "MEMORY_PRESSURE_WATCH=/g", "MEMORY_PRESSURE_WRITE=1", "COLUMNS=80", "LINES=24", "LINESX=1", "TERM=dumb", "OLDPWD=/",
 	}, BinDir: "/c/bin"})
 	want := map[string]string{"HOME": "/h", "PATH": "/c/bin:/usr/bin:/bin", "API_KEY": "k", "EMPTY": "", "A": "B=C", "GCC": "1",
 		"NOTIFY_SOCKETS": "kept", "LINESX": "1", "TERM": "xterm-256color"}

@@ -265,7 +265,7 @@ can say otherwise, key by key; its arguments are each one word to the shell, wha
 The environment, later wins:
 
 1. what the controller was started with, less ` + "`GC_*`, `TMUX*`, `COLUMNS`, `LINES`, `OLDPWD`" + ` and what systemd
-   tells a service of itself (` + "`NOTIFY_SOCKET`, `WATCHDOG_*`, `LISTEN_*`, `INVOCATION_ID`, `JOURNAL_STREAM`, `SYSTEMD_EXEC_PID`, `MANAGERPID`" + `);
+   tells a service of itself (` + "`NOTIFY_SOCKET`, `WATCHDOG_*`, `LISTEN_*`, `INVOCATION_ID`, `JOURNAL_STREAM`, `SYSTEMD_EXEC_PID`, `MANAGERPID`, `MANAGERPIDFDID`, `MEMORY_PRESSURE_*`" + `);
    ` + "`TERM` is `xterm-256color`" + `;
 2. the provider's ` + "`env`, then `agents.env`" + `, with ` + "`$NAME` and `${NAME}`" + ` replaced by the controller's variables (empty if it has none);
 3. ` + "`GC_AGENT`, `GC_CITY` and `GC_CITY_PATH`" + ` (the city's folder), ` + "`GC_CITY_NAME`, `GC_SESSION_NAME`, `GC_SESSION_ID`, `GC_DIR` and `PWD`" + ` (the working
