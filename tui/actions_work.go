@@ -107,15 +107,16 @@ func (m *model) askClose() []effect {
 	}
 	id, shown := b.ID, plain(b.ID)
 	body := []string{plain(b.Title)}
-	switch n := m.work.partsBelow(); {
-	case n == 1:
+	parts := m.work.partsBelow()
+	switch {
+	case parts == 1:
 		body = append(body, "1 part of it is not closed, and stays so.")
-	case n > 1:
-		body = append(body, count(n, "part")+" of it are not closed, and stay so.")
+	case parts > 1:
+		body = append(body, count(parts, "part")+" of it are not closed, and stay so.")
 	}
 	m.ask(question{title: "Close " + shown + "?", body: body, verb: "close it",
 		do: func(m *model) []effect {
-			return m.carry("closing", shown, []city.Command{city.UpdateBead{ID: id, Patch: beads.Closing()}})
+			return m.carry("closing", shown, []city.Command{city.UpdateBead{ID: id, Patch: beads.Closing(), Force: parts > 0}})
 		}})
 	return nil
 }
