@@ -291,7 +291,7 @@ func TestSystemd(t *testing.T) {
 			s.kept("kill "+how, was[s])
 		}
 	}
-	if n := daemon.show("NRestarts"); n != "2" {
+	if n := daemon.show("NRestarts"); n == "0" || n == "1" {
 		t.Errorf("begun anew %s times", n)
 	}
 
