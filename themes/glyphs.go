@@ -7,6 +7,7 @@ type Glyphs struct {
 	Backoff, Leaving                     string
 	Cursor, Mark, Alert, Done, More, Dot string
 	Mail                                 string
+	Above, Below                         string // that many more rows
 
 	// Rules: thin, and heavy for the focused panel.
 	Thin, Heavy, Bar string
@@ -27,7 +28,7 @@ func Unicode() Glyphs {
 		Running: "●", Suspended: "○", Exited: "○",
 		Failed: "✗", Starting: "◐", Waiting: "◌",
 		Backoff: "↻", Leaving: "↓",
-		Cursor: ">", Mark: "+", Alert: "!", Done: "✓", More: "…", Dot: "·", Mail: "▤",
+		Cursor: ">", Mark: "+", Alert: "!", Done: "✓", More: "…", Dot: "·", Mail: "▤", Above: "↑", Below: "↓",
 		Thin: "─", Heavy: "━", Bar: "│",
 		Join: [3][3]string{{"│", "├", "┝"}, {"┤", "┼", "┾"}, {"┥", "┽", "┿"}},
 		Top:  [3][3]string{{"│", "┌", "┍"}, {"┐", "┬", "┮"}, {"┑", "┭", "┯"}},
@@ -48,7 +49,7 @@ func ASCII() Glyphs {
 		Running: "*", Suspended: "-", Exited: ".",
 		Failed: "X", Starting: "~", Waiting: "?",
 		Backoff: "@", Leaving: "v",
-		Cursor: ">", Mark: "+", Alert: "!", Done: "*", More: "~", Dot: "-", Mail: "%",
+		Cursor: ">", Mark: "+", Alert: "!", Done: "*", More: "~", Dot: "-", Mail: "%", Above: "^", Below: "v",
 		Thin: "-", Heavy: "=", Bar: "|",
 		Join: [3][3]string{{"|", "+", "+"}, {"+", "+", "+"}, {"+", "+", "+"}},
 		Top:  [3][3]string{{"|", "+", "+"}, {"+", "+", "+"}, {"+", "+", "+"}},

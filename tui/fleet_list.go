@@ -10,8 +10,17 @@ import (
 
 // citiesPanel lists the cities.
 func (m *model) citiesPanel(w, h int, focus, shared bool) []string {
-	lines := append(make([]string, 0, h), m.rule(w, focus, m.fleetTabs(false, shared), ""))
 	t := &m.cities
+	room := h - 1
+	if m.fleetHeaded(w, h) {
+		room--
+	}
+	tabs := m.fleetTabs(false, shared)
+	tabs[0].hidden = m.outside(t.list.outside(room))
+	if tabsWidth(tabs) > w {
+		tabs = bare(tabs)
+	}
+	lines := append(make([]string, 0, h), m.rule(w, focus, tabs, ""))
 	switch {
 	case m.fleet == nil:
 		return fillRows(append(lines, blanks(w), m.note("Waiting for the list of the cities.", w)), w, h)
@@ -22,10 +31,8 @@ func (m *model) citiesPanel(w, h int, focus, shared bool) []string {
 		return fillRows(append(append(lines, blanks(w)), m.notes(w, fmt.Sprintf("None of %d cities matches %q. ", len(t.rows), m.cityFilter.text)+m.clears())...), w, h)
 	}
 	c := m.fleetColumns(w)
-	room := h - 1
 	if m.fleetHeaded(w, h) {
 		lines = append(lines, m.cityHeads(c, w))
-		room--
 	}
 	from, to := t.list.window(room)
 	for i := from; i < to; i++ {

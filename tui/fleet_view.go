@@ -153,13 +153,17 @@ func (m *model) fleetTabs(needs, shared bool) []tab {
 
 // needsPanel lists the agents of all cities that wait for a person.
 func (m *model) needsPanel(w, h int, focus, shared bool) []string {
-	lines := append(make([]string, 0, h), m.rule(w, focus, m.fleetTabs(true, shared), ""))
-	all := m.allNeeds()
+	all, room := m.allNeeds(), h-1
+	m.needOffset = scrollTo(m.needAt, m.needOffset, room, len(all))
+	tabs := m.fleetTabs(true, shared)
+	tabs[len(tabs)-1].hidden = m.outside(m.needOffset, max(0, len(all)-m.needOffset-room))
+	if tabsWidth(tabs) > w {
+		tabs = bare(tabs)
+	}
+	lines := append(make([]string, 0, h), m.rule(w, focus, tabs, ""))
 	if len(all) == 0 {
 		return fillRows(append(lines, m.note("Nobody needs you.", w)), w, h)
 	}
-	room := h - 1
-	m.needOffset = scrollTo(m.needAt, m.needOffset, room, len(all))
 	state, town, who := stateWidth+2, 4, 5
 	for _, n := range all {
 		town, who = max(town, width(n.city.shown)), max(who, width(n.need.shown))

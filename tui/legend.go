@@ -18,6 +18,7 @@ func (m *model) legend() []item {
 		{keys: []string{g.Alert}, title: "something is wrong with the city, or with what stands beside it"},
 		{keys: []string{g.Mail}, title: "mail that nobody has read; " + m.keys.keyOf("mail.show") + " shows it"},
 		{keys: []string{g.More}, title: "something is cut off here"},
+		{keys: []string{g.Below + "9"}, title: "in the title of a list: it has 9 rows more below those that are seen; " + g.Above + "9 above"},
 		{keys: []string{"o:need"}, title: "the order of a list at the right of its rule: who needs somebody first; " +
 			m.keys.keyOf("list.sort") + " changes it"},
 	}

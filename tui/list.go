@@ -94,6 +94,12 @@ func (l *list) window(h int) (from, to int) {
 	return l.offset, min(len(l.shown), l.offset+h)
 }
 
+// outside is how many rows are above and below the h lines that show the list.
+func (l *list) outside(h int) (above, below int) {
+	above = scrollTo(l.at, l.offset, h, len(l.shown))
+	return above, max(0, len(l.shown)-above-h)
+}
+
 // scrollTo moves an offset as little as possible so that a row is visible in h lines.
 func scrollTo(at, offset, h, n int) int {
 	if at < offset {

@@ -188,7 +188,7 @@ func (m *model) unfold(p panel) []effect {
 // tabAt is the panel whose title is at a column of a rule.
 func (m *model) tabAt(a *area, x int) (panel, bool) {
 	at := 1
-	for _, t := range m.tabsFor(a.place) {
+	for _, t := range m.tabsFor(a.place, a.w) {
 		if n := t.width(); x >= at && x < at+n {
 			return t.panel, true
 		} else {

@@ -14,6 +14,7 @@ type tab struct {
 	search string // what is looked for, before the count of what was found
 	extra  string // a count
 	note   string // what belongs to the count and may be left out
+	hidden string // how many rows are above and below those that are seen
 	active bool
 	alert  bool // extra asks to be looked at
 }
@@ -83,6 +84,9 @@ func (m *model) title(l *line, t tab, focus, shared bool) {
 			l.add(number, " ("+t.note+")")
 		}
 	}
+	if t.hidden != "" && t.name != "" {
+		l.add(themes.Dim, " "+t.hidden)
+	}
 	l.add(name, " ")
 }
 
@@ -104,6 +108,18 @@ func (t *tab) width() int {
 		if t.note != "" {
 			n += 3 + width(t.note)
 		}
+	}
+	if t.hidden != "" {
+		n += 1 + width(t.hidden)
+	}
+	return n
+}
+
+// tabsWidth is how many columns a rule with these titles takes at least.
+func tabsWidth(all []tab) int {
+	n := 1 + 2*(len(all)-1)
+	for i := range all {
+		n += all[i].width()
 	}
 	return n
 }

@@ -148,7 +148,7 @@ func (m *model) panel(at place, w int, focus bool) []string {
 	if at.h <= 0 {
 		return nil
 	}
-	tabs := m.tabsFor(at)
+	tabs := m.tabsFor(at, w)
 	switch at.panel {
 	case panelAgents:
 		return m.agentsPanel(w, at.h, focus, tabs)
@@ -168,8 +168,8 @@ func (m *model) panel(at place, w int, focus bool) []string {
 	return m.detailStrip(w, at.h)
 }
 
-// tabsFor are the titles in a panel's rule.
-func (m *model) tabsFor(at place) []tab {
+// tabsFor are the titles in the rule of a panel of w columns.
+func (m *model) tabsFor(at place, w int) []tab {
 	held, ills := len(m.quarantine.shown)-len(m.quarantine.strays), m.pools.ills(m.now)
 	troubles, alert := m.automations.ills()
 	calls, called := m.watchdogs.ills()
@@ -201,6 +201,7 @@ func (m *model) tabsFor(at place) []tab {
 	}
 	own := &all[min(at.panel, panelPeek)]
 	own.active = true
+	own.hidden = m.hiddenIn(at, w)
 	if at.tabs && m.w < m.roomy() {
 		m.searching(own, at.panel)
 	}
@@ -248,25 +249,25 @@ func (m *model) searching(t *tab, p panel) {
 	}
 }
 
-// shortTabs are the titles where panels share one place, brought into w columns: notes go first, then, from the right,
-// the names of panels that are not seen, for which their keys stand alone; then what is searched for is cut, and at last
-// the keys go.
+// shortTabs are the titles where panels share one place, brought into w columns: notes go first, then, from the right, the
+// names of panels that are not seen, for which their keys stand alone; then what is searched for is cut, and at last the
+// keys go. What is said of hidden rows takes the place of a name, but of nothing else.
 func (m *model) shortTabs(all []tab, w int) []tab {
 	all = slices.Clone(all)
-	over := func() int {
-		n := 1 + 2*(len(all)-1)
-		for _, t := range all {
-			n += t.width()
-		}
-		return n - w
-	}
-	for i := len(all) - 1; i >= 0 && over() > 0; i-- {
+	over := func() int { return tabsWidth(all) - w }
+	for i := len(all) - 1; i >= 0 && tabsWidth(bare(all)) > w; i-- {
 		all[i].note = ""
+	}
+	if over() > 0 && slices.ContainsFunc(all, func(t tab) bool { return t.note != "" }) {
+		all = bare(all)
 	}
 	for i := len(all) - 1; i >= 0 && over() > 0; i-- {
 		if !all[i].active {
 			all[i].name = ""
 		}
+	}
+	if over() > 0 {
+		all = bare(all)
 	}
 	const beginning = 6 // of what is searched for
 	for i := range all {

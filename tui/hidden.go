@@ -1,0 +1,51 @@
+package tui
+
+import (
+	"slices"
+	"strings"
+)
+
+// hiddenIn says how many rows of a list are outside the place that it has, "" if none is. The timeline is none: most of
+// it always is.
+func (m *model) hiddenIn(at place, w int) string {
+	var l *list
+	switch at.panel {
+	case panelAgents:
+		l = &m.agents
+	case panelPools:
+		l = &m.pools.list
+	case panelQuarantine:
+		l = &m.quarantine
+	case panelAutomations:
+		l = &m.automations.list
+	case panelWatchdogs:
+		l = &m.watchdogs.list
+	default:
+		return ""
+	}
+	room := at.h - 1
+	if at.panel != panelQuarantine && m.headed(w, at.h) {
+		room--
+	}
+	return m.outside(l.outside(room))
+}
+
+func (m *model) outside(above, below int) string {
+	var parts []string
+	if above > 0 {
+		parts = append(parts, m.look.glyph.Above+number(above))
+	}
+	if below > 0 {
+		parts = append(parts, m.look.glyph.Below+number(below))
+	}
+	return strings.Join(parts, " ")
+}
+
+// bare are titles that say nothing of hidden rows.
+func bare(tabs []tab) []tab {
+	tabs = slices.Clone(tabs)
+	for i := range tabs {
+		tabs[i].hidden = ""
+	}
+	return tabs
+}

@@ -1,0 +1,104 @@
+package tui
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// What a list has above and below its window is counted in its title, and the titles beside it are still where they are
+// clicked.
+func TestHiddenRowsAreCounted(t *testing.T) {
+	for _, c := range []struct {
+		w, h  int
+		ascii bool
+		up    string
+		down  string
+	}{{200, 60, false, "↑", "↓"}, {120, 40, false, "↑", "↓"}, {80, 24, false, "↑", "↓"}, {80, 24, true, "^", "v"}, {60, 20, false, "↑", "↓"}} {
+		s := newStage(t, Options{ASCII: c.ascii})
+		s.size(c.w, c.h)
+		const all = 80
+		s.hear(news{snap: crowd(all), events: demoEvents(epoch)})
+		s.press("g")
+		rows := len(s.m.agents.shown) - s.below(t, c.down)
+		if rows < 3 {
+			t.Fatalf("%dx%d: %d rows of %d are said to be seen:\n%s", c.w, c.h, rows, all, s.text())
+		}
+		s.hides("Agents 80 " + c.up)
+		s.press("G")
+		s.shows(fmt.Sprintf("Agents 80 %s%d ", c.up, all-rows))
+		s.hides(c.down + fmt.Sprint(all-rows))
+		for range rows { // one beyond the first row that is seen
+			s.press("k")
+		}
+		s.shows(fmt.Sprintf("Agents 80 %s%d %s1 ", c.up, all-rows-1, c.down))
+		if c.w == 120 {
+			s.click("Pools")
+			if s.m.focus != panelPools {
+				t.Errorf("%dx%d: a click on a title beside goes to %v", c.w, c.h, s.m.focus)
+			}
+		}
+	}
+}
+
+// below is what the title says is below the window; the last row that is seen is the one before.
+func (s *stage) below(t *testing.T, sign string) int {
+	t.Helper()
+	text := s.text()
+	_, after, found := strings.Cut(text, "Agents 80 "+sign)
+	n := 0
+	if _, err := fmt.Sscan(after, &n); !found || err != nil {
+		t.Fatalf("nothing is said to be below:\n%s", text)
+	}
+	last := len(s.m.agents.shown) - n - 1
+	for i, seen := range []bool{true, false} {
+		name := s.m.roster.rows[s.m.agents.shown[last+i]].shown
+		if strings.Contains(text, " "+name+" ") != seen {
+			t.Errorf("with %d below, is %s seen? not %v:\n%s", n, name, seen, text)
+		}
+	}
+	return n
+}
+
+// Where all rows are seen nothing is said.
+func TestNothingHiddenIsNotCounted(t *testing.T) {
+	s := demo(t, 200, 60)
+	s.hides("Agents 14 ↓", "Agents 14 ↑")
+	s.press("2")
+	s.hides("↑")
+	l := lobby(t, 120, 40, Options{})
+	l.hides("Cities 8 ↓")
+	l.size(60, 10)
+	l.shows("Cities 8 ↓")
+}
+
+// What is said of hidden rows takes no title away: where a list has its place to itself there is one, else each has its key.
+func TestHiddenRowsCostNoTitle(t *testing.T) {
+	for w := 40; w <= 130; w++ {
+		s := newStage(t, Options{})
+		s.size(w, 20)
+		s.hear(news{snap: crowd(300), events: demoEvents(epoch)})
+		s.press("G", "k", "k", "k", "k", "k", "k", "k", "k", "k", "k", "k", "k", "k", "k")
+		line := strings.Split(s.text(), "\n")[1]
+		for _, key := range []string{"1 Agents 300", " 2 ", " 3 ", " 4 ", " 5"} {
+			if !strings.Contains(line+" ", key) {
+				t.Errorf("%d columns: %q is missing: %s", w, key, line)
+			}
+		}
+	}
+}
+
+// Nor does it take away that something fails.
+func TestHiddenRowsCostNoTrouble(t *testing.T) {
+	for w := 60; w <= 140; w++ {
+		s := pooled(t, w, 24)
+		s.press("G")
+		line := func() string { return strings.Split(s.text(), "\n")[1] }
+		with := strings.Contains(line(), "failing")
+		s.m.agents.shown = s.m.agents.shown[:1] // nothing is hidden
+		s.m.ui++
+		if without := strings.Contains(line(), "failing"); with != without {
+			t.Errorf("%d columns: that pools fail is said %v, and %v where no rows are hidden: %s", w, with, without, line())
+		}
+	}
+}
