@@ -27,9 +27,10 @@ type choice struct {
 	must    string
 	edit    entry // of what must be typed
 	since   time.Time
-	leaving bool // it is about how to leave
-	first   int  // row of the first answer, as drawn last
-	wrong   bool // what was typed is not what must be, until a key changes it
+	leaving bool  // it is about how to leave
+	first   int   // row of the first answer, as drawn last
+	rows    []int // from there on: the answer that is in each row
+	wrong   bool  // what was typed is not what must be, until a key changes it
 }
 
 // guard is how long a new question ignores keys: they were meant for something else.
@@ -125,7 +126,12 @@ func (m *model) choiceSheet(w int) (lines []string, x, y int) {
 		body = append(body, hung(b, inner)...)
 	}
 	space, hint := true, true // blank lines and the hint leave before a word of the question does
-	rest := m.h - 2 - len(c.answers) - c.typedRows() - min(len(body), 1)
+	rest := m.h - 2 - c.typedRows() - min(len(body), 1)
+	answers := m.answerLines(inner, true)
+	if len(answers)+len(body) > rest { // and what explains an answer does
+		answers = m.answerLines(inner, false)
+	}
+	rest -= len(answers)
 	if len(body)+3 > rest {
 		hint = false
 	}
@@ -140,9 +146,7 @@ func (m *model) choiceSheet(w int) (lines []string, x, y int) {
 		lines = append(lines, "")
 	}
 	c.first = len(lines)
-	for i, a := range c.answers {
-		lines = append(lines, m.answerLine(a, i == c.at, inner))
-	}
+	lines = append(lines, answers...)
 	if c.must != "" {
 		typed, at := c.edit.show(max(4, inner-width(c.must)-10))
 		label := "type " + c.must + ": "
@@ -194,20 +198,54 @@ func (m *model) choiceHints() []string {
 	return []string{next, take + " takes it", cancel}
 }
 
-func (m *model) answerLine(a answer, here bool, w int) string {
-	l := line{look: &m.look}
+const (
+	hang   = 2 // how far what goes on of an answer is indented below its beginning: it is no answer itself
+	narrow = 8 // columns that words are not put into
+)
+
+// answerLines are the answers in w columns, all of each where they are whole, else a line of each.
+func (m *model) answerLines(w int, whole bool) []string {
+	c := m.choice
+	var lines []string
+	c.rows = c.rows[:0]
+	for i, a := range c.answers {
+		in := 2
+		if a.key != "" {
+			in += 2 + width(a.key)
+		}
+		parts := []string{cut(terse(a.title, w-in), w-in, m.look.glyph.More)}
+		if whole && width(a.title) > w-in && w-in >= narrow {
+			parts = wrapped(a.title, w-in-hang)
+		}
+		for n, part := range parts {
+			lines = append(lines, m.answerLine(a, i == c.at, n == 0, part, w))
+			c.rows = append(c.rows, i)
+		}
+	}
+	return lines
+}
+
+// answerLine is one line of an answer; the key stands in its first.
+func (m *model) answerLine(a answer, here, first bool, part string, w int) string {
+	l := line{look: &m.look, here: here}
 	title := themes.Text
 	if here {
-		l.here = true
-		l.add(themes.Accent, m.look.glyph.Cursor+" ")
 		title = themes.Title
+	}
+	if here && first {
+		l.add(themes.Accent, m.look.glyph.Cursor+" ")
 	} else {
 		l.add(themes.Text, "  ")
 	}
-	if a.key != "" {
+	switch {
+	case !first && a.key != "":
+		l.space(width(a.key) + 2 + hang)
+	case !first:
+		l.space(hang)
+	case a.key != "":
 		l.add(themes.Key, a.key)
 		l.add(title, "  ")
 	}
-	l.add(title, cut(terse(a.title, w-l.used), w-l.used, m.look.glyph.More))
+	l.add(title, part)
 	return l.close(w)
 }

@@ -150,10 +150,10 @@ func (m *model) clickSheet(x, y int, double bool) []effect {
 	}
 	if c := m.choice; c != nil {
 		at := row - c.first
-		if at < 0 || at >= len(c.answers) || m.now.Sub(c.since) < guard {
+		if at < 0 || at >= len(c.rows) || m.now.Sub(c.since) < guard {
 			return nil
 		}
-		c.at = at
+		c.at = c.rows[at]
 		return m.takeAnswer()
 	}
 	f := m.finder

@@ -1,0 +1,69 @@
+package tui
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// An answer that is wider than its question goes on in the next line, none of it is lost, and a click on any of its lines
+// takes it.
+func TestAnswersAreWrapped(t *testing.T) {
+	titles := []string{"keep the agents, stop the controller: nobody looks after them, and nobody starts them again",
+		"守る人のいない町: 誰も見ていない間に終わったものは誰も始めない", "stay"}
+	open := func(w, h int) (*stage, *int) {
+		s, took := demo(t, w, h), -1
+		c := &choice{title: "Leave?", since: s.now}
+		for i, title := range titles {
+			c.answers = append(c.answers, answer{key: string(rune('a' + i)), title: title, do: func(*model) []effect {
+				took = i
+				return nil
+			}})
+		}
+		s.m.choice = c
+		s.now = s.now.Add(time.Second)
+		s.send(news{})
+		return s, &took
+	}
+	for _, size := range [][2]int{{120, 40}, {80, 24}, {60, 20}, {40, 12}} {
+		s, _ := open(size[0], size[1])
+		inside := map[int]string{} // by their rows on the screen
+		var said strings.Builder
+		for y, l := range strings.Split(s.text(), "\n") {
+			if parts := strings.Split(l, "┃"); len(parts) == 3 {
+				inside[y] = parts[1]
+				said.WriteString(strings.Join(strings.Fields(parts[1]), ""))
+			}
+		}
+		for _, title := range titles {
+			if !strings.Contains(said.String(), strings.ReplaceAll(title, " ", "")) {
+				t.Errorf("%v: not all of %q is shown:\n%s", size, title, s.text())
+			}
+		}
+		for _, last := range []struct {
+			text string
+			want int
+		}{{"again", 0}, {"a  keep", 0}, {"始めない", 1}, {"stay", 2}} {
+			found := false
+			for y, l := range inside {
+				if !strings.Contains(l, last.text) {
+					continue
+				}
+				found = true
+				fresh, took := open(size[0], size[1])
+				x := width(strings.Split(strings.Split(s.text(), "\n")[y], last.text)[0])
+				fresh.send(tea.MouseClickMsg{X: x, Y: y, Button: tea.MouseLeft})
+				if *took != last.want {
+					t.Errorf("%v: a click on %q takes the answer %d, not %d", size, last.text, *took, last.want)
+				}
+			}
+			if !found && size[0] > 40 {
+				t.Errorf("%v: %q is in no line:\n%s", size, last.text, s.text())
+			}
+		}
+	}
+	s, _ := open(40, 7) // there is no room for more than a line each
+	s.shows("a  keep the agents", "c  stay")
+}
