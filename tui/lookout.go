@@ -69,6 +69,7 @@ func (l *lookout) tell(to *mailbox) {
 // run reads the directory until ctx ends.
 func (l *lookout) run(ctx context.Context) {
 	l.r.spawn("fleet", l.publish)
+	logged := "" // why it cannot be read, which may be so for a night
 	for tries := 0; ; tries++ {
 		var cause error
 		for infos, err := range l.dir.Watch(ctx) {
@@ -76,16 +77,17 @@ func (l *lookout) run(ctx context.Context) {
 				cause = err
 				break
 			}
-			tries = 0
+			tries, logged = 0, ""
 			l.enlist(ctx, infos)
 		}
 		if ctx.Err() != nil {
 			return
 		}
-		nobody := errors.Is(cause, city.ErrNobody)
-		l.change(func() { l.gone, l.heard, l.nobody = whyGone(cause), true, nobody })
-		if l.listed || !nobody {
+		nobody, why := errors.Is(cause, city.ErrNobody), whyGone(cause)
+		l.change(func() { l.gone, l.heard, l.nobody = why, true, nobody })
+		if why != logged && (l.listed || !nobody) {
 			l.r.log.Warn("the list of the cities broke", "error", cause)
+			logged = why
 		}
 		if !again(ctx, tries) {
 			return

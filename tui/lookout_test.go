@@ -1,0 +1,53 @@
+package tui
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"iter"
+	"log/slog"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"gcity/city"
+)
+
+// unreadable is a list that cannot be read.
+type unreadable struct {
+	city.Directory
+	why atomic.Pointer[error]
+}
+
+func (u *unreadable) Watch(context.Context) iter.Seq2[[]city.Info, error] {
+	return func(yield func([]city.Info, error) bool) { yield(nil, *u.why.Load()) }
+}
+
+// A list that cannot be read for a night is in the log once for each reason, however often it is asked for.
+func TestWhyTheListCannotBeReadIsLoggedOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		var log bytes.Buffer
+		r := &runner{ctx: ctx, box: newMailbox(), log: slog.New(slog.NewTextHandler(&log, nil)), fail: cancel}
+		d := &unreadable{}
+		fails := func(text string) {
+			err := errors.New(text)
+			d.why.Store(&err)
+			time.Sleep(10 * time.Minute)
+			synctest.Wait()
+		}
+		l := newLookout(r, d)
+		err := errors.New("the socket is gone")
+		d.why.Store(&err)
+		r.spawn("cities", l.run)
+		fails("the socket is gone")
+		fails("supervisor.json is damaged")
+		if n := strings.Count(log.String(), "the list of the cities broke"); n != 2 {
+			t.Errorf("two reasons are logged %d times:\n%.1000s", n, log.String())
+		}
+		cancel()
+		r.wg.Wait()
+	})
+}
