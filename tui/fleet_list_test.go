@@ -1,8 +1,11 @@
 package tui
 
 import (
+	"fmt"
 	"strings"
 	"testing"
+
+	"gcity/city"
 )
 
 // What is about a whole city is not done to it by a key that is pressed over one of its agents.
@@ -53,5 +56,26 @@ func TestListThatComesAndGoes(t *testing.T) {
 	s.hear(news{fleet: demoFleet(epoch)})
 	if s.m.status.failed || !strings.Contains(s.m.status.text, "is read again") {
 		t.Errorf("%q", s.m.status.text)
+	}
+}
+
+// A click on a title or on the heads of the columns is on no row, however far the lists are scrolled.
+func TestClickOnATitleOfTheFleet(t *testing.T) {
+	s := lobby(t, 120, 40, Options{})
+	f := demoFleet(epoch)
+	for i := range 60 {
+		name := fmt.Sprintf("town-%02d", i)
+		f.rows = append(f.rows, sister{shown: name, known: true, brief: brief{agents: 1, held: 1, needs: []need{{agent: "a", shown: "a", state: city.Quarantined, why: "crashed"}}},
+			info: city.Info{Name: name, Path: "/srv/" + name, Running: true, Status: city.CityRunning}})
+	}
+	s.hear(news{fleet: f})
+	s.press("G", "tab", "G")
+	for _, title := range []string{"Agents that need you", "Cities 68", "health", "all cities"} {
+		s.m.onNeeds = true
+		city, need := s.m.cities.chosen, s.m.needAt
+		s.click(title)
+		if s.m.cities.chosen != city || s.m.needAt != need {
+			t.Errorf("a click on %q goes from %s and %d to %s and %d", title, city, need, s.m.cities.chosen, s.m.needAt)
+		}
 	}
 }

@@ -263,17 +263,18 @@ func (m *model) clickFleet(c tea.MouseClickMsg, double bool) []effect {
 		if m.fleetHeaded(m.w, at.cities) {
 			row--
 		}
-		row += m.cities.list.offset
-		if row < 0 || row >= len(m.cities.list.shown) {
+		if row < 0 || row+m.cities.list.offset >= len(m.cities.list.shown) {
 			return nil
 		}
+		row += m.cities.list.offset
 		m.onNeeds = false
 		m.cities.move(row - m.cities.list.at)
 	default:
-		row += m.needOffset - at.cities
-		if row < 0 || row >= len(m.allNeeds()) || c.Y >= at.head+at.cities+at.needs {
+		row -= at.cities
+		if row < 0 || row >= at.needs-1 || row+m.needOffset >= len(m.allNeeds()) {
 			return nil
 		}
+		row += m.needOffset
 		m.onNeeds = true
 		m.moveNeeds(row - m.needAt)
 	}
