@@ -5,13 +5,13 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"time"
 
 	"gcity/agent"
 	"gcity/config"
+	"gcity/internal/disk"
 	"gcity/internal/screen"
 	"gcity/internal/shell"
 	"gcity/pool"
@@ -44,7 +44,7 @@ func (r *runner) checkNow(p *agent.Pool) inChecked {
 	defer cancel()
 	in := inChecked{pool: p.Name, check: p.Check}
 	if p.MakeDir {
-		if err := os.MkdirAll(p.Dir, 0o755); err != nil {
+		if err := disk.MkdirIn(r.c.o.Dir, p.Dir, 0o755); err != nil {
 			in.err, in.kind = fmt.Errorf("its folder cannot be made: %w", err), "folder"
 			return in
 		}

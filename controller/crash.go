@@ -58,7 +58,7 @@ func lastLines(raw []byte, cols, rows int) string {
 // keepCrash writes a crash file and removes the oldest beyond crashFiles. It returns the path relative to the city.
 func keepCrash(city string, f fxCapture, raw []byte) (string, error) {
 	dir := crashDir(city, f.agent)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if err := disk.MkdirIn(city, dir, 0o700); err != nil {
 		return "", err
 	}
 	path := filepath.Join(dir, f.at.UTC().Format("20060102T150405.000000000Z")+".ansi")

@@ -14,6 +14,7 @@ import (
 
 	"gcity/automation"
 	"gcity/events"
+	"gcity/internal/disk"
 )
 
 // eventsFolder, in the city's .gc folder, has what runs that go have been handed.
@@ -25,7 +26,7 @@ const (
 // eventsFile writes the events that a run deals with, one JSON object a line.
 func (r *runner) eventsFile(ctx context.Context, f fxRun) (string, error) {
 	folder := filepath.Join(r.c.o.Dir, ".gc", eventsFolder)
-	if err := os.MkdirAll(folder, 0o700); err != nil {
+	if err := disk.MkdirIn(r.c.o.Dir, folder, 0o700); err != nil {
 		return "", fmt.Errorf("its events cannot be handed over: %w", err)
 	}
 	path := filepath.Join(folder, f.bead+eventsSuffix)

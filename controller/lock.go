@@ -44,7 +44,7 @@ func Acquire(dir string) (*Hold, error) { return acquire(dir, lastBreath) }
 
 func acquire(dir string, patience time.Duration) (*Hold, error) {
 	gc := filepath.Join(dir, ".gc")
-	if err := os.MkdirAll(gc, 0o700); err != nil {
+	if err := disk.MkdirIn(dir, gc, 0o700); err != nil {
 		return nil, fmt.Errorf("cannot make the city's runtime folder: %w", err)
 	}
 	h := &Hold{dir: dir, pid: filepath.Join(gc, "daemon.pid")}

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"runtime"
 	"strings"
@@ -258,6 +259,9 @@ func (r *runner) yield(ctx context.Context, name string) {
 
 func (r *runner) start(ctx context.Context, f fxStart) (in inStarted) {
 	w := f.want
+	if in.err = r.home(); in.err != nil {
+		return in
+	}
 	if f.brief != nil {
 		if err := f.brief.write(); err != nil {
 			return inStarted{err: err}
@@ -275,6 +279,15 @@ func (r *runner) start(ctx context.Context, f fxStart) (in inStarted) {
 		return r.tell(ctx, w, s)
 	})
 	return in
+}
+
+// home reports where the city's folder has gone while we run, moved perhaps: a start would make it anew, and whoever runs the
+// city where it is now would have the agent a second time.
+func (r *runner) home() error {
+	if _, err := os.Stat(r.c.o.Dir); errors.Is(err, fs.ErrNotExist) {
+		return session.Missing(fmt.Errorf("the folder of the city, %s, is gone: move it back, or stop the city and start it where it is now", r.c.o.Dir))
+	}
+	return nil
 }
 
 // held asks whether the city is still ours. Only another controller's word ends ours: a disk that fails does not.

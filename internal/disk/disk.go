@@ -43,6 +43,15 @@ func Replace(path string, data []byte, perm fs.FileMode) error {
 	return err
 }
 
+// MkdirIn makes a folder below root, with its parents, but never root itself: one that was moved or removed is not made
+// anew by whoever still knows it by its old path.
+func MkdirIn(root, path string, perm fs.FileMode) error {
+	if _, err := os.Stat(root); err != nil {
+		return err
+	}
+	return os.MkdirAll(path, perm)
+}
+
 // OwnFolder makes a folder that only its user may enter and that no repository takes in, because it ignores itself. One that
 // is there already stays as it is. Its parent must exist.
 func OwnFolder(path string) error {
