@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"gcity/city"
+	"gcity/internal/beside"
 	"gcity/internal/disk"
 	"gcity/internal/tomldoc"
 )
@@ -117,12 +118,25 @@ func Add(ctx context.Context, h Home, e Entry) error {
 // Clash is the error of a city that is called as another one is that is registered.
 func Clash(all []Entry, e Entry) error {
 	for _, o := range all {
-		if o.Name == e.Name && o.Path != e.Path {
-			return &city.Error{Code: city.Conflict, Message: fmt.Sprintf(
-				"the name %q is taken by %s: set another [workspace] name in the city.toml of %s, or unregister the other", e.Name, o.Path, e.Path)}
+		if o.Name != e.Name || o.Path == e.Path {
+			continue
 		}
+		help := fmt.Sprintf(": set another [workspace] name in the city.toml of %s, or `gcity unregister %s`", e.Path, o.Path)
+		if gone(o.Path) {
+			help = fmt.Sprintf(", whose folder is gone: if that is %s now, `gcity unregister %s` frees the name, and ends what runs of it", e.Path, o.Path)
+		}
+		return &city.Error{Code: city.Conflict, Message: fmt.Sprintf("the name %q is taken by %s%s", e.Name, o.Path, help)}
 	}
 	return nil
+}
+
+// gone reports whether a folder is known to be no more.
+func gone(path string) bool {
+	is, ok := beside.New[bool](1).At(context.Background(), path, time.Now(), time.Second, func() bool {
+		_, err := os.Lstat(path)
+		return errors.Is(err, fs.ErrNotExist)
+	})
+	return ok && is
 }
 
 // Remove takes a city out of the registry of a home. It says whether it was there.

@@ -98,6 +98,13 @@ func TestRegistry(t *testing.T) {
 	if p, ok := errors.AsType[*city.Error](err); !ok || p.Code != city.Conflict || !strings.Contains(p.Message, `"b" is taken by /b`) {
 		t.Errorf("a taken name: %v", err)
 	}
+	if err == nil || !strings.Contains(err.Error(), "whose folder is gone: if that is /e now, `gcity unregister /b` frees the name") {
+		t.Errorf("a name that is taken by what was moved: %v", err)
+	}
+	there := t.TempDir()
+	if err := Clash([]Entry{{there, "b"}}, Entry{"/e", "b"}); err == nil || !strings.Contains(err.Error(), "set another [workspace] name") || strings.Contains(err.Error(), "gone") {
+		t.Errorf("a name that is taken by what is there: %v", err)
+	}
 	if err := Add(ctx, h, Entry{"/e", ".."}); err == nil {
 		t.Error("a name that is none was taken")
 	}
