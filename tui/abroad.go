@@ -81,7 +81,7 @@ func (m *model) tellOfList(f *fleet) {
 	key := m.keys.keyOf("city.switch")
 	switch {
 	case old.none && !f.none && f.gone == "":
-		m.say("a supervisor runs now, with " + cityCount(len(f.rows)) + ": " + key + " goes there")
+		m.say("a supervisor runs now: " + key + " goes to its cities")
 	case old.gone == "" && f.gone != "":
 		m.complain("the list of the cities cannot be read: " + plain(f.gone))
 		m.status.while = func(m *model) bool { return m.fleet.gone != "" }

@@ -39,7 +39,7 @@ func TestListThatComesAndGoes(t *testing.T) {
 	}
 	s.press("esc")
 	s.hear(news{fleet: demoFleet(epoch)})
-	if !strings.Contains(s.m.status.text, "a supervisor runs now, with 8 cities: @ ") {
+	if !strings.Contains(s.m.status.text, "a supervisor runs now: @ goes to its cities") {
 		t.Errorf("%q", s.m.status.text)
 	}
 	old := demoFleet(epoch)

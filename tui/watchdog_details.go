@@ -129,5 +129,9 @@ func (m *model) judgements(w *city.Watchdog) []string {
 	for i := range w.Recent {
 		all = append(all, city.Decision{At: w.Recent[i].At, What: string(w.Recent[i].Decision), Why: judgedBy(&w.Recent[i])})
 	}
-	return m.decisions(all)
+	lines := m.decisions(all)
+	if len(all) == 0 && w.Last != nil {
+		lines[len(lines)-1] = m.look.paint(themes.Dim, "None but nothing, which is not kept.")
+	}
+	return lines
 }

@@ -95,6 +95,21 @@ func TestWatchdogLines(t *testing.T) {
 	}
 }
 
+// Who has decided only that nothing is to be done is not said to have decided nothing yet.
+func TestWatchdogOfNothing(t *testing.T) {
+	s := demo(t, 120, 40)
+	guarded(s)
+	s.watchdog("calm", func(w *city.Watchdog) {
+		w.Last, w.Recent = &city.Judgement{Decision: "nothing", By: "thresholds", At: epoch, Reason: "it is fresh"}, nil
+	})
+	s.pointWatchdog("calm")
+	s.press("enter")
+	s.shows("None but nothing, which is not kept.")
+	s.hides("None yet.")
+	s.watchdog("calm", func(w *city.Watchdog) { w.Last = nil })
+	s.shows("None yet.")
+}
+
 // Ages run while nothing is heard; who needs a person comes first, also among the agents.
 func TestWatchdogsInTime(t *testing.T) {
 	s := demo(t, 120, 40)
