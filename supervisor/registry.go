@@ -123,7 +123,7 @@ func Clash(all []Entry, e Entry) error {
 		}
 		help := fmt.Sprintf(": set another [workspace] name in the city.toml of %s, or `gcity unregister %s`", e.Path, o.Path)
 		if gone(o.Path) {
-			help = fmt.Sprintf(", whose folder is gone: if that is %s now, `gcity unregister %s` frees the name, and ends what runs of it", e.Path, o.Path)
+			help = fmt.Sprintf(", whose folder is gone: if that is %s now, `gcity unregister %s` frees the name, and stops it where it still runs", e.Path, o.Path)
 		}
 		return &city.Error{Code: city.Conflict, Message: fmt.Sprintf("the name %q is taken by %s%s", e.Name, o.Path, help)}
 	}

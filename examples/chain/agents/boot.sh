@@ -25,7 +25,7 @@ decide() {
 case $freshness in
 fresh) decide nothing "it gave a sign ${age}s ago" ;;
 stale)
-	[ "${mail:-0}" -eq 0 ] || decide nudge "its last sign is ${age}s old, and ${mail} letters wait"
+	[ "${mail:-0}" -eq 0 ] || decide nudge "its last sign is ${age}s old, and mail waits: ${mail} unread"
 	decide nothing "its last sign is ${age}s old, but nothing waits for it"
 	;;
 esac
