@@ -277,6 +277,9 @@ func (v sight) change(w agent.Want, st session.Status, lives bool) change {
 // begin says what becomes of an agent without a session: it is started, unless a running controller has its own reason not
 // to. An edit that makes another agent of it, and a resume, end that reason.
 func (v sight) begin(w agent.Want) (change, why string) {
+	if w.TriageOf != "" {
+		return "none", "the triage of watchdog " + w.TriageOf + ", started by its beats"
+	}
 	var g *city.Agent
 	if v.running != nil {
 		g, _ = v.running.Agent(w.Name)
