@@ -32,7 +32,8 @@ type decoder struct {
 	packs   map[string]*pack  // topologies that were read, by folder; nil = one that cannot be used, or is being read
 	packed  schema            // of topology.toml
 
-	provided map[*pack]bool // whose providers are the city's
+	provided map[*pack]bool  // whose providers are the city's
+	unkept   map[string]bool // watchdogs of topologies of which it was said that they watch nobody
 }
 
 func (d *decoder) origin(at int) Origin {

@@ -29,6 +29,10 @@ func (d *decoder) kept(p *pack, names []string) {
 			msg += fmt.Sprintf("; did you mean %q?", near)
 		}
 		d.say(w.Origins["watches"], "watchdogs.watches", msg)
+		if d.unkept == nil {
+			d.unkept = map[string]bool{}
+		}
+		d.unkept[w.Name] = true
 	}
 }
 
@@ -59,8 +63,8 @@ func (d *decoder) patchWatchdogs() {
 			continue // said already, or enough is
 		}
 		at := slices.IndexFunc(c.Watchdogs, func(w Watchdog) bool { return w.Name == p.Name && w.Rig == p.Rig })
-		if at < 0 && d.unread.misses("", p.Rig) {
-			continue // it may be there
+		if at < 0 && (d.unread.misses("", p.Rig) || d.unkept[p.Name]) {
+			continue // it may be there, or what is wrong with it is said
 		}
 		if at < 0 {
 			d.say(p.Origins["name"], key+".name", fmt.Sprintf("there is no watchdog %q%s", p.Qualified(), c.dogMeant(p)))
