@@ -97,6 +97,9 @@ func (a *app) notRun(ctx context.Context, dir string) string {
 		return ""
 	}
 	for _, i := range all {
+		if i.Path == dir && i.Running {
+			return "the supervisor runs it, and nobody answers in its folder: the socket in its .gc was removed; `gcity unregister " + safeLine(dir) + "`, then `gcity start`, begin it anew"
+		}
 		if i.Path == dir {
 			return "it is registered, and the supervisor does not run it: " + a.cityStands(i)
 		}
