@@ -114,7 +114,7 @@ func (m *model) askClose() []effect {
 	case parts > 1:
 		body = append(body, count(parts, "part")+" of it are not closed, and stay so.")
 	}
-	m.ask(question{title: "Close " + shown + "?", body: body, verb: "close it",
+	m.ask(question{title: "Close " + shown + "?", body: body, verb: "close it", plan: parts > 0,
 		do: func(m *model) []effect {
 			return m.carry("closing", shown, []city.Command{city.UpdateBead{ID: id, Patch: beads.Closing(), Force: parts > 0}})
 		}})

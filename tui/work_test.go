@@ -129,7 +129,11 @@ func TestWorkIsClosed(t *testing.T) {
 	s.press("y")
 	s.wants(city.UpdateBead{ID: "gc-218", Patch: beads.Closing(), Force: true}) // as was agreed to
 	s = worked(t)
-	s.press("j", "j", "X")
+	s.m.confirm = confirmNever
+	s.press("X")
+	s.shows("Close gc-218?", "stays so.")
+	s.m.confirm = confirmNormal
+	s.press("esc", "j", "j", "X")
 	s.shows("Close gc-216?", "fix the flaky retry test")
 	s.hides("stays so")
 	s.press("y")
