@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"sync"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -15,10 +16,30 @@ import (
 	"gcity/internal/disk"
 )
 
+// Socket is a listener on a city's socket, for one user alone. Accept is for one goroutine; everything else may be called from any.
+type Socket struct {
+	path string
+	uid  uint32
+
+	mu     sync.Mutex // not held over anything that may wait
+	bound  *net.UnixListener
+	closed bool
+
+	renewals sync.Mutex
+}
+
 // Listen binds the socket that belongs at path (see disk.SocketPath for long ones), for this user alone: mode 0600, and
 // connections of another uid are closed when they are accepted. A socket that is there already is removed: whoever
 // calls holds the city's lock. Anything else that is there is refused, as is a folder that another user owns.
-func Listen(path string) (net.Listener, error) {
+func Listen(path string) (*Socket, error) {
+	bound, err := bind(path)
+	if err != nil {
+		return nil, err
+	}
+	return &Socket{path: path, uid: uint32(os.Getuid()), bound: bound}, nil
+}
+
+func bind(path string) (*net.UnixListener, error) {
 	bound, err := disk.SocketPath(path)
 	if err != nil {
 		return nil, err
@@ -49,8 +70,74 @@ func Listen(path string) (net.Listener, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot listen on %s: %w", bound, err)
 	}
-	return &ownListener{l, uint32(os.Getuid())}, nil
+	return l.(*net.UnixListener), nil
 }
+
+// Renew binds the socket anew if somebody has removed it, and reports whether it did. Who is connected stays so. Whoever calls
+// holds the city's lock, and so nobody else has bound it meanwhile.
+func (s *Socket) Renew() (renewed bool, err error) {
+	if !s.renewals.TryLock() {
+		return false, nil // a folder that does not answer holds up one look
+	}
+	defer s.renewals.Unlock()
+	if _, err := os.Lstat(disk.FindSocket(s.path)); s.ended() || !errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	anew, err := bind(s.path)
+	if err != nil {
+		return false, err
+	}
+	s.mu.Lock()
+	old := anew // if it was closed meanwhile
+	if !s.closed {
+		old, s.bound = s.bound, anew
+		old.SetUnlinkOnClose(false) // its name is the new one's
+	}
+	s.mu.Unlock()
+	return old != anew, old.Close()
+}
+
+func (s *Socket) ended() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.closed
+}
+
+func (s *Socket) listener() *net.UnixListener {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.bound
+}
+
+// Accept waits for the next connection of its user.
+func (s *Socket) Accept() (net.Conn, error) {
+	for {
+		l := s.listener()
+		c, err := l.Accept()
+		if err != nil {
+			if s.listener() != l {
+				continue // renewed
+			}
+			return nil, err
+		}
+		if uid, err := peer(c); err == nil && uid == s.uid {
+			return c, nil
+		}
+		_ = c.Close()
+	}
+}
+
+// Close ends Accept, and removes the socket.
+func (s *Socket) Close() error {
+	s.mu.Lock()
+	s.closed = true
+	l := s.bound
+	s.mu.Unlock()
+	return l.Close()
+}
+
+// Addr is where it is bound.
+func (s *Socket) Addr() net.Addr { return s.listener().Addr() }
 
 func ownFolder(dir string) error {
 	info, err := os.Stat(dir)
@@ -61,25 +148,6 @@ func ownFolder(dir string) error {
 		return fmt.Errorf("%s belongs to another user: a city's socket is not put there", dir)
 	}
 	return nil
-}
-
-// ownListener accepts one user's connections.
-type ownListener struct {
-	net.Listener
-	uid uint32
-}
-
-func (l *ownListener) Accept() (net.Conn, error) {
-	for {
-		c, err := l.Listener.Accept()
-		if err != nil {
-			return nil, err
-		}
-		if uid, err := peer(c); err == nil && uid == l.uid {
-			return c, nil
-		}
-		_ = c.Close()
-	}
 }
 
 // peer is the uid of the process that connected.

@@ -3,6 +3,7 @@ package api
 import (
 	"errors"
 	"io"
+	"io/fs"
 	"net"
 	"os"
 	"path/filepath"
@@ -15,7 +16,77 @@ import (
 	"golang.org/x/sys/unix"
 
 	"gcity/internal/await"
+	"gcity/internal/disk"
 )
+
+// Whoever removes the socket of a city that runs cuts nobody who is connected, and keeps nobody out for good.
+func TestRemovedSocketIsThereAgain(t *testing.T) {
+	path := filepath.Join(t.TempDir(), strings.Repeat("long/", 30), "s") // bound under a short name, which a file beside it tells
+	t.Setenv("XDG_RUNTIME_DIR", t.TempDir())
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	l, err := Listen(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	accepted, ended := make(chan net.Conn, 2), make(chan error, 1)
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				ended <- err
+				return
+			}
+			accepted <- c
+		}
+	}()
+	reach := func() (near, far net.Conn) {
+		t.Helper()
+		near, err := net.Dial("unix", disk.FindSocket(path))
+		if err != nil {
+			t.Fatal(err)
+		}
+		far = await.One(t, "a connection", accepted)
+		t.Cleanup(func() { near.Close(); far.Close() })
+		return near, far
+	}
+	near, far := reach()
+	if renewed, err := l.Renew(); renewed || err != nil {
+		t.Fatalf("renewed %v, %v, though it is there", renewed, err)
+	}
+	for _, gone := range []string{disk.FindSocket(path), path + ".path"} {
+		if err := os.Remove(gone); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if renewed, err := l.Renew(); !renewed || err != nil {
+		t.Fatalf("renewed %v, %v", renewed, err)
+	}
+	reach()
+	if _, err := near.Write([]byte("x")); err != nil {
+		t.Error(err)
+	}
+	if _, err := far.Read(make([]byte, 1)); err != nil {
+		t.Error(err)
+	}
+	bound := disk.FindSocket(path)
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := await.One(t, "the end", ended); !errors.Is(err, net.ErrClosed) {
+		t.Error(err)
+	}
+	if _, err := os.Lstat(bound); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("it is left: %v", err)
+	}
+	if renewed, err := l.Renew(); renewed || err != nil {
+		t.Errorf("one that is closed is renewed: %v, %v", renewed, err)
+	}
+	if _, err := os.Lstat(bound); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("one that is closed is there again: %v", err)
+	}
+}
 
 func TestListen(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "city.sock")
@@ -28,7 +99,7 @@ func TestListen(t *testing.T) {
 		t.Errorf("%v, %v", info.Mode(), err)
 	}
 	// N11: a predecessor was killed and its socket is still there.
-	l.(*ownListener).Listener.(*net.UnixListener).SetUnlinkOnClose(false)
+	l.bound.SetUnlinkOnClose(false)
 	l.Close()
 	if _, err := Dial(path); !errors.Is(err, ErrNotRunning) {
 		t.Errorf("a stale socket: %v", err)

@@ -98,7 +98,7 @@ func (a *app) notRun(ctx context.Context, dir string) string {
 	}
 	for _, i := range all {
 		if i.Path == dir && i.Running {
-			return "the supervisor runs it, and nobody answers in its folder: the socket in its .gc was removed; `gcity unregister " + safeLine(dir) + "`, then `gcity start`, begin it anew"
+			return "the supervisor runs it, and nobody answers in its folder: if the socket in its .gc was removed, it is there again after the next patrol"
 		}
 		if i.Path == dir {
 			return "it is registered, and the supervisor does not run it: " + a.cityStands(i)

@@ -321,6 +321,7 @@ func assemble(ctx context.Context, c *config.City, version string, o houseOption
 		return parts{}, err
 	}
 	var loop *controller.Controller
+	var socket *api.Socket
 	work := &stores{open: map[place]store{}, places: func() []place {
 		s, err := loop.Snapshot(ctx)
 		if err != nil {
@@ -334,7 +335,7 @@ func assemble(ctx context.Context, c *config.City, version string, o houseOption
 		Dir: o.dir, Mode: o.mode, Version: version, Provider: sessions, Log: log, Logger: o.logger,
 		Host:  thisHost(o.dir),
 		Files: o.source.Files, Strict: o.source.Strict,
-		Stores: work.of, Poke: pokes, Read: o.heard(reads), Rescan: rescans, Folders: func(dirs []string) { latest(others, dirs) }, Beat: o.beat, Held: hold.Check, Last: last, Sweep: func() (int, error) { return pty.SweepRuns(o.dir) },
+		Stores: work.of, Poke: pokes, Read: o.heard(reads), Rescan: rescans, Folders: func(dirs []string) { latest(others, dirs) }, Beat: o.beat, Held: func() error { return held(hold, socket, o.logger) }, Last: last, Sweep: func() (int, error) { return pty.SweepRuns(o.dir) },
 		Door: tcp.want, Doors: tcp.doors, Faults: broken,
 	}, c)
 	if err != nil {
@@ -346,13 +347,12 @@ func assemble(ctx context.Context, c *config.City, version string, o houseOption
 		p.mirror = func(ctx context.Context) { mirror.Run(ctx, m) }
 	}
 	if o.mode != "settle" {
-		l, err := api.Listen(socketPath(o.dir))
-		if err != nil {
+		if socket, err = api.Listen(socketPath(o.dir)); err != nil {
 			return parts{}, fmt.Errorf("cannot open the city's socket: %w", err)
 		}
-		undo.add(func() { _ = l.Close() }) // Serve has closed it already
+		undo.add(func() { _ = socket.Close() }) // Serve has closed it already
 		p.serve = func(ctx context.Context) error {
-			return api.Serve(ctx, l, loop, api.Options{Log: o.logger, Last: last})
+			return api.Serve(ctx, socket, loop, api.Options{Log: o.logger, Last: last})
 		}
 		p.door = func(ctx context.Context) { tcp.keep(ctx, loop, api.Options{Log: o.logger, Last: last}) }
 		p.close = undo.close
@@ -370,20 +370,6 @@ func folders(c *config.City) []string {
 }
 
 func gcDir(dir string) string { return filepath.Join(dir, ".gc") }
-
-func socketPath(dir string) string { return filepath.Join(gcDir(dir), "controller.sock") }
-
-// dial reaches the controller of a city.
-func dial(dir string) (city.Control, func(), error) {
-	c, err := api.Dial(socketPath(dir))
-	if err != nil {
-		return nil, nil, err
-	}
-	return c, func() { _ = c.Close() }, nil
-}
-
-// isNotRunning recognises the error that says that no controller answers.
-func isNotRunning(err error) bool { return errors.Is(err, api.ErrNotRunning) }
 
 // setSuspended writes the flag into the configuration.
 func setSuspended(dir string, t config.Target, on bool) error {

@@ -1,0 +1,38 @@
+package cli
+
+import (
+	"errors"
+	"log/slog"
+	"path/filepath"
+
+	"gcity/api"
+	"gcity/city"
+	"gcity/controller"
+)
+
+func socketPath(dir string) string { return filepath.Join(gcDir(dir), "controller.sock") }
+
+// dial reaches the controller of a city.
+func dial(dir string) (city.Control, func(), error) {
+	c, err := api.Dial(socketPath(dir))
+	if err != nil {
+		return nil, nil, err
+	}
+	return c, func() { _ = c.Close() }, nil
+}
+
+// isNotRunning recognises the error that says that no controller answers.
+func isNotRunning(err error) bool { return errors.Is(err, api.ErrNotRunning) }
+
+// held says whether the city is still ours, and sees that its socket is where it belongs. socket is nil for one that has none.
+func held(hold *controller.Hold, socket *api.Socket, log *slog.Logger) error {
+	if err := hold.Check(); err != nil || socket == nil {
+		return err
+	}
+	renewed, err := socket.Renew()
+	if renewed {
+		log.Warn("the city's socket was removed, and is there again")
+	}
+	logError(log, "the city's socket was removed, and cannot be made anew", err)
+	return nil
+}
