@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"net"
 	"os"
 	"strings"
@@ -184,9 +183,6 @@ func (p *Provider) record(name string) (r wire.Record, err error) {
 func (p *Provider) rouse(ctx context.Context) error {
 	if p.look {
 		return nil
-	}
-	if _, err := os.Stat(p.city); errors.Is(err, fs.ErrNotExist) {
-		return nil // moved: its sessions went along, and whoever runs it there finds them
 	}
 	pids, err := proc.All()
 	if err != nil {
