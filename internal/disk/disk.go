@@ -1,4 +1,5 @@
-// Package disk writes files so that a reader sees the old content or the new, takes locks that die with their process,
+// Package disk writes files so that a reader sees the old content or the new, opens the files of .gc and .beads without
+// following links or waiting (state.go), takes locks that die with their process,
 // and finds room for sockets whose path would be too long.
 package disk
 
@@ -8,8 +9,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 
-	"github.com/gofrs/flock"
 	"github.com/google/renameio/v2"
 )
 
@@ -26,23 +27,6 @@ func WriteFile(path string, data []byte, perm fs.FileMode) error {
 	return renameio.WriteFile(path, data, perm, renameio.WithExistingPermissions(), renameio.WithTempDir(filepath.Dir(path)))
 }
 
-// Replace is WriteFile without durability: the content survives any process, not a power cut. It costs no flush.
-func Replace(path string, data []byte, perm fs.FileMode) error {
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(data)
-	err = errors.Join(err, f.Chmod(perm), f.Close())
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		os.Remove(f.Name())
-	}
-	return err
-}
-
 // MkdirIn makes a folder below root, with its parents, but never root itself: one that was moved or removed is not made
 // anew by whoever still knows it by its old path.
 func MkdirIn(root, path string, perm fs.FileMode) error {
@@ -53,18 +37,25 @@ func MkdirIn(root, path string, perm fs.FileMode) error {
 }
 
 // OwnFolder makes a folder that only its user may enter and that no repository takes in, because it ignores itself. One that
-// is there already stays as it is. Its parent must exist.
+// is there already stays as it is; a link in its place is refused. Its parent must exist.
 func OwnFolder(path string) error {
-	if err := os.Mkdir(path, 0o700); err != nil {
+	return in(path, func(d *parent) error {
+		err := d.root.Mkdir(d.name, 0o700)
 		if errors.Is(err, fs.ErrExist) {
-			return nil
+			var info fs.FileInfo
+			if info, err = d.root.Lstat(d.name); err == nil && !info.IsDir() {
+				err = d.unsafe(d.is(info) + " where a folder belongs")
+			}
+			return err
 		}
-		return err
-	}
-	if err := os.WriteFile(filepath.Join(path, ".gitignore"), []byte("*\n"), 0o600); err != nil {
-		return errors.Join(err, os.Remove(path)) // or the next one would take it for somebody's
-	}
-	return nil
+		if err != nil {
+			return err
+		}
+		if err := d.root.WriteFile(filepath.Join(d.name, ".gitignore"), []byte("*\n"), 0o600); err != nil {
+			return errors.Join(err, d.root.Remove(d.name)) // or the next call would take it for the user's
+		}
+		return nil
+	})
 }
 
 // ErrLocked means that another process, or another Lock in this one, holds the lock.
@@ -72,20 +63,25 @@ var ErrLocked = errors.New("locked by another process")
 
 // Lock is an exclusive flock on a file. The kernel releases it when the process ends.
 type Lock struct {
-	f    *flock.Flock
+	f    *os.File
 	path string
 }
 
 // TryLock takes the lock without waiting. It creates the file (0600) if need be, and never removes it: a removed lock
 // file is two locks.
 func TryLock(path string) (*Lock, error) {
-	f := flock.New(path, flock.SetPermissions(0o600))
-	ok, err := f.TryLock()
+	f, err := OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
-		return nil, fmt.Errorf("cannot lock %s: %w", path, err)
+		return nil, fmt.Errorf("cannot lock %s: %w", Real(path), err)
 	}
-	if !ok {
-		return nil, fmt.Errorf("%s: %w", path, ErrLocked)
+	for err = syscall.EINTR; errors.Is(err, syscall.EINTR); {
+		err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+	}
+	switch {
+	case errors.Is(err, syscall.EWOULDBLOCK):
+		return nil, errors.Join(fmt.Errorf("%s: %w", Real(path), ErrLocked), f.Close())
+	case err != nil:
+		return nil, errors.Join(fmt.Errorf("cannot lock %s: %w", Real(path), err), f.Close())
 	}
 	return &Lock{f, path}, nil
 }
@@ -97,13 +93,14 @@ func (l *Lock) Still() bool {
 	if err != nil {
 		return false
 	}
-	there, err := os.Stat(l.path)
+	there, err := Lstat(l.path)
 	return err == nil && os.SameFile(held, there)
 }
 
 // Release gives the lock back. Releasing twice is harmless.
-func (l *Lock) Release() error { return l.f.Close() }
-
-// Link makes path a symbolic link to target, in one step: whoever looks finds what was there before or the new link. What
-// is there and is no link is replaced too, so look first.
-func Link(target, path string) error { return renameio.Symlink(target, path) }
+func (l *Lock) Release() error {
+	if err := l.f.Close(); !errors.Is(err, os.ErrClosed) {
+		return err
+	}
+	return nil
+}

@@ -20,7 +20,7 @@ const maxSocket = 107
 // refused if another user owns it.
 func SocketPath(path string) (string, error) {
 	if len(path) <= maxSocket {
-		if err := os.Remove(pointer(path)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := Remove(pointer(path)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return "", err
 		}
 		return path, nil
@@ -45,7 +45,7 @@ func FindSocket(path string) string {
 	if len(path) <= maxSocket {
 		return path
 	}
-	data, err := os.ReadFile(pointer(path))
+	data, err := ReadFile(pointer(path))
 	if err != nil {
 		return path
 	}

@@ -1,0 +1,263 @@
+package disk
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/user"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+)
+
+// parent is the open folder of a file, and the file's name in it.
+type parent struct {
+	root *os.Root
+	name string
+	path string // of the file, for messages
+}
+
+func (d *parent) Close() error { return d.root.Close() }
+
+// split cuts a path into the folder that holds the last .gc or .beads in it, which the user chose, and the names below,
+// which gcity chose. A path with neither is a name in a folder that the user chose.
+func split(path string) (base string, below []string) {
+	path = filepath.Clean(path)
+	dir, name := filepath.Split(path)
+	below = []string{name}
+	for at := path; ; {
+		up, last := filepath.Split(at)
+		up = filepath.Clean(up)
+		if last == ".gc" || last == ".beads" {
+			rel, err := filepath.Rel(up, path)
+			if err == nil {
+				return up, strings.Split(rel, string(filepath.Separator))
+			}
+		}
+		if up == at || last == "" || up == "." {
+			return filepath.Clean(dir), below
+		}
+		at = up
+	}
+}
+
+// walk opens a folder below base, link by link refused.
+func walk(base string, below []string) (*os.Root, error) {
+	root, err := os.OpenRoot(base)
+	for i := 0; err == nil && i < len(below); i++ {
+		root, err = enter(root, base, below[:i+1])
+	}
+	return root, err
+}
+
+// enter opens the last of the names in root, which it closes. It refuses what is no folder.
+func enter(root *os.Root, base string, names []string) (*os.Root, error) {
+	defer root.Close()
+	name := names[len(names)-1]
+	d := &parent{root: root, name: name, path: filepath.Join(append([]string{base}, names...)...)}
+	info, err := root.Lstat(name)
+	if err != nil {
+		return nil, d.told(err)
+	}
+	if !info.IsDir() {
+		return nil, d.unsafe(d.is(info) + " where a folder belongs")
+	}
+	below, err := root.OpenRoot(name)
+	if err != nil {
+		return nil, d.told(err)
+	}
+	now, err := below.Stat(".")
+	if err == nil && !os.SameFile(info, now) {
+		err = d.unsafe("was replaced while it was opened")
+	}
+	if err != nil {
+		return nil, errors.Join(err, below.Close())
+	}
+	return below, nil
+}
+
+func openParent(path string) (*parent, error) {
+	base, below := split(path)
+	last := len(below) - 1
+	root, err := walk(base, below[:last])
+	if err != nil {
+		return nil, err
+	}
+	return &parent{root: root, name: below[last], path: path}, nil
+}
+
+// in does something in the folder of a file.
+func in(path string, do func(*parent) error) error {
+	d, err := openParent(path)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	return d.told(do(d))
+}
+
+const noFollow = syscall.O_NOFOLLOW | syscall.O_NONBLOCK | syscall.O_NOCTTY
+
+// openTries bounds how often a file is opened again because another process replaced it in between.
+const openTries = 16
+
+// open opens what the name stands for, and checks that it did: os.Root may follow a link to a neighbour.
+func (d *parent) open(flag int, perm fs.FileMode) (*os.File, error) {
+	for range openTries {
+		was, err := d.root.Lstat(d.name)
+		switch {
+		case err == nil:
+			if err := d.regular(was); err != nil {
+				return nil, err
+			}
+		case !errors.Is(err, fs.ErrNotExist) || flag&os.O_CREATE == 0:
+			return nil, d.told(err)
+		}
+		f, err := d.root.OpenFile(d.name, flag&^os.O_TRUNC|noFollow, perm)
+		if err != nil {
+			return nil, d.told(err)
+		}
+		again, err := d.check(f, flag)
+		if err == nil && !again {
+			return f, nil
+		}
+		if err = errors.Join(err, f.Close()); err != nil {
+			return nil, d.told(err)
+		}
+	}
+	return nil, fmt.Errorf("%s is replaced faster than it can be opened", Real(d.path))
+}
+
+// check examines an open file, and reports whether the name stands for another one by now.
+func (d *parent) check(f *os.File, flag int) (again bool, err error) {
+	info, err := f.Stat()
+	if err != nil {
+		return false, err
+	}
+	now, err := d.root.Lstat(d.name)
+	if flag&os.O_EXCL == 0 && (err != nil || !os.SameFile(now, info)) {
+		return true, nil
+	}
+	if err := d.fit(info, flag&(os.O_WRONLY|os.O_RDWR) != 0); err != nil {
+		return false, err
+	}
+	if flag&os.O_TRUNC != 0 {
+		return false, f.Truncate(0)
+	}
+	return false, nil
+}
+
+// regular refuses everything but a regular file.
+func (d *parent) regular(info fs.FileInfo) error {
+	if info.Mode().IsRegular() {
+		return nil
+	}
+	return d.unsafe(d.is(info) + " where a regular file belongs")
+}
+
+// fit refuses an open file that is not regular, and before a write one of another user or with several names.
+func (d *parent) fit(info fs.FileInfo, write bool) error {
+	if err := d.regular(info); err != nil || !write {
+		return err
+	}
+	st, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return d.unsafe("has an owner that cannot be found out")
+	}
+	if st.Uid != 0 && int(st.Uid) != os.Geteuid() {
+		return d.unsafe("belongs to " + userName(st.Uid))
+	}
+	if st.Nlink > 1 {
+		return d.unsafe(fmt.Sprintf("has %d names (hard links), so a write would change another file too", st.Nlink))
+	}
+	return nil
+}
+
+// is describes what is at the path, as a clause without its subject.
+func (d *parent) is(info fs.FileInfo) string {
+	var what string
+	switch info.Mode().Type() {
+	case fs.ModeSymlink:
+		what = "is a symbolic link"
+		if to, err := d.root.Readlink(d.name); err == nil {
+			what += " to " + to
+		}
+	case fs.ModeDir:
+		what = "is a folder"
+	case fs.ModeNamedPipe:
+		what = "is a named pipe"
+	case fs.ModeSocket:
+		what = "is a socket"
+	case 0:
+		what = "is a file"
+	default:
+		what = "is a device"
+	}
+	if st, ok := info.Sys().(*syscall.Stat_t); ok && int(st.Uid) != os.Geteuid() {
+		what += " of " + userName(st.Uid)
+	}
+	return what
+}
+
+func (d *parent) unsafe(reason string) error {
+	path := Real(d.path)
+	return &UnsafeError{Path: path, Reason: reason, Fix: fmt.Sprintf("mv %s %s", quote(path), quote(path+".bad"))}
+}
+
+// told gives an error the file's whole path: os.Root knows names only.
+func (d *parent) told(err error) error {
+	if err == nil {
+		return nil
+	}
+	if _, unsafe := errors.AsType[*UnsafeError](err); unsafe {
+		return err
+	}
+	if p, ok := errors.AsType[*fs.PathError](err); ok {
+		return &fs.PathError{Op: strings.TrimSuffix(p.Op, "at"), Path: Real(d.path), Err: p.Err}
+	}
+	if l, ok := errors.AsType[*os.LinkError](err); ok {
+		return &fs.PathError{Op: strings.TrimSuffix(l.Op, "at"), Path: Real(d.path), Err: l.Err}
+	}
+	return err
+}
+
+// cause is the error below a path's.
+func cause(err error) error {
+	if p, ok := errors.AsType[*fs.PathError](err); ok {
+		return p.Err
+	}
+	return err
+}
+
+func (d *parent) sync() error {
+	f, err := d.root.Open(".")
+	if err != nil {
+		return d.told(err)
+	}
+	err = f.Sync()
+	if errors.Is(err, syscall.EINVAL) || errors.Is(err, syscall.ENOTSUP) {
+		err = nil
+	}
+	return errors.Join(err, f.Close())
+}
+
+func userName(uid uint32) string {
+	id := strconv.FormatUint(uint64(uid), 10)
+	if u, err := user.LookupId(id); err == nil {
+		return "user " + u.Username
+	}
+	return "user " + id
+}
+
+// quote makes a path one word of a shell.
+func quote(path string) string {
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("/._-+=:@,", r)
+	}
+	if path != "" && strings.IndexFunc(path, func(r rune) bool { return !plain(r) }) < 0 {
+		return path
+	}
+	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
+}

@@ -1,0 +1,192 @@
+package disk
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+)
+
+// This file opens the files that gcity keeps in a city's .gc and in a scope's .beads. Such a folder may have been
+// shipped in a repository, or an agent may have written to it. A path is followed as usual up to the folder that holds
+// .gc or .beads. From there on no symbolic link is followed, and only regular files are opened, without blocking.
+
+// UnsafeError reports that a file or folder of gcity's own is not what gcity made there.
+type UnsafeError struct {
+	Path   string
+	Reason string // what is there instead, a clause
+	Fix    string // the command that mends it
+}
+
+func (e *UnsafeError) Error() string {
+	return fmt.Sprintf("%s %s, so gcity does not use it; run `%s`", e.Path, e.Reason, e.Fix)
+}
+
+// OpenFile opens a regular file as os.OpenFile does. It follows no link and waits for no pipe. Before a write it
+// requires that the file has one name and belongs to the user or to root.
+func OpenFile(path string, flag int, perm fs.FileMode) (*os.File, error) {
+	d, err := openParent(path)
+	if err != nil {
+		return nil, err
+	}
+	defer d.Close()
+	return d.open(flag, perm)
+}
+
+// Open opens a regular file for reading. See OpenFile.
+func Open(path string) (*os.File, error) { return OpenFile(path, os.O_RDONLY, 0) }
+
+// ReadFile returns the content of a regular file. See OpenFile.
+func ReadFile(path string) ([]byte, error) {
+	f, err := Open(path)
+	if err != nil {
+		return nil, err
+	}
+	data, err := io.ReadAll(f)
+	return data, errors.Join(err, f.Close())
+}
+
+// Save replaces the content of a file in one step, and the new content survives a power cut. What is there already
+// must be a regular file.
+func Save(path string, data []byte, perm fs.FileMode) error { return replace(path, data, perm, true) }
+
+// Replace is Save without durability: the content survives any process, not a power cut. It costs no flush.
+func Replace(path string, data []byte, perm fs.FileMode) error {
+	return replace(path, data, perm, false)
+}
+
+func replace(path string, data []byte, perm fs.FileMode, durable bool) error {
+	d, err := openParent(path)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	if info, err := d.root.Lstat(d.name); err == nil {
+		if err := d.regular(info); err != nil {
+			return err
+		}
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return d.told(err)
+	}
+	temp := Temp(d.name)
+	f, err := d.root.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL|syscall.O_NOFOLLOW, 0o600)
+	if err != nil {
+		return d.told(err)
+	}
+	_, err = f.Write(data)
+	err = errors.Join(err, f.Chmod(perm))
+	if durable && err == nil {
+		err = f.Sync()
+	}
+	err = errors.Join(err, f.Close())
+	if err == nil {
+		err = d.root.Rename(temp, d.name)
+	}
+	if err != nil {
+		_ = d.root.Remove(temp) // only in the way
+		return d.told(err)
+	}
+	if durable {
+		return d.sync()
+	}
+	return nil
+}
+
+// MkdirAll makes a folder and its parents, but never the folder that holds .gc or .beads: a city that was moved or
+// removed is not made again at its old path. A folder that exists keeps its permissions; a link is refused.
+func MkdirAll(path string, perm fs.FileMode) error {
+	base, below := split(path)
+	root, err := os.OpenRoot(base)
+	if err != nil {
+		return err
+	}
+	for i, name := range below {
+		if err = root.Mkdir(name, perm); err != nil && !errors.Is(err, fs.ErrExist) {
+			at := filepath.Join(append([]string{base}, below[:i+1]...)...)
+			return errors.Join(&fs.PathError{Op: "mkdir", Path: Real(at), Err: cause(err)}, root.Close())
+		}
+		if root, err = enter(root, base, below[:i+1]); err != nil {
+			return err
+		}
+	}
+	return root.Close()
+}
+
+// Remove removes a file, a link or an empty folder, as os.Remove does.
+func Remove(path string) error {
+	return in(path, func(d *parent) error { return d.root.Remove(d.name) })
+}
+
+// Rename gives a file another name in the same folder.
+func Rename(path, name string) error {
+	return in(path, func(d *parent) error { return d.root.Rename(d.name, name) })
+}
+
+// Lstat describes what is at a path, and follows no link.
+func Lstat(path string) (info fs.FileInfo, err error) {
+	err = in(path, func(d *parent) error {
+		info, err = d.root.Lstat(d.name)
+		return err
+	})
+	return info, err
+}
+
+// ReadDir lists a folder by name.
+func ReadDir(path string) (entries []fs.DirEntry, err error) {
+	base, below := split(path)
+	root, err := walk(base, below)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	f, err := root.Open(".")
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	entries, err = f.ReadDir(-1)
+	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
+	return entries, err
+}
+
+// SyncDir makes the names in a folder survive a power cut. File systems that cannot do that are ignored.
+func SyncDir(path string) error { return in(filepath.Join(path, "x"), (*parent).sync) }
+
+// Link makes path a symbolic link to target in one step. What is there is replaced.
+func Link(target, path string) error {
+	return in(path, func(d *parent) error {
+		temp := Temp(d.name)
+		if err := d.root.Symlink(target, temp); err != nil {
+			return err
+		}
+		err := d.root.Rename(temp, d.name)
+		if err != nil {
+			_ = d.root.Remove(temp)
+		}
+		return err
+	})
+}
+
+// maxAside bounds the names that SetAside tries.
+const maxAside = 100
+
+// SetAside moves what is at a path out of the way, to a name with .bad-1, .bad-2 and so on, and returns the new path.
+func SetAside(path string) (to string, err error) {
+	err = in(path, func(d *parent) error {
+		for n := 1; n <= maxAside; n++ {
+			name := fmt.Sprintf("%s.bad-%d", d.name, n)
+			if _, err := d.root.Lstat(name); !errors.Is(err, fs.ErrNotExist) {
+				continue
+			}
+			to = filepath.Join(filepath.Dir(path), name)
+			return d.root.Rename(d.name, name)
+		}
+		return fmt.Errorf("there are %d of %s.bad-N already; remove some", maxAside, d.path)
+	})
+	return to, err
+}
