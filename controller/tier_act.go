@@ -90,8 +90,8 @@ func (m *machine) remedy(now time.Time, t *tier, v watchdog.Verdict, by judge) (
 		return m.ensure(now, a, why, fresh, by.beat), false
 	case !a.alive && a.op == opNone:
 		return "nothing to type into: " + m.ensure(now, a, why, fresh, by.beat), false
-	case f.CannotBe != "" && v.Decision == watchdog.Wake && !fresh:
-		return f.CannotBe + ": " + m.replace(now, a, why), false
+	case f.Deaf() != "" && v.Decision == watchdog.Wake && !fresh:
+		return f.Deaf() + ": " + m.replace(now, a, why), false
 	case f.CannotBe != "":
 		return "failed: " + f.CannotBe, false
 	}
@@ -112,7 +112,7 @@ func (m *machine) ensure(now time.Time, a *record, why string, fresh bool, b *be
 	case a.op == opStart || a.alive && !a.ready:
 		return letBe + "it is starting already"
 	case a.op == opStop:
-		return "it is being stopped just now, and started again if it is wanted"
+		return letBe + "it is being stopped; it starts again if it is wanted"
 	case a.alive && (b != nil && b.session != a.life.ID || b == nil):
 		return letBe + "it lives, it was started meanwhile"
 	case a.alive && fresh:
@@ -136,8 +136,10 @@ func (m *machine) ensure(now time.Time, a *record, why string, fresh bool, b *be
 // replace ends an agent and starts it anew.
 func (m *machine) replace(now time.Time, a *record, why string) string {
 	switch {
+	case a.op != opNone && a.stopFrom.IsZero():
+		return letBe + standing(a)
 	case a.op != opNone:
-		return "it is on its way already: " + standing(a)
+		return "not restarted yet: " + standing(a)
 	case a.drain != nil:
 		return letBe + "it drains"
 	case m.missing(a) != "":

@@ -215,6 +215,8 @@ func (m *machine) glimpsed(now time.Time, in inHeartbeat) {
 	if t.chain, recovered = t.chain.Before(m.heard(now, t, a), f, v); recovered || t.esc != nil && t.chain.Failed == 0 {
 		m.recovered(t)
 	}
+	f = m.facts(now, t, a) // with the failure of the beat before
+	v = watchdog.Judge(t.spec(), f)
 	m.escalate(now, t, v.Reason)
 	if m.triage(now, t, a, f, v) {
 		return
@@ -230,8 +232,9 @@ func (t *tier) spec() watchdog.Spec {
 // could write one while the whole program stood still.
 func (m *machine) facts(now time.Time, t *tier, a *record) watchdog.Facts {
 	f := watchdog.Facts{
-		Alive: a.alive, Starts: a.op == opStart && !a.called(), Called: a.called(), Never: true, Problem: t.problem, Mail: m.work.mail[a.name].Unread,
+		Alive: a.alive, Starts: a.op == opStart && !a.called(), Stops: a.ending(), Called: a.called(), Never: true, Problem: t.problem, Mail: m.work.mail[a.name].Unread,
 		Frozen: a.alive && a.life.Frozen, Stuck: a.stuck != nil, CannotBe: m.mutes[a.life.Provider],
+		Wakes: t.chain.Wakes,
 	}
 	if !a.alive {
 		f.Gone = string(a.state)
@@ -257,6 +260,11 @@ func (m *machine) facts(now time.Time, t *tier, a *record) watchdog.Facts {
 		f.Speaks, f.Silent = true, max(0, now.Sub(a.spoke))
 	}
 	return f
+}
+
+// ending reports whether a session is being stopped, or waits for its turn to be. A stop that failed before is not under way.
+func (a *record) ending() bool {
+	return a.alive && a.stopFrom.IsZero() && (a.op == opStop || a.intent.kind != causeNone)
 }
 
 // heard is the newest sign of whom a tier watches: its heartbeat, or, of another tier's triage, what that has decided.

@@ -4,9 +4,10 @@ import "time"
 
 // Chain remembers what beats have done and whether that helped. A deed has failed if the next beat that can tell finds no
 // heartbeat since: after a wake that is the next one, unless a new session has begun meanwhile; after a start or a restart, and
-// with a new session, the next one that finds the session dead or very stale; one that finds it being started cannot tell. Only a sign of the agent's own makes up for failed ones. The zero value: nothing has been done.
+// with a new session, the next one that finds the session dead or very stale; one that finds it being started or stopped cannot tell. Only a sign of the agent's own makes up for failed ones. The zero value: nothing has been done.
 type Chain struct {
 	Failed int // deeds in a row that did not help
+	Wakes  int // of those, the newest ones in a row that were wakes
 
 	did Decision // that is not settled; "" = none
 	at  time.Time
@@ -19,17 +20,23 @@ func (c Chain) Before(heartbeat Sight, f Facts, v Verdict) (_ Chain, recovered b
 		return Chain{}, c.Failed > 0
 	}
 	switch {
-	case c.did == "", f.Starts:
+	case c.did == "", f.Starts, f.Stops:
 	case c.did == Wake && v.Freshness != Fresh, v.Decision == Start, v.Decision == Wake, v.Decision == Restart:
 		c.Failed++
+		if c.Wakes++; c.did != Wake {
+			c.Wakes = 0
+		}
 		c.did = ""
 	}
 	return c, false
 }
 
+// acts reports whether a decision is a remedy for an agent that is dead or very stale.
+func (d Decision) acts() bool { return d == Start || d == Wake || d == Restart }
+
 // After takes what a beat has done.
 func (c Chain) After(d Decision, now time.Time) Chain {
-	if d == Start || d == Wake || d == Restart {
+	if d.acts() {
 		c.did, c.at = d, now
 	}
 	return c

@@ -40,6 +40,7 @@ type Facts struct {
 	Alive  bool
 	Gone   string // how an agent without a session stands: "exited: exit 1"
 	Starts bool   // it is being started just now
+	Stops  bool   // its session is being stopped
 	Called bool   // it is started by somebody's beats alone: that it has no session says nothing
 
 	Age      time.Duration // of the newest heartbeat, or of the session where that is younger
@@ -51,6 +52,18 @@ type Facts struct {
 	Speaks   bool          // Silent is known
 	Stuck    bool          // it has work, and has been silent for longer than it may
 	CannotBe string        // why nothing can be typed into it; "" = it can
+	Wakes    int           // wakes in a row that failed
+}
+
+// maxWakes is the number of failed wakes after which a stopped process is restarted.
+const maxWakes = 2
+
+// Deaf returns why another wake is useless, "" if it is not.
+func (f *Facts) Deaf() string {
+	if f.CannotBe == "" && f.Frozen && f.Wakes >= maxWakes {
+		return fmt.Sprintf("%d wakes failed", f.Wakes)
+	}
+	return f.CannotBe
 }
 
 // Verdict is what the thresholds make of facts.
@@ -97,9 +110,11 @@ func Judge(s Spec, f Facts) Verdict {
 		switch {
 		case !f.Alive:
 			v.Decision = Start
-		case f.CannotBe != "":
+		case f.Stops:
+			v.Reason += "; it is being stopped"
+		case f.Deaf() != "":
 			v.Decision = Restart
-			v.Reason += "; " + f.CannotBe
+			v.Reason += "; " + f.Deaf()
 		default:
 			v.Decision = Wake
 		}
@@ -110,6 +125,8 @@ func Judge(s Spec, f Facts) Verdict {
 			v.Reason += ", and no mail waits"
 		case !f.Alive:
 			v.Reason += ", and " + letters(f.Mail) + ", for its next beat"
+		case f.Stops:
+			v.Reason += ", and " + letters(f.Mail) + ", but it is being stopped"
 		case f.CannotBe != "":
 			v.Reason += ", and " + letters(f.Mail) + ", but " + f.CannotBe
 		default:

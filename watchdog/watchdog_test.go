@@ -191,7 +191,7 @@ func TestChain(t *testing.T) {
 	const every = 3 * time.Minute
 	for _, c := range []struct {
 		name  string
-		beats string // d dead, b being started, v very stale, s stale; f fresh, y young: no heartbeat, but its session is; h a new heartbeat; n very stale, and nothing is done
+		beats string // d dead, b being started, x being stopped, v very stale, s stale; f fresh, y young: no heartbeat, but its session is; h a new heartbeat; n very stale, and nothing is done
 		want  string // failed after each beat, ! = recovered
 	}{
 		{"well", "hhhh", "0 0 0 0"},
@@ -207,6 +207,8 @@ func TestChain(t *testing.T) {
 		{"a start that takes its time", "dbbbyh", "0 0 0 0 0 0"},
 		{"and one that comes to nothing", "dbbd", "0 0 0 1"},
 		{"a wake, and it is started anew meanwhile", "vbyh", "0 0 0 0"},
+		{"a restart under way has not failed", "vxxxbyv", "0 0 0 0 0 0 1"},
+		{"nor has a wake of a session that is being stopped", "vxxdh", "0 0 0 1 0!"},
 		{"nudges are no wakes", "ssss", "0 0 0 0"},
 	} {
 		now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
@@ -214,7 +216,7 @@ func TestChain(t *testing.T) {
 		heartbeat := Sight{}.See(now.Add(-time.Hour), time.Time{}, now)
 		var got []string
 		for _, b := range c.beats {
-			f := Facts{Alive: b != 'd' && b != 'b', Starts: b == 'b', Age: time.Hour, Never: b == 'y'}
+			f := Facts{Alive: b != 'd' && b != 'b', Starts: b == 'b', Stops: b == 'x', Age: time.Hour, Never: b == 'y'}
 			switch b {
 			case 'f', 'h', 'y':
 				f.Age = time.Minute
@@ -235,6 +237,38 @@ func TestChain(t *testing.T) {
 		}
 		if text := strings.Join(got, " "); text != c.want {
 			t.Errorf("%s: %s, want %s", c.name, text, c.want)
+		}
+	}
+}
+
+// A stopped process is woken twice and then restarted; wakes of one that goes on again do not restart it.
+func TestFrozen(t *testing.T) {
+	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	for _, c := range []struct {
+		beats string // f frozen, r running, both very stale; x being stopped
+		want  string
+	}{
+		{"ffff", "wake wake restart wake"},
+		{"frff", "wake wake restart wake"},
+		{"rrrr", "wake wake wake wake"},
+		{"ffxf", "wake wake nothing restart"},
+	} {
+		var chain Chain
+		var got []string
+		for _, b := range c.beats {
+			f := Facts{Alive: true, Age: time.Hour, Frozen: b == 'f', Stops: b == 'x'}
+			chain, _ = chain.Before(Sight{}, f, Judge(spec, f))
+			f.Wakes = chain.Wakes
+			v := Judge(spec, f)
+			got = append(got, string(v.Decision))
+			if b == 'f' && f.Wakes >= 2 && !strings.Contains(v.Reason, "2 wakes failed") {
+				t.Errorf("%s: %s", c.beats, v.Reason)
+			}
+			chain = chain.After(v.Decision, now)
+			now = now.Add(3 * time.Minute)
+		}
+		if text := strings.Join(got, " "); text != c.want {
+			t.Errorf("%s: %s, want %s", c.beats, text, c.want)
 		}
 	}
 }
