@@ -20,6 +20,7 @@ type Watchdog struct {
 	VeryStale       time.Duration // > Fresh
 	Nudge, Wake     string
 	TriageTTL       time.Duration
+	OverruleAfter   int    // > 0
 	EscalateTo      string // an address of mail
 	EscalateCommand string // a shell line; "" = none
 	EscalateAfter   int    // > 0
@@ -68,6 +69,12 @@ func watchKeys() []key {
 		{path: "watchdogs.triage_ttl", kind: kindDuration, def: `"5m"`, check: checkAtLeast(100 * time.Millisecond),
 			doc:   "Time that `triage` has to decide; then it is ended, and the thresholds do.",
 			field: func(p place) any { return &p.watchdog.TriageTTL }},
+		{path: "watchdogs.overrule_after", kind: kindInt, def: "3", within: &bounds{1, 1000, func(n int) string {
+			return fmt.Sprintf("is %d; write from 1 to 1000", n)
+		}},
+			doc: "Beats in a row after which the thresholds overrule `triage`. A beat counts if the agent is very stale or dead and `triage` decides neither " +
+				"`start` nor `wake`. A new heartbeat ends the count.",
+			field: func(p place) any { return &p.watchdog.OverruleAfter }},
 		{path: "watchdogs.escalate_to", kind: kindString, def: `"human"`, check: checkFilled,
 			doc:   "Who gets mail when nothing has helped: the name of an agent, `pool:NAME`, or any other name, which is a person's.",
 			field: func(p place) any { return &p.watchdog.EscalateTo }},

@@ -182,6 +182,7 @@ very_stale = "61s"
 nudge = "mail"
 wake = "up"
 triage_ttl = "2m"
+overrule_after = 2
 escalate_to = "pool:a"
 escalate_command = "page me"
 escalate_after = 1000
@@ -253,7 +254,7 @@ escalate_after = 1000
 		t.Error(diff)
 	}
 	wantW := []Watchdog{{Name: "care", Rig: "demo", Watches: "b", Triage: "judge", Every: 100 * time.Millisecond, Heartbeat: filepath.Join(c.Path, "beats", "b"),
-		Fresh: time.Minute, VeryStale: 61 * time.Second, Nudge: "mail", Wake: "up", TriageTTL: 2 * time.Minute, EscalateTo: "pool:a",
+		Fresh: time.Minute, VeryStale: 61 * time.Second, Nudge: "mail", Wake: "up", TriageTTL: 2 * time.Minute, OverruleAfter: 2, EscalateTo: "pool:a",
 		EscalateCommand: "page me", EscalateAfter: 1000, Origin: c.Watchdogs[0].Origin, Origins: c.Watchdogs[0].Origins}}
 	if diff := cmp.Diff(wantW, c.Watchdogs); diff != "" {
 		t.Error(diff)

@@ -261,18 +261,8 @@ func (m *machine) decideBeat(now time.Time, id uint64, c city.Decide) {
 		return
 	}
 	b, reason := t.beat, strings.TrimSpace(screen.Plain(c.Reason))
-	switch {
-	case reason == "":
-		m.refuseID(id, city.Invalid, "a decision needs a reason: whoever reads of it wants to know why")
-		return
-	case b == nil && c.Beat != "":
-		m.refuseID(id, city.Conflict, fmt.Sprintf("the beat %s of watchdog %s is over%s", c.Beat, t.want.Name, t.outcome()))
-		return
-	case b == nil:
-		m.refuseID(id, city.Conflict, fmt.Sprintf("no beat of watchdog %s waits for a decision%s; `gcity watchdog triage %s` has it look now", t.want.Name, t.outcome(), t.want.Name))
-		return
-	case c.Beat != "" && c.Beat != b.id:
-		m.refuseID(id, city.Conflict, fmt.Sprintf("the beat %s of watchdog %s is over; %s is being judged now", c.Beat, t.want.Name, b.id))
+	if code, why := t.refuses(c.Beat, reason); why != "" {
+		m.refuseID(id, code, why)
 		return
 	}
 	by := c.By
@@ -287,6 +277,11 @@ func (m *machine) decideBeat(now time.Time, id uint64, c city.Decide) {
 	t.beat, m.changed = nil, true
 	if by == t.want.Triage {
 		t.word = now
+	}
+	if m.spares(now, t, by, c.Decision) {
+		m.reply(id, m.overrule(t, c.Decision))
+		m.decide(now, scout)
+		return
 	}
 	if by == t.want.Triage && t.degraded != "" {
 		t.degraded = ""
@@ -306,6 +301,43 @@ func (m *machine) decideBeat(now time.Time, id uint64, c city.Decide) {
 	if scout != nil {
 		m.decide(now, scout)
 	}
+}
+
+// refuses returns why a decision about a beat is not accepted, "" if it is.
+func (t *tier) refuses(beat, reason string) (code city.Code, why string) {
+	b, name := t.beat, t.want.Name
+	switch {
+	case reason == "":
+		return city.Invalid, "a decision needs a reason: whoever reads of it wants to know why"
+	case b == nil && beat != "":
+		return city.Conflict, fmt.Sprintf("the beat %s of watchdog %s is over%s", beat, name, t.outcome())
+	case b == nil:
+		return city.Conflict, fmt.Sprintf("no beat of watchdog %s waits for a decision%s; `gcity watchdog triage %s` has it look now", name, t.outcome(), name)
+	case beat != "" && beat != b.id:
+		return city.Conflict, fmt.Sprintf("the beat %s of watchdog %s is over; %s is being judged now", beat, name, b.id)
+	}
+	return "", ""
+}
+
+// spares counts a decision that does less than the thresholds would. It reports whether the thresholds overrule it.
+func (m *machine) spares(now time.Time, t *tier, by string, d city.Remedy) bool {
+	a := m.agents[t.want.Watches]
+	if by != t.want.Triage || a == nil {
+		d = ""
+	}
+	if a != nil {
+		t.chain = t.chain.Spare(m.heard(now, t, a), watchdog.Judge(t.spec(), m.facts(now, t, a)), watchdog.Decision(d))
+	}
+	return t.chain.Spared > 0 && t.chain.Spared >= t.want.OverruleAfter
+}
+
+// overrule has the thresholds judge a beat again, by a new look, in place of its triage. It returns what the triage is told.
+func (m *machine) overrule(t *tier, d city.Remedy) string {
+	t.instead = fmt.Sprintf("triage %s neither started nor woke %s, and overrule_after = %d beats brought no heartbeat",
+		t.want.Triage, t.want.Watches, t.want.OverruleAfter)
+	m.degrade(t, t.instead)
+	m.beginBeat(t)
+	return fmt.Sprintf("watchdog %s: %s is overruled: %s; the thresholds judge", t.want.Name, d, t.instead)
 }
 
 // outcome says what the newest beat came to.

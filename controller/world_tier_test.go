@@ -59,7 +59,7 @@ func (w *world) tend(f effect) (input, bool) {
 // keep declares a watchdog from the next configuration on: its name, then keys.
 func (w *world) keep(words []string) error {
 	d := config.Watchdog{Name: words[0], Every: 3 * time.Minute, Fresh: 5 * time.Minute, VeryStale: 15 * time.Minute, Nudge: dogNudge, Wake: dogWake,
-		TriageTTL: 5 * time.Minute, EscalateTo: "human", EscalateAfter: 3, Origin: config.Origin{File: "city.toml", Line: 9, Column: 1}}
+		TriageTTL: 5 * time.Minute, OverruleAfter: 3, EscalateTo: "human", EscalateAfter: 3, Origin: config.Origin{File: "city.toml", Line: 9, Column: 1}}
 	for _, kv := range words[1:] {
 		key, value, _ := strings.Cut(kv, "=")
 		t, _ := time.ParseDuration(value)
@@ -80,6 +80,8 @@ func (w *world) keep(words []string) error {
 			d.EscalateTo = value
 		case "command":
 			d.EscalateCommand = value
+		case "overrule":
+			fmt.Sscan(value, &d.OverruleAfter)
 		case "after":
 			fmt.Sscan(value, &d.EscalateAfter)
 		case "file":

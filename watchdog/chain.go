@@ -8,16 +8,18 @@ import "time"
 type Chain struct {
 	Failed int // deeds in a row that did not help
 	Wakes  int // of those, the newest ones in a row that were wakes
+	Spared int // decisions of a triage in a row that did less than the thresholds would, with no heartbeat in between
 
-	did Decision // that is not settled; "" = none
-	at  time.Time
+	did   Decision // that is not settled; "" = none
+	at    time.Time
+	stamp time.Time // of the newest heartbeat at the newest decision of Spared
 }
 
 // Before settles, at a beat, what the ones before have done. v is what the thresholds say now. It reports whether the agent
 // has recovered after something had failed.
 func (c Chain) Before(heartbeat Sight, f Facts, v Verdict) (_ Chain, recovered bool) {
 	if c.did != "" && heartbeat.After(c.at) || c.Failed > 0 && v.Freshness == Fresh && !f.Never {
-		return Chain{}, c.Failed > 0
+		return Chain{Spared: c.Spared, stamp: c.stamp}, c.Failed > 0
 	}
 	switch {
 	case c.did == "", f.Starts, f.Stops:
@@ -29,6 +31,21 @@ func (c Chain) Before(heartbeat Sight, f Facts, v Verdict) (_ Chain, recovered b
 		c.did = ""
 	}
 	return c, false
+}
+
+// Spare counts a decision of a triage. v is what the thresholds say at that time, and d is zero for a person's decision, which no
+// threshold overrules.
+func (c Chain) Spare(heartbeat Sight, v Verdict, d Decision) Chain {
+	if d == "" || !v.Decision.acts() || d.acts() {
+		c.Spared = 0
+		return c
+	}
+	if c.Spared > 0 && !heartbeat.Stamp.Equal(c.stamp) {
+		c.Spared = 0
+	}
+	c.Spared++
+	c.stamp = heartbeat.Stamp
+	return c
 }
 
 // acts reports whether a decision is a remedy for an agent that is dead or very stale.

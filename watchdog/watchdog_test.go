@@ -272,3 +272,41 @@ func TestFrozen(t *testing.T) {
 		}
 	}
 }
+
+// What counts as sparing an agent: a triage's decision that does less than the thresholds, without a heartbeat in between.
+func TestSpare(t *testing.T) {
+	for _, c := range []struct {
+		says string // n nothing, m nudge, w wake, s start, p a person's; h a heartbeat that is very stale, f it is fresh
+		want string
+	}{
+		{"nnnn", "1 2 3 4"},
+		{"nmn", "1 2 3"},
+		{"nnwn", "1 2 0 1"},
+		{"nsn", "1 0 1"},
+		{"nnpn", "1 2 0 1"},
+		{"nnhnn", "1 2 1 2"},
+		{"nfn", "1 0 1"},
+	} {
+		now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+		heartbeat := Sight{}.See(now.Add(-time.Hour), time.Time{}, now)
+		var chain Chain
+		var got []string
+		for _, b := range c.says {
+			now = now.Add(3 * time.Minute)
+			if b == 'h' {
+				heartbeat = heartbeat.See(now.Add(-30*time.Minute), time.Time{}, now)
+				continue
+			}
+			f := Facts{Alive: true, Age: time.Hour}
+			if b == 'f' {
+				f.Age = time.Minute
+			}
+			d := map[rune]Decision{'n': Nothing, 'm': Nudge, 'w': Wake, 's': Start, 'f': Nothing}[b]
+			chain = chain.Spare(heartbeat, Judge(spec, f), d)
+			got = append(got, fmt.Sprint(chain.Spared))
+		}
+		if text := strings.Join(got, " "); text != c.want {
+			t.Errorf("%s: %s, want %s", c.says, text, c.want)
+		}
+	}
+}
