@@ -54,6 +54,12 @@ func (m *machine) died(now time.Time, a *record, e session.Exit) {
 		m.afterDrain(a, "it exited 0", drained.by == byOperator, drained.final)
 		return
 	}
+	if a.intent.kind == causeRequest { // it ended by itself before it was stopped
+		asked := a.intent
+		a.intent = cause{}
+		m.afterStop(now, a, asked)
+		return
+	}
 	if a.want == nil || a.want.Suspended != "" || m.ending != alive {
 		m.tell(a, events.Event{Type: events.AgentStopped, Message: d.String(), Payload: exitPayload(e)})
 		return
@@ -180,20 +186,6 @@ func (m *machine) cannotStart(now time.Time, a *record, err error) {
 	}
 }
 
-// deathOnRequest is the death that a restart counts as which an agent asked for too soon.
-func deathOnRequest(now time.Time, a *record) restart.Death {
-	return restart.Death{Uptime: now.Sub(a.life.Started)}
-}
-
-// judge counts an end that was ordered as the agent's own.
-func (m *machine) judge(now time.Time, a *record, d restart.Death) {
-	because := a.because
-	p := a.want.Policy
-	p.Mode = restart.Always // whoever asks to be started again is, whatever its deaths lead to
-	m.follow(now, a, a.history.Died(now, d, p))
-	a.because = because
-}
-
 // captured takes the output of a crashed life: now its story can be told.
 func (m *machine) captured(now time.Time, in inCaptured) {
 	a, ok := m.agents[in.agent]
@@ -237,6 +229,13 @@ func (a *record) sessionName() string {
 		return a.life.Name
 	}
 	return a.want.Spec.Name
+}
+
+// pace spaces the starts of an agent that requests its restart. The request never counts as a crash.
+func (a *record) pace(now time.Time, why string) {
+	if at := a.want.Policy.Paced(now, now.Sub(a.life.Started)); at.After(now) {
+		a.hold, a.holdWhy, a.notBefore = city.Backoff, why, at
+	}
 }
 
 func (m *machine) flushAcks(a *record) {

@@ -393,7 +393,7 @@ func (m *machine) afterStop(now time.Time, a *record, c cause) {
 		m.triageOver(now, a, "was ended: "+c.why)
 		return
 	}
-	if c.kind == causeRequest && a.want != nil && now.Sub(a.life.Started) < a.want.Policy.MinUptime {
-		m.judge(now, a, deathOnRequest(now, a))
+	if c.kind == causeRequest && a.want != nil {
+		a.pace(now, c.why)
 	}
 }

@@ -75,8 +75,7 @@ func (h *History) Died(now time.Time, d Death, p Policy) Verdict {
 	case d.Lost:
 		return Verdict{Outcome: Restart, At: h.next(now, p), Reason: reason}
 	case !crash && p.Mode == Always:
-		// At once, but a program that ends as soon as it starts is not to keep the machine busy.
-		return Verdict{Outcome: Restart, At: now.Add(max(0, p.Backoff-d.Uptime)), Reason: reason}
+		return Verdict{Outcome: Restart, At: p.Paced(now, d.Uptime), Reason: reason}
 	case !crash || p.Mode == Never:
 		return Verdict{Crash: crash, Outcome: Leave, Reason: fmt.Sprintf("%s, restart = %q", reason, p.Mode)}
 	}
@@ -127,6 +126,12 @@ func (p Policy) Again(now time.Time, tries int) time.Time {
 		wait = min(wait, p.MaxBackoff)
 	}
 	return now.Add(wait)
+}
+
+// Paced returns when an agent restarts whose end does not count as a crash: at once, but two starts are at least
+// Backoff apart, so that a program that ends as soon as it starts does not keep the machine busy.
+func (p Policy) Paced(now time.Time, uptime time.Duration) time.Time {
+	return now.Add(max(0, p.Backoff-max(0, uptime)))
 }
 
 func (h *History) prune(now time.Time, window time.Duration) {
