@@ -71,7 +71,7 @@ func (m *machine) died(now time.Time, a *record, e session.Exit) {
 	v := a.history.Died(now, d, a.want.Policy)
 	a.fell = true
 	m.decided(now, a, "died", d.String())
-	m.tellDeath(a, e, v)
+	m.tellDeath(now, a, e, v)
 	m.follow(now, a, v)
 	if drained != nil && drained.final && v.Outcome == restart.Restart {
 		a.rest("it ended while it drained: " + v.Reason)
@@ -85,9 +85,8 @@ func (m *machine) died(now time.Time, a *record, e session.Exit) {
 	}
 }
 
-// tellDeath records the end. A crash waits for its output to be kept, and what happens to the agent meanwhile is told
-// after it.
-func (m *machine) tellDeath(a *record, e session.Exit, v restart.Verdict) {
+// tellDeath records the end. The event of a crash waits until its output is kept.
+func (m *machine) tellDeath(now time.Time, a *record, e session.Exit, v restart.Verdict) {
 	switch {
 	case e.Lost:
 		m.tell(a, events.Event{Type: events.AgentStopped, Message: "host_lost: the process that held its terminal is gone", Payload: exitPayload(e)})
@@ -98,11 +97,8 @@ func (m *machine) tellDeath(a *record, e session.Exit, v restart.Verdict) {
 		if e.Code == 0 && e.Signal == "" {
 			msg = fmt.Sprintf("exited 0 after %s, sooner than min_uptime", e.Uptime.Round(time.Millisecond))
 		}
-		r := fxRecord{event: events.Event{Type: events.AgentCrashed, Actor: controller, Subject: a.name, Message: msg, Payload: exitPayload(e)}}
-		if a.crashed != nil { // the one before is still being kept
-			m.release(a, a.capturing)
-		}
-		a.crashed, a.capturing = &r, e.ID
+		crash := events.Event{Type: events.AgentCrashed, Actor: controller, Subject: a.name, Message: msg, Payload: exitPayload(e)}
+		m.inOrder(queuedRecord{fxRecord: fxRecord{event: crash}, agent: a, output: e.ID, by: now.Add(outputWait)})
 		m.late = append(m.late, fxCapture{agent: a.name, session: a.sessionName(), id: e.ID, at: e.At, cols: a.want.Spec.Cols, rows: a.want.Spec.Rows})
 	}
 }
@@ -184,44 +180,6 @@ func (m *machine) cannotStart(now time.Time, a *record, err error) {
 	if m.settling {
 		a.left = true
 	}
-}
-
-// captured takes the output of a crashed life: now its story can be told.
-func (m *machine) captured(now time.Time, in inCaptured) {
-	a, ok := m.agents[in.agent]
-	if !ok || a.capturing != in.id || a.crashed == nil {
-		return
-	}
-	var about map[string]any
-	if json.Unmarshal(a.crashed.event.Payload, &about) == nil {
-		about["output"] = in.tail
-		if in.file != "" {
-			about["file"] = in.file
-		}
-		if in.err != nil {
-			about["output_error"] = in.err.Error()
-		}
-		a.crashed.event.Payload = payload(about)
-	}
-	if a.exit != nil && a.lastEnd == in.id {
-		kept := *a.exit
-		kept.File = in.file
-		a.exit, m.changed = &kept, true
-	}
-	m.release(a, in.id)
-	m.decide(now, a)
-}
-
-// release records a crash and all that was held back behind it.
-func (m *machine) release(a *record, id string) {
-	if a.crashed == nil || a.capturing != id {
-		return
-	}
-	m.do(*a.crashed)
-	for _, r := range a.held {
-		m.do(r)
-	}
-	a.crashed, a.capturing, a.held = nil, "", nil
 }
 
 func (a *record) sessionName() string {

@@ -43,7 +43,7 @@ func (m *machine) finish(now time.Time) {
 	m.out = append(m.out, m.late...)
 	m.late = m.late[:0]
 	for _, a := range m.order {
-		if len(a.acks) > 0 && a.op != opStop && a.capturing == "" {
+		if len(a.acks) > 0 && a.op != opStop && a.queued == 0 { // its events come first
 			m.flushAcks(a)
 		}
 	}
@@ -65,8 +65,11 @@ func (m *machine) due(now time.Time) bool { return !m.relook.IsZero() && !now.Be
 
 // quiet reports that nothing is in flight for any agent.
 func (m *machine) quiet() bool {
+	if len(m.queue) > 0 {
+		return false
+	}
 	for _, a := range m.order {
-		if a.op != opNone || a.capturing != "" {
+		if a.op != opNone {
 			return false
 		}
 	}
@@ -108,9 +111,7 @@ func (m *machine) end(now time.Time, msg string) {
 	m.ending = ended
 	m.finale.by, m.finale.waits, m.changed = now.Add(Farewell), []string{"all is decided, and what is under way comes to its end"}, true
 	m.giveUpMail(now)
-	for _, a := range m.order { // their output is not waited for any longer
-		m.release(a, a.capturing)
-	}
+	m.releaseRecords(time.Time{})
 	for i := range m.leaving {
 		if m.gaveUp {
 			m.leaving[i].err = &city.Error{Code: city.Unavailable, Message: "the stop of the city was " + msg + "; " + lookFor}

@@ -103,9 +103,9 @@ func (m *machine) waits() []string {
 	if records > 0 {
 		out = append(out, fmt.Sprintf("records of runs are being closed: %d", records))
 	}
-	for _, a := range m.order {
-		if a.capturing != "" {
-			out = append(out, "the last output of "+a.name+" is being kept")
+	for i := range m.queue {
+		if q := &m.queue[i]; q.output != "" {
+			out = append(out, "the last output of "+q.agent.name+" is being kept")
 		}
 	}
 	if m.quiet() {

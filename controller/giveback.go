@@ -114,17 +114,17 @@ func (m *machine) tellReturned(now time.Time, l leaver, done []returned) {
 	for _, d := range done {
 		if d.leaver == l {
 			ids = append(ids, d.bead)
-			m.do(fxRecord{event: d.event})
+			m.inOrder(queuedRecord{fxRecord: fxRecord{event: d.event}})
 		}
 	}
 	if len(ids) == 0 {
 		return
 	}
 	msg := fmt.Sprintf("%s has left for good; open again for the others: %s", l.agent, few(ids))
-	m.do(fxRecord{event: events.Event{
+	m.inOrder(queuedRecord{fxRecord: fxRecord{event: events.Event{
 		Type: events.PoolWorkReturned, Actor: controller, Subject: l.pool, Message: msg,
 		Payload: payload(map[string]any{"agent": l.agent, "beads": ids}),
-	}})
+	}}})
 	if p := m.pools[l.pool]; p != nil {
 		m.decidedOn(now, &p.decisions, "work returned", msg)
 	}

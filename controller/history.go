@@ -76,15 +76,15 @@ func (m *machine) unwritten() bool {
 		if a.kept != nil {
 			n++
 		}
-		if a.crashed == nil && !a.asKept() {
+		if a.queued == 0 && !a.asKept() {
 			return true
 		}
 	}
 	return k.again || n != k.entries
 }
 
-// memory is what the file should hold: every agent that has a history; nil: there should be none. A crash that is not
-// on record yet is not in it: who finds its end again has to tell of it, and counts it then.
+// memory is what the file should hold: every agent that has a history; nil: there should be none. A crash whose event
+// is not recorded yet is not in it: the controller that finds its end again records and counts it.
 func (m *machine) memory() ([]byte, error) {
 	k := &m.keeper
 	all := map[string]*memo{}
@@ -92,7 +92,7 @@ func (m *machine) memory() ([]byte, error) {
 		switch {
 		case !m.conf.onDisk:
 			a.kept = nil
-		case a.crashed == nil:
+		case a.queued == 0:
 			a.kept = a.memo()
 		}
 		if a.kept != nil {

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"gcity/city"
-	"gcity/events"
 )
 
 // machine is the whole mind of a city: every mutable fact, and nothing but facts. It has no clock, no lock and no I/O;
@@ -39,8 +38,9 @@ type machine struct {
 	turn     uint64 // of step
 	out      []effect
 	late     []effect // of this step, after all others: a new life comes before the last words of the old
-	changed  bool     // something that a snapshot shows
-	settling bool     // one-shot: deaths are not answered
+	queue    []queuedRecord
+	changed  bool // something that a snapshot shows
+	settling bool // one-shot: deaths are not answered
 
 	listed   bool // reality has been seen at least once
 	listing  bool // a list effect is in flight
@@ -225,6 +225,7 @@ func (m *machine) step(now time.Time, in input) []effect {
 	m.watch(now)
 	m.deliver(now)
 	m.giveBack()
+	m.releaseRecords(now)
 	m.finish(now)
 	m.remember(now)
 	return m.out
@@ -244,6 +245,9 @@ func (m *machine) note(fact *string, value string) {
 // waits for something else.
 func (m *machine) next(now time.Time) time.Time {
 	t := m.relook
+	if len(m.queue) > 0 && (t.IsZero() || m.queue[0].by.Before(t)) {
+		t = m.queue[0].by
+	}
 	if at := m.hurryAt(); !at.IsZero() && (t.IsZero() || at.Before(t)) {
 		t = at
 	}
@@ -352,18 +356,6 @@ func (m *machine) decidedOn(now time.Time, kept *[]city.Decision, what, why stri
 	}
 	*kept = append(*kept, city.Decision{At: now, What: what, Why: why})
 	m.changed = true
-}
-
-// tell records an event about an agent, after the event of a crash whose output is still being kept: the log tells
-// an agent's story in order.
-func (m *machine) tell(a *record, e events.Event, answers ...answer) {
-	e.Actor, e.Subject = orDefault(e.Actor, controller), a.name
-	r := fxRecord{event: e, answers: answers}
-	if a.crashed != nil {
-		a.held = append(a.held, r)
-		return
-	}
-	m.do(r)
 }
 
 func orDefault(s, d string) string {

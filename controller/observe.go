@@ -44,7 +44,7 @@ func (m *machine) observed(now time.Time, in inObserved) {
 	m.lit(now, first, lit)
 	m.miss(now, in.turn, func(*record) bool { return true })
 	m.order = slices.DeleteFunc(m.order, func(a *record) bool {
-		if a.seen == m.turn || !a.gone() || a.capturing != "" || len(a.typing) > 0 || a.opTurn > in.turn || a.remembered(now) {
+		if a.seen == m.turn || !a.gone() || a.queued > 0 || len(a.typing) > 0 || a.opTurn > in.turn || a.remembered(now) {
 			return false
 		}
 		delete(m.agents, a.name)

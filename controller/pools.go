@@ -199,7 +199,7 @@ func (m *machine) resize(now time.Time, p *poolRecord, n int, why string) {
 	if p.override != nil {
 		e.Actor = operator
 	}
-	m.do(fxRecord{event: e})
+	m.inOrder(queuedRecord{fxRecord: fxRecord{event: e}})
 	m.populate(now, p)
 }
 

@@ -84,11 +84,9 @@ type record struct {
 	barred    string // why it is not restarted for its drift, though nobody is at it; "" = nothing is known against it
 	sample    sample // of what its processes take
 
-	capturing string     // id of the life whose output is being kept
-	crashed   *fxRecord  // its event, waiting for the output
-	held      []fxRecord // events that must come after it
-	acks      []fxAck    // ends to acknowledge
-	ackTurn   uint64     // turn in which the last ones went out
+	queued  int     // events in the machine's queue
+	acks    []fxAck // ends to acknowledge
+	ackTurn uint64  // turn in which the last ones went out
 
 	typing  []typing // oldest first; the first is in flight
 	out     *outbox  // texts on their way into it; nil: none

@@ -328,7 +328,7 @@ func (w *world) quarantines(before *machine) map[string]time.Time {
 	for _, want := range w.current.wants {
 		a := before.agents[want.Name]
 		same := a != nil && a.want != nil && a.want.Spec.Fingerprint.Sum == want.Spec.Fingerprint.Sum
-		if same && a.crashed == nil && a.hold == city.Quarantined && !a.alive && w.now.Before(a.notBefore) && want.Suspended == "" && w.alive[want.Name] == nil {
+		if same && a.queued == 0 && a.hold == city.Quarantined && !a.alive && w.now.Before(a.notBefore) && want.Suspended == "" && w.alive[want.Name] == nil {
 			out[want.Name] = a.notBefore
 		}
 	}

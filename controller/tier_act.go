@@ -65,7 +65,7 @@ func (m *machine) tellTier(t *tier, kind, actor, msg string, about map[string]an
 	if about != nil {
 		e.Payload = payload(about)
 	}
-	m.do(fxRecord{event: e, answers: answers})
+	m.inOrder(queuedRecord{fxRecord: fxRecord{event: e, answers: answers}})
 }
 
 // remedy does what was decided, or the nearest to it that makes sense as things are now, and says so. waits: what becomes of

@@ -355,7 +355,7 @@ func (m *machine) triageDied(now time.Time, a *record, e session.Exit, d restart
 	m.decided(now, a, "died", d.String())
 	s := a.summon
 	if t := m.tier(a.want.TriageOf); t != nil && s != nil && !s.judged && (e.Code != 0 || e.Signal != "") && t.degraded != fmt.Sprintf("triage %s %s", a.name, why) {
-		m.tellDeath(a, e, restart.Verdict{Crash: true})
+		m.tellDeath(now, a, e, restart.Verdict{Crash: true})
 	}
 	m.triageOver(now, a, why)
 }

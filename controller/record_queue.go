@@ -1,0 +1,98 @@
+package controller
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"gcity/events"
+)
+
+// outputWait is how long the event of a crash waits for the output of the crashed life, whatever becomes of the capture.
+const outputWait = captureLimit + time.Second
+
+// queuedRecord is an event of a decision that waits for its turn in the log.
+type queuedRecord struct {
+	fxRecord
+	agent  *record   // nil: the event is not about an agent
+	output string    // id of the life whose output the event waits for; "" = it waits only for those before it
+	by     time.Time // when it stops waiting for output
+}
+
+// tell records an event about an agent.
+func (m *machine) tell(a *record, e events.Event, answers ...answer) {
+	e.Actor, e.Subject = orDefault(e.Actor, controller), a.name
+	m.inOrder(queuedRecord{fxRecord: fxRecord{event: e, answers: answers}, agent: a})
+}
+
+// inOrder records an event that decisions about agents may have caused. The log keeps the order of the decisions: while a
+// crash waits for its output, all that follows it waits too, also what happens to other agents.
+func (m *machine) inOrder(q queuedRecord) {
+	if len(m.queue) == 0 && q.output == "" {
+		m.do(q.fxRecord)
+		return
+	}
+	m.queue = append(m.queue, q)
+	if q.agent != nil {
+		q.agent.queued++
+	}
+}
+
+// releaseRecords records what waits for nothing any more. Waiting for output ends at its deadline, or at once if now is zero.
+func (m *machine) releaseRecords(now time.Time) {
+	n := 0
+	for ; n < len(m.queue); n++ {
+		q := &m.queue[n]
+		if q.output != "" && !now.IsZero() && now.Before(q.by) {
+			break
+		}
+		if q.output != "" {
+			q.amend(map[string]any{"output_error": fmt.Sprintf("it was not kept within %s", outputWait)})
+		}
+		m.do(q.fxRecord)
+		if q.agent != nil {
+			q.agent.queued--
+		}
+	}
+	m.queue = append(m.queue[:0], m.queue[n:]...)
+	clear(m.queue[len(m.queue):cap(m.queue)])
+}
+
+// captured takes the output of a crashed life.
+func (m *machine) captured(now time.Time, in inCaptured) {
+	for i := range m.queue {
+		if q := &m.queue[i]; q.output == in.id && q.agent.name == in.agent {
+			about := map[string]any{"output": in.tail}
+			if in.file != "" {
+				about["file"] = in.file
+			}
+			if in.err != nil {
+				about["output_error"] = in.err.Error()
+			}
+			q.amend(about)
+			q.output = ""
+		}
+	}
+	a, ok := m.agents[in.agent]
+	if !ok {
+		return
+	}
+	if a.exit != nil && a.lastEnd == in.id {
+		kept := *a.exit
+		kept.File = in.file
+		a.exit, m.changed = &kept, true
+	}
+	m.decide(now, a)
+}
+
+// amend adds to the payload of an event that is not recorded yet.
+func (q *queuedRecord) amend(more map[string]any) {
+	about := map[string]any{}
+	if json.Unmarshal(q.event.Payload, &about) != nil {
+		return
+	}
+	for key, value := range more {
+		about[key] = value
+	}
+	q.event.Payload = payload(about)
+}
