@@ -98,7 +98,7 @@ func (m *machine) scan() {
 		return
 	}
 	w.scanning, w.rescan = true, false
-	m.do(fxScan{layers: m.conf.layers, options: m.conf.automations})
+	m.do(fxScan{layers: m.conf.layers, rigs: m.conf.rigs, options: m.conf.automations})
 }
 
 // scanned takes what was found. Runs that a predecessor left open are closed before any begins.

@@ -92,6 +92,7 @@ type (
 	// fxScan looks for automations in layers of folders. → inScanned
 	fxScan struct {
 		layers  []formula.Layer
+		rigs    []agent.Rig
 		options automation.Options
 	}
 	// fxSweep closes the records of runs that a predecessor left open. The newest of each of some automations is told, too,

@@ -161,12 +161,7 @@ func (r *runner) recipe(in *config.City, d automation.Definition) (*formula.Form
 	if system, err := formula.System(filepath.Join(r.c.o.Dir, ".gc")); err == nil {
 		layers = append(layers, system)
 	}
-	for _, l := range in.Layers() {
-		if l.Rig == "" || l.Rig == d.Rig {
-			layers = append(layers, l)
-		}
-	}
-	found, err := formula.Resolve(layers)
+	found, err := formula.Resolve(append(layers, layersFor(d.Rig, in.Layers())...))
 	if err != nil {
 		return nil, err
 	}

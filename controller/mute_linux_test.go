@@ -82,7 +82,7 @@ func TestAScanOfALayerThatDoesNotAnswer(t *testing.T) {
 		if len(in.catalog.Automations) != 1 || in.catalog.Automations[0].Scoped() != "a:rig:own" {
 			t.Errorf("found: %+v", in.catalog.Automations)
 		}
-		for _, want := range []string{"cannot look for automations (city): it does not answer", "the city's formulas cannot be looked for: their folder does not answer"} {
+		for _, want := range []string{"cannot look for automations (city): it does not answer", "the formulas of the city are not linked: a folder does not answer"} {
 			if !strings.Contains(in.trouble, want) {
 				t.Errorf("told: %q, not %q", in.trouble, want)
 			}

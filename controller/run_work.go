@@ -109,7 +109,7 @@ func (r *runner) watchFolders(layers []formula.Layer) {
 	r.c.o.Folders(dirs)
 }
 
-// scan finds the automations that there are, and links the formulas that count.
+// scan finds the automations that there are, and links the formulas of each scope.
 func (r *runner) scan(ctx context.Context, f fxScan) input {
 	var trouble []string
 	layers := f.layers
@@ -119,36 +119,12 @@ func (r *runner) scan(ctx context.Context, f fxScan) input {
 		layers = append([]formula.Layer{system}, layers...)
 	}
 	in := inScanned{catalog: r.shop.scanner.Scan(layers, f.options, time.Now()), newest: r.c.o.Log.Last()}
-	if err := r.link(ctx, layers); err != nil {
-		trouble = append(trouble, err.Error())
-	}
+	trouble = append(trouble, r.linkFormulas(ctx, layers, f.rigs)...)
 	for _, p := range in.catalog.Problems {
 		trouble = append(trouble, p.String())
 	}
 	in.trouble = strings.Join(trouble, "; ")
 	return in
-}
-
-// link makes the city's formulas that count be found beside its work.
-func (r *runner) link(ctx context.Context, layers []formula.Layer) error {
-	var own []formula.Layer
-	for _, l := range layers {
-		if l.Rig == "" {
-			own = append(own, l)
-		}
-	}
-	var winners []formula.Source
-	var err error
-	if !r.aside(ctx, "formulas", muteLimit, func() func() {
-		found, failed := formula.Resolve(own)
-		return func() { winners, err = found, failed }
-	}) {
-		return fmt.Errorf("the city's formulas cannot be looked for: their folder %w; the links to them stay as they are", errMute)
-	}
-	if err == nil {
-		_, err = formula.Link(filepath.Join(r.c.o.Dir, ".beads", "formulas"), winners)
-	}
-	return err
 }
 
 // aside does what may never come to an end because a folder does not answer, one of a name at a time. What it found is there
