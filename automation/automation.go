@@ -87,6 +87,8 @@ type Definition struct {
 	RetryBackoff time.Duration // before the first time; doubles, to MaxBackoff at most
 	OnFailure    string        // scoped name of the automation to run when this one has failed for good
 
+	WhileSuspended bool // it fires by itself though its rig or the city is suspended
+
 	// Off says why it does nothing although it is valid: "" = it does.
 	Off string
 	// Sum changes when anything above does.
@@ -112,6 +114,14 @@ func (d Definition) Target() string {
 		return d.Pool
 	}
 	return d.Rig + "/" + d.Pool
+}
+
+// Rests returns why the automation does not fire by itself, given how its rig or the city is suspended.
+func (d Definition) Rests(suspended string) string {
+	if d.WhileSuspended {
+		return ""
+	}
+	return suspended
 }
 
 // When says in a few words what the gate waits for: "cooldown 5m", "cron 0 3 * * *", "event bead.closed".

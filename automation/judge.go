@@ -29,7 +29,7 @@ type Facts struct {
 	Skipped   time.Time // the newest opening that passed during a run
 	Running   time.Time // since when its run goes; zero = none does
 	Queued    time.Time // an opening during the run that goes, or went, is kept; zero = none
-	Suspended string    // why it is not to fire by itself: "by city", "by rig demo"
+	Suspended string    // why it is not to fire by itself: "with the city", "with rig demo"
 
 	Tries    int       // runs in a row that failed, while they are tried again; 0 = nothing is
 	FailedAt time.Time // when the newest of them ended

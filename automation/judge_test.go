@@ -62,7 +62,7 @@ func TestCooldown(t *testing.T) {
 		{"almost", Facts{Last: ago(5*time.Minute - time.Nanosecond)}, "- | cooldown: 1s remaining | 11-22 12:00:20"},
 		{"exactly", Facts{Last: ago(5 * time.Minute)}, "due | cooldown: 5m over"},
 		{"long ago", Facts{Last: ago(10 * 365 * 24 * time.Hour)}, "due | cooldown: 5m over"},
-		{"suspended", Facts{Suspended: "by rig demo"}, "- | suspended by rig demo"},
+		{"suspended", Facts{Suspended: "with rig demo"}, "- | suspended with rig demo"},
 		{"running", Facts{Last: ago(time.Minute), Running: ago(time.Minute)}, "- | running for 1m"},
 		{"slower than its interval", Facts{Last: ago(6 * time.Minute), Running: ago(6 * time.Minute)}, "skip | running for 6m"},
 		// A9: the clock was set back. A little: it just ran. Much: what is known is worth nothing.
@@ -111,7 +111,7 @@ func TestCron(t *testing.T) {
 	judgeAll(t, queue, []judged{
 		{"running", Facts{Looked: ago(time.Minute), Running: ago(time.Hour)}, "keep | running for 1h"},
 		{"ended", Facts{Looked: ago(time.Second), Last: ago(time.Hour), Queued: ago(20 * time.Second)}, "due | queued: due 2026-11-22 12:00 UTC, while it ran"},
-		{"suspended since", Facts{Queued: ago(20 * time.Second), Suspended: "by city"}, "- | suspended by city"},
+		{"suspended since", Facts{Queued: ago(20 * time.Second), Suspended: "with the city"}, "- | suspended with the city"},
 	})
 }
 
@@ -141,7 +141,7 @@ func TestCondition(t *testing.T) {
 		{"succeeded, and run", patrol(CheckFacts{Done: true, Asked: ago(time.Second)}), "- | condition: exit 0"},
 		{"the clock was set back", patrol(CheckFacts{Done: true, Code: 1, Asked: ago(-time.Hour)}), "ask | condition: exit 1"},
 		{"running", Facts{Running: ago(time.Second), Check: CheckFacts{Done: true, Fresh: true}}, "- | running for 1s"},
-		{"suspended", Facts{Suspended: "by city"}, "- | suspended by city"},
+		{"suspended", Facts{Suspended: "with the city"}, "- | suspended with the city"},
 	})
 }
 
@@ -158,7 +158,7 @@ func TestEvent(t *testing.T) {
 		{"none since yesterday", Facts{Events: EventFacts{Cursor: 1041}, Last: ago(24 * time.Hour)}, "- | event: no bead.closed since 2026-11-21 12:00"},
 		{"two", Facts{Events: some}, "due | event: 2 bead.closed since 1041"},
 		{"two during a run", Facts{Events: some, Running: ago(14 * time.Second)}, "- | running for 14s; event: 2 bead.closed since 1041"},
-		{"suspended", Facts{Events: some, Suspended: "by city"}, "- | suspended by city"},
+		{"suspended", Facts{Events: some, Suspended: "with the city"}, "- | suspended with the city"},
 		// A11: many runs in a short time wait, and lose nothing.
 		{"too often", Facts{Events: some, Recent: many}, "- | event: 2 bead.closed since 1041; ran 10× in the last 1m, waits 12s | 11-22 12:00:32"},
 		{"often", Facts{Events: some, Recent: many[1:]}, "due | event: 2 bead.closed since 1041"},
@@ -172,7 +172,7 @@ func TestEvent(t *testing.T) {
 func TestManualAndOff(t *testing.T) {
 	d := parse(t, "manual", "gate = 'manual'\nexec = 'x'")
 	off := parse(t, "off", "gate = 'cooldown'\ninterval = '1s'\nexec = 'x'\nenabled = false")
-	judgeAll(t, d, []judged{{"", Facts{}, "- | manual"}, {"suspended", Facts{Suspended: "by city"}, "- | manual"}, {"running", Facts{Running: ago(time.Second)}, "- | running for 1s"}})
+	judgeAll(t, d, []judged{{"", Facts{}, "- | manual"}, {"suspended", Facts{Suspended: "with the city"}, "- | manual"}, {"running", Facts{Running: ago(time.Second)}, "- | running for 1s"}})
 	judgeAll(t, off, []judged{{"", Facts{}, "- | disabled: enabled = false"}})
 }
 
@@ -189,7 +189,7 @@ func TestRetry(t *testing.T) {
 		{"the last time", failed(3, 40*time.Second), "due+retry3 | retry 3 of 3"},
 		{"for good", failed(4, time.Minute), "due | cooldown: 1s over"},
 		{"the clock was set back", failed(1, -time.Hour), "due+retry1 | retry 1 of 3"},
-		{"suspended", Facts{Tries: 1, FailedAt: ago(time.Hour), Suspended: "by city"}, "- | suspended by city"},
+		{"suspended", Facts{Tries: 1, FailedAt: ago(time.Hour), Suspended: "with the city"}, "- | suspended with the city"},
 	})
 	d.Retry, d.RetryBackoff = 100, 30*time.Minute
 	if got := d.backoff(90); got != MaxBackoff {

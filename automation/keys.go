@@ -40,6 +40,7 @@ func table() []key {
 		{name: "retry_backoff", kind: "duration", def: "`\"10s\"`", doc: "Wait before the first of these; doubles, to an hour at most; at least 100ms."},
 		{name: "on_failure", kind: "string", doc: "The automation to run when this one has failed for good: of the same rig if that has one of the name, " +
 			"else of the city, or `NAME:rig:RIG`."},
+		{name: "while_suspended", kind: "bool", def: "`false`", doc: "`true`: it also fires by itself while the city or its rig is suspended."},
 		{name: "enabled", kind: "bool", def: "`true`", doc: "`false`: it does nothing, and is listed as off."},
 	}
 }

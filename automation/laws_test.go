@@ -62,7 +62,7 @@ func (p *player) step() {
 			p.sent["event2"]++
 		}
 	case 7:
-		p.suspended = []string{"", "by city"}[rapid.IntRange(0, 1).Draw(p.t, "suspended")]
+		p.suspended = []string{"", "with the city"}[rapid.IntRange(0, 1).Draw(p.t, "suspended")]
 		p.r.Checked("cond", "true", rapid.IntRange(0, 1).Draw(p.t, "exit"), "")
 	case 8:
 		if p.r.Fire(name, "operator", p.now) == nil && p.running(name) {

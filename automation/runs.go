@@ -98,7 +98,7 @@ func (r *Run) began() time.Time {
 
 // World is what a turn needs to know besides.
 type World struct {
-	Suspended func(rig string) string  // why nothing fires by itself: "by city", "by rig demo"; "" = it does
+	Suspended func(rig string) string  // why nothing fires by itself: "with the city", "with rig demo"; "" = it does
 	Closed    string                   // why no run can be opened at all just now, "" = it can
 	Ending    func(scoped string) bool // whether the end of its last run is just being put on record: the next one waits; nil = never
 	Patrol    time.Duration            // the least time between two checks of a condition
@@ -160,7 +160,7 @@ func (r *Runs) Turn(now time.Time, w World) Deeds {
 }
 
 func (r *Runs) judge(it *item, now time.Time, w World, deeds *Deeds) {
-	suspended := w.Suspended(it.d.Rig)
+	suspended := it.d.Rests(w.Suspended(it.d.Rig))
 	if it.sleeps(suspended, now) {
 		return
 	}

@@ -91,9 +91,9 @@ func TestPlaces(t *testing.T) {
 
 func TestByHand(t *testing.T) {
 	d := newDrill(t, 0, parse(t, "m", "gate = 'manual'\nexec = 'x'"), parse(t, "off", everyMinute+"enabled = false"), parse(t, "a", everyMinute))
-	d.suspended = "by city"
+	d.suspended = "with the city"
 	d.is(d.turn(0), "")
-	d.is(d.state("a"), "off: suspended by city")
+	d.is(d.state("a"), "off: suspended with the city")
 	d.is(d.state("m"), "idle: manual")
 	d.is(d.state("off"), "off: disabled: enabled = false")
 	for _, name := range []string{"m", "a"} { // by hand also where nothing fires by itself
@@ -122,11 +122,24 @@ func TestByHand(t *testing.T) {
 func TestSuspendedWhileWaiting(t *testing.T) {
 	d := newDrill(t, 1, parse(t, "a", everyMinute), parse(t, "b", everyMinute))
 	d.is(d.turn(0), "a")
-	d.suspended = "by city"
+	d.suspended = "with the city"
 	d.r.Ended("a", OK, d.now)
 	d.is(d.turn(0), "")
 	d.suspended = ""
 	d.is(d.turn(0), "b")
+}
+
+// An automation with while_suspended fires as if nothing were suspended, and follows a failure too; the others wait.
+func TestWhileSuspended(t *testing.T) {
+	a := parse(t, "a", everyMinute+"\nwhile_suspended = true\non_failure = 'alarm'")
+	alarm := parse(t, "alarm", "gate = 'manual'\nexec = 'x'\nwhile_suspended = true")
+	d := newDrill(t, 0, a, alarm, parse(t, "b", everyMinute))
+	d.suspended = "with the city"
+	d.is(d.turn(0), "a")
+	d.is(d.state("b"), "off: suspended with the city")
+	d.is(d.r.Ended("a", Failed, d.now), "alarm")
+	d.is(d.turn(0), "alarm")
+	d.is(d.turn(time.Minute), "a")
 }
 
 // A failed run is tried again after a while that grows, then the other automation follows, once.

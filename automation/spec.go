@@ -30,6 +30,7 @@ type spec struct {
 	retry    int
 	enabled  bool
 	catchUp  bool
+	always   bool // while_suspended
 }
 
 // specOf reads the table of a file. What is wrong with it so far is among the file's problems; ok is false if there is no
@@ -70,6 +71,7 @@ func specOf(doc *tomldoc.Doc) (s spec, ok bool) {
 	s.retry = t.Number("retry", 0, maxRetry)
 	s.enabled = t.Flag("enabled", true)
 	s.catchUp = t.Flag("catch_up", false)
+	s.always = t.Flag("while_suspended", false)
 	return s, ok
 }
 
@@ -160,7 +162,7 @@ func (s spec) has(key string) bool {
 func (s spec) settle(local *time.Location) (Definition, tomldoc.Problems) {
 	w := &settling{spec: s, local: local}
 	w.d = Definition{
-		Description: s.text["description"], Pool: s.text["pool"], Vars: s.vars, Zone: local, Overlap: Skip, Retry: s.retry, RetryBackoff: s.backoff,
+		Description: s.text["description"], Pool: s.text["pool"], Vars: s.vars, Zone: local, Overlap: Skip, Retry: s.retry, RetryBackoff: s.backoff, WhileSuspended: s.always,
 	}
 	w.action()
 	w.gate()
@@ -176,7 +178,7 @@ func (s spec) settle(local *time.Location) (Definition, tomldoc.Problems) {
 		w.d.Off = "disabled: enabled = false"
 	}
 	w.d.Warnings = w.warns
-	w.d.Sum = digest(s.text, s.vars, s.interval, s.timeout, s.checking, s.backoff, s.retry, s.enabled, s.catchUp)
+	w.d.Sum = digest(s.text, s.vars, s.interval, s.timeout, s.checking, s.backoff, s.retry, s.enabled, s.catchUp, s.always)
 	return w.d, w.problems
 }
 

@@ -24,6 +24,8 @@ type Automation struct {
 	Retry   int           `json:"retry,omitempty"`      // how often a run that failed is tried again
 	Overlap string        `json:"overlap,omitempty"`    // "skip", "queue": what becomes of an opening while a run goes
 
+	WhileSuspended bool `json:"while_suspended,omitempty"` // it fires by itself though its rig or the city is suspended
+
 	State    AutomationState `json:"state"`
 	Reason   string          `json:"reason"`             // what its gate says, in words; of a broken one, what is wrong
 	Next     *time.Time      `json:"next,omitempty"`     // when it will be due by itself

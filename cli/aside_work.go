@@ -230,7 +230,7 @@ func (b *aside) judge(ctx context.Context, d automation.Definition, check automa
 	if err != nil {
 		return item, automation.Verdict{}, err
 	}
-	f := automation.Facts{Suspended: suspendedFor(b.config, d.Rig), Check: check, Patrol: b.config.Daemon.PatrolInterval}
+	f := automation.Facts{Suspended: d.Rests(suspendedFor(b.config, d.Rig)), Check: check, Patrol: b.config.Daemon.PatrolInterval}
 	b.recall(d, records, &item, &f)
 	m := b.deeds[d.Scoped()]
 	f.Born, item.Failures = m.Born, max(item.Failures, m.Failures)
@@ -304,10 +304,10 @@ func (b *aside) waiting(ctx context.Context, d automation.Definition, cursor uin
 // suspendedFor says why nothing of a rig, or of the city, fires by itself.
 func suspendedFor(c *config.City, rig string) string {
 	if r := c.Rig(rig); r != nil && r.Suspended {
-		return "by rig " + rig
+		return "with rig " + rig
 	}
 	if c.Workspace.Suspended {
-		return "by city"
+		return "with the city"
 	}
 	return ""
 }

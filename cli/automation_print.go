@@ -239,6 +239,9 @@ func limits(i *city.Automation) string {
 	if i.Overlap != "" {
 		text += ", overlap " + i.Overlap
 	}
+	if i.WhileSuspended {
+		text += ", also while suspended"
+	}
 	return text
 }
 

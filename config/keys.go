@@ -13,7 +13,7 @@ func workspaceKeys() []key {
 			doc:   "Name of the city; without it, the name of its folder. A running city refuses to be renamed.",
 			field: func(p place) any { return &p.city.Workspace.Name }},
 		{path: "workspace.suspended", kind: kindBool, def: "false",
-			doc:   "No agent of the city runs. `gcity suspend` and `gcity resume` write it.",
+			doc:   "No agent of the city runs, no watchdog checks them, and its automations fire only by hand or with `while_suspended`. `gcity suspend` and `gcity resume` write it.",
 			field: func(p place) any { return &p.city.Workspace.Suspended }},
 		{path: "workspace.session_template", kind: kindString, def: `"gc-{{.City}}-{{.Agent}}"`, check: checkFilled,
 			doc:   "Name of an agent's session, a template. It must give every agent another name.",

@@ -15,7 +15,7 @@ func agentKeys() []key {
 		{path: "agents.description", kind: kindString, doc: "What it is for, shown in lists.",
 			field: func(p place) any { return &p.agent.Description }},
 		{path: "agents.suspended", kind: kindBool, def: "false",
-			doc:   "The agent does not run. `gcity agent suspend` and `gcity agent resume` write it.",
+			doc:   "The agent does not run, and no watchdog checks it. `gcity agent suspend` and `gcity agent resume` write it.",
 			field: func(p place) any { return &p.agent.Suspended }},
 		{path: "agents.start_command", kind: kindString, check: checkFilled,
 			doc:   "A shell command line, run by `sh -c` as it stands: nothing is added to it. It goes before any `provider`.",
@@ -121,7 +121,7 @@ func rigKeys() []key {
 				"or all of it if it has no more than three.",
 			field: func(p place) any { return &p.rig.Prefix }},
 		{path: "rigs.suspended", kind: kindBool, def: "false",
-			doc:   "No agent of the rig runs. `gcity rig suspend` and `gcity rig resume` write it.",
+			doc:   "No agent of the rig runs, no watchdog checks them, and its automations fire only by hand or with `while_suspended`. `gcity rig suspend` and `gcity rig resume` write it.",
 			field: func(p place) any { return &p.rig.Suspended }},
 		{path: "rigs.formulas_dir", kind: kindString, check: checkPath,
 			doc: "Folder of the rig's own formulas, and in `automations/` of its own automations; relative to the file that says it. It need not " +

@@ -212,11 +212,11 @@ func (m *machine) turnRuns(now time.Time) {
 func (m *machine) rests(rig string) string {
 	for i := range m.conf.rigs {
 		if r := &m.conf.rigs[i]; r.Name == rig && r.Suspended {
-			return "by rig " + rig
+			return "with rig " + rig
 		}
 	}
 	if m.conf.suspended {
-		return "by city"
+		return "with the city"
 	}
 	return ""
 }

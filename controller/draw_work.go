@@ -60,7 +60,7 @@ func Describe(dir string, d automation.Definition) city.Automation {
 	v := city.Automation{
 		Name: d.Scoped(), Description: d.Description, Rig: d.Rig, Source: within(dir, d.Source), Layer: d.Layer.Title,
 		Gate: string(d.Gate), When: gateWord(d), Exec: d.Exec, Formula: d.Formula, Pool: d.Target(), State: city.AutomationIdle,
-		Timeout: d.Timeout, Retry: d.Retry, Overlap: string(d.Overlap),
+		Timeout: d.Timeout, Retry: d.Retry, Overlap: string(d.Overlap), WhileSuspended: d.WhileSuspended,
 	}
 	for _, p := range d.Warnings {
 		v.Warnings = append(v.Warnings, reasons(dir, tomldoc.Problems{p}))

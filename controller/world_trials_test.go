@@ -177,7 +177,7 @@ func (w *world) hold(f effect) {
 	case fxOpen:
 		d := f.run.Definition
 		t.writes++
-		if why := w.m.rests(d.Rig); f.run.By == "" && (why != "" && d.Gate != automation.Manual || d.Off != "") {
+		if why := d.Rests(w.m.rests(d.Rig)); f.run.By == "" && (why != "" && d.Gate != automation.Manual || d.Off != "") {
 			w.breaks("L2: %s is opened by itself while it is %s%s", d.Scoped(), d.Off, why)
 		}
 		if w.m.ending != alive {

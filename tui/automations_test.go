@@ -65,7 +65,7 @@ func TestAutomationsSayHowTheyAreAndWhy(t *testing.T) {
 		"✗ failing  prune-branches  condition test -d repo · last exit 128: fatal: not a git repository · retry 1 of 3 · again in 5s",
 		"3 failures, 3m ago",
 		"○ manual   release         only by hand, with t",
-		"○ off      sweep:rig:shop  event bead.closed · suspended by rig shop",
+		"○ off      sweep:rig:shop  event bead.closed · suspended with rig shop",
 		"◌ due      triage          event bead.created · 2 bead.created since 1041 · due for 3s",
 		"! broken   wisp-compact    automation.toml:4:1: both formula and exec are set; keep one")
 	s.wait(40 * time.Second)

@@ -44,7 +44,7 @@ func withAutomations(s *city.Snapshot) {
 			State: city.AutomationBackoff, Reason: "retry 1 of 3 in 5s", Next: in(5 * time.Second), Failures: 3, Last: prune},
 		{Name: "release", Source: file("release"), Gate: "manual", Exec: "./release.sh", State: city.AutomationIdle, Reason: "manual"},
 		{Name: "sweep:rig:shop", Rig: "shop", Source: "shop/" + file("sweep"), Gate: "event", When: "bead.closed", Exec: "./sweep.sh",
-			State: city.AutomationOff, Reason: "suspended by rig shop"},
+			State: city.AutomationOff, Reason: "suspended with rig shop"},
 		{Name: "triage", Source: file("triage"), Gate: "event", When: "bead.created", Formula: "triage", Pool: "triage", State: city.AutomationDue,
 			Reason: "event: 2 bead.created since 1041", Since: ago(3 * time.Second)},
 		{Name: "wisp-compact", Source: file("wisp-compact"), State: city.AutomationBroken,

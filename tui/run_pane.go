@@ -144,6 +144,9 @@ func limitText(a *city.Automation) string {
 	if a.Overlap != "" {
 		text += ", overlap " + plain(a.Overlap)
 	}
+	if a.WhileSuspended {
+		text += ", also while suspended"
+	}
 	return text
 }
 
