@@ -2,6 +2,7 @@ package pty
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net"
@@ -23,6 +24,7 @@ type entry struct {
 	link     *link // nil: no holder is connected
 	known    bool  // rec is set
 	rec      wire.Record
+	print    session.Fingerprint // of rec, decoded once because List reads it at every patrol
 	pid      int
 	exit     *session.Exit // nil: alive, if known
 	acked    bool
@@ -104,7 +106,16 @@ func (e *entry) awaitEnd(ctx context.Context) {
 
 // set takes over what a holder says of itself. Under e.mu.
 func (e *entry) set(s wire.State) {
-	e.known, e.rec, e.pid, e.exit, e.acked = true, s.Record, s.PID, s.Exit, s.Acked
+	e.setRecord(s.Record)
+	e.pid, e.exit, e.acked = s.PID, (*session.Exit)(s.Exit), s.Acked
+}
+
+// setRecord keeps a session's record. A fingerprint that cannot be read counts as unknown. Under e.mu.
+func (e *entry) setRecord(rec wire.Record) {
+	e.known, e.rec, e.print = true, rec, session.Fingerprint{}
+	if json.Unmarshal(rec.Fingerprint, &e.print) != nil {
+		e.print = session.Fingerprint{}
+	}
 }
 
 // hangUp closes the held connection, which ends its reader.
@@ -127,7 +138,7 @@ func (p *Provider) status(e *entry) (st session.Status, ok bool) {
 	st = session.Status{
 		Name: e.name, Agent: e.rec.Agent, City: e.rec.City, ID: e.rec.ID,
 		Alive: e.exit == nil, PID: e.pid, Exit: e.exit,
-		Fingerprint: e.rec.Fingerprint,
+		Fingerprint: e.print,
 	}
 	if e.rec.Boot == p.boot {
 		st.Started = p.clock.Time(e.rec.Born)
@@ -178,7 +189,7 @@ func (p *Provider) connect(e *entry, s wire.State, started bool) {
 	news := s.Exit != nil && (started || e.known && e.exit == nil && e.rec.ID == s.Record.ID)
 	e.set(s)
 	if news {
-		p.tell(*s.Exit)
+		p.tell(session.Exit(*s.Exit))
 	}
 	p.openActivity(e)
 	e.marks = nil

@@ -68,7 +68,8 @@ func (p *Provider) bury(e *entry, rec wire.Record) {
 	}
 	e.mu.Lock()
 	news := e.known && e.exit == nil
-	e.known, e.rec, e.pid, e.exit, e.acked = true, rec, 0, x, false
+	e.setRecord(rec)
+	e.pid, e.exit, e.acked = 0, x, false
 	e.closeActivity()
 	e.mu.Unlock()
 	if news { // what a new provider finds, its first List reports
@@ -94,7 +95,8 @@ func (p *Provider) unreachable(e *entry, rec wire.Record) {
 	p.log.Error("a session's holder lives and does not answer", "session", rec.Name, "pid", rec.Holder)
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.known, e.rec, e.exit, e.acked = true, rec, nil, false
+	e.setRecord(rec)
+	e.exit, e.acked = nil, false
 	p.openActivity(e)
 }
 

@@ -34,7 +34,7 @@ func (p *Provider) Meta(ctx context.Context, name, key string) (string, error) {
 // drain is what the drain marks of a living session say: its holder has them in its record. Under e.mu.
 func (e *entry) drain(a *wire.Activity) session.Drain {
 	if e.marks == nil {
-		return a.Drain
+		return session.ParseDrain(a.Drain.Mark)
 	}
 	return session.ParseDrain(func(key string) string { return e.marks[key] })
 }

@@ -115,12 +115,27 @@ func age(t *testing.T, file string) {
 	if !ok || !a.Marked {
 		t.Fatalf("%+v is no record of this build", a)
 	}
-	a.Marked, a.Drain = false, session.Drain{}
+	a.Marked, a.Drain = false, wire.Drain{}
 	old := a.Encode()
 	if err := os.Remove(file); err != nil { // the holder goes on writing in the one that is gone
 		t.Fatal(err)
 	}
 	if err := os.WriteFile(file, old[:64], 0o600); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// The holder does not import package session, so it repeats the names of the marks.
+func TestHolderKnowsTheMarks(t *testing.T) {
+	for ours, theirs := range map[string]string{
+		session.ReadyMark: wire.ReadyMark, session.DrainMark: wire.DrainMark,
+		session.DrainByMark: wire.DrainByMark, session.DrainAckMark: wire.DrainAckMark,
+	} {
+		if ours != theirs {
+			t.Errorf("package session says %q, the holder %q", ours, theirs)
+		}
+	}
+	if session.MaxDrainBy != wire.MaxDrainBy {
+		t.Errorf("package session allows %d bytes, the holder %d", session.MaxDrainBy, wire.MaxDrainBy)
 	}
 }

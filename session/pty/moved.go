@@ -1,7 +1,7 @@
 package pty
 
 import (
-	"maps"
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -31,12 +31,13 @@ func (p *Provider) movedHere(s wire.State) wire.State {
 		return s
 	}
 	p.log.Warn("a session was begun where the city was before it was moved", "session", r.Name, "city", r.City)
-	f := session.Fingerprint{Sum: "moved", Fields: maps.Clone(r.Fingerprint.Fields)}
-	if f.Fields == nil {
+	var f session.Fingerprint
+	if json.Unmarshal(r.Fingerprint, &f) != nil || f.Fields == nil {
 		f.Fields = map[string]string{}
 	}
-	f.Fields["folder "+r.City] = ""
-	r.City, r.Fingerprint = p.city, f
+	f.Sum, f.Fields["folder "+r.City] = "moved", ""
+	r.City = p.city
+	r.Fingerprint, _ = json.Marshal(f) // strings only: it cannot fail
 	return s
 }
 

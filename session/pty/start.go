@@ -141,7 +141,11 @@ func (p *Provider) hold(ctx context.Context, e *entry) (*link, error) {
 
 // begin asks a holder for a life.
 func (p *Provider) begin(ctx context.Context, e *entry, l *link, s *session.Spec) error {
-	req := wire.Request{Op: wire.OpStart, Spec: s, Ready: !session.NeedsSettling(s), Plain: p.plain}
+	req := wire.Request{Op: wire.OpStart, Ready: !session.NeedsSettling(s), Plain: p.plain}
+	var err error
+	if req.Spec, err = wireSpec(s); err != nil {
+		return fail("start", s.Name, session.ErrCommand, "its fingerprint cannot be sent: %v", err)
+	}
 	if deadline, ok := ctx.Deadline(); ok {
 		l.conn.SetWriteDeadline(deadline)
 	}
@@ -167,6 +171,15 @@ func (p *Provider) begin(ctx context.Context, e *entry, l *link, s *session.Spec
 	case <-ctx.Done():
 		return p.takeBack(e, l, context.Cause(ctx))
 	}
+}
+
+// wireSpec is the part of a Spec that a holder needs.
+func wireSpec(s *session.Spec) (*wire.Spec, error) {
+	print, err := json.Marshal(s.Fingerprint)
+	return &wire.Spec{
+		Name: s.Name, Agent: s.Agent, City: s.City, ID: s.ID, Command: s.Command, Dir: s.Dir, Env: s.Env,
+		Cols: s.Cols, Rows: s.Rows, Fingerprint: print,
+	}, err
 }
 
 // takeBack gives up a start that was asked for: its answer is awaited a little longer, and what began is ended, so that

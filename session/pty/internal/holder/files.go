@@ -9,9 +9,7 @@ import (
 	"syscall"
 	"time"
 
-	"gcity/internal/disk"
 	"gcity/internal/proc"
-	"gcity/session"
 	"gcity/session/pty/internal/wire"
 )
 
@@ -101,10 +99,28 @@ func (h *holder) writeJSON(name string, v any) error {
 	if err != nil {
 		return err
 	}
-	if err := disk.Replace(name, append(data, '\n'), 0o600); err != nil {
+	if err := replace(name, append(data, '\n')); err != nil {
 		return fmt.Errorf("cannot write %s in %s: %w", name, h.dir, err)
 	}
 	return nil
+}
+
+// replace writes a file of the session's folder by rename. It does not sync: the file has to survive processes, not a reboot.
+func replace(name string, data []byte) error {
+	tmp := wire.NewFile(name)
+	os.Remove(tmp) // of a holder that was killed while it wrote
+	f, err := os.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = os.Rename(tmp, name)
+	}
+	if err != nil {
+		os.Remove(tmp)
+	}
+	return err
 }
 
 // leave ends the holder. What it leaves in its folder is the exit, unless that is known already. Under h.mu.
@@ -138,7 +154,7 @@ func (h *holder) removeFiles() {
 func (h *holder) writeActivity(l *life) {
 	a := wire.Activity{
 		Alive:    l.exit == nil,
-		Ready:    l.meta[session.ReadyMark] == "1",
+		Ready:    l.meta[wire.ReadyMark] == "1",
 		Frozen:   l.frozen,
 		PID:      int32(l.pid),
 		Attached: int32(l.attached),
@@ -150,7 +166,7 @@ func (h *holder) writeActivity(l *life) {
 		Life:     wire.LifeHash(l.rec.ID),
 		Draft:    l.draft.n > 0,
 		Marked:   true,
-		Drain:    session.ParseDrain(func(key string) string { return l.meta[key] }),
+		Drain:    wire.ReadDrain(l.meta),
 	}
 	b := a.Encode()
 	if _, err := h.activity.WriteAt(b[:], 0); err != nil && !l.complained {

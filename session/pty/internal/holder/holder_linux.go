@@ -20,6 +20,7 @@ import (
 	"runtime/debug"
 	"sync"
 	"time"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 
@@ -60,6 +61,7 @@ type holder struct {
 func Main(args []string) int {
 	runtime.LockOSThread()
 	runtime.GOMAXPROCS(1)
+	nameProcess("gcity-hold")
 	debug.SetGCPercent(gcPercent)
 	if len(args) != 1 {
 		fmt.Fprintln(os.Stderr, "gcity hold is started by gcity itself, once per agent")
@@ -81,6 +83,12 @@ func Main(args []string) int {
 		return 1
 	}
 	return h.run(first, signals)
+}
+
+// nameProcess sets what ps and top show; the kernel would show the number of the memory file.
+func nameProcess(name string) {
+	b := append([]byte(name), 0)
+	_ = unix.Prctl(unix.PR_SET_NAME, uintptr(unsafe.Pointer(&b[0])), 0, 0, 0) // only a name: nothing depends on it
 }
 
 // inherited takes over the connection on standard input and leaves /dev/null there.

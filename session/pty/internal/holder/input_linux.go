@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/creack/pty"
 	"golang.org/x/sys/unix"
 
 	"gcity/session/pty/internal/wire"
@@ -243,5 +242,12 @@ func (l *life) termios() (tio *unix.Termios, err error) {
 }
 
 func setSize(master *os.File, cols, rows int) error {
-	return pty.Setsize(master, &pty.Winsize{Cols: uint16(cols), Rows: uint16(rows)})
+	raw, err := master.SyscallConn()
+	if err != nil {
+		return err
+	}
+	ws := unix.Winsize{Col: uint16(cols), Row: uint16(rows)}
+	var sizeErr error
+	err = raw.Control(func(fd uintptr) { sizeErr = unix.IoctlSetWinsize(int(fd), unix.TIOCSWINSZ, &ws) })
+	return errors.Join(err, sizeErr)
 }

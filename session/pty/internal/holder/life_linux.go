@@ -7,11 +7,9 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/creack/pty"
 	"golang.org/x/sys/unix"
 
 	"gcity/internal/proc"
-	"gcity/session"
 	"gcity/session/pty/internal/wire"
 )
 
@@ -49,7 +47,7 @@ type life struct {
 	asked      bool
 	lost       bool
 	stopping   *stopping
-	exit       *session.Exit
+	exit       *wire.Exit
 	acked      bool
 	output     int64 // times in CLOCK_MONOTONIC
 	input      int64
@@ -117,7 +115,7 @@ func (h *holder) restore(old *life, cause error) error {
 	return cause
 }
 
-func (h *holder) newLife(s *session.Spec, ready bool) *life {
+func (h *holder) newLife(s *wire.Spec, ready bool) *life {
 	l := &life{
 		cols: s.Cols, rows: s.Rows,
 		began:   time.Now(),
@@ -139,59 +137,60 @@ func (h *holder) newLife(s *session.Spec, ready bool) *life {
 	l.rec.Born = h.clock.Mono(l.began)
 	l.output, l.input = 0, 0
 	if ready {
-		l.meta[session.ReadyMark] = "1"
+		l.meta[wire.ReadyMark] = "1"
 	}
 	return l
 }
 
 // openTerminal makes the pty. The agent's side stays blocking, as programs expect of their standard input.
 func (l *life) openTerminal() error {
-	master, slave, err := pty.Open()
+	master, err := unix.Open("/dev/ptmx", unix.O_RDWR|unix.O_NOCTTY|unix.O_CLOEXEC|unix.O_NONBLOCK, 0)
 	if errors.Is(err, unix.ENOSPC) {
-		return fmt.Errorf("no free terminal is left on this machine: end some sessions, or raise kernel.pty.max (sysctl)")
+		return fmt.Errorf("no free terminal is left on this machine: " +
+			"stop some sessions, or raise kernel.pty.max (sysctl)")
 	}
 	if err != nil {
 		return fmt.Errorf("cannot open a terminal: %w", err)
 	}
-	defer master.Close()
-	defer slave.Close()
-	if err := pty.Setsize(master, &pty.Winsize{Rows: uint16(l.rows), Cols: uint16(l.cols)}); err != nil {
-		return fmt.Errorf("cannot set the terminal's size: %w", err)
+	if err := l.openSlave(master); err != nil {
+		unix.Close(master)
+		return fmt.Errorf("cannot open a terminal: %w", err)
 	}
-	mfd, err := duplicate(master, true)
-	if err != nil {
-		return fmt.Errorf("cannot keep the terminal: %w", err)
-	}
-	l.master = os.NewFile(uintptr(mfd), "pty")
+	l.master = os.NewFile(uintptr(master), "pty")
 	l.stdin = l.master
-	l.slave, err = duplicate(slave, false)
-	if err != nil {
-		l.master.Close()
-		return fmt.Errorf("cannot keep the terminal: %w", err)
-	}
 	return nil
 }
 
-// duplicate returns a descriptor of its own for an open file, in the blocking mode that is asked for.
-func duplicate(f *os.File, nonblock bool) (int, error) {
-	raw, err := f.SyscallConn()
+// openSlave unlocks the agent's side of a terminal, sets its size and opens it.
+func (l *life) openSlave(master int) error {
+	if err := unix.IoctlSetPointerInt(master, unix.TIOCSPTLCK, 0); err != nil {
+		return err
+	}
+	size := unix.Winsize{Row: uint16(l.rows), Col: uint16(l.cols)}
+	if err := unix.IoctlSetWinsize(master, unix.TIOCSWINSZ, &size); err != nil {
+		return err
+	}
+	slave, err := openPeer(master)
 	if err != nil {
-		return -1, err
+		return err
 	}
-	fd := -1
-	var dupErr error
-	err = raw.Control(func(old uintptr) {
-		fd, dupErr = unix.FcntlInt(old, unix.F_DUPFD_CLOEXEC, 3)
-	})
-	if err = errors.Join(err, dupErr); err != nil {
-		return -1, err
+	l.slave = slave
+	return nil
+}
+
+// openPeer opens the agent's side of a terminal without a path, so that it works in any mount namespace.
+func openPeer(master int) (int, error) {
+	const flags = unix.O_RDWR | unix.O_NOCTTY | unix.O_CLOEXEC
+	fd, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(master), unix.TIOCGPTPEER, flags)
+	if errno != 0 {
+		return -1, errno
 	}
-	return fd, unix.SetNonblock(fd, nonblock)
+	return int(fd), nil
 }
 
 // fork makes the agent's process: leader of a session of its own, on the terminal if there is one, killed when this thread
 // ends, with the lock among its descriptors.
-func (l *life) fork(s *session.Spec) error {
+func (l *life) fork(s *wire.Spec) error {
 	in, out := l.slave, l.slave
 	if l.plain {
 		in, out = l.theirs[0], l.theirs[1]
@@ -210,7 +209,7 @@ func (l *life) fork(s *session.Spec) error {
 }
 
 // startFailure says in words why a fork or an exec failed.
-func startFailure(s *session.Spec, err error) error {
+func startFailure(s *wire.Spec, err error) error {
 	command := func(format string, args ...any) error {
 		return &wire.Failure{Cause: wire.Command, Message: fmt.Sprintf(format, args...)}
 	}
@@ -284,7 +283,7 @@ func (h *holder) finish(l *life, ws unix.WaitStatus, at time.Time, childless boo
 		l.master.SetReadDeadline(time.Now())
 		<-l.drained
 	}
-	exit := &session.Exit{
+	exit := &wire.Exit{
 		Name: l.rec.Name, Agent: l.rec.Agent, ID: l.rec.ID, Code: -1,
 		At: at, Uptime: at.Sub(l.began),
 	}

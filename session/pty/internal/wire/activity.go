@@ -4,9 +4,53 @@ import (
 	"bytes"
 	"encoding/binary"
 	"strconv"
-
-	"gcity/session"
+	"strings"
 )
+
+// The metadata keys that a holder reads itself; the same as those of package session.
+const (
+	ReadyMark    = "GC_READY"
+	DrainMark    = "GC_DRAIN"
+	DrainByMark  = "GC_DRAIN_BY"
+	DrainAckMark = "GC_DRAIN_ACK"
+)
+
+// MaxDrainBy is how many bytes of DrainByMark the record has room for.
+const MaxDrainBy = 16
+
+// Drain is what the drain marks say, unchecked: session.ParseDrain decides what of it makes sense.
+type Drain struct {
+	Since int64  // unix seconds; <= 0: not draining
+	By    string // at most MaxDrainBy bytes
+	Acked bool
+}
+
+// ReadDrain takes the drain marks from a session's metadata. Marks that the record has no room for count as unset.
+func ReadDrain(meta map[string]string) (d Drain) {
+	since, err := strconv.ParseInt(strings.TrimSpace(meta[DrainMark]), 10, 64)
+	if err != nil || since <= 0 {
+		return Drain{}
+	}
+	d = Drain{Since: since, Acked: meta[DrainAckMark] == "1"}
+	if by := meta[DrainByMark]; len(by) <= MaxDrainBy {
+		d.By = by
+	}
+	return d
+}
+
+// Mark returns the value of one of the drain marks; "" = it is not set. Its method value is what session.ParseDrain reads.
+func (d Drain) Mark(key string) string {
+	switch {
+	case d.Since <= 0:
+	case key == DrainMark:
+		return strconv.FormatInt(d.Since, 10)
+	case key == DrainByMark:
+		return d.By
+	case key == DrainAckMark && d.Acked:
+		return "1"
+	}
+	return ""
+}
 
 // Activity is the small fixed record that a holder rewrites in place at most every 100 ms, and that a controller reads
 // instead of asking. Times are CLOCK_MONOTONIC in nanoseconds, which all processes of one boot share; 0 = never.
@@ -23,8 +67,8 @@ type Activity struct {
 	Bytes    uint64
 	Life     uint64 // the session's ID, hashed: a record of another life is not about this one
 
-	Marked bool          // Drain is told; not so by the holders of earlier builds
-	Drain  session.Drain // what the drain marks say
+	Marked bool // Drain is set; holders of earlier builds do not set it
+	Drain  Drain
 }
 
 // The record's length, and that of one by a holder of an earlier build, which ends before the drain.
@@ -70,9 +114,9 @@ func (a Activity) Encode() [ActivitySize]byte {
 	if a.Marked {
 		b[1] |= flagMarked
 	}
-	if a.Drain.On() {
-		le.PutUint64(b[drainAt:], uint64(a.Drain.Since.Unix()))
-		copy(b[drainByAt:drainByAt+session.MaxDrainBy], a.Drain.By)
+	if a.Drain.Since > 0 {
+		le.PutUint64(b[drainAt:], uint64(a.Drain.Since))
+		copy(b[drainByAt:drainByAt+MaxDrainBy], a.Drain.By)
 		if a.Drain.Acked {
 			b[1] |= flagAcked
 		}
@@ -86,23 +130,13 @@ const (
 	drainByAt = 72
 )
 
-// decodeDrain reads the drain of a record that has one, with the care that any mark deserves.
-func decodeDrain(b []byte) session.Drain {
+func decodeDrain(b []byte) Drain {
 	since := int64(binary.LittleEndian.Uint64(b[drainAt:]))
-	if since == 0 {
-		return session.Drain{}
+	if since <= 0 {
+		return Drain{}
 	}
-	return session.ParseDrain(func(key string) string {
-		switch {
-		case key == session.DrainMark:
-			return strconv.FormatInt(since, 10)
-		case key == session.DrainByMark:
-			return string(bytes.TrimRight(b[drainByAt:drainByAt+session.MaxDrainBy], "\x00"))
-		case key == session.DrainAckMark && b[1]&flagAcked != 0:
-			return "1"
-		}
-		return ""
-	})
+	by := bytes.TrimRight(b[drainByAt:drainByAt+MaxDrainBy], "\x00")
+	return Drain{Since: since, By: string(by), Acked: b[1]&flagAcked != 0}
 }
 
 // DecodeActivity reads a record; not ok if it is none of this version.

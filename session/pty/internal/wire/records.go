@@ -1,9 +1,8 @@
 package wire
 
 import (
+	"encoding/json"
 	"time"
-
-	"gcity/session"
 )
 
 // Op is what a request asks for.
@@ -29,7 +28,7 @@ const (
 // Request is one request; the fields that an Op does not name are empty.
 type Request struct {
 	Op    Op            `json:"op"`
-	Spec  *session.Spec `json:"spec,omitempty"`
+	Spec  *Spec         `json:"spec,omitempty"`
 	Look  bool          `json:"look,omitempty"`  // of hold: it does not keep the holder for a next life
 	Plain bool          `json:"plain,omitempty"` // of start: pipes instead of a terminal
 	Ready bool          `json:"ready,omitempty"` // nothing has to be waited for: ready from the start
@@ -43,6 +42,33 @@ type Request struct {
 	ID    string        `json:"id,omitempty"`
 	Cols  int           `json:"cols,omitempty"`
 	Rows  int           `json:"rows,omitempty"`
+}
+
+// Spec is what a holder needs of a session.Spec, under the same JSON names.
+type Spec struct {
+	Name        string          `json:"name"`
+	Agent       string          `json:"agent"`
+	City        string          `json:"city"`
+	ID          string          `json:"id"`
+	Command     string          `json:"command"`
+	Dir         string          `json:"dir"`
+	Env         []string        `json:"env"`
+	Cols        int             `json:"cols"`
+	Rows        int             `json:"rows"`
+	Fingerprint json.RawMessage `json:"fingerprint,omitempty"` // kept for the controller, never read
+}
+
+// Exit is session.Exit, field by field, so that one converts to the other.
+type Exit struct {
+	Name   string        `json:"name"`
+	Agent  string        `json:"agent"`
+	ID     string        `json:"id"`
+	Code   int           `json:"code"`
+	Signal string        `json:"signal,omitempty"`
+	Lost   bool          `json:"lost,omitempty"`
+	Asked  bool          `json:"asked,omitempty"`
+	At     time.Time     `json:"at"`
+	Uptime time.Duration `json:"uptime"`
 }
 
 // Cause classes a Failure so that the caller can turn it into an error of package session.
@@ -76,25 +102,25 @@ type Screen struct {
 // Record says who a session is. The holder writes it to its folder before the agent is born, so that whoever finds a
 // dead holder knows whose leftovers to look for.
 type Record struct {
-	Version     int                 `json:"version"`
-	Name        string              `json:"name"`
-	Agent       string              `json:"agent"`
-	City        string              `json:"city"`
-	ID          string              `json:"id"`
-	Command     string              `json:"command"`
-	Boot        string              `json:"boot"`
-	Holder      int                 `json:"holder"`       // pid
-	HolderStart uint64              `json:"holder_start"` // ticks since boot
-	Born        int64               `json:"born"`         // CLOCK_MONOTONIC, nanoseconds
-	Fingerprint session.Fingerprint `json:"fingerprint"`
+	Version     int             `json:"version"`
+	Name        string          `json:"name"`
+	Agent       string          `json:"agent"`
+	City        string          `json:"city"`
+	ID          string          `json:"id"`
+	Command     string          `json:"command"`
+	Boot        string          `json:"boot"`
+	Holder      int             `json:"holder"`       // pid
+	HolderStart uint64          `json:"holder_start"` // ticks since boot
+	Born        int64           `json:"born"`         // CLOCK_MONOTONIC, nanoseconds
+	Fingerprint json.RawMessage `json:"fingerprint,omitempty"`
 }
 
 // State is what a holder tells to who connects.
 type State struct {
-	Record Record        `json:"record"`
-	PID    int           `json:"pid"`             // of the agent
-	Exit   *session.Exit `json:"exit,omitempty"`  // nil: alive
-	Acked  bool          `json:"acked,omitempty"` // the exit is known to the controller
+	Record Record `json:"record"`
+	PID    int    `json:"pid"`             // of the agent
+	Exit   *Exit  `json:"exit,omitempty"`  // nil: alive
+	Acked  bool   `json:"acked,omitempty"` // the exit is known to the controller
 }
 
 // The files of a session's folder.
@@ -106,5 +132,12 @@ const (
 	ActivityFile = "activity"
 )
 
+// NewFile is the name under which a file is written before it is renamed.
+func NewFile(name string) string { return "." + name + ".new" }
+
 // Files lists all of them; the lock comes last because it guards the others.
-func Files() []string { return []string{SocketFile, RecordFile, ExitFile, ActivityFile, LockFile} }
+func Files() []string {
+	return []string{
+		SocketFile, RecordFile, NewFile(RecordFile), ExitFile, NewFile(ExitFile), ActivityFile, LockFile,
+	}
+}

@@ -6,8 +6,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"gcity/session"
 )
 
 func TestMessages(t *testing.T) {
@@ -52,12 +50,12 @@ func FuzzReader(f *testing.F) {
 }
 
 func TestActivity(t *testing.T) {
-	drain := session.Drain{Since: time.Unix(1_790_000_000, 0), By: "operator-of-the_", Acked: true}
+	drain := Drain{Since: 1_790_000_000, By: "operator-of-the_", Acked: true}
 	a := Activity{
 		Alive: true, Frozen: true, Draft: true, PID: 4711, Attached: 2, Started: 1, Output: 2, Input: 3, Typed: 4, Bytes: 5,
 		Life: LifeHash("x"), Marked: true, Drain: drain,
 	}
-	for _, d := range []session.Drain{drain, {Since: drain.Since}, {}} {
+	for _, d := range []Drain{drain, {Since: drain.Since}, {}} {
 		a.Drain = d
 		b := a.Encode()
 		if got, ok := DecodeActivity(b[:]); !ok || got != a {
@@ -78,7 +76,7 @@ func TestActivity(t *testing.T) {
 func TestActivityOfAnEarlierBuild(t *testing.T) {
 	want := Activity{Alive: true, Ready: true, PID: 4711, Life: LifeHash("x")}
 	old := want.Encode()
-	leftover := Activity{Marked: true, Drain: session.Drain{Since: time.Unix(1000, 0), By: "pool"}}.Encode()
+	leftover := Activity{Marked: true, Drain: Drain{Since: 1000, By: "pool"}}.Encode()
 	for _, b := range [][]byte{old[:64], append(old[:64:64], leftover[64:]...)} {
 		if got, ok := DecodeActivity(b); !ok || got != want {
 			t.Errorf("%d bytes: %+v", len(b), got)
@@ -88,7 +86,7 @@ func TestActivityOfAnEarlierBuild(t *testing.T) {
 
 // Any bytes: what is read can be written, and is then read the same.
 func FuzzActivity(f *testing.F) {
-	b := Activity{Alive: true, Marked: true, Drain: session.Drain{Since: time.Unix(1000, 0), By: "pool", Acked: true}}.Encode()
+	b := Activity{Alive: true, Marked: true, Drain: Drain{Since: 1000, By: "pool", Acked: true}}.Encode()
 	f.Add(b[:])
 	f.Add(b[:64])
 	f.Fuzz(func(t *testing.T, in []byte) {
