@@ -2,6 +2,8 @@
 export CGO_ENABLED ?= 0
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null)
 LDFLAGS  = -X main.version=$(VERSION)
+HOLDBIN  = session/pty/holdbin/gcity-hold-linux-
+HOLDFLAGS = -trimpath -ldflags '-s -w'
 FUZZTIME ?= 20s
 CITY    ?= demo
 
@@ -11,14 +13,18 @@ CITY    ?= demo
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 15
 
-build: ## bin/gcity
-	go build -trimpath -ldflags '$(LDFLAGS)' -o bin/gcity .
+build: ## bin/gcity, with the program that holds an agent inside
+	GOOS=linux CGO_ENABLED=0 go build $(HOLDFLAGS) -o $(HOLDBIN)$$(go env GOARCH) ./session/pty/gcity-hold
+	go build -trimpath -tags holder -ldflags '$(LDFLAGS)' -o bin/gcity .
 
 man: build ## the manual pages, in build/man
 	rm -rf build/man
 	bin/gcity man --dir build/man
 
-packaging: man ## what packages hold besides the program: manual pages and completions, in build
+packaging: man ## what a release needs besides the program: manual pages, completions, holders for each machine
+	for arch in amd64 arm64; do \
+		GOOS=linux GOARCH=$$arch CGO_ENABLED=0 go build $(HOLDFLAGS) -o $(HOLDBIN)$$arch ./session/pty/gcity-hold || exit 1; \
+	done
 	mkdir -p build/completions
 	for shell in bash zsh fish; do bin/gcity completion $$shell >build/completions/gcity.$$shell || exit 1; done
 
@@ -58,4 +64,4 @@ lint: ## gofmt, go vet, and golangci-lint where it is installed
 	@if command -v golangci-lint >/dev/null; then golangci-lint run; else echo 'golangci-lint is not installed: skipped'; fi
 
 clean: ## remove what was built
-	rm -rf bin build dist
+	rm -rf bin build dist $(HOLDBIN)*

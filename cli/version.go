@@ -1,10 +1,13 @@
 package cli
 
 import (
+	"fmt"
 	"io"
 	"runtime"
 
 	"github.com/spf13/cobra"
+
+	"gcity/session/pty/holdbin"
 )
 
 func (a *app) versionCommand() *cobra.Command {
@@ -12,12 +15,30 @@ func (a *app) versionCommand() *cobra.Command {
 		Use: "version", Short: "The version of this program", Args: exactly(0),
 		RunE: func(*cobra.Command, []string) error {
 			if a.json {
-				return a.writeJSON(map[string]string{"version": a.version, "go": runtime.Version(), "platform": platform()})
+				return a.writeJSON(map[string]string{
+					"version": a.version, "go": runtime.Version(), "platform": platform(), "holder": holderKind(),
+				})
 			}
 			a.sayf("gcity %s (%s, %s)", a.version, runtime.Version(), platform())
+			a.sayf("holder: %s", holderText())
 			return nil
 		},
 	}
+}
+
+// holderKind says what holds a session in this build: "embedded" or "self".
+func holderKind() string {
+	if holdbin.Image() == nil {
+		return "self"
+	}
+	return "embedded"
+}
+
+func holderText() string {
+	if image := holdbin.Image(); image != nil {
+		return fmt.Sprintf("embedded (%.1f MB)", float64(len(image))/1e6)
+	}
+	return "this program itself; `make build` embeds a smaller one"
 }
 
 func platform() string { return runtime.GOOS + "/" + runtime.GOARCH }

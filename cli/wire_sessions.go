@@ -16,6 +16,7 @@ import (
 	"gcity/session/fake"
 	"gcity/session/mixed"
 	"gcity/session/pty"
+	"gcity/session/pty/holdbin"
 	"gcity/session/script"
 	"gcity/session/subprocess"
 	"gcity/session/tmux"
@@ -83,7 +84,9 @@ func (h *sessionHouse) pty() (session.Provider, func(), error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	p, err := pty.New(pty.Options{City: h.dir, Binary: exe, Observe: h.observe, Logger: h.logger, Broken: h.broken})
+	p, err := pty.New(pty.Options{
+		City: h.dir, Binary: exe, Image: holdbin.Image(), Observe: h.observe, Logger: h.logger, Broken: h.broken,
+	})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -96,7 +99,9 @@ func (h *sessionHouse) subprocess() (session.Provider, func(), error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	p, err := subprocess.New(subprocess.Options{City: h.dir, Binary: exe, Observe: h.observe, Logger: h.logger, Broken: h.broken})
+	p, err := subprocess.New(subprocess.Options{
+		City: h.dir, Binary: exe, Image: holdbin.Image(), Observe: h.observe, Logger: h.logger, Broken: h.broken,
+	})
 	if err != nil {
 		return nil, nil, err
 	}

@@ -56,7 +56,7 @@ func TestRelease(t *testing.T) {
 		t.Fatalf("%+v", r)
 	}
 	b := r.Builds[0]
-	if b.Main != "." || !slices.Contains(b.Flags, "-trimpath") || !strings.Contains(strings.Join(b.Ldflags, " "), "-X main.version=") || !slices.Contains(b.Env, "CGO_ENABLED=0") {
+	if b.Main != "." || !slices.Contains(b.Flags, "-trimpath") || !slices.Contains(b.Flags, "-tags=holder") || !strings.Contains(strings.Join(b.Ldflags, " "), "-X main.version=") || !slices.Contains(b.Env, "CGO_ENABLED=0") {
 		t.Errorf("it is not built as the Makefile does: %+v", b)
 	}
 	if !slices.Equal(r.Archives[0].Formats, []string{"tar.gz"}) || !slices.Equal(r.NFPMs[0].Formats, []string{"deb", "rpm"}) {

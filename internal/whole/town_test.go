@@ -3,10 +3,12 @@ package whole
 import (
 	"bufio"
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -31,14 +33,38 @@ func binary(t testing.TB) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	bin := filepath.Join(dir, "gcity")
-	cmd := exec.Command("go", "build", "-trimpath", "-o", bin, "gcity")
+	bin, hold := filepath.Join(dir, "gcity"), filepath.Join(dir, "gcity-hold")
+	build(t, "-ldflags", "-s -w", "-o", hold, "gcity/session/pty/gcity-hold")
+	build(t, "-tags", "holder", "-overlay", overlay(t, dir, hold), "-o", bin, "gcity")
+	built = bin
+	return bin
+}
+
+func build(t testing.TB, args ...string) {
+	t.Helper()
+	cmd := exec.Command("go", append([]string{"build", "-trimpath"}, args...)...)
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("go build: %v\n%s", err, out)
 	}
-	built = bin
-	return bin
+}
+
+// overlay puts a holder where the build embeds it, without a file in the source folder.
+func overlay(t testing.TB, dir, hold string) string {
+	t.Helper()
+	place, err := filepath.Abs("../../session/pty/holdbin/gcity-hold-linux-" + runtime.GOARCH)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := json.Marshal(map[string]any{"Replace": map[string]string{place: hold}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, "overlay.json")
+	if err := os.WriteFile(path, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
 }
 
 var built string

@@ -25,7 +25,7 @@ func benchProvider(b *testing.B) *Provider {
 	p := newProvider(b, city)
 	if *gcityBinary != "" {
 		var err error
-		if p.binary, err = filepath.Abs(*gcityBinary); err != nil {
+		if p.program.binary, err = filepath.Abs(*gcityBinary); err != nil {
 			b.Fatal(err)
 		}
 	}

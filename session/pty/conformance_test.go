@@ -8,8 +8,13 @@ import (
 )
 
 func TestConformance(t *testing.T) {
-	sessiontest.Run(t, sessiontest.Harness{
-		New: func(t *testing.T) session.Provider { return newProvider(t, t.TempDir()) },
+	sessiontest.Run(t, harness(newProvider))
+}
+
+// harness runs the suite on providers that open makes.
+func harness(open func(t testing.TB, city string) *Provider) sessiontest.Harness {
+	return sessiontest.Harness{
+		New: func(t *testing.T) session.Provider { return open(t, t.TempDir()) },
 		Spec: func(t *testing.T, p session.Provider, name string) session.Spec {
 			return spec(p.(*Provider).city, name, `while read -r line; do case $line in
 				crash) exit 7 ;;
@@ -32,7 +37,7 @@ func TestConformance(t *testing.T) {
 			if err := old.Close(); err != nil {
 				t.Fatal(err)
 			}
-			return newProvider(t, old.city)
+			return open(t, old.city)
 		},
-	})
+	}
 }

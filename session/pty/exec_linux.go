@@ -15,7 +15,7 @@ const bornIn = "/"
 
 // execHolder starts a holder in a session of its own, so that no signal from our terminal reaches it, and returns the
 // connection that is its standard input.
-func execHolder(binary, dir string, env []string, errlog *os.File) (*net.UnixConn, int, error) {
+func (p *Provider) execHolder(dir string) (*net.UnixConn, int, error) {
 	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		return nil, 0, fmt.Errorf("no socket for it: %w", err)
@@ -33,16 +33,18 @@ func execHolder(binary, dir string, env []string, errlog *os.File) (*net.UnixCon
 		return nil, 0, err
 	}
 	defer null.Close()
-	pid, err := syscall.ForkExec(binary, []string{binary, "hold", dir}, &syscall.ProcAttr{
+	binary := p.program.binary
+	pid, err := p.program.execute([]string{binary, "hold", dir}, &syscall.ProcAttr{
 		Dir:   bornIn,
-		Env:   env, // its own: the agent gets nothing but its Spec.Env
-		Files: []uintptr{uintptr(fds[1]), null.Fd(), errlog.Fd()},
+		Env:   p.env, // its own: the agent gets nothing but its Spec.Env
+		Files: []uintptr{uintptr(fds[1]), null.Fd(), p.errlog.Fd()},
 		Sys:   &syscall.SysProcAttr{Setsid: true},
 	})
 	if err != nil {
 		conn.Close()
 		if errors.Is(err, unix.ENOENT) {
-			return nil, 0, fmt.Errorf("%s is gone: start the controller anew from where gcity is now: %w", binary, err)
+			return nil, 0, fmt.Errorf("%s does not exist any more: restart the controller from where gcity is now: %w",
+				binary, err)
 		}
 		return nil, 0, fmt.Errorf("cannot execute %s: %w", binary, err)
 	}

@@ -432,8 +432,8 @@ func TestStartFailures(t *testing.T) {
 	if _, err := p.Start(t.Context(), spec(city, "a", "true")); !errors.Is(err, session.ErrExists) {
 		t.Error(err)
 	}
-	p.binary = city + "/no-gcity"
-	if _, err := p.Start(t.Context(), spec(city, "b", "true")); err == nil || !strings.Contains(err.Error(), "is gone") {
+	p.program.binary = city + "/no-gcity"
+	if _, err := p.Start(t.Context(), spec(city, "b", "true")); err == nil || !strings.Contains(err.Error(), "does not exist any more") {
 		t.Error(err)
 	}
 }

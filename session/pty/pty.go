@@ -37,6 +37,7 @@ type Options struct {
 	City   string       // absolute path of the city's folder
 	Dir    string       // folder of the sessions, made if missing; "" = .gc/sessions in City
 	Binary string       // run as "<Binary> hold <folder>" for each session; it must call Hold
+	Image  []byte       // the program gcity-hold, run instead of Binary where that works; nil = there is none
 	Logger *slog.Logger // nil = silent
 
 	// Observe is for whoever looks at a city that a controller may be running: nothing is changed behind its back, be it
@@ -55,14 +56,15 @@ type Options struct {
 
 // Provider runs sessions on terminals of their own. It implements every optional interface of package session.
 type Provider struct {
-	city   string
-	dir    string
-	binary string
-	log    *slog.Logger
-	look   bool // see Options.Observe
-	plain  bool
-	clock  wire.Clock
-	boot   string
+	city  string
+	dir   string
+	log   *slog.Logger
+	look  bool // see Options.Observe
+	plain bool
+	clock wire.Clock
+	boot  string
+
+	program program // what a holder is
 
 	exits  chan session.Exit
 	spawns chan struct{} // bounds how many holders are brought up at once
@@ -124,8 +126,9 @@ func New(o Options) (*Provider, error) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	p := &Provider{
-		city: o.City, dir: o.Dir, binary: o.Binary, log: o.Logger, look: o.Observe, plain: o.Plain,
+		city: o.City, dir: o.Dir, log: o.Logger, look: o.Observe, plain: o.Plain,
 		clock: wire.NewClock(), boot: boot,
+		program:  program{image: o.Image, dir: o.Dir, binary: o.Binary, log: o.Logger},
 		exits:    make(chan session.Exit, exitsKept),
 		spawns:   make(chan struct{}, 2*runtime.NumCPU()),
 		env:      []string{"GOMAXPROCS=1"},
@@ -163,6 +166,7 @@ func (p *Provider) Close() error {
 	}
 	p.wg.Wait()
 	close(p.exits)
+	p.program.close()
 	return p.errlog.Close()
 }
 

@@ -127,7 +127,7 @@ func (p *Provider) hold(ctx context.Context, e *entry) (*link, error) {
 	if p.ctx.Err() != nil {
 		return nil, errClosed
 	}
-	conn, pid, err := execHolder(p.binary, p.dir+"/"+e.name, p.env, p.errlog)
+	conn, pid, err := p.execHolder(p.dir + "/" + e.name)
 	if err != nil {
 		return nil, err
 	}

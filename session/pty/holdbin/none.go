@@ -1,0 +1,5 @@
+//go:build !holder || !linux || !(amd64 || arm64)
+
+package holdbin
+
+var image []byte

@@ -1,0 +1,151 @@
+package pty
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"gcity/session/sessiontest"
+)
+
+// image builds gcity-hold once.
+var image = sync.OnceValues(func() ([]byte, error) {
+	dir, err := os.MkdirTemp("", "gcity-hold-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	bin := filepath.Join(dir, "gcity-hold")
+	cmd := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", bin, "gcity/session/pty/gcity-hold")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	cmd.Stderr = os.Stderr
+	if err := cmd.Run(); err != nil {
+		return nil, err
+	}
+	return os.ReadFile(bin)
+})
+
+// newImageProvider opens a provider whose holders are the embedded program.
+func newImageProvider(t testing.TB, city string) *Provider {
+	t.Helper()
+	data, err := image()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := New(Options{City: city, Binary: os.Args[0], Image: data})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { endAll(t, p) })
+	return p
+}
+
+// The embedded holder passes the suite that the program itself passes.
+func TestConformanceOfTheEmbeddedHolder(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the program is built and the whole suite runs again")
+	}
+	sessiontest.Run(t, harness(newImageProvider))
+}
+
+// exeOf is what a session's holder executes.
+func exeOf(t *testing.T, p *Provider, name string) string {
+	t.Helper()
+	exe, err := os.Readlink("/proc/" + strconv.Itoa(holderOf(t, p, name)) + "/exe")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return exe
+}
+
+// A holder is executed from a sealed memory file; where that is refused from a file beside the sessions, and where that is
+// refused too the program itself is executed. A refusal is met once, then the next source serves all starts.
+func TestSourcesOfTheHolder(t *testing.T) {
+	city := t.TempDir()
+	p := newImageProvider(t, city)
+	start(t, p, spec(city, "a", "exec cat"))
+	if exe := exeOf(t, p, "a"); exe != "/memfd:gcity-hold (deleted)" {
+		t.Errorf("executes %s", exe)
+	}
+	seals, err := unix.FcntlInt(uintptr(p.program.mem), unix.F_GET_SEALS, 0)
+	if err != nil || seals&unix.F_SEAL_WRITE == 0 {
+		t.Errorf("the memory file can be changed: seals %#x, %v", seals, err)
+	}
+
+	p.program.giveUp(p.program.path, unix.EACCES)
+	start(t, p, spec(city, "b", "exec cat"))
+	file := exeOf(t, p, "b")
+	if !strings.HasPrefix(file, p.dir+"/gcity-hold-") {
+		t.Errorf("executes %s", file)
+	}
+
+	// A file that cannot be executed, as where the file system is mounted noexec.
+	if err := os.Chmod(file, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	start(t, p, spec(city, "c", "exec cat"))
+	if exe := exeOf(t, p, "c"); exe != os.Args[0] {
+		t.Errorf("executes %s", exe)
+	}
+	start(t, p, spec(city, "d", "exec cat"))
+	list, err := p.List(t.Context())
+	if err != nil || len(list) != 4 {
+		t.Errorf("%+v, %v", list, err)
+	}
+}
+
+// What lies where the file belongs is not executed unless it is the file, and a link is not followed.
+func TestHolderFileIsCompared(t *testing.T) {
+	city := t.TempDir()
+	p := newImageProvider(t, city)
+	path, err := p.program.inFile()
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := filepath.Join(city, "other")
+	for name, spoil := range map[string]func() error{
+		"changed": func() error { return os.WriteFile(path, []byte("#!/bin/false\n"), 0o700) },
+		"a link":  func() error { return os.Symlink(other, path) },
+		"missing": func() error { return nil },
+	} {
+		if err := os.Remove(path); err != nil {
+			t.Fatal(err)
+		}
+		if err := spoil(); err != nil {
+			t.Fatal(err)
+		}
+		again, err := p.program.inFile()
+		if err != nil || again != path || !sameContent(path, p.program.image) {
+			t.Errorf("%s: %s, %v", name, again, err)
+		}
+	}
+	if _, err := os.Lstat(other); err == nil {
+		t.Error("a link was followed")
+	}
+}
+
+// The holder is small because it imports little: the standard library, golang.org/x/sys, and what is listed here.
+func TestImportsOfTheHolder(t *testing.T) {
+	out, err := exec.Command("go", "list", "-deps", "-f", "{{if not .Standard}}{{.ImportPath}}{{end}}",
+		"gcity/session/pty/gcity-hold").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{
+		"golang.org/x/sys/unix", "gcity/internal/proc", "gcity/session/pty/internal/wire",
+		"gcity/session/pty/internal/holder", "gcity/session/pty/gcity-hold",
+	}
+	got := strings.Fields(string(out))
+	slices.Sort(got)
+	slices.Sort(want)
+	if !slices.Equal(got, want) {
+		t.Errorf("the holder links %v, want %v", got, want)
+	}
+}
