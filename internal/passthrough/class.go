@@ -1,0 +1,221 @@
+package passthrough
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+)
+
+// verdict is what is known of a string from the beginning of its body.
+type verdict struct {
+	class Set // 0 = it always passes
+	known bool
+}
+
+// more is the verdict while the class depends on what follows.
+var more = verdict{}
+
+func is(class Set) verdict { return verdict{class, true} }
+
+// controlClass returns the class of a CSI sequence, given what follows the introducer.
+func controlClass(body []byte) Set {
+	if bytes.IndexByte([]byte("ityhl"), body[len(body)-1]) < 0 {
+		return 0
+	}
+	plain := make([]byte, 0, 32)
+	for _, b := range body { // terminals obey other control characters, and go on with the sequence
+		if b >= 0x20 && b != del {
+			plain = append(plain, b)
+		}
+	}
+	final := plain[len(plain)-1]
+	params, _ := split(plain[:len(plain)-1])
+	intermediates := plain[len(params) : len(plain)-1]
+	private := len(params) > 0 && params[0] == '?'
+	switch {
+	case final == 'i':
+		return MediaCopy
+	case final == 't' && len(intermediates) == 0:
+		if n := number(firstOf(bytes.TrimLeft(params, "<=>?"))); n == 20 || n == 21 || n > 65535 {
+			return TitleReport
+		}
+	case final == 'y' && bytes.ContainsRune(intermediates, '*'):
+		return ScreenReport
+	case private && final == 'l' && sets(params[1:], 2): // VT52
+		return never
+	case private && final == 'h' && sets(params[1:], 38): // Tektronix
+		return never
+	}
+	return 0
+}
+
+// split returns the parameters of a sequence and what follows them.
+func split(b []byte) (params, rest []byte) {
+	n := 0
+	for n < len(b) && b[n] >= 0x30 {
+		n++
+	}
+	return b[:n], b[n:]
+}
+
+func firstOf(params []byte) []byte {
+	if at := bytes.IndexAny(params, ";:"); at >= 0 {
+		return params[:at]
+	}
+	return params
+}
+
+// sets reports whether a list of parameters contains a mode, or a number that a terminal may take for any.
+func sets(params []byte, mode int) bool {
+	for one := range bytes.SplitSeq(params, []byte(";")) {
+		if n := number(firstOf(one)); n == mode || n > 65535 {
+			return true
+		}
+	}
+	return false
+}
+
+// number returns the value of the digits at the beginning of b; what is too large is some number above 65535.
+func number(b []byte) int {
+	n := 0
+	for _, c := range b {
+		if c < '0' || c > '9' {
+			break
+		}
+		n = min(n*10+int(c-'0'), 1<<20)
+	}
+	return n
+}
+
+// dcsClass returns the class of a DCS string, given the beginning of its body.
+func dcsClass(body []byte) verdict {
+	final := body[len(body)-1]
+	if final >= 0x20 && final < 0x40 {
+		return more
+	}
+	head := body[:len(body)-1]
+	switch {
+	case final == 'q' && len(bytes.Trim(head, "0123456789;")) == 0: // sixels
+		return is(0)
+	case final == 's' && (string(head) == "=1" || string(head) == "=2"): // synchronized update
+		return is(0)
+	case final == 'q' && (bytes.HasSuffix(head, []byte("$")) || bytes.HasSuffix(head, []byte("+"))):
+		return is(DCSRequest)
+	}
+	return is(DCS)
+}
+
+// drawing are the numbers of OSC strings that draw, describe what is drawn, or ask for a colour: colours, working folder,
+// link, pointer, notification, prompt marks, application id, context, and the stack of colours.
+var drawing = [...]int{4, 5, 6, 7, 8, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 21, 22, 66, 99, 104, 105, 106, 110, 111, 112, 113, 114,
+	115, 116, 117, 118, 119, 133, 176, 633, 3008, 30001, 30101}
+
+// oscClass returns the class of an OSC string, given the beginning of its body, or all of it if the string has ended.
+func oscClass(body []byte, ended bool) verdict {
+	digits := 0
+	for digits < len(body) && body[digits] >= '0' && body[digits] <= '9' {
+		digits++
+	}
+	switch {
+	case digits == len(body) && !ended && digits <= 10:
+		return more
+	case digits == 0 && len(body) > 0 && strings.IndexByte("PRlL", body[0]) >= 0: // the Linux console's colours, titles of old
+		return is(0)
+	case digits == 0 || digits > 10 || digits < len(body) && body[digits] != ';':
+		return is(never)
+	}
+	payload, has := "", digits < len(body)
+	if has {
+		payload = string(body[digits+1:])
+	}
+	switch n := number(body[:digits]); n {
+	case 0, 1, 2:
+		return beginning(payload, ended, "?", TitleReport, 0)
+	case 9:
+		return notification(payload, ended)
+	case 50:
+		return beginning(payload, ended, "CursorShape=", 0, OSC)
+	case 52:
+		return clipboard(payload, ended)
+	case 777:
+		return beginning(payload, ended, "notify;", 0, OSC)
+	case 1337:
+		return iterm(payload, ended)
+	case 5522:
+		return is(ClipboardRead)
+	default:
+		if slices.Contains(drawing[:], n) {
+			return is(0)
+		}
+		return is(OSC)
+	}
+}
+
+// beginning returns yes for a payload that begins with want, and no for any other.
+func beginning(payload string, ended bool, want string, yes, no Set) verdict {
+	switch {
+	case strings.HasPrefix(payload, want):
+		return is(yes)
+	case !ended && strings.HasPrefix(want, payload):
+		return more
+	}
+	return is(no)
+}
+
+// notification is the class of OSC 9: a text, a progress (4) or a folder (9). Other numbers are commands of ConEmu's.
+func notification(payload string, ended bool) verdict {
+	digits := len(payload) - len(strings.TrimLeft(payload, "0123456789"))
+	switch {
+	case digits == len(payload) && !ended && digits < 6:
+		return more
+	case digits == 0 || digits < len(payload) && payload[digits] != ';':
+		return is(0)
+	case payload[:digits] == "4" || payload[:digits] == "9":
+		return is(0)
+	}
+	return is(OSC)
+}
+
+// clipboard is the class of OSC 52: "?" in place of the content asks for it.
+func clipboard(payload string, ended bool) verdict {
+	_, content, given := strings.Cut(payload, ";")
+	switch {
+	case content == "" && !ended:
+		return more
+	case given && content != "" && content[0] == '?':
+		return is(ClipboardRead)
+	}
+	return is(Clipboard)
+}
+
+// itermKeys are the commands of OSC 1337 that draw or describe.
+var itermKeys = [...]string{"Capabilities", "ClearScrollback", "CurrentDir", "CursorShape", "FileEnd", "FilePart", "HighlightCursorLine",
+	"RemoteHost", "ReportCellSize", "SetMark", "ShellIntegrationVersion", "UnicodeVersion"}
+
+// iterm is the class of OSC 1337. A file passes if it is an image to be shown, and not a download.
+func iterm(payload string, ended bool) verdict {
+	at := strings.IndexAny(payload, "=:;")
+	if at < 0 && !ended {
+		return more
+	}
+	key := payload
+	if at >= 0 {
+		key = payload[:at]
+	}
+	switch {
+	case key == "Copy" || key == "CopyToClipboard" || key == "EndCopy":
+		return is(Clipboard)
+	case key == "File" || key == "MultipartFile":
+		options, _, complete := strings.Cut(payload[min(at+1, len(payload)):], ":")
+		if !complete && !ended {
+			return more
+		}
+		if at > 0 && slices.Contains(strings.Split(options, ";"), "inline=1") && strings.Count(options, "inline=") == 1 {
+			return is(0)
+		}
+		return is(OSC)
+	case slices.Contains(itermKeys[:], key):
+		return is(0)
+	}
+	return is(OSC)
+}
