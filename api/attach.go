@@ -31,12 +31,16 @@ func (s *server) attach(w http.ResponseWriter, r *http.Request, rt route) error 
 	if err := checkSize(int(cols), int(rows)); err != nil {
 		return err
 	}
+	raw, _, err := flag(r, "raw")
+	if err != nil {
+		return err
+	}
 	leave, err := s.takePlace()
 	if err != nil {
 		return err
 	}
 	defer leave()
-	term, err := s.city.Attach(r.Context(), rt.target, int(cols), int(rows))
+	term, err := s.city.Attach(r.Context(), rt.target, city.Viewer{Cols: int(cols), Rows: int(rows), Raw: raw})
 	if err != nil {
 		return err
 	}

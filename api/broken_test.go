@@ -21,7 +21,7 @@ func (f broken) Snapshots(context.Context) iter.Seq2[*city.Snapshot, error] {
 	return func(func(*city.Snapshot, error) bool) { panic("nor of this") }
 }
 
-func (f broken) Attach(context.Context, string, int, int) (city.Terminal, error) {
+func (f broken) Attach(context.Context, string, city.Viewer) (city.Terminal, error) {
 	return screen{}, nil
 }
 
@@ -45,7 +45,7 @@ func TestAPanicIsOfOneRequest(t *testing.T) {
 			t.Errorf("snapshot: %+v", s)
 		}
 	}
-	term, err := c.Attach(t.Context(), citytest.Worker, 80, 24)
+	term, err := c.Attach(t.Context(), citytest.Worker, city.Viewer{Cols: 80, Rows: 24})
 	if err != nil {
 		t.Fatal(err)
 	}

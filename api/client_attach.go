@@ -15,12 +15,12 @@ import (
 )
 
 // Attach implements city.Control. ctx bounds the opening only.
-func (c *Client) Attach(ctx context.Context, name string, cols, rows int) (city.Terminal, error) {
+func (c *Client) Attach(ctx context.Context, name string, v city.Viewer) (city.Terminal, error) {
 	path, err := targetPath(agent, name, attach)
 	if err != nil {
 		return nil, err
 	}
-	if err := checkSize(cols, rows); err != nil {
+	if err := checkSize(v.Cols, v.Rows); err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
@@ -31,7 +31,11 @@ func (c *Client) Attach(ctx context.Context, name string, cols, rows int) (city.
 		return nil, err
 	}
 	stop := context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Now()) })
-	r, err := upgrade(conn, fmt.Sprintf("%s?cols=%d&rows=%d", c.target(path), cols, rows))
+	target := fmt.Sprintf("%s?cols=%d&rows=%d", c.target(path), v.Cols, v.Rows)
+	if v.Raw {
+		target += "&raw=true"
+	}
+	r, err := upgrade(conn, target)
 	if !stop() && err == nil {
 		err = ctx.Err()
 	}

@@ -142,7 +142,7 @@ func TestNotRunning(t *testing.T) {
 func TestServeEnds(t *testing.T) {
 	path, stop := serve(t, town(), api.Options{})
 	c := dial(t, path)
-	term, err := c.Attach(t.Context(), citytest.Worker, 80, 24)
+	term, err := c.Attach(t.Context(), citytest.Worker, city.Viewer{Cols: 80, Rows: 24})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -327,7 +327,7 @@ func (c *countedEvents) Events(ctx context.Context, after uint64) iter.Seq2[even
 func TestClientClose(t *testing.T) {
 	path, _ := serve(t, town(), api.Options{})
 	c := dial(t, path)
-	term, err := c.Attach(t.Context(), citytest.Worker, 80, 24)
+	term, err := c.Attach(t.Context(), citytest.Worker, city.Viewer{Cols: 80, Rows: 24})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -346,7 +346,7 @@ func TestResizeArrives(t *testing.T) {
 	f := town()
 	path, _ := serve(t, f, api.Options{})
 	c := dial(t, path)
-	term, err := c.Attach(t.Context(), "rig/stop", 100, 30)
+	term, err := c.Attach(t.Context(), "rig/stop", city.Viewer{Cols: 100, Rows: 30})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -363,6 +363,14 @@ func TestResizeArrives(t *testing.T) {
 	if _, err := io.ReadFull(term, make([]byte, 1)); err != nil { // the echo: the resize was before it
 		t.Fatal(err)
 	}
+	if f.ScreenRaw("rig/stop") {
+		t.Error("attached raw, which nobody has asked for")
+	}
+	if raw, err := c.Attach(t.Context(), "rig/stop", city.Viewer{Cols: 77, Rows: 11, Raw: true}); err != nil || !f.ScreenRaw("rig/stop") {
+		t.Errorf("not attached raw: %v", err)
+	} else {
+		defer raw.Close()
+	}
 	if cols, rows := f.ScreenSize("rig/stop"); cols != 77 || rows != 11 {
 		t.Errorf("resized to %d×%d", cols, rows)
 	}
@@ -370,7 +378,7 @@ func TestResizeArrives(t *testing.T) {
 		if term.Resize(size[0], size[1]) == nil {
 			t.Errorf("%v was accepted", size)
 		}
-		if _, err := c.Attach(t.Context(), "rig/stop", size[0], size[1]); err == nil {
+		if _, err := c.Attach(t.Context(), "rig/stop", city.Viewer{Cols: size[0], Rows: size[1]}); err == nil {
 			t.Errorf("attached at %v", size)
 		}
 	}

@@ -347,7 +347,7 @@ func TestStreamsAreBounded(t *testing.T) {
 		t.Errorf("%d %s", code, body)
 	}
 	c := dial(t, path)
-	if _, err := c.Attach(t.Context(), citytest.Worker, 80, 24); err == nil {
+	if _, err := c.Attach(t.Context(), citytest.Worker, city.Viewer{Cols: 80, Rows: 24}); err == nil {
 		t.Error("a terminal beyond the limit")
 	}
 	if _, err := c.Snapshot(t.Context()); err != nil {

@@ -78,7 +78,7 @@ func agentVerbs() []operation {
 	} {
 		out = append(out, operation{method: "POST", path: "/v0/agent/{agent}/" + v.verb, summary: v.summary, body: v.body, answer: city.Receipt{}})
 	}
-	return append(out, operation{method: "POST", path: "/v0/agent/{agent}/attach", summary: "An upgrade to its terminal", query: "cols rows", text: "application/octet-stream"})
+	return append(out, operation{method: "POST", path: "/v0/agent/{agent}/attach", summary: "An upgrade to its terminal", query: "cols rows raw", text: "application/octet-stream"})
 }
 
 func writes() []operation {

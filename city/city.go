@@ -36,8 +36,8 @@ type Control interface {
 	// already it yields what the record keeps, or more while that is at hand. A slow reader misses some of it and holds
 	// nobody up. A run that is not on record, and a bead that is none, is NotFound.
 	RunOutput(ctx context.Context, run string) iter.Seq2[Piece, error]
-	// Attach opens an agent's terminal.
-	Attach(ctx context.Context, agent string, cols, rows int) (Terminal, error)
+	// Attach opens an agent's terminal. What its program prints is filtered: see Viewer.
+	Attach(ctx context.Context, agent string, v Viewer) (Terminal, error)
 	// Do carries a command out and returns when it is done, not when it is accepted. Errors are *Error. A Fire returns when
 	// the run is opened, which may wait for a place; it is taken back if ctx ends before.
 	Do(ctx context.Context, c Command) (Receipt, error)
@@ -57,6 +57,14 @@ type Frame struct {
 type Piece struct {
 	Text    string `json:"text"`              // printable text and line ends only (law L12)
 	Dropped int64  `json:"dropped,omitempty"` // bytes before it that are left out; Text is on a new line then
+}
+
+// Viewer is the terminal that an agent's terminal is attached to.
+type Viewer struct {
+	Cols, Rows int
+	// Raw asks for every byte. Otherwise sequences that do more than draw, for example write the clipboard, are dropped
+	// unless [session] passthrough admits them.
+	Raw bool
 }
 
 // Terminal is an attached terminal. Read returns io.EOF when the session has ended.

@@ -137,7 +137,7 @@ func (b *aside) Watch(ctx context.Context, agent string) iter.Seq2[city.Frame, e
 }
 
 // Attach implements city.Control.
-func (b *aside) Attach(ctx context.Context, agent string, cols, rows int) (city.Terminal, error) {
+func (b *aside) Attach(ctx context.Context, agent string, v city.Viewer) (city.Terminal, error) {
 	st, err := b.session(ctx, agent)
 	if err != nil {
 		return nil, err
@@ -146,11 +146,18 @@ func (b *aside) Attach(ctx context.Context, agent string, cols, rows int) (city.
 	if !ok {
 		return nil, cannot("attach to", agent)
 	}
-	t, err := at.Attach(ctx, st.Name, cols, rows)
+	t, err := at.Attach(ctx, st.Name, v.Cols, v.Rows)
 	if err != nil {
 		return nil, asProblem(err)
 	}
-	return t, nil
+	if v.Raw {
+		return t, nil
+	}
+	var classes []string
+	if b.config != nil {
+		classes = b.config.Session.Passthrough
+	}
+	return session.Filtered(t, classes)
 }
 
 // list is all sessions of the city, dead ones whose end nobody has recorded included.

@@ -24,25 +24,32 @@ import (
 const sane = "\x1b\\\x1b<\x1b%G\x1b]8;;\x1b\\\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?1004l\x1b[?2004l\x1b[?1l\x1b>\x1b[>4m\x1b[<u\x1b[?1049l\x1b[r\x1b[m\x1b[?25h\x1b[?7h\x1b[999;1H\r\n"
 
 func (a *app) agentAttach() *cobra.Command {
-	return a.forAgent(&cobra.Command{
+	raw := false
+	c := a.forAgent(&cobra.Command{
 		Use: "attach [AGENT]", Short: "Use its terminal as your own; " + detach.Usual + " leaves", Args: between(0, 1),
+		Long: `attach joins this terminal with the agent's. What its program prints is shown, but
+sequences that do more than draw are dropped: those that write or read the clipboard,
+report the title, ask for settings by DCS, print, or program keys. [session]
+passthrough in city.toml admits some of them for all who attach; --raw admits all.`,
 	}, func(ctx context.Context, l *link, name string, _ []string) error {
 		if !a.inTTY || !a.outTTY {
 			return usage("attach needs a terminal on both sides; `gcity agent peek` and `nudge` do without")
 		}
-		return a.attach(ctx, l, name)
+		return a.attach(ctx, l, name, raw)
 	})
+	c.Flags().BoolVar(&raw, "raw", false, "show all that the program prints, unfiltered: it may then write your clipboard and type into your terminal")
+	return c
 }
 
 // attach copies bytes both ways until the session ends or the operator leaves.
-func (a *app) attach(ctx context.Context, l *link, name string) error {
+func (a *app) attach(ctx context.Context, l *link, name string, raw bool) error {
 	ctx, quiet := interruptible(ctx) // a TERM from outside; INT is a byte in a raw terminal
 	defer quiet()
 	cols, rows, err := terminalSize(a.out)
 	if err != nil {
 		return fmt.Errorf("cannot tell the size of this terminal: %w", err)
 	}
-	far, err := l.Attach(ctx, name, cols, rows)
+	far, err := l.Attach(ctx, name, city.Viewer{Cols: cols, Rows: rows, Raw: raw})
 	if err != nil {
 		return err
 	}
@@ -64,7 +71,7 @@ func (a *app) attach(ctx context.Context, l *link, name string) error {
 	resized := make(chan os.Signal, 1)
 	signal.Notify(resized, syscall.SIGWINCH)
 	defer signal.Stop(resized)
-	at := attachment{in: a.in, out: a.out, far: far, resized: resized, leave: leave}
+	at := attachment{in: a.in, out: a.out, far: far, resized: resized, leave: leave, raw: raw}
 	left, err := a.stay(ctx, &at, l, name)
 	switch {
 	case err != nil:
@@ -82,6 +89,7 @@ type attachment struct {
 	far     city.Terminal
 	resized <-chan os.Signal
 	leave   detach.Key
+	raw     bool // nothing is filtered
 }
 
 // copy moves bytes between keyboard, screen and session. It returns when the session ends, ctx does, or the detach key

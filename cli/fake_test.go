@@ -91,7 +91,7 @@ func (s *still) RunOutput(context.Context, string) iter.Seq2[city.Piece, error] 
 	}
 }
 
-func (s *still) Attach(context.Context, string, int, int) (city.Terminal, error) {
+func (s *still) Attach(context.Context, string, city.Viewer) (city.Terminal, error) {
 	return nil, &city.Error{Code: city.Unavailable, Message: "still"}
 }
 

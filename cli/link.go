@@ -132,7 +132,7 @@ func (readOnly) Do(_ context.Context, c city.Command) (city.Receipt, error) {
 	return city.Receipt{}, refusedReadOnly(c.Verb())
 }
 
-func (readOnly) Attach(context.Context, string, int, int) (city.Terminal, error) {
+func (readOnly) Attach(context.Context, string, city.Viewer) (city.Terminal, error) {
 	return nil, refusedReadOnly("attach")
 }
 

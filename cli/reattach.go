@@ -72,7 +72,7 @@ func (a *app) tryAttach(ctx context.Context, at *attachment, dir, name string) (
 	if err != nil {
 		return nil, nil, false, err
 	}
-	if far, err = l.Attach(ctx, name, cols, rows); err != nil {
+	if far, err = l.Attach(ctx, name, city.Viewer{Cols: cols, Rows: rows, Raw: at.raw}); err != nil {
 		l.close()
 		return nil, nil, l.live, err
 	}

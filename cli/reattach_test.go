@@ -13,7 +13,7 @@ import (
 // dying is a controller that still took a connection, and ended before it was asked.
 type dying struct{ city.Control }
 
-func (dying) Attach(context.Context, string, int, int) (city.Terminal, error) {
+func (dying) Attach(context.Context, string, city.Viewer) (city.Terminal, error) {
 	return nil, notRunning("nobody is running there")
 }
 

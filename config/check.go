@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"gcity/internal/colour"
+	"gcity/internal/passthrough"
 )
 
 const maxName = 64
@@ -69,6 +70,13 @@ func checkFilled(v any) string {
 
 func checkColour(v any) string {
 	if _, err := colour.Parse(v.(string)); err != nil {
+		return err.Error()
+	}
+	return ""
+}
+
+func checkPassthrough(v any) string {
+	if _, err := passthrough.Parse(v.([]string)); err != nil {
 		return err.Error()
 	}
 	return ""

@@ -261,7 +261,9 @@ type Automations struct {
 type Session struct {
 	Provider   string // "pty", "tmux", "subprocess", "exec:…", …: of agents that name none
 	Cols, Rows int
-	Kubernetes Kubernetes
+	// Passthrough are the classes of terminal sequences that reach the terminal of whoever attaches; see internal/passthrough.
+	Passthrough []string
+	Kubernetes  Kubernetes
 }
 
 // Kubernetes is the [session.k8s] table. Nothing is run by it yet.

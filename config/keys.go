@@ -1,5 +1,7 @@
 package config
 
+import "gcity/internal/passthrough"
+
 func workspaceKeys() []key {
 	return []key{
 		{path: "include", kind: kindStrings, check: checkLines,
@@ -67,6 +69,11 @@ func cityKeys() []key {
 		{path: "session.rows", kind: kindInt, def: "40", within: sizeBounds(),
 			doc:   "Height of it, 2 to 1000.",
 			field: func(p place) any { return &p.city.Session.Rows }},
+		{path: "session.passthrough", kind: kindStrings, check: checkPassthrough, known: passthrough.Names(),
+			doc: "Classes of terminal sequences that reach the terminal of a user who attaches, and that are dropped otherwise: `clipboard` and " +
+				"`clipboard-read` (OSC 52), `title-report`, `dcs-request` (DECRQSS, XTGETTCAP), `dcs` (all others that are not images), `media-copy` " +
+				"(printing), `answerback`, `screen-report`, `osc` (numbers that are not known to be harmless). See [security.md](security.md#terminals).",
+			field: func(p place) any { return &p.city.Session.Passthrough }},
 
 		{path: "events", kind: kindTable, doc: "Where events are kept."},
 		{path: "events.provider", kind: kindString, def: `""`, check: checkEvents, known: []string{"exec:", "fake", "fail"},

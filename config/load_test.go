@@ -38,7 +38,7 @@ func TestDefaults(t *testing.T) {
 	if want := (Daemon{30 * time.Second, 5, time.Hour, 5 * time.Second, time.Second, "memory", 0, 0}); c.Daemon != want {
 		t.Errorf("daemon %+v", c.Daemon)
 	}
-	if want := (Session{Provider: "pty", Cols: 120, Rows: 40, Kubernetes: Kubernetes{Namespace: "gc", CPURequest: "500m", MemRequest: "1Gi", CPULimit: "2", MemLimit: "4Gi"}}); c.Session != want {
+	if want := (Session{Provider: "pty", Cols: 120, Rows: 40, Kubernetes: Kubernetes{Namespace: "gc", CPURequest: "500m", MemRequest: "1Gi", CPULimit: "2", MemLimit: "4Gi"}}); !reflect.DeepEqual(c.Session, want) {
 		t.Errorf("session %+v", c.Session)
 	}
 	if want := (API{Bind: "127.0.0.1"}); !reflect.DeepEqual(c.API, want) {
@@ -130,6 +130,7 @@ wisp_ttl = "24h"
 provider = "fail"
 cols = 80
 rows = 24
+passthrough = ["clipboard", "title-report"]
 k8s = { namespace = "n", image = "i", context = "c", cpu_request = "1", mem_request = "2Gi", cpu_limit = "3", mem_limit = "4Gi" }
 [events]
 provider = ""
@@ -197,7 +198,7 @@ escalate_after = 1000
 	if want := (Daemon{100 * time.Millisecond, 0, 90 * time.Second, 0, 250 * time.Millisecond, "disk", 10 * time.Minute, 24 * time.Hour}); c.Daemon != want {
 		t.Errorf("daemon %+v", c.Daemon)
 	}
-	if want := (Session{Provider: "fail", Cols: 80, Rows: 24, Kubernetes: Kubernetes{"n", "i", "c", "1", "2Gi", "3", "4Gi"}}); c.Session != want {
+	if want := (Session{Provider: "fail", Cols: 80, Rows: 24, Passthrough: []string{"clipboard", "title-report"}, Kubernetes: Kubernetes{"n", "i", "c", "1", "2Gi", "3", "4Gi"}}); !reflect.DeepEqual(c.Session, want) {
 		t.Errorf("session %+v", c.Session)
 	}
 	if want := (API{8372, "0.0.0.0", []string{"city.example.org", "fd00::7"}, filepath.Join(c.Path, "keys/api")}); !reflect.DeepEqual(c.API, want) {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -167,7 +168,7 @@ func TestShowKubernetes(t *testing.T) {
 		t.Errorf("it shows:\n%s", text)
 	}
 	again, err := Parse(dir, []byte(text))
-	if err != nil || again.Session != c.Session {
+	if err != nil || !reflect.DeepEqual(again.Session, c.Session) {
 		t.Errorf("%+v, %v", again, err)
 	}
 	plain, err := Parse(dir, []byte("[workspace]\nname = \"app\"\n"))

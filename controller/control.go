@@ -185,7 +185,7 @@ func (c *Controller) Watch(ctx context.Context, name string) iter.Seq2[city.Fram
 }
 
 // Attach implements city.Control.
-func (c *Controller) Attach(ctx context.Context, name string, cols, rows int) (city.Terminal, error) {
+func (c *Controller) Attach(ctx context.Context, name string, v city.Viewer) (city.Terminal, error) {
 	a, err := c.live(name)
 	if err != nil {
 		return nil, err
@@ -194,11 +194,18 @@ func (c *Controller) Attach(ctx context.Context, name string, cols, rows int) (c
 	if !ok {
 		return nil, wrap(name, session.ErrUnsupported)
 	}
-	t, err := p.Attach(ctx, a.Session.Name, cols, rows)
+	t, err := p.Attach(ctx, a.Session.Name, v.Cols, v.Rows)
 	if err != nil {
 		return nil, wrap(name, err)
 	}
-	return t, nil
+	if v.Raw {
+		return t, nil
+	}
+	var classes []string
+	if force := c.force.Load(); force != nil && force.source != nil {
+		classes = force.source.Session.Passthrough
+	}
+	return session.Filtered(t, classes)
 }
 
 // agent finds an agent in the published snapshot.

@@ -249,7 +249,7 @@ func (p *player) RunOutput(ctx context.Context, run string) iter.Seq2[city.Piece
 }
 
 // Attach implements city.Control.
-func (p *player) Attach(context.Context, string, int, int) (city.Terminal, error) {
+func (p *player) Attach(context.Context, string, city.Viewer) (city.Terminal, error) {
 	return nil, &city.Error{Code: city.Unavailable, Message: "this is a recording: nobody is there"}
 }
 

@@ -101,8 +101,8 @@ func (p *post) RunOutput(ctx context.Context, run string) iter.Seq2[city.Piece, 
 	return streamed(p, func(c city.Control) iter.Seq2[city.Piece, error] { return c.RunOutput(ctx, run) })
 }
 
-func (p *post) Attach(ctx context.Context, agent string, cols, rows int) (city.Terminal, error) {
-	return asked(p, func(c city.Control) (city.Terminal, error) { return c.Attach(ctx, agent, cols, rows) })
+func (p *post) Attach(ctx context.Context, agent string, v city.Viewer) (city.Terminal, error) {
+	return asked(p, func(c city.Control) (city.Terminal, error) { return c.Attach(ctx, agent, v) })
 }
 
 func (p *post) Do(ctx context.Context, cmd city.Command) (city.Receipt, error) {

@@ -121,7 +121,7 @@ func (v *visit) dial(ctx context.Context, r *runner) (string, error) {
 	defer cancel()
 	answer := make(chan answered)
 	r.spawn("attach", func(context.Context) {
-		t, err := r.city.Attach(ctx, v.agent, v.cols, v.rows)
+		t, err := r.city.Attach(ctx, v.agent, city.Viewer{Cols: v.cols, Rows: v.rows})
 		select {
 		case answer <- answered{t, err}:
 		case <-ctx.Done():

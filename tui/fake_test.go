@@ -173,14 +173,14 @@ func (f *fakeCity) Watch(ctx context.Context, agent string) iter.Seq2[city.Frame
 	}
 }
 
-func (f *fakeCity) Attach(_ context.Context, agent string, cols, rows int) (city.Terminal, error) {
+func (f *fakeCity) Attach(_ context.Context, agent string, v city.Viewer) (city.Terminal, error) {
 	if why := f.fail[agent]; why != "" {
 		return nil, &city.Error{Code: city.Unavailable, Message: why}
 	}
 	t := &echo{}
 	t.out, t.in = io.Pipe()
 	t.greet = fmt.Sprintf("hello from %s at %dx%d\r\n\x1b[?1000h\x1b[?1049h\x1b[>1u\x1b[5;10r\x1b[31m"+
-		"\x1b[?12h\x1b[?1007h\x1b%%@\x1b]8;;http://far/\x1b\\\x1b[?2l", agent, cols, rows)
+		"\x1b[?12h\x1b[?1007h\x1b%%@\x1b]8;;http://far/\x1b\\\x1b[?2l", agent, v.Cols, v.Rows)
 	return t, nil
 }
 

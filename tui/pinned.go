@@ -102,11 +102,11 @@ func (p pinned) Watch(ctx context.Context, agent string) iter.Seq2[city.Frame, e
 }
 
 // Attach implements city.Control.
-func (p pinned) Attach(ctx context.Context, agent string, cols, rows int) (city.Terminal, error) {
+func (p pinned) Attach(ctx context.Context, agent string, v city.Viewer) (city.Terminal, error) {
 	if err := p.same(ctx); err != nil {
 		return nil, err
 	}
-	return p.Control.Attach(ctx, agent, cols, rows)
+	return p.Control.Attach(ctx, agent, v)
 }
 
 // Do implements city.Control.

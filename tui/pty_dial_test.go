@@ -11,7 +11,7 @@ import (
 // unanswered is a city in which nobody answers who wants to attach.
 type unanswered struct{ *fakeCity }
 
-func (unanswered) Attach(ctx context.Context, _ string, _, _ int) (city.Terminal, error) {
+func (unanswered) Attach(ctx context.Context, _ string, _ city.Viewer) (city.Terminal, error) {
 	<-ctx.Done()
 	return nil, ctx.Err()
 }

@@ -44,9 +44,9 @@ func (i ill) Beads(ctx context.Context, q beads.Query) ([]beads.Bead, error) {
 	return i.fakeCity.Beads(ctx, q)
 }
 
-func (i ill) Attach(ctx context.Context, agent string, cols, rows int) (city.Terminal, error) {
+func (i ill) Attach(ctx context.Context, agent string, v city.Viewer) (city.Terminal, error) {
 	i.ache("attach")
-	return i.fakeCity.Attach(ctx, agent, cols, rows)
+	return i.fakeCity.Attach(ctx, agent, v)
 }
 
 // Whatever part of the city panics, the terminal is given back, and the room says where.

@@ -45,7 +45,8 @@ type screen struct {
 	life       int
 	out, typed []byte
 	cols, rows int
-	draft      int // characters that a viewer has typed and not submitted
+	raw        bool // the viewer has asked for every byte
+	draft      int  // characters that a viewer has typed and not submitted
 	queue      []city.Nudge
 }
 
@@ -163,6 +164,13 @@ func (f *Fake) ScreenSize(agent string) (cols, rows int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.screens[agent].cols, f.screens[agent].rows
+}
+
+// ScreenRaw reports whether the newest viewer of an agent's terminal has asked for every byte.
+func (f *Fake) ScreenRaw(agent string) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.screens[agent].raw
 }
 
 // Record appends an event and returns its seq.
@@ -323,14 +331,14 @@ func (f *Fake) Watch(ctx context.Context, agent string) iter.Seq2[city.Frame, er
 }
 
 // Attach implements city.Control.
-func (f *Fake) Attach(_ context.Context, agent string, cols, rows int) (city.Terminal, error) {
+func (f *Fake) Attach(_ context.Context, agent string, v city.Viewer) (city.Terminal, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	s, err := f.running(agent)
 	if err != nil {
 		return nil, err
 	}
-	s.cols, s.rows = cols, rows
+	s.cols, s.rows, s.raw = v.Cols, v.Rows, v.Raw
 	return &terminal{fake: f, s: s, life: s.life, closed: make(chan struct{})}, nil
 }
 

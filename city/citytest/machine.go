@@ -336,8 +336,8 @@ func (g *guest) Bead(ctx context.Context, id string) (beads.Bead, error) {
 	return asked(ctx, g, func(c city.Control) (beads.Bead, error) { return city.GetBead(ctx, c, id) })
 }
 
-func (g *guest) Attach(ctx context.Context, agent string, cols, rows int) (city.Terminal, error) {
-	return asked(ctx, g, func(c city.Control) (city.Terminal, error) { return c.Attach(ctx, agent, cols, rows) })
+func (g *guest) Attach(ctx context.Context, agent string, v city.Viewer) (city.Terminal, error) {
+	return asked(ctx, g, func(c city.Control) (city.Terminal, error) { return c.Attach(ctx, agent, v) })
 }
 
 func (g *guest) Do(ctx context.Context, cmd city.Command) (city.Receipt, error) {

@@ -231,7 +231,7 @@ func testUnknown(t *testing.T, ctx context.Context, ctl city.Control) {
 	for _, name := range []string{"nobody", "rig/nobody", "..", "no body", "../worker"} {
 		_, err := ctl.Output(ctx, name, 0)
 		wantCode(t, "Output of "+name, err, city.NotFound)
-		_, err = ctl.Attach(ctx, name, 80, 24)
+		_, err = ctl.Attach(ctx, name, city.Viewer{Cols: 80, Rows: 24})
 		wantCode(t, "Attach to "+name, err, city.NotFound)
 		for _, c := range []city.Command{
 			city.Restart{Agent: name}, city.Kill{Agent: name}, city.Stop{Agent: name}, city.Suspend{Agent: name},
@@ -254,7 +254,7 @@ func testUnknown(t *testing.T, ctx context.Context, ctl city.Control) {
 }
 
 func testLazy(t *testing.T, ctx context.Context, ctl city.Control) {
-	_, err := ctl.Attach(ctx, Lazy, 80, 24)
+	_, err := ctl.Attach(ctx, Lazy, city.Viewer{Cols: 80, Rows: 24})
 	wantCode(t, "Attach", err, city.Conflict)
 	_, err = ctl.Do(ctx, city.Nudge{Agent: Lazy, Text: "wake up"})
 	wantCode(t, "Nudge", err, city.Conflict)
@@ -316,7 +316,7 @@ func testKeys(t *testing.T, ctx context.Context, ctl city.Control) {
 
 func testAttach(t *testing.T, ctx context.Context, ctl city.Control) {
 	seen(t, ctx, ctl, Ready)
-	term, err := ctl.Attach(ctx, Worker, 100, 30)
+	term, err := ctl.Attach(ctx, Worker, city.Viewer{Cols: 100, Rows: 30})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -359,7 +359,7 @@ func testAttachEnd(t *testing.T, ctx context.Context, ctl city.Control) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	term, err := ctl.Attach(ctx, Worker, 80, 24)
+	term, err := ctl.Attach(ctx, Worker, city.Viewer{Cols: 80, Rows: 24})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -27,7 +27,7 @@ func testSend(t *testing.T, ctx context.Context, ctl city.Control) {
 func drafting(t *testing.T, ctx context.Context, ctl city.Control, half string) io.WriteCloser {
 	t.Helper()
 	seen(t, ctx, ctl, Ready)
-	term, err := ctl.Attach(ctx, Worker, 100, 30)
+	term, err := ctl.Attach(ctx, Worker, city.Viewer{Cols: 100, Rows: 30})
 	if err != nil {
 		t.Fatal(err)
 	}

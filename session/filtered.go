@@ -1,0 +1,23 @@
+package session
+
+import (
+	"io"
+
+	"gcity/internal/passthrough"
+)
+
+// Filtered returns an attached terminal whose output is drawing only, and what the classes admit.
+func Filtered(t Terminal, classes []string) (Terminal, error) {
+	allow, err := passthrough.Parse(classes)
+	if err != nil {
+		return nil, err
+	}
+	return &filtered{t, passthrough.NewReader(t, allow)}, nil
+}
+
+type filtered struct {
+	Terminal
+	out io.Reader
+}
+
+func (f *filtered) Read(p []byte) (int, error) { return f.out.Read(p) }
