@@ -68,17 +68,9 @@ func settled(t testing.TB, dir string, given, queue int) {
 
 // S4 on a real full disk.
 func TestDiskFull(t *testing.T) {
-	dir := t.TempDir()
-	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=256k"); err != nil {
-		t.Skipf("cannot mount a small disk, TestFileSizeLimit stands in: %v", err)
-	}
-	t.Cleanup(func() {
-		if err := syscall.Unmount(dir, syscall.MNT_DETACH); err != nil {
-			t.Error(err)
-		}
-	})
+	dir := smallDisk(t, "3m")
 	ballast := filepath.Join(dir, "ballast")
-	if err := os.WriteFile(ballast, make([]byte, 100<<10), 0o600); err != nil {
+	if err := os.WriteFile(ballast, make([]byte, 2<<20), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	l := open(t, dir, Options{Queue: 10})
@@ -263,15 +255,7 @@ func TestFileTamperedWith(t *testing.T) {
 
 // S9: a read-only folder degrades the log; what happens meanwhile is written when it is writable again.
 func TestReadOnly(t *testing.T) {
-	dir := t.TempDir()
-	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=1m"); err != nil {
-		t.Skipf("cannot mount: %v", err)
-	}
-	t.Cleanup(func() {
-		if err := syscall.Unmount(dir, syscall.MNT_DETACH); err != nil {
-			t.Error(err)
-		}
-	})
+	dir := smallDisk(t, "3m")
 	l := open(t, dir, Options{})
 	appendN(t, l, 2)
 	if err := l.Close(); err != nil { // the kernel does not remount while a file is open for writing

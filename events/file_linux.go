@@ -43,6 +43,22 @@ func lockFile(path string, wait time.Duration) (fileLock, error) {
 
 func (l fileLock) release() { syscall.Close(int(l)) }
 
+// preallocate allocates n bytes from an offset on and leaves the size of the file as it is.
+func preallocate(f *os.File, from, n int64) error {
+	const keepSize = 1 // FALLOC_FL_KEEP_SIZE
+	c, err := f.SyscallConn()
+	if err != nil {
+		return err
+	}
+	var failed error
+	err = c.Control(func(fd uintptr) {
+		for failed = syscall.EINTR; failed == syscall.EINTR; {
+			failed = syscall.Fallocate(int(fd), keepSize, from, n)
+		}
+	})
+	return errors.Join(err, failed)
+}
+
 // datasync makes a file's content survive a power cut.
 func datasync(f *os.File) error {
 	c, err := f.SyscallConn()

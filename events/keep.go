@@ -56,10 +56,20 @@ func (l *Log) tend(now time.Time, nextPoll *time.Time) (wait time.Duration, any 
 func (l *Log) flushDue(now time.Time) (syncAt, retryAt time.Time, queued bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.queue.len() > 0 && !now.Before(l.state.retry) {
-		l.flush(now)
+	if at, owes := l.retryAt(); owes && !now.Before(at) {
+		_ = l.flush(now, false) // the state has it
 	}
-	return l.dirty.since, l.state.retry, l.queue.len() > 0
+	retryAt, queued = l.retryAt()
+	return l.dirty.since, retryAt, queued
+}
+
+// retryAt returns when the file has to be tried again, ok if it has to: events wait, the newest write failed, or the
+// reserve could not be filled.
+func (l *Log) retryAt() (at time.Time, ok bool) {
+	if l.queue.len() > 0 || l.state.write != nil {
+		return l.state.retry, true
+	}
+	return l.reserve.retry, l.reserve.err != nil
 }
 
 // pollDue looks for other processes' lines when it is time, and reports whether there will be a next time.
@@ -145,7 +155,7 @@ func (l *Log) distrust(f *os.File, last uint64, err error, now time.Time) {
 		return
 	}
 	l.queue.note(fmt.Sprintf("the disk failed to confirm events up to %d: %v. A power cut may lose some of them; a new file was begun", last, err), nil, now)
-	l.flush(now)
+	_ = l.flush(now, false) // the state has it
 }
 
 func syncDir(dir string) error {
@@ -172,7 +182,7 @@ func (l *Log) Close() error {
 	l.mu.Lock()
 	deadline := time.Now().Add(closeWait)
 	for now := time.Now(); l.queue.len() > 0 && now.Before(deadline); now = time.Now() {
-		if l.flush(now); l.state.write != nil && !errors.Is(l.state.write, errBusy) {
+		if err := l.flush(now, false); err != nil && !errors.Is(err, errBusy) {
 			break
 		}
 	}

@@ -45,6 +45,8 @@ var (
 	// ErrQueued means that events could not be written now and wait in memory. They are written, in their order, as
 	// soon as that is possible, or counted by an events.gap. Health says why.
 	ErrQueued = errors.New("the event log cannot be written now")
+	// ErrRefused means that AppendNow could not write an event, and that nothing of it is kept.
+	ErrRefused = errors.New("the event was not written")
 	// ErrClosed means that the log was closed.
 	ErrClosed = errors.New("the event log is closed")
 )
@@ -62,7 +64,9 @@ type Log struct {
 	tail  tail
 	queue queue
 	state health
-	dirty struct {
+
+	reserve reserve
+	dirty   struct {
 		since   time.Time // of the oldest line that is not flushed, zero if there is none
 		dir     bool
 		retired []*os.File // rotated away, to be flushed and closed
@@ -146,7 +150,7 @@ func (l *Log) Append(batch ...Event) (last uint64, err error) {
 	if now.Before(l.state.retry) {
 		l.queue.trim(l.o.Queue)
 	} else {
-		l.flush(now)
+		_ = l.flush(now, false) // the state has it
 	}
 	if l.queue.len() > 0 {
 		return 0, fmt.Errorf("%w: %w", ErrQueued, l.state.write)
@@ -155,6 +159,48 @@ func (l *Log) Append(batch ...Event) (last uint64, err error) {
 		return l.recent.newest(), nil
 	}
 	return l.tail.last, nil
+}
+
+// AppendNow writes an event of a client, and returns its seq. Unlike Append it keeps nothing in memory: the event is in
+// the file, or the error wraps ErrRefused. It leaves the reserve of a full disk to Append. While another process holds
+// the log's lock it tries again until ctx ends.
+func (l *Log) AppendNow(ctx context.Context, e Event) (seq uint64, err error) {
+	en, err := prepare(e, time.Now())
+	if err != nil {
+		return 0, err
+	}
+	for {
+		if seq, err = l.appendNow(en, time.Now()); !errors.Is(err, errBusy) {
+			return seq, err
+		}
+		pause := time.NewTimer(firstBackoff)
+		select {
+		case <-pause.C:
+		case <-ctx.Done():
+			pause.Stop()
+			return 0, err
+		}
+	}
+}
+
+func (l *Log) appendNow(e entry, now time.Time) (seq uint64, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closed {
+		return 0, ErrClosed
+	}
+	if l.queue.len() > 0 && !now.Before(l.state.retry) {
+		_ = l.flush(now, false) // the state has it
+	}
+	why := l.state.write
+	if l.queue.len() == 0 {
+		l.queue.add([]entry{e})
+		if why = l.flush(now, true); l.queue.len() == 0 {
+			return l.tail.last, nil
+		}
+		l.queue.clear()
+	}
+	return 0, fmt.Errorf("%w: %w. %s", ErrRefused, why, advice(why, "Then try again"))
 }
 
 // Last returns the newest seq that is known, 0 if there is none.
@@ -261,7 +307,8 @@ func (l *Log) catchUp(ctx context.Context, after, floor uint64, yield func(Event
 // Health says how the log does. It may wait for a write that is under way.
 func (l *Log) Health() Health {
 	l.mu.Lock()
-	h := Health{Queued: l.queue.len(), Dropped: l.queue.dropped, Degraded: l.state.String()}
+	h := Health{Queued: l.queue.len(), Dropped: l.queue.dropped}
+	h.Degraded = l.state.describe(h.Queued, h.Dropped, l.reserve.err)
 	l.mu.Unlock()
 	h.Skipped, h.Damage = l.files.Damaged()
 	return h
@@ -281,10 +328,22 @@ type health struct {
 	rotated time.Time // newest failed attempt to rotate
 }
 
-func (h *health) String() string {
+// describe says what is wrong, and how many events wait or are lost.
+func (h *health) describe(queued int, dropped uint64, reserve error) string {
 	var s []string
-	if h.write != nil {
-		s = append(s, fmt.Sprintf("events cannot be written and wait in memory: %v. %s", h.write, advice(h.write)))
+	switch {
+	case h.write != nil && queued > 0:
+		lost := ""
+		if dropped > 0 {
+			lost = fmt.Sprintf(" (%d older ones are lost)", dropped)
+		}
+		s = append(s, fmt.Sprintf("events cannot be written and %d wait in memory%s: %v. %s",
+			queued, lost, h.write, advice(h.write, "They are written then")))
+	case h.write != nil:
+		s = append(s, fmt.Sprintf("events cannot be written: %v. %s", h.write, advice(h.write, "")))
+	case reserve != nil:
+		s = append(s, fmt.Sprintf("events of clients are refused, those of the controller use the reserve: %v. %s",
+			reserve, advice(reserve, "")))
 	}
 	if h.sync != nil {
 		s = append(s, fmt.Sprintf("the disk failed to keep events, a power cut may lose some: %v. Check the disk", h.sync))

@@ -23,6 +23,8 @@ func TestMain(m *testing.M) {
 		os.Exit(m.Run())
 	case "write":
 		childWrite(os.Args[1], os.Args[2], os.Args[3])
+	case "refused":
+		childRefused(os.Args[1])
 	case "full":
 		childFull(os.Args[1])
 	}

@@ -25,6 +25,9 @@ func (q *queue) add(entries []entry) {
 	}
 }
 
+// clear forgets the events, which are not counted as dropped: their writers are told.
+func (q *queue) clear() { q.entries, q.bytes = nil, 0 }
+
 // trim drops the oldest beyond a number of events and beyond 16 MiB.
 func (q *queue) trim(limit int) {
 	drop := 0

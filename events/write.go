@@ -20,21 +20,23 @@ const (
 	decodeAtMost = 1 << 20
 )
 
-// flush writes what waits, and notes whether that worked. l.mu is held.
-func (l *Log) flush(now time.Time) {
-	err := l.write(now)
-	if err == nil {
+// flush writes what waits, and notes whether that worked. With spare it writes nothing that would use up the reserve.
+// l.mu is held.
+func (l *Log) flush(now time.Time, spare bool) error {
+	err := l.write(now, spare)
+	if err == nil || err == l.reserve.err { // the file itself can be written
 		l.state.write, l.state.backoff, l.state.retry = nil, 0, time.Time{}
-		return
+		return err
 	}
 	l.state.write = err
 	l.state.backoff = min(max(2*l.state.backoff, firstBackoff), maxBackoff)
 	l.state.retry = now.Add(l.state.backoff)
 	l.queue.trim(l.o.Queue)
 	l.poke()
+	return err
 }
 
-func (l *Log) write(now time.Time) error {
+func (l *Log) write(now time.Time, spare bool) error {
 	if l.o.Refuse != nil {
 		return l.o.Refuse
 	}
@@ -55,6 +57,10 @@ func (l *Log) write(now time.Time) error {
 		if err := l.rotate(now); err != nil {
 			return err
 		}
+	}
+	l.refill(now)
+	if spare && l.reserve.err != nil {
+		return l.reserve.err
 	}
 	return l.put(out, now)
 }
@@ -228,6 +234,7 @@ func (l *Log) rotate(now time.Time) error {
 		}
 		name = segmentName(first, twin)
 	}
+	l.release()
 	if err := os.Rename(l.path(activeName), l.path(name)); err != nil {
 		l.state.rotate, l.state.rotated = err, now
 		return nil
@@ -266,6 +273,7 @@ func (l *Log) put(out []entry, now time.Time) error {
 	l.tail.end = at - int64(n-whole)
 	if n > whole {
 		err = errors.Join(err, l.f.Truncate(l.tail.end))
+		l.reserve.end, l.reserve.retry = 0, time.Time{} // the truncation has freed it
 	}
 	if done > 0 {
 		l.tail.last = items[done-1].event.Seq
@@ -280,14 +288,19 @@ func (l *Log) put(out []entry, now time.Time) error {
 	return errors.Join(err, seekErr)
 }
 
-func advice(err error) string {
+// advice is what to do about an error, and what happens then ("" = nothing more to say).
+func advice(err error, then string) string {
+	do := "It is tried again every second"
 	switch {
 	case errors.Is(err, errBusy):
-		return "They are written when it lets go"
-	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT), errors.Is(err, syscall.EFBIG):
-		return "Free some space; they are written then"
+		do = "Wait until that process lets go"
+	case isFull(err):
+		do = "Free some space"
 	case errors.Is(err, syscall.EROFS), errors.Is(err, fs.ErrPermission):
-		return "Make the folder writable; they are written then"
+		do = "Make the folder writable"
 	}
-	return "It is tried again every second"
+	if then != "" {
+		do += ". " + then
+	}
+	return do
 }

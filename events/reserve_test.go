@@ -1,0 +1,213 @@
+package events
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// smallDisk mounts a disk of its own, or skips the test.
+func smallDisk(t *testing.T, size string) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size="+size); err != nil {
+		t.Skipf("cannot mount a small disk: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := syscall.Unmount(dir, syscall.MNT_DETACH); err != nil {
+			t.Error(err)
+		}
+	})
+	return dir
+}
+
+// fillDisk writes a file until the disk is full, and returns its path.
+func fillDisk(t *testing.T, dir string) (ballast string) {
+	t.Helper()
+	ballast = filepath.Join(dir, "ballast")
+	f, err := os.Create(ballast)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	block := make([]byte, 4096)
+	for err == nil {
+		_, err = f.Write(block)
+	}
+	if !errors.Is(err, syscall.ENOSPC) {
+		t.Fatal(err)
+	}
+	return ballast
+}
+
+// On a full disk an event of a client is refused and leaves no trace, and events of the controller go into the reserve.
+// When the reserve is used up too, the controller's wait, and the health says how many.
+func TestReserveOfAFullDisk(t *testing.T) {
+	dir := smallDisk(t, "4m")
+	l := open(t, dir, Options{Queue: 100})
+	appendN(t, l, 1)
+	ballast := fillDisk(t, dir)
+
+	own := 0
+	for range reserveLow/maxLine + 1 { // beyond what needs no refill
+		if _, err := l.Append(big("controller")); err != nil {
+			t.Fatalf("event %d of the controller on a full disk: %v", own, err)
+		}
+		own++
+	}
+	if seq, err := l.AppendNow(t.Context(), Event{Type: "client.note"}); seq != 0 || !errors.Is(err, ErrRefused) || !errors.Is(err, syscall.ENOSPC) {
+		t.Fatalf("AppendNow on a full disk = %d, %v", seq, err)
+	}
+	if h := l.Health(); h.Queued != 0 || !strings.Contains(h.Degraded, "those of the controller use the reserve") || !strings.Contains(h.Degraded, "Free some space") {
+		t.Fatalf("health %+v", h)
+	}
+
+	var err error
+	for err == nil {
+		_, err = l.Append(big("controller"))
+		own++
+	}
+	if !errors.Is(err, ErrQueued) || own < reserveSize/maxLine/2 {
+		t.Fatalf("%d events, then %v", own, err)
+	}
+	if _, err := l.AppendNow(t.Context(), Event{Type: "client.note"}); !errors.Is(err, ErrRefused) {
+		t.Fatalf("AppendNow while events wait: %v", err)
+	}
+	if h := l.Health(); h.Queued != 1 || !strings.Contains(h.Degraded, "1 wait in memory") {
+		t.Fatalf("health %+v", h)
+	}
+
+	if err := os.Remove(ballast); err != nil {
+		t.Fatal(err)
+	}
+	wait(t, l, uint64(1+own))
+	for err = ErrRefused; errors.Is(err, ErrRefused); { // the reserve is filled again within a second
+		_, err = l.AppendNow(t.Context(), Event{Type: "client.note", Subject: "later"})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if h := l.Health(); h.Degraded != "" {
+		t.Fatalf("health %+v", h)
+	}
+	got := all(t, dir)
+	gapless(t, got, 1)
+	if n := len(got); n != 1+own+1 || got[n-1].Subject != "later" || gaps(t, got) != 0 {
+		t.Fatalf("%d events, want %d; the last is %+v", n, 1+own+1, got[n-1])
+	}
+}
+
+// big is an event that fills a line.
+func big(actor string) Event {
+	return Event{Type: "test.big", Actor: actor, Payload: json.RawMessage(`"` + strings.Repeat("x", maxBody-1000) + `"`)}
+}
+
+// A segment that is not written any more gives its reserve back.
+func TestReserveOfASegment(t *testing.T) {
+	dir := smallDisk(t, "64m")
+	l := open(t, dir, Options{SegmentSize: 4 * maxLine})
+	for range 16 {
+		if _, err := l.Append(big("controller")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	files, err := segments(dir)
+	if err != nil || len(files) < 2 {
+		t.Fatalf("%d segments, %v", len(files), err)
+	}
+	for _, f := range files {
+		if taken := f.info.Sys().(*syscall.Stat_t).Blocks * 512; taken > f.info.Size()+8192 {
+			t.Errorf("%s has %d bytes and takes %d", f.name(), f.info.Size(), taken)
+		}
+	}
+	info, err := os.Stat(filepath.Join(dir, activeName))
+	if err != nil || info.Sys().(*syscall.Stat_t).Blocks*512 < info.Size()+reserveLow {
+		t.Errorf("the active file has no reserve: %v", err)
+	}
+}
+
+// AppendNow refuses what a limit on the size of files keeps it from writing, and does not write it later.
+func TestAppendNowFileSizeLimit(t *testing.T) {
+	dir := t.TempDir()
+	out, err := child(t, "refused", dir).Output()
+	if err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	got := all(t, dir)
+	gapless(t, got, 1)
+	var acknowledged int
+	if err := json.Unmarshal(out, &acknowledged); err != nil {
+		t.Fatal(err)
+	}
+	if len(got) != acknowledged {
+		t.Fatalf("%d events in the log, %d were acknowledged", len(got), acknowledged)
+	}
+}
+
+func childRefused(dir string) {
+	var limit syscall.Rlimit
+	must(syscall.Getrlimit(syscall.RLIMIT_FSIZE, &limit))
+	limit.Cur = 100_001
+	must(syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit))
+	l, err := Open(dir, Options{})
+	must(err)
+	acknowledged := 0
+	for err == nil {
+		if _, err = l.AppendNow(context.Background(), Event{Type: "test.fill"}); err == nil {
+			acknowledged++
+		}
+	}
+	if !errors.Is(err, ErrRefused) || !errors.Is(err, syscall.EFBIG) {
+		must(fmt.Errorf("not refused: %w", err))
+	}
+	limit.Cur = limit.Max
+	must(syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit))
+	must(l.Close())
+	fmt.Println(acknowledged)
+}
+
+// AppendNow waits for another process that holds the lock, as long as its caller does.
+func TestAppendNowWaitsForTheLock(t *testing.T) {
+	dir := t.TempDir()
+	l := open(t, dir, Options{lockWait: time.Millisecond})
+	appendN(t, l, 1)
+	stranger, err := lockFile(filepath.Join(dir, lockName), time.Second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := l.AppendNow(ctx, Event{Type: "test.x"}); !errors.Is(err, ErrRefused) || !errors.Is(err, errBusy) {
+		t.Fatalf("AppendNow of an impatient caller: %v", err)
+	}
+	done := make(chan error, 1)
+	go func() {
+		_, err := l.AppendNow(context.Background(), Event{Type: "test.x", Subject: "patient"})
+		done <- err
+	}()
+	busy(t, l) // it has been tried
+	stranger.release()
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+	if got := all(t, dir); len(got) != 2 || got[1].Subject != "patient" {
+		t.Fatalf("got %+v", got)
+	}
+}
+
+// busy waits until the log has found its lock taken.
+func busy(t *testing.T, l *Log) {
+	t.Helper()
+	for t.Context().Err() == nil {
+		if strings.Contains(l.Health().Degraded, lockName) {
+			return
+		}
+	}
+}
