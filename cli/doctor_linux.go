@@ -59,7 +59,7 @@ func checkSpace(_ context.Context, p *patient) finding {
 	text := humanize.IBytes(free) + " free"
 	switch {
 	case free < 16<<20 || (st.Files > 0 && st.Ffree == 0):
-		return bad("make room: events are lost when the disk is full", "%s, %d inodes", text, st.Ffree)
+		return bad("make room: a full disk refuses events of clients, and those of the controller wait in memory", "%s, %d inodes", text, st.Ffree)
 	case free < 512<<20:
 		return note("make room soon", "%s", text)
 	}

@@ -182,7 +182,10 @@ func followEvents(ctx context.Context, dir string, after uint64) iter.Seq2[event
 	}
 }
 
-// appendEvent writes an event while no controller does.
+// appendLimit bounds how long an event waits for the log's lock while no controller runs.
+const appendLimit = 5 * time.Second
+
+// appendEvent writes an event while no controller does. It is in the log, or the error says why not.
 func appendEvent(dir string, e events.Event) (uint64, error) {
 	if err := e.Check(); err != nil {
 		return 0, &city.Error{Code: city.Invalid, Message: err.Error()}
@@ -199,7 +202,9 @@ func appendEvent(dir string, e events.Event) (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
-	seq, err := log.Append(e)
+	ctx, cancel := context.WithTimeout(context.Background(), appendLimit)
+	defer cancel()
+	seq, err := log.AppendNow(ctx, e)
 	return seq, errors.Join(err, closeLog(), broken.first())
 }
 

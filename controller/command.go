@@ -308,7 +308,7 @@ func (m *machine) typed(in inTyped) {
 }
 
 func (m *machine) emit(id uint64, e events.Event) {
-	m.do(fxRecord{event: e, answers: []answer{{id: id, receipt: city.Receipt{Message: "emitted " + e.Type}}}})
+	m.do(fxEmit{id: id, event: e})
 	if strings.HasPrefix(e.Type, "bead.") { // somebody has changed work
 		m.count()
 	}

@@ -180,6 +180,11 @@ type (
 	}
 	// fxDoor says where the city is to answer over TCP. → inDoor, whenever that changes
 	fxDoor struct{ want config.API }
+	// fxEmit writes an event of a client and answers the command: it is in the log, or it is refused.
+	fxEmit struct {
+		id    uint64
+		event events.Event
+	}
 	// fxAnswer answers commands that no event proves.
 	fxAnswer struct{ answer }
 )
@@ -229,4 +234,5 @@ func (f fxRecord) key() string    { return "" }
 func (f fxHeartbeat) key() string { return "heartbeat:" + f.tier }
 func (f fxEscalate) key() string  { return "escalate:" + f.tier }
 func (f fxDoor) key() string      { return "" }
+func (f fxEmit) key() string      { return "" }
 func (f fxAnswer) key() string    { return "" }

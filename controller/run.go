@@ -138,6 +138,8 @@ func (r *runner) run(f effect) {
 		r.within(loadLimit, func(context.Context) input {
 			return inEdited{edit: f, err: r.c.o.source().SetSuspended(config.Target{Agent: f.agent, Rig: f.rig}, f.on)}
 		})
+	case fxEmit:
+		r.within(emitLimit, func(ctx context.Context) input { r.emit(ctx, f); return nil })
 	case fxDoor:
 		if r.c.o.Door != nil {
 			r.c.o.Door(f.want)

@@ -174,6 +174,9 @@ func (w *world) feed(in input) {
 			for _, a := range f.answers {
 				w.answers[a.id] = a
 			}
+		case fxEmit:
+			w.record(f.event)
+			w.answers[f.id] = answer{id: f.id}
 		case fxAnswer:
 			w.answers[f.id] = f.answer
 			w.note("answer %d: %s", f.id, f.answer)
