@@ -20,7 +20,9 @@ import (
 type Guard struct {
 	Hosts []string // names that requests may be made to, besides loopback ones and the address they came in at
 	Token string   // every request brings it; "" = none is asked for, where there are no tenants
-	Fleet bool     // it is before all cities of a machine
+	// ReadToken is a second token, which allows reading only; "" = none. It takes effect only beside Token.
+	ReadToken string
+	Fleet     bool // it is before all cities of a machine
 
 	Tenants map[string]Tenant // of a fleet, by name; each opens with its own token what is below /v0/tenant/NAME
 
@@ -83,9 +85,9 @@ func (g Guard) guarded(s *server, next http.Handler) http.Handler {
 
 // refuse says why a request is not answered, 0 = it may be: by a key, where one is asked for.
 func (g Guard) refuse(r *http.Request) (by *key, status int, msg string) {
-	this, file := "city", "[api] hosts of city.toml"
+	this, file, shows := "city", "[api] hosts of city.toml", "gcity status"
 	if g.Fleet {
-		this, file = "supervisor", "[supervisor] hosts of supervisor.toml"
+		this, file, shows = "supervisor", "[supervisor] hosts of supervisor.toml", "gcity supervisor status"
 	}
 	if !g.knows(r) {
 		return nil, http.StatusForbidden, "this " + this + " is not asked by that name: use 127.0.0.1 or localhost, or write the name into " + file
@@ -104,7 +106,10 @@ func (g Guard) refuse(r *http.Request) (by *key, status int, msg string) {
 		by = bears(r, g.keys.Load())
 	}
 	if by == nil && (g.Token != "" || len(g.Tenants) > 0) {
-		return nil, http.StatusUnauthorized, "this needs the " + this + "'s token: -H \"Authorization: Bearer …\""
+		return nil, http.StatusUnauthorized, "this needs the " + this + "'s token: -H \"Authorization: Bearer …\"; `" + shows + "` shows the file that holds it"
+	}
+	if !reads && by != nil && by.reads {
+		return nil, http.StatusForbidden, "this token only reads: a " + r.Method + " needs the " + this + "'s other token, that of token_file"
 	}
 	if !reads && len(r.Header.Values(requestHeader)) == 0 {
 		return nil, http.StatusForbidden, "whatever changes something needs the header " + requestHeader + ": -H '" + requestHeader + ": 1'"

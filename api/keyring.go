@@ -11,14 +11,16 @@ import (
 // keyring is what a guard compares tokens with.
 type keyring struct {
 	all     *key // nil: no token opens everything
+	read    *key // allows reading everything; nil: no such token
 	tenants map[string]*key
 }
 
 // key is a token that opens something for as long as it lives, and so does what was let in with it.
 type key struct {
-	sum  [sha256.Size]byte
-	life context.Context
-	end  context.CancelFunc
+	sum   [sha256.Size]byte
+	reads bool // and changes nothing
+	life  context.Context
+	end   context.CancelFunc
 }
 
 func newKey(token string) *key {
@@ -61,6 +63,10 @@ func (g Guard) keyring() *keyring {
 	k := &keyring{tenants: map[string]*key{}}
 	if g.Token != "" {
 		k.all = newKey(g.Token)
+		if g.ReadToken != "" {
+			k.read = newKey(g.ReadToken)
+			k.read.reads = true
+		}
 	}
 	for name, t := range g.Tenants {
 		if t.Token != "" && name != "" {
@@ -83,7 +89,7 @@ func (k *keyring) over(before *keyring) (gone []*key) {
 		}
 		return now
 	}
-	k.all = keep(k.all, before.all)
+	k.all, k.read = keep(k.all, before.all), keep(k.read, before.read)
 	for name, was := range before.tenants {
 		if now := keep(k.tenants[name], was); now != nil {
 			k.tenants[name] = now
@@ -96,20 +102,26 @@ func (k *keyring) over(before *keyring) (gone []*key) {
 // not, and says nothing else of either.
 func (k *keyring) opens(path string, given [sha256.Size]byte) *key {
 	none := &key{} // which no token has
-	all, own := none, none
+	all, read, own := none, none, none
 	if k.all != nil {
 		all = k.all
+	}
+	if k.read != nil {
+		read = k.read
 	}
 	who, _, _ := tenantPath(path)
 	if key, is := k.tenants[who]; is {
 		own = key
 	}
 	isAll, isOwn := subtle.ConstantTimeCompare(given[:], all.sum[:]), subtle.ConstantTimeCompare(given[:], own.sum[:])
+	isRead := subtle.ConstantTimeCompare(given[:], read.sum[:])
 	switch {
 	case isAll == 1:
 		return all
 	case isOwn == 1:
 		return own
+	case isRead == 1:
+		return read
 	}
 	return nil
 }

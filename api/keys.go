@@ -12,12 +12,13 @@ import (
 // keys are the tokens that are asked for.
 type keys struct {
 	token   string
+	read    string
 	tenants map[string]Tenant
 	problem string // who cannot be let in, and why; "" = nobody
 }
 
 func (k keys) same(l keys) bool {
-	return k.token == l.token && maps.EqualFunc(k.tenants, l.tenants, func(a, b Tenant) bool { return a.Token == b.Token })
+	return k.token == l.token && k.read == l.read && maps.EqualFunc(k.tenants, l.tenants, func(a, b Tenant) bool { return a.Token == b.Token })
 }
 
 // secret is what a look at a token's file saw.
@@ -26,20 +27,42 @@ type secret struct {
 	err   error
 }
 
-// readKeys reads all tokens. Who has one that cannot be used is not let in, and the others are; it is an error where there are none.
+// readKeys reads all tokens. A token that cannot be used lets nobody in, and the others count all the same; without
+// tenants it is an error if the token that opens everything cannot be used.
 func (k *keeper) readKeys(ctx context.Context) (now keys, err error) {
-	if now.token, err = k.readToken(ctx, k.want.TokenFile); len(k.want.Tenants) == 0 {
-		return now, err
-	}
 	var problems []string
-	if err != nil {
+	if now.token, err = k.readToken(ctx, k.want.TokenFile, k.want.MakeToken); err != nil {
+		if len(k.want.Tenants) == 0 {
+			return now, err
+		}
 		now.token, problems = "", append(problems, fmt.Sprintf("only tenants are let in: %v", err))
 	}
+	whose := map[string]string{now.token: "token_file"}
+	if k.fleet {
+		whose[now.token] = "the supervisor"
+	}
+	if now.read, err = k.readToken(ctx, k.want.ReadFile, false); err == nil && now.read != "" && whose[now.read] != "" {
+		err = fmt.Errorf("it is the token of %s", whose[now.read])
+	}
+	if err != nil {
+		now.read, problems = "", append(problems, fmt.Sprintf("read_token_file lets nobody in: %v", err))
+	}
+	if now.read != "" {
+		whose[now.read] = "read_token_file"
+	}
+	if len(k.want.Tenants) > 0 {
+		problems = append(problems, k.readTenants(ctx, &now, whose)...)
+	}
+	now.problem = strings.Join(problems, "; ")
+	return now, nil
+}
+
+// readTenants reads the tokens of tenants, and returns which tenants are not let in, and why.
+func (k *keeper) readTenants(ctx context.Context, now *keys, whose map[string]string) (problems []string) {
 	now.tenants = map[string]Tenant{}
-	whose := map[string]string{now.token: "the supervisor"}
 	for _, name := range slices.Sorted(maps.Keys(k.want.Tenants)) {
 		t := k.want.Tenants[name]
-		key, err := k.readToken(ctx, t.TokenFile)
+		key, err := k.readToken(ctx, t.TokenFile, false)
 		other := whose[key]
 		switch {
 		case t.TokenFile == "":
@@ -55,17 +78,20 @@ func (k *keeper) readKeys(ctx context.Context) (now keys, err error) {
 		}
 		now.tenants[name] = Tenant{Cities: t.Cities, Token: key, MaxAgents: t.MaxAgents, MaxCities: t.MaxCities}
 	}
-	now.problem = strings.Join(problems, "; ")
-	return now, nil
+	return problems
 }
 
-// readToken gives a token to be asked for, "" where there is no file. Its errors do not contain it.
-func (k *keeper) readToken(ctx context.Context, path string) (string, error) {
+// readToken returns the token of a file, "" if path is "". make creates a file that does not exist. Errors do not contain the token.
+func (k *keeper) readToken(ctx context.Context, path string, make bool) (string, error) {
 	if path == "" {
 		return "", nil
 	}
 	saw, ok := k.files.At(ctx, path, time.Now(), tokenTime, func() secret {
-		token, err := ReadToken(path)
+		read := ReadToken
+		if make {
+			read = ensureToken
+		}
+		token, err := read(path)
 		return secret{token, err}
 	})
 	if !ok {

@@ -5,12 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"net"
-	"os"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -25,12 +22,15 @@ type TCP struct {
 	Addr      string // "127.0.0.1:8080"; "" = nowhere
 	Hosts     []string
 	TokenFile string // "" = no token is asked for
+	MakeToken bool   // a TokenFile that does not exist is created with a random token
+	ReadFile  string // holds a second token that allows reading only; "" = none
 
 	Tenants map[string]TenantOf // of a fleet, by name
 }
 
 func (t TCP) same(u TCP) bool {
-	return t.Addr == u.Addr && t.TokenFile == u.TokenFile && slices.Equal(t.Hosts, u.Hosts) && maps.EqualFunc(t.Tenants, u.Tenants, TenantOf.same)
+	return t.Addr == u.Addr && t.TokenFile == u.TokenFile && t.MakeToken == u.MakeToken &&
+		t.ReadFile == u.ReadFile && slices.Equal(t.Hosts, u.Hosts) && maps.EqualFunc(t.Tenants, u.Tenants, TenantOf.same)
 }
 
 // secrets tells whether there are files to be looked at.
@@ -117,7 +117,7 @@ func (k *keeper) turn(ctx context.Context) {
 	now, err := k.readKeys(ctx)
 	if err == nil && k.serving != nil {
 		k.swap(now)
-		k.say(city.Door{Address: k.told.Address, Problem: now.problem})
+		k.say(city.Door{Address: k.told.Address, TokenFile: k.want.TokenFile, Problem: now.problem})
 		return
 	}
 	k.close()
@@ -131,13 +131,13 @@ func (k *keeper) turn(ctx context.Context) {
 		return
 	}
 	k.begin(ctx, l, now)
-	k.say(city.Door{Address: l.Addr().String(), Problem: now.problem})
+	k.say(city.Door{Address: l.Addr().String(), TokenFile: k.want.TokenFile, Problem: now.problem})
 }
 
 func (k *keeper) begin(ctx context.Context, l net.Listener, now keys) {
 	ctx, end := context.WithCancel(ctx)
 	o := k.o
-	o.Guard = &Guard{Hosts: k.want.Hosts, Token: now.token, Fleet: k.fleet, Tenants: now.tenants, keys: new(atomic.Pointer[keyring])}
+	o.Guard = &Guard{Hosts: k.want.Hosts, Token: now.token, ReadToken: now.read, Fleet: k.fleet, Tenants: now.tenants, keys: new(atomic.Pointer[keyring])}
 	k.ring = o.Guard.keys
 	k.ring.Store(o.Guard.keyring())
 	failed := make(chan error, 1)
@@ -156,7 +156,7 @@ func (k *keeper) swap(now keys) {
 	if now.same(k.keys) {
 		return
 	}
-	next := Guard{Token: now.token, Tenants: now.tenants}.keyring()
+	next := Guard{Token: now.token, ReadToken: now.read, Tenants: now.tenants}.keyring()
 	gone := next.over(k.ring.Load())
 	k.ring.Store(next)
 	for _, key := range gone {
@@ -183,7 +183,7 @@ func (k *keeper) say(d city.Door) {
 	case d.Problem != "":
 		k.o.Log.Warn("nobody can use the API over TCP", "why", d.Problem)
 	case d.Address != "":
-		k.o.Log.Info("the API answers over TCP", "address", d.Address)
+		k.o.Log.Info("the API answers over TCP", "address", d.Address, "token_file", d.TokenFile)
 	default:
 		k.o.Log.Info("the API no longer answers over TCP")
 	}
@@ -202,38 +202,6 @@ func (k *keeper) unheard(err error) string {
 	}
 	return err.Error()
 }
-
-// ReadToken reads a file with a token, which must be nobody else's business.
-func ReadToken(path string) (string, error) {
-	// Whatever else is there must not keep the reader waiting.
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
-	if err != nil {
-		return "", fmt.Errorf("its token cannot be read: %w; `head -c 32 /dev/urandom | base64 > FILE` makes one, chmod 600 keeps it yours", err)
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	switch {
-	case err != nil:
-		return "", fmt.Errorf("its token cannot be read: %w", err)
-	case !info.Mode().IsRegular():
-		return "", fmt.Errorf("%s is no file with a token in it", path)
-	case info.Mode().Perm()&0o077 != 0:
-		return "", fmt.Errorf("others may read its token (%v): chmod 600 %s", info.Mode().Perm(), path)
-	}
-	data, err := io.ReadAll(io.LimitReader(f, maxToken+64))
-	if err != nil {
-		return "", fmt.Errorf("its token cannot be read: %w", err)
-	}
-	token := strings.TrimSpace(string(data))
-	odd := strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' })
-	if n := len(token); n < minToken || n > maxToken || odd {
-		return "", fmt.Errorf("%s holds no token: one line of %d to %d letters, digits and signs, without spaces", path, minToken, maxToken)
-	}
-	return token, nil
-}
-
-// A shorter token can be guessed, a longer one does not belong into a header.
-const minToken, maxToken = 16, 512
 
 // TCPAddr is the address of [api] as Keep takes it.
 func TCPAddr(bind string, port int) string {

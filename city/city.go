@@ -111,5 +111,7 @@ func (e *Error) Error() string { return e.Message }
 // Door is what has become of the wish that a city answers besides its socket too.
 type Door struct {
 	Address string // that it listens on: "127.0.0.1:8080"; "" = nowhere
-	Problem string // why it does not, or, with an address, who is not let in; and the next step. "" = it does, or need not
+	// TokenFile is the file with the token that requests must bring; "" = none is asked for.
+	TokenFile string
+	Problem   string // why it does not, or, with an address, who is not let in; and the next step. "" = it does, or need not
 }

@@ -57,7 +57,8 @@ type Snapshot struct {
 	Mail        MailCount    `json:"mail,omitzero"`      // for people: what is addressed to no agent and no pool
 	Store       WorkStore    `json:"store,omitzero"`
 	Console     Console      `json:"console"`
-	API         string       `json:"api,omitempty"` // where it answers over TCP: "127.0.0.1:8080"; "" = nowhere
+	API         string       `json:"api,omitempty"`            // where it answers over TCP: "127.0.0.1:8080"; "" = nowhere
+	APIToken    string       `json:"api_token_file,omitempty"` // the file with the token for that; "" = none is asked for
 	Degraded    []string     `json:"degraded"`
 	ShutDown    bool         `json:"shutting_down,omitempty"`
 	Ending      *Ending      `json:"ending,omitempty"` // of a city that stops its agents

@@ -18,8 +18,8 @@ import (
 	"gcity/internal/await"
 )
 
-// The lines of docs/api.md work as they stand, against a city that has a token and one that has none; but for the port, which
-// is one that is free here.
+// The lines of docs/api.md work as they stand, with the token that the city makes and with those that a person makes; but
+// for the port, which is one that is free here.
 func TestCurlLines(t *testing.T) {
 	if _, err := exec.LookPath("curl"); err != nil {
 		t.Skip("curl is not installed")
@@ -79,27 +79,34 @@ func TestCurlLines(t *testing.T) {
 	}()
 	until("idle", "gcity agent peek worker")
 	until("api http://"+here, "gcity status")
-	ran := 0
+	ran, auth := 0, ""
 	for _, line := range lines {
+		if strings.HasPrefix(line, "auth=") { // for the lines below it
+			auth = line + "\n"
+			continue
+		}
 		line = strings.ReplaceAll(line, "localhost:8080", here)
 		line = strings.ReplaceAll(line, "curl ", "curl -sS --fail-with-body ")
 		run := sh
 		if strings.Contains(line, " -N ") {
 			run = func(line string) (string, error) { return opened(sh, line) }
 		}
-		out, err := run(line)
+		out, err := run(auth + line)
 		makes := strings.HasPrefix(line, "(umask")
 		if err != nil || out == "" && !makes {
 			t.Errorf("%s: %v\n%s", line, err, out)
 		}
+		status := "curl -s -o /dev/null -w '%%{http_code}' -H \"Authorization: Bearer $(cat " + "%s)\" http://" + here + "/health"
 		switch {
-		case makes:
+		case strings.HasSuffix(line, "> token)"):
 			write("token_file = \"token\"\n")
-			until("200", "curl -s -o /dev/null -w '%{http_code}' -H \"Authorization: Bearer $(cat token)\" http://"+here+"/health")
-			until("the city's token", "curl -s http://"+here+"/health")
-		case strings.Contains(line, "Bearer"): // the lines after it say nothing of a token
+			until("200", fmt.Sprintf(status, "token"))
+		case strings.HasSuffix(line, "> reader)"):
+			write("token_file = \"token\"\nread_token_file = \"reader\"\n")
+			until("200", fmt.Sprintf(status, "reader"))
+		case strings.Contains(line, "cat reader"): // the lines below it use the city's own token again
 			write("")
-			until("uptime_sec", "curl -s http://"+here+"/health")
+			until("200", fmt.Sprintf(status, ".gc/api.token"))
 		}
 		ran++
 	}
@@ -150,9 +157,14 @@ func TestFleetCurlLines(t *testing.T) {
 		f.Record(events.Event{Type: "agent.started", Actor: "controller", Subject: "worker"})
 		return f
 	}
-	dir, key := t.TempDir(), "0123456789-of-acme"
-	if err := os.WriteFile(filepath.Join(dir, "acme"), []byte(key), 0o600); err != nil {
+	dir, key, own := t.TempDir(), "0123456789-of-acme", "0123456789-of-all"
+	if err := os.Mkdir(filepath.Join(dir, ".gc"), 0o700); err != nil {
 		t.Fatal(err)
+	}
+	for name, token := range map[string]string{"acme": key, ".gc/api.token": own} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(token), 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
 	dark := worker("dark-alleys")
 	m := citytest.NewMachine(worker("bright-lights"), dark)
@@ -174,9 +186,13 @@ func TestFleetCurlLines(t *testing.T) {
 		})
 		return l.Addr().String()
 	}
-	all, tenants := listen(api.Guard{}), listen(api.Guard{Tenants: map[string]api.Tenant{"acme": {Cities: []string{"bright-lights", "dark-alleys"}, Token: key}}})
-	ran := 0
+	all, tenants := listen(api.Guard{Token: own}), listen(api.Guard{Tenants: map[string]api.Tenant{"acme": {Cities: []string{"bright-lights", "dark-alleys"}, Token: key}}})
+	ran, auth := 0, ""
 	for _, line := range curlLines(t, true) {
+		if strings.HasPrefix(line, "auth=") { // for the lines below it
+			auth = line + "\n"
+			continue
+		}
 		here := all
 		if strings.Contains(line, "/v0/tenant/") {
 			here = tenants
@@ -188,7 +204,7 @@ func TestFleetCurlLines(t *testing.T) {
 			patient, end := context.WithTimeout(t.Context(), 2*patience)
 			defer end()
 			cmd := exec.CommandContext(patient, "sh", "-c", line)
-			cmd.Dir = dir
+			cmd.Dir, cmd.Env = dir, append(os.Environ(), "HOME="+dir)
 			out, err := cmd.CombinedOutput()
 			return string(out), err
 		}
@@ -196,7 +212,7 @@ func TestFleetCurlLines(t *testing.T) {
 		if streams {
 			sh = func(line string) (string, error) { return opened(run, line) }
 		}
-		out, err := sh(line)
+		out, err := sh(auth + line)
 		if err != nil || out == "" || strings.Contains(out, "unreachable") {
 			t.Errorf("%s: %v\n%s", line, err, out)
 		}

@@ -15,7 +15,7 @@ func TestMuteToken(t *testing.T) {
 		return
 	}
 	hung, _, free := silent.Folder(t, false)
-	f := judgeAPI(config.API{Port: 8080, TokenFile: filepath.Join(hung, "token")})
+	f := judgeAPI(hung, config.API{Port: 8080, TokenFile: filepath.Join(hung, "token")})
 	if !strings.Contains(f.Detail, "does not answer") {
 		t.Errorf("%+v", f)
 	}

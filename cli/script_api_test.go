@@ -59,7 +59,8 @@ func edit(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("usage: edit KEY VALUE")
 	}
 	value := args[1]
-	if _, err := strconv.Atoi(value); err != nil {
+	_, notNumber := strconv.Atoi(value)
+	if _, notBool := strconv.ParseBool(value); notNumber != nil && notBool != nil {
 		value = strconv.Quote(value)
 	}
 	lines, found := strings.Split(ts.ReadFile("city.toml"), "\n"), false
@@ -91,6 +92,8 @@ func fetch(ts *testscript.TestScript, neg bool, args []string) {
 			r.Method = arg
 		case name == "Host":
 			r.Host = value
+		case strings.HasPrefix(value, "@"): // a file with a token
+			r.Header.Set(name, "Bearer "+strings.TrimSpace(ts.ReadFile(value[1:])))
 		default:
 			r.Header.Set(name, value)
 		}

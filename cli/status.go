@@ -133,7 +133,11 @@ func (a *app) sections(w io.Writer, parts ...section) error {
 func summary(s *city.Snapshot) []string {
 	out := []string{safeLine(s.Path), "config " + s.Config.Revision}
 	if s.API != "" {
-		out = append(out, "api http://"+safeLine(s.API))
+		text := "api http://" + safeLine(s.API)
+		if s.APIToken != "" {
+			text += " (token in " + safeLine(s.APIToken) + ")"
+		}
+		out = append(out, text)
 	}
 	if s.Work.Open+s.Work.InProgress > 0 {
 		out = append(out, fmt.Sprintf("work: %d open, %d in progress", s.Work.Open, s.Work.InProgress))

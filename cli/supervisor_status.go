@@ -17,7 +17,8 @@ type supervisorShape struct {
 	Started time.Time   `json:"started,omitzero"`
 	Home    string      `json:"home"`
 	Socket  string      `json:"socket"`
-	API     string      `json:"api,omitempty"` // where it is to answer over TCP; problem says why it does not
+	API     string      `json:"api,omitempty"`            // where it is to answer over TCP; problem says why it does not
+	Token   string      `json:"api_token_file,omitempty"` // the file with the token for that
 	Problem string      `json:"problem,omitempty"`
 	Cities  citiesShape `json:"cities"`
 }
@@ -27,7 +28,8 @@ func (a *app) supervisorStatus(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	out := supervisorShape{Home: home.Dir, Socket: home.Socket(), API: fleetAddr(home), Cities: citiesOf(nil)}
+	out := supervisorShape{Home: home.Dir, Socket: home.Socket(), Cities: citiesOf(nil)}
+	out.API, out.Token = fleetAddr(home)
 	if r, runs := a.findSupervisor(); runs {
 		out.Running, out.PID, out.Version, out.Started, out.Socket = true, r.PID, r.Version, r.Started, r.Socket
 	}
@@ -68,10 +70,22 @@ func (a *app) supervisorTroubles(ctx context.Context) []string {
 	return troubles
 }
 
+// door says where the supervisor answers over TCP, and with which token; "" if it does not.
+func (s supervisorShape) door() string {
+	if s.API == "" || strings.Contains(s.Problem, s.API) {
+		return ""
+	}
+	text := " · API " + s.API
+	if s.Token != "" {
+		text += " (token in " + safeLine(s.Token) + ")"
+	}
+	return text
+}
+
 func (a *app) tellSupervisor(s supervisorShape, all []city.Info) error {
 	if s.Running {
 		a.sayf("%s · %d of %s running · pid %d, up %s, version %s", a.paint(bold, "supervisor"), s.Cities.Running, countedCities(len(all)), s.PID, a.age(s.Started), safeLine(s.Version))
-		a.sayf("home %s · socket %s%s", safeLine(s.Home), safeLine(s.Socket), map[bool]string{true: " · API " + s.API}[s.API != "" && !strings.Contains(s.Problem, s.API)])
+		a.sayf("home %s · socket %s%s", safeLine(s.Home), safeLine(s.Socket), s.door())
 	} else {
 		a.sayf("no supervisor runs the cities of %s; `gcity supervisor start` starts one", safeLine(s.Home))
 	}

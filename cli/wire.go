@@ -334,7 +334,7 @@ func assemble(ctx context.Context, c *config.City, version string, o houseOption
 		}
 		return placesOf(o.dir, s)
 	}}
-	last, tcp := lastwords.New(controller.Farewell), newStreet()
+	last, tcp := lastwords.New(controller.Farewell), newStreet(o.dir)
 	undo.add(func() { work.close(last, o.logger) })
 	loop, err = controller.New(controller.Options{
 		Dir: o.dir, Mode: o.mode, Version: version, Provider: sessions, Log: log, Logger: o.logger,

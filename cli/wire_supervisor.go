@@ -293,18 +293,19 @@ func (k *kept) Close() { k.close(); k.release() }
 
 // fleetTCP is where, and for whom, a supervisor is to answer over TCP.
 func fleetTCP(s supervisor.Settings) api.TCP {
-	t := api.TCP{Addr: api.TCPAddr(s.Bind, s.Port), Hosts: s.Hosts, TokenFile: s.TokenFile, Tenants: map[string]api.TenantOf{}}
+	t := api.TCP{Addr: api.TCPAddr(s.Bind, s.Port), Hosts: s.Hosts, Tenants: map[string]api.TenantOf{},
+		TokenFile: s.TokenFile, MakeToken: s.MakeToken, ReadFile: s.ReadFile}
 	for _, one := range s.Tenants {
 		t.Tenants[one.Name] = api.TenantOf{Cities: one.Cities, TokenFile: one.TokenFile, MaxAgents: one.MaxAgents, MaxCities: one.MaxCities}
 	}
 	return t
 }
 
-// fleetAddr is where a supervisor is to answer over TCP, "" = nowhere.
-func fleetAddr(h supervisorHome) string {
+// fleetAddr returns where a supervisor is to answer over TCP, "" if nowhere, and the file with the token for that.
+func fleetAddr(h supervisorHome) (addr, token string) {
 	s, err := supervisor.ReadSettings(h)
-	if err != nil {
-		return ""
+	if err != nil || s.Port == 0 {
+		return "", ""
 	}
-	return api.TCPAddr(s.Bind, s.Port)
+	return api.TCPAddr(s.Bind, s.Port), s.TokenFile
 }

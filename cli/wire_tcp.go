@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"time"
 
 	"gcity/api"
@@ -15,15 +16,27 @@ import (
 
 // street is between the controller, which says where the city is to answer over TCP, and what listens there.
 type street struct {
+	dir   string // the city's
 	wants chan api.TCP
 	doors chan city.Door
 }
 
-func newStreet() street { return street{make(chan api.TCP, 1), make(chan city.Door, 1)} }
+func newStreet(dir string) street {
+	return street{dir, make(chan api.TCP, 1), make(chan city.Door, 1)}
+}
 
 // want is told by the loop.
 func (s street) want(c config.API) {
-	latest(s.wants, api.TCP{Addr: tcpAddr(c), Hosts: c.Hosts, TokenFile: c.TokenFile})
+	token, own := tokenOf(s.dir, c)
+	latest(s.wants, api.TCP{Addr: tcpAddr(c), Hosts: c.Hosts, TokenFile: token, MakeToken: own, ReadFile: c.ReadFile})
+}
+
+// tokenOf returns the file with the token for [api], "" if there is none. own: the city makes the file.
+func tokenOf(dir string, c config.API) (path string, own bool) {
+	if c.TokenFile != "" || !c.Token {
+		return c.TokenFile, false
+	}
+	return filepath.Join(gcDir(dir), "api.token"), true
 }
 
 // keep answers as is wanted until ctx ends.

@@ -41,7 +41,7 @@ func TestDefaults(t *testing.T) {
 	if want := (Session{Provider: "pty", Cols: 120, Rows: 40, Kubernetes: Kubernetes{Namespace: "gc", CPURequest: "500m", MemRequest: "1Gi", CPULimit: "2", MemLimit: "4Gi"}}); !reflect.DeepEqual(c.Session, want) {
 		t.Errorf("session %+v", c.Session)
 	}
-	if want := (API{Bind: "127.0.0.1"}); !reflect.DeepEqual(c.API, want) {
+	if want := (API{Bind: "127.0.0.1", Token: true}); !reflect.DeepEqual(c.API, want) {
 		t.Errorf("api %+v", c.API)
 	}
 	want := Agent{Name: "a.b", Restart: restart.Always, MinUptime: 10 * time.Second, Strategy: restart.OneForOne, SessionName: "gc-app-a_db",
@@ -150,7 +150,9 @@ colour = "bright-red"
 port = 8372
 bind = "0.0.0.0"
 hosts = ["city.example.org", "fd00::7"]
+token = true
 token_file = "//keys/api"
+read_token_file = "keys/read"
 
 [formulas]
 dir = "//recipes"
@@ -201,7 +203,7 @@ escalate_after = 1000
 	if want := (Session{Provider: "fail", Cols: 80, Rows: 24, Passthrough: []string{"clipboard", "title-report"}, Kubernetes: Kubernetes{"n", "i", "c", "1", "2Gi", "3", "4Gi"}}); !reflect.DeepEqual(c.Session, want) {
 		t.Errorf("session %+v", c.Session)
 	}
-	if want := (API{8372, "0.0.0.0", []string{"city.example.org", "fd00::7"}, filepath.Join(c.Path, "keys/api")}); !reflect.DeepEqual(c.API, want) {
+	if want := (API{8372, "0.0.0.0", []string{"city.example.org", "fd00::7"}, true, filepath.Join(c.Path, "keys/api"), filepath.Join(c.Path, "keys/read")}); !reflect.DeepEqual(c.API, want) {
 		t.Errorf("api %+v", c.API)
 	}
 	if want := (Console{"dark", "bright-red"}); c.Console != want {

@@ -2,7 +2,6 @@ package controller
 
 import (
 	"fmt"
-	"slices"
 
 	"gcity/city"
 	"gcity/config"
@@ -21,7 +20,7 @@ func (m *machine) openDoor() {
 		return
 	}
 	want := m.conf.api
-	if want.Port == m.door.asked.Port && want.Bind == m.door.asked.Bind && want.TokenFile == m.door.asked.TokenFile && slices.Equal(want.Hosts, m.door.asked.Hosts) {
+	if want.Equal(m.door.asked) {
 		return
 	}
 	m.door.asked = want

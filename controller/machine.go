@@ -220,6 +220,7 @@ func (m *machine) step(now time.Time, in input) []effect {
 		m.posted(in)
 	case inDoor:
 		m.note(&m.door.Address, in.door.Address)
+		m.note(&m.door.TokenFile, in.door.TokenFile)
 		m.note(&m.door.Problem, in.door.Problem)
 	}
 	m.watch(now)

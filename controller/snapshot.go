@@ -48,7 +48,7 @@ func (m *machine) snapshot(now time.Time) *city.Snapshot {
 	if m.conf != nil {
 		s.Console, s.Store = m.conf.console, m.conf.store
 	}
-	s.API = m.door.Address
+	s.API, s.APIToken = m.door.Address, m.door.TokenFile
 	s.Pools = m.drawPools()
 	s.CountMail(m.work.mail)
 	s.Rigs = m.drawRigs()

@@ -74,6 +74,9 @@ func (h Home) Registry() string { return filepath.Join(h.Dir, registryName) }
 // Settings is the supervisor's own configuration.
 func (h Home) Settings() string { return filepath.Join(h.Dir, settingsName) }
 
+// Token is the file with the API's token where the settings name no other.
+func (h Home) Token() string { return filepath.Join(h.Dir, "api.token") }
+
 // Log is what it writes.
 func (h Home) Log() string { return filepath.Join(h.Dir, "supervisor.log") }
 

@@ -195,7 +195,7 @@ func TestNamed(t *testing.T) {
 
 func TestSettings(t *testing.T) {
 	h := newHome(t)
-	if s, err := ReadSettings(h); err != nil || !s.equal(Settings{Port: 8080, Bind: "127.0.0.1", Patrol: 10 * time.Second}) {
+	if s, err := ReadSettings(h); err != nil || !s.equal(Settings{Port: 8080, Bind: "127.0.0.1", Patrol: 10 * time.Second, TokenFile: filepath.Join(h.Dir, "api.token"), MakeToken: true}) {
 		t.Errorf("%+v, %v", s, err)
 	}
 	write(t, h.Settings(), `[supervisor]
@@ -203,6 +203,7 @@ port = 0
 bind = "0.0.0.0"
 patrol_interval = "1m"
 token_file = "token"
+read_token_file = "read"
 hosts = ["city.example.org"]
 [tenants.b]
 cities = ["x"]
@@ -214,20 +215,21 @@ max_agents = 50
 max_cities = 5
 `)
 	s, err := ReadSettings(h)
-	want := Settings{Bind: "0.0.0.0", Patrol: time.Minute, TokenFile: filepath.Join(h.Dir, "token"), Hosts: []string{"city.example.org"},
+	want := Settings{Bind: "0.0.0.0", Patrol: time.Minute, TokenFile: filepath.Join(h.Dir, "token"), ReadFile: filepath.Join(h.Dir, "read"), Hosts: []string{"city.example.org"},
 		Tenants: []Tenant{{"acme", []string{"one", "two"}, filepath.Join(h.Dir, "acme"), 50, 5}, {"b", []string{"x"}, "/t/b", 0, 0}}}
 	if err != nil || !s.equal(want) {
 		t.Errorf("%+v, %v", s, err)
 	}
 	for text, want := range map[string]string{
-		"[supervisor]\nprot = 1\n":                      `:2:1: supervisor.prot: unknown key; did you mean "port"?`,
-		"[supervisor]\nport = 70000\n":                  ":2:8: supervisor.port: is 70000",
-		"[supervisor]\nbind = \"here\"\n":               `:2:8: supervisor.bind: "here" is no IP address`,
-		"[supervisor]\nbind = \"0.0.0.0\"\n":            `:2:8: supervisor.bind: is "0.0.0.0", which other machines reach: add token_file`,
-		"[supervisor]\npatrol_interval = \"10\"\n":      ":2:19: supervisor.patrol_interval: ",
-		"[supervisor]\npatrol_interval = \"10ms\"\n":    ":2:19: supervisor.patrol_interval: is 10ms; it must be at least 1s",
-		"[tenants.a]\ncities = [\"x\"]\n":               ":1:1: tenants.a: token_file is missing",
-		"[tenants.a]\ntoken_file = \"t\"\nagents = 1\n": ":3:1: tenants.a.agents: unknown key",
+		"[supervisor]\nprot = 1\n":                          `:2:1: supervisor.prot: unknown key; did you mean "port"?`,
+		"[supervisor]\nport = 70000\n":                      ":2:8: supervisor.port: is 70000",
+		"[supervisor]\nbind = \"here\"\n":                   `:2:8: supervisor.bind: "here" is no IP address`,
+		"[supervisor]\nbind = \"0.0.0.0\"\ntoken = false\n": `:2:8: supervisor.bind: is "0.0.0.0", which other machines reach`,
+		"[supervisor]\ntoken = false\ntoken_file = \"t\"\n": ":2:9: supervisor.token: is false, and a file with a token is set",
+		"[supervisor]\npatrol_interval = \"10\"\n":          ":2:19: supervisor.patrol_interval: ",
+		"[supervisor]\npatrol_interval = \"10ms\"\n":        ":2:19: supervisor.patrol_interval: is 10ms; it must be at least 1s",
+		"[tenants.a]\ncities = [\"x\"]\n":                   ":1:1: tenants.a: token_file is missing",
+		"[tenants.a]\ntoken_file = \"t\"\nagents = 1\n":     ":3:1: tenants.a.agents: unknown key",
 		"[tenants.a]\ntoken_file = \"t\"\ncities = [\"x\"]\n[tenants.b]\ntoken_file = \"u\"\ncities = [\"x\"]\n": `:6:11: tenants.b.cities: the city "x" is a's already`,
 	} {
 		write(t, h.Settings(), text)

@@ -19,6 +19,8 @@ type Settings struct {
 	Bind      string // an address, or "localhost"
 	Patrol    time.Duration
 	TokenFile string // absolute; "" = no token is asked for
+	MakeToken bool   // TokenFile is not written in the settings: the supervisor makes it
+	ReadFile  string // of a token that allows reading only; absolute; "" = none
 	Hosts     []string
 	Tenants   []Tenant // in the order of their names
 }
@@ -32,16 +34,16 @@ type Tenant struct {
 	MaxCities int
 }
 
-// Defaults are the settings of a home without the file.
-func Defaults() Settings {
-	return Settings{Port: 8080, Bind: "127.0.0.1", Patrol: 10 * time.Second}
+// Defaults returns the settings of a home without the file.
+func Defaults(h Home) Settings {
+	return Settings{Port: 8080, Bind: "127.0.0.1", Patrol: 10 * time.Second, TokenFile: h.Token(), MakeToken: true}
 }
 
 // ReadSettings reads supervisor.toml; one that is not there gives the defaults. Mistakes are tomldoc.Problems.
 func ReadSettings(h Home) (Settings, error) {
 	d, err := tomldoc.Load(h.Settings(), h.Settings(), maxRegistry)
 	if errors.Is(err, fs.ErrNotExist) {
-		return Defaults(), nil
+		return Defaults(h), nil
 	}
 	if err != nil {
 		return Settings{}, fmt.Errorf("the settings of the supervisor cannot be read: %w", err)
@@ -55,9 +57,9 @@ func ReadSettings(h Home) (Settings, error) {
 
 func readSettings(h Home, root tomldoc.Table) Settings {
 	root.Only("supervisor", "tenants")
-	s := Defaults()
+	s := Defaults(h)
 	if t, ok := root.Table("supervisor"); ok {
-		t.Only("port", "bind", "patrol_interval", "token_file", "hosts")
+		t.Only("port", "bind", "patrol_interval", "token", "token_file", "read_token_file", "hosts")
 		if t.Has("port") {
 			s.Port = t.Number("port", 0, 65535)
 		}
@@ -71,10 +73,10 @@ func readSettings(h Home, root tomldoc.Table) Settings {
 		if s.Patrol = t.Duration("patrol_interval", s.Patrol); s.Patrol < time.Second {
 			t.Wrong("patrol_interval", "is %s; it must be at least 1s", s.Patrol)
 		}
-		s.TokenFile = h.file(t.Text("token_file"))
+		h.tokens(t, &s)
 		s.Hosts = t.Texts("hosts")
 		if s.Port != 0 && s.TokenFile == "" && !local(s.Bind) {
-			t.Wrong("bind", "is %q, which other machines reach: add token_file = \"FILE\", since whoever may use the API may do everything that you may", s.Bind)
+			t.Wrong("bind", "is %q, which other machines reach, and anyone who reaches it can do everything: take `token = false` out", s.Bind)
 		}
 	}
 	if all, ok := root.Table("tenants"); ok {
@@ -87,6 +89,21 @@ func readSettings(h Home, root tomldoc.Table) Settings {
 		onlyOnce(all, s.Tenants)
 	}
 	return s
+}
+
+// tokens reads which tokens the API asks for.
+func (h Home) tokens(t tomldoc.Table, s *Settings) {
+	if file := h.file(t.Text("token_file")); file != "" {
+		s.TokenFile, s.MakeToken = file, false
+	}
+	s.ReadFile = h.file(t.Text("read_token_file"))
+	if t.Flag("token", true) {
+		return
+	}
+	if !s.MakeToken || s.ReadFile != "" {
+		t.Wrong("token", "is false, and a file with a token is set: take one of them out")
+	}
+	s.TokenFile, s.MakeToken, s.ReadFile = "", false, ""
 }
 
 func (h Home) tenant(name string, t tomldoc.Table) Tenant {

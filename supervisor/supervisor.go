@@ -124,7 +124,7 @@ func New(o Options) *Supervisor {
 	s := &Supervisor{
 		o: o, began: time.Now(), names: beside.New[string](64), folders: beside.New[folder](64), counts: beside.New[count](64), lefts: beside.New[int](64),
 		slots: make(chan struct{}, o.AtOnce), reloads: make(chan struct{}, 1), asks: make(chan chan<- struct{}), deaf: make(chan struct{}),
-		wards: map[string]*ward{}, dropped: map[string]bool{}, settings: Defaults(), changed: make(chan struct{}), life: context.Background(),
+		wards: map[string]*ward{}, dropped: map[string]bool{}, settings: Defaults(o.Home), changed: make(chan struct{}), life: context.Background(),
 	}
 	s.look = s.readFiles
 	return s

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -31,11 +32,12 @@ func TestCurl(t *testing.T) {
 	l.put("supervisor.toml", fmt.Sprintf("[supervisor]\nport = %d\n", port))
 	l.begin()
 	l.towns[0].until("both cities run", func() bool { return l.is(l.towns[0]).Running && l.is(l.towns[1]).Running })
+	token := filepath.Join(l.home, "api.token") // the supervisor makes it
 	ask := func(line string) string {
 		ctx, cancel := context.WithTimeout(t.Context(), patience)
 		defer cancel()
 		line = strings.ReplaceAll(line, "localhost:8080", fmt.Sprintf("localhost:%d", port))
-		out, err := exec.CommandContext(ctx, "sh", "-c", strings.Replace(line, "curl ", curl+" -sS ", 1)).CombinedOutput()
+		out, err := exec.CommandContext(ctx, "sh", "-c", strings.Replace(line, "curl ", curl+" -sS -H \"Authorization: Bearer $(cat "+token+")\" ", 1)).CombinedOutput()
 		if err != nil {
 			t.Errorf("%s: %v: %s", line, err, out)
 		}
@@ -71,7 +73,7 @@ func TestCurl(t *testing.T) {
 	}
 	ctx, hangUp := context.WithTimeout(t.Context(), patience)
 	defer hangUp()
-	stream := exec.CommandContext(ctx, curl, "-sSN", fmt.Sprintf("http://localhost:%d/v0/events/stream?after=0", port))
+	stream := exec.CommandContext(ctx, "sh", "-c", curl+` -sSN -H "Authorization: Bearer $(cat "$0")" "$1"`, token, fmt.Sprintf("http://localhost:%d/v0/events/stream?after=0", port))
 	out, err := stream.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)

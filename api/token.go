@@ -1,0 +1,80 @@
+package api
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+)
+
+// ReadToken reads a token from a file that belongs to this user or root and that no other user may read.
+func ReadToken(path string) (string, error) {
+	// Whatever else is there must not keep the reader waiting.
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return "", fmt.Errorf("its token cannot be read: %w; `head -c 32 /dev/urandom | base64 > FILE` makes one, chmod 600 keeps it yours", err)
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	switch {
+	case err != nil:
+		return "", fmt.Errorf("its token cannot be read: %w", err)
+	case !info.Mode().IsRegular():
+		return "", fmt.Errorf("%s is no file with a token in it", path)
+	case !owned(info):
+		return "", fmt.Errorf("%s belongs to another user, who knows what is in it: chown it, or make a new one", path)
+	case info.Mode().Perm()&0o077 != 0:
+		return "", fmt.Errorf("others may read its token (%v): chmod 600 %s", info.Mode().Perm(), path)
+	}
+	data, err := io.ReadAll(io.LimitReader(f, maxToken+64))
+	if err != nil {
+		return "", fmt.Errorf("its token cannot be read: %w", err)
+	}
+	token := strings.TrimSpace(string(data))
+	odd := strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' })
+	if n := len(token); n < minToken || n > maxToken || odd {
+		return "", fmt.Errorf("%s holds no token: one line of %d to %d letters, digits and signs, without spaces", path, minToken, maxToken)
+	}
+	return token, nil
+}
+
+// A shorter token can be guessed, a longer one does not belong into a header.
+const minToken, maxToken = 16, 512
+
+// owned reports whether a file belongs to this user or to root.
+func owned(info fs.FileInfo) bool {
+	st, ok := info.Sys().(*syscall.Stat_t)
+	return ok && (st.Uid == 0 || st.Uid == uint32(os.Getuid()))
+}
+
+// ensureToken reads the token of a file, and creates the file with a random token if it does not exist. A file that
+// exists is never replaced.
+func ensureToken(path string) (string, error) {
+	token, err := ReadToken(path)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return token, err
+	}
+	if err := createToken(path); err != nil && !errors.Is(err, fs.ErrExist) {
+		return "", fmt.Errorf("cannot create a token: %w", err)
+	}
+	return ReadToken(path)
+}
+
+// createToken writes a whole file under another name first: the link gives it its name in one step.
+func createToken(path string) error {
+	f, err := os.CreateTemp(filepath.Dir(path), ".api.token.*") // 0600
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name())
+	_, err = fmt.Fprintln(f, rand.Text()+rand.Text())
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	return os.Link(f.Name(), path)
+}

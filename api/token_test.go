@@ -1,0 +1,138 @@
+package api_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"gcity/api"
+	"gcity/city"
+)
+
+// Where no token is written down Keep makes one, for this user alone, and says where it is.
+func TestKeepMakesToken(t *testing.T) {
+	d := keep(t)
+	addr, file := freeAddr(t), filepath.Join(t.TempDir(), "api.token")
+	d.wants <- api.TCP{Addr: addr, TokenFile: file, MakeToken: true}
+	now := d.next(addr)
+	if now.TokenFile != file {
+		t.Errorf("told of the token in %q", now.TokenFile)
+	}
+	info, err := os.Lstat(file)
+	if err != nil || info.Mode().Perm() != 0o600 || !info.Mode().IsRegular() {
+		t.Fatalf("%v %v", info, err)
+	}
+	made, err := api.ReadToken(file)
+	if err != nil || len(made) < 40 {
+		t.Fatalf("%q %v", made, err)
+	}
+	if code, _, body := call(t, "GET", "http://"+addr+"/v0/agents", ""); code != 401 || !strings.Contains(body, "gcity status") {
+		t.Errorf("without it: %d %s", code, body)
+	}
+	if code, _, body := call(t, "GET", "http://"+addr+"/v0/agents", "", "Authorization: Bearer "+made); code != 200 {
+		t.Errorf("with it: %d %s", code, body)
+	}
+	d.wants <- api.TCP{}
+	d.until("", "")
+	d.wants <- api.TCP{Addr: addr, TokenFile: file, MakeToken: true}
+	d.until(addr, "")
+	if again, err := api.ReadToken(file); err != nil || again != made {
+		t.Errorf("the token that was there is replaced: %v", err)
+	}
+}
+
+// What is in the way of a token to be made stays as it is, links included, and the port stays closed.
+func TestKeepReplacesNoToken(t *testing.T) {
+	dir := t.TempDir()
+	d := keep(t)
+	addr, file, victim := freeAddr(t), filepath.Join(dir, "api.token"), filepath.Join(dir, "victim")
+	if err := os.Symlink(victim, file); err != nil {
+		t.Fatal(err)
+	}
+	d.wants <- api.TCP{Addr: addr, TokenFile: file, MakeToken: true}
+	d.until("", "no such file")
+	if _, err := os.Lstat(victim); !os.IsNotExist(err) {
+		t.Errorf("the link was followed: %v", err)
+	}
+}
+
+// A read-only token allows GET and streams, and nothing else; it is no other token; without it nothing else changes.
+func TestReadOnlyToken(t *testing.T) {
+	d := keep(t)
+	dir, addr := t.TempDir(), freeAddr(t)
+	write := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	const reader = "a-token-that-only-reads"
+	want := api.TCP{Addr: addr, TokenFile: write("all", token), ReadFile: write("read", reader)}
+	d.wants <- want
+	d.until(addr, "")
+	as := func(method, path, token string) (int, string) {
+		code, _, body := call(t, method, "http://"+addr+path, "", "Authorization: Bearer "+token, "X-GC-Request: 1")
+		return code, body
+	}
+	for _, c := range []struct {
+		method, path, token string
+		code                int
+	}{
+		{"GET", "/v0/agents", reader, 200}, {"GET", "/v0/agents", token, 200}, {"GET", "/v0/agents", "x" + reader, 401},
+		{"POST", "/v0/suspend", reader, 403}, {"PATCH", "/v0/bead/x-1", reader, 403}, {"POST", "/v0/agent/worker/attach", reader, 403},
+		{"POST", "/v0/suspend", token, 200},
+	} {
+		code, body := as(c.method, c.path, c.token)
+		if code != c.code || code == 403 && !strings.Contains(body, "this token only reads") {
+			t.Errorf("%s %s with %s: %d %s", c.method, c.path, c.token, code, body)
+		}
+	}
+	write("read", token) // the same as the other one
+	d.until(addr, "read_token_file lets nobody in: it is the token of token_file")
+	if code, body := as("POST", "/v0/resume", token); code != 200 {
+		t.Errorf("the other token: %d %s", code, body)
+	}
+	if code, _ := as("GET", "/v0/agents", reader); code != 401 {
+		t.Errorf("the old read-only token: %d", code)
+	}
+}
+
+// A token that belongs to another user is not used: that user knows it.
+func TestTokenOfAnotherUser(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("only root can give a file away")
+	}
+	file := filepath.Join(t.TempDir(), "token")
+	if err := os.WriteFile(file, []byte(token), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := api.ReadToken(file); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chown(file, 65534, 65534); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := api.ReadToken(file); err == nil || !strings.Contains(err.Error(), "another user") {
+		t.Errorf("%v", err)
+	}
+}
+
+// next waits for a door with this address.
+func (d *door) next(address string) city.Door {
+	d.t.Helper()
+	ctx, cancel := context.WithTimeout(d.t.Context(), patience)
+	defer cancel()
+	for {
+		select {
+		case now := <-d.told:
+			if now.Address == address && now.Problem == "" {
+				return now
+			}
+		case <-ctx.Done():
+			d.t.Fatalf("waited in vain for %q", address)
+		}
+	}
+}
