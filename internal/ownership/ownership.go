@@ -1,0 +1,182 @@
+// Package ownership checks that only the user and root can change a file: by the owner and the mode of the file and of every
+// folder above it, as sshd's StrictModes does.
+package ownership
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/user"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"gcity/internal/shell"
+)
+
+// Fault is the error of a file or folder that another user can change.
+type Fault struct {
+	Path  string // the file or folder that is at fault
+	Owner string // the name of its owner
+	Mode  fs.FileMode
+	Fix   string // the command that mends it
+}
+
+func (f *Fault) Error() string {
+	return fmt.Sprintf("%s belongs to %s and has mode %04o, so another user can change it; `%s` mends that, if you trust what is in it",
+		f.Path, f.Owner, perm(f.Mode), f.Fix)
+}
+
+// perm is a mode as chmod writes it.
+func perm(m fs.FileMode) uint32 {
+	out := uint32(m.Perm())
+	if m&fs.ModeSticky != 0 {
+		out |= 0o1000
+	}
+	return out
+}
+
+// Check returns a *Fault if another user can change the file or folder at path, or what path names. The folders above are
+// checked up to the user's home, or up to the root. What cannot be examined is left to its reader, who cannot open it either.
+func Check(path string) error {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return err
+	}
+	if err := climb(abs); err != nil {
+		return err
+	}
+	if real, err := filepath.EvalSymlinks(abs); err == nil && real != abs {
+		return climb(real)
+	}
+	return nil
+}
+
+// climb checks a path and the folders above it. Symbolic links are checked where they point to.
+func climb(path string) error {
+	home := home()
+	for at := path; ; at = filepath.Dir(at) {
+		info, err := os.Stat(at)
+		if err != nil {
+			return nil
+		}
+		if err := judge(at, info, at != path); err != nil {
+			return err
+		}
+		if at == filepath.Dir(at) || at == home && at != path {
+			return nil
+		}
+	}
+}
+
+// judge checks one file or folder. above: it is a folder of which only one entry counts, which the sticky bit protects.
+func judge(path string, info fs.FileInfo, above bool) error {
+	st, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return nil
+	}
+	f := &Fault{Path: path, Owner: nameOf(st.Uid), Mode: info.Mode()}
+	uid, mode := uint32(os.Geteuid()), info.Mode()
+	switch sticky := above && mode&fs.ModeSticky != 0; {
+	case st.Uid != uid && st.Uid != 0:
+		f.Fix = "sudo chown " + strconv.Itoa(int(uid)) + " " + shell.Quote(path)
+	case sticky:
+		return nil
+	case mode.Perm()&0o002 != 0:
+		f.Fix = "chmod go-w " + shell.Quote(path)
+	case mode.Perm()&0o020 != 0 && !private(st.Gid):
+		f.Fix = "chmod g-w " + shell.Quote(path)
+	default:
+		return nil
+	}
+	return f
+}
+
+// private reports whether a group has no member but the user: the one of the user's name, as many distributions make it.
+func private(gid uint32) bool { return privateTo(gid, uint32(os.Geteuid()), members()) }
+
+func privateTo(gid, uid uint32, groups map[uint32]group) bool {
+	g, known := groups[gid]
+	if !known {
+		return gid == uid || gid == 0
+	}
+	me := nameOf(uid)
+	for _, m := range g.members {
+		if m != me && m != "root" {
+			return false
+		}
+	}
+	return gid == 0 || g.name == me
+}
+
+type group struct {
+	name    string
+	members []string
+}
+
+// members reads the machine's groups.
+func members() map[uint32]group {
+	data, err := os.ReadFile("/etc/group")
+	if err != nil {
+		return nil
+	}
+	return parseGroups(string(data))
+}
+
+func parseGroups(text string) map[uint32]group {
+	out := map[uint32]group{}
+	for line := range strings.Lines(text) {
+		fields := strings.Split(strings.TrimSpace(line), ":")
+		if len(fields) != 4 {
+			continue
+		}
+		gid, err := strconv.ParseUint(fields[2], 10, 32)
+		if err != nil {
+			continue
+		}
+		g := group{name: fields[0]}
+		for _, m := range strings.Split(fields[3], ",") {
+			if m != "" {
+				g.members = append(g.members, m)
+			}
+		}
+		out[uint32(gid)] = g
+	}
+	return out
+}
+
+func nameOf(uid uint32) string {
+	id := strconv.FormatUint(uint64(uid), 10)
+	if u, err := user.LookupId(id); err == nil {
+		return u.Username
+	}
+	return "user " + id
+}
+
+// home is the user's home, resolved; "" if there is none.
+func home() string {
+	dir, err := os.UserHomeDir()
+	if err != nil {
+		return ""
+	}
+	real, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		return ""
+	}
+	return real
+}
+
+// Of returns the name of the owner of a file or folder.
+func Of(path string) (string, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return "", err
+	}
+	st, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return "", errors.ErrUnsupported
+	}
+	return nameOf(st.Uid), nil
+}
