@@ -28,8 +28,9 @@ var doors = map[string][]string{
 	"api":        {"city", "mail", "events", "beads", "internal"},
 	"tui":        {"city", "mail", "events", "beads", "themes", "internal"},
 	"agent":      {"config", "session", "pool", "restart", "prompt"},
-	"config":     {"session", "pool", "formula", "automation", "restart", "prompt", "overlay", "hooks", "topology", "internal"},
+	"config":     {"session", "pool", "formula", "automation", "restart", "prompt", "overlay", "hooks", "topology", "trust", "internal"},
 	"topology":   {"internal"},
+	"trust":      {"internal"},
 	"pool":       nil,
 	"city":       {"mail", "events", "beads", "internal/mishap"},
 	"city/*":     {"city", "mail", "events", "beads", "beads/*"},
@@ -56,7 +57,7 @@ var doors = map[string][]string{
 }
 
 // libraries bounds the outside modules that one package of a basic room may use; golang.org/x is not counted.
-var libraries = map[string]int{"events": 1, "events/*": 1, "beads": 1, "beads/*": 1, "session": 1, "restart": 1, "pool": 1, "prompt": 1, "overlay": 1, "hooks": 1, "formula": 1, "automation": 1, "watchdog": 0, "topology": 1, "themes": 1, "prefs": 1, "internal": 2, leaf: 0}
+var libraries = map[string]int{"events": 1, "events/*": 1, "beads": 1, "beads/*": 1, "session": 1, "restart": 1, "pool": 1, "prompt": 1, "overlay": 1, "hooks": 1, "formula": 1, "automation": 1, "watchdog": 0, "topology": 1, "themes": 1, "prefs": 1, "trust": 0, "internal": 2, leaf: 0}
 
 // characters are the agents of well-known example cities. What they do is configuration, so their names have no place
 // in the program.

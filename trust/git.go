@@ -1,0 +1,155 @@
+package trust
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Heads returns the git checkouts that a city and the files of its programs are in, by folder. Only files are read: git
+// itself would run what a repository's configuration names.
+func Heads(dir string, programs []Program) map[string]Head {
+	out, seen := map[string]Head{}, map[string]bool{}
+	add := func(from string) {
+		for at := from; filepath.IsAbs(at) && !seen[at]; at = filepath.Dir(at) {
+			seen[at] = true
+			if gitDir, ok := gitDirOf(at); ok {
+				out[at] = headOf(gitDir)
+				return
+			}
+		}
+	}
+	add(dir)
+	for _, p := range programs {
+		for _, file := range p.From {
+			add(filepath.Dir(file))
+		}
+	}
+	return out
+}
+
+// gitDirOf is the folder of a checkout's repository: DIR/.git, or what a file of that name points to.
+func gitDirOf(dir string) (string, bool) {
+	path := filepath.Join(dir, ".git")
+	info, err := os.Stat(path)
+	if err != nil {
+		return "", false
+	}
+	if info.IsDir() {
+		return path, true
+	}
+	to, found := strings.CutPrefix(firstLine(path), "gitdir: ")
+	if !found {
+		return "", false
+	}
+	if !filepath.IsAbs(to) {
+		to = filepath.Join(dir, to)
+	}
+	return to, true
+}
+
+func headOf(gitDir string) Head {
+	_, err := os.Lstat(filepath.Join(gitDir, "index.lock"))
+	return Head{Commit: commitOf(gitDir), Busy: err == nil, Since: func(commit string) bool { return committedHere(gitDir, commit) }}
+}
+
+// commitOf is the commit that is checked out, "" before the first.
+func commitOf(gitDir string) string {
+	head := firstLine(filepath.Join(gitDir, "HEAD"))
+	ref, symbolic := strings.CutPrefix(head, "ref: ")
+	if !symbolic {
+		return head
+	}
+	common := gitDir
+	if to := firstLine(filepath.Join(gitDir, "commondir")); to != "" {
+		if common = to; !filepath.IsAbs(to) {
+			common = filepath.Join(gitDir, to)
+		}
+	}
+	for _, dir := range []string{gitDir, common} {
+		if commit := firstLine(filepath.Join(dir, ref)); commit != "" {
+			return commit
+		}
+	}
+	for line := range strings.Lines(text(filepath.Join(common, "packed-refs"))) {
+		if commit, name, ok := strings.Cut(strings.TrimSpace(line), " "); ok && name == ref {
+			return commit
+		}
+	}
+	for _, dir := range []string{gitDir, common} { // refs of another format: any change of them counts
+		if tables := text(filepath.Join(dir, "reftable", "tables.list")); tables != "" {
+			sum := sha256.Sum256([]byte(tables))
+			return hex.EncodeToString(sum[:])
+		}
+	}
+	return ""
+}
+
+// committedHere reports whether the log of a checkout leads from a commit to the present one by `git commit` alone.
+func committedHere(gitDir, from string) bool {
+	lines := strings.Split(strings.TrimSpace(text(filepath.Join(gitDir, "logs", "HEAD"))), "\n")
+	at := commitOf(gitDir)
+	for i := len(lines) - 1; i >= 0; i-- {
+		ids, what, _ := strings.Cut(lines[i], "\t")
+		fields := strings.Fields(ids)
+		if len(fields) < 2 || fields[1] != at {
+			return false
+		}
+		if !strings.HasPrefix(what, "commit: ") && !strings.HasPrefix(what, "commit (amend): ") && !strings.HasPrefix(what, "commit (initial): ") {
+			return false
+		}
+		if at = fields[0]; at == from || from == "" && strings.Trim(at, "0") == "" {
+			return true
+		}
+	}
+	return false
+}
+
+// Origin is the URL that a city's checkout was cloned from, "" if none is known.
+func Origin(dir string) string {
+	for at := dir; ; at = filepath.Dir(at) {
+		if gitDir, ok := gitDirOf(at); ok {
+			return originIn(filepath.Join(gitDir, "config"))
+		}
+		if at == filepath.Dir(at) {
+			return ""
+		}
+	}
+}
+
+func originIn(config string) string {
+	within := false
+	for line := range strings.Lines(text(config)) {
+		line = strings.TrimSpace(line)
+		if strings.HasPrefix(line, "[") {
+			within = line == `[remote "origin"]`
+			continue
+		}
+		if key, url, ok := strings.Cut(line, "="); ok && within && strings.TrimSpace(key) == "url" {
+			return strings.TrimSpace(url)
+		}
+	}
+	return ""
+}
+
+// maxText bounds how much of one file of a repository is read.
+const maxText = 16 << 20
+
+func text(path string) string {
+	info, err := os.Stat(path)
+	if err != nil || !info.Mode().IsRegular() || info.Size() > maxText {
+		return ""
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return ""
+	}
+	return string(data)
+}
+
+func firstLine(path string) string {
+	line, _, _ := strings.Cut(text(path), "\n")
+	return strings.TrimSpace(line)
+}

@@ -1,0 +1,178 @@
+package trust
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"gcity/internal/disk"
+	"gcity/internal/ownership"
+)
+
+// Ledger is where the answers of a user are kept, and what the user has answered once and for all.
+type Ledger struct {
+	dir     string          // "" = nowhere
+	all     bool            // GCITY_TRUST=all
+	folders func() []string // every city in or below one of these is trusted; may be nil
+}
+
+// Everything is the value of GCITY_TRUST that trusts every city.
+const Everything = "all"
+
+// Open returns the ledger of an environment: below $XDG_STATE_HOME, else ~/.local/state. folders gives the folders that the
+// user trusts with everything below them.
+func Open(getenv func(string) string, folders func() []string) *Ledger {
+	l := &Ledger{all: getenv("GCITY_TRUST") == Everything, folders: folders}
+	base := getenv("XDG_STATE_HOME")
+	if home := getenv("HOME"); !filepath.IsAbs(base) && filepath.IsAbs(home) {
+		base = filepath.Join(home, ".local", "state")
+	}
+	if filepath.IsAbs(base) {
+		l.dir = filepath.Join(base, "gcity", "trust")
+	}
+	return l
+}
+
+func (l *Ledger) file(dir string) string {
+	sum := sha256.Sum256([]byte(dir))
+	return filepath.Join(l.dir, hex.EncodeToString(sum[:12])+".json")
+}
+
+// Always reports whether a city needs no record, and by which setting.
+func (l *Ledger) Always(dir string) (why string, always bool) {
+	if l.all {
+		return "GCITY_TRUST=" + Everything, true
+	}
+	if l.folders == nil {
+		return "", false
+	}
+	for _, f := range l.folders() {
+		if within(filepath.Clean(f), dir) {
+			return "[trust] folders", true
+		}
+	}
+	return "", false
+}
+
+func (l *Ledger) check(dir string, programs func() ([]Program, error)) error {
+	if l.all {
+		return nil
+	}
+	rec, err := l.Load(dir)
+	if err != nil {
+		return err
+	}
+	if _, always := l.Always(dir); always {
+		return nil
+	}
+	if rec == nil {
+		_, refused := Judge(dir, nil, nil, nil)
+		return refused
+	}
+	all, err := programs()
+	if err != nil {
+		return fmt.Errorf("cannot tell what the city in %s would run: %w", dir, err)
+	}
+	renewed, refused := Judge(dir, rec, all, Heads(dir, all))
+	if refused != nil {
+		return refused
+	}
+	if !renewed.equal(*rec) {
+		_ = l.Save(renewed) // without it, the question is asked again later
+	}
+	return nil
+}
+
+// Load reads the record of a city, nil if there is none.
+func (l *Ledger) Load(dir string) (*Record, error) {
+	if l.dir == "" {
+		return nil, nil
+	}
+	path := l.file(dir)
+	data, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err == nil {
+		err = ownership.Check(path)
+	}
+	var r Record
+	if err == nil {
+		err = json.Unmarshal(data, &r)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("cannot read what you trust (%s): %w", path, err)
+	}
+	if r.Path != dir {
+		return nil, nil
+	}
+	return &r, nil
+}
+
+// Save keeps a record.
+func (l *Ledger) Save(r Record) error {
+	if l.dir == "" {
+		return errors.New("cannot record what you trust: neither XDG_STATE_HOME nor HOME is an absolute path")
+	}
+	if err := os.MkdirAll(l.dir, 0o700); err != nil {
+		return fmt.Errorf("cannot record what you trust: %w", err)
+	}
+	data, err := json.MarshalIndent(r, "", "  ")
+	if err == nil {
+		err = disk.WriteFile(l.file(r.Path), append(data, '\n'), 0o600)
+	}
+	if err != nil {
+		return fmt.Errorf("cannot record what you trust: %w", err)
+	}
+	return nil
+}
+
+// Trust records that the user trusts these programs.
+func (l *Ledger) Trust(dir string, programs []Program, now time.Time) error {
+	return l.Save(NewRecord(dir, programs, Heads(dir, programs), now))
+}
+
+// Revoke removes the record of a city, and reports whether there was one.
+func (l *Ledger) Revoke(dir string) (bool, error) {
+	if l.dir == "" {
+		return false, nil
+	}
+	err := os.Remove(l.file(dir))
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// List returns all records, by path.
+func (l *Ledger) List() ([]Record, error) {
+	if l.dir == "" {
+		return nil, nil
+	}
+	names, err := filepath.Glob(filepath.Join(l.dir, "*.json"))
+	if err != nil {
+		return nil, err
+	}
+	var out []Record
+	for _, name := range names {
+		var r Record
+		data, err := os.ReadFile(name)
+		if err == nil {
+			err = json.Unmarshal(data, &r)
+		}
+		if err != nil {
+			return out, fmt.Errorf("cannot read what you trust (%s): %w", name, err)
+		}
+		out = append(out, r)
+	}
+	slices.SortFunc(out, func(a, b Record) int { return strings.Compare(a.Path, b.Path) })
+	return out, nil
+}

@@ -1,0 +1,176 @@
+// Package trust decides whether the programs that a city names may run. A user answers once for each city. Edits of this
+// machine's user extend the answer; commits that came from elsewhere do not.
+//
+// # Concurrency
+//
+// All functions may be called at the same time. Records are separate files that are replaced atomically.
+package trust
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"gcity/internal/shell"
+)
+
+// Program is one command, script or file that a city would run.
+type Program struct {
+	What string   // what runs it: "agent scribe", "check of pool loader"
+	Line string   // the command line, or the script
+	At   string   // where it is declared: "city.toml:12:1"
+	From []string // the absolute paths of the files that declare it
+	Sums []string // hashes of what Line depends on: scripts, environment
+}
+
+// Sum is a hash of everything in the program but its place.
+func (p Program) Sum() string {
+	h := sha256.New()
+	for _, part := range append([]string{p.What, p.Line}, p.Sums...) {
+		fmt.Fprintf(h, "%d:%s", len(part), part)
+	}
+	return hex.EncodeToString(h.Sum(nil)[:16])
+}
+
+// Record is the answer of a user for one city.
+type Record struct {
+	Path     string            `json:"path"`     // of the city, absolute
+	Programs []string          `json:"programs"` // the sums of all programs that have been trusted here, sorted
+	Heads    map[string]string `json:"heads"`    // the commit of each git checkout that declares programs, by its folder
+	At       time.Time         `json:"at"`       // of the answer
+}
+
+// NewRecord is the record of a user who trusts these programs.
+func NewRecord(dir string, programs []Program, heads map[string]Head, now time.Time) Record {
+	return Record{Path: dir, At: now.UTC().Truncate(time.Second)}.with(programs, heads)
+}
+
+func (r Record) with(programs []Program, heads map[string]Head) Record {
+	r.Programs = slices.Clone(r.Programs)
+	for _, p := range programs {
+		r.Programs = append(r.Programs, p.Sum())
+	}
+	slices.Sort(r.Programs)
+	r.Programs = slices.Compact(r.Programs)
+	r.Heads = map[string]string{}
+	for dir, h := range heads {
+		r.Heads[dir] = h.Commit
+	}
+	return r
+}
+
+func (r Record) equal(other Record) bool {
+	return r.Path == other.Path && slices.Equal(r.Programs, other.Programs) && maps.Equal(r.Heads, other.Heads)
+}
+
+// Head is the state of a git checkout.
+type Head struct {
+	Commit string // "" = none yet
+	Busy   bool   // git writes to it: files of a commit may be there before the commit is
+	// Since reports whether every commit after the given one was made in this checkout, by `git commit`.
+	Since func(commit string) bool
+}
+
+// Refusal is the error of a city whose programs may not run.
+type Refusal struct {
+	Dir string
+	Why string
+	New []Program // those that no answer covers
+}
+
+func (r *Refusal) Error() string {
+	return fmt.Sprintf("the city in %s is not trusted: %s. None of its programs runs until then: `%s` lists them and asks", r.Dir, r.Why, r.Command())
+}
+
+// Command is the command line that asks the user.
+func (r *Refusal) Command() string { return "gcity trust " + shell.Quote(r.Dir) }
+
+// Judge decides by the record of a city, nil if there is none, whether its programs may run. renewed is the record to be
+// kept from now on.
+func Judge(dir string, rec *Record, programs []Program, heads map[string]Head) (renewed Record, refused *Refusal) {
+	if rec == nil {
+		return Record{}, &Refusal{Dir: dir, Why: "you have not started it before", New: programs}
+	}
+	var added []Program
+	var where string
+	for _, p := range programs {
+		if slices.Contains(rec.Programs, p.Sum()) {
+			continue
+		}
+		if repo := movedOf(rec, p.From, heads); repo != "" {
+			added, where = append(added, p), cmp.Or(where, repo)
+		}
+	}
+	if len(added) > 0 {
+		return *rec, &Refusal{Dir: dir, New: added, Why: fmt.Sprintf(
+			"%s is new or changed (%s) since you trusted it, and the git checkout %s has moved", added[0].What, added[0].At, where)}
+	}
+	return rec.with(programs, heads), nil
+}
+
+// movedOf is the first checkout of some files into which commits may have come from elsewhere, "" if there is none.
+func movedOf(rec *Record, files []string, heads map[string]Head) string {
+	for _, f := range files {
+		if repo := checkoutOf(f, heads); repo != "" && moved(rec, repo, heads[repo]) {
+			return repo
+		}
+	}
+	return ""
+}
+
+// moved reports whether commits may have come into a checkout from elsewhere.
+func moved(rec *Record, repo string, now Head) bool {
+	was, known := rec.Heads[repo]
+	switch {
+	case now.Busy, !known && !within(repo, rec.Path) && !within(rec.Path, repo):
+		return true
+	case was == now.Commit:
+		return false
+	}
+	return now.Since == nil || !now.Since(was)
+}
+
+// within reports whether a path is a folder or lies below it.
+func within(folder, path string) bool {
+	return path == folder || strings.HasPrefix(path, strings.TrimSuffix(folder, "/")+"/")
+}
+
+// checkoutOf is the innermost checkout that a file is in, "" if it is in none.
+func checkoutOf(file string, heads map[string]Head) string {
+	for dir := filepath.Dir(file); ; dir = filepath.Dir(dir) {
+		if _, is := heads[dir]; is {
+			return dir
+		}
+		if dir == filepath.Dir(dir) {
+			return ""
+		}
+	}
+}
+
+// Grant is the proof that the programs of a city may run. The zero value refuses. It is judged when it is first asked.
+type Grant struct {
+	refused func() error
+}
+
+// Err is nil if the programs may run, else a *Refusal or why that cannot be told.
+func (g Grant) Err() error {
+	if g.refused == nil {
+		return &Refusal{Why: "nothing has checked it"}
+	}
+	return g.refused()
+}
+
+// Check returns the grant for a city. The programs are collected only when the ledger needs them.
+func (l *Ledger) Check(dir string, programs func() ([]Program, error)) Grant {
+	return Grant{sync.OnceValue(func() error { return l.check(dir, programs) })}
+}
+
+// Running returns the grant of a city that a controller of this user has in force: it was checked when it started.
+func Running() Grant { return Grant{func() error { return nil }} }

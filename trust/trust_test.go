@@ -1,0 +1,244 @@
+package trust
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+func program(line, file string) Program {
+	return Program{What: "agent a", Line: line, At: "city.toml:1:1", From: []string{file}}
+}
+
+func TestJudge(t *testing.T) {
+	const city, file = "/src/c", "/src/c/city.toml"
+	old, fresh := program("old", file), program("new", file)
+	local := func(string) bool { return true }
+	trustedAt := func(commit string) *Record {
+		heads := map[string]Head{}
+		if commit != "-" {
+			heads[city] = Head{Commit: commit}
+		}
+		r := NewRecord(city, []Program{old}, heads, time.Now())
+		return &r
+	}
+	for name, c := range map[string]struct {
+		rec   *Record
+		now   []Program
+		heads map[string]Head
+		ok    bool
+	}{
+		"never asked":                             {nil, []Program{old}, nil, false},
+		"the same":                                {trustedAt("1"), []Program{old}, map[string]Head{city: {Commit: "1"}}, true},
+		"edited here":                             {trustedAt("1"), []Program{old, fresh}, map[string]Head{city: {Commit: "1"}}, true},
+		"edited outside of git":                   {trustedAt("-"), []Program{fresh}, nil, true},
+		"pulled":                                  {trustedAt("1"), []Program{old, fresh}, map[string]Head{city: {Commit: "2"}}, false},
+		"pulled, nothing new":                     {trustedAt("1"), []Program{old}, map[string]Head{city: {Commit: "2"}}, true},
+		"pulled, one less":                        {trustedAt("1"), nil, map[string]Head{city: {Commit: "2"}}, true},
+		"edited and committed":                    {trustedAt("1"), []Program{fresh}, map[string]Head{city: {Commit: "2", Since: local}}, true},
+		"git is at work":                          {trustedAt("1"), []Program{fresh}, map[string]Head{city: {Commit: "1", Busy: true}}, false},
+		"became a checkout of somebody else's":    {trustedAt("-"), []Program{fresh}, map[string]Head{city: {Commit: "2"}}, false},
+		"became a checkout without a commit":      {trustedAt("-"), []Program{fresh}, map[string]Head{city: {}}, true},
+		"from another checkout, never seen":       {trustedAt("1"), []Program{program("x", "/rig/a.toml")}, map[string]Head{city: {Commit: "1"}, "/rig": {Commit: "7"}}, false},
+		"the city's moved, the file is elsewhere": {trustedAt("1"), []Program{program("x", "/etc/x.toml")}, map[string]Head{city: {Commit: "2"}}, true},
+	} {
+		_, refused := Judge(city, c.rec, c.now, c.heads)
+		if (refused == nil) != c.ok {
+			t.Errorf("%s: refused is %v", name, refused)
+		}
+	}
+}
+
+// What has been accepted once stays so, and is no reason to ask when a pull follows.
+func TestJudgeRenews(t *testing.T) {
+	const city, file = "/src/c", "/src/c/city.toml"
+	first := NewRecord(city, []Program{program("old", file)}, map[string]Head{city: {Commit: "1"}}, time.Now())
+	edited, refused := Judge(city, &first, []Program{program("new", file)}, map[string]Head{city: {Commit: "1"}})
+	if refused != nil {
+		t.Fatal(refused)
+	}
+	for _, line := range []string{"old", "new"} {
+		if _, refused := Judge(city, &edited, []Program{program(line, file)}, map[string]Head{city: {Commit: "2"}}); refused != nil {
+			t.Errorf("%s: %v", line, refused)
+		}
+	}
+}
+
+func TestZeroGrantRefuses(t *testing.T) {
+	if (Grant{}).Err() == nil {
+		t.Error("the zero grant lets programs run")
+	}
+}
+
+func TestSum(t *testing.T) {
+	p := program("x", "/a")
+	same, other, script := p, p, p
+	same.At, same.From = "city.toml:9:1", []string{"/b"}
+	other.Line = "y"
+	script.Sums = []string{"1"}
+	if p.Sum() != same.Sum() || p.Sum() == other.Sum() || p.Sum() == script.Sum() {
+		t.Error("a sum does not follow what runs")
+	}
+}
+
+func env(pairs ...string) func(string) string {
+	return func(name string) string {
+		for _, kv := range pairs {
+			if value, ok := strings.CutPrefix(kv, name+"="); ok {
+				return value
+			}
+		}
+		return ""
+	}
+}
+
+func TestLedger(t *testing.T) {
+	state, city := t.TempDir(), t.TempDir()
+	programs := func() ([]Program, error) {
+		return []Program{program("x", filepath.Join(city, "city.toml"))}, nil
+	}
+	l := Open(env("XDG_STATE_HOME="+state), nil)
+	if l.Check(city, programs).Err() == nil {
+		t.Fatal("a city that was never asked about may run")
+	}
+	all, _ := programs()
+	if err := l.Trust(city, all, time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Check(city, programs).Err(); err != nil {
+		t.Error(err)
+	}
+	if err := Open(env("HOME="+state), nil).Check(city, programs).Err(); err == nil {
+		t.Error("another user's ledger counts")
+	}
+	if list, err := l.List(); err != nil || len(list) != 1 || list[0].Path != city {
+		t.Error(list, err)
+	}
+	if was, err := l.Revoke(city); !was || err != nil {
+		t.Error(was, err)
+	}
+	if l.Check(city, programs).Err() == nil {
+		t.Error("a city may run whose trust was revoked")
+	}
+	for name, l := range map[string]*Ledger{
+		"all":    Open(env("GCITY_TRUST=all"), nil),
+		"folder": Open(env(), func() []string { return []string{filepath.Dir(city)} }),
+		"itself": Open(env(), func() []string { return []string{city} }),
+	} {
+		if err := l.Check(city, programs).Err(); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if Open(env("GCITY_TRUST=1"), func() []string { return []string{city[:len(city)-1]} }).Check(city, programs).Err() == nil {
+		t.Error("part of a folder's name, or another value of GCITY_TRUST, trusts a city")
+	}
+}
+
+// A record that another user can write is no answer.
+func TestLedgerRefusesForeignRecords(t *testing.T) {
+	l, city := Open(env("XDG_STATE_HOME="+t.TempDir()), nil), t.TempDir()
+	if err := l.Trust(city, nil, time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(l.file(city), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := l.Load(city); err == nil || !strings.Contains(err.Error(), "chmod go-w") {
+		t.Errorf("a record of mode 0666 counts: %v", err)
+	}
+}
+
+// git is a real repository in a folder.
+func git(t *testing.T, dir string, args ...string) {
+	t.Helper()
+	c := exec.Command("git", append([]string{"-C", dir, "-c", "user.name=a", "-c", "user.email=a@b"}, args...)...)
+	c.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_SYSTEM=/dev/null")
+	if out, err := c.CombinedOutput(); err != nil {
+		t.Fatalf("git %v: %v\n%s", args, err, out)
+	}
+}
+
+func TestCheckouts(t *testing.T) {
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("git is not installed")
+	}
+	origin, dir := t.TempDir(), filepath.Join(t.TempDir(), "clone")
+	git(t, origin, "init", "-q", "-b", "main")
+	commit := func(at, text string) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(at, "city.toml"), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		git(t, at, "add", ".")
+		git(t, at, "commit", "-qm", text)
+	}
+	head := func() Head {
+		t.Helper()
+		h, is := Heads(filepath.Join(dir, "sub"), nil)[dir]
+		if !is || h.Commit == "" {
+			t.Fatalf("no checkout in %s", dir)
+		}
+		return h
+	}
+	commit(origin, "1")
+	git(t, t.TempDir(), "clone", "-q", origin, dir)
+	cloned := head().Commit
+	if got := Origin(dir); got != origin {
+		t.Errorf("the origin is %q", got)
+	}
+	commit(dir, "mine")
+	mine := head()
+	if mine.Commit == cloned || !mine.Since(cloned) {
+		t.Error("a commit made here counts as one from elsewhere")
+	}
+	git(t, dir, "reset", "-q", "--hard", cloned)
+	commit(origin, "2")
+	git(t, dir, "pull", "-q", "--ff-only")
+	pulled := head()
+	if pulled.Commit == cloned || pulled.Since(cloned) {
+		t.Error("a pull counts as a commit made here")
+	}
+	commit(dir, "mine again")
+	if head().Since(cloned) {
+		t.Error("a commit after a pull hides the pull")
+	}
+	git(t, dir, "pack-refs", "--all")
+	if head().Commit == "" {
+		t.Error("packed refs are not read")
+	}
+	tree := filepath.Join(t.TempDir(), "tree")
+	git(t, dir, "worktree", "add", "-q", tree, "-b", "other")
+	if Heads(tree, nil)[tree].Commit != head().Commit {
+		t.Error("the commit of a worktree is not read")
+	}
+	if err := os.WriteFile(filepath.Join(dir, ".git", "index.lock"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if !head().Busy {
+		t.Error("a checkout that git writes to is not busy")
+	}
+}
+
+func TestScripts(t *testing.T) {
+	dir := t.TempDir()
+	write := func(text string) {
+		if err := os.WriteFile(filepath.Join(dir, "run.sh"), []byte(text), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("1")
+	for _, line := range []string{"./run.sh", "sh run.sh x", "bash -c 'exec ./run.sh'", "A=1;run.sh|cat", filepath.Join(dir, "run.sh")} {
+		write("1")
+		before := Scripts(line, dir)
+		write("2")
+		if after := Scripts(line, dir); len(before) != 1 || len(after) != 1 || before[0] == after[0] {
+			t.Errorf("%s: %v, then %v", line, before, after)
+		}
+	}
+	if got := Scripts("cat /etc/hostname ../x", dir); len(got) != 0 {
+		t.Errorf("files outside count: %v", got)
+	}
+}
