@@ -1,0 +1,115 @@
+package config
+
+import (
+	"cmp"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"gcity/trust"
+)
+
+// Runs lists every program that the configuration names, in the order of the agents. Automations are not among them: they
+// are files of their own.
+func (c *City) Runs() []trust.Program {
+	r := runs{city: c}
+	for _, p := range []struct{ what, key, provider string }{
+		{"session provider", "session.provider", c.Session.Provider},
+		{"event script", "events.provider", c.Events.Provider},
+		{"work store", "beads.provider", c.Beads.Provider},
+	} {
+		r.provider(p.what, c.Origins[p.key], p.provider)
+	}
+	for i := range c.Agents {
+		r.agent(&c.Agents[i])
+	}
+	for i := range c.Watchdogs {
+		w := &c.Watchdogs[i]
+		r.add("escalation of watchdog "+w.Qualified(), cmp.Or(w.Origins["escalate_command"], w.Origin), w.EscalateCommand)
+		for _, said := range [][2]string{{"nudge", w.Nudge}, {"wake", w.Wake}} {
+			if at, written := w.Origins[said[0]]; written {
+				r.add(said[0]+" of watchdog "+w.Qualified(), at, said[1])
+			}
+		}
+	}
+	return r.all
+}
+
+// runs collects programs.
+type runs struct {
+	city *City
+	all  []trust.Program
+}
+
+func (r *runs) add(what string, at Origin, line string, sums ...string) {
+	if strings.TrimSpace(line) == "" || strings.HasPrefix(at.File, "environment ") {
+		return // the environment is the user's own
+	}
+	r.all = append(r.all, trust.Program{What: what, Line: line, At: at.String(), From: []string{r.fileOf(at)},
+		Sums: append(sums, trust.Scripts(line, r.city.Path, r.city.folderOf(at))...)})
+}
+
+// fileOf is the file of an origin.
+func (r *runs) fileOf(at Origin) string {
+	if filepath.IsAbs(at.File) {
+		return at.File
+	}
+	return filepath.Join(r.city.Path, cmp.Or(at.File, FileName))
+}
+
+// provider adds a provider that is a script, or another program that works in the city's folder.
+func (r *runs) provider(what string, at Origin, name string) {
+	script, scripted := strings.CutPrefix(name, "exec:")
+	switch {
+	case scripted:
+		r.add(what, at, script)
+	case name == "bd":
+		r.add(what, at, name)
+	}
+}
+
+func (r *runs) agent(a *Agent) {
+	p := r.city.ProgramOf(a, func([]Preset) string { return "" })
+	name := a.Qualified()
+	at := func(keys ...string) Origin {
+		for _, k := range keys {
+			if o, written := a.Origins[k]; written {
+				return o
+			}
+		}
+		return a.Origin
+	}
+	r.add("agent "+name, at("start_command", "provider", "args"), cmp.Or(p.CommandLine(), "(the first known program that is installed)"), append(envOf(p.Env), p.PromptFlag)...)
+	for _, from := range p.Origins {
+		if last := &r.all[len(r.all)-1]; from.File != "" && !strings.HasPrefix(from.File, "preset ") {
+			last.From = append(last.From, r.fileOf(from))
+		}
+	}
+	for _, line := range a.PreStart {
+		r.add("pre_start of "+name, at("pre_start"), line)
+	}
+	for _, line := range a.SessionSetup {
+		r.add("session_setup of "+name, at("session_setup"), line)
+	}
+	r.add("session_setup_script of "+name, at("session_setup_script"), a.SessionSetupScript, a.ScriptHash)
+	r.add("nudge of "+name, at("nudge"), a.Nudge)
+	r.add("work_query of "+name, at("work_query"), a.WorkQuery)
+	r.add("sling_query of "+name, at("sling_query"), a.SlingQuery)
+	if a.Pool != nil {
+		r.add("check of pool "+name, at("pool.check"), a.Pool.Check)
+	}
+	if a.OverlayDir != "" {
+		r.add("overlay of "+name, at("overlay_dir"), a.OverlayDir, a.OverlayHash)
+	}
+	r.provider("session provider of "+name, at("session"), a.Session)
+}
+
+// envOf is an environment in the order of its names: they may decide what runs.
+func envOf(env map[string]string) []string {
+	var pairs []string
+	for _, name := range slices.Sorted(maps.Keys(env)) {
+		pairs = append(pairs, name+"="+env[name])
+	}
+	return pairs
+}

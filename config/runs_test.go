@@ -1,0 +1,130 @@
+package config
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// Every key that takes text either names a program, which Runs lists, or is known not to: a new key has to be decided about.
+func TestRunsKnowsEveryKey(t *testing.T) {
+	programs := []string{
+		"agents.start_command", "agents.provider", "agents.args", "agents.env", "agents.nudge", "agents.pre_start", "agents.session_setup",
+		"agents.session_setup_script", "agents.session", "agents.prompt_flag", "agents.overlay_dir", "agents.work_query", "agents.sling_query",
+		"agents.pool.check", "workspace.start_command", "workspace.provider", "providers.*.command", "providers.*.args", "providers.*.env",
+		"providers.*.prompt_flag", "session.provider", "events.provider", "beads.provider", "watchdogs.nudge", "watchdogs.wake",
+		"watchdogs.escalate_command",
+	}
+	others := strings.Fields(`agents.default_sling_formula agents.depends_on agents.description agents.dir agents.inject_fragments
+		agents.install_agent_hooks agents.name agents.process_names agents.prompt_mode agents.prompt_template agents.ready_prompt_prefix
+		agents.restart agents.scope agents.strategy api.bind api.hosts api.token_file automations.overrides.check automations.overrides.gate
+		automations.overrides.name automations.overrides.on automations.overrides.pool automations.overrides.rig
+		automations.overrides.schedule automations.skip console.colour console.theme daemon.crash_history dolt.host formulas.dir include
+		providers.*.display_name providers.*.process_names providers.*.prompt_mode providers.*.ready_prompt_prefix
+		rigs.default_sling_target rigs.formulas_dir rigs.includes rigs.name rigs.path rigs.prefix rigs.topologies rigs.topology
+		session.k8s.context session.k8s.cpu_limit session.k8s.cpu_request session.k8s.image session.k8s.mem_limit session.k8s.mem_request
+		session.k8s.namespace topologies.*.path topologies.*.ref topologies.*.source watchdogs.escalate_to watchdogs.heartbeat
+		watchdogs.name watchdogs.rig watchdogs.triage watchdogs.watches workspace.global_fragments workspace.includes
+		workspace.install_agent_hooks workspace.name workspace.session_template workspace.topologies workspace.topology`)
+	for _, k := range newSchema().byPath {
+		text := slices.Contains([]kind{kindString, kindStrings, kindEnv}, k.kind)
+		if strings.HasPrefix(k.path, "patches.") || strings.HasPrefix(k.path, "rigs.overrides.") {
+			continue // they change the keys below
+		}
+		if text && !slices.Contains(programs, k.path) && !slices.Contains(others, k.path) {
+			t.Errorf("%s: if it names a program, Runs has to list it; else name it in this test", k.path)
+		}
+	}
+}
+
+// A change of anything that runs changes a sum.
+func TestRunsFollowsEveryProgram(t *testing.T) {
+	const text = `[workspace]
+name = "town"
+[session]
+provider = "exec:./VALUE-a"
+[events]
+provider = "exec:./VALUE-b"
+[beads]
+provider = "exec:./VALUE-c"
+[providers.mine]
+command = "VALUE-d"
+args = ["VALUE-e"]
+env = { HELPER = "VALUE-f" }
+prompt_flag = "--VALUE-g"
+[[agents]]
+name = "one"
+provider = "mine"
+session = "exec:./VALUE-h"
+nudge = "VALUE-i"
+pre_start = ["VALUE-j"]
+session_setup = ["VALUE-k"]
+work_query = "VALUE-l"
+sling_query = "VALUE-m {}"
+[[agents]]
+name = "two"
+start_command = "./script VALUE-n"
+session_setup_script = "script"
+env = { LD_PRELOAD = "VALUE-o" }
+overlay_dir = "over"
+[agents.pool]
+max = 1
+check = "VALUE-p"
+[[watchdogs]]
+name = "w"
+watches = "one"
+every = "1h"
+nudge = "VALUE-q"
+wake = "VALUE-r"
+escalate_command = "VALUE-s"
+`
+	dir := t.TempDir()
+	write := func(name, text string) {
+		t.Helper()
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	sums := func(text string) map[string]bool {
+		t.Helper()
+		c, err := Parse(dir, []byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		out := map[string]bool{}
+		for _, p := range c.Runs() {
+			out[p.Sum()] = true
+		}
+		return out
+	}
+	write("script", "1")
+	write("over/file", "1")
+	before := sums(text)
+	news := func(what, text string) {
+		t.Helper()
+		for sum := range sums(text) {
+			if !before[sum] {
+				return
+			}
+		}
+		t.Errorf("%s changed, and no sum did", what)
+	}
+	for _, letter := range "abcdefghijklmnopqrs" {
+		value := "VALUE-" + string(letter)
+		news(value, strings.Replace(text, value, "other-"+string(letter), 1))
+	}
+	if len(sums(text+"[[agents]]\nname = \"three\"\ndescription = \"x\"\nsuspended = true\nstart_command = \"x\"\n")) != len(before)+1 {
+		t.Error("one more agent is not one more program")
+	}
+	write("script", "2")
+	news("a script", text)
+	write("script", "1")
+	write("over/file", "2")
+	news("an overlay", text)
+}
