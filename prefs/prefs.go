@@ -30,6 +30,7 @@ type Prefs struct {
 	OnHangup      string
 	Detach        detach.Key
 	Keys          []Binding // in the order of the file
+	TrustFolders  []string  // every city in or below one of them is trusted: absolute, or below ~/
 
 	Themes   []themes.Theme // those that come with gcity and the person's own, by name
 	Problems []string       // what could not be read, each with its place and what to write instead

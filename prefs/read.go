@@ -1,7 +1,9 @@
 package prefs
 
 import (
+	"path/filepath"
 	"slices"
+	"strings"
 
 	"gcity/internal/detach"
 	"gcity/internal/tomldoc"
@@ -9,7 +11,7 @@ import (
 
 // read takes everything out of the file that can be understood.
 func (p *Prefs) read(t tomldoc.Table) {
-	t.Slips("theme", "columns", "reduced_motion", "ascii", "fps", "confirm", "on_hangup", "detach_keys", "keys")
+	t.Slips("theme", "columns", "reduced_motion", "ascii", "fps", "confirm", "on_hangup", "detach_keys", "keys", "trust")
 	p.Theme = oneOf(t, "theme", "", append(p.themeNames(), Auto))
 	p.Columns = columns(t)
 	p.ReducedMotion = t.Flag("reduced_motion", false)
@@ -24,9 +26,26 @@ func (p *Prefs) read(t tomldoc.Table) {
 		t.Wrong("detach_keys", "%v; it stays %s", err, leave)
 	}
 	p.Detach = leave
+	if own, ok := t.Table("trust"); ok {
+		p.TrustFolders = trustFolders(own)
+	}
 	if keys, ok := t.Table("keys"); ok {
 		p.Keys = bindings(keys, "")
 	}
+}
+
+// trustFolders are the folders that are absolute, or begin with ~/.
+func trustFolders(t tomldoc.Table) []string {
+	t.Slips("folders")
+	var out []string
+	for i, folder := range t.Texts("folders") {
+		if !filepath.IsAbs(folder) && !strings.HasPrefix(folder, "~/") {
+			t.WrongItem("folders", i, "%q is neither absolute nor below ~/; nothing is trusted by it", folder)
+			continue
+		}
+		out = append(out, folder)
+	}
+	return out
 }
 
 func (p *Prefs) themeNames() []string {
