@@ -14,6 +14,7 @@ import (
 	"gcity/config"
 	"gcity/events"
 	"gcity/session"
+	"gcity/trust"
 )
 
 // aside is a city without a controller: what its files say and what its sessions answer. Sessions outlive controllers,
@@ -23,6 +24,7 @@ type aside struct {
 	now      func() time.Time
 	config   *config.City // nil if it is refused
 	refused  error        // why
+	grant    trust.Grant  // of its programs
 	known    *known       // what is known of it all the same, nil = nothing
 	sessions session.Provider
 	stores   []*depot // the city's first; none if the configuration is refused and nothing is known of it
@@ -42,8 +44,9 @@ func newAside(dir string, observe bool, now func() time.Time, broken func(error)
 	if b.config, b.refused = loadCity(dir); b.refused != nil {
 		b.known = knownAt(dir)
 	}
+	b.grant = trusted(dir, b.config)
 	var err error
-	b.sessions, b.close, err = openSessions(dir, observe, quietLogger(), broken)
+	b.sessions, b.close, err = openSessions(sessionOptions{dir: dir, grant: b.grant, observe: observe, logger: quietLogger(), broken: broken})
 	if err != nil {
 		return nil, fmt.Errorf("cannot look at the sessions of %s: %w", dir, err)
 	}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"fmt"
@@ -46,6 +47,7 @@ func (b *aside) ask(ctx context.Context, d automation.Definition) automation.Che
 	defer cancel()
 	f := automation.CheckFacts{Asked: b.now(), Done: true, Fresh: true}
 	dir, env, err := runPlace(b.config, d)
+	err = cmp.Or(b.grant.Err(), err)
 	var res shell.Result
 	if err == nil {
 		res, err = shell.Run(ctx, shell.Line{Text: d.Check, Dir: dir, Env: append(env, "GC_RUN="+b.dir+":look:"+rand.Text())})

@@ -135,6 +135,9 @@ func (b *aside) updateBead(ctx context.Context, c city.UpdateBead) (controller.S
 
 // sling hands out work by the configuration on disk.
 func (b *aside) sling(ctx context.Context, req city.SlingRequest) (controller.Slung, error) {
+	if err := b.grant.Err(); err != nil { // the target's sling_query may run
+		return controller.Slung{}, err
+	}
 	snap, err := b.Snapshot(ctx)
 	if err != nil {
 		return controller.Slung{}, err

@@ -41,7 +41,7 @@ func (b *aside) openStores() error {
 				continue
 			}
 		}
-		s, err := openStore(p)
+		s, err := openTrusted(p)
 		if err != nil {
 			return err
 		}

@@ -50,11 +50,11 @@ func (a *app) register(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	if _, err := loadCity(dir); err != nil {
-		return err
-	}
 	if a.readOnly {
 		return refusedReadOnly("register")
+	}
+	if err := a.mayStart(dir); err != nil {
+		return err
 	}
 	home, err := a.home()
 	if err != nil {

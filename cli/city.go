@@ -47,6 +47,9 @@ func (a *app) settle(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := a.mayStart(dir); err != nil {
+		return err
+	}
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Minute)
 	defer cancel()
 	before := newestSeq(ctx, dir)

@@ -11,6 +11,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -21,6 +22,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"gcity/city"
+	"gcity/trust"
 )
 
 // Main runs one command line (without the program's name) on the process's own streams and returns its exit code.
@@ -50,6 +52,9 @@ type app struct {
 	json     bool
 	readOnly bool
 
+	untrusted error // why no program of the city that is read may run; said at the end
+	completes bool  // this names things for a shell: nothing is said
+
 	files  []string // -f
 	strict bool     // --strict
 
@@ -67,6 +72,7 @@ type app struct {
 func (a *app) run(ctx context.Context, args []string) int {
 	root := a.root()
 	if len(args) > 0 && strings.HasPrefix(args[0], "__complete") {
+		a.completes = true
 		a.completions(root)
 	}
 	root.SetArgs(args)
@@ -74,6 +80,9 @@ func (a *app) run(ctx context.Context, args []string) int {
 	root.SetOut(a.out)
 	root.SetErr(a.err)
 	err := root.ExecuteContext(ctx)
+	if _, said := errors.AsType[*trust.Refusal](err); !said && a.untrusted != nil {
+		a.warn(a.untrusted.Error())
+	}
 	code, message := verdict(err)
 	if message != "" {
 		fmt.Fprintln(a.err, a.tint(a.errTTY, red, "gcity:")+" "+safeText(message))
@@ -99,7 +108,7 @@ func (a *app) root() *cobra.Command {
 		}
 	}
 	add("city", a.initCommand(), a.startCommand(), a.stopCommand(), a.restartCommand(), a.suspendCommand(), a.resumeCommand(),
-		a.reloadCommand(), a.daemonCommand(), a.topologyCommand())
+		a.reloadCommand(), a.trustCommand(), a.daemonCommand(), a.topologyCommand())
 	add("look", a.statusCommand(), a.whyCommand(), a.planCommand(), a.eventsCommand(), a.eventCommand(), a.configCommand())
 	add("agent", a.agentCommand(), a.poolCommand(), a.rigCommand(), a.watchdogCommand(), a.primeCommand(), a.hookCommand(), a.handoffCommand(), a.heartbeatCommand())
 	add("work", a.beadCommand(), a.mailCommand(), a.slingCommand(), a.convoyCommand(), a.formulaCommand(), a.automationCommand())

@@ -78,7 +78,11 @@ func (a *app) loadHere() (*config.City, error) {
 	if err != nil {
 		return nil, err
 	}
-	return a.loadAt(dir, nil)
+	c, err := a.loadAt(dir, nil)
+	if err == nil {
+		a.noteUntrusted(trusted(dir, c))
+	}
+	return c, err
 }
 
 // configShape is a configuration in JSON.

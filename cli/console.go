@@ -90,6 +90,9 @@ func (a *app) console(ctx context.Context) error {
 		return notRunning("no controller runs %s, and --read-only starts none; `gcity` or `gcity --headless` does", l.dir)
 	}
 	l.close()
+	if err := a.mayStart(l.dir); err != nil {
+		return err
+	}
 	return a.hostRoom(ctx, l.dir)
 }
 

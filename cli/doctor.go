@@ -15,6 +15,7 @@ import (
 	"gcity/city"
 	"gcity/config"
 	"gcity/session"
+	"gcity/trust"
 )
 
 // finding is the result of one check.
@@ -76,6 +77,9 @@ func (a *app) doctor(ctx context.Context, fix bool) error {
 		f.Check = c.name
 		found = append(found, f)
 	}
+	owners := a.checkOwner(p)
+	owners.Check = "owners"
+	found = append(found, owners)
 	found = append(found, examineService(ctx, p, a)...)
 	found = append(found, examineProviders(ctx, p)...)
 	found = append(found, examineStores(ctx, p, !a.readOnly)...)
@@ -119,6 +123,7 @@ func (a *app) tellFindings(found []finding) error {
 type patient struct {
 	dir      string
 	config   *config.City
+	grant    trust.Grant // of its programs
 	refused  error
 	running  *city.Snapshot   // of the controller, nil if none answers
 	deaf     error            // why it did not
@@ -135,7 +140,8 @@ func newPatient(ctx context.Context, dir string) *patient {
 	p := &patient{dir: dir, close: func() {}, trials: map[string]finding{}}
 	p.running, p.deaf = askController(ctx, dir)
 	p.config, p.refused = loadCityOf(dir, p.running)
-	provider, closeSessions, err := openSessions(dir, true, quietLogger(), nil)
+	p.grant = trusted(dir, p.config)
+	provider, closeSessions, err := openSessions(sessionOptions{dir: dir, grant: p.grant, observe: true, logger: quietLogger()})
 	if err != nil {
 		p.unlisted = err
 		return p
@@ -181,7 +187,7 @@ type check struct {
 
 func checks() []check {
 	return []check{
-		{"configuration", checkCity}, {"agents", checkAgents}, {"programs", checkPrograms}, {"rigs", checkRigs}, {"automations", checkAutomations}, {"formulas", checkRecipes}, {"overrides", checkOverrides}, {"folder .gc", checkFolder}, {"leftovers", checkLeftovers}, {"controller", checkController}, {"versions", checkVersions}, {"API", checkAPI},
+		{"configuration", checkCity}, {"trust", checkTrust}, {"agents", checkAgents}, {"programs", checkPrograms}, {"rigs", checkRigs}, {"automations", checkAutomations}, {"formulas", checkRecipes}, {"overrides", checkOverrides}, {"folder .gc", checkFolder}, {"leftovers", checkLeftovers}, {"controller", checkController}, {"versions", checkVersions}, {"API", checkAPI},
 		{"sessions", checkSessions}, {"crashes", checkQuarantine}, {"stray processes", checkStrays}, {"whose work", checkStranded}, {"event log", checkLog}, {"events' script", checkMirror}, {"file system", checkFileSystem}, {"disk space", checkSpace}, {"clock", checkClock}, {"git", checkGit},
 		{"terminals", checkTerminals}, {"open files", checkFiles}, {"processes", checkTasks}, {"inotify", checkInotify}, {"logging out", checkLinger},
 	}

@@ -69,6 +69,9 @@ func (p *patient) tryProvider(ctx context.Context, name string) finding {
 	case "fail":
 		return note("name another one when the drill is over", "a drill: it refuses every start")
 	}
+	if _, scripted := cutExec(name); scripted && p.grant.Err() != nil {
+		return untried()
+	}
 	if p.provider == nil {
 		return note("", "not tried: %v", p.unlisted)
 	}

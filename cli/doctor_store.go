@@ -12,6 +12,7 @@ import (
 
 	"gcity/beads"
 	"gcity/city"
+	"gcity/trust"
 )
 
 // How long doctor looks at one store, and waits for one that is locked.
@@ -74,6 +75,9 @@ func examinePlace(ctx context.Context, where place, write bool) []finding {
 // examineForeign asks another program for the work that it keeps.
 func examineForeign(ctx context.Context, where place) []finding {
 	unread, err := askStore(ctx, where)
+	if _, untrusted := errors.AsType[*trust.Refusal](err); untrusted {
+		return []finding{untried()}
+	}
 	if err != nil {
 		return []finding{bad("do what it says; until then nothing is known of this work, and nobody can change it", "kept by %s: %v", safeLine(where.by.Provider), err)}
 	}

@@ -118,7 +118,7 @@ func findAgent(ctx context.Context, c city.Control, name string) (*city.Agent, e
 
 // drainMarked reads the marks of an agent's session.
 func (a *app) drainMarked(ctx context.Context, dir, name string) (drainShape, error) {
-	sessions, closeSessions, err := openSessions(dir, true, quietLogger(), nil)
+	sessions, closeSessions, err := openSessions(sessionOptions{dir: dir, grant: trusted(dir, nil), observe: true, logger: quietLogger()})
 	if err != nil {
 		return drainShape{}, fmt.Errorf("cannot look at the sessions of %s: %w", dir, err)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"gcity/city"
 	"gcity/config"
+	"gcity/trust"
 )
 
 // The exit codes, for scripts.
@@ -48,9 +49,10 @@ func quietly(code int) error { return &failure{code: code} }
 // verdict turns the end of a command into an exit code and what is left to say.
 func verdict(err error) (code int, message string) {
 	var (
-		f       *failure
-		refused *config.Error
-		problem *city.Error
+		f         *failure
+		refused   *config.Error
+		untrusted *trust.Refusal
+		problem   *city.Error
 	)
 	switch {
 	case err == nil:
@@ -61,6 +63,8 @@ func verdict(err error) (code int, message string) {
 		return f.code, f.Error()
 	case errors.As(err, &refused):
 		return exitConfig, refusal(refused)
+	case errors.As(err, &untrusted):
+		return exitConfig, err.Error()
 	case isNotRunning(err):
 		return exitNotRunning, err.Error()
 	case alreadyRunning(err):

@@ -21,7 +21,7 @@ func exposed(ctx context.Context, dir string) []string {
 	ctx, cancel := context.WithTimeout(ctx, gitLimit)
 	defer cancel()
 	const notIgnored = 1 // the exit code; with 128 there is no repository
-	c := exec.CommandContext(ctx, "git", "-C", dir, "check-ignore", "--quiet", "--", filepath.Join(workFolder, "beads.db"))
+	c := exec.CommandContext(ctx, "git", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-C", dir, "check-ignore", "--quiet", "--", filepath.Join(workFolder, "beads.db"))
 	c.Env = slices.DeleteFunc(os.Environ(), func(kv string) bool { return strings.HasPrefix(kv, "GIT_") })
 	c.WaitDelay = time.Second
 	err := c.Run()

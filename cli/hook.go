@@ -139,6 +139,9 @@ func queryOf(c *config.City, w *agent.Want) string {
 
 // asked runs a work_query. A line that fails without a word has found nothing: that is what grep does.
 func asked(ctx context.Context, dir string, w *agent.Want, line string) (string, error) {
+	if err := trusted(dir, nil).Err(); err != nil {
+		return "", err
+	}
 	ctx, cancel := context.WithTimeoutCause(ctx, queryLimit, fmt.Errorf("it had not ended after %s", queryLimit))
 	defer cancel()
 	env := append(slices.Clip(w.Spec.Env), "GC_RUN="+dir+":"+rand.Text())

@@ -15,6 +15,7 @@ import (
 	"gcity/city"
 	"gcity/config"
 	"gcity/internal/disk"
+	"gcity/trust"
 )
 
 // house is a city that this process runs.
@@ -30,6 +31,7 @@ type house struct {
 type houseOptions struct {
 	dir    string
 	source config.Source // of the configuration
+	grant  trust.Grant   // of its programs
 	mode   string        // "console", "headless", controller.Supervised, "settle"
 	logger *slog.Logger
 	beat   func(status string) // after each turn of the loop; must not wait
@@ -45,6 +47,10 @@ func (a *app) openHouse(ctx context.Context, o houseOptions) (*house, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := trusted(o.dir, c).Err(); err != nil {
+		return nil, err
+	}
+	o.grant = trust.Running()
 	if err := makePrivate(filepath.Join(o.dir, ".gc")); err != nil {
 		return nil, err
 	}

@@ -81,6 +81,7 @@ func (a *app) initCity(dir, name string, yes bool) error {
 	if err := writeNew(file, text); err != nil {
 		return err
 	}
+	a.initTrust(dir)
 	if a.json {
 		return a.writeJSON(map[string]string{"name": name, "path": dir, "file": file})
 	}

@@ -26,7 +26,8 @@ func living(ctx context.Context, dir string) (n int, err error) {
 		closeNear()
 		return 0, nil
 	}
-	p, closeIt, err := openSessions(dir, true, quietLogger(), func(error) {}) // what breaks is not counted
+	p, closeIt, err := openSessions(sessionOptions{dir: dir, grant: trusted(dir, nil), observe: true, logger: quietLogger(),
+		broken: func(error) {}}) // what breaks is not counted
 	if err != nil {
 		return 0, err
 	}

@@ -100,6 +100,7 @@ func (a *app) reachCity(ctx context.Context, dir string) (*link, error) {
 	if err != nil {
 		return nil, err
 	}
+	a.noteUntrusted(beside.grant)
 	return &link{Control: beside, dir: dir, known: beside.known, close: beside.close}, nil
 }
 

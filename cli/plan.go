@@ -98,7 +98,7 @@ func (a *app) plan(ctx context.Context) error {
 func (a *app) planOf(ctx context.Context, c *config.City, running *city.Snapshot) (planShape, error) {
 	dir := c.Path
 	out := planShape{Revision: short(c.Revision)}
-	provider, closeSessions, err := openSessions(dir, true, quietLogger(), nil)
+	provider, closeSessions, err := openSessions(sessionOptions{dir: dir, grant: trusted(dir, c), observe: true, logger: quietLogger()})
 	if err != nil {
 		return out, err
 	}

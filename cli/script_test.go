@@ -24,6 +24,7 @@ import (
 	"gcity/session"
 	"gcity/session/pty"
 	"gcity/session/tmux"
+	"gcity/trust"
 )
 
 // The test binary plays gcity, in all the roles that the program has: command line, controller, holder, and the gc of
@@ -37,6 +38,11 @@ func TestMain(m *testing.M) {
 	}
 	if err := flag.Set("test.parallel", "6"); err != nil { // stories wait more than they work
 		panic(err)
+	}
+	if _, said := os.LookupEnv("GCITY_TRUST"); !said { // what these tests start is their own
+		if err := os.Setenv("GCITY_TRUST", trust.Everything); err != nil {
+			panic(err)
+		}
 	}
 	completeWithin = patience // a busy machine is no shell
 	play := func() { os.Exit(Main(os.Args[1:], "test")) }
@@ -56,6 +62,7 @@ func TestScripts(t *testing.T) {
 			e.Setenv("TZ", "UTC")
 			e.Setenv("SHELL", "/bin/sh")
 			e.Setenv("GORACE", quickEnd)
+			e.Setenv("GCITY_TRUST", trust.Everything)
 			e.Values[listenerKey{}] = new(net.Listener)
 			store, err := filepath.Abs("../beads/script/testdata/folder.sh")
 			if err != nil {
@@ -171,7 +178,7 @@ func marked(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: marked AGENT")
 	}
-	sessions, closeSessions, err := openSessions(ts.MkAbs("."), true, quietLogger(), nil)
+	sessions, closeSessions, err := openSessions(sessionOptions{dir: ts.MkAbs("."), observe: true, logger: quietLogger()})
 	ts.Check(err)
 	defer closeSessions()
 	b := aside{sessions: sessions}

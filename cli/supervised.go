@@ -22,11 +22,11 @@ func (a *app) startKept(ctx context.Context, supervised bool) error {
 	if err != nil {
 		return err
 	}
-	if _, err := loadCity(dir); err != nil {
-		return err
-	}
 	if a.readOnly {
 		return refusedReadOnly("start")
+	}
+	if err := a.mayStart(dir); err != nil {
+		return err
 	}
 	home, err := a.home()
 	if err != nil {

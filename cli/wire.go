@@ -310,7 +310,7 @@ func assemble(ctx context.Context, c *config.City, version string, o houseOption
 		return parts{}, err
 	}
 	undo.add(func() { logError(o.logger, "the event log did not close well", closeLog()) })
-	sessions, closeSessions, err := openSessions(o.dir, false, o.logger, broken.tell)
+	sessions, closeSessions, err := openSessions(sessionOptions{dir: o.dir, grant: o.grant, logger: o.logger, broken: broken.tell})
 	if err != nil {
 		return parts{}, err
 	}
@@ -327,7 +327,7 @@ func assemble(ctx context.Context, c *config.City, version string, o houseOption
 	}
 	var loop *controller.Controller
 	var socket *api.Socket
-	work := &stores{open: map[place]store{}, places: func() []place {
+	work := &stores{open: map[place]store{}, grant: o.grant, places: func() []place {
 		s, err := loop.Snapshot(ctx)
 		if err != nil {
 			return places(c) // it never fails in process
@@ -347,7 +347,7 @@ func assemble(ctx context.Context, c *config.City, version string, o houseOption
 		return parts{}, err
 	}
 	p := parts{loop: loop, faults: broken, sessions: sessions, last: last, mirror: func(context.Context) {}, door: func(context.Context) {}, close: undo.close}
-	if m, ok := mirrorOf(c); ok {
+	if m, ok := mirrorOf(c, o.grant); ok {
 		m.Log, m.Logger, m.Last = log, o.logger, last
 		p.mirror = func(ctx context.Context) { mirror.Run(ctx, m) }
 	}

@@ -14,6 +14,7 @@ import (
 	"gcity/config"
 	"gcity/events"
 	"gcity/events/mirror"
+	"gcity/trust"
 )
 
 // As in wire.go: what is made of which parts, here for events.
@@ -39,9 +40,12 @@ func openLog(dir string, c *config.City, broken func(error)) (log *events.Log, c
 	return log, func() error { return errors.Join(log.Close(), after()) }, nil
 }
 
-// mirrorOf is the script that is told of a city's events, without log and logger; ok: there is one.
-func mirrorOf(c *config.City) (o mirror.Options, ok bool) {
-	path, ok := strings.CutPrefix(c.Events.Provider, "exec:")
+// mirrorOf is the script that is told of a city's events, without log and logger; ok: there is one, and it may run.
+func mirrorOf(c *config.City, grant trust.Grant) (o mirror.Options, ok bool) {
+	path, ok := cutExec(c.Events.Provider)
+	if ok = ok && grant.Err() == nil; !ok {
+		return mirror.Options{}, false
+	}
 	if strings.Contains(path, "/") && !filepath.IsAbs(path) {
 		path = filepath.Join(c.Path, path)
 	}
@@ -57,7 +61,10 @@ func checkMirror(ctx context.Context, p *patient) finding {
 	case "fake", "fail":
 		return note("take it out of [events] when the drill is over", "[events] provider is %q: no event outlives the controller", p.config.Events.Provider)
 	}
-	o, there := mirrorOf(p.config)
+	o, there := mirrorOf(p.config, p.grant)
+	if _, scripted := cutExec(p.config.Events.Provider); scripted && !there {
+		return untried()
+	}
 	if !there {
 		return ok("nobody but the log is told")
 	}

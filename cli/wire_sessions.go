@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"gcity/internal/ownership"
 	"gcity/session"
 	"gcity/session/fake"
 	"gcity/session/mixed"
@@ -20,14 +21,14 @@ import (
 	"gcity/session/script"
 	"gcity/session/subprocess"
 	"gcity/session/tmux"
+	"gcity/trust"
 )
 
 // openSessions opens what runs a city's sessions: each agent's own provider, and all that hold sessions of an earlier
 // controller. Who has not got the city's lock only observes.
-//
-// broken hears of panics beside; nil: the program ends with them.
-func openSessions(dir string, observe bool, logger *slog.Logger, broken func(error)) (session.Provider, func(), error) {
-	house := sessionHouse{dir: dir, observe: observe, logger: logger, broken: broken}
+func openSessions(o sessionOptions) (session.Provider, func(), error) {
+	house := sessionHouse{sessionOptions: o}
+	dir, observe, logger, broken := o.dir, o.observe, o.logger, o.broken
 	p, err := mixed.New(mixed.Options{Dir: gcDir(dir), Home: "pty", Open: house.open, Observe: observe, Logger: logger, Broken: broken})
 	if err != nil {
 		return nil, nil, err
@@ -45,13 +46,19 @@ func (h *sessionHouse) clearUp() {
 	logError(h.logger, "the tmux server of earlier sessions stays", tmux.Dismiss(ctx, h.dir))
 }
 
+// sessionOptions says how the sessions of a city are opened.
+type sessionOptions struct {
+	dir     string
+	grant   trust.Grant // of the scripts among the providers
+	observe bool        // without the city's lock
+	logger  *slog.Logger
+	broken  func(error) // hears of panics in goroutines; nil: the program ends with them
+}
+
 // sessionHouse opens the session providers of a city.
 type sessionHouse struct {
-	dir     string
-	observe bool
-	logger  *slog.Logger
-	broken  func(error)
-	tmux    bool // it was opened, and sees to its server itself
+	sessionOptions
+	tmux bool // it was opened, and sees to its server itself
 }
 
 // open opens a provider by the name that a configuration gives it.
@@ -110,18 +117,12 @@ func (h *sessionHouse) subprocess() (session.Provider, func(), error) {
 
 // script opens a script of the operator's, whose path is relative to the city, or a name to be found on PATH.
 func (h *sessionHouse) script(name, path string) (session.Provider, func(), error) {
-	var err error
-	switch {
-	case filepath.IsAbs(path):
-	case strings.ContainsRune(path, '/'):
-		path = filepath.Join(h.dir, path)
-	default:
-		if path, err = exec.LookPath(path); err == nil {
-			path, err = filepath.Abs(path)
-		}
-		if err != nil {
-			return nil, nil, fmt.Errorf("the script of the session provider %q is not found on PATH: install it, or write its path: %w", name, err)
-		}
+	err := unopened(h.grant.Err())
+	if err == nil {
+		path, err = h.find(name, path)
+	}
+	if err != nil {
+		return nil, nil, err
 	}
 	sum := sha256.Sum256([]byte(name))
 	p, err := script.New(script.Options{
@@ -132,6 +133,24 @@ func (h *sessionHouse) script(name, path string) (session.Provider, func(), erro
 		return nil, nil, err
 	}
 	return p, func() {}, nil
+}
+
+// find is the absolute path of a provider's script.
+func (h *sessionHouse) find(name, path string) (string, error) {
+	var err error
+	switch {
+	case filepath.IsAbs(path):
+	case strings.ContainsRune(path, '/'):
+		path = filepath.Join(h.dir, path)
+	default:
+		if path, err = exec.LookPath(path); err == nil {
+			path, err = filepath.Abs(path)
+		}
+		if err != nil {
+			return "", fmt.Errorf("the script of the session provider %q is not found on PATH: install it, or write its path: %w", name, err)
+		}
+	}
+	return path, ownership.Check(path)
 }
 
 // holder is the program that holds sessions: this one.

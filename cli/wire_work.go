@@ -21,6 +21,7 @@ import (
 	"gcity/controller"
 	"gcity/formula"
 	"gcity/internal/lastwords"
+	"gcity/trust"
 )
 
 // As in wire.go: what is made of which parts, here for work and automations.
@@ -29,11 +30,16 @@ import (
 const workFolder = sqlite.Folder
 
 // openStore opens the work that is kept at a place. Nothing is read or made before it is asked for something.
-func openStore(p place) (store, error) { return openFor(p, false) }
+func openStore(p place) (store, error) { return openFor(p, false, inForce(p)) }
 
-// openFor opens a store; serve: for as long as a city runs.
-func openFor(p place, serve bool) (store, error) {
-	path, scripted := strings.CutPrefix(p.by.Provider, "exec:")
+// openFor opens a store; serve: for as long as a city runs. A store that another program keeps needs the grant.
+func openFor(p place, serve bool, grant trust.Grant) (store, error) {
+	path, scripted := cutExec(p.by.Provider)
+	if scripted || p.by.Provider == "bd" {
+		if err := grant.Err(); err != nil {
+			return nil, err
+		}
+	}
 	switch {
 	case p.by.Provider == "":
 		return sqlite.Open(p.dir, p.prefix)
@@ -47,6 +53,9 @@ func openFor(p place, serve bool) (store, error) {
 	}
 	return nil, fmt.Errorf("there is no beads provider %q; [beads] provider is \"bd\", \"exec:SCRIPT\", or left out", p.by.Provider)
 }
+
+// cutExec is the script of a provider that is one.
+func cutExec(provider string) (script string, ok bool) { return strings.CutPrefix(provider, "exec:") }
 
 // scriptEnv is the environment of a script that keeps work: who the user is, where programs are, and of gcity what says where
 // it is and for whom.
@@ -129,6 +138,7 @@ func (a *app) readyStore(ctx context.Context, p place) (err error) {
 // stores are the work of a city that runs, open until the city ends.
 type stores struct {
 	places func() []place // those of the configuration in force
+	grant  trust.Grant
 
 	mu   sync.Mutex
 	open map[place]store
@@ -145,7 +155,7 @@ func (s *stores) of(rig string) (beads.Store, error) {
 		if have, ok := s.open[p]; ok {
 			return have, nil
 		}
-		fresh, err := openFor(p, true)
+		fresh, err := openFor(p, true, s.grant)
 		if err == nil {
 			s.open[p] = fresh
 		}

@@ -38,6 +38,8 @@ trap 'exit 130' INT
 trap 'exit 143' TERM
 
 cp -R "$here" "$city"
+GCITY_TRUST=all # the copy is of a script that the user has just run
+export GCITY_TRUST
 
 if [ -z "${HEADLESS:-}" ]; then
 	# In the background, so that this shell can act when the terminal goes away; the terminal stays its input.

@@ -55,7 +55,7 @@ func record(ctx context.Context, bin, demo, file string) (err error) {
 		return err
 	}
 	ctl := exec.CommandContext(ctx, bin, "--headless", "--city", folder)
-	ctl.Env = environ("PATH=/usr/local/bin:/usr/bin:/bin", "HOME="+box)
+	ctl.Env = environ("PATH=/usr/local/bin:/usr/bin:/bin", "HOME="+box, "GCITY_TRUST=all")
 	ctl.Cancel = func() error { return ctl.Process.Signal(syscall.SIGTERM) }
 	if err := ctl.Start(); err != nil {
 		return err

@@ -17,7 +17,8 @@ import (
 // MarksFile, in the city's .gc folder, names the providers besides the home that may hold sessions, one a line.
 const MarksFile = "session-providers"
 
-func readMarks(dir string) ([]string, error) {
+// Marks returns the providers that are marked in a city's .gc folder.
+func Marks(dir string) ([]string, error) {
 	data, err := os.ReadFile(filepath.Join(dir, MarksFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil

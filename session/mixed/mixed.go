@@ -112,7 +112,7 @@ func New(o Options) (*Provider, error) {
 		wg: mishap.Group{Tell: mishap.Fatal(o.Broken)},
 	}
 	p.life, p.end = context.WithCancelCause(context.Background())
-	marked, err := readMarks(o.Dir)
+	marked, err := Marks(o.Dir)
 	if err != nil {
 		return nil, err
 	}
