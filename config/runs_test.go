@@ -23,7 +23,7 @@ func TestRunsKnowsEveryKey(t *testing.T) {
 		automations.overrides.name automations.overrides.on automations.overrides.pool automations.overrides.rig
 		automations.overrides.schedule automations.skip console.colour console.theme daemon.crash_history dolt.host formulas.dir include
 		providers.*.display_name providers.*.process_names providers.*.prompt_mode providers.*.ready_prompt_prefix
-		rigs.default_sling_target rigs.formulas_dir rigs.includes rigs.name rigs.path rigs.prefix rigs.topologies rigs.topology
+		rigs.default_sling_target rigs.formulas_dir rigs.includes rigs.name rigs.path rigs.prefix rigs.topologies rigs.topology session.passthrough
 		session.k8s.context session.k8s.cpu_limit session.k8s.cpu_request session.k8s.image session.k8s.mem_limit session.k8s.mem_request
 		session.k8s.namespace topologies.*.path topologies.*.ref topologies.*.source watchdogs.escalate_to watchdogs.heartbeat
 		watchdogs.name watchdogs.rig watchdogs.triage watchdogs.watches workspace.global_fragments workspace.includes
