@@ -231,6 +231,10 @@ func (d Definition) condition(f Facts, now time.Time, v *Verdict) bool {
 		v.Reason = "condition: " + c.Err
 	case c.Code < 0:
 		v.Reason = "condition: ended by a signal"
+	case c.Code == 0 && !c.Fresh && c.Running:
+		v.Reason = "condition: being checked"
+	case c.Code == 0 && !c.Fresh: // its run is over
+		v.Reason = "condition: not checked since it was last met"
 	default:
 		v.Reason = fmt.Sprintf("condition: exit %d", c.Code)
 	}

@@ -248,7 +248,7 @@ func (b *aside) judge(ctx context.Context, d automation.Definition, check automa
 		item.Next = &v.Next
 	}
 	switch {
-	case d.Off != "" || f.Suspended != "":
+	case d.Off != "" || f.Suspended != "" && d.Gate != automation.Manual:
 		item.State = city.AutomationOff
 	case v.Due:
 		item.State = city.AutomationDue

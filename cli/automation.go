@@ -223,6 +223,19 @@ type due struct {
 	Reason string               `json:"reason"`
 }
 
+// dueOf answers for one automation. The reason of one that runs is why its run began, which alone would read as a reason to be due.
+func (a *app) dueOf(i *city.Automation) due {
+	d := due{i.Name, i.State == city.AutomationDue, i.State, i.Reason}
+	if i.State == city.AutomationRunning {
+		d.Reason = "running"
+		if i.Since != nil {
+			d.Reason += " for " + a.age(*i.Since)
+		}
+		d.Reason += "; it began because: " + i.Reason
+	}
+	return d
+}
+
 func (a *app) check(ctx context.Context, name string) error {
 	l, err := a.open(ctx)
 	if err != nil {
@@ -253,7 +266,7 @@ func (a *app) check(ctx context.Context, name string) error {
 	}
 	answers := make([]due, 0, len(items))
 	for _, i := range items {
-		answers = append(answers, due{i.Name, i.State == city.AutomationDue, i.State, i.Reason})
+		answers = append(answers, a.dueOf(&i))
 	}
 	return a.tellDue(answers)
 }

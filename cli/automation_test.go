@@ -158,6 +158,10 @@ func TestAutomationCheck(t *testing.T) {
 	if code, _, _ := told(t, s, "automation", "check", "digest"); code != exitFailed {
 		t.Errorf("digest: exit %d", code)
 	}
+	s.snapshot.Automations[1].Reason = "condition: exit 0" // why its run began
+	if _, out, _ := told(t, s, "automation", "check", "digest"); !strings.Contains(out, "no   digest      running for 14s; it began because: condition: exit 0") {
+		t.Error(out)
+	}
 }
 
 // What a run prints is shown as it comes, then how it ended; where it cannot be, what the record kept of it.
