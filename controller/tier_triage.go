@@ -260,7 +260,7 @@ func (m *machine) decideBeat(now time.Time, id uint64, c city.Decide) {
 	if t == nil {
 		return
 	}
-	b, reason := t.beat, strings.TrimSpace(screen.Plain(c.Reason))
+	b, reason := t.beat, screen.Plain(strings.Join(strings.Fields(c.Reason), " "))
 	if code, why := t.refuses(c.Beat, reason); why != "" {
 		m.refuseID(id, code, why)
 		return

@@ -298,3 +298,18 @@ func (w *world) well(d time.Duration) {
 		}
 	}
 }
+
+// A reason is one line wherever it is shown, however the triage has written it.
+func TestDecisionReasonIsOneLine(t *testing.T) {
+	w := newWorld()
+	if err := w.keep([]string{"care", "watches=worker", "triage=scout"}); err != nil {
+		t.Fatal(err)
+	}
+	w.declare("worker", "scout")
+	w.advance(4 * time.Minute)
+	w.command(1, city.Decide{Watchdog: "care", Decision: city.RemedyNothing, Reason: " it compiles,\n\tthe screen\x1b[2J moves\n"})
+	d, _ := w.m.snapshot(w.now).Watchdog("care")
+	if d.Last == nil || d.Last.Reason != "it compiles, the screen moves" {
+		t.Errorf("%+v", d.Last)
+	}
+}

@@ -184,9 +184,12 @@ func (m *model) fireMany(rows []*automationRow) []effect {
 // against is what speaks against a run now, nothing if nothing does.
 func (m *model) against(r *automationRow) []string {
 	var lines []string
-	if m.snap.Suspended {
+	rig := m.rigCalled(r.rig)
+	switch {
+	case r.always:
+	case m.snap.Suspended:
 		lines = append(lines, m.cityName()+" is suspended: nothing fires there by itself.")
-	} else if rig := m.rigCalled(r.rig); rig != nil && rig.Suspended {
+	case rig != nil && rig.Suspended:
 		lines = append(lines, "rig "+plain(rig.Name)+" is suspended: nothing fires there by itself.")
 	}
 	dot := " " + m.look.glyph.Dot + " "

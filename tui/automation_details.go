@@ -120,7 +120,9 @@ func (m *model) automationDetails(h *history) []string {
 		}
 	}
 	lines := []string{m.field("state", state), m.field("gate", r.opens())}
-	if says := r.says(); says != "" { // else the time that is left says it
+	if a.State == city.AutomationBroken {
+		lines = append(lines, m.fieldLines("it says", a.Reason)...)
+	} else if says := r.says(); says != "" { // else the time that is left says it
 		lines = append(lines, m.field("it says", says))
 	}
 	if r.failures > 0 {

@@ -39,11 +39,12 @@ type automationRow struct {
 	failures int
 	last     *city.Run
 	hand     string // the key that fires it
+	always   bool   // suspension does not stop it
 }
 
 func newAutomationRow(a *city.Automation) automationRow {
 	r := automationRow{name: a.Name, shown: plain(a.Name), rig: a.Rig, pool: a.Pool, source: plain(a.Source), gate: plain(a.Gate),
-		when: plain(a.When), reason: plain(a.Reason), failures: a.Failures, last: a.Last}
+		when: plain(strings.Join(strings.Fields(a.When), " ")), reason: lead(a.Reason), failures: a.Failures, last: a.Last, always: a.WhileSuspended}
 	if d, err := time.ParseDuration(a.When); err == nil {
 		r.when = span(d)
 	}

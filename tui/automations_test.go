@@ -346,3 +346,21 @@ func TestSeekAlwaysAnswers(t *testing.T) {
 		}
 	}
 }
+
+// A check and the mistakes of a file may have several lines: a row has the first mistake, and the details have all.
+func TestAutomationReasonsOfSeveralLines(t *testing.T) {
+	s := automated(t, 160, 34)
+	s.automation("wisp-compact", func(a *city.Automation) {
+		a.Reason = "automation.gate: there is no gate \"x\"\nautomation.foo: unknown key"
+	})
+	s.automation("db-health", func(a *city.Automation) { a.Gate, a.When = "condition", "test -e flag &&\n  test -e go\n" })
+	s.send(keyPress("4"))
+	s.shows(`there is no gate "x" and 1 more`, "condition test -e flag && test -e go")
+	s.hides("␊")
+	for s.m.automations.chosen != "wisp-compact" {
+		s.press("j")
+	}
+	s.press("enter")
+	s.shows(`automation.gate: there is no gate "x"`, "automation.foo: unknown key")
+	s.hides("␊")
+}
