@@ -73,6 +73,14 @@ type RestartPolicy struct {
 	MaxBackoff  time.Duration `json:"max_backoff_ns"`
 }
 
+// Waits returns the waits before restarts in a row: the first one, and the longest that it doubles up to.
+func (p *RestartPolicy) Waits() (first, most time.Duration) {
+	if p.MaxBackoff <= 0 {
+		return p.Backoff, p.Backoff
+	}
+	return min(p.Backoff, p.MaxBackoff), p.MaxBackoff
+}
+
 // Variable is one of an environment.
 type Variable struct {
 	Name   string `json:"name"`

@@ -356,6 +356,10 @@ func TestAgentShown(t *testing.T) {
 	if strings.Contains(out, "\x1b[2J") || strings.Contains(out, "\x1b[31m") || strings.Contains(out, "  one\n") {
 		t.Errorf("%q", out)
 	}
+	s.about.Spec.Restart.MaxBackoff = 500 * time.Millisecond // the patrol interval, which is below restart_backoff
+	if _, out, _ = told(t, s, "agent", "show", name); !strings.Contains(out, "within 1h; waits 500ms\n") {
+		t.Error(out)
+	}
 	_, out, _ = told(t, s, "agent", "show", name, "--json")
 	var shape struct {
 		Name       string           `json:"name"`

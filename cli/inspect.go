@@ -115,8 +115,11 @@ func restartText(p *city.RestartPolicy) string {
 	if p.MaxRestarts > 0 {
 		text += fmt.Sprintf("; quarantine at crash %d within %s", p.MaxRestarts+1, exact(p.Window))
 	}
-	if p.Backoff > 0 {
-		text += fmt.Sprintf("; waits %s, doubling up to %s", exact(p.Backoff), exact(p.MaxBackoff))
+	switch first, most := p.Waits(); {
+	case first > 0 && first < most:
+		text += fmt.Sprintf("; waits %s, doubling up to %s", exact(first), exact(most))
+	case first > 0:
+		text += "; waits " + exact(first)
 	}
 	return text
 }

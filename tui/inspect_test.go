@@ -70,6 +70,15 @@ func TestDossier(t *testing.T) {
 	}
 }
 
+// A wait that cannot double, because patrol_interval is below restart_backoff, is shown as it is.
+func TestRestartWaits(t *testing.T) {
+	spec := &city.Spec{Restart: city.RestartPolicy{Mode: "on-failure", Backoff: time.Second, MaxBackoff: 500 * time.Millisecond}}
+	got := restartTexts(spec)
+	if want := []string{"on-failure", "no number of crashes is quarantine", "waits 500ms before a second restart in a row"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
 // What changes about the agent is asked about anew, once; while nothing changes nobody is asked.
 func TestDetailsStayTrue(t *testing.T) {
 	s := demo(t, 120, 40)

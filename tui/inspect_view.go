@@ -204,8 +204,11 @@ func restartTexts(s *city.Spec) []string {
 	} else {
 		lines = append(lines, "no number of crashes is quarantine")
 	}
-	if p.Backoff > 0 {
-		lines = append(lines, "waits "+span(p.Backoff)+" before a second restart in a row, doubling up to "+span(p.MaxBackoff))
+	switch first, most := p.Waits(); {
+	case first > 0 && first < most:
+		lines = append(lines, "waits "+span(first)+" before a second restart in a row, doubling up to "+span(most))
+	case first > 0:
+		lines = append(lines, "waits "+span(first)+" before a second restart in a row")
 	}
 	switch s.Strategy {
 	case "rest_for_one":
