@@ -45,6 +45,9 @@ func (a *app) agentFacts(s *city.Snapshot, g *city.Agent, live bool) {
 	if !live {
 		a.fact("city", "no controller runs: nothing is started or restarted until one does")
 	}
+	if g.Frozen {
+		a.fact("stopped", "by SIGSTOP"+contHint(g.PID))
+	}
 	if g.Drain != nil {
 		a.fact("drain", a.draining(g.Drain))
 	}
@@ -96,6 +99,14 @@ func (a *app) agentFacts(s *city.Snapshot, g *city.Agent, live bool) {
 		a.fact("folder", g.Dir+" (as configured)") // that of a process is settled when it starts
 	}
 	a.fact("declared", declaredAt(g.Source, g.Patched))
+}
+
+// contHint says how a stopped process continues, "" where its number is not known.
+func contHint(pid int) string {
+	if pid <= 0 {
+		return ""
+	}
+	return fmt.Sprintf("; `kill -CONT %d` continues it", pid)
 }
 
 // declaredAt says where something is declared, and where that is changed.

@@ -369,3 +369,15 @@ func TestAgentShown(t *testing.T) {
 		t.Errorf("%v: %s", err, out)
 	}
 }
+
+// why says that an agent is stopped, as status does.
+func TestWhyOfAStoppedAgent(t *testing.T) {
+	s := groupedCity()
+	s.snapshot.Agents[2].Frozen = true
+	for _, line := range []string{"why demo/worker-2", "agent show demo/worker-2"} {
+		code, out, _ := told(t, s, strings.Fields(line)...)
+		if code != exitDone || !strings.Contains(out, "by SIGSTOP; `kill -CONT 52` continues it") {
+			t.Errorf("%s: exit %d\n%s", line, code, out)
+		}
+	}
+}
