@@ -23,6 +23,9 @@ import (
 // ErrNotRunning says that nobody answers on a city's socket. Errors of a Client whose city is gone wrap it too.
 var ErrNotRunning = errors.New("nobody is running there")
 
+// ErrEnded says that a controller ended, or cut the connection, before it answered a request.
+var ErrEnded = errors.New("the controller ended before it answered")
+
 const (
 	dialTimeout = 2 * time.Second
 	readTimeout = 30 * time.Second // of a request that changes nothing, where the context is more patient
@@ -79,6 +82,12 @@ type gone struct{ err *city.Error }
 func (g gone) Error() string   { return g.err.Error() }
 func (g gone) Unwrap() []error { return []error{g.err, ErrNotRunning} }
 
+// cut is an error that both says *city.Error and wraps ErrEnded.
+type cut struct{ err *city.Error }
+
+func (c cut) Error() string   { return c.err.Error() }
+func (c cut) Unwrap() []error { return []error{c.err, ErrEnded} }
+
 func (c *Client) dial(ctx context.Context) (net.Conn, error) {
 	d := net.Dialer{Timeout: dialTimeout}
 	conn, err := d.DialContext(ctx, "unix", disk.FindSocket(c.path))
@@ -132,7 +141,13 @@ func (c *Client) failed(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	return &city.Error{Code: city.Unavailable, Message: "the city's controller does not answer: " + err.Error()}
+	e := &city.Error{Code: city.Unavailable, Message: "the city's controller does not answer: " + err.Error()}
+	for _, end := range []error{io.EOF, io.ErrUnexpectedEOF, syscall.ECONNRESET, syscall.EPIPE} {
+		if errors.Is(err, end) {
+			return cut{e}
+		}
+	}
+	return e
 }
 
 func refusal(resp *http.Response) error {

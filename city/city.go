@@ -99,6 +99,9 @@ const (
 // ConfigRefused is the Details of an Error that is there because the configuration on disk is refused.
 const ConfigRefused = "config_refused"
 
+// Ended is the Details of an Error that is there because the controller has ended.
+const Ended = "controller_ended"
+
 // Error is a refusal or a failure that a person can act on.
 type Error struct {
 	Code    Code   `json:"code"`

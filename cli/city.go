@@ -120,7 +120,13 @@ func (a *app) stopCity(ctx context.Context) (string, error) {
 	}
 	defer l.close()
 	if l.live {
-		return "the city is stopped", a.stopLive(ctx, l)
+		err := a.stopLive(ctx, l)
+		if isCut(err) { // another command was faster, and whether all agents are stopped is not known
+			if _, err = a.stopLeft(ctx, l.dir); isStill(err) {
+				err = nil
+			}
+		}
+		return "the city is stopped", err
 	}
 	if a.readOnly {
 		return "", refusedReadOnly("stop")
@@ -162,11 +168,16 @@ func (a *app) restartCommand() *cobra.Command {
 				return err
 			}
 			live, dir := l.live, l.dir
+			defer l.close()
 			supervised, stop := a.isKept(ctx, l), a.stopCity
-			if !live && !supervised { // who is registered stays so
+			switch {
+			case live:
+				stop = func(ctx context.Context) (string, error) {
+					return "the city is stopped", a.stopLive(ctx, l)
+				}
+			case !supervised: // who is registered stays so
 				stop = func(ctx context.Context) (string, error) { return a.stopLeft(ctx, dir) }
 			}
-			l.close()
 			own := sourceOf(dir)
 			a.files, a.strict = own.Files, own.Strict
 			if _, err := own.Load(); err != nil {
@@ -175,6 +186,9 @@ func (a *app) restartCommand() *cobra.Command {
 			unit := a.servedBy(ctx, dir)
 			if what, err := stop(ctx); err == nil {
 				a.sayf("%s", what)
+			} else if isCut(err) {
+				return &failure{exitConflict, fmt.Errorf(
+					"not restarted: another command ended the city at the same time; `gcity status` shows what runs: %w", err)}
 			} else if code, _ := verdict(err); code != exitNotRunning {
 				return err
 			}

@@ -232,6 +232,7 @@ func (a *app) stopLive(ctx context.Context, l *link) error {
 	if ok, err := a.stopSupervised(ctx, l); ok {
 		return err
 	}
+	pid := pidText(l.dir)
 	done := a.sayEnding(ctx, l.Control)
 	_, err := l.Do(ctx, city.Shutdown{})
 	done()
@@ -240,5 +241,5 @@ func (a *app) stopLive(ctx context.Context, l *link) error {
 	}
 	done = a.saySlow(ctx, "the controller to let go of the city", releaseLimit)
 	defer done()
-	return errors.Join(err, waitReleased(ctx, l.dir))
+	return errors.Join(err, waitReleased(ctx, l.dir, pid))
 }

@@ -41,9 +41,20 @@ func (a *app) spawnHeadless(ctx context.Context, dir string) (int, error) {
 	var wg sync.WaitGroup // outlived by the child on purpose: it ends with this process
 	wg.Go(func() { died <- cmd.Wait() })
 	if err := waitAnswer(ctx, dir, cmd.Process.Pid, died); err != nil {
-		return 0, fmt.Errorf("the headless controller did not come up: %w%s", err, tail(dir, began))
+		return 0, asChild(fmt.Errorf("the headless controller did not come up: %w%s", err, tail(dir, began)))
 	}
 	return cmd.Process.Pid, nil
+}
+
+// asChild gives the failure of a child its exit code, where that is one of gcity's own: another controller was first, or
+// the configuration is refused.
+func asChild(err error) error {
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
+		if code := exit.ExitCode(); code == exitConflict || code == exitConfig {
+			return &failure{code, err}
+		}
+	}
+	return err
 }
 
 // waitAnswer waits until the controller with this pid answers on the city's socket.
@@ -74,8 +85,8 @@ func waitAnswer(ctx context.Context, dir string, pid int, died <-chan error) err
 // releaseLimit is how long a controller that has ended its agents may take to let go of the city.
 const releaseLimit = time.Minute
 
-// waitReleased waits until no controller holds the city.
-func waitReleased(ctx context.Context, dir string) error {
+// waitReleased waits until no controller holds the city, or another one than that with this pid.
+func waitReleased(ctx context.Context, dir, pid string) error {
 	ctx, cancel := context.WithTimeout(ctx, releaseLimit)
 	defer cancel()
 	tick := time.NewTicker(20 * time.Millisecond)
@@ -84,6 +95,9 @@ func waitReleased(ctx context.Context, dir string) error {
 		held, err := isHeld(dir)
 		if err != nil || !held {
 			return err
+		}
+		if now := pidText(dir); now != "" && now != pid {
+			return nil // a later controller was faster than this look
 		}
 		select {
 		case <-ctx.Done():

@@ -24,6 +24,12 @@ func dial(dir string) (city.Control, func(), error) {
 // isNotRunning recognises the error that says that no controller answers.
 func isNotRunning(err error) bool { return errors.Is(err, api.ErrNotRunning) }
 
+// isCut recognises the error that says that the controller ended before it carried a command out.
+func isCut(err error) bool {
+	problem, ok := errors.AsType[*city.Error](err)
+	return errors.Is(err, api.ErrEnded) || ok && problem.Details == city.Ended
+}
+
 // held says whether the city is still ours, and sees that its socket is where it belongs. socket is nil for one that has none.
 func held(hold *controller.Hold, socket *api.Socket, log *slog.Logger) error {
 	if err := hold.Check(); err != nil || socket == nil {

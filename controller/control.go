@@ -89,6 +89,9 @@ func (c *Controller) Do(ctx context.Context, cmd city.Command) (city.Receipt, er
 	c.replies.Store(id, reply)
 	defer c.replies.Delete(id)
 	if err := c.send(ctx, inCommand{id: id, cmd: cmd}); err != nil {
+		if errors.Is(err, errEnded) {
+			return city.Receipt{}, hasEnded()
+		}
 		return city.Receipt{}, &city.Error{Code: city.Unavailable, Message: err.Error()}
 	}
 	select {
@@ -105,9 +108,14 @@ func (c *Controller) Do(ctx context.Context, cmd city.Command) (city.Receipt, er
 		case a := <-reply:
 			return a.result()
 		default:
-			return city.Receipt{}, &city.Error{Code: city.Unavailable, Message: errEnded.Error()}
+			return city.Receipt{}, hasEnded()
 		}
 	}
+}
+
+// hasEnded returns the error of a command that came when the loop had ended.
+func hasEnded() *city.Error {
+	return &city.Error{Code: city.Unavailable, Details: city.Ended, Message: errEnded.Error()}
 }
 
 func (a answer) result() (city.Receipt, error) {
@@ -130,7 +138,7 @@ func (c *Controller) refuseAll() {
 		select {
 		case in := <-c.inbox:
 			if cmd, ok := in.(inCommand); ok {
-				c.answer(answer{id: cmd.id, err: &city.Error{Code: city.Unavailable, Message: errEnded.Error()}})
+				c.answer(answer{id: cmd.id, err: hasEnded()})
 			}
 		default:
 			return

@@ -37,6 +37,10 @@ func (e *RunningError) Error() string {
 // copy until it has become another program, and a busy machine takes its time.
 const lastBreath = 3 * time.Second
 
+// passing is how long a lock is waited for that no pid file goes with: a controller that starts or ends has it for a
+// moment, and so has a command that looks whether the city is held.
+const passing = 500 * time.Millisecond
+
 // Acquire takes the lock of the city in dir, making .gc (0700) if need be. It fails with *RunningError while another
 // process has it. The pid file is for discovery only: nothing trusts it but the wait for the lock of a dead one, which may
 // last some seconds.
@@ -49,8 +53,12 @@ func acquire(dir string, patience time.Duration) (*Hold, error) {
 	}
 	h := &Hold{dir: dir, pid: filepath.Join(gc, "daemon.pid")}
 	lock, err := disk.TryLock(filepath.Join(gc, "controller.lock"))
-	for deadline := time.Now().Add(patience); errors.Is(err, disk.ErrLocked); {
-		if pid := readPID(h.pid); pid == 0 || runs(pid) || time.Now().After(deadline) {
+	for began := time.Now(); errors.Is(err, disk.ErrLocked); {
+		pid, limit := readPID(h.pid), patience
+		if pid == 0 {
+			limit = min(patience, passing)
+		}
+		if pid != 0 && runs(pid) || time.Since(began) > limit {
 			return nil, &RunningError{Path: dir, PID: pid}
 		}
 		time.Sleep(5 * time.Millisecond)
