@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"gcity/config"
+	"gcity/internal/redact"
 	"gcity/internal/spell"
 	"gcity/topology"
 )
@@ -71,11 +71,11 @@ func (a *app) topologies() error {
 	shapes := make([]topologyShape, len(states))
 	var rows [][]cell
 	for i, s := range states {
-		source := config.Discreet(s.Source)
+		source := redact.Text(s.Source)
 		shapes[i] = topologyShape{s.Name, source, s.Ref, s.Commit, "fetched"}
 		colour := green
 		if s.Stale != "" {
-			shapes[i].State, colour = config.Discreet(s.Stale), yellow
+			shapes[i].State, colour = redact.Text(s.Stale), yellow
 		}
 		rows = append(rows, []cell{{text: s.Name}, {text: source}, {text: s.Ref}, {text: fmt.Sprintf("%.12s", s.Commit)}, {text: shapes[i].State, colour: colour}})
 	}
@@ -133,7 +133,7 @@ func (a *app) fetchTopologies(ctx context.Context, names []string, update bool) 
 		}
 		r, err := topology.Fetch(ctx, dir, w, update, os.Environ())
 		if err != nil {
-			failed = append(failed, config.Discreet(err.Error()))
+			failed = append(failed, redact.Text(err.Error()))
 			continue
 		}
 		done = append(done, fetchedShape(r))

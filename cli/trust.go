@@ -14,6 +14,7 @@ import (
 	"gcity/city"
 	"gcity/config"
 	"gcity/internal/ownership"
+	"gcity/internal/redact"
 	"gcity/internal/shell"
 	"gcity/trust"
 )
@@ -140,7 +141,7 @@ func describeTrust(c *config.City) trustShape {
 		}
 	}
 	for _, p := range programsOf(c) {
-		out.Programs = append(out.Programs, trustedShape{p.What, config.Discreet(p.Line), p.At, fresh[p.Sum()]})
+		out.Programs = append(out.Programs, trustedShape{p.What, redact.Text(p.Line), p.At, fresh[p.Sum()]})
 	}
 	return out
 }
@@ -150,7 +151,7 @@ func (a *app) showTrust(s trustShape) {
 	a.sayf("%s", safeLine(s.Path))
 	a.sayf("  belongs to %s", safeLine(s.Owner))
 	if s.Origin != "" {
-		a.sayf("  git clone of %s", safeLine(config.Discreet(s.Origin)))
+		a.sayf("  git clone of %s", safeLine(redact.Text(s.Origin)))
 	}
 	if len(s.Programs) == 0 {
 		a.sayf("  runs no program")

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"gcity/internal/redact"
 	"gcity/topology"
 )
 
@@ -23,7 +24,7 @@ func checkSource(v any) string {
 	case strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r == 0x7f }):
 		return "has a control character in it; write what git is to clone"
 	case topology.Helped(s):
-		return fmt.Sprintf("%q names a helper program of git's, and such are not used; write a URL, or a repository's folder", Discreet(s))
+		return fmt.Sprintf("%q names a helper program of git's, and such are not used; write a URL, or a repository's folder", redact.Value(s))
 	}
 	return checkPath(v)
 }

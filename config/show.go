@@ -11,6 +11,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"gcity/internal/redact"
 	"gcity/restart"
 )
 
@@ -141,8 +142,8 @@ func rows(s schema, table string, p place) []row {
 		field := k.field(p)
 		if env, ok := field.(*map[string]string); ok {
 			for _, v := range slices.Sorted(maps.Keys(*env)) {
-				value := tomlString(Discreet((*env)[v]))
-				if Secret(v) {
+				value := tomlString(redact.Value((*env)[v]))
+				if redact.Name(v) {
 					value = `"***"`
 				}
 				out = append(out, row{k.name() + "." + tomlKey(v), value, origins[name+"."+v].String()})

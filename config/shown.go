@@ -3,6 +3,8 @@ package config
 import (
 	"regexp"
 	"strings"
+
+	"gcity/internal/redact"
 )
 
 // mark is {{.ConfigDir}} as it is written where nothing is made of it.
@@ -57,7 +59,7 @@ func (c *City) lost() []string {
 
 func hasSecret(env map[string]string) bool {
 	for name, value := range env {
-		if Secret(name) || Discreet(value) != value {
+		if redact.Name(name) || redact.Value(value) != value {
 			return true
 		}
 	}

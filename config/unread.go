@@ -4,6 +4,7 @@ import (
 	"errors"
 	"slices"
 
+	"gcity/internal/redact"
 	"gcity/internal/tomldoc"
 )
 
@@ -54,7 +55,7 @@ func (d *decoder) unplaced(at Origin, key, known string, err error) {
 		d.seen(i)
 		return
 	}
-	d.say(at, key, Discreet(err.Error()))
+	d.say(at, key, redact.Text(err.Error()))
 	d.causes(before)
 	if d.lost == nil {
 		d.lost = map[string]int{}

@@ -14,9 +14,9 @@ import (
 
 	"gcity/agent"
 	"gcity/city"
-	"gcity/config"
 	"gcity/events"
 	"gcity/internal/proc"
+	"gcity/internal/redact"
 	"gcity/session"
 )
 
@@ -82,7 +82,7 @@ func AddPrompt(ctx context.Context, out *city.Inspection, w *agent.Want) {
 	}
 }
 
-// Inspect puts together what is known. Nothing secret is in the answer; see config.Secret.
+// Inspect puts together what is known. Nothing secret is in the answer; see internal/redact.
 func (s *Subject) Inspect(now time.Time) *city.Inspection {
 	out := &city.Inspection{Agent: s.Agent, At: now, Env: []city.Variable{}, Drift: []city.Difference{}, Crashes: []city.Crash{}}
 	if s.Want != nil {
@@ -160,8 +160,8 @@ func variables(w *agent.Want) []city.Variable {
 		if strings.HasPrefix(name, "GC_") || name == "BEADS_DIR" || name == "PWD" || name == "TERM" && v.From != city.FromConfig {
 			v.From = city.FromCity
 		}
-		if v.Hidden = config.Secret(name); !v.Hidden {
-			v.Value = config.Discreet(value)
+		if v.Hidden = redact.Name(name); !v.Hidden {
+			v.Value = redact.Value(value)
 		}
 		out = append(out, v)
 	}
@@ -182,17 +182,17 @@ func differences(st *session.Status, w *agent.Want) []city.Difference {
 		d := city.Difference{Field: text[:at], What: text[at+1:]}
 		name, isEnv := strings.CutPrefix(d.Field, fieldEnv)
 		switch {
-		case isEnv && config.Secret(name):
+		case isEnv && redact.Name(name):
 			d.Hidden = true
 		case isEnv:
-			d.Wants = config.Discreet(lookUp(w.Spec.Env, name))
-			d.Runs, d.RunsUnknown = config.Discreet(lookUp(born, name)), born == nil
+			d.Wants = redact.Value(lookUp(w.Spec.Env, name))
+			d.Runs, d.RunsUnknown = redact.Value(lookUp(born, name)), born == nil
 		case d.Field == session.ProviderField:
 			d.Wants, d.Runs = w.Spec.Provider, st.Provider
 		case d.Field == "command" || d.Field == "args":
-			d.Wants = config.Discreet(w.Spec.Command)
+			d.Wants = redact.Value(w.Spec.Command)
 			if _, told := st.Fingerprint.Fields["prompt_template"]; !told && w.Prompt.Draft == nil { // else it may have been told secrets there
-				d.Runs = config.Discreet(commandOf(st, born))
+				d.Runs = redact.Value(commandOf(st, born))
 			}
 			d.RunsUnknown = d.Runs == ""
 		default:

@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"gcity/agent"
-	"gcity/config"
 	"gcity/hooks"
 	"gcity/internal/disk"
+	"gcity/internal/redact"
 	"gcity/internal/shell"
 	"gcity/overlay"
 	"gcity/session"
@@ -108,7 +108,7 @@ func PromptOf(ctx context.Context, w *agent.Want, discreet bool) (string, error)
 	if discreet {
 		v.Env = maps.Clone(v.Env)
 		for name, value := range v.Env {
-			if v.Env[name] = config.Discreet(value); config.Secret(name) {
+			if v.Env[name] = redact.Value(value); redact.Name(name) {
 				v.Env[name] = "***"
 			}
 		}

@@ -1,4 +1,7 @@
-package config
+// Package redact hides secrets in what is shown: in the values of variables, in command lines, and in messages. It goes by
+// names (API_KEY, --token, Authorization), by the form of URLs, and by the known beginnings of access tokens. It rather hides
+// too much. What has no such mark cannot be told from any other text: mysql's -pPASSWORD, for example.
+package redact
 
 import (
 	"net/url"
@@ -6,9 +9,15 @@ import (
 	"strings"
 )
 
-// Secret reports whether a variable's name says that its value is nobody's business. It rather hides too much.
-func Secret(name string) bool {
+// Hidden stands for a secret.
+const Hidden = "…"
+
+// Name reports whether the name of a variable, parameter or option says that its value is a secret.
+func Name(name string) bool {
 	upper := strings.ToUpper(name)
+	if counts(upper) {
+		return false
+	}
 	for _, part := range []string{"KEY", "TOKEN", "SECRET", "PASSW", "PASSPHRASE", "PASSCODE", "CREDENTIAL", "PRIVATE", "BEARER", "COOKIE", "SIGNATURE", "WEBHOOK"} {
 		if strings.Contains(upper, part) {
 			return true
@@ -25,6 +34,13 @@ func Secret(name string) bool {
 	})
 }
 
+// counts reports whether a name, in capitals, is of a number of a model's tokens: MAX_TOKENS, max-output-tokens.
+func counts(upper string) bool {
+	rest, ok := strings.CutSuffix(upper, "TOKENS")
+	return ok && (strings.HasPrefix(rest, "MAX") || strings.HasPrefix(rest, "MIN") || strings.HasPrefix(rest, "NUM")) &&
+		!strings.Contains(rest, "KEY") && !strings.Contains(rest, "SECRET")
+}
+
 // words are what a name is made of, in capitals: of DB_PASS and of dbPass DB and PASS.
 func words(name string) []string {
 	var apart strings.Builder
@@ -39,9 +55,9 @@ func words(name string) []string {
 	return strings.FieldsFunc(strings.ToUpper(apart.String()), func(r rune) bool { return (r < 'A' || r > 'Z') && (r < '0' || r > '9') })
 }
 
-// Discreet is a value of a variable whose name tells nothing, without the secrets in it: who is named before the host of a
-// URL, since that may be a token, and what is given to a parameter with a secret's name. It rather hides too much.
-func Discreet(value string) string { return withoutParameters(withoutUsers(value)) }
+// Value returns the value of a variable whose name tells nothing, without the secrets in it: the user of a URL, since that
+// may be a token, access tokens, and what follows a parameter with a secret's name, to the end of the value or an "&".
+func Value(value string) string { return withoutTokens(withoutParameters(withoutUsers(value))) }
 
 // withoutUsers hides what comes before the host in URLs: "postgres://…@db/x".
 func withoutUsers(s string) string {
@@ -56,7 +72,7 @@ func withoutUsers(s string) string {
 		out.WriteString(s[:at])
 		s = s[at:]
 		if n := userLength(s); n > 0 {
-			out.WriteString("…")
+			out.WriteString(Hidden)
 			s = s[n:]
 		}
 	}
@@ -104,7 +120,7 @@ func withoutParameters(s string) string {
 			end = len(s)
 		}
 		if end > 0 {
-			out.WriteString("…")
+			out.WriteString(Hidden)
 		}
 		s = s[end:]
 	}
@@ -116,5 +132,5 @@ func secretParameter(text string) bool {
 	if plain, err := url.QueryUnescape(name); err == nil {
 		name = plain
 	}
-	return Secret(name) || strings.EqualFold(name, "pwd") || strings.EqualFold(name, "sig")
+	return Name(name) || strings.EqualFold(name, "pwd") || strings.EqualFold(name, "sig")
 }

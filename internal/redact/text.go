@@ -1,0 +1,276 @@
+package redact
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// Text returns a command line, a message or a line of a log without the secrets in it:
+//
+//   - values of options, variables, parameters and headers whose Name is a secret's: --api-key X, --token=X, API_KEY=X,
+//     "Authorization: Bearer X", {"password": "X"}; a value ends with its word, as a shell reads words
+//   - what follows "Bearer", and the password that follows -u or --user
+//   - the user and password of URLs, and access tokens of known forms
+//
+// What is in quotes is read in the same way. The rest of the text does not change.
+func Text(s string) string {
+	s = withoutTokens(withoutUsers(s))
+	var r reader
+	r.text(s)
+	return r.out.String()
+}
+
+// Args is Text for a list of arguments, each of which is a word however it looks.
+func Args(args []string) []string {
+	if args == nil {
+		return nil
+	}
+	out := make([]string, 0, len(args))
+	var r reader
+	for _, arg := range args {
+		r.out.Reset()
+		if r.next != nothing {
+			r.word(withoutTokens(withoutUsers(arg)))
+			out = append(out, r.out.String())
+			continue
+		}
+		if r.word(withoutTokens(withoutUsers(arg))); r.next != nothing && !strings.ContainsAny(arg, " \t\n") {
+			out = append(out, r.out.String()) // the value is the next argument
+			continue
+		}
+		r.next = nothing
+		out = append(out, Text(arg))
+	}
+	return out
+}
+
+// following says what the next word is.
+type following uint8
+
+const (
+	nothing  following = iota
+	argument           // the value of an option, unless it is an option itself
+	value              // what follows "name:", "name =" or "Bearer"
+	login              // USER:PASSWORD
+)
+
+// reader reads one text, word by word.
+type reader struct {
+	out  strings.Builder
+	next following
+	last string // the word before
+}
+
+func (r *reader) text(s string) {
+	for s != "" {
+		space := spaceLength(s)
+		r.out.WriteString(s[:space])
+		s = s[space:]
+		n := wordLength(s)
+		if n > 0 {
+			r.word(s[:n])
+		}
+		s = s[n:]
+	}
+}
+
+func spaceLength(s string) int {
+	n := 0
+	for n < len(s) {
+		switch {
+		case strings.IndexByte(" \t\r\n", s[n]) >= 0:
+			n++
+		case strings.HasPrefix(s[n:], "\\\n"): // a line that goes on
+			n += 2
+		default:
+			return n
+		}
+	}
+	return n
+}
+
+// wordLength returns how long the first word is. A quote that nothing closes is an ordinary character.
+func wordLength(s string) int {
+	n := 0
+	for n < len(s) {
+		switch c := s[n]; {
+		case strings.IndexByte(" \t\r\n", c) >= 0:
+			return n
+		case c == '\\' && n+1 < len(s):
+			if s[n+1] == '\n' {
+				return n
+			}
+			n += 2
+		case c == '"' || c == '\'':
+			n += quoteLength(s[n:])
+		default:
+			n++
+		}
+	}
+	return len(s)
+}
+
+// quoteLength returns how long what is quoted at the beginning of s is, both quotes included; 1 if nothing closes it.
+func quoteLength(s string) int {
+	for n := 1; n < len(s); n++ {
+		switch {
+		case s[n] == '\\' && s[0] == '"':
+			n++
+		case s[n] == s[0]:
+			return n + 1
+		}
+	}
+	return 1
+}
+
+// schemes are the first words of an Authorization header that are no secrets.
+var schemes = []string{"bearer", "basic", "token", "digest", "negotiate", "apikey"}
+
+// word writes a word, or what stands for it.
+func (r *reader) word(w string) {
+	next, last := r.next, r.last
+	r.next, r.last = nothing, w
+	bare := strings.ToLower(strings.Trim(w, `"'\,;`))
+	switch {
+	case next == argument && isOption(w):
+	case next == argument || next == value && !slices.Contains(schemes, bare) && bare != "=" && bare != ":":
+		r.hide(w)
+		return
+	case next == value:
+		r.out.WriteString(w)
+		r.next = value
+		return
+	case next == login:
+		r.login(w)
+		return
+	}
+	switch {
+	case bare == "bearer":
+		r.next = value
+	case bare == "-u" || bare == "--user" || bare == "--proxy-user":
+		r.next = login
+	case strings.HasPrefix(bare, "-") && !strings.ContainsAny(w, "=:") && Name(strings.TrimLeft(bare, "-")):
+		r.next = argument
+	case (w == "=" || w == ":") && secretParameter(strings.Trim(last, `"'\`)):
+		r.next = value
+	case (strings.HasSuffix(bare, ":") || strings.HasSuffix(bare, "=")) && secretParameter(strings.TrimRight(bare[:len(bare)-1], `"'\`)):
+		r.next = value
+	default:
+		r.within(w)
+		return
+	}
+	r.out.WriteString(w)
+}
+
+// isOption reports whether a word can only be an option, and not the value of the one before it.
+func isOption(w string) bool {
+	return strings.HasPrefix(w, "--") && len(w) > 2 || len(w) == 2 && w[0] == '-' && w[1] != '-'
+}
+
+// hide writes what stands for a word, in its quotes.
+func (r *reader) hide(w string) {
+	if q := w[0]; (q == '"' || q == '\'') && len(w) > 1 && w[len(w)-1] == q {
+		r.out.WriteString(string(q) + Hidden + string(q))
+		return
+	}
+	r.out.WriteString(Hidden)
+}
+
+func (r *reader) login(w string) {
+	user, password, has := strings.Cut(w, ":")
+	if !has || strings.Trim(user+password, "0123456789") == "" { // ids of a user and a group
+		r.within(w)
+		return
+	}
+	r.out.WriteString(user + ":" + Hidden)
+}
+
+// within writes a word that is no secret as a whole: values of parameters in it are hidden, and what is quoted is a text.
+func (r *reader) within(w string) {
+	for i := 0; i < len(w); i++ {
+		switch c := w[i]; c {
+		case '\\':
+			i++
+		case '"', '\'':
+			n := quoteLength(w[i:])
+			if n == 1 {
+				continue
+			}
+			r.quoted(w, i, n)
+			return
+		case '=', ':':
+			if !gives(w, i) {
+				continue
+			}
+			r.out.WriteString(w[:i+1])
+			rest := w[i+1:]
+			end := strings.IndexByte(rest, '&')
+			if end < 0 || strings.ContainsAny(rest[:end], `"'\`) {
+				end = len(rest)
+			}
+			if end > 0 {
+				r.out.WriteString(Hidden)
+			}
+			r.within(rest[end:])
+			return
+		}
+	}
+	r.out.WriteString(w)
+}
+
+// quoted writes a word in which the n bytes from i are quoted: {"name":"value"} gives a value, and so does name="value".
+func (r *reader) quoted(w string, i, n int) {
+	inner, rest := w[i+1:i+n-1], w[i+n:]
+	r.out.WriteString(w[:i+1])
+	if (strings.HasPrefix(rest, ":") || strings.HasPrefix(rest, "=")) && secretParameter(strings.Trim(inner, `"'\`)) {
+		r.out.WriteString(inner + w[i+n-1:i+n+1] + Hidden)
+		if end := valueLength(rest[1:]); end < len(rest[1:]) {
+			r.within(rest[1+end:])
+		}
+		return
+	}
+	var in reader
+	in.text(inner)
+	r.out.WriteString(in.out.String() + w[i+n-1:i+n])
+	r.within(rest)
+}
+
+// valueLength returns how long the value at the beginning of s is, in a text like JSON.
+func valueLength(s string) int {
+	if s != "" && (s[0] == '"' || s[0] == '\'') {
+		if n := quoteLength(s); n > 1 {
+			return n
+		}
+		return len(s)
+	}
+	if end := strings.IndexAny(s, ",}"); end >= 0 {
+		return end
+	}
+	return len(s)
+}
+
+// gives reports whether a secret's name stands before the "=" or ":" at i. A ":" gives a value only to a name that the
+// word begins with, since paths in a list end with one too.
+func gives(w string, i int) bool {
+	name := strings.TrimRight(w[:i], `"'\`)
+	if w[i] == ':' && strings.Contains(name, "/") {
+		return false
+	}
+	return secretParameter(name)
+}
+
+// shapes matches access tokens that tell what they are by their beginnings.
+var shapes = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\b(?:sk-[A-Za-z0-9_-]{16,}|gh[pousr]_[A-Za-z0-9]{16,}|github_pat_[A-Za-z0-9_]{16,}|glpat-[A-Za-z0-9_-]{16,}|` +
+		`xox[a-z]-[A-Za-z0-9-]{10,}|A[KS]IA[0-9A-Z]{16}|AIza[A-Za-z0-9_-]{30,}|npm_[A-Za-z0-9]{30,}|eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*)?)|` +
+		`-----BEGIN [A-Z ]*PRIVATE KEY-----(?s:.*?)(?:-----END [A-Z ]*PRIVATE KEY-----|\z)`)
+})
+
+func withoutTokens(s string) string {
+	if len(s) < 16 {
+		return s
+	}
+	return shapes().ReplaceAllLiteralString(s, Hidden)
+}
