@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"gcity/internal/redact"
 	"gcity/topology"
 )
 
@@ -23,8 +22,9 @@ func checkSource(v any) string {
 		return fmt.Sprintf("%q begins with \"-\", which git would take for an option", s)
 	case strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r == 0x7f }):
 		return "has a control character in it; write what git is to clone"
-	case topology.Helped(s):
-		return fmt.Sprintf("%q names a helper program of git's, and such are not used; write a URL, or a repository's folder", redact.Value(s))
+	}
+	if why := topology.Refused(s); why != "" {
+		return why
 	}
 	return checkPath(v)
 }

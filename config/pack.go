@@ -187,6 +187,9 @@ func (d *decoder) packFormulas(p *pack) {
 	if strings.HasPrefix(p.formulas, "//") {
 		path, err = resolve(d.city.Path, p.dir, p.formulas)
 	}
+	if err == nil {
+		err = d.city.enclosed(p.dir, p.formulas, path)
+	}
 	if err != nil {
 		d.say(at, "formulas.dir", err.Error())
 		return

@@ -21,7 +21,26 @@ func (c *City) PathOf(a *Agent, key, path string) (string, error) {
 	if !written {
 		at = a.Origin
 	}
-	return resolve(c.Path, c.folderOf(at), path)
+	out, err := resolve(c.Path, c.folderOf(at), path)
+	if err == nil {
+		err = c.enclosed(c.folderOf(at), path, out)
+	}
+	return out, err
+}
+
+// enclosed returns an error for a path that a fetched topology writes in a file in folder, and that leads out of its copy.
+// Links that would lead out are refused when it is fetched.
+func (c *City) enclosed(folder, written, path string) error {
+	copies := filepath.Join(c.Path, ".gc", "topologies")
+	rel, err := filepath.Rel(copies, folder)
+	if err != nil || !filepath.IsLocal(rel) || rel == "." {
+		return nil
+	}
+	name, _, _ := strings.Cut(rel, string(filepath.Separator))
+	if within(filepath.Join(copies, name), path) {
+		return nil
+	}
+	return fmt.Errorf("%q is outside the repository of the topology %q: what is fetched may use only its own files; set the key in [[patches.agents]] of %s", written, name, FileName)
 }
 
 // resolve makes a path of the configuration absolute: relative to base, or with "//" before it to the city. A relative

@@ -70,6 +70,9 @@ func (d *decoder) place(base, word string) (dir string, err error) {
 	if err != nil && !within(c.Path, base) { // it is nobody's city: what lies beside it belongs to it
 		return filepath.Join(base, word), nil
 	}
+	if err == nil {
+		err = c.enclosed(base, word, dir)
+	}
 	return dir, err
 }
 

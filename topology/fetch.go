@@ -43,7 +43,10 @@ func Fetch(ctx context.Context, city string, w Want, update bool, environ []stri
 }
 
 func fetch(ctx context.Context, city string, w Want, update bool, environ []string) (Result, error) {
-	if w.From == "" || strings.HasPrefix(w.From, "-") || strings.HasPrefix(w.Ref, "-") || Helped(w.From) {
+	if why := Refused(w.From); why != "" {
+		return Result{}, errors.New("its source " + why)
+	}
+	if w.From == "" || strings.HasPrefix(w.From, "-") || strings.HasPrefix(w.Ref, "-") {
 		return Result{}, fmt.Errorf("%q at ref %q is nothing that git may be given", w.From, w.Ref)
 	}
 	root := filepath.Join(city, ".gc", "topologies")
@@ -93,6 +96,9 @@ func fetch(ctx context.Context, city string, w Want, update bool, environ []stri
 	}
 	if err := w.fits(fresh, r.Commit); err != nil {
 		return r, err
+	}
+	if err := contained(fresh); err != nil {
+		return r, fmt.Errorf("commit %.12s has %w, so nothing is changed", r.Commit, err)
 	}
 	if err := swap(fresh, folder); err != nil {
 		return r, err
@@ -146,7 +152,7 @@ func clean(environ []string) []string {
 		}
 		out = append(out, kv)
 	}
-	out = append(out, "GIT_TERMINAL_PROMPT=0", "GIT_ASKPASS=/bin/false", "SSH_ASKPASS=/bin/false", "LC_ALL=C", "GIT_LFS_SKIP_SMUDGE=1")
+	out = append(out, "GIT_TERMINAL_PROMPT=0", "GIT_ASKPASS=/bin/false", "SSH_ASKPASS=/bin/false", "LC_ALL=C", "GIT_LFS_SKIP_SMUDGE=1", "GIT_ALLOW_PROTOCOL="+allowed)
 	for _, kv := range out {
 		if strings.HasPrefix(kv, "GIT_SSH_COMMAND=") || strings.HasPrefix(kv, "GIT_SSH=") {
 			return out
@@ -204,7 +210,7 @@ func names(ref, commit string) []string {
 func (g git) run(ctx context.Context, limit time.Duration, args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	safe := []string{"-c", "protocol.ext.allow=never", "-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "advice.detachedHead=false",
+	safe := []string{"-c", "submodule.recurse=false", "-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "advice.detachedHead=false",
 		"-c", "gc.auto=0", "-c", "maintenance.auto=false", "-c", "credential.interactive=false", "-c", "init.defaultBranch=none"}
 	got, err := shell.Call(ctx, shell.Program{Path: "git", Args: append(safe, args...), Dir: g.dir, Env: g.env, Most: 1 << 20})
 	switch {

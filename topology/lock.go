@@ -160,6 +160,9 @@ func Fetched(city string, w Want) (string, error) {
 	if why := lock.stale(folder, w); why != "" {
 		return "", fmt.Errorf("the topology %q %s; run `gcity topology fetch %s`", w.Name, why, w.Name)
 	}
+	if err := contained(folder); err != nil {
+		return "", fmt.Errorf("the topology %q has %w; take it from a ref that has no such link, and run `gcity topology fetch %s --update`", w.Name, err, w.Name)
+	}
 	return folder, nil
 }
 

@@ -1,0 +1,73 @@
+package config
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// What a fetched topology names lies in its repository: a prompt, an overlay, a script, formulas and other topologies. The
+// city's own files may name for it what they like.
+func TestFetchedTopologiesStayInside(t *testing.T) {
+	const agent = "[topology]\nname = \"x\"\nschema = 1\n%EXTRA%\n[[agents]]\nname = \"a\"\nstart_command = \"x\"\n%KEY%\n"
+	write := func(city, key, patch string) {
+		t.Helper()
+		extra := ""
+		if strings.HasPrefix(key, "!") {
+			extra, key = key[1:], ""
+		}
+		text := strings.NewReplacer("%EXTRA%", extra, "%KEY%", key).Replace(agent)
+		for path, text := range map[string]string{
+			".gc/topologies/far/pack/topology.toml": text,
+			".gc/topologies/far/base/topology.toml": "[topology]\nname = \"base\"\nschema = 1\n",
+			".gc/topologies/far/prompts/a.md":       "x",
+			".gc/topologies/far/pack/scripts/s.sh":  "x",
+			".gc/topologies/far/formulas/.keep":     "",
+			".gc/topologies/far/overlay/x":          "x",
+			".gc/topologies/far/.git/HEAD":          strings.Repeat("a", 40) + "\n",
+			".gc/topologies/other/prompts/a.md":     "x",
+			"prompts/a.md":                          "x",
+			"topologies.lock":                       "[topologies.far]\nsource = \"/r\"\ncommit = \"" + strings.Repeat("a", 40) + "\"\n",
+			"city.toml":                             "[workspace]\nname = \"t\"\ntopology = \"far\"\n[topologies.far]\nsource = \"/r\"\npath = \"pack\"\n" + patch,
+		} {
+			path = filepath.Join(city, path)
+			if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for key, refused := range map[string]bool{
+		`prompt_template = "../prompts/a.md"`: false, `overlay_dir = "../overlay"`: false, `session_setup_script = "scripts/s.sh"`: false,
+		"!includes = [\"../base\"]": false, "![formulas]\ndir = \"../formulas\"": true, // as for any topology: below its own folder
+		`prompt_template = "/etc/passwd"`: true, `prompt_template = "//prompts/a.md"`: true, `prompt_template = "../../../../prompts/a.md"`: true,
+		`prompt_template = "../../other/prompts/a.md"`: true, `overlay_dir = "/etc"`: true, `overlay_dir = "../../../../prompts"`: true,
+		`session_setup_script = "//x.sh"`: true, `session_setup_script = "{{.CityRoot}}/x.sh"`: true, `session_setup_script = "/bin/true"`: true,
+		"!includes = [\"//prompts\"]": true, "!includes = [\"../../other\"]": true, "![formulas]\ndir = \"//prompts\"": true,
+	} {
+		city := t.TempDir()
+		write(city, key, "")
+		_, err := Load(city)
+		switch {
+		case !refused && err != nil:
+			t.Errorf("%s is refused: %v", key, err)
+		case refused && (err == nil || !strings.Contains(err.Error(), "outside the repository of the topology \"far\"") && !strings.Contains(key, "../formulas")):
+			t.Errorf("%s: %v", key, err)
+		}
+	}
+	city := t.TempDir()
+	write(city, `prompt_template = "/etc/passwd"`, "[[patches.agents]]\nname = \"a\"\nprompt_template = \"prompts/a.md\"\n")
+	c, err := Load(city)
+	if err != nil || c.Agents[0].PromptTemplate != filepath.Join(c.Path, "prompts", "a.md") {
+		t.Errorf("a prompt of the city's: %v", err)
+	}
+	if err := os.Symlink("/etc/passwd", filepath.Join(city, ".gc", "topologies", "far", "link")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Load(city); err == nil || !strings.Contains(err.Error(), "a link that leads out of it: link -> /etc/passwd") {
+		t.Errorf("a link out of the repository: %v", err)
+	}
+}

@@ -1,0 +1,33 @@
+package topology
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+)
+
+// contained returns an error for a copy with a link that leads out of it. Otherwise the author of the repository would choose
+// which files of this machine the city reads.
+func contained(folder string) error {
+	root, err := os.OpenRoot(folder)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	return fs.WalkDir(root.FS(), ".", func(path string, e fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case path == ".git":
+			return fs.SkipDir
+		case e.Type()&fs.ModeSymlink == 0:
+			return nil
+		}
+		if _, err := root.Stat(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			to, _ := root.Readlink(path) // only to be shown
+			return fmt.Errorf("a link that leads out of it: %s -> %s", path, to)
+		}
+		return nil
+	})
+}
