@@ -76,17 +76,14 @@ func (c *Client) Close() error {
 	return nil
 }
 
-// gone is an error that both says *city.Error and wraps ErrNotRunning.
-type gone struct{ err *city.Error }
+// marked is a *city.Error that also wraps an error by which callers know it.
+type marked struct {
+	err  *city.Error
+	mark error
+}
 
-func (g gone) Error() string   { return g.err.Error() }
-func (g gone) Unwrap() []error { return []error{g.err, ErrNotRunning} }
-
-// cut is an error that both says *city.Error and wraps ErrEnded.
-type cut struct{ err *city.Error }
-
-func (c cut) Error() string   { return c.err.Error() }
-func (c cut) Unwrap() []error { return []error{c.err, ErrEnded} }
+func (m marked) Error() string   { return m.err.Error() }
+func (m marked) Unwrap() []error { return []error{m.err, m.mark} }
 
 func (c *Client) dial(ctx context.Context) (net.Conn, error) {
 	d := net.Dialer{Timeout: dialTimeout}
@@ -95,7 +92,7 @@ func (c *Client) dial(ctx context.Context) (net.Conn, error) {
 	case err == nil:
 		return conn, nil
 	case errors.Is(err, syscall.ENOENT), errors.Is(err, syscall.ECONNREFUSED), errors.Is(err, syscall.ENOTDIR):
-		return nil, gone{&city.Error{Code: city.Unavailable, Message: "no " + c.whose + " is running here: nobody answers on " + c.path}}
+		return nil, marked{&city.Error{Code: city.Unavailable, Message: "no " + c.whose + " is running here: nobody answers on " + c.path}, ErrNotRunning}
 	}
 	return nil, fmt.Errorf("cannot reach the city: %w", err)
 }
@@ -122,7 +119,7 @@ func (c *Client) request(ctx context.Context, method, path string, q url.Values,
 	if len(body) > 0 {
 		r.Header.Set("Content-Type", "application/json")
 	}
-	resp, err := c.http.RoundTrip(r)
+	resp, err := c.roundTrip(r)
 	if err != nil {
 		return nil, c.failed(ctx, err)
 	}
@@ -144,7 +141,7 @@ func (c *Client) failed(ctx context.Context, err error) error {
 	e := &city.Error{Code: city.Unavailable, Message: "the city's controller does not answer: " + err.Error()}
 	for _, end := range []error{io.EOF, io.ErrUnexpectedEOF, syscall.ECONNRESET, syscall.EPIPE} {
 		if errors.Is(err, end) {
-			return cut{e}
+			return marked{e, ErrEnded}
 		}
 	}
 	return e

@@ -224,7 +224,7 @@ func checkController(_ context.Context, p *patient) finding {
 		return ok("runs, pid %d, %s", s.PID, s.Mode)
 	}
 	if silent, there := errors.AsType[*mute](p.deaf); there {
-		return bad("`gcity stop`, or end the process", "it does not answer: %v", silent)
+		return bad(silentRemedy(p.dir), "it does not answer: %v", silent)
 	}
 	if held {
 		return bad("end that process; its agents are adopted by the next controller", "one holds the city but its socket does not answer: %v", p.deaf)

@@ -30,6 +30,9 @@ func isCut(err error) bool {
 	return errors.Is(err, api.ErrEnded) || ok && problem.Details == city.Ended
 }
 
+// isSilent recognises the error that says that the controller takes connections and answers nothing.
+func isSilent(err error) bool { return errors.Is(err, api.ErrSilent) }
+
 // held says whether the city is still ours, and sees that its socket is where it belongs. socket is nil for one that has none.
 func held(hold *controller.Hold, socket *api.Socket, log *slog.Logger) error {
 	if err := hold.Check(); err != nil || socket == nil {

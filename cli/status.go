@@ -34,7 +34,15 @@ func (a *app) status(ctx context.Context) error {
 		return err
 	}
 	defer l.close()
-	s, err := l.Snapshot(ctx)
+	soon, cancel := context.WithTimeout(ctx, statusPatience)
+	defer cancel()
+	if !l.live {
+		soon = ctx
+	}
+	s, err := l.Snapshot(soon)
+	if l.live && err != nil && ctx.Err() == nil && (soon.Err() != nil || isSilent(err)) {
+		return a.statusOfFiles(ctx, l.dir)
+	}
 	if err != nil {
 		return err
 	}

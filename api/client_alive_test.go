@@ -1,0 +1,70 @@
+package api_test
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"path/filepath"
+	"testing"
+
+	"gcity/api"
+	"gcity/city"
+)
+
+// A process that takes connections and answers nothing is silent: a read fails long before its own timeout.
+func TestASilentController(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "s")
+	l, err := net.Listen("unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close() // nothing accepts
+	c, err := api.Dial(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	_, err = c.Snapshot(t.Context())
+	var problem *city.Error
+	if !errors.Is(err, api.ErrSilent) || !errors.As(err, &problem) || problem.Code != city.Unavailable {
+		t.Errorf("Snapshot: %v", err)
+	}
+	for _, err := range c.Snapshots(t.Context()) {
+		if !errors.Is(err, api.ErrSilent) {
+			t.Errorf("Snapshots: %v", err)
+		}
+	}
+}
+
+// An answer that takes its time is waited for while the controller answers other requests.
+func TestASlowAnswerIsNotSilence(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "s")
+	l, err := net.Listen("unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pings := make(chan struct{}, 100)
+	srv := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/v0" {
+			pings <- struct{}{}
+			w.WriteHeader(http.StatusNotFound)
+			return
+		}
+		for range 3 {
+			<-pings
+		}
+		fmt.Fprint(w, `{"name":"late"}`)
+	})}
+	done := make(chan error, 1)
+	go func() { done <- srv.Serve(l) }()
+	defer func() { srv.Close(); <-done }()
+	c, err := api.Dial(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if s, err := c.Snapshot(t.Context()); err != nil || s.Name != "late" {
+		t.Errorf("Snapshot: %+v, %v", s, err)
+	}
+}
