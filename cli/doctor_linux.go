@@ -6,10 +6,12 @@ import (
 	"os"
 	"strconv"
 	"strings"
-	"syscall"
 
 	"github.com/dustin/go-humanize"
 	"golang.org/x/sys/unix"
+
+	"gcity/city"
+	"gcity/controller"
 )
 
 // networked names a file system where locks and sockets of another machine are not seen.
@@ -87,16 +89,29 @@ func checkTerminals(_ context.Context, p *patient) finding {
 }
 
 func checkFiles(_ context.Context, p *patient) finding {
-	var lim syscall.Rlimit
-	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &lim); err != nil {
-		return note("", "cannot tell the limit: %v", err)
+	limit := openFiles(p.running)
+	if limit == 0 {
+		return note("", "cannot tell the limit")
 	}
-	need := uint64(64 + 4*p.agents())
-	if lim.Max < need {
-		return bad(fmt.Sprintf("ulimit -n %d, or LimitNOFILE= in the service", 2*need), "at most %d, %s need about %d", lim.Max,
-			counted(p.agents(), "agent"), need)
+	if agents := p.agents(); limit < controller.FilesNeeded(agents) {
+		return bad(controller.MoreFiles(agents), "at most %d, %s need about %d", limit,
+			counted(agents, "agent"), controller.FilesNeeded(agents))
 	}
-	return ok("up to %d", lim.Max)
+	return ok("up to %d", limit)
+}
+
+// openFiles returns how many files the controller may open that runs, or one that this process would start; 0 if that
+// cannot be told. Go raises the limit of each process to what is allowed, and gives its children the one of before.
+func openFiles(running *city.Snapshot) uint64 {
+	pid := 0 // this process
+	if running != nil {
+		pid = running.PID
+	}
+	var lim unix.Rlimit
+	if err := unix.Prlimit(pid, unix.RLIMIT_NOFILE, nil, &lim); err != nil {
+		return 0
+	}
+	return lim.Cur
 }
 
 // tasksPerAgent is how many processes and threads an agent may well have.

@@ -15,6 +15,7 @@ import (
 	"gcity/agent"
 	"gcity/city"
 	"gcity/config"
+	"gcity/controller"
 	"gcity/pool"
 	"gcity/session"
 )
@@ -126,6 +127,9 @@ func (a *app) planOf(ctx context.Context, c *config.City, running *city.Snapshot
 	out.list = listOf(changes(v))
 	out.Warnings = append(problemLines(c.Warnings), automationTroubles(c, a.now())...)
 	out.Warnings = append(out.Warnings, recipeTroubles(ctx, c)...)
+	if text := controller.FewFiles(openFiles(running), len(v.wants)); text != "" {
+		out.Warnings = append(out.Warnings, text)
+	}
 	return out, nil
 }
 

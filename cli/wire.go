@@ -336,8 +336,13 @@ func assemble(ctx context.Context, c *config.City, version string, o houseOption
 	}}
 	last, tcp := lastwords.New(controller.Farewell), newStreet(o.dir)
 	undo.add(func() { work.close(last, o.logger) })
+	files := openFiles(nil)
+	if text := controller.FewFiles(files, len(plan(c, o.dir))); text != "" {
+		o.logger.Warn(text)
+	}
 	loop, err = controller.New(controller.Options{
-		Dir: o.dir, Mode: o.mode, Version: version, Provider: sessions, Log: log, Logger: o.logger,
+		OpenFiles: files,
+		Dir:       o.dir, Mode: o.mode, Version: version, Provider: sessions, Log: log, Logger: o.logger,
 		Host:  thisHost(o.dir),
 		Files: o.source.Files, Strict: o.source.Strict,
 		Stores: work.of, Poke: pokes, Read: o.heard(reads), Rescan: rescans, Folders: func(dirs []string) { latest(others, dirs) }, Beat: o.beat, Held: func() error { return held(hold, socket, o.logger) }, Last: last, Sweep: func() (int, error) { return pty.SweepRuns(o.dir) },

@@ -63,6 +63,9 @@ type Options struct {
 	Door  func(config.API)
 	Doors <-chan city.Door
 
+	// OpenFiles is how many files this process may open, 0 = unknown. Too few for the agents are a warning.
+	OpenFiles uint64
+
 	// Faults brings panics of what works for the city beside the controller, each of which ends it as one of its own does. It has
 	// room for one, and whoever tells does not wait. Nil: there are none.
 	Faults chan error
@@ -173,12 +176,16 @@ func (c *Controller) translate(cfg *config.City) *conf {
 	if text := c.ignores(cfg); text != "" {
 		warnings = append(warnings, text)
 	}
+	wants := agent.Plan(cfg, c.o.Host)
+	if text := FewFiles(c.o.OpenFiles, len(wants)); text != "" {
+		warnings = append(warnings, text)
+	}
 	own, _ := colour.Parse(cfg.Console.Colour) // checked when it was read; none is none
 	automations := cfg.AutomationOptions()
 	automations.Local = time.Local
 	return &conf{
 		name: cfg.Workspace.Name, revision: cfg.Revision, suspended: cfg.Workspace.Suspended,
-		wants: agent.Plan(cfg, c.o.Host), pools: agent.Pools(cfg, c.o.Host), rigs: agent.Rigs(cfg), warnings: warnings,
+		wants: wants, pools: agent.Pools(cfg, c.o.Host), rigs: agent.Rigs(cfg), warnings: warnings,
 		overrides: overrides, environ: config.Beats(c.o.Host.Environ),
 		dir: c.o.Dir, source: cfg, nowork: c.o.Stores == nil, layers: cfg.Layers(), automations: automations, tiers: tiersOf(cfg),
 		wispEvery: cfg.Daemon.WispGCInterval, wispTTL: cfg.Daemon.WispTTL,

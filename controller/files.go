@@ -1,0 +1,26 @@
+package controller
+
+import "fmt"
+
+const (
+	filesBase     = 64 // logs, sockets, stores, watches, requests
+	filesPerAgent = 4  // its holder, its process, a viewer, and one to spare
+)
+
+// FilesNeeded returns how many files the controller of so many agents may have open at once.
+func FilesNeeded(agents int) uint64 { return uint64(filesBase + filesPerAgent*agents) }
+
+// FewFiles says that a limit on open files is too low for so many agents, and how to raise it; "" if it is not. The limit
+// 0 is unknown.
+func FewFiles(limit uint64, agents int) string {
+	need := FilesNeeded(agents)
+	if limit == 0 || limit >= need {
+		return ""
+	}
+	return fmt.Sprintf("the controller may open %d files, and %d agents need about %d: %s", limit, agents, need, MoreFiles(agents))
+}
+
+// MoreFiles says how the limit on open files is raised.
+func MoreFiles(agents int) string {
+	return fmt.Sprintf("start it after `ulimit -n %[1]d`, or with LimitNOFILE=%[1]d in its service", 2*FilesNeeded(agents))
+}
