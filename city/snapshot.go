@@ -17,12 +17,13 @@ const (
 	Suspended   State = "suspended"   // by agent, rig or city
 	Exited      State = "exited"      // ended, and `restart` says to leave it
 	Failed      State = "failed"      // cannot be started; tried again at Until
+	Unknown     State = "unknown"     // its process lived when last seen, and what holds it does not answer
 )
 
 // States lists all, those that need a person first: the order in which lists show them.
-var States = [...]State{Failed, Quarantined, Backoff, Stopping, Draining, Starting, Waiting, Running, Exited, Suspended}
+var States = [...]State{Failed, Quarantined, Unknown, Backoff, Stopping, Draining, Starting, Waiting, Running, Exited, Suspended}
 
-// Urgency orders states for lists: 0 is the most urgent. Unknown states come first.
+// Urgency orders states for lists: 0 is the most urgent. A state that is not in States comes first.
 func (s State) Urgency() int {
 	for i, t := range States {
 		if s == t {

@@ -149,7 +149,7 @@ func stateColour(s city.State) string {
 		return green
 	case city.Failed, city.Quarantined:
 		return red
-	case city.Backoff, city.Stopping, city.Draining:
+	case city.Backoff, city.Stopping, city.Draining, city.Unknown:
 		return yellow
 	case city.Starting, city.Waiting:
 		return cyan

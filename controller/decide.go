@@ -119,7 +119,7 @@ func (m *machine) whyStop(now time.Time, a *record) cause {
 func (m *machine) idle(now time.Time, a *record) cause {
 	a.idleAt = time.Time{}
 	limit := a.want.IdleTimeout
-	if limit == 0 || m.settling || a.life.Activity.IsZero() || a.life.Attached > 0 || a.life.Frozen || a.hazy {
+	if limit == 0 || m.settling || a.life.Activity.IsZero() || a.life.Attached > 0 || a.life.Frozen || a.obscure() {
 		return cause{}
 	}
 	active := a.life.Activity
@@ -137,9 +137,16 @@ func (m *machine) idle(now time.Time, a *record) cause {
 	return cause{kind: causeIdle, why: fmt.Sprintf("silent for %s (idle_timeout %s)", now.Sub(active).Round(time.Second), limit)}
 }
 
+// silentWhy is the reason of an agent whose holder does not answer. It restarts by itself only if the holder ends.
+const silentWhy = "the process that holds its terminal does not answer (stopped by a signal?)"
+
 // running shows a living agent that is left alone.
 func (m *machine) running(now time.Time, a *record) {
 	m.stuckness(now, a)
+	if !a.life.Silent.IsZero() {
+		m.set(now, a, city.Unknown, silentWhy, time.Time{})
+		return
+	}
 	if a.hazy {
 		m.set(now, a, city.Running, "as far as is known: the sessions of "+a.life.Provider+" cannot be listed", time.Time{})
 		return

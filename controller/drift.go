@@ -32,7 +32,7 @@ func (m *machine) whyReplace(now time.Time, a *record) cause {
 	}
 	diff := a.life.Drift(&a.want.Spec)
 	m.drifted(a, diff)
-	if len(diff) == 0 || a.busy(now) || a.hazy {
+	if len(diff) == 0 || a.busy(now) || a.obscure() {
 		return cause{}
 	}
 	var known bool

@@ -213,6 +213,8 @@ func (m *machine) nextFor(a *record) *city.Next {
 		return at(a.until, "started again")
 	case city.Suspended:
 		return at(time.Time{}, "nothing until it is resumed")
+	case city.Unknown:
+		return at(time.Time{}, "continues when its holder answers; `gcity agent restart` kills and restarts both")
 	case city.Exited:
 		return at(time.Time{}, "nothing until it is restarted or released")
 	case city.Running:

@@ -253,7 +253,8 @@ func (m *machine) seeAlive(now time.Time, a *record, s *session.Status) {
 		m.decided(now, a, "adopt", orDefault(numbered(s.PID, "pid %d"), "it")+" was running already")
 		a.life = *s
 		m.resumeDrain(now, a)
-	} else if a.life.Attached != s.Attached || a.life.Frozen != s.Frozen || !a.life.Activity.Equal(s.Activity) {
+	} else if a.life.Attached != s.Attached || a.life.Frozen != s.Frozen ||
+		!a.life.Silent.Equal(s.Silent) || !a.life.Activity.Equal(s.Activity) {
 		m.changed = true
 	}
 	a.heard(now, s, a.life.ID != s.ID)

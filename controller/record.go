@@ -133,3 +133,6 @@ type waiter struct {
 	id   uint64
 	verb string
 }
+
+// obscure reports that what is known of a living agent is not fresh: its provider or its holder does not answer.
+func (a *record) obscure() bool { return a.hazy || !a.life.Silent.IsZero() }

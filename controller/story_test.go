@@ -265,6 +265,10 @@ func (w *world) tell(words []string) error {
 		w.alive[arg(0)].Frozen = false
 	case "mute": // a provider whose sessions take no text
 		w.desk.mute = strings.Join(args, " ")
+	case "silence": // the holder of an agent does not answer
+		w.alive[arg(0)].Silent = w.now
+	case "unsilence":
+		w.alive[arg(0)].Silent = time.Time{}
 	case "freeze":
 		w.alive[arg(0)].Frozen = true
 	case "pools":

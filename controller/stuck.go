@@ -34,7 +34,7 @@ func (m *machine) stuckness(now time.Time, a *record) {
 	if task := m.work.tasks[a.name]; task != a.task {
 		a.task, a.taskAt = task, now
 	}
-	if a.task == "" || a.spoke.IsZero() || a.hazy {
+	if a.task == "" || a.spoke.IsZero() || a.obscure() {
 		m.unstick(a)
 		return
 	}

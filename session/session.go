@@ -79,9 +79,10 @@ type Status struct {
 	City  string
 	ID    string
 
-	Alive   bool // the agent's own process lives
-	Ready   bool // setup, readiness and first nudge are done; see Marker
-	Frozen  bool // stopped by SIGSTOP
+	Alive   bool      // the agent's own process lives
+	Ready   bool      // setup, readiness and first nudge are done; see Marker
+	Frozen  bool      // stopped by SIGSTOP
+	Silent  time.Time // since when the provider gets no answer from what holds the session; zero = it answers
 	PID     int
 	Started time.Time
 

@@ -112,7 +112,7 @@ const patient = 10 * time.Minute
 // attention reports whether a person should look at it.
 func (r *agentRow) attention(now time.Time) bool {
 	switch r.state {
-	case city.Failed, city.Quarantined, city.Backoff:
+	case city.Failed, city.Quarantined, city.Unknown, city.Backoff:
 		return true
 	case city.Waiting:
 		return now.Sub(r.since) >= patient

@@ -23,6 +23,8 @@ func (l *look) sign(s city.State) (string, themes.Token) {
 		return l.glyph.Leaving, themes.Busy
 	case city.Backoff:
 		return l.glyph.Backoff, themes.Warn
+	case city.Unknown:
+		return l.glyph.Alert, themes.Warn
 	case city.Suspended:
 		return l.glyph.Suspended, themes.Off
 	case city.Exited:

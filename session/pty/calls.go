@@ -7,15 +7,12 @@ import (
 	"net"
 	"time"
 
-	"gcity/internal/proc"
-	"gcity/session"
 	"gcity/session/pty/internal/wire"
 )
 
 // callTimeout is for calls whose context has no deadline; inputTimeout is how long a terminal may take to accept text.
 const (
 	callTimeout  = 15 * time.Second
-	stopTimeout  = time.Minute // beyond the grace
 	inputTimeout = 5 * time.Second
 )
 
@@ -94,45 +91,6 @@ func (p *Provider) do(ctx context.Context, verb, name string, req wire.Request) 
 // read keys.
 func (p *Provider) Interrupt(ctx context.Context, name string) error {
 	return p.do(ctx, "interrupt", name, wire.Request{Op: wire.OpInterrupt, Wait: inputTimeout})
-}
-
-// Stop implements session.Provider. The holder carries it out: once begun it goes on whatever becomes of the caller.
-func (p *Provider) Stop(ctx context.Context, name string, grace time.Duration) error {
-	ctx, cancel := context.WithTimeout(ctx, max(grace, 0)+stopTimeout)
-	defer cancel()
-	_, err := p.call(ctx, "stop", name, wire.Request{Op: wire.OpStop, Grace: max(grace, 0)})
-	if errors.Is(err, session.ErrNotFound) {
-		return nil
-	}
-	if e := p.find(name); err == nil && e != nil {
-		e.awaitEnd(ctx) // so that a look or a start after this one knows of it
-	}
-	if !errors.Is(err, errGone) {
-		return err
-	}
-	// The holder was lost under us, or died meanwhile: then the tree has to be ended from here.
-	e := p.find(name)
-	if e == nil {
-		return nil
-	}
-	release, turnErr := e.take(ctx)
-	if turnErr != nil {
-		return turnErr
-	}
-	defer release()
-	e.mu.Lock()
-	rec, known := e.rec, e.known
-	e.mu.Unlock()
-	if !known {
-		return nil
-	}
-	if proc.Lives(rec.Holder, rec.HolderStart) && rec.Boot == p.boot {
-		return fail("stop", name, errOther, "its holder, pid %d, lives and does not answer: kill -9 %d ends both", rec.Holder, rec.Holder)
-	}
-	if left := p.sweepSession(rec); len(left) > 0 {
-		return fail("stop", name, errOther, "these processes cannot be ended: %v", left)
-	}
-	return nil
 }
 
 // Send implements session.Provider. A text goes in byte for byte, with a carriage return behind it. Line ends in it

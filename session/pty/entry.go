@@ -29,6 +29,7 @@ type entry struct {
 	exit     *session.Exit // nil: alive, if known
 	acked    bool
 	activity *os.File
+	silence  silence
 	marks    map[string]string // of a holder that does not tell them, see recall; nil: it does
 }
 
@@ -146,6 +147,9 @@ func (p *Provider) status(e *entry) (st session.Status, ok bool) {
 		st.Started = e.exit.At.Add(-e.exit.Uptime)
 	}
 	p.addActivity(e, &st)
+	if st.Alive {
+		st.Silent = e.silence.told()
+	}
 	return st, true
 }
 
@@ -192,6 +196,7 @@ func (p *Provider) connect(e *entry, s wire.State, started bool) {
 		p.tell(session.Exit(*s.Exit))
 	}
 	p.openActivity(e)
+	e.silence.broken()
 	e.marks = nil
 	if a, ok := e.lastActivity(); ok && !a.Marked {
 		e.marks = make(map[string]string)

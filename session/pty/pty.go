@@ -66,6 +66,9 @@ type Provider struct {
 
 	program program // what a holder is
 
+	answerLimit time.Duration // see the constants of these names
+	silentEvery time.Duration
+
 	exits  chan session.Exit
 	spawns chan struct{} // bounds how many holders are brought up at once
 	env    []string      // of the holders
@@ -128,6 +131,7 @@ func New(o Options) (*Provider, error) {
 	p := &Provider{
 		city: o.City, dir: o.Dir, log: o.Logger, look: o.Observe, plain: o.Plain,
 		clock: wire.NewClock(), boot: boot,
+		answerLimit: answerLimit, silentEvery: silentEvery,
 		program:  program{image: o.Image, dir: o.Dir, binary: o.Binary, log: o.Logger},
 		exits:    make(chan session.Exit, exitsKept),
 		spawns:   make(chan struct{}, 2*runtime.NumCPU()),

@@ -1,0 +1,76 @@
+package pty
+
+import (
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"gcity/internal/await"
+)
+
+// A holder that a signal has stopped is continued by a stop, so that the agent is asked first as ever.
+func TestStopContinuesTheHolder(t *testing.T) {
+	p := newProvider(t, t.TempDir())
+	start(t, p, spec(p.city, "a", "exec cat"))
+	syscall.Kill(holderOf(t, p, "a"), syscall.SIGSTOP)
+	until(t, "the signal has arrived", func() bool { return p.stopped(p.find("a").rec) })
+	if err := p.Stop(t.Context(), "a", await.Limit); err != nil {
+		t.Fatal(err)
+	}
+	if x := nextExit(t, p); x.Signal != "SIGINT" || !x.Asked {
+		t.Errorf("%+v", x)
+	}
+}
+
+// L10: a holder that never answers is killed, and nothing of its session is left, whatever the agent ignores.
+func TestStopOfASilentHolder(t *testing.T) {
+	p := newProvider(t, t.TempDir())
+	p.answerLimit = 300 * time.Millisecond
+	s := spec(p.city, "a", `trap '' HUP INT TERM; (trap '' HUP; setsid sleep 1000) & while :; do sleep 1000; done`)
+	start(t, p, s)
+	holder := holderOf(t, p, "a")
+	until(t, "its child runs", func() bool { return len(marked(t, s.ID)) >= 3 })
+	var over atomic.Bool
+	stopped := make(chan struct{})
+	go func() {
+		defer close(stopped)
+		for !over.Load() && syscall.Kill(holder, syscall.SIGSTOP) == nil {
+			time.Sleep(time.Millisecond) // the pace of the fault, not a wait
+		}
+	}()
+	err := p.Stop(t.Context(), "a", 0)
+	over.Store(true)
+	<-stopped
+	if err != nil {
+		t.Fatal(err)
+	}
+	if left := marked(t, s.ID); len(left) > 0 {
+		t.Errorf("left: %v", left)
+	}
+	if x := nextExit(t, p); x.ID != s.ID {
+		t.Errorf("%+v", x)
+	}
+	start(t, p, spec(p.city, "a", "exec cat"))
+}
+
+// A holder that cannot answer is told after two looks that agree, with since, and no longer once it answers.
+func TestSilentHolderIsSeen(t *testing.T) {
+	p := newProvider(t, t.TempDir())
+	p.silentEvery = 0
+	st := start(t, p, spec(p.city, "a", "exec cat"))
+	if named(t, p, "a").Silent != (time.Time{}) {
+		t.Error("silent from the start")
+	}
+	before := time.Now()
+	syscall.Kill(holderOf(t, p, "a"), syscall.SIGSTOP)
+	until(t, "the signal has arrived", func() bool { return p.stopped(p.find("a").rec) })
+	if one := named(t, p, "a"); !one.Silent.IsZero() {
+		t.Errorf("silent after one look: %+v", one)
+	}
+	if two := named(t, p, "a"); two.Silent.Before(before) || !two.Alive || two.PID != st.PID {
+		t.Errorf("%+v", two)
+	}
+	syscall.Kill(holderOf(t, p, "a"), syscall.SIGCONT)
+	until(t, "it answers", func() bool { return named(t, p, "a").Silent.IsZero() })
+}

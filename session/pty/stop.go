@@ -1,0 +1,116 @@
+package pty
+
+import (
+	"context"
+	"errors"
+	"syscall"
+	"time"
+
+	"gcity/internal/proc"
+	"gcity/session"
+	"gcity/session/pty/internal/wire"
+)
+
+const (
+	stopTimeout = time.Minute // beyond the grace
+
+	// answerLimit is how long after the grace a holder may take to end the tree: half a second from TERM to KILL, and
+	// what a busy machine needs. A holder that has not answered by then is killed.
+	answerLimit = 5 * time.Second
+
+	resumeEvery = time.Second      // between two looks at a holder that is being asked to stop
+	killTimeout = 10 * time.Second // for the kernel to end a killed holder
+)
+
+// Stop implements session.Provider. The holder carries it out: once begun it continues even if the caller gives up. A
+// holder that is stopped by a signal is continued first; one that does not answer is killed together with its agent.
+func (p *Provider) Stop(ctx context.Context, name string, grace time.Duration) error {
+	grace = max(grace, 0)
+	ctx, cancel := context.WithTimeout(ctx, grace+stopTimeout)
+	defer cancel()
+	e := p.find(name)
+	if e == nil {
+		return nil
+	}
+	asked, cancelAsked := context.WithTimeout(ctx, grace+p.answerLimit)
+	defer cancelAsked()
+	p.resume(e)
+	p.async(func() { p.keepResumed(asked, e) })
+	_, err := p.call(asked, "stop", name, wire.Request{Op: wire.OpStop, Grace: grace})
+	switch {
+	case errors.Is(err, session.ErrNotFound):
+		return nil
+	case err == nil:
+		e.awaitEnd(ctx) // so that a look or a start after this one knows of it
+		return nil
+	case asked.Err() != nil && ctx.Err() == nil, errors.Is(err, errGone):
+		return p.stopWithoutHolder(ctx, e)
+	}
+	return err
+}
+
+// keepResumed resumes a holder as often as it is stopped until ctx ends.
+func (p *Provider) keepResumed(ctx context.Context, e *entry) {
+	tick := time.NewTicker(resumeEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+			p.resume(e)
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// resume continues a holder that is stopped by a signal, which is what a stop of a session does to the agent too.
+func (p *Provider) resume(e *entry) {
+	e.mu.Lock()
+	rec, known := e.rec, e.known
+	e.mu.Unlock()
+	if known && p.stopped(rec) {
+		p.log.Warn("the holder of a session was stopped by a signal: it is continued to stop its agent",
+			"session", rec.Name, "pid", rec.Holder)
+		p.signalHolder(rec, syscall.SIGCONT)
+	}
+}
+
+// stopped reports whether a signal or a debugger keeps a holder from running.
+func (p *Provider) stopped(rec wire.Record) bool {
+	st, err := proc.ReadStat(rec.Holder)
+	return err == nil && st.Start == rec.HolderStart && rec.Boot == p.boot && (st.State == 'T' || st.State == 't')
+}
+
+// signalHolder signals the holder of a record unless the pid belongs to another process by now.
+func (p *Provider) signalHolder(rec wire.Record, sig syscall.Signal) {
+	proc.Signal(rec.Holder, sig, func(pid int) bool { return rec.Boot == p.boot && proc.Lives(pid, rec.HolderStart) })
+}
+
+// stopWithoutHolder ends a session whose holder is gone or does not answer: a living one is killed, which kills its agent,
+// and then everything that carries the session's id.
+func (p *Provider) stopWithoutHolder(ctx context.Context, e *entry) error {
+	release, err := e.take(ctx)
+	if err != nil {
+		return err
+	}
+	defer release()
+	e.mu.Lock()
+	rec, known := e.rec, e.known
+	e.mu.Unlock()
+	if !known {
+		return nil
+	}
+	if rec.Boot == p.boot && proc.Lives(rec.Holder, rec.HolderStart) {
+		p.log.Error("a session's holder does not answer: it is killed together with its agent",
+			"session", rec.Name, "pid", rec.Holder)
+		p.signalHolder(rec, syscall.SIGKILL)
+		if !proc.WaitPid(rec.Holder, killTimeout) {
+			return fail("stop", rec.Name, errOther, "its holder, pid %d, was killed and does not end: see dmesg", rec.Holder)
+		}
+	}
+	if left := p.sweepSession(rec); len(left) > 0 {
+		return fail("stop", rec.Name, errOther, "these processes cannot be killed: pids %v", left)
+	}
+	p.bury(e, rec) // so that a look or a start after this one knows of it
+	return nil
+}
