@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"gcity/city"
 	"gcity/session"
 )
 
@@ -132,4 +133,35 @@ func (r *runner) vet(ctx context.Context, f fxVet) input {
 		in.err = m.CheckOf(ctx, f.provider)
 	}
 	return in
+}
+
+// silentWhy is the reason of an agent whose holder does not answer. It restarts by itself only if the holder ends.
+const silentWhy = "the process that holds its terminal does not answer (stopped by a signal?)"
+
+// running shows a living agent that is left alone.
+func (m *machine) running(now time.Time, a *record) {
+	m.stuckness(now, a)
+	if !a.life.Silent.IsZero() {
+		m.set(now, a, city.Unknown, silentWhy, time.Time{})
+		return
+	}
+	if a.hazy {
+		m.set(now, a, city.Running, "as far as is known: the sessions of "+a.life.Provider+" cannot be listed", time.Time{})
+		return
+	}
+	if len(a.drift) == 0 {
+		m.set(now, a, city.Running, orDefault(a.because, "adopted"), time.Time{})
+		return
+	}
+	drift := strings.Join(a.drift, ", ")
+	switch {
+	case a.life.Attached > 0:
+		m.set(now, a, city.Running, "restart held back while somebody is attached: "+drift, time.Time{})
+	case a.busy(now):
+		m.set(now, a, city.Running, "restart held back, somebody typed just now: "+drift, a.life.TypedAt.Add(typedRecently))
+	case a.barred != "":
+		m.set(now, a, city.Running, "restart held back, it could not be started again: "+a.barred+"; "+drift, m.unbarred(a))
+	default:
+		m.set(now, a, city.Running, "about to be restarted: "+drift, time.Time{})
+	}
 }
