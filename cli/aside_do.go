@@ -2,14 +2,17 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
 	"gcity/city"
+	"gcity/controller"
 	"gcity/events"
 	"gcity/session"
 )
@@ -138,23 +141,45 @@ func (b *aside) settleAccounts(ctx context.Context, of func(agent string) bool) 
 	if !ok {
 		return nil
 	}
+	all = slices.DeleteFunc(all, func(st session.Status) bool { return st.Alive || st.Exit == nil || !of(st.Agent) })
+	if len(all) == 0 {
+		return nil
+	}
+	newest, err := readEvents(ctx, b.dir, events.Query{Limit: controller.NewestEvents})
+	if err != nil {
+		return err
+	}
+	recorded := controller.RecordedEnds(newest)
 	for _, st := range all {
-		if st.Alive || st.Exit == nil || !of(st.Agent) {
-			continue
-		}
-		e := events.Event{Type: events.AgentStopped, Actor: "operator", Subject: st.Agent, Message: "stopped; no controller ran"}
-		if !st.Exit.Asked {
-			e.Type, e.Message = events.AgentCrashed, "ended while no controller ran: "+exitText(st.Exit.Code, st.Exit.Signal)
-			if st.Exit.Code == 0 {
-				e.Type = events.AgentStopped
-			}
-		}
-		if _, err := appendEvent(b.dir, e); err != nil {
-			return fmt.Errorf("the end of %q could not be recorded: %w", st.Agent, err)
+		if err := b.settleAccount(&st, recorded[st.ID]); err != nil {
+			return err
 		}
 		if err := ack.Acknowledge(ctx, st.Name, st.ID); err != nil && !errors.Is(err, session.ErrNotFound) {
 			return fmt.Errorf("the holder of %q could not be let go: %w", st.Agent, err)
 		}
+	}
+	return nil
+}
+
+// settleAccount records the end of a session, unless a controller did so before it ended.
+func (b *aside) settleAccount(st *session.Status, recorded bool) error {
+	if recorded {
+		return nil
+	}
+	e := events.Event{Type: events.AgentStopped, Actor: "operator", Subject: st.Agent, Message: "stopped; no controller ran"}
+	if !st.Exit.Asked {
+		e.Type, e.Message = events.AgentCrashed, "ended while no controller ran: "+exitText(st.Exit.Code, st.Exit.Signal)
+		if st.Exit.Code == 0 {
+			e.Type = events.AgentStopped
+		}
+	}
+	about, err := json.Marshal(map[string]any{"session": st.ID, "code": st.Exit.Code})
+	if err != nil {
+		return err
+	}
+	e.Payload = about
+	if _, err := appendEvent(b.dir, e); err != nil {
+		return fmt.Errorf("the end of %q could not be recorded: %w", st.Agent, err)
 	}
 	return nil
 }

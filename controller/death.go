@@ -46,10 +46,10 @@ func (m *machine) died(now time.Time, a *record, e session.Exit) {
 	drained := a.drain
 	m.ended(now, a, e.ID)
 	a.exit = &city.Exit{Code: e.Code, Signal: e.Signal, At: e.At, Uptime: e.Uptime}
-	d := restart.Death{Code: e.Code, Signal: e.Signal, Uptime: e.Uptime, Lost: e.Lost}
+	d := deathOf(&e)
 	if drained != nil && !a.called() && e.Code == 0 && e.Signal == "" { // it has done what it was told to
 		m.decided(now, a, "drained", "it exited 0")
-		m.tell(a, events.Event{Type: events.AgentStopped, Message: "drained: it exited 0", Payload: exitPayload(e)})
+		m.tellEnd(a, e, events.Event{Type: events.AgentStopped, Message: "drained: it exited 0", Payload: exitPayload(e)})
 		a.notBefore, a.hold, a.left = time.Time{}, "", false
 		m.afterDrain(a, "it exited 0", drained.by == byOperator, drained.final)
 		return
@@ -61,7 +61,7 @@ func (m *machine) died(now time.Time, a *record, e session.Exit) {
 		return
 	}
 	if a.want == nil || a.want.Suspended != "" || m.ending != alive {
-		m.tell(a, events.Event{Type: events.AgentStopped, Message: d.String(), Payload: exitPayload(e)})
+		m.tellEnd(a, e, events.Event{Type: events.AgentStopped, Message: d.String(), Payload: exitPayload(e)})
 		return
 	}
 	if a.called() {
@@ -85,21 +85,26 @@ func (m *machine) died(now time.Time, a *record, e session.Exit) {
 	}
 }
 
+func deathOf(e *session.Exit) restart.Death {
+	return restart.Death{Code: e.Code, Signal: e.Signal, Uptime: e.Uptime, Lost: e.Lost}
+}
+
 // tellDeath records the end. The event of a crash waits until its output is kept.
 func (m *machine) tellDeath(now time.Time, a *record, e session.Exit, v restart.Verdict) {
 	switch {
+	case a.recorded == e.ID:
 	case e.Lost:
-		m.tell(a, events.Event{Type: events.AgentStopped, Message: "host_lost: the process that held its terminal is gone", Payload: exitPayload(e)})
+		m.tellEnd(a, e, events.Event{Type: events.AgentStopped, Message: "host_lost: the process that held its terminal is gone", Payload: exitPayload(e)})
 	case !v.Crash:
-		m.tell(a, events.Event{Type: events.AgentStopped, Message: "exited 0", Payload: exitPayload(e)})
+		m.tellEnd(a, e, events.Event{Type: events.AgentStopped, Message: "exited 0", Payload: exitPayload(e)})
 	default:
 		msg := fmt.Sprintf("%s after %s", restart.Death{Code: e.Code, Signal: e.Signal}, e.Uptime.Round(time.Millisecond))
 		if e.Code == 0 && e.Signal == "" {
 			msg = fmt.Sprintf("exited 0 after %s, sooner than min_uptime", e.Uptime.Round(time.Millisecond))
 		}
-		crash := events.Event{Type: events.AgentCrashed, Actor: controller, Subject: a.name, Message: msg, Payload: exitPayload(e)}
-		m.inOrder(queuedRecord{fxRecord: fxRecord{event: crash}, agent: a, output: e.ID, by: now.Add(outputWait)})
-		m.late = append(m.late, fxCapture{agent: a.name, session: a.sessionName(), id: e.ID, at: e.At, cols: a.want.Spec.Cols, rows: a.want.Spec.Rows})
+		m.tellCrash(now, a, e, events.Event{
+			Type: events.AgentCrashed, Actor: controller, Subject: a.name, Message: msg, Payload: exitPayload(e),
+		})
 	}
 }
 
@@ -180,6 +185,11 @@ func (m *machine) cannotStart(now time.Time, a *record, err error) {
 	if m.settling {
 		a.left = true
 	}
+}
+
+// stopExit is the end of a life that was stopped.
+func (a *record) stopExit(now time.Time) session.Exit {
+	return session.Exit{Name: a.sessionName(), Agent: a.name, ID: a.life.ID, Code: -1, Asked: true, At: now}
 }
 
 func (a *record) sessionName() string {

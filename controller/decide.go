@@ -193,7 +193,7 @@ func (m *machine) start(now time.Time, a *record) {
 	if a.lacks.why == "" {
 		m.decided(now, a, "start", a.because)
 	}
-	m.do(a.outfit())
+	m.begin(a)
 }
 
 // declared is why an agent is there at all.
@@ -228,7 +228,7 @@ func (m *machine) started(now time.Time, in inStarted) {
 		return
 	}
 	early := a.early
-	a.op, a.opTurn, a.early, a.asking = opNone, m.turn, nil, nil
+	a.op, a.opTurn, a.early, a.asking, a.endFiles = opNone, m.turn, nil, nil, false
 	switch {
 	case in.err == nil:
 		m.up(now, a, in)
@@ -363,7 +363,7 @@ func (m *machine) afterStop(now time.Time, a *record, c cause) {
 		m.triageOver(now, a, "was ended: "+c.why)
 		return
 	}
-	m.tell(a, e, answers...)
+	m.tellEnd(a, a.stopExit(now), e, answers...)
 	if a.called() {
 		m.triageOver(now, a, "was ended: "+c.why)
 		return

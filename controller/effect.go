@@ -21,6 +21,7 @@ type (
 	fxStart struct {
 		want  *agent.Want
 		brief *brief // a file that it is to find; nil = none
+		ends  []unrecordedEnd
 	}
 	// fxResume carries an adopted session on to readiness. → inStarted
 	fxResume struct {
@@ -61,7 +62,11 @@ type (
 		prefix               string // of the line in which the agent's program waits for input; "" = nobody knows
 	}
 	// fxList looks at reality. → inObserved
-	fxList struct{ turn uint64 }
+	fxList struct {
+		turn    uint64
+		inherit bool // sessions that a predecessor started may be seen for the first time
+		first   bool // no look has shown any session so far
+	}
 	// fxLoad reads the configuration if it is no longer the known one. → inConfig
 	fxLoad struct {
 		known   string // the revision in force

@@ -43,7 +43,7 @@ func (m *machine) finish(now time.Time) {
 	m.out = append(m.out, m.late...)
 	m.late = m.late[:0]
 	for _, a := range m.order {
-		if len(a.acks) > 0 && a.op != opStop && a.queued == 0 { // its events come first
+		if len(a.acks) > 0 && a.op != opStop && a.queued == 0 && !a.endFiles { // its events come first
 			m.flushAcks(a)
 		}
 	}

@@ -36,6 +36,7 @@ type (
 	inObserved struct {
 		turn     uint64 // of the effect: what the machine did to an agent since then is newer than this
 		sessions []session.Status
+		past     *inherited // nil: nothing of a predecessor's can be among them
 		err      error
 	}
 	// inCaughtUp is the answer of a provider that was late for the look of a turn. Each that was late has one.
@@ -43,6 +44,7 @@ type (
 		turn     uint64
 		provider string
 		sessions []session.Status
+		past     *inherited
 		err      error
 	}
 	// inLost is the result of a list effect that found another controller in charge of the city.

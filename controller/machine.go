@@ -284,7 +284,7 @@ func (m *machine) look() {
 		return
 	}
 	m.listing, m.lookedAt, m.early = true, m.turn, false
-	m.do(fxList{turn: m.turn})
+	m.do(fxList{turn: m.turn, first: !m.listed, inherit: !m.listed || len(m.dark) > 0})
 }
 
 // load orders a look at the configuration; ws are the commands that wait for it.

@@ -20,7 +20,7 @@ func BenchmarkPatrol(b *testing.B) {
 			}
 			w.declare(names...)
 			w.advance(time.Minute)
-			look := w.list(0).(inObserved)
+			look := w.list(fxList{}).(inObserved)
 			m := w.m
 			b.ReportAllocs()
 			for b.Loop() {

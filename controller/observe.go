@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"gcity/city"
+	"gcity/events"
 	"gcity/session"
 )
 
@@ -38,8 +39,11 @@ func (m *machine) observed(now time.Time, in inObserved) {
 	first := !m.listed
 	m.listed = true
 	lit := m.enlighten(first, unknown)
+	if in.past != nil {
+		m.inheritEnds(now, in.past, in.sessions)
+	}
 	for i := range in.sessions {
-		m.see(now, &in.sessions[i], in.turn, false)
+		m.see(now, &in.sessions[i], in.past, sight{turn: in.turn})
 	}
 	m.lit(now, first, lit)
 	m.miss(now, in.turn, func(*record) bool { return true })
@@ -141,7 +145,7 @@ func (m *machine) caughtUp(now time.Time, in inCaughtUp) {
 	}
 	m.noteUnknown()
 	for i := range in.sessions {
-		m.see(now, &in.sessions[i], in.turn, true)
+		m.see(now, &in.sessions[i], in.past, sight{turn: in.turn, rest: true})
 	}
 	m.lit(now, false, lit)
 	m.miss(now, in.turn, func(a *record) bool {
@@ -199,8 +203,15 @@ func (a *record) remembered(now time.Time) bool {
 	return a.want != nil && (now.Before(a.notBefore) || a.history.Within(now, a.want.Policy.Window) > 0)
 }
 
-// see takes one session of a look. rest: the other providers' sessions were shown before.
-func (m *machine) see(now time.Time, s *session.Status, turn uint64, rest bool) {
+// sight is a look of which a session is shown.
+type sight struct {
+	turn uint64 // in which it was ordered
+	rest bool   // the other providers' sessions were shown before
+}
+
+// see takes one session of a look.
+func (m *machine) see(now time.Time, s *session.Status, past *inherited, of sight) {
+	turn := of.turn
 	a, known := m.agents[s.Agent]
 	if !known {
 		if !s.Alive && s.Exit == nil {
@@ -209,7 +220,7 @@ func (m *machine) see(now time.Time, s *session.Status, turn uint64, rest bool) 
 		a = m.record(now, s.Agent)
 		m.member(a)
 	}
-	twice := a.seen == m.turn || rest && a.life.Provider != s.Provider && a.op == opNone && a.opTurn <= turn
+	twice := a.seen == m.turn || of.rest && a.life.Provider != s.Provider && a.op == opNone && a.opTurn <= turn
 	if known && twice && s.Alive && a.alive && a.life.ID != s.ID {
 		m.decided(now, a, "kill", fmt.Sprintf("a second session, %s", s.ID))
 		m.do(fxKill{agent: a.name, session: s.Name})
@@ -231,13 +242,36 @@ func (m *machine) see(now time.Time, s *session.Status, turn uint64, rest bool) 
 		if f := (fxAck{agent: a.name, session: s.Name, id: s.ID}); !slices.Contains(a.acks, f) {
 			a.acks = append(a.acks, f)
 		}
+		if past.lacks(s.ID) {
+			m.tellLateEnd(a, s.Exit)
+		}
 	case s.Exit != nil && s.Exit.Asked:
 		a.life, a.alive = *s, false
 		m.ended(now, a, s.ID)
+		if past.lacks(s.ID) {
+			m.tellLateEnd(a, s.Exit)
+		}
 	case s.Exit != nil:
-		a.life = *s
+		if a.life = *s; past.has(s.ID) {
+			a.recorded = s.ID
+		}
 		m.died(now, a, *s.Exit)
 	}
+}
+
+// tellLateEnd records the end of a life that a predecessor stopped, or that ended before the agent's present one began.
+func (m *machine) tellLateEnd(a *record, x *session.Exit) {
+	if a.called() {
+		return
+	}
+	e := events.Event{Type: events.AgentStopped, Message: "stopped by the controller before this one", Payload: exitPayload(*x)}
+	if !x.Asked {
+		e.Message = deathOf(x).String() + ", under the controller before this one"
+	}
+	if !x.Asked && !x.Lost && x.Code != 0 {
+		e.Type = events.AgentCrashed
+	}
+	m.tellEnd(a, *x, e)
 }
 
 func (m *machine) seeAlive(now time.Time, a *record, s *session.Status) {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"gcity/events"
+	"gcity/session"
 )
 
 // outputWait is how long the event of a crash waits for the output of the crashed life, whatever becomes of the capture.
@@ -14,15 +15,33 @@ const outputWait = captureLimit + time.Second
 // queuedRecord is an event of a decision that waits for its turn in the log.
 type queuedRecord struct {
 	fxRecord
-	agent  *record   // nil: the event is not about an agent
-	output string    // id of the life whose output the event waits for; "" = it waits only for those before it
-	by     time.Time // when it stops waiting for output
+	agent  *record       // nil: the event is not about an agent
+	end    *session.Exit // the end of a life that the event records; nil: it records none
+	output string        // id of the life whose output the event waits for; "" = it waits only for those before it
+	by     time.Time     // when it stops waiting for output
 }
 
 // tell records an event about an agent.
 func (m *machine) tell(a *record, e events.Event, answers ...answer) {
 	e.Actor, e.Subject = orDefault(e.Actor, controller), a.name
 	m.inOrder(queuedRecord{fxRecord: fxRecord{event: e, answers: answers}, agent: a})
+}
+
+// tellEnd records the end of a life, once.
+func (m *machine) tellEnd(a *record, x session.Exit, e events.Event, answers ...answer) {
+	if a.recorded == x.ID {
+		return
+	}
+	e.Actor, e.Subject = orDefault(e.Actor, controller), a.name
+	m.inOrder(queuedRecord{fxRecord: fxRecord{event: e, answers: answers}, agent: a, end: &x})
+}
+
+// tellCrash records the end of a life as a crash, with its last output.
+func (m *machine) tellCrash(now time.Time, a *record, x session.Exit, e events.Event) {
+	m.inOrder(queuedRecord{fxRecord: fxRecord{event: e}, agent: a, end: &x, output: x.ID, by: now.Add(outputWait)})
+	m.late = append(m.late, fxCapture{
+		agent: a.name, session: x.Name, id: x.ID, at: x.At, cols: a.want.Spec.Cols, rows: a.want.Spec.Rows,
+	})
 }
 
 // inOrder records an event that decisions about agents may have caused. The log keeps the order of the decisions: while a

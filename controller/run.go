@@ -170,13 +170,19 @@ func (r *runner) list(ctx context.Context, f fxList) input {
 		return inLost{err}
 	}
 	sessions, err := r.c.o.Provider.List(ctx)
-	r.deliver(inObserved{turn: f.turn, sessions: sessions, err: err})
+	in := inObserved{turn: f.turn, sessions: sessions, err: err}
+	if f.inherit {
+		in.past = r.inherit(ctx, f.first, sessions)
+	}
+	r.deliver(in)
 	unknown, _ := partly(err)
 	for name, err := range unknown {
 		if late, ok := errors.AsType[*session.Late](err); ok {
 			r.within(r.atLeast(listLimit, ""), func(ctx context.Context) input {
 				in := inCaughtUp{turn: f.turn, provider: name}
-				in.sessions, in.err = late.Rest(ctx)
+				if in.sessions, in.err = late.Rest(ctx); f.inherit {
+					in.past = r.inherit(ctx, false, in.sessions)
+				}
 				return in
 			})
 		}
@@ -264,6 +270,7 @@ func (r *runner) start(ctx context.Context, f fxStart) (in inStarted) {
 	if in.err = r.home(); in.err != nil {
 		return in
 	}
+	r.keepEnds(f.ends)
 	if f.brief != nil {
 		if err := f.brief.write(); err != nil {
 			return inStarted{err: err}
@@ -309,6 +316,7 @@ func (r *runner) held() error {
 }
 
 func (r *runner) ack(ctx context.Context, f fxAck) {
+	r.forgetEnd(f.id)
 	p, ok := r.c.o.Provider.(session.Acknowledger)
 	if !ok {
 		return

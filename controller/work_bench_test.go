@@ -25,7 +25,7 @@ func BenchmarkPatrolOfAutomations(b *testing.B) {
 				}
 			}
 			w.advance(time.Minute)
-			look := w.list(0).(inObserved)
+			look := w.list(fxList{}).(inObserved)
 			m := w.m
 			b.ReportAllocs()
 			for b.Loop() {

@@ -39,6 +39,7 @@ type world struct {
 	broken  string                   // why the configuration cannot be loaded
 	blind   string                   // why sessions cannot be listed
 	dark    map[string]error         // which providers do not list theirs, and why
+	ends    map[string]unrecordedEnd // files of ends, by session
 	seq     int
 	log     []string       // what happened, for stories
 	events  []events.Event // as recorded
@@ -225,6 +226,9 @@ func (a answer) String() string {
 }
 
 func (w *world) record(e events.Event) {
+	if id := endedSession(&e); id != "" && w.lives()[id] > 0 {
+		w.breach = append(w.breach, "the end of "+id+" is recorded twice")
+	}
 	w.events = append(w.events, e)
 	w.owe(e)
 	w.posted(e)
@@ -322,6 +326,7 @@ func (w *world) carryOut(f effect) input {
 	}
 	switch f := f.(type) {
 	case fxStart:
+		w.keepEnds(f.ends)
 		return w.start(f.want)
 	case fxResume:
 		w.alive[f.want.Name].Ready = true
@@ -341,6 +346,7 @@ func (w *world) carryOut(f effect) input {
 		return inCaptured{agent: f.agent, id: f.id, tail: "last words", file: ".gc/crashes/x.ansi"}
 	case fxAck:
 		delete(w.dead, f.id)
+		delete(w.ends, f.id)
 	case fxType:
 		return inTyped{agent: f.agent}
 	case fxSend:
@@ -352,7 +358,7 @@ func (w *world) carryOut(f effect) input {
 	case fxScale:
 		return w.scale(f)
 	case fxList:
-		return w.list(f.turn)
+		return w.list(f)
 	case fxLoad:
 		return w.load(f)
 	case fxEdit:
@@ -403,7 +409,15 @@ func (w *world) start(want *agent.Want) input {
 	return inStarted{agent: want.Name, status: *s}
 }
 
-func (w *world) list(turn uint64) input {
+func (w *world) list(f fxList) input {
+	in := w.look(f.turn)
+	if f.inherit {
+		in.past = w.inherit(f.first)
+	}
+	return in
+}
+
+func (w *world) look(turn uint64) inObserved {
 	if w.blind != "" {
 		return inObserved{turn: turn, err: errors.New(w.blind)}
 	}
