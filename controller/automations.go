@@ -149,9 +149,7 @@ func (m *machine) sweepRuns() {
 func (m *machine) runsSwept(now time.Time, in inSwept) {
 	w := &m.work
 	w.order = false
-	for _, r := range in.interrupted {
-		m.tellRun(fxShut{run: r, kind: events.AutomationFailed, msg: "interrupted: its controller ended before it did"})
-	}
+	m.inheritRuns(&in)
 	if in.err != nil { // tried again by the next patrol
 		m.lose(&w.unswept, "work cannot be read", in.err)
 		m.fireEarly(now)
@@ -269,13 +267,7 @@ func (m *machine) ran(now time.Time, in inRan) {
 	done.Ended, done.Outcome, done.Code, done.Error, done.Output, done.Made = &now, string(in.outcome), in.code, in.problem, in.output, in.made
 	done.TimedOut = in.timedOut
 	m.changed = true
-	kind, msg := events.AutomationCompleted, "ok in "+in.took.Round(time.Millisecond).String()
-	if in.made != "" {
-		msg = fmt.Sprintf("made %s in %s", in.made, in.took.Round(time.Millisecond))
-	}
-	if in.outcome != automation.OK {
-		kind, msg = events.AutomationFailed, cmp.Or(in.problem, fmt.Sprintf("%s after %s", in.outcome, in.took.Round(time.Millisecond)))
-	}
+	kind, msg := endOf(&done, in.took)
 	delete(w.failed, in.scoped)
 	if in.outcome == automation.Failed {
 		w.failed[in.scoped] = &done

@@ -15,6 +15,7 @@ import (
 
 	"gcity/city"
 	"gcity/events"
+	"gcity/internal/await"
 )
 
 // moments are the steps of a run at which its controller is killed, in their order. What says "after" has been carried out,
@@ -216,7 +217,46 @@ func (b bar) cut(t *testing.T) {
 	if again[0].Outcome != "ok" || len(again) != len(runs)+1 || len(executions(t, dir)) != done+1 {
 		t.Errorf("the next run: %+v, %d executions", again[0], len(executions(t, dir))-done)
 	}
+	w.recorded(t, again)
 	w.nothingLeft(t)
+}
+
+// recorded holds the log against the records of runs: one beginning and one end each. The newest end comes after its record.
+func (w *life) recorded(t *testing.T, runs []city.Run) {
+	t.Helper()
+	var wrong []string
+	await.So(func() bool {
+		wrong = w.misrecorded(t, runs)
+		return len(wrong) == 0
+	})
+	for _, what := range wrong {
+		t.Error(what)
+	}
+}
+
+// misrecorded says of which runs the log has not one beginning and one end.
+func (w *life) misrecorded(t *testing.T, runs []city.Run) (wrong []string) {
+	t.Helper()
+	all, err := w.log.Find(t.Context(), events.Query{Types: []string{"automation.*"}, Limit: events.MaxLimit})
+	if err != nil {
+		t.Fatal(err)
+	}
+	fired, ended := map[string]int{}, map[string]int{}
+	for i := range all {
+		told := tellsOf(all[i : i+1])
+		for id := range told.fired {
+			fired[id]++
+		}
+		for id := range told.ended {
+			ended[id]++
+		}
+	}
+	for _, r := range runs {
+		if r.Outcome != city.RunVoid && (fired[r.ID] != 1 || ended[r.ID] != 1) {
+			wrong = append(wrong, fmt.Sprintf("run %s has %d beginnings and %d ends in the log: %+v", r.ID, fired[r.ID], ended[r.ID], r))
+		}
+	}
+	return wrong
 }
 
 // judge holds what became of the run against what is promised. runs are its records, newest first.

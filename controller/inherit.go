@@ -59,10 +59,14 @@ func endedSession(e *events.Event) string {
 	return ""
 }
 
-// inherit finds what a predecessor recorded of the ends that a look shows, and with the first look what it did not.
-func (r *runner) inherit(ctx context.Context, first bool, sessions []session.Status) *inherited {
+// inherit finds what a predecessor recorded of the ends that a look shows, and with the first look what it did not. It
+// returns nil where no predecessor can have recorded anything.
+func (r *runner) inherit(ctx context.Context, f fxList, sessions []session.Status) *inherited {
+	if !f.inherit {
+		return nil
+	}
 	in := &inherited{}
-	if first {
+	if f.first {
 		in.ends = r.readEnds()
 	}
 	dead := len(in.ends) > 0

@@ -151,6 +151,7 @@ type (
 		interrupted []city.Run // were open, and are closed now
 		runs        []city.Run // newest ones, those included
 		odd         string     // which cannot be closed, and why
+		told        *toldRuns  // what the log says of them; nil: unknown
 		err         error
 	}
 	// inHappened is events that automations wait for, in order.

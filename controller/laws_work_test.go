@@ -176,6 +176,7 @@ func (w *world) calmWork() {
 
 // worked holds automations against L7: all faults have ceased, so what was due has run.
 func (w *world) worked() {
+	w.eachRunIsRecorded()
 	wk, t := &w.m.work, &w.floor.trials
 	for name, within := range map[string]time.Duration{
 		"cool": 4 * time.Minute, "again": 2 * time.Minute, "stack": 3 * time.Minute, "even": 3 * time.Minute, "fives": 6 * time.Minute,

@@ -170,19 +170,14 @@ func (r *runner) list(ctx context.Context, f fxList) input {
 		return inLost{err}
 	}
 	sessions, err := r.c.o.Provider.List(ctx)
-	in := inObserved{turn: f.turn, sessions: sessions, err: err}
-	if f.inherit {
-		in.past = r.inherit(ctx, f.first, sessions)
-	}
-	r.deliver(in)
+	r.deliver(inObserved{turn: f.turn, sessions: sessions, past: r.inherit(ctx, f, sessions), err: err})
 	unknown, _ := partly(err)
 	for name, err := range unknown {
 		if late, ok := errors.AsType[*session.Late](err); ok {
 			r.within(r.atLeast(listLimit, ""), func(ctx context.Context) input {
 				in := inCaughtUp{turn: f.turn, provider: name}
-				if in.sessions, in.err = late.Rest(ctx); f.inherit {
-					in.past = r.inherit(ctx, false, in.sessions)
-				}
+				in.sessions, in.err = late.Rest(ctx)
+				in.past = r.inherit(ctx, fxList{inherit: f.inherit}, in.sessions)
 				return in
 			})
 		}

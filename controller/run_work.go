@@ -145,6 +145,9 @@ func (r *runner) sweepRuns(ctx context.Context, f fxSweep) input {
 		return inSwept{err: err}
 	}
 	var in inSwept
+	if in.told, err = r.toldRuns(ctx); err != nil { // then only what is closed now is told
+		r.c.o.Logger.Warn("events of earlier runs may be missing from the log", "err", err)
+	}
 	open, err := store.List(ctx, beads.Query{Type: city.RunType, Status: []beads.Status{beads.StatusOpen, beads.StatusInProgress}, Limit: -1})
 	if err != nil {
 		return inSwept{err: err}
@@ -152,7 +155,7 @@ func (r *runner) sweepRuns(ctx context.Context, f fxSweep) input {
 	var odd []string
 	for _, b := range slices.Backward(open) {
 		run := city.RunOf(b)
-		run.Outcome, run.Error = string(automation.Interrupted), "its controller ended before it did"
+		run.Outcome, run.Error = string(automation.Interrupted), abandoned
 		b, err := store.Update(ctx, b.ID, closing(run, false))
 		if unclosable(err) { // as it is, if not with what is to be said of it
 			b, err = store.Update(ctx, run.ID, beads.Closing())

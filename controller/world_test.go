@@ -229,6 +229,7 @@ func (w *world) record(e events.Event) {
 	if id := endedSession(&e); id != "" && w.lives()[id] > 0 {
 		w.breach = append(w.breach, "the end of "+id+" is recorded twice")
 	}
+	e.TS = w.now
 	w.events = append(w.events, e)
 	w.owe(e)
 	w.posted(e)

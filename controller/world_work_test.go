@@ -238,14 +238,16 @@ func (w *world) called(probe bool) {
 }
 
 func (w *world) sweep() inSwept {
-	var in inSwept
+	newest := slices.Clone(w.events)
+	slices.Reverse(newest)
+	in := inSwept{told: tellsOf(newest)}
 	fl := &w.floor
 	for i := 1; i <= fl.made; i++ {
 		b := fl.beads[fmt.Sprintf("app-%d", i)]
 		if b.Status == beads.StatusInProgress {
 			at := w.now
 			b.Status, b.ClosedAt = beads.StatusClosed, &at
-			b.Metadata[city.RunOutcome] = string(automation.Interrupted)
+			b.Metadata[city.RunOutcome], b.Metadata[city.RunError] = string(automation.Interrupted), abandoned
 			fl.beads[b.ID] = b
 			in.interrupted = append(in.interrupted, city.RunOf(b))
 		}
