@@ -1,6 +1,10 @@
 package city
 
-import "time"
+import (
+	"fmt"
+	"strings"
+	"time"
+)
 
 // Remedy is what a beat of a watchdog decides.
 type Remedy string
@@ -51,6 +55,9 @@ type Watchdog struct {
 	Mail      int        `json:"mail,omitempty"`    // unread, of the watched
 	Problem   string     `json:"problem,omitempty"` // why its heartbeat file counts as none
 
+	HealthyAgents   *int `json:"healthy_agents,omitempty"` // as the watched agent's heartbeat reports; nil = it does not
+	UnhealthyAgents *int `json:"unhealthy_agents,omitempty"`
+
 	Next    *time.Time  `json:"next,omitempty"` // beat; nil = none while suspended or stopping
 	Triaged *TriageRun  `json:"triaged,omitempty"`
 	Last    *Judgement  `json:"last,omitempty"`
@@ -93,6 +100,21 @@ type Escalation struct {
 type Stuck struct {
 	Since time.Time `json:"since"` // of the newest change of its output
 	Task  string    `json:"task"`
+}
+
+// Reports returns what a heartbeat reports of other agents: "agents: 3 healthy, 1 unhealthy", "" = nothing.
+func (w *Watchdog) Reports() string {
+	var parts []string
+	if n := w.HealthyAgents; n != nil {
+		parts = append(parts, fmt.Sprintf("%d healthy", *n))
+	}
+	if n := w.UnhealthyAgents; n != nil {
+		parts = append(parts, fmt.Sprintf("%d unhealthy", *n))
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return "agents: " + strings.Join(parts, ", ")
 }
 
 // Watchdog finds a tier by its name.

@@ -73,6 +73,8 @@ type heartbeat struct {
 	Session   string    `json:"session_id,omitempty"`
 	Cycle     int       `json:"cycle,omitempty"`
 	Last      string    `json:"last_action,omitempty"`
+	Healthy   *int      `json:"healthy_agents,omitempty"`
+	Unhealthy *int      `json:"unhealthy_agents,omitempty"`
 	Message   string    `json:"message,omitempty"`
 }
 
@@ -85,13 +87,14 @@ func (a *app) heartbeatCommand() *cobra.Command {
 	var (
 		message, last string
 		cycle         int
+		healthy, ill  int
 	)
 	c := &cobra.Command{
 		Use: "heartbeat [AGENT]", Short: "From inside a session: say that the agent is at work", Args: between(0, 1),
 		Long: `heartbeat writes the time into .gc/heartbeats/AGENT.json, where whoever watches the
 agent looks. It needs no controller, asks for nothing, and may be called often. In
 the file's name "/" is "_s", "." is "_d" and "_" is "__".`,
-		Example:           "  gc heartbeat --cycle 42 --last-action health-scan",
+		Example:           "  gc heartbeat --cycle 42 --last-action health-scan --healthy-agents 3 --unhealthy-agents 0",
 		ValidArgsFunction: a.complete(kindAgent),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if a.readOnly {
@@ -99,6 +102,9 @@ the file's name "/" is "_s", "." is "_d" and "_" is "__".`,
 			}
 			if cycle < 0 {
 				return usage("--cycle counts from 0: %d is none", cycle)
+			}
+			if healthy < 0 || ill < 0 {
+				return usage("--healthy-agents and --unhealthy-agents must be 0 or more")
 			}
 			dir, err := a.cityDir()
 			if err != nil {
@@ -117,12 +123,20 @@ the file's name "/" is "_s", "." is "_d" and "_" is "__".`,
 			if name == a.getenv("GC_AGENT") {
 				b.Session = a.getenv("GC_SESSION_ID")
 			}
+			if cmd.Flags().Changed("healthy-agents") {
+				b.Healthy = &healthy
+			}
+			if cmd.Flags().Changed("unhealthy-agents") {
+				b.Unhealthy = &ill
+			}
 			return a.beat(dir, b)
 		},
 	}
 	c.Flags().StringVarP(&message, "message", "m", "", "what it is doing")
 	c.Flags().IntVar(&cycle, "cycle", 0, "which round of its patrol this is")
 	c.Flags().StringVar(&last, "last-action", "", "what it did last")
+	c.Flags().IntVar(&healthy, "healthy-agents", 0, "number of agents that it found healthy")
+	c.Flags().IntVar(&ill, "unhealthy-agents", 0, "number of agents that it found unhealthy")
 	return c
 }
 

@@ -141,6 +141,7 @@ func (a *app) watchdogFacts(w *city.Watchdog, live bool) {
 		}
 		a.fact("heartbeat", text)
 	}
+	a.fact("reports", w.Reports())
 	a.fact("problem", w.Problem)
 	if w.Mail > 0 {
 		a.fact("mail", fmt.Sprintf("%d unread", w.Mail))

@@ -14,13 +14,13 @@ import (
 // watchedCity has a watchdog in each state, and an agent that is stuck.
 func watchedCity() *still {
 	at := func(d time.Duration) *time.Time { t := noon.Add(d); return &t }
-	s := demoCity()
+	s, well, ill := demoCity(), 3, 1
 	s.snapshot.Agents[0].Stuck = &city.Stuck{Since: noon.Add(-21 * time.Minute), Task: "gc-214 fix the retry test"}
 	nudged := city.Judgement{At: noon.Add(-4 * time.Minute), Decision: city.RemedyNudge, Reason: "heartbeat 6m old, 2 messages wait", By: "thresholds", Result: "typed"}
 	woken := city.Judgement{At: noon.Add(-time.Minute), Decision: city.RemedyWake, Reason: "it shows a\x1b[2J question since 16m", By: "boot", Took: 12 * time.Second, Result: "failed: it is suspended"}
 	s.snapshot.Watchdogs = []city.Watchdog{
 		{Name: "calm", Watches: "app/reader", Every: 3 * time.Minute, Fresh: 5 * time.Minute, VeryStale: 15 * time.Minute, Mode: city.ByThresholds,
-			Heartbeat: at(-40 * time.Second), Freshness: city.Fresh, Next: at(95 * time.Second), Last: &nudged, Recent: []city.Judgement{nudged}, Source: "city.toml:40:1"},
+			HealthyAgents: &well, UnhealthyAgents: &ill, Heartbeat: at(-40 * time.Second), Freshness: city.Fresh, Next: at(95 * time.Second), Last: &nudged, Recent: []city.Judgement{nudged}, Source: "city.toml:40:1"},
 		{Name: "chain", Watches: "idle", Triage: "boot", Every: 3 * time.Minute, Fresh: 5 * time.Minute, VeryStale: 15 * time.Minute, TTL: 5 * time.Minute,
 			Mode: city.ByTriage, Degraded: "triage boot said nothing within 5m", Heartbeat: at(-17 * time.Minute), Freshness: city.VeryStale, Mail: 2, Problem: "its heartbeat file holds no timestamp",
 			Triaged: &city.TriageRun{Since: noon.Add(-8 * time.Second), Until: noon.Add(292 * time.Second), Beat: "17"}, Last: &woken, Recent: []city.Judgement{nudged, woken}, Failed: 3,
@@ -131,7 +131,7 @@ func TestHeartbeatFields(t *testing.T) {
 	if err := os.WriteFile(dir+"/city.toml", []byte(tinyCity), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	code, _, errs := told(t, s, "heartbeat", "--city", dir, "--cycle", "42", "--last-action", "health-scan", "-m", "two\nlines")
+	code, _, errs := told(t, s, "heartbeat", "--city", dir, "--cycle", "42", "--last-action", "health-scan", "--healthy-agents", "3", "--unhealthy-agents", "0", "-m", "two\nlines")
 	if code != exitDone {
 		t.Fatalf("exit %d, %s", code, errs)
 	}
@@ -139,11 +139,14 @@ func TestHeartbeatFields(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := `{"agent":"rig/deep.one_two","timestamp":"2026-11-21T12:00:00Z","session_id":"s-1","cycle":42,"last_action":"health-scan","message":"two␊lines"}` + "\n"
+	want := `{"agent":"rig/deep.one_two","timestamp":"2026-11-21T12:00:00Z","session_id":"s-1","cycle":42,"last_action":"health-scan","healthy_agents":3,"unhealthy_agents":0,"message":"two␊lines"}` + "\n"
 	if string(text) != want {
 		t.Errorf("%s, not %s", text, want)
 	}
 	if code, _, _ := told(t, s, "heartbeat", "--cycle", "-1"); code != exitUsage {
 		t.Errorf("exit %d of a cycle below nothing", code)
+	}
+	if code, _, errs := told(t, s, "heartbeat", "--unhealthy-agents", "-1"); code != exitUsage || !strings.Contains(errs, "must be 0 or more") {
+		t.Errorf("exit %d of a number of agents below nothing: %s", code, errs)
 	}
 }

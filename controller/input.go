@@ -11,6 +11,7 @@ import (
 	"gcity/events"
 	"gcity/formula"
 	"gcity/session"
+	"gcity/watchdog"
 )
 
 // input is something that happened. The loop turns the world into inputs; the machine never looks at the world itself.
@@ -257,6 +258,7 @@ type (
 	inHeartbeat struct {
 		tier, path string
 		stamp      time.Time
+		agents     watchdog.Agents // as it reports them
 		problem    string
 		unread     bool // what lies there could not be looked at
 	}

@@ -41,13 +41,13 @@ func (r *runner) runTier(f effect) (ok bool) {
 func (r *runner) heartbeat(ctx context.Context, f fxHeartbeat) input {
 	in := inHeartbeat{tier: f.tier, path: f.path}
 	var (
-		stamp time.Time
-		read  bool
-		err   error
+		beat watchdog.Heartbeat
+		read bool
+		err  error
 	)
 	if !r.aside(ctx, "heartbeat of "+f.tier+" "+f.path, muteLimit, func() func() {
 		at, ok, failed := readHeartbeat(f.path)
-		return func() { stamp, read, err = at, ok, failed }
+		return func() { beat, read, err = at, ok, failed }
 	}) {
 		err = errMute
 	}
@@ -56,7 +56,7 @@ func (r *runner) heartbeat(ctx context.Context, f fxHeartbeat) input {
 	case err != nil:
 		in.problem, in.unread = fmt.Sprintf("its heartbeat, %s, %v", r.below(f.path), err), !read
 	default:
-		in.stamp = stamp
+		in.stamp, in.agents = beat.Stamp, beat.Agents
 	}
 	return in
 }
@@ -74,20 +74,20 @@ const tornAgain = 100 * time.Millisecond
 
 // readHeartbeat reads a heartbeat. One that is not written in one step may be met half done. read: what lies there was seen,
 // whether or not it makes sense.
-func readHeartbeat(path string) (stamp time.Time, read bool, err error) {
+func readHeartbeat(path string) (beat watchdog.Heartbeat, read bool, err error) {
 	for try := range 3 {
 		if try > 0 {
 			time.Sleep(tornAgain)
 		}
 		var data []byte
 		if data, err = readBeat(path); err != nil {
-			return time.Time{}, false, err
+			return beat, false, err
 		}
-		if stamp, err = watchdog.Parse(data); err == nil || len(data) > watchdog.MaxHeartbeat {
+		if beat, err = watchdog.Parse(data); err == nil || len(data) > watchdog.MaxHeartbeat {
 			break
 		}
 	}
-	return stamp, true, err
+	return beat, true, err
 }
 
 func readBeat(path string) ([]byte, error) {

@@ -122,6 +122,8 @@ type report struct {
 	Frozen    bool       `json:"frozen"`
 	Stuck     bool       `json:"stuck"`
 	Task      string     `json:"task,omitempty"`
+	Healthy   *int       `json:"healthy_agents,omitempty"`
+	Unhealthy *int       `json:"unhealthy_agents,omitempty"`
 	Problem   string     `json:"problem,omitempty"`
 	CanType   bool       `json:"can_type"`
 	Failed    int        `json:"failed"`
@@ -134,7 +136,8 @@ type report struct {
 func (m *machine) summons(t *tier, a *record, f watchdog.Facts, v watchdog.Verdict) *summons {
 	r := report{
 		Watchdog: t.want.Name, Beat: t.beat.id, Watches: a.name, Session: "dead", State: a.state, Why: a.reason, Age: f.Age.Seconds(), Freshness: string(v.Freshness),
-		Mail: f.Mail, Frozen: f.Frozen, Stuck: f.Stuck, Task: m.work.tasks[a.name], Problem: f.Problem, CanType: f.CannotBe == "", Failed: t.chain.Failed,
+		Mail: f.Mail, Frozen: f.Frozen, Stuck: f.Stuck, Task: m.work.tasks[a.name],
+		Healthy: t.agents.Healthy, Unhealthy: t.agents.Unhealthy, Problem: f.Problem, CanType: f.CannotBe == "", Failed: t.chain.Failed,
 		Advice: string(v.Decision), Reason: v.Reason, Until: t.beat.until.UTC(),
 	}
 	if f.Alive {
@@ -158,8 +161,17 @@ func (m *machine) summons(t *tier, a *record, f watchdog.Facts, v watchdog.Verdi
 		"GC_WATCHDOG=" + t.want.Name, "GC_WATCHDOG_BEAT=" + t.beat.id, "GC_WATCHDOG_WATCHES=" + a.name, "GC_WATCHDOG_FACTS=" + s.brief.path,
 		"GC_WATCHDOG_SESSION=" + r.Session, "GC_WATCHDOG_AGE=" + strconv.Itoa(int(r.Age)), "GC_WATCHDOG_FRESHNESS=" + r.Freshness, "GC_WATCHDOG_MAIL=" + strconv.Itoa(r.Mail),
 		"GC_WATCHDOG_SILENT=" + silent, "GC_WATCHDOG_FROZEN=" + strconv.FormatBool(r.Frozen), "GC_WATCHDOG_ADVICE=" + r.Advice, "GC_WATCHDOG_REASON=" + r.Reason,
+		"GC_WATCHDOG_HEALTHY_AGENTS=" + numeral(r.Healthy), "GC_WATCHDOG_UNHEALTHY_AGENTS=" + numeral(r.Unhealthy),
 	}
 	return s
+}
+
+// numeral writes a number that may be unknown; "" = it is.
+func numeral(n *int) string {
+	if n == nil {
+		return ""
+	}
+	return strconv.Itoa(*n)
 }
 
 // outfit is what an agent is started with, just now.

@@ -27,6 +27,7 @@ type tier struct {
 	word     time.Time // when its triage has decided last; zero = never
 	problem  string    // with the file
 	hb, life watchdog.Sight
+	agents   watchdog.Agents // as the newest heartbeat reports them
 	lifeID   string
 
 	chain    watchdog.Chain
@@ -68,7 +69,7 @@ func (m *machine) adoptTiers(now time.Time, c *conf) {
 				t.degraded, t.word = "", time.Time{}
 			}
 			if t.want.Heartbeat != w.Heartbeat {
-				t.read = time.Time{}
+				t.read, t.agents = time.Time{}, watchdog.Agents{}
 			}
 			if t.want.Every != w.Every {
 				t.next = time.Time{}
@@ -195,6 +196,7 @@ func (m *machine) glimpsed(now time.Time, in inHeartbeat) {
 		return
 	}
 	if in.problem == "" {
+		t.agents = in.agents
 		t.hb = t.hb.See(in.stamp, t.read, now)
 	}
 	if t.looked = now; !in.unread {
@@ -331,7 +333,7 @@ func (m *machine) drawTier(now time.Time, t *tier) city.Watchdog {
 	v := city.Watchdog{
 		Name: w.Name, Watches: w.Watches, Triage: w.Triage, Every: w.Every, Fresh: w.Fresh, VeryStale: w.VeryStale,
 		Mode: city.ByThresholds, Degraded: t.degraded, Last: t.last, Recent: slices.Clone(t.recent), Failed: t.chain.Failed, Escalated: t.esc,
-		Suspended: t.rests != "", Source: w.Origin.String(),
+		Suspended: t.rests != "", Source: w.Origin.String(), HealthyAgents: t.agents.Healthy, UnhealthyAgents: t.agents.Unhealthy,
 	}
 	if w.Triage != "" {
 		v.TTL = w.TriageTTL

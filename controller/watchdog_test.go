@@ -15,6 +15,7 @@ import (
 	"gcity/city"
 	"gcity/config"
 	"gcity/events"
+	"gcity/watchdog"
 )
 
 const chained = `
@@ -109,7 +110,7 @@ func TestHeartbeatFiles(t *testing.T) {
 	look := func(path string) inHeartbeat {
 		return r.heartbeat(t.Context(), fxHeartbeat{tier: "care", path: path}).(inHeartbeat)
 	}
-	if in := look(put("good", `{"timestamp":"2026-01-02T18:30:00Z","cycle":42}`)); in.problem != "" || in.stamp.Year() != 2026 {
+	if in := look(put("good", `{"timestamp":"2026-01-02T18:30:00Z","healthy_agents":42}`)); in.problem != "" || in.stamp.Year() != 2026 || in.agents.Healthy == nil || *in.agents.Healthy != 42 {
 		t.Errorf("%+v", in)
 	}
 	if in := look(filepath.Join(dir, "none")); in.problem != "" || !in.stamp.IsZero() {
@@ -150,7 +151,12 @@ func TestBriefing(t *testing.T) {
 	}
 	w.declare("worker", "scout")
 	w.stuck["agent:scout"] = true
+	ill := 2
+	w.kennel.files["/app/"+config.HeartbeatFile("worker")] = inHeartbeat{stamp: w.now, agents: watchdog.Agents{Unhealthy: &ill}}
 	w.advance(4 * time.Minute)
+	if d, _ := w.m.snapshot(w.now).Watchdog("care"); d.HealthyAgents != nil || d.UnhealthyAgents == nil || *d.UnhealthyAgents != ill {
+		t.Errorf("the heartbeat reports %q", d.Reports())
+	}
 	at := slices.IndexFunc(w.pending, func(f effect) bool { return f.key() == "agent:scout" })
 	if at < 0 {
 		t.Fatal("no triage is started")
@@ -158,12 +164,12 @@ func TestBriefing(t *testing.T) {
 	f := w.pending[at].(fxStart)
 	env := strings.Join(f.want.Spec.Env, "\n")
 	for _, line := range []string{"GC_WATCHDOG=care", "GC_WATCHDOG_BEAT=care-20260301T120300.000", "GC_WATCHDOG_WATCHES=worker", "GC_WATCHDOG_FACTS=/app/.gc/watchdogs/care.json",
-		"GC_WATCHDOG_SESSION=alive", "GC_WATCHDOG_AGE=180", "GC_WATCHDOG_FRESHNESS=fresh", "GC_WATCHDOG_MAIL=0", "GC_WATCHDOG_FROZEN=false", "GC_WATCHDOG_ADVICE=nothing"} {
+		"GC_WATCHDOG_SESSION=alive", "GC_WATCHDOG_AGE=180", "GC_WATCHDOG_FRESHNESS=fresh", "GC_WATCHDOG_MAIL=0", "GC_WATCHDOG_FROZEN=false", "GC_WATCHDOG_HEALTHY_AGENTS=", "GC_WATCHDOG_UNHEALTHY_AGENTS=2", "GC_WATCHDOG_ADVICE=nothing"} {
 		if !strings.Contains(env+"\n", line+"\n") {
 			t.Errorf("no %s in\n%s", line, env)
 		}
 	}
-	for _, part := range []string{`"watchdog": "care"`, `"watches": "worker"`, `"session": "alive"`, `"age": 180`, `"until": "2026-03-01T12:08:00Z"`} {
+	for _, part := range []string{`"watchdog": "care"`, `"watches": "worker"`, `"session": "alive"`, `"age": 180`, `"unhealthy_agents": 2`, `"until": "2026-03-01T12:08:00Z"`} {
 		if f.brief == nil || !strings.Contains(string(f.brief.data), part) {
 			t.Errorf("no %s in the file: %+v", part, f.brief)
 		}

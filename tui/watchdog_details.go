@@ -46,6 +46,9 @@ func (m *model) watchdogDetails(name string) []string {
 		lines = append(lines, m.field("degraded", m.look.paint(themes.Warn, plain(w.Degraded))))
 	}
 	lines = append(lines, m.field("watches", m.watchedText(w)), m.field("heartbeat", m.heartText(r)))
+	if says := w.Reports(); says != "" {
+		lines = append(lines, m.field("reports", says))
+	}
 	if w.Last != nil {
 		lines = append(lines, m.field("decided", m.judgementText(w.Last)))
 	} else {

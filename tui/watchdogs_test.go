@@ -154,3 +154,14 @@ func TestWatchdogsOnTheWay(t *testing.T) {
 		t.Errorf("tab goes through %v", seen)
 	}
 }
+
+// What the watched agent reports of others is in the details.
+func TestWatchdogReports(t *testing.T) {
+	s := demo(t, 120, 40)
+	guarded(s)
+	well, ill := 3, 1
+	s.watchdog("late", func(w *city.Watchdog) { w.HealthyAgents, w.UnhealthyAgents = &well, &ill })
+	s.pointWatchdog("late")
+	s.press("d")
+	s.shows("agents: 3 healthy, 1 unhealthy")
+}

@@ -145,7 +145,7 @@ func TestParse(t *testing.T) {
 		`{"timestamp":"2026-01-02T20:30:00+02:00"}`, `{"timestamp":"2026-01-02T20:30:00+0200"}`, `{"timestamp":"2026-01-02 18:30:00Z"}`,
 		`{"timestamp": 1767378600}`, "\xef\xbb\xbf" + `{"timestamp": 1767378600.0}` + "\n",
 	} {
-		if got, err := Parse([]byte(text)); err != nil || !got.Equal(want) {
+		if got, err := Parse([]byte(text)); err != nil || !got.Stamp.Equal(want) {
 			t.Errorf("%s: %v, %v", text, got, err)
 		}
 	}
@@ -161,6 +161,25 @@ func TestParse(t *testing.T) {
 	}
 }
 
+// A heartbeat may report how many agents are well; what is no number of agents is ignored.
+func TestReportedAgents(t *testing.T) {
+	text := func(n *int) string {
+		if n == nil {
+			return "-"
+		}
+		return fmt.Sprint(*n)
+	}
+	for says, want := range map[string]string{
+		``: "- -", `, "healthy_agents": 3, "unhealthy_agents": 0`: "3 0", `, "unhealthy_agents": 1`: "- 1", `, "healthy_agents": null`: "- -",
+		`, "healthy_agents": "3"`: "- -", `, "healthy_agents": -1, "unhealthy_agents": 1.5`: "- -", `, "healthy_agents": 1e99, "unhealthy_agents": 99999999999`: "- -",
+	} {
+		got, err := Parse([]byte(`{"timestamp": "2026-01-02T18:30:00Z"` + says + "}"))
+		if have := text(got.Healthy) + " " + text(got.Unhealthy); err != nil || have != want {
+			t.Errorf("%s: %s, %v, want %s", says, have, err, want)
+		}
+	}
+}
+
 // What an agent writes can be anything: it is a time that can be worked with, or a reason that can be shown.
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(`{"timestamp": "2026-01-02T18:30:00Z"}`))
@@ -168,7 +187,7 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte("{\"timestamp\": \"\x1b[2J\"}"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		got, err := Parse(data)
-		if err == nil && (got.Year() < 1971 || got.Year() > 9999) {
+		if err == nil && (got.Stamp.Year() < 1971 || got.Stamp.Year() > 9999) {
 			t.Error(got)
 		}
 		if err != nil && strings.ContainsFunc(err.Error(), func(r rune) bool { return r < ' ' || r > '~' }) {
