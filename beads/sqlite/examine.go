@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 )
 
 // Condition is how a store's file and folder are.
@@ -47,6 +46,9 @@ func (s *Store) Examine(ctx context.Context) (Condition, error) {
 
 func (s *Store) examine(ctx context.Context) (Condition, error) {
 	c, err := s.look()
+	if err == nil && !c.There {
+		err = s.missing("is missing")
+	}
 	if err != nil || !c.There {
 		return c, err
 	}
@@ -95,7 +97,7 @@ func (s *Store) look() (c Condition, err error) {
 		if name == ".gitignore" || name == "formulas" { // where formulas are linked for tools that look there
 			continue
 		}
-		if name != File && !strings.HasPrefix(name, File+"-") {
+		if !isOwn(name) {
 			c.Strangers = append(c.Strangers, name)
 			continue
 		}

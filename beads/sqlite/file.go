@@ -52,6 +52,9 @@ func (s *Store) open(ctx context.Context, create bool) (*file, error) {
 		if _, home := os.Stat(filepath.Dir(s.folder)); home != nil {
 			return nil, fmt.Errorf("there is no folder for the store of beads: %w", home)
 		}
+		if err := s.missing("is missing"); err != nil {
+			return nil, err
+		}
 		if !create {
 			return nil, nil
 		}

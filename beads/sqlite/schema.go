@@ -74,6 +74,11 @@ func (s *Store) ready(t *txn) error {
 	case version > newest:
 		return fmt.Errorf("the store of beads %s was written by a newer gcity (its schema is %d, this gcity knows %d): use that one", s.path, version, newest)
 	}
+	if version == 0 {
+		if err := s.missing("is empty"); err != nil {
+			return err
+		}
+	}
 	want, err := s.journal(s.folder)
 	if err != nil {
 		return err
@@ -90,10 +95,12 @@ func (s *Store) ready(t *txn) error {
 	if !strings.EqualFold(have, want) {
 		return fmt.Errorf("the store of beads %s stays in journal mode %s, where %s is needed", s.path, have, want)
 	}
-	if version == newest {
-		return nil
+	if version != newest {
+		if err := t.atomic(initialize); err != nil {
+			return err
+		}
 	}
-	return t.atomic(initialize)
+	return s.identify(t)
 }
 
 // initialize makes the tables, unless another process was faster.

@@ -9,6 +9,7 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -40,6 +41,7 @@ const (
 type Store struct {
 	folder, path string
 	prefix       string
+	ledger       Ledger
 	journal      func(folder string) (string, error) // SQLite's journal mode for a file there
 
 	gate chan struct{} // holds one token: who has it may look at file
@@ -47,7 +49,8 @@ type Store struct {
 
 	calls   sync.WaitGroup
 	mu      sync.Mutex
-	running int // calls
+	running int      // calls
+	noted   Identity // what the ledger is known to have
 	closed  bool
 	idle    chan struct{} // closed with the last call after closed is set
 }
@@ -66,7 +69,10 @@ var (
 // Open returns the store of the city or rig in the folder dir, which must exist by the time of the first call. New ids
 // are prefix-1, prefix-2, …; several stores of one file may have several prefixes. It does not touch the disk. The
 // store is the caller's to Close.
-func Open(dir, prefix string) (*Store, error) {
+func Open(dir, prefix string) (*Store, error) { return OpenKnown(dir, prefix, Ledger{}) }
+
+// OpenKnown is Open for a store whose identity a ledger keeps.
+func OpenKnown(dir, prefix string, ledger Ledger) (*Store, error) {
 	if err := beads.CheckPrefix(prefix); err != nil {
 		return nil, err
 	}
@@ -75,7 +81,7 @@ func Open(dir, prefix string) (*Store, error) {
 		return nil, fmt.Errorf("cannot find the folder of the beads: %w", err)
 	}
 	folder := filepath.Join(dir, Folder)
-	s := &Store{folder: folder, path: filepath.Join(folder, File), prefix: prefix, journal: journalMode, gate: make(chan struct{}, 1), idle: make(chan struct{})}
+	s := &Store{folder: folder, path: filepath.Join(folder, File), prefix: prefix, ledger: ledger, journal: journalMode, gate: make(chan struct{}, 1), idle: make(chan struct{})}
 	s.gate <- struct{}{}
 	return s, nil
 }
@@ -228,7 +234,7 @@ func (s *Store) explain(ctx context.Context, err error) error {
 	case over != nil:
 		return &overdue{fmt.Sprintf("the store of beads %s did not answer in time", s.path), over}
 	case code == codeCorrupt || code == codeNotADB:
-		return fmt.Errorf("the store of beads %s is damaged (%w): move it away, and import the last export", s.path, err)
+		return fmt.Errorf("the store of beads %s is damaged (%w): `%s` restores the newest backup", s.path, err, cmp.Or(s.ledger.Restore, "gcity bead restore"))
 	case code == codeFull:
 		return fmt.Errorf("the store of beads %s cannot grow, the disk is full (%w): make room and try again", s.path, err)
 	case code == codeIOErr:

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"database/sql/driver"
 	"errors"
+	"os"
 	"time"
 )
 
@@ -26,13 +27,35 @@ type txn struct {
 // change runs work in a transaction that holds the file's lock from its beginning. It may run work again, if other
 // processes were in the way.
 func (s *Store) change(ctx context.Context, work func(*txn) error) error {
-	f, err := s.open(ctx, true)
-	if err != nil {
+	for {
+		f, err := s.open(ctx, true)
+		if err != nil {
+			return err
+		}
+		err = s.attempt(ctx, func() error {
+			return f.write.hold(ctx, func(t *txn) error {
+				return t.atomic(func(t *txn) error { return s.within(t, f, work) })
+			})
+		})
+		if !errors.Is(err, errMoved) {
+			return err
+		}
+	}
+}
+
+// errMoved means that another file has taken the place of the open one. Nothing was written.
+var errMoved = errors.New("the store of beads was replaced")
+
+// within runs work in a transaction, if the file that it would be written to still is the store. Restore replaces the file
+// while it holds the lock, so the answer holds until the commit.
+func (s *Store) within(t *txn, f *file, work func(*txn) error) error {
+	if is, err := os.Stat(s.path); err != nil || !os.SameFile(is, f.is) {
+		return errMoved
+	}
+	if err := work(t); err != nil {
 		return err
 	}
-	return s.attempt(ctx, func() error {
-		return f.write.hold(ctx, func(t *txn) error { return t.atomic(work) })
-	})
+	return s.note(t)
 }
 
 // hold waits for the turn and runs work with the connection.

@@ -1,0 +1,164 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// backupLimit is how long a backup or a restore may take if its context has no deadline.
+const backupLimit = 2 * time.Minute
+
+// ErrNone means that there is no store yet, so there is nothing to back up.
+var ErrNone = errors.New("there is no store of beads yet")
+
+// errDamaged means that SQLite reads the file, but its content contradicts itself.
+var errDamaged = errors.New("it is damaged")
+
+// Copy describes a file that has all beads of a store.
+type Copy struct {
+	Path string
+	Identity
+	Beads int
+}
+
+// Backup writes a consistent copy of the store to a file, which appears complete or not at all. It does not wait for
+// writers, and writers do not wait for it, except on a network file system. An existing file is replaced.
+func (s *Store) Backup(ctx context.Context, path string) (Copy, error) {
+	ctx, cancel := limited(ctx, backupLimit)
+	defer cancel()
+	return call(ctx, s, func(ctx context.Context) (Copy, error) {
+		f, err := s.open(ctx, false)
+		if err != nil {
+			return Copy{}, err
+		}
+		if f == nil {
+			return Copy{}, ErrNone
+		}
+		c, err := duplicate(ctx, s.path, path+".unfinished", nil)
+		if err == nil {
+			err = os.Rename(c.Path, path)
+			c.Path = path
+		}
+		if err == nil {
+			err = syncFolder(filepath.Dir(path))
+		}
+		if err != nil {
+			return Copy{}, errors.Join(fmt.Errorf("cannot back up the store of beads: %w", s.explain(ctx, err)), gone(os.Remove(path+".unfinished")))
+		}
+		return c, nil
+	})
+}
+
+// Inspect reads what a backup is and checks it for damage.
+func Inspect(ctx context.Context, path string) (Copy, error) {
+	c, err := inspect(ctx, path)
+	if err != nil {
+		return c, fmt.Errorf("%s is no usable backup: %w", path, err)
+	}
+	return c, nil
+}
+
+func gone(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+// duplicate copies a store file to a new one on stable storage, lets edit change the copy, and checks the copy. The source
+// is only read.
+func duplicate(ctx context.Context, from, to string, edit func(*sql.DB) error) (c Copy, err error) {
+	if err := gone(os.Remove(to)); err != nil {
+		return c, err
+	}
+	if err := mknod(to); err != nil { // VACUUM INTO takes an empty file, and leaves its mode as it is
+		return c, err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, gone(os.Remove(to)))
+		}
+	}()
+	if err := with(from, "mode=ro&", func(db *sql.DB) error {
+		_, err := db.ExecContext(ctx, `VACUUM INTO ?`, to)
+		return err
+	}); err != nil {
+		return c, err
+	}
+	if edit != nil {
+		if err := with(to, "", edit); err != nil {
+			return c, err
+		}
+	}
+	if c, err = inspect(ctx, to); err != nil {
+		return c, err
+	}
+	return c, syncFolder(to)
+}
+
+// with opens a database for one use.
+func with(path, option string, use func(*sql.DB) error) error {
+	db, err := pool(path, 1, option)
+	if err != nil {
+		return err
+	}
+	return errors.Join(use(db), db.Close())
+}
+
+// inspect reads the identity of a store file and how many beads it has. Damage is an error.
+func inspect(ctx context.Context, path string) (c Copy, err error) {
+	if info, err := os.Stat(path); err != nil {
+		return c, err
+	} else if !info.Mode().IsRegular() || info.Size() == 0 {
+		return c, errors.New("it is empty, or not a file")
+	}
+	c.Path = path
+	return c, with(path, "mode=ro&", func(db *sql.DB) error {
+		var app, version, tables int
+		if err := db.QueryRowContext(ctx, `SELECT a.application_id, v.user_version FROM pragma_application_id a, pragma_user_version v`).Scan(&app, &version); err != nil {
+			return err
+		}
+		if app != application {
+			return errors.New("it is another program's file")
+		}
+		if version > newest {
+			return fmt.Errorf("a newer gcity wrote it (its schema is %d, this gcity knows %d)", version, newest)
+		}
+		var state string
+		if err := db.QueryRowContext(ctx, `PRAGMA quick_check(1)`).Scan(&state); err != nil {
+			return err
+		}
+		if state != "ok" {
+			return fmt.Errorf("%w: %s", errDamaged, state)
+		}
+		if err := db.QueryRowContext(ctx, `SELECT last, (SELECT count(*) FROM beads), (SELECT count(*) FROM sqlite_schema WHERE name = 'identity') FROM store`).
+			Scan(&c.Last, &c.Beads, &tables); err != nil || tables == 0 {
+			return err
+		}
+		return db.QueryRowContext(ctx, `SELECT id FROM identity`).Scan(&c.ID)
+	})
+}
+
+// aside returns a free name for a file that a restore replaces.
+func aside(path string) (string, error) {
+	for n := 1; ; n++ {
+		name := fmt.Sprintf("%s.old-%d", path, n)
+		if _, err := os.Lstat(name); errors.Is(err, fs.ErrNotExist) {
+			return name, nil
+		} else if err != nil {
+			return "", err
+		}
+	}
+}
+
+// isOwn reports whether a file in the store's folder is the store's, or was kept by a restore.
+func isOwn(name string) bool {
+	return name == File || strings.HasPrefix(name, File+"-") || strings.HasPrefix(name, File+".old-")
+}

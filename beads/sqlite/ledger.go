@@ -1,0 +1,188 @@
+package sqlite
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"gcity/internal/disk"
+)
+
+// reserve is how many numbers of ids are written to the ledger at a time, so that few writes of work cost a second file.
+const reserve = 64
+
+// Identity tells one store from every other one.
+type Identity struct {
+	ID   string `json:"id"`   // random, made with the store; "" = not known
+	Last int64  `json:"last"` // at least the highest number in any id of the store
+}
+
+// Ledger is a file outside the store's folder that keeps the identity of the store. With a ledger a store that is missing,
+// empty or replaced is an error (*LostError), and numbers of ids are never used again. The zero value keeps nothing.
+type Ledger struct {
+	File    string // its folder's parent must exist
+	Folder  string // names the place of the store; an entry of another place does not count
+	Restore string // the command line that restores the store, for error texts
+}
+
+// entry is the content of a ledger's file.
+type entry struct {
+	Folder string `json:"folder"`
+	Identity
+}
+
+// LostError reports that the store at Path is not the one that the ledger names.
+type LostError struct {
+	Path string
+	Why  string // "is missing", …
+	Last int64  // the highest number of an id that may be in use
+	How  string // the command line that restores the store
+}
+
+func (e *LostError) Error() string {
+	return fmt.Sprintf("the store of beads %s %s; `%s` restores the newest backup, `%s --new-store` accepts the loss (new ids begin above %d)",
+		e.Path, e.Why, e.How, e.How, e.Last)
+}
+
+// Read returns the identity that the ledger keeps. ok is false if the ledger keeps none for its folder. An error means that
+// there is a file which cannot be read.
+func (l Ledger) Read() (id Identity, ok bool, err error) {
+	if l.File == "" {
+		return Identity{}, false, nil
+	}
+	data, err := os.ReadFile(l.File)
+	if errors.Is(err, fs.ErrNotExist) {
+		return Identity{}, false, nil
+	}
+	var e entry
+	if err == nil {
+		err = json.Unmarshal(data, &e)
+	}
+	if err == nil && e.ID == "" {
+		err = errors.New("it names no store")
+	}
+	if err != nil {
+		return Identity{}, false, fmt.Errorf("cannot read %s, which names the store of beads: %w", l.File, err)
+	}
+	return e.Identity, e.Folder == l.Folder, nil
+}
+
+// write replaces the identity that the ledger keeps. The caller holds the store's lock for writing.
+func (l Ledger) write(id Identity) error {
+	if l.File == "" || id.ID == "" {
+		return nil
+	}
+	data, err := json.Marshal(entry{l.Folder, id})
+	if err != nil {
+		return err
+	}
+	dir := filepath.Dir(l.File)
+	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return disk.WriteFile(l.File, append(bytes.TrimSpace(data), '\n'), 0o600)
+}
+
+// lost returns the error for a store that is not the one of the ledger.
+func (s *Store) lost(why string, last int64) error {
+	return &LostError{Path: s.path, Why: why, Last: last, How: s.ledger.Restore}
+}
+
+// missing returns an error if the ledger names a store although there is no file. A damaged ledger counts as one that names
+// a store.
+func (s *Store) missing(why string) error {
+	id, ok, err := s.ledger.Read()
+	switch {
+	case err != nil:
+		return fmt.Errorf("%w; %w", s.lost(why, 0), err)
+	case ok:
+		return s.lost(why, id.Last)
+	}
+	return nil
+}
+
+// identify checks an open store against the ledger. It gives a store without an identity one, and raises the last number
+// of a store that is an older copy of itself.
+func (s *Store) identify(t *txn) error {
+	if s.ledger.File == "" {
+		return nil
+	}
+	have, err := t.identity()
+	if err != nil {
+		return err
+	}
+	known, ok, err := s.ledger.Read()
+	if ok && err == nil && known.ID != have.ID {
+		return s.lost("is another store than before", known.Last)
+	}
+	if have.ID == "" {
+		if err := t.atomic(func(t *txn) error { return t.name() }); err != nil {
+			if code(err) == codeReadOnly {
+				return nil // it is named by the first process that may write
+			}
+			return err
+		}
+	}
+	if ok && err == nil && have.Last+reserve < known.Last {
+		return t.atomic(func(t *txn) error { return t.exec(`UPDATE store SET last = max(last, ?)`, known.Last) })
+	}
+	return nil
+}
+
+// note writes the store's identity to the ledger, with numbers in reserve. It runs in a transaction that is about to be
+// committed. An error of the ledger's file does not keep work from being written: doctor reports what the ledger lacks.
+func (s *Store) note(t *txn) error {
+	if s.ledger.File == "" {
+		return nil
+	}
+	have, err := t.identity()
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	noted := s.noted
+	s.mu.Unlock()
+	if have.ID == "" || noted.ID == have.ID && have.Last <= noted.Last {
+		return nil
+	}
+	known, ok, err := s.ledger.Read()
+	switch {
+	case ok && err == nil && known.ID != have.ID:
+		return s.lost("is another store than before", known.Last)
+	case !ok || err != nil || have.Last > known.Last:
+		known = Identity{have.ID, have.Last + reserve}
+		if err := s.ledger.write(known); err != nil {
+			return nil
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.noted = known
+	return nil
+}
+
+// identity reads who the store is. A store of an older gcity has no ID.
+func (t *txn) identity() (id Identity, err error) {
+	if id.Last, err = t.last(); err != nil {
+		return id, err
+	}
+	var tables int
+	if _, err := t.one(`SELECT count(*) FROM sqlite_schema WHERE name = 'identity'`, nil, &tables); err != nil || tables == 0 {
+		return id, err
+	}
+	_, err = t.one(`SELECT id FROM identity`, nil, &id.ID)
+	return id, err
+}
+
+// name gives the store an identity, unless another process was faster. The table is no part of the schema's version: older
+// versions of gcity ignore it.
+func (t *txn) name() error {
+	if err := t.exec(`CREATE TABLE IF NOT EXISTS identity (one INTEGER PRIMARY KEY CHECK (one = 1), id TEXT NOT NULL)`); err != nil {
+		return err
+	}
+	return t.exec(`INSERT OR IGNORE INTO identity (one, id) VALUES (1, lower(hex(randomblob(16))))`)
+}

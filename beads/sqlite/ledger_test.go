@@ -1,0 +1,264 @@
+package sqlite
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"gcity/beads"
+)
+
+// known opens the store in a folder with a ledger beside it.
+func known(t testing.TB, dir string) *Store {
+	t.Helper()
+	s := open(t, dir)
+	s.ledger = Ledger{File: filepath.Join(dir, "stores", "city.json"), Folder: ".", Restore: "gcity bead restore"}
+	return s
+}
+
+func remove(t *testing.T, s *Store) {
+	t.Helper()
+	if err := os.RemoveAll(s.folder); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func backup(t *testing.T, s *Store) string {
+	t.Helper()
+	to := filepath.Join(t.TempDir(), "copy.db")
+	if _, err := s.Backup(t.Context(), to); err != nil {
+		t.Fatal(err)
+	}
+	return to
+}
+
+// A store that is gone, empty or another one is an error for every call, in a process that has it open and in a new one.
+// Nothing is made in its place.
+func TestLost(t *testing.T) {
+	for name, c := range map[string]struct {
+		lose func(t *testing.T, s *Store)
+		why  string
+	}{
+		"missing": {remove, "is missing"},
+		"empty": {func(t *testing.T, s *Store) {
+			remove(t, s)
+			if err := errors.Join(os.Mkdir(s.folder, 0o700), os.WriteFile(s.path, nil, 0o600)); err != nil {
+				t.Fatal(err)
+			}
+		}, "is empty"},
+		"another": {func(t *testing.T, s *Store) {
+			remove(t, s)
+			create(t, open(t, dir(s)), "other")
+			create(t, known(t, t.TempDir()), "elsewhere")
+		}, "is another store than before"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := known(t, t.TempDir())
+			create(t, s, "a")
+			c.lose(t, s)
+			for _, s := range []*Store{s, known(t, dir(s))} {
+				everyCall(t, patience, s, func(what string, err error) {
+					lost, ok := errors.AsType[*LostError](err)
+					if !ok || lost.Why != c.why || lost.Last < 1 {
+						t.Errorf("%s: %v", what, err)
+					}
+				})
+			}
+			if _, err := os.Stat(s.path); name == "missing" && err == nil {
+				t.Error("a store was made")
+			}
+		})
+	}
+}
+
+// A damaged ledger does not keep a store that is there from working, and is mended by the next write. A store that is
+// missing then counts as lost.
+func TestDamagedLedger(t *testing.T) {
+	s := known(t, t.TempDir())
+	create(t, s, "a")
+	spoil := func() {
+		if err := os.WriteFile(s.ledger.File, []byte("{"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	spoil()
+	fresh := known(t, dir(s))
+	titles(t, fresh, "a")
+	create(t, fresh, "b")
+	if id, ok, err := fresh.ledger.Read(); !ok || err != nil || id.Last < 2 {
+		t.Errorf("%v %v %v", id, ok, err)
+	}
+	spoil()
+	remove(t, s)
+	if _, err := fresh.Create(t.Context(), beads.Bead{Title: "c"}); err == nil || !strings.Contains(err.Error(), "is missing") {
+		t.Error(err)
+	}
+}
+
+// Whatever becomes of a store, no number of an id is given out twice.
+func TestIDsNeverRepeat(t *testing.T) {
+	for name, recover := range map[string]func(t *testing.T, s *Store, copy string){
+		"restored": func(t *testing.T, s *Store, copy string) {
+			remove(t, s)
+			if got, err := s.Recover(t.Context(), copy, false); err != nil || got.Beads != 1 {
+				t.Fatal(got, err)
+			}
+			titles(t, s, "early")
+		},
+		"restored over a store in order": func(t *testing.T, s *Store, copy string) {
+			if _, err := s.Recover(t.Context(), copy, false); !errors.Is(err, beads.ErrConflict) {
+				t.Fatal(err)
+			}
+			got, err := s.Recover(t.Context(), copy, true)
+			if err != nil {
+				t.Fatal(err)
+			}
+			titles(t, s, "early")
+			if c, err := Inspect(t.Context(), got.Kept); err != nil || c.Beads != 101 {
+				t.Error(c, err)
+			}
+		},
+		"accepted": func(t *testing.T, s *Store, _ string) {
+			remove(t, s)
+			if _, err := s.Accept(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			titles(t, s, "")
+		},
+		"accepted another": func(t *testing.T, s *Store, _ string) {
+			remove(t, s)
+			create(t, open(t, dir(s)), "other")
+			if _, err := s.Accept(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			titles(t, s, "other")
+		},
+		"replaced by an older copy": func(t *testing.T, s *Store, copy string) {
+			data, err := os.ReadFile(copy)
+			if err != nil {
+				t.Fatal(err)
+			}
+			remove(t, s)
+			if err := errors.Join(os.Mkdir(s.folder, 0o700), os.WriteFile(s.path, data, 0o600)); err != nil {
+				t.Fatal(err)
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := known(t, t.TempDir())
+			used := map[string]bool{create(t, s, "early").ID: true}
+			copy := backup(t, s)
+			for n := range 100 {
+				used[create(t, s, fmt.Sprint(n)).ID] = true
+			}
+			recover(t, s, copy)
+			for _, s := range []*Store{s, known(t, dir(s))} {
+				if b := create(t, s, "late"); used[b.ID] {
+					t.Errorf("%s was given out twice", b.ID)
+				}
+			}
+			if s, err := s.Examine(t.Context()); err != nil || len(s.Strangers) > 0 {
+				t.Error(s, err)
+			}
+		})
+	}
+}
+
+// A damaged store is replaced without force and kept, and a damaged backup replaces nothing.
+func TestRecoverDamaged(t *testing.T) {
+	s := known(t, t.TempDir())
+	create(t, s, "a")
+	copy := backup(t, s)
+	data := content(t, s)
+	junk := []byte(strings.Repeat("junk", 4096))
+	if err := errors.Join(os.WriteFile(s.path, junk, 0o600), os.WriteFile(copy+".bad", data[:5000], 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	s = known(t, dir(s))
+	if _, err := s.Recover(t.Context(), copy+".bad", true); err == nil {
+		t.Error("a damaged backup was restored")
+	}
+	if now, err := os.ReadFile(s.path); err != nil || string(now) != string(junk) {
+		t.Error("the store was touched by a restore that failed", err)
+	}
+	got, err := s.Recover(t.Context(), copy, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	titles(t, s, "a")
+	if kept, err := os.ReadFile(got.Kept); err != nil || string(kept) != string(junk) {
+		t.Error(err)
+	}
+}
+
+// What is written while a restore replaces the store is in the store afterwards, or in the file that was kept.
+func TestRecoverUnderWriters(t *testing.T) {
+	at := t.TempDir()
+	s := known(t, at)
+	create(t, s, "a")
+	copy := backup(t, s)
+	made := make([][]string, 4)
+	stop := make(chan struct{})
+	var wg sync.WaitGroup
+	for n := range made {
+		w := known(t, at)
+		wg.Go(func() {
+			for {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				b, err := w.Create(t.Context(), beads.Bead{Title: "w"})
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				made[n] = append(made[n], b.ID)
+			}
+		})
+	}
+	var files []string
+	for range 5 {
+		got, err := s.Recover(t.Context(), copy, true)
+		if err != nil {
+			t.Error(err)
+			break
+		}
+		files = append(files, got.Kept)
+	}
+	close(stop)
+	wg.Wait()
+	have := map[string]int{}
+	for _, path := range append(files, s.path) {
+		to := filepath.Join(t.TempDir(), Folder)
+		if err := os.Mkdir(to, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		for _, end := range []string{"", "-wal"} {
+			if data, err := os.ReadFile(path + end); err == nil {
+				if err := os.WriteFile(filepath.Join(to, File+end), data, 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		all, err := open(t, filepath.Dir(to)).List(t.Context(), beads.Query{Limit: -1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, b := range all {
+			have[b.ID]++
+		}
+	}
+	for _, ids := range made {
+		for _, id := range ids {
+			if have[id] != 1 {
+				t.Errorf("%s is in %d files", id, have[id])
+			}
+		}
+	}
+}

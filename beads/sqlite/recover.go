@@ -1,0 +1,158 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"gcity/beads"
+	"gcity/internal/disk"
+)
+
+// Recovered describes what Recover or Accept did.
+type Recovered struct {
+	Copy
+	Kept string // where the file that was there before is now, "" = there was none
+}
+
+// Recover replaces the store by a backup. The file that was there is kept under another name. Other processes may have the
+// store open: what they write later goes into the restored store. Numbers of ids that the ledger knows are not used
+// again. A store that is in order is replaced only with force.
+func (s *Store) Recover(ctx context.Context, from string, force bool) (Recovered, error) {
+	ctx, cancel := limited(ctx, backupLimit)
+	defer cancel()
+	return call(ctx, s, func(ctx context.Context) (Recovered, error) {
+		known, named, _ := s.ledger.Read() // a damaged ledger is replaced
+		now, broken := inspect(ctx, s.path)
+		if err := s.replaceable(now, broken, known, named); err != nil && !force {
+			return Recovered{}, err
+		}
+		if err := disk.OwnFolder(s.folder); err != nil {
+			return Recovered{}, err
+		}
+		made, err := duplicate(ctx, from, s.path+"-restoring", func(db *sql.DB) error { return raise(ctx, db, known.Last) })
+		if err != nil {
+			return Recovered{}, fmt.Errorf("cannot restore %s: %w", from, err)
+		}
+		done, err := s.install(ctx, made, broken == nil)
+		if err != nil {
+			return Recovered{}, errors.Join(fmt.Errorf("cannot put %s in place: %w", from, err), gone(os.Remove(made.Path)))
+		}
+		return done, nil
+	})
+}
+
+// replaceable returns why a restore should not replace the file that is there, or nil.
+func (s *Store) replaceable(now Copy, broken error, known Identity, named bool) error {
+	info, err := os.Stat(s.path)
+	switch {
+	case err != nil || info.Size() == 0 || code(broken) != 0 || errors.Is(broken, errDamaged):
+		return nil
+	case broken != nil:
+		return fmt.Errorf("%s is in the way: %w; --force keeps it under another name: %w", s.path, broken, beads.ErrConflict)
+	case now.Beads > 0 && (!named || now.ID == known.ID):
+		return fmt.Errorf("the store of beads %s is in order and has %d beads; --force replaces it and keeps the present file under another name: %w",
+			s.path, now.Beads, beads.ErrConflict)
+	}
+	return nil
+}
+
+// raise gives a copy an identity if it has none, and keeps it from using numbers up to last again.
+func raise(ctx context.Context, db *sql.DB, last int64) error {
+	const text = `CREATE TABLE IF NOT EXISTS identity (one INTEGER PRIMARY KEY CHECK (one = 1), id TEXT NOT NULL);
+		INSERT OR IGNORE INTO identity (one, id) VALUES (1, lower(hex(randomblob(16))));
+		UPDATE store SET last = max(last, %d), version = %d`
+	_, err := db.ExecContext(ctx, fmt.Sprintf(text, last, time.Now().UnixNano()))
+	return err
+}
+
+// install puts a copy in the store's place. locks: the old file is a database, so writers are kept away from it meanwhile.
+func (s *Store) install(ctx context.Context, fresh Copy, locks bool) (done Recovered, err error) {
+	if !locks {
+		done, err = s.swap(ctx, fresh, 0)
+		return done, errors.Join(err, syncFolder(s.folder))
+	}
+	err = s.attempt(ctx, func() error {
+		return with(s.path, "_txlock=immediate&", func(db *sql.DB) error {
+			tx, err := db.BeginTx(ctx, nil)
+			if err != nil {
+				return err
+			}
+			var last int64
+			if err = tx.QueryRowContext(ctx, `SELECT last FROM store`).Scan(&last); err == nil {
+				done, err = s.swap(ctx, fresh, last)
+			}
+			return errors.Join(err, tx.Rollback())
+		})
+	})
+	return done, errors.Join(err, syncFolder(s.folder))
+}
+
+// swap exchanges the files. The old one and its log stay complete under another name at every moment. last is the highest
+// number in an id of the old one, as far as it can be read.
+func (s *Store) swap(ctx context.Context, fresh Copy, last int64) (done Recovered, err error) {
+	known, _, _ := s.ledger.Read() // a damaged one is replaced
+	fresh.Last = max(fresh.Last, known.Last, last)
+	if err := with(fresh.Path, "", func(db *sql.DB) error { return raise(ctx, db, fresh.Last) }); err != nil {
+		return done, err
+	}
+	if err := s.ledger.write(Identity{fresh.ID, fresh.Last + reserve}); err != nil {
+		return done, fmt.Errorf("cannot write the identity of the store to %s: %w", s.ledger.File, err)
+	}
+	done = Recovered{Copy: fresh}
+	done.Path = s.path
+	if _, err := os.Lstat(s.path); err == nil {
+		if done.Kept, err = aside(s.path); err != nil {
+			return done, err
+		}
+		if err := os.Link(s.path, done.Kept); err != nil {
+			return done, err
+		}
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return done, err
+	}
+	for _, end := range []string{"-wal", "-shm", "-journal"} {
+		move := func() error { return os.Remove(s.path + end) }
+		if done.Kept != "" {
+			move = func() error { return os.Rename(s.path+end, done.Kept+end) }
+		}
+		if err := gone(move()); err != nil {
+			return done, err
+		}
+	}
+	return done, os.Rename(fresh.Path, s.path)
+}
+
+// Accept makes whatever is in the store's place the store that the ledger names: another store as it is, or a new one
+// where there is none. Numbers of ids that the ledger knows are not used again.
+func (s *Store) Accept(ctx context.Context) (Recovered, error) {
+	return call(ctx, s, func(ctx context.Context) (Recovered, error) {
+		known, named, _ := s.ledger.Read()
+		now, broken := inspect(ctx, s.path)
+		if broken == nil && named && now.ID == known.ID {
+			return Recovered{}, fmt.Errorf("the store of beads %s is the known one, so there is no new one to accept: %w", s.path, beads.ErrConflict)
+		}
+		plain, err := OpenKnown(filepath.Dir(s.folder), s.prefix, Ledger{})
+		if err != nil {
+			return Recovered{}, err
+		}
+		err = plain.change(ctx, func(t *txn) error {
+			if err := t.name(); err != nil {
+				return err
+			}
+			return t.exec(`UPDATE store SET last = max(last, ?)`, known.Last)
+		})
+		if err = errors.Join(err, plain.Close()); err != nil {
+			return Recovered{}, err
+		}
+		if now, err = inspect(ctx, s.path); err != nil {
+			return Recovered{}, err
+		}
+		return Recovered{Copy: now}, s.ledger.write(Identity{now.ID, now.Last + reserve})
+	})
+}
