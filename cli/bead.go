@@ -15,7 +15,8 @@ import (
 
 func (a *app) beadCommand() *cobra.Command {
 	c := group("bead", "Work: what is to be done, by whom, and what has become of it",
-		a.beadCreate(), a.beadList(), a.beadShow(), a.beadReady(), a.beadUpdate(), a.beadClose(), a.beadExport(), a.beadImport())
+		a.beadCreate(), a.beadList(), a.beadShow(), a.beadReady(), a.beadUpdate(), a.beadClose(), a.beadExport(), a.beadImport(),
+		a.beadBackup(), a.beadRestore())
 	c.Long = `bead works on the pieces of work that a city and its rigs keep in their .beads
 folders, with and without a controller. Which store is meant: --rig, else
 BEADS_DIR or GC_RIG, which agents have, else the city's; "list" and "ready" look

@@ -92,14 +92,23 @@ func examineForeign(ctx context.Context, where place) []finding {
 func judgeStore(where place, c condition, unread []beads.Aside, err error) []finding {
 	folder := filepath.Join(where.dir, workFolder)
 	var found []finding
+	if _, _, err := where.ledger().Read(); err != nil {
+		found = append(found, note("the next bead that is made writes it again", "%v", err))
+	}
+	lost := lostStore(err)
 	switch {
+	case lost != nil:
+		fix := fmt.Sprintf("`%s` restores the newest backup; `%s --new-store` accepts what is there", lost.How, lost.How)
+		found = append(found, bad(fix, "%v", err))
 	case errors.Is(err, context.DeadlineExceeded):
 		found = append(found, bad("end or continue who has it: `fuser "+folder+"/*` names the processes; everybody else waits and is told so", "%v", err))
 	case err != nil:
 		found = append(found, bad("do what it says; `gcity bead export FILE` saves what can still be read", "%v", err))
 	}
 	if len(c.Damage) > 0 {
-		found = append(found, bad("`gcity bead export FILE`, move "+folder+"/beads.db* away, `gcity bead import FILE`", "damaged: %s", strings.Join(c.Damage, " | ")))
+		fix := fmt.Sprintf("`gcity bead export FILE` saves what can be read; `%s` restores the newest backup",
+			where.ledger().Restore)
+		found = append(found, bad(fix, "damaged: %s", strings.Join(c.Damage, " | ")))
 	}
 	if n := len(unread); n > 0 {
 		first := unread[0]

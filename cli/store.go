@@ -199,7 +199,7 @@ func (a *app) withWork(c *cobra.Command, changes bool, run func(ctx context.Cont
 			return refusedReadOnly(strings.TrimPrefix(cmd.CommandPath(), "gcity "))
 		}
 		limit := workTimeout
-		if cmd.Name() == "import" || cmd.Name() == "export" {
+		if slices.Contains([]string{"import", "export", "backup", "restore"}, cmd.Name()) {
 			limit = bulkTimeout
 		}
 		ctx, cancel := context.WithTimeout(cmd.Context(), limit)

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"gcity/agent"
 	"gcity/automation"
@@ -42,7 +43,7 @@ func openFor(p place, serve bool, grant trust.Grant) (store, error) {
 	}
 	switch {
 	case p.by.Provider == "":
-		return sqlite.Open(p.dir, p.prefix)
+		return p.embedded()
 	case p.by.Provider == "bd":
 		return bd.Open(bd.Options{Dir: p.dir, Prefix: p.prefix, Actor: os.Getenv("GC_AGENT"), Environ: os.Environ(), Host: p.by.Host, Port: p.by.Port})
 	case scripted:
@@ -99,7 +100,7 @@ const largeLog = sqlite.LargeLog
 // examineStore looks over the work that is kept at a place, without making anything. unread are the records of it that this
 // program cannot read, each with its reason.
 func examineStore(ctx context.Context, p place) (c condition, unread []beads.Aside, err error) {
-	s, err := sqlite.Open(p.dir, p.prefix)
+	s, err := p.embedded()
 	if err != nil {
 		return c, nil, err
 	}
@@ -113,7 +114,7 @@ func examineStore(ctx context.Context, p place) (c condition, unread []beads.Asi
 
 // probeStore writes the least there is into the work of a place, and changes nothing by it.
 func probeStore(ctx context.Context, p place) (err error) {
-	s, err := sqlite.Open(p.dir, p.prefix)
+	s, err := p.embedded()
 	if err != nil {
 		return err
 	}
@@ -163,6 +164,9 @@ func (s *stores) of(rig string) (beads.Store, error) {
 	}
 	return nil, fmt.Errorf("there is no rig %q any more, so its work is not looked for", rig)
 }
+
+// backUp makes the automatic backups that are due.
+func (s *stores) backUp(ctx context.Context) error { return backUpAll(ctx, s.places(), time.Now()) }
 
 // close lets go of all of them, of scripts within the last words.
 func (s *stores) close(last *lastwords.Time, logger *slog.Logger) {

@@ -80,6 +80,10 @@ type work struct {
 	mail     city.MailTally
 	purged   time.Time
 	purging  bool
+
+	backedUp  time.Time // when the last look for backups that are due began
+	backingUp bool
+	unbacked  string // why there is no backup
 }
 
 func newWork() work {
@@ -329,6 +333,7 @@ func (m *machine) workPatrol(now time.Time) {
 	m.probe(now)
 	m.retryWork(now)
 	m.purge(now)
+	m.backUp(now)
 }
 
 // retryWork does what could not be done before.

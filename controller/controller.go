@@ -50,6 +50,9 @@ type Options struct {
 	// work, and no automation runs.
 	Stores func(rig string) (beads.Store, error)
 
+	// BackUp makes the backups of work that are due. It is called every ten minutes, off the loop. Nil: there are none.
+	BackUp func(ctx context.Context) error
+
 	// Folders hears where automations and formulas are, whenever that has changed; from the loop, so it must not wait. May
 	// be nil.
 	Folders func(dirs []string)
@@ -187,7 +190,7 @@ func (c *Controller) translate(cfg *config.City) *conf {
 		name: cfg.Workspace.Name, revision: cfg.Revision, suspended: cfg.Workspace.Suspended,
 		wants: wants, pools: agent.Pools(cfg, c.o.Host), rigs: agent.Rigs(cfg), warnings: warnings,
 		overrides: overrides, environ: config.Beats(c.o.Host.Environ),
-		dir: c.o.Dir, source: cfg, nowork: c.o.Stores == nil, layers: cfg.Layers(), automations: automations, tiers: tiersOf(cfg),
+		dir: c.o.Dir, source: cfg, nowork: c.o.Stores == nil, backups: c.o.BackUp != nil && c.o.Stores != nil, layers: cfg.Layers(), automations: automations, tiers: tiersOf(cfg),
 		wispEvery: cfg.Daemon.WispGCInterval, wispTTL: cfg.Daemon.WispTTL,
 		onDisk:  cfg.Daemon.CrashHistory == "disk",
 		store:   city.WorkStore{Provider: cfg.Beads.Keeper(), Host: cfg.Dolt.Host, Port: cfg.Dolt.Port},

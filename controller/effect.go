@@ -164,6 +164,8 @@ type (
 		wisps, runs time.Duration
 		of          []string
 	}
+	// fxBackUp makes the backups of work that are due. → inBackedUp
+	fxBackUp struct{}
 	// fxMeasure samples what sessions take. → inMeasured
 	fxMeasure struct{}
 	// fxRemember writes the crash histories down, all agents' as JSON; nil removes the file. → inRemembered
@@ -230,6 +232,7 @@ func (f fxCount) key() string     { return "count" }
 func (f fxReturn) key() string    { return "return" }
 func (f fxProbe) key() string     { return "probe" }
 func (f fxPurge) key() string     { return "purge" }
+func (f fxBackUp) key() string    { return "backup" }
 func (f fxCheck) key() string     { return "check:" + f.pool.Name }
 func (f fxMark) key() string      { return "mark:" + f.agent }
 func (f fxScale) key() string     { return "scale" }

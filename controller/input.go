@@ -237,6 +237,8 @@ type (
 		n   int
 		err error
 	}
+	// inBackedUp is the result of fxBackUp.
+	inBackedUp struct{ err error }
 	// inCommand is somebody's wish; id names the answer.
 	inCommand struct {
 		id  uint64
@@ -295,6 +297,7 @@ func (inBead) input()       {}
 func (inCounted) input()    {}
 func (inReturned) input()   {}
 func (inPurged) input()     {}
+func (inBackedUp) input()   {}
 func (inStores) input()     {}
 func (inProbed) input()     {}
 func (inTick) input()       {}
@@ -341,6 +344,7 @@ type conf struct {
 
 	dir                string       // of the city
 	source             *config.City // what all this was made of
+	backups            bool         // work is backed up once a day
 	nowork             bool         // there are no stores: nothing is counted, nothing runs by itself
 	layers             []formula.Layer
 	automations        automation.Options

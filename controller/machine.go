@@ -184,6 +184,9 @@ func (m *machine) step(now time.Time, in input) []effect {
 	case inPurged:
 		m.work.purging = false
 		m.lose(&m.work.unpurged, "old wisps and records of runs cannot be removed", in.err)
+	case inBackedUp:
+		m.work.backingUp = false
+		m.lose(&m.work.unbacked, "work cannot be backed up", in.err)
 	case inStores:
 		m.storesChanged(now, in)
 	case inProbed:

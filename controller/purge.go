@@ -19,6 +19,10 @@ const (
 	runsKept = 100
 	// purgeEvery is the time between two looks for what is old, where no wisp_gc_interval says so.
 	purgeEvery = time.Hour
+	// backupLook is the time between two looks for a backup that is due.
+	backupLook = 10 * time.Minute
+	// backupLimit is how long the backups of all stores may take.
+	backupLimit = 10 * time.Minute
 	// purgeLimit is how long a look may take; what it had no time for is left to the next.
 	purgeLimit = time.Minute
 )
@@ -31,6 +35,16 @@ func (m *machine) purge(now time.Time) {
 	}
 	w.purging, w.purged = true, now
 	m.do(fxPurge{wisps: m.conf.wispTTL, runs: cmp.Or(m.conf.wispTTL, runsTTL), of: slices.Sorted(maps.Keys(w.runs.Memory()))})
+}
+
+// backUp orders the backups of work that are due.
+func (m *machine) backUp(now time.Time) {
+	w := &m.work
+	if !m.conf.backups || m.settling || w.backingUp || now.Sub(w.backedUp) < backupLook {
+		return
+	}
+	w.backingUp, w.backedUp = true, now
+	m.do(fxBackUp{})
 }
 
 // purgeRuns removes records of runs, which are the city's.

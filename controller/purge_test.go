@@ -1,6 +1,7 @@
 package controller
 
 import (
+	"errors"
 	"fmt"
 	"testing"
 	"time"
@@ -52,5 +53,32 @@ func TestOldRecordsOfRunsGo(t *testing.T) {
 		if n, err := store.Count(t.Context(), beads.Query{Labels: []string{label}}); err != nil || n != want {
 			t.Errorf("%s: %d are left, want %d: %v", label, n, want, err)
 		}
+	}
+}
+
+// A look for backups that are due is ordered every ten minutes, one at a time, and a failure is shown until one succeeds.
+func TestBackUp(t *testing.T) {
+	w, _ := workTown(t)
+	m := w.m
+	m.conf.backups, m.settling = true, false
+	now := time.Now()
+	orders := func() (n int) {
+		m.out = nil
+		m.backUp(now)
+		return len(m.out)
+	}
+	if orders() != 1 || orders() != 0 {
+		t.Error("a look is not ordered once")
+	}
+	m.step(now, inBackedUp{errors.New("the disk is full")})
+	if m.work.unbacked != "work cannot be backed up: the disk is full" || orders() != 0 {
+		t.Error(m.work.unbacked)
+	}
+	if now = now.Add(backupLook); orders() != 1 {
+		t.Error("it is not tried again")
+	}
+	m.step(now, inBackedUp{})
+	if m.work.unbacked != "" {
+		t.Error(m.work.unbacked)
 	}
 }

@@ -90,6 +90,8 @@ func (r *runner) runWork(f effect) (ok bool) {
 		r.within(allLimit, r.probe)
 	case fxPurge:
 		r.within(purgeLimit, func(ctx context.Context) input { return r.purge(ctx, f) })
+	case fxBackUp:
+		r.within(backupLimit, func(ctx context.Context) input { return inBackedUp{r.c.o.BackUp(ctx)} })
 	default:
 		return false
 	}

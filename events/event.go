@@ -74,6 +74,8 @@ const (
 	BeadClosed  = "bead.closed"
 	// BeadImported stands for all beads that one import brought.
 	BeadImported = "bead.imported"
+	// StoreRestored reports that the whole work of the city or of a rig was replaced by a backup, or by a new store.
+	StoreRestored = "store.restored"
 
 	// MailSent and MailRead are about messages; their subject is the message's id. Of a message these stand for bead.created,
 	// and for the bead.updated that marks it as read.

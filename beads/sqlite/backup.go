@@ -28,8 +28,9 @@ type Copy struct {
 	Beads int
 }
 
-// Backup writes a consistent copy of the store to a file, which appears complete or not at all. It does not wait for
-// writers, and writers do not wait for it, except on a network file system. An existing file is replaced.
+// Backup writes a consistent copy of the store to a file, which appears complete or not at all. It does not
+// wait for writers, and writers do not wait for it, except on a network file system. An existing file is
+// replaced.
 func (s *Store) Backup(ctx context.Context, path string) (Copy, error) {
 	ctx, cancel := limited(ctx, backupLimit)
 	defer cancel()
@@ -50,7 +51,8 @@ func (s *Store) Backup(ctx context.Context, path string) (Copy, error) {
 			err = syncFolder(filepath.Dir(path))
 		}
 		if err != nil {
-			return Copy{}, errors.Join(fmt.Errorf("cannot back up the store of beads: %w", s.explain(ctx, err)), gone(os.Remove(path+".unfinished")))
+			err = fmt.Errorf("cannot back up the store of beads: %w", s.explain(ctx, err))
+			return Copy{}, errors.Join(err, gone(os.Remove(path+".unfinished")))
 		}
 		return c, nil
 	})
@@ -72,13 +74,14 @@ func gone(err error) error {
 	return err
 }
 
-// duplicate copies a store file to a new one on stable storage, lets edit change the copy, and checks the copy. The source
-// is only read.
+// duplicate copies a store file to a new one on stable storage, lets edit change the copy, and checks the
+// copy. The source is only read.
 func duplicate(ctx context.Context, from, to string, edit func(*sql.DB) error) (c Copy, err error) {
 	if err := gone(os.Remove(to)); err != nil {
 		return c, err
 	}
-	if err := mknod(to); err != nil { // VACUUM INTO takes an empty file, and leaves its mode as it is
+	// VACUUM INTO takes an empty file, and leaves its mode as it is.
+	if err := mknod(to); err != nil {
 		return c, err
 	}
 	defer func() {
@@ -122,7 +125,9 @@ func inspect(ctx context.Context, path string) (c Copy, err error) {
 	c.Path = path
 	return c, with(path, "mode=ro&", func(db *sql.DB) error {
 		var app, version, tables int
-		if err := db.QueryRowContext(ctx, `SELECT a.application_id, v.user_version FROM pragma_application_id a, pragma_user_version v`).Scan(&app, &version); err != nil {
+		const kind = `SELECT a.application_id, v.user_version
+			FROM pragma_application_id a, pragma_user_version v`
+		if err := db.QueryRowContext(ctx, kind).Scan(&app, &version); err != nil {
 			return err
 		}
 		if app != application {
@@ -138,8 +143,10 @@ func inspect(ctx context.Context, path string) (c Copy, err error) {
 		if state != "ok" {
 			return fmt.Errorf("%w: %s", errDamaged, state)
 		}
-		if err := db.QueryRowContext(ctx, `SELECT last, (SELECT count(*) FROM beads), (SELECT count(*) FROM sqlite_schema WHERE name = 'identity') FROM store`).
-			Scan(&c.Last, &c.Beads, &tables); err != nil || tables == 0 {
+		const facts = `SELECT last, (SELECT count(*) FROM beads),
+			(SELECT count(*) FROM sqlite_schema WHERE name = 'identity') FROM store`
+		err := db.QueryRowContext(ctx, facts).Scan(&c.Last, &c.Beads, &tables)
+		if err != nil || tables == 0 {
 			return err
 		}
 		return db.QueryRowContext(ctx, `SELECT id FROM identity`).Scan(&c.ID)

@@ -6,14 +6,23 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 
 	"gcity/internal/disk"
 )
 
-// reserve is how many numbers of ids are written to the ledger at a time, so that few writes of work cost a second file.
+// reserve is how many numbers of ids are written to the ledger at a time, so that few writes of work cost a
+// second file.
 const reserve = 64
+
+// identityTable and identityRow name a store that has no name yet.
+const (
+	identityTable = `CREATE TABLE IF NOT EXISTS identity (
+		one INTEGER PRIMARY KEY CHECK (one = 1),
+		id  TEXT NOT NULL
+	)`
+	identityRow = `INSERT OR IGNORE INTO identity (one, id) VALUES (1, lower(hex(randomblob(16))))`
+)
 
 // Identity tells one store from every other one.
 type Identity struct {
@@ -21,10 +30,11 @@ type Identity struct {
 	Last int64  `json:"last"` // at least the highest number in any id of the store
 }
 
-// Ledger is a file outside the store's folder that keeps the identity of the store. With a ledger a store that is missing,
-// empty or replaced is an error (*LostError), and numbers of ids are never used again. The zero value keeps nothing.
+// Ledger is a file outside the store's folder that keeps the identity of the store. With a ledger a store
+// that is missing, empty or replaced is an error (*LostError), and numbers of ids are never used again. The
+// zero value keeps nothing.
 type Ledger struct {
-	File    string // its folder's parent must exist
+	File    string // in a folder that is made when it is needed
 	Folder  string // names the place of the store; an entry of another place does not count
 	Restore string // the command line that restores the store, for error texts
 }
@@ -44,17 +54,18 @@ type LostError struct {
 }
 
 func (e *LostError) Error() string {
-	return fmt.Sprintf("the store of beads %s %s; `%s` restores the newest backup, `%s --new-store` accepts the loss (new ids begin above %d)",
+	return fmt.Sprintf("the store of beads %s %s; `%s` restores the newest backup, "+
+		"`%s --new-store` accepts what is there as a new store (new ids begin above %d)",
 		e.Path, e.Why, e.How, e.How, e.Last)
 }
 
-// Read returns the identity that the ledger keeps. ok is false if the ledger keeps none for its folder. An error means that
-// there is a file which cannot be read.
+// Read returns the identity that the ledger keeps. ok is false if the ledger keeps none for its folder. An
+// error means that there is a file which cannot be read.
 func (l Ledger) Read() (id Identity, ok bool, err error) {
 	if l.File == "" {
 		return Identity{}, false, nil
 	}
-	data, err := os.ReadFile(l.File)
+	data, err := disk.ReadFile(l.File)
 	if errors.Is(err, fs.ErrNotExist) {
 		return Identity{}, false, nil
 	}
@@ -80,11 +91,10 @@ func (l Ledger) write(id Identity) error {
 	if err != nil {
 		return err
 	}
-	dir := filepath.Dir(l.File)
-	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+	if err := disk.MkdirAll(filepath.Dir(l.File), 0o700); err != nil {
 		return err
 	}
-	return disk.WriteFile(l.File, append(bytes.TrimSpace(data), '\n'), 0o600)
+	return disk.Save(l.File, append(bytes.TrimSpace(data), '\n'), 0o600)
 }
 
 // lost returns the error for a store that is not the one of the ledger.
@@ -92,8 +102,8 @@ func (s *Store) lost(why string, last int64) error {
 	return &LostError{Path: s.path, Why: why, Last: last, How: s.ledger.Restore}
 }
 
-// missing returns an error if the ledger names a store although there is no file. A damaged ledger counts as one that names
-// a store.
+// missing returns an error if the ledger names a store although there is no file. A damaged ledger counts
+// as one that names a store.
 func (s *Store) missing(why string) error {
 	id, ok, err := s.ledger.Read()
 	switch {
@@ -105,8 +115,8 @@ func (s *Store) missing(why string) error {
 	return nil
 }
 
-// identify checks an open store against the ledger. It gives a store without an identity one, and raises the last number
-// of a store that is an older copy of itself.
+// identify checks an open store against the ledger. It gives a store without an identity one, and raises
+// the last number of a store that is an older copy of itself.
 func (s *Store) identify(t *txn) error {
 	if s.ledger.File == "" {
 		return nil
@@ -128,13 +138,16 @@ func (s *Store) identify(t *txn) error {
 		}
 	}
 	if ok && err == nil && have.Last+reserve < known.Last {
-		return t.atomic(func(t *txn) error { return t.exec(`UPDATE store SET last = max(last, ?)`, known.Last) })
+		return t.atomic(func(t *txn) error {
+			return t.exec(`UPDATE store SET last = max(last, ?)`, known.Last)
+		})
 	}
 	return nil
 }
 
-// note writes the store's identity to the ledger, with numbers in reserve. It runs in a transaction that is about to be
-// committed. An error of the ledger's file does not keep work from being written: doctor reports what the ledger lacks.
+// note writes the store's identity to the ledger, with numbers in reserve. It runs in a transaction that is
+// about to be committed. An error of the ledger's file does not keep work from being written: doctor
+// reports what the ledger lacks.
 func (s *Store) note(t *txn) error {
 	if s.ledger.File == "" {
 		return nil
@@ -171,18 +184,19 @@ func (t *txn) identity() (id Identity, err error) {
 		return id, err
 	}
 	var tables int
-	if _, err := t.one(`SELECT count(*) FROM sqlite_schema WHERE name = 'identity'`, nil, &tables); err != nil || tables == 0 {
+	const named = `SELECT count(*) FROM sqlite_schema WHERE name = 'identity'`
+	if _, err := t.one(named, nil, &tables); err != nil || tables == 0 {
 		return id, err
 	}
 	_, err = t.one(`SELECT id FROM identity`, nil, &id.ID)
 	return id, err
 }
 
-// name gives the store an identity, unless another process was faster. The table is no part of the schema's version: older
-// versions of gcity ignore it.
+// name gives the store an identity, unless another process was faster. The table is no part of the schema's
+// version: older versions of gcity ignore it.
 func (t *txn) name() error {
-	if err := t.exec(`CREATE TABLE IF NOT EXISTS identity (one INTEGER PRIMARY KEY CHECK (one = 1), id TEXT NOT NULL)`); err != nil {
+	if err := t.exec(identityTable); err != nil {
 		return err
 	}
-	return t.exec(`INSERT OR IGNORE INTO identity (one, id) VALUES (1, lower(hex(randomblob(16))))`)
+	return t.exec(identityRow)
 }

@@ -36,8 +36,8 @@ func backup(t *testing.T, s *Store) string {
 	return to
 }
 
-// A store that is gone, empty or another one is an error for every call, in a process that has it open and in a new one.
-// Nothing is made in its place.
+// A store that is gone, empty or another one is an error for every call, in a process that has it open and
+// in a new one. Nothing is made in its place.
 func TestLost(t *testing.T) {
 	for name, c := range map[string]struct {
 		lose func(t *testing.T, s *Store)
@@ -75,8 +75,8 @@ func TestLost(t *testing.T) {
 	}
 }
 
-// A damaged ledger does not keep a store that is there from working, and is mended by the next write. A store that is
-// missing then counts as lost.
+// A damaged ledger does not keep a store that is there from working, and is mended by the next write. A
+// store that is missing then counts as lost.
 func TestDamagedLedger(t *testing.T) {
 	s := known(t, t.TempDir())
 	create(t, s, "a")

@@ -20,9 +20,9 @@ type Recovered struct {
 	Kept string // where the file that was there before is now, "" = there was none
 }
 
-// Recover replaces the store by a backup. The file that was there is kept under another name. Other processes may have the
-// store open: what they write later goes into the restored store. Numbers of ids that the ledger knows are not used
-// again. A store that is in order is replaced only with force.
+// Recover replaces the store by a backup. The file that was there is kept under another name. Other
+// processes may have the store open: what they write later goes into the restored store. Numbers of ids
+// that the ledger knows are not used again. A store that is in order is replaced only with force.
 func (s *Store) Recover(ctx context.Context, from string, force bool) (Recovered, error) {
 	ctx, cancel := limited(ctx, backupLimit)
 	defer cancel()
@@ -35,13 +35,16 @@ func (s *Store) Recover(ctx context.Context, from string, force bool) (Recovered
 		if err := disk.OwnFolder(s.folder); err != nil {
 			return Recovered{}, err
 		}
-		made, err := duplicate(ctx, from, s.path+"-restoring", func(db *sql.DB) error { return raise(ctx, db, known.Last) })
+		made, err := duplicate(ctx, from, s.path+"-restoring", func(db *sql.DB) error {
+			return raise(ctx, db, known.Last)
+		})
 		if err != nil {
 			return Recovered{}, fmt.Errorf("cannot restore %s: %w", from, err)
 		}
 		done, err := s.install(ctx, made, broken == nil)
 		if err != nil {
-			return Recovered{}, errors.Join(fmt.Errorf("cannot put %s in place: %w", from, err), gone(os.Remove(made.Path)))
+			err = fmt.Errorf("cannot put %s in place: %w", from, err)
+			return Recovered{}, errors.Join(err, gone(os.Remove(made.Path)))
 		}
 		return done, nil
 	})
@@ -54,9 +57,11 @@ func (s *Store) replaceable(now Copy, broken error, known Identity, named bool) 
 	case err != nil || info.Size() == 0 || code(broken) != 0 || errors.Is(broken, errDamaged):
 		return nil
 	case broken != nil:
-		return fmt.Errorf("%s is in the way: %w; --force keeps it under another name: %w", s.path, broken, beads.ErrConflict)
+		return fmt.Errorf("%s is in the way: %w; --force keeps it under another name: %w",
+			s.path, broken, beads.ErrConflict)
 	case now.Beads > 0 && (!named || now.ID == known.ID):
-		return fmt.Errorf("the store of beads %s is in order and has %d beads; --force replaces it and keeps the present file under another name: %w",
+		return fmt.Errorf("the store of beads %s is in order and has %d beads; "+
+			"--force replaces it and keeps the present file under another name: %w",
 			s.path, now.Beads, beads.ErrConflict)
 	}
 	return nil
@@ -64,14 +69,13 @@ func (s *Store) replaceable(now Copy, broken error, known Identity, named bool) 
 
 // raise gives a copy an identity if it has none, and keeps it from using numbers up to last again.
 func raise(ctx context.Context, db *sql.DB, last int64) error {
-	const text = `CREATE TABLE IF NOT EXISTS identity (one INTEGER PRIMARY KEY CHECK (one = 1), id TEXT NOT NULL);
-		INSERT OR IGNORE INTO identity (one, id) VALUES (1, lower(hex(randomblob(16))));
-		UPDATE store SET last = max(last, %d), version = %d`
+	const text = identityTable + ";" + identityRow + ";UPDATE store SET last = max(last, %d), version = %d"
 	_, err := db.ExecContext(ctx, fmt.Sprintf(text, last, time.Now().UnixNano()))
 	return err
 }
 
-// install puts a copy in the store's place. locks: the old file is a database, so writers are kept away from it meanwhile.
+// install puts a copy in the store's place. locks: the old file is a database, so writers are kept away
+// from it meanwhile.
 func (s *Store) install(ctx context.Context, fresh Copy, locks bool) (done Recovered, err error) {
 	if !locks {
 		done, err = s.swap(ctx, fresh, 0)
@@ -93,12 +97,13 @@ func (s *Store) install(ctx context.Context, fresh Copy, locks bool) (done Recov
 	return done, errors.Join(err, syncFolder(s.folder))
 }
 
-// swap exchanges the files. The old one and its log stay complete under another name at every moment. last is the highest
-// number in an id of the old one, as far as it can be read.
+// swap exchanges the files. The old one and its log stay complete under another name at every moment. last
+// is the highest number in an id of the old one, as far as it can be read.
 func (s *Store) swap(ctx context.Context, fresh Copy, last int64) (done Recovered, err error) {
 	known, _, _ := s.ledger.Read() // a damaged one is replaced
 	fresh.Last = max(fresh.Last, known.Last, last)
-	if err := with(fresh.Path, "", func(db *sql.DB) error { return raise(ctx, db, fresh.Last) }); err != nil {
+	err = with(fresh.Path, "", func(db *sql.DB) error { return raise(ctx, db, fresh.Last) })
+	if err != nil {
 		return done, err
 	}
 	if err := s.ledger.write(Identity{fresh.ID, fresh.Last + reserve}); err != nil {
@@ -128,14 +133,15 @@ func (s *Store) swap(ctx context.Context, fresh Copy, last int64) (done Recovere
 	return done, os.Rename(fresh.Path, s.path)
 }
 
-// Accept makes whatever is in the store's place the store that the ledger names: another store as it is, or a new one
-// where there is none. Numbers of ids that the ledger knows are not used again.
+// Accept makes whatever is in the store's place the store that the ledger names: another store as it is, or
+// a new one where there is none. Numbers of ids that the ledger knows are not used again.
 func (s *Store) Accept(ctx context.Context) (Recovered, error) {
 	return call(ctx, s, func(ctx context.Context) (Recovered, error) {
 		known, named, _ := s.ledger.Read()
 		now, broken := inspect(ctx, s.path)
 		if broken == nil && named && now.ID == known.ID {
-			return Recovered{}, fmt.Errorf("the store of beads %s is the known one, so there is no new one to accept: %w", s.path, beads.ErrConflict)
+			return Recovered{}, fmt.Errorf("the store of beads %s is the one the city knows, "+
+				"so there is no new one to accept: %w", s.path, beads.ErrConflict)
 		}
 		plain, err := OpenKnown(filepath.Dir(s.folder), s.prefix, Ledger{})
 		if err != nil {
