@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path"
@@ -102,6 +103,10 @@ func (a *app) judgeUnits(ctx context.Context, s served, units []*unitFile) []fin
 		f := a.judgeUnit(ctx, s, u)
 		active, _, err := u.state(ctx)
 		switch start := "`" + u.manager.line("start", u.name()) + "`"; {
+		case errors.Is(err, errUnreachable) && f.State != "bad":
+			fix := fmt.Sprintf("`gcity start` and `gcity %s start` use a background process meanwhile; "+
+				"`gcity %s uninstall` removes the unit", s.group, s.group)
+			f = note(fix, "%v", err)
 		case err != nil || f.State == "bad":
 		case active == "failed" && s.unknown != "":
 			f = bad("mend that, then "+start, "it has failed, and %s", s.unknown)

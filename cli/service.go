@@ -8,6 +8,7 @@ import (
 	"os/user"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 	"time"
 
@@ -31,6 +32,7 @@ type serviceKind struct {
 	found func(ctx context.Context) (*unit, error)
 	known func() (kind, at string, err error)
 	held  func(at string) (bool, error) // whether somebody runs it, by the service or not
+	pid   func(at string) int           // of the process that runs it, 0 = not known
 	letGo func(ctx context.Context, at string) (how, keeps string)
 	stop  string // the command that ends it
 	adopt string // those that take its agents over
@@ -91,6 +93,10 @@ func (a *app) cityService() serviceKind {
 	}
 	return serviceKind{
 		group: "daemon", what: "this city", flags: a.withSource, known: known, held: isHeld,
+		pid: func(at string) int {
+			pid, _ := strconv.Atoi(pidText(at)) // 0 = not known
+			return pid
+		},
 		stop: "`gcity stop`", adopt: "`gcity` or `gcity --headless` takes them over, `gcity stop` ends them",
 		letGo: func(ctx context.Context, at string) (string, string) {
 			s, err := askController(ctx, at)
@@ -139,6 +145,10 @@ func (a *app) supervisorService(home func() (string, error), running func(home s
 		held: func(at string) (bool, error) {
 			pid, err := running(at)
 			return pid != 0, err
+		},
+		pid: func(at string) int {
+			pid, _ := running(at) // 0 = not known
+			return pid
 		},
 		letGo: func(_ context.Context, at string) (string, string) {
 			pid, err := running(at)
@@ -239,19 +249,19 @@ func (a *app) writeUnit(s *unit, m *manager, force bool) (*installed, error) {
 	return out, nil
 }
 
-// enableUnit tells systemd of the unit. What systemd does not do is left to be done; only a start that was asked for is an error.
+// enableUnit has systemd enable the unit, and start it if now is set. Next lists what is left to do after an error.
 func (a *app) enableUnit(ctx context.Context, k serviceKind, out *installed, s *unit, m *manager, now bool) error {
 	_, err := m.ask(ctx, "daemon-reload")
 	if err == nil {
 		_, err = m.ask(ctx, "enable", out.Unit)
 	}
 	if err != nil {
-		out.did = append(out.did, "systemd was not told: "+err.Error())
 		out.Next = append(out.Next, m.line("daemon-reload"), m.line("enable", "--now", out.Unit))
-		if now {
-			return &failure{exitFailed, errors.New("the unit is written and not started, because systemd could not be told")}
+		err = fmt.Errorf("the unit is written, but not enabled and not started: %w", err)
+		if errors.Is(err, errUnreachable) {
+			err = fmt.Errorf("%w; until it is, `gcity %s start` runs %s in the background", err, k.group, k.what)
 		}
-		return nil
+		return &failure{exitFailed, err}
 	}
 	out.Enabled, out.did = true, append(out.did, "it is enabled: systemd starts it "+map[bool]string{true: "with the machine", false: "when you log in"}[m.system])
 	u := &unitFile{manager: m, path: out.File}

@@ -58,9 +58,20 @@ func (a *app) daemonStart(ctx context.Context) error {
 		if len(a.files) > 0 || a.strict {
 			return usage("the unit says which files are read: `gcity daemon install` with -f or --strict writes it anew")
 		}
-		return a.startUnit(ctx, u, dir)
+		err := a.startUnit(ctx, u, dir)
+		if !errors.Is(err, errUnreachable) {
+			return err
+		}
+		a.warnNoService(u, err)
+		break
 	}
 	return a.handOver(dir)
+}
+
+// warnNoService tells that a background process takes the place of a service.
+func (a *app) warnNoService(u *unitFile, why error) {
+	a.warn(fmt.Sprintf("%s is not used: %v; a background process is started instead, which nothing restarts after a reboot",
+		u.name(), why))
 }
 
 // startUnit has systemd run the city.
@@ -87,10 +98,13 @@ func (a *app) raiseCity(ctx context.Context, u *unitFile, dir string) error {
 // raise has systemd start what held says nobody runs. A process of the unit that has let go of it already is waited for: until
 // it has ended systemd would find nothing to do.
 func (u *unitFile) raise(ctx context.Context, held func() (bool, error)) error {
+	active, _, err := u.state(ctx)
+	if errors.Is(err, errUnreachable) {
+		return err
+	}
 	if u.manager.system && os.Getuid() != 0 {
 		return fmt.Errorf("its service is one of the machine's: `%s`", u.manager.line("start", u.name()))
 	}
-	active, _, err := u.state(ctx)
 	if held, unsure := held(); err == nil && unsure == nil && !held && slices.Contains([]string{"active", "reloading", "deactivating"}, active) {
 		if err := u.awaitEnd(ctx); err != nil {
 			return err

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"time"
 )
@@ -55,6 +56,13 @@ func (m *manager) line(args ...string) string {
 	return "systemctl --user " + strings.Join(args, " ")
 }
 
+// errUnreachable means that systemd is not installed, or cannot be reached from here: in a container, after
+// su, in cron.
+var errUnreachable = errors.New("systemd cannot be reached from here")
+
+// noBus recognises what systemctl prints if it reaches no systemd, in the language that call asks for.
+var noBus = regexp.MustCompile(`Failed to connect to .*\bbus\b|not been booted with systemd`)
+
 // call has systemd do something, and gives what it prints.
 func (m *manager) call(ctx context.Context, most time.Duration, args ...string) (string, error) {
 	if !m.system {
@@ -72,10 +80,15 @@ func (m *manager) call(ctx context.Context, most time.Duration, args ...string) 
 	}
 	if err != nil {
 		why, _, _ := strings.Cut(strings.TrimSpace(said.String()), "\n")
+		unreachable := errors.Is(err, exec.ErrNotFound) || noBus.MatchString(why)
 		if why != "" {
 			err = errors.New(safeLine(why))
 		}
-		return string(out), fmt.Errorf("`systemctl %s`: %w", strings.Join(args, " "), err)
+		err = fmt.Errorf("`systemctl %s`: %w", strings.Join(args, " "), err)
+		if unreachable {
+			err = fmt.Errorf("%w: %w", errUnreachable, err)
+		}
+		return string(out), err
 	}
 	return strings.TrimSpace(string(out)), nil
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"os/exec"
 	"strconv"
 	"syscall"
 	"time"
@@ -84,11 +83,13 @@ func (a *app) uninstall(ctx context.Context, k serviceKind, f serviceFlags) erro
 func (a *app) endService(ctx context.Context, k serviceKind, at string, u *unitFile, f serviceFlags, out *removed) error {
 	active, pid, err := u.state(ctx)
 	if err != nil {
-		held, unsure := k.held(at)
-		if !errors.Is(err, exec.ErrNotFound) && (held || unsure != nil) && !f.force {
-			return fmt.Errorf("systemd cannot be asked whether the service runs, so its unit stays: %w; %s first, or --force", err, k.stop)
+		if held, unsure := k.held(at); !held && unsure == nil || f.force {
+			return nil
 		}
-		return nil // where there is no systemd nothing runs by it
+		if errors.Is(err, errUnreachable) && !runsBy(k.pid(at), u) {
+			return nil // it was started by hand, and goes on
+		}
+		return fmt.Errorf("the unit is not removed, because the service may be running: %w; run %s first, or use --force", err, k.stop)
 	}
 	if active == "inactive" || active == "failed" {
 		return nil
@@ -111,6 +112,16 @@ func (a *app) endService(ctx context.Context, k serviceKind, at string, u *unitF
 		return fmt.Errorf("the service is not stopped, so its unit stays: %w", err)
 	}
 	return nil
+}
+
+// runsBy reports whether a process belongs to a unit.
+func runsBy(pid int, u *unitFile) bool {
+	group, err := os.ReadFile(fmt.Sprintf("/proc/%d/cgroup", pid))
+	if err != nil {
+		return false
+	}
+	unit, system := unitOf(string(group))
+	return unit == u.name() && system == u.manager.system
 }
 
 // awaitEnd waits until a service has ended by itself.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os/exec"
 	"slices"
 	"time"
 
@@ -40,8 +39,9 @@ func (a *app) startKept(ctx context.Context, supervised bool) error {
 	if _, _, is := a.enrolled(dir); !is && !supervised {
 		for _, u := range a.units("city", dir) {
 			err := a.raiseCity(ctx, u, dir)
-			if errors.Is(err, exec.ErrNotFound) {
-				break // there is no systemd
+			if errors.Is(err, errUnreachable) {
+				a.warnNoService(u, err)
+				break
 			}
 			if err != nil {
 				return err

@@ -22,7 +22,8 @@ func (a *app) raiseSupervisor(ctx context.Context, home supervisorHome) (supervi
 			pid, err := supervisorOf(home.Dir)
 			return pid != 0, err
 		})
-		if errors.Is(err, exec.ErrNotFound) {
+		if errors.Is(err, errUnreachable) {
+			a.warnNoService(u, err)
 			break
 		}
 		if err != nil {
