@@ -108,10 +108,26 @@ func register(ctx context.Context, h supervisorHome, path string) (registered, e
 	if err != nil {
 		return e, err
 	}
+	// Add compares names that are written in the registry. Entries without one take theirs from a city.toml.
+	if err := clash(ctx, h, path); err != nil {
+		return e, err
+	}
 	return e, supervisor.Add(ctx, h, e)
 }
 
-// clash is the error of a city that is called as a registered one; of what cannot be read whoever registers it tells.
+// misnamed returns the error for a city whose city.toml gives it another name than the registry.
+func (a *app) misnamed(ctx context.Context, e registered, name string) error {
+	again := "`gcity register " + shell.Quote(e.Path) + "`"
+	if h, err := a.home(); err == nil {
+		if taken := clash(ctx, h, e.Path); taken != nil {
+			return fmt.Errorf("%w; then run %s", taken, again)
+		}
+	}
+	return fmt.Errorf("it is registered as %q, and its %s calls it %q: %s takes the new name",
+		e.Name, config.FileName, name, again)
+}
+
+// clash returns the error for a city whose name another registered city has. Read errors are reported at registration.
 func clash(ctx context.Context, h supervisorHome, path string) error {
 	e, err := supervisor.Identify(ctx, path, cityName)
 	all, wrong := registry(h)
@@ -233,7 +249,7 @@ func (a *app) openKept(ctx context.Context, e registered, logger *slog.Logger) (
 	k := &kept{house: h, signals: make(chan os.Signal, 8), release: cancel}
 	s, err := h.loop.Snapshot(ctx)
 	if err == nil && s.Name != e.Name {
-		err = fmt.Errorf("it is registered as %q, and its %s calls it %q: `gcity register %s` takes the new name", e.Name, config.FileName, s.Name, shell.Quote(e.Path))
+		err = a.misnamed(ctx, e, s.Name)
 	}
 	if err != nil {
 		k.Close()

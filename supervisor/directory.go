@@ -129,6 +129,9 @@ func (s *Supervisor) Register(ctx context.Context, path string) (city.Info, erro
 	if err := s.restore(ctx); err != nil {
 		return city.Info{}, err
 	}
+	if err := s.nameTaken(e); err != nil {
+		return city.Info{}, err
+	}
 	if err := Add(ctx, s.o.Home, e); err != nil {
 		return city.Info{}, err
 	}
@@ -139,6 +142,17 @@ func (s *Supervisor) Register(ctx context.Context, path string) (city.Info, erro
 	}
 	s.mu.Unlock()
 	return s.settled(ctx, e)
+}
+
+// nameTaken returns an error if an entry of the registry that has no name of its own is called like e. Add
+// compares the names that are written in the file.
+func (s *Supervisor) nameTaken(e Entry) error {
+	all, err := Read(s.o.Home)
+	if err != nil {
+		return nil // Add reports it
+	}
+	names := s.namesOf(all)
+	return Clash(Named(all, func(path string) string { return names[path] }), e)
 }
 
 // Survey implements city.Surveyor.

@@ -83,7 +83,8 @@ func parseRegistry(file string, data []byte) ([]Entry, error) {
 			if wrong := CheckName(e.Name); wrong != "" {
 				t.Wrong("name", "%s", wrong)
 			} else if i := slices.IndexFunc(all, func(o Entry) bool { return o.Name == e.Name }); i >= 0 {
-				t.Wrong("name", "is %q, as %s is called already; names are unique", e.Name, all[i].Path)
+				t.Wrong("name", "%q is the name of %s already; set another [workspace] name in the city.toml of %s and here, or remove this entry",
+					e.Name, all[i].Path, e.Path)
 			}
 		}
 		all = append(all, e)

@@ -149,7 +149,7 @@ func TestBrokenRegistry(t *testing.T) {
 		"[[city]]\npath = \"/a\"\n":                                                          ":1:1: city: unknown key",
 		"[[cities]]\npath = \"/a\"\nname = \"-x\"\n":                                         ":3:8: cities.name: ",
 		"[[cities]]\npath = \"/a\"\n[[cities]]\npath = \"/a/\"\n":                            ":4:8: cities.path: /a is registered twice",
-		"[[cities]]\npath = \"/a\"\nname = \"x\"\n[[cities]]\npath = \"/b\"\nname = \"x\"\n": `:6:8: cities.name: is "x", as /a is called already`,
+		"[[cities]]\npath = \"/a\"\nname = \"x\"\n[[cities]]\npath = \"/b\"\nname = \"x\"\n": `:6:8: cities.name: "x" is the name of /a already`,
 		"[[cities]]\npath = /a\n":                                                            ":2:8: ",
 	} {
 		write(t, h.Registry(), text)
