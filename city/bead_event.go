@@ -2,6 +2,7 @@ package city
 
 import (
 	"encoding/json"
+	"strings"
 
 	"gcity/beads"
 	"gcity/events"
@@ -81,4 +82,13 @@ func Deed(was *beads.Bead, b beads.Bead) string {
 func isRead(b beads.Bead) bool {
 	m, _ := mail.Of(b)
 	return m.Read
+}
+
+// RoomOf says where on a full disk an event of a client may be written: one about a bead tells of work that is done
+// already, and a client that repeats the work would double it.
+func RoomOf(e *events.Event) events.Room {
+	if strings.HasPrefix(e.Type, "bead.") {
+		return events.UseReserve
+	}
+	return events.LeaveReserve
 }

@@ -37,7 +37,7 @@ func (b *aside) Do(ctx context.Context, c city.Command) (city.Receipt, error) {
 	case city.Drain, city.Undrain, city.DrainAck:
 		return b.mark(ctx, c)
 	case city.Emit:
-		seq, err := appendEvent(b.dir, c.Event)
+		seq, err := appendEventIn(b.dir, c.Event, city.RoomOf(&c.Event))
 		return city.Receipt{Seq: seq, Message: fmt.Sprintf("written as event %d", seq)}, err
 	case city.CreateBead, city.UpdateBead, city.SlingWork:
 		return b.doWork(ctx, c)

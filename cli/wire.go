@@ -185,8 +185,14 @@ func followEvents(ctx context.Context, dir string, after uint64) iter.Seq2[event
 // appendLimit bounds how long an event waits for the log's lock while no controller runs.
 const appendLimit = 5 * time.Second
 
-// appendEvent writes an event while no controller does. It is in the log, or the error says why not.
+// appendEvent writes an event that tells of what is done while no controller does. It is in the log, or the error says
+// why not.
 func appendEvent(dir string, e events.Event) (uint64, error) {
+	return appendEventIn(dir, e, events.UseReserve)
+}
+
+// appendEventIn is appendEvent for any event; a full disk has room for it or not.
+func appendEventIn(dir string, e events.Event, room events.Room) (uint64, error) {
 	if err := e.Check(); err != nil {
 		return 0, &city.Error{Code: city.Invalid, Message: err.Error()}
 	}
@@ -204,7 +210,7 @@ func appendEvent(dir string, e events.Event) (uint64, error) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), appendLimit)
 	defer cancel()
-	seq, err := log.AppendNow(ctx, e)
+	seq, err := log.AppendNow(ctx, e, room)
 	return seq, errors.Join(err, closeLog(), broken.first())
 }
 

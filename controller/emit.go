@@ -15,7 +15,7 @@ const emitLimit = 5 * time.Second
 func (r *runner) emit(ctx context.Context, f fxEmit) {
 	f.event.TS = time.Now()
 	a := answer{id: f.id}
-	seq, err := r.c.o.Log.AppendNow(ctx, f.event)
+	seq, err := r.c.o.Log.AppendNow(ctx, f.event, city.RoomOf(&f.event))
 	if err != nil {
 		a.err = &city.Error{Code: city.Unavailable, Message: err.Error()}
 	} else {

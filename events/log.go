@@ -162,15 +162,14 @@ func (l *Log) Append(batch ...Event) (last uint64, err error) {
 }
 
 // AppendNow writes an event of a client, and returns its seq. Unlike Append it keeps nothing in memory: the event is in
-// the file, or the error wraps ErrRefused. It leaves the reserve of a full disk to Append. While another process holds
-// the log's lock it tries again until ctx ends.
-func (l *Log) AppendNow(ctx context.Context, e Event) (seq uint64, err error) {
+// the file, or the error wraps ErrRefused. While another process holds the log's lock it tries again until ctx ends.
+func (l *Log) AppendNow(ctx context.Context, e Event, room Room) (seq uint64, err error) {
 	en, err := prepare(e, time.Now())
 	if err != nil {
 		return 0, err
 	}
 	for {
-		if seq, err = l.appendNow(en, time.Now()); !errors.Is(err, errBusy) {
+		if seq, err = l.appendNow(en, room, time.Now()); !errors.Is(err, errBusy) {
 			return seq, err
 		}
 		pause := time.NewTimer(firstBackoff)
@@ -183,7 +182,7 @@ func (l *Log) AppendNow(ctx context.Context, e Event) (seq uint64, err error) {
 	}
 }
 
-func (l *Log) appendNow(e entry, now time.Time) (seq uint64, err error) {
+func (l *Log) appendNow(e entry, room Room, now time.Time) (seq uint64, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.closed {
@@ -195,7 +194,7 @@ func (l *Log) appendNow(e entry, now time.Time) (seq uint64, err error) {
 	why := l.state.write
 	if l.queue.len() == 0 {
 		l.queue.add([]entry{e})
-		if why = l.flush(now, true); l.queue.len() == 0 {
+		if why = l.flush(now, room == LeaveReserve); l.queue.len() == 0 {
 			return l.tail.last, nil
 		}
 		l.queue.clear()

@@ -17,6 +17,16 @@ const (
 	reserveLow = reserveSize / 2
 )
 
+// Room says where on a full disk an event may be written.
+type Room int
+
+const (
+	// LeaveReserve is for events that can be sent again: a full disk refuses them.
+	LeaveReserve Room = iota
+	// UseReserve is for events that tell of what is done already.
+	UseReserve
+)
+
 // reserve is the preallocated space behind the end of the active file.
 type reserve struct {
 	f     *os.File  // the file that it belongs to

@@ -62,9 +62,13 @@ func TestReserveOfAFullDisk(t *testing.T) {
 		}
 		own++
 	}
-	if seq, err := l.AppendNow(t.Context(), Event{Type: "client.note"}); seq != 0 || !errors.Is(err, ErrRefused) || !errors.Is(err, syscall.ENOSPC) {
+	if seq, err := l.AppendNow(t.Context(), Event{Type: "client.note"}, LeaveReserve); seq != 0 || !errors.Is(err, ErrRefused) || !errors.Is(err, syscall.ENOSPC) {
 		t.Fatalf("AppendNow on a full disk = %d, %v", seq, err)
 	}
+	if _, err := l.AppendNow(t.Context(), Event{Type: "bead.closed"}, UseReserve); err != nil {
+		t.Fatalf("an event that may use the reserve: %v", err)
+	}
+	own++
 	if h := l.Health(); h.Queued != 0 || !strings.Contains(h.Degraded, "those of the controller use the reserve") || !strings.Contains(h.Degraded, "Free some space") {
 		t.Fatalf("health %+v", h)
 	}
@@ -77,7 +81,7 @@ func TestReserveOfAFullDisk(t *testing.T) {
 	if !errors.Is(err, ErrQueued) || own < reserveSize/maxLine/2 {
 		t.Fatalf("%d events, then %v", own, err)
 	}
-	if _, err := l.AppendNow(t.Context(), Event{Type: "client.note"}); !errors.Is(err, ErrRefused) {
+	if _, err := l.AppendNow(t.Context(), Event{Type: "client.note"}, LeaveReserve); !errors.Is(err, ErrRefused) {
 		t.Fatalf("AppendNow while events wait: %v", err)
 	}
 	if h := l.Health(); h.Queued != 1 || !strings.Contains(h.Degraded, "1 wait in memory") {
@@ -89,7 +93,7 @@ func TestReserveOfAFullDisk(t *testing.T) {
 	}
 	wait(t, l, uint64(1+own))
 	for err = ErrRefused; errors.Is(err, ErrRefused); { // the reserve is filled again within a second
-		_, err = l.AppendNow(t.Context(), Event{Type: "client.note", Subject: "later"})
+		_, err = l.AppendNow(t.Context(), Event{Type: "client.note", Subject: "later"}, LeaveReserve)
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -160,7 +164,7 @@ func childRefused(dir string) {
 	must(err)
 	acknowledged := 0
 	for err == nil {
-		if _, err = l.AppendNow(context.Background(), Event{Type: "test.fill"}); err == nil {
+		if _, err = l.AppendNow(context.Background(), Event{Type: "test.fill"}, LeaveReserve); err == nil {
 			acknowledged++
 		}
 	}
@@ -184,12 +188,12 @@ func TestAppendNowWaitsForTheLock(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := l.AppendNow(ctx, Event{Type: "test.x"}); !errors.Is(err, ErrRefused) || !errors.Is(err, errBusy) {
+	if _, err := l.AppendNow(ctx, Event{Type: "test.x"}, LeaveReserve); !errors.Is(err, ErrRefused) || !errors.Is(err, errBusy) {
 		t.Fatalf("AppendNow of an impatient caller: %v", err)
 	}
 	done := make(chan error, 1)
 	go func() {
-		_, err := l.AppendNow(context.Background(), Event{Type: "test.x", Subject: "patient"})
+		_, err := l.AppendNow(context.Background(), Event{Type: "test.x", Subject: "patient"}, LeaveReserve)
 		done <- err
 	}()
 	busy(t, l) // it has been tried
