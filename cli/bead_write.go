@@ -45,12 +45,16 @@ func (a *app) beadCreate() *cobra.Command {
 				return err
 			}
 		}
-		made, err := d.Create(ctx, b)
+		made, announced, err := a.createOnce(ctx, d, b)
 		if err != nil {
 			return a.elsewhere(ctx, d, err, append(b.Needs, b.ParentID))
 		}
+		if announced {
+			return a.repeated(made)
+		}
 		return a.changed(ctx, d, events.BeadCreated, made)
 	})
+	a.operation(c)
 	c.Flags().StringVar(&b.Type, "type", beads.DefaultType, "what it is, in a word")
 	c.Flags().StringSliceVar(&b.Labels, "label", nil, "a label; pool:NAME is work for that pool")
 	c.Flags().StringVar(&b.Assignee, "assignee", "", "who is to do it")
@@ -185,6 +189,7 @@ func (a *app) beadUpdate() *cobra.Command {
 		return a.patchBead(ctx, d, args[0], p)
 	})
 	f.flags(c)
+	a.operation(c)
 	return c
 }
 
@@ -212,6 +217,12 @@ func (a *app) patchBead(ctx context.Context, d *depot, id string, p beads.Patch)
 
 // patchFound is patchBead for a bead as it was found.
 func (a *app) patchFound(ctx context.Context, has *depot, old beads.Bead, p beads.Patch) error {
+	switch done, err := a.announced(ctx, has, old.ID); {
+	case err != nil:
+		return err
+	case done:
+		return a.repeated(old)
+	}
 	b, err := has.Update(ctx, old.ID, p)
 	if err != nil {
 		var links []string
@@ -224,6 +235,8 @@ func (a *app) patchFound(ctx context.Context, has *depot, old beads.Bead, p bead
 		return a.elsewhere(ctx, has, err, links)
 	}
 	switch {
+	case b.Rev == old.Rev && a.op != "": // it was done before, and its event is missing
+		return a.changed(ctx, has, eventOf(b), b)
 	case b.Rev == old.Rev:
 		if a.json {
 			return a.writeJSON(b)
@@ -240,6 +253,14 @@ func (a *app) patchFound(ctx context.Context, has *depot, old beads.Bead, p bead
 		return err
 	}
 	return a.closeConvoy(ctx, has, old, b, true)
+}
+
+// eventOf is the type of the event that tells how a bead is now.
+func eventOf(b beads.Bead) string {
+	if b.Status == beads.StatusClosed {
+		return events.BeadClosed
+	}
+	return events.BeadUpdated
 }
 
 // unchanged says of a bead that a change has found as it was to be.
@@ -296,6 +317,7 @@ automations have made, are cleared away only when their steps are closed too.`,
 		}
 		return nil
 	})
+	a.operation(c)
 	c.Flags().BoolVar(&steps, "steps", false, "its open steps too, and theirs")
 	c.Flags().BoolVar(&force, "force", false, "also a molecule whose steps are open: they stay so")
 	c.Flags().StringVar(&reason, "reason", "", "why, kept in its metadata")

@@ -57,6 +57,7 @@ type app struct {
 
 	files  []string // -f
 	strict bool     // --strict
+	op     string   // --op
 
 	// reach opens the city at a folder: the running controller, or what can be told without one.
 	reach func(ctx context.Context, dir string) (*link, error)

@@ -240,6 +240,7 @@ type beadWord struct {
 	ParentID string       `json:"parent_id,omitempty"`
 	Labels   []string     `json:"labels,omitempty"`
 	Depth    int          `json:"depth,omitempty"` // see automation.Depth
+	Op       string       `json:"op,omitempty"`    // the operation, see createOnce
 }
 
 // depth is how many runs of automations have led to one another and to this command, 0 outside of any: what they begin by
@@ -254,7 +255,7 @@ func (a *app) depth() int {
 
 // announce tells the city what became of a bead.
 func (a *app) announce(ctx context.Context, d *depot, kind string, b beads.Bead) error {
-	payload, err := json.Marshal(beadWord{d.rig, b.Type, b.Status, b.Assignee, b.ParentID, b.Labels, a.depth()})
+	payload, err := json.Marshal(beadWord{d.rig, b.Type, b.Status, b.Assignee, b.ParentID, b.Labels, a.depth(), a.op})
 	if err != nil {
 		return err
 	}
@@ -273,7 +274,7 @@ func (a *app) emit(ctx context.Context, dir string, e events.Event) error {
 		_, err = appendEvent(dir, e)
 	}
 	if err != nil {
-		return fmt.Errorf("it is done, but the event %s of %s could not be written: %w", e.Type, e.Subject, err)
+		return fmt.Errorf("it is done, but the event %s of %s could not be written: %w; %s", e.Type, e.Subject, err, a.repeatHint())
 	}
 	return nil
 }

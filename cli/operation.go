@@ -1,0 +1,97 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"gcity/beads"
+	"gcity/events"
+)
+
+// An operation is one change of work under a name that its caller chose. A command that failed is repeated under the same
+// name: what is done already is not done again, and an event that is missing is written.
+
+const (
+	operationLabel = "op:" // of a bead, before the name of the operation that made it
+	operationLimit = 64
+	operationPast  = 1000 // events of a bead that are searched for an operation
+)
+
+// operation gives a command the flag that names its operation.
+func (a *app) operation(c *cobra.Command) {
+	c.Flags().StringVar(&a.op, "op", "", "a name for this change: the same command with the same name does not repeat it")
+}
+
+// checkOperation refuses a name that is not one word of letters, digits and . _ -.
+func (a *app) checkOperation() error {
+	for _, r := range a.op {
+		if (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '.' && r != '_' && r != '-' {
+			return usage("--op %q: use letters, digits, \".\", \"_\" and \"-\" only", a.op)
+		}
+	}
+	if len(a.op) > operationLimit {
+		return usage("--op: the name has %d characters, and %d are allowed", len(a.op), operationLimit)
+	}
+	return nil
+}
+
+// createOnce makes a bead, or finds the one that the same operation made before. announced: its event is in the log.
+func (a *app) createOnce(ctx context.Context, d *depot, b beads.Bead) (made beads.Bead, announced bool, err error) {
+	if err := a.checkOperation(); err != nil {
+		return made, false, err
+	}
+	if a.op == "" {
+		made, err = d.Create(ctx, b)
+		return made, false, err
+	}
+	label := operationLabel + a.op
+	found, err := d.List(ctx, beads.Query{Labels: []string{label}, Limit: 1})
+	if err != nil {
+		return made, false, err
+	}
+	if len(found) > 0 {
+		announced, err = a.announced(ctx, d, found[0].ID)
+		return found[0], announced, err
+	}
+	b.Labels = append(b.Labels, label)
+	made, err = d.Create(ctx, b)
+	return made, false, err
+}
+
+// announced reports whether the log has an event of this operation about a bead.
+func (a *app) announced(ctx context.Context, d *depot, id string) (bool, error) {
+	if err := a.checkOperation(); a.op == "" || err != nil {
+		return false, err
+	}
+	past, err := readEvents(ctx, d.city, events.Query{Types: []string{"bead.*"}, Subject: id, Limit: operationPast})
+	if err != nil {
+		return false, fmt.Errorf("cannot tell whether operation %s was announced: %w", a.op, err)
+	}
+	for _, e := range past {
+		var word beadWord
+		if json.Unmarshal(e.Payload, &word) == nil && word.Op == a.op {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// repeated says that an operation is done already.
+func (a *app) repeated(b beads.Bead) error {
+	if a.json {
+		return a.writeJSON(b)
+	}
+	a.sayf("%s is done already by operation %s: %s", a.paint(bold, safeLine(b.ID)), a.op, safeLine(b.Title))
+	return nil
+}
+
+// repeatHint says how a command whose event is missing is repeated.
+func (a *app) repeatHint() string {
+	if a.op != "" {
+		return "run it again with the same --op, which writes the event alone"
+	}
+	return "do not run it again, that would repeat the work; a command with --op NAME can be repeated"
+}
