@@ -47,7 +47,7 @@ func (a *app) openHouse(ctx context.Context, o houseOptions) (*house, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := trusted(o.dir, c).Err(); err != nil {
+	if err := o.vet(c); err != nil {
 		return nil, err
 	}
 	o.grant = trust.Running()

@@ -350,6 +350,7 @@ func assemble(ctx context.Context, c *config.City, version string, o houseOption
 		OpenFiles: files,
 		Dir:       o.dir, Mode: o.mode, Version: version, Provider: sessions, Log: log, Logger: o.logger,
 		Host:  thisHost(o.dir),
+		Vet:   o.vet,
 		Files: o.source.Files, Strict: o.source.Strict,
 		Stores: work.of, BackUp: work.backUp, Poke: pokes, Read: o.heard(reads), Rescan: rescans, Folders: func(dirs []string) { latest(others, dirs) }, Beat: o.beat, Held: func() error { return held(hold, socket, o.logger) }, Last: last, Sweep: func() (int, error) { return pty.SweepRuns(o.dir) },
 		Door: tcp.want, Doors: tcp.doors, Faults: broken,

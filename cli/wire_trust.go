@@ -35,8 +35,14 @@ func ledger() *trust.Ledger {
 
 // programsOf lists every program that a city would run.
 func programsOf(c *config.City) []trust.Program {
-	all := c.Runs()
-	found, _ := scanFor(&automation.Scanner{}, c, time.Now()) // what is broken does not run
+	all, _ := runsOfCity(c)
+	return all
+}
+
+// runsOfCity is programsOf; complete: there is no automation that cannot be read now, and may be mended later.
+func runsOfCity(c *config.City) (all []trust.Program, complete bool) {
+	all = c.Runs()
+	found, troubles := scanFor(&automation.Scanner{}, c, time.Now())
 	for _, d := range found.Automations {
 		add := func(what, line string) {
 			if line != "" {
@@ -55,7 +61,26 @@ func programsOf(c *config.City) []trust.Program {
 				Sums: trust.Scripts(path, c.Path)})
 		}
 	}
-	return all
+	return all, len(found.Broken) == 0 && len(troubles) == 0
+}
+
+// vet returns why a city may not run, and extends what the user trusts by what the user has edited.
+func (o houseOptions) vet(c *config.City) error {
+	if c == nil {
+		var err error
+		if c, err = o.source.Load(); err != nil {
+			return trusted(o.dir, nil).Err()
+		}
+	}
+	if err := trusted(o.dir, c).Err(); err != nil {
+		return err
+	}
+	if all, complete := runsOfCity(c); complete {
+		if err := ledger().Extend(c.Path, all); err != nil {
+			o.logger.Warn("edits of the city will be asked about", "error", err)
+		}
+	}
+	return nil
 }
 
 // shownIn is a path as it is shown: from the city's folder, if it is inside.

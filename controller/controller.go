@@ -61,6 +61,10 @@ type Options struct {
 	// has no mistake: off the loop, from any goroutine, one after the other. May be nil.
 	Read func(revision string, good *config.City)
 
+	// Vet returns why the programs of a configuration, and of the automations that it finds, may not run; nil: of the one on
+	// disk. It is called off the loop before a changed configuration or changed automations come into force. May be nil.
+	Vet func(*config.City) error
+
 	// Door hears where the city is to answer over TCP, whenever that has changed; from the loop, so it must not wait. May be
 	// nil. Doors tells what has become of it; nil: nothing.
 	Door  func(config.API)

@@ -2,6 +2,7 @@ package controller
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -101,7 +102,9 @@ func (m *machine) accept(waiting []waiter, msg string) {
 }
 
 func (m *machine) reject(revision string, err error) {
-	m.refused = revision
+	if m.refused = revision; errors.As(err, new(*unvetted)) {
+		m.refused = "" // each patrol asks again
+	}
 	if m.rejected == err.Error() {
 		return
 	}

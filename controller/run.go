@@ -361,6 +361,9 @@ func (r *runner) load(f fxLoad) input {
 		}
 		r.c.o.Read(revision, good)
 	}
+	if err == nil {
+		err = r.allowed(cfg)
+	}
 	if err != nil {
 		return inConfig{revision: revision, err: err}
 	}

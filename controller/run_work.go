@@ -1,6 +1,7 @@
 package controller
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -38,8 +39,9 @@ type workshop struct {
 	endRuns    context.CancelCauseFunc
 	going      *going
 	conditions chan struct{}
-	tally      tally    // the count effect's alone
-	watched    []string // folders that are watched; the loop's alone
+	tally      tally               // the count effect's alone
+	watched    []string            // folders that are watched; the loop's alone
+	vetted     *automation.Catalog // the newest that may run; the scan effect's alone
 }
 
 var errStopped = errors.New("the city was stopped before it had ended")
@@ -120,7 +122,17 @@ func (r *runner) scan(ctx context.Context, f fxScan) input {
 	} else {
 		layers = append([]formula.Layer{system}, layers...)
 	}
-	in := inScanned{catalog: r.shop.scanner.Scan(layers, f.options, time.Now()), newest: r.c.o.Log.Last()}
+	found := r.shop.scanner.Scan(layers, f.options, time.Now())
+	if r.shop.vetted == nil || r.shop.vetted.Revision != found.Revision {
+		err := r.allowed(nil)
+		if err == nil {
+			r.shop.vetted = &found
+		} else {
+			trouble = append(trouble, "changed automations are not in force: "+err.Error())
+			found = *cmp.Or(r.shop.vetted, &automation.Catalog{})
+		}
+	}
+	in := inScanned{catalog: found, newest: r.c.o.Log.Last()}
 	trouble = append(trouble, r.linkFormulas(ctx, layers, f.rigs)...)
 	for _, p := range in.catalog.Problems {
 		trouble = append(trouble, p.String())

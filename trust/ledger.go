@@ -81,14 +81,24 @@ func (l *Ledger) check(dir string, programs func() ([]Program, error)) error {
 	if err != nil {
 		return fmt.Errorf("cannot tell what the city in %s would run: %w", dir, err)
 	}
-	renewed, refused := Judge(dir, rec, all, Heads(dir, all))
-	if refused != nil {
+	if _, refused := Judge(dir, rec, all, Heads(dir, all)); refused != nil {
 		return refused
 	}
-	if !renewed.equal(*rec) {
-		_ = l.Save(renewed) // without it, the question is asked again later
-	}
 	return nil
+}
+
+// Extend records that programs which may run have been seen at the present commits: those of a city that is started. They
+// have to be all of them, or what a pull brought into the others would pass for an edit.
+func (l *Ledger) Extend(dir string, programs []Program) error {
+	rec, err := l.Load(dir)
+	if rec == nil || err != nil {
+		return err
+	}
+	renewed, refused := Judge(dir, rec, programs, Heads(dir, programs))
+	if refused != nil || renewed.equal(*rec) {
+		return nil
+	}
+	return l.Save(renewed)
 }
 
 // Load reads the record of a city, nil if there is none.

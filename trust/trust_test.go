@@ -114,6 +114,13 @@ func TestLedger(t *testing.T) {
 	if err := Open(env("HOME="+state), nil).Check(city, programs).Err(); err == nil {
 		t.Error("another user's ledger counts")
 	}
+	fresh := append(all, program("y", filepath.Join(city, "city.toml")))
+	if err := l.Extend(city, fresh); err != nil {
+		t.Error(err)
+	}
+	if rec, err := l.Load(city); err != nil || len(rec.Programs) != 2 {
+		t.Error(rec, err)
+	}
 	if list, err := l.List(); err != nil || len(list) != 1 || list[0].Path != city {
 		t.Error(list, err)
 	}
