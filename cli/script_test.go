@@ -58,6 +58,12 @@ func TestScripts(t *testing.T) {
 	maps.Copy(commands, streetCommands())
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script", Cmds: commands,
+		Condition: func(cond string) (bool, error) {
+			if cond != "root" {
+				return false, fmt.Errorf("unknown condition %q", cond)
+			}
+			return os.Geteuid() == 0, nil
+		},
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("TZ", "UTC")
 			e.Setenv("SHELL", "/bin/sh")

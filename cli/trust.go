@@ -280,9 +280,12 @@ func untried() finding { return note(`see the line "trust"`, "not asked: the cit
 
 // checkOwner says whether only the user can change what decides over this city and its user.
 func (a *app) checkOwner(p *patient) finding {
-	paths := []string{p.dir}
+	paths := []string{p.dir, filepath.Join(p.dir, config.FileName)}
 	if p.config != nil {
 		paths = append(paths, p.config.Sources...)
+		for _, q := range programsOf(p.config) {
+			paths = append(paths, q.Files...)
+		}
 	}
 	if home, err := a.home(); err == nil {
 		paths = append(paths, home.Registry(), home.Settings())

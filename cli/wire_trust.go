@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"gcity/beads"
 	"gcity/city"
 	"gcity/config"
+	"gcity/internal/ownership"
 	"gcity/prefs"
 	"gcity/session/mixed"
 	"gcity/trust"
@@ -46,8 +48,8 @@ func runsOfCity(c *config.City) (all []trust.Program, complete bool) {
 	for _, d := range found.Automations {
 		add := func(what, line string) {
 			if line != "" {
-				all = append(all, trust.Program{What: what + " " + d.Scoped(), Line: line, At: shownIn(c.Path, d.Source), From: []string{d.Source},
-					Sums: trust.Scripts(line, c.Path, d.Dir(), d.Layer.Root)})
+				p := trust.Program{What: what + " " + d.Scoped(), Line: line, At: shownIn(c.Path, d.Source), From: []string{d.Source}}
+				all = append(all, p.WithScripts(c.Path, d.Dir(), d.Layer.Root))
 			}
 		}
 		add("automation", d.Exec)
@@ -57,8 +59,8 @@ func runsOfCity(c *config.City) (all []trust.Program, complete bool) {
 	names, _ := mixed.Marks(gcDir(c.Path)) // the provider says why they cannot be read
 	for _, name := range names {
 		if path, scripted := cutExec(name); scripted {
-			all = append(all, trust.Program{What: "session provider of earlier sessions", Line: path, At: shownIn(c.Path, marks), From: []string{marks},
-				Sums: trust.Scripts(path, c.Path)})
+			p := trust.Program{What: "session provider of earlier sessions", Line: path, At: shownIn(c.Path, marks), From: []string{marks}}
+			all = append(all, p.WithScripts(c.Path))
 		}
 	}
 	return all, len(found.Broken) == 0 && len(troubles) == 0
@@ -75,9 +77,25 @@ func (o houseOptions) vet(c *config.City) error {
 	if err := trusted(o.dir, c).Err(); err != nil {
 		return err
 	}
-	if all, complete := runsOfCity(c); complete {
+	all, complete := runsOfCity(c)
+	if err := ownedBy(all); err != nil {
+		return err
+	}
+	if complete {
 		if err := ledger().Extend(c.Path, all); err != nil {
 			o.logger.Warn("edits of the city will be asked about", "error", err)
+		}
+	}
+	return nil
+}
+
+// ownedBy returns an error if another user can change a script of these programs.
+func ownedBy(all []trust.Program) error {
+	for _, p := range all {
+		for _, f := range p.Files {
+			if err := ownership.Check(f); err != nil {
+				return &failure{exitConfig, fmt.Errorf("%s (%s) does not run: %w", p.What, p.At, err)}
+			}
 		}
 	}
 	return nil

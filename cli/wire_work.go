@@ -22,6 +22,7 @@ import (
 	"gcity/controller"
 	"gcity/formula"
 	"gcity/internal/lastwords"
+	"gcity/internal/ownership"
 	"gcity/trust"
 )
 
@@ -49,6 +50,11 @@ func openFor(p place, serve bool, grant trust.Grant) (store, error) {
 	case scripted:
 		if strings.Contains(path, "/") && !filepath.IsAbs(path) {
 			path = filepath.Join(p.city, path)
+		}
+		if strings.Contains(path, "/") {
+			if err := ownership.Check(path); err != nil {
+				return nil, err
+			}
 		}
 		return script.Open(script.Options{Script: path, Dir: p.dir, Prefix: p.prefix, Env: scriptEnv(p), Serve: serve && p.rig == ""})
 	}

@@ -14,6 +14,8 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+
+	"gcity/internal/ownership"
 )
 
 // What a file may be at most.
@@ -74,8 +76,26 @@ func whole(dir, msg string) *Error {
 	return &Error{Path: dir, Problems: []Problem{{Origin: Origin{File: FileName}, Message: msg}}}
 }
 
-// read reads a source of at most MaxSize bytes. It does not wait: what is no file at all may never answer.
+// read reads a source of at most MaxSize bytes that only the user and root can change. It does not wait: what is no file at all
+// may never answer.
 func read(path string) ([]byte, error) {
+	data, err := readAny(path)
+	if err == nil {
+		err = owned(path)
+	}
+	return data, err
+}
+
+// owned returns a *fault if another user can change a file or folder.
+func owned(path string) error {
+	if err := ownership.Check(path); err != nil {
+		return &fault{at: everywhere, msg: err.Error()}
+	}
+	return nil
+}
+
+// readAny is read whoever can change the file.
+func readAny(path string) ([]byte, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, err

@@ -46,8 +46,15 @@ func (r *runs) add(what string, at Origin, line string, sums ...string) {
 	if strings.TrimSpace(line) == "" || strings.HasPrefix(at.File, "environment ") {
 		return // the environment is the user's own
 	}
-	r.all = append(r.all, trust.Program{What: what, Line: line, At: at.String(), From: []string{r.fileOf(at)},
-		Sums: append(sums, trust.Scripts(line, r.city.Path, r.city.folderOf(at))...)})
+	p := trust.Program{What: what, Line: line, At: at.String(), From: []string{r.fileOf(at)}, Sums: sums}
+	r.all = append(r.all, p.WithScripts(r.city.Path, r.city.folderOf(at)))
+}
+
+// file adds a file or folder that the newest program consists of.
+func (r *runs) file(path string) {
+	if n := len(r.all); n > 0 {
+		r.all[n-1].Files = append(r.all[n-1].Files, path)
+	}
 }
 
 // fileOf is the file of an origin.
@@ -101,6 +108,7 @@ func (r *runs) agent(a *Agent) {
 	}
 	if a.OverlayDir != "" {
 		r.add("overlay of "+name, at("overlay_dir"), a.OverlayDir, a.OverlayHash)
+		r.file(a.OverlayDir)
 	}
 	r.provider("session provider of "+name, at("session"), a.Session)
 }

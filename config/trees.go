@@ -49,7 +49,7 @@ func contentsOf(dir string) (hash string, more bool) {
 			return nil
 		}
 		size += info.Size()
-		data, err := read(path)
+		data, err := readAny(path)
 		fmt.Fprintf(h, "%s\x00%s\x00%t\x00%t\n", path, sum(data), info.Mode()&0o111 != 0, err != nil)
 		return nil
 	})

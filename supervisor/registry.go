@@ -16,6 +16,7 @@ import (
 	"gcity/city"
 	"gcity/internal/beside"
 	"gcity/internal/disk"
+	"gcity/internal/ownership"
 	"gcity/internal/tomldoc"
 )
 
@@ -57,6 +58,9 @@ func readFile(path string) ([]byte, error) {
 		return nil, fmt.Errorf("%s is not a regular file", path)
 	case info.Size() > maxRegistry:
 		return nil, fmt.Errorf("%s is larger than %d kB; is it the right file?", path, maxRegistry>>10)
+	}
+	if err := ownership.Check(path); err != nil {
+		return nil, err
 	}
 	return os.ReadFile(path)
 }

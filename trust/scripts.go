@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -14,22 +15,32 @@ const (
 	maxScript = 4 << 20 // bytes
 )
 
-// Scripts returns the hashes of the files that the words of a command line name, where they lie in one of the folders. What
-// lies elsewhere on the machine is not the city's to change.
-func Scripts(line string, folders ...string) []string {
+// WithScripts returns the program with the files that the words of its command line name, where they lie in one of the
+// folders, and with their hashes. What lies elsewhere on the machine is not the city's to change.
+func (p Program) WithScripts(folders ...string) Program {
+	p.Files, p.Sums = slices.Clone(p.Files), slices.Clone(p.Sums)
+	for _, s := range scripts(p.Line, folders) {
+		p.Files, p.Sums = append(p.Files, s.path), append(p.Sums, s.word+" "+s.sum)
+	}
+	return p
+}
+
+type script struct{ word, path, sum string }
+
+func scripts(line string, folders []string) []script {
 	words := strings.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune(" \t\r\n'\"`;|&<>()=$", r) })
-	var out []string
+	var out []script
 	for _, word := range words[:min(len(words), maxWords)] {
 		for _, folder := range folders {
 			path := word
 			if !filepath.IsAbs(path) {
 				path = filepath.Join(folder, path)
 			}
-			if !within(folder, path) {
+			if folder == "" || !within(folder, path) {
 				continue
 			}
 			if sum, ok := sumOf(path); ok {
-				out = append(out, word+" "+sum)
+				out = append(out, script{word, path, sum})
 				break
 			}
 		}

@@ -23,11 +23,12 @@ import (
 
 // Program is one command, script or file that a city would run.
 type Program struct {
-	What string   // what runs it: "agent scribe", "check of pool loader"
-	Line string   // the command line, or the script
-	At   string   // where it is declared: "city.toml:12:1"
-	From []string // the absolute paths of the files that declare it
-	Sums []string // hashes of what Line depends on: scripts, environment
+	What  string   // what runs it: "agent scribe", "check of pool loader"
+	Line  string   // the command line, or the script
+	At    string   // where it is declared: "city.toml:12:1"
+	From  []string // the absolute paths of the files that declare it
+	Files []string // the scripts, absolute
+	Sums  []string // hashes of what Line depends on: scripts, environment
 }
 
 // Sum is a hash of everything in the program but its place.

@@ -236,16 +236,18 @@ func TestScripts(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	write("1")
 	for _, line := range []string{"./run.sh", "sh run.sh x", "bash -c 'exec ./run.sh'", "A=1;run.sh|cat", filepath.Join(dir, "run.sh")} {
+		p := Program{Line: line}
 		write("1")
-		before := Scripts(line, dir)
+		before := p.WithScripts("", dir)
 		write("2")
-		if after := Scripts(line, dir); len(before) != 1 || len(after) != 1 || before[0] == after[0] {
+		after := p.WithScripts("", dir)
+		if len(before.Files) != 1 || before.Files[0] != filepath.Join(dir, "run.sh") || before.Sum() == after.Sum() {
 			t.Errorf("%s: %v, then %v", line, before, after)
 		}
 	}
-	if got := Scripts("cat /etc/hostname ../x", dir); len(got) != 0 {
-		t.Errorf("files outside count: %v", got)
+	p := Program{Line: "cat /etc/hostname ../x"}
+	if p = p.WithScripts(dir); len(p.Files) != 0 {
+		t.Errorf("files outside count: %v", p.Files)
 	}
 }

@@ -17,6 +17,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/BurntSushi/toml"
+
+	"gcity/internal/ownership"
 )
 
 // maxProblems are told of one file.
@@ -105,6 +107,9 @@ func Load(path, name string, most int) (*Doc, error) {
 	data, err := io.ReadAll(io.LimitReader(f, int64(most)+1))
 	if err != nil {
 		return nil, err
+	}
+	if err := ownership.Check(path); err != nil {
+		return failed(name, err.Error()), nil
 	}
 	return Read(name, data, most), nil
 }
