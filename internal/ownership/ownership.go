@@ -79,14 +79,15 @@ func judge(path string, info fs.FileInfo, above bool) error {
 	}
 	f := &Fault{Path: path, Owner: nameOf(st.Uid), Mode: info.Mode()}
 	uid, mode := uint32(os.Geteuid()), info.Mode()
+	caller := uid == 0 && decimal(st.Uid) == os.Getenv("SUDO_UID") // root by sudo may use what belongs to the caller
 	switch sticky := above && mode&fs.ModeSticky != 0; {
-	case st.Uid != uid && st.Uid != 0:
+	case st.Uid != uid && st.Uid != 0 && !caller:
 		f.Fix = "sudo chown " + strconv.Itoa(int(uid)) + " " + shell.Quote(path)
 	case sticky:
 		return nil
 	case mode.Perm()&0o002 != 0:
 		f.Fix = "chmod go-w " + shell.Quote(path)
-	case mode.Perm()&0o020 != 0 && !private(st.Gid):
+	case mode.Perm()&0o020 != 0 && !privateTo(st.Gid, st.Uid, members()) && !privateTo(st.Gid, uid, members()):
 		f.Fix = "chmod g-w " + shell.Quote(path)
 	default:
 		return nil
@@ -94,9 +95,7 @@ func judge(path string, info fs.FileInfo, above bool) error {
 	return f
 }
 
-// private reports whether a group has no member but the user: the one of the user's name, as many distributions make it.
-func private(gid uint32) bool { return privateTo(gid, uint32(os.Geteuid()), members()) }
-
+// privateTo reports whether a group has no member but a user: the one of the user's name, as many distributions make it.
 func privateTo(gid, uid uint32, groups map[uint32]group) bool {
 	g, known := groups[gid]
 	if !known {
@@ -147,8 +146,11 @@ func parseGroups(text string) map[uint32]group {
 	return out
 }
 
+// decimal is a uid as SUDO_UID has it.
+func decimal(uid uint32) string { return strconv.FormatUint(uint64(uid), 10) }
+
 func nameOf(uid uint32) string {
-	id := strconv.FormatUint(uint64(uid), 10)
+	id := decimal(uid)
 	if u, err := user.LookupId(id); err == nil {
 		return u.Username
 	}

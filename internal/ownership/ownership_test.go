@@ -74,6 +74,10 @@ func TestCheckForeignOwner(t *testing.T) {
 	if !is || f.Owner == "" || !strings.Contains(f.Fix, "chown 0 ") {
 		t.Errorf("%v", f)
 	}
+	t.Setenv("SUDO_UID", "65534")
+	if err := Check(path); err != nil {
+		t.Errorf("root by sudo of the owner: %v", err)
+	}
 	if st, err := os.Stat(path); err != nil || st.Sys().(*syscall.Stat_t).Uid != nobody {
 		t.Error("the check changed the owner")
 	}
