@@ -14,15 +14,15 @@ import (
 	"gcity/city"
 )
 
-// headless runs the city without a screen, as a service does: logs on stderr, signals, systemd's notifications.
+// headless runs the city without a screen, as a service does: logs on stderr and in the controller's file, signals, systemd's
+// notifications.
 func (a *app) headless(ctx context.Context) error {
 	dir, err := a.cityDir()
 	if err != nil {
 		return err
 	}
-	logs := newSpill(a.err)
-	defer logs.Close()
-	logger := a.logger(logs)
+	logger, closeLog := a.headlessLog(dir)
+	defer closeLog()
 	note := newNotifier(logger)
 	defer note.Close()
 	signals, quiet := listenSignals()

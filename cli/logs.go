@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"os"
 	"path/filepath"
 	"sync"
 	"time"
@@ -24,18 +25,62 @@ func fileLogger(w io.Writer) *slog.Logger { return slog.New(slog.NewTextHandler(
 
 func quietLogger() *slog.Logger { return slog.New(slog.DiscardHandler) }
 
-// fileLog is where a controller writes whose screen is taken: .gc/controller.log, kept small.
+// fileLog opens .gc/controller.log, which every controller of the city writes. It is kept small.
 func fileLog(dir string) *lumberjack.Logger {
 	return &lumberjack.Logger{Filename: logPath(dir), MaxSize: 10, MaxBackups: 2}
 }
 
 func logPath(dir string) string { return filepath.Join(dir, ".gc", "controller.log") }
 
+// headlessLog returns the logger of a controller without a screen. It writes to the controller's file, and
+// to stderr unless that is the same file, as it is in the background.
+func (a *app) headlessLog(dir string) (_ *slog.Logger, closeLog func()) {
+	logger, closeFile := controllerLog(dir)
+	if isFile(a.err, logPath(dir)) {
+		return logger, closeFile
+	}
+	out := newSpill(a.err)
+	return bothLogs(a.logger(out), logger), func() { _ = out.Close(); closeFile() } // it never fails
+}
+
+// bothLogs returns a logger that writes to two others.
+func bothLogs(one, two *slog.Logger) *slog.Logger {
+	return slog.New(slog.NewMultiHandler(one.Handler(), two.Handler()))
+}
+
+// controllerLog returns a logger that writes to the controller's file and never waits for it.
+func controllerLog(dir string) (_ *slog.Logger, closeLog func()) {
+	file := fileLog(dir)
+	own := newSpill(file)
+	return fileLogger(own), func() {
+		_ = own.Close() // it never fails
+		select {
+		case <-own.done:
+			_ = file.Close() // what cannot be written is lost
+		default: // the disk does not answer, and Close would wait for it
+		}
+	}
+}
+
+// isFile reports whether a stream goes to the file at a path.
+func isFile(w io.Writer, path string) bool {
+	f, ok := w.(*os.File)
+	if !ok {
+		return false
+	}
+	is, err := f.Stat()
+	if err != nil {
+		return false
+	}
+	at, err := os.Stat(path)
+	return err == nil && os.SameFile(is, at)
+}
+
 // spillDepth is how many lines a stuck stderr may be behind before lines are dropped.
 const spillDepth = 1024
 
-// spill is a writer that never makes its caller wait: lines queue up for a goroutine that writes them, and what does
-// not fit in the queue is dropped and counted.
+// spill is a writer that never makes its caller wait: lines queue up for a goroutine that writes them, and
+// what does not fit in the queue is dropped and counted.
 type spill struct {
 	to    io.Writer
 	lines chan []byte

@@ -231,22 +231,26 @@ func (e earlierRun) Unwrap() error { return e.running }
 // kept is a city in the supervisor's care. What it is told it is told as by signals, as a controller of its own would be.
 type kept struct {
 	*house
+	own     *slog.Logger // the city's file alone
 	signals chan os.Signal
-	release context.CancelFunc
+	release func()
 }
 
 // openKept opens a city that is registered.
 func (a *app) openKept(ctx context.Context, e registered, logger *slog.Logger) (supervisor.City, error) {
 	ctx, cancel := context.WithCancel(ctx)
-	h, err := a.openHouse(ctx, houseOptions{dir: e.Path, mode: controller.Supervised, logger: logger.With("city", e.Name), beat: func(string) {}})
+	own, closeLog := controllerLog(e.Path)
+	logger = bothLogs(logger.With("city", e.Name), own)
+	release := func() { cancel(); closeLog() }
+	h, err := a.openHouse(ctx, houseOptions{dir: e.Path, mode: controller.Supervised, logger: logger, beat: func(string) {}})
 	if err != nil {
-		cancel()
+		release()
 		if r, ok := errors.AsType[*controller.RunningError](err); ok && r.PID == os.Getpid() {
 			return nil, earlierRun{r}
 		}
 		return nil, err
 	}
-	k := &kept{house: h, signals: make(chan os.Signal, 8), release: cancel}
+	k := &kept{house: h, own: own, signals: make(chan os.Signal, 8), release: release}
 	s, err := h.loop.Snapshot(ctx)
 	if err == nil && s.Name != e.Name {
 		err = a.misnamed(ctx, e, s.Name)
@@ -269,7 +273,12 @@ func (k *kept) Run(ctx context.Context, ready func()) error {
 	over := make(chan struct{})
 	go func() { // waited for, unless it hangs
 		defer close(over)
-		fault = mishap.Catch(func() { ended = k.run(runCtx, ready) })
+		fault = mishap.Catch(func() {
+			ended = k.run(runCtx, func() {
+				k.own.Info("the city runs", "city", k.dir, "supervisor", os.Getpid())
+				ready()
+			})
+		})
 	}()
 	defer context.AfterFunc(ctx, func() { k.tell(syscall.SIGTERM) })()
 	if err := k.obey(k.signals, stop, func() {}); err != nil {
