@@ -14,7 +14,7 @@ import (
 )
 
 func (a *app) startCommand() *cobra.Command {
-	var foreground, standalone bool
+	var foreground, standalone, yes bool
 	c := &cobra.Command{
 		Use: "start", Short: "Have the supervisor of this machine run the city, and start what should run", Args: exactly(0),
 		Long: `start registers the city with the supervisor, which keeps its agents alive from then
@@ -23,13 +23,15 @@ own and is not registered is started by that instead. It says what was started, 
 on stderr whom it waits for meanwhile, ten minutes at most.
 With --standalone the city is brought once to what its configuration says, and nobody
 watches its agents afterwards. With --foreground this process stays and keeps them
-alive, as gcity --headless does.`,
+alive, as gcity --headless does; where there is no city.toml it offers to write one.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			switch {
 			case foreground && standalone:
 				return usage("--foreground stays and --standalone does not: choose one of them")
+			case yes && !foreground:
+				return usage("--yes goes with --foreground")
 			case foreground:
-				return a.headless(cmd.Context())
+				return a.foreground(cmd.Context(), yes)
 			case standalone:
 				return a.settle(cmd.Context())
 			}
@@ -37,6 +39,7 @@ alive, as gcity --headless does.`,
 		},
 	}
 	c.Flags().BoolVar(&foreground, "foreground", false, "stay and keep the agents alive, without a supervisor")
+	c.Flags().BoolVarP(&yes, "yes", "y", false, "with --foreground: write a city.toml where there is none, without a question")
 	c.Flags().BoolVar(&standalone, "standalone", false, "start what should run once, without a supervisor")
 	return a.withSource(c)
 }

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -91,6 +92,26 @@ func (a *app) initCity(dir, name string, yes bool) error {
 	}
 	a.sayf("next: `gcity --city %s` opens its control room", shell.Quote(dir))
 	return nil
+}
+
+// foreground runs the city in this process. Where there is none, it writes a first city.toml: with yes, or after asking.
+func (a *app) foreground(ctx context.Context, yes bool) error {
+	_, err := a.cityDir()
+	if none, ok := errors.AsType[noCity](err); ok {
+		asks := a.inTTY && a.errTTY && !a.json
+		switch {
+		case a.readOnly:
+			return err
+		case !yes && !asks:
+			return usage("%v, --yes writes one and runs it", err)
+		case !yes && !a.ask("there is no city here; write "+filepath.Join(none.dir, config.FileName)+" and run it?"):
+			return err
+		}
+		if err := a.initCity(none.dir, "", true); err != nil {
+			return err
+		}
+	}
+	return a.headless(ctx)
 }
 
 // writeNew writes a file that must not exist yet.

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -60,6 +61,35 @@ func TestNames(t *testing.T) {
 		strings.Repeat("long", 20): strings.Repeat("long", 16)} {
 		if got := inventName(base); got != want || !validName(got) {
 			t.Errorf("inventName(%q) = %q, want %q", base, got, want)
+		}
+	}
+}
+
+// A refusal at the terminal writes nothing and runs nothing.
+func TestForegroundAsksFirst(t *testing.T) {
+	for answer, want := range map[string]string{"n\n": "no city.toml", "": "no city.toml"} {
+		in, out, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := out.WriteString(answer); err != nil {
+			t.Fatal(err)
+		}
+		if err := out.Close(); err != nil {
+			t.Fatal(err)
+		}
+		t.Chdir(t.TempDir())
+		var asked strings.Builder
+		a := &app{in: in, out: io.Discard, err: &asked, inTTY: true, errTTY: true, getenv: func(string) string { return "" }}
+		err = a.foreground(t.Context(), false)
+		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(asked.String(), "city.toml and run it? [Y/n]") {
+			t.Errorf("%v after %q", err, asked.String())
+		}
+		if entries, err := os.ReadDir("."); err != nil || len(entries) > 0 {
+			t.Errorf("there are %v, %v", entries, err)
+		}
+		if err := in.Close(); err != nil {
+			t.Fatal(err)
 		}
 	}
 }

@@ -43,6 +43,11 @@ func (a *app) cityDir() (string, error) {
 	return at.dir, at.err
 }
 
+// noCity is the error for a folder without a city.toml.
+type noCity struct{ dir, text string }
+
+func (n noCity) Error() string { return n.text }
+
 func (a *app) lookForCity() (string, error) {
 	for _, given := range []struct{ from, dir string }{{"--city", a.dir}, {"GC_CITY_PATH", a.getenv("GC_CITY_PATH")}} {
 		if given.dir == "" {
@@ -56,7 +61,8 @@ func (a *app) lookForCity() (string, error) {
 			return "", usage("%s names no folder: %v", given.from, err)
 		}
 		if _, err := os.Stat(filepath.Join(dir, config.FileName)); err != nil && !config.WasCity(dir) {
-			return "", usage("%s: there is no %s in %s; `gcity init` writes one", given.from, config.FileName, dir)
+			text := fmt.Sprintf("%s: there is no %s in %s; `gcity init` writes one", given.from, config.FileName, dir)
+			return "", &failure{exitUsage, noCity{dir, text}}
 		}
 		return dir, nil
 	}
@@ -66,7 +72,8 @@ func (a *app) lookForCity() (string, error) {
 	}
 	dir, err := findCity(here)
 	if err != nil {
-		return "", usage("no %s here or in any folder above; `gcity init` writes one, --city DIR names another city", config.FileName)
+		text := "no " + config.FileName + " here or in any folder above; `gcity init` writes one, --city DIR names another city"
+		return "", &failure{exitUsage, noCity{here, text}}
 	}
 	return dir, nil
 }

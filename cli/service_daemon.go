@@ -16,10 +16,14 @@ import (
 
 // daemonCommand is one city as a service.
 func (a *app) daemonCommand() *cobra.Command {
+	yes := false
 	run := a.withSource(&cobra.Command{
-		Use: "run", Short: "Run the city without a screen (the same as gcity --headless)", Args: exactly(0),
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.headless(cmd.Context()) },
+		Use: "run", Short: "Run the city without a screen (the same as gcity start --foreground)", Args: exactly(0),
+		Long: `run keeps the agents of the city alive until it is stopped. What it says goes to
+stderr and to .gc/controller.log. Where there is no city.toml it offers to write one.`,
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.foreground(cmd.Context(), yes) },
 	})
+	run.Flags().BoolVarP(&yes, "yes", "y", false, "write a city.toml where there is none, without a question")
 	start := a.withSource(&cobra.Command{
 		Use: "start", Short: "Run the city in the background: by its service, if it has one", Args: exactly(0),
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.daemonStart(cmd.Context()) },
@@ -32,10 +36,10 @@ func (a *app) daemonCommand() *cobra.Command {
 	}
 	lines := 0
 	logs := &cobra.Command{
-		Use: "logs", Short: "What the controller says, or where it says it", Args: exactly(0),
-		Long: `logs writes the newest lines of .gc/controller.log, which a controller writes that
-runs in the background or behind a control room. Of a service it gives the command
-that shows its lines in the journal.`,
+		Use: "logs", Short: "What the controller of the city has said", Args: exactly(0),
+		Long: `logs writes the newest lines of .gc/controller.log, which every controller of the
+city writes, however it is run. Of a service it also gives the command that shows
+its lines in the journal.`,
 		RunE: func(*cobra.Command, []string) error { return a.daemonLogs(lines) },
 	}
 	logs.Flags().IntVarP(&lines, "lines", "n", 100, "so many")
@@ -198,7 +202,7 @@ func (a *app) tellDaemon(out daemonState, dir string) {
 	}
 }
 
-// daemonLogs writes what a controller has said into its file, or says where else it has.
+// daemonLogs writes the newest lines of the controller's file, and where else the lines of a service are.
 func (a *app) daemonLogs(lines int) error {
 	dir, err := a.cityDir()
 	if err != nil {
@@ -215,7 +219,7 @@ func (a *app) daemonLogs(lines int) error {
 	f, err := os.Open(logPath(dir))
 	if errors.Is(err, fs.ErrNotExist) {
 		if len(units) == 0 {
-			return fmt.Errorf("nothing is logged in %s: a controller with a terminal of its own says on stderr what it says", logPath(dir))
+			return fmt.Errorf("there is no %s: no controller has run here", logPath(dir))
 		}
 		return nil
 	}
@@ -224,7 +228,7 @@ func (a *app) daemonLogs(lines int) error {
 	}
 	defer f.Close()
 	if len(units) > 0 {
-		a.sayf("and by whom else it was run, in %s:", logPath(dir))
+		a.sayf("the newest lines of %s:", logPath(dir))
 	}
 	last, err := lastLines(f, lines)
 	for _, line := range last {
