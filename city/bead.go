@@ -19,7 +19,7 @@ const ConvoyType = "convoy"
 
 // NotWork are the types of beads that nobody is to do: a store's records and messages, and what only stands for others.
 // Whoever asks for work gives them as NotType.
-func NotWork() []string { return []string{RunType, mail.Type, ConvoyType, DigestType} }
+func NotWork() []string { return []string{RunType, mail.Type, ConvoyType, DigestType, GateType} }
 
 // Getter is a Control that looks a bead up by its id, at the cost of one. GetBead asks it.
 type Getter interface {

@@ -132,6 +132,8 @@ type Agent struct {
 	Mail int    `json:"mail,omitempty"` // unread messages to it, and to its pool that nobody has taken
 	Task string `json:"task,omitempty"` // the work in progress that is assigned to it, the newest: "gc-214 fix the retry test"
 
+	AwaitsGate string `json:"awaits_gate,omitempty"` // the open gate that blocks its newest work in progress: "gc-12 release approved"
+
 	Stuck *Stuck `json:"stuck,omitempty"` // its output has not changed for its stuck_after while it has work
 
 	DependsOn   []string      `json:"depends_on,omitempty"`

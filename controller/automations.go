@@ -77,6 +77,7 @@ type work struct {
 	leaving  []leaver             // of whom work is being given back just now
 	failing  bool                 // that has failed, and is tried again with the next patrol
 	tasks    map[string]string    // by assignee: the newest work of his in progress
+	gated    map[string]string    // by assignee: the gate that this work awaits
 	mail     city.MailTally
 	purged   time.Time
 	purging  bool

@@ -215,6 +215,7 @@ type (
 		rigs      map[string]city.RigWork // of those whose work could be counted
 		unchanged bool
 		tasks     map[string]string  // by assignee: his newest work in progress
+		gated     map[string]string  // by assignee: the gate that this work awaits
 		held      map[string]holding // by assignee: all that he has not done
 		mail      city.MailTally
 		unknown   bool  // work says nothing, because some of it was never counted

@@ -51,6 +51,7 @@ type record struct {
 
 	spoke   time.Time // when it has printed something last, as far as it was looked at; zero = nobody can tell
 	task    string    // that is in progress, as of taskAt
+	gate    string    // that task awaits, as of taskAt
 	taskAt  time.Time
 	stuck   *city.Stuck // it has work and is silent; nil: not
 	stuckAt time.Time   // when it will be; zero = never

@@ -19,6 +19,7 @@ type tally struct {
 	told  *city.Work
 	rigs  map[string]city.RigWork // as they were told
 	tasks map[string]string       // likewise
+	gated map[string]string       // likewise
 	held  map[string]holding      // likewise
 	mail  city.MailTally          // likewise
 }
@@ -28,6 +29,7 @@ type scopeTally struct {
 	version uint64 // 0 = it says none
 	work    city.Work
 	tasks   map[string]beads.Bead // the newest work in progress, by assignee
+	gates   map[string]string     // the gates that tasks await, by the task's id
 	held    map[string]holding    // the newest that is not done, by assignee
 	mail    city.MailTally
 }
@@ -41,7 +43,7 @@ func (r *runner) count(ctx context.Context, f fxCount) input {
 	maps.DeleteFunc(t.by, func(scope string, _ scopeTally) bool { return !slices.Contains(scopes, scope) })
 	r.guards.keep(scopes)
 	in := inCounted{work: city.Work{Pools: map[string]int{}}, rigs: map[string]city.RigWork{}, held: map[string]holding{}, mail: city.MailTally{}}
-	newest := map[string]beads.Bead{}
+	newest, gates := map[string]beads.Bead{}, map[string]string{}
 	for _, scope := range scopes {
 		if err := r.countScope(ctx, scope, t); err != nil && in.err == nil {
 			in.err = err
@@ -51,6 +53,7 @@ func (r *runner) count(ctx context.Context, f fxCount) input {
 		for who, b := range part.tasks {
 			later(newest, who, b)
 		}
+		maps.Copy(gates, part.gates)
 		for who, h := range part.held {
 			in.held[who] = in.held[who].with(h)
 		}
@@ -64,15 +67,19 @@ func (r *runner) count(ctx context.Context, f fxCount) input {
 			in.work.Pools[pool] += n
 		}
 	}
-	in.tasks = make(map[string]string, len(newest))
+	in.tasks, in.gated = make(map[string]string, len(newest)), map[string]string{}
 	for who, b := range newest {
 		in.tasks[who] = taskText(b)
+		if gate := gates[b.ID]; gate != "" {
+			in.gated[who] = gate
+		}
 	}
 	if in.unknown {
 		return in // and the next one is news
 	}
-	in.unchanged = t.told != nil && maps.Equal(t.tasks, in.tasks) && maps.Equal(t.rigs, in.rigs) && maps.Equal(t.mail, in.mail) && maps.EqualFunc(t.held, in.held, holding.same) &&
+	in.unchanged = t.told != nil && maps.Equal(t.tasks, in.tasks) && maps.Equal(t.gated, in.gated) && maps.Equal(t.rigs, in.rigs) && maps.Equal(t.mail, in.mail) && maps.EqualFunc(t.held, in.held, holding.same) &&
 		t.told.Open == in.work.Open && t.told.InProgress == in.work.InProgress && maps.Equal(t.told.Pools, in.work.Pools)
+	t.gated = in.gated
 	t.told, t.tasks, t.held, t.rigs, t.mail = &in.work, in.tasks, in.held, in.rigs, in.mail
 	return in
 }
@@ -138,6 +145,7 @@ func leafed(ctx context.Context, store beads.Store, pools []string) (scopeTally,
 			}
 		}
 	}
+	now.gates = blocked(now.tasks, city.GatesIn(all))
 	hold(now.held, begun)
 	hold(now.held, waiting)
 	return now, nil
@@ -165,6 +173,11 @@ func tallied(ctx context.Context, store *guard, pools []string) (scopeTally, err
 		if now.tasks, err = tasks(ctx, store, now.held); err != nil {
 			return now, err
 		}
+		gates, err := city.GatesFor(ctx, store.List, slices.Collect(maps.Values(now.tasks)))
+		if err != nil {
+			return now, err
+		}
+		now.gates = blocked(now.tasks, gates)
 	}
 	if now.work.Open > 0 {
 		given, err := store.List(ctx, beads.Query{Status: []beads.Status{open}, Assigned: true, NotType: none, Limit: tasksMost})
@@ -207,6 +220,17 @@ func later(of map[string]beads.Bead, who string, b beads.Bead) {
 	if !known || b.UpdatedAt.After(have.UpdatedAt) || b.UpdatedAt.Equal(have.UpdatedAt) && b.ID < have.ID {
 		of[who] = b
 	}
+}
+
+// blocked returns the gates that tasks await, by the task's id.
+func blocked(tasks map[string]beads.Bead, gates city.Gates) map[string]string {
+	out := map[string]string{}
+	for _, b := range tasks {
+		if gate, ok := gates.Block(b); ok {
+			out[b.ID] = taskText(gate)
+		}
+	}
+	return out
 }
 
 func taskText(b beads.Bead) string {

@@ -23,8 +23,9 @@ func (plain) CallLimit() time.Duration { return time.Minute }
 func TestAStoreThatCannotCount(t *testing.T) {
 	own := fake.New("x")
 	for _, b := range []beads.Bead{
+		{Title: "approved", Type: city.GateType, Assignee: "bob"},
 		{Title: "a", Labels: []string{city.PoolLabel + "w", city.PoolLabel + "other"}},
-		{Title: "b", Status: beads.StatusInProgress, Assignee: "ann", Labels: []string{city.PoolLabel + "w"}},
+		{Title: "b", Status: beads.StatusInProgress, Assignee: "ann", Labels: []string{city.PoolLabel + "w"}, Needs: []string{"x-1"}},
 		{Title: "c", Status: beads.StatusClosed, Labels: []string{city.PoolLabel + "w"}},
 		{Title: "run", Type: city.RunType, Status: beads.StatusInProgress, Assignee: "bob", Labels: []string{city.PoolLabel + "w"}},
 		{Title: "d", Status: beads.StatusInProgress},
@@ -51,6 +52,9 @@ func TestAStoreThatCannotCount(t *testing.T) {
 	}
 	if want.work.Open != got.work.Open || want.work.InProgress != got.work.InProgress || want.work.Pools["w"] != got.work.Pools["w"] || want.tasks["ann"].ID != got.tasks["ann"].ID {
 		t.Errorf("by itself it counts %+v", want)
+	}
+	if gates := map[string]string{"x-3": "x-1 approved"}; !maps.Equal(got.gates, gates) || !maps.Equal(want.gates, gates) {
+		t.Errorf("gates %v and %v", got.gates, want.gates)
 	}
 	if letters := (city.MailTally{"ann": {Unread: 1, Total: 1}, "pool:w": {Unread: 1, Total: 1}}); !maps.Equal(got.mail, letters) || !maps.Equal(want.mail, letters) {
 		t.Errorf("mail %+v and %+v", got.mail, want.mail)

@@ -34,7 +34,7 @@ func (m *machine) snapshot(now time.Time) *city.Snapshot {
 		}
 		v := a.draw()
 		v.Next = m.nextFor(a)
-		v.Task = m.work.tasks[a.name]
+		v.Task, v.AwaitsGate = m.work.tasks[a.name], m.work.gated[a.name]
 		if a.out != nil {
 			for _, d := range a.out.all() {
 				v.Sends = append(v.Sends, d.draw())

@@ -221,6 +221,11 @@ func (w *world) tell(words []string) error {
 		if delete(w.floor.hands, arg(0)); arg(1) != "" {
 			w.floor.hands[arg(0)] = arg(1)
 		}
+	case "gate": // that an agent's work awaits; or no longer
+		w.floor.gates = map[string]string{}
+		if arg(1) != "" {
+			w.floor.gates[arg(0)] = strings.Join(args[1:], " ")
+		}
 	case "scaled-aside": // set by hand while nobody runs the city
 		n, err := strconv.Atoi(arg(1))
 		w.overrides[arg(0)] = n

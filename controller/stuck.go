@@ -23,7 +23,7 @@ func (a *record) heard(now time.Time, s *session.Status, adopted bool) {
 }
 
 // stuckness says that an agent has work and its output has not changed for too long. Its silence counts from when it got the
-// work, and not while the whole program stood still.
+// work, and not while the whole program stood still. An agent whose work awaits a gate is not stuck.
 func (m *machine) stuckness(now time.Time, a *record) {
 	a.stuckAt = time.Time{}
 	limit := a.want.StuckAfter
@@ -31,10 +31,10 @@ func (m *machine) stuckness(now time.Time, a *record) {
 		m.unstick(a)
 		return
 	}
-	if task := m.work.tasks[a.name]; task != a.task {
-		a.task, a.taskAt = task, now
+	if task, gate := m.work.tasks[a.name], m.work.gated[a.name]; task != a.task || gate != a.gate {
+		a.task, a.gate, a.taskAt = task, gate, now
 	}
-	if a.task == "" || a.spoke.IsZero() || a.obscure() {
+	if a.task == "" || a.gate != "" || a.spoke.IsZero() || a.obscure() {
 		m.unstick(a)
 		return
 	}

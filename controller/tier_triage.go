@@ -122,6 +122,7 @@ type report struct {
 	Frozen    bool       `json:"frozen"`
 	Stuck     bool       `json:"stuck"`
 	Task      string     `json:"task,omitempty"`
+	Gate      string     `json:"gate,omitempty"` // that the task awaits
 	Healthy   *int       `json:"healthy_agents,omitempty"`
 	Unhealthy *int       `json:"unhealthy_agents,omitempty"`
 	Problem   string     `json:"problem,omitempty"`
@@ -136,7 +137,7 @@ type report struct {
 func (m *machine) summons(t *tier, a *record, f watchdog.Facts, v watchdog.Verdict) *summons {
 	r := report{
 		Watchdog: t.want.Name, Beat: t.beat.id, Watches: a.name, Session: "dead", State: a.state, Why: a.reason, Age: f.Age.Seconds(), Freshness: string(v.Freshness),
-		Mail: f.Mail, Frozen: f.Frozen, Stuck: f.Stuck, Task: m.work.tasks[a.name],
+		Mail: f.Mail, Frozen: f.Frozen, Stuck: f.Stuck, Task: m.work.tasks[a.name], Gate: f.Gate,
 		Healthy: t.agents.Healthy, Unhealthy: t.agents.Unhealthy, Problem: f.Problem, CanType: f.CannotBe == "", Failed: t.chain.Failed,
 		Advice: string(v.Decision), Reason: v.Reason, Until: t.beat.until.UTC(),
 	}

@@ -235,7 +235,7 @@ func (t *tier) spec() watchdog.Spec {
 func (m *machine) facts(now time.Time, t *tier, a *record) watchdog.Facts {
 	f := watchdog.Facts{
 		Alive: a.alive, Starts: a.op == opStart && !a.called(), Stops: a.ending(), Called: a.called(), Never: true, Problem: t.problem, Mail: m.work.mail[a.name].Unread,
-		Frozen: a.alive && a.life.Frozen, Stuck: a.stuck != nil, CannotBe: m.mutes[a.life.Provider],
+		Frozen: a.alive && a.life.Frozen, Stuck: a.stuck != nil, Gate: m.work.gated[a.name], CannotBe: m.mutes[a.life.Provider],
 		Wakes: t.chain.Wakes,
 	}
 	if !a.alive {

@@ -94,10 +94,10 @@ func (m *machine) countedWork(now time.Time, in inCounted) {
 // known takes what was seen of work, whether or not all stores have answered.
 func (m *machine) known(in inCounted) {
 	w := &m.work
-	if !maps.Equal(w.tasks, in.tasks) || !maps.Equal(w.rigs, in.rigs) || !maps.Equal(w.mail, in.mail) {
+	if !maps.Equal(w.tasks, in.tasks) || !maps.Equal(w.gated, in.gated) || !maps.Equal(w.rigs, in.rigs) || !maps.Equal(w.mail, in.mail) {
 		m.changed = true
 	}
-	w.rigs, w.tasks, w.held, w.mail = in.rigs, in.tasks, in.held, in.mail
+	w.rigs, w.tasks, w.gated, w.held, w.mail = in.rigs, in.tasks, in.gated, in.held, in.mail
 }
 
 // uncountedReason is the reason of a size that is to follow work which nobody has counted so far: why not.

@@ -34,6 +34,7 @@ type shopfloor struct {
 	broken []automation.Broken
 	trials trials
 	hands  map[string]string // who is at what; nil = nobody counts
+	gates  map[string]string // that work awaits, by assignee
 }
 
 // automate declares an automation: its name, then lines of its file, as key=value; rig and layer say where the file is.
@@ -191,7 +192,7 @@ func (w *world) workEffect(f effect) (in input, ok bool) {
 		return inMemorised{rev: f.rev}, true
 	case fxCount:
 		if fl.hands != nil {
-			in := inCounted{tasks: maps.Clone(fl.hands), held: map[string]holding{}}
+			in := inCounted{tasks: maps.Clone(fl.hands), gated: maps.Clone(fl.gates), held: map[string]holding{}}
 			in.mail = city.MailTally{}
 			for who, n := range w.kennel.letter {
 				in.mail[who] = city.MailCount{Unread: n, Total: n}

@@ -51,6 +51,7 @@ type Facts struct {
 	Silent   time.Duration // since its newest output
 	Speaks   bool          // Silent is known
 	Stuck    bool          // it has work, and has been silent for longer than it may
+	Gate     string        // the gate that its work awaits; "" = none
 	CannotBe string        // why nothing can be typed into it; "" = it can
 	Wakes    int           // wakes in a row that failed
 }
@@ -156,6 +157,9 @@ func (f *Facts) besides() string {
 	}
 	if f.Stuck {
 		out += "; it has work, and " + f.Silence()
+	}
+	if f.Gate != "" {
+		out += "; its work awaits the gate " + f.Gate
 	}
 	if f.Problem != "" {
 		out += "; " + f.Problem

@@ -1,0 +1,51 @@
+package city
+
+import (
+	"context"
+
+	"gcity/beads"
+)
+
+// GateType is the type of a bead that blocks others until a person, or a run of an automation, closes it. It is no agent's work.
+const GateType = "gate"
+
+// AwaitingGate is the word for a bead that an open gate blocks.
+const AwaitingGate = "awaiting gate"
+
+// Gates are open gates by id.
+type Gates map[string]beads.Bead
+
+// GatesIn returns the open gates among some beads.
+func GatesIn(all []beads.Bead) Gates {
+	gates := Gates{}
+	for _, b := range all {
+		if b.Type == GateType && b.Status != beads.StatusClosed {
+			gates[b.ID] = b
+		}
+	}
+	return gates
+}
+
+// GatesFor returns the open gates of a store, and asks it only if one of the beads may await one.
+func GatesFor(ctx context.Context, list func(context.Context, beads.Query) ([]beads.Bead, error), waiting []beads.Bead) (Gates, error) {
+	for _, b := range waiting {
+		if b.Status != beads.StatusClosed && len(b.Needs) > 0 {
+			all, err := list(ctx, beads.Query{Type: GateType, Status: []beads.Status{beads.StatusOpen, beads.StatusInProgress}, Limit: -1})
+			return GatesIn(all), err
+		}
+	}
+	return nil, nil
+}
+
+// Block returns the first gate that a bead awaits; ok is false if it awaits none.
+func (g Gates) Block(b beads.Bead) (gate beads.Bead, ok bool) {
+	if b.Status == beads.StatusClosed {
+		return gate, false
+	}
+	for _, id := range b.Needs {
+		if gate, ok = g[id]; ok {
+			return gate, true
+		}
+	}
+	return gate, false
+}
