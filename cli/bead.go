@@ -168,7 +168,11 @@ func (a *app) tellBeads(ctx context.Context, d *depot, q beads.Query, pick func(
 		a.sayf("%s", a.emptyList(ctx, d, q))
 		return nil
 	}
-	if err := a.writeBeads(a.out, all); err != nil {
+	gates, err := city.GatesFor(ctx, d.List, all)
+	if err != nil {
+		return err
+	}
+	if err := a.writeBeads(a.out, all, gates); err != nil {
 		return err
 	}
 	if total > len(all) {

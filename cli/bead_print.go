@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"gcity/beads"
+	"gcity/city"
 )
 
 func beadColour(s beads.Status) string {
@@ -23,12 +24,16 @@ func beadColour(s beads.Status) string {
 	}
 }
 
-// writeBeads writes a table of beads in the order given.
-func (a *app) writeBeads(w io.Writer, all []beads.Bead) error {
+// writeBeads writes a table of beads in the order given. Those that await one of the gates are marked.
+func (a *app) writeBeads(w io.Writer, all []beads.Bead, gates city.Gates) error {
 	rows := make([][]cell, 0, len(all))
 	for _, b := range all {
+		status := cell{string(b.Status), beadColour(b.Status)}
+		if _, ok := gates.Block(b); ok {
+			status = cell{city.AwaitingGate, yellow}
+		}
 		rows = append(rows, []cell{
-			{b.ID, bold}, {string(b.Status), beadColour(b.Status)}, plainCell(b.Priority.String()), plainCell(b.Type),
+			{b.ID, bold}, status, plainCell(b.Priority.String()), plainCell(b.Type),
 			plainCell(b.Assignee), plainCell(a.age(b.UpdatedAt)), {strings.Join(b.Labels, " "), dim}, plainCell(b.Title),
 		})
 	}
@@ -45,6 +50,13 @@ func (a *app) tellBead(ctx context.Context, d *depot, b beads.Bead) error {
 	a.sayf("%s is %s since %s (%s)", a.paint(bold, safeLine(b.ID)), a.paint(beadColour(b.Status), string(b.Status)),
 		a.clock(b.UpdatedAt), a.age(b.UpdatedAt))
 	a.sayf("  %s", safeLine(b.Title))
+	gates, err := city.GatesFor(ctx, d.List, append(slices.Clone(steps), b))
+	if err != nil {
+		return err
+	}
+	if gate, ok := gates.Block(b); ok {
+		a.fact("awaits", fmt.Sprintf("gate %s: %s; `gcity bead close %s` opens it", gate.ID, gate.Title, gate.ID))
+	}
 	a.fact("type", b.Type)
 	a.fact("priority", b.Priority.String())
 	a.fact("assignee", b.Assignee)
@@ -81,5 +93,5 @@ func (a *app) tellBead(ctx context.Context, d *depot, b beads.Bead) error {
 	if next, ok := beads.Next(steps); ok {
 		a.fact("next", next.ID+": "+next.Title)
 	}
-	return a.writeBeads(a.out, steps)
+	return a.writeBeads(a.out, steps, gates)
 }

@@ -155,7 +155,11 @@ func (a *app) tellConvoy(ctx context.Context, d *depot, b beads.Bead) error {
 	if len(all) == 0 {
 		return nil
 	}
-	return a.writeBeads(a.out, all)
+	gates, err := city.GatesFor(ctx, d.List, all)
+	if err != nil {
+		return err
+	}
+	return a.writeBeads(a.out, all, gates)
 }
 
 func (a *app) convoyStatus() *cobra.Command {

@@ -58,6 +58,9 @@ func (a *app) agentFacts(s *city.Snapshot, g *city.Agent, live bool) {
 		a.fact(fmt.Sprintf("text %d", g.Sends[i].ID), a.sendText(&g.Sends[i]))
 	}
 	a.fact("works on", g.Task)
+	if id, _, _ := strings.Cut(g.AwaitsGate, " "); id != "" {
+		a.fact("awaits", "gate "+g.AwaitsGate+"; `gcity bead close "+id+"` opens it")
+	}
 	if g.Stuck != nil {
 		a.fact("stuck", strings.TrimPrefix(a.stuck(g.Stuck), "stuck ")+"; look at it: gcity agent attach "+g.Name)
 	}

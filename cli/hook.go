@@ -60,6 +60,7 @@ type foundWork struct {
 	Agent string       `json:"agent"`
 	Text  string       `json:"text,omitempty"`
 	Items []beads.Bead `json:"items"`
+	gates city.Gates   // that items may await
 }
 
 func (w *foundWork) none() bool { return w.Text == "" && len(w.Items) == 0 }
@@ -94,8 +95,7 @@ func (a *app) workOf(ctx context.Context, args []string) (*foundWork, error) {
 	defer l.close()
 	ctx, cancel := context.WithTimeout(ctx, queryLimit)
 	defer cancel()
-	out.Items, err = workFor(ctx, l, w)
-	return out, err
+	return out, out.find(ctx, l, w)
 }
 
 // explainer is a city that says where the values of its configuration are from.
@@ -123,8 +123,7 @@ func (a *app) workInForce(ctx context.Context, dir, name string, instead error) 
 	ctx, cancel := context.WithTimeout(ctx, queryLimit)
 	defer cancel()
 	out := &foundWork{Agent: g.Name}
-	out.Items, err = workFor(ctx, near, &agent.Want{Name: g.Name, Pool: g.Pool})
-	return out, err
+	return out, out.find(ctx, near, &agent.Want{Name: g.Name, Pool: g.Pool})
 }
 
 // queryOf is the work_query of an agent, "" if it has none.
@@ -157,6 +156,14 @@ func asked(ctx context.Context, dir string, w *agent.Want, line string) (string,
 		text = ""
 	}
 	return text, nil
+}
+
+// find fills in an agent's work, and the gates that it may await.
+func (w *foundWork) find(ctx context.Context, c city.Control, want *agent.Want) (err error) {
+	if w.Items, err = workFor(ctx, c, want); err == nil {
+		w.gates, err = city.GatesFor(ctx, c.Beads, w.Items)
+	}
+	return err
 }
 
 // workFor is what an agent has begun, else what is ready for it, else what is ready for its pool and nobody's, the most
@@ -200,7 +207,7 @@ func (a *app) tellWork(w *foundWork) error {
 	case w.Text != "":
 		a.sayf("%s", a.shown(w.Text))
 	case !w.none():
-		err = a.writeBeads(a.out, w.Items)
+		err = a.writeBeads(a.out, w.Items, w.gates)
 	}
 	if err == nil && w.none() {
 		return quietly(exitFailed)

@@ -345,6 +345,9 @@ func (a *app) because(g *city.Agent) string {
 	case g.Until == nil:
 		parts = append(parts, "deadline "+a.clock(*d.Deadline))
 	}
+	if g.AwaitsGate != "" {
+		parts = append([]string{city.AwaitingGate + " " + g.AwaitsGate}, parts...)
+	}
 	if g.Stuck != nil {
 		parts = append([]string{a.stuck(g.Stuck)}, parts...)
 	}

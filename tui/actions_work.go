@@ -127,7 +127,7 @@ func (m *model) showBead() []effect {
 	if b == nil {
 		return nil
 	}
-	own := b.Clone()
-	m.reader = &reader{title: plain(own.ID), lines: func(m *model, w int) []string { return wrapAll(m.beadDetails(&own), w) }}
+	own, gate := b.Clone(), m.work.rows[m.work.at].gate
+	m.reader = &reader{title: plain(own.ID), lines: func(m *model, w int) []string { return wrapAll(m.beadDetails(&own, gate), w) }}
 	return nil
 }

@@ -53,6 +53,8 @@ func newAgentRow(a *city.Agent) agentRow {
 		r.why = "frozen: a signal has stopped it, nothing goes on until it is continued"
 	case r.stuck != nil:
 		r.why = "its screen is as it was, with " + plain(a.Stuck.Task)
+	case a.AwaitsGate != "" && r.state == city.Running:
+		r.why = city.AwaitingGate + " " + plain(a.AwaitsGate)
 	case len(r.waiting) > 0 && r.state == city.Running:
 		r.why = r.waits()
 	case r.drifted:

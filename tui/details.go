@@ -22,6 +22,9 @@ func (m *model) details(name string, w int) []string {
 	if s := a.Stuck; s != nil {
 		lines = append(lines, m.field("stuck", "its screen is as it was since "+clock(s.Since, m.now)+", with "+plain(s.Task)+"; "+m.keys.keyOf("agent.attach")+" attaches"))
 	}
+	if a.AwaitsGate != "" {
+		lines = append(lines, m.field("awaits", "gate "+plain(a.AwaitsGate)))
+	}
 	for _, d := range m.over(name) {
 		lines = append(lines, m.field("watched", "by "+d.shown+dot+d.word+dot+"heartbeat "+d.heart(m.now).full))
 	}

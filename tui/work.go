@@ -16,7 +16,8 @@ import (
 type workRow struct {
 	head  string // of a group, "" = it is a bead
 	bead  beads.Bead
-	depth int // 0 = it is part of nothing that is shown
+	gate  string // that it awaits, "" = none
+	depth int    // 0 = it is part of nothing that is shown
 }
 
 // work is the sheet that lists what is to be done: open and begun, by pool and by who has it.
@@ -47,11 +48,12 @@ func (k *work) title() string {
 	return text
 }
 
-// askWork asks for the work that is not done; runs of automations are no work.
+// askWork asks for the work that is not done, and for the gates that block it; runs of automations are no work.
 func (m *model) askWork() {
 	k := m.work
 	k.stale, k.counts = false, m.workCounts()
-	k.asked = m.seek(beads.Query{Status: []beads.Status{beads.StatusOpen, beads.StatusInProgress}, NotType: city.NotWork(), Limit: workLimit})
+	none := slices.DeleteFunc(city.NotWork(), func(kind string) bool { return kind == city.GateType })
+	k.asked = m.seek(beads.Query{Status: []beads.Status{beads.StatusOpen, beads.StatusInProgress}, NotType: none, Limit: workLimit})
 }
 
 func (m *model) workCounts() [2]int {
@@ -74,8 +76,15 @@ func (k *work) take(f found) {
 	if f.problem != "" {
 		return // what was known stays
 	}
-	k.beads = len(f.beads)
-	k.rows = grouped(f.beads)
+	gates := city.GatesIn(f.beads)
+	all := slices.DeleteFunc(slices.Clone(f.beads), func(b beads.Bead) bool { return b.Type == city.GateType })
+	k.beads = len(all)
+	k.rows = grouped(all)
+	for i := range k.rows {
+		if gate, ok := gates.Block(k.rows[i].bead); ok {
+			k.rows[i].gate = "gate " + gate.ID + " " + gate.Title
+		}
+	}
 	k.at = max(0, min(k.at, len(k.rows)-1))
 	for i := range k.rows {
 		if k.rows[i].head == "" && k.rows[i].bead.ID == k.chosen {
@@ -268,6 +277,9 @@ func (m *model) workLine(r *workRow, here bool, w int) string {
 	if w >= 50 {
 		l.add(themes.Dim, b.Priority.String()+" ")
 	}
+	if r.gate != "" && w >= 60 {
+		l.add(themes.Warn, city.AwaitingGate+" ")
+	}
 	who, old := plain(b.Assignee), age(m.now.Sub(b.CreatedAt))
 	whoWidth := min(20, w/4)
 	l.add(themes.Text, fit(plain(b.Title), w-l.used-whoWidth-7, more))
@@ -278,8 +290,8 @@ func (m *model) workLine(r *workRow, here bool, w int) string {
 	return crop(l.close(w), w)
 }
 
-// beadDetails is everything a piece of work says.
-func (m *model) beadDetails(b *beads.Bead) []string {
+// beadDetails is everything a piece of work says, and the gate that it awaits.
+func (m *model) beadDetails(b *beads.Bead, gate string) []string {
 	lines := []string{
 		m.field("title", plain(b.Title)),
 		m.field("status", plain(strings.ReplaceAll(string(b.Status), "_", " "))),
@@ -290,7 +302,7 @@ func (m *model) beadDetails(b *beads.Bead) []string {
 		m.field("changed", clock(b.UpdatedAt, m.now)),
 	}
 	for _, f := range []struct{ name, text string }{
-		{"part of", b.ParentID}, {"made from", b.Ref}, {"needs", strings.Join(b.Needs, ", ")}, {"labels", strings.Join(b.Labels, ", ")},
+		{"awaits", gate}, {"part of", b.ParentID}, {"made from", b.Ref}, {"needs", strings.Join(b.Needs, ", ")}, {"labels", strings.Join(b.Labels, ", ")},
 	} {
 		if f.text != "" {
 			lines = append(lines, m.field(f.name, plain(f.text)))

@@ -151,7 +151,7 @@ func TestWorkIsLookedAtAnewWhenItChanges(t *testing.T) {
 	s := automated(t, 120, 40)
 	s.press("b")
 	s.shows("asking")
-	if q, _ := effectOf[seek](s); !slices.Equal(q.query.NotType, city.NotWork()) {
+	if q, _ := effectOf[seek](s); !slices.Equal(append(q.query.NotType, city.GateType), city.NotWork()) {
 		t.Errorf("what is no work is asked for: %+v", q.query)
 	}
 	out := s.out
@@ -268,4 +268,37 @@ func TestEmptyWorkReadOnly(t *testing.T) {
 	s.find(nil, "")
 	s.shows("No open work. Automations that cook a formula")
 	s.hides(" adds some")
+}
+
+// A gate is no row of its own; what it blocks says so, in the list and in its details.
+func TestWorkThatAwaitsAGate(t *testing.T) {
+	s := automated(t, 120, 40)
+	s.press("b")
+	all := append(someWork(), beads.Bead{ID: "gc-300", Title: "release approved", Type: city.GateType, Status: beads.StatusOpen})
+	for i := range all {
+		if all[i].ID == "gc-216" {
+			all[i].Needs = []string{"gc-300"}
+		}
+	}
+	s.find(all, "")
+	s.shows("Work 6", "awaiting gate fix the flaky retry test")
+	s.hides("release approved")
+	for s.m.work.chosen != "gc-216" {
+		s.press("j")
+	}
+	s.press("d")
+	s.shows("awaits      gate gc-300 release approved")
+}
+
+// An agent whose work awaits a gate shows that in place of its work.
+func TestAgentThatAwaitsAGate(t *testing.T) {
+	s := demo(t, 120, 40)
+	s.change(func(n *city.Snapshot) {
+		for i := range n.Agents {
+			if n.Agents[i].State == city.Running {
+				n.Agents[i].AwaitsGate = "gc-300 release approved"
+			}
+		}
+	})
+	s.shows("awaiting gate gc-300 release approved")
 }
