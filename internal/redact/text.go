@@ -132,7 +132,7 @@ var schemes = []string{"bearer", "basic", "token", "digest", "negotiate", "apike
 func (r *reader) word(w string) {
 	next, last := r.next, r.last
 	r.next, r.last = nothing, w
-	bare := strings.ToLower(strings.Trim(w, `"'\,;`))
+	bare := strings.ToLower(strings.Trim(w, `"'\,;[](){}`))
 	switch {
 	case next == argument && isOption(w):
 	case next == argument || next == value && !slices.Contains(schemes, bare) && bare != "=" && bare != ":":
@@ -151,11 +151,11 @@ func (r *reader) word(w string) {
 		r.next = value
 	case bare == "-u" || bare == "--user" || bare == "--proxy-user":
 		r.next = login
-	case strings.HasPrefix(bare, "-") && !strings.ContainsAny(w, "=:") && Name(strings.TrimLeft(bare, "-")):
+	case strings.HasPrefix(bare, "-") && !strings.ContainsAny(w, "=:") && secretName(strings.TrimLeft(bare, "-")):
 		r.next = argument
-	case (w == "=" || w == ":") && secretParameter(strings.Trim(last, `"'\`)):
+	case (w == "=" || w == ":") && secretName(strings.Trim(last, `"'\`)):
 		r.next = value
-	case (strings.HasSuffix(bare, ":") || strings.HasSuffix(bare, "=")) && secretParameter(strings.TrimRight(bare[:len(bare)-1], `"'\`)):
+	case (strings.HasSuffix(bare, ":") || strings.HasSuffix(bare, "=")) && secretName(strings.TrimRight(bare[:len(bare)-1], `"'\`)) && !isProse(w):
 		r.next = value
 	default:
 		r.within(w)
@@ -224,7 +224,7 @@ func (r *reader) within(w string) {
 func (r *reader) quoted(w string, i, n int) {
 	inner, rest := w[i+1:i+n-1], w[i+n:]
 	r.out.WriteString(w[:i+1])
-	if (strings.HasPrefix(rest, ":") || strings.HasPrefix(rest, "=")) && secretParameter(strings.Trim(inner, `"'\`)) {
+	if (strings.HasPrefix(rest, ":") || strings.HasPrefix(rest, "=")) && secretName(strings.Trim(inner, `"'\`)) {
 		r.out.WriteString(inner + w[i+n-1:i+n+1] + Hidden)
 		if end := valueLength(rest[1:]); end < len(rest[1:]) {
 			r.within(rest[1+end:])
@@ -258,7 +258,25 @@ func gives(w string, i int) bool {
 	if w[i] == ':' && strings.Contains(name, "/") {
 		return false
 	}
-	return secretParameter(name)
+	return secretName(name)
+}
+
+// isProse reports whether a word with a ":" behind it may as well stand in a sentence: "cannot press keys: it is away".
+func isProse(w string) bool {
+	name, colon := strings.CutSuffix(w, ":")
+	return colon && slices.Contains([]string{"key", "keys", "tokens", "secrets", "credentials", "cookies", "private", "pin", "auth", "webhook", "webhooks", "signature"}, name)
+}
+
+// secretName reports whether a text ends in the name of a secret, and not of the file that holds it: --token-file is an
+// option that may be shown.
+func secretName(text string) bool {
+	upper := strings.ToUpper(text)
+	for _, end := range []string{"_FILE", "-FILE", "_PATH", "-PATH", "_DIR", "-DIR"} {
+		if strings.HasSuffix(upper, end) {
+			return false
+		}
+	}
+	return secretParameter(text)
 }
 
 // shapes matches access tokens that tell what they are by their beginnings.

@@ -28,6 +28,7 @@ func TestText(t *testing.T) {
 		`curl -d '{"user":"me","token":"hunter2","a":1}' h`:       `curl -d '{"user":"me","token":…,"a":1}' h`,
 		`{"token": "hunter2", "a": 1}`:                            `{"token": … "a": 1}`,
 		"token = \"hunter2\"\nport = 1":                           "token = \"…\"\nport = 1",
+		"cannot press keys: it is away":                           "cannot press keys: it is away",
 		"password: hunter2\nport: 1":                              "password: …\nport: 1",
 		"cmd --token \\\n  hunter2 \\\n  --port 1":                "cmd --token \\\n  … \\\n  --port 1",
 		"cmd --use-token --api-key hunter2":                       "cmd --use-token --api-key …",
@@ -39,6 +40,7 @@ func TestText(t *testing.T) {
 		"PATH=/opt/key:/usr/bin make -j2 test":                    "PATH=/opt/key:/usr/bin make -j2 test",
 		"ssh git@example.org:o/r 'echo \"it works\"; ls | wc -l'": "ssh git@example.org:o/r 'echo \"it works\"; ls | wc -l'",
 		"exec codex --model gpt-5 --cd /x  # comment":             "exec codex --model gpt-5 --cd /x  # comment",
+		"city.toml:1:1: api.token_file: is wrong --key-file /x":   "city.toml:1:1: api.token_file: is wrong --key-file /x",
 		"": "",
 	} {
 		if got := Text(text); got != want {

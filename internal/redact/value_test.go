@@ -12,7 +12,7 @@ func TestName(t *testing.T) {
 		"PASS": true, "PGPASS": true, "DBPASS": true, "SMTPPASS": true, "dbPass": true, "AUTH": true, "AUTHORIZATION": true, "DSN": true, "JWT": true,
 		"HTTP_AUTH_HEADER": true, "GH_PAT": true, "MYSQL_PWD": true, "basicAuth": true, "JWT_2": true,
 		"PATH": false, "PWD": false, "OLDPWD": false, "HOME": false, "GC_SESSION_NAME": false, "SSH_AUTH_SOCK": false, "XAUTHORITY": false, "": false,
-		"GIT_AUTHOR_NAME": false, "PASSES": false, "MAX_TOKENS": false, "max-output-tokens": false, "numTokens": false, "API_TOKENS": true, "MAX_KEY_TOKENS": true, "PIPELINE": false, "SPAWN": false,
+		"GIT_AUTHOR_NAME": false, "PASSES": false, "API_KEY_FILE": true, "MAX_TOKENS": false, "max-output-tokens": false, "numTokens": false, "API_TOKENS": true, "MAX_KEY_TOKENS": true, "PIPELINE": false, "SPAWN": false,
 	} {
 		if Name(name) != want {
 			t.Errorf("Name(%q) = %v", name, !want)
