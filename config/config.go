@@ -52,6 +52,7 @@ type City struct {
 	stamped   []*pack            // the topologies that agents come from, in order
 	trees     []string           // their folders
 	recipes   []formula.Layer    // of the city's topologies
+	reveal    bool               // TOML and Explain show secrets
 	leans     map[string]bool    // agents whose prompt is another one, or none, without the fragments of their topology, by qualified name
 	patches   []patch            // in force already
 	amended   []Provider         // what patches say of providers, in force already

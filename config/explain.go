@@ -108,7 +108,7 @@ func (c *City) follows(a *Agent, member bool) []row {
 	if p := c.ProgramOf(a, foundLater); p.By == "" {
 		out = append(out, row{"command", "of the first that is found: " + list(presetNames(presets())), "nothing says which; write agents.provider or agents.start_command"})
 	} else if p.Line == "" {
-		out = append(out, row{"command", tomlString(p.CommandLine()), ""})
+		out = append(out, row{"command", c.shown(new(p.CommandLine())), ""})
 	}
 	if single && e.Script != "" {
 		out = append(out, row{"script", tomlString(e.Script), visible(a.ScriptProblem)})

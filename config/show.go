@@ -20,14 +20,29 @@ import (
 // What does not survive it says in comments: secrets, which show as ***, the formulas and automations of topologies, prompts
 // that use fragments of a topology, and {{.ConfigDir}} where a file in another folder makes something of it.
 func (c *City) TOML() string {
+	body := c.tables()
 	var b strings.Builder
 	fmt.Fprintf(&b, "# %s, revision %.12s\n", tomlString(c.Path), c.Revision)
 	for _, p := range c.stamped {
 		fmt.Fprintf(&b, "# with agents of the topology %s, %s\n", p.name, tomlString(p.file))
 	}
-	for _, line := range c.lost() {
+	for _, line := range c.lost(body != c.Revealed().tables()) {
 		fmt.Fprintf(&b, "# %s\n", visible(line))
 	}
+	b.WriteString(body)
+	return b.String()
+}
+
+// Revealed returns the same configuration, whose TOML and Explain show secrets. It is for its owner alone.
+func (c *City) Revealed() *City {
+	open := *c
+	open.reveal = true
+	return &open
+}
+
+// tables are the tables of TOML.
+func (c *City) tables() string {
+	var b strings.Builder
 	s := newSchema()
 	for _, t := range s.tables[""] {
 		switch {
@@ -123,7 +138,7 @@ func (c *City) elements(path string) []place {
 type row struct{ key, value, origin string }
 
 func (c *City) row(s schema, path string) row {
-	return row{path, shown(s.byPath[path].field(place{city: c})), c.Origins[path].String()}
+	return row{path, c.shown(s.byPath[path].field(place{city: c})), c.Origins[path].String()}
 }
 
 // rows lists the values of one table that are set or have a default.
@@ -143,14 +158,17 @@ func rows(s schema, table string, p place) []row {
 		if env, ok := field.(*map[string]string); ok {
 			for _, v := range slices.Sorted(maps.Keys(*env)) {
 				value := tomlString(redact.Value((*env)[v]))
-				if redact.Name(v) {
+				switch {
+				case p.city.reveal:
+					value = tomlString((*env)[v])
+				case redact.Name(v):
 					value = `"***"`
 				}
 				out = append(out, row{k.name() + "." + tomlKey(v), value, origins[name+"."+v].String()})
 			}
 			continue
 		}
-		value, origin := shown(field), origins[name]
+		value, origin := p.city.shown(field), origins[name]
 		switch {
 		case k.path == "rigs.prefix" && origin.File == "":
 			origin.File = "made from the name"
@@ -185,8 +203,11 @@ func (c *City) scriptFromHere(a *Agent) string {
 	return folder + "/" + script
 }
 
-// shown is a value as TOML.
-func shown(field any) string {
+// shown is a value as TOML, without the secrets in it: a command line may have some.
+func (c *City) shown(field any) string {
+	if !c.reveal {
+		field = redacted(field)
+	}
 	switch f := field.(type) {
 	case *string:
 		return tomlString(*f)
@@ -220,6 +241,23 @@ func shown(field any) string {
 		return "[" + strings.Join(items, ", ") + "]"
 	}
 	return ""
+}
+
+// redacted returns a field whose text has no secrets in it, and any other field as it is.
+func redacted(field any) any {
+	switch f := field.(type) {
+	case *string:
+		return new(redact.Text(*f))
+	case **string:
+		if *f != nil {
+			text := new(redact.Text(**f))
+			return &text
+		}
+	case *[]string:
+		list := redact.Args(*f)
+		return &list
+	}
+	return field
 }
 
 // shortDuration is "1h", where Duration.String says "1h0m0s".

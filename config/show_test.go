@@ -282,3 +282,40 @@ func TestShowOfTownCanBeLoaded(t *testing.T) {
 		}
 	}
 }
+
+// Secrets in command lines show nowhere but where their owner asks for them.
+func TestCommandLinesShowNoSecrets(t *testing.T) {
+	c, err := Parse("/srv/app", []byte(`[workspace]
+name = "app"
+[[agents]]
+name = "a"
+start_command = "API_KEY=hunter2 cmd --token hunter2 --model x"
+pre_start = ["curl -H 'Authorization: Bearer hunter2' h"]
+[agents.pool]
+max = 2
+check = "count https://me:hunter2@h/x"
+[[agents]]
+name = "b"
+provider = "p"
+[providers.p]
+command = "cmd"
+args = ["--api-key", "hunter2", "--model", "y"]
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	shows := func(c *City) string {
+		a, err := c.Explain("a")
+		b, err2 := c.Explain("b")
+		if err != nil || err2 != nil {
+			t.Fatal(err, err2)
+		}
+		return c.TOML() + a + b
+	}
+	if got := shows(c); strings.Contains(got, "hunter2") || !strings.Contains(got, "--model x") || !strings.Contains(got, `"--model", "y"`) || !strings.Contains(got, "# secrets show as") {
+		t.Errorf("shows\n%s", got)
+	}
+	if got := c.Revealed().TOML(); strings.Count(got, "hunter2") != 5 || strings.Contains(got, "# secrets show as") {
+		t.Errorf("shows its owner\n%s", got)
+	}
+}

@@ -3,8 +3,6 @@ package config
 import (
 	"regexp"
 	"strings"
-
-	"gcity/internal/redact"
 )
 
 // mark is {{.ConfigDir}} as it is written where nothing is made of it.
@@ -37,17 +35,10 @@ func (c *City) movedRows(a *Agent, all []row) (out []row, notes []string) {
 }
 
 // lost says what of a city its TOML does not have.
-func (c *City) lost() []string {
+func (c *City) lost(secrets bool) []string {
 	var out []string
-	secrets := false
-	for i := range c.Agents {
-		secrets = secrets || hasSecret(c.Agents[i].Env)
-	}
-	for i := range c.Providers {
-		secrets = secrets || hasSecret(c.Providers[i].Env)
-	}
 	if secrets {
-		out = append(out, "secrets show as ***")
+		out = append(out, "secrets show as *** or …")
 	}
 	for _, p := range c.stamped {
 		if p.formulas != "" {
@@ -55,13 +46,4 @@ func (c *City) lost() []string {
 		}
 	}
 	return out
-}
-
-func hasSecret(env map[string]string) bool {
-	for name, value := range env {
-		if redact.Name(name) || redact.Value(value) != value {
-			return true
-		}
-	}
-	return false
 }
