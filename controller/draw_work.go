@@ -9,6 +9,7 @@ import (
 
 	"gcity/automation"
 	"gcity/city"
+	"gcity/internal/redact"
 	"gcity/internal/tomldoc"
 )
 
@@ -59,7 +60,7 @@ func (w *work) unknown() string {
 func Describe(dir string, d automation.Definition) city.Automation {
 	v := city.Automation{
 		Name: d.Scoped(), Description: d.Description, Rig: d.Rig, Source: within(dir, d.Source), Layer: d.Layer.Title,
-		Gate: string(d.Gate), When: gateWord(d), Exec: d.Exec, Formula: d.Formula, Pool: d.Target(), State: city.AutomationIdle,
+		Gate: string(d.Gate), When: gateWord(d), Exec: redact.Text(d.Exec), Formula: d.Formula, Pool: d.Target(), State: city.AutomationIdle,
 		Timeout: d.Timeout, Retry: d.Retry, Overlap: string(d.Overlap), WhileSuspended: d.WhileSuspended,
 	}
 	for _, p := range d.Warnings {
@@ -99,7 +100,7 @@ func gateWord(d automation.Definition) string {
 	case automation.Cron:
 		return d.Schedule.String()
 	case automation.Condition:
-		return d.Check
+		return redact.Text(d.Check)
 	case automation.Event:
 		return d.On
 	}

@@ -127,8 +127,8 @@ func stillKept(dir, file string) string {
 func specOf(w *agent.Want) *city.Spec {
 	p := &w.Policy
 	s := &city.Spec{
-		Source: w.Source, Command: w.Spec.Command, Program: w.Program, Found: w.Found, Dir: w.Spec.Dir, Provider: w.Provider, Cols: w.Spec.Cols, Rows: w.Spec.Rows,
-		PreStart: w.Spec.PreStart, Setup: w.Spec.Setup, SetupScript: w.Spec.SetupScript, Nudge: w.Spec.Nudge,
+		Source: w.Source, Command: redact.Text(w.Spec.Command), Program: w.Program, Found: w.Found, Dir: w.Spec.Dir, Provider: w.Provider, Cols: w.Spec.Cols, Rows: w.Spec.Rows,
+		PreStart: redacted(w.Spec.PreStart), Setup: redacted(w.Spec.Setup), SetupScript: w.Spec.SetupScript, Nudge: redact.Text(w.Spec.Nudge),
 		Overlay: w.Overlay, Hooks: w.Hooks,
 		ReadyPrefix: w.Spec.Ready.Prefix, ReadyDelay: w.Spec.Ready.Delay,
 		IdleTimeout: w.IdleTimeout, DependsOn: w.DependsOn, Strategy: string(w.Strategy),
@@ -143,6 +143,15 @@ func specOf(w *agent.Want) *city.Spec {
 		}
 	}
 	return s
+}
+
+// redacted is a list of command lines without the secrets in them.
+func redacted(lines []string) []string {
+	out := slices.Clone(lines)
+	for i := range out {
+		out[i] = redact.Text(out[i])
+	}
+	return out
 }
 
 // fieldEnv begins the fields of a fingerprint that are variables.
@@ -190,9 +199,9 @@ func differences(st *session.Status, w *agent.Want) []city.Difference {
 		case d.Field == session.ProviderField:
 			d.Wants, d.Runs = w.Spec.Provider, st.Provider
 		case d.Field == "command" || d.Field == "args":
-			d.Wants = redact.Value(w.Spec.Command)
+			d.Wants = redact.Text(w.Spec.Command)
 			if _, told := st.Fingerprint.Fields["prompt_template"]; !told && w.Prompt.Draft == nil { // else it may have been told secrets there
-				d.Runs = redact.Value(commandOf(st, born))
+				d.Runs = redact.Text(commandOf(st, born))
 			}
 			d.RunsUnknown = d.Runs == ""
 		default:
@@ -212,9 +221,9 @@ func differences(st *session.Status, w *agent.Want) []city.Difference {
 func wanted(w *agent.Want, field string) string {
 	switch field {
 	case "pre_start":
-		return strings.Join(w.Spec.PreStart, "\n")
+		return strings.Join(redacted(w.Spec.PreStart), "\n")
 	case "session_setup":
-		return strings.Join(w.Spec.Setup, "\n")
+		return strings.Join(redacted(w.Spec.Setup), "\n")
 	case "session_setup_script":
 		return w.Spec.SetupScript
 	case "prompt_template":

@@ -9,6 +9,7 @@ import (
 
 	"gcity/agent"
 	"gcity/events"
+	"gcity/internal/redact"
 	"gcity/restart"
 )
 
@@ -183,7 +184,7 @@ func (m *machine) want(now time.Time, w *agent.Want) {
 	}
 	m.rededicate(a, w)
 	m.suspension(a, w)
-	a.want = w
+	a.want, a.command = w, redact.Text(w.Spec.Command)
 }
 
 // forgive forgets crashes and waits: the agent they belong to is no longer the same.

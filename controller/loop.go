@@ -278,6 +278,7 @@ func (c *Controller) perform(now time.Time, effects []effect) (answers []answer)
 	for _, f := range effects {
 		if r, ok := f.(fxRecord); ok {
 			r.event.TS = now
+			r.event = withoutSecrets(r.event)
 			records = append(records, r.event)
 			c.journal(r.event)
 			c.gauges.happened(r.event.Type)

@@ -9,6 +9,7 @@ import (
 	"gcity/agent"
 	"gcity/city"
 	"gcity/events"
+	"gcity/internal/redact"
 )
 
 // poolRecord is one pool: how many members it should have, and why. The members themselves are records like any other.
@@ -67,7 +68,7 @@ func (m *machine) adoptPools(now time.Time, c *conf) {
 			p.good, p.last = false, city.Check{}
 		}
 		p.want, p.members = w, p.members[:0]
-		p.last.Command = w.Check
+		p.last.Command = redact.Text(w.Check)
 		m.pools[w.Name] = p
 		m.poolOrder = append(m.poolOrder, p)
 	}

@@ -20,12 +20,13 @@ const (
 
 // record is one agent: wanted, or found.
 type record struct {
-	name  string
-	want  *agent.Want // nil: an orphan
-	pool  *poolRecord // nil: it is in none
-	life  session.Status
-	alive bool // life is believed to live
-	ready bool
+	command string // of want, as it is shown
+	name    string
+	want    *agent.Want // nil: an orphan
+	pool    *poolRecord // nil: it is in none
+	life    session.Status
+	alive   bool // life is believed to live
+	ready   bool
 
 	state  city.State
 	reason string

@@ -120,7 +120,7 @@ func (a *record) draw() city.Agent {
 	if w := a.want; w != nil {
 		v.Description, v.Rig, v.Provider, v.Program, v.Source = w.Description, w.Rig, w.Provider, w.Program, w.Source
 		v.Patched = w.Patched
-		v.Command, v.Dir, v.Declared = w.Spec.Command, w.Spec.Dir, short(w.Spec.Fingerprint.Sum)
+		v.Command, v.Dir, v.Declared = a.command, w.Spec.Dir, short(w.Spec.Fingerprint.Sum)
 		v.Suspended = w.Suspended != ""
 		v.UnavailableReason = w.Problem
 		v.Pool, v.DependsOn, v.IdleTimeout = w.Pool, w.DependsOn, w.IdleTimeout
