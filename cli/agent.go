@@ -131,10 +131,16 @@ func (a *app) agentList() *cobra.Command {
 }
 
 func (a *app) agentShow() *cobra.Command {
-	return a.forAgent(&cobra.Command{Use: "show [AGENT]", Short: "Everything known about it", Args: between(0, 1)},
+	secrets := false
+	c := a.forAgent(&cobra.Command{Use: "show [AGENT]", Short: "Everything known about it", Args: between(0, 1)},
 		func(ctx context.Context, l *link, name string, _ []string) error {
-			return a.agentShown(ctx, l, name)
+			if err := a.mayReveal(secrets); err != nil {
+				return err
+			}
+			return a.agentShown(ctx, l, name, secrets)
 		})
+	c.Flags().BoolVar(&secrets, "show-secrets", false, revealHelp)
+	return c
 }
 
 // outputShape is a piece of output as the API gives it.

@@ -15,6 +15,7 @@ import (
 	"gcity/config"
 	"gcity/controller"
 	"gcity/events"
+	"gcity/internal/redact"
 	"gcity/pool"
 	"gcity/session"
 )
@@ -110,7 +111,7 @@ func (b *aside) Inspect(ctx context.Context, name string) (*city.Inspection, err
 func (b *aside) pool(p agent.Pool, of []agent.Want, overrides map[string]int, v *look) city.Pool {
 	q := city.Pool{
 		Name: p.Name, Description: p.Description, Rig: p.Rig, Min: p.Min, Max: p.Max, Since: v.past.stopped,
-		Suspended: p.Suspended != "", SuspendedReason: p.Suspended, Check: city.Check{Command: p.Check},
+		Suspended: p.Suspended != "", SuspendedReason: p.Suspended, Check: city.Check{Command: redact.Text(p.Check)},
 		Timeout: p.DrainTimeout, Source: p.Source, Patched: p.Patched,
 	}
 	for _, w := range of {
@@ -160,7 +161,7 @@ func (b *aside) agents(wants []agent.Want, v *look) []city.Agent {
 func (b *aside) agent(w agent.Want, st session.Status, known bool, v *look) city.Agent {
 	a := city.Agent{
 		Name: w.Name, Description: w.Description, Rig: w.Rig, Pool: w.Pool, Provider: w.Provider, Program: w.Program, Source: w.Source,
-		Command: w.Spec.Command, Dir: w.Spec.Dir, Suspended: w.Suspended != "", Since: v.past.of(w.Name),
+		Command: redact.Text(w.Spec.Command), Dir: w.Spec.Dir, Suspended: w.Suspended != "", Since: v.past.of(w.Name),
 		DependsOn: w.DependsOn, IdleTimeout: w.IdleTimeout, Patched: w.Patched,
 	}
 	if known && st.Exit != nil {

@@ -9,10 +9,13 @@ import (
 )
 
 func (a *app) configCommand() *cobra.Command {
-	var provenance, validate bool
+	var provenance, validate, secrets bool
 	show := &cobra.Command{
 		Use: "show", Short: "The configuration as gcity understands it, defaults filled in, secrets hidden", Args: exactly(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := a.mayReveal(secrets); err != nil {
+				return err
+			}
 			c, err := a.loadHere()
 			if err != nil {
 				return err
@@ -33,7 +36,11 @@ func (a *app) configCommand() *cobra.Command {
 					a.sayf("# %-8s %s", s.Kind, safeLine(s.Path))
 				}
 			}
-			a.sayf("%s", strings.TrimRight(safeText(configText(c)), "\n"))
+			text := configText(c)
+			if secrets {
+				text = configText(c.Revealed())
+			}
+			a.sayf("%s", strings.TrimRight(safeText(text), "\n"))
 			return nil
 		},
 	}
@@ -43,6 +50,7 @@ func (a *app) configCommand() *cobra.Command {
 		RunE:              func(_ *cobra.Command, args []string) error { return a.explain(args) },
 	}
 	show.Flags().BoolVar(&provenance, "provenance", false, "first, which files and topologies it is made of")
+	show.Flags().BoolVar(&secrets, "show-secrets", false, revealHelp)
 	show.Flags().BoolVar(&validate, "validate", false, "only say whether it is valid: exit 78 and every mistake with its place if it is not")
 	return group("config", "What the configuration says, and where", a.withSource(show), a.withSource(explain), a.schemaCommand())
 }

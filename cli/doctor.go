@@ -14,6 +14,7 @@ import (
 
 	"gcity/city"
 	"gcity/config"
+	"gcity/internal/redact"
 	"gcity/session"
 	"gcity/trust"
 )
@@ -39,21 +40,37 @@ func bad(fix, format string, args ...any) finding {
 }
 
 func (a *app) doctorCommand() *cobra.Command {
-	fix := false
+	var fix, report bool
 	c := &cobra.Command{
-		Use: "doctor", Short: "Look for trouble with this machine and city, with what to do about it", Args: exactly(0),
+		Use: "doctor [FILE]", Short: "Look for trouble with this machine and city, with what to do about it", Args: between(0, 1),
 		Long: `doctor looks, and changes nothing. With --fix it first mends what can be mended
 without losing anything: who may enter .gc, the socket and the pid file of a dead
 controller, what writers that were killed have left in .gc, the link to gc, what is
 known of a configuration. It says what it did and what it left; of what a controller
-has in its hands it says how that is mended, and no agent is touched.`,
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.doctor(cmd.Context(), fix) },
+has in its hands it says how that is mended, and no agent is touched.
+With --report it also writes what it found into FILE (` + defaultReport + `), with the
+version, the system, the configuration, the status, and the newest events and log
+lines. Secrets are hidden. Read the file before you attach it to a bug report.`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if !report && len(args) > 0 {
+				return usage("a file is for --report: gcity doctor --report %s", safeLine(args[0]))
+			}
+			path := ""
+			if report {
+				var err error
+				if path, err = reportPath(args); err != nil {
+					return err
+				}
+			}
+			return a.doctor(cmd.Context(), fix, path)
+		},
 	}
+	c.Flags().BoolVar(&report, "report", false, "write a report for a bug report into FILE, without secrets")
 	c.Flags().BoolVar(&fix, "fix", false, "mend what can be mended without losing anything")
 	return c
 }
 
-func (a *app) doctor(ctx context.Context, fix bool) error {
+func (a *app) doctor(ctx context.Context, fix bool, report string) error {
 	dir, err := a.cityDir()
 	if err != nil {
 		return err
@@ -86,6 +103,15 @@ func (a *app) doctor(ctx context.Context, fix bool) error {
 	mine := a.doctorPrefs()
 	mine.Check = "preferences"
 	found = append(found, mine, a.examineSupervisor(ctx))
+	for i := range found {
+		found[i].Detail = redact.Text(found[i].Detail)
+	}
+	if report != "" {
+		if err := a.writeReport(ctx, p, found, report); err != nil {
+			return err
+		}
+		fmt.Fprintf(a.err, "wrote %s; secrets are hidden, but read it before you pass it on\n", safeLine(report))
+	}
 	sick := slices.ContainsFunc(found, func(f finding) bool { return f.State == "bad" })
 	if a.json && fix {
 		err = a.writeJSON(struct {

@@ -16,7 +16,7 @@ type shownShape struct {
 }
 
 // agentShown writes everything known about an agent.
-func (a *app) agentShown(ctx context.Context, l *link, name string) error {
+func (a *app) agentShown(ctx context.Context, l *link, name string, secrets bool) error {
 	s, g, err := l.find(ctx, name)
 	if err != nil {
 		return err
@@ -27,6 +27,11 @@ func (a *app) agentShown(ctx context.Context, l *link, name string) error {
 	}
 	if a.json {
 		return a.writeJSON(shownShape{shapeOf(*g), about})
+	}
+	if secrets {
+		if err := a.reveal(g, about); err != nil {
+			return err
+		}
 	}
 	a.sayf("%s", a.standing(g))
 	if g.Description != "" {

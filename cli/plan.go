@@ -16,6 +16,7 @@ import (
 	"gcity/city"
 	"gcity/config"
 	"gcity/controller"
+	"gcity/internal/redact"
 	"gcity/pool"
 	"gcity/session"
 )
@@ -294,7 +295,7 @@ func (v sight) begin(w agent.Want) (change, why string) {
 	edit := ""
 	switch {
 	case g.Declared == short(w.Spec.Fingerprint.Sum) || g.Declared == "":
-	case g.Command != w.Spec.Command:
+	case g.Command != redact.Text(w.Spec.Command):
 		edit = "command changed"
 	default:
 		edit = "configuration changed"
