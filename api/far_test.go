@@ -90,7 +90,8 @@ func TestFar(t *testing.T) {
 			return dial(t, path)
 		},
 		Drains: true, Pools: true, Rigs: true, Work: true, Automations: true,
-		Hold: func(*testing.T, city.Control) { f.Hold() },
+		Hold:   func(*testing.T, city.Control) { f.Hold() },
+		Record: func(_ *testing.T, _ city.Control, e events.Event) { f.Record(e) },
 	})
 }
 

@@ -13,6 +13,7 @@ import (
 	"gcity/api"
 	"gcity/city"
 	"gcity/city/citytest"
+	"gcity/events"
 )
 
 // serveFleet offers the cities of a directory on a socket until the test ends, and checks that ServeFleet ends then.
@@ -87,7 +88,8 @@ func TestFarInAFleet(t *testing.T) {
 			return c
 		},
 		Drains: true, Pools: true, Rigs: true, Work: true, Automations: true,
-		Hold: func(*testing.T, city.Control) { f.Hold() },
+		Hold:   func(*testing.T, city.Control) { f.Hold() },
+		Record: func(_ *testing.T, _ city.Control, e events.Event) { f.Record(e) },
 	})
 }
 

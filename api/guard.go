@@ -48,6 +48,7 @@ func (g Guard) guarded(s *server, next http.Handler) http.Handler {
 		if r.ContentLength != 0 {
 			_ = rc.SetReadDeadline(time.Now().Add(bodyTimeout)) // whoever wants the body or not
 		}
+		r = r.WithContext(city.WithPeer(r.Context(), city.Peer{Actor: "api", From: "tcp " + r.RemoteAddr, Remote: true}))
 		by, status, msg := g.refuse(r)
 		if status == 0 && by == nil {
 			next.ServeHTTP(w, r)

@@ -120,7 +120,7 @@ func (s *Socket) Accept() (net.Conn, error) {
 			}
 			return nil, err
 		}
-		if uid, err := peer(c); err == nil && uid == s.uid {
+		if cred, err := credentials(c); err == nil && cred.Uid == s.uid {
 			return c, nil
 		}
 		_ = c.Close()
@@ -148,24 +148,4 @@ func ownFolder(dir string) error {
 		return fmt.Errorf("%s belongs to another user: a city's socket is not put there", dir)
 	}
 	return nil
-}
-
-// peer is the uid of the process that connected.
-func peer(c net.Conn) (uid uint32, err error) {
-	u, ok := c.(*net.UnixConn)
-	if !ok {
-		return 0, errors.New("not a unix socket")
-	}
-	raw, err := u.SyscallConn()
-	if err != nil {
-		return 0, err
-	}
-	var cred *unix.Ucred
-	if e := raw.Control(func(fd uintptr) { cred, err = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED) }); e != nil {
-		return 0, e
-	}
-	if err != nil {
-		return 0, err
-	}
-	return cred.Uid, nil
 }

@@ -71,6 +71,9 @@ func (f *fleet) asTenant(w http.ResponseWriter, r *http.Request, who, path strin
 		f.fail(w, err)
 		return
 	}
+	p := city.PeerOf(r.Context())
+	p.Actor = "tenant " + who
+	r = r.WithContext(city.WithPeer(r.Context(), p))
 	own, one := *f, *f.server
 	one.streams = l.streams
 	own.server, own.let, own.dir = &one, l, f.dir.of(l.has)

@@ -39,7 +39,11 @@ func (s *server) carryOut(w http.ResponseWriter, r *http.Request, rt route, body
 }
 
 func (s *server) perform(w http.ResponseWriter, r *http.Request, c city.Command) error {
-	receipt, err := s.city.Do(r.Context(), c)
+	ctx, c, err := s.signed(r, c)
+	if err != nil {
+		return err
+	}
+	receipt, err := s.city.Do(ctx, c)
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -37,7 +38,12 @@ func (b *aside) Do(ctx context.Context, c city.Command) (city.Receipt, error) {
 	case city.Drain, city.Undrain, city.DrainAck:
 		return b.mark(ctx, c)
 	case city.Emit:
-		seq, err := appendEventIn(b.dir, c.Event, city.RoomOf(&c.Event))
+		signed, err := city.Signed(c, city.Peer{Actor: c.Event.Actor, From: fmt.Sprintf("pid %d", os.Getpid())})
+		if err != nil {
+			return city.Receipt{}, err
+		}
+		e := signed.(city.Emit).Event
+		seq, err := appendEventIn(b.dir, e, city.RoomOf(&e))
 		return city.Receipt{Seq: seq, Message: fmt.Sprintf("written as event %d", seq)}, err
 	case city.CreateBead, city.UpdateBead, city.SlingWork:
 		return b.doWork(ctx, c)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -174,8 +175,15 @@ func eventText(e events.Event) string {
 		}
 		text += safeLead(e.Message)
 	}
-	if e.Actor != "" && e.Actor != "controller" {
-		text += "  (" + e.Actor + ")"
+	by := e.Actor
+	if by == "controller" {
+		by = ""
+	}
+	if e.Peer != "" {
+		by = strings.TrimSpace(by + " " + e.Peer)
+	}
+	if by != "" {
+		text += "  (" + by + ")"
 	}
 	return safeLine(text)
 }
@@ -186,6 +194,9 @@ func (a *app) eventCommand() *cobra.Command {
 		Use: "emit TYPE", Short: "Write an event of your own", Args: exactly(1),
 		Example: `  gcity event emit build.done --subject api --message "green" --payload '{"commit":"3f2a91c"}'`,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := events.Reserved(args[0]); err != nil {
+				return usage("%v", err)
+			}
 			e := events.Event{Type: args[0], Actor: a.actor(), Subject: subject, Message: message}
 			if payload != "" {
 				if !json.Valid([]byte(payload)) {

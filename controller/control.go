@@ -79,16 +79,22 @@ func (c *Controller) stamp(now time.Time) { c.beat.Store(now.UnixNano()) }
 // Do implements city.Control. When ctx ends first the command is carried out all the same, but for a run that waits for a
 // place still.
 func (c *Controller) Do(ctx context.Context, cmd city.Command) (city.Receipt, error) {
-	if e, ok := cmd.(city.Emit); ok {
-		if err := e.Event.Check(); err != nil {
-			return city.Receipt{}, &city.Error{Code: city.Invalid, Message: err.Error()}
-		}
+	peer := city.PeerOf(ctx)
+	cmd, err := city.Signed(cmd, peer)
+	if err == nil {
+		err = c.impostor(cmd, peer)
+	}
+	if err == nil {
+		err = c.confirm(ctx, cmd)
+	}
+	if err != nil {
+		return city.Receipt{}, err
 	}
 	id := c.lastID.Add(1)
 	reply := make(chan answer, 1)
 	c.replies.Store(id, reply)
 	defer c.replies.Delete(id)
-	if err := c.send(ctx, inCommand{id: id, cmd: cmd}); err != nil {
+	if err := c.send(ctx, inCommand{id: id, cmd: cmd, peer: peer}); err != nil {
 		if errors.Is(err, errEnded) {
 			return city.Receipt{}, hasEnded()
 		}

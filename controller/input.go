@@ -242,8 +242,9 @@ type (
 	inBackedUp struct{ err error }
 	// inCommand is somebody's wish; id names the answer.
 	inCommand struct {
-		id  uint64
-		cmd city.Command
+		id   uint64
+		cmd  city.Command
+		peer city.Peer
 	}
 	// inStrays is the result of closing records of runs that never were.
 	inStrays struct{ err error }

@@ -66,6 +66,7 @@ type machine struct {
 	unlisted string // why sessions cannot be listed
 	health   string // of the event log
 	door     door
+	peers    peers
 	mode     string // how the city is run
 
 	ending  ending
@@ -198,7 +199,7 @@ func (m *machine) step(now time.Time, in input) []effect {
 	case inScaled:
 		m.scaled(now, in)
 	case inCommand:
-		m.command(now, in.id, in.cmd)
+		m.commandFrom(now, in)
 	case inStrays:
 		m.strayed(now, in)
 	case inUnasked:
@@ -235,7 +236,7 @@ func (m *machine) step(now time.Time, in input) []effect {
 	return m.out
 }
 
-func (m *machine) do(f effect) { m.out = append(m.out, f) }
+func (m *machine) do(f effect) { m.out = append(m.out, m.peers.stamp(f)) }
 
 // note sets a fact that a snapshot shows.
 func (m *machine) note(fact *string, value string) {

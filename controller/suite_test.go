@@ -132,7 +132,7 @@ watches = "worker"
 
 // whole is a harness for a controller that can do all there is.
 func whole(open func(t *testing.T) city.Control) citytest.Harness {
-	return citytest.Harness{Open: open, Drains: true, Pools: true, Rigs: true, Work: true, Automations: true, Live: true, Hold: hold}
+	return citytest.Harness{Open: open, Drains: true, Pools: true, Rigs: true, Work: true, Automations: true, Live: true, Hold: hold, Record: record}
 }
 
 // hold writes a configuration that removes most of the running agents.
@@ -144,6 +144,23 @@ func hold(t *testing.T, c city.Control) {
 	}
 	const text = "[workspace]\nname = \"town\"\n[[agents]]\nname = \"lazy\"\nsuspended = true\nstart_command = \"exec cat\"\n"
 	if err := os.WriteFile(filepath.Join(s.Path, "city.toml"), []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// record writes an event into a city's log.
+func record(t *testing.T, c city.Control, e events.Event) {
+	t.Helper()
+	s, err := c.Snapshot(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	log, err := events.Open(filepath.Join(s.Path, ".gc"), events.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.Close()
+	if _, err := log.Append(e); err != nil {
 		t.Fatal(err)
 	}
 }

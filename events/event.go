@@ -23,6 +23,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -37,6 +38,24 @@ type Event struct {
 	Subject string          `json:"subject,omitempty"` // what it is about: an agent, an automation, a pool, a bead
 	Message string          `json:"message,omitempty"` // one line for a person
 	Payload json.RawMessage `json:"payload,omitempty"` // one JSON value, at most what fits a 64 KiB line
+
+	// EmittedBy says what emitted an event that gcity did not write by itself: "worker (pid 4242)".
+	EmittedBy string `json:"emitted_by,omitempty"`
+	// Peer says where the request came from that caused the event, if it came over TCP: "tcp 192.0.2.7:4711".
+	Peer string `json:"peer,omitempty"`
+}
+
+// families are the words before the dot of the types that gcity itself writes.
+const families = "agent automation bead city controller events mail pool provider rig store watchdog"
+
+// Reserved returns an error that says why only gcity may write events of a type, nil if anything may.
+func Reserved(kind string) error {
+	family, _, _ := strings.Cut(kind, ".")
+	own := strings.Fields(families)
+	if !slices.Contains(own, strings.ToLower(family)) {
+		return nil
+	}
+	return fmt.Errorf("the event type %q is reserved: only gcity writes events of the families %s; use a word of your own before the dot", kind, strings.Join(own, ", "))
 }
 
 // The types that gcity itself writes. Agents and scripts emit their own.

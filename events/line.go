@@ -57,7 +57,8 @@ func prepare(e Event, now time.Time) (entry, error) {
 	for _, f := range [...]struct {
 		key, value string
 		limit      int
-	}{{`,"subject":`, e.Subject, maxName}, {`,"message":`, e.Message, maxMessage}} {
+	}{{`,"subject":`, e.Subject, maxName}, {`,"message":`, e.Message, maxMessage},
+		{`,"emitted_by":`, e.EmittedBy, maxName}, {`,"peer":`, e.Peer, maxName}} {
 		if f.value != "" {
 			var ok bool
 			b, ok = appendString(append(b, f.key...), f.value, f.limit)

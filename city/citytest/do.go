@@ -23,6 +23,10 @@ func (f *Fake) Do(ctx context.Context, c city.Command) (city.Receipt, error) {
 	if err := ctx.Err(); err != nil {
 		return city.Receipt{}, &city.Error{Code: city.Unavailable, Message: err.Error()}
 	}
+	c, err := city.Signed(c, city.PeerOf(ctx))
+	if err != nil {
+		return city.Receipt{}, err
+	}
 	switch c := c.(type) {
 	case city.Fire:
 		return f.fire(ctx, c)
@@ -69,9 +73,6 @@ func isFlag(c city.Command) bool {
 func (f *Fake) doCity(c city.Command) (city.Receipt, error) {
 	switch c := c.(type) {
 	case city.Emit:
-		if err := c.Event.Check(); err != nil {
-			return city.Receipt{}, &city.Error{Code: city.Invalid, Message: err.Error()}
-		}
 		seq := f.record(c.Event)
 		f.edit(func(*city.Snapshot) {})
 		return city.Receipt{Seq: seq, Message: "written"}, nil

@@ -5,6 +5,7 @@ import (
 
 	"gcity/city"
 	"gcity/city/citytest"
+	"gcity/events"
 )
 
 func TestFake(t *testing.T) {
@@ -12,6 +13,7 @@ func TestFake(t *testing.T) {
 	citytest.Suite(t, citytest.Harness{
 		Open:   func(*testing.T) city.Control { f = citytest.NewTown(); return f },
 		Drains: true, Pools: true, Rigs: true, Work: true, Automations: true,
-		Hold: func(*testing.T, city.Control) { f.Hold() },
+		Hold:   func(*testing.T, city.Control) { f.Hold() },
+		Record: func(_ *testing.T, _ city.Control, e events.Event) { f.Record(e) },
 	})
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"gcity/city"
+	"gcity/events"
 )
 
 // The agents of a city that Suite is run on.
@@ -39,6 +40,9 @@ type Harness struct {
 	// Hold, if not nil, writes a configuration that has no agent that runs, only Lazy. The city looks at it when it is
 	// told to reload, or before.
 	Hold func(t *testing.T, ctl city.Control)
+
+	// Record writes an event as the city itself does.
+	Record func(t *testing.T, ctl city.Control, e events.Event)
 }
 
 // Suite checks what every city.Control promises.
@@ -54,7 +58,7 @@ func Suite(t *testing.T, h Harness) {
 		{"UnknownAgent", true, testUnknown},
 		{"AgentWithoutSession", true, testLazy},
 		{"Inspect", true, testInspect},
-		{"InspectCrashes", true, testInspectCrashes},
+		{"InspectCrashes", true, testInspectCrashes(h.Record)},
 		{"Output", true, testOutput},
 		{"Watch", true, testWatch},
 		{"SendKeys", true, testKeys},

@@ -36,13 +36,17 @@ func testInspect(t *testing.T, ctx context.Context, ctl city.Control) {
 }
 
 // Crashes are read from the log, whoever wrote it there, the newest first.
-func testInspectCrashes(t *testing.T, ctx context.Context, ctl city.Control) {
+func testInspectCrashes(record func(*testing.T, city.Control, events.Event)) func(*testing.T, context.Context, city.Control) {
+	return func(t *testing.T, ctx context.Context, ctl city.Control) { inspectCrashes(t, ctx, ctl, record) }
+}
+
+func inspectCrashes(t *testing.T, ctx context.Context, ctl city.Control, record func(*testing.T, city.Control, events.Event)) {
 	for _, output := range []string{"first words", "last words"} {
 		payload, err := json.Marshal(map[string]any{"code": 3, "uptime_ms": 1500, "output": output})
 		if err != nil {
 			t.Fatal(err)
 		}
-		do(t, ctx, ctl, city.Emit{Event: events.Event{Type: events.AgentCrashed, Actor: "tester", Subject: Lazy, Message: "exit 3", Payload: payload}})
+		record(t, ctl, events.Event{Type: events.AgentCrashed, Actor: "controller", Subject: Lazy, Message: "exit 3", Payload: payload})
 	}
 	about, err := ctl.Inspect(ctx, Lazy)
 	if err != nil {

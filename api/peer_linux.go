@@ -1,0 +1,106 @@
+package api
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+
+	"golang.org/x/sys/unix"
+
+	"gcity/city"
+	"gcity/internal/proc"
+)
+
+// maxAncestors bounds the walk from a process to the session that it belongs to.
+const maxAncestors = 64
+
+// signed returns a request's command in the name of its peer.
+func (s *server) signed(r *http.Request, c city.Command) (context.Context, city.Command, error) {
+	p := city.PeerOf(r.Context())
+	if p == (city.Peer{}) {
+		switch c.(type) {
+		case city.Emit, city.Fire, city.EndRun, city.Acknowledge: // they carry its name
+			p = s.local(r)
+		default:
+			return r.Context(), c, nil
+		}
+	}
+	ctx := city.WithPeer(r.Context(), p)
+	c, err := city.Signed(c, p)
+	return ctx, c, err
+}
+
+// local returns the peer at the other end of the city's socket.
+func (s *server) local(r *http.Request) city.Peer {
+	conn, _ := r.Context().Value(connKey{}).(net.Conn)
+	cred, err := credentials(conn)
+	if err != nil {
+		return city.Peer{}
+	}
+	if cred.Pid <= 0 { // of another namespace
+		return city.Peer{From: "a process of another container"}
+	}
+	sessions := map[string]string{}
+	if snap, err := s.city.Snapshot(r.Context()); err == nil {
+		for i := range snap.Agents {
+			if one := &snap.Agents[i]; one.Session != nil {
+				sessions[one.Session.ID] = one.Name
+			}
+		}
+	}
+	actor, agent := actorOf(int(cred.Pid), sessions)
+	return city.Peer{Actor: actor, From: fmt.Sprintf("pid %d", cred.Pid), Agent: agent}
+}
+
+// actorOf returns in whose name a process acts: the agent whose session the process, or the oldest of its ancestors in any
+// session, belongs to. Outside of all sessions it is the name in the process's environment, else the operator. "" = the
+// process cannot be seen.
+func actorOf(pid int, sessions map[string]string) (name string, isAgent bool) {
+	agent, own := "", ""
+	for at, n := pid, 0; at > 1 && n < maxAncestors; n++ {
+		environ := proc.Environ(at)
+		if at == pid {
+			if environ == nil {
+				return "", false
+			}
+			own = cmp.Or(variable(environ, "GC_AGENT"), variable(environ, "GC_AUTOMATION"), "operator")
+		}
+		agent = cmp.Or(sessions[variable(environ, "GC_SESSION_ID")], agent)
+		stat, err := proc.ReadStat(at)
+		if err != nil {
+			break
+		}
+		at = stat.PPID
+	}
+	return cmp.Or(agent, own), agent != ""
+}
+
+// variable returns the value of a variable in an environment, "" if it is not set.
+func variable(environ []byte, name string) string {
+	for kv := range bytes.SplitSeq(environ, []byte{0}) {
+		if value, ok := bytes.CutPrefix(kv, []byte(name+"=")); ok {
+			return string(value)
+		}
+	}
+	return ""
+}
+
+// credentials returns the kernel's word on the process at the other end of a unix socket.
+func credentials(c net.Conn) (cred *unix.Ucred, err error) {
+	u, ok := c.(*net.UnixConn)
+	if !ok {
+		return nil, errors.New("not a unix socket")
+	}
+	raw, err := u.SyscallConn()
+	if err != nil {
+		return nil, err
+	}
+	if e := raw.Control(func(fd uintptr) { cred, err = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED) }); e != nil {
+		return nil, e
+	}
+	return cred, err
+}

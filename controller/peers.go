@@ -1,0 +1,102 @@
+package controller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"gcity/beads"
+	"gcity/city"
+	"gcity/events"
+)
+
+// peers are the peers of commands that came over TCP, so that the events that a command causes say where it came from.
+type peers struct {
+	now     string            // of the command that is being taken
+	waiting map[uint64]string // by the id of a command that is not answered yet
+}
+
+// commandFrom takes a command, and notes where it came from.
+func (m *machine) commandFrom(now time.Time, in inCommand) {
+	if in.peer.Remote {
+		if m.peers.waiting == nil {
+			m.peers.waiting = map[uint64]string{}
+		}
+		m.peers.now, m.peers.waiting[in.id] = in.peer.From, in.peer.From
+	}
+	m.command(now, in.id, in.cmd)
+	m.peers.now = ""
+}
+
+// stamp writes into an event where the command came from that caused it.
+func (p *peers) stamp(f effect) effect {
+	switch f := f.(type) {
+	case fxRecord:
+		f.event.Peer = p.now
+		for _, a := range f.answers {
+			if from, ok := p.waiting[a.id]; ok {
+				f.event.Peer = from
+				delete(p.waiting, a.id)
+			}
+		}
+		return f
+	case fxEmit:
+		f.event.Peer = p.waiting[f.id]
+		delete(p.waiting, f.id)
+		return f
+	case fxAnswer:
+		delete(p.waiting, f.answer.id)
+	}
+	return f
+}
+
+// impostor refuses a command that says it is by an agent and does not come from that agent.
+func (c *Controller) impostor(cmd city.Command, p city.Peer) error {
+	by := ""
+	switch cmd := cmd.(type) {
+	case city.Fire:
+		by = cmd.By
+	case city.EndRun:
+		by = cmd.By
+	case city.Acknowledge:
+		by = cmd.By
+	}
+	if by == "" || by == p.Actor || p == (city.Peer{}) {
+		return nil
+	}
+	if _, isAgent := c.snap.Load().Agent(by); !isAgent {
+		return nil
+	}
+	return &city.Error{Code: city.Forbidden, Message: fmt.Sprintf("this command comes from %s and cannot name the agent %q: leave the name out", p, by)}
+}
+
+// confirmTime bounds the look at a store that confirms a report.
+const confirmTime = 5 * time.Second
+
+// confirm refuses the report of a change to a bead that its store does not show. A store that cannot be asked confirms
+// everything: the change is made already, and its event must not be lost.
+func (c *Controller) confirm(ctx context.Context, cmd city.Command) error {
+	e, ok := cmd.(city.Emit)
+	if !ok || !strings.HasPrefix(e.Event.Type, "bead.") || e.Event.Type == events.BeadImported || c.o.Stores == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, confirmTime)
+	defer cancel()
+	for _, rig := range c.route(e.Event.Subject) {
+		store, err := c.runner.store(rig)
+		if err != nil {
+			return nil
+		}
+		b, err := store.Get(ctx, e.Event.Subject)
+		switch {
+		case errors.Is(err, beads.ErrNotFound):
+			continue
+		case err == nil && e.Event.Type == events.BeadClosed && b.Status != beads.StatusClosed:
+			return &city.Error{Code: city.Conflict, Message: fmt.Sprintf("bead %s is %s, not closed: no event is written", b.ID, b.Status)}
+		}
+		return nil
+	}
+	return &city.Error{Code: city.NotFound, Message: fmt.Sprintf("no bead is called %q: no event %s is written", e.Event.Subject, e.Event.Type)}
+}

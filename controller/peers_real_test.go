@@ -1,0 +1,78 @@
+package controller_test
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"gcity/api"
+	"gcity/events"
+)
+
+// What comes over TCP writes no event of gcity's own types and names no other actor; what it causes says where it came from.
+func TestEventsOfPeers(t *testing.T) {
+	c := openWith(t, nil)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- api.Serve(ctx, l, c, api.Options{Guard: &api.Guard{}}) }()
+	t.Cleanup(func() { cancel(); <-ended })
+	post := func(path, body string) int {
+		r, err := http.NewRequest("POST", "http://"+l.Addr().String()+path, strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("X-GC-Request", "1")
+		if body != "" {
+			r.Header.Set("Content-Type", "application/json")
+		}
+		resp, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp.Body.Close()
+		return resp.StatusCode
+	}
+	for body, want := range map[string]int{
+		`{"type":"agent.quarantined","subject":"worker"}`:                  400,
+		`{"type":"bead.created","subject":"tw-1"}`:                         400,
+		`{"type":"deploy.done","actor":"controller"}`:                      403,
+		`{"type":"deploy.done","actor":"operator"}`:                        403,
+		`{"type":"deploy.done","emitted_by":"controller","peer":"nobody"}`: 200,
+	} {
+		if got := post("/v0/events", body); got != want {
+			t.Errorf("%s: %d, want %d", body, got, want)
+		}
+	}
+	if got := post("/v0/automation/chore/run", `{"by":"worker"}`); got != 403 {
+		t.Errorf("a run in another name: %d", got)
+	}
+	for _, path := range []string{"/v0/agent/worker/restart", "/v0/agent/worker/suspend", "/v0/agent/worker/resume"} {
+		if got := post(path, ""); got != 200 {
+			t.Errorf("%s: %d", path, got)
+		}
+	}
+	if got := post("/v0/beads", `{"title":"paint"}`); got != 200 {
+		t.Errorf("a bead: %d", got)
+	}
+	for _, want := range []struct{ kind, actor, by string }{
+		{"deploy.done", "api", "api (tcp 127.0.0.1:"}, {events.AgentSuspended, "operator", ""}, {events.AgentResumed, "operator", ""},
+		{events.BeadCreated, "operator", ""},
+	} {
+		all, err := c.History(t.Context(), events.Query{Types: []string{want.kind}, Limit: 1})
+		if err != nil || len(all) != 1 || !strings.HasPrefix(all[0].Peer, "tcp 127.0.0.1:") || !strings.HasPrefix(all[0].EmittedBy, want.by) ||
+			all[0].Actor != want.actor || want.by == "" && all[0].EmittedBy != "" {
+			t.Errorf("%s: %+v %v", want.kind, all, err)
+		}
+	}
+	started, err := c.History(t.Context(), events.Query{Types: []string{events.AgentStarted}, Subject: "worker"})
+	if err != nil || !slices.ContainsFunc(started, func(e events.Event) bool { return e.Peer != "" }) {
+		t.Errorf("the restart: %+v %v", started, err)
+	}
+}
