@@ -38,7 +38,7 @@ type knownAgent struct {
 }
 
 func knownOf(c *config.City) known {
-	k := known{Name: c.Workspace.Name, Store: city.WorkStore{Provider: c.Beads.Keeper(), Host: c.Dolt.Host, Port: c.Dolt.Port}}
+	k := known{Name: c.Workspace.Name, Store: workStore(c)}
 	for _, r := range c.Rigs {
 		if r.Problem == "" {
 			path := r.Path

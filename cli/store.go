@@ -63,9 +63,16 @@ type depot struct {
 	meant  bool    // somebody said which store: it is asked before that of an id's prefix
 }
 
+// workStore says who keeps the work of a configuration.
+func workStore(c *config.City) city.WorkStore {
+	by := city.WorkStore{Provider: c.Beads.Keeper()}
+	by.Host, by.Port = c.Dolt.Server()
+	return by
+}
+
 // places are the stores of a configuration.
 func places(c *config.City) []place {
-	by := city.WorkStore{Provider: c.Beads.Keeper(), Host: c.Dolt.Host, Port: c.Dolt.Port}
+	by := workStore(c)
 	out := []place{{"", c.Path, c.Prefix(), c.Path, by}}
 	for _, r := range c.Rigs {
 		out = append(out, place{r.Name, r.Path, r.Prefix, c.Path, by})

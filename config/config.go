@@ -242,8 +242,17 @@ func (b Beads) Keeper() string {
 
 // Dolt is the [dolt] table: the database server that bd is to use. What is empty bd finds itself.
 type Dolt struct {
-	Host string
-	Port int // 0 = none is said
+	Host    string
+	Port    int  // 0 = none is said
+	Managed bool // gcity starts and stops the server
+}
+
+// Server returns the address of the server. Defaults fill in what is not said, if gcity runs the server or a part is said.
+func (d Dolt) Server() (host string, port int) {
+	if !d.Managed && d.Host == "" && d.Port == 0 {
+		return "", 0
+	}
+	return cmp.Or(d.Host, "127.0.0.1"), cmp.Or(d.Port, 3307)
 }
 
 // Formulas is the [formulas] table.

@@ -17,6 +17,11 @@ func workKeys() []key {
 			field: func(p place) any { return &p.city.Dolt.Host }},
 		{path: "dolt.port", kind: kindInt, within: portBounds(), doc: "Its port.",
 			field: func(p place) any { return &p.city.Dolt.Port }},
+		{path: "dolt.managed", kind: kindBool, def: "false",
+			doc: "gcity starts a Dolt server for `bd` with the city, restarts it when it dies, and stops it with the city. " +
+				"`host` is then this machine (default `127.0.0.1`), and `port` is 3307 by default. The program `dolt` has to be " +
+				"installed. The same happens without this key where bd's own configuration asks for a server on this machine.",
+			field: func(p place) any { return &p.city.Dolt.Managed }},
 
 		{path: "formulas", kind: kindTable, doc: "Recipes for work. The folder is looked through with or without this table."},
 		{path: "formulas.dir", kind: kindString, def: `".gc/formulas"`, check: checkPath,

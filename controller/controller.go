@@ -188,6 +188,7 @@ func (c *Controller) translate(cfg *config.City) *conf {
 		warnings = append(warnings, text)
 	}
 	own, _ := colour.Parse(cfg.Console.Colour) // checked when it was read; none is none
+	host, port := cfg.Dolt.Server()
 	automations := cfg.AutomationOptions()
 	automations.Local = time.Local
 	return &conf{
@@ -197,7 +198,7 @@ func (c *Controller) translate(cfg *config.City) *conf {
 		dir: c.o.Dir, source: cfg, nowork: c.o.Stores == nil, backups: c.o.BackUp != nil && c.o.Stores != nil, layers: cfg.Layers(), automations: automations, tiers: tiersOf(cfg),
 		wispEvery: cfg.Daemon.WispGCInterval, wispTTL: cfg.Daemon.WispTTL,
 		onDisk:  cfg.Daemon.CrashHistory == "disk",
-		store:   city.WorkStore{Provider: cfg.Beads.Keeper(), Host: cfg.Dolt.Host, Port: cfg.Dolt.Port},
+		store:   city.WorkStore{Provider: cfg.Beads.Keeper(), Host: host, Port: port},
 		api:     c.doorOf(cfg),
 		console: city.Console{Theme: cfg.Console.Theme, Colour: own},
 		patrol:  cfg.Daemon.PatrolInterval, grace: cfg.Daemon.ShutdownTimeout, window: cfg.Daemon.RestartWindow,
