@@ -1,0 +1,262 @@
+package bd
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"syscall"
+	"time"
+
+	"gcity/beads/foreign"
+	"gcity/internal/disk"
+	"gcity/internal/proc"
+)
+
+const (
+	doltProgram = "dolt"
+	answerLimit = 2 * time.Second
+	// upLimit is how long a server may take from its start to its first answer.
+	upLimit = 30 * time.Second
+	// downLimit is how long a server may take to end after a signal, before it is killed.
+	downLimit = 5 * time.Second
+	largeLog  = 10 << 20
+)
+
+// Server is a Dolt SQL server that gcity starts and stops for bd. It has the databases of a city and of its
+// rigs. It outlives the process that started it; the next Server with the same State takes it over.
+type Server struct {
+	Data    string // folder of the databases
+	State   string // folder of the server's configuration, of its log, and of the file that names its process
+	Host    string
+	Port    int
+	Environ []string // the environment is taken from here
+
+	waits sync.WaitGroup // reap what was started; they end with the server or with this process
+}
+
+// process names the server's process across restarts of gcity.
+type process struct {
+	PID   int    `json:"pid"`
+	Start uint64 `json:"start"` // of the process, as the kernel counts
+	Boot  string `json:"boot"`
+}
+
+// LocalServer returns the address of the Dolt server on this machine that bd itself is configured for, in
+// the folder of a city. Without a configured port bd chooses one, and starts the server by itself.
+func LocalServer(dir string) (host string, port int, ok bool) {
+	var m struct {
+		Mode string `json:"dolt_mode"`
+		Host string `json:"dolt_server_host"`
+		Port int    `json:"dolt_server_port"`
+	}
+	data, err := disk.ReadFile(filepath.Join(dir, ".beads", "metadata.json"))
+	if err != nil || json.Unmarshal(data, &m) != nil || m.Mode != "server" || m.Port == 0 || !IsLocal(m.Host) {
+		return "", 0, false
+	}
+	return cmp.Or(m.Host, "127.0.0.1"), m.Port, true
+}
+
+// IsLocal reports whether a host of the configuration is this machine. The empty one is.
+func IsLocal(host string) bool {
+	if ip := net.ParseIP(host); ip != nil {
+		return ip.IsLoopback()
+	}
+	return host == "" || host == "localhost"
+}
+
+// Answers returns nil if a MySQL server answers at an address.
+func Answers(ctx context.Context, host string, port int) error {
+	ctx, cancel := context.WithTimeout(ctx, answerLimit)
+	defer cancel()
+	at := net.JoinHostPort(host, strconv.Itoa(port))
+	var d net.Dialer
+	c, err := d.DialContext(ctx, "tcp", at)
+	if err != nil {
+		return fmt.Errorf("no Dolt server answers at %s: %w", at, err)
+	}
+	defer c.Close()
+	until, _ := ctx.Deadline()
+	greeting := make([]byte, 5) // length, sequence, version of the protocol
+	err = c.SetReadDeadline(until)
+	if err == nil {
+		_, err = io.ReadFull(c, greeting)
+	}
+	if err == nil && greeting[4] != 10 {
+		err = errors.New("what listens there is no MySQL server")
+	}
+	if err != nil {
+		return fmt.Errorf("no Dolt server answers at %s: %w", at, err)
+	}
+	return nil
+}
+
+// Ensure starts the server if none answers, and waits until it does. It reports whether it started one.
+func (s *Server) Ensure(ctx context.Context) (started bool, err error) {
+	if err := Answers(ctx, s.Host, s.Port); err == nil {
+		return false, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, upLimit)
+	defer cancel()
+	if s.Runs() {
+		return false, s.awaitAnswer(ctx, nil)
+	}
+	died, err := s.start()
+	if err != nil {
+		return false, err
+	}
+	return true, s.awaitAnswer(ctx, died)
+}
+
+// Runs reports whether the process that gcity started still lives.
+func (s *Server) Runs() bool {
+	p, err := s.read()
+	return err == nil && p.lives()
+}
+
+func (p process) lives() bool {
+	boot, err := proc.BootID()
+	return err == nil && p.Boot == boot && proc.Lives(p.PID, p.Start)
+}
+
+func (s *Server) file(name string) string { return filepath.Join(s.State, name) }
+
+func (s *Server) read() (p process, err error) {
+	data, err := disk.ReadFile(s.file("server.json"))
+	if err == nil {
+		err = json.Unmarshal(data, &p)
+	}
+	return p, err
+}
+
+// start starts the server in a session of its own. died is told of its end.
+func (s *Server) start() (died <-chan error, err error) {
+	exe, err := exec.LookPath(doltProgram)
+	if err != nil {
+		return nil, fmt.Errorf("the program %s, which [dolt] has gcity run, is not on the PATH; install it, "+
+			"or set managed = false and run a server yourself", doltProgram)
+	}
+	if err := errors.Join(disk.MkdirAll(s.State, 0o700), disk.MkdirAll(s.Data, 0o700)); err != nil {
+		return nil, fmt.Errorf("cannot make the folders of the Dolt server: %w", err)
+	}
+	text, err := json.Marshal(map[string]any{ // YAML is a superset of JSON
+		"log_level": "warning", "data_dir": s.Data, "listener": map[string]any{"host": s.Host, "port": s.Port},
+	})
+	if err == nil {
+		err = disk.Replace(s.file("server.yaml"), text, 0o600)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("cannot write the configuration of the Dolt server: %w", err)
+	}
+	log, err := s.openLog()
+	if err != nil {
+		return nil, fmt.Errorf("cannot write the log of the Dolt server: %w", err)
+	}
+	defer log.Close()
+	cmd := exec.Command(exe, "sql-server", "--config", s.file("server.yaml"))
+	cmd.Dir, cmd.Stdout, cmd.Stderr = s.Data, log, log
+	cmd.Env = environment(Options{Environ: s.Environ}, filepath.Dir(s.Data))
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if err := cmd.Start(); err != nil {
+		return nil, fmt.Errorf("cannot start the Dolt server: %w", err)
+	}
+	err = s.remember(cmd.Process.Pid)
+	if err != nil {
+		err = errors.Join(fmt.Errorf("cannot note the Dolt server: %w", err), cmd.Process.Kill())
+	}
+	end := make(chan error, 1)
+	s.waits.Go(func() { end <- cmd.Wait() })
+	return end, err
+}
+
+func (s *Server) openLog() (*os.File, error) {
+	flags := os.O_CREATE | os.O_WRONLY | os.O_APPEND
+	if info, err := disk.Lstat(s.file("server.log")); err == nil && info.Size() > largeLog {
+		flags |= os.O_TRUNC
+	}
+	return disk.OpenFile(s.file("server.log"), flags, 0o600)
+}
+
+func (s *Server) remember(pid int) error {
+	st, err := proc.ReadStat(pid)
+	if err != nil {
+		return err
+	}
+	boot, err := proc.BootID()
+	if err != nil {
+		return err
+	}
+	data, err := json.Marshal(process{pid, st.Start, boot})
+	if err != nil {
+		return err
+	}
+	return disk.Save(s.file("server.json"), data, 0o600)
+}
+
+// awaitAnswer waits until the server answers, or has died.
+func (s *Server) awaitAnswer(ctx context.Context, died <-chan error) error {
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		err := Answers(ctx, s.Host, s.Port)
+		if err == nil {
+			return nil
+		}
+		select {
+		case why := <-died:
+			return fmt.Errorf("the Dolt server ended at once (%w): %s", endOf(why), s.lastLine())
+		case <-ctx.Done():
+			return fmt.Errorf("the Dolt server was started and does not answer: %w; see %s", err, s.file("server.log"))
+		case <-tick.C:
+		}
+	}
+}
+
+func endOf(err error) error {
+	if err == nil {
+		return errors.New("exit 0")
+	}
+	return err
+}
+
+// lastLine is what the server printed last.
+func (s *Server) lastLine() string {
+	data, err := disk.ReadFile(s.file("server.log"))
+	if err != nil {
+		return err.Error()
+	}
+	return foreign.First(string(data[max(0, len(data)-300):]))
+}
+
+// Stop ends the server that gcity started; another one stays. It reports whether there was one.
+func (s *Server) Stop(ctx context.Context) (stopped bool, err error) {
+	p, err := s.read()
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return false, nil
+	case err != nil:
+		return false, fmt.Errorf("cannot tell whether a Dolt server of this city runs: %w", err)
+	case !p.lives():
+		return false, disk.Remove(s.file("server.json"))
+	}
+	limit := downLimit
+	if until, ok := ctx.Deadline(); ok {
+		limit = min(limit, time.Until(until)/2)
+	}
+	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL} {
+		proc.Signal(p.PID, sig, func(int) bool { return p.lives() })
+		if proc.WaitPid(p.PID, limit) || !p.lives() {
+			return true, disk.Remove(s.file("server.json"))
+		}
+	}
+	return false, fmt.Errorf("the Dolt server, pid %d, does not end", p.PID)
+}
