@@ -62,6 +62,9 @@ func (a *app) settle(ctx context.Context) error {
 	}
 	defer a.givenUp(h)
 	defer h.close()
+	if err := h.raiseDolt(ctx); err != nil {
+		a.warn(err.Error())
+	}
 	done := a.saySettling(ctx, h.loop)
 	err = h.loop.Settle(ctx)
 	done()
@@ -154,6 +157,13 @@ func (a *app) stopLeft(ctx context.Context, dir string) (string, error) {
 	ended, err := endLeft(ctx, dir, a.now, a.saySlow, nil)
 	if err != nil {
 		return "", err
+	}
+	served, err := stopDolt(ctx, dir)
+	if err != nil {
+		return "", err
+	}
+	if ended == 0 && served {
+		return "no controller ran; the Dolt server of the city is stopped", nil
 	}
 	if ended == 0 {
 		return "", notRunning("nothing of %s runs", dir)

@@ -214,7 +214,7 @@ type check struct {
 func checks() []check {
 	return []check{
 		{"configuration", checkCity}, {"trust", checkTrust}, {"agents", checkAgents}, {"programs", checkPrograms}, {"rigs", checkRigs}, {"automations", checkAutomations}, {"formulas", checkRecipes}, {"overrides", checkOverrides}, {"folder .gc", checkFolder}, {"leftovers", checkLeftovers}, {"controller", checkController}, {"versions", checkVersions}, {"API", checkAPI},
-		{"sessions", checkSessions}, {"crashes", checkQuarantine}, {"stray processes", checkStrays}, {"whose work", checkStranded}, {"event log", checkLog}, {"events' script", checkMirror}, {"file system", checkFileSystem}, {"disk space", checkSpace}, {"clock", checkClock}, {"git", checkGit},
+		{"sessions", checkSessions}, {"crashes", checkQuarantine}, {"stray processes", checkStrays}, {"whose work", checkStranded}, {"event log", checkLog}, {"events' script", checkMirror}, {"bd's server", checkDolt}, {"file system", checkFileSystem}, {"disk space", checkSpace}, {"clock", checkClock}, {"git", checkGit},
 		{"terminals", checkTerminals}, {"open files", checkFiles}, {"processes", checkTasks}, {"inotify", checkInotify}, {"logging out", checkLinger},
 	}
 }

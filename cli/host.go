@@ -106,6 +106,10 @@ func (h *house) run(ctx context.Context, ready func()) error {
 		return nil
 	})
 	g.Go(func() error {
+		h.dolt(serveCtx)
+		return nil
+	})
+	g.Go(func() error {
 		told, hush := context.WithCancel(serveCtx)
 		defer hush()
 		g.Go(func() error { // there are no more events

@@ -46,14 +46,14 @@ func TestMain(m *testing.M) {
 	}
 	completeWithin = patience // a busy machine is no shell
 	play := func() { os.Exit(Main(os.Args[1:], "test")) }
-	testscript.Main(m, map[string]func(){"gcity": play, "gc": play})
+	testscript.Main(m, map[string]func(){"gcity": play, "gc": play, "dolt": playDolt})
 }
 
 // Stories of a city told by its commands: real processes on real terminals.
 func TestScripts(t *testing.T) {
 	commands := map[string]func(*testscript.TestScript, bool, []string){
 		"code": code, "until": until, "pid": pidOf, "gone": gone, "alive": aliveNow, "signal": signalTo,
-		"marked": marked,
+		"marked": marked, "doltpid": serverPID,
 	}
 	maps.Copy(commands, streetCommands())
 	testscript.Run(t, testscript.Params{

@@ -214,29 +214,6 @@ func appendEventIn(dir string, e events.Event, room events.Room) (uint64, error)
 	return seq, errors.Join(err, closeLog(), broken.first())
 }
 
-// logTrouble reads the newest part of the log and tells what is damaged there, "" if nothing is.
-func logTrouble(ctx context.Context, dir string) (string, error) {
-	r, err := events.OpenReader(gcDir(dir))
-	if errors.Is(err, os.ErrNotExist) {
-		return "", nil
-	}
-	if err != nil {
-		return "", err
-	}
-	if _, err := r.Find(ctx, events.Query{Limit: events.MaxLimit}); err != nil {
-		return "", err
-	}
-	n, damage := r.Damaged()
-	if n == 0 {
-		return "", nil
-	}
-	var where []string
-	for _, d := range damage {
-		where = append(where, d.String())
-	}
-	return fmt.Sprintf("%d damaged lines: %s", n, strings.Join(where, " | ")), nil
-}
-
 // holdCity keeps controllers away from a city; the result lets them in again.
 func holdCity(dir string) (release func(), err error) {
 	hold, err := controller.Acquire(dir)
@@ -291,6 +268,7 @@ type parts struct {
 	last     *lastwords.Time                 // of all that follows the loop's last decision
 	mirror   func(ctx context.Context)       // tells a script of events until ctx ends
 	door     func(ctx context.Context)       // answers over TCP, where that is wanted, until ctx ends
+	dolt     func(ctx context.Context)       // keeps bd's database server up until ctx ends
 	faults   faults                          // of all that is here
 	close    func()                          // gives everything back, the city's lock last
 }
@@ -358,7 +336,10 @@ func assemble(ctx context.Context, c *config.City, version string, o houseOption
 	if err != nil {
 		return parts{}, err
 	}
-	p := parts{loop: loop, faults: broken, sessions: sessions, last: last, mirror: func(context.Context) {}, door: func(context.Context) {}, close: undo.close}
+	p := parts{loop: loop, faults: broken, sessions: sessions, last: last, mirror: func(context.Context) {}, door: func(context.Context) {}, dolt: func(context.Context) {}, close: undo.close}
+	if s := doltServer(c); s != nil {
+		p.dolt = func(ctx context.Context) { keepDolt(ctx, s, o.logger, p.ended, last) }
+	}
 	if m, ok := mirrorOf(c, o.grant); ok {
 		m.Log, m.Logger, m.Last = log, o.logger, last
 		p.mirror = func(ctx context.Context) { mirror.Run(ctx, m) }

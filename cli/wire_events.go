@@ -40,6 +40,29 @@ func openLog(dir string, c *config.City, broken func(error)) (log *events.Log, c
 	return log, func() error { return errors.Join(log.Close(), after()) }, nil
 }
 
+// logTrouble reads the newest part of the log and tells what is damaged there, "" if nothing is.
+func logTrouble(ctx context.Context, dir string) (string, error) {
+	r, err := events.OpenReader(gcDir(dir))
+	if errors.Is(err, os.ErrNotExist) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	if _, err := r.Find(ctx, events.Query{Limit: events.MaxLimit}); err != nil {
+		return "", err
+	}
+	n, damage := r.Damaged()
+	if n == 0 {
+		return "", nil
+	}
+	var where []string
+	for _, d := range damage {
+		where = append(where, d.String())
+	}
+	return fmt.Sprintf("%d damaged lines: %s", n, strings.Join(where, " | ")), nil
+}
+
 // mirrorOf is the script that is told of a city's events, without log and logger; ok: there is one, and it may run.
 func mirrorOf(c *config.City, grant trust.Grant) (o mirror.Options, ok bool) {
 	path, ok := cutExec(c.Events.Provider)
