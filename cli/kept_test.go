@@ -34,7 +34,7 @@ func (endless) Snapshots(context.Context) iter.Seq2[*city.Snapshot, error] { ret
 // quietCity is one that gives back what it has by closeIt.
 func quietCity(closeIt func()) *kept {
 	until := func(ctx context.Context) { <-ctx.Done() }
-	return &kept{signals: make(chan os.Signal, 8), release: func() {}, house: &house{
+	return &kept{own: slog.New(slog.DiscardHandler), signals: make(chan os.Signal, 8), release: func() {}, house: &house{
 		logger: slog.New(slog.DiscardHandler), done: make(chan struct{}),
 		parts: parts{loop: endless{}, last: lastwords.New(time.Second), faults: newFaults(), mirror: until, door: until,
 			serve: func(ctx context.Context) error { <-ctx.Done(); return nil }, close: closeIt},
