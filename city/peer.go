@@ -42,7 +42,8 @@ func PeerOf(ctx context.Context) Peer {
 // reports are the types that a command of gcity writes itself after it has changed a store or the configuration.
 func reports(kind string) bool {
 	return slices.Contains([]string{
-		events.BeadCreated, events.BeadUpdated, events.BeadClosed, events.BeadImported, events.RigAdded, events.RigRemoved,
+		events.BeadCreated, events.BeadUpdated, events.BeadClosed, events.BeadImported, events.StoreRestored,
+		events.RigAdded, events.RigRemoved,
 	}, kind)
 }
 
