@@ -1,6 +1,7 @@
 package holder
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -31,7 +32,7 @@ func (h *holder) settle() error {
 	if err := os.Remove(wire.SocketFile); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return fmt.Errorf("cannot remove a dead socket: %w", err)
 	}
-	ln, err := net.ListenUnix("unix", &net.UnixAddr{Name: wire.SocketFile, Net: "unix"})
+	ln, err := listen(wire.SocketFile)
 	if err != nil {
 		return fmt.Errorf("cannot listen in %s: %w", h.dir, err)
 	}
@@ -58,6 +59,23 @@ func (h *holder) settle() error {
 		err = errors.Join(err, h.writeJSON(wire.ExitFile, h.cur.exit))
 	}
 	return err
+}
+
+// listen binds a socket that only this user can connect to (0600). On Linux a socket file gets the mode of the unbound socket,
+// so it is at no moment open to others.
+func listen(name string) (*net.UnixListener, error) {
+	lc := net.ListenConfig{Control: func(_, _ string, raw syscall.RawConn) error {
+		var err error
+		if e := raw.Control(func(fd uintptr) { err = syscall.Fchmod(int(fd), 0o600) }); e != nil {
+			return e
+		}
+		return err
+	}}
+	ln, err := lc.Listen(context.Background(), "unix", name)
+	if err != nil {
+		return nil, err
+	}
+	return ln.(*net.UnixListener), nil
 }
 
 // settled reports whether who looks for us in our folder finds our socket: whoever has the lock made it.

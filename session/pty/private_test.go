@@ -1,0 +1,22 @@
+package pty
+
+import (
+	"os"
+	"syscall"
+	"testing"
+
+	"gcity/session/pty/internal/wire"
+)
+
+// A holder's socket lets no other user connect, whatever the umask and the folders above it say.
+func TestHolderSocketIsPrivate(t *testing.T) {
+	old := syscall.Umask(0)
+	defer syscall.Umask(old)
+	city := t.TempDir()
+	p := newProvider(t, city)
+	start(t, p, spec(city, "a", "exec cat"))
+	info, err := os.Stat(p.path("a", wire.SocketFile))
+	if err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("%v, %v", info, err)
+	}
+}
