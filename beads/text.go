@@ -51,6 +51,13 @@ func checkText(field, s string, most int) error {
 	return nil
 }
 
+// Text returns a text in the form in which a bead keeps it, and refuses one that a bead refuses: with characters that do not
+// show, or that change how others are read.
+func Text(field, s string, most int) (string, error) {
+	s = lineEnds(s)
+	return s, checkText(field, s, most)
+}
+
 // ordinary tells at a glance that a text is one line of printable ASCII.
 func ordinary(s string) bool {
 	for i := range len(s) {

@@ -1,6 +1,10 @@
 package city
 
-import "time"
+import (
+	"time"
+
+	"gcity/beads"
+)
 
 // Stage says how far a text has come on its way into an agent.
 type Stage string
@@ -34,3 +38,18 @@ const (
 	MaxSends     = 20      // texts that may wait for one agent
 	MaxSend      = 1 << 20 // bytes of one text, and of all together that wait for one agent
 )
+
+// Tidy returns a command with its text for an agent in the form in which it is typed. It refuses a text that a bead
+// refuses: a terminal would take its controls for keys, and its reader would not see what it says.
+func Tidy(c Command) (Command, error) {
+	n, ok := c.(Nudge)
+	if !ok || len(n.Text) > MaxSend { // which is refused in other words
+		return c, nil
+	}
+	text, err := beads.Text("text", n.Text, MaxSend)
+	if err != nil {
+		return nil, &Error{Code: Invalid, Message: "the text is not typed: " + err.Error()}
+	}
+	n.Text = text
+	return n, nil
+}

@@ -21,6 +21,10 @@ import (
 // Do implements city.Control for what needs no controller: the flags in the configuration, the sizes set by hand, the
 // event log, and sessions that are alive.
 func (b *aside) Do(ctx context.Context, c city.Command) (city.Receipt, error) {
+	c, err := city.Tidy(c)
+	if err != nil {
+		return city.Receipt{}, err
+	}
 	switch c := c.(type) {
 	case city.Suspend, city.Stop:
 		return b.suspend(ctx, c.Target(), true)

@@ -85,6 +85,9 @@ func (c *Controller) Do(ctx context.Context, cmd city.Command) (city.Receipt, er
 		err = c.impostor(cmd, peer)
 	}
 	if err == nil {
+		cmd, err = city.Tidy(cmd)
+	}
+	if err == nil {
 		err = c.confirm(ctx, cmd)
 	}
 	if err != nil {

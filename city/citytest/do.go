@@ -24,6 +24,9 @@ func (f *Fake) Do(ctx context.Context, c city.Command) (city.Receipt, error) {
 		return city.Receipt{}, &city.Error{Code: city.Unavailable, Message: err.Error()}
 	}
 	c, err := city.Signed(c, city.PeerOf(ctx))
+	if err == nil {
+		c, err = city.Tidy(c)
+	}
 	if err != nil {
 		return city.Receipt{}, err
 	}
