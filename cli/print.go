@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -11,6 +12,7 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"gcity/city"
+	"gcity/internal/screen"
 )
 
 // The few colours of the tables: meaning only, from the sixteen that every terminal has and every theme sets.
@@ -43,17 +45,26 @@ func (a *app) sayf(format string, args ...any) {
 
 // writeJSON writes a value, indented.
 func (a *app) writeJSON(v any) error {
-	e := json.NewEncoder(a.out)
+	return a.encode(v, "  ")
+}
+
+// encode writes a value as JSON. Characters that a terminal would act on, or that change how others are read, are escaped:
+// a reader of the JSON gets them back.
+func (a *app) encode(v any, indent string) error {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	return e.Encode(v)
+	e.SetIndent("", indent)
+	if err := e.Encode(v); err != nil {
+		return err
+	}
+	_, err := a.out.Write(screen.EscapeJSON(b.Bytes()))
+	return err
 }
 
 // writeJSONLine writes a value as one line, for streams.
 func (a *app) writeJSONLine(v any) error {
-	e := json.NewEncoder(a.out)
-	e.SetEscapeHTML(false)
-	return e.Encode(v)
+	return a.encode(v, "")
 }
 
 // list is the shape of every list in JSON.
