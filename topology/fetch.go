@@ -88,7 +88,12 @@ func fetch(ctx context.Context, city string, w Want, update bool, environ []stri
 	}
 	defer os.RemoveAll(fresh)
 	g.dir = fresh
-	if r.Commit, err = g.clone(ctx, w, pin.Commit); err != nil {
+	limit := bounds{maxSize, maxFiles, sizeBeat}
+	err = limit.watch(ctx, fresh, func(ctx context.Context) (err error) {
+		r.Commit, err = g.clone(ctx, w, pin.Commit)
+		return err
+	})
+	if err != nil {
 		return r, err
 	}
 	if head(fresh) != r.Commit {

@@ -1,0 +1,88 @@
+package topology
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"sync"
+	"time"
+)
+
+// Limits on what a repository may bring: a topology is text.
+const (
+	maxSize  = 256 << 20 // bytes of the repository and its files together
+	maxFiles = 50_000
+	sizeBeat = 200 * time.Millisecond // between two measurements while git fetches
+)
+
+// bounds limits what git may write into a folder.
+type bounds struct {
+	size  int64
+	files int
+	beat  time.Duration
+}
+
+// watch runs do with a context that ends as soon as the folder is larger than the bounds allow. It returns the reason then,
+// else the error of do.
+func (b bounds) watch(ctx context.Context, dir string, do func(ctx context.Context) error) error {
+	ctx, stop := context.WithCancelCause(ctx)
+	var wg sync.WaitGroup
+	done := make(chan struct{})
+	wg.Go(func() {
+		tick := time.NewTicker(b.beat)
+		defer tick.Stop()
+		for {
+			select {
+			case <-done:
+				return
+			case <-tick.C:
+				if err := b.check(dir); err != nil {
+					stop(err)
+					return
+				}
+			}
+		}
+	})
+	err := do(ctx)
+	close(done)
+	wg.Wait()
+	defer stop(nil)
+	if _, over := errors.AsType[*tooLarge](context.Cause(ctx)); over {
+		return context.Cause(ctx)
+	}
+	if err != nil {
+		return err
+	}
+	return b.check(dir)
+}
+
+// tooLarge is the error of a repository that is over the limits.
+type tooLarge struct{ what string }
+
+func (e *tooLarge) Error() string {
+	return fmt.Sprintf("the repository is larger than %s, which is the most for a topology: name a smaller repository, or clone it yourself and name its path", e.what)
+}
+
+// check returns an error if a folder is over the bounds. What disappears meanwhile, as git's temporary files do, does not count.
+func (b bounds) check(dir string) error {
+	var size int64
+	files := 0
+	return filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return nil
+		}
+		if info, err := d.Info(); err == nil && !d.IsDir() {
+			size += info.Size()
+		}
+		files++
+		switch {
+		case size > b.size:
+			return &tooLarge{fmt.Sprintf("%d MiB", b.size>>20)}
+		case files > b.files:
+			return &tooLarge{fmt.Sprintf("%d files", b.files)}
+		}
+		return nil
+	})
+}
