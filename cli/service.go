@@ -317,6 +317,9 @@ func (a *app) tellInstalled(out *installed, s *unit, m *manager) error {
 		}
 		a.sayf("next: %s%s", next, why)
 	}
+	if s.asRoot() {
+		a.warn("the service and all its agents run as root: an agent that errs can change everything on this machine. As another user: sudo gcity " + s.group + " install --system --user NAME")
+	}
 	for _, kv := range os.Environ() {
 		if name, _, _ := strings.Cut(kv, "="); name == "GC_SESSION" || name == "GC_BEADS" || name == "GC_EVENTS" {
 			a.warn(name + " is set here, and the service does not get it; write it into city.toml, or into ~/.config/gcity/service.env")

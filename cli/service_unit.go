@@ -3,6 +3,7 @@ package cli
 import (
 	"cmp"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -49,7 +50,13 @@ const serviceSlack = 30 * time.Second
 // like for services that are not root's) break sudo, ping and rootless containers; RestrictNamespaces the sandboxes of agents
 // and browsers; MemoryDenyWriteExecute every JIT; PrivateTmp hides the sockets of tmux and ssh agents; ProtectSystem and
 // ProtectHome what agents are to edit; PrivateDevices, ProtectProc and UMask likewise. What keeps one agent from harming the
-// others stays: an agent that runs out of memory ends alone, and no limit on tasks is divided among all of them.
+// others stays: an agent that runs out of memory ends alone, and a fork bomb ends at TasksMax before it fills the machine.
+//
+// For a unit of a user, and for one with User=, systemd implements ProtectClock, ProtectKernelTunables, ProtectKernelModules,
+// ProtectKernelLogs, RestrictRealtime and LockPersonality with seccomp, and sets NoNewPrivileges for that: sudo would fail in
+// every agent, and the kernel refuses those users the clock, modules and tunables anyway. A unit that runs as root gets
+// ProtectClock and RestrictRealtime, which take nothing from an agent. It does not get ProtectKernel*, whose mount namespace
+// hides what agents mount, nor LockPersonality, which keeps gdb from switching off address randomization.
 //
 // Exit 1 is not answered by a start: it is what a city ends with that an operator stopped and that has left something.
 // 2 is, because a crash ends with it too, and 4 and 78 want a person.
@@ -98,7 +105,12 @@ func (s *unit) unitText() (string, error) {
 	line("WatchdogSec=30")
 	line("# An agent that runs out of memory ends alone.")
 	line("OOMPolicy=continue")
-	line("TasksMax=infinity")
+	line("# All agents together: a fork bomb ends here, and not the machine.")
+	line("TasksMax=%d", maxTasks)
+	if s.system && s.asRoot() {
+		line("ProtectClock=yes")
+		line("RestrictRealtime=yes")
+	}
 	env := slices.Clone(s.env)
 	slices.Sort(env)
 	for _, kv := range env {
@@ -114,6 +126,14 @@ func (s *unit) unitText() (string, error) {
 	line("[Install]")
 	line("WantedBy=%s", install)
 	return b.String(), nil
+}
+
+// maxTasks is how many processes and threads all agents of a service may have together.
+const maxTasks = 32768
+
+// asRoot reports whether the service runs as root.
+func (s *unit) asRoot() bool {
+	return s.user == "root" || s.user == "" && os.Getuid() == 0
 }
 
 func (s *unit) unitName() string { return "gcity-" + s.name + ".service" }
