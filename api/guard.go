@@ -76,6 +76,9 @@ func (g Guard) guarded(s *server, next http.Handler) http.Handler {
 			_ = rc.SetReadDeadline(time.Now().Add(lingerTime))
 		}
 		code := city.Forbidden
+		if status == http.StatusBadRequest {
+			code = city.Invalid
+		}
 		if status == http.StatusMethodNotAllowed {
 			code = city.Invalid
 			w.Header().Set("Allow", "GET, POST, PATCH")
@@ -99,6 +102,9 @@ func (g Guard) refuse(r *http.Request) (by *key, status int, msg string) {
 	reads := r.Method == http.MethodGet
 	if !reads && r.Method != http.MethodPost && r.Method != http.MethodPatch {
 		return nil, http.StatusMethodNotAllowed, "possible here: GET, POST, PATCH"
+	}
+	if r.ContentLength < 0 {
+		return nil, http.StatusBadRequest, "a body needs a Content-Length here, and no Transfer-Encoding: with both, a proxy may see another request"
 	}
 	if reads && r.ContentLength != 0 {
 		return nil, http.StatusForbidden, "a GET has no body here"

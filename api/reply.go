@@ -159,6 +159,9 @@ func body(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	if b = bytes.TrimSpace(b); len(b) > 0 && !json.Valid(b) {
 		return nil, invalid("the request's body is not JSON")
 	}
+	if key := duplicateKey(b); key != "" {
+		return nil, invalid("the request's body has the key %.100q twice: send it once", key)
+	}
 	return b, rc.SetReadDeadline(time.Time{})
 }
 

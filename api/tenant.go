@@ -112,23 +112,10 @@ func (t *let) fits(ctx context.Context, name string, c city.Control) error {
 	if err != nil {
 		return err
 	}
-	if n := declares(snap); n > t.MaxAgents {
+	if n := snap.Declares(); n > t.MaxAgents {
 		return &city.Error{Code: city.Forbidden, Message: fmt.Sprintf("%s declares %d agents and the tenant %s may have %d: it is not opened before its city.toml has fewer", name, n, t.name, t.MaxAgents)}
 	}
 	return nil
-}
-
-// declares is how many agents a city may have at once, the members of its pools counted.
-func declares(snap *city.Snapshot) (n int) {
-	for i := range snap.Agents {
-		if snap.Agents[i].Pool == "" {
-			n++
-		}
-	}
-	for i := range snap.Pools {
-		n += max(snap.Pools[i].Max, snap.Pools[i].Size)
-	}
-	return n
 }
 
 // mayEnrol refuses a tenant's registration that would be one too many, or about what is not the tenant's; else it gives the name

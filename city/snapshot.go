@@ -196,3 +196,16 @@ func (s *Snapshot) Count() map[State]int {
 	}
 	return n
 }
+
+// Declares returns how many agents a city may have at once, the members of its pools counted.
+func (s *Snapshot) Declares() (n int) {
+	for i := range s.Agents {
+		if s.Agents[i].Pool == "" {
+			n++
+		}
+	}
+	for i := range s.Pools {
+		n += max(s.Pools[i].Max, s.Pools[i].Size)
+	}
+	return n
+}

@@ -34,7 +34,8 @@ type houseOptions struct {
 	grant  trust.Grant   // of its programs
 	mode   string        // "console", "headless", controller.Supervised, "settle"
 	logger *slog.Logger
-	beat   func(status string) // after each turn of the loop; must not wait
+	beat   func(status string)                         // after each turn of the loop; must not wait
+	allow  func(ctx context.Context, agents int) error // see controller.Options; may be nil
 }
 
 // openHouse reads the configuration, takes the city's lock and puts the parts together. Nothing runs yet.

@@ -55,7 +55,7 @@ func BenchmarkNeighbours(b *testing.B) {
 	s := supervisor.New(supervisor.Options{
 		Home: home, Logger: quietLogger(), Name: cityName, Busy: alreadyRunning,
 		Open: func(ctx context.Context, e registered) (supervisor.City, error) {
-			c, err := a.openKept(ctx, e, quietLogger())
+			c, err := a.openKept(ctx, e, quietLogger(), nil)
 			if k, ok := c.(*kept); ok && e.Name == "city0" {
 				faulty.Lock()
 				faulty.now = k

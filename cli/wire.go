@@ -331,7 +331,7 @@ func assemble(ctx context.Context, c *config.City, version string, o houseOption
 		Vet:   o.vet,
 		Files: o.source.Files, Strict: o.source.Strict,
 		Stores: work.of, BackUp: work.backUp, Poke: pokes, Read: o.heard(reads), Rescan: rescans, Folders: func(dirs []string) { latest(others, dirs) }, Beat: o.beat, Held: func() error { return held(hold, socket, o.logger) }, Last: last, Sweep: func() (int, error) { return pty.SweepRuns(o.dir) },
-		Door: tcp.want, Doors: tcp.doors, Faults: broken,
+		Allow: o.allow, Door: tcp.want, Doors: tcp.doors, Faults: broken,
 	}, c)
 	if err != nil {
 		return parts{}, err

@@ -186,9 +186,12 @@ func (a *app) assembleSupervisor(ctx context.Context, h supervisorHome, logger *
 	undo.add(func() { _ = l.Close() }) // ServeFleet has closed it already
 	lost := func(err error) { logger.Error("files are not watched any more", "error", err) }
 	wants, last := make(chan api.TCP, 1), lastwords.New(controller.Farewell)
-	s := supervisor.New(supervisor.Options{
+	var s *supervisor.Supervisor
+	s = supervisor.New(supervisor.Options{
 		Home: h, Logger: logger, Version: a.version,
-		Open:   func(ctx context.Context, e registered) (supervisor.City, error) { return a.openKept(ctx, e, logger) },
+		Open: func(ctx context.Context, e registered) (supervisor.City, error) {
+			return a.openKept(ctx, e, logger, func(ctx context.Context, agents int) error { return s.Allow(ctx, e.Path, agents) })
+		},
 		Name:   cityName,
 		Agents: mostAgents,
 		Left:   living,
@@ -237,12 +240,12 @@ type kept struct {
 }
 
 // openKept opens a city that is registered.
-func (a *app) openKept(ctx context.Context, e registered, logger *slog.Logger) (supervisor.City, error) {
+func (a *app) openKept(ctx context.Context, e registered, logger *slog.Logger, allow func(context.Context, int) error) (supervisor.City, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	own, closeLog := controllerLog(e.Path)
 	logger = bothLogs(logger.With("city", e.Name), own)
 	release := func() { cancel(); closeLog() }
-	h, err := a.openHouse(ctx, houseOptions{dir: e.Path, mode: controller.Supervised, logger: logger, beat: func(string) {}})
+	h, err := a.openHouse(ctx, houseOptions{dir: e.Path, mode: controller.Supervised, logger: logger, beat: func(string) {}, allow: allow})
 	if err != nil {
 		release()
 		if r, ok := errors.AsType[*controller.RunningError](err); ok && r.PID == os.Getpid() {

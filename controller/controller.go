@@ -67,7 +67,10 @@ type Options struct {
 
 	// Door hears where the city is to answer over TCP, whenever that has changed; from the loop, so it must not wait. May be
 	// nil. Doors tells what has become of it; nil: nothing.
-	Door  func(config.API)
+	Door func(config.API)
+	// Allow returns an error if a configuration must not come into force that declares so many agents; asked beside the
+	// loop, of what was edited. May be nil.
+	Allow func(ctx context.Context, agents int) error
 	Doors <-chan city.Door
 
 	// OpenFiles is how many files this process may open, 0 = unknown. Too few for the agents are a warning.

@@ -362,7 +362,7 @@ func (r *runner) load(f fxLoad) input {
 		r.c.o.Read(revision, good)
 	}
 	if err == nil {
-		err = r.allowed(cfg)
+		err = errors.Join(r.allowed(cfg), r.allow(cfg))
 	}
 	if err != nil {
 		return inConfig{revision: revision, err: err}

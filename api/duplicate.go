@@ -1,0 +1,54 @@
+package api
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+)
+
+// duplicateKey returns the first key that an object in valid JSON has twice, "" if there is none. Of two values different
+// programs take different ones. The outermost object's keys are fields, which Go finds whatever their case.
+func duplicateKey(b []byte) string {
+	d := json.NewDecoder(bytes.NewReader(b))
+	d.UseNumber()
+	type object struct {
+		keys   map[string]bool // nil: an array
+		isName bool            // the next string is a key
+	}
+	var open []object
+	for {
+		t, err := d.Token()
+		if err != nil {
+			return "" // the end: it is valid
+		}
+		var in *object
+		if n := len(open); n > 0 {
+			in = &open[n-1]
+		}
+		name, isString := t.(string)
+		if in != nil && in.isName && isString {
+			key := name
+			if len(open) == 1 {
+				key = strings.ToLower(name)
+			}
+			if in.keys[key] {
+				return name
+			}
+			in.keys[key], in.isName = true, false
+			continue
+		}
+		if t == json.Delim('}') || t == json.Delim(']') {
+			open = open[:len(open)-1]
+			continue
+		}
+		if in != nil {
+			in.isName = in.keys != nil // behind this value
+		}
+		switch t {
+		case json.Delim('{'):
+			open = append(open, object{keys: map[string]bool{}, isName: true})
+		case json.Delim('['):
+			open = append(open, object{})
+		}
+	}
+}

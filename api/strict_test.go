@@ -1,0 +1,64 @@
+package api_test
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"testing"
+	"time"
+
+	"gcity/api"
+	"gcity/city/citytest"
+)
+
+// A request whose length two programs may read in two ways is refused, and its connection closed.
+func TestLengthAndChunks(t *testing.T) {
+	f := citytest.NewTown()
+	addr := overTCP(t, f, api.Guard{}, api.Options{})
+	for _, lines := range []string{"Content-Length: 6\r\nTransfer-Encoding: chunked\r\n", "Transfer-Encoding: chunked\r\n"} {
+		c, err := net.Dial("tcp", addr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		if err := c.SetDeadline(time.Now().Add(patience)); err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(c, "POST /v0/suspend HTTP/1.1\r\nHost: localhost\r\nX-GC-Request: 1\r\nContent-Type: application/json\r\n%s\r\n0\r\n\r\nPOST /v0/stop HTTP/1.1\r\nHost: localhost\r\nX-GC-Request: 1\r\n\r\n", lines)
+		r := bufio.NewReader(c)
+		resp, err := http.ReadResponse(r, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, _ := io.ReadAll(resp.Body)
+		if resp.StatusCode != 400 || !resp.Close {
+			t.Errorf("%q: %d, close %v: %s", lines, resp.StatusCode, resp.Close, body)
+		}
+		if rest, err := io.ReadAll(r); err != nil || len(rest) > 0 {
+			t.Errorf("%q: the connection goes on: %q %v", lines, rest, err)
+		}
+	}
+	if done := f.Commands(); len(done) > 0 {
+		t.Errorf("done: %v", done)
+	}
+}
+
+// JSON that has a key twice is refused.
+func TestDuplicateKeys(t *testing.T) {
+	f := citytest.NewTown()
+	addr := overTCP(t, f, api.Guard{}, api.Options{})
+	for body, want := range map[string]int{
+		`{"type":"a.b","type":"c.d"}`:                                      400,
+		`{"type":"a.b","Type":"c.d"}`:                                      400,
+		`{"type":"a.b","payload":{"x":1,"y":[{"z":1,"z":2}]}}`:             400,
+		`{"type":"a.b","payload":{"x":1,"X":2,"y":[{"x":1},{"x":1},"x"]}}`: 200,
+		`{"type":"a.b","message":"type","subject":"type"}`:                 200,
+	} {
+		code, _, answer := call(t, "POST", "http://"+addr+"/v0/events", body, inJSON, byProgram)
+		if code != want {
+			t.Errorf("%s: %d %s", body, code, answer)
+		}
+	}
+}

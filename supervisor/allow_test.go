@@ -1,0 +1,29 @@
+package supervisor
+
+import (
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"gcity/city"
+)
+
+// The agents of all cities of a tenant count together, by what is in force where a city runs.
+func TestAllow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLand(t)
+		write(t, l.h.Settings(), "[supervisor]\nport = 0\n[tenants.acme]\ncities = [\"one\", \"two\"]\ntoken_file = \"t\"\nmax_agents = 6\n")
+		l.begin("/c/one", "/c/two", "/c/free")
+		tick()
+		l.town("/c/two").snap = city.Snapshot{Name: "two", Agents: []city.Agent{{Name: "a"}, {Name: "p-1", Pool: "p"}}, Pools: []city.Pool{{Name: "p", Max: 2}}}
+		for path, most := range map[string]int{"/c/one": 3, "/c/free": 1000} { // two has 3
+			if err := l.s.Allow(t.Context(), path, most); err != nil {
+				t.Errorf("%s with %d: %v", path, most, err)
+			}
+		}
+		if err := l.s.Allow(t.Context(), "/c/one", 4); err == nil || !strings.Contains(err.Error(), "the tenant acme would have 7; max_agents") {
+			t.Error(err)
+		}
+		l.over("")
+	})
+}
