@@ -121,3 +121,21 @@ func TestTheFileOfAnEndGoes(t *testing.T) {
 		t.Errorf("files: %v, recorded: %v", w.ends, w.lives())
 	}
 }
+
+// A second look that is ordered before the first one is answered inherits nothing.
+func TestEndsAreInheritedOnce(t *testing.T) {
+	w := newWorld()
+	w.declare("a")
+	w.advance(time.Minute)
+	w.stuck["capture:a:s1"] = true
+	w.die("a", 3, "")
+	w.succeed("list", "capture:a:s1")
+	w.feed(inTick{}) // orders another look
+	delete(w.stuck, "list")
+	w.step(inWake{})
+	delete(w.stuck, "capture:a:s1")
+	w.step(inWake{})
+	if n := w.lives()["s1"]; n != 1 {
+		t.Errorf("its end is recorded %d times: %v", n, w.log)
+	}
+}

@@ -17,11 +17,13 @@ import (
 // ordered is newer than the look, and wins.
 func (m *machine) observed(now time.Time, in inObserved) {
 	m.listing = false
-	if m.relist {
+	unknown, partly := partly(in.err)
+	first := !m.listed
+	m.listed = m.listed || in.err == nil || partly
+	if m.relist { // only now: one look alone is the first that shows sessions
 		m.relist = false
 		m.look()
 	}
-	unknown, partly := partly(in.err)
 	if in.err != nil && !partly {
 		m.note(&m.unlisted, "sessions cannot be listed: "+in.err.Error())
 		if !m.listed {
@@ -36,8 +38,6 @@ func (m *machine) observed(now time.Time, in inObserved) {
 		}
 		return
 	}
-	first := !m.listed
-	m.listed = true
 	lit := m.enlighten(first, unknown)
 	if in.past != nil {
 		m.inheritEnds(now, in.past, in.sessions)
@@ -241,9 +241,9 @@ func (m *machine) see(now time.Time, s *session.Status, past *inherited, of sigh
 	case s.Exit != nil && a.alive && a.life.ID != s.ID: // of an earlier life, under another name
 		if f := (fxAck{agent: a.name, session: s.Name, id: s.ID}); !slices.Contains(a.acks, f) {
 			a.acks = append(a.acks, f)
-		}
-		if past.lacks(s.ID) {
-			m.tellLateEnd(a, s.Exit)
+			if past.lacks(s.ID) {
+				m.tellLateEnd(a, s.Exit)
+			}
 		}
 	case s.Exit != nil && s.Exit.Asked:
 		a.life, a.alive = *s, false
