@@ -92,7 +92,7 @@ func deathOf(e *session.Exit) restart.Death {
 // tellDeath records the end. The event of a crash waits until its output is kept.
 func (m *machine) tellDeath(now time.Time, a *record, e session.Exit, v restart.Verdict) {
 	switch {
-	case a.recorded == e.ID:
+	case m.past[e.ID]:
 	case e.Lost:
 		m.tellEnd(a, e, events.Event{Type: events.AgentStopped, Message: "host_lost: the process that held its terminal is gone", Payload: exitPayload(e)})
 	case !v.Crash:

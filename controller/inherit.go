@@ -27,9 +27,6 @@ type inherited struct {
 	ends     []unrecordedEnd // that the predecessor kept in files
 }
 
-// has reports whether the predecessor recorded the end of a session.
-func (i *inherited) has(id string) bool { return i != nil && i.recorded[id] }
-
 // lacks reports whether a session ended under the predecessor, which did not record that.
 func (i *inherited) lacks(id string) bool { return i != nil && !i.recorded[id] }
 
@@ -59,22 +56,15 @@ func endedSession(e *events.Event) string {
 	return ""
 }
 
-// inherit finds what a predecessor recorded of the ends that a look shows, and with the first look what it did not. It
-// returns nil where no predecessor can have recorded anything.
-func (r *runner) inherit(ctx context.Context, f fxList, sessions []session.Status) *inherited {
+// inherit finds which ends a predecessor recorded, and with the first look which it did not. It returns nil for a look
+// that can show no session of a predecessor for the first time.
+func (r *runner) inherit(ctx context.Context, f fxList) *inherited {
 	if !f.inherit {
 		return nil
 	}
 	in := &inherited{}
 	if f.first {
 		in.ends = r.readEnds()
-	}
-	dead := len(in.ends) > 0
-	for i := range sessions {
-		dead = dead || !sessions[i].Alive
-	}
-	if !dead {
-		return nil
 	}
 	newest, err := r.c.o.Log.Find(ctx, events.Query{Limit: NewestEvents})
 	if err != nil {
@@ -179,6 +169,7 @@ func (m *machine) inheritEnds(now time.Time, in *inherited, listed []session.Sta
 		default:
 			m.decided(now, a, "record", "the controller before could not: "+e.Event.Message)
 			m.inheritEnd(now, a, e)
+			m.past[id] = true
 			a.acks = append(a.acks, ack)
 		}
 	}

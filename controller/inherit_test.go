@@ -139,3 +139,38 @@ func TestEndsAreInheritedOnce(t *testing.T) {
 		t.Errorf("its end is recorded %d times: %v", n, w.log)
 	}
 }
+
+// A session that a later look shows first, with an end that is recorded, is not recorded again.
+func TestARecordedEndThatIsSeenLate(t *testing.T) {
+	w := newWorld()
+	w.declare("a:restart=never")
+	w.advance(time.Minute)
+	w.stuck["ack:a:s1"] = true
+	w.die("a", 3, "")
+	hidden := w.dead["s1"]
+	delete(w.dead, "s1")
+	w.succeed()
+	hidden.Exit.Lost = true
+	w.dead["s1"] = hidden
+	w.step(inTick{})
+	if n := w.lives()["s1"]; n != 1 {
+		t.Errorf("its end is recorded %d times: %v", n, w.log)
+	}
+}
+
+// A session that seems alive at first and is then lost has no other end than the recorded one: its holder was leaving.
+func TestARecordedEndOfALeavingHolder(t *testing.T) {
+	w := newWorld()
+	w.declare("a")
+	w.advance(time.Minute)
+	s := *w.alive["a"]
+	w.stuck["ack:a:s1"] = true
+	w.die("a", 3, "")
+	delete(w.dead, "s1")
+	w.alive["a"] = &s
+	w.succeed()
+	w.step(inExited{session.Exit{Name: s.Name, Agent: "a", ID: "s1", Code: -1, Lost: true, At: w.now}})
+	if n := w.lives()["s1"]; n != 1 {
+		t.Errorf("its end is recorded %d times: %v", n, w.log)
+	}
+}

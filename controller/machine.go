@@ -46,6 +46,7 @@ type machine struct {
 	listing  bool // a list effect is in flight
 	relist   bool // and another is to follow
 	vets     map[string]*vetting
+	past     map[string]bool  // sessions whose end a predecessor recorded, or left to be recorded
 	dark     map[string]bool  // providers that have not answered in any look so far: whoever was not met may run there
 	unknown  map[string]error // providers that did not answer in the newest look, or were late for it and still are
 	awaited  int              // answers of late ones that are to come

@@ -40,6 +40,7 @@ func (m *machine) observed(now time.Time, in inObserved) {
 	}
 	lit := m.enlighten(first, unknown)
 	if in.past != nil {
+		m.past = in.past.recorded // a session may be shown later than in the first look
 		m.inheritEnds(now, in.past, in.sessions)
 	}
 	for i := range in.sessions {
@@ -144,6 +145,9 @@ func (m *machine) caughtUp(now time.Time, in inCaughtUp) {
 		delete(m.dark, in.provider)
 	}
 	m.noteUnknown()
+	if in.past != nil {
+		m.past = in.past.recorded
+	}
 	for i := range in.sessions {
 		m.see(now, &in.sessions[i], in.past, sight{turn: in.turn, rest: true})
 	}
@@ -245,28 +249,27 @@ func (m *machine) see(now time.Time, s *session.Status, past *inherited, of sigh
 				m.tellLateEnd(a, s.Exit)
 			}
 		}
-	case s.Exit != nil && s.Exit.Asked:
+	case s.Exit != nil && s.Exit.Asked: // the result of the stop did not say so, or a start was cut short
+		untold := past.lacks(s.ID) || past == nil && (a.canceled || a.alive)
 		a.life, a.alive = *s, false
 		m.ended(now, a, s.ID)
-		if past.lacks(s.ID) {
+		if untold {
 			m.tellLateEnd(a, s.Exit)
 		}
 	case s.Exit != nil:
-		if a.life = *s; past.has(s.ID) {
-			a.recorded = s.ID
-		}
+		a.life = *s
 		m.died(now, a, *s.Exit)
 	}
 }
 
-// tellLateEnd records the end of a life that a predecessor stopped, or that ended before the agent's present one began.
+// tellLateEnd records the end of a life that only a look shows: it was stopped, or ended before the present one began.
 func (m *machine) tellLateEnd(a *record, x *session.Exit) {
 	if a.called() {
 		return
 	}
-	e := events.Event{Type: events.AgentStopped, Message: "stopped by the controller before this one", Payload: exitPayload(*x)}
+	e := events.Event{Type: events.AgentStopped, Message: "stopped", Payload: exitPayload(*x)}
 	if !x.Asked {
-		e.Message = deathOf(x).String() + ", under the controller before this one"
+		e.Message = deathOf(x).String() + ", before the present session began"
 	}
 	if !x.Asked && !x.Lost && x.Code != 0 {
 		e.Type = events.AgentCrashed

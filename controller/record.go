@@ -86,7 +86,6 @@ type record struct {
 	barred    string // why it is not restarted for its drift, though nobody is at it; "" = nothing is known against it
 	sample    sample // of what its processes take
 
-	recorded string  // id of a life whose end a predecessor recorded
 	endFiles bool    // the start in flight keeps files of ends
 	queued   int     // events in the machine's queue
 	acks     []fxAck // ends to acknowledge

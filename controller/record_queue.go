@@ -27,9 +27,9 @@ func (m *machine) tell(a *record, e events.Event, answers ...answer) {
 	m.inOrder(queuedRecord{fxRecord: fxRecord{event: e, answers: answers}, agent: a})
 }
 
-// tellEnd records the end of a life, once.
+// tellEnd records the end of a life, unless a predecessor has.
 func (m *machine) tellEnd(a *record, x session.Exit, e events.Event, answers ...answer) {
-	if a.recorded == x.ID {
+	if m.past[x.ID] {
 		return
 	}
 	e.Actor, e.Subject = orDefault(e.Actor, controller), a.name

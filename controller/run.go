@@ -170,14 +170,14 @@ func (r *runner) list(ctx context.Context, f fxList) input {
 		return inLost{err}
 	}
 	sessions, err := r.c.o.Provider.List(ctx)
-	r.deliver(inObserved{turn: f.turn, sessions: sessions, past: r.inherit(ctx, f, sessions), err: err})
+	r.deliver(inObserved{turn: f.turn, sessions: sessions, past: r.inherit(ctx, f), err: err})
 	unknown, _ := partly(err)
 	for name, err := range unknown {
 		if late, ok := errors.AsType[*session.Late](err); ok {
 			r.within(r.atLeast(listLimit, ""), func(ctx context.Context) input {
 				in := inCaughtUp{turn: f.turn, provider: name}
 				in.sessions, in.err = late.Rest(ctx)
-				in.past = r.inherit(ctx, fxList{inherit: f.inherit}, in.sessions)
+				in.past = r.inherit(ctx, fxList{inherit: f.inherit})
 				return in
 			})
 		}

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -38,9 +39,9 @@ func TestEverythingIsRecordedOnce(t *testing.T) {
 		}
 		ctl.Wait()
 	}
+	before := len(c.recorded())
 	c.run()
-	c.until("the controller answers", func() bool { return c.answers() })
-	c.patrols(2)
+	c.until("a run of the last controller begins", func() bool { return c.firesAfter(before) })
 	c.gcity(0, "stop")
 	c.nothingLeft()
 	log := c.recorded()
@@ -105,6 +106,18 @@ func (c *town) recorded() (all []logLine) {
 	return all
 }
 
+// firesAfter reports whether a controller that began after so many lines of the log has begun a run of its own.
+func (c *town) firesAfter(lines int) bool {
+	began := false
+	for _, e := range c.recorded()[lines:] {
+		began = began || e.Type == "controller.started"
+		if began && e.Type == "automation.fired" && e.Subject == "beat" {
+			return true
+		}
+	}
+	return false
+}
+
 // livesAreRecorded holds the log against what the agents wrote of their lives.
 func (c *town) livesAreRecorded(log []logLine) {
 	c.t.Helper()
@@ -124,7 +137,7 @@ func (c *town) livesAreRecorded(log []logLine) {
 		agent, id, _ := strings.Cut(strings.TrimSpace(line), " ")
 		lives++
 		if n := len(ends[id]); n == 0 {
-			c.t.Errorf("the log has no end of the life %s of %s", id, agent)
+			c.t.Errorf("the log has no end of the life %s of %s, the last of which are %v", id, agent, newest(log, agent))
 		}
 	}
 	for id, all := range ends {
@@ -133,6 +146,12 @@ func (c *town) livesAreRecorded(log []logLine) {
 		}
 	}
 	c.t.Logf("%d lives, %d ends", lives, len(ends))
+}
+
+// newest returns the last lines of the log about an agent.
+func newest(log []logLine, agent string) []logLine {
+	log = slices.DeleteFunc(slices.Clone(log), func(e logLine) bool { return e.Subject != agent })
+	return log[max(0, len(log)-12):]
 }
 
 // runsAreRecorded holds the log against the records of runs.
