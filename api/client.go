@@ -90,6 +90,10 @@ func (c *Client) dial(ctx context.Context) (net.Conn, error) {
 	conn, err := d.DialContext(ctx, "unix", disk.FindSocket(c.path))
 	switch {
 	case err == nil:
+		if err := ownPeer(conn); err != nil {
+			_ = conn.Close()
+			return nil, fmt.Errorf("cannot use %s: %w", c.path, err)
+		}
 		return conn, nil
 	case errors.Is(err, syscall.ENOENT), errors.Is(err, syscall.ECONNREFUSED), errors.Is(err, syscall.ENOTDIR):
 		return nil, marked{&city.Error{Code: city.Unavailable, Message: "no " + c.whose + " is running here: nobody answers on " + c.path}, ErrNotRunning}

@@ -42,6 +42,7 @@ func (g Guard) guarded(s *server, next http.Handler) http.Handler {
 		g.keys = &atomic.Pointer[keyring]{}
 		g.keys.Store(g.keyring())
 	}
+	log := &audit{log: s.o.Log, seen: map[auditKey]*auditLine{}}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		rc := http.NewResponseController(w)
 		_ = rc.SetWriteDeadline(time.Time{}) // of the request before on this connection
@@ -50,6 +51,12 @@ func (g Guard) guarded(s *server, next http.Handler) http.Handler {
 		}
 		r = r.WithContext(city.WithPeer(r.Context(), city.Peer{Actor: "api", From: "tcp " + r.RemoteAddr, Remote: true}))
 		by, status, msg := g.refuse(r)
+		switch {
+		case status != 0:
+			log.note("refused", r, status, msg)
+		case r.Method != http.MethodGet:
+			log.note("changed", r, 0, "")
+		}
 		if status == 0 && by == nil {
 			next.ServeHTTP(w, r)
 			return

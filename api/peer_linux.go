@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"os"
 
 	"golang.org/x/sys/unix"
 
@@ -87,6 +88,23 @@ func variable(environ []byte, name string) string {
 		}
 	}
 	return ""
+}
+
+// ownPeer returns an error if another user's process answers on a socket. Commands, and keys of terminals, are for this user's processes only.
+func ownPeer(c net.Conn) error {
+	cred, err := credentials(c)
+	if err != nil {
+		return err
+	}
+	return trusted(cred.Uid)
+}
+
+// trusted returns an error for the uid of another user.
+func trusted(uid uint32) error {
+	if uid == uint32(os.Getuid()) {
+		return nil
+	}
+	return fmt.Errorf("a process of another user (uid %d) answers there: end it, and remove the socket", uid)
 }
 
 // credentials returns the kernel's word on the process at the other end of a unix socket.

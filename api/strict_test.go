@@ -4,8 +4,11 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
+	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -61,4 +64,40 @@ func TestDuplicateKeys(t *testing.T) {
 			t.Errorf("%s: %d %s", body, code, answer)
 		}
 	}
+}
+
+// What is refused and what is changed over TCP is in the log, with its address; what is read is not.
+func TestRefusalsAndChangesAreLogged(t *testing.T) {
+	var out syncBuffer
+	addr := overTCP(t, citytest.NewTown(), api.Guard{Token: token}, api.Options{Log: slog.New(slog.NewTextHandler(&out, nil))})
+	auth := "Authorization: Bearer " + token
+	call(t, "GET", "http://"+addr+"/v0/agents", "", auth)
+	if text := out.String(); strings.Contains(text, "over TCP") {
+		t.Error(text)
+	}
+	for range 3 {
+		call(t, "GET", "http://"+addr+"/v0/agents", "")
+		call(t, "POST", "http://"+addr+"/v0/suspend", "", auth, byProgram)
+	}
+	text := out.String()
+	if strings.Count(text, "over TCP: refused") != 1 || strings.Count(text, "over TCP: changed") != 1 || !strings.Contains(text, "address=127.0.0.1 method=POST path=/v0/suspend") || strings.Contains(text, token) {
+		t.Error(text)
+	}
+}
+
+type syncBuffer struct {
+	mu sync.Mutex
+	b  strings.Builder
+}
+
+func (s *syncBuffer) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.Write(p)
+}
+
+func (s *syncBuffer) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.String()
 }

@@ -1,0 +1,81 @@
+package api
+
+import (
+	"log/slog"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+)
+
+// audit logs what is refused and what is changed over TCP: one line per address, kind and minute, with the number of those
+// that had none.
+type audit struct {
+	log *slog.Logger
+
+	mu   sync.Mutex
+	seen map[auditKey]*auditLine
+}
+
+type auditKey struct{ what, address string }
+
+// auditLine is the newest line of an address.
+type auditLine struct {
+	at   time.Time
+	more int // requests since then that had no line
+}
+
+const (
+	auditEvery = time.Minute
+	auditMost  = 1024 // addresses that are remembered
+)
+
+// note logs a request, unless a line of its address is younger than a minute.
+func (a *audit) note(what string, r *http.Request, status int, why string) {
+	address, _, err := net.SplitHostPort(r.RemoteAddr)
+	if err != nil {
+		address = r.RemoteAddr
+	}
+	more, ok := a.due(auditKey{what, address}, time.Now())
+	if !ok {
+		return
+	}
+	attrs := []any{"address", address, "method", r.Method, "path", r.URL.EscapedPath()}
+	if status != 0 {
+		attrs = append(attrs, "status", status, "why", why)
+	}
+	if more > 0 {
+		attrs = append(attrs, "not_logged_before", more)
+	}
+	a.log.Info("the API over TCP: "+what, attrs...)
+}
+
+// due reports whether a line is due, and how many requests had none since the last one.
+func (a *audit) due(key auditKey, now time.Time) (more int, ok bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	last := a.seen[key]
+	if last != nil && now.Sub(last.at) < auditEvery {
+		last.more++
+		return 0, false
+	}
+	if last == nil && len(a.seen) >= auditMost {
+		a.forget(now)
+	}
+	if last != nil {
+		more = last.more
+	} else if len(a.seen) >= auditMost {
+		return 0, false // so many addresses within a minute are an attack on the log
+	}
+	a.seen[key] = &auditLine{at: now}
+	return more, true
+}
+
+// forget drops the addresses whose newest line is old.
+func (a *audit) forget(now time.Time) {
+	for key, line := range a.seen {
+		if now.Sub(line.at) >= auditEvery {
+			delete(a.seen, key)
+		}
+	}
+}

@@ -1,0 +1,54 @@
+package api
+
+import (
+	"log/slog"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// A refusal and a change have one line each for an address and a minute; a flood of addresses does not fill the log.
+func TestAudit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var out strings.Builder
+		a := &audit{log: slog.New(slog.NewTextHandler(&out, nil)), seen: map[auditKey]*auditLine{}}
+		from := func(address, what string) {
+			r := httptest.NewRequest("POST", "/v0/stop", nil)
+			r.RemoteAddr = address
+			a.note(what, r, 401, "no token")
+		}
+		for range 5 {
+			from("192.0.2.7:1000", "refused")
+			from("192.0.2.7:2000", "changed")
+		}
+		from("[2001:db8::1]:1", "refused")
+		if got := strings.Count(out.String(), "\n"); got != 3 || !strings.Contains(out.String(), "address=192.0.2.7 method=POST path=/v0/stop status=401") {
+			t.Errorf("%d lines:\n%s", got, out.String())
+		}
+		time.Sleep(auditEvery) // of the bubble
+		out.Reset()
+		from("192.0.2.7:3000", "refused")
+		if !strings.Contains(out.String(), "not_logged_before=4") {
+			t.Error(out.String())
+		}
+		for i := range 3 * auditMost {
+			from("10.0."+string(rune('a'+i%20))+strings.Repeat("x", i/20)+":1", "refused")
+		}
+		if len(a.seen) > auditMost {
+			t.Errorf("%d addresses are remembered", len(a.seen))
+		}
+	})
+}
+
+// A socket that another user's process answers on is not used.
+func TestTrustedPeers(t *testing.T) {
+	if err := trusted(uint32(os.Getuid())); err != nil {
+		t.Error(err)
+	}
+	if err := trusted(uint32(os.Getuid()) + 1); err == nil || !strings.Contains(err.Error(), "another user") {
+		t.Error(err)
+	}
+}
