@@ -58,6 +58,28 @@ func OwnFolder(path string) error {
 	})
 }
 
+// MakePrivate makes a folder with its parents below .gc, or takes it back from other users: mode 0700. It refuses a link,
+// and a folder of another user.
+func MakePrivate(path string) error {
+	if err := MkdirAll(path, 0o700); err != nil {
+		return err
+	}
+	if err := Own(path); err != nil {
+		return err
+	}
+	return in(path, func(d *parent) error {
+		info, err := d.root.Lstat(d.name)
+		if err != nil || info.Mode().Perm() == 0o700 {
+			return err
+		}
+		if err := d.root.Chmod(d.name, 0o700); err != nil {
+			return fmt.Errorf("%s is open to other users (%v) and cannot be closed: %w",
+				Real(path), info.Mode().Perm(), err)
+		}
+		return nil
+	})
+}
+
 // ErrLocked means that another process, or another Lock in this one, holds the lock.
 var ErrLocked = errors.New("locked by another process")
 
@@ -74,9 +96,7 @@ func TryLock(path string) (*Lock, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot lock %s: %w", Real(path), err)
 	}
-	for err = syscall.EINTR; errors.Is(err, syscall.EINTR); {
-		err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
-	}
+	err = flock(f)
 	switch {
 	case errors.Is(err, syscall.EWOULDBLOCK):
 		return nil, errors.Join(fmt.Errorf("%s: %w", Real(path), ErrLocked), f.Close())
@@ -95,6 +115,18 @@ func (l *Lock) Still() bool {
 	}
 	there, err := Lstat(l.path)
 	return err == nil && os.SameFile(held, there)
+}
+
+// Moved returns a *MovedError if the file that is locked exists at another path, and nil if it is at its path or was
+// removed.
+func (l *Lock) Moved() error {
+	if l.Still() {
+		return nil
+	}
+	if e := moved(l.f, Real(l.path)); e.To != "" {
+		return e
+	}
+	return nil
 }
 
 // Release gives the lock back. Releasing twice is harmless.

@@ -1,10 +1,14 @@
 package disk
 
 import (
+	"errors"
+	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 )
 
 // ownDescriptors is where the kernel shows the files that this process has open.
@@ -25,4 +29,77 @@ func Real(path string) string {
 		return path
 	}
 	return filepath.Join(to, below)
+}
+
+// Held is a folder that stays open: what is below it is reached wherever the folder is moved.
+type Held struct {
+	f    *os.File
+	path string
+	info fs.FileInfo
+}
+
+// MovedError reports that a path no longer leads to what was there.
+type MovedError struct {
+	Path string
+	To   string // "" = it was removed
+}
+
+func (e *MovedError) Error() string {
+	if e.To == "" {
+		return e.Path + " was removed"
+	}
+	return fmt.Sprintf("%s was moved to %s", e.Path, e.To)
+}
+
+// Hold opens a folder and locks it against another Hold, without waiting. A file system that cannot lock folders does
+// without the lock. The kernel releases both when the process ends.
+func Hold(path string) (*Held, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_DIRECTORY, 0)
+	if err != nil {
+		return nil, err
+	}
+	info, err := f.Stat()
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	if errors.Is(flock(f), syscall.EWOULDBLOCK) {
+		return nil, errors.Join(fmt.Errorf("%s: %w", path, ErrLocked), f.Close())
+	}
+	return &Held{f, path, info}, nil
+}
+
+// Via is a path that leads to the folder wherever it is, in this process only.
+func (h *Held) Via() string { return ownDescriptors + strconv.Itoa(int(h.f.Fd())) }
+
+// Here returns a *MovedError if the folder is not at its path any more. A path that cannot be looked at is no such
+// error.
+func (h *Held) Here() error {
+	now, err := os.Stat(h.path)
+	if err == nil && !os.SameFile(now, h.info) || errors.Is(err, fs.ErrNotExist) {
+		return moved(h.f, h.path)
+	}
+	return err
+}
+
+// Close lets go of the folder.
+func (h *Held) Close() error { return h.f.Close() }
+
+// moved says where an open file or folder is that is not at its path.
+func moved(f *os.File, path string) *MovedError {
+	e := &MovedError{Path: path}
+	info, err := f.Stat()
+	if err != nil {
+		return e
+	}
+	if st, ok := info.Sys().(*syscall.Stat_t); ok && st.Nlink > 0 {
+		e.To = Real(ownDescriptors + strconv.Itoa(int(f.Fd())))
+	}
+	return e
+}
+
+func flock(f *os.File) (err error) {
+	for err = syscall.EINTR; errors.Is(err, syscall.EINTR); {
+		err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+	}
+	return err
 }

@@ -21,6 +21,9 @@ type parent struct {
 
 func (d *parent) Close() error { return d.root.Close() }
 
+// isState reports whether a name is that of a folder of gcity's own.
+func isState(name string) bool { return name == ".gc" || name == ".beads" }
+
 // split cuts a path into the folder that holds the last .gc or .beads in it, which the user chose, and the names below,
 // which gcity chose. A path with neither is a name in a folder that the user chose.
 func split(path string) (base string, below []string) {
@@ -30,7 +33,7 @@ func split(path string) (base string, below []string) {
 	for at := path; ; {
 		up, last := filepath.Split(at)
 		up = filepath.Clean(up)
-		if last == ".gc" || last == ".beads" {
+		if isState(last) {
 			rel, err := filepath.Rel(up, path)
 			if err == nil {
 				return up, strings.Split(rel, string(filepath.Separator))
@@ -108,11 +111,11 @@ func (d *parent) open(flag int, perm fs.FileMode) (*os.File, error) {
 	for range openTries {
 		was, err := d.root.Lstat(d.name)
 		switch {
-		case err == nil:
+		case err == nil && flag&os.O_EXCL == 0:
 			if err := d.regular(was); err != nil {
 				return nil, err
 			}
-		case !errors.Is(err, fs.ErrNotExist) || flag&os.O_CREATE == 0:
+		case err != nil && (!errors.Is(err, fs.ErrNotExist) || flag&os.O_CREATE == 0):
 			return nil, d.told(err)
 		}
 		f, err := d.root.OpenFile(d.name, flag&^os.O_TRUNC|noFollow, perm)

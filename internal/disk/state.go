@@ -97,16 +97,22 @@ func replace(path string, data []byte, perm fs.FileMode, durable bool) error {
 	return nil
 }
 
-// MkdirAll makes a folder and its parents, but never the folder that holds .gc or .beads: a city that was moved or
-// removed is not made again at its old path. A folder that exists keeps its permissions; a link is refused.
+// MkdirAll makes a folder and its parents, but no parent named .gc or .beads and none above: what was moved or removed is
+// not made again at its old path. A folder that exists keeps its permissions; a link is refused. A path with neither name
+// in it is the user's: all of it is made, as os.MkdirAll does.
 func MkdirAll(path string, perm fs.FileMode) error {
 	base, below := split(path)
+	if len(below) == 1 && !isState(below[0]) {
+		return os.MkdirAll(path, perm)
+	}
 	root, err := os.OpenRoot(base)
 	if err != nil {
 		return err
 	}
 	for i, name := range below {
-		if err = root.Mkdir(name, perm); err != nil && !errors.Is(err, fs.ErrExist) {
+		if isState(name) && i < len(below)-1 {
+			err = nil // it is entered or missed
+		} else if err = root.Mkdir(name, perm); err != nil && !errors.Is(err, fs.ErrExist) {
 			at := filepath.Join(append([]string{base}, below[:i+1]...)...)
 			return errors.Join(&fs.PathError{Op: "mkdir", Path: Real(at), Err: cause(err)}, root.Close())
 		}
@@ -122,6 +128,11 @@ func Remove(path string) error {
 	return in(path, func(d *parent) error { return d.root.Remove(d.name) })
 }
 
+// RemoveAll removes a file, a link, or a folder with all that is in it. It follows no link.
+func RemoveAll(path string) error {
+	return in(path, func(d *parent) error { return d.root.RemoveAll(d.name) })
+}
+
 // Rename gives a file another name in the same folder.
 func Rename(path, name string) error {
 	return in(path, func(d *parent) error { return d.root.Rename(d.name, name) })
@@ -134,6 +145,35 @@ func Lstat(path string) (info fs.FileInfo, err error) {
 		return err
 	})
 	return info, err
+}
+
+// StatFile describes a regular file, and refuses everything else.
+func StatFile(path string) (info fs.FileInfo, err error) {
+	err = in(path, func(d *parent) error {
+		if info, err = d.root.Lstat(d.name); err != nil {
+			return err
+		}
+		return d.regular(info)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return info, nil
+}
+
+// CheckFile describes a regular file as StatFile does, and refuses one that OpenFile would not open for writing. It is
+// for files that a library opens by their path.
+func CheckFile(path string) (info fs.FileInfo, err error) {
+	err = in(path, func(d *parent) error {
+		if info, err = d.root.Lstat(d.name); err != nil {
+			return err
+		}
+		return d.fit(info, true)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return info, nil
 }
 
 // ReadDir lists a folder by name.
@@ -156,6 +196,15 @@ func ReadDir(path string) (entries []fs.DirEntry, err error) {
 
 // SyncDir makes the names in a folder survive a power cut. File systems that cannot do that are ignored.
 func SyncDir(path string) error { return in(filepath.Join(path, "x"), (*parent).sync) }
+
+// SyncFile makes the content of a file survive a power cut.
+func SyncFile(path string) error {
+	f, err := Open(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
+}
 
 // Link makes path a symbolic link to target in one step. What is there is replaced.
 func Link(target, path string) error {

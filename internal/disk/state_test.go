@@ -172,6 +172,12 @@ func TestMkdirAllMakesNoCity(t *testing.T) {
 			t.Error(err)
 		}
 	}
+	if err := os.Rename(filepath.Join(moved, ".gc"), filepath.Join(moved, "gc2")); err != nil {
+		t.Fatal(err)
+	}
+	if err := MkdirAll(filepath.Join(moved, ".gc", "a"), 0o700); !errors.Is(err, fs.ErrNotExist) {
+		t.Error(err)
+	}
 	if _, err := os.Stat(filepath.Dir(gc)); !errors.Is(err, fs.ErrNotExist) {
 		t.Error("the city was made again at its old path", err)
 	}
