@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -23,7 +22,7 @@ type added map[string]string
 
 func addedIn(dir string) added {
 	out := added{}
-	data, err := os.ReadFile(filepath.Join(dir, ".gc", addedName))
+	data, err := disk.ReadFile(filepath.Join(dir, ".gc", addedName))
 	if err != nil || json.Unmarshal(data, &out) != nil || out == nil {
 		return added{}
 	}
@@ -33,14 +32,14 @@ func addedIn(dir string) added {
 func (a added) write(dir string) error {
 	path := filepath.Join(dir, ".gc", addedName)
 	if len(a) == 0 {
-		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := disk.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("cannot keep what suspending has added: %w", err)
 		}
 		return nil
 	}
 	data, err := json.Marshal(a)
 	if err == nil {
-		err = disk.WriteFile(path, append(data, '\n'), 0o600)
+		err = disk.Save(path, append(data, '\n'), 0o600)
 	}
 	if err != nil {
 		return fmt.Errorf("cannot keep what suspending has added: %w", err)

@@ -3,7 +3,6 @@ package config
 import (
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -141,7 +140,7 @@ func replace(path string, before, after []byte) error {
 // lockEdits makes edits by several processes take turns.
 func lockEdits(dir string) (unlock func(), err error) {
 	state := filepath.Join(dir, ".gc")
-	if err := os.MkdirAll(state, 0o700); err != nil {
+	if err := disk.MkdirAll(state, 0o700); err != nil {
 		return nil, err
 	}
 	path := filepath.Join(state, "config.lock")

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -23,10 +22,14 @@ type overrides struct {
 // Overrides returns the sizes that operators have set for pools, by qualified name. A city without any has no file.
 func Overrides(dir string) (map[string]int, error) {
 	path := filepath.Join(dir, ".gc", OverridesFile)
-	var o overrides
-	meta, err := toml.DecodeFile(path, &o)
+	data, err := disk.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
+	}
+	var o overrides
+	var meta toml.MetaData
+	if err == nil {
+		meta, err = toml.Decode(string(data), &o)
 	}
 	if err == nil && len(meta.Undecoded()) > 0 {
 		err = fmt.Errorf("it has the unknown key %q", meta.Undecoded()[0].String())
@@ -58,7 +61,7 @@ func SetOverride(dir, pool string, size *int) error {
 	}
 	path := filepath.Join(dir, ".gc", OverridesFile)
 	if len(all) == 0 {
-		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := disk.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("the override cannot be taken back: %w", err)
 		}
 		return nil
@@ -68,7 +71,7 @@ func SetOverride(dir, pool string, size *int) error {
 	if err := toml.NewEncoder(&b).Encode(overrides{all}); err != nil {
 		return fmt.Errorf("the override cannot be kept: %w", err)
 	}
-	if err := disk.WriteFile(path, []byte(b.String()), 0o600); err != nil {
+	if err := disk.Save(path, []byte(b.String()), 0o600); err != nil {
 		return fmt.Errorf("the override cannot be kept: %w", err)
 	}
 	return nil

@@ -28,13 +28,13 @@ func Link(dir string, winners []Source) (Linked, error) {
 	if len(winners) > 0 {
 		err := disk.OwnFolder(filepath.Dir(dir))
 		if err == nil {
-			err = os.Mkdir(dir, 0o700)
+			err = disk.MkdirAll(dir, 0o700)
 		}
-		if err != nil && !errors.Is(err, fs.ErrExist) {
+		if err != nil {
 			return done, fmt.Errorf("cannot make the folder of formulas: %w", err)
 		}
 	}
-	entries, err := os.ReadDir(dir)
+	entries, err := disk.ReadDir(dir)
 	if err != nil && (len(winners) > 0 || !errors.Is(err, fs.ErrNotExist)) {
 		return done, fmt.Errorf("cannot read the folder of formulas: %w", err)
 	}
@@ -43,7 +43,7 @@ func Link(dir string, winners []Source) (Linked, error) {
 		if !ok || e.Type() != fs.ModeSymlink || slices.ContainsFunc(winners, func(s Source) bool { return s.Name == name }) {
 			continue
 		}
-		if err := os.Remove(filepath.Join(dir, e.Name())); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := disk.Remove(filepath.Join(dir, e.Name())); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			errs = append(errs, fmt.Errorf("cannot remove a link to a formula that is no more: %w", err))
 			continue
 		}

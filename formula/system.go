@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -40,7 +39,7 @@ func Shipped() []string {
 }
 
 func unpack(dir string) error {
-	if err := os.MkdirAll(dir, 0o755); err != nil { //nolint:gosec // read by agents of any user
+	if err := disk.MkdirAll(dir, 0o755); err != nil { //nolint:gosec // read by agents of any user
 		return err
 	}
 	ours, err := fs.ReadDir(system, "system")
@@ -53,20 +52,20 @@ func unpack(dir string) error {
 			return err
 		}
 		path := filepath.Join(dir, e.Name())
-		if now, err := os.ReadFile(path); err == nil && bytes.Equal(now, data) {
+		if now, err := disk.ReadFile(path); err == nil && bytes.Equal(now, data) {
 			continue
 		}
 		if err := disk.Replace(path, data, 0o644); err != nil {
 			return err
 		}
 	}
-	there, err := os.ReadDir(dir)
+	there, err := disk.ReadDir(dir)
 	if err != nil {
 		return err
 	}
 	for _, e := range there {
 		if _, err := fs.Stat(system, "system/"+e.Name()); errors.Is(err, fs.ErrNotExist) && !e.IsDir() {
-			if err := os.Remove(filepath.Join(dir, e.Name())); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			if err := disk.Remove(filepath.Join(dir, e.Name())); err != nil && !errors.Is(err, fs.ErrNotExist) {
 				return err
 			}
 		}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 
 	"gcity/internal/disk"
@@ -27,7 +26,7 @@ type mark struct {
 // recall reads what was copied before. A record that cannot be read is none: what lies there is somebody's then.
 func recall(file, folder string) (*record, error) {
 	r := &record{}
-	data, err := os.ReadFile(file)
+	data, err := disk.ReadFile(file)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("what was copied before cannot be read: %w", err)
 	}
@@ -40,10 +39,10 @@ func recall(file, folder string) (*record, error) {
 func remember(file string, r *record) error {
 	data, err := json.MarshalIndent(r, "", "  ")
 	if err == nil {
-		err = os.MkdirAll(filepath.Dir(file), 0o700)
+		err = disk.MkdirAll(filepath.Dir(file), 0o700)
 	}
 	if err == nil {
-		err = disk.WriteFile(file, append(data, '\n'), 0o600)
+		err = disk.Save(file, append(data, '\n'), 0o600)
 	}
 	if err != nil {
 		return fmt.Errorf("what was copied cannot be remembered: %w", err)

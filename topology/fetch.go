@@ -2,6 +2,7 @@ package topology
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"os"
@@ -50,7 +51,7 @@ func fetch(ctx context.Context, city string, w Want, update bool, environ []stri
 		return Result{}, fmt.Errorf("%q at ref %q is nothing that git may be given", w.From, w.Ref)
 	}
 	root := filepath.Join(city, ".gc", "topologies")
-	if err := os.MkdirAll(root, 0o700); err != nil {
+	if err := disk.MkdirAll(root, 0o700); err != nil {
 		return Result{}, err
 	}
 	unlock, err := turn(ctx, filepath.Join(root, ".lock"))
@@ -60,7 +61,7 @@ func fetch(ctx context.Context, city string, w Want, update bool, environ []stri
 	defer unlock()
 	left, _ := filepath.Glob(filepath.Join(root, ".new-*")) // by a fetch that was killed; the pattern is a good one
 	for _, dir := range left {
-		if err := os.RemoveAll(dir); err != nil {
+		if err := disk.RemoveAll(dir); err != nil {
 			return Result{}, err
 		}
 	}
@@ -82,11 +83,11 @@ func fetch(ctx context.Context, city string, w Want, update bool, environ []stri
 		}
 		r.Mended = true
 	}
-	fresh, err := os.MkdirTemp(root, ".new-")
-	if err != nil {
+	fresh := filepath.Join(root, ".new-"+rand.Text())
+	if err := disk.MkdirAll(fresh, 0o700); err != nil {
 		return r, err
 	}
-	defer os.RemoveAll(fresh)
+	defer disk.RemoveAll(fresh)
 	g.dir = fresh
 	limit := bounds{maxSize, maxFiles, sizeBeat}
 	err = limit.watch(ctx, fresh, func(ctx context.Context) (err error) {
@@ -115,14 +116,14 @@ func fetch(ctx context.Context, city string, w Want, update bool, environ []stri
 // swap puts a new copy in place of an old one.
 func swap(fresh, folder string) error {
 	old := fresh + ".old"
-	if err := os.Rename(folder, old); err != nil && !errors.Is(err, os.ErrNotExist) {
+	if err := disk.Rename(folder, filepath.Base(old)); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
-	if err := os.Rename(fresh, folder); err != nil {
-		_ = os.Rename(old, folder) // what was there is better than nothing
+	if err := disk.Rename(fresh, filepath.Base(folder)); err != nil {
+		_ = disk.Rename(old, filepath.Base(folder)) // what was there is better than nothing
 		return err
 	}
-	return os.RemoveAll(old)
+	return disk.RemoveAll(old)
 }
 
 // turn waits for other fetches for the same city.

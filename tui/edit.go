@@ -5,12 +5,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
 	"gcity/city"
+	"gcity/internal/disk"
 )
 
 // ConfigFile is the city's configuration as the control room edits it: copies of its files, so that nobody applies what is half
@@ -171,7 +174,7 @@ func (discard) effect() {}
 
 func (r *runner) discard(d discard) {
 	r.spawn("draft", func(context.Context) {
-		if err := os.Remove(d.path); err != nil {
+		if err := disk.Remove(d.path); err != nil {
 			r.log.Warn("a draft of the configuration stays behind", "error", err)
 		}
 	})
@@ -220,11 +223,11 @@ func editDraft(ctx context.Context, o Options, what edit) (d *draft, err error) 
 func judge(ctx context.Context, config ConfigFile, d *draft, failed error) edited {
 	e := edited{draft: d, err: failed}
 	var err error
-	if e.data, err = os.ReadFile(d.path); err != nil {
+	if e.data, err = disk.ReadFile(d.path); err != nil {
 		return edited{err: errors.Join(failed, fmt.Errorf("what was edited cannot be read: %w", err))}
 	}
 	if bytes.Equal(e.data, d.was) {
-		return edited{err: errors.Join(failed, os.Remove(d.path))}
+		return edited{err: errors.Join(failed, disk.Remove(d.path))}
 	}
 	if failed != nil {
 		return e
@@ -247,7 +250,7 @@ const draftAge = 7 * 24 * time.Hour
 // draft was given, stays.
 func SweepDrafts(dir string) {
 	dir = filepath.Join(dir, ".gc")
-	entries, _ := os.ReadDir(dir) // those that could be read
+	entries, _ := disk.ReadDir(dir) // those that could be read
 	for _, e := range entries {
 		name := strings.TrimSuffix(e.Name(), filepath.Ext(e.Name()))
 		number := name[strings.LastIndexByte(name, '-')+1:]
@@ -255,7 +258,7 @@ func SweepDrafts(dir string) {
 			continue
 		}
 		if info, err := e.Info(); err == nil && time.Since(info.ModTime()) > draftAge {
-			_ = os.Remove(filepath.Join(dir, e.Name())) // one that cannot be removed is only old
+			_ = disk.Remove(filepath.Join(dir, e.Name())) // one that cannot be removed is only old
 		}
 	}
 }
@@ -273,13 +276,14 @@ func newDraft(config ConfigFile, at fileLine) (*draft, error) {
 		base := filepath.Base(path)
 		name = "edit-" + strings.ReplaceAll(strings.TrimSuffix(base, filepath.Ext(base)), "*", "_") + "-*"
 	}
-	f, err := os.CreateTemp(filepath.Join(filepath.Dir(own), ".gc"), name+filepath.Ext(own))
+	name = strings.Replace(name, "*", strconv.FormatUint(rand.Uint64(), 10), 1) + filepath.Ext(own)
+	f, err := disk.OpenFile(filepath.Join(filepath.Dir(own), ".gc", name), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("cannot make a copy of the configuration to edit: %w", err)
 	}
 	_, err = f.Write(was)
 	if err = errors.Join(err, f.Close()); err != nil {
-		return nil, errors.Join(fmt.Errorf("cannot make a copy of the configuration to edit: %w", err), os.Remove(f.Name()))
+		return nil, errors.Join(fmt.Errorf("cannot make a copy of the configuration to edit: %w", err), disk.Remove(f.Name()))
 	}
 	return &draft{file: at.file, path: f.Name(), was: was, line: at.line}, nil
 }
@@ -293,7 +297,7 @@ func (r *runner) enforce(e enforce) {
 			r.box.putResult(res)
 			return
 		}
-		if err := os.Remove(e.draft.path); err != nil {
+		if err := disk.Remove(e.draft.path); err != nil {
 			r.log.Warn("a draft of the configuration stays behind", "error", err)
 		}
 		said, failed := r.do(ctx, city.Reload{})
