@@ -6,26 +6,29 @@ import (
 	"os"
 	"syscall"
 	"time"
+
+	"gcity/internal/disk"
 )
 
 // errBusy means that another process holds the log's lock.
 var errBusy = errors.New("another process holds its lock")
 
 // fileLock is a held flock. The kernel gives it back when the process ends.
-type fileLock int
+type fileLock struct{ f *os.File }
 
 // lockFile takes the lock, waiting at most that long. The file is opened each time: a lock file that somebody removed
 // would otherwise be two locks for as long as we live.
 func lockFile(path string, wait time.Duration) (fileLock, error) {
-	fd, err := syscall.Open(path, syscall.O_RDWR|syscall.O_CREAT|syscall.O_CLOEXEC, 0o600)
+	f, err := disk.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
-		return -1, fmt.Errorf("cannot open %s: %w", path, err)
+		return fileLock{}, fmt.Errorf("cannot open %s: %w", path, err)
 	}
+	fd := int(f.Fd())
 	pause := 50 * time.Microsecond
 	for deadline := time.Now().Add(wait); ; {
 		err = syscall.Flock(fd, syscall.LOCK_EX|syscall.LOCK_NB)
 		if err == nil {
-			return fileLock(fd), nil
+			return fileLock{f}, nil
 		}
 		if err != syscall.EINTR && err != syscall.EWOULDBLOCK {
 			break
@@ -37,11 +40,11 @@ func lockFile(path string, wait time.Duration) (fileLock, error) {
 		time.Sleep(pause)
 		pause = min(2*pause, time.Millisecond)
 	}
-	syscall.Close(fd)
-	return -1, fmt.Errorf("cannot lock %s: %w", path, err)
+	f.Close()
+	return fileLock{}, fmt.Errorf("cannot lock %s: %w", path, err)
 }
 
-func (l fileLock) release() { syscall.Close(int(l)) }
+func (l fileLock) release() { l.f.Close() }
 
 // preallocate allocates n bytes from an offset on and leaves the size of the file as it is.
 func preallocate(f *os.File, from, n int64) error {

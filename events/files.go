@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"gcity/internal/disk"
 )
 
 const (
@@ -78,7 +80,7 @@ func list(dir string) ([]file, error) {
 }
 
 func segments(dir string) ([]file, error) {
-	entries, err := os.ReadDir(dir)
+	entries, err := disk.ReadDir(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -105,12 +107,9 @@ func segments(dir string) ([]file, error) {
 
 // statFile returns nil when there is no file. Anything but a regular file is an error: opening it might block.
 func statFile(path string) (fs.FileInfo, error) {
-	info, err := os.Stat(path)
+	info, err := disk.StatFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
-	}
-	if err == nil && !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s is not a regular file", path)
 	}
 	return info, err
 }
@@ -128,7 +127,7 @@ var errMoved = errors.New("the file was renamed meanwhile")
 
 // open opens the file for reading, if it is still the one that was listed.
 func (f file) open() (*os.File, error) {
-	o, err := os.Open(f.path)
+	o, err := disk.Open(f.path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, errMoved
 	}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"os"
 	"time"
+
+	"gcity/internal/disk"
 )
 
 // keep is the keeper: it flushes to the disk, tries again to write what waits, and looks for lines of other processes
@@ -130,7 +132,7 @@ func (l *Log) sync(now time.Time) {
 	if f != suspect {
 		failed = l.o.datasync(f)
 		if failed == nil && dir {
-			failed = syncDir(l.dir)
+			failed = disk.SyncDir(l.dir)
 		}
 	}
 	l.mu.Lock()
@@ -156,14 +158,6 @@ func (l *Log) distrust(f *os.File, last uint64, err error, now time.Time) {
 	}
 	l.queue.note(fmt.Sprintf("the disk failed to confirm events up to %d: %v. A power cut may lose some of them; a new file was begun", last, err), nil, now)
 	_ = l.flush(now, false) // the state has it
-}
-
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
 }
 
 // Close writes and flushes what waits, for at most a second if another process holds the lock, and ends every Follow.

@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"gcity/internal/disk"
 	"gcity/internal/mishap"
 )
 
@@ -105,7 +106,7 @@ func Open(dir string, o Options) (*Log, error) {
 	if o.datasync == nil {
 		o.datasync = datasync
 	}
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if err := disk.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("cannot open the event log: %w", err)
 	}
 	l := &Log{dir: dir, o: o, kick: make(chan struct{}, 1), stop: make(chan struct{}), keeper: mishap.Group{Tell: mishap.Fatal(o.Broken)}}

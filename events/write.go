@@ -8,6 +8,8 @@ import (
 	"os"
 	"syscall"
 	"time"
+
+	"gcity/internal/disk"
 )
 
 const (
@@ -98,7 +100,7 @@ func (l *Log) reach(now time.Time) error {
 
 // enter opens the active file, which is made if need be, and finds its end.
 func (l *Log) enter(now time.Time) error {
-	f, err := os.OpenFile(l.path(activeName), os.O_RDWR|os.O_APPEND|os.O_CREATE, 0o600)
+	f, err := disk.OpenFile(l.path(activeName), os.O_RDWR|os.O_APPEND|os.O_CREATE, 0o600)
 	if err != nil {
 		return err
 	}
@@ -235,7 +237,7 @@ func (l *Log) rotate(now time.Time) error {
 		name = segmentName(first, twin)
 	}
 	l.release()
-	if err := os.Rename(l.path(activeName), l.path(name)); err != nil {
+	if err := disk.Rename(l.path(activeName), name); err != nil {
 		l.state.rotate, l.state.rotated = err, now
 		return nil
 	}

@@ -17,7 +17,6 @@ import (
 	"io/fs"
 	"iter"
 	"log/slog"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -80,7 +79,7 @@ const fileName = "events-mirror.json"
 // Load reads from a city's .gc folder how far its script has come; the zero Place if it has never been told of anything.
 func Load(dir string) (Place, error) {
 	var p Place
-	data, err := os.ReadFile(filepath.Join(dir, fileName))
+	data, err := disk.ReadFile(filepath.Join(dir, fileName))
 	if errors.Is(err, fs.ErrNotExist) {
 		return p, nil
 	}
