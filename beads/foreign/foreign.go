@@ -14,7 +14,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -111,7 +110,7 @@ func (s *Store) hold(ctx context.Context) (release func(), err error) {
 			<-s.turn
 		}
 	}()
-	if err := os.MkdirAll(filepath.Dir(s.lock), 0o700); err != nil {
+	if err := disk.MkdirAll(filepath.Dir(s.lock), 0o700); err != nil {
 		return nil, fmt.Errorf("cannot make the folder of the work: %w", err)
 	}
 	look := time.NewTicker(lockLook)

@@ -12,7 +12,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -175,14 +174,14 @@ func (k *keeper) failure(op string, args []string, got shell.Answer) error {
 // Ready implements foreign.Keeper.
 func (k *keeper) Ready(ctx context.Context) error {
 	mark := filepath.Join(k.o.Dir, ".beads", "gcity.script")
-	if err := os.MkdirAll(filepath.Dir(mark), 0o700); err != nil {
+	if err := disk.MkdirAll(filepath.Dir(mark), 0o700); err != nil {
 		return fmt.Errorf("cannot make the folder of the work: %w", err)
 	}
 	if _, err := k.call(ctx, nil, "ensure-ready"); err != nil && !errors.Is(err, errors.ErrUnsupported) {
 		return err
 	}
 	want := k.o.Script + "\n" + k.o.Prefix + "\n"
-	if have, err := os.ReadFile(mark); err == nil && string(have) == want {
+	if have, err := disk.ReadFile(mark); err == nil && string(have) == want {
 		return nil
 	}
 	for _, op := range [][]string{{"init", k.o.Dir, k.o.Prefix}, {"config-set", "issue_prefix", k.o.Prefix}} {

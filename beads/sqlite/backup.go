@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"gcity/internal/disk"
 )
 
 // backupLimit is how long a backup or a restore may take if its context has no deadline.
@@ -48,7 +50,7 @@ func (s *Store) Backup(ctx context.Context, path string) (Copy, error) {
 			c.Path = path
 		}
 		if err == nil {
-			err = syncFolder(filepath.Dir(path))
+			err = disk.SyncDir(filepath.Dir(path))
 		}
 		if err != nil {
 			err = fmt.Errorf("cannot back up the store of beads: %w", s.explain(ctx, err))
@@ -103,7 +105,7 @@ func duplicate(ctx context.Context, from, to string, edit func(*sql.DB) error) (
 	if c, err = inspect(ctx, to); err != nil {
 		return c, err
 	}
-	return c, syncFolder(to)
+	return c, disk.SyncFile(to)
 }
 
 // with opens a database for one use.

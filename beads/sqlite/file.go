@@ -34,7 +34,10 @@ func (s *Store) open(ctx context.Context, create bool) (*file, error) {
 	case <-ctx.Done():
 		return nil, &overdue{fmt.Sprintf("the store of beads %s does not open in time", s.path), ctx.Err()}
 	}
-	is, err := os.Stat(s.path)
+	is, err := disk.CheckFile(s.path)
+	if _, unsafe := errors.AsType[*disk.UnsafeError](err); unsafe {
+		return nil, fmt.Errorf("cannot read the store of beads: %w", err)
+	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("cannot read the store of beads: %w; %s", err, remedy(s.folder, err))
 	}
@@ -61,7 +64,7 @@ func (s *Store) open(ctx context.Context, create bool) (*file, error) {
 		if err := s.makeFile(); err != nil {
 			return nil, fmt.Errorf("cannot make the store of beads: %w; %s", err, remedy(filepath.Dir(s.folder), err))
 		}
-		if is, err = os.Stat(s.path); err != nil {
+		if is, err = disk.StatFile(s.path); err != nil {
 			return nil, fmt.Errorf("cannot make the store of beads: %w", err)
 		}
 	}
@@ -82,12 +85,17 @@ func (s *Store) makeFile() error {
 	if err := mknod(s.path); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
-	return errors.Join(syncFolder(s.folder), syncFolder(filepath.Dir(s.folder)))
+	return errors.Join(disk.SyncDir(s.folder), disk.SyncDir(filepath.Dir(s.folder)))
 }
 
 func (s *Store) connect(ctx context.Context, is os.FileInfo) (*file, error) {
 	f := &file{is: is, reads: map[string]*sql.Stmt{}, write: writer{turn: make(chan struct{}, 1)}}
 	f.write.turn <- struct{}{}
+	for _, end := range []string{"-wal", "-shm", "-journal"} { // SQLite writes into each
+		if _, err := disk.CheckFile(s.path + end); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, fmt.Errorf("cannot open the store of beads: %w", err)
+		}
+	}
 	var err error
 	if f.write.db, err = pool(s.path, 1, ""); err != nil {
 		return nil, err

@@ -34,19 +34,6 @@ func remedy(folder string, err error) string {
 	return "look at the permissions of " + folder + " and of what is in it"
 }
 
-// syncFolder makes the names in a folder survive a power cut. File systems that cannot are none of our making.
-func syncFolder(path string) error {
-	d, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	err = d.Sync()
-	if errors.Is(err, syscall.EINVAL) || errors.Is(err, syscall.ENOTSUP) {
-		err = nil
-	}
-	return errors.Join(err, d.Close())
-}
-
 // journalMode is "wal" for a folder on this machine's own disks. Its index is memory that all processes share, which
 // no network file system has: there it is "delete".
 func journalMode(folder string) (string, error) {

@@ -79,7 +79,7 @@ func raise(ctx context.Context, db *sql.DB, last int64) error {
 func (s *Store) install(ctx context.Context, fresh Copy, locks bool) (done Recovered, err error) {
 	if !locks {
 		done, err = s.swap(ctx, fresh, 0)
-		return done, errors.Join(err, syncFolder(s.folder))
+		return done, errors.Join(err, disk.SyncDir(s.folder))
 	}
 	err = s.attempt(ctx, func() error {
 		return with(s.path, "_txlock=immediate&", func(db *sql.DB) error {
@@ -94,7 +94,7 @@ func (s *Store) install(ctx context.Context, fresh Copy, locks bool) (done Recov
 			return errors.Join(err, tx.Rollback())
 		})
 	})
-	return done, errors.Join(err, syncFolder(s.folder))
+	return done, errors.Join(err, disk.SyncDir(s.folder))
 }
 
 // swap exchanges the files. The old one and its log stay complete under another name at every moment. last
