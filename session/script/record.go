@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -80,7 +79,7 @@ func (p *Provider) write(r record) error {
 }
 
 func (p *Provider) remove(name string) error {
-	if err := os.Remove(p.path(name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := disk.Remove(p.path(name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("the record of %q cannot be removed: %w", name, err)
 	}
 	return nil
@@ -89,7 +88,7 @@ func (p *Provider) remove(name string) error {
 // readRecords reads all records. One that cannot be understood is an error: a session that nobody knows of must not be
 // started a second time.
 func readRecords(dir string) ([]record, error) {
-	files, err := os.ReadDir(dir)
+	files, err := disk.ReadDir(dir)
 	if err != nil {
 		return nil, fmt.Errorf("the records of the script's sessions cannot be read: %w", err)
 	}
@@ -99,7 +98,7 @@ func readRecords(dir string) ([]record, error) {
 		if !ok || strings.HasPrefix(name, ".") {
 			continue
 		}
-		data, err := os.ReadFile(filepath.Join(dir, f.Name()))
+		data, err := disk.ReadFile(filepath.Join(dir, f.Name()))
 		var r record
 		if err == nil {
 			err = json.Unmarshal(data, &r)

@@ -15,13 +15,13 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
+	"gcity/internal/disk"
 	"gcity/internal/lastwords"
 	"gcity/internal/proc"
 	"gcity/session"
@@ -92,7 +92,7 @@ func New(o Options) (*Provider, error) {
 		return nil, fmt.Errorf("cannot tell this boot from another: %w", err)
 	}
 	state := filepath.Join(o.Dir, "state")
-	if err := os.MkdirAll(state, 0o700); err != nil {
+	if err := disk.MkdirAll(state, 0o700); err != nil {
 		return nil, fmt.Errorf("cannot make the folder of the script's sessions: %w", err)
 	}
 	p := &Provider{o: o, boot: boot, env: scriptEnv(o.Environ, o.City, state), sessions: map[string]*entry{}, lacks: map[string]bool{}, stops: map[string]*stopping{}}

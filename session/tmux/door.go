@@ -2,12 +2,12 @@ package tmux
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net"
-	"os"
 	"path/filepath"
 	"time"
 
@@ -90,14 +90,8 @@ func (p *Provider) letIn(ctx context.Context, s *session.Spec, in invitation, pi
 
 // openDoor opens the socket at which the processes in new panes ask what they are. Each provider has one of its own.
 func (p *Provider) openDoor() error {
-	f, err := os.CreateTemp(p.dir, "door-*")
-	if err != nil {
-		return err
-	}
-	f.Close()
-	os.Remove(f.Name())
 	p.sweepDoors()
-	path, err := disk.SocketPath(f.Name())
+	path, err := disk.SocketPath(filepath.Join(p.dir, "door-"+rand.Text()[:10]))
 	if err != nil {
 		return err
 	}
@@ -120,7 +114,7 @@ func (p *Provider) sweepDoors() {
 			conn.Close()
 			continue
 		}
-		os.Remove(door)
+		disk.Remove(door)
 	}
 }
 

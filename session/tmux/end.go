@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 	"syscall"
 	"time"
@@ -264,7 +263,7 @@ func (p *Provider) Stop(ctx context.Context, name string, grace time.Duration) e
 		return nil
 	}
 	if rec.lives(p.boot) { // else it ended by itself, and is only to be buried
-		if err := os.WriteFile(p.path(name, askedFile), []byte(rec.ID), 0o600); err != nil {
+		if err := disk.Replace(p.path(name, askedFile), []byte(rec.ID), 0o600); err != nil {
 			return fmt.Errorf("cannot note that %q is to end: %w", name, err)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"gcity/internal/disk"
 	"gcity/internal/proc"
 	"gcity/session"
 )
@@ -98,7 +99,7 @@ func (p *Provider) refresh(ctx context.Context) (suspects []*entry, err error) {
 
 // scan looks for sessions that are not known yet, if the folder changed since the last look.
 func (p *Provider) scan() error {
-	info, err := os.Stat(p.dir)
+	info, err := disk.Lstat(p.dir)
 	if errors.Is(err, fs.ErrNotExist) { // what we know we know
 		return nil
 	}
@@ -108,7 +109,7 @@ func (p *Provider) scan() error {
 	if p.scanned.Equal(info.ModTime()) {
 		return nil
 	}
-	folders, err := os.ReadDir(p.dir)
+	folders, err := disk.ReadDir(p.dir)
 	if err != nil {
 		return fmt.Errorf("cannot read the folder of the sessions: %w", err)
 	}

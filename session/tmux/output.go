@@ -6,11 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"strconv"
 	"strings"
 	"time"
 
+	"gcity/internal/disk"
 	"gcity/internal/proc"
 	"gcity/internal/screen"
 	"gcity/session"
@@ -50,7 +50,7 @@ func (p *Provider) Output(ctx context.Context, name string, lines int) (string, 
 			return out, p.explain(verb, name, err)
 		}
 	}
-	raw, err := os.ReadFile(p.path(name, outputFile(rec.ID)))
+	raw, err := disk.ReadFile(p.path(name, outputFile(rec.ID)))
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", fail(verb, name, session.ErrNotFound, "nothing is kept of its last life")
 	}
@@ -95,7 +95,7 @@ func (p *Provider) Capture(ctx context.Context, name, id string) ([]byte, error)
 			return clip(out), p.explain(verb, name, err)
 		}
 	}
-	raw, err := os.ReadFile(p.path(name, outputFile(id)))
+	raw, err := disk.ReadFile(p.path(name, outputFile(id)))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fail(verb, name, session.ErrNotFound, "nothing is kept of this life")
 	}

@@ -15,6 +15,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"gcity/internal/disk"
 	"gcity/internal/proc"
 )
 
@@ -69,7 +70,7 @@ func (in *invitation) follow() refusal {
 	}
 	signal.Reset()
 	err = syscall.Exec("/bin/sh", []string{"sh", "-c", in.Spec.Command}, in.Spec.Env)
-	os.Remove(in.Dir + "/" + recordFile)
+	disk.Remove(in.Dir + "/" + recordFile)
 	switch {
 	case errors.Is(err, unix.E2BIG):
 		return refusal{Own: true, Message: "its command line or environment is too long for the system (one argument holds 128 KiB): put a long prompt in a file and name the file"}

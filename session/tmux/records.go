@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -66,7 +65,7 @@ func outputFile(id string) string {
 func (p *Provider) path(name, file string) string { return filepath.Join(p.dir, name, file) }
 
 func readJSON(path string, v any) error {
-	data, err := os.ReadFile(path)
+	data, err := disk.ReadFile(path)
 	if err != nil {
 		return err
 	}
@@ -102,19 +101,19 @@ func (p *Provider) recall(name string) (rec record, x *ended, ok bool) {
 
 // asked reports whether somebody has told this life to end.
 func (p *Provider) asked(rec *record) bool {
-	data, err := os.ReadFile(p.path(rec.Name, askedFile))
+	data, err := disk.ReadFile(p.path(rec.Name, askedFile))
 	return err == nil && string(data) == rec.ID
 }
 
 // keepOutputs removes the outputs of all lives but one.
 func (p *Provider) keepOutputs(name, id string) {
-	files, err := os.ReadDir(filepath.Join(p.dir, name))
+	files, err := disk.ReadDir(filepath.Join(p.dir, name))
 	if err != nil {
 		return
 	}
 	for _, f := range files {
 		if strings.HasPrefix(f.Name(), outputHead) && f.Name() != outputFile(id) {
-			os.Remove(p.path(name, f.Name())) // what stays is removed by the next start
+			disk.Remove(p.path(name, f.Name())) // what stays is removed by the next start
 		}
 	}
 }
@@ -123,9 +122,9 @@ func (p *Provider) keepOutputs(name, id string) {
 func (p *Provider) removeFolder(name string) {
 	p.keepOutputs(name, "")
 	for _, file := range []string{recordFile, exitFile, askedFile, lockFile, startFile} {
-		if err := os.Remove(p.path(name, file)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := disk.Remove(p.path(name, file)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			p.log.Warn("cannot clear up a session's folder", "session", name, "err", err)
 		}
 	}
-	os.Remove(filepath.Join(p.dir, name)) // fails if somebody put a file of his own there
+	disk.Remove(filepath.Join(p.dir, name)) // fails if somebody put a file of his own there
 }

@@ -142,7 +142,7 @@ const viewerFlag = "active-pane"
 
 // locate finds out where the city's server is, or would be, and what tmux is to be given.
 func (p *Provider) locate() error {
-	data, err := os.ReadFile(filepath.Join(p.dir, serverFile))
+	data, err := disk.ReadFile(filepath.Join(p.dir, serverFile))
 	switch {
 	case err == nil:
 		if err := json.Unmarshal(data, &p.server); err != nil {
@@ -167,7 +167,7 @@ func (p *Provider) locate() error {
 		return nil
 	}
 	path := filepath.Join(p.dir, configFile)
-	if old, err := os.ReadFile(path); err == nil && string(old) == settings {
+	if old, err := disk.ReadFile(path); err == nil && string(old) == settings {
 		return nil
 	}
 	if err := disk.Replace(path, []byte(settings), 0o600); err != nil {

@@ -6,13 +6,13 @@ import (
 	"fmt"
 	"io/fs"
 	"net"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"gcity/internal/disk"
 	"gcity/internal/proc"
 	"gcity/session"
 )
@@ -45,7 +45,7 @@ func (p *Provider) Start(ctx context.Context, s session.Spec) (session.Status, e
 	if err := s.FindProgram(); err != nil {
 		return session.Status{}, fail("start", s.Name, err, "%v", err)
 	}
-	if err := os.MkdirAll(filepath.Join(p.dir, s.Name), 0o700); err != nil {
+	if err := disk.MkdirAll(filepath.Join(p.dir, s.Name), 0o700); err != nil {
 		return session.Status{}, fmt.Errorf("cannot make the folder of the session %q: %w", s.Name, err)
 	}
 	fd, err := proc.Lock(p.path(s.Name, startFile), time.Now().Add(turnWait))
@@ -272,7 +272,7 @@ func (p *Provider) takeBack(s *session.Spec, pane string, pid int, cause error) 
 		problems = append(problems, fmt.Errorf("these processes of it cannot be ended: %v", left))
 	}
 	if rec, x, ok := p.recall(s.Name); ok && x == nil && rec.ID == s.ID {
-		os.Remove(p.path(s.Name, recordFile)) // or it would be taken for lost
+		disk.Remove(p.path(s.Name, recordFile)) // or it would be taken for lost
 	}
 	var known *failure
 	if !errors.As(cause, &known) {

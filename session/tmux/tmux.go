@@ -20,13 +20,13 @@ import (
 	"io"
 	"log/slog"
 	"net"
-	"os"
 	"path/filepath"
 	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"gcity/internal/disk"
 	"gcity/internal/mishap"
 	"gcity/internal/proc"
 	"gcity/session"
@@ -150,7 +150,7 @@ func New(o Options) (*Provider, error) {
 // open makes what is needed on disk. An observer makes nothing.
 func (p *Provider) open() error {
 	if !p.look {
-		if err := os.MkdirAll(p.dir, 0o700); err != nil {
+		if err := errors.Join(disk.MkdirAll(filepath.Dir(p.dir), 0o700), disk.MkdirAll(p.dir, 0o700)); err != nil {
 			return fmt.Errorf("cannot make the folder of the sessions: %w", err)
 		}
 	}
@@ -187,7 +187,7 @@ func (p *Provider) Close() error {
 	p.close()
 	if p.door != nil {
 		p.door.Close()
-		os.Remove(p.doorAt)
+		disk.Remove(p.doorAt)
 	}
 	for _, e := range p.entries() {
 		e.unwatch()
