@@ -17,7 +17,7 @@ var ErrLocked = errors.New("locked by another process")
 // lock does not count: the lock is on what the path names.
 func Lock(path string, deadline time.Time) (fd int, err error) {
 	for {
-		fd, err := unix.Open(path, unix.O_RDWR|unix.O_CREAT|unix.O_CLOEXEC|unix.O_NOFOLLOW, 0o600)
+		fd, err := unix.Open(path, unix.O_RDWR|unix.O_CREAT|unix.O_CLOEXEC|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0o600)
 		if err != nil {
 			return -1, &os.PathError{Op: "open", Path: path, Err: err}
 		}

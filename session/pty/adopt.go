@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"gcity/internal/disk"
 	"gcity/internal/mishap"
 	"gcity/internal/proc"
 	"gcity/session/pty/internal/wire"
@@ -30,7 +31,7 @@ func newLink(conn *net.UnixConn, pid int, child bool) *link {
 
 // scan looks for sessions that are not known yet, if the folder changed since the last look.
 func (p *Provider) scan(ctx context.Context) error {
-	info, err := os.Stat(p.dir)
+	info, err := disk.Lstat(p.at)
 	if errors.Is(err, os.ErrNotExist) { // deleted under us: what we know, we know from connections
 		return nil
 	}
@@ -43,7 +44,7 @@ func (p *Provider) scan(ctx context.Context) error {
 	if same {
 		return nil
 	}
-	folders, err := os.ReadDir(p.dir)
+	folders, err := disk.ReadDir(p.at)
 	if err != nil {
 		return fmt.Errorf("cannot read the folder of the sessions: %w", err)
 	}
@@ -107,7 +108,7 @@ func (p *Provider) adopt(ctx context.Context, name string) error {
 
 // reconnect connects to the holder of a name, if one answers. Under the name's turn.
 func (p *Provider) reconnect(ctx context.Context, e *entry) error {
-	conn, err := dial(p.dir+"/"+e.name, wire.SocketFile)
+	conn, err := dial(p.at+"/"+e.name, wire.SocketFile)
 	if err != nil {
 		return err
 	}
@@ -171,7 +172,7 @@ func (p *Provider) recognise(name string, pid int, s wire.State) error {
 }
 
 func (p *Provider) record(name string) (r wire.Record, err error) {
-	data, err := os.ReadFile(p.path(name, wire.RecordFile))
+	data, err := disk.ReadFile(p.path(name, wire.RecordFile))
 	if err != nil {
 		return r, err
 	}
@@ -251,10 +252,10 @@ func (p *Provider) removeFolder(name string) bool {
 	}
 	defer proc.Close(fd)
 	for _, file := range wire.Files() {
-		if err := os.Remove(p.path(name, file)); err != nil && !errors.Is(err, os.ErrNotExist) {
+		if err := disk.Remove(p.path(name, file)); err != nil && !errors.Is(err, os.ErrNotExist) {
 			p.log.Warn("cannot clear up a session's folder", "session", name, "err", err)
 		}
 	}
-	os.Remove(p.dir + "/" + name) // fails if somebody put a file of his own there
+	disk.Remove(p.at + "/" + name) // fails if somebody put a file of his own there
 	return true
 }

@@ -50,7 +50,7 @@ func (p *Provider) dialSession(ctx context.Context, verb, name string) (*net.Uni
 	if l == nil && (!known || !e.alive()) {
 		return nil, missing(verb, name)
 	}
-	conn, err := dial(p.dir+"/"+name, wire.SocketFile)
+	conn, err := dial(p.at+"/"+name, wire.SocketFile)
 	if err == nil {
 		return conn, nil
 	}
@@ -58,7 +58,7 @@ func (p *Provider) dialSession(ctx context.Context, verb, name string) (*net.Uni
 		if err := p.rouse(ctx); err != nil {
 			return nil, err
 		}
-		if conn, err = dial(p.dir+"/"+name, wire.SocketFile); err == nil {
+		if conn, err = dial(p.at+"/"+name, wire.SocketFile); err == nil {
 			e.mu.Lock()
 			defer e.mu.Unlock()
 			p.openActivity(e)

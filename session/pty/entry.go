@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"gcity/internal/disk"
 	"gcity/internal/proc"
 	"gcity/session"
 	"gcity/session/pty/internal/wire"
@@ -206,7 +207,7 @@ func (p *Provider) connect(e *entry, s wire.State, started bool) {
 // openActivity opens the activity record, which is a new file with each holder. Under e.mu.
 func (p *Provider) openActivity(e *entry) {
 	e.closeActivity()
-	f, err := os.Open(p.path(e.name, wire.ActivityFile))
+	f, err := disk.Open(p.path(e.name, wire.ActivityFile))
 	if err != nil {
 		p.log.Warn("cannot read a session's activity", "session", e.name, "err", err)
 		return
@@ -245,7 +246,7 @@ func (p *Provider) read(e *entry, l *link) {
 	p.lost(e, l)
 }
 
-func (p *Provider) path(name, file string) string { return p.dir + "/" + name + "/" + file }
+func (p *Provider) path(name, file string) string { return p.at + "/" + name + "/" + file }
 
 // reapHolder takes the exit of a holder that is our child, so that it does not stay a zombie.
 func (p *Provider) reapHolder(name string, pid int) {

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"time"
 
@@ -79,7 +78,7 @@ func (p *Provider) bury(e *entry, rec wire.Record) {
 
 // exitRecord is the exit that the holder wrote before it ended; nil if it wrote none for this life.
 func (p *Provider) exitRecord(rec wire.Record) *session.Exit {
-	data, err := os.ReadFile(p.path(rec.Name, wire.ExitFile))
+	data, err := disk.ReadFile(p.path(rec.Name, wire.ExitFile))
 	if err != nil {
 		return nil
 	}

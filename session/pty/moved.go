@@ -20,7 +20,7 @@ func cwdOf(pid int) string { return "/proc/" + strconv.Itoa(pid) + "/cwd" }
 // isIn reports whether a holder lives in a folder of this city, wherever that was when it began: a folder that is moved takes
 // its sessions along.
 func (p *Provider) isIn(pid int, name string) bool {
-	return same(cwdOf(pid), p.dir+"/"+name)
+	return same(cwdOf(pid), p.at+"/"+name)
 }
 
 // movedHere makes a session of a city that was moved one of the city where it is now. Its agent was told of another folder, so

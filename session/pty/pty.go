@@ -18,9 +18,11 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"sync"
 	"time"
 
+	"gcity/internal/disk"
 	"gcity/internal/mishap"
 	"gcity/internal/proc"
 	"gcity/session"
@@ -36,6 +38,7 @@ func Hold() int { return holder.Main(os.Args[2:]) }
 type Options struct {
 	City   string       // absolute path of the city's folder
 	Dir    string       // folder of the sessions, made if missing; "" = .gc/sessions in City
+	At     string       // a path that leads to City wherever it is moved, in this process; "" = City
 	Binary string       // run as "<Binary> hold <folder>" for each session; it must call Hold
 	Image  []byte       // the program gcity-hold, run instead of Binary where that works; nil = there is none
 	Logger *slog.Logger // nil = silent
@@ -57,7 +60,8 @@ type Options struct {
 // Provider runs sessions on terminals of their own. It implements every optional interface of package session.
 type Provider struct {
 	city  string
-	dir   string
+	dir   string // of the sessions, as holders are told
+	at    string // the same folder, wherever it is moved
 	log   *slog.Logger
 	look  bool // see Options.Observe
 	plain bool
@@ -110,17 +114,21 @@ func New(o Options) (*Provider, error) {
 	if o.Dir == "" {
 		o.Dir = filepath.Join(o.City, ".gc", "sessions")
 	}
+	at := o.Dir
+	if below, ok := strings.CutPrefix(o.Dir, o.City); ok && o.At != "" {
+		at = o.At + below
+	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
+	if err := errors.Join(disk.MkdirAll(filepath.Dir(at), 0o700), disk.MkdirAll(at, 0o700)); err != nil {
 		return nil, fmt.Errorf("cannot make the folder of the sessions: %w", err)
 	}
 	boot, err := proc.BootID()
 	if err != nil {
 		return nil, fmt.Errorf("cannot tell this boot from another: %w", err)
 	}
-	errlog, err := os.OpenFile(filepath.Join(o.Dir, "holders.log"), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	errlog, err := disk.OpenFile(filepath.Join(at, "holders.log"), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
 		o.Logger.Warn("the log of the holders cannot be opened: what they complain of is lost", "error", err)
 		if errlog, err = os.OpenFile(os.DevNull, os.O_WRONLY, 0); err != nil {
@@ -129,7 +137,7 @@ func New(o Options) (*Provider, error) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	p := &Provider{
-		city: o.City, dir: o.Dir, log: o.Logger, look: o.Observe, plain: o.Plain,
+		city: o.City, dir: o.Dir, at: at, log: o.Logger, look: o.Observe, plain: o.Plain,
 		clock: wire.NewClock(), boot: boot,
 		answerLimit: answerLimit, silentEvery: silentEvery,
 		program:  program{image: o.Image, dir: o.Dir, binary: o.Binary, log: o.Logger},

@@ -5,11 +5,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
+	"gcity/internal/disk"
 	"gcity/session"
 	"gcity/session/pty/internal/wire"
 )
@@ -126,6 +128,9 @@ func (p *Provider) hold(ctx context.Context, e *entry) (*link, error) {
 	}
 	if p.ctx.Err() != nil {
 		return nil, errClosed
+	}
+	if _, err := disk.ReadDir(p.at + "/" + e.name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("the session's folder cannot be used: %w", err)
 	}
 	conn, pid, err := p.execHolder(p.dir + "/" + e.name)
 	if err != nil {

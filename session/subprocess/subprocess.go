@@ -19,6 +19,7 @@ type Options struct {
 	Dir     string       // folder of the sessions, made if missing; "" = .gc/processes in City
 	Binary  string       // as of pty.Options
 	Image   []byte       // as of pty.Options
+	At      string       // as of pty.Options
 	Observe bool         // as of pty.Options
 	Logger  *slog.Logger // nil = silent
 	Broken  func(error)  // as of pty.Options
@@ -45,7 +46,7 @@ type held interface {
 // New makes the provider and adopts every session of the city that is alive or whose end nobody has acknowledged.
 func New(o Options) (*Provider, error) {
 	p, err := pty.New(pty.Options{
-		City: o.City, Dir: cmp.Or(o.Dir, filepath.Join(o.City, ".gc", "processes")), Binary: o.Binary, Image: o.Image,
+		City: o.City, Dir: cmp.Or(o.Dir, filepath.Join(o.City, ".gc", "processes")), Binary: o.Binary, Image: o.Image, At: o.At,
 		Observe: o.Observe, Logger: o.Logger, Broken: o.Broken, Plain: true,
 	})
 	if err != nil {

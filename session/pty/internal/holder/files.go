@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"path/filepath"
 	"syscall"
 	"time"
 
@@ -20,8 +21,10 @@ const lockWait = 500 * time.Millisecond
 // settle makes the session's folder ours: it enters it, locks it, listens in it and writes what is to be found there.
 // Called again it does so for a folder that was deleted and made anew. Main goroutine.
 func (h *holder) settle() error {
-	if err := os.MkdirAll(h.dir, 0o700); err != nil {
-		return fmt.Errorf("cannot make the session's folder: %w", err)
+	for _, dir := range []string{filepath.Dir(h.dir), h.dir} { // none above: a city that was moved is not made again
+		if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
+			return fmt.Errorf("cannot make the session's folder: %w", err)
+		}
 	}
 	if err := os.Chdir(h.dir); err != nil {
 		return fmt.Errorf("cannot enter the session's folder: %w", err)
@@ -37,7 +40,7 @@ func (h *holder) settle() error {
 		return fmt.Errorf("cannot listen in %s: %w", h.dir, err)
 	}
 	ln.SetUnlinkOnClose(false) // by a relative name, in whatever folder we are then
-	activity, err := os.OpenFile(wire.ActivityFile, os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW, 0o600)
+	activity, err := openOwn(wire.ActivityFile)
 	if err != nil {
 		ln.Close()
 		return fmt.Errorf("cannot write in the session's folder: %w", err)
@@ -76,6 +79,25 @@ func listen(name string) (*net.UnixListener, error) {
 		return nil, err
 	}
 	return ln.(*net.UnixListener), nil
+}
+
+// openOwn opens a file of the session's folder for writing. It waits for no pipe, and refuses what has another name too.
+func openOwn(name string) (*os.File, error) {
+	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	info, err := f.Stat()
+	if err == nil {
+		st, ok := info.Sys().(*syscall.Stat_t)
+		if !info.Mode().IsRegular() || !ok || st.Nlink != 1 {
+			err = fmt.Errorf("%s is not a regular file with one name: remove it", name)
+		}
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
 }
 
 // settled reports whether who looks for us in our folder finds our socket: whoever has the lock made it.
