@@ -5,10 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"gcity/internal/disk"
 	"gcity/session"
@@ -17,23 +18,65 @@ import (
 // MarksFile, in the city's .gc folder, names the providers besides the home that may hold sessions, one a line.
 const MarksFile = "session-providers"
 
-// Marks returns the providers that are marked in a city's .gc folder.
-func Marks(dir string) ([]string, error) {
-	data, err := os.ReadFile(filepath.Join(dir, MarksFile))
+// errDamaged means that the marks are not what this program writes.
+var errDamaged = errors.New("it is damaged")
+
+// Marks returns the providers that are marked in a city's .gc folder. With an error that is errDamaged, or a
+// *disk.UnsafeError, they are what can be read of it.
+func Marks(dir string) (names []string, err error) {
+	data, err := disk.ReadFile(filepath.Join(dir, MarksFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("which session providers are in use cannot be read: %w", err)
 	}
-	var names []string
 	for line := range strings.Lines(string(data)) {
-		name := strings.TrimRight(line, "\n")
-		if name != "" && !slices.Contains(names, name) {
+		name, whole := strings.CutSuffix(line, "\n")
+		switch {
+		case !whole || !isName(name):
+			err = fmt.Errorf("%s: %w", disk.Real(filepath.Join(dir, MarksFile)), errDamaged)
+		case name != "" && !slices.Contains(names, name):
 			names = append(names, name)
 		}
 	}
-	return names, nil
+	return names, err
+}
+
+// isName reports whether a provider may be called that: a word, or a script's path.
+func isName(name string) bool {
+	if path, ok := strings.CutPrefix(name, "exec:"); ok {
+		return path != "" && utf8.ValidString(path) && !strings.ContainsFunc(path, unicode.IsControl)
+	}
+	return !strings.ContainsFunc(name, func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < '0' || r > '9') && r != '-' && r != '_'
+	})
+}
+
+// recover rebuilds the marks of a damaged file: every provider that may hold sessions is asked from now on, and those that
+// hold none lose their mark. Until all have answered, no agent is started that may be running. The damaged file is kept.
+func (p *Provider) recover(legible []string, damage error) ([]string, error) {
+	_, unsafe := errors.AsType[*disk.UnsafeError](damage)
+	if p.o.Survey == nil || !unsafe && !errors.Is(damage, errDamaged) {
+		return nil, damage
+	}
+	names := append(legible, p.o.Survey()...)
+	slices.Sort(names)
+	names = slices.DeleteFunc(slices.Compact(names), func(name string) bool { return name == p.o.Home })
+	if p.o.Observe {
+		return names, nil
+	}
+	path := filepath.Join(p.o.Dir, MarksFile)
+	aside, err := disk.SetAside(path)
+	if err != nil {
+		return nil, fmt.Errorf("%w, and cannot be moved aside: %w", damage, err)
+	}
+	p.o.Logger.Warn("which session providers are in use is found out again by asking each",
+		"reason", damage, "kept", disk.Real(aside), "asked", names)
+	if len(names) > 0 {
+		err = disk.Save(path, []byte(strings.Join(names, "\n")+"\n"), 0o600)
+	}
+	return names, err
 }
 
 // mark writes down that a provider is in use, before it is. Whoever only asks who holds what does not wait for the disk.
@@ -136,11 +179,11 @@ func (p *Provider) writeMarks(text string) error {
 	}
 	path := filepath.Join(p.o.Dir, MarksFile)
 	if text == "" {
-		err := os.Remove(path)
+		err := disk.Remove(path)
 		if errors.Is(err, fs.ErrNotExist) {
 			err = nil
 		}
 		return err
 	}
-	return disk.WriteFile(path, []byte(text), 0o600)
+	return disk.Save(path, []byte(text), 0o600)
 }

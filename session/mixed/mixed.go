@@ -30,6 +30,10 @@ type Options struct {
 	// Open opens a provider by its name; close gives it back. It is called at most once at a time for each.
 	Open func(name string) (p session.Provider, close func(), err error)
 
+	// Survey names every provider that may hold sessions of the city. It is asked where MarksFile is damaged; nil: that is
+	// an error.
+	Survey func() []string
+
 	Observe bool         // nothing is written
 	Logger  *slog.Logger // nil = silent
 
@@ -113,6 +117,9 @@ func New(o Options) (*Provider, error) {
 	}
 	p.life, p.end = context.WithCancelCause(context.Background())
 	marked, err := Marks(o.Dir)
+	if err != nil {
+		marked, err = p.recover(marked, err)
+	}
 	if err != nil {
 		return nil, err
 	}

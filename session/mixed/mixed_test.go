@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -445,4 +446,46 @@ type slow struct {
 func (s slow) Output(context.Context, string, int) (string, error) {
 	s.looked <- struct{}{}
 	return "", nil
+}
+
+// A damaged record of the providers in use is rebuilt by asking each one: what runs is found, and only who holds sessions
+// keeps its mark.
+func TestDamagedMarks(t *testing.T) {
+	for what, put := range map[string]func(path string) error{
+		"cut":     func(path string) error { return os.WriteFile(path, []byte("oth"), 0o600) },
+		"garbage": func(path string) error { return os.WriteFile(path, []byte("\x00\xff}{\nempty\n"), 0o600) },
+		"folder":  func(path string) error { return os.Mkdir(path, 0o700) },
+		"pipe":    func(path string) error { return syscall.Mkfifo(path, 0o600) },
+		"link":    func(path string) error { return os.Symlink("/etc/hostname", path) },
+	} {
+		h := newHouse(t, "pty", "other", "empty")
+		first := h.mix(t, false)
+		spec := session.Spec{Name: "gc-a", Agent: "a", Provider: "other", Command: "run"}
+		if _, err := first.Start(t.Context(), spec); err != nil {
+			t.Fatal(err)
+		}
+		first.Close()
+		path := filepath.Join(h.dir, mixed.MarksFile)
+		if err := errors.Join(os.Remove(path), put(path)); err != nil {
+			t.Fatal(err)
+		}
+		p, err := mixed.New(mixed.Options{Dir: h.dir, Home: "pty", Open: h.open, Survey: func() []string { return []string{"other", "pty", "empty"} }})
+		if err != nil {
+			t.Fatalf("%s: %v", what, err)
+		}
+		if got := h.marks(t); got != "empty other " {
+			t.Errorf("%s: marked before the first look: %q", what, got)
+		}
+		all, err := p.List(t.Context())
+		if err != nil || len(all) != 1 || all[0].Agent != "a" {
+			t.Errorf("%s: %v, %v", what, all, err)
+		}
+		if got := h.marks(t); got != "other " {
+			t.Errorf("%s: marked after it: %q", what, got)
+		}
+		if _, err := os.Lstat(path + ".bad-1"); err != nil {
+			t.Errorf("%s: %v", what, err)
+		}
+		p.Close()
+	}
 }

@@ -1,15 +1,14 @@
 package mixed_test
 
 import (
+	"errors"
 	"os"
-	"path/filepath"
 	"testing"
 	"time"
 
 	"gcity/internal/await"
 	"gcity/internal/mute"
 	"gcity/session"
-	"gcity/session/mixed"
 )
 
 // While a disk does not answer that has the marks, nobody waits for it but who has to have them written: the controller's loop,
@@ -21,8 +20,8 @@ func TestMarksOnADiskThatDoesNotAnswer(t *testing.T) {
 	hung, asked, free := mute.Folder(t, true)
 	h := newHouse(t, "pty", "other")
 	p := h.mix(t, false)
-	marks := filepath.Join(h.dir, mixed.MarksFile)
-	if err := os.Symlink(filepath.Join(hung, "x"), marks); err != nil {
+	home := h.dir + "~" // the disk with the city's folder hangs
+	if err := errors.Join(os.Rename(h.dir, home), os.Symlink(hung, h.dir)); err != nil {
 		t.Fatal(err)
 	}
 	started := make(chan error, 1)
@@ -50,7 +49,7 @@ func TestMarksOnADiskThatDoesNotAnswer(t *testing.T) {
 	if err := <-started; err == nil {
 		t.Error("what cannot be written down was started")
 	}
-	if err := os.Remove(marks); err != nil {
+	if err := errors.Join(os.Remove(h.dir), os.Rename(home, h.dir)); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := p.Start(t.Context(), spec); err != nil {
