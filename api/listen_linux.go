@@ -23,39 +23,62 @@ type Socket struct {
 
 	mu     sync.Mutex // not held over anything that may wait
 	bound  *net.UnixListener
+	aside  string // where what was in the way has been moved, "" = nothing was
 	closed bool
 
 	renewals sync.Mutex
 }
 
 // Listen binds the socket that belongs at path (see disk.SocketPath for long ones), for this user alone: mode 0600, and
-// connections of another uid are closed when they are accepted. A socket that is there already is removed: whoever
-// calls holds the city's lock. Anything else that is there is refused, as is a folder that another user owns.
+// connections of another uid are closed when they are accepted. The caller holds the city's lock, so a socket that is there
+// already is removed, and anything else is moved aside, see Aside. A folder that another user owns is refused.
 func Listen(path string) (*Socket, error) {
-	bound, err := bind(path)
+	s := &Socket{path: path, uid: uint32(os.Getuid())}
+	var err error
+	s.bound, s.aside, err = bind(path)
 	if err != nil {
 		return nil, err
 	}
-	return &Socket{path: path, uid: uint32(os.Getuid()), bound: bound}, nil
+	return s, nil
 }
 
-func bind(path string) (*net.UnixListener, error) {
-	bound, err := disk.SocketPath(path)
+// Aside returns where the file or folder is that was in the socket's place, "" if there was none.
+func (s *Socket) Aside() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.aside
+}
+
+// place is where the socket that belongs at path is bound. The path may lead through a descriptor, which other processes
+// do not know: whether it is too long is decided by the path that they use.
+func place(path string) (string, error) {
+	known := disk.Real(path)
+	bound, err := disk.SocketPath(known)
+	if err == nil && bound == known {
+		return path, nil
+	}
+	return bound, err
+}
+
+func bind(path string) (_ *net.UnixListener, aside string, _ error) {
+	bound, err := place(path)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	if err := ownFolder(filepath.Dir(bound)); err != nil {
-		return nil, err
+		return nil, "", err
 	}
-	switch info, err := os.Lstat(bound); {
+	switch info, err := disk.Lstat(bound); {
 	case errors.Is(err, fs.ErrNotExist):
 	case err != nil:
-		return nil, err
+		return nil, "", err
 	case info.Mode().Type() != fs.ModeSocket:
-		return nil, fmt.Errorf("%s is in the way and is no socket: move it away", bound)
+		if aside, err = disk.SetAside(bound); err != nil {
+			return nil, "", fmt.Errorf("%s is not a socket and cannot be moved away: %w", disk.Real(bound), err)
+		}
 	default:
-		if err := os.Remove(bound); err != nil {
-			return nil, err
+		if err := disk.Remove(bound); err != nil {
+			return nil, "", err
 		}
 	}
 	// On Linux a socket file gets the mode of the unbound socket: so it is never open to others, not for a moment.
@@ -68,22 +91,24 @@ func bind(path string) (*net.UnixListener, error) {
 	}}
 	l, err := lc.Listen(context.Background(), "unix", bound)
 	if err != nil {
-		return nil, fmt.Errorf("cannot listen on %s: %w", bound, err)
+		return nil, "", fmt.Errorf("cannot listen on %s: %w", disk.Real(bound), err)
 	}
-	return l.(*net.UnixListener), nil
+	return l.(*net.UnixListener), disk.Real(aside), nil
 }
 
-// Renew binds the socket anew if somebody has removed it, and reports whether it did. Who is connected stays so. Whoever calls
-// holds the city's lock, and so nobody else has bound it meanwhile.
+// Renew binds the socket again if it was removed or replaced by something that is no socket, and reports whether it did.
+// Clients that are connected stay so. The caller holds the city's lock, so no other controller has bound it meanwhile.
 func (s *Socket) Renew() (renewed bool, err error) {
 	if !s.renewals.TryLock() {
 		return false, nil // a folder that does not answer holds up one look
 	}
 	defer s.renewals.Unlock()
-	if _, err := os.Lstat(disk.FindSocket(s.path)); s.ended() || !errors.Is(err, fs.ErrNotExist) {
+	info, err := disk.Lstat(s.Addr().String())
+	there := err == nil && info.Mode().Type() == fs.ModeSocket
+	if s.ended() || there || err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
-	anew, err := bind(s.path)
+	anew, aside, err := bind(s.path)
 	if err != nil {
 		return false, err
 	}
@@ -92,6 +117,7 @@ func (s *Socket) Renew() (renewed bool, err error) {
 	if !s.closed {
 		old, s.bound = s.bound, anew
 		old.SetUnlinkOnClose(false) // its name is the new one's
+		s.aside = aside
 	}
 	s.mu.Unlock()
 	return old != anew, old.Close()

@@ -138,23 +138,50 @@ func TestListenLongPath(t *testing.T) {
 	c.Close()
 }
 
-func TestListenRefusesWhatIsNoSocket(t *testing.T) {
-	dir := t.TempDir()
-	file, link := filepath.Join(dir, "file"), filepath.Join(dir, "link")
-	if err := os.WriteFile(file, []byte("precious"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(file, link); err != nil {
-		t.Fatal(err)
-	}
-	for _, path := range []string{file, link, dir, filepath.Join(dir, "none", "x.sock")} {
-		if l, err := Listen(path); err == nil {
-			l.Close()
-			t.Errorf("%s was taken", path)
+// What is no socket is moved aside, and never removed or followed: at the start, and while the socket is in use.
+func TestListenMovesAsideWhatIsNoSocket(t *testing.T) {
+	for kind, put := range map[string]func(path, file string) error{
+		"file":   func(path, file string) error { return os.Link(file, path) },
+		"link":   func(path, file string) error { return os.Symlink(file, path) },
+		"folder": func(path, _ string) error { return os.Mkdir(path, 0o700) },
+	} {
+		dir := t.TempDir()
+		file, path := filepath.Join(dir, "file"), filepath.Join(dir, "city.sock")
+		if err := errors.Join(os.WriteFile(file, []byte("precious"), 0o600), put(path, file)); err != nil {
+			t.Fatal(err)
 		}
+		l, err := Listen(path)
+		if err != nil {
+			t.Fatalf("%s: %v", kind, err)
+		}
+		if l.Aside() != path+".bad-1" {
+			t.Errorf("%s: moved to %q", kind, l.Aside())
+		}
+		if err := errors.Join(os.Remove(path), put(path, file)); err != nil {
+			t.Fatal(err)
+		}
+		if renewed, err := l.Renew(); !renewed || err != nil || l.Aside() != path+".bad-2" {
+			t.Errorf("%s: renewed %v, %v, moved to %q", kind, renewed, err, l.Aside())
+		}
+		c, err := Dial(path)
+		if err != nil {
+			t.Errorf("%s: %v", kind, err)
+		} else {
+			c.Close()
+		}
+		for _, aside := range []string{path + ".bad-1", path + ".bad-2"} {
+			if _, err := os.Lstat(aside); err != nil {
+				t.Errorf("%s: %v", kind, err)
+			}
+		}
+		if b, err := os.ReadFile(file); string(b) != "precious" {
+			t.Errorf("%s: %q, %v", kind, b, err)
+		}
+		l.Close()
 	}
-	if b, err := os.ReadFile(file); string(b) != "precious" {
-		t.Errorf("%q, %v", b, err)
+	if l, err := Listen(filepath.Join(t.TempDir(), "none", "x.sock")); err == nil {
+		l.Close()
+		t.Error("a folder was made")
 	}
 }
 
