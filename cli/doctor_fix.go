@@ -44,7 +44,7 @@ func ailments(dir string) []ailment {
 	}
 	var out []ailment
 	if info.Mode().Perm() != 0o700 {
-		out = append(out, ailment{what: fmt.Sprintf("%s can be entered by others (%v)", gc, info.Mode().Perm()), told: true, mend: func() error { return os.Chmod(gc, 0o700) }})
+		out = append(out, ailment{what: fmt.Sprintf("%s can be entered by others (%v)", gc, info.Mode().Perm()), told: true, mend: func() error { return disk.MakePrivate(gc) }})
 	}
 	if _, err := os.Stat(filepath.Join(gc, "controller.lock")); err != nil {
 		return out // no controller was here yet
@@ -56,15 +56,15 @@ func ailments(dir string) []ailment {
 		out = append(out, ailment{what: filepath.Join(binDir(dir), "gc") + " leads nowhere: agents do not find gc", mend: func() error { return linkBinary(dir) }})
 	}
 	for _, left := range halfWritten(gc) {
-		out = append(out, ailment{what: left + " was left by a writer that was killed", idle: true, then: onceFree, mend: func() error { return unlessGone(os.Remove(left)) }})
+		out = append(out, ailment{what: left + " was left by a writer that was killed", idle: true, then: onceFree, mend: func() error { return unlessGone(disk.Remove(left)) }})
 	}
-	if data, err := os.ReadFile(knownPath(dir)); err == nil && !json.Valid(data) {
+	if data, err := disk.ReadFile(knownPath(dir)); err == nil && !json.Valid(data) {
 		out = append(out, ailment{what: knownPath(dir) + " is damaged", idle: true, then: "`gcity reload` has the controller write it anew", mend: func() error {
 			c, err := loadCity(dir)
 			if err != nil {
 				return onceRead
 			}
-			return keepKnown(c)
+			return keepKnown(dir, c)
 		}, read: true})
 	}
 	return append(out, deadEnds(dir)...)
@@ -79,12 +79,12 @@ func deadEnds(dir string) []ailment {
 	at := disk.FindSocket(socketPath(dir))
 	if info, err := os.Lstat(at); err == nil && info.Mode().Type() == fs.ModeSocket && nobodyAnswers(dir) {
 		out = append(out, ailment{what: at + " is a dead controller's", idle: true, then: onceFree, mend: func() error {
-			return errors.Join(unlessGone(os.Remove(at)), unlessGone(os.Remove(socketPath(dir)+".path")))
+			return errors.Join(unlessGone(disk.Remove(at)), unlessGone(disk.Remove(socketPath(dir)+".path")))
 		}})
 	}
 	pid := filepath.Join(gcDir(dir), "daemon.pid")
 	if _, err := os.Lstat(pid); err == nil { // the last: while it is there a controller that begins waits for the lock
-		out = append(out, ailment{what: pid + " is a dead controller's", idle: true, then: onceFree, mend: func() error { return unlessGone(os.Remove(pid)) }})
+		out = append(out, ailment{what: pid + " is a dead controller's", idle: true, then: onceFree, mend: func() error { return unlessGone(disk.Remove(pid)) }})
 	}
 	return out
 }
@@ -110,7 +110,7 @@ func halfWritten(gc string) []string {
 	unfinished := regexp.MustCompile(`^(\.gcity-[A-Z2-7]{26}|\.[A-Za-z][A-Za-z0-9-]*\.[a-z]+[0-9]{9,}|gc\.[0-9]+)$`)
 	var out []string
 	for _, dir := range []string{gc, filepath.Join(gc, "bin")} {
-		entries, err := os.ReadDir(dir)
+		entries, err := disk.ReadDir(dir)
 		if err != nil {
 			continue // told by others
 		}

@@ -17,7 +17,7 @@ import (
 func TestFixChangesNothing(t *testing.T) {
 	dir := t.TempDir()
 	gc := filepath.Join(dir, ".gc")
-	if err := makePrivate(gc); err != nil {
+	if err := disk.MakePrivate(gc); err != nil {
 		t.Fatal(err)
 	}
 	lock, err := disk.TryLock(filepath.Join(gc, "controller.lock"))
@@ -76,7 +76,7 @@ func listing(t *testing.T, dir string) (out []string) {
 func TestFixSaysWhatItLeft(t *testing.T) {
 	dir := t.TempDir()
 	gc := filepath.Join(dir, ".gc")
-	if err := makePrivate(gc); err != nil {
+	if err := disk.MakePrivate(gc); err != nil {
 		t.Fatal(err)
 	}
 	for name, text := range map[string]string{".gc/controller.lock": "", ".gc/known.json": "{", "city.toml": "nonsense"} {

@@ -97,7 +97,7 @@ func writeEvents(ctx context.Context, w io.Writer, dir string) error {
 
 // writeLogEnd writes the last whole lines of the controller's log, where there is one.
 func writeLogEnd(w io.Writer, dir string) error {
-	f, err := os.Open(logPath(dir))
+	f, err := disk.Open(logPath(dir))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

@@ -162,7 +162,7 @@ func (a *app) beat(dir string, b heartbeat) error {
 	}
 	file := heartbeatFile(dir, b.Agent)
 	for _, folder := range []string{gcDir(dir), filepath.Dir(file)} {
-		if err := makePrivate(folder); err != nil {
+		if err := disk.MakePrivate(folder); err != nil {
 			return fmt.Errorf("the heartbeat of %s cannot be written: %w", b.Agent, err)
 		}
 	}

@@ -10,6 +10,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"gcity/internal/disk"
 )
 
 // spawnHeadless starts `gcity --headless` in a session of its own and returns its pid once its socket answers.
@@ -18,10 +20,10 @@ func (a *app) spawnHeadless(ctx context.Context, dir string) (int, error) {
 	if err != nil {
 		return 0, fmt.Errorf("cannot find this program to start it again: %w", err)
 	}
-	if err := makePrivate(dir + "/.gc"); err != nil {
+	if err := disk.MakePrivate(dir + "/.gc"); err != nil {
 		return 0, err
 	}
-	log, err := os.OpenFile(logPath(dir), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	log, err := disk.OpenFile(logPath(dir), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
 		return 0, fmt.Errorf("cannot write the controller's log: %w", err)
 	}
@@ -111,7 +113,7 @@ func waitReleased(ctx context.Context, dir, pid string) error {
 func tail(dir string, from int64) string { return tailOf(logPath(dir), from) }
 
 func tailOf(path string, from int64) string {
-	data, err := os.ReadFile(path)
+	data, err := disk.ReadFile(path)
 	if err != nil || int64(len(data)) <= from {
 		return ""
 	}

@@ -30,6 +30,7 @@ type house struct {
 // houseOptions is how a city is hosted.
 type houseOptions struct {
 	dir    string
+	at     string        // set by assemble, see parts
 	source config.Source // of the configuration
 	grant  trust.Grant   // of its programs
 	mode   string        // "console", "headless", controller.Supervised, "settle"
@@ -52,25 +53,25 @@ func (a *app) openHouse(ctx context.Context, o houseOptions) (*house, error) {
 		return nil, err
 	}
 	o.grant = trust.Running()
-	if err := makePrivate(filepath.Join(o.dir, ".gc")); err != nil {
+	if err := disk.MakePrivate(filepath.Join(o.dir, ".gc")); err != nil {
 		return nil, err
 	}
 	p, err := assemble(ctx, c, a.version, o)
 	if err != nil {
 		return nil, err
 	}
-	if err := keepSource(o.source); err != nil {
+	if err := keepSource(p.at, o.source); err != nil {
 		o.logger.Warn("other commands will not know of the files given with -f", "error", err)
 	}
-	if err := keepKnown(c); err != nil {
+	if err := keepKnown(p.at, c); err != nil {
 		o.logger.Warn("mail and work will need a file without mistakes while no controller runs", "error", err)
 	}
 	closeParts := p.close
-	p.close = func() { dropSource(o.source); closeParts() }
-	if err := hideFromGit(filepath.Join(o.dir, ".gc")); err != nil {
+	p.close = func() { dropSource(p.at); closeParts() }
+	if err := hideFromGit(gcDir(p.at)); err != nil {
 		o.logger.Warn("git will see what is made at run time", "error", err)
 	}
-	if err := linkBinary(o.dir); err != nil {
+	if err := linkBinary(p.at); err != nil {
 		o.logger.Warn("agents will not find gc on their PATH", "error", err)
 	}
 	return &house{parts: p, dir: o.dir, logger: o.logger, done: make(chan struct{})}, nil
@@ -225,26 +226,6 @@ func listenSignals() (chan os.Signal, func()) {
 	return signals, func() { signal.Stop(signals) }
 }
 
-// makePrivate makes a folder, or takes it back from other users.
-func makePrivate(dir string) error {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return fmt.Errorf("cannot make the city's folder for what runs: %w", err)
-	}
-	if err := disk.Own(dir); err != nil {
-		return fmt.Errorf("what runs cannot be kept there: %w", err)
-	}
-	info, err := os.Lstat(dir)
-	if err != nil {
-		return err
-	}
-	if info.Mode().Perm() != 0o700 {
-		if err := os.Chmod(dir, 0o700); err != nil {
-			return fmt.Errorf("%s can be read by others (%v) and cannot be closed to them: %w", dir, info.Mode().Perm(), err)
-		}
-	}
-	return nil
-}
-
 // hideFromGit keeps what runs out of a repository that the city may be in.
 func hideFromGit(dir string) error {
 	err := writeNew(filepath.Join(dir, ".gitignore"), "*\n")
@@ -254,25 +235,27 @@ func hideFromGit(dir string) error {
 	return err
 }
 
-// linkBinary makes .gc/bin/gc point to this program, so that agents and their scripts can call it.
+// linkBinary makes .gc/bin anew: gc is a link to this program, so that agents and their scripts can call it. The folder
+// is first on every agent's PATH, so nothing else stays in it.
 func linkBinary(dir string) error {
 	exe, err := os.Executable()
 	if err != nil {
 		return err
 	}
-	if err := makePrivate(binDir(dir)); err != nil {
-		return err
+	bin := binDir(dir)
+	if err := disk.MakePrivate(bin); err != nil {
+		if _, err := disk.SetAside(bin); err != nil {
+			return err
+		}
+		if err := disk.MakePrivate(bin); err != nil {
+			return err
+		}
 	}
-	link := filepath.Join(binDir(dir), "gc")
-	if to, err := os.Readlink(link); err == nil && to == exe {
-		return nil
+	there, err := disk.ReadDir(bin)
+	for _, e := range there {
+		if path := filepath.Join(bin, e.Name()); e.Name() != "gc" || e.Type() != fs.ModeSymlink {
+			err = errors.Join(err, disk.RemoveAll(path))
+		}
 	}
-	fresh := fmt.Sprintf("%s.%d", link, os.Getpid())
-	if err := os.Symlink(exe, fresh); err != nil {
-		return err
-	}
-	if err := os.Rename(fresh, link); err != nil {
-		return errors.Join(err, os.Remove(fresh))
-	}
-	return nil
+	return errors.Join(err, disk.Link(exe, filepath.Join(bin, "gc")))
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"gcity/config"
+	"gcity/internal/disk"
 	"gcity/internal/shell"
 )
 
@@ -116,7 +117,7 @@ func (a *app) foreground(ctx context.Context, yes bool) error {
 
 // writeNew writes a file that must not exist yet.
 func writeNew(file, text string) error {
-	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	f, err := disk.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if errors.Is(err, fs.ErrExist) {
 		return &failure{exitConflict, fmt.Errorf("%s is not touched: %w", file, fs.ErrExist)}
 	}

@@ -60,17 +60,18 @@ func knownOf(c *config.City) known {
 
 func knownPath(dir string) string { return filepath.Join(gcDir(dir), "known.json") }
 
-// keepKnown writes down what is known of a configuration that has been read, unless that is what is written already.
-func keepKnown(c *config.City) error {
+// keepKnown writes down in the city at a path what is known of a configuration that has been read, unless that is what is
+// written already.
+func keepKnown(at string, c *config.City) error {
 	data, err := json.Marshal(knownOf(c))
 	if err != nil {
 		return err
 	}
 	data = append(data, '\n')
-	if have, err := os.ReadFile(knownPath(c.Path)); err == nil && slices.Equal(have, data) {
+	if have, err := disk.ReadFile(knownPath(at)); err == nil && slices.Equal(have, data) {
 		return nil
 	}
-	return disk.WriteFile(knownPath(c.Path), data, 0o600)
+	return disk.Save(knownPath(at), data, 0o600)
 }
 
 // knownAt is what is known of a city whose file is refused: what can still be read of the file, else what a controller wrote
@@ -81,7 +82,7 @@ func knownAt(dir string) *known {
 		return &k
 	}
 	var k known
-	data, err := os.ReadFile(knownPath(dir))
+	data, err := disk.ReadFile(knownPath(dir))
 	if err != nil || json.Unmarshal(data, &k) != nil || k.Name == "" {
 		return nil
 	}
@@ -149,7 +150,7 @@ func (o houseOptions) heard(reads chan string) func(string, *config.City) {
 	return func(revision string, good *config.City) {
 		latest(reads, revision)
 		if good != nil {
-			logError(o.logger, "what is known of the city cannot be written down", keepKnown(good))
+			logError(o.logger, "what is known of the city cannot be written down", keepKnown(o.at, good))
 		}
 	}
 }

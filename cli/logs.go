@@ -1,8 +1,10 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -10,6 +12,8 @@ import (
 	"time"
 
 	"gopkg.in/natefinch/lumberjack.v2"
+
+	"gcity/internal/disk"
 )
 
 // logger writes what a controller says: text for a person at a terminal, JSON for a journal.
@@ -25,10 +29,31 @@ func fileLogger(w io.Writer) *slog.Logger { return slog.New(slog.NewTextHandler(
 
 func quietLogger() *slog.Logger { return slog.New(slog.DiscardHandler) }
 
-// fileLog opens .gc/controller.log, which every controller of the city writes. It is kept small.
-func fileLog(dir string) *lumberjack.Logger {
-	return &lumberjack.Logger{Filename: logPath(dir), MaxSize: 10, MaxBackups: 2}
+// stateLog is .gc/controller.log, which every controller of the city writes. It is kept small. It opens its file by path, so
+// each line looks first at what is there.
+type stateLog struct {
+	at string
+	to *lumberjack.Logger
 }
+
+func fileLog(dir string) *stateLog {
+	at := logPath(dir)
+	return &stateLog{at, &lumberjack.Logger{Filename: at, MaxSize: 10, MaxBackups: 2}}
+}
+
+// Write writes one line, or fails where the file is no file of gcity's, or its folder is gone.
+func (l *stateLog) Write(line []byte) (int, error) {
+	if _, err := disk.Lstat(filepath.Dir(l.at)); err != nil {
+		return 0, err // it would be made again
+	}
+	if _, err := disk.CheckFile(l.at); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return 0, err
+	}
+	return l.to.Write(line)
+}
+
+// Close closes the file.
+func (l *stateLog) Close() error { return l.to.Close() }
 
 func logPath(dir string) string { return filepath.Join(dir, ".gc", "controller.log") }
 
@@ -40,6 +65,9 @@ func (a *app) headlessLog(dir string) (_ *slog.Logger, closeLog func()) {
 		return logger, closeFile
 	}
 	out := newSpill(a.err)
+	if _, err := disk.CheckFile(logPath(dir)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		a.logger(out).Warn("nothing is written to the controller's log", "error", err)
+	}
 	return bothLogs(a.logger(out), logger), func() { _ = out.Close(); closeFile() } // it never fails
 }
 

@@ -294,7 +294,7 @@ func (a *app) enableUnit(ctx context.Context, k serviceKind, out *installed, s *
 }
 
 func pidText(dir string) string {
-	data, _ := os.ReadFile(filepath.Join(gcDir(dir), "daemon.pid")) // without it nobody is named
+	data, _ := disk.ReadFile(filepath.Join(gcDir(dir), "daemon.pid")) // without it nobody is named
 	return strings.TrimSpace(string(data))
 }
 

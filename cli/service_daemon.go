@@ -12,6 +12,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"gcity/internal/disk"
 )
 
 // daemonCommand is one city as a service.
@@ -216,7 +218,7 @@ func (a *app) daemonLogs(lines int) error {
 		}
 		a.sayf("%s", journal)
 	}
-	f, err := os.Open(logPath(dir))
+	f, err := disk.Open(logPath(dir))
 	if errors.Is(err, fs.ErrNotExist) {
 		if len(units) == 0 {
 			return fmt.Errorf("there is no %s: no controller has run here", logPath(dir))

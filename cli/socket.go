@@ -39,9 +39,16 @@ func held(hold *controller.Hold, socket *api.Socket, log *slog.Logger) error {
 		return err
 	}
 	renewed, err := socket.Renew()
-	if renewed {
+	if aside := socket.Aside(); renewed && aside != "" {
+		tellAside(log, aside)
+	} else if renewed {
 		log.Warn("the city's socket was removed, and is there again")
 	}
 	logError(log, "the city's socket was removed, and cannot be made anew", err)
 	return nil
+}
+
+// tellAside warns that something was in the socket's place.
+func tellAside(log *slog.Logger, aside string) {
+	log.Warn("a file or folder was in the place of the city's socket and was moved aside", "to", aside)
 }

@@ -73,9 +73,9 @@ type keptSource struct {
 
 func keptSourcePath(dir string) string { return filepath.Join(gcDir(dir), "config-files.json") }
 
-func keepSource(s config.Source) error {
+func keepSource(at string, s config.Source) error {
 	if len(s.Files) == 0 && !s.Strict {
-		if err := os.Remove(keptSourcePath(s.Dir)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := disk.Remove(keptSourcePath(at)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 		return nil
@@ -84,18 +84,18 @@ func keepSource(s config.Source) error {
 	if err != nil {
 		return err
 	}
-	return disk.WriteFile(keptSourcePath(s.Dir), append(data, '\n'), 0o600)
+	return disk.Save(keptSourcePath(at), append(data, '\n'), 0o600)
 }
 
-func dropSource(s config.Source) {
-	_ = os.Remove(keptSourcePath(s.Dir)) // the next controller writes its own, or removes it
+func dropSource(at string) {
+	_ = disk.Remove(keptSourcePath(at)) // the next controller writes its own, or removes it
 }
 
 // sourceOf is the configuration of a city as the controller that runs it reads it.
 func sourceOf(dir string) config.Source {
 	s := config.Source{Dir: dir, Environ: os.Environ()}
 	var kept keptSource
-	if data, err := os.ReadFile(keptSourcePath(dir)); err == nil && json.Unmarshal(data, &kept) == nil {
+	if data, err := disk.ReadFile(keptSourcePath(dir)); err == nil && json.Unmarshal(data, &kept) == nil {
 		s.Files, s.Strict = kept.Files, kept.Strict
 	}
 	return s

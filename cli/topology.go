@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"gcity/internal/disk"
 	"gcity/internal/redact"
 	"gcity/internal/spell"
 	"gcity/topology"
@@ -122,7 +123,7 @@ func (a *app) fetchTopologies(ctx context.Context, names []string, update bool) 
 		a.sayf(noRemotes)
 		return nil
 	}
-	if err := makePrivate(gcDir(dir)); err != nil {
+	if err := disk.MakePrivate(gcDir(dir)); err != nil {
 		return err
 	}
 	var done []fetchedShape

@@ -23,7 +23,6 @@ import (
 	"gcity/internal/screen"
 	"gcity/session"
 	"gcity/session/pty"
-	"gcity/supervisor"
 	"gcity/tui"
 )
 
@@ -196,7 +195,7 @@ func appendEventIn(dir string, e events.Event, room events.Room) (uint64, error)
 	if err := e.Check(); err != nil {
 		return 0, &city.Error{Code: city.Invalid, Message: err.Error()}
 	}
-	if err := makePrivate(gcDir(dir)); err != nil {
+	if err := disk.MakePrivate(gcDir(dir)); err != nil {
 		return 0, err
 	}
 	c, err := loadCity(dir)
@@ -212,38 +211,6 @@ func appendEventIn(dir string, e events.Event, room events.Room) (uint64, error)
 	defer cancel()
 	seq, err := log.AppendNow(ctx, e, room)
 	return seq, errors.Join(err, closeLog(), broken.first())
-}
-
-// holdCity keeps controllers away from a city; the result lets them in again.
-func holdCity(dir string) (release func(), err error) {
-	hold, err := controller.Acquire(dir)
-	if err != nil {
-		return nil, err
-	}
-	return func() { _ = hold.Release() }, nil // the kernel releases it in any case
-}
-
-// isHeld says whether a controller has the city's lock. To find out it takes the lock for a moment, and therefore looks
-// for the pid file first: without one, nobody is disturbed.
-func isHeld(dir string) (bool, error) {
-	if _, err := os.Stat(filepath.Join(gcDir(dir), "daemon.pid")); errors.Is(err, os.ErrNotExist) {
-		return false, nil
-	}
-	lock, err := disk.TryLock(filepath.Join(gcDir(dir), "controller.lock"))
-	if errors.Is(err, disk.ErrLocked) {
-		return true, nil
-	}
-	if err != nil {
-		return false, err
-	}
-	return false, lock.Release()
-}
-
-// alreadyRunning recognises the error that says that another controller has the city.
-func alreadyRunning(err error) bool {
-	var r *controller.RunningError
-	var s *supervisor.RunningError
-	return errors.As(err, &r) || errors.As(err, &s)
 }
 
 // loop is a city that this process runs.
@@ -262,6 +229,7 @@ var _ loop = (*controller.Controller)(nil)
 
 // parts is a city put together, not yet running.
 type parts struct {
+	at       string // a path that leads to the city's folder wherever it is moved
 	loop     loop
 	sessions session.Provider
 	serve    func(ctx context.Context) error // answers on the socket until ctx ends; nil if settling
@@ -287,14 +255,18 @@ func assemble(ctx context.Context, c *config.City, version string, o houseOption
 		return parts{}, err
 	}
 	undo.add(func() { _ = hold.Release() }) // the kernel releases it in any case
+	o.at = hold.Via()
 	tui.SweepDrafts(o.dir)
 	broken := newFaults()
-	log, closeLog, err := openLog(o.dir, c, broken.tell)
+	clearLogPlace(o.at, o.logger)
+	log, closeLog, err := openLog(o.at, c, broken.tell)
 	if err != nil {
 		return parts{}, err
 	}
 	undo.add(func() { logError(o.logger, "the event log did not close well", closeLog()) })
-	sessions, closeSessions, err := openSessions(sessionOptions{dir: o.dir, grant: o.grant, logger: o.logger, broken: broken.tell})
+	sessions, closeSessions, err := openSessions(sessionOptions{
+		dir: o.dir, at: o.at, grant: o.grant, logger: o.logger, broken: broken.tell,
+	})
 	if err != nil {
 		return parts{}, err
 	}
@@ -326,7 +298,7 @@ func assemble(ctx context.Context, c *config.City, version string, o houseOption
 	}
 	loop, err = controller.New(controller.Options{
 		OpenFiles: files,
-		Dir:       o.dir, Mode: o.mode, Version: version, Provider: sessions, Log: log, Logger: o.logger,
+		Dir:       o.dir, At: o.at, Home: hold.Here, Mode: o.mode, Version: version, Provider: sessions, Log: log, Logger: o.logger,
 		Host:  thisHost(o.dir),
 		Vet:   o.vet,
 		Files: o.source.Files, Strict: o.source.Strict,
@@ -336,17 +308,20 @@ func assemble(ctx context.Context, c *config.City, version string, o houseOption
 	if err != nil {
 		return parts{}, err
 	}
-	p := parts{loop: loop, faults: broken, sessions: sessions, last: last, mirror: func(context.Context) {}, door: func(context.Context) {}, dolt: func(context.Context) {}, close: undo.close}
+	p := parts{at: o.at, loop: loop, faults: broken, sessions: sessions, last: last, mirror: func(context.Context) {}, door: func(context.Context) {}, dolt: func(context.Context) {}, close: undo.close}
 	if s := doltServer(c); s != nil {
 		p.dolt = func(ctx context.Context) { keepDolt(ctx, s, o.logger, p.ended, last) }
 	}
 	if m, ok := mirrorOf(c, o.grant); ok {
-		m.Log, m.Logger, m.Last = log, o.logger, last
+		m.Log, m.Logger, m.Last, m.State = log, o.logger, last, gcDir(o.at)
 		p.mirror = func(ctx context.Context) { mirror.Run(ctx, m) }
 	}
 	if o.mode != "settle" {
-		if socket, err = api.Listen(socketPath(o.dir)); err != nil {
+		if socket, err = api.Listen(socketPath(o.at)); err != nil {
 			return parts{}, fmt.Errorf("cannot open the city's socket: %w", err)
+		}
+		if aside := socket.Aside(); aside != "" {
+			tellAside(o.logger, aside)
 		}
 		undo.add(func() { _ = socket.Close() }) // Serve has closed it already
 		p.serve = func(ctx context.Context) error {

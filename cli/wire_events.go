@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,6 +15,7 @@ import (
 	"gcity/config"
 	"gcity/events"
 	"gcity/events/mirror"
+	"gcity/internal/disk"
 	"gcity/trust"
 )
 
@@ -105,4 +107,18 @@ func checkMirror(ctx context.Context, p *patient) finding {
 		return note("what it missed is in the log: gcity events", "the script has come to event %d, and was not told of %s", at.Seq, counted(int(at.Missed), "event"))
 	}
 	return ok("the script answers, and has come to event %s", humanize.Comma(int64(at.Seq)))
+}
+
+// clearLogPlace moves a folder aside that is in the place of the event log. A link there is refused when the log opens.
+func clearLogPlace(at string, logger *slog.Logger) {
+	path := filepath.Join(gcDir(at), "events.jsonl")
+	info, err := disk.Lstat(path)
+	if err != nil || !info.IsDir() {
+		return
+	}
+	aside, err := disk.SetAside(path)
+	if err == nil {
+		logger.Warn("a folder was in the place of the event log and was moved aside", "to", disk.Real(aside))
+	}
+	logError(logger, "a folder is in the place of the event log", err)
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -12,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"gcity/internal/disk"
 	"gcity/internal/ownership"
 	"gcity/session"
 	"gcity/session/fake"
@@ -27,13 +29,15 @@ import (
 // openSessions opens what runs a city's sessions: each agent's own provider, and all that hold sessions of an earlier
 // controller. Who has not got the city's lock only observes.
 func openSessions(o sessionOptions) (session.Provider, func(), error) {
-	house := sessionHouse{sessionOptions: o}
-	dir, observe, logger, broken := o.dir, o.observe, o.logger, o.broken
-	p, err := mixed.New(mixed.Options{Dir: gcDir(dir), Home: "pty", Open: house.open, Observe: observe, Logger: logger, Broken: broken})
+	o.at = cmp.Or(o.at, o.dir)
+	h := sessionHouse{sessionOptions: o}
+	p, err := mixed.New(mixed.Options{
+		Dir: gcDir(h.at), Home: "pty", Open: h.open, Survey: h.survey, Observe: h.observe, Logger: h.logger, Broken: h.broken,
+	})
 	if err != nil {
 		return nil, nil, err
 	}
-	return p, func() { p.Close(); house.clearUp() }, nil
+	return p, func() { p.Close(); h.clearUp() }, nil
 }
 
 // clearUp lets go of what an earlier controller left running for sessions that it had, and did not come to end.
@@ -49,6 +53,7 @@ func (h *sessionHouse) clearUp() {
 // sessionOptions says how the sessions of a city are opened.
 type sessionOptions struct {
 	dir     string
+	at      string      // a path that leads to dir wherever it is moved; "" = dir
 	grant   trust.Grant // of the scripts among the providers
 	observe bool        // without the city's lock
 	logger  *slog.Logger
@@ -59,6 +64,26 @@ type sessionOptions struct {
 type sessionHouse struct {
 	sessionOptions
 	tmux bool // it was opened, and sees to its server itself
+}
+
+// survey names the session providers that may hold sessions of the city: those of the configuration, and those that have a
+// folder there.
+func (h *sessionHouse) survey() []string {
+	names := []string{}
+	if c := sourceOf(h.dir).Legible(); c != nil {
+		for i := range c.Agents {
+			if name := c.ProviderOf(&c.Agents[i]); name != "" {
+				names = append(names, name)
+			}
+		}
+	}
+	if _, err := disk.Lstat(filepath.Join(gcDir(h.at), "processes")); err == nil {
+		names = append(names, "subprocess")
+	}
+	if tmux.Used(h.at) {
+		names = append(names, "tmux")
+	}
+	return names
 }
 
 // open opens a provider by the name that a configuration gives it.
@@ -92,7 +117,7 @@ func (h *sessionHouse) pty() (session.Provider, func(), error) {
 		return nil, nil, err
 	}
 	p, err := pty.New(pty.Options{
-		City: h.dir, Binary: exe, Image: holdbin.Image(), Observe: h.observe, Logger: h.logger, Broken: h.broken,
+		City: h.dir, At: h.at, Binary: exe, Image: holdbin.Image(), Observe: h.observe, Logger: h.logger, Broken: h.broken,
 	})
 	if err != nil {
 		return nil, nil, err
@@ -107,7 +132,7 @@ func (h *sessionHouse) subprocess() (session.Provider, func(), error) {
 		return nil, nil, err
 	}
 	p, err := subprocess.New(subprocess.Options{
-		City: h.dir, Binary: exe, Image: holdbin.Image(), Observe: h.observe, Logger: h.logger, Broken: h.broken,
+		City: h.dir, At: h.at, Binary: exe, Image: holdbin.Image(), Observe: h.observe, Logger: h.logger, Broken: h.broken,
 	})
 	if err != nil {
 		return nil, nil, err

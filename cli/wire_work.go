@@ -21,6 +21,7 @@ import (
 	"gcity/config"
 	"gcity/controller"
 	"gcity/formula"
+	"gcity/internal/disk"
 	"gcity/internal/lastwords"
 	"gcity/internal/ownership"
 	"gcity/trust"
@@ -201,7 +202,7 @@ func runPlace(c *config.City, d automation.Definition) (dir string, env []string
 
 // layersOf are the folders of a city's formulas and automations, those that come with the program first.
 func layersOf(c *config.City) ([]formula.Layer, error) {
-	if err := makePrivate(gcDir(c.Path)); err != nil {
+	if err := disk.MakePrivate(gcDir(c.Path)); err != nil {
 		return nil, err
 	}
 	own, err := formula.System(gcDir(c.Path))

@@ -95,7 +95,7 @@ func newWork() work {
 // scan orders a look at the folders of automations.
 func (m *machine) scan() {
 	w := &m.work
-	if m.conf == nil || m.conf.nowork || m.ending != alive || m.settling {
+	if m.conf == nil || m.conf.nowork || m.ending != alive || m.settling || m.away != "" {
 		return
 	}
 	if w.scanning {
@@ -112,6 +112,9 @@ func (m *machine) scanned(now time.Time, in inScanned) {
 	w.scanning = false
 	if w.rescan {
 		m.scan()
+	}
+	if in.away {
+		return
 	}
 	m.note(&w.unread, in.trouble)
 	if w.known && w.catalog.Revision == in.catalog.Revision {
@@ -190,7 +193,7 @@ func (m *machine) runsSwept(now time.Time, in inSwept) {
 // turnRuns judges all automations and begins what is due.
 func (m *machine) turnRuns(now time.Time) {
 	w := &m.work
-	if !w.known || !w.swept || m.ending != alive || m.settling {
+	if !w.known || !w.swept || m.ending != alive || m.settling || m.away != "" {
 		return
 	}
 	deeds := w.runs.Turn(now, automation.World{Suspended: m.rests, Patrol: m.conf.patrol, Closed: m.storeProblem(""), Ending: m.isShutting})

@@ -43,6 +43,10 @@ func (r *runner) checkNow(p *agent.Pool) inChecked {
 	ctx, cancel := context.WithTimeoutCause(r.ctx, p.CheckTimeout, fmt.Errorf("it had not ended after check_timeout = %s", p.CheckTimeout))
 	defer cancel()
 	in := inChecked{pool: p.Name, check: p.Check}
+	if err := r.home(); err != nil {
+		in.err, in.kind = err, "folder"
+		return in
+	}
 	if p.MakeDir {
 		if err := disk.MkdirIn(r.c.o.Dir, p.Dir, 0o755); err != nil {
 			in.err, in.kind = fmt.Errorf("its folder cannot be made: %w", err), "folder"
@@ -99,5 +103,5 @@ func (r *runner) mark(ctx context.Context, f fxMark) input {
 
 // scale writes an override.
 func (r *runner) scale(f fxScale) input {
-	return inScaled{scale: f, err: config.SetOverride(r.c.o.Dir, f.pool, f.size)}
+	return inScaled{scale: f, err: config.SetOverride(r.c.o.At, f.pool, f.size)}
 }

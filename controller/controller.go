@@ -29,6 +29,7 @@ import (
 	"gcity/config"
 	"gcity/events"
 	"gcity/internal/colour"
+	"gcity/internal/disk"
 	"gcity/internal/lastwords"
 	"gcity/session"
 )
@@ -36,6 +37,7 @@ import (
 // Options say which city to run, and with what.
 type Options struct {
 	Dir      string // the city's folder, absolute, symlinks resolved
+	At       string // a path that leads to that folder wherever it is moved (see Hold.Via); "" = Dir
 	Mode     string // shown as Snapshot.Mode; Supervised has a meaning
 	Version  string // of the program
 	Provider session.Provider
@@ -84,6 +86,7 @@ type Options struct {
 	Poke   <-chan struct{}     // the configuration may have changed; nil: looked at once a patrol only
 	Sweep  func() (int, error) // ends what a predecessor's runs left behind; called once, before the first decision; may be nil
 	Held   func() error        // called before each look, off the loop: *RunningError ends the controller and leaves the agents; may be nil
+	Home   func() error        // returns a *disk.MovedError if Dir does not lead to the city any more; may be nil
 	Beat   func(status string) // called after each turn and at least once a Pulse; may be nil
 	Last   *lastwords.Time     // of what Run does after its last decision; begun by Run; nil: Farewell
 	Pulse  time.Duration       // how often the loop shows that it lives; 0 = 1 s
@@ -147,7 +150,10 @@ func New(o Options, c *config.City) (*Controller, error) {
 	if o.Pulse == 0 {
 		o.Pulse = time.Second
 	}
-	if err := os.MkdirAll(filepath.Join(o.Dir, ".gc"), 0o700); err != nil {
+	if o.At == "" {
+		o.At = o.Dir
+	}
+	if err := disk.MkdirAll(filepath.Join(o.At, ".gc"), 0o700); err != nil {
 		return nil, fmt.Errorf("cannot make the city's runtime folder: %w", err)
 	}
 	ctl := &Controller{

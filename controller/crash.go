@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -35,7 +34,7 @@ func (r *runner) capture(ctx context.Context, f fxCapture) input {
 		in.err = err
 		return in
 	}
-	in.file, in.err = keepCrash(r.c.o.Dir, f, raw)
+	in.file, in.err = keepCrash(r.c.o.At, f, raw)
 	select {
 	case r.draws <- struct{}{}:
 		in.tail = lastLines(raw, f.cols, f.rows)
@@ -58,7 +57,7 @@ func lastLines(raw []byte, cols, rows int) string {
 // keepCrash writes a crash file and removes the oldest beyond crashFiles. It returns the path relative to the city.
 func keepCrash(city string, f fxCapture, raw []byte) (string, error) {
 	dir := crashDir(city, f.agent)
-	if err := disk.MkdirIn(city, dir, 0o700); err != nil {
+	if err := disk.MkdirAll(dir, 0o700); err != nil {
 		return "", err
 	}
 	path := filepath.Join(dir, f.at.UTC().Format("20060102T150405.000000000Z")+".ansi")
@@ -67,7 +66,7 @@ func keepCrash(city string, f fxCapture, raw []byte) (string, error) {
 	}
 	files, err := crashList(dir)
 	for _, old := range files[:max(0, len(files)-crashFiles)] {
-		err = errors.Join(err, os.Remove(old))
+		err = errors.Join(err, disk.Remove(old))
 	}
 	rel, relErr := filepath.Rel(city, path)
 	return rel, errors.Join(err, relErr)
@@ -79,7 +78,7 @@ func crashDir(city, agent string) string {
 
 // crashList returns the crash files in dir, oldest first.
 func crashList(dir string) ([]string, error) {
-	entries, err := os.ReadDir(dir) // sorted by name
+	entries, err := disk.ReadDir(dir) // sorted by name
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -99,7 +98,7 @@ func LastWords(city, agent string, lines int) (string, error) {
 	if err != nil || len(files) == 0 {
 		return "", err
 	}
-	raw, err := os.ReadFile(files[len(files)-1])
+	raw, err := disk.ReadFile(files[len(files)-1])
 	if err != nil {
 		return "", fmt.Errorf("its kept output cannot be read: %w", err)
 	}

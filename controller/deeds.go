@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -32,13 +31,13 @@ func writeDeeds(dir string, memory []byte) error {
 	if err != nil {
 		return err
 	}
-	return disk.WriteFile(filepath.Join(dir, ".gc", deedsFile), append(data, '\n'), 0o600)
+	return disk.Save(filepath.Join(dir, ".gc", deedsFile), append(data, '\n'), 0o600)
 }
 
 // readDeeds returns what is remembered of the automations of the city in dir, by scoped name. With an error it is what can
 // be used of it.
 func readDeeds(dir string) (map[string]automation.Memory, error) {
-	data, err := os.ReadFile(filepath.Join(dir, ".gc", deedsFile))
+	data, err := disk.ReadFile(filepath.Join(dir, ".gc", deedsFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -98,18 +97,16 @@ func (c *Controller) recallDeeds() {
 // badSuffix is added to the name of a file that could not be used.
 const badSuffix = ".bad"
 
-// keepBadDeeds gives a file that cannot be used a second name: under its own it will be replaced.
+// keepBadDeeds copies a file that cannot be used: under its own name it will be replaced. What is no regular file is moved.
 func keepBadDeeds(dir string) error {
-	path, err := filepath.EvalSymlinks(filepath.Join(dir, ".gc", deedsFile))
+	path := filepath.Join(dir, ".gc", deedsFile)
+	data, err := disk.ReadFile(path)
+	if _, unsafe := errors.AsType[*disk.UnsafeError](err); unsafe {
+		_, err = disk.SetAside(path)
+		return err
+	}
 	if err != nil {
 		return err
 	}
-	bad := filepath.Join(dir, ".gc", deedsFile+badSuffix)
-	if err := os.Remove(bad); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	if os.Link(path, bad) == nil {
-		return nil
-	}
-	return os.Rename(path, bad) // where a file has but one name
+	return disk.Replace(path+badSuffix, data, 0o600)
 }

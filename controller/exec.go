@@ -17,6 +17,7 @@ import (
 	"gcity/city"
 	"gcity/config"
 	"gcity/formula"
+	"gcity/internal/disk"
 	"gcity/internal/shell"
 )
 
@@ -53,6 +54,9 @@ func (r *runner) carryOut(ctx context.Context, f fxRun) inRan {
 var errMute = errors.New("does not answer")
 
 func (r *runner) exec(ctx context.Context, f fxRun, in *inRan) error {
+	if err := r.home(); err != nil {
+		return err
+	}
 	if f.run.Definition.Formula != "" {
 		return r.cook(ctx, f, in)
 	}
@@ -67,7 +71,7 @@ func (r *runner) exec(ctx context.Context, f fxRun, in *inRan) error {
 		if err != nil {
 			return err
 		}
-		defer os.Remove(file)
+		defer disk.Remove(file)
 		env = append(env, "GC_EVENT_COUNT="+strconv.Itoa(f.run.Count), "GC_EVENT_SEQ="+strconv.FormatUint(f.run.Until, 10), "GC_EVENTS_FILE="+file)
 	}
 	if by := f.failed; by != nil {
@@ -182,6 +186,9 @@ func (r *runner) condition(f fxCondition) {
 	defer cancel()
 	in := inCondition{scoped: d.Scoped(), check: d.Check, code: -1}
 	dir, env, err := r.place(f.in, d)
+	if err == nil {
+		err = r.home()
+	}
 	if err == nil {
 		var res shell.Result
 		env = append(env, "AUTOMATION_DIR="+d.Dir(), "GC_AUTOMATION="+d.Scoped(), "GC_RUN="+r.c.o.Dir+":"+rand.Text())

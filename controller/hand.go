@@ -26,18 +26,18 @@ const (
 // eventsFile writes the events that a run deals with, one JSON object a line.
 func (r *runner) eventsFile(ctx context.Context, f fxRun) (string, error) {
 	folder := filepath.Join(r.c.o.Dir, ".gc", eventsFolder)
-	if err := disk.MkdirIn(r.c.o.Dir, folder, 0o700); err != nil {
+	if err := disk.MkdirAll(folder, 0o700); err != nil {
 		return "", fmt.Errorf("its events cannot be handed over: %w", err)
 	}
 	path := filepath.Join(folder, f.bead+eventsSuffix)
-	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	file, err := disk.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return "", fmt.Errorf("its events cannot be handed over: %w", err)
 	}
 	lines := bufio.NewWriter(file)
 	err = r.handOver(ctx, f.run, lines)
 	if err := errors.Join(err, lines.Flush(), file.Close()); err != nil {
-		os.Remove(path)
+		disk.Remove(path)
 		return "", fmt.Errorf("its events cannot be handed over: %w", err)
 	}
 	return path, nil
@@ -68,13 +68,13 @@ func (r *runner) handOver(ctx context.Context, run automation.Run, to io.Writer)
 // forgetEvents removes what runs were handed by a controller that did not live to do it.
 func (r *runner) forgetEvents() {
 	folder := filepath.Join(r.c.o.Dir, ".gc", eventsFolder)
-	left, err := os.ReadDir(folder)
+	left, err := disk.ReadDir(folder)
 	if errors.Is(err, fs.ErrNotExist) {
 		return
 	}
 	for _, e := range left {
 		if strings.HasSuffix(e.Name(), eventsSuffix) {
-			err = errors.Join(err, os.Remove(filepath.Join(folder, e.Name())))
+			err = errors.Join(err, disk.Remove(filepath.Join(folder, e.Name())))
 		}
 	}
 	if err != nil {

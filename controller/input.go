@@ -50,6 +50,8 @@ type (
 	}
 	// inLost is the result of a list effect that found another controller in charge of the city.
 	inLost struct{ err error }
+	// inAway says that the city's folder is not where it was, and why; "" = it is there again.
+	inAway struct{ why string }
 	// inExited is an end that the provider told of by itself.
 	inExited struct{ exit session.Exit }
 	// inAnswered tells that a question of an agent's program was answered at its start.
@@ -146,6 +148,7 @@ type (
 		catalog automation.Catalog
 		newest  uint64 // seq of the log's newest event
 		trouble string // with layers, or with what is linked from them
+		away    bool   // the city is not at its path: nothing was looked for
 	}
 	// inSwept is the result of looking at the records of runs.
 	inSwept struct {
@@ -316,6 +319,7 @@ func (inConfig) input()     {}
 func (inObserved) input()   {}
 func (inCaughtUp) input()   {}
 func (inLost) input()       {}
+func (inAway) input()       {}
 func (inExited) input()     {}
 func (inStarted) input()    {}
 func (inAnswered) input()   {}

@@ -7,17 +7,32 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"gcity/internal/disk"
 	"gcity/internal/proc"
 )
 
-// Hold is the right to run a city's loop: the lock on .gc/controller.lock.
+// Hold is the right to run a city's loop: the lock on the city's folder and the one on .gc/controller.lock. The folder
+// stays open, so that both are found again where it is moved.
 type Hold struct {
-	dir  string
-	lock *disk.Lock
-	pid  string
+	dir    string
+	folder *disk.Held
+	lock   atomic.Pointer[disk.Lock]
+	pid    string
+}
+
+// Via is a path that leads to the city's folder wherever it is moved, in this process only.
+func (h *Hold) Via() string { return h.folder.Via() }
+
+// Here returns a *disk.MovedError if the city's folder, or the runtime folder in it, is not at its path any more. From any
+// goroutine.
+func (h *Hold) Here() error {
+	if err := h.folder.Here(); err != nil {
+		return err
+	}
+	return h.lock.Load().Moved()
 }
 
 // RunningError says that another controller has the city.
@@ -47,70 +62,97 @@ const passing = 500 * time.Millisecond
 func Acquire(dir string) (*Hold, error) { return acquire(dir, lastBreath) }
 
 func acquire(dir string, patience time.Duration) (*Hold, error) {
-	gc := filepath.Join(dir, ".gc")
-	if err := disk.MkdirIn(dir, gc, 0o700); err != nil {
-		return nil, fmt.Errorf("cannot make the city's runtime folder: %w", err)
+	h := &Hold{dir: dir, pid: filepath.Join(dir, ".gc", "daemon.pid")}
+	err := h.await(patience, func() (err error) {
+		h.folder, err = disk.Hold(dir)
+		return err
+	})
+	if err != nil {
+		return nil, err
 	}
-	h := &Hold{dir: dir, pid: filepath.Join(gc, "daemon.pid")}
-	lock, err := disk.TryLock(filepath.Join(gc, "controller.lock"))
-	for began := time.Now(); errors.Is(err, disk.ErrLocked); {
+	h.pid = filepath.Join(h.Via(), ".gc", "daemon.pid")
+	if err := h.take(patience); err != nil {
+		return nil, errors.Join(err, h.folder.Close())
+	}
+	return h, nil
+}
+
+// await takes a lock. It waits for that of a dead controller, and shortly for one without a pid file.
+func (h *Hold) await(patience time.Duration, take func() error) error {
+	for began := time.Now(); ; {
+		err := take()
+		if !errors.Is(err, disk.ErrLocked) {
+			return err
+		}
 		pid, limit := readPID(h.pid), patience
 		if pid == 0 {
 			limit = min(patience, passing)
 		}
 		if pid != 0 && runs(pid) || time.Since(began) > limit {
-			return nil, &RunningError{Path: dir, PID: pid}
+			return &RunningError{Path: h.dir, PID: pid}
 		}
 		time.Sleep(5 * time.Millisecond)
+	}
+}
+
+// take makes the runtime folder if need be, and takes the lock in it.
+func (h *Hold) take(patience time.Duration) error {
+	gc := filepath.Join(h.Via(), ".gc")
+	if err := disk.MkdirAll(gc, 0o700); err != nil {
+		return fmt.Errorf("cannot make the city's runtime folder: %w", err)
+	}
+	var lock *disk.Lock
+	err := h.await(patience, func() (err error) {
 		lock, err = disk.TryLock(filepath.Join(gc, "controller.lock"))
-	}
+		return err
+	})
 	if err != nil {
-		return nil, err
+		return err
 	}
-	h.lock = lock
-	if err := disk.Replace(h.pid, []byte(strconv.Itoa(os.Getpid())+"\n"), 0o600); err != nil && !h.blank() {
-		lock.Release()
-		return nil, fmt.Errorf("cannot write %s: %w", h.pid, err)
+	pid := strconv.Itoa(os.Getpid()) + "\n"
+	if err := disk.Replace(h.pid, []byte(pid), 0o600); err != nil && !h.blank() {
+		return errors.Join(fmt.Errorf("cannot write %s: %w", disk.Real(h.pid), err), lock.Release())
 	}
-	return h, nil
+	h.lock.Store(lock)
+	return nil
 }
 
 // blank has a pid file that names nobody, where it cannot be written: on a full disk, or one that is read-only now. One that is
 // old does: it is there, which is what others look for before they try the lock.
 func (h *Hold) blank() bool {
-	_ = os.Truncate(h.pid, 0)
-	if _, err := os.Stat(h.pid); err == nil {
-		return true
+	f, err := disk.OpenFile(h.pid, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err == nil {
+		return f.Close() == nil
 	}
-	f, err := os.OpenFile(h.pid, os.O_WRONLY|os.O_CREATE, 0o600)
-	if err != nil {
-		return false
-	}
-	return f.Close() == nil
+	_, err = disk.Lstat(h.pid)
+	return err == nil
 }
 
-// Check finds out whether the lock is still where others look for it: somebody may have removed the runtime folder. If
-// it is not, it is taken anew; *RunningError says that another controller was quicker.
+// Check finds out whether the city is still ours and where it was. A *disk.MovedError says that its folder, or the
+// runtime folder in it, was moved: then nothing is made at the old path. A runtime folder that was removed is made and
+// locked again; *RunningError says that another controller was quicker.
 func (h *Hold) Check() error {
-	if h.lock.Still() {
-		return nil
-	}
-	anew, err := acquire(h.dir, 0) // the loop waits for nobody
-	if err != nil {
+	if err := h.Here(); err != nil {
 		return err
 	}
-	err = h.lock.Release()
-	h.lock = anew.lock
-	return err
+	old := h.lock.Load()
+	if old.Still() {
+		return nil
+	}
+	if err := h.take(0); err != nil { // the loop waits for nobody
+		return err
+	}
+	return old.Release()
 }
 
 // Release gives the city free. The pid file goes first, so that it never names a process without the lock; one that
 // another controller has written meanwhile is left alone.
 func (h *Hold) Release() error {
-	if !h.lock.Still() {
-		return h.lock.Release()
+	lock := h.lock.Load()
+	if !lock.Still() {
+		return errors.Join(lock.Release(), h.folder.Close())
 	}
-	return errors.Join(os.Remove(h.pid), h.lock.Release())
+	return errors.Join(disk.Remove(h.pid), lock.Release(), h.folder.Close())
 }
 
 // runs reports whether a process is there and not a zombie.
@@ -120,7 +162,7 @@ func runs(pid int) bool {
 }
 
 func readPID(path string) int {
-	data, err := os.ReadFile(path)
+	data, err := disk.ReadFile(path)
 	if err != nil {
 		return 0
 	}

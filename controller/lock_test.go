@@ -3,17 +3,21 @@ package controller
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"gcity/internal/disk"
 )
 
-// A second controller is refused with the first one's pid (C5); a runtime folder that was removed is taken anew, unless
-// another controller was quicker, whose pid file then stays.
+// A second controller is refused with the first one's pid (C5), also where the runtime folder was removed, which the first
+// one makes and locks again.
 func TestHold(t *testing.T) {
 	dir := t.TempDir()
 	first, err := Acquire(dir)
@@ -24,29 +28,65 @@ func TestHold(t *testing.T) {
 	if _, err := Acquire(dir); !errors.As(err, &running) || running.PID != os.Getpid() {
 		t.Fatalf("a second controller: %v", err)
 	}
-	remove(t, dir)
-	if err := first.Check(); err != nil {
-		t.Fatalf("taken anew: %v", err)
-	}
-	if _, err := Acquire(dir); !errors.As(err, &running) {
-		t.Fatalf("a second controller after the folder was removed: %v", err)
-	}
-	remove(t, dir)
-	second, err := Acquire(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := first.Check(); !errors.As(err, &running) {
-		t.Errorf("the slower of two: %v", err)
+	for range 2 {
+		remove(t, dir)
+		if _, err := Acquire(dir); !errors.As(err, &running) {
+			t.Fatalf("a second controller after the folder was removed: %v", err)
+		}
+		if err := first.Check(); err != nil {
+			t.Fatalf("taken again: %v", err)
+		}
+		if pid := readPID(filepath.Join(dir, ".gc", "daemon.pid")); pid != os.Getpid() {
+			t.Errorf("the pid file says %d", pid)
+		}
 	}
 	if err := first.Release(); err != nil {
 		t.Error(err)
 	}
-	if pid := readPID(second.pid); pid != os.Getpid() {
-		t.Errorf("the quicker one's pid file says %d", pid)
+	second, err := Acquire(dir)
+	if err != nil {
+		t.Fatal(err)
 	}
 	if err := second.Release(); err != nil {
 		t.Error(err)
+	}
+}
+
+// A city that is moved is held where it is, and nothing is made where it was. The same for its runtime folder.
+func TestHoldOfAMovedCity(t *testing.T) {
+	for _, what := range []string{"", ".gc"} {
+		dir := filepath.Join(t.TempDir(), "city")
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		hold, err := Acquire(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		at := filepath.Join(dir, what)
+		if err := os.Rename(at, at+"2"); err != nil {
+			t.Fatal(err)
+		}
+		var moved *disk.MovedError
+		if err := hold.Check(); !errors.As(err, &moved) || !strings.HasPrefix(moved.To, at+"2") {
+			t.Errorf("%q moved: %v", what, err)
+		}
+		if _, err := os.Lstat(at); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%s is there again: %v", at, err)
+		}
+		var running *RunningError
+		if second, err := Acquire(strings.TrimSuffix(at+"2", "/.gc2")); !errors.As(err, &running) {
+			t.Errorf("a second controller of the city with %q moved: %v, %v", what, second, err)
+		}
+		if err := os.Rename(at+"2", at); err != nil {
+			t.Fatal(err)
+		}
+		if err := hold.Check(); err != nil {
+			t.Errorf("%q is back: %v", what, err)
+		}
+		if err := hold.Release(); err != nil {
+			t.Error(err)
+		}
 	}
 }
 
@@ -68,7 +108,7 @@ func TestTheLockOfADeadControllerIsWaitedFor(t *testing.T) {
 	if _, err := acquire(dir, 0); !errors.As(err, &running) || running.PID != dead.Process.Pid {
 		t.Fatalf("without patience: %v", err)
 	}
-	time.AfterFunc(50*time.Millisecond, func() { first.lock.Release() })
+	time.AfterFunc(50*time.Millisecond, func() { first.lock.Load().Release(); first.folder.Close() })
 	second, err := Acquire(dir)
 	if err != nil {
 		t.Fatalf("the lock of a dead controller: %v", err)

@@ -64,6 +64,7 @@ type machine struct {
 	edits    []fxEdit          // the first is in flight
 	scales   []fxScale         // so here
 	groups   []groupWaiter
+	away     string // why the city's folder is not where it was, "" = it is
 	unlisted string // why sessions cannot be listed
 	health   string // of the event log
 	door     door
@@ -136,6 +137,9 @@ func (m *machine) step(now time.Time, in input) []effect {
 	case inLost:
 		m.shutdown(now, true)
 		m.lost, m.ending = in.err, leaveAgents // a stop under way is the other's affair too
+	case inAway:
+		m.away, m.changed = in.why, true
+		m.scan()
 	case inExited:
 		m.exited(now, in.exit)
 	case inAnswered:

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 
 	"gcity/city"
@@ -25,26 +24,26 @@ type memoryOf[A any] struct {
 	Agents  A      `json:"agents"`
 }
 
-// writeMemory replaces the file of the city in dir; without agents it is removed.
-func writeMemory(dir string, agents []byte) error {
-	path := filepath.Join(dir, ".gc", memoryFile)
+// writeMemory replaces the file of a city; without agents it is removed.
+func writeMemory(o *Options, agents []byte) error {
+	path := filepath.Join(o.At, ".gc", memoryFile)
 	if agents == nil {
-		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := disk.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 		return nil
 	}
-	data, err := json.Marshal(memoryOf[json.RawMessage]{memoryVersion, dir, agents})
+	data, err := json.Marshal(memoryOf[json.RawMessage]{memoryVersion, o.Dir, agents})
 	if err != nil {
 		return err
 	}
-	return disk.WriteFile(path, append(data, '\n'), 0o600)
+	return disk.Save(path, append(data, '\n'), 0o600)
 }
 
 // readMemory returns what was kept of the agents of the city in dir, by name; a city without a file remembers nothing.
 // The error says why nothing is known.
 func readMemory(dir string) (map[string]memo, error) {
-	data, err := os.ReadFile(filepath.Join(dir, ".gc", memoryFile))
+	data, err := disk.ReadFile(filepath.Join(dir, ".gc", memoryFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -99,7 +98,7 @@ func (c *Controller) keep() {
 	}
 	content, err := c.m.memory()
 	if err == nil {
-		err = writeMemory(c.o.Dir, content)
+		err = writeMemory(&c.o, content)
 	}
 	if err != nil {
 		c.o.Logger.Error("crash histories are not kept", "err", err)

@@ -191,7 +191,7 @@ func longest(text string) int {
 // onFile keeps a prompt in a file that only its user may read, and is what the agent is told instead.
 func (r *runner) onFile(name, text string) (string, error) {
 	file := filepath.Join(r.c.o.Dir, ".gc", "prompts", session.Encode(name)+".md")
-	err := disk.MkdirIn(r.c.o.Dir, filepath.Dir(file), 0o700)
+	err := disk.MkdirAll(filepath.Dir(file), 0o700)
 	if err == nil {
 		err = disk.Replace(file, []byte(text), 0o600)
 	}

@@ -23,7 +23,11 @@ func prompted(t *testing.T, text, mode, flag string) (*runner, *agent.Want) {
 	w := &agent.Want{Name: "demo/a", Spec: session.Spec{Dir: t.TempDir(), Env: os.Environ(), Nudge: "go"}}
 	w.Spec.Command = `printf '<%s>'`
 	w.Prompt = agent.Prompt{Mode: mode, Flag: flag, Draft: &prompt.Draft{Template: p, Values: prompt.Values{AgentName: w.Name, Env: map[string]string{"A_TOKEN": "hush", "URL": "http://me:hush@x/"}}}}
-	return &runner{c: &Controller{o: Options{Dir: t.TempDir()}}}, w
+	dir := t.TempDir()
+	if err := os.Mkdir(filepath.Join(dir, ".gc"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return &runner{c: &Controller{o: Options{Dir: dir, At: dir}}}, w
 }
 
 // What a real shell makes of a command line with a prompt is the command with the prompt as one argument.

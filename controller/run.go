@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"runtime"
 	"strings"
@@ -54,6 +53,7 @@ type runner struct {
 
 	mu     sync.Mutex
 	starts map[string]*starting // by agent
+	away   string               // why the city's folder is not where it was, as last told
 }
 
 // starting is a start in flight.
@@ -136,7 +136,11 @@ func (r *runner) run(f effect) {
 		r.within(loadLimit, func(context.Context) input { return r.load(f) })
 	case fxEdit:
 		r.within(loadLimit, func(context.Context) input {
-			return inEdited{edit: f, err: r.c.o.source().SetSuspended(config.Target{Agent: f.agent, Rig: f.rig}, f.on)}
+			err := r.home()
+			if err == nil {
+				err = r.c.o.source().SetSuspended(config.Target{Agent: f.agent, Rig: f.rig}, f.on)
+			}
+			return inEdited{edit: f, err: err}
 		})
 	case fxEmit:
 		r.within(emitLimit, func(ctx context.Context) input { r.emit(ctx, f); return nil })
@@ -147,7 +151,7 @@ func (r *runner) run(f effect) {
 	case fxMeasure:
 		r.within(measureLimit, r.measure)
 	case fxRemember:
-		r.within(keepLimit, func(context.Context) input { return inRemembered{writeMemory(r.c.o.Dir, f.memory)} })
+		r.within(keepLimit, func(context.Context) input { return inRemembered{writeMemory(&r.c.o, f.memory)} })
 	default:
 		if r.runWork(f) || r.runTier(f) {
 			return
@@ -166,8 +170,19 @@ func (r *runner) atLeast(limit time.Duration, name string) time.Duration {
 
 // list looks at reality. Who is late for that hands in an answer of its own; the others do not wait for it.
 func (r *runner) list(ctx context.Context, f fxList) input {
-	if err := r.held(); err != nil {
-		return inLost{err}
+	lost, away := r.held()
+	if lost != nil {
+		return inLost{lost}
+	}
+	r.mu.Lock()
+	news := r.away != away
+	r.away = away
+	r.mu.Unlock()
+	if news && away != "" {
+		r.c.o.Logger.Warn("nothing is started until the city's folder is back", "reason", away)
+	}
+	if news {
+		r.deliver(inAway{away})
 	}
 	sessions, err := r.c.o.Provider.List(ctx)
 	r.deliver(inObserved{turn: f.turn, sessions: sessions, past: r.inherit(ctx, f), err: err})
@@ -285,31 +300,6 @@ func (r *runner) start(ctx context.Context, f fxStart) (in inStarted) {
 	return in
 }
 
-// home reports where the city's folder has gone while we run, moved perhaps: a start would make it anew, and whoever runs the
-// city where it is now would have the agent a second time.
-func (r *runner) home() error {
-	if _, err := os.Stat(r.c.o.Dir); errors.Is(err, fs.ErrNotExist) {
-		return session.Missing(fmt.Errorf("the folder of the city, %s, is gone: move it back, or stop the city and start it where it is now", r.c.o.Dir))
-	}
-	return nil
-}
-
-// held asks whether the city is still ours. Only another controller's word ends ours: a disk that fails does not.
-func (r *runner) held() error {
-	if r.c.o.Held == nil {
-		return nil
-	}
-	err := r.c.o.Held()
-	var other *RunningError
-	if errors.As(err, &other) {
-		return err
-	}
-	if err != nil {
-		r.c.o.Logger.Warn("cannot tell whether the city's lock is still ours", "err", err)
-	}
-	return nil
-}
-
 func (r *runner) ack(ctx context.Context, f fxAck) {
 	r.forgetEnd(f.id)
 	p, ok := r.c.o.Provider.(session.Acknowledger)
@@ -345,6 +335,9 @@ func (o *Options) source() config.Source {
 }
 
 func (r *runner) load(f fxLoad) input {
+	if err := r.home(); err != nil { // what is at the path is another city's
+		return inConfig{revision: f.known}
+	}
 	revision, err := r.c.o.source().Revision()
 	found := err == nil && revision == f.known && r.found()
 	if err == nil && !f.force && !found && (revision == f.known || revision == f.refused || !f.now && revision != f.sighted) {

@@ -116,7 +116,7 @@ func unreadable(err error) error {
 
 // write puts a brief where its triage looks for it.
 func (b *brief) write() error {
-	if err := os.MkdirAll(filepath.Dir(b.path), 0o700); err != nil {
+	if err := disk.MkdirAll(filepath.Dir(b.path), 0o700); err != nil {
 		return fmt.Errorf("the facts of its beat cannot be written: %w", err)
 	}
 	if err := disk.Replace(b.path, b.data, 0o600); err != nil {

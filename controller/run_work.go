@@ -81,7 +81,7 @@ func (r *runner) runWork(f effect) (ok bool) {
 	case fxShut:
 		r.within(storeLimit, func(ctx context.Context) input { return inShut{bead: f.run.ID, err: r.shutRun(ctx, f)} })
 	case fxMemorise:
-		r.within(loadLimit, func(context.Context) input { return inMemorised{f.rev, writeDeeds(r.c.o.Dir, f.memory)} })
+		r.within(loadLimit, func(context.Context) input { return inMemorised{f.rev, writeDeeds(r.c.o.At, f.memory)} })
 	case fxBead:
 		r.within(allLimit, func(ctx context.Context) input { return r.bead(ctx, f) })
 	case fxCount:
@@ -115,6 +115,9 @@ func (r *runner) watchFolders(layers []formula.Layer) {
 
 // scan finds the automations that there are, and links the formulas of each scope.
 func (r *runner) scan(ctx context.Context, f fxScan) input {
+	if r.home() != nil {
+		return inScanned{away: true}
+	}
 	var trouble []string
 	layers := f.layers
 	if system, err := formula.System(filepath.Join(r.c.o.Dir, ".gc")); err != nil {
@@ -263,6 +266,9 @@ func (r *runner) followEvents(f fxFollow) {
 func (r *runner) store(rig string) (*guard, error) {
 	if r.c.o.Stores == nil {
 		return nil, errors.New("this city has no store")
+	}
+	if err := r.home(); err != nil {
+		return nil, err
 	}
 	s, err := r.c.o.Stores(rig)
 	if err != nil {

@@ -21,7 +21,7 @@ func (m *machine) snapshot(now time.Time) *city.Snapshot {
 			s.Config.Held = &m.held.Held
 		}
 	}
-	for _, problem := range slices.Concat([]string{m.unlisted, m.work.forgot, m.work.unread, m.work.unswept, m.work.odd, m.work.deaf}, m.storeProblems(), []string{
+	for _, problem := range slices.Concat([]string{m.away, m.unlisted, m.work.forgot, m.work.unread, m.work.unswept, m.work.odd, m.work.deaf}, m.storeProblems(), []string{
 		m.work.lost, m.work.unclosed, m.work.uncounted, m.work.unpurged, m.work.unbacked, m.work.unreturned, m.work.unsaved, m.health, m.door.Problem, m.keeper.unread, m.keeper.unkept, m.gauge.problem,
 	}) {
 		if problem != "" {
