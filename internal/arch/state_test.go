@@ -1,0 +1,133 @@
+package arch
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// openers are the functions that open, make, move or remove files by their path and may follow a link in a .gc or .beads
+// that somebody shipped. What is in there is opened by package disk; see internal/disk/state.go.
+var openers = map[string][]string{
+	"os": {"Open", "OpenFile", "Create", "CreateTemp", "ReadFile", "WriteFile", "Mkdir", "MkdirAll", "MkdirTemp",
+		"Rename", "Remove", "RemoveAll", "Symlink", "Link", "Chmod", "Chown", "Truncate", "CopyFS"},
+	"syscall":                          {"Open", "Openat", "Creat", "Mknod", "Mkdir", "Rename", "Unlink", "Symlink", "Link"},
+	"golang.org/x/sys/unix":            {"Open", "Openat", "Openat2", "Creat", "Mknod", "Mkdir", "Rename", "Unlink", "Symlink", "Link"},
+	"gcity/internal/disk":              {"WriteFile"}, // follows links, for the user's own files
+	"github.com/BurntSushi/toml":       {"DecodeFile"},
+	"gopkg.in/natefinch/lumberjack.v2": {"Logger"},
+}
+
+// byPath are the files, or folders with a final slash, that may call openers, and why.
+var byPath = map[string]string{
+	"internal/disk/":             "it is the way",
+	"internal/proc/":             "/proc, and locks that are opened without following links",
+	"internal/mute/":             "for tests",
+	"city/citytest/":             "for tests",
+	"screenshots/":               "writes pictures for the project",
+	"internal/ownership/":        "reads what the user wrote, after a look at its owner",
+	"internal/tomldoc/":          "reads what the user wrote",
+	"trust/":                     "the user's ledger, and what a city would run",
+	"supervisor/":                "GC_HOME, which is the user's",
+	"api/token.go":               "tokens; checks owner and mode itself",
+	"beads/sqlite/":              "files of SQLite, whose folder and names disk.CheckFile has examined",
+	"cli/bead_links.go":          "a file that the user names",
+	"cli/bead_write.go":          "a file that the user names",
+	"cli/config_file.go":         "the configuration",
+	"cli/doctor_linux.go":        "/dev, /proc and /sys",
+	"cli/doctor_logout_linux.go": "systemd's configuration",
+	"cli/doctor_machine.go":      "/proc",
+	"cli/doctor_report.go":       "a file that the user names",
+	"cli/doctor_service.go":      "/proc",
+	"cli/init.go":                "the folder of a new city",
+	"cli/logs.go":                "examines the log's file before each line",
+	"cli/man.go":                 "a folder that the user names",
+	"cli/service.go":             "systemd's units",
+	"cli/service_manager.go":     "systemd's units",
+	"cli/service_remove.go":      "systemd's units",
+	"cli/supervisor.go":          "the supervisor's log in GC_HOME",
+	"cli/supervisor_spawn.go":    "the supervisor's log in GC_HOME",
+	"cli/wire_events.go":         "a temporary folder",
+	"config/edit.go":             "the configuration",
+	"config/load.go":             "the configuration",
+	"controller/run.go":          "working folders of agents",
+	"controller/run_tier.go":     "heartbeats, at a path of the user's; a link or pipe is only read",
+	"session/pty/":               "a holder enters its folder and uses names in it; programs are written by a new name and rename",
+	"session/tmux/input.go":      "terminals",
+	"topology/lock.go":           "the lock of topologies beside city.toml",
+	"tui/edit.go":                "the configuration",
+	"tui/memory.go":              "the user's own state",
+	"tui/save.go":                "a file that the user names",
+}
+
+// Files of .gc and .beads are opened by package disk alone, which follows no link and waits for no pipe.
+func TestStateIsOpenedByDisk(t *testing.T) {
+	used := map[string]bool{}
+	for _, f := range sources(t) {
+		found := opened(f.tree)
+		for entry := range byPath {
+			if f.path == entry || strings.HasSuffix(entry, "/") && strings.HasPrefix(f.path, entry) {
+				used[entry] = used[entry] || len(found) > 0
+				found = nil
+			}
+		}
+		for _, call := range found {
+			t.Errorf("%s: %s may follow a link in .gc or .beads: use package disk, or say in byPath what is opened",
+				f.fset.Position(call.Pos()), call.Sel.Name)
+		}
+	}
+	for entry := range byPath {
+		if !used[entry] {
+			t.Errorf("%s opens nothing: take it out of byPath", entry)
+		}
+	}
+}
+
+func TestOpenersAreFound(t *testing.T) {
+	const text = `package x
+import ("os"; sys "syscall"; "gcity/internal/disk")
+func f() { os.ReadFile("a"); sys.Open("b", 0, 0); disk.ReadFile("c"); disk.WriteFile("d", nil, 0); os.Stat("e") }`
+	tree, err := parser.ParseFile(token.NewFileSet(), "x.go", text, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, s := range opened(tree) {
+		names = append(names, s.X.(*ast.Ident).Name+"."+s.Sel.Name)
+	}
+	if got := strings.Join(names, " "); got != "os.ReadFile sys.Open disk.WriteFile" {
+		t.Error(got)
+	}
+}
+
+// opened finds the uses of openers in a file.
+func opened(tree *ast.File) (found []*ast.SelectorExpr) {
+	by := map[string][]string{} // by the name that the import has here
+	for _, i := range tree.Imports {
+		path, err := strconv.Unquote(i.Path.Value)
+		if err != nil || openers[path] == nil {
+			continue
+		}
+		name := path[strings.LastIndex(path, "/")+1:]
+		if name == "lumberjack.v2" {
+			name = "lumberjack"
+		}
+		if i.Name != nil {
+			name = i.Name.Name
+		}
+		by[name] = openers[path]
+	}
+	ast.Inspect(tree, func(n ast.Node) bool {
+		if s, ok := n.(*ast.SelectorExpr); ok {
+			if x, ok := s.X.(*ast.Ident); ok && slices.Contains(by[x.Name], s.Sel.Name) {
+				found = append(found, s)
+			}
+		}
+		return true
+	})
+	return found
+}
