@@ -16,7 +16,7 @@ func shelf(t *testing.T) place {
 	t.Helper()
 	dir := t.TempDir()
 	where := place{rig: "shop", dir: filepath.Join(dir, "shop"), prefix: "sh", city: dir}
-	if err := os.Mkdir(where.dir, 0o700); err != nil {
+	if err := errors.Join(os.Mkdir(where.dir, 0o700), os.Mkdir(gcDir(dir), 0o700)); err != nil {
 		t.Fatal(err)
 	}
 	addBead(t, where)
