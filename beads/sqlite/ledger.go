@@ -91,7 +91,7 @@ func (l Ledger) write(id Identity) error {
 	if err != nil {
 		return err
 	}
-	if err := disk.MkdirAll(filepath.Dir(l.File), 0o700); err != nil {
+	if err := disk.MkdirState(filepath.Dir(l.File), 0o700); err != nil {
 		return err
 	}
 	return disk.Save(l.File, append(bytes.TrimSpace(data), '\n'), 0o600)

@@ -100,7 +100,13 @@ func replace(path string, data []byte, perm fs.FileMode, durable bool) error {
 // MkdirAll makes a folder and its parents, but no parent named .gc or .beads and none above: what was moved or removed is
 // not made again at its old path. A folder that exists keeps its permissions; a link is refused. A path with neither name
 // in it is the user's: all of it is made, as os.MkdirAll does.
-func MkdirAll(path string, perm fs.FileMode) error {
+func MkdirAll(path string, perm fs.FileMode) error { return mkdirAll(path, perm, false) }
+
+// MkdirState is MkdirAll that makes the .gc or .beads too, for a caller that does not know whether the city has one yet.
+// Its caller makes sure that the folder was not moved.
+func MkdirState(path string, perm fs.FileMode) error { return mkdirAll(path, perm, true) }
+
+func mkdirAll(path string, perm fs.FileMode, state bool) error {
 	base, below := split(path)
 	if len(below) == 1 && !isState(below[0]) {
 		return os.MkdirAll(path, perm)
@@ -110,7 +116,7 @@ func MkdirAll(path string, perm fs.FileMode) error {
 		return err
 	}
 	for i, name := range below {
-		if isState(name) && i < len(below)-1 {
+		if isState(name) && i < len(below)-1 && !state {
 			err = nil // it is entered or missed
 		} else if err = root.Mkdir(name, perm); err != nil && !errors.Is(err, fs.ErrExist) {
 			at := filepath.Join(append([]string{base}, below[:i+1]...)...)

@@ -178,6 +178,9 @@ func TestMkdirAllMakesNoCity(t *testing.T) {
 	if err := MkdirAll(filepath.Join(moved, ".gc", "a"), 0o700); !errors.Is(err, fs.ErrNotExist) {
 		t.Error(err)
 	}
+	if err := MkdirState(filepath.Join(moved, ".gc", "a"), 0o700); err != nil {
+		t.Error(err)
+	}
 	if _, err := os.Stat(filepath.Dir(gc)); !errors.Is(err, fs.ErrNotExist) {
 		t.Error("the city was made again at its old path", err)
 	}
