@@ -49,7 +49,11 @@ func (a *app) writeReport(ctx context.Context, p *patient, found []finding, path
 	section("status", p.writeStatus)
 	section("events", func(w io.Writer) error { return writeEvents(ctx, w, p.dir) })
 	section("controller.log", func(w io.Writer) error { return writeLogEnd(w, p.dir) })
-	text := redact.Text(b.String())
+	lines := strings.Split(b.String(), "\n") // one by one: a quote that is cut off must not hide what follows
+	for i := range lines {
+		lines[i] = redact.Text(lines[i])
+	}
+	text := strings.Join(lines, "\n")
 	if home, err := os.UserHomeDir(); err == nil && len(home) > 1 {
 		text = strings.ReplaceAll(text, home, "~")
 	}

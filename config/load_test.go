@@ -141,6 +141,7 @@ provider = "file"
 [dolt]
 host = "db.example"
 port = 3307
+managed = true
 
 [console]
 theme = "dark"
