@@ -5,10 +5,12 @@ LDFLAGS  = -X main.version=$(VERSION)
 HOLDBIN  = session/pty/holdbin/gcity-hold-linux-
 HOLDFLAGS = -trimpath -ldflags '-s -w'
 FUZZTIME ?= 20s
+MINUTES ?= 5
+SEED    ?= 0
 CITY    ?= demo
 
 .DEFAULT_GOAL := help
-.PHONY: help build man packaging release-check demo test short bench screenshots fuzz fmt lint clean
+.PHONY: help build man packaging release-check demo test short bench screenshots fuzz faults fmt lint clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 15
@@ -54,6 +56,9 @@ fuzz: ## every fuzz target for FUZZTIME (20s)
 			echo "$$pkg $$target"; go test -run '^$$' -fuzz "^$$target\$$" -fuzztime '$(FUZZTIME)' -fuzzminimizetime 20x "$$pkg" || exit 1; \
 		done; \
 	done
+
+faults: build ## random faults against a real city for MINUTES (5), SEED=N to repeat; an hour before a release
+	go run ./internal/faults -gcity bin/gcity -minutes '$(MINUTES)' -seed '$(SEED)'
 
 fmt: ## gofmt
 	gofmt -w .

@@ -29,6 +29,7 @@ var byPath = map[string]string{
 	"internal/mute/":             "for tests",
 	"city/citytest/":             "for tests",
 	"screenshots/":               "writes pictures for the project",
+	"internal/faults/":           "damages cities of its own on purpose",
 	"internal/ownership/":        "reads what the user wrote, after a look at its owner",
 	"internal/tomldoc/":          "reads what the user wrote",
 	"trust/":                     "the user's ledger, and what a city would run",

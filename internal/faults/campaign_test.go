@@ -1,0 +1,60 @@
+package main
+
+import (
+	"flag"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+var seed = flag.Uint64("seed", 0, "of the random choices; 0 = by the clock")
+
+// A short campaign; `make faults` runs longer ones. It defends L4, L6, L9, L10 and L11.
+func TestCampaign(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it builds the program and runs for half a minute")
+	}
+	bin := filepath.Join(t.TempDir(), "gcity")
+	build := exec.Command("go", "build", "-o", bin, "gcity")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("go build: %v\n%s", err, out)
+	}
+	o := options{gcity: bin, seed: *seed, agents: 8, duration: 20 * time.Second, rounds: 30, out: t.Output()}
+	if o.seed == 0 {
+		o.seed = uint64(time.Now().UnixNano())
+	}
+	breaches, err := campaign(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, b := range breaches {
+		t.Error(b)
+	}
+}
+
+// The oracle must be able to fail.
+func TestTheLogIsHeldAgainstItsLaws(t *testing.T) {
+	life := func(seq uint64, kind, session string) record {
+		r := record{Seq: seq, Type: kind}
+		r.Payload.Session = session
+		return r
+	}
+	whole := eventLog{records: []record{life(1, "agent.started", "a"), life(2, "agent.crashed", "a")}}
+	if got := whole.check(); len(got) != 0 {
+		t.Errorf("a whole log: %v", got)
+	}
+	for name, l := range map[string]eventLog{
+		"a gap":      {records: []record{life(1, "agent.started", "a"), life(3, "agent.crashed", "a")}},
+		"a twin":     {records: []record{life(1, "agent.started", "a"), life(1, "agent.crashed", "a")}},
+		"no end":     {records: []record{life(1, "agent.started", "a")}},
+		"two ends":   {records: []record{life(1, "agent.started", "a"), life(2, "agent.crashed", "a"), life(3, "agent.stopped", "a")}},
+		"two starts": {records: []record{life(1, "agent.started", "a"), life(2, "agent.started", "a"), life(3, "agent.stopped", "a")}},
+	} {
+		if len(l.check()) == 0 {
+			t.Errorf("%s is not seen", name)
+		}
+	}
+}

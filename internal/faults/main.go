@@ -1,0 +1,62 @@
+// Command faults runs gcity through random faults and checks its promises after each: controllers, holders and agents are
+// killed, frozen and starved, files are damaged, edits come at bad moments, and several programs write meanwhile.
+//
+//	go run ./internal/faults -gcity bin/gcity -minutes 60
+//
+// It prints its seed; -seed repeats a run as far as the machine's timing allows. Exit status 1 means a broken promise.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+	"time"
+)
+
+func main() {
+	o := options{out: os.Stdout}
+	minutes := flag.Float64("minutes", 5, "how long to inject faults")
+	flag.StringVar(&o.gcity, "gcity", "bin/gcity", "the program under test")
+	flag.Uint64Var(&o.seed, "seed", 0, "of the random choices; 0 = by the clock")
+	flag.IntVar(&o.agents, "agents", 12, "how many agents the city declares")
+	flag.StringVar(&o.only, "only", "", "inject only faults whose name starts with this")
+	flag.Parse()
+	if status, ok := withOwnMounts(); ok {
+		os.Exit(status)
+	}
+	o.duration = time.Duration(*minutes * float64(time.Minute))
+	os.Exit(run(o))
+}
+
+// run runs a campaign in a folder of its own and returns the exit status.
+func run(o options) int {
+	gcity, err := filepath.Abs(o.gcity)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "faults:", err)
+		return 2
+	}
+	o.gcity = gcity
+	if o.seed == 0 {
+		o.seed = uint64(time.Now().UnixNano())
+	}
+	interrupt := make(chan os.Signal, 1)
+	signal.Notify(interrupt, os.Interrupt, syscall.SIGTERM)
+	defer signal.Stop(interrupt)
+	o.interrupt = interrupt
+	breaches, err := campaign(o)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "faults:", err)
+		return 2
+	}
+	if len(breaches) > 0 {
+		fmt.Fprintf(o.out, "%d broken promises, seed %d:\n", len(breaches), o.seed)
+		for _, b := range breaches {
+			fmt.Fprintln(o.out, "  "+b)
+		}
+		return 1
+	}
+	return 0
+}

@@ -1,0 +1,180 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// settled waits until every wanted agent runs, once, in processes of one session; then nothing else may run.
+func (c *state) settled(after string) {
+	deadline := time.Now().Add(settleLimit)
+	var wrong string
+	for time.Now().Before(deadline) {
+		c.single(after)
+		if wrong = c.amiss(); wrong == "" {
+			return
+		}
+		time.Sleep(50 * time.Millisecond) // the pace of polling
+	}
+	c.breach("%s: %s after %s", after, wrong, settleLimit)
+}
+
+// amiss says what is not as declared; "" = everything is.
+func (c *state) amiss() string {
+	select {
+	case <-c.target.done:
+		if err := c.target.begin(); err != nil {
+			return err.Error()
+		}
+		return "the controller ended by itself"
+	default:
+	}
+	list, err := c.target.list()
+	if err != nil {
+		return err.Error()
+	}
+	states := map[string]view{}
+	for _, v := range list {
+		states[v.Name] = v
+	}
+	for _, name := range c.target.wanted() {
+		if v := states[name]; v.State != "running" || v.PID == 0 {
+			return fmt.Sprintf("%s is %q", name, v.State)
+		}
+	}
+	living := map[string]bool{}
+	for _, p := range c.target.processes() {
+		living[p.agent] = true
+	}
+	if extra := len(living) - len(c.target.wanted()); extra != 0 {
+		return fmt.Sprintf("%d agents have processes, %d are declared", len(living), len(c.target.wanted()))
+	}
+	return ""
+}
+
+// single checks that no agent has processes of two sessions (L11). A session that is being replaced may end while the list
+// is made, so a pair counts only if it is seen again.
+func (c *state) single(after string) {
+	pairs := c.pairs()
+	for range 3 {
+		if len(pairs) == 0 {
+			return
+		}
+		time.Sleep(100 * time.Millisecond) // the pace of polling
+		again := c.pairs()
+		maps.DeleteFunc(pairs, func(agent, ids string) bool { return again[agent] != ids })
+	}
+	for agent, ids := range pairs {
+		c.breach("%s: %s has processes of the sessions %s", after, agent, ids)
+	}
+}
+
+func (c *state) pairs() map[string]string {
+	ids := map[string][]string{}
+	for _, p := range c.target.processes() {
+		if !slices.Contains(ids[p.agent], p.session) {
+			ids[p.agent] = append(ids[p.agent], p.session)
+		}
+	}
+	out := map[string]string{}
+	for agent, of := range ids {
+		if len(of) > 1 {
+			slices.Sort(of)
+			out[agent] = strings.Join(of, ", ")
+		}
+	}
+	return out
+}
+
+// record is a line of the event log.
+type record struct {
+	Seq     uint64 `json:"seq"`
+	Type    string `json:"type"`
+	Subject string `json:"subject"`
+	Payload struct {
+		Session string `json:"session"`
+		Run     string `json:"run"`
+	} `json:"payload"`
+}
+
+type eventLog struct {
+	records []record
+	torn    int // lines that are not whole
+}
+
+// readLog reads all segments of a stopped city's log.
+func readLog(dir string) (*eventLog, error) {
+	files, err := filepath.Glob(filepath.Join(dir, ".gc", "events*.jsonl"))
+	if err != nil {
+		return nil, err
+	}
+	l := &eventLog{}
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			return nil, err
+		}
+		lines := bufio.NewScanner(bytes.NewReader(data))
+		lines.Buffer(nil, 1<<20)
+		for lines.Scan() {
+			var r record
+			if json.Unmarshal(lines.Bytes(), &r) != nil || r.Seq == 0 {
+				l.torn++
+				continue
+			}
+			l.records = append(l.records, r)
+		}
+		if err := lines.Err(); err != nil {
+			return nil, err
+		}
+	}
+	slices.SortFunc(l.records, func(a, b record) int { return int(a.Seq) - int(b.Seq) })
+	return l, nil
+}
+
+// check holds the log against its laws: seq without gap or twin (L9), one start and one end for each life, one
+// automation.fired and one end for each run (L4).
+func (l *eventLog) check() (breaches []string) {
+	starts, ends := map[string]int{}, map[string]int{}
+	fired, over := map[string]int{}, map[string]int{}
+	for i, r := range l.records {
+		if i > 0 && r.Seq != l.records[i-1].Seq+1 {
+			breaches = append(breaches, fmt.Sprintf("event %d follows %d", r.Seq, l.records[i-1].Seq))
+		}
+		switch r.Type {
+		case "agent.started":
+			starts[r.Payload.Session]++
+		case "agent.crashed", "agent.stopped":
+			ends[r.Payload.Session]++
+		case "automation.fired":
+			fired[r.Payload.Run]++
+		case "automation.completed", "automation.failed":
+			over[r.Payload.Run]++
+		}
+	}
+	count := func(what, other string, n, m map[string]int) {
+		for id := range n {
+			if id != "" && m[id] != 1 {
+				breaches = append(breaches, fmt.Sprintf("%s has %d %s events", what+" "+id, m[id], other))
+			}
+		}
+	}
+	count("session", "end", starts, ends)
+	for id, n := range starts { // a controller killed before it wrote agent.started leaves a life without that event
+		if n > 1 {
+			breaches = append(breaches, fmt.Sprintf("session %s has %d start events", id, n))
+		}
+	}
+	count("run", "end", fired, over)
+	count("run", "fired", over, fired)
+	slices.Sort(breaches)
+	return breaches
+}
