@@ -79,6 +79,10 @@ func TestShapes(t *testing.T) {
 		{"/v0/events?since=1h&actor=ci", []string{`"total":2`}},
 		{"/v0/snapshot", []string{`"rev":`, `"agents":[`}},
 		{"/debug/pprof/goroutine?debug=1", []string{"goroutine profile"}},
+		{"/debug/pprof/", []string{"profile?seconds=30", "heap?debug=1"}},
+		{"/debug/pprof/profile?seconds=0", []string{"\x1f\x8b"}},
+		{"/debug/pprof/trace?seconds=0", []string{"go 1."}},
+		{"/debug/pprof/heap?gc=1", []string{"\x1f\x8b"}},
 	} {
 		_, _, body := get(t, hc, c.path)
 		for _, want := range c.want {
@@ -119,6 +123,7 @@ func TestRefusals(t *testing.T) {
 		{"POST", "/v0/agents", "", 405, city.Invalid},
 		{"POST", "/debug/pprof/heap", "", 405, city.Invalid},
 		{"GET", "/debug/pprof/cmdline", "", 404, city.NotFound},
+		{"GET", "/debug/pprof/profile?seconds=x", "", 400, city.Invalid},
 		{"GET", "/", "", 404, city.NotFound},
 		{"GET", "/v0", "", 404, city.NotFound},
 		{"GET", "/v0/", "", 404, city.NotFound},

@@ -2,7 +2,6 @@ package api
 
 import (
 	"net/http"
-	"net/http/pprof"
 	"strings"
 
 	"gcity/city"
@@ -62,16 +61,5 @@ func (s *server) debug(w http.ResponseWriter, r *http.Request) {
 		s.reply(w, http.StatusMethodNotAllowed, &city.Error{Code: city.Invalid, Message: "only GET is possible here"})
 		return
 	}
-	switch strings.TrimPrefix(r.URL.EscapedPath(), "/debug/pprof") {
-	case "/profile":
-		pprof.Profile(w, r)
-	case "/trace":
-		pprof.Trace(w, r)
-	case "/symbol":
-		pprof.Symbol(w, r)
-	case "", "/", "/allocs", "/block", "/goroutine", "/heap", "/mutex", "/threadcreate":
-		pprof.Index(w, r)
-	default:
-		s.fail(w, unknownPath())
-	}
+	s.profile(w, r, strings.TrimPrefix(r.URL.EscapedPath(), "/debug/pprof"))
 }

@@ -15,6 +15,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -71,7 +72,7 @@ type app struct {
 
 // run executes one command line and says what went wrong, on stderr only.
 func (a *app) run(ctx context.Context, args []string) int {
-	root := a.root()
+	root := a.tree(args)
 	if len(args) > 0 && strings.HasPrefix(args[0], "__complete") {
 		a.completes = true
 		a.completions(root)
@@ -91,8 +92,73 @@ func (a *app) run(ctx context.Context, args []string) int {
 	return code
 }
 
-// root is the table of everything that gcity can be told, in the order of the help.
-func (a *app) root() *cobra.Command {
+// branch is a top-level command. Its tree is built only when the command line needs it.
+type branch struct {
+	group, name string
+	build       func() *cobra.Command
+	needsAll    bool // it reads the other commands
+}
+
+// branches are the top-level commands, in the order of the help.
+func (a *app) branches() []branch {
+	var out []branch
+	group := ""
+	add := func(name string, build func() *cobra.Command) {
+		out = append(out, branch{group: group, name: name, build: build, needsAll: name == "completion" || name == "man"})
+	}
+	group = "city"
+	add("init", a.initCommand)
+	add("start", a.startCommand)
+	add("stop", a.stopCommand)
+	add("restart", a.restartCommand)
+	add("suspend", a.suspendCommand)
+	add("resume", a.resumeCommand)
+	add("reload", a.reloadCommand)
+	add("trust", a.trustCommand)
+	add("daemon", a.daemonCommand)
+	add("topology", a.topologyCommand)
+	group = "look"
+	add("status", a.statusCommand)
+	add("why", a.whyCommand)
+	add("plan", a.planCommand)
+	add("events", a.eventsCommand)
+	add("event", a.eventCommand)
+	add("config", a.configCommand)
+	group = "agent"
+	add("agent", a.agentCommand)
+	add("pool", a.poolCommand)
+	add("rig", a.rigCommand)
+	add("watchdog", a.watchdogCommand)
+	add("prime", a.primeCommand)
+	add("hook", a.hookCommand)
+	add("handoff", a.handoffCommand)
+	add("heartbeat", a.heartbeatCommand)
+	group = "work"
+	add("bead", a.beadCommand)
+	add("mail", a.mailCommand)
+	add("sling", a.slingCommand)
+	add("convoy", a.convoyCommand)
+	add("formula", a.formulaCommand)
+	add("automation", a.automationCommand)
+	group = "misc"
+	add("supervisor", a.supervisorCommand)
+	add("cities", a.citiesCommand)
+	add("register", a.registerCommand)
+	add("unregister", a.unregisterCommand)
+	add("prefs", a.prefsCommand)
+	add("doctor", a.doctorCommand)
+	add("version", a.versionCommand)
+	add("completion", a.completionCommand)
+	add("man", a.manCommand)
+	return out
+}
+
+// root builds the tree of all commands.
+func (a *app) root() *cobra.Command { return a.tree(nil) }
+
+// tree builds the commands that a command line needs: the one that its first word names, else all.
+// Building all takes longer than most commands run.
+func (a *app) tree(args []string) *cobra.Command {
 	cobra.EnableCommandSorting = false // the library's own switch: the order below is the order of the help
 	root := a.consoleCommand()
 	root.AddGroup(
@@ -102,18 +168,15 @@ func (a *app) root() *cobra.Command {
 		&cobra.Group{ID: "work", Title: "Work:"},
 		&cobra.Group{ID: "misc", Title: "This machine:"},
 	)
-	add := func(group string, commands ...*cobra.Command) {
-		for _, c := range commands {
-			c.GroupID = group
-			root.AddCommand(c)
-		}
+	all := a.branches()
+	if i := slices.IndexFunc(all, func(b branch) bool { return len(args) > 0 && b.name == args[0] }); i >= 0 && !all[i].needsAll {
+		all = all[i : i+1]
 	}
-	add("city", a.initCommand(), a.startCommand(), a.stopCommand(), a.restartCommand(), a.suspendCommand(), a.resumeCommand(),
-		a.reloadCommand(), a.trustCommand(), a.daemonCommand(), a.topologyCommand())
-	add("look", a.statusCommand(), a.whyCommand(), a.planCommand(), a.eventsCommand(), a.eventCommand(), a.configCommand())
-	add("agent", a.agentCommand(), a.poolCommand(), a.rigCommand(), a.watchdogCommand(), a.primeCommand(), a.hookCommand(), a.handoffCommand(), a.heartbeatCommand())
-	add("work", a.beadCommand(), a.mailCommand(), a.slingCommand(), a.convoyCommand(), a.formulaCommand(), a.automationCommand())
-	add("misc", a.supervisorCommand(), a.citiesCommand(), a.registerCommand(), a.unregisterCommand(), a.prefsCommand(), a.doctorCommand(), a.versionCommand(), a.completionCommand(), a.manCommand())
+	for _, b := range all {
+		c := b.build()
+		c.GroupID = b.group
+		root.AddCommand(c)
+	}
 	root.SetHelpCommandGroupID("misc")
 	return root
 }

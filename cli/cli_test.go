@@ -228,3 +228,27 @@ func TestTable(t *testing.T) {
 		}
 	}
 }
+
+// A command line builds the one command that it names, and the table names each command as it is.
+func TestTreeBuildsOneCommand(t *testing.T) {
+	a := &app{out: &bytes.Buffer{}, err: &bytes.Buffer{}, getenv: func(string) string { return "" }, now: time.Now}
+	all := a.root().Commands()
+	if len(all) != len(a.branches()) {
+		t.Fatalf("%d commands, %d in the table", len(all), len(a.branches()))
+	}
+	for i, c := range all {
+		built := a.tree([]string{c.Name(), "--help"}).Commands()
+		want := 1
+		if c.Name() == "completion" || c.Name() == "man" {
+			want = len(all)
+		}
+		if a.branches()[i].name != c.Name() || len(built) != want {
+			t.Errorf("%s: %q in the table, %d commands built", c.Name(), a.branches()[i].name, len(built))
+		}
+	}
+	for _, args := range [][]string{{"help", "status"}, {"--help"}, {"sttaus"}, {"pack", "list"}, {"--city", "x", "status"}, {"__complete", ""}} {
+		if n := len(a.tree(args).Commands()); n != len(all) {
+			t.Errorf("%v: %d commands of %d", args, n, len(all))
+		}
+	}
+}

@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/dustin/go-humanize"
 	"golang.org/x/sys/unix"
 
 	"gcity/city"
@@ -58,7 +57,7 @@ func checkSpace(_ context.Context, p *patient) finding {
 		return bad("", "cannot look at it: %v", err)
 	}
 	free := st.Bavail * uint64(st.Bsize)
-	text := humanize.IBytes(free) + " free"
+	text := byteSize(free) + " free"
 	switch {
 	case free < 16<<20 || (st.Files > 0 && st.Ffree == 0):
 		return bad("make room: a full disk refuses events of clients, and those of the controller wait in memory", "%s, %d inodes", text, st.Ffree)

@@ -8,8 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/dustin/go-humanize"
-
 	"gcity/beads"
 	"gcity/city"
 	"gcity/trust"
@@ -120,7 +118,7 @@ func judgeStore(where place, c condition, unread []beads.Aside, err error) []fin
 	}
 	if c.Log > largeLog {
 		found = append(found, note("end whoever reads it for long: `fuser "+folder+"/beads.db` names the processes", "its write-ahead log has %s: a reader that does not end keeps it from being taken in",
-			humanize.IBytes(uint64(c.Log))))
+			byteSize(uint64(c.Log))))
 	}
 	if len(c.Strangers) > 0 {
 		found = append(found, strangers(folder, c))

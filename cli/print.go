@@ -5,11 +5,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
 	"strings"
 	"time"
 
 	"github.com/charmbracelet/x/ansi"
-	"github.com/dustin/go-humanize"
 
 	"gcity/city"
 	"gcity/internal/screen"
@@ -200,7 +200,7 @@ func memory(u *city.Usage) string {
 	if u == nil {
 		return "-"
 	}
-	return humanize.IBytes(uint64(max(0, u.RSS)))
+	return byteSize(uint64(max(0, u.RSS)))
 }
 
 // exact writes a duration as a configuration does: "5m", "1h30m".
@@ -240,4 +240,20 @@ func (a *app) stamps(all []time.Time) func(time.Time) string {
 		}
 	}
 	return func(t time.Time) string { return t.Local().Format(layout) }
+}
+
+// byteSize writes a number of bytes in the unit that leaves one to four digits: "9.5 KiB", "300 MiB".
+func byteSize(n uint64) string {
+	value, unit := float64(n), 0
+	for value >= 1024 && unit < len("KMGTPE") {
+		value /= 1024
+		unit++
+	}
+	switch {
+	case unit == 0:
+		return fmt.Sprintf("%d B", n)
+	case math.Round(value*10) < 100:
+		return fmt.Sprintf("%.1f %ciB", value, "KMGTPE"[unit-1])
+	}
+	return fmt.Sprintf("%.0f %ciB", value, "KMGTPE"[unit-1])
 }

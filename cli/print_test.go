@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"io"
+	"math"
 	"strings"
 	"sync"
 	"testing"
@@ -172,5 +173,15 @@ running  x      0s        -        -
 	a.outTTY = true // 80 columns where the size is not known
 	if got := draw(a, agents); strings.Contains(got, "CPU") {
 		t.Errorf("no room:\n%s", got)
+	}
+}
+
+func TestByteSize(t *testing.T) {
+	for n, want := range map[uint64]string{
+		0: "0 B", 1023: "1023 B", 1024: "1.0 KiB", 10188: "9.9 KiB", 10189: "10 KiB", 300 << 20: "300 MiB", 3 << 29: "1.5 GiB", math.MaxUint64: "16 EiB",
+	} {
+		if got := byteSize(n); got != want {
+			t.Errorf("%d: %q, want %q", n, got, want)
+		}
 	}
 }

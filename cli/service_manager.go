@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -61,7 +62,9 @@ func (m *manager) line(args ...string) string {
 var errUnreachable = errors.New("systemd cannot be reached from here")
 
 // noBus recognises what systemctl prints if it reaches no systemd, in the language that call asks for.
-var noBus = regexp.MustCompile(`Failed to connect to .*\bbus\b|not been booted with systemd`)
+var noBus = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`Failed to connect to .*\bbus\b|not been booted with systemd`)
+})
 
 // call has systemd do something, and gives what it prints.
 func (m *manager) call(ctx context.Context, most time.Duration, args ...string) (string, error) {
@@ -80,7 +83,7 @@ func (m *manager) call(ctx context.Context, most time.Duration, args ...string) 
 	}
 	if err != nil {
 		why, _, _ := strings.Cut(strings.TrimSpace(said.String()), "\n")
-		unreachable := errors.Is(err, exec.ErrNotFound) || noBus.MatchString(why)
+		unreachable := errors.Is(err, exec.ErrNotFound) || noBus().MatchString(why)
 		if why != "" {
 			err = errors.New(safeLine(why))
 		}

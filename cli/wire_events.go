@@ -10,8 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/dustin/go-humanize"
-
 	"gcity/config"
 	"gcity/events"
 	"gcity/events/mirror"
@@ -106,7 +104,7 @@ func checkMirror(ctx context.Context, p *patient) finding {
 	case at.Missed > 0:
 		return note("what it missed is in the log: gcity events", "the script has come to event %d, and was not told of %s", at.Seq, counted(int(at.Missed), "event"))
 	}
-	return ok("the script answers, and has come to event %s", humanize.Comma(int64(at.Seq)))
+	return ok("the script answers, and has come to event %d", at.Seq)
 }
 
 // clearLogPlace moves a folder aside that is in the place of the event log. A link there is refused when the log opens.

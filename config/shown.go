@@ -3,10 +3,13 @@ package config
 import (
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // mark is {{.ConfigDir}} as it is written where nothing is made of it.
-var mark = regexp.MustCompile(`\{\{ *\.ConfigDir *\}\}`)
+var mark = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\{\{ *\.ConfigDir *\}\}`)
+})
 
 // movedRows are rows of an agent as city.toml has to say them to mean the same, and what cannot be said there.
 func (c *City) movedRows(a *Agent, all []row) (out []row, notes []string) {
@@ -25,7 +28,7 @@ func (c *City) movedRows(a *Agent, all []row) (out []row, notes []string) {
 			if folder == c.Path {
 				break
 			}
-			if r.value = mark.ReplaceAllLiteralString(r.value, quoted); strings.Contains(r.value, ".ConfigDir") {
+			if r.value = mark().ReplaceAllLiteralString(r.value, quoted); strings.Contains(r.value, ".ConfigDir") {
 				notes = append(notes, "{{.ConfigDir}} is another folder here: "+r.key)
 			}
 		}

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"gcity/city"
@@ -28,11 +29,13 @@ type Entry struct {
 
 const maxRegistry = 1 << 20
 
-var validName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
+var validName = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
+})
 
 // CheckName says what is wrong with the name of a city, "" if nothing is.
 func CheckName(name string) string {
-	if len(name) > 200 || !validName.MatchString(name) {
+	if len(name) > 200 || !validName().MatchString(name) {
 		return fmt.Sprintf("%q cannot be the name of a city here: letters, digits, and . _ - behind the first of them", name)
 	}
 	return ""
@@ -340,7 +343,7 @@ func Named(all []Entry, look func(path string) string) []Entry {
 // unnamed is what a city is called that has no name of its own.
 func unnamed(path string, taken map[string]bool) string {
 	base := strings.Trim(strings.Map(func(r rune) rune {
-		if validName.MatchString("x" + string(r)) {
+		if validName().MatchString("x" + string(r)) {
 			return r
 		}
 		return '-'

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // fileLine is where something of the configuration is written.
@@ -39,14 +40,16 @@ func (m *model) placeOf(source string) (fileLine, bool) {
 }
 
 // refusedAt is how a line of what is wrong with a configuration begins.
-var refusedAt = regexp.MustCompile(`(?m)^(\S.*?:\d+:\d+): `)
+var refusedAt = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?m)^(\S.*?:\d+:\d+): `)
+})
 
 // mistake is where the configuration on disk is wrong first, if it is refused.
 func (m *model) mistake() (fileLine, bool) {
 	if m.snap == nil || m.snap.Config.Rejected == "" {
 		return fileLine{}, false
 	}
-	at := refusedAt.FindStringSubmatch(m.snap.Config.Rejected)
+	at := refusedAt().FindStringSubmatch(m.snap.Config.Rejected)
 	if at == nil {
 		return fileLine{}, false
 	}

@@ -94,6 +94,18 @@ func TestDoors(t *testing.T) {
 	}
 }
 
+// The initialisation of these packages runs in every command. go.mod replaces the last one.
+func TestNoCostlyImports(t *testing.T) {
+	costly := []string{"net/http/pprof", "expvar", "github.com/dustin/go-humanize", "github.com/atotto/clipboard"}
+	for _, f := range sources(t) {
+		for _, imp := range f.imports() {
+			if slices.Contains(costly, imp) {
+				t.Errorf("%s imports %s, which every command pays for at its start", f.path, imp)
+			}
+		}
+	}
+}
+
 // A city's cast is configuration: gcity knows no role by name.
 func TestNoCharacters(t *testing.T) {
 	for _, f := range sources(t) {

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path"
 	"regexp"
+	"sync"
 	"syscall"
 	"time"
 )
@@ -14,7 +15,9 @@ const (
 	tempMost = 10_000    // names of a folder that are looked at
 )
 
-var temp = regexp.MustCompile(`^\.gcity-[A-Z2-7]{26}$`)
+var temp = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^\.gcity-[A-Z2-7]{26}$`)
+})
 
 // Temp is a name that nobody has, in the folder of a file that it is to become.
 func Temp(name string) string { return path.Join(path.Dir(name), ".gcity-"+rand.Text()) }
@@ -29,7 +32,7 @@ func SweepTemps(root *os.Root, dir string) {
 	defer f.Close()
 	names, _ := f.Readdirnames(tempMost) // those that could be read
 	for _, name := range names {
-		if !temp.MatchString(name) {
+		if !temp().MatchString(name) {
 			continue
 		}
 		name = path.Join(dir, name)

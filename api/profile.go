@@ -1,0 +1,79 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"net/http"
+	"runtime"
+	"runtime/pprof"
+	"runtime/trace"
+	"strings"
+	"time"
+)
+
+// The package net/http/pprof is not used: its initialisation runs in every gcity command.
+
+// maxProfile bounds a recording.
+const maxProfile = 10 * time.Minute
+
+// profile answers a request for a profile, in the paths and formats of net/http/pprof.
+func (s *server) profile(w http.ResponseWriter, r *http.Request, path string) {
+	var err error
+	switch path {
+	case "", "/":
+		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+		fmt.Fprintln(w, "profile?seconds=30\ntrace?seconds=1")
+		for _, p := range pprof.Profiles() {
+			fmt.Fprintf(w, "%s?debug=1 (%d)\n", p.Name(), p.Count())
+		}
+	case "/profile":
+		err = s.record(w, r, 30, func() error { return pprof.StartCPUProfile(w) }, pprof.StopCPUProfile)
+	case "/trace":
+		err = s.record(w, r, 1, func() error { return trace.Start(w) }, trace.Stop)
+	case "/allocs", "/block", "/goroutine", "/heap", "/mutex", "/threadcreate":
+		err = lookup(w, r, strings.TrimPrefix(path, "/"))
+	default:
+		err = unknownPath()
+	}
+	if err != nil {
+		s.fail(w, err)
+	}
+}
+
+// record records for ?seconds=N, or until the client leaves or the server stops.
+func (s *server) record(w http.ResponseWriter, r *http.Request, seconds uint64, start func() error, stop func()) error {
+	if r.URL.Query().Has("seconds") {
+		var err error
+		if seconds, err = number(r, "seconds", uint64(maxProfile/time.Second)); err != nil {
+			return err
+		}
+	}
+	w.Header().Set("Content-Type", "application/octet-stream")
+	if err := start(); err != nil { // only one runs at a time
+		return invalid("cannot start: %v", err)
+	}
+	defer stop()
+	ctx, cancel := context.WithTimeout(r.Context(), time.Duration(seconds)*time.Second)
+	defer cancel()
+	defer context.AfterFunc(s.life, cancel)()
+	<-ctx.Done()
+	return nil
+}
+
+// lookup writes a profile as it is: a text with ?debug=1 or 2, else for `go tool pprof`.
+func lookup(w http.ResponseWriter, r *http.Request, name string) error {
+	debug, err := number(r, "debug", math.MaxInt32)
+	if err != nil {
+		return err
+	}
+	if name == "heap" && r.URL.Query().Has("gc") {
+		runtime.GC()
+	}
+	kind := "application/octet-stream"
+	if debug > 0 {
+		kind = "text/plain; charset=utf-8"
+	}
+	w.Header().Set("Content-Type", kind)
+	return pprof.Lookup(name).WriteTo(w, int(debug))
+}
