@@ -141,7 +141,11 @@ func describeTrust(c *config.City) trustShape {
 		}
 	}
 	for _, p := range programsOf(c) {
-		out.Programs = append(out.Programs, trustedShape{p.What, redact.Text(p.Line), p.At, fresh[p.Sum()]})
+		line := p.Line
+		if out.Trusted { // else it is shown in full: what looks like a secret may contain a program
+			line = redact.Text(line)
+		}
+		out.Programs = append(out.Programs, trustedShape{p.What, line, p.At, fresh[p.Sum()]})
 	}
 	return out
 }

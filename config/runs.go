@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"gcity/internal/shell"
 	"gcity/trust"
 )
 
@@ -57,6 +58,16 @@ func (r *runs) file(path string) {
 	}
 }
 
+// from adds the files of some origins to those that declare the newest program.
+func (r *runs) from(origins map[string]Origin) {
+	last := &r.all[len(r.all)-1]
+	for _, at := range origins {
+		if at.File != "" && !strings.HasPrefix(at.File, "preset ") {
+			last.From = append(last.From, r.fileOf(at))
+		}
+	}
+}
+
 // fileOf is the file of an origin.
 func (r *runs) fileOf(at Origin) string {
 	if filepath.IsAbs(at.File) {
@@ -87,11 +98,11 @@ func (r *runs) agent(a *Agent) {
 		}
 		return a.Origin
 	}
-	r.add("agent "+name, at("start_command", "provider", "args"), cmp.Or(p.CommandLine(), "(the first known program that is installed)"), append(envOf(p.Env), p.PromptFlag)...)
-	for _, from := range p.Origins {
-		if last := &r.all[len(r.all)-1]; from.File != "" && !strings.HasPrefix(from.File, "preset ") {
-			last.From = append(last.From, r.fileOf(from))
-		}
+	r.add("agent "+name, at("start_command", "provider", "args"), cmp.Or(p.CommandLine(), "(the first known program that is installed)"), p.PromptFlag)
+	r.from(p.Origins)
+	if len(p.Env) > 0 {
+		r.add("environment of "+name, at("env", "provider"), envOf(p.Env))
+		r.from(p.Origins)
 	}
 	for _, line := range a.PreStart {
 		r.add("pre_start of "+name, at("pre_start"), line)
@@ -113,11 +124,12 @@ func (r *runs) agent(a *Agent) {
 	r.provider("session provider of "+name, at("session"), a.Session)
 }
 
-// envOf is an environment in the order of its names: they may decide what runs.
-func envOf(env map[string]string) []string {
+// envOf returns an environment as one line, in the order of its names. Variables such as PATH and LD_PRELOAD decide what
+// runs, so the user has to see them.
+func envOf(env map[string]string) string {
 	var pairs []string
 	for _, name := range slices.Sorted(maps.Keys(env)) {
-		pairs = append(pairs, name+"="+env[name])
+		pairs = append(pairs, name+"="+shell.Quote(env[name]))
 	}
-	return pairs
+	return strings.Join(pairs, " ")
 }
