@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"context"
 	"fmt"
 	"path/filepath"
 	"testing"
@@ -16,7 +17,10 @@ func BenchmarkSnapshot(b *testing.B) {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			var agents []city.Agent
 			for i := range n {
-				agents = append(agents, city.Agent{Name: fmt.Sprintf("agent-%03d", i), Running: true, Command: "claude --print"})
+				agents = append(agents, city.Agent{
+					Name: fmt.Sprintf("agent-%03d", i), Running: true, Command: "claude --print", Dir: "/cities/town/work",
+					Source: "city.toml:12:1", Decisions: make([]city.Decision, 4), Session: &city.Session{Name: "a", ID: "b"},
+				})
 			}
 			l, err := api.Listen(filepath.Join(b.TempDir(), "s"))
 			if err != nil {
@@ -34,10 +38,14 @@ func BenchmarkSnapshot(b *testing.B) {
 					b.Error(err)
 				}
 			})
-			for b.Loop() {
-				if _, err := c.Snapshot(b.Context()); err != nil {
-					b.Fatal(err)
-				}
+			for name, ask := range map[string]func(context.Context) (*city.Snapshot, error){"whole": c.Snapshot, "brief": c.BriefSnapshot} {
+				b.Run(name, func(b *testing.B) {
+					for b.Loop() {
+						if _, err := ask(b.Context()); err != nil {
+							b.Fatal(err)
+						}
+					}
+				})
 			}
 		})
 	}

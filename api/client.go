@@ -185,8 +185,12 @@ func (c *Client) call(ctx context.Context, method, path string, q url.Values, bo
 
 // Snapshot implements city.Control.
 func (c *Client) Snapshot(ctx context.Context) (*city.Snapshot, error) {
+	return c.snapshot(ctx, nil)
+}
+
+func (c *Client) snapshot(ctx context.Context, q url.Values) (*city.Snapshot, error) {
 	snap := new(city.Snapshot)
-	if err := c.call(ctx, http.MethodGet, "/v0/snapshot", nil, nil, snap); err != nil {
+	if err := c.call(ctx, http.MethodGet, "/v0/snapshot", q, nil, snap); err != nil {
 		return nil, err
 	}
 	return snap, nil

@@ -106,6 +106,7 @@ func parameters() map[string]string {
 		"not_type": "string of no such type", "assignee": "string assigned to", "parent": "string below this one", "ref": "string made from this", "ready": "boolean open, and nothing is in its way", "force": "boolean closes also a molecule whose steps are open", "assigned": "boolean assigned to anybody",
 		"actor": "string caused by", "subject": "string about", "since": "string not older than a time, or than so long: 1h30m", "after": "string after this cursor over cities: cityA:5,cityB:12", "before": "string before such a cursor", "after_seq": "integer after this event", "before_seq": "integer before this event",
 		"forward": "boolean the oldest first", "to": "string addressed to; without it, to people", "agent": "string the same as to", "all": "boolean also what was read", "cols": "integer of the terminal", "rows": "integer of the terminal", "raw": "boolean every byte, unfiltered",
+		"view": "string \"status\": only what `gcity status` prints",
 	}
 }
 

@@ -35,7 +35,7 @@ func reads() []operation {
 		{method: get, path: "/v0/openapi.json", summary: "This document", machine: true},
 		{method: get, path: "/v0/cities", summary: "The cities that are served here", query: "limit cursor", answer: citiesAnswer{}, machine: true},
 		{method: get, path: "/v0/status", summary: "The city in numbers", query: news, answer: Status{}},
-		{method: get, path: "/v0/snapshot", summary: "Everything at once, as the control room sees it", query: news, answer: city.Snapshot{}},
+		{method: get, path: "/v0/snapshot", summary: "Everything at once, as the control room sees it", query: news + " view", answer: city.Snapshot{}},
 		{method: get, path: "/v0/snapshot/stream", summary: "The same, whenever something changed", answer: city.Snapshot{}, stream: true},
 		{method: get, path: "/v0/config", summary: "The configuration in force, without secrets", query: news, answer: configText{}},
 		{method: get, path: "/v0/config/explain/{agent}", summary: "What an agent, a pool or a rig comes to, and where each value is from", query: news, answer: configText{}},

@@ -79,6 +79,9 @@ func (s *server) snapshot(w http.ResponseWriter, r *http.Request, _ route) error
 	if err != nil {
 		return err
 	}
+	if snap, err = viewed(r, snap); err != nil {
+		return err
+	}
 	s.ok(w, snap, snap)
 	return nil
 }

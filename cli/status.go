@@ -39,7 +39,7 @@ func (a *app) status(ctx context.Context) error {
 	if !l.live {
 		soon = ctx
 	}
-	s, err := l.Snapshot(soon)
+	s, err := statusSnapshot(soon, l)
 	if l.live && err != nil && ctx.Err() == nil && (soon.Err() != nil || isSilent(err)) {
 		return a.statusOfFiles(ctx, l.dir)
 	}
@@ -56,6 +56,16 @@ func (a *app) status(ctx context.Context) error {
 		a.sayf("\n%s%s", a.paint(yellow, "! "), safeLine(why))
 	}
 	return nil
+}
+
+// statusSnapshot asks for no more than status prints, where the city can answer that.
+func statusSnapshot(ctx context.Context, l *link) (*city.Snapshot, error) {
+	if b, ok := l.Control.(interface {
+		BriefSnapshot(context.Context) (*city.Snapshot, error)
+	}); ok {
+		return b.BriefSnapshot(ctx)
+	}
+	return l.Snapshot(ctx)
 }
 
 // watchStatus shows every new snapshot: in place on a terminal, one after the other elsewhere.

@@ -1,0 +1,56 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+
+	"gcity/city"
+)
+
+// statusView is the view of a snapshot that Brief makes.
+const statusView = "status"
+
+// Brief returns a snapshot with only what `gcity status` and StatusOf read. A whole snapshot is several times as long.
+func Brief(full *city.Snapshot) *city.Snapshot {
+	s := *full
+	s.Agents = make([]city.Agent, len(full.Agents))
+	for i := range full.Agents {
+		s.Agents[i] = briefAgent(&full.Agents[i])
+	}
+	s.Automations = make([]city.Automation, len(full.Automations))
+	for i := range full.Automations {
+		s.Automations[i] = city.Automation{State: full.Automations[i].State, Failures: full.Automations[i].Failures}
+	}
+	return &s
+}
+
+func briefAgent(g *city.Agent) city.Agent {
+	out := city.Agent{
+		Name: g.Name, Description: g.Description, Pool: g.Pool, Source: g.Source,
+		State: g.State, Reason: g.Reason, Since: g.Since, Until: g.Until, Running: g.Running,
+		PID: g.PID, Frozen: g.Frozen, Restarts: g.Restarts, Drift: g.Drift, Drain: g.Drain,
+		Usage: g.Usage, AwaitsGate: g.AwaitsGate, Stuck: g.Stuck,
+	}
+	if g.Session != nil && g.Session.Attached {
+		out.Session = &city.Session{Attached: true}
+	}
+	return out
+}
+
+// viewed applies ?view= to a snapshot.
+func viewed(r *http.Request, snap *city.Snapshot) (*city.Snapshot, error) {
+	switch view := r.URL.Query().Get("view"); view {
+	case "":
+		return snap, nil
+	case statusView:
+		return Brief(snap), nil
+	default:
+		return nil, invalid("view=%.40q is invalid: use %q, or leave it out", view, statusView)
+	}
+}
+
+// BriefSnapshot asks for what Brief leaves. A controller of an earlier build ignores that and sends the whole snapshot.
+func (c *Client) BriefSnapshot(ctx context.Context) (*city.Snapshot, error) {
+	return c.snapshot(ctx, url.Values{"view": {statusView}})
+}

@@ -1,0 +1,82 @@
+package cli
+
+import (
+	"bytes"
+	"fmt"
+	"reflect"
+	"testing"
+	"time"
+
+	"gcity/api"
+	"gcity/city"
+)
+
+// fill sets every field of a value to something that is not zero.
+func fill(v reflect.Value, n *int) {
+	*n++
+	switch v.Kind() {
+	case reflect.String:
+		v.SetString(fmt.Sprint("text", *n))
+	case reflect.Bool:
+		v.SetBool(true)
+	case reflect.Int, reflect.Int64:
+		v.SetInt(int64(*n))
+	case reflect.Uint64:
+		v.SetUint(uint64(*n))
+	case reflect.Float64:
+		v.SetFloat(float64(*n))
+	case reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+		fill(v.Elem(), n)
+	case reflect.Slice:
+		v.Set(reflect.MakeSlice(v.Type(), 2, 2))
+		for i := range 2 {
+			fill(v.Index(i), n)
+		}
+	case reflect.Struct:
+		if v.Type() == reflect.TypeFor[time.Time]() {
+			v.Set(reflect.ValueOf(time.Date(2026, 1, 2, 3, 4, *n%60, 0, time.UTC)))
+			return
+		}
+		for i := range v.NumField() {
+			if v.Field(i).CanSet() {
+				fill(v.Field(i), n)
+			}
+		}
+	}
+}
+
+// What status prints of a brief snapshot is what it prints of the whole one, whatever the fields are.
+func TestStatusOfBriefSnapshot(t *testing.T) {
+	now := time.Date(2026, 1, 2, 4, 0, 0, 0, time.UTC)
+	a := &app{getenv: func(string) string { return "" }, now: func() time.Time { return now }}
+	n := 0
+	for _, state := range city.States {
+		for _, variant := range []func(*city.Agent){
+			func(*city.Agent) {},
+			func(g *city.Agent) { g.Until, g.Drain.Acked = nil, false },
+			func(g *city.Agent) { g.Reason, g.Session.Attached = "declared at "+g.Source, false },
+			func(g *city.Agent) { g.Reason, g.Session, g.Running = "member of pool "+g.Pool, nil, false },
+		} {
+			full := new(city.Snapshot)
+			fill(reflect.ValueOf(full).Elem(), &n)
+			for i := range full.Agents {
+				full.Agents[i].State = state
+				variant(&full.Agents[i])
+			}
+			brief := api.Brief(full)
+			var want, got bytes.Buffer
+			for out, s := range map[*bytes.Buffer]*city.Snapshot{&want: full, &got: brief} {
+				if err := a.writeStatus(out, s, true); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if got.String() != want.String() {
+				t.Errorf("%s: brief\n%s\nwhole\n%s", state, &got, &want)
+			}
+			if x, y := api.StatusOf(brief, now), api.StatusOf(full, now); !reflect.DeepEqual(x, y) {
+				t.Errorf("%s: brief %+v, whole %+v", state, x, y)
+			}
+		}
+	}
+}
