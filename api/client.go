@@ -28,8 +28,9 @@ var ErrEnded = errors.New("the controller ended before it answered")
 
 const (
 	dialTimeout = 2 * time.Second
-	readTimeout = 30 * time.Second // of a request that changes nothing, where the context is more patient
-	doTimeout   = 10 * time.Minute // of a command
+	dialAgain   = 50 * time.Millisecond // after which a full socket is tried again
+	readTimeout = 30 * time.Second      // of a request that changes nothing, where the context is more patient
+	doTimeout   = 10 * time.Minute      // of a command
 	maxAnswer   = 256 << 20
 )
 
@@ -86,8 +87,9 @@ func (m marked) Error() string   { return m.err.Error() }
 func (m marked) Unwrap() []error { return []error{m.err, m.mark} }
 
 func (c *Client) dial(ctx context.Context) (net.Conn, error) {
-	d := net.Dialer{Timeout: dialTimeout}
-	conn, err := d.DialContext(ctx, "unix", disk.FindSocket(c.path))
+	soon, cancel := context.WithTimeout(ctx, dialTimeout)
+	defer cancel()
+	conn, err := dialPatiently(soon, disk.FindSocket(c.path))
 	switch {
 	case err == nil:
 		if err := ownPeer(conn); err != nil {
@@ -95,10 +97,23 @@ func (c *Client) dial(ctx context.Context) (net.Conn, error) {
 			return nil, fmt.Errorf("cannot use %s: %w", c.path, err)
 		}
 		return conn, nil
+	case ctx.Err() == nil && soon.Err() != nil:
+		return nil, c.silentError(http.MethodGet)
 	case errors.Is(err, syscall.ENOENT), errors.Is(err, syscall.ECONNREFUSED), errors.Is(err, syscall.ENOTDIR):
 		return nil, marked{&city.Error{Code: city.Unavailable, Message: "no " + c.whose + " is running here: nobody answers on " + c.path}, ErrNotRunning}
 	}
 	return nil, fmt.Errorf("cannot reach the city: %w", err)
+}
+
+// dialPatiently connects to a socket. While the queue of its connections is full, it tries again.
+func dialPatiently(ctx context.Context, path string) (net.Conn, error) {
+	var d net.Dialer
+	for {
+		conn, err := d.DialContext(ctx, "unix", path)
+		if !errors.Is(err, syscall.EAGAIN) || !sleep(ctx, dialAgain) {
+			return conn, err
+		}
+	}
 }
 
 // target is the URL of what is at a path of the city's own API.

@@ -14,30 +14,39 @@ import (
 var ErrSilent = errors.New("the controller does not answer")
 
 const (
-	// A request that reads is waited for as long as the other end answers anything at all. It is asked after each
+	// A request is waited for as long as the other end answers anything at all. It is asked after each
 	// pingAfter, and has pingLimit to answer.
 	pingAfter = time.Second
 	pingLimit = 2 * time.Second
+	// missedReads and missedWrites are how many pings in a row go unanswered before a request fails.
+	missedReads  = 1
+	missedWrites = 2 // a write that is given up may still be done
 )
 
 // silentError returns the error of a request that got no answer from a process that answers nothing else either.
-func (c *Client) silentError() error {
-	const next = "`gcity status` shows what the files say, `gcity doctor` what to do"
+func (c *Client) silentError(method string) error {
+	next := "`gcity status` shows what the files say, `gcity doctor` what to do"
+	if method != http.MethodGet {
+		next = "it may still carry out the request when it continues; " + next
+	}
 	return marked{&city.Error{Code: city.Unavailable, Message: "the " + c.whose +
 		" does not answer anything, so it is stopped or hangs; " + next}, ErrSilent}
 }
 
-// roundTrip sends a request. One that reads fails with ErrSilent as soon as the other end answers nothing any more.
+// roundTrip sends a request. It fails with ErrSilent as soon as the other end answers nothing any more.
 func (c *Client) roundTrip(r *http.Request) (*http.Response, error) {
+	allowed := missedReads
 	if r.Method != http.MethodGet {
-		return c.http.RoundTrip(r)
+		allowed = missedWrites
 	}
 	ctx, cancel := context.WithCancelCause(r.Context()) // ends with its parent: the body is read under it
 	pings, stop := context.WithCancel(ctx)
 	var watch sync.WaitGroup
 	watch.Go(func() {
-		for sleep(pings, pingAfter) {
-			if !c.ping(pings) && pings.Err() == nil {
+		for missed := 0; sleep(pings, pingAfter); {
+			if c.ping(pings) {
+				missed = 0
+			} else if missed++; missed >= allowed && pings.Err() == nil {
 				cancel(ErrSilent)
 				return
 			}
@@ -47,7 +56,7 @@ func (c *Client) roundTrip(r *http.Request) (*http.Response, error) {
 	stop()
 	watch.Wait()
 	if err != nil && r.Context().Err() == nil && errors.Is(context.Cause(ctx), ErrSilent) {
-		return nil, c.silentError()
+		return nil, c.silentError(r.Method)
 	}
 	return resp, err
 }

@@ -6,7 +6,10 @@ import (
 	"net"
 	"net/http"
 	"path/filepath"
+	"strings"
 	"testing"
+
+	"golang.org/x/sys/unix"
 
 	"gcity/api"
 	"gcity/city"
@@ -34,6 +37,36 @@ func TestASilentController(t *testing.T) {
 		if !errors.Is(err, api.ErrSilent) {
 			t.Errorf("Snapshots: %v", err)
 		}
+	}
+	_, err = c.Do(t.Context(), city.Restart{Agent: "a"})
+	if !errors.Is(err, api.ErrSilent) || !strings.Contains(err.Error(), "may still carry out the request") {
+		t.Errorf("a command: %v", err)
+	}
+}
+
+// A process whose queue of connections is full is silent, too.
+func TestAFullQueueOfConnections(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "s")
+	fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Close(fd)
+	if err := errors.Join(unix.Bind(fd, &unix.SockaddrUnix{Name: path}), unix.Listen(fd, 0)); err != nil {
+		t.Fatal(err)
+	}
+	for {
+		c, err := net.Dial("unix", path)
+		if errors.Is(err, unix.EAGAIN) {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+	}
+	if _, err := api.Dial(path); !errors.Is(err, api.ErrSilent) {
+		t.Errorf("Dial: %v", err)
 	}
 }
 

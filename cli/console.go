@@ -236,7 +236,7 @@ func (a *app) stopLive(ctx context.Context, l *link) error {
 	done := a.sayEnding(ctx, l.Control)
 	_, err := l.Do(ctx, city.Shutdown{})
 	done()
-	if hasCode(err, city.Forbidden) {
+	if hasCode(err, city.Forbidden) || isSilent(err) {
 		return err
 	}
 	done = a.saySlow(ctx, "the controller to let go of the city", releaseLimit)

@@ -30,6 +30,10 @@ func (a *app) statusCommand() *cobra.Command {
 
 func (a *app) status(ctx context.Context) error {
 	l, err := a.open(ctx)
+	if isSilent(err) {
+		dir, noCity := a.cityDir()
+		return cmp.Or(noCity, a.statusOfFiles(ctx, dir))
+	}
 	if err != nil {
 		return err
 	}
