@@ -10,10 +10,12 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"gcity/internal/ownership"
 )
 
 // Scan reads an overlay. A link counts as the file that it leads to; one that leads out of the overlay, or to a folder, is an
-// error, and so is whatever is no file.
+// error, and so is whatever is no file, and what another user can change. The folders above dir are not checked.
 func Scan(ctx context.Context, dir string) (Tree, error) {
 	root, err := open(dir)
 	if err != nil {
@@ -27,6 +29,8 @@ func Scan(ctx context.Context, dir string) (Tree, error) {
 			return plainly(err)
 		case ctx.Err() != nil:
 			return context.Cause(ctx)
+		case at != "." && foreign(root, at) != nil:
+			return foreign(root, at)
 		case d.IsDir() && len(t.Folders) == MaxFiles:
 			return fmt.Errorf("has more than %d folders", MaxFiles)
 		case d.IsDir():
@@ -52,6 +56,18 @@ func Scan(ctx context.Context, dir string) (Tree, error) {
 	}
 	t.Hash = hex.EncodeToString(h.Sum(nil))
 	return t, nil
+}
+
+// foreign returns an error if another user can change a file or folder of an overlay.
+func foreign(root *os.Root, at string) error {
+	info, err := root.Stat(at)
+	if err != nil {
+		return nil // read says why
+	}
+	if err := ownership.Entry(filepath.Join(root.Name(), at), info); err != nil {
+		return fmt.Errorf("has a file that another user can change: %w", err)
+	}
+	return nil
 }
 
 // open opens a folder, out of which nothing of it leads.

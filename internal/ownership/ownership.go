@@ -54,6 +54,10 @@ func Check(path string) error {
 	return nil
 }
 
+// Entry returns a *Fault if another user can change the file or folder at path, whose info is given. The folders above are
+// not checked.
+func Entry(path string, info fs.FileInfo) error { return judge(path, info, false) }
+
 // climb checks a path and the folders above it. Symbolic links are checked where they point to.
 func climb(path string) error {
 	home := home()
