@@ -3,12 +3,16 @@ package cli
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"path/filepath"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"gcity/beads"
 	"gcity/events"
+	"gcity/internal/disk"
 )
 
 // An operation is one change of work under a name that its caller chose. A command that failed is repeated under the same
@@ -18,7 +22,35 @@ const (
 	operationLabel = "op:" // of a bead, before the name of the operation that made it
 	operationLimit = 64
 	operationPast  = 1000 // events of a bead that are searched for an operation
+	operationLook  = 20 * time.Millisecond
 )
+
+// holdOperation makes commands with --op take turns, so that two of the same name do not both do the work. Without --op it
+// does nothing. It waits until ctx ends.
+func (a *app) holdOperation(ctx context.Context, dir string) (release func() error, err error) {
+	if a.op == "" {
+		return func() error { return nil }, nil
+	}
+	if err := disk.MakePrivate(gcDir(dir)); err != nil {
+		return nil, err
+	}
+	look := time.NewTicker(operationLook)
+	defer look.Stop()
+	for {
+		lock, err := disk.TryLock(filepath.Join(gcDir(dir), "operations.lock"))
+		if err == nil {
+			return lock.Release, nil
+		}
+		if !errors.Is(err, disk.ErrLocked) {
+			return nil, err
+		}
+		select {
+		case <-look.C:
+		case <-ctx.Done():
+			return nil, fmt.Errorf("another command with --op has not ended: %w; nothing is changed, run it again", ctx.Err())
+		}
+	}
+}
 
 // operation gives a command the flag that names its operation.
 func (a *app) operation(c *cobra.Command) {

@@ -216,6 +216,11 @@ func (a *app) withWork(c *cobra.Command, changes bool, run func(ctx context.Cont
 			return err
 		}
 		defer func() { err = errors.Join(err, d.Close()) }()
+		release, err := a.holdOperation(ctx, d.city)
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, release()) }()
 		return workProblem(run(ctx, d, args))
 	}
 	return c
