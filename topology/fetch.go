@@ -51,7 +51,7 @@ func fetch(ctx context.Context, city string, w Want, update bool, environ []stri
 		return Result{}, fmt.Errorf("%q at ref %q is nothing that git may be given", w.From, w.Ref)
 	}
 	root := filepath.Join(city, ".gc", "topologies")
-	if err := disk.MkdirAll(root, 0o700); err != nil {
+	if err := disk.MkdirState(root, 0o700); err != nil {
 		return Result{}, err
 	}
 	unlock, err := turn(ctx, filepath.Join(root, ".lock"))
