@@ -28,6 +28,10 @@ func (p Peer) String() string {
 
 type peerKey struct{}
 
+// componentNames returns the actors of the events that gcity writes by itself. The environment of a process cannot give it
+// such a name; an agent that has one in city.toml keeps it.
+func componentNames() []string { return []string{"controller", "supervisor", "log"} }
+
 // WithPeer returns a context that names the peer of the commands that are done with it.
 func WithPeer(ctx context.Context, p Peer) context.Context {
 	return context.WithValue(ctx, peerKey{}, p)
@@ -93,6 +97,8 @@ func (p Peer) sign(name string) (string, error) {
 	switch {
 	case p == Peer{}:
 		return name, nil
+	case !p.Agent && slices.Contains(componentNames(), p.Actor):
+		return "", &Error{Code: Forbidden, Message: fmt.Sprintf("only gcity itself acts as %q: unset GC_AGENT and GC_AUTOMATION", p.Actor)}
 	case p.Actor == "" && name != "controller":
 		return cmp.Or(name, "operator"), nil
 	case name != "" && name != p.Actor:
