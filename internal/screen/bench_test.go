@@ -1,6 +1,7 @@
 package screen
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
 	"testing"
@@ -57,4 +58,19 @@ func BenchmarkClean(b *testing.B) {
 	for b.Loop() {
 		Clean(line)
 	}
+}
+
+// A peek at a full ring: the last lines of what a busy agent printed.
+func BenchmarkPeek(b *testing.B) {
+	raw := bytes.Repeat([]byte("\x1b[32m12:00:00\x1b[m something happened again, and nobody looked\r\n"), 4000)
+	b.Run("tail", func(b *testing.B) {
+		for b.Loop() {
+			_ = Text(raw, 120, 40, 20)
+		}
+	})
+	b.Run("whole", func(b *testing.B) {
+		for b.Loop() {
+			_ = replay(raw, 120, 40, 20)
+		}
+	})
 }

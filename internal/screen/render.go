@@ -138,6 +138,10 @@ const maxReplay = 10000
 // lines > 0, the last lines (at most 10,000) of history and screen together.
 func Text(raw []byte, cols, rows, lines int) string {
 	lines = min(lines, maxReplay)
+	return replay(tail(raw, rows, lines), cols, rows, lines)
+}
+
+func replay(raw []byte, cols, rows, lines int) string {
 	s := New(cols, rows, lines)
 	defer s.Close()
 	_, _ = s.Write(raw)

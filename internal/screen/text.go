@@ -5,6 +5,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	uv "github.com/charmbracelet/ultraviolet"
 	"github.com/charmbracelet/x/ansi"
 	"github.com/charmbracelet/x/vt"
 )
@@ -231,6 +232,9 @@ func (s *Screen) harvest(p *page) {
 			s.scratch = s.scratch[:0]
 			for x := range line {
 				s.scratch = append(s.scratch, &line[x])
+			}
+			if n := len(line); n > 0 && n < s.cols && line[n-1].Width == 2 {
+				s.scratch = append(s.scratch, &uv.Cell{}) // the scrollback drops its second half as empty
 			}
 			s.drawn = append(s.drawn, s.render())
 		}
