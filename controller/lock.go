@@ -32,7 +32,11 @@ func (h *Hold) Here() error {
 	if err := h.folder.Here(); err != nil {
 		return err
 	}
-	return h.lock.Load().Moved()
+	err := h.lock.Load().Moved()
+	if m, ok := errors.AsType[*disk.MovedError](err); ok && filepath.Base(m.To) == filepath.Base(m.Path) { // with its folder
+		return &disk.MovedError{Path: filepath.Dir(m.Path), To: filepath.Dir(m.To)}
+	}
+	return err
 }
 
 // RunningError says that another controller has the city.

@@ -68,7 +68,7 @@ func TestHoldOfAMovedCity(t *testing.T) {
 			t.Fatal(err)
 		}
 		var moved *disk.MovedError
-		if err := hold.Check(); !errors.As(err, &moved) || !strings.HasPrefix(moved.To, at+"2") {
+		if err := hold.Check(); !errors.As(err, &moved) || moved.Path != at || moved.To != at+"2" {
 			t.Errorf("%q moved: %v", what, err)
 		}
 		if _, err := os.Lstat(at); !errors.Is(err, fs.ErrNotExist) {
