@@ -27,7 +27,7 @@ type secret struct {
 	err   error
 }
 
-// readKeys reads all tokens. A token that cannot be used lets nobody in, and the others count all the same; without
+// readKeys reads all tokens. A token that cannot be used is refused, and the others still count; without
 // tenants it is an error if the token that opens everything cannot be used.
 func (k *keeper) readKeys(ctx context.Context) (now keys, err error) {
 	var problems []string
@@ -45,7 +45,7 @@ func (k *keeper) readKeys(ctx context.Context) (now keys, err error) {
 		err = fmt.Errorf("it is the token of %s", whose[now.read])
 	}
 	if err != nil {
-		now.read, problems = "", append(problems, fmt.Sprintf("read_token_file lets nobody in: %v", err))
+		now.read, problems = "", append(problems, fmt.Sprintf("read_token_file cannot be used, so its token is refused: %v", err))
 	}
 	if now.read != "" {
 		whose[now.read] = "read_token_file"

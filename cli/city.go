@@ -39,7 +39,7 @@ alive, as gcity --headless does; where there is no city.toml it offers to write 
 		},
 	}
 	c.Flags().BoolVar(&foreground, "foreground", false, "stay and keep the agents alive, without a supervisor")
-	c.Flags().BoolVarP(&yes, "yes", "y", false, "with --foreground: write a city.toml where there is none, without a question")
+	c.Flags().BoolVarP(&yes, "yes", "y", false, "with --foreground: write a city.toml if there is none, without asking")
 	c.Flags().BoolVar(&standalone, "standalone", false, "start what should run once, without a supervisor")
 	return a.withSource(c)
 }

@@ -25,7 +25,7 @@ func (a *app) daemonCommand() *cobra.Command {
 stderr and to .gc/controller.log. Where there is no city.toml it offers to write one.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.foreground(cmd.Context(), yes) },
 	})
-	run.Flags().BoolVarP(&yes, "yes", "y", false, "write a city.toml where there is none, without a question")
+	run.Flags().BoolVarP(&yes, "yes", "y", false, "write a city.toml if there is none, without asking")
 	start := a.withSource(&cobra.Command{
 		Use: "start", Short: "Run the city in the background: by its service, if it has one", Args: exactly(0),
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.daemonStart(cmd.Context()) },

@@ -47,7 +47,7 @@ your config.toml every city below these folders.`,
 	}
 	c.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
 	c.Flags().BoolVar(&list, "list", false, "list the cities that you trust")
-	c.Flags().BoolVar(&revoke, "revoke", false, "trust the city no longer; a controller that runs it goes on")
+	c.Flags().BoolVar(&revoke, "revoke", false, "withdraw the trust; a running controller continues")
 	return c
 }
 
