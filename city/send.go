@@ -1,6 +1,7 @@
 package city
 
 import (
+	"errors"
 	"time"
 
 	"gcity/beads"
@@ -47,8 +48,8 @@ func Tidy(c Command) (Command, error) {
 		return c, nil
 	}
 	text, err := beads.Text("text", n.Text, MaxSend)
-	if err != nil {
-		return nil, &Error{Code: Invalid, Message: "the text is not typed: " + err.Error()}
+	if bad, is := errors.AsType[*beads.Invalid](err); is {
+		return nil, &Error{Code: Invalid, Message: "cannot type the text: it " + bad.Reason}
 	}
 	n.Text = text
 	return n, nil
