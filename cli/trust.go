@@ -309,6 +309,9 @@ func (a *app) checkOwner(p *patient) finding {
 	if len(faults) > 0 {
 		return bad(strings.Join(fixes, "; "), "%s", strings.Join(faults, "\n"))
 	}
+	if p.config == nil {
+		return note(`see the line "configuration"`, "only city.toml was checked: the configuration is refused")
+	}
 	return ok("only you and root can change the configuration")
 }
 
