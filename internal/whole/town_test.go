@@ -177,7 +177,9 @@ func (c *town) running() []int {
 	}
 	var pids []int
 	for _, exe := range exes {
-		if target, err := os.Readlink(exe); err == nil && target == c.bin {
+		line, _ := os.ReadFile(filepath.Join(filepath.Dir(exe), "cmdline")) // a holder executes a memory file
+		target, err := os.Readlink(exe)
+		if err == nil && (target == c.bin || strings.HasPrefix(string(line), c.bin+"\x00hold\x00")) {
 			pid, err := strconv.Atoi(strings.Split(exe, "/")[2])
 			if err == nil {
 				pids = append(pids, pid)
