@@ -131,7 +131,7 @@ func (p place) newestBackup() (string, error) {
 func (p place) backUp(
 	ctx context.Context, s embeddedStore, kind string, now time.Time,
 ) (sqlite.Copy, error) {
-	if err := disk.MkdirAll(p.backupDir(), 0o700); err != nil {
+	if err := disk.MkdirState(p.backupDir(), 0o700); err != nil {
 		return sqlite.Copy{}, fmt.Errorf("cannot make the folder for backups: %w", err)
 	}
 	made, err := s.Backup(ctx, filepath.Join(p.backupDir(), kind+"-new"))
