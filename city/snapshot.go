@@ -61,6 +61,7 @@ type Snapshot struct {
 	API         string       `json:"api,omitempty"`            // where it answers over TCP: "127.0.0.1:8080"; "" = nowhere
 	APIToken    string       `json:"api_token_file,omitempty"` // the file with the token for that; "" = none is asked for
 	Degraded    []string     `json:"degraded"`
+	Away        string       `json:"away,omitempty"` // why the city's folder is not at its path; nothing starts meanwhile
 	ShutDown    bool         `json:"shutting_down,omitempty"`
 	Ending      *Ending      `json:"ending,omitempty"` // of a city that stops its agents
 }

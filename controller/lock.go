@@ -56,10 +56,6 @@ func (e *RunningError) Error() string {
 // copy until it has become another program, and a busy machine takes its time.
 const lastBreath = 3 * time.Second
 
-// passing is how long a lock is waited for that no pid file goes with: a controller that starts or ends has it for a
-// moment, and so has a command that looks whether the city is held.
-const passing = 500 * time.Millisecond
-
 // Acquire takes the lock of the city in dir, making .gc (0700) if need be. It fails with *RunningError while another
 // process has it. The pid file is for discovery only: nothing trusts it but the wait for the lock of a dead one, which may
 // last some seconds.
@@ -81,18 +77,16 @@ func acquire(dir string, patience time.Duration) (*Hold, error) {
 	return h, nil
 }
 
-// await takes a lock. It waits for that of a dead controller, and shortly for one without a pid file.
+// await takes a lock. It waits for the lock of a dead controller, and for one without a pid file.
 func (h *Hold) await(patience time.Duration, take func() error) error {
 	for began := time.Now(); ; {
 		err := take()
 		if !errors.Is(err, disk.ErrLocked) {
 			return err
 		}
-		pid, limit := readPID(h.pid), patience
-		if pid == 0 {
-			limit = min(patience, passing)
-		}
-		if pid != 0 && runs(pid) || time.Since(began) > limit {
+		// Without a pid file a controller starts or ends, or a command looks whether the city is held.
+		pid := readPID(h.pid)
+		if pid != 0 && runs(pid) || time.Since(began) > patience {
 			return &RunningError{Path: h.dir, PID: pid}
 		}
 		time.Sleep(5 * time.Millisecond)

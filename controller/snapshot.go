@@ -48,6 +48,7 @@ func (m *machine) snapshot(now time.Time) *city.Snapshot {
 	if m.conf != nil {
 		s.Console, s.Store = m.conf.console, m.conf.store
 	}
+	s.Away = m.away
 	s.API, s.APIToken = m.door.Address, m.door.TokenFile
 	s.Pools = m.drawPools()
 	s.CountMail(m.work.mail)

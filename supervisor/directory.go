@@ -79,6 +79,8 @@ func (w *ward) info() city.Info {
 		i.Status = city.CityPaused
 	}
 	switch age := snap.Patrol.Age(time.Now()); {
+	case snap.Away != "":
+		i.Error = snap.Away
 	case age > 3*max(snap.Patrol.Interval, 5*time.Second):
 		i.Error = fmt.Sprintf("its loop has not turned for %s; `gcity supervisor logs` may tell why", age.Round(time.Second))
 	case snap.Config.Rejected != "":
