@@ -135,7 +135,7 @@ func (c *state) editBroken() error {
 	return c.save(good)
 }
 
-// editStorm saves often, byte by byte and by rename.
+// editStorm saves often, as an editor does.
 func (c *state) editStorm() error {
 	for range 20 {
 		c.target.spoken[c.rnd.IntN(c.target.agents)] = fmt.Sprintf("s%d", c.rnd.Uint32())
