@@ -136,7 +136,7 @@ func (r *runner) vet(ctx context.Context, f fxVet) input {
 }
 
 // silentWhy is the reason of an agent whose holder does not answer. It restarts by itself only if the holder ends.
-const silentWhy = "the process that holds its terminal does not answer (stopped by a signal?)"
+const silentWhy = "its holder does not answer (stopped by a signal?)"
 
 // running shows a living agent that is left alone.
 func (m *machine) running(now time.Time, a *record) {
