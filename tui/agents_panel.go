@@ -57,7 +57,7 @@ func (m *model) agentsPanel(w, h int, focus bool, tabs []tab) []string {
 }
 
 func (m *model) drawAgents(w, h int, focus bool, tabs []tab) []string {
-	lines := append(make([]string, 0, h), m.rule(w, focus, tabs,
+	lines := append(make([]string, 0, h), m.look.rule(w, focus, tabs,
 		m.ordered(m.ruleNote(tabs, &m.agents, &m.agentFilter), m.roster.order, wayNames(agentWays()), len(m.roster.rows), focus)))
 	if len(m.agents.shown) == 0 {
 		return fillRows(append(lines, m.noAgents(w)...), w, h)
@@ -127,14 +127,14 @@ func (m *model) rowState(r *agentRow, focus bool) rowState {
 }
 
 // start begins a row: cursor, mark, a blank.
-func (m *model) start(s rowState) line {
-	l := line{look: &m.look}
+func (k *look) start(s rowState) line {
+	l := line{look: k}
 	if s.cursor && s.focus {
 		l.here = true
 	}
 	cursor, token := " ", themes.Text
 	if s.cursor {
-		cursor, token = m.look.glyph.Cursor, themes.Dim
+		cursor, token = k.glyph.Cursor, themes.Dim
 		if s.focus {
 			token = themes.Accent
 		}
@@ -142,7 +142,7 @@ func (m *model) start(s rowState) line {
 	l.add(token, cursor)
 	mark := " "
 	if s.marked {
-		mark = m.look.glyph.Mark
+		mark = k.glyph.Mark
 	}
 	l.add(themes.Accent, mark)
 	l.add(themes.Text, " ")
@@ -171,7 +171,7 @@ func (m *model) agentLine(r *agentRow, c columns, w int, s rowState) string {
 		return m.ownLine(r, c.own, w, s)
 	}
 	more := m.look.glyph.More
-	l := m.start(s)
+	l := m.look.start(s)
 	sign, token := m.stateSign(r)
 	l.add(token, fit(sign, c.state, more))
 	l.space(c.gap)
@@ -205,7 +205,7 @@ func (m *model) whyCell(l *line, r *agentRow, w int) {
 	case r.state == city.Running:
 		b.tailToken = themes.Accent
 	}
-	m.because(l, b, w)
+	m.look.because(l, b, w)
 }
 
 // because is a reason with what belongs to it.
@@ -218,9 +218,9 @@ type because struct {
 
 // because fills a cell: the text, shortened, and its tail, never shortened as long as it fits at all; in few words where
 // that leaves the text more than a beginning.
-func (m *model) because(l *line, b because, w int) {
+func (k *look) because(l *line, b because, w int) {
 	const beginning = 16
-	text, tail, more := b.text, b.tail.full, m.look.glyph.More
+	text, tail, more := b.text, b.tail.full, k.glyph.More
 	if w-width(tail)-3 < min(width(text), beginning) {
 		tail = b.tail.brief
 	}
@@ -239,7 +239,7 @@ func (m *model) because(l *line, b because, w int) {
 	text = cut(text, room, more)
 	l.add(b.token, text)
 	if text != "" {
-		l.add(themes.Dim, " "+m.look.glyph.Dot+" ")
+		l.add(themes.Dim, " "+k.glyph.Dot+" ")
 	}
 	l.add(b.tailToken, tail)
 	l.space(w - width(text) - width(tail) - 3)
@@ -258,7 +258,7 @@ func number(n int) string {
 
 // noAgents says why the list is empty and what would fill it.
 func (m *model) noAgents(w int) []string {
-	note := func(texts ...string) []string { return append([]string{blanks(w)}, m.notes(w, texts...)...) }
+	note := func(texts ...string) []string { return append([]string{blanks(w)}, m.look.notes(w, texts...)...) }
 	switch {
 	case m.snap == nil:
 		return note("Waiting for the city.")

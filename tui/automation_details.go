@@ -244,7 +244,7 @@ func (m *model) runLines(h *history) []string {
 // automationStrip is an automation in a few lines, beside the lists.
 func (m *model) automationStrip(r *automationRow, w int) []string {
 	dot := " " + m.look.glyph.Dot + " "
-	lines := []string{m.rule(w, false, []tab{{name: "automation " + r.shown, active: true}}, r.source)}
+	lines := []string{m.look.rule(w, false, []tab{{name: "automation " + r.shown, active: true}}, r.source)}
 	row := func(k themes.Token, text string) {
 		l := line{look: &m.look}
 		l.space(1)

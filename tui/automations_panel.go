@@ -60,12 +60,12 @@ func (m *model) automationsPanel(w, h int, focus bool, tabs []tab) []string {
 
 func (m *model) drawAutomations(w, h int, focus bool, tabs []tab) []string {
 	l := &m.automations.list
-	lines := append(make([]string, 0, h), m.rule(w, focus, tabs,
+	lines := append(make([]string, 0, h), m.look.rule(w, focus, tabs,
 		m.ordered(m.ruleNote(tabs, l, &m.automationFilter), m.automations.order, wayNames(automationWays()), len(m.automations.rows), focus)))
 	if len(l.shown) == 0 {
 		why := m.noAutomations(w)
 		if len(m.automations.rows) == 0 && m.snap != nil && h-1 < len(why) { // the beginning alone would lead nowhere
-			why = m.notes(w, "No automations. "+m.keys.keyOf("focus.automations")+" shows how to add one.")
+			why = m.look.notes(w, "No automations. "+m.keys.keyOf("focus.automations")+" shows how to add one.")
 		}
 		return fillRows(append(lines, why...), w, h)
 	}
@@ -90,7 +90,7 @@ func (m *model) drawAutomations(w, h int, focus bool, tabs []tab) []string {
 func (m *model) automationLine(r *automationRow, c automationColumns, w int, focus bool) string {
 	more := m.look.glyph.More
 	s := rowState{cursor: r.name == m.automations.chosen, marked: m.automations.marks[r.name], focus: focus, stray: m.automations.list.strays[r.name]}
-	l := m.start(s)
+	l := m.look.start(s)
 	sign, token := m.look.automationSign(r.state)
 	l.add(token, fit(sign+" "+string(r.state), c.state, more))
 	l.space(c.gap)
@@ -105,7 +105,7 @@ func (m *model) automationLine(r *automationRow, c automationColumns, w int, foc
 	case r.state == automationRunning && c.last > 0: // it stands there
 		b.tail = outlook{}
 	}
-	m.because(&l, b, c.why)
+	m.look.because(&l, b, c.why)
 	if c.last > 0 {
 		l.space(2)
 		last := themes.Dim
@@ -119,7 +119,7 @@ func (m *model) automationLine(r *automationRow, c automationColumns, w int, foc
 
 // noAutomations says why the list is empty and what would fill it.
 func (m *model) noAutomations(w int) []string {
-	note := func(texts ...string) []string { return m.notes(w, texts...) }
+	note := func(texts ...string) []string { return m.look.notes(w, texts...) }
 	n := len(m.automations.rows)
 	switch {
 	case m.snap == nil:

@@ -151,7 +151,7 @@ func (m *model) ownHeads(columns []fitted, w int) string {
 
 func (m *model) ownLine(r *agentRow, columns []fitted, w int, s rowState) string {
 	more := m.look.glyph.More
-	l := m.start(s)
+	l := m.look.start(s)
 	for i, c := range columns {
 		if i > 0 {
 			l.space(2)

@@ -20,13 +20,13 @@ func (m *model) detailStrip(w, h int) []string {
 	}
 	r := m.selected()
 	if r == nil {
-		return fillRows([]string{m.rule(w, false, nil, "")}, w, h)
+		return fillRows([]string{m.look.rule(w, false, nil, "")}, w, h)
 	}
 	a, ok := m.snap.Agent(r.name)
 	if !ok {
-		return fillRows([]string{m.rule(w, false, nil, "")}, w, h)
+		return fillRows([]string{m.look.rule(w, false, nil, "")}, w, h)
 	}
-	lines := []string{m.rule(w, false, []tab{{name: r.shown, active: true}}, plain(a.Source))}
+	lines := []string{m.look.rule(w, false, []tab{{name: r.shown, active: true}}, plain(a.Source))}
 	more := m.look.glyph.More
 	dot := " " + m.look.glyph.Dot + " "
 	add := func(build func(l *line)) {

@@ -212,7 +212,7 @@ func (m *model) eventsPanel(w, h int, focus bool, tabs []tab) []string {
 
 func (m *model) drawEvents(w, h int, focus bool, tabs []tab) []string {
 	t := &m.events
-	lines := append(make([]string, 0, h), m.rule(w, focus, tabs, m.eventsNote(tabs)))
+	lines := append(make([]string, 0, h), m.look.rule(w, focus, tabs, m.eventsNote(tabs)))
 	if len(t.shown) == 0 {
 		text := "Nothing has happened yet. Starts, ends, crashes and every change appear here."
 		if m.snap == nil {
@@ -224,7 +224,7 @@ func (m *model) drawEvents(w, h int, focus bool, tabs []tab) []string {
 		case m.events.who != "":
 			text = "Nothing is known to have happened to " + plain(m.events.who) + ". " + m.keys.keyOf("event.only") + " shows the events of all."
 		}
-		return fillRows(append(lines, m.note(text, w)), w, h)
+		return fillRows(append(lines, m.look.note(text, w)), w, h)
 	}
 	room := h - 1
 	t.offset = scrollTo(t.at, t.offset, room, len(t.shown))
@@ -278,11 +278,11 @@ func (m *model) behind(n uint64) string {
 
 func (m *model) eventLine(r *eventRow, w int, s rowState) string {
 	more := m.look.glyph.More
-	l := m.start(s)
+	l := m.look.start(s)
 	at := clock(r.event.TS, m.now)
 	l.add(themes.Dim, fit(at, 8, ""))
 	if len(at) > 8 { // another day: the day matters more than the second
-		l = m.start(s)
+		l = m.look.start(s)
 		l.add(themes.Dim, fit(r.event.TS.In(m.now.Location()).Format("Jan 02"), 8, ""))
 	}
 	l.space(2)

@@ -16,19 +16,19 @@ func (m *model) citiesPanel(w, h int, focus, shared bool) []string {
 		room--
 	}
 	tabs := m.fleetTabs(false, shared)
-	tabs[0].hidden = m.outside(t.list.outside(room))
+	tabs[0].hidden = m.look.outside(t.list.outside(room))
 	if tabsWidth(tabs) > w {
 		tabs = bare(tabs)
 	}
-	lines := append(make([]string, 0, h), m.rule(w, focus, tabs, ""))
+	lines := append(make([]string, 0, h), m.look.rule(w, focus, tabs, ""))
 	switch {
 	case m.fleet == nil:
-		return fillRows(append(lines, blanks(w), m.note("Waiting for the list of the cities.", w)), w, h)
+		return fillRows(append(lines, blanks(w), m.look.note("Waiting for the list of the cities.", w)), w, h)
 	case len(t.rows) == 0:
-		return fillRows(append(append(lines, blanks(w)), m.notes(w, "No city is registered yet. `gcity start` in a city's folder registers it and has it run; "+
+		return fillRows(append(append(lines, blanks(w)), m.look.notes(w, "No city is registered yet. `gcity start` in a city's folder registers it and has it run; "+
 			"`gcity register DIR` does the same from elsewhere.")...), w, h)
 	case len(t.list.shown) == 0:
-		return fillRows(append(append(lines, blanks(w)), m.notes(w, fmt.Sprintf("None of %d cities matches %q. ", len(t.rows), m.cityFilter.text)+m.clears())...), w, h)
+		return fillRows(append(append(lines, blanks(w)), m.look.notes(w, fmt.Sprintf("None of %d cities matches %q. ", len(t.rows), m.cityFilter.text)+m.clears())...), w, h)
 	}
 	c := m.fleetColumns(w)
 	if m.fleetHeaded(w, h) {
@@ -91,7 +91,7 @@ func (m *model) cityHeads(c fleetColumns, w int) string {
 func (m *model) cityRow(c *sister, cols fleetColumns, w int, focus bool) string {
 	more := m.look.glyph.More
 	here := c.info.Name == m.cities.chosen
-	l := m.start(rowState{cursor: here, focus: focus})
+	l := m.look.start(rowState{cursor: here, focus: focus})
 	h := m.look.health(c)
 	l.add(h.token, fit(h.sign+" "+h.word, cols.health, ""))
 	l.space(2)

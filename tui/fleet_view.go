@@ -156,13 +156,13 @@ func (m *model) needsPanel(w, h int, focus, shared bool) []string {
 	all, room := m.allNeeds(), h-1
 	m.needOffset = scrollTo(m.needAt, m.needOffset, room, len(all))
 	tabs := m.fleetTabs(true, shared)
-	tabs[len(tabs)-1].hidden = m.outside(m.needOffset, max(0, len(all)-m.needOffset-room))
+	tabs[len(tabs)-1].hidden = m.look.outside(m.needOffset, max(0, len(all)-m.needOffset-room))
 	if tabsWidth(tabs) > w {
 		tabs = bare(tabs)
 	}
-	lines := append(make([]string, 0, h), m.rule(w, focus, tabs, ""))
+	lines := append(make([]string, 0, h), m.look.rule(w, focus, tabs, ""))
 	if len(all) == 0 {
-		return fillRows(append(lines, m.note("Nobody needs you.", w)), w, h)
+		return fillRows(append(lines, m.look.note("Nobody needs you.", w)), w, h)
 	}
 	state, town, who := stateWidth+2, 4, 5
 	for _, n := range all {
@@ -175,7 +175,7 @@ func (m *model) needsPanel(w, h int, focus, shared bool) []string {
 	}
 	for i := m.needOffset; i < min(len(all), m.needOffset+room); i++ {
 		n := all[i]
-		l := m.start(rowState{cursor: i == m.needAt && m.onNeeds, focus: focus})
+		l := m.look.start(rowState{cursor: i == m.needAt && m.onNeeds, focus: focus})
 		sign, word, token := m.look.condition(n.need.state, n.need.stuck)
 		if worded {
 			sign += " " + word
@@ -203,9 +203,9 @@ func (m *model) needsPanel(w, h int, focus, shared bool) []string {
 func (m *model) sisterStrip(w, h int) []string {
 	c := m.sister()
 	if c == nil {
-		return fillRows([]string{m.rule(w, false, []tab{{}}, "")}, w, h)
+		return fillRows([]string{m.look.rule(w, false, []tab{{}}, "")}, w, h)
 	}
-	lines := []string{m.rule(w, false, []tab{{name: c.shown, active: true}}, plain(c.info.Path))}
+	lines := []string{m.look.rule(w, false, []tab{{name: c.shown, active: true}}, plain(c.info.Path))}
 	all := wrapAll(m.sisterLines(c.info.Name), w-4)
 	if len(all) > h-1 {
 		all = append(all[:h-2], m.look.paint(themes.Dim, m.keys.keyOf("fleet.details")+" shows all of it"))

@@ -27,16 +27,16 @@ func (m *model) hiddenIn(at place, w int) string {
 	if at.panel != panelQuarantine && m.headed(w, at.h) {
 		room--
 	}
-	return m.outside(l.outside(room))
+	return m.look.outside(l.outside(room))
 }
 
-func (m *model) outside(above, below int) string {
+func (k *look) outside(above, below int) string {
 	var parts []string
 	if above > 0 {
-		parts = append(parts, m.look.glyph.Above+number(above))
+		parts = append(parts, k.glyph.Above+number(above))
 	}
 	if below > 0 {
-		parts = append(parts, m.look.glyph.Below+number(below))
+		parts = append(parts, k.glyph.Below+number(below))
 	}
 	return strings.Join(parts, " ")
 }

@@ -18,15 +18,15 @@ func (m *model) peekPanel(w, h int, focus bool, tabs []tab) []string {
 }
 
 func (m *model) drawPeek(w, h int, focus bool, tabs []tab) []string {
-	lines := append(make([]string, 0, h), m.rule(w, focus, tabs, m.peekNote()))
+	lines := append(make([]string, 0, h), m.look.rule(w, focus, tabs, m.peekNote()))
 	row := m.selected()
 	switch {
 	case row == nil:
-		return fillRows(append(lines, m.note("The selected agent's terminal appears here.", w)), w, h)
+		return fillRows(append(lines, m.look.note("The selected agent's terminal appears here.", w)), w, h)
 	case m.peek.news.agent != row.name:
 		return fillRows(lines, w, h)
 	case m.peek.news.screen == nil && len(m.peek.news.text) == 0:
-		lines = append(lines, m.notes(w, m.nothingSeen(row))...)
+		lines = append(lines, m.look.notes(w, m.nothingSeen(row))...)
 		if row.keeps() {
 			lines = append(lines, m.keptLine(row, w))
 		}

@@ -113,7 +113,7 @@ func (m *model) memberLines(name string) []string {
 // poolStrip is a pool in a few lines, beside the lists.
 func (m *model) poolStrip(r *poolRow, w int) []string {
 	dot := " " + m.look.glyph.Dot + " "
-	lines := []string{m.rule(w, false, []tab{{name: "pool " + r.shown, active: true}}, r.source)}
+	lines := []string{m.look.rule(w, false, []tab{{name: "pool " + r.shown, active: true}}, r.source)}
 	row := func(k themes.Token, text string) {
 		l := line{look: &m.look}
 		l.space(1)

@@ -81,7 +81,7 @@ func (m *model) poolsPanel(w, h int, focus bool, tabs []tab) []string {
 
 func (m *model) drawPools(w, h int, focus bool, tabs []tab) []string {
 	l := &m.pools.list
-	lines := append(make([]string, 0, h), m.rule(w, focus, tabs,
+	lines := append(make([]string, 0, h), m.look.rule(w, focus, tabs,
 		m.ordered(m.ruleNote(tabs, l, &m.poolFilter), m.pools.order, wayNames(poolWays(m.now)), len(m.pools.rows), focus)))
 	if len(l.shown) == 0 {
 		return fillRows(append(lines, m.noPools(w)...), w, h)
@@ -112,7 +112,7 @@ func (m *model) poolHeads(c poolColumns, w int) string {
 func (m *model) poolLine(r *poolRow, c poolColumns, w int, focus bool) string {
 	more := m.look.glyph.More
 	s := rowState{cursor: r.name == m.pools.chosen, marked: m.pools.marks[r.name], focus: focus, stray: m.pools.list.strays[r.name]}
-	l := m.start(s)
+	l := m.look.start(s)
 	state := r.state(m.now)
 	sign, token := m.look.poolSign(state)
 	l.add(token, fit(sign+" "+string(state), c.state, more))
@@ -136,7 +136,7 @@ func (m *model) poolLine(r *poolRow, c poolColumns, w int, focus bool) string {
 			b.text = strings.TrimPrefix(b.text, known)
 		}
 	}
-	m.because(&l, b, c.why)
+	m.look.because(&l, b, c.why)
 	return crop(l.close(w), w)
 }
 
@@ -216,7 +216,7 @@ func (r *poolRow) bound() string {
 
 // noPools says why the list is empty and what would fill it.
 func (m *model) noPools(w int) []string {
-	note := func(texts ...string) []string { return m.notes(w, texts...) }
+	note := func(texts ...string) []string { return m.look.notes(w, texts...) }
 	n := len(m.pools.rows)
 	switch {
 	case m.snap == nil:

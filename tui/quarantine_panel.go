@@ -13,13 +13,13 @@ func (m *model) quarantinePanel(w, h int, focus bool, tabs []tab) []string {
 }
 
 func (m *model) drawQuarantine(w, h int, focus bool, tabs []tab) []string {
-	lines := append(make([]string, 0, h), m.rule(w, focus, tabs, ""))
+	lines := append(make([]string, 0, h), m.look.rule(w, focus, tabs, ""))
 	if len(m.quarantine.shown) == 0 {
 		why := "Nobody. An agent that crashes too often in a short time waits here."
 		if m.snap == nil {
 			why = "Waiting for the city."
 		}
-		lines = append(lines, m.note(why, w))
+		lines = append(lines, m.look.note(why, w))
 		return fillRows(lines, w, h)
 	}
 	longest := 0
@@ -38,7 +38,7 @@ func (m *model) drawQuarantine(w, h int, focus bool, tabs []tab) []string {
 // quarantineLine shows name, why, crashes, last exit, until when, and the key; the last ones go first when it is narrow.
 func (m *model) quarantineLine(r *agentRow, name, w int, s rowState) string {
 	more := m.look.glyph.More
-	l := m.start(s)
+	l := m.look.start(s)
 	token := themes.Bad
 	if r.state != city.Quarantined {
 		token = themes.Off

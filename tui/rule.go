@@ -21,24 +21,24 @@ type tab struct {
 
 // rule is the line on top of a panel: its title, or the titles of all that share the place, and on the right what else
 // is to be known. The focused one is heavy, bold and marked, so that it stands out without colour.
-func (m *model) rule(w int, focus bool, tabs []tab, end string) string {
-	l := line{look: &m.look}
-	sign, token := m.look.glyph.Thin, themes.Rule
+func (k *look) rule(w int, focus bool, tabs []tab, end string) string {
+	l := line{look: k}
+	sign, token := k.glyph.Thin, themes.Rule
 	if focus {
-		sign, token = m.look.glyph.Heavy, themes.Accent
+		sign, token = k.glyph.Heavy, themes.Accent
 	}
 	l.add(token, sign)
 	for i, t := range tabs {
 		if i > 0 {
 			l.add(token, strings.Repeat(sign, 2))
 		}
-		m.title(&l, t, focus, len(tabs) > 1)
+		k.title(&l, t, focus, len(tabs) > 1)
 	}
 	if l.used > w {
 		return crop(l.String(), w)
 	}
 	if end != "" && w-l.used >= 12 {
-		end = " " + cut(end, w-l.used-4, m.look.glyph.More) + " "
+		end = " " + cut(end, w-l.used-4, k.glyph.More) + " "
 	} else {
 		end = ""
 	}
@@ -53,16 +53,16 @@ func (m *model) rule(w int, focus bool, tabs []tab, end string) string {
 	return l.String()
 }
 
-func (m *model) title(l *line, t tab, focus, shared bool) {
+func (k *look) title(l *line, t tab, focus, shared bool) {
 	name, number := themes.Dim, themes.Dim
 	if t.active {
 		name, number = themes.Title, themes.Text
 	}
 	switch {
 	case t.active && focus:
-		l.add(themes.Accent, m.look.glyph.Cursor)
+		l.add(themes.Accent, k.glyph.Cursor)
 	case t.active && shared:
-		l.add(themes.Dim, m.look.glyph.Cursor)
+		l.add(themes.Dim, k.glyph.Cursor)
 	}
 	l.add(name, " ")
 	if t.key != "" {
@@ -125,22 +125,22 @@ func tabsWidth(all []tab) int {
 }
 
 // note is a row of a panel that has nothing else to show.
-func (m *model) note(text string, w int) string {
-	l := line{look: &m.look}
-	l.add(themes.Dim, fit("   "+text, w, m.look.glyph.More))
+func (k *look) note(text string, w int) string {
+	l := line{look: k}
+	l.add(themes.Dim, fit("   "+text, w, k.glyph.More))
 	return l.close(w)
 }
 
 // notes are texts in rows that hold all of them; what is indented is an example, whose lines stay lines.
-func (m *model) notes(w int, texts ...string) []string {
+func (k *look) notes(w int, texts ...string) []string {
 	var lines []string
 	for _, text := range texts {
 		if strings.HasPrefix(text, " ") {
-			lines = append(lines, m.note(text, w))
+			lines = append(lines, k.note(text, w))
 			continue
 		}
 		for _, part := range wrapped(text, w-4) {
-			lines = append(lines, m.note(part, w))
+			lines = append(lines, k.note(part, w))
 		}
 	}
 	return lines

@@ -63,7 +63,7 @@ func (m *model) drawRun(w, h int, focus bool, tabs []tab) []string {
 	if r.last != nil {
 		end = "run " + plain(r.last.ID)
 	}
-	lines := append(make([]string, 0, h), m.rule(w, focus, tabs, end))
+	lines := append(make([]string, 0, h), m.look.rule(w, focus, tabs, end))
 	var text []string
 	switch room := max(1, h-1); {
 	case r.last == nil:
@@ -77,7 +77,7 @@ func (m *model) drawRun(w, h int, focus bool, tabs []tab) []string {
 		text = tail(m.printed(r.last), room)
 	}
 	if len(text) == 0 {
-		return fillRows(append(lines, m.notes(w, m.nothingPrinted(r))...), w, h)
+		return fillRows(append(lines, m.look.notes(w, m.nothingPrinted(r))...), w, h)
 	}
 	for _, s := range text {
 		lines = append(lines, " "+crop(s, w-1))

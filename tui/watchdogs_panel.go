@@ -49,7 +49,7 @@ func (m *model) watchdogsPanel(w, h int, focus bool, tabs []tab) []string {
 
 func (m *model) drawWatchdogs(w, h int, focus bool, tabs []tab) []string {
 	l := &m.watchdogs.list
-	lines := append(make([]string, 0, h), m.rule(w, focus, tabs, m.ruleNote(tabs, l, &m.watchdogFilter)))
+	lines := append(make([]string, 0, h), m.look.rule(w, focus, tabs, m.ruleNote(tabs, l, &m.watchdogFilter)))
 	if len(l.shown) == 0 {
 		return fillRows(append(lines, m.noWatchdogs(w)...), w, h)
 	}
@@ -83,7 +83,7 @@ func (m *model) watchdogHeads(c watchdogColumns, w int) string {
 func (m *model) watchdogLine(r *watchdogRow, c watchdogColumns, w int, focus bool) string {
 	more := m.look.glyph.More
 	s := rowState{cursor: r.name == m.watchdogs.chosen, focus: focus, stray: m.watchdogs.list.strays[r.name]}
-	l := m.start(s)
+	l := m.look.start(s)
 	sign, token := m.look.watchdogSign(r.word)
 	l.add(token, fit(sign+" "+r.word, c.state, more))
 	l.space(c.gap)
@@ -122,13 +122,13 @@ func (m *model) watchdogLine(r *watchdogRow, c watchdogColumns, w int, focus boo
 	if r.dog.Triaged != nil {
 		b.tailToken = themes.Busy
 	}
-	m.because(&l, b, c.why)
+	m.look.because(&l, b, c.why)
 	return crop(l.close(w), w)
 }
 
 // noWatchdogs says why the list is empty and what would fill it.
 func (m *model) noWatchdogs(w int) []string {
-	note := func(texts ...string) []string { return m.notes(w, texts...) }
+	note := func(texts ...string) []string { return m.look.notes(w, texts...) }
 	n := len(m.watchdogs.rows)
 	switch {
 	case m.snap == nil:
@@ -144,7 +144,7 @@ func (m *model) noWatchdogs(w int) []string {
 
 // watchdogStrip is a watchdog in a few lines, beside the lists.
 func (m *model) watchdogStrip(r *watchdogRow, w int) []string {
-	lines := []string{m.rule(w, false, []tab{{name: "watchdog " + r.shown, active: true}}, plain(r.dog.Source))}
+	lines := []string{m.look.rule(w, false, []tab{{name: "watchdog " + r.shown, active: true}}, plain(r.dog.Source))}
 	for i, text := range m.watchdogDetails(r.name) {
 		if i < 5 {
 			l := line{look: &m.look}
