@@ -10,7 +10,7 @@ SEED    ?= 0
 CITY    ?= demo
 
 .DEFAULT_GOAL := help
-.PHONY: help build man packaging release-check demo test short bench screenshots fuzz faults fmt lint clean
+.PHONY: help build man packaging release-check demo test short bench screenshots fuzz faults fmt lint budgets clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 15
@@ -67,6 +67,9 @@ lint: ## gofmt, go vet, and golangci-lint where it is installed
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo 'run make fmt' >&2; exit 1; }
 	go vet ./...
 	@if command -v golangci-lint >/dev/null; then golangci-lint run; else echo 'golangci-lint is not installed: skipped'; fi
+
+budgets: ## take what has shrunk out of the list of code that is over its budget; also resolves conflicts in it
+	go test ./internal/arch -run '^TestBudgets$$' -update
 
 clean: ## remove what was built
 	rm -rf bin build dist $(HOLDBIN)*
