@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"gcity/formula"
-	"gcity/internal/tomldoc"
+	"gcity/internal/toml"
 )
 
 // FileName is the file that makes a folder below a layer's "automations" an automation. The folder's name is its name.
@@ -94,7 +94,7 @@ type Definition struct {
 	// Sum changes when anything above does.
 	Sum string
 	// Warnings are what is worth saying about the file although it is valid.
-	Warnings tomldoc.Problems
+	Warnings toml.Problems
 }
 
 // Scoped is the name by which an automation is told from one of the same name elsewhere: "x", or "x:rig:demo".

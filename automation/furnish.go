@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"gcity/formula"
-	"gcity/internal/tomldoc"
+	"gcity/internal/toml"
 )
 
 // dish is a formula as it was read.
@@ -35,8 +35,8 @@ type order struct {
 
 // meal is what came of it.
 type meal struct {
-	wrong    map[string]tomldoc.Problems // automations that cannot be used, by scoped name
-	problems tomldoc.Problems
+	wrong    map[string]toml.Problems // automations that cannot be used, by scoped name
+	problems toml.Problems
 	used     map[string]*dish // formulas that automations cook, by path
 }
 
@@ -49,7 +49,7 @@ func (s *Scanner) furnish(c *Catalog, o order, patience time.Duration) {
 	m, ok := s.meals.At(context.Background(), "formulas", time.Now(), patience, o.serve)
 	if !ok {
 		m = cmp.Or(s.last, &meal{})
-		c.Problems = append(c.Problems, tomldoc.At(tomldoc.Place{}, "", "cannot look at the formulas of automations: %v; what was found before stays", errMute))
+		c.Problems = append(c.Problems, toml.At(toml.Place{}, "", "cannot look at the formulas of automations: %v; what was found before stays", errMute))
 	}
 	s.last = m
 	c.Problems = append(c.Problems, m.problems...)
@@ -65,22 +65,22 @@ type kitchen struct {
 
 func (o order) serve() *meal {
 	k := &kitchen{order: o, found: map[string][]formula.Source{}, used: map[string]*dish{}}
-	m := &meal{wrong: map[string]tomldoc.Problems{}, used: k.used}
+	m := &meal{wrong: map[string]toml.Problems{}, used: k.used}
 	for _, d := range o.automations {
 		written := o.written[d.Scoped()]
-		var problems tomldoc.Problems
+		var problems toml.Problems
 		if d.Pool != "" && o.pools != nil && !slices.Contains(o.pools, d.Target()) {
 			problems = append(problems, written.said("pool", "%s", d.noPool(o.pools)))
 		}
 		if d.Formula != "" && !o.mute[""] && !o.mute[d.Rig] {
 			more, err := k.taste(d, written)
 			if err != nil {
-				m.problems = append(m.problems, tomldoc.At(tomldoc.Place{}, "", "%v", err))
+				m.problems = append(m.problems, toml.At(toml.Place{}, "", "%v", err))
 			}
 			problems = append(problems, more...)
 		}
 		if len(problems) > 0 {
-			m.wrong[d.Scoped()] = tomldoc.Sorted(problems)
+			m.wrong[d.Scoped()] = toml.Sorted(problems)
 		}
 	}
 	return m
@@ -96,7 +96,7 @@ func (d Definition) noPool(pools []string) string {
 		return fmt.Sprintf("rig %s has no pool %q; the city has one, which does not work on what belongs to a rig: give the rig a pool, "+
 			"or make this an automation of the city", d.Rig, d.Pool)
 	}
-	if near := tomldoc.Meant(target, pools); near != "" {
+	if near := toml.Meant(target, pools); near != "" {
 		return fmt.Sprintf("there is no pool %q; did you mean %q?", target, near)
 	}
 	for _, p := range pools {
@@ -104,11 +104,11 @@ func (d Definition) noPool(pools []string) string {
 			return fmt.Sprintf("there is no pool %q; did you mean %q?", target, p)
 		}
 	}
-	return fmt.Sprintf("there is no pool %q; there are %s", target, tomldoc.List(pools[:min(len(pools), 12)]))
+	return fmt.Sprintf("there is no pool %q; there are %s", target, toml.List(pools[:min(len(pools), 12)]))
 }
 
 // taste tries whether a formula can be cooked with what the automation gives it. An error means that nothing is known.
-func (k *kitchen) taste(d Definition, written spec) (tomldoc.Problems, error) {
+func (k *kitchen) taste(d Definition, written spec) (toml.Problems, error) {
 	sources, known := k.found[d.Rig]
 	if !known {
 		own := slices.DeleteFunc(slices.Clone(k.layers), func(l formula.Layer) bool { return l.Rig != "" && l.Rig != d.Rig })
@@ -120,13 +120,13 @@ func (k *kitchen) taste(d Definition, written spec) (tomldoc.Problems, error) {
 	}
 	f, err := k.load(d.Formula, sources)
 	if err != nil {
-		return tomldoc.Problems{written.said("formula", "%v", err)}, nil
+		return toml.Problems{written.said("formula", "%v", err)}, nil
 	}
 	if problems := d.wrongVars(f, written); len(problems) > 0 {
 		return problems, nil
 	}
 	if _, err := formula.Cook(f, d.Vars); err != nil {
-		return tomldoc.Problems{written.said("formula", "%v", err)}, nil
+		return toml.Problems{written.said("formula", "%v", err)}, nil
 	}
 	return nil, nil
 }
@@ -158,13 +158,13 @@ func (k *kitchen) load(name string, among []formula.Source) (*formula.Formula, e
 }
 
 // wrongVars compares the values that are given with the variables that there are.
-func (d Definition) wrongVars(f *formula.Formula, written spec) (problems tomldoc.Problems) {
+func (d Definition) wrongVars(f *formula.Formula, written spec) (problems toml.Problems) {
 	var names []string
 	for _, v := range f.Vars {
 		names = append(names, v.Name)
 	}
 	for _, name := range slices.Sorted(maps.Keys(d.Vars)) {
-		near := tomldoc.Meant(name, names)
+		near := toml.Meant(name, names)
 		switch {
 		case slices.Contains(names, name):
 		case near != "":
@@ -172,7 +172,7 @@ func (d Definition) wrongVars(f *formula.Formula, written spec) (problems tomldo
 		case len(names) == 0:
 			problems = append(problems, written.said("vars."+name, "formula %s has no variables", f.Name))
 		default:
-			problems = append(problems, written.said("vars."+name, "formula %s has no such variable; it has %s", f.Name, tomldoc.List(names)))
+			problems = append(problems, written.said("vars."+name, "formula %s has no such variable; it has %s", f.Name, toml.List(names)))
 		}
 	}
 	for _, name := range f.Unmet() {

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"gcity/internal/tomldoc"
+	"gcity/internal/toml"
 )
 
 // recipe writes a formula into a layer.
@@ -107,11 +107,11 @@ func TestWhatAnOverrideBreaksIsItsOwn(t *testing.T) {
 	w.write("city", "fast", "gate = 'cooldown'\ninterval = '5m'\nexec = 'x'")
 	w.write("city", "pool", cooks("plain", "pool = 'worker'"))
 	w.write("city", "turned", "gate = 'cooldown'\ninterval = '5m'\nexec = 'x'")
-	at := func(line int) tomldoc.Place { return tomldoc.Place{File: "city.toml", Line: line, Column: 1} }
+	at := func(line int) toml.Place { return toml.Place{File: "city.toml", Line: line, Column: 1} }
 	w.o.Overrides = []Override{
-		{At: at(1), Name: "cron", Gate: ptr("cron"), Places: map[string]tomldoc.Place{"gate": at(3)}},
-		{At: at(10), Name: "fast", Interval: ptr(time.Millisecond), Places: map[string]tomldoc.Place{"interval": at(12)}},
-		{At: at(20), Name: "pool", Pool: ptr("wroker"), Places: map[string]tomldoc.Place{"pool": at(22)}},
+		{At: at(1), Name: "cron", Gate: ptr("cron"), Places: map[string]toml.Place{"gate": at(3)}},
+		{At: at(10), Name: "fast", Interval: ptr(time.Millisecond), Places: map[string]toml.Place{"interval": at(12)}},
+		{At: at(20), Name: "pool", Pool: ptr("wroker"), Places: map[string]toml.Place{"pool": at(22)}},
 		{At: at(30), Name: "turned", Gate: ptr("manual")},
 	}
 	w.want(w.scan(), `turned manual "x"
@@ -157,8 +157,8 @@ warning: city/automations/x.toml: is not read: an automation is a folder; move i
 // A run that was ended at its time says by whose word.
 func TestWhoseLimit(t *testing.T) {
 	w := newTown(t, "city")
-	w.o.MaxTimeout, w.o.MaxAt = 2*time.Minute, tomldoc.Place{File: "city.toml", Line: 3, Column: 15}
-	w.o.Overrides = []Override{{At: tomldoc.Place{File: "city.toml", Line: 7, Column: 1}, Name: "over", Timeout: ptr(90 * time.Second)}}
+	w.o.MaxTimeout, w.o.MaxAt = 2*time.Minute, toml.Place{File: "city.toml", Line: 3, Column: 15}
+	w.o.Overrides = []Override{{At: toml.Place{File: "city.toml", Line: 7, Column: 1}, Name: "over", Timeout: ptr(90 * time.Second)}}
 	for name, text := range map[string]string{"none": "", "own": "timeout = '1500ms'", "capped": "timeout = '1h'", "over": ""} {
 		w.write("city", name, byHand("x", text))
 	}

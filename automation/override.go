@@ -9,13 +9,13 @@ import (
 	"strings"
 	"time"
 
-	"gcity/internal/tomldoc"
+	"gcity/internal/toml"
 )
 
 // Override changes single keys of an automation from the city's configuration. What is nil stays as it is.
 type Override struct {
-	At     tomldoc.Place            // of the table
-	Places map[string]tomldoc.Place // of its keys, as far as known
+	At     toml.Place            // of the table
+	Places map[string]toml.Place // of its keys, as far as known
 
 	Name, Rig string // which; no rig: the city's
 
@@ -24,7 +24,7 @@ type Override struct {
 	Interval, Timeout               *time.Duration
 }
 
-func (o Override) place(key string) tomldoc.Place {
+func (o Override) place(key string) toml.Place {
 	if at, ok := o.Places[key]; ok {
 		return at
 	}
@@ -42,7 +42,7 @@ func (c *Catalog) assign(all map[string]found, o Options) map[string][]Override 
 		if _, ok := all[target]; ok {
 			out[target] = append(out[target], over)
 		} else {
-			c.Problems = append(c.Problems, tomldoc.At(over.place("name"), overridesKey+".name", "%s", unknown(over.Name, over.Rig, all)))
+			c.Problems = append(c.Problems, toml.At(over.place("name"), overridesKey+".name", "%s", unknown(over.Name, over.Rig, all)))
 		}
 	}
 	return out
@@ -63,7 +63,7 @@ func unknown(name, rig string, all map[string]found) string {
 			names = append(names, f.name)
 		}
 	}
-	if near := tomldoc.Meant(name, names); near != "" {
+	if near := toml.Meant(name, names); near != "" {
 		return fmt.Sprintf("there is no automation %q; did you mean %q?", Scoped(name, rig), Scoped(near, rig))
 	}
 	return fmt.Sprintf("there is no automation %q", Scoped(name, rig))
@@ -81,7 +81,7 @@ func (c *Catalog) skipped(all map[string]found, o Options) map[string]bool {
 		}
 		if !some {
 			plain, rig, _ := strings.Cut(name, ":rig:")
-			c.Warnings = append(c.Warnings, tomldoc.At(o.SkipAt, "automations.skip", "%s", unknown(plain, rig, all)))
+			c.Warnings = append(c.Warnings, toml.At(o.SkipAt, "automations.skip", "%s", unknown(plain, rig, all)))
 		}
 	}
 	return out
@@ -131,7 +131,7 @@ func (c *Catalog) follow(all map[string]found) {
 	for i, d := range c.Automations {
 		at[d.Scoped()] = i
 	}
-	wrong := map[string]tomldoc.Problems{}
+	wrong := map[string]toml.Problems{}
 	for i := range c.Automations {
 		d := &c.Automations[i]
 		if d.OnFailure == "" {
@@ -144,7 +144,7 @@ func (c *Catalog) follow(all map[string]found) {
 		}
 		j, usable := at[target]
 		if _, there := all[target]; !there {
-			wrong[d.Scoped()] = tomldoc.Problems{all[d.Scoped()].spec.said("on_failure", "%s", unknown(name, rig, all))}
+			wrong[d.Scoped()] = toml.Problems{all[d.Scoped()].spec.said("on_failure", "%s", unknown(name, rig, all))}
 			continue
 		}
 		d.OnFailure = target
@@ -160,7 +160,7 @@ func (c *Catalog) follow(all map[string]found) {
 	}
 	for _, d := range c.Automations {
 		if ring := c.ring(d, at); wrong[d.Scoped()] == nil && len(ring) > 0 {
-			wrong[d.Scoped()] = tomldoc.Problems{all[d.Scoped()].spec.said("on_failure", "leads back to itself: %s", strings.Join(ring, " → "))}
+			wrong[d.Scoped()] = toml.Problems{all[d.Scoped()].spec.said("on_failure", "leads back to itself: %s", strings.Join(ring, " → "))}
 		}
 	}
 	c.breakUp(wrong)
@@ -183,7 +183,7 @@ func (c *Catalog) ring(d Definition, at map[string]int) []string {
 }
 
 // breakUp moves automations from the usable to the broken.
-func (c *Catalog) breakUp(wrong map[string]tomldoc.Problems) {
+func (c *Catalog) breakUp(wrong map[string]toml.Problems) {
 	c.Automations = slices.DeleteFunc(c.Automations, func(d Definition) bool {
 		problems, is := wrong[d.Scoped()]
 		if is {

@@ -12,7 +12,7 @@ import (
 
 	"gcity/formula"
 	"gcity/internal/beside"
-	"gcity/internal/tomldoc"
+	"gcity/internal/toml"
 )
 
 // Folder is where a layer has its automations.
@@ -21,10 +21,10 @@ const Folder = "automations"
 // Options are what a city says about its automations from outside.
 type Options struct {
 	Skip       []string // names, or scoped names
-	SkipAt     tomldoc.Place
+	SkipAt     toml.Place
 	Overrides  []Override // a later one wins over an earlier one, key by key
 	MaxTimeout time.Duration
-	MaxAt      tomldoc.Place
+	MaxAt      toml.Place
 	Pools      []string       // qualified names of those that there are; nil = not known, and not asked for
 	Local      *time.Location // of schedules that name no zone; nil = UTC
 	Patience   time.Duration  // how long a layer has to answer; 0 = 5 s
@@ -34,9 +34,9 @@ type Options struct {
 type Catalog struct {
 	Automations []Definition // valid ones, those that are off too
 	Broken      []Broken
-	Problems    tomldoc.Problems // of the city's own words about automations, and of folders that cannot be read
-	Warnings    tomldoc.Problems // besides those of single automations
-	Revision    string           // changes when anything above does
+	Problems    toml.Problems // of the city's own words about automations, and of folders that cannot be read
+	Warnings    toml.Problems // besides those of single automations
+	Revision    string        // changes when anything above does
 }
 
 // Broken is an automation that cannot be used. Nothing of a lower layer takes its place: that would be other work than was
@@ -45,7 +45,7 @@ type Broken struct {
 	Name, Rig string
 	Source    string
 	Layer     formula.Layer
-	Problems  tomldoc.Problems
+	Problems  toml.Problems
 }
 
 // Scoped is as for a Definition.
@@ -92,7 +92,7 @@ func (s *Scanner) Scan(layers []formula.Layer, o Options, now time.Time) Catalog
 		dir := filepath.Join(l.Dir, Folder)
 		if saw.err != nil {
 			mute[l.Rig] = true
-			c.Problems = append(c.Problems, tomldoc.At(tomldoc.Place{File: dir}, "",
+			c.Problems = append(c.Problems, toml.At(toml.Place{File: dir}, "",
 				"cannot look for automations (%s): %s; what was found before stays", l.Title, reason(saw.err)))
 		}
 		for name, k := range saw.found {
@@ -146,7 +146,7 @@ func (c *Catalog) fill(all map[string]found, o Options) {
 	for _, f := range sorted {
 		d, problems := f.def, f.problems
 		if wrong := formula.NotAName(f.name); wrong != "" {
-			problems = append(slices.Clone(problems), tomldoc.At(tomldoc.Place{File: f.path}, "",
+			problems = append(slices.Clone(problems), toml.At(toml.Place{File: f.path}, "",
 				"the folder's name, which is the automation's, %s", wrong))
 		}
 		if over := overrides[f.scoped()]; len(over) > 0 && len(problems) == 0 {
@@ -188,11 +188,11 @@ func (c *Catalog) Find(name, rig string) (Definition, error) {
 			return Definition{}, fmt.Errorf("the automation %s is broken: %w", b.Scoped(), b.Problems)
 		}
 	}
-	switch near := tomldoc.Meant(name, names); {
+	switch near := toml.Meant(name, names); {
 	case len(named) == 1:
 		return named[0], nil
 	case len(named) > 1:
-		return Definition{}, fmt.Errorf("several rigs have an automation %s; say which: %s", name, tomldoc.List(scoped))
+		return Definition{}, fmt.Errorf("several rigs have an automation %s; say which: %s", name, toml.List(scoped))
 	case near != "":
 		return Definition{}, fmt.Errorf("there is no automation %q; did you mean %q?", Scoped(name, rig), near)
 	case len(names) == 0:

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"gcity/formula"
-	"gcity/internal/tomldoc"
+	"gcity/internal/toml"
 )
 
 // town is a folder with layers in it, and a scanner that looks at them.
@@ -148,13 +148,13 @@ func TestOverridesAndSkip(t *testing.T) {
 	w.write("demo/low", "a", byHand("demo"))
 	w.write("demo/low", "mine", byHand("mine"))
 	w.write("other/low", "a", byHand("other"))
-	at := func(line int) tomldoc.Place { return tomldoc.Place{File: "city.toml", Line: line, Column: 1} }
+	at := func(line int) toml.Place { return toml.Place{File: "city.toml", Line: line, Column: 1} }
 	w.o = Options{
 		Skip: []string{"b", "a:rig:other", "nothing"}, SkipAt: at(1), MaxTimeout: 2 * time.Minute,
 		Overrides: []Override{
 			{At: at(10), Name: "a", Rig: "demo", Gate: ptr("cooldown"), Interval: ptr(time.Hour)},
-			{At: at(20), Name: "c", Enabled: ptr(false), Places: map[string]tomldoc.Place{"enabled": at(22)}},
-			{At: at(30), Name: "d", Gate: ptr("cron"), Schedule: ptr("0 0 31 2 *"), Places: map[string]tomldoc.Place{"schedule": at(32)}},
+			{At: at(20), Name: "c", Enabled: ptr(false), Places: map[string]toml.Place{"enabled": at(22)}},
+			{At: at(30), Name: "d", Gate: ptr("cron"), Schedule: ptr("0 0 31 2 *"), Places: map[string]toml.Place{"schedule": at(32)}},
 			{At: at(40), Name: "mine"},
 			{At: at(50), Name: "b", Rig: "demo"},
 			{At: at(60), Name: "nonw"},

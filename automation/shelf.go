@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"gcity/internal/tomldoc"
+	"gcity/internal/toml"
 )
 
 // patience is how long a layer has to answer, where nothing else is said.
@@ -24,7 +24,7 @@ type shelf struct {
 	names []string          // found when it could be read last
 	files map[string]*known // by name, as they could be read last
 	found map[string]*known // by name: what counts
-	odd   tomldoc.Problems  // what was meant to be an automation, and is none
+	odd   toml.Problems     // what was meant to be an automation, and is none
 }
 
 // known is a file as it was read.
@@ -32,7 +32,7 @@ type known struct {
 	stamp
 	spec     spec
 	def      Definition
-	problems tomldoc.Problems
+	problems toml.Problems
 }
 
 // look reads a layer's folder, however long that takes. What was read before and has not changed is taken from there.
@@ -81,15 +81,15 @@ func readFile(path string, before *known, local *time.Location, now time.Time) (
 	if err == nil && before != nil && before.still(info) {
 		return before, before
 	}
-	var doc *tomldoc.Doc
+	var doc *toml.Doc
 	if err == nil {
-		doc, err = tomldoc.Load(path, path, MaxSize)
+		doc, err = toml.Load(path, path, MaxSize)
 	}
 	if err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil, nil
 		}
-		return &known{problems: tomldoc.Problems{tomldoc.At(tomldoc.Place{File: path}, "", "it cannot be read: %s", reason(err))}}, before
+		return &known{problems: toml.Problems{toml.At(toml.Place{File: path}, "", "it cannot be read: %s", reason(err))}}, before
 	}
 	k = &known{stamp: stampOf(info, now)}
 	k.spec, k.def, k.problems = read(doc, local)
@@ -98,7 +98,7 @@ func readFile(path string, before *known, local *time.Location, now time.Time) (
 
 // warn notes something about a path that is not an automation.
 func (s *shelf) warn(path, text string) {
-	s.odd = append(s.odd, tomldoc.At(tomldoc.Place{File: path}, "", "%s", text))
+	s.odd = append(s.odd, toml.At(toml.Place{File: path}, "", "%s", text))
 }
 
 // strange says what is odd about a folder that has no automation although it looks like one, "" = nothing.

@@ -8,7 +8,7 @@ import (
 
 	"gcity/events"
 	"gcity/formula"
-	"gcity/internal/tomldoc"
+	"gcity/internal/toml"
 )
 
 // MaxSize is what an automation's file may have, in bytes.
@@ -18,8 +18,8 @@ const maxRetry = 100
 
 // spec is an automation as it is written, before anything is made of it: what an override changes.
 type spec struct {
-	table    string                   // its name in the file
-	place    map[string]tomldoc.Place // of what is written; "" is the table
+	table    string                // its name in the file
+	place    map[string]toml.Place // of what is written; "" is the table
 	text     map[string]string
 	vars     map[string]string
 	over     map[string]bool // what an override has written
@@ -35,7 +35,7 @@ type spec struct {
 
 // specOf reads the table of a file. What is wrong with it so far is among the file's problems; ok is false if there is no
 // such table.
-func specOf(doc *tomldoc.Doc) (s spec, ok bool) {
+func specOf(doc *toml.Doc) (s spec, ok bool) {
 	root, name := doc.Root(), "automation"
 	switch {
 	case root.Has("automation") && root.Has("order"):
@@ -49,7 +49,7 @@ func specOf(doc *tomldoc.Doc) (s spec, ok bool) {
 	root.Only("automation", "order")
 	t, ok := root.Table(name)
 	t.Only(keys()...)
-	s = spec{table: name, place: map[string]tomldoc.Place{"": t.Place("")}, text: map[string]string{}}
+	s = spec{table: name, place: map[string]toml.Place{"": t.Place("")}, text: map[string]string{}}
 	for _, key := range t.Keys() {
 		s.place[key] = t.Place(key)
 	}
@@ -76,7 +76,7 @@ func specOf(doc *tomldoc.Doc) (s spec, ok bool) {
 }
 
 // lost says what is wrong with a file that has no automation in it.
-func lost(root tomldoc.Table) {
+func lost(root toml.Table) {
 	written := root.Keys()
 	if len(written) == 0 {
 		root.Wrong("", "there is no [automation]; write one, with a gate and either exec or formula")
@@ -90,9 +90,9 @@ func lost(root tomldoc.Table) {
 }
 
 // Parse reads an automation's file; its folder names it. local is the zone of schedules that name none. The error is a
-// tomldoc.Problems: everything that is wrong.
+// toml.Problems: everything that is wrong.
 func Parse(path string, data []byte, local *time.Location) (Definition, error) {
-	_, d, problems := read(tomldoc.Read(path, data, MaxSize), local)
+	_, d, problems := read(toml.Read(path, data, MaxSize), local)
 	d.Source, d.Name = path, filepath.Base(filepath.Dir(path))
 	if len(problems) > 0 {
 		return Definition{}, problems
@@ -100,7 +100,7 @@ func Parse(path string, data []byte, local *time.Location) (Definition, error) {
 	return d, nil
 }
 
-func read(doc *tomldoc.Doc, local *time.Location) (spec, Definition, tomldoc.Problems) {
+func read(doc *toml.Doc, local *time.Location) (spec, Definition, toml.Problems) {
 	if problems := doc.Problems(); len(problems) > 0 {
 		return spec{}, Definition{}, problems
 	}
@@ -111,12 +111,12 @@ func read(doc *tomldoc.Doc, local *time.Location) (spec, Definition, tomldoc.Pro
 	}
 	d, more := s.settle(local)
 	for _, p := range more { // what is of the wrong type is not also told to be empty
-		if !slices.ContainsFunc(problems, func(q tomldoc.Problem) bool { return q.Place == p.Place && q.Key == p.Key }) {
+		if !slices.ContainsFunc(problems, func(q toml.Problem) bool { return q.Place == p.Place && q.Key == p.Key }) {
 			problems = append(problems, p)
 		}
 	}
-	d.Warnings = tomldoc.Sorted(append(doc.Warnings(), d.Warnings...))
-	return s, d, tomldoc.Sorted(problems)
+	d.Warnings = toml.Sorted(append(doc.Warnings(), d.Warnings...))
+	return s, d, toml.Sorted(problems)
 }
 
 // settling makes a definition of what is written.
@@ -124,7 +124,7 @@ type settling struct {
 	spec
 	d               Definition
 	local           *time.Location
-	problems, warns tomldoc.Problems
+	problems, warns toml.Problems
 }
 
 func (s *settling) wrong(key, format string, args ...any) {
@@ -133,12 +133,12 @@ func (s *settling) wrong(key, format string, args ...any) {
 
 // said is something to say about a key, which is placed where the key stands: in the file, or in the override that has
 // written it.
-func (s spec) said(key, format string, args ...any) tomldoc.Problem {
+func (s spec) said(key, format string, args ...any) toml.Problem {
 	return s.saidAt(key, key, format, args...)
 }
 
 // saidAt is said for a key that is not written: it is placed where another one stands.
-func (s spec) saidAt(place, key, format string, args ...any) tomldoc.Problem {
+func (s spec) saidAt(place, key, format string, args ...any) toml.Problem {
 	at, ok := s.place[place]
 	if !ok {
 		at = s.place[""]
@@ -149,7 +149,7 @@ func (s spec) saidAt(place, key, format string, args ...any) tomldoc.Problem {
 	case key != "":
 		key = s.table + "." + key
 	}
-	return tomldoc.At(at, key, format, args...)
+	return toml.At(at, key, format, args...)
 }
 
 func (s spec) has(key string) bool {
@@ -159,7 +159,7 @@ func (s spec) has(key string) bool {
 
 // settle checks what is written and makes a definition of it, but for its name and place. local is the zone of schedules
 // that name none.
-func (s spec) settle(local *time.Location) (Definition, tomldoc.Problems) {
+func (s spec) settle(local *time.Location) (Definition, toml.Problems) {
 	w := &settling{spec: s, local: local}
 	w.d = Definition{
 		Description: s.text["description"], Pool: s.text["pool"], Vars: s.vars, Zone: local, Overlap: Skip, Retry: s.retry, RetryBackoff: s.backoff, WhileSuspended: s.always,
@@ -242,15 +242,15 @@ func (s *settling) least(key string, d, least time.Duration) {
 func (s *settling) gate() {
 	gates := []string{string(Cooldown), string(Cron), string(Condition), string(Event), string(Manual)}
 	s.d.Gate = Gate(s.text["gate"])
-	switch near := tomldoc.Meant(s.text["gate"], gates); {
+	switch near := toml.Meant(s.text["gate"], gates); {
 	case !s.has("gate"):
-		s.wrong("gate", "is missing; it says when: %s", tomldoc.List(gates))
+		s.wrong("gate", "is missing; it says when: %s", toml.List(gates))
 		return
 	case !slices.Contains(gates, s.text["gate"]) && near != "":
 		s.wrong("gate", "there is no gate %q; did you mean %q?", s.d.Gate, near)
 		return
 	case !slices.Contains(gates, s.text["gate"]):
-		s.wrong("gate", "there is no gate %q; there are %s", s.d.Gate, tomldoc.List(gates))
+		s.wrong("gate", "there is no gate %q; there are %s", s.d.Gate, toml.List(gates))
 		return
 	}
 	need := map[Gate]string{Cooldown: "interval", Cron: "schedule", Condition: "check", Event: "on"}[s.d.Gate]

@@ -19,7 +19,7 @@ import (
 	"gcity/internal/lastwords"
 	"gcity/internal/mishap"
 	"gcity/internal/shell"
-	"gcity/internal/tomldoc"
+	"gcity/internal/toml"
 	"gcity/supervisor"
 )
 
@@ -83,7 +83,7 @@ func checkHome(h supervisorHome) error {
 	if err = errors.Join(err, regErr); err == nil {
 		return nil
 	}
-	if _, ok := errors.AsType[tomldoc.Problems](err); ok {
+	if _, ok := errors.AsType[toml.Problems](err); ok {
 		return &failure{exitConfig, fmt.Errorf("refused:\n%w", err)}
 	}
 	return err

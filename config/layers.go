@@ -7,7 +7,7 @@ import (
 
 	"gcity/automation"
 	"gcity/formula"
-	"gcity/internal/tomldoc"
+	"gcity/internal/toml"
 )
 
 // Layers are the folders that formulas and automations of the city are found in, lowest first, without those that come
@@ -39,8 +39,8 @@ func (c *City) AutomationOptions() automation.Options {
 }
 
 // place is an origin as the readers of other files know it.
-func (o Origin) place() tomldoc.Place {
-	return tomldoc.Place{File: o.File, Line: o.Line, Column: o.Column}
+func (o Origin) place() toml.Place {
+	return toml.Place{File: o.File, Line: o.Line, Column: o.Column}
 }
 
 // override is one [[automations.overrides]] table, and where it is written.
@@ -77,7 +77,7 @@ func (d *decoder) override(o *override) {
 	if o.Rig != "" && c.Rig(o.Rig) == nil && !d.unread.files {
 		d.say(o.origins["rig"], key+".rig", c.noRig(o.Rig, "override"))
 	}
-	o.At, o.Places = o.origin.place(), make(map[string]tomldoc.Place, len(o.origins))
+	o.At, o.Places = o.origin.place(), make(map[string]toml.Place, len(o.origins))
 	changes := 0
 	for name, at := range o.origins {
 		o.Places[name] = at.place()

@@ -9,7 +9,7 @@ import (
 
 	"gcity/automation"
 	"gcity/formula"
-	"gcity/internal/tomldoc"
+	"gcity/internal/toml"
 )
 
 // The city's folder is looked through though nothing is written; a rig's only where it says one, relative to the file that
@@ -67,7 +67,7 @@ pool = "nobody"
 		t.Fatal(err)
 	}
 	o := c.AutomationOptions()
-	if at := (tomldoc.Place{File: FileName, Line: 2, Column: 8}); o.SkipAt != at || o.Local != time.Local {
+	if at := (toml.Place{File: FileName, Line: 2, Column: 8}); o.SkipAt != at || o.Local != time.Local {
 		t.Errorf("skip at %s, schedules in %s", o.SkipAt, o.Local)
 	}
 	if first := o.Overrides[0]; first.At.String() != "city.toml:4:1" || first.Places["interval"].String() != "city.toml:6:12" || !*first.Enabled ||

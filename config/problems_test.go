@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"gcity/internal/tomldoc"
+	"gcity/internal/toml"
 )
 
 var update = flag.Bool("update", false, "rewrite testdata and docs/config.md from what the code says")
@@ -120,7 +120,7 @@ func values(c *City) string {
 	}
 	bare.Automations.Overrides = slices.Clone(c.Automations.Overrides)
 	for i := range bare.Automations.Overrides {
-		bare.Automations.Overrides[i].At, bare.Automations.Overrides[i].Places = tomldoc.Place{}, nil
+		bare.Automations.Overrides[i].At, bare.Automations.Overrides[i].Places = toml.Place{}, nil
 	}
 	overrides, err := json.Marshal(bare.Automations.Overrides)
 	bare.Automations.Overrides = nil

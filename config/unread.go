@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"gcity/internal/redact"
-	"gcity/internal/tomldoc"
+	"gcity/internal/toml"
 )
 
 // unread is what of a configuration could not be read. Nobody is missed for what it may have declared: that would be told
@@ -41,7 +41,7 @@ func nameOf(r *Rig) string {
 // unplaced says why a topology cannot be read, once, by what it is known by. What is wrong with the lock is said of the lock.
 func (d *decoder) unplaced(at Origin, key, known string, err error) {
 	before := len(d.problems)
-	if wrong, is := errors.AsType[tomldoc.Problems](err); is {
+	if wrong, is := errors.AsType[toml.Problems](err); is {
 		whose := d.whose
 		d.whose = nil
 		defer func() { d.whose = whose }()

@@ -10,7 +10,7 @@ import (
 	"gcity/automation"
 	"gcity/city"
 	"gcity/internal/redact"
-	"gcity/internal/tomldoc"
+	"gcity/internal/toml"
 )
 
 // drawAutomations shows all automations, broken ones too, in the order of their names.
@@ -64,7 +64,7 @@ func Describe(dir string, d automation.Definition) city.Automation {
 		Timeout: d.Timeout, Retry: d.Retry, Overlap: string(d.Overlap), WhileSuspended: d.WhileSuspended,
 	}
 	for _, p := range d.Warnings {
-		v.Warnings = append(v.Warnings, reasons(dir, tomldoc.Problems{p}))
+		v.Warnings = append(v.Warnings, reasons(dir, toml.Problems{p}))
 	}
 	return v
 }
@@ -78,7 +78,7 @@ func DescribeBroken(dir string, b automation.Broken) city.Automation {
 }
 
 // reasons puts what is wrong before where that is, one a line.
-func reasons(dir string, all tomldoc.Problems) string {
+func reasons(dir string, all toml.Problems) string {
 	lines := make([]string, len(all))
 	for i, p := range all {
 		lines[i] = strings.ReplaceAll(p.Reason(), dir+"/", "")

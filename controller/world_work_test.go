@@ -13,7 +13,7 @@ import (
 	"gcity/beads"
 	"gcity/city"
 	"gcity/events"
-	"gcity/internal/tomldoc"
+	"gcity/internal/toml"
 )
 
 // shopfloor is a world's automations and what becomes of their runs: records, and runs that end when a story says so.
@@ -109,8 +109,8 @@ func (f *shopfloor) revision() string {
 func unusable(scoped string) *automation.Broken {
 	name, rig, _ := strings.Cut(scoped, ":rig:")
 	file := "/app/automations/" + name + "/automation.toml"
-	return &automation.Broken{Name: name, Rig: rig, Source: file, Problems: tomldoc.Problems{
-		tomldoc.At(tomldoc.Place{File: file, Line: 2, Column: 1}, "automation.gate", "is missing"),
+	return &automation.Broken{Name: name, Rig: rig, Source: file, Problems: toml.Problems{
+		toml.At(toml.Place{File: file, Line: 2, Column: 1}, "automation.gate", "is missing"),
 	}}
 }
 

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"gcity/internal/tomldoc"
+	"gcity/internal/toml"
 )
 
 // maxCooked bounds all texts of a molecule together, in bytes.
@@ -85,7 +85,7 @@ func (f *Formula) values(vars map[string]string) (map[string]string, error) {
 		if _, ok := f.variable(name); ok {
 			continue
 		}
-		if near := tomldoc.Meant(name, names); near != "" {
+		if near := toml.Meant(name, names); near != "" {
 			return nil, fmt.Errorf("formula %s has no variable %q; did you mean %q?", f.Name, name, near)
 		}
 		if len(names) == 0 {

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"gcity/internal/tomldoc"
+	"gcity/internal/toml"
 )
 
 // Suffix ends the name of every formula's file. What stands before it is the name by which a formula is asked for.
@@ -33,7 +33,7 @@ type Formula struct {
 	Source      string // the file
 
 	// Warnings are what is worth saying about the file although it is valid.
-	Warnings tomldoc.Problems
+	Warnings toml.Problems
 }
 
 // Var is a variable that a formula declares.
@@ -51,21 +51,21 @@ type Step struct {
 	Needs                  []string // ids of the steps that come before it
 }
 
-// Parse reads a formula. file is what problems call it. The error is a tomldoc.Problems: everything that is wrong.
+// Parse reads a formula. file is what problems call it. The error is a toml.Problems: everything that is wrong.
 func Parse(file string, data []byte) (*Formula, error) {
-	return read(tomldoc.Read(file, data, MaxSize), file)
+	return read(toml.Read(file, data, MaxSize), file)
 }
 
 // Load is Parse for a file on disk.
 func Load(path string) (*Formula, error) {
-	doc, err := tomldoc.Load(path, path, MaxSize)
+	doc, err := toml.Load(path, path, MaxSize)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the formula: %w", err)
 	}
 	return read(doc, path)
 }
 
-func read(doc *tomldoc.Doc, file string) (*Formula, error) {
+func read(doc *toml.Doc, file string) (*Formula, error) {
 	if p := doc.Problems(); len(p) > 0 {
 		return nil, p
 	}
@@ -89,7 +89,7 @@ func read(doc *tomldoc.Doc, file string) (*Formula, error) {
 	return f, nil
 }
 
-func nameOf(t tomldoc.Table, key, missing string) string {
+func nameOf(t toml.Table, key, missing string) string {
 	name := t.Text(key)
 	switch wrong := NotAName(name); {
 	case !t.Has(key):
@@ -118,7 +118,7 @@ func letter(r rune) bool {
 }
 
 // version may be written as a number too.
-func version(t tomldoc.Table) string {
+func version(t toml.Table) string {
 	if !t.Has("version") {
 		return ""
 	}
@@ -129,7 +129,7 @@ func version(t tomldoc.Table) string {
 	return ""
 }
 
-func vars(root tomldoc.Table) []Var {
+func vars(root toml.Table) []Var {
 	table, _ := root.Table("vars")
 	var out []Var
 	for _, name := range table.Keys() {
@@ -164,7 +164,7 @@ func isVar(name string) bool {
 	return !strings.ContainsFunc(name, func(r rune) bool { return !letter(r) && r != '_' && r != '-' })
 }
 
-func steps(root tomldoc.Table) []Step {
+func steps(root toml.Table) []Step {
 	tables := root.Tables("steps")
 	switch {
 	case !root.Has("steps"), root.Empty("steps"):
@@ -175,7 +175,7 @@ func steps(root tomldoc.Table) []Step {
 		return nil
 	}
 	out := make([]Step, len(tables))
-	first := make(map[string]tomldoc.Table, len(tables))
+	first := make(map[string]toml.Table, len(tables))
 	for i, t := range tables {
 		s := &out[i]
 		s.ID = nameOf(t, "id", "this step has no id; every step needs one: id = \"…\"")

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"gcity/internal/tomldoc"
+	"gcity/internal/toml"
 )
 
 var update = flag.Bool("update", false, "rewrite testdata from what the code says")
@@ -200,7 +200,7 @@ func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		got, err := Parse("f", data)
 		if err != nil {
-			var p tomldoc.Problems
+			var p toml.Problems
 			if !errors.As(err, &p) || len(p) == 0 {
 				t.Fatalf("%T %v", err, err)
 			}

@@ -11,7 +11,7 @@ import (
 	"slices"
 	"strings"
 
-	"gcity/internal/tomldoc"
+	"gcity/internal/toml"
 )
 
 // Layer is a folder of formulas, and of automations in its folder "automations". Layers are listed lowest first.
@@ -62,7 +62,7 @@ func Find(name string, among []Source) (*Formula, error) {
 	for i, s := range among {
 		names[i] = s.Name
 	}
-	if near := tomldoc.Meant(name, names); near != "" {
+	if near := toml.Meant(name, names); near != "" {
 		return nil, fmt.Errorf("there is no formula %q; did you mean %q?", name, near)
 	}
 	if len(names) == 0 {

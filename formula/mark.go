@@ -3,22 +3,22 @@ package formula
 import (
 	"strings"
 
-	"gcity/internal/tomldoc"
+	"gcity/internal/toml"
 )
 
 // strangers warns of {{marks}} that no variable is declared for: they stay as they are written, which is meant where they
 // are for somebody else, and a slip where they are near to one that there is.
-func (f *Formula) strangers(root tomldoc.Table) {
+func (f *Formula) strangers(root toml.Table) {
 	names := make([]string, len(f.Vars))
 	for i, v := range f.Vars {
 		names[i] = v.Name
 	}
-	look := func(t tomldoc.Table, key, text string) {
+	look := func(t toml.Table, key, text string) {
 		for _, name := range marks(text) {
 			if _, known := f.variable(name); known {
 				continue
 			}
-			if near := tomldoc.Meant(name, names); near != "" {
+			if near := toml.Meant(name, names); near != "" {
 				t.Warn(key, "{{%s}} is no variable and stays as it is written; did you mean {{%s}}?", name, near)
 			} else {
 				t.Warn(key, "{{%s}} is no variable and stays as it is written; write [vars.%s] if it is to be one", name, name)

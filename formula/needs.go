@@ -5,11 +5,11 @@ import (
 	"slices"
 	"strings"
 
-	"gcity/internal/tomldoc"
+	"gcity/internal/toml"
 )
 
 // needs checks what steps say they need: that it exists, and that no steps wait for each other.
-func needs(all []Step, tables []tomldoc.Table) {
+func needs(all []Step, tables []toml.Table) {
 	names, sound := ids(all), true
 	at := make(map[string]int, len(all))
 	for i, s := range all {
@@ -19,7 +19,7 @@ func needs(all []Step, tables []tomldoc.Table) {
 		for j, need := range s.Needs {
 			key, item := written(tables[i], j)
 			_, there := at[need]
-			switch near := tomldoc.Meant(need, names); {
+			switch near := toml.Meant(need, names); {
 			case slices.Contains(s.Needs[:j], need):
 				tables[i].WrongItem(key, item, "%q is named twice", need)
 			case there:
@@ -27,7 +27,7 @@ func needs(all []Step, tables []tomldoc.Table) {
 			case near != "":
 				tables[i].WrongItem(key, item, "there is no step %q; did you mean %q?", need, near)
 			default:
-				tables[i].WrongItem(key, item, "there is no step %q; there are %s", need, tomldoc.List(some(names)))
+				tables[i].WrongItem(key, item, "there is no step %q; there are %s", need, toml.List(some(names)))
 			}
 			sound = false
 		}
@@ -43,7 +43,7 @@ func needs(all []Step, tables []tomldoc.Table) {
 }
 
 // written is where the i-th need of a step stands.
-func written(t tomldoc.Table, i int) (key string, item int) {
+func written(t toml.Table, i int) (key string, item int) {
 	if n := len(t.Texts("needs")); i >= n {
 		return "depends_on", i - n
 	}

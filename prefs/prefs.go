@@ -12,7 +12,7 @@ import (
 	"slices"
 
 	"gcity/internal/detach"
-	"gcity/internal/tomldoc"
+	"gcity/internal/toml"
 	"gcity/themes"
 )
 
@@ -91,7 +91,7 @@ func Load(f Files, last Prefs) Prefs {
 	if f.Config == "" {
 		return p
 	}
-	doc, err := tomldoc.Load(f.Config, f.Config, MaxSize)
+	doc, err := toml.Load(f.Config, f.Config, MaxSize)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		p.Problems = problems
@@ -115,7 +115,7 @@ func stale(fresh, last Prefs, problems []string) Prefs {
 	return last
 }
 
-func lines(all tomldoc.Problems) []string {
+func lines(all toml.Problems) []string {
 	out := make([]string, len(all))
 	for i, p := range all {
 		out[i] = p.String()

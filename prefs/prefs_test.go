@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"gcity/internal/tomldoc"
+	"gcity/internal/toml"
 )
 
 // home is a folder of files, and where preferences are in it.
@@ -162,7 +162,7 @@ func FuzzRead(f *testing.F) {
 	f.Add("theme='dark'\ncolumns=['name']\n[keys]\na.b='x'\n'c.d'=['y',1]")
 	f.Add("ascii='auto'\nfps=3\ndetach_keys='ctrl+a'\nconfirm='never'\nkeys={a=[],b=''}")
 	f.Fuzz(func(t *testing.T, text string) {
-		doc := tomldoc.Read("config.toml", []byte(text), MaxSize)
+		doc := toml.Read("config.toml", []byte(text), MaxSize)
 		var p Prefs
 		p.read(doc.Root())
 		if p.Confirm == "" || p.OnHangup == "" || p.FPS < 0 || p.FPS > 120 {

@@ -6,11 +6,11 @@ import (
 	"strings"
 
 	"gcity/internal/detach"
-	"gcity/internal/tomldoc"
+	"gcity/internal/toml"
 )
 
 // read takes everything out of the file that can be understood.
-func (p *Prefs) read(t tomldoc.Table) {
+func (p *Prefs) read(t toml.Table) {
 	t.Slips("theme", "columns", "reduced_motion", "ascii", "fps", "confirm", "on_hangup", "detach_keys", "keys", "trust")
 	p.Theme = oneOf(t, "theme", "", append(p.themeNames(), Auto))
 	p.Columns = columns(t)
@@ -35,7 +35,7 @@ func (p *Prefs) read(t tomldoc.Table) {
 }
 
 // trustFolders are the folders that are absolute, or begin with ~/.
-func trustFolders(t tomldoc.Table) []string {
+func trustFolders(t toml.Table) []string {
 	t.Slips("folders")
 	var out []string
 	for i, folder := range t.Texts("folders") {
@@ -57,7 +57,7 @@ func (p *Prefs) themeNames() []string {
 }
 
 // oneOf is a word of a list; fallback where it is not written, or is another one.
-func oneOf(t tomldoc.Table, key, fallback string, known []string) string {
+func oneOf(t toml.Table, key, fallback string, known []string) string {
 	text := t.Text(key)
 	switch {
 	case text == "":
@@ -65,20 +65,20 @@ func oneOf(t tomldoc.Table, key, fallback string, known []string) string {
 	case slices.Contains(known, text):
 		return text
 	}
-	if near := tomldoc.Meant(text, known); near != "" {
+	if near := toml.Meant(text, known); near != "" {
 		t.Wrong(key, "%q is not known; did you mean %q?", text, near)
 	} else {
-		t.Wrong(key, "%q is not known; there are %s", text, tomldoc.List(known))
+		t.Wrong(key, "%q is not known; there are %s", text, toml.List(known))
 	}
 	return fallback
 }
 
 // columns are those that are known, each once; the name of an agent cannot be missing.
-func columns(t tomldoc.Table) []string {
+func columns(t toml.Table) []string {
 	var out []string
 	known := Columns()
 	for i, name := range t.Texts("columns") {
-		switch near := tomldoc.Meant(name, known); {
+		switch near := toml.Meant(name, known); {
 		case slices.Contains(out, name):
 			t.WrongItem("columns", i, "%q is there already", name)
 		case slices.Contains(known, name):
@@ -86,7 +86,7 @@ func columns(t tomldoc.Table) []string {
 		case near != "":
 			t.WrongItem("columns", i, "there is no column %q; did you mean %q?", name, near)
 		default:
-			t.WrongItem("columns", i, "there is no column %q; there are %s", name, tomldoc.List(known))
+			t.WrongItem("columns", i, "there is no column %q; there are %s", name, toml.List(known))
 		}
 	}
 	if len(out) > 0 && !slices.Contains(out, "name") {
@@ -97,7 +97,7 @@ func columns(t tomldoc.Table) []string {
 }
 
 // ascii is true, false, or "auto", which is nil.
-func ascii(t tomldoc.Table) *bool {
+func ascii(t toml.Table) *bool {
 	const key = "ascii"
 	switch t.Kind(key) {
 	case "", "a string":
@@ -109,7 +109,7 @@ func ascii(t tomldoc.Table) *bool {
 }
 
 // bindings are the keys of actions. An id may be quoted, or have its dots as TOML understands them.
-func bindings(t tomldoc.Table, above string) []Binding {
+func bindings(t toml.Table, above string) []Binding {
 	var out []Binding
 	for _, name := range t.Keys() {
 		b := Binding{Action: above + name, Place: t.Place(name).String()}

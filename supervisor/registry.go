@@ -18,7 +18,7 @@ import (
 	"gcity/internal/beside"
 	"gcity/internal/disk"
 	"gcity/internal/ownership"
-	"gcity/internal/tomldoc"
+	"gcity/internal/toml"
 )
 
 // Entry is a city that is registered.
@@ -41,7 +41,7 @@ func CheckName(name string) string {
 	return ""
 }
 
-// Read reads the registry of a home. A file that is not there is an empty one; mistakes are tomldoc.Problems.
+// Read reads the registry of a home. A file that is not there is an empty one; mistakes are toml.Problems.
 func Read(h Home) ([]Entry, error) {
 	data, err := readFile(h.Registry())
 	if err != nil {
@@ -69,7 +69,7 @@ func readFile(path string) ([]byte, error) {
 }
 
 func parseRegistry(file string, data []byte) ([]Entry, error) {
-	d := tomldoc.Read(file, data, maxRegistry)
+	d := toml.Read(file, data, maxRegistry)
 	root := d.Root()
 	root.Only("cities")
 	var all []Entry
@@ -279,7 +279,7 @@ func cut(data []byte, all []Entry, path string) []byte {
 func cutLines(text, path string) (string, bool) {
 	lines := strings.SplitAfter(text, "\n")
 	var from []int // of each entry, its header
-	root := tomldoc.Read("", []byte(text), maxRegistry).Root()
+	root := toml.Read("", []byte(text), maxRegistry).Root()
 	at := -1
 	for i, t := range root.Tables("cities") {
 		line := t.Place("").Line - 1

@@ -14,7 +14,7 @@ import (
 
 	"gcity/city"
 	"gcity/internal/disk"
-	"gcity/internal/tomldoc"
+	"gcity/internal/toml"
 )
 
 func newHome(t testing.TB) Home {
@@ -277,7 +277,7 @@ func FuzzRegistry(f *testing.F) {
 	f.Add([]byte("[[cities]]\npath = \"/\\u0001\"\n[cities.name]\n"), "/\x01")
 	f.Fuzz(func(t *testing.T, data []byte, path string) {
 		all, err := parseRegistry("f", data)
-		if p, ok := errors.AsType[tomldoc.Problems](err); err != nil && (!ok || len(p) == 0) {
+		if p, ok := errors.AsType[toml.Problems](err); err != nil && (!ok || len(p) == 0) {
 			t.Fatalf("%v", err)
 		}
 		if err != nil {

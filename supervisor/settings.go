@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"gcity/internal/tomldoc"
+	"gcity/internal/toml"
 )
 
 // Settings is supervisor.toml.
@@ -39,9 +39,9 @@ func Defaults(h Home) Settings {
 	return Settings{Port: 8080, Bind: "127.0.0.1", Patrol: 10 * time.Second, TokenFile: h.Token(), MakeToken: true}
 }
 
-// ReadSettings reads supervisor.toml; one that is not there gives the defaults. Mistakes are tomldoc.Problems.
+// ReadSettings reads supervisor.toml; one that is not there gives the defaults. Mistakes are toml.Problems.
 func ReadSettings(h Home) (Settings, error) {
-	d, err := tomldoc.Load(h.Settings(), h.Settings(), maxRegistry)
+	d, err := toml.Load(h.Settings(), h.Settings(), maxRegistry)
 	if errors.Is(err, fs.ErrNotExist) {
 		return Defaults(h), nil
 	}
@@ -55,7 +55,7 @@ func ReadSettings(h Home) (Settings, error) {
 	return s, nil
 }
 
-func readSettings(h Home, root tomldoc.Table) Settings {
+func readSettings(h Home, root toml.Table) Settings {
 	root.Only("supervisor", "tenants")
 	s := Defaults(h)
 	if t, ok := root.Table("supervisor"); ok {
@@ -92,7 +92,7 @@ func readSettings(h Home, root tomldoc.Table) Settings {
 }
 
 // tokens reads which tokens the API asks for.
-func (h Home) tokens(t tomldoc.Table, s *Settings) {
+func (h Home) tokens(t toml.Table, s *Settings) {
 	if file := h.file(t.Text("token_file")); file != "" {
 		s.TokenFile, s.MakeToken = file, false
 	}
@@ -106,7 +106,7 @@ func (h Home) tokens(t tomldoc.Table, s *Settings) {
 	s.TokenFile, s.MakeToken, s.ReadFile = "", false, ""
 }
 
-func (h Home) tenant(name string, t tomldoc.Table) Tenant {
+func (h Home) tenant(name string, t toml.Table) Tenant {
 	t.Only("cities", "token_file", "max_agents", "max_cities")
 	if wrong := CheckName(name); wrong != "" {
 		t.Wrong("", "%s", strings.Replace(wrong, "of a city here", "of a tenant", 1))
@@ -125,7 +125,7 @@ func (h Home) tenant(name string, t tomldoc.Table) Tenant {
 }
 
 // onlyOnce refuses a city that several tenants would share.
-func onlyOnce(all tomldoc.Table, tenants []Tenant) {
+func onlyOnce(all toml.Table, tenants []Tenant) {
 	owner := map[string]string{}
 	for _, one := range tenants {
 		t, _ := all.Table(one.Name)

@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"gcity/internal/tomldoc"
+	"gcity/internal/toml"
 )
 
 // Token is what a piece of the screen means.
@@ -86,20 +86,20 @@ const MaxSize = 64 << 10
 
 // Parse reads a theme file, called NAME.toml in errors. Tokens it leaves out have no style.
 func Parse(name string, data []byte) (Theme, error) {
-	return read(name, tomldoc.Read(name+".toml", data, MaxSize))
+	return read(name, toml.Read(name+".toml", data, MaxSize))
 }
 
 // Open reads a theme file of a person's own; the theme is called as the file is. Errors name file, line and column.
 func Open(path string) (Theme, error) {
 	name := strings.TrimSuffix(filepath.Base(path), ".toml")
-	doc, err := tomldoc.Load(path, path, MaxSize)
+	doc, err := toml.Load(path, path, MaxSize)
 	if err != nil {
 		return Theme{}, fmt.Errorf("cannot read the theme %q: %w", name, err)
 	}
 	return read(name, doc)
 }
 
-func read(name string, doc *tomldoc.Doc) (Theme, error) {
+func read(name string, doc *toml.Doc) (Theme, error) {
 	t := Theme{Name: name}
 	known := names()
 	root := doc.Root()

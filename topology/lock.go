@@ -18,7 +18,7 @@ import (
 	"strings"
 
 	"gcity/internal/disk"
-	"gcity/internal/tomldoc"
+	"gcity/internal/toml"
 )
 
 // LockFile is beside city.toml and belongs into its repository: it says which commits the city is made of.
@@ -72,7 +72,7 @@ type Lock map[string]Pin
 // ReadLock reads the lock file of a city. A city without one holds nothing.
 func ReadLock(city string) (Lock, error) {
 	path := filepath.Join(city, LockFile)
-	doc, err := tomldoc.Load(path, LockFile, maxLock)
+	doc, err := toml.Load(path, LockFile, maxLock)
 	if errors.Is(err, fs.ErrNotExist) {
 		return Lock{}, nil
 	}

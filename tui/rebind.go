@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"gcity/internal/tomldoc"
+	"gcity/internal/toml"
 )
 
 // include adds actions behind those there are.
@@ -82,7 +82,7 @@ func (r *registry) unknown(id string) string {
 	for i := range r.actions {
 		ids[i] = r.actions[i].id
 	}
-	if near := tomldoc.Meant(id, ids); near != "" {
+	if near := toml.Meant(id, ids); near != "" {
 		return fmt.Sprintf("there is no action %q; did you mean %q?", id, near)
 	}
 	return fmt.Sprintf("there is no action %q; the palette finds them by what they do, docs/keys.md has their ids", id)

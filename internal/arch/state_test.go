@@ -31,7 +31,7 @@ var byPath = map[string]string{
 	"screenshots/":               "writes pictures for the project",
 	"internal/faults/":           "damages cities of its own on purpose",
 	"internal/ownership/":        "reads what the user wrote, after a look at its owner",
-	"internal/tomldoc/":          "reads what the user wrote",
+	"internal/toml/":             "reads what the user wrote",
 	"trust/":                     "the user's ledger, and what a city would run",
 	"supervisor/":                "GC_HOME, which is the user's",
 	"api/token.go":               "tokens; checks owner and mode itself",

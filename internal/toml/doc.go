@@ -1,7 +1,7 @@
-// Package tomldoc reads small TOML files that people write by hand, and says what is wrong with them with line and
+// Package toml reads small TOML files that people write by hand, and says what is wrong with them with line and
 // column. A caller takes its keys out of tables one by one; what does not fit is noted as a problem, and Problems gives
 // all of them at the end.
-package tomldoc
+package toml
 
 import (
 	"bytes"
@@ -16,7 +16,7 @@ import (
 	"syscall"
 	"unicode/utf8"
 
-	"github.com/BurntSushi/toml"
+	burnt "github.com/BurntSushi/toml"
 
 	"gcity/internal/ownership"
 )
@@ -136,8 +136,8 @@ func Read(name string, data []byte, most int) *Doc {
 		data = append([]byte("   "), rest...)
 	}
 	d.data = data
-	_, err := toml.Decode(string(data), &d.values)
-	var pe toml.ParseError
+	_, err := burnt.Decode(string(data), &d.values)
+	var pe burnt.ParseError
 	switch {
 	case errors.As(err, &pe):
 		d.values = nil

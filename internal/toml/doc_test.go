@@ -1,4 +1,4 @@
-package tomldoc
+package toml
 
 import (
 	"bytes"
