@@ -149,7 +149,7 @@ func (r *agentRow) held() bool {
 }
 
 // selected is the agent that verbs and the pane are about, nil if there is none.
-func (m *model) selected() *agentRow { return m.roster.find(m.chosen) }
+func (m *model) selected() *agentRow { return m.agents.find(m.agents.chosen) }
 
 // targets are the agents a verb acts on: those that were named; in Events the one that the event under the cursor is about, in Watchdogs the one that is watched;
 // else the marked ones, else the selected one.
@@ -157,7 +157,7 @@ func (m *model) targets() []*agentRow {
 	if len(m.aim) > 0 {
 		rows := make([]*agentRow, len(m.aim))
 		for i, name := range m.aim {
-			rows[i] = m.roster.find(name)
+			rows[i] = m.agents.find(name)
 		}
 		return rows
 	}
@@ -173,11 +173,11 @@ func (m *model) targets() []*agentRow {
 		}
 		return nil
 	}
-	if len(m.marks) > 0 {
+	if len(m.agents.marks) > 0 {
 		var rows []*agentRow
-		for i := range m.roster.rows {
-			if m.marks[m.roster.rows[i].name] {
-				rows = append(rows, &m.roster.rows[i])
+		for i := range m.agents.rows {
+			if m.agents.marks[m.agents.rows[i].name] {
+				rows = append(rows, &m.agents.rows[i])
 			}
 		}
 		return rows
@@ -237,7 +237,7 @@ func (m *model) attach() []effect {
 		return m.attachMember()
 	}
 	m.choose(m.single().name)
-	return []effect{attach{agent: m.chosen}}
+	return []effect{attach{agent: m.agents.chosen}}
 }
 
 func (m *model) askRestart() []effect {
@@ -257,7 +257,7 @@ func (m *model) release() []effect {
 	rows := m.heldBack()
 	return m.perhaps(question{title: "Release " + whom(rows) + "?", whom: m.names(rows), verb: "release", do: func(m *model) []effect {
 		return m.do("releasing", rows, func(name string) city.Command {
-			if r := m.roster.find(name); r != nil && r.state == city.Draining {
+			if r := m.agents.find(name); r != nil && r.state == city.Draining {
 				return city.Undrain{Agent: name}
 			}
 			return city.Release{Agent: name}
@@ -303,7 +303,7 @@ func (m *model) names(rows []*agentRow) []string {
 	}
 	lines, hidden := []string{listedRows(rows)}, 0
 	for _, r := range rows {
-		if m.marks[r.name] && len(m.aim) == 0 && !slices.Contains(m.agents.ids, r.name) {
+		if m.agents.marks[r.name] && len(m.aim) == 0 && !slices.Contains(m.agents.list.ids, r.name) {
 			hidden++
 		}
 	}

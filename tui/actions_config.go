@@ -78,7 +78,7 @@ func (m *model) heldLines(h *city.Held, most int) []string {
 func (m *model) together(agents []string) []string {
 	leaving := map[string]int{}
 	pool := func(name string) string {
-		if r := m.roster.find(name); r != nil && r.pool != name {
+		if r := m.agents.find(name); r != nil && r.pool != name {
 			return r.pool
 		}
 		return ""

@@ -84,8 +84,8 @@ func (m *model) askLost() {
 // living is how many agents run.
 func (m *model) living() int {
 	n := 0
-	for i := range m.roster.rows {
-		if m.roster.rows[i].running {
+	for i := range m.agents.rows {
+		if m.agents.rows[i].running {
 			n++
 		}
 	}

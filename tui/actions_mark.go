@@ -32,7 +32,7 @@ func (m *model) marking() marking {
 	case panelAutomations:
 		return marking{&m.automations.marks, &m.automations.anchor, &m.automations, &m.automations.list}
 	}
-	return marking{&m.marks, &m.anchor, &m.roster, m.list()}
+	return marking{&m.agents.marks, &m.agents.anchor, &m.agents, m.list()}
 }
 
 // here is the id under the cursor, "" if the list is empty.
@@ -116,8 +116,8 @@ func (m *model) markAll() []effect {
 // unmark clears the marks of a list that verbs were about; others, where what was done was named, stay.
 func (m *model) unmark(commands []city.Command) {
 	for _, c := range commands {
-		if m.marks[c.Target()] {
-			m.marks = map[string]bool{}
+		if m.agents.marks[c.Target()] {
+			m.agents.marks = map[string]bool{}
 		}
 		if m.pools.marks[c.Target()] {
 			m.pools.marks = map[string]bool{}

@@ -54,7 +54,7 @@ func (m *model) step(n int) {
 	default:
 		l := m.list()
 		l.move(n)
-		if r := m.roster.under(l); r != nil {
+		if r := m.agents.at(l); r != nil {
 			m.choose(r.name)
 		}
 	}
@@ -71,22 +71,22 @@ func (m *model) toEnd() {
 // list is the focused list, Agents' where none has the focus.
 func (m *model) list() *list {
 	if m.focus == panelQuarantine {
-		return &m.quarantine
+		return &m.quarantine.list
 	}
-	return &m.agents
+	return &m.agents.list
 }
 
 // choose selects an agent everywhere.
 func (m *model) choose(name string) {
-	if name != m.chosen {
+	if name != m.agents.chosen {
 		m.peek.follow()
 		m.endSearch()
 	}
-	changed := name != m.chosen
-	m.chosen = name
+	changed := name != m.agents.chosen
+	m.agents.chosen = name
 	if changed && m.events.only {
 		m.sift()
 	}
-	m.agents.find(&m.roster, name)
-	m.quarantine.find(&m.roster, name)
+	m.agents.list.find(&m.agents, name)
+	m.quarantine.list.find(&m.agents, name)
 }

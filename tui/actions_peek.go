@@ -129,7 +129,7 @@ func (m *model) showLogs() []effect {
 		m.peek.follow()
 		return nil
 	}
-	if r := m.meant(); r.name != m.chosen {
+	if r := m.meant(); r.name != m.agents.chosen {
 		m.choose(r.name)
 	}
 	if m.focus != panelPeek || !m.zoomed {
@@ -263,7 +263,7 @@ func (m *model) pageOutput() []effect { return []effect{page{text: outputText(m.
 
 // askSave asks for the file; the one offered is in the folder that gcity was started in, as with any other tool.
 func (m *model) askSave() []effect {
-	text, of := outputText(m.peek.all(), false), m.chosen
+	text, of := outputText(m.peek.all(), false), m.agents.chosen
 	if m.showsRun() {
 		of = m.automations.under().name
 	}

@@ -215,11 +215,11 @@ func (m *model) membersAt() []*agentRow {
 		return nil
 	}
 	var rows []*agentRow
-	for i := range m.roster.rows {
-		r := &m.roster.rows[i]
+	for i := range m.agents.rows {
+		r := &m.agents.rows[i]
 		switch {
 		case r.pool != p.name || !r.running:
-		case r.name == m.chosen:
+		case r.name == m.agents.chosen:
 			rows = slices.Insert(rows, 0, r)
 		default:
 			rows = append(rows, r)
@@ -251,7 +251,7 @@ func (m *model) attachMember() []effect {
 	f := &finder{title: "Attach to a member of " + m.pools.under().shown, none: "No member is called that."}
 	for _, r := range rows {
 		f.all = append(f.all, item{title: r.shown, words: r.why, tail: string(r.state) + ", " + r.why, run: func(m *model) []effect {
-			if now := m.roster.find(r.name); now == nil || !now.running {
+			if now := m.agents.find(r.name); now == nil || !now.running {
 				m.complain("cannot attach: " + r.shown + " runs no longer")
 				return nil
 			}

@@ -101,7 +101,7 @@ func (m *model) sendComposed() []effect {
 	}
 	var rows []*agentRow
 	for _, name := range c.to {
-		if r := m.roster.find(name); r != nil {
+		if r := m.agents.find(name); r != nil {
 			rows = append(rows, r)
 		}
 	}
@@ -157,12 +157,12 @@ func (m *model) waitingRows() []*agentRow {
 			rows = append(rows, r)
 		}
 	}
-	if len(rows) > 0 || len(m.aim) > 0 || len(m.marks) > 0 {
+	if len(rows) > 0 || len(m.aim) > 0 || len(m.agents.marks) > 0 {
 		return rows
 	}
 	for i := range m.letters {
 		l := &m.letters[i]
-		r := m.roster.find(l.agent)
+		r := m.agents.find(l.agent)
 		if r != nil && !slices.Contains(rows, r) && slices.ContainsFunc(r.waiting, func(s city.Send) bool { return s.ID == l.send.ID }) {
 			rows = append(rows, r)
 		}

@@ -224,7 +224,7 @@ func (m *model) ending(all []subject) int {
 	for _, s := range all {
 		if p := m.pools.find(s.name); s.pool && p != nil {
 			n += p.size + len(p.draining)
-		} else if r := m.roster.find(s.name); r != nil && r.running {
+		} else if r := m.agents.find(s.name); r != nil && r.running {
 			n++
 		}
 	}

@@ -103,7 +103,7 @@ func (m *model) focusOn(p panel) {
 	if p == panelPeek {
 		m.hidden = false
 	}
-	if r := m.roster.under(m.list()); r != nil && p == panelQuarantine {
+	if r := m.agents.at(m.list()); r != nil && p == panelQuarantine {
 		m.choose(r.name)
 	}
 }
@@ -143,15 +143,15 @@ func (m *model) toggleAttention() []effect {
 func (m *model) filter() *filter {
 	switch m.focus {
 	case panelPools:
-		return &m.poolFilter
+		return &m.pools.filter
 	case panelAutomations:
-		return &m.automationFilter
+		return &m.automations.filter
 	case panelEvents:
-		return &m.eventFilter
+		return &m.events.filter
 	case panelWatchdogs:
-		return &m.watchdogFilter
+		return &m.watchdogs.filter
 	}
-	return &m.agentFilter
+	return &m.agents.filter
 }
 
 // askFilter edits the focused panel's filter; every keystroke shows what it would leave.
@@ -186,20 +186,20 @@ func (m *model) back() []effect {
 	case m.focus == panelPeek && m.peek.back():
 	case m.focus == panelEvents && m.events.frozen:
 		m.toEnd()
-	case m.focus == panelEvents && m.events.only && !m.eventFilter.active():
+	case m.focus == panelEvents && m.events.only && !m.events.filter.active():
 		return m.toggleOnly()
 	case m.zoomed:
 		m.zoomed = false
 		m.focus = m.before
 	case len(*m.marking().marks) > 0:
 		m.unmarkAll(m.marking())
-	case len(m.marks) > 0:
-		m.unmarkAll(marking{marks: &m.marks})
+	case len(m.agents.marks) > 0:
+		m.unmarkAll(marking{marks: &m.agents.marks})
 	case m.filter().active():
 		*m.filter() = filter{}
 		m.refill()
-	case m.agentFilter.active():
-		m.agentFilter = filter{}
+	case m.agents.filter.active():
+		m.agents.filter = filter{}
 		m.refill()
 	case m.attention:
 		m.attention = false

@@ -138,17 +138,20 @@ func rank(a, b *agentRow) int {
 	return city.CompareNames(a.name, b.name)
 }
 
-// roster is the city's agents in the order of the lists. The order is kept still while the person works in it; agents
+// agents are the city's agents in the order of the lists. The order is kept still while the person works in it; agents
 // keep their place, new ones come in where they belong.
-type roster struct {
-	rows     []agentRow // in the order shown
-	order    order
-	version  uint64 // grows when rows change
-	measured bool   // some agent's use is known
+type agents struct {
+	table[agentRow, *agentRow]
+	measured bool // some agent's use is known
+	pulses   pulses
 }
 
+func newAgents() agents { return agents{table: newTable[agentRow]()} }
+
+func (r *agentRow) key() string { return r.name }
+
 // update takes a snapshot's agents. With still set the known ones keep their order.
-func (r *roster) update(agents []city.Agent, still bool) {
+func (r *agents) update(agents []city.Agent, still bool) {
 	r.version++
 	r.measured = false
 	rows := make([]agentRow, len(agents))
@@ -156,27 +159,5 @@ func (r *roster) update(agents []city.Agent, still bool) {
 		rows[i] = newAgentRow(&agents[i])
 		r.measured = r.measured || rows[i].usage != nil
 	}
-	r.rows = arrange(rows, r.rows, func(a *agentRow) string { return a.name }, r.rank(), still)
-}
-
-// find returns the row of an agent, nil if there is none.
-func (r *roster) find(name string) *agentRow {
-	for i := range r.rows {
-		if r.rows[i].name == name {
-			return &r.rows[i]
-		}
-	}
-	return nil
-}
-
-func (r *roster) len() int { return len(r.rows) }
-
-func (r *roster) id(i int) string { return r.rows[i].name }
-
-// under is the agent under a list's cursor, nil if the list is empty.
-func (r *roster) under(l *list) *agentRow {
-	if i := l.under(r); i >= 0 {
-		return &r.rows[i]
-	}
-	return nil
+	r.rows = arrange(rows, r.rows, (*agentRow).key, r.rank(), still)
 }

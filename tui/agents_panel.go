@@ -52,14 +52,14 @@ const stateWidth = 11 // "quarantined"
 
 // agentsPanel draws the list; with tabs it shares its place.
 func (m *model) agentsPanel(w, h int, focus bool, tabs []tab) []string {
-	key := panelKey{w: w, h: h, focus: focus, data: m.roster.version, ui: m.ui, second: m.now.Unix()}
+	key := panelKey{w: w, h: h, focus: focus, data: m.agents.version, ui: m.ui, second: m.now.Unix()}
 	return m.cache[panelAgents].lines(key, func() []string { return m.drawAgents(w, h, focus, tabs) })
 }
 
 func (m *model) drawAgents(w, h int, focus bool, tabs []tab) []string {
 	lines := append(make([]string, 0, h), m.look.rule(w, focus, tabs,
-		m.ordered(m.ruleNote(tabs, &m.agents, &m.agentFilter), m.roster.order, wayNames(agentWays()), len(m.roster.rows), focus)))
-	if len(m.agents.shown) == 0 {
+		m.ordered(m.ruleNote(tabs, &m.agents.list, &m.agents.filter), m.agents.order, wayNames(agentWays()), len(m.agents.rows), focus)))
+	if len(m.agents.list.shown) == 0 {
 		return fillRows(append(lines, m.noAgents(w)...), w, h)
 	}
 	c := agentColumns(w, m.longest())
@@ -69,9 +69,9 @@ func (m *model) drawAgents(w, h int, focus bool, tabs []tab) []string {
 		lines = append(lines, m.agentHeads(c, w))
 		room--
 	}
-	from, to := m.agents.window(room)
+	from, to := m.agents.list.window(room)
 	for i := from; i < to; i++ {
-		row := &m.roster.rows[m.agents.shown[i]]
+		row := &m.agents.rows[m.agents.list.shown[i]]
 		lines = append(lines, m.agentLine(row, c, w, m.rowState(row, focus)))
 	}
 	return fillRows(lines, w, h)
@@ -79,10 +79,10 @@ func (m *model) drawAgents(w, h int, focus bool, tabs []tab) []string {
 
 // longest is what the rows that are shown need.
 func (m *model) longest() needs {
-	n := needs{usage: m.roster.measured}
-	names := make([]int, 0, len(m.agents.shown))
-	for _, i := range m.agents.shown {
-		r := &m.roster.rows[i]
+	n := needs{usage: m.agents.measured}
+	names := make([]int, 0, len(m.agents.list.shown))
+	for _, i := range m.agents.list.shown {
+		r := &m.agents.rows[i]
 		names = append(names, width(r.shown))
 		n.name = max(n.name, width(r.shown))
 		n.why = max(n.why, width(r.why)+3+width(m.tail(r).full))
@@ -123,7 +123,7 @@ func (s *rowState) name() themes.Token {
 }
 
 func (m *model) rowState(r *agentRow, focus bool) rowState {
-	return rowState{cursor: r.name == m.chosen, marked: m.marks[r.name], focus: focus, stray: m.agents.strays[r.name]}
+	return rowState{cursor: r.name == m.agents.chosen, marked: m.agents.marks[r.name], focus: focus, stray: m.agents.list.strays[r.name]}
 }
 
 // start begins a row: cursor, mark, a blank.
@@ -262,10 +262,10 @@ func (m *model) noAgents(w int) []string {
 	switch {
 	case m.snap == nil:
 		return note("Waiting for the city.")
-	case len(m.roster.rows) > 0 && m.attention && !m.agentFilter.active():
-		return note("Nothing needs attention.", fmt.Sprintf("%s shows all %d agents again.", m.keys.keyOf("view.attention"), len(m.roster.rows)))
-	case len(m.roster.rows) > 0:
-		return note(fmt.Sprintf("None of %d agents matches %q.", len(m.roster.rows), m.agentFilter.text),
+	case len(m.agents.rows) > 0 && m.attention && !m.agents.filter.active():
+		return note("Nothing needs attention.", fmt.Sprintf("%s shows all %d agents again.", m.keys.keyOf("view.attention"), len(m.agents.rows)))
+	case len(m.agents.rows) > 0:
+		return note(fmt.Sprintf("None of %d agents matches %q.", len(m.agents.rows), m.agents.filter.text),
 			m.clears())
 	}
 	return note("This city has no agents yet. Add one to "+plain(m.snap.Path)+"/city.toml:", "",

@@ -61,7 +61,7 @@ func (m *model) automationsPanel(w, h int, focus bool, tabs []tab) []string {
 func (m *model) drawAutomations(w, h int, focus bool, tabs []tab) []string {
 	l := &m.automations.list
 	lines := append(make([]string, 0, h), m.look.rule(w, focus, tabs,
-		m.ordered(m.ruleNote(tabs, l, &m.automationFilter), m.automations.order, wayNames(automationWays()), len(m.automations.rows), focus)))
+		m.ordered(m.ruleNote(tabs, l, &m.automations.filter), m.automations.order, wayNames(automationWays()), len(m.automations.rows), focus)))
 	if len(l.shown) == 0 {
 		why := m.noAutomations(w)
 		if len(m.automations.rows) == 0 && m.snap != nil && h-1 < len(why) { // the beginning alone would lead nowhere
@@ -124,10 +124,10 @@ func (m *model) noAutomations(w int) []string {
 	switch {
 	case m.snap == nil:
 		return note("Waiting for the city.")
-	case n > 0 && m.attention && !m.automationFilter.active():
+	case n > 0 && m.attention && !m.automations.filter.active():
 		return note("No automation needs attention.", fmt.Sprintf("%s shows all %d again.", m.keys.keyOf("view.attention"), n))
 	case n > 0:
-		return note(fmt.Sprintf("None of %s matches %q.", count(n, "automation"), m.automationFilter.text), m.clears())
+		return note(fmt.Sprintf("None of %s matches %q.", count(n, "automation"), m.automations.filter.text), m.clears())
 	}
 	return note("No automations. Each is a file of its own, below "+plain(m.snap.Path)+":",
 		".gc/formulas/automations/NAME/automation.toml, or below what [formulas] dir names.", "",

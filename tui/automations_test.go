@@ -114,7 +114,7 @@ func TestAutomationsAreFiltered(t *testing.T) {
 		if got := s.automating(); !slices.Equal(got, want) {
 			t.Errorf("%q: %v, want %v", text, got, want)
 		}
-		if len(s.order()) != len(s.m.roster.rows) {
+		if len(s.order()) != len(s.m.agents.rows) {
 			t.Errorf("%q: the filter is that of the agents too", text)
 		}
 	}
@@ -138,8 +138,8 @@ func TestTheAutomationsCursorIsItsOwn(t *testing.T) {
 	s.change(func(n *city.Snapshot) {
 		n.Automations = append([]city.Automation{{Name: "aaa", Gate: "manual"}}, n.Automations...)
 	})
-	if s.m.automations.chosen != "nightly" || s.m.chosen != "idle" {
-		t.Errorf("the cursors are on %s and %s", s.m.automations.chosen, s.m.chosen)
+	if s.m.automations.chosen != "nightly" || s.m.agents.chosen != "idle" {
+		t.Errorf("the cursors are on %s and %s", s.m.automations.chosen, s.m.agents.chosen)
 	}
 	s.change(func(n *city.Snapshot) { n.Automations = nil })
 	s.press("j", "G", "g", "enter", "t", "d")

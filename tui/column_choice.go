@@ -31,7 +31,7 @@ func agentColumnKinds() []column {
 	fixed := func(n int) func(*model) int { return func(*model) int { return n } }
 	measured := func(n int) func(*model) int {
 		return func(m *model) int {
-			if !m.roster.measured {
+			if !m.agents.measured {
 				return 0
 			}
 			return n
@@ -43,8 +43,8 @@ func agentColumnKinds() []column {
 	longest := func(most int, text func(r *agentRow) string) func(*model) int {
 		return func(m *model) int {
 			n := 0
-			for _, i := range m.agents.shown {
-				n = max(n, width(text(&m.roster.rows[i])))
+			for _, i := range m.agents.list.shown {
+				n = max(n, width(text(&m.agents.rows[i])))
 			}
 			return min(n, most)
 		}

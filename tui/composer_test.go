@@ -241,7 +241,7 @@ func TestComposerSaysWhereTypingEnds(t *testing.T) {
 func TestComposerAsksForMany(t *testing.T) {
 	s := demo(t, 120, 40)
 	everybody(s)
-	n := len(s.m.marks)
+	n := len(s.m.agents.marks)
 	s.press("i")
 	s.shows(fmt.Sprintf("send to %d agents: ", n))
 	s.typeIn("stop")
@@ -254,7 +254,7 @@ func TestComposerAsksForMany(t *testing.T) {
 	if got := s.commands(); len(got) != n {
 		t.Errorf("%d commands: %v", len(got), got)
 	}
-	if len(s.m.drafts) != 0 || len(s.m.marks) != 0 {
+	if len(s.m.drafts) != 0 || len(s.m.agents.marks) != 0 {
 		t.Error("what was sent is still a draft, or its marks are still set")
 	}
 }
@@ -360,7 +360,7 @@ func FuzzComposer(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string, keys []byte, w, h uint8) {
 		w, h = max(w, 1), max(h, 1)
 		s := demo(t, int(w), int(h))
-		s.m.chosen = "idle"
+		s.m.agents.chosen = "idle"
 		s.m.focus = panelAgents
 		s.press("i")
 		s.paste(text)

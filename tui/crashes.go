@@ -19,11 +19,11 @@ func (m *model) enterAgent() []effect {
 
 // showCrashes opens an agent's crashes: of the one that is read about, else of the selected one.
 func (m *model) showCrashes() []effect {
-	d := &dossier{name: m.chosen}
+	d := &dossier{name: m.agents.chosen}
 	if m.reader != nil && m.reader.about != nil {
 		d = m.reader.about
 	}
-	r := m.roster.find(d.name)
+	r := m.agents.find(d.name)
 	if r == nil {
 		return nil
 	}
@@ -36,7 +36,7 @@ func (m *model) showCrashes() []effect {
 
 // crashLines are why an agent is held back, until when, and each of its crashes with what it said last.
 func (m *model) crashLines(d *dossier, w int) []string {
-	r := m.roster.find(d.name)
+	r := m.agents.find(d.name)
 	a, ok := m.snap.Agent(d.name)
 	if r == nil || !ok {
 		return []string{"This agent is no longer part of the city."}

@@ -24,8 +24,8 @@ func (d *departure) waits() bool { return d.total > 0 && !d.given }
 // askDrainAll asks whether all shall finish before the city is stopped.
 func (m *model) askDrainAll() []effect {
 	var rows []*agentRow
-	for i := range m.roster.rows {
-		if r := &m.roster.rows[i]; r.running && r.session != nil {
+	for i := range m.agents.rows {
+		if r := &m.agents.rows[i]; r.running && r.session != nil {
 			rows = append(rows, r)
 		}
 	}
@@ -96,8 +96,8 @@ func (m *model) refusedToDepart(r *result) {
 // unfinished are those who are still waited for.
 func (m *model) unfinished() []*agentRow {
 	var rows []*agentRow
-	for i := range m.roster.rows {
-		r := &m.roster.rows[i]
+	for i := range m.agents.rows {
+		r := &m.agents.rows[i]
 		if id, ok := m.departure.lives[r.name]; ok && r.running && r.session != nil && r.session.ID == id {
 			rows = append(rows, r)
 		}
@@ -124,8 +124,8 @@ func (m *model) stayHere() []effect {
 	}
 	var rows []*agentRow
 	waits := m.unfinished()
-	for i := range m.roster.rows {
-		r := &m.roster.rows[i]
+	for i := range m.agents.rows {
+		r := &m.agents.rows[i]
 		over := r.state == city.Draining || r.state == city.Exited
 		if slices.Contains(d.told, r.name) && (over || slices.Contains(waits, r)) {
 			rows = append(rows, r)

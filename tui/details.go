@@ -12,7 +12,7 @@ import (
 
 // details is everything known of an agent, the reasons first.
 func (m *model) details(name string, w int) []string {
-	r := m.roster.find(name)
+	r := m.agents.find(name)
 	a, ok := m.snap.Agent(name)
 	if r == nil || !ok {
 		return []string{"This agent is no longer part of the city."}
@@ -147,7 +147,7 @@ func (m *model) needsText(names []string) string {
 	texts := make([]string, len(names))
 	for i, name := range names {
 		texts[i] = plain(name)
-		if r := m.roster.find(name); r != nil {
+		if r := m.agents.find(name); r != nil {
 			texts[i] += " " + string(r.state)
 		} else if p := m.pools.find(name); p != nil {
 			texts[i] += " " + p.sizes()

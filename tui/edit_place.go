@@ -58,7 +58,7 @@ func (m *model) mistake() (fileLine, bool) {
 
 // subject is the agent or the pool that an edit is about, and where it is written; "" = there is none.
 func (m *model) subject() (name, source string, patched []string) {
-	name = m.chosen
+	name = m.agents.chosen
 	switch {
 	case m.snap == nil:
 		return "", "", nil

@@ -77,7 +77,7 @@ func needEventAgent(m *model) string {
 // agentOf is the agent that an event is about, or that caused it; "" = none that is there.
 func (m *model) agentOf(e *events.Event) string {
 	for _, name := range []string{e.Subject, e.Actor} {
-		if m.roster.find(name) != nil {
+		if m.agents.find(name) != nil {
 			return name
 		}
 	}
@@ -87,7 +87,7 @@ func (m *model) agentOf(e *events.Event) string {
 // eventAgent is the agent that the event under the cursor is about, nil if that is none that is there.
 func (m *model) eventAgent() *agentRow {
 	if e := m.events.selected(); e != nil {
-		return m.roster.find(e.event.Subject)
+		return m.agents.find(e.event.Subject)
 	}
 	return nil
 }
@@ -105,7 +105,7 @@ func (m *model) single() *agentRow {
 }
 
 func needReadAgent(m *model) string {
-	if m.reader == nil || m.reader.agent == "" || m.roster.find(m.reader.agent) == nil {
+	if m.reader == nil || m.reader.agent == "" || m.agents.find(m.reader.agent) == nil {
 		return "this text is about no agent that is there"
 	}
 	return ""
@@ -122,7 +122,7 @@ func (m *model) chooseOfEvent() []effect { return m.chooseNamed(m.agentOf(&m.eve
 // chooseNamed selects an agent, and says so where its list does not show it.
 func (m *model) chooseNamed(name string) []effect {
 	m.choose(name)
-	if m.chosen == name && !m.visibleIn(&m.agents, name) {
+	if m.agents.chosen == name && !m.visibleIn(&m.agents.list, name) {
 		m.say(plain(name) + " is selected; the filter of Agents hides it")
 	}
 	return nil
@@ -131,7 +131,7 @@ func (m *model) chooseNamed(name string) []effect {
 // visibleIn reports whether a list shows an agent.
 func (m *model) visibleIn(l *list, name string) bool {
 	for _, i := range l.shown {
-		if m.roster.rows[i].name == name {
+		if m.agents.rows[i].name == name {
 			return true
 		}
 	}
@@ -161,14 +161,14 @@ func (m *model) sift() {
 	seq := m.events.cursorSeq()
 	m.aimEvents()
 	m.events.version++
-	m.events.refill(&m.eventFilter, seq)
+	m.events.refill(&m.events.filter, seq)
 }
 
 // aimEvents tells the timeline what its filters are about: whom, and what time it is.
 func (m *model) aimEvents() {
 	m.events.now, m.events.who = m.now, ""
 	if m.events.only {
-		m.events.who = m.chosen
+		m.events.who = m.agents.chosen
 	}
 }
 
@@ -197,7 +197,7 @@ func (m *model) unearthed(d dug) {
 	}
 	t.begins = d.begins
 	before := len(t.shown)
-	t.older(d.events, &m.eventFilter)
+	t.older(d.events, &m.events.filter)
 	if len(t.shown) == before && m.focus == panelEvents {
 		m.digUp()
 	}

@@ -33,6 +33,7 @@ func newEventRow(e events.Event) eventRow {
 
 // timeline is the Events panel: newest at the bottom, following until the person scrolls.
 type timeline struct {
+	filter  filter
 	rows    []eventRow
 	shown   []int // after the filter
 	at      int   // cursor, an index into shown
@@ -219,8 +220,8 @@ func (m *model) drawEvents(w, h int, focus bool, tabs []tab) []string {
 			text = "Waiting for the city."
 		}
 		switch {
-		case m.eventFilter.active():
-			text = fmt.Sprintf("No event matches %q. %s", m.eventFilter.text, m.clears())
+		case m.events.filter.active():
+			text = fmt.Sprintf("No event matches %q. %s", m.events.filter.text, m.clears())
 		case m.events.who != "":
 			text = "Nothing is known to have happened to " + plain(m.events.who) + ". " + m.keys.keyOf("event.only") + " shows the events of all."
 		}
@@ -241,8 +242,8 @@ func (m *model) eventSearch() string {
 	if m.events.who != "" {
 		parts = append(parts, "only "+plain(m.events.who))
 	}
-	if m.eventFilter.active() {
-		parts = append(parts, "/"+m.eventFilter.text)
+	if m.events.filter.active() {
+		parts = append(parts, "/"+m.events.filter.text)
 	}
 	return strings.Join(parts, " ")
 }

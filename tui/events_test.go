@@ -53,12 +53,12 @@ func TestEventsOfOneAgent(t *testing.T) {
 	s := newStage(t, Options{})
 	s.size(120, 40)
 	s.hear(news{snap: demoSnapshot(epoch), events: happened(1, 6)})
-	other := s.m.roster.rows[len(s.m.roster.rows)-1].name
+	other := s.m.agents.rows[len(s.m.agents.rows)-1].name
 	s.m.choose(other)
 	s.press("5", "k") // the fifth, about scout
 	s.press(".")
-	if s.m.chosen != "scout" {
-		t.Errorf("selected is %s", s.m.chosen)
+	if s.m.agents.chosen != "scout" {
+		t.Errorf("selected is %s", s.m.agents.chosen)
 	}
 	s.press(",")
 	if got, want := s.eventSeqs(), []uint64{1, 3, 5}; !slices.Equal(got, want) {
@@ -69,8 +69,8 @@ func TestEventsOfOneAgent(t *testing.T) {
 	s.press(",", "k", "enter") // from what is read about an event, too
 	s.shows(". selects scout")
 	s.press(".", ",")
-	if s.m.chosen != "scout" || s.m.reader != nil {
-		t.Errorf("selected is %s", s.m.chosen)
+	if s.m.agents.chosen != "scout" || s.m.reader != nil {
+		t.Errorf("selected is %s", s.m.agents.chosen)
 	}
 	s.hear(news{events: happened(7, 2)})
 	if got, want := s.eventSeqs(), []uint64{1, 3, 5, 7}; !slices.Equal(got, want) {
@@ -119,7 +119,7 @@ func TestVerbsOfAnEvent(t *testing.T) {
 	s.shows("Verbs for agent.started and worker-2", "restart the agent")
 	s.press("esc", ",")
 	s.shows("only worker-2")
-	if !s.m.marks["builder"] {
+	if !s.m.agents.marks["builder"] {
 		t.Error("a mark is gone")
 	}
 }

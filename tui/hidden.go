@@ -11,11 +11,11 @@ func (m *model) hiddenIn(at place, w int) string {
 	var l *list
 	switch at.panel {
 	case panelAgents:
-		l = &m.agents
+		l = &m.agents.list
 	case panelPools:
 		l = &m.pools.list
 	case panelQuarantine:
-		l = &m.quarantine
+		l = &m.quarantine.list
 	case panelAutomations:
 		l = &m.automations.list
 	case panelWatchdogs:

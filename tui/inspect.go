@@ -84,7 +84,7 @@ func needHeldDossier(m *model) string {
 	if m.mode == ReadOnly {
 		return "this control room is read-only"
 	}
-	if r := m.roster.find(m.reader.about.name); r == nil || !r.heldBack() {
+	if r := m.agents.find(m.reader.about.name); r == nil || !r.heldBack() {
 		return "nothing is held back: only an agent in quarantine or backoff, or one that drains, is released"
 	}
 	return ""
@@ -101,7 +101,7 @@ func (r *agentRow) heldBack() bool {
 
 // releaseRead releases the agent that is read about, and nobody else, whoever is marked.
 func (m *model) releaseRead() []effect {
-	r := m.roster.find(m.reader.about.name)
+	r := m.agents.find(m.reader.about.name)
 	m.reader = nil
 	var command city.Command = city.Release{Agent: r.name}
 	if r.state == city.Draining {

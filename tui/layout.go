@@ -86,12 +86,12 @@ func (m *model) planTabbed(p *plan, body int) {
 		pane = body * 55 / 100
 	}
 	if front != panelEvents { // a short list leaves the room to the pane
-		need := len(m.agents.shown) + 3
+		need := len(m.agents.list.shown) + 3
 		switch front {
 		case panelPools:
 			need = len(m.pools.list.shown) + 3
 		case panelQuarantine:
-			need = len(m.quarantine.shown) + 3
+			need = len(m.quarantine.list.shown) + 3
 		case panelAutomations:
 			need = len(m.automations.list.shown) + 3
 		case panelWatchdogs:
@@ -106,7 +106,7 @@ func (m *model) planTabbed(p *plan, body int) {
 		pane = min(pane, max(body/5, body-len(m.noAutomations(m.w))-2))
 	case front == panelWatchdogs && len(m.watchdogs.rows) == 0:
 		pane = min(pane, max(body/5, body-len(m.noWatchdogs(m.w))-2))
-	case len(m.roster.rows) == 0:
+	case len(m.agents.rows) == 0:
 		pane = min(pane, body-10)
 	}
 	p.left = []place{{panel: front, h: body - pane, tabs: true}, {panel: panelPeek, h: pane}}
@@ -148,7 +148,7 @@ func (m *model) planWide(p *plan, body int) {
 	p.topRows = top
 	const strip, log = 6, 8
 	held := 2
-	if n := len(m.quarantine.shown); n > 0 {
+	if n := len(m.quarantine.list.shown); n > 0 {
 		held = 1 + min(n, max(2, top/5))
 	}
 	some := []place{{panel: panelPools, h: m.poolRoom(top)}, {panel: panelQuarantine, h: held},
@@ -164,7 +164,7 @@ func (m *model) planWide(p *plan, body int) {
 		return
 	}
 	// Beside the pane, which gets all it can, events fill what a short list of agents leaves.
-	rest := max(log, min(top-held-len(m.agents.shown)-3, top*3/5))
+	rest := max(log, min(top-held-len(m.agents.list.shown)-3, top*3/5))
 	p.left = slices.Concat([]place{{panel: panelAgents, h: top - held - rest}}, some, []place{{panel: panelEvents, h: rest}})
 	p.right = []place{{panel: panelDetail, h: strip}, {panel: panelPeek, h: top - strip}}
 }

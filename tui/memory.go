@@ -50,7 +50,7 @@ func panelNames() [panels]string {
 
 // filters are those of all panels, by name.
 func (m *model) filters() map[string]*filter {
-	return map[string]*filter{"agents": &m.agentFilter, "pools": &m.poolFilter, "automations": &m.automationFilter, "events": &m.eventFilter, "watchdogs": &m.watchdogFilter}
+	return map[string]*filter{"agents": &m.agents.filter, "pools": &m.pools.filter, "automations": &m.automations.filter, "events": &m.events.filter, "watchdogs": &m.watchdogs.filter}
 }
 
 // memory is how the room stands now.

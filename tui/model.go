@@ -52,27 +52,17 @@ type model struct {
 	gone string    // why the city cannot be heard, "" = it can
 	lone time.Time // since when it cannot
 
-	roster           roster
-	pulses           pulses
-	agents           list
-	quarantine       list
-	pools            pools
-	agentFilter      filter
-	poolFilter       filter
-	automations      automations
-	automationFilter filter
-	watchdogs        watchdogs
-	watchdogFilter   filter
-	attention        bool
-	sifted           int64  // second in which the lists were filled
-	chosen           string // the selected agent's name
-	marks            map[string]bool
-	anchor           string    // the agent marked last
-	aim              []string  // agents that were named for the verb that is run just now
-	keyed            time.Time // of the last key
+	agents      agents
+	quarantine  table[agentRow, *agentRow] // shows the same records
+	pools       pools
+	automations automations
+	watchdogs   watchdogs
+	attention   bool
+	sifted      int64     // second in which the lists were filled
+	aim         []string  // agents that were named for the verb that is run just now
+	keyed       time.Time // of the last key
 
-	events      timeline
-	eventFilter filter
+	events timeline
 
 	peek    peek
 	watched watch // what the viewer was last told
@@ -116,8 +106,14 @@ type model struct {
 
 // newModel is a control room that has heard nothing yet.
 func newModel(o Options, now time.Time) *model {
-	m := &model{mode: o.Mode, remote: o.OverSSH, files: o.Config, below: o.OverSSH, now: now, w: 80, h: 24, marks: map[string]bool{},
-		around: newSurroundings(o)}
+	m := &model{mode: o.Mode, remote: o.OverSSH, files: o.Config, below: o.OverSSH,
+		now: now, w: 80, h: 24, around: newSurroundings(o),
+		agents: newAgents(), pools: pools{newTable[poolRow]()},
+		automations: automations{table: newTable[automationRow]()},
+		watchdogs:   watchdogs{newTable[watchdogRow]()},
+	}
+	m.quarantine.records = m.agents.records
+	m.cities = newTable[sister]()
 	m.directory = o.Cities != nil
 	_, m.registrar = o.Cities.(city.Registrar)
 	m.takePerson(o.Person)
@@ -205,7 +201,7 @@ func (m *model) hear(n news) {
 		m.unearthed(d)
 	}
 	if len(n.events) > 0 {
-		m.events.add(n.events, &m.eventFilter)
+		m.events.add(n.events, &m.events.filter)
 	}
 	for _, r := range n.results {
 		m.ended(r)

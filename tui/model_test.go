@@ -21,16 +21,16 @@ func (s *stage) wants(want ...city.Command) {
 
 func (s *stage) order() []string {
 	var names []string
-	for _, i := range s.m.agents.shown {
-		names = append(names, s.m.roster.rows[i].name)
+	for _, i := range s.m.agents.list.shown {
+		names = append(names, s.m.agents.rows[i].name)
 	}
 	return names
 }
 
 func TestProblemsComeFirst(t *testing.T) {
 	s := demo(t, 120, 40)
-	if s.m.chosen != "prober" || s.order()[1] != "scout" {
-		t.Errorf("the list begins with %v, %s is selected", s.order()[:3], s.m.chosen)
+	if s.m.agents.chosen != "prober" || s.order()[1] != "scout" {
+		t.Errorf("the list begins with %v, %s is selected", s.order()[:3], s.m.agents.chosen)
 	}
 }
 
@@ -59,8 +59,8 @@ func TestOrderStaysStillUnderTheHands(t *testing.T) {
 	if got := s.order(); got[1] != "zeta" {
 		t.Errorf("later the failed agent comes up, got %v", got)
 	}
-	if s.m.chosen != "idle" {
-		t.Errorf("the cursor went to %s", s.m.chosen)
+	if s.m.agents.chosen != "idle" {
+		t.Errorf("the cursor went to %s", s.m.agents.chosen)
 	}
 	s.press("r", "y")
 	s.wants(city.Restart{Agent: "idle"})
@@ -83,8 +83,8 @@ func TestCursorSurvivesTheAgentsEnd(t *testing.T) {
 	s.change(func(n *city.Snapshot) {
 		n.Agents = slices.DeleteFunc(n.Agents, func(a city.Agent) bool { return a.Name == "scout" })
 	})
-	if s.m.chosen != "flaky" {
-		t.Errorf("the cursor stays in its row, got %s", s.m.chosen)
+	if s.m.agents.chosen != "flaky" {
+		t.Errorf("the cursor stays in its row, got %s", s.m.agents.chosen)
 	}
 	s.change(func(n *city.Snapshot) { n.Agents = nil })
 	s.press("r")
@@ -250,7 +250,7 @@ func TestEscNeverLeaves(t *testing.T) {
 			t.Fatal("esc left")
 		}
 	}
-	if s.m.focus != panelAgents || s.m.attention || s.m.agentFilter.active() || s.m.zoomed || len(s.m.marks) > 0 {
+	if s.m.focus != panelAgents || s.m.attention || s.m.agents.filter.active() || s.m.zoomed || len(s.m.agents.marks) > 0 {
 		t.Error("esc did not undo everything")
 	}
 }

@@ -171,7 +171,7 @@ func inOrderOf[R any](rows []R, rank func(a, b *R) int) bool {
 	return true
 }
 
-func (r *roster) rank() func(a, b *agentRow) int {
+func (r *agents) rank() func(a, b *agentRow) int {
 	return ranking(agentWays(), r.order, func(r *agentRow) string { return r.name })
 }
 
@@ -188,7 +188,7 @@ func (m *model) handsOn() bool { return m.now.Sub(m.keyed) < still }
 
 // settledOrder reports whether the lists are in the order they should be in, and show what they should.
 func (m *model) settledOrder() bool {
-	return m.handsOn() || m.settledFilters() && inOrderOf(m.roster.rows, m.roster.rank()) && inOrderOf(m.pools.rows, m.pools.rank(m.now)) &&
+	return m.handsOn() || m.settledFilters() && inOrderOf(m.agents.rows, m.agents.rank()) && inOrderOf(m.pools.rows, m.pools.rank(m.now)) &&
 		inOrderOf(m.automations.rows, m.automations.rank()) && inOrderOf(m.watchdogs.rows, watchdogRank)
 }
 
@@ -200,7 +200,7 @@ func (m *model) sorting() (o *order, ways []string) {
 	case panelAutomations:
 		return &m.automations.order, wayNames(automationWays())
 	case panelAgents, panelQuarantine:
-		return &m.roster.order, wayNames(agentWays())
+		return &m.agents.order, wayNames(agentWays())
 	}
 	return nil, nil
 }
@@ -215,7 +215,7 @@ func wayNames[R any](ways []way[R]) []string {
 
 // resort puts the lists into their orders now: somebody asked for it.
 func (m *model) resort() {
-	sorted(m.roster.rows, m.roster.rank())
+	sorted(m.agents.rows, m.agents.rank())
 	sorted(m.pools.rows, m.pools.rank(m.now))
 	sorted(m.automations.rows, m.automations.rank())
 	sorted(m.watchdogs.rows, watchdogRank)
@@ -234,7 +234,7 @@ func orderText(o order, ways []string) string {
 // orders are those of all lists by the names of their panels, as they are kept from one visit to the next.
 func (m *model) orders() map[string]string {
 	return map[string]string{
-		"agents":      orderText(m.roster.order, wayNames(agentWays())),
+		"agents":      orderText(m.agents.order, wayNames(agentWays())),
 		"pools":       orderText(m.pools.order, wayNames(poolWays(m.now))),
 		"automations": orderText(m.automations.order, wayNames(automationWays())),
 	}
@@ -248,7 +248,7 @@ func (m *model) setOrders(kept map[string]string) {
 			*o = order{way: i, reversed: reversed}
 		}
 	}
-	set(&m.roster.order, kept["agents"], wayNames(agentWays()))
+	set(&m.agents.order, kept["agents"], wayNames(agentWays()))
 	set(&m.pools.order, kept["pools"], wayNames(poolWays(m.now)))
 	set(&m.automations.order, kept["automations"], wayNames(automationWays()))
 	m.resort()

@@ -26,9 +26,9 @@ func TestSortCyclesAndReverses(t *testing.T) {
 	usual := s.order()
 	by := func(better func(a, b *agentRow) bool) {
 		t.Helper()
-		rows := s.m.agents.shown
+		rows := s.m.agents.list.shown
 		for i := 1; i < len(rows); i++ {
-			if a, b := &s.m.roster.rows[rows[i-1]], &s.m.roster.rows[rows[i]]; better(b, a) {
+			if a, b := &s.m.agents.rows[rows[i-1]], &s.m.agents.rows[rows[i]]; better(b, a) {
 				t.Errorf("%s stands before %s", a.name, b.name)
 			}
 		}
@@ -62,7 +62,7 @@ func TestSortedListsStayStill(t *testing.T) {
 	s := demo(t, 200, 60)
 	s.change(measured)
 	s.press("o", "o", "o")
-	chosen, before := s.m.chosen, s.order()
+	chosen, before := s.m.agents.chosen, s.order()
 	s.change(func(n *city.Snapshot) {
 		for i := range n.Agents {
 			n.Agents[i].Usage = &city.Usage{CPU: float64(-i)}
@@ -75,8 +75,8 @@ func TestSortedListsStayStill(t *testing.T) {
 	if got := s.order(); slices.Equal(got, before) {
 		t.Error("the list is never brought into its order again")
 	}
-	if s.m.chosen != chosen {
-		t.Errorf("the cursor went from %s to %s", chosen, s.m.chosen)
+	if s.m.agents.chosen != chosen {
+		t.Errorf("the cursor went from %s to %s", chosen, s.m.agents.chosen)
 	}
 }
 
@@ -98,7 +98,7 @@ func TestSortPoolsAndAutomations(t *testing.T) {
 		}
 	}
 	s.press("5", "o")
-	if o, _ := s.m.sorting(); o != nil || s.m.roster.order.way != 0 {
+	if o, _ := s.m.sorting(); o != nil || s.m.agents.order.way != 0 {
 		t.Error("events are not sorted, and o among them sorts nothing else")
 	}
 }
@@ -164,7 +164,7 @@ func TestTheTopOfAListStaysInView(t *testing.T) {
 		for range rows {
 			s.press("j")
 		}
-		first := s.m.roster.rows[s.m.agents.shown[0]].name
+		first := s.m.agents.rows[s.m.agents.list.shown[0]].name
 		s.shows(first)
 		s.change(func(n *city.Snapshot) {
 			for i := range n.Agents {
@@ -174,7 +174,7 @@ func TestTheTopOfAListStaysInView(t *testing.T) {
 			}
 		})
 		s.wait(time.Minute)
-		s.shows("it is broken anew", first, s.m.chosen)
+		s.shows("it is broken anew", first, s.m.agents.chosen)
 		s.change(func(n *city.Snapshot) {
 			for i := range n.Agents {
 				if n.Agents[i].Name == "idle" {

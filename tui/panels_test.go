@@ -20,8 +20,8 @@ func TestFilterFollowsTyping(t *testing.T) {
 	}
 	s.press("enter")
 	s.shows("/shop/", "3 of 12")
-	if !s.m.visible(s.m.chosen) {
-		t.Errorf("the selected agent %s is hidden", s.m.chosen)
+	if !s.m.visible(s.m.agents.chosen) {
+		t.Errorf("the selected agent %s is hidden", s.m.agents.chosen)
 	}
 	s.press("esc")
 	if len(s.order()) != 12 {

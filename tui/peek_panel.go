@@ -9,7 +9,7 @@ import (
 
 // peekPanel draws the pane.
 func (m *model) peekPanel(w, h int, focus bool, tabs []tab) []string {
-	key := panelKey{w: w, h: h, focus: focus, data: m.peek.version, rows: m.roster.version, ui: m.ui}
+	key := panelKey{w: w, h: h, focus: focus, data: m.peek.version, rows: m.agents.version, ui: m.ui}
 	if m.showsRun() {
 		key.rows, key.second = m.automations.version, m.now.Unix()
 		return m.cache[panelPeek].lines(key, func() []string { return m.drawRun(w, h, focus, tabs) })

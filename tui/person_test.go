@@ -186,8 +186,8 @@ func TestChosenColumns(t *testing.T) {
 			if len(c) == 0 {
 				t.Fatalf("%d columns: nothing is left of %v", w, names)
 			}
-			for i := range s.m.roster.rows {
-				if line := s.m.ownLine(&s.m.roster.rows[i], c, w, rowState{}); width(line) != w {
+			for i := range s.m.agents.rows {
+				if line := s.m.ownLine(&s.m.agents.rows[i], c, w, rowState{}); width(line) != w {
 					t.Fatalf("%v in %d columns: %d wide, %q", names, w, width(line), line)
 				}
 			}

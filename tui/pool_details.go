@@ -78,8 +78,8 @@ func (m *model) checkFields(r *poolRow) []string {
 // members are a pool's agents, as a person counts them.
 func (m *model) members(name string) []*agentRow {
 	var all []*agentRow
-	for i := range m.roster.rows {
-		if r := &m.roster.rows[i]; r.pool == name {
+	for i := range m.agents.rows {
+		if r := &m.agents.rows[i]; r.pool == name {
 			all = append(all, r)
 		}
 	}

@@ -82,7 +82,7 @@ func (m *model) poolsPanel(w, h int, focus bool, tabs []tab) []string {
 func (m *model) drawPools(w, h int, focus bool, tabs []tab) []string {
 	l := &m.pools.list
 	lines := append(make([]string, 0, h), m.look.rule(w, focus, tabs,
-		m.ordered(m.ruleNote(tabs, l, &m.poolFilter), m.pools.order, wayNames(poolWays(m.now)), len(m.pools.rows), focus)))
+		m.ordered(m.ruleNote(tabs, l, &m.pools.filter), m.pools.order, wayNames(poolWays(m.now)), len(m.pools.rows), focus)))
 	if len(l.shown) == 0 {
 		return fillRows(append(lines, m.noPools(w)...), w, h)
 	}
@@ -221,10 +221,10 @@ func (m *model) noPools(w int) []string {
 	switch {
 	case m.snap == nil:
 		return note("Waiting for the city.")
-	case n > 0 && m.attention && !m.poolFilter.active():
+	case n > 0 && m.attention && !m.pools.filter.active():
 		return note("No pool needs attention.", fmt.Sprintf("%s shows all %d again.", m.keys.keyOf("view.attention"), n))
 	case n > 0:
-		return note(fmt.Sprintf("None of %s matches %q.", count(n, "pool"), m.poolFilter.text), m.clears())
+		return note(fmt.Sprintf("None of %s matches %q.", count(n, "pool"), m.pools.filter.text), m.clears())
 	}
 	return note("No pools. An agent with an [agents.pool] table is one.", "A check says how many members run. In "+
 		plain(m.snap.Path)+"/city.toml:", "",

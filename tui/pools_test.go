@@ -117,8 +117,8 @@ func TestThePoolsCursorIsItsOwn(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.choose("idle")
 	s.pick("triage")
-	if s.m.chosen != "idle" {
-		t.Errorf("the agent under the cursor is %s", s.m.chosen)
+	if s.m.agents.chosen != "idle" {
+		t.Errorf("the agent under the cursor is %s", s.m.agents.chosen)
 	}
 	s.change(func(n *city.Snapshot) {
 		n.Pools = append([]city.Pool{{Name: "aaa"}}, slices.DeleteFunc(n.Pools, func(p city.Pool) bool { return p.Name == "merge" })...)
@@ -155,7 +155,7 @@ func TestPoolsAreFiltered(t *testing.T) {
 		if got := s.pooling(); !slices.Equal(got, want) {
 			t.Errorf("%q: %v, want %v", text, got, want)
 		}
-		if len(s.order()) != len(s.m.roster.rows) {
+		if len(s.order()) != len(s.m.agents.rows) {
 			t.Errorf("%q: the filter is that of the agents too", text)
 		}
 		if want != nil && !slices.Contains(want, s.m.pools.chosen) {

@@ -8,13 +8,13 @@ import (
 )
 
 func (m *model) quarantinePanel(w, h int, focus bool, tabs []tab) []string {
-	key := panelKey{w: w, h: h, focus: focus, data: m.roster.version, ui: m.ui, second: m.now.Unix()}
+	key := panelKey{w: w, h: h, focus: focus, data: m.agents.version, ui: m.ui, second: m.now.Unix()}
 	return m.cache[panelQuarantine].lines(key, func() []string { return m.drawQuarantine(w, h, focus, tabs) })
 }
 
 func (m *model) drawQuarantine(w, h int, focus bool, tabs []tab) []string {
 	lines := append(make([]string, 0, h), m.look.rule(w, focus, tabs, ""))
-	if len(m.quarantine.shown) == 0 {
+	if len(m.quarantine.list.shown) == 0 {
 		why := "Nobody. An agent that crashes too often in a short time waits here."
 		if m.snap == nil {
 			why = "Waiting for the city."
@@ -23,12 +23,12 @@ func (m *model) drawQuarantine(w, h int, focus bool, tabs []tab) []string {
 		return fillRows(lines, w, h)
 	}
 	longest := 0
-	for _, i := range m.quarantine.shown {
-		longest = max(longest, width(m.roster.rows[i].shown))
+	for _, i := range m.quarantine.list.shown {
+		longest = max(longest, width(m.agents.rows[i].shown))
 	}
-	from, to := m.quarantine.window(h - 1)
+	from, to := m.quarantine.list.window(h - 1)
 	for i := from; i < to; i++ {
-		row := &m.roster.rows[m.quarantine.shown[i]]
+		row := &m.agents.rows[m.quarantine.list.shown[i]]
 		s := m.rowState(row, focus)
 		lines = append(lines, m.quarantineLine(row, min(max(longest, 8), w/4), w, s))
 	}

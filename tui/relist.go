@@ -4,8 +4,8 @@ import "gcity/city"
 
 // relist makes the lists anew from the snapshot.
 func (m *model) relist() {
-	m.roster.update(m.snap.Agents, m.handsOn())
-	m.pulses.hear(m.snap.Agents, m.now, m.snap.Patrol.Interval)
+	m.agents.update(m.snap.Agents, m.handsOn())
+	m.agents.pulses.hear(m.snap.Agents, m.now, m.snap.Patrol.Interval)
 	m.pools.update(m.snap.Pools, m.now, m.handsOn())
 	m.automations.hand = m.keys.keyOf("automation.fire")
 	m.automations.update(m.snap.Automations, m.handsOn())
@@ -18,7 +18,7 @@ func (m *model) relist() {
 	m.dossierChanged()
 	m.readLetters()
 	m.discount()
-	m.marks = pruned(m.marks, func(name string) bool { return m.roster.find(name) != nil })
+	m.agents.marks = pruned(m.agents.marks, func(name string) bool { return m.agents.find(name) != nil })
 	m.pools.marks = pruned(m.pools.marks, func(name string) bool { return m.pools.find(name) != nil })
 	m.automations.marks = pruned(m.automations.marks, func(name string) bool { return m.automations.find(name) != nil })
 	m.keepUp()
@@ -38,34 +38,34 @@ func (m *model) holding(here bool, chosen string) func(id string) bool {
 
 // settledFilters reports whether no list shows a row longer than it has to.
 func (m *model) settledFilters() bool {
-	return m.agents.settled(m.holding(true, m.chosen)) && m.quarantine.settled(m.holding(m.focus == panelQuarantine, m.chosen)) &&
+	return m.agents.list.settled(m.holding(true, m.agents.chosen)) && m.quarantine.list.settled(m.holding(m.focus == panelQuarantine, m.agents.chosen)) &&
 		m.pools.list.settled(m.holding(true, m.pools.chosen)) && m.automations.list.settled(m.holding(true, m.automations.chosen)) &&
 		m.watchdogs.list.settled(m.holding(true, m.watchdogs.chosen))
 }
 
 func (m *model) fill(holding func(here bool, chosen string) func(id string) bool) {
-	m.roster.version++
+	m.agents.version++
 	m.sifted = m.now.Unix()
 	all := func(int) bool { return true }
-	m.agents.fill(&m.roster, m.chosen, all, func(i int) bool {
-		r := &m.roster.rows[i]
-		return m.agentFilter.agent(r) && (!m.attention || r.attention(m.now))
-	}, holding(true, m.chosen))
-	m.quarantine.fill(&m.roster, m.chosen, func(i int) bool { return m.roster.rows[i].state == city.Quarantined }, all,
-		holding(m.focus == panelQuarantine, m.chosen))
-	if r := m.roster.under(m.list()); r != nil {
-		if m.selected() == nil || m.focus != panelPeek && m.focus != panelWatchdogs && !m.visible(m.chosen) {
+	m.agents.list.fill(&m.agents, m.agents.chosen, all, func(i int) bool {
+		r := &m.agents.rows[i]
+		return m.agents.filter.agent(r) && (!m.attention || r.attention(m.now))
+	}, holding(true, m.agents.chosen))
+	m.quarantine.list.fill(&m.agents, m.agents.chosen, func(i int) bool { return m.agents.rows[i].state == city.Quarantined }, all,
+		holding(m.focus == panelQuarantine, m.agents.chosen))
+	if r := m.agents.at(m.list()); r != nil {
+		if m.selected() == nil || m.focus != panelPeek && m.focus != panelWatchdogs && !m.visible(m.agents.chosen) {
 			m.choose(r.name)
 		}
 	}
 	m.pools.fill(func(r *poolRow) bool {
-		return m.poolFilter.pool(r, m.now) && (!m.attention || r.attention(m.now))
+		return m.pools.filter.pool(r, m.now) && (!m.attention || r.attention(m.now))
 	}, holding(true, m.pools.chosen))
 	m.automations.fill(func(r *automationRow) bool {
-		return m.automationFilter.automation(r) && (!m.attention || r.attention())
+		return m.automations.filter.automation(r) && (!m.attention || r.attention())
 	}, holding(true, m.automations.chosen))
 	m.watchdogs.fill(func(r *watchdogRow) bool {
-		return m.watchdogFilter.watchdog(r) && (!m.attention || r.attention())
+		return m.watchdogs.filter.watchdog(r) && (!m.attention || r.attention())
 	}, holding(true, m.watchdogs.chosen))
 	m.followWatched()
 	m.sift()
@@ -74,7 +74,7 @@ func (m *model) fill(holding func(here bool, chosen string) func(id string) bool
 // visible reports whether the focused list shows an agent.
 func (m *model) visible(name string) bool {
 	for _, i := range m.list().shown {
-		if m.roster.rows[i].name == name {
+		if m.agents.rows[i].name == name {
 			return true
 		}
 	}

@@ -97,7 +97,7 @@ func (m *model) takers() []word {
 		all = append(all, word{mail.PoolPrefix + w.word, w.note})
 	}
 	for _, w := range m.agentNames(nil) {
-		if r := m.roster.find(w.word); r != nil && r.running {
+		if r := m.agents.find(w.word); r != nil && r.running {
 			all = append(all, w)
 		} else {
 			rest = append(rest, w)

@@ -147,7 +147,7 @@ func levelOf(bytes float64) int {
 
 // spark draws what an agent printed in the last ten minutes, two buckets a column; "" while there is nothing to draw.
 func (m *model) spark(name string) string {
-	q := m.pulses.of[name]
+	q := m.agents.pulses.of[name]
 	if q == nil {
 		return ""
 	}

@@ -74,7 +74,7 @@ func TestSparkKeepsEveryByte(t *testing.T) {
 
 func TestSparkIsDrawn(t *testing.T) {
 	s := demo(t, 200, 60)
-	name := s.m.chosen
+	name := s.m.agents.chosen
 	if s.m.spark(name) != "" {
 		t.Error("there is a chart before there is anything to draw")
 	}

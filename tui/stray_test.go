@@ -24,7 +24,7 @@ func TestARowIsNotTakenFromUnderTheCursor(t *testing.T) {
 		t.Error("the list moves under the hands")
 	}
 	s.wait(still)
-	if slices.Contains(s.order(), "chatty") || s.m.chosen == "chatty" {
+	if slices.Contains(s.order(), "chatty") || s.m.agents.chosen == "chatty" {
 		t.Errorf("still shown in %v", s.order())
 	}
 
@@ -36,8 +36,8 @@ func TestARowIsNotTakenFromUnderTheCursor(t *testing.T) {
 		a.Session = &city.Session{Name: "flaky", ID: "flaky-2", Started: s.now}
 	})
 	s.wait(time.Minute)
-	if s.m.chosen != "flaky" {
-		t.Errorf("the cursor went to %s", s.m.chosen)
+	if s.m.agents.chosen != "flaky" {
+		t.Errorf("the cursor went to %s", s.m.agents.chosen)
 	}
 	s.press("!", "!") // a filter that a hand sets leaves nothing
 	if slices.Contains(s.order(), "flaky") {
@@ -56,17 +56,17 @@ func TestEveryListHoldsTheRowUnderTheCursor(t *testing.T) {
 		}
 	})
 	s.press("3", "g")
-	first := s.m.chosen
+	first := s.m.agents.chosen
 	s.agent(first, func(a *city.Agent) { a.State = city.Starting })
 	s.wait(time.Minute)
 	s.shows("3 Quarantine 1", "starting")
-	if s.m.chosen != first {
-		t.Errorf("the cursor went from %s to %s", first, s.m.chosen)
+	if s.m.agents.chosen != first {
+		t.Errorf("the cursor went from %s to %s", first, s.m.agents.chosen)
 	}
 	s.press("1")
 	s.wait(time.Minute)
 	s.press("3")
-	if s.m.chosen == first {
+	if s.m.agents.chosen == first {
 		t.Errorf("%s is in Quarantine", first)
 	}
 	s.press("2", "!")

@@ -6,20 +6,41 @@ type named[R any] interface {
 	key() string
 }
 
-// table is a panel's rows, what is marked among them, and the list that shows a part of them: the cursor stays on its row.
-type table[R any, P named[R]] struct {
+// records are rows in the order of their lists, and what a user has chosen, marked and filtered among
+// them. Two tables may show the same records.
+type records[R any, P named[R]] struct {
 	rows    []R
 	order   order
-	list    list
-	chosen  string // the name under the cursor
+	filter  filter
+	chosen  string // the key under the cursor
 	marks   map[string]bool
 	anchor  string // marked last
 	version uint64 // grows when rows change
 }
 
-func (t *table[R, P]) len() int { return len(t.rows) }
+func (t *records[R, P]) len() int { return len(t.rows) }
 
-func (t *table[R, P]) id(i int) string { return P(&t.rows[i]).key() }
+func (t *records[R, P]) id(i int) string { return P(&t.rows[i]).key() }
+
+// find returns the row of a key, nil if there is none.
+func (t *records[R, P]) find(key string) P {
+	for i := range t.rows {
+		if r := P(&t.rows[i]); r.key() == key {
+			return r
+		}
+	}
+	return nil
+}
+
+// table is records and the list that shows a part of them: the cursor stays on its row.
+type table[R any, P named[R]] struct {
+	*records[R, P]
+	list list
+}
+
+func newTable[R any, P named[R]]() table[R, P] {
+	return table[R, P]{records: &records[R, P]{marks: map[string]bool{}}}
+}
 
 // fill selects the rows to show; for holds see list.fill.
 func (t *table[R, P]) fill(keep func(P) bool, holds func(id string) bool) {
@@ -48,12 +69,10 @@ func (t *table[R, P]) under() P {
 	return nil
 }
 
-// find returns the row of a name, nil if there is none.
-func (t *table[R, P]) find(name string) P {
-	for i := range t.rows {
-		if r := P(&t.rows[i]); r.key() == name {
-			return r
-		}
+// at is the row under the cursor of a list of these records, nil if the list is empty.
+func (t *records[R, P]) at(l *list) P {
+	if i := l.under(t); i >= 0 {
+		return &t.rows[i]
 	}
 	return nil
 }

@@ -12,11 +12,11 @@ const toldShown = 8
 
 // showTold opens what an agent is told at its start: the one that is read about, else the selected one.
 func (m *model) showTold() []effect {
-	d := &dossier{name: m.chosen}
+	d := &dossier{name: m.agents.chosen}
 	if m.reader != nil && m.reader.about != nil {
 		d = m.reader.about
 	}
-	r := m.roster.find(d.name)
+	r := m.agents.find(d.name)
 	if r == nil {
 		return nil
 	}
@@ -30,7 +30,7 @@ func (m *model) showTold() []effect {
 // toldText is a prompt, all of it.
 func (m *model) toldText(d *dossier) []string {
 	switch {
-	case m.roster.find(d.name) == nil:
+	case m.agents.find(d.name) == nil:
 		return []string{"This agent is no longer part of the city."}
 	case d.problem != "":
 		return []string{m.look.paint(themes.Bad, "Its prompt cannot be had: "+d.problem)}

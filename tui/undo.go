@@ -92,7 +92,7 @@ func (u *undo) possible(m *model) []city.Command {
 	var all []city.Command
 	for _, c := range u.commands {
 		if back, ok := c.(city.Undrain); ok {
-			if r := m.roster.find(back.Agent); r != nil && r.surplus() {
+			if r := m.agents.find(back.Agent); r != nil && r.surplus() {
 				continue
 			}
 		}

@@ -133,11 +133,11 @@ func one(words func(*model, []string) []word) func(*model, []string) []word {
 // agentNames are the agents, the selected one first, without those named before.
 func (m *model) agentNames(before []string) []word {
 	var all []word
-	for i := range m.roster.rows {
-		r := &m.roster.rows[i]
+	for i := range m.agents.rows {
+		r := &m.agents.rows[i]
 		if w := (word{r.name, string(r.state)}); slices.Contains(before, r.name) {
 			continue
-		} else if r.name == m.chosen {
+		} else if r.name == m.agents.chosen {
 			all = slices.Insert(all, 0, w)
 		} else {
 			all = append(all, w)
@@ -213,7 +213,7 @@ func unknown(what, name string, known []word) string {
 // aimed does something with agents as the targets of verbs, whatever is marked, selected or in the focus.
 func (m *model) aimed(names []string, do func() ([]effect, string)) ([]effect, string) {
 	for _, name := range names {
-		if m.roster.find(name) == nil {
+		if m.agents.find(name) == nil {
 			return nil, unknown("agent", name, m.agentNames(nil))
 		}
 	}
@@ -280,7 +280,7 @@ func flagging(off bool) func(*model, []string) ([]effect, string) {
 			}
 			return m.askSuspendPools([]*poolRow{p}), ""
 		}
-		r := m.roster.find(name)
+		r := m.agents.find(name)
 		if r == nil {
 			return nil, unknown("agent or pool", name, m.flaggedNames(nil))
 		}
@@ -353,20 +353,20 @@ func (m *model) goTo(args []string) ([]effect, string) {
 		m.refill()
 	}
 	switch {
-	case m.roster.find(name) != nil:
-		show(panelAgents, &m.agentFilter)
+	case m.agents.find(name) != nil:
+		show(panelAgents, &m.agents.filter)
 		m.choose(name)
 	case m.pools.find(name) != nil:
-		show(panelPools, &m.poolFilter)
+		show(panelPools, &m.pools.filter)
 		m.pools.list.find(&m.pools, name)
 		m.pools.choose()
 	case m.automations.find(name) != nil:
-		show(panelAutomations, &m.automationFilter)
+		show(panelAutomations, &m.automations.filter)
 		m.automations.been = true
 		m.automations.list.find(&m.automations, name)
 		m.automations.choose()
 	case m.watchdogs.find(name) != nil:
-		show(panelWatchdogs, &m.watchdogFilter)
+		show(panelWatchdogs, &m.watchdogs.filter)
 		m.watchdogs.list.find(&m.watchdogs, name)
 		m.watchdogs.choose()
 		m.followWatched()

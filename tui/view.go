@@ -170,11 +170,11 @@ func (m *model) panel(at place, w int, focus bool) []string {
 
 // tabsFor are the titles in the rule of a panel of w columns.
 func (m *model) tabsFor(at place, w int) []tab {
-	held, ills := len(m.quarantine.shown)-len(m.quarantine.strays), m.pools.ills(m.now)
+	held, ills := len(m.quarantine.list.shown)-len(m.quarantine.list.strays), m.pools.ills(m.now)
 	troubles, alert := m.automations.ills()
 	calls, called := m.watchdogs.ills()
 	all := []tab{
-		{key: m.keys.keyOf("focus.agents"), name: "Agents", extra: strconv.Itoa(len(m.roster.rows))},
+		{key: m.keys.keyOf("focus.agents"), name: "Agents", extra: strconv.Itoa(len(m.agents.rows))},
 		{key: m.keys.keyOf("focus.pools"), name: "Pools", extra: strconv.Itoa(len(m.pools.rows)), alert: ills != ""},
 		{key: m.keys.keyOf("focus.quarantine"), name: "Quarantine", extra: strconv.Itoa(held), alert: held > 0},
 		{key: m.keys.keyOf("focus.automations"), name: "Automations", extra: strconv.Itoa(len(m.automations.rows)), alert: alert},
@@ -188,7 +188,7 @@ func (m *model) tabsFor(at place, w int) []tab {
 		}
 	}
 	all[panelPools].note, all[panelAutomations].note = ills, troubles
-	for p, marks := range map[panel]map[string]bool{panelAgents: m.marks, panelPools: m.pools.marks, panelAutomations: m.automations.marks} {
+	for p, marks := range map[panel]map[string]bool{panelAgents: m.agents.marks, panelPools: m.pools.marks, panelAutomations: m.automations.marks} {
 		if len(marks) > 0 {
 			all[p].note = number(len(marks)) + " marked"
 		}
@@ -232,13 +232,13 @@ func (m *model) searching(t *tab, p panel) {
 	text, found := "", ""
 	switch p {
 	case panelAgents:
-		text, found = m.search(&m.agentFilter), m.agents.found()
+		text, found = m.search(&m.agents.filter), m.agents.list.found()
 	case panelPools:
-		text, found = m.search(&m.poolFilter), m.pools.list.found()
+		text, found = m.search(&m.pools.filter), m.pools.list.found()
 	case panelAutomations:
-		text, found = m.search(&m.automationFilter), m.automations.list.found()
+		text, found = m.search(&m.automations.filter), m.automations.list.found()
 	case panelWatchdogs:
-		text, found = m.search(&m.watchdogFilter), m.watchdogs.list.found()
+		text, found = m.search(&m.watchdogs.filter), m.watchdogs.list.found()
 	case panelEvents:
 		if text = m.eventSearch(); text != "" {
 			found = fmt.Sprintf("%d of %d", len(m.events.shown), len(m.events.rows))

@@ -66,7 +66,7 @@ func (m *model) watchdogDetails(name string) []string {
 
 func (m *model) watchedText(w *city.Watchdog) string {
 	text := plain(w.Watches)
-	if r := m.roster.find(w.Watches); r != nil {
+	if r := m.agents.find(w.Watches); r != nil {
 		sign, token := m.stateSign(r)
 		text += " " + m.look.glyph.Dot + " " + m.look.paint(token, sign) + " for " + age(m.now.Sub(r.since))
 		if r.frozen {

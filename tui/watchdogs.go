@@ -207,7 +207,7 @@ func (m *model) over(agent string) []*watchdogRow {
 // heed has the agents say for whom a watchdog calls.
 func (m *model) heed() {
 	for _, w := range m.watchdogs.calling() {
-		if r := m.roster.find(w.watches); r != nil {
+		if r := m.agents.find(w.watches); r != nil {
 			r.heed(w.dog)
 		}
 	}
@@ -226,7 +226,7 @@ func callLine(w *city.Watchdog, how string) string {
 
 // followWatched selects the agent that the watchdog under the cursor looks after: the pane is about it.
 func (m *model) followWatched() {
-	if r := m.watchdogs.under(); r != nil && m.focus == panelWatchdogs && r.watches != m.chosen && m.roster.find(r.watches) != nil {
+	if r := m.watchdogs.under(); r != nil && m.focus == panelWatchdogs && r.watches != m.agents.chosen && m.agents.find(r.watches) != nil {
 		m.choose(r.watches)
 	}
 }
@@ -234,7 +234,7 @@ func (m *model) followWatched() {
 // guarded is the agent that the watchdog under the cursor looks after, nil if it is not there.
 func (m *model) guarded() *agentRow {
 	if r := m.watchdogs.under(); r != nil {
-		return m.roster.find(r.watches)
+		return m.agents.find(r.watches)
 	}
 	return nil
 }

@@ -49,7 +49,7 @@ func (m *model) watchdogsPanel(w, h int, focus bool, tabs []tab) []string {
 
 func (m *model) drawWatchdogs(w, h int, focus bool, tabs []tab) []string {
 	l := &m.watchdogs.list
-	lines := append(make([]string, 0, h), m.look.rule(w, focus, tabs, m.ruleNote(tabs, l, &m.watchdogFilter)))
+	lines := append(make([]string, 0, h), m.look.rule(w, focus, tabs, m.ruleNote(tabs, l, &m.watchdogs.filter)))
 	if len(l.shown) == 0 {
 		return fillRows(append(lines, m.noWatchdogs(w)...), w, h)
 	}
@@ -133,10 +133,10 @@ func (m *model) noWatchdogs(w int) []string {
 	switch {
 	case m.snap == nil:
 		return note("Waiting for the city.")
-	case n > 0 && m.attention && !m.watchdogFilter.active():
+	case n > 0 && m.attention && !m.watchdogs.filter.active():
 		return note("No watchdog needs attention.", fmt.Sprintf("%s shows all %d again.", m.keys.keyOf("view.attention"), n))
 	case n > 0:
-		return note(fmt.Sprintf("None of %s matches %q.", count(n, "watchdog"), m.watchdogFilter.text), m.clears())
+		return note(fmt.Sprintf("None of %s matches %q.", count(n, "watchdog"), m.watchdogs.filter.text), m.clears())
 	}
 	return note("No watchdogs: nobody looks whether an agent is at work. Add one to "+plain(m.snap.Path)+"/city.toml:", "",
 		"    [[watchdogs]]", `    name = "chain"`, `    watches = "AGENT"      # which says so with: gc heartbeat`)

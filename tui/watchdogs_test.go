@@ -14,8 +14,8 @@ func TestWatchdogsAndTheirAgents(t *testing.T) {
 	guarded(s)
 	s.press("1", "space")
 	s.pointWatchdog("late")
-	if s.m.chosen != "worker-1" {
-		t.Fatalf("%s is selected", s.m.chosen)
+	if s.m.agents.chosen != "worker-1" {
+		t.Fatalf("%s is selected", s.m.agents.chosen)
 	}
 	s.shows("0 worker-1")
 	s.press("r", "y")
@@ -23,8 +23,8 @@ func TestWatchdogsAndTheirAgents(t *testing.T) {
 		t.Errorf("r does %+v", got)
 	}
 	s.press(".")
-	if s.m.focus != panelAgents || s.m.chosen != "worker-1" {
-		t.Errorf(". goes to panel %d, %s", s.m.focus, s.m.chosen)
+	if s.m.focus != panelAgents || s.m.agents.chosen != "worker-1" {
+		t.Errorf(". goes to panel %d, %s", s.m.focus, s.m.agents.chosen)
 	}
 	s.watchdog("late", func(w *city.Watchdog) { w.Watches = "gone" })
 	s.pointWatchdog("late")
