@@ -275,7 +275,7 @@ func lackOf(w *agent.Want) string {
 	if w.Problem != "" || !slices.Contains([]string{"pty", "tmux", "subprocess"}, w.Provider) {
 		return ""
 	}
-	if err := w.Spec.FindProgram(); err != nil {
+	if _, err := w.Spec.FindProgram(); err != nil {
 		return err.Error()
 	}
 	return ""

@@ -18,7 +18,7 @@ func agentKeys() []key {
 			doc:   "The agent does not run, and no watchdog checks it. `gcity agent suspend` and `gcity agent resume` write it.",
 			field: func(p place) any { return &p.agent.Suspended }},
 		{path: "agents.start_command", kind: kindString, check: checkFilled,
-			doc:   "A shell command line, run by `sh -c` as it stands: nothing is added to it. It goes before any `provider`.",
+			doc:   "A command line, run by `sh -c` as it stands, or directly if it needs no shell. It goes before any `provider`.",
 			field: func(p place) any { return &p.agent.StartCommand }},
 		{path: "agents.env", kind: kindEnv,
 			doc: "Environment besides the inherited one. `$NAME` and `${NAME}` stand for the variables of the controller, `$$` for a dollar sign; " +

@@ -12,43 +12,62 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// FindProgram says that a session's command begins with a program that is not there, or is none: an ErrMissing. Of a
-// command line whose first word is not plain nothing is said. It is for providers that run sessions on this machine.
-func (s *Spec) FindProgram() error {
+// FindProgram finds the program that a session's command begins with. The error is an ErrMissing if there is none
+// that can be executed. The result is zero if a shell has to run the command; nothing is known of the program if the
+// first word is not plain. It is for providers that run sessions on this machine.
+func (s *Spec) FindProgram() (Executable, error) {
 	word := program(s.Command)
 	if word == "" {
-		return nil
+		return Executable{}, nil
 	}
 	path := ""
 	for _, kv := range s.Env { // the last one counts
 		name, value, _ := strings.Cut(kv, "=")
 		if strings.HasPrefix(name, "BASH_FUNC_") {
-			return nil
+			return Executable{}, nil
 		}
 		if name == "PATH" {
 			path = value
 		}
 	}
+	found, err := s.lookUp(word, path)
+	if err != nil || found == "" {
+		return Executable{}, err
+	}
+	args, ok := argv(s.Command)
+	if !ok {
+		return Executable{}, nil
+	}
+	return Executable{Path: found, Args: args}, nil
+}
+
+// lookUp finds a program as a shell does: along PATH unless its name has a slash. The result is "" if PATH is empty,
+// because a shell has one of its own.
+func (s *Spec) lookUp(word, path string) (string, error) {
 	if strings.ContainsRune(word, '/') {
-		return s.unusable(word, s.runnable(word))
+		return word, s.unusable(word, s.runnable(word))
 	}
 	found := fs.ErrNotExist
 	for _, dir := range filepath.SplitList(path) {
-		err := s.runnable(filepath.Join(dir, word))
+		file := word
+		if dir != "" {
+			file = dir + "/" + word
+		}
+		err := s.runnable(file)
 		if err == nil {
-			return nil
+			return file, nil
 		}
 		if !errors.Is(err, fs.ErrNotExist) {
 			found = err
 		}
 	}
-	if path == "" { // the shell has one of its own
-		return nil
+	if path == "" {
+		return "", nil
 	}
 	if errors.Is(found, fs.ErrNotExist) {
-		return Missing(fmt.Errorf("its program %q is not on its PATH: install it, or correct the start_command", word))
+		return "", Missing(fmt.Errorf("its program %q is not on its PATH: install it, or correct the start_command", word))
 	}
-	return s.unusable(word, found)
+	return "", s.unusable(word, found)
 }
 
 func (s *Spec) unusable(word string, err error) error {
@@ -95,12 +114,9 @@ func program(line string) string {
 	if at := strings.IndexAny(word, ";&|<>"); at > 0 {
 		word, ended = word[:at], true
 	}
-	plain := func(r rune) bool {
-		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_-+./@%:,", r)
-	}
 	defines := !ended && len(words) > 1 && strings.HasPrefix(words[1], "(")
 	number := strings.Trim(word, "0123456789") == ""
-	if len(word) > longestWord || word[0] == '-' || number || defines || strings.ContainsFunc(word, func(r rune) bool { return !plain(r) }) || slices.Contains(shellWords(), word) {
+	if len(word) > longestWord || word[0] == '-' || number || defines || strings.ContainsFunc(word, func(r rune) bool { return !isPlain(r) }) || slices.Contains(shellWords(), word) {
 		return ""
 	}
 	return word

@@ -20,7 +20,7 @@ type Spec struct {
 	Agent   string   `json:"agent"`           // qualified name, "dir/name" or "name"
 	City    string   `json:"city"`            // absolute path of the city's folder; a session belongs to exactly this city
 	ID      string   `json:"id"`              // unique per start; the value of GC_SESSION_ID in Env
-	Command string   `json:"command"`         // a shell command line, run by "sh -c" as it stands
+	Command string   `json:"command"`         // a shell command line, for "sh -c", or for no shell: see FindProgram
 	Dir     string   `json:"dir"`             // absolute; exists
 	Env     []string `json:"env"`             // the whole environment, "K=V"
 	Named   []string `json:"named,omitempty"` // variables of it that the configuration names, and the fingerprint does not

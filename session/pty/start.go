@@ -44,15 +44,16 @@ func (p *Provider) Start(ctx context.Context, s session.Spec) (session.Status, e
 	if e.alive() {
 		return session.Status{}, fail("start", s.Name, session.ErrExists, "it runs already")
 	}
-	if err := s.FindProgram(); err != nil {
-		return session.Status{}, fail("start", s.Name, err, "%v", err)
+	life, err := wireSpec(&s)
+	if err != nil {
+		return session.Status{}, err
 	}
 	err = errGone
 	if l := e.reusable(); l != nil {
-		err = p.begin(ctx, e, l, &s)
+		err = p.begin(ctx, e, l, life)
 	}
 	if errors.Is(err, errGone) {
-		err = p.bringUp(ctx, e, &s)
+		err = p.bringUp(ctx, e, life)
 	}
 	if err != nil {
 		return session.Status{}, err
@@ -99,7 +100,7 @@ func (e *entry) fresh() bool {
 }
 
 // bringUp starts a holder for a name that has none. If the lock is held, whoever holds it is found first.
-func (p *Provider) bringUp(ctx context.Context, e *entry, s *session.Spec) error {
+func (p *Provider) bringUp(ctx context.Context, e *entry, s *life) error {
 	for attempt := 0; ; attempt++ {
 		l := e.reusable()
 		if l == nil {
@@ -145,12 +146,8 @@ func (p *Provider) hold(ctx context.Context, e *entry) (*link, error) {
 }
 
 // begin asks a holder for a life.
-func (p *Provider) begin(ctx context.Context, e *entry, l *link, s *session.Spec) error {
-	req := wire.Request{Op: wire.OpStart, Ready: !session.NeedsSettling(s), Plain: p.plain}
-	var err error
-	if req.Spec, err = wireSpec(s); err != nil {
-		return fail("start", s.Name, session.ErrCommand, "its fingerprint cannot be sent: %v", err)
-	}
+func (p *Provider) begin(ctx context.Context, e *entry, l *link, s *life) error {
+	req := wire.Request{Op: wire.OpStart, Spec: &s.Spec, Ready: s.ready, Plain: p.plain}
 	if deadline, ok := ctx.Deadline(); ok {
 		l.conn.SetWriteDeadline(deadline)
 	}
@@ -178,13 +175,27 @@ func (p *Provider) begin(ctx context.Context, e *entry, l *link, s *session.Spec
 	}
 }
 
+// life is what a holder is told to start.
+type life struct {
+	wire.Spec
+	ready bool // nothing has to be waited for
+}
+
 // wireSpec is the part of a Spec that a holder needs.
-func wireSpec(s *session.Spec) (*wire.Spec, error) {
+func wireSpec(s *session.Spec) (*life, error) {
+	program, err := s.FindProgram()
+	if err != nil {
+		return nil, fail("start", s.Name, err, "%v", err)
+	}
 	print, err := json.Marshal(s.Fingerprint)
-	return &wire.Spec{
-		Name: s.Name, Agent: s.Agent, City: s.City, ID: s.ID, Command: s.Command, Dir: s.Dir, Env: s.Env,
-		Cols: s.Cols, Rows: s.Rows, Fingerprint: print,
-	}, err
+	if err != nil {
+		return nil, fail("start", s.Name, session.ErrCommand,
+			"its fingerprint cannot be sent: %v", err)
+	}
+	return &life{wire.Spec{
+		Name: s.Name, Agent: s.Agent, City: s.City, ID: s.ID,
+		Command: s.Command, Path: program.Path, Args: program.Args, Dir: s.Dir, Env: s.Env, Cols: s.Cols, Rows: s.Rows, Fingerprint: print,
+	}, !session.NeedsSettling(s)}, nil
 }
 
 // takeBack gives up a start that was asked for: its answer is awaited a little longer, and what began is ended, so that

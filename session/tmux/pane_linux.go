@@ -69,6 +69,10 @@ func (in *invitation) follow() refusal {
 		return refusal{Message: "cannot write the session's record: " + err.Error()}
 	}
 	signal.Reset()
+	if program, err := in.Spec.FindProgram(); err == nil && program.Path != "" {
+		// What this cannot execute is left to the shell.
+		_ = syscall.Exec(program.Path, program.Args, in.Spec.Env)
+	}
 	err = syscall.Exec("/bin/sh", []string{"sh", "-c", in.Spec.Command}, in.Spec.Env)
 	disk.Remove(in.Dir + "/" + recordFile)
 	switch {

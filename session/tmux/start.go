@@ -42,7 +42,7 @@ func (p *Provider) Start(ctx context.Context, s session.Spec) (session.Status, e
 	if e.alive() {
 		return session.Status{}, fail("start", s.Name, session.ErrExists, "it runs already")
 	}
-	if err := s.FindProgram(); err != nil {
+	if _, err := s.FindProgram(); err != nil {
 		return session.Status{}, fail("start", s.Name, err, "%v", err)
 	}
 	if err := disk.MkdirAll(filepath.Join(p.dir, s.Name), 0o700); err != nil {

@@ -78,18 +78,7 @@ func (h *holder) begin(req *wire.Request) error {
 	if err := os.Remove(wire.ExitFile); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return fmt.Errorf("cannot remove the record of the last exit: %w", err)
 	}
-	open := l.openTerminal
-	if l.plain {
-		open = l.openPipes
-	}
-	if err := open(); err != nil {
-		return h.restore(old, err)
-	}
-	err := l.fork(s)
-	l.letGo()
-	if err != nil {
-		l.closeSlave()
-		l.closeOurs()
+	if err := l.launch(s); err != nil {
 		return h.restore(old, err)
 	}
 	h.mu.Lock()
@@ -188,28 +177,72 @@ func openPeer(master int) (int, error) {
 	return int(fd), nil
 }
 
+// launch starts the agent: without a shell if its command line needs none. What cannot be executed that way is left to
+// the shell, which runs scripts without an interpreter line and says what else is wrong.
+func (l *life) launch(s *wire.Spec) error {
+	if s.Path != "" {
+		if err := l.spawn(s, s.Path, s.Args); err == nil || isFull(err) {
+			return startFailure(s, err)
+		}
+	}
+	return startFailure(s, l.spawn(s, "/bin/sh", []string{"sh", "-c", s.Command}))
+}
+
+// spawn starts a program on a new terminal or new pipes. A terminal is of no use once a process that failed to execute
+// was its session's leader.
+func (l *life) spawn(s *wire.Spec, path string, args []string) error {
+	open := l.openTerminal
+	if l.plain {
+		open = l.openPipes
+	}
+	if err := open(); err != nil {
+		return err
+	}
+	err := l.fork(s, path, args)
+	l.letGo()
+	if err != nil {
+		l.closeSlave()
+		l.closeOurs()
+	}
+	return err
+}
+
+// forkError is the failure of a fork or of an exec.
+type forkError struct{ error }
+
+func (e forkError) Unwrap() error { return e.error }
+
 // fork makes the agent's process: leader of a session of its own, on the terminal if there is one, killed when this thread
 // ends, with the lock among its descriptors.
-func (l *life) fork(s *wire.Spec) error {
+func (l *life) fork(s *wire.Spec, path string, args []string) error {
 	in, out := l.slave, l.slave
 	if l.plain {
 		in, out = l.theirs[0], l.theirs[1]
 	}
-	pid, err := syscall.ForkExec("/bin/sh", []string{"sh", "-c", s.Command}, &syscall.ProcAttr{
+	pid, err := syscall.ForkExec(path, args, &syscall.ProcAttr{
 		Dir:   s.Dir,
 		Env:   append([]string{}, s.Env...), // nil would be our own
 		Files: []uintptr{uintptr(in), uintptr(out), uintptr(out)},
 		Sys:   &syscall.SysProcAttr{Setsid: true, Setctty: !l.plain, Ctty: 0, Pdeathsig: syscall.SIGKILL},
 	})
 	if err != nil {
-		return startFailure(s, err)
+		return forkError{err}
 	}
 	l.pid = pid
 	return nil
 }
 
-// startFailure says in words why a fork or an exec failed.
+// isFull reports whether the system has no room for another process, terminal or pipe.
+func isFull(err error) bool {
+	return !errors.As(err, new(forkError)) ||
+		errors.Is(err, unix.EAGAIN) || errors.Is(err, unix.ENOMEM)
+}
+
+// startFailure says in words why a fork or an exec failed. Other errors stay as they are.
 func startFailure(s *wire.Spec, err error) error {
+	if !errors.As(err, new(forkError)) {
+		return err
+	}
 	command := func(format string, args ...any) error {
 		return &wire.Failure{Cause: wire.Command, Message: fmt.Sprintf(format, args...)}
 	}

@@ -51,6 +51,8 @@ type Spec struct {
 	City        string          `json:"city"`
 	ID          string          `json:"id"`
 	Command     string          `json:"command"`
+	Path        string          `json:"path,omitempty"` // executed instead of a shell, with Args
+	Args        []string        `json:"args,omitempty"`
 	Dir         string          `json:"dir"`
 	Env         []string        `json:"env"`
 	Cols        int             `json:"cols"`

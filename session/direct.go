@@ -1,0 +1,67 @@
+package session
+
+import "strings"
+
+// Executable is a program that can be started without a shell. The zero value: the command line needs one.
+type Executable struct {
+	Path string   // for execve in the session's folder
+	Args []string // Args[0] is the name that the command line gives
+}
+
+// argv splits a command line as a POSIX shell does. It reports false unless the line is one simple command in
+// which the shell would expand, assign, redirect or run nothing itself.
+func argv(line string) (args []string, ok bool) {
+	line = strings.Trim(line, " \t\n")
+	if program(line) == "" {
+		return nil, false
+	}
+	for line != "" {
+		word, rest, ok := cutWord(line)
+		if !ok {
+			return nil, false
+		}
+		args = append(args, word)
+		line = strings.TrimLeft(rest, " \t")
+	}
+	if args[0] == "exec" {
+		args = args[1:]
+	}
+	return args, true
+}
+
+// cutWord takes the first word off a line, without its quotes.
+func cutWord(line string) (word, rest string, ok bool) {
+	var b strings.Builder
+	for line != "" {
+		c := line[0]
+		line = line[1:]
+		switch {
+		case c == ' ' || c == '\t':
+			return b.String(), line, true
+		case c == '\'' || c == '"':
+			text, after, found := strings.Cut(line, string(c))
+			if !found || c == '"' && strings.ContainsAny(text, "$`\\") {
+				return "", "", false
+			}
+			b.WriteString(text)
+			line = after
+		case c == '\\':
+			if line == "" || line[0] <= ' ' || line[0] >= 0x7f {
+				return "", "", false
+			}
+			b.WriteByte(line[0])
+			line = line[1:]
+		case isPlain(rune(c)) || c == '=':
+			b.WriteByte(c)
+		default:
+			return "", "", false
+		}
+	}
+	return b.String(), "", true
+}
+
+// isPlain reports whether a character means nothing to a shell, wherever in a word it stands.
+func isPlain(r rune) bool {
+	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' ||
+		strings.ContainsRune("_-+./@%:,", r)
+}

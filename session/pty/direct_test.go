@@ -1,0 +1,51 @@
+package pty
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"gcity/internal/proc"
+)
+
+// No shell takes part in the start of a plain command line. A shell would correct PWD.
+func TestPlainCommandNeedsNoShell(t *testing.T) {
+	for _, plain := range []bool{false, true} {
+		p := newProvider(t, t.TempDir())
+		p.plain = plain
+		s := spec(p.city, "a", "exec sleep '1000'")
+		s.Env = append(s.Env, "PWD=/elsewhere")
+		st := start(t, p, s)
+		if env := proc.Environ(st.PID); !proc.HasEnv(env, "PWD=/elsewhere", false) {
+			t.Errorf("a shell was there: %q", env)
+		}
+		if args := proc.Args(st.PID); strings.Join(args, " ") != "sleep 1000" {
+			t.Errorf("it runs as %q", args)
+		}
+	}
+}
+
+// What cannot be executed without a shell ends as it does with one.
+func TestShellRunsWhatCannotBeExecuted(t *testing.T) {
+	p := newProvider(t, t.TempDir())
+	for name, text := range map[string]string{
+		"no-interpreter-line": "exit 7\n",
+		"no-interpreter":      "#!/nowhere/interpreter\nexit 7\n",
+		"empty":               "",
+	} {
+		path := filepath.Join(p.city, name)
+		if err := os.WriteFile(path, []byte(text), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		cmd := exec.Command("/bin/sh", "-c", path)
+		cmd.Run()
+		s := spec(p.city, name, path)
+		start(t, p, s)
+		if x := <-p.Exits(); x.ID != s.ID || x.Code != cmd.ProcessState.ExitCode() {
+			t.Errorf("%s: %+v, want exit %s", name, x, strconv.Itoa(cmd.ProcessState.ExitCode()))
+		}
+	}
+}
