@@ -10,7 +10,7 @@ SEED    ?= 0
 CITY    ?= demo
 
 .DEFAULT_GOAL := help
-.PHONY: help build man packaging release-check demo test short bench screenshots fuzz faults fmt lint budgets clean
+.PHONY: help build man packaging release-check demo test short bench bench-peers screenshots fuzz faults fmt lint budgets clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 15
@@ -46,6 +46,9 @@ short: ## the same without the race detector and the long drills
 
 bench: build ## the figures of docs/benchmarks.md
 	go test -run '^$$' -bench . -benchtime 1s ./...
+
+bench-peers: build ## gcity beside runit, tmux, supervisord and process-compose (N=100,500 RUNS=3 PEERS=gcity,floor,tmux; needs cgroups)
+	@go run ./internal/benchpeers -gcity bin/gcity -n '$(N)' -runs '$(RUNS)' -peers '$(PEERS)'
 
 screenshots: ## the pictures of README and docs, and the tour (needs the font DejaVu Sans Mono)
 	go run ./screenshots

@@ -30,6 +30,7 @@ var byPath = map[string]string{
 	"city/citytest/":             "for tests",
 	"screenshots/":               "writes pictures for the project",
 	"internal/faults/":           "damages cities of its own on purpose",
+	"internal/benchpeers/":       "folders and control groups of its own",
 	"internal/ownership/":        "reads what the user wrote, after a look at its owner",
 	"internal/toml/":             "reads what the user wrote",
 	"trust/":                     "the user's ledger, and what a city would run",

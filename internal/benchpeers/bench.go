@@ -1,0 +1,162 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+)
+
+// What runs agents at rest: a process that does nothing.
+const rest = "sleep 1000000"
+
+// settle is the pause between a start and the first measurement: runit delays the restart of younger services.
+const settle = 1500 * time.Millisecond
+
+// between is the pause between two kills, so that each replacement is measured alone.
+const between = 50 * time.Millisecond
+
+// bed is what all sessions of a run share.
+type bed struct {
+	options
+	dir    string
+	groups *groups
+	opened int
+	self   string
+	faults []string // measurements that failed
+}
+
+// bench measures all peers and prints the tables.
+func bench(ctx context.Context, o options) (err error) {
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	found, missing, err := choose(peers(o.gcity, self), o.peers)
+	if err != nil {
+		return err
+	}
+	for _, name := range missing {
+		fmt.Fprintf(o.log, "%s is not installed: skipped\n", name)
+	}
+	b := &bed{options: o, self: self}
+	if b.groups, err = newGroups(); err != nil {
+		return err
+	}
+	defer b.groups.remove()
+	if b.dir, err = os.MkdirTemp("", groupPrefix); err != nil {
+		return err
+	}
+	defer os.RemoveAll(b.dir)
+	begun := time.Now()
+	fmt.Fprintf(o.out, "%s\n", machine(begun))
+	for _, n := range o.sizes {
+		t := newTable(names(found))
+		b.size(ctx, t, found, n)
+		fmt.Fprintf(o.out, "\n### %d agents\n\n%s", n, t.markdown())
+	}
+	for _, fault := range b.faults {
+		fmt.Fprintf(o.out, "\nfailed: %s\n", fault)
+	}
+	fmt.Fprintf(o.log, "took %s\n", time.Since(begun).Round(time.Second))
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return nil
+}
+
+// size measures all peers with n agents, one after the other in each run.
+func (b *bed) size(ctx context.Context, t *table, found []peer, n int) {
+	for run := range b.runs {
+		for _, p := range found {
+			if ctx.Err() != nil {
+				return
+			}
+			fmt.Fprintf(b.log, "%d agents, run %d of %d: %s\n", n, run+1, b.runs, p.name)
+			b.note(p, n, b.active(ctx, t, p, n))
+		}
+	}
+}
+
+// note keeps an error for the end of the report.
+func (b *bed) note(p peer, n int, err error) {
+	if err != nil && !errors.Is(err, context.Canceled) {
+		b.faults = append(b.faults, fmt.Sprintf("%s with %d agents: %v", p.name, n, err))
+	}
+}
+
+// active measures start, replacement, status and stop of one manager.
+func (b *bed) active(ctx context.Context, t *table, p peer, n int) (err error) {
+	s, err := b.open(ctx, p, n, rest)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.close()) }()
+	t.add("start all, s", p.name, s.wall.Seconds())
+	t.add("start all, CPU s", p.name, s.cpu.Seconds())
+	if err := pause(ctx, settle); err != nil {
+		return err
+	}
+	took, err := b.replacements(ctx, s)
+	if len(took) > 0 {
+		t.add("kill -9 to replacement, median ms", p.name, median(took))
+		t.add("kill -9 to replacement, p99 ms", p.name, quantile(took, 0.99))
+		t.add("kill -9 to replacement, max ms", p.name, quantile(took, 1))
+	}
+	return err
+}
+
+// replacements kills agents all over the manager, each once, and returns the times until they were replaced, in ms.
+func (b *bed) replacements(ctx context.Context, s *session) ([]float64, error) {
+	var took []float64
+	n := len(s.site.names)
+	kills := min(b.kills, n)
+	for i, begun := 0, time.Now(); i < kills && time.Since(begun) < b.killFor; i++ {
+		d, err := s.replace(ctx, s.site.names[i*n/kills])
+		if err != nil {
+			return took, fmt.Errorf("replacement: %w", err)
+		}
+		took = append(took, ms(d))
+		if err := pause(ctx, between); err != nil {
+			return took, err
+		}
+	}
+	return took, nil
+}
+
+// pause waits, or returns why the run ends.
+func pause(ctx context.Context, d time.Duration) error {
+	select {
+	case <-time.After(d):
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+func ms(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
+
+func names(found []peer) []string {
+	var all []string
+	for _, p := range found {
+		all = append(all, p.name)
+	}
+	return all
+}
+
+// machine describes where and when the figures were taken.
+func machine(now time.Time) string {
+	cpus, _ := os.ReadFile("/proc/cpuinfo")
+	model, _, _ := strings.Cut(after(string(cpus), "model name"), "\n")
+	release, _ := os.ReadFile("/proc/sys/kernel/osrelease")
+	return fmt.Sprintf("Taken on %s in one sitting: %d cores (%s), Linux %s.",
+		now.Format(time.DateOnly), strings.Count(string(cpus), "processor\t:"),
+		strings.Trim(model, ":\t "), strings.TrimSpace(string(release)))
+}
+
+func after(text, mark string) string {
+	_, rest, _ := strings.Cut(text, mark)
+	return rest
+}
