@@ -104,8 +104,8 @@ func (m *model) listCities() {
 		return
 	}
 	rows := append([]sister(nil), m.fleet.rows...)
-	t.rows = arrange(rows, t.rows, (*sister).key, m.ranked, m.handsOn())
-	t.fill(func(c *sister) bool { return m.cityFilter.passes(c, m.look.health(c), c.why(m.now)) }, nil)
+	t.rows = arrange(rows, t.rows, (*sister).Key, m.ranked, m.handsOn())
+	t.fill(func(c *sister) bool { return c.passes(&m.cityFilter, cityHealth(&m.look, c), c.why(m.now)) }, nil)
 	all := m.allNeeds()
 	for i, n := range all {
 		if n.city.info.Name == m.needOf[0] && n.need.agent == m.needOf[1] {
@@ -265,7 +265,7 @@ func (m *model) cityNames([]string) []word {
 	}
 	for i := range m.fleet.rows {
 		if c := &m.fleet.rows[i]; c.info.Name != m.at {
-			all = append(all, word{c.info.Name, m.look.health(c).word})
+			all = append(all, word{c.info.Name, cityHealth(&m.look, c).word})
 		}
 	}
 	return all

@@ -148,7 +148,7 @@ type agents struct {
 
 func newAgents() agents { return agents{table: newTable[agentRow]()} }
 
-func (r *agentRow) key() string { return r.name }
+func (r *agentRow) Key() string { return r.name }
 
 // update takes a snapshot's agents. With still set the known ones keep their order.
 func (r *agents) update(agents []city.Agent, still bool) {
@@ -159,5 +159,13 @@ func (r *agents) update(agents []city.Agent, still bool) {
 		rows[i] = newAgentRow(&agents[i])
 		r.measured = r.measured || rows[i].usage != nil
 	}
-	r.rows = arrange(rows, r.rows, (*agentRow).key, r.rank(), still)
+	r.rows = arrange(rows, r.rows, (*agentRow).Key, r.rank(), still)
+}
+
+// inState is a state behind "is".
+func inState(s city.State) string {
+	if s == city.Backoff {
+		return "in backoff"
+	}
+	return string(s)
 }

@@ -2,8 +2,6 @@ package tui
 
 import (
 	"fmt"
-	"slices"
-	"strconv"
 	"strings"
 
 	"gcity/city"
@@ -11,7 +9,7 @@ import (
 )
 
 // sign is the glyph and the token of a state; the word stands beside it.
-func (l *look) sign(s city.State) (string, themes.Token) {
+func agentSign(l *look, s city.State) (string, themes.Token) {
 	switch s {
 	case city.Running:
 		return l.glyph.Running, themes.Good
@@ -35,16 +33,16 @@ func (l *look) sign(s city.State) (string, themes.Token) {
 
 // stateSign is the glyph, the word and the token of how an agent is: its state, unless it runs and is stuck.
 func (m *model) stateSign(r *agentRow) (string, themes.Token) {
-	sign, word, token := m.look.condition(r.state, r.stuck != nil)
+	sign, word, token := agentCondition(&m.look, r.state, r.stuck != nil)
 	return sign + " " + word, token
 }
 
 // condition is the same of any agent.
-func (l *look) condition(s city.State, stuck bool) (sign, word string, token themes.Token) {
+func agentCondition(l *look, s city.State, stuck bool) (sign, word string, token themes.Token) {
 	if stuck && s == city.Running {
 		return l.glyph.Alert, "stuck", themes.Warn
 	}
-	sign, token = l.sign(s)
+	sign, token = agentSign(l, s)
 	return sign, string(s), token
 }
 
@@ -105,48 +103,8 @@ func (m *model) tail(r *agentRow) outlook {
 	return same("attached")
 }
 
-// rowState is how a row of a list is marked.
-type rowState struct {
-	cursor, marked, focus bool
-	stray                 bool // the filter leaves it out by now
-}
-
-// name is how the row's name is painted.
-func (s *rowState) name() themes.Token {
-	switch {
-	case s.stray:
-		return themes.Off
-	case s.cursor:
-		return themes.Title
-	}
-	return themes.Text
-}
-
 func (m *model) rowState(r *agentRow, focus bool) rowState {
 	return rowState{cursor: r.name == m.agents.chosen, marked: m.agents.marks[r.name], focus: focus, stray: m.agents.list.strays[r.name]}
-}
-
-// start begins a row: cursor, mark, a blank.
-func (k *look) start(s rowState) line {
-	l := line{look: k}
-	if s.cursor && s.focus {
-		l.here = true
-	}
-	cursor, token := " ", themes.Text
-	if s.cursor {
-		cursor, token = k.glyph.Cursor, themes.Dim
-		if s.focus {
-			token = themes.Accent
-		}
-	}
-	l.add(token, cursor)
-	mark := " "
-	if s.marked {
-		mark = k.glyph.Mark
-	}
-	l.add(themes.Accent, mark)
-	l.add(themes.Text, " ")
-	return l
 }
 
 func (m *model) agentHeads(c columns, w int) string {
@@ -198,7 +156,7 @@ func (m *model) whyCell(l *line, r *agentRow, w int) {
 	if r.state == city.Suspended || r.state == city.Exited {
 		b.token = themes.Dim
 	}
-	_, b.tailToken = m.look.sign(r.state)
+	_, b.tailToken = agentSign(&m.look, r.state)
 	switch {
 	case r.stuck != nil:
 		b.token, b.tailToken = themes.Warn, themes.Warn
@@ -206,54 +164,6 @@ func (m *model) whyCell(l *line, r *agentRow, w int) {
 		b.tailToken = themes.Accent
 	}
 	m.look.because(l, b, w)
-}
-
-// because is a reason with what belongs to it.
-type because struct {
-	text      string
-	token     themes.Token
-	tail      outlook
-	tailToken themes.Token
-}
-
-// because fills a cell: the text, shortened, and its tail, never shortened as long as it fits at all; in few words where
-// that leaves the text more than a beginning.
-func (k *look) because(l *line, b because, w int) {
-	const beginning = 16
-	text, tail, more := b.text, b.tail.full, k.glyph.More
-	if w-width(tail)-3 < min(width(text), beginning) {
-		tail = b.tail.brief
-	}
-	if tail == "" || width(tail)+3 > w {
-		if tail != "" {
-			text = tail
-		}
-		l.add(b.token, fit(text, w, more))
-		return
-	}
-	room := w - width(tail) - 3
-	if room < 10 {
-		l.add(b.token, fit(tail, w, more))
-		return
-	}
-	text = cut(text, room, more)
-	l.add(b.token, text)
-	if text != "" {
-		l.add(themes.Dim, " "+k.glyph.Dot+" ")
-	}
-	l.add(b.tailToken, tail)
-	l.space(w - width(text) - width(tail) - 3)
-	if text == "" {
-		l.space(3)
-	}
-}
-
-// number shows 0 as a dash: nothing to see.
-func number(n int) string {
-	if n == 0 {
-		return "-"
-	}
-	return strconv.Itoa(n)
 }
 
 // noAgents says why the list is empty and what would fill it.
@@ -285,9 +195,6 @@ func (m *model) search(f *filter) string {
 	return strings.Join(parts, " ")
 }
 
-// found says how much of a list is shown.
-func (l *list) found() string { return fmt.Sprintf("%d of %d", len(l.shown), l.total) }
-
 // ruleNote is what the panel's rule says at its end about what is hidden, where its title does not.
 func (m *model) ruleNote(tabs []tab, l *list, f *filter) string {
 	text := m.search(f)
@@ -295,9 +202,4 @@ func (m *model) ruleNote(tabs []tab, l *list, f *filter) string {
 		return ""
 	}
 	return text + "  " + l.found()
-}
-
-// titled reports whether a title says what is searched for.
-func titled(tabs []tab) bool {
-	return slices.ContainsFunc(tabs, func(t tab) bool { return t.search != "" })
 }

@@ -111,7 +111,7 @@ func (m *model) automationDetails(h *history) []string {
 	if r == nil || !ok {
 		return []string{"This automation is no longer part of the city."}
 	}
-	sign, token := m.look.automationSign(r.state)
+	sign, token := automationSign(&m.look, r.state)
 	state := m.look.paint(token, sign+" "+string(r.state))
 	if soon := r.soon(m.now).full; soon != "" {
 		state += " " + m.look.glyph.Dot + " " + soon
@@ -255,7 +255,7 @@ func (m *model) automationStrip(r *automationRow, w int) []string {
 	if !ok {
 		return lines
 	}
-	sign, token := m.look.automationSign(r.state)
+	sign, token := automationSign(&m.look, r.state)
 	head := sign + " " + string(r.state)
 	if soon := r.soon(m.now).full; soon != "" {
 		head += dot + soon

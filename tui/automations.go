@@ -193,7 +193,7 @@ type automations struct {
 	table[automationRow, *automationRow]
 }
 
-func (r *automationRow) key() string { return r.name }
+func (r *automationRow) Key() string { return r.name }
 
 // update takes a snapshot's automations. With still set the known ones keep their order.
 func (a *automations) update(all []city.Automation, still bool) {
@@ -203,7 +203,7 @@ func (a *automations) update(all []city.Automation, still bool) {
 		rows[i] = newAutomationRow(&all[i])
 		rows[i].hand = a.hand
 	}
-	a.rows = arrange(rows, a.rows, (*automationRow).key, a.rank(), still)
+	a.rows = arrange(rows, a.rows, (*automationRow).Key, a.rank(), still)
 }
 
 // toIlls puts the cursor on the first that needs a person, unless a hand has put it elsewhere: the header has sent one here.

@@ -7,7 +7,7 @@ import (
 )
 
 // automationSign is the glyph and the token of an automation's state; the word stands beside it.
-func (l *look) automationSign(s automationState) (string, themes.Token) {
+func automationSign(l *look, s automationState) (string, themes.Token) {
 	switch s {
 	case automationBroken:
 		return l.glyph.Alert, themes.Bad
@@ -91,7 +91,7 @@ func (m *model) automationLine(r *automationRow, c automationColumns, w int, foc
 	more := m.look.glyph.More
 	s := rowState{cursor: r.name == m.automations.chosen, marked: m.automations.marks[r.name], focus: focus, stray: m.automations.list.strays[r.name]}
 	l := m.look.start(s)
-	sign, token := m.look.automationSign(r.state)
+	sign, token := automationSign(&m.look, r.state)
 	l.add(token, fit(sign+" "+string(r.state), c.state, more))
 	l.space(c.gap)
 	l.add(s.name(), fitName(r.shown, c.name, more))

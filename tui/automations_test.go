@@ -1,6 +1,8 @@
 package tui
 
 import (
+	"gcity/tui/tuitest"
+
 	"context"
 	"errors"
 	"log/slog"
@@ -54,7 +56,7 @@ func TestTheCursorIsOnWhatFails(t *testing.T) {
 
 func TestAutomationsSayHowTheyAreAndWhy(t *testing.T) {
 	s := automated(t, 160, 34)
-	s.send(keyPress("4"))
+	s.send(tuitest.KeyPress("4"))
 	s.shows(
 		"4 Automations 8 (1 due, 1 failing, 1 broken)",
 		"! 1 automation failing, 1 broken; 4 shows them",
@@ -354,7 +356,7 @@ func TestAutomationReasonsOfSeveralLines(t *testing.T) {
 		a.Reason = "automation.gate: there is no gate \"x\"\nautomation.foo: unknown key"
 	})
 	s.automation("db-health", func(a *city.Automation) { a.Gate, a.When = "condition", "test -e flag &&\n  test -e go\n" })
-	s.send(keyPress("4"))
+	s.send(tuitest.KeyPress("4"))
 	s.shows(`there is no gate "x" and 1 more`, "condition test -e flag && test -e go")
 	s.hides("␊")
 	for s.m.automations.chosen != "wisp-compact" {

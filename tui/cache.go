@@ -1,20 +1,5 @@
 package tui
 
-// panel is one of the places that can have the focus.
-type panel int
-
-const (
-	panelAgents panel = iota
-	panelPools
-	panelQuarantine
-	panelAutomations
-	panelEvents
-	panelWatchdogs
-	panelPeek
-	panelDetail // never has the focus
-	panels
-)
-
 // panelKey is all that a panel's lines depend on, besides look and mode, which never change.
 type panelKey struct {
 	w, h   int

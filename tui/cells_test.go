@@ -1,8 +1,12 @@
 package tui
 
 import (
+	"gcity/tui/tuitest"
+
 	"strings"
 	"testing"
+
+	"gcity/internal/screen"
 
 	"github.com/charmbracelet/x/ansi"
 )
@@ -81,7 +85,7 @@ func FuzzCells(f *testing.F) {
 		rows := chop(line, w)
 		var text strings.Builder
 		for _, r := range rows {
-			onlyText(t, r)
+			tuitest.OnlyText(t, r)
 			if ansi.StringWidth(r) > w {
 				t.Fatalf("%q is wider than %d", r, w)
 			}
@@ -94,7 +98,7 @@ func FuzzCells(f *testing.F) {
 			t.Fatalf("from(%q, %d) has %d columns, want %d", line, n, got, want)
 		}
 		painted := over(line, stretch{n, n + w, "\x1b[7m"})
-		onlyText(t, painted)
+		tuitest.OnlyText(t, painted)
 		if !strings.HasPrefix(ansi.Strip(painted), ansi.Strip(line)) {
 			t.Fatalf("painting changes %q to %q", line, painted)
 		}
@@ -102,4 +106,9 @@ func FuzzCells(f *testing.F) {
 }
 
 // terminalLine is the first line that a terminal would show of some output.
-func terminalLine(raw string) string { return terminalWith(raw).Lines(usualCols, usualRows)[0] }
+func terminalLine(raw string) string {
+	const cols, rows = 80, 24
+	s := screen.New(cols, rows, rows)
+	_, _ = s.Write([]byte(raw)) // never fails
+	return s.Lines(cols, rows)[0]
+}

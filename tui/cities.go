@@ -40,7 +40,7 @@ func (m *model) cityItems() []item {
 		return nil
 	}
 	rows := append([]sister(nil), m.fleet.rows...)
-	rows = arrange(rows, nil, (*sister).key, m.ranked, false)
+	rows = arrange(rows, nil, (*sister).Key, m.ranked, false)
 	name := 4
 	for i := range rows {
 		name = max(name, min(28, width(rows[i].shown)))
@@ -53,7 +53,7 @@ func (m *model) cityItems() []item {
 	}
 	for i := range rows {
 		c := rows[i]
-		h := m.look.health(&c)
+		h := cityHealth(&m.look, &c)
 		mark := "  "
 		if c.info.Name == m.at && m.at != "" {
 			mark = m.look.glyph.Done + " "

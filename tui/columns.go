@@ -1,11 +1,7 @@
 package tui
 
 import (
-	"fmt"
-	"math"
 	"slices"
-
-	"gcity/city"
 )
 
 // columns are the widths of the Agents panel; 0 = dropped.
@@ -74,33 +70,4 @@ func agentColumns(w int, n needs) columns {
 	}
 	c.why = max(0, rest())
 	return c
-}
-
-// cpuText is how busy a process tree is, in at most five columns up to 99 processors: "0.4%", "12.0%", "340%".
-func cpuText(u *city.Usage) string {
-	switch {
-	case u == nil || math.IsNaN(u.CPU) || u.CPU < 0:
-		return "-"
-	case u.CPU < 99.95:
-		return fmt.Sprintf("%.1f%%", u.CPU)
-	}
-	return fmt.Sprintf("%.0f%%", min(u.CPU, 99999))
-}
-
-// memText is the memory of a process tree in at most five columns: "640K", "310M", "1.2G".
-func memText(u *city.Usage) string {
-	if u == nil || u.RSS <= 0 {
-		return "-"
-	}
-	n := float64(u.RSS) / 1024
-	for _, unit := range []string{"K", "M", "G"} {
-		switch {
-		case n < 9.95 && unit == "G":
-			return fmt.Sprintf("%.1f%s", n, unit)
-		case n < 1023.5:
-			return fmt.Sprintf("%.0f%s", n, unit)
-		}
-		n /= 1024
-	}
-	return fmt.Sprintf("%.0fT", min(n, 9999))
 }

@@ -67,7 +67,7 @@ func (m *model) detailStrip(w, h int) []string {
 		if r.exit != nil {
 			parts = append(parts, "last "+lastExit(r.exit)+", "+age(m.now.Sub(r.exit.At))+" ago")
 		}
-		drawn := m.spark(r.name)
+		drawn := m.agents.pulses.draw(r.name, m.now, &m.look.glyph)
 		text := cut(strings.Join(parts, dot), w-2, more)
 		l.add(themes.Dim, text)
 		if room := w - l.used - 1 - width(drawn); drawn != "" && room >= 2 {

@@ -60,8 +60,8 @@ func (m *model) details(name string, w int) []string {
 		m.field("declared", m.declaredText(a.Source, a.Patched)),
 		m.field("session", m.sessionText(a)),
 	)
-	if drawn := m.sparkText(a.Name); drawn != "" {
-		lines = append(lines, m.field("activity", drawn))
+	if drawn := m.agents.pulses.draw(a.Name, m.now, &m.look.glyph); drawn != "" {
+		lines = append(lines, m.field("activity", m.look.paint(themes.Accent, drawn)+m.look.paint(themes.Dim, "  output of the last 10 minutes")))
 	}
 	if u := a.Usage; u != nil {
 		lines = append(lines, m.field("takes", cpuText(u)+" of a processor, "+memText(u)+" in "+process(u.Procs)))

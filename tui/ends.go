@@ -6,12 +6,6 @@ import (
 	"gcity/city"
 )
 
-// outlook is what will happen to an agent by itself, and when: in full, and in as few words as beside its state will do.
-// The zero value says that nothing is known to happen.
-type outlook struct{ full, brief string }
-
-func same(text string) outlook { return outlook{text, text} }
-
 // near is how close the end of an idle agent is when its row says so.
 const near = time.Minute
 

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"unicode"
 
+	"charm.land/bubbles/v2/key"
 	"charm.land/bubbles/v2/textinput"
 	tea "charm.land/bubbletea/v2"
 )
@@ -42,18 +43,23 @@ func oldEntry(text string) entry {
 // after the cursor either: bubbles 2.1.1 panics when that is the last character.
 func editing() textinput.KeyMap {
 	return textinput.KeyMap{
-		CharacterBackward:       bind("a character back", "left", "ctrl+b"),
-		CharacterForward:        bind("a character on", "right", "ctrl+f"),
-		WordBackward:            bind("a word back", "ctrl+left", "alt+left", "alt+b"),
-		WordForward:             bind("a word on", "ctrl+right", "alt+right", "alt+f"),
-		LineStart:               bind("to the beginning", "home", "ctrl+a"),
-		LineEnd:                 bind("to the end", "end", "ctrl+e"),
-		DeleteCharacterBackward: bind("delete the character before", "backspace", "ctrl+h"),
-		DeleteCharacterForward:  bind("delete the character after", "delete", "ctrl+d"),
-		DeleteWordBackward:      bind("delete the word before", "ctrl+w", "alt+backspace"),
-		DeleteBeforeCursor:      bind("delete all before", "ctrl+u"),
-		DeleteAfterCursor:       bind("delete all after", "ctrl+k"),
+		CharacterBackward:       editKey("a character back", "left", "ctrl+b"),
+		CharacterForward:        editKey("a character on", "right", "ctrl+f"),
+		WordBackward:            editKey("a word back", "ctrl+left", "alt+left", "alt+b"),
+		WordForward:             editKey("a word on", "ctrl+right", "alt+right", "alt+f"),
+		LineStart:               editKey("to the beginning", "home", "ctrl+a"),
+		LineEnd:                 editKey("to the end", "end", "ctrl+e"),
+		DeleteCharacterBackward: editKey("delete the character before", "backspace", "ctrl+h"),
+		DeleteCharacterForward:  editKey("delete the character after", "delete", "ctrl+d"),
+		DeleteWordBackward:      editKey("delete the word before", "ctrl+w", "alt+backspace"),
+		DeleteBeforeCursor:      editKey("delete all before", "ctrl+u"),
+		DeleteAfterCursor:       editKey("delete all after", "ctrl+k"),
 	}
+}
+
+// editKey is what a key of a line does and the keys that do it.
+func editKey(does string, keys ...string) key.Binding {
+	return key.NewBinding(key.WithKeys(keys...), key.WithHelp(strings.Join(keys, " "), does))
 }
 
 // String is what has been typed.

@@ -1,6 +1,8 @@
 package tui
 
 import (
+	"gcity/tui/tuitest"
+
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -10,7 +12,7 @@ import (
 
 func strike(e *entry, keys ...string) {
 	for _, k := range keys {
-		e.key(keyPress(k))
+		e.key(tuitest.KeyPress(k))
 	}
 }
 
@@ -45,7 +47,7 @@ func TestEntryTellsWhetherTheTextChanged(t *testing.T) {
 		key  string
 		want bool
 	}{{"left", false}, {"x", true}, {"ctrl+e", false}, {"ctrl+k", false}, {"backspace", true}, {"ctrl+g", false}} {
-		if got := e.key(keyPress(c.key)); got != c.want {
+		if got := e.key(tuitest.KeyPress(c.key)); got != c.want {
 			t.Errorf("%s: %v", c.key, got)
 		}
 	}
@@ -54,7 +56,7 @@ func TestEntryTellsWhetherTheTextChanged(t *testing.T) {
 // Reading the clipboard would start a program of the person's PATH; the terminal pastes by itself.
 func TestEntryRunsNothingToPaste(t *testing.T) {
 	e := newEntry("")
-	if _, cmd := e.input.Update(keyPress("ctrl+v")); cmd != nil {
+	if _, cmd := e.input.Update(tuitest.KeyPress("ctrl+v")); cmd != nil {
 		t.Error("ctrl+v asks for something to be run")
 	}
 }

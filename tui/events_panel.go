@@ -111,7 +111,7 @@ func (t *timeline) refill(f *filter, seq uint64) {
 	at := 0
 	for i := range t.rows {
 		r := &t.rows[i]
-		if t.who != "" && r.event.Subject != t.who && r.event.Actor != t.who || f.active() && !f.event(r, t.now) {
+		if t.who != "" && r.event.Subject != t.who && r.event.Actor != t.who || f.active() && !r.passes(f, t.now) {
 			continue
 		}
 		if r.event.Seq <= seq {

@@ -1,6 +1,8 @@
 package tui
 
 import (
+	"gcity/tui/tuitest"
+
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -42,7 +44,7 @@ func TestFilterOfEvents(t *testing.T) {
 		"exit 3": true, "~agcr": true, "!exit": false, "type:crash exit since:6m !subject:scout": true, "": true,
 	} {
 		f := parseFilter(text)
-		if f.event(&row, epoch) != want {
+		if row.passes(&f, epoch) != want {
 			t.Errorf("%q: %v", text, !want)
 		}
 	}
@@ -137,23 +139,23 @@ func TestAnEventThatComesInIsNotMeant(t *testing.T) {
 		s.wait(guard / 2)
 		came(902+i, "idle")
 	}
-	s.send(keyPress("enter"))
+	s.send(tuitest.KeyPress("enter"))
 	s.shows("about       worker-2")
 	s.press("esc") // time goes on meanwhile
 	s.press("enter")
 	s.shows("about       idle")
 	s.press("esc")
 	came(910, "builder")
-	s.send(keyPress("r"))
+	s.send(tuitest.KeyPress("r"))
 	s.shows("Restart idle?")
 	s.press("n")
 	came(911, "chatty")
-	s.send(keyPress("k"))
+	s.send(tuitest.KeyPress("k"))
 	if got := s.m.events.selected().subject; got != "idle" && got != "builder" || !s.m.events.frozen {
 		t.Errorf("up from what was seen is %s", got)
 	}
-	s.send(keyPress("G"))
-	s.send(keyPress("enter"))
+	s.send(tuitest.KeyPress("G"))
+	s.send(tuitest.KeyPress("enter"))
 	s.shows("about       chatty") // a hand has put the cursor there
 }
 

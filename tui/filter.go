@@ -2,7 +2,6 @@ package tui
 
 import (
 	"strings"
-	"time"
 
 	"github.com/sahilm/fuzzy"
 )
@@ -40,136 +39,18 @@ func parseFilter(text string) filter {
 	return f
 }
 
+// matches reports whether all terms hold; hit says whether a row has what a term names.
+func (f *filter) matches(hit func(t *clause) bool) bool {
+	for i := range f.terms {
+		if t := &f.terms[i]; hit(t) == t.not {
+			return false
+		}
+	}
+	return true
+}
+
+// active reports whether the filter has a term.
 func (f *filter) active() bool { return len(f.terms) > 0 }
-
-// clears says which key takes a filter away.
-func (m *model) clears() string { return m.keys.keyOf("view.back") + " clears the filter." }
-
-// agent reports whether an agent's row passes.
-func (f *filter) agent(r *agentRow) bool {
-	for i := range f.terms {
-		t := &f.terms[i]
-		var hit bool
-		switch t.field {
-		case "state":
-			hit = strings.HasPrefix(string(r.state), t.word) || r.stuck != nil && strings.HasPrefix("stuck", t.word)
-		case "pool":
-			hit = r.pool != "" && begins(r.pool, t.word)
-		case "rig":
-			hit = strings.HasPrefix(strings.ToLower(r.rig), t.word)
-		case "provider":
-			hit = strings.HasPrefix(strings.ToLower(r.provider), t.word)
-		case "name":
-			hit = strings.HasPrefix(strings.ToLower(r.name), t.word)
-		default:
-			hit = t.in(r.shown) || !t.fuzzy && (t.in(string(r.state)) || t.in(r.why) || r.stuck != nil && t.in("stuck") || r.attached() && t.in("attached"))
-		}
-		if hit == t.not {
-			return false
-		}
-	}
-	return true
-}
-
-// pool reports whether a pool's row passes.
-func (f *filter) pool(r *poolRow, now time.Time) bool {
-	for i := range f.terms {
-		t := &f.terms[i]
-		var hit bool
-		switch t.field {
-		case "state":
-			hit = strings.HasPrefix(string(r.state(now)), t.word)
-		case "rig":
-			hit = strings.HasPrefix(strings.ToLower(r.rig), t.word)
-		case "pool", "name":
-			hit = begins(r.name, t.word)
-		case "":
-			hit = t.in(r.shown)
-			if !hit && !t.fuzzy {
-				why, _ := r.why(now)
-				hit = t.in(string(r.state(now))) || t.in(why) || t.in(r.leaving().full)
-			}
-		}
-		if hit == t.not {
-			return false
-		}
-	}
-	return true
-}
-
-// automation reports whether an automation's row passes.
-func (f *filter) automation(r *automationRow) bool {
-	for i := range f.terms {
-		t := &f.terms[i]
-		var hit bool
-		switch t.field {
-		case "state":
-			hit = strings.HasPrefix(string(r.state), t.word)
-		case "rig":
-			hit = strings.HasPrefix(strings.ToLower(r.rig), t.word)
-		case "pool":
-			hit = r.pool != "" && begins(r.pool, t.word)
-		case "name":
-			hit = strings.HasPrefix(strings.ToLower(r.name), t.word)
-		case "":
-			hit = t.in(r.shown) || !t.fuzzy && (t.in(string(r.state)) || t.in(r.why("")))
-		}
-		if hit == t.not {
-			return false
-		}
-	}
-	return true
-}
-
-// watchdog reports whether a watchdog's row passes.
-func (f *filter) watchdog(r *watchdogRow) bool {
-	for i := range f.terms {
-		t := &f.terms[i]
-		var hit bool
-		switch t.field {
-		case "state":
-			hit = strings.HasPrefix(r.word, t.word)
-		case "name":
-			hit = begins(r.name, t.word) || begins(r.watches, t.word)
-		case "":
-			hit = t.in(r.shown) || !t.fuzzy && (t.in(r.word) || t.in(r.watches) || t.in(r.whoJudges()) || t.in(r.told))
-		}
-		if hit == t.not {
-			return false
-		}
-	}
-	return true
-}
-
-// event reports whether an event's row passes: "type:" and "subject:" by their beginning or that of a part behind a dot or
-// a slash, "by:" who caused it, "since:10m" how long ago at most; what is no duration yet leaves nothing out.
-func (f *filter) event(r *eventRow, now time.Time) bool {
-	for i := range f.terms {
-		t := &f.terms[i]
-		var hit bool
-		switch t.field {
-		case "type":
-			_, verb, _ := strings.Cut(strings.ToLower(r.kind), ".")
-			hit = strings.HasPrefix(strings.ToLower(r.kind), t.word) || strings.HasPrefix(verb, t.word)
-		case "subject", "name":
-			hit = begins(r.subject, t.word)
-		case "by":
-			hit = begins(r.event.Actor, t.word)
-		case "since":
-			ago, err := time.ParseDuration(t.word)
-			if err != nil {
-				continue
-			}
-			hit = now.Sub(r.event.TS) <= ago
-		default:
-			hit = t.in(r.kind + " " + r.subject + " " + r.message)
-		}
-		if hit == t.not {
-			return false
-		}
-	}
-	return true
-}
 
 // begins reports whether a qualified name begins with a word, with or without its rig.
 func begins(name, word string) bool {
@@ -178,6 +59,7 @@ func begins(name, word string) bool {
 	return strings.HasPrefix(name, word) || bare != "" && strings.HasPrefix(bare, word)
 }
 
+// in reports whether a text has the term's word.
 func (t *clause) in(text string) bool {
 	text = strings.ToLower(text)
 	if t.fuzzy {

@@ -237,17 +237,6 @@ func (f *finder) does() string {
 	return cmp.Or(f.verb, "runs it")
 }
 
-// hints are what keys do, in one line of w columns: what has no room goes from the end, but the last one, which leads out,
-// stays.
-func hints(w int, all ...string) string {
-	const between = "   "
-	text := func() string { return strings.Join(all, between) }
-	for len(all) > 1 && width(text()) > w {
-		all = slices.Delete(all, len(all)-2, len(all)-1)
-	}
-	return text()
-}
-
 // finderSheet draws it, h lines at most, and says where the cursor of the typed text is.
 func (m *model) finderSheet(w, h int) (lines []string, x, y int) {
 	f := m.finder

@@ -145,7 +145,7 @@ func Troubles(s *city.Snapshot) []string {
 	return p
 }
 
-func (c *sister) key() string { return c.info.Name }
+func (c *sister) Key() string { return c.info.Name }
 
 // health is how a city is, in a word: its sign, its token, and how urgent it is, 0 the most.
 type health struct {
@@ -154,7 +154,7 @@ type health struct {
 	rank       int
 }
 
-func (l *look) health(c *sister) health {
+func cityHealth(l *look, c *sister) health {
 	g := &l.glyph
 	switch c.info.Status {
 	case city.CityCrashed:
@@ -273,7 +273,7 @@ func (f *fleet) elsewhere(name string) int {
 
 // ranked orders cities: what needs a person first, then by name.
 func (m *model) ranked(a, b *sister) int {
-	return cmp.Or(m.look.health(a).rank-m.look.health(b).rank, city.CompareNames(a.info.Name, b.info.Name))
+	return cmp.Or(cityHealth(&m.look, a).rank-cityHealth(&m.look, b).rank, city.CompareNames(a.info.Name, b.info.Name))
 }
 
 // fleetNeed is an agent that waits for a person, with its city.
@@ -299,10 +299,8 @@ func (m *model) allNeeds() []fleetNeed {
 }
 
 // passes reports whether a city's row passes a filter: state: and name: are about the city.
-func (f *filter) passes(c *sister, h health, why string) bool {
-	for i := range f.terms {
-		t := &f.terms[i]
-		var hit bool
+func (c *sister) passes(f *filter, h health, why string) bool {
+	return f.matches(func(t *clause) (hit bool) {
 		switch t.field {
 		case "state":
 			hit = strings.HasPrefix(h.word, t.word)
@@ -311,9 +309,6 @@ func (f *filter) passes(c *sister, h health, why string) bool {
 		case "":
 			hit = t.in(c.shown) || !t.fuzzy && (t.in(h.word) || t.in(why) || t.in(plain(c.info.Path)))
 		}
-		if hit == t.not {
-			return false
-		}
-	}
-	return true
+		return hit
+	})
 }

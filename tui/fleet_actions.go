@@ -273,7 +273,7 @@ func (m *model) sisterLines(name string) []string {
 	if c == nil {
 		return []string{plain(name) + " is not registered any more."}
 	}
-	h, b := m.look.health(c), &c.brief
+	h, b := cityHealth(&m.look, c), &c.brief
 	lines := []string{m.look.paint(h.token, h.sign+" "+h.word) + " " + c.why(m.now), "", m.field("folder", plain(c.info.Path))}
 	if !c.info.Since.IsZero() {
 		lines = append(lines, m.field("since", clock(c.info.Since, m.now)))
@@ -299,7 +299,7 @@ func (m *model) sisterLines(name string) []string {
 		lines = append(lines, m.look.paint(themes.Bad, m.look.glyph.Alert)+" "+p)
 	}
 	for _, n := range b.needs {
-		sign, word, token := m.look.condition(n.state, n.stuck)
+		sign, word, token := agentCondition(&m.look, n.state, n.stuck)
 		if word == string(n.state) {
 			word = inState(n.state)
 		}

@@ -92,7 +92,7 @@ func (m *model) cityRow(c *sister, cols fleetColumns, w int, focus bool) string 
 	more := m.look.glyph.More
 	here := c.info.Name == m.cities.chosen
 	l := m.look.start(rowState{cursor: here, focus: focus})
-	h := m.look.health(c)
+	h := cityHealth(&m.look, c)
 	l.add(h.token, fit(h.sign+" "+h.word, cols.health, ""))
 	l.space(2)
 	name := themes.Text

@@ -120,7 +120,7 @@ func (m *model) fleetCounts() []headPart {
 		parts = append(parts, headPart{fmt.Sprintf("  %d agents need you", n), themes.Bad, n})
 	}
 	for i := range m.cities.rows {
-		h := m.look.health(&m.cities.rows[i])
+		h := cityHealth(&m.look, &m.cities.rows[i])
 		found := false
 		for k := range parts {
 			if strings.HasSuffix(parts[k].text, " "+h.word) {
@@ -176,7 +176,7 @@ func (m *model) needsPanel(w, h int, focus, shared bool) []string {
 	for i := m.needOffset; i < min(len(all), m.needOffset+room); i++ {
 		n := all[i]
 		l := m.look.start(rowState{cursor: i == m.needAt && m.onNeeds, focus: focus})
-		sign, word, token := m.look.condition(n.need.state, n.need.stuck)
+		sign, word, token := agentCondition(&m.look, n.need.state, n.need.stuck)
 		if worded {
 			sign += " " + word
 		}

@@ -1,6 +1,8 @@
 package tui
 
 import (
+	"gcity/tui/tuitest"
+
 	"fmt"
 	"maps"
 	"slices"
@@ -27,7 +29,7 @@ func (s *stage) frame(what string) {
 		if w := ansi.StringWidth(l); w > s.m.w {
 			s.t.Fatalf("%s: line %d has %d columns at %dx%d: %q", what, y, w, s.m.w, s.m.h, ansi.Strip(l))
 		}
-		onlyText(s.t, l)
+		tuitest.OnlyText(s.t, l)
 	}
 	if f.x >= s.m.w || f.y >= s.m.h {
 		s.t.Fatalf("%s: the cursor is at %d,%d of %dx%d", what, f.x, f.y, s.m.w, s.m.h)
@@ -179,7 +181,7 @@ func BenchmarkFrameKey(b *testing.B) {
 	for _, n := range []int{200, 1000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			s := benchStage(b, n)
-			keys := []any{keyPress("j"), keyPress("k")}
+			keys := []any{tuitest.KeyPress("j"), tuitest.KeyPress("k")}
 			for i := 0; b.Loop(); i++ {
 				s.send(keys[i%2])
 				s.m.draw()

@@ -1,6 +1,8 @@
 package tui
 
 import (
+	"gcity/tui/tuitest"
+
 	"slices"
 	"strings"
 	"testing"
@@ -53,7 +55,7 @@ func (s *stage) press(keys ...string) {
 	var all []effect
 	for _, k := range keys {
 		s.now = s.now.Add(2 * guard)
-		s.send(keyPress(k))
+		s.send(tuitest.KeyPress(k))
 		all = append(all, s.out...)
 	}
 	s.out = all
@@ -160,40 +162,6 @@ func effectOf[E effect](s *stage) (E, bool) {
 		}
 	}
 	return zero, false
-}
-
-// keyPress is the message of a key by its name.
-func keyPress(name string) tea.KeyPressMsg {
-	var k tea.Key
-	rest, ctrl := strings.CutPrefix(name, "ctrl+")
-	if ctrl {
-		k.Mod |= tea.ModCtrl
-	}
-	rest, alt := strings.CutPrefix(rest, "alt+")
-	if alt {
-		k.Mod |= tea.ModAlt
-	}
-	rest, shift := strings.CutPrefix(rest, "shift+")
-	if shift {
-		k.Mod |= tea.ModShift
-	}
-	codes := map[string]rune{
-		"enter": tea.KeyEnter, "esc": tea.KeyEscape, "tab": tea.KeyTab, "up": tea.KeyUp, "down": tea.KeyDown, "left": tea.KeyLeft,
-		"right": tea.KeyRight, "home": tea.KeyHome, "end": tea.KeyEnd, "pgup": tea.KeyPgUp, "pgdown": tea.KeyPgDown,
-		"backspace": tea.KeyBackspace, "delete": tea.KeyDelete,
-	}
-	switch code, ok := codes[rest]; {
-	case ok:
-		k.Code = code
-	case rest == "space":
-		k.Code, k.Text = ' ', " "
-	default:
-		k.Code = []rune(rest)[0]
-		if !ctrl && !alt {
-			k.Text = rest
-		}
-	}
-	return tea.KeyPressMsg(k)
 }
 
 // terminalWith is a real screen that has been written to.

@@ -109,7 +109,7 @@ func (m *model) byState() (urgent, rest []headPart) {
 			return nil
 		}
 		known += n[s]
-		_, token := m.look.sign(s)
+		_, token := agentSign(&m.look, s)
 		return []headPart{{fmt.Sprintf("  %d %s", n[s], s), token, n[s]}}
 	}
 	urgent = append(part(city.Failed), part(city.Quarantined)...)

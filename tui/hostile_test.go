@@ -1,6 +1,8 @@
 package tui
 
 import (
+	"gcity/tui/tuitest"
+
 	"bytes"
 	"context"
 	"fmt"
@@ -82,7 +84,7 @@ func TestHostileOutputThroughTheViewer(t *testing.T) {
 func onlyLines(t *testing.T, text string) {
 	t.Helper()
 	for l := range strings.SplitSeq(text, "\n") {
-		onlyText(t, l)
+		tuitest.OnlyText(t, l)
 	}
 }
 

@@ -1,5 +1,7 @@
 package tui
 
+import "fmt"
+
 // rows are what a list shows a part of.
 type rows interface {
 	len() int
@@ -110,3 +112,6 @@ func scrollTo(at, offset, h, n int) int {
 	}
 	return max(0, min(offset, n-h))
 }
+
+// found says how much of a list is shown.
+func (l *list) found() string { return fmt.Sprintf("%d of %d", len(l.shown), l.total) }

@@ -100,6 +100,12 @@ func (l *line) add(k themes.Token, s string) {
 	l.text = append(append(append(l.text, on...), s...), reset...)
 }
 
+// badge appends plain text on a ground of its own colour.
+func (l *line) badge(ground, s string) {
+	l.used += width(s)
+	l.text = append(l.text, lipgloss.NewStyle().Bold(true).Reverse(true).Foreground(lipgloss.Color(ground)).Render(s)...)
+}
+
 // String is the line so far.
 func (l *line) String() string { return string(l.text) }
 

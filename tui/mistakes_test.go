@@ -1,6 +1,8 @@
 package tui
 
 import (
+	"gcity/tui/tuitest"
+
 	"fmt"
 	"strings"
 	"testing"
@@ -60,7 +62,7 @@ func TestALongFailureIsReadable(t *testing.T) {
 		if size[0] > 60 && !strings.Contains(joined, why) || !strings.Contains(text, "esc dismisses") {
 			t.Errorf("%v: cut:\n%s", size, text)
 		}
-		s.send(keyPress("esc"))
+		s.send(tuitest.KeyPress("esc"))
 		if s.text() != before {
 			t.Errorf("%v: not dismissed:\n%s", size, s.text())
 		}

@@ -1,6 +1,8 @@
 package tui
 
 import (
+	"gcity/tui/tuitest"
+
 	"reflect"
 	"slices"
 	"strings"
@@ -97,11 +99,11 @@ func TestConfirmIgnoresKeysAtFirst(t *testing.T) {
 	s.choose("builder")
 	s.press("r")
 	s.now = s.now.Add(guard / 2)
-	s.send(keyPress("y"))
+	s.send(tuitest.KeyPress("y"))
 	s.wants()
 	s.shows("Restart builder?")
 	s.now = s.now.Add(guard)
-	s.send(keyPress("enter")) // "no" is chosen
+	s.send(tuitest.KeyPress("enter")) // "no" is chosen
 	s.wants()
 	s.hides("Restart builder?")
 	s.press("r", "y")

@@ -189,8 +189,8 @@ func (m *model) unfold(p panel) []effect {
 func (m *model) tabAt(a *area, x int) (panel, bool) {
 	at := 1
 	for _, t := range m.tabsFor(a.place, a.w) {
-		if n := t.width(); x >= at && x < at+n {
-			return t.panel, true
+		if n := t.Width(); x >= at && x < at+n {
+			return panel(t.id), true
 		} else {
 			at += n + 2
 		}

@@ -1,6 +1,8 @@
 package tui
 
 import (
+	"gcity/tui/tuitest"
+
 	"fmt"
 	"slices"
 	"strings"
@@ -41,7 +43,7 @@ func TestFilterTerms(t *testing.T) {
 		"provider:tm": true, "provider:pty": false, "tmux": false, "attached": true, "~attached": false,
 	} {
 		f := parseFilter(text)
-		if got := f.agent(&row); got != want {
+		if got := row.passes(&f); got != want {
 			t.Errorf("%q: %v", text, got)
 		}
 	}
@@ -330,23 +332,7 @@ func TestHostileTextStaysText(t *testing.T) {
 		s.find(work, evil)
 		s.find(work, "")
 		for _, l := range s.m.draw().lines {
-			onlyText(t, l)
-		}
-	}
-}
-
-func onlyText(t testing.TB, l string) {
-	t.Helper()
-	for i, r := range l {
-		if r == 0x1b {
-			end := strings.IndexByte(l[i:], 'm')
-			if end < 0 || strings.Trim(l[i+1:i+end], "[0123456789;:") != "" {
-				t.Fatalf("an escape sequence that is no SGR: %q", l[i:])
-			}
-			continue
-		}
-		if r < 0x20 || r >= 0x7f && r < 0xa0 || r == 0x202e || r == 0x200b {
-			t.Fatalf("a control character %U: %q", r, l)
+			tuitest.OnlyText(t, l)
 		}
 	}
 }

@@ -43,8 +43,3 @@ func allPlain(s string) []string {
 	}
 	return lines
 }
-
-// screenMaker makes a terminal's screen.
-type screenMaker func(cols, rows, scrollback int) terminal
-
-func newScreen(cols, rows, scrollback int) terminal { return screen.New(cols, rows, scrollback) }

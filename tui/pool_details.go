@@ -18,7 +18,7 @@ func (m *model) poolDetails(name string) []string {
 		return []string{"This pool is no longer part of the city."}
 	}
 	state := r.state(m.now)
-	sign, token := m.look.poolSign(state)
+	sign, token := poolSign(&m.look, state)
 	lines := []string{
 		m.field("state", m.look.paint(token, sign+" "+string(state))),
 		m.field("size", r.sizes()+fmt.Sprintf(", at least %d, at most %d", r.min, r.max)),
@@ -99,7 +99,7 @@ func (m *model) memberLines(name string) []string {
 	}
 	lines := make([]string, len(members))
 	for i, r := range members {
-		sign, token := m.look.sign(r.state)
+		sign, token := agentSign(&m.look, r.state)
 		text := r.why
 		if e := m.ends(r).full; e != "" {
 			text += " " + m.look.glyph.Dot + " " + e
@@ -121,7 +121,7 @@ func (m *model) poolStrip(r *poolRow, w int) []string {
 		lines = append(lines, crop(l.close(w), w))
 	}
 	state := r.state(m.now)
-	sign, token := m.look.poolSign(state)
+	sign, token := poolSign(&m.look, state)
 	head := sign + " " + string(state) + dot + r.sizes() + dot + r.bounds()
 	p, ok := m.snap.Pool(r.name)
 	if !ok {

@@ -93,7 +93,7 @@ type pools struct {
 	table[poolRow, *poolRow]
 }
 
-func (r *poolRow) key() string { return r.name }
+func (r *poolRow) Key() string { return r.name }
 
 // update takes a snapshot's pools. With still set the known ones keep their order.
 func (p *pools) update(all []city.Pool, now time.Time, still bool) {
@@ -109,7 +109,7 @@ func (p *pools) update(all []city.Pool, now time.Time, still bool) {
 		}
 		rows = append(rows, row)
 	}
-	p.rows = arrange(rows, p.rows, (*poolRow).key, p.rank(now), still)
+	p.rows = arrange(rows, p.rows, (*poolRow).Key, p.rank(now), still)
 }
 
 // ills counts what the Pools title says: pools whose check fails, and pools short of members.

@@ -10,7 +10,7 @@ import (
 )
 
 // poolSign is the glyph and the token of a pool's state; the word stands beside it.
-func (l *look) poolSign(s poolState) (string, themes.Token) {
+func poolSign(l *look, s poolState) (string, themes.Token) {
 	switch s {
 	case poolFailing:
 		return l.glyph.Failed, themes.Bad
@@ -114,7 +114,7 @@ func (m *model) poolLine(r *poolRow, c poolColumns, w int, focus bool) string {
 	s := rowState{cursor: r.name == m.pools.chosen, marked: m.pools.marks[r.name], focus: focus, stray: m.pools.list.strays[r.name]}
 	l := m.look.start(s)
 	state := r.state(m.now)
-	sign, token := m.look.poolSign(state)
+	sign, token := poolSign(&m.look, state)
 	l.add(token, fit(sign+" "+string(state), c.state, more))
 	l.space(c.gap)
 	size := themes.Text

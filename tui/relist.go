@@ -49,7 +49,7 @@ func (m *model) fill(holding func(here bool, chosen string) func(id string) bool
 	all := func(int) bool { return true }
 	m.agents.list.fill(&m.agents, m.agents.chosen, all, func(i int) bool {
 		r := &m.agents.rows[i]
-		return m.agents.filter.agent(r) && (!m.attention || r.attention(m.now))
+		return r.passes(&m.agents.filter) && (!m.attention || r.attention(m.now))
 	}, holding(true, m.agents.chosen))
 	m.quarantine.list.fill(&m.agents, m.agents.chosen, func(i int) bool { return m.agents.rows[i].state == city.Quarantined }, all,
 		holding(m.focus == panelQuarantine, m.agents.chosen))
@@ -59,13 +59,13 @@ func (m *model) fill(holding func(here bool, chosen string) func(id string) bool
 		}
 	}
 	m.pools.fill(func(r *poolRow) bool {
-		return m.pools.filter.pool(r, m.now) && (!m.attention || r.attention(m.now))
+		return r.passes(&m.pools.filter, m.now) && (!m.attention || r.attention(m.now))
 	}, holding(true, m.pools.chosen))
 	m.automations.fill(func(r *automationRow) bool {
-		return m.automations.filter.automation(r) && (!m.attention || r.attention())
+		return r.passes(&m.automations.filter) && (!m.attention || r.attention())
 	}, holding(true, m.automations.chosen))
 	m.watchdogs.fill(func(r *watchdogRow) bool {
-		return m.watchdogs.filter.watchdog(r) && (!m.attention || r.attention())
+		return r.passes(&m.watchdogs.filter) && (!m.attention || r.attention())
 	}, holding(true, m.watchdogs.chosen))
 	m.followWatched()
 	m.sift()

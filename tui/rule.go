@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"slices"
 	"strings"
 
 	"gcity/themes"
@@ -8,7 +9,7 @@ import (
 
 // tab is a title in a rule: "1 Agents 16".
 type tab struct {
-	panel  panel
+	id     int // what a click on it means, to the panel's owner
 	key    string
 	name   string
 	search string // what is looked for, before the count of what was found
@@ -90,8 +91,8 @@ func (k *look) title(l *line, t tab, focus, shared bool) {
 	l.add(name, " ")
 }
 
-// width is how many columns a title takes, the sign of the active one included.
-func (t *tab) width() int {
+// Width is how many columns a title takes, the sign of the active one included.
+func (t *tab) Width() int {
 	n := 2 + width(t.key)
 	if t.active {
 		n++
@@ -119,7 +120,7 @@ func (t *tab) width() int {
 func tabsWidth(all []tab) int {
 	n := 1 + 2*(len(all)-1)
 	for i := range all {
-		n += all[i].width()
+		n += all[i].Width()
 	}
 	return n
 }
@@ -155,4 +156,29 @@ func fillRows(lines []string, w, h int) []string {
 		lines = append(lines, blanks(w))
 	}
 	return lines
+}
+
+func (k *look) outside(above, below int) string {
+	var parts []string
+	if above > 0 {
+		parts = append(parts, k.glyph.Above+number(above))
+	}
+	if below > 0 {
+		parts = append(parts, k.glyph.Below+number(below))
+	}
+	return strings.Join(parts, " ")
+}
+
+// bare are titles that say nothing of hidden rows.
+func bare(tabs []tab) []tab {
+	tabs = slices.Clone(tabs)
+	for i := range tabs {
+		tabs[i].hidden = ""
+	}
+	return tabs
+}
+
+// titled reports whether a title says what is searched for.
+func titled(tabs []tab) bool {
+	return slices.ContainsFunc(tabs, func(t tab) bool { return t.search != "" })
 }

@@ -1,6 +1,8 @@
 package tui
 
 import (
+	"gcity/tui/tuitest"
+
 	"log/slog"
 	"slices"
 	"strings"
@@ -261,7 +263,7 @@ func TestWhatIsTypedAfterARefusalIsNoVerb(t *testing.T) {
 	quickly := func(keys ...string) {
 		for _, k := range keys {
 			s.now = s.now.Add(150 * time.Millisecond)
-			s.send(keyPress(k))
+			s.send(tuitest.KeyPress(k))
 		}
 	}
 	s.press("i")

@@ -1,9 +1,6 @@
 package tui
 
 import (
-	"strings"
-
-	"charm.land/lipgloss/v2"
 	"github.com/charmbracelet/x/ansi"
 
 	"gcity/themes"
@@ -16,7 +13,7 @@ func (m *model) sheet(s screenful) screenful {
 		return s
 	}
 	left, top, h := m.sheetPlace(len(lines), w)
-	box := m.box(title, lines[:h-2], w)
+	box := m.look.box(title, lines[:h-2], w)
 	for i := range s.lines {
 		behind := ansi.Strip(s.lines[i])
 		if i < top || i >= top+h {
@@ -36,21 +33,6 @@ func (m *model) sheet(s screenful) screenful {
 func (m *model) sheetPlace(lines, w int) (left, top, h int) {
 	h = min(lines+2, m.h)
 	return (m.w - w) / 2, max(0, (m.h-h)/3), h
-}
-
-// box frames lines of at most w-4 columns, with a title in the upper edge.
-func (m *model) box(title string, lines []string, w int) []string {
-	g := &m.look.glyph
-	edge := lipgloss.NewStyle().Foreground(m.look.style[themes.Accent].GetForeground())
-	title = " " + cut(title, w-6, g.More) + " "
-	bar := edge.Render(g.HeavyBar)
-	out := make([]string, 0, len(lines)+2)
-	out = append(out, edge.Render(g.Corner[0]+g.Heavy)+m.look.paint(themes.Title, title)+
-		edge.Render(strings.Repeat(g.Heavy, w-3-width(title))+g.Corner[1]))
-	for _, l := range lines {
-		out = append(out, bar+" "+crop(l, w-4)+" "+bar)
-	}
-	return append(out, edge.Render(g.Corner[2]+strings.Repeat(g.Heavy, w-2)+g.Corner[3]))
 }
 
 // sheetContent is the open dialog, title "" if there is none.

@@ -1,8 +1,6 @@
 package tui
 
 import (
-	"charm.land/lipgloss/v2"
-
 	"gcity/internal/colour"
 	"gcity/themes"
 )
@@ -18,9 +16,7 @@ func (m *model) signboard(l *line, name string) {
 		l.add(themes.Title, " "+name)
 		return
 	}
-	text := " " + name + " "
-	l.used += width(text)
-	l.text = append(l.text, lipgloss.NewStyle().Bold(true).Reverse(true).Foreground(lipgloss.Color(own)).Render(text)...)
+	l.badge(own, " "+name+" ")
 }
 
 // cityName is what the city is called, as far as that is known.

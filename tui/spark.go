@@ -145,28 +145,19 @@ func levelOf(bytes float64) int {
 	return 4
 }
 
-// spark draws what an agent printed in the last ten minutes, two buckets a column; "" while there is nothing to draw.
-func (m *model) spark(name string) string {
-	q := m.agents.pulses.of[name]
+// draw draws what an agent printed in the last ten minutes, two buckets a column; "" while there is nothing to draw.
+func (p *pulses) draw(name string, now time.Time, glyphs *themes.Glyphs) string {
+	q := p.of[name]
 	if q == nil {
 		return ""
 	}
-	levels := q.levels(m.now)
+	levels := q.levels(now)
 	if levels[sparkBuckets-3] == 0 && slices.Max(levels[:]) < 2 { // a dot alone says nothing
 		return ""
 	}
 	var text []byte
 	for i := 0; i < sparkBuckets; i += 2 {
-		text = append(text, m.look.glyph.Spark[levels[i]][levels[i+1]]...)
+		text = append(text, glyphs.Spark[levels[i]][levels[i+1]]...)
 	}
 	return string(text)
-}
-
-// sparkText is the same with words, for a detail view.
-func (m *model) sparkText(name string) string {
-	drawn := m.spark(name)
-	if drawn == "" {
-		return ""
-	}
-	return m.look.paint(themes.Accent, drawn) + m.look.paint(themes.Dim, "  output of the last 10 minutes")
 }

@@ -3,7 +3,7 @@ package tui
 // named is a row by a pointer to it; its key is its name, which no other row has.
 type named[R any] interface {
 	*R
-	key() string
+	Key() string
 }
 
 // records are rows in the order of their lists, and what a user has chosen, marked and filtered among
@@ -20,12 +20,12 @@ type records[R any, P named[R]] struct {
 
 func (t *records[R, P]) len() int { return len(t.rows) }
 
-func (t *records[R, P]) id(i int) string { return P(&t.rows[i]).key() }
+func (t *records[R, P]) id(i int) string { return P(&t.rows[i]).Key() }
 
 // find returns the row of a key, nil if there is none.
 func (t *records[R, P]) find(key string) P {
 	for i := range t.rows {
-		if r := P(&t.rows[i]); r.key() == key {
+		if r := P(&t.rows[i]); r.Key() == key {
 			return r
 		}
 	}
@@ -57,7 +57,7 @@ func (t *table[R, P]) move(n int) {
 
 func (t *table[R, P]) choose() {
 	if r := t.under(); r != nil {
-		t.chosen = r.key()
+		t.chosen = r.Key()
 	}
 }
 

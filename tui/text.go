@@ -2,12 +2,11 @@ package tui
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/charmbracelet/x/ansi"
-
-	"gcity/city"
 )
 
 const blank = "                                                                                                    "
@@ -212,10 +211,10 @@ func times(n int) string {
 	return fmt.Sprintf("%d times", n)
 }
 
-// inState is a state behind "is".
-func inState(s city.State) string {
-	if s == city.Backoff {
-		return "in backoff"
+// number shows 0 as a dash: nothing to see.
+func number(n int) string {
+	if n == 0 {
+		return "-"
 	}
-	return string(s)
+	return strconv.Itoa(n)
 }

@@ -3,33 +3,9 @@ package tui
 import (
 	"strings"
 	"testing"
-	"time"
 
 	"gcity/city"
 )
-
-func TestFitName(t *testing.T) {
-	for _, c := range []struct {
-		name string
-		w    int
-		want string
-	}{
-		{"builder", 9, "builder  "},
-		{"builder", 7, "builder"},
-		{"shop/polisher-1", 9, "sh…sher-1"},
-		{"shop/polisher-12", 8, "s…her-12"},
-		{"warehouse/very-long-pool-17", 20, "w…/very-long-pool-17"},
-		{"shop/polisher-1", 5, "s…r-1"},
-		{"shop/polisher-1", 2, "sh"},
-		{"shop/polisher-1", 0, ""},
-		{"日本語エージェント", 9, "日…ェント"},
-		{"日本語エージェント", 8, "…ェント "},
-	} {
-		if got := fitName(c.name, c.w, "…"); got != c.want {
-			t.Errorf("%q in %d: %q, want %q", c.name, c.w, got, c.want)
-		}
-	}
-}
 
 // Instances of a pool that share a long beginning are told apart at every width that has a list.
 func TestLongNamesAreToldApart(t *testing.T) {
@@ -60,17 +36,6 @@ func TestGoldenLongNames(t *testing.T) {
 		}
 	})
 	golden(t, "testdata/names-80x24.txt", s.text())
-}
-
-func TestSpan(t *testing.T) {
-	for d, want := range map[time.Duration]string{
-		0: "0s", 5 * time.Minute: "5m", 90 * time.Second: "1m30s", 2 * time.Hour: "2h", 150 * time.Minute: "2h30m",
-		time.Hour + time.Second: "1h0m1s", 500 * time.Millisecond: "500ms", 10 * time.Second: "10s", 20 * time.Minute: "20m",
-	} {
-		if got := span(d); got != want {
-			t.Errorf("%v: %q, want %q", d, got, want)
-		}
-	}
 }
 
 // What the city says in few words is said to an operator so that nobody takes it for something else.

@@ -4,37 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/charmbracelet/x/ansi"
-
 	"gcity/city"
-	"gcity/themes"
 )
-
-// Every sign of ours has one in ASCII, of the same width; letters, and signs that are part of something broader, stay.
-func TestTypewritten(t *testing.T) {
-	g := themes.Unicode()
-	ours := g.Running + g.Suspended + g.Failed + g.Starting + g.Waiting + g.Backoff + g.Leaving + g.Done + g.More + g.Dot + g.Thin + g.Heavy +
-		g.Bar + g.HeavyBar + strings.Join(g.Corner[:], "") + strings.Join(g.Foot[:], "")
-	for _, row := range append(g.Join[:], g.Top[:]...) {
-		ours += strings.Join(row[:], "")
-	}
-	for _, row := range g.Spark {
-		ours += strings.Join(row[:], "")
-	}
-	if got := typewritten(ours); !isASCII(got) || width(got) != width(ours) {
-		t.Errorf("of %q becomes %q", ours, got)
-	}
-	for in, want := range map[string]string{
-		"crashed 6× in 4m → “quarantine” …": `crashed 6x in 4m > "quarantine" ~`,
-		"\x1b[31m●\x1b[m 日本 é":              "\x1b[31m*\x1b[m 日本 é",
-		"plain":                             "plain",
-		"▶\ufe0f":                           "▶\ufe0f",
-	} {
-		if got := typewritten(in); got != want || ansi.StringWidth(got) != ansi.StringWidth(in) {
-			t.Errorf("%q becomes %q, want %q", in, got, want)
-		}
-	}
-}
 
 // What is copied is what was said, not what is shown of it.
 func TestTypewrittenIsNotCopied(t *testing.T) {

@@ -197,7 +197,7 @@ func (m *model) tabsFor(at place, w int) []tab {
 		all[panelEvents].extra = "+" + number(m.events.fresh)
 	}
 	for i := range all {
-		all[i].panel = panel(i)
+		all[i].id = i
 	}
 	own := &all[min(at.panel, panelPeek)]
 	own.active = true

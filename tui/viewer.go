@@ -231,3 +231,8 @@ func (v *viewer) lastWords(ctx context.Context, p *paneNews) {
 	}
 	p.text, p.problem, p.ended = allPlain(text), "", true
 }
+
+// screenMaker makes a terminal's screen.
+type screenMaker func(cols, rows, scrollback int) terminal
+
+func newScreen(cols, rows, scrollback int) terminal { return screen.New(cols, rows, scrollback) }

@@ -27,7 +27,7 @@ func (m *model) watchdogDetails(name string) []string {
 		return []string{"This watchdog is no longer part of the city."}
 	}
 	w, dot := r.dog, " "+m.look.glyph.Dot+" "
-	sign, token := m.look.watchdogSign(r.word)
+	sign, token := watchdogSign(&m.look, r.word)
 	state := m.look.paint(token, sign+" "+r.word)
 	if next := r.beats(m.now).full; next != "" {
 		state += dot + next

@@ -48,7 +48,7 @@ func newWatchdogRow(w *city.Watchdog, dot string) watchdogRow {
 	return r
 }
 
-func (r *watchdogRow) key() string { return r.name }
+func (r *watchdogRow) Key() string { return r.name }
 
 // why is why it stands so: the call, what is wrong, else what was decided last, and when.
 func (r *watchdogRow) why(now time.Time) string {
@@ -111,7 +111,7 @@ func (d *watchdogs) update(all []city.Watchdog, dot string, still bool) {
 	for i := range all {
 		rows[i] = newWatchdogRow(&all[i], dot)
 	}
-	d.rows = arrange(rows, d.rows, (*watchdogRow).key, watchdogRank, still)
+	d.rows = arrange(rows, d.rows, (*watchdogRow).Key, watchdogRank, still)
 }
 
 // watchdogRank orders watchdogs: who calls first, then who is ill, then by name.
@@ -240,7 +240,7 @@ func (m *model) guarded() *agentRow {
 }
 
 // watchdogSign is the glyph and the token of how a watchdog stands; the word stands beside it.
-func (l *look) watchdogSign(word string) (string, themes.Token) {
+func watchdogSign(l *look, word string) (string, themes.Token) {
 	switch word {
 	case city.WatchdogCalls:
 		return l.glyph.Alert, themes.Bad

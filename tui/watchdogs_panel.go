@@ -84,7 +84,7 @@ func (m *model) watchdogLine(r *watchdogRow, c watchdogColumns, w int, focus boo
 	more := m.look.glyph.More
 	s := rowState{cursor: r.name == m.watchdogs.chosen, focus: focus, stray: m.watchdogs.list.strays[r.name]}
 	l := m.look.start(s)
-	sign, token := m.look.watchdogSign(r.word)
+	sign, token := watchdogSign(&m.look, r.word)
 	l.add(token, fit(sign+" "+r.word, c.state, more))
 	l.space(c.gap)
 	l.add(s.name(), fitName(r.shown, c.name, more))

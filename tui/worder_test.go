@@ -1,0 +1,43 @@
+package tui
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// Rows that come in go before the first that ranks behind them, whatever the order of the known; the known keep theirs.
+func TestFreshRowsAreMerged(t *testing.T) {
+	rank := func(a, b *int) int { return *a - *b }
+	for _, c := range []struct{ known, fresh, want []int }{
+		{nil, []int{3, 1, 2}, []int{1, 2, 3}},
+		{[]int{2, 4}, nil, []int{2, 4}},
+		{[]int{2, 4}, []int{5, 1, 3}, []int{1, 2, 3, 4, 5}},
+		{[]int{9, 1, 5}, []int{6, 4, 10}, []int{4, 6, 9, 1, 5, 10}},
+		{[]int{3, 8, 1, 9, 2}, []int{8, 3, 5}, []int{3, 3, 5, 8, 1, 8, 9, 2}},
+	} {
+		if got := merged(slices.Clone(c.known), slices.Clone(c.fresh), rank); !slices.Equal(got, c.want) {
+			t.Errorf("%v into %v: %v, want %v", c.fresh, c.known, got, c.want)
+		}
+	}
+	for seed := range uint64(200) { // as one by one
+		r := rand.New(rand.NewPCG(seed, 0))
+		known, fresh := make([]int, r.IntN(12)), make([]int, r.IntN(12))
+		for _, all := range [][]int{known, fresh} {
+			for i := range all {
+				all[i] = r.IntN(10)
+			}
+		}
+		want := slices.Clone(known)
+		for _, n := range fresh {
+			at := slices.IndexFunc(want, func(o int) bool { return n < o })
+			if at < 0 {
+				at = len(want)
+			}
+			want = slices.Insert(want, at, n)
+		}
+		if got := merged(known, slices.Clone(fresh), rank); !slices.Equal(got, want) {
+			t.Fatalf("seed %d: %v into %v: %v, want %v", seed, fresh, known, got, want)
+		}
+	}
+}
