@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"gcity/themes"
+	"gcity/tui/widget"
 )
 
 // abroad is what a room knows of other cities than its own.
@@ -25,8 +26,8 @@ type abroad struct {
 	going     journey
 	arrived   time.Time
 
-	cities     table[sister, *sister]
-	cityFilter filter
+	cities     widget.Table[sister, *sister]
+	cityFilter widget.Filter
 	needAt     int
 	needOffset int
 	needOf     [2]string // the city and the agent under the cursor
@@ -83,7 +84,7 @@ func (m *model) tellOfList(f *fleet) {
 	case old.none && !f.none && f.gone == "":
 		m.say("a supervisor runs now: " + key + " goes to its cities")
 	case old.gone == "" && f.gone != "":
-		m.complain("the list of the cities cannot be read: " + plain(f.gone))
+		m.complain("the list of the cities cannot be read: " + widget.Plain(f.gone))
 		m.status.while = func(m *model) bool { return m.fleet.gone != "" }
 	case old.gone != "" && f.gone == "":
 		m.say("the list of the cities is read again")
@@ -104,8 +105,8 @@ func (m *model) listCities() {
 		return
 	}
 	rows := append([]sister(nil), m.fleet.rows...)
-	t.rows = arrange(rows, t.rows, (*sister).Key, m.ranked, m.handsOn())
-	t.fill(func(c *sister) bool { return c.passes(&m.cityFilter, cityHealth(&m.look, c), c.why(m.now)) }, nil)
+	t.Rows = widget.Arrange(rows, t.Rows, (*sister).Key, m.ranked, m.handsOn())
+	t.Fill(func(c *sister) bool { return c.passes(&m.cityFilter, cityHealth(&m.look, c), c.why(m.now)) }, nil)
 	all := m.allNeeds()
 	for i, n := range all {
 		if n.city.info.Name == m.needOf[0] && n.need.agent == m.needOf[1] {
@@ -130,7 +131,7 @@ func (m *model) moveNeeds(n int) {
 // visitCity goes to a city of the list.
 func (m *model) visitCity(name, path, agent string) []effect {
 	if !m.lobby && name == m.at && (m.folder == "" || path == m.folder) && (m.under == "" || m.under == name) {
-		m.say("this is " + plain(name))
+		m.say("this is " + widget.Plain(name))
 		return nil
 	}
 	return m.leaveFor(travel{name: name, path: path, agent: agent})
@@ -143,12 +144,12 @@ func (m *model) leaveFor(t travel) []effect {
 		m.complain("cannot switch city: " + m.departureText())
 		return nil
 	}
-	where := plain(t.name)
+	where := widget.Plain(t.name)
 	if t.name == "" {
 		where = "all cities"
 	}
 	before := m.status
-	t.id = m.begin("going to " + where + " " + m.look.glyph.More)
+	t.id = m.begin("going to " + where + " " + m.look.Glyphs.More)
 	m.going = journey{t.id, where, before}
 	return []effect{t}
 }
@@ -174,7 +175,7 @@ func (m *model) stayPut() {
 // cannotGo takes in why a switch has come to nothing.
 func (m *model) cannotGo(id int, why string) {
 	if m.going.id == id {
-		m.complain("cannot go to " + m.going.name + ": " + plain(why))
+		m.complain("cannot go to " + m.going.name + ": " + widget.Plain(why))
 		m.going = journey{}
 	}
 }
@@ -198,7 +199,7 @@ func (m *model) inherit(from *model, now time.Time) {
 	if m.composer != nil {
 		m.composer.fit(m.w, m.h)
 	}
-	m.cache = [panels]cached{}
+	m.cache = [panels]widget.Cache{}
 	m.ui++
 }
 
@@ -220,7 +221,7 @@ func (m *model) cityMark(w int) (position, wanting string) {
 	key, n := m.keys.keyOf("city.switch"), m.fleet.elsewhere(m.at)
 	switch {
 	case w < 60 && n > 0:
-		return "", key + m.look.glyph.Alert + fmt.Sprint(min(n, 99))
+		return "", key + m.look.Glyphs.Alert + fmt.Sprint(min(n, 99))
 	case w < 60:
 		return key, ""
 	case at == 0:
@@ -243,17 +244,17 @@ func (m *model) cityMark(w int) (position, wanting string) {
 }
 
 // addCityMark puts it into the header.
-func (m *model) addCityMark(l *line, w int) {
-	dot := " " + m.look.glyph.Dot + " "
+func (m *model) addCityMark(l *widget.Line, w int) {
+	dot := " " + m.look.Glyphs.Dot + " "
 	if w < 60 {
 		dot = " "
 	}
 	position, wanting := m.cityMark(w)
 	if position != "" {
-		l.add(themes.Dim, dot+position)
+		l.Add(themes.Dim, dot+position)
 	}
 	if wanting != "" {
-		l.add(themes.Warn, dot+wanting)
+		l.Add(themes.Warn, dot+wanting)
 	}
 }
 

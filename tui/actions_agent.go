@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"gcity/city"
+	"gcity/tui/widget"
 )
 
 const (
@@ -149,7 +150,7 @@ func (r *agentRow) held() bool {
 }
 
 // selected is the agent that verbs and the pane are about, nil if there is none.
-func (m *model) selected() *agentRow { return m.agents.find(m.agents.chosen) }
+func (m *model) selected() *agentRow { return m.agents.Find(m.agents.Chosen) }
 
 // targets are the agents a verb acts on: those that were named; in Events the one that the event under the cursor is about, in Watchdogs the one that is watched;
 // else the marked ones, else the selected one.
@@ -157,7 +158,7 @@ func (m *model) targets() []*agentRow {
 	if len(m.aim) > 0 {
 		rows := make([]*agentRow, len(m.aim))
 		for i, name := range m.aim {
-			rows[i] = m.agents.find(name)
+			rows[i] = m.agents.Find(name)
 		}
 		return rows
 	}
@@ -173,11 +174,11 @@ func (m *model) targets() []*agentRow {
 		}
 		return nil
 	}
-	if len(m.agents.marks) > 0 {
+	if len(m.agents.Marks) > 0 {
 		var rows []*agentRow
-		for i := range m.agents.rows {
-			if m.agents.marks[m.agents.rows[i].name] {
-				rows = append(rows, &m.agents.rows[i])
+		for i := range m.agents.Rows {
+			if m.agents.Marks[m.agents.Rows[i].name] {
+				rows = append(rows, &m.agents.Rows[i])
 			}
 		}
 		return rows
@@ -193,7 +194,7 @@ func whom(rows []*agentRow) string {
 	if len(rows) == 1 {
 		return rows[0].shown
 	}
-	return count(len(rows), "agent")
+	return widget.Count(len(rows), "agent")
 }
 
 // do carries one command per target out.
@@ -208,7 +209,7 @@ func (m *model) do(doing string, rows []*agentRow, command func(name string) cit
 
 // carry carries commands out; doing and what say in the status line that they are under way.
 func (m *model) carry(doing, what string, commands []city.Command) []effect {
-	id := m.begin(doing + " " + what + " " + m.look.glyph.More)
+	id := m.begin(doing + " " + what + " " + m.look.Glyphs.More)
 	m.offer(doing+" "+what, commands)
 	return []effect{perform{id: id, title: doing, commands: commands}}
 }
@@ -237,7 +238,7 @@ func (m *model) attach() []effect {
 		return m.attachMember()
 	}
 	m.choose(m.single().name)
-	return []effect{attach{agent: m.agents.chosen}}
+	return []effect{attach{agent: m.agents.Chosen}}
 }
 
 func (m *model) askRestart() []effect {
@@ -257,7 +258,7 @@ func (m *model) release() []effect {
 	rows := m.heldBack()
 	return m.perhaps(question{title: "Release " + whom(rows) + "?", whom: m.names(rows), verb: "release", do: func(m *model) []effect {
 		return m.do("releasing", rows, func(name string) city.Command {
-			if r := m.agents.find(name); r != nil && r.state == city.Draining {
+			if r := m.agents.Find(name); r != nil && r.state == city.Draining {
 				return city.Undrain{Agent: name}
 			}
 			return city.Release{Agent: name}
@@ -277,7 +278,7 @@ func (m *model) askEnd() []effect {
 		title: "End " + whom(rows),
 		body:  m.names(rows),
 		must:  confirmation(rows),
-		edit:  newEntry(""),
+		edit:  widget.NewEntry(""),
 		answers: []answer{
 			{title: "kill: end it at once; it is started again", do: kill},
 			{title: "stop: let it finish, keep it ended until it is resumed", do: stop},
@@ -303,7 +304,7 @@ func (m *model) names(rows []*agentRow) []string {
 	}
 	lines, hidden := []string{listedRows(rows)}, 0
 	for _, r := range rows {
-		if m.agents.marks[r.name] && len(m.aim) == 0 && !slices.Contains(m.agents.list.ids, r.name) {
+		if m.agents.Marks[r.name] && len(m.aim) == 0 && !slices.Contains(m.agents.List.IDs, r.name) {
 			hidden++
 		}
 	}

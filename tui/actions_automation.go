@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"gcity/city"
+	"gcity/tui/widget"
 )
 
 // automationActions are about the automation under the cursor of Automations.
@@ -23,7 +24,7 @@ func automationActions() []action {
 // automation is what the verbs of automations are about, nil if there is none.
 func (m *model) automation() *automationRow {
 	if m.focus == panelAutomations || m.showsRun() {
-		return m.automations.under()
+		return m.automations.Current()
 	}
 	return nil
 }
@@ -40,12 +41,12 @@ func (m *model) automationTargets() []*automationRow {
 	if m.automation() == nil {
 		return nil
 	}
-	if r := m.automations.under(); r != nil && len(m.automations.marks) == 0 {
+	if r := m.automations.Current(); r != nil && len(m.automations.Marks) == 0 {
 		return []*automationRow{r}
 	}
 	var rows []*automationRow
-	for i := range m.automations.rows {
-		if r := &m.automations.rows[i]; m.automations.marks[r.name] {
+	for i := range m.automations.Rows {
+		if r := &m.automations.Rows[i]; m.automations.Marks[r.name] {
 			rows = append(rows, r)
 		}
 	}
@@ -113,7 +114,7 @@ func (m *model) endRuns(rows []*automationRow) []effect {
 	m.ask(question{title: "End the run of " + what + "?", verb: "end", count: len(rows),
 		body: []string{"It ends at once with all its processes, has failed then, and is not tried again."},
 		do: func(m *model) []effect {
-			m.automations.marks = map[string]bool{}
+			m.automations.Marks = map[string]bool{}
 			return m.carry("ending the run of", what, commands)
 		}})
 	return nil
@@ -135,7 +136,7 @@ func (m *model) fire(rows []*automationRow) []effect {
 	}
 	r := *rows[0]
 	do := func(m *model) []effect {
-		m.automations.marks = map[string]bool{}
+		m.automations.Marks = map[string]bool{}
 		m.fired = firing{name: r.name}
 		if r.last != nil {
 			m.fired.before = r.last.ID
@@ -167,11 +168,11 @@ func (m *model) fireMany(rows []*automationRow) []effect {
 			closed++
 		}
 	}
-	what := count(len(rows), "automation")
+	what := widget.Count(len(rows), "automation")
 	q := question{title: "Fire " + what + " now?", whom: []string{strings.Join(names, ", ")}, verb: "fire", count: len(rows),
 		body: []string{"Each runs once, now."},
 		do: func(m *model) []effect {
-			m.automations.marks = map[string]bool{}
+			m.automations.Marks = map[string]bool{}
 			return m.carry("firing", what, commands)
 		}}
 	if closed > 0 {
@@ -190,21 +191,22 @@ func (m *model) against(r *automationRow) []string {
 	case m.snap.Suspended:
 		lines = append(lines, m.cityName()+" is suspended: nothing fires there by itself.")
 	case rig != nil && rig.Suspended:
-		lines = append(lines, "rig "+plain(rig.Name)+" is suspended: nothing fires there by itself.")
+		lines = append(lines, "rig "+widget.Plain(rig.Name)+
+			" is suspended: nothing fires there by itself.")
 	}
-	dot := " " + m.look.glyph.Dot + " "
+	dot := " " + m.look.Glyphs.Dot + " "
 	gate := r.opens()
 	if says := r.says(); says != "" {
 		gate += dot + says
 	}
-	if soon := r.soon(m.now).full; soon != "" {
+	if soon := r.soon(m.now).Full; soon != "" {
 		gate += dot + soon
 	}
 	switch r.state {
 	case automationDue, automationManual:
 		return lines
 	case automationRunning:
-		return append(lines, "A run goes "+r.soon(m.now).full+`. Another follows it where overlap = "queue" is written; else the city refuses.`)
+		return append(lines, "A run goes "+r.soon(m.now).Full+`. Another follows it where overlap = "queue" is written; else the city refuses.`)
 	case automationOff:
 		if len(lines) == 0 {
 			lines = append(lines, "It is off: "+r.reason+".")
@@ -216,16 +218,16 @@ func (m *model) against(r *automationRow) []string {
 
 // firedEnded tells how the run ended that was fired from here.
 func (m *model) firedEnded() {
-	r := m.automations.find(m.fired.name)
+	r := m.automations.Find(m.fired.name)
 	asked := m.status.pending && m.status.id == m.fired.id // the city has not answered yet
 	if asked || r == nil || r.last == nil || r.last.ID == m.fired.before || r.last.Ended == nil {
 		return
 	}
-	took := lasted(r.last.Ended.Sub(r.last.Opened))
+	took := widget.Elapsed(r.last.Ended.Sub(r.last.Opened))
 	m.fired = firing{}
 	how := ran
 	if r.last.Made != "" {
-		how = "made " + plain(r.last.Made)
+		how = "made " + widget.Plain(r.last.Made)
 	}
 	switch {
 	case r.last.Outcome != ran:

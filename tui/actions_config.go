@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"gcity/city"
+	"gcity/tui/widget"
 )
 
 // configActions are about the city's configuration.
@@ -42,7 +43,7 @@ func (m *model) reload() []effect {
 
 // removes says what makes a configuration wait.
 func removes(h *city.Held) string {
-	return fmt.Sprintf("removes %d of %s", len(h.Removes), count(h.Running, "running agent"))
+	return fmt.Sprintf("removes %d of %s", len(h.Removes), widget.Count(h.Running, "running agent"))
 }
 
 // askConfirm shows what a held configuration does; what is confirmed is that one, and no later one.
@@ -56,7 +57,8 @@ func (m *model) askConfirm() []effect {
 		}
 		return m.carry("confirming", "the configuration", []city.Command{city.Reload{Confirm: true, Revision: revision}})
 	}
-	m.ask(question{title: "Put configuration " + plain(revision) + " into force?", body: m.heldLines(h, 24), verb: "put it into force",
+	m.ask(question{title: "Put configuration " + widget.Plain(revision) + " into force?",
+		body: m.heldLines(h, 24), verb: "put it into force",
 		count: len(h.Removes), plan: true, do: do})
 	return nil
 }
@@ -69,7 +71,7 @@ func (m *model) heldLines(h *city.Held, most int) []string {
 	}
 	lines := []string{"It " + removes(h) + ", which end: " + strings.Join(who, ", ") + ".", "", "Its plan:"}
 	for _, p := range h.Plan {
-		lines = append(lines, "  "+plain(p))
+		lines = append(lines, "  "+widget.Plain(p))
 	}
 	return lines
 }
@@ -78,7 +80,7 @@ func (m *model) heldLines(h *city.Held, most int) []string {
 func (m *model) together(agents []string) []string {
 	leaving := map[string]int{}
 	pool := func(name string) string {
-		if r := m.agents.find(name); r != nil && r.pool != name {
+		if r := m.agents.Find(name); r != nil && r.pool != name {
 			return r.pool
 		}
 		return ""
@@ -94,12 +96,14 @@ func (m *model) together(agents []string) []string {
 		p := pool(name)
 		switch n, all := leaving[p], len(m.members(p)); {
 		case p == "" || n == 1:
-			names = append(names, plain(name))
+			names = append(names, widget.Plain(name))
 		case said[p]:
 		case n == all:
-			names = append(names, fmt.Sprintf("%s"+glue+"(%d"+glue+"members)", plain(p), n))
+			names = append(names, fmt.Sprintf("%s"+widget.NBSP+"(%d"+widget.NBSP+"members)",
+				widget.Plain(p), n))
 		default:
-			names = append(names, fmt.Sprintf("%s"+glue+"(%d"+glue+"of"+glue+"%d"+glue+"members)", plain(p), n, all))
+			names = append(names, fmt.Sprintf("%s"+widget.NBSP+"(%d"+widget.NBSP+"of"+widget.NBSP+
+				"%d"+widget.NBSP+"members)", widget.Plain(p), n, all))
 		}
 		said[p] = true
 	}

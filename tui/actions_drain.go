@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"gcity/city"
+	"gcity/tui/widget"
 )
 
 // usualDrain is how long an agent without a pool has to finish.
@@ -48,7 +49,7 @@ func (m *model) drained(rows []*agentRow) string {
 	if !m.ofWholePools() {
 		return whom(rows)
 	}
-	return count(len(rows), "member") + " of " + m.subjectTitle()
+	return widget.Count(len(rows), "member") + " of " + m.subjectTitle()
 }
 
 func needDrain(m *model) string {
@@ -79,7 +80,8 @@ func needDrain(m *model) string {
 
 // isSurplus says how a member that its pool wants no longer is kept.
 func (m *model) isSurplus(r *agentRow) string {
-	return fmt.Sprintf("%s finishes because pool %s wants fewer: to keep it press %s, then %s", r.shown, plain(r.pool),
+	return fmt.Sprintf("%s finishes because pool %s wants fewer: to keep it press %s, then %s",
+		r.shown, widget.Plain(r.pool),
 		m.keys.keyOf("focus.pools"), m.keys.keyOf("pool.more"))
 }
 
@@ -94,7 +96,7 @@ func (m *model) askDrain() []effect {
 	whole := m.ofWholePools()
 	do := func(m *model) []effect {
 		if whole {
-			m.pools.marks = map[string]bool{}
+			m.pools.Marks = map[string]bool{}
 		}
 		return m.do("draining", drain, func(name string) city.Command { return city.Drain{Agent: name} })
 	}
@@ -114,7 +116,8 @@ func (m *model) drainMeans(rows []*agentRow) []string {
 		d := m.drainTimeout(r)
 		least, most, pooled = min(least, d), max(most, d), pooled || r.pool != ""
 	}
-	told, deadline, then := "It is told to finish, and ends when it has", ", or after "+span(most)+".",
+	told, deadline, then := "It is told to finish, and ends when it has",
+		", or after "+widget.Duration(most)+".",
 		"Then it is started anew, for it stays declared."
 	if len(rows) > 1 {
 		told, then = "They are told to finish, and end when they have", "Then they are started anew, for they stay declared."
@@ -133,7 +136,7 @@ func (m *model) drainMeans(rows []*agentRow) []string {
 
 // drainTimeout is how long an agent has to finish, 0 = for ever.
 func (m *model) drainTimeout(r *agentRow) time.Duration {
-	if p := m.pools.find(r.pool); p != nil {
+	if p := m.pools.Find(r.pool); p != nil {
 		return p.timeout
 	}
 	return usualDrain

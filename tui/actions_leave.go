@@ -1,6 +1,9 @@
 package tui
 
-import "fmt"
+import (
+	"fmt"
+	"gcity/tui/widget"
+)
 
 // leaveActions end the control room, or refuse to.
 func leaveActions() []action {
@@ -63,7 +66,8 @@ func (m *model) askStopCity() []effect {
 	if n == 0 {
 		return stop(m)
 	}
-	m.ask(question{title: "Stop " + count(n, "agent") + " and the controller?", verb: "stop the city", no: "stay", count: n, plan: true, do: stop,
+	m.ask(question{title: "Stop " + widget.Count(n, "agent") + " and the controller?",
+		verb: "stop the city", no: "stay", count: n, plan: true, do: stop,
 		body: []string{"The sessions end, whatever is done in them, and none begins until gcity is started again."}})
 	m.choice.leaving = true
 	return nil
@@ -73,7 +77,7 @@ func (m *model) askStopCity() []effect {
 func (m *model) askLost() {
 	c := m.choice
 	c.title, c.must = "Leave "+m.cityName()+"?", ""
-	c.body = []string{lead(m.problems()[0])}
+	c.body = []string{widget.Lead(m.problems()[0])}
 	c.answers = []answer{
 		{key: "l", title: "leave", do: func(*model) []effect { return []effect{finish{Leave}} }},
 		{key: "n", title: "stay", safe: true},
@@ -84,8 +88,8 @@ func (m *model) askLost() {
 // living is how many agents run.
 func (m *model) living() int {
 	n := 0
-	for i := range m.agents.rows {
-		if m.agents.rows[i].running {
+	for i := range m.agents.Rows {
+		if m.agents.Rows[i].running {
 			n++
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"gcity/beads"
 	"gcity/city"
 	"gcity/mail"
+	"gcity/tui/widget"
 )
 
 const (
@@ -122,7 +123,8 @@ func (m *model) openMail() []effect {
 		return nil
 	}
 	own := *l
-	m.reader = &reader{title: plain(own.ID), letter: &own, lines: func(m *model, w int) []string { return wrapAll(m.mailDetails(&own), w) }}
+	m.reader = &reader{title: widget.Plain(own.ID), letter: &own,
+		lines: func(m *model, w int) []string { return widget.WrapAll(m.mailDetails(&own), w) }}
 	if own.Read || m.mode == ReadOnly || m.snap == nil || !m.snap.ForPeople(own.To) {
 		return nil
 	}
@@ -140,22 +142,26 @@ func (m *model) markUnread() []effect {
 		return nil
 	}
 	m.inbox.mark(l.ID, false)
-	return m.carry("marking", plain(l.ID)+" as not read", []city.Command{city.UpdateBead{ID: l.ID, Patch: mail.UnreadPatch()}})
+	return m.carry("marking", widget.Plain(l.ID)+" as not read",
+		[]city.Command{city.UpdateBead{ID: l.ID, Patch: mail.UnreadPatch()}})
 }
 
 // archive puts a message away; for a while it can be had again. What an agent has not read yet is taken from it, and asked
 // about.
 func (m *model) archive(l mail.Message) []effect {
-	q := question{title: "Archive " + plain(l.ID) + "?", body: []string{plain(l.Subject)}, verb: "archive it", do: func(m *model) []effect {
-		todo := m.send("archiving", plain(l.ID), archiveMail{l.ID})
-		open := beads.StatusOpen
-		m.undo = undo{id: m.status.id, what: "archiving " + plain(l.ID), until: m.now.Add(undoFor),
-			commands: []city.Command{city.UpdateBead{ID: l.ID, Patch: beads.Patch{Status: &open}}}}
-		m.drop(l.ID)
-		return todo
-	}}
+	q := question{title: "Archive " + widget.Plain(l.ID) + "?",
+		body: []string{widget.Plain(l.Subject)}, verb: "archive it", do: func(m *model) []effect {
+			todo := m.send("archiving", widget.Plain(l.ID), archiveMail{l.ID})
+			open := beads.StatusOpen
+			m.undo = undo{id: m.status.id, what: "archiving " + widget.Plain(l.ID),
+				until:    m.now.Add(undoFor),
+				commands: []city.Command{city.UpdateBead{ID: l.ID, Patch: beads.Patch{Status: &open}}}}
+			m.drop(l.ID)
+			return todo
+		}}
 	if !l.Read && m.snap != nil && !m.snap.ForPeople(l.To) {
-		q.body = append(q.body, plain(l.To)+" has not read it, and will not find it any more.")
+		q.body = append(q.body, widget.Plain(l.To)+
+			" has not read it, and will not find it any more.")
 		m.ask(q)
 		return nil
 	}

@@ -4,6 +4,7 @@ import (
 	"maps"
 
 	"gcity/city"
+	"gcity/tui/widget"
 )
 
 // markActions mark rows of a list, for verbs to act on all of them.
@@ -20,25 +21,25 @@ func markActions() []action {
 type marking struct {
 	marks  *map[string]bool
 	anchor *string // the row that was marked last
-	rows   rows
-	list   *list
+	rows   widget.Rows
+	list   *widget.List
 }
 
 // marking is that of the focused list, the agents' where none has the focus.
 func (m *model) marking() marking {
 	switch m.focus {
 	case panelPools:
-		return marking{&m.pools.marks, &m.pools.anchor, &m.pools, &m.pools.list}
+		return marking{&m.pools.Marks, &m.pools.Anchor, &m.pools, &m.pools.List}
 	case panelAutomations:
-		return marking{&m.automations.marks, &m.automations.anchor, &m.automations, &m.automations.list}
+		return marking{&m.automations.Marks, &m.automations.Anchor, &m.automations, &m.automations.List}
 	}
-	return marking{&m.agents.marks, &m.agents.anchor, &m.agents, m.list()}
+	return marking{&m.agents.Marks, &m.agents.Anchor, &m.agents, m.list()}
 }
 
 // here is the id under the cursor, "" if the list is empty.
 func (k *marking) here() string {
-	if i := k.list.under(k.rows); i >= 0 {
-		return k.rows.id(i)
+	if i := k.list.Current(k.rows); i >= 0 {
+		return k.rows.ID(i)
 	}
 	return ""
 }
@@ -81,15 +82,15 @@ func (m *model) mark() []effect {
 // markRange marks from the last mark to the cursor; without one, or where the list no longer shows it, it begins here.
 func (m *model) markRange() []effect {
 	k := m.marking()
-	from := k.list.at
-	for at, i := range k.list.shown {
-		if k.rows.id(i) == *k.anchor {
+	from := k.list.Cursor
+	for at, i := range k.list.Shown {
+		if k.rows.ID(i) == *k.anchor {
 			from = at
 		}
 	}
 	var ids []string
-	for at := min(from, k.list.at); at <= max(from, k.list.at); at++ {
-		ids = append(ids, k.rows.id(k.list.shown[at]))
+	for at := min(from, k.list.Cursor); at <= max(from, k.list.Cursor); at++ {
+		ids = append(ids, k.rows.ID(k.list.Shown[at]))
 	}
 	m.set(k, ids...)
 	*k.anchor = k.here()
@@ -99,9 +100,9 @@ func (m *model) markRange() []effect {
 func (m *model) markAll() []effect {
 	k := m.marking()
 	before := len(*k.marks)
-	ids := make([]string, 0, len(k.list.shown))
-	for _, i := range k.list.shown {
-		ids = append(ids, k.rows.id(i))
+	ids := make([]string, 0, len(k.list.Shown))
+	for _, i := range k.list.Shown {
+		ids = append(ids, k.rows.ID(i))
 	}
 	old := *k.marks
 	m.set(k, ids...)
@@ -116,11 +117,11 @@ func (m *model) markAll() []effect {
 // unmark clears the marks of a list that verbs were about; others, where what was done was named, stay.
 func (m *model) unmark(commands []city.Command) {
 	for _, c := range commands {
-		if m.agents.marks[c.Target()] {
-			m.agents.marks = map[string]bool{}
+		if m.agents.Marks[c.Target()] {
+			m.agents.Marks = map[string]bool{}
 		}
-		if m.pools.marks[c.Target()] {
-			m.pools.marks = map[string]bool{}
+		if m.pools.Marks[c.Target()] {
+			m.pools.Marks = map[string]bool{}
 		}
 	}
 }

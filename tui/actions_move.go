@@ -1,5 +1,7 @@
 package tui
 
+import "gcity/tui/widget"
+
 // moveActions move within a panel.
 func moveActions() []action {
 	everyPanel := []zone{inLists, inPools, inAutomations, inEvents, inWatchdogs, inPeek}
@@ -36,12 +38,12 @@ const far = 1 << 30
 func (m *model) step(n int) {
 	switch m.focus {
 	case panelPools:
-		m.pools.move(n)
+		m.pools.Move(n)
 	case panelAutomations:
 		m.automations.been = true
-		m.automations.move(n)
+		m.automations.Move(n)
 	case panelWatchdogs:
-		m.watchdogs.move(n)
+		m.watchdogs.Move(n)
 		m.followWatched()
 	case panelEvents:
 		m.events.move(n)
@@ -53,8 +55,8 @@ func (m *model) step(n int) {
 		m.peek.scroll(max(-far, n), w, h)
 	default:
 		l := m.list()
-		l.move(n)
-		if r := m.agents.at(l); r != nil {
+		l.Move(n)
+		if r := m.agents.At(l); r != nil {
 			m.choose(r.name)
 		}
 	}
@@ -69,24 +71,24 @@ func (m *model) toEnd() {
 }
 
 // list is the focused list, Agents' where none has the focus.
-func (m *model) list() *list {
+func (m *model) list() *widget.List {
 	if m.focus == panelQuarantine {
-		return &m.quarantine.list
+		return &m.quarantine.List
 	}
-	return &m.agents.list
+	return &m.agents.List
 }
 
 // choose selects an agent everywhere.
 func (m *model) choose(name string) {
-	if name != m.agents.chosen {
+	if name != m.agents.Chosen {
 		m.peek.follow()
 		m.endSearch()
 	}
-	changed := name != m.agents.chosen
-	m.agents.chosen = name
+	changed := name != m.agents.Chosen
+	m.agents.Chosen = name
 	if changed && m.events.only {
 		m.sift()
 	}
-	m.agents.list.find(&m.agents, name)
-	m.quarantine.list.find(&m.agents, name)
+	m.agents.List.Select(&m.agents, name)
+	m.quarantine.List.Select(&m.agents, name)
 }

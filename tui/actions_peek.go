@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"gcity/tui/widget"
 	"strings"
 	"unicode"
 
@@ -65,7 +66,7 @@ func needOutput(m *model) string {
 	r := m.selected()
 	n := &m.peek.news
 	if m.showsRun() {
-		a := m.automations.under()
+		a := m.automations.Current()
 		if a.last == nil || n.run != a.last.ID || len(n.text) == 0 {
 			return a.shown + " has printed nothing"
 		}
@@ -129,7 +130,7 @@ func (m *model) showLogs() []effect {
 		m.peek.follow()
 		return nil
 	}
-	if r := m.meant(); r.name != m.agents.chosen {
+	if r := m.meant(); r.name != m.agents.Chosen {
 		m.choose(r.name)
 	}
 	if m.focus != panelPeek || !m.zoomed {
@@ -167,7 +168,7 @@ func (m *model) askSearch() []effect {
 	}
 	m.prompt = &prompt{
 		label: "search", hint: fmt.Sprintf("%s keeps, then %s and %s go on  %s leaves it", m.keys.keyOf("prompt.done"), m.keys.keyOf("peek.search.next"), m.keys.keyOf("peek.search.previous"), m.keys.keyOf("prompt.cancel")),
-		edit: newEntry(""), change: apply, within: true,
+		edit: widget.NewEntry(""), change: apply, within: true,
 		done: func(m *model, text string) []effect { return nil },
 		cancel: func(m *model) {
 			apply(m, "")
@@ -252,7 +253,7 @@ func (m *model) bornRule() string {
 	if r == nil || r.session == nil {
 		return "new life"
 	}
-	text := "new life " + clock(r.session.Started, m.now)
+	text := "new life " + widget.Clock(r.session.Started, m.now)
 	if r.exit != nil {
 		text += ", " + lastExit(r.exit) + " before"
 	}
@@ -263,14 +264,15 @@ func (m *model) pageOutput() []effect { return []effect{page{text: outputText(m.
 
 // askSave asks for the file; the one offered is in the folder that gcity was started in, as with any other tool.
 func (m *model) askSave() []effect {
-	text, of := outputText(m.peek.all(), false), m.agents.chosen
+	text, of := outputText(m.peek.all(), false), m.agents.Chosen
 	if m.showsRun() {
-		of = m.automations.under().name
+		of = m.automations.Current().name
 	}
 	lines := strings.Count(text, "\n")
 	m.prompt = &prompt{
-		label: "save " + count(lines, "line") + " to", hint: m.keys.hint("  ", "prompt.done", "saves", "prompt.cancel", "leaves"),
-		edit: newEntry(fileName(of) + "-" + m.now.Format("20060102-150405") + ".txt"),
+		label: "save " + widget.Count(lines, "line") + " to",
+		hint:  m.keys.hint("  ", "prompt.done", "saves", "prompt.cancel", "leaves"),
+		edit:  widget.NewEntry(fileName(of) + "-" + m.now.Format("20060102-150405") + ".txt"),
 		refuse: func(path string) string {
 			if strings.TrimSpace(path) == "" {
 				return "a file needs a name"

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"gcity/city"
+	"gcity/tui/widget"
 )
 
 // poolActions are about the pool under the cursor of Pools.
@@ -59,10 +60,10 @@ func needMore(m *model) string {
 // agent that is looked at; nil if there is none.
 func (m *model) pool() *poolRow {
 	if m.focus == panelPools {
-		return m.pools.under()
+		return m.pools.Current()
 	}
 	if r := m.single(); r != nil {
-		return m.pools.find(r.pool)
+		return m.pools.Find(r.pool)
 	}
 	return nil
 }
@@ -97,17 +98,17 @@ func (m *model) askScale() []effect {
 	m.prompt = &prompt{
 		live: func(m *model) string {
 			known := &p
-			if now := m.pools.find(p.name); now != nil {
+			if now := m.pools.Find(p.name); now != nil {
 				known = now
 			}
 			return fmt.Sprintf("scale %s to (%s, or auto; %s)", p.shown, known.bounds(), strings.TrimPrefix(known.checkSays(), "the "))
 		},
 		hint:   m.keys.hint("  ", "prompt.done", "sets", "prompt.cancel", "leaves"),
-		edit:   newEntry(""),
+		edit:   widget.NewEntry(""),
 		refuse: func(text string) string { _, _, why := p.sizeOf(text); return why },
 		done: func(m *model, text string) []effect {
 			size, auto, why := p.sizeOf(text)
-			now := m.pools.find(p.name)
+			now := m.pools.Find(p.name)
 			switch {
 			case why != "" || text == "":
 				return nil
@@ -158,7 +159,8 @@ func (r *poolRow) sizeOf(text string) (size int, auto bool, why string) {
 func (m *model) scale(p *poolRow, size int) []effect {
 	name := p.name
 	do := func(m *model) []effect {
-		todo := m.carry(fmt.Sprintf("scaling to %d", size), "pool "+plain(name), []city.Command{city.Scale{Pool: name, Size: size}})
+		todo := m.carry(fmt.Sprintf("scaling to %d", size), "pool "+widget.Plain(name),
+			[]city.Command{city.Scale{Pool: name, Size: size}})
 		m.scaled = scaling{pool: name, size: size, at: m.now}
 		return todo
 	}
@@ -172,7 +174,8 @@ func (m *model) auto(p *poolRow) []effect {
 		size = min(max(p.check.Value, p.min), p.max)
 	}
 	do := func(m *model) []effect {
-		todo := m.carry("giving back to its check", "pool "+plain(name), []city.Command{city.Scale{Pool: name, Auto: true}})
+		todo := m.carry("giving back to its check", "pool "+widget.Plain(name),
+			[]city.Command{city.Scale{Pool: name, Auto: true}})
 		m.scaled = scaling{}
 		return todo
 	}
@@ -210,16 +213,16 @@ func (m *model) beyond(p *poolRow, size int) []*agentRow {
 
 // membersAt are the members of the pool under the cursor that have a terminal, the selected agent first.
 func (m *model) membersAt() []*agentRow {
-	p := m.pools.under()
+	p := m.pools.Current()
 	if p == nil {
 		return nil
 	}
 	var rows []*agentRow
-	for i := range m.agents.rows {
-		r := &m.agents.rows[i]
+	for i := range m.agents.Rows {
+		r := &m.agents.Rows[i]
 		switch {
 		case r.pool != p.name || !r.running:
-		case r.name == m.agents.chosen:
+		case r.name == m.agents.Chosen:
 			rows = slices.Insert(rows, 0, r)
 		default:
 			rows = append(rows, r)
@@ -233,7 +236,7 @@ func (m *model) needMember() string {
 		return why
 	}
 	if len(m.membersAt()) == 0 {
-		return "no member of the pool " + m.pools.under().shown + " runs: there is no terminal to attach to"
+		return "no member of the pool " + m.pools.Current().shown + " runs: there is no terminal to attach to"
 	}
 	return ""
 }
@@ -248,10 +251,10 @@ func (m *model) attachMember() []effect {
 	if len(rows) == 1 {
 		return to(rows[0].name)
 	}
-	f := &finder{title: "Attach to a member of " + m.pools.under().shown, none: "No member is called that."}
+	f := &finder{title: "Attach to a member of " + m.pools.Current().shown, none: "No member is called that."}
 	for _, r := range rows {
 		f.all = append(f.all, item{title: r.shown, words: r.why, tail: string(r.state) + ", " + r.why, run: func(m *model) []effect {
-			if now := m.agents.find(r.name); now == nil || !now.running {
+			if now := m.agents.Find(r.name); now == nil || !now.running {
 				m.complain("cannot attach: " + r.shown + " runs no longer")
 				return nil
 			}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"gcity/city"
+	"gcity/tui/widget"
 )
 
 // rigActions are about the rig of the selected agent, or of the pool or the automation where these have the focus.
@@ -21,11 +22,11 @@ func (m *model) rig() *city.Rig {
 	name := ""
 	switch m.matter() {
 	case ofPools:
-		if p := m.pools.under(); p != nil {
+		if p := m.pools.Current(); p != nil {
 			name = p.rig
 		}
 	case ofAutomations:
-		if a := m.automations.under(); a != nil {
+		if a := m.automations.Current(); a != nil {
 			name = a.rig
 		}
 	default:
@@ -61,9 +62,9 @@ func needRig(m *model) string {
 	}
 	switch m.matter() {
 	case ofPools:
-		return m.pools.under().shown + " belongs to no rig"
+		return m.pools.Current().shown + " belongs to no rig"
 	case ofAutomations:
-		return m.automations.under().shown + " belongs to no rig"
+		return m.automations.Current().shown + " belongs to no rig"
 	}
 	return m.single().shown + " belongs to no rig"
 }
@@ -71,7 +72,7 @@ func needRig(m *model) string {
 func needRunningRig(m *model) string {
 	why := needRig(m)
 	if why == "" && m.rig().Suspended {
-		return "rig " + plain(m.rig().Name) + " is suspended already"
+		return "rig " + widget.Plain(m.rig().Name) + " is suspended already"
 	}
 	return why
 }
@@ -79,14 +80,14 @@ func needRunningRig(m *model) string {
 func needSuspendedRig(m *model) string {
 	why := needRig(m)
 	if why == "" && !m.rig().Suspended {
-		return "rig " + plain(m.rig().Name) + " is not suspended"
+		return "rig " + widget.Plain(m.rig().Name) + " is not suspended"
 	}
 	return why
 }
 
 func (m *model) askSuspendRig() []effect {
 	r := *m.rig()
-	shown := "rig " + plain(r.Name)
+	shown := "rig " + widget.Plain(r.Name)
 	body := []string{
 		fmt.Sprintf("%s to it, %d running. The sessions end, and none begins", belong(r.Agents), r.Running),
 		"until the rig is resumed. This is written into the configuration.",
@@ -107,7 +108,9 @@ func belong(agents int) string {
 
 func (m *model) resumeRig() []effect {
 	name := m.rig().Name
-	return m.perhaps(question{title: "Resume rig " + plain(name) + "?", verb: "resume", do: func(m *model) []effect {
-		return m.carry("resuming", "rig "+plain(name), []city.Command{city.ResumeRig{Rig: name}})
-	}})
+	return m.perhaps(question{title: "Resume rig " + widget.Plain(name) + "?", verb: "resume",
+		do: func(m *model) []effect {
+			return m.carry("resuming", "rig "+widget.Plain(name),
+				[]city.Command{city.ResumeRig{Rig: name}})
+		}})
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"gcity/city"
+	"gcity/tui/widget"
 )
 
 const (
@@ -101,7 +102,7 @@ func (m *model) sendComposed() []effect {
 	}
 	var rows []*agentRow
 	for _, name := range c.to {
-		if r := m.agents.find(name); r != nil {
+		if r := m.agents.Find(name); r != nil {
 			rows = append(rows, r)
 		}
 	}
@@ -121,7 +122,8 @@ func (m *model) deliver(rows []*agentRow, text string, agreed func(*model)) []ef
 		m.rememberSent(text)
 		return m.do("sending to", rows, func(name string) city.Command { return city.Nudge{Agent: name, Text: text} })
 	}}
-	q.body = []string{fmt.Sprintf("%q", cut(plain(first), 60, m.look.glyph.More)), count(lineCount(text), "line") + ", " + sizeText(len(text))}
+	q.body = []string{fmt.Sprintf("%q", widget.Cut(widget.Plain(first), 60, m.look.Glyphs.More)),
+		widget.Count(lineCount(text), "line") + ", " + sizeText(len(text))}
 	if len(rows) >= many {
 		m.ask(q)
 		return nil
@@ -157,12 +159,12 @@ func (m *model) waitingRows() []*agentRow {
 			rows = append(rows, r)
 		}
 	}
-	if len(rows) > 0 || len(m.aim) > 0 || len(m.agents.marks) > 0 {
+	if len(rows) > 0 || len(m.aim) > 0 || len(m.agents.Marks) > 0 {
 		return rows
 	}
 	for i := range m.letters {
 		l := &m.letters[i]
-		r := m.agents.find(l.agent)
+		r := m.agents.Find(l.agent)
 		if r != nil && !slices.Contains(rows, r) && slices.ContainsFunc(r.waiting, func(s city.Send) bool { return s.ID == l.send.ID }) {
 			rows = append(rows, r)
 		}
@@ -225,7 +227,7 @@ func (m *model) askUnsend() []effect {
 			body = append(body, r.shown+": "+quoted(s))
 		}
 	}
-	what := count(len(commands), "text") + " to " + whom(rows)
+	what := widget.Count(len(commands), "text") + " to " + whom(rows)
 	m.ask(question{title: "Take back " + what + "?", verb: "take back", count: len(rows), body: body,
 		do: func(m *model) []effect {
 			m.unmark(commands)
@@ -248,7 +250,7 @@ func (m *model) askSendNow() []effect {
 		commands = append(commands, city.Nudge{Agent: r.name, Text: text, Now: true})
 		body = append(body, r.shown+": "+quoted(s))
 		if s.Why != "" {
-			body[len(body)-1] += " (" + plain(s.Why) + ")"
+			body[len(body)-1] += " (" + widget.Plain(s.Why) + ")"
 		}
 	}
 	m.ask(question{title: "Send to " + whom(rows) + " now?", verb: "send now", count: len(rows), body: body,

@@ -1,5 +1,7 @@
 package tui
 
+import "gcity/tui/widget"
+
 // sortActions change the order of the focused list.
 func sortActions() []action {
 	lists := []zone{inLists, inPools, inAutomations}
@@ -19,14 +21,14 @@ func needSorted(m *model) string {
 
 func (m *model) sortNext() []effect {
 	o, ways := m.sorting()
-	*o = order{way: (o.way + 1) % len(ways)}
+	*o = widget.Order{Way: (o.Way + 1) % len(ways)}
 	m.resort()
 	return nil
 }
 
 func (m *model) sortReverse() []effect {
 	o, _ := m.sorting()
-	o.reversed = !o.reversed
+	o.Reversed = !o.Reversed
 	m.resort()
 	return nil
 }

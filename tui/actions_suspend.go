@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"gcity/city"
+	"gcity/tui/widget"
 )
 
 // subject is what a flag of the configuration is about: an agent, or a pool as a whole.
@@ -48,7 +49,7 @@ func (m *model) subjects(rows []*agentRow) []subject {
 		if r.state == city.Suspended {
 			s.off = cmp.Or(r.why, string(r.state))
 		}
-		if p := m.pools.find(r.pool); p != nil && p.max > 1 {
+		if p := m.pools.Find(r.pool); p != nil && p.max > 1 {
 			s = poolSubject(p)
 		}
 		if !seen[s.name] {
@@ -74,11 +75,11 @@ func called(all []subject) string {
 	case len(all) == 1:
 		return all[0].shown
 	case pools == 0:
-		return count(agents, "agent")
+		return widget.Count(agents, "agent")
 	case agents == 0:
-		return count(pools, "pool")
+		return widget.Count(pools, "pool")
 	}
-	return count(agents, "agent") + " and " + count(pools, "pool")
+	return widget.Count(agents, "agent") + " and " + widget.Count(pools, "pool")
 }
 
 // flag sends a command for each subject.
@@ -176,14 +177,14 @@ func listed(all []subject) string {
 
 // poolTargets are the pools a verb acts on: the marked ones, else the one under the cursor.
 func (m *model) poolTargets() []*poolRow {
-	if len(m.pools.marks) == 0 {
-		if p := m.pools.under(); p != nil {
+	if len(m.pools.Marks) == 0 {
+		if p := m.pools.Current(); p != nil {
 			return []*poolRow{p}
 		}
 	}
 	var rows []*poolRow
-	for i := range m.pools.rows {
-		if p := &m.pools.rows[i]; m.pools.marks[p.name] {
+	for i := range m.pools.Rows {
+		if p := &m.pools.Rows[i]; m.pools.Marks[p.name] {
 			rows = append(rows, p)
 		}
 	}
@@ -207,7 +208,8 @@ func (m *model) askSuspendPools(rows []*poolRow) []effect {
 	ending := m.ending(on)
 	body := []string{fmt.Sprintf("No member runs, and none begins until it is resumed (%s).", m.keys.keyOf(suspendID)), "This is written into the configuration."}
 	if ending > 0 {
-		body[0] = fmt.Sprintf("%s end, and none begins until it is resumed (%s).", count(ending, "session"), m.keys.keyOf(suspendID))
+		body[0] = fmt.Sprintf("%s end, and none begins until it is resumed (%s).",
+			widget.Count(ending, "session"), m.keys.keyOf(suspendID))
 	}
 	q := question{title: "Suspend " + called(on) + "?", body: append(body, already(all, on)...), verb: "suspend", count: max(len(on), ending),
 		do: func(m *model) []effect { return m.flag("suspending", on, suspend) }}
@@ -222,9 +224,9 @@ func (m *model) askSuspendPools(rows []*poolRow) []effect {
 func (m *model) ending(all []subject) int {
 	n := 0
 	for _, s := range all {
-		if p := m.pools.find(s.name); s.pool && p != nil {
+		if p := m.pools.Find(s.name); s.pool && p != nil {
 			n += p.size + len(p.draining)
-		} else if r := m.agents.find(s.name); r != nil && r.running {
+		} else if r := m.agents.Find(s.name); r != nil && r.running {
 			n++
 		}
 	}
@@ -234,10 +236,11 @@ func (m *model) ending(all []subject) int {
 // askAbove offers to resume what keeps a thing suspended from above: its rig or the city.
 func (m *model) askAbove(s subject) {
 	shown := called([]subject{s})
-	q := question{verb: "resume", title: "Resume rig " + plain(s.rig) + "?",
+	q := question{verb: "resume", title: "Resume rig " + widget.Plain(s.rig) + "?",
 		body: []string{shown + " is suspended with its rig, and with all that belongs to it."},
 		do: func(m *model) []effect {
-			return m.carry("resuming", "rig "+plain(s.rig), []city.Command{city.ResumeRig{Rig: s.rig}})
+			return m.carry("resuming", "rig "+widget.Plain(s.rig),
+				[]city.Command{city.ResumeRig{Rig: s.rig}})
 		}}
 	if s.off == "by city" {
 		q.title, q.body = "Resume "+m.cityName()+"?", []string{shown + " is suspended with the whole city."}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"gcity/city"
+	"gcity/tui/widget"
 )
 
 func cloned(m map[string]bool) map[string]bool {
@@ -103,7 +104,7 @@ func (m *model) focusOn(p panel) {
 	if p == panelPeek {
 		m.hidden = false
 	}
-	if r := m.agents.at(m.list()); r != nil && p == panelQuarantine {
+	if r := m.agents.At(m.list()); r != nil && p == panelQuarantine {
 		m.choose(r.name)
 	}
 }
@@ -140,25 +141,25 @@ func (m *model) toggleAttention() []effect {
 }
 
 // filter is the focused panel's; the pane's is that of the agents.
-func (m *model) filter() *filter {
+func (m *model) filter() *widget.Filter {
 	switch m.focus {
 	case panelPools:
-		return &m.pools.filter
+		return &m.pools.Filter
 	case panelAutomations:
-		return &m.automations.filter
+		return &m.automations.Filter
 	case panelEvents:
 		return &m.events.filter
 	case panelWatchdogs:
-		return &m.watchdogs.filter
+		return &m.watchdogs.Filter
 	}
-	return &m.agents.filter
+	return &m.agents.Filter
 }
 
 // askFilter edits the focused panel's filter; every keystroke shows what it would leave.
 func (m *model) askFilter() []effect {
 	f := m.filter()
 	apply := func(m *model, text string) {
-		*f = parseFilter(text)
+		*f = widget.ParseFilter(text)
 		m.refill()
 	}
 	hint := "!not  ~fuzzy  state: pool: rig:"
@@ -167,7 +168,7 @@ func (m *model) askFilter() []effect {
 	}
 	hint += "  " + m.keys.keyOf("prompt.done") + " keeps  " + m.keys.keyOf("prompt.cancel") + " clears"
 	m.prompt = &prompt{
-		edit:  oldEntry(f.text),
+		edit:  widget.NewReplacedEntry(f.Text),
 		label: "filter", hint: hint,
 		change: apply,
 		done:   func(m *model, text string) []effect { apply(m, text); return nil },
@@ -186,20 +187,20 @@ func (m *model) back() []effect {
 	case m.focus == panelPeek && m.peek.back():
 	case m.focus == panelEvents && m.events.frozen:
 		m.toEnd()
-	case m.focus == panelEvents && m.events.only && !m.events.filter.active():
+	case m.focus == panelEvents && m.events.only && !m.events.filter.Active():
 		return m.toggleOnly()
 	case m.zoomed:
 		m.zoomed = false
 		m.focus = m.before
 	case len(*m.marking().marks) > 0:
 		m.unmarkAll(m.marking())
-	case len(m.agents.marks) > 0:
-		m.unmarkAll(marking{marks: &m.agents.marks})
-	case m.filter().active():
-		*m.filter() = filter{}
+	case len(m.agents.Marks) > 0:
+		m.unmarkAll(marking{marks: &m.agents.Marks})
+	case m.filter().Active():
+		*m.filter() = widget.Filter{}
 		m.refill()
-	case m.agents.filter.active():
-		m.agents.filter = filter{}
+	case m.agents.Filter.Active():
+		m.agents.Filter = widget.Filter{}
 		m.refill()
 	case m.attention:
 		m.attention = false

@@ -1,6 +1,9 @@
 package tui
 
-import "gcity/city"
+import (
+	"gcity/city"
+	"gcity/tui/widget"
+)
 
 // watchdogActions are about the watchdog under the cursor of Watchdogs. Verbs of agents are about the agent that it watches.
 func watchdogActions() []action {
@@ -19,7 +22,7 @@ func watchdogActions() []action {
 }
 
 func needWatchdog(m *model) string {
-	if m.focus != panelWatchdogs || m.watchdogs.under() == nil {
+	if m.focus != panelWatchdogs || m.watchdogs.Current() == nil {
 		return "no watchdog is selected; " + m.keys.keyOf("focus.watchdogs") + " goes to them"
 	}
 	return ""
@@ -30,7 +33,7 @@ func needGuarded(m *model) string {
 		return why
 	}
 	if m.guarded() == nil {
-		return plain(m.watchdogs.under().watches) + " is not there"
+		return widget.Plain(m.watchdogs.Current().watches) + " is not there"
 	}
 	return ""
 }
@@ -42,18 +45,18 @@ func needBeat(m *model) string {
 	if why := needWatchdog(m); why != "" {
 		return why
 	}
-	return judgedNow(m, m.watchdogs.under())
+	return judgedNow(m, m.watchdogs.Current())
 }
 
 // judgedNow says that a beat is being judged, "" if none is.
 func judgedNow(m *model, r *watchdogRow) string {
 	if r.dog.Triaged != nil {
-		return r.beats(m.now).full + " already"
+		return r.beats(m.now).Full + " already"
 	}
 	return ""
 }
 
-func (m *model) askBeat() []effect { return m.beat(m.watchdogs.under()) }
+func (m *model) askBeat() []effect { return m.beat(m.watchdogs.Current()) }
 
 func (m *model) beat(r *watchdogRow) []effect {
 	name, shown := r.name, r.shown
@@ -64,7 +67,7 @@ func (m *model) beat(r *watchdogRow) []effect {
 
 // answerable is the watchdog under the cursor if it calls and may be answered, else nil.
 func (m *model) answerable() *watchdogRow {
-	if r := m.watchdogs.under(); m.focus == panelWatchdogs && m.mode != ReadOnly && r != nil && r.dog.Calls() {
+	if r := m.watchdogs.Current(); m.focus == panelWatchdogs && m.mode != ReadOnly && r != nil && r.dog.Calls() {
 		return r
 	}
 	return nil
@@ -76,7 +79,7 @@ func (m *model) answer(r *watchdogRow) []effect {
 }
 
 func (m *model) beatLine(args []string) ([]effect, string) {
-	r := m.watchdogs.find(args[0])
+	r := m.watchdogs.Find(args[0])
 	if r == nil {
 		return nil, unknown("watchdog", args[0], m.watchdogNames(nil))
 	}
@@ -87,7 +90,7 @@ func (m *model) beatLine(args []string) ([]effect, string) {
 }
 
 func (m *model) heardLine(args []string) ([]effect, string) {
-	r := m.watchdogs.find(args[0])
+	r := m.watchdogs.Find(args[0])
 	switch {
 	case r == nil:
 		return nil, unknown("watchdog", args[0], m.watchdogNames(nil))
@@ -99,8 +102,8 @@ func (m *model) heardLine(args []string) ([]effect, string) {
 
 func (m *model) watchdogNames([]string) []word {
 	var all []word
-	for i := range m.watchdogs.rows {
-		all = append(all, word{m.watchdogs.rows[i].name, "watchdog, " + m.watchdogs.rows[i].word})
+	for i := range m.watchdogs.Rows {
+		all = append(all, word{m.watchdogs.Rows[i].name, "watchdog, " + m.watchdogs.Rows[i].word})
 	}
 	return all
 }

@@ -6,6 +6,7 @@ import (
 
 	"gcity/beads"
 	"gcity/city"
+	"gcity/tui/widget"
 )
 
 // workActions are about the city's open work.
@@ -63,14 +64,17 @@ func (m *model) refreshWork() []effect {
 // askCreate asks for a title; a word pool:NAME in it says whose work it is.
 func (m *model) askCreate() []effect {
 	m.prompt = &prompt{
-		label: "new work", hint: "pool:NAME gives it to a pool  " + m.keys.hint("  ", "prompt.done", "adds it", "prompt.cancel", "leaves"), edit: newEntry(""),
+		label: "new work", hint: "pool:NAME gives it to a pool  " +
+			m.keys.hint("  ", "prompt.done", "adds it", "prompt.cancel", "leaves"),
+		edit:   widget.NewEntry(""),
 		refuse: func(text string) string { _, why := m.newBead(text); return why },
 		done: func(m *model, text string) []effect {
 			b, why := m.newBead(text)
 			if why != "" || b.Title == "" {
 				return nil
 			}
-			return m.carry("adding", plain(b.Title), []city.Command{city.CreateBead{Bead: b}})
+			return m.carry("adding", widget.Plain(b.Title),
+				[]city.Command{city.CreateBead{Bead: b}})
 		},
 	}
 	return nil
@@ -84,7 +88,7 @@ func (m *model) newBead(text string) (b beads.Bead, why string) {
 		switch {
 		case !ok:
 			title = append(title, word)
-		case m.pools.find(name) == nil:
+		case m.pools.Find(name) == nil:
 			return b, fmt.Sprintf("no pool is called %q", name)
 		default:
 			b.Labels = append(b.Labels, city.PoolLabel+name)
@@ -105,14 +109,14 @@ func (m *model) askClose() []effect {
 	if b == nil {
 		return nil
 	}
-	id, shown := b.ID, plain(b.ID)
-	body := []string{plain(b.Title)}
+	id, shown := b.ID, widget.Plain(b.ID)
+	body := []string{widget.Plain(b.Title)}
 	parts := m.work.partsBelow()
 	switch {
 	case parts == 1:
 		body = append(body, "1 part of it is not closed, and stays so.")
 	case parts > 1:
-		body = append(body, count(parts, "part")+" of it are not closed, and stay so.")
+		body = append(body, widget.Count(parts, "part")+" of it are not closed, and stay so.")
 	}
 	m.ask(question{title: "Close " + shown + "?", body: body, verb: "close it", plan: parts > 0,
 		do: func(m *model) []effect {
@@ -128,6 +132,10 @@ func (m *model) showBead() []effect {
 		return nil
 	}
 	own, gate := b.Clone(), m.work.rows[m.work.at].gate
-	m.reader = &reader{title: plain(own.ID), lines: func(m *model, w int) []string { return wrapAll(m.beadDetails(&own, gate), w) }}
+	m.reader = &reader{title: widget.Plain(own.ID),
+		lines: func(m *model, w int) []string {
+			return widget.WrapAll(m.beadDetails(&own, gate),
+				w)
+		}}
 	return nil
 }

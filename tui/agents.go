@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"gcity/city"
+	"gcity/tui/widget"
 )
 
 // agentRow is an agent made ready to be shown: every text cleaned, once.
@@ -40,8 +41,9 @@ type agentRow struct {
 
 func newAgentRow(a *city.Agent) agentRow {
 	r := agentRow{
-		name: a.Name, shown: plain(a.Name), state: city.State(plain(string(a.State))), why: plain(reason(a)),
-		task: plain(a.Task), pool: a.Pool, rig: a.Rig, provider: a.Provider, since: a.Since,
+		name: a.Name, shown: widget.Plain(a.Name), state: city.State(widget.Plain(string(a.State))),
+		why:  widget.Plain(reason(a)),
+		task: widget.Plain(a.Task), pool: a.Pool, rig: a.Rig, provider: a.Provider, since: a.Since,
 		restarts: a.Restarts, crashes: a.Crashes, pid: a.PID, exit: a.Exit, session: a.Session, usage: a.Usage, drain: a.Drain, next: a.Next, idle: a.IdleTimeout, frozen: a.Frozen,
 		drifted: len(a.Drift) > 0, running: a.Running, waiting: waitingIn(a.Sends), mail: max(0, a.Mail), stuck: a.Stuck,
 	}
@@ -52,17 +54,17 @@ func newAgentRow(a *city.Agent) agentRow {
 	case r.frozen:
 		r.why = "frozen: a signal has stopped it, nothing goes on until it is continued"
 	case r.stuck != nil:
-		r.why = "its screen is as it was, with " + plain(a.Stuck.Task)
+		r.why = "its screen is as it was, with " + widget.Plain(a.Stuck.Task)
 	case a.AwaitsGate != "" && r.state == city.Running:
-		r.why = city.AwaitingGate + " " + plain(a.AwaitsGate)
+		r.why = city.AwaitingGate + " " + widget.Plain(a.AwaitsGate)
 	case len(r.waiting) > 0 && r.state == city.Running:
 		r.why = r.waits()
 	case r.drifted:
-		r.why = "a restart is held back: " + plain(strings.Join(a.Drift, ", "))
+		r.why = "a restart is held back: " + widget.Plain(strings.Join(a.Drift, ", "))
 	case r.task != "" && a.State == city.Running:
 		r.why = r.task
 	case a.Description != "" && (a.State == city.Running || r.why == ""):
-		r.why = plain(a.Description)
+		r.why = widget.Plain(a.Description)
 	}
 	if waits := r.waits(); waits != "" && r.state != city.Running {
 		r.why = strings.TrimPrefix(r.why+"; "+waits, "; ")
@@ -141,25 +143,25 @@ func rank(a, b *agentRow) int {
 // agents are the city's agents in the order of the lists. The order is kept still while the person works in it; agents
 // keep their place, new ones come in where they belong.
 type agents struct {
-	table[agentRow, *agentRow]
+	widget.Table[agentRow, *agentRow]
 	measured bool // some agent's use is known
-	pulses   pulses
+	pulses   widget.Sparklines
 }
 
-func newAgents() agents { return agents{table: newTable[agentRow]()} }
+func newAgents() agents { return agents{Table: widget.NewTable[agentRow]()} }
 
 func (r *agentRow) Key() string { return r.name }
 
 // update takes a snapshot's agents. With still set the known ones keep their order.
 func (r *agents) update(agents []city.Agent, still bool) {
-	r.version++
+	r.Version++
 	r.measured = false
 	rows := make([]agentRow, len(agents))
 	for i := range agents {
 		rows[i] = newAgentRow(&agents[i])
 		r.measured = r.measured || rows[i].usage != nil
 	}
-	r.rows = arrange(rows, r.rows, (*agentRow).Key, r.rank(), still)
+	r.Rows = widget.Arrange(rows, r.Rows, (*agentRow).Key, r.rank(), still)
 }
 
 // inState is a state behind "is".

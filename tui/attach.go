@@ -18,6 +18,7 @@ import (
 
 	"gcity/city"
 	"gcity/internal/detach"
+	"gcity/tui/widget"
 )
 
 const (
@@ -59,7 +60,7 @@ func (r *runner) attachTo(ctx context.Context, o Options, agent string) (said st
 	v.hold = time.NewTimer(time.Hour)
 	defer v.hold.Stop()
 	_, _ = io.WriteString(o.Out, keepModes+ansi.SetModeAltScreenSaveCursor)
-	v.announce("attaching to " + plain(agent) + "; ctrl+c gives up")
+	v.announce("attaching to " + widget.Plain(agent) + "; ctrl+c gives up")
 	defer func() {
 		_, _ = io.WriteString(o.Out, leaveModes)
 		err = errors.Join(err, term.Restore(o.In.Fd(), state))
@@ -89,8 +90,10 @@ func (v *visit) stay(ctx context.Context, r *runner) (string, error) {
 	said, err := v.dial(ctx, r)
 	if v.term != nil {
 		shown := make(chan error, 1)
-		v.announce("attached to " + plain(v.agent) + "; " + v.scan.Key.String() + " leaves it running")
-		_, _ = io.WriteString(v.out, ansi.SetWindowTitle(plain(v.agent)+": "+v.scan.Key.String()+" leaves"))
+		v.announce("attached to " + widget.Plain(v.agent) + "; " + v.scan.Key.String() +
+			" leaves it running")
+		_, _ = io.WriteString(v.out, ansi.SetWindowTitle(widget.Plain(v.agent)+": "+
+			v.scan.Key.String()+" leaves"))
 		start(func() { v.write(ctx) })
 		start(func() {
 			_, err := io.Copy(v.out, v.term)
@@ -266,7 +269,8 @@ func (t *typedAhead) take() []byte {
 
 // announce clears the screen, which is one of its own, for a line.
 func (v *visit) announce(text string) {
-	_, _ = io.WriteString(v.out, ansi.EraseEntireScreen+ansi.CursorHomePosition+"\x1b[7m"+fit(" "+text, v.cols, "")+"\x1b[m\r\n")
+	_, _ = io.WriteString(v.out, ansi.EraseEntireScreen+ansi.CursorHomePosition+"\x1b[7m"+
+		widget.Fit(" "+text, v.cols, "")+"\x1b[m\r\n")
 }
 
 // keepModes has the terminal remember, where it can, what it is set to by whoever owns it and no default is right for:

@@ -7,6 +7,7 @@ import (
 	"gcity/beads"
 	"gcity/city"
 	"gcity/themes"
+	"gcity/tui/widget"
 )
 
 // history is the runs of an automation that is looked at.
@@ -36,11 +37,11 @@ func (m *model) showAutomation() []effect {
 	h := &history{name: r.name}
 	m.reader = &reader{title: "automation " + r.shown, runs: h,
 		lines: func(m *model, w int) []string {
-			lines := wrapAll(m.automationDetails(h), w)
-			if h.end = len(lines); m.automations.find(h.name) == nil {
+			lines := widget.WrapAll(m.automationDetails(h), w)
+			if h.end = len(lines); m.automations.Find(h.name) == nil {
 				return lines
 			}
-			return append(lines, wrapAll(m.runLines(h), w)...)
+			return append(lines, widget.WrapAll(m.runLines(h), w)...)
 		}}
 	m.askRuns(h)
 	return nil
@@ -54,7 +55,7 @@ func (m *model) askRuns(h *history) {
 
 // newestRun tells one run, and how far it has come, from the one before.
 func (m *model) newestRun(name string) string {
-	r := m.automations.find(name)
+	r := m.automations.Find(name)
 	if r == nil || r.last == nil {
 		return ""
 	}
@@ -82,7 +83,7 @@ func (m *model) seek(q beads.Query) int {
 func (m *model) answered(f found) {
 	if m.reader != nil && m.reader.runs != nil && m.reader.runs.asked == f.id {
 		h := m.reader.runs
-		h.asked, h.known, h.problem = 0, true, plain(f.problem)
+		h.asked, h.known, h.problem = 0, true, widget.Plain(f.problem)
 		if f.problem == "" {
 			h.runs = h.runs[:0]
 			for _, b := range f.beads {
@@ -106,17 +107,17 @@ func (m *model) answered(f found) {
 
 // automationDetails is everything known of an automation but its earlier runs: when it runs, what it does, how it went.
 func (m *model) automationDetails(h *history) []string {
-	r := m.automations.find(h.name)
+	r := m.automations.Find(h.name)
 	a, ok := m.snap.Automation(h.name)
 	if r == nil || !ok {
 		return []string{"This automation is no longer part of the city."}
 	}
 	sign, token := automationSign(&m.look, r.state)
-	state := m.look.paint(token, sign+" "+string(r.state))
-	if soon := r.soon(m.now).full; soon != "" {
-		state += " " + m.look.glyph.Dot + " " + soon
+	state := m.look.Paint(token, sign+" "+string(r.state))
+	if soon := r.soon(m.now).Full; soon != "" {
+		state += " " + m.look.Glyphs.Dot + " " + soon
 		if !r.next.IsZero() {
-			state += " (" + clock(r.next, m.now) + ")"
+			state += " (" + widget.Clock(r.next, m.now) + ")"
 		}
 	}
 	lines := []string{m.field("state", state), m.field("gate", r.opens())}
@@ -129,13 +130,13 @@ func (m *model) automationDetails(h *history) []string {
 		lines = append(lines, m.field("failures", fmt.Sprintf("%d in a row", r.failures)))
 	}
 	if a.Exec != "" {
-		lines = append(lines, m.field("runs", plain(a.Exec)))
+		lines = append(lines, m.field("runs", widget.Plain(a.Exec)))
 	}
 	if a.Formula != "" {
-		lines = append(lines, m.field("cooks", "formula "+plain(a.Formula)))
+		lines = append(lines, m.field("cooks", "formula "+widget.Plain(a.Formula)))
 	}
 	if a.Pool != "" {
-		lines = append(lines, m.field("for", "pool "+plain(a.Pool)))
+		lines = append(lines, m.field("for", "pool "+widget.Plain(a.Pool)))
 	}
 	if a.Timeout > 0 {
 		lines = append(lines, m.field("limits", limitText(a)))
@@ -144,14 +145,14 @@ func (m *model) automationDetails(h *history) []string {
 		lines = append(lines, m.field("rig", m.rigText(a.Rig)))
 	}
 	if a.Description != "" {
-		lines = append(lines, m.field("about", plain(a.Description)))
+		lines = append(lines, m.field("about", widget.Plain(a.Description)))
 	}
 	lines = append(lines, m.field("file", r.source))
 	if a.Layer != "" {
-		lines = append(lines, m.field("layer", plain(a.Layer)))
+		lines = append(lines, m.field("layer", widget.Plain(a.Layer)))
 	}
 	for _, w := range a.Warnings {
-		lines = append(lines, m.field("warning", m.look.paint(themes.Warn, plain(w))))
+		lines = append(lines, m.field("warning", m.look.Paint(themes.Warn, widget.Plain(w))))
 	}
 	h.live = h.live || a.Last != nil && a.Last.Ended == nil
 	return append(lines, m.lastRun(a.Last)...)
@@ -159,38 +160,40 @@ func (m *model) automationDetails(h *history) []string {
 
 // lastRun is the newest run with the end of what it printed.
 func (m *model) lastRun(run *city.Run) []string {
-	lines := []string{"", m.look.paint(themes.Title, "Last run")}
+	lines := []string{"", m.look.Paint(themes.Title, "Last run")}
 	if run == nil {
-		return append(lines, m.look.paint(themes.Dim, "It never ran."))
+		return append(lines, m.look.Paint(themes.Dim, "It never ran."))
 	}
 	outcome, token := m.outcome(run)
-	how := m.look.paint(token, outcome)
+	how := m.look.Paint(token, outcome)
 	if run.Ended == nil {
-		how += " for " + age(m.now.Sub(run.Opened))
+		how += " for " + widget.Age(m.now.Sub(run.Opened))
 	} else {
-		how += " in " + lasted(run.Ended.Sub(run.Opened)) + ", " + age(m.now.Sub(*run.Ended)) + " ago"
+		how += " in " + widget.Elapsed(run.Ended.Sub(run.Opened)) + ", " +
+			widget.Age(m.now.Sub(*run.Ended)) + " ago"
 	}
-	lines = append(lines, m.field("outcome", how), m.field("because", becauseOf(run)), m.field("record", plain(run.ID)))
+	lines = append(lines, m.field("outcome", how), m.field("because", becauseOf(run)),
+		m.field("record", widget.Plain(run.ID)))
 	if run.Error != "" {
-		lines = append(lines, m.field("problem", m.look.paint(themes.Bad, plain(run.Error))))
+		lines = append(lines, m.field("problem", m.look.Paint(themes.Bad, widget.Plain(run.Error))))
 	}
 	if run.Made != "" {
-		lines = append(lines, m.field("made", plain(run.Made)))
+		lines = append(lines, m.field("made", widget.Plain(run.Made)))
 	}
 	return append(lines, m.outputFields(run)...)
 }
 
 // becauseOf says why a run began, and who asked for it.
 func becauseOf(run *city.Run) string {
-	text := plain(run.Reason)
+	text := widget.Plain(run.Reason)
 	if run.By != "" {
-		text += ", by " + plain(run.By)
+		text += ", by " + widget.Plain(run.By)
 	}
 	if run.Retry > 0 {
 		text += fmt.Sprintf(", retry %d", run.Retry)
 	}
 	if run.Events > 0 {
-		text += ", " + count(run.Events, "event")
+		text += ", " + widget.Count(run.Events, "event")
 	}
 	return strings.TrimPrefix(text, ", ")
 }
@@ -209,47 +212,50 @@ func (m *model) outcome(run *city.Run) (string, themes.Token) {
 	case run.Outcome == "":
 		return "unknown", themes.Warn
 	}
-	return plain(run.Outcome), themes.Bad
+	return widget.Plain(run.Outcome), themes.Bad
 }
 
 // runLines are the runs, newest first.
 func (m *model) runLines(h *history) []string {
-	lines := []string{"", m.look.paint(themes.Title, "Runs")}
+	lines := []string{"", m.look.Paint(themes.Title, "Runs")}
 	if h.problem != "" {
-		lines = append(lines, m.look.paint(themes.Bad, "cannot be read: "+h.problem))
+		lines = append(lines, m.look.Paint(themes.Bad, "cannot be read: "+h.problem))
 	}
 	switch {
 	case !h.known:
-		return append(lines, m.look.paint(themes.Dim, "asking "+m.look.glyph.More))
+		return append(lines, m.look.Paint(themes.Dim, "asking "+m.look.Glyphs.More))
 	case len(h.runs) == 0 && h.problem == "":
-		return append(lines, m.look.paint(themes.Dim, "None is recorded."))
+		return append(lines, m.look.Paint(themes.Dim, "None is recorded."))
 	}
 	for i := range h.runs {
 		run := &h.runs[i]
 		outcome, token := m.outcome(run)
 		took := ""
 		if run.Ended != nil {
-			took = lasted(run.Ended.Sub(run.Opened))
+			took = widget.Elapsed(run.Ended.Sub(run.Opened))
 		}
 		text := becauseOf(run)
 		if run.Error != "" {
-			text += ": " + plain(run.Error)
+			text += ": " + widget.Plain(run.Error)
 		}
-		lines = append(lines, m.look.paint(themes.Dim, fit(clock(run.Opened, m.now), 12, ""))+"  "+
-			m.look.paint(token, fit(outcome, 11, m.look.glyph.More))+"  "+right(took, 5, "")+"  "+text)
+		lines = append(lines, m.look.Paint(themes.Dim,
+			widget.Fit(widget.Clock(run.Opened, m.now), 12, ""))+"  "+
+			m.look.Paint(token, widget.Fit(outcome, 11, m.look.Glyphs.More))+"  "+
+			widget.FitRight(took, 5, "")+"  "+text)
 	}
 	return lines
 }
 
 // automationStrip is an automation in a few lines, beside the lists.
 func (m *model) automationStrip(r *automationRow, w int) []string {
-	dot := " " + m.look.glyph.Dot + " "
-	lines := []string{m.look.rule(w, false, []tab{{name: "automation " + r.shown, active: true}}, r.source)}
+	dot := " " + m.look.Glyphs.Dot + " "
+	lines := []string{m.look.Title(w, false,
+		[]widget.Tab{{Name: "automation " + r.shown, Active: true}}, r.source)}
 	row := func(k themes.Token, text string) {
-		l := line{look: &m.look}
-		l.space(1)
-		l.add(k, cut(text, w-2, m.look.glyph.More))
-		lines = append(lines, crop(l.close(w), w))
+		l := widget.Line{Styles: &m.look}
+		l.Space(1)
+		l.Add(k, widget.Cut(text, w-2, m.look.Glyphs.More))
+		lines = append(lines, widget.Crop(l.Fill(w), w))
 	}
 	a, ok := m.snap.Automation(r.name)
 	if !ok {
@@ -257,16 +263,16 @@ func (m *model) automationStrip(r *automationRow, w int) []string {
 	}
 	sign, token := automationSign(&m.look, r.state)
 	head := sign + " " + string(r.state)
-	if soon := r.soon(m.now).full; soon != "" {
+	if soon := r.soon(m.now).Full; soon != "" {
 		head += dot + soon
 	}
 	row(token, head)
-	row(themes.Text, r.why(m.look.glyph.Dot))
-	action := plain(a.Exec)
+	row(themes.Text, r.why(m.look.Glyphs.Dot))
+	action := widget.Plain(a.Exec)
 	if a.Formula != "" {
-		action = "formula " + plain(a.Formula)
+		action = "formula " + widget.Plain(a.Formula)
 		if a.Pool != "" {
-			action += " for pool " + plain(a.Pool)
+			action += " for pool " + widget.Plain(a.Pool)
 		}
 	}
 	row(themes.Text, action)

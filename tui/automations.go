@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"gcity/city"
+	"gcity/tui/widget"
 )
 
 // automationState is how an automation is, in a word.
@@ -43,10 +44,12 @@ type automationRow struct {
 }
 
 func newAutomationRow(a *city.Automation) automationRow {
-	r := automationRow{name: a.Name, shown: plain(a.Name), rig: a.Rig, pool: a.Pool, source: plain(a.Source), gate: plain(a.Gate),
-		when: plain(strings.Join(strings.Fields(a.When), " ")), reason: lead(a.Reason), failures: a.Failures, last: a.Last, always: a.WhileSuspended}
+	r := automationRow{name: a.Name, shown: widget.Plain(a.Name), rig: a.Rig, pool: a.Pool,
+		source: widget.Plain(a.Source), gate: widget.Plain(a.Gate),
+		when:   widget.Plain(strings.Join(strings.Fields(a.When), " ")),
+		reason: widget.Lead(a.Reason), failures: a.Failures, last: a.Last, always: a.WhileSuspended}
 	if d, err := time.ParseDuration(a.When); err == nil {
-		r.when = span(d)
+		r.when = widget.Duration(d)
 	}
 	if a.Next != nil {
 		r.next = *a.Next
@@ -54,7 +57,7 @@ func newAutomationRow(a *city.Automation) automationRow {
 	if a.Since != nil {
 		r.since = *a.Since
 	}
-	r.state = automationState(plain(a.Word()))
+	r.state = automationState(widget.Plain(a.Word()))
 	return r
 }
 
@@ -129,10 +132,10 @@ const ran = "ok"
 
 // runFailure says why a run failed, with the last line it printed.
 func runFailure(run *city.Run) string {
-	text := plain(run.Outcome)
+	text := widget.Plain(run.Outcome)
 	switch {
 	case run.Error != "":
-		text = plain(run.Error)
+		text = widget.Plain(run.Error)
 	case run.Code != nil:
 		text = fmt.Sprintf("exit %d", *run.Code)
 	}
@@ -143,27 +146,28 @@ func runFailure(run *city.Run) string {
 }
 
 // soon says when it will be due by itself, or how long its run goes.
-func (r *automationRow) soon(now time.Time) outlook {
+func (r *automationRow) soon(now time.Time) widget.Phrase {
 	switch {
 	case r.state == automationRunning && !r.since.IsZero():
-		return same("for " + age(now.Sub(r.since)))
+		return widget.Same("for " + widget.Age(now.Sub(r.since)))
 	case r.state == automationDue && !r.since.IsZero():
-		return outlook{"due for " + age(now.Sub(r.since)), age(now.Sub(r.since))}
+		return widget.Phrase{Full: "due for " + widget.Age(now.Sub(r.since)),
+			Brief: widget.Age(now.Sub(r.since))}
 	case r.next.IsZero() || r.state == automationOff || r.state == automationRunning || r.state == automationBroken:
-		return outlook{}
+		return widget.Phrase{}
 	case r.next.Before(now):
-		return same("now")
+		return widget.Same("now")
 	}
-	in := "in " + left(r.next.Sub(now))
+	in := "in " + widget.Remaining(r.next.Sub(now))
 	switch {
 	case r.state == automationFailing:
-		return outlook{"again " + in, in}
+		return widget.Phrase{Full: "again " + in, Brief: in}
 	case r.gate == "cooldown":
-		return outlook{"ready " + in, in}
+		return widget.Phrase{Full: "ready " + in, Brief: in}
 	case strings.HasPrefix(r.says(), "next "): // it stands there with its date
-		return same(in)
+		return widget.Same(in)
 	}
-	return outlook{"next " + in, in}
+	return widget.Phrase{Full: "next " + in, Brief: in}
 }
 
 // ago is the last run and its outcome, or how long it goes: "ok 2m ago (1.2s)".
@@ -173,45 +177,46 @@ func (r *automationRow) ago(now time.Time) string {
 	case r.state == automationBroken:
 		return ""
 	case r.state == automationRunning && !r.since.IsZero():
-		return "running " + age(now.Sub(r.since))
+		return "running " + widget.Age(now.Sub(r.since))
 	case run == nil:
 		return "never ran"
 	case run.Ending():
 		return "ending"
 	case run.Ended == nil:
-		return "running " + age(now.Sub(run.Opened))
+		return "running " + widget.Age(now.Sub(run.Opened))
 	case r.failures > 1:
-		return fmt.Sprintf("%d failures, %s ago", r.failures, age(now.Sub(*run.Ended)))
+		return fmt.Sprintf("%d failures, %s ago", r.failures, widget.Age(now.Sub(*run.Ended)))
 	}
-	return fmt.Sprintf("%s %s ago (%s)", plain(run.Outcome), age(now.Sub(*run.Ended)), lasted(run.Ended.Sub(run.Opened)))
+	return fmt.Sprintf("%s %s ago (%s)", widget.Plain(run.Outcome), widget.Age(now.Sub(*run.Ended)),
+		widget.Elapsed(run.Ended.Sub(run.Opened)))
 }
 
 // automations are the city's automations in the order of the list, and the cursor among them.
 type automations struct {
 	hand string // the key that fires one
 	been bool   // a hand has put the cursor somewhere
-	table[automationRow, *automationRow]
+	widget.Table[automationRow, *automationRow]
 }
 
 func (r *automationRow) Key() string { return r.name }
 
 // update takes a snapshot's automations. With still set the known ones keep their order.
 func (a *automations) update(all []city.Automation, still bool) {
-	a.version++
+	a.Version++
 	rows := make([]automationRow, len(all))
 	for i := range all {
 		rows[i] = newAutomationRow(&all[i])
 		rows[i].hand = a.hand
 	}
-	a.rows = arrange(rows, a.rows, (*automationRow).Key, a.rank(), still)
+	a.Rows = widget.Arrange(rows, a.Rows, (*automationRow).Key, a.rank(), still)
 }
 
 // toIlls puts the cursor on the first that needs a person, unless a hand has put it elsewhere: the header has sent one here.
 func (a *automations) toIlls() {
-	for at, i := range a.list.shown {
-		if a.rows[i].attention() && !a.been {
-			a.list.at = at
-			a.choose()
+	for at, i := range a.List.Shown {
+		if a.Rows[i].attention() && !a.been {
+			a.List.Cursor = at
+			a.Choose()
 			return
 		}
 	}
@@ -219,8 +224,8 @@ func (a *automations) toIlls() {
 
 // counts are the automations that wait for a place, that fail, and whose file cannot be used.
 func (a *automations) counts() (due, failing, broken int) {
-	for i := range a.rows {
-		switch r := &a.rows[i]; {
+	for i := range a.Rows {
+		switch r := &a.Rows[i]; {
 		case r.state == automationBroken:
 			broken++
 		case r.fails():
@@ -254,9 +259,10 @@ func (a *automations) problem(key string) string {
 	case failing == 0 && broken == 0:
 		return ""
 	case failing == 0:
-		return count(broken, "automation") + " broken; " + key + " shows them"
+		return widget.Count(broken, "automation") + " broken; " + key + " shows them"
 	case broken == 0:
-		return count(failing, "automation") + " failing; " + key + " shows them"
+		return widget.Count(failing, "automation") + " failing; " + key + " shows them"
 	}
-	return fmt.Sprintf("%s failing, %d broken; %s shows them", count(failing, "automation"), broken, key)
+	return fmt.Sprintf("%s failing, %d broken; %s shows them", widget.Count(failing, "automation"),
+		broken, key)
 }

@@ -20,8 +20,8 @@ import (
 // automating is the names of the automations that are shown.
 func (s *stage) automating() []string {
 	var names []string
-	for _, i := range s.m.automations.list.shown {
-		names = append(names, s.m.automations.rows[i].name)
+	for _, i := range s.m.automations.List.Shown {
+		names = append(names, s.m.automations.Rows[i].name)
 	}
 	return names
 }
@@ -35,22 +35,22 @@ func TestTheCursorIsOnWhatFails(t *testing.T) {
 			n.Automations[i].State, n.Automations[i].Failures, n.Automations[i].Last = city.AutomationIdle, 0, nil
 		}
 	})
-	healthy := s.m.automations.chosen
+	healthy := s.m.automations.Chosen
 	fails := "db-health"
 	if healthy == fails {
 		fails = "nightly"
 	}
 	s.automation(fails, func(a *city.Automation) { a.State, a.Failures = city.AutomationFailing, 2 })
 	s.press("4")
-	if s.m.automations.chosen != fails {
-		t.Errorf("the cursor is on %s", s.m.automations.chosen)
+	if s.m.automations.Chosen != fails {
+		t.Errorf("the cursor is on %s", s.m.automations.Chosen)
 	}
 	s.press("k", "g", "j", "1")
-	at := s.m.automations.chosen
+	at := s.m.automations.Chosen
 	s.automation("triage", func(a *city.Automation) { a.State, a.Failures = city.AutomationFailing, 2 })
 	s.press("4")
-	if s.m.automations.chosen != at {
-		t.Errorf("the cursor went from %s to %s", at, s.m.automations.chosen)
+	if s.m.automations.Chosen != at {
+		t.Errorf("the cursor went from %s to %s", at, s.m.automations.Chosen)
 	}
 }
 
@@ -96,8 +96,8 @@ func TestAutomationTexts(t *testing.T) {
 		{city.Automation{State: city.AutomationBroken, Reason: "a:1:1: bad"}, automationBroken, "a:1:1: bad", "", ""},
 	} {
 		r := newAutomationRow(&c.a)
-		if r.state != c.state || r.why("·") != c.why || r.soon(epoch).full != c.soon || r.ago(epoch) != strings.Replace(c.last, "(60s)", "(1m)", 1) {
-			t.Errorf("%+v: %q %q %q %q", c.a, r.state, r.why("·"), r.soon(epoch).full, r.ago(epoch))
+		if r.state != c.state || r.why("·") != c.why || r.soon(epoch).Full != c.soon || r.ago(epoch) != strings.Replace(c.last, "(60s)", "(1m)", 1) {
+			t.Errorf("%+v: %q %q %q %q", c.a, r.state, r.why("·"), r.soon(epoch).Full, r.ago(epoch))
 		}
 	}
 }
@@ -116,7 +116,7 @@ func TestAutomationsAreFiltered(t *testing.T) {
 		if got := s.automating(); !slices.Equal(got, want) {
 			t.Errorf("%q: %v, want %v", text, got, want)
 		}
-		if len(s.order()) != len(s.m.agents.rows) {
+		if len(s.order()) != len(s.m.agents.Rows) {
 			t.Errorf("%q: the filter is that of the agents too", text)
 		}
 	}
@@ -140,8 +140,8 @@ func TestTheAutomationsCursorIsItsOwn(t *testing.T) {
 	s.change(func(n *city.Snapshot) {
 		n.Automations = append([]city.Automation{{Name: "aaa", Gate: "manual"}}, n.Automations...)
 	})
-	if s.m.automations.chosen != "nightly" || s.m.agents.chosen != "idle" {
-		t.Errorf("the cursors are on %s and %s", s.m.automations.chosen, s.m.agents.chosen)
+	if s.m.automations.Chosen != "nightly" || s.m.agents.Chosen != "idle" {
+		t.Errorf("the cursors are on %s and %s", s.m.automations.Chosen, s.m.agents.Chosen)
 	}
 	s.change(func(n *city.Snapshot) { n.Automations = nil })
 	s.press("j", "G", "g", "enter", "t", "d")
@@ -359,7 +359,7 @@ func TestAutomationReasonsOfSeveralLines(t *testing.T) {
 	s.send(tuitest.KeyPress("4"))
 	s.shows(`there is no gate "x" and 1 more`, "condition test -e flag && test -e go")
 	s.hides("␊")
-	for s.m.automations.chosen != "wisp-compact" {
+	for s.m.automations.Chosen != "wisp-compact" {
 		s.press("j")
 	}
 	s.press("enter")

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"gcity/themes"
+	"gcity/tui/widget"
 )
 
 // answer is one way out of a question.
@@ -25,7 +26,7 @@ type choice struct {
 	answers []answer
 	at      int
 	must    string
-	edit    entry // of what must be typed
+	edit    widget.Entry // of what must be typed
 	since   time.Time
 	leaving bool  // it is about how to leave
 	first   int   // row of the first answer, as drawn last
@@ -85,7 +86,7 @@ func (m *model) ask(q question) {
 		c.body = append(append(slices.Clone(q.whom), ""), q.body...)
 	}
 	if q.count >= many {
-		c.must, c.edit, c.at = strconv.Itoa(q.count), newEntry(""), 0
+		c.must, c.edit, c.at = strconv.Itoa(q.count), widget.NewEntry(""), 0
 		c.answers[0].key, c.answers[1].key = "", ""
 	}
 	m.choice = c
@@ -123,7 +124,7 @@ func (m *model) choiceSheet(w int) (lines []string, x, y int) {
 	inner := w - 4
 	var body []string
 	for _, b := range c.body {
-		body = append(body, hung(b, inner)...)
+		body = append(body, widget.WrapHanging(b, inner)...)
 	}
 	space, hint := true, true // blank lines and the hint leave before a word of the question does
 	rest := m.h - 2 - c.typedRows() - min(len(body), 1)
@@ -148,7 +149,7 @@ func (m *model) choiceSheet(w int) (lines []string, x, y int) {
 	c.first = len(lines)
 	lines = append(lines, answers...)
 	if c.must != "" {
-		typed, at := c.edit.show(max(4, inner-width(c.must)-10))
+		typed, at := c.edit.Show(max(4, inner-widget.Width(c.must)-10))
 		label := "type " + c.must + ": "
 		state := themes.Warn
 		if c.edit.String() == c.must {
@@ -156,13 +157,16 @@ func (m *model) choiceSheet(w int) (lines []string, x, y int) {
 		}
 		note := ""
 		if c.wrong {
-			note, state = m.look.paint(themes.Bad, cut("  that is not it, and nothing is done", max(0, inner-width(label)-width(typed)), m.look.glyph.More)), themes.Bad
+			note, state = m.look.Paint(themes.Bad,
+				widget.Cut("  that is not it, and nothing is done",
+					max(0, inner-widget.Width(label)-widget.Width(typed)), m.look.Glyphs.More)),
+				themes.Bad
 		}
-		lines = append(lines, "", m.look.paint(themes.Dim, label)+m.look.paint(state, strings.TrimRight(typed, " "))+note)
-		x, y = width(label)+at, len(lines)-1
+		lines = append(lines, "", m.look.Paint(themes.Dim, label)+m.look.Paint(state, strings.TrimRight(typed, " "))+note)
+		x, y = widget.Width(label)+at, len(lines)-1
 	}
 	if hint {
-		lines = append(lines, "", m.look.paint(themes.Dim, hints(inner, m.choiceHints()...)))
+		lines = append(lines, "", m.look.Paint(themes.Dim, widget.Hints(inner, m.choiceHints()...)))
 	}
 	return lines, x, y
 }
@@ -183,8 +187,8 @@ func (m *model) short(lines []string, n int) []string {
 	if n < 1 {
 		return nil
 	}
-	left := count(len(lines)-n+1, "more line")
-	return append(slices.Clone(lines[:n-1]), m.look.paint(themes.Dim, m.look.glyph.More+" "+left))
+	left := widget.Count(len(lines)-n+1, "more line")
+	return append(slices.Clone(lines[:n-1]), m.look.Paint(themes.Dim, m.look.Glyphs.More+" "+left))
 }
 
 func (m *model) choiceHints() []string {
@@ -211,11 +215,11 @@ func (m *model) answerLines(w int, whole bool) []string {
 	for i, a := range c.answers {
 		in := 2
 		if a.key != "" {
-			in += 2 + width(a.key)
+			in += 2 + widget.Width(a.key)
 		}
-		parts := []string{cut(terse(a.title, w-in), w-in, m.look.glyph.More)}
-		if whole && width(a.title) > w-in && w-in >= narrow {
-			parts = wrapped(a.title, w-in-hang)
+		parts := []string{widget.Cut(widget.Terse(a.title, w-in), w-in, m.look.Glyphs.More)}
+		if whole && widget.Width(a.title) > w-in && w-in >= narrow {
+			parts = widget.Wrap(a.title, w-in-hang)
 		}
 		for n, part := range parts {
 			lines = append(lines, m.answerLine(a, i == c.at, n == 0, part, w))
@@ -227,25 +231,25 @@ func (m *model) answerLines(w int, whole bool) []string {
 
 // answerLine is one line of an answer; the key stands in its first.
 func (m *model) answerLine(a answer, here, first bool, part string, w int) string {
-	l := line{look: &m.look, here: here}
+	l := widget.Line{Styles: &m.look, Selected: here}
 	title := themes.Text
 	if here {
 		title = themes.Title
 	}
 	if here && first {
-		l.add(themes.Accent, m.look.glyph.Cursor+" ")
+		l.Add(themes.Accent, m.look.Glyphs.Cursor+" ")
 	} else {
-		l.add(themes.Text, "  ")
+		l.Add(themes.Text, "  ")
 	}
 	switch {
 	case !first && a.key != "":
-		l.space(width(a.key) + 2 + hang)
+		l.Space(widget.Width(a.key) + 2 + hang)
 	case !first:
-		l.space(hang)
+		l.Space(hang)
 	case a.key != "":
-		l.add(themes.Key, a.key)
-		l.add(title, "  ")
+		l.Add(themes.Key, a.key)
+		l.Add(title, "  ")
 	}
-	l.add(title, part)
-	return l.close(w)
+	l.Add(title, part)
+	return l.Fill(w)
 }

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"gcity/tui/widget"
 	"strings"
 	"testing"
 	"time"
@@ -53,7 +54,7 @@ func TestAnswersAreWrapped(t *testing.T) {
 				}
 				found = true
 				fresh, took := open(size[0], size[1])
-				x := width(strings.Split(strings.Split(s.text(), "\n")[y], last.text)[0])
+				x := widget.Width(strings.Split(strings.Split(s.text(), "\n")[y], last.text)[0])
 				fresh.send(tea.MouseClickMsg{X: x, Y: y, Button: tea.MouseLeft})
 				if *took != last.want {
 					t.Errorf("%v: a click on %q takes the answer %d, not %d", size, last.text, *took, last.want)

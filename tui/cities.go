@@ -3,13 +3,15 @@ package tui
 import (
 	"cmp"
 	"fmt"
+	"gcity/tui/widget"
 )
 
 // switchCity is what @ does: it offers the cities, or goes back to the room of all of them where one has come from there.
 func (m *model) switchCity() []effect {
 	switch {
 	case !m.directory:
-		m.reader = &reader{title: "Other cities", lines: func(m *model, w int) []string { return wrapAll(m.noDirectory(), w) }}
+		m.reader = &reader{title: "Other cities",
+			lines: func(m *model, w int) []string { return widget.WrapAll(m.noDirectory(), w) }}
 		return nil
 	case m.departure.waits():
 		m.complain("cannot switch city: " + m.departureText() + "; " + m.keys.keyOf("view.back") + " stays")
@@ -40,13 +42,13 @@ func (m *model) cityItems() []item {
 		return nil
 	}
 	rows := append([]sister(nil), m.fleet.rows...)
-	rows = arrange(rows, nil, (*sister).Key, m.ranked, false)
+	rows = widget.Arrange(rows, nil, (*sister).Key, m.ranked, false)
 	name := 4
 	for i := range rows {
-		name = max(name, min(28, width(rows[i].shown)))
+		name = max(name, min(28, widget.Width(rows[i].shown)))
 	}
 	if m.homeAt != "" && m.fleet.within(m.homeAt) == "" {
-		name = max(name, min(28, width(cmp.Or(m.home, m.cityName()))))
+		name = max(name, min(28, widget.Width(cmp.Or(m.home, m.cityName()))))
 	}
 	if home := m.homeItem(name); home != nil {
 		items = append(items, *home)
@@ -56,11 +58,12 @@ func (m *model) cityItems() []item {
 		h := cityHealth(&m.look, &c)
 		mark := "  "
 		if c.info.Name == m.at && m.at != "" {
-			mark = m.look.glyph.Done + " "
+			mark = m.look.Glyphs.Done + " "
 		}
 		items = append(items, item{
-			title: mark + fitName(c.shown, name, m.look.glyph.More) + "  " + h.sign + " " + fit(h.word, 9, "") + "  " + c.counts(),
-			words: c.shown + " " + plain(c.info.Path), line: c.info.Name, tail: c.why(m.now),
+			title: mark + widget.FitName(c.shown, name, m.look.Glyphs.More) + "  " + h.sign + " " +
+				widget.Fit(h.word, 9, "") + "  " + c.counts(),
+			words: c.shown + " " + widget.Plain(c.info.Path), line: c.info.Name, tail: c.why(m.now),
 			run: func(m *model) []effect { return m.visitCity(c.info.Name, c.info.Path, "") },
 		})
 	}
@@ -75,9 +78,10 @@ func (m *model) homeItem(name int) *item {
 	}
 	shown, mark := m.home, "  "
 	if shown == "" {
-		shown, mark = m.cityName(), m.look.glyph.Done+" "
+		shown, mark = m.cityName(), m.look.Glyphs.Done+" "
 	}
-	return &item{title: mark + fitName(shown, name, m.look.glyph.More) + "  is in no list; this room was opened for it", line: shown,
+	return &item{title: mark + widget.FitName(shown, name, m.look.Glyphs.More) +
+		"  is in no list; this room was opened for it", line: shown,
 		run: func(m *model) []effect {
 			if m.home == "" {
 				m.say("this is " + shown)
@@ -97,9 +101,9 @@ func (c *sister) counts() string {
 	case c.mute != "":
 		loop = "loop ?"
 	case c.brief.late > 0:
-		loop = "loop " + age(c.brief.late)
+		loop = "loop " + widget.Age(c.brief.late)
 	}
-	return fit(fmt.Sprintf("%d/%d run", c.brief.running, c.brief.agents), 9, "") + " " + loop
+	return widget.Fit(fmt.Sprintf("%d/%d run", c.brief.running, c.brief.agents), 9, "") + " " + loop
 }
 
 // citiesTitle is the title of the list to choose from: whether it is old, too.
@@ -107,7 +111,7 @@ func (m *model) citiesTitle() string {
 	if m.fleet == nil || m.fleet.gone == "" {
 		return "Cities"
 	}
-	return "Cities, as they were: " + plain(m.fleet.gone)
+	return "Cities, as they were: " + widget.Plain(m.fleet.gone)
 }
 
 // refreshCities puts what was heard into the open list; the cursor stays on its city.

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"gcity/themes"
+	"gcity/tui/widget"
 )
 
 // column is one that the list of agents may have, if somebody asks for it.
@@ -43,14 +44,14 @@ func agentColumnKinds() []column {
 	longest := func(most int, text func(r *agentRow) string) func(*model) int {
 		return func(m *model) int {
 			n := 0
-			for _, i := range m.agents.list.shown {
-				n = max(n, width(text(&m.agents.rows[i])))
+			for _, i := range m.agents.List.Shown {
+				n = max(n, widget.Width(text(&m.agents.Rows[i])))
 			}
 			return min(n, most)
 		}
 	}
-	pool := func(r *agentRow) string { return plain(r.pool) }
-	provider := func(r *agentRow) string { return plain(r.provider) }
+	pool := func(r *agentRow) string { return widget.Plain(r.pool) }
+	provider := func(r *agentRow) string { return widget.Plain(r.provider) }
 	return []column{
 		{name: "state", head: "state", wide: fixed(stateWidth + 2), cell: func(m *model, r *agentRow) (string, token) {
 			return m.stateSign(r)
@@ -59,20 +60,26 @@ func agentColumnKinds() []column {
 			cell: func(m *model, r *agentRow) (string, token) { return r.shown, themes.Text }},
 		{name: "task", wide: fixed(0)},
 		{name: "why", head: "why", least: 12},
-		{name: "age", head: "for", right: true, wide: fixed(4), cell: dim(func(m *model, r *agentRow) string { return age(m.now.Sub(r.since)) })},
+		{name: "age", head: "for", right: true, wide: fixed(4),
+			cell: dim(
+				func(m *model, r *agentRow) string { return widget.Age(m.now.Sub(r.since)) })},
 		{name: "context", wide: fixed(0)},
 		{name: "pool", head: "pool", wide: longest(16, pool), cell: dim(func(_ *model, r *agentRow) string { return pool(r) })},
-		{name: "cpu", head: "cpu", right: true, wide: measured(5), cell: dim(func(_ *model, r *agentRow) string { return cpuText(r.usage) })},
-		{name: "mem", head: "mem", right: true, wide: measured(5), cell: dim(func(_ *model, r *agentRow) string { return memText(r.usage) })},
-		{name: "restarts", head: "restarts", right: true, wide: fixed(8), cell: dim(func(_ *model, r *agentRow) string { return number(r.restarts) })},
+		{name: "cpu", head: "cpu", right: true, wide: measured(5),
+			cell: dim(func(_ *model, r *agentRow) string { return widget.CPU(r.usage) })},
+		{name: "mem", head: "mem", right: true, wide: measured(5),
+			cell: dim(func(_ *model, r *agentRow) string { return widget.Memory(r.usage) })},
+		{name: "restarts", head: "restarts", right: true, wide: fixed(8),
+			cell: dim(func(_ *model, r *agentRow) string { return widget.Number(r.restarts) })},
 		{name: "mail", head: "mail", right: true, wide: fixed(4), cell: func(_ *model, r *agentRow) (string, token) {
 			if r.mail == 0 {
-				return number(0), themes.Dim
+				return widget.Number(0), themes.Dim
 			}
-			return number(r.mail), themes.Accent
+			return widget.Number(r.mail), themes.Accent
 		}},
 		{name: "provider", head: "provider", wide: longest(10, provider), cell: dim(func(_ *model, r *agentRow) string { return provider(r) })},
-		{name: "pid", head: "pid", right: true, wide: fixed(7), cell: dim(func(_ *model, r *agentRow) string { return number(r.pid) })},
+		{name: "pid", head: "pid", right: true, wide: fixed(7),
+			cell: dim(func(_ *model, r *agentRow) string { return widget.Number(r.pid) })},
 	}
 }
 
@@ -105,7 +112,7 @@ func (m *model) fitColumns(w int) []fitted {
 			n = c.wide(m)
 		}
 		if n > 0 {
-			all = append(all, fitted{c, max(n, width(c.head))})
+			all = append(all, fitted{c, max(n, widget.Width(c.head))})
 		}
 	}
 	free := func() int {
@@ -134,27 +141,27 @@ func (m *model) fitColumns(w int) []fitted {
 }
 
 func (m *model) ownHeads(columns []fitted, w int) string {
-	l := line{look: &m.look}
-	l.space(3)
+	l := widget.Line{Styles: &m.look}
+	l.Space(3)
 	for i, c := range columns {
 		if i > 0 {
-			l.space(2)
+			l.Space(2)
 		}
 		if c.right {
-			l.add(themes.Dim, right(c.head, c.w, ""))
+			l.Add(themes.Dim, widget.FitRight(c.head, c.w, ""))
 		} else {
-			l.add(themes.Dim, fit(c.head, c.w, ""))
+			l.Add(themes.Dim, widget.Fit(c.head, c.w, ""))
 		}
 	}
-	return l.close(w)
+	return l.Fill(w)
 }
 
-func (m *model) ownLine(r *agentRow, columns []fitted, w int, s rowState) string {
-	more := m.look.glyph.More
-	l := m.look.start(s)
+func (m *model) ownLine(r *agentRow, columns []fitted, w int, s widget.RowState) string {
+	more := m.look.Glyphs.More
+	l := m.look.RowStart(s)
 	for i, c := range columns {
 		if i > 0 {
-			l.space(2)
+			l.Space(2)
 		}
 		if c.cell == nil {
 			m.whyCell(&l, r, c.w)
@@ -163,12 +170,12 @@ func (m *model) ownLine(r *agentRow, columns []fitted, w int, s rowState) string
 		text, t := c.cell(m, r)
 		switch {
 		case c.name == "name":
-			l.add(s.name(), fitName(text, c.w, more))
+			l.Add(s.NameToken(), widget.FitName(text, c.w, more))
 		case c.right:
-			l.add(t, right(text, c.w, more))
+			l.Add(t, widget.FitRight(text, c.w, more))
 		default:
-			l.add(t, fit(text, c.w, more))
+			l.Add(t, widget.Fit(text, c.w, more))
 		}
 	}
-	return crop(l.close(w), w)
+	return widget.Crop(l.Fill(w), w)
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"gcity/city"
+	"gcity/tui/widget"
 )
 
 // One long name is cut in its middle; all others lose nothing to it.
@@ -72,11 +73,11 @@ func TestNamesGetTheRoom(t *testing.T) {
 		}
 	}
 	for in, want := range map[string]string{"warehouse/very-long-pool-17": "w…/very-long-pool-17", "be/a-very-long-name-of-a-pool-3": "be/a-very-l…a-pool-3"} {
-		if got := strings.TrimRight(fitName(in, 20, "…"), " "); got != want {
+		if got := strings.TrimRight(widget.FitName(in, 20, "…"), " "); got != want {
 			t.Errorf("%q: %q, want %q", in, got, want)
 		}
 	}
-	if got := fitName("alpha/long-worker-pool-07-3", 15, "…"); got != "a…/long-…l-07-3" {
+	if got := widget.FitName("alpha/long-worker-pool-07-3", 15, "…"); got != "a…/long-…l-07-3" {
 		t.Errorf("%q", got)
 	}
 }

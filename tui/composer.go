@@ -11,6 +11,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"gcity/city"
+	"gcity/tui/widget"
 )
 
 // Bounds of a text that is written here. What is longer comes by pasting, and is not edited: the widget wraps all of its
@@ -53,7 +54,7 @@ func newComposer(to []string, begun unsent) *composer {
 
 // composing are the keys of the widget: those of a line, and a few for many lines. As there, nothing reads the clipboard.
 func composing() textarea.KeyMap {
-	e := editing()
+	e := widget.Editing()
 	return textarea.KeyMap{
 		CharacterBackward: e.CharacterBackward, CharacterForward: e.CharacterForward,
 		WordBackward: e.WordBackward, WordForward: e.WordForward,
@@ -90,7 +91,8 @@ func (c *composer) fit(w, h int) {
 
 // mark stands for a paste in the text.
 func (c *composer) mark(i int) string {
-	return fmt.Sprintf("[paste %d: %s, %s]", i+1, count(lineCount(c.pastes[i]), "line"), sizeText(len(c.pastes[i])))
+	return fmt.Sprintf("[paste %d: %s, %s]", i+1, widget.Count(lineCount(c.pastes[i]), "line"),
+		sizeText(len(c.pastes[i])))
 }
 
 // text is what would be sent: lines without anything at both ends are left out.
@@ -115,7 +117,7 @@ func (c *composer) key(k tea.KeyPressMsg) {
 		c.settle()
 		return
 	}
-	k.Text = tidy(k.Text)
+	k.Text = widget.SingleLine(k.Text)
 	before := c.area.Value()
 	c.area, _ = c.area.Update(k)
 	if k.Text != "" && c.area.Value() == before {
@@ -178,7 +180,7 @@ func tooLong(size int) string {
 func legible(s string) string {
 	s = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\t", "    ").Replace(s)
 	return strings.Map(func(r rune) rune {
-		if r == '\n' || visible(r) {
+		if r == '\n' || widget.Printable(r) {
 			return r
 		}
 		return -1

@@ -11,6 +11,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"gcity/city"
+	"gcity/tui/widget"
 )
 
 const aText = "Read the failing test first.\n\n日本語 wide, größer, e\u0301.\nThen tell me what you would change, and why; do not change it yet."
@@ -241,7 +242,7 @@ func TestComposerSaysWhereTypingEnds(t *testing.T) {
 func TestComposerAsksForMany(t *testing.T) {
 	s := demo(t, 120, 40)
 	everybody(s)
-	n := len(s.m.agents.marks)
+	n := len(s.m.agents.Marks)
 	s.press("i")
 	s.shows(fmt.Sprintf("send to %d agents: ", n))
 	s.typeIn("stop")
@@ -254,7 +255,7 @@ func TestComposerAsksForMany(t *testing.T) {
 	if got := s.commands(); len(got) != n {
 		t.Errorf("%d commands: %v", len(got), got)
 	}
-	if len(s.m.drafts) != 0 || len(s.m.agents.marks) != 0 {
+	if len(s.m.drafts) != 0 || len(s.m.agents.Marks) != 0 {
 		t.Error("what was sent is still a draft, or its marks are still set")
 	}
 }
@@ -360,7 +361,7 @@ func FuzzComposer(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string, keys []byte, w, h uint8) {
 		w, h = max(w, 1), max(h, 1)
 		s := demo(t, int(w), int(h))
-		s.m.agents.chosen = "idle"
+		s.m.agents.Chosen = "idle"
 		s.m.focus = panelAgents
 		s.press("i")
 		s.paste(text)
@@ -374,13 +375,13 @@ func FuzzComposer(f *testing.F) {
 				t.Fatalf("%dx%d: %d lines, cursor at %d, %d", w, h, len(d.lines), d.x, d.y)
 			}
 			for _, l := range d.lines {
-				if width(l) != int(w) {
-					t.Fatalf("a line of %d columns: %q", width(l), l)
+				if widget.Width(l) != int(w) {
+					t.Fatalf("a line of %d columns: %q", widget.Width(l), l)
 				}
 			}
 		}
 		for _, r := range s.m.composer.text() {
-			if r != '\n' && !visible(r) {
+			if r != '\n' && !widget.Printable(r) {
 				t.Fatalf("%U was typed", r)
 			}
 		}

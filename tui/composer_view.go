@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"gcity/themes"
+	"gcity/tui/widget"
 )
 
 // composerRows are the rows that a sheet of at most a third of the screen leaves to the text, and whether there is one
@@ -22,18 +23,19 @@ func (m *model) composerLabel() string {
 	if e := m.composer.envelope; e != nil {
 		label := "mail to " + addressed(e.to)
 		if e.subject != "" {
-			label += fmt.Sprintf(", %q", plain(e.subject))
+			label += fmt.Sprintf(", %q", widget.Plain(e.subject))
 		}
 		return label
 	}
 	shown := make([]string, len(m.composer.to))
 	for i, name := range m.composer.to {
-		shown[i] = plain(name)
+		shown[i] = widget.Plain(name)
 	}
 	if len(shown) == 1 {
 		return "send to " + shown[0]
 	}
-	return fmt.Sprintf("send to %s: %s", count(len(shown), "agent"), strings.Join(shown, ", "))
+	return fmt.Sprintf("send to %s: %s", widget.Count(len(shown), "agent"),
+		strings.Join(shown, ", "))
 }
 
 // composerHint tells the keys, or what is wrong.
@@ -47,8 +49,8 @@ func (m *model) composerHint() (string, themes.Token) {
 // composerLine draws it as one line, and says where the cursor is.
 func (m *model) composerLine(w int) (string, int) {
 	c := m.composer
-	l := line{look: &m.look}
-	label := cut(m.composerLabel(), w/2, m.look.glyph.More)
+	l := widget.Line{Styles: &m.look}
+	label := widget.Cut(m.composerLabel(), w/2, m.look.Glyphs.More)
 	text := c.area.Value()
 	if c.many() { // on a screen that is too small for the sheet
 		at := c.area.Line()
@@ -57,22 +59,22 @@ func (m *model) composerLine(w int) (string, int) {
 	}
 	hint, token := m.composerHint()
 	if c.problem != "" {
-		hint = cut(hint, max(w/2, w-width(label)-12), m.look.glyph.More)
-		label = cut(label, w-width(hint)-10, m.look.glyph.More)
-	} else if w < 70 || width(hint) > w-width(label)-16 {
+		hint = widget.Cut(hint, max(w/2, w-widget.Width(label)-12), m.look.Glyphs.More)
+		label = widget.Cut(label, w-widget.Width(hint)-10, m.look.Glyphs.More)
+	} else if w < 70 || widget.Width(hint) > w-widget.Width(label)-16 {
 		hint = ""
 	}
-	l.add(themes.Accent, cut(" "+label+": ", max(0, w-4), ""))
-	room := w - l.used - 1
+	l.Add(themes.Accent, widget.Cut(" "+label+": ", max(0, w-4), ""))
+	room := w - l.Width - 1
 	if hint != "" {
-		room -= width(hint) + 2
+		room -= widget.Width(hint) + 2
 	}
-	text, at := around([]rune(text), c.area.Column(), room)
-	x := l.used + at
-	l.add(themes.Text, text)
-	l.space(w - l.used - width(hint) - 1)
-	l.add(token, hint)
-	return crop(l.close(w), w), x
+	text, at := widget.Window([]rune(text), c.area.Column(), room)
+	x := l.Width + at
+	l.Add(themes.Text, text)
+	l.Space(w - l.Width - widget.Width(hint) - 1)
+	l.Add(token, hint)
+	return widget.Crop(l.Fill(w), w), x
 }
 
 // composed lays the sheet over the foot of a screen.
@@ -82,22 +84,22 @@ func (m *model) composed(s screenful) screenful {
 	_, below := composerRows(m.h)
 	hint, token := m.composerHint()
 	text := c.whole()
-	note := count(lineCount(text), "line") + ", " + sizeText(len(text))
-	if !below && (c.problem != "" || width(hint)+width(m.composerLabel())+8 <= m.w) {
+	note := widget.Count(lineCount(text), "line") + ", " + sizeText(len(text))
+	if !below && (c.problem != "" || widget.Width(hint)+widget.Width(m.composerLabel())+8 <= m.w) {
 		note = hint
 	}
 	lines := []string{m.composerRule(note, token)}
 	for _, row := range rows {
-		l := line{look: &m.look}
-		l.space(1)
-		l.add(themes.Text, strings.TrimRight(row, " "))
-		lines = append(lines, crop(l.close(m.w), m.w))
+		l := widget.Line{Styles: &m.look}
+		l.Space(1)
+		l.Add(themes.Text, strings.TrimRight(row, " "))
+		lines = append(lines, widget.Crop(l.Fill(m.w), m.w))
 	}
 	if below {
-		l := line{look: &m.look}
-		l.space(1)
-		l.add(token, cut(hint, m.w-2, m.look.glyph.More))
-		lines = append(lines, l.close(m.w))
+		l := widget.Line{Styles: &m.look}
+		l.Space(1)
+		l.Add(token, widget.Cut(hint, m.w-2, m.look.Glyphs.More))
+		lines = append(lines, l.Fill(m.w))
 	}
 	top := max(0, len(s.lines)-len(lines))
 	copy(s.lines[top:], lines)
@@ -107,16 +109,16 @@ func (m *model) composed(s screenful) screenful {
 
 // composerRule is the sheet's upper edge, with whom it goes to and how much it is.
 func (m *model) composerRule(note string, token themes.Token) string {
-	g := &m.look.glyph
-	l := line{look: &m.look}
-	note = cut(note, m.w*2/3, g.More)
+	g := &m.look.Glyphs
+	l := widget.Line{Styles: &m.look}
+	note = widget.Cut(note, m.w*2/3, g.More)
 	if token != themes.Bad {
 		token = themes.Dim
 	}
-	l.add(themes.Accent, g.Heavy)
-	l.add(themes.Title, " "+cut(m.composerLabel(), m.w-width(note)-8, g.More)+" ")
-	l.add(themes.Accent, strings.Repeat(g.Heavy, max(0, m.w-l.used-width(note)-3)))
-	l.add(token, " "+note+" ")
-	l.add(themes.Accent, g.Heavy)
-	return crop(l.close(m.w), m.w)
+	l.Add(themes.Accent, g.Heavy)
+	l.Add(themes.Title, " "+widget.Cut(m.composerLabel(), m.w-widget.Width(note)-8, g.More)+" ")
+	l.Add(themes.Accent, strings.Repeat(g.Heavy, max(0, m.w-l.Width-widget.Width(note)-3)))
+	l.Add(token, " "+note+" ")
+	l.Add(themes.Accent, g.Heavy)
+	return widget.Crop(l.Fill(m.w), m.w)
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"gcity/themes"
+	"gcity/tui/widget"
 )
 
 // lastSaid is how many of a crash's last lines are shown.
@@ -19,15 +20,16 @@ func (m *model) enterAgent() []effect {
 
 // showCrashes opens an agent's crashes: of the one that is read about, else of the selected one.
 func (m *model) showCrashes() []effect {
-	d := &dossier{name: m.agents.chosen}
+	d := &dossier{name: m.agents.Chosen}
 	if m.reader != nil && m.reader.about != nil {
 		d = m.reader.about
 	}
-	r := m.agents.find(d.name)
+	r := m.agents.Find(d.name)
 	if r == nil {
 		return nil
 	}
-	m.reader = &reader{title: "crashes of " + r.shown, about: d, crashes: true, lines: func(m *model, w int) []string { return wrapAll(m.crashLines(d, w), w) }}
+	m.reader = &reader{title: "crashes of " + r.shown, about: d, crashes: true,
+		lines: func(m *model, w int) []string { return widget.WrapAll(m.crashLines(d, w), w) }}
 	if d.about == nil && d.asked == 0 {
 		m.askAbout(d)
 	}
@@ -36,7 +38,7 @@ func (m *model) showCrashes() []effect {
 
 // crashLines are why an agent is held back, until when, and each of its crashes with what it said last.
 func (m *model) crashLines(d *dossier, w int) []string {
-	r := m.agents.find(d.name)
+	r := m.agents.Find(d.name)
 	a, ok := m.snap.Agent(d.name)
 	if r == nil || !ok {
 		return []string{"This agent is no longer part of the city."}
@@ -47,37 +49,39 @@ func (m *model) crashLines(d *dossier, w int) []string {
 	}
 	if d.about != nil && d.about.Spec != nil {
 		for _, text := range restartTexts(d.about.Spec)[1:] {
-			lines = append(lines, m.field("", m.look.paint(themes.Dim, text)))
+			lines = append(lines, m.field("", m.look.Paint(themes.Dim, text)))
 		}
 	}
 	switch {
 	case d.problem != "":
-		lines = append(lines, "", m.look.paint(themes.Bad, "Its crashes cannot be read: "+d.problem))
+		lines = append(lines, "", m.look.Paint(themes.Bad, "Its crashes cannot be read: "+d.problem))
 	case d.about == nil:
-		lines = append(lines, "", m.look.paint(themes.Dim, "asking "+m.look.glyph.More))
+		lines = append(lines, "", m.look.Paint(themes.Dim, "asking "+m.look.Glyphs.More))
 	case len(d.about.Crashes) == 0:
-		lines = append(lines, "", m.look.paint(themes.Dim, "The event log knows of no crash of it in the last seven days."))
+		lines = append(lines, "", m.look.Paint(themes.Dim, "The event log knows of no crash of it in the last seven days."))
 	}
 	if d.about == nil {
 		return lines
 	}
 	for i := range d.about.Crashes {
 		c := &d.about.Crashes[i]
-		lines = append(lines, "", m.look.paint(themes.Title, clock(c.At, m.now))+"  "+m.look.paint(themes.Bad, crashText(c))+
-			m.look.paint(themes.Dim, "  "+age(m.now.Sub(c.At))+" ago"))
-		said := plainLines(c.Output)
+		lines = append(lines, "", m.look.Paint(themes.Title, widget.Clock(c.At, m.now))+"  "+
+			m.look.Paint(themes.Bad, crashText(c))+
+			m.look.Paint(themes.Dim, "  "+widget.Age(m.now.Sub(c.At))+" ago"))
+		said := widget.PlainLines(c.Output)
 		if n := len(said) - lastSaid; n > 0 {
-			lines = append(lines, m.look.paint(themes.Dim, "  "+m.look.glyph.More+" "+count(n, "line")+" before"))
+			lines = append(lines, m.look.Paint(themes.Dim,
+				"  "+m.look.Glyphs.More+" "+widget.Count(n, "line")+" before"))
 			said = said[n:]
 		}
 		for _, text := range said {
 			lines = append(lines, "  "+text)
 		}
 		if len(said) == 0 && !c.NoStart {
-			lines = append(lines, m.look.paint(themes.Dim, "  it said nothing"))
+			lines = append(lines, m.look.Paint(themes.Dim, "  it said nothing"))
 		}
 		if c.File != "" {
-			lines = append(lines, m.look.paint(themes.Dim, "  all that is kept: "+m.keptIn(c.File, w-20)))
+			lines = append(lines, m.look.Paint(themes.Dim, "  all that is kept: "+m.keptIn(c.File, w-20)))
 		}
 	}
 	return lines

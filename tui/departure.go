@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"gcity/city"
+	"gcity/tui/widget"
 )
 
 // departure is leaving once everybody has finished what they do. The zero value waits for nobody.
@@ -24,15 +25,17 @@ func (d *departure) waits() bool { return d.total > 0 && !d.given }
 // askDrainAll asks whether all shall finish before the city is stopped.
 func (m *model) askDrainAll() []effect {
 	var rows []*agentRow
-	for i := range m.agents.rows {
-		if r := &m.agents.rows[i]; r.running && r.session != nil {
+	for i := range m.agents.Rows {
+		if r := &m.agents.Rows[i]; r.running && r.session != nil {
 			rows = append(rows, r)
 		}
 	}
 	if len(rows) == 0 {
 		return []effect{finish{StopCity}}
 	}
-	body := []string{m.drainMeans(rows)[0], "The city is stopped when the last one has, or after " + span(m.longestDrain(rows)) + ".",
+	body := []string{m.drainMeans(rows)[0],
+		"The city is stopped when the last one has, or after " +
+			widget.Duration(m.longestDrain(rows)) + ".",
 		"Who has finished is not started anew; " + m.keys.keyOf("view.back") + " stays, and starts them again."}
 	m.ask(question{title: "Drain " + whom(rows) + ", then leave?", whom: m.names(rows), body: body, verb: "drain, then leave", no: "stay", count: len(rows),
 		do: func(m *model) []effect { return m.depart(rows) }})
@@ -65,7 +68,7 @@ func (m *model) depart(rows []*agentRow) []effect {
 	}
 	var todo []effect
 	if len(commands) > 0 {
-		todo = m.carry("draining", count(len(commands), "agent"), commands)
+		todo = m.carry("draining", widget.Count(len(commands), "agent"), commands)
 		m.undo = undo{} // esc takes it back
 		d.id = m.status.id
 	}
@@ -96,8 +99,8 @@ func (m *model) refusedToDepart(r *result) {
 // unfinished are those who are still waited for.
 func (m *model) unfinished() []*agentRow {
 	var rows []*agentRow
-	for i := range m.agents.rows {
-		r := &m.agents.rows[i]
+	for i := range m.agents.Rows {
+		r := &m.agents.Rows[i]
 		if id, ok := m.departure.lives[r.name]; ok && r.running && r.session != nil && r.session.ID == id {
 			rows = append(rows, r)
 		}
@@ -124,8 +127,8 @@ func (m *model) stayHere() []effect {
 	}
 	var rows []*agentRow
 	waits := m.unfinished()
-	for i := range m.agents.rows {
-		r := &m.agents.rows[i]
+	for i := range m.agents.Rows {
+		r := &m.agents.Rows[i]
 		over := r.state == city.Draining || r.state == city.Exited
 		if slices.Contains(d.told, r.name) && (over || slices.Contains(waits, r)) {
 			rows = append(rows, r)
@@ -150,5 +153,6 @@ func (m *model) departureText() string {
 		return ""
 	}
 	left := len(m.unfinished())
-	return fmt.Sprintf("leaving when all have ended: %d of %d have, at most %s more", d.total-left, d.total, age(d.until.Sub(m.now)))
+	return fmt.Sprintf("leaving when all have ended: %d of %d have, at most %s more", d.total-left,
+		d.total, widget.Age(d.until.Sub(m.now)))
 }

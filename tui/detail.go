@@ -4,97 +4,98 @@ import (
 	"strings"
 
 	"gcity/themes"
+	"gcity/tui/widget"
 )
 
 // detailStrip is the selected agent in a few lines, beside the lists; the pool or the automation where these have
 // the focus.
 func (m *model) detailStrip(w, h int) []string {
-	if m.focus == panelPools && m.pools.under() != nil {
-		return fillRows(m.poolStrip(m.pools.under(), w), w, h)
+	if m.focus == panelPools && m.pools.Current() != nil {
+		return widget.FillRows(m.poolStrip(m.pools.Current(), w), w, h)
 	}
 	if m.showsRun() {
-		return fillRows(m.automationStrip(m.automations.under(), w), w, h)
+		return widget.FillRows(m.automationStrip(m.automations.Current(), w), w, h)
 	}
-	if d := m.watchdogs.under(); m.focus == panelWatchdogs && d != nil {
-		return fillRows(m.watchdogStrip(d, w), w, h)
+	if d := m.watchdogs.Current(); m.focus == panelWatchdogs && d != nil {
+		return widget.FillRows(m.watchdogStrip(d, w), w, h)
 	}
 	r := m.selected()
 	if r == nil {
-		return fillRows([]string{m.look.rule(w, false, nil, "")}, w, h)
+		return widget.FillRows([]string{m.look.Title(w, false, nil, "")}, w, h)
 	}
 	a, ok := m.snap.Agent(r.name)
 	if !ok {
-		return fillRows([]string{m.look.rule(w, false, nil, "")}, w, h)
+		return widget.FillRows([]string{m.look.Title(w, false, nil, "")}, w, h)
 	}
-	lines := []string{m.look.rule(w, false, []tab{{name: r.shown, active: true}}, plain(a.Source))}
-	more := m.look.glyph.More
-	dot := " " + m.look.glyph.Dot + " "
-	add := func(build func(l *line)) {
-		l := line{look: &m.look}
-		l.space(1)
+	lines := []string{m.look.Title(w, false, []widget.Tab{{Name: r.shown, Active: true}}, widget.Plain(a.Source))}
+	more := m.look.Glyphs.More
+	dot := " " + m.look.Glyphs.Dot + " "
+	add := func(build func(l *widget.Line)) {
+		l := widget.Line{Styles: &m.look}
+		l.Space(1)
 		build(&l)
-		lines = append(lines, crop(l.close(w), w))
+		lines = append(lines, widget.Crop(l.Fill(w), w))
 	}
 	sign, token := m.stateSign(r)
-	add(func(l *line) {
-		l.add(token, sign)
+	add(func(l *widget.Line) {
+		l.Add(token, sign)
 		since := r.since
 		if r.stuck != nil {
 			since = r.stuck.Since
 		}
-		l.add(themes.Dim, " for "+age(m.now.Sub(since)))
-		e := m.ends(r).full
+		l.Add(themes.Dim, " for "+widget.Age(m.now.Sub(since)))
+		e := m.ends(r).Full
 		if e == "" {
 			e = m.nextText(r.next)
 		}
 		if e != "" {
-			l.add(themes.Dim, dot)
-			l.add(token, e)
+			l.Add(themes.Dim, dot)
+			l.Add(token, e)
 			if !r.until.IsZero() {
-				l.add(themes.Dim, ", at "+clock(r.until, m.now))
+				l.Add(themes.Dim, ", at "+widget.Clock(r.until, m.now))
 			}
 		}
 	})
-	add(func(l *line) { l.add(themes.Text, cut(suspendedBy(plain(a.Reason)), w-2, more)) })
-	add(func(l *line) {
+	add(func(l *widget.Line) { l.Add(themes.Text, widget.Cut(suspendedBy(widget.Plain(a.Reason)), w-2, more)) })
+	add(func(l *widget.Line) {
 		parts := []string{m.sessionLine(r)}
 		if r.restarts > 0 {
-			parts = append(parts, "restarted "+times(r.restarts))
+			parts = append(parts, "restarted "+widget.Times(r.restarts))
 		}
 		if r.crashes > 0 {
-			parts = append(parts, "crashed "+times(r.crashes)+" lately")
+			parts = append(parts, "crashed "+widget.Times(r.crashes)+" lately")
 		}
 		if r.exit != nil {
-			parts = append(parts, "last "+lastExit(r.exit)+", "+age(m.now.Sub(r.exit.At))+" ago")
+			parts = append(parts, "last "+lastExit(r.exit)+", "+widget.Age(m.now.Sub(r.exit.At))+" ago")
 		}
-		drawn := m.agents.pulses.draw(r.name, m.now, &m.look.glyph)
-		text := cut(strings.Join(parts, dot), w-2, more)
-		l.add(themes.Dim, text)
-		if room := w - l.used - 1 - width(drawn); drawn != "" && room >= 2 {
-			l.space(room)
-			l.add(themes.Accent, drawn)
+		drawn := m.agents.pulses.Draw(r.name, m.now, &m.look.Glyphs)
+		text := widget.Cut(strings.Join(parts, dot), w-2, more)
+		l.Add(themes.Dim, text)
+		if room := w - l.Width - 1 - widget.Width(drawn); drawn != "" && room >= 2 {
+			l.Space(room)
+			l.Add(themes.Accent, drawn)
 		}
 	})
-	add(func(l *line) {
-		l.add(themes.Text, cut(plain(a.Command), w-2, more))
-		l.add(themes.Dim, cut("  in "+plain(a.Dir), w-l.used-1, more))
+	add(func(l *widget.Line) {
+		l.Add(themes.Text, widget.Cut(widget.Plain(a.Command), w-2, more))
+		l.Add(themes.Dim, widget.Cut("  in "+widget.Plain(a.Dir), w-l.Width-1, more))
 	})
 	if n := len(a.Decisions); n > 0 {
 		d := &a.Decisions[n-1]
-		add(func(l *line) {
-			l.add(themes.Dim, cut("last decision: "+plain(d.What)+", "+plain(d.Why), w-2, more))
+		add(func(l *widget.Line) {
+			l.Add(themes.Dim, widget.Cut("last decision: "+widget.Plain(d.What)+", "+widget.Plain(d.Why), w-2, more))
 		})
 	}
-	return fillRows(lines, w, h)
+	return widget.FillRows(lines, w, h)
 }
 
 func (m *model) sessionLine(r *agentRow) string {
 	if !r.running || r.session == nil {
 		return "no session"
 	}
-	s := "pid " + number(r.pid) + ", up " + age(m.now.Sub(r.session.Started))
+	s := "pid " + widget.Number(r.pid) + ", up " + widget.Age(m.now.Sub(r.session.Started))
 	if r.usage != nil {
-		s += ", " + cpuText(r.usage) + " cpu, " + memText(r.usage)
+		s += ", " + widget.CPU(r.usage) + " cpu, " + widget.Memory(r.usage)
 	}
 	return s
 }

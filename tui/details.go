@@ -8,34 +8,35 @@ import (
 
 	"gcity/city"
 	"gcity/themes"
+	"gcity/tui/widget"
 )
 
 // details is everything known of an agent, the reasons first.
 func (m *model) details(name string, w int) []string {
-	r := m.agents.find(name)
+	r := m.agents.Find(name)
 	a, ok := m.snap.Agent(name)
 	if r == nil || !ok {
 		return []string{"This agent is no longer part of the city."}
 	}
-	dot := " " + m.look.glyph.Dot + " "
+	dot := " " + m.look.Glyphs.Dot + " "
 	lines := m.stateFields(r, a)
 	if s := a.Stuck; s != nil {
-		lines = append(lines, m.field("stuck", "its screen is as it was since "+clock(s.Since, m.now)+", with "+plain(s.Task)+"; "+m.keys.keyOf("agent.attach")+" attaches"))
+		lines = append(lines, m.field("stuck", "its screen is as it was since "+widget.Clock(s.Since, m.now)+", with "+widget.Plain(s.Task)+"; "+m.keys.keyOf("agent.attach")+" attaches"))
 	}
 	if a.AwaitsGate != "" {
-		lines = append(lines, m.field("awaits", "gate "+plain(a.AwaitsGate)))
+		lines = append(lines, m.field("awaits", "gate "+widget.Plain(a.AwaitsGate)))
 	}
 	for _, d := range m.over(name) {
-		lines = append(lines, m.field("watched", "by "+d.shown+dot+d.word+dot+"heartbeat "+d.heart(m.now).full))
+		lines = append(lines, m.field("watched", "by "+d.shown+dot+d.word+dot+"heartbeat "+d.heart(m.now).Full))
 	}
 	lines = append(lines, m.sendFields(a.Sends)...)
 	if len(a.Drift) > 0 {
-		lines = append(lines, m.field("drift", "a restart is held back: "+plain(strings.Join(a.Drift, ", "))))
+		lines = append(lines, m.field("drift", "a restart is held back: "+widget.Plain(strings.Join(a.Drift, ", "))))
 	}
 	if a.UnavailableReason != "" {
-		lines = append(lines, m.field("problem", plain(a.UnavailableReason)))
+		lines = append(lines, m.field("problem", widget.Plain(a.UnavailableReason)))
 	}
-	if p := m.pools.find(a.Pool); p != nil {
+	if p := m.pools.Find(a.Pool); p != nil {
 		lines = append(lines, m.field("pool", p.shown+", "+string(p.state(m.now))+", "+p.sizes()))
 	}
 	if r.task != "" {
@@ -52,19 +53,19 @@ func (m *model) details(name string, w int) []string {
 		lines = append(lines, m.field("idle", m.idleText(a)))
 	}
 	if a.Description != "" {
-		lines = append(lines, m.field("about", plain(a.Description)))
+		lines = append(lines, m.field("about", widget.Plain(a.Description)))
 	}
 	lines = append(lines,
-		m.field("command", plain(a.Command)),
-		m.field("folder", plain(a.Dir)),
+		m.field("command", widget.Plain(a.Command)),
+		m.field("folder", widget.Plain(a.Dir)),
 		m.field("declared", m.declaredText(a.Source, a.Patched)),
 		m.field("session", m.sessionText(a)),
 	)
-	if drawn := m.agents.pulses.draw(a.Name, m.now, &m.look.glyph); drawn != "" {
-		lines = append(lines, m.field("activity", m.look.paint(themes.Accent, drawn)+m.look.paint(themes.Dim, "  output of the last 10 minutes")))
+	if drawn := m.agents.pulses.Draw(a.Name, m.now, &m.look.Glyphs); drawn != "" {
+		lines = append(lines, m.field("activity", m.look.Paint(themes.Accent, drawn)+m.look.Paint(themes.Dim, "  output of the last 10 minutes")))
 	}
 	if u := a.Usage; u != nil {
-		lines = append(lines, m.field("takes", cpuText(u)+" of a processor, "+memText(u)+" in "+process(u.Procs)))
+		lines = append(lines, m.field("takes", widget.CPU(u)+" of a processor, "+widget.Memory(u)+" in "+process(u.Procs)))
 	}
 	lines = append(lines,
 		m.field("restarts", restartsText(a, dot)),
@@ -80,10 +81,10 @@ func (m *model) details(name string, w int) []string {
 func restartsText(a *city.Agent, dot string) string {
 	text := "none"
 	if a.Restarts > 0 {
-		text = number(a.Restarts)
+		text = widget.Number(a.Restarts)
 	}
 	if a.Crashes > 0 {
-		text += dot + "crashes that count: " + number(a.Crashes)
+		text += dot + "crashes that count: " + widget.Number(a.Crashes)
 	}
 	return text
 }
@@ -91,22 +92,22 @@ func restartsText(a *city.Agent, dot string) string {
 // stateFields say how an agent is, why, and what happens next.
 func (m *model) stateFields(r *agentRow, a *city.Agent) []string {
 	sign, token := m.stateSign(r)
-	dot := " " + m.look.glyph.Dot + " "
-	state := m.look.paint(token, sign) + " for " + age(m.now.Sub(r.since))
+	dot := " " + m.look.Glyphs.Dot + " "
+	state := m.look.Paint(token, sign) + " for " + widget.Age(m.now.Sub(r.since))
 	if r.stuck != nil {
-		state = m.look.paint(token, sign) + " for " + age(m.now.Sub(r.stuck.Since)) + dot + "running for " + age(m.now.Sub(r.since))
+		state = m.look.Paint(token, sign) + " for " + widget.Age(m.now.Sub(r.stuck.Since)) + dot + "running for " + widget.Age(m.now.Sub(r.since))
 	}
-	if e := m.ends(r).full; e != "" {
+	if e := m.ends(r).Full; e != "" {
 		state += dot + e
 		if !r.until.IsZero() {
-			state += " (" + clock(r.until, m.now) + ")"
+			state += " (" + widget.Clock(r.until, m.now) + ")"
 		}
 	}
-	lines := []string{m.field("state", state), m.field("why", suspendedBy(plain(a.Reason)))}
-	told := m.ends(r).full != "" && a.Next != nil && a.Next.At != nil && a.Next.At.Equal(r.until) // in the line of the state
+	lines := []string{m.field("state", state), m.field("why", suspendedBy(widget.Plain(a.Reason)))}
+	told := m.ends(r).Full != "" && a.Next != nil && a.Next.At != nil && a.Next.At.Equal(r.until) // in the line of the state
 	if next := m.nextText(a.Next); next != "" && !told {
 		if a.Next.At != nil {
-			next += " (" + clock(*a.Next.At, m.now) + ")"
+			next += " (" + widget.Clock(*a.Next.At, m.now) + ")"
 		}
 		lines = append(lines, m.field("next", next))
 	}
@@ -118,7 +119,7 @@ func (m *model) stateFields(r *agentRow, a *city.Agent) []string {
 
 // drainText says who has told an agent to finish, when, and what it has said to it; until is the end that is told already.
 func (m *model) drainText(d *city.DrainInfo, until time.Time) string {
-	text := "told to finish by " + plain(d.By) + " " + age(m.now.Sub(d.Since)) + " ago"
+	text := "told to finish by " + widget.Plain(d.By) + " " + widget.Age(m.now.Sub(d.Since)) + " ago"
 	switch {
 	case d.Acked:
 		return text + "; it has answered"
@@ -129,7 +130,7 @@ func (m *model) drainText(d *city.DrainInfo, until time.Time) string {
 	if d.Deadline.Equal(until) {
 		return text
 	}
-	return text + ", and has until " + clock(*d.Deadline, m.now)
+	return text + ", and has until " + widget.Clock(*d.Deadline, m.now)
 }
 
 // rigText is a rig by its name, and how it is as far as it is known.
@@ -139,17 +140,17 @@ func (m *model) rigText(name string) string {
 			return m.rigLine(r)
 		}
 	}
-	return plain(name)
+	return widget.Plain(name)
 }
 
 // needsText says how that is on which an agent depends.
 func (m *model) needsText(names []string) string {
 	texts := make([]string, len(names))
 	for i, name := range names {
-		texts[i] = plain(name)
-		if r := m.agents.find(name); r != nil {
+		texts[i] = widget.Plain(name)
+		if r := m.agents.Find(name); r != nil {
 			texts[i] += " " + string(r.state)
-		} else if p := m.pools.find(name); p != nil {
+		} else if p := m.pools.Find(name); p != nil {
 			texts[i] += " " + p.sizes()
 		}
 	}
@@ -158,13 +159,13 @@ func (m *model) needsText(names []string) string {
 
 // idleText says after how long without activity an agent is restarted, and how long there was none.
 func (m *model) idleText(a *city.Agent) string {
-	text := "restarted after " + span(a.IdleTimeout) + " without activity"
+	text := "restarted after " + widget.Duration(a.IdleTimeout) + " without activity"
 	switch {
 	case a.Session == nil:
 	case a.Session.Attached:
 		text += "; not while somebody is attached"
 	case a.Session.LastActivity != nil:
-		text += "; quiet for " + age(m.now.Sub(*a.Session.LastActivity))
+		text += "; quiet for " + widget.Age(m.now.Sub(*a.Session.LastActivity))
 	}
 	return text
 }
@@ -180,47 +181,47 @@ func (m *model) sessionText(a *city.Agent) string {
 	if a.Session == nil {
 		return "none"
 	}
-	s := "up " + age(m.now.Sub(a.Session.Started))
+	s := "up " + widget.Age(m.now.Sub(a.Session.Started))
 	if a.PID > 0 {
 		s = fmt.Sprintf("pid %d, %s", a.PID, s)
 	}
 	if t := a.Session.LastActivity; t != nil {
-		s += ", last output " + age(m.now.Sub(*t)) + " ago"
+		s += ", last output " + widget.Age(m.now.Sub(*t)) + " ago"
 	}
 	if a.Session.Viewers > 0 {
-		s += ", " + count(a.Session.Viewers, "viewer")
+		s += ", " + widget.Count(a.Session.Viewers, "viewer")
 	}
-	return s + ", id " + plain(a.Session.ID)
+	return s + ", id " + widget.Plain(a.Session.ID)
 }
 
 // keptIn names a file of the city so that it can be copied: in full where that fits into one line.
 func (m *model) keptIn(file string, w int) string {
-	if full := plain(filepath.Join(m.snap.Path, file)); width(full) <= w {
+	if full := widget.Plain(filepath.Join(m.snap.Path, file)); widget.Width(full) <= w {
 		return full
 	}
-	return plain(file)
+	return widget.Plain(file)
 }
 
 func (m *model) exitText(e *city.Exit) string {
 	if e == nil {
 		return "none"
 	}
-	return lastExit(e) + ", " + age(m.now.Sub(e.At)) + " ago"
+	return lastExit(e) + ", " + widget.Age(m.now.Sub(e.At)) + " ago"
 }
 
 // decisions are the last ones, the newest first, with the day where it is not today.
 func (m *model) decisions(all []city.Decision) []string {
-	lines := []string{"", m.look.paint(themes.Title, "Last decisions")}
+	lines := []string{"", m.look.Paint(themes.Title, "Last decisions")}
 	if len(all) == 0 {
-		return append(lines, m.look.paint(themes.Dim, "None yet."))
+		return append(lines, m.look.Paint(themes.Dim, "None yet."))
 	}
 	room := 0
 	for i := range all {
-		room = max(room, width(clock(all[i].At, m.now)))
+		room = max(room, widget.Width(widget.Clock(all[i].At, m.now)))
 	}
 	for i := len(all) - 1; i >= 0; i-- {
 		d := &all[i]
-		lines = append(lines, m.look.paint(themes.Dim, fit(clock(d.At, m.now), room, ""))+"  "+fit(plain(d.What), 10, "")+"  "+plain(d.Why))
+		lines = append(lines, m.look.Paint(themes.Dim, widget.Fit(widget.Clock(d.At, m.now), room, ""))+"  "+widget.Fit(widget.Plain(d.What), 10, "")+"  "+widget.Plain(d.Why))
 	}
 	return lines
 }

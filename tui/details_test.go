@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"gcity/city"
+	"gcity/tui/widget"
 )
 
 func TestDetailsOfAnAgent(t *testing.T) {
@@ -124,7 +125,7 @@ func TestLinesHang(t *testing.T) {
 		{"why         a", 24, []string{"why         a"}},
 		{"why         one two three", 14, []string{"why", "one two three"}}, // there is no room beside the label
 	} {
-		got := hung(c.in, c.w)
+		got := widget.WrapHanging(c.in, c.w)
 		if strings.Join(got, "|") != strings.Join(c.want, "|") {
 			t.Errorf("hung(%q, %d) = %q, want %q", c.in, c.w, got, c.want)
 		}

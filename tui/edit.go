@@ -14,6 +14,7 @@ import (
 
 	"gcity/city"
 	"gcity/internal/disk"
+	"gcity/tui/widget"
 )
 
 // ConfigFile is the city's configuration as the control room edits it: copies of its files, so that nobody applies what is half
@@ -141,8 +142,10 @@ func (m *model) editedConfig(e edited) {
 	again := answer{key: "e", title: "edit it again", do: func(m *model) []effect { return []effect{edit{draft: e.draft}} }}
 	drop := answer{key: "n", title: "no, throw the edit away", safe: true, do: (*model).dropDraft}
 	if e.err != nil {
-		m.choice = &choice{title: "The edit is not finished", body: plainLines("What was written is kept, though " + e.err.Error() + "."), since: m.now,
-			at: 1, answers: []answer{again, drop}}
+		m.choice = &choice{title: "The edit is not finished",
+			body:  widget.PlainLines("What was written is kept, though " + e.err.Error() + "."),
+			since: m.now,
+			at:    1, answers: []answer{again, drop}}
 		return
 	}
 	if len(e.problems) > 0 {
@@ -152,7 +155,7 @@ func (m *model) editedConfig(e edited) {
 		}
 		var body []string
 		for _, p := range e.problems {
-			body = append(body, plainLines(p)...)
+			body = append(body, widget.PlainLines(p)...)
 		}
 		m.choice = &choice{title: "This configuration is not valid", body: body, since: m.now, answers: []answer{again, drop}}
 		return
@@ -191,7 +194,7 @@ func (r *runner) edit(ctx context.Context, o Options, m *model, what edit) {
 	m.now = r.now()
 	m.ui++
 	m.judging = true
-	m.say("looking at what was edited " + m.look.glyph.More)
+	m.say("looking at what was edited " + m.look.Glyphs.More)
 	r.spawn("editor", func(ctx context.Context) {
 		e := edited{err: err}
 		if d != nil {

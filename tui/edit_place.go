@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"gcity/tui/widget"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -58,7 +59,7 @@ func (m *model) mistake() (fileLine, bool) {
 
 // subject is the agent or the pool that an edit is about, and where it is written; "" = there is none.
 func (m *model) subject() (name, source string, patched []string) {
-	name = m.agents.chosen
+	name = m.agents.Chosen
 	switch {
 	case m.snap == nil:
 		return "", "", nil
@@ -72,7 +73,7 @@ func (m *model) subject() (name, source string, patched []string) {
 		}
 	}
 	if a, ok := m.snap.Agent(name); ok {
-		return plain(a.Name), a.Source, a.Patched
+		return widget.Plain(a.Name), a.Source, a.Patched
 	}
 	return "", "", nil
 }
@@ -130,7 +131,7 @@ func (m *model) askWhere(all []written) {
 		}
 		c.body = append(c.body, m.placeName(w.fileLine)+" "+w.what+".")
 		if !told[why] {
-			c.body = append(c.body, plainLines(why)...)
+			c.body = append(c.body, widget.PlainLines(why)...)
 		}
 		told[why] = true
 	}
@@ -143,10 +144,10 @@ func (m *model) declaredText(source string, patched []string) string {
 	one := func(at string) string {
 		if m.files != nil && m.mode != ReadOnly {
 			if p, ok := m.placeOf(at); ok && m.files.Fixed(p.file) != "" {
-				return plain(at) + " (not edited from here)"
+				return widget.Plain(at) + " (not edited from here)"
 			}
 		}
-		return plain(at)
+		return widget.Plain(at)
 	}
 	text := one(source)
 	for i, at := range patched {
@@ -162,9 +163,9 @@ func (m *model) placeName(p fileLine) string {
 		file = filepath.Base(m.files.Path(""))
 	}
 	if p.line == 0 {
-		return plain(file)
+		return widget.Plain(file)
 	}
-	return fmt.Sprintf("%s, line %d", plain(file), p.line)
+	return fmt.Sprintf("%s, line %d", widget.Plain(file), p.line)
 }
 
 // draftName is what is edited, as a question has it.
@@ -172,5 +173,5 @@ func (m *model) draftName(d *draft) string {
 	if d.file == "" {
 		return "configuration"
 	}
-	return plain(d.file)
+	return widget.Plain(d.file)
 }

@@ -4,49 +4,50 @@ import (
 	"time"
 
 	"gcity/city"
+	"gcity/tui/widget"
 )
 
 // near is how close the end of an idle agent is when its row says so.
 const near = time.Minute
 
 // ends says what will happen to an agent by itself.
-func (m *model) ends(r *agentRow) outlook {
+func (m *model) ends(r *agentRow) widget.Phrase {
 	if r.state == city.Draining {
 		return m.drains(r)
 	}
 	if !r.until.IsZero() {
-		in := left(r.until.Sub(m.now))
+		in := widget.Remaining(r.until.Sub(m.now))
 		switch r.state {
 		case city.Quarantined:
-			return same("free in " + in)
+			return widget.Same("free in " + in)
 		case city.Backoff, city.Failed:
-			return same("again in " + in)
+			return widget.Same("again in " + in)
 		case city.Stopping:
-			return same("killed in " + in)
+			return widget.Same("killed in " + in)
 		case city.Starting:
-			return same("ready within " + in)
+			return widget.Same("ready within " + in)
 		}
-		return same("until then " + in)
+		return widget.Same("until then " + in)
 	}
 	if text := m.idles(r); text != "" {
-		return same(text)
+		return widget.Same(text)
 	}
 	if r.next == nil || r.next.At == nil || r.state == city.Running && r.next.At.Sub(m.now) > near {
-		return outlook{}
+		return widget.Phrase{}
 	}
-	return same(m.nextText(r.next))
+	return widget.Same(m.nextText(r.next))
 }
 
 // drains says how long an agent that has been told to finish has.
-func (m *model) drains(r *agentRow) outlook {
+func (m *model) drains(r *agentRow) widget.Phrase {
 	switch {
 	case r.drain != nil && r.drain.Acked:
-		return outlook{"has finished, its session ends", "has finished"}
+		return widget.Phrase{Full: "has finished, its session ends", Brief: "has finished"}
 	case r.until.IsZero():
-		return same("waits without end")
+		return widget.Same("waits without end")
 	}
-	in := "killed in " + left(r.until.Sub(m.now))
-	return outlook{in + " if it does not answer", in}
+	in := "killed in " + widget.Remaining(r.until.Sub(m.now))
+	return widget.Phrase{Full: in + " if it does not answer", Brief: in}
 }
 
 // idles says when an agent is restarted because nothing goes on in it, once that is near. What the city last saw of it
@@ -60,7 +61,7 @@ func (m *model) idles(r *agentRow) string {
 	if rest > near || quiet <= m.snap.Patrol.Interval+slack {
 		return ""
 	}
-	return "idle: restarted in " + left(rest)
+	return "idle: restarted in " + widget.Remaining(rest)
 }
 
 // nextText says what happens next, and when where that is known; "" if nothing does.
@@ -69,7 +70,7 @@ func (m *model) nextText(n *city.Next) string {
 	case n == nil || n.What == "":
 		return ""
 	case n.At == nil:
-		return plain(n.What)
+		return widget.Plain(n.What)
 	}
-	return "in " + left(n.At.Sub(m.now)) + ": " + plain(n.What)
+	return "in " + widget.Remaining(n.At.Sub(m.now)) + ": " + widget.Plain(n.What)
 }

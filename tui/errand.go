@@ -93,7 +93,7 @@ func (r *runner) errand(ctx context.Context, e errand) (message, failed string) 
 
 // send runs errands; doing and what say in the status line that they are under way.
 func (m *model) send(doing, what string, errands ...errand) []effect {
-	id := m.begin(doing + " " + what + " " + m.look.glyph.More)
+	id := m.begin(doing + " " + what + " " + m.look.Glyphs.More)
 	m.undo = undo{}
 	return []effect{dispatch{id: id, title: doing, errands: errands}}
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"gcity/themes"
+	"gcity/tui/widget"
 )
 
 // payloadLines show what an event carries: an object's fields by name, anything else as it is.
@@ -15,22 +16,23 @@ func (m *model) payloadLines(raw json.RawMessage) []string {
 	if len(raw) == 0 {
 		return nil
 	}
-	lines := []string{"", m.look.paint(themes.Title, "Payload")}
+	lines := []string{"", m.look.Paint(themes.Title, "Payload")}
 	var fields map[string]json.RawMessage
 	if json.Unmarshal(raw, &fields) != nil || fields == nil {
 		for _, p := range strings.Split(pretty(raw), "\n") {
-			lines = append(lines, plain(p))
+			lines = append(lines, widget.Plain(p))
 		}
 		return lines
 	}
 	room := fieldWidth - 2
 	for name := range fields {
-		room = min(24, max(room, width(plain(name))))
+		room = min(24, max(room, widget.Width(widget.Plain(name))))
 	}
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
-		label := plain(name)
+		label := widget.Plain(name)
 		for _, text := range valueLines(fields[name]) {
-			lines = append(lines, m.look.paint(themes.Dim, fit(label, room, m.look.glyph.More)+"  ")+text)
+			lines = append(lines, m.look.Paint(themes.Dim,
+				widget.Fit(label, room, m.look.Glyphs.More)+"  ")+text)
 			label = ""
 		}
 	}
@@ -41,14 +43,14 @@ func (m *model) payloadLines(raw json.RawMessage) []string {
 func valueLines(raw json.RawMessage) []string {
 	var text string
 	if json.Unmarshal(raw, &text) == nil && !bytes.Equal(raw, []byte("null")) {
-		if lines := plainLines(text); len(lines) > 0 {
+		if lines := widget.PlainLines(text); len(lines) > 0 {
 			return lines
 		}
 		return []string{"-"}
 	}
 	var lines []string
 	for _, p := range strings.Split(pretty(raw), "\n") {
-		lines = append(lines, plain(p))
+		lines = append(lines, widget.Plain(p))
 	}
 	return lines
 }

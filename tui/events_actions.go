@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"gcity/events"
+	"gcity/tui/widget"
 )
 
 // dig asks for events older than one and answers with one dug.
@@ -77,7 +78,7 @@ func needEventAgent(m *model) string {
 // agentOf is the agent that an event is about, or that caused it; "" = none that is there.
 func (m *model) agentOf(e *events.Event) string {
 	for _, name := range []string{e.Subject, e.Actor} {
-		if m.agents.find(name) != nil {
+		if m.agents.Find(name) != nil {
 			return name
 		}
 	}
@@ -87,7 +88,7 @@ func (m *model) agentOf(e *events.Event) string {
 // eventAgent is the agent that the event under the cursor is about, nil if that is none that is there.
 func (m *model) eventAgent() *agentRow {
 	if e := m.events.selected(); e != nil {
-		return m.agents.find(e.event.Subject)
+		return m.agents.Find(e.event.Subject)
 	}
 	return nil
 }
@@ -105,7 +106,7 @@ func (m *model) single() *agentRow {
 }
 
 func needReadAgent(m *model) string {
-	if m.reader == nil || m.reader.agent == "" || m.agents.find(m.reader.agent) == nil {
+	if m.reader == nil || m.reader.agent == "" || m.agents.Find(m.reader.agent) == nil {
 		return "this text is about no agent that is there"
 	}
 	return ""
@@ -122,16 +123,16 @@ func (m *model) chooseOfEvent() []effect { return m.chooseNamed(m.agentOf(&m.eve
 // chooseNamed selects an agent, and says so where its list does not show it.
 func (m *model) chooseNamed(name string) []effect {
 	m.choose(name)
-	if m.agents.chosen == name && !m.visibleIn(&m.agents.list, name) {
-		m.say(plain(name) + " is selected; the filter of Agents hides it")
+	if m.agents.Chosen == name && !m.visibleIn(&m.agents.List, name) {
+		m.say(widget.Plain(name) + " is selected; the filter of Agents hides it")
 	}
 	return nil
 }
 
 // visibleIn reports whether a list shows an agent.
-func (m *model) visibleIn(l *list, name string) bool {
-	for _, i := range l.shown {
-		if m.agents.rows[i].name == name {
+func (m *model) visibleIn(l *widget.List, name string) bool {
+	for _, i := range l.Shown {
+		if m.agents.Rows[i].name == name {
 			return true
 		}
 	}
@@ -168,7 +169,7 @@ func (m *model) sift() {
 func (m *model) aimEvents() {
 	m.events.now, m.events.who = m.now, ""
 	if m.events.only {
-		m.events.who = m.agents.chosen
+		m.events.who = m.agents.Chosen
 	}
 }
 
@@ -192,7 +193,7 @@ func (m *model) unearthed(d dug) {
 	t.asked = 0
 	m.ui++
 	if d.problem != "" {
-		m.complain("cannot load older events: " + plain(d.problem))
+		m.complain("cannot load older events: " + widget.Plain(d.problem))
 		return
 	}
 	t.begins = d.begins

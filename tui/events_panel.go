@@ -7,6 +7,7 @@ import (
 
 	"gcity/events"
 	"gcity/themes"
+	"gcity/tui/widget"
 )
 
 // kept bounds the events in the panel, digMost those in it while somebody looks at older ones.
@@ -24,16 +25,17 @@ type eventRow struct {
 }
 
 func newEventRow(e events.Event) eventRow {
-	r := eventRow{event: e, kind: plain(e.Type), subject: plain(e.Subject), message: severally(e.Message)}
+	r := eventRow{event: e, kind: widget.Plain(e.Type), subject: widget.Plain(e.Subject),
+		message: severally(e.Message)}
 	if e.Actor != "" && e.Actor != "controller" && e.Actor != e.Subject {
-		r.message = strings.TrimSpace(r.message + " (by " + plain(e.Actor) + ")")
+		r.message = strings.TrimSpace(r.message + " (by " + widget.Plain(e.Actor) + ")")
 	}
 	return r
 }
 
 // timeline is the Events panel: newest at the bottom, following until the person scrolls.
 type timeline struct {
-	filter  filter
+	filter  widget.Filter
 	rows    []eventRow
 	shown   []int // after the filter
 	at      int   // cursor, an index into shown
@@ -52,7 +54,7 @@ type timeline struct {
 }
 
 // add takes new events in, oldest first; those known already are skipped.
-func (t *timeline) add(es []events.Event, f *filter) {
+func (t *timeline) add(es []events.Event, f *widget.Filter) {
 	t.version++
 	var newest uint64
 	if n := len(t.rows); n > 0 {
@@ -81,7 +83,7 @@ func (t *timeline) add(es []events.Event, f *filter) {
 }
 
 // older takes events in from before those that are known, oldest first.
-func (t *timeline) older(es []events.Event, f *filter) {
+func (t *timeline) older(es []events.Event, f *widget.Filter) {
 	if len(t.rows) == 0 {
 		return
 	}
@@ -105,13 +107,13 @@ func (t *timeline) cursorSeq() uint64 {
 }
 
 // refill applies the filter; a frozen cursor stays on its event.
-func (t *timeline) refill(f *filter, seq uint64) {
+func (t *timeline) refill(f *widget.Filter, seq uint64) {
 	before := t.at
 	t.shown = t.shown[:0]
 	at := 0
 	for i := range t.rows {
 		r := &t.rows[i]
-		if t.who != "" && r.event.Subject != t.who && r.event.Actor != t.who || f.active() && !r.passes(f, t.now) {
+		if t.who != "" && r.event.Subject != t.who && r.event.Actor != t.who || f.Active() && !r.passes(f, t.now) {
 			continue
 		}
 		if r.event.Seq <= seq {
@@ -202,58 +204,59 @@ func tone(kind string) themes.Token {
 	return themes.Text
 }
 
-func (m *model) eventsPanel(w, h int, focus bool, tabs []tab) []string {
+func (m *model) eventsPanel(w, h int, focus bool, tabs []widget.Tab) []string {
 	day := m.now.Unix() / 3600
-	key := panelKey{w: w, h: h, focus: focus, data: m.events.version, ui: m.ui, second: day}
+	key := widget.CacheKey{W: w, H: h, Focus: focus, Data: m.events.version, UI: m.ui, Second: day}
 	if m.snap != nil {
-		key.rows = 1 // the city is heard
+		key.Rows = 1 // the city is heard
 	}
-	return m.cache[panelEvents].lines(key, func() []string { return m.drawEvents(w, h, focus, tabs) })
+	return m.cache[panelEvents].Lines(key, func() []string { return m.drawEvents(w, h, focus, tabs) })
 }
 
-func (m *model) drawEvents(w, h int, focus bool, tabs []tab) []string {
+func (m *model) drawEvents(w, h int, focus bool, tabs []widget.Tab) []string {
 	t := &m.events
-	lines := append(make([]string, 0, h), m.look.rule(w, focus, tabs, m.eventsNote(tabs)))
+	lines := append(make([]string, 0, h), m.look.Title(w, focus, tabs, m.eventsNote(tabs)))
 	if len(t.shown) == 0 {
 		text := "Nothing has happened yet. Starts, ends, crashes and every change appear here."
 		if m.snap == nil {
 			text = "Waiting for the city."
 		}
 		switch {
-		case m.events.filter.active():
-			text = fmt.Sprintf("No event matches %q. %s", m.events.filter.text, m.clears())
+		case m.events.filter.Active():
+			text = fmt.Sprintf("No event matches %q. %s", m.events.filter.Text, m.clears())
 		case m.events.who != "":
-			text = "Nothing is known to have happened to " + plain(m.events.who) + ". " + m.keys.keyOf("event.only") + " shows the events of all."
+			text = "Nothing is known to have happened to " + widget.Plain(m.events.who) + ". " +
+				m.keys.keyOf("event.only") + " shows the events of all."
 		}
-		return fillRows(append(lines, m.look.note(text, w)), w, h)
+		return widget.FillRows(append(lines, m.look.Note(text, w)), w, h)
 	}
 	room := h - 1
-	t.offset = scrollTo(t.at, t.offset, room, len(t.shown))
+	t.offset = widget.ScrollTo(t.at, t.offset, room, len(t.shown))
 	for i := t.offset; i < min(len(t.shown), t.offset+room); i++ {
-		s := rowState{cursor: i == t.at && (focus || t.frozen), focus: focus}
+		s := widget.RowState{Cursor: i == t.at && (focus || t.frozen), Focus: focus}
 		lines = append(lines, m.eventLine(&t.rows[t.shown[i]], w, s))
 	}
-	return fillRows(lines, w, h)
+	return widget.FillRows(lines, w, h)
 }
 
 // eventSearch is what makes the timeline show only a part, "" if it shows all.
 func (m *model) eventSearch() string {
 	var parts []string
 	if m.events.who != "" {
-		parts = append(parts, "only "+plain(m.events.who))
+		parts = append(parts, "only "+widget.Plain(m.events.who))
 	}
-	if m.events.filter.active() {
-		parts = append(parts, "/"+m.events.filter.text)
+	if m.events.filter.Active() {
+		parts = append(parts, "/"+m.events.filter.Text)
 	}
 	return strings.Join(parts, " ")
 }
 
-func (m *model) eventsNote(tabs []tab) string {
+func (m *model) eventsNote(tabs []widget.Tab) string {
 	note := m.eventSearch()
 	if note != "" {
 		note += fmt.Sprintf("  %d of %d", len(m.events.shown), len(m.events.rows))
 	}
-	if titled(tabs) {
+	if widget.Searched(tabs) {
 		note = ""
 	}
 	if m.events.asked != 0 {
@@ -277,16 +280,16 @@ func (m *model) behind(n uint64) string {
 	return fmt.Sprintf("+%d new, %s", n, follows)
 }
 
-func (m *model) eventLine(r *eventRow, w int, s rowState) string {
-	more := m.look.glyph.More
-	l := m.look.start(s)
-	at := clock(r.event.TS, m.now)
-	l.add(themes.Dim, fit(at, 8, ""))
+func (m *model) eventLine(r *eventRow, w int, s widget.RowState) string {
+	more := m.look.Glyphs.More
+	l := m.look.RowStart(s)
+	at := widget.Clock(r.event.TS, m.now)
+	l.Add(themes.Dim, widget.Fit(at, 8, ""))
 	if len(at) > 8 { // another day: the day matters more than the second
-		l = m.look.start(s)
-		l.add(themes.Dim, fit(r.event.TS.In(m.now.Location()).Format("Jan 02"), 8, ""))
+		l = m.look.RowStart(s)
+		l.Add(themes.Dim, widget.Fit(r.event.TS.In(m.now.Location()).Format("Jan 02"), 8, ""))
 	}
-	l.space(2)
+	l.Space(2)
 	kind := r.kind
 	room := 26
 	if w < 100 {
@@ -295,24 +298,25 @@ func (m *model) eventLine(r *eventRow, w int, s rowState) string {
 			kind = verb
 		}
 	}
-	l.add(tone(r.event.Type), fit(kind, room, more))
-	l.space(2)
-	l.add(themes.Text, fitName(r.subject, min(20, max(8, w/6)), more))
-	l.space(2)
-	l.add(themes.Text, cutLead(r.message, w-l.used-1, more))
-	return crop(l.close(w), w)
+	l.Add(tone(r.event.Type), widget.Fit(kind, room, more))
+	l.Space(2)
+	l.Add(themes.Text, widget.FitName(r.subject, min(20, max(8, w/6)), more))
+	l.Space(2)
+	l.Add(themes.Text, widget.CutLead(r.message, w-l.Width-1, more))
+	return widget.Crop(l.Fill(w), w)
 }
 
 // eventDetail is all there is to know of one event.
 func (m *model) eventDetail(r *eventRow) []string {
 	e := &r.event
 	lines := []string{
-		m.field("when", e.TS.In(m.now.Location()).Format(time.RFC3339Nano)+", "+age(m.now.Sub(e.TS))+" ago"),
+		m.field("when", e.TS.In(m.now.Location()).Format(time.RFC3339Nano)+", "+
+			widget.Age(m.now.Sub(e.TS))+" ago"),
 		m.field("about", r.subject),
-		m.field("by", plain(e.Actor)),
+		m.field("by", widget.Plain(e.Actor)),
 	}
 	label := "message"
-	for _, text := range plainLines(e.Message) {
+	for _, text := range widget.PlainLines(e.Message) {
 		lines = append(lines, m.field(label, text))
 		label = ""
 	}

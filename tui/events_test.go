@@ -2,6 +2,7 @@ package tui
 
 import (
 	"gcity/tui/tuitest"
+	"gcity/tui/widget"
 
 	"encoding/json"
 	"fmt"
@@ -43,7 +44,7 @@ func TestFilterOfEvents(t *testing.T) {
 		"by:contr": true, "by:operator": false, "since:10m": true, "since:1m": false, "!since:1m": true, "since:1": true, "since:": true,
 		"exit 3": true, "~agcr": true, "!exit": false, "type:crash exit since:6m !subject:scout": true, "": true,
 	} {
-		f := parseFilter(text)
+		f := widget.ParseFilter(text)
 		if row.passes(&f, epoch) != want {
 			t.Errorf("%q: %v", text, !want)
 		}
@@ -55,12 +56,12 @@ func TestEventsOfOneAgent(t *testing.T) {
 	s := newStage(t, Options{})
 	s.size(120, 40)
 	s.hear(news{snap: demoSnapshot(epoch), events: happened(1, 6)})
-	other := s.m.agents.rows[len(s.m.agents.rows)-1].name
+	other := s.m.agents.Rows[len(s.m.agents.Rows)-1].name
 	s.m.choose(other)
 	s.press("5", "k") // the fifth, about scout
 	s.press(".")
-	if s.m.agents.chosen != "scout" {
-		t.Errorf("selected is %s", s.m.agents.chosen)
+	if s.m.agents.Chosen != "scout" {
+		t.Errorf("selected is %s", s.m.agents.Chosen)
 	}
 	s.press(",")
 	if got, want := s.eventSeqs(), []uint64{1, 3, 5}; !slices.Equal(got, want) {
@@ -71,8 +72,8 @@ func TestEventsOfOneAgent(t *testing.T) {
 	s.press(",", "k", "enter") // from what is read about an event, too
 	s.shows(". selects scout")
 	s.press(".", ",")
-	if s.m.agents.chosen != "scout" || s.m.reader != nil {
-		t.Errorf("selected is %s", s.m.agents.chosen)
+	if s.m.agents.Chosen != "scout" || s.m.reader != nil {
+		t.Errorf("selected is %s", s.m.agents.Chosen)
 	}
 	s.hear(news{events: happened(7, 2)})
 	if got, want := s.eventSeqs(), []uint64{1, 3, 5, 7}; !slices.Equal(got, want) {
@@ -121,7 +122,7 @@ func TestVerbsOfAnEvent(t *testing.T) {
 	s.shows("Verbs for agent.started and worker-2", "restart the agent")
 	s.press("esc", ",")
 	s.shows("only worker-2")
-	if !s.m.agents.marks["builder"] {
+	if !s.m.agents.Marks["builder"] {
 		t.Error("a mark is gone")
 	}
 }

@@ -131,14 +131,14 @@ func (s *stage) find(all []beads.Bead, problem string) {
 func (s *stage) point(name string) {
 	s.t.Helper()
 	s.press("4", "g")
-	for range len(s.m.automations.rows) {
-		if s.m.automations.chosen == name {
+	for range len(s.m.automations.Rows) {
+		if s.m.automations.Chosen == name {
 			return
 		}
 		s.press("j")
 	}
-	if s.m.automations.chosen != name {
-		s.t.Fatalf("%s cannot be reached, the cursor is on %s", name, s.m.automations.chosen)
+	if s.m.automations.Chosen != name {
+		s.t.Fatalf("%s cannot be reached, the cursor is on %s", name, s.m.automations.Chosen)
 	}
 }
 

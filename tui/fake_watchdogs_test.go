@@ -47,14 +47,14 @@ func guarded(s *stage) {
 func (s *stage) pointWatchdog(name string) {
 	s.t.Helper()
 	s.press("6", "g")
-	for range len(s.m.watchdogs.rows) {
-		if s.m.watchdogs.chosen == name {
+	for range len(s.m.watchdogs.Rows) {
+		if s.m.watchdogs.Chosen == name {
 			return
 		}
 		s.press("j")
 	}
-	if s.m.watchdogs.chosen != name {
-		s.t.Fatalf("%s cannot be reached, the cursor is on %s", name, s.m.watchdogs.chosen)
+	if s.m.watchdogs.Chosen != name {
+		s.t.Fatalf("%s cannot be reached, the cursor is on %s", name, s.m.watchdogs.Chosen)
 	}
 }
 

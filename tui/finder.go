@@ -12,6 +12,7 @@ import (
 	"github.com/sahilm/fuzzy"
 
 	"gcity/themes"
+	"gcity/tui/widget"
 )
 
 // item is one thing that a finder offers.
@@ -74,7 +75,7 @@ func (t *item) far(text string) int {
 type finder struct {
 	title  string
 	none   string // what is said where nothing fits
-	edit   entry
+	edit   widget.Entry
 	all    []item
 	found  []item
 	at     int
@@ -128,7 +129,7 @@ func (m *model) openFinder(palette bool) {
 
 // open shows a finder with all that it has.
 func (m *model) open(f *finder) {
-	f.edit, f.found, f.past = newEntry(""), f.all, len(m.history)
+	f.edit, f.found, f.past = widget.NewEntry(""), f.all, len(m.history)
 	m.finder = f
 }
 
@@ -241,16 +242,17 @@ func (f *finder) does() string {
 func (m *model) finderSheet(w, h int) (lines []string, x, y int) {
 	f := m.finder
 	inner := w - 4
-	typed, at := f.edit.show(inner - 2)
+	typed, at := f.edit.Show(inner - 2)
 	lead := "/ "
 	if f.palette {
 		lead = ": "
 	}
-	lines = append(lines, m.look.paint(themes.Accent, lead)+m.look.paint(themes.Text, typed), "")
+	lines = append(lines, m.look.Paint(themes.Accent, lead)+m.look.Paint(themes.Text, typed), "")
 	room := max(1, h-finderHead-finderFoot)
-	f.offset, f.page = scrollTo(f.at, f.offset, room, len(f.found)), room
+	f.offset, f.page = widget.ScrollTo(f.at, f.offset, room, len(f.found)), room
 	if len(f.found) == 0 {
-		lines = append(lines, m.look.paint(themes.Dim, cut(f.none, inner, m.look.glyph.More)))
+		lines = append(lines, m.look.Paint(themes.Dim,
+			widget.Cut(f.none, inner, m.look.Glyphs.More)))
 	}
 	for i := f.offset; i < min(len(f.found), f.offset+room); i++ {
 		lines = append(lines, m.finderLine(&f.found[i], i == f.at, inner))
@@ -271,33 +273,35 @@ func (m *model) inFull(w int) []string {
 	t := &f.found[f.at]
 	text := t.title
 	if t.tail != "" {
-		text += " " + m.look.glyph.Dot + " " + t.tail
+		text += " " + m.look.Glyphs.Dot + " " + t.tail
 	}
 	row := ansi.Strip(m.finderLine(t, true, w))
 	if strings.Contains(row, t.title) && (strings.Contains(row, t.tail) || w >= narrowFinder && t.refused(m) != "") {
 		return out
 	}
-	parts := wrapped(text, w-2)
+	parts := widget.Wrap(text, w-2)
 	if len(parts) > len(out) {
 		parts = []string{parts[0], strings.Join(parts[1:], " ")}
 	}
 	for i, part := range parts {
-		out[i] = "  " + m.look.paint(themes.Text, cut(part, w-2, m.look.glyph.More))
+		out[i] = "  " + m.look.Paint(themes.Text, widget.Cut(part, w-2, m.look.Glyphs.More))
 	}
 	return out
 }
 
 // finderHint is the last line: what is wrong with what was typed, or what keys do, and which of how many the cursor is on.
 func (m *model) finderHint(w int) string {
-	f, more := m.finder, m.look.glyph.More
+	f, more := m.finder, m.look.Glyphs.More
 	if f.problem != "" {
-		return m.look.paint(themes.Bad, cut(f.problem, w, more))
+		return m.look.Paint(themes.Bad, widget.Cut(f.problem, w, more))
 	}
 	place := ""
 	if f.at < len(f.found) {
 		place = fmt.Sprintf("%d of %d", f.at+1, len(f.found))
-		if why := f.found[f.at].refused(m); why != "" && (w < narrowFinder || width(why) > w/2) { // its row has no room for it
-			return m.look.paint(themes.Warn, cut(why, w, more))
+		// its row has no room for it
+		if why := f.found[f.at].refused(m); why != "" &&
+			(w < narrowFinder || widget.Width(why) > w/2) {
+			return m.look.Paint(themes.Warn, widget.Cut(why, w, more))
 		}
 	}
 	keys := append([]string{"type to search"}, m.keys.hints("finder.run", f.does(), "finder.close", "closes")...)
@@ -308,7 +312,8 @@ func (m *model) finderHint(w int) string {
 		keys = append([]string{"type to search"},
 			m.keys.hints("finder.complete", "completes", "finder.run", "runs it", "finder.up", "earlier lines", "finder.close", "closes")...)
 	}
-	return m.look.paint(themes.Dim, fit(hints(w-width(place)-3, keys...), w-width(place), more)+place)
+	return m.look.Paint(themes.Dim, widget.Fit(widget.Hints(w-widget.Width(place)-3, keys...),
+		w-widget.Width(place), more)+place)
 }
 
 // narrowFinder is the width below which a row holds keys and title only.
@@ -326,7 +331,7 @@ func (f *finder) keyColumn(w int) int {
 }
 
 func (m *model) finderLine(t *item, here bool, w int) string {
-	l := line{look: &m.look}
+	l := widget.Line{Styles: &m.look}
 	text, key := themes.Text, themes.Key
 	why := t.refused(m)
 	if why != "" {
@@ -334,12 +339,12 @@ func (m *model) finderLine(t *item, here bool, w int) string {
 	}
 	mark := "  "
 	if here {
-		l.here = true
-		mark = m.look.glyph.Cursor + " "
+		l.Selected = true
+		mark = m.look.Glyphs.Cursor + " "
 	}
-	l.add(themes.Accent, mark)
+	l.Add(themes.Accent, mark)
 	if n := m.finder.keyColumn(w); n > 0 {
-		l.add(key, fit(strings.Join(t.keys, " "), n-1, m.look.glyph.More)+" ")
+		l.Add(key, widget.Fit(strings.Join(t.keys, " "), n-1, m.look.Glyphs.More)+" ")
 	}
 	tail, title := t.tail, t.title
 	switch {
@@ -348,20 +353,21 @@ func (m *model) finderLine(t *item, here bool, w int) string {
 		tail = ""
 	case why != "" && (here || m.finder.reasons):
 		tail = why
-		if width(why)+width(title)+l.used+2 > w { // it says more than what would be done in detail
+		// it says more than what would be done in detail
+		if widget.Width(why)+widget.Width(title)+l.Width+2 > w {
 			title, _, _ = strings.Cut(title, ":")
 		}
 	}
-	tail = cut(tail, max(w/2, w-l.used-width(title)-2), m.look.glyph.More)
-	room := w - l.used
+	tail = widget.Cut(tail, max(w/2, w-l.Width-widget.Width(title)-2), m.look.Glyphs.More)
+	room := w - l.Width
 	if tail != "" {
-		room -= width(tail) + 2
+		room -= widget.Width(tail) + 2
 	}
 	if w < narrowFinder {
-		title = terse(title, room)
+		title = widget.Terse(title, room)
 	}
-	l.add(text, fit(title, room, m.look.glyph.More))
-	l.space(w - l.used - width(tail))
-	l.add(themes.Dim, tail)
-	return l.close(w)
+	l.Add(text, widget.Fit(title, room, m.look.Glyphs.More))
+	l.Space(w - l.Width - widget.Width(tail))
+	l.Add(themes.Dim, tail)
+	return l.Fill(w)
 }

@@ -10,6 +10,7 @@ import (
 	"gcity/city"
 	"gcity/internal/colour"
 	"gcity/themes"
+	"gcity/tui/widget"
 )
 
 // fleet is what is known of the cities of a machine. It is never changed once it is handed out.
@@ -100,7 +101,8 @@ func needOf(a *city.Agent, watched []city.Watchdog, now time.Time) (need, bool) 
 	case r.called:
 		return n, true
 	case a.Stuck != nil:
-		n.why, n.since = "its output has stood still, with work: "+plain(a.Stuck.Task), a.Stuck.Since
+		n.why, n.since = "its output has stood still, with work: "+widget.Plain(a.Stuck.Task),
+			a.Stuck.Since
 		return n, true
 	case r.state == city.Backoff || r.drifted && !r.frozen && r.state == city.Running:
 		return n, false
@@ -135,12 +137,12 @@ func Troubles(s *city.Snapshot) []string {
 		}
 	}
 	if failing > 0 {
-		p = append(p, count(failing, "automation")+" failing or broken")
+		p = append(p, widget.Count(failing, "automation")+" failing or broken")
 	}
 	p = append(append(p, s.Degraded...), s.StrandedLines()...)
 	p = p[:min(len(p), maxNeeds)]
 	for i := range p {
-		p[i] = strings.Join(plainLines(p[i]), " ")
+		p[i] = strings.Join(widget.PlainLines(p[i]), " ")
 	}
 	return p
 }
@@ -154,8 +156,8 @@ type health struct {
 	rank       int
 }
 
-func cityHealth(l *look, c *sister) health {
-	g := &l.glyph
+func cityHealth(l *widget.Styles, c *sister) health {
+	g := &l.Glyphs
 	switch c.info.Status {
 	case city.CityCrashed:
 		return health{"crashed", g.Failed, themes.Bad, 0}
@@ -188,19 +190,19 @@ func (c *sister) why(now time.Time) string {
 	b := &c.brief
 	switch {
 	case c.info.Error != "" && !c.info.Running:
-		text := strings.Join(plainLines(c.info.Error), " ")
+		text := strings.Join(widget.PlainLines(c.info.Error), " ")
 		if u := c.info.Until; u != nil && u.After(now) {
-			text = "again in " + left(u.Sub(now)) + ": " + text
+			text = "again in " + widget.Remaining(u.Sub(now)) + ": " + text
 		}
 		return text
 	case !c.info.Running && c.info.Status == city.CityStopped:
 		return "nobody runs it"
 	case c.mute != "" && c.known:
-		return "last heard " + age(now.Sub(c.heard)) + " ago: " + plain(c.mute)
+		return "last heard " + widget.Age(now.Sub(c.heard)) + " ago: " + widget.Plain(c.mute)
 	case c.mute != "":
-		return plain(c.mute)
+		return widget.Plain(c.mute)
 	case b.late > 0:
-		return "its loop has not turned for " + age(b.late)
+		return "its loop has not turned for " + widget.Age(b.late)
 	}
 	var parts []string
 	for _, n := range []struct {
@@ -212,7 +214,7 @@ func (c *sister) why(now time.Time) string {
 		}
 	}
 	if c.info.Error != "" {
-		parts = append(parts, plain(c.info.Error))
+		parts = append(parts, widget.Plain(c.info.Error))
 	}
 	return strings.Join(append(parts, b.problems...), "; ")
 }
@@ -285,8 +287,8 @@ type fleetNeed struct {
 // allNeeds are the agents of all cities that wait for a person, in the order of the cities.
 func (m *model) allNeeds() []fleetNeed {
 	var all []fleetNeed
-	for i := range m.cities.rows {
-		c := &m.cities.rows[i]
+	for i := range m.cities.Rows {
+		c := &m.cities.Rows[i]
 		if !c.info.Running {
 			continue
 		}
@@ -299,15 +301,16 @@ func (m *model) allNeeds() []fleetNeed {
 }
 
 // passes reports whether a city's row passes a filter: state: and name: are about the city.
-func (c *sister) passes(f *filter, h health, why string) bool {
-	return f.matches(func(t *clause) (hit bool) {
-		switch t.field {
+func (c *sister) passes(f *widget.Filter, h health, why string) bool {
+	return f.Matches(func(t *widget.Clause) (hit bool) {
+		switch t.Field {
 		case "state":
-			hit = strings.HasPrefix(h.word, t.word)
+			hit = strings.HasPrefix(h.word, t.Word)
 		case "name":
-			hit = strings.HasPrefix(strings.ToLower(c.info.Name), t.word)
+			hit = strings.HasPrefix(strings.ToLower(c.info.Name), t.Word)
 		case "":
-			hit = t.in(c.shown) || !t.fuzzy && (t.in(h.word) || t.in(why) || t.in(plain(c.info.Path)))
+			hit = t.In(c.shown) || !t.Fuzzy &&
+				(t.In(h.word) || t.In(why) || t.In(widget.Plain(c.info.Path)))
 		}
 		return hit
 	})

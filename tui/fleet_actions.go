@@ -9,6 +9,7 @@ import (
 
 	"gcity/city"
 	"gcity/themes"
+	"gcity/tui/widget"
 )
 
 // fleetActions lead to other cities, and are those of the room of all cities.
@@ -50,7 +51,7 @@ func (m *model) stepFleet(n int) {
 		m.moveNeeds(n)
 		return
 	}
-	m.cities.move(n)
+	m.cities.Move(n)
 }
 
 // turnFleet goes from the cities to the agents, and back.
@@ -63,7 +64,7 @@ func (m *model) turnFleet() []effect {
 // sister is the city that is selected, or whose agent is; nil if there is none.
 func (m *model) sister() *sister {
 	if !m.onNeeds {
-		return m.cities.under()
+		return m.cities.Current()
 	}
 	if all := m.allNeeds(); m.needAt < len(all) {
 		return all[m.needAt].city
@@ -155,7 +156,7 @@ func (dismiss) effect() {}
 
 // toCity sends a command to a city of the list.
 func (m *model) toCity(doing string, c *sister, command city.Command) []effect {
-	return []effect{steer{id: m.begin(doing + " " + c.shown + " " + m.look.glyph.More), title: doing,
+	return []effect{steer{id: m.begin(doing + " " + c.shown + " " + m.look.Glyphs.More), title: doing,
 		order: steering{c.info.Name, c.info.Path, command}}}
 }
 
@@ -177,9 +178,9 @@ func (m *model) reloadCity() []effect {
 
 // askRegister asks for a folder; where a city is selected that does not run, it is that one's: registered anew it is run.
 func (m *model) askRegister() []effect {
-	text := newEntry("")
+	text := widget.NewEntry("")
 	if c := m.sister(); c != nil && !c.info.Running {
-		text = oldEntry(c.info.Path)
+		text = widget.NewReplacedEntry(c.info.Path)
 	}
 	m.prompt = &prompt{label: "register the city in the folder", hint: m.keys.keyOf("prompt.done") + " registers", edit: text,
 		refuse: func(text string) string {
@@ -189,22 +190,24 @@ func (m *model) askRegister() []effect {
 			return ""
 		},
 		done: func(m *model, text string) []effect {
-			return []effect{enroll{id: m.begin("registering " + text + " " + m.look.glyph.More), path: filepath.Clean(text)}}
+			return []effect{enroll{id: m.begin("registering " + text + " " + m.look.Glyphs.More), path: filepath.Clean(text)}}
 		}}
 	return nil
 }
 
 func (m *model) askUnregister() []effect {
 	c := *m.sister()
-	body := []string{fmt.Sprintf("%s in %s.", areRunning(c.brief.running), plain(c.info.Path)),
+	body := []string{fmt.Sprintf("%s in %s.", areRunning(c.brief.running),
+		widget.Plain(c.info.Path)),
 		"They are stopped, and the supervisor forgets the city; its files stay."}
 	if m.homeAt != "" && c.info.Path == m.homeAt && m.hosts {
 		body = append(body, "This program runs that city.")
 	}
-	m.choice = &choice{title: "Stop and forget " + c.shown, body: body, must: c.shown, edit: newEntry(""), since: m.now,
+	m.choice = &choice{title: "Stop and forget " + c.shown, body: body, must: c.shown,
+		edit: widget.NewEntry(""), since: m.now,
 		answers: []answer{
 			{title: "stop it and forget it", do: func(m *model) []effect {
-				return []effect{dismiss{m.begin("stopping " + c.shown + " " + m.look.glyph.More), c.info.Name, c.info.Path}}
+				return []effect{dismiss{m.begin("stopping " + c.shown + " " + m.look.Glyphs.More), c.info.Name, c.info.Path}}
 			}},
 			{title: "cancel", safe: true},
 		}}
@@ -215,10 +218,10 @@ func (m *model) askUnregister() []effect {
 func (m *model) filterCities() []effect {
 	m.onNeeds = false
 	apply := func(m *model, text string) {
-		m.cityFilter = parseFilter(text)
+		m.cityFilter = widget.ParseFilter(text)
 		m.listCities()
 	}
-	m.prompt = &prompt{edit: oldEntry(m.cityFilter.text), label: "filter",
+	m.prompt = &prompt{edit: widget.NewReplacedEntry(m.cityFilter.Text), label: "filter",
 		hint:   "!not  ~fuzzy  state: name:  " + m.keys.keyOf("prompt.done") + " keeps  " + m.keys.keyOf("prompt.cancel") + " clears",
 		change: apply,
 		done:   func(m *model, text string) []effect { apply(m, text); return nil },
@@ -252,8 +255,8 @@ func (m *model) backInFleet() []effect {
 		m.status = status{}
 	case m.onNeeds:
 		m.onNeeds = false
-	case m.cityFilter.active():
-		m.cityFilter = filter{}
+	case m.cityFilter.Active():
+		m.cityFilter = widget.Filter{}
 		m.listCities()
 	case !m.all:
 		return m.leaveFor(m.from)
@@ -264,46 +267,51 @@ func (m *model) backInFleet() []effect {
 // showSister is all that is known of a city without going there.
 func (m *model) showSister() []effect {
 	name := m.sister().info.Name
-	m.reader = &reader{title: m.sister().shown, lines: func(m *model, w int) []string { return wrapAll(m.sisterLines(name), w) }}
+	m.reader = &reader{title: m.sister().shown,
+		lines: func(m *model, w int) []string { return widget.WrapAll(m.sisterLines(name), w) }}
 	return nil
 }
 
 func (m *model) sisterLines(name string) []string {
 	c := m.fleet.find(name)
 	if c == nil {
-		return []string{plain(name) + " is not registered any more."}
+		return []string{widget.Plain(name) + " is not registered any more."}
 	}
 	h, b := cityHealth(&m.look, c), &c.brief
-	lines := []string{m.look.paint(h.token, h.sign+" "+h.word) + " " + c.why(m.now), "", m.field("folder", plain(c.info.Path))}
+	lines := []string{m.look.Paint(h.token, h.sign+" "+h.word) + " " + c.why(m.now), "",
+		m.field("folder", widget.Plain(c.info.Path))}
 	if !c.info.Since.IsZero() {
-		lines = append(lines, m.field("since", clock(c.info.Since, m.now)))
+		lines = append(lines, m.field("since", widget.Clock(c.info.Since, m.now)))
 	}
 	if c.info.Crashes > 0 {
 		lines = append(lines, m.field("crashes", fmt.Sprintf("%d of its loop", c.info.Crashes)))
 	}
 	if c.info.Left > 0 {
-		lines = append(lines, m.field("left", count(c.info.Left, "session")+" of an earlier run; `gcity stop` in its folder ends what is left"))
+		lines = append(lines, m.field("left",
+			widget.Count(c.info.Left, "session")+
+				" of an earlier run; `gcity stop` in its folder ends what is left"))
 	}
 	if c.known {
 		last := ""
 		if !c.heard.IsZero() {
-			last = ", as of " + age(m.now.Sub(c.heard)) + " ago"
+			last = ", as of " + widget.Age(m.now.Sub(c.heard)) + " ago"
 		}
 		lines = append(lines, m.field("agents", fmt.Sprintf("%d of %d run%s", b.running, b.agents, last)),
 			m.field("work", fmt.Sprintf("%d open, %d in progress", b.open, b.begun)), m.field("mail", fmt.Sprintf("%d unread", b.unread)))
 	}
 	if len(b.problems)+len(b.needs) > 0 {
-		lines = append(lines, "", m.look.paint(themes.Title, "What is wrong"))
+		lines = append(lines, "", m.look.Paint(themes.Title, "What is wrong"))
 	}
 	for _, p := range b.problems {
-		lines = append(lines, m.look.paint(themes.Bad, m.look.glyph.Alert)+" "+p)
+		lines = append(lines, m.look.Paint(themes.Bad, m.look.Glyphs.Alert)+" "+p)
 	}
 	for _, n := range b.needs {
 		sign, word, token := agentCondition(&m.look, n.state, n.stuck)
 		if word == string(n.state) {
 			word = inState(n.state)
 		}
-		lines = append(lines, m.look.paint(token, sign)+" "+n.shown+" is "+word+" for "+age(m.now.Sub(n.since))+": "+n.why)
+		lines = append(lines, m.look.Paint(token, sign)+" "+n.shown+" is "+word+" for "+
+			widget.Age(m.now.Sub(n.since))+": "+n.why)
 	}
 	return lines
 }

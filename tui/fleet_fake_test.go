@@ -59,13 +59,13 @@ func among(t testing.TB, w, h int) *stage {
 func (s *stage) sail(name string) {
 	s.t.Helper()
 	s.press("g")
-	for range len(s.m.cities.rows) {
-		if s.m.cities.chosen == name {
+	for range len(s.m.cities.Rows) {
+		if s.m.cities.Chosen == name {
 			return
 		}
 		s.press("j")
 	}
-	if s.m.cities.chosen != name {
-		s.t.Fatalf("%s cannot be reached, the cursor is on %s", name, s.m.cities.chosen)
+	if s.m.cities.Chosen != name {
+		s.t.Fatalf("%s cannot be reached, the cursor is on %s", name, s.m.cities.Chosen)
 	}
 }

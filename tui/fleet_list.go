@@ -6,6 +6,7 @@ import (
 	"charm.land/lipgloss/v2"
 
 	"gcity/themes"
+	"gcity/tui/widget"
 )
 
 // citiesPanel lists the cities.
@@ -16,29 +17,29 @@ func (m *model) citiesPanel(w, h int, focus, shared bool) []string {
 		room--
 	}
 	tabs := m.fleetTabs(false, shared)
-	tabs[0].hidden = m.look.outside(t.list.outside(room))
-	if tabsWidth(tabs) > w {
-		tabs = bare(tabs)
+	tabs[0].Hidden = m.look.Hidden(t.List.Outside(room))
+	if widget.TabsWidth(tabs) > w {
+		tabs = widget.WithoutHidden(tabs)
 	}
-	lines := append(make([]string, 0, h), m.look.rule(w, focus, tabs, ""))
+	lines := append(make([]string, 0, h), m.look.Title(w, focus, tabs, ""))
 	switch {
 	case m.fleet == nil:
-		return fillRows(append(lines, blanks(w), m.look.note("Waiting for the list of the cities.", w)), w, h)
-	case len(t.rows) == 0:
-		return fillRows(append(append(lines, blanks(w)), m.look.notes(w, "No city is registered yet. `gcity start` in a city's folder registers it and has it run; "+
+		return widget.FillRows(append(lines, widget.Spaces(w), m.look.Note("Waiting for the list of the cities.", w)), w, h)
+	case len(t.Rows) == 0:
+		return widget.FillRows(append(append(lines, widget.Spaces(w)), m.look.Notes(w, "No city is registered yet. `gcity start` in a city's folder registers it and has it run; "+
 			"`gcity register DIR` does the same from elsewhere.")...), w, h)
-	case len(t.list.shown) == 0:
-		return fillRows(append(append(lines, blanks(w)), m.look.notes(w, fmt.Sprintf("None of %d cities matches %q. ", len(t.rows), m.cityFilter.text)+m.clears())...), w, h)
+	case len(t.List.Shown) == 0:
+		return widget.FillRows(append(append(lines, widget.Spaces(w)), m.look.Notes(w, fmt.Sprintf("None of %d cities matches %q. ", len(t.Rows), m.cityFilter.Text)+m.clears())...), w, h)
 	}
 	c := m.fleetColumns(w)
 	if m.fleetHeaded(w, h) {
 		lines = append(lines, m.cityHeads(c, w))
 	}
-	from, to := t.list.window(room)
+	from, to := t.List.Window(room)
 	for i := from; i < to; i++ {
-		lines = append(lines, m.cityRow(&t.rows[t.list.shown[i]], c, w, focus))
+		lines = append(lines, m.cityRow(&t.Rows[t.List.Shown[i]], c, w, focus))
 	}
-	return fillRows(lines, w, h)
+	return widget.FillRows(lines, w, h)
 }
 
 func (m *model) fleetHeaded(w, h int) bool { return h >= 6 && w >= 60 && m.h >= 20 }
@@ -48,8 +49,8 @@ type fleetColumns struct{ health, name, agents, needs, work, mail, loop, why int
 
 func (m *model) fleetColumns(w int) fleetColumns {
 	longest := 4
-	for i := range m.cities.rows {
-		longest = max(longest, width(m.cities.rows[i].shown))
+	for i := range m.cities.Rows {
+		longest = max(longest, widget.Width(m.cities.Rows[i].shown))
 	}
 	c := fleetColumns{health: 11, name: min(longest, max(8, w/4), 28), agents: 7}
 	if w < 60 {
@@ -73,39 +74,39 @@ func (m *model) fleetColumns(w int) fleetColumns {
 }
 
 func (m *model) cityHeads(c fleetColumns, w int) string {
-	l := line{look: &m.look}
-	l.add(themes.Dim, "   "+fit("health", c.health+2, "")+fit("city", c.name+2, "")+right("running", c.agents, ""))
+	l := widget.Line{Styles: &m.look}
+	l.Add(themes.Dim, "   "+widget.Fit("health", c.health+2, "")+widget.Fit("city", c.name+2, "")+widget.FitRight("running", c.agents, ""))
 	for _, col := range []struct {
 		w    int
 		head string
 	}{{c.needs, "need"}, {c.work, "work"}, {c.mail, "mail"}, {c.loop, "loop"}} {
 		if col.w > 0 {
-			l.add(themes.Dim, "  "+right(col.head, col.w, ""))
+			l.Add(themes.Dim, "  "+widget.FitRight(col.head, col.w, ""))
 		}
 	}
-	l.add(themes.Dim, "  "+fit("why", c.why, ""))
-	return crop(l.close(w), w)
+	l.Add(themes.Dim, "  "+widget.Fit("why", c.why, ""))
+	return widget.Crop(l.Fill(w), w)
 }
 
 // cityRow is a city in the list: how it is, its numbers, and why.
 func (m *model) cityRow(c *sister, cols fleetColumns, w int, focus bool) string {
-	more := m.look.glyph.More
-	here := c.info.Name == m.cities.chosen
-	l := m.look.start(rowState{cursor: here, focus: focus})
+	more := m.look.Glyphs.More
+	here := c.info.Name == m.cities.Chosen
+	l := m.look.RowStart(widget.RowState{Cursor: here, Focus: focus})
 	h := cityHealth(&m.look, c)
-	l.add(h.token, fit(h.sign+" "+h.word, cols.health, ""))
-	l.space(2)
+	l.Add(h.token, widget.Fit(h.sign+" "+h.word, cols.health, ""))
+	l.Space(2)
 	name := themes.Text
 	if here {
 		name = themes.Title
 	}
 	if own := c.brief.colour; own != "" && !m.around.noColor && !here {
-		l.used += cols.name
-		l.text = append(l.text, lipgloss.NewStyle().Foreground(lipgloss.Color(own)).Render(fitName(c.shown, cols.name, more))...)
+		l.Width += cols.name
+		l.Text = append(l.Text, lipgloss.NewStyle().Foreground(lipgloss.Color(own)).Render(widget.FitName(c.shown, cols.name, more))...)
 	} else {
-		l.add(name, fitName(c.shown, cols.name, more))
+		l.Add(name, widget.FitName(c.shown, cols.name, more))
 	}
-	l.space(2)
+	l.Space(2)
 	numbers, old := themes.Text, !c.info.Running || c.mute != ""
 	if old {
 		numbers = themes.Off
@@ -114,7 +115,7 @@ func (m *model) cityRow(c *sister, cols fleetColumns, w int, focus bool) string 
 	agents, work, mail, needs, loop := "-", "-", "-", "-", "-"
 	if c.known && c.info.Running {
 		agents = fmt.Sprintf("%d/%d", b.running, b.agents)
-		needs, mail = number(len(b.needs)), number(b.unread)
+		needs, mail = widget.Number(len(b.needs)), widget.Number(b.unread)
 		if b.open+b.begun > 0 {
 			work = fmt.Sprintf("%d+%d", b.begun, b.open)
 		}
@@ -122,19 +123,19 @@ func (m *model) cityRow(c *sister, cols fleetColumns, w int, focus bool) string 
 		case c.mute != "":
 			loop = "?"
 		case b.late > 0:
-			loop = age(b.late)
+			loop = widget.Age(b.late)
 		default:
 			loop = "ok"
 		}
 	}
-	l.add(numbers, right(agents, cols.agents, more))
+	l.Add(numbers, widget.FitRight(agents, cols.agents, more))
 	cell := func(w int, text string, token themes.Token) {
 		if w > 0 {
-			l.space(2)
+			l.Space(2)
 			if old {
 				token = themes.Off
 			}
-			l.add(token, right(text, w, more))
+			l.Add(token, widget.FitRight(text, w, more))
 		}
 	}
 	needing, turning := themes.Dim, themes.Dim
@@ -149,8 +150,8 @@ func (m *model) cityRow(c *sister, cols fleetColumns, w int, focus bool) string 
 	cell(cols.mail, mail, themes.Dim)
 	cell(cols.loop, loop, turning)
 	if cols.why > 0 {
-		l.space(2)
-		l.add(themes.Text, fit(c.why(m.now), cols.why, more))
+		l.Space(2)
+		l.Add(themes.Text, widget.Fit(c.why(m.now), cols.why, more))
 	}
-	return crop(l.close(w), w)
+	return widget.Crop(l.Fill(w), w)
 }

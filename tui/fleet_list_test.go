@@ -72,10 +72,10 @@ func TestClickOnATitleOfTheFleet(t *testing.T) {
 	s.press("G", "tab", "G")
 	for _, title := range []string{"Agents that need you", "Cities 68", "health", "all cities"} {
 		s.m.onNeeds = true
-		city, need := s.m.cities.chosen, s.m.needAt
+		city, need := s.m.cities.Chosen, s.m.needAt
 		s.click(title)
-		if s.m.cities.chosen != city || s.m.needAt != need {
-			t.Errorf("a click on %q goes from %s and %d to %s and %d", title, city, need, s.m.cities.chosen, s.m.needAt)
+		if s.m.cities.Chosen != city || s.m.needAt != need {
+			t.Errorf("a click on %q goes from %s and %d to %s and %d", title, city, need, s.m.cities.Chosen, s.m.needAt)
 		}
 	}
 }

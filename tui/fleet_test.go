@@ -63,8 +63,8 @@ func TestFleetInASCII(t *testing.T) {
 func TestFleetOrder(t *testing.T) {
 	s := lobby(t, 120, 40, Options{})
 	var got []string
-	for i := range s.m.cities.rows {
-		got = append(got, s.m.cities.rows[i].info.Name)
+	for i := range s.m.cities.Rows {
+		got = append(got, s.m.cities.Rows[i].info.Name)
 	}
 	want := []string{"delta", "quarry", "marsh", "bright-lights", "orchard", "harbour", "sleepy", "tower"}
 	if !slices.Equal(got, want) {
@@ -101,12 +101,12 @@ func TestFleetKeepsStillUnderTheCursor(t *testing.T) {
 	f := demoFleet(epoch)
 	f.find("harbour").mute = "no answer within 2s"
 	s.hear(news{fleet: f})
-	if s.m.cities.chosen != "harbour" || s.m.cities.rows[0].info.Name != "delta" || s.m.cities.rows[5].info.Name != "harbour" {
-		t.Errorf("the cursor is on %s, the rows %v", s.m.cities.chosen, s.text())
+	if s.m.cities.Chosen != "harbour" || s.m.cities.Rows[0].info.Name != "delta" || s.m.cities.Rows[5].info.Name != "harbour" {
+		t.Errorf("the cursor is on %s, the rows %v", s.m.cities.Chosen, s.text())
 	}
 	s.wait(2 * still)
-	if s.m.cities.chosen != "harbour" || s.m.cities.rows[2].info.Name != "harbour" {
-		t.Errorf("the cursor is on %s, and harbour is not sorted in:\n%s", s.m.cities.chosen, s.text())
+	if s.m.cities.Chosen != "harbour" || s.m.cities.Rows[2].info.Name != "harbour" {
+		t.Errorf("the cursor is on %s, and harbour is not sorted in:\n%s", s.m.cities.Chosen, s.text())
 	}
 }
 
@@ -197,7 +197,7 @@ func TestFleetEnters(t *testing.T) {
 		t.Fatalf("%+v", e)
 	}
 	s.press("s", "ctrl+k", "j")
-	if s.m.choice != nil || s.m.cities.chosen != "orchard" {
+	if s.m.choice != nil || s.m.cities.Chosen != "orchard" {
 		t.Error("keys that are meant for the other room do something here")
 	}
 	s.press("esc")
@@ -331,12 +331,12 @@ func TestFleetByMouse(t *testing.T) {
 	for _, size := range [][2]int{{120, 40}, {60, 20}} {
 		s := lobby(t, size[0], size[1], Options{})
 		s.click("orchard")
-		if s.m.cities.chosen != "orchard" {
-			t.Errorf("the cursor is on %s", s.m.cities.chosen)
+		if s.m.cities.Chosen != "orchard" {
+			t.Errorf("the cursor is on %s", s.m.cities.Chosen)
 		}
 		s.send(wheel{x: 3, y: 5, notches: 1})
-		if s.m.cities.chosen != "harbour" {
-			t.Errorf("the cursor is on %s", s.m.cities.chosen)
+		if s.m.cities.Chosen != "harbour" {
+			t.Errorf("the cursor is on %s", s.m.cities.Chosen)
 		}
 		s.doubleClick("pump")
 		if e, _ := effectOf[travel](s); e.name != "marsh" || e.agent != "pump" {

@@ -8,6 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"gcity/themes"
+	"gcity/tui/widget"
 )
 
 // fleetPlan is where the lists of the room of all cities are: the rows of each with its rule, 0 = it is not seen.
@@ -29,7 +30,7 @@ func (m *model) fleetPlan() fleetPlan {
 	body := max(0, m.h-p.head-foot-max(0, len(m.failureParts(m.w))-1))
 	n := len(m.allNeeds())
 	const strip, roomy = 6, 26
-	if body >= roomy && len(m.cities.rows) > 0 {
+	if body >= roomy && len(m.cities.Rows) > 0 {
 		p.detail = strip
 		body -= strip
 	}
@@ -39,7 +40,7 @@ func (m *model) fleetPlan() fleetPlan {
 	case body < 12 || n == 0 && body < 20:
 		p.cities, p.tabs = body, n > 0
 	default:
-		list := len(m.cities.list.shown) + 2
+		list := len(m.cities.List.Shown) + 2
 		p.cities = max(6, min(list, body-min(n+1, body*2/5)))
 		p.needs = body - p.cities
 	}
@@ -51,10 +52,10 @@ func (m *model) fleetScreen(s screenful) screenful {
 	at := m.fleetPlan()
 	s.lines = append(make([]string, 0, m.h), m.fleetHeader(m.w))
 	if text := m.fleetProblem(); text != "" {
-		l := line{look: &m.look}
-		l.add(themes.Bad, " "+m.look.glyph.Alert+" ")
-		l.add(themes.Warn, cut(text, m.w-l.used-1, m.look.glyph.More))
-		s.lines = append(s.lines, crop(l.close(m.w), m.w))
+		l := widget.Line{Styles: &m.look}
+		l.Add(themes.Bad, " "+m.look.Glyphs.Alert+" ")
+		l.Add(themes.Warn, widget.Cut(text, m.w-l.Width-1, m.look.Glyphs.More))
+		s.lines = append(s.lines, widget.Crop(l.Fill(m.w), m.w))
 	}
 	focus := m.choice == nil && m.reader == nil && m.finder == nil
 	if at.cities > 0 {
@@ -68,7 +69,7 @@ func (m *model) fleetScreen(s screenful) screenful {
 	}
 	p := plan{tier: tierOf(m.w, m.h), statusRow: tierOf(m.w, m.h) != single}
 	s = m.foot(s, &p)
-	s.lines = fillRows(s.lines, m.w, m.h)
+	s.lines = widget.FillRows(s.lines, m.w, m.h)
 	return s
 }
 
@@ -77,18 +78,20 @@ func (m *model) fleetProblem() string {
 	if m.fleet == nil || m.fleet.gone == "" {
 		return ""
 	}
-	return "the list of the cities cannot be read: " + plain(m.fleet.gone) + "; what is shown is old"
+	return "the list of the cities cannot be read: " + widget.Plain(m.fleet.gone) +
+		"; what is shown is old"
 }
 
 // fleetHeader counts cities as the header of a city counts agents: those that need a person first.
 func (m *model) fleetHeader(w int) string {
-	l := line{look: &m.look}
-	l.add(themes.Title, " "+cut("all cities", w/3, m.look.glyph.More))
+	l := widget.Line{Styles: &m.look}
+	l.Add(themes.Title, " "+widget.Cut("all cities", w/3, m.look.Glyphs.More))
 	if m.mode == ReadOnly {
-		l.add(themes.Warn, " "+m.look.glyph.Dot+" "+m.mode.String())
+		l.Add(themes.Warn, " "+m.look.Glyphs.Dot+" "+m.mode.String())
 	}
 	if m.hosts && w >= 70 {
-		l.add(themes.Dim, " "+m.look.glyph.Dot+" this program runs "+cut(m.home, 24, m.look.glyph.More))
+		l.Add(themes.Dim, " "+m.look.Glyphs.Dot+" this program runs "+
+			widget.Cut(m.home, 24, m.look.Glyphs.More))
 	}
 	end := m.now.Format("15:04:05")
 	if m.calm {
@@ -98,16 +101,16 @@ func (m *model) fleetHeader(w int) string {
 		end = ""
 	}
 	parts := m.fleetCounts()
-	for len(parts) > 1 && l.used+partsWidth(parts)+width(end)+4 > w {
+	for len(parts) > 1 && l.Width+partsWidth(parts)+widget.Width(end)+4 > w {
 		parts = parts[:len(parts)-1]
 	}
-	l.space(w - l.used - partsWidth(parts) - width(end) - 4)
+	l.Space(w - l.Width - partsWidth(parts) - widget.Width(end) - 4)
 	for _, p := range parts {
-		l.add(p.token, p.text)
+		l.Add(p.token, p.text)
 	}
-	l.space(w - l.used - width(end) - 1)
-	l.add(themes.Dim, end)
-	return crop(l.close(w), w)
+	l.Space(w - l.Width - widget.Width(end) - 1)
+	l.Add(themes.Dim, end)
+	return widget.Crop(l.Fill(w), w)
 }
 
 // fleetCounts are the cities by their health, the most urgent first, and before all what waits for a person.
@@ -119,8 +122,8 @@ func (m *model) fleetCounts() []headPart {
 	case n > 1:
 		parts = append(parts, headPart{fmt.Sprintf("  %d agents need you", n), themes.Bad, n})
 	}
-	for i := range m.cities.rows {
-		h := cityHealth(&m.look, &m.cities.rows[i])
+	for i := range m.cities.Rows {
+		h := cityHealth(&m.look, &m.cities.Rows[i])
 		found := false
 		for k := range parts {
 			if strings.HasSuffix(parts[k].text, " "+h.word) {
@@ -136,11 +139,11 @@ func (m *model) fleetCounts() []headPart {
 }
 
 // fleetTabs are the titles of the lists.
-func (m *model) fleetTabs(needs, shared bool) []tab {
-	all := []tab{{name: "Cities", extra: fmt.Sprint(len(m.cities.rows)), active: !needs},
-		{name: "Agents that need you", extra: fmt.Sprint(len(m.allNeeds())), active: needs, alert: true}}
-	if m.cityFilter.active() {
-		all[0].search, all[0].extra = "/"+m.cityFilter.text, m.cities.list.found()
+func (m *model) fleetTabs(needs, shared bool) []widget.Tab {
+	all := []widget.Tab{{Name: "Cities", Extra: fmt.Sprint(len(m.cities.Rows)), Active: !needs},
+		{Name: "Agents that need you", Extra: fmt.Sprint(len(m.allNeeds())), Active: needs, Alert: true}}
+	if m.cityFilter.Active() {
+		all[0].Search, all[0].Extra = "/"+m.cityFilter.Text, m.cities.List.Found()
 	}
 	switch {
 	case shared:
@@ -154,19 +157,19 @@ func (m *model) fleetTabs(needs, shared bool) []tab {
 // needsPanel lists the agents of all cities that wait for a person.
 func (m *model) needsPanel(w, h int, focus, shared bool) []string {
 	all, room := m.allNeeds(), h-1
-	m.needOffset = scrollTo(m.needAt, m.needOffset, room, len(all))
+	m.needOffset = widget.ScrollTo(m.needAt, m.needOffset, room, len(all))
 	tabs := m.fleetTabs(true, shared)
-	tabs[len(tabs)-1].hidden = m.look.outside(m.needOffset, max(0, len(all)-m.needOffset-room))
-	if tabsWidth(tabs) > w {
-		tabs = bare(tabs)
+	tabs[len(tabs)-1].Hidden = m.look.Hidden(m.needOffset, max(0, len(all)-m.needOffset-room))
+	if widget.TabsWidth(tabs) > w {
+		tabs = widget.WithoutHidden(tabs)
 	}
-	lines := append(make([]string, 0, h), m.look.rule(w, focus, tabs, ""))
+	lines := append(make([]string, 0, h), m.look.Title(w, focus, tabs, ""))
 	if len(all) == 0 {
-		return fillRows(append(lines, m.look.note("Nobody needs you.", w)), w, h)
+		return widget.FillRows(append(lines, m.look.Note("Nobody needs you.", w)), w, h)
 	}
 	state, town, who := stateWidth+2, 4, 5
 	for _, n := range all {
-		town, who = max(town, width(n.city.shown)), max(who, width(n.need.shown))
+		town, who = max(town, widget.Width(n.city.shown)), max(who, widget.Width(n.need.shown))
 	}
 	town, who = min(town, max(8, w/6)), min(who, max(8, w/5))
 	worded := w >= 60
@@ -175,53 +178,55 @@ func (m *model) needsPanel(w, h int, focus, shared bool) []string {
 	}
 	for i := m.needOffset; i < min(len(all), m.needOffset+room); i++ {
 		n := all[i]
-		l := m.look.start(rowState{cursor: i == m.needAt && m.onNeeds, focus: focus})
+		l := m.look.RowStart(widget.RowState{Cursor: i == m.needAt && m.onNeeds, Focus: focus})
 		sign, word, token := agentCondition(&m.look, n.need.state, n.need.stuck)
 		if worded {
 			sign += " " + word
 		}
-		l.add(token, fit(sign, state, m.look.glyph.More))
-		l.space(2)
-		l.add(themes.Dim, fitName(n.city.shown, town, m.look.glyph.More))
-		l.space(2)
-		l.add(themes.Text, fitName(n.need.shown, who, m.look.glyph.More))
-		l.space(2)
+		l.Add(token, widget.Fit(sign, state, m.look.Glyphs.More))
+		l.Space(2)
+		l.Add(themes.Dim, widget.FitName(n.city.shown, town, m.look.Glyphs.More))
+		l.Space(2)
+		l.Add(themes.Text, widget.FitName(n.need.shown, who, m.look.Glyphs.More))
+		l.Space(2)
 		why := n.need.why
 		if !n.need.until.IsZero() && n.need.until.After(m.now) {
-			why += " " + m.look.glyph.Dot + " again in " + left(n.need.until.Sub(m.now))
+			why += " " + m.look.Glyphs.Dot + " again in " +
+				widget.Remaining(n.need.until.Sub(m.now))
 		}
-		if old := width(age(m.now.Sub(n.need.since))) + 2; w-l.used-old > 10 {
-			l.add(themes.Text, fit(why, w-l.used-6, m.look.glyph.More))
-			l.add(themes.Dim, "  "+right(age(m.now.Sub(n.need.since)), 4, ""))
+		if old := widget.Width(widget.Age(m.now.Sub(n.need.since))) + 2; w-l.Width-old > 10 {
+			l.Add(themes.Text, widget.Fit(why, w-l.Width-6, m.look.Glyphs.More))
+			l.Add(themes.Dim, "  "+widget.FitRight(widget.Age(m.now.Sub(n.need.since)), 4, ""))
 		}
-		lines = append(lines, crop(l.close(w), w))
+		lines = append(lines, widget.Crop(l.Fill(w), w))
 	}
-	return fillRows(lines, w, h)
+	return widget.FillRows(lines, w, h)
 }
 
 // sisterStrip is what there is to know of the city under the cursor, as far as it has room.
 func (m *model) sisterStrip(w, h int) []string {
 	c := m.sister()
 	if c == nil {
-		return fillRows([]string{m.look.rule(w, false, []tab{{}}, "")}, w, h)
+		return widget.FillRows([]string{m.look.Title(w, false, []widget.Tab{{}}, "")}, w, h)
 	}
-	lines := []string{m.look.rule(w, false, []tab{{name: c.shown, active: true}}, plain(c.info.Path))}
-	all := wrapAll(m.sisterLines(c.info.Name), w-4)
+	lines := []string{m.look.Title(w, false, []widget.Tab{{Name: c.shown, Active: true}},
+		widget.Plain(c.info.Path))}
+	all := widget.WrapAll(m.sisterLines(c.info.Name), w-4)
 	if len(all) > h-1 {
-		all = append(all[:h-2], m.look.paint(themes.Dim, m.keys.keyOf("fleet.details")+" shows all of it"))
+		all = append(all[:h-2], m.look.Paint(themes.Dim, m.keys.keyOf("fleet.details")+" shows all of it"))
 	}
 	for _, text := range all {
-		l := line{look: &m.look}
-		l.space(3)
-		lines = append(lines, crop(l.String()+text, w))
+		l := widget.Line{Styles: &m.look}
+		l.Space(3)
+		lines = append(lines, widget.Crop(l.String()+text, w))
 	}
-	return fillRows(lines, w, h)
+	return widget.FillRows(lines, w, h)
 }
 
 // fleetFooter are the keys that work in the room of all cities.
 func (m *model) fleetFooter(w int) string {
-	l := line{look: &m.look}
-	l.space(1)
+	l := widget.Line{Styles: &m.look}
+	l.Space(1)
 	last, room := []*action{m.keys.called("fleet.verbs"), m.keys.called("fleet.quit")}, w
 	for _, a := range last {
 		if len(a.key.Keys()) > 0 {
@@ -229,7 +234,7 @@ func (m *model) fleetFooter(w int) string {
 		}
 	}
 	for _, a := range m.keys.heard[inFleet] {
-		if a.short == "" || len(a.key.Keys()) == 0 || a.refused(m) != "" || slices.Contains(last, a) || l.used+footWidth(m, a) > room {
+		if a.short == "" || len(a.key.Keys()) == 0 || a.refused(m) != "" || slices.Contains(last, a) || l.Width+footWidth(m, a) > room {
 			continue
 		}
 		m.footKey(&l, a)
@@ -239,17 +244,17 @@ func (m *model) fleetFooter(w int) string {
 			m.footKey(&l, a)
 		}
 	}
-	return crop(l.close(w), w)
+	return widget.Crop(l.Fill(w), w)
 }
 
 // fleetSummary is all cities in one line.
 func (m *model) fleetSummary(w int) string {
-	text := count(len(m.cities.rows), "city")
+	text := widget.Count(len(m.cities.Rows), "city")
 	text = strings.Replace(text, "citys", "cities", 1)
 	for _, p := range m.fleetCounts() {
-		text += " " + m.look.glyph.Dot + p.text[1:]
+		text += " " + m.look.Glyphs.Dot + p.text[1:]
 	}
-	return cut(text, w, m.look.glyph.More)
+	return widget.Cut(text, w, m.look.Glyphs.More)
 }
 
 // clickFleet puts the cursor on the row that is clicked; twice at the same place it goes there.
@@ -263,12 +268,12 @@ func (m *model) clickFleet(c tea.MouseClickMsg, double bool) []effect {
 		if m.fleetHeaded(m.w, at.cities) {
 			row--
 		}
-		if row < 0 || row+m.cities.list.offset >= len(m.cities.list.shown) {
+		if row < 0 || row+m.cities.List.Offset >= len(m.cities.List.Shown) {
 			return nil
 		}
-		row += m.cities.list.offset
+		row += m.cities.List.Offset
 		m.onNeeds = false
-		m.cities.move(row - m.cities.list.at)
+		m.cities.Move(row - m.cities.List.Cursor)
 	default:
 		row -= at.cities
 		if row < 0 || row >= at.needs-1 || row+m.needOffset >= len(m.allNeeds()) {

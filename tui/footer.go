@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"gcity/themes"
+	"gcity/tui/widget"
 )
 
 // foot adds the status line, or what is being typed, and the keys that work here, now.
@@ -49,8 +50,8 @@ func (m *model) footer(w int) string {
 	if m.lobby {
 		return m.fleetFooter(w)
 	}
-	l := line{look: &m.look}
-	l.space(1)
+	l := widget.Line{Styles: &m.look}
+	l.Space(1)
 	last := []string{"mail.show", "view.filter", "view.attention", "view.palette", "view.help", "quit"}
 	lost := m.lost()
 	var keys, tail []*action
@@ -66,7 +67,7 @@ func (m *model) footer(w int) string {
 		}
 	}
 	if m.typing() || m.choice != nil || m.reader != nil || m.finder != nil || m.listed() {
-		return l.close(w)
+		return l.Fill(w)
 	}
 	if m.zone() != inLists { // what only this panel can do comes first
 		slices.SortStableFunc(keys, func(a, b *action) int {
@@ -85,13 +86,13 @@ func (m *model) footer(w int) string {
 		if !named {
 			whose = m.footWhose(a)
 		}
-		if l.used+width(whose)+footWidth(m, a) <= room {
-			l.add(themes.Text, whose)
+		if l.Width+widget.Width(whose)+footWidth(m, a) <= room {
+			l.Add(themes.Text, whose)
 			m.footKey(&l, a)
 			named = named || whose != ""
 		}
 	}
-	room -= l.used
+	room -= l.Width
 	for _, a := range tail {
 		if stays(a, w) || footWidth(m, a) <= room {
 			if !stays(a, w) {
@@ -100,7 +101,7 @@ func (m *model) footer(w int) string {
 			m.footKey(&l, a)
 		}
 	}
-	return crop(l.close(w), w)
+	return widget.Crop(l.Fill(w), w)
 }
 
 // footWhose names, in Events and Watchdogs, whom an agent's verb is about: one would think of the agent that is selected.
@@ -110,7 +111,7 @@ func (m *model) footWhose(a *action) string {
 		return ""
 	}
 	if r := m.single(); r != nil {
-		return cut(r.shown, 24, m.look.glyph.More) + ": "
+		return widget.Cut(r.shown, 24, m.look.Glyphs.More) + ": "
 	}
 	return ""
 }
@@ -192,10 +193,10 @@ func (m *model) suspended() bool {
 }
 
 func footWidth(m *model, a *action) int {
-	return width(a.key.Keys()[0]) + 1 + width(footText(m, a)) + 2
+	return widget.Width(a.key.Keys()[0]) + 1 + widget.Width(footText(m, a)) + 2
 }
 
-func (m *model) footKey(l *line, a *action) {
-	l.add(themes.Key, a.key.Keys()[0])
-	l.add(themes.Dim, " "+footText(m, a)+"  ")
+func (m *model) footKey(l *widget.Line, a *action) {
+	l.Add(themes.Key, a.key.Keys()[0])
+	l.Add(themes.Dim, " "+footText(m, a)+"  ")
 }

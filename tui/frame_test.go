@@ -2,6 +2,7 @@ package tui
 
 import (
 	"gcity/tui/tuitest"
+	"gcity/tui/widget"
 
 	"fmt"
 	"maps"
@@ -98,7 +99,8 @@ func FuzzFrame(f *testing.F) {
 			snap:   snap,
 			events: []events.Event{{Seq: 1, TS: end, Type: kind, Subject: name, Message: why, Payload: []byte(output)}},
 		})
-		s.hear(news{pane: &paneNews{agent: s.m.agents.chosen, screen: terminalWith(output), text: allPlain(output)}})
+		s.hear(news{pane: &paneNews{agent: s.m.agents.Chosen, screen: terminalWith(output),
+			text: widget.AllPlain(output)}})
 		s.frame("start")
 		for _, k := range keys {
 			if len(keys) > 40 || k < ' ' {

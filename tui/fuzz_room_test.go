@@ -11,6 +11,7 @@ import (
 
 	"gcity/city"
 	"gcity/events"
+	"gcity/tui/widget"
 )
 
 // explorer does in a room whatever can be done there, and the city around it whatever a city may say.
@@ -168,7 +169,7 @@ func (x *explorer) answer() {
 			if e.run == "" && x.IntN(4) > 0 {
 				p.screen = terminalWith(demoScreens()["builder"] + x.text())
 			} else {
-				p.text = allPlain(x.text() + "\n" + x.text())
+				p.text = widget.AllPlain(x.text() + "\n" + x.text())
 			}
 			x.hear(news{pane: &p})
 		}
@@ -236,7 +237,7 @@ func (x *explorer) focused() {
 	if m.covered() || m.prompt != nil || tierOf(m.w, m.h) == tiny {
 		return
 	}
-	mark := m.look.glyph.Heavy + m.look.glyph.Cursor
+	mark := m.look.Glyphs.Heavy + m.look.Glyphs.Cursor
 	if !strings.Contains(x.stage.text(), mark) {
 		x.t.Fatalf("no panel has the focus after %s:\n%s", strings.Join(x.log, ", "), x.stage.text())
 	}

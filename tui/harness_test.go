@@ -92,14 +92,14 @@ func (s *stage) agent(name string, edit func(*city.Agent)) {
 func (s *stage) choose(name string) {
 	s.t.Helper()
 	s.press("g")
-	for range len(s.m.agents.rows) {
-		if s.m.agents.chosen == name {
+	for range len(s.m.agents.Rows) {
+		if s.m.agents.Chosen == name {
 			return
 		}
 		s.press("j")
 	}
-	if s.m.agents.chosen != name {
-		s.t.Fatalf("%s cannot be reached, the cursor is on %s", name, s.m.agents.chosen)
+	if s.m.agents.Chosen != name {
+		s.t.Fatalf("%s cannot be reached, the cursor is on %s", name, s.m.agents.Chosen)
 	}
 }
 

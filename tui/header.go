@@ -9,6 +9,7 @@ import (
 
 	"gcity/city"
 	"gcity/themes"
+	"gcity/tui/widget"
 )
 
 // headPart is a piece of the header.
@@ -20,11 +21,11 @@ type headPart struct {
 
 // header says where one is, how the city is, and whether its loop turns.
 func (m *model) header(w int) string {
-	l := line{look: &m.look}
-	dot := " " + m.look.glyph.Dot + " "
-	m.signboard(&l, cut(m.cityName(), w/3, m.look.glyph.More))
+	l := widget.Line{Styles: &m.look}
+	dot := " " + m.look.Glyphs.Dot + " "
+	m.signboard(&l, widget.Cut(m.cityName(), w/3, m.look.Glyphs.More))
 	if m.snap != nil && m.snap.Suspended {
-		l.add(themes.Warn, dot+"suspended")
+		l.Add(themes.Warn, dot+"suspended")
 	}
 	m.addCityMark(&l, w)
 	end := m.clockText()
@@ -37,40 +38,43 @@ func (m *model) header(w int) string {
 	}
 	badge := m.mailBadge(w)
 	if badge != "" {
-		l.add(themes.Accent, dot+badge)
+		l.Add(themes.Accent, dot+badge)
 	}
 	if calls := m.callBadge(w); calls != "" {
-		l.add(themes.Bad, dot+calls)
+		l.Add(themes.Bad, dot+calls)
 	}
-	room := w - l.used - width(end) - 4
+	room := w - l.Width - widget.Width(end) - 4
 	if host := m.where(); host != "" && w >= 100 {
-		l.add(themes.Dim, dot+host)
+		l.Add(themes.Dim, dot+host)
 	}
-	if text := dot + m.mode.String(); room > width(text)+14 && (badge == "" || w >= 100 || m.mode == ReadOnly) { // who runs is worth more
-		l.add(mode, text)
+	// who runs is worth more
+	if text := dot + m.mode.String(); room > widget.Width(text)+14 &&
+		(badge == "" || w >= 100 || m.mode == ReadOnly) {
+		l.Add(mode, text)
 	}
 	gap := 5
 	if end == "" {
 		gap = 1
 	}
-	counts := m.countParts(w - l.used - width(end) - gap)
+	counts := m.countParts(w - l.Width - widget.Width(end) - gap)
 	if m.snap != nil && w >= 50 && !m.stalled() { // how many are ill and run is worth more than that the loop turns
 		short := m.now.Format("15:04")
-		if more := m.countParts(w - l.used - width(short) - 3); len(counts) <= m.headcounts() && len(more) > len(counts) {
+		if more := m.countParts(w - l.Width - widget.Width(short) - 3); len(
+			counts) <= m.headcounts() && len(more) > len(counts) {
 			end, counts = short, more
 		}
 	}
-	l.space(w - l.used - partsWidth(counts) - width(end) - 4)
+	l.Space(w - l.Width - partsWidth(counts) - widget.Width(end) - 4)
 	for _, c := range counts {
-		l.add(c.token, c.text)
+		l.Add(c.token, c.text)
 	}
-	l.space(w - l.used - width(end) - 1)
+	l.Space(w - l.Width - widget.Width(end) - 1)
 	loop := themes.Dim
 	if m.stalled() {
 		loop = themes.Bad
 	}
-	l.add(loop, end)
-	return crop(l.close(w), w)
+	l.Add(loop, end)
+	return widget.Crop(l.Fill(w), w)
 }
 
 // mailBadge says how much mail for people is not read, "" = none.
@@ -80,22 +84,22 @@ func (m *model) mailBadge(w int) string {
 	case n == 0:
 		return ""
 	case w < 100:
-		return m.look.glyph.Mail + strconv.Itoa(min(n, 999))
+		return m.look.Glyphs.Mail + strconv.Itoa(min(n, 999))
 	}
-	return fmt.Sprintf("%s %d unread", m.look.glyph.Mail, n)
+	return fmt.Sprintf("%s %d unread", m.look.Glyphs.Mail, n)
 }
 
 func (m *model) where() string {
 	if m.snap == nil {
 		return ""
 	}
-	return plain(m.snap.Host)
+	return widget.Plain(m.snap.Host)
 }
 
 func partsWidth(parts []headPart) int {
 	n := 0
 	for _, p := range parts {
-		n += width(p.text)
+		n += widget.Width(p.text)
 	}
 	return n
 }
@@ -144,11 +148,11 @@ func (m *model) countParts(w int) []headPart {
 		ill += p.n
 	}
 	for i := len(parts); i >= max(1, len(urgent)); i-- {
-		rest := headPart{"  " + count(others, "other"), themes.Dim, others}
+		rest := headPart{"  " + widget.Count(others, "other"), themes.Dim, others}
 		switch {
 		case others == 0 && partsWidth(parts) <= w:
 			return parts
-		case others > 0 && partsWidth(parts[:i])+width(rest.text) <= w:
+		case others > 0 && partsWidth(parts[:i])+widget.Width(rest.text) <= w:
 			return append(parts[:i:i], rest)
 		}
 		others += parts[i-1].n
@@ -175,7 +179,7 @@ func (m *model) clockText() string {
 		return at
 	}
 	turn := m.snap.Patrol.Age(m.now)
-	loop := age(turn)
+	loop := widget.Age(turn)
 	switch {
 	case m.snap.Patrol.Last.IsZero():
 		loop = "-"
@@ -204,9 +208,11 @@ func (m *model) problems() []string {
 	var p []string
 	switch {
 	case m.stopped():
-		p = append(p, "the city was stopped "+age(m.now.Sub(m.lone))+" ago"+m.startAgain()+"; what is shown is the last that was heard of it")
+		p = append(p, "the city was stopped "+widget.Age(m.now.Sub(m.lone))+" ago"+m.startAgain()+
+			"; what is shown is the last that was heard of it")
 	case m.lost():
-		p = append(p, "gone for "+age(m.now.Sub(m.lone))+": "+m.gone+m.startAgain()+"; what is shown is old")
+		p = append(p, "gone for "+widget.Age(m.now.Sub(m.lone))+": "+m.gone+m.startAgain()+
+			"; what is shown is old")
 	case m.gone != "":
 		p = append(p, "the city cannot be heard: "+m.gone+"; what is shown is old")
 	}
@@ -218,7 +224,7 @@ func (m *model) problems() []string {
 		p = append(p, "the city is shutting down")
 	}
 	if m.stalled() {
-		p = append(p, "the loop has not turned for "+age(s.Patrol.Age(m.now)))
+		p = append(p, "the loop has not turned for "+widget.Age(s.Patrol.Age(m.now)))
 	}
 	if s.Config.Rejected != "" {
 		p = append(p, "config refused, the earlier one stays in force: "+severally(s.Config.Rejected))
@@ -238,7 +244,7 @@ func (m *model) problems() []string {
 		p = append(p, severally(d))
 	}
 	for _, d := range s.StrandedLines() {
-		p = append(p, plain(d))
+		p = append(p, widget.Plain(d))
 	}
 	for _, d := range s.Config.Warnings {
 		p = append(p, severally(d))
@@ -258,50 +264,52 @@ func (m *model) startAgain() string {
 }
 
 // severally is a text of safe lines.
-func severally(s string) string { return strings.Join(plainLines(s), "\n") }
+func severally(s string) string { return strings.Join(widget.PlainLines(s), "\n") }
 
 // problemLines shows up to n problems; the last line says how many more there are.
 func (m *model) problemLines(w, n int) []string {
 	all := m.problems()
 	var lines []string
 	for i := range n {
-		l := line{look: &m.look}
+		l := widget.Line{Styles: &m.look}
 		more := ""
 		if i == n-1 && len(all) > n {
 			more = fmt.Sprintf("  and %d more  %s shows all", len(all)-n, m.keys.keyOf("city.details"))
-		} else if strings.Contains(all[i], "\n") || width(all[i]) > w-4 {
+		} else if strings.Contains(all[i], "\n") || widget.Width(all[i]) > w-4 {
 			more = "  " + m.keys.keyOf("city.details") + " shows all"
 		}
-		l.add(themes.Bad, " "+m.look.glyph.Alert+" ")
-		l.add(themes.Warn, cutLead(all[i], w-l.used-width(more)-1, m.look.glyph.More))
-		l.space(w - l.used - width(more) - 1)
-		l.add(themes.Dim, more)
-		lines = append(lines, crop(l.close(w), w))
+		l.Add(themes.Bad, " "+m.look.Glyphs.Alert+" ")
+		l.Add(themes.Warn, widget.CutLead(all[i], w-l.Width-widget.Width(more)-1,
+			m.look.Glyphs.More))
+		l.Space(w - l.Width - widget.Width(more) - 1)
+		l.Add(themes.Dim, more)
+		lines = append(lines, widget.Crop(l.Fill(w), w))
 	}
 	return lines
 }
 
 // summary is the city in one line of w columns: its name, what is wrong, and as many of the counts as there is room for.
 func (m *model) summary(w int) string {
-	dot := " " + m.look.glyph.Dot + " "
-	lead := cut(m.cityName(), max(12, w/2), m.look.glyph.More)
+	dot := " " + m.look.Glyphs.Dot + " "
+	lead := widget.Cut(m.cityName(), max(12, w/2), m.look.Glyphs.More)
 	if n := len(m.problems()); n > 0 {
-		lead += dot + count(n, "problem")
+		lead += dot + widget.Count(n, "problem")
 	}
 	if n := m.unread(); n > 0 {
 		lead += fmt.Sprintf("%s%d unread", dot, n)
 	}
-	for room := w - width(lead); ; {
+	for room := w - widget.Width(lead); ; {
 		parts, text := m.countParts(room), lead
 		for _, p := range parts {
 			text += dot + strings.TrimSpace(p.text)
 		}
 		if len(parts) == 0 && m.snap != nil && len(m.snap.Agents) > 0 { // there is no room for all of them
-			text += dot + number(m.snap.Count()[city.Running]) + " running" + m.look.glyph.More
+			text += dot + widget.Number(m.snap.Count()[city.Running]) + " running" +
+				m.look.Glyphs.More
 		}
-		over := width(text) - w
+		over := widget.Width(text) - w
 		if over <= 0 || len(parts) == 0 {
-			return cut(text, w, m.look.glyph.More)
+			return widget.Cut(text, w, m.look.Glyphs.More)
 		}
 		room -= over
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"gcity/city"
+	"gcity/tui/widget"
 )
 
 // everyPoolLeaves gives a city 25 pools of 8 members, and a configuration that removes all of them is held.
@@ -32,7 +33,7 @@ func TestAHeldPlanIsReadable(t *testing.T) {
 		s.change(everyPoolLeaves)
 		s.press("C")
 		s.shows("removes 200 of 203 running agents", "pool-00 (8 members), ", "(c lists them all).", "Its plan:", "removed pool pool-00", "changed web", "type 200:")
-		for _, row := range wrapAll(s.m.heldLines(s.m.held(), 24), 72) {
+		for _, row := range widget.WrapAll(s.m.heldLines(s.m.held(), 24), 72) {
 			if strings.HasSuffix(row, "-") || strings.HasSuffix(row, "(8") {
 				t.Errorf("a name is broken: %s", row)
 			}
@@ -48,7 +49,7 @@ func TestRemovedAgentsStandTogether(t *testing.T) {
 	s := pooled(t, 120, 40)
 	got := s.m.together([]string{"worker-2", "builder", "merge", "batch-1", "batch-4", "batch-3", "batch-2", "worker-1", "triage-1", "gone"})
 	for i := range got {
-		got[i] = strings.ReplaceAll(got[i], glue, " ")
+		got[i] = strings.ReplaceAll(got[i], widget.NBSP, " ")
 	}
 	if want := []string{"batch (4 members)", "builder", "gone", "merge", "triage-1", "worker (2 of 3 members)"}; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
@@ -56,7 +57,7 @@ func TestRemovedAgentsStandTogether(t *testing.T) {
 }
 
 func TestWrappedKeepsNamesWhole(t *testing.T) {
-	got := wrapped("one two-three four-five-six-seven --long", 12)
+	got := widget.Wrap("one two-three four-five-six-seven --long", 12)
 	if want := []string{"one", "two-three", "four-five-si", "x-seven", "--long"}; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}

@@ -1,20 +1,22 @@
 package tui
 
+import "gcity/tui/widget"
+
 // hiddenIn says how many rows of a list are outside the place that it has, "" if none is. The timeline is none: most of
 // it always is.
 func (m *model) hiddenIn(at place, w int) string {
-	var l *list
+	var l *widget.List
 	switch at.panel {
 	case panelAgents:
-		l = &m.agents.list
+		l = &m.agents.List
 	case panelPools:
-		l = &m.pools.list
+		l = &m.pools.List
 	case panelQuarantine:
-		l = &m.quarantine.list
+		l = &m.quarantine.List
 	case panelAutomations:
-		l = &m.automations.list
+		l = &m.automations.List
 	case panelWatchdogs:
-		l = &m.watchdogs.list
+		l = &m.watchdogs.List
 	default:
 		return ""
 	}
@@ -22,5 +24,5 @@ func (m *model) hiddenIn(at place, w int) string {
 	if at.panel != panelQuarantine && m.headed(w, at.h) {
 		room--
 	}
-	return m.look.outside(l.outside(room))
+	return m.look.Hidden(l.Outside(room))
 }

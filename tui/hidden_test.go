@@ -20,7 +20,7 @@ func TestHiddenRowsAreCounted(t *testing.T) {
 		const all = 80
 		s.hear(news{snap: crowd(all), events: demoEvents(epoch)})
 		s.press("g")
-		rows := len(s.m.agents.list.shown) - s.below(t, c.down)
+		rows := len(s.m.agents.List.Shown) - s.below(t, c.down)
 		if rows < 3 {
 			t.Fatalf("%dx%d: %d rows of %d are said to be seen:\n%s", c.w, c.h, rows, all, s.text())
 		}
@@ -50,9 +50,9 @@ func (s *stage) below(t *testing.T, sign string) int {
 	if _, err := fmt.Sscan(after, &n); !found || err != nil {
 		t.Fatalf("nothing is said to be below:\n%s", text)
 	}
-	last := len(s.m.agents.list.shown) - n - 1
+	last := len(s.m.agents.List.Shown) - n - 1
 	for i, seen := range []bool{true, false} {
-		name := s.m.agents.rows[s.m.agents.list.shown[last+i]].shown
+		name := s.m.agents.Rows[s.m.agents.List.Shown[last+i]].shown
 		if strings.Contains(text, " "+name+" ") != seen {
 			t.Errorf("with %d below, is %s seen? not %v:\n%s", n, name, seen, text)
 		}
@@ -95,7 +95,7 @@ func TestHiddenRowsCostNoTrouble(t *testing.T) {
 		s.press("G")
 		line := func() string { return strings.Split(s.text(), "\n")[1] }
 		with := strings.Contains(line(), "failing")
-		s.m.agents.list.shown = s.m.agents.list.shown[:1] // nothing is hidden
+		s.m.agents.List.Shown = s.m.agents.List.Shown[:1] // nothing is hidden
 		s.m.ui++
 		if without := strings.Contains(line(), "failing"); with != without {
 			t.Errorf("%d columns: that pools fail is said %v, and %v where no rows are hidden: %s", w, with, without, line())

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"gcity/tui/tuitest"
+	"gcity/tui/widget"
 
 	"bytes"
 	"context"
@@ -130,7 +131,8 @@ func TestHostileTextOfThePane(t *testing.T) {
 	s := demo(t, 120, 40)
 	for name, output := range hostile() {
 		s.choose("scout")
-		s.hear(news{pane: &paneNews{agent: "scout", ended: true, text: allPlain(output), problem: output}})
+		s.hear(news{pane: &paneNews{agent: "scout", ended: true, text: widget.AllPlain(output),
+			problem: output}})
 		s.frame(name)
 		s.agent("scout", func(a *city.Agent) {
 			a.Exit = &city.Exit{Signal: output, File: output}

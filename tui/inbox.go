@@ -8,6 +8,7 @@ import (
 	"gcity/city"
 	"gcity/mail"
 	"gcity/themes"
+	"gcity/tui/widget"
 )
 
 // inbox is the sheet that lists mail: that for people, or everybody's.
@@ -97,7 +98,7 @@ func (m *model) mailChanged() {
 // takeMail takes an answer in; the cursor stays on its message.
 func (m *model) takeMail(f found) {
 	k := m.inbox
-	k.asked, k.known, k.problem = 0, true, plain(f.problem)
+	k.asked, k.known, k.problem = 0, true, widget.Plain(f.problem)
 	if f.problem != "" {
 		return // what was known stays
 	}
@@ -152,7 +153,8 @@ func (k *inbox) columns(w int) (from, to int) {
 	most := min(max(8, w/6), 24)
 	named := false
 	for i := range k.rows {
-		from, to = min(most, max(from, width(plain(k.rows[i].From)))), min(most, max(to, width(plain(k.rows[i].To))))
+		from, to = min(most, max(from, widget.Width(widget.Plain(k.rows[i].From)))),
+			min(most, max(to, widget.Width(widget.Plain(k.rows[i].To))))
 		named = named || k.rows[i].To != mail.Person
 	}
 	if !named || w < 50 {
@@ -226,48 +228,48 @@ func (m *model) inboxKeys() []string {
 }
 
 func (m *model) mailLine(l *mail.Message, here bool, w int) string {
-	more := m.look.glyph.More
-	row := line{look: &m.look, here: here}
+	more := m.look.Glyphs.More
+	row := widget.Line{Styles: &m.look, Selected: here}
 	mark := "  "
 	if here {
-		mark = m.look.glyph.Cursor + " "
+		mark = m.look.Glyphs.Cursor + " "
 	}
-	row.add(themes.Accent, mark)
+	row.Add(themes.Accent, mark)
 	sign, token, subject := " ", themes.Dim, themes.Text
 	if !l.Read {
-		sign, token, subject = m.look.glyph.Mail, themes.Accent, themes.Title
+		sign, token, subject = m.look.Glyphs.Mail, themes.Accent, themes.Title
 	}
-	row.add(token, sign+" ")
+	row.Add(token, sign+" ")
 	from, to := m.inbox.columns(w)
-	row.add(themes.Text, fitName(plain(l.From), from, more))
-	row.space(2)
+	row.Add(themes.Text, widget.FitName(widget.Plain(l.From), from, more))
+	row.Space(2)
 	if to > 0 {
-		row.add(themes.Dim, "to "+fitName(plain(l.To), to, more))
-		row.space(2)
+		row.Add(themes.Dim, "to "+widget.FitName(widget.Plain(l.To), to, more))
+		row.Space(2)
 	}
-	row.add(subject, fit(plain(l.Subject), w-row.used-5, more))
-	row.space(1)
-	row.add(themes.Dim, right(age(m.now.Sub(l.Sent)), 4, ""))
-	return crop(row.close(w), w)
+	row.Add(subject, widget.Fit(widget.Plain(l.Subject), w-row.Width-5, more))
+	row.Space(1)
+	row.Add(themes.Dim, widget.FitRight(widget.Age(m.now.Sub(l.Sent)), 4, ""))
+	return widget.Crop(row.Fill(w), w)
 }
 
 // mailDetails are a message, as it is read.
 func (m *model) mailDetails(l *mail.Message) []string {
 	lines := []string{
-		m.field("from", plain(l.From)),
-		m.field("to", plain(l.To)),
-		m.field("subject", m.look.paint(themes.Title, plain(l.Subject))),
-		m.field("sent", clock(l.Sent, m.now)+", "+age(m.now.Sub(l.Sent))+" ago"),
+		m.field("from", widget.Plain(l.From)),
+		m.field("to", widget.Plain(l.To)),
+		m.field("subject", m.look.Paint(themes.Title, widget.Plain(l.Subject))),
+		m.field("sent", widget.Clock(l.Sent, m.now)+", "+widget.Age(m.now.Sub(l.Sent))+" ago"),
 	}
 	if l.ReplyTo != "" {
-		lines = append(lines, m.field("answers", plain(l.ReplyTo)))
+		lines = append(lines, m.field("answers", widget.Plain(l.ReplyTo)))
 	}
 	lines = append(lines, "")
 	if strings.TrimSpace(l.Text) == "" {
-		return append(lines, m.look.paint(themes.Dim, "It has no text."))
+		return append(lines, m.look.Paint(themes.Dim, "It has no text."))
 	}
 	for part := range strings.SplitSeq(l.Text, "\n") {
-		lines = append(lines, plain(part))
+		lines = append(lines, widget.Plain(part))
 	}
 	return lines
 }
@@ -282,5 +284,6 @@ func (m *model) mailField(a *city.Agent) []string {
 	if a.Mail <= 0 {
 		return nil
 	}
-	return []string{m.field("mail", m.look.paint(themes.Accent, count(a.Mail, "message")+" that it has not read"))}
+	return []string{m.field("mail", m.look.Paint(themes.Accent,
+		widget.Count(a.Mail, "message")+" that it has not read"))}
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"gcity/city"
+	"gcity/tui/widget"
 )
 
 // inspect asks what is known of an agent beyond the snapshot, and answers with one inspected.
@@ -84,7 +85,7 @@ func needHeldDossier(m *model) string {
 	if m.mode == ReadOnly {
 		return "this control room is read-only"
 	}
-	if r := m.agents.find(m.reader.about.name); r == nil || !r.heldBack() {
+	if r := m.agents.Find(m.reader.about.name); r == nil || !r.heldBack() {
 		return "nothing is held back: only an agent in quarantine or backoff, or one that drains, is released"
 	}
 	return ""
@@ -101,7 +102,7 @@ func (r *agentRow) heldBack() bool {
 
 // releaseRead releases the agent that is read about, and nobody else, whoever is marked.
 func (m *model) releaseRead() []effect {
-	r := m.agents.find(m.reader.about.name)
+	r := m.agents.Find(m.reader.about.name)
 	m.reader = nil
 	var command city.Command = city.Release{Agent: r.name}
 	if r.state == city.Draining {
@@ -115,7 +116,7 @@ func (m *model) showAgent() []effect {
 	r := m.single()
 	d := &dossier{name: r.name}
 	m.reader = &reader{title: r.shown, about: d, lines: func(m *model, w int) []string {
-		return wrapAll(append(m.details(d.name, w), m.dossierLines(d, w)...), w)
+		return widget.WrapAll(append(m.details(d.name, w), m.dossierLines(d, w)...), w)
 	}}
 	m.askAbout(d)
 	return nil
@@ -162,7 +163,7 @@ func (m *model) heardAbout(in inspected) {
 	}
 	m.ui++
 	d := m.reader.about
-	d.asked, d.problem = 0, plain(in.problem)
+	d.asked, d.problem = 0, widget.Plain(in.problem)
 	if in.problem == "" {
 		d.about = in.about
 	}
@@ -173,7 +174,7 @@ func (m *model) heardAbout(in inspected) {
 func (m *model) readerKeys() []string {
 	r := m.reader
 	if r.agent != "" && needReadAgent(m) == "" {
-		return []string{m.keys.keyOf("reader.agent") + " selects " + plain(r.agent)}
+		return []string{m.keys.keyOf("reader.agent") + " selects " + widget.Plain(r.agent)}
 	}
 	if r.letter != nil && m.mode != ReadOnly {
 		return m.keys.hints("reader.reply", "reply", "reader.archive", "archive")

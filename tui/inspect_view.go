@@ -7,22 +7,23 @@ import (
 
 	"gcity/city"
 	"gcity/themes"
+	"gcity/tui/widget"
 )
 
 // dossierLines are what is known of an agent beyond the snapshot: what differs, how it crashed, how it is started.
 func (m *model) dossierLines(d *dossier, w int) []string {
 	var lines []string
 	if d.problem != "" {
-		lines = append(lines, "", m.look.paint(themes.Bad, "The rest cannot be had: "+d.problem))
+		lines = append(lines, "", m.look.Paint(themes.Bad, "The rest cannot be had: "+d.problem))
 	}
 	if d.about == nil {
 		if d.problem == "" {
-			lines = append(lines, "", m.look.paint(themes.Dim, "asking for the rest "+m.look.glyph.More))
+			lines = append(lines, "", m.look.Paint(themes.Dim, "asking for the rest "+m.look.Glyphs.More))
 		}
 		return lines
 	}
 	for _, p := range d.about.Problems {
-		lines = append(lines, "", m.look.paint(themes.Warn, plain(p)))
+		lines = append(lines, "", m.look.Paint(themes.Warn, widget.Plain(p)))
 	}
 	lines = append(lines, m.driftLines(d.about.Drift)...)
 	lines = append(lines, m.crashSummary(d.about.Crashes)...)
@@ -32,7 +33,7 @@ func (m *model) dossierLines(d *dossier, w int) []string {
 }
 
 func (m *model) heading(text string) []string {
-	return []string{"", m.look.paint(themes.Title, text)}
+	return []string{"", m.look.Paint(themes.Title, text)}
 }
 
 // driftLines say, field by field, what runs and what is wanted.
@@ -42,13 +43,14 @@ func (m *model) driftLines(all []city.Difference) []string {
 	}
 	lines := m.heading("Not as configured")
 	for _, d := range all {
-		lines = append(lines, m.look.paint(themes.Warn, plain(d.Field))+" "+plain(d.What))
+		lines = append(lines, m.look.Paint(themes.Warn, widget.Plain(d.Field))+" "+
+			widget.Plain(d.What))
 		switch {
 		case d.Hidden:
-			lines = append(lines, m.field("", m.look.paint(themes.Dim, "a secret: not shown")))
+			lines = append(lines, m.field("", m.look.Paint(themes.Dim, "a secret: not shown")))
 			continue
 		case d.RunsUnknown:
-			lines = append(lines, m.field("  runs", m.look.paint(themes.Dim, "not known: of it only a fingerprint is kept")))
+			lines = append(lines, m.field("  runs", m.look.Paint(themes.Dim, "not known: of it only a fingerprint is kept")))
 		case d.What != "added":
 			lines = append(lines, m.fieldLines("  runs", d.Runs)...)
 		}
@@ -62,12 +64,12 @@ func (m *model) driftLines(all []city.Difference) []string {
 // fieldLines are a field whose text may have several lines.
 func (m *model) fieldLines(label, text string) []string {
 	var lines []string
-	for _, part := range plainLines(text) {
+	for _, part := range widget.PlainLines(text) {
 		lines = append(lines, m.field(label, part))
 		label = ""
 	}
 	if lines == nil {
-		return []string{m.field(label, m.look.paint(themes.Dim, "nothing"))}
+		return []string{m.field(label, m.look.Paint(themes.Dim, "nothing"))}
 	}
 	return lines
 }
@@ -80,13 +82,14 @@ func (m *model) crashSummary(all []city.Crash) []string {
 	lines := m.heading("Crashes")
 	room := 0
 	for i := range all {
-		room = max(room, width(clock(all[i].At, m.now)))
+		room = max(room, widget.Width(widget.Clock(all[i].At, m.now)))
 	}
 	for i := range all {
 		c := &all[i]
-		text := m.look.paint(themes.Dim, fit(clock(c.At, m.now), room, "")) + "  " + m.look.paint(themes.Bad, crashText(c))
-		if said := plainLines(c.Output); len(said) > 0 {
-			text += "  " + m.look.paint(themes.Dim, said[len(said)-1])
+		text := m.look.Paint(themes.Dim, widget.Fit(widget.Clock(c.At, m.now), room, "")) + "  " +
+			m.look.Paint(themes.Bad, crashText(c))
+		if said := widget.PlainLines(c.Output); len(said) > 0 {
+			text += "  " + m.look.Paint(themes.Dim, said[len(said)-1])
 		}
 		lines = append(lines, text)
 	}
@@ -96,7 +99,7 @@ func (m *model) crashSummary(all []city.Crash) []string {
 // crashText says how a life ended, or that it did not begin.
 func crashText(c *city.Crash) string {
 	if c.NoStart {
-		return "not started: " + plain(c.Why)
+		return "not started: " + widget.Plain(c.Why)
 	}
 	return lastExit(&c.Exit)
 }
@@ -105,13 +108,14 @@ func crashText(c *city.Crash) string {
 func (m *model) specLines(in *city.Inspection) []string {
 	s := in.Spec
 	if s == nil {
-		return append(m.heading("Start"), m.look.paint(themes.Dim, "The configuration in force declares no such agent."))
+		return append(m.heading("Start"), m.look.Paint(themes.Dim, "The configuration in force declares no such agent."))
 	}
 	lines := append(m.heading("Start"),
-		m.field("terminal", fmt.Sprintf("%d columns, %d rows, by %s", s.Cols, s.Rows, orDash(plain(s.Provider)))),
+		m.field("terminal", fmt.Sprintf("%d columns, %d rows, by %s", s.Cols, s.Rows,
+			orDash(widget.Plain(s.Provider)))),
 		m.field("ready", readyText(s)))
 	if s.Limits != "" {
-		lines = append(lines, m.field("", "which "+plain(s.Limits)))
+		lines = append(lines, m.field("", "which "+widget.Plain(s.Limits)))
 	}
 	if s.Program != "" {
 		lines = append(lines, m.field("program", programText(s)))
@@ -121,22 +125,23 @@ func (m *model) specLines(in *city.Inspection) []string {
 		lines = append(lines, m.field("overlay", "the files of "+m.inCity(s.Overlay)+", put into its folder"))
 	}
 	if len(s.Hooks) > 0 {
-		lines = append(lines, m.field("hooks", "files for "+plain(strings.Join(s.Hooks, ", "))+", put into its folder"))
+		lines = append(lines, m.field("hooks",
+			"files for "+widget.Plain(strings.Join(s.Hooks, ", "))+", put into its folder"))
 	}
 	label := "before it"
 	for _, line := range s.PreStart {
-		lines = append(lines, m.field(label, plain(line)))
+		lines = append(lines, m.field(label, widget.Plain(line)))
 		label = ""
 	}
 	label = "after it"
 	for _, line := range append(append([]string(nil), s.Setup...), s.SetupScript) {
 		if line != "" {
-			lines = append(lines, m.field(label, plain(line)))
+			lines = append(lines, m.field(label, widget.Plain(line)))
 			label = ""
 		}
 	}
 	if s.Nudge != "" {
-		lines = append(lines, m.field("is told", plain(s.Nudge)))
+		lines = append(lines, m.field("is told", widget.Plain(s.Nudge)))
 	}
 	if s.IdleTimeout <= 0 { // else it stands above, with how long it has been quiet
 		lines = append(lines, m.field("idle", "never restarted for its silence"))
@@ -154,9 +159,10 @@ func (m *model) specLines(in *city.Inspection) []string {
 // programText names the program that an agent is, and says where nothing in the configuration does.
 func programText(s *city.Spec) string {
 	if s.Found {
-		return plain(s.Program) + ", the first that was found on this host: nothing names one"
+		return widget.Plain(s.Program) +
+			", the first that was found on this host: nothing names one"
 	}
-	return plain(s.Program)
+	return widget.Plain(s.Program)
 }
 
 // inCity is a path, below the city's folder relative to it.
@@ -164,7 +170,7 @@ func (m *model) inCity(path string) string {
 	if rel, err := filepath.Rel(m.snap.Path, path); err == nil && filepath.IsLocal(rel) {
 		path = rel
 	}
-	return plain(path)
+	return widget.Plain(path)
 }
 
 func orDash(s string) string {
@@ -178,37 +184,40 @@ func orDash(s string) string {
 func readyText(s *city.Spec) string {
 	var parts []string
 	if s.ReadyPrefix != "" {
-		parts = append(parts, fmt.Sprintf("when a line begins with %q", plain(s.ReadyPrefix)))
+		parts = append(parts, fmt.Sprintf("when a line begins with %q",
+			widget.Plain(s.ReadyPrefix)))
 	}
 	if s.ReadyDelay > 0 {
-		parts = append(parts, "after "+span(s.ReadyDelay))
+		parts = append(parts, "after "+widget.Duration(s.ReadyDelay))
 	}
 	if len(parts) == 0 {
 		return "at once"
 	}
-	return strings.Join(parts, " or ") + ", within " + span(s.ReadyLimit)
+	return strings.Join(parts, " or ") + ", within " + widget.Duration(s.ReadyLimit)
 }
 
 // restartTexts say what follows an agent's ends, in the numbers in force.
 func restartTexts(s *city.Spec) []string {
 	p := &s.Restart
-	lines := []string{plain(p.Mode)}
+	lines := []string{widget.Plain(p.Mode)}
 	if p.Mode == "never" {
 		return lines
 	}
 	if p.Mode == "always" && p.MinUptime > 0 {
-		lines[0] += "; an end within " + span(p.MinUptime) + " of the start is a crash"
+		lines[0] += "; an end within " + widget.Duration(p.MinUptime) + " of the start is a crash"
 	}
 	if p.MaxRestarts > 0 {
-		lines = append(lines, fmt.Sprintf("crash %d within %s is quarantine", p.MaxRestarts+1, span(p.Window)))
+		lines = append(lines, fmt.Sprintf("crash %d within %s is quarantine", p.MaxRestarts+1,
+			widget.Duration(p.Window)))
 	} else {
 		lines = append(lines, "no number of crashes is quarantine")
 	}
 	switch first, most := p.Waits(); {
 	case first > 0 && first < most:
-		lines = append(lines, "waits "+span(first)+" before a second restart in a row, doubling up to "+span(most))
+		lines = append(lines, "waits "+widget.Duration(first)+
+			" before a second restart in a row, doubling up to "+widget.Duration(most))
 	case first > 0:
-		lines = append(lines, "waits "+span(first)+" before a second restart in a row")
+		lines = append(lines, "waits "+widget.Duration(first)+" before a second restart in a row")
 	}
 	switch s.Strategy {
 	case "rest_for_one":
@@ -231,11 +240,12 @@ func (m *model) envLines(env []city.Variable) []string {
 			if v.From != group.from {
 				continue
 			}
-			value := plain(v.Value)
+			value := widget.Plain(v.Value)
 			if v.Hidden {
-				value = m.look.paint(themes.Dim, "(a secret: not shown)")
+				value = m.look.Paint(themes.Dim, "(a secret: not shown)")
 			}
-			lines = append(append(lines, head...), m.look.paint(themes.Dim, plain(v.Name)+"=")+value)
+			lines = append(append(lines, head...),
+				m.look.Paint(themes.Dim, widget.Plain(v.Name)+"=")+value)
 			head = nil
 		}
 	}

@@ -86,27 +86,27 @@ func (m *model) planTabbed(p *plan, body int) {
 		pane = body * 55 / 100
 	}
 	if front != panelEvents { // a short list leaves the room to the pane
-		need := len(m.agents.list.shown) + 3
+		need := len(m.agents.List.Shown) + 3
 		switch front {
 		case panelPools:
-			need = len(m.pools.list.shown) + 3
+			need = len(m.pools.List.Shown) + 3
 		case panelQuarantine:
-			need = len(m.quarantine.list.shown) + 3
+			need = len(m.quarantine.List.Shown) + 3
 		case panelAutomations:
-			need = len(m.automations.list.shown) + 3
+			need = len(m.automations.List.Shown) + 3
 		case panelWatchdogs:
-			need = len(m.watchdogs.list.shown) + 3
+			need = len(m.watchdogs.List.Shown) + 3
 		}
 		pane = max(pane, min(body-max(need, 6), body*70/100))
 	}
 	switch { // how to add one takes room
-	case front == panelPools && len(m.pools.rows) == 0:
+	case front == panelPools && len(m.pools.Rows) == 0:
 		pane = min(pane, max(body/5, body-len(m.noPools(m.w))-2))
-	case front == panelAutomations && len(m.automations.rows) == 0:
+	case front == panelAutomations && len(m.automations.Rows) == 0:
 		pane = min(pane, max(body/5, body-len(m.noAutomations(m.w))-2))
-	case front == panelWatchdogs && len(m.watchdogs.rows) == 0:
+	case front == panelWatchdogs && len(m.watchdogs.Rows) == 0:
 		pane = min(pane, max(body/5, body-len(m.noWatchdogs(m.w))-2))
-	case len(m.agents.rows) == 0:
+	case len(m.agents.Rows) == 0:
 		pane = min(pane, body-10)
 	}
 	p.left = []place{{panel: front, h: body - pane, tabs: true}, {panel: panelPeek, h: pane}}
@@ -148,7 +148,7 @@ func (m *model) planWide(p *plan, body int) {
 	p.topRows = top
 	const strip, log = 6, 8
 	held := 2
-	if n := len(m.quarantine.list.shown); n > 0 {
+	if n := len(m.quarantine.List.Shown); n > 0 {
 		held = 1 + min(n, max(2, top/5))
 	}
 	some := []place{{panel: panelPools, h: m.poolRoom(top)}, {panel: panelQuarantine, h: held},
@@ -164,7 +164,7 @@ func (m *model) planWide(p *plan, body int) {
 		return
 	}
 	// Beside the pane, which gets all it can, events fill what a short list of agents leaves.
-	rest := max(log, min(top-held-len(m.agents.list.shown)-3, top*3/5))
+	rest := max(log, min(top-held-len(m.agents.List.Shown)-3, top*3/5))
 	p.left = slices.Concat([]place{{panel: panelAgents, h: top - held - rest}}, some, []place{{panel: panelEvents, h: rest}})
 	p.right = []place{{panel: panelDetail, h: strip}, {panel: panelPeek, h: top - strip}}
 }
@@ -172,8 +172,8 @@ func (m *model) planWide(p *plan, body int) {
 // poolRoom is how many rows the Pools panel takes of a stack: all pools, up to a fifth of it. Without any it has a row to
 // say so, and more while somebody looks at it.
 func (m *model) poolRoom(top int) int {
-	n := max(1, len(m.pools.list.shown))
-	if len(m.pools.rows) == 0 && m.focus == panelPools {
+	n := max(1, len(m.pools.List.Shown))
+	if len(m.pools.Rows) == 0 && m.focus == panelPools {
 		n = len(m.noPools(listsWidth(m.w)))
 	}
 	return 1 + min(n, max(2, top/5))
@@ -181,8 +181,8 @@ func (m *model) poolRoom(top int) int {
 
 // automationRoom is the same for the Automations panel, which takes up to a sixth.
 func (m *model) automationRoom(top int) int {
-	n := max(1, len(m.automations.list.shown))
-	if len(m.automations.rows) == 0 && m.focus == panelAutomations {
+	n := max(1, len(m.automations.List.Shown))
+	if len(m.automations.Rows) == 0 && m.focus == panelAutomations {
 		n = len(m.noAutomations(listsWidth(m.w)))
 	}
 	return 1 + min(n, max(3, top/6))
@@ -190,8 +190,8 @@ func (m *model) automationRoom(top int) int {
 
 // watchdogRoom is the same for the Watchdogs panel.
 func (m *model) watchdogRoom(top int) int {
-	n := max(1, len(m.watchdogs.list.shown))
-	if len(m.watchdogs.rows) == 0 {
+	n := max(1, len(m.watchdogs.List.Shown))
+	if len(m.watchdogs.Rows) == 0 {
 		n = len(m.noWatchdogs(listsWidth(m.w)))
 	}
 	return 1 + min(n, max(3, top/6))

@@ -1,10 +1,13 @@
 package tui
 
-import "fmt"
+import (
+	"fmt"
+	"gcity/tui/widget"
+)
 
 // legend says in the help what signs stand for, and where is written what each person prefers.
 func (m *model) legend() []item {
-	g := &m.look.glyph
+	g := &m.look.Glyphs
 	all := []item{
 		{keys: []string{g.Running}, title: "running"},
 		{keys: []string{g.Starting}, title: "starting: it runs, and is not ready yet"},
@@ -34,7 +37,8 @@ func (m *model) legend() []item {
 		{"[keys]: which key does what", "key rebind binding"},
 		{"theme, confirm, detach, ascii: how the room looks and what it asks", "theme colours colors confirm"},
 	} {
-		all = append(all, item{title: fmt.Sprintf("%s, in %s", about.what, plain(file)), words: about.words + " prefs preferences settings options config", tail: "file"})
+		all = append(all, item{title: fmt.Sprintf("%s, in %s", about.what, widget.Plain(file)),
+			words: about.words + " prefs preferences settings options config", tail: "file"})
 	}
 	return all
 }

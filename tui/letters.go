@@ -8,6 +8,7 @@ import (
 
 	"gcity/city"
 	"gcity/themes"
+	"gcity/tui/widget"
 )
 
 // letter is a text that this room has sent to one agent.
@@ -82,7 +83,7 @@ func (m *model) readLetters() {
 		}
 		told = told || l.action == m.followed && !l.back
 		if l.send.Stage == city.GivenUp && !l.back {
-			m.complain(plain(l.agent) + ": " + l.said())
+			m.complain(widget.Plain(l.agent) + ": " + l.said())
 		}
 	}
 	if told {
@@ -114,9 +115,9 @@ func (l *letter) said() string {
 	case l.gone && !l.send.Stage.Over():
 		return "waits no longer"
 	case l.send.Why != "":
-		return plain(string(l.send.Stage)) + ": " + plain(l.send.Why)
+		return widget.Plain(string(l.send.Stage)) + ": " + widget.Plain(l.send.Why)
 	}
-	return plain(string(l.send.Stage))
+	return widget.Plain(string(l.send.Stage))
 }
 
 // tellStages puts into the status line how far the letters have come that it follows, unless it tells of something newer.
@@ -131,7 +132,7 @@ func (m *model) tellStages() {
 			continue
 		}
 		all = append(all, l)
-		each = append(each, lead(plain(l.agent)+": "+l.said()))
+		each = append(each, widget.Lead(widget.Plain(l.agent)+": "+l.said()))
 		if !l.send.Stage.Over() && !l.gone {
 			token = themes.Busy
 			waits = waits || l.send.Stage == city.Queued
@@ -141,7 +142,7 @@ func (m *model) tellStages() {
 	if k := m.keyFor(unsendID); waits && k != "" {
 		text += " (" + k + " takes it back)"
 	}
-	if text = lead(text); len(all) < 2 {
+	if text = widget.Lead(text); len(all) < 2 {
 		each = nil
 	}
 	m.record(message{id: m.followed, text: text, token: token, each: each})
@@ -153,7 +154,7 @@ func (m *model) tellStages() {
 // stagesText says how far texts have come: each of one, how many of several.
 func stagesText(all []*letter) string {
 	if len(all) == 1 {
-		return plain(all[0].agent) + ": " + all[0].said()
+		return widget.Plain(all[0].agent) + ": " + all[0].said()
 	}
 	var parts []string
 	for _, stage := range []city.Stage{city.Acknowledged, city.Submitted, city.Typing, city.Queued, city.GivenUp} {
@@ -163,7 +164,7 @@ func stagesText(all []*letter) string {
 				continue
 			}
 			if n++; why == "" {
-				why = plain(l.send.Why)
+				why = widget.Plain(l.send.Why)
 			}
 		}
 		if n == 0 {

@@ -7,11 +7,12 @@ import (
 	"time"
 
 	"gcity/city"
+	"gcity/tui/widget"
 )
 
 // agentWays are the orders of agents: what needs a person first; by name; what changed last first; the busiest, the
 // largest, the most often restarted first.
-func agentWays() []way[agentRow] {
+func agentWays() []widget.Way[agentRow] {
 	names := func(a, b *agentRow) int { return city.CompareNames(a.name, b.name) }
 	use := func(of func(*city.Usage) float64) func(a, b *agentRow) int {
 		known := func(r *agentRow) float64 {
@@ -22,22 +23,22 @@ func agentWays() []way[agentRow] {
 		}
 		return func(a, b *agentRow) int { return cmp.Compare(known(b), known(a)) }
 	}
-	return []way[agentRow]{
-		{"need", rank}, {"name", names},
-		{"age", func(a, b *agentRow) int { return b.since.Compare(a.since) }},
-		{"cpu", use(func(u *city.Usage) float64 { return u.CPU })},
-		{"mem", use(func(u *city.Usage) float64 { return float64(u.RSS) })},
-		{"restarts", func(a, b *agentRow) int { return cmp.Compare(b.restarts, a.restarts) }},
+	return []widget.Way[agentRow]{
+		{Name: "need", Rank: rank}, {Name: "name", Rank: names},
+		{Name: "age", Rank: func(a, b *agentRow) int { return b.since.Compare(a.since) }},
+		{Name: "cpu", Rank: use(func(u *city.Usage) float64 { return u.CPU })},
+		{Name: "mem", Rank: use(func(u *city.Usage) float64 { return float64(u.RSS) })},
+		{Name: "restarts", Rank: func(a, b *agentRow) int { return cmp.Compare(b.restarts, a.restarts) }},
 	}
 }
 
 // poolWays are the orders of pools, by name where nobody asked for another.
-func poolWays(now time.Time) []way[poolRow] {
-	return []way[poolRow]{
-		{"name", func(a, b *poolRow) int { return city.CompareNames(a.name, b.name) }},
-		{"need", func(a, b *poolRow) int { return cmp.Compare(a.state(now).urgency(), b.state(now).urgency()) }},
-		{"size", func(a, b *poolRow) int { return cmp.Compare(b.size, a.size) }},
-		{"age", func(a, b *poolRow) int { return b.since.Compare(a.since) }},
+func poolWays(now time.Time) []widget.Way[poolRow] {
+	return []widget.Way[poolRow]{
+		{Name: "name", Rank: func(a, b *poolRow) int { return city.CompareNames(a.name, b.name) }},
+		{Name: "need", Rank: func(a, b *poolRow) int { return cmp.Compare(a.state(now).urgency(), b.state(now).urgency()) }},
+		{Name: "size", Rank: func(a, b *poolRow) int { return cmp.Compare(b.size, a.size) }},
+		{Name: "age", Rank: func(a, b *poolRow) int { return b.since.Compare(a.since) }},
 	}
 }
 
@@ -47,7 +48,7 @@ func (s poolState) urgency() int {
 }
 
 // automationWays are the orders of automations: what needs a person first; by name; what is due next, or ran last first.
-func automationWays() []way[automationRow] {
+func automationWays() []widget.Way[automationRow] {
 	next := func(a, b *automationRow) int {
 		if a.next.IsZero() != b.next.IsZero() { // what nobody knows comes last
 			return b.next.Compare(a.next)
@@ -60,11 +61,11 @@ func automationWays() []way[automationRow] {
 		}
 		return r.last.Opened
 	}
-	return []way[automationRow]{
-		{"need", func(a, b *automationRow) int { return cmp.Compare(a.urgency(), b.urgency()) }},
-		{"name", func(a, b *automationRow) int { return city.CompareNames(a.name, b.name) }},
-		{"next", next},
-		{"last", func(a, b *automationRow) int { return last(b).Compare(last(a)) }},
+	return []widget.Way[automationRow]{
+		{Name: "need", Rank: func(a, b *automationRow) int { return cmp.Compare(a.urgency(), b.urgency()) }},
+		{Name: "name", Rank: func(a, b *automationRow) int { return city.CompareNames(a.name, b.name) }},
+		{Name: "next", Rank: next},
+		{Name: "last", Rank: func(a, b *automationRow) int { return last(b).Compare(last(a)) }},
 	}
 }
 
@@ -83,15 +84,16 @@ func (r *automationRow) urgency() int {
 }
 
 func (r *agents) rank() func(a, b *agentRow) int {
-	return ranking(agentWays(), r.order, func(r *agentRow) string { return r.name })
+	return widget.Ranking(agentWays(), r.Order, func(r *agentRow) string { return r.name })
 }
 
 func (p *pools) rank(now time.Time) func(a, b *poolRow) int {
-	return ranking(poolWays(now), p.order, func(r *poolRow) string { return r.name })
+	return widget.Ranking(poolWays(now), p.Order, func(r *poolRow) string { return r.name })
 }
 
 func (a *automations) rank() func(x, y *automationRow) int {
-	return ranking(automationWays(), a.order, func(r *automationRow) string { return r.name })
+	return widget.Ranking(automationWays(), a.Order,
+		func(r *automationRow) string { return r.name })
 }
 
 // handsOn reports whether somebody works in the lists just now, so that nothing may move there.
@@ -99,62 +101,64 @@ func (m *model) handsOn() bool { return m.now.Sub(m.keyed) < still }
 
 // settledOrder reports whether the lists are in the order they should be in, and show what they should.
 func (m *model) settledOrder() bool {
-	return m.handsOn() || m.settledFilters() && inOrderOf(m.agents.rows, m.agents.rank()) && inOrderOf(m.pools.rows, m.pools.rank(m.now)) &&
-		inOrderOf(m.automations.rows, m.automations.rank()) && inOrderOf(m.watchdogs.rows, watchdogRank)
+	return m.handsOn() || m.settledFilters() && widget.InOrder(m.agents.Rows, m.agents.rank()) &&
+		widget.InOrder(m.pools.Rows, m.pools.rank(m.now)) &&
+		widget.InOrder(m.automations.Rows, m.automations.rank()) &&
+		widget.InOrder(m.watchdogs.Rows, watchdogRank)
 }
 
 // sorting is the order of the focused list, and the names of all that it may have; none where nothing is sorted.
-func (m *model) sorting() (o *order, ways []string) {
+func (m *model) sorting() (o *widget.Order, ways []string) {
 	switch m.focus {
 	case panelPools:
-		return &m.pools.order, wayNames(poolWays(m.now))
+		return &m.pools.Order, widget.WayNames(poolWays(m.now))
 	case panelAutomations:
-		return &m.automations.order, wayNames(automationWays())
+		return &m.automations.Order, widget.WayNames(automationWays())
 	case panelAgents, panelQuarantine:
-		return &m.agents.order, wayNames(agentWays())
+		return &m.agents.Order, widget.WayNames(agentWays())
 	}
 	return nil, nil
 }
 
 // resort puts the lists into their orders now: somebody asked for it.
 func (m *model) resort() {
-	sorted(m.agents.rows, m.agents.rank())
-	sorted(m.pools.rows, m.pools.rank(m.now))
-	sorted(m.automations.rows, m.automations.rank())
-	sorted(m.watchdogs.rows, watchdogRank)
+	widget.Sort(m.agents.Rows, m.agents.rank())
+	widget.Sort(m.pools.Rows, m.pools.rank(m.now))
+	widget.Sort(m.automations.Rows, m.automations.rank())
+	widget.Sort(m.watchdogs.Rows, watchdogRank)
 	m.keepUp()
 }
 
 // orders are those of all lists by the names of their panels, as they are kept from one visit to the next.
 func (m *model) orders() map[string]string {
 	return map[string]string{
-		"agents":      orderText(m.agents.order, wayNames(agentWays())),
-		"pools":       orderText(m.pools.order, wayNames(poolWays(m.now))),
-		"automations": orderText(m.automations.order, wayNames(automationWays())),
+		"agents":      widget.OrderText(m.agents.Order, widget.WayNames(agentWays())),
+		"pools":       widget.OrderText(m.pools.Order, widget.WayNames(poolWays(m.now))),
+		"automations": widget.OrderText(m.automations.Order, widget.WayNames(automationWays())),
 	}
 }
 
 // setOrders takes back what orders gave; what is not understood leaves an order as it is.
 func (m *model) setOrders(kept map[string]string) {
-	set := func(o *order, text string, ways []string) {
+	set := func(o *widget.Order, text string, ways []string) {
 		name, reversed := strings.CutSuffix(text, " reversed")
 		if i := slices.Index(ways, name); i >= 0 {
-			*o = order{way: i, reversed: reversed}
+			*o = widget.Order{Way: i, Reversed: reversed}
 		}
 	}
-	set(&m.agents.order, kept["agents"], wayNames(agentWays()))
-	set(&m.pools.order, kept["pools"], wayNames(poolWays(m.now)))
-	set(&m.automations.order, kept["automations"], wayNames(automationWays()))
+	set(&m.agents.Order, kept["agents"], widget.WayNames(agentWays()))
+	set(&m.pools.Order, kept["pools"], widget.WayNames(poolWays(m.now)))
+	set(&m.automations.Order, kept["automations"], widget.WayNames(automationWays()))
 	m.resort()
 }
 
 // ordered adds to what a rule says at its end in which order a list of n rows is; where it is the usual one, only while
 // somebody works there.
-func (m *model) ordered(note string, o order, ways []string, n int, focus bool) string {
-	if n < 2 || !focus && o == (order{}) || tierOf(m.w, m.h) == single {
+func (m *model) ordered(note string, o widget.Order, ways []string, n int, focus bool) string {
+	if n < 2 || !focus && o == (widget.Order{}) || tierOf(m.w, m.h) == single {
 		return note
 	}
-	text := orderText(o, ways)
+	text := widget.OrderText(o, ways)
 	if k := m.keyFor("list.sort"); k != "" {
 		text = k + ":" + text
 	}

@@ -1,6 +1,9 @@
 package tui
 
-import "gcity/themes"
+import (
+	"gcity/themes"
+	"gcity/tui/widget"
+)
 
 // listing is a list in a sheet of its own, as it is to be drawn: that of mail, that of work.
 type listing struct {
@@ -20,25 +23,27 @@ func (m *model) listSheet(w int, l listing) []string {
 	inner := w - 4
 	var lines []string
 	if l.problem != "" {
-		lines = append(lines, m.look.paint(themes.Bad, cut("cannot be read: "+l.problem, inner, m.look.glyph.More)))
+		lines = append(lines, m.look.Paint(themes.Bad,
+			widget.Cut("cannot be read: "+l.problem, inner, m.look.Glyphs.More)))
 	}
 	switch {
 	case !l.known:
-		lines = append(lines, m.look.paint(themes.Dim, "asking "+m.look.glyph.More))
+		lines = append(lines, m.look.Paint(themes.Dim, "asking "+m.look.Glyphs.More))
 	case l.rows == 0 && l.problem == "":
-		for _, part := range wrapped(l.none, inner) {
-			lines = append(lines, m.look.paint(themes.Dim, part))
+		for _, part := range widget.Wrap(l.none, inner) {
+			lines = append(lines, m.look.Paint(themes.Dim, part))
 		}
 	}
 	room := max(1, m.h-8-len(lines))
-	*l.offset = scrollTo(l.at, *l.offset, room, l.rows)
+	*l.offset = widget.ScrollTo(l.at, *l.offset, room, l.rows)
 	if l.titled && l.at == 1 && room > 1 {
 		*l.offset = 0
 	}
 	for i := *l.offset; i < min(l.rows, *l.offset+room); i++ {
 		lines = append(lines, l.row(i, inner))
 	}
-	lines = append(lines, m.oldLine(inner), m.look.paint(themes.Dim, hints(inner, l.keys...)))
+	lines = append(lines, m.oldLine(inner),
+		m.look.Paint(themes.Dim, widget.Hints(inner, l.keys...)))
 	if (m.status.failed || m.status.pending || m.now.Sub(m.status.since) < fade) && m.status.text != "" {
 		lines = append(lines, m.statusLine(inner))
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"gcity/city"
+	"gcity/tui/widget"
 )
 
 const (
@@ -289,7 +290,7 @@ func (l *lookout) list() *fleet {
 	f := &fleet{gone: l.gone, none: l.nobody && !l.listed, rows: make([]sister, len(l.infos))}
 	for i, in := range l.infos {
 		c := &f.rows[i]
-		c.info, c.shown = in, plain(in.Name)
+		c.info, c.shown = in, widget.Plain(in.Name)
 		if b := l.watched[in.Name]; b != nil {
 			c.brief, c.known, c.mute = b.brief, b.known, b.mute
 			if !in.Running {

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"gcity/tui/widget"
 	"regexp"
 	"slices"
 	"sort"
@@ -61,7 +62,7 @@ func (s *lookup) find(lines []paneLine) {
 // in are the places in one line.
 func (s *lookup) in(text string) []hit {
 	bare := text
-	if !isASCII(text) {
+	if !widget.IsASCII(text) {
 		bare = ansi.Strip(text)
 	}
 	var cols columnsOf
@@ -84,7 +85,7 @@ type columnsOf []struct{ at, col int }
 func divided(s string) columnsOf {
 	edges := make(columnsOf, 1, len(s)+1)
 	at := 0
-	walk(s, func(part string, col, w int) bool {
+	widget.Walk(s, func(part string, col, w int) bool {
 		at += len(part)
 		edges = append(edges, struct{ at, col int }{at, col + w})
 		return true
@@ -113,16 +114,16 @@ func (p *peek) painted(lines []paneLine, first int) []paneLine {
 	out := make([]paneLine, len(lines))
 	for i, l := range lines {
 		out[i] = l
-		var all []stretch
+		var all []widget.Stretch
 		for _, h := range s.in(l.text) {
 			on := inverse
 			if p.past != nil && s.at < len(s.hits) && s.hits[s.at] == (hit{first + i, h.from, h.to}) {
 				on = here
 			}
-			all = append(all, stretch{h.from, h.to, on})
+			all = append(all, widget.Stretch{From: h.from, To: h.to, On: on})
 		}
 		if len(all) > 0 {
-			out[i].text = over(l.text, all...)
+			out[i].text = widget.Overlay(l.text, all...)
 		}
 	}
 	return out

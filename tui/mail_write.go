@@ -7,6 +7,7 @@ import (
 
 	"gcity/beads"
 	"gcity/mail"
+	"gcity/tui/widget"
 )
 
 // envelope is what a text goes out in that is written as mail.
@@ -82,7 +83,8 @@ func (m *model) askSubject(e *envelope) []effect {
 	}
 	m.prompt = &prompt{
 		label: "mail to " + addressed(e.to) + ", subject",
-		hint:  m.keys.hint("  ", "prompt.done", "goes on", "prompt.cancel", "leaves"), edit: newEntry(begun),
+		hint:  m.keys.hint("  ", "prompt.done", "goes on", "prompt.cancel", "leaves"),
+		edit:  widget.NewEntry(begun),
 		refuse: func(text string) string {
 			if len(text) > beads.MaxTitle {
 				return fmt.Sprintf("too long: at most %d bytes", beads.MaxTitle)
@@ -118,7 +120,7 @@ func (m *model) reply(l mail.Message) []effect {
 // addressed names addresses: "builder", "3 addresses".
 func addressed(to []string) string {
 	if len(to) == 1 {
-		return plain(to[0])
+		return widget.Plain(to[0])
 	}
 	return fmt.Sprintf("%d addresses", len(to))
 }
@@ -137,17 +139,18 @@ func (m *model) mailComposed() []effect {
 		errands = append(errands, sendMail{l})
 	}
 	m.leaveComposer()
-	q := question{title: "Mail to " + addressed(e.to) + "?", verb: "send", count: len(all), body: []string{plain(all[0].Subject)}, do: func(m *model) []effect {
-		i := m.draftOf(c.to)
-		todo := m.send("sending", "mail to "+addressed(e.to), errands...)
-		if i >= 0 {
-			m.posted = append(m.posted, posting{m.status.id, m.drafts[i]})
-		}
-		m.forgetDraft(c.to)
-		return todo
-	}}
+	q := question{title: "Mail to " + addressed(e.to) + "?", verb: "send", count: len(all),
+		body: []string{widget.Plain(all[0].Subject)}, do: func(m *model) []effect {
+			i := m.draftOf(c.to)
+			todo := m.send("sending", "mail to "+addressed(e.to), errands...)
+			if i >= 0 {
+				m.posted = append(m.posted, posting{m.status.id, m.drafts[i]})
+			}
+			m.forgetDraft(c.to)
+			return todo
+		}}
 	if len(all) > 1 {
-		q.whom = []string{plain(strings.Join(e.to, ", "))}
+		q.whom = []string{widget.Plain(strings.Join(e.to, ", "))}
 	}
 	if len(all) >= many {
 		m.ask(q)
@@ -160,9 +163,10 @@ func (m *model) mailComposed() []effect {
 func (m *model) askRecipient() []effect {
 	f := &finder{title: "Mail to", none: "Nobody is called that; in the palette `mail NAME` writes to any name.", verb: "takes it"}
 	for _, w := range m.mailNames(nil) {
-		f.all = append(f.all, item{title: plain(w.word), line: w.word, tail: plain(w.note), run: func(m *model) []effect {
-			return m.askSubject(&envelope{to: []string{w.word}})
-		}})
+		f.all = append(f.all, item{title: widget.Plain(w.word), line: w.word,
+			tail: widget.Plain(w.note), run: func(m *model) []effect {
+				return m.askSubject(&envelope{to: []string{w.word}})
+			}})
 	}
 	m.open(f)
 	return nil
@@ -197,7 +201,7 @@ func (m *model) writeLine(args []string) ([]effect, string) {
 	}
 	to, err := m.snap.Address(args[0])
 	if err != nil {
-		return nil, plain(err.Error())
+		return nil, widget.Plain(err.Error())
 	}
 	e := &envelope{to: []string{to}}
 	if len(args) < 2 || strings.TrimSpace(args[1]) == "" {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"gcity/internal/disk"
+	"gcity/tui/widget"
 )
 
 // memory is what a room remembers of how it was left: one file for each city. Fields may be added; what an older file
@@ -49,8 +50,9 @@ func panelNames() [panels]string {
 }
 
 // filters are those of all panels, by name.
-func (m *model) filters() map[string]*filter {
-	return map[string]*filter{"agents": &m.agents.filter, "pools": &m.pools.filter, "automations": &m.automations.filter, "events": &m.events.filter, "watchdogs": &m.watchdogs.filter}
+func (m *model) filters() map[string]*widget.Filter {
+	return map[string]*widget.Filter{"agents": &m.agents.Filter, "pools": &m.pools.Filter,
+		"automations": &m.automations.Filter, "events": &m.events.filter, "watchdogs": &m.watchdogs.Filter}
 }
 
 // memory is how the room stands now.
@@ -58,8 +60,8 @@ func (m *model) memory() memory {
 	out := memory{Version: memoryVersion, Focus: panelNames()[m.focus], Zoomed: m.zoomed, Hidden: m.hidden,
 		Moved: m.below != m.around.below, Attention: m.attention, Filters: map[string]string{}, Orders: m.orders(), History: m.history, Sent: m.sent}
 	for name, f := range m.filters() {
-		if f.active() {
-			out.Filters[name] = f.text
+		if f.Active() {
+			out.Filters[name] = f.Text
 		}
 	}
 	return out
@@ -83,7 +85,7 @@ func (m *model) recall(old memory) {
 		m.before = panelAgents
 	}
 	for name, f := range m.filters() {
-		*f = parseFilter(tidy(old.Filters[name]))
+		*f = widget.ParseFilter(widget.SingleLine(old.Filters[name]))
 	}
 	m.setOrders(old.Orders)
 	m.setHistory(old.History)
@@ -102,7 +104,7 @@ func (m *model) tellKept() {
 		return
 	}
 	m.show("as you left it: "+text+" hides the others; "+m.keys.keyOf("view.back")+" clears it", false)
-	if !m.filter().active() {
+	if !m.filter().Active() {
 		m.show("as you left it: only what needs attention; "+m.keys.keyOf("view.attention")+" shows all", false)
 	}
 }

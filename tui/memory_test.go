@@ -46,8 +46,8 @@ func TestMemory(t *testing.T) {
 	if way := m.orders()["agents"]; way != "name" || len(m.history) != 1 {
 		t.Errorf("recalled: agents by %s, history %q", way, m.history)
 	}
-	if m.focus != panelEvents || !m.zoomed || !m.below || m.pools.filter.text != "w" || m.events.filter.active() {
-		t.Errorf("recalled: focus %v, zoomed %v, below %v, filter %q", m.focus, m.zoomed, m.below, m.pools.filter.text)
+	if m.focus != panelEvents || !m.zoomed || !m.below || m.pools.Filter.Text != "w" || m.events.filter.Active() {
+		t.Errorf("recalled: focus %v, zoomed %v, below %v, filter %q", m.focus, m.zoomed, m.below, m.pools.Filter.Text)
 	}
 	if len(m.keepMemory(true)) > 0 {
 		t.Error("what was recalled and not changed is written again")
@@ -96,18 +96,18 @@ func TestAKeptFilterIsTold(t *testing.T) {
 	s.wait(0)
 	s.shows("as you left it: /shop hides the others; esc clears it", "3 of 12")
 	s.press("/", "i", "d", "l", "e", "enter")
-	if s.m.agents.filter.text != "idle" {
-		t.Errorf("typed over it: %q", s.m.agents.filter.text)
+	if s.m.agents.Filter.Text != "idle" {
+		t.Errorf("typed over it: %q", s.m.agents.Filter.Text)
 	}
 	s.press("/", "backspace", "enter")
-	if s.m.agents.filter.text != "idl" {
-		t.Errorf("edited: %q", s.m.agents.filter.text)
+	if s.m.agents.Filter.Text != "idl" {
+		t.Errorf("edited: %q", s.m.agents.Filter.Text)
 	}
 	s.press("/")
 	s.send(tea.PasteMsg{Content: "scout"})
 	s.press("left", "x", "enter")
-	if s.m.agents.filter.text != "scouxt" {
-		t.Errorf("pasted over it: %q", s.m.agents.filter.text)
+	if s.m.agents.Filter.Text != "scouxt" {
+		t.Errorf("pasted over it: %q", s.m.agents.Filter.Text)
 	}
 	s.press("esc")
 	s.shows("1 Agents 12")

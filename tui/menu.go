@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"gcity/tui/widget"
 	"slices"
 	"strings"
 )
@@ -43,26 +44,26 @@ func (m *model) subjectTitle() string {
 	switch m.matter() {
 	case ofMail:
 		if l := m.inbox.under(); l != nil {
-			return plain(l.ID)
+			return widget.Plain(l.ID)
 		}
 	case ofWork:
 		if b := m.work.under(); b != nil {
-			return plain(b.ID)
+			return widget.Plain(b.ID)
 		}
 	case ofPools:
 		if rows := m.poolTargets(); len(rows) == 1 {
 			return "pool " + rows[0].shown
 		} else if len(rows) > 1 {
-			return count(len(rows), "pool")
+			return widget.Count(len(rows), "pool")
 		}
 	case ofAutomations:
 		if rows := m.automationTargets(); len(rows) == 1 {
 			return rows[0].shown
 		} else if len(rows) > 1 {
-			return count(len(rows), "automation")
+			return widget.Count(len(rows), "automation")
 		}
 	case ofWatchdogs:
-		if r := m.watchdogs.under(); r != nil {
+		if r := m.watchdogs.Current(); r != nil {
 			return r.shown
 		}
 	case ofEvents:

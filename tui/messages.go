@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"gcity/themes"
+	"gcity/tui/widget"
 )
 
 // message is what the status line said once.
@@ -54,25 +55,28 @@ func (m *model) showMessages() []effect {
 
 func (m *model) messageLines(w int) []string {
 	if len(m.messages) == 0 {
-		return []string{m.look.paint(themes.Dim, "Nothing has been said yet. What verbs come to is kept here.")}
+		return []string{m.look.Paint(themes.Dim, "Nothing has been said yet. What verbs come to is kept here.")}
 	}
 	room := 0
 	for i := range m.messages {
-		room = max(room, width(clock(m.messages[i].at, m.now)))
+		room = max(room, widget.Width(widget.Clock(m.messages[i].at, m.now)))
 	}
 	var lines []string
 	for i := range m.messages {
 		s := &m.messages[i]
-		sign := m.look.glyph.Done
+		sign := m.look.Glyphs.Done
 		switch s.token {
 		case themes.Bad:
-			sign = m.look.glyph.Failed
+			sign = m.look.Glyphs.Failed
 		case themes.Busy:
-			sign = m.look.glyph.Starting
+			sign = m.look.Glyphs.Starting
 		}
-		lines = append(lines, m.hanging(m.look.paint(themes.Dim, fit(clock(s.at, m.now), room, ""))+"  "+m.look.paint(s.token, sign)+" ", s.text, w)...)
+		lines = append(lines,
+			m.hanging(m.look.Paint(themes.Dim, widget.Fit(widget.Clock(s.at, m.now), room, ""))+
+				"  "+m.look.Paint(s.token, sign)+" ", s.text, w)...)
 		for _, one := range s.each {
-			lines = append(lines, m.hanging(blanks(room+4)+m.look.paint(themes.Dim, m.look.glyph.Dot)+" ", one, w)...)
+			lines = append(lines, m.hanging(widget.Spaces(room+4)+
+				m.look.Paint(themes.Dim, m.look.Glyphs.Dot)+" ", one, w)...)
 		}
 	}
 	return lines
@@ -80,8 +84,8 @@ func (m *model) messageLines(w int) []string {
 
 // hanging breaks a text behind a lead, below its own beginning.
 func (m *model) hanging(lead, text string, w int) []string {
-	in := width(lead)
-	lines := wrapped(text, max(10, w-in))
+	in := widget.Width(lead)
+	lines := widget.Wrap(text, max(10, w-in))
 	for i := range lines {
 		if i == 0 {
 			lines[i] = lead + lines[i]
@@ -99,10 +103,10 @@ func (r *result) each() []string {
 	}
 	all := make([]string, 0, r.total)
 	for _, why := range r.failures {
-		all = append(all, lead("failed: "+why))
+		all = append(all, widget.Lead("failed: "+why))
 	}
 	for _, said := range r.receipts {
-		all = append(all, lead(said))
+		all = append(all, widget.Lead(said))
 	}
 	return all
 }

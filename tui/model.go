@@ -8,6 +8,7 @@ import (
 
 	"gcity/city"
 	"gcity/themes"
+	"gcity/tui/widget"
 )
 
 // still is how long after a key the lists keep their order: nothing moves under the hands.
@@ -16,7 +17,7 @@ const still = 3 * time.Second
 // model is the control room's whole state. Messages change it; View only reads it (and remembers lines it has drawn).
 type model struct {
 	mode    Mode
-	look    look
+	look    widget.Styles
 	keys    *registry
 	calm    bool // reduced motion
 	remote  bool // over SSH
@@ -53,7 +54,7 @@ type model struct {
 	lone time.Time // since when it cannot
 
 	agents      agents
-	quarantine  table[agentRow, *agentRow] // shows the same records
+	quarantine  widget.Table[agentRow, *agentRow] // shows the same records
 	pools       pools
 	automations automations
 	watchdogs   watchdogs
@@ -101,19 +102,19 @@ type model struct {
 	seeks      int      // counts questions asked
 	todo       []effect // what followed from what was heard
 
-	cache [panels]cached
+	cache [panels]widget.Cache
 }
 
 // newModel is a control room that has heard nothing yet.
 func newModel(o Options, now time.Time) *model {
 	m := &model{mode: o.Mode, remote: o.OverSSH, files: o.Config, below: o.OverSSH,
 		now: now, w: 80, h: 24, around: newSurroundings(o),
-		agents: newAgents(), pools: pools{newTable[poolRow]()},
-		automations: automations{table: newTable[automationRow]()},
-		watchdogs:   watchdogs{newTable[watchdogRow]()},
+		agents: newAgents(), pools: pools{widget.NewTable[poolRow]()},
+		automations: automations{Table: widget.NewTable[automationRow]()},
+		watchdogs:   watchdogs{widget.NewTable[watchdogRow]()},
 	}
-	m.quarantine.records = m.agents.records
-	m.cities = newTable[sister]()
+	m.quarantine.Records = m.agents.Records
+	m.cities = widget.NewTable[sister]()
 	m.directory = o.Cities != nil
 	_, m.registrar = o.Cities.(city.Registrar)
 	m.takePerson(o.Person)
@@ -182,7 +183,7 @@ func (m *model) hear(n news) {
 		if m.gone == "" {
 			m.lone = m.now
 		}
-		m.gone = plain(*n.gone)
+		m.gone = widget.Plain(*n.gone)
 	}
 	if m.stayed.agent != "" && m.now.After(m.stayed.until) {
 		m.stayed = stay{}
@@ -263,7 +264,7 @@ func (m *model) key(k tea.KeyPressMsg) []effect {
 		if a := m.keys.find(k, inFinder); a != nil {
 			return a.run(m)
 		}
-		if m.finder.edit.key(k) {
+		if m.finder.edit.Key(k) {
 			m.typedInFinder()
 		}
 		return nil
@@ -340,7 +341,7 @@ func (m *model) choiceKey(k tea.KeyPressMsg) []effect {
 		return a.run(m)
 	}
 	if c.must != "" {
-		if c.edit.key(k) {
+		if c.edit.Key(k) {
 			c.wrong = false
 		}
 		return nil
@@ -354,7 +355,7 @@ func (m *model) promptKey(k tea.KeyPressMsg) []effect {
 		return a.run(m)
 	}
 	p := m.prompt
-	if !p.edit.key(k) {
+	if !p.edit.Key(k) {
 		return nil
 	}
 	p.problem = ""
@@ -368,13 +369,13 @@ func (m *model) promptKey(k tea.KeyPressMsg) []effect {
 func (m *model) paste(text string) {
 	switch {
 	case m.choice != nil && m.choice.must != "":
-		m.choice.edit.paste(text)
+		m.choice.edit.Paste(text)
 		m.choice.wrong = false
 	case m.finder != nil:
-		m.finder.edit.paste(text)
+		m.finder.edit.Paste(text)
 		m.typedInFinder()
 	case m.prompt != nil:
-		m.prompt.edit.paste(text)
+		m.prompt.edit.Paste(text)
 		m.prompt.problem = ""
 		if m.prompt.change != nil {
 			m.prompt.change(m, m.prompt.edit.String())

@@ -23,16 +23,16 @@ func (s *stage) wants(want ...city.Command) {
 
 func (s *stage) order() []string {
 	var names []string
-	for _, i := range s.m.agents.list.shown {
-		names = append(names, s.m.agents.rows[i].name)
+	for _, i := range s.m.agents.List.Shown {
+		names = append(names, s.m.agents.Rows[i].name)
 	}
 	return names
 }
 
 func TestProblemsComeFirst(t *testing.T) {
 	s := demo(t, 120, 40)
-	if s.m.agents.chosen != "prober" || s.order()[1] != "scout" {
-		t.Errorf("the list begins with %v, %s is selected", s.order()[:3], s.m.agents.chosen)
+	if s.m.agents.Chosen != "prober" || s.order()[1] != "scout" {
+		t.Errorf("the list begins with %v, %s is selected", s.order()[:3], s.m.agents.Chosen)
 	}
 }
 
@@ -61,8 +61,8 @@ func TestOrderStaysStillUnderTheHands(t *testing.T) {
 	if got := s.order(); got[1] != "zeta" {
 		t.Errorf("later the failed agent comes up, got %v", got)
 	}
-	if s.m.agents.chosen != "idle" {
-		t.Errorf("the cursor went to %s", s.m.agents.chosen)
+	if s.m.agents.Chosen != "idle" {
+		t.Errorf("the cursor went to %s", s.m.agents.Chosen)
 	}
 	s.press("r", "y")
 	s.wants(city.Restart{Agent: "idle"})
@@ -85,8 +85,8 @@ func TestCursorSurvivesTheAgentsEnd(t *testing.T) {
 	s.change(func(n *city.Snapshot) {
 		n.Agents = slices.DeleteFunc(n.Agents, func(a city.Agent) bool { return a.Name == "scout" })
 	})
-	if s.m.agents.chosen != "flaky" {
-		t.Errorf("the cursor stays in its row, got %s", s.m.agents.chosen)
+	if s.m.agents.Chosen != "flaky" {
+		t.Errorf("the cursor stays in its row, got %s", s.m.agents.Chosen)
 	}
 	s.change(func(n *city.Snapshot) { n.Agents = nil })
 	s.press("r")
@@ -202,7 +202,7 @@ func TestReadOnlyRefusesVerbs(t *testing.T) {
 				continue
 			}
 			verbs++
-			s.m.focus, s.m.pools.chosen, s.m.reader = focus, "worker", nil
+			s.m.focus, s.m.pools.Chosen, s.m.reader = focus, "worker", nil
 			s.out = s.m.perform(a)
 			s.wants()
 			if _, ok := effectOf[attach](s); ok || s.m.choice != nil || s.m.prompt != nil {
@@ -252,7 +252,7 @@ func TestEscNeverLeaves(t *testing.T) {
 			t.Fatal("esc left")
 		}
 	}
-	if s.m.focus != panelAgents || s.m.attention || s.m.agents.filter.active() || s.m.zoomed || len(s.m.agents.marks) > 0 {
+	if s.m.focus != panelAgents || s.m.attention || s.m.agents.Filter.Active() || s.m.zoomed || len(s.m.agents.Marks) > 0 {
 		t.Error("esc did not undo everything")
 	}
 }

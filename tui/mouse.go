@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"gcity/tui/widget"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -190,7 +191,7 @@ func (m *model) tabAt(a *area, x int) (panel, bool) {
 	at := 1
 	for _, t := range m.tabsFor(a.place, a.w) {
 		if n := t.Width(); x >= at && x < at+n {
-			return panel(t.id), true
+			return panel(t.ID), true
 		} else {
 			at += n + 2
 		}
@@ -203,33 +204,33 @@ func (m *model) headed(w, h int) bool { return h-1 >= 8 && w >= 60 && m.h >= 28 
 
 // point puts the cursor on a row of a panel's place; it reports false if there is none.
 func (m *model) point(a *area, row int) bool {
-	move := func(l *list, heads bool) (at int, ok bool) {
+	move := func(l *widget.List, heads bool) (at int, ok bool) {
 		if heads && m.headed(a.w, a.h) {
 			row--
 		}
-		at = l.offset + row
-		return at, row >= 0 && at < len(l.shown)
+		at = l.Offset + row
+		return at, row >= 0 && at < len(l.Shown)
 	}
 	switch a.panel {
 	case panelAgents, panelQuarantine:
 		l := m.list()
 		if at, ok := move(l, a.panel == panelAgents); ok {
-			m.step(at - l.at)
+			m.step(at - l.Cursor)
 			return true
 		}
 	case panelPools:
-		if at, ok := move(&m.pools.list, true); ok {
-			m.step(at - m.pools.list.at)
+		if at, ok := move(&m.pools.List, true); ok {
+			m.step(at - m.pools.List.Cursor)
 			return true
 		}
 	case panelAutomations:
-		if at, ok := move(&m.automations.list, true); ok {
-			m.step(at - m.automations.list.at)
+		if at, ok := move(&m.automations.List, true); ok {
+			m.step(at - m.automations.List.Cursor)
 			return true
 		}
 	case panelWatchdogs:
-		if at, ok := move(&m.watchdogs.list, true); ok {
-			m.step(at - m.watchdogs.list.at)
+		if at, ok := move(&m.watchdogs.List, true); ok {
+			m.step(at - m.watchdogs.List.Cursor)
 			return true
 		}
 	case panelEvents:

@@ -44,21 +44,21 @@ func TestClick(t *testing.T) {
 		s := pooled(t, size[0], size[1])
 		s.change(withAutomations)
 		s.click("flaky ")
-		if s.m.agents.chosen != "flaky" || s.m.focus != panelAgents {
-			t.Errorf("%v: the cursor is on %s", size, s.m.agents.chosen)
+		if s.m.agents.Chosen != "flaky" || s.m.focus != panelAgents {
+			t.Errorf("%v: the cursor is on %s", size, s.m.agents.Chosen)
 		}
 		s.click("2 Pools")
 		if s.m.focus != panelPools {
 			t.Errorf("%v: the focus is on %d", size, s.m.focus)
 		}
 		s.click("triage ")
-		if s.m.pools.chosen != "triage" {
-			t.Errorf("%v: the pool is %s", size, s.m.pools.chosen)
+		if s.m.pools.Chosen != "triage" {
+			t.Errorf("%v: the pool is %s", size, s.m.pools.Chosen)
 		}
 		s.click("4 Automations")
 		s.click("digest")
-		if s.m.focus != panelAutomations || s.m.automations.chosen != "digest" {
-			t.Errorf("%v: the automation is %s", size, s.m.automations.chosen)
+		if s.m.focus != panelAutomations || s.m.automations.Chosen != "digest" {
+			t.Errorf("%v: the automation is %s", size, s.m.automations.Chosen)
 		}
 		s.click("1 Agents")
 		s.click("0 flaky")
@@ -80,12 +80,12 @@ func TestClickBelowAndOutside(t *testing.T) {
 	if s.m.focus != panelEvents || !s.m.events.frozen {
 		t.Error("an event in the right stack is not reached")
 	}
-	focus, chosen := s.m.focus, s.m.agents.chosen
+	focus, chosen := s.m.focus, s.m.agents.Chosen
 	for _, at := range [][2]int{{0, 0}, {199, 59}, {-1, -1}, {500, 500}, {0, 1 << 20}} {
 		s.send(tea.MouseClickMsg{X: at[0], Y: at[1], Button: tea.MouseLeft})
 		s.send(wheel{at[0], at[1], 1})
 	}
-	if s.m.focus != focus || s.m.agents.chosen != chosen {
+	if s.m.focus != focus || s.m.agents.Chosen != chosen {
 		t.Error("a click at nothing does something")
 	}
 }
@@ -93,7 +93,7 @@ func TestClickBelowAndOutside(t *testing.T) {
 func TestDoubleClickOpens(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.doubleClick("builder ")
-	if !s.m.zoomed || s.m.focus != panelPeek || s.m.agents.chosen != "builder" {
+	if !s.m.zoomed || s.m.focus != panelPeek || s.m.agents.Chosen != "builder" {
 		t.Error("an agent's terminal is not zoomed")
 	}
 	s.doubleClick("0 builder")
@@ -160,8 +160,8 @@ func TestWheelIsGathered(t *testing.T) {
 	if waits != 1 || s.m.ui != heard+1 {
 		t.Errorf("500 turns make %d waits and %d messages", waits, s.m.ui-heard)
 	}
-	if l := s.m.agents.list; l.at != len(l.shown)-1 {
-		t.Errorf("the cursor went %d rows", l.at)
+	if l := s.m.agents.List; l.Cursor != len(l.Shown)-1 {
+		t.Errorf("the cursor went %d rows", l.Cursor)
 	}
 	if r.Update(tea.MouseWheelMsg{X: x, Y: y, Button: tea.MouseWheelUp}); r.wheel.notches != -1 {
 		t.Error("the next turn begins anew")
@@ -242,9 +242,9 @@ func TestClickInAQuestion(t *testing.T) {
 		}
 		s.send(tea.MouseClickMsg{X: x, Y: y, Button: tea.MouseLeft})
 		s.wants(city.Restart{Agent: "builder"})
-		chosen := s.m.agents.chosen
+		chosen := s.m.agents.Chosen
 		s.send(tea.MouseClickMsg{X: x, Y: y, Button: tea.MouseLeft}) // the second of a double one
-		if s.m.agents.chosen != chosen || s.m.choice != nil {
+		if s.m.agents.Chosen != chosen || s.m.choice != nil {
 			t.Errorf("%v: a second click goes to what was behind the question", size)
 		}
 		s.press("r")

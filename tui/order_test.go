@@ -25,9 +25,9 @@ func TestSortCyclesAndReverses(t *testing.T) {
 	usual := s.order()
 	by := func(better func(a, b *agentRow) bool) {
 		t.Helper()
-		rows := s.m.agents.list.shown
+		rows := s.m.agents.List.Shown
 		for i := 1; i < len(rows); i++ {
-			if a, b := &s.m.agents.rows[rows[i-1]], &s.m.agents.rows[rows[i]]; better(b, a) {
+			if a, b := &s.m.agents.Rows[rows[i-1]], &s.m.agents.Rows[rows[i]]; better(b, a) {
 				t.Errorf("%s stands before %s", a.name, b.name)
 			}
 		}
@@ -61,7 +61,7 @@ func TestSortedListsStayStill(t *testing.T) {
 	s := demo(t, 200, 60)
 	s.change(measured)
 	s.press("o", "o", "o")
-	chosen, before := s.m.agents.chosen, s.order()
+	chosen, before := s.m.agents.Chosen, s.order()
 	s.change(func(n *city.Snapshot) {
 		for i := range n.Agents {
 			n.Agents[i].Usage = &city.Usage{CPU: float64(-i)}
@@ -74,8 +74,8 @@ func TestSortedListsStayStill(t *testing.T) {
 	if got := s.order(); slices.Equal(got, before) {
 		t.Error("the list is never brought into its order again")
 	}
-	if s.m.agents.chosen != chosen {
-		t.Errorf("the cursor went from %s to %s", chosen, s.m.agents.chosen)
+	if s.m.agents.Chosen != chosen {
+		t.Errorf("the cursor went from %s to %s", chosen, s.m.agents.Chosen)
 	}
 }
 
@@ -83,13 +83,13 @@ func TestSortPoolsAndAutomations(t *testing.T) {
 	s := demo(t, 200, 60)
 	withAll(s)
 	s.press("2", "o")
-	first := s.m.pools.rows[s.m.pools.list.shown[0]]
+	first := s.m.pools.Rows[s.m.pools.List.Shown[0]]
 	if !first.attention(s.m.now) {
 		t.Errorf("%s is %s and stands first by need", first.name, first.state(s.m.now))
 	}
 	s.press("4", "o", "o")
 	s.shows("o:next")
-	rows := s.m.automations.rows
+	rows := s.m.automations.Rows
 	for i := 1; i < len(rows); i++ {
 		a, b := rows[i-1].next, rows[i].next
 		if !b.IsZero() && (a.IsZero() || b.Before(a)) {
@@ -97,7 +97,7 @@ func TestSortPoolsAndAutomations(t *testing.T) {
 		}
 	}
 	s.press("5", "o")
-	if o, _ := s.m.sorting(); o != nil || s.m.agents.order.way != 0 {
+	if o, _ := s.m.sorting(); o != nil || s.m.agents.Order.Way != 0 {
 		t.Error("events are not sorted, and o among them sorts nothing else")
 	}
 }
@@ -127,7 +127,7 @@ func TestTheTopOfAListStaysInView(t *testing.T) {
 		for range rows {
 			s.press("j")
 		}
-		first := s.m.agents.rows[s.m.agents.list.shown[0]].name
+		first := s.m.agents.Rows[s.m.agents.List.Shown[0]].name
 		s.shows(first)
 		s.change(func(n *city.Snapshot) {
 			for i := range n.Agents {
@@ -137,7 +137,7 @@ func TestTheTopOfAListStaysInView(t *testing.T) {
 			}
 		})
 		s.wait(time.Minute)
-		s.shows("it is broken anew", first, s.m.agents.chosen)
+		s.shows("it is broken anew", first, s.m.agents.Chosen)
 		s.change(func(n *city.Snapshot) {
 			for i := range n.Agents {
 				if n.Agents[i].Name == "idle" {

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"gcity/tui/widget"
 	"slices"
 	"strings"
 
@@ -24,7 +25,7 @@ func (m *model) remember(line string) {
 func (m *model) setHistory(lines []string) {
 	m.history = nil
 	for _, line := range lines {
-		m.remember(tidy(line))
+		m.remember(widget.SingleLine(line))
 	}
 }
 
@@ -56,7 +57,7 @@ func (f *finder) recall(history []string, at int) {
 	if at < len(history) {
 		text = history[at]
 	}
-	f.edit = newEntry(text)
+	f.edit = widget.NewEntry(text)
 	f.search()
 	f.past = at
 }
@@ -94,7 +95,7 @@ func (m *model) complete() []effect {
 	if len(lines) == 1 && m.takesMore(common) {
 		common += " "
 	}
-	f.edit = newEntry(common)
+	f.edit = widget.NewEntry(common)
 	m.typedInFinder()
 	return nil
 }
@@ -162,7 +163,7 @@ func (m *model) textItem(c *verb, line string) item {
 // openPaletteAt opens the palette with a text that goes on.
 func (m *model) openPaletteAt(text string) []effect {
 	m.openFinder(true)
-	m.finder.edit = newEntry(text)
+	m.finder.edit = widget.NewEntry(text)
 	m.finder.search()
 	return nil
 }

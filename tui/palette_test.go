@@ -58,7 +58,7 @@ func TestPaletteVerbsWithNames(t *testing.T) {
 			}
 			s.press(c.keys...)
 			s.wants(c.want...)
-			if !s.m.agents.marks["builder"] {
+			if !s.m.agents.Marks["builder"] {
 				t.Errorf("%q: another agent's mark is gone", c.line)
 			}
 		}
@@ -94,16 +94,16 @@ func TestPaletteGoesThere(t *testing.T) {
 	s.change(withAutomations)
 	s.press("/", "z", "enter", "!")
 	s.line("goto worker-3", "enter")
-	if s.m.agents.chosen != "worker-3" || s.m.focus != panelAgents || !s.m.visible("worker-3") {
-		t.Errorf("the cursor is on %s", s.m.agents.chosen)
+	if s.m.agents.Chosen != "worker-3" || s.m.focus != panelAgents || !s.m.visible("worker-3") {
+		t.Errorf("the cursor is on %s", s.m.agents.Chosen)
 	}
 	s.line("goto triage", "enter") // triage-1 begins with it too
-	if s.m.focus != panelPools || s.m.pools.chosen != "triage" {
-		t.Errorf("the cursor is on pool %s", s.m.pools.chosen)
+	if s.m.focus != panelPools || s.m.pools.Chosen != "triage" {
+		t.Errorf("the cursor is on pool %s", s.m.pools.Chosen)
 	}
 	s.line("goto digest", "enter")
-	if s.m.focus != panelAutomations || s.m.automations.chosen != "digest" {
-		t.Errorf("the cursor is on automation %s", s.m.automations.chosen)
+	if s.m.focus != panelAutomations || s.m.automations.Chosen != "digest" {
+		t.Errorf("the cursor is on automation %s", s.m.automations.Chosen)
 	}
 	s.line("details worker-1", "enter")
 	s.shows("gc-214 fix the flaky retry test", "command")
@@ -120,8 +120,8 @@ func TestPaletteHistory(t *testing.T) {
 	s.press(":", "up", "up")
 	s.shows(": goto worker-2")
 	s.press("up", "enter")
-	if s.m.agents.chosen != "worker-2" {
-		t.Errorf("the cursor is on %s", s.m.agents.chosen)
+	if s.m.agents.Chosen != "worker-2" {
+		t.Errorf("the cursor is on %s", s.m.agents.Chosen)
 	}
 	s.press(":", "up", "down")
 	if text := s.m.finder.edit.String(); text != "" {
@@ -198,8 +198,8 @@ func TestEnterRunsWhatIsCalledSo(t *testing.T) {
 	s.wants(city.Fire{Automation: "release-prod", By: "operator"})
 	s.line("goto worker-2", "enter") // looking is harmless, and runs by its beginning
 	s.line("goto chat", "enter")
-	if s.m.agents.chosen != "chatty" {
-		t.Errorf("the cursor is on %s", s.m.agents.chosen)
+	if s.m.agents.Chosen != "chatty" {
+		t.Errorf("the cursor is on %s", s.m.agents.Chosen)
 	}
 	s.press("?")
 	s.typeIn("empty")
@@ -230,7 +230,7 @@ func TestReadOnlyHidesVerbs(t *testing.T) {
 	s.wants()
 	s.shows("cannot restart idle: this control room is read-only")
 	s.line("goto worker-2", "enter")
-	if s.m.agents.chosen != "worker-2" {
+	if s.m.agents.Chosen != "worker-2" {
 		t.Error("looking is not refused")
 	}
 }

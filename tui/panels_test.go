@@ -2,6 +2,7 @@ package tui
 
 import (
 	"gcity/tui/tuitest"
+	"gcity/tui/widget"
 
 	"fmt"
 	"slices"
@@ -22,8 +23,8 @@ func TestFilterFollowsTyping(t *testing.T) {
 	}
 	s.press("enter")
 	s.shows("/shop/", "3 of 12")
-	if !s.m.visible(s.m.agents.chosen) {
-		t.Errorf("the selected agent %s is hidden", s.m.agents.chosen)
+	if !s.m.visible(s.m.agents.Chosen) {
+		t.Errorf("the selected agent %s is hidden", s.m.agents.Chosen)
 	}
 	s.press("esc")
 	if len(s.order()) != 12 {
@@ -42,7 +43,7 @@ func TestFilterTerms(t *testing.T) {
 		"rig:shop": true, "pool:x": false, "name:shop/": true, "name:rev": false, "!": true, "~": true, "state:": true,
 		"provider:tm": true, "provider:pty": false, "tmux": false, "attached": true, "~attached": false,
 	} {
-		f := parseFilter(text)
+		f := widget.ParseFilter(text)
 		if got := row.passes(&f); got != want {
 			t.Errorf("%q: %v", text, got)
 		}
@@ -322,7 +323,7 @@ func TestHostileTextStaysText(t *testing.T) {
 	})
 	s.hear(news{
 		events: []events.Event{{Seq: 900, Type: evil, Subject: evil, Message: evil, Actor: evil, Payload: []byte(evil)}},
-		pane:   &paneNews{agent: "prober", text: allPlain(evil), problem: evil},
+		pane:   &paneNews{agent: "prober", text: widget.AllPlain(evil), problem: evil},
 	})
 	work := []beads.Bead{{ID: evil, Title: evil, Type: evil, Status: beads.StatusOpen, Assignee: evil, ParentID: evil, Ref: evil, Needs: []string{evil},
 		Description: evil, Labels: []string{city.PoolLabel + evil}, Metadata: map[string]string{evil: evil}}}

@@ -7,6 +7,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"gcity/internal/screen"
+	"gcity/tui/widget"
 )
 
 // peek is the pane: an agent's terminal, or what a run prints, as it is now, or, once scrolled, as it was when scrolling began.
@@ -32,7 +33,7 @@ type peek struct {
 	seek lookup
 
 	judged judged
-	crops  crops
+	crops  widget.RowCache
 }
 
 // judged is what was said last of whether a screen is a full-screen program's: it is asked more often than it changes.
@@ -117,7 +118,8 @@ func (p *peek) recent(n int, cursor bool) picture {
 	if shot.Cursor && !p.news.ended && shot.Y < len(shot.Lines) {
 		at = shot.Y
 		if cursor {
-			shot.Lines[at] = over(shot.Lines[at], stretch{shot.X, shot.X + 1, inverse})
+			shot.Lines[at] = widget.Overlay(shot.Lines[at],
+				widget.Stretch{From: shot.X, To: shot.X + 1, On: inverse})
 		}
 	}
 	if p.judged.full {
@@ -243,10 +245,10 @@ func (p *peek) wraps() bool { return p.wrap || p.fit }
 
 // height is how many rows a line takes.
 func (p *peek) height(l paneLine, w int) int {
-	if l.rule != "" || !p.wraps() || width(l.text) <= w {
+	if l.rule != "" || !p.wraps() || widget.Width(l.text) <= w {
 		return 1
 	}
-	return len(chop(l.text, w))
+	return len(widget.HardWrap(l.text, w))
 }
 
 // window returns what is to be seen in h rows of w columns, at most so many; the texts may be wider.
@@ -276,7 +278,7 @@ func (p *peek) window(w, h int) []paneLine {
 			rows = append(rows, l)
 			continue
 		}
-		parts := chop(l.text, w)
+		parts := widget.HardWrap(l.text, w)
 		if i == 0 {
 			parts = parts[min(at.row, len(parts)-1):]
 		}
@@ -297,7 +299,7 @@ func (p *peek) panned(rows []paneLine) []paneLine {
 	}
 	out := slices.Clone(rows)
 	for i := range out {
-		out[i].text = from(out[i].text, p.x)
+		out[i].text = widget.SkipColumns(out[i].text, p.x)
 	}
 	return out
 }
@@ -320,7 +322,7 @@ func (p *peek) sideways(n, w int) {
 		s.lines = tail(s.lines, usualRows)
 	}
 	for _, l := range s.lines {
-		widest = max(widest, width(l.text))
+		widest = max(widest, widget.Width(l.text))
 	}
 	p.x = max(0, min(p.x+n, widest-w))
 }

@@ -5,43 +5,46 @@ import (
 	"strings"
 
 	"gcity/themes"
+	"gcity/tui/widget"
 )
 
 // peekPanel draws the pane.
-func (m *model) peekPanel(w, h int, focus bool, tabs []tab) []string {
-	key := panelKey{w: w, h: h, focus: focus, data: m.peek.version, rows: m.agents.version, ui: m.ui}
+func (m *model) peekPanel(w, h int, focus bool, tabs []widget.Tab) []string {
+	key := widget.CacheKey{W: w, H: h, Focus: focus, Data: m.peek.version, Rows: m.agents.Version,
+		UI: m.ui}
 	if m.showsRun() {
-		key.rows, key.second = m.automations.version, m.now.Unix()
-		return m.cache[panelPeek].lines(key, func() []string { return m.drawRun(w, h, focus, tabs) })
+		key.Rows, key.Second = m.automations.Version, m.now.Unix()
+		return m.cache[panelPeek].Lines(key, func() []string { return m.drawRun(w, h, focus, tabs) })
 	}
-	return m.cache[panelPeek].lines(key, func() []string { return m.drawPeek(w, h, focus, tabs) })
+	return m.cache[panelPeek].Lines(key, func() []string { return m.drawPeek(w, h, focus, tabs) })
 }
 
-func (m *model) drawPeek(w, h int, focus bool, tabs []tab) []string {
-	lines := append(make([]string, 0, h), m.look.rule(w, focus, tabs, m.peekNote()))
+func (m *model) drawPeek(w, h int, focus bool, tabs []widget.Tab) []string {
+	lines := append(make([]string, 0, h), m.look.Title(w, focus, tabs, m.peekNote()))
 	row := m.selected()
 	switch {
 	case row == nil:
-		return fillRows(append(lines, m.look.note("The selected agent's terminal appears here.", w)), w, h)
+		return widget.FillRows(append(lines,
+			m.look.Note("The selected agent's terminal appears here.", w)), w, h)
 	case m.peek.news.agent != row.name:
-		return fillRows(lines, w, h)
+		return widget.FillRows(lines, w, h)
 	case m.peek.news.screen == nil && len(m.peek.news.text) == 0:
-		lines = append(lines, m.look.notes(w, m.nothingSeen(row))...)
+		lines = append(lines, m.look.Notes(w, m.nothingSeen(row))...)
 		if row.keeps() {
 			lines = append(lines, m.keptLine(row, w))
 		}
-		return fillRows(lines, w, h)
+		return widget.FillRows(lines, w, h)
 	}
 	room := m.peekRows(h)
-	cropped := m.peek.crops.rows(w - 1)
+	cropped := m.peek.crops.Cropper(w - 1)
 	for _, l := range m.peek.window(w-1, room) {
 		lines = append(lines, " "+m.paneRow(l, w-1, cropped))
 	}
-	lines = fillRows(lines, w, room+1)
+	lines = widget.FillRows(lines, w, room+1)
 	if room < h-1 {
 		lines = append(lines, m.keptLine(row, w))
 	}
-	return fillRows(lines, w, h)
+	return widget.FillRows(lines, w, h)
 }
 
 // paneRow is a row of a terminal, or a rule across the pane.
@@ -49,12 +52,12 @@ func (m *model) paneRow(l paneLine, w int, cropped func(string) string) string {
 	if l.rule == "" {
 		return cropped(l.text)
 	}
-	out := line{look: &m.look}
-	thin := m.look.glyph.Thin
-	out.add(themes.Rule, strings.Repeat(thin, 2)+" ")
-	out.add(themes.Accent, cut(l.rule, w-5, m.look.glyph.More))
-	out.add(themes.Rule, " "+strings.Repeat(thin, max(0, w-out.used-1)))
-	return crop(out.String(), w)
+	out := widget.Line{Styles: &m.look}
+	thin := m.look.Glyphs.Thin
+	out.Add(themes.Rule, strings.Repeat(thin, 2)+" ")
+	out.Add(themes.Accent, widget.Cut(l.rule, w-5, m.look.Glyphs.More))
+	out.Add(themes.Rule, " "+strings.Repeat(thin, max(0, w-out.Width-1)))
+	return widget.Crop(out.String(), w)
 }
 
 // paneRoom is how much of the pane is terminal: columns and rows; as much as the screen where it is hidden.
@@ -87,16 +90,16 @@ func (r *agentRow) keeps() bool { return !r.running && r.exit != nil && r.exit.F
 
 // keptLine says where an ended agent's output is kept.
 func (m *model) keptLine(r *agentRow, w int) string {
-	l := line{look: &m.look}
-	l.add(themes.Dim, cut(" kept in "+plain(r.exit.File), w, m.look.glyph.More))
-	return l.close(w)
+	l := widget.Line{Styles: &m.look}
+	l.Add(themes.Dim, widget.Cut(" kept in "+widget.Plain(r.exit.File), w, m.look.Glyphs.More))
+	return l.Fill(w)
 }
 
 // nothingSeen says why the pane is empty.
 func (m *model) nothingSeen(r *agentRow) string {
 	switch {
 	case m.peek.news.problem != "" && r.running:
-		return "Nothing to see: " + plain(m.peek.news.problem)
+		return "Nothing to see: " + widget.Plain(m.peek.news.problem)
 	case !r.running:
 		return fmt.Sprintf("%s is %s and has left no output.", r.shown, inState(r.state))
 	}
@@ -104,16 +107,16 @@ func (m *model) nothingSeen(r *agentRow) string {
 }
 
 // peekTab is the pane's title: whose terminal it is, and what of it.
-func (m *model) peekTab() tab {
+func (m *model) peekTab() widget.Tab {
 	if m.showsRun() {
 		return m.runTab()
 	}
-	t := tab{key: "0", name: "Peek"}
+	t := widget.Tab{Key: "0", Name: "Peek"}
 	row := m.selected()
 	if row == nil {
 		return t
 	}
-	t.name = row.shown
+	t.Name = row.shown
 	n := &m.peek.news
 	if n.agent != row.name {
 		return t
@@ -132,14 +135,14 @@ func (m *model) peekTab() tab {
 		extra = append(extra, "following")
 	}
 	extra = m.viewOfPane(extra)
-	t.extra = strings.Join(extra, "  ")
+	t.Extra = strings.Join(extra, "  ")
 	return t
 }
 
 // soughtInPane adds what is searched for to the pane's title, and which of the places found one is at.
-func (m *model) soughtInPane(t *tab, extra []string) []string {
+func (m *model) soughtInPane(t *widget.Tab, extra []string) []string {
 	if s := &m.peek.seek; s.re != nil {
-		t.search = "/" + cut(s.text, 24, m.look.glyph.More)
+		t.Search = "/" + widget.Cut(s.text, 24, m.look.Glyphs.More)
 		switch {
 		case len(s.hits) > 0:
 			more := ""
@@ -193,7 +196,7 @@ func (m *model) peekNote() string {
 	if row.running && row.session != nil {
 		switch n := row.session.Viewers; {
 		case n > 0:
-			parts = append(parts, count(n, "viewer"))
+			parts = append(parts, widget.Count(n, "viewer"))
 		case row.session.Attached:
 			parts = append(parts, "attached")
 		}
@@ -201,7 +204,7 @@ func (m *model) peekNote() string {
 	if !row.running && row.exit != nil {
 		parts = append(parts, lastExit(row.exit))
 	}
-	return strings.Join(parts, " "+m.look.glyph.Dot+" ")
+	return strings.Join(parts, " "+m.look.Glyphs.Dot+" ")
 }
 
 // watching is what the pane should show now.
@@ -230,5 +233,5 @@ func (m *model) field(name, value string) string {
 	if value == "" {
 		value = "-"
 	}
-	return m.look.paint(themes.Dim, fit(name, fieldWidth, "")) + value
+	return m.look.Paint(themes.Dim, widget.Fit(name, fieldWidth, "")) + value
 }

@@ -10,6 +10,7 @@ import (
 
 	"gcity/internal/detach"
 	"gcity/themes"
+	"gcity/tui/widget"
 )
 
 // Person is what belongs to whoever sits in front of the screen. It may change while the room is open; nothing in it is
@@ -106,7 +107,8 @@ func (m *model) reread(p Person) {
 		m.relist()
 	}
 	if n := len(p.Problems) + len(m.unbound); n > 0 {
-		m.complain(fmt.Sprintf("the preferences were read anew, with %s; %s shows all", count(n, "mistake"), m.keys.keyOf("city.details")))
+		m.complain(fmt.Sprintf("the preferences were read anew, with %s; %s shows all",
+			widget.Count(n, "mistake"), m.keys.keyOf("city.details")))
 		return
 	}
 	m.say("the preferences were read anew")
@@ -119,7 +121,8 @@ func (m *model) mistakes() []string {
 		all = append(all, "preferences: "+severally(p))
 	}
 	if name := m.cityTheme(); name != "" && m.themeCalled(name) == nil && name != AutoTheme {
-		all = append(all, fmt.Sprintf("city.toml asks for the theme %q, which is not here", plain(name)))
+		all = append(all, fmt.Sprintf("city.toml asks for the theme %q, which is not here",
+			widget.Plain(name)))
 	}
 	return all
 }
@@ -144,9 +147,9 @@ func (m *model) relook() {
 		glyphs = themes.ASCII()
 	}
 	m.theme, m.ascii = t, ascii
-	m.look = newLook(t, glyphs)
+	m.look = widget.NewStyles(t, glyphs)
 	m.ui++
-	m.cache = [panels]cached{}
+	m.cache = [panels]widget.Cache{}
 }
 
 // glance asks how bright the terminal is. Nobody waits for the answer: it may never come.
@@ -211,8 +214,8 @@ func themeActions(all []themes.Theme) []action {
 	}
 	actions := []action{choose(AutoTheme, "theme: dark or light, as the terminal is")}
 	for i := range all {
-		does := "theme: " + plain(all[i].Name)
-		if d := plain(all[i].Description); d != "" {
+		does := "theme: " + widget.Plain(all[i].Name)
+		if d := widget.Plain(all[i].Description); d != "" {
 			does += ", " + d
 		}
 		actions = append(actions, choose(all[i].Name, does))
@@ -231,9 +234,10 @@ func needColours(m *model) string {
 func (m *model) tryTheme(name string) {
 	m.tried = name
 	m.relook()
-	said := fmt.Sprintf("the theme is %s", plain(name))
+	said := fmt.Sprintf("the theme is %s", widget.Plain(name))
 	if m.person.File != "" { // the file first: narrow screens cut the end
-		said = fmt.Sprintf("theme = %q in %s keeps it; else it is so until you leave", plain(name), plain(m.person.File))
+		said = fmt.Sprintf("theme = %q in %s keeps it; else it is so until you leave",
+			widget.Plain(name), widget.Plain(m.person.File))
 	}
 	m.say(said)
 }

@@ -11,6 +11,7 @@ import (
 	"gcity/city"
 	"gcity/internal/detach"
 	"gcity/themes"
+	"gcity/tui/widget"
 )
 
 // The person's theme counts before the city's, the city's before the usual one; none of them without colours.
@@ -143,8 +144,8 @@ func TestSignboard(t *testing.T) {
 	before := s.m.draw().lines[0]
 	s.change(func(n *city.Snapshot) { n.Console.Colour = "5" })
 	after := s.m.draw().lines[0]
-	if before == after || !strings.Contains(after, "35") || width(after) != 120 {
-		t.Errorf("the header with a colour, %d columns: %q", width(after), after)
+	if before == after || !strings.Contains(after, "35") || widget.Width(after) != 120 {
+		t.Errorf("the header with a colour, %d columns: %q", widget.Width(after), after)
 	}
 	s.change(func(n *city.Snapshot) { n.Console.Colour = "\x1b[2J" })
 	if got := s.m.draw().lines[0]; strings.Contains(got, "2J") {
@@ -186,9 +187,10 @@ func TestChosenColumns(t *testing.T) {
 			if len(c) == 0 {
 				t.Fatalf("%d columns: nothing is left of %v", w, names)
 			}
-			for i := range s.m.agents.rows {
-				if line := s.m.ownLine(&s.m.agents.rows[i], c, w, rowState{}); width(line) != w {
-					t.Fatalf("%v in %d columns: %d wide, %q", names, w, width(line), line)
+			for i := range s.m.agents.Rows {
+				if line := s.m.ownLine(&s.m.agents.Rows[i], c, w,
+					widget.RowState{}); widget.Width(line) != w {
+					t.Fatalf("%v in %d columns: %d wide, %q", names, w, widget.Width(line), line)
 				}
 			}
 		}

@@ -7,6 +7,7 @@ import (
 
 	"gcity/city"
 	"gcity/themes"
+	"gcity/tui/widget"
 )
 
 // Plan is what a configuration would change, were it in force now.
@@ -99,7 +100,7 @@ func (m *model) planLines(p *Plan, all bool) []string {
 	}
 	room := 0
 	for i := range rows {
-		room = max(room, width(plain(rows[i].What)))
+		room = max(room, widget.Width(widget.Plain(rows[i].What)))
 	}
 	var lines []string
 	for i := range rows {
@@ -112,27 +113,29 @@ func (m *model) planLines(p *Plan, all bool) []string {
 	case still == len(p.Changes):
 		lines = append(lines, "It changes no agent.")
 	case still > 0 && !all:
-		lines = append(lines, m.look.paint(themes.Dim, count(still, "agent")+" besides: nothing"))
+		lines = append(lines, m.look.Paint(themes.Dim,
+			widget.Count(still, "agent")+" besides: nothing"))
 	}
 	for _, note := range p.Notes {
-		for _, part := range plainLines(note) {
-			lines = append(lines, m.look.paint(themes.Warn, m.look.glyph.Alert+" "+part))
+		for _, part := range widget.PlainLines(note) {
+			lines = append(lines, m.look.Paint(themes.Warn, m.look.Glyphs.Alert+" "+part))
 		}
 	}
 	return lines
 }
 
 func (m *model) planLine(r *planRow, room int) string {
-	who := plain(r.Agent)
+	who := widget.Plain(r.Agent)
 	if r.members > 0 {
-		who = fmt.Sprintf("%s"+glue+"(%d"+glue+"members)", plain(r.Pool), r.members)
+		who = fmt.Sprintf("%s"+widget.NBSP+"(%d"+widget.NBSP+"members)", widget.Plain(r.Pool),
+			r.members)
 	}
-	what := plain(r.What)
+	what := widget.Plain(r.What)
 	if what == "none" {
 		what = "-"
 	}
-	text := m.look.paint(changeToken(r.What), fit(what, room, "")) + "  " + who
-	if why := strings.TrimSpace(plain(r.Why)); why != "" {
+	text := m.look.Paint(changeToken(r.What), widget.Fit(what, room, "")) + "  " + who
+	if why := strings.TrimSpace(widget.Plain(r.Why)); why != "" {
 		text += ": " + why
 	}
 	return text
@@ -142,14 +145,17 @@ func (m *model) planLine(r *planRow, room int) string {
 func (m *model) askEnforce(e edited, again, drop answer) {
 	yes := answer{key: "y", title: "yes, put it into force", do: func(m *model) []effect {
 		m.draft = nil
-		return []effect{enforce{id: m.begin("putting the configuration into force " + m.look.glyph.More), draft: e.draft, data: e.data}}
+		return []effect{enforce{id: m.begin("putting the configuration into force " + m.look.Glyphs.More), draft: e.draft, data: e.data}}
 	}}
 	answers := []answer{yes, again, drop}
 	if len(e.plan.Changes) > 0 {
 		read := answer{key: "d", title: "read what becomes of each agent", safe: true, do: func(m *model) []effect {
 			m.judged = &e // it is asked again behind the text
 			m.reader = &reader{title: "What the edited configuration changes",
-				lines: func(m *model, w int) []string { return wrapAll(m.planLines(&e.plan, true), w) }}
+				lines: func(m *model,
+					w int) []string {
+					return widget.WrapAll(m.planLines(&e.plan, true), w)
+				}}
 			return nil
 		}}
 		answers = []answer{yes, read, again, drop}

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"gcity/tui/widget"
 	"slices"
 	"strings"
 	"testing"
@@ -17,7 +18,7 @@ func TestPlanOfAnEdit(t *testing.T) {
 	s.m.editedConfig(edited{draft: &draft{path: "/x/.gc/edit-1.toml"}, data: []byte("new"), plan: editPlan()})
 	var said []string
 	for _, l := range s.m.choice.body {
-		said = append(said, strings.ReplaceAll(ansi.Strip(l), glue, " "))
+		said = append(said, strings.ReplaceAll(ansi.Strip(l), widget.NBSP, " "))
 	}
 	want := []string{
 		"stop     idle: not in the configuration",

@@ -8,11 +8,12 @@ import (
 
 	"gcity/city"
 	"gcity/themes"
+	"gcity/tui/widget"
 )
 
 // poolDetails is everything known of a pool: where its size comes from, what its check said, who is in it.
 func (m *model) poolDetails(name string) []string {
-	r := m.pools.find(name)
+	r := m.pools.Find(name)
 	p, ok := m.snap.Pool(name)
 	if r == nil || !ok {
 		return []string{"This pool is no longer part of the city."}
@@ -20,9 +21,9 @@ func (m *model) poolDetails(name string) []string {
 	state := r.state(m.now)
 	sign, token := poolSign(&m.look, state)
 	lines := []string{
-		m.field("state", m.look.paint(token, sign+" "+string(state))),
+		m.field("state", m.look.Paint(token, sign+" "+string(state))),
 		m.field("size", r.sizes()+fmt.Sprintf(", at least %d, at most %d", r.min, r.max)),
-		m.field("why", r.reason+", since "+clock(r.since, m.now)),
+		m.field("why", r.reason+", since "+widget.Clock(r.since, m.now)),
 	}
 	if r.override != nil {
 		lines = append(lines, m.field("by hand", fmt.Sprintf("%d, whatever the check says; %s, then auto, gives it back to the check", *r.override, m.keys.keyOf("pool.scale"))))
@@ -33,16 +34,16 @@ func (m *model) poolDetails(name string) []string {
 	lines = append(lines, m.checkFields(r)...)
 	wait := "it is waited for without end"
 	if r.timeout > 0 {
-		wait = "it is ended after " + span(r.timeout)
+		wait = "it is ended after " + widget.Duration(r.timeout)
 	}
 	lines = append(lines, m.field("drain", "a member that has to go is told to finish; "+wait))
 	if p.Description != "" {
-		lines = append(lines, m.field("about", plain(p.Description)))
+		lines = append(lines, m.field("about", widget.Plain(p.Description)))
 	}
 	if r.rig != "" {
 		lines = append(lines, m.field("rig", m.rigText(r.rig)))
 	}
-	lines = append(lines, m.field("declared", m.declaredText(p.Source, p.Patched)), "", m.look.paint(themes.Title, "Members"))
+	lines = append(lines, m.field("declared", m.declaredText(p.Source, p.Patched)), "", m.look.Paint(themes.Title, "Members"))
 	lines = append(lines, m.memberLines(name)...)
 	return append(lines, m.decisions(p.Decisions)...)
 }
@@ -53,7 +54,7 @@ func (r *poolRow) sizes() string { return fmt.Sprintf("%d of %d wanted", r.size,
 // checkFields are the check, what came of it, and the end of what it printed.
 func (m *model) checkFields(r *poolRow) []string {
 	c := &r.check
-	command := plain(c.Command)
+	command := widget.Plain(c.Command)
 	if command == "" {
 		command = "none: the pool's open work is counted"
 	}
@@ -62,12 +63,12 @@ func (m *model) checkFields(r *poolRow) []string {
 		result += "; it took " + c.Took.Round(time.Millisecond).String()
 	}
 	if c.Problem != "" {
-		result = m.look.paint(themes.Bad, result)
+		result = m.look.Paint(themes.Bad, result)
 	}
 	lines := []string{m.field("check", command), m.field("result", result)}
 	label := "output"
 	for _, text := range strings.Split(strings.TrimRight(c.Output, "\n"), "\n") {
-		if text = plain(text); text != "" {
+		if text = widget.Plain(text); text != "" {
 			lines = append(lines, m.field(label, text))
 			label = ""
 		}
@@ -78,8 +79,8 @@ func (m *model) checkFields(r *poolRow) []string {
 // members are a pool's agents, as a person counts them.
 func (m *model) members(name string) []*agentRow {
 	var all []*agentRow
-	for i := range m.agents.rows {
-		if r := &m.agents.rows[i]; r.pool == name {
+	for i := range m.agents.Rows {
+		if r := &m.agents.Rows[i]; r.pool == name {
 			all = append(all, r)
 		}
 	}
@@ -91,34 +92,36 @@ func (m *model) members(name string) []*agentRow {
 func (m *model) memberLines(name string) []string {
 	members := m.members(name)
 	if len(members) == 0 {
-		return []string{m.look.paint(themes.Dim, "None.")}
+		return []string{m.look.Paint(themes.Dim, "None.")}
 	}
 	longest := 0
 	for _, r := range members {
-		longest = max(longest, width(r.shown))
+		longest = max(longest, widget.Width(r.shown))
 	}
 	lines := make([]string, len(members))
 	for i, r := range members {
 		sign, token := agentSign(&m.look, r.state)
 		text := r.why
-		if e := m.ends(r).full; e != "" {
-			text += " " + m.look.glyph.Dot + " " + e
+		if e := m.ends(r).Full; e != "" {
+			text += " " + m.look.Glyphs.Dot + " " + e
 		}
-		lines[i] = m.look.paint(token, fit(sign+" "+string(r.state), stateWidth+2, "")) + "  " + fit(r.shown, longest, "") + "  " +
-			right(age(m.now.Sub(r.since)), 4, "") + "  " + text
+		lines[i] = m.look.Paint(token, widget.Fit(sign+" "+string(r.state), stateWidth+2, "")) +
+			"  " + widget.Fit(r.shown, longest, "") + "  " +
+			widget.FitRight(widget.Age(m.now.Sub(r.since)), 4, "") + "  " + text
 	}
 	return lines
 }
 
 // poolStrip is a pool in a few lines, beside the lists.
 func (m *model) poolStrip(r *poolRow, w int) []string {
-	dot := " " + m.look.glyph.Dot + " "
-	lines := []string{m.look.rule(w, false, []tab{{name: "pool " + r.shown, active: true}}, r.source)}
+	dot := " " + m.look.Glyphs.Dot + " "
+	lines := []string{m.look.Title(w, false, []widget.Tab{{Name: "pool " + r.shown, Active: true}},
+		r.source)}
 	row := func(k themes.Token, text string) {
-		l := line{look: &m.look}
-		l.space(1)
-		l.add(k, cut(text, w-2, m.look.glyph.More))
-		lines = append(lines, crop(l.close(w), w))
+		l := widget.Line{Styles: &m.look}
+		l.Space(1)
+		l.Add(k, widget.Cut(text, w-2, m.look.Glyphs.More))
+		lines = append(lines, widget.Crop(l.Fill(w), w))
 	}
 	state := r.state(m.now)
 	sign, token := poolSign(&m.look, state)
@@ -141,7 +144,7 @@ func (m *model) poolStrip(r *poolRow, w int) []string {
 	}
 	if n := len(p.Decisions); n > 0 {
 		d := &p.Decisions[n-1]
-		row(themes.Dim, "last decision: "+plain(d.What)+", "+plain(d.Why))
+		row(themes.Dim, "last decision: "+widget.Plain(d.What)+", "+widget.Plain(d.Why))
 	}
 	return lines
 }
@@ -150,7 +153,7 @@ func (m *model) poolStrip(r *poolRow, w int) []string {
 func lastLine(text string) string {
 	lines := strings.Split(text, "\n")
 	for i := len(lines) - 1; i >= 0; i-- {
-		if s := strings.TrimSpace(plain(lines[i])); s != "" {
+		if s := strings.TrimSpace(widget.Plain(lines[i])); s != "" {
 			return s
 		}
 	}

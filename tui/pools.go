@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"gcity/city"
+	"gcity/tui/widget"
 )
 
 // poolState is how a pool is, in a word.
@@ -43,14 +44,16 @@ type poolRow struct {
 }
 
 func newPoolRow(p *city.Pool) poolRow {
-	r := poolRow{name: p.Name, shown: plain(p.Name), rig: p.Rig, size: p.Size, desired: p.Desired, min: p.Min, max: p.Max,
-		reason: plain(p.Reason), since: p.Since, override: p.Override, check: p.Check, timeout: p.Timeout, source: plain(p.Source)}
-	r.check.Problem = plain(p.Check.Problem)
+	r := poolRow{name: p.Name, shown: widget.Plain(p.Name), rig: p.Rig, size: p.Size,
+		desired: p.Desired, min: p.Min, max: p.Max,
+		reason: widget.Plain(p.Reason), since: p.Since, override: p.Override, check: p.Check,
+		timeout: p.Timeout, source: widget.Plain(p.Source)}
+	r.check.Problem = widget.Plain(p.Check.Problem)
 	for _, name := range p.Draining {
-		r.draining = append(r.draining, plain(name))
+		r.draining = append(r.draining, widget.Plain(name))
 	}
 	if p.Suspended {
-		if r.suspended = suspendedBy(plain(p.SuspendedReason)); r.suspended == "" {
+		if r.suspended = suspendedBy(widget.Plain(p.SuspendedReason)); r.suspended == "" {
 			r.suspended = "suspended"
 		}
 	}
@@ -90,33 +93,33 @@ func (r *poolRow) attention(now time.Time) bool {
 
 // pools are the city's pools in the order of the list, and the cursor among them.
 type pools struct {
-	table[poolRow, *poolRow]
+	widget.Table[poolRow, *poolRow]
 }
 
 func (r *poolRow) Key() string { return r.name }
 
 // update takes a snapshot's pools. With still set the known ones keep their order.
 func (p *pools) update(all []city.Pool, now time.Time, still bool) {
-	p.version++
+	p.Version++
 	rows := make([]poolRow, 0, len(all))
 	for i := range all {
 		row := newPoolRow(&all[i])
 		if row.lacks() {
 			row.lacking = now
-			if old := p.find(row.name); old != nil && old.lacks() {
+			if old := p.Find(row.name); old != nil && old.lacks() {
 				row.lacking = old.lacking
 			}
 		}
 		rows = append(rows, row)
 	}
-	p.rows = arrange(rows, p.rows, (*poolRow).Key, p.rank(now), still)
+	p.Rows = widget.Arrange(rows, p.Rows, (*poolRow).Key, p.rank(now), still)
 }
 
 // ills counts what the Pools title says: pools whose check fails, and pools short of members.
 func (p *pools) ills(now time.Time) string {
 	failing, short := 0, 0
-	for i := range p.rows {
-		switch p.rows[i].state(now) {
+	for i := range p.Rows {
+		switch p.Rows[i].state(now) {
 		case poolFailing:
 			failing++
 		case poolShort:

@@ -7,23 +7,24 @@ import (
 	"time"
 
 	"gcity/themes"
+	"gcity/tui/widget"
 )
 
 // poolSign is the glyph and the token of a pool's state; the word stands beside it.
-func poolSign(l *look, s poolState) (string, themes.Token) {
+func poolSign(l *widget.Styles, s poolState) (string, themes.Token) {
 	switch s {
 	case poolFailing:
-		return l.glyph.Failed, themes.Bad
+		return l.Glyphs.Failed, themes.Bad
 	case poolShort:
-		return l.glyph.Alert, themes.Warn
+		return l.Glyphs.Alert, themes.Warn
 	case poolGrowing:
-		return l.glyph.Starting, themes.Busy
+		return l.Glyphs.Starting, themes.Busy
 	case poolShrinking:
-		return l.glyph.Leaving, themes.Busy
+		return l.Glyphs.Leaving, themes.Busy
 	case poolSuspended:
-		return l.glyph.Suspended, themes.Off
+		return l.Glyphs.Suspended, themes.Off
 	}
-	return l.glyph.Running, themes.Good
+	return l.Glyphs.Running, themes.Good
 }
 
 const poolStateWidth = 9 // "suspended"
@@ -34,11 +35,12 @@ type poolColumns struct{ state, name, size, bounds, why, gap int }
 func (m *model) poolColumns(w int) poolColumns {
 	c := poolColumns{state: poolStateWidth + 2, name: 6, size: 4, bounds: 7, gap: 2}
 	longest, need := 0, 0
-	for _, i := range m.pools.list.shown {
-		r := &m.pools.rows[i]
+	for _, i := range m.pools.List.Shown {
+		r := &m.pools.Rows[i]
 		why, _ := r.why(m.now)
-		longest, need = max(longest, width(r.shown)), max(need, width(why)+3+width(r.leaving().brief))
-		c.name = max(c.name, width(r.shown))
+		longest, need = max(longest, widget.Width(r.shown)),
+			max(need, widget.Width(why)+3+widget.Width(r.leaving().Brief))
+		c.name = max(c.name, widget.Width(r.shown))
 		c.size, c.bounds = max(c.size, len(r.sizeText())), max(c.bounds, len(r.bounds()))
 	}
 	c.name = min(c.name, max(8, min(28, w/4)))
@@ -74,17 +76,19 @@ func (r *poolRow) sizeText() string { return fmt.Sprintf("%d/%d", r.size, r.desi
 func (r *poolRow) bounds() string { return fmt.Sprintf("%d-%d", r.min, r.max) }
 
 // poolsPanel draws the list; with tabs it shares its place.
-func (m *model) poolsPanel(w, h int, focus bool, tabs []tab) []string {
-	key := panelKey{w: w, h: h, focus: focus, data: m.pools.version, ui: m.ui, second: m.now.Unix()}
-	return m.cache[panelPools].lines(key, func() []string { return m.drawPools(w, h, focus, tabs) })
+func (m *model) poolsPanel(w, h int, focus bool, tabs []widget.Tab) []string {
+	key := widget.CacheKey{W: w, H: h, Focus: focus, Data: m.pools.Version, UI: m.ui,
+		Second: m.now.Unix()}
+	return m.cache[panelPools].Lines(key, func() []string { return m.drawPools(w, h, focus, tabs) })
 }
 
-func (m *model) drawPools(w, h int, focus bool, tabs []tab) []string {
-	l := &m.pools.list
-	lines := append(make([]string, 0, h), m.look.rule(w, focus, tabs,
-		m.ordered(m.ruleNote(tabs, l, &m.pools.filter), m.pools.order, wayNames(poolWays(m.now)), len(m.pools.rows), focus)))
-	if len(l.shown) == 0 {
-		return fillRows(append(lines, m.noPools(w)...), w, h)
+func (m *model) drawPools(w, h int, focus bool, tabs []widget.Tab) []string {
+	l := &m.pools.List
+	lines := append(make([]string, 0, h), m.look.Title(w, focus, tabs,
+		m.ordered(m.ruleNote(tabs, l, &m.pools.Filter), m.pools.Order,
+			widget.WayNames(poolWays(m.now)), len(m.pools.Rows), focus)))
+	if len(l.Shown) == 0 {
+		return widget.FillRows(append(lines, m.noPools(w)...), w, h)
 	}
 	c := m.poolColumns(w)
 	room := h - 1
@@ -92,63 +96,65 @@ func (m *model) drawPools(w, h int, focus bool, tabs []tab) []string {
 		lines = append(lines, m.poolHeads(c, w))
 		room--
 	}
-	from, to := l.window(room)
-	for _, i := range l.shown[from:to] {
-		lines = append(lines, m.poolLine(&m.pools.rows[i], c, w, focus))
+	from, to := l.Window(room)
+	for _, i := range l.Shown[from:to] {
+		lines = append(lines, m.poolLine(&m.pools.Rows[i], c, w, focus))
 	}
-	return fillRows(lines, w, h)
+	return widget.FillRows(lines, w, h)
 }
 
 func (m *model) poolHeads(c poolColumns, w int) string {
-	l := line{look: &m.look}
-	l.add(themes.Dim, "   "+fit("state", c.state+c.gap, "")+fit("name", c.name+c.gap, "")+right("size", c.size, ""))
+	l := widget.Line{Styles: &m.look}
+	l.Add(themes.Dim, "   "+widget.Fit("state", c.state+c.gap, "")+
+		widget.Fit("name", c.name+c.gap, "")+widget.FitRight("size", c.size, ""))
 	if c.bounds > 0 {
-		l.add(themes.Dim, "  "+right("min-max", c.bounds, ""))
+		l.Add(themes.Dim, "  "+widget.FitRight("min-max", c.bounds, ""))
 	}
-	l.add(themes.Dim, "  "+fit("check", c.why, ""))
-	return l.close(w)
+	l.Add(themes.Dim, "  "+widget.Fit("check", c.why, ""))
+	return l.Fill(w)
 }
 
 func (m *model) poolLine(r *poolRow, c poolColumns, w int, focus bool) string {
-	more := m.look.glyph.More
-	s := rowState{cursor: r.name == m.pools.chosen, marked: m.pools.marks[r.name], focus: focus, stray: m.pools.list.strays[r.name]}
-	l := m.look.start(s)
+	more := m.look.Glyphs.More
+	s := widget.RowState{Cursor: r.name == m.pools.Chosen, Marked: m.pools.Marks[r.name],
+		Focus: focus, Stray: m.pools.List.Strays[r.name]}
+	l := m.look.RowStart(s)
 	state := r.state(m.now)
 	sign, token := poolSign(&m.look, state)
-	l.add(token, fit(sign+" "+string(state), c.state, more))
-	l.space(c.gap)
+	l.Add(token, widget.Fit(sign+" "+string(state), c.state, more))
+	l.Space(c.gap)
 	size := themes.Text
-	l.add(s.name(), fitName(r.shown, c.name, more))
-	l.space(c.gap)
+	l.Add(s.NameToken(), widget.FitName(r.shown, c.name, more))
+	l.Space(c.gap)
 	if r.size != r.desired {
 		size = token
 	}
-	l.add(size, right(r.sizeText(), c.size, more))
+	l.Add(size, widget.FitRight(r.sizeText(), c.size, more))
 	if c.bounds > 0 {
-		l.space(c.gap)
-		l.add(themes.Dim, right(r.bounds(), c.bounds, more))
+		l.Space(c.gap)
+		l.Add(themes.Dim, widget.FitRight(r.bounds(), c.bounds, more))
 	}
-	l.space(c.gap)
-	b := because{tail: r.leaving(), tailToken: themes.Busy}
-	b.text, b.token = r.why(m.now)
+	l.Space(c.gap)
+	b := widget.Reason{Tail: r.leaving(), TailToken: themes.Busy}
+	b.Text, b.Token = r.why(m.now)
 	if c.why < 16 { // the number is what counts
 		for _, known := range []string{"check ", "counts open ", "set "} {
-			b.text = strings.TrimPrefix(b.text, known)
+			b.Text = strings.TrimPrefix(b.Text, known)
 		}
 	}
-	m.look.because(&l, b, c.why)
-	return crop(l.close(w), w)
+	m.look.Reason(&l, b, c.why)
+	return widget.Crop(l.Fill(w), w)
 }
 
 // leaving says which members finish.
-func (r *poolRow) leaving() outlook {
+func (r *poolRow) leaving() widget.Phrase {
 	switch len(r.draining) {
 	case 0:
-		return outlook{}
+		return widget.Phrase{}
 	case 1:
-		return outlook{r.draining[0] + " draining", "1 draining"}
+		return widget.Phrase{Full: r.draining[0] + " draining", Brief: "1 draining"}
 	}
-	return same(strconv.Itoa(len(r.draining)) + " draining")
+	return widget.Same(strconv.Itoa(len(r.draining)) + " draining")
 }
 
 // why says where a pool's size comes from: who set it, what its check said and when, or why that does not count.
@@ -174,27 +180,28 @@ func (r *poolRow) checkText(now time.Time) string {
 	c := &r.check
 	asking := ""
 	if c.Running != nil && now.Sub(*c.Running) >= 2*time.Second {
-		asking = "; asking for " + age(now.Sub(*c.Running))
+		asking = "; asking for " + widget.Age(now.Sub(*c.Running))
 	}
 	switch {
 	case c.Problem != "":
 		kept := "; no good one yet"
 		if c.Good != nil {
-			kept = fmt.Sprintf("; it last said %d, %s ago", c.Value, age(now.Sub(*c.Good)))
+			kept = fmt.Sprintf("; it last said %d, %s ago", c.Value, widget.Age(now.Sub(*c.Good)))
 		}
 		when := ""
 		if c.At != nil {
-			when = " " + age(now.Sub(*c.At)) + " ago"
+			when = " " + widget.Age(now.Sub(*c.At)) + " ago"
 		}
 		return "check failed" + when + ": " + c.Problem + kept + asking
 	case c.Good != nil && c.Command == "":
 		return fmt.Sprintf("counts open work: %d", c.Value) + r.bound() + asking
 	case c.Good != nil:
-		return fmt.Sprintf("check said %d, %s ago", c.Value, age(now.Sub(*c.Good))) + r.bound() + asking
+		return fmt.Sprintf("check said %d, %s ago", c.Value, widget.Age(now.Sub(*c.Good))) +
+			r.bound() + asking
 	case c.Command == "":
 		return "counts open work; not counted yet" + asking
 	case c.Running != nil:
-		return "first check under way for " + age(now.Sub(*c.Running))
+		return "first check under way for " + widget.Age(now.Sub(*c.Running))
 	case r.reason != "":
 		return r.reason
 	}
@@ -216,18 +223,19 @@ func (r *poolRow) bound() string {
 
 // noPools says why the list is empty and what would fill it.
 func (m *model) noPools(w int) []string {
-	note := func(texts ...string) []string { return m.look.notes(w, texts...) }
-	n := len(m.pools.rows)
+	note := func(texts ...string) []string { return m.look.Notes(w, texts...) }
+	n := len(m.pools.Rows)
 	switch {
 	case m.snap == nil:
 		return note("Waiting for the city.")
-	case n > 0 && m.attention && !m.pools.filter.active():
+	case n > 0 && m.attention && !m.pools.Filter.Active():
 		return note("No pool needs attention.", fmt.Sprintf("%s shows all %d again.", m.keys.keyOf("view.attention"), n))
 	case n > 0:
-		return note(fmt.Sprintf("None of %s matches %q.", count(n, "pool"), m.pools.filter.text), m.clears())
+		return note(fmt.Sprintf("None of %s matches %q.", widget.Count(n, "pool"),
+			m.pools.Filter.Text), m.clears())
 	}
 	return note("No pools. An agent with an [agents.pool] table is one.", "A check says how many members run. In "+
-		plain(m.snap.Path)+"/city.toml:", "",
+		widget.Plain(m.snap.Path)+"/city.toml:", "",
 		"    [[agents]]", `    name = "worker"`, `    start_command = "bash -i"`, "",
 		"    [agents.pool]", "    min = 1", "    max = 3", `    check = "cat wanted"    # prints how many are needed`)
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"gcity/city"
+	"gcity/tui/widget"
 )
 
 // pool changes one pool of the city.
@@ -23,22 +24,22 @@ func (s *stage) pool(name string, edit func(*city.Pool)) {
 func (s *stage) pick(name string) {
 	s.t.Helper()
 	s.press("2", "g")
-	for range len(s.m.pools.rows) {
-		if s.m.pools.chosen == name {
+	for range len(s.m.pools.Rows) {
+		if s.m.pools.Chosen == name {
 			return
 		}
 		s.press("j")
 	}
-	if s.m.pools.chosen != name {
-		s.t.Fatalf("%s cannot be reached, the cursor is on %s", name, s.m.pools.chosen)
+	if s.m.pools.Chosen != name {
+		s.t.Fatalf("%s cannot be reached, the cursor is on %s", name, s.m.pools.Chosen)
 	}
 }
 
 // pooling is the names of the pools that are shown.
 func (s *stage) pooling() []string {
 	var names []string
-	for _, i := range s.m.pools.list.shown {
-		names = append(names, s.m.pools.rows[i].name)
+	for _, i := range s.m.pools.List.Shown {
+		names = append(names, s.m.pools.Rows[i].name)
 	}
 	return names
 }
@@ -117,24 +118,24 @@ func TestThePoolsCursorIsItsOwn(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.choose("idle")
 	s.pick("triage")
-	if s.m.agents.chosen != "idle" {
-		t.Errorf("the agent under the cursor is %s", s.m.agents.chosen)
+	if s.m.agents.Chosen != "idle" {
+		t.Errorf("the agent under the cursor is %s", s.m.agents.Chosen)
 	}
 	s.change(func(n *city.Snapshot) {
 		n.Pools = append([]city.Pool{{Name: "aaa"}}, slices.DeleteFunc(n.Pools, func(p city.Pool) bool { return p.Name == "merge" })...)
 	})
-	if got := s.pooling(); !slices.Equal(got, []string{"aaa", "batch", "shop/tester", "triage", "worker"}) || s.m.pools.under().name != "triage" {
-		t.Errorf("%v, the cursor is on %s", got, s.m.pools.under().name)
+	if got := s.pooling(); !slices.Equal(got, []string{"aaa", "batch", "shop/tester", "triage", "worker"}) || s.m.pools.Current().name != "triage" {
+		t.Errorf("%v, the cursor is on %s", got, s.m.pools.Current().name)
 	}
 	s.change(func(n *city.Snapshot) {
 		n.Pools = slices.DeleteFunc(n.Pools, func(p city.Pool) bool { return p.Name == "triage" })
 	})
-	if got := s.m.pools.chosen; got != "worker" {
+	if got := s.m.pools.Chosen; got != "worker" {
 		t.Errorf("the cursor stays in its row, got %s", got)
 	}
 	s.change(func(n *city.Snapshot) { n.Pools = nil })
 	s.press("j", "G", "g")
-	if s.m.pools.under() != nil {
+	if s.m.pools.Current() != nil {
 		t.Error("a cursor on nothing")
 	}
 	s.shows("No pools.")
@@ -155,11 +156,11 @@ func TestPoolsAreFiltered(t *testing.T) {
 		if got := s.pooling(); !slices.Equal(got, want) {
 			t.Errorf("%q: %v, want %v", text, got, want)
 		}
-		if len(s.order()) != len(s.m.agents.rows) {
+		if len(s.order()) != len(s.m.agents.Rows) {
 			t.Errorf("%q: the filter is that of the agents too", text)
 		}
-		if want != nil && !slices.Contains(want, s.m.pools.chosen) {
-			t.Errorf("%q: the cursor is on %s, which is hidden", text, s.m.pools.chosen)
+		if want != nil && !slices.Contains(want, s.m.pools.Chosen) {
+			t.Errorf("%q: the cursor is on %s, which is hidden", text, s.m.pools.Chosen)
 		}
 	}
 	s := pooled(t, 120, 40)
@@ -186,7 +187,7 @@ func TestAgentsAreFilteredByPoolAndRig(t *testing.T) {
 		}
 	}
 	for word, want := range map[string]bool{"shop/te": true, "te": true, "shop": true, "ester": false, "": true} {
-		if got := begins("shop/tester", word); got != want {
+		if got := widget.HasNamePrefix("shop/tester", word); got != want {
 			t.Errorf("%q: %v", word, got)
 		}
 	}

@@ -1,13 +1,16 @@
 package tui
 
-import "gcity/themes"
+import (
+	"gcity/themes"
+	"gcity/tui/widget"
+)
 
 // prompt is a line being typed at the foot of the screen.
 type prompt struct {
 	label  string
 	live   func(m *model) string // says the label anew, nil = it stays
 	hint   string
-	edit   entry
+	edit   widget.Entry
 	refuse func(text string) string             // on enter: why it cannot be that, "" = it can; nil = anything can
 	change func(m *model, text string)          // after every change, nil = nothing
 	done   func(m *model, text string) []effect // on enter
@@ -47,26 +50,26 @@ func (m *model) promptLine(w int) (string, int) {
 	if p.live != nil {
 		asked = p.live(m)
 	}
-	l := line{look: &m.look}
+	l := widget.Line{Styles: &m.look}
 	hint, token := "  "+p.hint, themes.Dim
 	if p.problem != "" {
-		hint, token = "  "+cut(p.problem, w/2, m.look.glyph.More), themes.Bad
+		hint, token = "  "+widget.Cut(p.problem, w/2, m.look.Glyphs.More), themes.Bad
 	}
-	label := cut(asked, w*3/4, m.look.glyph.More)
+	label := widget.Cut(asked, w*3/4, m.look.Glyphs.More)
 	if p.problem != "" { // it is worth more than the label
-		label = cut(asked, w-width(hint)-8, m.look.glyph.More)
-	} else if w < 70 || width(hint) > w-width(label)-12 {
+		label = widget.Cut(asked, w-widget.Width(hint)-8, m.look.Glyphs.More)
+	} else if w < 70 || widget.Width(hint) > w-widget.Width(label)-12 {
 		hint = ""
 	}
-	l.add(themes.Accent, " "+label+": ")
-	text, at := p.edit.show(w - l.used - width(hint) - 1)
-	x := l.used + at
+	l.Add(themes.Accent, " "+label+": ")
+	text, at := p.edit.Show(w - l.Width - widget.Width(hint) - 1)
+	x := l.Width + at
 	typed := themes.Text
-	if p.edit.chosen {
+	if p.edit.Replaces {
 		typed = themes.Select
 	}
-	l.add(typed, text)
-	l.space(w - l.used - width(hint))
-	l.add(token, hint)
-	return crop(l.close(w), w), x
+	l.Add(typed, text)
+	l.Space(w - l.Width - widget.Width(hint))
+	l.Add(token, hint)
+	return widget.Crop(l.Fill(w), w), x
 }

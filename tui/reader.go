@@ -9,6 +9,7 @@ import (
 	"gcity/city"
 	"gcity/mail"
 	"gcity/themes"
+	"gcity/tui/widget"
 )
 
 // reader is a text in a sheet of its own.
@@ -34,7 +35,8 @@ func (r *reader) scroll(n, h int) {
 
 func (m *model) showEvent() []effect {
 	row := *m.events.selected()
-	m.reader = &reader{title: row.kind, agent: m.agentOf(&row.event), lines: func(m *model, w int) []string { return wrapAll(m.eventDetail(&row), w) }}
+	m.reader = &reader{title: row.kind, agent: m.agentOf(&row.event),
+		lines: func(m *model, w int) []string { return widget.WrapAll(m.eventDetail(&row), w) }}
 	return nil
 }
 
@@ -54,12 +56,14 @@ func (m *model) showDetails() []effect {
 func (m *model) showPool() []effect {
 	p := m.pool()
 	name := p.name
-	m.reader = &reader{title: "pool " + p.shown, lines: func(m *model, w int) []string { return wrapAll(m.poolDetails(name), w) }}
+	m.reader = &reader{title: "pool " + p.shown,
+		lines: func(m *model, w int) []string { return widget.WrapAll(m.poolDetails(name), w) }}
 	return nil
 }
 
 func (m *model) showCity() []effect {
-	m.reader = &reader{title: m.cityName(), lines: func(m *model, w int) []string { return wrapAll(m.cityDetails(), w) }}
+	m.reader = &reader{title: m.cityName(),
+		lines: func(m *model, w int) []string { return widget.WrapAll(m.cityDetails(), w) }}
 	return nil
 }
 
@@ -70,30 +74,34 @@ func (m *model) cityDetails() []string {
 		for i, part := range strings.Split(p, "\n") {
 			sign := " "
 			if i == 0 {
-				sign = m.look.paint(themes.Bad, m.look.glyph.Alert)
+				sign = m.look.Paint(themes.Bad, m.look.Glyphs.Alert)
 			}
 			lines = append(lines, sign+" "+part)
 		}
 	}
 	if len(lines) == 0 {
-		lines = append(lines, m.look.paint(themes.Good, m.look.glyph.Done)+" no problems")
+		lines = append(lines, m.look.Paint(themes.Good, m.look.Glyphs.Done)+" no problems")
 	}
 	s := m.snap
 	lines = append(lines, "",
-		m.field("folder", plain(s.Path)),
-		m.field("host", plain(s.Host)),
-		m.field("version", plain(s.Version)),
-		m.field("controller", fmt.Sprintf("pid %d, %s, up %s", s.PID, plain(s.Mode), age(m.now.Sub(s.Started)))),
-		m.field("config", fmt.Sprintf("revision %s, in force since %s", plain(s.Config.Revision), clock(s.Config.Loaded, m.now))),
-		m.field("patrol", fmt.Sprintf("every %s, the last %s ago", s.Patrol.Interval, age(s.Patrol.Age(m.now)))),
+		m.field("folder", widget.Plain(s.Path)),
+		m.field("host", widget.Plain(s.Host)),
+		m.field("version", widget.Plain(s.Version)),
+		m.field("controller", fmt.Sprintf("pid %d, %s, up %s", s.PID, widget.Plain(s.Mode),
+			widget.Age(m.now.Sub(s.Started)))),
+		m.field("config", fmt.Sprintf("revision %s, in force since %s",
+			widget.Plain(s.Config.Revision), widget.Clock(s.Config.Loaded, m.now))),
+		m.field("patrol", fmt.Sprintf("every %s, the last %s ago", s.Patrol.Interval,
+			widget.Age(s.Patrol.Age(m.now)))),
 		m.field("events", fmt.Sprintf("%d so far", s.Seq)),
 	)
 	if h := m.held(); h != nil {
-		lines = append(lines, "", m.look.paint(themes.Title, "Held configuration")+" "+plain(h.Revision)+", since "+clock(h.Since, m.now))
+		lines = append(lines, "", m.look.Paint(themes.Title, "Held configuration")+" "+
+			widget.Plain(h.Revision)+", since "+widget.Clock(h.Since, m.now))
 		lines = append(lines, m.heldLines(h, len(h.Removes))...)
 	}
 	if len(s.Rigs) > 0 {
-		lines = append(lines, "", m.look.paint(themes.Title, "Rigs"))
+		lines = append(lines, "", m.look.Paint(themes.Title, "Rigs"))
 	}
 	for i := range s.Rigs {
 		lines = append(lines, m.rigLine(&s.Rigs[i]))
@@ -103,13 +111,15 @@ func (m *model) cityDetails() []string {
 
 // rigLine is a project folder, and how those that work in it are.
 func (m *model) rigLine(r *city.Rig) string {
-	dot := " " + m.look.glyph.Dot + " "
-	text := plain(r.Name) + dot + fmt.Sprintf("%d of %s run", r.Running, count(r.Agents, "agent")) + dot + plain(r.Path)
+	dot := " " + m.look.Glyphs.Dot + " "
+	text := widget.Plain(r.Name) + dot +
+		fmt.Sprintf("%d of %s run", r.Running, widget.Count(r.Agents, "agent")) + dot +
+		widget.Plain(r.Path)
 	if r.Suspended {
 		text += dot + "suspended"
 	}
 	if r.Problem != "" {
-		text += dot + m.look.paint(themes.Bad, plain(r.Problem))
+		text += dot + m.look.Paint(themes.Bad, widget.Plain(r.Problem))
 	}
 	return text
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"gcity/city"
+	"gcity/tui/widget"
 )
 
 // bound is a registry with other keys, and what was said about them.
@@ -13,7 +14,8 @@ func bound(pairs ...string) (*registry, string) {
 	r := newRegistry()
 	var all []Binding
 	for i := 0; i < len(pairs); i += 2 {
-		all = append(all, Binding{pairs[i], strings.Fields(pairs[i+1]), "p:" + number(i/2+1)})
+		all = append(all, Binding{pairs[i], strings.Fields(pairs[i+1]),
+			"p:" + widget.Number(i/2+1)})
 	}
 	return r, strings.Join(r.rebind(all), "\n")
 }

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"gcity/tui/widget"
 	"strings"
 	"testing"
 
@@ -104,7 +105,7 @@ func keysDoc(r *registry) string {
 		}
 	}
 	b.WriteString("\n## In any line that is typed\n\nThe terminal's own paste works here, and only here.\n\n| key | does |\n|---|---|\n")
-	e := editing()
+	e := widget.Editing()
 	for _, k := range []key.Binding{
 		e.CharacterBackward, e.CharacterForward, e.WordBackward, e.WordForward, e.LineStart, e.LineEnd, e.DeleteCharacterBackward,
 		e.DeleteCharacterForward, e.DeleteWordBackward, e.DeleteBeforeCursor, e.DeleteAfterCursor,

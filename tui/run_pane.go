@@ -8,11 +8,12 @@ import (
 
 	"gcity/city"
 	"gcity/themes"
+	"gcity/tui/widget"
 )
 
 // showsRun reports whether the pane is about the automation under the cursor, not about the selected agent: from the time
 // Automations gets the focus until a panel gets it that is neither Automations nor the pane.
-func (m *model) showsRun() bool { return m.onRuns && m.automations.under() != nil }
+func (m *model) showsRun() bool { return m.onRuns && m.automations.Current() != nil }
 
 // turnPane notes what the pane is about after a message.
 func (m *model) turnPane() {
@@ -27,10 +28,10 @@ func (m *model) turnPane() {
 
 // watchingRun is the run whose output is looked at, by the pane or by the details of an automation; not ok if agents are.
 func (m *model) watchingRun() (w watch, ok bool) {
-	r := m.automations.under()
+	r := m.automations.Current()
 	switch {
 	case m.reader != nil && m.reader.runs != nil:
-		r = m.automations.find(m.reader.runs.name)
+		r = m.automations.Find(m.reader.runs.name)
 	case !m.showsRun():
 		return watch{}, false
 	case !m.peekVisible():
@@ -49,7 +50,7 @@ func (m *model) printed(run *city.Run) []string {
 	}
 	var lines []string
 	for text := range strings.SplitSeq(strings.TrimRight(run.Output, "\n"), "\n") {
-		if text = plain(text); text != "" {
+		if text = widget.Plain(text); text != "" {
 			lines = append(lines, text)
 		}
 	}
@@ -57,32 +58,32 @@ func (m *model) printed(run *city.Run) []string {
 }
 
 // drawRun draws the pane of an automation: what its newest run prints.
-func (m *model) drawRun(w, h int, focus bool, tabs []tab) []string {
-	r := m.automations.under()
+func (m *model) drawRun(w, h int, focus bool, tabs []widget.Tab) []string {
+	r := m.automations.Current()
 	end := ""
 	if r.last != nil {
-		end = "run " + plain(r.last.ID)
+		end = "run " + widget.Plain(r.last.ID)
 	}
-	lines := append(make([]string, 0, h), m.look.rule(w, focus, tabs, end))
+	lines := append(make([]string, 0, h), m.look.Title(w, focus, tabs, end))
 	var text []string
 	switch room := max(1, h-1); {
 	case r.last == nil:
 	case m.peek.news.run == r.last.ID && len(m.peek.news.text) > 0:
-		cropped := m.peek.crops.rows(w - 1)
+		cropped := m.peek.crops.Cropper(w - 1)
 		for _, l := range m.peek.window(w-1, room) {
 			lines = append(lines, " "+m.paneRow(l, w-1, cropped))
 		}
-		return fillRows(lines, w, h)
+		return widget.FillRows(lines, w, h)
 	default:
 		text = tail(m.printed(r.last), room)
 	}
 	if len(text) == 0 {
-		return fillRows(append(lines, m.look.notes(w, m.nothingPrinted(r))...), w, h)
+		return widget.FillRows(append(lines, m.look.Notes(w, m.nothingPrinted(r))...), w, h)
 	}
 	for _, s := range text {
-		lines = append(lines, " "+crop(s, w-1))
+		lines = append(lines, " "+widget.Crop(s, w-1))
 	}
-	return fillRows(lines, w, h)
+	return widget.FillRows(lines, w, h)
 }
 
 // nothingPrinted says why there is nothing in the pane of an automation.
@@ -94,32 +95,32 @@ func (m *model) nothingPrinted(r *automationRow) string {
 	case r.last == nil:
 		return r.shown + " never ran. What its newest run prints appears here."
 	case heard && m.peek.news.problem != "":
-		return "Nothing to see: " + plain(m.peek.news.problem)
+		return "Nothing to see: " + widget.Plain(m.peek.news.problem)
 	case r.last.Ended == nil:
 		return "Nothing printed yet."
 	case r.last.Made != "":
-		return "It made " + plain(r.last.Made) + " and printed nothing."
+		return "It made " + widget.Plain(r.last.Made) + " and printed nothing."
 	}
 	return "It printed nothing."
 }
 
 // runTab is the pane's title: whose run it is, and how it goes.
-func (m *model) runTab() tab {
-	r := m.automations.under()
-	dot := m.look.glyph.Dot
-	t := tab{key: "0", name: r.shown, extra: dot + " " + r.ago(m.now)}
+func (m *model) runTab() widget.Tab {
+	r := m.automations.Current()
+	dot := m.look.Glyphs.Dot
+	t := widget.Tab{Key: "0", Name: r.shown, Extra: dot + " " + r.ago(m.now)}
 	switch {
 	case r.last == nil:
-		t.extra = dot + " never ran"
+		t.Extra = dot + " never ran"
 	case r.last.Ended == nil && !r.last.Ending():
-		t.extra = dot + " running " + age(m.now.Sub(r.last.Opened))
+		t.Extra = dot + " running " + widget.Age(m.now.Sub(r.last.Opened))
 	}
 	if r.last != nil && m.peek.news.run == r.last.ID {
-		extra := m.soughtInPane(&t, []string{t.extra})
+		extra := m.soughtInPane(&t, []string{t.Extra})
 		if m.peek.frozen() {
 			extra = append(extra, m.behindPane())
 		}
-		t.extra = strings.Join(m.viewOfPane(extra), "  ")
+		t.Extra = strings.Join(m.viewOfPane(extra), "  ")
 	}
 	return t
 }
@@ -134,7 +135,7 @@ func (m *model) amongRuns() string {
 
 // limitText says how long a run may take, and what becomes of one that failed and of an opening while one goes.
 func limitText(a *city.Automation) string {
-	text := "timeout " + span(a.Timeout)
+	text := "timeout " + widget.Duration(a.Timeout)
 	switch {
 	case a.Retry == 1:
 		text += ", one retry"
@@ -142,7 +143,7 @@ func limitText(a *city.Automation) string {
 		text += fmt.Sprintf(", %d retries", a.Retry)
 	}
 	if a.Overlap != "" {
-		text += ", overlap " + plain(a.Overlap)
+		text += ", overlap " + widget.Plain(a.Overlap)
 	}
 	if a.WhileSuspended {
 		text += ", also while suspended"
@@ -162,7 +163,7 @@ func (m *model) outputFields(run *city.Run) []string {
 		label = ""
 	}
 	if len(lines) == 0 && run.Ended == nil {
-		lines = append(lines, m.field(label, m.look.paint(themes.Dim, "nothing printed yet")))
+		lines = append(lines, m.field(label, m.look.Paint(themes.Dim, "nothing printed yet")))
 	}
 	return lines
 }
@@ -191,7 +192,7 @@ type paper struct {
 // plain are safe lines, which never change. A line is made safe once, and again when it has grown.
 func (p *paper) plain() []string {
 	for _, text := range p.lines[len(p.clean):] {
-		p.clean = append(p.clean, plain(text))
+		p.clean = append(p.clean, widget.Plain(text))
 	}
 	return slices.Clone(p.clean)
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"gcity/city"
+	"gcity/tui/widget"
 )
 
 // live lets an automation run and print lines, and puts the cursor on it.
@@ -30,7 +31,7 @@ func (s *stage) live(name string, lines int) {
 func (s *stage) printed(run string, lines int) {
 	n := paneNews{run: run, fed: uint64(lines)}
 	for i := range lines {
-		n.text = append(n.text, plain(fmt.Sprintf("step %d of 90\x1b[2J", i+1)))
+		n.text = append(n.text, widget.Plain(fmt.Sprintf("step %d of 90\x1b[2J", i+1)))
 	}
 	s.hear(news{pane: &n})
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"gcity/tui/widget"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -19,7 +20,8 @@ func (r *runner) save(s save) {
 			r.log.Warn("saving an agent's output", "error", err)
 			res.failures = []string{err.Error()}
 		} else {
-			res.receipts = []string{fmt.Sprintf("saved %s to %s", count(s.lines, "line"), path)}
+			res.receipts = []string{fmt.Sprintf("saved %s to %s", widget.Count(s.lines, "line"),
+				path)}
 		}
 		r.box.putResult(res)
 	})

@@ -116,10 +116,10 @@ func TestRowsSayWhatWaits(t *testing.T) {
 	s.agent("shop/reviewer", func(a *city.Agent) {
 		a.Sends = []city.Send{{ID: 1, Stage: city.Queued, Why: "agent is starting", Text: "\x1b[2J"}}
 	})
-	if r := s.m.agents.find("shop/reviewer"); !strings.HasPrefix(r.why, "waits for a line") || !strings.HasSuffix(r.why, "; 1 text waits") {
+	if r := s.m.agents.Find("shop/reviewer"); !strings.HasPrefix(r.why, "waits for a line") || !strings.HasSuffix(r.why, "; 1 text waits") {
 		t.Errorf("why: %q", r.why)
 	}
-	if r := s.m.agents.find("idle"); r.why != "waits for work" {
+	if r := s.m.agents.Find("idle"); r.why != "waits for work" {
 		t.Errorf("why: %q", r.why)
 	}
 	s.choose("builder")
@@ -274,7 +274,7 @@ func TestWhatIsTypedAfterARefusalIsNoVerb(t *testing.T) {
 	}
 	s.press("i")
 	quickly("down")
-	if s.m.agents.chosen == "scout" {
+	if s.m.agents.Chosen == "scout" {
 		t.Error("a key that is no text is not heard")
 	}
 	s.choose("scout")

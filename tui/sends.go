@@ -5,6 +5,7 @@ import (
 
 	"gcity/city"
 	"gcity/themes"
+	"gcity/tui/widget"
 )
 
 // waitingIn are the texts that wait for an agent, the next one first.
@@ -33,7 +34,7 @@ func (r *agentRow) waits() string {
 	if r.state != city.Running { // it is said already
 		return text
 	}
-	if why := plain(r.waiting[0].Why); why == onDraft {
+	if why := widget.Plain(r.waiting[0].Why); why == onDraft {
 		text += ": draft on its line" // a row is short
 	} else if why != "" {
 		text += ": " + why
@@ -43,9 +44,9 @@ func (r *agentRow) waits() string {
 
 // quoted is the beginning of a text, with how much there is of it where that is more.
 func quoted(s *city.Send) string {
-	text := fmt.Sprintf("%q", plain(s.Text))
+	text := fmt.Sprintf("%q", widget.Plain(s.Text))
 	if s.Lines > 1 || s.Bytes > len(s.Text) {
-		text += fmt.Sprintf(" (%s, %s)", count(max(1, s.Lines), "line"), sizeText(s.Bytes))
+		text += fmt.Sprintf(" (%s, %s)", widget.Count(max(1, s.Lines), "line"), sizeText(s.Bytes))
 	}
 	return text
 }
@@ -65,14 +66,16 @@ func (m *model) sendFields(sends []city.Send) []string {
 		case city.GivenUp:
 			token = themes.Bad
 		}
-		text := m.look.paint(token, plain(string(s.Stage))) + " for " + age(m.now.Sub(s.Since))
+		text := m.look.Paint(token, widget.Plain(string(s.Stage))) + " for " +
+			widget.Age(m.now.Sub(s.Since))
 		if s.Stage.Over() {
-			text = m.look.paint(token, plain(string(s.Stage))) + " " + age(m.now.Sub(s.Since)) + " ago"
+			text = m.look.Paint(token, widget.Plain(string(s.Stage))) + " " +
+				widget.Age(m.now.Sub(s.Since)) + " ago"
 		}
 		if s.Why != "" {
-			text += ": " + plain(s.Why)
+			text += ": " + widget.Plain(s.Why)
 		}
-		lines = append(lines, m.field(label, text), m.field("", m.look.paint(themes.Dim, quoted(s))))
+		lines = append(lines, m.field(label, text), m.field("", m.look.Paint(themes.Dim, quoted(s))))
 		label = ""
 	}
 	return lines

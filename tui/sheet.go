@@ -4,6 +4,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"gcity/themes"
+	"gcity/tui/widget"
 )
 
 // sheet lays a dialog over the screen, which steps back behind it.
@@ -13,14 +14,15 @@ func (m *model) sheet(s screenful) screenful {
 		return s
 	}
 	left, top, h := m.sheetPlace(len(lines), w)
-	box := m.look.box(title, lines[:h-2], w)
+	box := m.look.Box(title, lines[:h-2], w)
 	for i := range s.lines {
 		behind := ansi.Strip(s.lines[i])
 		if i < top || i >= top+h {
-			s.lines[i] = m.look.paint(themes.Off, behind)
+			s.lines[i] = m.look.Paint(themes.Off, behind)
 			continue
 		}
-		s.lines[i] = m.look.paint(themes.Off, fit(behind, left, "")) + box[i-top] + m.look.paint(themes.Off, from(behind, left+w))
+		s.lines[i] = m.look.Paint(themes.Off, widget.Fit(behind, left, "")) + box[i-top] +
+			m.look.Paint(themes.Off, widget.SkipColumns(behind, left+w))
 	}
 	s.x, s.y = -1, -1
 	if x >= 0 && y+1 < h-1 {
@@ -92,7 +94,7 @@ func (m *model) readerSheet(w int) []string {
 	if len(all) > rows {
 		keys = append([]string{m.keys.keyOf("reader.down") + " " + m.keys.keyOf("reader.up") + " scroll"}, keys...)
 	}
-	return append(lines, m.oldLine(w-4), m.look.paint(themes.Dim, hints(w-4, keys...)))
+	return append(lines, m.oldLine(w-4), m.look.Paint(themes.Dim, widget.Hints(w-4, keys...)))
 }
 
 // oldLine says below a sheet's text that the city is not heard: the sheet may cover the line that says it otherwise. "" = it is.
@@ -100,13 +102,14 @@ func (m *model) oldLine(w int) string {
 	text := ""
 	switch {
 	case m.stopped():
-		text = "the city was stopped " + age(m.now.Sub(m.lone)) + " ago"
+		text = "the city was stopped " + widget.Age(m.now.Sub(m.lone)) + " ago"
 	case m.lost():
-		text = "the city is gone for " + age(m.now.Sub(m.lone))
+		text = "the city is gone for " + widget.Age(m.now.Sub(m.lone))
 	case m.gone != "":
 		text = "the city cannot be heard"
 	default:
 		return ""
 	}
-	return m.look.paint(themes.Bad, cut(m.look.glyph.Alert+" "+text+": this is how it was", w, m.look.glyph.More))
+	return m.look.Paint(themes.Bad, widget.Cut(m.look.Glyphs.Alert+" "+text+": this is how it was",
+		w, m.look.Glyphs.More))
 }

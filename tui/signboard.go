@@ -3,20 +3,21 @@ package tui
 import (
 	"gcity/internal/colour"
 	"gcity/themes"
+	"gcity/tui/widget"
 )
 
 // signboard begins the header with the city's name, on the city's own colour if it has one, so that nobody takes one city
 // for another. Where colours are not wanted, or the city has none, the name stands as the theme has titles.
-func (m *model) signboard(l *line, name string) {
+func (m *model) signboard(l *widget.Line, name string) {
 	own := ""
 	if m.snap != nil && m.snap.Console.Colour != "" && !m.around.noColor {
 		own, _ = colour.Parse(m.snap.Console.Colour) // the controller has checked it; another version's may know more
 	}
 	if own == "" {
-		l.add(themes.Title, " "+name)
+		l.Add(themes.Title, " "+name)
 		return
 	}
-	l.badge(own, " "+name+" ")
+	l.Badge(own, " "+name+" ")
 }
 
 // cityName is what the city is called, as far as that is known.
@@ -25,9 +26,9 @@ func (m *model) cityName() string {
 	case m.snap == nil && m.lobby:
 		return "all cities"
 	case m.snap == nil && m.at != "":
-		return plain(m.at)
+		return widget.Plain(m.at)
 	case m.snap == nil:
 		return "the city"
 	}
-	return plain(m.snap.Name)
+	return widget.Plain(m.snap.Name)
 }

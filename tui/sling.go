@@ -8,6 +8,7 @@ import (
 	"gcity/beads"
 	"gcity/city"
 	"gcity/mail"
+	"gcity/tui/widget"
 )
 
 func needTaker(m *model) string {
@@ -15,7 +16,7 @@ func needTaker(m *model) string {
 		return why
 	}
 	if all := m.addressees(); len(all) != 1 {
-		return "work is handed to one, and " + count(len(all), "row") + " are marked"
+		return "work is handed to one, and " + widget.Count(len(all), "row") + " are marked"
 	}
 	return ""
 }
@@ -27,7 +28,8 @@ func (m *model) askSling() []effect {
 		return nil
 	}
 	to := all[0]
-	f := &finder{title: "Work for " + plain(to), none: "asking " + m.look.glyph.More, verb: "hands it over", takes: to}
+	f := &finder{title: "Work for " + widget.Plain(to), none: "asking " + m.look.Glyphs.More,
+		verb: "hands it over", takes: to}
 	m.open(f)
 	f.asked = m.seek(beads.Query{Ready: true, NotType: city.NotWork(), Limit: workLimit})
 	return nil
@@ -38,12 +40,13 @@ func (m *model) takeReady(a found) {
 	f := m.finder
 	f.asked, f.none = 0, "No work is ready; "+m.keys.keyOf("work.show")+" shows all of it, and adds some."
 	if a.problem != "" {
-		f.none = "The work cannot be read: " + plain(a.problem)
+		f.none = "The work cannot be read: " + widget.Plain(a.problem)
 	}
 	f.all = nil
 	for _, b := range readyWork(a.beads) {
 		own := b.Clone()
-		f.all = append(f.all, item{title: plain(b.ID) + " " + b.Priority.String() + " " + plain(b.Title), line: b.ID, words: b.Description, tail: whose(&own),
+		f.all = append(f.all, item{title: widget.Plain(b.ID) + " " + b.Priority.String() + " " +
+			widget.Plain(b.Title), line: b.ID, words: b.Description, tail: whose(&own),
 			run: func(m *model) []effect { return m.sling(own, f.takes) }})
 	}
 	f.search()
@@ -67,10 +70,10 @@ func readyWork(all []beads.Bead) []beads.Bead {
 // whose says who has a bead, or which pool it is for.
 func whose(b *beads.Bead) string {
 	if b.Assignee != "" {
-		return plain(b.Assignee) + " has it"
+		return widget.Plain(b.Assignee) + " has it"
 	}
 	if pool := poolOf(*b); pool != "" {
-		return "pool " + plain(pool)
+		return "pool " + widget.Plain(pool)
 	}
 	return ""
 }
@@ -82,9 +85,11 @@ func (m *model) askTaker() []effect {
 		return nil
 	}
 	b := under.Clone()
-	f := &finder{title: "Hand " + plain(b.ID) + " to", none: "No agent and no pool is called that.", verb: "takes it"}
+	f := &finder{title: "Hand " + widget.Plain(b.ID) + " to",
+		none: "No agent and no pool is called that.", verb: "takes it"}
 	for _, w := range m.takers() {
-		f.all = append(f.all, item{title: plain(w.word), line: w.word, tail: plain(w.note), run: func(m *model) []effect { return m.sling(b, w.word) }})
+		f.all = append(f.all, item{title: widget.Plain(w.word), line: w.word,
+			tail: widget.Plain(w.note), run: func(m *model) []effect { return m.sling(b, w.word) }})
 	}
 	m.open(f)
 	return nil
@@ -97,7 +102,7 @@ func (m *model) takers() []word {
 		all = append(all, word{mail.PoolPrefix + w.word, w.note})
 	}
 	for _, w := range m.agentNames(nil) {
-		if r := m.agents.find(w.word); r != nil && r.running {
+		if r := m.agents.Find(w.word); r != nil && r.running {
 			all = append(all, w)
 		} else {
 			rest = append(rest, w)
@@ -109,15 +114,18 @@ func (m *model) takers() []word {
 // sling hands work out and tells whoever gets it; what somebody has is taken away only after a yes.
 func (m *model) sling(b beads.Bead, to string) []effect {
 	r := city.SlingRequest{Target: to, Bead: b.ID, Nudge: true}
-	what := plain(b.ID) + " to " + plain(to)
-	q := question{title: "Hand " + what + "?", body: []string{plain(b.Title)}, verb: "hand it over", do: func(m *model) []effect {
-		return m.send("handing", what, sling{r})
-	}}
+	what := widget.Plain(b.ID) + " to " + widget.Plain(to)
+	q := question{title: "Hand " + what + "?", body: []string{widget.Plain(b.Title)},
+		verb: "hand it over", do: func(m *model) []effect {
+			return m.send("handing", what, sling{r})
+		}}
 	if b.Assignee == "" || b.Assignee == to {
 		return m.perhaps(q)
 	}
 	r.Force = true
-	q.verb, q.body = "take it away", append(q.body, fmt.Sprintf("%s has it, %s.", plain(b.Assignee), strings.ReplaceAll(plain(string(b.Status)), "_", " ")))
+	q.verb, q.body = "take it away", append(q.body,
+		fmt.Sprintf("%s has it, %s.", widget.Plain(b.Assignee),
+			strings.ReplaceAll(widget.Plain(string(b.Status)), "_", " ")))
 	m.ask(q)
 	return nil
 }
@@ -130,5 +138,6 @@ func (m *model) slingLine(args []string) ([]effect, string) {
 	if len(args) != 2 {
 		return nil, "sling needs AGENT|POOL and the id of the work"
 	}
-	return m.send("handing", plain(args[1])+" to "+plain(args[0]), sling{city.SlingRequest{Target: args[0], Bead: args[1], Nudge: true}}), ""
+	return m.send("handing", widget.Plain(args[1])+" to "+widget.Plain(args[0]),
+		sling{city.SlingRequest{Target: args[0], Bead: args[1], Nudge: true}}), ""
 }

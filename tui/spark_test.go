@@ -6,12 +6,13 @@ import (
 
 	"gcity/city"
 	"gcity/themes"
+	"gcity/tui/widget"
 )
 
 func TestSparkIsDrawn(t *testing.T) {
 	s := demo(t, 200, 60)
-	name := s.m.agents.chosen
-	if s.m.agents.pulses.draw(name, s.m.now, &s.m.look.glyph) != "" {
+	name := s.m.agents.Chosen
+	if s.m.agents.pulses.Draw(name, s.m.now, &s.m.look.Glyphs) != "" {
 		t.Error("there is a chart before there is anything to draw")
 	}
 	for i := range 40 {
@@ -21,13 +22,14 @@ func TestSparkIsDrawn(t *testing.T) {
 			a.Session = &city.Session{ID: "x", Started: epoch, LastActivity: &at, Output: uint64(1000 * i)}
 		})
 	}
-	drawn := s.m.agents.pulses.draw(name, s.m.now, &s.m.look.glyph)
-	if width(drawn) != sparkBuckets/2 {
-		t.Errorf("%q is %d columns wide", drawn, width(drawn))
+	drawn := s.m.agents.pulses.Draw(name, s.m.now, &s.m.look.Glyphs)
+	if widget.Width(drawn) != widget.SparkBuckets/2 {
+		t.Errorf("%q is %d columns wide", drawn, widget.Width(drawn))
 	}
 	s.shows(drawn)
-	s.m.look.glyph = themes.ASCII()
-	if drawn = s.m.agents.pulses.draw(name, s.m.now, &s.m.look.glyph); !isASCII(drawn) || width(drawn) != sparkBuckets/2 {
+	s.m.look.Glyphs = themes.ASCII()
+	if drawn = s.m.agents.pulses.Draw(name, s.m.now, &s.m.look.Glyphs); !widget.IsASCII(drawn) ||
+		widget.Width(drawn) != widget.SparkBuckets/2 {
 		t.Errorf("%q", drawn)
 	}
 }

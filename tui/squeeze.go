@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"gcity/tui/widget"
 	"slices"
 	"strings"
 
@@ -16,7 +17,7 @@ func (p *peek) fitted(s picture, w, h int) picture {
 	s = squeezeRows(s, h)
 	widest := 0
 	for _, l := range s.lines {
-		widest = max(widest, width(l.text))
+		widest = max(widest, widget.Width(l.text))
 	}
 	if widest <= w {
 		return s
@@ -63,7 +64,7 @@ func idleColumns(lines []paneLine, widest, n int) []bool {
 	busy[0] = true
 	for _, l := range lines {
 		before := " "
-		walk(l.text, func(part string, col, w int) bool {
+		widget.Walk(l.text, func(part string, col, w int) bool {
 			if w > 0 {
 				if part != before || w > 1 || !strings.Contains(idle, part) {
 					for c := col; c < min(col+w, widest); c++ {
@@ -91,7 +92,7 @@ func without(s string, drop []bool) string {
 		return s
 	}
 	var out strings.Builder
-	walk(s, func(part string, col, w int) bool {
+	widget.Walk(s, func(part string, col, w int) bool {
 		if w != 1 || col >= len(drop) || !drop[col] {
 			out.WriteString(part)
 		}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"gcity/themes"
+	"gcity/tui/widget"
 )
 
 // status is the line that tells how the last action ended.
@@ -34,7 +35,7 @@ func (m *model) complain(text string) {
 
 // show puts a text into the status line; a failure stays there until it is dismissed.
 func (m *model) show(text string, failed bool) {
-	m.status = status{text: lead(text), token: themes.Good, failed: failed, since: m.now}
+	m.status = status{text: widget.Lead(text), token: themes.Good, failed: failed, since: m.now}
 	if failed {
 		m.status.token = themes.Bad
 	}
@@ -43,7 +44,8 @@ func (m *model) show(text string, failed bool) {
 // begin tells that an action is under way and returns the id its result will carry.
 func (m *model) begin(text string) int {
 	m.actions++
-	m.status = status{id: m.actions, text: plain(text), token: themes.Busy, pending: true, since: m.now}
+	m.status = status{id: m.actions, text: widget.Plain(text), token: themes.Busy, pending: true,
+		since: m.now}
 	m.record(message{id: m.actions, text: m.status.text, token: themes.Busy})
 	return m.actions
 }
@@ -77,7 +79,7 @@ func (m *model) ended(r result) {
 			return
 		}
 	}
-	s := message{id: r.id, text: lead(r.text()), token: themes.Good, each: r.each()}
+	s := message{id: r.id, text: widget.Lead(r.text()), token: themes.Good, each: r.each()}
 	if failed {
 		s.token = themes.Bad
 	}
@@ -113,18 +115,18 @@ func (m *model) statusRows(w int) []string {
 	}
 	rows := make([]string, len(parts))
 	for i, text := range parts {
-		l := line{look: &m.look}
+		l := widget.Line{Styles: &m.look}
 		sign, tail := " ", ""
 		if i == 0 {
-			sign = m.look.glyph.Failed
+			sign = m.look.Glyphs.Failed
 		}
-		l.add(themes.Bad, " "+sign+" ")
+		l.Add(themes.Bad, " "+sign+" ")
 		if i == len(parts)-1 {
 			tail = m.dismisses()
 		}
-		l.add(themes.Bad, cut(text, w-l.used-width(tail), m.look.glyph.More))
-		l.add(themes.Dim, tail)
-		rows[i] = crop(l.close(w), w)
+		l.Add(themes.Bad, widget.Cut(text, w-l.Width-widget.Width(tail), m.look.Glyphs.More))
+		l.Add(themes.Dim, tail)
+		rows[i] = widget.Crop(l.Fill(w), w)
 	}
 	return rows
 }
@@ -134,8 +136,8 @@ func (m *model) failureParts(w int) []string {
 	if !m.status.failed || m.typing() || w < 40 {
 		return nil
 	}
-	parts := wrapped(m.status.text, w-4)
-	if last := len(parts) - 1; width(parts[last])+3+width(m.dismisses()) > w {
+	parts := widget.Wrap(m.status.text, w-4)
+	if last := len(parts) - 1; widget.Width(parts[last])+3+widget.Width(m.dismisses()) > w {
 		parts = append(parts, "")
 	}
 	if most := max(2, m.h/8); len(parts) > most {
@@ -147,46 +149,46 @@ func (m *model) failureParts(w int) []string {
 
 // statusLine is the row above the footer.
 func (m *model) statusLine(w int) string {
-	l := line{look: &m.look}
+	l := widget.Line{Styles: &m.look}
 	s := &m.status
 	if text := m.departureText(); text != "" && !s.failed {
-		l.add(themes.Busy, " "+m.look.glyph.Leaving+" ")
+		l.Add(themes.Busy, " "+m.look.Glyphs.Leaving+" ")
 		tail := "  " + m.keys.keyOf("view.back") + " stays"
-		l.add(themes.Text, cut(text, w-l.used-width(tail), m.look.glyph.More))
-		l.add(themes.Dim, tail)
-		return crop(l.close(w), w)
+		l.Add(themes.Text, widget.Cut(text, w-l.Width-widget.Width(tail), m.look.Glyphs.More))
+		l.Add(themes.Dim, tail)
+		return widget.Crop(l.Fill(w), w)
 	}
 	if s.text == "" || !s.failed && !s.pending && m.now.Sub(s.since) > fade {
-		return l.close(w)
+		return l.Fill(w)
 	}
-	sign := m.look.glyph.Done
+	sign := m.look.Glyphs.Done
 	tail := ""
 	switch {
 	case s.failed:
-		sign, tail = m.look.glyph.Failed, m.dismisses()
+		sign, tail = m.look.Glyphs.Failed, m.dismisses()
 	case !s.pending && !m.calm && m.now.Sub(s.since) >= fade/4: // a time that it tells has run on
-		tail = "  " + age(m.now.Sub(s.since)) + " ago"
+		tail = "  " + widget.Age(m.now.Sub(s.since)) + " ago"
 	}
 	switch {
 	case s.failed:
 	case s.pending || s.token == themes.Busy:
-		sign = m.look.glyph.Starting
+		sign = m.look.Glyphs.Starting
 		if d := m.now.Sub(s.since); s.pending && d >= 2*time.Second {
-			tail = "  " + age(d)
+			tail = "  " + widget.Age(d)
 		}
 	}
 	if m.undo.id == s.id {
 		tail += m.undoHint()
 	}
-	l.add(s.token, " "+sign+" ")
-	room := max(0, w-l.used-width(tail)-1)
+	l.Add(s.token, " "+sign+" ")
+	room := max(0, w-l.Width-widget.Width(tail)-1)
 	body := themes.Text
 	if s.failed {
 		body = themes.Bad
 	}
-	l.add(body, cut(s.text, room, m.look.glyph.More))
-	if l.used+width(tail) < w {
-		l.add(themes.Dim, tail)
+	l.Add(body, widget.Cut(s.text, room, m.look.Glyphs.More))
+	if l.Width+widget.Width(tail) < w {
+		l.Add(themes.Dim, tail)
 	}
-	return l.close(w)
+	return l.Fill(w)
 }

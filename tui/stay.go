@@ -16,7 +16,7 @@ const slack = 5 * time.Second
 // staying is the visit to an agent that begins now.
 func (m *model) staying(agent string) stay {
 	s := stay{agent: agent}
-	if r := m.agents.find(agent); r != nil && r.session != nil {
+	if r := m.agents.Find(agent); r != nil && r.session != nil {
 		s.session, s.others = r.session.ID, r.session.Viewers
 	}
 	return s
@@ -36,7 +36,7 @@ func (m *model) left(now time.Time, s stay) {
 
 // discount takes a visit that is over out of the list of agents.
 func (m *model) discount() {
-	r := m.agents.find(m.stayed.agent)
+	r := m.agents.Find(m.stayed.agent)
 	if r == nil || r.session == nil || r.session.ID != m.stayed.session || r.session.Viewers <= m.stayed.others {
 		return
 	}

@@ -24,7 +24,7 @@ func TestARowIsNotTakenFromUnderTheCursor(t *testing.T) {
 		t.Error("the list moves under the hands")
 	}
 	s.wait(still)
-	if slices.Contains(s.order(), "chatty") || s.m.agents.chosen == "chatty" {
+	if slices.Contains(s.order(), "chatty") || s.m.agents.Chosen == "chatty" {
 		t.Errorf("still shown in %v", s.order())
 	}
 
@@ -36,8 +36,8 @@ func TestARowIsNotTakenFromUnderTheCursor(t *testing.T) {
 		a.Session = &city.Session{Name: "flaky", ID: "flaky-2", Started: s.now}
 	})
 	s.wait(time.Minute)
-	if s.m.agents.chosen != "flaky" {
-		t.Errorf("the cursor went to %s", s.m.agents.chosen)
+	if s.m.agents.Chosen != "flaky" {
+		t.Errorf("the cursor went to %s", s.m.agents.Chosen)
 	}
 	s.press("!", "!") // a filter that a hand sets leaves nothing
 	if slices.Contains(s.order(), "flaky") {
@@ -56,24 +56,24 @@ func TestEveryListHoldsTheRowUnderTheCursor(t *testing.T) {
 		}
 	})
 	s.press("3", "g")
-	first := s.m.agents.chosen
+	first := s.m.agents.Chosen
 	s.agent(first, func(a *city.Agent) { a.State = city.Starting })
 	s.wait(time.Minute)
 	s.shows("3 Quarantine 1", "starting")
-	if s.m.agents.chosen != first {
-		t.Errorf("the cursor went from %s to %s", first, s.m.agents.chosen)
+	if s.m.agents.Chosen != first {
+		t.Errorf("the cursor went from %s to %s", first, s.m.agents.Chosen)
 	}
 	s.press("1")
 	s.wait(time.Minute)
 	s.press("3")
-	if s.m.agents.chosen == first {
+	if s.m.agents.Chosen == first {
 		t.Errorf("%s is in Quarantine", first)
 	}
 	s.press("2", "!")
 	s.pick("triage")
 	s.pool("triage", func(p *city.Pool) { p.Check.Problem = "" })
 	s.wait(time.Minute)
-	if p := s.m.pools.under(); p == nil || p.name != "triage" {
+	if p := s.m.pools.Current(); p == nil || p.name != "triage" {
 		t.Errorf("the cursor is on %+v", p)
 	}
 	s.point("prune-branches")

@@ -5,6 +5,7 @@ import (
 
 	"gcity/city"
 	"gcity/themes"
+	"gcity/tui/widget"
 )
 
 // toldShown is how many lines of a prompt stand in an agent's details.
@@ -12,15 +13,16 @@ const toldShown = 8
 
 // showTold opens what an agent is told at its start: the one that is read about, else the selected one.
 func (m *model) showTold() []effect {
-	d := &dossier{name: m.agents.chosen}
+	d := &dossier{name: m.agents.Chosen}
 	if m.reader != nil && m.reader.about != nil {
 		d = m.reader.about
 	}
-	r := m.agents.find(d.name)
+	r := m.agents.Find(d.name)
 	if r == nil {
 		return nil
 	}
-	m.reader = &reader{title: "prompt of " + r.shown, about: d, told: true, lines: func(m *model, w int) []string { return wrapAll(m.toldText(d), w) }}
+	m.reader = &reader{title: "prompt of " + r.shown, about: d, told: true,
+		lines: func(m *model, w int) []string { return widget.WrapAll(m.toldText(d), w) }}
 	if d.about == nil && d.asked == 0 {
 		m.askAbout(d)
 	}
@@ -30,14 +32,14 @@ func (m *model) showTold() []effect {
 // toldText is a prompt, all of it.
 func (m *model) toldText(d *dossier) []string {
 	switch {
-	case m.agents.find(d.name) == nil:
+	case m.agents.Find(d.name) == nil:
 		return []string{"This agent is no longer part of the city."}
 	case d.problem != "":
-		return []string{m.look.paint(themes.Bad, "Its prompt cannot be had: "+d.problem)}
+		return []string{m.look.Paint(themes.Bad, "Its prompt cannot be had: "+d.problem)}
 	case d.about == nil:
-		return []string{m.look.paint(themes.Dim, "asking "+m.look.glyph.More)}
+		return []string{m.look.Paint(themes.Dim, "asking "+m.look.Glyphs.More)}
 	case d.about.Prompt == "":
-		return []string{m.look.paint(themes.Dim, "It is told nothing at its start.")}
+		return []string{m.look.Paint(themes.Dim, "It is told nothing at its start.")}
 	}
 	lines := m.toldFields(d.about)
 	if len(lines) > 0 {
@@ -55,7 +57,8 @@ func (m *model) toldLines(in *city.Inspection) []string {
 	more := ""
 	if n := len(text) - toldShown; n > 1 {
 		text = text[:toldShown]
-		more = m.look.paint(themes.Dim, m.look.glyph.More+" "+count(n, "more line")+"; "+m.keys.keyOf("reader.told")+" reads all of it")
+		more = m.look.Paint(themes.Dim, m.look.Glyphs.More+" "+widget.Count(n, "more line")+"; "+
+			m.keys.keyOf("reader.told")+" reads all of it")
 	}
 	lines := append(m.heading("Prompt"), text...)
 	if more != "" {
@@ -94,19 +97,19 @@ func toldWay(in *city.Inspection) string {
 	case "arg":
 		return "as the last argument of the command"
 	case "flag":
-		return strings.TrimSpace("as the argument of the flag " + plain(in.PromptFlag))
+		return strings.TrimSpace("as the argument of the flag " + widget.Plain(in.PromptFlag))
 	case "typed":
 		return "typed once it is ready"
 	case "none":
 		return "not at all: it can ask with `gc prime`"
 	}
-	return plain(in.PromptMode)
+	return widget.Plain(in.PromptMode)
 }
 
 func promptText(prompt string) []string {
 	var lines []string
 	for part := range strings.SplitSeq(strings.TrimRight(prompt, "\n"), "\n") {
-		lines = append(lines, plain(part))
+		lines = append(lines, widget.Plain(part))
 	}
 	return lines
 }

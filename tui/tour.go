@@ -238,8 +238,8 @@ func (m *model) welcome(a *arrival, from *model) []effect {
 	switch {
 	case m.lobby:
 		if c := m.fleet.find(from.at); c != nil {
-			m.cities.list.find(&m.cities, c.info.Name)
-			m.cities.choose()
+			m.cities.List.Select(&m.cities, c.info.Name)
+			m.cities.Choose()
 		}
 		return nil
 	case a.leaving:

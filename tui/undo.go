@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"gcity/city"
+	"gcity/tui/widget"
 )
 
 // undoFor is how long the reverse of a verb is offered.
@@ -46,7 +47,7 @@ func (m *model) reverse(c city.Command) city.Command {
 	case city.Undrain:
 		return city.Drain{Agent: c.Agent}
 	case city.Scale:
-		p := m.pools.find(c.Pool)
+		p := m.pools.Find(c.Pool)
 		switch {
 		case p == nil:
 			return nil
@@ -92,7 +93,7 @@ func (u *undo) possible(m *model) []city.Command {
 	var all []city.Command
 	for _, c := range u.commands {
 		if back, ok := c.(city.Undrain); ok {
-			if r := m.agents.find(back.Agent); r != nil && r.surplus() {
+			if r := m.agents.Find(back.Agent); r != nil && r.surplus() {
 				continue
 			}
 		}
@@ -118,7 +119,7 @@ func (m *model) undoHint() string {
 	if m.calm {
 		return "  " + k + " undoes"
 	}
-	return "  " + k + " undoes for " + age(m.undo.until.Sub(m.now)+time.Second-1)
+	return "  " + k + " undoes for " + widget.Age(m.undo.until.Sub(m.now)+time.Second-1)
 }
 
 func needUndo(m *model) string {
@@ -126,7 +127,7 @@ func needUndo(m *model) string {
 	case m.mode == ReadOnly:
 		return needWritable(m)
 	case !m.undoable():
-		return "there is no verb of the last " + span(undoFor) + " that could be undone"
+		return "there is no verb of the last " + widget.Duration(undoFor) + " that could be undone"
 	}
 	return ""
 }
@@ -173,11 +174,11 @@ func (m *model) takeBack() []effect {
 func (m *model) unmarkAll(k marking) {
 	before, n := *k.marks, len(*k.marks)
 	*k.marks = map[string]bool{}
-	m.say("cleared " + count(n, "mark"))
+	m.say("cleared " + widget.Count(n, "mark"))
 	m.actions++
 	m.status.id = m.actions
 	m.undo = undo{id: m.actions, until: m.now.Add(undoFor), restore: func(m *model) {
 		*k.marks = before
-		m.say(count(n, "mark") + " again")
+		m.say(widget.Count(n, "mark") + " again")
 	}}
 }

@@ -9,6 +9,7 @@ import (
 
 	"gcity/city"
 	"gcity/internal/spell"
+	"gcity/tui/widget"
 )
 
 // verb is something to do to what is named, as the command line has it.
@@ -133,11 +134,11 @@ func one(words func(*model, []string) []word) func(*model, []string) []word {
 // agentNames are the agents, the selected one first, without those named before.
 func (m *model) agentNames(before []string) []word {
 	var all []word
-	for i := range m.agents.rows {
-		r := &m.agents.rows[i]
+	for i := range m.agents.Rows {
+		r := &m.agents.Rows[i]
 		if w := (word{r.name, string(r.state)}); slices.Contains(before, r.name) {
 			continue
-		} else if r.name == m.agents.chosen {
+		} else if r.name == m.agents.Chosen {
 			all = slices.Insert(all, 0, w)
 		} else {
 			all = append(all, w)
@@ -148,9 +149,9 @@ func (m *model) agentNames(before []string) []word {
 
 func (m *model) poolNames() []word {
 	var all []word
-	for i := range m.pools.rows {
-		p := &m.pools.rows[i]
-		if w := (word{p.name, "pool, " + p.sizes()}); p.name == m.pools.chosen {
+	for i := range m.pools.Rows {
+		p := &m.pools.Rows[i]
+		if w := (word{p.name, "pool, " + p.sizes()}); p.name == m.pools.Chosen {
 			all = slices.Insert(all, 0, w)
 		} else {
 			all = append(all, w)
@@ -161,9 +162,9 @@ func (m *model) poolNames() []word {
 
 func (m *model) automationNames([]string) []word {
 	var all []word
-	for i := range m.automations.rows {
-		r := &m.automations.rows[i]
-		if w := (word{r.name, "automation, " + string(r.state)}); r.name == m.automations.chosen {
+	for i := range m.automations.Rows {
+		r := &m.automations.Rows[i]
+		if w := (word{r.name, "automation, " + string(r.state)}); r.name == m.automations.Chosen {
 			all = slices.Insert(all, 0, w)
 		} else {
 			all = append(all, w)
@@ -188,7 +189,7 @@ func (m *model) scaleWords(before []string) []word {
 	case 0:
 		return m.poolNames()
 	case 1:
-		p := m.pools.find(before[0])
+		p := m.pools.Find(before[0])
 		if p == nil {
 			return nil
 		}
@@ -207,13 +208,13 @@ func unknown(what, name string, known []word) string {
 	for i := range known {
 		names[i] = known[i].word
 	}
-	return fmt.Sprintf("no %s is called %q", what, plain(name)) + meant(name, names)
+	return fmt.Sprintf("no %s is called %q", what, widget.Plain(name)) + meant(name, names)
 }
 
 // aimed does something with agents as the targets of verbs, whatever is marked, selected or in the focus.
 func (m *model) aimed(names []string, do func() ([]effect, string)) ([]effect, string) {
 	for _, name := range names {
-		if m.agents.find(name) == nil {
+		if m.agents.Find(name) == nil {
 			return nil, unknown("agent", name, m.agentNames(nil))
 		}
 	}
@@ -255,7 +256,7 @@ func cannotUndrain(r *agentRow) string {
 	case r.undrainable():
 		return ""
 	case r.surplus():
-		return "its pool wants fewer; scale " + plain(r.pool) + " up to keep it"
+		return "its pool wants fewer; scale " + widget.Plain(r.pool) + " up to keep it"
 	}
 	return "there is no drain to take back"
 }
@@ -274,13 +275,13 @@ func cannotRelease(r *agentRow) string {
 func flagging(off bool) func(*model, []string) ([]effect, string) {
 	return func(m *model, args []string) ([]effect, string) {
 		name := args[0]
-		if p := m.pools.find(name); p != nil {
+		if p := m.pools.Find(name); p != nil {
 			if why := flaggedAlready(p.shown, p.suspended != "", off); why != "" {
 				return nil, why
 			}
 			return m.askSuspendPools([]*poolRow{p}), ""
 		}
-		r := m.agents.find(name)
+		r := m.agents.Find(name)
 		if r == nil {
 			return nil, unknown("agent or pool", name, m.flaggedNames(nil))
 		}
@@ -303,7 +304,7 @@ func flaggedAlready(shown string, is, wanted bool) string {
 }
 
 func (m *model) scaleLine(args []string) ([]effect, string) {
-	p := m.pools.find(args[0])
+	p := m.pools.Find(args[0])
 	if p == nil {
 		return nil, unknown("pool", args[0], m.poolNames())
 	}
@@ -321,7 +322,7 @@ func (m *model) scaleLine(args []string) ([]effect, string) {
 }
 
 func (m *model) fireLine(args []string) ([]effect, string) {
-	r := m.automations.find(args[0])
+	r := m.automations.Find(args[0])
 	if r == nil {
 		return nil, unknown("automation", args[0], m.automationNames(nil))
 	}
@@ -333,7 +334,7 @@ func (m *model) fireLine(args []string) ([]effect, string) {
 }
 
 func (m *model) stopLine(args []string) ([]effect, string) {
-	r := m.automations.find(args[0])
+	r := m.automations.Find(args[0])
 	if r == nil {
 		return nil, unknown("automation", args[0], m.automationNames(nil))
 	}
@@ -347,28 +348,28 @@ func (m *model) stopLine(args []string) ([]effect, string) {
 // goTo puts focus and cursor on what is named; what hides it there goes.
 func (m *model) goTo(args []string) ([]effect, string) {
 	name := args[0]
-	show := func(p panel, f *filter) {
+	show := func(p panel, f *widget.Filter) {
 		m.focusOn(p)
-		*f, m.attention = filter{}, false
+		*f, m.attention = widget.Filter{}, false
 		m.refill()
 	}
 	switch {
-	case m.agents.find(name) != nil:
-		show(panelAgents, &m.agents.filter)
+	case m.agents.Find(name) != nil:
+		show(panelAgents, &m.agents.Filter)
 		m.choose(name)
-	case m.pools.find(name) != nil:
-		show(panelPools, &m.pools.filter)
-		m.pools.list.find(&m.pools, name)
-		m.pools.choose()
-	case m.automations.find(name) != nil:
-		show(panelAutomations, &m.automations.filter)
+	case m.pools.Find(name) != nil:
+		show(panelPools, &m.pools.Filter)
+		m.pools.List.Select(&m.pools, name)
+		m.pools.Choose()
+	case m.automations.Find(name) != nil:
+		show(panelAutomations, &m.automations.Filter)
 		m.automations.been = true
-		m.automations.list.find(&m.automations, name)
-		m.automations.choose()
-	case m.watchdogs.find(name) != nil:
-		show(panelWatchdogs, &m.watchdogs.filter)
-		m.watchdogs.list.find(&m.watchdogs, name)
-		m.watchdogs.choose()
+		m.automations.List.Select(&m.automations, name)
+		m.automations.Choose()
+	case m.watchdogs.Find(name) != nil:
+		show(panelWatchdogs, &m.watchdogs.Filter)
+		m.watchdogs.List.Select(&m.watchdogs, name)
+		m.watchdogs.Choose()
 		m.followWatched()
 	default:
 		return nil, unknown("agent, pool, automation or watchdog", name, m.anyNames(nil))

@@ -10,6 +10,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"gcity/themes"
+	"gcity/tui/widget"
 )
 
 // screenful is a drawn screen: exactly h lines of exactly w columns, and where the cursor is (-1: hidden).
@@ -34,7 +35,7 @@ func (m *model) draw() screenful {
 		s.lines = append(s.lines, m.problemLines(m.w, p.problems)...)
 		s.lines = append(s.lines, m.asHeard(&p)...)
 		s = m.foot(s, &p)
-		s.lines = fillRows(s.lines, m.w, m.h)
+		s.lines = widget.FillRows(s.lines, m.w, m.h)
 		if m.composer != nil && m.composer.many() {
 			s = m.composed(s)
 		}
@@ -42,7 +43,7 @@ func (m *model) draw() screenful {
 	s = m.sheet(s)
 	if m.ascii {
 		for i, l := range s.lines {
-			s.lines[i] = typewritten(l)
+			s.lines[i] = widget.ToASCII(l)
 		}
 	}
 	return s
@@ -71,15 +72,16 @@ func (m *model) tiny(s screenful) screenful {
 	if m.typing() {
 		s.x, s.y = min(s.x, m.w-1), 0
 	}
-	lines := []string{crop(first, m.w)}
+	lines := []string{widget.Crop(first, m.w)}
 	if m.h > 1 && !m.typing() {
 		needs := fmt.Sprintf("needs %dx%d", leastWidth, leastHeight)
-		if is := fmt.Sprintf(", this is %dx%d", m.w, m.h); width(needs+is) <= m.w {
+		if is := fmt.Sprintf(", this is %dx%d", m.w, m.h); widget.Width(needs+is) <= m.w {
 			needs += is
 		}
-		lines = append(lines, crop(m.look.paint(themes.Dim, cut(needs, m.w, m.look.glyph.More)), m.w))
+		lines = append(lines,
+			widget.Crop(m.look.Paint(themes.Dim, widget.Cut(needs, m.w, m.look.Glyphs.More)), m.w))
 	}
-	s.lines = fillRows(lines, m.w, m.h)
+	s.lines = widget.FillRows(lines, m.w, m.h)
 	return s
 }
 
@@ -91,11 +93,11 @@ func (m *model) body(p *plan) []string {
 		rightLines, rightRules := m.stack(p.right, m.w-p.leftWidth-1)
 		lines = make([]string, len(leftLines))
 		for i := range leftLines {
-			joins := m.look.glyph.Join
+			joins := m.look.Glyphs.Join
 			if i == 0 {
-				joins = m.look.glyph.Top
+				joins = m.look.Glyphs.Top
 			}
-			bar := m.look.paint(themes.Rule, joins[leftRules[i]][rightRules[i]])
+			bar := m.look.Paint(themes.Rule, joins[leftRules[i]][rightRules[i]])
 			lines[i] = leftLines[i] + bar + rightLines[i]
 		}
 	}
@@ -105,26 +107,26 @@ func (m *model) body(p *plan) []string {
 		lines = append(lines, below...)
 	}
 	if p.closing {
-		lines = append(lines, m.look.paint(themes.Rule, m.closingRule(p)))
+		lines = append(lines, m.look.Paint(themes.Rule, m.closingRule(p)))
 	}
 	return lines
 }
 
 func (m *model) closingRule(p *plan) string {
-	thin := m.look.glyph.Thin
+	thin := m.look.Glyphs.Thin
 	if len(p.right) == 0 || len(p.across) > 0 {
 		return strings.Repeat(thin, m.w)
 	}
-	return strings.Repeat(thin, p.leftWidth) + m.look.glyph.Foot[1] + strings.Repeat(thin, m.w-p.leftWidth-1)
+	return strings.Repeat(thin, p.leftWidth) + m.look.Glyphs.Foot[1] + strings.Repeat(thin, m.w-p.leftWidth-1)
 }
 
 // footed is a rule that a bar above it meets at column x, unless a title is there.
 func (m *model) footed(rule string, x, kind int) string {
-	if sign := ansi.Strip(ansi.Cut(rule, x, x+1)); sign != m.look.glyph.Thin && sign != m.look.glyph.Heavy {
+	if sign := ansi.Strip(ansi.Cut(rule, x, x+1)); sign != m.look.Glyphs.Thin && sign != m.look.Glyphs.Heavy {
 		return rule
 	}
-	foot := m.look.paint(themes.Rule, m.look.glyph.Foot[kind])
-	return ansi.Cut(rule, 0, x) + reset + foot + ansi.Cut(rule, x+1, m.w) + reset
+	foot := m.look.Paint(themes.Rule, m.look.Glyphs.Foot[kind])
+	return ansi.Cut(rule, 0, x) + widget.Reset + foot + ansi.Cut(rule, x+1, m.w) + widget.Reset
 }
 
 // stack draws panels below each other; rules says for each row whether it is a rule: 0 no, 1 thin, 2 heavy.
@@ -169,47 +171,47 @@ func (m *model) panel(at place, w int, focus bool) []string {
 }
 
 // tabsFor are the titles in the rule of a panel of w columns.
-func (m *model) tabsFor(at place, w int) []tab {
-	held, ills := len(m.quarantine.list.shown)-len(m.quarantine.list.strays), m.pools.ills(m.now)
+func (m *model) tabsFor(at place, w int) []widget.Tab {
+	held, ills := len(m.quarantine.List.Shown)-len(m.quarantine.List.Strays), m.pools.ills(m.now)
 	troubles, alert := m.automations.ills()
 	calls, called := m.watchdogs.ills()
-	all := []tab{
-		{key: m.keys.keyOf("focus.agents"), name: "Agents", extra: strconv.Itoa(len(m.agents.rows))},
-		{key: m.keys.keyOf("focus.pools"), name: "Pools", extra: strconv.Itoa(len(m.pools.rows)), alert: ills != ""},
-		{key: m.keys.keyOf("focus.quarantine"), name: "Quarantine", extra: strconv.Itoa(held), alert: held > 0},
-		{key: m.keys.keyOf("focus.automations"), name: "Automations", extra: strconv.Itoa(len(m.automations.rows)), alert: alert},
-		{key: m.keys.keyOf("focus.events"), name: "Events"},
-		{key: m.keys.keyOf("focus.watchdogs"), name: "Watchdogs", extra: strconv.Itoa(len(m.watchdogs.rows)), note: calls, alert: called},
+	all := []widget.Tab{
+		{Key: m.keys.keyOf("focus.agents"), Name: "Agents", Extra: strconv.Itoa(len(m.agents.Rows))},
+		{Key: m.keys.keyOf("focus.pools"), Name: "Pools", Extra: strconv.Itoa(len(m.pools.Rows)), Alert: ills != ""},
+		{Key: m.keys.keyOf("focus.quarantine"), Name: "Quarantine", Extra: strconv.Itoa(held), Alert: held > 0},
+		{Key: m.keys.keyOf("focus.automations"), Name: "Automations", Extra: strconv.Itoa(len(m.automations.Rows)), Alert: alert},
+		{Key: m.keys.keyOf("focus.events"), Name: "Events"},
+		{Key: m.keys.keyOf("focus.watchdogs"), Name: "Watchdogs", Extra: strconv.Itoa(len(m.watchdogs.Rows)), Note: calls, Alert: called},
 		m.peekTab(),
 	}
 	if m.snap == nil { // that there is none would be said of what nobody knows
 		for p := range all {
-			all[p].extra = ""
+			all[p].Extra = ""
 		}
 	}
-	all[panelPools].note, all[panelAutomations].note = ills, troubles
-	for p, marks := range map[panel]map[string]bool{panelAgents: m.agents.marks, panelPools: m.pools.marks, panelAutomations: m.automations.marks} {
+	all[panelPools].Note, all[panelAutomations].Note = ills, troubles
+	for p, marks := range map[panel]map[string]bool{panelAgents: m.agents.Marks, panelPools: m.pools.Marks, panelAutomations: m.automations.Marks} {
 		if len(marks) > 0 {
-			all[p].note = number(len(marks)) + " marked"
+			all[p].Note = widget.Number(len(marks)) + " marked"
 		}
 	}
 	if m.events.frozen && m.events.fresh > 0 {
-		all[panelEvents].extra = "+" + number(m.events.fresh)
+		all[panelEvents].Extra = "+" + widget.Number(m.events.fresh)
 	}
 	for i := range all {
-		all[i].id = i
+		all[i].ID = i
 	}
 	own := &all[min(at.panel, panelPeek)]
-	own.active = true
-	own.hidden = m.hiddenIn(at, w)
+	own.Active = true
+	own.Hidden = m.hiddenIn(at, w)
 	if at.tabs && m.w < m.roomy() {
 		m.searching(own, at.panel)
 	}
 	switch {
 	case !at.tabs:
-		return []tab{*own}
+		return []widget.Tab{*own}
 	case tierOf(m.w, m.h) == single:
-		all[panelPeek].name, all[panelPeek].extra = "Peek", ""
+		all[panelPeek].Name, all[panelPeek].Extra = "Peek", ""
 	default:
 		all = all[:panelPeek]
 	}
@@ -228,55 +230,56 @@ func (m *model) roomy() int {
 }
 
 // searching puts into the title of a list what it is searched for, and how much was found.
-func (m *model) searching(t *tab, p panel) {
+func (m *model) searching(t *widget.Tab, p panel) {
 	text, found := "", ""
 	switch p {
 	case panelAgents:
-		text, found = m.search(&m.agents.filter), m.agents.list.found()
+		text, found = m.search(&m.agents.Filter), m.agents.List.Found()
 	case panelPools:
-		text, found = m.search(&m.pools.filter), m.pools.list.found()
+		text, found = m.search(&m.pools.Filter), m.pools.List.Found()
 	case panelAutomations:
-		text, found = m.search(&m.automations.filter), m.automations.list.found()
+		text, found = m.search(&m.automations.Filter), m.automations.List.Found()
 	case panelWatchdogs:
-		text, found = m.search(&m.watchdogs.filter), m.watchdogs.list.found()
+		text, found = m.search(&m.watchdogs.Filter), m.watchdogs.List.Found()
 	case panelEvents:
 		if text = m.eventSearch(); text != "" {
 			found = fmt.Sprintf("%d of %d", len(m.events.shown), len(m.events.rows))
 		}
 	}
 	if text != "" {
-		t.search, t.extra, t.alert = text, found, false
+		t.Search, t.Extra, t.Alert = text, found, false
 	}
 }
 
 // shortTabs are the titles where panels share one place, brought into w columns: notes go first, then, from the right, the
 // names of panels that are not seen, for which their keys stand alone; then what is searched for is cut, and at last the
 // keys go. What is said of hidden rows takes the place of a name, but of nothing else.
-func (m *model) shortTabs(all []tab, w int) []tab {
+func (m *model) shortTabs(all []widget.Tab, w int) []widget.Tab {
 	all = slices.Clone(all)
-	over := func() int { return tabsWidth(all) - w }
-	for i := len(all) - 1; i >= 0 && tabsWidth(bare(all)) > w; i-- {
-		all[i].note = ""
+	over := func() int { return widget.TabsWidth(all) - w }
+	for i := len(all) - 1; i >= 0 && widget.TabsWidth(widget.WithoutHidden(all)) > w; i-- {
+		all[i].Note = ""
 	}
-	if over() > 0 && slices.ContainsFunc(all, func(t tab) bool { return t.note != "" }) {
-		all = bare(all)
+	if over() > 0 && slices.ContainsFunc(all, func(t widget.Tab) bool { return t.Note != "" }) {
+		all = widget.WithoutHidden(all)
 	}
 	for i := len(all) - 1; i >= 0 && over() > 0; i-- {
-		if !all[i].active {
-			all[i].name = ""
+		if !all[i].Active {
+			all[i].Name = ""
 		}
 	}
 	if over() > 0 {
-		all = bare(all)
+		all = widget.WithoutHidden(all)
 	}
 	const beginning = 6 // of what is searched for
 	for i := range all {
-		if text := all[i].search; text != "" && over() > 0 {
-			all[i].search = cut(text, max(beginning, width(text)-over()), m.look.glyph.More)
+		if text := all[i].Search; text != "" && over() > 0 {
+			all[i].Search = widget.Cut(text, max(beginning, widget.Width(text)-over()),
+				m.look.Glyphs.More)
 		}
 	}
-	for i := len(all) - 1; i >= 0 && over() > 0 && titled(all); i-- {
-		if !all[i].active {
+	for i := len(all) - 1; i >= 0 && over() > 0 && widget.Searched(all); i-- {
+		if !all[i].Active {
 			all = slices.Delete(all, i, i+1)
 		}
 	}

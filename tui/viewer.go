@@ -9,6 +9,7 @@ import (
 
 	"gcity/city"
 	"gcity/internal/screen"
+	"gcity/tui/widget"
 )
 
 // terminal is what the pane needs of a terminal's screen. Safe for use by several goroutines.
@@ -229,7 +230,7 @@ func (v *viewer) lastWords(ctx context.Context, p *paneNews) {
 	if err != nil || strings.TrimSpace(text) == "" {
 		return
 	}
-	p.text, p.problem, p.ended = allPlain(text), "", true
+	p.text, p.problem, p.ended = widget.AllPlain(text), "", true
 }
 
 // screenMaker makes a terminal's screen.

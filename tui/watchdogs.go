@@ -7,6 +7,7 @@ import (
 
 	"gcity/city"
 	"gcity/themes"
+	"gcity/tui/widget"
 )
 
 // watchdogRow is a watchdog made ready to be shown: every text cleaned, once.
@@ -20,25 +21,27 @@ type watchdogRow struct {
 }
 
 func newWatchdogRow(w *city.Watchdog, dot string) watchdogRow {
-	r := watchdogRow{name: w.Name, shown: plain(w.Name), watches: w.Watches, word: plain(w.Word()), dog: w}
+	r := watchdogRow{name: w.Name, shown: widget.Plain(w.Name), watches: w.Watches,
+		word: widget.Plain(w.Word()), dog: w}
 	var parts []string
 	if w.Calls() {
-		parts = append(parts, "for "+plain(w.Escalated.To)+": "+plain(w.Escalated.Message))
+		parts = append(parts, "for "+widget.Plain(w.Escalated.To)+": "+
+			widget.Plain(w.Escalated.Message))
 	}
 	if w.Degraded != "" {
-		parts = append(parts, "degraded: "+plain(w.Degraded))
+		parts = append(parts, "degraded: "+widget.Plain(w.Degraded))
 	}
 	if w.Problem != "" {
-		parts = append(parts, plain(w.Problem))
+		parts = append(parts, widget.Plain(w.Problem))
 	}
 	if w.Last != nil {
 		text := string(w.Last.Decision)
 		if w.Last.Reason != "" {
-			text += ": " + plain(w.Last.Reason)
+			text += ": " + widget.Plain(w.Last.Reason)
 		}
-		parts = append(parts, plain(text))
+		parts = append(parts, widget.Plain(text))
 		if strings.HasPrefix(w.Last.Result, "failed") {
-			parts = append(parts, plain(w.Last.Result))
+			parts = append(parts, widget.Plain(w.Last.Result))
 		}
 	}
 	if len(parts) == 0 {
@@ -56,62 +59,66 @@ func (r *watchdogRow) why(now time.Time) string {
 	if j == nil || r.dog.Calls() || r.dog.Degraded != "" || r.dog.Problem != "" {
 		return r.told
 	}
-	return plain(string(j.Decision)) + " " + age(now.Sub(j.At)) + " ago" + strings.TrimPrefix(r.told, plain(string(j.Decision)))
+	return widget.Plain(string(j.Decision)) + " " + widget.Age(now.Sub(j.At)) + " ago" +
+		strings.TrimPrefix(r.told, widget.Plain(string(j.Decision)))
 }
 
 // attention reports whether a person should look at it.
 func (r *watchdogRow) attention() bool { return r.dog.Ill() }
 
 // beats says when it looks next, or who judges now.
-func (r *watchdogRow) beats(now time.Time) outlook {
+func (r *watchdogRow) beats(now time.Time) widget.Phrase {
 	switch t, next := r.dog.Triaged, r.dog.Next; {
 	case t != nil:
-		by := plain(r.dog.Triage)
+		by := widget.Plain(r.dog.Triage)
 		if by == "" {
 			by = "triage"
 		}
-		return outlook{by + " judges for " + age(now.Sub(t.Since)), "judged " + age(now.Sub(t.Since))}
+		return widget.Phrase{Full: by + " judges for " + widget.Age(now.Sub(t.Since)),
+			Brief: "judged " + widget.Age(now.Sub(t.Since))}
 	case next == nil:
-		return outlook{}
+		return widget.Phrase{}
 	case !next.After(now):
-		return outlook{"beats now", "now"}
+		return widget.Phrase{Full: "beats now", Brief: "now"}
 	default:
-		in := left(next.Sub(now))
-		return outlook{"beats in " + in, in}
+		in := widget.Remaining(next.Sub(now))
+		return widget.Phrase{Full: "beats in " + in, Brief: in}
 	}
 }
 
 // heart says how old the heartbeat is and when that is worse.
-func (r *watchdogRow) heart(now time.Time) outlook {
+func (r *watchdogRow) heart(now time.Time) widget.Phrase {
 	w := r.dog
 	if w.Heartbeat == nil {
-		return same("none")
+		return widget.Same("none")
 	}
 	old := now.Sub(*w.Heartbeat)
-	text := age(old)
+	text := widget.Age(old)
 	switch {
 	case w.Suspended:
 	case w.Freshness == city.Fresh && w.Fresh > old:
-		return outlook{text + ", stale in " + left(w.Fresh-old), text}
+		return widget.Phrase{Full: text + ", stale in " + widget.Remaining(w.Fresh-old),
+			Brief: text}
 	case w.Freshness == city.Stale && w.VeryStale > old:
-		return outlook{text + ", very stale in " + left(w.VeryStale-old), text}
+		return widget.Phrase{Full: text + ", very stale in " + widget.Remaining(w.VeryStale-old),
+			Brief: text}
 	}
-	return same(text)
+	return widget.Same(text)
 }
 
 // watchdogs are the city's watchdogs, those that need a person first, and the cursor among them.
 type watchdogs struct {
-	table[watchdogRow, *watchdogRow]
+	widget.Table[watchdogRow, *watchdogRow]
 }
 
 // update takes a snapshot's watchdogs. With still set the known ones keep their order.
 func (d *watchdogs) update(all []city.Watchdog, dot string, still bool) {
-	d.version++
+	d.Version++
 	rows := make([]watchdogRow, len(all))
 	for i := range all {
 		rows[i] = newWatchdogRow(&all[i], dot)
 	}
-	d.rows = arrange(rows, d.rows, (*watchdogRow).Key, watchdogRank, still)
+	d.Rows = widget.Arrange(rows, d.Rows, (*watchdogRow).Key, watchdogRank, still)
 }
 
 // watchdogRank orders watchdogs: who calls first, then who is ill, then by name.
@@ -132,14 +139,14 @@ func watchdogRank(a, b *watchdogRow) int {
 }
 
 // guards reports whether Watchdogs is there to be seen: the city has some, or somebody looks for them.
-func (m *model) guards() bool { return len(m.watchdogs.rows) > 0 || m.focus == panelWatchdogs }
+func (m *model) guards() bool { return len(m.watchdogs.Rows) > 0 || m.focus == panelWatchdogs }
 
 // calling are those that call for a person, and nobody has answered.
 func (d *watchdogs) calling() []*watchdogRow {
 	var rows []*watchdogRow
-	for i := range d.rows {
-		if d.rows[i].dog.Calls() {
-			rows = append(rows, &d.rows[i])
+	for i := range d.Rows {
+		if d.Rows[i].dog.Calls() {
+			rows = append(rows, &d.Rows[i])
 		}
 	}
 	return rows
@@ -148,8 +155,8 @@ func (d *watchdogs) calling() []*watchdogRow {
 // ills is what the title says of them: "1 calling, 1 ill".
 func (d *watchdogs) ills() (text string, alert bool) {
 	calling, ill := len(d.calling()), 0
-	for i := range d.rows {
-		if d.rows[i].attention() {
+	for i := range d.Rows {
+		if d.Rows[i].attention() {
 			ill++
 		}
 	}
@@ -173,9 +180,9 @@ func (d *watchdogs) problems(k *registry, writable bool) []string {
 		}
 		lines = append(lines, callLine(r.dog, " ("+how+")"))
 	}
-	for i := range d.rows {
-		if r := &d.rows[i]; r.dog.Degraded != "" && !r.dog.Suspended && !r.dog.Calls() {
-			lines = append(lines, "watchdog "+r.shown+" is degraded: "+plain(r.dog.Degraded))
+	for i := range d.Rows {
+		if r := &d.Rows[i]; r.dog.Degraded != "" && !r.dog.Suspended && !r.dog.Calls() {
+			lines = append(lines, "watchdog "+r.shown+" is degraded: "+widget.Plain(r.dog.Degraded))
 		}
 	}
 	return lines
@@ -188,17 +195,17 @@ func (m *model) callBadge(w int) string {
 	case n == 0:
 		return ""
 	case w < 100:
-		return m.look.glyph.Alert + number(n)
+		return m.look.Glyphs.Alert + widget.Number(n)
 	}
-	return fmt.Sprintf("%s %d calling", m.look.glyph.Alert, n)
+	return fmt.Sprintf("%s %d calling", m.look.Glyphs.Alert, n)
 }
 
 // over are the watchdogs of an agent.
 func (m *model) over(agent string) []*watchdogRow {
 	var rows []*watchdogRow
-	for i := range m.watchdogs.rows {
-		if m.watchdogs.rows[i].watches == agent {
-			rows = append(rows, &m.watchdogs.rows[i])
+	for i := range m.watchdogs.Rows {
+		if m.watchdogs.Rows[i].watches == agent {
+			rows = append(rows, &m.watchdogs.Rows[i])
 		}
 	}
 	return rows
@@ -207,7 +214,7 @@ func (m *model) over(agent string) []*watchdogRow {
 // heed has the agents say for whom a watchdog calls.
 func (m *model) heed() {
 	for _, w := range m.watchdogs.calling() {
-		if r := m.agents.find(w.watches); r != nil {
+		if r := m.agents.Find(w.watches); r != nil {
 			r.heed(w.dog)
 		}
 	}
@@ -216,50 +223,52 @@ func (m *model) heed() {
 // heed has an agent's row say that a watchdog calls for a person because of it.
 func (r *agentRow) heed(w *city.Watchdog) {
 	r.called = true
-	r.why = strings.TrimSuffix("watchdog "+plain(w.Name)+" calls: "+plain(w.Escalated.Message)+"; "+r.why, "; ")
+	r.why = strings.TrimSuffix("watchdog "+widget.Plain(w.Name)+" calls: "+
+		widget.Plain(w.Escalated.Message)+"; "+r.why, "; ")
 }
 
 // callLine is a watchdog's call in a line, with how it is answered.
 func callLine(w *city.Watchdog, how string) string {
-	return "watchdog " + plain(w.Name) + " calls " + plain(w.Escalated.To) + how + ": " + plain(w.Escalated.Message)
+	return "watchdog " + widget.Plain(w.Name) + " calls " + widget.Plain(w.Escalated.To) + how +
+		": " + widget.Plain(w.Escalated.Message)
 }
 
 // followWatched selects the agent that the watchdog under the cursor looks after: the pane is about it.
 func (m *model) followWatched() {
-	if r := m.watchdogs.under(); r != nil && m.focus == panelWatchdogs && r.watches != m.agents.chosen && m.agents.find(r.watches) != nil {
+	if r := m.watchdogs.Current(); r != nil && m.focus == panelWatchdogs && r.watches != m.agents.Chosen && m.agents.Find(r.watches) != nil {
 		m.choose(r.watches)
 	}
 }
 
 // guarded is the agent that the watchdog under the cursor looks after, nil if it is not there.
 func (m *model) guarded() *agentRow {
-	if r := m.watchdogs.under(); r != nil {
-		return m.agents.find(r.watches)
+	if r := m.watchdogs.Current(); r != nil {
+		return m.agents.Find(r.watches)
 	}
 	return nil
 }
 
 // watchdogSign is the glyph and the token of how a watchdog stands; the word stands beside it.
-func watchdogSign(l *look, word string) (string, themes.Token) {
+func watchdogSign(l *widget.Styles, word string) (string, themes.Token) {
 	switch word {
 	case city.WatchdogCalls:
-		return l.glyph.Alert, themes.Bad
+		return l.Glyphs.Alert, themes.Bad
 	case string(city.Dead):
-		return l.glyph.Failed, themes.Bad
+		return l.Glyphs.Failed, themes.Bad
 	case string(city.VeryStale):
-		return l.glyph.Backoff, themes.Bad
+		return l.Glyphs.Backoff, themes.Bad
 	case string(city.Stale):
-		return l.glyph.Waiting, themes.Warn
+		return l.Glyphs.Waiting, themes.Warn
 	case string(city.Fresh):
-		return l.glyph.Running, themes.Good
+		return l.Glyphs.Running, themes.Good
 	}
-	return l.glyph.Suspended, themes.Off
+	return l.Glyphs.Suspended, themes.Off
 }
 
 // whoJudges is who decides its next beat, in a word or two.
 func (r *watchdogRow) whoJudges() string {
 	if r.dog.Mode == city.ByTriage {
-		return strings.TrimSpace("triage " + plain(r.dog.Triage))
+		return strings.TrimSpace("triage " + widget.Plain(r.dog.Triage))
 	}
-	return plain(string(r.dog.Mode))
+	return widget.Plain(string(r.dog.Mode))
 }

@@ -14,8 +14,8 @@ func TestWatchdogsAndTheirAgents(t *testing.T) {
 	guarded(s)
 	s.press("1", "space")
 	s.pointWatchdog("late")
-	if s.m.agents.chosen != "worker-1" {
-		t.Fatalf("%s is selected", s.m.agents.chosen)
+	if s.m.agents.Chosen != "worker-1" {
+		t.Fatalf("%s is selected", s.m.agents.Chosen)
 	}
 	s.shows("0 worker-1")
 	s.press("r", "y")
@@ -23,8 +23,8 @@ func TestWatchdogsAndTheirAgents(t *testing.T) {
 		t.Errorf("r does %+v", got)
 	}
 	s.press(".")
-	if s.m.focus != panelAgents || s.m.agents.chosen != "worker-1" {
-		t.Errorf(". goes to panel %d, %s", s.m.focus, s.m.agents.chosen)
+	if s.m.focus != panelAgents || s.m.agents.Chosen != "worker-1" {
+		t.Errorf(". goes to panel %d, %s", s.m.focus, s.m.agents.Chosen)
 	}
 	s.watchdog("late", func(w *city.Watchdog) { w.Watches = "gone" })
 	s.pointWatchdog("late")
@@ -86,8 +86,8 @@ func TestWatchdogLines(t *testing.T) {
 			t.Errorf("%s: %+v, %q", line, todo, why)
 		}
 	}
-	if _, why := s.m.runLine("details night"); why != "" || s.m.watchdogs.chosen != "night" || s.m.reader == nil || s.m.reader.title != "watchdog night" {
-		t.Errorf("details of %s: %s", s.m.watchdogs.chosen, why)
+	if _, why := s.m.runLine("details night"); why != "" || s.m.watchdogs.Chosen != "night" || s.m.reader == nil || s.m.reader.title != "watchdog night" {
+		t.Errorf("details of %s: %s", s.m.watchdogs.Chosen, why)
 	}
 	s.m.mode = ReadOnly
 	if _, why := s.m.runLine("beat calm"); why != "this control room is read-only" {

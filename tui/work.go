@@ -10,6 +10,7 @@ import (
 	"gcity/beads"
 	"gcity/city"
 	"gcity/themes"
+	"gcity/tui/widget"
 )
 
 // workRow is a line of the list of work: the title of a group, or a piece of work in it.
@@ -72,7 +73,7 @@ func (m *model) workChanged() {
 
 // take takes an answer in; the cursor stays on its bead.
 func (k *work) take(f found) {
-	k.asked, k.known, k.problem = 0, true, plain(f.problem)
+	k.asked, k.known, k.problem = 0, true, widget.Plain(f.problem)
 	if f.problem != "" {
 		return // what was known stays
 	}
@@ -177,14 +178,14 @@ func groupHead(pool string, group []beads.Bead, parts int) string {
 	}
 	name := "no pool"
 	if pool != "" {
-		name = "pool " + plain(pool)
+		name = "pool " + widget.Plain(pool)
 	}
 	text := fmt.Sprintf("%s  %d open", name, len(group)-begun)
 	if begun > 0 {
 		text += fmt.Sprintf(", %d in progress", begun)
 	}
 	if parts > 0 {
-		text += ", with " + count(parts, "part")
+		text += ", with " + widget.Count(parts, "part")
 	}
 	return text
 }
@@ -254,58 +255,58 @@ func (m *model) workKeys() []string {
 }
 
 func (m *model) workLine(r *workRow, here bool, w int) string {
-	more := m.look.glyph.More
-	l := line{look: &m.look, here: here}
+	more := m.look.Glyphs.More
+	l := widget.Line{Styles: &m.look, Selected: here}
 	if r.head != "" {
-		l.add(themes.Title, cut(r.head, w, more))
-		return l.close(w)
+		l.Add(themes.Title, widget.Cut(r.head, w, more))
+		return l.Fill(w)
 	}
 	b := &r.bead
 	mark := "  "
 	if here {
-		mark = m.look.glyph.Cursor + " "
+		mark = m.look.Glyphs.Cursor + " "
 	}
-	l.add(themes.Accent, mark)
-	sign, token := m.look.glyph.Suspended, themes.Text
+	l.Add(themes.Accent, mark)
+	sign, token := m.look.Glyphs.Suspended, themes.Text
 	if b.Status == beads.StatusInProgress {
-		sign, token = m.look.glyph.Starting, themes.Busy
+		sign, token = m.look.Glyphs.Starting, themes.Busy
 	}
-	l.space(2 * min(r.depth, w/16))
-	l.add(token, sign+" ")
-	l.add(themes.Dim, fitName(plain(b.ID), min(12, max(6, w/8)), more))
-	l.space(1)
+	l.Space(2 * min(r.depth, w/16))
+	l.Add(token, sign+" ")
+	l.Add(themes.Dim, widget.FitName(widget.Plain(b.ID), min(12, max(6, w/8)), more))
+	l.Space(1)
 	if w >= 50 {
-		l.add(themes.Dim, b.Priority.String()+" ")
+		l.Add(themes.Dim, b.Priority.String()+" ")
 	}
 	if r.gate != "" && w >= 60 {
-		l.add(themes.Warn, city.AwaitingGate+" ")
+		l.Add(themes.Warn, city.AwaitingGate+" ")
 	}
-	who, old := plain(b.Assignee), age(m.now.Sub(b.CreatedAt))
+	who, old := widget.Plain(b.Assignee), widget.Age(m.now.Sub(b.CreatedAt))
 	whoWidth := min(20, w/4)
-	l.add(themes.Text, fit(plain(b.Title), w-l.used-whoWidth-7, more))
-	l.space(1)
-	l.add(themes.Text, fitName(who, whoWidth, more))
-	l.space(1)
-	l.add(themes.Dim, right(old, 4, ""))
-	return crop(l.close(w), w)
+	l.Add(themes.Text, widget.Fit(widget.Plain(b.Title), w-l.Width-whoWidth-7, more))
+	l.Space(1)
+	l.Add(themes.Text, widget.FitName(who, whoWidth, more))
+	l.Space(1)
+	l.Add(themes.Dim, widget.FitRight(old, 4, ""))
+	return widget.Crop(l.Fill(w), w)
 }
 
 // beadDetails is everything a piece of work says, and the gate that it awaits.
 func (m *model) beadDetails(b *beads.Bead, gate string) []string {
 	lines := []string{
-		m.field("title", plain(b.Title)),
-		m.field("status", plain(strings.ReplaceAll(string(b.Status), "_", " "))),
-		m.field("type", plain(b.Type)),
+		m.field("title", widget.Plain(b.Title)),
+		m.field("status", widget.Plain(strings.ReplaceAll(string(b.Status), "_", " "))),
+		m.field("type", widget.Plain(b.Type)),
 		m.field("priority", b.Priority.String()),
-		m.field("who", plain(b.Assignee)),
-		m.field("created", clock(b.CreatedAt, m.now)),
-		m.field("changed", clock(b.UpdatedAt, m.now)),
+		m.field("who", widget.Plain(b.Assignee)),
+		m.field("created", widget.Clock(b.CreatedAt, m.now)),
+		m.field("changed", widget.Clock(b.UpdatedAt, m.now)),
 	}
 	for _, f := range []struct{ name, text string }{
 		{"awaits", gate}, {"part of", b.ParentID}, {"made from", b.Ref}, {"needs", strings.Join(b.Needs, ", ")}, {"labels", strings.Join(b.Labels, ", ")},
 	} {
 		if f.text != "" {
-			lines = append(lines, m.field(f.name, plain(f.text)))
+			lines = append(lines, m.field(f.name, widget.Plain(f.text)))
 		}
 	}
 	keys := make([]string, 0, len(b.Metadata))
@@ -314,12 +315,12 @@ func (m *model) beadDetails(b *beads.Bead, gate string) []string {
 	}
 	slices.Sort(keys)
 	for _, key := range keys {
-		lines = append(lines, m.field(plain(key), plain(b.Metadata[key])))
+		lines = append(lines, m.field(widget.Plain(key), widget.Plain(b.Metadata[key])))
 	}
 	if b.Description != "" {
 		lines = append(lines, "")
 		for _, text := range strings.Split(b.Description, "\n") {
-			lines = append(lines, plain(text))
+			lines = append(lines, widget.Plain(text))
 		}
 	}
 	return lines

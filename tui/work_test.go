@@ -112,12 +112,12 @@ func TestWorkIsAdded(t *testing.T) {
 	s.press("n", "enter")
 	s.wants()
 	s.press("n")
-	s.m.prompt.edit.paste(strings.Repeat("x", beads.MaxTitle+1))
+	s.m.prompt.edit.Paste(strings.Repeat("x", beads.MaxTitle+1))
 	s.press("enter")
 	s.wants()
 	s.shows("too long: at most 500 bytes")
 	s.press("esc", "n")
-	s.m.prompt.edit.paste("pool:worker")
+	s.m.prompt.edit.Paste("pool:worker")
 	s.press("enter")
 	s.shows("it needs a title")
 }
@@ -253,7 +253,7 @@ func TestTheCursorOfAListIsShown(t *testing.T) {
 		s.press("b")
 		s.find(someWork(), "")
 		for range s.m.work.rows {
-			s.shows(s.m.look.glyph.Cursor+" ", s.m.work.under().ID)
+			s.shows(s.m.look.Glyphs.Cursor+" ", s.m.work.under().ID)
 			s.press("j")
 		}
 	}

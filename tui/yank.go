@@ -11,6 +11,7 @@ import (
 	"gcity/beads"
 	"gcity/internal/shell"
 	"gcity/themes"
+	"gcity/tui/widget"
 )
 
 // maxClip bounds what a terminal is given for its clipboard, in bytes: what xterm takes, which the others do too.
@@ -39,15 +40,15 @@ func (m *model) copies() []copied {
 			all = beadCopies(b)
 		}
 	case ofPools:
-		if p := m.pools.under(); p != nil {
+		if p := m.pools.Current(); p != nil {
 			all = []copied{{"name", p.name}, {"check", p.check.Command}, {"what the check printed", p.check.Output}, {"where it is declared", p.source}}
 		}
 	case ofAutomations:
-		if r := m.automations.under(); r != nil {
+		if r := m.automations.Current(); r != nil {
 			all = automationCopies(r)
 		}
 	case ofWatchdogs:
-		if r := m.watchdogs.under(); r != nil {
+		if r := m.watchdogs.Current(); r != nil {
 			all = []copied{{"name", r.name}, {"the agent that it watches", r.watches}, {"why it stands so", r.told}, {"where it is declared", r.dog.Source}}
 		}
 	case ofEvents:
@@ -69,7 +70,7 @@ func (m *model) copies() []copied {
 // clean leaves escape sequences and what may not be typed out of a text: what is pasted is read by a terminal too (L12).
 func clean(text string) string {
 	return strings.TrimRight(strings.Map(func(r rune) rune {
-		if r == '\n' || r == '\t' || visible(r) {
+		if r == '\n' || r == '\t' || widget.Printable(r) {
 			return r
 		}
 		return -1
@@ -139,7 +140,8 @@ func beadCopies(b *beads.Bead) []copied {
 func (m *model) showCopies() []effect {
 	f := &finder{title: "Copy from " + m.subjectTitle(), none: "Nothing here is called that.", copies: true, verb: "copies it"}
 	for _, c := range m.copies() {
-		f.all = append(f.all, item{title: c.what, tail: lead(c.text), run: func(m *model) []effect { return m.copy(c, false) }})
+		f.all = append(f.all, item{title: c.what, tail: widget.Lead(c.text),
+			run: func(m *model) []effect { return m.copy(c, false) }})
 	}
 	if last := m.copiedLast; last.text != "" {
 		f.all = append(f.all, item{title: "once more the " + last.what + ", by a clipboard program", tail: "wl-copy, xclip or pbcopy",
@@ -168,7 +170,7 @@ func (m *model) copy(c copied, program bool) []effect {
 		m.complain(fmt.Sprintf("the %s is too long for a terminal's clipboard: %d KB of at most %d", c.what, len(c.text)>>10, maxClip>>10))
 		return nil
 	}
-	m.show("gave the "+c.what+" to the terminal's clipboard: "+lead(c.text), false)
+	m.show("gave the "+c.what+" to the terminal's clipboard: "+widget.Lead(c.text), false)
 	m.record(message{text: m.status.text, token: themes.Good})
 	return []effect{clip{what: c.what, text: c.text}}
 }

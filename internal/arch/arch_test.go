@@ -21,37 +21,39 @@ const module = "gcity"
 // session, beads/* the stores below beads, events/* what is told of events, city/* what tests use for a city, and "main" is the top itself. It is the
 // table "Doors" of ARCHITECTURE.md, and changes with it.
 var doors = map[string][]string{
-	"main":       {"cli", "session/*"},
-	"cli":        {"*"},
-	"controller": {"agent", "config", "city", "mail", "events", "beads", "session", "pool", "formula", "automation", "watchdog", "restart", "prompt", "overlay", "hooks", "internal"},
-	"supervisor": {"city", "events", "beads", "restart", "internal"},
-	"api":        {"city", "mail", "events", "beads", "internal"},
-	"tui":        {"city", "mail", "events", "beads", "themes", "internal"},
-	"agent":      {"config", "session", "pool", "restart", "prompt"},
-	"config":     {"session", "pool", "formula", "automation", "restart", "prompt", "overlay", "hooks", "topology", "trust", "internal"},
-	"topology":   {"internal"},
-	"trust":      {"internal"},
-	"pool":       nil,
-	"city":       {"mail", "events", "beads", "internal/mishap"},
-	"city/*":     {"city", "mail", "events", "beads", "beads/*"},
-	"mail":       {"beads", "internal"},
-	"prompt":     nil,
-	"watchdog":   nil,
-	"overlay":    {"internal"},
-	"hooks":      {"internal"},
-	"formula":    {"internal"},
-	"automation": {"events", "formula", "internal"},
-	"session/*":  {"session", "session/*", "internal"},
-	"beads/*":    {"beads", "beads/*", "internal"},
-	"events":     {"internal"},
-	"events/*":   {"events", "internal"},
-	"beads":      {"internal"},
-	"session":    {"internal"},
-	"restart":    nil,
-	"themes":     {"internal"},
-	"prefs":      {"themes", "internal"},
-	"internal":   {"internal"},
-	leaf:         nil,
+	"main":        {"cli", "session/*"},
+	"cli":         {"*"},
+	"controller":  {"agent", "config", "city", "mail", "events", "beads", "session", "pool", "formula", "automation", "watchdog", "restart", "prompt", "overlay", "hooks", "internal"},
+	"supervisor":  {"city", "events", "beads", "restart", "internal"},
+	"api":         {"city", "mail", "events", "beads", "internal"},
+	"tui":         {"tui/widget", "city", "mail", "events", "beads", "themes", "internal"},
+	"tui/widget":  {"city", "themes", "internal"},
+	"tui/tuitest": nil,
+	"agent":       {"config", "session", "pool", "restart", "prompt"},
+	"config":      {"session", "pool", "formula", "automation", "restart", "prompt", "overlay", "hooks", "topology", "trust", "internal"},
+	"topology":    {"internal"},
+	"trust":       {"internal"},
+	"pool":        nil,
+	"city":        {"mail", "events", "beads", "internal/mishap"},
+	"city/*":      {"city", "mail", "events", "beads", "beads/*"},
+	"mail":        {"beads", "internal"},
+	"prompt":      nil,
+	"watchdog":    nil,
+	"overlay":     {"internal"},
+	"hooks":       {"internal"},
+	"formula":     {"internal"},
+	"automation":  {"events", "formula", "internal"},
+	"session/*":   {"session", "session/*", "internal"},
+	"beads/*":     {"beads", "beads/*", "internal"},
+	"events":      {"internal"},
+	"events/*":    {"events", "internal"},
+	"beads":       {"internal"},
+	"session":     {"internal"},
+	"restart":     nil,
+	"themes":      {"internal"},
+	"prefs":       {"themes", "internal"},
+	"internal":    {"internal"},
+	leaf:          nil,
 
 	"screenshots": {"tui", "api", "city", "events", "beads", "internal"},
 }
@@ -142,7 +144,7 @@ func TestTheRulesBite(t *testing.T) {
 		want     bool
 	}{
 		{"api", "controller", false}, {"tui", "api", false}, {"tui", "session", false}, {"controller", "session/*", false},
-		{"main", "controller", false}, {"cli", "tui", true}, {"session/*", "session", true}, {"agent", "city", false},
+		{"main", "controller", false}, {"cli", "tui", true}, {"tui", "tui/widget", true}, {"tui/widget", "tui", false}, {"api", "tui/widget", false}, {"session/*", "session", true}, {"agent", "city", false},
 		{"controller", "beads", true}, {"controller", "beads/*", false}, {"beads", "beads/*", false},
 		{"city", "beads/*", false}, {"city/*", "beads/*", true}, {"api", "city/*", false},
 		{"automation", "formula", true}, {"formula", "automation", false}, {"automation", "config", false},
@@ -161,7 +163,7 @@ func TestTheRulesBite(t *testing.T) {
 		}
 	}
 	for dir, want := range map[string]string{
-		"": "main", "cli": "cli", "session": "session", "session/pty": "session/*", "beads/sqlite": "beads/*", "events/mirror": "events/*", "city": "city", "city/citytest": "city/*", "internal/disk": "internal", "internal/mishap": "internal/mishap", "api/wire": "api",
+		"": "main", "cli": "cli", "session": "session", "session/pty": "session/*", "beads/sqlite": "beads/*", "events/mirror": "events/*", "city": "city", "city/citytest": "city/*", "tui": "tui", "tui/widget": "tui/widget", "internal/disk": "internal", "internal/mishap": "internal/mishap", "api/wire": "api",
 	} {
 		if got, ok := room(dir); !ok || got != want {
 			t.Errorf("room(%q) = %q, %v", dir, got, ok)
@@ -190,6 +192,8 @@ func room(dir string) (string, bool) {
 		if rest != "" {
 			return first + "/*", true
 		}
+	case "tui":
+		return dir, true
 	}
 	return first, true
 }

@@ -1,4 +1,4 @@
-package tui
+package widget
 
 import (
 	"math"
@@ -23,11 +23,11 @@ func TestUsageTexts(t *testing.T) {
 		{city.Usage{CPU: -1, RSS: 96 << 30}, "-", "96G"},
 		{city.Usage{RSS: math.MaxInt64}, "0.0%", "9999T"},
 	} {
-		if cpu, mem := cpuText(&c.use), memText(&c.use); cpu != c.cpu || mem != c.mem {
+		if cpu, mem := CPU(&c.use), Memory(&c.use); cpu != c.cpu || mem != c.mem {
 			t.Errorf("%+v: %q %q, want %q %q", c.use, cpu, mem, c.cpu, c.mem)
 		}
 	}
-	if cpuText(nil) != "-" || memText(nil) != "-" {
+	if CPU(nil) != "-" || Memory(nil) != "-" {
 		t.Error("what is not measured is a dash")
 	}
 }

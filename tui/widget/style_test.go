@@ -1,4 +1,4 @@
-package tui
+package widget
 
 import (
 	"fmt"
@@ -16,12 +16,13 @@ func TestLookRendersStyles(t *testing.T) {
 		"#0a0b0c on bright-red": {"\x1b[38;2;10;11;12;101m", "\x1b[1;38;2;10;11;12;101m"},
 		"245":                   {"\x1b[38;5;245m", "\x1b[1;38;5;245;48;5;236m"},
 	} {
-		theme, err := themes.Parse("x", fmt.Appendf(nil, "[styles]\ntext = %q\nselect = 'bold on 236'", style))
+		theme, err := themes.Parse("x", fmt.Appendf(nil,
+			"[styles]\ntext = %q\nselect = 'bold on 236'", style))
 		if err != nil {
 			t.Fatal(err)
 		}
-		l := newLook(theme, themes.Unicode())
-		if got := [2]string{l.on[themes.Text], l.here[themes.Text]}; got != want {
+		l := NewStyles(theme, themes.Unicode())
+		if got := [2]string{l.on[themes.Text], l.selected[themes.Text]}; got != want {
 			t.Errorf("%q: %q, want %q", style, got, want)
 		}
 	}

@@ -1,4 +1,4 @@
-package tui
+package widget
 
 import (
 	"math"
@@ -10,13 +10,13 @@ import (
 )
 
 const (
-	sparkBuckets = 30
-	sparkStep    = 20 * time.Second
-	sparkSpan    = sparkBuckets * sparkStep
+	SparkBuckets = 30
+	SparkStep    = 20 * time.Second
+	sparkSpan    = SparkBuckets * SparkStep
 )
 
-// pulses are what agents have printed lately, by name: the room keeps the differences of what it hears.
-type pulses struct {
+// Sparklines are what agents have printed lately, by name: the room keeps the differences of what it hears.
+type Sparklines struct {
 	of map[string]*pulse
 }
 
@@ -26,13 +26,13 @@ type pulse struct {
 	since time.Time // known from then on
 	last  uint64    // bytes at the newest look
 	at    time.Time // of the newest output
-	bytes [sparkBuckets]float64
+	bytes [SparkBuckets]float64
 	head  int64 // number of the newest bucket, counted from the epoch
 }
 
-// hear takes a snapshot's agents. Output that came between two looks is spread over the time between the two last signs
-// of life, but no further back than a patrol may be.
-func (p *pulses) hear(agents []city.Agent, now time.Time, patrol time.Duration) {
+// Observe takes a snapshot's agents. Output that came between two looks is spread over the time between the two last
+// signs of life, but no further back than a patrol may be.
+func (p *Sparklines) Observe(agents []city.Agent, now time.Time, patrol time.Duration) {
 	if p.of == nil {
 		p.of = map[string]*pulse{}
 	}
@@ -45,7 +45,8 @@ func (p *pulses) hear(agents []city.Agent, now time.Time, patrol time.Duration) 
 		living++
 		q := p.of[a.Name]
 		if q == nil || q.life != a.Session.ID {
-			p.of[a.Name] = &pulse{life: a.Session.ID, since: now, last: a.Session.Output, at: now, head: bucketOf(now)}
+			p.of[a.Name] = &pulse{life: a.Session.ID, since: now, last: a.Session.Output, at: now,
+				head: bucketOf(now)}
 			continue
 		}
 		if a.Session.Output > q.last {
@@ -83,16 +84,16 @@ func lives(agents []city.Agent, name, life string) bool {
 	return false
 }
 
-func bucketOf(t time.Time) int64 { return t.UnixNano() / int64(sparkStep) }
+func bucketOf(t time.Time) int64 { return t.UnixNano() / int64(SparkStep) }
 
 // turn makes the bucket of a time the newest.
 func (q *pulse) turn(n int64) {
-	if n-q.head >= sparkBuckets {
-		q.bytes, q.head = [sparkBuckets]float64{}, n
+	if n-q.head >= SparkBuckets {
+		q.bytes, q.head = [SparkBuckets]float64{}, n
 	}
 	for q.head < n {
 		q.head++
-		q.bytes[q.head%sparkBuckets] = 0
+		q.bytes[q.head%SparkBuckets] = 0
 	}
 }
 
@@ -102,30 +103,30 @@ func (q *pulse) spread(bytes float64, from, to time.Time) {
 	q.turn(last)
 	total := to.Sub(from)
 	if total <= 0 || first >= last {
-		q.bytes[last%sparkBuckets] += bytes
+		q.bytes[last%SparkBuckets] += bytes
 		return
 	}
-	for n := max(first, last-sparkBuckets+1); n <= last; n++ {
-		begin := later(from, time.Unix(0, n*int64(sparkStep)))
-		end := time.Unix(0, (n+1)*int64(sparkStep))
+	for n := max(first, last-SparkBuckets+1); n <= last; n++ {
+		begin := later(from, time.Unix(0, n*int64(SparkStep)))
+		end := time.Unix(0, (n+1)*int64(SparkStep))
 		if end.After(to) {
 			end = to
 		}
-		q.bytes[n%sparkBuckets] += bytes * float64(end.Sub(begin)) / float64(total)
+		q.bytes[n%SparkBuckets] += bytes * float64(end.Sub(begin)) / float64(total)
 	}
 }
 
 // levels are how busy each bucket was, the oldest first: 0 not known, 1 quiet, up to 4.
-func (q *pulse) levels(now time.Time) (out [sparkBuckets]int) {
+func (q *pulse) levels(now time.Time) (out [SparkBuckets]int) {
 	head, known := bucketOf(now), bucketOf(q.since)
 	for i := range out {
-		n := head - sparkBuckets + 1 + int64(i)
+		n := head - SparkBuckets + 1 + int64(i)
 		switch {
 		case n < known:
-		case n > q.head || n <= q.head-sparkBuckets:
+		case n > q.head || n <= q.head-SparkBuckets:
 			out[i] = 1
 		default:
-			out[i] = levelOf(q.bytes[n%sparkBuckets])
+			out[i] = levelOf(q.bytes[n%SparkBuckets])
 		}
 	}
 	return out
@@ -145,18 +146,18 @@ func levelOf(bytes float64) int {
 	return 4
 }
 
-// draw draws what an agent printed in the last ten minutes, two buckets a column; "" while there is nothing to draw.
-func (p *pulses) draw(name string, now time.Time, glyphs *themes.Glyphs) string {
+// Draw draws what an agent printed in the last ten minutes, two buckets a column; "" while there is nothing to draw.
+func (p *Sparklines) Draw(name string, now time.Time, glyphs *themes.Glyphs) string {
 	q := p.of[name]
 	if q == nil {
 		return ""
 	}
 	levels := q.levels(now)
-	if levels[sparkBuckets-3] == 0 && slices.Max(levels[:]) < 2 { // a dot alone says nothing
+	if levels[SparkBuckets-3] == 0 && slices.Max(levels[:]) < 2 { // a dot alone says nothing
 		return ""
 	}
 	var text []byte
-	for i := 0; i < sparkBuckets; i += 2 {
+	for i := 0; i < SparkBuckets; i += 2 {
 		text = append(text, glyphs.Spark[levels[i]][levels[i+1]]...)
 	}
 	return string(text)

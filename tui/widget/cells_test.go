@@ -1,4 +1,4 @@
-package tui
+package widget
 
 import (
 	"gcity/tui/tuitest"
@@ -27,7 +27,7 @@ func TestChop(t *testing.T) {
 		{"x" + family + "e\u0301y", 3, []string{"x" + family, "e\u0301y"}},
 		{"世", 1, []string{"世"}}, // there is no narrower row
 	} {
-		if got := chop(c.in, c.w); strings.Join(got, "|") != strings.Join(c.want, "|") {
+		if got := HardWrap(c.in, c.w); strings.Join(got, "|") != strings.Join(c.want, "|") {
 			t.Errorf("chop(%q, %d) = %q, want %q", c.in, c.w, got, c.want)
 		}
 	}
@@ -46,7 +46,7 @@ func TestFrom(t *testing.T) {
 		{family + "x", 1, " x"},
 		{family + "x", 2, "x"},
 	} {
-		if got := from(c.in, c.n); got != c.want {
+		if got := SkipColumns(c.in, c.n); got != c.want {
 			t.Errorf("from(%q, %d) = %q, want %q", c.in, c.n, got, c.want)
 		}
 	}
@@ -56,19 +56,20 @@ func TestOver(t *testing.T) {
 	on := "\x1b[7m"
 	for _, c := range []struct {
 		in   string
-		all  []stretch
+		all  []Stretch
 		want string
 	}{
-		{"abc", []stretch{{1, 2, on}}, "a\x1b[7mb\x1b[mc"},
-		{"a世c", []stretch{{2, 3, on}}, "a\x1b[7m世\x1b[mc"}, // the cursor is on the second half
-		{"ab", []stretch{{4, 5, on}}, "ab  \x1b[7m \x1b[m"},
-		{"\x1b[31mabcd\x1b[m", []stretch{{1, 2, on}, {3, 4, on}}, "\x1b[31ma\x1b[m\x1b[7mb\x1b[m\x1b[31mc\x1b[m\x1b[7md\x1b[m"},
-		{"a\x1b[31mb\x1b[mc", []stretch{{0, 3, on}}, "\x1b[7mabc\x1b[m"},
-		{"ab\x1b[4mcd\x1b[m", []stretch{{1, 3, on}}, "a\x1b[7mbc\x1b[m\x1b[4md\x1b[m"},
-		{"", []stretch{{0, 1, on}}, "\x1b[7m \x1b[m"},
+		{"abc", []Stretch{{1, 2, on}}, "a\x1b[7mb\x1b[mc"},
+		{"a世c", []Stretch{{2, 3, on}}, "a\x1b[7m世\x1b[mc"}, // the cursor is on the second half
+		{"ab", []Stretch{{4, 5, on}}, "ab  \x1b[7m \x1b[m"},
+		{"\x1b[31mabcd\x1b[m", []Stretch{{1, 2, on}, {3, 4, on}},
+			"\x1b[31ma\x1b[m\x1b[7mb\x1b[m\x1b[31mc\x1b[m\x1b[7md\x1b[m"},
+		{"a\x1b[31mb\x1b[mc", []Stretch{{0, 3, on}}, "\x1b[7mabc\x1b[m"},
+		{"ab\x1b[4mcd\x1b[m", []Stretch{{1, 3, on}}, "a\x1b[7mbc\x1b[m\x1b[4md\x1b[m"},
+		{"", []Stretch{{0, 1, on}}, "\x1b[7m \x1b[m"},
 		{"ab", nil, "ab"},
 	} {
-		if got := over(c.in, c.all...); got != c.want {
+		if got := Overlay(c.in, c.all...); got != c.want {
 			t.Errorf("over(%q, %v) = %q, want %q", c.in, c.all, got, c.want)
 		}
 	}
@@ -82,7 +83,7 @@ func FuzzCells(f *testing.F) {
 	f.Fuzz(func(t *testing.T, raw string, w, n int) {
 		w, n = 2+max(0, w)%40, max(0, n)%50
 		line := terminalLine(raw)
-		rows := chop(line, w)
+		rows := HardWrap(line, w)
 		var text strings.Builder
 		for _, r := range rows {
 			tuitest.OnlyText(t, r)
@@ -94,10 +95,11 @@ func FuzzCells(f *testing.F) {
 		if text.String() != ansi.Strip(line) {
 			t.Fatalf("%q became %q", line, rows)
 		}
-		if got, want := ansi.StringWidth(from(line, n)), max(0, ansi.StringWidth(line)-n); got != want {
+		if got, want := ansi.StringWidth(SkipColumns(line, n)),
+			max(0, ansi.StringWidth(line)-n); got != want {
 			t.Fatalf("from(%q, %d) has %d columns, want %d", line, n, got, want)
 		}
-		painted := over(line, stretch{n, n + w, "\x1b[7m"})
+		painted := Overlay(line, Stretch{n, n + w, "\x1b[7m"})
 		tuitest.OnlyText(t, painted)
 		if !strings.HasPrefix(ansi.Strip(painted), ansi.Strip(line)) {
 			t.Fatalf("painting changes %q to %q", line, painted)

@@ -1,4 +1,4 @@
-package tui
+package widget
 
 import (
 	"testing"
@@ -22,7 +22,7 @@ func TestFitName(t *testing.T) {
 		{"日本語エージェント", 9, "日…ェント"},
 		{"日本語エージェント", 8, "…ェント "},
 	} {
-		if got := fitName(c.name, c.w, "…"); got != c.want {
+		if got := FitName(c.name, c.w, "…"); got != c.want {
 			t.Errorf("%q in %d: %q, want %q", c.name, c.w, got, c.want)
 		}
 	}
@@ -30,10 +30,12 @@ func TestFitName(t *testing.T) {
 
 func TestSpan(t *testing.T) {
 	for d, want := range map[time.Duration]string{
-		0: "0s", 5 * time.Minute: "5m", 90 * time.Second: "1m30s", 2 * time.Hour: "2h", 150 * time.Minute: "2h30m",
-		time.Hour + time.Second: "1h0m1s", 500 * time.Millisecond: "500ms", 10 * time.Second: "10s", 20 * time.Minute: "20m",
+		0: "0s", 5 * time.Minute: "5m", 90 * time.Second: "1m30s", 2 * time.Hour: "2h",
+		150 * time.Minute:       "2h30m",
+		time.Hour + time.Second: "1h0m1s", 500 * time.Millisecond: "500ms", 10 * time.Second: "10s",
+		20 * time.Minute: "20m",
 	} {
-		if got := span(d); got != want {
+		if got := Duration(d); got != want {
 			t.Errorf("%v: %q, want %q", d, got, want)
 		}
 	}

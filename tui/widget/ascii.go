@@ -1,12 +1,13 @@
-package tui
+package widget
 
 import "strings"
 
-// typewritten is a line for a terminal that shows nothing beyond ASCII: the typographic signs in it that have one of one
-// column that says the same become that. They come in what the city says ("crashed 6×"), and in what agents print. Letters
-// stay what they are: there is nothing else that says them.
-func typewritten(s string) string {
-	if !strings.ContainsFunc(s, func(r rune) bool { return r >= 0x80 }) || strings.ContainsAny(s, "\u200d\ufe0e\ufe0f") {
+// ToASCII is a line for a terminal that shows nothing beyond ASCII: the typographic signs in it that have one of one
+// column that says the same become that. They come in what the city says ("crashed 6×"), and in what agents print.
+// Letters stay what they are: there is nothing else that says them.
+func ToASCII(s string) string {
+	if !strings.ContainsFunc(s, func(r rune) bool { return r >= 0x80 }) ||
+		strings.ContainsAny(s, "\u200d\ufe0e\ufe0f") {
 		return s // there is nothing, or signs are part of something broader
 	}
 	return strings.Map(inASCII, s)
@@ -14,7 +15,8 @@ func typewritten(s string) string {
 
 // inASCII is a sign as a typewriter has it, else the sign itself.
 func inASCII(r rune) rune {
-	const signs = "×x·-•*…~→>←<↑^↓v⇒>●*○-◐~◌?↻@✗X✘X✓*✔*❯>›>‹<⏺*▶>▸>►>◀<■*□-“\"”\"„\"«\"»\"‘'’'‚'–-—-−-‐-‑-\u00a0 ≤<≥>≈~"
+	const signs = "×x·-•*…~→>←<↑^↓v⇒>●*○-◐~◌?↻@✗X✘X✓*✔*❯>›>‹<⏺*" +
+		"▶>▸>►>◀<■*□-“\"”\"„\"«\"»\"‘'’'‚'–-—-−-‐-‑-\u00a0 ≤<≥>≈~"
 	switch {
 	case r < 0x80:
 		return r

@@ -1,4 +1,4 @@
-package tui
+package widget
 
 import (
 	"math"
@@ -11,17 +11,18 @@ import (
 )
 
 func printing(name, life string, output uint64, at time.Time) city.Agent {
-	return city.Agent{Name: name, Session: &city.Session{ID: life, Output: output, LastActivity: &at}}
+	return city.Agent{Name: name, Session: &city.Session{ID: life, Output: output,
+		LastActivity: &at}}
 }
 
 // What came between two looks is spread over the time in which it can have come; a quiet time is quiet, and what was
 // before anybody looked is not known.
 func TestSparkLevels(t *testing.T) {
-	var p pulses
-	now := time.Unix(0, bucketOf(sparkEpoch)*int64(sparkStep)).Add(time.Second)
+	var p Sparklines
+	now := time.Unix(0, bucketOf(sparkEpoch)*int64(SparkStep)).Add(time.Second)
 	look := func(after time.Duration, output uint64, ago time.Duration) {
 		now = now.Add(after)
-		p.hear([]city.Agent{printing("a", "1", output, now.Add(-ago))}, now, 30*time.Second)
+		p.Observe([]city.Agent{printing("a", "1", output, now.Add(-ago))}, now, 30*time.Second)
 	}
 	look(0, 1_000_000, 0) // of before: not known when
 	look(30*time.Second, 1_000_000, 30*time.Second)
@@ -29,14 +30,15 @@ func TestSparkLevels(t *testing.T) {
 	look(30*time.Second, 1_401_000, 0)
 	look(60*time.Second, 1_401_000, 60*time.Second)
 	levels := p.of["a"].levels(now)
-	if got, want := levels[sparkBuckets-8:], []int{1, 2, 2, 4, 4, 1, 1, 1}; !slices.Equal(got, want) || levels[sparkBuckets-9] != 0 {
+	if got, want := levels[SparkBuckets-8:],
+		[]int{1, 2, 2, 4, 4, 1, 1, 1}; !slices.Equal(got, want) || levels[SparkBuckets-9] != 0 {
 		t.Errorf("%v, want 0 and %v at the end", levels, want)
 	}
-	p.hear([]city.Agent{printing("a", "2", 10, now)}, now, 30*time.Second)
+	p.Observe([]city.Agent{printing("a", "2", 10, now)}, now, 30*time.Second)
 	if got := slices.Max(slices.Clone(levelsOf(p.of["a"], now))); got != 1 {
 		t.Errorf("a new life begins with %d", got)
 	}
-	p.hear(nil, now, 30*time.Second)
+	p.Observe(nil, now, 30*time.Second)
 	if len(p.of) > 0 {
 		t.Error("who is gone is kept")
 	}
@@ -48,15 +50,16 @@ func levelsOf(q *pulse, now time.Time) []int { l := q.levels(now); return l[:] }
 func TestSparkKeepsEveryByte(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	for range 200 {
-		var p pulses
+		var p Sparklines
 		now, printed := sparkEpoch, uint64(0)
-		p.hear([]city.Agent{printing("a", "1", 0, now)}, now, 30*time.Second)
+		p.Observe([]city.Agent{printing("a", "1", 0, now)}, now, 30*time.Second)
 		for end := sparkEpoch.Add(9 * time.Minute); now.Before(end); {
 			now = now.Add(time.Duration(rnd.Int64N(int64(40 * time.Second))))
 			if rnd.IntN(2) == 0 {
 				printed += rnd.Uint64N(100_000)
 			}
-			p.hear([]city.Agent{printing("a", "1", printed, now.Add(-time.Duration(rnd.Int64N(int64(2*time.Second)))))}, now, 30*time.Second)
+			p.Observe([]city.Agent{printing("a", "1", printed,
+				now.Add(-time.Duration(rnd.Int64N(int64(2*time.Second)))))}, now, 30*time.Second)
 		}
 		sum := 0.0
 		for _, b := range p.of["a"].bytes {

@@ -1,4 +1,4 @@
-package tui
+package widget
 
 import (
 	"fmt"
@@ -7,8 +7,8 @@ import (
 	"gcity/city"
 )
 
-// cpuText is how busy a process tree is, in at most five columns up to 99 processors: "0.4%", "12.0%", "340%".
-func cpuText(u *city.Usage) string {
+// CPU is how busy a process tree is, in at most five columns up to 99 processors: "0.4%", "12.0%", "340%".
+func CPU(u *city.Usage) string {
 	switch {
 	case u == nil || math.IsNaN(u.CPU) || u.CPU < 0:
 		return "-"
@@ -18,8 +18,8 @@ func cpuText(u *city.Usage) string {
 	return fmt.Sprintf("%.0f%%", min(u.CPU, 99999))
 }
 
-// memText is the memory of a process tree in at most five columns: "640K", "310M", "1.2G".
-func memText(u *city.Usage) string {
+// Memory is the memory of a process tree in at most five columns: "640K", "310M", "1.2G".
+func Memory(u *city.Usage) string {
 	if u == nil || u.RSS <= 0 {
 		return "-"
 	}

@@ -1,4 +1,4 @@
-package tui
+package widget
 
 import (
 	"gcity/tui/tuitest"
@@ -10,9 +10,9 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-func strike(e *entry, keys ...string) {
+func strike(e *Entry, keys ...string) {
 	for _, k := range keys {
-		e.key(tuitest.KeyPress(k))
+		e.Key(tuitest.KeyPress(k))
 	}
 }
 
@@ -32,7 +32,7 @@ func TestEntryEdits(t *testing.T) {
 		{[]string{"home", "ctrl+right", "X"}, "oneX two"},
 		{[]string{"alt+d", "tab", "ctrl+n", "up"}, "one two"},
 	} {
-		e := newEntry("one two")
+		e := NewEntry("one two")
 		strike(&e, c.keys...)
 		if got := e.String(); got != c.want {
 			t.Errorf("%v: %q, want %q", c.keys, got, c.want)
@@ -42,12 +42,13 @@ func TestEntryEdits(t *testing.T) {
 
 // Only a changed text is searched for anew.
 func TestEntryTellsWhetherTheTextChanged(t *testing.T) {
-	e := newEntry("ab")
+	e := NewEntry("ab")
 	for _, c := range []struct {
 		key  string
 		want bool
-	}{{"left", false}, {"x", true}, {"ctrl+e", false}, {"ctrl+k", false}, {"backspace", true}, {"ctrl+g", false}} {
-		if got := e.key(tuitest.KeyPress(c.key)); got != c.want {
+	}{{"left", false}, {"x", true}, {"ctrl+e", false}, {"ctrl+k", false}, {"backspace", true},
+		{"ctrl+g", false}} {
+		if got := e.Key(tuitest.KeyPress(c.key)); got != c.want {
 			t.Errorf("%s: %v", c.key, got)
 		}
 	}
@@ -55,7 +56,7 @@ func TestEntryTellsWhetherTheTextChanged(t *testing.T) {
 
 // Reading the clipboard would start a program of the person's PATH; the terminal pastes by itself.
 func TestEntryRunsNothingToPaste(t *testing.T) {
-	e := newEntry("")
+	e := NewEntry("")
 	if _, cmd := e.input.Update(tuitest.KeyPress("ctrl+v")); cmd != nil {
 		t.Error("ctrl+v asks for something to be run")
 	}
@@ -71,21 +72,21 @@ func TestEntryTakesPastes(t *testing.T) {
 		"नि\u200dक\u200c \u2028end": "नि\u200dक\u200c end",
 		"bad \xff\xfe bytes":        "bad  bytes",
 	} {
-		e := newEntry("")
-		e.paste(in)
+		e := NewEntry("")
+		e.Paste(in)
 		if got := e.String(); got != want {
 			t.Errorf("%q: %q, want %q", in, got, want)
 		}
 	}
-	e := newEntry("")
-	e.paste(strings.Repeat("ä", 2*maxTyped))
+	e := NewEntry("")
+	e.Paste(strings.Repeat("ä", 2*maxTyped))
 	if n := utf8.RuneCountInString(e.String()); n != maxTyped {
 		t.Errorf("%d characters of a long paste", n)
 	}
 }
 
 func TestEntryShowsWhatIsAroundTheCursor(t *testing.T) {
-	e := newEntry("日本語 text")
+	e := NewEntry("日本語 text")
 	for _, c := range []struct {
 		keys []string
 		w    int
@@ -99,7 +100,7 @@ func TestEntryShowsWhatIsAroundTheCursor(t *testing.T) {
 		{nil, 1, "", 0},
 	} {
 		strike(&e, c.keys...)
-		if text, at := e.show(c.w); text != c.text || at != c.at {
+		if text, at := e.Show(c.w); text != c.text || at != c.at {
 			t.Errorf("%v at %d: %q, %d; want %q, %d", c.keys, c.w, text, at, c.text, c.at)
 		}
 	}
@@ -107,23 +108,24 @@ func TestEntryShowsWhatIsAroundTheCursor(t *testing.T) {
 
 // Whatever is typed and pasted, the line is one line of visible text, and the cursor is in what is seen of it.
 func FuzzEntry(f *testing.F) {
-	names := []string{"left", "right", "home", "end", "backspace", "delete", "ctrl+w", "alt+d", "ctrl+u", "ctrl+k", "ctrl+left", "ctrl+right",
+	names := []string{"left", "right", "home", "end", "backspace", "delete", "ctrl+w", "alt+d",
+		"ctrl+u", "ctrl+k", "ctrl+left", "ctrl+right",
 		"ctrl+v", "tab", "space", "x", "日", "alt+backspace", "ctrl+b", "alt+f"}
 	f.Add("one two", []byte{0, 7}, uint8(10))
 	f.Add("  ", []byte{2, 11, 11, 7, 7, 10, 6}, uint8(3))
 	f.Add("日本\u0301語", []byte{0, 0, 16, 7, 4}, uint8(2))
 	f.Fuzz(func(t *testing.T, text string, keys []byte, w uint8) {
-		e := newEntry("")
-		e.paste(text)
+		e := NewEntry("")
+		e.Paste(text)
 		for _, k := range keys[:min(len(keys), 50)] {
 			strike(&e, names[int(k)%len(names)])
-			shown, at := e.show(int(w))
-			if width(shown) > int(w) || at < 0 || w > 1 && at >= int(w) {
+			shown, at := e.Show(int(w))
+			if Width(shown) > int(w) || at < 0 || w > 1 && at >= int(w) {
 				t.Fatalf("at %d: %q, cursor at %d", w, shown, at)
 			}
 		}
 		for _, r := range e.String() {
-			if !visible(r) {
+			if !Printable(r) {
 				t.Fatalf("%U was typed", r)
 			}
 		}

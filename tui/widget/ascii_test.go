@@ -1,4 +1,4 @@
-package tui
+package widget
 
 import (
 	"strings"
@@ -12,7 +12,8 @@ import (
 // Every sign of ours has one in ASCII, of the same width; letters, and signs that are part of something broader, stay.
 func TestTypewritten(t *testing.T) {
 	g := themes.Unicode()
-	ours := g.Running + g.Suspended + g.Failed + g.Starting + g.Waiting + g.Backoff + g.Leaving + g.Done + g.More + g.Dot + g.Thin + g.Heavy +
+	ours := g.Running + g.Suspended + g.Failed + g.Starting + g.Waiting + g.Backoff + g.Leaving +
+		g.Done + g.More + g.Dot + g.Thin + g.Heavy +
 		g.Bar + g.HeavyBar + strings.Join(g.Corner[:], "") + strings.Join(g.Foot[:], "")
 	for _, row := range append(g.Join[:], g.Top[:]...) {
 		ours += strings.Join(row[:], "")
@@ -20,7 +21,7 @@ func TestTypewritten(t *testing.T) {
 	for _, row := range g.Spark {
 		ours += strings.Join(row[:], "")
 	}
-	if got := typewritten(ours); !isASCII(got) || width(got) != width(ours) {
+	if got := ToASCII(ours); !IsASCII(got) || Width(got) != Width(ours) {
 		t.Errorf("of %q becomes %q", ours, got)
 	}
 	for in, want := range map[string]string{
@@ -29,7 +30,7 @@ func TestTypewritten(t *testing.T) {
 		"plain":                             "plain",
 		"▶\ufe0f":                           "▶\ufe0f",
 	} {
-		if got := typewritten(in); got != want || ansi.StringWidth(got) != ansi.StringWidth(in) {
+		if got := ToASCII(in); got != want || ansi.StringWidth(got) != ansi.StringWidth(in) {
 			t.Errorf("%q becomes %q, want %q", in, got, want)
 		}
 	}

@@ -1,4 +1,4 @@
-package tui
+package widget
 
 import (
 	"strings"
@@ -10,13 +10,14 @@ import (
 // Lines of a terminal are text and SGR (law L12). What is here cuts them by columns: a wide character is never halved,
 // marks stay with what they are on, and a style goes on behind a cut.
 
-// walk gives the parts of a styled line: characters with all that belongs to them, the column they begin at and their
+// Walk gives the parts of a styled line: characters with all that belongs to them, the column they begin at and their
 // width; and sequences, of no width. It ends when f says so.
-func walk(s string, f func(part string, col, w int) bool) {
+func Walk(s string, f func(part string, col, w int) bool) {
 	var state byte
 	for col := 0; len(s) > 0; {
 		_, w, n, next := ansi.DecodeSequence(s, state, nil)
-		for w > 0 && n < len(s) && s[n] >= utf8.RuneSelf { // marks and joiners come by themselves behind ASCII
+		// marks and joiners come by themselves behind ASCII
+		for w > 0 && n < len(s) && s[n] >= utf8.RuneSelf {
 			_, more, m, after := ansi.DecodeSequence(s[n:], next, nil)
 			if more != 0 || m <= 0 {
 				break
@@ -36,7 +37,7 @@ func walk(s string, f func(part string, col, w int) bool) {
 type pen struct{ on string }
 
 func (p *pen) take(seq string) {
-	if seq == reset || seq == "\x1b[0m" {
+	if seq == Reset || seq == "\x1b[0m" {
 		p.on = ""
 		return
 	}
@@ -48,19 +49,19 @@ func (p *pen) off() string {
 	if p.on == "" {
 		return ""
 	}
-	return reset
+	return Reset
 }
 
-// chop breaks a line into rows of at most w columns.
-func chop(s string, w int) []string {
-	if w < 1 || width(s) <= w {
+// HardWrap breaks a line into rows of at most w columns.
+func HardWrap(s string, w int) []string {
+	if w < 1 || Width(s) <= w {
 		return []string{s}
 	}
 	var rows []string
 	var row strings.Builder
 	var p pen
 	used := 0
-	walk(s, func(part string, _, n int) bool {
+	Walk(s, func(part string, _, n int) bool {
 		if n == 0 {
 			p.take(part)
 			row.WriteString(part)
@@ -80,48 +81,48 @@ func chop(s string, w int) []string {
 	return append(rows, row.String())
 }
 
-// from is a line without its first n columns. Of a wide character on the edge a blank stays.
-func from(s string, n int) string {
+// SkipColumns is a line without its first n columns. Of a wide character on the edge a blank stays.
+func SkipColumns(s string, n int) string {
 	if n <= 0 {
 		return s
 	}
-	if isASCII(s) {
+	if IsASCII(s) {
 		return s[min(n, len(s)):]
 	}
 	var out strings.Builder
-	walk(s, func(part string, col, w int) bool {
+	Walk(s, func(part string, col, w int) bool {
 		switch {
 		case w == 0 || col >= n:
 			out.WriteString(part)
 		case col+w > n:
-			out.WriteString(blanks(col + w - n))
+			out.WriteString(Spaces(col + w - n))
 		}
 		return true
 	})
 	return out.String()
 }
 
-// stretch is columns of a line that are painted over, up to but without the column to; of a character that is only
+// Stretch is columns of a line that are painted over, up to but without the column to; of a character that is only
 // partly among them all is.
-type stretch struct {
-	from, to int
-	on       string // sequence that switches the style on
+type Stretch struct {
+	From, To int
+	On       string // sequence that switches the style on
 }
 
-// over paints stretches of a line, given in order, over whatever style is there. One behind the end of the line is put
-// there, on a blank.
-func over(s string, all ...stretch) string {
+// Overlay paints stretches of a line, given in order, over whatever style is there. One behind the end of the line is
+// put there, on a blank.
+func Overlay(s string, all ...Stretch) string {
 	var out strings.Builder
 	var p pen
 	i, inside, end := 0, false, 0
 	leave := func() {
 		if inside {
-			out.WriteString(reset + p.on)
+			out.WriteString(Reset + p.on)
 			inside = false
 			i++
 		}
 	}
-	walk(s, func(part string, col, w int) bool {
+	Walk(s, func(part string, col, w int) bool {
 		if w == 0 {
 			p.take(part)
 			if !inside {
@@ -129,14 +130,14 @@ func over(s string, all ...stretch) string {
 			}
 			return true
 		}
-		if inside && col >= all[i].to {
+		if inside && col >= all[i].To {
 			leave()
 		}
-		for !inside && i < len(all) && all[i].to <= col {
+		for !inside && i < len(all) && all[i].To <= col {
 			i++
 		}
-		if !inside && i < len(all) && all[i].from < col+w {
-			out.WriteString(p.off() + all[i].on)
+		if !inside && i < len(all) && all[i].From < col+w {
+			out.WriteString(p.off() + all[i].On)
 			inside = true
 		}
 		out.WriteString(part)
@@ -144,8 +145,9 @@ func over(s string, all ...stretch) string {
 		return true
 	})
 	leave()
-	if i < len(all) && all[i].from >= end && all[i].to > all[i].from {
-		out.WriteString(p.off() + blanks(all[i].from-end) + all[i].on + blanks(all[i].to-all[i].from) + reset)
+	if i < len(all) && all[i].From >= end && all[i].To > all[i].From {
+		out.WriteString(p.off() + Spaces(all[i].From-end) + all[i].On +
+			Spaces(all[i].To-all[i].From) + Reset)
 	}
 	return out.String()
 }

@@ -1,0 +1,70 @@
+package widget
+
+import (
+	"strings"
+
+	"github.com/sahilm/fuzzy"
+)
+
+// Filter is a person's search: words that all must match. "x" plain, in what a row shows besides numbers; "!x" not;
+// "~x" fuzzy, in the name; "state:x", "pool:x", "rig:x", "provider:x" and "name:x" by the start of that field; of
+// events "type:x", "subject:x", "by:x" and "since:10m". The zero value matches everything.
+type Filter struct {
+	Text  string
+	terms []Clause
+}
+
+type Clause struct {
+	Not, Fuzzy bool
+	Field      string // "" = anywhere
+	Word       string // lower case
+}
+
+// ParseFilter never fails: what is no operator is searched for.
+func ParseFilter(text string) Filter {
+	f := Filter{Text: text}
+	for _, word := range strings.Fields(strings.ToLower(text)) {
+		var t Clause
+		word, t.Not = strings.CutPrefix(word, "!")
+		word, t.Fuzzy = strings.CutPrefix(word, "~")
+		for _, field := range []string{"state", "pool", "rig", "provider", "name", "type",
+			"subject", "by", "since"} {
+			if rest, ok := strings.CutPrefix(word, field+":"); ok {
+				t.Field, word = field, rest
+			}
+		}
+		if t.Word = word; word != "" {
+			f.terms = append(f.terms, t)
+		}
+	}
+	return f
+}
+
+// Matches reports whether all terms hold; hit says whether a row has what a term names.
+func (f *Filter) Matches(hit func(t *Clause) bool) bool {
+	for i := range f.terms {
+		if t := &f.terms[i]; hit(t) == t.Not {
+			return false
+		}
+	}
+	return true
+}
+
+// Active reports whether the filter has a term.
+func (f *Filter) Active() bool { return len(f.terms) > 0 }
+
+// HasNamePrefix reports whether a qualified name begins with a word, with or without its rig.
+func HasNamePrefix(name, word string) bool {
+	name = strings.ToLower(name)
+	_, bare, _ := strings.Cut(name, "/")
+	return strings.HasPrefix(name, word) || bare != "" && strings.HasPrefix(bare, word)
+}
+
+// In reports whether a text has the term's word.
+func (t *Clause) In(text string) bool {
+	text = strings.ToLower(text)
+	if t.Fuzzy {
+		return len(fuzzy.Find(t.Word, []string{text})) > 0
+	}
+	return strings.Contains(text, t.Word)
+}

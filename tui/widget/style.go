@@ -1,0 +1,125 @@
+package widget
+
+import (
+	"strings"
+
+	"charm.land/lipgloss/v2"
+	"github.com/charmbracelet/x/ansi"
+
+	"gcity/themes"
+)
+
+// Styles is how things are painted: a theme as styles, and glyphs. Styles are rendered once, here: rows, of which every
+// frame draws many, are put together from the sequences that switch a style on.
+type Styles struct {
+	style    [themes.Tokens]lipgloss.Style
+	on       [themes.Tokens]string
+	selected [themes.Tokens]string // the same in the row under the cursor
+	Glyphs   themes.Glyphs
+}
+
+func NewStyles(t themes.Theme, g themes.Glyphs) Styles {
+	l := Styles{Glyphs: g}
+	for k := range themes.Tokens {
+		l.style[k] = styleOf(t.Style(k))
+	}
+	for k := range themes.Tokens {
+		l.on[k] = switchOn(l.style[k])
+		l.selected[k] = switchOn(l.style[k].Inherit(l.style[themes.Select]))
+	}
+	return l
+}
+
+// styleOf sets only what a theme asks for, so that a style can be laid over another one.
+func styleOf(t themes.Style) lipgloss.Style {
+	s := lipgloss.NewStyle()
+	if t.Bold {
+		s = s.Bold(true)
+	}
+	if t.Faint {
+		s = s.Faint(true)
+	}
+	if t.Italic {
+		s = s.Italic(true)
+	}
+	if t.Underline {
+		s = s.Underline(true)
+	}
+	if t.Reverse {
+		s = s.Reverse(true)
+	}
+	if t.Text != "" {
+		s = s.Foreground(lipgloss.Color(t.Text))
+	}
+	if t.Ground != "" {
+		s = s.Background(lipgloss.Color(t.Ground))
+	}
+	return s
+}
+
+// Reset ends every style.
+const Reset = ansi.ResetStyle
+
+// switchOn is what a style writes before a text.
+func switchOn(s lipgloss.Style) string {
+	on, _, _ := strings.Cut(s.Render("x"), "x")
+	return on
+}
+
+// Paint styles plain text.
+func (l *Styles) Paint(k themes.Token, s string) string {
+	on := l.on[k]
+	if on == "" || s == "" {
+		return s
+	}
+	return on + s + Reset
+}
+
+// Line builds one row of the screen out of styled pieces.
+type Line struct {
+	Text     []byte
+	Styles   *Styles
+	Selected bool // under the cursor: every piece is laid over that style
+	Width    int  // columns so far
+}
+
+// Add appends plain text in a style.
+func (l *Line) Add(k themes.Token, s string) {
+	if s == "" {
+		return
+	}
+	on := l.Styles.on[k]
+	if l.Selected {
+		on = l.Styles.selected[k]
+	}
+	l.Width += Width(s)
+	if on == "" {
+		l.Text = append(l.Text, s...)
+		return
+	}
+	l.Text = append(append(append(l.Text, on...), s...), Reset...)
+}
+
+// Badge appends plain text on a ground of its own colour.
+func (l *Line) Badge(ground, s string) {
+	l.Width += Width(s)
+	l.Text = append(l.Text,
+		lipgloss.NewStyle().Bold(true).Reverse(true).Foreground(lipgloss.Color(ground)).Render(
+			s)...)
+}
+
+// String is the line so far.
+func (l *Line) String() string { return string(l.Text) }
+
+// Space appends n blanks in the base style.
+func (l *Line) Space(n int) {
+	if n > 0 {
+		l.Add(themes.Text, Spaces(n))
+	}
+}
+
+// Fill fills the line up to w columns and returns it.
+func (l *Line) Fill(w int) string {
+	l.Space(w - l.Width)
+	return l.String()
+}

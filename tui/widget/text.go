@@ -1,0 +1,221 @@
+package widget
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/charmbracelet/x/ansi"
+)
+
+const blank = "                                                  " +
+	"                                                  "
+
+func Spaces(n int) string {
+	if n <= 0 {
+		return ""
+	}
+	if n <= len(blank) {
+		return blank[:n]
+	}
+	return strings.Repeat(" ", n)
+}
+
+func IsASCII(s string) bool {
+	for i := 0; i < len(s); i++ {
+		if s[i] >= 0x7f || s[i] < 0x20 {
+			return false
+		}
+	}
+	return true
+}
+
+// Width is the number of columns of a text that may hold styles.
+func Width(s string) int {
+	if IsASCII(s) {
+		return len(s)
+	}
+	return ansi.StringWidth(s)
+}
+
+// Cut shortens plain text to w columns; more says that something is missing.
+func Cut(s string, w int, more string) string {
+	if w <= 0 {
+		return ""
+	}
+	if len(s) <= w && IsASCII(s) {
+		return s
+	}
+	if IsASCII(s) {
+		if w <= 2 {
+			return s[:w]
+		}
+		return s[:w-1] + more
+	}
+	return ansi.Truncate(s, w, more)
+}
+
+// Terse is a text without what explains it, behind a semicolon or a colon, where w columns do not hold that.
+func Terse(s string, w int) string {
+	for _, end := range []string{";", ":"} {
+		if Width(s) > w {
+			s, _, _ = strings.Cut(s, end)
+		}
+	}
+	return s
+}
+
+// Fit cuts or pads plain text to exactly w columns.
+func Fit(s string, w int, more string) string {
+	if w <= 0 {
+		return ""
+	}
+	s = Cut(s, w, more)
+	return s + Spaces(w-Width(s))
+}
+
+// nameEnd is how much of a name's end is kept when it is cut: instances of a pool differ there.
+const nameEnd = 6
+
+// FitName cuts or pads a name to exactly w columns; its beginning and its end stay, and of a qualified one the
+// beginning of the part behind the slash: a rig is shortened first.
+func FitName(s string, w int, more string) string {
+	all := Width(s)
+	if rig, bare, ok := strings.Cut(s, "/"); ok && all > w && w >= 12 {
+		room := max(2, w-Width(bare)-1)
+		if Width(rig) > room {
+			rig = ansi.Truncate(rig, room, more)
+		}
+		return Fit(rig+"/"+fitEnds(bare, w-Width(rig)-1, more), w, "")
+	}
+	return fitEnds(s, w, more)
+}
+
+// fitEnds cuts or pads a text to exactly w columns, in the middle.
+func fitEnds(s string, w int, more string) string {
+	all := Width(s)
+	end := min(max(nameEnd, w/2), w-Width(more)-1)
+	if all <= w || end < 1 {
+		return Fit(s, w, more)
+	}
+	tail := ansi.TruncateLeft(s, all-end, "")
+	return Fit(ansi.Truncate(s, w-Width(more)-Width(tail), "")+more+tail, w, "")
+}
+
+// FitRight cuts or pads plain text to exactly w columns, its end at the right.
+func FitRight(s string, w int, more string) string {
+	if w <= 0 {
+		return ""
+	}
+	s = Cut(s, w, more)
+	return Spaces(w-Width(s)) + s
+}
+
+// Crop shows columns of a styled line, exactly w of them.
+func Crop(s string, w int) string {
+	if w <= 0 {
+		return ""
+	}
+	if IsASCII(s) {
+		if len(s) >= w {
+			return s[:w]
+		}
+		return s + Spaces(w-len(s))
+	}
+	s = ansi.Truncate(s, w, "")
+	return s + Reset + Spaces(w-ansi.StringWidth(s))
+}
+
+// Age says how long something has lasted in at most four columns: "8s", "22m", "3h12", "2d".
+func Age(d time.Duration) string {
+	switch {
+	case d < time.Second:
+		return "0s"
+	case d < time.Minute:
+		return fmt.Sprintf("%ds", int(d.Seconds()))
+	case d < time.Hour:
+		return fmt.Sprintf("%dm", int(d.Minutes()))
+	case d < 10*time.Hour:
+		return fmt.Sprintf("%dh%02d", int(d.Hours()), int(d.Minutes())%60)
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%dh", int(d.Hours()))
+	}
+	return fmt.Sprintf("%dd", int(d.Hours()/24))
+}
+
+// Tenth is the least that lasted tells from nothing.
+const Tenth = time.Second / 10
+
+// Elapsed says how long something took that is over, short times in tenths: "0.8s", "12s", "3h12".
+func Elapsed(d time.Duration) string {
+	if d < 10*time.Second {
+		return fmt.Sprintf("%.1fs", d.Truncate(Tenth).Seconds())
+	}
+	return Age(d)
+}
+
+// Remaining says how long something still takes: "8s", "1m12s", "54m", "3h12m", "2d".
+func Remaining(d time.Duration) string {
+	switch {
+	case d <= 0:
+		return "0s"
+	case d < time.Minute:
+		return fmt.Sprintf("%ds", int((d + time.Second - 1).Seconds()))
+	case d < 10*time.Minute:
+		return fmt.Sprintf("%dm%02ds", int(d.Minutes()), int(d.Seconds())%60)
+	case d < time.Hour:
+		return fmt.Sprintf("%dm", int(d.Minutes()))
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%dh%02dm", int(d.Hours()), int(d.Minutes())%60)
+	}
+	return fmt.Sprintf("%dd", int(d.Hours()/24))
+}
+
+// Duration says how long a duration is that somebody has set: "5m", "1m30s", "2h".
+func Duration(d time.Duration) string {
+	s := d.String()
+	if strings.HasSuffix(s, "m0s") {
+		s = s[:len(s)-2]
+	}
+	if strings.HasSuffix(s, "h0m") {
+		s = s[:len(s)-2]
+	}
+	return s
+}
+
+// Clock is a time of day, with the day when it is not today's.
+func Clock(t, now time.Time) string {
+	if t.IsZero() {
+		return "-"
+	}
+	t = t.In(now.Location())
+	if t.YearDay() == now.YearDay() && t.Year() == now.Year() {
+		return t.Format("15:04:05")
+	}
+	return t.Format("Jan 02 15:04")
+}
+
+// Count says "1 agent", "3 agents".
+func Count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// Times says how often: "once", "3 times".
+func Times(n int) string {
+	if n == 1 {
+		return "once"
+	}
+	return fmt.Sprintf("%d times", n)
+}
+
+// Number shows 0 as a dash: nothing to see.
+func Number(n int) string {
+	if n == 0 {
+		return "-"
+	}
+	return strconv.Itoa(n)
+}
