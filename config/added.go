@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"gcity/internal/disk"
+	"gcity/internal/toml"
 )
 
 // addedName keeps, in .gc, what suspending has added to files, by the place of the flag: only that is taken out again, for
@@ -62,12 +63,12 @@ func (a added) note(key string, before, after []byte) {
 
 // without is a file without what suspending has added to it, nil if that does not stand there as it was written. again
 // suspends in the file that is left: that has to give the one there is.
-func (a added) without(key string, data []byte, flag span, again func(left []byte) ([]byte, error)) []byte {
+func (a added) without(key string, data []byte, flag toml.Span, again func(left []byte) ([]byte, error)) []byte {
 	text := a[key]
 	for at := strings.Index(text, "true"); at >= 0; {
-		start := flag.start - at
+		start := flag.Start - at
 		if start >= 0 && bytes.HasPrefix(data[start:], []byte(text)) {
-			left := cut(data, span{start, start + len(text)}, "")
+			left := cut(data, toml.Span{Start: start, End: start + len(text)}, "")
 			if back, err := again(left); err == nil && bytes.Equal(back, data) {
 				return left
 			}

@@ -4,28 +4,29 @@ import (
 	"bytes"
 	"cmp"
 	"errors"
+	"gcity/internal/toml"
 	"slices"
 )
 
 // rigTables are the tables of a file that are about one rig alone.
-func rigTables(root *node, rig string) []*node {
-	var out []*node
-	pick := func(n *node, key string) {
-		for _, t := range tablesOf(n) {
-			if t.textOf(key) == rig {
+func rigTables(root *toml.Node, rig string) []*toml.Node {
+	var out []*toml.Node
+	pick := func(n *toml.Node, key string) {
+		for _, t := range toml.TablesOf(n) {
+			if t.TextOf(key) == rig {
 				out = append(out, t)
 			}
 		}
 	}
-	pick(root.get("rigs"), "name")
-	pick(root.get("agents"), "dir")
-	pick(root.get("agent"), "dir")
-	pick(root.get("patches").get("agents"), "dir")
-	pick(root.get("patches").get("rigs"), "name")
-	pick(root.get("watchdogs"), "rig")
-	pick(root.get("patches").get("watchdogs"), "rig")
-	pick(root.get("automations").get("overrides"), "rig")
-	pick(root.get("orders").get("overrides"), "rig")
+	pick(root.Get("rigs"), "name")
+	pick(root.Get("agents"), "dir")
+	pick(root.Get("agent"), "dir")
+	pick(root.Get("patches").Get("agents"), "dir")
+	pick(root.Get("patches").Get("rigs"), "name")
+	pick(root.Get("watchdogs"), "rig")
+	pick(root.Get("patches").Get("watchdogs"), "rig")
+	pick(root.Get("automations").Get("overrides"), "rig")
+	pick(root.Get("orders").Get("overrides"), "rig")
 	return out
 }
 
@@ -56,33 +57,33 @@ func withoutRig(m map[string]any, rig string) {
 }
 
 // without is data without some tables, and without the blank line that is one too many then.
-func without(data []byte, tables []*node) ([]byte, error) {
-	var gone []span
+func without(data []byte, tables []*toml.Node) ([]byte, error) {
+	var gone []toml.Span
 	for _, t := range tables {
-		if !t.header {
+		if !t.Header {
 			return nil, errors.New("it is written in one line with others; take it out by hand")
 		}
 		gone = append(gone, chunks(data, t)...)
 	}
-	slices.SortFunc(gone, func(a, b span) int { return cmp.Compare(b.start, a.start) }) // from the end, so that places stay
+	slices.SortFunc(gone, func(a, b toml.Span) int { return cmp.Compare(b.Start, a.Start) }) // from the end, so that places stay
 	for _, s := range gone {
-		data = cut(data, s.blank(data), "")
+		data = cut(data, withBlank(s, data), "")
 	}
 	return data, nil
 }
 
 // chunks are the whole lines that a table with a header is written in: from its header to its last key, and the same of each
 // table with a header within it.
-func chunks(data []byte, t *node) []span {
-	end := t.value.end
-	var out []span
-	var within func(n *node)
-	within = func(n *node) {
-		for _, kid := range n.kids {
+func chunks(data []byte, t *toml.Node) []toml.Span {
+	end := t.Value.End
+	var out []toml.Span
+	var within func(n *toml.Node)
+	within = func(n *toml.Node) {
+		for _, kid := range n.Kids {
 			switch {
-			case kid.line.end > 0:
-				end = max(end, kid.line.end)
-			case kid.header:
+			case kid.Line.End > 0:
+				end = max(end, kid.Line.End)
+			case kid.Header:
 				out = append(out, chunks(data, kid)...)
 			default: // of dotted keys, or a list of tables
 				within(kid)
@@ -90,27 +91,27 @@ func chunks(data []byte, t *node) []span {
 		}
 	}
 	within(t)
-	start := bytes.LastIndexByte(data[:t.at], '\n') + 1
-	if end += lineEnd(data[end:]); end < len(data) {
+	start := bytes.LastIndexByte(data[:t.At], '\n') + 1
+	if end += toml.LineEnd(data[end:]); end < len(data) {
 		end++
 	}
-	return append(out, span{start, end})
+	return append(out, toml.Span{Start: start, End: end})
 }
 
-// blank is a span of whole lines together with the blank lines before it, where what follows is blank or nothing, so that one
+// withBlank is a span of whole lines together with the blank lines before it, where what follows is blank or nothing, so that one
 // gap is left of two.
-func (s span) blank(data []byte) span {
-	rest := data[s.end:]
-	if line := bytes.TrimSpace(rest[:lineEnd(rest)]); len(line) > 0 {
+func withBlank(s toml.Span, data []byte) toml.Span {
+	rest := data[s.End:]
+	if line := bytes.TrimSpace(rest[:toml.LineEnd(rest)]); len(line) > 0 {
 		return s
 	}
-	for s.start > 0 {
-		above := data[:s.start-1] // without the end of the line above
+	for s.Start > 0 {
+		above := data[:s.Start-1] // without the end of the line above
 		begin := bytes.LastIndexByte(above, '\n') + 1
-		if len(bytes.TrimSpace(data[begin:s.start])) > 0 {
+		if len(bytes.TrimSpace(data[begin:s.Start])) > 0 {
 			break
 		}
-		s.start = begin
+		s.Start = begin
 	}
 	return s
 }

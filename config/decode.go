@@ -1,6 +1,7 @@
 package config
 
 import (
+	"gcity/internal/toml"
 	"slices"
 	"strconv"
 	"strings"
@@ -37,7 +38,7 @@ type decoder struct {
 }
 
 func (d *decoder) origin(at int) Origin {
-	if at == everywhere {
+	if at == toml.Everywhere {
 		return Origin{File: d.file}
 	}
 	line, exact := slices.BinarySearch(d.lines, at)
@@ -56,57 +57,57 @@ func (d *decoder) warn(at int, key, msg string) {
 }
 
 // table decodes the members of one table.
-func (d *decoder) table(n *node, path string, p place) {
-	for _, kid := range n.kids {
-		k := d.schema.child(path, kid.key)
+func (d *decoder) table(n *toml.Node, path string, p place) {
+	for _, kid := range n.Kids {
+		k := d.schema.child(path, kid.Key)
 		if k == nil {
 			d.unknown(kid, path)
 			continue
 		}
 		switch {
 		case k.status == dropped:
-			d.warn(kid.at, k.path, "does nothing any more; it can be taken out")
+			d.warn(kid.At, k.path, "does nothing any more; it can be taken out")
 		case k.status == later:
 			d.later(kid, k)
-		case kid.key == k.alias && k.kind != kindTables && n.get(k.name()) != nil:
-			d.problem(kid.at, kid.key, "is another word for %s, and both are here; keep one", wordFor(k))
+		case kid.Key == k.alias && k.kind != kindTables && n.Get(k.name()) != nil:
+			d.problem(kid.At, kid.Key, "is another word for %s, and both are here; keep one", wordFor(k))
 		default:
 			d.supported(kid, k, p)
 		}
 	}
 }
 
-func (d *decoder) unknown(n *node, table string) {
+func (d *decoder) unknown(n *toml.Node, table string) {
 	if d.full() {
 		d.more = true
 		return
 	}
-	key, names := join(table, n.key), d.schema.names(table)
+	key, names := join(table, n.Key), d.schema.names(table)
 	what := "key"
-	if n.shape == shapeTable && !n.inline || n.shape == shapeTables {
+	if n.Shape == toml.ShapeTable && !n.Inline || n.Shape == toml.ShapeTables {
 		what = "table"
 	}
-	switch near, inner := suggest(n.key, names), d.inner(table, n.key); {
+	switch near, inner := suggest(n.Key, names), d.inner(table, n.Key); {
 	case inner != "":
-		d.problem(n.at, key, "unknown %s here; it belongs into %s", what, inner)
+		d.problem(n.At, key, "unknown %s here; it belongs into %s", what, inner)
 	case near != "":
 		yet := ""
 		if d.schema.child(table, near).status == later {
 			yet = " (that is not supported yet)"
 		}
-		d.problem(n.at, key, "unknown %s; did you mean %q?%s", what, near, yet)
+		d.problem(n.At, key, "unknown %s; did you mean %q?%s", what, near, yet)
 	case table == "":
-		if in := d.elsewhere(n.key); in != "" && what == "key" {
-			d.problem(n.at, key, "unknown key; it belongs into %s, and a key belongs to the table whose [header] stands above it", in)
+		if in := d.elsewhere(n.Key); in != "" && what == "key" {
+			d.problem(n.At, key, "unknown key; it belongs into %s, and a key belongs to the table whose [header] stands above it", in)
 			return
 		}
-		d.problem(n.at, key, "unknown %s; there are %s", what, list(d.usable("")))
+		d.problem(n.At, key, "unknown %s; there are %s", what, list(d.usable("")))
 	default:
-		if in := d.elsewhere(n.key); in != "" {
-			d.problem(n.at, key, "unknown %s here; it belongs into %s", what, in)
+		if in := d.elsewhere(n.Key); in != "" {
+			d.problem(n.At, key, "unknown %s here; it belongs into %s", what, in)
 			return
 		}
-		d.problem(n.at, key, "unknown %s; %s has %s", what, header(d.schema.byPath[table]), list(d.usable(table)))
+		d.problem(n.At, key, "unknown %s; %s has %s", what, header(d.schema.byPath[table]), list(d.usable(table)))
 	}
 }
 
@@ -159,18 +160,18 @@ func (d *decoder) usable(table string) []string {
 }
 
 // later refuses what is not built yet, once per table; what is unknown or dropped in it is said besides.
-func (d *decoder) later(n *node, k *key) {
+func (d *decoder) later(n *toml.Node, k *key) {
 	refuse := true
-	for _, t := range tablesOf(n) {
-		only := len(t.kids) > 0
-		for _, kid := range t.kids {
-			switch c := d.schema.child(k.path, kid.key); {
+	for _, t := range toml.TablesOf(n) {
+		only := len(t.Kids) > 0
+		for _, kid := range t.Kids {
+			switch c := d.schema.child(k.path, kid.Key); {
 			case k.kind == kindAny:
 				only = false
 			case c == nil:
 				d.unknown(kid, k.path)
 			case c.status == dropped:
-				d.warn(kid.at, c.path, "does nothing any more; it can be taken out")
+				d.warn(kid.At, c.path, "does nothing any more; it can be taken out")
 				continue
 			}
 			only = false
@@ -178,33 +179,15 @@ func (d *decoder) later(n *node, k *key) {
 		refuse = refuse && !only
 	}
 	if refuse {
-		d.problem(n.at, join(k.table(), n.key), "is not supported yet; take it out, this version would not act on it")
+		d.problem(n.At, join(k.table(), n.Key), "is not supported yet; take it out, this version would not act on it")
 	}
 }
 
-// tablesOf gives the tables that a node is or holds.
-func tablesOf(n *node) []*node {
-	switch {
-	case n == nil:
-	case n.shape == shapeTable:
-		return []*node{n}
-	case n.shape == shapeTables || n.shape == shapeArray:
-		var out []*node
-		for _, kid := range n.kids {
-			if kid.shape == shapeTable {
-				out = append(out, kid)
-			}
-		}
-		return out
-	}
-	return nil
-}
-
-func (d *decoder) supported(n *node, k *key, p place) {
+func (d *decoder) supported(n *toml.Node, k *key, p place) {
 	switch k.kind {
 	case kindTable:
-		if n.shape != shapeTable {
-			d.problem(n.at, k.path, "is %s; it must be a table: write [%s] on a line of its own", n.shape, k.path)
+		if n.Shape != toml.ShapeTable {
+			d.problem(n.At, k.path, "is %s; it must be a table: write [%s] on a line of its own", n.Shape, k.path)
 			return
 		}
 		switch {
@@ -225,22 +208,22 @@ func (d *decoder) supported(n *node, k *key, p place) {
 }
 
 // entries decodes a table of named tables, each into an element of its own.
-func (d *decoder) entries(n *node, k *key) {
-	if n.shape != shapeTable {
-		d.problem(n.at, k.path, "is %s; each %s is a table of its own: write [%s.NAME] on a line of its own", n.shape, strings.TrimSuffix(k.name(), "s"), k.path)
+func (d *decoder) entries(n *toml.Node, k *key) {
+	if n.Shape != toml.ShapeTable {
+		d.problem(n.At, k.path, "is %s; each %s is a table of its own: write [%s.NAME] on a line of its own", n.Shape, strings.TrimSuffix(k.name(), "s"), k.path)
 		return
 	}
-	for _, kid := range n.kids {
-		path := join(k.path, kid.key)
-		if msg := checkName(kid.key); msg != "" {
-			d.problem(kid.at, k.path, "%s", msg)
+	for _, kid := range n.Kids {
+		path := join(k.path, kid.Key)
+		if msg := checkName(kid.Key); msg != "" {
+			d.problem(kid.At, k.path, "%s", msg)
 			continue
 		}
-		if kid.shape != shapeTable {
-			d.problem(kid.at, path, "is %s; it must be a table: write [%s] on a line of its own", kid.shape, path)
+		if kid.Shape != toml.ShapeTable {
+			d.problem(kid.At, path, "is %s; it must be a table: write [%s] on a line of its own", kid.Shape, path)
 			continue
 		}
-		p, said, warned := d.element(path, d.origin(kid.at), make(map[string]Origin, len(kid.kids))), len(d.problems), len(d.city.Warnings)
+		p, said, warned := d.element(path, d.origin(kid.At), make(map[string]Origin, len(kid.Kids))), len(d.problems), len(d.city.Warnings)
 		d.table(kid, join(k.path, "*"), p)
 		for _, news := range [][]Problem{d.problems[said:], d.city.Warnings[warned:]} {
 			for i := range news {
@@ -251,23 +234,23 @@ func (d *decoder) entries(n *node, k *key) {
 }
 
 // list decodes a list of tables, each into an element of its own.
-func (d *decoder) list(n *node, k *key) {
-	tables := tablesOf(n)
+func (d *decoder) list(n *toml.Node, k *key) {
+	tables := toml.TablesOf(n)
 	noun := strings.TrimSuffix(k.name(), "s")
 	if k.table() == "patches" {
 		noun = "patch"
 	}
-	if n.shape == shapeTable || len(tables) != len(n.kids) {
-		d.problem(n.at, join(k.table(), n.key), "is %s; each %s is a table of its own: write [[%s]] on a line of its own", n.shape, noun, k.path)
+	if n.Shape == toml.ShapeTable || len(tables) != len(n.Kids) {
+		d.problem(n.At, join(k.table(), n.Key), "is %s; each %s is a table of its own: write [[%s]] on a line of its own", n.Shape, noun, k.path)
 		return
 	}
 	for _, t := range tables {
-		p := d.element(k.path, d.origin(t.at), make(map[string]Origin, len(t.kids)))
+		p := d.element(k.path, d.origin(t.At), make(map[string]Origin, len(t.Kids)))
 		d.defaults(k.path, p)
 		d.table(t, k.path, p)
 		for _, r := range d.schema.tables[k.path] {
-			if r.require && t.get(r.name()) == nil && (r.alias == "" || t.get(r.alias) == nil) {
-				d.problem(t.at, r.path, "is missing; every %s needs one: %s = \"…\"", noun, r.name())
+			if r.require && t.Get(r.name()) == nil && (r.alias == "" || t.Get(r.alias) == nil) {
+				d.problem(t.At, r.path, "is missing; every %s needs one: %s = \"…\"", noun, r.name())
 			}
 		}
 	}
@@ -337,40 +320,40 @@ func defaultValue(k *key) any {
 }
 
 // scalar decodes one value, checks it and notes where it stands.
-func (d *decoder) scalar(n *node, k *key, p place) {
+func (d *decoder) scalar(n *toml.Node, k *key, p place) {
 	v, msg := value(n, k)
 	if msg == "" {
 		msg = k.wrong(v)
 	}
 	if msg != "" {
-		d.problem(n.value.start, k.path, "%s", msg)
+		d.problem(n.Value.Start, k.path, "%s", msg)
 		return
 	}
 	origins, name := p.origins(k)
 	if k.kind == kindEnv {
 		v = d.joined(k.field(p), v.(map[string]string))
 	} else if k.path != "include" {
-		d.collides(origins[name], d.origin(n.value.start), k.path)
+		d.collides(origins[name], d.origin(n.Value.Start), k.path)
 	}
 	set(k.field(p), v)
-	origins[name] = d.origin(n.value.start)
+	origins[name] = d.origin(n.Value.Start)
 	if k.kind == kindEnv {
-		for _, kid := range n.kids {
-			d.collides(origins[name+"."+kid.key], d.origin(kid.value.start), join(k.path, kid.key))
-			origins[name+"."+kid.key] = d.origin(kid.value.start)
+		for _, kid := range n.Kids {
+			d.collides(origins[name+"."+kid.Key], d.origin(kid.Value.Start), join(k.path, kid.Key))
+			origins[name+"."+kid.Key] = d.origin(kid.Value.Start)
 			d.variable(kid, k)
 		}
 	}
 }
 
 // variable checks one variable of env.
-func (d *decoder) variable(n *node, k *key) {
-	path := join(k.path, n.key)
+func (d *decoder) variable(n *toml.Node, k *key) {
+	path := join(k.path, n.Key)
 	switch {
-	case n.key == "" || strings.ContainsAny(n.key, "=\x00"):
-		d.problem(n.at, path, "is no name for a variable of the environment")
-	case reserved(n.key):
-		d.warn(n.at, path, "is set by gcity for every agent; this value is not used")
+	case n.Key == "" || strings.ContainsAny(n.Key, "=\x00"):
+		d.problem(n.At, path, "is no name for a variable of the environment")
+	case reserved(n.Key):
+		d.warn(n.At, path, "is set by gcity for every agent; this value is not used")
 	}
 }
 

@@ -103,11 +103,11 @@ func (s spot) unset(src Source, t Target, data []byte, memo added) []byte {
 	if len(faults) > 0 {
 		return nil
 	}
-	flag := s.table(root).get("suspended")
+	flag := s.table(root).Get("suspended")
 	if flag == nil {
 		return nil
 	}
-	return memo.without(s.key(s.file), data, flag.value, func(left []byte) ([]byte, error) {
+	return memo.without(s.key(s.file), data, flag.Value, func(left []byte) ([]byte, error) {
 		then := s
 		if s.file == FileName { // the table itself may be gone
 			c, err := src.Parse(left)

@@ -3,12 +3,11 @@ package config
 import (
 	"errors"
 	"fmt"
+	"gcity/internal/toml"
 	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
-
-	"github.com/BurntSushi/toml"
 )
 
 // NewRig is a rig that is to be declared. Its strings are written as they are; empty ones are left out.
@@ -72,7 +71,7 @@ func (src Source) AddRig(n NewRig) (*City, error) {
 		return after, differ(data, after, func(was, is map[string]any) {
 			was["rigs"] = append(decodedTables(was["rigs"]), block)
 			is["rigs"] = decodedTables(is["rigs"])
-			if rigs := root.get("rigs"); rigs != nil && rigs.shape == shapeArray { // there the new one is the first
+			if rigs := root.Get("rigs"); rigs != nil && rigs.Shape == toml.ShapeArray { // there the new one is the first
 				all := was["rigs"].([]map[string]any)
 				was["rigs"] = append([]map[string]any{block}, all[:len(all)-1]...)
 			}
@@ -81,16 +80,16 @@ func (src Source) AddRig(n NewRig) (*City, error) {
 }
 
 // appendRig is data with one rig more, in the shape of those that there are.
-func appendRig(data []byte, root *node, keys []string) []byte {
-	rigs := root.get("rigs")
-	if rigs == nil || rigs.shape != shapeArray {
+func appendRig(data []byte, root *toml.Node, keys []string) []byte {
+	rigs := root.Get("rigs")
+	if rigs == nil || rigs.Shape != toml.ShapeArray {
 		return appendTable(data, "[[rigs]]", strings.Join(keys, lineBreak(data)))
 	}
 	inline := "{ " + strings.Join(keys, ", ") + " }"
-	if len(rigs.kids) > 0 {
+	if len(rigs.Kids) > 0 {
 		inline += ", "
 	}
-	return cut(data, span{rigs.value.start + 1, rigs.value.start + 1}, inline)
+	return cut(data, toml.Span{Start: rigs.Value.Start + 1, End: rigs.Value.Start + 1}, inline)
 }
 
 // RigAgents are the agents and pools that are declared for a rig, by their qualified names. Those that a topology brings go
@@ -205,10 +204,10 @@ func (src Source) edit(what string, fit func(*City) error, change func(c *City, 
 // differ decodes a file before and after an edit, with another parser than the one that found the places. even makes both
 // equal, if the edit did what it was to do and nothing else.
 func differ(before, after []byte, even func(was, is map[string]any)) error {
-	var was, is map[string]any
-	_, err := toml.Decode(string(unmarked(before)), &was)
+	was, err := toml.Values(before)
+	var is map[string]any
 	if err == nil {
-		_, err = toml.Decode(string(unmarked(after)), &is)
+		is, err = toml.Values(after)
 	}
 	if err == nil {
 		even(was, is)

@@ -3,6 +3,7 @@ package config
 import (
 	"bytes"
 	"errors"
+	"gcity/internal/toml"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -319,7 +320,7 @@ func FuzzSetSuspended(f *testing.F) {
 			memo := added{}
 			memo.note(s.key(s.file), data, after)
 			left := now.unset(Source{Dir: dir}, target, after, memo)
-			if wrote := s.fresh || s.table(treeOf(data)).get("suspended") == nil; wrote != (left != nil) || wrote && !bytes.Equal(left, data) {
+			if wrote := s.fresh || s.table(treeOf(data)).Get("suspended") == nil; wrote != (left != nil) || wrote && !bytes.Equal(left, data) {
 				t.Fatalf("taken out again: %q\n%q\n%q", left, data, after)
 			}
 		}
@@ -332,7 +333,7 @@ func FuzzSetSuspended(f *testing.F) {
 
 const teamOfTwo = "[[agents]]\nname = \"one\"\n[[agents]] # of a rig\nname = \"two\"\ndir = \"demo\"\npool.max = 2\n[[rigs]]\npath = \"/usr\"\nname = \"demo\"\nprefix = \"zzdemo\""
 
-func treeOf(data []byte) *node {
+func treeOf(data []byte) *toml.Node {
 	root, _ := parseTOML(data, cityNeeds)
 	return root
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"gcity/internal/toml"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -20,13 +21,13 @@ const (
 )
 
 // open makes a file the one that is decoded, and parses it; nil if it cannot be.
-func (d *decoder) open(name string, data []byte, needs string) *node {
-	d.file, d.lines = name, lineStarts(data)
+func (d *decoder) open(name string, data []byte, needs string) *toml.Node {
+	d.file, d.lines = name, toml.LineStarts(data)
 	d.files, d.size = append(d.files, name), d.size+len(data)
 	root, faults := parseTOML(data, needs)
 	before := len(d.problems)
 	for _, f := range faults {
-		d.problem(f.at, f.key, "%s", f.msg)
+		d.problem(f.At, f.Key, "%s", f.Msg)
 	}
 	d.causes(before)
 	if len(faults) > 0 {
@@ -36,22 +37,22 @@ func (d *decoder) open(name string, data []byte, needs string) *node {
 }
 
 // include reads the files that city.toml includes, one after the other.
-func (d *decoder) include(root *node) {
-	n := root.get("include")
+func (d *decoder) include(root *toml.Node) {
+	n := root.Get("include")
 	if n == nil {
 		return
 	}
-	if len(d.city.include) != len(n.kids) {
+	if len(d.city.include) != len(n.Kids) {
 		d.unread.files = true
 		return // that is said already
 	}
-	if len(n.kids) > maxIncludes {
+	if len(n.Kids) > maxIncludes {
 		d.unread.files = true
-		d.problem(n.at, "include", "has %d files; %d are the most", len(n.kids), maxIncludes)
+		d.problem(n.At, "include", "has %d files; %d are the most", len(n.Kids), maxIncludes)
 		return
 	}
 	own, lines := d.file, d.lines
-	for i, kid := range n.kids {
+	for i, kid := range n.Kids {
 		before, lost := len(d.problems), d.unread.files
 		d.unread.files = false
 		path, err := resolve(d.city.Path, d.city.Path, d.city.include[i])
@@ -62,7 +63,7 @@ func (d *decoder) include(root *node) {
 		}
 		d.file, d.lines = own, lines
 		if err != nil {
-			d.problem(kid.at, "include", "%q %s", d.city.include[i], err)
+			d.problem(kid.At, "include", "%q %s", d.city.include[i], err)
 			if d.unread.files {
 				d.causes(before)
 			}
@@ -117,12 +118,12 @@ func (d *decoder) includable(path string) ([]byte, error) {
 	d.city.Sources = append(d.city.Sources, path)
 	data, err := d.read(path)
 	d.unread.files = d.unread.files || err != nil || d.size+len(data) > MaxSize
-	var f *fault
+	var f *toml.Fault
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, fmt.Errorf("cannot be included: there is no file %s; make it, or take it out", path)
 	case errors.As(err, &f):
-		return nil, fmt.Errorf("cannot be included: %s", f.msg)
+		return nil, fmt.Errorf("cannot be included: %s", f.Msg)
 	case err != nil:
 		return nil, fmt.Errorf("cannot be included: %w", err)
 	}
@@ -144,12 +145,12 @@ func (d *decoder) part(path string) error {
 		d.unread.files = true
 		return nil
 	}
-	if n := root.get("include"); n != nil {
-		d.problem(n.at, "include", "an included file cannot include others; list them in %s", FileName)
-		kids := slices.DeleteFunc(root.kids, func(k *node) bool { return k == n })
-		root = &node{shape: shapeTable}
+	if n := root.Get("include"); n != nil {
+		d.problem(n.At, "include", "an included file cannot include others; list them in %s", FileName)
+		kids := slices.DeleteFunc(root.Kids, func(k *toml.Node) bool { return k == n })
+		root = &toml.Node{Shape: toml.ShapeTable}
 		for _, kid := range kids {
-			root.add(kid)
+			root.Add(kid)
 		}
 	}
 	first := len(d.city.Agents)

@@ -3,13 +3,14 @@ package config
 import (
 	"encoding/json"
 	"fmt"
+	"gcity/internal/toml"
 	"math"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/BurntSushi/toml"
+	burnt "github.com/BurntSushi/toml"
 )
 
 // judge is as much of a validator of JSON Schema as JSONSchema needs. It says what is wrong, and where.
@@ -116,7 +117,7 @@ func typeOf(v any) string {
 func asEditor(t testing.TB, text string) any {
 	t.Helper()
 	var v map[string]any
-	if _, err := toml.Decode(text, &v); err != nil {
+	if _, err := burnt.Decode(text, &v); err != nil {
 		t.Fatal(err)
 	}
 	return alike(v)
@@ -165,13 +166,13 @@ func samples() []string {
 // something.
 func TestSchemaAgrees(t *testing.T) {
 	j, s := newJudge(t, "city"), newSchema()
-	nodes, values := map[string]*node{}, map[string]any{}
+	nodes, values := map[string]*toml.Node{}, map[string]any{}
 	for _, sample := range samples() {
-		root, f := tree([]byte("x = " + sample))
+		root, f := toml.Parse([]byte("x = " + sample))
 		if f != nil {
 			t.Fatal(f)
 		}
-		nodes[sample], values[sample] = root.kids[0], asEditor(t, "x = "+sample).(map[string]any)["x"]
+		nodes[sample], values[sample] = root.Kids[0], asEditor(t, "x = "+sample).(map[string]any)["x"]
 	}
 	for path, k := range s.byPath {
 		if k.status != supported || k.ofTables() {
@@ -277,7 +278,7 @@ func FuzzSchema(f *testing.F) {
 		if _, err := Parse("/srv/app", []byte(text)); err != nil {
 			return
 		}
-		if msg := j.check(j.root, "", asEditor(t, string(unmarked([]byte(text))))); msg != "" {
+		if msg := j.check(j.root, "", asEditor(t, string(toml.Unmarked([]byte(text))))); msg != "" {
 			t.Errorf("%q is a configuration, and the schema says: %s", text, msg)
 		}
 	})

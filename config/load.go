@@ -16,6 +16,7 @@ import (
 	"syscall"
 
 	"gcity/internal/ownership"
+	"gcity/internal/toml"
 )
 
 // What a file may be at most.
@@ -89,7 +90,7 @@ func read(path string) ([]byte, error) {
 // owned returns a *fault if another user can change a file or folder.
 func owned(path string) error {
 	if err := ownership.Check(path); err != nil {
-		return &fault{at: everywhere, msg: err.Error()}
+		return &toml.Fault{At: toml.Everywhere, Msg: err.Error()}
 	}
 	return nil
 }
@@ -102,7 +103,7 @@ func readAny(path string) ([]byte, error) {
 	}
 	defer f.Close()
 	if info, err := f.Stat(); err == nil && !info.Mode().IsRegular() {
-		return nil, &fault{msg: "it is not a regular file"}
+		return nil, &toml.Fault{Msg: "it is not a regular file"}
 	}
 	data, err := io.ReadAll(io.LimitReader(f, MaxSize+1))
 	if err == nil && len(data) > MaxSize {
@@ -111,8 +112,8 @@ func readAny(path string) ([]byte, error) {
 	return data, err
 }
 
-func tooLarge() *fault {
-	return &fault{at: everywhere, msg: fmt.Sprintf("the file is larger than %d MB; is it the right one?", MaxSize>>20)}
+func tooLarge() *toml.Fault {
+	return &toml.Fault{At: toml.Everywhere, Msg: fmt.Sprintf("the file is larger than %d MB; is it the right one?", MaxSize>>20)}
 }
 
 // Beats picks out of an environment what beats the file, as Load understands it.

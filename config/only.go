@@ -2,21 +2,21 @@ package config
 
 import (
 	"errors"
+	"gcity/internal/toml"
 	"reflect"
 	"slices"
 	"strings"
-
-	"github.com/BurntSushi/toml"
 )
 
 // only decodes a file before and after the edit, with another parser than the one that found the place, and says if they
 // differ in more than the flag.
 func (s spot) only(before, after []byte, on bool) error {
-	var was, is map[string]any
-	if _, err := toml.Decode(string(unmarked(before)), &was); err != nil {
+	was, err := toml.Values(before)
+	if err != nil {
 		return err
 	}
-	if _, err := toml.Decode(string(unmarked(after)), &is); err != nil {
+	is, err := toml.Values(after)
+	if err != nil {
 		return err
 	}
 	if s.fresh {

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/BurntSushi/toml"
+	burnt "github.com/BurntSushi/toml"
 
 	"gcity/internal/disk"
 )
@@ -27,9 +27,9 @@ func Overrides(dir string) (map[string]int, error) {
 		return nil, nil
 	}
 	var o overrides
-	var meta toml.MetaData
+	var meta burnt.MetaData
 	if err == nil {
-		meta, err = toml.Decode(string(data), &o)
+		meta, err = burnt.Decode(string(data), &o)
 	}
 	if err == nil && len(meta.Undecoded()) > 0 {
 		err = fmt.Errorf("it has the unknown key %q", meta.Undecoded()[0].String())
@@ -68,7 +68,7 @@ func SetOverride(dir, pool string, size *int) error {
 	}
 	var b strings.Builder
 	b.WriteString("# Sizes set by `gcity pool scale NAME N`; `gcity pool scale NAME auto` takes one out.\n")
-	if err := toml.NewEncoder(&b).Encode(overrides{all}); err != nil {
+	if err := burnt.NewEncoder(&b).Encode(overrides{all}); err != nil {
 		return fmt.Errorf("the override cannot be kept: %w", err)
 	}
 	if err := disk.Save(path, []byte(b.String()), 0o600); err != nil {

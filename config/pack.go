@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"gcity/internal/toml"
 	"gcity/topology"
 )
 
@@ -164,18 +165,18 @@ func (d *decoder) packFile(dir string) (path string, data []byte, err error) {
 }
 
 // required says what a topology's own table lacks.
-func (d *decoder) required(root *node, p *pack) {
-	t := root.get("topology")
+func (d *decoder) required(root *toml.Node, p *pack) {
+	t := root.Get("topology")
 	if t == nil {
-		t = root.get("pack")
+		t = root.Get("pack")
 	}
 	if t == nil {
 		d.say(Origin{File: p.file}, "topology", "is missing; every topology begins with [topology], name = \"…\" and schema = 1")
 		return
 	}
 	for name, like := range map[string]string{"name": `"…"`, "schema": "1"} {
-		if t.get(name) == nil {
-			d.problem(t.at, "topology."+name, "is missing; every topology needs one: %s = %s", name, like)
+		if t.Get(name) == nil {
+			d.problem(t.At, "topology."+name, "is missing; every topology needs one: %s = %s", name, like)
 		}
 	}
 }

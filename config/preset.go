@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/BurntSushi/toml"
+	burnt "github.com/BurntSushi/toml"
 )
 
 //go:embed presets.toml
@@ -58,7 +58,7 @@ func readPresets() []Preset {
 	var file struct {
 		Presets []presetTable `toml:"presets"`
 	}
-	meta, err := toml.Decode(presetsText, &file)
+	meta, err := burnt.Decode(presetsText, &file)
 	if err == nil && len(meta.Undecoded()) > 0 {
 		err = fmt.Errorf("unknown key %s", meta.Undecoded()[0])
 	}

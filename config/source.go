@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"gcity/internal/toml"
 	"io/fs"
 	"path/filepath"
 )
@@ -47,10 +48,10 @@ func (s Source) Load() (*City, error) {
 	}
 	s.Dir = dir
 	data, err := read(filepath.Join(dir, FileName))
-	var f *fault
+	var f *toml.Fault
 	switch {
 	case errors.As(err, &f):
-		return nil, whole(dir, f.msg)
+		return nil, whole(dir, f.Msg)
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, whole(dir, "the file is gone; put it back, or make a new one with \"gcity init\"")
 	case err != nil:
@@ -111,7 +112,7 @@ func (s Source) decode(data []byte) *decoder {
 }
 
 // begin opens the city.toml; the root is nil if that cannot be read.
-func (s Source) begin(data []byte) (*decoder, *node) {
+func (s Source) begin(data []byte) (*decoder, *toml.Node) {
 	path := filepath.Join(s.Dir, FileName)
 	d := &decoder{schema: newSchema(), hashes: map[string]string{path: sum(data)}, strict: s.Strict, instead: s.Instead}
 	d.city = &City{Path: s.Dir, Sources: []string{path}, Origins: map[string]Origin{}}
@@ -119,7 +120,7 @@ func (s Source) begin(data []byte) (*decoder, *node) {
 }
 
 // gather decodes the files of a configuration, one after the other.
-func (d *decoder) gather(root *node, more []string) {
+func (d *decoder) gather(root *toml.Node, more []string) {
 	for _, table := range []string{"workspace", "daemon", "session", "session.k8s", "events", "api", "beads", "formulas", "automations"} {
 		d.defaults(table, place{city: d.city})
 	}

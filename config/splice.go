@@ -3,6 +3,7 @@ package config
 import (
 	"bytes"
 	"fmt"
+	"gcity/internal/toml"
 	"strconv"
 	"strings"
 )
@@ -26,76 +27,76 @@ func (s spot) set(data []byte, on bool) ([]byte, error) {
 }
 
 // patch adds a [[patches.agents]] block, where the file has such blocks in another shape in that shape.
-func (s spot) patch(data []byte, root *node, on bool) []byte {
+func (s spot) patch(data []byte, root *toml.Node, on bool) []byte {
 	keys := []string{"name = " + tomlString(s.name), "suspended = " + strconv.FormatBool(on)}
 	if s.dir != "" {
 		keys = append([]string{"dir = " + tomlString(s.dir)}, keys...)
 	}
-	patches := root.get("patches")
-	agents := patches.get("agents")
+	patches := root.Get("patches")
+	agents := patches.Get("agents")
 	inline := "{ " + strings.Join(keys, ", ") + " }"
 	switch {
-	case agents != nil && agents.shape == shapeArray:
-		if len(agents.kids) > 0 {
+	case agents != nil && agents.Shape == toml.ShapeArray:
+		if len(agents.Kids) > 0 {
 			inline += ", "
 		}
-		return cut(data, span{agents.value.start + 1, agents.value.start + 1}, inline)
-	case patches != nil && patches.inline:
+		return cut(data, toml.Span{Start: agents.Value.Start + 1, End: agents.Value.Start + 1}, inline)
+	case patches != nil && patches.Inline:
 		inline = " agents = [" + inline + "] "
-		return cut(data, span{patches.value.start + 1, patches.value.start + 1}, inline)
+		return cut(data, toml.Span{Start: patches.Value.Start + 1, End: patches.Value.Start + 1}, inline)
 	}
 	return appendTable(data, "[[patches.agents]]", strings.Join(keys, lineBreak(data)))
 }
 
 // splice sets the flag in a table: in place, else in a line below the name or the header, else in a table of its own.
-func splice(data []byte, t *node, on bool) []byte {
+func splice(data []byte, t *toml.Node, on bool) []byte {
 	value := strconv.FormatBool(on)
-	if n := t.get("suspended"); n != nil {
-		return cut(data, n.value, value)
+	if n := t.Get("suspended"); n != nil {
+		return cut(data, n.Value, value)
 	}
 	flag := "suspended = " + value
 	if t == nil {
 		return appendTable(data, "[workspace]", flag)
 	}
-	var near *node // a key of this table, the name if there is one
-	for _, kid := range t.kids {
-		if kid.line.end > 0 && (near == nil || kid.key == "name") {
+	var near *toml.Node // a key of this table, the name if there is one
+	for _, kid := range t.Kids {
+		if kid.Line.End > 0 && (near == nil || kid.Key == "name") {
 			near = kid
 		}
 	}
 	switch {
-	case t.inline && near != nil:
-		return cut(data, span{near.line.end, near.line.end}, ", "+flag)
-	case t.inline:
-		return cut(data, span{t.value.start + 1, t.value.start + 1}, " "+flag+" ")
-	case near != nil && (t.get("name") == near || !t.header):
-		prefix := string(data[near.line.start:near.at]) // of a dotted key
-		return insertLine(data, near.line, prefix+flag)
+	case t.Inline && near != nil:
+		return cut(data, toml.Span{Start: near.Line.End, End: near.Line.End}, ", "+flag)
+	case t.Inline:
+		return cut(data, toml.Span{Start: t.Value.Start + 1, End: t.Value.Start + 1}, " "+flag+" ")
+	case near != nil && (t.Get("name") == near || !t.Header):
+		prefix := string(data[near.Line.Start:near.At]) // of a dotted key
+		return insertLine(data, near.Line, prefix+flag)
 	}
-	return insertLine(data, t.value, flag)
+	return insertLine(data, t.Value, flag)
 }
 
 // cut replaces a span.
-func cut(data []byte, s span, by string) []byte {
+func cut(data []byte, s toml.Span, by string) []byte {
 	out := make([]byte, 0, len(data)+len(by))
-	out = append(out, data[:s.start]...)
+	out = append(out, data[:s.Start]...)
 	out = append(out, by...)
-	return append(out, data[s.end:]...)
+	return append(out, data[s.End:]...)
 }
 
 // insertLine puts a line below the one that s ends in, with the indentation and the end of line of the one it starts in.
-func insertLine(data []byte, s span, text string) []byte {
-	start := bytes.LastIndexByte(data[:s.start], '\n') + 1
-	indent := string(data[start:s.start])
+func insertLine(data []byte, s toml.Span, text string) []byte {
+	start := bytes.LastIndexByte(data[:s.Start], '\n') + 1
+	indent := string(data[start:s.Start])
 	if len(bytes.TrimLeft([]byte(indent), " \t")) > 0 {
 		indent = ""
 	}
 	eol := lineBreak(data)
-	end := s.end + lineEnd(data[s.end:])
+	end := s.End + toml.LineEnd(data[s.End:])
 	if end == len(data) {
-		return append(cut(data, span{end, end}, eol+indent+text), eol...)
+		return append(cut(data, toml.Span{Start: end, End: end}, eol+indent+text), eol...)
 	}
-	return cut(data, span{end + 1, end + 1}, indent+text+eol)
+	return cut(data, toml.Span{Start: end + 1, End: end + 1}, indent+text+eol)
 }
 
 // appendTable puts a table at the end, where it cannot take keys from another one.

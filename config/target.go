@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"gcity/internal/toml"
 	"gcity/pool"
 )
 
@@ -154,23 +155,23 @@ func (c *City) find(name string) (a *Agent, member string, err error) {
 }
 
 // table finds the spot's table in a file; nil if there is none.
-func (s spot) table(root *node) *node {
-	var tables []*node
+func (s spot) table(root *toml.Node) *toml.Node {
+	var tables []*toml.Node
 	switch s.list {
 	case "workspace":
-		return root.get("workspace")
+		return root.Get("workspace")
 	case "patches.agents", "patches.rigs":
 		_, of, _ := strings.Cut(s.list, ".")
-		tables = tablesOf(root.get("patches").get(of))
+		tables = toml.TablesOf(root.Get("patches").Get(of))
 	case "rigs.overrides":
 		return s.override(root)
 	case "agents":
-		tables = slices.Concat(tablesOf(root.get("agents")), tablesOf(root.get("agent")))
+		tables = slices.Concat(toml.TablesOf(root.Get("agents")), toml.TablesOf(root.Get("agent")))
 	default:
-		tables = tablesOf(root.get(s.list))
+		tables = toml.TablesOf(root.Get(s.list))
 	}
 	for _, t := range tables {
-		if t.textOf("name") == s.name && t.textOf("dir") == s.dir {
+		if t.TextOf("name") == s.name && t.TextOf("dir") == s.dir {
 			return t
 		}
 	}
@@ -178,21 +179,13 @@ func (s spot) table(root *node) *node {
 }
 
 // override finds the spot's table among the overrides of its rig.
-func (s spot) override(root *node) *node {
-	for _, r := range tablesOf(root.get("rigs")) {
-		for _, t := range tablesOf(r.get("overrides")) {
-			if r.textOf("name") == s.rig && (t.textOf("name") == s.name || t.textOf("agent") == s.name) {
+func (s spot) override(root *toml.Node) *toml.Node {
+	for _, r := range toml.TablesOf(root.Get("rigs")) {
+		for _, t := range toml.TablesOf(r.Get("overrides")) {
+			if r.TextOf("name") == s.rig && (t.TextOf("name") == s.name || t.TextOf("agent") == s.name) {
 				return t
 			}
 		}
 	}
 	return nil
-}
-
-// textOf is the string that a key of a table has, "" if there is none.
-func (n *node) textOf(key string) string {
-	if k := n.get(key); k != nil {
-		return k.text
-	}
-	return ""
 }

@@ -7,31 +7,32 @@ import (
 	"strings"
 	"time"
 
+	"gcity/internal/toml"
 	"gcity/restart"
 )
 
 // value reads a node as its key wants it, or says why it cannot.
-func value(n *node, k *key) (any, string) {
-	wrong := "is " + n.shape.String() + "; it must be " + k.kind.example()
+func value(n *toml.Node, k *key) (any, string) {
+	wrong := "is " + n.Shape.String() + "; it must be " + k.kind.example()
 	switch k.kind {
 	case kindBool:
-		if n.shape == shapeBool {
-			return n.text == "true", ""
+		if n.Shape == toml.ShapeBool {
+			return n.Text == "true", ""
 		}
 	case kindString:
-		if n.shape == shapeString {
-			return n.text, nul(n.text)
+		if n.Shape == toml.ShapeString {
+			return n.Text, nul(n.Text)
 		}
 	case kindInt, kindMillis:
-		if n.shape == shapeInt {
-			return integer(n.text, k.kind)
+		if n.Shape == toml.ShapeInt {
+			return integer(n.Text, k.kind)
 		}
 	case kindDuration:
-		if n.shape == shapeInt {
-			return nil, fmt.Sprintf("is a number without a unit; write \"%ss\" for seconds", n.text)
+		if n.Shape == toml.ShapeInt {
+			return nil, fmt.Sprintf("is a number without a unit; write \"%ss\" for seconds", n.Text)
 		}
-		if n.shape == shapeString {
-			return duration(n.text)
+		if n.Shape == toml.ShapeString {
+			return duration(n.Text)
 		}
 	case kindStrings:
 		return texts(n, wrong)
@@ -82,39 +83,39 @@ func duration(text string) (any, string) {
 	return nil, fmt.Sprintf("%q is no duration; write it like \"500ms\", \"30s\", \"5m\" or \"1h30m\"", text)
 }
 
-func texts(n *node, wrong string) (any, string) {
-	if n.shape == shapeString {
+func texts(n *toml.Node, wrong string) (any, string) {
+	if n.Shape == toml.ShapeString {
 		return nil, "is a string; it must be a list: put it in brackets, [\"…\"]"
 	}
-	if n.shape != shapeArray {
+	if n.Shape != toml.ShapeArray {
 		return nil, wrong
 	}
 	var out []string
-	for i, kid := range n.kids {
-		if kid.shape != shapeString {
-			return nil, fmt.Sprintf("item %d is %s; every item must be a string", i+1, kid.shape)
+	for i, kid := range n.Kids {
+		if kid.Shape != toml.ShapeString {
+			return nil, fmt.Sprintf("item %d is %s; every item must be a string", i+1, kid.Shape)
 		}
-		if msg := nul(kid.text); msg != "" {
+		if msg := nul(kid.Text); msg != "" {
 			return nil, fmt.Sprintf("item %d %s", i+1, msg)
 		}
-		out = append(out, kid.text)
+		out = append(out, kid.Text)
 	}
 	return out, ""
 }
 
-func variables(n *node, wrong string) (any, string) {
-	if n.shape != shapeTable {
+func variables(n *toml.Node, wrong string) (any, string) {
+	if n.Shape != toml.ShapeTable {
 		return nil, wrong
 	}
-	out := make(map[string]string, len(n.kids))
-	for _, kid := range n.kids {
-		if kid.shape != shapeString {
-			return nil, fmt.Sprintf("%s is %s; every variable is a string: put it in quotes", kid.key, kid.shape)
+	out := make(map[string]string, len(n.Kids))
+	for _, kid := range n.Kids {
+		if kid.Shape != toml.ShapeString {
+			return nil, fmt.Sprintf("%s is %s; every variable is a string: put it in quotes", kid.Key, kid.Shape)
 		}
-		if msg := nul(kid.text); msg != "" {
-			return nil, kid.key + " " + msg
+		if msg := nul(kid.Text); msg != "" {
+			return nil, kid.Key + " " + msg
 		}
-		out[kid.key] = kid.text
+		out[kid.Key] = kid.Text
 	}
 	return out, ""
 }

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"gcity/internal/toml"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -78,7 +79,7 @@ func (d *decoder) cityName() {
 	}
 	c.Workspace.Name = filepath.Base(c.Path)
 	if msg := checkName(c.Workspace.Name); msg != "" && !d.failed("workspace.name") && !d.unread.files {
-		d.problem(everywhere, "workspace.name", "is missing, and the folder's name cannot stand in for it: %s", msg)
+		d.problem(toml.Everywhere, "workspace.name", "is missing, and the folder's name cannot stand in for it: %s", msg)
 	}
 }
 

@@ -1,6 +1,6 @@
-// Package toml reads small TOML files that people write by hand, and says what is wrong with them with line and
-// column. A caller takes its keys out of tables one by one; what does not fit is noted as a problem, and Problems gives
-// all of them at the end.
+// Package toml reads TOML and knows where everything is written. Parse returns a tree of nodes with their offsets, for
+// callers that edit a file or report every mistake in it. Load and Read return a Doc for small files: a caller takes its
+// keys out of tables one by one, what does not fit is noted as a problem with line and column, and Problems returns all.
 package toml
 
 import (
@@ -128,25 +128,30 @@ func Read(name string, data []byte, most int) *Doc {
 		d.add(at, "there is a NUL byte; this is no text file, or it was not written to its end")
 		return d
 	}
-	if at, ok := tooDeep(data); ok {
-		d.add(at, "tables or lists are nested deeper than %d levels", maxDepth)
+	if f := excess(data); f != nil {
+		d.add(f.At, "%s", f.Msg)
 		return d
 	}
-	if rest, ok := bytes.CutPrefix(data, []byte("\xef\xbb\xbf")); ok { // offsets stay as they are
-		data = append([]byte("   "), rest...)
-	}
+	data = Unmarked(data)
 	d.data = data
 	_, err := burnt.Decode(string(data), &d.values)
 	var pe burnt.ParseError
 	switch {
 	case errors.As(err, &pe):
 		d.values = nil
-		d.add(min(max(0, pe.Position.Start), len(data)), "%s", syntax(pe.Message))
+		what := plainSyntax(pe.Message)
+		if strings.Contains(pe.Message, "already been defined") {
+			what = "this key or table is written twice"
+		}
+		d.add(min(max(0, pe.Position.Start), len(data)), "%s", what)
 	case err != nil:
 		d.values = nil
 		d.problems = append(d.problems, At(Place{File: name}, "", "%v", err))
 	default:
-		d.places = locate(data)
+		d.places = places{}
+		if root, f := readTree(data); f == nil {
+			d.places.note("", root)
+		}
 	}
 	return d
 }
@@ -179,23 +184,6 @@ func (d *Doc) add(at int, format string, args ...any) {
 func (d *Doc) place(at int) Place {
 	before := d.data[:min(at, len(d.data))]
 	return Place{d.file, 1 + bytes.Count(before, []byte("\n")), at - bytes.LastIndexByte(before, '\n')}
-}
-
-// syntax says what the parser says, without quoting: what stands in a file may be a secret.
-func syntax(message string) string {
-	lower := strings.ToLower(message)
-	switch {
-	case strings.Contains(lower, "expected value"):
-		return "a value is expected here; text must be in quotes"
-	case strings.HasPrefix(lower, "strings cannot contain newlines"):
-		return "the closing quote is missing; text of several lines goes between \"\"\" and \"\"\""
-	case strings.Contains(lower, "already been defined"):
-		return "this key or table is written twice"
-	case strings.HasPrefix(lower, "invalid integer"), strings.HasPrefix(lower, "invalid float"),
-		strings.HasPrefix(lower, "invalid datetime"):
-		return "this is neither a number nor a date; text must be in quotes"
-	}
-	return strings.ReplaceAll(message, `but got '\n' instead`, "but the line ends")
 }
 
 // visible shows what a terminal would obey, or hide.

@@ -37,7 +37,7 @@ func (t Table) Place(key string) Place {
 	return t.doc.place(at.value)
 }
 
-func (t Table) span(key string) (span, bool) {
+func (t Table) span(key string) (keyPlace, bool) {
 	path := t.path
 	if key != "" {
 		if at, ok := t.doc.places[below(path, key)]; ok {

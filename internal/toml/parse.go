@@ -1,0 +1,182 @@
+package toml
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+
+	burnt "github.com/BurntSushi/toml"
+)
+
+// Parse reads a file as TOML: its grammar first, then its sense. The faults are not empty if there is something wrong; the
+// tree may be there even so.
+func Parse(data []byte) (*Node, []*Fault) {
+	if f := excess(data); f != nil {
+		return nil, []*Fault{f}
+	}
+	root, f := readTree(data)
+	if twice := duplicates(root, "", data); len(twice) > 0 {
+		return root, twice
+	}
+	var pe burnt.ParseError
+	if _, strict := burnt.Decode(string(data), &struct{}{}); errors.As(strict, &pe) {
+		return root, []*Fault{{At: max(0, min(pe.Position.Start, len(data))), Msg: plainSyntax(pe.Message)}}
+	} else if strict != nil {
+		return root, []*Fault{{At: Everywhere, Msg: strict.Error()}}
+	}
+	if f != nil {
+		return nil, []*Fault{f}
+	}
+	return root, nil
+}
+
+// plainSyntax says in our words what the strict decoder says, where it quotes: what stands in the file may be a secret.
+func plainSyntax(msg string) string {
+	const quotes = "; text must be in quotes"
+	lower := strings.ToLower(msg)
+	switch {
+	case strings.Contains(lower, "expected value"):
+		return "a value is expected here" + quotes
+	case strings.HasPrefix(lower, "strings cannot contain newlines"):
+		return "the closing quote is missing; text of several lines goes between \"\"\" and \"\"\""
+	case strings.Contains(lower, "is out of range"), strings.Contains(lower, "out of the safe"):
+		return "the number is too large"
+	case strings.HasPrefix(lower, "invalid datetime"):
+		return "this is no date" + quotes
+	case strings.HasPrefix(lower, "invalid integer"), strings.HasPrefix(lower, "invalid float"), strings.HasPrefix(lower, "not a"),
+		strings.HasPrefix(lower, "cannot use sign"), strings.HasPrefix(lower, "floats must"), strings.HasPrefix(lower, "expected a digit"):
+		return "this is no number" + quotes
+	}
+	return strings.ReplaceAll(msg, `but got '\n' instead`, "but the line ends")
+}
+
+// maxFaults are found in one file.
+const maxFaults = 50
+
+// duplicates finds the keys and tables that are written twice, all of them: the strict decoder stops at the first.
+func duplicates(t *Node, path string, data []byte) []*Fault {
+	if t == nil {
+		return nil
+	}
+	var out []*Fault
+	seen := make(map[string]*Node, len(t.Kids))
+	for _, kid := range t.Kids {
+		if len(out) > maxFaults {
+			return out
+		}
+		at := path
+		if t.Shape == ShapeTable {
+			at = dotted(path, kid.Key)
+			if first := seen[kid.Key]; first != nil {
+				line := 1 + bytes.Count(data[:first.At], []byte("\n"))
+				out = append(out, &Fault{At: kid.At, Key: at, Msg: fmt.Sprintf("is written twice; it is on line %d already", line)})
+			} else {
+				seen[kid.Key] = kid
+			}
+		}
+		if len(kid.Kids) > 0 {
+			out = append(out, duplicates(kid, at, data)...)
+		}
+	}
+	return out
+}
+
+// Unmarked blanks a byte order mark, so that offsets stay as they are.
+func Unmarked(data []byte) []byte {
+	if rest, ok := bytes.CutPrefix(data, []byte("\xef\xbb\xbf")); ok {
+		return append([]byte("   "), rest...)
+	}
+	return data
+}
+
+// LineStarts returns the offset of each line.
+func LineStarts(data []byte) []int {
+	out := make([]int, 1, 1+bytes.Count(data, []byte("\n")))
+	for i, c := range data {
+		if c == '\n' {
+			out = append(out, i+1)
+		}
+	}
+	return out
+}
+
+// excess finds what is too much for any parser, before one sees it: parsers recurse, and hold a whole line as a tree.
+func excess(data []byte) *Fault {
+	depth, dots, keys := 0, 0, 0
+	for i := 0; i < len(data); i++ {
+		switch c := data[i]; c {
+		case '[', '{':
+			depth++
+			keys++
+		case ']', '}':
+			depth = max(0, depth-1)
+		case '.':
+			dots++
+		case '=', ',', '\n':
+			dots = 0
+			if c != '\n' {
+				keys++
+			}
+		case '#':
+			i += LineEnd(data[i:]) - 1
+		case '"', '\'':
+			i += skipString(data[i:], c) - 1
+		}
+		if depth > maxDepth || dots > maxDepth {
+			return &Fault{At: i, Msg: fmt.Sprintf("tables or lists are nested deeper than %d levels", maxDepth)}
+		}
+		if keys > maxKeys {
+			return &Fault{At: i, Msg: fmt.Sprintf("there are more than %d keys and values; no city has so many", maxKeys)}
+		}
+	}
+	return nil
+}
+
+// LineEnd returns the length of the line that data begins with, without its end.
+func LineEnd(data []byte) int {
+	if n := bytes.IndexByte(data, '\n'); n >= 0 {
+		return n
+	}
+	return len(data)
+}
+
+// skipString is the length of the string that data starts with; an unfinished one ends with its line, or the file.
+func skipString(data []byte, quote byte) int {
+	long := []byte{quote, quote, quote}
+	multi := bytes.HasPrefix(data, long)
+	i := 1
+	if multi {
+		i = 3
+	}
+	for ; i < len(data); i++ {
+		switch c := data[i]; {
+		case c == '\\' && quote == '"':
+			i++
+		case multi && bytes.HasPrefix(data[i:], long):
+			i += 3
+			for i < len(data) && data[i] == quote { // up to two more belong to it
+				i++
+			}
+			return i
+		case !multi && (c == quote || c == '\n'):
+			return i + 1
+		}
+	}
+	return len(data)
+}
+
+// dotted is the path of a key within a table.
+func dotted(table, key string) string {
+	if table == "" {
+		return key
+	}
+	return table + "." + key
+}
+
+// Values returns what a file says as plain values, without their places.
+func Values(data []byte) (map[string]any, error) {
+	var out map[string]any
+	_, err := burnt.Decode(string(Unmarked(data)), &out)
+	return out, err
+}

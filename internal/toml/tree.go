@@ -1,0 +1,285 @@
+package toml
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+
+	"github.com/pelletier/go-toml/v2/unstable"
+)
+
+// Shape is the form of a value in the file.
+type Shape int
+
+const (
+	ShapeOther Shape = iota // float, date, time
+	ShapeString
+	ShapeBool
+	ShapeInt
+	ShapeArray
+	ShapeTable
+	ShapeTables // from [[…]] headers
+)
+
+func (s Shape) String() string {
+	return [...]string{"a number or date of another kind", "a string", "true or false", "a whole number", "a list", "a table",
+		"a list of tables"}[s]
+}
+
+// Span is a range of bytes of the file.
+type Span struct{ Start, End int }
+
+// Node is one value of a file and where it stands. Arrays and lists of tables have their elements as kids, without keys.
+type Node struct {
+	Key   string
+	Shape Shape
+	Text  string // the decoded string; other scalars as they are written
+	Kids  []*Node
+	index map[string]*Node // of kids, once there are many
+
+	At    int  // offset of the key, of a header's bracket, or of an element
+	first int  // offset of what made a table or an element: a key, a header's bracket, or the nearest place before it
+	Value Span // of the value, or of the header's line without the end of line
+	Line  Span // of the whole "key = value", zero for elements and headers
+	// How the table is written: by a header (value is its range), inline (value too), or only by dotted keys.
+	Header, Inline bool
+}
+
+// Get returns a member of a table, nil if there is none.
+func (n *Node) Get(key string) *Node {
+	if n == nil {
+		return nil
+	}
+	if n.index != nil {
+		return n.index[key]
+	}
+	for _, k := range n.Kids {
+		if k.Key == key {
+			return k
+		}
+	}
+	return nil
+}
+
+// Add appends a member or an element.
+func (n *Node) Add(k *Node) *Node {
+	n.Kids = append(n.Kids, k)
+	switch {
+	case n.index != nil:
+		n.index[k.Key] = k
+	case n.Shape == ShapeTable && len(n.Kids) > 16:
+		n.index = make(map[string]*Node, 64)
+		for _, k := range n.Kids {
+			n.index[k.Key] = k
+		}
+	}
+	return k
+}
+
+// Fault is something wrong at an offset of a file.
+type Fault struct {
+	At  int
+	Key string
+	Msg string
+}
+
+// Everywhere is the offset of a fault of the file as a whole.
+const Everywhere = -1
+
+func (f *Fault) Error() string { return f.Msg }
+
+// Limits on what a file may hold.
+const (
+	maxKeys  = 200_000
+	maxDepth = 32
+)
+
+// readTree reads a file into nodes. Its grammar is checked, but not its sense: that a key is there twice is for duplicates to
+// say, and other contradictions for the strict decoder.
+func readTree(data []byte) (*Node, *Fault) {
+	b := &builder{data: data, root: &Node{Shape: ShapeTable}}
+	b.table = b.root
+	b.p.Reset(data)
+	for b.p.NextExpression() {
+		if err := b.expression(b.p.Expression()); err != nil {
+			return nil, err
+		}
+	}
+	if err := b.p.Error(); err != nil {
+		var pe *unstable.ParserError
+		f := &Fault{Msg: err.Error()}
+		if errors.As(err, &pe) {
+			f.Msg = pe.Message
+			if len(pe.Highlight) > 0 {
+				f.At = int(b.p.Range(pe.Highlight).Offset)
+			}
+		}
+		return nil, f
+	}
+	return b.root, nil
+}
+
+type builder struct {
+	p     unstable.Parser
+	data  []byte
+	root  *Node
+	table *Node // where keys go
+}
+
+func (b *builder) expression(e *unstable.Node) *Fault {
+	switch e.Kind {
+	case unstable.Table, unstable.ArrayTable:
+		return b.header(e)
+	case unstable.KeyValue:
+		return b.keyValue(b.table, e)
+	}
+	return nil
+}
+
+func (b *builder) header(e *unstable.Node) *Fault {
+	parent, last, err := b.walk(b.root, e.Key(), true)
+	if err != nil {
+		return err
+	}
+	at := b.bracket(last)
+	end := int(last.Raw.Offset + last.Raw.Length)
+	end += bytes.IndexByte(b.data[end:], ']') + 1
+	key := string(last.Data)
+	if e.Kind == unstable.Table {
+		t := parent.Get(key)
+		if t == nil || t.Header || t.Shape != ShapeTable { // a table written twice is kept apart: duplicates finds it
+			t = parent.Add(&Node{Key: key, Shape: ShapeTable, first: at})
+		}
+		t.At, t.Value, t.Header = at, Span{at, end}, true
+		b.table = t
+		return nil
+	}
+	list := parent.Get(key)
+	if list == nil {
+		list = parent.Add(&Node{Key: key, Shape: ShapeTables, At: at, first: at})
+	}
+	if list.Shape != ShapeTables {
+		return &Fault{At: at, Msg: fmt.Sprintf("[[%s]] was written as %s above", key, list.Shape)}
+	}
+	b.table = list.Add(&Node{Shape: ShapeTable, At: at, first: at, Value: Span{at, end + 1}, Header: true})
+	return nil
+}
+
+// bracket returns the offset of the bracket that opens the header with a part.
+func (b *builder) bracket(part *unstable.Node) int {
+	line := bytes.LastIndexByte(b.data[:part.Raw.Offset], '\n') + 1
+	return line + bytes.IndexByte(b.data[line:], '[')
+}
+
+// walk goes down from t along all parts of a dotted key but the last, which it returns, making tables on the way.
+func (b *builder) walk(t *Node, parts unstable.Iterator, header bool) (*Node, *unstable.Node, *Fault) {
+	for parts.Next() {
+		part := parts.Node()
+		at := int(part.Raw.Offset)
+		if parts.IsLast() {
+			return t, part, nil
+		}
+		next := t.Get(string(part.Data))
+		if next == nil {
+			next = t.Add(&Node{Key: string(part.Data), Shape: ShapeTable, At: at, first: at})
+			if header {
+				next.first = b.bracket(part)
+			}
+		}
+		if next.Shape == ShapeTables && len(next.Kids) > 0 {
+			next = next.Kids[len(next.Kids)-1]
+		}
+		if next.Shape != ShapeTable {
+			return nil, nil, &Fault{At: at, Msg: fmt.Sprintf("%q was written as %s above, so nothing can be put into it", part.Data, next.Shape)}
+		}
+		t = next
+	}
+	return nil, nil, &Fault{Msg: "a key without a name"}
+}
+
+func (b *builder) keyValue(t *Node, e *unstable.Node) *Fault {
+	first := -1
+	for it := e.Key(); it.Next(); {
+		first = int(it.Node().Raw.Offset)
+		break
+	}
+	parent, last, err := b.walk(t, e.Key(), false)
+	if err != nil {
+		return err
+	}
+	n := &Node{Key: string(last.Data), At: int(last.Raw.Offset)}
+	n.Line = Span{first, int(e.Raw.Offset + e.Raw.Length)}
+	v := int(last.Raw.Offset + last.Raw.Length)
+	v += bytes.IndexByte(b.data[v:], '=') + 1
+	for v < n.Line.End && (b.data[v] == ' ' || b.data[v] == '\t') {
+		v++
+	}
+	n.Value = Span{v, n.Line.End}
+	parent.Add(n)
+	return b.fill(n, e.Value())
+}
+
+// fill sets a node's value.
+func (b *builder) fill(n *Node, v *unstable.Node) *Fault {
+	switch v.Kind {
+	case unstable.String:
+		n.Shape, n.Text = ShapeString, string(v.Data)
+	case unstable.Bool:
+		n.Shape, n.Text = ShapeBool, string(v.Data)
+	case unstable.Integer:
+		n.Shape, n.Text = ShapeInt, string(v.Data)
+	case unstable.InlineTable:
+		n.Shape, n.Inline = ShapeTable, true
+		for it := v.Children(); it.Next(); {
+			if it.Node().Kind == unstable.KeyValue {
+				if err := b.keyValue(n, it.Node()); err != nil {
+					return err
+				}
+			}
+		}
+	case unstable.Array:
+		n.Shape = ShapeArray
+		first := max(n.Value.Start, n.first)
+		for it := v.Children(); it.Next(); {
+			if it.Node().Kind == unstable.Comment {
+				continue
+			}
+			at := int(it.Node().Raw.Offset)
+			if at == 0 { // a list within a list has no range of its own
+				at = n.At
+			} else {
+				first = at
+			}
+			if err := b.fill(n.Add(&Node{At: at, first: first}), it.Node()); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// TextOf returns the string of a key of a table, "" if there is none.
+func (n *Node) TextOf(key string) string {
+	if k := n.Get(key); k != nil {
+		return k.Text
+	}
+	return ""
+}
+
+// TablesOf returns the tables that a node is or holds.
+func TablesOf(n *Node) []*Node {
+	switch {
+	case n == nil:
+	case n.Shape == ShapeTable:
+		return []*Node{n}
+	case n.Shape == ShapeTables || n.Shape == ShapeArray:
+		var out []*Node
+		for _, kid := range n.Kids {
+			if kid.Shape == ShapeTable {
+				out = append(out, kid)
+			}
+		}
+		return out
+	}
+	return nil
+}
