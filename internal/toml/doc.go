@@ -118,7 +118,10 @@ func Load(path, name string, most int) (*Doc, error) {
 func Read(name string, data []byte, most int) *Doc {
 	d := &Doc{file: name, data: data}
 	if len(data) > most {
-		return failed(name, fmt.Sprintf("the file is larger than %d kB; is it the right one?", most>>10))
+		return failed(
+			name,
+			fmt.Sprintf("the file is larger than %d kB; is it the right one?", most>>10),
+		)
 	}
 	if bytes.HasPrefix(data, []byte("\xff\xfe")) || bytes.HasPrefix(data, []byte("\xfe\xff")) {
 		d.add(0, "this is UTF-16; save the file as UTF-8")
@@ -183,12 +186,17 @@ func (d *Doc) add(at int, format string, args ...any) {
 
 func (d *Doc) place(at int) Place {
 	before := d.data[:min(at, len(d.data))]
-	return Place{d.file, 1 + bytes.Count(before, []byte("\n")), at - bytes.LastIndexByte(before, '\n')}
+	return Place{
+		d.file,
+		1 + bytes.Count(before, []byte("\n")),
+		at - bytes.LastIndexByte(before, '\n'),
+	}
 }
 
 // visible shows what a terminal would obey, or hide.
 func visible(s string) string {
-	if utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool { return !strconv.IsPrint(r) }) {
+	if utf8.ValidString(s) &&
+		!strings.ContainsFunc(s, func(r rune) bool { return !strconv.IsPrint(r) }) {
 		return s
 	}
 	var b strings.Builder

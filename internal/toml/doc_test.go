@@ -178,7 +178,9 @@ func TestLoadDoesNotWait(t *testing.T) {
 // Whatever a file holds: no panic, problems inside the file, and every key that has a place stands there.
 func FuzzRead(f *testing.F) {
 	f.Add([]byte(sample))
-	f.Add([]byte("a.b.c = [[1], [{x = 1}]]\n'q' = 1\n\"\\u0041\" = 2\n[[a.d]]\n[[a.d.e]]\n[a.d.f]\n"))
+	f.Add(
+		[]byte("a.b.c = [[1], [{x = 1}]]\n'q' = 1\n\"\\u0041\" = 2\n[[a.d]]\n[[a.d.e]]\n[a.d.f]\n"),
+	)
 	f.Add([]byte("a = { b = [\n{ c = 1 }, # x\n] }"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		d := Read("f", data, 1<<12)
@@ -200,7 +202,8 @@ func standing(t *testing.T, table Table) {
 		if !ok {
 			t.Fatalf("%q in %q has no place", key, table.path)
 		}
-		if rest := table.doc.data[at.key:]; !bytes.HasPrefix(rest, []byte(key)) && !bytes.ContainsAny(rest[:1], "\"'[") {
+		if rest := table.doc.data[at.key:]; !bytes.HasPrefix(rest, []byte(key)) &&
+			!bytes.ContainsAny(rest[:1], "\"'[") {
 			t.Fatalf("%q is not at %q", key, rest)
 		}
 		switch table.values[key].(type) {

@@ -21,7 +21,9 @@ func Parse(data []byte) (*Node, []*Fault) {
 	}
 	var pe burnt.ParseError
 	if _, strict := burnt.Decode(string(data), &struct{}{}); errors.As(strict, &pe) {
-		return root, []*Fault{{At: max(0, min(pe.Position.Start, len(data))), Msg: plainSyntax(pe.Message)}}
+		return root, []*Fault{
+			{At: max(0, min(pe.Position.Start, len(data))), Msg: plainSyntax(pe.Message)},
+		}
 	} else if strict != nil {
 		return root, []*Fault{{At: Everywhere, Msg: strict.Error()}}
 	}
@@ -44,8 +46,15 @@ func plainSyntax(msg string) string {
 		return "the number is too large"
 	case strings.HasPrefix(lower, "invalid datetime"):
 		return "this is no date" + quotes
-	case strings.HasPrefix(lower, "invalid integer"), strings.HasPrefix(lower, "invalid float"), strings.HasPrefix(lower, "not a"),
-		strings.HasPrefix(lower, "cannot use sign"), strings.HasPrefix(lower, "floats must"), strings.HasPrefix(lower, "expected a digit"):
+	case strings.HasPrefix(lower, "invalid integer"),
+		strings.HasPrefix(lower, "invalid float"),
+		strings.HasPrefix(lower, "not a"),
+		strings.HasPrefix(
+			lower,
+			"cannot use sign",
+		),
+		strings.HasPrefix(lower, "floats must"),
+		strings.HasPrefix(lower, "expected a digit"):
 		return "this is no number" + quotes
 	}
 	return strings.ReplaceAll(msg, `but got '\n' instead`, "but the line ends")
@@ -70,7 +79,14 @@ func duplicates(t *Node, path string, data []byte) []*Fault {
 			at = dotted(path, kid.Key)
 			if first := seen[kid.Key]; first != nil {
 				line := 1 + bytes.Count(data[:first.At], []byte("\n"))
-				out = append(out, &Fault{At: kid.At, Key: at, Msg: fmt.Sprintf("is written twice; it is on line %d already", line)})
+				out = append(
+					out,
+					&Fault{
+						At:  kid.At,
+						Key: at,
+						Msg: fmt.Sprintf("is written twice; it is on line %d already", line),
+					},
+				)
 			} else {
 				seen[kid.Key] = kid
 			}
@@ -124,10 +140,19 @@ func excess(data []byte) *Fault {
 			i += skipString(data[i:], c) - 1
 		}
 		if depth > maxDepth || dots > maxDepth {
-			return &Fault{At: i, Msg: fmt.Sprintf("tables or lists are nested deeper than %d levels", maxDepth)}
+			return &Fault{
+				At:  i,
+				Msg: fmt.Sprintf("tables or lists are nested deeper than %d levels", maxDepth),
+			}
 		}
 		if keys > maxKeys {
-			return &Fault{At: i, Msg: fmt.Sprintf("there are more than %d keys and values; no city has so many", maxKeys)}
+			return &Fault{
+				At: i,
+				Msg: fmt.Sprintf(
+					"there are more than %d keys and values; no city has so many",
+					maxKeys,
+				),
+			}
 		}
 	}
 	return nil

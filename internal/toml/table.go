@@ -61,7 +61,10 @@ func (t Table) WrongItem(key string, i int, format string, args ...any) {
 }
 
 func (d *Doc) note(p Problem) {
-	if !slices.ContainsFunc(d.problems, func(q Problem) bool { return p.Line > 0 && q.Place == p.Place && q.Key == p.Key }) {
+	if !slices.ContainsFunc(
+		d.problems,
+		func(q Problem) bool { return p.Line > 0 && q.Place == p.Place && q.Key == p.Key },
+	) {
 		d.problems = append(d.problems, p)
 	}
 }
@@ -93,7 +96,10 @@ func (t Table) Keys() []string {
 		keys = append(keys, key)
 	}
 	slices.SortFunc(keys, func(a, b string) int {
-		return cmp.Or(cmp.Compare(t.doc.places[below(t.path, a)].key, t.doc.places[below(t.path, b)].key), cmp.Compare(a, b))
+		return cmp.Or(
+			cmp.Compare(t.doc.places[below(t.path, a)].key, t.doc.places[below(t.path, b)].key),
+			cmp.Compare(a, b),
+		)
 	})
 	return keys
 }
@@ -200,7 +206,11 @@ func (t Table) Texts(key string) []string {
 	for i, item := range list {
 		text, ok := item.(string)
 		if ok && strings.IndexByte(text, 0) >= 0 {
-			t.WrongItem(key, i, "contains a NUL character, which no program can be given; take it out")
+			t.WrongItem(
+				key,
+				i,
+				"contains a NUL character, which no program can be given; take it out",
+			)
 			return nil
 		}
 		if !ok {
@@ -270,14 +280,23 @@ func Duration(text string) (d time.Duration, wrong string) {
 		return 0, fmt.Sprintf("%q is negative", text)
 	case err == nil && d <= MaxDuration:
 		return d, ""
-	case err == nil, strings.Trim(text, "0123456789.nuµmsh") == "" && strings.ContainsAny(text, "smh"):
+	case err == nil,
+		strings.Trim(text, "0123456789.nuµmsh") == "" && strings.ContainsAny(text, "smh"):
 		return 0, fmt.Sprintf("%q is too long; at most a year, \"8760h\", is possible", text)
 	case strings.Contains(err.Error(), "missing unit"):
-		return 0, fmt.Sprintf("%q has no unit; write %q for seconds or %q for minutes", text, text+"s", text+"m")
+		return 0, fmt.Sprintf(
+			"%q has no unit; write %q for seconds or %q for minutes",
+			text,
+			text+"s",
+			text+"m",
+		)
 	case strings.ContainsAny(text, "dwy"):
 		return 0, fmt.Sprintf("%q is no duration: the largest unit is h; a day is \"24h\"", text)
 	}
-	return 0, fmt.Sprintf("%q is no duration; write it like \"500ms\", \"30s\", \"5m\" or \"1h30m\"", text)
+	return 0, fmt.Sprintf(
+		"%q is no duration; write it like \"500ms\", \"30s\", \"5m\" or \"1h30m\"",
+		text,
+	)
 }
 
 // Table is the table of this name; ok is false if there is none.
@@ -310,7 +329,12 @@ func (t Table) Tables(key string) []Table {
 		wrong = true
 	}
 	if wrong {
-		t.Wrong(key, "is %s; each is a table of its own: write [[%s]] on a line of its own", kind(t.values[key]), t.name(key))
+		t.Wrong(
+			key,
+			"is %s; each is a table of its own: write [[%s]] on a line of its own",
+			kind(t.values[key]),
+			t.name(key),
+		)
 		return nil
 	}
 	out := make([]Table, len(all))

@@ -147,7 +147,8 @@ func (b *builder) header(e *unstable.Node) *Fault {
 	key := string(last.Data)
 	if e.Kind == unstable.Table {
 		t := parent.Get(key)
-		if t == nil || t.Header || t.Shape != ShapeTable { // a table written twice is kept apart: duplicates finds it
+		if t == nil || t.Header ||
+			t.Shape != ShapeTable { // a table written twice is kept apart: duplicates finds it
 			t = parent.Add(&Node{Key: key, Shape: ShapeTable, first: at})
 		}
 		t.At, t.Value, t.Header = at, Span{at, end}, true
@@ -161,7 +162,9 @@ func (b *builder) header(e *unstable.Node) *Fault {
 	if list.Shape != ShapeTables {
 		return &Fault{At: at, Msg: fmt.Sprintf("[[%s]] was written as %s above", key, list.Shape)}
 	}
-	b.table = list.Add(&Node{Shape: ShapeTable, At: at, first: at, Value: Span{at, end + 1}, Header: true})
+	b.table = list.Add(
+		&Node{Shape: ShapeTable, At: at, first: at, Value: Span{at, end + 1}, Header: true},
+	)
 	return nil
 }
 
@@ -172,7 +175,11 @@ func (b *builder) bracket(part *unstable.Node) int {
 }
 
 // walk goes down from t along all parts of a dotted key but the last, which it returns, making tables on the way.
-func (b *builder) walk(t *Node, parts unstable.Iterator, header bool) (*Node, *unstable.Node, *Fault) {
+func (b *builder) walk(
+	t *Node,
+	parts unstable.Iterator,
+	header bool,
+) (*Node, *unstable.Node, *Fault) {
 	for parts.Next() {
 		part := parts.Node()
 		at := int(part.Raw.Offset)
@@ -190,7 +197,14 @@ func (b *builder) walk(t *Node, parts unstable.Iterator, header bool) (*Node, *u
 			next = next.Kids[len(next.Kids)-1]
 		}
 		if next.Shape != ShapeTable {
-			return nil, nil, &Fault{At: at, Msg: fmt.Sprintf("%q was written as %s above, so nothing can be put into it", part.Data, next.Shape)}
+			return nil, nil, &Fault{
+				At: at,
+				Msg: fmt.Sprintf(
+					"%q was written as %s above, so nothing can be put into it",
+					part.Data,
+					next.Shape,
+				),
+			}
 		}
 		t = next
 	}
