@@ -246,7 +246,7 @@ func TestAutomationRunSaysThatItWaits(t *testing.T) {
 	s.snapshot.Automations = []city.Automation{{Name: "ninth", Gate: "manual", State: city.AutomationDue, Reason: "by hand; waits for a place, 8 run"}}
 	s.holds = make(chan struct{})
 	errs := &opener{holds: s.holds}
-	a := &app{err: errs}
+	a := &app{printer: printer{err: errs}}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	r, err := a.fire(ctx, &link{Control: s}, city.Fire{Automation: "ninth"})

@@ -13,7 +13,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"slices"
 	"strings"
@@ -29,10 +28,17 @@ import (
 // Main runs one command line (without the program's name) on the process's own streams and returns its exit code.
 func Main(args []string, version string) int {
 	a := &app{
-		in: os.Stdin, out: os.Stdout, err: os.Stderr,
-		getenv: os.Getenv, now: time.Now, version: version,
-		outTTY: term.IsTerminal(os.Stdout.Fd()), errTTY: term.IsTerminal(os.Stderr.Fd()),
-		inTTY: term.IsTerminal(os.Stdin.Fd()),
+		printer: printer{
+			out:    os.Stdout,
+			err:    os.Stderr,
+			getenv: os.Getenv,
+			now:    time.Now,
+			outTTY: term.IsTerminal(os.Stdout.Fd()),
+			errTTY: term.IsTerminal(os.Stderr.Fd()),
+		},
+		in:      os.Stdin,
+		version: version,
+		inTTY:   term.IsTerminal(os.Stdin.Fd()),
 	}
 	a.reach, a.dial, a.store, a.cities = a.reachCity, dial, openStore, a.openDirectory
 	return a.run(context.Background(), args)
@@ -40,17 +46,12 @@ func Main(args []string, version string) int {
 
 // app is what the commands share: the streams, the surroundings, the flags that all of them have.
 type app struct {
-	in       *os.File
-	out, err io.Writer
-	inTTY    bool
-	outTTY   bool
-	errTTY   bool
-	getenv   func(string) string
-	now      func() time.Time
-	version  string
+	printer
+	in      *os.File
+	inTTY   bool
+	version string
 
 	dir      string // --city
-	json     bool
 	readOnly bool
 
 	untrusted error // why no program of the city that is read may run; said at the end

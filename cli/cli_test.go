@@ -202,7 +202,7 @@ func TestManyMistakes(t *testing.T) {
 
 // Everything that can be typed says what it does, and no two commands beside each other have one name.
 func TestTable(t *testing.T) {
-	a := &app{out: &bytes.Buffer{}, err: &bytes.Buffer{}, getenv: func(string) string { return "" }, now: time.Now}
+	a := &app{printer: printer{out: &bytes.Buffer{}, err: &bytes.Buffer{}, getenv: func(string) string { return "" }, now: time.Now}}
 	var walk func(c *cobra.Command)
 	walk = func(c *cobra.Command) {
 		seen := map[string]bool{}
@@ -231,7 +231,7 @@ func TestTable(t *testing.T) {
 
 // A command line builds the one command that it names, and the table names each command as it is.
 func TestTreeBuildsOneCommand(t *testing.T) {
-	a := &app{out: &bytes.Buffer{}, err: &bytes.Buffer{}, getenv: func(string) string { return "" }, now: time.Now}
+	a := &app{printer: printer{out: &bytes.Buffer{}, err: &bytes.Buffer{}, getenv: func(string) string { return "" }, now: time.Now}}
 	all := a.root().Commands()
 	if len(all) != len(a.branches()) {
 		t.Fatalf("%d commands, %d in the table", len(all), len(a.branches()))

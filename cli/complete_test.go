@@ -136,10 +136,17 @@ func TestBashColons(t *testing.T) {
 func TestCompletionDoesNotWait(t *testing.T) {
 	dir, hung := shellCity(t), make(chan struct{})
 	defer close(hung)
-	a := &app{dir: dir, now: time.Now, getenv: func(string) string { return "" }, dial: func(string) (city.Control, func(), error) {
-		<-hung
-		return nil, nil, os.ErrNotExist
-	}}
+	a := &app{
+		printer: printer{
+			now:    time.Now,
+			getenv: func(string) string { return "" },
+		},
+		dir: dir,
+		dial: func(string) (city.Control, func(), error) {
+			<-hung
+			return nil, nil, os.ErrNotExist
+		},
+	}
 	if got := a.namesFor(context.Background(), time.Millisecond, []kind{kindAgent}); got != nil {
 		t.Errorf("%q", got)
 	}

@@ -102,7 +102,7 @@ func mainUnit(ctx context.Context, pid int) string {
 	if unit == "" {
 		return ""
 	}
-	m, err := (&app{getenv: os.Getenv}).manager(system)
+	m, err := (&app{printer: printer{getenv: os.Getenv}}).manager(system)
 	if err != nil {
 		return ""
 	}

@@ -99,7 +99,7 @@ func TestDoctorLooksAtTheUnit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := &app{dir: dir, getenv: os.Getenv}
+	a := &app{printer: printer{getenv: os.Getenv}, dir: dir}
 	m := &manager{folder: filepath.Join(t.TempDir(), "systemd", "user")}
 	s, err := a.cityService().found(t.Context())
 	if err != nil {

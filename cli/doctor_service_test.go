@@ -31,7 +31,7 @@ func TestDoctorOfServices(t *testing.T) {
 	bin, home := t.TempDir(), t.TempDir()
 	t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
 	t.Setenv("GC_HOME", home)
-	a := &app{dir: t.TempDir(), getenv: os.Getenv}
+	a := &app{printer: printer{getenv: os.Getenv}, dir: t.TempDir()}
 	p := &patient{dir: a.dir}
 	m := &manager{folder: t.TempDir(), environ: os.Environ()}
 	states := func(text string) {

@@ -77,7 +77,7 @@ func TestDoctorTellsWhatIsInForce(t *testing.T) {
 // What a check found is written one thing a line.
 func TestFindingsOfSeveralLines(t *testing.T) {
 	var out bytes.Buffer
-	a := &app{out: &out, getenv: func(string) string { return "" }}
+	a := &app{printer: printer{out: &out, getenv: func(string) string { return "" }}}
 	if err := a.tellFindings([]finding{{Check: "configuration", State: "bad", Detail: "2 mistakes:\none\ntwo", Fix: "edit"}}); err != nil {
 		t.Fatal(err)
 	}

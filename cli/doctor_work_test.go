@@ -14,7 +14,7 @@ func TestStrandedWorkIsTold(t *testing.T) {
 		{Agent: "w\x1b[2J", Why: "is suspended by rig demo", Beads: []string{"gc-1", "gc-2"}, Count: 2},
 		{Agent: "old", Why: "is no agent here any more", Gone: true, Beads: []string{"gc-3"}, Count: 1},
 	}}
-	a := &app{getenv: func(string) string { return "" }, now: func() time.Time { return noon }}
+	a := &app{printer: printer{getenv: func(string) string { return "" }, now: func() time.Time { return noon }}}
 	f := checkStranded(t.Context(), &patient{running: s})
 	if f.State != "note" || f.Fix == "" {
 		t.Errorf("%+v", f)

@@ -128,8 +128,13 @@ func told(t *testing.T, s *still, args ...string) (code int, stdout, stderr stri
 	}
 	var out, errs bytes.Buffer
 	a := &app{
-		out: &out, err: &errs, version: "test", now: func() time.Time { return noon },
-		getenv: func(name string) string { return cmp.Or(s.env[name], map[string]string{"GC_CITY_PATH": dir}[name]) },
+		printer: printer{
+			out:    &out,
+			err:    &errs,
+			now:    func() time.Time { return noon },
+			getenv: func(name string) string { return cmp.Or(s.env[name], map[string]string{"GC_CITY_PATH": dir}[name]) },
+		},
+		version: "test",
 		reach: func(context.Context, string) (*link, error) {
 			return &link{Control: s, dir: dir, live: !s.idle, close: func() {}}, nil
 		},

@@ -16,8 +16,16 @@ import (
 
 // machine is a command line on a machine with these cities, nil = no supervisor runs; its answers go into out and errs.
 func machine(d city.Directory, out, errs *bytes.Buffer) *app {
-	return &app{out: out, err: errs, version: "test", now: time.Now, getenv: func(string) string { return "" },
-		cities: func() (city.Directory, func(), error) { return d, func() {}, nil }}
+	return &app{
+		printer: printer{
+			out:    out,
+			err:    errs,
+			now:    time.Now,
+			getenv: func(string) string { return "" },
+		},
+		version: "test",
+		cities:  func() (city.Directory, func(), error) { return d, func() {}, nil },
+	}
 }
 
 func town(name string, state city.State) *citytest.Fake {

@@ -295,7 +295,7 @@ func TestCompletion(t *testing.T) {
 // What a check prints may be anything; it does not run over the edge of a terminal.
 func TestPoolOutputFitsTheTerminal(t *testing.T) {
 	var out bytes.Buffer
-	a := &app{out: &out, outTTY: true, getenv: func(string) string { return "dumb" }, now: func() time.Time { return noon }}
+	a := &app{printer: printer{out: &out, outTTY: true, getenv: func(string) string { return "dumb" }, now: func() time.Time { return noon }}}
 	s := groupedCity().snapshot
 	for i := range s.Pools {
 		s.Pools[i].Check.Output = strings.Repeat("\x00\xff世\x1b[31m", 400)

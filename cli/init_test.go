@@ -80,7 +80,7 @@ func TestForegroundAsksFirst(t *testing.T) {
 		}
 		t.Chdir(t.TempDir())
 		var asked strings.Builder
-		a := &app{in: in, out: io.Discard, err: &asked, inTTY: true, errTTY: true, getenv: func(string) string { return "" }}
+		a := &app{printer: printer{out: io.Discard, err: &asked, errTTY: true, getenv: func(string) string { return "" }}, in: in, inTTY: true}
 		err = a.foreground(t.Context(), false)
 		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(asked.String(), "city.toml and run it? [Y/n]") {
 			t.Errorf("%v after %q", err, asked.String())

@@ -27,7 +27,7 @@ import (
 func BenchmarkNeighbours(b *testing.B) {
 	const cities, bad = 20, 3
 	base := b.TempDir()
-	a := &app{getenv: os.Getenv, now: time.Now, version: "bench"}
+	a := &app{printer: printer{getenv: os.Getenv, now: time.Now}, version: "bench"}
 	home := supervisor.Home{Dir: filepath.Join(base, "home"), Run: filepath.Join(base, "home")}
 	if err := home.Make(); err != nil {
 		b.Fatal(err)

@@ -25,6 +25,15 @@ const (
 	bold   = "1"
 )
 
+// printer writes what a command says: results on out, everything else on err.
+type printer struct {
+	out, err       io.Writer
+	outTTY, errTTY bool
+	json           bool // --json
+	getenv         func(string) string
+	now            func() time.Time
+}
+
 // tint colours text if the stream is a terminal that wants colour.
 func (a *app) tint(tty bool, code, text string) string {
 	if code == "" || !tty || a.getenv("NO_COLOR") != "" || a.getenv("TERM") == "dumb" {

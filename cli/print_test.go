@@ -17,7 +17,7 @@ import (
 )
 
 func TestTableFits(t *testing.T) {
-	a := &app{outTTY: true, getenv: func(string) string { return "" }}
+	a := &app{printer: printer{outTTY: true, getenv: func(string) string { return "" }}}
 	rows := [][]cell{
 		{{"running", green}, plainCell("名前"), plainCell(strings.Repeat("because ", 20))},
 		{{"x", ""}, plainCell("a\tb\nc"), plainCell("")},
@@ -46,7 +46,7 @@ func TestTableFits(t *testing.T) {
 
 func TestColourOnlyWhereWanted(t *testing.T) {
 	env := map[string]string{}
-	a := &app{outTTY: true, getenv: func(k string) string { return env[k] }}
+	a := &app{printer: printer{outTTY: true, getenv: func(k string) string { return env[k] }}}
 	if got := a.paint(red, "x"); got != "\x1b[31mx\x1b[0m" {
 		t.Errorf("on a terminal: %q", got)
 	}
@@ -158,7 +158,7 @@ func TestFigures(t *testing.T) {
 		}
 		return ansi.Strip(b.String())
 	}
-	a := &app{getenv: func(string) string { return "" }, now: func() time.Time { return noon }}
+	a := &app{printer: printer{getenv: func(string) string { return "" }, now: func() time.Time { return noon }}}
 	const want = `STATE    AGENT  SINCE   CPU      MEM  PID  WHY
 running  w-2    0s     0.3%  1.0 MiB
 running  w-10   0s     140%  300 MiB

@@ -197,7 +197,7 @@ func TestCrashIsNoPlainFailure(t *testing.T) {
 // The supervisor's unit is made by the same commands.
 func TestSupervisorUnit(t *testing.T) {
 	var out strings.Builder
-	a := &app{out: &out, err: io.Discard, getenv: os.Getenv}
+	a := &app{printer: printer{out: &out, err: io.Discard, getenv: os.Getenv}}
 	root := group("supervisor", "", a.serviceCommands(a.supervisorService(func() (string, error) { return "/srv/gc", nil }, nil))...)
 	root.SetArgs([]string{"install", "--print"})
 	if err := root.ExecuteContext(t.Context()); err != nil {
