@@ -124,6 +124,6 @@ func (a *app) explain(args []string) error {
 }
 
 // warn says something on stderr that does not change the outcome.
-func (a *app) warn(text string) {
-	_, _ = a.err.Write([]byte(a.tint(a.errTTY, yellow, "warning:") + " " + safeLine(text) + "\n"))
+func (p *printer) warn(text string) {
+	_, _ = p.err.Write([]byte(p.tint(p.errTTY, yellow, "warning:") + " " + safeLine(text) + "\n"))
 }

@@ -91,7 +91,7 @@ func (a *app) sayLater(ctx context.Context, after time.Duration, what string, mo
 }
 
 // murmur is for what goes on meanwhile: stdout is for results.
-func (a *app) murmur(line string) { _, _ = a.err.Write([]byte(safeLine(line) + "\n")) }
+func (p *printer) murmur(line string) { _, _ = p.err.Write([]byte(safeLine(line) + "\n")) }
 
 // pause waits, and reports whether ctx goes on.
 func pause(ctx context.Context, d time.Duration) bool {

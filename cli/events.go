@@ -128,18 +128,18 @@ func inOrder(page []events.Event) []events.Event {
 	return page
 }
 
-func (a *app) tellEvent(e events.Event) error {
-	if a.json {
-		return a.writeJSONLine(e)
+func (p *printer) tellEvent(e events.Event) error {
+	if p.json {
+		return p.writeJSONLine(e)
 	}
-	a.writeEvent(e)
+	p.writeEvent(e)
 	return nil
 }
 
 // writeEvent writes one event as a line for a person.
-func (a *app) writeEvent(e events.Event) {
-	a.sayf("%s  %s  %s  %s", a.paint(dim, fmt.Sprintf("%6d", e.Seq)), a.paint(dim, e.TS.Local().Format("2006-01-02 15:04:05")),
-		a.paint(eventColour(e.Type), safeLine(fmt.Sprintf("%-26s", e.Type))), eventText(e))
+func (p *printer) writeEvent(e events.Event) {
+	p.sayf("%s  %s  %s  %s", p.paint(dim, fmt.Sprintf("%6d", e.Seq)), p.paint(dim, e.TS.Local().Format("2006-01-02 15:04:05")),
+		p.paint(eventColour(e.Type), safeLine(fmt.Sprintf("%-26s", e.Type))), eventText(e))
 }
 
 func eventColour(kind string) string {
@@ -155,14 +155,14 @@ func eventColour(kind string) string {
 
 // writeEventLines writes events without their seqs, "15:04:05  agent.started  worker  pid 4711", with dates where not
 // all are of today.
-func (a *app) writeEventLines(indent string, page []events.Event) {
+func (p *printer) writeEventLines(indent string, page []events.Event) {
 	var times []time.Time
 	for _, e := range page {
 		times = append(times, e.TS)
 	}
-	stamp := a.stamps(times)
+	stamp := p.stamps(times)
 	for _, e := range page {
-		a.sayf("%s%s", indent, safeLine(fmt.Sprintf("%s  %-19s %s", stamp(e.TS), e.Type, eventText(e))))
+		p.sayf("%s%s", indent, safeLine(fmt.Sprintf("%s  %-19s %s", stamp(e.TS), e.Type, eventText(e))))
 	}
 }
 

@@ -12,18 +12,18 @@ import (
 )
 
 // fact writes one thing that is known, with what it is about before it; nothing if there is nothing to say.
-func (a *app) fact(label, text string) {
+func (p *printer) fact(label, text string) {
 	if text != "" {
-		a.sayf("  %s %s", a.paint(dim, fmt.Sprintf("%-9s", label)), safeLine(text))
+		p.sayf("  %s %s", p.paint(dim, fmt.Sprintf("%-9s", label)), safeLine(text))
 	}
 }
 
 // factLine is fact for what others have printed: no wider than the terminal.
-func (a *app) factLine(label, text string) {
-	if w := a.columns(); w > 0 {
+func (p *printer) factLine(label, text string) {
+	if w := p.columns(); w > 0 {
 		text = ansi.Truncate(safeLine(text), max(0, w-factIndent), "…")
 	}
-	a.fact(label, text)
+	p.fact(label, text)
 }
 
 // factIndent is where the text of a fact begins.
@@ -121,19 +121,19 @@ func declaredAt(source string, patched []string) string {
 }
 
 // ahead is a moment to come and how long it is until then.
-func (a *app) ahead(t time.Time) string {
-	return fmt.Sprintf("%s (in %s)", a.clock(t), span(t.Sub(a.now())))
+func (p *printer) ahead(t time.Time) string {
+	return fmt.Sprintf("%s (in %s)", p.clock(t), span(t.Sub(p.now())))
 }
 
 // next is what happens next if nothing else does.
-func (a *app) next(n *city.Next) string {
+func (p *printer) next(n *city.Next) string {
 	switch {
 	case n == nil:
 		return ""
 	case n.At == nil:
 		return n.What
 	}
-	return fmt.Sprintf("in %s, at %s: %s", span(n.At.Sub(a.now())), a.clock(*n.At), n.What)
+	return fmt.Sprintf("in %s, at %s: %s", span(n.At.Sub(p.now())), p.clock(*n.At), n.What)
 }
 
 // draining says who told an agent to finish, and how long it has.
@@ -229,8 +229,8 @@ func exitText(code int, signal string) string {
 	return fmt.Sprintf("exit %d", code)
 }
 
-func (a *app) ending(e *city.Exit) string {
-	how := exitText(e.Code, e.Signal) + fmt.Sprintf(" at %s after %s", a.clock(e.At), e.Uptime.Round(time.Second/10))
+func (p *printer) ending(e *city.Exit) string {
+	how := exitText(e.Code, e.Signal) + fmt.Sprintf(" at %s after %s", p.clock(e.At), e.Uptime.Round(time.Second/10))
 	if e.File != "" {
 		how += ", its output is kept in " + e.File
 	}

@@ -35,31 +35,31 @@ type printer struct {
 }
 
 // tint colours text if the stream is a terminal that wants colour.
-func (a *app) tint(tty bool, code, text string) string {
-	if code == "" || !tty || a.getenv("NO_COLOR") != "" || a.getenv("TERM") == "dumb" {
+func (p *printer) tint(tty bool, code, text string) string {
+	if code == "" || !tty || p.getenv("NO_COLOR") != "" || p.getenv("TERM") == "dumb" {
 		return text
 	}
 	return "\x1b[" + code + "m" + text + "\x1b[0m"
 }
 
 // paint is tint for stdout.
-func (a *app) paint(code, text string) string { return a.tint(a.outTTY, code, text) }
+func (p *printer) paint(code, text string) string { return p.tint(p.outTTY, code, text) }
 
 // sayf writes a line for a person; with --json it says nothing.
-func (a *app) sayf(format string, args ...any) {
-	if !a.json {
-		fmt.Fprintf(a.out, format+"\n", args...)
+func (p *printer) sayf(format string, args ...any) {
+	if !p.json {
+		fmt.Fprintf(p.out, format+"\n", args...)
 	}
 }
 
 // writeJSON writes a value, indented.
-func (a *app) writeJSON(v any) error {
-	return a.encode(v, "  ")
+func (p *printer) writeJSON(v any) error {
+	return p.encode(v, "  ")
 }
 
 // encode writes a value as JSON. Characters that a terminal would act on, or that change how others are read, are escaped:
 // a reader of the JSON gets them back.
-func (a *app) encode(v any, indent string) error {
+func (p *printer) encode(v any, indent string) error {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
@@ -67,13 +67,13 @@ func (a *app) encode(v any, indent string) error {
 	if err := e.Encode(v); err != nil {
 		return err
 	}
-	_, err := a.out.Write(screen.EscapeJSON(b.Bytes()))
+	_, err := p.out.Write(screen.EscapeJSON(b.Bytes()))
 	return err
 }
 
 // writeJSONLine writes a value as one line, for streams.
-func (a *app) writeJSONLine(v any) error {
-	return a.encode(v, "")
+func (p *printer) writeJSONLine(v any) error {
+	return p.encode(v, "")
 }
 
 // list is the shape of every list in JSON.
@@ -94,9 +94,11 @@ type cell struct{ text, colour string }
 
 func plainCell(text string) cell { return cell{text: text} }
 
+func tinted(text, colour string) cell { return cell{text, colour} }
+
 // table writes aligned columns, two blanks between them. No line is wider than width (0 = any width), and no trailing
 // blanks are written.
-func (a *app) table(w io.Writer, width int, head []string, rows [][]cell) error {
+func (p *printer) table(w io.Writer, width int, head []string, rows [][]cell) error {
 	widths := make([]int, len(head))
 	for i, h := range head {
 		widths[i] = ansi.StringWidth(h)
@@ -112,14 +114,14 @@ func (a *app) table(w io.Writer, width int, head []string, rows [][]cell) error 
 		heading[i] = cell{h, dim}
 	}
 	for _, row := range append([][]cell{heading}, rows...) {
-		if _, err := io.WriteString(w, a.row(row, widths, width)+"\n"); err != nil {
+		if _, err := io.WriteString(w, p.row(row, widths, width)+"\n"); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (a *app) row(row []cell, widths []int, width int) string {
+func (p *printer) row(row []cell, widths []int, width int) string {
 	var b strings.Builder
 	at, owed := 0, 0
 	for i, c := range row {
@@ -129,7 +131,7 @@ func (a *app) row(row []cell, widths []int, width int) string {
 		}
 		if text != "" {
 			b.WriteString(strings.Repeat(" ", owed))
-			b.WriteString(a.paint(c.colour, text))
+			b.WriteString(p.paint(c.colour, text))
 			at, owed = at+owed+ansi.StringWidth(text), 0
 		}
 		owed += widths[i] - ansi.StringWidth(c.text) + 2
@@ -152,11 +154,11 @@ func flushRight(head []string, rows [][]cell, columns ...int) {
 }
 
 // columns is how wide tables may be: the terminal, or any width into a file.
-func (a *app) columns() int {
-	if !a.outTTY {
+func (p *printer) columns() int {
+	if !p.outTTY {
 		return 0
 	}
-	if w, _, err := terminalSize(a.out); err == nil && w > 0 {
+	if w, _, err := terminalSize(p.out); err == nil && w > 0 {
 		return w
 	}
 	return 80
@@ -225,11 +227,11 @@ func exact(d time.Duration) string {
 }
 
 // age is how long ago t was; "-" if it never was.
-func (a *app) age(t time.Time) string {
+func (p *printer) age(t time.Time) string {
 	if t.IsZero() {
 		return "-"
 	}
-	return span(a.now().Sub(t))
+	return span(p.now().Sub(t))
 }
 
 const (
@@ -238,11 +240,11 @@ const (
 )
 
 // clock names a moment near now: the time of day, with the date if it is another day.
-func (a *app) clock(t time.Time) string { return a.stamps([]time.Time{t})(t) }
+func (p *printer) clock(t time.Time) string { return p.stamps([]time.Time{t})(t) }
 
 // stamps names the moments of a list: all with their date if one of them is of another day.
-func (a *app) stamps(all []time.Time) func(time.Time) string {
-	layout, now := timeOfDay, a.now().Local()
+func (p *printer) stamps(all []time.Time) func(time.Time) string {
+	layout, now := timeOfDay, p.now().Local()
 	for _, t := range all {
 		if t = t.Local(); t.YearDay() != now.YearDay() || t.Year() != now.Year() {
 			layout = dayAndTime
