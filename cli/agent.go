@@ -8,12 +8,15 @@ import (
 	"github.com/spf13/cobra"
 
 	"gcity/city"
+	"gcity/cli/exit"
+	"gcity/cli/output"
 )
 
 // agentCommand is everything about one agent, or the list of all.
 func (a *app) agentCommand() *cobra.Command {
 	below := []*cobra.Command{
-		a.agentList(), a.agentShow(), a.agentPeek(), a.agentLogs(), a.agentAttach(), a.agentNudge(), a.agentUnsend(), a.agentKeys(),
+		a.agentList(), a.agentShow(), a.agentPeek(), a.agentLogs(), a.agentAttach(), a.agentNudge(),
+		a.agentUnsend(), a.agentKeys(),
 	}
 	for _, v := range agentVerbs() {
 		if v.name == "drain-ack" {
@@ -33,24 +36,37 @@ type verb struct {
 
 func agentVerbs() []verb {
 	return []verb{
-		{"interrupt", "Do what Ctrl-C in its terminal does", false, func(g string) city.Command { return city.Interrupt{Agent: g} }},
-		{"restart", "Stop its session and start it anew", false, func(g string) city.Command { return city.Restart{Agent: g} }},
-		{"stop", "Stop it or a pool and keep it stopped: suspended until resumed", true, func(g string) city.Command { return city.Stop{Agent: g} }},
-		{"kill", "End its session at once and let it be restarted", false, func(g string) city.Command { return city.Kill{Agent: g} }},
-		{"suspend", "Write suspended = true into the configuration, for a pool too", true, func(g string) city.Command { return city.Suspend{Agent: g} }},
-		{"resume", "Take suspended = true out of the configuration again, for a pool too", true, func(g string) city.Command { return city.Resume{Agent: g} }},
-		{"drain", "Tell it to finish: it ends when it has, or at its deadline, and starts anew", false, func(g string) city.Command { return city.Drain{Agent: g} }},
-		{"undrain", "Take a drain back: the same session goes on", false, func(g string) city.Command { return city.Undrain{Agent: g} }},
-		{"release", "Let it out of quarantine or backoff now", false, func(g string) city.Command { return city.Release{Agent: g} }},
-		{"clear", "Forget its kept output", false, func(g string) city.Command { return city.Clear{Agent: g} }},
-		{"drain-ack", "From inside a session: say that it has finished", false, func(g string) city.Command { return city.DrainAck{Agent: g} }},
-		{"request-restart", "From inside a session: ask to be restarted", false, func(g string) city.Command { return city.RequestRestart{Agent: g} }},
+		{"interrupt", "Do what Ctrl-C in its terminal does", false,
+			func(g string) city.Command { return city.Interrupt{Agent: g} }},
+		{"restart", "Stop its session and start it anew", false,
+			func(g string) city.Command { return city.Restart{Agent: g} }},
+		{"stop", "Stop it or a pool and keep it stopped: suspended until resumed", true,
+			func(g string) city.Command { return city.Stop{Agent: g} }},
+		{"kill", "End its session at once and let it be restarted", false,
+			func(g string) city.Command { return city.Kill{Agent: g} }},
+		{"suspend", "Write suspended = true into the configuration, for a pool too", true,
+			func(g string) city.Command { return city.Suspend{Agent: g} }},
+		{"resume", "Take suspended = true out of the configuration again, for a pool too", true,
+			func(g string) city.Command { return city.Resume{Agent: g} }},
+		{"drain", "Tell it to finish: it ends when it has, or at its deadline, and starts anew",
+			false, func(g string) city.Command { return city.Drain{Agent: g} }},
+		{"undrain", "Take a drain back: the same session goes on", false,
+			func(g string) city.Command { return city.Undrain{Agent: g} }},
+		{"release", "Let it out of quarantine or backoff now", false,
+			func(g string) city.Command { return city.Release{Agent: g} }},
+		{"clear", "Forget its kept output", false,
+			func(g string) city.Command { return city.Clear{Agent: g} }},
+		{"drain-ack", "From inside a session: say that it has finished", false,
+			func(g string) city.Command { return city.DrainAck{Agent: g} }},
+		{"request-restart", "From inside a session: ask to be restarted", false,
+			func(g string) city.Command { return city.RequestRestart{Agent: g} }},
 	}
 }
 
 func (a *app) agentVerb(v verb) *cobra.Command {
 	kinds := []kind{kindAgent}
-	c := &cobra.Command{Use: v.name + " [AGENT]", Short: v.short, Long: verbHelp(v.name), Args: between(0, 1)}
+	c := &cobra.Command{Use: v.name + " [AGENT]", Short: v.short, Long: verbHelp(v.name),
+		Args: between(0, 1)}
 	if v.pools {
 		kinds, c.Use = append(kinds, kindPool), v.name+" [AGENT|POOL]"
 	}
@@ -80,7 +96,8 @@ does not want any more is not kept that way: scale the pool.`
 }
 
 // forAgent gives a command its deed: run gets the open city, the agent's qualified name, and the other arguments.
-func (a *app) forAgent(c *cobra.Command, run func(ctx context.Context, l *link, name string, rest []string) error) *cobra.Command {
+func (a *app) forAgent(c *cobra.Command,
+	run func(ctx context.Context, l *link, name string, rest []string) error) *cobra.Command {
 	return a.forNamed(c, func(ctx context.Context, l *link, f found, rest []string) error {
 		return run(ctx, l, f.agent.Name, rest)
 	}, kindAgent)
@@ -88,7 +105,9 @@ func (a *app) forAgent(c *cobra.Command, run func(ctx context.Context, l *link, 
 
 // forNamed gives a command its deed: run gets the open city, what the first argument or GC_AGENT names, and the other
 // arguments.
-func (a *app) forNamed(c *cobra.Command, run func(ctx context.Context, l *link, f found, rest []string) error, kinds ...kind) *cobra.Command {
+func (a *app) forNamed(c *cobra.Command,
+	run func(ctx context.Context, l *link, f found, rest []string) error,
+	kinds ...kind) *cobra.Command {
 	c.ValidArgsFunction = a.complete(kinds...)
 	c.RunE = func(cmd *cobra.Command, args []string) error {
 		name, err := a.self(args)
@@ -111,7 +130,8 @@ func (a *app) forNamed(c *cobra.Command, run func(ctx context.Context, l *link, 
 
 func (a *app) agentList() *cobra.Command {
 	return &cobra.Command{
-		Use: "list", Short: "All agents, those in need of a person first", Args: exactly(0), Aliases: []string{"ls"},
+		Use: "list", Short: "All agents, those in need of a person first", Args: exactly(0),
+		Aliases: []string{"ls"},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			l, err := a.open(cmd.Context())
 			if err != nil {
@@ -122,17 +142,18 @@ func (a *app) agentList() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if a.json {
-				return a.writeJSON(listOf(shapesOf(s.Agents)))
+			if a.JSON {
+				return a.WriteJSON(output.ListOf(output.ShapesOf(s.Agents)))
 			}
-			return a.writeAgents(a.out, s.Agents)
+			return a.writeAgents(a.Out, s.Agents)
 		},
 	}
 }
 
 func (a *app) agentShow() *cobra.Command {
 	secrets := false
-	c := a.forAgent(&cobra.Command{Use: "show [AGENT]", Short: "Everything known about it", Args: between(0, 1)},
+	c := a.forAgent(&cobra.Command{Use: "show [AGENT]", Short: "Everything known about it",
+		Args: between(0, 1)},
 		func(ctx context.Context, l *link, name string, _ []string) error {
 			if err := a.mayReveal(secrets); err != nil {
 				return err
@@ -157,7 +178,8 @@ type turn struct {
 
 func (a *app) agentPeek() *cobra.Command {
 	var lines int
-	c := a.forAgent(&cobra.Command{Use: "peek [AGENT]", Short: "Its screen, or its last lines", Args: between(0, 1)},
+	c := a.forAgent(&cobra.Command{Use: "peek [AGENT]", Short: "Its screen, or its last lines",
+		Args: between(0, 1)},
 		func(ctx context.Context, l *link, name string, _ []string) error {
 			return a.output(ctx, l, name, lines)
 		})
@@ -170,11 +192,12 @@ func (a *app) output(ctx context.Context, l *link, name string, lines int) error
 	if err != nil {
 		return err
 	}
-	if a.json {
-		return a.writeJSON(outputShape{Agent: name, Format: "text", Turns: []turn{{Role: "output", Text: text}}})
+	if a.JSON {
+		return a.WriteJSON(outputShape{Agent: name, Format: "text",
+			Turns: []turn{{Role: "output", Text: text}}})
 	}
-	if text = strings.TrimRight(safeText(text), "\n"); text != "" {
-		a.sayf("%s", text)
+	if text = strings.TrimRight(output.SafeText(text), "\n"); text != "" {
+		a.Sayf("%s", text)
 	}
 	return nil
 }
@@ -184,13 +207,15 @@ func (a *app) agentLogs() *cobra.Command {
 		lines       int
 		follow, raw bool
 	)
-	c := a.forAgent(&cobra.Command{Use: "logs [AGENT]", Short: "Its kept output as lines, and what comes", Args: between(0, 1)},
+	c := a.forAgent(&cobra.Command{Use: "logs [AGENT]",
+		Short: "Its kept output as lines, and what comes", Args: between(0, 1)},
 		func(ctx context.Context, l *link, name string, _ []string) error {
 			switch {
-			case raw && a.outTTY:
-				return usage("--raw would let the agent's bytes act on this terminal: send it into a file or a pipe, or use agent attach")
+			case raw && a.OutTTY:
+				return exit.Usage("--raw would let the agent's bytes act on this terminal: send it into a file or a pipe, or use agent attach")
 			case raw || follow:
-				return a.followOutput(ctx, l, name, followed{lines: lines, follow: follow, raw: raw})
+				return a.followOutput(ctx, l, name,
+					followed{lines: lines, follow: follow, raw: raw})
 			default:
 				return a.output(ctx, l, name, lines)
 			}
@@ -225,7 +250,7 @@ func (a *app) followOutput(ctx context.Context, l *link, name string, f followed
 		}
 		switch {
 		case f.raw:
-			if _, err := a.out.Write(frame.Data); err != nil {
+			if _, err := a.Out.Write(frame.Data); err != nil {
 				return err
 			}
 			if !f.follow {
@@ -233,7 +258,7 @@ func (a *app) followOutput(ctx context.Context, l *link, name string, f followed
 			}
 		case frame.Reset: // the history, which was written already, or a reader that was too slow
 			if seen {
-				a.sayf("… some output was missed")
+				a.Sayf("… some output was missed")
 			}
 			seen, pending = true, ""
 		default:
@@ -253,11 +278,12 @@ func (a *app) writeLines(name, text string) (rest string) {
 		}
 		text = after
 		line = strings.TrimRight(line, "\r")
-		line = safeLine(ansi.Strip(line[strings.LastIndexByte(line, '\r')+1:]))
-		if a.json {
-			_ = a.writeJSONLine(outputShape{Agent: name, Format: "text", Turns: []turn{{Role: "output", Text: line}}})
+		line = output.SafeLine(ansi.Strip(line[strings.LastIndexByte(line, '\r')+1:]))
+		if a.JSON {
+			_ = a.WriteJSONLine(outputShape{Agent: name, Format: "text",
+				Turns: []turn{{Role: "output", Text: line}}})
 			continue
 		}
-		a.sayf("%s", line)
+		a.Sayf("%s", line)
 	}
 }

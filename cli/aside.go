@@ -11,6 +11,7 @@ import (
 
 	"gcity/automation"
 	"gcity/city"
+	"gcity/cli/exit"
 	"gcity/config"
 	"gcity/events"
 	"gcity/session"
@@ -27,10 +28,11 @@ type aside struct {
 	grant    trust.Grant  // of its programs
 	known    *known       // what is known of it all the same, nil = nothing
 	sessions session.Provider
-	stores   []*depot // the city's first; none if the configuration is refused and nothing is known of it
-	scanner  automation.Scanner
-	deeds    map[string]automation.Memory // what the last controller remembered
-	close    func()
+	// the city's first; none if the configuration is refused and nothing is known of it
+	stores  []*depot
+	scanner automation.Scanner
+	deeds   map[string]automation.Memory // what the last controller remembered
+	close   func()
 
 	slow slowly // may be nil
 }
@@ -46,7 +48,8 @@ func newAside(dir string, observe bool, now func() time.Time, broken func(error)
 	}
 	b.grant = trusted(dir, b.config)
 	var err error
-	b.sessions, b.close, err = openSessions(sessionOptions{dir: dir, grant: b.grant, observe: observe, logger: quietLogger(), broken: broken})
+	b.sessions, b.close, err = openSessions(sessionOptions{dir: dir, grant: b.grant,
+		observe: observe, logger: quietLogger(), broken: broken})
 	if err != nil {
 		return nil, fmt.Errorf("cannot look at the sessions of %s: %w", dir, err)
 	}
@@ -112,7 +115,7 @@ func (b *aside) Output(ctx context.Context, agent string, lines int) (string, er
 		return "", unknown
 	}
 	if err == nil && text == "" {
-		err = notRunning("agent %q has no living session, nothing of its output is kept, and no controller runs that would start it", agent)
+		err = exit.NotRunning("agent %q has no living session, nothing of its output is kept, and no controller runs that would start it", agent)
 	}
 	return text, err
 }
@@ -131,7 +134,8 @@ func (b *aside) Watch(ctx context.Context, agent string) iter.Seq2[city.Frame, e
 			return
 		}
 		for f, err := range w.Watch(ctx, st.Name) {
-			frame := city.Frame{Reset: f.Reset, Cols: f.Cols, Rows: f.Rows, Data: f.Data, Dropped: f.Dropped}
+			frame := city.Frame{Reset: f.Reset, Cols: f.Cols, Rows: f.Rows, Data: f.Data,
+				Dropped: f.Dropped}
 			if !yield(frame, asProblem(err)) {
 				return
 			}
@@ -185,7 +189,8 @@ func (b *aside) seen(ctx context.Context) (all []session.Status, unknown, err er
 	return b.part(all, err)
 }
 
-func (b *aside) part(these []session.Status, failed error) (all []session.Status, unknown, err error) {
+func (b *aside) part(these []session.Status, failed error) (all []session.Status, unknown,
+	err error) {
 	if failed == nil {
 		return these, nil, nil
 	}
@@ -196,7 +201,8 @@ func (b *aside) part(these []session.Status, failed error) (all []session.Status
 	return nil, nil, err
 }
 
-// session finds the living session of an agent, by its qualified name or the last part of it if only one lives that has it.
+// session finds the living session of an agent, by its qualified name or the last part of it if only one lives that has
+// it.
 func (b *aside) session(ctx context.Context, agent string) (session.Status, error) {
 	all, unknown, err := b.whole(ctx)
 	if err != nil {
@@ -218,11 +224,12 @@ func (b *aside) session(ctx context.Context, agent string) (session.Status, erro
 	if unknown != nil { // it may be among the others
 		return session.Status{}, unknown
 	}
-	return session.Status{}, notRunning("agent %q has no living session, and no controller runs that would start one", agent)
+	return session.Status{}, exit.NotRunning("agent %q has no living session, and no controller runs that would start one", agent)
 }
 
 func cannot(what, agent string) error {
-	return &city.Error{Code: city.Unavailable, Message: fmt.Sprintf("cannot %s agent %q: its session provider has no way to", what, agent)}
+	return &city.Error{Code: city.Unavailable,
+		Message: fmt.Sprintf("cannot %s agent %q: its session provider has no way to", what, agent)}
 }
 
 // asProblem gives a provider's error the class that the contract knows.

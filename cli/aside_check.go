@@ -24,8 +24,10 @@ func (b *aside) checkAll(ctx context.Context, items []city.Automation) ([]city.A
 	var g errgroup.Group
 	g.SetLimit(checksAtOnce)
 	for i := range out {
-		at := slices.IndexFunc(found.Automations, func(d automation.Definition) bool { return d.Scoped() == out[i].Name })
-		if at < 0 || found.Automations[at].Gate != automation.Condition || out[i].State == city.AutomationOff {
+		at := slices.IndexFunc(found.Automations,
+			func(d automation.Definition) bool { return d.Scoped() == out[i].Name })
+		if at < 0 || found.Automations[at].Gate != automation.Condition ||
+			out[i].State == city.AutomationOff {
 			continue
 		}
 		d := found.Automations[at]
@@ -43,14 +45,16 @@ func (b *aside) checkAll(ctx context.Context, items []city.Automation) ([]city.A
 
 // ask runs the check of a condition once.
 func (b *aside) ask(ctx context.Context, d automation.Definition) automation.CheckFacts {
-	ctx, cancel := context.WithTimeoutCause(ctx, d.CheckTimeout, fmt.Errorf("it had not ended after check_timeout = %s", d.CheckTimeout))
+	ctx, cancel := context.WithTimeoutCause(ctx, d.CheckTimeout,
+		fmt.Errorf("it had not ended after check_timeout = %s", d.CheckTimeout))
 	defer cancel()
 	f := automation.CheckFacts{Asked: b.now(), Done: true, Fresh: true}
 	dir, env, err := runPlace(b.config, d)
 	err = cmp.Or(b.grant.Err(), err)
 	var res shell.Result
 	if err == nil {
-		res, err = shell.Run(ctx, shell.Line{Text: d.Check, Dir: dir, Env: append(env, "GC_RUN="+b.dir+":look:"+rand.Text())})
+		res, err = shell.Run(ctx, shell.Line{Text: d.Check, Dir: dir,
+			Env: append(env, "GC_RUN="+b.dir+":look:"+rand.Text())})
 	}
 	f.Code = res.Code
 	switch {

@@ -7,12 +7,13 @@ import (
 	"fmt"
 	"os"
 	"slices"
-	"strings"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
 	"gcity/city"
+	"gcity/cli/exit"
+	"gcity/cli/output"
 	"gcity/controller"
 	"gcity/events"
 	"gcity/session"
@@ -42,7 +43,8 @@ func (b *aside) Do(ctx context.Context, c city.Command) (city.Receipt, error) {
 	case city.Drain, city.Undrain, city.DrainAck:
 		return b.mark(ctx, c)
 	case city.Emit:
-		signed, err := city.Signed(c, city.Peer{Actor: c.Event.Actor, From: fmt.Sprintf("pid %d", os.Getpid())})
+		signed, err := city.Signed(c, city.Peer{Actor: c.Event.Actor,
+			From: fmt.Sprintf("pid %d", os.Getpid())})
 		if err != nil {
 			return city.Receipt{}, err
 		}
@@ -54,7 +56,7 @@ func (b *aside) Do(ctx context.Context, c city.Command) (city.Receipt, error) {
 	case city.Kill, city.Interrupt, city.Clear, city.Nudge, city.SendKeys:
 		return b.toSession(ctx, c)
 	}
-	return city.Receipt{}, notRunning("cannot %s: no controller runs %s; start it with `gcity` or `gcity --headless`", c.Verb(), b.dir)
+	return city.Receipt{}, exit.NotRunning("cannot %s: no controller runs %s; start it with `gcity` or `gcity --headless`", c.Verb(), b.dir)
 }
 
 // toSession does what only needs the session itself.
@@ -66,7 +68,8 @@ func (b *aside) toSession(ctx context.Context, c city.Command) (city.Receipt, er
 	done := c.Verb() + ": done"
 	switch c := c.(type) {
 	case city.Kill:
-		err, done = b.sessions.Stop(ctx, st.Name, 0), "killed "+c.Agent+"; no controller runs that would start it again"
+		err, done = b.sessions.Stop(ctx, st.Name, 0), "killed "+c.Agent+
+			"; no controller runs that would start it again"
 		if err == nil {
 			err = b.settleAccounts(ctx, func(agent string) bool { return agent == c.Agent })
 		}
@@ -114,7 +117,7 @@ func (b *aside) end(ctx context.Context, of func(agent string) bool) (int, error
 			alive, names = append(alive, st), append(names, st.Agent)
 		}
 	}
-	done = b.meanwhile(ctx, "the end of "+few(names), b.grace()+endLimit)
+	done = b.meanwhile(ctx, "the end of "+output.Few(names), b.grace()+endLimit)
 	err = endSessions(ctx, b.sessions, alive, b.grace())
 	done()
 	if err = errors.Join(err, unknown); unknown != nil {
@@ -131,15 +134,6 @@ func (b *aside) meanwhile(ctx context.Context, what string, most time.Duration) 
 	return b.slow(ctx, what, most)
 }
 
-// few names some of several.
-func few(names []string) string {
-	const most = 8
-	if n := len(names) - most; n > 0 {
-		names = append(names[:most:most], fmt.Sprintf("%d more", n))
-	}
-	return strings.Join(names, ", ")
-}
-
 // settleAccounts writes down the ends that nobody has recorded yet, as a controller would have, and lets the sessions'
 // holders go.
 func (b *aside) settleAccounts(ctx context.Context, of func(agent string) bool) error {
@@ -151,7 +145,10 @@ func (b *aside) settleAccounts(ctx context.Context, of func(agent string) bool) 
 	if !ok {
 		return nil
 	}
-	all = slices.DeleteFunc(all, func(st session.Status) bool { return st.Alive || st.Exit == nil || !of(st.Agent) })
+	all = slices.DeleteFunc(all, func(st session.Status) bool {
+		return st.Alive || st.Exit == nil ||
+			!of(st.Agent)
+	})
 	if len(all) == 0 {
 		return nil
 	}
@@ -164,7 +161,8 @@ func (b *aside) settleAccounts(ctx context.Context, of func(agent string) bool) 
 		if err := b.settleAccount(&st, recorded[st.ID]); err != nil {
 			return err
 		}
-		if err := ack.Acknowledge(ctx, st.Name, st.ID); err != nil && !errors.Is(err, session.ErrNotFound) {
+		if err := ack.Acknowledge(ctx, st.Name, st.ID); err != nil &&
+			!errors.Is(err, session.ErrNotFound) {
 			return fmt.Errorf("the holder of %q could not be let go: %w", st.Agent, err)
 		}
 	}
@@ -176,9 +174,11 @@ func (b *aside) settleAccount(st *session.Status, recorded bool) error {
 	if recorded {
 		return nil
 	}
-	e := events.Event{Type: events.AgentStopped, Actor: "operator", Subject: st.Agent, Message: "stopped; no controller ran"}
+	e := events.Event{Type: events.AgentStopped, Actor: "operator", Subject: st.Agent,
+		Message: "stopped; no controller ran"}
 	if !st.Exit.Asked {
-		e.Type, e.Message = events.AgentCrashed, "ended while no controller ran: "+exitText(st.Exit.Code, st.Exit.Signal)
+		e.Type, e.Message = events.AgentCrashed, "ended while no controller ran: "+
+			output.ExitText(st.Exit.Code, st.Exit.Signal)
 		if st.Exit.Code == 0 {
 			e.Type = events.AgentStopped
 		}
@@ -202,9 +202,10 @@ func (b *aside) grace() time.Duration {
 	return b.config.Daemon.ShutdownTimeout
 }
 
-// endSessions stops sessions side by side and returns when nothing is left of any, or after the grace and endLimit. The error
-// names all that may still run.
-func endSessions(ctx context.Context, p session.Provider, these []session.Status, grace time.Duration) error {
+// endSessions stops sessions side by side and returns when nothing is left of any, or after the grace and endLimit. The
+// error names all that may still run.
+func endSessions(ctx context.Context, p session.Provider, these []session.Status,
+	grace time.Duration) error {
 	ctx, cancel := context.WithTimeout(ctx, grace+endLimit)
 	defer cancel()
 	errs := make([]error, len(these))
@@ -213,27 +214,12 @@ func endSessions(ctx context.Context, p session.Provider, these []session.Status
 	for i, st := range these {
 		g.Go(func() error {
 			if err := p.Stop(ctx, st.Name, grace); err != nil {
-				errs[i] = fmt.Errorf("cannot stop agent %q%s: %w", st.Agent, inBrackets(st.PID), err)
+				errs[i] = fmt.Errorf("cannot stop agent %q%s: %w", st.Agent,
+					output.InBrackets(st.PID), err)
 			}
 			return nil
 		})
 	}
 	_ = g.Wait() // errs has it all
 	return errors.Join(errs...)
-}
-
-// inBrackets is a process's number, "" where none is known.
-func inBrackets(pid int) string {
-	if pid <= 0 {
-		return ""
-	}
-	return fmt.Sprintf(" (pid %d)", pid)
-}
-
-// counted is a number with its noun.
-func counted(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }

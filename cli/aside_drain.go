@@ -34,28 +34,33 @@ func (b *aside) mark(ctx context.Context, c city.Command) (city.Receipt, error) 
 	return b.recordOf(e, done)
 }
 
-// remark decides what a drain command makes of a drain; done goes on from the agent's name. An event without a type says
-// that nothing has to be done.
-func (b *aside) remark(c city.Command, agent string, is session.Drain) (to session.Drain, e events.Event, done string, err error) {
+// remark decides what a drain command makes of a drain; done goes on from the agent's name. An event without a type
+// says that nothing has to be done.
+func (b *aside) remark(c city.Command, agent string, is session.Drain) (to session.Drain,
+	e events.Event, done string, err error) {
 	told := is.On()
 	switch c.(type) {
 	case city.Drain:
 		if told {
 			return is, e, "has been told to finish already", nil
 		}
-		return session.Drain{Since: b.now(), By: "operator"}, events.Event{Type: events.AgentDraining, Actor: "operator"},
+		return session.Drain{Since: b.now(), By: "operator"},
+			events.Event{Type: events.AgentDraining, Actor: "operator"},
 			"is told to finish; no controller runs that would end it", nil
 	case city.Undrain:
 		if !told {
 			return is, e, "is not draining", nil
 		}
 		if is.By == "pool" {
-			return is, e, "", &city.Error{Code: city.Conflict, Message: agent + " is drained because its pool wants fewer: scale the pool"}
+			return is, e, "", &city.Error{Code: city.Conflict, Message: agent +
+				" is drained because its pool wants fewer: scale the pool"}
 		}
-		return session.Drain{}, events.Event{Type: events.AgentUndrained, Actor: "operator"}, "goes on", nil
+		return session.Drain{}, events.Event{Type: events.AgentUndrained, Actor: "operator"},
+			"goes on", nil
 	default:
 		if !told {
-			return is, e, "", &city.Error{Code: city.Conflict, Message: agent + " has not been told to finish"}
+			return is, e, "", &city.Error{Code: city.Conflict, Message: agent +
+				" has not been told to finish"}
 		}
 		is.Acked = true
 		return is, events.Event{Type: events.AgentDraining, Actor: agent},

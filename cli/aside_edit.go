@@ -8,6 +8,7 @@ import (
 
 	"gcity/agent"
 	"gcity/city"
+	"gcity/cli/output"
 	"gcity/config"
 	"gcity/events"
 )
@@ -37,10 +38,12 @@ func (b *aside) suspend(ctx context.Context, name string, off bool) (city.Receip
 // whose finds the flag of an agent, a pool or the city.
 func whose(name string, wants []agent.Want) (flagged, error) {
 	if name == "" {
-		return flagged{name: "the city", of: everyone, off: events.CitySuspended, on: events.CityResumed}, nil
+		return flagged{name: "the city", of: everyone, off: events.CitySuspended,
+			on: events.CityResumed}, nil
 	}
 	f := flagged{
-		target: config.Target{Agent: name}, name: name, of: func(agent string) bool { return agent == name },
+		target: config.Target{Agent: name}, name: name,
+		of:  func(agent string) bool { return agent == name },
 		off: events.AgentSuspended, on: events.AgentResumed, declared: true,
 	}
 	var mine []string
@@ -62,7 +65,8 @@ func whose(name string, wants []agent.Want) (flagged, error) {
 // ofRig is the flag of a rig.
 func ofRig(rig string) flagged {
 	return flagged{
-		target: config.Target{Rig: rig}, name: "rig " + rig, of: func(agent string) bool { return strings.HasPrefix(agent, rig+"/") },
+		target: config.Target{Rig: rig}, name: "rig " + rig,
+		of:  func(agent string) bool { return strings.HasPrefix(agent, rig+"/") },
 		off: events.RigSuspended, on: events.RigResumed, declared: true,
 	}
 }
@@ -86,7 +90,7 @@ func (b *aside) flag(ctx context.Context, f flagged, off bool) (city.Receipt, er
 	}
 	what := "suspended " + f.name
 	if ended > 0 {
-		what += fmt.Sprintf(" and ended %s", counted(ended, "session"))
+		what += fmt.Sprintf(" and ended %s", output.Counted(ended, "session"))
 	}
 	return b.record(e, what)
 }
@@ -114,7 +118,8 @@ func (b *aside) recordOf(e events.Event, what string) (city.Receipt, error) {
 func (b *aside) scale(c city.Scale, planned []agent.Pool) (city.Receipt, error) {
 	i := slices.IndexFunc(planned, func(p agent.Pool) bool { return p.Name == c.Pool })
 	if i < 0 {
-		return city.Receipt{}, &city.Error{Code: city.NotFound, Message: fmt.Sprintf("there is no pool %q", c.Pool)}
+		return city.Receipt{}, &city.Error{Code: city.NotFound,
+			Message: fmt.Sprintf("there is no pool %q", c.Pool)}
 	}
 	p := planned[i]
 	e := events.Event{Type: events.PoolScaled, Subject: p.Name}
@@ -125,7 +130,8 @@ func (b *aside) scale(c city.Scale, planned []agent.Pool) (city.Receipt, error) 
 		return b.recordOf(e, "is given back to its check; it counts when the city runs")
 	}
 	if c.Size != p.Size(c.Size) {
-		return city.Receipt{}, &city.Error{Code: city.Invalid, Message: outOfBounds(p.Name, c.Size, p.Min, p.Max, p.Source)}
+		return city.Receipt{}, &city.Error{Code: city.Invalid,
+			Message: outOfBounds(p.Name, c.Size, p.Min, p.Max, p.Source)}
 	}
 	if err := config.SetOverride(b.dir, p.Name, &c.Size); err != nil {
 		return city.Receipt{}, err

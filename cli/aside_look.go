@@ -46,11 +46,14 @@ func (b *aside) Snapshot(ctx context.Context) (*city.Snapshot, error) {
 	if err != nil {
 		host = "localhost"
 	}
-	v := look{now: b.now(), alive: map[string]session.Status{}, pools: map[string]city.Pool{}, past: b.past(ctx)}
+	v := look{now: b.now(), alive: map[string]session.Status{}, pools: map[string]city.Pool{},
+		past: b.past(ctx)}
 	s := &city.Snapshot{
-		Name: b.config.Workspace.Name, Path: b.dir, Host: host, At: v.now, Suspended: b.config.Workspace.Suspended,
-		Config: city.ConfigInfo{Revision: short(b.config.Revision), Warnings: problemLines(b.config.Warnings)},
-		Seq:    v.past.seq,
+		Name: b.config.Workspace.Name, Path: b.dir, Host: host, At: v.now,
+		Suspended: b.config.Workspace.Suspended,
+		Config: city.ConfigInfo{Revision: short(b.config.Revision),
+			Warnings: problemLines(b.config.Warnings)},
+		Seq: v.past.seq,
 	}
 	if unknown != nil {
 		s.Degraded = append(s.Degraded, unknown.Error())
@@ -104,14 +107,17 @@ func (b *aside) Inspect(ctx context.Context, name string) (*city.Inspection, err
 	if err != nil {
 		return nil, err
 	}
-	return inspect(ctx, controller.Subject{City: b.dir, Agent: name, Past: past}, plan(b.config, b.dir), all, b.sessions)
+	return inspect(ctx, controller.Subject{City: b.dir, Agent: name, Past: past},
+		plan(b.config, b.dir), all, b.sessions)
 }
 
 // pool tells how a pool stands. Nobody asks its check: as many are wanted as there are, or as were set by hand.
 func (b *aside) pool(p agent.Pool, of []agent.Want, overrides map[string]int, v *look) city.Pool {
 	q := city.Pool{
-		Name: p.Name, Description: p.Description, Rig: p.Rig, Min: p.Min, Max: p.Max, Since: v.past.stopped,
-		Suspended: p.Suspended != "", SuspendedReason: p.Suspended, Check: city.Check{Command: redact.Text(p.Check)},
+		Name: p.Name, Description: p.Description, Rig: p.Rig, Min: p.Min, Max: p.Max,
+		Since:     v.past.stopped,
+		Suspended: p.Suspended != "", SuspendedReason: p.Suspended,
+		Check:   city.Check{Command: redact.Text(p.Check)},
 		Timeout: p.DrainTimeout, Source: p.Source, Patched: p.Patched,
 	}
 	for _, w := range of {
@@ -135,10 +141,13 @@ func (b *aside) agents(wants []agent.Want, v *look) []city.Agent {
 	var out []city.Agent
 	named, missed := map[string]bool{}, map[string]bool{}
 	for _, p := range v.pools {
-		maps.Copy(missed, chosen(members(wants, p.Name), max(p.Desired, p.Min), func(name string) pool.Standing {
-			st, known := v.alive[name]
-			return pool.Standing{In: known && !st.Drain.On(), Alive: st.Alive && !st.Drain.Acked, Leaving: st.Drain.On()}
-		}))
+		maps.Copy(missed, chosen(members(wants, p.Name), max(p.Desired, p.Min),
+			func(name string) pool.Standing {
+				st, known := v.alive[name]
+				return pool.Standing{In: known && !st.Drain.On(), Alive: st.Alive &&
+					!st.Drain.Acked,
+					Leaving: st.Drain.On()}
+			}))
 	}
 	for _, w := range wants {
 		named[w.Name] = true
@@ -160,12 +169,15 @@ func (b *aside) agents(wants []agent.Want, v *look) []city.Agent {
 // agent tells how one wanted agent stands.
 func (b *aside) agent(w agent.Want, st session.Status, known bool, v *look) city.Agent {
 	a := city.Agent{
-		Name: w.Name, Description: w.Description, Rig: w.Rig, Pool: w.Pool, Provider: w.Provider, Program: w.Program, Source: w.Source,
-		Command: redact.Text(w.Spec.Command), Dir: w.Spec.Dir, Suspended: w.Suspended != "", Since: v.past.of(w.Name),
+		Name: w.Name, Description: w.Description, Rig: w.Rig, Pool: w.Pool, Provider: w.Provider,
+		Program: w.Program, Source: w.Source,
+		Command: redact.Text(w.Spec.Command), Dir: w.Spec.Dir, Suspended: w.Suspended != "",
+		Since:     v.past.of(w.Name),
 		DependsOn: w.DependsOn, IdleTimeout: w.IdleTimeout, Patched: w.Patched,
 	}
 	if known && st.Exit != nil {
-		a.Exit = &city.Exit{Code: st.Exit.Code, Signal: st.Exit.Signal, At: st.Exit.At, Uptime: st.Exit.Uptime}
+		a.Exit = &city.Exit{Code: st.Exit.Code, Signal: st.Exit.Signal, At: st.Exit.At,
+			Uptime: st.Exit.Uptime}
 	}
 	switch {
 	case known && st.Alive:
@@ -184,7 +196,8 @@ func (b *aside) agent(w agent.Want, st session.Status, known bool, v *look) city
 	case w.Problem != "":
 		a.State, a.Reason = city.Failed, w.Problem
 	case !known && v.mute[w.Spec.Provider] != nil:
-		a.State, a.Reason = city.Failed, "whether it lives is not known: "+w.Spec.Provider+" does not answer"
+		a.State, a.Reason = city.Failed, "whether it lives is not known: "+w.Spec.Provider+
+			" does not answer"
 	default:
 		a.State, a.Reason = city.Exited, "no controller runs"
 		if a.Exit != nil {
@@ -197,7 +210,8 @@ func (b *aside) agent(w agent.Want, st session.Status, known bool, v *look) city
 	return a
 }
 
-// drains tells of an agent that has been told to finish. Its deadline counts for the next controller: nobody else ends it.
+// drains tells of an agent that has been told to finish. Its deadline counts for the next controller: nobody else ends
+// it.
 func drains(a *city.Agent, d session.Drain, limit time.Duration) {
 	a.State, a.Since, a.Reason = city.Draining, d.Since, "told to finish by "+d.By
 	a.Drain = &city.DrainInfo{Since: d.Since, By: d.By, Acked: d.Acked}
@@ -213,19 +227,22 @@ func drains(a *city.Agent, d session.Drain, limit time.Duration) {
 
 // stranger is a living session that the configuration does not name.
 func stranger(st session.Status, v *look) city.Agent {
-	a := city.Agent{Name: st.Agent, State: city.Running, Since: st.Started, Reason: "alive, but not in the configuration"}
+	a := city.Agent{Name: st.Agent, State: city.Running, Since: st.Started,
+		Reason: "alive, but not in the configuration"}
 	occupy(&a, st, v)
 	return a
 }
 
 func occupy(a *city.Agent, st session.Status, v *look) {
 	a.Running, a.Available, a.PID, a.Frozen = true, true, st.PID, st.Frozen
-	a.Session = &city.Session{Name: st.Name, ID: st.ID, Started: st.Started, Attached: st.Attached > 0, Viewers: st.Attached}
+	a.Session = &city.Session{Name: st.Name, ID: st.ID, Started: st.Started,
+		Attached: st.Attached > 0, Viewers: st.Attached}
 	if !st.Activity.IsZero() {
 		at := st.Activity
 		a.Session.LastActivity = &at
 	}
-	if u, ok := v.usage[st.Name]; ok { // one sample: the share of the processor is that of its whole life
+	// one sample: the share of the processor is that of its whole life
+	if u, ok := v.usage[st.Name]; ok {
 		a.Usage = &city.Usage{RSS: u.RSS, Procs: u.Procs}
 		if life := v.now.Sub(st.Started); life > 0 {
 			a.Usage.CPU = 100 * float64(u.CPU) / float64(life)
@@ -237,7 +254,8 @@ func occupy(a *city.Agent, st session.Status, v *look) {
 func rigs(planned []agent.Rig, agents []city.Agent) []city.Rig {
 	var out []city.Rig
 	for _, r := range planned {
-		q := city.Rig{Name: r.Name, Path: r.Path, Prefix: r.Prefix, Suspended: r.Suspended, Problem: r.Problem, Source: r.Source}
+		q := city.Rig{Name: r.Name, Path: r.Path, Prefix: r.Prefix, Suspended: r.Suspended,
+			Problem: r.Problem, Source: r.Source}
 		for i := range agents {
 			if agents[i].Rig != r.Name {
 				continue
@@ -269,11 +287,13 @@ func (b *aside) past(ctx context.Context) past {
 	if last, err := b.History(ctx, events.Query{Limit: 1}); err == nil && len(last) > 0 {
 		p.seq = last[0].Seq
 	}
-	if last, err := b.History(ctx, events.Query{Actor: "controller", Limit: 1}); err == nil && len(last) > 0 {
+	if last, err := b.History(ctx, events.Query{Actor: "controller", Limit: 1}); err == nil &&
+		len(last) > 0 {
 		p.stopped = last[0].TS
 	}
 	ends, err := b.History(ctx, events.Query{Limit: 1000, Types: []string{
-		events.AgentStopped, events.AgentCrashed, events.AgentSuspended, events.AgentResumed, events.AgentStartFailed,
+		events.AgentStopped, events.AgentCrashed, events.AgentSuspended, events.AgentResumed,
+		events.AgentStartFailed,
 	}})
 	if err != nil {
 		return p

@@ -67,7 +67,8 @@ func (b *aside) doWork(ctx context.Context, c city.Command) (city.Receipt, error
 			continue
 		}
 		if seq, untold = appendEvent(b.dir, e); untold != nil {
-			untold = fmt.Errorf("it is done, but the event %s of %s could not be written: %w", e.Type, e.Subject, untold)
+			untold = fmt.Errorf("it is done, but the event %s of %s could not be written: %w",
+				e.Type, e.Subject, untold)
 			break
 		}
 		if out.Message == "" {
@@ -91,9 +92,12 @@ func (b *aside) depotOf(rig string) (*depot, error) {
 	case i >= 0:
 		return b.stores[i], nil
 	case b.config == nil || b.config.Rig(rig) == nil:
-		return nil, &city.Error{Code: city.NotFound, Message: fmt.Sprintf("no rig is called %q", rig)}
+		return nil, &city.Error{Code: city.NotFound,
+			Message: fmt.Sprintf("no rig is called %q", rig)}
 	}
-	return nil, &city.Error{Code: city.Unavailable, Message: fmt.Sprintf("rig %s has no work that can be reached: `gcity rig list` says why", rig)}
+	return nil, &city.Error{Code: city.Unavailable,
+		Message: fmt.Sprintf("rig %s has no work that can be reached: `gcity rig list` says why",
+			rig)}
 }
 
 // updateBead changes a bead in the store that has it.
@@ -116,9 +120,12 @@ func (b *aside) updateBead(ctx context.Context, c city.UpdateBead) (controller.S
 			if err != nil {
 				return controller.Slung{}, err
 			}
-			out := controller.Slung{Bead: now, Events: []events.Event{city.BeadEvent(&was, now, "", 0)}, Message: city.Deed(&was, now)}
+			out := controller.Slung{Bead: now,
+				Events:  []events.Event{city.BeadEvent(&was, now, "", 0)},
+				Message: city.Deed(&was, now)}
 			before, convoy, closed, err := city.CloseConvoy(ctx, d, was, now)
-			if err == nil && closed { // one that cannot be closed now is closed by hand, as with a controller
+			// one that cannot be closed now is closed by hand, as with a controller
+			if err == nil && closed {
 				out.Events = append(out.Events, city.BeadEvent(&before, convoy, "", 0))
 			}
 			return out, nil
@@ -143,7 +150,8 @@ func (b *aside) sling(ctx context.Context, req city.SlingRequest) (controller.Sl
 		return controller.Slung{}, err
 	}
 	s := controller.Slinger{
-		Config: b.config, City: snap, Host: agent.Host{Environ: os.Environ(), BinDir: binDir(b.dir)},
+		Config: b.config, City: snap, Host: agent.Host{Environ: os.Environ(),
+			BinDir: binDir(b.dir)},
 		Store: func(rig string) (beads.Store, error) {
 			d, err := b.depotOf(rig)
 			if err != nil {
@@ -156,7 +164,8 @@ func (b *aside) sling(ctx context.Context, req city.SlingRequest) (controller.Sl
 			if err != nil {
 				return nil, err
 			}
-			all, err := formula.Resolve(slices.DeleteFunc(layers, func(l formula.Layer) bool { return l.Rig != "" && l.Rig != rig }))
+			all, err := formula.Resolve(slices.DeleteFunc(layers,
+				func(l formula.Layer) bool { return l.Rig != "" && l.Rig != rig }))
 			if err != nil {
 				return nil, err
 			}

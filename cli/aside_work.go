@@ -50,12 +50,14 @@ func (b *aside) openStores() error {
 	return nil
 }
 
-// gone says whether the folder of a rig, of which something is known from before, is not there now. One that does not answer is.
+// gone says whether the folder of a rig, of which something is known from before, is not there now. One that does not
+// answer is.
 func (p place) gone() bool {
-	lost, ok := beside.New[bool](1).At(context.Background(), p.dir, time.Now(), glance, func() bool {
-		_, err := os.Stat(p.dir)
-		return errors.Is(err, fs.ErrNotExist)
-	})
+	lost, ok := beside.New[bool](1).At(context.Background(), p.dir, time.Now(), glance,
+		func() bool {
+			_, err := os.Stat(p.dir)
+			return errors.Is(err, fs.ErrNotExist)
+		})
 	return p.rig != "" && ok && lost
 }
 
@@ -98,9 +100,10 @@ func (b *aside) RunOutput(ctx context.Context, run string) iter.Seq2[city.Piece,
 	}
 }
 
-// work counts what is to be done in all stores, in that of each rig, and of pools without a check what is theirs. Records of
-// runs are no work.
-func (b *aside) work(ctx context.Context) (w city.Work, rigs map[string]*city.RigWork, letters city.MailTally, troubles []string) {
+// work counts what is to be done in all stores, in that of each rig, and of pools without a check what is theirs.
+// Records of runs are no work.
+func (b *aside) work(ctx context.Context) (w city.Work, rigs map[string]*city.RigWork,
+	letters city.MailTally, troubles []string) {
 	rigs, letters = map[string]*city.RigWork{}, city.MailTally{}
 	ctx, cancel := context.WithTimeout(ctx, glance)
 	defer cancel()
@@ -111,12 +114,15 @@ func (b *aside) work(ctx context.Context) (w city.Work, rigs map[string]*city.Ri
 			*to += n
 			return err
 		}
-		err := count(beads.Query{Status: []beads.Status{beads.StatusOpen}, NotType: city.NotWork()}, &w.Open)
+		err := count(beads.Query{Status: []beads.Status{beads.StatusOpen}, NotType: city.NotWork()},
+			&w.Open)
 		if err == nil {
-			err = count(beads.Query{Status: []beads.Status{beads.StatusInProgress}, NotType: city.NotWork()}, &w.InProgress)
+			err = count(beads.Query{Status: []beads.Status{beads.StatusInProgress},
+				NotType: city.NotWork()}, &w.InProgress)
 		}
 		if err == nil && d.rig != "" {
-			rigs[d.rig] = &city.RigWork{Open: w.Open - before.Open, InProgress: w.InProgress - before.InProgress}
+			rigs[d.rig] = &city.RigWork{Open: w.Open - before.Open,
+				InProgress: w.InProgress - before.InProgress}
 		}
 		for _, p := range poolPlan(b.config, b.dir) {
 			n := 0
@@ -124,7 +130,8 @@ func (b *aside) work(ctx context.Context) (w city.Work, rigs map[string]*city.Ri
 				continue
 			}
 			err = count(beads.Query{
-				Status: []beads.Status{beads.StatusOpen, beads.StatusInProgress}, Labels: []string{city.PoolLabel + p.Name}, NotType: []string{typeRun},
+				Status: []beads.Status{beads.StatusOpen, beads.StatusInProgress},
+				Labels: []string{city.PoolLabel + p.Name}, NotType: []string{typeRun},
 			}, &n)
 			if n > 0 {
 				if w.Pools == nil {
@@ -139,14 +146,16 @@ func (b *aside) work(ctx context.Context) (w city.Work, rigs map[string]*city.Ri
 			letters.Merge(own)
 		}
 		if err != nil {
-			troubles = append(troubles, fmt.Sprintf("the work of %s cannot be counted: %v", d.title(), err))
+			troubles = append(troubles, fmt.Sprintf("the work of %s cannot be counted: %v",
+				d.title(), err))
 		}
 	}
 	return w, rigs, letters, troubles
 }
 
 // automations judges what a scan finds by what the records of runs say. Nobody runs the checks of conditions.
-func (b *aside) automations(ctx context.Context) (out []city.Automation, warnings, troubles []string) {
+func (b *aside) automations(ctx context.Context) (out []city.Automation, warnings,
+	troubles []string) {
 	ctx, cancel := context.WithTimeout(ctx, glance)
 	defer cancel()
 	found, troubles := b.scan()
@@ -224,13 +233,15 @@ func automationTroubles(c *config.City, now time.Time) []string {
 // judge tells how one automation stands, given what its check said, and whether its check is to be asked.
 //
 // The controller's memory goes before the records, which may have been purged.
-func (b *aside) judge(ctx context.Context, d automation.Definition, check automation.CheckFacts) (city.Automation, automation.Verdict, error) {
+func (b *aside) judge(ctx context.Context, d automation.Definition,
+	check automation.CheckFacts) (city.Automation, automation.Verdict, error) {
 	item := controller.Describe(b.dir, d)
 	records, err := b.stores[0].List(ctx, runsOf(d.Scoped(), pastRuns))
 	if err != nil {
 		return item, automation.Verdict{}, err
 	}
-	f := automation.Facts{Suspended: d.Rests(suspendedFor(b.config, d.Rig)), Check: check, Patrol: b.config.Daemon.PatrolInterval}
+	f := automation.Facts{Suspended: d.Rests(suspendedFor(b.config, d.Rig)), Check: check,
+		Patrol: b.config.Daemon.PatrolInterval}
 	b.recall(d, records, &item, &f)
 	m := b.deeds[d.Scoped()]
 	f.Born, item.Failures = m.Born, max(item.Failures, m.Failures)
@@ -259,7 +270,8 @@ func (b *aside) judge(ctx context.Context, d automation.Definition, check automa
 }
 
 // recall makes facts of the records of runs, the newest first. A run that is open was cut off: whoever ran it is gone.
-func (b *aside) recall(d automation.Definition, records []beads.Bead, item *city.Automation, f *automation.Facts) {
+func (b *aside) recall(d automation.Definition, records []beads.Bead, item *city.Automation,
+	f *automation.Facts) {
 	for i, r := range records {
 		run := city.RunOf(r)
 		f.Recent = append([]time.Time{run.Opened}, f.Recent...)
@@ -272,7 +284,8 @@ func (b *aside) recall(d automation.Definition, records []beads.Bead, item *city
 		item.Last, f.Last = &run, run.Opened
 		deed, known := b.deeds[d.Scoped()]
 		switch {
-		case known && !deed.Open && !deed.Last.Before(run.Opened): // it knows whether somebody has ended the run
+		// it knows whether somebody has ended the run
+		case known && !deed.Open && !deed.Last.Before(run.Opened):
 			f.Tries, f.FailedAt = deed.Tries, deed.Ended
 		case run.Outcome == "failed" && run.Ended != nil && run.Retry < d.Retry:
 			f.Tries, f.FailedAt = run.Retry+1, *run.Ended
@@ -281,7 +294,8 @@ func (b *aside) recall(d automation.Definition, records []beads.Bead, item *city
 }
 
 // waiting counts the events that no run has dealt with. One that has never run begins with those that come.
-func (b *aside) waiting(ctx context.Context, d automation.Definition, cursor uint64, records []beads.Bead) (automation.EventFacts, error) {
+func (b *aside) waiting(ctx context.Context, d automation.Definition, cursor uint64,
+	records []beads.Bead) (automation.EventFacts, error) {
 	f := automation.EventFacts{Cursor: cursor}
 	for _, r := range records {
 		f.Cursor = max(f.Cursor, city.RunOf(r).Seq)
@@ -293,7 +307,8 @@ func (b *aside) waiting(ctx context.Context, d automation.Definition, cursor uin
 		}
 		return f, err
 	}
-	page, err := b.History(ctx, events.Query{Types: []string{d.On}, After: f.Cursor, Forward: true, Limit: events.MaxLimit})
+	page, err := b.History(ctx, events.Query{Types: []string{d.On}, After: f.Cursor, Forward: true,
+		Limit: events.MaxLimit})
 	for _, e := range page {
 		f.Newest = max(f.Newest, e.Seq)
 	}

@@ -15,29 +15,33 @@ import (
 	"github.com/spf13/cobra"
 
 	"gcity/city"
+	"gcity/cli/exit"
+	"gcity/cli/output"
 	"gcity/internal/detach"
 )
 
 // sane takes back the modes that an attached program may have left on in our terminal: an open string, a VT52, another
-// coding, an open link, mouse, paste, focus, Kitty keys, the alternate screen, the scroll region, colours, the cursor; and
-// goes below what is drawn.
+// coding, an open link, mouse, paste, focus, Kitty keys, the alternate screen, the scroll region, colours, the cursor;
+// and goes below what is drawn.
 const sane = "\x1b\\\x1b<\x1b%G\x1b]8;;\x1b\\\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?1004l\x1b[?2004l\x1b[?1l\x1b>\x1b[>4m\x1b[<u\x1b[?1049l\x1b[r\x1b[m\x1b[?25h\x1b[?7h\x1b[999;1H\r\n"
 
 func (a *app) agentAttach() *cobra.Command {
 	raw := false
 	c := a.forAgent(&cobra.Command{
-		Use: "attach [AGENT]", Short: "Use its terminal as your own; " + detach.Usual + " leaves", Args: between(0, 1),
+		Use: "attach [AGENT]", Short: "Use its terminal as your own; " + detach.Usual + " leaves",
+		Args: between(0, 1),
 		Long: `attach joins this terminal with the agent's. What its program prints is shown, but
 sequences that do more than draw are dropped: those that write or read the clipboard,
 report the title, ask for settings by DCS, print, or program keys. [session]
 passthrough in city.toml admits some of them for all who attach; --raw admits all.`,
 	}, func(ctx context.Context, l *link, name string, _ []string) error {
-		if !a.inTTY || !a.outTTY {
-			return usage("attach needs a terminal on both sides; `gcity agent peek` and `nudge` do without")
+		if !a.inTTY || !a.OutTTY {
+			return exit.Usage("attach needs a terminal on both sides; `gcity agent peek` and `nudge` do without")
 		}
 		return a.attach(ctx, l, name, raw)
 	})
-	c.Flags().BoolVar(&raw, "raw", false, "show all that the program prints, unfiltered: it may then write your clipboard and type into your terminal")
+	c.Flags().BoolVar(&raw, "raw", false,
+		"show all that the program prints, unfiltered: it may then write your clipboard and type into your terminal")
 	return c
 }
 
@@ -45,7 +49,7 @@ passthrough in city.toml admits some of them for all who attach; --raw admits al
 func (a *app) attach(ctx context.Context, l *link, name string, raw bool) error {
 	ctx, quiet := interruptible(ctx) // a TERM from outside; INT is a byte in a raw terminal
 	defer quiet()
-	cols, rows, err := terminalSize(a.out)
+	cols, rows, err := output.TerminalSize(a.Out)
 	if err != nil {
 		return fmt.Errorf("cannot tell the size of this terminal: %w", err)
 	}
@@ -55,23 +59,23 @@ func (a *app) attach(ctx context.Context, l *link, name string, raw bool) error 
 	}
 	defer far.Close()
 	leave := a.prefs().Detach
-	fmt.Fprintf(a.err, "attached to %s; %s leaves\n", name, leave)
+	fmt.Fprintf(a.Err, "attached to %s; %s leaves\n", name, leave)
 	before, err := term.MakeRaw(a.in.Fd())
 	if err != nil {
 		return fmt.Errorf("cannot take over this terminal: %w", err)
 	}
 	outcome := "left " + name + ", which runs on"
 	defer func() {
-		_, _ = io.WriteString(a.out, sane) // a terminal that is gone needs none
+		_, _ = io.WriteString(a.Out, sane) // a terminal that is gone needs none
 		if err := term.Restore(a.in.Fd(), before); err != nil {
-			fmt.Fprintln(a.err, "gcity: the terminal could not be restored, `reset` does it:", err)
+			fmt.Fprintln(a.Err, "gcity: the terminal could not be restored, `reset` does it:", err)
 		}
-		fmt.Fprintln(a.err, outcome)
+		fmt.Fprintln(a.Err, outcome)
 	}()
 	resized := make(chan os.Signal, 1)
 	signal.Notify(resized, syscall.SIGWINCH)
 	defer signal.Stop(resized)
-	at := attachment{in: a.in, out: a.out, far: far, resized: resized, leave: leave, raw: raw}
+	at := attachment{in: a.in, out: a.Out, far: far, resized: resized, leave: leave, raw: raw}
 	left, err := a.stay(ctx, &at, l, name)
 	switch {
 	case err != nil:
@@ -119,7 +123,7 @@ wait:
 		case err = <-typed:
 			break wait
 		case <-t.resized:
-			cols, rows, sizeErr := terminalSize(t.out)
+			cols, rows, sizeErr := output.TerminalSize(t.out)
 			if err = sizeErr; err == nil {
 				err = t.far.Resize(cols, rows)
 			}
@@ -131,7 +135,8 @@ wait:
 	keys.Cancel()
 	closed := t.far.Close()
 	wg.Wait()
-	if errors.Is(err, io.EOF) || errors.Is(err, cancelreader.ErrCanceled) || errors.Is(err, os.ErrClosed) {
+	if errors.Is(err, io.EOF) || errors.Is(err, cancelreader.ErrCanceled) ||
+		errors.Is(err, os.ErrClosed) {
 		err = nil
 	}
 	return left, errors.Join(err, ignoreClosed(closed))
@@ -151,7 +156,8 @@ func copyKeys(far io.Writer, keys io.Reader, leave detach.Key) error {
 	for {
 		n, err := keys.Read(buf)
 		typed, left := scan.Feed(buf[:n])
-		typed = append(typed, scan.Flush()...) // a key by itself is not held back for one that may never come
+		// a key by itself is not held back for one that may never come
+		typed = append(typed, scan.Flush()...)
 		if len(typed) > 0 {
 			if _, err := far.Write(typed); err != nil {
 				return err
@@ -164,15 +170,6 @@ func copyKeys(far io.Writer, keys io.Reader, leave detach.Key) error {
 			return err
 		}
 	}
-}
-
-// terminalSize is the size of the terminal that w is.
-func terminalSize(w io.Writer) (cols, rows int, err error) {
-	f, ok := w.(*os.File)
-	if !ok {
-		return 0, 0, errors.New("not a terminal")
-	}
-	return term.GetSize(f.Fd())
 }
 
 // interruptible ends the context at an INT or TERM. The caller calls the second result when done.

@@ -12,12 +12,15 @@ import (
 
 	"gcity/automation"
 	"gcity/city"
+	"gcity/cli/exit"
+	"gcity/cli/output"
 	"gcity/internal/shell"
 )
 
 func (a *app) automationCommand() *cobra.Command {
 	c := group("automation", "Work that begins by itself: look at it, run it now",
-		a.automationList(), a.automationShow(), a.automationCheck(), a.automationRun(), a.automationStop(), a.automationLogs(), a.automationHistory())
+		a.automationList(), a.automationShow(), a.automationCheck(), a.automationRun(),
+		a.automationStop(), a.automationLogs(), a.automationHistory())
 	c.Long = `automation looks at what begins by itself: a file automations/NAME/automation.toml
 in the folder of [formulas] dir (.gc/formulas), like
 
@@ -39,7 +42,8 @@ type namedAutomation struct {
 }
 
 // forAutomation gives a command its deed: run gets the open city and the automation of the first argument.
-func (a *app) forAutomation(c *cobra.Command, run func(ctx context.Context, n namedAutomation) error) *cobra.Command {
+func (a *app) forAutomation(c *cobra.Command,
+	run func(ctx context.Context, n namedAutomation) error) *cobra.Command {
 	var rig string
 	c.Flags().StringVar(&rig, "rig", "", "the one of this rig")
 	c.Args, c.ValidArgsFunction = exactly(1), a.complete(kindAutomation)
@@ -73,13 +77,14 @@ func (a *app) automationList() *cobra.Command {
 				return err
 			}
 			switch {
-			case a.json:
-				return a.writeJSON(listOf(s.Automations))
+			case a.JSON:
+				return a.WriteJSON(output.ListOf(s.Automations))
 			case len(s.Automations) == 0:
-				a.sayf("no automations; this makes one, which is noticed at once:\n\n%s", a.firstAutomation(l.dir))
+				a.Sayf("no automations; this makes one, which is noticed at once:\n\n%s",
+					a.firstAutomation(l.dir))
 				return nil
 			}
-			return a.writeAutomations(a.out, s.Automations)
+			return a.writeAutomations(a.Out, s.Automations)
 		},
 	}
 }
@@ -99,22 +104,23 @@ func (a *app) firstAutomation(dir string) string {
 }
 
 func (a *app) automationShow() *cobra.Command {
-	return a.forAutomation(&cobra.Command{Use: "show NAME", Short: "Everything known about one, with its last runs"},
+	return a.forAutomation(&cobra.Command{Use: "show NAME",
+		Short: "Everything known about one, with its last runs"},
 		func(ctx context.Context, n namedAutomation) error {
-			if a.json {
-				return a.writeJSON(n.item)
+			if a.JSON {
+				return a.WriteJSON(n.item)
 			}
-			a.sayf("%s", a.automationStanding(n.item))
+			a.Sayf("%s", a.automationStanding(n.item))
 			if n.item.Description != "" {
-				a.sayf("  %s", safeLine(n.item.Description))
+				a.Sayf("  %s", output.SafeLine(n.item.Description))
 			}
 			a.automationFacts(n.item, n.l.live)
 			runs, err := a.pastRuns(ctx, n.l.dir, n.item.Name, 5)
 			if err != nil || len(runs) == 0 {
 				return err
 			}
-			a.sayf("")
-			return a.writeRuns(a.out, runs)
+			a.Sayf("")
+			return a.writeRuns(a.Out, runs)
 		})
 }
 
@@ -149,11 +155,12 @@ func (a *app) automationHistory() *cobra.Command {
 		limit int
 	)
 	c := &cobra.Command{
-		Use: "history NAME", Short: "Its runs, the newest first, those of one that is no more too", Args: exactly(1),
+		Use: "history NAME", Short: "Its runs, the newest first, those of one that is no more too",
+		Args:              exactly(1),
 		ValidArgsFunction: a.complete(kindAutomation),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if limit < 0 {
-				return usage("--limit needs a number, 0 for all")
+				return exit.Usage("--limit needs a number, 0 for all")
 			}
 			return a.history(cmd.Context(), automation.Scoped(args[0], rig), cmp.Or(limit, -1))
 		},
@@ -179,19 +186,20 @@ func (a *app) history(ctx context.Context, name string, limit int) error {
 		return err
 	case unknown != nil && len(runs) == 0:
 		return unknown
-	case a.json:
-		return a.writeJSON(listOf(runs))
+	case a.JSON:
+		return a.WriteJSON(output.ListOf(runs))
 	case len(runs) == 0:
-		a.sayf("%s has never run", safeLine(name))
+		a.Sayf("%s has never run", output.SafeLine(name))
 		return nil
 	}
-	return a.writeRuns(a.out, runs)
+	return a.writeRuns(a.Out, runs)
 }
 
 func (a *app) automationCheck() *cobra.Command {
 	var rig string
 	c := &cobra.Command{
-		Use: "check [NAME]", Short: "Whether one is due, or any: exit 0 if so, 1 if not", Args: between(0, 1),
+		Use: "check [NAME]", Short: "Whether one is due, or any: exit 0 if so, 1 if not",
+		Args: between(0, 1),
 		Long: `check says whether an automation is due, or which of all are. With a controller
 that is what it found in its last turn; without one the gates are judged by the
 records of runs, and the checks of conditions are run. Nothing is started. It exits
@@ -207,7 +215,7 @@ records of runs, and the checks of conditions are run. Nothing is started. It ex
 		if len(args) > 0 {
 			name = automation.Scoped(args[0], rig)
 		} else if rig != "" {
-			return usage("--rig needs the NAME of an automation")
+			return exit.Usage("--rig needs the NAME of an automation")
 		}
 		return a.check(cmd.Context(), name)
 	}
@@ -223,13 +231,14 @@ type due struct {
 	Reason string               `json:"reason"`
 }
 
-// dueOf answers for one automation. The reason of one that runs is why its run began, which alone would read as a reason to be due.
+// dueOf answers for one automation. The reason of one that runs is why its run began, which alone would read as a
+// reason to be due.
 func (a *app) dueOf(i *city.Automation) due {
 	d := due{i.Name, i.State == city.AutomationDue, i.State, i.Reason}
 	if i.State == city.AutomationRunning {
 		d.Reason = "running"
 		if i.Since != nil {
-			d.Reason += " for " + a.age(*i.Since)
+			d.Reason += " for " + a.Age(*i.Since)
 		}
 		d.Reason += "; it began because: " + i.Reason
 	}
@@ -250,12 +259,13 @@ func (a *app) check(ctx context.Context, name string) error {
 	if name != "" {
 		f, err := l.resolve(ctx, name, kindAutomation)
 		switch {
-		case hasCode(err, city.NotFound):
-			return &failure{exitUsage, err} // 1 is an answer
+		case exit.HasCode(err, city.NotFound):
+			return &exit.Failure{Code: exit.CodeUsage, Err: err} // 1 is an answer
 		case err != nil:
 			return err
 		case f.automation.State == city.AutomationBroken:
-			return &city.Error{Code: city.Conflict, Message: fmt.Sprintf("%s is broken: %s", f.automation.Name, f.automation.Reason)}
+			return &city.Error{Code: city.Conflict,
+				Message: fmt.Sprintf("%s is broken: %s", f.automation.Name, f.automation.Reason)}
 		}
 		items = []city.Automation{*f.automation}
 	}
@@ -282,25 +292,26 @@ func unattended(c city.Control) *aside {
 
 func (a *app) tellDue(answers []due) error {
 	var err error
-	if a.json {
-		err = a.writeJSON(listOf(answers))
+	if a.JSON {
+		err = a.WriteJSON(output.ListOf(answers))
 	} else {
-		rows := make([][]cell, 0, len(answers))
+		rows := make([][]output.Cell, 0, len(answers))
 		for _, d := range answers {
-			is := cell{"no", dim}
+			is := output.Tinted("no", output.Dim)
 			if d.Due {
-				is = cell{"yes", green}
+				is = output.Tinted("yes", output.Green)
 			}
-			rows = append(rows, []cell{is, {d.Name, bold}, plainCell(cutWhy(shortReason(d.Reason)))})
+			rows = append(rows, []output.Cell{is, output.Tinted(d.Name, output.Bold),
+				output.Plain(cutWhy(shortReason(d.Reason)))})
 		}
 		if len(rows) > 0 {
-			err = a.table(a.out, a.columns(), []string{"DUE", "AUTOMATION", "WHY"}, rows)
+			err = a.Table(a.Out, a.Columns(), []string{"DUE", "AUTOMATION", "WHY"}, rows)
 		} else {
-			a.sayf("no automations")
+			a.Sayf("no automations")
 		}
 	}
 	if err == nil && !slices.ContainsFunc(answers, func(d due) bool { return d.Due }) {
-		return quietly(exitFailed)
+		return exit.Quietly(exit.CodeFailed)
 	}
 	return err
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"gcity/city"
+	"gcity/cli/output"
 	"gcity/internal/screen"
 )
 
@@ -48,33 +49,37 @@ what the record keeps, the end of it.`,
 	return c
 }
 
-// runOf is the run of an automation that is meant: the one of an id, else the newest; "" if there is none, which is said.
+// runOf is the run of an automation that is meant: the one of an id, else the newest; "" if there is none, which is
+// said.
 func (a *app) runOf(ctx context.Context, n namedAutomation, id string) (string, error) {
 	switch {
 	case id == "" && n.item.Last != nil:
 		return n.item.Last.ID, nil
 	case id == "":
-		fmt.Fprintf(a.err, "%s has never run\n", safeLine(n.item.Name))
+		fmt.Fprintf(a.Err, "%s has never run\n", output.SafeLine(n.item.Name))
 		return "", nil
 	}
 	runs, err := a.pastRuns(ctx, n.l.dir, n.item.Name, -1)
 	if err == nil && !slices.ContainsFunc(runs, func(r city.Run) bool { return r.ID == id }) {
-		err = &city.Error{Code: city.NotFound, Message: fmt.Sprintf("%s has no run %s; `gcity automation history %s` lists them", n.item.Name, id, n.item.Name)}
+		err = &city.Error{Code: city.NotFound,
+			Message: fmt.Sprintf("%s has no run %s; `gcity automation history %s` lists them",
+				n.item.Name, id, n.item.Name)}
 	}
 	return id, err
 }
 
 // showRun writes what a run has printed, and with follow what it prints until its end. shown tells whether that was
 // anything.
-func (a *app) showRun(ctx context.Context, c city.Control, run string, follow bool) (shown bool, err error) {
-	text, missed := runText{to: a.out}, int64(0)
+func (a *app) showRun(ctx context.Context, c city.Control, run string, follow bool) (shown bool,
+	err error) {
+	text, missed := runText{to: a.Out}, int64(0)
 	for p, broken := range c.RunOutput(ctx, run) {
 		missed += p.Dropped
 		switch {
 		case broken != nil:
 			err = broken
-		case a.json:
-			err = a.writeJSONLine(p)
+		case a.JSON:
+			err = a.WriteJSONLine(p)
 		default:
 			err = text.add(p.Text)
 		}
@@ -85,8 +90,8 @@ func (a *app) showRun(ctx context.Context, c city.Control, run string, follow bo
 	if ended := text.end(); err == nil {
 		err = ended
 	}
-	if missed > 0 && !a.json {
-		fmt.Fprintf(a.err, "%d bytes of what run %s printed are left out: no more than the newest is kept for who is slow or comes late\n", missed, safeLine(run))
+	if missed > 0 && !a.JSON {
+		fmt.Fprintf(a.Err, "%d bytes of what run %s printed are left out: no more than the newest is kept for who is slow or comes late\n", missed, output.SafeLine(run))
 	}
 	return text.shown, err
 }

@@ -11,21 +11,22 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"gcity/city"
+	"gcity/cli/output"
 )
 
 // automationColour gives a state the colour that goes with its urgency.
 func automationColour(i *city.Automation) string {
 	switch {
 	case i.State == city.AutomationBroken || i.Failures > 0 && i.State != city.AutomationRunning:
-		return red
+		return output.Red
 	case i.State == city.AutomationRunning:
-		return green
+		return output.Green
 	case i.State == city.AutomationBackoff:
-		return yellow
+		return output.Yellow
 	case i.State == city.AutomationDue:
-		return cyan
+		return output.Cyan
 	case i.State == city.AutomationOff:
-		return dim
+		return output.Dim
 	}
 	return ""
 }
@@ -48,22 +49,24 @@ func (a *app) writeAutomations(w io.Writer, all []city.Automation) error {
 	slices.SortStableFunc(all, func(x, y city.Automation) int {
 		return cmp.Or(inNeed(&x)-inNeed(&y), city.CompareNames(x.Name, y.Name))
 	})
-	rows := make([][]cell, 0, len(all))
+	rows := make([][]output.Cell, 0, len(all))
 	for i := range all {
 		it := &all[i]
-		rows = append(rows, []cell{
-			{it.Word(), automationColour(it)}, {it.Name, bold}, plainCell(gateText(it)), plainCell(a.nextRun(it)),
-			plainCell(a.lastRun(it)), plainCell(whyAutomation(it)),
+		rows = append(rows, []output.Cell{
+			output.Tinted(it.Word(), automationColour(it)), output.Tinted(it.Name, output.Bold),
+			output.Plain(gateText(it)), output.Plain(a.nextRun(it)),
+			output.Plain(a.lastRun(it)), output.Plain(whyAutomation(it)),
 		})
 	}
-	return a.table(w, a.columns(), []string{"STATE", "AUTOMATION", "GATE", "NEXT", "LAST", "WHY"}, rows)
+	return a.Table(w, a.Columns(), []string{"STATE", "AUTOMATION", "GATE", "NEXT", "LAST", "WHY"},
+		rows)
 }
 
 // gateText is an automation's gate in its file's words, shortened.
 func gateText(i *city.Automation) string {
 	when := strings.Join(strings.Fields(i.When), " ")
 	if d, err := time.ParseDuration(when); err == nil {
-		when = exact(d)
+		when = output.Exact(d)
 	}
 	if r := []rune(when); len(r) > 32 {
 		when = string(r[:31]) + "…"
@@ -76,8 +79,8 @@ func (a *app) nextRun(i *city.Automation) string {
 	if i.Next == nil {
 		return "-"
 	}
-	if left := i.Next.Sub(a.now()); left > 0 {
-		return "in " + span(left)
+	if left := i.Next.Sub(a.Now()); left > 0 {
+		return "in " + output.Span(left)
 	}
 	return "now"
 }
@@ -90,7 +93,7 @@ func (a *app) lastRun(i *city.Automation) string {
 	if i.Last.Ended == nil {
 		return a.openRun(i)
 	}
-	return fmt.Sprintf("%s %s ago (%s)", i.Last.Outcome, a.age(*i.Last.Ended), took(i.Last))
+	return fmt.Sprintf("%s %s ago (%s)", i.Last.Outcome, a.Age(*i.Last.Ended), took(i.Last))
 }
 
 // openRun is where an automation's newest run stands that has no end on record.
@@ -99,9 +102,9 @@ func (a *app) openRun(i *city.Automation) string {
 	case i.Last.Ending():
 		return "ending, " + i.Last.Outcome
 	case i.State == city.AutomationRunning:
-		return "running for " + a.age(i.Last.Opened)
+		return "running for " + a.Age(i.Last.Opened)
 	}
-	return "cut off, " + a.age(i.Last.Opened) + " ago"
+	return "cut off, " + a.Age(i.Last.Opened) + " ago"
 }
 
 func took(r *city.Run) string {
@@ -120,7 +123,7 @@ func lasted(d time.Duration) string {
 	case d < time.Minute:
 		return d.Round(time.Second / 10).String()
 	}
-	return span(d)
+	return output.Span(d)
 }
 
 // oneLine puts lines behind each other.
@@ -141,10 +144,11 @@ func whyAutomation(i *city.Automation) string {
 	if len(i.Warnings) > 0 {
 		parts = append(parts, "warning: "+i.Warnings[0])
 	}
-	return cutWhy(strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), " · "))
+	return cutWhy(strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }),
+		" · "))
 }
 
-func cutWhy(text string) string { return ansi.Truncate(safeLine(text), widestWhy, "…") }
+func cutWhy(text string) string { return ansi.Truncate(output.SafeLine(text), widestWhy, "…") }
 
 // shortReason is the first of several reasons, and how many there are besides.
 func shortReason(reason string) string {
@@ -170,16 +174,17 @@ func outcomeText(r *city.Run) string {
 	case r.Error != "":
 		return r.Error
 	case r.Code != nil && (*r.Code != 0 || r.Outcome != "ok"):
-		return exitText(*r.Code, "")
+		return output.ExitText(*r.Code, "")
 	}
 	return cmp.Or(r.Outcome, "no end is recorded")
 }
 
 // automationStanding is an automation's state in a sentence.
 func (a *app) automationStanding(i *city.Automation) string {
-	text := fmt.Sprintf("%s is %s", a.paint(bold, safeLine(i.Name)), a.paint(automationColour(i), i.Word()))
+	text := fmt.Sprintf("%s is %s", a.Paint(output.Bold, output.SafeLine(i.Name)),
+		a.Paint(automationColour(i), i.Word()))
 	if i.Since != nil {
-		text += fmt.Sprintf(" since %s (%s)", a.clock(*i.Since), a.age(*i.Since))
+		text += fmt.Sprintf(" since %s (%s)", a.Clock(*i.Since), a.Age(*i.Since))
 	}
 	return text
 }
@@ -187,49 +192,49 @@ func (a *app) automationStanding(i *city.Automation) string {
 // automationFacts writes what is known of an automation, one fact a line.
 func (a *app) automationFacts(i *city.Automation, live bool) {
 	for line := range strings.SplitSeq(i.Reason, "\n") {
-		a.fact("because", line)
+		a.Fact("because", line)
 	}
 	if i.Next != nil {
-		a.fact("next", a.ahead(*i.Next))
+		a.Fact("next", a.Ahead(*i.Next))
 	}
 	if !live {
-		a.fact("city", "no controller runs: nothing begins by itself until one does")
+		a.Fact("city", "no controller runs: nothing begins by itself until one does")
 	}
-	a.fact("gate", strings.TrimSpace(i.Gate+" "+oneLine(strings.TrimSpace(i.When))))
-	a.fact("runs", i.Exec)
-	a.fact("cooks", i.Formula)
-	a.fact("for pool", i.Pool)
+	a.Fact("gate", strings.TrimSpace(i.Gate+" "+oneLine(strings.TrimSpace(i.When))))
+	a.Fact("runs", i.Exec)
+	a.Fact("cooks", i.Formula)
+	a.Fact("for pool", i.Pool)
 	if i.Timeout > 0 {
-		a.fact("limits", limits(i))
+		a.Fact("limits", limits(i))
 	}
-	a.fact("rig", i.Rig)
-	a.fact("file", i.Source)
-	a.fact("layer", i.Layer)
+	a.Fact("rig", i.Rig)
+	a.Fact("file", i.Source)
+	a.Fact("layer", i.Layer)
 	for _, w := range i.Warnings {
-		a.fact("warning", w)
+		a.Fact("warning", w)
 	}
 	if i.Failures > 0 {
-		a.fact("failures", fmt.Sprintf("%d in a row", i.Failures))
+		a.Fact("failures", fmt.Sprintf("%d in a row", i.Failures))
 	}
 	r := i.Last
 	if r == nil {
-		a.fact("last run", "never")
+		a.Fact("last run", "never")
 		return
 	}
 	how := ranText(r)
 	if r.Ended == nil {
 		how = a.openRun(i)
 	}
-	a.fact("last run", fmt.Sprintf("%s at %s (%s): %s", r.ID, a.clock(r.Opened), r.Reason, how))
-	a.fact("made", r.Made)
+	a.Fact("last run", fmt.Sprintf("%s at %s (%s): %s", r.ID, a.Clock(r.Opened), r.Reason, how))
+	a.Fact("made", r.Made)
 	for line := range strings.SplitSeq(strings.TrimRight(r.Output, "\n"), "\n") {
-		a.fact("output", line)
+		a.Fact("output", line)
 	}
 }
 
 // limits says how long a run may take, and what becomes of one that failed and of an opening while one goes.
 func limits(i *city.Automation) string {
-	text := "timeout " + exact(i.Timeout)
+	text := "timeout " + output.Exact(i.Timeout)
 	switch {
 	case i.Retry == 1:
 		text += ", one retry"
@@ -251,11 +256,12 @@ func (a *app) writeRuns(w io.Writer, runs []city.Run) error {
 	for _, r := range runs {
 		times = append(times, r.Opened)
 	}
-	stamp := a.stamps(times)
-	rows := make([][]cell, 0, len(runs))
+	stamp := a.Stamps(times)
+	rows := make([][]output.Cell, 0, len(runs))
 	for i := range runs {
 		r := &runs[i]
-		colour := map[string]string{"ok": green, "failed": red, "interrupted": yellow}[r.Outcome]
+		colour := map[string]string{"ok": output.Green, "failed": output.Red,
+			"interrupted": output.Yellow}[r.Outcome]
 		why := r.Reason
 		if r.By != "" {
 			why += " (" + r.By + ")"
@@ -263,11 +269,13 @@ func (a *app) writeRuns(w io.Writer, runs []city.Run) error {
 		if r.Retry > 0 && !strings.HasPrefix(why, "retry ") {
 			why += fmt.Sprintf(", retry %d", r.Retry)
 		}
-		rows = append(rows, []cell{
-			{cmp.Or(r.Outcome, "open"), colour}, {r.ID, bold}, plainCell(stamp(r.Opened)), plainCell(took(r)), plainCell(why), plainCell(ended(r)),
+		rows = append(rows, []output.Cell{
+			output.Tinted(cmp.Or(r.Outcome, "open"), colour), output.Tinted(r.ID, output.Bold),
+			output.Plain(stamp(r.Opened)), output.Plain(took(r)), output.Plain(why),
+			output.Plain(ended(r)),
 		})
 	}
-	return a.table(w, a.columns(), []string{"OUTCOME", "RUN", "OPENED", "TOOK", "WHY", "HOW"}, rows)
+	return a.Table(w, a.Columns(), []string{"OUTCOME", "RUN", "OPENED", "TOOK", "WHY", "HOW"}, rows)
 }
 
 // ended is the most telling that is known of a run's end: why it failed, what it made, the last line that it wrote.

@@ -14,6 +14,8 @@ import (
 
 	"gcity/beads"
 	"gcity/city"
+	"gcity/cli/exit"
+	"gcity/cli/output"
 	"gcity/events"
 )
 
@@ -37,11 +39,13 @@ and is tried again (retry in its file) is told of, and the last try is waited fo
 		case a.readOnly:
 			return refusedReadOnly("automation run")
 		case !n.l.live:
-			return notRunning("cannot run %s: no controller runs %s; start it with `gcity` or `gcity --headless`", n.item.Name, n.l.dir)
+			return exit.NotRunning("cannot run %s: no controller runs %s; start it with `gcity` or `gcity --headless`", n.item.Name, n.l.dir)
 		case n.item.State == city.AutomationBroken:
-			return &city.Error{Code: city.Conflict, Message: fmt.Sprintf("cannot run %s, its file is broken: %s", n.item.Name, n.item.Reason)}
+			return &city.Error{Code: city.Conflict,
+				Message: fmt.Sprintf("cannot run %s, its file is broken: %s", n.item.Name,
+					n.item.Reason)}
 		case most <= 0:
-			return usage("--timeout needs a duration above 0")
+			return exit.Usage("--timeout needs a duration above 0")
 		}
 		fire := city.Fire{Automation: n.item.Name, By: a.actor()}
 		if !wait {
@@ -76,14 +80,14 @@ queued behind it begins.`,
 		case a.readOnly:
 			return refusedReadOnly("automation stop")
 		case !n.l.live:
-			return notRunning("no run of %s goes: no controller runs %s", n.item.Name, n.l.dir)
+			return exit.NotRunning("no run of %s goes: no controller runs %s", n.item.Name, n.l.dir)
 		}
 		return a.do(ctx, n.l, city.EndRun{Automation: n.item.Name, By: a.actor()})
 	})
 }
 
-// fire asks for a run by hand and returns when it is opened. While it waits for a place that is said; an interrupt takes it
-// back.
+// fire asks for a run by hand and returns when it is opened. While it waits for a place that is said; an interrupt
+// takes it back.
 func (a *app) fire(ctx context.Context, l *link, what city.Fire) (city.Receipt, error) {
 	ctx, quiet := interruptible(ctx)
 	defer quiet()
@@ -99,7 +103,8 @@ func (a *app) fire(ctx context.Context, l *link, what city.Fire) (city.Receipt, 
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
 		return r, fmt.Errorf("%s is not run: there was no place for it in time, and it is taken back; see `gcity automation list`", what.Automation)
 	}
-	return r, fmt.Errorf("%s is not run: it was interrupted while it waited, and is taken back", what.Automation)
+	return r, fmt.Errorf("%s is not run: it was interrupted while it waited, and is taken back",
+		what.Automation)
 }
 
 // sayThatItWaits says after a moment that an automation which was asked for waits for a place, unless ctx ends before.
@@ -114,7 +119,8 @@ func (a *app) sayThatItWaits(ctx context.Context, l *link, name string) {
 		return // so will whoever waits hear
 	}
 	if i, ok := s.Automation(name); ok && i.State == city.AutomationDue {
-		fmt.Fprintf(a.err, "%s is due: %s; ctrl-c takes it back\n", safeLine(name), safeLine(i.Reason))
+		fmt.Fprintf(a.Err, "%s is due: %s; ctrl-c takes it back\n", output.SafeLine(name),
+			output.SafeLine(i.Reason))
 	}
 }
 
@@ -130,16 +136,17 @@ func (a *app) runAndWait(ctx context.Context, n namedAutomation, fire city.Fire)
 	if r.Bead != nil {
 		id = r.Bead.ID
 	} else { // it is queued behind the run that goes
-		fmt.Fprintln(a.err, safeLine(r.Message))
+		fmt.Fprintln(a.Err, output.SafeLine(r.Message))
 		if id, seq, err = nextRun(ctx, n.l, fire.Automation, seq); err != nil {
 			return fmt.Errorf("waited in vain for the queued run of %s to begin: %w; see `gcity automation history %s`", fire.Automation, err, fire.Automation)
 		}
 	}
 	for {
-		shown := a.json // stdout is for the record
+		shown := a.JSON // stdout is for the record
 		if !shown {
 			if shown, err = a.showRun(ctx, n.l, id, true); err != nil && ctx.Err() == nil {
-				fmt.Fprintf(a.err, "what run %s prints can no longer be shown: %s\n", id, safeText(err.Error()))
+				fmt.Fprintf(a.Err, "what run %s prints can no longer be shown: %s\n", id,
+					output.SafeText(err.Error()))
 			}
 		}
 		end, err := waitForRun(ctx, n.l, id, seq)
@@ -153,8 +160,9 @@ func (a *app) runAndWait(ctx context.Context, n namedAutomation, fire city.Fire)
 		if end.Again == nil {
 			return a.tellRun(run, shown)
 		}
-		fmt.Fprintf(a.err, "%s: run %s: %s; it is tried again in %s (%d of %d)\n", safeLine(run.Automation), safeLine(id), safeLine(ranText(run)),
-			span(max(0, end.Again.At.Sub(a.now()))), end.Again.Try, end.Again.Of)
+		fmt.Fprintf(a.Err, "%s: run %s: %s; it is tried again in %s (%d of %d)\n",
+			output.SafeLine(run.Automation), output.SafeLine(id), output.SafeLine(ranText(run)),
+			output.Span(max(0, end.Again.At.Sub(a.Now()))), end.Again.Try, end.Again.Of)
 		if id, seq, err = nextRun(ctx, n.l, fire.Automation, end.seq); err != nil {
 			return stillGoes(err, fire.Automation, run.ID)
 		}
@@ -207,7 +215,8 @@ type end struct {
 // waitForRun returns when the log tells of a run's end. It is opened after the event of seq.
 func waitForRun(ctx context.Context, c city.Control, id string, seq uint64) (end, error) {
 	return awaitRun(ctx, c, seq, func(e events.Event, about runWord) bool {
-		return about.Run == id && (e.Type == events.AutomationCompleted || e.Type == events.AutomationFailed)
+		return about.Run == id && (e.Type == events.AutomationCompleted ||
+			e.Type == events.AutomationFailed)
 	})
 }
 
@@ -220,7 +229,8 @@ func nextRun(ctx context.Context, c city.Control, name string, seq uint64) (stri
 }
 
 // awaitRun waits for an event about a run.
-func awaitRun(ctx context.Context, c city.Control, seq uint64, is func(events.Event, runWord) bool) (end, error) {
+func awaitRun(ctx context.Context, c city.Control, seq uint64,
+	is func(events.Event, runWord) bool) (end, error) {
 	for e, err := range c.Events(ctx, seq) {
 		if err != nil {
 			return end{}, err
@@ -250,22 +260,23 @@ func stillGoes(err error, name, id string) error {
 
 // tellRun writes how a run ended, before it the end of its output unless some of it was shown, and ends with its code.
 func (a *app) tellRun(r *city.Run, shown bool) error {
-	if a.json {
-		if err := a.writeJSON(r); err != nil {
+	if a.JSON {
+		if err := a.WriteJSON(r); err != nil {
 			return err
 		}
 	} else {
-		if text := strings.TrimRight(safeText(r.Output), "\n"); text != "" && !shown {
-			a.sayf("%s", text)
+		if text := strings.TrimRight(output.SafeText(r.Output), "\n"); text != "" && !shown {
+			a.Sayf("%s", text)
 		}
 		how := ranText(r)
 		if r.Made != "" {
 			how += ", made " + r.Made
 		}
-		fmt.Fprintf(a.err, "%s: run %s: %s\n", safeLine(r.Automation), safeLine(r.ID), safeLine(how))
+		fmt.Fprintf(a.Err, "%s: run %s: %s\n", output.SafeLine(r.Automation), output.SafeLine(r.ID),
+			output.SafeLine(how))
 	}
-	if code := runCode(r); code != exitDone {
-		return quietly(code)
+	if code := runCode(r); code != exit.CodeDone {
+		return exit.Quietly(code)
 	}
 	return nil
 }
@@ -274,11 +285,11 @@ func (a *app) tellRun(r *city.Run, shown bool) error {
 func runCode(r *city.Run) int {
 	switch {
 	case r.Outcome == "ok":
-		return exitDone
+		return exit.CodeDone
 	case r.TimedOut:
 		return exitTimedOut
 	case r.Code != nil && *r.Code > 0 && *r.Code < 256:
 		return *r.Code
 	}
-	return exitFailed
+	return exit.CodeFailed
 }

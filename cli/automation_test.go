@@ -10,6 +10,8 @@ import (
 	"gcity/beads"
 	"gcity/beads/fake"
 	"gcity/city"
+	"gcity/cli/exit"
+	"gcity/cli/output"
 	"gcity/events"
 )
 
@@ -41,7 +43,7 @@ func TestAutomationPictures(t *testing.T) {
 		"help-automation": "automation run --help", "help-bead": "bead --help", "help-bead-update": "bead update --help",
 	} {
 		code, out, errs := told(t, busyCity(), strings.Fields(line)...)
-		if code != exitDone || errs != "" {
+		if code != exit.CodeDone || errs != "" {
 			t.Errorf("%s: exit %d, %s", line, code, errs)
 		}
 		golden(t, name+".golden", out)
@@ -89,11 +91,11 @@ func TestAutomationRun(t *testing.T) {
 		meta map[string]string
 		want int
 	}{
-		{"well", map[string]string{city.RunOutcome: "ok", city.RunCode: "0", city.RunOutput: "hello"}, exitDone},
+		{"well", map[string]string{city.RunOutcome: "ok", city.RunCode: "0", city.RunOutput: "hello"}, exit.CodeDone},
 		{"badly", map[string]string{city.RunOutcome: "failed", city.RunCode: "7", city.RunError: "exit 7"}, 7},
 		{"late", map[string]string{city.RunOutcome: "failed", city.RunError: "it was too slow", city.RunTimedOut: "true"}, exitTimedOut},
-		{"by words", map[string]string{city.RunOutcome: "failed", city.RunError: "it had not ended after timeout = 1s"}, exitFailed},
-		{"cut off", map[string]string{city.RunOutcome: "interrupted", city.RunError: "stopped"}, exitFailed},
+		{"by words", map[string]string{city.RunOutcome: "failed", city.RunError: "it had not ended after timeout = 1s"}, exit.CodeFailed},
+		{"cut off", map[string]string{city.RunOutcome: "interrupted", city.RunError: "stopped"}, exit.CodeFailed},
 	} {
 		s := busyCity()
 		s.live = []events.Event{ended(events.AutomationFailed, "br-0"), ended(events.AutomationFired, "br-1"), ended(events.AutomationCompleted, "br-1")}
@@ -108,7 +110,7 @@ func TestAutomationRun(t *testing.T) {
 		if f, ok := s.done[0].(city.Fire); !ok || f != (city.Fire{Automation: "digest", By: "operator"}) {
 			t.Errorf("%s: %+v", c.name, s.done)
 		}
-		if code, out, _ := told(t, s, "automation", "history", "digest"); code != exitDone || !strings.Contains(out, "br-1") {
+		if code, out, _ := told(t, s, "automation", "history", "digest"); code != exit.CodeDone || !strings.Contains(out, "br-1") {
 			t.Errorf("%s: history: exit %d\n%s", c.name, code, out)
 		}
 	}
@@ -117,7 +119,7 @@ func TestAutomationRun(t *testing.T) {
 // A wait that cannot come to its end says so, and where the run is; nothing is fired that cannot run.
 func TestAutomationRunRefused(t *testing.T) {
 	s := busyCity()
-	if code, _, errs := told(t, s, "automation", "run", "digest", "--wait"); code != exitFailed || !strings.Contains(errs, "waited in vain for the end of run br-1") {
+	if code, _, errs := told(t, s, "automation", "run", "digest", "--wait"); code != exit.CodeFailed || !strings.Contains(errs, "waited in vain for the end of run br-1") {
 		t.Errorf("exit %d, %s", code, errs)
 	}
 	s = busyCity()
@@ -125,16 +127,16 @@ func TestAutomationRunRefused(t *testing.T) {
 		code int
 		says string
 	}{
-		"automation run bad": {exitConflict, "its file is broken: x.toml:4:1"}, "automation run diges": {exitFailed, `did you mean "digest"?`},
-		"--read-only automation run digest": {exitFailed, "refused"}, "automation run health --rig other": {exitFailed, "there is no automation"},
-		"automation history nothing": {exitFailed, "there is no automation"}, "automation check --rig demo": {exitUsage, "NAME"},
+		"automation run bad": {exit.CodeConflict, "its file is broken: x.toml:4:1"}, "automation run diges": {exit.CodeFailed, `did you mean "digest"?`},
+		"--read-only automation run digest": {exit.CodeFailed, "refused"}, "automation run health --rig other": {exit.CodeFailed, "there is no automation"},
+		"automation history nothing": {exit.CodeFailed, "there is no automation"}, "automation check --rig demo": {exit.CodeUsage, "NAME"},
 	} {
 		if code, out, errs := told(t, s, strings.Fields(line)...); code != want.code || out != "" || !strings.Contains(errs, want.says) {
 			t.Errorf("%s: exit %d, %q, %s", line, code, out, errs)
 		}
 	}
 	s.idle = true
-	if code, _, errs := told(t, s, "automation", "run", "digest"); code != exitNotRunning || !strings.Contains(errs, "gcity --headless") {
+	if code, _, errs := told(t, s, "automation", "run", "digest"); code != exit.CodeNotRunning || !strings.Contains(errs, "gcity --headless") {
 		t.Errorf("exit %d, %s", code, errs)
 	}
 	if len(s.done) > 0 {
@@ -145,17 +147,17 @@ func TestAutomationRunRefused(t *testing.T) {
 // check exits 0 if any is due.
 func TestAutomationCheck(t *testing.T) {
 	s := busyCity()
-	if code, out, _ := told(t, s, "automation", "check"); code != exitFailed || strings.Contains(out, "yes") {
+	if code, out, _ := told(t, s, "automation", "check"); code != exit.CodeFailed || strings.Contains(out, "yes") {
 		t.Errorf("exit %d\n%s", code, out)
 	}
 	s.snapshot.Automations[2].State = city.AutomationDue
-	if code, out, _ := told(t, s, "automation", "check"); code != exitDone || !strings.Contains(out, "yes  health:rig:demo") {
+	if code, out, _ := told(t, s, "automation", "check"); code != exit.CodeDone || !strings.Contains(out, "yes  health:rig:demo") {
 		t.Errorf("exit %d\n%s", code, out)
 	}
-	if code, _, _ := told(t, s, "automation", "check", "health", "--rig", "demo"); code != exitDone {
+	if code, _, _ := told(t, s, "automation", "check", "health", "--rig", "demo"); code != exit.CodeDone {
 		t.Errorf("health: exit %d", code)
 	}
-	if code, _, _ := told(t, s, "automation", "check", "digest"); code != exitFailed {
+	if code, _, _ := told(t, s, "automation", "check", "digest"); code != exit.CodeFailed {
 		t.Errorf("digest: exit %d", code)
 	}
 	s.snapshot.Automations[1].Reason = "condition: exit 0" // why its run began
@@ -195,7 +197,7 @@ func TestAutomationRunShowsOutput(t *testing.T) {
 			}
 			continue
 		}
-		if code != exitDone || out != c.out || !strings.Contains(errs, c.errs) {
+		if code != exit.CodeDone || out != c.out || !strings.Contains(errs, c.errs) {
 			t.Errorf("%s: exit %d, %q, %s", c.name, code, out, errs)
 		}
 	}
@@ -212,14 +214,14 @@ func TestAutomationLogs(t *testing.T) {
 		code      int
 		out, errs string
 	}{
-		"automation logs digest":               {exitDone, "so far\n", ""},
-		"automation logs digest --follow":      {exitDone, "so far and on\n", ""},
-		"automation logs digest br-1 -f":       {exitDone, "so far and on\n", ""},
-		"automation logs digest --json -f":     {exitDone, "{\"text\":\"so far\"}\n{\"text\":\" and on\\n\"}\n", ""},
-		"automation logs digest br-7":          {exitFailed, "", "digest has no run br-7"},
-		"automation logs release":              {exitDone, "", "release has never run"},
-		"automation logs nothing":              {exitFailed, "", "there is no automation"},
-		"automation logs digest br-1 too-many": {exitUsage, "", "one too many"},
+		"automation logs digest":               {exit.CodeDone, "so far\n", ""},
+		"automation logs digest --follow":      {exit.CodeDone, "so far and on\n", ""},
+		"automation logs digest br-1 -f":       {exit.CodeDone, "so far and on\n", ""},
+		"automation logs digest --json -f":     {exit.CodeDone, "{\"text\":\"so far\"}\n{\"text\":\" and on\\n\"}\n", ""},
+		"automation logs digest br-7":          {exit.CodeFailed, "", "digest has no run br-7"},
+		"automation logs release":              {exit.CodeDone, "", "release has never run"},
+		"automation logs nothing":              {exit.CodeFailed, "", "there is no automation"},
+		"automation logs digest br-1 too-many": {exit.CodeUsage, "", "one too many"},
 	} {
 		if code, out, errs := told(t, s, strings.Fields(line)...); code != want.code || out != want.out || !strings.Contains(errs, want.errs) {
 			t.Errorf("%s: exit %d, %q, %s", line, code, out, errs)
@@ -246,7 +248,7 @@ func TestAutomationRunSaysThatItWaits(t *testing.T) {
 	s.snapshot.Automations = []city.Automation{{Name: "ninth", Gate: "manual", State: city.AutomationDue, Reason: "by hand; waits for a place, 8 run"}}
 	s.holds = make(chan struct{})
 	errs := &opener{holds: s.holds}
-	a := &app{printer: printer{err: errs}}
+	a := &app{Printer: output.Printer{Err: errs}}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	r, err := a.fire(ctx, &link{Control: s}, city.Fire{Automation: "ninth"})

@@ -10,12 +10,15 @@ import (
 
 	"gcity/beads"
 	"gcity/city"
+	"gcity/cli/exit"
+	"gcity/cli/output"
 	"gcity/mail"
 )
 
 func (a *app) beadCommand() *cobra.Command {
 	c := group("bead", "Work: what is to be done, by whom, and what has become of it",
-		a.beadCreate(), a.beadList(), a.beadShow(), a.beadReady(), a.beadUpdate(), a.beadClose(), a.beadExport(), a.beadImport(),
+		a.beadCreate(), a.beadList(), a.beadShow(), a.beadReady(), a.beadUpdate(), a.beadClose(),
+		a.beadExport(), a.beadImport(),
 		a.beadBackup(), a.beadRestore())
 	c.Long = `bead works on the pieces of work that a city and its rigs keep in their .beads
 folders, with and without a controller. Which store is meant: --rig, else
@@ -50,15 +53,16 @@ func (f *beadFilter) flags(c *cobra.Command) {
 // query is what a store is asked. Records of runs are no work: they are left out unless they are asked for.
 func (f *beadFilter) query() (beads.Query, error) {
 	if f.limit < 0 {
-		return beads.Query{}, usage("--limit needs a number, 0 for all")
+		return beads.Query{}, exit.Usage("--limit needs a number, 0 for all")
 	}
-	q := beads.Query{Labels: f.labels, Type: f.kind, Assignee: f.assignee, Parent: f.parent, Limit: f.limit}
+	q := beads.Query{Labels: f.labels, Type: f.kind, Assignee: f.assignee, Parent: f.parent,
+		Limit: f.limit}
 	if f.limit == 0 {
 		q.Limit = -1
 	}
 	for _, s := range f.status {
 		if !beads.Status(s).Valid() {
-			return q, usage("--status %s: it is open, in_progress or closed", s)
+			return q, exit.Usage("--status %s: it is open, in_progress or closed", s)
 		}
 		q.Status = append(q.Status, beads.Status(s))
 	}
@@ -84,7 +88,8 @@ automation history" and "gcity mail" show those.`,
 		}
 		return a.withAll(c, d, f.all, func(d *depot) error { return a.tellBeads(ctx, d, q, nil) })
 	})
-	c.Flags().StringSliceVar(&f.status, "status", nil, "only open, in_progress or closed; any of several")
+	c.Flags().StringSliceVar(&f.status, "status", nil,
+		"only open, in_progress or closed; any of several")
 	f.flags(c)
 	return c
 }
@@ -93,7 +98,8 @@ func (a *app) beadReady() *cobra.Command {
 	var f beadFilter
 	var c *cobra.Command
 	c = a.withWork(&cobra.Command{
-		Use: "ready", Short: "Open beads that nothing stands in the way of, the most urgent first", Args: exactly(0),
+		Use: "ready", Short: "Open beads that nothing stands in the way of, the most urgent first",
+		Args: exactly(0),
 		Long: `ready lists the open work that nothing stands in the way of, the most urgent first.
 The steps of a molecule are whose the molecule is: they are listed for --assignee
 of who has it, and as --parent of it; until somebody has it, for everybody.`,
@@ -118,15 +124,19 @@ of who has it, and as --parent of it; until somebody has it, for everybody.`,
 			}
 			return all, total, err
 		}
-		return a.withAll(c, d, f.all, func(d *depot) error { return a.tellBeads(ctx, d, q, urgent) })
+		return a.withAll(c, d, f.all, func(d *depot) error {
+			return a.tellBeads(ctx, d, q,
+				urgent)
+		})
 	})
 	f.flags(c)
 	return c
 }
 
-// withSteps leaves out of ready work the steps of what somebody has, and adds them where that one's work is asked for. The steps of
-// one bead are listed as they are.
-func withSteps(ctx context.Context, d *depot, q beads.Query, ready []beads.Bead) ([]beads.Bead, error) {
+// withSteps leaves out of ready work the steps of what somebody has, and adds them where that one's work is asked for.
+// The steps of one bead are listed as they are.
+func withSteps(ctx context.Context, d *depot, q beads.Query, ready []beads.Bead) ([]beads.Bead,
+	error) {
 	if q.Parent != "" {
 		return ready, nil
 	}
@@ -144,7 +154,8 @@ func withSteps(ctx context.Context, d *depot, q beads.Query, ready []beads.Bead)
 }
 
 // tellBeads writes what a store has for a query, as pick (nil = as it is) chooses and orders it.
-func (a *app) tellBeads(ctx context.Context, d *depot, q beads.Query, pick func(*depot, []beads.Bead) ([]beads.Bead, int, error)) error {
+func (a *app) tellBeads(ctx context.Context, d *depot, q beads.Query,
+	pick func(*depot, []beads.Bead) ([]beads.Bead, int, error)) error {
 	all, err := d.List(ctx, q)
 	if err != nil {
 		return err
@@ -159,24 +170,25 @@ func (a *app) tellBeads(ctx context.Context, d *depot, q beads.Query, pick func(
 			return err
 		}
 	}
-	if a.json {
-		shape := listOf(all)
+	if a.JSON {
+		shape := output.ListOf(all)
 		shape.Total = total
-		return a.writeJSON(shape)
+		return a.WriteJSON(shape)
 	}
 	if len(all) == 0 {
-		a.sayf("%s", a.emptyList(ctx, d, q))
+		a.Sayf("%s", a.emptyList(ctx, d, q))
 		return nil
 	}
 	gates, err := city.GatesFor(ctx, d.List, all)
 	if err != nil {
 		return err
 	}
-	if err := a.writeBeads(a.out, all, gates); err != nil {
+	if err := a.writeBeads(a.Out, all, gates); err != nil {
 		return err
 	}
 	if total > len(all) {
-		a.sayf("%s", a.paint(dim, fmt.Sprintf("%d of %d; --limit 0 shows all", len(all), total)))
+		a.Sayf("%s", a.Paint(output.Dim,
+			fmt.Sprintf("%d of %d; --limit 0 shows all", len(all), total)))
 	}
 	return nil
 }
@@ -207,15 +219,16 @@ func (a *app) emptyList(ctx context.Context, d *depot, q beads.Query) string {
 }
 
 func (a *app) beadShow() *cobra.Command {
-	return a.withWork(&cobra.Command{Use: "show ID", Short: "Everything known about one, with its steps and what it needs", Args: exactly(1)},
+	return a.withWork(&cobra.Command{Use: "show ID",
+		Short: "Everything known about one, with its steps and what it needs", Args: exactly(1)},
 		false, func(ctx context.Context, d *depot, args []string) error {
 			b, has, closeOther, err := a.find(ctx, d, args[0])
 			if err != nil {
 				return err
 			}
 			defer closeOther()
-			if a.json {
-				return a.writeJSON(b)
+			if a.JSON {
+				return a.WriteJSON(b)
 			}
 			return a.tellBead(ctx, has, b)
 		})
@@ -227,7 +240,7 @@ func metadata(given []string) (map[string]string, error) {
 	for _, kv := range given {
 		key, value, ok := strings.Cut(kv, "=")
 		if !ok || key == "" {
-			return nil, usage("%q is not KEY=VALUE", kv)
+			return nil, exit.Usage("%q is not KEY=VALUE", kv)
 		}
 		out[key] = value
 	}
@@ -236,23 +249,24 @@ func metadata(given []string) (map[string]string, error) {
 
 func (a *app) beadExport() *cobra.Command {
 	return a.withWork(&cobra.Command{
-		Use: "export [FILE]", Short: "Write all beads as lines of JSON, as `bd export` does", Args: between(0, 1),
+		Use: "export [FILE]", Short: "Write all beads as lines of JSON, as `bd export` does",
+		Args: between(0, 1),
 		Long: `export writes every bead, records of runs included, as a line of JSON in the
 shape of the command line tool bd, the oldest first: to a file, which is replaced
 when all is written, or to standard output.`,
 	}, false, func(ctx context.Context, d *depot, args []string) error {
 		if len(args) == 0 || args[0] == "-" {
-			_, err := beads.Export(ctx, d, a.out)
+			_, err := beads.Export(ctx, d, a.Out)
 			return err
 		}
 		n, err := exportTo(ctx, d, args[0])
 		if err != nil {
 			return err
 		}
-		if a.json {
-			return a.writeJSON(map[string]any{"file": args[0], "beads": n})
+		if a.JSON {
+			return a.WriteJSON(map[string]any{"file": args[0], "beads": n})
 		}
-		a.sayf("exported %s to %s", counted(n, "bead"), safeLine(args[0]))
+		a.Sayf("exported %s to %s", output.Counted(n, "bead"), output.SafeLine(args[0]))
 		return nil
 	})
 }
@@ -260,7 +274,8 @@ when all is written, or to standard output.`,
 func (a *app) beadImport() *cobra.Command {
 	var force bool
 	c := a.withWork(&cobra.Command{
-		Use: "import FILE", Short: "Take beads from lines of JSON, as `bd export` writes them", Args: exactly(1),
+		Use: "import FILE", Short: "Take beads from lines of JSON, as `bd export` writes them",
+		Args: exactly(1),
 		Long: `import reads beads from a file, or from standard input (-). A bead that is there
 already is replaced if the imported one was updated later; importing the same
 again changes nothing. Lines that cannot be read are named and left out; the others
@@ -293,32 +308,35 @@ store of this city already, by its prefix, unless --force has it twice.`,
 
 // tellImported says what an import did. Lines that were set aside make it fail.
 func (a *app) tellImported(d *depot, got beads.Imported) error {
-	if a.json {
-		if err := a.writeJSON(got); err != nil {
+	if a.JSON {
+		if err := a.WriteJSON(got); err != nil {
 			return err
 		}
 	} else {
 		if got.Restored == (beads.Restored{}) && got.Other == 0 && len(got.Problems) == 0 {
-			a.sayf("nothing to import into %s: there is no bead in it", d.title())
+			a.Sayf("nothing to import into %s: there is no bead in it", d.title())
 			return nil
 		}
-		a.sayf("imported into %s: %s", d.title(), importText(got))
+		a.Sayf("imported into %s: %s", d.title(), importText(got))
 		for _, p := range got.Problems {
-			fmt.Fprintln(a.err, a.tint(a.errTTY, red, "gcity:")+" "+safeLine(p.Error()))
+			fmt.Fprintln(a.Err, a.Tint(a.ErrTTY, output.Red, "gcity:")+" "+
+				output.SafeLine(p.Error()))
 		}
 	}
 	if len(got.Problems) > 0 {
-		return quietly(exitFailed)
+		return exit.Quietly(exit.CodeFailed)
 	}
 	return nil
 }
 
 func importText(got beads.Imported) string {
-	text := fmt.Sprintf("%d created, %d updated, %d unchanged", got.Created, got.Updated, got.Unchanged)
+	text := fmt.Sprintf("%d created, %d updated, %d unchanged", got.Created, got.Updated,
+		got.Unchanged)
 	for _, more := range []struct {
 		n    int
 		what string
-	}{{got.Kept, "kept since they are newer here"}, {got.Other, "lines about something else"}, {len(got.Problems), "not taken"}} {
+	}{{got.Kept, "kept since they are newer here"}, {got.Other, "lines about something else"},
+		{len(got.Problems), "not taken"}} {
 		if more.n > 0 {
 			text += fmt.Sprintf(", %d %s", more.n, more.what)
 		}

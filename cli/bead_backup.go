@@ -10,6 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"gcity/city"
+	"gcity/cli/exit"
+	"gcity/cli/output"
 	"gcity/events"
 )
 
@@ -25,7 +27,8 @@ func (d *depot) builtIn() (embeddedStore, error) {
 
 func (a *app) beadBackup() *cobra.Command {
 	return a.withWork(&cobra.Command{
-		Use: "backup [FILE]", Short: "Copy the whole store to a file, while it is in use", Args: between(0, 1),
+		Use: "backup [FILE]", Short: "Copy the whole store to a file, while it is in use",
+		Args: between(0, 1),
 		Long: `backup writes a consistent copy of the store, checks it, and then names it FILE.
 Without FILE the copy goes to the folder .gc/backups of the city, where "bead
 restore" finds it. A running city backs up its stores there once a day and keeps
@@ -42,10 +45,11 @@ them.`,
 		if err != nil {
 			return err
 		}
-		if a.json {
-			return a.writeJSON(map[string]any{"file": made.Path, "beads": made.Beads})
+		if a.JSON {
+			return a.WriteJSON(map[string]any{"file": made.Path, "beads": made.Beads})
 		}
-		a.sayf("backed up %s of %s to %s", counted(made.Beads, "bead"), d.title(), safeLine(made.Path))
+		a.Sayf("backed up %s of %s to %s", output.Counted(made.Beads, "bead"), d.title(),
+			output.SafeLine(made.Path))
 		return nil
 	})
 }
@@ -54,7 +58,7 @@ func (a *app) backup(
 	ctx context.Context, d *depot, s embeddedStore, args []string,
 ) (storeCopy, error) {
 	if len(args) == 0 {
-		return d.backUp(ctx, s, manual, a.now())
+		return d.backUp(ctx, s, manual, a.Now())
 	}
 	to, err := filepath.Abs(args[0])
 	if err != nil {
@@ -66,7 +70,8 @@ func (a *app) backup(
 func (a *app) beadRestore() *cobra.Command {
 	var force, fresh bool
 	c := a.withWork(&cobra.Command{
-		Use: "restore [FILE]", Short: "Replace the store by a backup, or accept a new store", Args: between(0, 1),
+		Use: "restore [FILE]", Short: "Replace the store by a backup, or accept a new store",
+		Args: between(0, 1),
 		Long: `restore replaces the store by the backup in FILE, or by the newest one in the
 folder .gc/backups of the city. The file that is there is kept as beads.db.old-N.
 The city may run meanwhile: what is written during the restore goes to the old
@@ -80,7 +85,7 @@ now, or begins an empty one; the beads of the old store are then gone.`,
   gcity bead restore --new-store`,
 	}, true, func(ctx context.Context, d *depot, args []string) error {
 		if fresh && (force || len(args) > 0) {
-			return usage("--new-store takes neither FILE nor --force")
+			return exit.Usage("--new-store takes neither FILE nor --force")
 		}
 		s, err := d.builtIn()
 		if err != nil {
@@ -122,19 +127,21 @@ func (d *depot) backupFor(args []string) (string, error) {
 
 // restored reports a restore, to the caller and in the event log.
 func (a *app) restored(ctx context.Context, d *depot, from string, done storeRecovered) error {
-	text := fmt.Sprintf("restored %s of %s from %s", counted(done.Beads, "bead"), d.title(), from)
+	text := fmt.Sprintf("restored %s of %s from %s", output.Counted(done.Beads, "bead"), d.title(),
+		from)
 	if from == "" {
-		text = fmt.Sprintf("accepted a new store of %s with %s", d.title(), counted(done.Beads, "bead"))
+		text = fmt.Sprintf("accepted a new store of %s with %s", d.title(),
+			output.Counted(done.Beads, "bead"))
 	}
-	if a.json {
+	if a.JSON {
 		facts := map[string]any{"from": from, "beads": done.Beads, "kept": done.Kept}
-		if err := a.writeJSON(facts); err != nil {
+		if err := a.WriteJSON(facts); err != nil {
 			return err
 		}
 	} else {
-		a.sayf("%s; new ids begin above %d", safeLine(text), done.Last)
+		a.Sayf("%s; new ids begin above %d", output.SafeLine(text), done.Last)
 		if done.Kept != "" {
-			a.sayf("  the file that was there is %s", safeLine(done.Kept))
+			a.Sayf("  the file that was there is %s", output.SafeLine(done.Kept))
 		}
 	}
 	facts := map[string]any{"rig": d.rig, "from": from, "beads": done.Beads, "kept": done.Kept}

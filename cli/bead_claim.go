@@ -9,6 +9,7 @@ import (
 
 	"gcity/beads"
 	"gcity/city"
+	"gcity/cli/exit"
 )
 
 // claims is how often a piece of work may be changed by others while somebody takes it.
@@ -28,15 +29,16 @@ func (a *app) claimBead(ctx context.Context, d *depot, id, who string) error {
 // claim is `bead update --claim` as it was typed.
 func (a *app) claim(ctx context.Context, c *cobra.Command, d *depot, id, who string) error {
 	for _, flag := range []string{
-		"title", "status", "type", "priority", "parent", "description", "description-file", "needs", "label", "remove-label", "set", "if-rev",
+		"title", "status", "type", "priority", "parent", "description", "description-file", "needs",
+		"label", "remove-label", "set", "if-rev",
 	} {
 		if c.Flags().Changed(flag) {
-			return usage("--claim takes the work and changes nothing else; give --%s to another update", flag)
+			return exit.Usage("--claim takes the work and changes nothing else; give --%s to another update", flag)
 		}
 	}
 	who, err := a.self([]string{who})
 	if err != nil {
-		return usage("who takes it? Say --assignee NAME, or run this inside a session, where GC_AGENT does")
+		return exit.Usage("who takes it? Say --assignee NAME, or run this inside a session, where GC_AGENT does")
 	}
 	return a.claimBead(ctx, d, id, who)
 }
@@ -49,9 +51,13 @@ func (a *app) tryClaim(ctx context.Context, d *depot, id, who string) error {
 	defer closeOther()
 	switch {
 	case old.Status == beads.StatusClosed:
-		return &city.Error{Code: city.Conflict, Message: fmt.Sprintf("%s %s: there is nothing to take", old.ID, a.unchanged(old, beads.Closing()))}
+		return &city.Error{Code: city.Conflict,
+			Message: fmt.Sprintf("%s %s: there is nothing to take", old.ID,
+				a.unchanged(old, beads.Closing()))}
 	case old.Assignee != "" && old.Assignee != who:
-		return &city.Error{Code: city.Conflict, Message: fmt.Sprintf("%s is %s's already; `gc hook` shows what else there is, and --assignee in place of --claim takes it away from whoever has it", old.ID, old.Assignee)}
+		return &city.Error{Code: city.Conflict,
+			Message: fmt.Sprintf("%s is %s's already; `gc hook` shows what else there is, and --assignee in place of --claim takes it away from whoever has it", old.ID, old.Assignee)}
 	}
-	return a.patchFound(ctx, has, old, beads.Patch{Status: new(beads.StatusInProgress), Assignee: &who, IfRev: &old.Rev})
+	return a.patchFound(ctx, has, old, beads.Patch{Status: new(beads.StatusInProgress),
+		Assignee: &who, IfRev: &old.Rev})
 }

@@ -11,10 +11,11 @@ import (
 
 	"gcity/beads"
 	"gcity/city"
+	"gcity/cli/exit"
 )
 
-// route is the order in which stores are asked for a bead: the one that somebody named, that whose ids begin so, the one at
-// hand, and then all others, since a prefix may have been another one once.
+// route is the order in which stores are asked for a bead: the one that somebody named, that whose ids begin so, the
+// one at hand, and then all others, since a prefix may have been another one once.
 func (d *depot) route(id string) []place {
 	prefix := city.BeadPrefix(id)
 	rank := func(p place) int {
@@ -33,9 +34,10 @@ func (d *depot) route(id string) []place {
 	return out
 }
 
-// find gets a bead from the first store on its route that has it. A store that fails does not hide a bead of another one. The
-// depot that has it is closed by closeOther, which does nothing if it is d.
-func (a *app) find(ctx context.Context, d *depot, id string) (_ beads.Bead, has *depot, closeOther func(), err error) {
+// find gets a bead from the first store on its route that has it. A store that fails does not hide a bead of another
+// one. The depot that has it is closed by closeOther, which does nothing if it is d.
+func (a *app) find(ctx context.Context, d *depot, id string) (_ beads.Bead, has *depot,
+	closeOther func(), err error) {
 	nothing := func() {}
 	var lost []string
 	for _, p := range d.route(id) {
@@ -43,10 +45,13 @@ func (a *app) find(ctx context.Context, d *depot, id string) (_ beads.Bead, has 
 		if p != d.place {
 			s, openErr := a.store(p)
 			if openErr != nil {
-				lost = append(lost, fmt.Sprintf("the work of %s cannot be read: %v", p.title(), openErr))
+				lost = append(lost, fmt.Sprintf("the work of %s cannot be read: %v", p.title(),
+					openErr))
 				continue
 			}
-			at, done = &depot{store: s, place: p, city: d.city, places: d.places}, func() { _ = s.Close() } // what was written is safe before
+			// what was written is safe before
+			at, done = &depot{store: s, place: p, city: d.city, places: d.places},
+				func() { _ = s.Close() }
 		}
 		b, err := at.Get(ctx, id)
 		switch {
@@ -63,10 +68,12 @@ func (a *app) find(ctx context.Context, d *depot, id string) (_ beads.Bead, has 
 	return beads.Bead{}, d, nothing, notFound(id, d.places, lost)
 }
 
-// notFound says that no store has a bead, which prefixes there are if none has its, and which stores could not be asked.
+// notFound says that no store has a bead, which prefixes there are if none has its, and which stores could not be
+// asked.
 func notFound(id string, places []place, lost []string) error {
 	text := ""
-	if known := slices.ContainsFunc(places, func(p place) bool { return p.prefix == city.BeadPrefix(id) }); !known {
+	if known := slices.ContainsFunc(places,
+		func(p place) bool { return p.prefix == city.BeadPrefix(id) }); !known {
 		prefixes := make([]city.Prefix, len(places))
 		for i, p := range places {
 			prefixes[i] = city.Prefix{Rig: p.rig, Prefix: p.prefix}
@@ -82,7 +89,8 @@ func notFound(id string, places []place, lost []string) error {
 	return fmt.Errorf("bead %q: %w%s", id, beads.ErrNotFound, text)
 }
 
-// every is the work of all stores of a city, for looking at. It is a store of which all that changes something is the first's.
+// every is the work of all stores of a city, for looking at. It is a store of which all that changes something is the
+// first's.
 type every struct {
 	store  // the first
 	others []*depot
@@ -97,7 +105,7 @@ func (a *app) all(d *depot) *depot {
 		}
 		s, err := a.store(p)
 		if err != nil {
-			a.warn(fmt.Sprintf("the work of %s is left out: %v", p.title(), err))
+			a.Warn(fmt.Sprintf("the work of %s is left out: %v", p.title(), err))
 			continue
 		}
 		e.others = append(e.others, &depot{store: s, place: p})
@@ -111,7 +119,7 @@ func (a *app) withAll(c *cobra.Command, d *depot, all bool, run func(*depot) err
 	case !all:
 		return run(d)
 	case c.Flags().Changed("rig"):
-		return usage("--all is the work of the city and of all its rigs, and --rig that of one; give one of them")
+		return exit.Usage("--all is the work of the city and of all its rigs, and --rig that of one; give one of them")
 	}
 	d = a.all(d)
 	defer func() { err = errors.Join(err, d.store.(*every).close()) }()

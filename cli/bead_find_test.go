@@ -6,6 +6,7 @@ import (
 
 	"gcity/beads"
 	"gcity/beads/fake"
+	"gcity/cli/exit"
 )
 
 // A bead is found by its id wherever it is: first where its prefix belongs, and where it once belonged.
@@ -62,7 +63,7 @@ func TestTheRigOfTheEnvironment(t *testing.T) {
 		t.Errorf("%q, %s", out, errs)
 	}
 	s.env["GC_RIG"] = "dmo"
-	if code, _, errs := told(t, s, "bead", "list"); code != exitFailed || !strings.Contains(errs, `did you mean "demo"?`) {
+	if code, _, errs := told(t, s, "bead", "list"); code != exit.CodeFailed || !strings.Contains(errs, `did you mean "demo"?`) {
 		t.Errorf("exit %d, %s", code, errs)
 	}
 	if _, out, errs := told(t, s, "bead", "list", "--rig", "demo"); !strings.Contains(out, "mine") {

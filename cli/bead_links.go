@@ -11,12 +11,14 @@ import (
 
 	"gcity/beads"
 	"gcity/city"
+	"gcity/cli/exit"
+	"gcity/cli/output"
 )
 
 // textOf reads the text of a bead from a file, or from standard input for "-". twice: it was written as a flag, too.
 func (a *app) textOf(file string, twice bool) (string, error) {
 	if twice {
-		return "", usage("--description and --description-file are two descriptions; give one")
+		return "", exit.Usage("--description and --description-file are two descriptions; give one")
 	}
 	in := a.in
 	if file != "-" {
@@ -32,16 +34,18 @@ func (a *app) textOf(file string, twice bool) (string, error) {
 		return "", fmt.Errorf("cannot read the description: %w", err)
 	}
 	if len(data) > beads.MaxText {
-		return "", usage("the description in %s has more than %d KiB, which is the most; keep what matters of it", file, beads.MaxText>>10)
+		return "", exit.Usage("the description in %s has more than %d KiB, which is the most; keep what matters of it", file, beads.MaxText>>10)
 	}
 	return strings.TrimRight(strings.ReplaceAll(string(data), "\r\n", "\n"), "\n"), nil
 }
 
-// owned finds the first of some ids whose bead is in a store of the city other than d, and whose that is; nil if none is.
+// owned finds the first of some ids whose bead is in a store of the city other than d, and whose that is; nil if none
+// is.
 func (a *app) owned(ctx context.Context, d *depot, ids []string) (id string, by *place, err error) {
 	for i := range d.places {
 		p := &d.places[i]
-		theirs := slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return p.prefix != city.BeadPrefix(id) })
+		theirs := slices.DeleteFunc(slices.Clone(ids),
+			func(id string) bool { return p.prefix != city.BeadPrefix(id) })
 		if *p == d.place || len(theirs) == 0 {
 			continue
 		}
@@ -82,7 +86,7 @@ func (a *app) elsewhere(ctx context.Context, d *depot, err error, links []string
 		}
 		if _, has, closeOther, findErr := a.find(ctx, d, id); findErr == nil && has != d {
 			closeOther()
-			return usage("%v in the store of %s: %s is work of %s, and links stay within one store; make this bead there too, or write the id into its description",
+			return exit.Usage("%v in the store of %s: %s is work of %s, and links stay within one store; make this bead there too, or write the id into its description",
 				err, d.title(), id, has.title())
 		}
 	}
@@ -106,7 +110,7 @@ func (g *guard) Restore(ctx context.Context, all []beads.Bead) (beads.Restored, 
 		return beads.Restored{}, err
 	}
 	if by != nil {
-		return beads.Restored{}, usage("%s is a bead of %s already, and would be there twice; %s, or --force if it is to be", id, by.title(), by.importHint())
+		return beads.Restored{}, exit.Usage("%s is a bead of %s already, and would be there twice; %s, or --force if it is to be", id, by.title(), by.importHint())
 	}
 	return g.depot.Restore(ctx, all)
 }
@@ -150,7 +154,7 @@ func (a *app) refuseOpen(ctx context.Context, d *depot, id string, with []string
 
 // tellOpenSteps says what is still to be done below a bead that was closed.
 func (a *app) tellOpenSteps(ctx context.Context, d *depot, id string) error {
-	if a.json {
+	if a.JSON {
 		return nil
 	}
 	_, has, closeOther, err := a.find(ctx, d, id)
@@ -160,7 +164,8 @@ func (a *app) tellOpenSteps(ctx context.Context, d *depot, id string) error {
 	defer closeOther()
 	open, err := city.OpenSteps(ctx, has.List, id)
 	if err == nil && len(open) > 0 {
-		a.sayf("  %s still open: `gcity bead close %s --steps` closes them too", city.StepsOpen(len(open)), safeLine(id))
+		a.Sayf("  %s still open: `gcity bead close %s --steps` closes them too",
+			city.StepsOpen(len(open)), output.SafeLine(id))
 	}
 	return err
 }

@@ -10,6 +10,7 @@ import (
 
 	"gcity/beads"
 	"gcity/city"
+	"gcity/cli/exit"
 )
 
 // emitted are the events that commands have sent to the city, as "type subject".
@@ -74,15 +75,15 @@ func TestBeadCodes(t *testing.T) {
 	s := demoCity()
 	told(t, s, "bead", "create", "x")
 	for line, want := range map[string]int{
-		"bead show br-1": exitDone, "bead show br-7": exitFailed, "bead update br-1 --title y --if-rev 9": exitConflict,
-		"bead create": exitUsage, "bead list --status nope": exitUsage, "bead list --limit -1": exitUsage, "bead show": exitUsage,
+		"bead show br-1": exit.CodeDone, "bead show br-7": exit.CodeFailed, "bead update br-1 --title y --if-rev 9": exit.CodeConflict,
+		"bead create": exit.CodeUsage, "bead list --status nope": exit.CodeUsage, "bead list --limit -1": exit.CodeUsage, "bead show": exit.CodeUsage,
 	} {
 		if code, out, errs := told(t, s, strings.Fields(line)...); code != want {
 			t.Errorf("%s: exit %d, %s%s", line, code, out, errs)
 		}
 	}
 	s.work[""].Break(errors.New("disk on fire"))
-	if code, out, errs := told(t, s, "bead", "list"); code != exitFailed || out != "" || !strings.Contains(errs, "disk on fire") {
+	if code, out, errs := told(t, s, "bead", "list"); code != exit.CodeFailed || out != "" || !strings.Contains(errs, "disk on fire") {
 		t.Errorf("a broken store looked like an empty one: exit %d, %q, %s", code, out, errs)
 	}
 }
@@ -128,17 +129,17 @@ func TestDescriptionFile(t *testing.T) {
 		text string
 		code int
 		want string
-	}{{"one\r\n\ntwo\n\n", exitDone, "one\n\ntwo"}, {strings.Repeat("x", beads.MaxText), exitDone, strings.Repeat("x", beads.MaxText)}, {strings.Repeat("x", beads.MaxText+1), exitUsage, ""}} {
+	}{{"one\r\n\ntwo\n\n", exit.CodeDone, "one\n\ntwo"}, {strings.Repeat("x", beads.MaxText), exit.CodeDone, strings.Repeat("x", beads.MaxText)}, {strings.Repeat("x", beads.MaxText+1), exit.CodeUsage, ""}} {
 		if err := os.WriteFile(file, []byte(c.text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		code, out, errs := told(t, s, "bead", "create", "x", "--description-file", file, "--json")
 		var b beads.Bead
-		if code != c.code || code == exitDone && json.Unmarshal([]byte(out), &b) != nil || b.Description != c.want {
+		if code != c.code || code == exit.CodeDone && json.Unmarshal([]byte(out), &b) != nil || b.Description != c.want {
 			t.Errorf("%.20q: exit %d, %.80q, %s", c.text, code, b.Description, errs)
 		}
 	}
-	if code, _, errs := told(t, s, "bead", "update", "br-1", "--description-file", filepath.Join(t.TempDir(), "none")); code != exitFailed || !strings.Contains(errs, "cannot read the description") {
+	if code, _, errs := told(t, s, "bead", "update", "br-1", "--description-file", filepath.Join(t.TempDir(), "none")); code != exit.CodeFailed || !strings.Contains(errs, "cannot read the description") {
 		t.Errorf("no file: exit %d, %s", code, errs)
 	}
 }
@@ -165,16 +166,16 @@ func TestImportOfAnothersWork(t *testing.T) {
 	s := demoCity()
 	told(t, s, "bead", "create", "a", "--rig", "demo")
 	file := filepath.Join(t.TempDir(), "work.jsonl")
-	if code, _, errs := told(t, s, "bead", "export", file, "--rig", "demo"); code != exitDone {
+	if code, _, errs := told(t, s, "bead", "export", file, "--rig", "demo"); code != exit.CodeDone {
 		t.Fatal(errs)
 	}
-	if code, _, errs := told(t, s, "bead", "import", file); code != exitUsage || !strings.Contains(errs, "de-1 is a bead of rig demo already") || !strings.Contains(errs, "--rig demo") {
+	if code, _, errs := told(t, s, "bead", "import", file); code != exit.CodeUsage || !strings.Contains(errs, "de-1 is a bead of rig demo already") || !strings.Contains(errs, "--rig demo") {
 		t.Errorf("exit %d, %s", code, errs)
 	}
-	if code, _, errs := told(t, s, "bead", "import", file, "--rig", "demo"); code != exitDone {
+	if code, _, errs := told(t, s, "bead", "import", file, "--rig", "demo"); code != exit.CodeDone {
 		t.Errorf("into its own: exit %d, %s", code, errs)
 	}
-	if code, _, errs := told(t, s, "bead", "import", file, "--force"); code != exitDone {
+	if code, _, errs := told(t, s, "bead", "import", file, "--force"); code != exit.CodeDone {
 		t.Errorf("by force: exit %d, %s", code, errs)
 	}
 }
@@ -184,14 +185,14 @@ func TestImportOfAnothersWork(t *testing.T) {
 func TestWhichStore(t *testing.T) {
 	s := demoCity()
 	s.env = map[string]string{"BEADS_DIR": t.TempDir()}
-	if code, _, errs := told(t, s, "bead", "list"); code != exitUsage || !strings.Contains(errs, "neither this city nor a rig") {
+	if code, _, errs := told(t, s, "bead", "list"); code != exit.CodeUsage || !strings.Contains(errs, "neither this city nor a rig") {
 		t.Errorf("exit %d, %s", code, errs)
 	}
-	if code, out, errs := told(t, s, "bead", "create", "x", "--rig", "demo"); code != exitDone || !strings.Contains(out, "de-1") {
+	if code, out, errs := told(t, s, "bead", "create", "x", "--rig", "demo"); code != exit.CodeDone || !strings.Contains(out, "de-1") {
 		t.Errorf("exit %d, %s", code, errs)
 	}
 	s.env = nil
-	if code, out, errs := told(t, s, "bead", "show", "de-1"); code != exitDone || !strings.Contains(out, "kept by   rig demo") {
+	if code, out, errs := told(t, s, "bead", "show", "de-1"); code != exit.CodeDone || !strings.Contains(out, "kept by   rig demo") {
 		t.Errorf("exit %d, %s%s", code, out, errs)
 	}
 	dir := t.TempDir()
@@ -220,11 +221,11 @@ func TestExportImport(t *testing.T) {
 	told(t, from, "bead", "create", "a")
 	told(t, from, "bead", "create", "b", "--needs", "br-1")
 	file := filepath.Join(t.TempDir(), "work.jsonl")
-	if code, out, errs := told(t, from, "bead", "export", file); code != exitDone || !strings.Contains(out, "exported 2 beads") {
+	if code, out, errs := told(t, from, "bead", "export", file); code != exit.CodeDone || !strings.Contains(out, "exported 2 beads") {
 		t.Fatalf("exit %d, %s", code, errs)
 	}
 	for range 2 {
-		if code, _, errs := told(t, to, "bead", "import", file); code != exitDone || errs != "" {
+		if code, _, errs := told(t, to, "bead", "import", file); code != exit.CodeDone || errs != "" {
 			t.Fatalf("exit %d, %s", code, errs)
 		}
 	}
@@ -235,7 +236,7 @@ func TestExportImport(t *testing.T) {
 		t.Fatal(err)
 	}
 	code, out, errs := told(t, to, "bead", "import", file)
-	if code != exitFailed || !strings.Contains(out, "1 created") || !strings.Contains(out, "1 not taken") || !strings.Contains(errs, "line 2") {
+	if code != exit.CodeFailed || !strings.Contains(out, "1 created") || !strings.Contains(out, "1 not taken") || !strings.Contains(errs, "line 2") {
 		t.Errorf("exit %d, %s%s", code, out, errs)
 	}
 }
@@ -261,11 +262,11 @@ func TestBeadClaim(t *testing.T) {
 	s := demoCity()
 	told(t, s, "bead", "create", "first")
 	const mine = "w-1"
-	if code, out, _ := told(t, s, "bead", "update", "br-1", "--claim", "--assignee", mine); code != exitDone || !strings.Contains(out, "first") {
+	if code, out, _ := told(t, s, "bead", "update", "br-1", "--claim", "--assignee", mine); code != exit.CodeDone || !strings.Contains(out, "first") {
 		t.Errorf("%d, %s", code, out)
 	}
 	told(t, s, "bead", "update", "br-1", "--label", "x")
-	if code, _, text := told(t, s, "bead", "update", "br-1", "--claim", "--assignee", "w-2"); code != exitConflict || !strings.Contains(text, "br-1 is w-1's already") {
+	if code, _, text := told(t, s, "bead", "update", "br-1", "--claim", "--assignee", "w-2"); code != exit.CodeConflict || !strings.Contains(text, "br-1 is w-1's already") {
 		t.Errorf("%d, %s", code, text)
 	}
 	if _, out, _ := told(t, s, "bead", "update", "br-1", "--claim", "--assignee", mine); out != "br-1 is so already: first\n" {
@@ -279,7 +280,7 @@ func TestBeadClaim(t *testing.T) {
 		{"bead update br-1 --claim --assignee me --if-rev 3", "changes nothing else"},
 		{"bead update br-9 --claim --assignee me", "no such bead"},
 	} {
-		if code, _, text := told(t, s, strings.Fields(refused.line)...); code == exitDone || !strings.Contains(text, refused.why) {
+		if code, _, text := told(t, s, strings.Fields(refused.line)...); code == exit.CodeDone || !strings.Contains(text, refused.why) {
 			t.Errorf("%s: %d, %s", refused.line, code, text)
 		}
 	}

@@ -13,6 +13,8 @@ import (
 
 	"gcity/beads"
 	"gcity/city"
+	"gcity/cli/exit"
+	"gcity/cli/output"
 	"gcity/events"
 	"gcity/internal/disk"
 )
@@ -34,7 +36,7 @@ func (a *app) beadCreate() *cobra.Command {
 		var err error
 		if b.Title = args[0]; priority != "" {
 			if b.Priority, err = beads.ParsePriority(priority); err != nil {
-				return usage("--priority: %v", err)
+				return exit.Usage("--priority: %v", err)
 			}
 		}
 		if b.Metadata, err = metadata(set); err != nil {
@@ -60,7 +62,8 @@ func (a *app) beadCreate() *cobra.Command {
 	c.Flags().StringVar(&b.Assignee, "assignee", "", "who is to do it")
 	c.Flags().StringVar(&b.ParentID, "parent", "", "the id of what it is a step of")
 	c.Flags().StringVar(&b.Description, "description", "", "as long as it has to be, to 256 KiB")
-	c.Flags().StringVar(&file, "description-file", "", "the description is in this file; - is standard input")
+	c.Flags().StringVar(&file, "description-file", "",
+		"the description is in this file; - is standard input")
 	c.Flags().StringVar(&priority, "priority", "", "0, the most urgent, to 4; the usual one is 2")
 	c.Flags().StringSliceVar(&b.Needs, "needs", nil, "the id of what has to be done before")
 	c.Flags().StringArrayVar(&set, "set", nil, "KEY=VALUE of its metadata")
@@ -69,13 +72,15 @@ func (a *app) beadCreate() *cobra.Command {
 
 // changed says what became of a bead: to the caller, then to the city. The first is not held up by the second.
 func (a *app) changed(ctx context.Context, d *depot, kind string, b beads.Bead) error {
-	if a.json {
-		if err := a.writeJSON(b); err != nil {
+	if a.JSON {
+		if err := a.WriteJSON(b); err != nil {
 			return err
 		}
 	} else {
-		what := map[string]string{events.BeadCreated: "created", events.BeadUpdated: "updated", events.BeadClosed: "closed"}[kind]
-		a.sayf("%s %s: %s", what, a.paint(bold, safeLine(b.ID)), safeLine(b.Title))
+		what := map[string]string{events.BeadCreated: "created", events.BeadUpdated: "updated",
+			events.BeadClosed: "closed"}[kind]
+		a.Sayf("%s %s: %s", what, a.Paint(output.Bold, output.SafeLine(b.ID)),
+			output.SafeLine(b.Title))
 	}
 	return a.announce(ctx, d, kind, b)
 }
@@ -83,10 +88,10 @@ func (a *app) changed(ctx context.Context, d *depot, kind string, b beads.Bead) 
 // reworked is changed for what is there already, where more can be said of it than that it is changed.
 func (a *app) reworked(ctx context.Context, d *depot, old, b beads.Bead) error {
 	deed := city.Deed(&old, b)
-	if a.json || deed == "" {
+	if a.JSON || deed == "" {
 		return a.changed(ctx, d, events.BeadUpdated, b)
 	}
-	a.sayf("%s: %s", safeLine(deed), safeLine(b.Title))
+	a.Sayf("%s: %s", output.SafeLine(deed), output.SafeLine(b.Title))
 	return a.announce(ctx, d, events.BeadUpdated, b)
 }
 
@@ -107,12 +112,16 @@ func (f *patchFlags) flags(c *cobra.Command) {
 	c.Flags().StringVar(&f.assignee, "assignee", "", "who is to do it; empty = nobody")
 	c.Flags().StringVar(&f.parent, "parent", "", "what it is a step of; empty = nothing")
 	c.Flags().StringVar(&f.description, "description", "", "another description")
-	c.Flags().StringVar(&f.file, "description-file", "", "another description, from this file; - is standard input")
-	c.Flags().StringSliceVar(&f.needs, "needs", nil, "all that has to be done before, in place of what was there")
+	c.Flags().StringVar(&f.file, "description-file", "",
+		"another description, from this file; - is standard input")
+	c.Flags().StringSliceVar(&f.needs, "needs", nil,
+		"all that has to be done before, in place of what was there")
 	c.Flags().StringSliceVar(&f.add, "label", nil, "a label more")
 	c.Flags().StringSliceVar(&f.remove, "remove-label", nil, "a label less")
-	c.Flags().StringArrayVar(&f.set, "set", nil, "KEY=VALUE of its metadata; an empty value takes the key away")
-	c.Flags().BoolVar(&f.claim, "claim", false, "take it for yourself, or for --assignee, and begin; refused if another has it")
+	c.Flags().StringArrayVar(&f.set, "set", nil,
+		"KEY=VALUE of its metadata; an empty value takes the key away")
+	c.Flags().BoolVar(&f.claim, "claim", false,
+		"take it for yourself, or for --assignee, and begin; refused if another has it")
 	c.Flags().Uint64Var(&f.rev, "if-rev", 0, "only if it is at this revision (rev in --json)")
 }
 
@@ -123,8 +132,9 @@ func (f *patchFlags) patch(given func(flag string) bool) (beads.Patch, error) {
 		value string
 		to    **string
 	}{
-		"title": {f.title, &p.Title}, "type": {f.kind, &p.Type}, "assignee": {f.assignee, &p.Assignee},
-		"parent": {f.parent, &p.ParentID}, "description": {f.description, &p.Description},
+		"title": {f.title, &p.Title}, "type": {f.kind, &p.Type},
+		"assignee": {f.assignee, &p.Assignee},
+		"parent":   {f.parent, &p.ParentID}, "description": {f.description, &p.Description},
 	} {
 		if given(flag) {
 			*field.to = &field.value
@@ -132,14 +142,14 @@ func (f *patchFlags) patch(given func(flag string) bool) (beads.Patch, error) {
 	}
 	if given("status") {
 		if !beads.Status(f.status).Valid() {
-			return p, usage("--status %s: it is open, in_progress or closed", f.status)
+			return p, exit.Usage("--status %s: it is open, in_progress or closed", f.status)
 		}
 		p.Status = new(beads.Status(f.status))
 	}
 	if given("priority") {
 		level, err := beads.ParsePriority(f.priority)
 		if err != nil {
-			return p, usage("--priority: %v", err)
+			return p, exit.Usage("--priority: %v", err)
 		}
 		p.Priority = &level
 	}
@@ -179,7 +189,7 @@ func (a *app) beadUpdate() *cobra.Command {
 			return err
 		}
 		if c.Flags().NFlag() == 0 || onlyWhere(c) {
-			return usage("nothing is to be changed: gcity bead update ID --status … (see --help)")
+			return exit.Usage("nothing is to be changed: gcity bead update ID --status … (see --help)")
 		}
 		if p.Status != nil && *p.Status == beads.StatusClosed {
 			if err := a.refuseOpen(ctx, d, args[0], nil); err != nil {
@@ -196,7 +206,8 @@ func (a *app) beadUpdate() *cobra.Command {
 // onlyWhere reports whether the flags that were given say where and how, but not what to change.
 func onlyWhere(c *cobra.Command) bool {
 	for _, flag := range []string{
-		"title", "status", "type", "priority", "assignee", "parent", "description", "description-file", "needs", "label", "remove-label", "set",
+		"title", "status", "type", "priority", "assignee", "parent", "description",
+		"description-file", "needs", "label", "remove-label", "set",
 	} {
 		if c.Flags().Changed(flag) {
 			return false
@@ -238,10 +249,11 @@ func (a *app) patchFound(ctx context.Context, has *depot, old beads.Bead, p bead
 	case b.Rev == old.Rev && a.op != "": // it was done before, and its event is missing
 		return a.changed(ctx, has, eventOf(b), b)
 	case b.Rev == old.Rev:
-		if a.json {
-			return a.writeJSON(b)
+		if a.JSON {
+			return a.WriteJSON(b)
 		}
-		a.sayf("%s %s: %s", a.paint(bold, safeLine(b.ID)), a.unchanged(b, p), safeLine(b.Title))
+		a.Sayf("%s %s: %s", a.Paint(output.Bold, output.SafeLine(b.ID)), a.unchanged(b, p),
+			output.SafeLine(b.Title))
 		return nil
 	case b.Status == beads.StatusClosed && old.Status != beads.StatusClosed:
 		if err := a.changed(ctx, has, events.BeadClosed, b); err != nil {
@@ -268,12 +280,12 @@ func (a *app) unchanged(b beads.Bead, p beads.Patch) string {
 	if p.Status == nil || b.ClosedAt == nil {
 		return "is so already"
 	}
-	text := fmt.Sprintf("is closed already, since %s", a.clock(*b.ClosedAt))
+	text := fmt.Sprintf("is closed already, since %s", a.Clock(*b.ClosedAt))
 	if b.Assignee != "" {
-		text += ", assigned to " + safeLine(b.Assignee)
+		text += ", assigned to " + output.SafeLine(b.Assignee)
 	}
 	if why := b.Metadata[beads.CloseReason]; why != "" {
-		text += fmt.Sprintf(" (%s)", safeLine(why))
+		text += fmt.Sprintf(" (%s)", output.SafeLine(why))
 	}
 	return text
 }

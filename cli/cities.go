@@ -13,6 +13,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"gcity/city"
+	"gcity/cli/exit"
+	"gcity/cli/output"
 	"gcity/internal/beside"
 )
 
@@ -71,10 +73,10 @@ func (a *app) register(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	if a.json {
-		return a.writeJSON(info)
+	if a.JSON {
+		return a.WriteJSON(info)
 	}
-	a.sayf("%s is registered, and %s", safeLine(info.Name), a.cityStands(info))
+	a.Sayf("%s is registered, and %s", output.SafeLine(info.Name), a.cityStands(info))
 	return nil
 }
 
@@ -91,7 +93,7 @@ func (a *app) enrol(ctx context.Context, dir string) (city.Info, error) {
 	if err == nil && (info.Status == city.CityRefused || info.Status == city.CityCrashed) {
 		err = fmt.Errorf("%s is registered, and does not run: %s", info.Name, a.cityStands(info))
 		if strings.Contains(info.Error, "already running") {
-			err = &failure{exitConflict, err}
+			err = &exit.Failure{Code: exit.CodeConflict, Err: err}
 		}
 	}
 	return info, err
@@ -101,13 +103,13 @@ func (a *app) enrol(ctx context.Context, dir string) (city.Info, error) {
 func (a *app) cityStands(i city.Info) string {
 	text := string(i.Status)
 	if i.Error != "" {
-		text += ": " + safeLead(i.Error)
+		text += ": " + output.SafeLead(i.Error)
 	}
 	if left := leftOf(i); left != "" {
-		text += "; " + safeLine(left)
+		text += "; " + output.SafeLine(left)
 	}
 	if i.Until != nil {
-		text += "; tried again at " + a.clock(*i.Until)
+		text += "; tried again at " + a.Clock(*i.Until)
 	}
 	return text
 }
@@ -164,7 +166,7 @@ func (a *app) known(ctx context.Context, home supervisorHome) ([]registered, err
 // dismiss has a city be registered no more, and waits for its end where a supervisor runs it.
 func (a *app) dismiss(ctx context.Context, home supervisorHome, e registered) (string, error) {
 	fleet, _, err := a.dialSupervisor()
-	if isStill(err) {
+	if exit.IsStill(err) {
 		_, err = unregister(ctx, home, e.Path)
 		text := e.Name + " is not registered any more; no supervisor runs"
 		if left := leftOf(lookAtAll(ctx, []registered{e})[0]); left != "" {
@@ -186,12 +188,6 @@ func (a *app) dismiss(ctx context.Context, home supervisorHome, e registered) (s
 	}
 	r, err := fleet.Unregister(ctx, e.Name)
 	return r.Message, err
-}
-
-// isStill recognises the error that says that nobody runs what is meant.
-func isStill(err error) bool {
-	code, _ := verdict(err)
-	return code == exitNotRunning
 }
 
 // among finds a registered city by its name or its folder, which may be gone.
@@ -252,12 +248,12 @@ func resolved(path string) string {
 
 // citiesShape is a list of cities, as the API gives it.
 type citiesShape struct {
-	list[city.Info]
+	output.List[city.Info]
 	Running int `json:"running"`
 }
 
 func citiesOf(all []city.Info) citiesShape {
-	out := citiesShape{list: listOf(all)}
+	out := citiesShape{List: output.ListOf(all)}
 	for _, i := range all {
 		if i.Running {
 			out.Running++
@@ -275,7 +271,7 @@ func (a *app) cityList(ctx context.Context) ([]city.Info, error) {
 		defer cancel()
 		return fleet.Cities(ctx)
 	}
-	if !isStill(err) {
+	if !exit.IsStill(err) {
 		return nil, fmt.Errorf("the supervisor (pid %d) does not answer: %w", r.PID, err)
 	}
 	home, err := a.home()
@@ -341,27 +337,27 @@ func (a *app) listCities(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if a.json {
-		return a.writeJSON(citiesOf(all))
+	if a.JSON {
+		return a.WriteJSON(citiesOf(all))
 	}
 	for _, t := range a.supervisorTroubles(ctx) {
-		fmt.Fprintf(a.err, "! %s\n", safeText(t))
+		fmt.Fprintf(a.Err, "! %s\n", output.SafeText(t))
 	}
 	if _, runs := a.findSupervisor(); !runs && len(all) > 0 {
-		fmt.Fprintln(a.err, "no supervisor runs these cities, whose agents may; `gcity supervisor start` starts one")
+		fmt.Fprintln(a.Err, "no supervisor runs these cities, whose agents may; `gcity supervisor start` starts one")
 	}
 	if len(all) == 0 {
-		a.sayf("no cities are registered: `gcity register` in the folder of a city, or `gcity start`, adds it")
+		a.Sayf("no cities are registered: `gcity register` in the folder of a city, or `gcity start`, adds it")
 		return nil
 	}
 	return a.tellCities(all)
 }
 
 func (a *app) tellCities(all []city.Info) error {
-	rows := make([][]cell, 0, len(all))
+	rows := make([][]output.Cell, 0, len(all))
 	for _, i := range all {
-		colour := map[city.Condition]string{city.CityRunning: green, city.CityCrashed: red, city.CityRefused: red}[i.Status]
-		rows = append(rows, []cell{{i.Name, bold}, plainCell(i.Path), {a.cityStands(i), colour}})
+		colour := map[city.Condition]string{city.CityRunning: output.Green, city.CityCrashed: output.Red, city.CityRefused: output.Red}[i.Status]
+		rows = append(rows, []output.Cell{output.Tinted(i.Name, output.Bold), output.Plain(i.Path), output.Tinted(a.cityStands(i), colour)})
 	}
-	return a.table(a.out, 0, []string{"NAME", "PATH", "STATUS"}, rows)
+	return a.Table(a.Out, 0, []string{"NAME", "PATH", "STATUS"}, rows)
 }

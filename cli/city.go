@@ -10,6 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"gcity/city"
+	"gcity/cli/exit"
+	"gcity/cli/output"
 	"gcity/events"
 )
 
@@ -27,9 +29,9 @@ alive, as gcity --headless does; where there is no city.toml it offers to write 
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			switch {
 			case foreground && standalone:
-				return usage("--foreground stays and --standalone does not: choose one of them")
+				return exit.Usage("--foreground stays and --standalone does not: choose one of them")
 			case yes && !foreground:
-				return usage("--yes goes with --foreground")
+				return exit.Usage("--yes goes with --foreground")
 			case foreground:
 				return a.foreground(cmd.Context(), yes)
 			case standalone:
@@ -63,7 +65,7 @@ func (a *app) settle(ctx context.Context) error {
 	defer a.givenUp(h)
 	defer h.close()
 	if err := h.raiseDolt(ctx); err != nil {
-		a.warn(err.Error())
+		a.Warn(err.Error())
 	}
 	done := a.saySettling(ctx, h.loop)
 	err = h.loop.Settle(ctx)
@@ -79,14 +81,14 @@ func (a *app) settle(ctx context.Context) error {
 }
 
 func (a *app) tellSettled(s *city.Snapshot, did []events.Event, who string) error {
-	a.writeEventLines("", did)
+	a.WriteEventLines("", did)
 	for _, why := range s.Degraded {
-		a.sayf("! %s", why)
+		a.Sayf("! %s", why)
 	}
 	if len(did) == 0 && len(s.Degraded) == 0 {
-		a.sayf("nothing to do: the city is as its configuration says")
+		a.Sayf("nothing to do: the city is as its configuration says")
 	}
-	a.sayf("%s%s", headCount(s), who)
+	a.Sayf("%s%s", output.HeadCount(s), who)
 	return nil
 }
 
@@ -127,8 +129,8 @@ func (a *app) stopCity(ctx context.Context) (string, error) {
 	defer l.close()
 	if l.live {
 		err := a.stopLive(ctx, l)
-		if isCut(err) { // another command was faster, and whether all agents are stopped is not known
-			if _, err = a.stopLeft(ctx, l.dir); isStill(err) {
+		if exit.IsCut(err) { // another command was faster, and whether all agents are stopped is not known
+			if _, err = a.stopLeft(ctx, l.dir); exit.IsStill(err) {
 				err = nil
 			}
 		}
@@ -146,7 +148,7 @@ func (a *app) stopCity(ctx context.Context) (string, error) {
 		return "", err
 	}
 	what, err := a.stopLeft(ctx, l.dir)
-	if isStill(err) {
+	if exit.IsStill(err) {
 		return forgotten, nil
 	}
 	return what, err
@@ -154,7 +156,7 @@ func (a *app) stopCity(ctx context.Context) (string, error) {
 
 // stopLeft ends the sessions of a city that no controller runs.
 func (a *app) stopLeft(ctx context.Context, dir string) (string, error) {
-	ended, err := endLeft(ctx, dir, a.now, a.saySlow, nil)
+	ended, err := endLeft(ctx, dir, a.Now, a.saySlow, nil)
 	if err != nil {
 		return "", err
 	}
@@ -166,9 +168,9 @@ func (a *app) stopLeft(ctx context.Context, dir string) (string, error) {
 		return "no controller ran; the Dolt server of the city is stopped", nil
 	}
 	if ended == 0 {
-		return "", notRunning("nothing of %s runs", dir)
+		return "", exit.NotRunning("nothing of %s runs", dir)
 	}
-	return fmt.Sprintf("no controller ran; %s ended", counted(ended, "session")), nil
+	return fmt.Sprintf("no controller ran; %s ended", output.Counted(ended, "session")), nil
 }
 
 func (a *app) restartCommand() *cobra.Command {
@@ -198,11 +200,11 @@ func (a *app) restartCommand() *cobra.Command {
 			}
 			unit := a.servedBy(ctx, dir)
 			if what, err := stop(ctx); err == nil {
-				a.sayf("%s", what)
-			} else if isCut(err) {
-				return &failure{exitConflict, fmt.Errorf(
+				a.Sayf("%s", what)
+			} else if exit.IsCut(err) {
+				return &exit.Failure{Code: exit.CodeConflict, Err: fmt.Errorf(
 					"not restarted: another command ended the city at the same time; `gcity status` shows what runs: %w", err)}
-			} else if code, _ := verdict(err); code != exitNotRunning {
+			} else if code, _ := exit.Verdict(err); code != exit.CodeNotRunning {
 				return err
 			}
 			if supervised {
@@ -250,9 +252,9 @@ func (a *app) reload(ctx context.Context, confirm bool) error {
 	defer l.close()
 	err = a.do(ctx, l, city.Reload{Confirm: confirm})
 	if wrong, ok := errors.AsType[*city.Error](err); ok && wrong.Code == city.Invalid {
-		return &failure{exitConfig, fmt.Errorf("the configuration on disk is refused, the old one stays in force:\n%w", err)}
+		return &exit.Failure{Code: exit.CodeConfig, Err: fmt.Errorf("the configuration on disk is refused, the old one stays in force:\n%w", err)}
 	}
-	if code, _ := verdict(err); code != exitConflict {
+	if code, _ := exit.Verdict(err); code != exit.CodeConflict {
 		return err
 	}
 	s, lookErr := l.Snapshot(ctx)
@@ -260,12 +262,12 @@ func (a *app) reload(ctx context.Context, confirm bool) error {
 		return err
 	}
 	h := s.Config.Held
-	lines := []string{err.Error(), "held since " + a.clock(h.Since) + ", it would come with:"}
+	lines := []string{err.Error(), "held since " + a.Clock(h.Since) + ", it would come with:"}
 	for _, line := range h.Plan {
 		lines = append(lines, "  "+line)
 	}
 	lines = append(lines, "`gcity plan` shows it agent by agent; changing the file back drops it")
-	return &failure{exitConflict, errors.New(strings.Join(lines, "\n"))}
+	return &exit.Failure{Code: exit.CodeConflict, Err: errors.New(strings.Join(lines, "\n"))}
 }
 
 // cityVerb makes a command that does one thing to the city.
@@ -295,9 +297,9 @@ func (a *app) do(ctx context.Context, l *link, what city.Command) error {
 }
 
 func (a *app) receipt(r city.Receipt) error {
-	if a.json {
-		return a.writeJSON(r)
+	if a.JSON {
+		return a.WriteJSON(r)
 	}
-	a.sayf("%s", safeLine(r.Message))
+	a.Sayf("%s", output.SafeLine(r.Message))
 	return nil
 }

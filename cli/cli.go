@@ -22,19 +22,21 @@ import (
 	"github.com/spf13/cobra"
 
 	"gcity/city"
+	"gcity/cli/exit"
+	"gcity/cli/output"
 	"gcity/trust"
 )
 
 // Main runs one command line (without the program's name) on the process's own streams and returns its exit code.
 func Main(args []string, version string) int {
 	a := &app{
-		printer: printer{
-			out:    os.Stdout,
-			err:    os.Stderr,
-			getenv: os.Getenv,
-			now:    time.Now,
-			outTTY: term.IsTerminal(os.Stdout.Fd()),
-			errTTY: term.IsTerminal(os.Stderr.Fd()),
+		Printer: output.Printer{
+			Out:    os.Stdout,
+			Err:    os.Stderr,
+			Getenv: os.Getenv,
+			Now:    time.Now,
+			OutTTY: term.IsTerminal(os.Stdout.Fd()),
+			ErrTTY: term.IsTerminal(os.Stderr.Fd()),
 		},
 		in:      os.Stdin,
 		version: version,
@@ -46,7 +48,7 @@ func Main(args []string, version string) int {
 
 // app is what the commands share: the streams, the surroundings, the flags that all of them have.
 type app struct {
-	printer
+	output.Printer
 	in      *os.File
 	inTTY   bool
 	version string
@@ -80,15 +82,15 @@ func (a *app) run(ctx context.Context, args []string) int {
 	}
 	root.SetArgs(args)
 	root.SetIn(a.in)
-	root.SetOut(a.out)
-	root.SetErr(a.err)
+	root.SetOut(a.Out)
+	root.SetErr(a.Err)
 	err := root.ExecuteContext(ctx)
 	if _, said := errors.AsType[*trust.Refusal](err); !said && a.untrusted != nil {
-		a.warn(a.untrusted.Error())
+		a.Warn(a.untrusted.Error())
 	}
-	code, message := verdict(err)
+	code, message := exit.Verdict(err)
 	if message != "" {
-		fmt.Fprintln(a.err, a.tint(a.errTTY, red, "gcity:")+" "+safeText(message))
+		fmt.Fprintln(a.Err, a.Tint(a.ErrTTY, output.Red, "gcity:")+" "+output.SafeText(message))
 	}
 	return code
 }
@@ -188,13 +190,13 @@ func group(use, short string, below ...*cobra.Command) *cobra.Command {
 		Use: use, Short: short,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return usage("%s needs one of: %s", cmd.Name(), strings.Join(names(cmd), ", "))
+				return exit.Usage("%s needs one of: %s", cmd.Name(), strings.Join(names(cmd), ", "))
 			}
 			hint := ""
 			if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
 				hint = fmt.Sprintf(", did you mean %q?", near[0])
 			}
-			return usage("%s has no command %q%s", cmd.Name(), args[0], hint)
+			return exit.Usage("%s has no command %q%s", cmd.Name(), args[0], hint)
 		},
 	}
 	c.SuggestionsMinimumDistance = 2
@@ -220,10 +222,10 @@ func between(least, most int) cobra.PositionalArgs {
 		if len(args) < least {
 			missing := strings.Fields(cmd.Use)[1:]
 			missing = missing[min(len(args), len(missing)):min(least, len(missing))]
-			return usage("%s is missing: %s", strings.Join(missing, " "), cmd.UseLine())
+			return exit.Usage("%s is missing: %s", strings.Join(missing, " "), cmd.UseLine())
 		}
 		if len(args) > most {
-			return usage("%q is one too many: %s", args[most], cmd.UseLine())
+			return exit.Usage("%q is one too many: %s", args[most], cmd.UseLine())
 		}
 		return nil
 	}

@@ -17,6 +17,8 @@ import (
 
 	"gcity/api"
 	"gcity/city"
+	"gcity/cli/exit"
+	"gcity/cli/output"
 	"gcity/config"
 	"gcity/events"
 )
@@ -102,7 +104,7 @@ func TestUsage(t *testing.T) {
 		{"events", "--since", "yesterday"}, {"event", "emit", "x.y", "--payload", "{"}, {"agent", "nudge", "scout"}, {"agent", "unsend", "reader", "x"}, {"agent", "unsend"}, {"events", "--limit", "0"},
 	} {
 		code, out, errs := told(t, demoCity(), append(args, "--json")...)
-		if code != exitUsage || out != "" || !strings.HasPrefix(errs, "gcity: ") {
+		if code != exit.CodeUsage || out != "" || !strings.HasPrefix(errs, "gcity: ") {
 			t.Errorf("%v: exit %d, stdout %q, stderr %q", args, code, out, errs)
 		}
 	}
@@ -126,7 +128,7 @@ func TestVerbsReachTheCity(t *testing.T) {
 		if diff := cmp.Diff([]city.Command{want}, s.done); code != 0 || diff != "" {
 			t.Errorf("%s: exit %d, %s%s", line, code, errs, diff)
 		}
-		if code, _, _ := told(t, s, append(strings.Fields(line), "--read-only")...); code != exitFailed || len(s.done) != 1 {
+		if code, _, _ := told(t, s, append(strings.Fields(line), "--read-only")...); code != exit.CodeFailed || len(s.done) != 1 {
 			t.Errorf("%s --read-only: exit %d, done %v", line, code, s.done)
 		}
 	}
@@ -134,11 +136,11 @@ func TestVerbsReachTheCity(t *testing.T) {
 
 func TestUnknownAgents(t *testing.T) {
 	code, out, errs := told(t, demoCity(), "agent", "show", "scuot")
-	if code != exitFailed || out != "" || !strings.Contains(errs, `did you mean "scout"?`) {
+	if code != exit.CodeFailed || out != "" || !strings.Contains(errs, `did you mean "scout"?`) {
 		t.Errorf("exit %d, %q, %q", code, out, errs)
 	}
 	code, _, errs = told(t, demoCity(), "agent", "nudge", "scout", "hello")
-	if code != exitConflict || !strings.Contains(errs, "quarantined") {
+	if code != exit.CodeConflict || !strings.Contains(errs, "quarantined") {
 		t.Errorf("typing into nothing: exit %d, %q", code, errs)
 	}
 }
@@ -150,20 +152,20 @@ func TestVerdict(t *testing.T) {
 		code int
 		says string
 	}{
-		{nil, exitDone, ""},
-		{errors.New("x"), exitFailed, "x"},
-		{usage("no"), exitUsage, "no"},
-		{quietly(exitFailed), exitFailed, ""},
-		{notRunning("none"), exitNotRunning, "none"},
-		{refused, exitConfig, "the configuration of /c is refused, 2 mistakes:\na\nb"},
-		{fmt.Errorf("load: %w", refused), exitConfig, "the configuration of /c is refused, 2 mistakes:\na\nb"},
-		{&city.Error{Code: city.Conflict, Message: "c"}, exitConflict, "c"},
-		{&city.Error{Code: city.Invalid, Message: "i"}, exitUsage, "i"},
-		{&city.Error{Code: city.Conflict, Message: "i", Details: city.ConfigRefused}, exitConfig, "i"},
-		{&city.Error{Code: city.NotFound, Message: "n"}, exitFailed, "n"},
-		{&city.Error{Code: city.Forbidden, Message: "f"}, exitFailed, "f"},
+		{nil, exit.CodeDone, ""},
+		{errors.New("x"), exit.CodeFailed, "x"},
+		{exit.Usage("no"), exit.CodeUsage, "no"},
+		{exit.Quietly(exit.CodeFailed), exit.CodeFailed, ""},
+		{exit.NotRunning("none"), exit.CodeNotRunning, "none"},
+		{refused, exit.CodeConfig, "the configuration of /c is refused, 2 mistakes:\na\nb"},
+		{fmt.Errorf("load: %w", refused), exit.CodeConfig, "the configuration of /c is refused, 2 mistakes:\na\nb"},
+		{&city.Error{Code: city.Conflict, Message: "c"}, exit.CodeConflict, "c"},
+		{&city.Error{Code: city.Invalid, Message: "i"}, exit.CodeUsage, "i"},
+		{&city.Error{Code: city.Conflict, Message: "i", Details: city.ConfigRefused}, exit.CodeConfig, "i"},
+		{&city.Error{Code: city.NotFound, Message: "n"}, exit.CodeFailed, "n"},
+		{&city.Error{Code: city.Forbidden, Message: "f"}, exit.CodeFailed, "f"},
 	} {
-		if code, says := verdict(c.err); code != c.code || says != c.says {
+		if code, says := exit.Verdict(c.err); code != c.code || says != c.says {
 			t.Errorf("verdict(%v) = %d %q, want %d %q", c.err, code, says, c.code, c.says)
 		}
 	}
@@ -175,12 +177,12 @@ func TestReloadOfAWrongFile(t *testing.T) {
 	s.refuse = &city.Error{Code: city.Invalid, Message: "city.toml:3:1: no\ncity.toml:9:1: neither"}
 	for _, args := range [][]string{{"reload"}, {"reload", "--confirm"}, {"reload", "--json"}} {
 		code, out, errs := told(t, s, args...)
-		if code != exitConfig || out != "" || !strings.Contains(errs, "refused, the old one stays in force:\ncity.toml:3:1: no\ncity.toml:9:1: neither\n") {
+		if code != exit.CodeConfig || out != "" || !strings.Contains(errs, "refused, the old one stays in force:\ncity.toml:3:1: no\ncity.toml:9:1: neither\n") {
 			t.Errorf("%v: exit %d, %q, %q", args, code, out, errs)
 		}
 	}
 	s.refuse = &city.Error{Code: city.Conflict, Message: "held"}
-	if code, _, errs := told(t, s, "reload"); code != exitConflict {
+	if code, _, errs := told(t, s, "reload"); code != exit.CodeConflict {
 		t.Errorf("held: exit %d, %s", code, errs)
 	}
 }
@@ -202,7 +204,7 @@ func TestManyMistakes(t *testing.T) {
 
 // Everything that can be typed says what it does, and no two commands beside each other have one name.
 func TestTable(t *testing.T) {
-	a := &app{printer: printer{out: &bytes.Buffer{}, err: &bytes.Buffer{}, getenv: func(string) string { return "" }, now: time.Now}}
+	a := &app{Printer: output.Printer{Out: &bytes.Buffer{}, Err: &bytes.Buffer{}, Getenv: func(string) string { return "" }, Now: time.Now}}
 	var walk func(c *cobra.Command)
 	walk = func(c *cobra.Command) {
 		seen := map[string]bool{}
@@ -231,7 +233,7 @@ func TestTable(t *testing.T) {
 
 // A command line builds the one command that it names, and the table names each command as it is.
 func TestTreeBuildsOneCommand(t *testing.T) {
-	a := &app{printer: printer{out: &bytes.Buffer{}, err: &bytes.Buffer{}, getenv: func(string) string { return "" }, now: time.Now}}
+	a := &app{Printer: output.Printer{Out: &bytes.Buffer{}, Err: &bytes.Buffer{}, Getenv: func(string) string { return "" }, Now: time.Now}}
 	all := a.root().Commands()
 	if len(all) != len(a.branches()) {
 		t.Fatalf("%d commands, %d in the table", len(all), len(a.branches()))

@@ -120,7 +120,7 @@ func (a *app) glance(ctx context.Context) *city.Snapshot {
 	for _, r := range rigPlan(c) {
 		s.Rigs = append(s.Rigs, city.Rig{Name: r.Name})
 	}
-	found, _ := scanFor(&automation.Scanner{}, c, a.now())
+	found, _ := scanFor(&automation.Scanner{}, c, a.Now())
 	for _, d := range found.Automations {
 		s.Automations = append(s.Automations, city.Automation{Name: d.Scoped()})
 	}

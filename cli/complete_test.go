@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"gcity/city"
+	"gcity/cli/output"
 )
 
 // shellCity is a city of files alone, with a name of each kind.
@@ -137,9 +138,9 @@ func TestCompletionDoesNotWait(t *testing.T) {
 	dir, hung := shellCity(t), make(chan struct{})
 	defer close(hung)
 	a := &app{
-		printer: printer{
-			now:    time.Now,
-			getenv: func(string) string { return "" },
+		Printer: output.Printer{
+			Now:    time.Now,
+			Getenv: func(string) string { return "" },
 		},
 		dir: dir,
 		dial: func(string) (city.Control, func(), error) {

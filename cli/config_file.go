@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"gcity/city"
+	"gcity/cli/output"
 	"gcity/config"
 	"gcity/internal/disk"
 	"gcity/tui"
@@ -117,7 +118,7 @@ func (f *configFile) Plan(ctx context.Context, file string, data []byte) (tui.Pl
 		out.Changes = append(out.Changes, tui.Change{Agent: ch.Agent, Pool: ch.Pool, What: ch.Change, Why: ch.Reason})
 	}
 	if p.Held != nil {
-		out.Notes = append(out.Notes, "It would be held until it is confirmed: "+loss(p.Held.Removes, p.Held.Running)+".")
+		out.Notes = append(out.Notes, "It would be held until it is confirmed: "+output.Loss(p.Held.Removes, p.Held.Running)+".")
 	}
 	out.Notes = slices.Concat(out.Notes, p.Unknown, p.Warnings)
 	return out, nil

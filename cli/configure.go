@@ -5,6 +5,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"gcity/cli/exit"
+	"gcity/cli/output"
 	"gcity/config"
 )
 
@@ -21,26 +23,26 @@ func (a *app) configCommand() *cobra.Command {
 				return err
 			}
 			warnings := append(problemLines(c.Warnings), recipeTroubles(cmd.Context(), c)...)
-			if a.json {
-				return a.writeJSON(configShape{c.Path, c.Revision, warnings, configText(c), sourcesOf(c)})
+			if a.JSON {
+				return a.WriteJSON(configShape{c.Path, c.Revision, warnings, configText(c), sourcesOf(c)})
 			}
 			for _, w := range warnings {
-				a.warn(w)
+				a.Warn(w)
 			}
 			if validate {
-				a.sayf("the configuration is valid, revision %s", short(c.Revision))
+				a.Sayf("the configuration is valid, revision %s", short(c.Revision))
 				return nil
 			}
 			if provenance {
 				for _, s := range sourcesOf(c) {
-					a.sayf("# %-8s %s", s.Kind, safeLine(s.Path))
+					a.Sayf("# %-8s %s", s.Kind, output.SafeLine(s.Path))
 				}
 			}
 			text := configText(c)
 			if secrets {
 				text = configText(c.Revealed())
 			}
-			a.sayf("%s", strings.TrimRight(safeText(text), "\n"))
+			a.Sayf("%s", strings.TrimRight(output.SafeText(text), "\n"))
 			return nil
 		},
 	}
@@ -71,9 +73,9 @@ one. What it refuses gcity refuses; what it takes "gcity plan" may still refuse.
 		RunE: func(*cobra.Command, []string) error {
 			text := schemaText(of)
 			if text == nil {
-				return usage("there is no schema of %q; there are those of %s", of, strings.Join(schemaNames(), ", "))
+				return exit.Usage("there is no schema of %q; there are those of %s", of, strings.Join(schemaNames(), ", "))
 			}
-			_, err := a.out.Write(text)
+			_, err := a.Out.Write(text)
 			return err
 		},
 	}
@@ -116,14 +118,9 @@ func (a *app) explain(args []string) error {
 	if err != nil {
 		return err
 	}
-	if a.json {
-		return a.writeJSON(outputShape{Agent: name, Format: "text", Turns: []turn{{Role: "config", Text: text}}})
+	if a.JSON {
+		return a.WriteJSON(outputShape{Agent: name, Format: "text", Turns: []turn{{Role: "config", Text: text}}})
 	}
-	a.sayf("%s", strings.TrimRight(safeText(text), "\n"))
+	a.Sayf("%s", strings.TrimRight(output.SafeText(text), "\n"))
 	return nil
-}
-
-// warn says something on stderr that does not change the outcome.
-func (p *printer) warn(text string) {
-	_, _ = p.err.Write([]byte(p.tint(p.errTTY, yellow, "warning:") + " " + safeLine(text) + "\n"))
 }

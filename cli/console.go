@@ -14,6 +14,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"gcity/city"
+	"gcity/cli/exit"
+	"gcity/cli/output"
 	"gcity/prefs"
 )
 
@@ -36,14 +38,14 @@ machine side by side.`,
 			if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
 				hint = fmt.Sprintf(", did you mean %q?", near[0])
 			}
-			return usage("there is no command %q%s", args[0], hint)
+			return exit.Usage("there is no command %q%s", args[0], hint)
 		},
 		Version:       a.version, // --version; the command says more
 		SilenceErrors: true, SilenceUsage: true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			switch {
 			case headless && all:
-				return usage("--all shows cities, and --headless runs one without a screen: give one of them")
+				return exit.Usage("--all shows cities, and --headless runs one without a screen: give one of them")
 			case headless:
 				return a.headless(cmd.Context())
 			case all:
@@ -58,11 +60,11 @@ machine side by side.`,
 		if strings.HasPrefix(err.Error(), "unknown ") && strings.Contains(cmd.Use, " ") {
 			hint = "; text that begins with \"-\" goes behind \"--\""
 		}
-		return usage("%v; `%s --help` lists the flags%s", err, cmd.CommandPath(), hint)
+		return exit.Usage("%v; `%s --help` lists the flags%s", err, cmd.CommandPath(), hint)
 	})
 	c.CompletionOptions.DisableDefaultCmd = true
 	c.PersistentFlags().StringVar(&a.dir, "city", "", "the city's `folder` (else GC_CITY_PATH, else upwards from here)")
-	c.PersistentFlags().BoolVar(&a.json, "json", false, "answer in JSON, as the API does")
+	c.PersistentFlags().BoolVar(&a.JSON, "json", false, "answer in JSON, as the API does")
 	c.PersistentFlags().BoolVar(&a.readOnly, "read-only", false, "look, and change nothing")
 	c.Flags().BoolVar(&headless, "headless", false, "run the city without a screen, as a service")
 	c.Flags().BoolVar(&all, "all", false, "show all cities of this machine, side by side")
@@ -71,11 +73,11 @@ machine side by side.`,
 
 // console opens the control room, or says how things stand where there is no terminal for one.
 func (a *app) console(ctx context.Context) error {
-	if !a.inTTY || !a.outTTY || a.getenv("TERM") == "dumb" {
+	if !a.inTTY || !a.OutTTY || a.Getenv("TERM") == "dumb" {
 		if err := a.status(ctx); err != nil {
 			return err
 		}
-		a.sayf("\nThis is no terminal for a control room. `gcity --headless` runs the city without one.")
+		a.Sayf("\nThis is no terminal for a control room. `gcity --headless` runs the city without one.")
 		return nil
 	}
 	l, err := a.open(ctx)
@@ -87,7 +89,7 @@ func (a *app) console(ctx context.Context) error {
 		return a.join(ctx, l)
 	}
 	if a.readOnly {
-		return notRunning("no controller runs %s, and --read-only starts none; `gcity` or `gcity --headless` does", l.dir)
+		return exit.NotRunning("no controller runs %s, and --read-only starts none; `gcity` or `gcity --headless` does", l.dir)
 	}
 	l.close()
 	if err := a.mayStart(l.dir); err != nil {
@@ -107,14 +109,14 @@ func (a *app) join(ctx context.Context, l *link) error {
 		if err := a.stopLive(ctx, l); err != nil {
 			return err
 		}
-		a.sayf("the city is stopped")
+		a.Sayf("the city is stopped")
 	case roomEnded, roomTerminated, roomInterrupted:
 		ctx, cancel := context.WithTimeout(ctx, frozenAfter)
 		defer cancel()
 		if _, err := l.Snapshot(ctx); err != nil {
-			a.sayf("the controller does not answer; `gcity status` tells what still runs")
+			a.Sayf("the controller does not answer; `gcity status` tells what still runs")
 		} else {
-			a.sayf("the control room was ended; the city runs on")
+			a.Sayf("the control room was ended; the city runs on")
 		}
 	}
 	return nil
@@ -150,8 +152,8 @@ func (a *app) hostRoom(ctx context.Context, dir string) error {
 	signal.Notify(signals, syscall.SIGINT)
 	if err != nil && roomCtx.Err() == nil {
 		h.logger.Error("the control room failed", "error", err)
-		fmt.Fprintf(a.err, "gcity: the control room failed: %s\ngcity: the city runs on in this process (pid %d); "+
-			"ctrl-c stops it, `gcity` in another terminal joins it\n", safeText(err.Error()), os.Getpid())
+		fmt.Fprintf(a.Err, "gcity: the control room failed: %s\ngcity: the city runs on in this process (pid %d); "+
+			"ctrl-c stops it, `gcity` in another terminal joins it\n", output.SafeText(err.Error()), os.Getpid())
 		exit = roomHangup
 	} else if exit == roomHangup {
 		exit = a.onHangup()
@@ -190,15 +192,15 @@ func (a *app) leaveRoom(h *house, exit roomExit, signals chan<- os.Signal) {
 	switch exit {
 	case roomKeepAgents, roomHandOver:
 		if err := h.leave(); err != nil {
-			a.warn("the controller could not let go of the city, which goes on in this process; ctrl-c stops it: " + err.Error())
+			a.Warn("the controller could not let go of the city, which goes on in this process; ctrl-c stops it: " + err.Error())
 		}
 	case roomHangup: // the terminal is gone, or the room is: the city goes on in this process
 		h.loop.SetMode("headless")
 	case roomStopCity, roomInterrupted: // obey has heard of neither
-		a.sayf("stopping the city; ctrl-c ends its agents at once")
+		a.Sayf("stopping the city; ctrl-c ends its agents at once")
 		signals <- syscall.SIGTERM
 	default: // a TERM from outside ended the room, and obey has heard it too
-		a.sayf("stopping the city")
+		a.Sayf("stopping the city")
 	}
 }
 
@@ -208,9 +210,9 @@ func (a *app) afterRoom(dir string, exit roomExit) error {
 	case roomHandOver:
 		return a.handOver(dir)
 	case roomKeepAgents:
-		a.sayf("the agents run on and nobody watches them; `gcity` takes them over again")
+		a.Sayf("the agents run on and nobody watches them; `gcity` takes them over again")
 	default:
-		a.sayf("the city is stopped")
+		a.Sayf("the city is stopped")
 	}
 	return nil
 }
@@ -223,7 +225,7 @@ func (a *app) handOver(dir string) error {
 	if err != nil {
 		return err
 	}
-	a.sayf("the city runs headless, pid %d; `gcity` joins it, `gcity stop` ends it", pid)
+	a.Sayf("the city runs headless, pid %d; `gcity` joins it, `gcity stop` ends it", pid)
 	return nil
 }
 
@@ -236,7 +238,7 @@ func (a *app) stopLive(ctx context.Context, l *link) error {
 	done := a.sayEnding(ctx, l.Control)
 	_, err := l.Do(ctx, city.Shutdown{})
 	done()
-	if hasCode(err, city.Forbidden) || isSilent(err) {
+	if exit.HasCode(err, city.Forbidden) || exit.IsSilent(err) {
 		return err
 	}
 	done = a.saySlow(ctx, "the controller to let go of the city", releaseLimit)

@@ -10,6 +10,8 @@ import (
 
 	"gcity/beads"
 	"gcity/city"
+	"gcity/cli/exit"
+	"gcity/cli/output"
 	"gcity/events"
 )
 
@@ -90,14 +92,14 @@ func (a *app) joinable(ctx context.Context, d *depot, convoy string, ids []strin
 		b, err := d.Get(ctx, id)
 		if errors.Is(err, beads.ErrNotFound) {
 			if _, p, findErr := a.owned(ctx, d, []string{id}); findErr == nil && p != nil {
-				return usage("%s is work of %s, and the convoy is kept by %s: the beads of a convoy are of one store, so make one there", id, p.title(), d.title())
+				return exit.Usage("%s is work of %s, and the convoy is kept by %s: the beads of a convoy are of one store, so make one there", id, p.title(), d.title())
 			}
 		}
 		switch {
 		case err != nil:
 			return err
 		case b.ID == convoy || b.Type == city.ConvoyType:
-			return usage("%s is a convoy itself", id)
+			return exit.Usage("%s is a convoy itself", id)
 		case b.ParentID != "" && b.ParentID != convoy:
 			return &city.Error{Code: city.Conflict, Message: fmt.Sprintf("%s is a step of %s already: add that, or take it out with `gcity bead update %s --parent ''`", id, b.ParentID, id)}
 		}
@@ -148,10 +150,10 @@ func (a *app) tellConvoy(ctx context.Context, d *depot, b beads.Bead) error {
 		return err
 	}
 	p := city.ProgressOf(all)
-	if a.json {
-		return a.writeJSON(convoyShape{b, p, all})
+	if a.JSON {
+		return a.WriteJSON(convoyShape{b, p, all})
 	}
-	a.sayf("%s is %s, %s: %s", a.paint(bold, safeLine(b.ID)), a.paint(beadColour(b.Status), string(b.Status)), p, safeLine(b.Title))
+	a.Sayf("%s is %s, %s: %s", a.Paint(output.Bold, output.SafeLine(b.ID)), a.Paint(beadColour(b.Status), string(b.Status)), p, output.SafeLine(b.Title))
 	if len(all) == 0 {
 		return nil
 	}
@@ -159,7 +161,7 @@ func (a *app) tellConvoy(ctx context.Context, d *depot, b beads.Bead) error {
 	if err != nil {
 		return err
 	}
-	return a.writeBeads(a.out, all, gates)
+	return a.writeBeads(a.Out, all, gates)
 }
 
 func (a *app) convoyStatus() *cobra.Command {
@@ -199,18 +201,18 @@ func (a *app) tellConvoys(ctx context.Context, d *depot, closed bool) error {
 		}
 		out = append(out, found...)
 	}
-	if a.json {
-		return a.writeJSON(listOf(out))
+	if a.JSON {
+		return a.WriteJSON(output.ListOf(out))
 	}
 	if len(out) == 0 {
-		a.sayf("no convoy is open; `gcity convoy create NAME BEAD…` makes one")
+		a.Sayf("no convoy is open; `gcity convoy create NAME BEAD…` makes one")
 		return nil
 	}
-	rows := make([][]cell, 0, len(out))
+	rows := make([][]output.Cell, 0, len(out))
 	for _, s := range out {
-		rows = append(rows, []cell{{s.ID, bold}, {string(s.Status), beadColour(s.Status)}, plainCell(s.Progress.String()), plainCell(a.age(s.UpdatedAt)), plainCell(s.Title)})
+		rows = append(rows, []output.Cell{output.Tinted(s.ID, output.Bold), output.Tinted(string(s.Status), beadColour(s.Status)), output.Plain(s.Progress.String()), output.Plain(a.Age(s.UpdatedAt)), output.Plain(s.Title)})
 	}
-	return a.table(a.out, a.columns(), []string{"ID", "STATUS", "PROGRESS", "CHANGED", "TITLE"}, rows)
+	return a.Table(a.Out, a.Columns(), []string{"ID", "STATUS", "PROGRESS", "CHANGED", "TITLE"}, rows)
 }
 
 func (a *app) convoysOf(ctx context.Context, p place, q beads.Query) (out []convoyShape, err error) {
@@ -261,8 +263,8 @@ func (a *app) closeConvoy(ctx context.Context, d *depot, was, b beads.Bead, said
 	if err != nil || !ok {
 		return err
 	}
-	if said && !a.json {
-		a.sayf("closed %s, the convoy that it was the last of: %s", a.paint(bold, safeLine(convoy.ID)), safeLine(convoy.Title))
+	if said && !a.JSON {
+		a.Sayf("closed %s, the convoy that it was the last of: %s", a.Paint(output.Bold, output.SafeLine(convoy.ID)), output.SafeLine(convoy.Title))
 	}
 	return a.announce(ctx, d, events.BeadClosed, convoy)
 }

@@ -13,6 +13,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"gcity/city"
+	"gcity/cli/exit"
+	"gcity/cli/output"
 	"gcity/config"
 	"gcity/internal/redact"
 	"gcity/session"
@@ -53,7 +55,7 @@ version, the system, the configuration, the status, and the newest events and lo
 lines. Secrets are hidden. Read the file before you attach it to a bug report.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if !report && len(args) > 0 {
-				return usage("a file is for --report: gcity doctor --report %s", safeLine(args[0]))
+				return exit.Usage("a file is for --report: gcity doctor --report %s", output.SafeLine(args[0]))
 			}
 			path := ""
 			if report {
@@ -81,7 +83,7 @@ func (a *app) doctor(ctx context.Context, fix bool, report string) error {
 			return refusedReadOnly("doctor --fix")
 		}
 		did = mendCity(dir)
-		if !a.json {
+		if !a.JSON {
 			a.tellMended(did)
 		}
 	}
@@ -110,39 +112,39 @@ func (a *app) doctor(ctx context.Context, fix bool, report string) error {
 		if err := a.writeReport(ctx, p, found, report); err != nil {
 			return err
 		}
-		fmt.Fprintf(a.err, "wrote %s; secrets are hidden, but read it before you pass it on\n", safeLine(report))
+		fmt.Fprintf(a.Err, "wrote %s; secrets are hidden, but read it before you pass it on\n", output.SafeLine(report))
 	}
 	sick := slices.ContainsFunc(found, func(f finding) bool { return f.State == "bad" })
-	if a.json && fix {
-		err = a.writeJSON(struct {
-			list[finding]
+	if a.JSON && fix {
+		err = a.WriteJSON(struct {
+			output.List[finding]
 			mended
-		}{listOf(found), did})
-	} else if a.json {
-		err = a.writeJSON(listOf(found))
+		}{output.ListOf(found), did})
+	} else if a.JSON {
+		err = a.WriteJSON(output.ListOf(found))
 	} else {
 		err = a.tellFindings(found)
 	}
 	if err == nil && sick {
-		return quietly(exitFailed)
+		return exit.Quietly(exit.CodeFailed)
 	}
 	return err
 }
 
 func (a *app) tellFindings(found []finding) error {
-	rows := make([][]cell, 0, len(found))
+	rows := make([][]output.Cell, 0, len(found))
 	for _, f := range found {
-		colour := map[string]string{"ok": green, "note": yellow, "bad": red}[f.State]
-		head := []cell{{f.State, colour}, {f.Check, bold}}
+		colour := map[string]string{"ok": output.Green, "note": output.Yellow, "bad": output.Red}[f.State]
+		head := []output.Cell{output.Tinted(f.State, colour), output.Tinted(f.Check, output.Bold)}
 		for line := range strings.SplitSeq(f.Detail, "\n") {
-			rows = append(rows, append(head, plainCell(line)))
-			head = []cell{{}, {}}
+			rows = append(rows, append(head, output.Plain(line)))
+			head = []output.Cell{{}, {}}
 		}
 		if f.Fix != "" {
-			rows = append(rows, []cell{{}, {}, {"-> " + f.Fix, cyan}})
+			rows = append(rows, []output.Cell{{}, {}, output.Tinted("-> "+f.Fix, output.Cyan)})
 		}
 	}
-	return a.table(a.out, 0, []string{"", "CHECK", "FOUND"}, rows)
+	return a.Table(a.Out, 0, []string{"", "CHECK", "FOUND"}, rows)
 }
 
 // patient is what the checks look at.
@@ -243,7 +245,7 @@ func checkController(_ context.Context, p *patient) finding {
 	if s := p.running; s != nil {
 		switch {
 		case s.Config.Rejected != "":
-			return bad("edit "+config.FileName, "runs on an older configuration: %s", safeLead(s.Config.Rejected))
+			return bad("edit "+config.FileName, "runs on an older configuration: %s", output.SafeLead(s.Config.Rejected))
 		case len(s.Degraded) > 0:
 			return bad("mend what each line names; the controller tries again by itself, and `gcity events` tells since when", "%s", strings.Join(s.Degraded, "\n"))
 		}
@@ -289,11 +291,11 @@ func checkSessions(_ context.Context, p *patient) finding {
 	held, err := isHeld(p.dir)
 	switch {
 	case err == nil && !held && alive > 0:
-		return note(p.takeover+", `gcity stop` ends them", "%s alive and no controller watches", counted(alive, "session"))
+		return note(p.takeover+", `gcity stop` ends them", "%s alive and no controller watches", output.Counted(alive, "session"))
 	case len(strange) > 0:
 		return note("the controller ends them; without one `gcity stop` does", "not in the configuration: %s", strings.Join(strange, ", "))
 	}
-	return ok("%s alive%s", counted(alive, "session"), tmuxHint(p.dir))
+	return ok("%s alive%s", output.Counted(alive, "session"), tmuxHint(p.dir))
 }
 
 // takeover is who takes over the agents of a city that nobody watches.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"gcity/agent"
+	"gcity/cli/output"
 	"gcity/config"
 )
 
@@ -18,7 +19,7 @@ func checkCity(_ context.Context, p *patient) finding {
 	switch {
 	case errors.As(p.refused, &e):
 		return bad("edit the file that each line names; a controller that runs keeps the last good one", "%s%s:\n%s",
-			counted(len(e.Problems), "mistake"), p.inForce(), e.Error())
+			output.Counted(len(e.Problems), "mistake"), p.inForce(), e.Error())
 	case p.refused != nil:
 		return bad("make it readable", "%v%s", p.refused, p.inForce())
 	}
@@ -28,7 +29,7 @@ func checkCity(_ context.Context, p *patient) finding {
 	if len(p.config.Warnings) > 0 {
 		return note("edit the file that each line names", "%s", strings.Join(problemLines(p.config.Warnings), "\n"))
 	}
-	return ok("%s, revision %s", counted(len(p.config.Agents), "agent"), short(p.config.Revision))
+	return ok("%s, revision %s", output.Counted(len(p.config.Agents), "agent"), short(p.config.Revision))
 }
 
 // inForce says which configuration a running controller goes by, "" if none runs.
@@ -48,7 +49,7 @@ func (p *patient) notInForce() (f finding, differs bool) {
 	switch c := &p.running.Config; {
 	case c.Held != nil:
 		return note("`gcity plan` shows what it changes, `gcity reload --confirm` lets it in, changing the file back drops it",
-			"revision %s is held, %s%s", c.Held.Revision, loss(c.Held.Removes, c.Held.Running), p.inForce()), true
+			"revision %s is held, %s%s", c.Held.Revision, output.Loss(c.Held.Removes, c.Held.Running), p.inForce()), true
 	case c.Rejected != "":
 		return bad("edit "+config.FileName, "revision %s is refused%s:\n%s", revision, p.inForce(), c.Rejected), true
 	case c.Revision != revision:
@@ -77,7 +78,7 @@ func judgeAgents(wants []agent.Want, tried func(provider string) finding) findin
 		}
 	}
 	for _, provider := range slices.Sorted(maps.Keys(by)) {
-		names := safeLine(provider) + ": " + strings.Join(by[provider], ", ")
+		names := output.SafeLine(provider) + ": " + strings.Join(by[provider], ", ")
 		switch tried(provider).State {
 		case "bad":
 			lines = append(lines, "nobody is started by the session provider "+names)
@@ -121,7 +122,7 @@ func judgeRigs(rigs []agent.Rig) finding {
 	if len(problems) > 0 {
 		return bad("make the folder, or correct its path in "+config.FileName+"; agents outside of it run", "%s", strings.Join(problems, " | "))
 	}
-	return ok("%s", counted(len(rigs), "rig"))
+	return ok("%s", output.Counted(len(rigs), "rig"))
 }
 
 func checkOverrides(_ context.Context, p *patient) finding {
@@ -150,5 +151,5 @@ func judgeOverrides(set map[string]int, pools []agent.Pool) finding {
 	if len(problems) > 0 {
 		return note("`gcity pool scale NAME N|auto` for a pool; lines of pools that are gone do nothing", "%s", strings.Join(problems, " | "))
 	}
-	return ok("%s set by hand", counted(len(set), "pool"))
+	return ok("%s set by hand", output.Counted(len(set), "pool"))
 }

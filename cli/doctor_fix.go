@@ -13,6 +13,8 @@ import (
 	"strings"
 	"time"
 
+	"gcity/cli/exit"
+	"gcity/cli/output"
 	"gcity/internal/disk"
 )
 
@@ -94,7 +96,7 @@ func nobodyAnswers(dir string) bool {
 	if err == nil {
 		closeNear()
 	}
-	return err != nil && isNotRunning(err)
+	return err != nil && exit.IsNotRunning(err)
 }
 
 // unlessGone takes it that what was to be removed is no more.
@@ -190,13 +192,13 @@ func mendCity(dir string) mended {
 
 func (a *app) tellMended(m mended) {
 	for _, line := range m.Done {
-		a.sayf("%s", a.paint(green, "mended ")+safeLine(line))
+		a.Sayf("%s", a.Paint(output.Green, "mended ")+output.SafeLine(line))
 	}
 	for _, line := range m.Left {
-		a.sayf("%s", a.paint(yellow, "left   ")+safeLine(line))
+		a.Sayf("%s", a.Paint(output.Yellow, "left   ")+output.SafeLine(line))
 	}
 	if len(m.Done)+len(m.Left) == 0 {
-		a.sayf("there is nothing that --fix could mend")
+		a.Sayf("there is nothing that --fix could mend")
 	}
-	a.sayf("")
+	a.Sayf("")
 }

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"gcity/city"
+	"gcity/cli/output"
 	"gcity/controller"
 )
 
@@ -57,7 +58,7 @@ func checkSpace(_ context.Context, p *patient) finding {
 		return bad("", "cannot look at it: %v", err)
 	}
 	free := st.Bavail * uint64(st.Bsize)
-	text := byteSize(free) + " free"
+	text := output.ByteSize(free) + " free"
 	switch {
 	case free < 16<<20 || (st.Files > 0 && st.Ffree == 0):
 		return bad("make room: a full disk refuses events of clients, and those of the controller wait in memory", "%s, %d inodes", text, st.Ffree)
@@ -82,7 +83,7 @@ func checkTerminals(_ context.Context, p *patient) finding {
 	}
 	_ = f.Close() // only opened to see that it can be
 	if free := most - used; free < p.agents()+16 {
-		return bad("sysctl kernel.pty.max="+strconv.Itoa(2*most), "%d of %d are in use, %s may need one each", used, most, counted(p.agents(), "agent"))
+		return bad("sysctl kernel.pty.max="+strconv.Itoa(2*most), "%d of %d are in use, %s may need one each", used, most, output.Counted(p.agents(), "agent"))
 	}
 	return ok("%d of %d in use", used, most)
 }
@@ -94,7 +95,7 @@ func checkFiles(_ context.Context, p *patient) finding {
 	}
 	if agents := p.agents(); limit < controller.FilesNeeded(agents) {
 		return bad(controller.MoreFiles(agents), "at most %d, %s need about %d", limit,
-			counted(agents, "agent"), controller.FilesNeeded(agents))
+			output.Counted(agents, "agent"), controller.FilesNeeded(agents))
 	}
 	return ok("up to %d", limit)
 }
@@ -136,10 +137,10 @@ func checkTasks(_ context.Context, p *patient) finding {
 func judgeTasks(user uint64, group string, agents int) finding {
 	need := uint64(256 + tasksPerAgent*agents)
 	if user < need {
-		return note(fmt.Sprintf("ulimit -u %d, or LimitNPROC= in the service", 2*need), "this user may have %d, %s may need %d", user, counted(agents, "agent"), need)
+		return note(fmt.Sprintf("ulimit -u %d, or LimitNPROC= in the service", 2*need), "this user may have %d, %s may need %d", user, output.Counted(agents, "agent"), need)
 	}
 	if most, err := strconv.ParseUint(group, 10, 64); err == nil && most < need {
-		return note("a service with TasksMax=infinity, as `gcity daemon install` writes one", "this shell's control group may have %d, %s may need %d", most, counted(agents, "agent"), need)
+		return note("a service with TasksMax=infinity, as `gcity daemon install` writes one", "this shell's control group may have %d, %s may need %d", most, output.Counted(agents, "agent"), need)
 	}
 	return ok("enough")
 }

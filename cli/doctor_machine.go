@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"gcity/city"
+	"gcity/cli/output"
 	"gcity/events"
 )
 
@@ -25,11 +26,11 @@ func judgeQuarantine(agents []city.Agent) finding {
 	var lines []string
 	for i := range agents {
 		if g := &agents[i]; g.State == city.Quarantined {
-			lines = append(lines, g.Name+": "+safeLead(g.Reason))
+			lines = append(lines, g.Name+": "+output.SafeLead(g.Reason))
 		}
 	}
 	if len(lines) > 0 {
-		return note("`gcity why AGENT` tells how it ends, `gcity agent release AGENT` lets it out now", "%s in quarantine:\n%s", counted(len(lines), "agent"), strings.Join(lines, "\n"))
+		return note("`gcity why AGENT` tells how it ends, `gcity agent release AGENT` lets it out now", "%s in quarantine:\n%s", output.Counted(len(lines), "agent"), strings.Join(lines, "\n"))
 	}
 	return ok("nobody is in quarantine")
 }
@@ -70,7 +71,7 @@ func checkGit(_ context.Context, p *patient) finding {
 		return ok("not needed")
 	}
 	if !finder()("git", os.Getenv("PATH")) {
-		return note("install git", "not found, and %s can be fetched with it only", counted(len(p.config.Remotes), "topology"))
+		return note("install git", "not found, and %s can be fetched with it only", output.Counted(len(p.config.Remotes), "topology"))
 	}
 	return ok("found")
 }
@@ -102,7 +103,7 @@ func mainUnit(ctx context.Context, pid int) string {
 	if unit == "" {
 		return ""
 	}
-	m, err := (&app{printer: printer{getenv: os.Getenv}}).manager(system)
+	m, err := (&app{Printer: output.Printer{Getenv: os.Getenv}}).manager(system)
 	if err != nil {
 		return ""
 	}
@@ -139,7 +140,7 @@ func judgeVersions(exe, controller, renew string, holders map[string]int) findin
 	}
 	slices.Sort(others)
 	for _, program := range others {
-		lines = append(lines, fmt.Sprintf("%s held by %s", counted(holders[program], "agent"), program))
+		lines = append(lines, fmt.Sprintf("%s held by %s", output.Counted(holders[program], "agent"), program))
 	}
 	if len(others) > 0 {
 		how = append(how, "`gcity agent restart NAME` an agent's holder, with the agent")

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"gcity/city"
+	"gcity/cli/output"
 	"gcity/config"
 	"gcity/session"
 )
@@ -99,7 +100,7 @@ func TestDoctorLooksAtTheUnit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := &app{printer: printer{getenv: os.Getenv}, dir: dir}
+	a := &app{Printer: output.Printer{Getenv: os.Getenv}, dir: dir}
 	m := &manager{folder: filepath.Join(t.TempDir(), "systemd", "user")}
 	s, err := a.cityService().found(t.Context())
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"gcity/cli/output"
 	"gcity/internal/proc"
 	"gcity/session"
 )
@@ -70,7 +71,7 @@ func judgeStrays(of map[int]string, sessions []session.Status, line func(pid int
 		args := line(pid)
 		lives := slices.ContainsFunc(sessions, func(st session.Status) bool { return st.Alive && st.ID == id })
 		if !lives && args != "" { // else it has ended meanwhile
-			lines = append(lines, fmt.Sprintf("%d: %s", pid, safeLine(args)))
+			lines = append(lines, fmt.Sprintf("%d: %s", pid, output.SafeLine(args)))
 		}
 	}
 	if len(lines) == 0 {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"gcity/agent"
+	"gcity/cli/output"
 	"gcity/internal/redact"
 )
 
@@ -27,7 +28,7 @@ func judgePrograms(wants []agent.Want) finding {
 		if w.Program == "" || len(w.Lack.Programs) > 0 {
 			continue
 		}
-		line := fmt.Sprintf("%s, by `%s`", w.Program, safeLine(redact.Text(w.Spec.Command)))
+		line := fmt.Sprintf("%s, by `%s`", w.Program, output.SafeLine(redact.Text(w.Spec.Command)))
 		if w.Found {
 			line, guessed = line+", the first that is found and named by nobody", true
 		}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"gcity/cli/output"
 	"gcity/session"
 )
 
@@ -41,9 +42,9 @@ func examineProviders(ctx context.Context, p *patient) []finding {
 	var found []finding
 	for _, u := range p.providersOf() {
 		f := p.tried(ctx, u.name)
-		f.Check = "provider " + safeLine(u.name)
+		f.Check = "provider " + output.SafeLine(u.name)
 		if f.State != "ok" {
-			f.Detail = counted(u.agents, "agent") + ": " + f.Detail
+			f.Detail = output.Counted(u.agents, "agent") + ": " + f.Detail
 		}
 		found = append(found, f)
 	}
@@ -101,5 +102,5 @@ func providerFix(name string, err error) string {
 	if !isScript {
 		return "do what it says, or name another session provider"
 	}
-	return fmt.Sprintf("see that `%s list-running x` ends with 0 and prints nothing; until then its agents wait, and who runs elsewhere is not moved", safeLine(script))
+	return fmt.Sprintf("see that `%s list-running x` ends with 0 and prints nothing; until then its agents wait, and who runs elsewhere is not moved", output.SafeLine(script))
 }

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"gcity/cli/output"
 	"gcity/events"
 	"gcity/internal/disk"
 	"gcity/internal/redact"
@@ -57,7 +58,7 @@ func (a *app) writeReport(ctx context.Context, p *patient, found []finding, path
 	if home, err := os.UserHomeDir(); err == nil && len(home) > 1 {
 		text = strings.ReplaceAll(text, home, "~")
 	}
-	if err := disk.WriteFile(path, []byte(safeText(text)), 0o600); err != nil {
+	if err := disk.WriteFile(path, []byte(output.SafeText(text)), 0o600); err != nil {
 		return fmt.Errorf("cannot write the report: %w", err)
 	}
 	return nil
@@ -76,7 +77,7 @@ func (p *patient) writeConfig(w io.Writer) error {
 
 func (p *patient) writeStatus(w io.Writer) error {
 	if p.running == nil {
-		_, err := fmt.Fprintf(w, "no controller answers: %v; %s known\n", p.deaf, counted(len(p.sessions), "session"))
+		_, err := fmt.Fprintf(w, "no controller answers: %v; %s known\n", p.deaf, output.Counted(len(p.sessions), "session"))
 		return err
 	}
 	s := p.running

@@ -156,7 +156,7 @@ func (a *app) judgeUnit(ctx context.Context, k served, u *unitFile) finding {
 	if differ := differing(u.text, want); len(differ) > 0 {
 		return note(again+", and `"+u.manager.line("restart", u.name())+"`, which keeps the agents", "it is not what would be written now: %s", strings.Join(differ, ", "))
 	}
-	if this, err := thisProgram(a.getenv("PATH")); err == nil && this != runs {
+	if this, err := thisProgram(a.Getenv("PATH")); err == nil && this != runs {
 		return ok("up to date; it runs %s, and this is %s", runs, this)
 	}
 	return ok("up to date")

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"gcity/cli/output"
 )
 
 // What exchanges a controller and keeps its agents depends on who it is: the supervisor is no service of the city's.
@@ -31,7 +33,7 @@ func TestDoctorOfServices(t *testing.T) {
 	bin, home := t.TempDir(), t.TempDir()
 	t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
 	t.Setenv("GC_HOME", home)
-	a := &app{printer: printer{getenv: os.Getenv}, dir: t.TempDir()}
+	a := &app{Printer: output.Printer{Getenv: os.Getenv}, dir: t.TempDir()}
 	p := &patient{dir: a.dir}
 	m := &manager{folder: t.TempDir(), environ: os.Environ()}
 	states := func(text string) {

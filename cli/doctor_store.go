@@ -10,6 +10,7 @@ import (
 
 	"gcity/beads"
 	"gcity/city"
+	"gcity/cli/output"
 	"gcity/trust"
 )
 
@@ -77,13 +78,13 @@ func examineForeign(ctx context.Context, where place) []finding {
 		return []finding{untried()}
 	}
 	if err != nil {
-		return []finding{bad("do what it says; until then nothing is known of this work, and nobody can change it", "kept by %s: %v", safeLine(where.by.Provider), err)}
+		return []finding{bad("do what it says; until then nothing is known of this work, and nobody can change it", "kept by %s: %v", output.SafeLine(where.by.Provider), err)}
 	}
 	if n := len(unread); n > 0 {
 		return []finding{note("look at them with the program itself; the others are not touched by it", "kept by %s: %s cannot be read and are left alone, %s first: %s",
-			safeLine(where.by.Provider), counted(n, "record"), safeLine(unread[0].ID), safeLine(unread[0].Reason))}
+			output.SafeLine(where.by.Provider), output.Counted(n, "record"), output.SafeLine(unread[0].ID), output.SafeLine(unread[0].Reason))}
 	}
-	return []finding{ok("kept by %s, which answers", safeLine(where.by.Provider))}
+	return []finding{ok("kept by %s, which answers", output.SafeLine(where.by.Provider))}
 }
 
 // judgeStore says what is wrong with a store, each with what to do about it; that it is well, if nothing is.
@@ -111,14 +112,14 @@ func judgeStore(where place, c condition, unread []beads.Aside, err error) []fin
 	if n := len(unread); n > 0 {
 		first := unread[0]
 		found = append(found, note("use the gcity that wrote them; the others are not touched by it", "%s cannot be read by this one and are left alone, %s first: %s",
-			counted(n, "record"), safeLine(first.ID), safeLine(first.Reason)))
+			output.Counted(n, "record"), output.SafeLine(first.ID), output.SafeLine(first.Reason)))
 	}
 	if len(c.Exposed) > 0 {
 		found = append(found, note("chmod go-rwx "+folder+"/beads.db*, and go-w "+folder, "others may look into it: %s", strings.Join(c.Exposed, ", ")))
 	}
 	if c.Log > largeLog {
 		found = append(found, note("end whoever reads it for long: `fuser "+folder+"/beads.db` names the processes", "its write-ahead log has %s: a reader that does not end keeps it from being taken in",
-			byteSize(uint64(c.Log))))
+			output.ByteSize(uint64(c.Log))))
 	}
 	if len(c.Strangers) > 0 {
 		found = append(found, strangers(folder, c))
@@ -141,7 +142,7 @@ func strangers(folder string, c condition) finding {
 	}
 	fix := "nothing has to be done; to take work over from bd: `gcity bead import FILE`, with what it exports"
 	if c.There {
-		return note(fix, "%s has files of another program, bd perhaps (%s): they are left alone, and that program knows nothing of gcity's beads.db beside them", folder, safeLine(names))
+		return note(fix, "%s has files of another program, bd perhaps (%s): they are left alone, and that program knows nothing of gcity's beads.db beside them", folder, output.SafeLine(names))
 	}
-	return note(fix, "%s is another program's, bd's perhaps (%s): nothing of it is touched; the first bead makes a beads.db of gcity's own beside it", folder, safeLine(names))
+	return note(fix, "%s is another program's, bd's perhaps (%s): nothing of it is touched; the first bead makes a beads.db of gcity's own beside it", folder, output.SafeLine(names))
 }

@@ -11,6 +11,7 @@ import (
 
 	"gcity/agent"
 	"gcity/city"
+	"gcity/cli/output"
 	"gcity/config"
 	"gcity/pool"
 )
@@ -77,7 +78,7 @@ func TestDoctorTellsWhatIsInForce(t *testing.T) {
 // What a check found is written one thing a line.
 func TestFindingsOfSeveralLines(t *testing.T) {
 	var out bytes.Buffer
-	a := &app{printer: printer{out: &out, getenv: func(string) string { return "" }}}
+	a := &app{Printer: output.Printer{Out: &out, Getenv: func(string) string { return "" }}}
 	if err := a.tellFindings([]finding{{Check: "configuration", State: "bad", Detail: "2 mistakes:\none\ntwo", Fix: "edit"}}); err != nil {
 		t.Fatal(err)
 	}

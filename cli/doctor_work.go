@@ -3,6 +3,8 @@ package cli
 import (
 	"context"
 	"strings"
+
+	"gcity/cli/output"
 )
 
 // checkStranded looks for work that waits for agents which do not run.
@@ -15,7 +17,7 @@ func checkStranded(_ context.Context, p *patient) finding {
 		return ok("nothing waits for an agent that does not run")
 	}
 	for i := range lines {
-		lines[i] = safeLead(lines[i])
+		lines[i] = output.SafeLead(lines[i])
 	}
 	return note("`gcity bead list --assignee AGENT` shows all of it", "%s", strings.Join(lines, "\n"))
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"gcity/city"
+	"gcity/cli/output"
 )
 
 // Work that waits for who does not run is told by status and by doctor, with its ids and what to do, and harms no terminal.
@@ -14,7 +15,7 @@ func TestStrandedWorkIsTold(t *testing.T) {
 		{Agent: "w\x1b[2J", Why: "is suspended by rig demo", Beads: []string{"gc-1", "gc-2"}, Count: 2},
 		{Agent: "old", Why: "is no agent here any more", Gone: true, Beads: []string{"gc-3"}, Count: 1},
 	}}
-	a := &app{printer: printer{getenv: func(string) string { return "" }, now: func() time.Time { return noon }}}
+	a := &app{Printer: output.Printer{Getenv: func(string) string { return "" }, Now: func() time.Time { return noon }}}
 	f := checkStranded(t.Context(), &patient{running: s})
 	if f.State != "note" || f.Fix == "" {
 		t.Errorf("%+v", f)

@@ -9,6 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"gcity/city"
+	"gcity/cli/exit"
+	"gcity/cli/output"
 	"gcity/session"
 )
 
@@ -31,13 +33,13 @@ agent. 3: nobody could tell: no controller answers, and no session lives.`,
 			if err != nil {
 				return cannotTell(err)
 			}
-			if a.json {
-				err = a.writeJSON(c)
+			if a.JSON {
+				err = a.WriteJSON(c)
 			}
 			if err == nil && !c.Draining {
-				return quietly(exitFailed)
+				return exit.Quietly(exit.CodeFailed)
 			}
-			a.sayf("%s", safeLine(c.say(a)))
+			a.Sayf("%s", output.SafeLine(c.say(a)))
 			return err
 		},
 	}
@@ -57,7 +59,7 @@ func (d drainShape) say(a *app) string {
 	case d.Drain == nil:
 		return d.Agent + " is told to finish"
 	case d.orphaned:
-		return fmt.Sprintf("%s: told to finish by %s at %s; no controller runs that would end it", d.Agent, d.Drain.By, a.clock(d.Drain.Since))
+		return fmt.Sprintf("%s: told to finish by %s at %s; no controller runs that would end it", d.Agent, d.Drain.By, a.Clock(d.Drain.Since))
 	}
 	return d.Agent + ": " + a.draining(d.Drain)
 }
@@ -65,14 +67,14 @@ func (d drainShape) say(a *app) string {
 // cannotTell gives every failure to find out a code that is not "no".
 func cannotTell(err error) error {
 	var problem *city.Error
-	code, _ := verdict(err)
+	code, _ := exit.Verdict(err)
 	switch {
 	case errors.As(err, &problem) && problem.Code == city.NotFound:
-		code = exitUsage
-	case code == exitFailed || code == exitConflict:
-		code = exitNotRunning
+		code = exit.CodeUsage
+	case code == exit.CodeFailed || code == exit.CodeConflict:
+		code = exit.CodeNotRunning
 	}
-	return &failure{code, err}
+	return &exit.Failure{Code: code, Err: err}
 }
 
 // drainCheck asks the controller; without one, the session's own marks, and no configuration is read for that.
@@ -84,7 +86,7 @@ func (a *app) drainCheck(ctx context.Context, name string) (drainShape, error) {
 		return drainShape{}, err
 	}
 	near, closeNear, err := a.dial(dir)
-	if isNotRunning(err) {
+	if exit.IsNotRunning(err) {
 		return a.drainMarked(ctx, dir, name)
 	}
 	if err != nil {

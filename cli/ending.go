@@ -24,7 +24,7 @@ func (a *app) sayEnding(ctx context.Context, c city.Control) (done func()) {
 	var wg sync.WaitGroup
 	wg.Go(func() {
 		var told city.Telling
-		heard, deaf := a.now(), false
+		heard, deaf := a.Now(), false
 		for wait := sayAfter; pause(ctx, wait); wait = sayEvery {
 			look, cancel := context.WithTimeout(ctx, deafAfter)
 			s, err := c.Snapshot(look)
@@ -32,14 +32,14 @@ func (a *app) sayEnding(ctx context.Context, c city.Control) (done func()) {
 			switch {
 			case ctx.Err() != nil:
 				return
-			case err == nil && s.Patrol.Age(a.now()) < deafAfter:
-				heard, deaf = a.now(), false
+			case err == nil && s.Patrol.Age(a.Now()) < deafAfter:
+				heard, deaf = a.Now(), false
 				for _, line := range told.Of(s) {
-					a.murmur(line)
+					a.Murmur(line)
 				}
-			case !deaf && a.now().Sub(heard) > deafAfter:
+			case !deaf && a.Now().Sub(heard) > deafAfter:
 				deaf = true
-				a.murmur("the controller does not answer for now; a second TERM to its process ends its agents at once")
+				a.Murmur("the controller does not answer for now; a second TERM to its process ends its agents at once")
 			}
 		}
 	})
@@ -58,7 +58,7 @@ func (a *app) saySettling(ctx context.Context, c city.Control) (done func()) {
 				continue
 			}
 			for _, line := range told.Unsettled(s) {
-				a.murmur(line)
+				a.Murmur(line)
 			}
 		}
 	})
@@ -80,18 +80,15 @@ func (a *app) sayVerySlow(ctx context.Context, what string, most time.Duration) 
 
 func (a *app) sayLater(ctx context.Context, after time.Duration, what string, most time.Duration) (done func()) {
 	ctx, cancel := context.WithCancel(ctx)
-	by := a.now().Add(most)
+	by := a.Now().Add(most)
 	var wg sync.WaitGroup
 	wg.Go(func() {
 		if pause(ctx, after) {
-			a.murmur(fmt.Sprintf("waits for %s, until %s at most", what, a.clock(by)))
+			a.Murmur(fmt.Sprintf("waits for %s, until %s at most", what, a.Clock(by)))
 		}
 	})
 	return func() { cancel(); wg.Wait() }
 }
-
-// murmur is for what goes on meanwhile: stdout is for results.
-func (p *printer) murmur(line string) { _, _ = p.err.Write([]byte(safeLine(line) + "\n")) }
 
 // pause waits, and reports whether ctx goes on.
 func pause(ctx context.Context, d time.Duration) bool {

@@ -4,15 +4,14 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"fmt"
-	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"gcity/city"
+	"gcity/cli/exit"
+	"gcity/cli/output"
 	"gcity/events"
 )
 
@@ -49,10 +48,10 @@ func (a *app) eventsCommand() *cobra.Command {
 func (a *app) events(ctx context.Context, f eventFlags, forward bool) error {
 	q := events.Query{Types: f.types, Actor: f.actor, Subject: f.subject, After: f.after, Forward: forward, Limit: f.limit}
 	if f.limit < 1 {
-		return usage("--limit needs a number above 0")
+		return exit.Usage("--limit needs a number above 0")
 	}
 	if f.since != "" {
-		since, err := moment(f.since, a.now())
+		since, err := moment(f.since, a.Now())
 		if err != nil {
 			return err
 		}
@@ -70,14 +69,14 @@ func (a *app) events(ctx context.Context, f eventFlags, forward bool) error {
 	if err != nil {
 		return err
 	}
-	if a.json {
-		return a.writeJSON(listOf(found))
+	if a.JSON {
+		return a.WriteJSON(output.ListOf(found))
 	}
-	for _, e := range inOrder(found) {
-		a.writeEvent(e)
+	for _, e := range output.InOrder(found) {
+		a.WriteEvent(e)
 	}
 	if len(found) == 0 {
-		a.sayf("no such events")
+		a.Sayf("no such events")
 	}
 	return nil
 }
@@ -98,8 +97,8 @@ func (a *app) followEvents(ctx context.Context, l *link, q events.Query) error {
 	if !q.Forward && len(newest) > 0 { // an older match would have been on the page
 		at = newest[len(newest)-1].Seq
 	}
-	for _, e := range inOrder(page) {
-		if err := a.tellEvent(e); err != nil {
+	for _, e := range output.InOrder(page) {
+		if err := a.TellEvent(e); err != nil {
 			return err
 		}
 		at = max(at, e.Seq)
@@ -114,78 +113,11 @@ func (a *app) followEvents(ctx context.Context, l *link, q events.Query) error {
 		if !q.Match(&e) {
 			continue
 		}
-		if err := a.tellEvent(e); err != nil {
+		if err := a.TellEvent(e); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// inOrder is a page as it is read by people: the oldest event first.
-func inOrder(page []events.Event) []events.Event {
-	page = slices.Clone(page)
-	slices.SortFunc(page, func(x, y events.Event) int { return cmp.Compare(x.Seq, y.Seq) })
-	return page
-}
-
-func (p *printer) tellEvent(e events.Event) error {
-	if p.json {
-		return p.writeJSONLine(e)
-	}
-	p.writeEvent(e)
-	return nil
-}
-
-// writeEvent writes one event as a line for a person.
-func (p *printer) writeEvent(e events.Event) {
-	p.sayf("%s  %s  %s  %s", p.paint(dim, fmt.Sprintf("%6d", e.Seq)), p.paint(dim, e.TS.Local().Format("2006-01-02 15:04:05")),
-		p.paint(eventColour(e.Type), safeLine(fmt.Sprintf("%-26s", e.Type))), eventText(e))
-}
-
-func eventColour(kind string) string {
-	switch kind {
-	case events.AgentCrashed, events.AgentQuarantined, events.AgentStartFailed, events.ConfigRejected, events.Gap:
-		return red
-	case events.AgentStarted, events.AgentReleased, events.ControllerStarted:
-		return green
-	default:
-		return ""
-	}
-}
-
-// writeEventLines writes events without their seqs, "15:04:05  agent.started  worker  pid 4711", with dates where not
-// all are of today.
-func (p *printer) writeEventLines(indent string, page []events.Event) {
-	var times []time.Time
-	for _, e := range page {
-		times = append(times, e.TS)
-	}
-	stamp := p.stamps(times)
-	for _, e := range page {
-		p.sayf("%s%s", indent, safeLine(fmt.Sprintf("%s  %-19s %s", stamp(e.TS), e.Type, eventText(e))))
-	}
-}
-
-// eventText is what an event says, in a line that is safe.
-func eventText(e events.Event) string {
-	text := e.Subject
-	if e.Message != "" {
-		if text != "" {
-			text += "  "
-		}
-		text += safeLead(e.Message)
-	}
-	by := e.Actor
-	if by == "controller" {
-		by = ""
-	}
-	if e.Peer != "" {
-		by = strings.TrimSpace(by + " " + e.Peer)
-	}
-	if by != "" {
-		text += "  (" + by + ")"
-	}
-	return safeLine(text)
 }
 
 func (a *app) eventCommand() *cobra.Command {
@@ -195,12 +127,12 @@ func (a *app) eventCommand() *cobra.Command {
 		Example: `  gcity event emit build.done --subject api --message "green" --payload '{"commit":"3f2a91c"}'`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := events.Reserved(args[0]); err != nil {
-				return usage("%v", err)
+				return exit.Usage("%v", err)
 			}
 			e := events.Event{Type: args[0], Actor: a.actor(), Subject: subject, Message: message}
 			if payload != "" {
 				if !json.Valid([]byte(payload)) {
-					return usage("--payload is not JSON: %s", payload)
+					return exit.Usage("--payload is not JSON: %s", payload)
 				}
 				e.Payload = json.RawMessage(payload)
 			}
@@ -238,7 +170,7 @@ func deepened(payload json.RawMessage, depth int) json.RawMessage {
 
 // actor is who gives this command: the agent whose session it runs in, the automation whose run, or a person.
 func (a *app) actor() string {
-	return cmp.Or(a.getenv("GC_AGENT"), a.getenv("GC_AUTOMATION"), "operator")
+	return cmp.Or(a.Getenv("GC_AGENT"), a.Getenv("GC_AUTOMATION"), "operator")
 }
 
 // moment reads a time: a duration back from now, with days, or RFC 3339.
@@ -254,5 +186,5 @@ func moment(text string, now time.Time) (time.Time, error) {
 			return now.Add(-time.Duration(days * 24 * float64(time.Hour))), nil
 		}
 	}
-	return time.Time{}, usage("%q is neither a duration back (90s, 2h, 3d) nor a time (2026-11-21T15:04:05Z)", text)
+	return time.Time{}, exit.Usage("%q is neither a duration back (90s, 2h, 3d) nor a time (2026-11-21T15:04:05Z)", text)
 }

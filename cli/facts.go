@@ -5,103 +5,84 @@ import (
 	"strings"
 	"time"
 
-	"github.com/charmbracelet/x/ansi"
-
 	"gcity/city"
+	"gcity/cli/output"
 	"gcity/events"
 )
 
-// fact writes one thing that is known, with what it is about before it; nothing if there is nothing to say.
-func (p *printer) fact(label, text string) {
-	if text != "" {
-		p.sayf("  %s %s", p.paint(dim, fmt.Sprintf("%-9s", label)), safeLine(text))
-	}
-}
-
-// factLine is fact for what others have printed: no wider than the terminal.
-func (p *printer) factLine(label, text string) {
-	if w := p.columns(); w > 0 {
-		text = ansi.Truncate(safeLine(text), max(0, w-factIndent), "…")
-	}
-	p.fact(label, text)
-}
-
-// factIndent is where the text of a fact begins.
-const factIndent = 12
-
 // standing is an agent's state in a sentence.
 func (a *app) standing(g *city.Agent) string {
-	return fmt.Sprintf("%s is %s since %s (%s)", a.paint(bold, safeLine(g.Name)), a.paint(stateColour(g.State), string(g.State)),
-		a.clock(g.Since), a.age(g.Since))
+	return fmt.Sprintf("%s is %s since %s (%s)", a.Paint(output.Bold, output.SafeLine(g.Name)), a.Paint(output.StateColour(g.State), string(g.State)),
+		a.Clock(g.Since), a.Age(g.Since))
 }
 
 // agentFacts writes what is known of an agent, one fact a line.
 func (a *app) agentFacts(s *city.Snapshot, g *city.Agent, live bool) {
-	a.fact("because", g.Reason)
+	a.Fact("because", g.Reason)
 	if g.Until != nil && (g.Next == nil || g.Next.At == nil) {
-		a.fact("until", a.ahead(*g.Until))
+		a.Fact("until", a.Ahead(*g.Until))
 	}
-	a.fact("next", a.next(g.Next))
+	a.Fact("next", a.Next(g.Next))
 	if !live {
-		a.fact("city", "no controller runs: nothing is started or restarted until one does")
+		a.Fact("city", "no controller runs: nothing is started or restarted until one does")
 	}
 	if g.Frozen {
-		a.fact("stopped", "by SIGSTOP"+contHint(g.PID))
+		a.Fact("stopped", "by SIGSTOP"+contHint(g.PID))
 	}
 	if g.Drain != nil {
-		a.fact("drain", a.draining(g.Drain))
+		a.Fact("drain", a.draining(g.Drain))
 	}
 	if len(g.Drift) > 0 {
-		a.fact("drift", "a restart is held back: "+strings.Join(g.Drift, ", "))
+		a.Fact("drift", "a restart is held back: "+strings.Join(g.Drift, ", "))
 	}
 	for i := range g.Sends {
-		a.fact(fmt.Sprintf("text %d", g.Sends[i].ID), a.sendText(&g.Sends[i]))
+		a.Fact(fmt.Sprintf("text %d", g.Sends[i].ID), a.sendText(&g.Sends[i]))
 	}
-	a.fact("works on", g.Task)
+	a.Fact("works on", g.Task)
 	if id, _, _ := strings.Cut(g.AwaitsGate, " "); id != "" {
-		a.fact("awaits", "gate "+g.AwaitsGate+"; `gcity bead close "+id+"` opens it")
+		a.Fact("awaits", "gate "+g.AwaitsGate+"; `gcity bead close "+id+"` opens it")
 	}
 	if g.Stuck != nil {
-		a.fact("stuck", strings.TrimPrefix(a.stuck(g.Stuck), "stuck ")+"; look at it: gcity agent attach "+g.Name)
+		a.Fact("stuck", strings.TrimPrefix(a.stuck(g.Stuck), "stuck ")+"; look at it: gcity agent attach "+g.Name)
 	}
 	for i := range s.Watchdogs {
 		if w := &s.Watchdogs[i]; w.Watches == g.Name {
-			a.fact("watched", fmt.Sprintf("by %s: %s, heartbeat %s", w.Name, w.Word(), a.heartbeatAge(w)))
+			a.Fact("watched", fmt.Sprintf("by %s: %s, heartbeat %s", w.Name, w.Word(), a.heartbeatAge(w)))
 		}
 	}
 	if g.Mail > 0 {
-		a.fact("mail", fmt.Sprintf("%d unread", g.Mail))
+		a.Fact("mail", fmt.Sprintf("%d unread", g.Mail))
 	}
-	a.fact("idle", a.idle(g))
-	a.fact("needs", needs(s, g.DependsOn))
-	a.fact("needed by", strings.Join(needers(s, g.Name, g.Pool), ", "))
+	a.Fact("idle", a.idle(g))
+	a.Fact("needs", needs(s, g.DependsOn))
+	a.Fact("needed by", strings.Join(needers(s, g.Name, g.Pool), ", "))
 	if p, ok := s.Pool(g.Pool); ok && p.Name != g.Name {
-		a.fact("pool", fmt.Sprintf("%s, %s, %s", p.Name, sizes(p), p.Reason))
+		a.Fact("pool", fmt.Sprintf("%s, %s, %s", p.Name, sizes(p), p.Reason))
 	}
 	if g.Exit != nil {
-		a.fact("last end", a.ending(g.Exit))
+		a.Fact("last end", a.Ending(g.Exit))
 	}
 	if g.Crashes > 0 {
-		a.fact("crashes", fmt.Sprintf("%d within the restart window", g.Crashes))
+		a.Fact("crashes", fmt.Sprintf("%d within the restart window", g.Crashes))
 	}
 	if g.Restarts > 0 {
-		a.fact("restarts", fmt.Sprint(g.Restarts))
+		a.Fact("restarts", fmt.Sprint(g.Restarts))
 	}
 	if g.Session != nil {
 		pid := ""
 		if g.PID > 0 {
 			pid = fmt.Sprintf(", pid %d", g.PID)
 		}
-		a.fact("session", fmt.Sprintf("%s%s, started %s", g.Session.Name, pid, a.clock(g.Session.Started)))
+		a.Fact("session", fmt.Sprintf("%s%s, started %s", g.Session.Name, pid, a.Clock(g.Session.Started)))
 	}
 	if g.Usage != nil {
-		a.fact("usage", takes(*g.Usage))
+		a.Fact("usage", takes(*g.Usage))
 	}
-	a.fact("command", g.Command)
+	a.Fact("command", g.Command)
 	if g.Dir != "" {
-		a.fact("folder", g.Dir+" (as configured)") // that of a process is settled when it starts
+		a.Fact("folder", g.Dir+" (as configured)") // that of a process is settled when it starts
 	}
-	a.fact("declared", declaredAt(g.Source, g.Patched))
+	a.Fact("declared", declaredAt(g.Source, g.Patched))
 }
 
 // contHint says how a stopped process continues, "" where its number is not known.
@@ -120,32 +101,16 @@ func declaredAt(source string, patched []string) string {
 	return source + ", changed at " + strings.Join(patched, " and ")
 }
 
-// ahead is a moment to come and how long it is until then.
-func (p *printer) ahead(t time.Time) string {
-	return fmt.Sprintf("%s (in %s)", p.clock(t), span(t.Sub(p.now())))
-}
-
-// next is what happens next if nothing else does.
-func (p *printer) next(n *city.Next) string {
-	switch {
-	case n == nil:
-		return ""
-	case n.At == nil:
-		return n.What
-	}
-	return fmt.Sprintf("in %s, at %s: %s", span(n.At.Sub(p.now())), p.clock(*n.At), n.What)
-}
-
 // draining says who told an agent to finish, and how long it has.
 func (a *app) draining(d *city.DrainInfo) string {
-	text := fmt.Sprintf("told to finish by %s at %s", d.By, a.clock(d.Since))
+	text := fmt.Sprintf("told to finish by %s at %s", d.By, a.Clock(d.Since))
 	switch {
 	case d.Acked:
 		return text + "; it says that it has finished"
 	case d.Deadline == nil:
 		return text + "; it is waited for without end"
 	}
-	return text + ", to be done by " + a.ahead(*d.Deadline)
+	return text + ", to be done by " + a.Ahead(*d.Deadline)
 }
 
 // idle says what an agent's idle timeout means for it now.
@@ -153,7 +118,7 @@ func (a *app) idle(g *city.Agent) string {
 	if g.IdleTimeout <= 0 {
 		return ""
 	}
-	text := fmt.Sprintf("restarted after %s without activity", exact(g.IdleTimeout))
+	text := fmt.Sprintf("restarted after %s without activity", output.Exact(g.IdleTimeout))
 	switch {
 	case g.Session == nil:
 		return text
@@ -163,12 +128,12 @@ func (a *app) idle(g *city.Agent) string {
 		return text + "; not while somebody is attached"
 	}
 	end := g.Session.LastActivity.Add(g.IdleTimeout)
-	return fmt.Sprintf("%s; the last was %s ago, so at %s", text, a.age(*g.Session.LastActivity), a.ahead(end))
+	return fmt.Sprintf("%s; the last was %s ago, so at %s", text, a.Age(*g.Session.LastActivity), a.Ahead(end))
 }
 
 // takes is what a process tree takes.
 func takes(u city.Usage) string {
-	text := fmt.Sprintf("cpu %s, memory %s", percent(&u), memory(&u))
+	text := fmt.Sprintf("cpu %s, memory %s", output.Percent(&u), output.Memory(&u))
 	if u.Procs == 1 {
 		return text + ", 1 process"
 	}
@@ -219,39 +184,21 @@ func needers(s *city.Snapshot, name, pool string) []string {
 	return out
 }
 
-func exitText(code int, signal string) string {
-	if signal != "" {
-		return signal
-	}
-	if code < 0 {
-		return "exit code unknown"
-	}
-	return fmt.Sprintf("exit %d", code)
-}
-
-func (p *printer) ending(e *city.Exit) string {
-	how := exitText(e.Code, e.Signal) + fmt.Sprintf(" at %s after %s", p.clock(e.At), e.Uptime.Round(time.Second/10))
-	if e.File != "" {
-		how += ", its output is kept in " + e.File
-	}
-	return how
-}
-
 // lately writes what was decided and what happened, with dates where not everything is of today.
 func (a *app) lately(decided []city.Decision, past []events.Event) {
 	var times []time.Time
 	for _, d := range decided {
 		times = append(times, d.At)
 	}
-	stamp := a.stamps(times)
+	stamp := a.Stamps(times)
 	if len(decided) > 0 {
-		a.sayf("\ndecided lately")
+		a.Sayf("\ndecided lately")
 	}
 	for _, d := range decided {
-		a.sayf("  %s  %-11s %s", stamp(d.At), safeLine(d.What), safeLine(d.Why))
+		a.Sayf("  %s  %-11s %s", stamp(d.At), output.SafeLine(d.What), output.SafeLine(d.Why))
 	}
 	if len(past) > 0 {
-		a.sayf("\nhappened lately")
-		a.writeEventLines("  ", inOrder(past))
+		a.Sayf("\nhappened lately")
+		a.WriteEventLines("  ", output.InOrder(past))
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"gcity/beads"
 	"gcity/beads/fake"
 	"gcity/city"
+	"gcity/cli/output"
 	"gcity/events"
 )
 
@@ -128,11 +129,11 @@ func told(t *testing.T, s *still, args ...string) (code int, stdout, stderr stri
 	}
 	var out, errs bytes.Buffer
 	a := &app{
-		printer: printer{
-			out:    &out,
-			err:    &errs,
-			now:    func() time.Time { return noon },
-			getenv: func(name string) string { return cmp.Or(s.env[name], map[string]string{"GC_CITY_PATH": dir}[name]) },
+		Printer: output.Printer{
+			Out:    &out,
+			Err:    &errs,
+			Now:    func() time.Time { return noon },
+			Getenv: func(name string) string { return cmp.Or(s.env[name], map[string]string{"GC_CITY_PATH": dir}[name]) },
 		},
 		version: "test",
 		reach: func(context.Context, string) (*link, error) {

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"gcity/city"
+	"gcity/cli/exit"
+	"gcity/cli/output"
 	"gcity/tui"
 )
 
@@ -47,23 +49,23 @@ func (d readOnlyDirectory) City(name string) (city.Control, error) {
 // allCities shows all cities: as a room, or as a table where there is no terminal for one.
 func (a *app) allCities(ctx context.Context) error {
 	if a.dir != "" {
-		return usage("--all shows every city, --city names one: give one of them")
+		return exit.Usage("--all shows every city, --city names one: give one of them")
 	}
 	d, closeIt, err := a.directory()
 	if err != nil {
 		return err
 	}
 	if d == nil {
-		return notRunning("no supervisor runs on this machine, so no city is registered to be shown beside others; " +
+		return exit.NotRunning("no supervisor runs on this machine, so no city is registered to be shown beside others; " +
 			"`gcity start` in a city's folder registers it and starts the supervisor, `gcity` there shows that city alone")
 	}
 	defer closeIt()
-	if a.json || !a.inTTY || !a.outTTY || a.getenv("TERM") == "dumb" {
+	if a.JSON || !a.inTTY || !a.OutTTY || a.Getenv("TERM") == "dumb" {
 		return a.tellFleet(ctx, d)
 	}
 	exit, err := a.openRoom(ctx, roomOptions{cities: d, readOnly: a.readOnly, logger: quietLogger()})
 	if err == nil && (exit == roomEnded || exit == roomTerminated || exit == roomInterrupted) {
-		a.sayf("the control room was ended; the cities run on")
+		a.Sayf("the control room was ended; the cities run on")
 	}
 	return err
 }
@@ -85,8 +87,8 @@ func (a *app) tellFleet(ctx context.Context, d city.Directory) error {
 		return fmt.Errorf("the supervisor does not answer within %s; `gcity supervisor status` tells more", listAnswers)
 	case err != nil:
 		return err
-	case a.json:
-		return a.writeJSON(citiesOf(infos))
+	case a.JSON:
+		return a.WriteJSON(citiesOf(infos))
 	}
 	reports := make([]cityReport, len(infos))
 	var wg sync.WaitGroup
@@ -97,7 +99,7 @@ func (a *app) tellFleet(ctx context.Context, d city.Directory) error {
 		}
 	}
 	wg.Wait()
-	return a.writeCities(a.out, reports)
+	return a.writeCities(a.Out, reports)
 }
 
 func (r *cityReport) ask(ctx context.Context, d city.Directory) {
@@ -120,13 +122,13 @@ func (a *app) writeCities(w io.Writer, reports []cityReport) error {
 		_, err := fmt.Fprintln(w, "No city is registered yet; `gcity start` in a city's folder registers it.")
 		return err
 	}
-	var rows [][]cell
+	var rows [][]output.Cell
 	for i := range reports {
 		r := &reports[i]
-		agents, loop, why, colour := "-", "-", r.Error, green
+		agents, loop, why, colour := "-", "-", r.Error, output.Green
 		switch {
 		case r.silent != "":
-			why, colour = r.silent, red
+			why, colour = r.silent, output.Red
 		case r.snap != nil:
 			running := 0
 			for k := range r.snap.Agents {
@@ -135,7 +137,7 @@ func (a *app) writeCities(w io.Writer, reports []cityReport) error {
 				}
 			}
 			n := r.snap.Count()
-			agents, loop = fmt.Sprintf("%d/%d", running, len(r.snap.Agents)), span(r.snap.Patrol.Age(a.now()))
+			agents, loop = fmt.Sprintf("%d/%d", running, len(r.snap.Agents)), output.Span(r.snap.Patrol.Age(a.Now()))
 			var parts []string
 			for _, s := range []city.State{city.Failed, city.Quarantined} {
 				if n[s] > 0 {
@@ -146,15 +148,15 @@ func (a *app) writeCities(w io.Writer, reports []cityReport) error {
 				parts = append(parts, p...)
 			}
 			if why = strings.Join(parts, "; "); why != "" {
-				colour = yellow
+				colour = output.Yellow
 			}
 		case r.Status == city.CityStopped:
-			colour = dim
+			colour = output.Dim
 		case !r.Running:
-			colour = red
+			colour = output.Red
 		}
-		rows = append(rows, []cell{plainCell(r.Name), {cmp.Or(string(r.Status), "-"), colour}, plainCell(agents), plainCell(loop),
-			plainCell(r.Path), plainCell(why)})
+		rows = append(rows, []output.Cell{output.Plain(r.Name), output.Tinted(cmp.Or(string(r.Status), "-"), colour), output.Plain(agents), output.Plain(loop),
+			output.Plain(r.Path), output.Plain(why)})
 	}
-	return a.table(w, a.columns(), []string{"CITY", "STATUS", "RUNNING", "LOOP", "PATH", "WHY"}, rows)
+	return a.Table(w, a.Columns(), []string{"CITY", "STATUS", "RUNNING", "LOOP", "PATH", "WHY"}, rows)
 }

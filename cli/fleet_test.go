@@ -12,16 +12,18 @@ import (
 
 	"gcity/city"
 	"gcity/city/citytest"
+	"gcity/cli/exit"
+	"gcity/cli/output"
 )
 
 // machine is a command line on a machine with these cities, nil = no supervisor runs; its answers go into out and errs.
 func machine(d city.Directory, out, errs *bytes.Buffer) *app {
 	return &app{
-		printer: printer{
-			out:    out,
-			err:    errs,
-			now:    time.Now,
-			getenv: func(string) string { return "" },
+		Printer: output.Printer{
+			Out:    out,
+			Err:    errs,
+			Now:    time.Now,
+			Getenv: func(string) string { return "" },
 		},
 		version: "test",
 		cities:  func() (city.Directory, func(), error) { return d, func() {}, nil },
@@ -63,7 +65,7 @@ func TestAllCitiesWithoutASupervisor(t *testing.T) {
 		var out, errs bytes.Buffer
 		m := machine(nil, &out, &errs)
 		a(m)
-		if code := m.run(t.Context(), []string{"--all"}); code != exitNotRunning || out.Len() > 0 || !strings.Contains(errs.String(), "`gcity start`") {
+		if code := m.run(t.Context(), []string{"--all"}); code != exit.CodeNotRunning || out.Len() > 0 || !strings.Contains(errs.String(), "`gcity start`") {
 			t.Errorf("exit %d, %q, %q", code, out.String(), errs.String())
 		}
 	}
@@ -72,7 +74,7 @@ func TestAllCitiesWithoutASupervisor(t *testing.T) {
 func TestAllCitiesAlone(t *testing.T) {
 	for _, args := range [][]string{{"--all", "--headless"}, {"--all", "--city", "/tmp"}} {
 		var out, errs bytes.Buffer
-		if code := machine(citytest.NewMachine(), &out, &errs).run(t.Context(), args); code != exitUsage {
+		if code := machine(citytest.NewMachine(), &out, &errs).run(t.Context(), args); code != exit.CodeUsage {
 			t.Errorf("%v: exit %d, %s", args, code, errs.String())
 		}
 	}

@@ -12,6 +12,8 @@ import (
 
 	"gcity/beads"
 	"gcity/city"
+	"gcity/cli/exit"
+	"gcity/cli/output"
 	"gcity/config"
 	"gcity/controller"
 	"gcity/events"
@@ -100,8 +102,8 @@ func (a *app) formulaList() *cobra.Command {
 			for _, s := range all {
 				recipes = append(recipes, recipeOf(s))
 			}
-			if a.json {
-				return a.writeJSON(listOf(recipes))
+			if a.JSON {
+				return a.WriteJSON(output.ListOf(recipes))
 			}
 			if err := a.tellRecipes(recipes); err != nil || rig != "" {
 				return err
@@ -137,19 +139,19 @@ func recipeOf(s formula.Source) recipe {
 
 func (a *app) tellRecipes(recipes []recipe) error {
 	if len(recipes) == 0 {
-		a.sayf("no formulas: a file NAME%s in the folder of [formulas] is one", formula.Suffix)
+		a.Sayf("no formulas: a file NAME%s in the folder of [formulas] is one", formula.Suffix)
 		return nil
 	}
-	rows := make([][]cell, 0, len(recipes))
+	rows := make([][]output.Cell, 0, len(recipes))
 	for _, r := range recipes {
-		what := cell{cmp.Or(strings.Join(r.Warnings, " · "), r.Description), ""}
+		what := output.Tinted(cmp.Or(strings.Join(r.Warnings, " · "), r.Description), "")
 		steps := fmt.Sprint(r.Steps)
 		if r.Problem != "" {
-			what, steps = cell{strings.ReplaceAll(r.Problem, "\n", " · "), red}, "-"
+			what, steps = output.Tinted(strings.ReplaceAll(r.Problem, "\n", " · "), output.Red), "-"
 		}
-		rows = append(rows, []cell{{r.Name, bold}, plainCell(r.Layer), plainCell(steps), plainCell(strings.Join(r.Vars, " ")), what})
+		rows = append(rows, []output.Cell{output.Tinted(r.Name, output.Bold), output.Plain(r.Layer), output.Plain(steps), output.Plain(strings.Join(r.Vars, " ")), what})
 	}
-	return a.table(a.out, a.columns(), []string{"FORMULA", "FROM", "STEPS", "VARS", "WHAT"}, rows)
+	return a.Table(a.Out, a.Columns(), []string{"FORMULA", "FROM", "STEPS", "VARS", "WHAT"}, rows)
 }
 
 // tellRigsRecipes says which rigs have formulas of their own, and how to see them.
@@ -166,7 +168,7 @@ func (a *app) tellRigsRecipes(c *config.City) error {
 		}
 	}
 	if len(rigs) > 0 {
-		a.sayf("\nof their own, rig %s: --rig NAME shows what that rig finds", safeLine(strings.Join(rigs, ", rig ")))
+		a.Sayf("\nof their own, rig %s: --rig NAME shows what that rig finds", output.SafeLine(strings.Join(rigs, ", rig ")))
 	}
 	return nil
 }
@@ -218,8 +220,8 @@ func (a *app) formulaShow() *cobra.Command {
 			for _, s := range f.Steps {
 				shape.Plan = append(shape.Plan, formulaStep{s.ID, s.Title, s.Description, s.Needs})
 			}
-			if a.json {
-				return a.writeJSON(shape)
+			if a.JSON {
+				return a.WriteJSON(shape)
 			}
 			return a.tellFormula(f, shape)
 		},
@@ -229,18 +231,18 @@ func (a *app) formulaShow() *cobra.Command {
 }
 
 func (a *app) tellFormula(f *formula.Formula, s formulaShape) error {
-	a.sayf("%s is a formula of %s", a.paint(bold, safeLine(s.Name)), counted(len(s.Plan), "step"))
+	a.Sayf("%s is a formula of %s", a.Paint(output.Bold, output.SafeLine(s.Name)), output.Counted(len(s.Plan), "step"))
 	if s.Description != "" {
-		a.sayf("  %s", safeLine(s.Description))
+		a.Sayf("  %s", output.SafeLine(s.Description))
 	}
-	a.fact("version", s.Version)
-	a.fact("from", s.Layer)
-	a.fact("file", s.Source)
+	a.Fact("version", s.Version)
+	a.Fact("from", s.Layer)
+	a.Fact("file", s.Source)
 	for _, w := range s.Warnings {
-		a.fact("warning", w)
+		a.Fact("warning", w)
 	}
 	if len(s.Given) > 0 {
-		a.sayf("\nvariables")
+		a.Sayf("\nvariables")
 	}
 	unmet := f.Unmet()
 	for _, v := range s.Given {
@@ -251,14 +253,14 @@ func (a *app) tellFormula(f *formula.Formula, s formulaShape) error {
 		case v.Default != "":
 			text += fmt.Sprintf(" (else %q)", v.Default)
 		}
-		a.fact(v.Name, strings.TrimSpace(text))
+		a.Fact(v.Name, strings.TrimSpace(text))
 	}
-	a.sayf("")
-	rows := make([][]cell, 0, len(s.Plan))
+	a.Sayf("")
+	rows := make([][]output.Cell, 0, len(s.Plan))
 	for _, st := range s.Plan {
-		rows = append(rows, []cell{{st.ID, bold}, plainCell(strings.Join(st.Needs, " ")), plainCell(st.Title)})
+		rows = append(rows, []output.Cell{output.Tinted(st.ID, output.Bold), output.Plain(strings.Join(st.Needs, " ")), output.Plain(st.Title)})
 	}
-	return a.table(a.out, a.columns(), []string{"STEP", "NEEDS", "TITLE"}, rows)
+	return a.Table(a.Out, a.Columns(), []string{"STEP", "NEEDS", "TITLE"}, rows)
 }
 
 // cooked is what came of a formula.
@@ -301,7 +303,7 @@ which needs those of the steps before it. All of them are made, or none. With
 		}
 		m, err := formula.Cook(f, values)
 		if err != nil {
-			return &failure{exitUsage, err}
+			return &exit.Failure{Code: exit.CodeUsage, Err: err}
 		}
 		made, err := d.CreateAll(ctx, controller.Molecule(m, labels))
 		if err != nil {
@@ -318,27 +320,27 @@ which needs those of the steps before it. All of them are made, or none. With
 }
 
 func (a *app) tellCooked(made []beads.Bead, pool string) error {
-	if a.json {
-		return a.writeJSON(cooked{made[0], made[1:]})
+	if a.JSON {
+		return a.WriteJSON(cooked{made[0], made[1:]})
 	}
 	forWhom := ""
 	if pool != "" {
-		forWhom = " for pool " + safeLine(pool)
+		forWhom = " for pool " + output.SafeLine(pool)
 	}
-	a.sayf("cooked %s: %s, %s%s", a.paint(bold, safeLine(made[0].ID)), safeLine(made[0].Title), counted(len(made)-1, "step"), forWhom)
+	a.Sayf("cooked %s: %s, %s%s", a.Paint(output.Bold, output.SafeLine(made[0].ID)), output.SafeLine(made[0].Title), output.Counted(len(made)-1, "step"), forWhom)
 	ids := map[string]string{}
 	for _, b := range made[1:] {
 		ids[b.ID] = b.Ref
 	}
-	rows := make([][]cell, 0, len(made)-1)
+	rows := make([][]output.Cell, 0, len(made)-1)
 	for _, b := range made[1:] {
 		var needs []string
 		for _, id := range b.Needs {
 			needs = append(needs, ids[id])
 		}
-		rows = append(rows, []cell{{b.ID, bold}, plainCell(b.Ref), plainCell(strings.Join(needs, " ")), plainCell(b.Title)})
+		rows = append(rows, []output.Cell{output.Tinted(b.ID, output.Bold), output.Plain(b.Ref), output.Plain(strings.Join(needs, " ")), output.Plain(b.Title)})
 	}
-	return a.table(a.out, a.columns(), []string{"ID", "STEP", "NEEDS", "TITLE"}, rows)
+	return a.Table(a.Out, a.Columns(), []string{"ID", "STEP", "NEEDS", "TITLE"}, rows)
 }
 
 // poolNamed qualifies a pool's name: a rig's own goes before the city's.
@@ -359,7 +361,7 @@ func poolNamed(name, rig string, c *config.City) (string, error) {
 	case len(all) == 0:
 		return "", errors.New("there is no pool " + fmt.Sprintf("%q", name) + ": an agent with an [agents.pool] table is one")
 	case near != "":
-		return "", usage("there is no pool %q, did you mean %q?", name, near)
+		return "", exit.Usage("there is no pool %q, did you mean %q?", name, near)
 	}
-	return "", usage("there is no pool %q; there are %s", name, strings.Join(all, ", "))
+	return "", exit.Usage("there is no pool %q; there are %s", name, strings.Join(all, ", "))
 }

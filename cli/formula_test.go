@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"gcity/beads"
+	"gcity/cli/exit"
 )
 
 // A formula is cooked whole, for a pool that is there, and the city hears of its root.
@@ -16,7 +17,7 @@ func TestCook(t *testing.T) {
 		"formula cook review --var subject=x --var y=z":        `no variable "y"`,
 		"formula cook review --var subject=x --pool demo/work": `did you mean "demo/worker"?`,
 	} {
-		if code, out, errs := told(t, s, strings.Fields(line)...); code == exitDone || out != "" || !strings.Contains(errs, want) {
+		if code, out, errs := told(t, s, strings.Fields(line)...); code == exit.CodeDone || out != "" || !strings.Contains(errs, want) {
 			t.Errorf("%s: exit %d, %s%s", line, code, out, errs)
 		}
 	}
@@ -26,7 +27,7 @@ func TestCook(t *testing.T) {
 		}
 	}
 	code, out, errs := told(t, s, "formula", "cook", "review", "--var", "subject=the door", "--pool", "worker", "--rig", "demo")
-	if code != exitDone || !strings.HasPrefix(out, "cooked de-1: Review the door, 3 steps for pool demo/worker\n") {
+	if code != exit.CodeDone || !strings.HasPrefix(out, "cooked de-1: Review the door, 3 steps for pool demo/worker\n") {
 		t.Fatalf("exit %d, %s%s", code, out, errs)
 	}
 	made, err := s.work["demo"].List(t.Context(), beads.Query{Labels: []string{"pool:demo/worker"}})

@@ -13,6 +13,8 @@ import (
 
 	"gcity/api"
 	"gcity/city"
+	"gcity/cli/exit"
+	"gcity/cli/output"
 	"gcity/events"
 )
 
@@ -151,7 +153,7 @@ func TestGroupVerbs(t *testing.T) {
 		if diff := cmp.Diff([]city.Command{want}, s.done); code != 0 || diff != "" {
 			t.Errorf("%s: exit %d, %s%s", line, code, errs, diff)
 		}
-		if code, _, _ := told(t, s, append(strings.Fields(line), "--read-only")...); code != exitFailed || len(s.done) != 1 {
+		if code, _, _ := told(t, s, append(strings.Fields(line), "--read-only")...); code != exit.CodeFailed || len(s.done) != 1 {
 			t.Errorf("%s --read-only: exit %d, done %v", line, code, s.done)
 		}
 	}
@@ -163,22 +165,22 @@ func TestMisplacedNames(t *testing.T) {
 		code int
 		says string
 	}{
-		"agent restart worker":                   {exitUsage, `"demo/worker" is a pool, and this is about one agent: name one of its members, demo/worker-2, demo/worker-10`},
-		"agent drain off":                        {exitUsage, "none of its members is there now"},
-		"agent kill worker-7":                    {exitFailed, "demo/worker-7 is not there now: its pool demo/worker wants 3 of at most 12"},
-		"agent kill worker-13":                   {exitFailed, `there is no agent "worker-13"`},
-		"agent suspend wroker":                   {exitFailed, `there is no agent or pool "wroker", did you mean "worker"?`},
-		"pool scale wrker 3":                     {exitFailed, `there is no pool "wrker", did you mean "worker"?`},
-		"pool scale worker three":                {exitUsage, "neither a number nor auto"},
-		"pool scale worker":                      {exitUsage, "N|auto is missing: gcity pool scale"},
-		"pool show":                              {exitUsage, "NAME is missing"},
-		"pool shwo worker":                       {exitUsage, `did you mean "show"`},
-		"rig suspend dmo":                        {exitFailed, `there is no rig "dmo", did you mean "demo"?`},
-		"rig restart":                            {exitUsage, "is missing: gcity rig restart"},
-		"why nothing":                            {exitFailed, `there is no agent, pool, rig, automation or watchdog "nothing"`},
-		"agent send-keys db Enterr":              {exitUsage, `there is no key "Enterr", did you mean "Enter"? --literal`},
-		"agent send-keys db Escape Upp":          {exitUsage, `did you mean "Up"?`},
-		"agent send-keys db PgeDown --read-only": {exitUsage, `did you mean "PageDown"?`},
+		"agent restart worker":                   {exit.CodeUsage, `"demo/worker" is a pool, and this is about one agent: name one of its members, demo/worker-2, demo/worker-10`},
+		"agent drain off":                        {exit.CodeUsage, "none of its members is there now"},
+		"agent kill worker-7":                    {exit.CodeFailed, "demo/worker-7 is not there now: its pool demo/worker wants 3 of at most 12"},
+		"agent kill worker-13":                   {exit.CodeFailed, `there is no agent "worker-13"`},
+		"agent suspend wroker":                   {exit.CodeFailed, `there is no agent or pool "wroker", did you mean "worker"?`},
+		"pool scale wrker 3":                     {exit.CodeFailed, `there is no pool "wrker", did you mean "worker"?`},
+		"pool scale worker three":                {exit.CodeUsage, "neither a number nor auto"},
+		"pool scale worker":                      {exit.CodeUsage, "N|auto is missing: gcity pool scale"},
+		"pool show":                              {exit.CodeUsage, "NAME is missing"},
+		"pool shwo worker":                       {exit.CodeUsage, `did you mean "show"`},
+		"rig suspend dmo":                        {exit.CodeFailed, `there is no rig "dmo", did you mean "demo"?`},
+		"rig restart":                            {exit.CodeUsage, "is missing: gcity rig restart"},
+		"why nothing":                            {exit.CodeFailed, `there is no agent, pool, rig, automation or watchdog "nothing"`},
+		"agent send-keys db Enterr":              {exit.CodeUsage, `there is no key "Enterr", did you mean "Enter"? --literal`},
+		"agent send-keys db Escape Upp":          {exit.CodeUsage, `did you mean "Up"?`},
+		"agent send-keys db PgeDown --read-only": {exit.CodeUsage, `did you mean "PageDown"?`},
 	} {
 		code, out, errs := told(t, groupedCity(), append(strings.Fields(line), "--json")...)
 		if code != want.code || out != "" || !strings.Contains(errs, want.says) {
@@ -187,7 +189,7 @@ func TestMisplacedNames(t *testing.T) {
 	}
 	s := groupedCity()
 	s.snapshot.Agents = append(s.snapshot.Agents, city.Agent{Name: "other/worker-2", State: city.Running})
-	if code, _, errs := told(t, s, "agent", "kill", "worker-2"); code != exitUsage || !strings.Contains(errs, "demo/worker-2, other/worker-2: say which") {
+	if code, _, errs := told(t, s, "agent", "kill", "worker-2"); code != exit.CodeUsage || !strings.Contains(errs, "demo/worker-2, other/worker-2: say which") {
 		t.Errorf("two of one name: exit %d, %q", code, errs)
 	}
 }
@@ -220,17 +222,17 @@ func TestDrainCheck(t *testing.T) {
 			t.Errorf("%s: exit %d, %q, %q", c.agent, code, out, errs)
 		}
 	}
-	if code, out, errs := told(t, groupedCity(), "agent", "drain-check", "nobody"); code != exitUsage || out != "" || errs == "" {
+	if code, out, errs := told(t, groupedCity(), "agent", "drain-check", "nobody"); code != exit.CodeUsage || out != "" || errs == "" {
 		t.Errorf("nobody: exit %d, %q, %q", code, out, errs)
 	}
 	if code, out, _ := told(t, groupedCity(), "agent", "drain-check", "web", "--json"); code != 1 || !strings.Contains(out, `"draining": false`) {
 		t.Errorf("as JSON: exit %d, %q", code, out)
 	}
 	for err, want := range map[error]int{
-		errors.New("x"): exitNotRunning, &city.Error{Code: city.Unavailable}: exitNotRunning, &city.Error{Code: city.Conflict}: exitNotRunning,
-		&city.Error{Code: city.NotFound}: exitUsage, notRunning("x"): exitNotRunning, usage("x"): exitUsage,
+		errors.New("x"): exit.CodeNotRunning, &city.Error{Code: city.Unavailable}: exit.CodeNotRunning, &city.Error{Code: city.Conflict}: exit.CodeNotRunning,
+		&city.Error{Code: city.NotFound}: exit.CodeUsage, exit.NotRunning("x"): exit.CodeNotRunning, exit.Usage("x"): exit.CodeUsage,
 	} {
-		if code, _ := verdict(cannotTell(err)); code != want {
+		if code, _ := exit.Verdict(cannotTell(err)); code != want {
 			t.Errorf("%v: exit %d, want %d", err, code, want)
 		}
 	}
@@ -246,11 +248,11 @@ held since 11:59:00, it would come with:
   removed db, pool demo/worker
   changed web
 ` + "`gcity plan` shows it agent by agent; changing the file back drops it\n"
-	if code != exitConflict || out != "" || errs != want {
+	if code != exit.CodeConflict || out != "" || errs != want {
 		t.Errorf("exit %d, %q, %s", code, out, errs)
 	}
 	s.snapshot.Config.Held = nil
-	if code, _, errs := told(t, s, "reload"); code != exitConflict || strings.Contains(errs, "held since") {
+	if code, _, errs := told(t, s, "reload"); code != exit.CodeConflict || strings.Contains(errs, "held since") {
 		t.Errorf("another conflict: exit %d, %s", code, errs)
 	}
 }
@@ -273,7 +275,7 @@ demo: 1 restarted, 0 failed, 1 left alone
 	}
 	s.refuse = &city.Error{Code: city.Unavailable, Message: "too slow"}
 	code, out, _ = told(t, s, "rig", "restart", "demo")
-	if code != exitFailed || !strings.Contains(out, "failed  demo/worker-2   too slow") || !strings.Contains(out, "0 restarted, 1 failed") {
+	if code != exit.CodeFailed || !strings.Contains(out, "failed  demo/worker-2   too slow") || !strings.Contains(out, "0 restarted, 1 failed") {
 		t.Errorf("exit %d\n%s", code, out)
 	}
 }
@@ -295,7 +297,7 @@ func TestCompletion(t *testing.T) {
 // What a check prints may be anything; it does not run over the edge of a terminal.
 func TestPoolOutputFitsTheTerminal(t *testing.T) {
 	var out bytes.Buffer
-	a := &app{printer: printer{out: &out, outTTY: true, getenv: func(string) string { return "dumb" }, now: func() time.Time { return noon }}}
+	a := &app{Printer: output.Printer{Out: &out, OutTTY: true, Getenv: func(string) string { return "dumb" }, Now: func() time.Time { return noon }}}
 	s := groupedCity().snapshot
 	for i := range s.Pools {
 		s.Pools[i].Check.Output = strings.Repeat("\x00\xff世\x1b[31m", 400)
@@ -376,7 +378,7 @@ func TestWhyOfAStoppedAgent(t *testing.T) {
 	s.snapshot.Agents[2].Frozen = true
 	for _, line := range []string{"why demo/worker-2", "agent show demo/worker-2"} {
 		code, out, _ := told(t, s, strings.Fields(line)...)
-		if code != exitDone || !strings.Contains(out, "by SIGSTOP; `kill -CONT 52` continues it") {
+		if code != exit.CodeDone || !strings.Contains(out, "by SIGSTOP; `kill -CONT 52` continues it") {
 			t.Errorf("%s: exit %d\n%s", line, code, out)
 		}
 	}

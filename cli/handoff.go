@@ -11,6 +11,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"gcity/city"
+	"gcity/cli/exit"
+	"gcity/cli/output"
 	"gcity/internal/disk"
 	"gcity/mail"
 	"gcity/session"
@@ -32,9 +34,9 @@ only sends the message, for hooks of programs that make room for themselves. Whe
 controller runs nobody restarts the agent: all else is done, and the exit code is 3.`,
 		Example: `  gc handoff 'parser half done' 'gc-41: lexer works, see NOTES.md; next: errors'`,
 	}, true, func(ctx context.Context, l *link, args []string) error {
-		me := a.getenv("GC_AGENT")
+		me := a.Getenv("GC_AGENT")
 		if me == "" {
-			return usage("whose work is to be handed on? Run this inside a session, where GC_AGENT says it")
+			return exit.Usage("whose work is to be handed on? Run this inside a session, where GC_AGENT says it")
 		}
 		if len(args) == 1 && f.subject == "" {
 			f.subject, args = args[0], nil
@@ -53,8 +55,8 @@ controller runs nobody restarts the agent: all else is done, and the exit code i
 			r.Message += a.squash(ctx, l, me, over, cmp.Or(f.text, f.subject))
 			again, err := l.Do(ctx, city.RequestRestart{Agent: me})
 			if err != nil {
-				code, why := verdict(err)
-				return &failure{code, fmt.Errorf("%s is sent, but nobody restarts %s: %s", r.Bead.ID, me, why)}
+				code, why := exit.Verdict(err)
+				return &exit.Failure{Code: code, Err: fmt.Errorf("%s is sent, but nobody restarts %s: %s", r.Bead.ID, me, why)}
 			}
 			r.Message += "; " + again.Message
 		}
@@ -101,10 +103,10 @@ the file's name "/" is "_s", "." is "_d" and "_" is "__".`,
 				return refusedReadOnly("heartbeat")
 			}
 			if cycle < 0 {
-				return usage("--cycle counts from 0: %d is none", cycle)
+				return exit.Usage("--cycle counts from 0: %d is none", cycle)
 			}
 			if healthy < 0 || ill < 0 {
-				return usage("--healthy-agents and --unhealthy-agents must be 0 or more")
+				return exit.Usage("--healthy-agents and --unhealthy-agents must be 0 or more")
 			}
 			dir, err := a.cityDir()
 			if err != nil {
@@ -119,9 +121,9 @@ the file's name "/" is "_s", "." is "_d" and "_" is "__".`,
 					return err
 				}
 			}
-			b := heartbeat{Agent: name, Timestamp: a.now().UTC(), Cycle: cycle, Last: safeLine(last), Message: safeLine(message)}
-			if name == a.getenv("GC_AGENT") {
-				b.Session = a.getenv("GC_SESSION_ID")
+			b := heartbeat{Agent: name, Timestamp: a.Now().UTC(), Cycle: cycle, Last: output.SafeLine(last), Message: output.SafeLine(message)}
+			if name == a.Getenv("GC_AGENT") {
+				b.Session = a.Getenv("GC_SESSION_ID")
 			}
 			if cmd.Flags().Changed("healthy-agents") {
 				b.Healthy = &healthy
@@ -169,8 +171,8 @@ func (a *app) beat(dir string, b heartbeat) error {
 	if err := disk.Replace(file, append(data, '\n'), 0o600); err != nil {
 		return fmt.Errorf("the heartbeat of %s cannot be written: %w", b.Agent, err)
 	}
-	if a.json {
-		return a.writeJSON(b)
+	if a.JSON {
+		return a.WriteJSON(b)
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"gcity/city"
+	"gcity/cli/output"
 	"gcity/mail"
 )
 
@@ -16,7 +17,7 @@ func (a *app) handed(ctx context.Context, l *link, me, text string, auto bool) (
 	}
 	all, err := city.Wisps(ctx, l, me)
 	if err != nil {
-		fmt.Fprintf(a.err, "gcity: what %s works at cannot be read, its wisps stay as they are: %s\n", safeLine(me), safeText(err.Error()))
+		fmt.Fprintf(a.Err, "gcity: what %s works at cannot be read, its wisps stay as they are: %s\n", output.SafeLine(me), output.SafeText(err.Error()))
 		return nil, text
 	}
 	var over []city.Wisp
@@ -39,7 +40,7 @@ func (a *app) squash(ctx context.Context, l *link, me string, over []city.Wisp, 
 	for _, w := range over {
 		digest, err := city.Squash(ctx, l, w, me, words)
 		if err != nil {
-			fmt.Fprintf(a.err, "gcity: %s is not squashed, and stays open: %s\n", safeLine(w.Root.ID), safeText(err.Error()))
+			fmt.Fprintf(a.Err, "gcity: %s is not squashed, and stays open: %s\n", output.SafeLine(w.Root.ID), output.SafeText(err.Error()))
 			continue
 		}
 		said += fmt.Sprintf("; %s is squashed into %s", w.Root.ID, digest.ID)

@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"time"
 
+	"gcity/cli/exit"
 	"gcity/internal/disk"
 )
 
@@ -51,9 +52,9 @@ func (a *app) spawnHeadless(ctx context.Context, dir string) (int, error) {
 // asChild gives the failure of a child its exit code, where that is one of gcity's own: another controller was first, or
 // the configuration is refused.
 func asChild(err error) error {
-	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
-		if code := exit.ExitCode(); code == exitConflict || code == exitConfig {
-			return &failure{code, err}
+	if ended, ok := errors.AsType[*exec.ExitError](err); ok {
+		if code := ended.ExitCode(); code == exit.CodeConflict || code == exit.CodeConfig {
+			return &exit.Failure{Code: code, Err: err}
 		}
 	}
 	return err

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"gcity/city"
+	"gcity/cli/output"
 )
 
 // headless runs the city without a screen, as a service does: logs on stderr and in the controller's file, signals, systemd's
@@ -127,7 +128,7 @@ func (n *notifier) write() {
 		case s := <-n.states:
 			n.send(s)
 		case s := <-n.beats:
-			n.send("WATCHDOG=1\nSTATUS=" + safeLine(s))
+			n.send("WATCHDOG=1\nSTATUS=" + output.SafeLine(s))
 		case <-n.stop:
 			for {
 				select {

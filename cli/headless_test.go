@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"gcity/cli/exit"
 	"gcity/internal/await"
 )
 
@@ -152,7 +153,7 @@ func TestUnitRestartsCrashes(t *testing.T) {
 		}
 	}
 	prevented := strings.Fields(set["RestartPreventExitStatus"])
-	want := []string{strconv.Itoa(exitFailed), strconv.Itoa(exitConflict), strconv.Itoa(exitConfig)}
+	want := []string{strconv.Itoa(exit.CodeFailed), strconv.Itoa(exit.CodeConflict), strconv.Itoa(exit.CodeConfig)}
 	if set["Restart"] != "on-failure" || !slices.Equal(prevented, want) {
 		t.Errorf("Restart=%s but for %q, want on-failure but for %q", set["Restart"], prevented, want)
 	}

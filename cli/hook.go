@@ -15,6 +15,8 @@ import (
 	"gcity/agent"
 	"gcity/beads"
 	"gcity/city"
+	"gcity/cli/exit"
+	"gcity/cli/output"
 	"gcity/config"
 	"gcity/internal/shell"
 )
@@ -41,7 +43,7 @@ nothing if there is none, and nothing that goes wrong is a failure.`,
 			w, err := a.workOf(cmd.Context(), args)
 			switch {
 			case err != nil && inject:
-				fmt.Fprintln(a.err, "gcity: "+safeText(err.Error()))
+				fmt.Fprintln(a.Err, "gcity: "+output.SafeText(err.Error()))
 				return nil
 			case err != nil:
 				return cannotTell(err)
@@ -202,23 +204,23 @@ func workFor(ctx context.Context, c city.Control, w *agent.Want) ([]beads.Bead, 
 func (a *app) tellWork(w *foundWork) error {
 	var err error
 	switch {
-	case a.json:
-		err = a.writeJSON(w)
+	case a.JSON:
+		err = a.WriteJSON(w)
 	case w.Text != "":
-		a.sayf("%s", a.shown(w.Text))
+		a.Sayf("%s", a.shown(w.Text))
 	case !w.none():
-		err = a.writeBeads(a.out, w.Items, w.gates)
+		err = a.writeBeads(a.Out, w.Items, w.gates)
 	}
 	if err == nil && w.none() {
-		return quietly(exitFailed)
+		return exit.Quietly(exit.CodeFailed)
 	}
 	return err
 }
 
 // shown is a text as it stands, but for a terminal, which does not obey it.
 func (a *app) shown(text string) string {
-	if a.outTTY {
-		return safeText(text)
+	if a.OutTTY {
+		return output.SafeText(text)
 	}
 	return text
 }
@@ -237,7 +239,7 @@ func (a *app) injectWork(w *foundWork) error {
 			text += fmt.Sprintf("and %d more: gc hook\n", len(w.Items)-i)
 			break
 		}
-		text += safeLine(fmt.Sprintf("- %s (%s): %s", b.ID, b.Status, b.Title)) + "\n"
+		text += output.SafeLine(fmt.Sprintf("- %s (%s): %s", b.ID, b.Status, b.Title)) + "\n"
 	}
 	if text = strings.TrimRight(text, "\n"); w.Text == "" {
 		take := "gc bead update ID --claim --assignee " + w.Agent
@@ -246,6 +248,6 @@ func (a *app) injectWork(w *foundWork) error {
 		}
 		text += "\nRead one with: gc bead show ID. Take it with: " + take + ". Close it when it is done: gc bead close ID."
 	}
-	_, err := io.WriteString(a.out, "<system-reminder>\nThere is work for you.\n"+text+"\n</system-reminder>\n")
+	_, err := io.WriteString(a.Out, "<system-reminder>\nThere is work for you.\n"+text+"\n</system-reminder>\n")
 	return err
 }

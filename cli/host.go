@@ -149,7 +149,7 @@ func (h *house) firstLook(ctx context.Context) {
 // givenUp says on stderr what the city has not done at its end, for lack of time.
 func (a *app) givenUp(h *house) {
 	if what := h.last.End(); what != "" {
-		a.warn(fmt.Sprintf("the city has ended, and this was given up after %s: %s", h.last.Limit(), what))
+		a.Warn(fmt.Sprintf("the city has ended, and this was given up after %s: %s", h.last.Limit(), what))
 	}
 }
 

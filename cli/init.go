@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"gcity/cli/exit"
 	"gcity/config"
 	"gcity/internal/disk"
 	"gcity/internal/shell"
@@ -61,20 +62,20 @@ func (a *app) initCity(dir, name string, yes bool) error {
 	}
 	file := filepath.Join(dir, config.FileName)
 	if _, err := os.Lstat(file); err == nil {
-		return &failure{exitConflict, fmt.Errorf("%s exists and is not touched; `gcity plan --city %s` shows what it would do", file, dir)}
+		return &exit.Failure{Code: exit.CodeConflict, Err: fmt.Errorf("%s exists and is not touched; `gcity plan --city %s` shows what it would do", file, dir)}
 	}
 	if name == "" {
 		name = inventName(filepath.Base(dir))
 	}
 	if !validName(name) {
-		return usage("%q cannot name a city: letters, digits, '.', '_' and '-', the first a letter or a digit", name)
+		return exit.Usage("%q cannot name a city: letters, digits, '.', '_' and '-', the first a letter or a digit", name)
 	}
-	text := firstConfig(name, a.getenv("SHELL"), exec.LookPath)
+	text := firstConfig(name, a.Getenv("SHELL"), exec.LookPath)
 	if err := checkConfig(dir, []byte(text)); err != nil {
 		return fmt.Errorf("this is a mistake in gcity, the configuration it would write is refused: %w", err)
 	}
-	if a.inTTY && a.outTTY && !yes && !a.ask(fmt.Sprintf("write %s?", file)) {
-		a.sayf("nothing was written")
+	if a.inTTY && a.OutTTY && !yes && !a.ask(fmt.Sprintf("write %s?", file)) {
+		a.Sayf("nothing was written")
 		return nil
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -84,14 +85,14 @@ func (a *app) initCity(dir, name string, yes bool) error {
 		return err
 	}
 	a.initTrust(dir)
-	if a.json {
-		return a.writeJSON(map[string]string{"name": name, "path": dir, "file": file})
+	if a.JSON {
+		return a.WriteJSON(map[string]string{"name": name, "path": dir, "file": file})
 	}
-	a.sayf("wrote %s: the city %s with one agent, a shell", file, name)
+	a.Sayf("wrote %s: the city %s with one agent, a shell", file, name)
 	if found := foundAgents(exec.LookPath); len(found) > 0 {
-		a.sayf("found on this machine and written down as comments: %s", strings.Join(found, ", "))
+		a.Sayf("found on this machine and written down as comments: %s", strings.Join(found, ", "))
 	}
-	a.sayf("next: `gcity --city %s` opens its control room", shell.Quote(dir))
+	a.Sayf("next: `gcity --city %s` opens its control room", shell.Quote(dir))
 	return nil
 }
 
@@ -99,12 +100,12 @@ func (a *app) initCity(dir, name string, yes bool) error {
 func (a *app) foreground(ctx context.Context, yes bool) error {
 	_, err := a.cityDir()
 	if none, ok := errors.AsType[noCity](err); ok {
-		asks := a.inTTY && a.errTTY && !a.json
+		asks := a.inTTY && a.ErrTTY && !a.JSON
 		switch {
 		case a.readOnly:
 			return err
 		case !yes && !asks:
-			return usage("%v, --yes writes one and runs it", err)
+			return exit.Usage("%v, --yes writes one and runs it", err)
 		case !yes && !a.ask("there is no city here; write "+filepath.Join(none.dir, config.FileName)+" and run it?"):
 			return err
 		}
@@ -119,7 +120,7 @@ func (a *app) foreground(ctx context.Context, yes bool) error {
 func writeNew(file, text string) error {
 	f, err := disk.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if errors.Is(err, fs.ErrExist) {
-		return &failure{exitConflict, fmt.Errorf("%s is not touched: %w", file, fs.ErrExist)}
+		return &exit.Failure{Code: exit.CodeConflict, Err: fmt.Errorf("%s is not touched: %w", file, fs.ErrExist)}
 	}
 	if err != nil {
 		return fmt.Errorf("cannot write the configuration: %w", err)
@@ -130,7 +131,7 @@ func writeNew(file, text string) error {
 
 // ask puts a question that enter answers with yes.
 func (a *app) ask(question string) bool {
-	fmt.Fprintf(a.err, "%s [Y/n] ", question)
+	fmt.Fprintf(a.Err, "%s [Y/n] ", question)
 	answer, err := bufio.NewReader(a.in).ReadString('\n')
 	if err != nil {
 		return false

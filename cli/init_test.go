@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"gcity/cli/exit"
+	"gcity/cli/output"
 	"gcity/config"
 )
 
@@ -45,7 +47,7 @@ func TestInitTouchesNothing(t *testing.T) {
 	if err := os.Symlink(filepath.Join(dir, "elsewhere"), file); err != nil {
 		t.Fatal(err)
 	}
-	if code, _, errs := told(t, demoCity(), "init", dir); code != exitConflict || !strings.Contains(errs, "not touched") {
+	if code, _, errs := told(t, demoCity(), "init", dir); code != exit.CodeConflict || !strings.Contains(errs, "not touched") {
 		t.Errorf("exit %d: %s", code, errs)
 	}
 	if err := writeNew(file, "x"); err == nil {
@@ -80,7 +82,7 @@ func TestForegroundAsksFirst(t *testing.T) {
 		}
 		t.Chdir(t.TempDir())
 		var asked strings.Builder
-		a := &app{printer: printer{out: io.Discard, err: &asked, errTTY: true, getenv: func(string) string { return "" }}, in: in, inTTY: true}
+		a := &app{Printer: output.Printer{Out: io.Discard, Err: &asked, ErrTTY: true, Getenv: func(string) string { return "" }}, in: in, inTTY: true}
 		err = a.foreground(t.Context(), false)
 		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(asked.String(), "city.toml and run it? [Y/n]") {
 			t.Errorf("%v after %q", err, asked.String())

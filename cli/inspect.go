@@ -7,11 +7,12 @@ import (
 	"time"
 
 	"gcity/city"
+	"gcity/cli/output"
 )
 
 // shownShape is an agent with all that is known of it.
 type shownShape struct {
-	agentShape
+	output.AgentShape
 	Inspection *city.Inspection `json:"inspection"`
 }
 
@@ -25,40 +26,40 @@ func (a *app) agentShown(ctx context.Context, l *link, name string, secrets bool
 	if err != nil {
 		return err
 	}
-	if a.json {
-		return a.writeJSON(shownShape{shapeOf(*g), about})
+	if a.JSON {
+		return a.WriteJSON(shownShape{output.ShapeOf(*g), about})
 	}
 	if secrets {
 		if err := a.reveal(g, about); err != nil {
 			return err
 		}
 	}
-	a.sayf("%s", a.standing(g))
+	a.Sayf("%s", a.standing(g))
 	if g.Description != "" {
-		a.sayf("  %s", safeLine(g.Description))
+		a.Sayf("  %s", output.SafeLine(g.Description))
 	}
 	a.agentFacts(s, g, l.live)
 	a.specFacts(about.Spec)
 	a.driftFacts(about.Drift)
 	a.envFacts(about.Env)
 	if about.Prompt != "" {
-		a.sayf("\nprompt%s", promptFrom(about))
-		a.sayf("%s", safeText(about.Prompt))
+		a.Sayf("\nprompt%s", promptFrom(about))
+		a.Sayf("%s", output.SafeText(about.Prompt))
 	}
 	a.crashFacts(about.Crashes)
 	for _, p := range about.Problems {
-		a.sayf("\n%s %s", a.paint(yellow, "!"), safeLine(p))
+		a.Sayf("\n%s %s", a.Paint(output.Yellow, "!"), output.SafeLine(p))
 	}
 	return nil
 }
 
 // promptFrom says where a prompt comes from, and how it goes in.
 func promptFrom(about *city.Inspection) string {
-	how := map[string]string{"arg": ", as an argument", "flag": strings.TrimRight(", behind the flag "+safeLine(about.PromptFlag), " "), "typed": ", typed once it is ready", "none": ", which it has to ask for"}[about.PromptMode]
+	how := map[string]string{"arg": ", as an argument", "flag": strings.TrimRight(", behind the flag "+output.SafeLine(about.PromptFlag), " "), "typed": ", typed once it is ready", "none": ", which it has to ask for"}[about.PromptMode]
 	if about.PromptFile == "" {
 		return how
 	}
-	return " of " + safeLine(about.PromptFile) + how
+	return " of " + output.SafeLine(about.PromptFile) + how
 }
 
 // specFacts writes how an agent is started and restarted, as far as agentFacts does not.
@@ -67,29 +68,29 @@ func (a *app) specFacts(s *city.Spec) {
 		return
 	}
 	if s.Found {
-		a.fact("program", s.Program+", the first that was found")
+		a.Fact("program", s.Program+", the first that was found")
 	} else {
-		a.fact("program", s.Program)
+		a.Fact("program", s.Program)
 	}
-	a.fact("provider", s.Provider)
+	a.Fact("provider", s.Provider)
 	if s.Limits != "" {
-		a.fact("", "it "+s.Limits)
+		a.Fact("", "it "+s.Limits)
 	}
-	a.fact("terminal", fmt.Sprintf("%dx%d", s.Cols, s.Rows))
+	a.Fact("terminal", fmt.Sprintf("%dx%d", s.Cols, s.Rows))
 	for _, line := range s.PreStart {
-		a.fact("before", line)
+		a.Fact("before", line)
 	}
 	for _, line := range s.Setup {
-		a.fact("setup", line)
+		a.Fact("setup", line)
 	}
-	a.fact("setup", s.SetupScript)
-	a.fact("overlay", s.Overlay)
-	a.fact("hooks", strings.Join(s.Hooks, ", "))
-	a.fact("ready", readyText(s))
-	a.fact("types", s.Nudge)
-	a.fact("restart", restartText(&s.Restart))
+	a.Fact("setup", s.SetupScript)
+	a.Fact("overlay", s.Overlay)
+	a.Fact("hooks", strings.Join(s.Hooks, ", "))
+	a.Fact("ready", readyText(s))
+	a.Fact("types", s.Nudge)
+	a.Fact("restart", restartText(&s.Restart))
 	if s.Strategy != "" && s.Strategy != "one_for_one" {
-		a.fact("strategy", s.Strategy)
+		a.Fact("strategy", s.Strategy)
 	}
 }
 
@@ -103,9 +104,9 @@ func readyText(s *city.Spec) string {
 		parts = append(parts, fmt.Sprintf("when a line begins with %q", s.ReadyPrefix))
 	}
 	if s.ReadyDelay > 0 {
-		parts = append(parts, "after "+exact(s.ReadyDelay))
+		parts = append(parts, "after "+output.Exact(s.ReadyDelay))
 	}
-	return strings.Join(parts, " or ") + ", within " + exact(s.ReadyLimit)
+	return strings.Join(parts, " or ") + ", within " + output.Exact(s.ReadyLimit)
 }
 
 // restartText says what follows an agent's ends.
@@ -115,16 +116,16 @@ func restartText(p *city.RestartPolicy) string {
 	}
 	text := p.Mode
 	if p.Mode == "always" && p.MinUptime > 0 {
-		text += fmt.Sprintf("; an end within %s is a crash", exact(p.MinUptime))
+		text += fmt.Sprintf("; an end within %s is a crash", output.Exact(p.MinUptime))
 	}
 	if p.MaxRestarts > 0 {
-		text += fmt.Sprintf("; quarantine at crash %d within %s", p.MaxRestarts+1, exact(p.Window))
+		text += fmt.Sprintf("; quarantine at crash %d within %s", p.MaxRestarts+1, output.Exact(p.Window))
 	}
 	switch first, most := p.Waits(); {
 	case first > 0 && first < most:
-		text += fmt.Sprintf("; waits %s, doubling up to %s", exact(first), exact(most))
+		text += fmt.Sprintf("; waits %s, doubling up to %s", output.Exact(first), output.Exact(most))
 	case first > 0:
-		text += "; waits " + exact(first)
+		text += "; waits " + output.Exact(first)
 	}
 	return text
 }
@@ -134,18 +135,18 @@ func (a *app) driftFacts(all []city.Difference) {
 	if len(all) == 0 {
 		return
 	}
-	a.sayf("\nnot as configured")
+	a.Sayf("\nnot as configured")
 	for _, d := range all {
-		a.sayf("  %s %s", a.paint(yellow, safeLine(d.Field)), safeLine(d.What))
+		a.Sayf("  %s %s", a.Paint(output.Yellow, output.SafeLine(d.Field)), output.SafeLine(d.What))
 		if d.Hidden {
 			continue
 		}
 		if d.RunsUnknown {
-			a.fact("runs", "not known: of it only a fingerprint is kept")
+			a.Fact("runs", "not known: of it only a fingerprint is kept")
 		} else {
-			a.fact("runs", d.Runs)
+			a.Fact("runs", d.Runs)
 		}
-		a.fact("wants", d.Wants)
+		a.Fact("wants", d.Wants)
 	}
 }
 
@@ -161,16 +162,16 @@ func (a *app) envFacts(env []city.Variable) {
 				continue
 			}
 			if title != "" {
-				a.sayf("\n%s", title)
+				a.Sayf("\n%s", title)
 				title = ""
 			}
 			value := v.Value
 			if v.Hidden {
-				value = a.paint(dim, "(hidden)")
+				value = a.Paint(output.Dim, "(hidden)")
 			} else {
-				value = safeLine(value)
+				value = output.SafeLine(value)
 			}
-			a.sayf("  %s=%s", safeLine(v.Name), value)
+			a.Sayf("  %s=%s", output.SafeLine(v.Name), value)
 		}
 	}
 }
@@ -185,23 +186,23 @@ func (a *app) crashFacts(all []city.Crash) {
 	for i := range all {
 		times[i] = all[i].At
 	}
-	stamp := a.stamps(times)
-	a.sayf("\ncrashes, the newest first")
+	stamp := a.Stamps(times)
+	a.Sayf("\ncrashes, the newest first")
 	for i := range all {
 		c := &all[i]
-		what := safeLine(c.Why)
+		what := output.SafeLine(c.Why)
 		if c.NoStart {
 			what = "not started: " + what
 		}
-		a.sayf("  %s  %s", stamp(c.At), a.paint(red, what))
+		a.Sayf("  %s  %s", stamp(c.At), a.Paint(output.Red, what))
 		said := strings.Split(strings.TrimSpace(c.Output), "\n")
 		for _, line := range said[max(0, len(said)-lines):] {
-			if line = safeLine(line); line != "" {
-				a.sayf("      %s", a.paint(dim, line))
+			if line = output.SafeLine(line); line != "" {
+				a.Sayf("      %s", a.Paint(output.Dim, line))
 			}
 		}
 		if c.File != "" {
-			a.sayf("      kept in %s", safeLine(c.File))
+			a.Sayf("      kept in %s", output.SafeLine(c.File))
 		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"gcity/beads"
 	"gcity/city"
+	"gcity/cli/exit"
 	"gcity/config"
 	"gcity/internal/disk"
 )
@@ -130,7 +131,7 @@ func (l letterbox) Bead(ctx context.Context, id string) (beads.Bead, error) {
 
 // tellKnown says that the file is refused, and by what a command goes instead.
 func (a *app) tellKnown() {
-	a.warn(config.FileName + " is refused, so this goes by what is known of the city from before; `gcity config show --validate` says what to mend")
+	a.Warn(config.FileName + " is refused, so this goes by what is known of the city from before; `gcity config show --validate` says what to mend")
 }
 
 // needsFile adds to a refusal of the file why a command cannot do without it, and what to do.
@@ -138,8 +139,8 @@ func needsFile(err error, why string) error {
 	if _, refused := errors.AsType[*config.Error](err); !refused {
 		return err
 	}
-	_, text := verdict(err)
-	return &failure{exitConfig, fmt.Errorf("%s\n%s", text, why)}
+	_, text := exit.Verdict(err)
+	return &exit.Failure{Code: exit.CodeConfig, Err: fmt.Errorf("%s\n%s", text, why)}
 }
 
 // unknownWork is why there is no work and no mail.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"gcity/city"
+	"gcity/cli/exit"
 	"gcity/config"
 	"gcity/internal/beside"
 )
@@ -38,7 +39,7 @@ func (a *app) cityDir() (string, error) {
 	})
 	if !ok {
 		return "", fmt.Errorf("the city's folder (%s) does not answer; look at what is mounted there, or name another city with --city",
-			cmp.Or(a.dir, a.getenv("GC_CITY_PATH"), "here, or above"))
+			cmp.Or(a.dir, a.Getenv("GC_CITY_PATH"), "here, or above"))
 	}
 	return at.dir, at.err
 }
@@ -49,7 +50,7 @@ type noCity struct{ dir, text string }
 func (n noCity) Error() string { return n.text }
 
 func (a *app) lookForCity() (string, error) {
-	for _, given := range []struct{ from, dir string }{{"--city", a.dir}, {"GC_CITY_PATH", a.getenv("GC_CITY_PATH")}} {
+	for _, given := range []struct{ from, dir string }{{"--city", a.dir}, {"GC_CITY_PATH", a.Getenv("GC_CITY_PATH")}} {
 		if given.dir == "" {
 			continue
 		}
@@ -58,11 +59,11 @@ func (a *app) lookForCity() (string, error) {
 			dir, err = filepath.EvalSymlinks(dir)
 		}
 		if err != nil {
-			return "", usage("%s names no folder: %v", given.from, err)
+			return "", exit.Usage("%s names no folder: %v", given.from, err)
 		}
 		if _, err := os.Stat(filepath.Join(dir, config.FileName)); err != nil && !config.WasCity(dir) {
 			text := fmt.Sprintf("%s: there is no %s in %s; `gcity init` writes one", given.from, config.FileName, dir)
-			return "", &failure{exitUsage, noCity{dir, text}}
+			return "", &exit.Failure{Code: exit.CodeUsage, Err: noCity{dir, text}}
 		}
 		return dir, nil
 	}
@@ -73,7 +74,7 @@ func (a *app) lookForCity() (string, error) {
 	dir, err := findCity(here)
 	if err != nil {
 		text := "no " + config.FileName + " here or in any folder above; `gcity init` writes one, --city DIR names another city"
-		return "", &failure{exitUsage, noCity{here, text}}
+		return "", &exit.Failure{Code: exit.CodeUsage, Err: noCity{here, text}}
 	}
 	return dir, nil
 }
@@ -100,10 +101,10 @@ func (a *app) reachCity(ctx context.Context, dir string) (*link, error) {
 	if err == nil {
 		return &link{Control: near, dir: dir, live: true, close: closeNear}, nil
 	}
-	if !isNotRunning(err) {
+	if !exit.IsNotRunning(err) {
 		return nil, err
 	}
-	beside, err := newAside(dir, true, a.now, nil)
+	beside, err := newAside(dir, true, a.Now, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -119,7 +120,7 @@ func dialPatiently(ctx context.Context, dir string) (city.Control, func(), error
 	defer cancel()
 	for {
 		near, closeNear, err := dial(dir)
-		if err == nil || !isNotRunning(err) {
+		if err == nil || !exit.IsNotRunning(err) {
 			return near, closeNear, err
 		}
 		if held, lockErr := isHeld(dir); lockErr != nil || !held {
@@ -153,8 +154,8 @@ func (a *app) self(args []string) (string, error) {
 	if len(args) > 0 && args[0] != "" {
 		return args[0], nil
 	}
-	if me := a.getenv("GC_AGENT"); me != "" {
+	if me := a.Getenv("GC_AGENT"); me != "" {
 		return me, nil
 	}
-	return "", usage("which agent? Name one, or run this inside a session, where GC_AGENT does")
+	return "", exit.Usage("which agent? Name one, or run this inside a session, where GC_AGENT does")
 }

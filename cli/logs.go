@@ -18,7 +18,7 @@ import (
 
 // logger writes what a controller says: text for a person at a terminal, JSON for a journal.
 func (a *app) logger(w io.Writer) *slog.Logger {
-	if a.errTTY {
+	if a.ErrTTY {
 		return slog.New(slog.NewTextHandler(w, nil))
 	}
 	return slog.New(slog.NewJSONHandler(w, nil))
@@ -61,10 +61,10 @@ func logPath(dir string) string { return filepath.Join(dir, ".gc", "controller.l
 // to stderr unless that is the same file, as it is in the background.
 func (a *app) headlessLog(dir string) (_ *slog.Logger, closeLog func()) {
 	logger, closeFile := controllerLog(dir)
-	if isFile(a.err, logPath(dir)) {
+	if isFile(a.Err, logPath(dir)) {
 		return logger, closeFile
 	}
-	out := newSpill(a.err)
+	out := newSpill(a.Err)
 	if _, err := disk.CheckFile(logPath(dir)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		a.logger(out).Warn("nothing is written to the controller's log", "error", err)
 	}

@@ -12,6 +12,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"gcity/city"
+	"gcity/cli/exit"
+	"gcity/cli/output"
 	"gcity/mail"
 )
 
@@ -57,7 +59,7 @@ func (a *app) withMail(c *cobra.Command, changes bool, run func(ctx context.Cont
 
 // writer is who sends: an agent, an automation, or a person.
 func (a *app) writer() string {
-	return cmp.Or(a.getenv("GC_AGENT"), a.getenv("GC_AUTOMATION"), mail.Person)
+	return cmp.Or(a.Getenv("GC_AGENT"), a.Getenv("GC_AUTOMATION"), mail.Person)
 }
 
 // draftFlags are a message as it is written on a command line.
@@ -83,7 +85,7 @@ func (f *draftFlags) fill(a *app, args []string) error {
 	case len(args) > 0 && f.text == "":
 		f.text = strings.Join(args, " ")
 	case len(args) > 0:
-		return usage("%q and -m both say the text: leave one out", args[0])
+		return exit.Usage("%q and -m both say the text: leave one out", args[0])
 	}
 	if f.text == "-" {
 		data, err := io.ReadAll(io.LimitReader(a.in, mail.MaxText+2))
@@ -218,11 +220,11 @@ func (a *app) receipts(all []city.Receipt) error {
 	if len(all) == 1 {
 		return a.receipt(all[0])
 	}
-	if a.json {
-		return a.writeJSON(listOf(all))
+	if a.JSON {
+		return a.WriteJSON(output.ListOf(all))
 	}
 	for _, r := range all {
-		a.sayf("%s", safeLine(r.Message))
+		a.Sayf("%s", output.SafeLine(r.Message))
 	}
 	return nil
 }
@@ -232,7 +234,7 @@ func (a *app) mailOf(args []string) string {
 	if len(args) > 0 {
 		return args[0]
 	}
-	return a.getenv("GC_AGENT")
+	return a.Getenv("GC_AGENT")
 }
 
 // owner is the name that people read for whose mail it is.
@@ -256,15 +258,15 @@ happens: it is for hooks, which must not keep an agent from its work.`,
 		case err != nil:
 			return err
 		case inject:
-			_, err := io.WriteString(a.out, mail.Reminder(unread))
+			_, err := io.WriteString(a.Out, mail.Reminder(unread))
 			return err
-		case a.json:
-			err = a.writeJSON(listOf(unread))
+		case a.JSON:
+			err = a.WriteJSON(output.ListOf(unread))
 		case len(unread) > 0:
-			a.sayf("%s for %s", counted(len(unread), "unread message"), safeLine(owner(who)))
+			a.Sayf("%s for %s", output.Counted(len(unread), "unread message"), output.SafeLine(owner(who)))
 		}
 		if err == nil && len(unread) == 0 {
-			return quietly(exitFailed)
+			return exit.Quietly(exit.CodeFailed)
 		}
 		return err
 	})
@@ -274,8 +276,8 @@ happens: it is for hooks, which must not keep an agent from its work.`,
 		if !inject || err == nil {
 			return err
 		}
-		_, text := verdict(err)
-		return &failure{exitDone, errors.New("mail cannot be looked for: " + text)}
+		_, text := exit.Verdict(err)
+		return &exit.Failure{Code: exit.CodeDone, Err: errors.New("mail cannot be looked for: " + text)}
 	}
 	c.Flags().BoolVar(&inject, "inject", false, "print it for the agent's model; exit 0 in any case")
 	return c
@@ -302,10 +304,10 @@ func (a *app) mailCount() *cobra.Command {
 				s.Unread++
 			}
 		}
-		if a.json {
-			return a.writeJSON(s)
+		if a.JSON {
+			return a.WriteJSON(s)
 		}
-		a.sayf("%s for %s, %d of them unread", counted(s.Total, "message"), safeLine(owner(s.Recipient)), s.Unread)
+		a.Sayf("%s for %s, %d of them unread", output.Counted(s.Total, "message"), output.SafeLine(owner(s.Recipient)), s.Unread)
 		return nil
 	})
 }

@@ -2,15 +2,15 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"gcity/beads"
 	"gcity/city"
+	"gcity/cli/exit"
+	"gcity/cli/output"
 	"gcity/mail"
 )
 
@@ -28,15 +28,15 @@ func (a *app) mailInbox() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if a.json {
-			return a.writeJSON(listOf(found))
+		if a.JSON {
+			return a.WriteJSON(output.ListOf(found))
 		}
 		if len(found) == 0 {
 			what := "no unread mail for "
 			if all {
 				what = "no mail for "
 			}
-			a.sayf("%s%s", what, safeLine(owner(who)))
+			a.Sayf("%s%s", what, output.SafeLine(owner(who)))
 			return nil
 		}
 		return a.writeMail(found)
@@ -46,21 +46,21 @@ func (a *app) mailInbox() *cobra.Command {
 }
 
 func (a *app) writeMail(all []mail.Message) error {
-	rows := make([][]cell, 0, len(all))
+	rows := make([][]output.Cell, 0, len(all))
 	for _, m := range all {
-		rows = append(rows, []cell{{m.ID, bold}, mailState(m), plainCell(m.From), plainCell(m.To), plainCell(a.age(m.Sent)), plainCell(m.Subject)})
+		rows = append(rows, []output.Cell{output.Tinted(m.ID, output.Bold), mailState(m), output.Plain(m.From), output.Plain(m.To), output.Plain(a.Age(m.Sent)), output.Plain(m.Subject)})
 	}
-	return a.table(a.out, a.columns(), []string{"ID", "STATE", "FROM", "TO", "SENT", "SUBJECT"}, rows)
+	return a.Table(a.Out, a.Columns(), []string{"ID", "STATE", "FROM", "TO", "SENT", "SUBJECT"}, rows)
 }
 
-func mailState(m mail.Message) cell {
+func mailState(m mail.Message) output.Cell {
 	switch {
 	case m.Archived:
-		return cell{"archived", dim}
+		return output.Tinted("archived", output.Dim)
 	case m.Read:
-		return cell{"read", dim}
+		return output.Tinted("read", output.Dim)
 	}
-	return cell{"unread", green}
+	return output.Tinted("unread", output.Green)
 }
 
 func (a *app) mailRead() *cobra.Command {
@@ -79,9 +79,9 @@ reads what is somebody else's leaves no trace.`,
 		if err != nil {
 			return err
 		}
-		me := a.getenv("GC_AGENT")
+		me := a.Getenv("GC_AGENT")
 		if s.MayRead(m, me) {
-			if m, err = city.TakeMail(ctx, l, m.ID, me); hasCode(err, city.Conflict) {
+			if m, err = city.TakeMail(ctx, l, m.ID, me); exit.HasCode(err, city.Conflict) {
 				return &city.Error{Code: city.Conflict, Message: fmt.Sprintf("another member of the pool was faster: %s is theirs", args[0])}
 			}
 			if err != nil {
@@ -105,18 +105,18 @@ func (a *app) mailPeek() *cobra.Command {
 
 // tellMail writes one message.
 func (a *app) tellMail(m mail.Message) error {
-	if a.json {
-		return a.writeJSON(m)
+	if a.JSON {
+		return a.WriteJSON(m)
 	}
-	a.sayf("%s %s", a.paint(bold, safeLine(m.ID)), safeLine(m.Subject))
-	a.fact("from", m.From)
-	a.fact("to", m.To)
-	a.fact("sent", fmt.Sprintf("%s (%s ago)", a.clock(m.Sent), a.age(m.Sent)))
-	a.fact("state", mailState(m).text)
-	a.fact("answers", m.ReplyTo)
-	a.fact("thread", m.Thread)
+	a.Sayf("%s %s", a.Paint(output.Bold, output.SafeLine(m.ID)), output.SafeLine(m.Subject))
+	a.Fact("from", m.From)
+	a.Fact("to", m.To)
+	a.Fact("sent", fmt.Sprintf("%s (%s ago)", a.Clock(m.Sent), a.Age(m.Sent)))
+	a.Fact("state", mailState(m).Text)
+	a.Fact("answers", m.ReplyTo)
+	a.Fact("thread", m.Thread)
 	if m.Text != "" {
-		a.sayf("\n%s", safeText(m.Text))
+		a.Sayf("\n%s", output.SafeText(m.Text))
 	}
 	return nil
 }
@@ -132,12 +132,12 @@ func (a *app) mailThread() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if a.json {
-				return a.writeJSON(listOf(all))
+			if a.JSON {
+				return a.WriteJSON(output.ListOf(all))
 			}
 			for i, m := range all {
 				if i > 0 {
-					a.sayf("")
+					a.Sayf("")
 				}
 				if err := a.tellMail(m); err != nil {
 					return err
@@ -162,7 +162,7 @@ func thread(ctx context.Context, c city.Control, m mail.Message) ([]mail.Message
 	switch {
 	case err == nil:
 		out = append(out, first)
-	case !isNotFound(err): // it may have been removed
+	case !exit.IsNotFound(err): // it may have been removed
 		return nil, err
 	}
 	for _, b := range slices.Backward(found) {
@@ -171,14 +171,4 @@ func thread(ctx context.Context, c city.Control, m mail.Message) ([]mail.Message
 		}
 	}
 	return out, nil
-}
-
-func isNotFound(err error) bool {
-	return hasCode(err, city.NotFound) || errors.Is(err, beads.ErrNotFound)
-}
-
-// firstLine is how a text begins.
-func firstLine(text string) (first, rest string) {
-	first, rest, _ = strings.Cut(strings.TrimSpace(text), "\n")
-	return strings.TrimSpace(first), strings.TrimSpace(rest)
 }

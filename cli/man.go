@@ -10,6 +10,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"gcity/cli/exit"
+	"gcity/cli/output"
 	"gcity/internal/disk"
 )
 
@@ -24,12 +26,12 @@ form that the program man reads. With --dir it writes all of them into a folder,
 			if dir == "" {
 				of, rest, err := cmd.Root().Find(args)
 				if err != nil || len(rest) > 0 {
-					return usage("there is no command %q, and no page of it", strings.Join(args, " "))
+					return exit.Usage("there is no command %q, and no page of it", strings.Join(args, " "))
 				}
-				return manPage(a.out, of, a.version)
+				return manPage(a.Out, of, a.version)
 			}
 			if len(args) > 0 {
-				return usage("--dir writes all pages; leave %q out", strings.Join(args, " "))
+				return exit.Usage("--dir writes all pages; leave %q out", strings.Join(args, " "))
 			}
 			return a.manPages(cmd.Root(), dir)
 		},
@@ -67,7 +69,7 @@ func (a *app) manPages(root *cobra.Command, dir string) error {
 	if err := walk(root); err != nil {
 		return err
 	}
-	a.sayf("wrote %s into %s", counted(written, "page"), dir)
+	a.Sayf("wrote %s into %s", output.Counted(written, "page"), dir)
 	return nil
 }
 

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
+
+	"gcity/cli/exit"
 )
 
 // Each command has a page, which says what its help says and in which a formatter finds no mistake.
@@ -65,7 +67,7 @@ func TestManPage(t *testing.T) {
 	if code, out, _ := told(t, demoCity(), "man", "agent", "nudge"); code != 0 || !strings.HasPrefix(out, `.TH "GCITY\-AGENT\-NUDGE"`) {
 		t.Errorf("exit %d, %.40q", code, out)
 	}
-	if code, out, _ := told(t, demoCity(), "man", "agent", "nonsense"); code != exitUsage || out != "" {
+	if code, out, _ := told(t, demoCity(), "man", "agent", "nonsense"); code != exit.CodeUsage || out != "" {
 		t.Errorf("exit %d, %q", code, out)
 	}
 }

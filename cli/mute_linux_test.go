@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"gcity/cli/exit"
 	dumb "gcity/internal/mute"
 )
 
@@ -19,8 +20,8 @@ func TestACityThatDoesNotAnswer(t *testing.T) {
 	for _, args := range [][]string{{"start"}, {"status"}} {
 		cmd := exec.Command("gcity", append(args, "--city", filepath.Join(hung, "c"))...)
 		out, err := cmd.CombinedOutput()
-		var exit *exec.ExitError
-		if !errors.As(err, &exit) || exit.ExitCode() != exitFailed || !strings.Contains(string(out), "does not answer; look at what is mounted there") {
+		var ended *exec.ExitError
+		if !errors.As(err, &ended) || ended.ExitCode() != exit.CodeFailed || !strings.Contains(string(out), "does not answer; look at what is mounted there") {
 			t.Errorf("%v: %v\n%s", args, err, out)
 		}
 	}

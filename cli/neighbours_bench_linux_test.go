@@ -17,6 +17,8 @@ import (
 
 	"gcity/api"
 	"gcity/city"
+	"gcity/cli/exit"
+	"gcity/cli/output"
 	"gcity/internal/mishap"
 	"gcity/supervisor"
 )
@@ -27,7 +29,7 @@ import (
 func BenchmarkNeighbours(b *testing.B) {
 	const cities, bad = 20, 3
 	base := b.TempDir()
-	a := &app{printer: printer{getenv: os.Getenv, now: time.Now}, version: "bench"}
+	a := &app{Printer: output.Printer{Getenv: os.Getenv, Now: time.Now}, version: "bench"}
 	home := supervisor.Home{Dir: filepath.Join(base, "home"), Run: filepath.Join(base, "home")}
 	if err := home.Make(); err != nil {
 		b.Fatal(err)
@@ -53,7 +55,7 @@ func BenchmarkNeighbours(b *testing.B) {
 		now *kept
 	}
 	s := supervisor.New(supervisor.Options{
-		Home: home, Logger: quietLogger(), Name: cityName, Busy: alreadyRunning,
+		Home: home, Logger: quietLogger(), Name: cityName, Busy: exit.AlreadyRunning,
 		Open: func(ctx context.Context, e registered) (supervisor.City, error) {
 			c, err := a.openKept(ctx, e, quietLogger(), nil)
 			if k, ok := c.(*kept); ok && e.Name == "city0" {

@@ -11,6 +11,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"gcity/beads"
+	"gcity/cli/exit"
+	"gcity/cli/output"
 	"gcity/events"
 	"gcity/internal/disk"
 )
@@ -61,11 +63,11 @@ func (a *app) operation(c *cobra.Command) {
 func (a *app) checkOperation() error {
 	for _, r := range a.op {
 		if (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '.' && r != '_' && r != '-' {
-			return usage("--op %q: use letters, digits, \".\", \"_\" and \"-\" only", a.op)
+			return exit.Usage("--op %q: use letters, digits, \".\", \"_\" and \"-\" only", a.op)
 		}
 	}
 	if len(a.op) > operationLimit {
-		return usage("--op: the name has %d characters, and %d are allowed", len(a.op), operationLimit)
+		return exit.Usage("--op: the name has %d characters, and %d are allowed", len(a.op), operationLimit)
 	}
 	return nil
 }
@@ -113,10 +115,10 @@ func (a *app) announced(ctx context.Context, d *depot, id string) (bool, error) 
 
 // repeated says that an operation is done already.
 func (a *app) repeated(b beads.Bead) error {
-	if a.json {
-		return a.writeJSON(b)
+	if a.JSON {
+		return a.WriteJSON(b)
 	}
-	a.sayf("%s is done already by operation %s: %s", a.paint(bold, safeLine(b.ID)), a.op, safeLine(b.Title))
+	a.Sayf("%s is done already by operation %s: %s", a.Paint(output.Bold, output.SafeLine(b.ID)), a.op, output.SafeLine(b.Title))
 	return nil
 }
 

@@ -14,6 +14,8 @@ import (
 
 	"gcity/agent"
 	"gcity/city"
+	"gcity/cli/exit"
+	"gcity/cli/output"
 	"gcity/config"
 	"gcity/controller"
 	"gcity/internal/redact"
@@ -38,7 +40,7 @@ type change struct {
 }
 
 type planShape struct {
-	list[change]
+	output.List[change]
 	Revision string     `json:"revision"`           // of the configuration on disk
 	InForce  string     `json:"in_force,omitempty"` // the running controller's, if one runs
 	Held     *heldShape `json:"held,omitempty"`     // it would not come into force without a word
@@ -90,8 +92,8 @@ func (a *app) plan(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if a.json {
-		return a.writeJSON(out)
+	if a.JSON {
+		return a.WriteJSON(out)
 	}
 	return a.tellPlan(out)
 }
@@ -105,7 +107,7 @@ func (a *app) planOf(ctx context.Context, c *config.City, running *city.Snapshot
 		return out, err
 	}
 	defer closeSessions()
-	v := sight{wants: plan(c, dir), pools: poolPlan(c, dir), clock: a.clock, running: running, unable: vetter(ctx, provider, a.sayVerySlow)}
+	v := sight{wants: plan(c, dir), pools: poolPlan(c, dir), clock: a.Clock, running: running, unable: vetter(ctx, provider, a.sayVerySlow)}
 	v.sessions, err = provider.List(ctx)
 	v.sessions, err = session.Await(ctx, v.sessions, err)
 	if partial, partly := errors.AsType[*session.Partial](err); partly {
@@ -119,14 +121,14 @@ func (a *app) planOf(ctx context.Context, c *config.City, running *city.Snapshot
 	if running != nil {
 		out.InForce = v.running.Config.Revision
 		if c.Workspace.Name != v.running.Name {
-			return out, &failure{exitConfig, fmt.Errorf("the controller refuses this configuration: workspace.name is %q, and the running city keeps its name %q", c.Workspace.Name, v.running.Name)}
+			return out, &exit.Failure{Code: exit.CodeConfig, Err: fmt.Errorf("the controller refuses this configuration: workspace.name is %q, and the running city keeps its name %q", c.Workspace.Name, v.running.Name)}
 		}
 		if v.inForce = out.InForce == out.Revision; !v.inForce {
 			out.Held = v.held(out.Revision)
 		}
 	}
-	out.list = listOf(changes(v))
-	out.Warnings = append(problemLines(c.Warnings), automationTroubles(c, a.now())...)
+	out.List = output.ListOf(changes(v))
+	out.Warnings = append(problemLines(c.Warnings), automationTroubles(c, a.Now())...)
 	out.Warnings = append(out.Warnings, recipeTroubles(ctx, c)...)
 	if text := controller.FewFiles(openFiles(running), len(v.wants)); text != "" {
 		out.Warnings = append(out.Warnings, text)
@@ -336,48 +338,48 @@ func ends(g *city.Agent) string {
 
 func (a *app) tellPlan(p planShape) error {
 	n := 0
-	rows := make([][]cell, 0, len(p.Items))
+	rows := make([][]output.Cell, 0, len(p.Items))
 	for _, c := range p.Items {
-		colour := dim
+		colour := output.Dim
 		switch c.Change {
 		case "start":
-			colour = green
+			colour = output.Green
 		case "restart", "wait", "drain":
-			colour = yellow
+			colour = output.Yellow
 		case "stop", "fail":
-			colour = red
+			colour = output.Red
 		}
 		if c.Change != "none" && c.Change != "wait" {
 			n++
 		}
-		rows = append(rows, []cell{{c.Change, colour}, {c.Agent, bold}, plainCell(c.Reason)})
+		rows = append(rows, []output.Cell{output.Tinted(c.Change, colour), output.Tinted(c.Agent, output.Bold), output.Plain(c.Reason)})
 	}
 	if len(rows) > 0 {
-		if err := a.table(a.out, a.columns(), []string{"CHANGE", "AGENT", "WHY"}, rows); err != nil {
+		if err := a.Table(a.Out, a.Columns(), []string{"CHANGE", "AGENT", "WHY"}, rows); err != nil {
 			return err
 		}
-		a.sayf("")
+		a.Sayf("")
 	}
 	if h := p.Held; h != nil {
 		would := "would be held"
 		if h.Since != nil {
-			would = "is held since " + a.clock(*h.Since)
+			would = "is held since " + a.Clock(*h.Since)
 		}
-		a.sayf("%s %s: %s; `gcity reload --confirm` lets it come into force", a.paint(yellow, "!"), would, safeLine(loss(h.Removes, h.Running)))
+		a.Sayf("%s %s: %s; `gcity reload --confirm` lets it come into force", a.Paint(output.Yellow, "!"), would, output.SafeLine(output.Loss(h.Removes, h.Running)))
 	}
 	for _, u := range p.Unknown {
-		a.sayf("%s %s", a.paint(yellow, "!"), safeLine(u))
+		a.Sayf("%s %s", a.Paint(output.Yellow, "!"), output.SafeLine(u))
 	}
 	for _, w := range p.Warnings {
-		a.sayf("%s %s", a.paint(yellow, "!"), safeLine(w))
+		a.Sayf("%s %s", a.Paint(output.Yellow, "!"), output.SafeLine(w))
 	}
 	switch {
 	case p.InForce != "" && p.InForce == p.Revision:
-		a.sayf("%s; configuration %s is in force", counted(n, "change"), p.Revision)
+		a.Sayf("%s; configuration %s is in force", output.Counted(n, "change"), p.Revision)
 	case p.InForce != "":
-		a.sayf("%s; configuration %s on disk, %s in force", counted(n, "change"), p.Revision, p.InForce)
+		a.Sayf("%s; configuration %s on disk, %s in force", output.Counted(n, "change"), p.Revision, p.InForce)
 	default:
-		a.sayf("%s; configuration %s, no controller runs", counted(n, "change"), p.Revision)
+		a.Sayf("%s; configuration %s, no controller runs", output.Counted(n, "change"), p.Revision)
 	}
 	return nil
 }

@@ -12,6 +12,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"gcity/city"
+	"gcity/cli/exit"
+	"gcity/cli/output"
 )
 
 func (a *app) poolCommand() *cobra.Command {
@@ -22,8 +24,8 @@ func (a *app) poolCommand() *cobra.Command {
 	show := a.forPool(&cobra.Command{
 		Use: "show NAME", Short: "Everything known about a pool, with its members", Args: exactly(1),
 	}, func(_ context.Context, l *link, f found, _ []string) error {
-		if a.json {
-			return a.writeJSON(poolShape{*f.pool, shapesOf(membersOf(f.snapshot, f.pool))})
+		if a.JSON {
+			return a.WriteJSON(output.PoolShape{Pool: *f.pool, Members: output.ShapesOf(membersOf(f.snapshot, f.pool))})
 		}
 		return a.tellPool(f.snapshot, f.pool, l.live)
 	})
@@ -39,7 +41,7 @@ next start. Members that are too many are told to finish first.`,
 		if !c.Auto {
 			n, err := strconv.Atoi(rest[0])
 			if err != nil {
-				return usage("%q is neither a number nor auto: %s", rest[0], "gcity pool scale NAME N|auto")
+				return exit.Usage("%q is neither a number nor auto: %s", rest[0], "gcity pool scale NAME N|auto")
 			}
 			c.Size = n
 		}
@@ -78,31 +80,31 @@ func (a *app) poolList(ctx context.Context) error {
 		return err
 	}
 	switch {
-	case a.json:
-		return a.writeJSON(listOf(s.Pools))
+	case a.JSON:
+		return a.WriteJSON(output.ListOf(s.Pools))
 	case len(s.Pools) == 0:
-		a.sayf("no pools: an agent with an [agents.pool] table is one")
+		a.Sayf("no pools: an agent with an [agents.pool] table is one")
 		return nil
 	}
-	return a.writePools(a.out, s.Pools)
+	return a.writePools(a.Out, s.Pools)
 }
 
 func (a *app) writePools(w io.Writer, pools []city.Pool) error {
 	pools = slices.Clone(pools)
 	slices.SortFunc(pools, func(x, y city.Pool) int { return city.CompareNames(x.Name, y.Name) })
-	rows := make([][]cell, 0, len(pools))
+	rows := make([][]output.Cell, 0, len(pools))
 	for i := range pools {
 		p := &pools[i]
-		size, check := cell{fmt.Sprintf("%d/%d", p.Size, p.Desired), green}, plainCell(a.checked(&p.Check))
+		size, check := output.Tinted(fmt.Sprintf("%d/%d", p.Size, p.Desired), output.Green), output.Plain(a.checked(&p.Check))
 		if p.Size != p.Desired {
-			size.colour = yellow
+			size.Colour = output.Yellow
 		}
 		if p.Check.Problem != "" {
-			check.colour = red
+			check.Colour = output.Red
 		}
-		rows = append(rows, []cell{{p.Name, bold}, size, plainCell(bounds(p)), check, plainCell(leaving(p)), plainCell(wanted(p))})
+		rows = append(rows, []output.Cell{output.Tinted(p.Name, output.Bold), size, output.Plain(bounds(p)), check, output.Plain(leaving(p)), output.Plain(wanted(p))})
 	}
-	return a.table(w, a.columns(), []string{"POOL", "SIZE", "BOUNDS", "CHECK", "DRAINING", "WHY"}, rows)
+	return a.Table(w, a.Columns(), []string{"POOL", "SIZE", "BOUNDS", "CHECK", "DRAINING", "WHY"}, rows)
 }
 
 // sizes is how many members live of how many are wanted.
@@ -147,13 +149,13 @@ func (a *app) checked(c *city.Check) string {
 	case c.Good != nil && c.Command == "":
 		parts = append(parts, fmt.Sprintf("%d open", c.Value))
 	case c.Good != nil:
-		parts = append(parts, fmt.Sprintf("%d, %s ago", c.Value, a.age(*c.Good)))
+		parts = append(parts, fmt.Sprintf("%d, %s ago", c.Value, a.Age(*c.Good)))
 	}
 	if c.Problem != "" && c.At != nil {
-		parts = append(parts, "failed "+a.age(*c.At)+" ago")
+		parts = append(parts, "failed "+a.Age(*c.At)+" ago")
 	}
 	if c.Running != nil {
-		parts = append(parts, "running for "+a.age(*c.Running))
+		parts = append(parts, "running for "+a.Age(*c.Running))
 	}
 	switch {
 	case len(parts) > 0:
@@ -167,18 +169,18 @@ func (a *app) checked(c *city.Check) string {
 
 // tellPool writes a pool's facts and its members.
 func (a *app) tellPool(s *city.Snapshot, p *city.Pool, live bool) error {
-	a.sayf("%s", a.poolStanding(p))
+	a.Sayf("%s", a.poolStanding(p))
 	if p.Description != "" {
-		a.sayf("  %s", safeLine(p.Description))
+		a.Sayf("  %s", output.SafeLine(p.Description))
 	}
 	a.poolFacts(p, live)
 	m := membersOf(s, p)
 	if len(m) == 0 {
-		a.sayf("\nno member is there now")
+		a.Sayf("\nno member is there now")
 		return nil
 	}
-	a.sayf("")
-	return a.writeAgents(a.out, m)
+	a.Sayf("")
+	return a.writeAgents(a.Out, m)
 }
 
 // poolStanding is a pool's state in a sentence.
@@ -187,44 +189,44 @@ func (a *app) poolStanding(p *city.Pool) string {
 	if p.Max == 0 {
 		what = "is a pool that is off (max is 0)"
 	}
-	return fmt.Sprintf("%s %s: %d live, %d wanted since %s (%s)", a.paint(bold, safeLine(p.Name)), what, p.Size, p.Desired,
-		a.clock(p.Since), a.age(p.Since))
+	return fmt.Sprintf("%s %s: %d live, %d wanted since %s (%s)", a.Paint(output.Bold, output.SafeLine(p.Name)), what, p.Size, p.Desired,
+		a.Clock(p.Since), a.Age(p.Since))
 }
 
 // poolFacts writes what is known of a pool, one fact a line.
 func (a *app) poolFacts(p *city.Pool, live bool) {
-	a.fact("because", p.Reason)
+	a.Fact("because", p.Reason)
 	if why := p.SuspendedReason; p.Suspended && !strings.Contains(p.Reason, why) {
-		a.fact("suspended", why)
+		a.Fact("suspended", why)
 	}
-	a.fact("next", a.next(p.Next))
+	a.Fact("next", a.Next(p.Next))
 	if !live {
-		a.fact("city", "no controller runs: nothing is checked, started or ended until one does")
+		a.Fact("city", "no controller runs: nothing is checked, started or ended until one does")
 	}
 	if p.Override != nil {
-		a.fact("override", fmt.Sprintf("set by hand to %d; `gcity pool scale %s auto` gives it back to its check", *p.Override, p.Name))
+		a.Fact("override", fmt.Sprintf("set by hand to %d; `gcity pool scale %s auto` gives it back to its check", *p.Override, p.Name))
 	}
 	if c := &p.Check; c.Command == "" {
-		a.fact("check", "none: its open work is counted")
+		a.Fact("check", "none: its open work is counted")
 	} else {
-		a.fact("check", c.Command)
-		a.fact("answer", a.checked(c))
-		a.fact("problem", c.Problem)
+		a.Fact("check", c.Command)
+		a.Fact("answer", a.checked(c))
+		a.Fact("problem", c.Problem)
 		if c.At != nil && c.Took > 0 {
-			a.fact("took", c.Took.Round(time.Millisecond).String())
+			a.Fact("took", c.Took.Round(time.Millisecond).String())
 		}
 	}
 	if out := strings.TrimSpace(p.Check.Output); out != strconv.Itoa(p.Check.Value) {
 		for line := range strings.SplitSeq(out, "\n") {
-			a.factLine("output", line)
+			a.FactLine("output", line)
 		}
 	}
-	a.fact("draining", strings.Join(p.Draining, ", "))
+	a.Fact("draining", strings.Join(p.Draining, ", "))
 	limit := "told to finish, and waited for without end"
 	if p.Timeout > 0 {
-		limit = fmt.Sprintf("told to finish, and ended after %s", exact(p.Timeout))
+		limit = fmt.Sprintf("told to finish, and ended after %s", output.Exact(p.Timeout))
 	}
-	a.fact("surplus", limit)
-	a.fact("rig", p.Rig)
-	a.fact("declared", declaredAt(p.Source, p.Patched))
+	a.Fact("surplus", limit)
+	a.Fact("rig", p.Rig)
+	a.Fact("declared", declaredAt(p.Source, p.Patched))
 }

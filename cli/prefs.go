@@ -17,19 +17,21 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"gcity/cli/exit"
+	"gcity/cli/output"
 	"gcity/config"
 	"gcity/prefs"
 	"gcity/tui"
 )
 
 // prefs are the preferences of whoever runs this.
-func (a *app) prefs() prefs.Prefs { return prefs.Load(prefs.Find(a.getenv), prefs.Prefs{}) }
+func (a *app) prefs() prefs.Prefs { return prefs.Load(prefs.Find(a.Getenv), prefs.Prefs{}) }
 
 // person is what of the preferences the control room is to know. Files below the home are named from there, because it has
 // little room.
 func (a *app) person(p prefs.Prefs, file string) tui.Person {
 	short := func(text string) string {
-		if home := a.getenv("HOME"); filepath.IsAbs(home) && home != "/" {
+		if home := a.Getenv("HOME"); filepath.IsAbs(home) && home != "/" {
 			return strings.ReplaceAll(text, filepath.Clean(home)+"/", "~/")
 		}
 		return text
@@ -102,7 +104,7 @@ func (a *app) prefsCommand() *cobra.Command {
 
 // prefsFiles is where the preferences are; an error where they can be nowhere.
 func (a *app) prefsFiles() (prefs.Files, error) {
-	f := prefs.Find(a.getenv)
+	f := prefs.Find(a.Getenv)
 	if f.Config == "" {
 		return f, errors.New("there is no place for preferences: neither XDG_CONFIG_HOME nor HOME is an absolute path")
 	}
@@ -114,15 +116,15 @@ func (a *app) prefsPath() error {
 	if err != nil {
 		return err
 	}
-	if a.json {
+	if a.JSON {
 		_, missing := os.Stat(f.Config)
-		return a.writeJSON(struct {
+		return a.WriteJSON(struct {
 			Path   string `json:"path"`
 			Themes string `json:"themes"`
 			Exists bool   `json:"exists"`
 		}{f.Config, f.Themes, !errors.Is(missing, fs.ErrNotExist)})
 	}
-	a.sayf("%s", f.Config)
+	a.Sayf("%s", f.Config)
 	return nil
 }
 
@@ -143,19 +145,19 @@ func (a *app) prefsCheck() error {
 	}
 	wrong := a.badPrefs()
 	switch {
-	case a.json:
-		if err := a.writeJSON(listOf(wrong)); err != nil {
+	case a.JSON:
+		if err := a.WriteJSON(output.ListOf(wrong)); err != nil {
 			return err
 		}
 	case len(wrong) == 0:
-		a.sayf("%s: no mistakes", f.Config)
+		a.Sayf("%s: no mistakes", f.Config)
 	default:
 		for _, w := range wrong {
-			a.sayf("%s", safeText(w))
+			a.Sayf("%s", output.SafeText(w))
 		}
 	}
 	if len(wrong) > 0 {
-		return quietly(exitConfig)
+		return exit.Quietly(exit.CodeConfig)
 	}
 	return nil
 }

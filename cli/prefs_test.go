@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"gcity/cli/output"
 	"gcity/internal/await"
 	"gcity/prefs"
 	"gcity/tui"
@@ -55,7 +56,7 @@ func TestPrefsOfTheGuide(t *testing.T) {
 func TestPrefsPanic(t *testing.T) {
 	dir := t.TempDir()
 	f := prefs.Files{Config: filepath.Join(dir, "config.toml"), Themes: filepath.Join(dir, "themes")}
-	a := &app{printer: printer{getenv: func(string) string { panic("as asked") }}}
+	a := &app{Printer: output.Printer{Getenv: func(string) string { panic("as asked") }}}
 	var said strings.Builder
 	var wg sync.WaitGroup
 	changes := a.watchPrefs(t.Context(), &wg, f, prefs.Prefs{}, slog.New(slog.NewTextHandler(&said, nil)))
@@ -105,5 +106,5 @@ func homeOf(t *testing.T, text string) *app {
 	if err := os.WriteFile(filepath.Join(home, ".config", "gcity", "config.toml"), []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return &app{printer: printer{getenv: func(name string) string { return map[string]string{"HOME": home}[name] }}}
+	return &app{Printer: output.Printer{Getenv: func(name string) string { return map[string]string{"HOME": home}[name] }}}
 }

@@ -11,6 +11,7 @@ import (
 
 	"gcity/agent"
 	"gcity/city"
+	"gcity/cli/output"
 	"gcity/mail"
 )
 
@@ -43,7 +44,7 @@ a prompt, and whoever is no agent, is told how to find its way.
 			defer cancel()
 			p, err := a.prime(ctx, args)
 			if err != nil && hook {
-				fmt.Fprintln(a.err, "gcity: "+safeText(err.Error()))
+				fmt.Fprintln(a.Err, "gcity: "+output.SafeText(err.Error()))
 				return nil
 			}
 			if err != nil {
@@ -51,15 +52,15 @@ a prompt, and whoever is no agent, is told how to find its way.
 			}
 			if p.Agent != "" && (len(args) == 0 || args[0] == "") {
 				if p.Handed, err = a.leftFor(ctx, p.Agent); err != nil {
-					fmt.Fprintln(a.err, "gcity: what the session before has left cannot be read: "+safeText(err.Error()))
+					fmt.Fprintln(a.Err, "gcity: what the session before has left cannot be read: "+output.SafeText(err.Error()))
 				}
 			}
-			if a.json {
-				return a.writeJSON(p)
+			if a.JSON {
+				return a.WriteJSON(p)
 			}
-			a.sayf("%s", a.shown(strings.TrimRight(p.Prompt, "\n")))
+			a.Sayf("%s", a.shown(strings.TrimRight(p.Prompt, "\n")))
 			if text := mail.Left(p.Handed); text != "" {
-				a.sayf("\n%s", a.shown(strings.TrimRight(text, "\n")))
+				a.Sayf("\n%s", a.shown(strings.TrimRight(text, "\n")))
 			}
 			return nil
 		},
@@ -70,7 +71,7 @@ a prompt, and whoever is no agent, is told how to find its way.
 
 // prime finds the prompt of the agent that is named, or asks.
 func (a *app) prime(ctx context.Context, args []string) (primeShape, error) {
-	name, named := a.getenv("GC_AGENT"), len(args) > 0 && args[0] != ""
+	name, named := a.Getenv("GC_AGENT"), len(args) > 0 && args[0] != ""
 	if named {
 		name = args[0]
 	}

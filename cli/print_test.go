@@ -12,20 +12,21 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"gcity/city"
+	"gcity/cli/output"
 	"gcity/internal/await"
 	"gcity/internal/detach"
 )
 
 func TestTableFits(t *testing.T) {
-	a := &app{printer: printer{outTTY: true, getenv: func(string) string { return "" }}}
-	rows := [][]cell{
-		{{"running", green}, plainCell("名前"), plainCell(strings.Repeat("because ", 20))},
-		{{"x", ""}, plainCell("a\tb\nc"), plainCell("")},
-		{{}, {}, {"alone", cyan}},
+	a := &app{Printer: output.Printer{OutTTY: true, Getenv: func(string) string { return "" }}}
+	rows := [][]output.Cell{
+		{output.Tinted("running", output.Green), output.Plain("名前"), output.Plain(strings.Repeat("because ", 20))},
+		{output.Tinted("x", ""), output.Plain("a\tb\nc"), output.Plain("")},
+		{{}, {}, output.Tinted("alone", output.Cyan)},
 	}
 	for _, width := range []int{0, 1, 5, 20, 80} {
 		var b strings.Builder
-		if err := a.table(&b, width, []string{"STATE", "AGENT", "WHY"}, rows); err != nil {
+		if err := a.Table(&b, width, []string{"STATE", "AGENT", "WHY"}, rows); err != nil {
 			t.Fatal(err)
 		}
 		lines := strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
@@ -46,18 +47,18 @@ func TestTableFits(t *testing.T) {
 
 func TestColourOnlyWhereWanted(t *testing.T) {
 	env := map[string]string{}
-	a := &app{printer: printer{outTTY: true, getenv: func(k string) string { return env[k] }}}
-	if got := a.paint(red, "x"); got != "\x1b[31mx\x1b[0m" {
+	a := &app{Printer: output.Printer{OutTTY: true, Getenv: func(k string) string { return env[k] }}}
+	if got := a.Paint(output.Red, "x"); got != "\x1b[31mx\x1b[0m" {
 		t.Errorf("on a terminal: %q", got)
 	}
 	for _, k := range [][2]string{{"NO_COLOR", "1"}, {"TERM", "dumb"}} {
 		env = map[string]string{k[0]: k[1]}
-		if got := a.paint(red, "x"); got != "x" {
+		if got := a.Paint(output.Red, "x"); got != "x" {
 			t.Errorf("with %s=%s: %q", k[0], k[1], got)
 		}
 	}
-	env, a.outTTY = nil, false
-	if got := a.paint(red, "x"); got != "x" {
+	env, a.OutTTY = nil, false
+	if got := a.Paint(output.Red, "x"); got != "x" {
 		t.Errorf("into a file: %q", got)
 	}
 }
@@ -67,7 +68,7 @@ func TestSpan(t *testing.T) {
 		-time.Second: "0s", 0: "0s", 48 * time.Second: "48s", 55*time.Minute + 59*time.Second: "55m",
 		3*time.Hour + 2*time.Minute: "3h02m", 49 * time.Hour: "2d1h",
 	} {
-		if got := span(d); got != want {
+		if got := output.Span(d); got != want {
 			t.Errorf("span(%v) = %q, want %q", d, got, want)
 		}
 	}
@@ -158,7 +159,7 @@ func TestFigures(t *testing.T) {
 		}
 		return ansi.Strip(b.String())
 	}
-	a := &app{printer: printer{getenv: func(string) string { return "" }, now: func() time.Time { return noon }}}
+	a := &app{Printer: output.Printer{Getenv: func(string) string { return "" }, Now: func() time.Time { return noon }}}
 	const want = `STATE    AGENT  SINCE   CPU      MEM  PID  WHY
 running  w-2    0s     0.3%  1.0 MiB
 running  w-10   0s     140%  300 MiB
@@ -170,7 +171,7 @@ running  x      0s        -        -
 	if got := draw(a, agents[2:]); strings.Contains(got, "CPU") {
 		t.Errorf("nothing was measured:\n%s", got)
 	}
-	a.outTTY = true // 80 columns where the size is not known
+	a.OutTTY = true // 80 columns where the size is not known
 	if got := draw(a, agents); strings.Contains(got, "CPU") {
 		t.Errorf("no room:\n%s", got)
 	}
@@ -180,7 +181,7 @@ func TestByteSize(t *testing.T) {
 	for n, want := range map[uint64]string{
 		0: "0 B", 1023: "1023 B", 1024: "1.0 KiB", 10188: "9.9 KiB", 10189: "10 KiB", 300 << 20: "300 MiB", 3 << 29: "1.5 GiB", math.MaxUint64: "16 EiB",
 	} {
-		if got := byteSize(n); got != want {
+		if got := output.ByteSize(n); got != want {
 			t.Errorf("%d: %q, want %q", n, got, want)
 		}
 	}

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"gcity/city"
+	"gcity/cli/exit"
+	"gcity/cli/output"
 )
 
 const (
@@ -25,7 +27,7 @@ func (a *app) stay(ctx context.Context, at *attachment, l *link, name string) (l
 		if !l.live || !controllerLost(err) || ctx.Err() != nil {
 			return left, err
 		}
-		_, _ = io.WriteString(at.out, sane+"the controller of this city has gone; attaching to "+safeLine(name)+" again\r\n") // a terminal that is gone fails in copy
+		_, _ = io.WriteString(at.out, sane+"the controller of this city has gone; attaching to "+output.SafeLine(name)+" again\r\n") // a terminal that is gone fails in copy
 		next, far, err := a.reattach(ctx, at, l.dir, name)
 		if err != nil {
 			return false, err
@@ -52,8 +54,8 @@ func (a *app) reattach(ctx context.Context, at *attachment, dir, name string) (*
 			return l, far, nil
 		}
 		// A controller that answers no more just now says nothing of the session.
-		if code, _ := verdict(err); code == exitNotRunning && !live || limit.Err() != nil {
-			return nil, nil, &failure{code, fmt.Errorf("the controller of this city has gone, and so is the terminal of %s: %w; `gcity status` tells what runs, `gcity --headless` begins anew", name, err)}
+		if code, _ := exit.Verdict(err); code == exit.CodeNotRunning && !live || limit.Err() != nil {
+			return nil, nil, &exit.Failure{Code: code, Err: fmt.Errorf("the controller of this city has gone, and so is the terminal of %s: %w; `gcity status` tells what runs, `gcity --headless` begins anew", name, err)}
 		}
 		select {
 		case <-tick.C:
@@ -64,7 +66,7 @@ func (a *app) reattach(ctx context.Context, at *attachment, dir, name string) (*
 
 // tryAttach asks for a terminal once; live says whether a controller was asked for it.
 func (a *app) tryAttach(ctx context.Context, at *attachment, dir, name string) (_ *link, far city.Terminal, live bool, err error) {
-	cols, rows, err := terminalSize(at.out)
+	cols, rows, err := output.TerminalSize(at.out)
 	if err != nil {
 		return nil, nil, false, err
 	}

@@ -8,13 +8,14 @@ import (
 
 	"gcity/city"
 	"gcity/city/citytest"
+	"gcity/cli/exit"
 )
 
 // dying is a controller that still took a connection, and ended before it was asked.
 type dying struct{ city.Control }
 
 func (dying) Attach(context.Context, string, city.Viewer) (city.Terminal, error) {
-	return nil, notRunning("nobody is running there")
+	return nil, exit.NotRunning("nobody is running there")
 }
 
 // That a controller does not answer any more says nothing of a session: it is asked for again where it is.

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"gcity/city"
+	"gcity/cli/exit"
 )
 
 // revealHelp describes --show-secrets.
@@ -11,8 +12,8 @@ const revealHelp = "show the secrets in command lines and variables too, on a te
 
 // mayReveal returns an error if secrets are asked for where they would be kept or passed on: in a file, a pipe, or JSON.
 func (a *app) mayReveal(secrets bool) error {
-	if secrets && (a.json || !a.outTTY) {
-		return usage("--show-secrets writes to a terminal only; read city.toml itself for another program")
+	if secrets && (a.JSON || !a.OutTTY) {
+		return exit.Usage("--show-secrets writes to a terminal only; read city.toml itself for another program")
 	}
 	return nil
 }

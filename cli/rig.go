@@ -11,6 +11,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"gcity/city"
+	"gcity/cli/exit"
+	"gcity/cli/output"
 )
 
 func (a *app) rigCommand() *cobra.Command {
@@ -76,8 +78,8 @@ func (a *app) rigs(ctx context.Context, name string, agents bool) error {
 		if err != nil {
 			return err
 		}
-		if a.json {
-			return a.writeJSON(rigShape{*f.rig, shapesOf(agentsOf(f.snapshot, f.rig.Name))})
+		if a.JSON {
+			return a.WriteJSON(output.RigShape{Rig: *f.rig, Members: output.ShapesOf(agentsOf(f.snapshot, f.rig.Name))})
 		}
 		return a.tellRig(f.snapshot, f.rig)
 	}
@@ -86,23 +88,23 @@ func (a *app) rigs(ctx context.Context, name string, agents bool) error {
 		return err
 	}
 	switch {
-	case a.json && agents:
-		shapes := make([]rigShape, 0, len(s.Rigs))
+	case a.JSON && agents:
+		shapes := make([]output.RigShape, 0, len(s.Rigs))
 		for _, r := range s.Rigs {
-			shapes = append(shapes, rigShape{r, shapesOf(agentsOf(s, r.Name))})
+			shapes = append(shapes, output.RigShape{Rig: r, Members: output.ShapesOf(agentsOf(s, r.Name))})
 		}
-		return a.writeJSON(listOf(shapes))
-	case a.json:
-		return a.writeJSON(listOf(s.Rigs))
+		return a.WriteJSON(output.ListOf(shapes))
+	case a.JSON:
+		return a.WriteJSON(output.ListOf(s.Rigs))
 	case len(s.Rigs) == 0:
-		a.sayf("no rigs: `gcity rig add PATH` makes a project folder one")
+		a.Sayf("no rigs: `gcity rig add PATH` makes a project folder one")
 		return nil
 	case !agents:
-		return a.writeRigs(a.out, s.Rigs)
+		return a.writeRigs(a.Out, s.Rigs)
 	}
 	for i := range s.Rigs {
 		if i > 0 {
-			a.sayf("")
+			a.Sayf("")
 		}
 		if err := a.tellRig(s, &s.Rigs[i]); err != nil {
 			return err
@@ -114,43 +116,43 @@ func (a *app) rigs(ctx context.Context, name string, agents bool) error {
 func (a *app) writeRigs(w io.Writer, rigs []city.Rig) error {
 	rigs = slices.Clone(rigs)
 	slices.SortFunc(rigs, func(x, y city.Rig) int { return city.CompareNames(x.Name, y.Name) })
-	rows := make([][]cell, 0, len(rigs))
+	rows := make([][]output.Cell, 0, len(rigs))
 	for i := range rigs {
 		r := &rigs[i]
-		why := cell{}
+		why := output.Cell{}
 		switch {
 		case r.Problem != "":
-			why = cell{r.Problem, red}
+			why = output.Tinted(r.Problem, output.Red)
 		case r.Suspended:
-			why = cell{"suspended", yellow}
+			why = output.Tinted("suspended", output.Yellow)
 		}
-		rows = append(rows, []cell{{r.Name, bold}, plainCell(fmt.Sprintf("%d/%d", r.Running, r.Agents)), plainCell(r.Prefix), plainCell(r.Path), why})
+		rows = append(rows, []output.Cell{output.Tinted(r.Name, output.Bold), output.Plain(fmt.Sprintf("%d/%d", r.Running, r.Agents)), output.Plain(r.Prefix), output.Plain(r.Path), why})
 	}
-	return a.table(w, a.columns(), []string{"RIG", "RUNNING", "PREFIX", "FOLDER", "WHY"}, rows)
+	return a.Table(w, a.Columns(), []string{"RIG", "RUNNING", "PREFIX", "FOLDER", "WHY"}, rows)
 }
 
 // tellRig writes how a rig stands, and its agents.
 func (a *app) tellRig(s *city.Snapshot, r *city.Rig) error {
-	how := fmt.Sprintf("%d of %s running", r.Running, counted(r.Agents, "agent"))
+	how := fmt.Sprintf("%d of %s running", r.Running, output.Counted(r.Agents, "agent"))
 	if r.Suspended {
-		how += ", " + a.paint(yellow, "suspended")
+		how += ", " + a.Paint(output.Yellow, "suspended")
 	}
-	a.sayf("%s is a rig: %s", a.paint(bold, safeLine(r.Name)), how)
-	a.fact("problem", r.Problem)
+	a.Sayf("%s is a rig: %s", a.Paint(output.Bold, output.SafeLine(r.Name)), how)
+	a.Fact("problem", r.Problem)
 	agents := agentsOf(s, r.Name)
-	a.fact("agents", byState(agents))
+	a.Fact("agents", output.ByState(agents))
 	if w := r.Work; w != nil {
-		a.fact("work", fmt.Sprintf("%d open, %d in progress", w.Open, w.InProgress))
+		a.Fact("work", fmt.Sprintf("%d open, %d in progress", w.Open, w.InProgress))
 	}
-	a.fact("folder", r.Path)
-	a.fact("prefix", r.Prefix)
-	a.fact("declared", r.Source)
+	a.Fact("folder", r.Path)
+	a.Fact("prefix", r.Prefix)
+	a.Fact("declared", r.Source)
 	if len(agents) == 0 {
-		a.sayf("\nno agent works there: one whose dir is %q does", r.Name)
+		a.Sayf("\nno agent works there: one whose dir is %q does", r.Name)
 		return nil
 	}
-	a.sayf("")
-	return a.writeAgents(a.out, agents)
+	a.Sayf("")
+	return a.writeAgents(a.Out, agents)
 }
 
 // restarted is how the restart of one agent went.
@@ -166,7 +168,7 @@ func (a *app) restartRig(ctx context.Context, l *link, f found) error {
 		return refusedReadOnly("restart")
 	}
 	if !l.live {
-		return notRunning("cannot restart the agents of %s: no controller runs %s; start it with `gcity` or `gcity --headless`", f.rig.Name, l.dir)
+		return exit.NotRunning("cannot restart the agents of %s: no controller runs %s; start it with `gcity` or `gcity --headless`", f.rig.Name, l.dir)
 	}
 	ctx, cancel := context.WithTimeout(ctx, 3*time.Minute)
 	defer cancel()
@@ -235,21 +237,21 @@ func restartOne(ctx context.Context, l *link, g *city.Agent) restarted {
 
 func (a *app) tellRestarted(rig string, results []restarted) error {
 	count := map[string]int{}
-	rows := make([][]cell, 0, len(results))
+	rows := make([][]output.Cell, 0, len(results))
 	for _, r := range results {
 		count[r.Result]++
-		colour := map[string]string{"restarted": green, "failed": red, "left": dim}[r.Result]
-		rows = append(rows, []cell{{r.Result, colour}, {r.Agent, bold}, plainCell(r.Detail)})
+		colour := map[string]string{"restarted": output.Green, "failed": output.Red, "left": output.Dim}[r.Result]
+		rows = append(rows, []output.Cell{output.Tinted(r.Result, colour), output.Tinted(r.Agent, output.Bold), output.Plain(r.Detail)})
 	}
 	var err error
-	if a.json {
-		err = a.writeJSON(listOf(results))
+	if a.JSON {
+		err = a.WriteJSON(output.ListOf(results))
 	} else {
-		err = a.table(a.out, a.columns(), []string{"RESULT", "AGENT", "HOW"}, rows)
-		a.sayf("\n%s: %d restarted, %d failed, %d left alone", safeLine(rig), count["restarted"], count["failed"], count["left"])
+		err = a.Table(a.Out, a.Columns(), []string{"RESULT", "AGENT", "HOW"}, rows)
+		a.Sayf("\n%s: %d restarted, %d failed, %d left alone", output.SafeLine(rig), count["restarted"], count["failed"], count["left"])
 	}
 	if err == nil && count["failed"] > 0 {
-		return quietly(exitFailed)
+		return exit.Quietly(exit.CodeFailed)
 	}
 	return err
 }

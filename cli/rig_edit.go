@@ -13,6 +13,8 @@ import (
 
 	"gcity/beads"
 	"gcity/city"
+	"gcity/cli/exit"
+	"gcity/cli/output"
 	"gcity/config"
 	"gcity/events"
 )
@@ -153,7 +155,7 @@ func (a *app) removeRig(ctx context.Context, name string, yes, force bool) error
 	}
 	done.Message = fmt.Sprintf("removed rig %s; %s and its work stay", name, rig.Path)
 	if n := len(done.Agents); n > 0 {
-		done.Message = fmt.Sprintf("removed rig %s and %s (%s); %s and its work stay", name, counted(n, "agent"), strings.Join(done.Agents, ", "), rig.Path)
+		done.Message = fmt.Sprintf("removed rig %s and %s (%s); %s and its work stay", name, output.Counted(n, "agent"), strings.Join(done.Agents, ", "), rig.Path)
 	}
 	err = a.rigEdited(ctx, dir, events.Event{Type: events.RigRemoved, Subject: name, Message: done.Message}, after.Revision, yes)
 	return errors.Join(err, a.tellRigEdit(done))
@@ -167,7 +169,7 @@ func staying(rig string, declared, brought []string) error {
 		how = "a topology brings them, so they end with the rig"
 	}
 	return &city.Error{Code: city.Conflict, Message: fmt.Sprintf("rig %s has %s: %s; %s: gcity rig remove %s --yes",
-		rig, counted(len(all), "agent"), strings.Join(all, ", "), how, rig)}
+		rig, output.Counted(len(all), "agent"), strings.Join(all, ", "), how, rig)}
 }
 
 // begunIn refuses to take away a rig with work in progress: who does it would be told to leave it, and nobody would see it
@@ -176,7 +178,7 @@ func (a *app) begunIn(ctx context.Context, c *config.City, rig string) error {
 	all := places(c)
 	s, err := a.store(all[slices.IndexFunc(all, func(p place) bool { return p.rig == rig })])
 	if err != nil {
-		a.warn(fmt.Sprintf("whether work is in progress in rig %s cannot be told: %v", rig, err))
+		a.Warn(fmt.Sprintf("whether work is in progress in rig %s cannot be told: %v", rig, err))
 		return nil
 	}
 	defer s.Close() // nothing was written
@@ -185,7 +187,7 @@ func (a *app) begunIn(ctx context.Context, c *config.City, rig string) error {
 	const few = 5
 	begun, err := s.List(ctx, beads.Query{Status: []beads.Status{beads.StatusInProgress}, NotType: city.NotWork(), Limit: few + 1})
 	if err != nil {
-		a.warn(fmt.Sprintf("whether work is in progress in rig %s cannot be told: %v", rig, err))
+		a.Warn(fmt.Sprintf("whether work is in progress in rig %s cannot be told: %v", rig, err))
 		return nil
 	}
 	var said []string
@@ -206,7 +208,7 @@ func (a *app) begunIn(ctx context.Context, c *config.City, rig string) error {
 // confirmation of one would let in the other.
 func (a *app) notHeld(ctx context.Context, dir string) error {
 	near, closeNear, err := a.dial(dir)
-	if isNotRunning(err) {
+	if exit.IsNotRunning(err) {
 		return nil
 	}
 	if err != nil {
@@ -218,7 +220,7 @@ func (a *app) notHeld(ctx context.Context, dir string) error {
 		return err
 	}
 	return &city.Error{Code: city.Conflict, Message: "city.toml is held and not in force, so nothing was written into it: " +
-		loss(s.Config.Held.Removes, s.Config.Held.Running) + "; `gcity reload --confirm` lets it in, or change it back first"}
+		output.Loss(s.Config.Held.Removes, s.Config.Held.Running) + "; `gcity reload --confirm` lets it in, or change it back first"}
 }
 
 // rigEdited has the city take up what was written, and tells it what that was. Without a controller it ends what still works in
@@ -233,7 +235,7 @@ func (a *app) rigEdited(ctx context.Context, dir string, e events.Event, revisio
 		if e.Type == events.RigRemoved {
 			_, err = beside.end(ctx, ofRig(e.Subject).of)
 		}
-	} else if _, err = l.Do(ctx, city.Reload{}); hasCode(err, city.Conflict) && yes {
+	} else if _, err = l.Do(ctx, city.Reload{}); exit.HasCode(err, city.Conflict) && yes {
 		err = confirmHeld(ctx, l, revision, err)
 	}
 	if err != nil {
@@ -254,12 +256,12 @@ func confirmHeld(ctx context.Context, l *link, revision string, why error) error
 
 // tellRigEdit says what was done.
 func (a *app) tellRigEdit(done rigEdit) error {
-	if a.json {
-		return a.writeJSON(done)
+	if a.JSON {
+		return a.WriteJSON(done)
 	}
-	a.sayf("%s", safeLine(done.Message))
+	a.Sayf("%s", output.SafeLine(done.Message))
 	for _, w := range done.Warnings {
-		a.warn(w)
+		a.Warn(w)
 	}
 	return nil
 }

@@ -56,26 +56,26 @@ func (a *app) openRoom(ctx context.Context, o roomOptions) (roomExit, error) {
 		defer closeIt()
 		cities = d
 	}
-	files := prefs.Find(a.getenv)
+	files := prefs.Find(a.Getenv)
 	own := prefs.Load(files, prefs.Prefs{})
 	watching, stop := context.WithCancel(ctx)
 	var wg sync.WaitGroup
 	defer wg.Wait()
 	defer stop()
-	defer func() { a.out, a.err = &hasty{to: a.out}, &hasty{to: a.err} }()
+	defer func() { a.Out, a.Err = &hasty{to: a.Out}, &hasty{to: a.Err} }()
 	options := tui.Options{
 		Mode: mode, Logger: o.logger, Cities: cities,
 		ConfigOf: func(folder string, c city.Control) tui.ConfigFile { return &configFile{a, folder, c} },
-		MemoryOf: func(folder string) string { return memoryFile(a.getenv, folder) },
+		MemoryOf: func(folder string) string { return memoryFile(a.Getenv, folder) },
 		Person:   a.person(own, files.Config), Changes: a.watchPrefs(watching, &wg, files, own, o.logger), FPS: own.FPS,
 		Interrupts: o.interrupts,
-		NoColor:    a.getenv("NO_COLOR") != "",
-		ASCII:      asciiLocale(a.getenv),
-		OverSSH:    a.getenv("SSH_CONNECTION") != "" || a.getenv("SSH_TTY") != "",
+		NoColor:    a.Getenv("NO_COLOR") != "",
+		ASCII:      asciiLocale(a.Getenv),
+		OverSSH:    a.Getenv("SSH_CONNECTION") != "" || a.Getenv("SSH_TTY") != "",
 	}
 	if o.city != nil {
 		options.City, options.Folder = o.city, resolved(o.dir)
-		options.Config, options.Memory = options.ConfigOf(o.dir, o.city), memoryFile(a.getenv, o.dir)
+		options.Config, options.Memory = options.ConfigOf(o.dir, o.city), memoryFile(a.Getenv, o.dir)
 	}
 	return tui.Run(ctx, options)
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"gcity/city"
+	"gcity/cli/exit"
 	"gcity/internal/await"
 	"gcity/session"
 	"gcity/session/pty"
@@ -229,7 +230,7 @@ func stopAll(t *testing.T, work string, env []string) {
 		cmd.Env = env
 		out, err := cmd.CombinedOutput()
 		var e *exec.ExitError
-		if err != nil && (!errors.As(err, &e) || e.ExitCode() != exitNotRunning) {
+		if err != nil && (!errors.As(err, &e) || e.ExitCode() != exit.CodeNotRunning) {
 			t.Errorf("stop %s: %v\n%s", f, err, out)
 		}
 	}

@@ -13,6 +13,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"gcity/city"
+	"gcity/cli/exit"
+	"gcity/cli/output"
 	"gcity/session"
 )
 
@@ -56,9 +58,9 @@ func (a *app) words(args []string) (string, error) {
 	text := strings.TrimSuffix(strings.ReplaceAll(string(data), "\r\n", "\n"), "\n")
 	switch {
 	case text == "":
-		return "", usage("there is no text on standard input")
+		return "", exit.Usage("there is no text on standard input")
 	case len(text) > city.MaxSend:
-		return "", usage("the text is over %d bytes, which is too long to be typed: put it in a file and send the file's name", city.MaxSend)
+		return "", exit.Usage("the text is over %d bytes, which is too long to be typed: put it in a file and send the file's name", city.MaxSend)
 	}
 	return text, nil
 }
@@ -74,8 +76,8 @@ func (a *app) nudge(ctx context.Context, l *link, c city.Nudge, wait bool) error
 		return err
 	}
 	if wait && r.Send != nil && !r.Send.Stage.Over() {
-		if !a.json {
-			fmt.Fprintln(a.err, safeLine(r.Message))
+		if !a.JSON {
+			fmt.Fprintln(a.Err, output.SafeLine(r.Message))
 		}
 		if r, err = sent(ctx, l, c.Agent, r.Send.ID); err != nil {
 			return err
@@ -118,7 +120,7 @@ func (a *app) agentUnsend() *cobra.Command {
 		if len(rest) > 0 {
 			id, err := strconv.ParseUint(rest[0], 10, 64)
 			if err != nil || id == 0 {
-				return usage("%q is no number of a text: `gcity agent show %s` lists them", rest[0], f.agent.Name)
+				return exit.Usage("%q is no number of a text: `gcity agent show %s` lists them", rest[0], f.agent.Name)
 			}
 			what.ID = id
 		}
@@ -128,11 +130,11 @@ func (a *app) agentUnsend() *cobra.Command {
 
 // sendText is where a text is, as a fact.
 func (a *app) sendText(d *city.Send) string {
-	size := counted(d.Lines, "line")
+	size := output.Counted(d.Lines, "line")
 	if d.Lines == 1 {
-		size = counted(d.Bytes, "byte")
+		size = output.Counted(d.Bytes, "byte")
 	}
-	line := fmt.Sprintf("%s since %s, %s: %s", d.Stage, a.clock(d.Since), size, d.Text)
+	line := fmt.Sprintf("%s since %s, %s: %s", d.Stage, a.Clock(d.Since), size, d.Text)
 	if d.Why != "" {
 		line += " (" + d.Why + ")"
 	}

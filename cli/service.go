@@ -15,6 +15,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"gcity/city"
+	"gcity/cli/exit"
+	"gcity/cli/output"
 	"gcity/internal/disk"
 )
 
@@ -115,7 +117,7 @@ func (a *app) cityService() serviceKind {
 				return nil, err
 			}
 			return &unit{
-				kind: "city", group: "daemon", at: dir, name: unitSafe(c.Workspace.Name), about: fmt.Sprintf("the city %s (%s)", safeLine(c.Workspace.Name), dir),
+				kind: "city", group: "daemon", at: dir, name: unitSafe(c.Workspace.Name), about: fmt.Sprintf("the city %s (%s)", output.SafeLine(c.Workspace.Name), dir),
 				args: append([]string{"--headless", "--city", dir}, a.sourceArgs()...), limit: stopLimit(c, dir), log: logPath(dir),
 			}, nil
 		},
@@ -184,14 +186,14 @@ func (a *app) install(ctx context.Context, k serviceKind, f serviceFlags) error 
 		if err != nil {
 			return err
 		}
-		_, err = a.out.Write([]byte(text))
+		_, err = a.Out.Write([]byte(text))
 		return err
 	}
 	switch {
 	case a.readOnly:
 		return refusedReadOnly(k.group + " install")
 	case f.launchd:
-		return usage("--launchd goes with --print: put it into ~/Library/LaunchAgents/%s.plist, then `launchctl bootstrap gui/$(id -u) FILE`", s.label())
+		return exit.Usage("--launchd goes with --print: put it into ~/Library/LaunchAgents/%s.plist, then `launchctl bootstrap gui/$(id -u) FILE`", s.label())
 	case f.system && os.Getuid() != 0:
 		return fmt.Errorf("only root may write a unit of the machine: `sudo %s %s install --system`, or without --system one of yours", s.exe, k.group)
 	}
@@ -227,7 +229,7 @@ func (a *app) writeUnit(s *unit, m *manager, force bool) (*installed, error) {
 			there, err = os.ReadFile(path)
 		}
 		if err == nil && !force {
-			return nil, &failure{exitConflict, fmt.Errorf("%s is there already, and gcity has not written it: move it away, or write over it with --force", path)}
+			return nil, &exit.Failure{Code: exit.CodeConflict, Err: fmt.Errorf("%s is there already, and gcity has not written it: move it away, or write over it with --force", path)}
 		}
 	}
 	text, err := s.unitText()
@@ -261,7 +263,7 @@ func (a *app) enableUnit(ctx context.Context, k serviceKind, out *installed, s *
 		if errors.Is(err, errUnreachable) {
 			err = fmt.Errorf("%w; until it is, `gcity %s start` runs %s in the background", err, k.group, k.what)
 		}
-		return &failure{exitFailed, err}
+		return &exit.Failure{Code: exit.CodeFailed, Err: err}
 	}
 	out.Enabled, out.did = true, append(out.did, "it is enabled: systemd starts it "+map[bool]string{true: "with the machine", false: "when you log in"}[m.system])
 	u := &unitFile{manager: m, path: out.File}
@@ -283,7 +285,7 @@ func (a *app) enableUnit(ctx context.Context, k serviceKind, out *installed, s *
 	if held, err := k.held(s.at); err == nil && held {
 		how, keeps := k.letGo(ctx, s.at)
 		out.Next = append(out.Next, how, m.line("start", out.Unit))
-		return &failure{exitConflict, fmt.Errorf("not started: %s runs already, and not by the service; `%s` %s", k.what, how, keeps)}
+		return &exit.Failure{Code: exit.CodeConflict, Err: fmt.Errorf("not started: %s runs already, and not by the service; `%s` %s", k.what, how, keeps)}
 	}
 	if _, err := m.call(ctx, 2*time.Minute, "start", out.Unit); err != nil {
 		out.Next = append(out.Next, m.line("status", out.Unit))
@@ -302,11 +304,11 @@ func (a *app) tellInstalled(out *installed, s *unit, m *manager) error {
 	if !m.system && !lingers() {
 		out.Next = append(out.Next, "loginctl enable-linger")
 	}
-	if a.json {
-		return a.writeJSON(out)
+	if a.JSON {
+		return a.WriteJSON(out)
 	}
 	for _, line := range out.did {
-		a.sayf("%s", safeLine(line))
+		a.Sayf("%s", output.SafeLine(line))
 	}
 	for _, next := range out.Next {
 		why := ""
@@ -315,14 +317,14 @@ func (a *app) tellInstalled(out *installed, s *unit, m *manager) error {
 		} else if strings.Contains(next, " restart ") {
 			why = "    # takes the new unit into use, and keeps the agents"
 		}
-		a.sayf("next: %s%s", next, why)
+		a.Sayf("next: %s%s", next, why)
 	}
 	if s.asRoot() {
-		a.warn("the service and all its agents run as root: an agent that errs can change everything on this machine. As another user: sudo gcity " + s.group + " install --system --user NAME")
+		a.Warn("the service and all its agents run as root: an agent that errs can change everything on this machine. As another user: sudo gcity " + s.group + " install --system --user NAME")
 	}
 	for _, kv := range os.Environ() {
 		if name, _, _ := strings.Cut(kv, "="); name == "GC_SESSION" || name == "GC_BEADS" || name == "GC_EVENTS" {
-			a.warn(name + " is set here, and the service does not get it; write it into city.toml, or into ~/.config/gcity/service.env")
+			a.Warn(name + " is set here, and the service does not get it; write it into city.toml, or into ~/.config/gcity/service.env")
 		}
 	}
 	return nil

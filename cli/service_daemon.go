@@ -13,6 +13,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"gcity/cli/exit"
+	"gcity/cli/output"
 	"gcity/internal/disk"
 )
 
@@ -58,11 +60,11 @@ func (a *app) daemonStart(ctx context.Context) error {
 		return refusedReadOnly("daemon start")
 	}
 	if held, err := isHeld(dir); err == nil && held {
-		return &failure{exitConflict, fmt.Errorf("a controller runs %s already, pid %s", dir, pidText(dir))}
+		return &exit.Failure{Code: exit.CodeConflict, Err: fmt.Errorf("a controller runs %s already, pid %s", dir, pidText(dir))}
 	}
 	for _, u := range a.units("city", dir) {
 		if len(a.files) > 0 || a.strict {
-			return usage("the unit says which files are read: `gcity daemon install` with -f or --strict writes it anew")
+			return exit.Usage("the unit says which files are read: `gcity daemon install` with -f or --strict writes it anew")
 		}
 		err := a.startUnit(ctx, u, dir)
 		if !errors.Is(err, errUnreachable) {
@@ -76,7 +78,7 @@ func (a *app) daemonStart(ctx context.Context) error {
 
 // warnNoService tells that a background process takes the place of a service.
 func (a *app) warnNoService(u *unitFile, why error) {
-	a.warn(fmt.Sprintf("%s is not used: %v; a background process is started instead, which nothing restarts after a reboot",
+	a.Warn(fmt.Sprintf("%s is not used: %v; a background process is started instead, which nothing restarts after a reboot",
 		u.name(), why))
 }
 
@@ -85,7 +87,7 @@ func (a *app) startUnit(ctx context.Context, u *unitFile, dir string) error {
 	if err := a.raiseCity(ctx, u, dir); err != nil {
 		return err
 	}
-	a.sayf("%s runs; `gcity` joins it, `gcity stop` ends it", u.name())
+	a.Sayf("%s runs; `gcity` joins it, `gcity stop` ends it", u.name())
 	return nil
 }
 
@@ -160,7 +162,7 @@ func (a *app) daemonStatus(ctx context.Context) error {
 	switch {
 	case err == nil:
 		out.Running, out.PID, out.Mode, out.Version = true, s.PID, s.Mode, s.Version
-	case !isNotRunning(err):
+	case !exit.IsNotRunning(err):
 		return err
 	}
 	for _, u := range a.units("city", dir) {
@@ -171,23 +173,23 @@ func (a *app) daemonStatus(ctx context.Context) error {
 		}
 		out.Units = append(out.Units, st)
 	}
-	if a.json {
-		err = a.writeJSON(out)
+	if a.JSON {
+		err = a.WriteJSON(out)
 	} else {
 		a.tellDaemon(out, dir)
 		err = nil
 	}
 	if err == nil && !out.Running {
-		return quietly(exitNotRunning)
+		return exit.Quietly(exit.CodeNotRunning)
 	}
 	return err
 }
 
 func (a *app) tellDaemon(out daemonState, dir string) {
 	if out.Running {
-		a.sayf("a controller runs %s: pid %d, %s, version %s", safeLine(dir), out.PID, out.Mode, safeLine(out.Version))
+		a.Sayf("a controller runs %s: pid %d, %s, version %s", output.SafeLine(dir), out.PID, out.Mode, output.SafeLine(out.Version))
 	} else {
-		a.sayf("no controller runs %s", safeLine(dir))
+		a.Sayf("no controller runs %s", output.SafeLine(dir))
 	}
 	for _, u := range out.Units {
 		words := []string{u.State}
@@ -197,10 +199,10 @@ func (a *app) tellDaemon(out daemonState, dir string) {
 		if !u.Enabled {
 			words = append(words, "not enabled")
 		}
-		a.sayf("service %s (%s): %s", u.Unit, safeLine(u.File), safeLine(strings.Join(words, ", ")))
+		a.Sayf("service %s (%s): %s", u.Unit, output.SafeLine(u.File), output.SafeLine(strings.Join(words, ", ")))
 	}
 	if len(out.Units) == 0 {
-		a.sayf("it has no service; `gcity daemon install` makes one")
+		a.Sayf("it has no service; `gcity daemon install` makes one")
 	}
 }
 
@@ -216,7 +218,7 @@ func (a *app) daemonLogs(lines int) error {
 		if u.manager.system {
 			journal = "journalctl --unit " + u.name() + " -e"
 		}
-		a.sayf("%s", journal)
+		a.Sayf("%s", journal)
 	}
 	f, err := disk.Open(logPath(dir))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -230,11 +232,11 @@ func (a *app) daemonLogs(lines int) error {
 	}
 	defer f.Close()
 	if len(units) > 0 {
-		a.sayf("the newest lines of %s:", logPath(dir))
+		a.Sayf("the newest lines of %s:", logPath(dir))
 	}
 	last, err := lastLines(f, lines)
 	for _, line := range last {
-		fmt.Fprintln(a.out, safeLine(line))
+		fmt.Fprintln(a.Out, output.SafeLine(line))
 	}
 	return err
 }

@@ -11,14 +11,16 @@ import (
 	"path/filepath"
 	"strconv"
 	"syscall"
+
+	"gcity/cli/exit"
 )
 
 // completeService fills in what the flags and the surroundings say.
 func (a *app) completeService(s *unit, f serviceFlags) error {
 	if f.user != "" && !f.system {
-		return usage("--user goes with --system: a unit of yours runs as you")
+		return exit.Usage("--user goes with --system: a unit of yours runs as you")
 	}
-	exe, err := thisProgram(a.getenv("PATH"))
+	exe, err := thisProgram(a.Getenv("PATH"))
 	if err != nil {
 		return err
 	}
@@ -62,10 +64,10 @@ func (a *app) servant(s *unit, name string) (*user.User, error) {
 	}
 	who, err := user.Lookup(name)
 	if err != nil {
-		return nil, usage("--user: there is nobody called %q on this machine", name)
+		return nil, exit.Usage("--user: there is nobody called %q on this machine", name)
 	}
 	if s.kind == "supervisor" && who.Uid != owner {
-		return nil, usage("--user: the cities of %s are not %s's; say whose they are by their folder: `sudo env GC_HOME=%s gcity supervisor install --system`",
+		return nil, exit.Usage("--user: the cities of %s are not %s's; say whose they are by their folder: `sudo env GC_HOME=%s gcity supervisor install --system`",
 			s.at, name, filepath.Join(who.HomeDir, ".gc"))
 	}
 	return who, nil

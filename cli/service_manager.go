@@ -13,6 +13,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"gcity/cli/output"
 )
 
 // manager is a service manager: systemd, of the machine or of a person.
@@ -29,16 +31,16 @@ func (a *app) manager(system bool) (*manager, error) {
 	if system {
 		return m, nil
 	}
-	base := a.getenv("XDG_CONFIG_HOME")
+	base := a.Getenv("XDG_CONFIG_HOME")
 	if !filepath.IsAbs(base) {
-		home := a.getenv("HOME")
+		home := a.Getenv("HOME")
 		if !filepath.IsAbs(home) {
 			return nil, errors.New("HOME is not set, so nobody can tell where your units are; set it, or see --print")
 		}
 		base = filepath.Join(home, ".config")
 	}
 	m.folder = filepath.Join(base, "systemd", "user")
-	if own := fmt.Sprintf("/run/user/%d", os.Getuid()); a.getenv("XDG_RUNTIME_DIR") == "" && isFolder(own) {
+	if own := fmt.Sprintf("/run/user/%d", os.Getuid()); a.Getenv("XDG_RUNTIME_DIR") == "" && isFolder(own) {
 		m.environ = append(m.environ, "XDG_RUNTIME_DIR="+own) // after su, and in cron
 	}
 	return m, nil
@@ -85,7 +87,7 @@ func (m *manager) call(ctx context.Context, most time.Duration, args ...string) 
 		why, _, _ := strings.Cut(strings.TrimSpace(said.String()), "\n")
 		unreachable := errors.Is(err, exec.ErrNotFound) || noBus().MatchString(why)
 		if why != "" {
-			err = errors.New(safeLine(why))
+			err = errors.New(output.SafeLine(why))
 		}
 		err = fmt.Errorf("`systemctl %s`: %w", strings.Join(args, " "), err)
 		if unreachable {

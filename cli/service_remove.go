@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"syscall"
 	"time"
+
+	"gcity/cli/output"
 )
 
 // stopPatience is how long systemd may take to stop a service; the unit says when systemd ends it.
@@ -40,10 +42,10 @@ func (a *app) uninstall(ctx context.Context, k serviceKind, f serviceFlags) erro
 		return err
 	}
 	if u == nil {
-		if a.json {
-			return a.writeJSON(removed{})
+		if a.JSON {
+			return a.WriteJSON(removed{})
 		}
-		a.sayf("nothing to do: %s has no unit of gcity's for %s", m.folder, safeLine(at))
+		a.Sayf("nothing to do: %s has no unit of gcity's for %s", m.folder, output.SafeLine(at))
 		return nil
 	}
 	out := removed{Unit: u.name(), File: u.path}
@@ -63,18 +65,18 @@ func (a *app) uninstall(ctx context.Context, k serviceKind, f serviceFlags) erro
 	if _, err := m.ask(ctx, "daemon-reload"); err != nil || deaf != nil {
 		out.Next = append(out.Next, m.line("daemon-reload"))
 	}
-	if a.json {
-		return a.writeJSON(out)
+	if a.JSON {
+		return a.WriteJSON(out)
 	}
-	a.sayf("removed %s", safeLine(u.path))
+	a.Sayf("removed %s", output.SafeLine(u.path))
 	switch out.Agents {
 	case "kept":
-		a.sayf("the agents run on and nobody watches them; %s", k.adopt)
+		a.Sayf("the agents run on and nobody watches them; %s", k.adopt)
 	case "ended":
-		a.sayf("the service is stopped, and its agents with it")
+		a.Sayf("the service is stopped, and its agents with it")
 	}
 	for _, next := range out.Next {
-		a.sayf("next: %s", next)
+		a.Sayf("next: %s", next)
 	}
 	return nil
 }

@@ -15,6 +15,8 @@ import (
 	sdunit "github.com/coreos/go-systemd/v22/unit"
 
 	"gcity/city"
+	"gcity/cli/exit"
+	"gcity/cli/output"
 )
 
 // awkward is a path with everything in it that a unit, a property list or a shell gives a meaning to.
@@ -173,7 +175,7 @@ func TestUnitsOfOneName(t *testing.T) {
 	if err := os.WriteFile(one.File, []byte("[Unit]\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if code, why := verdict(errOf(a.writeUnit(make("/a"), m, false))); code != exitConflict || !strings.Contains(why, "--force") {
+	if code, why := exit.Verdict(errOf(a.writeUnit(make("/a"), m, false))); code != exit.CodeConflict || !strings.Contains(why, "--force") {
 		t.Errorf("exit %d, %s", code, why)
 	}
 	if _, err := a.writeUnit(make("/a"), m, true); err != nil {
@@ -189,7 +191,7 @@ func (fall) Stack() []byte { return nil }
 
 // A panic that was caught is answered by a service as one that was not.
 func TestCrashIsNoPlainFailure(t *testing.T) {
-	if code, why := verdict(errors.Join(errors.New("the loop"), fall{errors.New("broke")})); code != 2 || !strings.Contains(why, "broke") {
+	if code, why := exit.Verdict(errors.Join(errors.New("the loop"), fall{errors.New("broke")})); code != 2 || !strings.Contains(why, "broke") {
 		t.Errorf("exit %d, %s", code, why)
 	}
 }
@@ -197,7 +199,7 @@ func TestCrashIsNoPlainFailure(t *testing.T) {
 // The supervisor's unit is made by the same commands.
 func TestSupervisorUnit(t *testing.T) {
 	var out strings.Builder
-	a := &app{printer: printer{out: &out, err: io.Discard, getenv: os.Getenv}}
+	a := &app{Printer: output.Printer{Out: &out, Err: io.Discard, Getenv: os.Getenv}}
 	root := group("supervisor", "", a.serviceCommands(a.supervisorService(func() (string, error) { return "/srv/gc", nil }, nil))...)
 	root.SetArgs([]string{"install", "--print"})
 	if err := root.ExecuteContext(t.Context()); err != nil {

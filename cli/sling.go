@@ -13,6 +13,8 @@ import (
 
 	"gcity/beads"
 	"gcity/city"
+	"gcity/cli/exit"
+	"gcity/cli/output"
 	"gcity/internal/spell"
 )
 
@@ -109,13 +111,13 @@ func (a *app) slings(ctx context.Context, l *link, f slingFlags, args []string) 
 	}
 	if f.stdin {
 		if len(what) > 0 {
-			return nil, usage("%q and --stdin are two things to hand out: give one", what[0])
+			return nil, exit.Usage("%q and --stdin are two things to hand out: give one", what[0])
 		}
 		return a.slingInput(base)
 	}
 	if f.formula {
 		if len(what) != 1 || f.on != "" || f.noFormula {
-			return nil, usage("--formula goes with a target and one formula: gcity sling TARGET FORMULA --formula")
+			return nil, exit.Usage("--formula goes with a target and one formula: gcity sling TARGET FORMULA --formula")
 		}
 		base.Formula = what[0]
 		return []city.SlingRequest{base}, nil
@@ -133,7 +135,7 @@ func (a *app) slings(ctx context.Context, l *link, f slingFlags, args []string) 
 
 // nobodyAnd puts before what is wrong with the work that nobody is called as the target is, if that is so.
 func nobodyAnd(ctx context.Context, l *link, target string, wrong error) error {
-	if target == "" || !isNotFound(wrong) {
+	if target == "" || !exit.IsNotFound(wrong) {
 		return wrong
 	}
 	s, err := l.Snapshot(ctx)
@@ -154,9 +156,9 @@ func nobodyAnd(ctx context.Context, l *link, target string, wrong error) error {
 func (a *app) slingOne(ctx context.Context, l *link, word string, req *city.SlingRequest) error {
 	if strings.ContainsAny(word, " \t\n") {
 		if req.Target == "" {
-			return usage("to whom? gcity sling TARGET %q", word)
+			return exit.Usage("to whom? gcity sling TARGET %q", word)
 		}
-		req.Title, req.Description = firstLine(word)
+		req.Title, req.Description = output.FirstLine(word)
 		return nil
 	}
 	_, err := city.GetBead(ctx, l, word)
@@ -164,7 +166,7 @@ func (a *app) slingOne(ctx context.Context, l *link, word string, req *city.Slin
 	case err == nil:
 		req.Bead = word
 		return nil
-	case !isNotFound(err):
+	case !exit.IsNotFound(err):
 		return err
 	}
 	recipes, err := a.formulaNames()
@@ -200,11 +202,11 @@ func (a *app) slingInput(req city.SlingRequest) ([]city.SlingRequest, error) {
 		return nil, fmt.Errorf("what is to be done cannot be read: %w", err)
 	}
 	if len(data) > beads.MaxText {
-		return nil, usage("standard input has more than %d KiB, which is the most", beads.MaxText>>10)
+		return nil, exit.Usage("standard input has more than %d KiB, which is the most", beads.MaxText>>10)
 	}
-	first, rest := firstLine(string(data))
+	first, rest := output.FirstLine(string(data))
 	if first == "" {
-		return nil, usage("there is no text on standard input")
+		return nil, exit.Usage("there is no text on standard input")
 	}
 	if req.Title == "" {
 		req.Title = first

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"errors"
 	"log/slog"
 	"path/filepath"
 
@@ -20,18 +19,6 @@ func dial(dir string) (city.Control, func(), error) {
 	}
 	return c, func() { _ = c.Close() }, nil
 }
-
-// isNotRunning recognises the error that says that no controller answers.
-func isNotRunning(err error) bool { return errors.Is(err, api.ErrNotRunning) }
-
-// isCut recognises the error that says that the controller ended before it carried a command out.
-func isCut(err error) bool {
-	problem, ok := errors.AsType[*city.Error](err)
-	return errors.Is(err, api.ErrEnded) || ok && problem.Details == city.Ended
-}
-
-// isSilent recognises the error that says that the controller takes connections and answers nothing.
-func isSilent(err error) bool { return errors.Is(err, api.ErrSilent) }
 
 // held says whether the city is still ours, and sees that its socket is where it belongs. socket is nil for one that has none.
 func held(hold *controller.Hold, socket *api.Socket, log *slog.Logger) error {

@@ -11,6 +11,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"gcity/city"
+	"gcity/cli/exit"
+	"gcity/cli/output"
 )
 
 func (a *app) statusCommand() *cobra.Command {
@@ -30,7 +32,7 @@ func (a *app) statusCommand() *cobra.Command {
 
 func (a *app) status(ctx context.Context) error {
 	l, err := a.open(ctx)
-	if isSilent(err) {
+	if exit.IsSilent(err) {
 		dir, noCity := a.cityDir()
 		return cmp.Or(noCity, a.statusOfFiles(ctx, dir))
 	}
@@ -44,20 +46,20 @@ func (a *app) status(ctx context.Context) error {
 		soon = ctx
 	}
 	s, err := statusSnapshot(soon, l)
-	if l.live && err != nil && ctx.Err() == nil && (soon.Err() != nil || isSilent(err)) {
+	if l.live && err != nil && ctx.Err() == nil && (soon.Err() != nil || exit.IsSilent(err)) {
 		return a.statusOfFiles(ctx, l.dir)
 	}
 	if err != nil {
 		return err
 	}
-	if a.json {
-		return a.writeJSON(a.statusShape(s))
+	if a.JSON {
+		return a.WriteJSON(a.statusShape(s))
 	}
-	if err := a.writeStatus(a.out, s, l.live); err != nil || l.live {
+	if err := a.writeStatus(a.Out, s, l.live); err != nil || l.live {
 		return err
 	}
 	if why := a.notRun(ctx, l.dir); why != "" {
-		a.sayf("\n%s%s", a.paint(yellow, "! "), safeLine(why))
+		a.Sayf("\n%s%s", a.Paint(output.Yellow, "! "), output.SafeLine(why))
 	}
 	return nil
 }
@@ -87,16 +89,16 @@ func (a *app) watchStatus(ctx context.Context) error {
 			return nil
 		case err != nil:
 			return err
-		case a.json:
-			err = a.writeJSONLine(a.statusShape(s))
-		case a.outTTY:
+		case a.JSON:
+			err = a.WriteJSONLine(a.statusShape(s))
+		case a.OutTTY:
 			var b strings.Builder
 			if err = a.writeStatus(&b, s, l.live); err == nil {
-				_, err = io.WriteString(a.out, "\x1b[H\x1b[2J"+b.String())
+				_, err = io.WriteString(a.Out, "\x1b[H\x1b[2J"+b.String())
 			}
 		default:
-			if err = a.writeStatus(a.out, s, l.live); err == nil {
-				_, err = fmt.Fprintln(a.out)
+			if err = a.writeStatus(a.Out, s, l.live); err == nil {
+				_, err = fmt.Fprintln(a.Out)
 			}
 		}
 		if err != nil {
@@ -109,9 +111,9 @@ func (a *app) watchStatus(ctx context.Context) error {
 // writeStatus draws a snapshot: the city in two lines, what is wrong, and tables: the agents, those in need first, and
 // pools and rigs if there are any.
 func (a *app) writeStatus(w io.Writer, s *city.Snapshot, live bool) error {
-	lines := []string{a.headline(s, live), a.paint(dim, strings.Join(summary(s), " · ")), ""}
+	lines := []string{a.headline(s, live), a.Paint(output.Dim, strings.Join(summary(s), " · ")), ""}
 	for _, trouble := range a.troubles(s) {
-		lines = append(lines, a.paint(yellow, "! ")+trouble)
+		lines = append(lines, a.Paint(output.Yellow, "! ")+trouble)
 	}
 	if len(lines) > 3 {
 		lines = append(lines, "")
@@ -153,11 +155,11 @@ func (a *app) sections(w io.Writer, parts ...section) error {
 
 // summary is what is to be known of a city besides its state: its folder, its configuration, what it takes.
 func summary(s *city.Snapshot) []string {
-	out := []string{safeLine(s.Path), "config " + s.Config.Revision}
+	out := []string{output.SafeLine(s.Path), "config " + s.Config.Revision}
 	if s.API != "" {
-		text := "api http://" + safeLine(s.API)
+		text := "api http://" + output.SafeLine(s.API)
 		if s.APIToken != "" {
-			text += " (token in " + safeLine(s.APIToken) + ")"
+			text += " (token in " + output.SafeLine(s.APIToken) + ")"
 		}
 		out = append(out, text)
 	}
@@ -200,7 +202,7 @@ func automationCount(s *city.Snapshot) string {
 			parts = append(parts, fmt.Sprintf("%d %s", part.n, part.what))
 		}
 	}
-	text := counted(len(s.Automations), "automation")
+	text := output.Counted(len(s.Automations), "automation")
 	if len(parts) > 0 {
 		text += ": " + strings.Join(parts, ", ")
 	}
@@ -218,50 +220,20 @@ func total(s *city.Snapshot) (sum city.Usage, measured bool) {
 }
 
 func (a *app) headline(s *city.Snapshot, live bool) string {
-	how := a.paint(yellow, "no controller runs")
+	how := a.Paint(output.Yellow, "no controller runs")
 	if live {
-		how = fmt.Sprintf("%s, pid %d, up %s, turned %s ago", s.Mode, s.PID, a.age(s.Started), span(s.Patrol.Age(a.now())))
+		how = fmt.Sprintf("%s, pid %d, up %s, turned %s ago", s.Mode, s.PID, a.Age(s.Started), output.Span(s.Patrol.Age(a.Now())))
 	}
 	if s.ShutDown {
-		how += " · " + a.paint(yellow, "stopping")
+		how += " · " + a.Paint(output.Yellow, "stopping")
 		if s.Ending != nil {
-			how += " since " + a.clock(s.Ending.Since) + ", until " + a.clock(s.Ending.Until) + " at most"
+			how += " since " + a.Clock(s.Ending.Since) + ", until " + a.Clock(s.Ending.Until) + " at most"
 		}
 	}
 	if s.Suspended {
-		how += " · " + a.paint(yellow, "suspended")
+		how += " · " + a.Paint(output.Yellow, "suspended")
 	}
-	return a.paint(bold, safeLine(s.Name)) + " · " + headCount(s) + " · " + how
-}
-
-// headCount is "3 agents: 1 quarantined, 2 running", those in need first.
-func headCount(s *city.Snapshot) string {
-	if len(s.Agents) == 0 {
-		return "no agents"
-	}
-	return counted(len(s.Agents), "agent") + ": " + byState(s.Agents)
-}
-
-// byState is "1 quarantined, 2 running", those in need first; "" of nobody.
-func byState(agents []city.Agent) string {
-	var parts []string
-	count := (&city.Snapshot{Agents: agents}).Count()
-	for _, state := range city.States {
-		if n := count[state]; n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", n, state))
-		}
-	}
-	return strings.Join(parts, ", ")
-}
-
-// loss is what a configuration would take away: "it removes 3 of 4 running agents (a, b, c)".
-func loss(removes []string, running int) string {
-	names := slices.Clone(removes)
-	slices.SortFunc(names, city.CompareNames)
-	if len(names) > 6 {
-		names = append(names[:6:6], "…")
-	}
-	return fmt.Sprintf("it removes %d of %s (%s)", len(removes), counted(running, "running agent"), strings.Join(names, ", "))
+	return a.Paint(output.Bold, output.SafeLine(s.Name)) + " · " + output.HeadCount(s) + " · " + how
 }
 
 // troubles are the things about the city as a whole that need a person, each in a line that is safe.
@@ -270,13 +242,13 @@ func (a *app) troubles(s *city.Snapshot) []string {
 	if s.Config.Rejected != "" {
 		text := "the configuration on disk is not in force: " + s.Config.Rejected
 		if strings.Contains(strings.TrimSpace(s.Config.Rejected), "\n") {
-			text = safeLead(text) + "; `gcity doctor` lists them"
+			text = output.SafeLead(text) + "; `gcity doctor` lists them"
 		}
 		out = append(out, text)
 	}
 	if h := s.Config.Held; h != nil {
 		out = append(out, fmt.Sprintf("the configuration on disk (%s) is held since %s: %s; "+
-			"`gcity reload --confirm` lets it come into force, `gcity plan` shows it", h.Revision, a.clock(h.Since), loss(h.Removes, h.Running)))
+			"`gcity reload --confirm` lets it come into force, `gcity plan` shows it", h.Revision, a.Clock(h.Since), output.Loss(h.Removes, h.Running)))
 	}
 	if s.Ending != nil {
 		for _, what := range s.Ending.Waits {
@@ -289,11 +261,11 @@ func (a *app) troubles(s *city.Snapshot) []string {
 	for _, w := range s.Config.Warnings {
 		out = append(out, "warning: "+w)
 	}
-	if p := s.Patrol; p.Interval > 0 && !p.Last.IsZero() && p.Age(a.now()) > 3*p.Interval {
-		out = append(out, fmt.Sprintf("the loop has not turned for %s (patrol every %s): `gcity doctor`", span(p.Age(a.now())), p.Interval))
+	if p := s.Patrol; p.Interval > 0 && !p.Last.IsZero() && p.Age(a.Now()) > 3*p.Interval {
+		out = append(out, fmt.Sprintf("the loop has not turned for %s (patrol every %s): `gcity doctor`", output.Span(p.Age(a.Now())), p.Interval))
 	}
 	for i := range out {
-		out[i] = safeLead(out[i])
+		out[i] = output.SafeLead(out[i])
 	}
 	return out
 }
@@ -304,25 +276,25 @@ const usageWidth = 100
 // writeAgents writes a table of agents, those in need first. What they take stands there if it was measured and there is
 // room for it.
 func (a *app) writeAgents(w io.Writer, agents []city.Agent) error {
-	width := a.columns()
+	width := a.Columns()
 	head := []string{"STATE", "AGENT", "SINCE", "CPU", "MEM", "PID", "WHY"}
-	rows := make([][]cell, 0, len(agents))
+	rows := make([][]output.Cell, 0, len(agents))
 	for _, g := range byNeed(agents) {
-		rows = append(rows, []cell{
-			{string(g.State), stateColour(g.State)}, {g.Name, bold}, {a.age(g.Since), ""}, plainCell(percent(g.Usage)),
-			plainCell(memory(g.Usage)), {pid(&g), dim}, plainCell(a.because(&g)),
+		rows = append(rows, []output.Cell{
+			output.Tinted(string(g.State), output.StateColour(g.State)), output.Tinted(g.Name, output.Bold), output.Tinted(a.Age(g.Since), ""), output.Plain(output.Percent(g.Usage)),
+			output.Plain(output.Memory(g.Usage)), output.Tinted(pid(&g), output.Dim), output.Plain(a.because(&g)),
 		})
 	}
 	measured := slices.ContainsFunc(agents, func(g city.Agent) bool { return g.Usage != nil })
 	if measured && (width == 0 || width >= usageWidth) {
-		flushRight(head, rows, 3, 4)
+		output.FlushRight(head, rows, 3, 4)
 	} else {
 		head = slices.Delete(head, 3, 5)
 		for i := range rows {
 			rows[i] = slices.Delete(rows[i], 3, 5)
 		}
 	}
-	return a.table(w, width, head, rows)
+	return a.Table(w, width, head, rows)
 }
 
 // byNeed orders a copy of a list: the most urgent state first, in it who is stuck, then by name, worker-2 before worker-10.
@@ -348,7 +320,7 @@ func (a *app) because(g *city.Agent) string {
 		parts[0] = cmp.Or(g.Description, g.Reason) // that it is declared goes without saying
 	}
 	if g.Until != nil {
-		parts = append(parts, "until "+a.clock(*g.Until))
+		parts = append(parts, "until "+a.Clock(*g.Until))
 	}
 	switch d := g.Drain; {
 	case d == nil:
@@ -357,7 +329,7 @@ func (a *app) because(g *city.Agent) string {
 	case d.Deadline == nil:
 		parts = append(parts, "no deadline")
 	case g.Until == nil:
-		parts = append(parts, "deadline "+a.clock(*d.Deadline))
+		parts = append(parts, "deadline "+a.Clock(*d.Deadline))
 	}
 	if g.AwaitsGate != "" {
 		parts = append([]string{city.AwaitingGate + " " + g.AwaitsGate}, parts...)
@@ -375,7 +347,7 @@ func (a *app) because(g *city.Agent) string {
 		parts = append(parts, "attached")
 	}
 	if g.Restarts > 0 {
-		parts = append(parts, counted(g.Restarts, "restart"))
+		parts = append(parts, output.Counted(g.Restarts, "restart"))
 	}
 	return strings.Join(slices.DeleteFunc(parts, func(p string) bool { return p == "" }), " · ")
 }

@@ -9,6 +9,7 @@ import (
 
 	"gcity/api"
 	"gcity/city"
+	"gcity/cli/output"
 )
 
 // fill sets every field of a value to something that is not zero.
@@ -49,7 +50,7 @@ func fill(v reflect.Value, n *int) {
 // What status prints of a brief snapshot is what it prints of the whole one, whatever the fields are.
 func TestStatusOfBriefSnapshot(t *testing.T) {
 	now := time.Date(2026, 1, 2, 4, 0, 0, 0, time.UTC)
-	a := &app{printer: printer{getenv: func(string) string { return "" }, now: func() time.Time { return now }}}
+	a := &app{Printer: output.Printer{Getenv: func(string) string { return "" }, Now: func() time.Time { return now }}}
 	n := 0
 	for _, state := range city.States {
 		for _, variant := range []func(*city.Agent){

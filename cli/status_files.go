@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"gcity/city"
+	"gcity/cli/output"
 	"gcity/events"
 	"gcity/internal/proc"
 	"gcity/session"
@@ -26,22 +27,22 @@ const (
 // statusOfFiles shows what the files and the sessions say of a city whose controller does not answer, and fails.
 func (a *app) statusOfFiles(ctx context.Context, dir string) error {
 	silent := fmt.Errorf("the controller of %s has not answered for %s: %s", dir, statusPatience, silentRemedy(dir))
-	if a.json {
+	if a.JSON {
 		return silent
 	}
 	ctx, cancel := context.WithTimeout(ctx, filesPatience)
 	defer cancel()
-	a.sayf("%s\n", a.paint(yellow, "! the controller does not answer; this is what the files and the sessions say"))
+	a.Sayf("%s\n", a.Paint(output.Yellow, "! the controller does not answer; this is what the files and the sessions say"))
 	if err := a.writeSessions(ctx, dir); err != nil {
-		a.sayf("the sessions cannot be listed: %s", safeLine(err.Error()))
+		a.Sayf("the sessions cannot be listed: %s", output.SafeLine(err.Error()))
 	}
 	last, err := readEvents(ctx, dir, events.Query{Limit: filesEvents})
 	if err != nil {
-		a.sayf("\nthe events cannot be read: %s", safeLine(err.Error()))
+		a.Sayf("\nthe events cannot be read: %s", output.SafeLine(err.Error()))
 		return silent
 	}
-	a.sayf("\nlast events")
-	a.writeEventLines("  ", inOrder(last))
+	a.Sayf("\nlast events")
+	a.WriteEventLines("  ", output.InOrder(last))
 	return silent
 }
 
@@ -56,17 +57,17 @@ func (a *app) writeSessions(ctx context.Context, dir string) error {
 	defer closeSessions()
 	all, err := provider.List(ctx)
 	slices.SortFunc(all, func(x, y session.Status) int { return city.CompareNames(x.Agent, y.Agent) })
-	rows := make([][]cell, 0, len(all))
+	rows := make([][]output.Cell, 0, len(all))
 	for _, st := range all {
-		rows = append(rows, []cell{
-			plainCell(sessionWord(st)), {st.Agent, bold}, plainCell(a.age(st.Started)), {strconv.Itoa(st.PID), dim},
+		rows = append(rows, []output.Cell{
+			output.Plain(sessionWord(st)), output.Tinted(st.Agent, output.Bold), output.Plain(a.Age(st.Started)), output.Tinted(strconv.Itoa(st.PID), output.Dim),
 		})
 	}
 	if len(rows) == 0 && err == nil {
-		a.sayf("no sessions")
+		a.Sayf("no sessions")
 		return nil
 	}
-	return cmp.Or(err, a.table(a.out, a.columns(), []string{"SESSION", "AGENT", "SINCE", "PID"}, rows))
+	return cmp.Or(err, a.Table(a.Out, a.Columns(), []string{"SESSION", "AGENT", "SINCE", "PID"}, rows))
 }
 
 // sessionWord is a session's state in a word.

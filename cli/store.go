@@ -17,6 +17,7 @@ import (
 
 	"gcity/beads"
 	"gcity/city"
+	"gcity/cli/exit"
 	"gcity/config"
 	"gcity/events"
 )
@@ -142,17 +143,17 @@ func (a *app) openWork(ctx context.Context, rig string) (*depot, error) {
 	if err != nil {
 		return nil, err
 	}
-	at, meant := all[0], rig != "" || a.dir == "" && a.getenv("BEADS_DIR") != ""
-	switch env := a.getenv("BEADS_DIR"); {
+	at, meant := all[0], rig != "" || a.dir == "" && a.Getenv("BEADS_DIR") != ""
+	switch env := a.Getenv("BEADS_DIR"); {
 	case rig == "" && a.dir != "":
 	case rig == "" && env != "":
 		if at, err = placeOf(env, all); err != nil {
 			return nil, err
 		}
-	case cmp.Or(rig, a.getenv("GC_RIG")) != "":
-		i := slices.IndexFunc(all, func(p place) bool { return p.rig == cmp.Or(rig, a.getenv("GC_RIG")) })
+	case cmp.Or(rig, a.Getenv("GC_RIG")) != "":
+		i := slices.IndexFunc(all, func(p place) bool { return p.rig == cmp.Or(rig, a.Getenv("GC_RIG")) })
 		if i < 0 {
-			return nil, unknownRig(cmp.Or(rig, a.getenv("GC_RIG")), all)
+			return nil, unknownRig(cmp.Or(rig, a.Getenv("GC_RIG")), all)
 		}
 		at, meant = all[i], true
 	}
@@ -167,7 +168,7 @@ func (a *app) openWork(ctx context.Context, rig string) (*depot, error) {
 func placeOf(env string, all []place) (place, error) {
 	is, err := filepath.Abs(env)
 	if err != nil {
-		return place{}, usage("BEADS_DIR names no folder: %v", err)
+		return place{}, exit.Usage("BEADS_DIR names no folder: %v", err)
 	}
 	if filepath.Base(is) == workFolder {
 		for _, p := range all {
@@ -176,7 +177,7 @@ func placeOf(env string, all []place) (place, error) {
 			}
 		}
 	}
-	return place{}, usage("BEADS_DIR is %s, where neither this city nor a rig of it has its work; unset it, or name a rig with --rig", env)
+	return place{}, exit.Usage("BEADS_DIR is %s, where neither this city nor a rig of it has its work; unset it, or name a rig with --rig", env)
 }
 
 func sameFolder(x, y string) bool {
@@ -258,7 +259,7 @@ type beadWord struct {
 // depth is how many runs of automations have led to one another and to this command, 0 outside of any: what they begin by
 // their events ends somewhere, if it is told.
 func (a *app) depth() int {
-	n, err := strconv.Atoi(a.getenv("GC_EVENT_DEPTH"))
+	n, err := strconv.Atoi(a.Getenv("GC_EVENT_DEPTH"))
 	if err != nil {
 		return 0 // not within a run
 	}
@@ -282,7 +283,7 @@ func (a *app) emit(ctx context.Context, dir string, e events.Event) error {
 	case err == nil:
 		defer closeNear()
 		_, err = near.Do(ctx, city.Emit{Event: e})
-	case isNotRunning(err):
+	case exit.IsNotRunning(err):
 		_, err = appendEvent(dir, e)
 	}
 	if err != nil {

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"gcity/city"
+	"gcity/cli/exit"
+	"gcity/cli/output"
 	"gcity/events"
 )
 
@@ -15,7 +17,7 @@ import (
 // else, or where that is wanted, by the supervisor, which is started if none runs.
 func (a *app) startKept(ctx context.Context, supervised bool) error {
 	if len(a.files) > 0 || a.strict {
-		return usage("the supervisor runs cities by their city.toml alone: -f and --strict need --standalone or --foreground")
+		return exit.Usage("the supervisor runs cities by their city.toml alone: -f and --strict need --standalone or --foreground")
 	}
 	dir, err := a.cityDir()
 	if err != nil {
@@ -56,7 +58,7 @@ func (a *app) startKept(ctx context.Context, supervised bool) error {
 		if r, err = a.raiseSupervisor(ctx, home); err != nil {
 			return fmt.Errorf("%w\n`gcity start --standalone` needs no supervisor", err)
 		}
-		a.murmur(fmt.Sprintf("the supervisor was started, pid %d; `gcity supervisor status` shows it", r.PID))
+		a.Murmur(fmt.Sprintf("the supervisor was started, pid %d; `gcity supervisor status` shows it", r.PID))
 	}
 	info, err := a.enrol(ctx, dir)
 	if err != nil {
@@ -92,7 +94,7 @@ func runsElsewhere(ctx context.Context, dir string, supervisor int) error {
 	if err != nil || s.PID == supervisor {
 		return nil
 	}
-	return &failure{exitConflict, fmt.Errorf("controller already running for %s (pid %d, %s): it was not given to the supervisor; `gcity stop` ends it", dir, s.PID, s.Mode)}
+	return &exit.Failure{Code: exit.CodeConflict, Err: fmt.Errorf("controller already running for %s (pid %d, %s): it was not given to the supervisor; `gcity stop` ends it", dir, s.PID, s.Mode)}
 }
 
 const (
@@ -134,16 +136,16 @@ func (a *app) reportStart(ctx context.Context, dir string, s *city.Snapshot, bef
 	if err != nil {
 		return err
 	}
-	if a.json {
-		err = a.writeJSON(struct {
-			Events list[events.Event] `json:"events"`
-			Agents list[agentShape]   `json:"agents"`
-		}{listOf(did), listOf(shapesOf(s.Agents))})
+	if a.JSON {
+		err = a.WriteJSON(struct {
+			Events output.List[events.Event]      `json:"events"`
+			Agents output.List[output.AgentShape] `json:"agents"`
+		}{output.ListOf(did), output.ListOf(output.ShapesOf(s.Agents))})
 	} else {
 		err = a.tellSettled(s, did, who)
 	}
 	if err == nil && s.Count()[city.Failed] > 0 {
-		return quietly(exitFailed)
+		return exit.Quietly(exit.CodeFailed)
 	}
 	return err
 }

@@ -19,6 +19,8 @@ import (
 	"gopkg.in/natefinch/lumberjack.v2"
 
 	"gcity/city"
+	"gcity/cli/exit"
+	"gcity/cli/output"
 	"gcity/internal/mishap"
 )
 
@@ -79,7 +81,7 @@ func (a *app) supervise(ctx context.Context, detached bool) error {
 	defer own.Close()
 	logger := fileLogger(own)
 	if !detached {
-		logs := newSpill(a.err)
+		logs := newSpill(a.Err)
 		defer logs.Close()
 		logger = slog.New(slog.NewMultiHandler(a.logger(logs).Handler(), logger.Handler()))
 	}
@@ -157,7 +159,7 @@ func (a *app) supervisorStart(ctx context.Context) error {
 		return err
 	}
 	if r, runs := a.findSupervisor(); runs {
-		return &failure{exitConflict, fmt.Errorf("the supervisor runs already, pid %d", r.PID)}
+		return &exit.Failure{Code: exit.CodeConflict, Err: fmt.Errorf("the supervisor runs already, pid %d", r.PID)}
 	}
 	r, err := a.raiseSupervisor(ctx, home)
 	if err != nil {
@@ -179,7 +181,7 @@ func countedCities(n int) string {
 
 func (a *app) supervisorStop(ctx context.Context) error {
 	fleet, r, err := a.dialSupervisor()
-	if isNotRunning(err) && r.PID != 0 {
+	if exit.IsNotRunning(err) && r.PID != 0 {
 		fleet, err = nil, nil // it is beginning, or at its end
 	}
 	if err != nil {
@@ -198,7 +200,7 @@ func (a *app) supervisorStop(ctx context.Context) error {
 	tell := time.NewTicker(sayEvery)
 	defer tell.Stop()
 	told := map[string]bool{}
-	for began := a.now(); ; {
+	for began := a.Now(); ; {
 		if now, runs := a.findSupervisor(); !runs || now.PID != r.PID {
 			break
 		}
@@ -207,7 +209,7 @@ func (a *app) supervisorStop(ctx context.Context) error {
 			return ctx.Err()
 		case <-tell.C:
 		}
-		if fleet == nil || a.now().Sub(began) < sayAfter {
+		if fleet == nil || a.Now().Sub(began) < sayAfter {
 			continue
 		}
 		look, cancel := context.WithTimeout(ctx, deafAfter)
@@ -216,7 +218,7 @@ func (a *app) supervisorStop(ctx context.Context) error {
 		for _, i := range all {
 			if err == nil && i.Status == city.CityStopping && !told[i.Name] {
 				told[i.Name] = true
-				a.murmur("waits for the agents of " + i.Name)
+				a.Murmur("waits for the agents of " + i.Name)
 			}
 			if err == nil && i.Status == city.CityStopped && i.Error != "" {
 				failed = i.Error
@@ -239,7 +241,7 @@ func (a *app) supervisorReload() error {
 	}
 	r, runs := a.findSupervisor()
 	if !runs {
-		return notRunning("no supervisor runs the cities of %s; `gcity supervisor start` starts one", home.Dir)
+		return exit.NotRunning("no supervisor runs the cities of %s; `gcity supervisor start` starts one", home.Dir)
 	}
 	if a.readOnly {
 		return refusedReadOnly("reload")
@@ -261,7 +263,7 @@ func (a *app) supervisorLogs(ctx context.Context, lines int, follow bool) error 
 	}
 	f, err := os.Open(home.Log())
 	if errors.Is(err, os.ErrNotExist) {
-		return notRunning("there is no log of a supervisor: none has run for %s", home.Dir)
+		return exit.NotRunning("there is no log of a supervisor: none has run for %s", home.Dir)
 	}
 	if err != nil {
 		return err
@@ -280,7 +282,7 @@ func (a *app) supervisorLogs(ctx context.Context, lines int, follow bool) error 
 		}
 	}
 	for _, line := range last {
-		a.sayf("%s", safeLine(strings.TrimSuffix(line, "\n")))
+		a.Sayf("%s", output.SafeLine(strings.TrimSuffix(line, "\n")))
 	}
 	for follow && pause(ctx, sayEvery) {
 		data, err := io.ReadAll(f)
@@ -288,7 +290,7 @@ func (a *app) supervisorLogs(ctx context.Context, lines int, follow bool) error 
 			return err
 		}
 		for line := range strings.Lines(string(data)) {
-			a.sayf("%s", safeLine(strings.TrimSuffix(line, "\n")))
+			a.Sayf("%s", output.SafeLine(strings.TrimSuffix(line, "\n")))
 		}
 		if next, moved := rotated(f, home.Log()); moved {
 			f.Close()

@@ -43,7 +43,7 @@ func (a *app) raiseSupervisor(ctx context.Context, home supervisorHome) (supervi
 // spawnSupervisor starts a supervisor in a session of its own and returns when it answers. One that somebody else was just
 // starting is as good.
 func (a *app) spawnSupervisor(ctx context.Context, home supervisorHome) (supervisorRunning, error) {
-	if a.getenv("GC_SESSION_ID") != "" || a.getenv("GC_RUN") != "" {
+	if a.Getenv("GC_SESSION_ID") != "" || a.Getenv("GC_RUN") != "" {
 		return supervisorRunning{}, errors.New("no supervisor runs, and one that was started from within an agent or an automation would end with that: " +
 			"start it from a terminal of yours, or make it a service by `gcity supervisor install --now`")
 	}

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"gcity/city"
+	"gcity/cli/exit"
+	"gcity/cli/output"
 )
 
 // supervisorShape is a supervisor as `supervisor status --json` shows it.
@@ -46,13 +48,13 @@ func (a *app) supervisorStatus(ctx context.Context) error {
 		out.Problem = err.Error()
 	}
 	out.Cities = citiesOf(all)
-	if a.json {
-		err = a.writeJSON(out)
+	if a.JSON {
+		err = a.WriteJSON(out)
 	} else {
 		err = a.tellSupervisor(out, all)
 	}
 	if err == nil && !out.Running {
-		return quietly(exitNotRunning)
+		return exit.Quietly(exit.CodeNotRunning)
 	}
 	return err
 }
@@ -77,24 +79,24 @@ func (s supervisorShape) door() string {
 	}
 	text := " · API " + s.API
 	if s.Token != "" {
-		text += " (token in " + safeLine(s.Token) + ")"
+		text += " (token in " + output.SafeLine(s.Token) + ")"
 	}
 	return text
 }
 
 func (a *app) tellSupervisor(s supervisorShape, all []city.Info) error {
 	if s.Running {
-		a.sayf("%s · %d of %s running · pid %d, up %s, version %s", a.paint(bold, "supervisor"), s.Cities.Running, countedCities(len(all)), s.PID, a.age(s.Started), safeLine(s.Version))
-		a.sayf("home %s · socket %s%s", safeLine(s.Home), safeLine(s.Socket), s.door())
+		a.Sayf("%s · %d of %s running · pid %d, up %s, version %s", a.Paint(output.Bold, "supervisor"), s.Cities.Running, countedCities(len(all)), s.PID, a.Age(s.Started), output.SafeLine(s.Version))
+		a.Sayf("home %s · socket %s%s", output.SafeLine(s.Home), output.SafeLine(s.Socket), s.door())
 	} else {
-		a.sayf("no supervisor runs the cities of %s; `gcity supervisor start` starts one", safeLine(s.Home))
+		a.Sayf("no supervisor runs the cities of %s; `gcity supervisor start` starts one", output.SafeLine(s.Home))
 	}
 	if s.Problem != "" {
-		a.sayf("%s", a.paint(red, safeText(fmt.Sprintf("! %s", s.Problem))))
+		a.Sayf("%s", a.Paint(output.Red, output.SafeText(fmt.Sprintf("! %s", s.Problem))))
 	}
 	if len(all) == 0 {
 		return nil
 	}
-	a.sayf("")
+	a.Sayf("")
 	return a.tellCities(all)
 }

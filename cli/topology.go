@@ -9,6 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"gcity/cli/exit"
+	"gcity/cli/output"
 	"gcity/internal/disk"
 	"gcity/internal/redact"
 	"gcity/internal/spell"
@@ -70,24 +72,24 @@ func (a *app) topologies() error {
 		return err
 	}
 	shapes := make([]topologyShape, len(states))
-	var rows [][]cell
+	var rows [][]output.Cell
 	for i, s := range states {
 		source := redact.Text(s.Source)
 		shapes[i] = topologyShape{s.Name, source, s.Ref, s.Commit, "fetched"}
-		colour := green
+		colour := output.Green
 		if s.Stale != "" {
-			shapes[i].State, colour = redact.Text(s.Stale), yellow
+			shapes[i].State, colour = redact.Text(s.Stale), output.Yellow
 		}
-		rows = append(rows, []cell{{text: s.Name}, {text: source}, {text: s.Ref}, {text: fmt.Sprintf("%.12s", s.Commit)}, {text: shapes[i].State, colour: colour}})
+		rows = append(rows, []output.Cell{{Text: s.Name}, {Text: source}, {Text: s.Ref}, {Text: fmt.Sprintf("%.12s", s.Commit)}, {Text: shapes[i].State, Colour: colour}})
 	}
 	switch {
-	case a.json:
-		return a.writeJSON(listOf(shapes))
+	case a.JSON:
+		return a.WriteJSON(output.ListOf(shapes))
 	case len(rows) == 0:
-		a.sayf(noRemotes)
+		a.Sayf(noRemotes)
 		return nil
 	}
-	return a.table(a.out, a.columns(), []string{"NAME", "SOURCE", "REF", "COMMIT", "STATE"}, rows)
+	return a.Table(a.Out, a.Columns(), []string{"NAME", "SOURCE", "REF", "COMMIT", "STATE"}, rows)
 }
 
 // fetchedShape is what a fetch did, in JSON.
@@ -100,7 +102,7 @@ type fetchedShape struct {
 
 func (a *app) fetchTopologies(ctx context.Context, names []string, update bool) error {
 	if a.readOnly {
-		return usage("--read-only changes nothing, and a fetch does")
+		return exit.Usage("--read-only changes nothing, and a fetch does")
 	}
 	dir, wants, err := a.remotes()
 	if err != nil {
@@ -119,8 +121,8 @@ func (a *app) fetchTopologies(ctx context.Context, names []string, update bool) 
 		}
 		return fmt.Errorf("there is no topology %q; a [topologies.%s] table in city.toml would make it known", n, n)
 	}
-	if len(wants) == 0 && !a.json {
-		a.sayf(noRemotes)
+	if len(wants) == 0 && !a.JSON {
+		a.Sayf(noRemotes)
 		return nil
 	}
 	if err := disk.MakePrivate(gcDir(dir)); err != nil {
@@ -140,17 +142,17 @@ func (a *app) fetchTopologies(ctx context.Context, names []string, update bool) 
 		done = append(done, fetchedShape(r))
 		switch {
 		case r.Mended:
-			a.sayf("%s is at %.12s, and its files were not: it has been fetched anew", r.Name, r.Commit)
+			a.Sayf("%s is at %.12s, and its files were not: it has been fetched anew", r.Name, r.Commit)
 		case r.Was == r.Commit:
-			a.sayf("%s is at %.12s already", r.Name, r.Commit)
+			a.Sayf("%s is at %.12s already", r.Name, r.Commit)
 		case r.Was == "":
-			a.sayf("fetched %s at %.12s", r.Name, r.Commit)
+			a.Sayf("fetched %s at %.12s", r.Name, r.Commit)
 		default:
-			a.sayf("fetched %s at %.12s; it was at %.12s", r.Name, r.Commit, r.Was)
+			a.Sayf("fetched %s at %.12s; it was at %.12s", r.Name, r.Commit, r.Was)
 		}
 	}
-	if a.json {
-		if err := a.writeJSON(listOf(done)); err != nil {
+	if a.JSON {
+		if err := a.WriteJSON(output.ListOf(done)); err != nil {
 			return err
 		}
 	}

@@ -12,6 +12,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"gcity/city"
+	"gcity/cli/exit"
+	"gcity/cli/output"
 	"gcity/config"
 	"gcity/internal/ownership"
 	"gcity/internal/redact"
@@ -35,7 +37,7 @@ your config.toml every city below these folders.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case list && (revoke || len(args) > 0):
-				return usage("--list takes no folder and no --revoke")
+				return exit.Usage("--list takes no folder and no --revoke")
 			case list:
 				return a.listTrusted()
 			}
@@ -81,33 +83,33 @@ func (a *app) trustCity(ctx context.Context, args []string, yes bool) error {
 		return refusedReadOnly("trust --yes")
 	}
 	shown := describeTrust(c)
-	asks := !yes && a.inTTY && a.errTTY && !a.json && !shown.Trusted && !a.readOnly
+	asks := !yes && a.inTTY && a.ErrTTY && !a.JSON && !shown.Trusted && !a.readOnly
 	if yes || asks {
-		if !a.json {
+		if !a.JSON {
 			a.showTrust(shown)
 		}
 		if asks && !a.askTrust(shown) {
-			return quietly(exitConfig)
+			return exit.Quietly(exit.CodeConfig)
 		}
-		if err := ledger().Trust(c.Path, programsOf(c), a.now()); err != nil {
+		if err := ledger().Trust(c.Path, programsOf(c), a.Now()); err != nil {
 			return err
 		}
 		shown.Trusted, shown.Why = true, "you have just said so"
 		a.reloadTrusted(ctx, dir)
 	}
-	if a.json {
-		if err := a.writeJSON(shown); err != nil || shown.Trusted {
+	if a.JSON {
+		if err := a.WriteJSON(shown); err != nil || shown.Trusted {
 			return err
 		}
-		return quietly(exitConfig)
+		return exit.Quietly(exit.CodeConfig)
 	}
 	if !yes && !asks {
 		a.showTrust(shown)
 	}
 	if !shown.Trusted {
-		return &failure{exitConfig, fmt.Errorf("the city is not trusted: `gcity trust %s --yes` lets these programs run", shell.Quote(dir))}
+		return &exit.Failure{Code: exit.CodeConfig, Err: fmt.Errorf("the city is not trusted: `gcity trust %s --yes` lets these programs run", shell.Quote(dir))}
 	}
-	a.sayf("the city in %s is trusted: %s", safeLine(dir), shown.Why)
+	a.Sayf("the city in %s is trusted: %s", output.SafeLine(dir), shown.Why)
 	return nil
 }
 
@@ -121,7 +123,7 @@ func (a *app) reloadTrusted(ctx context.Context, dir string) {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
 	if _, err := near.Do(ctx, city.Reload{}); err != nil {
-		a.warn("the controller has not read the configuration: " + err.Error())
+		a.Warn("the controller has not read the configuration: " + err.Error())
 	}
 }
 
@@ -152,30 +154,30 @@ func describeTrust(c *config.City) trustShape {
 
 // showTrust lists what a city would run, for a person.
 func (a *app) showTrust(s trustShape) {
-	a.sayf("%s", safeLine(s.Path))
-	a.sayf("  belongs to %s", safeLine(s.Owner))
+	a.Sayf("%s", output.SafeLine(s.Path))
+	a.Sayf("  belongs to %s", output.SafeLine(s.Owner))
 	if s.Origin != "" {
-		a.sayf("  git clone of %s", safeLine(redact.Text(s.Origin)))
+		a.Sayf("  git clone of %s", output.SafeLine(redact.Text(s.Origin)))
 	}
 	if len(s.Programs) == 0 {
-		a.sayf("  runs no program")
+		a.Sayf("  runs no program")
 		return
 	}
-	a.sayf("  runs %s:", counted(len(s.Programs), "program"))
-	rows := make([][]cell, 0, len(s.Programs))
+	a.Sayf("  runs %s:", output.Counted(len(s.Programs), "program"))
+	rows := make([][]output.Cell, 0, len(s.Programs))
 	for _, p := range s.Programs {
-		mark := cell{}
+		mark := output.Cell{}
 		if p.New {
-			mark = cell{"new", yellow}
+			mark = output.Tinted("new", output.Yellow)
 		}
-		rows = append(rows, []cell{mark, plainCell(safeLine(p.What)), plainCell(safeLine(p.Line)), plainCell(safeLine(p.At))})
+		rows = append(rows, []output.Cell{mark, output.Plain(output.SafeLine(p.What)), output.Plain(output.SafeLine(p.Line)), output.Plain(output.SafeLine(p.At))})
 	}
-	_ = a.table(a.out, 0, []string{"", "WHAT", "RUNS", "DECLARED AT"}, rows) // what is not seen is asked about all the same
+	_ = a.Table(a.Out, 0, []string{"", "WHAT", "RUNS", "DECLARED AT"}, rows) // what is not seen is asked about all the same
 }
 
 // askTrust asks whether the programs may run. Enter alone is no.
 func (a *app) askTrust(s trustShape) bool {
-	fmt.Fprintf(a.err, "%s. Let these programs run as you? [y/N] ", s.Why)
+	fmt.Fprintf(a.Err, "%s. Let these programs run as you? [y/N] ", s.Why)
 	answer, err := bufio.NewReader(a.in).ReadString('\n')
 	if err != nil {
 		return false
@@ -190,7 +192,7 @@ func (a *app) mayRun(dir string, c *config.City) error {
 	if err == nil || a.readOnly {
 		return err
 	}
-	if _, untrusted := errors.AsType[*trust.Refusal](err); !untrusted || !a.inTTY || !a.errTTY || a.json {
+	if _, untrusted := errors.AsType[*trust.Refusal](err); !untrusted || !a.inTTY || !a.ErrTTY || a.JSON {
 		return err
 	}
 	shown := describeTrust(c)
@@ -198,7 +200,7 @@ func (a *app) mayRun(dir string, c *config.City) error {
 	if !a.askTrust(shown) {
 		return err
 	}
-	return ledger().Trust(c.Path, programsOf(c), a.now())
+	return ledger().Trust(c.Path, programsOf(c), a.Now())
 }
 
 // mayStart is mayRun for a city that is not read yet.
@@ -215,14 +217,14 @@ func (a *app) listTrusted() error {
 	if err != nil {
 		return err
 	}
-	if a.json {
-		return a.writeJSON(listOf(all))
+	if a.JSON {
+		return a.WriteJSON(output.ListOf(all))
 	}
-	rows := make([][]cell, 0, len(all))
+	rows := make([][]output.Cell, 0, len(all))
 	for _, r := range all {
-		rows = append(rows, []cell{plainCell(safeLine(r.Path)), plainCell(r.At.Local().Format(time.DateTime))})
+		rows = append(rows, []output.Cell{output.Plain(output.SafeLine(r.Path)), output.Plain(r.At.Local().Format(time.DateTime))})
 	}
-	return a.table(a.out, 0, []string{"CITY", "TRUSTED SINCE"}, rows)
+	return a.Table(a.Out, 0, []string{"CITY", "TRUSTED SINCE"}, rows)
 }
 
 func (a *app) revokeTrust(args []string) error {
@@ -250,10 +252,10 @@ func (a *app) revokeTrust(args []string) error {
 func (a *app) initTrust(dir string) {
 	c, err := loadCity(dir)
 	if err == nil {
-		err = ledger().Trust(c.Path, programsOf(c), a.now())
+		err = ledger().Trust(c.Path, programsOf(c), a.Now())
 	}
 	if err != nil {
-		a.warn("the new city is not trusted yet, `gcity trust` mends that: " + err.Error())
+		a.Warn("the new city is not trusted yet, `gcity trust` mends that: " + err.Error())
 	}
 }
 

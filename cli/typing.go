@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"gcity/city"
+	"gcity/cli/exit"
 	"gcity/internal/spell"
 )
 
@@ -23,7 +24,7 @@ stands, except what is nearly such a name, which is refused.`,
 		Example: "  gcity agent send-keys worker Escape ':q' Enter",
 	}, func(agent string, keys []string) (city.Command, error) {
 		if wrong := misspelt(keys); wrong != "" && !literal {
-			return nil, usage("%s --literal types it as it stands", wrong)
+			return nil, exit.Usage("%s --literal types it as it stands", wrong)
 		}
 		return city.SendKeys{Agent: agent, Keys: keys}, nil
 	})

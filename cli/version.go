@@ -14,13 +14,13 @@ func (a *app) versionCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "version", Short: "The version of this program", Args: exactly(0),
 		RunE: func(*cobra.Command, []string) error {
-			if a.json {
-				return a.writeJSON(map[string]string{
+			if a.JSON {
+				return a.WriteJSON(map[string]string{
 					"version": a.version, "go": runtime.Version(), "platform": platform(), "holder": holderKind(),
 				})
 			}
-			a.sayf("gcity %s (%s, %s)", a.version, runtime.Version(), platform())
-			a.sayf("holder: %s", holderText())
+			a.Sayf("gcity %s (%s, %s)", a.version, runtime.Version(), platform())
+			a.Sayf("holder: %s", holderText())
 			return nil
 		},
 	}
@@ -47,7 +47,7 @@ func (a *app) completionCommand() *cobra.Command {
 	shell := func(name string, write func(root *cobra.Command, w io.Writer) error, hint string) *cobra.Command {
 		return &cobra.Command{
 			Use: name, Short: "For " + name + ": " + hint, Args: exactly(0),
-			RunE: func(cmd *cobra.Command, _ []string) error { return write(cmd.Root(), a.out) },
+			RunE: func(cmd *cobra.Command, _ []string) error { return write(cmd.Root(), a.Out) },
 		}
 	}
 	return group("completion", "A completion script for your shell",

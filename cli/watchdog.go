@@ -9,6 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"gcity/city"
+	"gcity/cli/exit"
+	"gcity/cli/output"
 	"gcity/config"
 )
 
@@ -53,7 +55,7 @@ func (a *app) forWatchdog(c *cobra.Command, run func(ctx context.Context, l *lin
 
 // nobodyWatches says that watchdogs are the controller's.
 func nobodyWatches(dir, what string) error {
-	return notRunning("%s: no controller runs %s, so nobody watches; start it with `gcity` or `gcity --headless`", what, dir)
+	return exit.NotRunning("%s: no controller runs %s, so nobody watches; start it with `gcity` or `gcity --headless`", what, dir)
 }
 
 func (a *app) watchdogList() *cobra.Command {
@@ -80,8 +82,8 @@ func (a *app) watchdogStatus() *cobra.Command {
 			switch {
 			case err != nil:
 				return err
-			case a.json:
-				return a.writeJSON(f.watchdog)
+			case a.JSON:
+				return a.WriteJSON(f.watchdog)
 			}
 			a.tellWatchdog(f.watchdog, l.live)
 			return nil
@@ -116,18 +118,18 @@ func (a *app) watchdogs(ctx context.Context, all bool) error {
 	switch {
 	case err != nil:
 		return err
-	case a.json:
-		return a.writeJSON(listOf(s.Watchdogs))
+	case a.JSON:
+		return a.WriteJSON(output.ListOf(s.Watchdogs))
 	case len(s.Watchdogs) == 0:
-		a.sayf("no watchdogs; this in %s makes one:\n\n  [[watchdogs]]\n  name    = \"chain\"\n  watches = %q\n\ndocs/watchdogs.md tells of all keys",
+		a.Sayf("no watchdogs; this in %s makes one:\n\n  [[watchdogs]]\n  name    = \"chain\"\n  watches = %q\n\ndocs/watchdogs.md tells of all keys",
 			config.FileName, watchable(s))
 		return nil
 	case !all:
-		return a.writeWatchdogs(a.out, s.Watchdogs)
+		return a.writeWatchdogs(a.Out, s.Watchdogs)
 	}
 	for i := range s.Watchdogs {
 		if i > 0 {
-			a.sayf("")
+			a.Sayf("")
 		}
 		a.tellWatchdog(&s.Watchdogs[i], l.live)
 	}
@@ -138,7 +140,7 @@ func (a *app) watchdogs(ctx context.Context, all bool) error {
 func watchable(s *city.Snapshot) string {
 	for i := range s.Agents {
 		if s.Agents[i].Pool == "" {
-			return safeLine(s.Agents[i].Name)
+			return output.SafeLine(s.Agents[i].Name)
 		}
 	}
 	return "AGENT"
@@ -192,13 +194,13 @@ runs, so nobody hears it.`,
 				return err
 			}
 			if d.Watchdog, d.Beat = name, beat; name == "" {
-				d.Watchdog = a.getenv("GC_WATCHDOG")
+				d.Watchdog = a.Getenv("GC_WATCHDOG")
 			}
 			if d.Watchdog == "" {
-				return usage("whose beat is decided? Run this inside a triage session, where GC_WATCHDOG says it, or name it with --watchdog")
+				return exit.Usage("whose beat is decided? Run this inside a triage session, where GC_WATCHDOG says it, or name it with --watchdog")
 			}
-			if beat == "" && d.Watchdog == a.getenv("GC_WATCHDOG") {
-				d.Beat = a.getenv("GC_WATCHDOG_BEAT")
+			if beat == "" && d.Watchdog == a.Getenv("GC_WATCHDOG") {
+				d.Beat = a.Getenv("GC_WATCHDOG_BEAT")
 			}
 			return a.decide(cmd.Context(), d)
 		},
@@ -215,10 +217,10 @@ func (a *app) decision(word, reason string) (city.Decide, error) {
 	switch d.Decision {
 	case city.RemedyStart, city.RemedyWake, city.RemedyNudge, city.RemedyNothing:
 	default:
-		return d, usage("%q is no decision: it is one of %s", word, strings.Join(remedies(), ", "))
+		return d, exit.Usage("%q is no decision: it is one of %s", word, strings.Join(remedies(), ", "))
 	}
 	if d.Reason == "" {
-		return d, usage("why %s? Say it with --reason, for whoever looks at it later", word)
+		return d, exit.Usage("why %s? Say it with --reason, for whoever looks at it later", word)
 	}
 	return d, nil
 }

@@ -8,17 +8,18 @@ import (
 	"strings"
 
 	"gcity/city"
+	"gcity/cli/output"
 )
 
 // watchdogColour gives a watchdog's word the colour that goes with its urgency.
 func watchdogColour(w *city.Watchdog) string {
 	switch {
 	case w.Calls():
-		return red
+		return output.Red
 	case w.Suspended:
-		return dim
+		return output.Dim
 	}
-	return map[city.Freshness]string{city.Dead: red, city.VeryStale: red, city.Stale: yellow, city.Fresh: green}[w.Freshness]
+	return map[city.Freshness]string{city.Dead: output.Red, city.VeryStale: output.Red, city.Stale: output.Yellow, city.Fresh: output.Green}[w.Freshness]
 }
 
 // writeWatchdogs writes a table of watchdogs, those that call or are ill first.
@@ -36,15 +37,15 @@ func (a *app) writeWatchdogs(w io.Writer, all []city.Watchdog) error {
 	slices.SortStableFunc(all, func(x, y city.Watchdog) int {
 		return cmp.Or(rank(&x)-rank(&y), city.CompareNames(x.Name, y.Name))
 	})
-	rows := make([][]cell, 0, len(all))
+	rows := make([][]output.Cell, 0, len(all))
 	for i := range all {
 		d := &all[i]
-		rows = append(rows, []cell{
-			{cmp.Or(d.Word(), "-"), watchdogColour(d)}, {d.Name, bold}, plainCell(d.Watches), plainCell(a.heartbeatAge(d)), plainCell(string(d.Mode)),
-			plainCell(a.nextBeat(d)), plainCell(a.lastJudged(d)), plainCell(cutWhy(a.whyWatchdog(d))),
+		rows = append(rows, []output.Cell{
+			output.Tinted(cmp.Or(d.Word(), "-"), watchdogColour(d)), output.Tinted(d.Name, output.Bold), output.Plain(d.Watches), output.Plain(a.heartbeatAge(d)), output.Plain(string(d.Mode)),
+			output.Plain(a.nextBeat(d)), output.Plain(a.lastJudged(d)), output.Plain(cutWhy(a.whyWatchdog(d))),
 		})
 	}
-	return a.table(w, a.columns(), []string{"STATE", "WATCHDOG", "WATCHES", "HEARTBEAT", "MODE", "NEXT", "LAST", "WHY"}, rows)
+	return a.Table(w, a.Columns(), []string{"STATE", "WATCHDOG", "WATCHES", "HEARTBEAT", "MODE", "NEXT", "LAST", "WHY"}, rows)
 }
 
 func (a *app) heartbeatAge(w *city.Watchdog) string {
@@ -54,18 +55,18 @@ func (a *app) heartbeatAge(w *city.Watchdog) string {
 	case w.Heartbeat == nil:
 		return "none"
 	}
-	return a.age(*w.Heartbeat) + " ago"
+	return a.Age(*w.Heartbeat) + " ago"
 }
 
 // nextBeat is when a watchdog looks next, or that its triage agent is at work.
 func (a *app) nextBeat(w *city.Watchdog) string {
 	switch {
 	case w.Triaged != nil:
-		return "judged for " + a.age(w.Triaged.Since)
+		return "judged for " + a.Age(w.Triaged.Since)
 	case w.Next == nil:
 		return "-"
-	case w.Next.After(a.now()):
-		return "in " + span(w.Next.Sub(a.now()))
+	case w.Next.After(a.Now()):
+		return "in " + output.Span(w.Next.Sub(a.Now()))
 	}
 	return "now"
 }
@@ -74,7 +75,7 @@ func (a *app) lastJudged(w *city.Watchdog) string {
 	if w.Last == nil {
 		return "never"
 	}
-	return fmt.Sprintf("%s %s ago", w.Last.Decision, a.age(w.Last.At))
+	return fmt.Sprintf("%s %s ago", w.Last.Decision, a.Age(w.Last.At))
 }
 
 // whyWatchdog is the reason for a list: the call, what is wrong with the judging or the heartbeat, why it decided as it did.
@@ -100,73 +101,73 @@ func (a *app) whyWatchdog(w *city.Watchdog) string {
 
 // watchdogStanding is how a watchdog stands, in a sentence.
 func (a *app) watchdogStanding(w *city.Watchdog) string {
-	name := a.paint(bold, safeLine(w.Name))
-	word := a.paint(watchdogColour(w), safeLine(w.Word()))
+	name := a.Paint(output.Bold, output.SafeLine(w.Name))
+	word := a.Paint(watchdogColour(w), output.SafeLine(w.Word()))
 	switch {
 	case w.Calls():
-		return fmt.Sprintf("%s %s for %s since %s (%s)", name, word, safeLine(w.Escalated.To), a.clock(w.Escalated.At), a.age(w.Escalated.At))
+		return fmt.Sprintf("%s %s for %s since %s (%s)", name, word, output.SafeLine(w.Escalated.To), a.Clock(w.Escalated.At), a.Age(w.Escalated.At))
 	case w.Suspended:
 		return fmt.Sprintf("%s is %s", name, word)
 	}
 	if w.Freshness == "" {
-		return fmt.Sprintf("%s watches %s once a controller runs", name, safeLine(w.Watches))
+		return fmt.Sprintf("%s watches %s once a controller runs", name, output.SafeLine(w.Watches))
 	}
-	return fmt.Sprintf("%s watches %s, which is %s", name, safeLine(w.Watches), word)
+	return fmt.Sprintf("%s watches %s, which is %s", name, output.SafeLine(w.Watches), word)
 }
 
 // tellWatchdog writes what is known of a watchdog, one fact a line, and what it decided lately.
 func (a *app) tellWatchdog(w *city.Watchdog, live bool) {
-	a.sayf("%s", a.watchdogStanding(w))
+	a.Sayf("%s", a.watchdogStanding(w))
 	a.watchdogFacts(w, live)
 	a.judged(w.Recent)
 }
 
 func (a *app) watchdogFacts(w *city.Watchdog, live bool) {
 	if e := w.Escalated; e != nil {
-		a.fact("calls", fmt.Sprintf("%s since %s: %s", e.To, a.clock(e.At), e.Message))
+		a.Fact("calls", fmt.Sprintf("%s since %s: %s", e.To, a.Clock(e.At), e.Message))
 		if e.Seen {
-			a.fact("seen", "by "+cmp.Or(e.By, "somebody"))
+			a.Fact("seen", "by "+cmp.Or(e.By, "somebody"))
 		} else {
-			a.fact("answer", "gcity watchdog acknowledge "+w.Name)
+			a.Fact("answer", "gcity watchdog acknowledge "+w.Name)
 		}
 	}
 	if !live {
-		a.fact("city", "no controller runs: nobody watches until one does")
+		a.Fact("city", "no controller runs: nobody watches until one does")
 	}
-	a.fact("watches", w.Watches)
+	a.Fact("watches", w.Watches)
 	if w.Freshness != "" {
 		text := a.heartbeatAge(w) + ", " + string(w.Freshness)
 		if w.Fresh > 0 {
-			text += fmt.Sprintf(" (stale after %s, very stale after %s)", exact(w.Fresh), exact(w.VeryStale))
+			text += fmt.Sprintf(" (stale after %s, very stale after %s)", output.Exact(w.Fresh), output.Exact(w.VeryStale))
 		}
-		a.fact("heartbeat", text)
+		a.Fact("heartbeat", text)
 	}
-	a.fact("reports", w.Reports())
-	a.fact("problem", w.Problem)
+	a.Fact("reports", w.Reports())
+	a.Fact("problem", w.Problem)
 	if w.Mail > 0 {
-		a.fact("mail", fmt.Sprintf("%d unread", w.Mail))
+		a.Fact("mail", fmt.Sprintf("%d unread", w.Mail))
 	}
-	a.fact("judges", judges(w))
-	a.fact("degraded", w.Degraded)
+	a.Fact("judges", judges(w))
+	a.Fact("degraded", w.Degraded)
 	if t := w.Triaged; t != nil {
-		a.fact("at work", fmt.Sprintf("%s, for %s; at %s the ages decide", cmp.Or(w.Triage, "triage"), a.age(t.Since), a.ahead(t.Until)))
+		a.Fact("at work", fmt.Sprintf("%s, for %s; at %s the ages decide", cmp.Or(w.Triage, "triage"), a.Age(t.Since), a.Ahead(t.Until)))
 	}
 	if w.Last != nil {
-		a.fact("decided", a.judgement(w.Last))
+		a.Fact("decided", a.judgement(w.Last))
 	} else {
-		a.fact("decided", "nothing yet")
+		a.Fact("decided", "nothing yet")
 	}
 	if w.Failed > 0 {
-		a.fact("in vain", counted(w.Failed, "wake")+" in a row")
+		a.Fact("in vain", output.Counted(w.Failed, "wake")+" in a row")
 	}
-	if w.Next != nil && w.Next.After(a.now()) {
-		a.fact("next beat", a.ahead(*w.Next)+", every "+exact(w.Every))
+	if w.Next != nil && w.Next.After(a.Now()) {
+		a.Fact("next beat", a.Ahead(*w.Next)+", every "+output.Exact(w.Every))
 	} else if w.Next != nil {
-		a.fact("next beat", "now, every "+exact(w.Every))
+		a.Fact("next beat", "now, every "+output.Exact(w.Every))
 	} else if w.Every > 0 {
-		a.fact("every", exact(w.Every))
+		a.Fact("every", output.Exact(w.Every))
 	}
-	a.fact("declared", w.Source)
+	a.Fact("declared", w.Source)
 }
 
 // judges says who decides the next beat.
@@ -175,7 +176,7 @@ func judges(w *city.Watchdog) string {
 	case city.ByTriage:
 		text := w.Triage + ", started for each beat"
 		if w.TTL > 0 {
-			text += ", within " + exact(w.TTL)
+			text += ", within " + output.Exact(w.TTL)
 		}
 		return text
 	case city.ByThresholds:
@@ -188,7 +189,7 @@ func judges(w *city.Watchdog) string {
 
 // judgement is a decision in a line: "wake 2m ago, by scout in 12s: it hangs (typed)".
 func (a *app) judgement(j *city.Judgement) string {
-	text := fmt.Sprintf("%s %s ago, by %s", j.Decision, a.age(j.At), j.By)
+	text := fmt.Sprintf("%s %s ago, by %s", j.Decision, a.Age(j.At), j.By)
 	if j.Took > 0 {
 		text += " in " + lasted(j.Took)
 	}
@@ -233,7 +234,7 @@ func watchdogCount(s *city.Snapshot) string {
 	if degraded > 0 {
 		parts = append(parts, fmt.Sprintf("%d degraded", degraded))
 	}
-	text := counted(len(s.Watchdogs), "watchdog")
+	text := output.Counted(len(s.Watchdogs), "watchdog")
 	if len(parts) > 0 {
 		text += ": " + strings.Join(parts, ", ")
 	}
@@ -247,7 +248,7 @@ func (a *app) calls(s *city.Snapshot) []string {
 		w := &s.Watchdogs[i]
 		if w.Calls() {
 			out = append(out, fmt.Sprintf("watchdog %s calls %s since %s: %s; `gcity watchdog acknowledge %s` answers",
-				w.Name, w.Escalated.To, a.clock(w.Escalated.At), w.Escalated.Message, w.Name))
+				w.Name, w.Escalated.To, a.Clock(w.Escalated.At), w.Escalated.Message, w.Name))
 		}
 		if w.Degraded != "" && !w.Suspended {
 			out = append(out, fmt.Sprintf("watchdog %s is degraded: %s", w.Name, w.Degraded))
@@ -258,7 +259,7 @@ func (a *app) calls(s *city.Snapshot) []string {
 
 // stuck says for how long an agent's screen is as it was, and with which work.
 func (a *app) stuck(s *city.Stuck) string {
-	text := "stuck for " + a.age(s.Since) + ": its screen is as it was"
+	text := "stuck for " + a.Age(s.Since) + ": its screen is as it was"
 	if s.Task != "" {
 		text += ", with " + s.Task
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"gcity/city"
+	"gcity/cli/exit"
 )
 
 // watchedCity has a watchdog in each state, and an agent that is stuck.
@@ -38,7 +39,7 @@ func TestWatchdogPictures(t *testing.T) {
 		"watchdog-why": "why chain", "watchdog-why-agent": "why reader", "watchdog-city": "status", "help-watchdog": "watchdog --help", "help-watchdog-decide": "watchdog decide --help",
 	} {
 		code, out, errs := told(t, watchedCity(), strings.Fields(line)...)
-		if code != exitDone || errs != "" {
+		if code != exit.CodeDone || errs != "" {
 			t.Errorf("%s: exit %d, %s", line, code, errs)
 		}
 		golden(t, name+".golden", out)
@@ -55,7 +56,7 @@ func TestWatchdogJSON(t *testing.T) {
 	s := watchedCity()
 	for line, into := range map[string]any{"watchdog list --json": &all, "watchdog status chain --json": &one} {
 		code, out, errs := told(t, s, strings.Fields(line)...)
-		if code != exitDone || errs != "" {
+		if code != exit.CodeDone || errs != "" {
 			t.Fatalf("%s: exit %d, %s", line, code, errs)
 		}
 		if err := json.Unmarshal([]byte(out), into); err != nil {
@@ -86,15 +87,15 @@ func TestWatchdogWords(t *testing.T) {
 		{line: "watchdog decide start -r gone --beat 9", env: inside, done: city.Decide{Watchdog: "chain", Decision: city.RemedyStart, Reason: "gone", Beat: "9", By: "boot"}},
 		{line: "watchdog decide nothing -r busy --watchdog calm", env: inside, done: city.Decide{Watchdog: "calm", Decision: city.RemedyNothing, Reason: "busy", By: "boot"}},
 		{line: "watchdog decide nudge -r mail --watchdog calm", done: city.Decide{Watchdog: "calm", Decision: city.RemedyNudge, Reason: "mail", By: "operator"}},
-		{line: "watchdog decide restart -r x", env: inside, code: exitUsage, says: `"restart" is no decision: it is one of start, wake, nudge, nothing`},
-		{line: "watchdog decide wake", env: inside, code: exitUsage, says: "why wake? Say it with --reason"},
-		{line: "watchdog decide wake -r x", code: exitUsage, says: "whose beat is decided?"},
-		{line: "watchdog decide wake -r x", env: inside, idle: true, code: exitNotRunning, says: "nobody hears that chain is to wake: no controller runs"},
-		{line: "watchdog triage nobody", code: exitFailed, says: `there is no watchdog "nobody"; there are calm, chain, heard, off`},
-		{line: "watchdog triage chian", code: exitFailed, says: `did you mean "chain"?`},
-		{line: "watchdog triage chain", idle: true, code: exitNotRunning, says: "cannot triage chain: no controller runs"},
-		{line: "watchdog ack chain --read-only", code: exitFailed, says: "watchdog acknowledge is refused"},
-		{line: "watchdog status nobody", code: exitFailed, says: `there is no watchdog "nobody"`},
+		{line: "watchdog decide restart -r x", env: inside, code: exit.CodeUsage, says: `"restart" is no decision: it is one of start, wake, nudge, nothing`},
+		{line: "watchdog decide wake", env: inside, code: exit.CodeUsage, says: "why wake? Say it with --reason"},
+		{line: "watchdog decide wake -r x", code: exit.CodeUsage, says: "whose beat is decided?"},
+		{line: "watchdog decide wake -r x", env: inside, idle: true, code: exit.CodeNotRunning, says: "nobody hears that chain is to wake: no controller runs"},
+		{line: "watchdog triage nobody", code: exit.CodeFailed, says: `there is no watchdog "nobody"; there are calm, chain, heard, off`},
+		{line: "watchdog triage chian", code: exit.CodeFailed, says: `did you mean "chain"?`},
+		{line: "watchdog triage chain", idle: true, code: exit.CodeNotRunning, says: "cannot triage chain: no controller runs"},
+		{line: "watchdog ack chain --read-only", code: exit.CodeFailed, says: "watchdog acknowledge is refused"},
+		{line: "watchdog status nobody", code: exit.CodeFailed, says: `there is no watchdog "nobody"`},
 	} {
 		s := watchedCity()
 		s.env, s.idle = c.env, c.idle
@@ -114,10 +115,10 @@ func TestWatchdogWords(t *testing.T) {
 // Where there is none, the list says how to make one.
 func TestNoWatchdogs(t *testing.T) {
 	s := demoCity()
-	if code, out, errs := told(t, s, "watchdog", "list"); code != exitDone || !strings.Contains(out, "[[watchdogs]]\n  name    = \"chain\"\n  watches = \"app/reader\"") {
+	if code, out, errs := told(t, s, "watchdog", "list"); code != exit.CodeDone || !strings.Contains(out, "[[watchdogs]]\n  name    = \"chain\"\n  watches = \"app/reader\"") {
 		t.Errorf("exit %d, %s%s", code, out, errs)
 	}
-	if code, out, _ := told(t, s, "watchdog", "list", "--json"); code != exitDone || strings.Join(strings.Fields(out), "") != `{"items":[],"total":0}` {
+	if code, out, _ := told(t, s, "watchdog", "list", "--json"); code != exit.CodeDone || strings.Join(strings.Fields(out), "") != `{"items":[],"total":0}` {
 		t.Errorf("exit %d, %s", code, out)
 	}
 }
@@ -132,7 +133,7 @@ func TestHeartbeatFields(t *testing.T) {
 		t.Fatal(err)
 	}
 	code, _, errs := told(t, s, "heartbeat", "--city", dir, "--cycle", "42", "--last-action", "health-scan", "--healthy-agents", "3", "--unhealthy-agents", "0", "-m", "two\nlines")
-	if code != exitDone {
+	if code != exit.CodeDone {
 		t.Fatalf("exit %d, %s", code, errs)
 	}
 	text, err := os.ReadFile(dir + "/.gc/heartbeats/rig_sdeep_done__two.json")
@@ -143,10 +144,10 @@ func TestHeartbeatFields(t *testing.T) {
 	if string(text) != want {
 		t.Errorf("%s, not %s", text, want)
 	}
-	if code, _, _ := told(t, s, "heartbeat", "--cycle", "-1"); code != exitUsage {
+	if code, _, _ := told(t, s, "heartbeat", "--cycle", "-1"); code != exit.CodeUsage {
 		t.Errorf("exit %d of a cycle below nothing", code)
 	}
-	if code, _, errs := told(t, s, "heartbeat", "--unhealthy-agents", "-1"); code != exitUsage || !strings.Contains(errs, "must be 0 or more") {
+	if code, _, errs := told(t, s, "heartbeat", "--unhealthy-agents", "-1"); code != exit.CodeUsage || !strings.Contains(errs, "must be 0 or more") {
 		t.Errorf("exit %d of a number of agents below nothing: %s", code, errs)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"gcity/city"
+	"gcity/cli/output"
 	"gcity/events"
 )
 
@@ -31,18 +32,18 @@ type about struct {
 }
 
 type whyAgent struct {
-	agentShape
+	output.AgentShape
 	about
 	Dependencies []need `json:"dependencies"`
 }
 
 type whyPool struct {
-	poolShape
+	output.PoolShape
 	about
 }
 
 type whyRig struct {
-	rigShape
+	output.RigShape
 	about
 }
 
@@ -72,18 +73,18 @@ func (a *app) why(ctx context.Context, args []string) error {
 	}
 	past, err := l.History(ctx, events.Query{Subject: f.name(), Limit: 8})
 	if err != nil { // the rest is known all the same
-		a.warn("what happened lately is left out: " + err.Error())
+		a.Warn("what happened lately is left out: " + err.Error())
 	}
-	if a.json {
-		return a.writeJSON(whyShape(f, about{Controller: l.live, Events: listOf(past).Items}))
+	if a.JSON {
+		return a.WriteJSON(whyShape(f, about{Controller: l.live, Events: output.ListOf(past).Items}))
 	}
 	switch {
 	case f.agent != nil:
-		a.sayf("%s", a.standing(f.agent))
+		a.Sayf("%s", a.standing(f.agent))
 		a.agentFacts(f.snapshot, f.agent, l.live)
 		a.lately(f.agent.Decisions, past)
 		if p, ok := f.snapshot.Pool(f.agent.Name); ok { // the only member of its pool
-			a.sayf("\n%s", a.poolStanding(p))
+			a.Sayf("\n%s", a.poolStanding(p))
 			a.poolFacts(p, l.live)
 			a.lately(p.Decisions, nil)
 		}
@@ -95,7 +96,7 @@ func (a *app) why(ctx context.Context, args []string) error {
 		a.lately(f.pool.Decisions, past)
 		return nil
 	case f.automation != nil:
-		a.sayf("%s", a.automationStanding(f.automation))
+		a.Sayf("%s", a.automationStanding(f.automation))
 		a.automationFacts(f.automation, l.live)
 		a.lately(nil, past)
 		return nil
@@ -115,10 +116,10 @@ func whyShape(f found, b about) any {
 	switch {
 	case f.agent != nil:
 		b.Kind = kindAgent
-		return whyAgent{shapeOf(*f.agent), b, dependencies(f.snapshot, f.agent.DependsOn)}
+		return whyAgent{output.ShapeOf(*f.agent), b, dependencies(f.snapshot, f.agent.DependsOn)}
 	case f.pool != nil:
 		b.Kind = kindPool
-		return whyPool{poolShape{*f.pool, shapesOf(membersOf(f.snapshot, f.pool))}, b}
+		return whyPool{output.PoolShape{Pool: *f.pool, Members: output.ShapesOf(membersOf(f.snapshot, f.pool))}, b}
 	case f.automation != nil:
 		b.Kind = kindAutomation
 		return whyAutomationShape{*f.automation, b}
@@ -127,7 +128,7 @@ func whyShape(f found, b about) any {
 		return whyWatchdog{*f.watchdog, b}
 	}
 	b.Kind = kindRig
-	return whyRig{rigShape{*f.rig, shapesOf(agentsOf(f.snapshot, f.rig.Name))}, b}
+	return whyRig{output.RigShape{Rig: *f.rig, Members: output.ShapesOf(agentsOf(f.snapshot, f.rig.Name))}, b}
 }
 
 // agentsOf lists a rig's agents.

@@ -7,7 +7,6 @@ import (
 	"iter"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 	_ "time/tzdata" // schedules name zones, also where the machine knows none
 
@@ -20,7 +19,6 @@ import (
 	"gcity/events/mirror"
 	"gcity/internal/disk"
 	"gcity/internal/lastwords"
-	"gcity/internal/screen"
 	"gcity/session"
 	"gcity/session/pty"
 	"gcity/tui"
@@ -100,7 +98,7 @@ func rigPlan(c *config.City) []agent.Rig { return agent.Rigs(c) }
 
 // statusShape is a city in numbers, as the API gives it.
 func (a *app) statusShape(s *city.Snapshot) api.Status {
-	out := api.StatusOf(s, a.now())
+	out := api.StatusOf(s, a.Now())
 	if out.Version == "" { // no controller made it
 		out.Version = a.version
 	}
@@ -137,24 +135,6 @@ func promptOf(ctx context.Context, w *agent.Want) (string, error) {
 // lastWords is what an agent that has ended said last, as far as its crash files know.
 func lastWords(dir, name string, lines int) (string, error) {
 	return controller.LastWords(dir, name, lines)
-}
-
-// safeLine makes any text one line that a terminal shows and does not obey.
-func safeLine(s string) string { return screen.Plain(s) }
-
-// safeLead is safeLine for a list of things, one a line, where there is room for one: the first, and how many more.
-func safeLead(s string) string {
-	one, others := screen.Lead(s)
-	return one + others
-}
-
-// safeText is safeLine for several lines.
-func safeText(s string) string {
-	lines := strings.Split(s, "\n")
-	for i, line := range lines {
-		lines[i] = screen.Plain(line)
-	}
-	return strings.Join(lines, "\n")
 }
 
 // readEvents reads a page of a city's log from its files.

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"gcity/cli/output"
 	"gcity/config"
 	"gcity/events"
 	"gcity/events/mirror"
@@ -100,9 +101,9 @@ func checkMirror(ctx context.Context, p *patient) finding {
 	}
 	switch {
 	case at.Why != "":
-		return note("it is tried again at least once a minute", "the script has failed since %s: %s", at.Since.Local().Format(time.DateTime), safeLine(at.Why))
+		return note("it is tried again at least once a minute", "the script has failed since %s: %s", at.Since.Local().Format(time.DateTime), output.SafeLine(at.Why))
 	case at.Missed > 0:
-		return note("what it missed is in the log: gcity events", "the script has come to event %d, and was not told of %s", at.Seq, counted(int(at.Missed), "event"))
+		return note("what it missed is in the log: gcity events", "the script has come to event %d, and was not told of %s", at.Seq, output.Counted(int(at.Missed), "event"))
 	}
 	return ok("the script answers, and has come to event %d", at.Seq)
 }

@@ -1,6 +1,9 @@
 package cli
 
-import "gcity/city"
+import (
+	"gcity/city"
+	"gcity/cli/exit"
+)
 
 // As in wire.go: how the cities of this machine are reached.
 
@@ -8,7 +11,7 @@ import "gcity/city"
 // never nil where there is no error.
 func (a *app) openDirectory() (d city.Directory, closeIt func(), err error) {
 	f, _, err := a.dialSupervisor()
-	if isStill(err) {
+	if exit.IsStill(err) {
 		return nil, func() {}, nil
 	}
 	if err != nil {

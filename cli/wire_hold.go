@@ -7,7 +7,6 @@ import (
 
 	"gcity/controller"
 	"gcity/internal/disk"
-	"gcity/supervisor"
 )
 
 // As in wire.go: here for the city's lock.
@@ -35,11 +34,4 @@ func isHeld(dir string) (bool, error) {
 		return false, err
 	}
 	return false, lock.Release()
-}
-
-// alreadyRunning recognises the error that says that another controller has the city.
-func alreadyRunning(err error) bool {
-	var r *controller.RunningError
-	var s *supervisor.RunningError
-	return errors.As(err, &r) || errors.As(err, &s)
 }

@@ -12,6 +12,7 @@ import (
 
 	"gcity/api"
 	"gcity/city"
+	"gcity/cli/exit"
 	"gcity/config"
 	"gcity/controller"
 	"gcity/events"
@@ -32,7 +33,7 @@ type (
 )
 
 // home says where cities of this environment are registered.
-func (a *app) home() (supervisorHome, error) { return supervisor.FindHome(a.getenv) }
+func (a *app) home() (supervisorHome, error) { return supervisor.FindHome(a.Getenv) }
 
 // homeDir is its folder.
 func (a *app) homeDir() (string, error) {
@@ -70,7 +71,7 @@ func (a *app) dialSupervisor() (*api.Fleet, supervisorRunning, error) {
 		return nil, r, err
 	}
 	if !runs {
-		return nil, r, notRunning("no supervisor runs the cities of %s; `gcity supervisor start` starts one", h.Dir)
+		return nil, r, exit.NotRunning("no supervisor runs the cities of %s; `gcity supervisor start` starts one", h.Dir)
 	}
 	f, err := api.DialFleet(r.Socket)
 	return f, r, err
@@ -84,7 +85,7 @@ func checkHome(h supervisorHome) error {
 		return nil
 	}
 	if _, ok := errors.AsType[toml.Problems](err); ok {
-		return &failure{exitConfig, fmt.Errorf("refused:\n%w", err)}
+		return &exit.Failure{Code: exit.CodeConfig, Err: fmt.Errorf("refused:\n%w", err)}
 	}
 	return err
 }
@@ -196,11 +197,11 @@ func (a *app) assembleSupervisor(ctx context.Context, h supervisorHome, logger *
 		Agents: mostAgents,
 		Left:   living,
 		End: func(ctx context.Context, path string) (int, error) {
-			return endLeft(ctx, path, a.now, nil, tellBroken(logger))
+			return endLeft(ctx, path, a.Now, nil, tellBroken(logger))
 		},
 		Record: func(path string, e events.Event) error { _, err := appendEvent(path, e); return err },
 		Watch:  func(ctx context.Context, path string) <-chan struct{} { return watchCity(ctx, path, lost) },
-		Busy:   alreadyRunning,
+		Busy:   exit.AlreadyRunning,
 		Changes: config.WatchFiles(ctx, []string{h.Registry(), h.Settings()}, nil,
 			config.WatchOptions{Log: logger, Broken: lost}),
 		Apply: func(s supervisor.Settings) { latest(wants, fleetTCP(s)) },

@@ -12,6 +12,7 @@ import (
 	"gcity/automation"
 	"gcity/beads"
 	"gcity/city"
+	"gcity/cli/exit"
 	"gcity/config"
 	"gcity/internal/ownership"
 	"gcity/prefs"
@@ -94,7 +95,7 @@ func ownedBy(all []trust.Program) error {
 	for _, p := range all {
 		for _, f := range p.Files {
 			if err := ownership.Check(f); err != nil {
-				return &failure{exitConfig, fmt.Errorf("%s (%s) does not run: %w", p.What, p.At, err)}
+				return &exit.Failure{Code: exit.CodeConfig, Err: fmt.Errorf("%s (%s) does not run: %w", p.What, p.At, err)}
 			}
 		}
 	}

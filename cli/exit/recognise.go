@@ -1,0 +1,40 @@
+package exit
+
+import (
+	"errors"
+
+	"gcity/api"
+	"gcity/beads"
+	"gcity/city"
+	"gcity/controller"
+	"gcity/supervisor"
+)
+
+// IsStill recognises the error that says that nobody runs what is meant.
+func IsStill(err error) bool {
+	code, _ := Verdict(err)
+	return code == CodeNotRunning
+}
+
+func IsNotFound(err error) bool {
+	return HasCode(err, city.NotFound) || errors.Is(err, beads.ErrNotFound)
+}
+
+// IsNotRunning recognises the error that says that no controller answers.
+func IsNotRunning(err error) bool { return errors.Is(err, api.ErrNotRunning) }
+
+// IsCut recognises the error that says that the controller ended before it carried a command out.
+func IsCut(err error) bool {
+	problem, ok := errors.AsType[*city.Error](err)
+	return errors.Is(err, api.ErrEnded) || ok && problem.Details == city.Ended
+}
+
+// IsSilent recognises the error that says that the controller takes connections and answers nothing.
+func IsSilent(err error) bool { return errors.Is(err, api.ErrSilent) }
+
+// AlreadyRunning recognises the error that says that another controller has the city.
+func AlreadyRunning(err error) bool {
+	var r *controller.RunningError
+	var s *supervisor.RunningError
+	return errors.As(err, &r) || errors.As(err, &s)
+}

@@ -1,0 +1,81 @@
+package output
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"gcity/events"
+)
+
+// InOrder is a page as it is read by people: the oldest event first.
+func InOrder(page []events.Event) []events.Event {
+	page = slices.Clone(page)
+	slices.SortFunc(page, func(x, y events.Event) int { return cmp.Compare(x.Seq, y.Seq) })
+	return page
+}
+
+func (p *Printer) TellEvent(e events.Event) error {
+	if p.JSON {
+		return p.WriteJSONLine(e)
+	}
+	p.WriteEvent(e)
+	return nil
+}
+
+// WriteEvent writes one event as a line for a person.
+func (p *Printer) WriteEvent(e events.Event) {
+	p.Sayf("%s  %s  %s  %s", p.Paint(Dim, fmt.Sprintf("%6d", e.Seq)),
+		p.Paint(Dim, e.TS.Local().Format("2006-01-02 15:04:05")),
+		p.Paint(eventColour(e.Type), SafeLine(fmt.Sprintf("%-26s", e.Type))), eventText(e))
+}
+
+func eventColour(kind string) string {
+	switch kind {
+	case events.AgentCrashed, events.AgentQuarantined, events.AgentStartFailed,
+		events.ConfigRejected, events.Gap:
+		return Red
+	case events.AgentStarted, events.AgentReleased, events.ControllerStarted:
+		return Green
+	default:
+		return ""
+	}
+}
+
+// WriteEventLines writes events without their seqs, "15:04:05  agent.started  worker  pid 4711", with dates where not
+// all are of today.
+func (p *Printer) WriteEventLines(indent string, page []events.Event) {
+	var times []time.Time
+	for _, e := range page {
+		times = append(times, e.TS)
+	}
+	stamp := p.Stamps(times)
+	for _, e := range page {
+		p.Sayf("%s%s", indent, SafeLine(fmt.Sprintf("%s  %-19s %s", stamp(e.TS), e.Type,
+			eventText(e))))
+	}
+}
+
+// eventText is what an event says, in a line that is safe.
+func eventText(e events.Event) string {
+	text := e.Subject
+	if e.Message != "" {
+		if text != "" {
+			text += "  "
+		}
+		text += SafeLead(e.Message)
+	}
+	by := e.Actor
+	if by == "controller" {
+		by = ""
+	}
+	if e.Peer != "" {
+		by = strings.TrimSpace(by + " " + e.Peer)
+	}
+	if by != "" {
+		text += "  (" + by + ")"
+	}
+	return SafeLine(text)
+}

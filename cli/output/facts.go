@@ -1,0 +1,53 @@
+package output
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"gcity/city"
+)
+
+// Fact writes one thing that is known, with what it is about before it; nothing if there is nothing to say.
+func (p *Printer) Fact(label, text string) {
+	if text != "" {
+		p.Sayf("  %s %s", p.Paint(Dim, fmt.Sprintf("%-9s", label)), SafeLine(text))
+	}
+}
+
+// FactLine is fact for what others have printed: no wider than the terminal.
+func (p *Printer) FactLine(label, text string) {
+	if w := p.Columns(); w > 0 {
+		text = ansi.Truncate(SafeLine(text), max(0, w-factIndent), "…")
+	}
+	p.Fact(label, text)
+}
+
+// factIndent is where the text of a fact begins.
+const factIndent = 12
+
+// Ahead is a moment to come and how long it is until then.
+func (p *Printer) Ahead(t time.Time) string {
+	return fmt.Sprintf("%s (in %s)", p.Clock(t), Span(t.Sub(p.Now())))
+}
+
+// Next is what happens next if nothing else does.
+func (p *Printer) Next(n *city.Next) string {
+	switch {
+	case n == nil:
+		return ""
+	case n.At == nil:
+		return n.What
+	}
+	return fmt.Sprintf("in %s, at %s: %s", Span(n.At.Sub(p.Now())), p.Clock(*n.At), n.What)
+}
+
+func (p *Printer) Ending(e *city.Exit) string {
+	how := ExitText(e.Code, e.Signal) + fmt.Sprintf(" at %s after %s", p.Clock(e.At),
+		e.Uptime.Round(time.Second/10))
+	if e.File != "" {
+		how += ", its output is kept in " + e.File
+	}
+	return how
+}

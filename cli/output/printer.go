@@ -1,0 +1,278 @@
+package output
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"gcity/city"
+	"gcity/internal/screen"
+)
+
+// The few colours of the tables: meaning only, from the sixteen that every terminal has and every theme sets.
+const (
+	Red    = "31"
+	Green  = "32"
+	Yellow = "33"
+	Cyan   = "36"
+	Dim    = "2"
+	Bold   = "1"
+)
+
+// Printer writes what a command says: results on out, everything else on err.
+type Printer struct {
+	Out, Err       io.Writer
+	OutTTY, ErrTTY bool
+	JSON           bool // --json
+	Getenv         func(string) string
+	Now            func() time.Time
+}
+
+// Tint colours text if the stream is a terminal that wants colour.
+func (p *Printer) Tint(tty bool, code, text string) string {
+	if code == "" || !tty || p.Getenv("NO_COLOR") != "" || p.Getenv("TERM") == "dumb" {
+		return text
+	}
+	return "\x1b[" + code + "m" + text + "\x1b[0m"
+}
+
+// Paint is tint for stdout.
+func (p *Printer) Paint(code, text string) string { return p.Tint(p.OutTTY, code, text) }
+
+// Sayf writes a line for a person; with --json it says nothing.
+func (p *Printer) Sayf(format string, args ...any) {
+	if !p.JSON {
+		fmt.Fprintf(p.Out, format+"\n", args...)
+	}
+}
+
+// WriteJSON writes a value, indented.
+func (p *Printer) WriteJSON(v any) error {
+	return p.encode(v, "  ")
+}
+
+// encode writes a value as JSON. Characters that a terminal would act on, or that change how others are read, are
+// escaped: a reader of the JSON gets them back.
+func (p *Printer) encode(v any, indent string) error {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", indent)
+	if err := e.Encode(v); err != nil {
+		return err
+	}
+	_, err := p.Out.Write(screen.EscapeJSON(b.Bytes()))
+	return err
+}
+
+// WriteJSONLine writes a value as one line, for streams.
+func (p *Printer) WriteJSONLine(v any) error {
+	return p.encode(v, "")
+}
+
+// List is the shape of every list in JSON.
+type List[T any] struct {
+	Items []T `json:"items"`
+	Total int `json:"total"`
+}
+
+func ListOf[T any](items []T) List[T] {
+	if items == nil {
+		items = []T{}
+	}
+	return List[T]{Items: items, Total: len(items)}
+}
+
+// Cell is a piece of a table: text with a colour. Its text is cleaned when the table is drawn.
+type Cell struct{ Text, Colour string }
+
+func Plain(text string) Cell { return Cell{Text: text} }
+
+func Tinted(text, colour string) Cell { return Cell{text, colour} }
+
+// Table writes aligned columns, two blanks between them. No line is wider than width (0 = any width), and no trailing
+// blanks are written.
+func (p *Printer) Table(w io.Writer, width int, head []string, rows [][]Cell) error {
+	widths := make([]int, len(head))
+	for i, h := range head {
+		widths[i] = ansi.StringWidth(h)
+	}
+	for _, row := range rows {
+		for i := range row {
+			row[i].Text = SafeLine(row[i].Text)
+			widths[i] = max(widths[i], ansi.StringWidth(row[i].Text))
+		}
+	}
+	heading := make([]Cell, len(head))
+	for i, h := range head {
+		heading[i] = Cell{h, Dim}
+	}
+	for _, row := range append([][]Cell{heading}, rows...) {
+		if _, err := io.WriteString(w, p.row(row, widths, width)+"\n"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *Printer) row(row []Cell, widths []int, width int) string {
+	var b strings.Builder
+	at, owed := 0, 0
+	for i, c := range row {
+		text := strings.TrimRight(c.Text, " ")
+		if width > 0 {
+			text = ansi.Truncate(text, max(0, width-at-owed), "…")
+		}
+		if text != "" {
+			b.WriteString(strings.Repeat(" ", owed))
+			b.WriteString(p.Paint(c.Colour, text))
+			at, owed = at+owed+ansi.StringWidth(text), 0
+		}
+		owed += widths[i] - ansi.StringWidth(c.Text) + 2
+	}
+	return b.String()
+}
+
+// FlushRight makes the figures of some columns, and the heads above them, end below each other.
+func FlushRight(head []string, rows [][]Cell, columns ...int) {
+	for _, c := range columns {
+		widest := len(head[c])
+		for _, row := range rows {
+			widest = max(widest, len(row[c].Text))
+		}
+		head[c] = fmt.Sprintf("%*s", widest, head[c])
+		for i := range rows {
+			rows[i][c].Text = fmt.Sprintf("%*s", widest, rows[i][c].Text)
+		}
+	}
+}
+
+// Columns is how wide tables may be: the terminal, or any width into a file.
+func (p *Printer) Columns() int {
+	if !p.OutTTY {
+		return 0
+	}
+	if w, _, err := TerminalSize(p.Out); err == nil && w > 0 {
+		return w
+	}
+	return 80
+}
+
+// StateColour gives a state the colour that goes with its urgency.
+func StateColour(s city.State) string {
+	switch s {
+	case city.Running:
+		return Green
+	case city.Failed, city.Quarantined:
+		return Red
+	case city.Backoff, city.Stopping, city.Draining, city.Unknown:
+		return Yellow
+	case city.Starting, city.Waiting:
+		return Cyan
+	default:
+		return Dim
+	}
+}
+
+// Span writes a duration the way a person says it: "48s", "12m", "3h12m", "2d4h".
+func Span(d time.Duration) string {
+	d = max(0, d)
+	switch {
+	case d < time.Minute:
+		return fmt.Sprintf("%ds", int(d.Seconds()))
+	case d < time.Hour:
+		return fmt.Sprintf("%dm", int(d.Minutes()))
+	case d < 24*time.Hour:
+		return fmt.Sprintf("%dh%02dm", int(d.Hours()), int(d.Minutes())%60)
+	default:
+		return fmt.Sprintf("%dd%dh", int(d.Hours())/24, int(d.Hours())%24)
+	}
+}
+
+// Percent is the share of one processor that somebody takes, "-" where nobody measured it.
+func Percent(u *city.Usage) string {
+	switch {
+	case u == nil:
+		return "-"
+	case u.CPU < 9.95:
+		return fmt.Sprintf("%.1f%%", u.CPU)
+	}
+	return fmt.Sprintf("%.0f%%", u.CPU)
+}
+
+// Memory is the resident memory that somebody takes, "-" where nobody measured it.
+func Memory(u *city.Usage) string {
+	if u == nil {
+		return "-"
+	}
+	return ByteSize(uint64(max(0, u.RSS)))
+}
+
+// Exact writes a duration as a configuration does: "5m", "1h30m".
+func Exact(d time.Duration) string {
+	s := d.String()
+	if strings.HasSuffix(s, "m0s") {
+		s = strings.TrimSuffix(s, "0s")
+	}
+	if strings.HasSuffix(s, "h0m") {
+		s = strings.TrimSuffix(s, "0m")
+	}
+	return s
+}
+
+// Age is how long ago t was; "-" if it never was.
+func (p *Printer) Age(t time.Time) string {
+	if t.IsZero() {
+		return "-"
+	}
+	return Span(p.Now().Sub(t))
+}
+
+const (
+	timeOfDay  = "15:04:05"
+	dayAndTime = "2006-01-02 15:04:05"
+)
+
+// Clock names a moment near now: the time of day, with the date if it is another day.
+func (p *Printer) Clock(t time.Time) string { return p.Stamps([]time.Time{t})(t) }
+
+// Stamps names the moments of a list: all with their date if one of them is of another day.
+func (p *Printer) Stamps(all []time.Time) func(time.Time) string {
+	layout, now := timeOfDay, p.Now().Local()
+	for _, t := range all {
+		if t = t.Local(); t.YearDay() != now.YearDay() || t.Year() != now.Year() {
+			layout = dayAndTime
+		}
+	}
+	return func(t time.Time) string { return t.Local().Format(layout) }
+}
+
+// ByteSize writes a number of bytes in the unit that leaves one to four digits: "9.5 KiB", "300 MiB".
+func ByteSize(n uint64) string {
+	value, unit := float64(n), 0
+	for value >= 1024 && unit < len("KMGTPE") {
+		value /= 1024
+		unit++
+	}
+	switch {
+	case unit == 0:
+		return fmt.Sprintf("%d B", n)
+	case math.Round(value*10) < 100:
+		return fmt.Sprintf("%.1f %ciB", value, "KMGTPE"[unit-1])
+	}
+	return fmt.Sprintf("%.0f %ciB", value, "KMGTPE"[unit-1])
+}
+
+// Warn says something on stderr that does not change the outcome.
+func (p *Printer) Warn(text string) {
+	_, _ = p.Err.Write([]byte(p.Tint(p.ErrTTY, Yellow, "warning:") + " " + SafeLine(text) + "\n"))
+}
+
+// Murmur is for what goes on meanwhile: stdout is for results.
+func (p *Printer) Murmur(line string) { _, _ = p.Err.Write([]byte(SafeLine(line) + "\n")) }

@@ -1,0 +1,81 @@
+package output
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"gcity/city"
+)
+
+// Few names some of several.
+func Few(names []string) string {
+	const most = 8
+	if n := len(names) - most; n > 0 {
+		names = append(names[:most:most], fmt.Sprintf("%d more", n))
+	}
+	return strings.Join(names, ", ")
+}
+
+// InBrackets is a process's number, "" where none is known.
+func InBrackets(pid int) string {
+	if pid <= 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (pid %d)", pid)
+}
+
+// Counted is a number with its noun.
+func Counted(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+func ExitText(code int, signal string) string {
+	if signal != "" {
+		return signal
+	}
+	if code < 0 {
+		return "exit code unknown"
+	}
+	return fmt.Sprintf("exit %d", code)
+}
+
+// FirstLine is how a text begins.
+func FirstLine(text string) (first, rest string) {
+	first, rest, _ = strings.Cut(strings.TrimSpace(text), "\n")
+	return strings.TrimSpace(first), strings.TrimSpace(rest)
+}
+
+// HeadCount is "3 agents: 1 quarantined, 2 running", those in need first.
+func HeadCount(s *city.Snapshot) string {
+	if len(s.Agents) == 0 {
+		return "no agents"
+	}
+	return Counted(len(s.Agents), "agent") + ": " + ByState(s.Agents)
+}
+
+// ByState is "1 quarantined, 2 running", those in need first; "" of nobody.
+func ByState(agents []city.Agent) string {
+	var parts []string
+	count := (&city.Snapshot{Agents: agents}).Count()
+	for _, state := range city.States {
+		if n := count[state]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, state))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// Loss is what a configuration would take away: "it removes 3 of 4 running agents (a, b, c)".
+func Loss(removes []string, running int) string {
+	names := slices.Clone(removes)
+	slices.SortFunc(names, city.CompareNames)
+	if len(names) > 6 {
+		names = append(names[:6:6], "…")
+	}
+	return fmt.Sprintf("it removes %d of %s (%s)", len(removes), Counted(running, "running agent"),
+		strings.Join(names, ", "))
+}
