@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -48,14 +49,14 @@ func (r risk) String() string { return [...]string{"", "asks first", "type the n
 
 // action is one thing the control room can do. Keys, help, palette, footer and docs/keys.md all come from the list of
 // actions, so what is not in it does not exist.
-type action struct {
+type Action[H, E any] struct {
 	id    string
 	key   key.Binding // with what it does, for help: "restart the agent"
 	short string      // for the footer, "" = never there
 	in    []zone
 	risk  risk
-	why   func(m *model) string // why it cannot be done now, "" = it can; nil = always
-	run   func(m *model) []effect
+	why   func(H) string // why it cannot be done now, "" = it can; nil = always
+	run   func(H) []E
 }
 
 // bind is what an action does and the keys that do it, the usual one first; without any only the palette finds it.
@@ -64,30 +65,16 @@ func bind(does string, keys ...string) key.Binding {
 }
 
 // title is what the action does.
-func (a *action) title() string { return a.key.Help().Desc }
+func (a *Action[H, E]) title() string { return a.key.Help().Desc }
 
 // registry is the list of actions; the order is that of help and footer.
-type registry struct {
-	actions []action
-	heard   map[zone][]*action
-}
-
-func newRegistry() *registry {
-	r := &registry{heard: map[zone][]*action{}}
-	for _, group := range [][]action{agentActions(), sendActions(), poolActions(), automationActions(), watchdogActions(), workActions(), mailActions(), rigActions(), configActions(), viewActions(), peekActions(), editActions(), inspectActions(), eventActions(), moveActions(), sortActions(), markActions(), messageActions(), menuActions(), mouseActions(), leaveActions(), dialogActions(), fleetActions()} {
-		r.actions = append(r.actions, group...)
-	}
-	for i := range r.actions {
-		a := &r.actions[i]
-		for _, c := range a.in {
-			r.heard[c] = append(r.heard[c], a)
-		}
-	}
-	return r
+type Registry[H, E any] struct {
+	actions []Action[H, E]
+	heard   map[zone][]*Action[H, E]
 }
 
 // find returns what a key does in the first of some zones that knows it, nil if none does.
-func (r *registry) find(k tea.KeyPressMsg, in ...zone) *action {
+func (r *Registry[H, E]) find(k tea.KeyPressMsg, in ...zone) *Action[H, E] {
 	for _, c := range in {
 		for _, a := range r.heard[c] {
 			if key.Matches(k, a.key) {
@@ -105,14 +92,53 @@ func (c zone) dialog() bool { return c >= inChoice }
 func (c zone) types() bool { return c == inChoice || c == inFinder || c == inPrompt || c == inComposer }
 
 // reachable reports whether help can run it: everything that is not part of a dialog.
-func (a *action) reachable() bool {
+func (a *Action[H, E]) reachable() bool {
 	return !slices.ContainsFunc(a.in, zone.dialog)
 }
 
+// in returns the actions that are heard in a zone.
+func (r *Registry[H, E]) in(c zone) []*Action[H, E] { return r.heard[c] }
+
+// keyNow returns the key that usually does an action, "" if no key does.
+func (r *Registry[H, E]) keyNow(id string) string {
+	if a := r.called(id); a != nil && a.key.Enabled() {
+		return a.key.Keys()[0]
+	}
+	return ""
+}
+
+// keysOf returns all keys of an action.
+func (r *Registry[H, E]) keysOf(id string) []string {
+	if a := r.called(id); a != nil {
+		return a.key.Keys()
+	}
+	return nil
+}
+
 // refused is why an action cannot be done now, "" if it can.
-func (a *action) refused(m *model) string {
+func (a *Action[H, E]) refused(h H) string {
 	if a.why == nil {
 		return ""
 	}
-	return a.why(m)
+	return a.why(h)
+}
+
+// keyOf returns the usual key of an action, for texts; "the palette" if it has none.
+func (r *Registry[H, E]) keyOf(id string) string {
+	return cmp.Or(r.keyNow(id), "the palette")
+}
+
+// hint is hints in one line.
+func (r *Registry[H, E]) hint(between string, pairs ...string) string {
+	return strings.Join(r.hints(pairs...), between)
+}
+
+// hints says which keys do what: pairs of an action's id and what it does there. An action without a key is left out.
+func (r *Registry[H, E]) hints(pairs ...string) (parts []string) {
+	for i := 0; i+1 < len(pairs); i += 2 {
+		if k := r.keyNow(pairs[i]); k != "" {
+			parts = append(parts, k+" "+pairs[i+1])
+		}
+	}
+	return parts
 }

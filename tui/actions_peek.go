@@ -95,33 +95,6 @@ func needSearch(m *model) string {
 	return needOutput(m)
 }
 
-// keyOf is the usual key of an action, for texts.
-func (r *registry) keyOf(id string) string {
-	for i := range r.actions {
-		if a := &r.actions[i]; a.id == id && a.key.Enabled() {
-			return a.key.Keys()[0]
-		}
-	}
-	return "the palette"
-}
-
-// hint is hints in one line.
-func (r *registry) hint(between string, pairs ...string) string {
-	return strings.Join(r.hints(pairs...), between)
-}
-
-// hints says which keys do what: pairs of an action's id and what it does there. An action without a key is left out.
-func (r *registry) hints(pairs ...string) (parts []string) {
-	for i := 0; i+1 < len(pairs); i += 2 {
-		for j := range r.actions {
-			if a := &r.actions[j]; a.id == pairs[i] && a.key.Enabled() {
-				parts = append(parts, a.key.Keys()[0]+" "+pairs[i+1])
-			}
-		}
-	}
-	return parts
-}
-
 // showLogs gives the whole screen to the agent's output, with everything that is kept of it; there once more it goes
 // back to the terminal.
 func (m *model) showLogs() []effect {

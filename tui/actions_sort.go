@@ -32,13 +32,3 @@ func (m *model) sortReverse() []effect {
 	m.resort()
 	return nil
 }
-
-// keyFor is the key that usually does an action, "" if none does.
-func (m *model) keyFor(id string) string {
-	for i := range m.keys.actions {
-		if a := &m.keys.actions[i]; a.id == id && a.key.Enabled() {
-			return a.key.Keys()[0]
-		}
-	}
-	return ""
-}

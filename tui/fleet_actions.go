@@ -233,7 +233,7 @@ func (m *model) filterCities() []effect {
 // fleetMenu offers all that can be done here.
 func (m *model) fleetMenu() []effect {
 	f := &finder{title: "All cities", none: "No action is called that.", reasons: true}
-	for _, a := range m.keys.heard[inFleet] {
+	for _, a := range m.keys.in(inFleet) {
 		if a.id != "fleet.verbs" && !m.unseen(a) {
 			t := actionItem(a)
 			t.tail = a.risk.String()

@@ -233,7 +233,7 @@ func (m *model) fleetFooter(w int) string {
 			room -= footWidth(m, a)
 		}
 	}
-	for _, a := range m.keys.heard[inFleet] {
+	for _, a := range m.keys.in(inFleet) {
 		if a.short == "" || len(a.key.Keys()) == 0 || a.refused(m) != "" || slices.Contains(last, a) || l.Width+footWidth(m, a) > room {
 			continue
 		}
@@ -284,7 +284,7 @@ func (m *model) clickFleet(c tea.MouseClickMsg, double bool) []effect {
 		m.moveNeeds(row - m.needAt)
 	}
 	if double {
-		return m.perform(m.actionOf("fleet.open"))
+		return m.perform(m.keys.called("fleet.open"))
 	}
 	return nil
 }

@@ -97,3 +97,10 @@ func unusable(k string) string {
 	}
 	return ""
 }
+
+// Binding gives an action its keys, the usual one first; with none it has no key.
+type Binding struct {
+	Action string
+	Keys   []string
+	Place  string // where it is written
+}

@@ -101,7 +101,7 @@ func (m *model) showVerbs() []effect {
 		}
 		verb := slices.Contains(nouns, noun) || a.id == "menu.yank" || m.focus == panelEvents && a.id == "view.event" ||
 			m.matter() == ofPools && alsoOfPools(a.id) || a.id == "config.edit" && (m.matter() == ofAgents || m.matter() == ofPools)
-		if !here || !verb || m.unseen(a) || a.movesAbout() {
+		if !here || !verb || m.unseen(a) || movesAbout(a) {
 			continue
 		}
 		t := actionItem(a)
@@ -113,7 +113,7 @@ func (m *model) showVerbs() []effect {
 }
 
 // movesAbout reports whether an action only moves about in a list, or marks in it.
-func (a *action) movesAbout() bool {
+func movesAbout(a *action) bool {
 	last := a.id[strings.LastIndexByte(a.id, '.')+1:]
 	return strings.HasPrefix(a.id, "agent.mark") || slices.Contains([]string{"down", "up", "first", "last", "close", "refresh"}, last)
 }

@@ -324,7 +324,7 @@ func (m *model) perform(a *action) []effect {
 	if why := a.refused(m); why != "" {
 		what, _, _ := strings.Cut(a.title(), ":")
 		m.complain("cannot " + what + ": " + why)
-		if a.writes() {
+		if writes(a) {
 			m.refusedText = m.now
 		}
 		return nil

@@ -37,7 +37,7 @@ func (m *model) toggleMouse() []effect {
 		m.say("the mouse is the terminal's again")
 		return nil
 	}
-	m.say("the mouse clicks and scrolls here; shift held down selects text as before, " + m.keyFor("view.mouse") + " gives it back")
+	m.say("the mouse clicks and scrolls here; shift held down selects text as before, " + m.keys.keyNow("view.mouse") + " gives it back")
 	return nil
 }
 
@@ -125,7 +125,7 @@ func (m *model) click(c tea.MouseClickMsg) []effect {
 		if p, ok := m.tabAt(a, c.X-a.x); ok {
 			m.focusOn(p)
 			if double {
-				return m.perform(m.actionOf("view.zoom"))
+				return m.perform(m.keys.called("view.zoom"))
 			}
 			return nil
 		}
@@ -183,7 +183,7 @@ func (m *model) unfold(p panel) []effect {
 	case panelPeek:
 		id = "view.zoom"
 	}
-	return m.perform(m.actionOf(id))
+	return m.perform(m.keys.called(id))
 }
 
 // tabAt is the panel whose title is at a column of a rule.

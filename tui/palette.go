@@ -131,7 +131,7 @@ func (m *model) palettes(text string) ([]item, bool) {
 		line := strings.TrimSpace(strings.Join(append(append([]string{c.name}, args...), a.word), " "))
 		goesOn := m.takesMore(line) && !strings.HasSuffix(c.usage, "…")
 		near := a.word != part && !goesOn && (far || !c.looks)
-		found = append(found, item{keys: m.keysOf(c.id), title: line, line: line, tail: a.note, near: near, run: func(m *model) []effect {
+		found = append(found, item{keys: m.keys.keysOf(c.id), title: line, line: line, tail: a.note, near: near, run: func(m *model) []effect {
 			if goesOn {
 				return m.openPaletteAt(line + " ")
 			}
@@ -151,7 +151,7 @@ func (m *model) textItem(c *verb, line string) item {
 	if rest(line, c.text) == "" {
 		title = c.name + " " + c.usage
 	}
-	return item{keys: m.keysOf(c.id), title: title, line: line, tail: c.does, run: func(m *model) []effect {
+	return item{keys: m.keys.keysOf(c.id), title: title, line: line, tail: c.does, run: func(m *model) []effect {
 		todo, why := m.runLine(line)
 		if why != "" {
 			m.complain("cannot " + c.name + ": " + why)
@@ -216,21 +216,4 @@ func matching(all []word, part string) (found []word, far bool) {
 		near = append(near, all[hit.Index])
 	}
 	return near, true
-}
-
-func (m *model) keysOf(id string) []string {
-	if a := m.actionOf(id); a != nil {
-		return a.key.Keys()
-	}
-	return nil
-}
-
-// actionOf is one of the registry, nil if there is none of that id.
-func (m *model) actionOf(id string) *action {
-	for i := range m.keys.actions {
-		if m.keys.actions[i].id == id {
-			return &m.keys.actions[i]
-		}
-	}
-	return nil
 }

@@ -28,13 +28,6 @@ type Person struct {
 	Problems      []string       // what could not be read of it, each with its place
 }
 
-// Binding gives an action its keys, the usual one first; with none it has no key.
-type Binding struct {
-	Action string
-	Keys   []string
-	Place  string // where it is written
-}
-
 // AutoTheme is dark or light as the terminal is, and the theme of the Options while that is not known.
 const AutoTheme = "auto"
 

@@ -9,9 +9,9 @@ import (
 )
 
 // include adds actions behind those there are.
-func (r *registry) include(more []action) {
+func (r *Registry[H, E]) include(more []Action[H, E]) {
 	r.actions = append(r.actions, more...)
-	r.heard = map[zone][]*action{}
+	r.heard = map[zone][]*Action[H, E]{}
 	for i := range r.actions {
 		a := &r.actions[i]
 		for _, c := range a.in {
@@ -20,24 +20,17 @@ func (r *registry) include(more []action) {
 	}
 }
 
-// CheckKeys says what is wrong with a person's keys, as the control room would.
-func CheckKeys(p Person) []string {
-	r := newRegistry()
-	r.include(themeActions(p.Themes))
-	return r.rebind(p.Keys)
-}
-
 // claim is a key that an action is to have.
-type claim struct {
-	a     *action
+type claim[H, E any] struct {
+	a     *Action[H, E]
 	keys  []string
 	place string
 }
 
 // rebind gives actions the keys that a person wants, and says what could not be done. Where two want one key in one place,
 // the person's word counts before what is usual, and what is written first before what comes later.
-func (r *registry) rebind(bindings []Binding) (problems []string) {
-	var claims []*claim
+func (r *Registry[H, E]) rebind(bindings []Binding) (problems []string) {
+	var claims []*claim[H, E]
 	complain := func(place, format string, args ...any) {
 		problems = append(problems, place+": keys: "+fmt.Sprintf(format, args...))
 	}
@@ -46,7 +39,7 @@ func (r *registry) rebind(bindings []Binding) (problems []string) {
 		switch {
 		case a == nil:
 			complain(b.Place, "%s", r.unknown(b.Action))
-		case slices.ContainsFunc(claims, func(c *claim) bool { return c.a == a }):
+		case slices.ContainsFunc(claims, func(c *claim[H, E]) bool { return c.a == a }):
 			complain(b.Place, "%s is there already; what was written first counts", a.id)
 		default:
 			keys, wrong := a.wanted(b.Keys)
@@ -54,7 +47,7 @@ func (r *registry) rebind(bindings []Binding) (problems []string) {
 				complain(b.Place, "%s: %s", a.id, w)
 			}
 			if keys != nil {
-				claims = append(claims, &claim{a, keys, b.Place})
+				claims = append(claims, &claim[H, E]{a, keys, b.Place})
 			}
 		}
 	}
@@ -68,7 +61,7 @@ func (r *registry) rebind(bindings []Binding) (problems []string) {
 }
 
 // called is the action of an id, nil if there is none.
-func (r *registry) called(id string) *action {
+func (r *Registry[H, E]) called(id string) *Action[H, E] {
 	for i := range r.actions {
 		if r.actions[i].id == id {
 			return &r.actions[i]
@@ -77,7 +70,7 @@ func (r *registry) called(id string) *action {
 	return nil
 }
 
-func (r *registry) unknown(id string) string {
+func (r *Registry[H, E]) unknown(id string) string {
 	ids := make([]string, len(r.actions))
 	for i := range r.actions {
 		ids[i] = r.actions[i].id
@@ -89,7 +82,7 @@ func (r *registry) unknown(id string) string {
 }
 
 // wanted are the keys of a list that an action can have, and what is wrong with the others. nil: the action keeps its own.
-func (a *action) wanted(list []string) (keys, wrong []string) {
+func (a *Action[H, E]) wanted(list []string) (keys, wrong []string) {
 	keys = []string{}
 	for _, text := range list {
 		k, why := keyName(text)
@@ -123,7 +116,7 @@ func orNone(keys string) string {
 }
 
 // unfit is why an action cannot have a key that exists, "" if it can.
-func (a *action) unfit(k string) string {
+func (a *Action[H, E]) unfit(k string) string {
 	switch {
 	case k == "ctrl+s" && !slices.Contains(a.in, inPeek):
 		return "ctrl+s holds the output of many terminals; outside of the pane it is not for actions"
@@ -137,12 +130,12 @@ func (a *action) unfit(k string) string {
 func types(k string) bool { return k == "space" || len([]rune(k)) == 1 }
 
 // essential actions are those without which one is lost.
-func (a *action) essential() bool {
+func (a *Action[H, E]) essential() bool {
 	return slices.Contains([]string{"quit", "view.help", "view.back", "view.palette"}, a.id) || !a.reachable()
 }
 
 // meets reports whether two actions are heard in one place.
-func (a *action) meets(b *action) bool {
+func (a *Action[H, E]) meets(b *Action[H, E]) bool {
 	panelOf := func(c zone) bool { return !c.dialog() }
 	if slices.Contains(a.in, everywhere) && slices.ContainsFunc(b.in, panelOf) ||
 		slices.Contains(b.in, everywhere) && slices.ContainsFunc(a.in, panelOf) {
@@ -152,14 +145,14 @@ func (a *action) meets(b *action) bool {
 }
 
 // keepEssential takes keys out of claims that would leave an essential action without any.
-func (r *registry) keepEssential(claims []*claim, complain func(place, format string, args ...any)) {
+func (r *Registry[H, E]) keepEssential(claims []*claim[H, E], complain func(place, format string, args ...any)) {
 	for i := range r.actions {
 		a := &r.actions[i]
-		if !a.essential() || slices.ContainsFunc(claims, func(c *claim) bool { return c.a == a }) {
+		if !a.essential() || slices.ContainsFunc(claims, func(c *claim[H, E]) bool { return c.a == a }) {
 			continue
 		}
 		left := func(k string) bool {
-			return !slices.ContainsFunc(claims, func(c *claim) bool { return c.a.meets(a) && slices.Contains(c.keys, k) })
+			return !slices.ContainsFunc(claims, func(c *claim[H, E]) bool { return c.a.meets(a) && slices.Contains(c.keys, k) })
 		}
 		if own := a.key.Keys(); len(own) > 0 && !slices.ContainsFunc(own, left) {
 			for _, c := range claims {
@@ -173,7 +166,7 @@ func (r *registry) keepEssential(claims []*claim, complain func(place, format st
 }
 
 // precede leaves each key in each place to the claim that was written first.
-func precede(claims []*claim, complain func(place, format string, args ...any)) {
+func precede[H, E any](claims []*claim[H, E], complain func(place, format string, args ...any)) {
 	for i, c := range claims {
 		for _, before := range claims[:i] {
 			if !before.a.meets(c.a) {
@@ -195,14 +188,14 @@ func precede(claims []*claim, complain func(place, format string, args ...any)) 
 
 // regain gives an essential action that has lost all it claimed its usual keys again, but those that others claim; if they
 // claim all of them they lose the first.
-func (c *claim) regain(others []*claim, complain func(place, format string, args ...any)) {
+func (c *claim[H, E]) regain(others []*claim[H, E], complain func(place, format string, args ...any)) {
 	own := c.a.key.Keys()
 	if len(c.keys) > 0 || !c.a.essential() || len(own) == 0 {
 		return
 	}
-	has := func(o *claim, k string) bool { return o.a.meets(c.a) && slices.Contains(o.keys, k) }
+	has := func(o *claim[H, E], k string) bool { return o.a.meets(c.a) && slices.Contains(o.keys, k) }
 	for _, k := range own {
-		if !slices.ContainsFunc(others, func(o *claim) bool { return has(o, k) }) {
+		if !slices.ContainsFunc(others, func(o *claim[H, E]) bool { return has(o, k) }) {
 			c.keys = append(c.keys, k)
 		}
 	}
@@ -219,10 +212,10 @@ func (c *claim) regain(others []*claim, complain func(place, format string, args
 }
 
 // yield takes what was claimed from the actions that usually have it.
-func (r *registry) yield(claims []*claim, complain func(place, format string, args ...any)) {
+func (r *Registry[H, E]) yield(claims []*claim[H, E], complain func(place, format string, args ...any)) {
 	for i := range r.actions {
 		a := &r.actions[i]
-		if slices.ContainsFunc(claims, func(c *claim) bool { return c.a == a }) {
+		if slices.ContainsFunc(claims, func(c *claim[H, E]) bool { return c.a == a }) {
 			continue
 		}
 		own := slices.Clone(a.key.Keys())
@@ -250,7 +243,7 @@ func lessKey(keys []string, k string) []string {
 }
 
 // rekey gives an action other keys, perhaps none: then it must not count as having some.
-func (a *action) rekey(keys []string) {
+func (a *Action[H, E]) rekey(keys []string) {
 	if len(keys) == 0 {
 		keys = nil
 	}

@@ -123,22 +123,6 @@ func TestRebind(t *testing.T) {
 	}
 }
 
-func TestKeyName(t *testing.T) {
-	for in, want := range map[string]string{
-		"r": "r", "R": "R", "shift+r": "R", " ": "space", "space": "space", "ctrl+R": "ctrl+r", "Control+x": "ctrl+x", "alt+ctrl+x": "ctrl+alt+x",
-		"+": "+", "ctrl++": "ctrl++", "Escape": "esc", "PageUp": "pgup", "return": "enter", "F12": "f12", "shift+tab": "shift+tab", "é": "é",
-	} {
-		if got, wrong := keyName(in); got != want || wrong != "" {
-			t.Errorf("%q is %q (%s), want %q", in, got, wrong, want)
-		}
-	}
-	for _, in := range []string{"", "ctrl+", "C-x", "ctrl-x", "f25", "xx", "ctrl+m", "ctrl+i", "shift+enter", "\x01", "hypr+x", "\xff"} {
-		if got, wrong := keyName(in); wrong == "" {
-			t.Errorf("%q is %q, want to hear what is wrong", in, got)
-		}
-	}
-}
-
 // Whatever somebody binds, nothing essential is lost, no key means two things in one place, and the room can be drawn.
 func FuzzRebind(f *testing.F) {
 	f.Add("quit", "x", "view.help", "x")

@@ -71,7 +71,7 @@ func (m *model) ended(r result) {
 	m.offerAnew(&r)
 	m.refusedToDepart(&r)
 	text, failed := r.text(), len(r.failures) > 0
-	if k := m.keyFor("view.palette"); r.total > 1 && k != "" {
+	if k := m.keys.keyNow("view.palette"); r.total > 1 && k != "" {
 		text += " (see " + k + "messages)"
 	}
 	if len(r.letters) > 0 {

@@ -112,7 +112,7 @@ func (m *model) undoable() bool {
 
 // undoHint says for how long the last verb can be taken back, "" if it cannot.
 func (m *model) undoHint() string {
-	k := m.keyFor(releaseID)
+	k := m.keys.keyNow(releaseID)
 	if k == "" || !m.undoable() {
 		return ""
 	}
