@@ -22,6 +22,7 @@ import (
 	"gcity/config"
 	"gcity/prefs"
 	"gcity/tui"
+	"gcity/tui/keymap"
 )
 
 // prefs are the preferences of whoever runs this.
@@ -39,7 +40,7 @@ func (a *app) person(p prefs.Prefs, file string) tui.Person {
 	out := tui.Person{Theme: p.Theme, Themes: p.Themes, ASCII: p.ASCII, ReducedMotion: p.ReducedMotion, Columns: p.Columns,
 		Confirm: p.Confirm, Detach: p.Detach, File: short(file)}
 	for _, b := range p.Keys {
-		out.Keys = append(out.Keys, tui.Binding{Action: b.Action, Keys: b.Keys, Place: short(b.Place)})
+		out.Keys = append(out.Keys, keymap.Binding{Action: b.Action, Keys: b.Keys, Place: short(b.Place)})
 	}
 	for _, problem := range p.Problems {
 		out.Problems = append(out.Problems, short(problem))
@@ -133,7 +134,7 @@ func (a *app) badPrefs() []string {
 	p := a.prefs()
 	mine := tui.Person{Themes: p.Themes}
 	for _, b := range p.Keys {
-		mine.Keys = append(mine.Keys, tui.Binding(b))
+		mine.Keys = append(mine.Keys, keymap.Binding(b))
 	}
 	return slices.Concat(p.Problems, tui.CheckKeys(mine))
 }

@@ -79,7 +79,7 @@ func (m *model) tellOfList(f *fleet) {
 	if old == nil || m.lobby || m.status.pending || m.status.failed && m.status.while == nil || m.typing() {
 		return
 	}
-	key := m.keys.keyOf("city.switch")
+	key := m.keys.KeyOf("city.switch")
 	switch {
 	case old.none && !f.none && f.gone == "":
 		m.say("a supervisor runs now: " + key + " goes to its cities")
@@ -218,7 +218,7 @@ func (m *model) cityMark(w int) (position, wanting string) {
 	if others == 0 {
 		return "", ""
 	}
-	key, n := m.keys.keyOf("city.switch"), m.fleet.elsewhere(m.at)
+	key, n := m.keys.KeyOf("city.switch"), m.fleet.elsewhere(m.at)
 	switch {
 	case w < 60 && n > 0:
 		return "", key + m.look.Glyphs.Alert + fmt.Sprint(min(n, 99))
@@ -291,7 +291,7 @@ func (m *model) askHosted() []effect {
 // needFleet is why there is no room of all cities.
 func needFleet(m *model) string {
 	if !m.directory {
-		return strings.TrimSuffix(m.noDirectory()[0], ".") + "; " + m.keys.keyOf("city.switch") + " says more"
+		return strings.TrimSuffix(m.noDirectory()[0], ".") + "; " + m.keys.KeyOf("city.switch") + " says more"
 	}
 	return ""
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"gcity/city"
+	"gcity/tui/keymap"
 	"gcity/tui/widget"
 )
 
@@ -18,28 +19,42 @@ const (
 // Pools and Automations: there s, D and d are about the pool, d about the automation, and the others, about an agent that
 // nobody looks at, are refused.
 func agentActions() []action {
-	global := []zone{everywhere}
+	global := []keymap.Zone{keymap.Everywhere}
 	return []action{
-		{id: "agent.zoom", key: bind("zoom into the terminal; in Quarantine: the crashes", "enter"), short: "zoom", in: []zone{inLists},
-			why: needAgent, run: (*model).enterAgent},
-		{id: "agent.attach.zoomed", key: bind("zoom into the terminal, once more: attach", "enter"), short: "attach",
-			in: []zone{inPeek}, why: needAgent, run: (*model).zoomOrAttach},
-		{id: "agent.attach", key: bind("attach: work in the agent's terminal, ctrl+q leaves it", "a"), short: "attach",
-			in: global, why: needTerminal, run: (*model).attach},
-		{id: "agent.send", key: bind("send a text to the agent", "i"), short: "send", in: global,
-			why: needRunning, run: (*model).askSend},
-		{id: releaseID, key: bind("undo or release: the last verb for 10 s; else quarantine, backoff, drain; a watchdog's call", "u"),
-			short: "release", in: global, why: needUndoOrHeld, run: (*model).undoOrRelease},
-		{id: "agent.restart", key: bind("restart the agent", "r"), short: "restart", in: global, risk: confirmed,
-			why: needVerb, run: (*model).askRestart},
-		{id: drainID, key: bind("drain the agent: tell it, or all of the pool, to finish; or take that back", "D"), short: "drain", in: global,
-			risk: confirmed, why: needDrain, run: (*model).askDrain},
-		{id: "agent.suspend", key: bind("suspend the agent or the pool, or resume it", "s"), short: "suspend", in: global,
-			risk: confirmed, why: needSuspend, run: (*model).askSuspend},
-		{id: "agent.end", key: bind("kill or stop the agent", "ctrl+k"), short: "", in: global, risk: typed,
-			why: needVerb, run: (*model).askEnd},
-		{id: "agent.details", key: bind("show the agent, pool, automation or watchdog in detail: why, what next, last decisions or runs", "d"), short: "details",
-			in: global, why: needSubject, run: (*model).showDetails},
+		{ID: "agent.zoom", Key: keymap.Bind("zoom into the terminal; in Quarantine: the crashes",
+			"enter"), Short: "zoom", In: []keymap.Zone{keymap.InLists},
+			Why: needAgent, Run: (*model).enterAgent},
+		{ID: "agent.attach.zoomed", Key: keymap.Bind("zoom into the terminal, once more: attach",
+			"enter"), Short: "attach",
+			In: []keymap.Zone{keymap.InPeek}, Why: needAgent, Run: (*model).zoomOrAttach},
+		{ID: "agent.attach",
+			Key:   keymap.Bind("attach: work in the agent's terminal, ctrl+q leaves it", "a"),
+			Short: "attach",
+			In:    global, Why: needTerminal, Run: (*model).attach},
+		{ID: "agent.send", Key: keymap.Bind("send a text to the agent", "i"), Short: "send",
+			In:  global,
+			Why: needRunning, Run: (*model).askSend},
+		{ID: releaseID,
+			Key: keymap.Bind(
+				"undo or release: the last verb for 10 s; else quarantine, backoff, drain; a watchdog's call", "u"),
+			Short: "release", In: global, Why: needUndoOrHeld, Run: (*model).undoOrRelease},
+		{ID: "agent.restart", Key: keymap.Bind("restart the agent", "r"), Short: "restart",
+			In: global, Risk: keymap.Confirmed,
+			Why: needVerb, Run: (*model).askRestart},
+		{ID: drainID,
+			Key: keymap.Bind(
+				"drain the agent: tell it, or all of the pool, to finish; or take that back", "D"), Short: "drain", In: global,
+			Risk: keymap.Confirmed, Why: needDrain, Run: (*model).askDrain},
+		{ID: "agent.suspend", Key: keymap.Bind("suspend the agent or the pool, or resume it", "s"),
+			Short: "suspend", In: global,
+			Risk: keymap.Confirmed, Why: needSuspend, Run: (*model).askSuspend},
+		{ID: "agent.end", Key: keymap.Bind("kill or stop the agent", "ctrl+k"), Short: "",
+			In: global, Risk: keymap.Typed,
+			Why: needVerb, Run: (*model).askEnd},
+		{ID: "agent.details",
+			Key: keymap.Bind(
+				"show the agent, pool, automation or watchdog in detail: why, what next, last decisions or runs", "d"), Short: "details",
+			In: global, Why: needSubject, Run: (*model).showDetails},
 	}
 }
 
@@ -69,8 +84,8 @@ func needSubject(m *model) string {
 // amongPools is why an agent's verb is not done while Pools has the focus.
 func (m *model) amongPools() string {
 	k := m.keys
-	return fmt.Sprintf("press %s for the agents; %s, %s, %s, %s and %s act on pools", k.keyOf("focus.agents"), k.keyOf(suspendID), k.keyOf(drainID), k.keyOf("pool.scale"),
-		k.keyOf("pool.less"), k.keyOf("pool.more"))
+	return fmt.Sprintf("press %s for the agents; %s, %s, %s, %s and %s act on pools", k.KeyOf("focus.agents"), k.KeyOf(suspendID), k.KeyOf(drainID), k.KeyOf("pool.scale"),
+		k.KeyOf("pool.less"), k.KeyOf("pool.more"))
 }
 
 func needVerb(m *model) string {

@@ -5,19 +5,26 @@ import (
 	"strings"
 
 	"gcity/city"
+	"gcity/tui/keymap"
 	"gcity/tui/widget"
 )
 
 // automationActions are about the automation under the cursor of Automations.
 func automationActions() []action {
-	here := []zone{inAutomations}
+	here := []keymap.Zone{keymap.InAutomations}
 	return []action{
-		{id: "automation.details", key: bind("show the automation in detail: gate, action, last run and its output, the runs before", "enter"),
-			short: "details", in: here, why: needAutomation, run: (*model).showAutomation},
-		{id: "automation.fire", key: bind("fire the automation now: shows what its gate says", "t"), short: "fire", in: here,
-			risk: confirmed, why: needFire, run: (*model).askFire},
-		{id: "automation.stop", key: bind("end the automation's run under way, with all its processes"), in: here,
-			risk: confirmed, why: needRuns, run: (*model).askEndRun},
+		{ID: "automation.details",
+			Key: keymap.Bind(
+				"show the automation in detail: gate, action, last run and its output, the runs before", "enter"),
+			Short: "details", In: here, Why: needAutomation, Run: (*model).showAutomation},
+		{ID: "automation.fire",
+			Key:   keymap.Bind("fire the automation now: shows what its gate says", "t"),
+			Short: "fire", In: here,
+			Risk: keymap.Confirmed, Why: needFire, Run: (*model).askFire},
+		{ID: "automation.stop",
+			Key:  keymap.Bind("end the automation's run under way, with all its processes"),
+			In:   here,
+			Risk: keymap.Confirmed, Why: needRuns, Run: (*model).askEndRun},
 	}
 }
 
@@ -31,7 +38,7 @@ func (m *model) automation() *automationRow {
 
 func needAutomation(m *model) string {
 	if m.automation() == nil {
-		return "no automation is selected; " + m.keys.keyOf("focus.automations") + " goes to them"
+		return "no automation is selected; " + m.keys.KeyOf("focus.automations") + " goes to them"
 	}
 	return ""
 }

@@ -6,16 +6,21 @@ import (
 	"strings"
 
 	"gcity/city"
+	"gcity/tui/keymap"
 	"gcity/tui/widget"
 )
 
 // configActions are about the city's configuration.
 func configActions() []action {
-	global := []zone{everywhere}
+	global := []keymap.Zone{keymap.Everywhere}
 	return []action{
-		{id: "config.confirm", key: bind("confirm a configuration that is held: shows its plan and asks", "C"), short: "confirm",
-			in: global, risk: confirmed, why: needHeldConfig, run: (*model).askConfirm},
-		{id: "city.reload", key: bind("read the configuration now"), in: global, why: needWritable, run: (*model).reload},
+		{ID: "config.confirm",
+			Key: keymap.Bind("confirm a configuration that is held: shows its plan and asks",
+				"C"),
+			Short: "confirm",
+			In:    global, Risk: keymap.Confirmed, Why: needHeldConfig, Run: (*model).askConfirm},
+		{ID: "city.reload", Key: keymap.Bind("read the configuration now"), In: global,
+			Why: needWritable, Run: (*model).reload},
 	}
 }
 
@@ -67,7 +72,7 @@ func (m *model) askConfirm() []effect {
 func (m *model) heldLines(h *city.Held, most int) []string {
 	who := m.together(h.Removes)
 	if n := len(who) - most; n > 0 {
-		who = append(who[:most:most], fmt.Sprintf("and %d more (%s lists them all)", n, m.keys.keyOf("city.details")))
+		who = append(who[:most:most], fmt.Sprintf("and %d more (%s lists them all)", n, m.keys.KeyOf("city.details")))
 	}
 	lines := []string{"It " + removes(h) + ", which end: " + strings.Join(who, ", ") + ".", "", "Its plan:"}
 	for _, p := range h.Plan {

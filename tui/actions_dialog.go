@@ -1,8 +1,11 @@
 package tui
 
+import "gcity/tui/keymap"
+
 // dialogActions are the keys of questions, texts, help and prompts. They are heard only there, and they alone.
 func dialogActions() []action {
-	c, r, f, p := []zone{inChoice}, []zone{inReader}, []zone{inFinder}, []zone{inPrompt}
+	c, r, f, p := []keymap.Zone{keymap.InChoice}, []keymap.Zone{keymap.InReader},
+		[]keymap.Zone{keymap.InFinder}, []keymap.Zone{keymap.InPrompt}
 	pick := func(n int) func(*model) []effect {
 		return func(m *model) []effect { m.choice.step(n); return nil }
 	}
@@ -16,33 +19,45 @@ func dialogActions() []action {
 		return func(m *model) []effect { m.finder.step(n * max(1, m.finder.page)); return nil }
 	}
 	return []action{
-		{id: "choice.next", key: bind("next answer", "tab", "down", "right"), in: c, run: pick(1)},
-		{id: "choice.previous", key: bind("answer before", "shift+tab", "up", "left"), in: c, run: pick(-1)},
-		{id: "choice.take", key: bind("take the answer", "enter"), in: c, run: (*model).takeAnswer},
-		{id: "choice.cancel", key: bind("cancel", "esc", "ctrl+c"), in: c,
-			run: func(m *model) []effect { m.choice = nil; return nil }},
+		{ID: "choice.next", Key: keymap.Bind("next answer", "tab", "down", "right"), In: c,
+			Run: pick(1)},
+		{ID: "choice.previous", Key: keymap.Bind("answer before", "shift+tab", "up", "left"), In: c,
+			Run: pick(-1)},
+		{ID: "choice.take", Key: keymap.Bind("take the answer", "enter"), In: c,
+			Run: (*model).takeAnswer},
+		{ID: "choice.cancel", Key: keymap.Bind("cancel", "esc", "ctrl+c"), In: c,
+			Run: func(m *model) []effect { m.choice = nil; return nil }},
 
-		{id: "reader.down", key: bind("down", "j", "down"), in: r, run: turn(1)},
-		{id: "reader.up", key: bind("up", "k", "up"), in: r, run: turn(-1)},
-		{id: "reader.page.down", key: bind("a page down", "pgdown", "ctrl+d", "space"), in: r, run: turn(10)},
-		{id: "reader.page.up", key: bind("a page up", "pgup", "ctrl+u"), in: r, run: turn(-10)},
-		{id: "reader.first", key: bind("to the beginning", "g", "home"), in: r, run: turn(-far)},
-		{id: "reader.last", key: bind("to the end", "G", "end"), in: r, run: turn(far)},
-		{id: "reader.close", key: bind("close", "esc", "q", "d", "c", "enter", "ctrl+c"), in: r,
-			run: func(m *model) []effect { m.reader = nil; return nil }},
+		{ID: "reader.down", Key: keymap.Bind("down", "j", "down"), In: r, Run: turn(1)},
+		{ID: "reader.up", Key: keymap.Bind("up", "k", "up"), In: r, Run: turn(-1)},
+		{ID: "reader.page.down", Key: keymap.Bind("a page down", "pgdown", "ctrl+d", "space"),
+			In: r, Run: turn(10)},
+		{ID: "reader.page.up", Key: keymap.Bind("a page up", "pgup", "ctrl+u"), In: r,
+			Run: turn(-10)},
+		{ID: "reader.first", Key: keymap.Bind("to the beginning", "g", "home"), In: r,
+			Run: turn(-far)},
+		{ID: "reader.last", Key: keymap.Bind("to the end", "G", "end"), In: r, Run: turn(far)},
+		{ID: "reader.close", Key: keymap.Bind("close", "esc", "q", "d", "c", "enter", "ctrl+c"),
+			In:  r,
+			Run: func(m *model) []effect { m.reader = nil; return nil }},
 
-		{id: "finder.down", key: bind("down; in the palette's history towards the newest", "down", "ctrl+n"), in: f, run: (*model).finderDown},
-		{id: "finder.up", key: bind("up; from the palette's first row into its history", "up", "ctrl+p", "shift+tab"), in: f, run: (*model).finderUp},
-		{id: "finder.complete", key: bind("palette: complete the verb or the name; elsewhere down", "tab"), in: f, run: (*model).complete},
-		{id: "finder.page.down", key: bind("a page down", "pgdown"), in: f, run: leaf(1)},
-		{id: "finder.page.up", key: bind("a page up", "pgup"), in: f, run: leaf(-1)},
-		{id: "finder.first", key: bind("to the first", "home"), in: f, run: find(-far)},
-		{id: "finder.last", key: bind("to the last", "end"), in: f, run: find(far)},
-		{id: "finder.run", key: bind("run it", "enter"), in: f, run: (*model).runFound},
-		{id: "finder.close", key: bind("close", "esc", "ctrl+c"), in: f,
-			run: func(m *model) []effect { m.finder = nil; return nil }},
+		{ID: "finder.down", Key: keymap.Bind("down; in the palette's history towards the newest",
+			"down", "ctrl+n"), In: f, Run: (*model).finderDown},
+		{ID: "finder.up", Key: keymap.Bind("up; from the palette's first row into its history",
+			"up", "ctrl+p", "shift+tab"), In: f, Run: (*model).finderUp},
+		{ID: "finder.complete",
+			Key: keymap.Bind("palette: complete the verb or the name; elsewhere down", "tab"),
+			In:  f, Run: (*model).complete},
+		{ID: "finder.page.down", Key: keymap.Bind("a page down", "pgdown"), In: f, Run: leaf(1)},
+		{ID: "finder.page.up", Key: keymap.Bind("a page up", "pgup"), In: f, Run: leaf(-1)},
+		{ID: "finder.first", Key: keymap.Bind("to the first", "home"), In: f, Run: find(-far)},
+		{ID: "finder.last", Key: keymap.Bind("to the last", "end"), In: f, Run: find(far)},
+		{ID: "finder.run", Key: keymap.Bind("run it", "enter"), In: f, Run: (*model).runFound},
+		{ID: "finder.close", Key: keymap.Bind("close", "esc", "ctrl+c"), In: f,
+			Run: func(m *model) []effect { m.finder = nil; return nil }},
 
-		{id: "prompt.done", key: bind("done", "enter"), in: p, run: (*model).donePrompt},
-		{id: "prompt.cancel", key: bind("cancel", "esc", "ctrl+c"), in: p, run: (*model).cancelPrompt},
+		{ID: "prompt.done", Key: keymap.Bind("done", "enter"), In: p, Run: (*model).donePrompt},
+		{ID: "prompt.cancel", Key: keymap.Bind("cancel", "esc", "ctrl+c"), In: p,
+			Run: (*model).cancelPrompt},
 	}
 }

@@ -82,7 +82,7 @@ func needDrain(m *model) string {
 func (m *model) isSurplus(r *agentRow) string {
 	return fmt.Sprintf("%s finishes because pool %s wants fewer: to keep it press %s, then %s",
 		r.shown, widget.Plain(r.pool),
-		m.keys.keyOf("focus.pools"), m.keys.keyOf("pool.more"))
+		m.keys.KeyOf("focus.pools"), m.keys.KeyOf("pool.more"))
 }
 
 func (m *model) askDrain() []effect {

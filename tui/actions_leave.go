@@ -2,16 +2,20 @@ package tui
 
 import (
 	"fmt"
+
+	"gcity/tui/keymap"
 	"gcity/tui/widget"
 )
 
 // leaveActions end the control room, or refuse to.
 func leaveActions() []action {
-	global := []zone{everywhere}
+	global := []keymap.Zone{keymap.Everywhere}
 	return []action{
-		{id: "quit", key: bind("leave: asks what becomes of the agents", "q", "ctrl+c"), short: "quit", in: global,
-			risk: confirmed, run: (*model).askQuit},
-		{id: "quit.suspend", key: bind("why this program is not suspended", "ctrl+z"), in: global, run: (*model).explainSuspend},
+		{ID: "quit", Key: keymap.Bind("leave: asks what becomes of the agents", "q", "ctrl+c"),
+			Short: "quit", In: global,
+			Risk: keymap.Confirmed, Run: (*model).askQuit},
+		{ID: "quit.suspend", Key: keymap.Bind("why this program is not suspended", "ctrl+z"),
+			In: global, Run: (*model).explainSuspend},
 	}
 }
 
@@ -105,9 +109,9 @@ func areRunning(n int) string {
 
 func (m *model) explainSuspend() []effect {
 	body := []string{"Suspending this program would freeze the controller in it: nobody would", "look after the agents until it goes on.", "",
-		m.keys.keyOf("quit") + " leaves it and keeps the agents running; gcity comes back to them."}
+		m.keys.KeyOf("quit") + " leaves it and keeps the agents running; gcity comes back to them."}
 	if m.mode != Hosting {
-		body = []string{"Nothing is lost by leaving with " + m.keys.keyOf("quit") + "; gcity comes back to this city."}
+		body = []string{"Nothing is lost by leaving with " + m.keys.KeyOf("quit") + "; gcity comes back to this city."}
 	}
 	m.choice = &choice{title: "Not suspended", body: body, answers: []answer{{key: "n", title: "go on", safe: true}}, since: m.now}
 	return nil

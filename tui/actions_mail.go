@@ -6,6 +6,7 @@ import (
 	"gcity/beads"
 	"gcity/city"
 	"gcity/mail"
+	"gcity/tui/keymap"
 	"gcity/tui/widget"
 )
 
@@ -16,35 +17,54 @@ const (
 
 // mailActions are about what agents and people write to each other, and about handing out work.
 func mailActions() []action {
-	global, k, r := []zone{everywhere}, []zone{inMail}, []zone{inReader}
+	global, k, r := []keymap.Zone{keymap.Everywhere}, []keymap.Zone{keymap.InMail},
+		[]keymap.Zone{keymap.InReader}
 	by := func(n int) func(*model) []effect {
 		return func(m *model) []effect { m.inbox.move(n); return nil }
 	}
 	return []action{
-		{id: "mail.show", key: bind("show the mail for people; from there everybody's", "L"), short: "mail", in: global, why: needCity, run: (*model).showInbox},
-		{id: mailID, key: bind("write mail to the agent or the pool: it waits until it is read", "W"), in: global, why: needAddressees, run: (*model).askMailTo},
-		{id: slingID, key: bind("hand work to the agent or the pool, and tell it", "B"), in: global, why: needTaker, run: (*model).askSling},
-		{id: "work.sling", key: bind("hand it to an agent or a pool, and tell it", "s"), in: []zone{inWork}, why: needBeadVerb, run: (*model).askTaker},
+		{ID: "mail.show", Key: keymap.Bind("show the mail for people; from there everybody's", "L"),
+			Short: "mail", In: global, Why: needCity, Run: (*model).showInbox},
+		{ID: mailID,
+			Key: keymap.Bind("write mail to the agent or the pool: it waits until it is read", "W"),
+			In:  global, Why: needAddressees, Run: (*model).askMailTo},
+		{ID: slingID, Key: keymap.Bind("hand work to the agent or the pool, and tell it", "B"),
+			In: global, Why: needTaker, Run: (*model).askSling},
+		{ID: "work.sling", Key: keymap.Bind("hand it to an agent or a pool, and tell it", "s"),
+			In: []keymap.Zone{keymap.InWork}, Why: needBeadVerb, Run: (*model).askTaker},
 
-		{id: "mail.down", key: bind("down", "j", "down"), in: k, run: by(1)},
-		{id: "mail.up", key: bind("up", "k", "up"), in: k, run: by(-1)},
-		{id: "mail.page.down", key: bind("a page down", "pgdown", "ctrl+d"), in: k, run: by(10)},
-		{id: "mail.page.up", key: bind("a page up", "pgup", "ctrl+u"), in: k, run: by(-10)},
-		{id: "mail.first", key: bind("to the beginning", "g", "home"), in: k, run: by(-far)},
-		{id: "mail.last", key: bind("to the end", "G", "end"), in: k, run: by(far)},
-		{id: "mail.read", key: bind("read it", "enter", "d"), in: k, why: needMail, run: (*model).openMail},
-		{id: "mail.reply", key: bind("reply", "r"), in: k, why: needMailVerb, run: onMail((*model).reply)},
-		{id: "mail.archive", key: bind("archive it", "A"), in: k, why: needMailVerb, run: onMail((*model).archive)},
-		{id: "mail.unread", key: bind("undo the archiving; else mark it as not read", "u"), in: k, why: needUnread, run: (*model).markUnread},
-		{id: "mail.write", key: bind("write mail", "n"), in: k, why: needWritable, run: (*model).askRecipient},
-		{id: "mail.others", key: bind("everybody's mail, or people's only", "o"), in: k, run: (*model).toggleOthers},
-		{id: "mail.refresh", key: bind("look anew", "ctrl+r"), in: k, run: (*model).refreshMail},
-		{id: "mail.verbs", key: bind("show all verbs for it", "x"), in: k, why: needMail, run: (*model).showVerbs},
-		{id: "mail.yank", key: bind("copy from it", "y"), in: k, why: needMail, run: (*model).showCopies},
-		{id: "mail.close", key: bind("close", "esc", "q", "L", "ctrl+c"), in: k, run: func(m *model) []effect { m.inbox = nil; return nil }},
+		{ID: "mail.down", Key: keymap.Bind("down", "j", "down"), In: k, Run: by(1)},
+		{ID: "mail.up", Key: keymap.Bind("up", "k", "up"), In: k, Run: by(-1)},
+		{ID: "mail.page.down", Key: keymap.Bind("a page down", "pgdown", "ctrl+d"), In: k,
+			Run: by(10)},
+		{ID: "mail.page.up", Key: keymap.Bind("a page up", "pgup", "ctrl+u"), In: k, Run: by(-10)},
+		{ID: "mail.first", Key: keymap.Bind("to the beginning", "g", "home"), In: k, Run: by(-far)},
+		{ID: "mail.last", Key: keymap.Bind("to the end", "G", "end"), In: k, Run: by(far)},
+		{ID: "mail.read", Key: keymap.Bind("read it", "enter", "d"), In: k, Why: needMail,
+			Run: (*model).openMail},
+		{ID: "mail.reply", Key: keymap.Bind("reply", "r"), In: k, Why: needMailVerb,
+			Run: onMail((*model).reply)},
+		{ID: "mail.archive", Key: keymap.Bind("archive it", "A"), In: k, Why: needMailVerb,
+			Run: onMail((*model).archive)},
+		{ID: "mail.unread", Key: keymap.Bind("undo the archiving; else mark it as not read", "u"),
+			In: k, Why: needUnread, Run: (*model).markUnread},
+		{ID: "mail.write", Key: keymap.Bind("write mail", "n"), In: k, Why: needWritable,
+			Run: (*model).askRecipient},
+		{ID: "mail.others", Key: keymap.Bind("everybody's mail, or people's only", "o"), In: k,
+			Run: (*model).toggleOthers},
+		{ID: "mail.refresh", Key: keymap.Bind("look anew", "ctrl+r"), In: k,
+			Run: (*model).refreshMail},
+		{ID: "mail.verbs", Key: keymap.Bind("show all verbs for it", "x"), In: k, Why: needMail,
+			Run: (*model).showVerbs},
+		{ID: "mail.yank", Key: keymap.Bind("copy from it", "y"), In: k, Why: needMail,
+			Run: (*model).showCopies},
+		{ID: "mail.close", Key: keymap.Bind("close", "esc", "q", "L", "ctrl+c"), In: k,
+			Run: func(m *model) []effect { m.inbox = nil; return nil }},
 
-		{id: "reader.reply", key: bind("from a message: reply", "r"), in: r, why: ofLetter(needWritable), run: fromLetter((*model).reply)},
-		{id: "reader.archive", key: bind("from a message: archive it", "A"), in: r, why: ofLetter(needWritable), run: fromLetter((*model).archive)},
+		{ID: "reader.reply", Key: keymap.Bind("from a message: reply", "r"), In: r,
+			Why: ofLetter(needWritable), Run: fromLetter((*model).reply)},
+		{ID: "reader.archive", Key: keymap.Bind("from a message: archive it", "A"), In: r,
+			Why: ofLetter(needWritable), Run: fromLetter((*model).archive)},
 	}
 }
 

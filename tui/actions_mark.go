@@ -4,16 +4,20 @@ import (
 	"maps"
 
 	"gcity/city"
+	"gcity/tui/keymap"
 	"gcity/tui/widget"
 )
 
 // markActions mark rows of a list, for verbs to act on all of them.
 func markActions() []action {
-	lists := []zone{inLists, inPools, inAutomations}
+	lists := []keymap.Zone{keymap.InLists, keymap.InPools, keymap.InAutomations}
 	return []action{
-		{id: "agent.mark", key: bind("mark the row; verbs act on all that are marked", "space"), in: lists, why: needRow, run: (*model).mark},
-		{id: "agent.mark.range", key: bind("mark all from the last mark to here", "v"), in: lists, why: needRow, run: (*model).markRange},
-		{id: "agent.mark.all", key: bind("mark all that are shown, or none", "*"), in: lists, why: needRow, run: (*model).markAll},
+		{ID: "agent.mark", Key: keymap.Bind("mark the row; verbs act on all that are marked",
+			"space"), In: lists, Why: needRow, Run: (*model).mark},
+		{ID: "agent.mark.range", Key: keymap.Bind("mark all from the last mark to here", "v"),
+			In: lists, Why: needRow, Run: (*model).markRange},
+		{ID: "agent.mark.all", Key: keymap.Bind("mark all that are shown, or none", "*"), In: lists,
+			Why: needRow, Run: (*model).markAll},
 	}
 }
 

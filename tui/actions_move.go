@@ -1,10 +1,14 @@
 package tui
 
-import "gcity/tui/widget"
+import (
+	"gcity/tui/keymap"
+	"gcity/tui/widget"
+)
 
 // moveActions move within a panel.
 func moveActions() []action {
-	everyPanel := []zone{inLists, inPools, inAutomations, inEvents, inWatchdogs, inPeek}
+	everyPanel := []keymap.Zone{keymap.InLists, keymap.InPools, keymap.InAutomations,
+		keymap.InEvents, keymap.InWatchdogs, keymap.InPeek}
 	by := func(n int) func(*model) []effect {
 		return func(m *model) []effect { m.step(n); return nil }
 	}
@@ -19,15 +23,21 @@ func moveActions() []action {
 		}
 	}
 	return []action{
-		{id: "move.down", key: bind("down", "j", "down"), in: everyPanel, run: by(1)},
-		{id: "move.up", key: bind("up", "k", "up"), in: everyPanel, run: by(-1)},
-		{id: "move.half.down", key: bind("half a page down", "ctrl+d"), in: everyPanel, run: page(1, 2)},
-		{id: "move.half.up", key: bind("half a page up", "ctrl+u"), in: everyPanel, run: page(-1, 2)},
-		{id: "move.page.down", key: bind("a page down", "pgdown"), in: everyPanel, run: page(1, 1)},
-		{id: "move.page.up", key: bind("a page up", "pgup"), in: everyPanel, run: page(-1, 1)},
-		{id: "move.first", key: bind("to the beginning", "g", "home"), in: everyPanel, run: by(-far)},
-		{id: "move.last", key: bind("to the end; Events and Peek follow again", "G", "end"), in: everyPanel,
-			run: func(m *model) []effect { m.toEnd(); return nil }},
+		{ID: "move.down", Key: keymap.Bind("down", "j", "down"), In: everyPanel, Run: by(1)},
+		{ID: "move.up", Key: keymap.Bind("up", "k", "up"), In: everyPanel, Run: by(-1)},
+		{ID: "move.half.down", Key: keymap.Bind("half a page down", "ctrl+d"), In: everyPanel,
+			Run: page(1, 2)},
+		{ID: "move.half.up", Key: keymap.Bind("half a page up", "ctrl+u"), In: everyPanel,
+			Run: page(-1, 2)},
+		{ID: "move.page.down", Key: keymap.Bind("a page down", "pgdown"), In: everyPanel,
+			Run: page(1, 1)},
+		{ID: "move.page.up", Key: keymap.Bind("a page up", "pgup"), In: everyPanel,
+			Run: page(-1, 1)},
+		{ID: "move.first", Key: keymap.Bind("to the beginning", "g", "home"), In: everyPanel,
+			Run: by(-far)},
+		{ID: "move.last", Key: keymap.Bind("to the end; Events and Peek follow again", "G", "end"),
+			In:  everyPanel,
+			Run: func(m *model) []effect { m.toEnd(); return nil }},
 	}
 }
 

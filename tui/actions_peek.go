@@ -2,16 +2,18 @@ package tui
 
 import (
 	"fmt"
-	"gcity/tui/widget"
 	"strings"
 	"unicode"
 
 	"github.com/charmbracelet/x/ansi"
+
+	"gcity/tui/keymap"
+	"gcity/tui/widget"
 )
 
 // peekActions are about the pane: what is seen of an agent's terminal. None of them touches the agent.
 func peekActions() []action {
-	pane := []zone{inPeek}
+	pane := []keymap.Zone{keymap.InPeek}
 	sideways := func(n int) func(*model) []effect {
 		return func(m *model) []effect {
 			w, _ := m.paneRoom()
@@ -20,27 +22,43 @@ func peekActions() []action {
 		}
 	}
 	return []action{
-		{id: "peek.logs", key: bind("logs: everything that is kept of the agent's output, or the pane again", "l"), in: []zone{everywhere},
-			why: needMeant, run: (*model).showLogs},
-		{id: "peek.search", key: bind("search in it: a regular expression, lower case finds both", "/"), short: "search", in: pane,
-			why: needOutput, run: (*model).askSearch},
-		{id: "peek.search.next", key: bind("next match", "n"), in: pane, why: needSearch,
-			run: func(m *model) []effect { m.nextHit(1); return nil }},
-		{id: "peek.search.previous", key: bind("match before", "N"), in: pane, why: needSearch,
-			run: func(m *model) []effect { m.nextHit(-1); return nil }},
-		{id: "peek.follow", key: bind("follow again, or freeze what is seen", "F"), short: "follow", in: pane, why: needOutput,
-			run: (*model).holdOrFollow},
-		{id: "peek.mark", key: bind("mark where the output is now: a rule with the time, or take it away", "m"), short: "mark", in: pane,
-			why: needOutput, run: (*model).markOutput},
-		{id: "peek.wrap", key: bind("wrap lines wider than the pane, or cut them", "w"), short: "wrap", in: pane, why: needLines,
-			run: func(m *model) []effect { m.peek.wrap, m.peek.x = !m.peek.wrap, 0; return nil }},
-		{id: "peek.fit", key: bind("fit: wrap lines, leave out empty rows and columns of a full-screen program", "z"), short: "fit",
-			in: pane, run: func(m *model) []effect { m.peek.fit, m.peek.x = !m.peek.fit, 0; return nil }},
-		{id: "peek.left", key: bind("columns further left", "left"), in: pane, run: sideways(-1)},
-		{id: "peek.right", key: bind("columns further right", "right"), in: pane, run: sideways(1)},
-		{id: "peek.page", key: bind("read it in $PAGER", "|"), in: pane, why: needOutput, run: (*model).pageOutput},
-		{id: "peek.save", key: bind("save it to a file that is not there yet", "ctrl+s"), in: pane, why: needOutput,
-			run: (*model).askSave},
+		{ID: "peek.logs",
+			Key: keymap.Bind(
+				"logs: everything that is kept of the agent's output, or the pane again", "l"),
+			In:  []keymap.Zone{keymap.Everywhere},
+			Why: needMeant, Run: (*model).showLogs},
+		{ID: "peek.search",
+			Key:   keymap.Bind("search in it: a regular expression, lower case finds both", "/"),
+			Short: "search", In: pane,
+			Why: needOutput, Run: (*model).askSearch},
+		{ID: "peek.search.next", Key: keymap.Bind("next match", "n"), In: pane, Why: needSearch,
+			Run: func(m *model) []effect { m.nextHit(1); return nil }},
+		{ID: "peek.search.previous", Key: keymap.Bind("match before", "N"), In: pane,
+			Why: needSearch,
+			Run: func(m *model) []effect { m.nextHit(-1); return nil }},
+		{ID: "peek.follow", Key: keymap.Bind("follow again, or freeze what is seen", "F"),
+			Short: "follow", In: pane, Why: needOutput,
+			Run: (*model).holdOrFollow},
+		{ID: "peek.mark",
+			Key: keymap.Bind("mark where the output is now: a rule with the time, or take it away",
+				"m"), Short: "mark", In: pane,
+			Why: needOutput, Run: (*model).markOutput},
+		{ID: "peek.wrap", Key: keymap.Bind("wrap lines wider than the pane, or cut them", "w"),
+			Short: "wrap", In: pane, Why: needLines,
+			Run: func(m *model) []effect { m.peek.wrap, m.peek.x = !m.peek.wrap, 0; return nil }},
+		{ID: "peek.fit",
+			Key: keymap.Bind(
+				"fit: wrap lines, leave out empty rows and columns of a full-screen program", "z"), Short: "fit",
+			In: pane, Run: func(m *model) []effect { m.peek.fit, m.peek.x = !m.peek.fit, 0; return nil }},
+		{ID: "peek.left", Key: keymap.Bind("columns further left", "left"), In: pane,
+			Run: sideways(-1)},
+		{ID: "peek.right", Key: keymap.Bind("columns further right", "right"), In: pane,
+			Run: sideways(1)},
+		{ID: "peek.page", Key: keymap.Bind("read it in $PAGER", "|"), In: pane, Why: needOutput,
+			Run: (*model).pageOutput},
+		{ID: "peek.save", Key: keymap.Bind("save it to a file that is not there yet", "ctrl+s"),
+			In: pane, Why: needOutput,
+			Run: (*model).askSave},
 	}
 }
 
@@ -83,14 +101,14 @@ func needOutput(m *model) string {
 
 func needLines(m *model) string {
 	if m.peek.full() {
-		return "a full-screen program has no lines to wrap; " + m.keys.keyOf("peek.fit") + " fits it"
+		return "a full-screen program has no lines to wrap; " + m.keys.KeyOf("peek.fit") + " fits it"
 	}
 	return ""
 }
 
 func needSearch(m *model) string {
 	if m.peek.seek.re == nil {
-		return "nothing is searched for; " + m.keys.keyOf("peek.search") + " searches"
+		return "nothing is searched for; " + m.keys.KeyOf("peek.search") + " searches"
 	}
 	return needOutput(m)
 }
@@ -140,7 +158,7 @@ func (m *model) askSearch() []effect {
 		p.reveal(w, h)
 	}
 	m.prompt = &prompt{
-		label: "search", hint: fmt.Sprintf("%s keeps, then %s and %s go on  %s leaves it", m.keys.keyOf("prompt.done"), m.keys.keyOf("peek.search.next"), m.keys.keyOf("peek.search.previous"), m.keys.keyOf("prompt.cancel")),
+		label: "search", hint: fmt.Sprintf("%s keeps, then %s and %s go on  %s leaves it", m.keys.KeyOf("prompt.done"), m.keys.KeyOf("peek.search.next"), m.keys.KeyOf("peek.search.previous"), m.keys.KeyOf("prompt.cancel")),
 		edit: widget.NewEntry(""), change: apply, within: true,
 		done: func(m *model, text string) []effect { return nil },
 		cancel: func(m *model) {
@@ -214,7 +232,7 @@ func (m *model) markOutput() []effect {
 		return nil
 	}
 	if m.peek.frozen() {
-		m.say("marked below what is frozen here; " + m.keys.keyOf("peek.follow") + " follows")
+		m.say("marked below what is frozen here; " + m.keys.KeyOf("peek.follow") + " follows")
 		m.status.while = func(m *model) bool { return m.peek.frozen() }
 	}
 	return nil
@@ -244,7 +262,7 @@ func (m *model) askSave() []effect {
 	lines := strings.Count(text, "\n")
 	m.prompt = &prompt{
 		label: "save " + widget.Count(lines, "line") + " to",
-		hint:  m.keys.hint("  ", "prompt.done", "saves", "prompt.cancel", "leaves"),
+		hint:  m.keys.Hint("  ", "prompt.done", "saves", "prompt.cancel", "leaves"),
 		edit:  widget.NewEntry(fileName(of) + "-" + m.now.Format("20060102-150405") + ".txt"),
 		refuse: func(path string) string {
 			if strings.TrimSpace(path) == "" {

@@ -8,27 +8,34 @@ import (
 	"time"
 
 	"gcity/city"
+	"gcity/tui/keymap"
 	"gcity/tui/widget"
 )
 
 // poolActions are about the pool under the cursor of Pools.
 func poolActions() []action {
-	here := []zone{inPools}
+	here := []keymap.Zone{keymap.InPools}
 	return []action{
-		{id: "pool.details", key: bind("show the pool in detail: members, check and its output, last decisions", "enter"), short: "details", in: here,
-			why: needPool, run: (*model).showPool},
-		{id: "pool.scale", key: bind("set the pool's size by hand, or give it back to its check", "S"), short: "size", in: here,
-			risk: confirmed, why: needPoolVerb, run: (*model).askScale},
-		{id: "pool.less", key: bind("run one member less", "<"), short: "less", in: here, risk: confirmed, why: needLess,
-			run: func(m *model) []effect { p := m.pool(); return m.scale(p, m.wanted(p)-1) }},
-		{id: "pool.more", key: bind("run one member more", ">"), short: "more", in: here, why: needMore,
-			run: func(m *model) []effect { p := m.pool(); return m.scale(p, m.wanted(p)+1) }},
+		{ID: "pool.details",
+			Key: keymap.Bind(
+				"show the pool in detail: members, check and its output, last decisions", "enter"), Short: "details", In: here,
+			Why: needPool, Run: (*model).showPool},
+		{ID: "pool.scale",
+			Key:   keymap.Bind("set the pool's size by hand, or give it back to its check", "S"),
+			Short: "size", In: here,
+			Risk: keymap.Confirmed, Why: needPoolVerb, Run: (*model).askScale},
+		{ID: "pool.less", Key: keymap.Bind("run one member less", "<"), Short: "less", In: here,
+			Risk: keymap.Confirmed, Why: needLess,
+			Run: func(m *model) []effect { p := m.pool(); return m.scale(p, m.wanted(p)-1) }},
+		{ID: "pool.more", Key: keymap.Bind("run one member more", ">"), Short: "more", In: here,
+			Why: needMore,
+			Run: func(m *model) []effect { p := m.pool(); return m.scale(p, m.wanted(p)+1) }},
 	}
 }
 
 func needPool(m *model) string {
 	if m.pool() == nil {
-		return "no pool is selected; " + m.keys.keyOf("focus.pools") + " goes to them"
+		return "no pool is selected; " + m.keys.KeyOf("focus.pools") + " goes to them"
 	}
 	return ""
 }
@@ -103,7 +110,7 @@ func (m *model) askScale() []effect {
 			}
 			return fmt.Sprintf("scale %s to (%s, or auto; %s)", p.shown, known.bounds(), strings.TrimPrefix(known.checkSays(), "the "))
 		},
-		hint:   m.keys.hint("  ", "prompt.done", "sets", "prompt.cancel", "leaves"),
+		hint:   m.keys.Hint("  ", "prompt.done", "sets", "prompt.cancel", "leaves"),
 		edit:   widget.NewEntry(""),
 		refuse: func(text string) string { _, _, why := p.sizeOf(text); return why },
 		done: func(m *model, text string) []effect {

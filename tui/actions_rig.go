@@ -4,16 +4,19 @@ import (
 	"fmt"
 
 	"gcity/city"
+	"gcity/tui/keymap"
 	"gcity/tui/widget"
 )
 
 // rigActions are about the rig of the selected agent, or of the pool or the automation where these have the focus.
 func rigActions() []action {
-	global := []zone{everywhere}
+	global := []keymap.Zone{keymap.Everywhere}
 	return []action{
-		{id: "rig.suspend", key: bind("suspend the agent's rig: all that belongs to it"), in: global, risk: confirmed,
-			why: needRunningRig, run: (*model).askSuspendRig},
-		{id: "rig.resume", key: bind("resume the agent's rig"), in: global, why: needSuspendedRig, run: (*model).resumeRig},
+		{ID: "rig.suspend", Key: keymap.Bind("suspend the agent's rig: all that belongs to it"),
+			In: global, Risk: keymap.Confirmed,
+			Why: needRunningRig, Run: (*model).askSuspendRig},
+		{ID: "rig.resume", Key: keymap.Bind("resume the agent's rig"), In: global,
+			Why: needSuspendedRig, Run: (*model).resumeRig},
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"gcity/city"
+	"gcity/tui/keymap"
 	"gcity/tui/widget"
 )
 
@@ -16,24 +17,38 @@ const (
 
 // sendActions are about texts on their way into agents, and the keys with which one is written.
 func sendActions() []action {
-	global, c := []zone{everywhere}, []zone{inComposer}
+	global, c := []keymap.Zone{keymap.Everywhere}, []keymap.Zone{keymap.InComposer}
 	return []action{
-		{id: unsendID, key: bind("take texts back: those that wait to be typed into the agent", "U"), in: global, risk: confirmed,
-			why: needWaiting, run: (*model).askUnsend},
-		{id: sendNowID, key: bind("send now: type the text that waits, whatever is on the agent's line", "I"), in: global, risk: confirmed,
-			why: needKnownWaiting, run: (*model).askSendNow},
+		{ID: unsendID,
+			Key: keymap.Bind("take texts back: those that wait to be typed into the agent", "U"),
+			In:  global, Risk: keymap.Confirmed,
+			Why: needWaiting, Run: (*model).askUnsend},
+		{ID: sendNowID,
+			Key: keymap.Bind("send now: type the text that waits, whatever is on the agent's line",
+				"I"), In: global, Risk: keymap.Confirmed,
+			Why: needKnownWaiting, Run: (*model).askSendNow},
 
-		{id: "reader.unsend", key: bind("from an agent's details: take texts back", "U"), in: []zone{inReader},
-			why: ofRead(needWaiting), run: fromDetails((*model).askUnsend)},
-		{id: "reader.send.now", key: bind("from an agent's details: send the text that waits now", "I"), in: []zone{inReader},
-			why: ofRead(needKnownWaiting), run: fromDetails((*model).askSendNow)},
+		{ID: "reader.unsend", Key: keymap.Bind("from an agent's details: take texts back", "U"),
+			In:  []keymap.Zone{keymap.InReader},
+			Why: ofRead(needWaiting), Run: fromDetails((*model).askUnsend)},
+		{ID: "reader.send.now",
+			Key: keymap.Bind("from an agent's details: send the text that waits now", "I"),
+			In:  []keymap.Zone{keymap.InReader},
+			Why: ofRead(needKnownWaiting), Run: fromDetails((*model).askSendNow)},
 
-		{id: "composer.send", key: bind("send it", "enter"), in: c, run: (*model).sendComposed},
-		{id: "composer.newline", key: bind("a new line", "alt+enter", "ctrl+j"), in: c,
-			run: func(m *model) []effect { m.composer.newline(); return nil }},
-		{id: "composer.up", key: bind("a line up; from the first one, into what was sent before", "up", "ctrl+p"), in: c, run: (*model).composerUp},
-		{id: "composer.down", key: bind("a line down; from the last one, towards what was sent last", "down", "ctrl+n"), in: c, run: (*model).composerDown},
-		{id: "composer.leave", key: bind("leave it; what is written stays for the same agents", "esc", "ctrl+c"), in: c, run: (*model).leaveComposer},
+		{ID: "composer.send", Key: keymap.Bind("send it", "enter"), In: c,
+			Run: (*model).sendComposed},
+		{ID: "composer.newline", Key: keymap.Bind("a new line", "alt+enter", "ctrl+j"), In: c,
+			Run: func(m *model) []effect { m.composer.newline(); return nil }},
+		{ID: "composer.up",
+			Key: keymap.Bind("a line up; from the first one, into what was sent before", "up",
+				"ctrl+p"), In: c, Run: (*model).composerUp},
+		{ID: "composer.down",
+			Key: keymap.Bind("a line down; from the last one, towards what was sent last", "down",
+				"ctrl+n"), In: c, Run: (*model).composerDown},
+		{ID: "composer.leave",
+			Key: keymap.Bind("leave it; what is written stays for the same agents", "esc",
+				"ctrl+c"), In: c, Run: (*model).leaveComposer},
 	}
 }
 
@@ -189,7 +204,7 @@ func needKnownWaiting(m *model) string {
 	}
 	for _, r := range m.waitingRows() {
 		if _, ok := m.wholeOf(r.name, &r.waiting[0]); !ok {
-			return "somebody else has sent it, and only its beginning is known here; " + m.keys.keyOf(unsendID) + " takes it back"
+			return "somebody else has sent it, and only its beginning is known here; " + m.keys.KeyOf(unsendID) + " takes it back"
 		}
 	}
 	return ""

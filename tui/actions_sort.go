@@ -1,14 +1,20 @@
 package tui
 
-import "gcity/tui/widget"
+import (
+	"gcity/tui/keymap"
+	"gcity/tui/widget"
+)
 
 // sortActions change the order of the focused list.
 func sortActions() []action {
-	lists := []zone{inLists, inPools, inAutomations}
+	lists := []keymap.Zone{keymap.InLists, keymap.InPools, keymap.InAutomations}
 	return []action{
-		{id: "list.sort", key: bind("sort the list by what comes next: need, name, age, cpu and others", "o"), in: lists, why: needSorted,
-			run: (*model).sortNext},
-		{id: "list.reverse", key: bind("reverse the order of the list", "O"), in: lists, why: needSorted, run: (*model).sortReverse},
+		{ID: "list.sort",
+			Key: keymap.Bind("sort the list by what comes next: need, name, age, cpu and others",
+				"o"), In: lists, Why: needSorted,
+			Run: (*model).sortNext},
+		{ID: "list.reverse", Key: keymap.Bind("reverse the order of the list", "O"), In: lists,
+			Why: needSorted, Run: (*model).sortReverse},
 	}
 }
 

@@ -149,7 +149,7 @@ func (m *model) askSuspend() []effect {
 	case on[0].pool:
 		q.whom = []string{"The members of a pool are suspended together."}
 	}
-	q.body = append([]string{fmt.Sprintf("The sessions end, and none begins until it is resumed (%s).", m.keys.keyOf(suspendID)), "This is written into the configuration."}, already(all, on)...)
+	q.body = append([]string{fmt.Sprintf("The sessions end, and none begins until it is resumed (%s).", m.keys.KeyOf(suspendID)), "This is written into the configuration."}, already(all, on)...)
 	m.ask(q)
 	return nil
 }
@@ -206,10 +206,10 @@ func (m *model) askSuspendPools(rows []*poolRow) []effect {
 		return nil
 	}
 	ending := m.ending(on)
-	body := []string{fmt.Sprintf("No member runs, and none begins until it is resumed (%s).", m.keys.keyOf(suspendID)), "This is written into the configuration."}
+	body := []string{fmt.Sprintf("No member runs, and none begins until it is resumed (%s).", m.keys.KeyOf(suspendID)), "This is written into the configuration."}
 	if ending > 0 {
 		body[0] = fmt.Sprintf("%s end, and none begins until it is resumed (%s).",
-			widget.Count(ending, "session"), m.keys.keyOf(suspendID))
+			widget.Count(ending, "session"), m.keys.KeyOf(suspendID))
 	}
 	q := question{title: "Suspend " + called(on) + "?", body: append(body, already(all, on)...), verb: "suspend", count: max(len(on), ending),
 		do: func(m *model) []effect { return m.flag("suspending", on, suspend) }}

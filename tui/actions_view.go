@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"gcity/city"
+	"gcity/tui/keymap"
 	"gcity/tui/widget"
 )
 
@@ -15,46 +16,76 @@ func cloned(m map[string]bool) map[string]bool {
 	return maps.Clone(m)
 }
 
-// viewActions change what is seen, never the city.
-func viewActions() []action {
-	global := []zone{everywhere}
+// focusActions move the focus from panel to panel.
+func focusActions() []action {
+	global := []keymap.Zone{keymap.Everywhere}
 	focusOn := func(p panel) func(*model) []effect {
 		return func(m *model) []effect { m.focusOn(p); return nil }
 	}
 	return []action{
-		{id: "focus.agents", key: bind("go to Agents", "1"), in: global, run: focusOn(panelAgents)},
-		{id: "focus.pools", key: bind("go to Pools", "2"), in: global, run: focusOn(panelPools)},
-		{id: "focus.quarantine", key: bind("go to Quarantine", "3"), in: global, run: focusOn(panelQuarantine)},
-		{id: "focus.automations", key: bind("go to Automations", "4"), in: global, run: focusOn(panelAutomations)},
-		{id: "focus.events", key: bind("go to Events", "5"), in: global, run: focusOn(panelEvents)},
-		{id: "focus.watchdogs", key: bind("go to Watchdogs", "6"), in: global, run: focusOn(panelWatchdogs)},
-		{id: "focus.peek", key: bind("go to the pane: the agent's terminal, or what the automation prints", "0"), in: global, run: focusOn(panelPeek)},
-		{id: "focus.next", key: bind("go to the next panel", "tab"), in: global,
-			run: func(m *model) []effect { m.cycle(1); return nil }},
-		{id: "focus.previous", key: bind("go to the panel before", "shift+tab"), in: global,
-			run: func(m *model) []effect { m.cycle(-1); return nil }},
-		{id: "view.zoom", key: bind("zoom the panel, or back", "f"), in: global,
-			run: func(m *model) []effect { m.zoomed = !m.zoomed; m.before = m.focus; return nil }},
-		{id: "view.event", key: bind("show all of the event", "enter"), short: "detail", in: []zone{inEvents},
-			why: needEvent, run: (*model).showEvent},
-		{id: "view.filter", key: bind("filter: words that all must match; !not ~fuzzy state: pool: rig:", "/"), short: "filter",
-			in: []zone{inLists, inPools, inAutomations, inEvents, inWatchdogs}, run: (*model).askFilter},
-		{id: "view.attention", key: bind("only what needs attention, or all", "!"), short: "attention", in: []zone{inLists, inPools, inAutomations, inWatchdogs},
-			run: (*model).toggleAttention},
-		{id: "view.pane", key: bind("the agent's terminal: show or hide", "p"), in: global, run: (*model).togglePane},
-		{id: "view.pane.place", key: bind("the agent's terminal: beside or below (wide screens)", "P"), in: global,
-			run: func(m *model) []effect { m.below, m.hidden = !m.below, false; return nil }},
-		{id: "view.redraw", key: bind("draw the screen anew", "ctrl+l"), in: global,
-			run: func(m *model) []effect { return []effect{redraw{}} }},
-		{id: "city.details", key: bind("show the city: its problems in full, configuration, controller", "c"), in: global,
-			why: needCity, run: (*model).showCity},
-		{id: "city.suspend", key: bind("suspend the whole city, or resume it"), in: global, risk: confirmed, why: needWritable,
-			run: (*model).askSuspendCity},
-		{id: "view.palette", key: bind("palette: find an action and run it", ":", "ctrl+p"), short: "palette", in: global,
-			run: func(m *model) []effect { m.openFinder(true); return nil }},
-		{id: "view.help", key: bind("help: every key; / searches, enter runs", "?"), short: "help", in: global,
-			run: func(m *model) []effect { m.openFinder(false); return nil }},
-		{id: "view.back", key: bind("one step back; never leaves", "esc"), in: global, run: (*model).back},
+		{ID: "focus.agents", Key: keymap.Bind("go to Agents", "1"), In: global,
+			Run: focusOn(panelAgents)},
+		{ID: "focus.pools", Key: keymap.Bind("go to Pools", "2"), In: global,
+			Run: focusOn(panelPools)},
+		{ID: "focus.quarantine", Key: keymap.Bind("go to Quarantine", "3"), In: global,
+			Run: focusOn(panelQuarantine)},
+		{ID: "focus.automations", Key: keymap.Bind("go to Automations", "4"), In: global,
+			Run: focusOn(panelAutomations)},
+		{ID: "focus.events", Key: keymap.Bind("go to Events", "5"), In: global,
+			Run: focusOn(panelEvents)},
+		{ID: "focus.watchdogs", Key: keymap.Bind("go to Watchdogs", "6"), In: global,
+			Run: focusOn(panelWatchdogs)},
+		{ID: "focus.peek",
+			Key: keymap.Bind("go to the pane: the agent's terminal, or what the automation prints",
+				"0"), In: global, Run: focusOn(panelPeek)},
+		{ID: "focus.next", Key: keymap.Bind("go to the next panel", "tab"), In: global,
+			Run: func(m *model) []effect { m.cycle(1); return nil }},
+		{ID: "focus.previous", Key: keymap.Bind("go to the panel before", "shift+tab"), In: global,
+			Run: func(m *model) []effect { m.cycle(-1); return nil }},
+	}
+}
+
+// viewActions change what is seen, never the city.
+func viewActions() []action {
+	global := []keymap.Zone{keymap.Everywhere}
+	return []action{
+		{ID: "view.zoom", Key: keymap.Bind("zoom the panel, or back", "f"), In: global,
+			Run: func(m *model) []effect { m.zoomed = !m.zoomed; m.before = m.focus; return nil }},
+		{ID: "view.event", Key: keymap.Bind("show all of the event", "enter"), Short: "detail",
+			In:  []keymap.Zone{keymap.InEvents},
+			Why: needEvent, Run: (*model).showEvent},
+		{ID: "view.filter",
+			Key: keymap.Bind("filter: words that all must match; !not ~fuzzy state: pool: rig:",
+				"/"), Short: "filter",
+			In: []keymap.Zone{keymap.InLists, keymap.InPools, keymap.InAutomations, keymap.InEvents,
+				keymap.InWatchdogs}, Run: (*model).askFilter},
+		{ID: "view.attention", Key: keymap.Bind("only what needs attention, or all", "!"),
+			Short: "attention", In: []keymap.Zone{keymap.InLists, keymap.InPools,
+				keymap.InAutomations, keymap.InWatchdogs},
+			Run: (*model).toggleAttention},
+		{ID: "view.pane", Key: keymap.Bind("the agent's terminal: show or hide", "p"), In: global,
+			Run: (*model).togglePane},
+		{ID: "view.pane.place",
+			Key: keymap.Bind("the agent's terminal: beside or below (wide screens)", "P"),
+			In:  global,
+			Run: func(m *model) []effect { m.below, m.hidden = !m.below, false; return nil }},
+		{ID: "view.redraw", Key: keymap.Bind("draw the screen anew", "ctrl+l"), In: global,
+			Run: func(m *model) []effect { return []effect{redraw{}} }},
+		{ID: "city.details",
+			Key: keymap.Bind("show the city: its problems in full, configuration, controller", "c"),
+			In:  global,
+			Why: needCity, Run: (*model).showCity},
+		{ID: "city.suspend", Key: keymap.Bind("suspend the whole city, or resume it"), In: global,
+			Risk: keymap.Confirmed, Why: needWritable,
+			Run: (*model).askSuspendCity},
+		{ID: "view.palette", Key: keymap.Bind("palette: find an action and run it", ":", "ctrl+p"),
+			Short: "palette", In: global,
+			Run: func(m *model) []effect { m.openFinder(true); return nil }},
+		{ID: "view.help", Key: keymap.Bind("help: every key; / searches, enter runs", "?"),
+			Short: "help", In: global,
+			Run: func(m *model) []effect { m.openFinder(false); return nil }},
+		{ID: "view.back", Key: keymap.Bind("one step back; never leaves", "esc"), In: global,
+			Run: (*model).back},
 	}
 }
 
@@ -166,7 +197,7 @@ func (m *model) askFilter() []effect {
 	if m.focus == panelEvents {
 		hint = "!not  ~fuzzy  type: subject: by: since:10m"
 	}
-	hint += "  " + m.keys.keyOf("prompt.done") + " keeps  " + m.keys.keyOf("prompt.cancel") + " clears"
+	hint += "  " + m.keys.KeyOf("prompt.done") + " keeps  " + m.keys.KeyOf("prompt.cancel") + " clears"
 	m.prompt = &prompt{
 		edit:  widget.NewReplacedEntry(f.Text),
 		label: "filter", hint: hint,

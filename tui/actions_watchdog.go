@@ -2,18 +2,23 @@ package tui
 
 import (
 	"gcity/city"
+	"gcity/tui/keymap"
 	"gcity/tui/widget"
 )
 
 // watchdogActions are about the watchdog under the cursor of Watchdogs. Verbs of agents are about the agent that it watches.
 func watchdogActions() []action {
-	here := []zone{inWatchdogs}
+	here := []keymap.Zone{keymap.InWatchdogs}
 	return []action{
-		{id: "watchdog.details", key: bind("show the watchdog in detail: heartbeat, who judges, the last decisions and why", "enter"),
-			short: "details", in: here, why: needWatchdog, run: (*model).showWatchdog},
-		{id: "watchdog.beat", key: bind("have the watchdog look now", "t"), short: "beat", in: here, why: needBeat, run: (*model).askBeat},
-		{id: "watchdog.agent", key: bind("go to the agent that it watches", "."), short: "agent", in: here, why: needGuarded,
-			run: func(m *model) []effect {
+		{ID: "watchdog.details",
+			Key: keymap.Bind(
+				"show the watchdog in detail: heartbeat, who judges, the last decisions and why", "enter"),
+			Short: "details", In: here, Why: needWatchdog, Run: (*model).showWatchdog},
+		{ID: "watchdog.beat", Key: keymap.Bind("have the watchdog look now", "t"), Short: "beat",
+			In: here, Why: needBeat, Run: (*model).askBeat},
+		{ID: "watchdog.agent", Key: keymap.Bind("go to the agent that it watches", "."),
+			Short: "agent", In: here, Why: needGuarded,
+			Run: func(m *model) []effect {
 				name := m.guarded().name
 				m.focusOn(panelAgents)
 				return m.chooseNamed(name)
@@ -23,7 +28,7 @@ func watchdogActions() []action {
 
 func needWatchdog(m *model) string {
 	if m.focus != panelWatchdogs || m.watchdogs.Current() == nil {
-		return "no watchdog is selected; " + m.keys.keyOf("focus.watchdogs") + " goes to them"
+		return "no watchdog is selected; " + m.keys.KeyOf("focus.watchdogs") + " goes to them"
 	}
 	return ""
 }

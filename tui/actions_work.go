@@ -6,30 +6,37 @@ import (
 
 	"gcity/beads"
 	"gcity/city"
+	"gcity/tui/keymap"
 	"gcity/tui/widget"
 )
 
 // workActions are about the city's open work.
 func workActions() []action {
-	w := []zone{inWork}
+	w := []keymap.Zone{keymap.InWork}
 	by := func(n int) func(*model) []effect {
 		return func(m *model) []effect { m.work.move(n); return nil }
 	}
 	return []action{
-		{id: "work.show", key: bind("show the open work, by pool and by who has it", "b"), in: []zone{everywhere}, why: needCity,
-			run: (*model).showWork},
-		{id: "work.down", key: bind("down", "j", "down"), in: w, run: by(1)},
-		{id: "work.up", key: bind("up", "k", "up"), in: w, run: by(-1)},
-		{id: "work.page.down", key: bind("a page down", "pgdown", "ctrl+d"), in: w, run: by(10)},
-		{id: "work.page.up", key: bind("a page up", "pgup", "ctrl+u"), in: w, run: by(-10)},
-		{id: "work.first", key: bind("to the beginning", "g", "home"), in: w, run: by(-far)},
-		{id: "work.last", key: bind("to the end", "G", "end"), in: w, run: by(far)},
-		{id: "work.details", key: bind("show all of it", "enter", "d"), in: w, why: needBead, run: (*model).showBead},
-		{id: "work.create", key: bind("add work", "n"), in: w, why: needWritable, run: (*model).askCreate},
-		{id: "work.finish", key: bind("close it", "X"), in: w, risk: confirmed, why: needBeadVerb, run: (*model).askClose},
-		{id: "work.refresh", key: bind("look anew", "ctrl+r"), in: w, run: (*model).refreshWork},
-		{id: "work.close", key: bind("close", "esc", "q", "b", "ctrl+c"), in: w,
-			run: func(m *model) []effect { m.work = nil; return nil }},
+		{ID: "work.show", Key: keymap.Bind("show the open work, by pool and by who has it", "b"),
+			In: []keymap.Zone{keymap.Everywhere}, Why: needCity,
+			Run: (*model).showWork},
+		{ID: "work.down", Key: keymap.Bind("down", "j", "down"), In: w, Run: by(1)},
+		{ID: "work.up", Key: keymap.Bind("up", "k", "up"), In: w, Run: by(-1)},
+		{ID: "work.page.down", Key: keymap.Bind("a page down", "pgdown", "ctrl+d"), In: w,
+			Run: by(10)},
+		{ID: "work.page.up", Key: keymap.Bind("a page up", "pgup", "ctrl+u"), In: w, Run: by(-10)},
+		{ID: "work.first", Key: keymap.Bind("to the beginning", "g", "home"), In: w, Run: by(-far)},
+		{ID: "work.last", Key: keymap.Bind("to the end", "G", "end"), In: w, Run: by(far)},
+		{ID: "work.details", Key: keymap.Bind("show all of it", "enter", "d"), In: w, Why: needBead,
+			Run: (*model).showBead},
+		{ID: "work.create", Key: keymap.Bind("add work", "n"), In: w, Why: needWritable,
+			Run: (*model).askCreate},
+		{ID: "work.finish", Key: keymap.Bind("close it", "X"), In: w, Risk: keymap.Confirmed,
+			Why: needBeadVerb, Run: (*model).askClose},
+		{ID: "work.refresh", Key: keymap.Bind("look anew", "ctrl+r"), In: w,
+			Run: (*model).refreshWork},
+		{ID: "work.close", Key: keymap.Bind("close", "esc", "q", "b", "ctrl+c"), In: w,
+			Run: func(m *model) []effect { m.work = nil; return nil }},
 	}
 }
 
@@ -65,7 +72,7 @@ func (m *model) refreshWork() []effect {
 func (m *model) askCreate() []effect {
 	m.prompt = &prompt{
 		label: "new work", hint: "pool:NAME gives it to a pool  " +
-			m.keys.hint("  ", "prompt.done", "adds it", "prompt.cancel", "leaves"),
+			m.keys.Hint("  ", "prompt.done", "adds it", "prompt.cancel", "leaves"),
 		edit:   widget.NewEntry(""),
 		refuse: func(text string) string { _, why := m.newBead(text); return why },
 		done: func(m *model, text string) []effect {

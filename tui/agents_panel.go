@@ -181,7 +181,7 @@ func (m *model) noAgents(w int) []string {
 	case m.snap == nil:
 		return note("Waiting for the city.")
 	case len(m.agents.Rows) > 0 && m.attention && !m.agents.Filter.Active():
-		return note("Nothing needs attention.", fmt.Sprintf("%s shows all %d agents again.", m.keys.keyOf("view.attention"), len(m.agents.Rows)))
+		return note("Nothing needs attention.", fmt.Sprintf("%s shows all %d agents again.", m.keys.KeyOf("view.attention"), len(m.agents.Rows)))
 	case len(m.agents.Rows) > 0:
 		return note(fmt.Sprintf("None of %d agents matches %q.", len(m.agents.Rows), m.agents.Filter.Text),
 			m.clears())

@@ -68,7 +68,7 @@ func (m *model) drawAutomations(w, h int, focus bool, tabs []widget.Tab) []strin
 	if len(l.Shown) == 0 {
 		why := m.noAutomations(w)
 		if len(m.automations.Rows) == 0 && m.snap != nil && h-1 < len(why) { // the beginning alone would lead nowhere
-			why = m.look.Notes(w, "No automations. "+m.keys.keyOf("focus.automations")+" shows how to add one.")
+			why = m.look.Notes(w, "No automations. "+m.keys.KeyOf("focus.automations")+" shows how to add one.")
 		}
 		return widget.FillRows(append(lines, why...), w, h)
 	}
@@ -131,7 +131,7 @@ func (m *model) noAutomations(w int) []string {
 	case m.snap == nil:
 		return note("Waiting for the city.")
 	case n > 0 && m.attention && !m.automations.Filter.Active():
-		return note("No automation needs attention.", fmt.Sprintf("%s shows all %d again.", m.keys.keyOf("view.attention"), n))
+		return note("No automation needs attention.", fmt.Sprintf("%s shows all %d again.", m.keys.KeyOf("view.attention"), n))
 	case n > 0:
 		return note(fmt.Sprintf("None of %s matches %q.", widget.Count(n, "automation"),
 			m.automations.Filter.Text), m.clears())

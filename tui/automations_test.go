@@ -1,8 +1,6 @@
 package tui
 
 import (
-	"gcity/tui/tuitest"
-
 	"context"
 	"errors"
 	"log/slog"
@@ -15,6 +13,7 @@ import (
 	"gcity/city"
 	"gcity/events"
 	"gcity/themes"
+	"gcity/tui/tuitest"
 )
 
 // automating is the names of the automations that are shown.

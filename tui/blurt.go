@@ -10,7 +10,7 @@ import (
 const breath = 500 * time.Millisecond
 
 // writes reports whether a text is typed when the action is not refused.
-func writes(a *action) bool { return a.id == "agent.send" || a.id == mailID }
+func writes(a *action) bool { return a.ID == "agent.send" || a.ID == mailID }
 
 // blurted reports whether a key belongs to a text that nobody takes: it means nothing then, least of all a verb.
 func (m *model) blurted(k tea.KeyPressMsg) bool {

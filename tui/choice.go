@@ -192,7 +192,7 @@ func (m *model) short(lines []string, n int) []string {
 }
 
 func (m *model) choiceHints() []string {
-	next, take, cancel := m.keys.keyOf("choice.next")+" other answer", m.keys.keyOf("choice.take"), m.keys.keyOf("choice.cancel")+" cancels"
+	next, take, cancel := m.keys.KeyOf("choice.next")+" other answer", m.keys.KeyOf("choice.take"), m.keys.KeyOf("choice.cancel")+" cancels"
 	switch {
 	case len(m.choice.answers) == 1:
 		return []string{take + " closes"}

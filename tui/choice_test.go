@@ -1,12 +1,13 @@
 package tui
 
 import (
-	"gcity/tui/widget"
 	"strings"
 	"testing"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
+
+	"gcity/tui/widget"
 )
 
 // An answer that is wider than its question goes on in the next line, none of it is lost, and a click on any of its lines

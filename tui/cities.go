@@ -3,6 +3,7 @@ package tui
 import (
 	"cmp"
 	"fmt"
+
 	"gcity/tui/widget"
 )
 
@@ -14,7 +15,7 @@ func (m *model) switchCity() []effect {
 			lines: func(m *model, w int) []string { return widget.WrapAll(m.noDirectory(), w) }}
 		return nil
 	case m.departure.waits():
-		m.complain("cannot switch city: " + m.departureText() + "; " + m.keys.keyOf("view.back") + " stays")
+		m.complain("cannot switch city: " + m.departureText() + "; " + m.keys.KeyOf("view.back") + " stays")
 		return nil
 	case m.all:
 		return m.leaveFor(travel{})
@@ -28,7 +29,7 @@ func (m *model) switchCity() []effect {
 // noDirectory says how other cities come into this room.
 func (m *model) noDirectory() []string {
 	if m.directory {
-		return []string{"A supervisor runs now: once this is closed, " + m.keys.keyOf("city.switch") + " goes from city to city."}
+		return []string{"A supervisor runs now: once this is closed, " + m.keys.KeyOf("city.switch") + " goes from city to city."}
 	}
 	return []string{"This room knows of no city besides " + m.cityName() + ": no supervisor runs on this machine.", "",
 		"`gcity start` in a city's folder registers it and has the supervisor run it; `gcity register DIR` registers one, and `gcity cities` lists them.",

@@ -11,6 +11,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"gcity/city"
+	"gcity/tui/keymap"
 	"gcity/tui/widget"
 )
 
@@ -61,8 +62,9 @@ func composing() textarea.KeyMap {
 		LineStart: e.LineStart, LineEnd: e.LineEnd,
 		DeleteCharacterBackward: e.DeleteCharacterBackward, DeleteCharacterForward: e.DeleteCharacterForward,
 		DeleteWordBackward: e.DeleteWordBackward, DeleteBeforeCursor: e.DeleteBeforeCursor, DeleteAfterCursor: e.DeleteAfterCursor,
-		PageUp: bind("a page up", "pgup"), PageDown: bind("a page down", "pgdown"),
-		InputBegin: bind("to the beginning of the text", "ctrl+home"), InputEnd: bind("to the end of the text", "ctrl+end"),
+		PageUp: keymap.Bind("a page up", "pgup"), PageDown: keymap.Bind("a page down", "pgdown"),
+		InputBegin: keymap.Bind("to the beginning of the text", "ctrl+home"),
+		InputEnd:   keymap.Bind("to the end of the text", "ctrl+end"),
 	}
 }
 

@@ -43,7 +43,7 @@ func (m *model) composerHint() (string, themes.Token) {
 	if why := m.composer.problem; why != "" {
 		return why, themes.Bad
 	}
-	return m.keys.hint("  ", "composer.send", "sends", "composer.newline", "new line", "composer.leave", "leaves"), themes.Dim
+	return m.keys.Hint("  ", "composer.send", "sends", "composer.newline", "new line", "composer.leave", "leaves"), themes.Dim
 }
 
 // composerLine draws it as one line, and says where the cursor is.

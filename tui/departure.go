@@ -36,7 +36,7 @@ func (m *model) askDrainAll() []effect {
 	body := []string{m.drainMeans(rows)[0],
 		"The city is stopped when the last one has, or after " +
 			widget.Duration(m.longestDrain(rows)) + ".",
-		"Who has finished is not started anew; " + m.keys.keyOf("view.back") + " stays, and starts them again."}
+		"Who has finished is not started anew; " + m.keys.KeyOf("view.back") + " stays, and starts them again."}
 	m.ask(question{title: "Drain " + whom(rows) + ", then leave?", whom: m.names(rows), body: body, verb: "drain, then leave", no: "stay", count: len(rows),
 		do: func(m *model) []effect { return m.depart(rows) }})
 	return nil

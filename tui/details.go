@@ -21,7 +21,7 @@ func (m *model) details(name string, w int) []string {
 	dot := " " + m.look.Glyphs.Dot + " "
 	lines := m.stateFields(r, a)
 	if s := a.Stuck; s != nil {
-		lines = append(lines, m.field("stuck", "its screen is as it was since "+widget.Clock(s.Since, m.now)+", with "+widget.Plain(s.Task)+"; "+m.keys.keyOf("agent.attach")+" attaches"))
+		lines = append(lines, m.field("stuck", "its screen is as it was since "+widget.Clock(s.Since, m.now)+", with "+widget.Plain(s.Task)+"; "+m.keys.KeyOf("agent.attach")+" attaches"))
 	}
 	if a.AwaitsGate != "" {
 		lines = append(lines, m.field("awaits", "gate "+widget.Plain(a.AwaitsGate)))

@@ -14,6 +14,7 @@ import (
 
 	"gcity/city"
 	"gcity/internal/disk"
+	"gcity/tui/keymap"
 	"gcity/tui/widget"
 )
 
@@ -72,10 +73,14 @@ type edited struct {
 // editActions are about the configuration's text.
 func editActions() []action {
 	return []action{
-		{id: "config.edit", key: bind("edit the configuration: where the agent or the pool is written, in $EDITOR; then its plan, then in force", "e"),
-			in: []zone{everywhere}, why: needEditable, run: (*model).editConfig},
-		{id: "reader.edit", key: bind("from an agent's details: edit the configuration where it is written", "e"), in: []zone{inReader},
-			why: needEditableDossier, run: (*model).editRead},
+		{ID: "config.edit",
+			Key: keymap.Bind(
+				"edit the configuration: where the agent or the pool is written, in $EDITOR; then its plan, then in force", "e"),
+			In: []keymap.Zone{keymap.Everywhere}, Why: needEditable, Run: (*model).editConfig},
+		{ID: "reader.edit",
+			Key: keymap.Bind("from an agent's details: edit the configuration where it is written",
+				"e"), In: []keymap.Zone{keymap.InReader},
+			Why: needEditableDossier, Run: (*model).editRead},
 	}
 }
 
@@ -138,7 +143,7 @@ func (m *model) editedConfig(e edited) {
 		m.say("the configuration was left as it is")
 		return
 	}
-	m.say("the edit waits; " + m.keys.keyOf("config.edit") + " goes on with it")
+	m.say("the edit waits; " + m.keys.KeyOf("config.edit") + " goes on with it")
 	again := answer{key: "e", title: "edit it again", do: func(m *model) []effect { return []effect{edit{draft: e.draft}} }}
 	drop := answer{key: "n", title: "no, throw the edit away", safe: true, do: (*model).dropDraft}
 	if e.err != nil {

@@ -2,13 +2,14 @@ package tui
 
 import (
 	"fmt"
-	"gcity/tui/widget"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
+
+	"gcity/tui/widget"
 )
 
 // fileLine is where something of the configuration is written.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"gcity/events"
+	"gcity/tui/keymap"
 	"gcity/tui/widget"
 )
 
@@ -57,11 +58,15 @@ func (r *runner) dig(q dig) {
 
 // eventActions are those of the timeline.
 func eventActions() []action {
-	e := []zone{inEvents}
+	e := []keymap.Zone{keymap.InEvents}
 	return []action{
-		{id: "event.agent", key: bind("select the agent that the event is about", "."), short: "agent", in: e, why: needEventAgent, run: (*model).chooseOfEvent},
-		{id: "event.only", key: bind("only the events of the agent that the event is about, or of all", ","), short: "only it", in: e, why: needOnly, run: (*model).toggleOnly},
-		{id: "reader.agent", key: bind("from an event: select the agent that it is about", "."), in: []zone{inReader}, why: needReadAgent, run: (*model).chooseRead},
+		{ID: "event.agent", Key: keymap.Bind("select the agent that the event is about", "."),
+			Short: "agent", In: e, Why: needEventAgent, Run: (*model).chooseOfEvent},
+		{ID: "event.only",
+			Key: keymap.Bind("only the events of the agent that the event is about, or of all",
+				","), Short: "only it", In: e, Why: needOnly, Run: (*model).toggleOnly},
+		{ID: "reader.agent", Key: keymap.Bind("from an event: select the agent that it is about",
+			"."), In: []keymap.Zone{keymap.InReader}, Why: needReadAgent, Run: (*model).chooseRead},
 	}
 }
 

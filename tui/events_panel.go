@@ -226,7 +226,7 @@ func (m *model) drawEvents(w, h int, focus bool, tabs []widget.Tab) []string {
 			text = fmt.Sprintf("No event matches %q. %s", m.events.filter.Text, m.clears())
 		case m.events.who != "":
 			text = "Nothing is known to have happened to " + widget.Plain(m.events.who) + ". " +
-				m.keys.keyOf("event.only") + " shows the events of all."
+				m.keys.KeyOf("event.only") + " shows the events of all."
 		}
 		return widget.FillRows(append(lines, m.look.Note(text, w)), w, h)
 	}
@@ -273,7 +273,7 @@ func (m *model) eventsNote(tabs []widget.Tab) string {
 
 // behind says how much came in since a view was frozen, and how to see it.
 func (m *model) behind(n uint64) string {
-	follows := m.keys.keyOf("move.last") + " follows"
+	follows := m.keys.KeyOf("move.last") + " follows"
 	if n == 0 {
 		return "frozen, " + follows
 	}

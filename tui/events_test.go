@@ -1,9 +1,6 @@
 package tui
 
 import (
-	"gcity/tui/tuitest"
-	"gcity/tui/widget"
-
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -13,6 +10,8 @@ import (
 
 	"gcity/city"
 	"gcity/events"
+	"gcity/tui/tuitest"
+	"gcity/tui/widget"
 )
 
 // happened are n events about agents in turn, from a seq on, a minute apart, the newest now.

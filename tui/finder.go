@@ -12,6 +12,7 @@ import (
 	"github.com/sahilm/fuzzy"
 
 	"gcity/themes"
+	"gcity/tui/keymap"
 	"gcity/tui/widget"
 )
 
@@ -97,23 +98,23 @@ type finder struct {
 
 // actionItem offers an action.
 func actionItem(a *action) item {
-	t := item{keys: a.key.Keys(), title: a.title(), words: a.id, line: a.id, why: a.why, run: a.run}
-	if len(a.in) == 1 && a.in[0] != everywhere {
-		t.tail = a.in[0].String()
+	t := item{keys: a.Key.Keys(), title: a.Title(), words: a.ID, line: a.ID, why: a.Why, run: a.Run}
+	if len(a.In) == 1 && a.In[0] != keymap.Everywhere {
+		t.tail = a.In[0].String()
 	}
-	if a.risk != harmless && t.tail != "" {
+	if a.Risk != keymap.Harmless && t.tail != "" {
 		t.tail += ", "
 	}
-	if a.risk != harmless {
-		t.tail += a.risk.String()
+	if a.Risk != keymap.Harmless {
+		t.tail += a.Risk.String()
 	}
 	return t
 }
 
 func (m *model) openFinder(palette bool) {
 	f := &finder{title: "Help", none: "No action is called that."}
-	for i := range m.keys.actions {
-		if a := &m.keys.actions[i]; a.reachable() && !m.unseen(a) {
+	for i := range m.keys.Actions {
+		if a := &m.keys.Actions[i]; a.Reachable() && !m.unseen(a) {
 			f.all = append(f.all, actionItem(a))
 		}
 	}
@@ -134,7 +135,7 @@ func (m *model) open(f *finder) {
 }
 
 // unseen reports whether an action is not even shown: in a room that only looks, all that would change something.
-func (m *model) unseen(a *action) bool { return m.mode == ReadOnly && a.refused(m) == needWritable(m) }
+func (m *model) unseen(a *action) bool { return m.mode == ReadOnly && a.Refused(m) == needWritable(m) }
 
 func (f *finder) step(n int) {
 	f.at = max(0, min(f.at+n, len(f.found)-1))
@@ -219,7 +220,7 @@ func (m *model) runFound() []effect {
 	if why != "" {
 		f.problem = why
 		if len(f.found) > 0 {
-			f.problem += "; " + m.keys.keyOf("finder.down") + " goes to what is like it"
+			f.problem += "; " + m.keys.KeyOf("finder.down") + " goes to what is like it"
 		}
 		return nil
 	}
@@ -304,13 +305,13 @@ func (m *model) finderHint(w int) string {
 			return m.look.Paint(themes.Warn, widget.Cut(why, w, more))
 		}
 	}
-	keys := append([]string{"type to search"}, m.keys.hints("finder.run", f.does(), "finder.close", "closes")...)
+	keys := append([]string{"type to search"}, m.keys.Hints("finder.run", f.does(), "finder.close", "closes")...)
 	switch {
 	case f.at < len(f.found) && f.found[f.at].run == nil: // it only tells
-		keys = append([]string{"type to search"}, m.keys.hints("finder.close", "closes")...)
+		keys = append([]string{"type to search"}, m.keys.Hints("finder.close", "closes")...)
 	case f.palette:
 		keys = append([]string{"type to search"},
-			m.keys.hints("finder.complete", "completes", "finder.run", "runs it", "finder.up", "earlier lines", "finder.close", "closes")...)
+			m.keys.Hints("finder.complete", "completes", "finder.run", "runs it", "finder.up", "earlier lines", "finder.close", "closes")...)
 	}
 	return m.look.Paint(themes.Dim, widget.Fit(widget.Hints(w-widget.Width(place)-3, keys...),
 		w-widget.Width(place), more)+place)

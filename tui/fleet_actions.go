@@ -9,40 +9,65 @@ import (
 
 	"gcity/city"
 	"gcity/themes"
+	"gcity/tui/keymap"
 	"gcity/tui/widget"
 )
 
 // fleetActions lead to other cities, and are those of the room of all cities.
 func fleetActions() []action {
-	f := []zone{inFleet}
+	f := []keymap.Zone{keymap.InFleet}
 	move := func(n int) func(*model) []effect {
 		return func(m *model) []effect { m.stepFleet(n); return nil }
 	}
 	return []action{
-		{id: "city.switch", key: bind("switch city: choose one, or back to all of them", "@"), in: []zone{everywhere}, run: (*model).switchCity},
-		{id: "fleet.show", key: bind("show all cities, side by side"), in: []zone{everywhere}, why: needFleet,
-			run: func(m *model) []effect { return m.leaveFor(travel{}) }},
+		{ID: "city.switch", Key: keymap.Bind("switch city: choose one, or back to all of them",
+			"@"), In: []keymap.Zone{keymap.Everywhere}, Run: (*model).switchCity},
+		{ID: "fleet.show", Key: keymap.Bind("show all cities, side by side"),
+			In: []keymap.Zone{keymap.Everywhere}, Why: needFleet,
+			Run: func(m *model) []effect { return m.leaveFor(travel{}) }},
 
-		{id: "fleet.open", key: bind("go into the city, or to the agent", "enter", "@"), short: "opens", in: f, why: needCityRow, run: (*model).enterCity},
-		{id: "fleet.next", key: bind("go to the agents that need you, or back to the cities", "tab", "shift+tab"), short: "agents", in: f, run: (*model).turnFleet},
-		{id: "fleet.suspend", key: bind("suspend the whole city, or resume it", "s"), short: "suspend", in: f, risk: confirmed, why: needLoop, run: (*model).suspendCity},
-		{id: "fleet.reload", key: bind("read the city's configuration now", "R"), in: f, why: needLoop, run: (*model).reloadCity},
-		{id: "fleet.details", key: bind("show the city: why it is so, its problems in full", "d"), short: "details", in: f, why: needCityRow, run: (*model).showSister},
-		{id: "fleet.register", key: bind("register a city's folder and have it run; once more where it does not", "a"), short: "add", in: f, why: needRegistrar, run: (*model).askRegister},
-		{id: "fleet.unregister", key: bind("stop the city with all its agents, and forget it", "ctrl+k"), in: f, risk: typed, why: needRegistered, run: (*model).askUnregister},
-		{id: "fleet.filter", key: bind("filter: words that all must match; !not ~fuzzy state: name:", "/"), short: "filter", in: f, run: (*model).filterCities},
-		{id: "fleet.messages", key: bind("messages: what the status line said", "m"), in: f, run: (*model).showMessages},
-		{id: "fleet.mouse", key: bind("let the mouse click and scroll here, or select text again", "M"), in: f, run: (*model).toggleMouse},
-		{id: "fleet.redraw", key: bind("draw the screen anew", "ctrl+l"), in: f, run: func(*model) []effect { return []effect{redraw{}} }},
-		{id: "fleet.verbs", key: bind("find one of these and run it", "?", ":", "x", "ctrl+p"), short: "help", in: f, run: (*model).fleetMenu},
-		{id: "fleet.quit", key: bind("leave; all cities go on", "q", "ctrl+c"), short: "quit", in: f, risk: confirmed, run: (*model).askQuit},
-		{id: "fleet.down", key: bind("down", "j", "down"), in: f, run: move(1)},
-		{id: "fleet.up", key: bind("up", "k", "up"), in: f, run: move(-1)},
-		{id: "fleet.page.down", key: bind("a page down", "pgdown", "ctrl+d"), in: f, run: move(10)},
-		{id: "fleet.page.up", key: bind("a page up", "pgup", "ctrl+u"), in: f, run: move(-10)},
-		{id: "fleet.first", key: bind("to the first", "g", "home"), in: f, run: move(-far)},
-		{id: "fleet.last", key: bind("to the last", "G", "end"), in: f, run: move(far)},
-		{id: "fleet.back", key: bind("one step back, also to the city that one came from; never leaves", "esc"), in: f, run: (*model).backInFleet},
+		{ID: "fleet.open", Key: keymap.Bind("go into the city, or to the agent", "enter", "@"),
+			Short: "opens", In: f, Why: needCityRow, Run: (*model).enterCity},
+		{ID: "fleet.next", Key: keymap.Bind("go to the agents that need you, or back to the cities",
+			"tab", "shift+tab"), Short: "agents", In: f, Run: (*model).turnFleet},
+		{ID: "fleet.suspend", Key: keymap.Bind("suspend the whole city, or resume it", "s"),
+			Short: "suspend", In: f, Risk: keymap.Confirmed, Why: needLoop,
+			Run: (*model).suspendCity},
+		{ID: "fleet.reload", Key: keymap.Bind("read the city's configuration now", "R"), In: f,
+			Why: needLoop, Run: (*model).reloadCity},
+		{ID: "fleet.details", Key: keymap.Bind("show the city: why it is so, its problems in full",
+			"d"), Short: "details", In: f, Why: needCityRow, Run: (*model).showSister},
+		{ID: "fleet.register",
+			Key: keymap.Bind(
+				"register a city's folder and have it run; once more where it does not", "a"), Short: "add", In: f, Why: needRegistrar, Run: (*model).askRegister},
+		{ID: "fleet.unregister",
+			Key: keymap.Bind("stop the city with all its agents, and forget it", "ctrl+k"), In: f,
+			Risk: keymap.Typed, Why: needRegistered, Run: (*model).askUnregister},
+		{ID: "fleet.filter",
+			Key:   keymap.Bind("filter: words that all must match; !not ~fuzzy state: name:", "/"),
+			Short: "filter", In: f, Run: (*model).filterCities},
+		{ID: "fleet.messages", Key: keymap.Bind("messages: what the status line said", "m"), In: f,
+			Run: (*model).showMessages},
+		{ID: "fleet.mouse",
+			Key: keymap.Bind("let the mouse click and scroll here, or select text again", "M"),
+			In:  f, Run: (*model).toggleMouse},
+		{ID: "fleet.redraw", Key: keymap.Bind("draw the screen anew", "ctrl+l"), In: f,
+			Run: func(*model) []effect { return []effect{redraw{}} }},
+		{ID: "fleet.verbs", Key: keymap.Bind("find one of these and run it", "?", ":", "x",
+			"ctrl+p"), Short: "help", In: f, Run: (*model).fleetMenu},
+		{ID: "fleet.quit", Key: keymap.Bind("leave; all cities go on", "q", "ctrl+c"),
+			Short: "quit", In: f, Risk: keymap.Confirmed, Run: (*model).askQuit},
+		{ID: "fleet.down", Key: keymap.Bind("down", "j", "down"), In: f, Run: move(1)},
+		{ID: "fleet.up", Key: keymap.Bind("up", "k", "up"), In: f, Run: move(-1)},
+		{ID: "fleet.page.down", Key: keymap.Bind("a page down", "pgdown", "ctrl+d"), In: f,
+			Run: move(10)},
+		{ID: "fleet.page.up", Key: keymap.Bind("a page up", "pgup", "ctrl+u"), In: f,
+			Run: move(-10)},
+		{ID: "fleet.first", Key: keymap.Bind("to the first", "g", "home"), In: f, Run: move(-far)},
+		{ID: "fleet.last", Key: keymap.Bind("to the last", "G", "end"), In: f, Run: move(far)},
+		{ID: "fleet.back",
+			Key: keymap.Bind("one step back, also to the city that one came from; never leaves",
+				"esc"), In: f, Run: (*model).backInFleet},
 	}
 }
 
@@ -82,7 +107,7 @@ func needCityRow(m *model) string {
 // needCityItself is why a verb about a whole city is not for what is under the cursor.
 func needCityItself(m *model) string {
 	if m.onNeeds {
-		return "it is about a whole city, and the cursor is on an agent; " + m.keys.keyOf("fleet.next") + " goes to the cities, " + m.keys.keyOf("fleet.open") + " to the agent"
+		return "it is about a whole city, and the cursor is on an agent; " + m.keys.KeyOf("fleet.next") + " goes to the cities, " + m.keys.KeyOf("fleet.open") + " to the agent"
 	}
 	return needCityRow(m)
 }
@@ -182,7 +207,7 @@ func (m *model) askRegister() []effect {
 	if c := m.sister(); c != nil && !c.info.Running {
 		text = widget.NewReplacedEntry(c.info.Path)
 	}
-	m.prompt = &prompt{label: "register the city in the folder", hint: m.keys.keyOf("prompt.done") + " registers", edit: text,
+	m.prompt = &prompt{label: "register the city in the folder", hint: m.keys.KeyOf("prompt.done") + " registers", edit: text,
 		refuse: func(text string) string {
 			if !filepath.IsAbs(text) {
 				return "the whole path, from /"
@@ -222,7 +247,7 @@ func (m *model) filterCities() []effect {
 		m.listCities()
 	}
 	m.prompt = &prompt{edit: widget.NewReplacedEntry(m.cityFilter.Text), label: "filter",
-		hint:   "!not  ~fuzzy  state: name:  " + m.keys.keyOf("prompt.done") + " keeps  " + m.keys.keyOf("prompt.cancel") + " clears",
+		hint:   "!not  ~fuzzy  state: name:  " + m.keys.KeyOf("prompt.done") + " keeps  " + m.keys.KeyOf("prompt.cancel") + " clears",
 		change: apply,
 		done:   func(m *model, text string) []effect { apply(m, text); return nil },
 		cancel: func(m *model) { apply(m, "") },
@@ -233,15 +258,15 @@ func (m *model) filterCities() []effect {
 // fleetMenu offers all that can be done here.
 func (m *model) fleetMenu() []effect {
 	f := &finder{title: "All cities", none: "No action is called that.", reasons: true}
-	for _, a := range m.keys.in(inFleet) {
-		if a.id != "fleet.verbs" && !m.unseen(a) {
+	for _, a := range m.keys.In(keymap.InFleet) {
+		if a.ID != "fleet.verbs" && !m.unseen(a) {
 			t := actionItem(a)
-			t.tail = a.risk.String()
+			t.tail = a.Risk.String()
 			f.all = append(f.all, t)
 		}
 	}
-	for i := range m.keys.actions {
-		if a := &m.keys.actions[i]; strings.HasPrefix(a.id, themeID) {
+	for i := range m.keys.Actions {
+		if a := &m.keys.Actions[i]; strings.HasPrefix(a.ID, themeID) {
 			f.all = append(f.all, actionItem(a))
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"gcity/themes"
+	"gcity/tui/keymap"
 	"gcity/tui/widget"
 )
 
@@ -213,7 +214,7 @@ func (m *model) sisterStrip(w, h int) []string {
 		widget.Plain(c.info.Path))}
 	all := widget.WrapAll(m.sisterLines(c.info.Name), w-4)
 	if len(all) > h-1 {
-		all = append(all[:h-2], m.look.Paint(themes.Dim, m.keys.keyOf("fleet.details")+" shows all of it"))
+		all = append(all[:h-2], m.look.Paint(themes.Dim, m.keys.KeyOf("fleet.details")+" shows all of it"))
 	}
 	for _, text := range all {
 		l := widget.Line{Styles: &m.look}
@@ -227,20 +228,20 @@ func (m *model) sisterStrip(w, h int) []string {
 func (m *model) fleetFooter(w int) string {
 	l := widget.Line{Styles: &m.look}
 	l.Space(1)
-	last, room := []*action{m.keys.called("fleet.verbs"), m.keys.called("fleet.quit")}, w
+	last, room := []*action{m.keys.ByID("fleet.verbs"), m.keys.ByID("fleet.quit")}, w
 	for _, a := range last {
-		if len(a.key.Keys()) > 0 {
+		if len(a.Key.Keys()) > 0 {
 			room -= footWidth(m, a)
 		}
 	}
-	for _, a := range m.keys.in(inFleet) {
-		if a.short == "" || len(a.key.Keys()) == 0 || a.refused(m) != "" || slices.Contains(last, a) || l.Width+footWidth(m, a) > room {
+	for _, a := range m.keys.In(keymap.InFleet) {
+		if a.Short == "" || len(a.Key.Keys()) == 0 || a.Refused(m) != "" || slices.Contains(last, a) || l.Width+footWidth(m, a) > room {
 			continue
 		}
 		m.footKey(&l, a)
 	}
 	for _, a := range last {
-		if len(a.key.Keys()) > 0 {
+		if len(a.Key.Keys()) > 0 {
 			m.footKey(&l, a)
 		}
 	}
@@ -284,7 +285,7 @@ func (m *model) clickFleet(c tea.MouseClickMsg, double bool) []effect {
 		m.moveNeeds(row - m.needAt)
 	}
 	if double {
-		return m.perform(m.keys.called("fleet.open"))
+		return m.perform(m.keys.ByID("fleet.open"))
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"gcity/themes"
+	"gcity/tui/keymap"
 	"gcity/tui/widget"
 )
 
@@ -36,7 +37,7 @@ func (m *model) foot(s screenful, p *plan) screenful {
 // stays reports whether the footer has an action that is of use everywhere, at its end, before all else in w columns: what
 // help knows too, only where there is room for it.
 func stays(a *action, w int) bool {
-	switch a.id {
+	switch a.ID {
 	case "view.palette":
 		return w >= 100
 	case "view.attention":
@@ -55,12 +56,12 @@ func (m *model) footer(w int) string {
 	last := []string{"mail.show", "view.filter", "view.attention", "view.palette", "view.help", "quit"}
 	lost := m.lost()
 	var keys, tail []*action
-	for i := range m.keys.actions {
-		a := &m.keys.actions[i]
+	for i := range m.keys.Actions {
+		a := &m.keys.Actions[i]
 		switch {
-		case a.short == "" || len(a.key.Keys()) == 0 || !m.heard(a) || m.elsewhere(a) || a.refused(m) != "" || lost && m.changes(a):
-		case a.id == "mail.show" && m.unread() == 0:
-		case slices.Contains(last, a.id):
+		case a.Short == "" || len(a.Key.Keys()) == 0 || !m.heard(a) || m.elsewhere(a) || a.Refused(m) != "" || lost && m.changes(a):
+		case a.ID == "mail.show" && m.unread() == 0:
+		case slices.Contains(last, a.ID):
 			tail = append(tail, a)
 		default:
 			keys = append(keys, a)
@@ -69,7 +70,7 @@ func (m *model) footer(w int) string {
 	if m.typing() || m.choice != nil || m.reader != nil || m.finder != nil || m.listed() {
 		return l.Fill(w)
 	}
-	if m.zone() != inLists { // what only this panel can do comes first
+	if m.zone() != keymap.InLists { // what only this panel can do comes first
 		slices.SortStableFunc(keys, func(a, b *action) int {
 			return m.rankHere(a) - m.rankHere(b)
 		})
@@ -106,8 +107,8 @@ func (m *model) footer(w int) string {
 
 // footWhose names, in Events and Watchdogs, whom an agent's verb is about: one would think of the agent that is selected.
 func (m *model) footWhose(a *action) string {
-	if m.focus != panelEvents && m.focus != panelWatchdogs || !strings.HasPrefix(a.id, "agent.") || a.id == "agent.details" ||
-		a.id == releaseID && (m.undoable() || m.answerable() != nil) {
+	if m.focus != panelEvents && m.focus != panelWatchdogs || !strings.HasPrefix(a.ID, "agent.") || a.ID == "agent.details" ||
+		a.ID == releaseID && (m.undoable() || m.answerable() != nil) {
 		return ""
 	}
 	if r := m.single(); r != nil {
@@ -120,7 +121,7 @@ func (m *model) footWhose(a *action) string {
 func (m *model) changes(a *action) bool {
 	looking := *m
 	looking.mode = ReadOnly
-	return a.refused(&looking) == needWritable(&looking)
+	return a.Refused(&looking) == needWritable(&looking)
 }
 
 // suspendID is the verb that is about a pool where Pools has the focus.
@@ -135,9 +136,9 @@ func alsoOfPools(id string) bool {
 func (m *model) elsewhere(a *action) bool {
 	switch m.focus {
 	case panelPools:
-		return strings.HasPrefix(a.id, "agent.") && !alsoOfPools(a.id)
+		return strings.HasPrefix(a.ID, "agent.") && !alsoOfPools(a.ID)
 	case panelAutomations:
-		return strings.HasPrefix(a.id, "agent.")
+		return strings.HasPrefix(a.ID, "agent.")
 	}
 	return false
 }
@@ -145,11 +146,11 @@ func (m *model) elsewhere(a *action) bool {
 // rankHere orders the footer of a panel: what only it can do, then what it can do with others, then the rest.
 func (m *model) rankHere(a *action) int {
 	switch {
-	case len(a.in) == 1 && a.in[0] == m.zone() || a.id == releaseID && m.answerable() != nil:
+	case len(a.In) == 1 && a.In[0] == m.zone() || a.ID == releaseID && m.answerable() != nil:
 		return 0
-	case m.focus == panelPools && !m.elsewhere(a) && strings.HasPrefix(a.id, "agent."):
+	case m.focus == panelPools && !m.elsewhere(a) && strings.HasPrefix(a.ID, "agent."):
 		return 1
-	case slices.Contains(a.in, everywhere):
+	case slices.Contains(a.In, keymap.Everywhere):
 		return 3
 	}
 	return 2
@@ -157,32 +158,32 @@ func (m *model) rankHere(a *action) int {
 
 // heard reports whether an action's key works where the focus is.
 func (m *model) heard(a *action) bool {
-	return slices.Contains(a.in, everywhere) || slices.Contains(a.in, m.zone())
+	return slices.Contains(a.In, keymap.Everywhere) || slices.Contains(a.In, m.zone())
 }
 
 // footText is an action's name as it would work now.
 func footText(m *model, a *action) string {
 	switch {
-	case a.id == releaseID && m.answerable() != nil:
+	case a.ID == releaseID && m.answerable() != nil:
 		return "answer"
-	case a.id == releaseID && m.undoable():
+	case a.ID == releaseID && m.undoable():
 		return "undo"
-	case a.id == suspendID && m.suspended():
+	case a.ID == suspendID && m.suspended():
 		return "resume"
-	case a.id == drainID:
+	case a.ID == drainID:
 		if drain, undrain := m.drainTargets(); len(drain) == 0 && len(undrain) > 0 {
 			return "undrain"
 		}
-	case a.id == "agent.attach.zoomed" && !m.zoomed:
+	case a.ID == "agent.attach.zoomed" && !m.zoomed:
 		return "zoom"
-	case a.id == "agent.zoom" && m.focus == panelQuarantine:
+	case a.ID == "agent.zoom" && m.focus == panelQuarantine:
 		return "crashes"
-	case a.id == "fleet.suspend" && m.sister() != nil && m.sister().brief.suspended:
+	case a.ID == "fleet.suspend" && m.sister() != nil && m.sister().brief.suspended:
 		return "resume"
-	case a.id == "view.attention" && m.attention:
+	case a.ID == "view.attention" && m.attention:
 		return "all"
 	}
-	return a.short
+	return a.Short
 }
 
 // suspended reports whether all that s is about is suspended.
@@ -193,10 +194,10 @@ func (m *model) suspended() bool {
 }
 
 func footWidth(m *model, a *action) int {
-	return widget.Width(a.key.Keys()[0]) + 1 + widget.Width(footText(m, a)) + 2
+	return widget.Width(a.Key.Keys()[0]) + 1 + widget.Width(footText(m, a)) + 2
 }
 
 func (m *model) footKey(l *widget.Line, a *action) {
-	l.Add(themes.Key, a.key.Keys()[0])
+	l.Add(themes.Key, a.Key.Keys()[0])
 	l.Add(themes.Dim, " "+footText(m, a)+"  ")
 }

@@ -1,9 +1,6 @@
 package tui
 
 import (
-	"gcity/tui/tuitest"
-	"gcity/tui/widget"
-
 	"fmt"
 	"maps"
 	"slices"
@@ -14,6 +11,8 @@ import (
 
 	"gcity/city"
 	"gcity/events"
+	"gcity/tui/tuitest"
+	"gcity/tui/widget"
 )
 
 // frame checks the invariants of any screen: exactly h lines, none wider than w, nothing but text and SGR (L12).

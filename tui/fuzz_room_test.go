@@ -26,8 +26,8 @@ func newExplorer(t testing.TB, seed uint64) *explorer {
 	x := &explorer{Rand: rand.New(rand.NewPCG(seed, 0)), keys: []string{"y", "n", "1", "9", "世", "é", "backspace", "\x00", "alt+x", "ctrl+w", "~"}}
 	o := Options{Mode: Mode(x.IntN(3)), ASCII: x.IntN(4) == 0, OverSSH: x.IntN(4) == 0, NoColor: x.IntN(4) == 0, ReducedMotion: x.IntN(4) == 0, Config: textFile{"city.toml"}}
 	x.stage = newStage(t, o)
-	for i := range x.m.keys.actions {
-		x.keys = append(x.keys, x.m.keys.actions[i].key.Keys()...)
+	for i := range x.m.keys.Actions {
+		x.keys = append(x.keys, x.m.keys.Actions[i].Key.Keys()...)
 	}
 	return x
 }

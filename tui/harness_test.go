@@ -1,8 +1,6 @@
 package tui
 
 import (
-	"gcity/tui/tuitest"
-
 	"slices"
 	"strings"
 	"testing"
@@ -12,6 +10,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"gcity/city"
+	"gcity/tui/tuitest"
 )
 
 // stage is a model on a test's own clock.
@@ -105,9 +104,9 @@ func (s *stage) choose(name string) {
 
 // action is one of the registry.
 func (m *model) action(id string) *action {
-	for i := range m.keys.actions {
-		if m.keys.actions[i].id == id {
-			return &m.keys.actions[i]
+	for i := range m.keys.Actions {
+		if m.keys.Actions[i].ID == id {
+			return &m.keys.Actions[i]
 		}
 	}
 	return nil

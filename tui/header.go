@@ -232,12 +232,12 @@ func (m *model) problems() []string {
 	if h := s.Config.Held; h != nil {
 		how := ""
 		if m.mode != ReadOnly {
-			how = "; " + m.keys.keyOf("config.confirm") + " shows the plan"
+			how = "; " + m.keys.KeyOf("config.confirm") + " shows the plan"
 		}
 		p = append(p, "configuration held: "+removes(h)+how)
 	}
 	p = append(p, m.watchdogs.problems(m.keys, m.mode != ReadOnly)...)
-	if ills := m.automations.problem(m.keys.keyOf("focus.automations")); ills != "" {
+	if ills := m.automations.problem(m.keys.KeyOf("focus.automations")); ills != "" {
 		p = append(p, ills)
 	}
 	for _, d := range s.Degraded {
@@ -274,9 +274,9 @@ func (m *model) problemLines(w, n int) []string {
 		l := widget.Line{Styles: &m.look}
 		more := ""
 		if i == n-1 && len(all) > n {
-			more = fmt.Sprintf("  and %d more  %s shows all", len(all)-n, m.keys.keyOf("city.details"))
+			more = fmt.Sprintf("  and %d more  %s shows all", len(all)-n, m.keys.KeyOf("city.details"))
 		} else if strings.Contains(all[i], "\n") || widget.Width(all[i]) > w-4 {
-			more = "  " + m.keys.keyOf("city.details") + " shows all"
+			more = "  " + m.keys.KeyOf("city.details") + " shows all"
 		}
 		l.Add(themes.Bad, " "+m.look.Glyphs.Alert+" ")
 		l.Add(themes.Warn, widget.CutLead(all[i], w-l.Width-widget.Width(more)-1,

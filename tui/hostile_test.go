@@ -1,9 +1,6 @@
 package tui
 
 import (
-	"gcity/tui/tuitest"
-	"gcity/tui/widget"
-
 	"bytes"
 	"context"
 	"fmt"
@@ -15,6 +12,8 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"gcity/city"
+	"gcity/tui/tuitest"
+	"gcity/tui/widget"
 )
 
 // hostile are outputs of agents that want more than to be read.

@@ -201,10 +201,10 @@ func (m *model) noMail() string {
 		text = "No mail. Agents write it with `gc mail send`"
 	}
 	if m.mode != ReadOnly {
-		text += ", and " + m.keys.keyOf("mail.write") + " writes some to them"
+		text += ", and " + m.keys.KeyOf("mail.write") + " writes some to them"
 	}
 	if len(m.inbox.all) > 0 && !m.inbox.others {
-		text += "; " + m.keys.keyOf("mail.others") + " shows what they write to each other"
+		text += "; " + m.keys.KeyOf("mail.others") + " shows what they write to each other"
 	}
 	return text + "."
 }
@@ -217,13 +217,13 @@ func (m *model) inboxKeys() []string {
 	}
 	switch {
 	case m.mode == ReadOnly && k.under() == nil:
-		return m.keys.hints("mail.others", others, "mail.close", "closes")
+		return m.keys.Hints("mail.others", others, "mail.close", "closes")
 	case m.mode == ReadOnly:
-		return m.keys.hints("mail.read", "read", "mail.others", others, "mail.close", "closes")
+		return m.keys.Hints("mail.read", "read", "mail.others", others, "mail.close", "closes")
 	case k.under() == nil:
-		return m.keys.hints("mail.write", "write", "mail.others", others, "mail.close", "closes")
+		return m.keys.Hints("mail.write", "write", "mail.others", others, "mail.close", "closes")
 	}
-	return m.keys.hints("mail.read", "read", "mail.reply", "reply", "mail.archive", "archive", "mail.write", "write", "mail.others", others, "mail.unread", "unread",
+	return m.keys.Hints("mail.read", "read", "mail.reply", "reply", "mail.archive", "archive", "mail.write", "write", "mail.others", others, "mail.unread", "unread",
 		"mail.yank", "copy", "mail.close", "closes")
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"gcity/city"
+	"gcity/tui/keymap"
 	"gcity/tui/widget"
 )
 
@@ -60,14 +61,20 @@ func (r *runner) inspect(q inspect) {
 
 // inspectActions are about what is known of an agent.
 func inspectActions() []action {
-	r := []zone{inReader}
+	r := []keymap.Zone{keymap.InReader}
 	return []action{
-		{id: "agent.crashes", key: bind("show how the agent crashed, with its last words"), in: []zone{everywhere},
-			why: needAgent, run: (*model).showCrashes},
-		{id: "agent.told", key: bind("show the agent's prompt: what it is told at its start"), in: []zone{everywhere}, why: needAgent, run: (*model).showTold},
-		{id: "reader.told", key: bind("from an agent's details: all of its prompt", "p"), in: r, why: needDossier, run: (*model).showTold},
-		{id: "reader.crashes", key: bind("from an agent's details: how it crashed", "l"), in: r, why: needDossier, run: (*model).showCrashes},
-		{id: "reader.release", key: bind("from an agent's details or crashes: release it", "u"), in: r, why: needHeldDossier, run: (*model).releaseRead},
+		{ID: "agent.crashes", Key: keymap.Bind("show how the agent crashed, with its last words"),
+			In:  []keymap.Zone{keymap.Everywhere},
+			Why: needAgent, Run: (*model).showCrashes},
+		{ID: "agent.told",
+			Key: keymap.Bind("show the agent's prompt: what it is told at its start"),
+			In:  []keymap.Zone{keymap.Everywhere}, Why: needAgent, Run: (*model).showTold},
+		{ID: "reader.told", Key: keymap.Bind("from an agent's details: all of its prompt", "p"),
+			In: r, Why: needDossier, Run: (*model).showTold},
+		{ID: "reader.crashes", Key: keymap.Bind("from an agent's details: how it crashed", "l"),
+			In: r, Why: needDossier, Run: (*model).showCrashes},
+		{ID: "reader.release", Key: keymap.Bind("from an agent's details or crashes: release it",
+			"u"), In: r, Why: needHeldDossier, Run: (*model).releaseRead},
 	}
 }
 
@@ -174,32 +181,32 @@ func (m *model) heardAbout(in inspected) {
 func (m *model) readerKeys() []string {
 	r := m.reader
 	if r.agent != "" && needReadAgent(m) == "" {
-		return []string{m.keys.keyOf("reader.agent") + " selects " + widget.Plain(r.agent)}
+		return []string{m.keys.KeyOf("reader.agent") + " selects " + widget.Plain(r.agent)}
 	}
 	if r.letter != nil && m.mode != ReadOnly {
-		return m.keys.hints("reader.reply", "reply", "reader.archive", "archive")
+		return m.keys.Hints("reader.reply", "reply", "reader.archive", "archive")
 	}
 	if r.about == nil {
 		return nil
 	}
 	var keys []string
 	if !r.crashes && r.about.about != nil && len(r.about.about.Crashes) > 0 {
-		keys = append(keys, m.keys.keyOf("reader.crashes")+" crashes")
+		keys = append(keys, m.keys.KeyOf("reader.crashes")+" crashes")
 	}
 	if !r.told && r.about.about != nil && r.about.about.Prompt != "" {
-		keys = append(keys, m.keys.keyOf("reader.told")+" prompt")
+		keys = append(keys, m.keys.KeyOf("reader.told")+" prompt")
 	}
 	if needEditableDossier(m) == "" && !r.crashes {
-		keys = append(keys, m.keys.keyOf("reader.edit")+" edits where it is declared")
+		keys = append(keys, m.keys.KeyOf("reader.edit")+" edits where it is declared")
 	}
 	if needHeldDossier(m) == "" {
-		keys = append(keys, m.keys.keyOf("reader.release")+" releases it")
+		keys = append(keys, m.keys.KeyOf("reader.release")+" releases it")
 	}
-	if m.keys.called("reader.unsend").refused(m) == "" && !r.crashes && !r.told {
-		keys = append(keys, m.keys.keyOf("reader.unsend")+" takes texts back")
+	if m.keys.ByID("reader.unsend").Refused(m) == "" && !r.crashes && !r.told {
+		keys = append(keys, m.keys.KeyOf("reader.unsend")+" takes texts back")
 	}
-	if m.keys.called("reader.send.now").refused(m) == "" && !r.crashes && !r.told {
-		keys = append(keys, m.keys.keyOf("reader.send.now")+" sends the next one now")
+	if m.keys.ByID("reader.send.now").Refused(m) == "" && !r.crashes && !r.told {
+		keys = append(keys, m.keys.KeyOf("reader.send.now")+" sends the next one now")
 	}
 	return keys
 }

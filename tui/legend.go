@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+
 	"gcity/tui/widget"
 )
 
@@ -19,11 +20,11 @@ func (m *model) legend() []item {
 		{keys: []string{g.Suspended}, title: "suspended: somebody wants it ended; it does not start before it is resumed"},
 		{keys: []string{g.Mark}, title: "marked: what is done next is done to all that are marked"},
 		{keys: []string{g.Alert}, title: "something is wrong with the city, or with what stands beside it"},
-		{keys: []string{g.Mail}, title: "mail that nobody has read; " + m.keys.keyOf("mail.show") + " shows it"},
+		{keys: []string{g.Mail}, title: "mail that nobody has read; " + m.keys.KeyOf("mail.show") + " shows it"},
 		{keys: []string{g.More}, title: "something is cut off here"},
 		{keys: []string{g.Below + "9"}, title: "in the title of a list: it has 9 rows more below those that are seen; " + g.Above + "9 above"},
 		{keys: []string{"o:need"}, title: "the order of a list at the right of its rule: who needs somebody first; " +
-			m.keys.keyOf("list.sort") + " changes it"},
+			m.keys.KeyOf("list.sort") + " changes it"},
 	}
 	for i := range all {
 		all[i].words, all[i].tail = "signs symbols glyphs legend", "sign"

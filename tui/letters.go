@@ -139,7 +139,7 @@ func (m *model) tellStages() {
 		}
 	}
 	text := stagesText(all)
-	if k := m.keys.keyNow(unsendID); waits && k != "" {
+	if k := m.keys.KeyNow(unsendID); waits && k != "" {
 		text += " (" + k + " takes it back)"
 	}
 	if text = widget.Lead(text); len(all) < 2 {

@@ -159,7 +159,7 @@ func (m *model) ordered(note string, o widget.Order, ways []string, n int, focus
 		return note
 	}
 	text := widget.OrderText(o, ways)
-	if k := m.keys.keyNow("list.sort"); k != "" {
+	if k := m.keys.KeyNow("list.sort"); k != "" {
 		text = k + ":" + text
 	}
 	if note == "" {

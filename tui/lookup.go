@@ -1,13 +1,14 @@
 package tui
 
 import (
-	"gcity/tui/widget"
 	"regexp"
 	"slices"
 	"sort"
 	"strings"
 
 	"github.com/charmbracelet/x/ansi"
+
+	"gcity/tui/widget"
 )
 
 // lookup is what is searched for in the pane. The zero value is nothing.

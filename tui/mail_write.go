@@ -83,7 +83,7 @@ func (m *model) askSubject(e *envelope) []effect {
 	}
 	m.prompt = &prompt{
 		label: "mail to " + addressed(e.to) + ", subject",
-		hint:  m.keys.hint("  ", "prompt.done", "goes on", "prompt.cancel", "leaves"),
+		hint:  m.keys.Hint("  ", "prompt.done", "goes on", "prompt.cancel", "leaves"),
 		edit:  widget.NewEntry(begun),
 		refuse: func(text string) string {
 			if len(text) > beads.MaxTitle {

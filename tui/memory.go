@@ -103,9 +103,9 @@ func (m *model) tellKept() {
 	if text == "" {
 		return
 	}
-	m.show("as you left it: "+text+" hides the others; "+m.keys.keyOf("view.back")+" clears it", false)
+	m.show("as you left it: "+text+" hides the others; "+m.keys.KeyOf("view.back")+" clears it", false)
 	if !m.filter().Active() {
-		m.show("as you left it: only what needs attention; "+m.keys.keyOf("view.attention")+" shows all", false)
+		m.show("as you left it: only what needs attention; "+m.keys.KeyOf("view.attention")+" shows all", false)
 	}
 }
 

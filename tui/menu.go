@@ -1,19 +1,26 @@
 package tui
 
 import (
-	"gcity/tui/widget"
 	"slices"
 	"strings"
+
+	"gcity/tui/keymap"
+	"gcity/tui/widget"
 )
 
 // menuActions open lists of what can be done with what is selected.
 func menuActions() []action {
 	return []action{
-		{id: "menu.verbs", key: bind("show all verbs for what is selected, and why not", "x"), in: []zone{everywhere}, run: (*model).showVerbs},
-		{id: "menu.yank", key: bind("copy from what is selected: name, folder, command, session and more", "y"), in: []zone{everywhere},
-			why: needCopies, run: (*model).showCopies},
-		{id: "work.verbs", key: bind("show all verbs for it", "x"), in: []zone{inWork}, why: needBead, run: (*model).showVerbs},
-		{id: "work.yank", key: bind("copy from it", "y"), in: []zone{inWork}, why: needBead, run: (*model).showCopies},
+		{ID: "menu.verbs", Key: keymap.Bind("show all verbs for what is selected, and why not",
+			"x"), In: []keymap.Zone{keymap.Everywhere}, Run: (*model).showVerbs},
+		{ID: "menu.yank",
+			Key: keymap.Bind("copy from what is selected: name, folder, command, session and more",
+				"y"), In: []keymap.Zone{keymap.Everywhere},
+			Why: needCopies, Run: (*model).showCopies},
+		{ID: "work.verbs", Key: keymap.Bind("show all verbs for it", "x"),
+			In: []keymap.Zone{keymap.InWork}, Why: needBead, Run: (*model).showVerbs},
+		{ID: "work.yank", Key: keymap.Bind("copy from it", "y"), In: []keymap.Zone{keymap.InWork},
+			Why: needBead, Run: (*model).showCopies},
 	}
 }
 
@@ -89,23 +96,24 @@ func (m *model) showVerbs() []effect {
 	}
 	f := &finder{title: "Verbs for " + title, none: "No verb is called that.", reasons: true}
 	nouns := m.nouns()
-	for i := range m.keys.actions {
-		a := &m.keys.actions[i]
-		noun, _, _ := strings.Cut(a.id, ".")
-		here := (m.heard(a) || m.matter() == ofAutomations && slices.Contains(a.in, inAutomations)) && !m.elsewhere(a)
+	for i := range m.keys.Actions {
+		a := &m.keys.Actions[i]
+		noun, _, _ := strings.Cut(a.ID, ".")
+		here := (m.heard(a) || m.matter() == ofAutomations &&
+			slices.Contains(a.In, keymap.InAutomations)) && !m.elsewhere(a)
 		switch m.matter() {
 		case ofMail:
-			here = slices.Contains(a.in, inMail) && a.id != "mail.verbs"
+			here = slices.Contains(a.In, keymap.InMail) && a.ID != "mail.verbs"
 		case ofWork:
-			here = slices.Contains(a.in, inWork) && a.id != "work.verbs"
+			here = slices.Contains(a.In, keymap.InWork) && a.ID != "work.verbs"
 		}
-		verb := slices.Contains(nouns, noun) || a.id == "menu.yank" || m.focus == panelEvents && a.id == "view.event" ||
-			m.matter() == ofPools && alsoOfPools(a.id) || a.id == "config.edit" && (m.matter() == ofAgents || m.matter() == ofPools)
+		verb := slices.Contains(nouns, noun) || a.ID == "menu.yank" || m.focus == panelEvents && a.ID == "view.event" ||
+			m.matter() == ofPools && alsoOfPools(a.ID) || a.ID == "config.edit" && (m.matter() == ofAgents || m.matter() == ofPools)
 		if !here || !verb || m.unseen(a) || movesAbout(a) {
 			continue
 		}
 		t := actionItem(a)
-		t.tail = a.risk.String()
+		t.tail = a.Risk.String()
 		f.all = append(f.all, t)
 	}
 	m.open(f)
@@ -114,6 +122,6 @@ func (m *model) showVerbs() []effect {
 
 // movesAbout reports whether an action only moves about in a list, or marks in it.
 func movesAbout(a *action) bool {
-	last := a.id[strings.LastIndexByte(a.id, '.')+1:]
-	return strings.HasPrefix(a.id, "agent.mark") || slices.Contains([]string{"down", "up", "first", "last", "close", "refresh"}, last)
+	last := a.ID[strings.LastIndexByte(a.ID, '.')+1:]
+	return strings.HasPrefix(a.ID, "agent.mark") || slices.Contains([]string{"down", "up", "first", "last", "close", "refresh"}, last)
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"gcity/themes"
+	"gcity/tui/keymap"
 	"gcity/tui/widget"
 )
 
@@ -41,9 +42,12 @@ func (m *model) record(s message) {
 // messageActions are about what the status line has said.
 func messageActions() []action {
 	return []action{
-		{id: "view.messages", key: bind("messages: what the status line said, and what came of each"), in: []zone{everywhere},
-			run: (*model).showMessages},
-		{id: "verb.undo", key: bind("undo the last verb, within 10 s"), in: []zone{everywhere}, why: needUndo, run: (*model).takeBack},
+		{ID: "view.messages",
+			Key: keymap.Bind("messages: what the status line said, and what came of each"),
+			In:  []keymap.Zone{keymap.Everywhere},
+			Run: (*model).showMessages},
+		{ID: "verb.undo", Key: keymap.Bind("undo the last verb, within 10 s"),
+			In: []keymap.Zone{keymap.Everywhere}, Why: needUndo, Run: (*model).takeBack},
 	}
 }
 

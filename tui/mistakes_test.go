@@ -1,14 +1,13 @@
 package tui
 
 import (
-	"gcity/tui/tuitest"
-
 	"fmt"
 	"strings"
 	"testing"
 
 	"gcity/city"
 	"gcity/events"
+	"gcity/tui/tuitest"
 )
 
 // mistakes is what a configuration with many of them is refused with.

@@ -8,6 +8,7 @@ import (
 
 	"gcity/city"
 	"gcity/themes"
+	"gcity/tui/keymap"
 	"gcity/tui/widget"
 )
 
@@ -256,13 +257,13 @@ func (m *model) key(k tea.KeyPressMsg) []effect {
 	case m.choice != nil:
 		return m.choiceKey(k)
 	case m.reader != nil:
-		if a := m.keys.find(k, inReader); a != nil {
+		if a := m.keys.Find(k, keymap.InReader); a != nil {
 			return m.perform(a)
 		}
 		return nil
 	case m.finder != nil:
-		if a := m.keys.find(k, inFinder); a != nil {
-			return a.run(m)
+		if a := m.keys.Find(k, keymap.InFinder); a != nil {
+			return a.Run(m)
 		}
 		if m.finder.edit.Key(k) {
 			m.typedInFinder()
@@ -271,24 +272,24 @@ func (m *model) key(k tea.KeyPressMsg) []effect {
 	case m.prompt != nil:
 		return m.promptKey(k)
 	case m.composer != nil:
-		if a := m.keys.find(k, inComposer); a != nil {
-			return a.run(m)
+		if a := m.keys.Find(k, keymap.InComposer); a != nil {
+			return a.Run(m)
 		}
 		m.composer.key(k)
 		return nil
 	case m.inbox != nil:
-		if a := m.keys.find(k, inMail); a != nil {
+		if a := m.keys.Find(k, keymap.InMail); a != nil {
 			return m.perform(a)
 		}
 		return nil
 	case m.work != nil:
-		if a := m.keys.find(k, inWork); a != nil {
+		if a := m.keys.Find(k, keymap.InWork); a != nil {
 			return m.perform(a)
 		}
 		return nil
 	}
 	if m.lobby {
-		if a := m.keys.find(k, inFleet); a != nil {
+		if a := m.keys.Find(k, keymap.InFleet); a != nil {
 			return m.perform(a)
 		}
 		return nil
@@ -296,40 +297,40 @@ func (m *model) key(k tea.KeyPressMsg) []effect {
 	if m.blurted(k) {
 		return nil
 	}
-	if a := m.keys.find(k, m.zone(), everywhere); a != nil {
+	if a := m.keys.Find(k, m.zone(), keymap.Everywhere); a != nil {
 		return m.perform(a)
 	}
 	return nil
 }
 
 // zone is the zone of the focused panel.
-func (m *model) zone() zone {
+func (m *model) zone() keymap.Zone {
 	switch m.focus {
 	case panelPools:
-		return inPools
+		return keymap.InPools
 	case panelAutomations:
-		return inAutomations
+		return keymap.InAutomations
 	case panelEvents:
-		return inEvents
+		return keymap.InEvents
 	case panelWatchdogs:
-		return inWatchdogs
+		return keymap.InWatchdogs
 	case panelPeek:
-		return inPeek
+		return keymap.InPeek
 	}
-	return inLists
+	return keymap.InLists
 }
 
 // perform runs an action, or says why it cannot be done.
 func (m *model) perform(a *action) []effect {
-	if why := a.refused(m); why != "" {
-		what, _, _ := strings.Cut(a.title(), ":")
+	if why := a.Refused(m); why != "" {
+		what, _, _ := strings.Cut(a.Title(), ":")
 		m.complain("cannot " + what + ": " + why)
 		if writes(a) {
 			m.refusedText = m.now
 		}
 		return nil
 	}
-	return a.run(m)
+	return a.Run(m)
 }
 
 func (m *model) choiceKey(k tea.KeyPressMsg) []effect {
@@ -337,8 +338,8 @@ func (m *model) choiceKey(k tea.KeyPressMsg) []effect {
 	if m.now.Sub(c.since) < guard {
 		return nil
 	}
-	if a := m.keys.find(k, inChoice); a != nil {
-		return a.run(m)
+	if a := m.keys.Find(k, keymap.InChoice); a != nil {
+		return a.Run(m)
 	}
 	if c.must != "" {
 		if c.edit.Key(k) {
@@ -351,8 +352,8 @@ func (m *model) choiceKey(k tea.KeyPressMsg) []effect {
 }
 
 func (m *model) promptKey(k tea.KeyPressMsg) []effect {
-	if a := m.keys.find(k, inPrompt); a != nil {
-		return a.run(m)
+	if a := m.keys.Find(k, keymap.InPrompt); a != nil {
+		return a.Run(m)
 	}
 	p := m.prompt
 	if !p.edit.Key(k) {

@@ -1,8 +1,6 @@
 package tui
 
 import (
-	"gcity/tui/tuitest"
-
 	"reflect"
 	"slices"
 	"strings"
@@ -12,6 +10,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"gcity/city"
+	"gcity/tui/tuitest"
 )
 
 func (s *stage) wants(want ...city.Command) {
@@ -195,10 +194,10 @@ func TestReadOnlyRefusesVerbs(t *testing.T) {
 	s.change(withPools)
 	verbs := 0
 	for _, focus := range []panel{panelAgents, panelPools} {
-		for i := range s.m.keys.actions {
-			a := &s.m.keys.actions[i]
-			noun, _, _ := strings.Cut(a.id, ".")
-			if !a.reachable() || !slices.Contains([]string{"agent", "pool", "rig", "config"}, noun) && a.id != "city.reload" {
+		for i := range s.m.keys.Actions {
+			a := &s.m.keys.Actions[i]
+			noun, _, _ := strings.Cut(a.ID, ".")
+			if !a.Reachable() || !slices.Contains([]string{"agent", "pool", "rig", "config"}, noun) && a.ID != "city.reload" {
 				continue
 			}
 			verbs++
@@ -206,7 +205,7 @@ func TestReadOnlyRefusesVerbs(t *testing.T) {
 			s.out = s.m.perform(a)
 			s.wants()
 			if _, ok := effectOf[attach](s); ok || s.m.choice != nil || s.m.prompt != nil {
-				t.Errorf("%s is not refused", a.id)
+				t.Errorf("%s is not refused", a.ID)
 			}
 		}
 	}

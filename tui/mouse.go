@@ -1,10 +1,12 @@
 package tui
 
 import (
-	"gcity/tui/widget"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
+
+	"gcity/tui/keymap"
+	"gcity/tui/widget"
 )
 
 // doubleClick is how soon a second click at the same place counts as one with the first.
@@ -26,8 +28,10 @@ type press struct {
 // mouseActions take the mouse and give it back.
 func mouseActions() []action {
 	return []action{
-		{id: "view.mouse", key: bind("mouse: take it for clicks and wheel, or give it back to the terminal", "M"), in: []zone{everywhere},
-			run: (*model).toggleMouse},
+		{ID: "view.mouse",
+			Key: keymap.Bind("mouse: take it for clicks and wheel, or give it back to the terminal",
+				"M"), In: []keymap.Zone{keymap.Everywhere},
+			Run: (*model).toggleMouse},
 	}
 }
 
@@ -37,7 +41,7 @@ func (m *model) toggleMouse() []effect {
 		m.say("the mouse is the terminal's again")
 		return nil
 	}
-	m.say("the mouse clicks and scrolls here; shift held down selects text as before, " + m.keys.keyNow("view.mouse") + " gives it back")
+	m.say("the mouse clicks and scrolls here; shift held down selects text as before, " + m.keys.KeyNow("view.mouse") + " gives it back")
 	return nil
 }
 
@@ -125,7 +129,7 @@ func (m *model) click(c tea.MouseClickMsg) []effect {
 		if p, ok := m.tabAt(a, c.X-a.x); ok {
 			m.focusOn(p)
 			if double {
-				return m.perform(m.keys.called("view.zoom"))
+				return m.perform(m.keys.ByID("view.zoom"))
 			}
 			return nil
 		}
@@ -183,7 +187,7 @@ func (m *model) unfold(p panel) []effect {
 	case panelPeek:
 		id = "view.zoom"
 	}
-	return m.perform(m.keys.called(id))
+	return m.perform(m.keys.ByID(id))
 }
 
 // tabAt is the panel whose title is at a column of a rule.

@@ -1,11 +1,12 @@
 package tui
 
 import (
-	"gcity/tui/widget"
 	"slices"
 	"strings"
 
 	"github.com/sahilm/fuzzy"
+
+	"gcity/tui/widget"
 )
 
 // maxHistory bounds the lines of the palette that are kept.
@@ -131,7 +132,7 @@ func (m *model) palettes(text string) ([]item, bool) {
 		line := strings.TrimSpace(strings.Join(append(append([]string{c.name}, args...), a.word), " "))
 		goesOn := m.takesMore(line) && !strings.HasSuffix(c.usage, "…")
 		near := a.word != part && !goesOn && (far || !c.looks)
-		found = append(found, item{keys: m.keys.keysOf(c.id), title: line, line: line, tail: a.note, near: near, run: func(m *model) []effect {
+		found = append(found, item{keys: m.keys.KeysOf(c.id), title: line, line: line, tail: a.note, near: near, run: func(m *model) []effect {
 			if goesOn {
 				return m.openPaletteAt(line + " ")
 			}
@@ -151,7 +152,7 @@ func (m *model) textItem(c *verb, line string) item {
 	if rest(line, c.text) == "" {
 		title = c.name + " " + c.usage
 	}
-	return item{keys: m.keys.keysOf(c.id), title: title, line: line, tail: c.does, run: func(m *model) []effect {
+	return item{keys: m.keys.KeysOf(c.id), title: title, line: line, tail: c.does, run: func(m *model) []effect {
 		todo, why := m.runLine(line)
 		if why != "" {
 			m.complain("cannot " + c.name + ": " + why)

@@ -1,9 +1,6 @@
 package tui
 
 import (
-	"gcity/tui/tuitest"
-	"gcity/tui/widget"
-
 	"fmt"
 	"slices"
 	"strings"
@@ -13,6 +10,8 @@ import (
 	"gcity/beads"
 	"gcity/city"
 	"gcity/events"
+	"gcity/tui/tuitest"
+	"gcity/tui/widget"
 )
 
 func TestFilterFollowsTyping(t *testing.T) {

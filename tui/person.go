@@ -10,22 +10,23 @@ import (
 
 	"gcity/internal/detach"
 	"gcity/themes"
+	"gcity/tui/keymap"
 	"gcity/tui/widget"
 )
 
 // Person is what belongs to whoever sits in front of the screen. It may change while the room is open; nothing in it is
 // changed by the room. The zero value asks for nothing.
 type Person struct {
-	Theme         string         // one of Themes by name, AutoTheme, or "" = the city's, else that of the Options
-	Themes        []themes.Theme // that can be chosen; nil = those that come with gcity
-	ASCII         *bool          // nil = as the Options say
-	ReducedMotion bool           // besides what the Options say
-	Columns       []string       // of agents, see ColumnNames; nil = the usual ones
-	Confirm       string         // "normal", "always" or "never"; "" = normal
-	Detach        detach.Key     // leaves an attached terminal
-	Keys          []Binding      // in the order in which they were written
-	File          string         // where all of this is written, "" = nowhere; for texts
-	Problems      []string       // what could not be read of it, each with its place
+	Theme         string           // one of Themes by name, AutoTheme, or "" = the city's, else that of the Options
+	Themes        []themes.Theme   // that can be chosen; nil = those that come with gcity
+	ASCII         *bool            // nil = as the Options say
+	ReducedMotion bool             // besides what the Options say
+	Columns       []string         // of agents, see ColumnNames; nil = the usual ones
+	Confirm       string           // "normal", "always" or "never"; "" = normal
+	Detach        detach.Key       // leaves an attached terminal
+	Keys          []keymap.Binding // in the order in which they were written
+	File          string           // where all of this is written, "" = nowhere; for texts
+	Problems      []string         // what could not be read of it, each with its place
 }
 
 // AutoTheme is dark or light as the terminal is, and the theme of the Options while that is not known.
@@ -82,11 +83,11 @@ func (m *model) takePerson(p Person) {
 	m.confirm = map[string]confirm{"always": confirmAlways, "never": confirmNever}[p.Confirm]
 	m.columns = chosenColumns(p.Columns)
 	m.keys = newRegistry()
-	m.keys.include(themeActions(p.Themes))
-	m.unbound = m.keys.rebind(p.Keys)
+	m.keys.Include(themeActions(p.Themes))
+	m.unbound = m.keys.Rebind(p.Keys)
 	for _, id := range []string{"agent.attach"} { // what it does names the key
-		a := m.keys.called(id)
-		a.key.SetHelp(a.key.Help().Key, strings.ReplaceAll(a.title(), detach.Usual, p.Detach.String()))
+		a := m.keys.ByID(id)
+		a.Key.SetHelp(a.Key.Help().Key, strings.ReplaceAll(a.Title(), detach.Usual, p.Detach.String()))
 	}
 	m.theme, m.preview = themes.Theme{}, ""
 	m.relook()
@@ -101,7 +102,7 @@ func (m *model) reread(p Person) {
 	}
 	if n := len(p.Problems) + len(m.unbound); n > 0 {
 		m.complain(fmt.Sprintf("the preferences were read anew, with %s; %s shows all",
-			widget.Count(n, "mistake"), m.keys.keyOf("city.details")))
+			widget.Count(n, "mistake"), m.keys.KeyOf("city.details")))
 		return
 	}
 	m.say("the preferences were read anew")
@@ -202,8 +203,9 @@ const themeID = "theme."
 // themeActions choose a theme. Over one of them the finder shows it at once.
 func themeActions(all []themes.Theme) []action {
 	choose := func(name, does string) action {
-		return action{id: themeID + name, key: bind(does), in: []zone{everywhere}, why: needColours,
-			run: func(m *model) []effect { m.tryTheme(name); return nil }}
+		return action{ID: themeID + name, Key: keymap.Bind(does),
+			In: []keymap.Zone{keymap.Everywhere}, Why: needColours,
+			Run: func(m *model) []effect { m.tryTheme(name); return nil }}
 	}
 	actions := []action{choose(AutoTheme, "theme: dark or light, as the terminal is")}
 	for i := range all {

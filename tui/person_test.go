@@ -11,6 +11,7 @@ import (
 	"gcity/city"
 	"gcity/internal/detach"
 	"gcity/themes"
+	"gcity/tui/keymap"
 	"gcity/tui/widget"
 )
 
@@ -114,8 +115,8 @@ func TestPersonIsRereadWhileTheRoomIsOpen(t *testing.T) {
 		t.Fatal(err)
 	}
 	yes := true
-	s.hear(news{person: &Person{Theme: "light", ASCII: &yes, Detach: leave, Keys: []Binding{
-		{"agent.restart", []string{"R"}, "config.toml:3:1"}, {"focus.pools", []string{"Y"}, "config.toml:4:1"}, {"agent.attach", nil, "config.toml:5:1"}}}})
+	s.hear(news{person: &Person{Theme: "light", ASCII: &yes, Detach: leave, Keys: []keymap.Binding{
+		{Action: "agent.restart", Keys: []string{"R"}, Place: "config.toml:3:1"}, {Action: "focus.pools", Keys: []string{"Y"}, Place: "config.toml:4:1"}, {Action: "agent.attach", Keys: nil, Place: "config.toml:5:1"}}}})
 	if s.m.theme.Name != "light" || !s.m.ascii {
 		t.Errorf("theme %s, ascii %v", s.m.theme.Name, s.m.ascii)
 	}
@@ -128,7 +129,9 @@ func TestPersonIsRereadWhileTheRoomIsOpen(t *testing.T) {
 	s.press("esc", "?")
 	s.press(strings.Split("terminal, ", "")...)
 	s.shows("ctrl+] leaves it")
-	s.hear(news{person: &Person{Problems: []string{"config.toml:1:9: theme: \"drak\" is not known"}, Keys: []Binding{{"agent.restrat", []string{"R"}, "config.toml:3:1"}}}})
+	s.hear(news{person: &Person{Problems: []string{"config.toml:1:9: theme: \"drak\" is not known"},
+		Keys: []keymap.Binding{{Action: "agent.restrat", Keys: []string{"R"},
+			Place: "config.toml:3:1"}}}})
 	s.press("esc")
 	s.shows(`drak`, "with 2 mistakes", "r restart")
 	if s.m.theme.Name != "terminal" {

@@ -1,12 +1,13 @@
 package tui
 
 import (
-	"gcity/tui/widget"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/charmbracelet/x/ansi"
+
+	"gcity/tui/widget"
 )
 
 // What ends is said first, members of a pool that share a fate are one line, and whoever stays as he is is only counted;

@@ -26,7 +26,7 @@ func (m *model) poolDetails(name string) []string {
 		m.field("why", r.reason+", since "+widget.Clock(r.since, m.now)),
 	}
 	if r.override != nil {
-		lines = append(lines, m.field("by hand", fmt.Sprintf("%d, whatever the check says; %s, then auto, gives it back to the check", *r.override, m.keys.keyOf("pool.scale"))))
+		lines = append(lines, m.field("by hand", fmt.Sprintf("%d, whatever the check says; %s, then auto, gives it back to the check", *r.override, m.keys.KeyOf("pool.scale"))))
 	}
 	if next := m.nextText(p.Next); next != "" {
 		lines = append(lines, m.field("next", next))

@@ -229,7 +229,7 @@ func (m *model) noPools(w int) []string {
 	case m.snap == nil:
 		return note("Waiting for the city.")
 	case n > 0 && m.attention && !m.pools.Filter.Active():
-		return note("No pool needs attention.", fmt.Sprintf("%s shows all %d again.", m.keys.keyOf("view.attention"), n))
+		return note("No pool needs attention.", fmt.Sprintf("%s shows all %d again.", m.keys.KeyOf("view.attention"), n))
 	case n > 0:
 		return note(fmt.Sprintf("None of %s matches %q.", widget.Count(n, "pool"),
 			m.pools.Filter.Text), m.clears())

@@ -47,7 +47,7 @@ func (m *model) quarantineLine(r *agentRow, name, w int, s widget.RowState) stri
 	}
 	l.Add(token, widget.FitName(r.shown, name, more))
 	l.Space(2)
-	free, last, key := "until released", lastExit(r.exit), m.keys.keyOf(releaseID)+" release"
+	free, last, key := "until released", lastExit(r.exit), m.keys.KeyOf(releaseID)+" release"
 	if r.until.After(m.now) {
 		free = "free in " + widget.Remaining(r.until.Sub(m.now))
 	}
@@ -71,7 +71,7 @@ func (m *model) quarantineLine(r *agentRow, name, w int, s widget.RowState) stri
 	l.Add(themes.Warn, widget.Fit(free, freeWidth, more))
 	if keyWidth > 0 {
 		l.Space(2)
-		l.Add(themes.Key, m.keys.keyOf(releaseID))
+		l.Add(themes.Key, m.keys.KeyOf(releaseID))
 		l.Add(themes.Dim, " release")
 	}
 	return widget.Crop(l.Fill(w), w)

@@ -6,27 +6,28 @@ import (
 	"testing"
 
 	"gcity/city"
+	"gcity/tui/keymap"
 	"gcity/tui/widget"
 )
 
 // bound is a registry with other keys, and what was said about them.
 func bound(pairs ...string) (*registry, string) {
 	r := newRegistry()
-	var all []Binding
+	var all []keymap.Binding
 	for i := 0; i < len(pairs); i += 2 {
-		all = append(all, Binding{pairs[i], strings.Fields(pairs[i+1]),
-			"p:" + widget.Number(i/2+1)})
+		all = append(all, keymap.Binding{Action: pairs[i], Keys: strings.Fields(pairs[i+1]),
+			Place: "p:" + widget.Number(i/2+1)})
 	}
-	return r, strings.Join(r.rebind(all), "\n")
+	return r, strings.Join(r.Rebind(all), "\n")
 }
 
-func keysIn(r *registry, id string) string { return strings.Join(r.called(id).key.Keys(), " ") }
+func keysIn(r *registry, id string) string { return strings.Join(r.ByID(id).Key.Keys(), " ") }
 
 // Who claims another's key first does not lock anybody in: leaving gets one of its usual ones again, and that is said.
 // What is said of keys is true of those that somebody has chosen.
 func TestTextsNameTheKeysThereAre(t *testing.T) {
 	s := automated(t, 120, 40)
-	s.hear(news{person: &Person{Keys: []Binding{
+	s.hear(news{person: &Person{Keys: []keymap.Binding{
 		{Action: "agent.release", Keys: []string{"ü"}, Place: "1"}, {Action: "focus.automations", Keys: []string{"ö"}, Place: "2"},
 		{Action: "automation.fire", Keys: []string{"T"}, Place: "3"}, {Action: "move.last", Keys: []string{"E"}, Place: "4"},
 		{Action: "agent.suspend", Keys: []string{"ctrl+g"}, Place: "5"}, {Action: "quit", Keys: []string{"Q"}, Place: "6"},
@@ -48,19 +49,21 @@ func TestTextsNameTheKeysThereAre(t *testing.T) {
 
 func TestLeavingKeepsAKeyThatAnotherClaims(t *testing.T) {
 	r := newRegistry()
-	problems := r.rebind([]Binding{{Action: "agent.restart", Keys: []string{"Z", "q", "ctrl+c"}, Place: "1"}, {Action: "quit", Keys: []string{"Z"}, Place: "2"}})
-	if got := r.called("quit").key.Keys(); !slices.Equal(got, []string{"q"}) {
+	problems := r.Rebind([]keymap.Binding{{Action: "agent.restart",
+		Keys: []string{"Z", "q", "ctrl+c"}, Place: "1"}, {Action: "quit", Keys: []string{"Z"}, Place: "2"}})
+	if got := r.ByID("quit").Key.Keys(); !slices.Equal(got, []string{"q"}) {
 		t.Errorf("quit has %q", got)
 	}
-	if got := r.called("agent.restart").key.Keys(); !slices.Equal(got, []string{"Z", "ctrl+c"}) {
+	if got := r.ByID("agent.restart").Key.Keys(); !slices.Equal(got, []string{"Z", "ctrl+c"}) {
 		t.Errorf("restart has %q", got)
 	}
 	if !strings.Contains(strings.Join(problems, "\n"), "1: keys: agent.restart cannot have q: it is the last key of quit") {
 		t.Errorf("said is %q", problems)
 	}
 	r = newRegistry()
-	r.rebind([]Binding{{Action: "agent.restart", Keys: []string{"Z", "q"}, Place: "1"}, {Action: "quit", Keys: []string{"Z"}, Place: "2"}})
-	if got := r.called("quit").key.Keys(); !slices.Equal(got, []string{"ctrl+c"}) {
+	r.Rebind([]keymap.Binding{{Action: "agent.restart", Keys: []string{"Z", "q"}, Place: "1"},
+		{Action: "quit", Keys: []string{"Z"}, Place: "2"}})
+	if got := r.ByID("quit").Key.Keys(); !slices.Equal(got, []string{"ctrl+c"}) {
 		t.Errorf("quit has %q, and q is another's", got)
 	}
 }
@@ -130,18 +133,20 @@ func FuzzRebind(f *testing.F) {
 	f.Add("view.back", "", "agent.drain", "esc : ctrl+p ?")
 	f.Fuzz(func(t *testing.T, id1, keys1, id2, keys2 string) {
 		s := demo(t, 80, 24)
-		s.m.takePerson(Person{Keys: []Binding{{id1, strings.Fields(keys1), "a"}, {id2, strings.Fields(keys2), "b"}}})
+		s.m.takePerson(
+			Person{Keys: []keymap.Binding{{Action: id1, Keys: strings.Fields(keys1), Place: "a"},
+				{Action: id2, Keys: strings.Fields(keys2), Place: "b"}}})
 		r := s.m.keys
-		for i := range r.actions {
-			a := &r.actions[i]
-			if a.essential() && len(a.key.Keys()) == 0 {
-				t.Errorf("%s has lost its last key", a.id)
+		for i := range r.Actions {
+			a := &r.Actions[i]
+			if a.Essential() && len(a.Key.Keys()) == 0 {
+				t.Errorf("%s has lost its last key", a.ID)
 			}
-			for j := range r.actions[:i] {
-				b := &r.actions[j]
-				for _, k := range a.key.Keys() {
-					if a.meets(b) && slices.Contains(b.key.Keys(), k) {
-						t.Errorf("%s means %s and %s", k, b.id, a.id)
+			for j := range r.Actions[:i] {
+				b := &r.Actions[j]
+				for _, k := range a.Key.Keys() {
+					if a.Meets(b) && slices.Contains(b.Key.Keys(), k) {
+						t.Errorf("%s means %s and %s", k, b.ID, a.ID)
 					}
 				}
 			}
@@ -152,10 +157,12 @@ func FuzzRebind(f *testing.F) {
 
 // Hints name the keys that a person has, not the usual ones.
 func TestHintsNameThePersonsKeys(t *testing.T) {
-	s := newStage(t, Options{Person: Person{Keys: []Binding{{"prompt.done", []string{"ctrl+o"}, ""}, {"prompt.cancel", []string{"ctrl+g"}, ""},
-		{"composer.send", []string{"ctrl+o"}, ""}, {"composer.newline", []string{"ctrl+t"}, ""}, {"composer.leave", []string{"ctrl+g"}, ""},
-		{"finder.run", []string{"ctrl+o"}, ""}, {"finder.close", []string{"ctrl+g"}, ""}, {"work.create", []string{"W"}, ""},
-		{"work.close", []string{"ctrl+g"}, ""}, {"focus.agents", []string{"A"}, ""}, {"reader.unsend", []string{"ctrl+y"}, ""}}}})
+	s := newStage(t,
+		Options{Person: Person{Keys: []keymap.Binding{{Action: "prompt.done",
+			Keys: []string{"ctrl+o"}, Place: ""}, {Action: "prompt.cancel", Keys: []string{"ctrl+g"}, Place: ""},
+			{Action: "composer.send", Keys: []string{"ctrl+o"}, Place: ""}, {Action: "composer.newline", Keys: []string{"ctrl+t"}, Place: ""}, {Action: "composer.leave", Keys: []string{"ctrl+g"}, Place: ""},
+			{Action: "finder.run", Keys: []string{"ctrl+o"}, Place: ""}, {Action: "finder.close", Keys: []string{"ctrl+g"}, Place: ""}, {Action: "work.create", Keys: []string{"W"}, Place: ""},
+			{Action: "work.close", Keys: []string{"ctrl+g"}, Place: ""}, {Action: "focus.agents", Keys: []string{"A"}, Place: ""}, {Action: "reader.unsend", Keys: []string{"ctrl+y"}, Place: ""}}}})
 	s.size(120, 40)
 	s.hear(news{snap: demoSnapshot(epoch), events: demoEvents(epoch)})
 	s.change(withPools)
@@ -179,13 +186,13 @@ func TestHintsNameThePersonsKeys(t *testing.T) {
 
 // An action that has lost its last key to another one has none, and texts that name it send to the palette.
 func TestLastKeyLostToAnother(t *testing.T) {
-	for _, a := range newRegistry().actions {
-		if a.essential() || !a.key.Enabled() || a.id == "rig.resume" {
+	for _, a := range newRegistry().Actions {
+		if a.Essential() || !a.Key.Enabled() || a.ID == "rig.resume" {
 			continue
 		}
-		r, _ := bound("rig.resume", strings.Join(a.key.Keys(), " "))
-		if lost := r.called(a.id); len(lost.key.Keys()) == 0 && (lost.key.Enabled() || r.keyOf(a.id) != "the palette" || len(r.hints(a.id, "x")) > 0) {
-			t.Errorf("%s still counts as having a key", a.id)
+		r, _ := bound("rig.resume", strings.Join(a.Key.Keys(), " "))
+		if lost := r.ByID(a.ID); len(lost.Key.Keys()) == 0 && (lost.Key.Enabled() || r.KeyOf(a.ID) != "the palette" || len(r.Hints(a.ID, "x")) > 0) {
+			t.Errorf("%s still counts as having a key", a.ID)
 		}
 	}
 }

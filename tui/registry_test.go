@@ -2,11 +2,13 @@ package tui
 
 import (
 	"fmt"
-	"gcity/tui/widget"
 	"strings"
 	"testing"
 
 	"charm.land/bubbles/v2/key"
+
+	"gcity/tui/keymap"
+	"gcity/tui/widget"
 )
 
 // Every action has an id of its own and is reachable by key, palette or dialog; no key means two things in one place.
@@ -14,32 +16,33 @@ func TestRegistry(t *testing.T) {
 	r := newRegistry()
 	ids := map[string]bool{}
 	keys := map[string]string{}
-	for i := range r.actions {
-		a := &r.actions[i]
-		if ids[a.id] || a.id == "" || a.title() == "" || a.run == nil || len(a.in) == 0 {
-			t.Errorf("action %q: twice, or something is missing", a.id)
+	for i := range r.Actions {
+		a := &r.Actions[i]
+		if ids[a.ID] || a.ID == "" || a.Title() == "" || a.Run == nil || len(a.In) == 0 {
+			t.Errorf("action %q: twice, or something is missing", a.ID)
 		}
-		ids[a.id] = true
-		if a.short != "" && !a.key.Enabled() {
-			t.Errorf("%s is in the footer without a key", a.id)
+		ids[a.ID] = true
+		if a.Short != "" && !a.Key.Enabled() {
+			t.Errorf("%s is in the footer without a key", a.ID)
 		}
-		for _, c := range a.in {
-			for _, k := range a.key.Keys() {
+		for _, c := range a.In {
+			for _, k := range a.Key.Keys() {
 				at := fmt.Sprint(int(c), " ", k)
 				if other := keys[at]; other != "" {
-					t.Errorf("%s means %s and %s in %q", k, other, a.id, c)
+					t.Errorf("%s means %s and %s in %q", k, other, a.ID, c)
 				}
-				keys[at] = a.id
+				keys[at] = a.ID
 			}
 		}
 	}
 	for at, id := range keys {
-		var c zone
+		var c keymap.Zone
 		var k string
 		if _, err := fmt.Sscan(at, (*int)(&c), &k); err != nil {
 			t.Fatal(err)
 		}
-		if other := keys[fmt.Sprint(int(everywhere), " ", k)]; other != "" && other != id && !c.dialog() {
+		if other := keys[fmt.Sprint(int(keymap.Everywhere), " ", k)]; other != "" && other != id &&
+			!c.Dialog() {
 			t.Errorf("%s means %s everywhere, and %s in %q", k, other, id, c)
 		}
 	}
@@ -47,33 +50,37 @@ func TestRegistry(t *testing.T) {
 
 // Every binding is handled: pressed where it belongs, its action runs or says why not.
 func TestEveryBindingIsHandled(t *testing.T) {
-	open := map[zone][]string{
-		everywhere: {}, inLists: {"1"}, inPools: {"2"}, inAutomations: {"4"}, inWork: {"b"}, inMail: {"L"}, inEvents: {"5"}, inWatchdogs: {"6"}, inPeek: {"0"}, inChoice: {"q"}, inReader: {"d"}, inFinder: {"?"}, inPrompt: {"/"},
-		inComposer: {"/", "i", "d", "l", "e", "enter", "i"},
+	open := map[keymap.Zone][]string{
+		keymap.Everywhere: {}, keymap.InLists: {"1"}, keymap.InPools: {"2"},
+		keymap.InAutomations: {"4"}, keymap.InWork: {"b"}, keymap.InMail: {"L"},
+		keymap.InEvents: {"5"}, keymap.InWatchdogs: {"6"}, keymap.InPeek: {"0"},
+		keymap.InChoice: {"q"}, keymap.InReader: {"d"}, keymap.InFinder: {"?"},
+		keymap.InPrompt:   {"/"},
+		keymap.InComposer: {"/", "i", "d", "l", "e", "enter", "i"},
 	}
-	for _, a := range newRegistry().actions {
-		for _, c := range a.in {
-			for _, k := range a.key.Keys() {
+	for _, a := range newRegistry().Actions {
+		for _, c := range a.In {
+			for _, k := range a.Key.Keys() {
 				s := automated(t, 120, 40)
 				s.m.files = textFile{"/x/city.toml"}
 				s.change(held("builder"))
 				s.change(withWatchdogs)
 				s.press(open[c]...)
-				if c == inFleet {
+				if c == keymap.InFleet {
 					s = lobby(t, 120, 40, Options{})
 				}
 				ran := false
-				for i := range s.m.keys.actions {
-					if b := &s.m.keys.actions[i]; b.id == a.id {
-						old := b.run
-						b.run = func(m *model) []effect { ran = true; return old(m) }
-						b.why = nil
+				for i := range s.m.keys.Actions {
+					if b := &s.m.keys.Actions[i]; b.ID == a.ID {
+						old := b.Run
+						b.Run = func(m *model) []effect { ran = true; return old(m) }
+						b.Why = nil
 					}
 				}
 				s.press(k)
 				s.m.draw()
 				if !ran {
-					t.Errorf("%s in %q does not reach %s", k, c, a.id)
+					t.Errorf("%s in %q does not reach %s", k, c, a.ID)
 				}
 			}
 		}
@@ -94,14 +101,14 @@ func keysDoc(r *registry) string {
 		"to a member, and the other verbs of agents are refused; `1` goes to the agents. In Watchdogs they\n" +
 		"act on the agent that is watched, and `u` answers a call. `ctrl+q` leaves an attached terminal. `s` acts\n" +
 		"on marked pools, `t` on marked automations.\n")
-	for c := everywhere; c <= inComposer; c++ {
+	for c := keymap.Everywhere; c <= keymap.InComposer; c++ {
 		fmt.Fprintf(&b, "\n## %s\n\n| key | does | asks | id |\n|---|---|---|---|\n", c)
-		for i := range r.actions {
-			a := &r.actions[i]
+		for i := range r.Actions {
+			a := &r.Actions[i]
 			if !has(a, c) {
 				continue
 			}
-			fmt.Fprintf(&b, "| %s | %s | %s | `%s` |\n", keyCell(a.key), a.title(), a.risk, a.id)
+			fmt.Fprintf(&b, "| %s | %s | %s | `%s` |\n", keyCell(a.Key), a.Title(), a.Risk, a.ID)
 		}
 	}
 	b.WriteString("\n## In any line that is typed\n\nThe terminal's own paste works here, and only here.\n\n| key | does |\n|---|---|\n")
@@ -134,8 +141,8 @@ func keyCell(k key.Binding) string {
 	return strings.ReplaceAll("`"+strings.Join(k.Keys(), "` `")+"`", "|", `\|`)
 }
 
-func has(a *action, c zone) bool {
-	for _, in := range a.in {
+func has(a *action, c keymap.Zone) bool {
+	for _, in := range a.In {
 		if in == c {
 			return true
 		}

@@ -7,7 +7,7 @@ func (m *model) relist() {
 	m.agents.update(m.snap.Agents, m.handsOn())
 	m.agents.pulses.Observe(m.snap.Agents, m.now, m.snap.Patrol.Interval)
 	m.pools.update(m.snap.Pools, m.now, m.handsOn())
-	m.automations.hand = m.keys.keyOf("automation.fire")
+	m.automations.hand = m.keys.KeyOf("automation.fire")
 	m.automations.update(m.snap.Automations, m.handsOn())
 	m.watchdogs.update(m.snap.Watchdogs, m.look.Glyphs.Dot, m.handsOn())
 	m.heed()

@@ -1,13 +1,14 @@
 package tui
 
 import (
-	"gcity/tui/widget"
 	"strings"
 	"time"
+
+	"gcity/tui/widget"
 )
 
 // clears says which key takes a filter away.
-func (m *model) clears() string { return m.keys.keyOf("view.back") + " clears the filter." }
+func (m *model) clears() string { return m.keys.KeyOf("view.back") + " clears the filter." }
 
 // passes reports whether an agent's row passes.
 func (r *agentRow) passes(f *widget.Filter) bool {

@@ -128,9 +128,9 @@ func (m *model) runTab() widget.Tab {
 // amongRuns is why an agent's verb is not done while the pane is about an automation.
 func (m *model) amongRuns() string {
 	if m.focus == panelAutomations {
-		return "press " + m.keys.keyOf("focus.agents") + " for the agents"
+		return "press " + m.keys.KeyOf("focus.agents") + " for the agents"
 	}
-	return "press " + m.keys.keyOf("focus.agents") + " for the agents, " + m.keys.keyOf("focus.automations") + " for the automations"
+	return "press " + m.keys.KeyOf("focus.agents") + " for the agents, " + m.keys.KeyOf("focus.automations") + " for the automations"
 }
 
 // limitText says how long a run may take, and what becomes of one that failed and of an opening while one goes.

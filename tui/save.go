@@ -4,11 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"gcity/tui/widget"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
+
+	"gcity/tui/widget"
 )
 
 // save writes a text into a file and puts the outcome into the mailbox. What is there already is never touched.

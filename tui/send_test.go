@@ -1,8 +1,6 @@
 package tui
 
 import (
-	"gcity/tui/tuitest"
-
 	"log/slog"
 	"slices"
 	"strings"
@@ -10,6 +8,7 @@ import (
 	"time"
 
 	"gcity/city"
+	"gcity/tui/tuitest"
 )
 
 // The status line goes with a text.

@@ -90,9 +90,9 @@ func (m *model) readerSheet(w int) []string {
 	}
 	r.offset = max(0, min(r.offset, len(all)-rows))
 	lines := append(make([]string, 0, rows+2), all[r.offset:r.offset+rows]...)
-	keys := append(m.readerKeys(), m.keys.keyOf("reader.close")+" closes")
+	keys := append(m.readerKeys(), m.keys.KeyOf("reader.close")+" closes")
 	if len(all) > rows {
-		keys = append([]string{m.keys.keyOf("reader.down") + " " + m.keys.keyOf("reader.up") + " scroll"}, keys...)
+		keys = append([]string{m.keys.KeyOf("reader.down") + " " + m.keys.KeyOf("reader.up") + " scroll"}, keys...)
 	}
 	return append(lines, m.oldLine(w-4), m.look.Paint(themes.Dim, widget.Hints(w-4, keys...)))
 }

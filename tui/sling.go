@@ -38,7 +38,7 @@ func (m *model) askSling() []effect {
 // takeReady takes in what work there is to hand out.
 func (m *model) takeReady(a found) {
 	f := m.finder
-	f.asked, f.none = 0, "No work is ready; "+m.keys.keyOf("work.show")+" shows all of it, and adds some."
+	f.asked, f.none = 0, "No work is ready; "+m.keys.KeyOf("work.show")+" shows all of it, and adds some."
 	if a.problem != "" {
 		f.none = "The work cannot be read: " + widget.Plain(a.problem)
 	}

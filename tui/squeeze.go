@@ -1,11 +1,12 @@
 package tui
 
 import (
-	"gcity/tui/widget"
 	"slices"
 	"strings"
 
 	"github.com/charmbracelet/x/ansi"
+
+	"gcity/tui/widget"
 )
 
 // fitted is a full-screen program's screen, squeezed where that is wanted: rows and columns that are empty beside

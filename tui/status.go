@@ -71,7 +71,7 @@ func (m *model) ended(r result) {
 	m.offerAnew(&r)
 	m.refusedToDepart(&r)
 	text, failed := r.text(), len(r.failures) > 0
-	if k := m.keys.keyNow("view.palette"); r.total > 1 && k != "" {
+	if k := m.keys.KeyNow("view.palette"); r.total > 1 && k != "" {
 		text += " (see " + k + "messages)"
 	}
 	if len(r.letters) > 0 {
@@ -104,7 +104,7 @@ func (r *result) text() string {
 		strings.Join(r.failures, "; "))
 }
 
-func (m *model) dismisses() string { return "  " + m.keys.keyOf("view.back") + " dismisses" }
+func (m *model) dismisses() string { return "  " + m.keys.KeyOf("view.back") + " dismisses" }
 
 // statusRows are the rows above the footer: one, and more for a failure that one does not hold, as far as that leaves
 // the panels most of the screen.
@@ -153,7 +153,7 @@ func (m *model) statusLine(w int) string {
 	s := &m.status
 	if text := m.departureText(); text != "" && !s.failed {
 		l.Add(themes.Busy, " "+m.look.Glyphs.Leaving+" ")
-		tail := "  " + m.keys.keyOf("view.back") + " stays"
+		tail := "  " + m.keys.KeyOf("view.back") + " stays"
 		l.Add(themes.Text, widget.Cut(text, w-l.Width-widget.Width(tail), m.look.Glyphs.More))
 		l.Add(themes.Dim, tail)
 		return widget.Crop(l.Fill(w), w)

@@ -58,7 +58,7 @@ func (m *model) toldLines(in *city.Inspection) []string {
 	if n := len(text) - toldShown; n > 1 {
 		text = text[:toldShown]
 		more = m.look.Paint(themes.Dim, m.look.Glyphs.More+" "+widget.Count(n, "more line")+"; "+
-			m.keys.keyOf("reader.told")+" reads all of it")
+			m.keys.KeyOf("reader.told")+" reads all of it")
 	}
 	lines := append(m.heading("Prompt"), text...)
 	if more != "" {

@@ -112,7 +112,7 @@ func (m *model) undoable() bool {
 
 // undoHint says for how long the last verb can be taken back, "" if it cannot.
 func (m *model) undoHint() string {
-	k := m.keys.keyNow(releaseID)
+	k := m.keys.KeyNow(releaseID)
 	if k == "" || !m.undoable() {
 		return ""
 	}
@@ -141,7 +141,7 @@ func needUndoOrHeld(m *model) string {
 	case why == "" || m.mode == ReadOnly:
 		return why
 	case len(m.aim) == 0 && m.matter() == ofAutomations:
-		return why + "; to release one press " + m.keys.keyOf("focus.agents") + " for the agents"
+		return why + "; to release one press " + m.keys.KeyOf("focus.agents") + " for the agents"
 	}
 	return needHeld(m)
 }

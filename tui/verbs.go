@@ -71,7 +71,7 @@ func (m *model) commandItems() []item {
 		if v.args == nil || m.mode == ReadOnly && !v.looks || v.name == "city" && !m.directory {
 			continue
 		}
-		items = append(items, item{keys: m.keys.keysOf(v.id), title: v.name + " " + v.usage, line: v.name, words: v.does, tail: v.does,
+		items = append(items, item{keys: m.keys.KeysOf(v.id), title: v.name + " " + v.usage, line: v.name, words: v.does, tail: v.does,
 			run: func(m *model) []effect { return m.openPaletteAt(v.name + " ") }})
 	}
 	return items
@@ -235,11 +235,11 @@ func onAgents(id string, against func(r *agentRow) string) func(*model, []string
 			if id == "" {
 				return m.release(), ""
 			}
-			a := m.keys.called(id)
-			if why := a.refused(m); why != "" {
+			a := m.keys.ByID(id)
+			if why := a.Refused(m); why != "" {
 				return nil, why
 			}
-			return a.run(m), ""
+			return a.Run(m), ""
 		})
 	}
 }
@@ -390,10 +390,10 @@ func there(id string) func(*model, []string) ([]effect, string) {
 // byHand does what a key would.
 func byHand(id string) func(*model, []string) ([]effect, string) {
 	return func(m *model, _ []string) ([]effect, string) {
-		a := m.keys.called(id)
-		if why := a.refused(m); why != "" {
+		a := m.keys.ByID(id)
+		if why := a.Refused(m); why != "" {
 			return nil, why
 		}
-		return a.run(m), ""
+		return a.Run(m), ""
 	}
 }

@@ -176,12 +176,12 @@ func (m *model) tabsFor(at place, w int) []widget.Tab {
 	troubles, alert := m.automations.ills()
 	calls, called := m.watchdogs.ills()
 	all := []widget.Tab{
-		{Key: m.keys.keyOf("focus.agents"), Name: "Agents", Extra: strconv.Itoa(len(m.agents.Rows))},
-		{Key: m.keys.keyOf("focus.pools"), Name: "Pools", Extra: strconv.Itoa(len(m.pools.Rows)), Alert: ills != ""},
-		{Key: m.keys.keyOf("focus.quarantine"), Name: "Quarantine", Extra: strconv.Itoa(held), Alert: held > 0},
-		{Key: m.keys.keyOf("focus.automations"), Name: "Automations", Extra: strconv.Itoa(len(m.automations.Rows)), Alert: alert},
-		{Key: m.keys.keyOf("focus.events"), Name: "Events"},
-		{Key: m.keys.keyOf("focus.watchdogs"), Name: "Watchdogs", Extra: strconv.Itoa(len(m.watchdogs.Rows)), Note: calls, Alert: called},
+		{Key: m.keys.KeyOf("focus.agents"), Name: "Agents", Extra: strconv.Itoa(len(m.agents.Rows))},
+		{Key: m.keys.KeyOf("focus.pools"), Name: "Pools", Extra: strconv.Itoa(len(m.pools.Rows)), Alert: ills != ""},
+		{Key: m.keys.KeyOf("focus.quarantine"), Name: "Quarantine", Extra: strconv.Itoa(held), Alert: held > 0},
+		{Key: m.keys.KeyOf("focus.automations"), Name: "Automations", Extra: strconv.Itoa(len(m.automations.Rows)), Alert: alert},
+		{Key: m.keys.KeyOf("focus.events"), Name: "Events"},
+		{Key: m.keys.KeyOf("focus.watchdogs"), Name: "Watchdogs", Extra: strconv.Itoa(len(m.watchdogs.Rows)), Note: calls, Alert: called},
 		m.peekTab(),
 	}
 	if m.snap == nil { // that there is none would be said of what nobody knows

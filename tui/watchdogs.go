@@ -174,9 +174,9 @@ func (d *watchdogs) ills() (text string, alert bool) {
 func (d *watchdogs) problems(k *registry, writable bool) []string {
 	var lines []string
 	for _, r := range d.calling() {
-		how := k.keyOf("focus.watchdogs") + " shows it"
+		how := k.KeyOf("focus.watchdogs") + " shows it"
 		if writable {
-			how += ", " + k.keyOf(releaseID) + " there answers"
+			how += ", " + k.KeyOf(releaseID) + " there answers"
 		}
 		lines = append(lines, callLine(r.dog, " ("+how+")"))
 	}

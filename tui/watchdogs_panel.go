@@ -141,7 +141,7 @@ func (m *model) noWatchdogs(w int) []string {
 	case m.snap == nil:
 		return note("Waiting for the city.")
 	case n > 0 && m.attention && !m.watchdogs.Filter.Active():
-		return note("No watchdog needs attention.", fmt.Sprintf("%s shows all %d again.", m.keys.keyOf("view.attention"), n))
+		return note("No watchdog needs attention.", fmt.Sprintf("%s shows all %d again.", m.keys.KeyOf("view.attention"), n))
 	case n > 0:
 		return note(fmt.Sprintf("None of %s matches %q.", widget.Count(n, "watchdog"),
 			m.watchdogs.Filter.Text), m.clears())

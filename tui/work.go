@@ -235,7 +235,7 @@ func (m *model) workSheet(w int) []string {
 	k := m.work
 	none := "No open work. Automations that cook a formula and agents add theirs."
 	if m.mode != ReadOnly {
-		none = "No open work. " + m.keys.keyOf("work.create") + " adds some; automations that cook a formula and agents add theirs."
+		none = "No open work. " + m.keys.KeyOf("work.create") + " adds some; automations that cook a formula and agents add theirs."
 	}
 	return m.listSheet(w, listing{problem: k.problem, known: k.known, none: none, rows: len(k.rows), at: k.at, offset: &k.offset, titled: true,
 		row: func(i, w int) string { return m.workLine(&k.rows[i], i == k.at, w) }, keys: m.workKeys()})
@@ -245,13 +245,13 @@ func (m *model) workSheet(w int) []string {
 func (m *model) workKeys() []string {
 	switch {
 	case m.mode == ReadOnly && m.work.under() == nil:
-		return m.keys.hints("work.refresh", "look anew", "work.close", "closes")
+		return m.keys.Hints("work.refresh", "look anew", "work.close", "closes")
 	case m.mode == ReadOnly:
-		return m.keys.hints("work.details", "all of it", "work.refresh", "look anew", "work.close", "closes")
+		return m.keys.Hints("work.details", "all of it", "work.refresh", "look anew", "work.close", "closes")
 	case m.work.under() == nil:
-		return m.keys.hints("work.create", "add", "work.close", "closes")
+		return m.keys.Hints("work.create", "add", "work.close", "closes")
 	}
-	return m.keys.hints("work.create", "add", "work.finish", "close it", "work.sling", "hand over", "work.verbs", "verbs", "work.yank", "copy", "work.details", "all of it", "work.close", "closes")
+	return m.keys.Hints("work.create", "add", "work.finish", "close it", "work.sling", "hand over", "work.verbs", "verbs", "work.yank", "copy", "work.details", "all of it", "work.close", "closes")
 }
 
 func (m *model) workLine(r *workRow, here bool, w int) string {

@@ -1,14 +1,13 @@
 package widget
 
 import (
-	"gcity/tui/tuitest"
-
 	"strings"
 	"testing"
 
-	"gcity/internal/screen"
-
 	"github.com/charmbracelet/x/ansi"
+
+	"gcity/internal/screen"
+	"gcity/tui/tuitest"
 )
 
 const family = "👨‍👩‍👧‍👦"

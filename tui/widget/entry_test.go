@@ -1,13 +1,13 @@
 package widget
 
 import (
-	"gcity/tui/tuitest"
-
 	"strings"
 	"testing"
 	"unicode/utf8"
 
 	tea "charm.land/bubbletea/v2"
+
+	"gcity/tui/tuitest"
 )
 
 func strike(e *Entry, keys ...string) {

@@ -1,4 +1,4 @@
-package tui
+package keymap
 
 import (
 	"fmt"
@@ -8,8 +8,9 @@ import (
 	"unicode/utf8"
 )
 
-// keyName is a key as messages name it, or what is wrong with how somebody wrote it: "Ctrl+R" is ctrl+r, "shift+a" is A.
-func keyName(text string) (name, wrong string) {
+// ParseKey is a key as messages name it, or what is wrong with how somebody wrote it: "Ctrl+R" is ctrl+r, "shift+a" is
+// A.
+func ParseKey(text string) (name, wrong string) {
 	if text == " " {
 		return "space", ""
 	}
@@ -25,13 +26,17 @@ func keyName(text string) (name, wrong string) {
 			mod = "ctrl"
 		}
 		if !slices.Contains(modifiers(), mod) {
-			return "", fmt.Sprintf("%q is no key: before + there are %s", text, strings.Join(modifiers(), ", "))
+			return "", fmt.Sprintf("%q is no key: before + there are %s", text,
+				strings.Join(modifiers(), ", "))
 		}
 		mods, rest = append(mods, mod), more
 	}
 	base, ok := baseKey(rest)
 	if !ok {
-		return "", fmt.Sprintf("%q is no key; write a character, a name like enter, tab, space, pgdn or up, or ctrl+r, alt+x", text)
+		return "",
+			fmt.Sprintf(
+				"%q is no key; write a character, a name like enter, tab, space, pgdn or up, "+
+					"or ctrl+r, alt+x", text)
 	}
 	has := func(mod string) bool { return slices.Contains(mods, mod) }
 	if letter := []rune(base); len(letter) == 1 {
@@ -56,17 +61,20 @@ func modifiers() []string { return []string{"ctrl", "alt", "shift", "meta", "hyp
 
 // baseKey is a key without modifiers.
 func baseKey(text string) (string, bool) {
-	if r, n := utf8.DecodeRuneInString(text); n == len(text) && r != utf8.RuneError && unicode.IsPrint(r) {
+	if r, n := utf8.DecodeRuneInString(text); n == len(text) && r != utf8.RuneError &&
+		unicode.IsPrint(r) {
 		return text, true
 	}
 	text = strings.ToLower(text)
-	for _, other := range [][2]string{{"escape", "esc"}, {"return", "enter"}, {"del", "delete"}, {"ins", "insert"}, {"pageup", "pgup"},
+	for _, other := range [][2]string{{"escape", "esc"}, {"return", "enter"}, {"del", "delete"},
+		{"ins", "insert"}, {"pageup", "pgup"},
 		{"pagedown", "pgdown"}, {"pgdn", "pgdown"}} {
 		if text == other[0] {
 			text = other[1]
 		}
 	}
-	known := []string{"enter", "tab", "backspace", "esc", "space", "up", "down", "left", "right", "insert", "delete", "pgup", "pgdown", "home", "end"}
+	known := []string{"enter", "tab", "backspace", "esc", "space", "up", "down", "left", "right",
+		"insert", "delete", "pgup", "pgdown", "home", "end"}
 	return text, slices.Contains(known, text) || functionKey(text)
 }
 

@@ -1,0 +1,277 @@
+package keymap
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"gcity/internal/toml"
+)
+
+// Include adds actions behind those there are.
+func (r *Registry[H, E]) Include(more []Action[H, E]) {
+	r.Actions = append(r.Actions, more...)
+	r.heard = map[Zone][]*Action[H, E]{}
+	for i := range r.Actions {
+		a := &r.Actions[i]
+		for _, c := range a.In {
+			r.heard[c] = append(r.heard[c], a)
+		}
+	}
+}
+
+// claim is a key that an action is to have.
+type claim[H, E any] struct {
+	a     *Action[H, E]
+	keys  []string
+	place string
+}
+
+// Rebind gives actions the keys that a person wants, and says what could not be done. Where two want one key in one
+// place, the person's word counts before what is usual, and what is written first before what comes later.
+func (r *Registry[H, E]) Rebind(bindings []Binding) (problems []string) {
+	var claims []*claim[H, E]
+	complain := func(place, format string, args ...any) {
+		problems = append(problems, place+": keys: "+fmt.Sprintf(format, args...))
+	}
+	for _, b := range bindings {
+		a := r.ByID(b.Action)
+		switch {
+		case a == nil:
+			complain(b.Place, "%s", r.unknown(b.Action))
+		case slices.ContainsFunc(claims, func(c *claim[H, E]) bool { return c.a == a }):
+			complain(b.Place, "%s is there already; what was written first counts", a.ID)
+		default:
+			keys, wrong := a.wanted(b.Keys)
+			for _, w := range wrong {
+				complain(b.Place, "%s: %s", a.ID, w)
+			}
+			if keys != nil {
+				claims = append(claims, &claim[H, E]{a, keys, b.Place})
+			}
+		}
+	}
+	r.keepEssential(claims, complain)
+	precede(claims, complain)
+	r.yield(claims, complain)
+	for _, c := range claims {
+		c.a.rekey(c.keys)
+	}
+	return problems
+}
+
+// ByID is the action of an id, nil if there is none.
+func (r *Registry[H, E]) ByID(id string) *Action[H, E] {
+	for i := range r.Actions {
+		if r.Actions[i].ID == id {
+			return &r.Actions[i]
+		}
+	}
+	return nil
+}
+
+func (r *Registry[H, E]) unknown(id string) string {
+	ids := make([]string, len(r.Actions))
+	for i := range r.Actions {
+		ids[i] = r.Actions[i].ID
+	}
+	if near := toml.Meant(id, ids); near != "" {
+		return fmt.Sprintf("there is no action %q; did you mean %q?", id, near)
+	}
+	return fmt.Sprintf(
+		"there is no action %q; the palette finds them by what they do, docs/keys.md has their ids",
+		id)
+}
+
+// wanted are the keys of a list that an action can have, and what is wrong with the others. nil: the action keeps its
+// own.
+func (a *Action[H, E]) wanted(list []string) (keys, wrong []string) {
+	keys = []string{}
+	for _, text := range list {
+		k, why := ParseKey(text)
+		if why == "" {
+			why = a.unfit(k)
+		}
+		switch {
+		case why != "":
+			wrong = append(wrong, why)
+		case !slices.Contains(keys, k):
+			keys = append(keys, k)
+		}
+	}
+	usual := strings.Join(a.Key.Keys(), " ")
+	switch {
+	case len(keys) > 0 && !slices.ContainsFunc(keys,
+		func(k string) bool { return !functionKey(k) }):
+		return nil,
+			append(wrong,
+				fmt.Sprintf(
+					"many keyboards and terminals keep the keys f1 to f24 for themselves; "+
+						"give it another one too. It keeps %s", orNone(usual)))
+	case len(keys) == 0 && len(wrong) > 0:
+		return nil, append(wrong[:len(wrong)-1],
+			wrong[len(wrong)-1]+fmt.Sprintf(". It keeps %s", orNone(usual)))
+	case len(keys) == 0 && a.Essential():
+		return nil,
+			[]string{fmt.Sprintf(
+				"it cannot be without a key, or nobody would find the way. It keeps %s", usual)}
+	}
+	return keys, wrong
+}
+
+func orNone(keys string) string {
+	if keys == "" {
+		return "none"
+	}
+	return keys
+}
+
+// unfit is why an action cannot have a key that exists, "" if it can.
+func (a *Action[H, E]) unfit(k string) string {
+	switch {
+	case k == "ctrl+s" && !slices.Contains(a.In, InPeek):
+		return "ctrl+s holds the output of many terminals; " +
+			"outside of the pane it is not for actions"
+	case types(k) && slices.ContainsFunc(a.In, Zone.types):
+		return fmt.Sprintf(
+			"%s types a character there; take one with ctrl or alt, or a key with a name", k)
+	}
+	return ""
+}
+
+// types reports whether a key is a character when one types.
+func types(k string) bool { return k == "space" || len([]rune(k)) == 1 }
+
+// Essential actions are those without which one is lost.
+func (a *Action[H, E]) Essential() bool {
+	return slices.Contains([]string{"quit", "view.help", "view.back", "view.palette"}, a.ID) ||
+		!a.Reachable()
+}
+
+// Meets reports whether two actions are heard in one place.
+func (a *Action[H, E]) Meets(b *Action[H, E]) bool {
+	panelOf := func(c Zone) bool { return !c.Dialog() }
+	if slices.Contains(a.In, Everywhere) && slices.ContainsFunc(b.In, panelOf) ||
+		slices.Contains(b.In, Everywhere) && slices.ContainsFunc(a.In, panelOf) {
+		return true
+	}
+	return slices.ContainsFunc(a.In, func(c Zone) bool { return slices.Contains(b.In, c) })
+}
+
+// keepEssential takes keys out of claims that would leave an essential action without any.
+func (r *Registry[H, E]) keepEssential(claims []*claim[H, E],
+	complain func(place, format string, args ...any)) {
+	for i := range r.Actions {
+		a := &r.Actions[i]
+		if !a.Essential() || slices.ContainsFunc(claims,
+			func(c *claim[H, E]) bool { return c.a == a }) {
+			continue
+		}
+		left := func(k string) bool {
+			return !slices.ContainsFunc(claims,
+				func(c *claim[H, E]) bool { return c.a.Meets(a) && slices.Contains(c.keys, k) })
+		}
+		if own := a.Key.Keys(); len(own) > 0 && !slices.ContainsFunc(own, left) {
+			for _, c := range claims {
+				if c.a.Meets(a) && slices.Contains(c.keys, own[0]) {
+					complain(c.place, "%s cannot have %s: it is the last key of %s (%s)", c.a.ID,
+						own[0], a.ID, a.Title())
+					c.keys = lessKey(c.keys, own[0])
+				}
+			}
+		}
+	}
+}
+
+// precede leaves each key in each place to the claim that was written first.
+func precede[H, E any](claims []*claim[H, E], complain func(place, format string, args ...any)) {
+	for i, c := range claims {
+		for _, before := range claims[:i] {
+			if !before.a.Meets(c.a) {
+				continue
+			}
+			for _, k := range before.keys {
+				if slices.Contains(c.keys, k) {
+					complain(c.place, "%s and %s both want %s; %s, which was written first, has it",
+						before.a.ID, c.a.ID, k, before.a.ID)
+					c.keys = lessKey(c.keys, k)
+				}
+			}
+		}
+		c.regain(claims[:i], complain)
+	}
+	for i, c := range claims { // one may have lost its last key to another
+		c.regain(slices.Concat(claims[:i], claims[i+1:]), complain)
+	}
+}
+
+// regain gives an essential action that has lost all it claimed its usual keys again, but those that others claim; if
+// they claim all of them they lose the first.
+func (c *claim[H, E]) regain(others []*claim[H, E],
+	complain func(place, format string, args ...any)) {
+	own := c.a.Key.Keys()
+	if len(c.keys) > 0 || !c.a.Essential() || len(own) == 0 {
+		return
+	}
+	has := func(o *claim[H, E], k string) bool {
+		return o.a.Meets(c.a) &&
+			slices.Contains(o.keys, k)
+	}
+	for _, k := range own {
+		if !slices.ContainsFunc(others, func(o *claim[H, E]) bool { return has(o, k) }) {
+			c.keys = append(c.keys, k)
+		}
+	}
+	if len(c.keys) > 0 {
+		return
+	}
+	c.keys = own[:1]
+	for _, o := range others {
+		if has(o, own[0]) {
+			complain(o.place, "%s cannot have %s: it is the last key of %s (%s)", o.a.ID, own[0],
+				c.a.ID, c.a.Title())
+			o.keys = lessKey(o.keys, own[0])
+		}
+	}
+}
+
+// yield takes what was claimed from the actions that usually have it.
+func (r *Registry[H, E]) yield(claims []*claim[H, E],
+	complain func(place, format string, args ...any)) {
+	for i := range r.Actions {
+		a := &r.Actions[i]
+		if slices.ContainsFunc(claims, func(c *claim[H, E]) bool { return c.a == a }) {
+			continue
+		}
+		own := slices.Clone(a.Key.Keys())
+		for _, c := range claims {
+			for _, k := range c.keys {
+				if !c.a.Meets(a) || !slices.Contains(own, k) {
+					continue
+				}
+				own = lessKey(own, k)
+				left := "has no key now; give it one, or \"\", to be told no more"
+				if len(own) > 0 {
+					left = "keeps " + strings.Join(own, " ")
+				}
+				complain(c.place, "%s and %s both want %s; %s has it, and %s %s", c.a.ID, a.ID, k,
+					c.a.ID, a.ID, left)
+			}
+		}
+		if len(own) < len(a.Key.Keys()) {
+			a.rekey(own)
+		}
+	}
+}
+
+func lessKey(keys []string, k string) []string {
+	return slices.DeleteFunc(slices.Clone(keys), func(have string) bool { return have == k })
+}
+
+// rekey gives an action other keys, perhaps none: then it must not count as having some.
+func (a *Action[H, E]) rekey(keys []string) {
+	if len(keys) == 0 {
+		keys = nil
+	}
+	a.Key = Bind(a.Title(), keys...)
+}
