@@ -15,6 +15,9 @@ const rest = "sleep 1000000"
 // settle is the pause between a start and the first measurement: runit delays the restart of younger services.
 const settle = 1500 * time.Millisecond
 
+// idleSettle is the pause between the last start and the first idle window.
+const idleSettle = 5 * time.Second
+
 // between is the pause between two kills, so that each replacement is measured alone.
 const between = 50 * time.Millisecond
 
@@ -55,8 +58,13 @@ func bench(ctx context.Context, o options) (err error) {
 	for _, n := range o.sizes {
 		t := newTable(names(found))
 		b.size(ctx, t, found, n)
-		fmt.Fprintf(o.out, "\n### %d agents\n\n%s", n, t.markdown())
+		forks := b.idle(ctx, t, found, n)
+		fmt.Fprintf(o.out, "\n### %d agents\n\n%s\n", n, t.markdown())
+		const text = "All managers were idle at the same time. Meanwhile the machine created " +
+			"%s processes and threads a minute.\n"
+		fmt.Fprintf(o.out, text, cell(forks))
 	}
+	b.load(ctx, found)
 	for _, fault := range b.faults {
 		fmt.Fprintf(o.out, "\nfailed: %s\n", fault)
 	}
@@ -78,6 +86,22 @@ func (b *bed) size(ctx context.Context, t *table, found []peer, n int) {
 			b.note(p, n, b.active(ctx, t, p, n))
 		}
 	}
+}
+
+// load measures all peers with agents that print.
+func (b *bed) load(ctx context.Context, found []peer) {
+	t := newTable(names(found))
+	for run := range b.runs {
+		for _, p := range found {
+			if b.noisy == 0 || ctx.Err() != nil {
+				return
+			}
+			const text = "%d agents that print, run %d of %d: %s\n"
+			fmt.Fprintf(b.log, text, b.noisy, run+1, b.runs, p.name)
+			b.note(p, b.noisy, b.peeks(ctx, t, p))
+		}
+	}
+	fmt.Fprintf(b.out, "\n### %d agents that print 200 lines a second\n\n%s", b.noisy, t.markdown())
 }
 
 // note keeps an error for the end of the report.
@@ -105,7 +129,13 @@ func (b *bed) active(ctx context.Context, t *table, p peer, n int) (err error) {
 		t.add("kill -9 to replacement, p99 ms", p.name, quantile(took, 0.99))
 		t.add("kill -9 to replacement, max ms", p.name, quantile(took, 1))
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	if err := b.status(ctx, t, s); err != nil {
+		return err
+	}
+	return b.stopAll(ctx, t, s)
 }
 
 // replacements kills agents all over the manager, each once, and returns the times until they were replaced, in ms.
@@ -114,11 +144,17 @@ func (b *bed) replacements(ctx context.Context, s *session) ([]float64, error) {
 	n := len(s.site.names)
 	kills := min(b.kills, n)
 	for i, begun := 0, time.Now(); i < kills && time.Since(begun) < b.killFor; i++ {
-		d, err := s.replace(ctx, s.site.names[i*n/kills])
-		if err != nil {
+		name := s.site.names[i*n/kills]
+		d, err := s.replace(ctx, name)
+		switch {
+		case errors.Is(err, errMissed):
+			s.missed[name] = true
+			b.note(s.peer, n, fmt.Errorf("%s: %w", name, err))
+		case err != nil:
 			return took, fmt.Errorf("replacement: %w", err)
+		default:
+			took = append(took, ms(d))
 		}
-		took = append(took, ms(d))
 		if err := pause(ctx, between); err != nil {
 			return took, err
 		}

@@ -15,10 +15,13 @@ import (
 	"gcity/internal/await"
 )
 
-// TestMain plays the floor, which the program executes itself as.
+// TestMain plays the floor and its noisy agents: the program executes itself as these.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 2 && os.Args[1] == "floor" {
 		os.Exit(report(floor(os.Args[2])))
+	}
+	if len(os.Args) > 1 && os.Args[1] == "noise" {
+		os.Exit(report(noise(os.Stdout)))
 	}
 	os.Exit(m.Run())
 }
@@ -40,6 +43,7 @@ func floorOnly(t *testing.T, out io.Writer) options {
 	t.Setenv("TMPDIR", t.TempDir())
 	return options{
 		sizes: []int{3}, runs: 1, peers: []string{floorName}, kills: 2, killFor: time.Minute,
+		idle: time.Millisecond, noisy: 2,
 		out: out, log: t.Output(),
 	}
 }
@@ -51,7 +55,10 @@ func TestBenchMeasuresTheFloor(t *testing.T) {
 	if err := bench(t.Context(), o); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"### 3 agents", "| start all, s | 0.", "| kill -9 to replacement, median ms | "} {
+	for _, want := range []string{
+		"### 3 agents", "| start all, s | 0.", "| kill -9 to replacement, median ms | ", "| idle, CPU s a minute | 0",
+		"| memory of the main process, PSS MiB | ", "### 2 agents that print", "| CPU of manager and agents, cores | 0.",
+	} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("no %q in\n%s", want, &out)
 		}

@@ -50,14 +50,20 @@ func floor(file string) error {
 	}
 }
 
-// noise prints 200 lines a second.
+// noiseText is in every line that noise prints.
+const noiseText = "of an agent that has a lot to say about its work"
+
+// noise fills the buffer that a manager keeps of its output and then prints 200 lines a second.
 func noise(to io.Writer) error {
 	out := bufio.NewWriter(to)
+	for n := range 4000 {
+		fmt.Fprintf(out, "line %08d %s\n", n, noiseText)
+	}
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
 	for n := 0; ; n++ {
 		<-tick.C
-		fmt.Fprintf(out, "line %08d of an agent that has a lot to say about its work\n", n)
+		fmt.Fprintf(out, "line %08d %s\n", n, noiseText)
 		if err := out.Flush(); err != nil {
 			return err
 		}

@@ -109,7 +109,8 @@ func runitPeer() peer {
 	}
 }
 
-// tmuxPeer has tmux execute an agent again in its pane when it ends, which tmux does not do by itself.
+// tmuxPeer has tmux execute an agent again in its pane when it ends, which tmux does not do by itself. Version 3.3
+// sometimes notices the end of an agent only when the next one ends.
 func tmuxPeer() peer {
 	client := func(s *site, args ...string) []string {
 		return append([]string{"-S", s.path("tmux")}, args...)
@@ -117,7 +118,7 @@ func tmuxPeer() peer {
 	return peer{
 		name: "tmux", program: "tmux",
 		configure: func(s *site) error {
-			const head = "set -g remain-on-exit on\nset-hook -g pane-died respawn-pane\n"
+			const head = "set -g remain-on-exit on\nset-hook -g pane-died 'respawn-pane -k'\n"
 			return s.write("tmux.conf", head+s.each("new-session -d -s %s %s\n"))
 		},
 		run:    func(s *site) []string { return client(s, "-D", "-f", s.path("tmux.conf")) },

@@ -18,7 +18,7 @@ import (
 // The longest that one step may take.
 const (
 	startLimit   = 90 * time.Second
-	replaceLimit = 10 * time.Second
+	replaceLimit = 3 * time.Second
 	commandLimit = 30 * time.Second
 	stopLimit    = 30 * time.Second
 )
@@ -39,7 +39,8 @@ type session struct {
 	ended  chan struct{} // closed when the manager has ended
 	fifo   *os.File
 	births chan birth
-	pids   map[string]int // of the living agents
+	pids   map[string]int  // of the living agents
+	missed map[string]bool // agents that were not replaced in time
 	wg     sync.WaitGroup
 
 	wall, cpu time.Duration // of the start
@@ -49,7 +50,7 @@ type session struct {
 func (b *bed) open(ctx context.Context, p peer, n int, work string) (*session, error) {
 	b.opened++
 	s := &session{
-		peer: p, pids: map[string]int{},
+		peer: p, pids: map[string]int{}, missed: map[string]bool{},
 		births: make(chan birth, 2*n+16), ended: make(chan struct{}),
 	}
 	var err error
@@ -148,17 +149,29 @@ func (s *session) await(ctx context.Context, n int, limit time.Duration) (last b
 	return last, nil
 }
 
+// errMissed is the error of an agent that was not replaced in time.
+var errMissed = fmt.Errorf("not replaced within %s", replaceLimit)
+
 // replace kills an agent and returns the time until its successor has reported.
 func (s *session) replace(ctx context.Context, name string) (time.Duration, error) {
 	killed := time.Now()
 	if err := syscall.Kill(s.pids[name], syscall.SIGKILL); err != nil {
 		return 0, fmt.Errorf("kill %s: %w", name, err)
 	}
-	b, err := s.await(ctx, 1, replaceLimit)
-	if err == nil && b.agent != name {
-		err = fmt.Errorf("%s started when %s was killed", b.agent, name)
+	for {
+		b, err := s.await(ctx, 1, replaceLimit-time.Since(killed))
+		switch {
+		case errors.Is(err, context.DeadlineExceeded):
+			return 0, errMissed
+		case err != nil:
+			return 0, err
+		case b.agent == name:
+			delete(s.missed, name)
+			return b.at.Sub(killed), nil
+		case !s.missed[b.agent]:
+			return 0, fmt.Errorf("%s started when %s was killed", b.agent, name)
+		}
 	}
-	return b.at.Sub(killed), err
 }
 
 // command runs a command of the manager and returns its output and how long it took. The command is not in the group.

@@ -1,0 +1,137 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+)
+
+const (
+	statusCalls = 7
+	peekCalls   = 20
+	peekEvery   = 100 * time.Millisecond
+)
+
+// status measures the command that lists all agents.
+func (b *bed) status(ctx context.Context, t *table, s *session) error {
+	if s.peer.status == nil {
+		return nil
+	}
+	var took []float64
+	for range statusCalls {
+		_, d, err := s.command(ctx, s.peer.status(s.site))
+		if err != nil {
+			return fmt.Errorf("status: %w", err)
+		}
+		took = append(took, ms(d))
+	}
+	t.add("status of all, ms", s.peer.name, median(took))
+	return nil
+}
+
+// stopAll measures the end of a manager whose agents end at the first signal.
+func (b *bed) stopAll(ctx context.Context, t *table, s *session) error {
+	if s.peer.stop == nil {
+		return nil
+	}
+	took, err := s.stop(ctx)
+	if err != nil {
+		return fmt.Errorf("stop: %w", err)
+	}
+	t.add("stop all, s", s.peer.name, took.Seconds())
+	return nil
+}
+
+// idle runs all managers at the same time and measures what they use while nothing happens. Their processor time is
+// counted apart. New processes are counted for the whole machine, so the row is the same for all.
+func (b *bed) idle(ctx context.Context, t *table, found []peer, n int) (forks []float64) {
+	var all []*session
+	for _, p := range found {
+		fmt.Fprintf(b.log, "%d agents, idle: %s\n", n, p.name)
+		s, err := b.open(ctx, p, n, rest)
+		if err != nil {
+			b.note(p, n, err)
+			continue
+		}
+		defer func() { b.note(p, n, s.close()) }()
+		all = append(all, s)
+	}
+	if pause(ctx, idleSettle) != nil {
+		return nil
+	}
+	for range b.runs {
+		begun, forked := cpuOf(all), machineForks()
+		if pause(ctx, b.options.idle) != nil {
+			return forks
+		}
+		perMinute := time.Minute.Seconds() / b.options.idle.Seconds()
+		for i, used := range cpuOf(all) {
+			t.add("idle, CPU s a minute", all[i].peer.name, (used-begun[i]).Seconds()*perMinute)
+		}
+		forks = append(forks, float64(machineForks()-forked)*perMinute)
+	}
+	for _, s := range all {
+		manager, sum := s.memory()
+		t.add("memory of all processes but the agents, PSS MiB", s.peer.name, sum)
+		t.add("memory of the main process, PSS MiB", s.peer.name, manager)
+	}
+	return forks
+}
+
+// cpuOf returns the processor time of each session.
+func cpuOf(all []*session) []time.Duration {
+	var used []time.Duration
+	for _, s := range all {
+		d, _ := s.group.cpu() // 0 only if the group is gone, which ends the run with another error
+		used = append(used, d)
+	}
+	return used
+}
+
+// machineForks returns how many processes and threads the machine has created since it was booted.
+func machineForks() int64 {
+	n, _ := field("/proc/stat", "processes") // Linux always has it
+	return n
+}
+
+// peeks measures the command that shows an agent's screen while all agents print 200 lines a second, and the processor
+// time of manager and agents meanwhile.
+func (b *bed) peeks(ctx context.Context, t *table, p peer) (err error) {
+	s, err := b.open(ctx, p, b.noisy, b.self+" noise")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.close()) }()
+	if err := pause(ctx, settle); err != nil {
+		return err
+	}
+	var took []float64
+	used, err := s.group.cpu()
+	begun := time.Now()
+	for i := 0; i < peekCalls && err == nil; i++ {
+		if err := pause(ctx, peekEvery); err != nil {
+			return err
+		}
+		if p.peek == nil {
+			continue
+		}
+		out, d, failed := s.command(ctx, p.peek(s.site, i%b.noisy))
+		if failed == nil && !strings.Contains(out, noiseText) {
+			failed = fmt.Errorf("no line of the agent in %.300q", out)
+		}
+		took, err = append(took, ms(d)), failed
+	}
+	if err != nil {
+		return fmt.Errorf("peek: %w", err)
+	}
+	if len(took) > 0 {
+		t.add("peek, median ms", p.name, median(took))
+		t.add("peek, max ms", p.name, quantile(took, 1))
+	}
+	elapsed := time.Since(begun).Seconds()
+	now, err := s.group.cpu()
+	t.add("CPU of manager and agents, cores", p.name, (now-used).Seconds()/elapsed)
+	return err
+}
