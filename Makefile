@@ -4,6 +4,8 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null)
 LDFLAGS  = -X main.version=$(VERSION)
 HOLDBIN  = session/pty/holdbin/gcity-hold-linux-
 HOLDFLAGS = -trimpath -ldflags '-s -w'
+# The collector that Go had before 1.26 takes 50 kB less of each holder.
+HOLDENV  = GOOS=linux CGO_ENABLED=0 GOEXPERIMENT=nogreenteagc
 FUZZTIME ?= 20s
 MINUTES ?= 5
 SEED    ?= 0
@@ -16,7 +18,7 @@ help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 15
 
 build: ## bin/gcity, with the program that holds an agent inside
-	GOOS=linux CGO_ENABLED=0 go build $(HOLDFLAGS) -o $(HOLDBIN)$$(go env GOARCH) ./session/pty/gcity-hold
+	$(HOLDENV) go build $(HOLDFLAGS) -o $(HOLDBIN)$$(go env GOARCH) ./session/pty/gcity-hold
 	go build -trimpath -tags holder -ldflags '$(LDFLAGS)' -o bin/gcity .
 
 man: build ## the manual pages, in build/man
@@ -25,7 +27,7 @@ man: build ## the manual pages, in build/man
 
 packaging: man ## what a release needs besides the program: manual pages, completions, holders for each machine
 	for arch in amd64 arm64; do \
-		GOOS=linux GOARCH=$$arch CGO_ENABLED=0 go build $(HOLDFLAGS) -o $(HOLDBIN)$$arch ./session/pty/gcity-hold || exit 1; \
+		$(HOLDENV) GOARCH=$$arch go build $(HOLDFLAGS) -o $(HOLDBIN)$$arch ./session/pty/gcity-hold || exit 1; \
 	done
 	mkdir -p build/completions
 	for shell in bash zsh fish; do bin/gcity completion $$shell >build/completions/gcity.$$shell || exit 1; done
