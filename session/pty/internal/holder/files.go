@@ -1,11 +1,9 @@
 package holder
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -39,7 +37,6 @@ func (h *holder) settle() error {
 	if err != nil {
 		return fmt.Errorf("cannot listen in %s: %w", h.dir, err)
 	}
-	ln.SetUnlinkOnClose(false) // by a relative name, in whatever folder we are then
 	activity, err := openOwn(wire.ActivityFile)
 	if err != nil {
 		ln.Close()
@@ -62,23 +59,6 @@ func (h *holder) settle() error {
 		err = errors.Join(err, h.writeJSON(wire.ExitFile, h.cur.exit))
 	}
 	return err
-}
-
-// listen binds a socket that only this user can connect to (0600). On Linux a socket file gets the mode of the unbound socket,
-// so it is at no moment open to others.
-func listen(name string) (*net.UnixListener, error) {
-	lc := net.ListenConfig{Control: func(_, _ string, raw syscall.RawConn) error {
-		var err error
-		if e := raw.Control(func(fd uintptr) { err = syscall.Fchmod(int(fd), 0o600) }); e != nil {
-			return e
-		}
-		return err
-	}}
-	ln, err := lc.Listen(context.Background(), "unix", name)
-	if err != nil {
-		return nil, err
-	}
-	return ln.(*net.UnixListener), nil
 }
 
 // openOwn opens a file of the session's folder for writing. It waits for no pipe, and refuses what has another name too.

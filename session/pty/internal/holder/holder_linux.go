@@ -11,9 +11,7 @@
 package holder
 
 import (
-	"encoding/json"
 	"fmt"
-	"net"
 	"os"
 	"os/signal"
 	"runtime"
@@ -48,7 +46,7 @@ type holder struct {
 
 	mu       sync.Mutex
 	cond     *sync.Cond
-	ln       *net.UnixListener
+	ln       *os.File
 	activity *os.File
 	cur      *life          // the newest life; nil before the first start
 	prev     *life          // kept for its output
@@ -89,25 +87,6 @@ func Main(args []string) int {
 func nameProcess(name string) {
 	b := append([]byte(name), 0)
 	_ = unix.Prctl(unix.PR_SET_NAME, uintptr(unsafe.Pointer(&b[0])), 0, 0, 0) // only a name: nothing depends on it
-}
-
-// inherited takes over the connection on standard input and leaves /dev/null there.
-func inherited() (*conn, error) {
-	c, err := net.FileConn(os.Stdin)
-	if err != nil {
-		return nil, err
-	}
-	uc, ok := c.(*net.UnixConn)
-	if !ok {
-		c.Close()
-		return nil, fmt.Errorf("standard input is not a unix socket")
-	}
-	null, err := unix.Open("/dev/null", unix.O_RDWR|unix.O_CLOEXEC, 0)
-	if err == nil {
-		err = unix.Dup2(null, 0)
-		unix.Close(null)
-	}
-	return newConn(uc), err
 }
 
 // open takes the session's folder and its lock. From then on anybody may connect.
@@ -217,92 +196,6 @@ func (h *holder) onMain(f func() error) error {
 // complain writes to the log that all holders share: for what nobody else will hear of.
 func (h *holder) complain(what string, err error) {
 	fmt.Fprintf(os.Stderr, "%s holder %d of %s: %s: %v\n", time.Now().Format(time.RFC3339), h.pid, h.dir, what, err)
-}
-
-func (h *holder) accept(ln *net.UnixListener) {
-	for {
-		c, err := ln.AcceptUnix()
-		if err != nil {
-			return // closed: by leave, or by settle for a new one
-		}
-		if err := sameUser(c); err != nil {
-			h.complain("refused a connection", err)
-			c.Close()
-			continue
-		}
-		h.wg.Go(func() { h.serve(newConn(c)) })
-	}
-}
-
-// sameUser refuses the processes of other users, who cannot reach the socket through its folder anyway.
-func sameUser(c *net.UnixConn) error {
-	raw, err := c.SyscallConn()
-	if err != nil {
-		return err
-	}
-	var cred *unix.Ucred
-	var credErr error
-	if err := raw.Control(func(fd uintptr) {
-		cred, credErr = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED)
-	}); err != nil {
-		return err
-	}
-	if credErr != nil {
-		return credErr
-	}
-	if int(cred.Uid) != os.Getuid() && cred.Uid != 0 {
-		return fmt.Errorf("pid %d belongs to user %d", cred.Pid, cred.Uid)
-	}
-	return nil
-}
-
-// conn is one connection. Writes are whole messages, from any goroutine.
-type conn struct {
-	*net.UnixConn
-	r *wire.Reader
-
-	mu   sync.Mutex // of writes
-	gone bool       // under holder.mu: the other side hung up
-}
-
-func newConn(c *net.UnixConn) *conn { return &conn{UnixConn: c, r: wire.NewReader(c)} }
-
-// request reads the next request.
-func (c *conn) request() (req wire.Request, err error) {
-	m, err := c.r.Next()
-	if err != nil {
-		return req, err
-	}
-	if m.Kind != wire.Ask {
-		return req, fmt.Errorf("a message %q instead of a request", m.Kind)
-	}
-	return req, json.Unmarshal(m.Data, &req)
-}
-
-// writeTimeout is how long a peer may leave its socket full before it is cut off.
-const writeTimeout = 5 * time.Second
-
-func (c *conn) send(kind wire.Kind, data []byte) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.SetWriteDeadline(time.Now().Add(writeTimeout))
-	return wire.Write(c, kind, data)
-}
-
-func (c *conn) sendJSON(kind wire.Kind, v any) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.SetWriteDeadline(time.Now().Add(writeTimeout))
-	return wire.WriteJSON(c, kind, v)
-}
-
-// fail answers with a Failure; a peer that is gone does not hear it.
-func (c *conn) fail(err error) error {
-	f, ok := err.(*wire.Failure)
-	if !ok {
-		f = &wire.Failure{Message: err.Error()}
-	}
-	return c.sendJSON(wire.Failed, f)
 }
 
 var errLeaving = &wire.Failure{Cause: wire.NotAlive, Message: "the session's holder is about to leave"}

@@ -2,10 +2,10 @@ package holder
 
 import (
 	"bytes"
-	"net"
-	"path/filepath"
 	"strings"
 	"testing"
+
+	"golang.org/x/sys/unix"
 )
 
 // What is kept is always the newest, whatever the pieces; positions count everything.
@@ -115,16 +115,16 @@ func TestKeys(t *testing.T) {
 // Who connects before the first life and hangs up again changes nothing.
 func TestHangUpBeforeBirth(t *testing.T) {
 	h := &holder{held: map[*conn]bool{}}
-	ln, err := net.ListenUnix("unix", &net.UnixAddr{Name: filepath.Join(t.TempDir(), "s"), Net: "unix"})
+	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer ln.Close()
-	c, err := net.DialUnix("unix", nil, ln.Addr().(*net.UnixAddr))
+	defer unix.Close(fds[1])
+	c, err := newConn(fds[0])
 	if err != nil {
 		t.Fatal(err)
 	}
-	h.hangUp(newConn(c))
+	h.hangUp(c)
 	if h.leaving {
 		t.Error("the holder leaves")
 	}

@@ -43,7 +43,7 @@ func (h *holder) view(c *conn, req *wire.Request) {
 		return
 	}
 	// The life is over and all of it was sent.
-	c.CloseWrite()
+	_ = c.closeWrite() // it fails if the viewer is gone
 }
 
 // detach gives the terminal its own size back when the last viewer has left.

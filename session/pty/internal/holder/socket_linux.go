@@ -1,0 +1,179 @@
+package holder
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"gcity/session/pty/internal/wire"
+)
+
+// Package net would do what is here, too. It costs each holder 40 kB.
+
+// conn is one connection. Writes are whole messages, from any goroutine.
+type conn struct {
+	*os.File
+	r *wire.Reader
+
+	mu   sync.Mutex // of writes
+	gone bool       // under holder.mu: the other side hung up
+}
+
+// newConn takes over a socket's descriptor.
+func newConn(fd int) (*conn, error) {
+	if err := unix.SetNonblock(fd, true); err != nil {
+		unix.Close(fd)
+		return nil, err
+	}
+	c := &conn{File: os.NewFile(uintptr(fd), "socket")}
+	c.r = wire.NewReader(c.File)
+	return c, nil
+}
+
+// inherited takes over the connection on standard input and leaves /dev/null there.
+func inherited() (*conn, error) {
+	if domain, err := unix.GetsockoptInt(0, unix.SOL_SOCKET, unix.SO_DOMAIN); err != nil {
+		return nil, fmt.Errorf("standard input is not a socket: %w", err)
+	} else if domain != unix.AF_UNIX {
+		return nil, errors.New("standard input is not a unix socket")
+	}
+	fd, err := unix.FcntlInt(0, unix.F_DUPFD_CLOEXEC, 3)
+	if err != nil {
+		return nil, err
+	}
+	null, err := unix.Open("/dev/null", unix.O_RDWR|unix.O_CLOEXEC, 0)
+	if err == nil {
+		err = unix.Dup2(null, 0)
+		unix.Close(null)
+	}
+	if err != nil {
+		unix.Close(fd)
+		return nil, err
+	}
+	return newConn(fd)
+}
+
+// backlog is how many connections may wait; the kernel has a limit of its own.
+const backlog = 4096
+
+// listen binds a socket that only this user can connect to (0600). On Linux a socket file gets the mode of the unbound
+// socket, so it is at no moment open to others.
+func listen(name string) (*os.File, error) {
+	fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	if err = unix.Fchmod(fd, 0o600); err == nil {
+		err = unix.Bind(fd, &unix.SockaddrUnix{Name: name})
+	}
+	if err == nil {
+		err = unix.Listen(fd, backlog)
+	}
+	if err != nil {
+		unix.Close(fd)
+		return nil, err
+	}
+	return os.NewFile(uintptr(fd), name), nil
+}
+
+func (h *holder) accept(ln *os.File) {
+	for {
+		fd, err := acceptFrom(ln)
+		if err != nil {
+			return // closed: by leave, or by settle for a new one
+		}
+		if err := sameUser(fd); err != nil {
+			h.complain("refused a connection", err)
+			unix.Close(fd)
+			continue
+		}
+		c, err := newConn(fd)
+		if err != nil {
+			h.complain("cannot use a connection", err)
+			continue
+		}
+		h.wg.Go(func() { h.serve(c) })
+	}
+}
+
+// acceptFrom waits for a connection.
+func acceptFrom(ln *os.File) (fd int, err error) {
+	raw, err := ln.SyscallConn()
+	if err != nil {
+		return -1, err
+	}
+	readErr := raw.Read(func(l uintptr) bool {
+		for {
+			fd, _, err = unix.Accept4(int(l), unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK)
+			if err != unix.EINTR && err != unix.ECONNABORTED {
+				return err != unix.EAGAIN
+			}
+		}
+	})
+	return fd, errors.Join(readErr, err)
+}
+
+// sameUser refuses the processes of other users, who cannot reach the socket through its folder anyway.
+func sameUser(fd int) error {
+	cred, err := unix.GetsockoptUcred(fd, unix.SOL_SOCKET, unix.SO_PEERCRED)
+	if err != nil {
+		return err
+	}
+	if int(cred.Uid) != os.Getuid() && cred.Uid != 0 {
+		return fmt.Errorf("pid %d belongs to user %d", cred.Pid, cred.Uid)
+	}
+	return nil
+}
+
+// closeWrite tells the other side that nothing more comes.
+func (c *conn) closeWrite() error {
+	raw, err := c.SyscallConn()
+	if err != nil {
+		return err
+	}
+	ctlErr := raw.Control(func(fd uintptr) { err = unix.Shutdown(int(fd), unix.SHUT_WR) })
+	return errors.Join(ctlErr, err)
+}
+
+// request reads the next request.
+func (c *conn) request() (req wire.Request, err error) {
+	m, err := c.r.Next()
+	if err != nil {
+		return req, err
+	}
+	if m.Kind != wire.Ask {
+		return req, fmt.Errorf("a message %q instead of a request", m.Kind)
+	}
+	return req, json.Unmarshal(m.Data, &req)
+}
+
+// writeTimeout is how long a peer may leave its socket full before it is cut off.
+const writeTimeout = 5 * time.Second
+
+func (c *conn) send(kind wire.Kind, data []byte) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.SetWriteDeadline(time.Now().Add(writeTimeout))
+	return wire.Write(c, kind, data)
+}
+
+func (c *conn) sendJSON(kind wire.Kind, v any) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.SetWriteDeadline(time.Now().Add(writeTimeout))
+	return wire.WriteJSON(c, kind, v)
+}
+
+// fail answers with a Failure; a peer that is gone does not hear it.
+func (c *conn) fail(err error) error {
+	f, ok := err.(*wire.Failure)
+	if !ok {
+		f = &wire.Failure{Message: err.Error()}
+	}
+	return c.sendJSON(wire.Failed, f)
+}
