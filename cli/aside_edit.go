@@ -10,6 +10,7 @@ import (
 	"gcity/city"
 	"gcity/cli/output"
 	"gcity/config"
+	"gcity/config/edit"
 	"gcity/events"
 )
 
@@ -124,7 +125,7 @@ func (b *aside) scale(c city.Scale, planned []agent.Pool) (city.Receipt, error) 
 	p := planned[i]
 	e := events.Event{Type: events.PoolScaled, Subject: p.Name}
 	if c.Auto {
-		if err := config.SetOverride(b.dir, p.Name, nil); err != nil {
+		if err := edit.SetOverride(b.dir, p.Name, nil); err != nil {
 			return city.Receipt{}, err
 		}
 		return b.recordOf(e, "is given back to its check; it counts when the city runs")
@@ -133,7 +134,7 @@ func (b *aside) scale(c city.Scale, planned []agent.Pool) (city.Receipt, error) 
 		return city.Receipt{}, &city.Error{Code: city.Invalid,
 			Message: outOfBounds(p.Name, c.Size, p.Min, p.Max, p.Source)}
 	}
-	if err := config.SetOverride(b.dir, p.Name, &c.Size); err != nil {
+	if err := edit.SetOverride(b.dir, p.Name, &c.Size); err != nil {
 		return city.Receipt{}, err
 	}
 	return b.recordOf(e, fmt.Sprintf("is set to %d by hand; it counts when the city runs, until `gcity pool scale %s auto`", c.Size, p.Name))

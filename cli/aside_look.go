@@ -13,6 +13,7 @@ import (
 	"gcity/agent"
 	"gcity/city"
 	"gcity/config"
+	"gcity/config/edit"
 	"gcity/controller"
 	"gcity/events"
 	"gcity/internal/redact"
@@ -69,7 +70,7 @@ func (b *aside) Snapshot(ctx context.Context) (*city.Snapshot, error) {
 			s.Degraded = append(s.Degraded, "what the agents take cannot be measured: "+err.Error())
 		}
 	}
-	overrides, err := config.Overrides(b.dir)
+	overrides, err := edit.Overrides(b.dir)
 	if err != nil {
 		s.Degraded = append(s.Degraded, err.Error())
 	}

@@ -15,6 +15,7 @@ import (
 	"gcity/beads"
 	"gcity/city"
 	"gcity/config"
+	"gcity/config/edit"
 	"gcity/events"
 	"gcity/pool"
 	"gcity/session"
@@ -260,7 +261,7 @@ func TestScaleAside(t *testing.T) {
 				t.Errorf("%+v: code %s", c.command, problem.Code)
 			}
 		}
-		kept, keptErr := config.Overrides(b.dir)
+		kept, keptErr := edit.Overrides(b.dir)
 		if (err != nil) != (c.refused != "") || !strings.Contains(r.Message, c.says) || !cmp.Equal(kept, c.kept) || keptErr != nil {
 			t.Errorf("%+v: %q, %v; kept %v, %v", c.command, r.Message, err, kept, keptErr)
 		}

@@ -12,6 +12,7 @@ import (
 	"gcity/agent"
 	"gcity/cli/output"
 	"gcity/config"
+	"gcity/config/edit"
 )
 
 func checkCity(_ context.Context, p *patient) finding {
@@ -126,10 +127,10 @@ func judgeRigs(rigs []agent.Rig) finding {
 }
 
 func checkOverrides(_ context.Context, p *patient) finding {
-	set, err := config.Overrides(p.dir)
+	set, err := edit.Overrides(p.dir)
 	switch {
 	case err != nil:
-		return bad("mend or remove .gc/"+config.OverridesFile+"; without it pools follow their checks", "%v", err)
+		return bad("mend or remove .gc/"+edit.OverridesFile+"; without it pools follow their checks", "%v", err)
 	case p.config == nil:
 		return note("", "not compared: the configuration is refused")
 	}

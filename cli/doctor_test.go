@@ -13,6 +13,7 @@ import (
 	"gcity/city"
 	"gcity/cli/output"
 	"gcity/config"
+	"gcity/config/edit"
 	"gcity/pool"
 )
 
@@ -41,7 +42,7 @@ func TestDamagedOverrides(t *testing.T) {
 	if err := os.MkdirAll(filepath.Join(dir, ".gc"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	file := filepath.Join(dir, ".gc", config.OverridesFile)
+	file := filepath.Join(dir, ".gc", edit.OverridesFile)
 	if err := os.WriteFile(file, []byte("[pools]\nw = \"many\"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -17,6 +17,7 @@ import (
 	"gcity/cli/exit"
 	"gcity/cli/output"
 	"gcity/config"
+	"gcity/config/edit"
 	"gcity/controller"
 	"gcity/internal/redact"
 	"gcity/pool"
@@ -115,7 +116,7 @@ func (a *app) planOf(ctx context.Context, c *config.City, running *city.Snapshot
 	} else if err != nil {
 		return out, fmt.Errorf("cannot list the sessions of %s: %w", dir, err)
 	}
-	if v.overrides, err = config.Overrides(dir); err != nil {
+	if v.overrides, err = edit.Overrides(dir); err != nil {
 		return out, err
 	}
 	if running != nil {

@@ -21,7 +21,7 @@ const loopback = "127.83.22.9"
 // street commands are what scripts need for what answers over TCP.
 func streetCommands() map[string]func(*testscript.TestScript, bool, []string) {
 	return map[string]func(*testscript.TestScript, bool, []string){
-		"freeport": freePort, "listen": listen, "unlisten": unlisten, "edit": edit, "fetch": fetch,
+		"freeport": freePort, "listen": listen, "unlisten": unlisten, "edit": editFile, "fetch": fetch,
 	}
 }
 
@@ -54,7 +54,7 @@ func unlisten(ts *testscript.TestScript, _ bool, _ []string) {
 type listenerKey struct{}
 
 // edit KEY VALUE changes the line of city.toml that sets a key, as an editor does: the file is replaced.
-func edit(ts *testscript.TestScript, neg bool, args []string) {
+func editFile(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: edit KEY VALUE")
 	}

@@ -14,6 +14,7 @@ import (
 	"gcity/api"
 	"gcity/city"
 	"gcity/config"
+	"gcity/config/edit"
 	"gcity/controller"
 	"gcity/events"
 	"gcity/events/mirror"
@@ -55,25 +56,25 @@ func checkConfig(dir string, data []byte) error {
 }
 
 // newRig is a rig that is to be declared.
-type newRig = config.NewRig
+type newRig = edit.NewRig
 
 // declareRig writes a rig into a city's configuration, undeclareRig takes one out of it, with its agents if that is wanted. Both
 // give the configuration that there is then.
 func declareRig(dir string, r newRig) (*config.City, error) {
-	return sourceOf(dir).AddRig(r)
+	return edit.AddRig(sourceOf(dir), r)
 }
 
 func undeclareRig(dir, name string, agents bool) (*config.City, error) {
-	return sourceOf(dir).RemoveRig(name, agents)
+	return edit.RemoveRig(sourceOf(dir), name, agents)
 }
 
 // asEdit gives a refused edit of the configuration its class: what stands on the disk is not refused by it.
 func asEdit(err error) error {
-	_, unfit := errors.AsType[*config.Unfit](err)
+	_, unfit := errors.AsType[*edit.Unfit](err)
 	switch {
 	case unfit:
 		return &city.Error{Code: city.Invalid, Message: err.Error()}
-	case errors.Is(err, config.ErrInUse), errors.Is(err, config.ErrChanged):
+	case errors.Is(err, edit.ErrInUse), errors.Is(err, edit.ErrChanged):
 		return &city.Error{Code: city.Conflict, Message: err.Error()}
 	}
 	return err
@@ -326,7 +327,7 @@ func gcDir(dir string) string { return filepath.Join(dir, ".gc") }
 
 // setSuspended writes the flag into the configuration.
 func setSuspended(dir string, t config.Target, on bool) error {
-	return sourceOf(dir).SetSuspended(t, on)
+	return edit.SetSuspended(sourceOf(dir), t, on)
 }
 
 // configText is a configuration as it is understood; explainAgent, where one agent's values come from.

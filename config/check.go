@@ -8,7 +8,7 @@ import (
 
 	"gcity/internal/colour"
 	"gcity/internal/passthrough"
-	"gcity/session"
+	"gcity/internal/toml"
 )
 
 const maxName = 64
@@ -161,24 +161,23 @@ func sizeBounds() *bounds {
 	return &bounds{2, 1000, func(n int) string { return fmt.Sprintf("is %d; it must be from 2 to 1000", n) }}
 }
 
-// sessionProviders are what may run sessions; "exec:" begins a script, "plugin:" a helper program.
+// sessionProviders are what may run sessions; "exec:" begins a script.
 func sessionProviders() []string {
-	return []string{"pty", "tmux", "subprocess", "exec:", "plugin:", "k8s", "fake", "fail"}
+	return []string{"pty", "tmux", "subprocess", "exec:", "k8s", "fake", "fail"}
 }
 
 func checkProvider(v any) string {
 	name := v.(string)
 	known := sessionProviders()
-	kind, program, external := session.External(name)
-	what := map[string]string{session.Script: "script", session.Plugin: "program"}[kind]
+	script, isScript := strings.CutPrefix(name, "exec:")
 	switch {
-	case external && strings.TrimSpace(program) == "":
-		return fmt.Sprintf("names no %s; write its path behind %q", what, kind+":")
-	case external && strings.ContainsAny(program, "\x00\n"):
-		return fmt.Sprintf("%q is no path of a %s", program, what)
-	case external && strings.HasPrefix(program, "~"):
+	case isScript && strings.TrimSpace(script) == "":
+		return "names no script; write its path behind \"exec:\""
+	case isScript && strings.ContainsAny(script, "\x00\n"):
+		return fmt.Sprintf("%q is no path of a script", script)
+	case isScript && strings.HasPrefix(script, "~"):
 		return checkPath("~/")
-	case external, name == "", slices.Contains(known, name):
+	case isScript, name == "", slices.Contains(known, name):
 		return ""
 	}
 	if near := suggest(name, known); near != "" {
@@ -207,8 +206,8 @@ func oneOf(names ...string) func(any) string {
 			}
 		}
 		if near := suggest(name, names); near != "" {
-			return fmt.Sprintf("%q is none of %s; did you mean %q?", name, list(names), near)
+			return fmt.Sprintf("%q is none of %s; did you mean %q?", name, toml.List(names), near)
 		}
-		return fmt.Sprintf("%q is none of %s", name, list(names))
+		return fmt.Sprintf("%q is none of %s", name, toml.List(names))
 	}
 }

@@ -155,50 +155,6 @@ session = "fake"
 	}
 }
 
-// Suspending leaves topologies alone, finds the flag in whatever file it counts, and can be taken back.
-func TestSuspendComposed(t *testing.T) {
-	files := map[string]string{
-		FileName: "include = [\"more.toml\"]\n[[rigs]]\nname = \"r\"\npath = \"/usr\"\ntopology = \"p\"\n" +
-			"[[rigs.overrides]]\nagent = \"four\" # last\nsuspended = false\n[workspace]\ntopology = \"p\"\n",
-		"more.toml":           "[workspace]\nsuspended = false # here\n[[patches.agents]]\ndir = \"r\"\nname = \"two\"\nsuspended = false\n[[patches.rigs]]\nname = \"r\"\nsuspended = false\n",
-		"p/topology.toml":     "[topology]\nname = \"p\"\nschema = 1\ncity_agents = [\"one\"]\n[[agents]]\nname = \"one\"\n[[agents]]\nname = \"two\"\n[[agents]]\nname = \"three\"\n[[agents]]\nname = \"four\"\n",
-		"p/prompts/worker.md": "",
-	}
-	dir := folderOf(t, files)
-	for _, c := range []struct {
-		target     Target
-		file, line string
-	}{
-		{Target{Agent: "one"}, FileName, "\n[[patches.agents]]\nname = \"one\"\nsuspended = true\n"},
-		{Target{Agent: "r/three"}, FileName, "\n[[patches.agents]]\ndir = \"r\"\nname = \"three\"\nsuspended = true\n"},
-		{Target{Agent: "two"}, "more.toml", "name = \"two\"\nsuspended = true\n"},
-		{Target{Agent: "four"}, FileName, "agent = \"four\" # last\nsuspended = true\n"},
-		{Target{Rig: "r"}, "more.toml", "name = \"r\"\nsuspended = true\n"},
-		{Target{}, "more.toml", "suspended = true # here\n"},
-	} {
-		if err := SetSuspended(dir, c.target, true); err != nil {
-			t.Errorf("%+v: %v", c.target, err)
-			continue
-		}
-		text, err := os.ReadFile(filepath.Join(dir, c.file))
-		if err != nil || !strings.Contains(string(text), c.line) {
-			t.Errorf("%+v: %s has become\n%s", c.target, c.file, text)
-		}
-		now, err := Load(dir)
-		if err != nil || !*now.flag(c.target) {
-			t.Errorf("%+v is not suspended, %v", c.target, err)
-		}
-		if err := SetSuspended(dir, c.target, false); err != nil {
-			t.Errorf("%+v: %v", c.target, err)
-		}
-	}
-	for name, was := range files {
-		if is, err := os.ReadFile(filepath.Join(dir, name)); err != nil || string(is) != was {
-			t.Errorf("%s has become\n%s", name, is)
-		}
-	}
-}
-
 // The revision and the watch see every file of a topology, and nothing that runs leaves there.
 func TestTopologyIsWatched(t *testing.T) {
 	dir := folderOf(t, map[string]string{

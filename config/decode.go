@@ -101,13 +101,13 @@ func (d *decoder) unknown(n *toml.Node, table string) {
 			d.problem(n.At, key, "unknown key; it belongs into %s, and a key belongs to the table whose [header] stands above it", in)
 			return
 		}
-		d.problem(n.At, key, "unknown %s; there are %s", what, list(d.usable("")))
+		d.problem(n.At, key, "unknown %s; there are %s", what, toml.List(d.usable("")))
 	default:
 		if in := d.elsewhere(n.Key); in != "" {
 			d.problem(n.At, key, "unknown %s here; it belongs into %s", what, in)
 			return
 		}
-		d.problem(n.At, key, "unknown %s; %s has %s", what, header(d.schema.byPath[table]), list(d.usable(table)))
+		d.problem(n.At, key, "unknown %s; %s has %s", what, header(d.schema.byPath[table]), toml.List(d.usable(table)))
 	}
 }
 

@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"gcity/internal/toml"
 	"maps"
 	"slices"
 	"strings"
@@ -81,7 +82,7 @@ func (d *decoder) meant(name string, asker *Agent) string {
 		spelled = append(spelled, q, a.Name)
 	}
 	if len(same) > 0 {
-		return fmt.Sprintf("; there is %s", list(same))
+		return fmt.Sprintf("; there is %s", toml.List(same))
 	}
 	if near := suggest(name, spelled); near != "" {
 		return fmt.Sprintf("; did you mean %q?", near)

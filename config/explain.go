@@ -3,6 +3,7 @@ package config
 import (
 	"errors"
 	"fmt"
+	"gcity/internal/toml"
 	"maps"
 	"strings"
 )
@@ -96,25 +97,25 @@ func (c *City) follows(a *Agent, member bool) []row {
 	single := member || a.Spec().Max == 1
 	e, _ := c.Expand(a) // what is wrong with it, Load has refused
 	if single {
-		out = append(out, row{"session", tomlString(a.SessionName), ""})
+		out = append(out, row{"session", toml.Quote(a.SessionName), ""})
 	}
 	if single || !strings.Contains(a.Dir, "{{") {
 		trouble := ""
 		if r := c.Rig(a.Rig); r != nil {
 			trouble = r.Problem
 		}
-		out = append(out, row{"folder", tomlString(e.Dir), trouble})
+		out = append(out, row{"folder", toml.Quote(e.Dir), trouble})
 	}
 	if p := c.ProgramOf(a, foundLater); p.By == "" {
-		out = append(out, row{"command", "of the first that is found: " + list(presetNames(presets())), "nothing says which; write agents.provider or agents.start_command"})
+		out = append(out, row{"command", "of the first that is found: " + toml.List(presetNames(presets())), "nothing says which; write agents.provider or agents.start_command"})
 	} else if p.Line == "" {
 		out = append(out, row{"command", c.shown(new(p.CommandLine())), ""})
 	}
 	if single && e.Script != "" {
-		out = append(out, row{"script", tomlString(e.Script), visible(a.ScriptProblem)})
+		out = append(out, row{"script", toml.Quote(e.Script), visible(a.ScriptProblem)})
 	}
 	if len(a.Needs) > 0 {
-		out = append(out, row{"started after", list(a.Needs), ""})
+		out = append(out, row{"started after", toml.List(a.Needs), ""})
 	}
 	var after []string
 	for i := range c.Agents {
@@ -125,7 +126,7 @@ func (c *City) follows(a *Agent, member bool) []row {
 		}
 	}
 	if len(after) > 0 {
-		out = append(out, row{"started before", list(after), ""})
+		out = append(out, row{"started before", toml.List(after), ""})
 	}
 	return out
 }
@@ -176,7 +177,7 @@ func (c *City) memberRows(a *Agent) []row {
 		if m.ScriptProblem != "" {
 			why += "; its script cannot be read: " + visible(m.ScriptProblem)
 		}
-		out = append(out, row{m.Qualified(), tomlString(e.Dir), why})
+		out = append(out, row{m.Qualified(), toml.Quote(e.Dir), why})
 	}
 	if more := a.Pool.Max - most; more > 0 {
 		out = append(out, row{fmt.Sprintf("and %d more", more), "up to " + a.Spec().Member(a.Pool.Max), ""})
@@ -198,7 +199,7 @@ func (c *City) explainRig(r *Rig) string {
 			agents = append(agents, name)
 		}
 	}
-	out := []row{{"folder", tomlString(r.Path), r.Problem}, {"agents", list(agents), ""}}
+	out := []row{{"folder", toml.Quote(r.Path), r.Problem}, {"agents", toml.List(agents), ""}}
 	if c.Workspace.Suspended {
 		out = append(out, row{"suspended", "by the city", ""})
 	}

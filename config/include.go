@@ -96,7 +96,7 @@ func (d *decoder) read(path string) ([]byte, error) {
 			return data, nil
 		}
 	}
-	return read(path)
+	return ReadSource(path)
 }
 
 // sameFile reports whether two paths lead to one file that is there, by whatever links.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"gcity/hooks"
+	"gcity/internal/toml"
 )
 
 // promptKeys say what an agent is told and given at its start.
@@ -49,7 +50,7 @@ func checkHooks(v any) string {
 		if near := suggest(kind, kinds); near != "" {
 			return fmt.Sprintf("item %d, %q, is no agent that hooks can be installed for; did you mean %q?", i+1, kind, near)
 		}
-		return fmt.Sprintf("item %d, %q, is no agent that hooks can be installed for; there are %s", i+1, kind, list(kinds))
+		return fmt.Sprintf("item %d, %q, is no agent that hooks can be installed for; there are %s", i+1, kind, toml.List(kinds))
 	}
 	return ""
 }

@@ -9,12 +9,12 @@ import (
 // Legible is what a refused configuration says as far as it can be read, for whoever only asks who keeps the work and who the
 // agents are: its mistakes are where neither is said. It is nil if there may be one there, and must not be run.
 func (s Source) Legible() *City {
-	dir, err := canonical(s.Dir)
+	dir, err := Canonical(s.Dir)
 	if err != nil {
 		return nil
 	}
 	s.Dir = dir
-	data, err := read(filepath.Join(dir, FileName))
+	data, err := ReadSource(filepath.Join(dir, FileName))
 	if err != nil {
 		return nil
 	}

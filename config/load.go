@@ -59,8 +59,8 @@ func WasCity(dir string) bool {
 	return err == nil
 }
 
-// canonical is dir, absolute and free of symbolic links.
-func canonical(dir string) (string, error) {
+// Canonical returns dir, absolute and free of symbolic links.
+func Canonical(dir string) (string, error) {
 	abs, err := filepath.Abs(dir)
 	if err != nil {
 		return dir, err
@@ -77,9 +77,9 @@ func whole(dir, msg string) *Error {
 	return &Error{Path: dir, Problems: []Problem{{Origin: Origin{File: FileName}, Message: msg}}}
 }
 
-// read reads a source of at most MaxSize bytes that only the user and root can change. It does not wait: what is no file at all
+// ReadSource reads a source of at most MaxSize bytes that only the user and root can change. It does not wait: what is no file at all
 // may never answer.
-func read(path string) ([]byte, error) {
+func ReadSource(path string) ([]byte, error) {
 	data, err := readAny(path)
 	if err == nil {
 		err = owned(path)
@@ -95,7 +95,7 @@ func owned(path string) error {
 	return nil
 }
 
-// readAny is read whoever can change the file.
+// readAny is ReadSource whoever can change the file.
 func readAny(path string) ([]byte, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {

@@ -218,7 +218,7 @@ func (d *decoder) source(path string) (prompt.File, error) {
 	if !slices.Contains(d.city.Sources, path) {
 		d.city.Sources = append(d.city.Sources, path)
 	}
-	data, err := read(path)
+	data, err := ReadSource(path)
 	if err != nil {
 		if p, ok := errors.AsType[*fs.PathError](err); ok {
 			err = fmt.Errorf("%s: %w", path, p.Err)

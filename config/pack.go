@@ -146,7 +146,7 @@ func (d *decoder) packFile(dir string) (path string, data []byte, err error) {
 		if more, packErr := d.read(other); packErr == nil || !errors.Is(packErr, fs.ErrNotExist) {
 			path, data, err = other, more, packErr
 		}
-	} else if _, packErr := read(other); packErr == nil {
+	} else if _, packErr := ReadSource(other); packErr == nil {
 		err = fmt.Errorf("%s has both %s and %s; keep one", dir, TopologyFile, PackFile)
 	}
 	d.city.Sources = append(d.city.Sources, path)

@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"gcity/internal/toml"
 	"slices"
 	"strings"
 )
@@ -101,7 +102,7 @@ func (c *City) stranger(name string) string {
 	if near := suggest(name, c.providerNames()); near != "" {
 		return fmt.Sprintf("there is no provider %q; did you mean %q?", name, near)
 	}
-	return fmt.Sprintf("there is no provider %q; there are %s, and what [providers.NAME] tables say", name, list(c.providerNames()))
+	return fmt.Sprintf("there is no provider %q; there are %s, and what [providers.NAME] tables say", name, toml.List(c.providerNames()))
 }
 
 // prompted checks that a prompt that goes behind a flag has one.

@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"gcity/internal/toml"
 	"os"
 	"strings"
 	"testing"
@@ -132,7 +133,7 @@ func writeRowsOf(b *strings.Builder, s schema, table string) {
 		if head == "" {
 			b.WriteString("\n")
 		}
-		fmt.Fprintf(b, "Not supported yet: %s.\n", list(missing))
+		fmt.Fprintf(b, "Not supported yet: %s.\n", toml.List(missing))
 	}
 	b.WriteString("\n")
 }
@@ -161,7 +162,7 @@ func writeLater(b *strings.Builder, s schema) {
 			fmt.Fprintf(b, "| %s | %s |\n", head, strings.Join(names, " "))
 		}
 	}
-	fmt.Fprintf(b, "\nWithout effect, accepted with a warning: %s.\n\n", list(gone))
+	fmt.Fprintf(b, "\nWithout effect, accepted with a warning: %s.\n\n", toml.List(gone))
 }
 
 // TestReferenceExample: the page shows a configuration that loads, and says what becomes of it.
@@ -173,7 +174,7 @@ func TestReferenceExample(t *testing.T) {
 	var got []string
 	for i := range c.Agents {
 		a := &c.Agents[i]
-		got = append(got, a.Spec().Member(1)+" needs "+list(a.Needs))
+		got = append(got, a.Spec().Member(1)+" needs "+toml.List(a.Needs))
 	}
 	if want := "shop/db needs nothing, shop/worker-1 needs shop/db, notes needs nothing"; strings.Join(got, ", ") != want {
 		t.Errorf("got %s\nwant %s", strings.Join(got, ", "), want)

@@ -178,3 +178,20 @@ func (d *decoder) recipes(r *Rig) {
 	}
 	r.FormulasDir = path
 }
+
+// RigAgents are the agents and pools that are declared for a rig, by their qualified names. Those that a topology brings go
+// with the rig by themselves, and are not among them.
+func (c *City) RigAgents(rig string) []string { return c.agentsOf(rig, false) }
+
+// RigBrought are those that a rig's topologies bring.
+func (c *City) RigBrought(rig string) []string { return c.agentsOf(rig, true) }
+
+func (c *City) agentsOf(rig string, brought bool) []string {
+	var out []string
+	for i := range c.Agents {
+		if a := &c.Agents[i]; a.Rig == rig && rig != "" && (a.Topology != "") == brought {
+			out = append(out, a.Qualified())
+		}
+	}
+	return out
+}

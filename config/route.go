@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"gcity/internal/toml"
 	"maps"
 	"slices"
 	"strings"
@@ -51,7 +52,7 @@ func (d *decoder) noTarget(r *Rig) string {
 	case len(same) == 1:
 		return ""
 	case len(same) > 1:
-		return fmt.Sprintf("%q is one of %s; say which", name, list(same))
+		return fmt.Sprintf("%q is one of %s; say which", name, toml.List(same))
 	case near != "":
 		return fmt.Sprintf("%q is %s; did you mean %q?", name, kind, near)
 	default:

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"gcity/internal/shell"
-	"gcity/session"
 	"gcity/trust"
 )
 
@@ -79,10 +78,10 @@ func (r *runs) fileOf(at Origin) string {
 
 // provider adds a provider that is a script, or another program that works in the city's folder.
 func (r *runs) provider(what string, at Origin, name string) {
-	_, program, external := session.External(name)
+	script, scripted := strings.CutPrefix(name, "exec:")
 	switch {
-	case external:
-		r.add(what, at, program)
+	case scripted:
+		r.add(what, at, script)
 	case name == "bd":
 		r.add(what, at, name)
 	}

@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"gcity/internal/toml"
 	"slices"
 	"strings"
 )
@@ -66,7 +67,7 @@ func (a *about) whom() string {
 	if len(rigs) == 1 {
 		out = append(out, "the rig "+rigs[0])
 	} else {
-		out = append(out, "the rigs "+list(rigs))
+		out = append(out, "the rigs "+toml.List(rigs))
 	}
 	return " (for " + strings.Join(out, " and ") + ")"
 }

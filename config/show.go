@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"gcity/internal/redact"
+	"gcity/internal/toml"
 	"gcity/restart"
 )
 
@@ -22,9 +23,9 @@ import (
 func (c *City) TOML() string {
 	body := c.tables()
 	var b strings.Builder
-	fmt.Fprintf(&b, "# %s, revision %.12s\n", tomlString(c.Path), c.Revision)
+	fmt.Fprintf(&b, "# %s, revision %.12s\n", toml.Quote(c.Path), c.Revision)
 	for _, p := range c.stamped {
-		fmt.Fprintf(&b, "# with agents of the topology %s, %s\n", p.name, tomlString(p.file))
+		fmt.Fprintf(&b, "# with agents of the topology %s, %s\n", p.name, toml.Quote(p.file))
 	}
 	for _, line := range c.lost(body != c.Revealed().tables()) {
 		fmt.Fprintf(&b, "# %s\n", visible(line))
@@ -72,7 +73,7 @@ func (c *City) writeNamed(b *strings.Builder, s schema, t *key) {
 		p := &c.Providers[i]
 		if p.whole && presetNamed(presets(), p.Name) != nil {
 			fmt.Fprintf(b, "\n[[patches.providers]]\n")
-			writeRows(b, "", append([]row{{"name", tomlString(p.Name), p.Origin.String()}, {"_replace", "true", p.Origins["_replace"].String()}}, rows(s, t.path+".*", place{city: c, provider: p})...))
+			writeRows(b, "", append([]row{{"name", toml.Quote(p.Name), p.Origin.String()}, {"_replace", "true", p.Origins["_replace"].String()}}, rows(s, t.path+".*", place{city: c, provider: p})...))
 			continue
 		}
 		fmt.Fprintf(b, "\n[%s.%s]\n", t.path, tomlKey(p.Name))
@@ -157,10 +158,10 @@ func rows(s schema, table string, p place) []row {
 		field := k.field(p)
 		if env, ok := field.(*map[string]string); ok {
 			for _, v := range slices.Sorted(maps.Keys(*env)) {
-				value := tomlString(redact.Value((*env)[v]))
+				value := toml.Quote(redact.Value((*env)[v]))
 				switch {
 				case p.city.reveal:
-					value = tomlString((*env)[v])
+					value = toml.Quote((*env)[v])
 				case redact.Name(v):
 					value = `"***"`
 				}
@@ -173,7 +174,7 @@ func rows(s schema, table string, p place) []row {
 		case k.path == "rigs.prefix" && origin.File == "":
 			origin.File = "made from the name"
 		case k.path == "agents.session_setup_script":
-			value = tomlString(p.city.scriptFromHere(p.agent))
+			value = toml.Quote(p.city.scriptFromHere(p.agent))
 		}
 		if k.kind == kindMillis {
 			value = strconv.FormatInt(field.(*time.Duration).Milliseconds(), 10)
@@ -210,20 +211,20 @@ func (c *City) shown(field any) string {
 	}
 	switch f := field.(type) {
 	case *string:
-		return tomlString(*f)
+		return toml.Quote(*f)
 	case *restart.Mode:
-		return tomlString(string(*f))
+		return toml.Quote(string(*f))
 	case *restart.Strategy:
-		return tomlString(string(*f))
+		return toml.Quote(string(*f))
 	case *bool:
 		return strconv.FormatBool(*f)
 	case *int:
 		return strconv.Itoa(*f)
 	case *time.Duration:
-		return tomlString(shortDuration(*f))
+		return toml.Quote(shortDuration(*f))
 	case **string:
 		if *f != nil {
-			return tomlString(**f)
+			return toml.Quote(**f)
 		}
 	case **bool:
 		if *f != nil {
@@ -231,12 +232,12 @@ func (c *City) shown(field any) string {
 		}
 	case **time.Duration:
 		if *f != nil {
-			return tomlString(shortDuration(**f))
+			return toml.Quote(shortDuration(**f))
 		}
 	case *[]string:
 		items := make([]string, len(*f))
 		for i, s := range *f {
-			items[i] = tomlString(s)
+			items[i] = toml.Quote(s)
 		}
 		return "[" + strings.Join(items, ", ") + "]"
 	}
@@ -291,33 +292,8 @@ func writeRows(b *strings.Builder, indent string, rows []row) {
 	}
 }
 
-// tomlString is s as a basic string, what does not print escaped.
-func tomlString(s string) string {
-	var b strings.Builder
-	b.WriteByte('"')
-	for _, r := range s {
-		switch {
-		case r == '"' || r == '\\':
-			b.WriteByte('\\')
-			b.WriteRune(r)
-		case r == '\n':
-			b.WriteString(`\n`)
-		case r == '\t':
-			b.WriteString(`\t`)
-		case strconv.IsPrint(r):
-			b.WriteRune(r)
-		case r > 0xffff:
-			fmt.Fprintf(&b, `\U%08x`, r)
-		default:
-			fmt.Fprintf(&b, `\u%04x`, r)
-		}
-	}
-	b.WriteByte('"')
-	return b.String()
-}
-
 // tomlKey is a key, in quotes if it needs them.
 func tomlKey(s string) string {
 	bare := strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") == ""
-	return cmp.Or(map[bool]string{true: s}[bare], tomlString(s))
+	return cmp.Or(map[bool]string{true: s}[bare], toml.Quote(s))
 }

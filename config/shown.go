@@ -1,6 +1,7 @@
 package config
 
 import (
+	"gcity/internal/toml"
 	"regexp"
 	"strings"
 	"sync"
@@ -14,7 +15,7 @@ var mark = sync.OnceValue(func() *regexp.Regexp {
 // movedRows are rows of an agent as city.toml has to say them to mean the same, and what cannot be said there.
 func (c *City) movedRows(a *Agent, all []row) (out []row, notes []string) {
 	folder := c.folderOf(a.Origin)
-	quoted := strings.Trim(tomlString(folder), `"`)
+	quoted := strings.Trim(toml.Quote(folder), `"`)
 	if c.leans[a.Qualified()] {
 		notes = append(notes, "its prompt uses fragments of the topology, which this file does not take: put them into prompts/shared of the city")
 	}

@@ -42,12 +42,12 @@ func Watch(ctx context.Context, dir string, o WatchOptions) (<-chan struct{}, er
 
 // Load reads the configuration. What is wrong with its content, all of it, is an *Error.
 func (s Source) Load() (*City, error) {
-	dir, err := canonical(s.Dir)
+	dir, err := Canonical(s.Dir)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the city in %s: %w", dir, err)
 	}
 	s.Dir = dir
-	data, err := read(filepath.Join(dir, FileName))
+	data, err := ReadSource(filepath.Join(dir, FileName))
 	var f *toml.Fault
 	switch {
 	case errors.As(err, &f):
@@ -72,13 +72,13 @@ func (s Source) Parse(data []byte) (*City, error) {
 
 // Revision is the Revision of the configuration as it is on disk now, whether or not it is valid.
 func (s Source) Revision() (string, error) {
-	dir, err := canonical(s.Dir)
+	dir, err := Canonical(s.Dir)
 	if err != nil {
 		return "", fmt.Errorf("cannot look at the city's configuration: %w", err)
 	}
 	s.Dir = dir
 	path := filepath.Join(dir, FileName)
-	data, err := read(path)
+	data, err := ReadSource(path)
 	if err != nil {
 		return "", fmt.Errorf("cannot look at the city's configuration: %w", err)
 	}

@@ -238,7 +238,7 @@ func (d *decoder) remotes() {
 		return
 	}
 	path := filepath.Join(c.Path, topology.LockFile)
-	data, err := read(path)
+	data, err := ReadSource(path)
 	c.Sources = append(c.Sources, path)
 	if err == nil {
 		d.hashes[path] = sum(data)
@@ -272,12 +272,12 @@ func (c *City) want(r *Remote) topology.Want {
 
 // Remotes reads which topologies a city keeps in repositories, whether or not they are fetched.
 func (s Source) Remotes() (dir string, _ []topology.Want, _ error) {
-	dir, err := canonical(s.Dir)
+	dir, err := Canonical(s.Dir)
 	if err != nil {
 		return dir, nil, fmt.Errorf("cannot read the city in %s: %w", dir, err)
 	}
 	s.Dir = dir
-	data, err := read(filepath.Join(dir, FileName))
+	data, err := ReadSource(filepath.Join(dir, FileName))
 	if err != nil {
 		return dir, nil, fmt.Errorf("cannot read the city's configuration: %w", err)
 	}

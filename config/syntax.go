@@ -6,6 +6,9 @@ import (
 	"gcity/internal/toml"
 )
 
+// ParseTOML reads a city.toml as TOML.
+func ParseTOML(data []byte) (*toml.Node, []*toml.Fault) { return parseTOML(data, cityNeeds) }
+
 // parseTOML reads a file as TOML: first what it may not be at all, then its grammar, then its sense. needs says what is
 // lacking in a file without anything.
 func parseTOML(data []byte, needs string) (*toml.Node, []*toml.Fault) {

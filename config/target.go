@@ -2,48 +2,60 @@ package config
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"gcity/internal/toml"
 	"gcity/pool"
 )
 
-// spot is where a suspended flag stands, or belongs: a table in one file.
-type spot struct {
-	file      string // as origins name it
-	list      string // "workspace", "rigs", "agents", "patches.agents", "patches.rigs" or "rigs.overrides"
-	dir, name string // what the table is known by, as it is written
-	rig       string // whose overrides the table is among, "" = none
-	is        bool   // what holds now
-	fresh     bool   // the table is still to be made: only in "patches.agents"
+// Why a target has no suspended flag.
+var (
+	ErrNoAgent   = errors.New("no such agent")
+	ErrNoRig     = errors.New("no such rig")
+	ErrMember    = errors.New("is a member of a pool")
+	ErrAmbiguous = errors.New("the name is ambiguous")
+)
+
+// Target is what a suspended flag belongs to: an agent or pool by its qualified name, or by its name alone if that is
+// unambiguous; a rig; or, empty, the workspace.
+type Target struct{ Agent, Rig string }
+
+// Flag is the place of a suspended flag: a table in one file.
+type Flag struct {
+	File      string // as origins name it
+	List      string // "workspace", "rigs", "agents", "patches.agents", "patches.rigs" or "rigs.overrides"
+	Dir, Name string // identify the table, as written
+	Rig       string // the rig whose overrides hold the table, "" = none
+	On        bool   // the value in force
+	NoTable   bool   // the table does not exist yet: only in "patches.agents"
 }
 
-// spot finds out where the flag of a target is.
-func (c *City) spot(t Target) (spot, error) {
+// SuspendedFlag returns the place of the flag of a target.
+func (c *City) SuspendedFlag(t Target) (Flag, error) {
 	switch {
 	case t.Agent != "":
-		return c.spotOfAgent(t.Agent)
+		return c.flagOfAgent(t.Agent)
 	case t.Rig != "":
-		return c.spotOfRig(t.Rig)
+		return c.flagOfRig(t.Rig)
 	}
-	return spot{file: cmp.Or(c.Origins["workspace.suspended"].File, FileName), list: "workspace", is: c.Workspace.Suspended}, nil
+	return Flag{File: cmp.Or(c.Origins["workspace.suspended"].File, FileName), List: "workspace", On: c.Workspace.Suspended}, nil
 }
 
-func (c *City) spotOfAgent(name string) (spot, error) {
+func (c *City) flagOfAgent(name string) (Flag, error) {
 	a, member, err := c.find(name)
 	if err != nil {
-		return spot{}, err
+		return Flag{}, err
 	}
 	if member != "" {
-		return spot{}, fmt.Errorf("%q %w; only the pool %q as a whole can be suspended and resumed", member, ErrMember, a.Qualified())
+		return Flag{}, fmt.Errorf("%q %w; only the pool %q as a whole can be suspended and resumed", member, ErrMember, a.Qualified())
 	}
-	s := spot{file: FileName, list: "patches.agents", is: a.Suspended}
+	f := Flag{File: FileName, List: "patches.agents", On: a.Suspended}
 	if r := c.Rig(a.Rig); r != nil && a.Topology != "" {
 		for i := range r.overrides {
 			if at, written := r.overrides[i].origins["suspended"]; written && r.overrides[i].name == a.Name {
-				return spot{file: at.File, list: "rigs.overrides", rig: r.Name, name: a.Name, is: a.Suspended}, nil
+				return Flag{File: at.File, List: "rigs.overrides", Rig: r.Name, Name: a.Name, On: a.Suspended}, nil
 			}
 		}
 	}
@@ -54,41 +66,41 @@ func (c *City) spotOfAgent(name string) (spot, error) {
 			continue
 		}
 		if _, written := p.origins["suspended"]; written {
-			s.file, s.dir, s.name = p.origin.File, p.dir, p.name
-			return s, nil
+			f.File, f.Dir, f.Name = p.origin.File, p.dir, p.name
+			return f, nil
 		}
 		if p.origin.File == FileName && a.Origin.File != FileName {
 			free = p
 		}
 	}
 	if free != nil {
-		s.dir, s.name = free.dir, free.name
-		return s, nil
+		f.Dir, f.Name = free.dir, free.name
+		return f, nil
 	}
 	if a.Origin.File == FileName {
-		s.list, s.dir, s.name = "agents", a.Dir, a.Name
-		return s, nil
+		f.List, f.Dir, f.Name = "agents", a.Dir, a.Name
+		return f, nil
 	}
-	s.dir, s.name, s.fresh = a.Rig, a.Name, true
-	return s, nil
+	f.Dir, f.Name, f.NoTable = a.Rig, a.Name, true
+	return f, nil
 }
 
-func (c *City) spotOfRig(name string) (spot, error) {
+func (c *City) flagOfRig(name string) (Flag, error) {
 	r := c.Rig(name)
 	if r == nil {
 		var names []string
 		for i := range c.Rigs {
 			names = append(names, c.Rigs[i].Name)
 		}
-		return spot{}, c.nobody(ErrNoRig, name, names)
+		return Flag{}, c.nobody(ErrNoRig, name, names)
 	}
 	for i := range slices.Backward(c.rigPatch) {
 		p := &c.rigPatch[i].rig
 		if _, written := p.Origins["suspended"]; written && p.Name == name {
-			return spot{file: p.Origin.File, list: "patches.rigs", name: name, is: r.Suspended}, nil
+			return Flag{File: p.Origin.File, List: "patches.rigs", Name: name, On: r.Suspended}, nil
 		}
 	}
-	return spot{file: r.Origin.File, list: "rigs", name: name, is: r.Suspended}, nil
+	return Flag{File: r.Origin.File, List: "rigs", Name: name, On: r.Suspended}, nil
 }
 
 // nobody says that nothing is called so.
@@ -151,41 +163,5 @@ func (c *City) find(name string) (a *Agent, member string, err error) {
 	for _, m := range exact {
 		all = append(all, called(m))
 	}
-	return nil, "", fmt.Errorf("%w: there are %s; write one of these instead of %q", ErrAmbiguous, list(all), name)
-}
-
-// table finds the spot's table in a file; nil if there is none.
-func (s spot) table(root *toml.Node) *toml.Node {
-	var tables []*toml.Node
-	switch s.list {
-	case "workspace":
-		return root.Get("workspace")
-	case "patches.agents", "patches.rigs":
-		_, of, _ := strings.Cut(s.list, ".")
-		tables = toml.TablesOf(root.Get("patches").Get(of))
-	case "rigs.overrides":
-		return s.override(root)
-	case "agents":
-		tables = slices.Concat(toml.TablesOf(root.Get("agents")), toml.TablesOf(root.Get("agent")))
-	default:
-		tables = toml.TablesOf(root.Get(s.list))
-	}
-	for _, t := range tables {
-		if t.TextOf("name") == s.name && t.TextOf("dir") == s.dir {
-			return t
-		}
-	}
-	return nil
-}
-
-// override finds the spot's table among the overrides of its rig.
-func (s spot) override(root *toml.Node) *toml.Node {
-	for _, r := range toml.TablesOf(root.Get("rigs")) {
-		for _, t := range toml.TablesOf(r.Get("overrides")) {
-			if r.TextOf("name") == s.rig && (t.TextOf("name") == s.name || t.TextOf("agent") == s.name) {
-				return t
-			}
-		}
-	}
-	return nil
+	return nil, "", fmt.Errorf("%w: there are %s; write one of these instead of %q", ErrAmbiguous, toml.List(all), name)
 }

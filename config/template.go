@@ -10,6 +10,7 @@ import (
 	"text/template"
 	"text/template/parse"
 
+	"gcity/internal/toml"
 	"gcity/session"
 )
 
@@ -249,7 +250,7 @@ func allowedField(ident, unknown []string) error {
 	}
 	name := strings.Join(ident, ".")
 	if slices.Contains(unknown, name) {
-		return fmt.Errorf("names {{.%s}}, which is not known yet here; there are %s", name, list(names))
+		return fmt.Errorf("names {{.%s}}, which is not known yet here; there are %s", name, toml.List(names))
 	}
 	if slices.Contains(names, name) {
 		return nil
@@ -257,7 +258,7 @@ func allowedField(ident, unknown []string) error {
 	if near := suggest(ident[0], names); near != "" {
 		return fmt.Errorf("names {{.%s}}, which does not exist; did you mean {{.%s}}?", name, near)
 	}
-	return fmt.Errorf("names {{.%s}}, which does not exist; there are %s", name, list(names))
+	return fmt.Errorf("names {{.%s}}, which does not exist; there are %s", name, toml.List(names))
 }
 
 // sessionName fills in the name of an agent's sessions.

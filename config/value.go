@@ -153,14 +153,3 @@ func set(field, v any) {
 		*f = v.(map[string]string)
 	}
 }
-
-func list(names []string) string {
-	switch n := len(names); n {
-	case 0:
-		return "nothing"
-	case 1:
-		return names[0]
-	default:
-		return strings.Join(names[:n-1], ", ") + " and " + names[n-1]
-	}
-}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"gcity/internal/mishap"
+
 	"github.com/fsnotify/fsnotify"
 )
 
@@ -35,7 +36,7 @@ type WatchOptions struct {
 //
 // Where the kernel has no watches to give, or the folder is gone, files are looked at every o.Poll.
 func (s Source) Watch(ctx context.Context, o WatchOptions) (<-chan struct{}, error) {
-	dir, err := canonical(s.Dir)
+	dir, err := Canonical(s.Dir)
 	if err != nil {
 		return nil, fmt.Errorf("cannot watch the city's configuration: %w", err)
 	}

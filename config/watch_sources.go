@@ -24,7 +24,7 @@ func (s *sources) String() string { return "the configuration" }
 func (s *sources) saw(path string) bool { return s.files[path] || s.open[filepath.Dir(path)] }
 
 func (s *sources) follow() {
-	data, err := read(s.paths[0])
+	data, err := ReadSource(s.paths[0])
 	if err != nil {
 		return
 	}

@@ -184,29 +184,3 @@ func TestProblemsOfTopologiesWatchdogs(t *testing.T) {
 		}
 	}
 }
-
-// A watchdog that is an agent's of the rig goes with the rig when it is taken out, and so does what changes one.
-func TestWatchdogsGoWithTheirRig(t *testing.T) {
-	files := kennel()
-	files["city.toml"] += "\n[[watchdogs]]\nname = \"more\"\nrig = \"south\"\nwatches = \"judge\"\n"
-	files["packs/lane/topology.toml"] = strings.Replace(files["packs/lane/topology.toml"], `triage = "judge"`, "", 1)
-	dir := folderOf(t, files)
-	if _, err := Load(dir); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := RemoveRig(dir, "south", false); err != nil {
-		t.Fatal(err)
-	}
-	c, err := Load(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i := range c.Watchdogs {
-		if c.Watchdogs[i].Rig == "south" {
-			t.Errorf("%+v", c.Watchdogs[i])
-		}
-	}
-	if data, _ := read(filepath.Join(dir, FileName)); strings.Contains(string(data), "south") {
-		t.Errorf("%s", data)
-	}
-}

@@ -119,7 +119,7 @@ func (d *decoder) script(a *Agent, path string) {
 	s, ok := d.scripts[path]
 	if !ok {
 		d.city.Sources = append(d.city.Sources, path)
-		if data, err := read(path); err != nil {
+		if data, err := ReadSource(path); err != nil {
 			s.problem = err.Error()
 		} else {
 			s.hash = sum(data)

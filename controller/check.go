@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"gcity/agent"
-	"gcity/config"
+	"gcity/config/edit"
 	"gcity/internal/disk"
 	"gcity/internal/screen"
 	"gcity/internal/shell"
@@ -103,5 +103,5 @@ func (r *runner) mark(ctx context.Context, f fxMark) input {
 
 // scale writes an override.
 func (r *runner) scale(f fxScale) input {
-	return inScaled{scale: f, err: config.SetOverride(r.c.o.At, f.pool, f.size)}
+	return inScaled{scale: f, err: edit.SetOverride(r.c.o.At, f.pool, f.size)}
 }

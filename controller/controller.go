@@ -27,6 +27,7 @@ import (
 	"gcity/beads"
 	"gcity/city"
 	"gcity/config"
+	"gcity/config/edit"
 	"gcity/events"
 	"gcity/internal/colour"
 	"gcity/internal/disk"
@@ -185,7 +186,7 @@ func (c *Controller) translate(cfg *config.City) *conf {
 	for i, w := range cfg.Warnings {
 		warnings[i] = w.String()
 	}
-	overrides, err := config.Overrides(c.o.Dir)
+	overrides, err := edit.Overrides(c.o.Dir)
 	if err != nil {
 		warnings = append(warnings, err.Error())
 	}

@@ -13,6 +13,7 @@ import (
 
 	"gcity/city"
 	"gcity/config"
+	"gcity/config/edit"
 	"gcity/internal/lastwords"
 	"gcity/internal/mishap"
 	"gcity/session"
@@ -138,7 +139,7 @@ func (r *runner) run(f effect) {
 		r.within(loadLimit, func(context.Context) input {
 			err := r.home()
 			if err == nil {
-				err = r.c.o.source().SetSuspended(config.Target{Agent: f.agent, Rig: f.rig}, f.on)
+				err = edit.SetSuspended(r.c.o.source(), config.Target{Agent: f.agent, Rig: f.rig}, f.on)
 			}
 			return inEdited{edit: f, err: err}
 		})

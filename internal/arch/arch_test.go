@@ -23,7 +23,7 @@ const module = "gcity"
 var doors = map[string][]string{
 	"main":        {"cli", "session/*"},
 	"cli":         {"*"},
-	"controller":  {"agent", "config", "city", "mail", "events", "beads", "session", "pool", "formula", "automation", "watchdog", "restart", "prompt", "overlay", "hooks", "internal"},
+	"controller":  {"agent", "config", "config/edit", "city", "mail", "events", "beads", "session", "pool", "formula", "automation", "watchdog", "restart", "prompt", "overlay", "hooks", "internal"},
 	"supervisor":  {"city", "events", "beads", "restart", "internal"},
 	"api":         {"city", "mail", "events", "beads", "internal"},
 	"tui":         {"tui/keymap", "tui/widget", "city", "mail", "events", "beads", "themes", "internal"},
@@ -32,6 +32,7 @@ var doors = map[string][]string{
 	"tui/tuitest": nil,
 	"agent":       {"config", "session", "pool", "restart", "prompt"},
 	"config":      {"session", "pool", "formula", "automation", "restart", "prompt", "overlay", "hooks", "topology", "trust", "internal"},
+	"config/edit": {"config", "internal"},
 	"topology":    {"internal"},
 	"trust":       {"internal"},
 	"pool":        nil,
@@ -200,7 +201,7 @@ func room(dir string) (string, bool) {
 		if rest != "" {
 			return first + "/*", true
 		}
-	case "tui", "cli":
+	case "tui", "cli", "config":
 		return dir, true
 	}
 	return first, true

@@ -54,7 +54,7 @@ var byPath = map[string]string{
 	"cli/supervisor.go":          "the supervisor's log in GC_HOME",
 	"cli/supervisor_spawn.go":    "the supervisor's log in GC_HOME",
 	"cli/wire_events.go":         "a temporary folder",
-	"config/edit.go":             "the configuration",
+	"config/edit/suspended.go":   "the configuration",
 	"config/load.go":             "the configuration",
 	"controller/run.go":          "working folders of agents",
 	"controller/run_tier.go":     "heartbeats, at a path of the user's; a link or pipe is only read",

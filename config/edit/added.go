@@ -1,4 +1,4 @@
-package config
+package edit
 
 import (
 	"bytes"
@@ -83,6 +83,6 @@ func (a added) without(key string, data []byte, flag toml.Span, again func(left 
 }
 
 // key names the place of a flag.
-func (s spot) key(path string) string {
-	return strings.Join([]string{path, s.list, s.rig + s.dir, s.name}, "\n")
+func (s place) key(path string) string {
+	return strings.Join([]string{path, s.List, s.Rig + s.Dir, s.Name}, "\n")
 }

@@ -1,8 +1,9 @@
-package config
+package edit
 
 import (
 	"errors"
 	"fmt"
+	"gcity/config"
 	"os"
 	"path/filepath"
 	"strings"
@@ -28,33 +29,33 @@ func TestALongFileStaysAsItIs(t *testing.T) {
 	for _, breaks := range []string{"\n", "\r\n"} {
 		text := strings.ReplaceAll(long, "\n", breaks)
 		for _, tt := range []struct {
-			target   Target
+			target   config.Target
 			is       bool   // at the beginning
 			old, new string // the line before, "" = it is new, and the line after being switched
 			below    string // the line that a new one is put below
 		}{
-			{Target{Agent: "scribe-7"}, false, "", "suspended = true", `name = "scribe-7"`},
-			{Target{Agent: "indented-3"}, false, "", "    suspended = true", `    name = "indented-3"   # number 3`},
-			{Target{Agent: "spelled-5"}, false, "", "suspended = true", `name = 'spelled-5'`},
-			{Target{Agent: "shop/clerk-8"}, false, "", "suspended = true", `name = "clerk-8"`},
-			{Target{Agent: "clerk-8"}, false, "", "suspended = true", `name = "clerk-8"`},
-			{Target{Agent: "shop/packer"}, false, "", "suspended = true", `name = "packer"`},
-			{Target{Agent: "sweeper"}, false, "", "suspended = true", `name = "sweeper"`},
-			{Target{Agent: "scribe-2"}, false, "suspended = false # tried it on Monday", "suspended = true # tried it on Monday", ""},
-			{Target{Agent: "clerk-2"}, true, "suspended = true", "suspended = false", ""},
-			{Target{Rig: "shop"}, false, "", "suspended = true", `name = "shop"`},
-			{Target{Rig: "tools-go"}, false, "suspended = false # written out, once", "suspended = true # written out, once", ""},
-			{Target{}, false, "", "suspended = true", `name = "long"`},
+			{config.Target{Agent: "scribe-7"}, false, "", "suspended = true", `name = "scribe-7"`},
+			{config.Target{Agent: "indented-3"}, false, "", "    suspended = true", `    name = "indented-3"   # number 3`},
+			{config.Target{Agent: "spelled-5"}, false, "", "suspended = true", `name = 'spelled-5'`},
+			{config.Target{Agent: "shop/clerk-8"}, false, "", "suspended = true", `name = "clerk-8"`},
+			{config.Target{Agent: "clerk-8"}, false, "", "suspended = true", `name = "clerk-8"`},
+			{config.Target{Agent: "shop/packer"}, false, "", "suspended = true", `name = "packer"`},
+			{config.Target{Agent: "sweeper"}, false, "", "suspended = true", `name = "sweeper"`},
+			{config.Target{Agent: "scribe-2"}, false, "suspended = false # tried it on Monday", "suspended = true # tried it on Monday", ""},
+			{config.Target{Agent: "clerk-2"}, true, "suspended = true", "suspended = false", ""},
+			{config.Target{Rig: "shop"}, false, "", "suspended = true", `name = "shop"`},
+			{config.Target{Rig: "tools-go"}, false, "suspended = false # written out, once", "suspended = true # written out, once", ""},
+			{config.Target{}, false, "", "suspended = true", `name = "long"`},
 		} {
 			t.Run(fmt.Sprintf("%s%s %d", tt.target.Agent, tt.target.Rig, len(breaks)), func(t *testing.T) {
 				dir := folder(t, text)
-				path := filepath.Join(dir, FileName)
+				path := filepath.Join(dir, config.FileName)
 				set := func(on bool) {
 					t.Helper()
-					if err := SetSuspended(dir, tt.target, on); err != nil {
+					if err := SetSuspended(config.Source{Dir: dir}, tt.target, on); err != nil {
 						t.Fatal(err)
 					}
-					if c, err := Load(dir); err != nil || *c.flag(tt.target) != on {
+					if c, err := config.Load(dir); err != nil || *flagOf(c, tt.target) != on {
 						t.Errorf("not %t, %v", on, err)
 					}
 				}
@@ -120,17 +121,17 @@ func TestSetSuspendedOfAnIncludedAgent(t *testing.T) {
 		{"said already", head, "one", false, head},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			dir := folderOf(t, map[string]string{FileName: tt.before, "team.toml": teamOfTwo})
-			if err := SetSuspended(dir, Target{Agent: tt.agent}, tt.on); err != nil {
+			dir := folderOf(t, map[string]string{config.FileName: tt.before, "team.toml": teamOfTwo})
+			if err := SetSuspended(config.Source{Dir: dir}, config.Target{Agent: tt.agent}, tt.on); err != nil {
 				t.Fatal(err)
 			}
-			if got := readAll(t, filepath.Join(dir, FileName)); got != tt.after {
+			if got := readAll(t, filepath.Join(dir, config.FileName)); got != tt.after {
 				t.Errorf("got:\n%q\nwant:\n%q", got, tt.after)
 			}
 			if got := readAll(t, filepath.Join(dir, "team.toml")); got != teamOfTwo {
 				t.Errorf("team.toml was written:\n%q", got)
 			}
-			if c, err := Load(dir); err != nil || *c.flag(Target{Agent: tt.agent}) != tt.on {
+			if c, err := config.Load(dir); err != nil || *flagOf(c, config.Target{Agent: tt.agent}) != tt.on {
 				t.Errorf("not %t, %v", tt.on, err)
 			}
 		})
@@ -140,9 +141,9 @@ func TestSetSuspendedOfAnIncludedAgent(t *testing.T) {
 // A rig cannot be patched: its flag goes where it is declared, unless that is outside of the city.
 func TestSetSuspendedOfAnIncludedRig(t *testing.T) {
 	const root = "include = [\"team.toml\"]\n"
-	dir := folderOf(t, map[string]string{FileName: root, "team.toml": teamOfTwo})
+	dir := folderOf(t, map[string]string{config.FileName: root, "team.toml": teamOfTwo})
 	for _, on := range []bool{true, false} {
-		if err := SetSuspended(dir, Target{Rig: "demo"}, on); err != nil {
+		if err := SetSuspended(config.Source{Dir: dir}, config.Target{Rig: "demo"}, on); err != nil {
 			t.Fatal(err)
 		}
 		want := teamOfTwo
@@ -153,13 +154,13 @@ func TestSetSuspendedOfAnIncludedRig(t *testing.T) {
 			t.Errorf("got\n%q\nwant\n%q", got, want)
 		}
 	}
-	if got := readAll(t, filepath.Join(dir, FileName)); got != root {
+	if got := readAll(t, filepath.Join(dir, config.FileName)); got != root {
 		t.Errorf("city.toml was written: %q", got)
 	}
 
 	team := filepath.Join(folderOf(t, map[string]string{"team.toml": teamOfTwo}), "team.toml")
-	put(t, filepath.Join(dir, FileName), "include = [\""+team+"\"]\n")
-	err := SetSuspended(dir, Target{Rig: "demo"}, true)
+	put(t, filepath.Join(dir, config.FileName), "include = [\""+team+"\"]\n")
+	err := SetSuspended(config.Source{Dir: dir}, config.Target{Rig: "demo"}, true)
 	if want := `the rig "demo" is declared in ` + team + `, which may be other cities' too and is left alone; write suspended = true there by hand`; err == nil || err.Error() != want {
 		t.Errorf("got %v\nwant %s", err, want)
 	}
@@ -196,33 +197,33 @@ name = "b"
 `
 	dir := folder(t, text)
 	for _, tt := range []struct {
-		target Target
+		target config.Target
 		is     error
 		want   string
 	}{
-		{Target{Agent: "a"}, ErrAmbiguous, `the name is ambiguous: there are demo/a and other/a; write one of these instead of "a"`},
-		{Target{Agent: "other/worker"}, ErrNoAgent, `no such agent as "other/worker" in city.toml`},
-		{Target{Agent: "demo/wroker"}, ErrNoAgent, `no such agent as "demo/wroker" in city.toml; did you mean "demo/worker"?`},
-		{Target{Agent: "demo/worker-2"}, ErrMember, `"demo/worker-2" is a member of a pool; only the pool "demo/worker" as a whole can be suspended and resumed`},
-		{Target{Agent: "worker-3"}, ErrMember, `"demo/worker-3" is a member of a pool; only the pool "demo/worker" as a whole can be suspended and resumed`},
-		{Target{Agent: "worker-4"}, ErrNoAgent, `no such agent as "worker-4" in city.toml; did you mean "worker-9"?`},
-		{Target{Rig: "dmeo"}, ErrNoRig, `no such rig as "dmeo" in city.toml; did you mean "demo"?`},
-		{Target{Rig: "worker"}, ErrNoRig, `no such rig as "worker" in city.toml`},
+		{config.Target{Agent: "a"}, config.ErrAmbiguous, `the name is ambiguous: there are demo/a and other/a; write one of these instead of "a"`},
+		{config.Target{Agent: "other/worker"}, config.ErrNoAgent, `no such agent as "other/worker" in city.toml`},
+		{config.Target{Agent: "demo/wroker"}, config.ErrNoAgent, `no such agent as "demo/wroker" in city.toml; did you mean "demo/worker"?`},
+		{config.Target{Agent: "demo/worker-2"}, config.ErrMember, `"demo/worker-2" is a member of a pool; only the pool "demo/worker" as a whole can be suspended and resumed`},
+		{config.Target{Agent: "worker-3"}, config.ErrMember, `"demo/worker-3" is a member of a pool; only the pool "demo/worker" as a whole can be suspended and resumed`},
+		{config.Target{Agent: "worker-4"}, config.ErrNoAgent, `no such agent as "worker-4" in city.toml; did you mean "worker-9"?`},
+		{config.Target{Rig: "dmeo"}, config.ErrNoRig, `no such rig as "dmeo" in city.toml; did you mean "demo"?`},
+		{config.Target{Rig: "worker"}, config.ErrNoRig, `no such rig as "worker" in city.toml`},
 	} {
-		err := SetSuspended(dir, tt.target, true)
+		err := SetSuspended(config.Source{Dir: dir}, tt.target, true)
 		if !errors.Is(err, tt.is) || err.Error() != tt.want {
 			t.Errorf("%+v: got %v\nwant %s", tt.target, err, tt.want)
 		}
 	}
-	if got := readAll(t, filepath.Join(dir, FileName)); got != text {
+	if got := readAll(t, filepath.Join(dir, config.FileName)); got != text {
 		t.Errorf("the file was written: %q", got)
 	}
 	for _, name := range []string{"worker", "demo/worker", "worker-9", "b", "other/b"} {
-		if err := SetSuspended(dir, Target{Agent: name}, true); err != nil {
+		if err := SetSuspended(config.Source{Dir: dir}, config.Target{Agent: name}, true); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	c, err := Load(dir)
+	c, err := config.Load(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -232,5 +233,49 @@ name = "b"
 	}
 	if want := "demo/a false, other/a false, demo/worker true, worker-9 true, other/b true, b true"; strings.Join(got, ", ") != want {
 		t.Errorf("got %s\nwant %s", strings.Join(got, ", "), want)
+	}
+}
+
+// Suspending leaves topologies alone, finds the flag in whatever file it counts, and can be taken back.
+func TestSuspendComposed(t *testing.T) {
+	files := map[string]string{
+		config.FileName: "include = [\"more.toml\"]\n[[rigs]]\nname = \"r\"\npath = \"/usr\"\ntopology = \"p\"\n" +
+			"[[rigs.overrides]]\nagent = \"four\" # last\nsuspended = false\n[workspace]\ntopology = \"p\"\n",
+		"more.toml":           "[workspace]\nsuspended = false # here\n[[patches.agents]]\ndir = \"r\"\nname = \"two\"\nsuspended = false\n[[patches.rigs]]\nname = \"r\"\nsuspended = false\n",
+		"p/topology.toml":     "[topology]\nname = \"p\"\nschema = 1\ncity_agents = [\"one\"]\n[[agents]]\nname = \"one\"\n[[agents]]\nname = \"two\"\n[[agents]]\nname = \"three\"\n[[agents]]\nname = \"four\"\n",
+		"p/prompts/worker.md": "",
+	}
+	dir := folderOf(t, files)
+	for _, c := range []struct {
+		target     config.Target
+		file, line string
+	}{
+		{config.Target{Agent: "one"}, config.FileName, "\n[[patches.agents]]\nname = \"one\"\nsuspended = true\n"},
+		{config.Target{Agent: "r/three"}, config.FileName, "\n[[patches.agents]]\ndir = \"r\"\nname = \"three\"\nsuspended = true\n"},
+		{config.Target{Agent: "two"}, "more.toml", "name = \"two\"\nsuspended = true\n"},
+		{config.Target{Agent: "four"}, config.FileName, "agent = \"four\" # last\nsuspended = true\n"},
+		{config.Target{Rig: "r"}, "more.toml", "name = \"r\"\nsuspended = true\n"},
+		{config.Target{}, "more.toml", "suspended = true # here\n"},
+	} {
+		if err := SetSuspended(config.Source{Dir: dir}, c.target, true); err != nil {
+			t.Errorf("%+v: %v", c.target, err)
+			continue
+		}
+		text, err := os.ReadFile(filepath.Join(dir, c.file))
+		if err != nil || !strings.Contains(string(text), c.line) {
+			t.Errorf("%+v: %s has become\n%s", c.target, c.file, text)
+		}
+		now, err := config.Load(dir)
+		if err != nil || !*flagOf(now, c.target) {
+			t.Errorf("%+v is not suspended, %v", c.target, err)
+		}
+		if err := SetSuspended(config.Source{Dir: dir}, c.target, false); err != nil {
+			t.Errorf("%+v: %v", c.target, err)
+		}
+	}
+	for name, was := range files {
+		if is, err := os.ReadFile(filepath.Join(dir, name)); err != nil || string(is) != was {
+			t.Errorf("%s has become\n%s", name, is)
+		}
 	}
 }

@@ -1,4 +1,4 @@
-package config
+package edit
 
 import (
 	"errors"
@@ -10,7 +10,7 @@ import (
 
 // only decodes a file before and after the edit, with another parser than the one that found the place, and says if they
 // differ in more than the flag.
-func (s spot) only(before, after []byte, on bool) error {
+func (s place) only(before, after []byte, on bool) error {
 	was, err := toml.Values(before)
 	if err != nil {
 		return err
@@ -19,7 +19,7 @@ func (s spot) only(before, after []byte, on bool) error {
 	if err != nil {
 		return err
 	}
-	if s.fresh {
+	if s.NoTable {
 		s.take(is, on)
 		s.take(was, on)
 	} else {
@@ -34,39 +34,39 @@ func (s spot) only(before, after []byte, on bool) error {
 }
 
 // take takes the new block out of a decoded file, and brings the others into one shape.
-func (s spot) take(m map[string]any, on bool) {
-	block := map[string]any{"name": s.name, "suspended": on}
-	if s.dir != "" {
-		block["dir"] = s.dir
+func (s place) take(m map[string]any, on bool) {
+	block := map[string]any{"name": s.Name, "suspended": on}
+	if s.Dir != "" {
+		block["dir"] = s.Dir
 	}
 	patches := inside(m, "patches")
 	patches["agents"] = slices.DeleteFunc(decodedTables(patches["agents"]), func(t map[string]any) bool { return reflect.DeepEqual(t, block) })
 }
 
 // decoded gives the tables of a decoded file that the flag belongs to.
-func (s spot) decoded(m map[string]any) []map[string]any {
+func (s place) decoded(m map[string]any) []map[string]any {
 	var tables []map[string]any
-	switch s.list {
+	switch s.List {
 	case "workspace":
 		return []map[string]any{inside(m, "workspace")}
 	case "patches.agents", "patches.rigs":
-		_, of, _ := strings.Cut(s.list, ".")
+		_, of, _ := strings.Cut(s.List, ".")
 		tables = decodedTables(inside(m, "patches")[of])
 	case "rigs.overrides":
 		for _, r := range decodedTables(m["rigs"]) {
-			if r["name"] == s.rig {
+			if r["name"] == s.Rig {
 				tables = decodedTables(r["overrides"])
 			}
 		}
-		return slices.DeleteFunc(tables, func(t map[string]any) bool { return t["name"] != s.name && t["agent"] != s.name })
+		return slices.DeleteFunc(tables, func(t map[string]any) bool { return t["name"] != s.Name && t["agent"] != s.Name })
 	case "agents":
 		tables = slices.Concat(decodedTables(m["agents"]), decodedTables(m["agent"]))
 	default:
-		tables = decodedTables(m[s.list])
+		tables = decodedTables(m[s.List])
 	}
 	return slices.DeleteFunc(tables, func(t map[string]any) bool {
 		dir, _ := t["dir"].(string)
-		return t["name"] != s.name || dir != s.dir
+		return t["name"] != s.Name || dir != s.Dir
 	})
 }
 

@@ -1,8 +1,9 @@
-package config
+package edit
 
 import (
 	"bytes"
 	"errors"
+	"gcity/config"
 	"gcity/internal/toml"
 	"os"
 	"os/exec"
@@ -61,10 +62,10 @@ func TestSuspendedSplice(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			dir := folder(t, tt.before)
-			if err := SetSuspended(dir, Target{Agent: tt.agent}, tt.on); err != nil {
+			if err := SetSuspended(config.Source{Dir: dir}, config.Target{Agent: tt.agent}, tt.on); err != nil {
 				t.Fatal(err)
 			}
-			got, err := os.ReadFile(filepath.Join(dir, FileName))
+			got, err := os.ReadFile(filepath.Join(dir, config.FileName))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -74,10 +75,10 @@ func TestSuspendedSplice(t *testing.T) {
 			if !tt.on || strings.Contains(tt.name, "in place") || tt.before == tt.after || tt.name == "quoted keys" {
 				return
 			}
-			if err := SetSuspended(dir, Target{Agent: tt.agent}, false); err != nil {
+			if err := SetSuspended(config.Source{Dir: dir}, config.Target{Agent: tt.agent}, false); err != nil {
 				t.Fatal(err)
 			}
-			if got, _ := os.ReadFile(filepath.Join(dir, FileName)); string(got) != tt.before {
+			if got, _ := os.ReadFile(filepath.Join(dir, config.FileName)); string(got) != tt.before {
 				t.Errorf("resumed:\n%q\nwas:\n%q", got, tt.before)
 			}
 		})
@@ -107,11 +108,11 @@ func TestResumeTakesOutOnlyWhatSuspendAdded(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			dir := folder(t, tt.before)
-			path := filepath.Join(dir, FileName)
-			if err := SetSuspended(dir, Target{Agent: "b"}, true); err != nil { // another's line is nobody's business
+			path := filepath.Join(dir, config.FileName)
+			if err := SetSuspended(config.Source{Dir: dir}, config.Target{Agent: "b"}, true); err != nil { // another's line is nobody's business
 				t.Fatal(err)
 			}
-			if err := SetSuspended(dir, Target{Agent: "a"}, true); err != nil {
+			if err := SetSuspended(config.Source{Dir: dir}, config.Target{Agent: "a"}, true); err != nil {
 				t.Fatal(err)
 			}
 			if tt.meanwhile != nil {
@@ -125,7 +126,7 @@ func TestResumeTakesOutOnlyWhatSuspendAdded(t *testing.T) {
 				}
 			}
 			for _, name := range []string{"a", "b"} {
-				if err := SetSuspended(dir, Target{Agent: name}, false); err != nil {
+				if err := SetSuspended(config.Source{Dir: dir}, config.Target{Agent: name}, false); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -147,10 +148,10 @@ func TestResumeWithoutAMemory(t *testing.T) {
 			t.Fatal(err)
 		}
 		put(t, filepath.Join(dir, ".gc", addedName), memory)
-		if err := SetSuspended(dir, Target{Agent: "a"}, false); err != nil {
+		if err := SetSuspended(config.Source{Dir: dir}, config.Target{Agent: "a"}, false); err != nil {
 			t.Fatal(err)
 		}
-		if got, _ := os.ReadFile(filepath.Join(dir, FileName)); string(got) != "[[agents]]\nname = \"a\"\nsuspended = false\n" {
+		if got, _ := os.ReadFile(filepath.Join(dir, config.FileName)); string(got) != "[[agents]]\nname = \"a\"\nsuspended = false\n" {
 			t.Errorf("%s: %q", memory, got)
 		}
 	}
@@ -166,16 +167,16 @@ func TestSetSuspendedRefuses(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			dir := folder(t, tt.text)
-			err := SetSuspended(dir, Target{Agent: tt.agent}, true)
+			err := SetSuspended(config.Source{Dir: dir}, config.Target{Agent: tt.agent}, true)
 			if err == nil || err.Error() != tt.want {
 				t.Errorf("got %v, want %s", err, tt.want)
 			}
-			if got, _ := os.ReadFile(filepath.Join(dir, FileName)); string(got) != tt.text {
+			if got, _ := os.ReadFile(filepath.Join(dir, config.FileName)); string(got) != tt.text {
 				t.Errorf("the file was written: %q", got)
 			}
 		})
 	}
-	if err := SetSuspended(folder(t, "[daemon]\n"), Target{Agent: "x"}, true); !errors.Is(err, ErrNoAgent) {
+	if err := SetSuspended(config.Source{Dir: folder(t, "[daemon]\n")}, config.Target{Agent: "x"}, true); !errors.Is(err, config.ErrNoAgent) {
 		t.Errorf("%v is not ErrNoAgent", err)
 	}
 }
@@ -183,7 +184,7 @@ func TestSetSuspendedRefuses(t *testing.T) {
 // F9: the link stays a link, the permissions stay, and no temporary file is left.
 func TestSetSuspendedKeepsLinkAndPermissions(t *testing.T) {
 	dir := folder(t, "")
-	link, target := filepath.Join(dir, FileName), filepath.Join(dir, "real.toml")
+	link, target := filepath.Join(dir, config.FileName), filepath.Join(dir, "real.toml")
 	if err := os.Remove(link); err != nil {
 		t.Fatal(err)
 	}
@@ -193,7 +194,7 @@ func TestSetSuspendedKeepsLinkAndPermissions(t *testing.T) {
 	if err := os.Symlink("real.toml", link); err != nil {
 		t.Fatal(err)
 	}
-	if err := SetSuspended(dir, Target{Agent: "a"}, true); err != nil {
+	if err := SetSuspended(config.Source{Dir: dir}, config.Target{Agent: "a"}, true); err != nil {
 		t.Fatal(err)
 	}
 	if to, err := os.Readlink(link); err != nil || to != "real.toml" {
@@ -219,7 +220,7 @@ func TestSetSuspendedKeepsLinkAndPermissions(t *testing.T) {
 // F9: many edits at once, by several processes too, all arrive.
 func TestSetSuspendedTakesTurns(t *testing.T) {
 	if dir := os.Getenv("CONFIG_TEST_EDIT"); dir != "" {
-		if err := SetSuspended(dir, Target{Agent: os.Getenv("CONFIG_TEST_AGENT")}, true); err != nil {
+		if err := SetSuspended(config.Source{Dir: dir}, config.Target{Agent: os.Getenv("CONFIG_TEST_AGENT")}, true); err != nil {
 			t.Fatal(err)
 		}
 		return
@@ -234,7 +235,7 @@ func TestSetSuspendedTakesTurns(t *testing.T) {
 	for i, n := range names {
 		wg.Go(func() {
 			if i%2 == 0 {
-				if err := SetSuspended(dir, Target{Agent: n}, true); err != nil {
+				if err := SetSuspended(config.Source{Dir: dir}, config.Target{Agent: n}, true); err != nil {
 					t.Error(err)
 				}
 				return
@@ -247,7 +248,7 @@ func TestSetSuspendedTakesTurns(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	c, err := Load(dir)
+	c, err := config.Load(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -277,54 +278,54 @@ func FuzzSetSuspended(f *testing.F) {
 	f.Add([]byte("rigs = [{ path = \"/x\", name = \"x\" }]"), 1)
 	dir := folderOf(f, map[string]string{"team.toml": teamOfTwo})
 	f.Fuzz(func(t *testing.T, data []byte, which int) {
-		c, err := Parse(dir, data)
+		c, err := config.Parse(dir, data)
 		if err != nil {
 			return
 		}
-		targets := []Target{{}}
+		targets := []config.Target{{}}
 		for i := range c.Agents {
-			targets = append(targets, Target{Agent: c.Agents[i].Qualified()})
+			targets = append(targets, config.Target{Agent: c.Agents[i].Qualified()})
 		}
 		for i := range c.Rigs {
-			targets = append(targets, Target{Rig: c.Rigs[i].Name})
+			targets = append(targets, config.Target{Rig: c.Rigs[i].Name})
 		}
 		target := targets[uint(which)%uint(len(targets))]
-		s, err := c.spot(target)
+		s, err := placeOf(c, target)
 		if err != nil {
 			t.Fatalf("%+v: %v\n%q", target, err, data)
 		}
-		if s.file != FileName {
-			if data = []byte(teamOfTwo); s.file != "team.toml" || s.list != "rigs" {
+		if s.File != config.FileName {
+			if data = []byte(teamOfTwo); s.File != "team.toml" || s.List != "rigs" {
 				t.Fatalf("%+v of %+v\n%q", s, target, data)
 			}
 		}
-		after, err := s.set(data, !s.is)
+		after, err := s.set(data, !s.On)
 		if err != nil {
 			t.Fatalf("refused: %v\n%q", err, data)
 		}
 		if kept(data, after) < len(data)-len("false") {
 			t.Fatalf("text was lost\n%q\n%q", data, after)
 		}
-		if s.file != FileName {
+		if s.File != config.FileName {
 			return // what it comes to, only has told
 		}
-		edited, err := Parse(dir, after)
+		edited, err := config.Parse(dir, after)
 		if err != nil {
 			t.Fatalf("%v\n%q\n%q", err, data, after)
 		}
-		now, err := edited.spot(target)
-		if err != nil || now.is == s.is || now.fresh {
+		now, err := placeOf(edited, target)
+		if err != nil || now.On == s.On || now.NoTable {
 			t.Fatalf("not set: %+v, %v\n%q\n%q", now, err, data, after)
 		}
-		if !s.is { // what was added can be taken out again, byte for byte
+		if !s.On { // what was added can be taken out again, byte for byte
 			memo := added{}
-			memo.note(s.key(s.file), data, after)
-			left := now.unset(Source{Dir: dir}, target, after, memo)
-			if wrote := s.fresh || s.table(treeOf(data)).Get("suspended") == nil; wrote != (left != nil) || wrote && !bytes.Equal(left, data) {
+			memo.note(s.key(s.File), data, after)
+			left := now.unset(config.Source{Dir: dir}, target, after, memo)
+			if wrote := s.NoTable || s.table(treeOf(data)).Get("suspended") == nil; wrote != (left != nil) || wrote && !bytes.Equal(left, data) {
 				t.Fatalf("taken out again: %q\n%q\n%q", left, data, after)
 			}
 		}
-		*edited.flag(target) = s.is
+		*flagOf(edited, target) = s.On
 		if a, b := values(c), values(edited); a != b {
 			t.Fatalf("more has changed\n%s\n%s", a, b)
 		}
@@ -334,18 +335,25 @@ func FuzzSetSuspended(f *testing.F) {
 const teamOfTwo = "[[agents]]\nname = \"one\"\n[[agents]] # of a rig\nname = \"two\"\ndir = \"demo\"\npool.max = 2\n[[rigs]]\npath = \"/usr\"\nname = \"demo\"\nprefix = \"zzdemo\""
 
 func treeOf(data []byte) *toml.Node {
-	root, _ := parseTOML(data, cityNeeds)
+	root, _ := config.ParseTOML(data)
 	return root
 }
 
-// flag is where a loaded configuration keeps the flag of a target.
-func (c *City) flag(t Target) *bool {
+// flagOf is where a loaded configuration keeps the flag of a target.
+func flagOf(c *config.City, t config.Target) *bool {
 	switch {
 	case t.Rig != "":
 		return &c.Rig(t.Rig).Suspended
 	case t.Agent != "":
-		a, _, _ := c.find(t.Agent)
-		return &a.Suspended
+		for _, name := range []func(*config.Agent) string{
+			(*config.Agent).Qualified, func(a *config.Agent) string { return a.Name },
+		} {
+			for i := range c.Agents {
+				if name(&c.Agents[i]) == t.Agent {
+					return &c.Agents[i].Suspended
+				}
+			}
+		}
 	}
 	return &c.Workspace.Suspended
 }
@@ -366,7 +374,7 @@ func kept(a, b []byte) int {
 func TestSetSuspendedRefusesAConcurrentEdit(t *testing.T) {
 	const mine, theirs = "[[agents]]\nname = \"a\"\n", "[[agents]]\nname = \"a\"\n# theirs\n"
 	dir := folder(t, mine)
-	path := filepath.Join(dir, FileName)
+	path := filepath.Join(dir, config.FileName)
 	put(t, path, theirs)
 	err := replace(path, []byte(mine), []byte("[[agents]]\nname = \"a\"\nsuspended = true\n"))
 	if !errors.Is(err, ErrChanged) || !strings.Contains(err.Error(), "try again") {

@@ -1,34 +1,25 @@
-package config
+package edit
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
 	"time"
 
+	"gcity/config"
 	"gcity/internal/disk"
 )
 
-// Why an edit was not made.
+// Why an edit was not made; see also the errors of config.City.SuspendedFlag.
 var (
-	ErrNoAgent   = errors.New("no such agent")
-	ErrNoRig     = errors.New("no such rig")
-	ErrMember    = errors.New("is a member of a pool")
-	ErrAmbiguous = errors.New("the name is ambiguous")
-	ErrChanged   = errors.New("the file was changed meanwhile")
-	ErrInUse     = errors.New("agents work there")
+	ErrChanged = errors.New("the file was changed meanwhile")
+	ErrInUse   = errors.New("agents work there")
 )
 
 // lockWait bounds the wait for another edit; each takes milliseconds.
 const lockWait = 5 * time.Second
-
-// Target is what a suspended flag belongs to: an agent or pool by its qualified name, or by its name alone if that is
-// unambiguous; a rig; or, empty, the workspace.
-type Target struct{ Agent, Rig string }
-
-// SetSuspended writes the suspended flag of a target in the city.toml of the city in dir, as a Source without more files.
-func SetSuspended(dir string, t Target, on bool) error { return Source{Dir: dir}.SetSuspended(t, on) }
 
 // SetSuspended writes the suspended flag of a target, into the city.toml, or for a rig into the file that declares it. An
 // agent of an included file or a topology gets a [[patches.agents]] block in city.toml, and what is patched, with the flag,
@@ -37,8 +28,8 @@ func SetSuspended(dir string, t Target, on bool) error { return Source{Dir: dir}
 // set to false. A file that says so already is not written. The configuration has to be valid, otherwise the *Error says what is
 // wrong with it. Edits by gcity take turns; one by somebody else in the same moment is ErrChanged. A name that nobody has
 // is ErrNoAgent or ErrNoRig, one of a member ErrMember, one that several have ErrAmbiguous.
-func (src Source) SetSuspended(t Target, on bool) error {
-	dir, err := canonical(src.Dir)
+func SetSuspended(src config.Source, t config.Target, on bool) error {
+	dir, err := config.Canonical(src.Dir)
 	if err != nil {
 		return fmt.Errorf("cannot edit the configuration: %w", err)
 	}
@@ -48,8 +39,8 @@ func (src Source) SetSuspended(t Target, on bool) error {
 		return fmt.Errorf("cannot edit the configuration: %w", err)
 	}
 	defer unlock()
-	path := filepath.Join(dir, FileName)
-	before, err := read(path)
+	path := filepath.Join(dir, config.FileName)
+	before, err := config.ReadSource(path)
 	if err != nil {
 		return fmt.Errorf("cannot edit the configuration: %w", err)
 	}
@@ -57,20 +48,20 @@ func (src Source) SetSuspended(t Target, on bool) error {
 	if err != nil {
 		return err
 	}
-	s, err := c.spot(t)
-	if err != nil || s.is == on {
+	s, err := placeOf(c, t)
+	if err != nil || s.On == on {
 		return err
 	}
-	if filepath.IsAbs(s.file) {
-		what := fmt.Sprintf("the %s %q is declared", strings.TrimSuffix(s.list, "s"), s.name)
-		if s.list == "workspace" || strings.HasPrefix(s.list, "patches.") || s.rig != "" {
+	if filepath.IsAbs(s.File) {
+		what := fmt.Sprintf("the %s %q is declared", strings.TrimSuffix(s.List, "s"), s.Name)
+		if s.List == "workspace" || strings.HasPrefix(s.List, "patches.") || s.Rig != "" {
 			what = "what counts is said" // of the city, or by a patch
 		}
-		return fmt.Errorf("%s in %s, which may be other cities' too and is left alone; write suspended = %t there by hand", what, s.file, on)
+		return fmt.Errorf("%s in %s, which may be other cities' too and is left alone; write suspended = %t there by hand", what, s.File, on)
 	}
-	if s.file != FileName {
-		path = filepath.Join(dir, s.file)
-		if before, err = read(path); err != nil {
+	if s.File != config.FileName {
+		path = filepath.Join(dir, s.File)
+		if before, err = config.ReadSource(path); err != nil {
 			return fmt.Errorf("cannot edit the configuration: %w", err)
 		}
 	}
@@ -78,7 +69,7 @@ func (src Source) SetSuspended(t Target, on bool) error {
 	if err != nil {
 		return err
 	}
-	memo, key := addedIn(dir), s.key(s.file)
+	memo, key := addedIn(dir), s.key(s.File)
 	if on {
 		memo.note(key, before, after)
 		if err := memo.write(dir); err != nil {
@@ -98,8 +89,10 @@ func (src Source) SetSuspended(t Target, on bool) error {
 }
 
 // unset is a file without what suspending has added to it, nil if it has not, or if somebody has changed that since.
-func (s spot) unset(src Source, t Target, data []byte, memo added) []byte {
-	root, faults := parseTOML(data, cityNeeds)
+func (s place) unset(
+	src config.Source, t config.Target, data []byte, memo added,
+) []byte {
+	root, faults := config.ParseTOML(data)
 	if len(faults) > 0 {
 		return nil
 	}
@@ -107,14 +100,14 @@ func (s spot) unset(src Source, t Target, data []byte, memo added) []byte {
 	if flag == nil {
 		return nil
 	}
-	return memo.without(s.key(s.file), data, flag.Value, func(left []byte) ([]byte, error) {
+	return memo.without(s.key(s.File), data, flag.Value, func(left []byte) ([]byte, error) {
 		then := s
-		if s.file == FileName { // the table itself may be gone
+		if s.File == config.FileName { // the table itself may be gone
 			c, err := src.Parse(left)
 			if err != nil {
 				return nil, err
 			}
-			if then, err = c.spot(t); err != nil {
+			if then, err = placeOf(c, t); err != nil {
 				return nil, err
 			}
 		}
@@ -124,11 +117,11 @@ func (s spot) unset(src Source, t Target, data []byte, memo added) []byte {
 
 // replace writes a file that still is what it was.
 func replace(path string, before, after []byte) error {
-	now, err := read(path)
+	now, err := config.ReadSource(path)
 	if err != nil {
 		return fmt.Errorf("cannot edit the configuration: %w", err)
 	}
-	if sum(now) != sum(before) {
+	if !bytes.Equal(now, before) {
 		return fmt.Errorf("cannot edit %s: %w by somebody else; nothing was written, try again", path, ErrChanged)
 	}
 	if err := disk.WriteFile(path, after, 0o644); err != nil {

@@ -1,8 +1,9 @@
-package config
+package edit
 
 import (
 	"errors"
 	"fmt"
+	"gcity/config"
 	"gcity/internal/toml"
 	"path/filepath"
 	"reflect"
@@ -22,27 +23,22 @@ type NewRig struct {
 // in the file as it would have been.
 type Unfit struct {
 	What string // "the rig \"demo\" cannot be added"
-	Err  *Error
+	Err  *config.Error
 }
 
 func (u *Unfit) Error() string {
 	return u.What + ", and nothing was written; the configuration would be refused:\n" + u.Err.Error()
 }
 
-// AddRig declares a rig in city.toml of the city in dir, as a Source without more files.
-func AddRig(dir string, n NewRig, environ ...string) (*City, error) {
-	return Source{Dir: dir, Environ: environ}.AddRig(n)
-}
-
 // AddRig declares a rig in the city.toml, and gives the configuration that there is then. Nothing else in the
 // file changes. A configuration that is refused as it is, is an *Error; one that would be refused
 // with the rig is an *Unfit, and stays as it was. A folder that cannot be worked in, and the city's own, is refused, too.
-func (src Source) AddRig(n NewRig) (*City, error) {
-	keys := []string{"name = " + tomlString(n.Name), "path = " + tomlString(n.Path)}
+func AddRig(src config.Source, n NewRig) (*config.City, error) {
+	keys := []string{"name = " + toml.Quote(n.Name), "path = " + toml.Quote(n.Path)}
 	block := map[string]any{"name": n.Name, "path": n.Path}
 	for key, value := range map[string]string{"prefix": n.Prefix, "topology": n.Topology} {
 		if value != "" {
-			keys = append(keys, key+" = "+tomlString(value))
+			keys = append(keys, key+" = "+toml.Quote(value))
 			block[key] = value
 		}
 	}
@@ -52,7 +48,7 @@ func (src Source) AddRig(n NewRig) (*City, error) {
 		block["suspended"] = true
 	}
 	what := fmt.Sprintf("the rig %q cannot be added", n.Name)
-	usable := func(c *City) error {
+	usable := func(c *config.City) error {
 		r := c.Rig(n.Name)
 		if r.Problem != "" {
 			return fmt.Errorf("%s: %s", what, r.Problem)
@@ -62,8 +58,8 @@ func (src Source) AddRig(n NewRig) (*City, error) {
 		}
 		return nil
 	}
-	return src.edit(what, usable, func(_ *City, data []byte) ([]byte, error) {
-		root, faults := parseTOML(data, cityNeeds)
+	return editCity(src, what, usable, func(_ *config.City, data []byte) ([]byte, error) {
+		root, faults := config.ParseTOML(data)
 		if len(faults) > 0 {
 			return nil, faults[0]
 		}
@@ -92,46 +88,24 @@ func appendRig(data []byte, root *toml.Node, keys []string) []byte {
 	return cut(data, toml.Span{Start: rigs.Value.Start + 1, End: rigs.Value.Start + 1}, inline)
 }
 
-// RigAgents are the agents and pools that are declared for a rig, by their qualified names. Those that a topology brings go
-// with the rig by themselves, and are not among them.
-func (c *City) RigAgents(rig string) []string { return c.agentsOf(rig, false) }
-
-// RigBrought are those that a rig's topologies bring.
-func (c *City) RigBrought(rig string) []string { return c.agentsOf(rig, true) }
-
-func (c *City) agentsOf(rig string, brought bool) []string {
-	var out []string
-	for i := range c.Agents {
-		if a := &c.Agents[i]; a.Rig == rig && rig != "" && (a.Topology != "") == brought {
-			out = append(out, a.Qualified())
-		}
-	}
-	return out
-}
-
-// RemoveRig takes a rig out of city.toml of the city in dir, as a Source without more files.
-func RemoveRig(dir, name string, agents bool, environ ...string) (*City, error) {
-	return Source{Dir: dir, Environ: environ}.RemoveRig(name, agents)
-}
-
 // RemoveRig takes a rig out of the city.toml, with what is said there of it alone: patches of its agents,
 // overrides of its automations, and, if agents, the agents that are declared for it. It gives the configuration that there
 // is then. Comments above what goes stay, those within it go. Without agents, a rig that has some is ErrInUse. What stands in
 // other files is left alone, and an error. Otherwise it is as AddRig.
-func (src Source) RemoveRig(name string, agents bool) (*City, error) {
+func RemoveRig(src config.Source, name string, agents bool) (*config.City, error) {
 	what := fmt.Sprintf("the rig %q cannot be removed", name)
-	return src.edit(what, nil, func(c *City, data []byte) ([]byte, error) {
-		if _, err := c.spotOfRig(name); err != nil {
+	return editCity(src, what, nil, func(c *config.City, data []byte) ([]byte, error) {
+		if _, err := c.SuspendedFlag(config.Target{Rig: name}); err != nil {
 			return nil, err
 		}
 		has := c.RigAgents(name)
 		if len(has) > 0 && !agents {
-			return nil, fmt.Errorf("%s: %w: %s", what, ErrInUse, list(has))
+			return nil, fmt.Errorf("%s: %w: %s", what, ErrInUse, toml.List(has))
 		}
-		if err := c.declaredHere(name); err != nil {
+		if err := declaredHere(c, name); err != nil {
 			return nil, fmt.Errorf("%s: %w", what, err)
 		}
-		root, faults := parseTOML(data, cityNeeds)
+		root, faults := config.ParseTOML(data)
 		if len(faults) > 0 {
 			return nil, faults[0]
 		}
@@ -148,24 +122,27 @@ func (src Source) RemoveRig(name string, agents bool) (*City, error) {
 }
 
 // declaredHere says what of a rig is declared in a file other than city.toml; nil if nothing is.
-func (c *City) declaredHere(rig string) error {
-	elsewhere := func(what string, o Origin) error {
+func declaredHere(c *config.City, rig string) error {
+	elsewhere := func(what string, o config.Origin) error {
 		return fmt.Errorf("%s is declared at %s, which is left alone; take it out there by hand", what, o)
 	}
-	if r := c.Rig(rig); r.Origin.File != FileName {
+	if r := c.Rig(rig); r.Origin.File != config.FileName {
 		return elsewhere("it", r.Origin)
 	}
 	for i := range c.Agents {
-		if a := &c.Agents[i]; a.Rig == rig && a.Topology == "" && a.Origin.File != FileName {
+		if a := &c.Agents[i]; a.Rig == rig && a.Topology == "" && a.Origin.File != config.FileName {
 			return elsewhere("its agent "+a.Qualified(), a.Origin)
 		}
 	}
 	return nil
 }
 
-// edit changes the city.toml, if what comes of it is a configuration, and fit (nil = anything will do) accepts it.
-func (src Source) edit(what string, fit func(*City) error, change func(c *City, data []byte) ([]byte, error)) (*City, error) {
-	dir, err := canonical(src.Dir)
+// editCity changes the city.toml, if what comes of it is a configuration, and fit (nil = anything will do) accepts it.
+func editCity(
+	src config.Source, what string, fit func(*config.City) error,
+	change func(c *config.City, data []byte) ([]byte, error),
+) (*config.City, error) {
+	dir, err := config.Canonical(src.Dir)
 	if err != nil {
 		return nil, fmt.Errorf("cannot edit the configuration: %w", err)
 	}
@@ -175,8 +152,8 @@ func (src Source) edit(what string, fit func(*City) error, change func(c *City, 
 		return nil, fmt.Errorf("cannot edit the configuration: %w", err)
 	}
 	defer unlock()
-	path := filepath.Join(dir, FileName)
-	before, err := read(path)
+	path := filepath.Join(dir, config.FileName)
+	before, err := config.ReadSource(path)
 	if err != nil {
 		return nil, fmt.Errorf("cannot edit the configuration: %w", err)
 	}
@@ -189,7 +166,7 @@ func (src Source) edit(what string, fit func(*City) error, change func(c *City, 
 		return nil, err
 	}
 	c, err = src.Parse(after)
-	if wrong, ok := errors.AsType[*Error](err); ok {
+	if wrong, ok := errors.AsType[*config.Error](err); ok {
 		return nil, &Unfit{what, wrong}
 	}
 	if err == nil && fit != nil {
@@ -216,7 +193,7 @@ func differ(before, after []byte, even func(was, is map[string]any)) error {
 		}
 	}
 	if err != nil {
-		return fmt.Errorf("cannot edit %s without touching anything else (%w); do it by hand", FileName, err)
+		return fmt.Errorf("cannot edit %s without touching anything else (%w); do it by hand", config.FileName, err)
 	}
 	return nil
 }

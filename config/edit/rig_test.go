@@ -1,7 +1,8 @@
-package config
+package edit
 
 import (
 	"errors"
+	"gcity/config"
 	"os"
 	"path/filepath"
 	"strings"
@@ -31,7 +32,7 @@ func TestAddRig(t *testing.T) {
 			if err := os.Mkdir(filepath.Join(dir, tt.rig.Path), 0o755); err != nil {
 				t.Fatal(err)
 			}
-			c, err := AddRig(dir, tt.rig)
+			c, err := AddRig(config.Source{Dir: dir}, tt.rig)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -57,7 +58,7 @@ func TestAddRigRefused(t *testing.T) {
 		"rigs.topology":    {Name: "x", Path: "/p/x", Topology: "/there/is/none"},
 	} {
 		dir := cityIn(t, before)
-		_, err := AddRig(dir, rig)
+		_, err := AddRig(config.Source{Dir: dir}, rig)
 		unfit, ok := errors.AsType[*Unfit](err)
 		if !ok || !strings.Contains(unfit.Error(), want) || !strings.Contains(unfit.Error(), "nothing was written") {
 			t.Errorf("%+v: %v\nwant %s", rig, err, want)
@@ -68,18 +69,18 @@ func TestAddRigRefused(t *testing.T) {
 	}
 	for want, path := range map[string]string{"/there/is/no/such": "/there/is/no/such", "is the city's own folder": "//"} {
 		dir := cityIn(t, before)
-		if _, err := AddRig(dir, NewRig{Name: "x", Path: path, Prefix: "xx"}); err == nil || !strings.Contains(err.Error(), want) || textIn(t, dir) != before {
+		if _, err := AddRig(config.Source{Dir: dir}, NewRig{Name: "x", Path: path, Prefix: "xx"}); err == nil || !strings.Contains(err.Error(), want) || textIn(t, dir) != before {
 			t.Errorf("%s: %v, want %s", path, err, want)
 		}
 	}
 	dir := cityIn(t, "[workspace]\nnme = 1\n")
-	if _, err := AddRig(dir, NewRig{Name: "x", Path: "/x"}); !isConfigError(err) {
+	if _, err := AddRig(config.Source{Dir: dir}, NewRig{Name: "x", Path: "/x"}); !isConfigError(err) {
 		t.Errorf("what is wrong already is said as: %v", err)
 	}
 }
 
 func isConfigError(err error) bool {
-	_, ok := errors.AsType[*Error](err)
+	_, ok := errors.AsType[*config.Error](err)
 	return ok
 }
 
@@ -103,7 +104,7 @@ func TestRemoveRig(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := cityIn(t, tt.before)
-			c, err := RemoveRig(dir, "demo", true)
+			c, err := RemoveRig(config.Source{Dir: dir}, "demo", true)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -143,7 +144,7 @@ func TestRemoveRigRefused(t *testing.T) {
 			if name == "none such" {
 				which = "dmo"
 			}
-			_, err := RemoveRig(dir, which, tt.agents)
+			_, err := RemoveRig(config.Source{Dir: dir}, which, tt.agents)
 			if err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("%v\nwant %s", err, tt.want)
 			}
@@ -157,18 +158,18 @@ func TestRemoveRigRefused(t *testing.T) {
 // FuzzRigs: a rig that is added and removed again leaves the file as it was, but for its end of line.
 func FuzzRigs(f *testing.F) {
 	for _, seed := range []string{"[workspace]\n", "# x", "[[agents]]\nname = \"a\"\n\n\n", "[workspace]\r\nname = \"x\"\r\n\r\n", "rigs = []\n",
-		"[[rigs]]\nname = \"a\"\npath = \"/a\" # b\n# c\n", "\ufeff[workspace]", example} {
+		"[[rigs]]\nname = \"a\"\npath = \"/a\" # b\n# c\n", "\ufeff[workspace]", readAll(f, "testdata/long.toml")} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, before string) {
 		dir := cityIn(t, before)
-		if _, err := AddRig(dir, NewRig{Name: "fuzz-rig", Path: "/tmp", Prefix: "fuzzy"}); err != nil {
+		if _, err := AddRig(config.Source{Dir: dir}, NewRig{Name: "fuzz-rig", Path: "/tmp", Prefix: "fuzzy"}); err != nil {
 			if got := textIn(t, dir); got != before {
 				t.Fatalf("refused, and written all the same: %q", got)
 			}
 			return
 		}
-		if _, err := RemoveRig(dir, "fuzz-rig", false); err != nil {
+		if _, err := RemoveRig(config.Source{Dir: dir}, "fuzz-rig", false); err != nil {
 			if strings.Contains(err.Error(), "by hand") {
 				return // it has them in one line
 			}
@@ -184,7 +185,7 @@ func FuzzRigs(f *testing.F) {
 func cityIn(t *testing.T, text string) string {
 	t.Helper()
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, FileName), []byte(text), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, config.FileName), []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	return dir
@@ -192,7 +193,7 @@ func cityIn(t *testing.T, text string) string {
 
 func textIn(t *testing.T, dir string) string {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join(dir, FileName))
+	data, err := os.ReadFile(filepath.Join(dir, config.FileName))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -206,17 +207,17 @@ func TestEditRigBesideOtherFiles(t *testing.T) {
 	if err := os.WriteFile(other, []byte("[providers.own]\ncommand = \"cat\"\n[[agents]]\nname = \"n\"\ndir = \"demo\"\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	src := Source{Dir: dir, Files: []string{other}}
-	if _, err := src.RemoveRig("demo", false); !errors.Is(err, ErrInUse) {
+	src := config.Source{Dir: dir, Files: []string{other}}
+	if _, err := RemoveRig(src, "demo", false); !errors.Is(err, ErrInUse) {
 		t.Errorf("it has an agent of another file: %v", err)
 	}
-	if _, err := src.RemoveRig("demo", true); err == nil || !strings.Contains(err.Error(), "its agent demo/n is declared at "+other) {
+	if _, err := RemoveRig(src, "demo", true); err == nil || !strings.Contains(err.Error(), "its agent demo/n is declared at "+other) {
 		t.Errorf("its agent of another file: %v", err)
 	}
 	if got := textIn(t, dir); got != before {
 		t.Errorf("the file is now %q", got)
 	}
-	c, err := src.AddRig(NewRig{Name: "more", Path: t.TempDir()})
+	c, err := AddRig(src, NewRig{Name: "more", Path: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
 	}

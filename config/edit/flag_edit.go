@@ -1,36 +1,46 @@
-package config
+package edit
 
 import (
 	"bytes"
 	"fmt"
+	"gcity/config"
 	"gcity/internal/toml"
+	"slices"
 	"strconv"
 	"strings"
 )
 
+// place is the place of a suspended flag.
+type place struct{ config.Flag }
+
+func placeOf(c *config.City, t config.Target) (place, error) {
+	f, err := c.SuspendedFlag(t)
+	return place{f}, err
+}
+
 // set is data with the flag set at the spot. It refuses what would change more.
-func (s spot) set(data []byte, on bool) ([]byte, error) {
-	root, faults := parseTOML(data, cityNeeds)
+func (s place) set(data []byte, on bool) ([]byte, error) {
+	root, faults := config.ParseTOML(data)
 	if len(faults) > 0 {
 		return nil, faults[0]
 	}
 	var after []byte
-	if s.fresh {
+	if s.NoTable {
 		after = s.patch(data, root, on)
 	} else {
 		after = splice(data, s.table(root), on)
 	}
 	if err := s.only(data, after, on); err != nil {
-		return nil, fmt.Errorf("cannot edit %s without touching more than one key (%w); write suspended = %t by hand", s.file, err, on)
+		return nil, fmt.Errorf("cannot edit %s without touching more than one key (%w); write suspended = %t by hand", s.File, err, on)
 	}
 	return after, nil
 }
 
 // patch adds a [[patches.agents]] block, where the file has such blocks in another shape in that shape.
-func (s spot) patch(data []byte, root *toml.Node, on bool) []byte {
-	keys := []string{"name = " + tomlString(s.name), "suspended = " + strconv.FormatBool(on)}
-	if s.dir != "" {
-		keys = append([]string{"dir = " + tomlString(s.dir)}, keys...)
+func (s place) patch(data []byte, root *toml.Node, on bool) []byte {
+	keys := []string{"name = " + toml.Quote(s.Name), "suspended = " + strconv.FormatBool(on)}
+	if s.Dir != "" {
+		keys = append([]string{"dir = " + toml.Quote(s.Dir)}, keys...)
 	}
 	patches := root.Get("patches")
 	agents := patches.Get("agents")
@@ -115,4 +125,40 @@ func lineBreak(data []byte) string {
 		return "\r\n"
 	}
 	return "\n"
+}
+
+// table finds the flag's table in a file; nil if there is none.
+func (s place) table(root *toml.Node) *toml.Node {
+	var tables []*toml.Node
+	switch s.List {
+	case "workspace":
+		return root.Get("workspace")
+	case "patches.agents", "patches.rigs":
+		_, of, _ := strings.Cut(s.List, ".")
+		tables = toml.TablesOf(root.Get("patches").Get(of))
+	case "rigs.overrides":
+		return s.override(root)
+	case "agents":
+		tables = slices.Concat(toml.TablesOf(root.Get("agents")), toml.TablesOf(root.Get("agent")))
+	default:
+		tables = toml.TablesOf(root.Get(s.List))
+	}
+	for _, t := range tables {
+		if t.TextOf("name") == s.Name && t.TextOf("dir") == s.Dir {
+			return t
+		}
+	}
+	return nil
+}
+
+// override finds the flag's table among the overrides of its rig.
+func (s place) override(root *toml.Node) *toml.Node {
+	for _, r := range toml.TablesOf(root.Get("rigs")) {
+		for _, t := range toml.TablesOf(r.Get("overrides")) {
+			if r.TextOf("name") == s.Rig && (t.TextOf("name") == s.Name || t.TextOf("agent") == s.Name) {
+				return t
+			}
+		}
+	}
+	return nil
 }
