@@ -34,8 +34,8 @@ func Merged(ctx context.Context, d Directory, from Cursor) iter.Seq2[Tagged, err
 
 // Step is where a merged stream has come to.
 type Step struct {
-	Event *Tagged // nil: a city has joined, and At has it now
-	At    Cursor  // to go on from; good until the next step
+	Event *Tagged // nil: cities have joined, and At has them now
+	At    Cursor  // to go on from, with all cities in it; good until the next step
 	Fault error   // of gcity itself, which Event tells of, or which ended the stream: a *mishap.Panic
 }
 
@@ -76,6 +76,7 @@ type merge struct {
 	listed  bool // the first list was seen
 	cities  []Info
 	at      Cursor
+	joined  bool                 // a city has joined, which no step has said yet
 	came    map[string]time.Time // of the cities that were not there at first, when they were seen
 	paths   map[string]string    // of the cities that at is about, as far as they were seen
 	feeds   map[string]*feed
@@ -130,10 +131,15 @@ func (m *merge) run(yield func(Step, error) bool) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for m.ctx.Err() == nil {
-		if !m.drain(yield) {
-			return
+		m.drain()
+		now := time.Now()
+		if m.joined && !m.opening(now) {
+			if m.joined = false; !yield(Step{At: m.whole()}, nil) {
+				return
+			}
+			continue
 		}
-		f, wake := m.next(time.Now())
+		f, wake := m.next(now)
 		if f != nil {
 			if !m.give(f, yield) {
 				return
@@ -146,9 +152,7 @@ func (m *merge) run(yield func(Step, error) bool) {
 		}
 		select {
 		case o := <-m.offers:
-			if m.take(o) && !yield(Step{At: m.at}, nil) {
-				return
-			}
+			m.joined = m.take(o) || m.joined
 		case all := <-m.lists:
 			m.follow(all)
 		case err := <-m.gone:
@@ -166,19 +170,46 @@ func (m *merge) run(yield func(Step, error) bool) {
 }
 
 // drain takes what is there, so that a stream that never rests sees changes, and nobody is late whose reader was slow.
-func (m *merge) drain(yield func(Step, error) bool) bool {
+func (m *merge) drain() {
 	for {
 		select {
 		case all := <-m.lists:
 			m.follow(all)
 		case o := <-m.offers:
-			if m.take(o) && !yield(Step{At: m.at}, nil) {
-				return false
-			}
+			m.joined = m.take(o) || m.joined
 		default:
+			return
+		}
+	}
+}
+
+// opening reports whether a city is still to say where its events begin, and may be waited for.
+func (m *merge) opening(now time.Time) bool {
+	for _, f := range m.feeds {
+		if !f.open && !f.slow && now.Before(f.asked.Add(lateAfter)) {
 			return true
 		}
 	}
+	return false
+}
+
+// whole returns the cursor with every city of the directory in it. A city whose end is not known, since it does not
+// run or does not answer, is in it with 0: a reader that resumes with the cursor gets all of its events.
+func (m *merge) whole() Cursor {
+	var all Cursor
+	for i := range m.cities {
+		if _, known := m.at[m.cities[i].Name]; known {
+			continue
+		}
+		if all == nil {
+			all = maps.Clone(m.at)
+		}
+		all[m.cities[i].Name] = 0
+	}
+	if all == nil {
+		return m.at
+	}
+	return all
 }
 
 // give yields what a city has offered, and lets it read on.
@@ -191,7 +222,8 @@ func (m *merge) give(f *feed, yield func(Step, error) bool) bool {
 	}
 	f.asked = time.Now()
 	f.more <- struct{}{}
-	return yield(Step{&Tagged{f.name, *e}, m.at, fault}, nil)
+	m.joined = false // At has them
+	return yield(Step{&Tagged{f.name, *e}, m.whole(), fault}, nil)
 }
 
 // next gives whose event is to be yielded: the oldest, where there is nobody who may have an older one. Else it says when

@@ -117,7 +117,7 @@ func TestMergedFromTheEnd(t *testing.T) {
 		next, stop := iter.Pull2(city.MergedSteps(ctx, m, nil))
 		defer stop()
 		s, err, ok := next()
-		if err != nil || !ok || s.Event != nil || s.At.String() != "a:3" {
+		if err != nil || !ok || s.Event != nil || s.At.String() != "a:3,b:0" {
 			t.Fatalf("%+v, %v, %v", s, err, ok)
 		}
 		record(b, 1)
