@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"strings"
 	"time"
 
 	"gcity/city"
@@ -18,11 +19,14 @@ type Agent struct {
 	CPU   *float64    `json:"cpu"`             // of one processor, in percent; null = not measured
 	RSS   *int64      `json:"rss"`             // bytes; null = not measured
 	Procs int         `json:"procs,omitempty"` // processes
+
+	ActiveBead string `json:"active_bead,omitempty"` // the id of task
 }
 
 // AgentOf gives an agent the shape that it has in answers.
 func AgentOf(a city.Agent) Agent {
 	out := Agent{Agent: a}
+	out.ActiveBead, _, _ = strings.Cut(a.Task, " ")
 	if u := a.Usage; u != nil {
 		out.CPU, out.RSS, out.Procs = &u.CPU, &u.RSS, u.Procs
 	}

@@ -22,6 +22,8 @@ import (
 	"sync"
 	"time"
 
+	"gcity/api/gascity"
+	"gcity/api/openapi"
 	"gcity/city"
 	"gcity/internal/lastwords"
 	"gcity/internal/mishap"
@@ -70,10 +72,11 @@ type server struct {
 	many     bool // it is one of several, or all of them
 	began    time.Time
 	o        Options
-	life     context.Context // ends streams and attached terminals
-	streams  chan struct{}   // one token each
-	document func() []byte   // in OpenAPI's words
-	release  func(net.Conn)  // is told when a connection that was taken from net/http is done with
+	life     context.Context            // ends streams and attached terminals
+	streams  chan struct{}              // one token each
+	document func() []byte              // in OpenAPI's words
+	release  func(net.Conn)             // is told when a connection that was taken from net/http is done with
+	params   func() map[string][]string // see parametersOf
 }
 
 // Handler answers requests for a city. Its streams end with their requests; Serve ends them with the city.
@@ -83,7 +86,8 @@ func newServer(life context.Context, c city.Control, o Options) *server {
 	o = o.withDefaults()
 	return &server{
 		city: c, o: o, life: life, began: time.Now(), streams: make(chan struct{}, o.MaxStreams),
-		document: sync.OnceValue(func() []byte { return document(operations()) }), release: func(net.Conn) {},
+		document: sync.OnceValue(func() []byte { return openapi.Document(operations(), typeNames()) }),
+		params:   sync.OnceValue(func() map[string][]string { return parametersOf(operations()) }), release: func(net.Conn) {},
 	}
 }
 
@@ -139,7 +143,11 @@ func (s *server) dispatch(w http.ResponseWriter, r *http.Request, rt route, can 
 		s.reply(w, http.StatusMethodNotAllowed, &city.Error{Code: city.Invalid, Message: "possible here: " + can.String()})
 		return
 	}
-	if err := handle(w, r, rt); err != nil {
+	err := gascity.CheckQuery(r.URL.Query(), s.params()[string(rt.kind)+" "+r.Method])
+	if err == nil {
+		err = handle(w, r, rt)
+	}
+	if err != nil {
 		s.fail(w, err)
 	}
 }
@@ -160,7 +168,7 @@ func (s *server) here(ctx context.Context, rt route) error {
 }
 
 // methods are the answers to the methods that a kind takes.
-type methods struct{ get, post, patch handler }
+type methods struct{ get, post, patch, del handler }
 
 func (m methods) of(method string) handler {
 	switch method {
@@ -170,6 +178,8 @@ func (m methods) of(method string) handler {
 		return m.post
 	case http.MethodPatch:
 		return m.patch
+	case http.MethodDelete:
+		return m.del
 	}
 	return nil
 }
@@ -177,7 +187,7 @@ func (m methods) of(method string) handler {
 // String lists them as the header Allow does.
 func (m methods) String() string {
 	var names []string
-	for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodPatch} {
+	for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodPatch, http.MethodDelete} {
 		if m.of(method) != nil {
 			names = append(names, method)
 		}
@@ -198,6 +208,8 @@ func (s *server) methods(k kind) methods {
 		return methods{get: s.bead, patch: s.patchBead}
 	case closing:
 		return methods{post: s.closeBead}
+	case updating:
+		return methods{post: s.patchBead}
 	case mailbox:
 		return methods{get: s.mail, post: s.sendMail}
 	case letter:
@@ -210,6 +222,9 @@ func (s *server) methods(k kind) methods {
 		return methods{post: s.sling}
 	case enrolling, leaving, citiesStream: // a supervisor's
 		return methods{}
+	}
+	if strings.HasPrefix(string(k), "/") {
+		return others(s, k)
 	}
 	if get := s.reader(k); get != nil {
 		return methods{get: get}
@@ -264,6 +279,8 @@ func (s *server) reader(k kind) handler {
 		return s.inspect
 	case output:
 		return s.output
+	case outputs:
+		return outputStream(s)
 	case watch:
 		return s.watch
 	case eventStream:

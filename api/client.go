@@ -15,6 +15,7 @@ import (
 	"syscall"
 	"time"
 
+	"gcity/api/gascity"
 	"gcity/city"
 	"gcity/events"
 	"gcity/internal/disk"
@@ -253,7 +254,7 @@ func (c *Client) Output(ctx context.Context, name string, lines int) (string, er
 	if lines > 0 {
 		q.Set("lines", strconv.Itoa(min(lines, maxLines)))
 	}
-	var a outputAnswer
+	var a gascity.Output
 	if err := c.call(ctx, http.MethodGet, path, q, nil, &a); err != nil {
 		return "", err
 	}
@@ -283,8 +284,11 @@ func (c *Client) History(ctx context.Context, q events.Query) ([]events.Event, e
 	if q.Before > 0 {
 		set("before_seq", strconv.FormatUint(q.Before, 10))
 	}
-	if q.Forward {
+	switch {
+	case q.Forward:
 		set("forward", "true")
+	case !q.Since.IsZero():
+		set("order", "desc")
 	}
 	if q.Limit > 0 {
 		set("limit", strconv.Itoa(min(q.Limit, maxLines)))

@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"encoding/json"
 	"net/http"
 
 	"gcity/city"
@@ -47,4 +48,10 @@ func (c *Client) Explain(ctx context.Context, name string) (string, error) {
 	var a configText
 	err = c.call(ctx, http.MethodGet, path, nil, nil, &a)
 	return a.Text, err
+}
+
+// openAPI answers with the description of this API.
+func (s *server) openAPI(w http.ResponseWriter, _ *http.Request, _ route) error {
+	s.reply(w, http.StatusOK, json.RawMessage(s.document()))
+	return nil
 }

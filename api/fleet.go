@@ -4,10 +4,12 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 
+	"gcity/api/openapi"
 	"gcity/city"
 	"gcity/internal/beside"
 )
@@ -21,17 +23,23 @@ const (
 // fleet answers for the cities of a directory, and has one city's requests answered as that city would.
 type fleet struct {
 	*server
-	dir   view
-	looks *beside.Looks[glance] // at cities, by name
-	calls *calls                // of their logs and screens, for answers about all
-	lets  map[string]*let
-	let   *let // whose cities they are; nil: everybody's
+	dir        view
+	looks      *beside.Looks[glance] // at cities, by name
+	calls      *calls                // of their logs and screens, for answers about all
+	lets       map[string]*let
+	cityParams func() map[string][]string // of what one city answers
+	let        *let                       // whose cities they are; nil: everybody's
 }
 
 func newFleet(s *server, d city.Directory) *fleet {
 	s.many = true
-	s.document = sync.OnceValue(func() []byte { return document(fleetOperations()) })
-	return &fleet{server: s, dir: view{Directory: d}, looks: beside.New[glance](looksAtAll), calls: &calls{}, lets: letsOf(s.o)}
+	s.document = sync.OnceValue(func() []byte { return openapi.Document(fleetOperations(), typeNames()) })
+	cityParams := s.params
+	s.params = sync.OnceValue(func() map[string][]string {
+		one := func(o openapi.Operation) bool { return !o.Machine }
+		return parametersOf(slices.DeleteFunc(fleetOperations(), one))
+	})
+	return &fleet{server: s, cityParams: cityParams, dir: view{Directory: d}, looks: beside.New[glance](looksAtAll), calls: &calls{}, lets: letsOf(s.o)}
 }
 
 // FleetHandler is Handler for all cities of a directory.
@@ -75,7 +83,7 @@ func (f *fleet) route(w http.ResponseWriter, r *http.Request, rt route) {
 		return
 	}
 	one := *f.server
-	one.city, rt.city = ctl, ""
+	one.city, one.params, rt.city = ctl, f.cityParams, ""
 	one.dispatch(w, r, rt, one.methods(rt.kind))
 }
 

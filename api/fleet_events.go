@@ -1,7 +1,6 @@
 package api
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"iter"
@@ -9,6 +8,7 @@ import (
 	"strconv"
 	"sync"
 
+	"gcity/api/gascity"
 	"gcity/city"
 	"gcity/events"
 	"gcity/internal/mishap"
@@ -56,10 +56,17 @@ func (f *fleet) events(w http.ResponseWriter, r *http.Request, _ route) error {
 	if err != nil {
 		return err
 	}
+	asc, err := gascity.OldestFirst(r.URL.Query())
+	if err != nil {
+		return err
+	}
 	v := r.URL.Query()
 	text := v.Get("before")
-	if q.Forward = v.Has("cursor"); q.Forward {
+	if v.Has("cursor") {
 		text = v.Get("cursor")
+	}
+	if q.Forward = v.Has("cursor") || asc; asc && limit == 0 && !q.Since.IsZero() {
+		q.Limit = atMostOfAll // all of them: the newest are the last
 	}
 	all := make([]city.Info, len(seen))
 	for i := range seen {
@@ -70,16 +77,10 @@ func (f *fleet) events(w http.ResponseWriter, r *http.Request, _ route) error {
 		return err
 	}
 	pages := f.histories(r.Context(), seen, q, from)
-	end := city.Cursor{}
-	for i := range seen {
-		if seen[i].snap == nil {
-			continue
-		}
-		end[seen[i].name] = seen[i].snap.Seq
-		if len(pages[i]) > 0 && !q.Forward { // the log may be further
-			end[seen[i].name] = max(pages[i][0].Seq, seen[i].snap.Seq)
-		}
+	if q.Forward {
+		beginAt(from, pages)
 	}
+	end := endsOf(seen, pages, q.Forward)
 	items, cut := mergePages(pages, q.Limit, q.Forward)
 	a := eventsAnswer{list: listOf(items), Unreachable: silence(seen)}
 	switch {
@@ -92,23 +93,43 @@ func (f *fleet) events(w http.ResponseWriter, r *http.Request, _ route) error {
 		}
 		a.Next = end.String()
 	case cut:
-		older := city.Cursor{}
-		for name, seq := range from {
-			older[name] = seq
-		}
-		for i := range items {
-			older[items[i].City] = items[i].Seq
-		}
-		for name, seq := range end { // of which nothing is on this page yet
-			if _, has := older[name]; !has {
-				older[name] = seq + 1
-			}
-		}
-		a.Before = older.String()
+		a.Before = olderThan(from, items, end).String()
 	}
 	a.Cursor = end.String()
 	f.fleetOK(w, seen, a)
 	return nil
+}
+
+// endsOf returns how far the cities were seen.
+func endsOf(seen []glance, pages [][]city.Tagged, forward bool) city.Cursor {
+	end := city.Cursor{}
+	for i := range seen {
+		if seen[i].snap == nil {
+			continue
+		}
+		end[seen[i].name] = seen[i].snap.Seq
+		if len(pages[i]) > 0 && !forward { // the log may be further
+			end[seen[i].name] = max(pages[i][0].Seq, seen[i].snap.Seq)
+		}
+	}
+	return end
+}
+
+// olderThan returns the cursor of the page before the one that has these items.
+func olderThan(from city.Cursor, items []city.Tagged, end city.Cursor) city.Cursor {
+	older := city.Cursor{}
+	for name, seq := range from {
+		older[name] = seq
+	}
+	for i := range items {
+		older[items[i].City] = items[i].Seq
+	}
+	for name, seq := range end { // of which nothing is on this page yet
+		if _, has := older[name]; !has {
+			older[name] = seq + 1
+		}
+	}
+	return older
 }
 
 // histories asks the cities that answer for a page each. What one does not say in time is noted in what was seen of it.
@@ -119,7 +140,7 @@ func (f *fleet) histories(ctx context.Context, seen []glance, q events.Query, fr
 	var wg sync.WaitGroup
 	for i := range seen {
 		at, has := from[seen[i].name]
-		if seen[i].snap == nil || q.Forward && !has {
+		if seen[i].snap == nil || q.Forward && !has && q.Since.IsZero() {
 			continue
 		}
 		mine := q
@@ -145,6 +166,18 @@ func (f *fleet) histories(ctx context.Context, seen []glance, q events.Query, fr
 	}
 	wg.Wait()
 	return pages
+}
+
+// beginAt notes in a cursor where the pages of cities begin that it does not name.
+func beginAt(from city.Cursor, pages [][]city.Tagged) {
+	for _, p := range pages {
+		if len(p) == 0 {
+			continue
+		}
+		if _, has := from[p[0].City]; !has {
+			from[p[0].City] = p[0].Seq - 1
+		}
+	}
 }
 
 // past is a page of a city's events.
@@ -202,8 +235,7 @@ func (f *fleet) eventStream(w http.ResponseWriter, r *http.Request, _ route) err
 	if err != nil {
 		return err
 	}
-	v := r.URL.Query()
-	asked := cmp.Or(r.Header.Get("Last-Event-ID"), v.Get("after"), v.Get("after_seq"), v.Get("cursor"))
+	asked := gascity.Cursor(r)
 	from, bad := cursorOf(asked, all)
 	st, done, err := f.open(w)
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"gcity/api/openapi"
 	"gcity/city"
 )
 
@@ -31,7 +32,7 @@ type Guard struct {
 
 // requestHeader marks what is sent by a program: a page of another site cannot set it without asking first, and nobody
 // here says yes to that.
-const requestHeader = "X-GC-Request"
+const requestHeader = openapi.RequestHeader
 
 // lingerTime is how long the body of a refused request is still taken in, so that the refusal is not lost.
 const lingerTime = time.Second

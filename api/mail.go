@@ -7,12 +7,13 @@ import (
 	"slices"
 	"strings"
 
+	"gcity/api/gascity"
 	"gcity/beads"
 	"gcity/city"
 	"gcity/mail"
 )
 
-// mail lists what waits for whoever "to" names, "" = people: what is unread, or, with all, what is not archived.
+// mail lists the messages to an address, or to all: those that are unread, or, with all, those that are not archived.
 func (s *server) mail(w http.ResponseWriter, r *http.Request, _ route) error {
 	v := r.URL.Query()
 	all, _, err := flag(r, "all")
@@ -24,13 +25,13 @@ func (s *server) mail(w http.ResponseWriter, r *http.Request, _ route) error {
 	case "all":
 		all = true
 	default:
-		return invalid("status=%.40q is none: it is unread or all", status)
+		return invalid("status=%.40q is invalid: use \"unread\" or \"all\"", status)
 	}
 	snap, err := s.look(r)
 	if err != nil {
 		return err
 	}
-	found, err := city.Mail(r.Context(), s.city, cmp.Or(v.Get("to"), v.Get("agent")), all)
+	found, err := gascity.Mail(r.Context(), s.city, v, all)
 	if err != nil {
 		return err
 	}
@@ -116,7 +117,7 @@ func (s *server) send(w http.ResponseWriter, r *http.Request, m mail.Message) er
 	if err != nil {
 		return err
 	}
-	s.reply(w, http.StatusOK, receipt)
+	s.reply(w, http.StatusOK, gascity.SentOf(receipt))
 	return nil
 }
 
@@ -150,8 +151,16 @@ func (s *server) markMail(w http.ResponseWriter, r *http.Request, rt route) erro
 
 // sling hands out work; the body is a city.SlingRequest.
 func (s *server) sling(w http.ResponseWriter, r *http.Request, _ route) error {
-	var req city.SlingRequest
-	if err := decode(w, r, &req); err != nil {
+	var in gascity.Sling
+	if err := decode(w, r, &in); err != nil {
+		return err
+	}
+	snap, err := s.city.Snapshot(r.Context())
+	if err != nil {
+		return err
+	}
+	req, err := in.In(snap)
+	if err != nil {
 		return err
 	}
 	receipt, err := city.Sling(r.Context(), s.city, req)

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"gcity/api/gascity"
 	"gcity/city"
 	"gcity/events"
 )
@@ -86,17 +87,6 @@ func (s *server) snapshot(w http.ResponseWriter, r *http.Request, _ route) error
 	return nil
 }
 
-type outputAnswer struct {
-	Agent  string `json:"agent"`
-	Format string `json:"format"`
-	Turns  []turn `json:"turns"`
-}
-
-type turn struct {
-	Role string `json:"role"`
-	Text string `json:"text"`
-}
-
 func (s *server) output(w http.ResponseWriter, r *http.Request, rt route) error {
 	lines, err := number(r, "lines", maxLines)
 	if err != nil {
@@ -110,7 +100,7 @@ func (s *server) output(w http.ResponseWriter, r *http.Request, rt route) error 
 	if err != nil {
 		return err
 	}
-	s.ok(w, snap, outputAnswer{Agent: rt.target, Format: "text", Turns: []turn{{Role: "output", Text: text}}})
+	s.ok(w, snap, gascity.OutputOf(rt.target, text))
 	return nil
 }
 
@@ -183,9 +173,15 @@ func query(r *http.Request) (events.Query, error) {
 	if err != nil {
 		return q, err
 	}
-	q.Forward = q.Forward || forward
+	asc, err := gascity.OldestFirst(v)
+	if err != nil {
+		return q, err
+	}
+	q.Forward = q.Forward || forward || asc
 	limit, err := number(r, "limit", maxLines)
-	q.Limit = int(limit)
+	if q.Limit = int(limit); limit == 0 && asc && !q.Since.IsZero() {
+		q.Limit = maxLines // all of them: the newest are the last
+	}
 	return q, err
 }
 

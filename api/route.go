@@ -1,6 +1,7 @@
 package api
 
 import (
+	"gcity/api/gascity"
 	"slices"
 	"strings"
 
@@ -23,6 +24,7 @@ const (
 	configured  kind = "config"
 	explained   kind = "config/explain" // of an agent, a pool or a rig
 	status      kind = "status"
+	townKind    kind = "/v0/city" // the status, and to change the city
 	snapshot    kind = "snapshot"
 	snapshots   kind = "snapshot/stream"
 	agents      kind = "agents"
@@ -41,7 +43,8 @@ const (
 	watchdog    kind = "watchdog"
 	work        kind = "beads"
 	bead        kind = "bead"
-	closing     kind = "close" // of a bead
+	closing     kind = "close"  // of a bead
+	updating    kind = "update" // of a bead
 	mailbox     kind = "mail"
 	letter      kind = "message"
 	reading     kind = "read"    // of a message
@@ -50,6 +53,7 @@ const (
 	slinging    kind = "sling"
 	inspect     kind = "inspect"
 	output      kind = "output"
+	outputs     kind = "output/stream"
 	watch       kind = "stream"
 	attach      kind = "attach"
 	eventLog    kind = "events"
@@ -82,6 +86,9 @@ func parse(path string) (route, error) {
 	if !ok {
 		return route{}, unknownPath()
 	}
+	if rest == "city" {
+		return route{kind: townKind}, nil
+	}
 	parts := strings.Split(strings.TrimSuffix(rest, "/"), "/")
 	var rt route
 	var err error
@@ -94,10 +101,20 @@ func parse(path string) (route, error) {
 			return route{}, badName("city")
 		}
 		rt.city, parts = name, parts[2:]
-		if len(parts) == 0 {
-			rt.kind = status
+		if len(parts) == 0 || len(parts) == 1 && parts[0] == "city" {
+			rt.kind = townKind
 			return rt, nil
 		}
+	}
+	if err := gascity.Absent(parts[0]); err != nil {
+		return rt, err
+	}
+	if pattern, noun, escaped, ok := gascity.Match(parts); ok {
+		rt.kind = kind(pattern)
+		if noun != "" {
+			rt.target, err = nameOf(kind(noun), escaped)
+		}
+		return rt, err
 	}
 	if kind(parts[0]) == mailbox && len(parts) > 1 {
 		return rt, rt.parseTarget(letter, parts[1:])
@@ -148,7 +165,9 @@ func (rt *route) parseTarget(noun kind, parts []string) error {
 	if noun == automated && len(parts) == 4 && kind(parts[1]) == run && kind(parts[3]) == watch {
 		return rt.parseRun(parts[0], parts[2])
 	}
-	if last := len(parts) - 1; last > 0 {
+	if n := len(parts) - 2; noun == agent && n > 0 && strings.Join(parts[n:], "/") == string(outputs) {
+		rt.kind, parts = outputs, parts[:n]
+	} else if last := len(parts) - 1; last > 0 {
 		if k, verb := what(noun, parts[last]); k != "" {
 			rt.kind, rt.verb, parts = k, verb, parts[:last]
 		}
@@ -217,8 +236,8 @@ func what(noun kind, last string) (k kind, verb string) {
 			return k, ""
 		}
 	case bead:
-		if last == string(closing) {
-			return closing, ""
+		if k := kind(last); k == closing || k == updating {
+			return k, ""
 		}
 	}
 	return "", ""

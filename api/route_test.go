@@ -17,7 +17,7 @@ func TestParse(t *testing.T) {
 		{"/health", route{kind: health}},
 		{"/v0/agents", route{kind: agents}},
 		{"/v0/agents/", route{kind: agents}},
-		{"/v0/city/town", route{kind: status, city: "town"}},
+		{"/v0/city/town", route{kind: townKind, city: "town"}},
 		{"/v0/city/town/events/stream", route{kind: eventStream, city: "town"}},
 		{"/v0/agent/worker", route{kind: agent, target: "worker"}},
 		{"/v0/agent/output", route{kind: agent, target: "output"}},
@@ -77,6 +77,23 @@ func TestParse(t *testing.T) {
 		{"/v0/agent/a/run", route{kind: agent, target: "a/run"}},
 		{"/v0/agent/a/update-bead", route{kind: agent, target: "a/update-bead"}},
 		{"/v0/stop", route{kind: command, verb: "shutdown"}},
+		{"/v0/city", route{kind: townKind}},
+		{"/v0/city/town/city", route{kind: townKind, city: "town"}},
+		{"/v0/agent/rig/worker/output/stream", route{kind: outputs, target: "rig/worker"}},
+		{"/v0/agent/rig%2Fworker/output/stream", route{kind: outputs, target: "rig/worker"}},
+		{"/v0/agent/rig%2Foutput/stream", route{kind: watch, target: "rig/output"}},
+		{"/v0/agent/output/stream", route{kind: watch, target: "output"}},
+		{"/v0/beads/ready", route{kind: "/v0/beads/ready"}},
+		{"/v0/bead/tw-1/update", route{kind: updating, target: "tw-1"}},
+		{"/v0/bead/tw-1/deps", route{kind: "/v0/bead/{bead}/deps", target: "tw-1"}},
+		{"/v0/convoys", route{kind: "/v0/convoys"}},
+		{"/v0/city/town/convoy/tw-1/add", route{kind: "/v0/convoy/{bead}/add", city: "town", target: "tw-1"}},
+		{"/v0/convoy/close/close", route{kind: "/v0/convoy/{bead}/close", target: "close"}},
+		{"/v0/mail/count", route{kind: "/v0/mail/count"}},
+		{"/v0/mail/thread/tw-1", route{kind: "/v0/mail/thread/{message}", target: "tw-1"}},
+		{"/v0/mail/thread", route{kind: letter, target: "thread"}},
+		{"/v0/mail/tw-1/mark-unread", route{kind: "/v0/mail/{message}/mark-unread", target: "tw-1"}},
+		{"/v0/rig/yard/restart", route{kind: "/v0/rig/{rig}/restart", target: "yard"}},
 		{"/debug/pprof/heap", route{kind: debug}},
 	} {
 		if got, err := parse(c.path); err != nil || got != c.want {
@@ -87,7 +104,7 @@ func TestParse(t *testing.T) {
 		"/v0/automation/sweep/run/tw-1": city.NotFound, "/v0/automation/sweep/runs/tw-1/stream": city.NotFound,
 		"/v0/automation/sweep/run/tw-1/stream/x": city.NotFound, "/v0/automation/../run/tw-1/stream": city.Invalid,
 		"/v0/automation/sweep/run/%2e%2e/stream": city.Invalid, "/v0/automation/sweep/run//stream": city.Invalid,
-		"/v0/config/explain": city.NotFound, "/v0/config/explain/": city.NotFound, "/v0/config/worker": city.NotFound, "/v0/config/explain/..": city.Invalid, "/v0/config/explain/%2e%2e": city.Invalid,
+		"/v0/config/explain": city.NotFound, "/v0/config/worker": city.NotFound, "/v0/config/explain/..": city.Invalid, "/v0/config/explain/%2e%2e": city.Invalid,
 		"/v0/pool": city.NotFound, "/v0/pool/": city.NotFound, "/v0/rig": city.NotFound, "/v0/city/town/rig": city.NotFound,
 		"/v0/rig/yard/explode": city.NotFound, "/v0/rig/yard/hand/suspend": city.NotFound, "/v0/rig/yard%2Fhand": city.Invalid,
 		"/v0/rig/yard%2Fhand/suspend": city.Invalid, "/v0/rig/..": city.Invalid, "/v0/rig/%2e%2e/suspend": city.Invalid,
@@ -101,6 +118,7 @@ func TestParse(t *testing.T) {
 		"/v0/bead": city.NotFound, "/v0/bead/": city.NotFound, "/v0/beads/tw-1": city.NotFound, "/v0/bead/tw-1/explode": city.NotFound, "/v0/bead/tw-1/tw-2/close": city.NotFound,
 		"/v0/bead/tw%2F1": city.Invalid, "/v0/bead/..": city.Invalid, "/v0/bead/%2e%2e/close": city.Invalid, "/v0/bead/tw%0a1": city.Invalid, "/v0/bead/tw:1": city.Invalid,
 		"/v0/create-bead": city.NotFound, "/v0/update-bead": city.NotFound, "/v0/agent/sweep:rig:yard": city.Invalid, "/v0/pool/a:b": city.Invalid,
+		"/v0/city/town/sessions": city.NotFound, "/v0/session/x/transcript": city.NotFound, "/v0/services": city.NotFound,
 		"/v0/suspend-rig": city.NotFound, "/v0/scale": city.NotFound, "/v0/drain": city.NotFound,
 	} {
 		rt, err := parse(path)
@@ -166,7 +184,12 @@ func about(rt route) kind {
 	switch {
 	case rt.kind == automated, rt.kind == history, rt.verb == "run":
 		return automated
-	case rt.kind == bead, rt.kind == closing:
+	}
+	switch rt.kind {
+	case bead, closing, updating, letter, reading, archiving, replying:
+		return bead
+	}
+	if strings.Contains(string(rt.kind), "{bead}") || strings.Contains(string(rt.kind), "{message}") {
 		return bead
 	}
 	return agent // or a pool or a rig, whose names an agent may have

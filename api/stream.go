@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"gcity/api/gascity"
 	"gcity/city"
 	"gcity/events"
 	"gcity/internal/mishap"
@@ -224,8 +225,8 @@ func (s *server) watch(w http.ResponseWriter, r *http.Request, rt route) error {
 	return nil
 }
 
-// eventStream goes on after Last-Event-ID, else after_seq, else begins with what happens next. A cursor that is none,
-// or that lies in the future, is answered by an explicit gap, and so is what the log does not have.
+// eventStream goes on after Last-Event-ID, else after the cursor of the query, else begins with what happens next. An
+// invalid cursor, one that lies in the future, and what the log does not have are answered by an explicit gap.
 func (s *server) eventStream(w http.ResponseWriter, r *http.Request, _ route) error {
 	q, err := selection(r)
 	if err != nil {
@@ -239,14 +240,10 @@ func (s *server) eventStream(w http.ResponseWriter, r *http.Request, _ route) er
 	if len(newest) > 0 {
 		last = newest[0].Seq
 	}
-	after, asked := last, r.Header.Get("Last-Event-ID")
-	if asked == "" {
-		asked = r.URL.Query().Get("after_seq")
-	}
-	gap := false
+	after, asked, gap := last, gascity.Cursor(r), false
 	if asked != "" {
-		n, err := strconv.ParseUint(asked, 10, 64)
-		if gap = err != nil || n > last; !gap {
+		n, ok := ownCursor(r.Context(), s.city, asked)
+		if gap = !ok || n > last; !gap {
 			after = n
 		}
 	}
@@ -285,4 +282,54 @@ func eventName(kind string) string {
 		return ""
 	}
 	return kind
+}
+
+// ownCursor reads a cursor as far as it is about a city: a seq, or a cursor over several cities.
+func ownCursor(ctx context.Context, c city.Control, text string) (seq uint64, ok bool) {
+	if n, err := strconv.ParseUint(text, 10, 64); err == nil {
+		return n, true
+	}
+	all, err := city.ParseCursor(text)
+	if err != nil {
+		return 0, false
+	}
+	snap, err := c.Snapshot(ctx)
+	if err != nil {
+		return 0, false
+	}
+	seq, ok = all[snap.Name]
+	return seq, ok
+}
+
+// outputStream streams the last lines of an agent, at once and whenever they changed, also over its restarts.
+func outputStream(s *server) handler {
+	return func(w http.ResponseWriter, r *http.Request, rt route) error { return streamOutput(s, w, r, rt) }
+}
+
+func streamOutput(s *server, w http.ResponseWriter, r *http.Request, rt route) error {
+	lines, err := number(r, "lines", maxLines)
+	if err != nil {
+		return err
+	}
+	snap, err := s.city.Snapshot(r.Context())
+	if err != nil {
+		return err
+	}
+	if _, ok := snap.Agent(rt.target); !ok {
+		return missing(snap, agent, rt.target)
+	}
+	st, done, err := s.open(w)
+	if err != nil {
+		return err
+	}
+	defer done()
+	n := uint64(0)
+	from := func(ctx context.Context) iter.Seq2[gascity.Output, error] {
+		return gascity.Outputs(ctx, s.city, rt.target, int(lines))
+	}
+	pump(s, st, r, from, func(a gascity.Output) error {
+		n++
+		return st.send("turn", strconv.FormatUint(n, 10), a)
+	})
+	return nil
 }

@@ -1,7 +1,6 @@
 package api
 
 import (
-	"encoding/json"
 	"math"
 	"net/http"
 	"net/url"
@@ -9,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"gcity/api/gascity"
 	"gcity/beads"
 	"gcity/city"
 )
@@ -25,9 +25,9 @@ func (s *server) beads(w http.ResponseWriter, r *http.Request, _ route) error {
 	if err != nil {
 		return err
 	}
-	found, err := s.city.Beads(r.Context(), q)
+	found, err := gascity.Beads(r.Context(), s.city, snap, r.URL.Query().Get("rig"), q)
 	if err != nil {
-		return city.WorkError(err)
+		return err
 	}
 	page := listOf(found)
 	if n := len(found); n > 0 && n == q.Most() {
@@ -45,7 +45,7 @@ func beadQuery(r *http.Request) (beads.Query, error) {
 		Parent: v.Get("parent"), Ref: v.Get("ref"), Before: v.Get("cursor"),
 	}
 	for _, s := range given(strings.Split(strings.Join(v["status"], ","), ",")) {
-		q.Status = append(q.Status, beads.Status(s))
+		q.Status = append(q.Status, queriedStatus(s))
 	}
 	if err := q.Check(); err != nil {
 		return q, city.WorkError(err)
@@ -67,6 +67,14 @@ func beadQuery(r *http.Request) (beads.Query, error) {
 	}
 	q.Limit = int(limit)
 	return q, err
+}
+
+// queriedStatus returns the status that a query means. "hooked" is what other clients call work in progress.
+func queriedStatus(s string) beads.Status {
+	if s == "hooked" {
+		return beads.StatusInProgress
+	}
+	return beads.Status(s)
 }
 
 // given leaves out what is empty.
@@ -117,7 +125,7 @@ func (s *server) bead(w http.ResponseWriter, r *http.Request, rt route) error {
 	return nil
 }
 
-// createBead makes a piece of work; the body is the bead itself, and rig=NAME says in whose store.
+// createBead makes a piece of work; the body is the bead itself, and rig=NAME or the field rig says in whose store.
 func (s *server) createBead(w http.ResponseWriter, r *http.Request, _ route) error {
 	b, err := body(w, r)
 	if err != nil {
@@ -126,12 +134,29 @@ func (s *server) createBead(w http.ResponseWriter, r *http.Request, _ route) err
 	if len(b) == 0 {
 		return invalid(`a bead is needed: {"title": "what is to be done"}`)
 	}
-	rt := route{verb: city.CreateBead{}.Verb()}
-	rig, err := json.Marshal(r.URL.Query().Get("rig"))
+	rig, b, err := gascity.TakeRig(b, r.URL.Query().Get("rig"))
 	if err != nil {
 		return err
 	}
-	return s.carryOut(w, r, rt, slices.Concat([]byte(`{"rig":`), rig, []byte(`,"bead":`), b, []byte("}")))
+	body := slices.Concat([]byte(`{"rig":`), rig, []byte(`,"bead":`), b, []byte("}"))
+	c, err := city.Decode(city.CreateBead{}.Verb(), "", body)
+	if err != nil {
+		return err
+	}
+	ctx, c, err := s.signed(r, c)
+	if err != nil {
+		return err
+	}
+	receipt, err := s.city.Do(ctx, c)
+	if err != nil {
+		return err
+	}
+	if receipt.Bead == nil {
+		s.reply(w, http.StatusOK, receipt)
+		return nil
+	}
+	s.reply(w, http.StatusOK, gascity.Made{Receipt: receipt, Bead: *receipt.Bead})
+	return nil
 }
 
 // change is the body of a PATCH: a patch, or words that foreign clients know.

@@ -1,4 +1,4 @@
-package api
+package openapi
 
 import (
 	"encoding/json"
@@ -15,12 +15,13 @@ type schema map[string]any
 
 // shapes makes schemas of the types that answers and bodies are made of.
 type shapes struct {
+	names Names
 	named map[string]schema // by name, of structs
 	types map[string]reflect.Type
 }
 
-// of is the schema of a type. What is sent to a city may leave out whatever it likes; what a city answers has everything
-// that is not marked to be left out.
+// of is the schema of a type. What is sent to a city may leave out whatever it likes; what a city answers has
+// everything that is not marked to be left out.
 func (s *shapes) of(t reflect.Type, sent bool) schema {
 	switch t {
 	case reflect.TypeFor[time.Time]():
@@ -62,14 +63,15 @@ func (s *shapes) of(t reflect.Type, sent bool) schema {
 
 // ref names a struct's schema.
 func (s *shapes) ref(t reflect.Type, sent bool) schema {
-	name := nameOfType(t)
+	name := s.nameOf(t)
 	if sent {
 		name += "Body"
 	}
 	ref := schema{"$ref": "#/components/schemas/" + name}
 	if other, known := s.types[name]; known {
 		if other != t {
-			panic(other.String() + " and " + t.String() + " are both called " + name) // a test sees all of them
+			// a test sees all of them
+			panic(other.String() + " and " + t.String() + " are both called " + name)
 		}
 		return ref
 	}
@@ -129,16 +131,11 @@ func orNull(shape schema) schema {
 	return schema{"anyOf": []schema{shape, {"type": "null"}}}
 }
 
-// nameOfType is how a type is called in the document.
-func nameOfType(t reflect.Type) string {
+// nameOf is how a type is called in the document.
+func (s *shapes) nameOf(t reflect.Type) string {
 	name := t.Name()
-	switch {
-	case t == reflect.TypeFor[Agent]():
-		return "Agent"
-	case t == reflect.TypeFor[city.Agent]():
-		return "AgentInSnapshot"
-	case t == reflect.TypeFor[city.Error]():
-		return "Error"
+	if own, ok := s.names[t]; ok {
+		return own
 	}
 	return strings.ToUpper(name[:1]) + name[1:]
 }

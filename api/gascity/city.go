@@ -1,0 +1,183 @@
+package gascity
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"gcity/api/openapi"
+	"gcity/city"
+)
+
+func cityOperations() []Operation {
+	return []Operation{
+		{openapi.Operation{
+			Method: "PATCH", Path: "/v0/city", Body: cityChange{}, Answer: city.Receipt{},
+			Summary: "Suspend or resume the city",
+		}, patchCity},
+		{openapi.Operation{
+			Method: "POST", Path: "/v0/rig/{rig}/restart", Answer: rigRestart{},
+			Summary: "Restart the agents of a rig that are meant to run",
+		}, restartRig},
+		{openapi.Operation{
+			Method: "GET", Path: "/v0/orders", Query: "index wait limit cursor",
+			Answer:  orderList{},
+			Summary: "The automations, as Gas City shows its orders",
+		}, orders},
+	}
+}
+
+// cityChange is the body of a PATCH of the city.
+type cityChange struct {
+	Suspended *bool `json:"suspended"`
+}
+
+// patchCity suspends or resumes the city.
+func patchCity(ctx context.Context, r *Request) (any, error) {
+	var in cityChange
+	if err := r.decode(&in); err != nil {
+		return nil, err
+	}
+	switch {
+	case in.Suspended == nil:
+		return nil, refused(city.Invalid,
+			`nothing to change: send {"suspended": true} or {"suspended": false}`)
+	case *in.Suspended:
+		return r.Do(ctx, city.Suspend{})
+	}
+	return r.Do(ctx, city.Resume{})
+}
+
+// rigRestart says how the restart of a rig went.
+type rigRestart struct {
+	Rig string `json:"rig"`
+	// "ok", or "failed" if one agent could not be restarted
+	Status    string            `json:"status"`
+	Restarted []string          `json:"restarted"`
+	Left      []string          `json:"left"` // suspended or draining
+	Failed    map[string]string `json:"failed,omitempty"`
+}
+
+// restartRig restarts the agents of a rig that are meant to run, those first that others depend on.
+func restartRig(ctx context.Context, r *Request) (any, error) {
+	if err := r.noBody(); err != nil {
+		return nil, err
+	}
+	if _, err := rigOf(r.Snapshot, r.Target); err != nil {
+		return nil, err
+	}
+	a := rigRestart{Rig: r.Target, Status: "ok", Restarted: []string{}, Left: []string{},
+		Failed: map[string]string{}}
+	for _, g := range dependencyOrder(r.Snapshot, r.Target) {
+		if g.Suspended || g.State == city.Suspended || g.State == city.Draining {
+			a.Left = append(a.Left, g.Name)
+			continue
+		}
+		if _, err := r.Do(ctx, city.Restart{Agent: g.Name}); err != nil {
+			a.Failed[g.Name], a.Status = err.Error(), "failed"
+			continue
+		}
+		a.Restarted = append(a.Restarted, g.Name)
+	}
+	return a, nil
+}
+
+// dependencyOrder returns the agents of a rig, each behind those of the rig that it depends on.
+func dependencyOrder(snap *city.Snapshot, rig string) (out []*city.Agent) {
+	placed := map[string]bool{}
+	var place func(g *city.Agent)
+	place = func(g *city.Agent) {
+		if placed[g.Name] || g.Rig != rig {
+			return
+		}
+		placed[g.Name] = true
+		for i := range snap.Agents {
+			other := &snap.Agents[i]
+			ofPool := other.Pool != "" && slices.Contains(g.DependsOn, other.Pool)
+			if ofPool || slices.Contains(g.DependsOn, other.Name) {
+				place(other)
+			}
+		}
+		out = append(out, g)
+	}
+	for i := range snap.Agents {
+		place(&snap.Agents[i])
+	}
+	return out
+}
+
+// order is an automation in the shape that Gas City gives an order.
+type order struct {
+	Name        string `json:"name"`
+	Scoped      string `json:"scoped_name"`
+	Description string `json:"description,omitempty"`
+	Type        string `json:"type"` // "exec", "formula"
+	Trigger     string `json:"trigger,omitempty"`
+	Gate        string `json:"gate,omitempty"` // the same
+	Interval    string `json:"interval,omitempty"`
+	Schedule    string `json:"schedule,omitempty"`
+	Check       string `json:"check,omitempty"`
+	On          string `json:"on,omitempty"`
+	Formula     string `json:"formula,omitempty"`
+	Exec        string `json:"exec,omitempty"`
+	Pool        string `json:"pool,omitempty"`
+	Timeout     string `json:"timeout,omitempty"`
+	TimeoutMS   int64  `json:"timeout_ms"`
+	Enabled     bool   `json:"enabled"`
+	Rig         string `json:"rig,omitempty"`
+	State       string `json:"state"`
+	Reason      string `json:"reason"`
+}
+
+// orderList is a page of orders. Both lists are the same.
+type orderList struct {
+	List[order]
+	Orders []order `json:"orders"`
+}
+
+// orders lists the automations as orders.
+func orders(_ context.Context, r *Request) (any, error) {
+	var all []order
+	var names []string
+	for i := range r.Snapshot.Automations {
+		all = append(all, orderOf(&r.Snapshot.Automations[i]))
+		names = append(names, r.Snapshot.Automations[i].Name)
+	}
+	from, to, next, err := r.Page(names)
+	if err != nil {
+		return nil, err
+	}
+	page := listOf(all[from:to])
+	page.Total, page.Next = len(all), next
+	return orderList{List: page, Orders: page.Items}, nil
+}
+
+// orderOf gives an automation the shape of an order.
+func orderOf(a *city.Automation) order {
+	name, _, _ := strings.Cut(a.Name, ":")
+	o := order{
+		Name: name, Scoped: a.Name, Description: a.Description, Type: "formula", Trigger: a.Gate,
+		Gate:    a.Gate,
+		Formula: a.Formula, Exec: a.Exec, Pool: a.Pool, TimeoutMS: a.Timeout.Milliseconds(),
+		Rig:     a.Rig,
+		Enabled: a.State != city.AutomationOff && a.State != city.AutomationBroken,
+		State:   a.Word(), Reason: a.Reason,
+	}
+	if a.Exec != "" {
+		o.Type = "exec"
+	}
+	if a.Timeout > 0 {
+		o.Timeout = a.Timeout.String()
+	}
+	switch a.Gate {
+	case "cooldown":
+		o.Interval = a.When
+	case "cron":
+		o.Schedule = a.When
+	case "condition":
+		o.Check = a.When
+	case "event":
+		o.On = a.When
+	}
+	return o
+}

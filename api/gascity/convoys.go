@@ -1,0 +1,225 @@
+package gascity
+
+import (
+	"context"
+	"fmt"
+
+	"gcity/api/openapi"
+	"gcity/beads"
+	"gcity/city"
+)
+
+func convoyOperations() []Operation {
+	return []Operation{
+		{openapi.Operation{
+			Method: "GET", Path: "/v0/convoys", Query: Filter, Answer: beads.Bead{}, List: true,
+			Summary: "The convoys, the newest first",
+		}, convoys},
+		{openapi.Operation{
+			Method: "POST", Path: "/v0/convoys", Body: newConvoy{}, Answer: Made{},
+			Summary: "Make a convoy of beads",
+		}, createConvoy},
+		{openapi.Operation{
+			Method: "GET", Path: "/v0/convoy/{bead}", Query: "index wait", Answer: convoy{},
+			Summary: "A convoy, its beads, and how many of them are closed",
+		}, showConvoy},
+		{openapi.Operation{
+			Method: "POST", Path: "/v0/convoy/{bead}/add", Body: convoyItems{}, Answer: convoy{},
+			Summary: "Add beads to a convoy",
+		}, addToConvoy},
+		{openapi.Operation{
+			Method: "POST", Path: "/v0/convoy/{bead}/close", Answer: city.Receipt{},
+			Summary: "Close a convoy; its beads stay as they are",
+		}, closeConvoy},
+	}
+}
+
+// convoy is a convoy, its beads, and how many of them are closed.
+type convoy struct {
+	Convoy   beads.Bead    `json:"convoy"`
+	Children []beads.Bead  `json:"children"`
+	Progress city.Progress `json:"progress"`
+}
+
+// newConvoy is the body that makes a convoy.
+type newConvoy struct {
+	Title string `json:"title"`
+	// whose store keeps it; "" = that of the first item, else the city's
+	Rig   string   `json:"rig"`
+	Items []string `json:"items"` // ids of beads
+}
+
+// convoyItems is the body that adds beads to a convoy.
+type convoyItems struct {
+	Items []string `json:"items"`
+}
+
+// convoys lists the convoys, newest first.
+func convoys(ctx context.Context, r *Request) (any, error) {
+	q, err := r.Select()
+	if err != nil {
+		return nil, err
+	}
+	q.Type = city.ConvoyType
+	return r.list(ctx, q)
+}
+
+// showConvoy returns one convoy and its progress.
+func showConvoy(ctx context.Context, r *Request) (any, error) {
+	b, err := r.convoy(ctx)
+	if err != nil {
+		return nil, err
+	}
+	all, err := r.children(ctx, b.ID)
+	if err != nil {
+		return nil, err
+	}
+	return convoy{Convoy: b, Children: all, Progress: city.ProgressOf(all)}, nil
+}
+
+// convoy gets the bead that the request names, which has to be a convoy.
+func (r *Request) convoy(ctx context.Context) (beads.Bead, error) {
+	b, err := city.GetBead(ctx, r.City, r.Target)
+	if err == nil && b.Type != city.ConvoyType {
+		err = refused(city.NotFound,
+			"%s is not a convoy: its type is %s; GET /v0/convoys lists the convoys", b.ID, b.Type)
+	}
+	return b, err
+}
+
+// createConvoy makes a convoy of beads.
+func createConvoy(ctx context.Context, r *Request) (any, error) {
+	var in newConvoy
+	if err := r.decode(&in); err != nil {
+		return nil, err
+	}
+	if in.Title == "" {
+		return nil, refused(city.Invalid,
+			`a convoy needs a title: {"title": "…", "items": ["ID", …]}`)
+	}
+	items, err := r.joinable(ctx, "", in.Items)
+	if err != nil {
+		return nil, err
+	}
+	rig, err := r.keeper(in.Rig, items)
+	if err != nil {
+		return nil, err
+	}
+	made, err := r.Do(ctx, city.CreateBead{Rig: rig, Bead: beads.Bead{Title: in.Title,
+		Type: city.ConvoyType}})
+	if err != nil {
+		return nil, err
+	}
+	if made.Bead == nil {
+		return nil, refused(city.Unavailable,
+			"the convoy is made, but its id is not known; GET /v0/convoys lists it")
+	}
+	if err := r.join(ctx, made.Bead.ID, items); err != nil {
+		return nil, err
+	}
+	return Made{Receipt: made, Bead: *made.Bead}, nil
+}
+
+// keeper returns the rig whose store keeps a convoy of these beads, "" = the city's.
+func (r *Request) keeper(named string, items []beads.Bead) (string, error) {
+	rig := named
+	if len(items) > 0 {
+		rig = rigOfPrefix(r.Snapshot, city.BeadPrefix(items[0].ID))
+	}
+	if named == "" {
+		return rig, nil
+	}
+	if _, err := rigOf(r.Snapshot, named); err != nil {
+		return "", err
+	}
+	if rig != named {
+		return "", refused(city.Invalid,
+			"%s is not kept by rig %s: a convoy and its beads are in one store", items[0].ID, named)
+	}
+	return rig, nil
+}
+
+// addToConvoy adds beads to a convoy and returns it as it is then.
+func addToConvoy(ctx context.Context, r *Request) (any, error) {
+	var in convoyItems
+	if err := r.decode(&in); err != nil {
+		return nil, err
+	}
+	if len(in.Items) == 0 {
+		return nil, refused(city.Invalid, `add needs {"items": ["ID", …]}`)
+	}
+	b, err := r.convoy(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if b.Status == beads.StatusClosed {
+		return nil, refused(city.Conflict,
+			"the convoy %s is closed: POST /v0/bead/%[1]s/reopen opens it again", b.ID)
+	}
+	items, err := r.joinable(ctx, b.ID, in.Items)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.join(ctx, b.ID, items); err != nil {
+		return nil, err
+	}
+	return showConvoy(ctx, r)
+}
+
+// joinable gets the beads that are to become children of a convoy, and refuses them all if one of them cannot.
+func (r *Request) joinable(ctx context.Context, convoy string, ids []string) ([]beads.Bead, error) {
+	var out []beads.Bead
+	for _, id := range ids {
+		b, err := city.GetBead(ctx, r.City, id)
+		if err != nil {
+			return nil, err
+		}
+		beside := convoy
+		if len(out) > 0 {
+			beside = out[0].ID
+		}
+		switch {
+		case b.Type == city.ConvoyType:
+			return nil, refused(city.Invalid, "%s is a convoy itself", id)
+		case b.ParentID != "" && b.ParentID != convoy:
+			return nil, refused(city.Conflict,
+				"%s is a step of %s already: add that, or set its parent_id to \"\" first",
+				id, b.ParentID)
+		case beside != "" && city.BeadPrefix(b.ID) != city.BeadPrefix(beside):
+			return nil, refused(city.Invalid,
+				"%s is kept by another store than %s: the beads of a convoy are in one store",
+				id, beside)
+		}
+		out = append(out, b)
+	}
+	return out, nil
+}
+
+// join makes beads children of a convoy, those that are closed last: a convoy closes with the last of its open beads.
+func (r *Request) join(ctx context.Context, convoy string, items []beads.Bead) error {
+	for _, closed := range []bool{false, true} {
+		for _, b := range items {
+			if (b.Status == beads.StatusClosed) != closed {
+				continue
+			}
+			_, err := r.Do(ctx, city.UpdateBead{ID: b.ID, Patch: beads.Patch{ParentID: &convoy}})
+			if err != nil {
+				return fmt.Errorf("the convoy %s is there, but %s is not in it: %w", convoy, b.ID,
+					err)
+			}
+		}
+	}
+	return nil
+}
+
+// closeConvoy closes a convoy. Its beads stay as they are.
+func closeConvoy(ctx context.Context, r *Request) (any, error) {
+	if err := r.noBody(); err != nil {
+		return nil, err
+	}
+	b, err := r.convoy(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return r.Do(ctx, city.UpdateBead{ID: b.ID, Patch: beads.Closing(), Force: true})
+}

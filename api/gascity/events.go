@@ -1,0 +1,57 @@
+package gascity
+
+import (
+	"cmp"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"gcity/city"
+)
+
+// Resumes are the names of the cursor after which a stream of events goes on.
+const Resumes = " after_seq after_cursor after cursor"
+
+// Cursor returns where a client wants a stream of events to go on: after what it was sent last, else where its query
+// says. The query has several names for that, of the clients of one city and of those of all.
+func Cursor(r *http.Request) string {
+	v := r.URL.Query()
+	named := cmp.Or(v.Get("after_cursor"), v.Get("after_seq"), v.Get("after"), v.Get("cursor"))
+	return cmp.Or(r.Header.Get("Last-Event-ID"), named)
+}
+
+// OldestFirst reads ?order=. Without it, events since a time come in the order in which they happened, and others the
+// newest first.
+func OldestFirst(v url.Values) (bool, error) {
+	switch order := v.Get("order"); order {
+	case "":
+		paged := v.Has("after_seq") || v.Has("before_seq") || v.Has("before")
+		return v.Get("since") != "" && !paged, nil
+	case "asc":
+		return true, nil
+	case "desc":
+		return false, nil
+	default:
+		return false, refused(city.Invalid,
+			"order=%.40q is invalid: use \"asc\" (oldest first) or \"desc\"", order)
+	}
+}
+
+// CheckQuery refuses query parameters that a request does not take. An ignored cursor or filter would give an answer
+// that looks right.
+func CheckQuery(v url.Values, known []string) error {
+	for name := range v {
+		switch {
+		case slices.Contains(known, name):
+		case len(known) == 0:
+			return refused(city.Invalid, "unknown query parameter %.40q: this request takes none",
+				name)
+		default:
+			known = slices.Sorted(slices.Values(known))
+			return refused(city.Invalid, "unknown query parameter %.40q: this request takes %s",
+				name, strings.Join(known, ", "))
+		}
+	}
+	return nil
+}

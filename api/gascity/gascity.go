@@ -1,0 +1,143 @@
+// Package gascity answers what the dashboards and scripts of Gas City ask of a city besides, over a city.Control:
+// convoys, threads of mail, orders, and other names and shapes of what gcity has anyway. The API routes and documents
+// its operations.
+package gascity
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+
+	"gcity/api/openapi"
+	"gcity/beads"
+	"gcity/city"
+)
+
+// Request is a request to be answered.
+type Request struct {
+	City     city.Control
+	Snapshot *city.Snapshot // as new as the request asks for
+	Target   string         // the name or id in the path
+	Query    url.Values
+	Body     []byte
+
+	// Do carries a command out in the name of the client.
+	Do func(context.Context, city.Command) (city.Receipt, error)
+	// Select reads a selection of work from the query.
+	Select func() (beads.Query, error)
+	// Page cuts a list as limit and cursor say. The names of its items are in order.
+	Page func(names []string) (from, to int, next string, err error)
+}
+
+// Operation is one that this package answers.
+type Operation struct {
+	openapi.Operation
+	Answer func(context.Context, *Request) (any, error)
+}
+
+// Operations returns all operations of this package.
+func Operations() []Operation {
+	return slices.Concat(workOperations(), convoyOperations(), mailOperations(), cityOperations())
+}
+
+// Match finds the pattern that a path fits, as its parts behind "/v0": its path, the kind of the name in it, and the
+// name, still escaped.
+func Match(parts []string) (pattern, kind, name string, ok bool) {
+	for _, o := range Operations() {
+		want := strings.Split(strings.TrimPrefix(o.Path, "/v0/"), "/")
+		if kind, name, ok := fits(want, parts); ok {
+			return o.Path, kind, name, true
+		}
+	}
+	return "", "", "", false
+}
+
+func fits(want, parts []string) (kind, name string, ok bool) {
+	if len(want) != len(parts) {
+		return "", "", false
+	}
+	for i, w := range want {
+		if strings.HasPrefix(w, "{") {
+			kind, name = strings.Trim(w, "{}"), parts[i]
+			continue
+		}
+		if w != parts[i] {
+			return "", "", false
+		}
+	}
+	return kind, name, true
+}
+
+// List is the envelope of a list.
+type List[T any] struct {
+	Items []T    `json:"items"` // never null
+	Total int    `json:"total"`
+	Next  string `json:"next_cursor,omitempty"`
+}
+
+func listOf[T any](items []T) List[T] {
+	if items == nil {
+		items = []T{}
+	}
+	return List[T]{Items: items, Total: len(items)}
+}
+
+// rigOf finds a rig by its name.
+func rigOf(snap *city.Snapshot, name string) (*city.Rig, error) {
+	for i := range snap.Rigs {
+		if snap.Rigs[i].Name == name {
+			return &snap.Rigs[i], nil
+		}
+	}
+	return nil, refused(city.NotFound, "no rig %s in %s; GET /v0/rigs lists the rigs", name,
+		snap.Name)
+}
+
+// rigOfPrefix returns the rig whose ids of work have a prefix, "" if it is the city.
+func rigOfPrefix(snap *city.Snapshot, prefix string) string {
+	for i := range snap.Rigs {
+		if snap.Rigs[i].Prefix == prefix {
+			return snap.Rigs[i].Name
+		}
+	}
+	return ""
+}
+
+// decode reads the body of a request.
+func (r *Request) decode(into any) error { return city.DecodeBody(r.Body, into) }
+
+// noBody refuses a body that says something.
+func (r *Request) noBody() error {
+	if b := string(r.Body); b != "" && b != "{}" && b != "null" {
+		return refused(city.Invalid, "this request takes no body")
+	}
+	return nil
+}
+
+func refused(code city.Code, format string, args ...any) error {
+	return &city.Error{Code: code, Message: fmt.Sprintf(format, args...)}
+}
+
+// isCode reports whether an error is one of the city's with this code.
+func isCode(err error, code city.Code) bool {
+	e, ok := errors.AsType[*city.Error](err)
+	return ok && e.Code == code
+}
+
+// Absent is the error about the parts of Gas City's later model that gcity does not have; nil for another noun.
+func Absent(noun string) error {
+	const model = "are of Gas City's session model of April 2026"
+	switch noun {
+	case "sessions", "session":
+		return refused(city.NotFound,
+			"gcity has no /v0/%s: sessions %s; here a session belongs to an agent: "+
+				"GET /v0/agents lists them, /v0/agent/NAME/output/stream follows one", noun, model)
+	case "services", "service":
+		return refused(city.NotFound, "gcity has no /v0/%s: services %s; "+
+			"declare an agent with a start_command instead", noun, model)
+	}
+	return nil
+}

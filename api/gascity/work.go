@@ -1,0 +1,194 @@
+package gascity
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+
+	"gcity/api/openapi"
+	"gcity/beads"
+	"gcity/city"
+)
+
+// Filter are the query parameters that select work.
+const Filter = "index wait limit cursor rig" +
+	" status label type not_type assignee parent ref ready assigned"
+
+func workOperations() []Operation {
+	return []Operation{
+		{openapi.Operation{
+			Method: "GET", Path: "/v0/beads/ready", Query: Filter, Answer: beads.Bead{}, List: true,
+			Summary: "Work that is ready: open, with all its needs met",
+		}, ready},
+		{openapi.Operation{
+			Method: "POST", Path: "/v0/bead/{bead}/reopen", Answer: city.Receipt{},
+			Summary: "Open closed work again",
+		}, reopen},
+		{openapi.Operation{
+			Method: "POST", Path: "/v0/bead/{bead}/assign", Body: assignment{},
+			Answer:  city.Receipt{},
+			Summary: "Assign work to an agent",
+		}, assign},
+		{openapi.Operation{
+			Method: "GET", Path: "/v0/bead/{bead}/deps", Query: "index wait",
+			Answer:  dependencies{},
+			Summary: "The children of a piece of work, and what it needs",
+		}, deps},
+	}
+}
+
+// Made is the answer about a bead that was made: the receipt, and the bead's own fields besides.
+type Made struct {
+	city.Receipt
+	beads.Bead
+}
+
+// ready lists the work that is ready.
+func ready(ctx context.Context, r *Request) (any, error) {
+	q, err := r.Select()
+	if err != nil {
+		return nil, err
+	}
+	q.Ready = true
+	if q.Type == "" {
+		q.NotType = append(q.NotType, city.NotWork()...)
+	}
+	return r.list(ctx, q)
+}
+
+// list lists the work that a query selects.
+func (r *Request) list(ctx context.Context, q beads.Query) (any, error) {
+	found, err := Beads(ctx, r.City, r.Snapshot, r.Query.Get("rig"), q)
+	if err != nil {
+		return nil, err
+	}
+	page := listOf(found)
+	if n := len(found); n > 0 && n == q.Most() {
+		page.Next = found[n-1].ID
+	}
+	return page, nil
+}
+
+// Beads lists work, of one rig only where it is named. The ids of a rig's work begin with its prefix.
+func Beads(ctx context.Context, c city.Control, snap *city.Snapshot, rig string,
+	q beads.Query) ([]beads.Bead, error) {
+	if rig == "" {
+		found, err := c.Beads(ctx, q)
+		return found, city.WorkError(err)
+	}
+	of, err := rigOf(snap, rig)
+	if err != nil {
+		return nil, err
+	}
+	all := q
+	all.Limit = -1
+	found, err := c.Beads(ctx, all)
+	if err != nil {
+		return nil, city.WorkError(err)
+	}
+	found = slices.DeleteFunc(found,
+		func(b beads.Bead) bool { return city.BeadPrefix(b.ID) != of.Prefix })
+	if most := q.Most(); most >= 0 && len(found) > most {
+		found = found[:most]
+	}
+	return found, nil
+}
+
+// reopen opens work that is closed.
+func reopen(ctx context.Context, r *Request) (any, error) {
+	if err := r.noBody(); err != nil {
+		return nil, err
+	}
+	b, err := city.GetBead(ctx, r.City, r.Target)
+	if err != nil {
+		return nil, err
+	}
+	if b.Status != beads.StatusClosed {
+		return nil, refused(city.Conflict, "%s is not closed: its status is %s", b.ID, b.Status)
+	}
+	open := beads.StatusOpen
+	return r.Do(ctx, city.UpdateBead{ID: b.ID, Patch: beads.Patch{Status: &open, IfRev: &b.Rev}})
+}
+
+// assignment is the body of an assign.
+type assignment struct {
+	Assignee *string `json:"assignee"` // "" = no one
+}
+
+// assign gives work to an agent.
+func assign(ctx context.Context, r *Request) (any, error) {
+	var in assignment
+	if err := r.decode(&in); err != nil {
+		return nil, err
+	}
+	if in.Assignee == nil {
+		return nil, refused(city.Invalid,
+			`assign needs {"assignee": "NAME"}; "" takes the work away from its assignee`)
+	}
+	return r.Do(ctx, city.UpdateBead{ID: r.Target, Patch: beads.Patch{Assignee: in.Assignee}})
+}
+
+// dependencies is what a piece of work is connected with.
+type dependencies struct {
+	Children []beads.Bead `json:"children"` // in the order in which they were made
+	Needs    []beads.Bead `json:"needs"`    // what has to be done before it; without what is gone
+}
+
+// deps returns the children of a bead and what it needs.
+func deps(ctx context.Context, r *Request) (any, error) {
+	b, err := city.GetBead(ctx, r.City, r.Target)
+	if err != nil {
+		return nil, err
+	}
+	a := dependencies{Needs: []beads.Bead{}}
+	if a.Children, err = r.children(ctx, b.ID); err != nil {
+		return nil, err
+	}
+	for _, id := range b.Needs {
+		need, err := city.GetBead(ctx, r.City, id)
+		if err == nil {
+			a.Needs = append(a.Needs, need)
+		} else if !isCode(err, city.NotFound) {
+			return nil, err
+		}
+	}
+	return a, nil
+}
+
+// children returns the children of a bead, in the order in which they were made; never nil.
+func (r *Request) children(ctx context.Context, id string) ([]beads.Bead, error) {
+	found, err := r.City.Beads(ctx, beads.Query{Parent: id, Limit: -1})
+	if err != nil {
+		return nil, city.WorkError(err)
+	}
+	slices.Reverse(found)
+	return append([]beads.Bead{}, found...), nil
+}
+
+// NewBead is the body that makes a piece of work: a bead, and the rig whose store is to keep it.
+type NewBead struct {
+	beads.Bead
+	Rig string `json:"rig"` // "" = the city's
+}
+
+// TakeRig takes the field rig out of a body, and returns its value as JSON: that, or the one of the query.
+func TakeRig(b []byte, queried string) (rig, rest []byte, err error) {
+	var fields map[string]json.RawMessage
+	// what is no object is refused later
+	if json.Unmarshal(b, &fields) != nil || fields["rig"] == nil {
+		rig, err = json.Marshal(queried)
+		return rig, b, err
+	}
+	var named string
+	if err := json.Unmarshal(fields["rig"], &named); err != nil {
+		return nil, nil, refused(city.Invalid, "rig has to be a text: the name of a rig")
+	}
+	if queried != "" && named != queried {
+		return nil, nil, refused(city.Invalid,
+			"two rigs are named: %.60q in the body, %.60q in the query", named, queried)
+	}
+	rig = fields["rig"]
+	delete(fields, "rig")
+	rest, err = json.Marshal(fields)
+	return rig, rest, err
+}

@@ -1,0 +1,88 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"slices"
+
+	"gcity/api/gascity"
+	"gcity/api/openapi"
+	"gcity/beads"
+	"gcity/city"
+)
+
+// others returns what answers the requests of package gascity, whose kind is the pattern of their path.
+func others(s *server, k kind) (m methods) {
+	if k == townKind {
+		m.get = s.status
+	}
+	for _, o := range gascity.Operations() {
+		if o.Path != string(k) {
+			continue
+		}
+		h := func(w http.ResponseWriter, r *http.Request, rt route) error {
+			return other(s, w, r,
+				rt, o)
+		}
+		switch o.Method {
+		case http.MethodGet:
+			m.get = h
+		case http.MethodPost:
+			m.post = h
+		case http.MethodPatch:
+			m.patch = h
+		case http.MethodDelete:
+			m.del = h
+		}
+	}
+	return m
+}
+
+// other has a request answered by package gascity.
+func other(s *server, w http.ResponseWriter, r *http.Request, rt route, o gascity.Operation) error {
+	var sent []byte
+	var err error
+	if o.Method != http.MethodGet {
+		if sent, err = body(w, r); err != nil {
+			return err
+		}
+	}
+	snap, err := s.look(r)
+	if err != nil {
+		return err
+	}
+	answer, err := o.Answer(r.Context(), &gascity.Request{
+		City: s.city, Snapshot: snap, Target: rt.target, Query: r.URL.Query(), Body: sent,
+		Select: func() (beads.Query, error) { return beadQuery(r) },
+		Page:   func(names []string) (int, int, string, error) { return pageOf(r, names) },
+		Do: func(_ context.Context, c city.Command) (city.Receipt, error) {
+			ctx, c, err := s.signed(r, c)
+			if err != nil {
+				return city.Receipt{}, err
+			}
+			return s.city.Do(ctx, c)
+		},
+	})
+	if err != nil {
+		return err
+	}
+	s.ok(w, snap, answer)
+	return nil
+}
+
+// pageOf returns the part of a list that a request asks for, by the names of its items.
+func pageOf(r *http.Request, names []string) (from, to int, next string, err error) {
+	p, err := page(r, names, func(name *string) string { return *name })
+	if err == nil && len(p.Items) > 0 {
+		from = slices.Index(names, p.Items[0])
+	}
+	return from, from + len(p.Items), p.Next, err
+}
+
+// parametersOf returns the names of the query parameters that each kind of request takes, by kind and method.
+func parametersOf(all []openapi.Operation) map[string][]string {
+	return openapi.Parameters(all, func(path string) (string, error) {
+		rt, err := parse(path)
+		return string(rt.kind), err
+	})
+}

@@ -1,0 +1,237 @@
+package api_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"gcity/api"
+	"gcity/city"
+	"gcity/city/citytest"
+	"gcity/events"
+)
+
+// readFrames reads frames until the last city's end was seen or n frames were read, and returns the seqs of the events by
+// city, and the id of the last frame.
+func readFrames(t *testing.T, st *sseStream, n int, got map[string][]uint64) (id string, over bool) {
+	t.Helper()
+	for range n {
+		it, ok := st.next()
+		if !ok {
+			t.Fatalf("the stream ended: %v", st.s.Err())
+		}
+		if it.id != "" {
+			id = it.id
+		}
+		if it.data == "" {
+			continue
+		}
+		var e city.Tagged
+		if err := json.Unmarshal([]byte(it.data), &e); err != nil || e.Type == events.Gap {
+			t.Fatal(it, err)
+		}
+		got[e.City] = append(got[e.City], e.Seq)
+		if over = e.Type == "the.end"; over {
+			break
+		}
+	}
+	return id, over
+}
+
+// A client that is cut off after any frame of the stream of all, and resumes with the last id, gets every event that
+// happened since it first connected, once and in order. Every id names all cities.
+func TestCutAtEveryFrame(t *testing.T) {
+	for _, cursor := range []string{"Last-Event-ID", "after_cursor", "after", "after_seq", "cursor"} {
+		t.Run(cursor, func(t *testing.T) { testCutAtEveryFrame(t, cursor) })
+	}
+}
+
+func testCutAtEveryFrame(t *testing.T, cursor string) {
+	const each = 4
+	for cut := 1; cut <= 3*each+2; cut++ {
+		a, b, c := named("a"), named("b"), named("c")
+		path, _ := serveFleet(t, citytest.NewMachine(a, b, c), api.Options{})
+		for i, f := range []*citytest.Fake{a, b, c} {
+			happen(f, i+2, "before")
+		}
+		hc := curl(t, path)
+		st := openSSE(t, hc, "/v0/events/stream", "")
+		got := map[string][]uint64{}
+		id, _ := readFrames(t, st, 1, got)
+		if all, err := city.ParseCursor(id); err != nil || len(all) != 3 {
+			t.Fatalf("the first id is %q, %v", id, err)
+		}
+		for i := range each {
+			for _, f := range []*citytest.Fake{a, b, c} {
+				f.Record(events.Event{Type: "x.y", Actor: "me", Message: fmt.Sprint(i)})
+			}
+		}
+		if cut > 1 {
+			id, _ = readFrames(t, st, min(cut-1, 3*each), got)
+		}
+		st.end()
+		a.Record(events.Event{Type: "x.y"}) // while the client is away
+		c.Record(events.Event{Type: "x.y"})
+		resume, last := "/v0/events/stream", id
+		if cursor != "Last-Event-ID" {
+			resume, last = resume+"?"+cursor+"="+id, ""
+		}
+		st = openSSE(t, hc, resume, last)
+		b.Record(events.Event{Type: "the.end"})
+		for seen := 0; seen < 3*each+3; {
+			now, _ := readFrames(t, st, 1, got)
+			if all, err := city.ParseCursor(now); err != nil || len(all) != 3 {
+				t.Fatalf("cut after %d: an id is %q, %v", cut, now, err)
+			}
+			seen = len(got["a"]) + len(got["b"]) + len(got["c"])
+		}
+		st.end()
+		want := map[string]string{"a": "[3 4 5 6 7]", "b": "[4 5 6 7 8]", "c": "[5 6 7 8 9]"}
+		for name, seqs := range want {
+			if fmt.Sprint(got[name]) != seqs {
+				t.Errorf("cut after %d: of %s came %v, want %s", cut, name, got[name], seqs)
+			}
+		}
+	}
+}
+
+// The stream of one city takes the same cursors, also those of the stream of all.
+func TestCutAtEveryFrameOfOneCity(t *testing.T) {
+	for _, cursor := range []string{"Last-Event-ID", "after_seq", "after_cursor", "after", "cursor"} {
+		for cut := 1; cut <= 4; cut++ {
+			a := named("a")
+			path, _ := serveFleet(t, citytest.NewMachine(a, named("b")), api.Options{})
+			happen(a, 2, "before")
+			hc := curl(t, path)
+			st := openSSE(t, hc, "/v0/city/a/events/stream?after_seq=0", "")
+			happen(a, 2, "x.y")
+			var seqs []string
+			read := func(n int) (id string) {
+				for range n {
+					it, ok := st.next()
+					if !ok {
+						t.Fatalf("the stream ended: %v", st.s.Err())
+					}
+					seqs, id = append(seqs, it.id), it.id
+				}
+				return id
+			}
+			id := read(cut)
+			st.end()
+			happen(a, 1, "x.y")
+			for _, form := range []string{id, "a:" + id + ",b:0"} {
+				seqs = seqs[:cut]
+				resume, last := "/v0/city/a/events/stream", form
+				if cursor != "Last-Event-ID" {
+					resume, last = resume+"?"+cursor+"="+form, ""
+				}
+				st = openSSE(t, hc, resume, last)
+				read(5 - cut)
+				st.end()
+				if got := strings.Join(seqs, " "); got != "1 2 3 4 5" {
+					t.Errorf("%s=%s: %s", cursor, form, got)
+				}
+			}
+		}
+	}
+}
+
+// A city that does not run when a client connects is in the ids too, and loses nothing over a resume.
+func TestCutBeforeACityRuns(t *testing.T) {
+	a, b := named("a"), named("b")
+	m := citytest.NewMachine(a, b)
+	m.Be("b", city.CityStopped, "")
+	path, _ := serveFleet(t, m, api.Options{})
+	hc := curl(t, path)
+	st := openSSE(t, hc, "/v0/events/stream", "")
+	got := map[string][]uint64{}
+	id, _ := readFrames(t, st, 1, got)
+	if id != "a:0,b:0" {
+		t.Errorf("the first id is %q", id)
+	}
+	st.end()
+	happen(b, 3, "x.y")
+	m.Be("b", city.CityRunning, "")
+	st = openSSE(t, hc, "/v0/events/stream", id)
+	for len(got["b"]) < 3 {
+		readFrames(t, st, 1, got)
+	}
+	if fmt.Sprint(got["b"]) != "[1 2 3]" {
+		t.Errorf("of b came %v", got["b"])
+	}
+}
+
+// Events since a time come oldest first, all of them, and the newest first where that is asked for; so do those of all cities.
+func TestSinceIsOldestFirst(t *testing.T) {
+	a, b := named("a"), named("b")
+	path, _ := serveFleet(t, citytest.NewMachine(a, b), api.Options{})
+	hc := curl(t, path)
+	happen(a, 130, "x.y")
+	happen(b, 1, "x.y")
+	for query, want := range map[string]string{
+		"/v0/city/a/events?since=1h":                            "1…130",
+		"/v0/city/a/events?since=1h&order=asc":                  "1…130",
+		"/v0/city/a/events?since=1h&limit=3":                    "1…3",
+		"/v0/city/a/events?since=1h&order=desc":                 "130…1",
+		"/v0/city/a/events?limit=2":                             "130…129",
+		"/v0/city/a/events?limit=2&order=asc":                   "1…2",
+		"/v0/events?since=1h&city=a":                            "1…130",
+		"/v0/events?since=1h&city=a&order=desc":                 "130…1",
+		"/v0/city/a/events?since=1h&limit=3&cursor=3&order=asc": "4…6",
+	} {
+		code, _, body := get(t, hc, query)
+		var page struct{ Items []events.Event }
+		if err := json.Unmarshal([]byte(body), &page); err != nil || code != 200 || len(page.Items) == 0 {
+			t.Fatalf("%s: %d %.300s, %v", query, code, body, err)
+		}
+		if got := fmt.Sprintf("%d…%d", page.Items[0].Seq, page.Items[len(page.Items)-1].Seq); got != want {
+			t.Errorf("%s: %s, want %s", query, got, want)
+		}
+	}
+	next := ""
+	n := 0
+	for range 50 {
+		code, _, body := get(t, hc, "/v0/events?since=1h&limit=7"+next)
+		var page struct {
+			Items []city.Tagged
+			Next  string `json:"next_cursor"`
+		}
+		if err := json.Unmarshal([]byte(body), &page); err != nil || code != 200 {
+			t.Fatalf("%d %.300s, %v", code, body, err)
+		}
+		if n += len(page.Items); len(page.Items) == 0 {
+			break
+		}
+		next = "&cursor=" + page.Next
+	}
+	if n != 131 {
+		t.Errorf("page by page there are %d events", n)
+	}
+	if code, _, body := get(t, hc, "/v0/city/a/events?order=up"); code != 400 || !strings.Contains(body, "asc") {
+		t.Errorf("%d %s", code, body)
+	}
+}
+
+// A query parameter that a request does not take is refused, and the answer names those that it takes.
+func TestUnknownParameters(t *testing.T) {
+	path, _ := serveFleet(t, citytest.NewMachine(named("a"), named("b")), api.Options{})
+	hc := curl(t, path)
+	for query, want := range map[string]string{
+		"/v0/city/a/events/stream?after_sequence=3": "after, after_cursor, after_seq",
+		"/v0/events/stream?since_seq=3":             "after, after_cursor, after_seq",
+		"/v0/events?after_seq=3":                    "before, city, cursor",
+		"/v0/city/a/agents?rigg=x":                  "rig",
+		"/v0/agents?rigg=x":                         "city",
+		"/v0/city/a/beads?state=open":               "status",
+		"/v0/cities?x":                              "limit",
+		"/v0/city/a/snapshot/stream?x=1":            "takes none",
+	} {
+		if code, _, body := get(t, hc, query); code != 400 || !strings.Contains(body, "unknown query parameter") || !strings.Contains(body, want) {
+			t.Errorf("%s: %d %s", query, code, body)
+		}
+	}
+	if code, _, body := send(t, hc, "POST", "/v0/city/a/beads?rigg=x", `{"title":"x"}`); code != 400 || !strings.Contains(body, "this request takes rig") {
+		t.Errorf("%d %s", code, body)
+	}
+}
