@@ -11,9 +11,9 @@ import (
 	"gcity/agent"
 	"gcity/beads"
 	"gcity/city"
-	"gcity/controller"
 	"gcity/events"
 	"gcity/formula"
+	"gcity/sling"
 )
 
 // Bead implements city.Getter. A store that fails does not hide a bead of another one.
@@ -45,7 +45,7 @@ func (b *aside) doWork(ctx context.Context, c city.Command) (city.Receipt, error
 	if _, hands := c.(city.SlingWork); hands && b.refused != nil {
 		return city.Receipt{}, b.refused
 	}
-	var out controller.Slung
+	var out sling.Slung
 	var err error
 	switch c := c.(type) {
 	case city.CreateBead:
@@ -101,13 +101,13 @@ func (b *aside) depotOf(rig string) (*depot, error) {
 }
 
 // updateBead changes a bead in the store that has it.
-func (b *aside) updateBead(ctx context.Context, c city.UpdateBead) (controller.Slung, error) {
+func (b *aside) updateBead(ctx context.Context, c city.UpdateBead) (sling.Slung, error) {
 	var lost error
 	for _, d := range b.stores {
 		was, err := d.Get(ctx, c.ID)
 		if err == nil {
 			if err := c.Allowed(ctx, d); err != nil {
-				return controller.Slung{}, err
+				return sling.Slung{}, err
 			}
 			p := c.Patch
 			if p.IfRev == nil {
@@ -118,9 +118,9 @@ func (b *aside) updateBead(ctx context.Context, c city.UpdateBead) (controller.S
 				now, err = d.Update(ctx, c.ID, c.Patch)
 			}
 			if err != nil {
-				return controller.Slung{}, err
+				return sling.Slung{}, err
 			}
-			out := controller.Slung{Bead: now,
+			out := sling.Slung{Bead: now,
 				Events:  []events.Event{city.BeadEvent(&was, now, "", 0)},
 				Message: city.Deed(&was, now)}
 			before, convoy, closed, err := city.CloseConvoy(ctx, d, was, now)
@@ -137,19 +137,19 @@ func (b *aside) updateBead(ctx context.Context, c city.UpdateBead) (controller.S
 	if lost == nil {
 		lost = &city.Error{Code: city.NotFound, Message: fmt.Sprintf("there is no bead %q", c.ID)}
 	}
-	return controller.Slung{}, lost
+	return sling.Slung{}, lost
 }
 
 // sling hands out work by the configuration on disk.
-func (b *aside) sling(ctx context.Context, req city.SlingRequest) (controller.Slung, error) {
+func (b *aside) sling(ctx context.Context, req city.SlingRequest) (sling.Slung, error) {
 	if err := b.grant.Err(); err != nil { // the target's sling_query may run
-		return controller.Slung{}, err
+		return sling.Slung{}, err
 	}
 	snap, err := b.Snapshot(ctx)
 	if err != nil {
-		return controller.Slung{}, err
+		return sling.Slung{}, err
 	}
-	s := controller.Slinger{
+	s := sling.Slinger{
 		Config: b.config, City: snap, Host: agent.Host{Environ: os.Environ(),
 			BinDir: binDir(b.dir)},
 		Store: func(rig string) (beads.Store, error) {

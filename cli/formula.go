@@ -15,10 +15,10 @@ import (
 	"gcity/cli/exit"
 	"gcity/cli/output"
 	"gcity/config"
-	"gcity/controller"
 	"gcity/events"
 	"gcity/formula"
 	"gcity/internal/spell"
+	"gcity/sling"
 )
 
 func (a *app) formulaCommand() *cobra.Command {
@@ -305,7 +305,7 @@ which needs those of the steps before it. All of them are made, or none. With
 		if err != nil {
 			return &exit.Failure{Code: exit.CodeUsage, Err: err}
 		}
-		made, err := d.CreateAll(ctx, controller.Molecule(m, labels))
+		made, err := d.CreateAll(ctx, sling.Molecule(m, labels))
 		if err != nil {
 			return err
 		}

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"gcity/agent"
@@ -20,8 +19,6 @@ import (
 
 const (
 	checksAtOnce = 16
-	checkLines   = 20      // of a check's output that are shown
-	checkText    = 2 << 10 // bytes of them
 )
 
 // check runs a pool's check. Its time begins when one of the few places is free: a check that hangs delays others, and
@@ -57,7 +54,7 @@ func (r *runner) checkNow(p *agent.Pool) inChecked {
 	res, err := shell.Run(ctx, shell.Line{
 		Text: p.Check, Dir: p.Dir, Env: append(slices.Clip(p.Env), "GC_RUN="+r.c.o.Dir+":"+rand.Text()), Split: true,
 	})
-	in.took, in.output = time.Since(began), shownOutput(res.Output)
+	in.took, in.output = time.Since(began), screen.Excerpt(res.Output)
 	switch {
 	case ctx.Err() != nil:
 		in.err, in.kind = context.Cause(ctx), "time"
@@ -76,17 +73,6 @@ func (r *runner) checkNow(p *agent.Pool) inChecked {
 		}
 	}
 	return in
-}
-
-// shownOutput is the end of what a program printed, fit to be shown.
-func shownOutput(raw []byte) string {
-	text := strings.TrimRight(string(raw[max(0, len(raw)-checkText):]), "\n")
-	lines := strings.Split(text, "\n")
-	lines = lines[max(0, len(lines)-checkLines):]
-	for i := range lines {
-		lines[i] = screen.Plain(lines[i])
-	}
-	return strings.Join(lines, "\n")
 }
 
 // mark writes a session's drain marks.

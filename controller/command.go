@@ -112,17 +112,8 @@ func (m *machine) find(id uint64, name string) (*record, bool) {
 			names = append(names, a.name)
 		}
 	}
-	m.refuseID(id, city.NotFound, notCalled("agent", name, names))
+	m.refuseID(id, city.NotFound, spell.NotFound("agent", name, names))
 	return nil, false
-}
-
-// notCalled says that there is nothing of a name, and what may have been meant.
-func notCalled(what, name string, names []string) string {
-	msg := fmt.Sprintf("no %s is called %q", what, name)
-	if near := spell.Nearest(name, names); near != "" {
-		msg += fmt.Sprintf("; did you mean %q?", near)
-	}
-	return msg
 }
 
 func (m *machine) restart(now time.Time, id uint64, a *record) {

@@ -13,12 +13,13 @@ import (
 
 	"gcity/agent"
 	"gcity/automation"
-	"gcity/beads"
 	"gcity/city"
 	"gcity/config"
 	"gcity/formula"
 	"gcity/internal/disk"
+	"gcity/internal/screen"
 	"gcity/internal/shell"
+	"gcity/sling"
 )
 
 // carryOut carries a run out to its end, its timeout, or the city's.
@@ -88,7 +89,7 @@ func (r *runner) exec(ctx context.Context, f fxRun, in *inRan) error {
 		return fmt.Errorf("the folder of its script %w", errMute)
 	}
 	res, err := shell.Run(ctx, shell.Line{Text: line, Dir: dir, Env: env, Tee: r.live.open(f.bead)})
-	in.output = shownOutput(res.Output)
+	in.output = screen.Excerpt(res.Output)
 	if err != nil {
 		return err
 	}
@@ -133,30 +134,12 @@ func (r *runner) cook(ctx context.Context, f fxRun, in *inRan) error {
 	if f.run.Count > 0 {
 		labels = append(labels, "seq:"+strconv.FormatUint(f.run.Until, 10))
 	}
-	made, err := store.CreateAll(ctx, Molecule(m, append(labels, wispLabel)))
+	made, err := store.CreateAll(ctx, sling.Molecule(m, append(labels, wispLabel)))
 	if err != nil {
 		return err
 	}
 	in.made, in.title = made[0].ID, made[0].Title
 	return nil
-}
-
-// Molecule is a cooked formula as beads for a Batcher: a root, and a child for each step. The labels are the root's: it is
-// one piece of work to whoever takes it.
-func Molecule(m formula.Molecule, labels []string) []beads.Bead {
-	const root = "$root"
-	step := func(ref string) string { return "$step." + ref }
-	out := []beads.Bead{{
-		ID: root, Type: beads.TypeMolecule, Ref: m.Root.Ref, Title: m.Root.Title, Description: m.Root.Description, Labels: labels,
-	}}
-	for _, s := range m.Steps {
-		b := beads.Bead{ID: step(s.Ref), ParentID: root, Ref: s.Ref, Title: s.Title, Description: s.Description}
-		for _, need := range s.Needs {
-			b.Needs = append(b.Needs, step(need))
-		}
-		out = append(out, b)
-	}
-	return out
 }
 
 // recipe finds the formula that an automation cooks, among the layers of its scope.

@@ -11,6 +11,7 @@ import (
 	"gcity/automation"
 	"gcity/city"
 	"gcity/events"
+	"gcity/internal/spell"
 )
 
 // early is a command to fire that came before it was known what there is, and what went before.
@@ -52,7 +53,7 @@ func (m *machine) fire(now time.Time, id uint64, c city.Fire) {
 		names = append(names, d.Scoped())
 	}
 	if !slices.Contains(names, c.Automation) {
-		m.refuseID(id, city.NotFound, notCalled("automation", c.Automation, names))
+		m.refuseID(id, city.NotFound, spell.NotFound("automation", c.Automation, names))
 		return
 	}
 	if m.ending != alive {

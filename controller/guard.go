@@ -51,16 +51,6 @@ type storeTrouble struct {
 	until         time.Time // when it is found out whether it still is
 }
 
-// closedStore is the error of a store that is not asked for a while.
-type closedStore struct {
-	text string
-	why  error
-}
-
-func (e *closedStore) Error() string { return e.text }
-
-func (e *closedStore) Unwrap() error { return e.why }
-
 func newGuards(tell func(inStores)) *guards {
 	return &guards{tell: tell, took: func(string, bool, time.Duration) {}, by: map[string]*guard{}}
 }
@@ -172,7 +162,7 @@ func (g *guard) refused(now time.Time, b *breaker) error {
 		return nil
 	}
 	text, _ := g.trouble(now)
-	return &closedStore{text, b.why}
+	return &beads.ClosedError{Text: text, Why: b.why}
 }
 
 // limit is how long one call of the store may take.

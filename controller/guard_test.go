@@ -57,7 +57,7 @@ func TestGuardOfAHungStore(t *testing.T) {
 		create := func() error { _, err := g.Create(context.Background(), beads.Bead{Title: "x"}); return err }
 		for i := range breakAfter {
 			err := create()
-			_, closed := errors.AsType[*closedStore](err)
+			_, closed := errors.AsType[*beads.ClosedError](err)
 			if !errors.Is(err, context.DeadlineExceeded) || closed != (i == breakAfter-1) {
 				t.Errorf("call %d: %v", i, err)
 			}

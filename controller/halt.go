@@ -11,6 +11,7 @@ import (
 
 	"gcity/automation"
 	"gcity/city"
+	"gcity/internal/spell"
 )
 
 // endRun ends the run of an automation that goes. It is answered when nothing of it is left.
@@ -23,7 +24,7 @@ func (m *machine) endRun(now time.Time, id uint64, c city.EndRun) {
 	run, by := w.goes[name], cmp.Or(c.By, operator)
 	switch {
 	case run == nil && !m.automated(name):
-		m.refuseID(id, city.NotFound, notCalled("automation", name, m.automationNames()))
+		m.refuseID(id, city.NotFound, spell.NotFound("automation", name, m.automationNames()))
 		return
 	case run == nil && w.runs.Awaits(name):
 		m.refuseID(id, city.Conflict, "no run of "+name+" goes: one is due, and waits to be begun")

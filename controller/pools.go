@@ -10,6 +10,7 @@ import (
 	"gcity/city"
 	"gcity/events"
 	"gcity/internal/redact"
+	"gcity/internal/spell"
 )
 
 // poolRecord is one pool: how many members it should have, and why. The members themselves are records like any other.
@@ -315,7 +316,7 @@ func (m *machine) findPool(id uint64, name string) (*poolRecord, bool) {
 	for _, p := range m.poolOrder {
 		names = append(names, p.name())
 	}
-	msg := notCalled("pool", name, names)
+	msg := spell.NotFound("pool", name, names)
 	if m.agents[name] != nil {
 		msg = fmt.Sprintf("%s is an agent and no pool; [agents.pool] makes one of it", name)
 	}

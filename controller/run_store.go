@@ -199,7 +199,7 @@ func (c *Controller) Beads(ctx context.Context, q beads.Query) ([]beads.Bead, er
 func (c *Controller) listed(ctx context.Context, rig string, q beads.Query, before *beads.Bead, passed bool) (found []beads.Bead, own bool, err error) {
 	store, err := c.runner.store(rig)
 	if err != nil {
-		return nil, false, unread(err)
+		return nil, false, city.UnreadError(err)
 	}
 	foreign := false
 	if before != nil {
@@ -210,7 +210,7 @@ func (c *Controller) listed(ctx context.Context, rig string, q beads.Query, befo
 	}
 	found, err = store.List(ctx, q)
 	if err != nil {
-		return nil, false, unread(err)
+		return nil, false, city.UnreadError(err)
 	}
 	if foreign {
 		found = slices.DeleteFunc(found, func(b beads.Bead) bool {
@@ -237,15 +237,7 @@ func (c *Controller) Bead(ctx context.Context, id string) (b beads.Bead, err err
 		}
 	}
 	if lost != nil {
-		return b, unread(lost)
+		return b, city.UnreadError(lost)
 	}
 	return b, city.WorkError(c.noBead(id))
-}
-
-// unread is the error for work that cannot be read.
-func unread(err error) error {
-	if _, closed := errors.AsType[*closedStore](err); closed {
-		return city.WorkError(err)
-	}
-	return city.WorkError(fmt.Errorf("work cannot be read: %w", err))
 }

@@ -16,6 +16,7 @@ import (
 	"gcity/city"
 	"gcity/events"
 	"gcity/internal/disk"
+	"gcity/internal/screen"
 	"gcity/internal/shell"
 	"gcity/mail"
 	"gcity/watchdog"
@@ -140,7 +141,7 @@ func (r *runner) escalate(ctx context.Context, f fxEscalate) input {
 		env = append(append(env, f.env...), "GC_RUN="+r.c.o.Dir+":"+rand.Text())
 		res, err = shell.Run(ctx, shell.Line{Text: f.command, Dir: dir, Env: env})
 	}
-	in.output = shownOutput(res.Output)
+	in.output = screen.Excerpt(res.Output)
 	switch {
 	case ctx.Err() != nil:
 		in.failed = context.Cause(ctx).Error()

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"gcity/beads"
 	"gcity/events"
 )
 
@@ -73,7 +74,7 @@ func (m *machine) probe(now time.Time) {
 // lose notes why something about work failed, or that it did not. Where the store is closed because it fails again and
 // again, that is told once for all.
 func (m *machine) lose(fact *string, what string, err error) {
-	if _, closed := errors.AsType[*closedStore](err); closed || err == nil {
+	if _, closed := errors.AsType[*beads.ClosedError](err); closed || err == nil {
 		m.note(fact, "")
 		return
 	}

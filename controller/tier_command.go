@@ -6,6 +6,7 @@ import (
 
 	"gcity/city"
 	"gcity/events"
+	"gcity/internal/spell"
 )
 
 // findTier answers a command about a watchdog that nobody declares.
@@ -17,7 +18,7 @@ func (m *machine) findTier(id uint64, name string) *tier {
 	for _, t := range m.tiers {
 		names = append(names, t.want.Name)
 	}
-	m.refuseID(id, city.NotFound, notCalled("watchdog", name, names))
+	m.refuseID(id, city.NotFound, spell.NotFound("watchdog", name, names))
 	return nil
 }
 

@@ -23,7 +23,7 @@ const module = "gcity"
 var doors = map[string][]string{
 	"main":        {"cli", "session/*"},
 	"cli":         {"*"},
-	"controller":  {"agent", "config", "config/edit", "city", "mail", "events", "beads", "session", "pool", "formula", "automation", "watchdog", "restart", "prompt", "overlay", "hooks", "internal"},
+	"controller":  {"sling", "agent", "config", "config/edit", "city", "mail", "events", "beads", "session", "pool", "formula", "automation", "watchdog", "restart", "prompt", "overlay", "hooks", "internal"},
 	"supervisor":  {"city", "events", "beads", "restart", "internal"},
 	"api":         {"city", "mail", "events", "beads", "internal"},
 	"tui":         {"tui/keymap", "tui/widget", "city", "mail", "events", "beads", "themes", "internal"},
@@ -58,6 +58,8 @@ var doors = map[string][]string{
 	leaf:          nil,
 
 	"screenshots": {"tui", "api", "city", "events", "beads", "internal"},
+
+	"sling": {"agent", "config", "city", "mail", "events", "beads", "formula", "internal"},
 
 	"cli/exit":   {"config", "trust", "city", "api", "beads", "controller", "supervisor"},
 	"cli/output": {"cli/exit", "city", "events", "internal"},

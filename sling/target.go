@@ -1,4 +1,4 @@
-package controller
+package sling
 
 import (
 	"cmp"
@@ -8,6 +8,7 @@ import (
 
 	"gcity/city"
 	"gcity/config"
+	"gcity/internal/spell"
 	"gcity/mail"
 )
 
@@ -23,7 +24,7 @@ func (s *Slinger) target(name string) (*hand, error) {
 	}
 	rig := s.Config.Rig(name)
 	if rig == nil {
-		return nil, &city.Error{Code: city.NotFound, Message: notCalled("agent, pool or rig", name, s.names())}
+		return nil, &city.Error{Code: city.NotFound, Message: spell.NotFound("agent, pool or rig", name, s.names())}
 	}
 	if rig.DefaultSlingTarget == "" {
 		return nil, &city.Error{Code: city.Conflict, Message: fmt.Sprintf(
@@ -38,7 +39,7 @@ func (s *Slinger) target(name string) (*hand, error) {
 		}
 	}
 	return nil, &city.Error{Code: city.Conflict, Message: fmt.Sprintf("%s: rigs.default_sling_target: %s",
-		rig.Origins["default_sling_target"], notCalled("agent or pool", rig.DefaultSlingTarget, s.names()))}
+		rig.Origins["default_sling_target"], spell.NotFound("agent or pool", rig.DefaultSlingTarget, s.names()))}
 }
 
 // hand is the owner of an address; nil if that is a person's.

@@ -1,4 +1,4 @@
-package controller
+package sling
 
 import (
 	"cmp"
@@ -56,7 +56,7 @@ func (s *Slinger) molecule(ctx context.Context, store beads.Store, name, rig str
 	if !ok {
 		return beads.Bead{}, &city.Error{Code: city.Unavailable, Message: "this store cannot take several beads at once, so no formula can be cooked into it"}
 	}
-	all := Molecule(m, []string{wispLabel})
+	all := Molecule(m, []string{city.WispLabel})
 	shape(&all[0])
 	whole, err := batch.CreateAll(ctx, all)
 	if err != nil {
@@ -80,4 +80,22 @@ func (s *Slinger) attach(ctx context.Context, of finding, name string, req city.
 	out.made = append(out.made, made{whole, b, of.store})
 	out.Events = append(out.Events, city.BeadEvent(nil, whole, req.By, req.Depth))
 	return whole.ID, nil
+}
+
+// Molecule is a cooked formula as beads for a Batcher: a root, and a child for each step. The labels are the root's: it is
+// one piece of work to whoever takes it.
+func Molecule(m formula.Molecule, labels []string) []beads.Bead {
+	const root = "$root"
+	step := func(ref string) string { return "$step." + ref }
+	out := []beads.Bead{{
+		ID: root, Type: beads.TypeMolecule, Ref: m.Root.Ref, Title: m.Root.Title, Description: m.Root.Description, Labels: labels,
+	}}
+	for _, s := range m.Steps {
+		b := beads.Bead{ID: step(s.Ref), ParentID: root, Ref: s.Ref, Title: s.Title, Description: s.Description}
+		for _, need := range s.Needs {
+			b.Needs = append(b.Needs, step(need))
+		}
+		out = append(out, b)
+	}
+	return out
 }

@@ -1,4 +1,6 @@
-package controller
+// Package sling decides which agent or pool gets a piece of work, and assigns it. It needs no controller: the controller
+// uses it for a running city, the command line for a stopped one.
+package sling
 
 import (
 	"cmp"
@@ -12,12 +14,12 @@ import (
 	"time"
 
 	"gcity/agent"
-	"gcity/automation"
 	"gcity/beads"
 	"gcity/city"
 	"gcity/config"
 	"gcity/events"
 	"gcity/formula"
+	"gcity/internal/screen"
 	"gcity/internal/shell"
 	"gcity/mail"
 )
@@ -25,7 +27,10 @@ import (
 // slingLimit is how long an agent's sling_query may take.
 const slingLimit = 30 * time.Second
 
-// Slinger hands out work, in a controller and without one. Nothing in it changes.
+// changeTries is how often a change is tried again because another writer was faster.
+const changeTries = 8
+
+// Slinger hands out work, with and without a controller. Its fields never change.
 type Slinger struct {
 	Config *config.City
 	City   *city.Snapshot
@@ -145,7 +150,7 @@ func (s *Slinger) find(ctx context.Context, id string) (f finding, err error) {
 		}
 	}
 	if lost != nil {
-		return f, unread(lost)
+		return f, city.UnreadError(lost)
 	}
 	return f, &city.Error{Code: city.NotFound, Message: fmt.Sprintf("there is no bead %q; `gcity bead list` shows what there is", id)}
 }
@@ -218,7 +223,7 @@ func (s *Slinger) make(ctx context.Context, req city.SlingRequest, to *hand, out
 // give makes a bead somebody's: by assignee or label, or as his sling_query does it. Others may change it meanwhile.
 func (s *Slinger) give(ctx context.Context, f finding, molecule string, req city.SlingRequest, to *hand, out *Slung) error {
 	store, b := f.store, f.bead
-	for try := range swaps {
+	for try := range changeTries {
 		was, err := store.Get(ctx, b.ID)
 		if err == nil {
 			err = takeable(was, to, req.Force)
@@ -234,7 +239,7 @@ func (s *Slinger) give(ctx context.Context, f finding, molecule string, req city
 			p.SetMetadata = map[string]string{city.MoleculeKey: molecule}
 		}
 		out.Bead, err = store.Update(ctx, b.ID, p)
-		if errors.Is(err, beads.ErrConflict) && try < swaps-1 {
+		if errors.Is(err, beads.ErrConflict) && try < changeTries-1 {
 			continue
 		}
 		if err != nil {
@@ -291,7 +296,7 @@ func (s *Slinger) ask(ctx context.Context, store beads.Store, req city.SlingRequ
 	}
 	failed := func(err error, output []byte) error {
 		text := fmt.Sprintf("%s: agents.sling_query did not hand %s to %s: %v", to.by.Origins["sling_query"], out.Bead.ID, to.name(), err)
-		if said := strings.TrimSpace(shownOutput(output)); said != "" {
+		if said := strings.TrimSpace(screen.Excerpt(output)); said != "" {
 			text += ": " + said
 		}
 		return &city.Error{Code: city.Unavailable, Message: text}
@@ -318,30 +323,4 @@ func (s *Slinger) ask(ctx context.Context, store beads.Store, req city.SlingRequ
 		out.Bead = b
 	}
 	return nil
-}
-
-// sling hands out work by the configuration in force.
-func (r *runner) sling(ctx context.Context, req city.SlingRequest, in *inBead) error {
-	conf := r.c.force.Load()
-	if conf == nil || conf.source == nil {
-		return &city.Error{Code: city.Unavailable, Message: "nothing can be handed out yet: the configuration is being read"}
-	}
-	source := conf.source
-	s := Slinger{
-		Config: source, City: r.c.fresh(), Host: r.c.o.Host, Scopes: r.c.scopes(),
-		Store: func(rig string) (beads.Store, error) { return r.store(rig) },
-		Recipe: func(name, rig string) (f *formula.Formula, err error) {
-			d := automation.Definition{Formula: name, Rig: rig}
-			if !r.aside(ctx, "formula "+name, 0, func() func() {
-				found, failed := r.recipe(source, d)
-				return func() { f, err = found, failed }
-			}) {
-				return nil, fmt.Errorf("the folder of its formula %w", errMute)
-			}
-			return f, err
-		},
-	}
-	out, err := s.Sling(ctx, req)
-	in.bead, in.events, in.message = out.Bead, out.Events, out.Message
-	return err
 }

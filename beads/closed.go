@@ -1,0 +1,11 @@
+package beads
+
+// ClosedError is the error of a store that failed repeatedly and is not called before its next probe.
+type ClosedError struct {
+	Text string
+	Why  error
+}
+
+func (e *ClosedError) Error() string { return e.Text }
+
+func (e *ClosedError) Unwrap() error { return e.Why }

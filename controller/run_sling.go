@@ -1,0 +1,38 @@
+package controller
+
+import (
+	"context"
+	"fmt"
+
+	"gcity/automation"
+	"gcity/beads"
+	"gcity/city"
+	"gcity/formula"
+	"gcity/sling"
+)
+
+// sling hands out work by the configuration in force.
+func (r *runner) sling(ctx context.Context, req city.SlingRequest, in *inBead) error {
+	conf := r.c.force.Load()
+	if conf == nil || conf.source == nil {
+		return &city.Error{Code: city.Unavailable, Message: "nothing can be handed out yet: the configuration is being read"}
+	}
+	source := conf.source
+	s := sling.Slinger{
+		Config: source, City: r.c.fresh(), Host: r.c.o.Host, Scopes: r.c.scopes(),
+		Store: func(rig string) (beads.Store, error) { return r.store(rig) },
+		Recipe: func(name, rig string) (f *formula.Formula, err error) {
+			d := automation.Definition{Formula: name, Rig: rig}
+			if !r.aside(ctx, "formula "+name, 0, func() func() {
+				found, failed := r.recipe(source, d)
+				return func() { f, err = found, failed }
+			}) {
+				return nil, fmt.Errorf("the folder of its formula %w", errMute)
+			}
+			return f, err
+		},
+	}
+	out, err := s.Sling(ctx, req)
+	in.bead, in.events, in.message = out.Bead, out.Events, out.Message
+	return err
+}

@@ -1,0 +1,12 @@
+package spell
+
+import "fmt"
+
+// NotFound returns the message for a name that does not exist, with the nearest candidate if there is one.
+func NotFound(what, name string, names []string) string {
+	msg := fmt.Sprintf("no %s is called %q", what, name)
+	if near := Nearest(name, names); near != "" {
+		msg += fmt.Sprintf("; did you mean %q?", near)
+	}
+	return msg
+}
