@@ -9,3 +9,11 @@ type ClosedError struct {
 func (e *ClosedError) Error() string { return e.Text }
 
 func (e *ClosedError) Unwrap() error { return e.Why }
+
+// ScopeTitle returns how messages call the owner of a store: "" is the city, anything else a rig.
+func ScopeTitle(scope string) string {
+	if scope == "" {
+		return "the city"
+	}
+	return "rig " + scope
+}

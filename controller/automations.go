@@ -9,6 +9,7 @@ import (
 
 	"gcity/automation"
 	"gcity/beads"
+	"gcity/beads/guard"
 	"gcity/city"
 	"gcity/events"
 )
@@ -57,7 +58,7 @@ type work struct {
 	uncounted  string // why not all work is counted
 	unpurged   string // why old work is not removed
 	unreturned string // why work is not given back
-	stores     []storeTrouble
+	stores     []guard.Trouble
 	storesRev  uint64
 	probing    bool // stores that failed are being tried
 

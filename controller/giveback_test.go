@@ -8,6 +8,7 @@ import (
 
 	"gcity/beads"
 	"gcity/beads/fake"
+	"gcity/beads/guard"
 	"gcity/city"
 	"gcity/mail"
 )
@@ -42,7 +43,7 @@ func TestWorkGoesBackToItsPool(t *testing.T) {
 		return own, nil
 	}}}
 	c.snap.Store(&city.Snapshot{Rigs: []city.Rig{{Name: "lost"}, {Name: "yard"}}})
-	r := &runner{c: c, guards: newGuards(func(inStores) {})}
+	r := &runner{c: c, guards: guard.New(func(guard.Report) {})}
 	put := func(s beads.Store, b beads.Bead) string {
 		t.Helper()
 		b, err := s.Create(t.Context(), b)
@@ -129,7 +130,7 @@ func TestWorkInProgressGoesBackLast(t *testing.T) {
 		stores := map[string]dying{"": {fake.New("tw"), &left}, "yard": {fake.New("ya"), &left}}
 		c := &Controller{o: Options{Stores: func(rig string) (beads.Store, error) { return stores[rig], nil }}}
 		c.snap.Store(&city.Snapshot{Rigs: []city.Rig{{Name: "yard"}}})
-		r := &runner{c: c, guards: newGuards(func(inStores) {})}
+		r := &runner{c: c, guards: guard.New(func(guard.Report) {})}
 		for _, s := range stores {
 			for _, status := range []beads.Status{beads.StatusInProgress, beads.StatusOpen} {
 				if _, err := s.Create(t.Context(), beads.Bead{Title: "x", Status: status, Assignee: "w-3"}); err != nil {

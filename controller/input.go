@@ -6,6 +6,7 @@ import (
 	"gcity/agent"
 	"gcity/automation"
 	"gcity/beads"
+	"gcity/beads/guard"
 	"gcity/city"
 	"gcity/config"
 	"gcity/events"
@@ -229,11 +230,8 @@ type (
 		done []returned // in the order in which it was done
 		err  error
 	}
-	// inStores is what is wrong with the stores, by scope. A lower rev is older.
-	inStores struct {
-		rev      uint64
-		troubles []storeTrouble
-	}
+	// inStores is what is wrong with the stores.
+	inStores struct{ guard.Report }
 	// inProbed says that the stores that failed have been tried.
 	inProbed struct{}
 	// inPurged is the result of removing old wisps.

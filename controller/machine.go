@@ -268,8 +268,8 @@ func (m *machine) next(now time.Time) time.Time {
 		t = at
 	}
 	for _, s := range m.work.stores {
-		if s.until.After(now) && (t.IsZero() || s.until.Before(t)) {
-			t = s.until
+		if s.Until.After(now) && (t.IsZero() || s.Until.Before(t)) {
+			t = s.Until
 		}
 	}
 	t = m.nextBeat(now, m.nextSend(now, t))

@@ -58,7 +58,7 @@ func (r *runner) elsewhere(ctx context.Context, scope string, err error, links .
 				continue
 			}
 			if _, getErr := store.Get(ctx, id); getErr == nil {
-				return fmt.Errorf("%w in the store of %s: %s is work of %s, and links stay within one store", err, scopeTitle(scope), id, scopeTitle(other))
+				return fmt.Errorf("%w in the store of %s: %s is work of %s, and links stay within one store", err, beads.ScopeTitle(scope), id, beads.ScopeTitle(other))
 			}
 		}
 	}

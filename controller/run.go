@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"gcity/beads/guard"
 	"gcity/city"
 	"gcity/config"
 	"gcity/config/edit"
@@ -43,7 +44,7 @@ type runner struct {
 	paced   *paced
 	shop    workshop
 	live    outputs // of runs
-	guards  *guards
+	guards  *guard.Guards
 	checks  chan struct{} // one place for each check that may run at once
 	folders turns         // of starts, in the folders that they fill
 	draws   chan struct{} // held while last words are drawn: one at a time, starts need the processors more
@@ -76,8 +77,8 @@ func newRunner(c *Controller) *runner {
 		wg:     mishap.Group{Tell: c.broke},
 		starts: map[string]*starting{},
 	}
-	r.guards = newGuards(func(in inStores) { r.deliver(in) })
-	r.guards.took = c.gauges.called
+	r.guards = guard.New(func(now guard.Report) { r.deliver(inStores{now}) })
+	r.guards.Took = c.gauges.called
 	r.paced = &paced{Provider: c.o.Provider, slots: make(chan struct{}, 2*runtime.GOMAXPROCS(0)), forked: r.forked, answered: r.answered, asks: r.asks}
 	return r
 }

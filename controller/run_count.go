@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"gcity/beads"
+	"gcity/beads/guard"
 	"gcity/city"
 	"gcity/mail"
 )
@@ -41,7 +42,7 @@ func (r *runner) count(ctx context.Context, f fxCount) input {
 		*t = tally{pools: f.pools, by: map[string]scopeTally{}}
 	}
 	maps.DeleteFunc(t.by, func(scope string, _ scopeTally) bool { return !slices.Contains(scopes, scope) })
-	r.guards.keep(scopes)
+	r.guards.Keep(scopes)
 	in := inCounted{work: city.Work{Pools: map[string]int{}}, rigs: map[string]city.RigWork{}, held: map[string]holding{}, mail: city.MailTally{}}
 	newest, gates := map[string]beads.Bead{}, map[string]string{}
 	for _, scope := range scopes {
@@ -152,7 +153,7 @@ func leafed(ctx context.Context, store beads.Store, pools []string) (scopeTally,
 }
 
 // tallied counts what a store has, as it says itself.
-func tallied(ctx context.Context, store *guard, pools []string) (scopeTally, error) {
+func tallied(ctx context.Context, store *guard.Store, pools []string) (scopeTally, error) {
 	now := scopeTally{work: city.Work{Pools: map[string]int{}}, held: map[string]holding{}}
 	var err error
 	none := city.NotWork()

@@ -10,6 +10,7 @@ import (
 
 	"gcity/beads"
 	"gcity/beads/fake"
+	"gcity/beads/guard"
 	"gcity/city"
 	"gcity/mail"
 )
@@ -36,13 +37,13 @@ func TestAStoreThatCannotCount(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	gs := newGuards(func(inStores) {})
+	gs := guard.New(func(guard.Report) {})
 	pools := []string{"w", "empty"}
-	want, err := tallied(t.Context(), gs.before("", own), pools)
+	want, err := tallied(t.Context(), gs.Of("", own), pools)
 	if err != nil {
 		t.Fatal(err)
 	}
-	slow := gs.before("rig", plain{own})
+	slow := gs.Of("rig", plain{own})
 	if _, err := tallied(t.Context(), slow, pools); !errors.Is(err, errors.ErrUnsupported) {
 		t.Errorf("it counts: %v", err)
 	}
@@ -58,9 +59,6 @@ func TestAStoreThatCannotCount(t *testing.T) {
 	}
 	if letters := (city.MailTally{"ann": {Unread: 1, Total: 1}, "pool:w": {Unread: 1, Total: 1}}); !maps.Equal(got.mail, letters) || !maps.Equal(want.mail, letters) {
 		t.Errorf("mail %+v and %+v", got.mail, want.mail)
-	}
-	if slow.limit() != time.Minute || gs.before("other", own).limit() != callLimit {
-		t.Errorf("%v", slow.limit())
 	}
 }
 
@@ -88,7 +86,7 @@ func TestWhoIsAtWorkIsCountedLast(t *testing.T) {
 		t.Fatal(err)
 	}
 	own.id = b.ID
-	got, err := tallied(t.Context(), newGuards(func(inStores) {}).before("", own), []string{"w"})
+	got, err := tallied(t.Context(), guard.New(func(guard.Report) {}).Of("", own), []string{"w"})
 	if err != nil || got.work.Pools["w"] != 1 || got.tasks["w-3"].ID != b.ID {
 		t.Errorf("%+v, %v", got, err)
 	}
@@ -109,8 +107,8 @@ func TestAllMailIsCounted(t *testing.T) {
 	if _, err := own.CreateAll(t.Context(), all); err != nil {
 		t.Fatal(err)
 	}
-	gs := newGuards(func(inStores) {})
-	got, err := tallied(t.Context(), gs.before("", own), nil)
+	gs := guard.New(func(guard.Report) {})
+	got, err := tallied(t.Context(), gs.Of("", own), nil)
 	n := most / 3
 	if want := (city.MailTally{"ann": {Unread: n / 2, Total: n}, "pool:w": {Unread: n / 2, Total: n}, mail.Person: {Unread: n / 2, Total: n}}); err != nil || !maps.Equal(got.mail, want) {
 		t.Errorf("%+v, %v, want %+v", got.mail, err, want)
@@ -179,7 +177,7 @@ func TestCountOfWhatIsAsItWas(t *testing.T) {
 	store := &counted{Store: fake.New("x")}
 	c := &Controller{o: Options{Stores: func(string) (beads.Store, error) { return store, nil }}}
 	c.snap.Store(&city.Snapshot{})
-	r := &runner{c: c, guards: newGuards(func(inStores) {})}
+	r := &runner{c: c, guards: guard.New(func(guard.Report) {})}
 	look := func() inCounted {
 		t.Helper()
 		in, ok := r.count(t.Context(), fxCount{}).(inCounted)

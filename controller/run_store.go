@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"gcity/beads"
+	"gcity/beads/guard"
 	"gcity/city"
 	"gcity/events"
 )
@@ -67,7 +68,7 @@ func (r *runner) update(ctx context.Context, c city.UpdateBead, in *inBead) erro
 		}
 		switch {
 		case errors.Is(err, beads.ErrNotFound):
-		case err == nil || judged(err) == answered:
+		case err == nil || guard.Answered(err):
 			if err != nil {
 				return err
 			}
@@ -230,7 +231,7 @@ func (c *Controller) Bead(ctx context.Context, id string) (b beads.Bead, err err
 		}
 		switch {
 		case errors.Is(err, beads.ErrNotFound):
-		case err == nil || judged(err) == answered:
+		case err == nil || guard.Answered(err):
 			return b, city.WorkError(err)
 		case lost == nil:
 			lost = err

@@ -13,6 +13,7 @@ import (
 
 	"gcity/automation"
 	"gcity/beads"
+	"gcity/beads/guard"
 	"gcity/city"
 	"gcity/events"
 	"gcity/formula"
@@ -196,7 +197,7 @@ func (r *runner) sweepRuns(ctx context.Context, f fxSweep) input {
 
 // newestRuns are the newest runs of all, and, behind them, the newest of each of some automations that has none there. The
 // newest goes first.
-func newestRuns(ctx context.Context, store *guard, of []string) (runs []city.Run, err error) {
+func newestRuns(ctx context.Context, store *guard.Store, of []string) (runs []city.Run, err error) {
 	newest, err := store.List(ctx, beads.Query{Type: city.RunType, Limit: runsShown})
 	if err != nil {
 		return nil, err
@@ -263,7 +264,7 @@ func (r *runner) followEvents(f fxFollow) {
 }
 
 // store opens the store of a scope: "" = the city's, else a rig's.
-func (r *runner) store(rig string) (*guard, error) {
+func (r *runner) store(rig string) (*guard.Store, error) {
 	if r.c.o.Stores == nil {
 		return nil, errors.New("this city has no store")
 	}
@@ -274,19 +275,19 @@ func (r *runner) store(rig string) (*guard, error) {
 	if err != nil {
 		return nil, err
 	}
-	return r.guards.before(rig, s), nil
+	return r.guards.Of(rig, s), nil
 }
 
 // probe finds out whether the stores that failed are well again.
 func (r *runner) probe(ctx context.Context) input {
-	r.guards.keep(r.c.scopes())
-	reads, writes := r.guards.due(time.Now())
+	r.guards.Keep(r.c.scopes())
+	reads, writes := r.guards.Due(time.Now())
 	var all mishap.Group // one that takes its time keeps no other waiting
 	for _, g := range reads {
-		all.Go(func() { g.tryRead(ctx) })
+		all.Go(func() { g.TryRead(ctx) })
 	}
 	for _, g := range writes {
-		all.Go(func() { g.tryWrite(ctx) })
+		all.Go(func() { g.TryWrite(ctx) })
 	}
 	all.Wait()
 	return inProbed{}

@@ -6,32 +6,33 @@ import (
 	"time"
 
 	"gcity/beads"
+	"gcity/beads/guard"
 	"gcity/events"
 )
 
 // storesChanged takes what is wrong with the stores. One that is well again is asked at once for what it kept waiting.
 func (m *machine) storesChanged(now time.Time, in inStores) {
 	w := &m.work
-	if in.rev <= w.storesRev {
+	if in.Rev <= w.storesRev {
 		return
 	}
 	before := w.stores
-	w.stores, w.storesRev = in.troubles, in.rev
-	if len(before)+len(in.troubles) == 0 {
+	w.stores, w.storesRev = in.Stores, in.Rev
+	if len(before)+len(in.Stores) == 0 {
 		return
 	}
 	m.changed = true
 	healed := false
 	for _, s := range before {
-		after := troubleOf(in.troubles, s.scope)
-		healed = healed || s.reads && !after.reads || s.writes && !after.writes
-		if after.text == "" {
-			m.do(fxRecord{event: events.Event{Type: events.StoreHealed, Actor: controller, Subject: s.scope, Message: "the work of " + scopeTitle(s.scope) + " can be read and written again"}})
+		after := troubleOf(in.Stores, s.Scope)
+		healed = healed || s.Reads && !after.Reads || s.Writes && !after.Writes
+		if after.Text == "" {
+			m.do(fxRecord{event: events.Event{Type: events.StoreHealed, Actor: controller, Subject: s.Scope, Message: "the work of " + beads.ScopeTitle(s.Scope) + " can be read and written again"}})
 		}
 	}
-	for _, s := range in.troubles {
-		if troubleOf(before, s.scope).text == "" {
-			m.do(fxRecord{event: events.Event{Type: events.StoreFailing, Actor: controller, Subject: s.scope, Message: s.text}})
+	for _, s := range in.Stores {
+		if troubleOf(before, s.Scope).Text == "" {
+			m.do(fxRecord{event: events.Event{Type: events.StoreFailing, Actor: controller, Subject: s.Scope, Message: s.Text}})
 		}
 	}
 	if healed {
@@ -42,20 +43,20 @@ func (m *machine) storesChanged(now time.Time, in inStores) {
 }
 
 // troubleOf is that of a scope, the zero one if there is none.
-func troubleOf(all []storeTrouble, scope string) storeTrouble {
-	if i := slices.IndexFunc(all, func(s storeTrouble) bool { return s.scope == scope }); i >= 0 {
+func troubleOf(all []guard.Trouble, scope string) guard.Trouble {
+	if i := slices.IndexFunc(all, func(s guard.Trouble) bool { return s.Scope == scope }); i >= 0 {
 		return all[i]
 	}
-	return storeTrouble{}
+	return guard.Trouble{}
 }
 
 // storeProblem says what is wrong with a scope's store, "" if nothing is.
-func (m *machine) storeProblem(scope string) string { return troubleOf(m.work.stores, scope).text }
+func (m *machine) storeProblem(scope string) string { return troubleOf(m.work.stores, scope).Text }
 
 func (m *machine) storeProblems() []string {
 	var out []string
 	for _, s := range m.work.stores {
-		out = append(out, s.text)
+		out = append(out, s.Text)
 	}
 	return out
 }
@@ -63,7 +64,7 @@ func (m *machine) storeProblems() []string {
 // probe has the stores tried that have failed, once it is time for one.
 func (m *machine) probe(now time.Time) {
 	w := &m.work
-	due := slices.ContainsFunc(w.stores, func(s storeTrouble) bool { return !now.Before(s.until) })
+	due := slices.ContainsFunc(w.stores, func(s guard.Trouble) bool { return !now.Before(s.Until) })
 	if !due || w.probing || m.ending != alive || m.settling {
 		return
 	}

@@ -209,7 +209,7 @@ func (w *world) tell(words []string) error {
 	case "norecord":
 		w.floor.refuse = strings.Join(args, " ")
 	case "store": // the city's fails from now on, and is called so often; or not any more
-		for w.floor.dead = strings.Join(args, " "); w.floor.dead != "" && !w.floor.store.open(); {
+		for w.floor.dead = strings.Join(args, " "); w.floor.dead != "" && !w.floor.store.Open(); {
 			w.called(false)
 		}
 	case "automations":

@@ -9,6 +9,7 @@ import (
 
 	"gcity/beads"
 	"gcity/beads/fake"
+	"gcity/beads/guard"
 	"gcity/city"
 )
 
@@ -22,7 +23,7 @@ func TestWhatPeopleHoldIsCounted(t *testing.T) {
 		return own, nil
 	}}}
 	c.snap.Store(&city.Snapshot{Rigs: []city.Rig{{Name: "yard"}}})
-	r := &runner{c: c, guards: newGuards(func(inStores) {})}
+	r := &runner{c: c, guards: guard.New(func(guard.Report) {})}
 	put := func(s beads.Store, all ...beads.Bead) {
 		t.Helper()
 		for _, b := range all {

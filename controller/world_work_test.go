@@ -11,6 +11,7 @@ import (
 
 	"gcity/automation"
 	"gcity/beads"
+	"gcity/beads/guard"
 	"gcity/city"
 	"gcity/events"
 	"gcity/internal/toml"
@@ -28,7 +29,7 @@ type shopfloor struct {
 	answer map[string]int // of conditions
 	memory []byte         // on the disk
 	refuse string         // why records cannot be made
-	store  breaker        // of the city's
+	store  guard.Breaker  // of the city's
 	dead   string         // why it fails
 	rev    uint64
 	broken []automation.Broken
@@ -210,7 +211,7 @@ func (w *world) workEffect(f effect) (in input, ok bool) {
 		return w.giveBack(f), true
 	case fxProbe:
 		w.note("probe")
-		if _, probe := fl.store.enter(w.now); probe {
+		if _, probe := fl.store.Enter(w.now); probe {
 			w.called(probe)
 		}
 		return inProbed{}, true
@@ -223,19 +224,19 @@ func (w *world) workEffect(f effect) (in input, ok bool) {
 // called makes one call of the city's store, and tells the machine if somebody is to know.
 func (w *world) called(probe bool) {
 	fl := &w.floor
-	v := answered
+	v := guard.AnsweredCall
 	if fl.dead != "" {
-		v = failed
+		v = guard.FailedCall
 	}
-	if !fl.store.ended(w.now, probe, v, errors.New(fl.dead)) {
+	if !fl.store.Ended(w.now, probe, v, errors.New(fl.dead)) {
 		return
 	}
-	g := guard{of: newGuards(nil), store: nil, writes: fl.store}
-	g.of.by[""] = &g
 	fl.rev++
-	in := g.of.troubles(w.now)
-	in.rev = fl.rev
-	w.feed(in)
+	now := guard.Report{Rev: fl.rev}
+	if t := guard.TroubleIn(w.now, "", new(guard.Breaker), &fl.store); t.Text != "" {
+		now.Stores = []guard.Trouble{t}
+	}
+	w.feed(inStores{now})
 }
 
 func (w *world) sweep() inSwept {

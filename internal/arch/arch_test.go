@@ -23,7 +23,7 @@ const module = "gcity"
 var doors = map[string][]string{
 	"main":        {"cli", "session/*"},
 	"cli":         {"*"},
-	"controller":  {"sling", "agent", "config", "config/edit", "city", "mail", "events", "beads", "session", "pool", "formula", "automation", "watchdog", "restart", "prompt", "overlay", "hooks", "internal"},
+	"controller":  {guardRoom, "sling", "agent", "config", "config/edit", "city", "mail", "events", "beads", "session", "pool", "formula", "automation", "watchdog", "restart", "prompt", "overlay", "hooks", "internal"},
 	"supervisor":  {"city", "events", "beads", "restart", "internal"},
 	"api":         {"city", "mail", "events", "beads", "internal"},
 	"tui":         {"tui/keymap", "tui/widget", "city", "mail", "events", "beads", "themes", "internal"},
@@ -59,7 +59,8 @@ var doors = map[string][]string{
 
 	"screenshots": {"tui", "api", "city", "events", "beads", "internal"},
 
-	"sling": {"agent", "config", "city", "mail", "events", "beads", "formula", "internal"},
+	guardRoom: {"beads"},
+	"sling":   {"agent", "config", "city", "mail", "events", "beads", "formula", "internal"},
 
 	"cli/exit":   {"config", "trust", "city", "api", "beads", "controller", "supervisor"},
 	"cli/output": {"cli/exit", "city", "events", "internal"},
@@ -152,7 +153,7 @@ func TestTheRulesBite(t *testing.T) {
 	}{
 		{"api", "controller", false}, {"tui", "api", false}, {"tui", "session", false}, {"controller", "session/*", false},
 		{"main", "controller", false}, {"cli", "tui", true}, {"tui", "tui/widget", true}, {"tui/widget", "tui", false}, {"api", "tui/widget", false}, {"session/*", "session", true}, {"agent", "city", false},
-		{"controller", "beads", true}, {"controller", "beads/*", false}, {"beads", "beads/*", false},
+		{"controller", "beads", true}, {"controller", "beads/*", false}, {"controller", guardRoom, true}, {guardRoom, "beads/*", false}, {"beads", "beads/*", false},
 		{"city", "beads/*", false}, {"city/*", "beads/*", true}, {"api", "city/*", false},
 		{"automation", "formula", true}, {"formula", "automation", false}, {"automation", "config", false},
 		{"city", "internal/mishap", true}, {"city", "internal", false}, {"api", "internal/mishap", true}, {"watchdog", "internal/mishap", false},
@@ -185,13 +186,16 @@ func TestTheRulesBite(t *testing.T) {
 // leaf is a part of internal that needs nothing itself, and that may be used where the rest of it may not.
 const leaf = "internal/mishap"
 
+// guardRoom stands before every store and needs none of them.
+const guardRoom = "beads/guard"
+
 // outside stands for every room that does not belong to the command line.
 const outside = "outside cli"
 
 // room names the room that a folder of the module belongs to; examples are in none.
 func room(dir string) (string, bool) {
-	if dir == leaf {
-		return leaf, true
+	if dir == leaf || dir == guardRoom {
+		return dir, true
 	}
 	first, rest, _ := strings.Cut(dir, "/")
 	switch first {

@@ -1,4 +1,4 @@
-package controller
+package guard
 
 import (
 	"errors"
@@ -24,7 +24,7 @@ func TestBreaker(t *testing.T) {
 		{"but heals it", "0 bad, 0 bad, 0 bad, 0 good, 0 in", "0 in"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			var b breaker
+			var b Breaker
 			var got []string
 			zero := time.Unix(0, 0)
 			for step := range strings.SplitSeq(c.story, ", ") {
@@ -35,20 +35,20 @@ func TestBreaker(t *testing.T) {
 				}
 				now, probe, what := zero.Add(time.Duration(second)*time.Second), false, words[len(words)-1]
 				if len(words) == 3 {
-					if in, p := b.enter(now); !in || !p {
+					if in, p := b.Enter(now); !in || !p {
 						t.Fatalf("%s: no probe was let in", step)
 					}
 					probe = true
 				}
 				if what != "in" {
-					v := map[string]verdict{"good": answered, "bad": failed, "short": unknown}[what]
-					was := fmt.Sprint(b.open(), b.until)
-					if changed := b.ended(now, probe, v, errors.New("bad at "+words[0])); changed != (was != fmt.Sprint(b.open(), b.until)) {
+					v := map[string]verdict{"good": AnsweredCall, "bad": FailedCall, "short": unknownEnd}[what]
+					was := fmt.Sprint(b.Open(), b.until)
+					if changed := b.Ended(now, probe, v, errors.New("bad at "+words[0])); changed != (was != fmt.Sprint(b.Open(), b.until)) {
 						t.Errorf("%s: it says changed = %v", step, changed)
 					}
 					continue
 				}
-				switch in, p := b.enter(now); {
+				switch in, p := b.Enter(now); {
 				case p:
 					got = append(got, words[0]+" probe")
 				case in:

@@ -1,4 +1,4 @@
-package controller
+package guard
 
 import "time"
 
@@ -10,9 +10,9 @@ const (
 	maxBroken = time.Minute
 )
 
-// breaker decides whether something that fails is asked again. It has no clock: whoever asks it says what time it is. The
+// Breaker decides whether something that fails is asked again. It has no clock: whoever asks it says what time it is. The
 // zero breaker lets everything through.
-type breaker struct {
+type Breaker struct {
 	fails  int       // in a row
 	since  time.Time // of the first of them
 	why    error     // the newest
@@ -21,18 +21,18 @@ type breaker struct {
 	trying bool      // the one call that finds out is under way
 }
 
-// open reports that the breaker keeps callers away.
-func (b *breaker) open() bool { return !b.until.IsZero() }
+// Open reports that the breaker keeps callers away.
+func (b *Breaker) Open() bool { return !b.until.IsZero() }
 
-// due reports that it is time to find out.
-func (b *breaker) due(now time.Time) bool { return b.open() && !b.trying && !now.Before(b.until) }
+// Due reports that it is time to find out.
+func (b *Breaker) Due(now time.Time) bool { return b.Open() && !b.trying && !now.Before(b.until) }
 
-// enter asks for a call. Who is let in says how it ended, by ended; probe is the one that finds out for all.
-func (b *breaker) enter(now time.Time) (in, probe bool) {
-	if !b.open() {
+// Enter asks for a call. Who is let in says how it ended, by ended; probe is the one that finds out for all.
+func (b *Breaker) Enter(now time.Time) (in, probe bool) {
+	if !b.Open() {
 		return true, false
 	}
-	if !b.due(now) {
+	if !b.Due(now) {
 		return false, false
 	}
 	b.trying = true
@@ -43,25 +43,25 @@ func (b *breaker) enter(now time.Time) (in, probe bool) {
 type verdict int
 
 const (
-	answered verdict = iota // with what was wanted, or a refusal
-	failed
-	unknown // the caller had no time to wait for it
+	AnsweredCall verdict = iota // with what was wanted, or a refusal
+	FailedCall
+	unknownEnd // the caller had no time to wait for it
 )
 
-// ended takes the end of a call. Of those that were under way when the breaker opened only a success counts. It reports
+// Ended takes the end of a call. Of those that were under way when the breaker opened only a success counts. It reports
 // whether the breaker is another one than before, to those who look at it.
-func (b *breaker) ended(now time.Time, probe bool, v verdict, why error) (changed bool) {
+func (b *Breaker) Ended(now time.Time, probe bool, v verdict, why error) (changed bool) {
 	if probe {
 		b.trying = false
 	}
 	switch {
-	case v == unknown:
+	case v == unknownEnd:
 		return false
-	case v == answered:
-		changed = b.open()
-		*b = breaker{trying: b.trying}
+	case v == AnsweredCall:
+		changed = b.Open()
+		*b = Breaker{trying: b.trying}
 		return changed
-	case b.open() && !probe:
+	case b.Open() && !probe:
 		return false
 	}
 	if b.fails++; b.fails == 1 {

@@ -1,0 +1,205 @@
+package guard
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"gcity/beads"
+	"gcity/beads/fake"
+)
+
+// asked counts the calls that come as far as the store.
+type asked struct {
+	*fake.Store
+	mu sync.Mutex
+	n  int
+}
+
+func (a *asked) note() { a.mu.Lock(); a.n++; a.mu.Unlock() }
+
+func (a *asked) calls() int { a.mu.Lock(); defer a.mu.Unlock(); return a.n }
+
+func (a *asked) Create(ctx context.Context, b beads.Bead) (beads.Bead, error) {
+	a.note()
+	return a.Store.Create(ctx, b)
+}
+
+func (a *asked) Get(ctx context.Context, id string) (beads.Bead, error) {
+	a.note()
+	return a.Store.Get(ctx, id)
+}
+
+func (a *asked) Version(ctx context.Context) (uint64, error) { a.note(); return a.Store.Version(ctx) }
+
+func (a *asked) Probe(ctx context.Context) error { a.note(); return a.Store.Probe(ctx) }
+
+// S11: who asks a store that hangs waits for the deadline of the call and no longer, and after three of them not at all.
+func TestGuardOfAHungStore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var told []Report
+		gs := New(func(in Report) { told = append(told, in) })
+		store := &asked{Store: fake.New("gc")}
+		g, other := gs.Of("", store), gs.Of("yard", fake.New("ya"))
+		release := store.Hang()
+		began := time.Now()
+		create := func() error { _, err := g.Create(context.Background(), beads.Bead{Title: "x"}); return err }
+		for i := range breakAfter {
+			err := create()
+			_, closed := errors.AsType[*beads.ClosedError](err)
+			if !errors.Is(err, context.DeadlineExceeded) || closed != (i == breakAfter-1) {
+				t.Errorf("call %d: %v", i, err)
+			}
+		}
+		if took := time.Since(began); took != breakAfter*callLimit {
+			t.Errorf("they took %v", took)
+		}
+		for range 100 {
+			if err := create(); err == nil || !strings.HasPrefix(err.Error(), "the work of the city cannot be written since ") || !strings.Contains(err.Error(), "; tried again at ") {
+				t.Error(err)
+			}
+		}
+		if time.Since(began) != breakAfter*callLimit || store.calls() != breakAfter {
+			t.Errorf("a closed store was asked: %d calls", store.calls())
+		}
+		if _, err := other.Create(t.Context(), beads.Bead{Title: "y"}); err != nil {
+			t.Errorf("another store: %v", err)
+		}
+		if len(told) != 1 || len(told[0].Stores) != 1 || !told[0].Stores[0].Writes || told[0].Stores[0].Reads {
+			t.Fatalf("told %+v", told)
+		}
+		if _, writes := gs.Due(time.Now()); len(writes) != 0 {
+			t.Error("it is due at once")
+		}
+		time.Sleep(minBroken)
+		_, writes := gs.Due(time.Now())
+		if len(writes) != 1 {
+			t.Fatal("it is not due")
+		}
+		release()
+		writes[0].TryWrite(t.Context())
+		if len(told) != 2 || len(told[1].Stores) != 0 || told[1].Rev <= told[0].Rev {
+			t.Errorf("told %+v", told)
+		}
+		if err := create(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// What a store refuses is an answer, and who had no time to wait has learnt nothing. What it cannot do is no trouble either.
+func TestGuardKnowsRefusals(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		gs := New(func(in Report) { t.Errorf("told %+v", in) })
+		store := fake.New("gc")
+		g := gs.Of("", store)
+		bare := gs.Of("yard", struct{ beads.Store }{store})
+		b, err := g.Create(t.Context(), beads.Bead{Title: "x"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 2 * breakAfter {
+			if _, err := g.Get(t.Context(), "gc-99"); !errors.Is(err, beads.ErrNotFound) {
+				t.Error(err)
+			}
+			if _, err := g.Create(t.Context(), beads.Bead{}); err == nil {
+				t.Error("a bead of nothing was made")
+			}
+			if _, err := g.Update(t.Context(), b.ID, beads.Patch{IfRev: new(uint64(7))}); !errors.Is(err, beads.ErrConflict) {
+				t.Error(err)
+			}
+			if _, err := bare.Version(t.Context()); !errors.Is(err, errors.ErrUnsupported) {
+				t.Error(err)
+			}
+		}
+		defer store.Hang()()
+		for range 2 * breakAfter {
+			short, cancel := context.WithTimeout(t.Context(), fair/2)
+			if _, err := g.Get(short, b.ID); !errors.Is(err, context.DeadlineExceeded) {
+				t.Error(err)
+			}
+			cancel()
+		}
+	})
+}
+
+// A store that is another one than before has a clean slate, and one that is gone no trouble.
+func TestGuardOfAnotherStore(t *testing.T) {
+	var told []Report
+	gs := New(func(in Report) { told = append(told, in) })
+	broken := fake.New("gc")
+	broken.Break(errors.New("no such disk"))
+	spoil := func(scope string) {
+		for range breakAfter {
+			if _, err := gs.Of(scope, broken).Get(t.Context(), "gc-1"); err == nil {
+				t.Fatal("a broken store answered")
+			}
+		}
+	}
+	spoil("yard")
+	if n := len(told); n != 1 || !strings.Contains(told[0].Stores[0].Text, "the work of rig yard cannot be read since ") {
+		t.Fatalf("told %+v", told)
+	}
+	if _, err := gs.Of("yard", fake.New("gc")).Get(t.Context(), "gc-1"); !errors.Is(err, beads.ErrNotFound) || len(told) != 2 || len(told[1].Stores) != 0 {
+		t.Errorf("%v, told %+v", err, told)
+	}
+	spoil("shed")
+	gs.Keep([]string{"", "yard"})
+	if len(told) != 4 || len(told[2].Stores) != 1 || len(told[3].Stores) != 0 {
+		t.Errorf("told %+v", told)
+	}
+}
+
+// patient is a store that takes its time, and asks for it.
+type patient struct {
+	beads.Store
+	down bool
+}
+
+func (*patient) CallLimit() time.Duration { return 30 * time.Second }
+
+func (s *patient) List(ctx context.Context, _ beads.Query) ([]beads.Bead, error) {
+	if s.down {
+		return nil, errors.New("down")
+	}
+	select {
+	case <-time.After(20 * time.Second):
+		return nil, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// A store that is slow when it is well is found to be well again.
+func TestASlowStoreHeals(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := &patient{down: true}
+		g := New(func(Report) {}).Of("", store)
+		for range breakAfter {
+			if _, err := g.List(t.Context(), beads.Query{}); err == nil {
+				t.Error("a store that is down was read")
+			}
+		}
+		store.down = false
+		time.Sleep(minBroken)
+		g.TryRead(t.Context())
+		if _, err := g.List(t.Context(), beads.Query{}); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// A store that is slow when it is well sets the limit of its calls itself; others have the usual one.
+func TestLimitOfACall(t *testing.T) {
+	gs := New(func(Report) {})
+	if slow := gs.Of("rig", &patient{}).limit(); slow != 30*time.Second {
+		t.Errorf("a call of a slow store may take %v", slow)
+	}
+	if limit := gs.Of("", fake.New("x")).limit(); limit != callLimit {
+		t.Errorf("a call may take %v", limit)
+	}
+}
