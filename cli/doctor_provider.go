@@ -70,7 +70,7 @@ func (p *patient) tryProvider(ctx context.Context, name string) finding {
 	case "fail":
 		return note("name another one when the drill is over", "a drill: it refuses every start")
 	}
-	if _, scripted := cutExec(name); scripted && p.grant.Err() != nil {
+	if _, _, external := session.External(name); external && p.grant.Err() != nil {
 		return untried()
 	}
 	if p.provider == nil {

@@ -18,6 +18,7 @@ import (
 	"gcity/session"
 	"gcity/session/fake"
 	"gcity/session/mixed"
+	"gcity/session/plugin"
 	"gcity/session/pty"
 	"gcity/session/pty/holdbin"
 	"gcity/session/script"
@@ -104,8 +105,8 @@ func (h *sessionHouse) open(name string) (session.Provider, func(), error) {
 	case "k8s":
 		return fake.Refuser{Why: `the session provider "k8s" is not built yet`}, func() {}, nil
 	}
-	if script, ok := strings.CutPrefix(name, "exec:"); ok {
-		return h.script(name, script)
+	if kind, program, ok := session.External(name); ok {
+		return h.external(name, kind, program)
 	}
 	return nil, nil, fmt.Errorf("there is no session provider %q in this version", name)
 }
@@ -140,8 +141,8 @@ func (h *sessionHouse) subprocess() (session.Provider, func(), error) {
 	return p, func() { logError(h.logger, "the processes were not let go of well", p.Close()) }, nil
 }
 
-// script opens a script of the operator's, whose path is relative to the city, or a name to be found on PATH.
-func (h *sessionHouse) script(name, path string) (session.Provider, func(), error) {
+// external opens a program of the operator's: a path relative to the city, or a name to be found on PATH.
+func (h *sessionHouse) external(name, kind, path string) (session.Provider, func(), error) {
 	err := unopened(h.grant.Err())
 	if err == nil {
 		path, err = h.find(name, path)
@@ -150,9 +151,20 @@ func (h *sessionHouse) script(name, path string) (session.Provider, func(), erro
 		return nil, nil, err
 	}
 	sum := sha256.Sum256([]byte(name))
+	folder := hex.EncodeToString(sum[:6])
+	if kind == session.Plugin {
+		p, err := plugin.New(plugin.Options{
+			Name: name, Program: path, City: h.dir, Dir: filepath.Join(gcDir(h.dir), "plugins", folder),
+			Environ: os.Environ(), Observe: h.observe, Logger: h.logger, Broken: h.broken,
+		})
+		if err != nil {
+			return nil, nil, err
+		}
+		return p, p.Close, nil
+	}
 	p, err := script.New(script.Options{
-		City: h.dir, Script: path, Dir: filepath.Join(gcDir(h.dir), "scripts", hex.EncodeToString(sum[:6])), Environ: os.Environ(),
-		Observe: h.observe, Logger: h.logger,
+		City: h.dir, Script: path, Dir: filepath.Join(gcDir(h.dir), "scripts", folder),
+		Environ: os.Environ(), Observe: h.observe, Logger: h.logger,
 	})
 	if err != nil {
 		return nil, nil, err
@@ -160,7 +172,7 @@ func (h *sessionHouse) script(name, path string) (session.Provider, func(), erro
 	return p, func() {}, nil
 }
 
-// find is the absolute path of a provider's script.
+// find is the absolute path of a provider's script or helper.
 func (h *sessionHouse) find(name, path string) (string, error) {
 	var err error
 	switch {
@@ -172,7 +184,7 @@ func (h *sessionHouse) find(name, path string) (string, error) {
 			path, err = filepath.Abs(path)
 		}
 		if err != nil {
-			return "", fmt.Errorf("the script of the session provider %q is not found on PATH: install it, or write its path: %w", name, err)
+			return "", fmt.Errorf("the program of the session provider %q is not found on PATH: install it, or write its path: %w", name, err)
 		}
 	}
 	return path, ownership.Check(path)

@@ -9,6 +9,7 @@ import (
 	"gcity/internal/colour"
 	"gcity/internal/passthrough"
 	"gcity/internal/toml"
+	"gcity/session"
 )
 
 const maxName = 64
@@ -161,23 +162,24 @@ func sizeBounds() *bounds {
 	return &bounds{2, 1000, func(n int) string { return fmt.Sprintf("is %d; it must be from 2 to 1000", n) }}
 }
 
-// sessionProviders are what may run sessions; "exec:" begins a script.
+// sessionProviders are what may run sessions; "exec:" begins a script, "plugin:" a helper program.
 func sessionProviders() []string {
-	return []string{"pty", "tmux", "subprocess", "exec:", "k8s", "fake", "fail"}
+	return []string{"pty", "tmux", "subprocess", "exec:", "plugin:", "k8s", "fake", "fail"}
 }
 
 func checkProvider(v any) string {
 	name := v.(string)
 	known := sessionProviders()
-	script, isScript := strings.CutPrefix(name, "exec:")
+	kind, program, external := session.External(name)
+	what := map[string]string{session.Script: "script", session.Plugin: "program"}[kind]
 	switch {
-	case isScript && strings.TrimSpace(script) == "":
-		return "names no script; write its path behind \"exec:\""
-	case isScript && strings.ContainsAny(script, "\x00\n"):
-		return fmt.Sprintf("%q is no path of a script", script)
-	case isScript && strings.HasPrefix(script, "~"):
+	case external && strings.TrimSpace(program) == "":
+		return fmt.Sprintf("names no %s; write its path behind %q", what, kind+":")
+	case external && strings.ContainsAny(program, "\x00\n"):
+		return fmt.Sprintf("%q is no path of a %s", program, what)
+	case external && strings.HasPrefix(program, "~"):
 		return checkPath("~/")
-	case isScript, name == "", slices.Contains(known, name):
+	case external, name == "", slices.Contains(known, name):
 		return ""
 	}
 	if near := suggest(name, known); near != "" {

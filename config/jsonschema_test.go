@@ -153,7 +153,7 @@ func samples() []string {
 	for _, s := range []string{
 		"", " ", "x", "X-1.y_z", "-x", "x/y", "a b", "ü", "x\ny", strings.Repeat("x", 16), strings.Repeat("x", 17), strings.Repeat("x", 64), strings.Repeat("x", 65),
 		"0", "0s", "100ms", "99ms", "1.5h", ".5h", "1h30m", "+5s", "-5s", "5", "5d", "1µs", "9000h", "1h ",
-		"pty", "tmux", "subprocess", "k8s", "fake", "fail", "exec:", "exec:./x", "exec: ", "file", "bd", "ptx",
+		"pty", "tmux", "subprocess", "k8s", "fake", "fail", "exec:", "exec:./x", "exec: ", "plugin:", "plugin:./x", "file", "bd", "ptx",
 		"127.0.0.1", "memory", "disk", "always", "on-failure", "never", "one_for_one", "rest_for_one", "cooldown", "cron", "manual",
 		"arg", "typed", "city", "rig", "echo {}", "~", "~/x", "~x", "/abs", "//x", "../x", "{{.Name}}", "{{", "* * * * *", "@daily", "bead.*", "a*b", "red", "#aabbcc", "x:rig:y",
 	} {

@@ -59,7 +59,7 @@ func cityKeys() []key {
 		{path: "session", kind: kindTable, doc: "Where agents run."},
 		{path: "session.provider", kind: kindString, def: `"pty"`, check: checkProvider, known: sessionProviders(),
 			doc: "What runs the sessions of agents that name no provider of their own: `pty`, the terminals built in (\"\" is the same); `tmux`, where an operator can attach with tmux itself; " +
-				"`subprocess`, processes without a terminal; `exec:SCRIPT`, a script that knows how, its path relative to the city, or a name " +
+				"`subprocess`, processes without a terminal; `plugin:PROGRAM`, a [helper program](session-protocol.md), and `exec:SCRIPT`, a script that knows how, their paths relative to the city, or names " +
 				"to be found on `PATH`; `fake`, which runs nothing, and `fail`, which refuses every start, for drills; `k8s`, with which agents " +
 				"are not started yet. A change restarts the agents it is about. The environment variable `GC_SESSION` beats it.",
 			field: func(p place) any { return &p.city.Session.Provider }},

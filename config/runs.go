@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"gcity/internal/shell"
+	"gcity/session"
 	"gcity/trust"
 )
 
@@ -78,10 +79,10 @@ func (r *runs) fileOf(at Origin) string {
 
 // provider adds a provider that is a script, or another program that works in the city's folder.
 func (r *runs) provider(what string, at Origin, name string) {
-	script, scripted := strings.CutPrefix(name, "exec:")
+	_, program, external := session.External(name)
 	switch {
-	case scripted:
-		r.add(what, at, script)
+	case external:
+		r.add(what, at, program)
 	case name == "bd":
 		r.add(what, at, name)
 	}

@@ -94,4 +94,25 @@ func TestTheHolderIsLate(t *testing.T) {
 	})
 }
 
+// hasty is a provider that could be patient and needs no patience.
+type hasty struct{ *fake.Provider }
+
+func (hasty) Patience(string) time.Duration { return 0 }
+
+func (h hasty) List(ctx context.Context) ([]session.Status, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	return h.Provider.List(ctx)
+}
+
+func TestNoPatienceIsNeeded(t *testing.T) {
+	h := newHouse(t, "pty")
+	h.kept["hasty"] = hasty{fake.New()}
+	start(t, h.mix(t, false), "a", "hasty")
+	if all, err := h.mix(t, false).List(t.Context()); err != nil || len(all) != 1 {
+		t.Errorf("%+v, %v", all, err)
+	}
+}
+
 var _ session.Patient = (*mixed.Provider)(nil)

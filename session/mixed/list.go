@@ -42,7 +42,7 @@ func (p *Provider) list(ctx context.Context, m *member) ([]session.Status, error
 		}
 	}
 	patient, ok := q.(session.Patient)
-	if !ok {
+	if !ok || patient.Patience("") == 0 {
 		return p.ask(ctx, m, q)
 	}
 	l, err := p.shared(m, q, patient.Patience(""))

@@ -43,9 +43,9 @@ func Marks(dir string) (names []string, err error) {
 	return names, err
 }
 
-// isName reports whether a provider may be called that: a word, or a script's path.
+// isName reports whether a provider may be called that: a word, or the path of a script or helper.
 func isName(name string) bool {
-	if path, ok := strings.CutPrefix(name, "exec:"); ok {
+	if _, path, ok := session.External(name); ok {
 		return path != "" && utf8.ValidString(path) && !strings.ContainsFunc(path, unicode.IsControl)
 	}
 	return !strings.ContainsFunc(name, func(r rune) bool {

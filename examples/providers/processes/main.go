@@ -1,0 +1,38 @@
+// Processes is a helper of the session protocol: it runs agents as processes of this machine, without a terminal.
+// Build it with `go build ./examples/providers/processes`, and name it in city.toml: [session] provider =
+// "plugin:./processes".
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"gcity/session/protocol"
+	"gcity/session/pty"
+	"gcity/session/subprocess"
+)
+
+func main() {
+	if len(os.Args) > 1 && os.Args[1] == "hold" { // this program holds each agent, too
+		os.Exit(pty.Hold())
+	}
+	if err := protocol.Serve(context.Background(), open); err != nil {
+		fmt.Fprintln(os.Stderr, "processes:", err)
+		os.Exit(1)
+	}
+}
+
+// open makes the provider of a city. Agents outlive it: the next one adopts them.
+func open(_ context.Context, r protocol.OpenRequest) (protocol.Opened, error) {
+	exe, err := os.Executable()
+	if err != nil {
+		return protocol.Opened{}, err
+	}
+	p, err := subprocess.New(subprocess.Options{City: r.City, Binary: exe, Observe: r.Observe})
+	if err != nil {
+		return protocol.Opened{}, err
+	}
+	closeIt := func() { p.Close() } // what runs goes on
+	return protocol.Opened{Name: "processes", Provider: p, Close: closeIt}, nil
+}

@@ -1,0 +1,225 @@
+package plugin
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+
+	"gcity/internal/await"
+	"gcity/internal/proc"
+	"gcity/session"
+	"gcity/session/protocol"
+	"gcity/session/pty"
+	"gcity/session/sessiontest"
+)
+
+// The test binary is the helper, and the holder of the helper's sessions.
+func TestMain(m *testing.M) {
+	switch {
+	case len(os.Args) > 1 && os.Args[1] == "hold":
+		syscall.Exit(pty.Hold())
+	case os.Getenv(protocol.SocketEnv) != "":
+		syscall.Exit(helper())
+	}
+	os.Exit(m.Run())
+}
+
+// helper serves terminals of this machine by the session protocol.
+func helper() int {
+	err := protocol.Serve(
+		context.Background(),
+		func(_ context.Context, r protocol.OpenRequest) (protocol.Opened, error) {
+			var settings struct{ Refuse string }
+			if len(r.Settings) > 0 {
+				if err := json.Unmarshal(r.Settings, &settings); err != nil {
+					return protocol.Opened{}, err
+				}
+			}
+			if settings.Refuse != "" {
+				return protocol.Opened{}, errors.New(settings.Refuse)
+			}
+			p, err := pty.New(pty.Options{City: r.City, Binary: os.Args[0], Observe: r.Observe})
+			if err != nil {
+				return protocol.Opened{}, err
+			}
+			return protocol.Opened{Name: "test", Provider: p, Close: func() { p.Close() }}, nil
+		},
+	)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return 0
+}
+
+func open(t *testing.T, city string) *Provider {
+	t.Helper()
+	p, err := New(Options{
+		Name: "plugin:test", Program: self(t), City: city, Dir: filepath.Join(city, "helper"),
+		Environ: append(os.Environ(), "GORACE=atexit_sleep_ms=0"),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { closeAll(t, p) })
+	return p
+}
+
+func self(t *testing.T) string {
+	t.Helper()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return exe
+}
+
+// closeAll ends the sessions of a provider, and lets go of its helper.
+func closeAll(t *testing.T, p *Provider) {
+	ctx, cancel := context.WithTimeout(context.Background(), await.Limit)
+	defer cancel()
+	all, err := p.List(ctx)
+	if p.closed() {
+		return
+	}
+	if err != nil {
+		t.Error(err)
+	}
+	for _, st := range all {
+		if err := errors.Join(p.Stop(ctx, st.Name, 0), p.Acknowledge(ctx, st.Name, st.ID)); err != nil {
+			t.Error(err)
+		}
+	}
+	p.Close()
+}
+
+// closed reports whether Close has been called.
+func (p *Provider) closed() bool {
+	_, err := p.listener.Stat()
+	return err != nil
+}
+
+var ids atomic.Int64
+
+func spec(city, name, command string) session.Spec {
+	id := fmt.Sprintf("%s-%d-%d", name, os.Getpid(), ids.Add(1))
+	return session.Spec{
+		Name: name, Agent: name, City: city, ID: id, Command: command, Dir: city,
+		Env:  []string{"PATH=" + os.Getenv("PATH"), "TERM=xterm-256color", "GC_SESSION_ID=" + id},
+		Cols: 80, Rows: 24,
+	}
+}
+
+// A provider on this machine passes the suite behind the protocol as it does before it.
+func TestConformance(t *testing.T) {
+	sessiontest.Run(t, sessiontest.Harness{
+		New: func(t *testing.T) session.Provider { return open(t, t.TempDir()) },
+		Spec: func(_ *testing.T, p session.Provider, name string) session.Spec {
+			return spec(p.(*Provider).o.City, name, `while read -r line; do case $line in
+				crash) exit 7 ;;
+				work) (while :; do :; done) & ;;
+				*) printf '%s\n' "$line" ;;
+			esac; done`)
+		},
+		Crash: func(t *testing.T, p session.Provider, name string) { send(t, p, name, "crash") },
+		Work:  func(t *testing.T, p session.Provider, name string) { send(t, p, name, "work") },
+		Adopt: func(t *testing.T, p session.Provider) session.Provider {
+			old := p.(*Provider)
+			old.Close()
+			return open(t, old.o.City)
+		},
+	})
+}
+
+func send(t *testing.T, p session.Provider, name, text string) {
+	t.Helper()
+	if err := p.Send(t.Context(), name, text); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A helper that dies is started again: the sessions go on, and no end is missed.
+func TestHelperDies(t *testing.T) {
+	p := open(t, t.TempDir())
+	stays, err := p.Start(t.Context(), spec(p.o.City, "stays", "exec cat"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ends, err := p.Start(t.Context(), spec(p.o.City, "ends", "exec cat"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	pid := helperPID(t, p)
+	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Kill(ends.PID, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	for x := await.One(t, "the end is told", p.Exits()); x.ID != ends.ID; {
+		x = await.One(t, "the end is told", p.Exits())
+	}
+	if next := helperPID(t, p); next == pid {
+		t.Error("the same helper still runs")
+	}
+	all, err := p.List(t.Context())
+	if err != nil || len(all) != 2 || all[1].PID != stays.PID || !all[1].Alive {
+		t.Errorf("%+v, %v", all, err)
+	}
+}
+
+// helperPID is the process of the helper: the child of this one that has the socket of p. It waits for one.
+func helperPID(t *testing.T, p *Provider) int {
+	t.Helper()
+	found := 0
+	await.Until(t, "a helper runs", func() bool {
+		for _, pid := range proc.Descendants(os.Getpid()) {
+			env := proc.Environ(pid)
+			if cwd, _ := os.Readlink(fmt.Sprintf("/proc/%d/cwd", pid)); cwd == p.o.City &&
+				proc.HasEnv(env, protocol.SocketEnv+"=", true) &&
+				!proc.HasEnv(env, "GC_SESSION_ID=", true) {
+				found = pid
+			}
+		}
+		return found != 0 && p.absent() == nil
+	})
+	return found
+}
+
+// A helper that cannot be used says why, and leaves nothing behind.
+func TestUnusable(t *testing.T) {
+	city := t.TempDir()
+	script := func(name, text string, mode os.FileMode) string {
+		path := filepath.Join(city, name)
+		if err := os.WriteFile(path, []byte(text), mode); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	for _, c := range []struct{ program, settings, want string }{
+		{filepath.Join(city, "nothing"), "", "there is no session helper"},
+		{script("data", "", 0o600), "", "not executable"},
+		{script("ends", "#!/bin/sh\necho the cluster is not known >&2; exit 4\n", 0o700), "", "exit status 4: the cluster is not known"},
+		{self(t), `{"refuse":"no kubeconfig"}`, "no kubeconfig"},
+	} {
+		p, err := New(Options{
+			Program: c.program, City: city, Dir: filepath.Join(city, "helper"), Settings: json.RawMessage(c.settings), Environ: os.Environ(),
+		})
+		if err == nil {
+			p.Close()
+		}
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q", c.program, err, c.want)
+		}
+	}
+	if left, _ := filepath.Glob(filepath.Join(city, "helper", "*")); len(left) > 0 {
+		t.Errorf("left behind: %q", left)
+	}
+}

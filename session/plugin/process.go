@@ -1,0 +1,152 @@
+package plugin
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"slices"
+	"syscall"
+	"time"
+
+	"gcity/internal/screen"
+	"gcity/session/protocol"
+)
+
+// inheritedFD is the descriptor of the socket in the helper: the first behind the standard streams.
+const inheritedFD = 3
+
+// keep runs a helper, and another one when it ends, until ctx ends. It closes started once the first one runs or
+// cannot.
+func (p *Provider) keep(ctx context.Context, started chan struct{}) {
+	wait := retryFirst
+	for {
+		began := time.Now()
+		err := p.run(ctx, func() {
+			p.setDown(nil, 0)
+			if started != nil {
+				close(started)
+				started = nil
+			}
+		})
+		if time.Since(began) > healthy {
+			wait = retryFirst
+		}
+		p.setDown(err, wait)
+		if started != nil {
+			close(started)
+			started = nil
+		}
+		if ctx.Err() != nil {
+			return
+		}
+		p.o.Logger.Warn("a session helper has ended and is started again",
+			"helper", p.o.Program, "error", err, "retry_in", wait)
+		select {
+		case <-time.After(wait):
+		case <-ctx.Done():
+			return
+		}
+		wait = min(2*wait, retryLast)
+	}
+}
+
+// setDown notes that no helper runs, or with nil that one does.
+func (p *Provider) setDown(err error, wait time.Duration) {
+	p.mu.Lock()
+	p.down, p.retry = err, time.Now().Add(wait)
+	client := p.Client
+	p.mu.Unlock()
+	if client != nil && err != nil {
+		client.Lost()
+	}
+}
+
+// run starts a helper, calls up, and waits for its end, whose reason it returns. When ctx ends the helper is told
+// to leave.
+func (p *Provider) run(ctx context.Context, up func()) error {
+	cmd := exec.Command(p.o.Program) //nolint:noctx // ctx ends it below, in two steps
+	cmd.Dir = p.o.City
+	socket := fmt.Sprintf("%s=%d", protocol.SocketEnv, inheritedFD)
+	cmd.Env = append(slices.Clip(p.o.Environ), socket)
+	cmd.ExtraFiles = []*os.File{p.listener}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.WaitDelay = time.Second
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		return err
+	}
+	said, pipe := newSaid(p), (*io.PipeWriter)(nil)
+	said.in, pipe = io.Pipe()
+	cmd.Stdout, cmd.Stderr = pipe, pipe
+	if err := cmd.Start(); err != nil {
+		return fmt.Errorf("it cannot be started: %w", err)
+	}
+	up()
+	done := make(chan struct{})
+	p.wg.Go(said.follow)
+	p.wg.Go(func() { p.end(ctx, cmd.Process.Pid, stdin, done) })
+	err = cmd.Wait()
+	close(done)
+	pipe.Close()
+	<-said.over
+	switch {
+	case errors.Is(err, exec.ErrWaitDelay), err == nil:
+		err = errors.New("it has ended")
+	default:
+		err = fmt.Errorf("it ended with %w", err)
+	}
+	if said.last != "" {
+		err = fmt.Errorf("%w: %s", err, said.last)
+	}
+	return err
+}
+
+// end tells a helper to leave when ctx ends, by the end of its input, and kills it if it does not.
+func (p *Provider) end(ctx context.Context, pid int, stdin io.Closer, done <-chan struct{}) {
+	select {
+	case <-done:
+		return
+	case <-ctx.Done():
+	}
+	stdin.Close()
+	select {
+	case <-done:
+	case <-time.After(leaveLimit):
+		_ = syscall.Kill(-pid, syscall.SIGKILL) // it has just ended, if that fails
+	}
+}
+
+// said is what a helper prints: it goes into the log, and its last line explains the helper's end.
+type said struct {
+	p    *Provider
+	in   io.Reader
+	last string
+	over chan struct{}
+}
+
+func newSaid(p *Provider) *said { return &said{p: p, over: make(chan struct{})} }
+
+// maxLine is how much of a line that a helper prints is kept.
+const maxLine = 4 << 10
+
+func (s *said) follow() {
+	defer close(s.over)
+	in := bufio.NewReaderSize(s.in, maxLine)
+	for {
+		line, more, err := in.ReadLine()
+		if text := screen.Plain(string(line)); text != "" {
+			s.last = text
+			s.p.o.Logger.Info("session helper", "helper", s.p.o.Program, "says", text)
+		}
+		for more && err == nil {
+			_, more, err = in.ReadLine()
+		}
+		if err != nil {
+			return
+		}
+	}
+}

@@ -1,0 +1,141 @@
+package protocol
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"time"
+
+	"gcity/session"
+)
+
+// call is one operation on a provider.
+type call func(ctx context.Context, p session.Provider, t *Target) (Answer, error)
+
+// part is an operation on an optional interface of a provider.
+type part[T any] func(ctx context.Context, p T, t *Target) (Answer, error)
+
+// orElse calls the part of a provider that has it, and otherwise fails with err.
+func (do part[T]) orElse(err error) call {
+	return func(ctx context.Context, p session.Provider, t *Target) (Answer, error) {
+		if q, ok := p.(T); ok {
+			return do(ctx, q, t)
+		}
+		return Answer{}, err
+	}
+}
+
+// orLack calls the part of a provider that has it, and otherwise says what is lacking.
+func (do part[T]) orLack(a session.Ability) call {
+	return do.orElse(&session.LackError{Ability: a})
+}
+
+// calls are the operations that take a Target, by name.
+func calls() map[string]call {
+	return map[string]call{
+		"interrupt":   callInterrupt,
+		"stop":        callStop,
+		"list":        callList,
+		"send":        callSend,
+		"output":      callOutput,
+		"look":        part[session.Looker](callLook).orElse(session.ErrUnsupported),
+		"keys":        part[session.Keyer](callKeys).orLack(session.Pressing),
+		"mark":        part[session.Marker](callMark).orLack(session.Marking),
+		"meta":        part[session.Marker](callMeta).orLack(session.Marking),
+		"usage":       part[session.Meter](callUsage).orLack(session.Measuring),
+		"clear":       part[session.Clearer](callClear).orLack(session.Clearing),
+		"capture":     part[session.Capturer](callCapture).orLack(session.Capturing),
+		"check":       part[session.Checker](callCheck).orElse(nil),
+		"dismiss":     part[session.Dismisser](callDismiss).orElse(nil),
+		"acknowledge": part[session.Acknowledger](callAcknowledge).orElse(nil),
+	}
+}
+
+func callInterrupt(ctx context.Context, p session.Provider, t *Target) (Answer, error) {
+	return Answer{}, p.Interrupt(ctx, t.Name)
+}
+
+func callStop(ctx context.Context, p session.Provider, t *Target) (Answer, error) {
+	return Answer{}, p.Stop(ctx, t.Name, time.Duration(t.Grace))
+}
+
+func callOutput(ctx context.Context, p session.Provider, t *Target) (Answer, error) {
+	text, err := p.Output(ctx, t.Name, t.Lines)
+	return Answer{Text: text}, err
+}
+
+func callLook(ctx context.Context, p session.Looker, t *Target) (Answer, error) {
+	st, err := p.Look(ctx, t.Name)
+	wire := encode(&st)
+	return Answer{Session: &wire}, err
+}
+
+func callKeys(ctx context.Context, p session.Keyer, t *Target) (Answer, error) {
+	return Answer{}, p.SendKeys(ctx, t.Name, t.Keys...)
+}
+
+func callMark(ctx context.Context, p session.Marker, t *Target) (Answer, error) {
+	return Answer{}, p.SetMeta(ctx, t.Name, t.Key, t.Value)
+}
+
+func callMeta(ctx context.Context, p session.Marker, t *Target) (Answer, error) {
+	value, err := p.Meta(ctx, t.Name, t.Key)
+	return Answer{Text: value}, err
+}
+
+func callUsage(ctx context.Context, p session.Meter, _ *Target) (Answer, error) {
+	all, err := p.Usage(ctx)
+	out := Answer{Usage: map[string]Usage{}}
+	for name, u := range all {
+		out.Usage[name] = Usage{CPU: int64(u.CPU), RSS: u.RSS, Procs: u.Procs}
+	}
+	return out, err
+}
+
+func callClear(ctx context.Context, p session.Clearer, t *Target) (Answer, error) {
+	return Answer{}, p.Clear(ctx, t.Name)
+}
+
+func callCapture(ctx context.Context, p session.Capturer, t *Target) (Answer, error) {
+	data, err := p.Capture(ctx, t.Name, t.ID)
+	return Answer{Data: data}, err
+}
+
+func callCheck(ctx context.Context, p session.Checker, _ *Target) (Answer, error) {
+	return Answer{}, p.Check(ctx)
+}
+
+func callDismiss(ctx context.Context, p session.Dismisser, _ *Target) (Answer, error) {
+	return Answer{}, p.Dismiss(ctx)
+}
+
+func callAcknowledge(ctx context.Context, p session.Acknowledger, t *Target) (Answer, error) {
+	return Answer{}, p.Acknowledge(ctx, t.Name, t.ID)
+}
+
+func callSend(ctx context.Context, p session.Provider, t *Target) (Answer, error) {
+	if t.Quiet == nil {
+		return Answer{}, p.Send(ctx, t.Name, t.Text)
+	}
+	polite, ok := p.(session.Polite)
+	if !ok {
+		return Answer{}, &session.LackError{Ability: session.Heeding}
+	}
+	return Answer{}, polite.SendPolitely(ctx, t.Name, t.Text, time.Duration(*t.Quiet))
+}
+
+func callList(ctx context.Context, p session.Provider, _ *Target) (Answer, error) {
+	all, err := p.List(ctx)
+	out := Answer{Sessions: []Status{}}
+	if partial, ok := errors.AsType[*session.Partial](err); ok {
+		out.Unknown = map[string]string{}
+		for name, why := range partial.Unknown {
+			out.Unknown[cmp.Or(name, "the rest")] = why.Error()
+		}
+		err = nil
+	}
+	for i := range all {
+		out.Sessions = append(out.Sessions, encode(&all[i]))
+	}
+	return out, err
+}

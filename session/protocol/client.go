@@ -1,0 +1,382 @@
+package protocol
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"gcity/internal/mishap"
+	"gcity/session"
+)
+
+// ClientOptions says how a helper is reached.
+type ClientOptions struct {
+	Dial   func(ctx context.Context) (net.Conn, error)
+	Open   OpenRequest  // Protocols is set by the client
+	Logger *slog.Logger // nil = silent
+
+	// Broken is told of a panic in the client's goroutine. Nil: the program ends with it.
+	Broken func(error)
+}
+
+// Client is a session.Provider that asks a helper. It has every optional interface of a provider; Limits lists
+// what the helper cannot do.
+type Client struct {
+	o     ClientOptions
+	http  *http.Client
+	exits chan session.Exit
+	end   context.CancelFunc
+	wg    mishap.Group
+
+	mu     sync.Mutex
+	answer OpenAnswer
+	opened bool // by the helper that runs now
+}
+
+var (
+	_ session.Provider     = (*Client)(nil)
+	_ session.Notifier     = (*Client)(nil)
+	_ session.Attacher     = (*Client)(nil)
+	_ session.Watcher      = (*Client)(nil)
+	_ session.Keyer        = (*Client)(nil)
+	_ session.Polite       = (*Client)(nil)
+	_ session.Looker       = (*Client)(nil)
+	_ session.Patient      = (*Client)(nil)
+	_ session.Marker       = (*Client)(nil)
+	_ session.Meter        = (*Client)(nil)
+	_ session.Clearer      = (*Client)(nil)
+	_ session.Capturer     = (*Client)(nil)
+	_ session.Checker      = (*Client)(nil)
+	_ session.Dismisser    = (*Client)(nil)
+	_ session.Acknowledger = (*Client)(nil)
+	_ session.Limiter      = (*Client)(nil)
+)
+
+// NewClient returns a client that has opened the helper. It fails if the helper cannot be reached before ctx ends, or
+// refuses to open.
+func NewClient(ctx context.Context, o ClientOptions) (*Client, error) {
+	o.Open.Protocols = []int{Version}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	c := &Client{o: o, exits: make(chan session.Exit, exitsKept)}
+	dial := func(ctx context.Context, _, _ string) (net.Conn, error) { return o.Dial(ctx) }
+	c.http = &http.Client{Transport: &http.Transport{
+		DialContext:         dial,
+		MaxIdleConnsPerHost: 8, IdleConnTimeout: time.Minute, DisableCompression: true,
+	}}
+	c.wg.Tell = mishap.Fatal(o.Broken)
+	if err := c.open(ctx); err != nil {
+		c.http.CloseIdleConnections()
+		return nil, err
+	}
+	life, end := context.WithCancel(context.Background())
+	c.end = end
+	c.wg.Go(func() { c.followExits(life) })
+	return c, nil
+}
+
+// Close lets go of the helper. Sessions go on.
+func (c *Client) Close() {
+	c.end()
+	c.wg.Wait()
+	c.http.CloseIdleConnections()
+}
+
+// Lost tells the client that the helper has ended. The next call opens its successor.
+func (c *Client) Lost() {
+	c.mu.Lock()
+	c.opened = false
+	c.mu.Unlock()
+	c.http.CloseIdleConnections()
+}
+
+// open opens the helper unless that has been done. Several callers may do it at once; the helper answers all alike.
+func (c *Client) open(ctx context.Context) error {
+	c.mu.Lock()
+	opened := c.opened
+	c.mu.Unlock()
+	if opened {
+		return nil
+	}
+	var answer OpenAnswer
+	if err := c.roundTrip(ctx, "open", c.o.Open, &answer); err != nil {
+		return err
+	}
+	if answer.Protocol != Version {
+		return fmt.Errorf("the helper speaks version %d of the session protocol, gcity speaks %d: "+
+			"install a matching helper", answer.Protocol, Version)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.answer, c.opened = answer, true
+	return nil
+}
+
+// post sends a request and returns a response of status 200 or 101; the caller closes its body.
+func (c *Client) post(ctx context.Context, op string, body any) (*http.Response, error) {
+	data, err := json.Marshal(body)
+	if err != nil {
+		return nil, fmt.Errorf("the request for %s cannot be encoded: %w", op, err)
+	}
+	url := "http://helper/v1/" + op
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(data))
+	if err != nil {
+		return nil, err
+	}
+	r.Header.Set("Content-Type", "application/json")
+	if until, ok := ctx.Deadline(); ok {
+		r.Header.Set(TimeoutHeader, strconv.FormatInt(max(1, time.Until(until).Milliseconds()), 10))
+	}
+	if op == "attach" {
+		r.Header.Set("Connection", "Upgrade")
+		r.Header.Set("Upgrade", Upgrade)
+	}
+	resp, err := c.http.Do(r)
+	if err != nil {
+		return nil, unreachable(ctx, op, err)
+	}
+	if resp.StatusCode == http.StatusOK || resp.StatusCode == http.StatusSwitchingProtocols {
+		return resp, nil
+	}
+	defer resp.Body.Close()
+	return nil, refusal(op, resp)
+}
+
+// unreachable is the error of a call that got no answer.
+func unreachable(ctx context.Context, op string, err error) error {
+	if cause := context.Cause(ctx); cause != nil {
+		return fmt.Errorf("the helper did not answer %s: %w", op, cause)
+	}
+	return fmt.Errorf("the helper did not answer %s: %w", op, err)
+}
+
+// refusal is the error in a response.
+func refusal(op string, resp *http.Response) error {
+	var answer Answer
+	err := json.NewDecoder(io.LimitReader(resp.Body, maxMessage)).Decode(&answer)
+	if err != nil || answer.Error == nil {
+		return notProtocol(op, resp)
+	}
+	e := answer.Error
+	if e.Kind != "unsupported" {
+		return e
+	}
+	for a, name := range abilities() {
+		if name == e.Ability {
+			return &session.LackError{Ability: a, Why: ""}
+		}
+	}
+	return e
+}
+
+func notProtocol(op string, resp *http.Response) error {
+	return fmt.Errorf("the helper's answer to %s is %s, not the session protocol", op, resp.Status)
+}
+
+// roundTrip sends a request and decodes the answer.
+func (c *Client) roundTrip(ctx context.Context, op string, body, answer any) error {
+	resp, err := c.post(ctx, op, body)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	if err := json.NewDecoder(io.LimitReader(resp.Body, maxMessage)).Decode(answer); err != nil {
+		return fmt.Errorf("not the session protocol: %w", unreachable(ctx, op, err))
+	}
+	return nil
+}
+
+// call is a round trip to an open helper.
+func (c *Client) call(ctx context.Context, op string, body any) (Answer, error) {
+	var answer Answer
+	if err := c.open(ctx); err != nil {
+		return answer, err
+	}
+	err := c.roundTrip(ctx, op, body, &answer)
+	return answer, err
+}
+
+// do is a call about one session that only succeeds or fails.
+func (c *Client) do(ctx context.Context, op string, t Target) error {
+	_, err := c.call(ctx, op, t)
+	return err
+}
+
+// Limits implements session.Limiter.
+func (c *Client) Limits() session.Limits {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	out := session.Limits{Why: c.answer.Why}
+	for a, name := range abilities() {
+		if slices.Contains(c.answer.Lacks, name) {
+			out.Lacks = append(out.Lacks, a)
+		}
+	}
+	slices.Sort(out.Lacks)
+	return out
+}
+
+// patience is how long a call may take of a helper that does not say how long.
+const patience = session.CheckLimit
+
+// Patience implements session.Patient.
+func (c *Client) Patience(string) time.Duration {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return cmp.Or(time.Duration(c.answer.Patience)*time.Millisecond, patience)
+}
+
+// Name returns what the helper calls itself.
+func (c *Client) Name() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return cmp.Or(c.answer.Name, "session helper")
+}
+
+// Start implements session.Provider.
+func (c *Client) Start(ctx context.Context, s session.Spec) (session.Status, error) {
+	answer, err := c.call(ctx, "start", s)
+	if err != nil {
+		return session.Status{}, err
+	}
+	return one(answer, "start")
+}
+
+func one(a Answer, op string) (session.Status, error) {
+	if a.Session == nil {
+		return session.Status{}, fmt.Errorf("the helper's answer to %s names no session", op)
+	}
+	return decode(a.Session), nil
+}
+
+// Interrupt implements session.Provider.
+func (c *Client) Interrupt(ctx context.Context, name string) error {
+	return c.do(ctx, "interrupt", Target{Name: name})
+}
+
+// Stop implements session.Provider.
+func (c *Client) Stop(ctx context.Context, name string, grace time.Duration) error {
+	return c.do(ctx, "stop", Target{Name: name, Grace: int64(grace)})
+}
+
+// List implements session.Provider.
+func (c *Client) List(ctx context.Context) ([]session.Status, error) {
+	answer, err := c.call(ctx, "list", Target{})
+	if err != nil {
+		return nil, err
+	}
+	out := make([]session.Status, len(answer.Sessions))
+	for i := range answer.Sessions {
+		out[i] = decode(&answer.Sessions[i])
+	}
+	session.Order(out)
+	if len(answer.Unknown) == 0 {
+		return out, nil
+	}
+	partial := &session.Partial{Unknown: map[string]error{}}
+	for name, why := range answer.Unknown {
+		partial.Unknown[name] = errors.New(why)
+	}
+	return out, partial
+}
+
+// Send implements session.Provider.
+func (c *Client) Send(ctx context.Context, name, text string) error {
+	return c.do(ctx, "send", Target{Name: name, Text: text})
+}
+
+// SendPolitely implements session.Polite.
+func (c *Client) SendPolitely(ctx context.Context, name, text string, quiet time.Duration) error {
+	ns := int64(quiet)
+	return c.do(ctx, "send", Target{Name: name, Text: text, Quiet: &ns})
+}
+
+// Output implements session.Provider.
+func (c *Client) Output(ctx context.Context, name string, n int) (string, error) {
+	answer, err := c.call(ctx, "output", Target{Name: name, Lines: n})
+	return answer.Text, err
+}
+
+// Look implements session.Looker.
+func (c *Client) Look(ctx context.Context, name string) (session.Status, error) {
+	answer, err := c.call(ctx, "look", Target{Name: name})
+	if err == nil {
+		return one(answer, "look")
+	}
+	if !errors.Is(err, session.ErrUnsupported) {
+		return session.Status{}, err
+	}
+	all, err := c.List(ctx)
+	if err != nil {
+		return session.Status{}, err
+	}
+	for _, st := range all {
+		if st.Name == name {
+			return st, nil
+		}
+	}
+	return session.Status{}, fmt.Errorf("cannot look at %q: %w", name, session.ErrNotFound)
+}
+
+// SendKeys implements session.Keyer.
+func (c *Client) SendKeys(ctx context.Context, name string, keys ...string) error {
+	return c.do(ctx, "keys", Target{Name: name, Keys: keys})
+}
+
+// SetMeta implements session.Marker.
+func (c *Client) SetMeta(ctx context.Context, name, key, value string) error {
+	return c.do(ctx, "mark", Target{Name: name, Key: key, Value: value})
+}
+
+// Meta implements session.Marker.
+func (c *Client) Meta(ctx context.Context, name, key string) (string, error) {
+	answer, err := c.call(ctx, "meta", Target{Name: name, Key: key})
+	return answer.Text, err
+}
+
+// Usage implements session.Meter.
+func (c *Client) Usage(ctx context.Context) (map[string]session.Usage, error) {
+	answer, err := c.call(ctx, "usage", Target{})
+	if err != nil {
+		return nil, err
+	}
+	out := make(map[string]session.Usage, len(answer.Usage))
+	for name, u := range answer.Usage {
+		out[name] = session.Usage{CPU: time.Duration(u.CPU), RSS: u.RSS, Procs: u.Procs}
+	}
+	return out, nil
+}
+
+// Clear implements session.Clearer.
+func (c *Client) Clear(ctx context.Context, name string) error {
+	return c.do(ctx, "clear", Target{Name: name})
+}
+
+// Capture implements session.Capturer.
+func (c *Client) Capture(ctx context.Context, name, id string) ([]byte, error) {
+	answer, err := c.call(ctx, "capture", Target{Name: name, ID: id})
+	return answer.Data, err
+}
+
+// Check implements session.Checker.
+func (c *Client) Check(ctx context.Context) error { return c.do(ctx, "check", Target{}) }
+
+// Dismiss implements session.Dismisser.
+func (c *Client) Dismiss(ctx context.Context) error { return c.do(ctx, "dismiss", Target{}) }
+
+// Acknowledge implements session.Acknowledger.
+func (c *Client) Acknowledge(ctx context.Context, name, id string) error {
+	return c.do(ctx, "acknowledge", Target{Name: name, ID: id})
+}

@@ -1,0 +1,73 @@
+package protocol
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"strconv"
+	"time"
+
+	"gcity/internal/mishap"
+)
+
+// Serve is the main function of a helper: it serves the inherited socket until standard input ends, which is when
+// gcity lets go of the helper or dies, or until ctx ends. Sessions go on.
+func Serve(
+	ctx context.Context,
+	open func(ctx context.Context, r OpenRequest) (Opened, error),
+) error {
+	l, err := inherited()
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var wg mishap.Group
+	wg.Go(func() {
+		_, _ = io.Copy(io.Discard, os.Stdin) // however it ends, gcity is gone
+		cancel()
+	})
+	s := NewServer(open)
+	defer s.Close()
+	return ServeOn(ctx, l, s)
+}
+
+// ServeOn serves a listener until ctx ends, and closes it.
+func ServeOn(ctx context.Context, l net.Listener, h http.Handler) error {
+	server := &http.Server{
+		Handler: h, ReadHeaderTimeout: 10 * time.Second,
+		BaseContext: func(net.Listener) context.Context { return ctx },
+	}
+	var wg mishap.Group
+	wg.Go(func() {
+		<-ctx.Done()
+		server.Close()
+	})
+	if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	return nil
+}
+
+// inherited is the socket that gcity listens on.
+func inherited() (net.Listener, error) {
+	fd, err := strconv.Atoi(os.Getenv(SocketEnv))
+	if err != nil || fd < 3 {
+		return nil, fmt.Errorf("this program runs sessions for gcity, which starts it with %s: "+
+			"name it in city.toml, [session] provider = \"plugin:PROGRAM\"", SocketEnv)
+	}
+	f := os.NewFile(uintptr(fd), "session socket")
+	if f == nil {
+		return nil, fmt.Errorf("%s is %d, which is no open descriptor", SocketEnv, fd)
+	}
+	defer f.Close()
+	l, err := net.FileListener(f)
+	if err != nil {
+		return nil, fmt.Errorf("the inherited session socket cannot be used: %w", err)
+	}
+	return l, nil
+}

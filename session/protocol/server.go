@@ -1,0 +1,193 @@
+package protocol
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"gcity/internal/mishap"
+	"gcity/session"
+)
+
+// Opened is what a helper has made for one city.
+type Opened struct {
+	Name     string // of the provider, for messages
+	Version  string // of the helper
+	Provider session.Provider
+	Close    func() // lets go of the provider; sessions go on. nil = nothing to do
+}
+
+// Server answers the calls of the protocol by a session.Provider. It is an http.Handler. Before it is opened it
+// refuses every other call.
+type Server struct {
+	open func(ctx context.Context, r OpenRequest) (Opened, error)
+	mux  *http.ServeMux
+	wg   mishap.Group
+
+	opening sync.Mutex // held while the provider is made
+
+	mu   sync.Mutex
+	made *Opened
+	subs map[chan session.Exit]bool // streams of ends; a slow one is closed
+}
+
+// NewServer returns a server whose provider open makes at the first call. A second open call gets the same provider.
+func NewServer(open func(ctx context.Context, r OpenRequest) (Opened, error)) *Server {
+	s := &Server{open: open, mux: http.NewServeMux(), subs: map[chan session.Exit]bool{}}
+	s.mux.HandleFunc("POST /v1/open", s.serveOpen)
+	for name, do := range calls() {
+		serve := func(w http.ResponseWriter, r *http.Request) { s.serveCall(w, r, do) }
+		s.mux.HandleFunc("POST /v1/"+name, serve)
+	}
+	s.mux.HandleFunc("POST /v1/start", s.serveStart)
+	s.mux.HandleFunc("POST /v1/exits", s.serveExits)
+	s.mux.HandleFunc("POST /v1/watch", s.serveWatch)
+	s.mux.HandleFunc("POST /v1/attach", s.serveAttach)
+	return s
+}
+
+// ServeHTTP implements http.Handler.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.mux.ServeHTTP(w, r) }
+
+// Close lets go of the provider. Sessions go on.
+func (s *Server) Close() {
+	s.mu.Lock()
+	made := s.made
+	s.mu.Unlock()
+	if made != nil && made.Close != nil {
+		made.Close()
+	}
+}
+
+func (s *Server) serveOpen(w http.ResponseWriter, r *http.Request) {
+	var q OpenRequest
+	if !readJSON(w, r, &q) {
+		return
+	}
+	if !slices.Contains(q.Protocols, Version) {
+		fail(w, fmt.Errorf("this helper speaks version %d of the session protocol, "+
+			"gcity speaks %v: install a matching helper", Version, q.Protocols))
+		return
+	}
+	ctx, cancel := callContext(r)
+	defer cancel()
+	s.opening.Lock()
+	defer s.opening.Unlock()
+	made, err := s.provider()
+	if err != nil {
+		var fresh Opened
+		if fresh, err = s.open(ctx, q); err != nil {
+			fail(w, err)
+			return
+		}
+		made = &fresh
+		s.mu.Lock()
+		s.made = made
+		s.mu.Unlock()
+		s.followExits(made.Provider)
+	}
+	limits := session.LimitsOf(made.Provider)
+	answer := OpenAnswer{Protocol: Version, Name: made.Name, Version: made.Version, Why: limits.Why}
+	for _, a := range limits.Lacks {
+		answer.Lacks = append(answer.Lacks, abilities()[a])
+	}
+	if p, ok := made.Provider.(session.Patient); ok {
+		answer.Patience = p.Patience("").Milliseconds()
+	}
+	reply(w, http.StatusOK, answer)
+}
+
+// provider returns what open has made.
+func (s *Server) provider() (*Opened, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.made == nil {
+		return nil, errors.New("the helper is not open: call open first")
+	}
+	return s.made, nil
+}
+
+// callContext is the context of a call: it ends with the connection, and when the caller waits no longer.
+func callContext(r *http.Request) (context.Context, context.CancelFunc) {
+	ms, err := strconv.ParseInt(r.Header.Get(TimeoutHeader), 10, 64)
+	if err != nil || ms <= 0 {
+		return context.WithCancel(r.Context())
+	}
+	return context.WithTimeout(r.Context(), time.Duration(ms)*time.Millisecond)
+}
+
+// serveCall answers a call that takes a Target.
+func (s *Server) serveCall(w http.ResponseWriter, r *http.Request, do call) {
+	var t Target
+	if !readJSON(w, r, &t) {
+		return
+	}
+	made, err := s.provider()
+	if err != nil {
+		fail(w, err)
+		return
+	}
+	ctx, cancel := callContext(r)
+	defer cancel()
+	answer, err := do(ctx, made.Provider, &t)
+	if err != nil {
+		fail(w, err)
+		return
+	}
+	reply(w, http.StatusOK, answer)
+}
+
+func (s *Server) serveStart(w http.ResponseWriter, r *http.Request) {
+	var spec session.Spec
+	if !readJSON(w, r, &spec) {
+		return
+	}
+	made, err := s.provider()
+	if err != nil {
+		fail(w, err)
+		return
+	}
+	ctx, cancel := callContext(r)
+	defer cancel()
+	st, err := made.Provider.Start(ctx, spec)
+	if err != nil {
+		fail(w, err)
+		return
+	}
+	wire := encode(&st)
+	reply(w, http.StatusOK, Answer{Session: &wire})
+}
+
+// maxRequest is how long a request may be: a Spec has an environment and a text in it.
+const maxRequest = 8 << 20
+
+func readJSON(w http.ResponseWriter, r *http.Request, to any) bool {
+	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxRequest)).Decode(to); err != nil {
+		text := "the request is not JSON of the protocol: " + err.Error()
+		reply(w, http.StatusBadRequest, Answer{Error: &Error{Kind: "failed", Message: text}})
+		return false
+	}
+	return true
+}
+
+func fail(w http.ResponseWriter, err error) {
+	e, status := wireError(err)
+	reply(w, status, Answer{Error: e})
+}
+
+func reply(w http.ResponseWriter, status int, body any) {
+	data, err := json.Marshal(body)
+	if err != nil {
+		status = http.StatusInternalServerError
+		data = []byte(`{"error":{"kind":"failed","message":"the answer cannot be encoded"}}`)
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_, _ = w.Write(data) // the caller has gone: there is nobody to tell
+}

@@ -1,0 +1,227 @@
+package protocol
+
+import (
+	"bufio"
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"time"
+
+	"gcity/session"
+)
+
+const (
+	exitsKept  = 1024             // ends that wait for a slow reader of the stream
+	beat       = 15 * time.Second // how often a silent stream of ends shows that it lives
+	writeLimit = 30 * time.Second // how long one write to a stream may take
+)
+
+// followExits hands the ends that the provider reports to all streams. A stream whose reader is too slow is cut: its
+// caller lists the sessions anew.
+func (s *Server) followExits(p session.Provider) {
+	n, ok := p.(session.Notifier)
+	if !ok {
+		return
+	}
+	s.wg.Go(func() {
+		for x := range n.Exits() {
+			s.mu.Lock()
+			for sub := range s.subs {
+				select {
+				case sub <- x:
+				default:
+					delete(s.subs, sub)
+					close(sub)
+				}
+			}
+			s.mu.Unlock()
+		}
+	})
+}
+
+func (s *Server) serveExits(w http.ResponseWriter, r *http.Request) {
+	if _, err := s.provider(); err != nil {
+		fail(w, err)
+		return
+	}
+	sub := make(chan session.Exit, exitsKept)
+	s.mu.Lock()
+	s.subs[sub] = true
+	s.mu.Unlock()
+	defer func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		delete(s.subs, sub)
+	}()
+	out := newLines(w)
+	tick := time.NewTicker(beat)
+	defer tick.Stop()
+	line := ExitLine{} // the first one says that no end is missed from here on
+	for out.put(line) {
+		line = ExitLine{}
+		select {
+		case x, ok := <-sub:
+			if !ok {
+				return
+			}
+			line.Exit = &x
+		case <-tick.C:
+		case <-r.Context().Done():
+			return
+		}
+	}
+}
+
+func (s *Server) serveWatch(w http.ResponseWriter, r *http.Request) {
+	var t Target
+	if !readJSON(w, r, &t) {
+		return
+	}
+	made, err := s.provider()
+	if err != nil {
+		fail(w, err)
+		return
+	}
+	watcher, ok := made.Provider.(session.Watcher)
+	if !ok {
+		fail(w, &session.LackError{Ability: session.Watching})
+		return
+	}
+	var out *lines
+	for f, err := range watcher.Watch(r.Context(), t.Name) {
+		switch {
+		case err != nil && out == nil:
+			fail(w, err)
+			return
+		case out == nil:
+			out = newLines(w)
+		}
+		line := Frame{Reset: f.Reset, Cols: f.Cols, Rows: f.Rows, Data: f.Data, Dropped: f.Dropped}
+		if err != nil {
+			line.Error, _ = wireError(err)
+		}
+		if !out.put(line) || err != nil {
+			return
+		}
+	}
+	if out == nil {
+		newLines(w)
+	}
+}
+
+// lines writes a stream of JSON values, one in a line, each at once.
+type lines struct {
+	w   http.ResponseWriter
+	ctl *http.ResponseController
+}
+
+func newLines(w http.ResponseWriter) *lines {
+	w.Header().Set("Content-Type", "application/x-ndjson")
+	w.WriteHeader(http.StatusOK)
+	return &lines{w: w, ctl: http.NewResponseController(w)}
+}
+
+// put reports whether the value has been written.
+func (l *lines) put(v any) bool {
+	data, err := json.Marshal(v)
+	if err != nil || l.ctl.SetWriteDeadline(time.Now().Add(writeLimit)) != nil {
+		return false
+	}
+	if _, err := l.w.Write(append(data, '\n')); err != nil {
+		return false
+	}
+	return l.ctl.Flush() == nil
+}
+
+func (s *Server) serveAttach(w http.ResponseWriter, r *http.Request) {
+	var t Target
+	if !readJSON(w, r, &t) {
+		return
+	}
+	made, err := s.provider()
+	if err != nil {
+		fail(w, err)
+		return
+	}
+	attacher, ok := made.Provider.(session.Attacher)
+	if !ok {
+		fail(w, &session.LackError{Ability: session.Attaching})
+		return
+	}
+	ctx, cancel := callContext(r)
+	term, err := attacher.Attach(ctx, t.Name, t.Cols, t.Rows)
+	cancel()
+	if err != nil {
+		fail(w, err)
+		return
+	}
+	defer term.Close()
+	_, _ = io.Copy(io.Discard, r.Body) // what follows the request is the viewer's
+	conn, rw, err := http.NewResponseController(w).Hijack()
+	if err != nil {
+		fail(w, err)
+		return
+	}
+	defer conn.Close()
+	const head = "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: "
+	if _, err := rw.WriteString(head + Upgrade + "\r\n\r\n"); err != nil || rw.Flush() != nil {
+		return
+	}
+	s.wg.Go(func() {
+		defer term.Close()
+		fromViewer(rw.Reader, term)
+	})
+	toViewer(conn, term)
+}
+
+// fromViewer carries what the viewer types to the terminal, until the viewer leaves.
+func fromViewer(r *bufio.Reader, term session.Terminal) {
+	buf := make([]byte, frameMax)
+	for {
+		kind, data, err := readFrame(r, buf)
+		switch {
+		case err != nil:
+			return
+		case kind == frameData:
+			if _, err := term.Write(data); err != nil {
+				return
+			}
+		case kind == frameResize && len(data) == 4:
+			if term.Resize(
+				int(binary.BigEndian.Uint16(data)),
+				int(binary.BigEndian.Uint16(data[2:])),
+			) != nil {
+				return
+			}
+		}
+	}
+}
+
+// toViewer carries the terminal's output to the viewer, until the terminal ends or the viewer reads no longer.
+func toViewer(conn net.Conn, term session.Terminal) {
+	buf := make([]byte, frameMax/2)
+	put := func(kind byte, data []byte) bool {
+		return conn.SetWriteDeadline(time.Now().Add(writeLimit)) == nil &&
+			writeFrame(conn, kind, data) == nil
+	}
+	for {
+		n, err := term.Read(buf)
+		if n > 0 && !put(frameData, buf[:n]) {
+			return
+		}
+		if err == nil {
+			continue
+		}
+		var why []byte
+		if !errors.Is(err, io.EOF) && !errors.Is(err, context.Canceled) {
+			e, _ := wireError(err)
+			why, _ = json.Marshal(e)
+		}
+		put(frameEnd, why)
+		return
+	}
+}

@@ -1,0 +1,142 @@
+package protocol
+
+import (
+	"encoding/json"
+	"time"
+
+	"gcity/session"
+)
+
+// OpenRequest is the first call after each start of the helper. Everything else is refused before it.
+type OpenRequest struct {
+	Protocols []int           `json:"protocols"`          // the versions that the caller speaks
+	City      string          `json:"city"`               // absolute path of the city's folder
+	Observe   bool            `json:"observe,omitempty"`  // read only
+	Settings  json.RawMessage `json:"settings,omitempty"` // the helper's table of the configuration
+}
+
+// OpenAnswer says what the helper is.
+type OpenAnswer struct {
+	Protocol int       `json:"protocol"` // one of the caller's
+	Name     string    `json:"name"`
+	Version  string    `json:"version,omitempty"`
+	Lacks    []Ability `json:"lacks,omitempty"`       // what its sessions cannot do
+	Why      string    `json:"why,omitempty"`         // one clause: why it lacks that
+	Patience int64     `json:"patience_ms,omitempty"` // how much longer a call may take
+}
+
+// Ability is the name of an optional part of the protocol.
+type Ability string
+
+// abilities are the optional parts by their names in package session.
+func abilities() map[session.Ability]Ability {
+	return map[session.Ability]Ability{
+		session.Attaching: "attach", session.Watching: "watch", session.Pressing: "keys",
+		session.Marking: "marks", session.Measuring: "usage", session.Clearing: "clear",
+		session.Capturing: "capture", session.Heeding: "drafts", session.Telling: "exits",
+		session.Explaining: "explain", session.Counting: "count", session.Running: "run",
+	}
+}
+
+// Target names the session that a call is about, and carries the parameters of all calls that need no more.
+type Target struct {
+	Name  string   `json:"name"`
+	ID    string   `json:"id,omitempty"`       // acknowledge, capture
+	Grace int64    `json:"grace_ns,omitempty"` // stop
+	Lines int      `json:"lines,omitempty"`    // output; 0 = the visible screen
+	Text  string   `json:"text,omitempty"`     // send
+	Quiet *int64   `json:"quiet_ns,omitempty"` // send: refuse while a viewer types
+	Keys  []string `json:"keys,omitempty"`     // keys
+	Key   string   `json:"key,omitempty"`      // mark, meta
+	Value string   `json:"value,omitempty"`    // mark; "" removes
+	Cols  int      `json:"cols,omitempty"`     // attach
+	Rows  int      `json:"rows,omitempty"`     // attach
+}
+
+// Answer carries the results of all calls; each call fills its own fields.
+type Answer struct {
+	Session  *Status           `json:"session,omitempty"`  // start, look
+	Sessions []Status          `json:"sessions,omitempty"` // list
+	Text     string            `json:"text,omitempty"`     // output, meta
+	Data     []byte            `json:"data,omitempty"`     // capture, in base64
+	Usage    map[string]Usage  `json:"usage,omitempty"`    // usage, by session
+	Unknown  map[string]string `json:"unknown,omitempty"`  // list: what did not answer, and why
+	Error    *Error            `json:"error,omitempty"`
+}
+
+// Usage is session.Usage.
+type Usage struct {
+	CPU   int64 `json:"cpu_ns"`
+	RSS   int64 `json:"rss"`
+	Procs int   `json:"procs"`
+}
+
+// Status is session.Status.
+type Status struct {
+	Name        string              `json:"name"`
+	Agent       string              `json:"agent"`
+	City        string              `json:"city"`
+	ID          string              `json:"id"`
+	Alive       bool                `json:"alive"`
+	Ready       bool                `json:"ready"`
+	Frozen      bool                `json:"frozen,omitempty"`
+	Silent      time.Time           `json:"silent,omitzero"`
+	PID         int                 `json:"pid,omitempty"`
+	Started     time.Time           `json:"started,omitzero"`
+	Activity    time.Time           `json:"activity,omitzero"`
+	Output      uint64              `json:"output,omitempty"`
+	Attached    int                 `json:"attached,omitempty"`
+	TypedAt     time.Time           `json:"typed_at,omitzero"`
+	Draft       bool                `json:"draft,omitempty"`
+	DrainSince  time.Time           `json:"drain_since,omitzero"`
+	DrainBy     string              `json:"drain_by,omitempty"`
+	DrainAcked  bool                `json:"drain_acked,omitempty"`
+	Fingerprint session.Fingerprint `json:"fingerprint"`
+	Exit        *session.Exit       `json:"exit,omitempty"`
+}
+
+func encode(s *session.Status) Status {
+	return Status{
+		Name: s.Name, Agent: s.Agent, City: s.City, ID: s.ID,
+		Alive: s.Alive, Ready: s.Ready, Frozen: s.Frozen, Silent: s.Silent,
+		PID: s.PID, Started: s.Started, Activity: s.Activity, Output: s.Output,
+		Attached: s.Attached, TypedAt: s.TypedAt, Draft: s.Draft,
+		DrainSince: s.Drain.Since, DrainBy: s.Drain.By, DrainAcked: s.Drain.Acked,
+		Fingerprint: s.Fingerprint, Exit: s.Exit,
+	}
+}
+
+func decode(s *Status) session.Status {
+	return session.Status{
+		Name: s.Name, Agent: s.Agent, City: s.City, ID: s.ID,
+		Alive: s.Alive, Ready: s.Ready, Frozen: s.Frozen, Silent: local(s.Silent),
+		PID: s.PID, Started: local(s.Started), Activity: local(s.Activity), Output: s.Output,
+		Attached: s.Attached, TypedAt: local(s.TypedAt), Draft: s.Draft,
+		Drain:       session.Drain{Since: local(s.DrainSince), By: s.DrainBy, Acked: s.DrainAcked},
+		Fingerprint: s.Fingerprint, Exit: s.Exit,
+	}
+}
+
+// local returns a time in the time zone that times of this machine are in, and the zero time as it is.
+func local(t time.Time) time.Time {
+	if t.IsZero() {
+		return time.Time{}
+	}
+	return t.Local()
+}
+
+// Frame is one line of a watch. A line with an Error is the last one.
+type Frame struct {
+	Reset   bool   `json:"reset,omitempty"`
+	Cols    int    `json:"cols,omitempty"`
+	Rows    int    `json:"rows,omitempty"`
+	Data    []byte `json:"data,omitempty"` // in base64
+	Dropped uint64 `json:"dropped,omitempty"`
+	Error   *Error `json:"error,omitempty"`
+}
+
+// ExitLine is one line of the stream of ends. A line without an end only shows that the stream lives.
+type ExitLine struct {
+	Exit  *session.Exit `json:"exit,omitempty"`
+	Error *Error        `json:"error,omitempty"`
+}
