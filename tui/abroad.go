@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"gcity/themes"
+	"gcity/tui/dialog"
 	"gcity/tui/widget"
 )
 
@@ -163,7 +164,7 @@ func (m *model) between(key string) bool {
 		}
 		return true
 	}
-	return m.now.Sub(m.arrived) < guard
+	return m.now.Sub(m.arrived) < dialog.Guard
 }
 
 // stayPut gives a switch up.

@@ -289,18 +289,18 @@ func (m *model) askEnd() []effect {
 	stop := func(m *model) []effect {
 		return m.do("stopping", rows, func(name string) city.Command { return city.Stop{Agent: name} })
 	}
-	m.choice = &choice{
-		title: "End " + whom(rows),
-		body:  m.names(rows),
-		must:  confirmation(rows),
-		edit:  widget.NewEntry(""),
-		answers: []answer{
-			{title: "kill: end it at once; it is started again", do: kill},
-			{title: "stop: let it finish, keep it ended until it is resumed", do: stop},
-			{title: "cancel", safe: true},
+	m.dialogs.Open(&choice{
+		Title: "End " + whom(rows),
+		Body:  m.names(rows),
+		Must:  confirmation(rows),
+		Edit:  widget.NewEntry(""),
+		Answers: []answer{
+			{Title: "kill: end it at once; it is started again", Do: kill},
+			{Title: "stop: let it finish, keep it ended until it is resumed", Do: stop},
+			{Title: "cancel", Safe: true},
 		},
-		since: m.now,
-	}
+		Since: m.now,
+	})
 	return nil
 }
 

@@ -7,10 +7,10 @@ func dialogActions() []action {
 	c, r, f, p := []keymap.Zone{keymap.InChoice}, []keymap.Zone{keymap.InReader},
 		[]keymap.Zone{keymap.InFinder}, []keymap.Zone{keymap.InPrompt}
 	pick := func(n int) func(*model) []effect {
-		return func(m *model) []effect { m.choice.step(n); return nil }
+		return func(m *model) []effect { m.dialogs.choice().Step(n); return nil }
 	}
 	turn := func(n int) func(*model) []effect {
-		return func(m *model) []effect { m.reader.scroll(n, m.sheetRows()); return nil }
+		return func(m *model) []effect { m.dialogs.reader().Scroll(n, m.canvas()); return nil }
 	}
 	find := func(n int) func(*model) []effect {
 		return func(m *model) []effect { m.finder.step(n); return nil }
@@ -24,9 +24,9 @@ func dialogActions() []action {
 		{ID: "choice.previous", Key: keymap.Bind("answer before", "shift+tab", "up", "left"), In: c,
 			Run: pick(-1)},
 		{ID: "choice.take", Key: keymap.Bind("take the answer", "enter"), In: c,
-			Run: (*model).takeAnswer},
+			Run: takeAnswer},
 		{ID: "choice.cancel", Key: keymap.Bind("cancel", "esc", "ctrl+c"), In: c,
-			Run: func(m *model) []effect { m.choice = nil; return nil }},
+			Run: func(m *model) []effect { m.dialogs.CloseIn(keymap.InChoice); return nil }},
 
 		{ID: "reader.down", Key: keymap.Bind("down", "j", "down"), In: r, Run: turn(1)},
 		{ID: "reader.up", Key: keymap.Bind("up", "k", "up"), In: r, Run: turn(-1)},
@@ -39,7 +39,7 @@ func dialogActions() []action {
 		{ID: "reader.last", Key: keymap.Bind("to the end", "G", "end"), In: r, Run: turn(far)},
 		{ID: "reader.close", Key: keymap.Bind("close", "esc", "q", "d", "c", "enter", "ctrl+c"),
 			In:  r,
-			Run: func(m *model) []effect { m.reader = nil; return nil }},
+			Run: func(m *model) []effect { m.dialogs.CloseIn(keymap.InReader); return nil }},
 
 		{ID: "finder.down", Key: keymap.Bind("down; in the palette's history towards the newest",
 			"down", "ctrl+n"), In: f, Run: (*model).finderDown},
@@ -60,4 +60,8 @@ func dialogActions() []action {
 		{ID: "prompt.cancel", Key: keymap.Bind("cancel", "esc", "ctrl+c"), In: p,
 			Run: (*model).cancelPrompt},
 	}
+}
+
+func takeAnswer(m *model) []effect {
+	return m.runTasks(m.dialogs.choice().Take(func() { m.dialogs.CloseIn(keymap.InChoice) }))
 }

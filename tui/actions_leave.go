@@ -30,36 +30,36 @@ func (m *model) askQuit() []effect {
 		return leave(Leave)(m)
 	}
 	running := m.living()
-	c := &choice{title: "Leave " + m.cityName() + "?", since: m.now, leaving: true}
+	c := &choice{Title: "Leave " + m.cityName() + "?", Since: m.now, Leaving: true}
 	switch {
 	case m.lobby:
-		c.title, c.body = "Leave?", []string{"All cities go on as they are."}
-		c.answers = []answer{{key: "l", title: "leave", do: leave(Leave)}, {key: "n", title: "stay", safe: true}}
+		c.Title, c.Body = "Leave?", []string{"All cities go on as they are."}
+		c.Answers = []answer{{Key: "l", Title: "leave", Do: leave(Leave)}, {Key: "n", Title: "stay", Safe: true}}
 	case m.home != "" || m.all: // it is stopped where it is listed
-		c.body = []string{fmt.Sprintf("%s running; this city and all others go on.", areRunning(running))}
-		c.answers = []answer{{key: "l", title: "leave: everything keeps running", do: leave(Leave)}, {key: "n", title: "stay", safe: true}}
+		c.Body = []string{fmt.Sprintf("%s running; this city and all others go on.", areRunning(running))}
+		c.Answers = []answer{{Key: "l", Title: "leave: everything keeps running", Do: leave(Leave)}, {Key: "n", Title: "stay", Safe: true}}
 	case m.mode == Hosting:
-		c.body = []string{fmt.Sprintf("%s running, and the controller runs in this program.", areRunning(running))}
-		c.answers = []answer{
-			{key: "h", title: "hand over: everything goes on, without a screen", do: leave(HandOver)},
-			{key: "a", title: "keep the agents, stop the controller: nobody looks after them", do: leave(KeepAgents)},
-			{key: "d", title: "drain all, then leave: everybody finishes first", do: (*model).askDrainAll},
-			{key: "s", title: "stop all agents, then leave", do: (*model).askStopCity},
-			{key: "n", title: "stay", safe: true},
+		c.Body = []string{fmt.Sprintf("%s running, and the controller runs in this program.", areRunning(running))}
+		c.Answers = []answer{
+			{Key: "h", Title: "hand over: everything goes on, without a screen", Do: leave(HandOver)},
+			{Key: "a", Title: "keep the agents, stop the controller: nobody looks after them", Do: leave(KeepAgents)},
+			{Key: "d", Title: "drain all, then leave: everybody finishes first", Do: (*model).askDrainAll},
+			{Key: "s", Title: "stop all agents, then leave", Do: (*model).askStopCity},
+			{Key: "n", Title: "stay", Safe: true},
 		}
-		c.at = 4
+		c.At = 4
 	case m.mode == Joined:
-		c.body = []string{fmt.Sprintf("%s running; the controller runs elsewhere.", areRunning(running))}
-		c.answers = []answer{
-			{key: "l", title: "leave: everything keeps running", do: leave(Leave)},
-			{key: "s", title: "stop the city: all agents and the controller", do: (*model).askStopCity},
-			{key: "n", title: "stay", safe: true},
+		c.Body = []string{fmt.Sprintf("%s running; the controller runs elsewhere.", areRunning(running))}
+		c.Answers = []answer{
+			{Key: "l", Title: "leave: everything keeps running", Do: leave(Leave)},
+			{Key: "s", Title: "stop the city: all agents and the controller", Do: (*model).askStopCity},
+			{Key: "n", Title: "stay", Safe: true},
 		}
 	default:
-		c.body = []string{"Everything keeps running."}
-		c.answers = []answer{{key: "l", title: "leave", do: leave(Leave)}, {key: "n", title: "stay", safe: true}}
+		c.Body = []string{"Everything keeps running."}
+		c.Answers = []answer{{Key: "l", Title: "leave", Do: leave(Leave)}, {Key: "n", Title: "stay", Safe: true}}
 	}
-	m.choice = c
+	m.dialogs.Open(c)
 	return nil
 }
 
@@ -73,20 +73,22 @@ func (m *model) askStopCity() []effect {
 	m.ask(question{title: "Stop " + widget.Count(n, "agent") + " and the controller?",
 		verb: "stop the city", no: "stay", count: n, plan: true, do: stop,
 		body: []string{"The sessions end, whatever is done in them, and none begins until gcity is started again."}})
-	m.choice.leaving = true
+	if c := m.dialogs.choice(); c != nil {
+		c.Leaving = true
+	}
 	return nil
 }
 
 // askLost puts what can still be chosen in the place of an open question how to leave: the city ended meanwhile.
 func (m *model) askLost() {
-	c := m.choice
-	c.title, c.must = "Leave "+m.cityName()+"?", ""
-	c.body = []string{widget.Lead(m.problems()[0])}
-	c.answers = []answer{
-		{key: "l", title: "leave", do: func(*model) []effect { return []effect{finish{Leave}} }},
-		{key: "n", title: "stay", safe: true},
+	c := m.dialogs.choice()
+	c.Title, c.Must = "Leave "+m.cityName()+"?", ""
+	c.Body = []string{widget.Lead(m.problems()[0])}
+	c.Answers = []answer{
+		{Key: "l", Title: "leave", Do: func(*model) []effect { return []effect{finish{Leave}} }},
+		{Key: "n", Title: "stay", Safe: true},
 	}
-	c.at, c.since = min(c.at, 1), m.now
+	c.At, c.Since = min(c.At, 1), m.now
 }
 
 // living is how many agents run.
@@ -113,6 +115,7 @@ func (m *model) explainSuspend() []effect {
 	if m.mode != Hosting {
 		body = []string{"Nothing is lost by leaving with " + m.keys.KeyOf("quit") + "; gcity comes back to this city."}
 	}
-	m.choice = &choice{title: "Not suspended", body: body, answers: []answer{{key: "n", title: "go on", safe: true}}, since: m.now}
+	m.dialogs.Open(&choice{Title: "Not suspended", Body: body,
+		Answers: []answer{{Key: "n", Title: "go on", Safe: true}}, Since: m.now})
 	return nil
 }

@@ -91,7 +91,7 @@ func needUnread(m *model) string {
 // ofLetter is for what is done to the message that is read.
 func ofLetter(why func(*model) string) func(*model) string {
 	return func(m *model) string {
-		if m.reader == nil || m.reader.letter == nil {
+		if m.dialogs.letter() == nil {
 			return "no mail is read just now"
 		}
 		return why(m)
@@ -112,11 +112,11 @@ func onMail(do func(*model, mail.Message) []effect) func(*model) []effect {
 // fromLetter does something with the message that is read, and closes it.
 func fromLetter(do func(*model, mail.Message) []effect) func(*model) []effect {
 	return func(m *model) []effect {
-		l := m.reader.letter
+		l := m.dialogs.letter()
 		if l == nil {
 			return nil
 		}
-		m.reader = nil
+		m.dialogs.CloseIn(keymap.InReader)
 		return do(m, *l)
 	}
 }
@@ -143,8 +143,8 @@ func (m *model) openMail() []effect {
 		return nil
 	}
 	own := *l
-	m.reader = &reader{title: widget.Plain(own.ID), letter: &own,
-		lines: func(m *model, w int) []string { return widget.WrapAll(m.mailDetails(&own), w) }}
+	m.read(&reader{Title: widget.Plain(own.ID), About: &own,
+		Lines: func(w int) []string { return widget.WrapAll(m.mailDetails(&own), w) }})
 	if own.Read || m.mode == ReadOnly || m.snap == nil || !m.snap.ForPeople(own.To) {
 		return nil
 	}

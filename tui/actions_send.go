@@ -216,7 +216,8 @@ func ofRead(why func(*model) string) func(*model) string {
 		if no := needDossier(m); no != "" {
 			return no
 		}
-		_, no := m.aimed([]string{m.reader.about.name}, func() ([]effect, string) { return nil, why(m) })
+		_, no := m.aimed([]string{m.dialogs.dossier().name},
+			func() ([]effect, string) { return nil, why(m) })
 		return no
 	}
 }
@@ -224,8 +225,8 @@ func ofRead(why func(*model) string) func(*model) string {
 // fromDetails does something to the agent whose details are read, and closes them.
 func fromDetails(do func(*model) []effect) func(*model) []effect {
 	return func(m *model) []effect {
-		name := m.reader.about.name
-		m.reader = nil
+		name := m.dialogs.dossier().name
+		m.dialogs.CloseIn(keymap.InReader)
 		todo, _ := m.aimed([]string{name}, func() ([]effect, string) { return do(m), "" })
 		return todo
 	}

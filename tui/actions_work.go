@@ -139,10 +139,10 @@ func (m *model) showBead() []effect {
 		return nil
 	}
 	own, gate := b.Clone(), m.work.rows[m.work.at].gate
-	m.reader = &reader{title: widget.Plain(own.ID),
-		lines: func(m *model, w int) []string {
+	m.read(&reader{Title: widget.Plain(own.ID),
+		Lines: func(w int) []string {
 			return widget.WrapAll(m.beadDetails(&own, gate),
 				w)
-		}}
+		}})
 	return nil
 }

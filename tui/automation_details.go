@@ -35,14 +35,14 @@ func (m *model) showAutomation() []effect {
 		return nil
 	}
 	h := &history{name: r.name}
-	m.reader = &reader{title: "automation " + r.shown, runs: h,
-		lines: func(m *model, w int) []string {
+	m.read(&reader{Title: "automation " + r.shown, About: h, Follow: h,
+		Lines: func(w int) []string {
 			lines := widget.WrapAll(m.automationDetails(h), w)
 			if h.end = len(lines); m.automations.Find(h.name) == nil {
 				return lines
 			}
 			return append(lines, widget.WrapAll(m.runLines(h), w)...)
-		}}
+		}})
 	m.askRuns(h)
 	return nil
 }
@@ -64,10 +64,7 @@ func (m *model) newestRun(name string) string {
 
 // runsChanged asks anew when the runs that are shown are no longer the newest.
 func (m *model) runsChanged() {
-	if m.reader == nil || m.reader.runs == nil {
-		return
-	}
-	if h := m.reader.runs; h.asked == 0 && h.newest != m.newestRun(h.name) {
+	if h := m.dialogs.history(); h != nil && h.asked == 0 && h.newest != m.newestRun(h.name) {
 		m.askRuns(h)
 	}
 }
@@ -81,8 +78,7 @@ func (m *model) seek(q beads.Query) int {
 
 // answered takes an answer in; one that nobody waits for any more is let go.
 func (m *model) answered(f found) {
-	if m.reader != nil && m.reader.runs != nil && m.reader.runs.asked == f.id {
-		h := m.reader.runs
+	if h := m.dialogs.history(); h != nil && h.asked == f.id {
 		h.asked, h.known, h.problem = 0, true, widget.Plain(f.problem)
 		if f.problem == "" {
 			h.runs = h.runs[:0]

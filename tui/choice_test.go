@@ -17,14 +17,14 @@ func TestAnswersAreWrapped(t *testing.T) {
 		"守る人のいない町: 誰も見ていない間に終わったものは誰も始めない", "stay"}
 	open := func(w, h int) (*stage, *int) {
 		s, took := demo(t, w, h), -1
-		c := &choice{title: "Leave?", since: s.now}
+		c := &choice{Title: "Leave?", Since: s.now}
 		for i, title := range titles {
-			c.answers = append(c.answers, answer{key: string(rune('a' + i)), title: title, do: func(*model) []effect {
+			c.Answers = append(c.Answers, answer{Key: string(rune('a' + i)), Title: title, Do: func(*model) []effect {
 				took = i
 				return nil
 			}})
 		}
-		s.m.choice = c
+		s.m.dialogs.Open(c)
 		s.now = s.now.Add(time.Second)
 		s.send(news{})
 		return s, &took

@@ -11,8 +11,8 @@ import (
 func (m *model) switchCity() []effect {
 	switch {
 	case !m.directory:
-		m.reader = &reader{title: "Other cities",
-			lines: func(m *model, w int) []string { return widget.WrapAll(m.noDirectory(), w) }}
+		m.read(&reader{Title: "Other cities",
+			Lines: func(w int) []string { return widget.WrapAll(m.noDirectory(), w) }})
 		return nil
 	case m.departure.waits():
 		m.complain("cannot switch city: " + m.departureText() + "; " + m.keys.KeyOf("view.back") + " stays")

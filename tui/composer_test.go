@@ -266,7 +266,7 @@ func TestComposerIsRefused(t *testing.T) {
 	s.hear(news{snap: demoSnapshot(epoch)})
 	for _, key := range []string{"i", "U", "I"} {
 		s.press(key)
-		if s.m.composer != nil || s.m.choice != nil {
+		if s.m.composer != nil || s.m.dialogs.choice() != nil {
 			t.Errorf("%s: a room that only looks sends", key)
 		}
 	}

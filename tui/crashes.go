@@ -21,15 +21,15 @@ func (m *model) enterAgent() []effect {
 // showCrashes opens an agent's crashes: of the one that is read about, else of the selected one.
 func (m *model) showCrashes() []effect {
 	d := &dossier{name: m.agents.Chosen}
-	if m.reader != nil && m.reader.about != nil {
-		d = m.reader.about
+	if known := m.dialogs.dossier(); known != nil {
+		d = known
 	}
 	r := m.agents.Find(d.name)
 	if r == nil {
 		return nil
 	}
-	m.reader = &reader{title: "crashes of " + r.shown, about: d, crashes: true,
-		lines: func(m *model, w int) []string { return widget.WrapAll(m.crashLines(d, w), w) }}
+	m.read(&reader{Title: "crashes of " + r.shown, About: agentText{dossier: d, crashes: true},
+		Lines: func(w int) []string { return widget.WrapAll(m.crashLines(d, w), w) }})
 	if d.about == nil && d.asked == 0 {
 		m.askAbout(d)
 	}

@@ -94,7 +94,7 @@ func needEditableDossier(m *model) string {
 // editRead edits what declares the agent that is read about.
 func (m *model) editRead() []effect {
 	todo := m.editConfig()
-	m.reader = nil
+	m.dialogs.CloseIn(keymap.InReader)
 	return todo
 }
 
@@ -144,25 +144,26 @@ func (m *model) editedConfig(e edited) {
 		return
 	}
 	m.say("the edit waits; " + m.keys.KeyOf("config.edit") + " goes on with it")
-	again := answer{key: "e", title: "edit it again", do: func(m *model) []effect { return []effect{edit{draft: e.draft}} }}
-	drop := answer{key: "n", title: "no, throw the edit away", safe: true, do: (*model).dropDraft}
+	again := answer{Key: "e", Title: "edit it again", Do: func(m *model) []effect { return []effect{edit{draft: e.draft}} }}
+	drop := answer{Key: "n", Title: "no, throw the edit away", Safe: true, Do: (*model).dropDraft}
 	if e.err != nil {
-		m.choice = &choice{title: "The edit is not finished",
-			body:  widget.PlainLines("What was written is kept, though " + e.err.Error() + "."),
-			since: m.now,
-			at:    1, answers: []answer{again, drop}}
+		m.dialogs.Open(&choice{Title: "The edit is not finished",
+			Body:  widget.PlainLines("What was written is kept, though " + e.err.Error() + "."),
+			Since: m.now,
+			At:    1, Answers: []answer{again, drop}})
 		return
 	}
 	if len(e.problems) > 0 {
 		e.draft.line = e.line
 		if e.line > 0 {
-			again.title += fmt.Sprintf(", at line %d", e.line)
+			again.Title += fmt.Sprintf(", at line %d", e.line)
 		}
 		var body []string
 		for _, p := range e.problems {
 			body = append(body, widget.PlainLines(p)...)
 		}
-		m.choice = &choice{title: "This configuration is not valid", body: body, since: m.now, answers: []answer{again, drop}}
+		m.dialogs.Open(&choice{Title: "This configuration is not valid", Body: body, Since: m.now,
+			Answers: []answer{again, drop}})
 		return
 	}
 	m.askEnforce(e, again, drop)

@@ -64,8 +64,8 @@ func (m *model) subject() (name, source string, patched []string) {
 	switch {
 	case m.snap == nil:
 		return "", "", nil
-	case m.reader != nil && m.reader.about != nil:
-		name = m.reader.about.name
+	case m.dialogs.dossier() != nil:
+		name = m.dialogs.dossier().name
 	case m.matter() == ofPools:
 		if p := m.pool(); p != nil {
 			if q, ok := m.snap.Pool(p.name); ok {
@@ -118,7 +118,7 @@ func (m *model) editPlace() []effect {
 
 // askWhere asks which of several files is to be edited; those that are not edited from here are told with the reason.
 func (m *model) askWhere(all []written) {
-	c := &choice{title: "Edit which file?", since: m.now}
+	c := &choice{Title: "Edit which file?", Since: m.now}
 	if !slices.ContainsFunc(all, func(w written) bool { return w.file == "" }) {
 		all = append(all, written{what: "the city's own"})
 	}
@@ -126,18 +126,18 @@ func (m *model) askWhere(all []written) {
 	for _, w := range all {
 		why := m.files.Fixed(w.file)
 		if why == "" {
-			c.answers = append(c.answers, answer{key: strconv.Itoa(len(c.answers) + 1), title: m.placeName(w.fileLine) + ": " + w.what, safe: true,
-				do: func(*model) []effect { return []effect{edit{at: w.fileLine}} }})
+			c.Answers = append(c.Answers, answer{Key: strconv.Itoa(len(c.Answers) + 1), Title: m.placeName(w.fileLine) + ": " + w.what, Safe: true,
+				Do: func(*model) []effect { return []effect{edit{at: w.fileLine}} }})
 			continue
 		}
-		c.body = append(c.body, m.placeName(w.fileLine)+" "+w.what+".")
+		c.Body = append(c.Body, m.placeName(w.fileLine)+" "+w.what+".")
 		if !told[why] {
-			c.body = append(c.body, widget.PlainLines(why)...)
+			c.Body = append(c.Body, widget.PlainLines(why)...)
 		}
 		told[why] = true
 	}
-	c.answers = append(c.answers, answer{key: "n", title: "none, leave it", safe: true})
-	m.choice = c
+	c.Answers = append(c.Answers, answer{Key: "n", Title: "none, leave it", Safe: true})
+	m.dialogs.Open(c)
 }
 
 // declaredText says where something is declared, where that is changed, and which of the files are not edited from here.

@@ -60,7 +60,7 @@ func TestEditWhereItIsWritten(t *testing.T) {
 	}
 	s := placed(t, "teams/one.toml:3:1")
 	s.press("e", "n")
-	if _, ok := effectOf[edit](s); ok || s.m.choice != nil {
+	if _, ok := effectOf[edit](s); ok || s.m.dialogs.choice() != nil {
 		t.Error("no opens an editor")
 	}
 }
@@ -149,7 +149,7 @@ func TestAnEditorThatFails(t *testing.T) {
 	}
 	s.hear(news{edited: &edited{err: errors.New(`the editor "false" failed with exit status 1`)}})
 	s.shows(`the editor "false" failed with exit status 1`)
-	if s.m.choice != nil || s.m.draft != nil {
+	if s.m.dialogs.choice() != nil || s.m.draft != nil {
 		t.Error("nothing was written, and it asks what becomes of it")
 	}
 }
@@ -168,7 +168,7 @@ func TestEditFromTheDetails(t *testing.T) {
 	if e, ok := effectOf[edit](s); !ok || e.at != (fileLine{"teams/one.toml", 3}) {
 		t.Errorf("%+v, %v", e, ok)
 	}
-	if s.m.reader != nil {
+	if s.m.dialogs.reader() != nil {
 		t.Error("the details are still open")
 	}
 	s = demo(t, 80, 24)

@@ -111,15 +111,15 @@ func (m *model) single() *agentRow {
 }
 
 func needReadAgent(m *model) string {
-	if m.reader == nil || m.reader.agent == "" || m.agents.Find(m.reader.agent) == nil {
+	if name := m.dialogs.eventAgent(); name == "" || m.agents.Find(name) == nil {
 		return "this text is about no agent that is there"
 	}
 	return ""
 }
 
 func (m *model) chooseRead() []effect {
-	name := m.reader.agent
-	m.reader = nil
+	name := m.dialogs.eventAgent()
+	m.dialogs.CloseIn(keymap.InReader)
 	return m.chooseNamed(name)
 }
 

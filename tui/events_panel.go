@@ -7,6 +7,7 @@ import (
 
 	"gcity/events"
 	"gcity/themes"
+	"gcity/tui/dialog"
 	"gcity/tui/widget"
 )
 
@@ -139,7 +140,7 @@ type eye struct {
 
 // look takes in what is under the cursor now.
 func (e *eye) look(seq uint64, now time.Time) {
-	if now.Sub(e.since) >= guard {
+	if now.Sub(e.since) >= dialog.Guard {
 		e.seen = e.seq
 	}
 	if seq != e.seq {

@@ -10,6 +10,7 @@ import (
 
 	"gcity/city"
 	"gcity/events"
+	"gcity/tui/dialog"
 	"gcity/tui/tuitest"
 	"gcity/tui/widget"
 )
@@ -71,7 +72,7 @@ func TestEventsOfOneAgent(t *testing.T) {
 	s.press(",", "k", "enter") // from what is read about an event, too
 	s.shows(". selects scout")
 	s.press(".", ",")
-	if s.m.agents.Chosen != "scout" || s.m.reader != nil {
+	if s.m.agents.Chosen != "scout" || s.m.dialogs.reader() != nil {
 		t.Errorf("selected is %s", s.m.agents.Chosen)
 	}
 	s.hear(news{events: happened(7, 2)})
@@ -103,7 +104,8 @@ func TestVerbsOfAnEvent(t *testing.T) {
 	for _, key := range []string{"r", "s", "D", "i", "u", "ctrl+k", "a", "d", ","} {
 		s.press(key)
 		s.wants()
-		if s.m.choice != nil || s.m.reader != nil || s.m.composer != nil || s.m.events.only {
+		if s.m.dialogs.choice() != nil || s.m.dialogs.reader() != nil || s.m.composer != nil ||
+			s.m.events.only {
 			t.Errorf("%s does something to somebody", key)
 		}
 		s.shows("about no agent that is there")
@@ -136,7 +138,7 @@ func TestAnEventThatComesInIsNotMeant(t *testing.T) {
 	s.press("5")
 	s.wait(time.Second)
 	for i := range uint64(3) { // one after the other, none of them long enough
-		s.wait(guard / 2)
+		s.wait(dialog.Guard / 2)
 		came(902+i, "idle")
 	}
 	s.send(tuitest.KeyPress("enter"))

@@ -228,14 +228,14 @@ func (m *model) askUnregister() []effect {
 	if m.homeAt != "" && c.info.Path == m.homeAt && m.hosts {
 		body = append(body, "This program runs that city.")
 	}
-	m.choice = &choice{title: "Stop and forget " + c.shown, body: body, must: c.shown,
-		edit: widget.NewEntry(""), since: m.now,
-		answers: []answer{
-			{title: "stop it and forget it", do: func(m *model) []effect {
+	m.dialogs.Open(&choice{Title: "Stop and forget " + c.shown, Body: body, Must: c.shown,
+		Edit: widget.NewEntry(""), Since: m.now,
+		Answers: []answer{
+			{Title: "stop it and forget it", Do: func(m *model) []effect {
 				return []effect{dismiss{m.begin("stopping " + c.shown + " " + m.look.Glyphs.More), c.info.Name, c.info.Path}}
 			}},
-			{title: "cancel", safe: true},
-		}}
+			{Title: "cancel", Safe: true},
+		}})
 	return nil
 }
 
@@ -292,8 +292,8 @@ func (m *model) backInFleet() []effect {
 // showSister is all that is known of a city without going there.
 func (m *model) showSister() []effect {
 	name := m.sister().info.Name
-	m.reader = &reader{title: m.sister().shown,
-		lines: func(m *model, w int) []string { return widget.WrapAll(m.sisterLines(name), w) }}
+	m.read(&reader{Title: m.sister().shown,
+		Lines: func(w int) []string { return widget.WrapAll(m.sisterLines(name), w) }})
 	return nil
 }
 

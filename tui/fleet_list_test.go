@@ -13,7 +13,8 @@ func TestFleetVerbsOfCitiesAreNotForAgents(t *testing.T) {
 	s := lobby(t, 120, 40, Options{})
 	s.press("tab")
 	for _, key := range []string{"s", "R", "ctrl+k"} {
-		if s.press(key); s.m.choice != nil || !strings.Contains(s.m.status.text, "the cursor is on an agent") {
+		if s.press(key); s.m.dialogs.choice() != nil ||
+			!strings.Contains(s.m.status.text, "the cursor is on an agent") {
 			t.Fatalf("%s: %q", key, s.m.status.text)
 		}
 		s.press("esc")
@@ -23,8 +24,9 @@ func TestFleetVerbsOfCitiesAreNotForAgents(t *testing.T) {
 	}
 	s.press("tab")
 	s.sail("harbour")
-	if s.press("s"); s.m.choice == nil || !strings.Contains(s.m.choice.title, "harbour") {
-		t.Errorf("%+v", s.m.choice)
+	if s.press("s"); s.m.dialogs.choice() == nil ||
+		!strings.Contains(s.m.dialogs.choice().Title, "harbour") {
+		t.Errorf("%+v", s.m.dialogs.choice())
 	}
 }
 
@@ -34,7 +36,7 @@ func TestListThatComesAndGoes(t *testing.T) {
 	none := &fleet{gone: "no supervisor runs", none: true}
 	s.hear(news{fleet: none})
 	s.press("@")
-	if s.m.finder != nil || s.m.reader == nil || s.m.directory {
+	if s.m.finder != nil || s.m.dialogs.reader() == nil || s.m.directory {
 		t.Fatalf("a list is shown that nobody keeps")
 	}
 	s.press("esc")

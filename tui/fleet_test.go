@@ -160,7 +160,7 @@ func TestFleetReadOnly(t *testing.T) {
 	for _, k := range []string{"s", "R", "a", "ctrl+k"} {
 		s.press(k)
 		s.shows("this control room is read-only")
-		if len(s.out) > 0 || s.m.choice != nil || s.m.prompt != nil {
+		if len(s.out) > 0 || s.m.dialogs.choice() != nil || s.m.prompt != nil {
 			t.Errorf("%s does something: %v", k, s.out)
 		}
 		s.press("esc")
@@ -197,7 +197,7 @@ func TestFleetEnters(t *testing.T) {
 		t.Fatalf("%+v", e)
 	}
 	s.press("s", "ctrl+k", "j")
-	if s.m.choice != nil || s.m.cities.Chosen != "orchard" {
+	if s.m.dialogs.choice() != nil || s.m.cities.Chosen != "orchard" {
 		t.Error("keys that are meant for the other room do something here")
 	}
 	s.press("esc")
@@ -219,7 +219,7 @@ func TestSwitchListSearches(t *testing.T) {
 	}
 	s.press("r", "y", "D", "q")
 	s.wants()
-	if s.m.choice != nil {
+	if s.m.dialogs.choice() != nil {
 		t.Error("a key that is meant for harbour asks something here")
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"gcity/city"
+	"gcity/tui/dialog"
 	"gcity/tui/tuitest"
 )
 
@@ -53,7 +54,7 @@ func (s *stage) wait(d time.Duration) {
 func (s *stage) press(keys ...string) {
 	var all []effect
 	for _, k := range keys {
-		s.now = s.now.Add(2 * guard)
+		s.now = s.now.Add(2 * dialog.Guard)
 		s.send(tuitest.KeyPress(k))
 		all = append(all, s.out...)
 	}

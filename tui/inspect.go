@@ -79,7 +79,7 @@ func inspectActions() []action {
 }
 
 func needDossier(m *model) string {
-	if m.reader == nil || m.reader.about == nil {
+	if m.dialogs.dossier() == nil {
 		return "this text is not about an agent"
 	}
 	return ""
@@ -92,7 +92,7 @@ func needHeldDossier(m *model) string {
 	if m.mode == ReadOnly {
 		return "this control room is read-only"
 	}
-	if r := m.agents.Find(m.reader.about.name); r == nil || !r.heldBack() {
+	if r := m.agents.Find(m.dialogs.dossier().name); r == nil || !r.heldBack() {
 		return "nothing is held back: only an agent in quarantine or backoff, or one that drains, is released"
 	}
 	return ""
@@ -109,8 +109,8 @@ func (r *agentRow) heldBack() bool {
 
 // releaseRead releases the agent that is read about, and nobody else, whoever is marked.
 func (m *model) releaseRead() []effect {
-	r := m.agents.Find(m.reader.about.name)
-	m.reader = nil
+	r := m.agents.Find(m.dialogs.dossier().name)
+	m.dialogs.CloseIn(keymap.InReader)
 	var command city.Command = city.Release{Agent: r.name}
 	if r.state == city.Draining {
 		command = city.Undrain{Agent: r.name}
@@ -122,9 +122,9 @@ func (m *model) releaseRead() []effect {
 func (m *model) showAgent() []effect {
 	r := m.single()
 	d := &dossier{name: r.name}
-	m.reader = &reader{title: r.shown, about: d, lines: func(m *model, w int) []string {
+	m.read(&reader{Title: r.shown, About: agentText{dossier: d}, Lines: func(w int) []string {
 		return widget.WrapAll(append(m.details(d.name, w), m.dossierLines(d, w)...), w)
-	}}
+	}})
 	m.askAbout(d)
 	return nil
 }
@@ -154,10 +154,10 @@ func (m *model) signOf(name string) string {
 
 // dossierChanged asks anew when the agent that is looked at is no longer as it was.
 func (m *model) dossierChanged() {
-	if m.reader == nil || m.reader.about == nil {
+	d := m.dialogs.dossier()
+	if d == nil {
 		return
 	}
-	d := m.reader.about
 	if sign := m.signOf(d.name); d.asked == 0 && sign != "" && sign != d.sign {
 		m.askAbout(d)
 	}
@@ -165,11 +165,11 @@ func (m *model) dossierChanged() {
 
 // heardAbout takes an answer in; one that nobody waits for any more is let go.
 func (m *model) heardAbout(in inspected) {
-	if m.reader == nil || m.reader.about == nil || m.reader.about.asked != in.id {
+	d := m.dialogs.dossier()
+	if d == nil || d.asked != in.id {
 		return
 	}
 	m.ui++
-	d := m.reader.about
 	d.asked, d.problem = 0, widget.Plain(in.problem)
 	if in.problem == "" {
 		d.about = in.about
@@ -179,21 +179,21 @@ func (m *model) heardAbout(in inspected) {
 
 // readerKeys are the keys that do something about what is read, besides scrolling and closing.
 func (m *model) readerKeys() []string {
-	r := m.reader
-	if r.agent != "" && needReadAgent(m) == "" {
-		return []string{m.keys.KeyOf("reader.agent") + " selects " + widget.Plain(r.agent)}
+	if name := m.dialogs.eventAgent(); name != "" && needReadAgent(m) == "" {
+		return []string{m.keys.KeyOf("reader.agent") + " selects " + widget.Plain(name)}
 	}
-	if r.letter != nil && m.mode != ReadOnly {
+	if m.dialogs.letter() != nil && m.mode != ReadOnly {
 		return m.keys.Hints("reader.reply", "reply", "reader.archive", "archive")
 	}
-	if r.about == nil {
+	r, ok := m.dialogs.about().(agentText)
+	if !ok {
 		return nil
 	}
 	var keys []string
-	if !r.crashes && r.about.about != nil && len(r.about.about.Crashes) > 0 {
+	if !r.crashes && r.about != nil && len(r.about.Crashes) > 0 {
 		keys = append(keys, m.keys.KeyOf("reader.crashes")+" crashes")
 	}
-	if !r.told && r.about.about != nil && r.about.about.Prompt != "" {
+	if !r.told && r.about != nil && r.about.Prompt != "" {
 		keys = append(keys, m.keys.KeyOf("reader.told")+" prompt")
 	}
 	if needEditableDossier(m) == "" && !r.crashes {

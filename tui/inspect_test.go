@@ -55,7 +55,7 @@ func TestDossier(t *testing.T) {
 		t.Error("an answer to another question is taken")
 	}
 	s.hear(news{inspected: []inspected{{id: q.id, about: scoutSaid()}}})
-	all := strings.Join(s.m.reader.lines(s.m, 100), "\n")
+	all := strings.Join(s.m.dialogs.reader().Lines(100), "\n")
 	for _, want := range []string{"git fetch", "crash 6 within 1h is quarantine", "when a line begins with", "within 1m", "no map, giving up", "a secret: not shown", "only a fingerprint"} {
 		if !strings.Contains(all, want) {
 			t.Errorf("%q is not in\n%s", want, all)
@@ -92,7 +92,8 @@ func TestDetailsStayTrue(t *testing.T) {
 	s.change(func(n *city.Snapshot) { n.Config.Revision = "fedcba987654" })
 	q := s.asked()
 	s.hear(news{inspected: []inspected{{id: q.id, problem: "the disk is full"}}})
-	if all := strings.Join(s.m.reader.lines(s.m, 100), "\n"); !strings.Contains(all, "the disk is full") || !strings.Contains(all, "git fetch") {
+	if all := strings.Join(s.m.dialogs.reader().Lines(100), "\n"); !strings.Contains(all,
+		"the disk is full") || !strings.Contains(all, "git fetch") {
 		t.Errorf("a failure and what was known before are not both in\n%s", all)
 	}
 }
@@ -101,7 +102,7 @@ func TestDetailsStayTrue(t *testing.T) {
 func TestCrashesReleaseTheAgentThatIsRead(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.press("*", "3", "enter")
-	if s.m.reader == nil || s.m.reader.title != "crashes of scout" {
+	if s.m.dialogs.reader() == nil || s.m.dialogs.reader().Title != "crashes of scout" {
 		t.Fatalf("no crashes:\n%s", s.text())
 	}
 	s.hear(news{inspected: []inspected{{id: s.asked().id, about: scoutSaid()}}})

@@ -79,7 +79,7 @@ type model struct {
 
 	scaled     scaling // the size asked for last
 	fired      firing  // the automation fired last
-	choice     *choice
+	dialogs    dialogs
 	prompt     *prompt
 	composer   *composer
 	drafts     []draftTo // of texts to agents, the newest last
@@ -87,7 +87,6 @@ type model struct {
 	sent       []string  // texts that went to agents, oldest first
 	letters    []letter  // that are still on their way, oldest first
 	followed   int       // the action whose letters the status line tells of
-	reader     *reader
 	finder     *finder
 	work       *work
 	inbox      *inbox
@@ -230,7 +229,7 @@ func (m *model) hear(n news) {
 		m.listCities()
 	}
 	m.leaveWhenDone()
-	if m.lost() && m.choice != nil && m.choice.leaving {
+	if c := m.dialogs.choice(); c != nil && c.Leaving && m.lost() {
 		m.askLost()
 	}
 }
@@ -254,13 +253,8 @@ func (m *model) snapshot(s *city.Snapshot) {
 // key finds out what a key means where it was pressed.
 func (m *model) key(k tea.KeyPressMsg) []effect {
 	switch {
-	case m.choice != nil:
-		return m.choiceKey(k)
-	case m.reader != nil:
-		if a := m.keys.Find(k, keymap.InReader); a != nil {
-			return m.perform(a)
-		}
-		return nil
+	case m.dialogs.Top() != nil:
+		return m.dialogKey(k)
 	case m.finder != nil:
 		if a := m.keys.Find(k, keymap.InFinder); a != nil {
 			return a.Run(m)
@@ -333,22 +327,16 @@ func (m *model) perform(a *action) []effect {
 	return a.Run(m)
 }
 
-func (m *model) choiceKey(k tea.KeyPressMsg) []effect {
-	c := m.choice
-	if m.now.Sub(c.since) < guard {
+// dialogKey lets the top dialog have a key: as an action of its zone, else as it is.
+func (m *model) dialogKey(k tea.KeyPressMsg) []effect {
+	d := m.dialogs.Top()
+	if !d.Ready(m.now) {
 		return nil
 	}
-	if a := m.keys.Find(k, keymap.InChoice); a != nil {
-		return a.Run(m)
+	if a := m.keys.Find(k, d.Zone()); a != nil {
+		return m.perform(a)
 	}
-	if c.must != "" {
-		if c.edit.Key(k) {
-			c.wrong = false
-		}
-		return nil
-	}
-	todo, _ := m.answerKey(k.String())
-	return todo
+	return m.runTasks(d.Key(k, func() { m.dialogs.Close(d) }))
 }
 
 func (m *model) promptKey(k tea.KeyPressMsg) []effect {
@@ -369,9 +357,8 @@ func (m *model) promptKey(k tea.KeyPressMsg) []effect {
 // paste types into whatever is being typed; elsewhere a paste is not a row of commands.
 func (m *model) paste(text string) {
 	switch {
-	case m.choice != nil && m.choice.must != "":
-		m.choice.edit.Paste(text)
-		m.choice.wrong = false
+	case m.dialogs.Top() != nil:
+		m.dialogs.Top().Paste(text)
 	case m.finder != nil:
 		m.finder.edit.Paste(text)
 		m.typedInFinder()

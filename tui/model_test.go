@@ -10,6 +10,8 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"gcity/city"
+	"gcity/tui/dialog"
+	"gcity/tui/keymap"
 	"gcity/tui/tuitest"
 )
 
@@ -97,11 +99,11 @@ func TestConfirmIgnoresKeysAtFirst(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("builder")
 	s.press("r")
-	s.now = s.now.Add(guard / 2)
+	s.now = s.now.Add(dialog.Guard / 2)
 	s.send(tuitest.KeyPress("y"))
 	s.wants()
 	s.shows("Restart builder?")
-	s.now = s.now.Add(guard)
+	s.now = s.now.Add(dialog.Guard)
 	s.send(tuitest.KeyPress("enter")) // "no" is chosen
 	s.wants()
 	s.hides("Restart builder?")
@@ -201,10 +203,12 @@ func TestReadOnlyRefusesVerbs(t *testing.T) {
 				continue
 			}
 			verbs++
-			s.m.focus, s.m.pools.Chosen, s.m.reader = focus, "worker", nil
+			s.m.focus, s.m.pools.Chosen = focus, "worker"
+			s.m.dialogs.CloseIn(keymap.InReader)
 			s.out = s.m.perform(a)
 			s.wants()
-			if _, ok := effectOf[attach](s); ok || s.m.choice != nil || s.m.prompt != nil {
+			if _, ok := effectOf[attach](s); ok || s.m.dialogs.choice() != nil ||
+				s.m.prompt != nil {
 				t.Errorf("%s is not refused", a.ID)
 			}
 		}
@@ -233,7 +237,7 @@ func TestPasteRunsNothing(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("idle")
 	s.send(tea.PasteMsg{Content: "qs\x1b[31mry\n"})
-	if s.m.choice != nil || len(s.commands()) > 0 {
+	if s.m.dialogs.choice() != nil || len(s.commands()) > 0 {
 		t.Error("a paste opened a dialog")
 	}
 	s.press("i")
@@ -298,7 +302,7 @@ func TestQuitByMode(t *testing.T) {
 		if !ok {
 			f.exit = -1
 		}
-		if f.exit != c.want || s.m.choice != nil {
+		if f.exit != c.want || s.m.dialogs.choice() != nil {
 			t.Errorf("%v %v: exit %d, want %d", c.mode, c.keys, f.exit, c.want)
 		}
 	}
@@ -359,7 +363,8 @@ func TestACityThatEndedIsLeftAtOnce(t *testing.T) {
 		}
 		s.press("q")
 		f, left := effectOf[finish](s)
-		if asks := s.m.choice != nil; asks != c.asks || left == c.asks || left && f.exit != Leave {
+		if asks := s.m.dialogs.choice() != nil; asks != c.asks || left == c.asks ||
+			left && f.exit != Leave {
 			t.Errorf("%+v: left %v with %v, asks %v", c, left, f.exit, asks)
 		}
 		if !c.asks {
@@ -398,7 +403,7 @@ func TestTheCityEndsUnderTheQuestion(t *testing.T) {
 	s.shows("the city was stopped", "Leave bright-lights?")
 	s.hides("runs elsewhere", "keeps running", "stop the city")
 	s.press("enter") // "stay" was chosen and is
-	if _, left := effectOf[finish](s); left || s.m.choice != nil {
+	if _, left := effectOf[finish](s); left || s.m.dialogs.choice() != nil {
 		t.Errorf("left %v", left)
 	}
 	again := *s.m.snap

@@ -80,7 +80,7 @@ func (m *model) areaAt(x, y int) *area {
 
 // covered reports whether something lies over the panels, or a line is typed: then a click is not about them.
 func (m *model) covered() bool {
-	return m.choice != nil || m.reader != nil || m.finder != nil || m.listed() || m.typing()
+	return m.dialogs.covers() || m.finder != nil || m.listed() || m.typing()
 }
 
 // listed reports whether a list in a sheet of its own lies over the panels.
@@ -113,9 +113,9 @@ func (m *model) click(c tea.MouseClickMsg) []effect {
 			return nil
 		}
 	}
-	if c.Button == tea.MouseLeft && (m.choice != nil || m.finder != nil) {
+	if c.Button == tea.MouseLeft && (m.dialogs.choice() != nil || m.finder != nil) {
 		todo := m.clickSheet(c.X, c.Y, double)
-		m.pressed.shut = m.choice == nil && m.finder == nil
+		m.pressed.shut = m.dialogs.choice() == nil && m.finder == nil
 		return todo
 	}
 	if m.lobby {
@@ -153,13 +153,11 @@ func (m *model) clickSheet(x, y int, double bool) []effect {
 	if x <= left || x >= left+w-1 || row < 0 || row >= h-2 {
 		return nil
 	}
-	if c := m.choice; c != nil {
-		at := row - c.first
-		if at < 0 || at >= len(c.rows) || m.now.Sub(c.since) < guard {
+	if c := m.dialogs.choice(); c != nil {
+		if !c.Ready(m.now) {
 			return nil
 		}
-		c.at = c.rows[at]
-		return m.takeAnswer()
+		return m.runTasks(c.Click(row, func() { m.dialogs.Close(c) }))
 	}
 	f := m.finder
 	at := f.offset + row - finderHead
@@ -250,13 +248,13 @@ func (m *model) point(a *area, row int) bool {
 func (m *model) roll(w wheel) {
 	const lines = 3 // of a text for a notch; of a list of things, one
 	switch {
-	case m.choice != nil || m.typing():
+	case m.dialogs.choice() != nil || m.typing():
 		return
 	case m.finder != nil:
 		m.finder.step(w.notches)
 		return
-	case m.reader != nil:
-		m.reader.scroll(lines*w.notches, m.sheetRows())
+	case m.dialogs.covers():
+		m.dialogs.Top().Wheel(w.notches, m.canvas())
 		return
 	case m.inbox != nil:
 		m.inbox.move(w.notches)

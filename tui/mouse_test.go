@@ -236,7 +236,8 @@ func TestClickInAQuestion(t *testing.T) {
 		s.wants() // it was meant for something else
 		s.now = s.now.Add(time.Second)
 		for _, at := range [][2]int{{0, 0}, {x, y - 1}, {size[0] - 1, y}, {x, size[1] - 1}} {
-			if s.send(tea.MouseClickMsg{X: at[0], Y: at[1], Button: tea.MouseLeft}); s.m.choice == nil || len(s.commands()) > 0 {
+			if s.send(tea.MouseClickMsg{X: at[0], Y: at[1],
+				Button: tea.MouseLeft}); s.m.dialogs.choice() == nil || len(s.commands()) > 0 {
 				t.Fatalf("%v: a click at %v answers", size, at)
 			}
 		}
@@ -244,13 +245,13 @@ func TestClickInAQuestion(t *testing.T) {
 		s.wants(city.Restart{Agent: "builder"})
 		chosen := s.m.agents.Chosen
 		s.send(tea.MouseClickMsg{X: x, Y: y, Button: tea.MouseLeft}) // the second of a double one
-		if s.m.agents.Chosen != chosen || s.m.choice != nil {
+		if s.m.agents.Chosen != chosen || s.m.dialogs.choice() != nil {
 			t.Errorf("%v: a second click goes to what was behind the question", size)
 		}
 		s.press("r")
 		s.click("no, leave it")
 		s.wants()
-		if s.m.choice != nil {
+		if s.m.dialogs.choice() != nil {
 			t.Errorf("%v: the question is still there", size)
 		}
 	}
@@ -259,7 +260,7 @@ func TestClickInAQuestion(t *testing.T) {
 	s.press("ctrl+k")
 	s.click("stop: let it finish")
 	s.wants()
-	if s.m.choice == nil || s.m.choice.at != 1 {
+	if s.m.dialogs.choice() == nil || s.m.dialogs.choice().At != 1 {
 		t.Error("what must be typed is not asked for, or the answer is not chosen")
 	}
 	s.typeIn("idle")
@@ -277,11 +278,11 @@ func TestClickInAList(t *testing.T) {
 	}
 	s.click("type to search")
 	s.click("Verbs for builder")
-	if s.m.finder == nil || s.m.choice != nil {
+	if s.m.finder == nil || s.m.dialogs.choice() != nil {
 		t.Fatal("a click beside the rows does something")
 	}
 	s.doubleClick("restart the agent")
-	if s.m.finder != nil || s.m.choice == nil {
+	if s.m.finder != nil || s.m.dialogs.choice() == nil {
 		t.Error("a double click does not run it")
 	}
 }

@@ -123,7 +123,7 @@ func TestPersonIsRereadWhileTheRoomIsOpen(t *testing.T) {
 	s.shows("R restart", "Y Pools", "the preferences were read anew")
 	s.hides("r restart", "a attach", "●")
 	s.press("R")
-	if s.m.choice == nil {
+	if s.m.dialogs.choice() == nil {
 		t.Error("R does not restart")
 	}
 	s.press("esc", "?")
@@ -240,12 +240,12 @@ func TestHowMuchIsAsked(t *testing.T) {
 	s.choose("builder")
 	s.hear(news{person: &Person{Confirm: "never"}})
 	s.press("r")
-	if s.m.choice != nil || len(s.commands()) != 1 {
-		t.Errorf("never: asked %v, %d commands", s.m.choice != nil, len(s.commands()))
+	if s.m.dialogs.choice() != nil || len(s.commands()) != 1 {
+		t.Errorf("never: asked %v, %d commands", s.m.dialogs.choice() != nil, len(s.commands()))
 	}
 	s.hear(news{person: &Person{}})
 	s.press("r")
-	if s.m.choice == nil {
+	if s.m.dialogs.choice() == nil {
 		t.Error("normal: nothing is asked")
 	}
 }

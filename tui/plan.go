@@ -143,22 +143,22 @@ func (m *model) planLine(r *planRow, room int) string {
 
 // askEnforce asks whether an edit is to come into force, with what it would change.
 func (m *model) askEnforce(e edited, again, drop answer) {
-	yes := answer{key: "y", title: "yes, put it into force", do: func(m *model) []effect {
+	yes := answer{Key: "y", Title: "yes, put it into force", Do: func(m *model) []effect {
 		m.draft = nil
 		return []effect{enforce{id: m.begin("putting the configuration into force " + m.look.Glyphs.More), draft: e.draft, data: e.data}}
 	}}
 	answers := []answer{yes, again, drop}
 	if len(e.plan.Changes) > 0 {
-		read := answer{key: "d", title: "read what becomes of each agent", safe: true, do: func(m *model) []effect {
+		read := answer{Key: "d", Title: "read what becomes of each agent", Safe: true, Do: func(m *model) []effect {
 			m.judged = &e // it is asked again behind the text
-			m.reader = &reader{title: "What the edited configuration changes",
-				lines: func(m *model,
-					w int) []string {
+			m.read(&reader{Title: "What the edited configuration changes",
+				Lines: func(w int) []string {
 					return widget.WrapAll(m.planLines(&e.plan, true), w)
-				}}
+				}})
 			return nil
 		}}
 		answers = []answer{yes, read, again, drop}
 	}
-	m.choice = &choice{title: "Put the edited " + m.draftName(e.draft) + " into force?", body: m.planLines(&e.plan, false), since: m.now, at: len(answers) - 1, answers: answers}
+	m.dialogs.Open(&choice{Title: "Put the edited " + m.draftName(e.draft) + " into force?",
+		Body: m.planLines(&e.plan, false), Since: m.now, At: len(answers) - 1, Answers: answers})
 }

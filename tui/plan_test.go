@@ -7,6 +7,7 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
+	"gcity/tui/dialog"
 	"gcity/tui/widget"
 )
 
@@ -18,7 +19,7 @@ func TestPlanOfAnEdit(t *testing.T) {
 	s.hear(news{snap: demoSnapshot(epoch)})
 	s.m.editedConfig(edited{draft: &draft{path: "/x/.gc/edit-1.toml"}, data: []byte("new"), plan: editPlan()})
 	var said []string
-	for _, l := range s.m.choice.body {
+	for _, l := range s.m.dialogs.choice().Body {
 		said = append(said, strings.ReplaceAll(ansi.Strip(l), widget.NBSP, " "))
 	}
 	want := []string{
@@ -33,13 +34,13 @@ func TestPlanOfAnEdit(t *testing.T) {
 	if !slices.Equal(said, want) {
 		t.Errorf("%q", said)
 	}
-	s.wait(guard)
+	s.wait(dialog.Guard)
 	s.press("d")
 	s.shows("restart  worker-4", "-        chatty: runs as configured")
 	s.wants()
 	s.press("esc")
 	s.shows("yes, put it into force", "worker (4 members)")
-	s.wait(guard)
+	s.wait(dialog.Guard)
 	s.press("y")
 	if e, ok := effectOf[enforce](s); !ok || string(e.data) != "new" || s.m.draft != nil {
 		t.Errorf("%+v", e)

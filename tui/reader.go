@@ -7,36 +7,14 @@ import (
 	"strings"
 
 	"gcity/city"
-	"gcity/mail"
 	"gcity/themes"
 	"gcity/tui/widget"
 )
 
-// reader is a text in a sheet of its own.
-type reader struct {
-	title   string
-	lines   func(m *model, w int) []string // drawn anew with every frame, so that it lives
-	offset  int
-	length  int           // of the text when it was last drawn
-	runs    *history      // that belong to it, nil = none
-	about   *dossier      // of the agent that it is about, nil = it is about none
-	crashes bool          // it is about its crashes
-	told    bool          // it is about its prompt
-	letter  *mail.Message // that is read, nil = none
-	agent   string        // whom the event that is read about concerns, "" = nobody who is there
-}
-
-func (r *reader) scroll(n, h int) {
-	r.offset = max(0, min(r.offset+n, r.length-h))
-	if r.runs != nil {
-		r.runs.moved = true
-	}
-}
-
 func (m *model) showEvent() []effect {
 	row := *m.events.selected()
-	m.reader = &reader{title: row.kind, agent: m.agentOf(&row.event),
-		lines: func(m *model, w int) []string { return widget.WrapAll(m.eventDetail(&row), w) }}
+	m.read(&reader{Title: row.kind, About: eventAgent(m.agentOf(&row.event)),
+		Lines: func(w int) []string { return widget.WrapAll(m.eventDetail(&row), w) }})
 	return nil
 }
 
@@ -56,14 +34,14 @@ func (m *model) showDetails() []effect {
 func (m *model) showPool() []effect {
 	p := m.pool()
 	name := p.name
-	m.reader = &reader{title: "pool " + p.shown,
-		lines: func(m *model, w int) []string { return widget.WrapAll(m.poolDetails(name), w) }}
+	m.read(&reader{Title: "pool " + p.shown,
+		Lines: func(w int) []string { return widget.WrapAll(m.poolDetails(name), w) }})
 	return nil
 }
 
 func (m *model) showCity() []effect {
-	m.reader = &reader{title: m.cityName(),
-		lines: func(m *model, w int) []string { return widget.WrapAll(m.cityDetails(), w) }}
+	m.read(&reader{Title: m.cityName(),
+		Lines: func(w int) []string { return widget.WrapAll(m.cityDetails(), w) }})
 	return nil
 }
 

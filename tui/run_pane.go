@@ -30,8 +30,8 @@ func (m *model) turnPane() {
 func (m *model) watchingRun() (w watch, ok bool) {
 	r := m.automations.Current()
 	switch {
-	case m.reader != nil && m.reader.runs != nil:
-		r = m.automations.Find(m.reader.runs.name)
+	case m.dialogs.history() != nil:
+		r = m.automations.Find(m.dialogs.history().name)
 	case !m.showsRun():
 		return watch{}, false
 	case !m.peekVisible():
@@ -168,13 +168,16 @@ func (m *model) outputFields(run *city.Run) []string {
 	return lines
 }
 
-// scrollTo scrolls a detail view to the end of what a run prints, as long as nobody has scrolled it.
-func (h *history) scrollTo(offset, rows int) int {
+// ScrollTo scrolls a detail view to the end of what a run prints, as long as nobody has scrolled it.
+func (h *history) ScrollTo(offset, rows int) int {
 	if !h.live || h.moved {
 		return offset
 	}
 	return max(0, h.end-rows)
 }
+
+// Scrolled notes that a user has scrolled.
+func (h *history) Scrolled() { h.moved = true }
 
 const (
 	paperLines = 1000    // of an output that are kept

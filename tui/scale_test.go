@@ -24,7 +24,7 @@ func TestScaleByHand(t *testing.T) {
 	s.wants()
 	s.press("S", "enter")
 	s.wants()
-	if s.m.prompt != nil || s.m.choice != nil {
+	if s.m.prompt != nil || s.m.dialogs.choice() != nil {
 		t.Error("nothing typed is nothing done")
 	}
 }

@@ -186,7 +186,7 @@ func TestSendNowDoesNotDouble(t *testing.T) {
 	s.agent("builder", func(a *city.Agent) { a.Sends = slices.Clone(a.Sends[2:]) })
 	s.press("I")
 	s.shows("only its beginning is known here")
-	if s.m.choice != nil {
+	if s.m.dialogs.choice() != nil {
 		t.Error("half a text would be sent")
 	}
 	s.press("esc")
@@ -268,7 +268,7 @@ func TestWhatIsTypedAfterARefusalIsNoVerb(t *testing.T) {
 	s.press("i")
 	quickly("s", "a", "y", " ", "y", "e", "s", "enter")
 	s.shows("cannot send a text to the agent: scout is quarantined")
-	if s.m.choice != nil || len(s.out) > 0 || s.m.focus != panelAgents {
+	if s.m.dialogs.choice() != nil || len(s.out) > 0 || s.m.focus != panelAgents {
 		t.Fatalf("the letters are verbs: %v\n%s", s.out, s.text())
 	}
 	s.press("i")

@@ -14,15 +14,15 @@ const toldShown = 8
 // showTold opens what an agent is told at its start: the one that is read about, else the selected one.
 func (m *model) showTold() []effect {
 	d := &dossier{name: m.agents.Chosen}
-	if m.reader != nil && m.reader.about != nil {
-		d = m.reader.about
+	if known := m.dialogs.dossier(); known != nil {
+		d = known
 	}
 	r := m.agents.Find(d.name)
 	if r == nil {
 		return nil
 	}
-	m.reader = &reader{title: "prompt of " + r.shown, about: d, told: true,
-		lines: func(m *model, w int) []string { return widget.WrapAll(m.toldText(d), w) }}
+	m.read(&reader{Title: "prompt of " + r.shown, About: agentText{dossier: d, told: true},
+		Lines: func(w int) []string { return widget.WrapAll(m.toldText(d), w) }})
 	if d.about == nil && d.asked == 0 {
 		m.askAbout(d)
 	}

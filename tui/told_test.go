@@ -26,7 +26,7 @@ func TestPromptOfAnAgent(t *testing.T) {
 	s.choose("builder")
 	s.press("d")
 	s.hear(news{inspected: []inspected{{id: s.asked().id, about: builderTold()}}})
-	all := strings.Join(s.m.reader.lines(s.m, 100), "\n")
+	all := strings.Join(s.m.dialogs.reader().Lines(100), "\n")
 	if !strings.Contains(all, "You are builder") || !strings.Contains(all, "more lines; p reads all of it") || strings.Contains(all, "Rule 20") || strings.Contains(all, "\x1b[31mno") {
 		t.Errorf("the details have\n%s", all)
 	}

@@ -244,12 +244,12 @@ func (m *model) welcome(a *arrival, from *model) []effect {
 		return nil
 	case a.leaving:
 		todo := m.askQuit()
-		if m.choice != nil && m.mode == Hosting {
+		if c := m.dialogs.choice(); c != nil && m.mode == Hosting {
 			where := from.cityName() + ", where you were"
 			if from.lobby {
 				where = "What you looked at"
 			}
-			m.choice.body = append([]string{"This is about " + m.cityName() + ", the city that this program runs. " + where + ", goes on as it is.", ""}, m.choice.body...)
+			c.Body = append([]string{"This is about " + m.cityName() + ", the city that this program runs. " + where + ", goes on as it is.", ""}, c.Body...)
 		}
 		return todo
 	}

@@ -11,13 +11,13 @@ import (
 func (m *model) showWatchdog() []effect {
 	r := m.watchdogs.Current()
 	name := r.name
-	m.reader = &reader{title: "watchdog " + r.shown, lines: func(m *model, w int) []string {
+	m.read(&reader{Title: "watchdog " + r.shown, Lines: func(w int) []string {
 		lines := m.watchdogDetails(name)
 		if r := m.watchdogs.Find(name); r != nil {
 			lines = append(lines, m.judgements(r.dog)...)
 		}
 		return widget.WrapAll(lines, w)
-	}}
+	}})
 	return nil
 }
 

@@ -30,7 +30,7 @@ func TestWatchdogsAndTheirAgents(t *testing.T) {
 	s.pointWatchdog("late")
 	s.press("r")
 	s.shows("the agent that is watched is not there")
-	if len(s.commands()) > 0 || s.m.choice != nil {
+	if len(s.commands()) > 0 || s.m.dialogs.choice() != nil {
 		t.Errorf("r is about somebody else: %+v", s.commands())
 	}
 	s.press("esc", ".")
@@ -86,7 +86,8 @@ func TestWatchdogLines(t *testing.T) {
 			t.Errorf("%s: %+v, %q", line, todo, why)
 		}
 	}
-	if _, why := s.m.runLine("details night"); why != "" || s.m.watchdogs.Chosen != "night" || s.m.reader == nil || s.m.reader.title != "watchdog night" {
+	if _, why := s.m.runLine("details night"); why != "" || s.m.watchdogs.Chosen != "night" ||
+		s.m.dialogs.reader() == nil || s.m.dialogs.reader().Title != "watchdog night" {
 		t.Errorf("details of %s: %s", s.m.watchdogs.Chosen, why)
 	}
 	s.m.mode = ReadOnly

@@ -181,7 +181,7 @@ func TestReadOnlyWork(t *testing.T) {
 	s.press("n", "x")
 	s.wants()
 	s.shows("this control room is read-only")
-	if s.m.prompt != nil || s.m.choice != nil {
+	if s.m.prompt != nil || s.m.dialogs.choice() != nil {
 		t.Error("it asks all the same")
 	}
 }

@@ -1,0 +1,243 @@
+package dialog
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"gcity/themes"
+	"gcity/tui/keymap"
+	"gcity/tui/widget"
+)
+
+// Answer is one way out of a question.
+type Answer[T any] struct {
+	Key   string // letter that takes it at once, "" = none
+	Title string
+	Safe  bool // changes nothing: may be taken without typing
+	Do    T    // the zero task does nothing
+}
+
+// Confirm is a question. With Must set, an answer that is not safe is taken only after that text was typed.
+type Confirm[T any] struct {
+	Title   string
+	Body    []string
+	Answers []Answer[T]
+	At      int
+	Must    string
+	Edit    widget.Entry // of what must be typed
+	Since   time.Time
+	Leaving bool // it asks how to leave
+
+	first int   // row of the first answer, as drawn last
+	rows  []int // from there on: the answer that is in each row
+	wrong bool  // what was typed is not what must be, until a key changes it
+}
+
+// Guard is how long a new question ignores keys: they were meant for something else.
+const Guard = 300 * time.Millisecond
+
+// Zone implements Dialog.
+func (c *Confirm[T]) Zone() keymap.Zone { return keymap.InChoice }
+
+// Ready implements Dialog.
+func (c *Confirm[T]) Ready(now time.Time) bool { return now.Sub(c.Since) >= Guard }
+
+// Step moves to another answer.
+func (c *Confirm[T]) Step(n int) { c.At = (c.At + n + len(c.Answers)) % len(c.Answers) }
+
+// Key types what must be typed, or takes the answer of a letter.
+func (c *Confirm[T]) Key(k tea.KeyPressMsg, close func()) []T {
+	if c.Must != "" {
+		if c.Edit.Key(k) {
+			c.wrong = false
+		}
+		return nil
+	}
+	for i, a := range c.Answers {
+		if a.Key != "" && strings.EqualFold(a.Key, k.String()) {
+			c.At = i
+			return c.Take(close)
+		}
+	}
+	return nil
+}
+
+// Take takes the answer under the cursor, unless something else must be typed for it.
+func (c *Confirm[T]) Take(close func()) []T {
+	a := c.Answers[c.At]
+	if !a.Safe && c.Must != "" && c.Edit.String() != c.Must {
+		c.wrong = true
+		return nil
+	}
+	close()
+	return []T{a.Do}
+}
+
+// Click takes the answer in a row of the sheet, if there is one.
+func (c *Confirm[T]) Click(row int, close func()) []T {
+	at := row - c.first
+	if at < 0 || at >= len(c.rows) {
+		return nil
+	}
+	c.At = c.rows[at]
+	return c.Take(close)
+}
+
+// Paste types into what must be typed.
+func (c *Confirm[T]) Paste(text string) {
+	if c.Must != "" {
+		c.Edit.Paste(text)
+		c.wrong = false
+	}
+}
+
+// Wheel does nothing: no answer is chosen by a slip of the hand.
+func (c *Confirm[T]) Wheel(int, Canvas) {}
+
+// Draw implements Dialog.
+func (c *Confirm[T]) Draw(on Canvas) Frame {
+	w := on.width(76)
+	f := Frame{Title: c.Title, W: w, X: -1, Y: -1}
+	inner := w - 4
+	var body []string
+	for _, b := range c.Body {
+		body = append(body, widget.WrapHanging(b, inner)...)
+	}
+	space, hint := true, true // blank lines and the hint leave before a word of the question does
+	rest := on.H - 2 - c.typedRows() - min(len(body), 1)
+	answers := c.answerLines(on, inner, true)
+	if len(answers)+len(body) > rest { // and what explains an answer does
+		answers = c.answerLines(on, inner, false)
+	}
+	rest -= len(answers)
+	if len(body)+3 > rest {
+		hint = false
+	}
+	if len(body)+1 > rest {
+		space = false
+	}
+	if space {
+		f.Lines = append(f.Lines, "")
+	}
+	f.Lines = append(f.Lines, shorten(on, body, rest)...)
+	if len(body) > 0 {
+		f.Lines = append(f.Lines, "")
+	}
+	c.first = len(f.Lines)
+	f.Lines = append(f.Lines, answers...)
+	if c.Must != "" {
+		line, x := c.typedLine(on, inner)
+		f.Lines = append(f.Lines, "", line)
+		f.X, f.Y = x, len(f.Lines)-1
+	}
+	if hint {
+		keys := widget.Hints(inner, c.hints(on)...)
+		f.Lines = append(f.Lines, "", on.Styles.Paint(themes.Dim, keys))
+	}
+	return f
+}
+
+// typedRows returns how many lines a text that must be typed takes.
+func (c *Confirm[T]) typedRows() int {
+	if c.Must == "" {
+		return 0
+	}
+	return 2
+}
+
+// typedLine draws what must be typed and what is typed of it, and returns the column of the cursor.
+func (c *Confirm[T]) typedLine(on Canvas, w int) (string, int) {
+	typed, at := c.Edit.Show(max(4, w-widget.Width(c.Must)-10))
+	label := "type " + c.Must + ": "
+	state := themes.Warn
+	if c.Edit.String() == c.Must {
+		state = themes.Good
+	}
+	note := ""
+	if c.wrong {
+		room := max(0, w-widget.Width(label)-widget.Width(typed))
+		note = widget.Cut("  that is not it, and nothing is done", room, on.more())
+		note, state = on.Styles.Paint(themes.Bad, note), themes.Bad
+	}
+	return on.Styles.Paint(themes.Dim, label) +
+		on.Styles.Paint(state, strings.TrimRight(typed, " ")) + note, widget.Width(label) + at
+}
+
+// shorten brings lines to at most n; the last one says how many there are besides.
+func shorten(on Canvas, lines []string, n int) []string {
+	if len(lines) <= n {
+		return lines
+	}
+	if n < 1 {
+		return nil
+	}
+	left := widget.Count(len(lines)-n+1, "more line")
+	return append(slices.Clone(lines[:n-1]), on.Styles.Paint(themes.Dim, on.more()+" "+left))
+}
+
+func (c *Confirm[T]) hints(on Canvas) []string {
+	next, take := on.Keys.KeyOf("choice.next")+" other answer", on.Keys.KeyOf("choice.take")
+	cancel := on.Keys.KeyOf("choice.cancel") + " cancels"
+	switch {
+	case len(c.Answers) == 1:
+		return []string{take + " closes"}
+	case c.Must != "":
+		return []string{next, take + " does it", cancel}
+	}
+	return []string{next, take + " takes it", cancel}
+}
+
+const (
+	// hang is how far the continuation of an answer is indented below its beginning.
+	hang   = 2
+	narrow = 8 // columns that words are not put into
+)
+
+// answerLines are the answers in w columns, all of each where they are whole, else a line of each.
+func (c *Confirm[T]) answerLines(on Canvas, w int, whole bool) []string {
+	var lines []string
+	c.rows = c.rows[:0]
+	for i, a := range c.Answers {
+		in := 2
+		if a.Key != "" {
+			in += 2 + widget.Width(a.Key)
+		}
+		parts := []string{widget.Cut(widget.Terse(a.Title, w-in), w-in, on.more())}
+		if whole && widget.Width(a.Title) > w-in && w-in >= narrow {
+			parts = widget.Wrap(a.Title, w-in-hang)
+		}
+		for n, part := range parts {
+			l := widget.Line{Styles: on.Styles, Selected: i == c.At}
+			answerLine(&l, a.Key, n == 0, part)
+			lines = append(lines, l.Fill(w))
+			c.rows = append(c.rows, i)
+		}
+	}
+	return lines
+}
+
+// answerLine draws one line of an answer; the key stands in its first.
+func answerLine(l *widget.Line, key string, first bool, part string) {
+	title := themes.Text
+	if l.Selected {
+		title = themes.Title
+	}
+	if l.Selected && first {
+		l.Add(themes.Accent, l.Styles.Glyphs.Cursor+" ")
+	} else {
+		l.Add(themes.Text, "  ")
+	}
+	switch {
+	case !first && key != "":
+		l.Space(widget.Width(key) + 2 + hang)
+	case !first:
+		l.Space(hang)
+	case key != "":
+		l.Add(themes.Key, key)
+		l.Add(title, "  ")
+	}
+	l.Add(title, part)
+}

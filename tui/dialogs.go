@@ -1,0 +1,180 @@
+package tui
+
+import (
+	"github.com/charmbracelet/x/ansi"
+
+	"gcity/mail"
+	"gcity/themes"
+	"gcity/tui/dialog"
+	"gcity/tui/keymap"
+	"gcity/tui/widget"
+)
+
+// task is what a dialog asks the model to do.
+type task = func(m *model) []effect
+
+type (
+	choice = dialog.Confirm[task]
+	answer = dialog.Answer[task]
+	reader = dialog.Reader[task]
+)
+
+// dialogs is the stack of what lies over the panels. It finds dialogs by their types.
+type dialogs struct{ dialog.Stack[task] }
+
+// choice returns the open question, nil if there is none.
+func (d *dialogs) choice() *choice {
+	c, _ := d.In(keymap.InChoice).(*choice)
+	return c
+}
+
+// reader returns the text that is read, nil if there is none.
+func (d *dialogs) reader() *reader {
+	r, _ := d.In(keymap.InReader).(*reader)
+	return r
+}
+
+// about returns what the text that is read is about, nil if none is read.
+func (d *dialogs) about() any {
+	if r := d.reader(); r != nil {
+		return r.About
+	}
+	return nil
+}
+
+// agentText is a text about an agent.
+type agentText struct {
+	*dossier
+	crashes bool // it is about its crashes
+	told    bool // it is about its prompt
+}
+
+// eventAgent is the agent that the event that is read about concerns.
+type eventAgent string
+
+// dossier returns what is known of the agent that is read about, nil if no agent is.
+func (d *dialogs) dossier() *dossier {
+	if t, ok := d.about().(agentText); ok {
+		return t.dossier
+	}
+	return nil
+}
+
+// history returns the runs of the automation that is read about, nil if none is.
+func (d *dialogs) history() *history {
+	h, _ := d.about().(*history)
+	return h
+}
+
+// letter returns the message that is read, nil if none is.
+func (d *dialogs) letter() *mail.Message {
+	l, _ := d.about().(*mail.Message)
+	return l
+}
+
+// eventAgent returns the agent of the event that is read, "" if there is none.
+func (d *dialogs) eventAgent() string {
+	name, _ := d.about().(eventAgent)
+	return string(name)
+}
+
+// covers reports whether a question, a text or a list to search takes the keys.
+func (d *dialogs) covers() bool { return d.Top() != nil }
+
+// runTasks carries out what a dialog asks for.
+func (m *model) runTasks(tasks []task) (todo []effect) {
+	for _, t := range tasks {
+		if t != nil {
+			todo = append(todo, t(m)...)
+		}
+	}
+	return todo
+}
+
+// canvas is what dialogs are drawn on.
+func (m *model) canvas() dialog.Canvas {
+	return dialog.Canvas{W: m.w, H: m.h, Styles: &m.look, Keys: m.keys, Stale: m.oldLine}
+}
+
+// read opens a text.
+func (m *model) read(r *reader) {
+	r.Hints = m.readerKeys
+	m.dialogs.Open(r)
+}
+
+// sheet lays a dialog over the screen, which steps back behind it.
+func (m *model) sheet(s screenful) screenful {
+	title, lines, w, x, y := m.sheetContent()
+	if title == "" || m.w < 12 || m.h < 5 {
+		return s
+	}
+	left, top, h := m.sheetPlace(len(lines), w)
+	box := m.look.Box(title, lines[:h-2], w)
+	for i := range s.lines {
+		behind := ansi.Strip(s.lines[i])
+		if i < top || i >= top+h {
+			s.lines[i] = m.look.Paint(themes.Off, behind)
+			continue
+		}
+		s.lines[i] = m.look.Paint(themes.Off, widget.Fit(behind, left, "")) + box[i-top] +
+			m.look.Paint(themes.Off, widget.SkipColumns(behind, left+w))
+	}
+	s.x, s.y = -1, -1
+	if x >= 0 && y+1 < h-1 {
+		s.x, s.y = min(left+2+x, left+w-2), top+1+y
+	}
+	return s
+}
+
+// sheetPlace is where a dialog of that many lines is.
+func (m *model) sheetPlace(lines, w int) (left, top, h int) {
+	h = min(lines+2, m.h)
+	return (m.w - w) / 2, max(0, (m.h-h)/3), h
+}
+
+// sheetContent is the open dialog, title "" if there is none.
+func (m *model) sheetContent() (title string, lines []string, w, x, y int) {
+	switch {
+	case m.dialogs.covers():
+		f := m.dialogs.Top().Draw(m.canvas())
+		return f.Title, f.Lines, f.W, f.X, f.Y
+	case m.finder != nil:
+		w = m.sheetWidth(max(96, min(140, m.w-16)))
+		lines, x, y = m.finderSheet(w, min(m.h-2, len(m.finder.all)+finderHead+finderFoot))
+		return m.finder.title, lines, w, x, y
+	case m.inbox != nil && !m.typing():
+		w = m.sheetWidth(120)
+		return m.inbox.title(), m.inboxSheet(w), w, -1, -1
+	case m.inbox == nil && m.work != nil && m.prompt == nil:
+		w = m.sheetWidth(120)
+		return m.work.title(), m.workSheet(w), w, -1, -1
+	}
+	return "", nil, 0, -1, -1
+}
+
+// sheetWidth is the width of a sheet that would have want columns. Where it leaves only scraps of what is behind it, it takes
+// the whole width.
+func (m *model) sheetWidth(want int) int {
+	const scraps = 8 // columns at each side
+	if m.w < want+2*scraps {
+		return m.w
+	}
+	return want
+}
+
+// oldLine says below a sheet's text that the city is not heard: the sheet may cover the line that says it otherwise. "" = it is.
+func (m *model) oldLine(w int) string {
+	text := ""
+	switch {
+	case m.stopped():
+		text = "the city was stopped " + widget.Age(m.now.Sub(m.lone)) + " ago"
+	case m.lost():
+		text = "the city is gone for " + widget.Age(m.now.Sub(m.lone))
+	case m.gone != "":
+		text = "the city cannot be heard"
+	default:
+		return ""
+	}
+	return m.look.Paint(themes.Bad, widget.Cut(m.look.Glyphs.Alert+" "+text+": this is how it was",
+		w, m.look.Glyphs.More))
+}
