@@ -71,7 +71,10 @@ type link struct {
 	holder  int  // pid
 	child   bool // of this process, to be reaped
 	replies chan wire.Message
-	gone    chan struct{} // closed when nothing more comes
+
+	sameBuild bool // the holder runs the program that this gcity has embedded
+
+	gone chan struct{} // closed when nothing more comes
 }
 
 // over reports whether nothing more comes.

@@ -15,26 +15,26 @@ const bornIn = "/"
 
 // execHolder starts a holder in a session of its own, so that no signal from our terminal reaches it, and returns the
 // connection that is its standard input.
-func (p *Provider) execHolder(dir string) (*net.UnixConn, int, error) {
+func (p *Provider) execHolder(dir string) (*link, error) {
 	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
-		return nil, 0, fmt.Errorf("no socket for it: %w", err)
+		return nil, fmt.Errorf("no socket for it: %w", err)
 	}
 	ours := os.NewFile(uintptr(fds[0]), "holder")
 	defer ours.Close()
 	defer unix.Close(fds[1])
 	conn, err := net.FileConn(ours)
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
 	null, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
 	if err != nil {
 		conn.Close()
-		return nil, 0, err
+		return nil, err
 	}
 	defer null.Close()
 	binary := p.program.binary
-	pid, err := p.program.execute([]string{binary, "hold", dir}, &syscall.ProcAttr{
+	pid, embedded, err := p.program.execute([]string{binary, "hold", dir}, &syscall.ProcAttr{
 		Dir:   bornIn,
 		Env:   p.env, // its own: the agent gets nothing but its Spec.Env
 		Files: []uintptr{uintptr(fds[1]), null.Fd(), p.errlog.Fd()},
@@ -43,12 +43,14 @@ func (p *Provider) execHolder(dir string) (*net.UnixConn, int, error) {
 	if err != nil {
 		conn.Close()
 		if errors.Is(err, unix.ENOENT) {
-			return nil, 0, fmt.Errorf("%s does not exist any more: restart the controller from where gcity is now: %w",
+			return nil, fmt.Errorf("%s does not exist any more: restart the controller from where gcity is now: %w",
 				binary, err)
 		}
-		return nil, 0, fmt.Errorf("cannot execute %s: %w", binary, err)
+		return nil, fmt.Errorf("cannot execute %s: %w", binary, err)
 	}
-	return conn.(*net.UnixConn), pid, nil
+	l := newLink(conn.(*net.UnixConn), pid, true)
+	l.sameBuild = embedded
+	return l, nil
 }
 
 // dial connects to the socket in a folder, however long the folder's path is.

@@ -32,13 +32,16 @@ type program struct {
 	mem  int                               // descriptor of the memory file; 0 = none
 }
 
-// execute starts a process from the best source that works. The error is that of gcity itself.
-func (p *program) execute(args []string, attr *syscall.ProcAttr) (pid int, err error) {
+// execute starts a process from the best source that works, and reports whether that is the embedded image. The error
+// is that of gcity itself.
+func (p *program) execute(
+	args []string, attr *syscall.ProcAttr,
+) (pid int, embedded bool, err error) {
 	for {
 		path, last := p.source()
 		pid, err = syscall.ForkExec(path, args, attr)
 		if err == nil || last || !isForbidden(err) {
-			return pid, err
+			return pid, !last, err
 		}
 		p.giveUp(path, err)
 	}

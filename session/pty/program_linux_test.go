@@ -149,3 +149,23 @@ func TestImportsOfTheHolder(t *testing.T) {
 		t.Errorf("the holder links %v, want %v", got, want)
 	}
 }
+
+// A start reaches a holder of the same build with all that its Spec says, and one that runs another build as well.
+func TestStartOfTheSameBuild(t *testing.T) {
+	for _, open := range []func(testing.TB, string) *Provider{newImageProvider, newProvider} {
+		p := open(t, t.TempDir())
+		s := spec(p.city, "a", `echo "$GREETING" >seen; stty size >>seen`)
+		s.Env, s.Cols, s.Rows = append(s.Env, "GREETING=two\nlines \x01 é"), 91, 33
+		for range 2 { // the second life of the holder
+			s.ID += "-again"
+			start(t, p, s)
+			if x := <-p.Exits(); x.ID != s.ID || x.Code != 0 {
+				t.Fatalf("%+v", x)
+			}
+			seen, err := os.ReadFile(filepath.Join(p.city, "seen"))
+			if want := "two\nlines \x01 é\n33 91\n"; err != nil || string(seen) != want {
+				t.Errorf("%q, %v; want %q", seen, err, want)
+			}
+		}
+	}
+}

@@ -133,11 +133,10 @@ func (p *Provider) hold(ctx context.Context, e *entry) (*link, error) {
 	if _, err := disk.ReadDir(p.at + "/" + e.name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("the session's folder cannot be used: %w", err)
 	}
-	conn, pid, err := p.execHolder(p.dir + "/" + e.name)
+	l, err := p.execHolder(p.dir + "/" + e.name)
 	if err != nil {
 		return nil, err
 	}
-	l := newLink(conn, pid, true)
 	e.mu.Lock()
 	e.link = l
 	e.mu.Unlock()
@@ -151,7 +150,7 @@ func (p *Provider) begin(ctx context.Context, e *entry, l *link, s *life) error 
 	if deadline, ok := ctx.Deadline(); ok {
 		l.conn.SetWriteDeadline(deadline)
 	}
-	if err := wire.WriteJSON(l.conn, wire.Ask, req); err != nil {
+	if err := l.ask(&req); err != nil {
 		l.conn.Close()
 		<-l.gone
 		return errGone
@@ -173,6 +172,16 @@ func (p *Provider) begin(ctx context.Context, e *entry, l *link, s *life) error 
 	case <-ctx.Done():
 		return p.takeBack(e, l, context.Cause(ctx))
 	}
+}
+
+// ask sends a request to start a session.
+func (l *link) ask(req *wire.Request) error {
+	if l.sameBuild {
+		if data, ok := wire.EncodeBegin(req); ok {
+			return wire.Write(l.conn, wire.Begin, data)
+		}
+	}
+	return wire.WriteJSON(l.conn, wire.Ask, req)
 }
 
 // life is what a holder is told to start.

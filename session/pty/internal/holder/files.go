@@ -1,7 +1,6 @@
 package holder
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -114,12 +113,8 @@ func (h *holder) takeLock() error {
 	return nil
 }
 
-func (h *holder) writeJSON(name string, v any) error {
-	data, err := json.Marshal(v)
-	if err != nil {
-		return err
-	}
-	if err := replace(name, append(data, '\n')); err != nil {
+func (h *holder) writeJSON(name string, v wire.Encoder) error {
+	if err := replace(name, append(v.AppendJSON(nil), '\n')); err != nil {
 		return fmt.Errorf("cannot write %s in %s: %w", name, h.dir, err)
 	}
 	return nil

@@ -1,7 +1,6 @@
 package holder
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -46,11 +45,7 @@ func (h *holder) answerOutput(c *conn) error {
 	replay := l.replay()
 	size.Dropped = l.out.start
 	h.mu.Unlock()
-	head, err := json.Marshal(size)
-	if err != nil {
-		return c.fail(err)
-	}
-	if err := c.send(wire.Reset, head); err != nil {
+	if err := c.sendJSON(wire.Reset, size); err != nil {
 		return err
 	}
 	return c.send(wire.Output, replay)

@@ -1,7 +1,6 @@
 package holder
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -146,10 +145,10 @@ func (c *conn) request() (req wire.Request, err error) {
 	if err != nil {
 		return req, err
 	}
-	if m.Kind != wire.Ask {
+	if m.Kind != wire.Ask && m.Kind != wire.Begin {
 		return req, fmt.Errorf("a message %q instead of a request", m.Kind)
 	}
-	return req, json.Unmarshal(m.Data, &req)
+	return wire.DecodeRequest(m)
 }
 
 // writeTimeout is how long a peer may leave its socket full before it is cut off.
@@ -162,11 +161,8 @@ func (c *conn) send(kind wire.Kind, data []byte) error {
 	return wire.Write(c, kind, data)
 }
 
-func (c *conn) sendJSON(kind wire.Kind, v any) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.SetWriteDeadline(time.Now().Add(writeTimeout))
-	return wire.WriteJSON(c, kind, v)
+func (c *conn) sendJSON(kind wire.Kind, v wire.Encoder) error {
+	return c.send(kind, v.AppendJSON(nil))
 }
 
 // fail answers with a Failure; a peer that is gone does not hear it.

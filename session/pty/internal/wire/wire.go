@@ -22,6 +22,7 @@ type Kind byte
 
 const (
 	Ask     Kind = 'q' // a Request, JSON; the first message of a connection
+	Begin   Kind = 'b' // the same for a start, see EncodeBegin; to holders of the same build
 	Done    Kind = 'd' // it is done; the payload depends on the request
 	Failed  Kind = 'f' // a Failure, JSON
 	Exited  Kind = 'x' // a session.Exit, JSON, pushed to connections that are held

@@ -1,0 +1,160 @@
+package wire
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// DecodeRequest reads the request of a message of the kind Ask or Begin.
+func DecodeRequest(m Message) (r Request, err error) {
+	if m.Kind == Begin {
+		return decodeBegin(string(m.Data))
+	}
+	if r, ok := flatRequest(m.Data); ok {
+		return r, nil
+	}
+	return r, json.Unmarshal(m.Data, &r)
+}
+
+var errTorn = errors.New("a start that is not complete")
+
+// EncodeBegin is a request to start a session as the payload of a message of the kind Begin, for holders of the same
+// build: strings that end with a NUL. It reports false if one of them contains a NUL.
+func EncodeBegin(r *Request) (data []byte, ok bool) {
+	s := r.Spec
+	fields := []string{
+		s.Name, s.Agent, s.City, s.ID, s.Command, s.Path, s.Dir, string(s.Fingerprint),
+		strconv.Itoa(s.Cols), strconv.Itoa(s.Rows),
+		strconv.FormatBool(r.Ready), strconv.FormatBool(r.Plain), strconv.Itoa(len(s.Args)),
+	}
+	n := len(fields) + len(s.Args) + len(s.Env)
+	for _, list := range [][]string{fields, s.Args, s.Env} {
+		for _, field := range list {
+			data = append(append(data, field...), 0)
+		}
+	}
+	return data, bytes.Count(data, []byte{0}) == n
+}
+
+func decodeBegin(data string) (Request, error) {
+	s := &Spec{}
+	r := Request{Op: OpStart, Spec: s}
+	var print, cols, rows, ready, plain, args string
+	for _, field := range []*string{
+		&s.Name, &s.Agent, &s.City, &s.ID, &s.Command, &s.Path, &s.Dir, &print,
+		&cols, &rows, &ready, &plain, &args,
+	} {
+		var ok bool
+		if *field, data, ok = strings.Cut(data, "\x00"); !ok {
+			return r, errTorn
+		}
+	}
+	list := make([]string, 0, strings.Count(data, "\x00"))
+	for data != "" {
+		field, rest, ok := strings.Cut(data, "\x00")
+		if !ok {
+			return r, errTorn
+		}
+		list, data = append(list, field), rest
+	}
+	n, err := strconv.Atoi(args)
+	if err != nil || n < 0 || n > len(list) {
+		return r, errTorn
+	}
+	s.Args, s.Env = list[:n:n], list[n:]
+	var colsErr, rowsErr error
+	s.Cols, colsErr = strconv.Atoi(cols)
+	s.Rows, rowsErr = strconv.Atoi(rows)
+	s.Fingerprint, r.Ready, r.Plain = []byte(print), ready == "true", plain == "true"
+	return r, errors.Join(colsErr, rowsErr)
+}
+
+// flatRequest reads a request of which all fields are numbers, booleans and strings without escapes, as
+// encoding/json writes it. It reports false for any other.
+func flatRequest(data []byte) (r Request, ok bool) {
+	rest, ok := bytes.CutPrefix(data, []byte("{"))
+	if !ok || !utf8.Valid(data) {
+		return Request{}, false
+	}
+	for {
+		var key string
+		if key, rest, ok = flatString(rest); !ok {
+			return Request{}, false
+		}
+		if rest, ok = bytes.CutPrefix(rest, []byte(":")); !ok {
+			return Request{}, false
+		}
+		if rest, ok = r.setFlat(key, rest); !ok || len(rest) == 0 {
+			return Request{}, false
+		}
+		if string(rest) == "}" {
+			return r, true
+		}
+		if rest[0] != ',' {
+			return Request{}, false
+		}
+		rest = rest[1:]
+	}
+}
+
+// setFlat reads the value of one field.
+func (r *Request) setFlat(key string, data []byte) (rest []byte, ok bool) {
+	var text *string
+	switch key {
+	case "op":
+		text = (*string)(&r.Op)
+	case "text":
+		text = &r.Text
+	case "key":
+		text = &r.Key
+	case "value":
+		text = &r.Value
+	case "id":
+		text = &r.ID
+	case "look":
+		r.Look, rest, ok = flatTrue(data)
+		return rest, ok
+	case "grace":
+		return flatDuration(&r.Grace, data)
+	case "wait":
+		return flatDuration(&r.Wait, data)
+	case "quiet":
+		return flatDuration(&r.Quiet, data)
+	default:
+		return nil, false
+	}
+	*text, rest, ok = flatString(data)
+	return rest, ok
+}
+
+// flatString reads a string without escapes.
+func flatString(data []byte) (s string, rest []byte, ok bool) {
+	data, ok = bytes.CutPrefix(data, []byte{'"'})
+	text, rest, found := bytes.Cut(data, []byte{'"'})
+	plain := !bytes.ContainsFunc(text, func(r rune) bool { return r < ' ' || r == '\\' })
+	if !ok || !found || !plain {
+		return "", nil, false
+	}
+	return string(text), rest, true
+}
+
+func flatTrue(data []byte) (value bool, rest []byte, ok bool) {
+	rest, ok = bytes.CutPrefix(data, []byte("true"))
+	return ok, rest, ok
+}
+
+// flatDuration reads a whole number that is positive.
+func flatDuration(d *time.Duration, data []byte) (rest []byte, ok bool) {
+	n := bytes.IndexFunc(data, func(r rune) bool { return r < '0' || r > '9' })
+	if n < 1 || data[0] == '0' {
+		return nil, false
+	}
+	v, err := strconv.ParseInt(string(data[:n]), 10, 64)
+	*d = time.Duration(v)
+	return data[n:], err == nil
+}
