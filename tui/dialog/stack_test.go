@@ -6,6 +6,7 @@ import (
 
 	"gcity/tui/keymap"
 	"gcity/tui/tuitest"
+	"gcity/tui/widget"
 )
 
 // The dialog that was opened last is heard; another one of its kind takes its place.
@@ -53,7 +54,7 @@ func TestConfirm(t *testing.T) {
 
 // What must be typed is compared; a safe answer needs nothing typed.
 func TestConfirmTyped(t *testing.T) {
-	c := &Confirm[int]{Must: "5", Answers: []Answer[int]{{Do: 7}, {Safe: true, Do: 8}}}
+	c := &Confirm[int]{Must: "5", Edit: widget.NewEntry(""), Answers: []Answer[int]{{Do: 7}, {Safe: true, Do: 8}}}
 	closed := false
 	leave := func() { closed = true }
 	c.Paste("4")
