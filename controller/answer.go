@@ -7,15 +7,16 @@ import (
 
 	"gcity/city"
 	"gcity/config"
+	"gcity/controller/effect"
 )
 
 // reply answers a command that no event proves.
 func (m *machine) reply(id uint64, msg string) {
-	m.do(fxAnswer{answer{id: id, receipt: city.Receipt{Message: msg}}})
+	m.do(effect.Reply{Answer: effect.Answer{ID: id, Receipt: city.Receipt{Message: msg}}})
 }
 
 func (m *machine) refuseID(id uint64, code city.Code, msg string) {
-	m.do(fxAnswer{answer{id: id, err: &city.Error{Code: code, Message: msg}}})
+	m.do(effect.Reply{Answer: effect.Answer{ID: id, Err: &city.Error{Code: code, Message: msg}}})
 }
 
 // refuseFlag refuses a flag that is not written, or not in force, because of err. Where that is a refused file, it says so to
@@ -25,7 +26,7 @@ func (m *machine) refuseFlag(id uint64, msg string, err error) {
 	if _, refused := errors.AsType[*config.Error](err); refused {
 		e.Details = city.ConfigRefused
 	}
-	m.do(fxAnswer{answer{id: id, err: e}})
+	m.do(effect.Reply{Answer: effect.Answer{ID: id, Err: e}})
 }
 
 // refuseLoad answers those who waited for a configuration that is refused.
@@ -35,7 +36,7 @@ func (m *machine) refuseLoad(ws []waiter, why string) {
 			m.refuseID(w.id, city.Invalid, why)
 			continue
 		}
-		m.do(fxAnswer{answer{id: w.id, err: &city.Error{Code: city.Conflict, Details: city.ConfigRefused, Message: fmt.Sprintf(
+		m.do(effect.Reply{Answer: effect.Answer{ID: w.id, Err: &city.Error{Code: city.Conflict, Details: city.ConfigRefused, Message: fmt.Sprintf(
 			"it is written, but does not %s the city before the configuration on disk is mended; the old one stays in force: %s", w.verb, why)}}})
 	}
 }
@@ -67,10 +68,10 @@ func (m *machine) resolve(a *record, msg string, verbs ...string) {
 }
 
 // take turns those who wait with one of these verbs into answers of an event.
-func (m *machine) take(a *record, msg string, verbs ...string) []answer {
-	var out []answer
+func (m *machine) take(a *record, msg string, verbs ...string) []effect.Answer {
+	var out []effect.Answer
 	for _, w := range m.takeWaiters(a, verbs...) {
-		out = append(out, answer{id: w.id, receipt: city.Receipt{Message: msg}})
+		out = append(out, effect.Answer{ID: w.id, Receipt: city.Receipt{Message: msg}})
 	}
 	return out
 }

@@ -11,6 +11,7 @@ import (
 	"gcity/beads"
 	"gcity/beads/guard"
 	"gcity/city"
+	"gcity/controller/effect"
 	"gcity/events"
 )
 
@@ -36,11 +37,11 @@ type work struct {
 	goes   map[string]*city.Run // runs in flight by scoped name; ID "" = its record is being made
 	last   map[string]*city.Run // the newest run of each automation
 	early  []early
-	firing map[string][]uint64  // commands that wait for a run to be opened
-	halts  map[string][]uint64  // commands that wait for a run to be ended, by bead
-	failed map[string]*city.Run // the newest run of each automation that failed
-	begin  []fxRun              // runs that begin once the memory of them is written
-	unshut map[string]fxShut    // records that could not be closed, by bead
+	firing map[string][]uint64        // commands that wait for a run to be opened
+	halts  map[string][]uint64        // commands that wait for a run to be ended, by bead
+	failed map[string]*city.Run       // the newest run of each automation that failed
+	begin  []effect.Run               // runs that begin once the memory of them is written
+	unshut map[string]effect.CloseRun // records that could not be closed, by bead
 
 	saved   uint64 // revision of what is remembered that is on the disk
 	saving  bool
@@ -70,15 +71,15 @@ type work struct {
 	asOf     time.Time // when the counts were last known to hold
 	counts   city.Work
 	rigs     map[string]city.RigWork
-	held     map[string]holding   // by assignee: what he has been given and has not done
-	astray   map[string]time.Time // since when those of them do not run who will not by themselves
-	stranded []city.Stranded      // of whom a person should know
-	former   map[string]bool      // agents that are declared no more
-	leavers  map[string]string    // the pools of members that have left for good, and whose work is still theirs
-	leaving  []leaver             // of whom work is being given back just now
-	failing  bool                 // that has failed, and is tried again with the next patrol
-	tasks    map[string]string    // by assignee: the newest work of his in progress
-	gated    map[string]string    // by assignee: the gate that this work awaits
+	held     map[string]effect.Holding // by assignee: what he has been given and has not done
+	astray   map[string]time.Time      // since when those of them do not run who will not by themselves
+	stranded []city.Stranded           // of whom a person should know
+	former   map[string]bool           // agents that are declared no more
+	leavers  map[string]string         // the pools of members that have left for good, and whose work is still theirs
+	leaving  []effect.Leaver           // of whom work is being given back just now
+	failing  bool                      // that has failed, and is tried again with the next patrol
+	tasks    map[string]string         // by assignee: the newest work of his in progress
+	gated    map[string]string         // by assignee: the gate that this work awaits
 	mail     city.MailTally
 	purged   time.Time
 	purging  bool
@@ -90,13 +91,13 @@ type work struct {
 
 func newWork() work {
 	return work{runs: automation.NewRuns(0), deeds: map[string]automation.Memory{}, depth: map[string]int{}, goes: map[string]*city.Run{}, last: map[string]*city.Run{}, failed: map[string]*city.Run{},
-		firing: map[string][]uint64{}, halts: map[string][]uint64{}, unshut: map[string]fxShut{}, leavers: map[string]string{}, former: map[string]bool{}}
+		firing: map[string][]uint64{}, halts: map[string][]uint64{}, unshut: map[string]effect.CloseRun{}, leavers: map[string]string{}, former: map[string]bool{}}
 }
 
 // scan orders a look at the folders of automations.
 func (m *machine) scan() {
 	w := &m.work
-	if m.conf == nil || m.conf.nowork || m.ending != alive || m.settling || m.away != "" {
+	if m.conf == nil || m.conf.NoWork || m.ending != alive || m.settling || m.away != "" {
 		return
 	}
 	if w.scanning {
@@ -104,24 +105,24 @@ func (m *machine) scan() {
 		return
 	}
 	w.scanning, w.rescan = true, false
-	m.do(fxScan{layers: m.conf.layers, rigs: m.conf.rigs, options: m.conf.automations})
+	m.do(effect.Scan{Layers: m.conf.Layers, Rigs: m.conf.Rigs, Options: m.conf.Automations})
 }
 
 // scanned takes what was found. Runs that a predecessor left open are closed before any begins.
-func (m *machine) scanned(now time.Time, in inScanned) {
+func (m *machine) scanned(now time.Time, in effect.Scanned) {
 	w := &m.work
 	w.scanning = false
 	if w.rescan {
 		m.scan()
 	}
-	if in.away {
+	if in.Away {
 		return
 	}
-	m.note(&w.unread, in.trouble)
-	if w.known && w.catalog.Revision == in.catalog.Revision {
+	m.note(&w.unread, in.Trouble)
+	if w.known && w.catalog.Revision == in.Catalog.Revision {
 		return
 	}
-	w.catalog, w.known, w.newest, m.changed = in.catalog, true, in.newest, true
+	w.catalog, w.known, w.newest, m.changed = in.Catalog, true, in.Newest, true
 	m.sweepRuns()
 	m.loadRuns(now)
 }
@@ -150,26 +151,26 @@ func (m *machine) sweepRuns() {
 				of = append(of, name)
 			}
 		}
-		m.do(fxSweep{of: of})
+		m.do(effect.SweepRuns{Of: of})
 	}
 }
 
 // runsSwept takes what the records of runs say: those that were open are over, and the newest of each automation is shown.
-func (m *machine) runsSwept(now time.Time, in inSwept) {
+func (m *machine) runsSwept(now time.Time, in effect.RunsSwept) {
 	w := &m.work
 	w.order = false
 	m.inheritRuns(&in)
-	if in.err != nil { // tried again by the next patrol
-		m.lose(&w.unswept, "work cannot be read", in.err)
+	if in.Err != nil { // tried again by the next patrol
+		m.lose(&w.unswept, "work cannot be read", in.Err)
 		m.fireEarly(now)
 		return
 	}
 	m.note(&w.unswept, "")
-	if in.odd != "" {
-		m.note(&w.odd, "the records of runs that are over cannot be closed; look at them with gcity bead show: "+in.odd)
+	if in.Odd != "" {
+		m.note(&w.odd, "the records of runs that are over cannot be closed; look at them with gcity bead show: "+in.Odd)
 	}
 	w.swept, m.changed = true, true
-	for _, r := range slices.Backward(in.runs) {
+	for _, r := range slices.Backward(in.Runs) {
 		if r.Outcome == city.RunVoid {
 			continue
 		}
@@ -197,16 +198,16 @@ func (m *machine) turnRuns(now time.Time) {
 	if !w.known || !w.swept || m.ending != alive || m.settling || m.away != "" {
 		return
 	}
-	deeds := w.runs.Turn(now, automation.World{Suspended: m.rests, Patrol: m.conf.patrol, Closed: m.storeProblem(""), Ending: m.isShutting})
+	deeds := w.runs.Turn(now, automation.World{Suspended: m.rests, Patrol: m.conf.Patrol, Closed: m.storeProblem(""), Ending: m.isShutting})
 	for _, p := range deeds.Passed {
-		m.do(fxRecord{event: events.Event{Type: events.AutomationSkipped, Actor: controller, Subject: p.Scoped, Message: p.Reason, Payload: depthOf(p.Depth)}})
+		m.do(effect.Record{Event: events.Event{Type: events.AutomationSkipped, Actor: controller, Subject: p.Scoped, Message: p.Reason, Payload: depthOf(p.Depth)}})
 	}
 	for _, d := range deeds.Check {
-		m.do(fxCondition{in: m.conf.source, of: d})
+		m.do(effect.CheckCondition{In: m.conf.Source, Of: d})
 	}
 	for _, r := range deeds.Open {
 		w.goes[r.Definition.Scoped()] = &city.Run{}
-		m.do(fxOpen{r})
+		m.do(effect.OpenRun{Run: r})
 	}
 	m.unfired()
 	if deeds.Said || len(deeds.Check)+len(deeds.Open)+len(deeds.Passed) > 0 {
@@ -217,89 +218,89 @@ func (m *machine) turnRuns(now time.Time) {
 
 // rests says why the automations of a rig do not fire by themselves.
 func (m *machine) rests(rig string) string {
-	for i := range m.conf.rigs {
-		if r := &m.conf.rigs[i]; r.Name == rig && r.Suspended {
+	for i := range m.conf.Rigs {
+		if r := &m.conf.Rigs[i]; r.Name == rig && r.Suspended {
 			return "with rig " + rig
 		}
 	}
-	if m.conf.suspended {
+	if m.conf.Suspended {
 		return "with the city"
 	}
 	return ""
 }
 
 // opened takes the record of a run: it begins when what the next controller must know of it is on the disk (L4).
-func (m *machine) opened(now time.Time, in inOpened) {
-	w, name := &m.work, in.run.Definition.Scoped()
+func (m *machine) opened(now time.Time, in effect.RunOpened) {
+	w, name := &m.work, in.Run.Definition.Scoped()
 	m.changed = true
-	if in.err != nil {
+	if in.Err != nil {
 		delete(w.goes, name)
-		w.runs.Unopened(name, in.err.Error(), now)
+		w.runs.Unopened(name, in.Err.Error(), now)
 		w.strays = now.Add(strayWait)
-		m.lose(&w.lost, "no record of a run can be made, so none runs", in.err)
+		m.lose(&w.lost, "no record of a run can be made, so none runs", in.Err)
 		for _, id := range w.firing[name] {
-			m.refuseID(id, city.Unavailable, fmt.Sprintf("automation %s cannot be run: no record of it could be made: %v", name, in.err))
+			m.refuseID(id, city.Unavailable, fmt.Sprintf("automation %s cannot be run: no record of it could be made: %v", name, in.Err))
 		}
 		delete(w.firing, name)
 		return
 	}
 	m.note(&w.lost, "")
-	run := city.RunOf(in.bead)
-	w.goes[name], w.last[name], w.depth[run.ID] = &run, &run, in.run.Depth
+	run := city.RunOf(in.Bead)
+	w.goes[name], w.last[name], w.depth[run.ID] = &run, &run, in.Run.Depth
 	w.runs.Opened(name, now)
-	var answers []answer
+	var answers []effect.Answer
 	for _, id := range w.firing[name] {
-		answers = append(answers, answer{id: id, receipt: city.Receipt{Message: fmt.Sprintf("automation %s runs, as %s", name, run.ID), Bead: &in.bead}})
+		answers = append(answers, effect.Answer{ID: id, Receipt: city.Receipt{Message: fmt.Sprintf("automation %s runs, as %s", name, run.ID), Bead: &in.Bead}})
 	}
 	delete(w.firing, name)
-	m.tellRun(fxShut{run: run, kind: events.AutomationFired, msg: run.Reason}, answers...)
+	m.tellRun(effect.CloseRun{Run: run, Kind: events.AutomationFired, Msg: run.Reason}, answers...)
 	if m.ending != alive {
 		m.neverBegun(name)
 		return
 	}
-	w.begin = append(w.begin, fxRun{in: m.conf.source, run: in.run, bead: in.bead.ID, memory: w.runs.Rev(), failed: w.failed[in.run.Follows]})
+	w.begin = append(w.begin, effect.Run{In: m.conf.Source, Run: in.Run, Bead: in.Bead.ID, Memory: w.runs.Rev(), Failed: w.failed[in.Run.Follows]})
 	m.memorise()
 	m.turnRuns(now)
 }
 
 // ran takes the end of a run. Its record is closed by an effect of its own, which is tried again until it succeeds.
-func (m *machine) ran(now time.Time, in inRan) {
+func (m *machine) ran(now time.Time, in effect.RunEnded) {
 	w := &m.work
-	run := w.goes[in.scoped]
-	if run == nil || run.ID != in.bead {
+	run := w.goes[in.Scoped]
+	if run == nil || run.ID != in.Bead {
 		return
 	}
-	delete(w.goes, in.scoped)
+	delete(w.goes, in.Scoped)
 	ending, done := *run, *run
-	ending.Outcome = string(in.outcome)
-	w.last[in.scoped] = &ending
-	done.Ended, done.Outcome, done.Code, done.Error, done.Output, done.Made = &now, string(in.outcome), in.code, in.problem, in.output, in.made
-	done.TimedOut = in.timedOut
+	ending.Outcome = string(in.Outcome)
+	w.last[in.Scoped] = &ending
+	done.Ended, done.Outcome, done.Code, done.Error, done.Output, done.Made = &now, string(in.Outcome), in.Code, in.Problem, in.Output, in.Made
+	done.TimedOut = in.TimedOut
 	m.changed = true
-	kind, msg := endOf(&done, in.took)
-	delete(w.failed, in.scoped)
-	if in.outcome == automation.Failed {
-		w.failed[in.scoped] = &done
+	kind, msg := endOf(&done, in.Took)
+	delete(w.failed, in.Scoped)
+	if in.Outcome == automation.Failed {
+		w.failed[in.Scoped] = &done
 	}
-	if in.halted {
-		w.runs.Halted(in.scoped, now)
+	if in.Halted {
+		w.runs.Halted(in.Scoped, now)
 	} else {
-		w.runs.Ended(in.scoped, in.outcome, now)
+		w.runs.Ended(in.Scoped, in.Outcome, now)
 	}
 	m.halted(&done)
-	if in.made != "" {
-		m.do(fxRecord{event: events.Event{Type: events.BeadCreated, Actor: controller, Subject: in.made, Message: in.title,
+	if in.Made != "" {
+		m.do(effect.Record{Event: events.Event{Type: events.BeadCreated, Actor: controller, Subject: in.Made, Message: in.Title,
 			Payload: payload(map[string]any{"status": beads.StatusOpen, "depth": w.depth[run.ID] + 1})}})
 	}
-	m.shut(fxShut{run: done, formula: in.formula, kind: kind, msg: msg, again: m.again(in.scoped)})
+	m.shut(effect.CloseRun{Run: done, Formula: in.Formula, Kind: kind, Msg: msg, Again: m.again(in.Scoped)})
 	m.memorise()
 	m.count()
 	m.turnRuns(now)
 }
 
 // tellRun records an event about a run: its beginning or its end.
-func (m *machine) tellRun(f fxShut, answers ...answer) {
-	r, msg := f.run, f.msg
+func (m *machine) tellRun(f effect.CloseRun, answers ...effect.Answer) {
+	r, msg := f.Run, f.Msg
 	about := map[string]any{"run": r.ID, "depth": m.work.depth[r.ID] + 1}
 	if r.Ended != nil {
 		about["duration_ms"] = r.Ended.Sub(r.Opened).Milliseconds()
@@ -314,11 +315,11 @@ func (m *machine) tellRun(f fxShut, answers ...answer) {
 	if r.TimedOut {
 		about["timed_out"] = true
 	}
-	if f.again != nil {
-		about["again"] = f.again
-		msg += fmt.Sprintf("; tried again (%d of %d)", f.again.Try, f.again.Of)
+	if f.Again != nil {
+		about["again"] = f.Again
+		msg += fmt.Sprintf("; tried again (%d of %d)", f.Again.Try, f.Again.Of)
 	}
-	m.do(fxRecord{event: events.Event{Type: f.kind, Actor: cmp.Or(r.By, controller), Subject: r.Automation, Message: msg, Payload: payload(about)}, answers: answers})
+	m.do(effect.Record{Event: events.Event{Type: f.Kind, Actor: cmp.Or(r.By, controller), Subject: r.Automation, Message: msg, Payload: payload(about)}, Answers: answers})
 }
 
 // forgotShown is how long it is told at least that nothing was known of before.

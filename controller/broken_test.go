@@ -17,6 +17,7 @@ import (
 	"gcity/beads/sqlite"
 	"gcity/city"
 	"gcity/config"
+	"gcity/controller/effect"
 	"gcity/events"
 	"gcity/internal/mishap"
 	"gcity/session/pty"
@@ -142,10 +143,10 @@ patrol_interval = "100ms"
 		what string
 		step func(any) bool // of the effect or input that it breaks at
 	}{
-		{"in the loop", func(step any) bool { _, ok := step.(fxList); return ok }},
-		{"in an effect", func(step any) bool { _, ok := step.(inObserved); return ok }},
+		{"in the loop", func(step any) bool { _, ok := step.(effect.List); return ok }},
+		{"in an effect", func(step any) bool { _, ok := step.(effect.Listed); return ok }},
 		{"beside the controller", nil},
-		{"with a lock in its hand", func(step any) bool { _, ok := step.(fxList); return ok }},
+		{"with a lock in its hand", func(step any) bool { _, ok := step.(effect.List); return ok }},
 	} {
 		t.Run(at.what, func(t *testing.T) {
 			if at.what == "with a lock in its hand" && testing.Short() {

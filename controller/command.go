@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"gcity/city"
+	"gcity/controller/effect"
 	"gcity/events"
 	"gcity/internal/spell"
 )
@@ -15,7 +16,7 @@ import (
 func (m *machine) command(now time.Time, id uint64, cmd city.Command) {
 	if m.ending != alive {
 		if c, ok := cmd.(city.Shutdown); ok && !c.Leave {
-			m.leaving = append(m.leaving, answer{id: id})
+			m.leaving = append(m.leaving, effect.Answer{ID: id})
 			m.hurry(now) // who asks twice is in haste
 			return
 		}
@@ -31,7 +32,7 @@ func (m *machine) command(now time.Time, id uint64, cmd city.Command) {
 	case city.Emit:
 		m.emit(id, c.Event)
 	case city.Shutdown:
-		m.leaving = append(m.leaving, answer{id: id})
+		m.leaving = append(m.leaving, effect.Answer{ID: id})
 		m.shutdown(now, c.Leave)
 	case city.Suspend:
 		m.suspend(id, c.Agent, true)
@@ -155,7 +156,7 @@ func (m *machine) kill(now time.Time, id uint64, a *record) {
 		if a.stopping.kind == causeRestart {
 			a.stopping = cause{kind: causeKill, why: "killed by operator"}
 		}
-		m.do(fxKill{agent: a.name, session: a.life.Name})
+		m.do(effect.Kill{Agent: a.name, Session: a.life.Name})
 		return
 	}
 	a.intent = cause{kind: causeKill, why: "killed by operator"}
@@ -171,7 +172,7 @@ func (m *machine) releaseAgent(now time.Time, id uint64, a *record) {
 	a.forgive("released by operator")
 	m.decided(now, a, "release", "by operator, from "+string(held))
 	m.tell(a, events.Event{Type: events.AgentReleased, Actor: operator, Message: "from " + string(held)},
-		answer{id: id, receipt: city.Receipt{Message: "agent " + a.name + " is released and starts"}})
+		effect.Answer{ID: id, Receipt: city.Receipt{Message: "agent " + a.name + " is released and starts"}})
 	m.decide(now, a)
 }
 
@@ -217,7 +218,7 @@ func (m *machine) suspend(id uint64, name string, on bool) {
 			return
 		}
 	}
-	m.edit(fxEdit{agent: name, on: on, id: id})
+	m.edit(effect.Edit{Agent: name, On: on, ID: id})
 }
 
 // typeInto queues what is pressed, interrupted or cleared: one at a time per agent, in order.
@@ -249,15 +250,15 @@ func (m *machine) beginTyping(a *record) {
 		if !a.alive && a.asking != nil {
 			name = a.asking.Name
 		}
-		m.do(fxType{agent: a.name, session: name, cmd: t.cmd})
+		m.do(effect.Type{Agent: a.name, Session: name, Cmd: t.cmd})
 		return
 	}
-	f := fxSend{
-		agent: a.name, session: a.life.Name, life: a.life.ID, provider: a.life.Provider,
-		id: t.text.id, text: t.text.text, polite: !t.text.now,
+	f := effect.Send{
+		Agent: a.name, Session: a.life.Name, Life: a.life.ID, Provider: a.life.Provider,
+		ID: t.text.id, Text: t.text.text, Polite: !t.text.now,
 	}
 	if a.want != nil {
-		f.prefix = a.want.Spec.Ready.Prefix
+		f.Prefix = a.want.Spec.Ready.Prefix
 	}
 	m.do(f)
 }
@@ -278,14 +279,14 @@ func (m *machine) typedNext(a *record) (t typing, ok bool) {
 // maxTyping bounds what may wait to be typed into one agent.
 const maxTyping = 32
 
-func (m *machine) typed(in inTyped) {
-	a := m.agents[in.agent]
+func (m *machine) typed(in effect.Typed) {
+	a := m.agents[in.Agent]
 	t, ok := m.typedNext(a)
 	if !ok || t.id == 0 {
 		return
 	}
-	if in.err != nil {
-		m.refuseID(t.id, city.Unavailable, fmt.Sprintf("agent %s did not take it: %v", a.name, in.err))
+	if in.Err != nil {
+		m.refuseID(t.id, city.Unavailable, fmt.Sprintf("agent %s did not take it: %v", a.name, in.Err))
 		return
 	}
 	switch t.cmd.(type) {
@@ -299,7 +300,7 @@ func (m *machine) typed(in inTyped) {
 }
 
 func (m *machine) emit(id uint64, e events.Event) {
-	m.do(fxEmit{id: id, event: e})
+	m.do(effect.Emit{ID: id, Event: e})
 	if strings.HasPrefix(e.Type, "bead.") { // somebody has changed work
 		m.count()
 	}

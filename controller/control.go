@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"gcity/city"
+	"gcity/controller/effect"
 	"gcity/events"
 	"gcity/session"
 )
@@ -94,10 +95,10 @@ func (c *Controller) Do(ctx context.Context, cmd city.Command) (city.Receipt, er
 		return city.Receipt{}, err
 	}
 	id := c.lastID.Add(1)
-	reply := make(chan answer, 1)
+	reply := make(chan effect.Answer, 1)
 	c.replies.Store(id, reply)
 	defer c.replies.Delete(id)
-	if err := c.send(ctx, inCommand{id: id, cmd: cmd, peer: peer}); err != nil {
+	if err := c.send(ctx, effect.Command{ID: id, Cmd: cmd, Peer: peer}); err != nil {
 		if errors.Is(err, errEnded) {
 			return city.Receipt{}, hasEnded()
 		}
@@ -105,17 +106,17 @@ func (c *Controller) Do(ctx context.Context, cmd city.Command) (city.Receipt, er
 	}
 	select {
 	case a := <-reply:
-		return a.result()
+		return resultOf(a)
 	case <-ctx.Done():
 		if _, ok := cmd.(city.Fire); ok {
-			_ = c.send(context.WithoutCancel(ctx), inUnasked{id}) // else the controller has ended, and with it the wish
+			_ = c.send(context.WithoutCancel(ctx), effect.CommandAbandoned{ID: id}) // else the controller has ended, and with it the wish
 			return city.Receipt{}, &city.Error{Code: city.Unavailable, Message: fmt.Sprintf("no run of %s was begun while it was waited for, and it is taken back: %v", cmd.Target(), context.Cause(ctx))}
 		}
 		return city.Receipt{}, &city.Error{Code: city.Unavailable, Message: fmt.Sprintf("%s is under way but was not done in time: %v", cmd.Verb(), context.Cause(ctx))}
 	case <-c.done:
 		select {
 		case a := <-reply:
-			return a.result()
+			return resultOf(a)
 		default:
 			return city.Receipt{}, hasEnded()
 		}
@@ -127,17 +128,17 @@ func hasEnded() *city.Error {
 	return &city.Error{Code: city.Unavailable, Details: city.Ended, Message: errEnded.Error()}
 }
 
-func (a answer) result() (city.Receipt, error) {
-	if a.err != nil {
-		return city.Receipt{}, a.err
+func resultOf(a effect.Answer) (city.Receipt, error) {
+	if a.Err != nil {
+		return city.Receipt{}, a.Err
 	}
-	return a.receipt, nil
+	return a.Receipt, nil
 }
 
 // answer hands an answer to the Do that waits for it, if it still does.
-func (c *Controller) answer(a answer) {
-	if reply, ok := c.replies.LoadAndDelete(a.id); ok {
-		reply.(chan answer) <- a
+func (c *Controller) answer(a effect.Answer) {
+	if reply, ok := c.replies.LoadAndDelete(a.ID); ok {
+		reply.(chan effect.Answer) <- a
 	}
 }
 
@@ -146,8 +147,8 @@ func (c *Controller) refuseAll() {
 	for {
 		select {
 		case in := <-c.inbox:
-			if cmd, ok := in.(inCommand); ok {
-				c.answer(answer{id: cmd.id, err: hasEnded()})
+			if cmd, ok := in.(effect.Command); ok {
+				c.answer(effect.Answer{ID: cmd.ID, Err: hasEnded()})
 			}
 		default:
 			return
@@ -219,8 +220,8 @@ func (c *Controller) Attach(ctx context.Context, name string, v city.Viewer) (ci
 		return t, nil
 	}
 	var classes []string
-	if force := c.force.Load(); force != nil && force.source != nil {
-		classes = force.source.Session.Passthrough
+	if force := c.force.Load(); force != nil && force.Source != nil {
+		classes = force.Source.Session.Passthrough
 	}
 	return session.Filtered(t, classes)
 }

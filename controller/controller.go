@@ -28,6 +28,7 @@ import (
 	"gcity/city"
 	"gcity/config"
 	"gcity/config/edit"
+	"gcity/controller/effect"
 	"gcity/events"
 	"gcity/internal/colour"
 	"gcity/internal/disk"
@@ -104,7 +105,7 @@ type Controller struct {
 	m     *machine
 	told  city.Telling // of a stop, in the log
 
-	inbox   chan input
+	inbox   chan effect.Input
 	replies sync.Map // command id → chan answer
 	lastID  atomic.Uint64
 	done    chan struct{} // closed when Run has returned
@@ -113,10 +114,10 @@ type Controller struct {
 	once    sync.Once     // guards closing it
 
 	snap     atomic.Pointer[city.Snapshot]
-	force    atomic.Pointer[conf] // the configuration in force; its wants never change
-	beat     atomic.Int64         // end of the newest turn, unix nanoseconds
-	limit    atomic.Int64         // see StopLimit
-	watchers atomic.Int64         // open streams of snapshots
+	force    atomic.Pointer[effect.Configuration] // the configuration in force; its wants never change
+	beat     atomic.Int64                         // end of the newest turn, unix nanoseconds
+	limit    atomic.Int64                         // see StopLimit
+	watchers atomic.Int64                         // open streams of snapshots
 	changed  chan struct{}
 	mu       sync.Mutex // guards changed
 
@@ -159,7 +160,7 @@ func New(o Options, c *config.City) (*Controller, error) {
 	}
 	ctl := &Controller{
 		o: o, first: c, m: newMachine(),
-		inbox: make(chan input, 256), done: make(chan struct{}), enough: make(chan struct{}), looked: make(chan struct{}), changed: make(chan struct{}), gauges: newGauges(),
+		inbox: make(chan effect.Input, 256), done: make(chan struct{}), enough: make(chan struct{}), looked: make(chan struct{}), changed: make(chan struct{}), gauges: newGauges(),
 	}
 	ctl.faults = o.Faults
 	if ctl.faults == nil {
@@ -173,7 +174,7 @@ func New(o Options, c *config.City) (*Controller, error) {
 	conf := ctl.translate(c)
 	ctl.recallDeeds()
 	ctl.recall(conf)
-	ctl.m.step(now, inConfig{revision: c.Revision, conf: conf})
+	ctl.m.step(now, effect.Loaded{Revision: c.Revision, Conf: conf})
 	ctl.limit.Store(int64(ctl.m.stopLimit()))
 	ctl.stamp(now)
 	ctl.publish(&city.Snapshot{Host: host, Started: now, PID: os.Getpid()}, now)
@@ -181,7 +182,7 @@ func New(o Options, c *config.City) (*Controller, error) {
 }
 
 // translate turns a configuration into what the machine works on.
-func (c *Controller) translate(cfg *config.City) *conf {
+func (c *Controller) translate(cfg *config.City) *effect.Configuration {
 	warnings := make([]string, len(cfg.Warnings))
 	for i, w := range cfg.Warnings {
 		warnings[i] = w.String()
@@ -201,17 +202,17 @@ func (c *Controller) translate(cfg *config.City) *conf {
 	host, port := cfg.Dolt.Server()
 	automations := cfg.AutomationOptions()
 	automations.Local = time.Local
-	return &conf{
-		name: cfg.Workspace.Name, revision: cfg.Revision, suspended: cfg.Workspace.Suspended,
-		wants: wants, pools: agent.Pools(cfg, c.o.Host), rigs: agent.Rigs(cfg), warnings: warnings,
-		overrides: overrides, environ: config.Beats(c.o.Host.Environ),
-		dir: c.o.Dir, source: cfg, nowork: c.o.Stores == nil, backups: c.o.BackUp != nil && c.o.Stores != nil, layers: cfg.Layers(), automations: automations, tiers: tiersOf(cfg),
-		wispEvery: cfg.Daemon.WispGCInterval, wispTTL: cfg.Daemon.WispTTL,
-		onDisk:  cfg.Daemon.CrashHistory == "disk",
-		store:   city.WorkStore{Provider: cfg.Beads.Keeper(), Host: host, Port: port},
-		api:     c.doorOf(cfg),
-		console: city.Console{Theme: cfg.Console.Theme, Colour: own},
-		patrol:  cfg.Daemon.PatrolInterval, grace: cfg.Daemon.ShutdownTimeout, window: cfg.Daemon.RestartWindow,
+	return &effect.Configuration{
+		Name: cfg.Workspace.Name, Revision: cfg.Revision, Suspended: cfg.Workspace.Suspended,
+		Wants: wants, Pools: agent.Pools(cfg, c.o.Host), Rigs: agent.Rigs(cfg), Warnings: warnings,
+		Overrides: overrides, Environ: config.Beats(c.o.Host.Environ),
+		Dir: c.o.Dir, Source: cfg, NoWork: c.o.Stores == nil, Backups: c.o.BackUp != nil && c.o.Stores != nil, Layers: cfg.Layers(), Automations: automations, Tiers: tiersOf(cfg),
+		WispEvery: cfg.Daemon.WispGCInterval, WispTTL: cfg.Daemon.WispTTL,
+		OnDisk:  cfg.Daemon.CrashHistory == "disk",
+		Store:   city.WorkStore{Provider: cfg.Beads.Keeper(), Host: host, Port: port},
+		API:     c.doorOf(cfg),
+		Console: city.Console{Theme: cfg.Console.Theme, Colour: own},
+		Patrol:  cfg.Daemon.PatrolInterval, Grace: cfg.Daemon.ShutdownTimeout, Window: cfg.Daemon.RestartWindow,
 	}
 }
 
@@ -234,7 +235,9 @@ func (c *Controller) Run(ctx context.Context) error { return c.run(ctx, false) }
 func (c *Controller) Settle(ctx context.Context) error { return c.run(ctx, true) }
 
 // SetMode changes what Snapshot.Mode says: a controller whose console is gone is headless.
-func (c *Controller) SetMode(mode string) { c.send(context.Background(), inMode{mode}) }
+func (c *Controller) SetMode(mode string) {
+	c.send(context.Background(), effect.ModeChanged{Mode: mode})
+}
 
 // Looked is closed once the first look at the sessions has come back, or has failed. Until then nobody knows who runs, and who
 // is one too many seems not to be there.
@@ -244,4 +247,4 @@ func (c *Controller) Looked() <-chan struct{} { return c.looked }
 func (c *Controller) GiveUp() { c.once.Do(func() { close(c.enough) }) }
 
 // Hurry takes the grace out of a stop under way.
-func (c *Controller) Hurry() { c.send(context.Background(), inHurry{}) }
+func (c *Controller) Hurry() { c.send(context.Background(), effect.Hurry{}) }

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"gcity/controller/effect"
 	"gcity/internal/disk"
 	"gcity/internal/screen"
 	"gcity/session"
@@ -21,26 +22,26 @@ const (
 )
 
 // capture keeps what a dead session said: the raw output in a file, its last lines for the event.
-func (r *runner) capture(ctx context.Context, f fxCapture) input {
-	in := inCaptured{agent: f.agent, id: f.id}
+func (r *runner) capture(ctx context.Context, f effect.Capture) effect.Input {
+	in := effect.Captured{Agent: f.Agent, ID: f.ID}
 	p, ok := r.c.o.Provider.(session.Capturer)
 	if !ok {
-		in.err = session.ErrUnsupported
+		in.Err = session.ErrUnsupported
 		return in
 	}
-	r.yield(ctx, f.agent)
-	raw, err := p.Capture(ctx, f.session, f.id)
+	r.yield(ctx, f.Agent)
+	raw, err := p.Capture(ctx, f.Session, f.ID)
 	if err != nil {
-		in.err = err
+		in.Err = err
 		return in
 	}
-	in.file, in.err = keepCrash(r.c.o.At, f, raw)
+	in.File, in.Err = keepCrash(r.c.o.At, f, raw)
 	select {
 	case r.draws <- struct{}{}:
-		in.tail = lastLines(raw, f.cols, f.rows)
+		in.Tail = lastLines(raw, f.Cols, f.Rows)
 		<-r.draws
 	case <-ctx.Done():
-		in.err = errors.Join(in.err, fmt.Errorf("too many crashes at once to draw each one's output: %w", context.Cause(ctx)))
+		in.Err = errors.Join(in.Err, fmt.Errorf("too many crashes at once to draw each one's output: %w", context.Cause(ctx)))
 	}
 	return in
 }
@@ -55,12 +56,12 @@ func lastLines(raw []byte, cols, rows int) string {
 }
 
 // keepCrash writes a crash file and removes the oldest beyond crashFiles. It returns the path relative to the city.
-func keepCrash(city string, f fxCapture, raw []byte) (string, error) {
-	dir := crashDir(city, f.agent)
+func keepCrash(city string, f effect.Capture, raw []byte) (string, error) {
+	dir := crashDir(city, f.Agent)
 	if err := disk.MkdirAll(dir, 0o700); err != nil {
 		return "", err
 	}
-	path := filepath.Join(dir, f.at.UTC().Format("20060102T150405.000000000Z")+".ansi")
+	path := filepath.Join(dir, f.At.UTC().Format("20060102T150405.000000000Z")+".ansi")
 	if err := disk.Replace(path, raw, 0o600); err != nil {
 		return "", err
 	}

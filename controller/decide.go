@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"gcity/city"
+	"gcity/controller/effect"
 	"gcity/events"
 	"gcity/session"
 )
@@ -48,7 +49,7 @@ func (m *machine) mayCancel(a *record) {
 		a.called() && (a.summon == nil || a.served != a.summon.beat)
 	if idle && !a.canceled {
 		a.canceled = true
-		m.do(fxCancel{agent: a.name})
+		m.do(effect.Cancel{Agent: a.name})
 	}
 }
 
@@ -70,7 +71,7 @@ func (m *machine) decideAlive(now time.Time, a *record) {
 		a.op, a.opTurn = opStart, m.turn
 		m.set(now, a, city.Starting, "adopted before it was ready", time.Time{})
 		m.decided(now, a, "resume", "a controller before this one had started it and not seen it ready")
-		m.do(fxResume{want: a.want, status: a.life})
+		m.do(effect.Resume{Want: a.want, Status: a.life})
 		return
 	}
 	if a.drain != nil {
@@ -206,7 +207,7 @@ func (a *record) declared() string {
 
 func (m *machine) stop(now time.Time, a *record, c cause) {
 	a.op, a.opTurn, a.stopping, a.intent = opStop, m.turn, c, cause{}
-	grace := m.conf.grace
+	grace := m.conf.Grace
 	if c.kind == causeKill || m.hurried {
 		grace = 0
 	}
@@ -218,22 +219,22 @@ func (m *machine) stop(now time.Time, a *record, c cause) {
 	if c.kind == causeIdle {
 		m.tell(a, events.Event{Type: events.AgentIdleKilled, Message: c.why})
 	}
-	m.do(fxStop{agent: a.name, session: a.life.Name, grace: grace})
+	m.do(effect.Stop{Agent: a.name, Session: a.life.Name, Grace: grace})
 }
 
 // started takes the result of a start.
-func (m *machine) started(now time.Time, in inStarted) {
-	a, ok := m.agents[in.agent]
+func (m *machine) started(now time.Time, in effect.Started) {
+	a, ok := m.agents[in.Agent]
 	if !ok || a.op != opStart {
 		return
 	}
 	early := a.early
 	a.op, a.opTurn, a.early, a.asking, a.endFiles = opNone, m.turn, nil, nil, false
 	switch {
-	case in.err == nil:
+	case in.Err == nil:
 		m.up(now, a, in)
 		switch {
-		case early == nil || early.ID != in.status.ID:
+		case early == nil || early.ID != in.Status.ID:
 		case early.Asked:
 			m.endedAsAsked(now, a, early.ID)
 		default:
@@ -250,41 +251,41 @@ func (m *machine) started(now time.Time, in inStarted) {
 	default:
 		a.unsure = true
 		m.look()
-		m.startFailed(now, a, in.err)
+		m.startFailed(now, a, in.Err)
 	}
 	m.decide(now, a)
 }
 
-func (m *machine) up(now time.Time, a *record, in inStarted) {
+func (m *machine) up(now time.Time, a *record, in effect.Started) {
 	fresh, before := !a.alive, a.life
 	if fresh {
 		a.spoke = time.Time{}
-		a.heard(now, &in.status, false)
+		a.heard(now, &in.Status, false)
 	}
 	a.met = true
-	a.alive, a.ready, a.life, a.left, a.final, a.lacks = true, true, in.status, false, false, lack{}
+	a.alive, a.ready, a.life, a.left, a.final, a.lacks = true, true, in.Status, false, false, lack{}
 	if fresh && a.fell {
 		a.restarts++
 	}
 	a.fell = a.fell && !fresh
 	m.set(now, a, city.Running, a.because, time.Time{})
-	if fresh && before.Swapped(&session.Spec{Provider: in.status.Provider}) {
+	if fresh && before.Swapped(&session.Spec{Provider: in.Status.Provider}) {
 		a.unmarked = false
 		m.tell(a, events.Event{
-			Type: events.ProviderSwapped, Message: fmt.Sprintf("from %s to %s", before.Provider, in.status.Provider),
-			Payload: payload(map[string]any{"from": before.Provider, "to": in.status.Provider, "session": in.status.ID}),
+			Type: events.ProviderSwapped, Message: fmt.Sprintf("from %s to %s", before.Provider, in.Status.Provider),
+			Payload: payload(map[string]any{"from": before.Provider, "to": in.Status.Provider, "session": in.Status.ID}),
 		})
 	}
 	if fresh && !a.called() {
 		m.tell(a, events.Event{
-			Type: events.AgentStarted, Message: numbered(in.status.PID, "pid %d: ") + a.because,
-			Payload: payload(map[string]any{"pid": in.status.PID, "session": in.status.ID, "reason": a.because}),
-		}, m.take(a, "agent "+a.name+" is running"+numbered(in.status.PID, ", pid %d"), "restart", "kill")...)
+			Type: events.AgentStarted, Message: numbered(in.Status.PID, "pid %d: ") + a.because,
+			Payload: payload(map[string]any{"pid": in.Status.PID, "session": in.Status.ID, "reason": a.because}),
+		}, m.take(a, "agent "+a.name+" is running"+numbered(in.Status.PID, ", pid %d"), "restart", "kill")...)
 	}
-	if in.equipped != "" {
-		m.decided(now, a, "equip", in.equipped)
+	if in.Equipped != "" {
+		m.decided(now, a, "equip", in.Equipped)
 	}
-	for _, trouble := range in.troubles {
+	for _, trouble := range in.Troubles {
 		m.decided(now, a, "equip failed", trouble)
 		if a.called() {
 			continue
@@ -294,21 +295,21 @@ func (m *machine) up(now time.Time, a *record, in inStarted) {
 }
 
 // stopped takes the result of a stop.
-func (m *machine) stopped(now time.Time, in inStopped) {
-	a, ok := m.agents[in.agent]
+func (m *machine) stopped(now time.Time, in effect.Stopped) {
+	a, ok := m.agents[in.Agent]
 	if !ok || a.op != opStop {
 		return
 	}
 	a.op, a.opTurn = opNone, m.turn
-	if in.err != nil {
+	if in.Err != nil {
 		a.stopFrom = now.Add(stopRetry)
 		a.intent = a.stopping.again()
 		a.unsure = true
 		m.look()
-		m.set(now, a, city.Stopping, "cannot be stopped: "+in.err.Error(), a.stopFrom)
-		m.decided(now, a, "stop failed", in.err.Error())
-		m.refuse(a, city.Unavailable, fmt.Sprintf("agent %s cannot be stopped: %v", a.name, in.err))
-		m.refuseGroupsOf(a, fmt.Sprintf("agent %s cannot be stopped: %v", a.name, in.err))
+		m.set(now, a, city.Stopping, "cannot be stopped: "+in.Err.Error(), a.stopFrom)
+		m.decided(now, a, "stop failed", in.Err.Error())
+		m.refuse(a, city.Unavailable, fmt.Sprintf("agent %s cannot be stopped: %v", a.name, in.Err))
+		m.refuseGroupsOf(a, fmt.Sprintf("agent %s cannot be stopped: %v", a.name, in.Err))
 		return
 	}
 	a.alive, a.ready, a.drift, a.stopFrom = false, false, nil, time.Time{}
@@ -331,7 +332,7 @@ func (m *machine) ended(now time.Time, a *record, id string) {
 	a.lastEnd, a.drain, a.idleAt = id, nil, time.Time{}
 	m.resolve(a, "agent "+a.name+" has ended", "drain")
 	m.leaves(a)
-	a.acks = append(a.acks, fxAck{agent: a.name, session: a.sessionName(), id: id})
+	a.acks = append(a.acks, effect.Acknowledge{Agent: a.name, Session: a.sessionName(), ID: id})
 	if a.exit == nil || a.exit.At.Before(now) {
 		m.changed = true
 	}

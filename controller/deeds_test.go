@@ -11,6 +11,7 @@ import (
 	"gcity/automation"
 	"gcity/city"
 	"gcity/config"
+	"gcity/controller/effect"
 	"gcity/internal/await"
 )
 
@@ -77,7 +78,7 @@ func TestRecordsStandInForDeeds(t *testing.T) {
 		return city.Run{Automation: "a", Opened: w.now.Add(-ago), Seq: seq, Outcome: string(automation.OK)}
 	}
 	clear(w.stuck)
-	w.step(inSwept{runs: []city.Run{run(5, time.Minute), run(3, time.Hour)}})
+	w.step(effect.RunsSwept{Runs: []city.Run{run(5, time.Minute), run(3, time.Hour)}})
 	if w.floor.after != 5 {
 		t.Errorf("events are handed in from %d on", w.floor.after)
 	}
@@ -103,21 +104,21 @@ func TestTheEndOfEventsIsNoticed(t *testing.T) {
 	w.declare("x")
 	w.advance(time.Second)
 	w.floor.types = nil // nobody hands events in
-	w.step(inDeaf{w.m.work.follow, errors.New("too many open files")})
+	w.step(effect.FollowEnded{Follow: w.m.work.follow, Err: errors.New("too many open files")})
 	w.emit("job.done")
 	degraded := func() string { return strings.Join(w.m.snapshot(w.now).Degraded, "\n") }
 	if want := "events for automations cannot be read: too many open files"; degraded() != want {
 		t.Errorf("told: %q, want %q", degraded(), want)
 	}
-	w.advance(w.m.conf.patrol)
+	w.advance(w.m.conf.Patrol)
 	if degraded() == "" {
 		t.Error("taken for well before it has shown")
 	}
 	w.hand()
-	if w.floor.going["a"].bead == "" {
+	if w.floor.going["a"].Bead == "" {
 		t.Errorf("the event is lost: %q", w.showAutomations())
 	}
-	w.advance(w.m.conf.patrol)
+	w.advance(w.m.conf.Patrol)
 	if degraded() != "" {
 		t.Errorf("told for ever: %q", degraded())
 	}
@@ -126,13 +127,13 @@ func TestTheEndOfEventsIsNoticed(t *testing.T) {
 // The events of a log that is closed under its followers are an input too.
 func TestFollowersTellOfTheirEnd(t *testing.T) {
 	w, _ := workTown(t)
-	w.runner.followEvents(fxFollow{types: []string{"x"}})
+	w.runner.followEvents(effect.Follow{Types: []string{"x"}})
 	if err := w.o.Log.Close(); err != nil {
 		t.Fatal(err)
 	}
 	defer w.runner.finish(false)
 	in := await.One(t, "something is told", w.inbox)
-	if d, ok := in.(inDeaf); !ok || d.err == nil {
+	if d, ok := in.(effect.FollowEnded); !ok || d.Err == nil {
 		t.Errorf("%T %+v", in, in)
 	}
 }

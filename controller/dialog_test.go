@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"gcity/city"
+	"gcity/controller/effect"
 	"gcity/events"
 	"gcity/session"
 )
@@ -21,42 +22,42 @@ func TestAQuestionAtTheStart(t *testing.T) {
 		w.advance(0)
 		look := func() city.Agent { return w.m.agents["a"].draw() }
 		w.command(1, city.SendKeys{Agent: "a", Keys: []string{"Enter"}})
-		if a := w.answers[1]; a.err == nil || a.err.Code != city.Conflict {
+		if a := w.answers[1]; a.Err == nil || a.Err.Code != city.Conflict {
 			t.Errorf("keys were taken before there was a question: %+v", a)
 		}
 		asked := session.Status{Name: "gc-app-a", Agent: "a", ID: "s1", Alive: true, PID: 7, Started: w.now}
-		w.step(inAsks{agent: "a", status: asked, about: "trust"})
+		w.step(effect.Asking{Agent: "a", Status: asked, About: "trust"})
 		v := look()
 		if v.State != city.Starting || !strings.HasPrefix(v.Reason, "asks about trust: answer at its terminal") || !v.Running || v.PID != 7 ||
 			v.Session == nil || v.Session.ID != "s1" || v.Session.Name != "gc-app-a" {
 			t.Errorf("%+v", v)
 		}
-		w.feed(inCommand{id: 2, cmd: city.SendKeys{Agent: "a", Keys: []string{"Enter"}}})
+		w.feed(effect.Command{ID: 2, Cmd: city.SendKeys{Agent: "a", Keys: []string{"Enter"}}})
 		pressed := ""
 		for _, f := range w.pending {
-			if f, ok := f.(fxType); ok {
-				pressed = f.session
+			if f, ok := f.(effect.Type); ok {
+				pressed = f.Session
 			}
 		}
 		if pressed != "gc-app-a" {
 			t.Errorf("pressed in %q", pressed)
 		}
-		w.step(inTyped{agent: "a"})
-		if a, ok := w.answers[2]; !ok || a.err != nil {
+		w.step(effect.Typed{Agent: "a"})
+		if a, ok := w.answers[2]; !ok || a.Err != nil {
 			t.Errorf("the keys were answered with %+v", a)
 		}
-		w.step(inAsks{agent: "a", status: asked})
+		w.step(effect.Asking{Agent: "a", Status: asked})
 		if v := look(); v.State != city.Starting || strings.Contains(v.Reason, "asks") || v.Session != nil || v.Running {
 			t.Errorf("answered: %+v", v)
 		}
-		w.step(inAsks{agent: "a", status: asked, about: "trust"})
+		w.step(effect.Asking{Agent: "a", Status: asked, About: "trust"})
 		w.pending = nil
 		clear(w.stuck)
-		w.step(inStarted{agent: "a", status: asked, err: failed})
+		w.step(effect.Started{Agent: "a", Status: asked, Err: failed})
 		if r := w.m.agents["a"]; r.asking != nil {
 			t.Error("it still asks")
 		}
-		w.step(inAsks{agent: "a", status: asked, about: "trust"}) // too late
+		w.step(effect.Asking{Agent: "a", Status: asked, About: "trust"}) // too late
 		if v := look(); v.State == city.Starting && v.Session != nil && failed == nil || strings.Contains(v.Reason, "answer at its terminal") {
 			t.Errorf("too late: %+v", v)
 		}
@@ -69,7 +70,7 @@ func TestAnAnswerIsOnRecord(t *testing.T) {
 	w.declare("a")
 	w.advance(time.Second)
 	for _, name := range []string{"a", "gone"} {
-		w.step(inAnswered{agent: name, session: "s1", dialog: session.Dialog{Name: "trust", Keys: []string{"Down", "Enter"}}})
+		w.step(effect.DialogAnswered{Agent: name, Session: "s1", Dialog: session.Dialog{Name: "trust", Keys: []string{"Down", "Enter"}}})
 	}
 	var got []string
 	for _, e := range w.events {

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"gcity/city"
+	"gcity/controller/effect"
 	"gcity/events"
 	"gcity/internal/await"
 )
@@ -49,17 +50,17 @@ func (k *killer) between(step any) bool {
 		return true
 	}
 	switch step.(type) {
-	case fxOpen:
+	case effect.OpenRun:
 		k.at("before it is opened")
-	case inOpened:
+	case effect.RunOpened:
 		k.at("after it is opened")
 		k.opened.Store(true)
-	case fxMemorise:
+	case effect.SaveAutomations:
 		if k.opened.Load() && !k.ran.Load() {
 			k.at("before it is remembered")
 		}
 		return k.moment != "shut, not remembered" || !k.ran.Load()
-	case inMemorised:
+	case effect.AutomationsSaved:
 		if k.opened.Load() && !k.ran.Load() {
 			k.at("after it is remembered")
 		}
@@ -68,15 +69,15 @@ func (k *killer) between(step any) bool {
 			k.memory.Store(true)
 			k.both()
 		}
-	case fxRun:
+	case effect.Run:
 		k.at("before it begins")
-	case inRan:
+	case effect.RunEnded:
 		k.at("after it has ended")
 		k.ran.Store(true)
-	case fxShut:
+	case effect.CloseRun:
 		k.at("before it is shut")
 		return k.moment != "remembered, not shut"
-	case inShut:
+	case effect.RunClosed:
 		k.at("shut, not remembered")
 		k.shut.Store(true)
 		k.both()
@@ -244,10 +245,10 @@ func (w *life) misrecorded(t *testing.T, runs []city.Run) (wrong []string) {
 	fired, ended := map[string]int{}, map[string]int{}
 	for i := range all {
 		told := tellsOf(all[i : i+1])
-		for id := range told.fired {
+		for id := range told.Fired {
 			fired[id]++
 		}
-		for id := range told.ended {
+		for id := range told.Ended {
 			ended[id]++
 		}
 	}

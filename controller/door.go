@@ -5,6 +5,7 @@ import (
 
 	"gcity/city"
 	"gcity/config"
+	"gcity/controller/effect"
 )
 
 // door is what a city has to do with its answering over TCP. Who listens is no part of the controller: it says what is
@@ -19,12 +20,12 @@ func (m *machine) openDoor() {
 	if m.conf == nil || m.ending != alive || m.settling {
 		return
 	}
-	want := m.conf.api
+	want := m.conf.API
 	if want.Equal(m.door.asked) {
 		return
 	}
 	m.door.asked = want
-	m.do(fxDoor{want})
+	m.do(effect.Listen{Want: want})
 }
 
 // Supervised is the Mode of a city that answers over TCP where its supervisor does, and nowhere else.

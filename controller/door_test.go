@@ -9,40 +9,41 @@ import (
 
 	"gcity/city"
 	"gcity/config"
+	"gcity/controller/effect"
 )
 
 // Where a city is to listen is asked for once, when it is news; what becomes of that is shown.
 func TestDoor(t *testing.T) {
 	m, now := newMachine(), time.Now()
-	asked := func(in input) (all []config.API) {
+	asked := func(in effect.Input) (all []config.API) {
 		for _, f := range m.step(now, in) {
-			if d, ok := f.(fxDoor); ok {
-				all = append(all, d.want)
+			if d, ok := f.(effect.Listen); ok {
+				all = append(all, d.Want)
 			}
 		}
 		return all
 	}
 	some := config.API{Port: 8080, Bind: "127.0.0.1", Hosts: []string{"a"}}
-	with := func(revision string, api config.API) input {
-		return inConfig{revision: revision, conf: &conf{name: "app", revision: revision, api: api}}
+	with := func(revision string, api config.API) effect.Input {
+		return effect.Loaded{Revision: revision, Conf: &effect.Configuration{Name: "app", Revision: revision, API: api}}
 	}
 	asked(with("1", config.API{})) // before the first turn, as New does it
-	if got := asked(inTick{}); len(got) != 0 {
+	if got := asked(effect.Tick{}); len(got) != 0 {
 		t.Errorf("nothing is wanted, and asked for was %+v", got)
 	}
-	m.step(now, inObserved{})
+	m.step(now, effect.Listed{})
 	if got := asked(with("2", some)); len(got) != 1 || got[0].Port != 8080 {
 		t.Errorf("asked for %+v", got)
 	}
-	if got := append(asked(with("3", some)), asked(inTick{})...); len(got) != 0 {
+	if got := append(asked(with("3", some)), asked(effect.Tick{})...); len(got) != 0 {
 		t.Errorf("asked again for %+v", got)
 	}
 	m.changed = false
-	m.step(now, inDoor{city.Door{Problem: "taken"}})
+	m.step(now, effect.ListenerChanged{Door: city.Door{Problem: "taken"}})
 	if s := m.snapshot(now); !m.changed || s.API != "" || len(s.Degraded) != 1 || s.Degraded[0] != "taken" {
 		t.Errorf("%v %q %q", m.changed, s.API, s.Degraded)
 	}
-	m.step(now, inDoor{city.Door{Address: "127.0.0.1:8080"}})
+	m.step(now, effect.ListenerChanged{Door: city.Door{Address: "127.0.0.1:8080"}})
 	if s := m.snapshot(now); s.API != "127.0.0.1:8080" || len(s.Degraded) != 0 {
 		t.Errorf("%q %q", s.API, s.Degraded)
 	}
@@ -54,11 +55,11 @@ func TestDoor(t *testing.T) {
 // The first turn asks for what the first configuration says.
 func TestDoorAtStart(t *testing.T) {
 	m, now := newMachine(), time.Now()
-	m.step(now, inConfig{revision: "1", conf: &conf{name: "app", revision: "1", api: config.API{Port: 1}}})
+	m.step(now, effect.Loaded{Revision: "1", Conf: &effect.Configuration{Name: "app", Revision: "1", API: config.API{Port: 1}}})
 	asked := 0
 	for range 3 {
-		for _, f := range m.step(now, inTick{}) {
-			if _, ok := f.(fxDoor); ok {
+		for _, f := range m.step(now, effect.Tick{}) {
+			if _, ok := f.(effect.Listen); ok {
 				asked++
 			}
 		}
@@ -83,8 +84,8 @@ func TestSupervisedCityDoesNotListen(t *testing.T) {
 		const want = "city 'X' has [api] port=8080 which is ignored under supervisor mode"
 		for range 3 {
 			got := ctl.translate(cfg)
-			if listens := got.api.Port != 0; listens != (c.port != 0 && !c.warned) || slices.Contains(got.warnings, want) != c.warned {
-				t.Errorf("%+v: %+v, %q", c, got.api, got.warnings)
+			if listens := got.API.Port != 0; listens != (c.port != 0 && !c.warned) || slices.Contains(got.Warnings, want) != c.warned {
+				t.Errorf("%+v: %+v, %q", c, got.API, got.Warnings)
 			}
 		}
 		if n := strings.Count(logs.String(), want); n != 1 && c.warned || n != 0 && !c.warned {

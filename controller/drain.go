@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"gcity/city"
+	"gcity/controller/effect"
 	"gcity/events"
 	"gcity/restart"
 	"gcity/session"
@@ -94,7 +95,7 @@ func (d *drain) end(now time.Time) string {
 	return fmt.Sprintf("ended in %s if it does not answer", d.deadline.Sub(now).Round(time.Second))
 }
 
-func (m *machine) undrain(now time.Time, a *record, actor, why string, answers ...answer) {
+func (m *machine) undrain(now time.Time, a *record, actor, why string, answers ...effect.Answer) {
 	a.drain = nil
 	m.resolve(a, "agent "+a.name+" goes on: "+why, "drain")
 	m.decided(now, a, "undrain", why)
@@ -157,26 +158,26 @@ func (m *machine) mark(now time.Time, a *record) {
 		return
 	}
 	a.marking = true
-	m.do(fxMark{agent: a.name, session: a.life.Name, id: a.life.ID, drain: want})
+	m.do(effect.MarkDrain{Agent: a.name, Session: a.life.Name, ID: a.life.ID, Drain: want})
 }
 
 // marked takes the result of a mark.
-func (m *machine) marked(now time.Time, in inMarked) {
-	a, ok := m.agents[in.agent]
+func (m *machine) marked(now time.Time, in effect.DrainMarked) {
+	a, ok := m.agents[in.Agent]
 	if !ok || !a.marking {
 		return
 	}
 	a.marking, a.markTurn = false, m.turn
 	switch {
-	case errors.Is(in.err, session.ErrUnsupported):
+	case errors.Is(in.Err, session.ErrUnsupported):
 		a.unmarked = true
 		m.told(now, a)
-	case in.err != nil:
+	case in.Err != nil:
 		a.markFrom = now.Add(stopRetry)
-		m.decided(now, a, "mark failed", in.err.Error())
-		m.refuseAll(m.takeWaiters(a, "drain"), city.Unavailable, fmt.Sprintf("agent %s drains, but its session could not be told yet: %v", a.name, in.err))
-	case a.life.ID == in.session:
-		a.life.Drain = in.drain
+		m.decided(now, a, "mark failed", in.Err.Error())
+		m.refuseAll(m.takeWaiters(a, "drain"), city.Unavailable, fmt.Sprintf("agent %s drains, but its session could not be told yet: %v", a.name, in.Err))
+	case a.life.ID == in.Session:
+		a.life.Drain = in.Drain
 		m.told(now, a)
 	}
 	m.decide(now, a)
@@ -242,7 +243,7 @@ func (m *machine) undrainCommand(now time.Time, id uint64, a *record) {
 	case a.unwanted():
 		m.refuseID(id, city.Conflict, "agent "+a.name+" is not declared any more")
 	default:
-		m.undrain(now, a, operator, "by operator", answer{id: id, receipt: city.Receipt{Message: "agent " + a.name + " goes on"}})
+		m.undrain(now, a, operator, "by operator", effect.Answer{ID: id, Receipt: city.Receipt{Message: "agent " + a.name + " goes on"}})
 		m.decide(now, a)
 	}
 }

@@ -22,7 +22,7 @@ func (m *machine) drawAutomations() []city.Automation {
 	}
 	leaving := slices.DeleteFunc(w.runs.Leaving(), func(s automation.Status) bool { return broken(s.Definition.Scoped()) })
 	for _, s := range append(w.runs.Status(), leaving...) {
-		v := Describe(m.conf.dir, s.Definition)
+		v := Describe(m.conf.Dir, s.Definition)
 		v.State, v.Reason, v.Next, v.Failures = city.AutomationState(s.State), s.Reason, shown(s.Until), s.Memory.Failures
 		if s.Run != nil {
 			v.Since = shown(s.Since)
@@ -31,7 +31,7 @@ func (m *machine) drawAutomations() []city.Automation {
 	}
 	if !w.swept { // none is in force yet
 		for _, d := range w.catalog.Automations {
-			v := Describe(m.conf.dir, d)
+			v := Describe(m.conf.Dir, d)
 			if v.Reason = cmp.Or(m.storeProblem(""), w.unknown()); d.Off != "" {
 				v.State, v.Reason = city.AutomationOff, d.Off
 			}
@@ -39,7 +39,7 @@ func (m *machine) drawAutomations() []city.Automation {
 		}
 	}
 	for _, b := range w.catalog.Broken {
-		out = append(out, DescribeBroken(m.conf.dir, b))
+		out = append(out, DescribeBroken(m.conf.Dir, b))
 	}
 	for i := range out {
 		out[i].Last = w.last[out[i].Name]

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"gcity/city"
+	"gcity/controller/effect"
 	"gcity/session"
 )
 
@@ -80,12 +81,12 @@ func (m *machine) bars(now time.Time, a *record, swapped bool) (why string, know
 	}
 	fresh := vetFresh
 	if v.why != "" {
-		fresh = m.conf.patrol
+		fresh = m.conf.Patrol
 	}
 	stale := v.at.IsZero() || v.turn < m.confTurn || now.Sub(v.at) >= fresh
 	if stale && !v.busy {
 		v.busy, v.turn = true, m.turn
-		m.do(fxVet{provider: name})
+		m.do(effect.Vet{Provider: name})
 	}
 	return v.why, !v.busy
 }
@@ -106,31 +107,31 @@ func (m *machine) unbarred(a *record) time.Time {
 	if v == nil || v.busy || v.why == "" || a.want.Problem != "" {
 		return time.Time{}
 	}
-	return v.at.Add(m.conf.patrol)
+	return v.at.Add(m.conf.Patrol)
 }
 
 // vetted takes a provider's word.
-func (m *machine) vetted(now time.Time, in inVetted) {
-	v := m.vets[in.provider]
+func (m *machine) vetted(now time.Time, in effect.Vetted) {
+	v := m.vets[in.Provider]
 	if v == nil {
 		return
 	}
 	v.busy, v.at, v.why = false, now, ""
-	if in.err != nil {
-		v.why = in.err.Error()
+	if in.Err != nil {
+		v.why = in.Err.Error()
 	}
 	for _, a := range m.order {
-		if a.want != nil && a.want.Spec.Provider == in.provider {
+		if a.want != nil && a.want.Spec.Provider == in.Provider {
 			m.decide(now, a)
 		}
 	}
 }
 
 // vet asks a provider whether it could run sessions.
-func (r *runner) vet(ctx context.Context, f fxVet) input {
-	in := inVetted{provider: f.provider}
+func (r *runner) vet(ctx context.Context, f effect.Vet) effect.Input {
+	in := effect.Vetted{Provider: f.Provider}
 	if m, ok := r.c.o.Provider.(session.Mixer); ok {
-		in.err = m.CheckOf(ctx, f.provider)
+		in.Err = m.CheckOf(ctx, f.Provider)
 	}
 	return in
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"gcity/city"
+	"gcity/controller/effect"
 )
 
 // emitLimit bounds how long an event of a client waits for the log's lock while another process has it.
@@ -12,14 +13,14 @@ const emitLimit = 5 * time.Second
 
 // emit writes the event of a client and answers it. What cannot be written is refused: an event that waits in memory
 // would be lost with the controller.
-func (r *runner) emit(ctx context.Context, f fxEmit) {
-	f.event.TS = time.Now()
-	a := answer{id: f.id}
-	seq, err := r.c.o.Log.AppendNow(ctx, f.event, city.RoomOf(&f.event))
+func (r *runner) emit(ctx context.Context, f effect.Emit) {
+	f.Event.TS = time.Now()
+	a := effect.Answer{ID: f.ID}
+	seq, err := r.c.o.Log.AppendNow(ctx, f.Event, city.RoomOf(&f.Event))
 	if err != nil {
-		a.err = &city.Error{Code: city.Unavailable, Message: err.Error()}
+		a.Err = &city.Error{Code: city.Unavailable, Message: err.Error()}
 	} else {
-		a.receipt = city.Receipt{Seq: seq, Message: "emitted " + f.event.Type}
+		a.Receipt = city.Receipt{Seq: seq, Message: "emitted " + f.Event.Type}
 	}
 	r.c.answer(a)
 }

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"gcity/city"
+	"gcity/controller/effect"
 	"gcity/events"
 )
 
@@ -74,7 +75,7 @@ func (m *machine) quiet() bool {
 		}
 	}
 	for _, f := range m.work.unshut {
-		if !f.failed {
+		if !f.Failed {
 			return false
 		}
 	}
@@ -114,12 +115,12 @@ func (m *machine) end(now time.Time, msg string) {
 	m.releaseRecords(time.Time{})
 	for i := range m.leaving {
 		if m.gaveUp {
-			m.leaving[i].err = &city.Error{Code: city.Unavailable, Message: "the stop of the city was " + msg + "; " + lookFor}
+			m.leaving[i].Err = &city.Error{Code: city.Unavailable, Message: "the stop of the city was " + msg + "; " + lookFor}
 			continue
 		}
-		m.leaving[i].receipt.Message = msg
+		m.leaving[i].Receipt.Message = msg
 	}
-	m.do(fxRecord{event: events.Event{Type: events.ControllerStopped, Actor: controller, Message: msg}, answers: m.leaving})
+	m.do(effect.Record{Event: events.Event{Type: events.ControllerStopped, Actor: controller, Message: msg}, Answers: m.leaving})
 	m.leaving = nil
 }
 

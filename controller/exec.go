@@ -15,6 +15,7 @@ import (
 	"gcity/automation"
 	"gcity/city"
 	"gcity/config"
+	"gcity/controller/effect"
 	"gcity/formula"
 	"gcity/internal/disk"
 	"gcity/internal/screen"
@@ -23,80 +24,80 @@ import (
 )
 
 // carryOut carries a run out to its end, its timeout, or the city's.
-func (r *runner) carryOut(ctx context.Context, f fxRun) inRan {
-	d := f.run.Definition
-	in := inRan{scoped: d.Scoped(), bead: f.bead, outcome: automation.OK, formula: d.Formula != ""}
+func (r *runner) carryOut(ctx context.Context, f effect.Run) effect.RunEnded {
+	d := f.Run.Definition
+	in := effect.RunEnded{Scoped: d.Scoped(), Bead: f.Bead, Outcome: automation.OK, Formula: d.Formula != ""}
 	ctx, cancel := context.WithTimeoutCause(ctx, d.Timeout, errors.New(d.TimedOut()))
 	defer cancel()
-	defer r.live.finish(f.bead)
+	defer r.live.finish(f.Bead)
 	began := time.Now()
 	err := r.exec(ctx, f, &in)
-	in.took = time.Since(began)
+	in.Took = time.Since(began)
 	switch {
-	case err == nil && in.made != "": // whatever has come since
+	case err == nil && in.Made != "": // whatever has come since
 	case errors.Is(context.Cause(ctx), errStopped):
-		in.outcome, in.problem, in.code = automation.Interrupted, errStopped.Error(), nil
+		in.Outcome, in.Problem, in.Code = automation.Interrupted, errStopped.Error(), nil
 	case isHalted(context.Cause(ctx)):
-		in.outcome, in.problem, in.code, in.halted = automation.Failed, context.Cause(ctx).Error(), nil, true
+		in.Outcome, in.Problem, in.Code, in.Halted = automation.Failed, context.Cause(ctx).Error(), nil, true
 	case ctx.Err() != nil:
-		in.outcome, in.problem, in.code = automation.Failed, context.Cause(ctx).Error(), nil
-		in.timedOut = errors.Is(ctx.Err(), context.DeadlineExceeded)
+		in.Outcome, in.Problem, in.Code = automation.Failed, context.Cause(ctx).Error(), nil
+		in.TimedOut = errors.Is(ctx.Err(), context.DeadlineExceeded)
 		if errors.Is(err, errMute) {
-			in.problem += ": " + err.Error()
+			in.Problem += ": " + err.Error()
 		}
 	case err != nil:
-		in.outcome, in.problem = automation.Failed, err.Error()
-	case in.code != nil && *in.code != 0:
-		in.outcome, in.problem = automation.Failed, fmt.Sprintf("exit %d", *in.code)
+		in.Outcome, in.Problem = automation.Failed, err.Error()
+	case in.Code != nil && *in.Code != 0:
+		in.Outcome, in.Problem = automation.Failed, fmt.Sprintf("exit %d", *in.Code)
 	}
 	return in
 }
 
 var errMute = errors.New("does not answer")
 
-func (r *runner) exec(ctx context.Context, f fxRun, in *inRan) error {
+func (r *runner) exec(ctx context.Context, f effect.Run, in *effect.RunEnded) error {
 	if err := r.home(); err != nil {
 		return err
 	}
-	if f.run.Definition.Formula != "" {
+	if f.Run.Definition.Formula != "" {
 		return r.cook(ctx, f, in)
 	}
-	dir, env, err := r.place(f.in, f.run.Definition)
+	dir, env, err := r.place(f.In, f.Run.Definition)
 	if err != nil {
 		return err
 	}
-	env = append(env, "AUTOMATION_DIR="+f.run.Definition.Dir(), "GC_AUTOMATION="+f.run.Definition.Scoped(), "GC_RUN="+r.c.o.Dir+":"+f.bead,
-		"GC_EVENT_DEPTH="+strconv.Itoa(f.run.Depth+1))
-	if f.run.Count > 0 {
+	env = append(env, "AUTOMATION_DIR="+f.Run.Definition.Dir(), "GC_AUTOMATION="+f.Run.Definition.Scoped(), "GC_RUN="+r.c.o.Dir+":"+f.Bead,
+		"GC_EVENT_DEPTH="+strconv.Itoa(f.Run.Depth+1))
+	if f.Run.Count > 0 {
 		file, err := r.eventsFile(ctx, f)
 		if err != nil {
 			return err
 		}
 		defer disk.Remove(file)
-		env = append(env, "GC_EVENT_COUNT="+strconv.Itoa(f.run.Count), "GC_EVENT_SEQ="+strconv.FormatUint(f.run.Until, 10), "GC_EVENTS_FILE="+file)
+		env = append(env, "GC_EVENT_COUNT="+strconv.Itoa(f.Run.Count), "GC_EVENT_SEQ="+strconv.FormatUint(f.Run.Until, 10), "GC_EVENTS_FILE="+file)
 	}
-	if by := f.failed; by != nil {
+	if by := f.Failed; by != nil {
 		env = append(env, "GC_FAILED_AUTOMATION="+by.Automation, "GC_FAILED_RUN="+by.ID, "GC_FAILED_ERROR="+by.Error)
 		if by.Code != nil {
 			env = append(env, "GC_FAILED_CODE="+strconv.Itoa(*by.Code))
 		}
 	}
 	line := ""
-	if !r.aside(ctx, "script of "+f.run.Definition.Scoped(), 0, func() func() {
-		found := f.run.Definition.Command(dir, func(path string) bool { _, err := os.Stat(path); return err == nil })
+	if !r.aside(ctx, "script of "+f.Run.Definition.Scoped(), 0, func() func() {
+		found := f.Run.Definition.Command(dir, func(path string) bool { _, err := os.Stat(path); return err == nil })
 		return func() { line = found }
 	}) {
 		return fmt.Errorf("the folder of its script %w", errMute)
 	}
-	res, err := shell.Run(ctx, shell.Line{Text: line, Dir: dir, Env: env, Tee: r.live.open(f.bead)})
-	in.output = screen.Excerpt(res.Output)
+	res, err := shell.Run(ctx, shell.Line{Text: line, Dir: dir, Env: env, Tee: r.live.open(f.Bead)})
+	in.Output = screen.Excerpt(res.Output)
 	if err != nil {
 		return err
 	}
 	if res.Code < 0 {
 		return errors.New("it was ended by a signal")
 	}
-	in.code = &res.Code
+	in.Code = &res.Code
 	return nil
 }
 
@@ -106,12 +107,12 @@ func (r *runner) place(in *config.City, d automation.Definition) (string, []stri
 }
 
 // cook makes a formula's molecule in the store of the automation's scope, all of it or nothing.
-func (r *runner) cook(ctx context.Context, f fxRun, in *inRan) error {
-	d := f.run.Definition
+func (r *runner) cook(ctx context.Context, f effect.Run, in *effect.RunEnded) error {
+	d := f.Run.Definition
 	var recipe *formula.Formula
 	var err error
 	if !r.aside(ctx, "formula of "+d.Scoped(), 0, func() func() {
-		found, failed := r.recipe(f.in, d)
+		found, failed := r.recipe(f.In, d)
 		return func() { recipe, err = found, failed }
 	}) {
 		return fmt.Errorf("the folder of its formula %w", errMute)
@@ -131,14 +132,14 @@ func (r *runner) cook(ctx context.Context, f fxRun, in *inRan) error {
 	if d.Target() != "" {
 		labels = append(labels, city.PoolLabel+d.Target())
 	}
-	if f.run.Count > 0 {
-		labels = append(labels, "seq:"+strconv.FormatUint(f.run.Until, 10))
+	if f.Run.Count > 0 {
+		labels = append(labels, "seq:"+strconv.FormatUint(f.Run.Until, 10))
 	}
 	made, err := store.CreateAll(ctx, sling.Molecule(m, append(labels, wispLabel)))
 	if err != nil {
 		return err
 	}
-	in.made, in.title = made[0].ID, made[0].Title
+	in.Made, in.Title = made[0].ID, made[0].Title
 	return nil
 }
 
@@ -156,8 +157,8 @@ func (r *runner) recipe(in *config.City, d automation.Definition) (*formula.Form
 }
 
 // condition runs an automation's check, within its time.
-func (r *runner) condition(f fxCondition) {
-	d := f.of
+func (r *runner) condition(f effect.CheckCondition) {
+	d := f.Of
 	select {
 	case r.shop.conditions <- struct{}{}:
 	case <-r.ctx.Done():
@@ -167,8 +168,8 @@ func (r *runner) condition(f fxCondition) {
 	limit := cmp.Or(d.CheckTimeout, automation.CheckTimeout)
 	ctx, cancel := context.WithTimeoutCause(r.ctx, limit, fmt.Errorf("it had not ended after check_timeout = %s", limit))
 	defer cancel()
-	in := inCondition{scoped: d.Scoped(), check: d.Check, code: -1}
-	dir, env, err := r.place(f.in, d)
+	in := effect.ConditionChecked{Scoped: d.Scoped(), Check: d.Check, Code: -1}
+	dir, env, err := r.place(f.In, d)
 	if err == nil {
 		err = r.home()
 	}
@@ -176,13 +177,13 @@ func (r *runner) condition(f fxCondition) {
 		var res shell.Result
 		env = append(env, "AUTOMATION_DIR="+d.Dir(), "GC_AUTOMATION="+d.Scoped(), "GC_RUN="+r.c.o.Dir+":"+rand.Text())
 		res, err = shell.Run(ctx, shell.Line{Text: d.Check, Dir: dir, Env: env})
-		in.code = res.Code
+		in.Code = res.Code
 	}
 	if ctx.Err() != nil {
 		err = context.Cause(ctx)
 	}
 	if err != nil {
-		in.err = err.Error()
+		in.Err = err.Error()
 	}
 	r.deliver(in)
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"gcity/city"
+	"gcity/controller/effect"
 )
 
 // hurryLimit is how long a city waits for those who are ended at once: at the end of its time, or since somebody was in haste.
@@ -56,7 +57,7 @@ func (m *machine) hurry(now time.Time) {
 	}
 	for _, a := range m.order {
 		if a.op == opStop {
-			m.do(fxKill{agent: a.name, session: a.life.Name})
+			m.do(effect.Kill{Agent: a.name, Session: a.life.Name})
 			m.set(now, a, city.Stopping, a.stopping.why+"; ended at once", m.finale.by)
 		}
 		a.stopFrom = time.Time{}
@@ -96,7 +97,7 @@ func (m *machine) waits() []string {
 	}
 	records := 0
 	for _, f := range m.work.unshut {
-		if !f.failed {
+		if !f.Failed {
 			records++
 		}
 	}
@@ -138,7 +139,7 @@ func (m *machine) drawEnding() *city.Ending {
 const namedAtMost = 10
 
 // giveUpAgents ends a city whose agents could not all be stopped in time, and says who may live.
-func (m *machine) giveUpAgents(now time.Time) []effect {
+func (m *machine) giveUpAgents(now time.Time) []effect.Effect {
 	m.out = m.out[:0]
 	if m.ending == ended {
 		return nil

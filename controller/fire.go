@@ -10,6 +10,7 @@ import (
 
 	"gcity/automation"
 	"gcity/city"
+	"gcity/controller/effect"
 	"gcity/events"
 	"gcity/internal/spell"
 )
@@ -36,7 +37,7 @@ func (m *machine) fire(now time.Time, id uint64, c city.Fire) {
 		m.refuseID(id, err.Code, err.Message)
 		return
 	}
-	if (!w.known || !w.swept) && w.unswept == "" && m.storeProblem("") == "" && m.ending == alive && m.conf != nil && !m.conf.nowork {
+	if (!w.known || !w.swept) && w.unswept == "" && m.storeProblem("") == "" && m.ending == alive && m.conf != nil && !m.conf.NoWork {
 		w.early = append(w.early, early{id, c})
 		return
 	}
@@ -44,7 +45,7 @@ func (m *machine) fire(now time.Time, id uint64, c city.Fire) {
 		m.refuseID(id, city.Conflict, fmt.Sprintf("automation %s cannot be run: %s", c.Automation, w.catalog.Broken[i].Problems.Error()))
 		return
 	}
-	if !w.known && (m.conf == nil || !m.conf.nowork) {
+	if !w.known && (m.conf == nil || !m.conf.NoWork) {
 		m.refuseID(id, city.Unavailable, "automations cannot be run yet: their folders are being read")
 		return
 	}
@@ -132,11 +133,11 @@ func (m *machine) endRuns() {
 	}
 	clear(w.firing)
 	for _, f := range w.begin { // on record, but never begun
-		m.neverBegun(f.run.Definition.Scoped())
+		m.neverBegun(f.Run.Definition.Scoped())
 	}
 	w.begin = nil
 	if len(w.goes) > 0 {
-		m.do(fxEndRuns{})
+		m.do(effect.CancelRuns{})
 	}
 }
 
@@ -146,7 +147,7 @@ func (m *machine) neverBegun(name string) {
 	if run := w.goes[name]; run != nil {
 		done := *run
 		done.Outcome, done.Error = string(automation.Interrupted), "the city was stopped before it began"
-		m.shut(fxShut{run: done, kind: events.AutomationFailed, msg: done.Error})
+		m.shut(effect.CloseRun{Run: done, Kind: events.AutomationFailed, Msg: done.Error})
 		delete(w.goes, name)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"gcity/agent"
+	"gcity/controller/effect"
 	"gcity/formula"
 )
 
@@ -25,14 +26,14 @@ func TestFormulasOfRigsAreLinked(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(blocked, ".beads"), nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	f := fxScan{
-		layers: []formula.Layer{{Dir: ours, Title: "city"}, {Dir: theirs, Title: "rig r", Rig: "r"}},
-		rigs:   []agent.Rig{{Name: "x", Path: blocked}, {Name: "r", Path: rig}, {Name: "bare", Path: bare}, {Name: "gone", Path: gone, Problem: "is not there"}},
+	f := effect.Scan{
+		Layers: []formula.Layer{{Dir: ours, Title: "city"}, {Dir: theirs, Title: "rig r", Rig: "r"}},
+		Rigs:   []agent.Rig{{Name: "x", Path: blocked}, {Name: "r", Path: rig}, {Name: "bare", Path: bare}, {Name: "gone", Path: gone, Problem: "is not there"}},
 	}
 	for range 2 {
-		in := w.runner.scan(t.Context(), f).(inScanned)
-		if !strings.HasPrefix(in.trouble, "the formulas of rig x are not linked: ") || strings.Count(in.trouble, "are not linked") != 1 {
-			t.Errorf("trouble: %q", in.trouble)
+		in := w.runner.scan(t.Context(), f).(effect.Scanned)
+		if !strings.HasPrefix(in.Trouble, "the formulas of rig x are not linked: ") || strings.Count(in.Trouble, "are not linked") != 1 {
+			t.Errorf("trouble: %q", in.Trouble)
 		}
 	}
 	links := func(dir string) string {

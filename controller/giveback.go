@@ -6,16 +6,14 @@ import (
 	"slices"
 	"time"
 
+	"gcity/controller/effect"
 	"gcity/events"
 )
-
-// leaver is a member that has left its pool for good.
-type leaver struct{ agent, pool string }
 
 // leaves notes that a member's life was the last one that its pool wanted: what is assigned to it goes back to the pool.
 func (m *machine) leaves(a *record) {
 	switch {
-	case a.pool == nil || !a.unwanted() || m.conf.nowork || m.settling || m.ending != alive:
+	case a.pool == nil || !a.unwanted() || m.conf.NoWork || m.settling || m.ending != alive:
 	case a.want == nil || a.pool.placed && m.sure(a.pool):
 		m.work.leavers[a.name] = a.pool.name()
 	}
@@ -62,11 +60,11 @@ func (m *machine) giveBack() {
 		case a != nil && !a.unwanted():
 			delete(w.leavers, name)
 		case a == nil || !a.alive && a.op == opNone && !a.unsure:
-			w.leaving = append(w.leaving, leaver{name, w.leavers[name]})
+			w.leaving = append(w.leaving, effect.Leaver{Agent: name, Pool: w.leavers[name]})
 		}
 	}
 	if len(w.leaving) > 0 {
-		m.do(fxReturn{of: slices.Clone(w.leaving)})
+		m.do(effect.ReturnWork{Of: slices.Clone(w.leaving)})
 	}
 }
 
@@ -74,58 +72,51 @@ func (m *machine) giveBack() {
 // would be taken from it in the middle of it.
 func (m *machine) handsBack(a *record) string {
 	for _, l := range m.work.leaving {
-		if l.agent == a.name {
-			return "waits until its earlier work has gone back to pool " + l.pool
+		if l.Agent == a.name {
+			return "waits until its earlier work has gone back to pool " + l.Pool
 		}
 	}
 	return ""
 }
 
-// returned is a piece of work that went back to a pool.
-type returned struct {
-	leaver
-	bead  string
-	event events.Event
-}
-
 // workReturned takes what was given back. What could not be is tried again with each patrol.
-func (m *machine) workReturned(now time.Time, in inReturned) {
+func (m *machine) workReturned(now time.Time, in effect.WorkReturned) {
 	w := &m.work
 	tried := w.leaving
-	w.leaving, w.failing = nil, in.err != nil
-	m.lose(&w.unreturned, "work of members that have left their pools cannot be given back", in.err)
+	w.leaving, w.failing = nil, in.Err != nil
+	m.lose(&w.unreturned, "work of members that have left their pools cannot be given back", in.Err)
 	for _, l := range tried {
-		if in.err == nil {
-			delete(w.leavers, l.agent)
+		if in.Err == nil {
+			delete(w.leavers, l.Agent)
 		}
-		m.tellReturned(now, l, in.done)
-		if a := m.agents[l.agent]; a != nil {
+		m.tellReturned(now, l, in.Done)
+		if a := m.agents[l.Agent]; a != nil {
 			m.decide(now, a)
 		}
 	}
-	if len(in.done) > 0 {
+	if len(in.Done) > 0 {
 		m.count()
 	}
 }
 
 // tellReturned records what of one member's work was given back.
-func (m *machine) tellReturned(now time.Time, l leaver, done []returned) {
+func (m *machine) tellReturned(now time.Time, l effect.Leaver, done []effect.Returned) {
 	var ids []string
 	for _, d := range done {
-		if d.leaver == l {
-			ids = append(ids, d.bead)
-			m.inOrder(queuedRecord{fxRecord: fxRecord{event: d.event}})
+		if d.Leaver == l {
+			ids = append(ids, d.Bead)
+			m.inOrder(queuedRecord{Record: effect.Record{Event: d.Event}})
 		}
 	}
 	if len(ids) == 0 {
 		return
 	}
-	msg := fmt.Sprintf("%s has left for good; open again for the others: %s", l.agent, few(ids))
-	m.inOrder(queuedRecord{fxRecord: fxRecord{event: events.Event{
-		Type: events.PoolWorkReturned, Actor: controller, Subject: l.pool, Message: msg,
-		Payload: payload(map[string]any{"agent": l.agent, "beads": ids}),
+	msg := fmt.Sprintf("%s has left for good; open again for the others: %s", l.Agent, few(ids))
+	m.inOrder(queuedRecord{Record: effect.Record{Event: events.Event{
+		Type: events.PoolWorkReturned, Actor: controller, Subject: l.Pool, Message: msg,
+		Payload: payload(map[string]any{"agent": l.Agent, "beads": ids}),
 	}}})
-	if p := m.pools[l.pool]; p != nil {
+	if p := m.pools[l.Pool]; p != nil {
 		m.decidedOn(now, &p.decisions, "work returned", msg)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"gcity/beads/fake"
 	"gcity/beads/guard"
 	"gcity/city"
+	"gcity/controller/effect"
 	"gcity/mail"
 )
 
@@ -71,16 +72,16 @@ func TestWorkGoesBackToItsPool(t *testing.T) {
 	for id, s := range stay {
 		was[id], _ = s.Get(t.Context(), id)
 	}
-	order := fxReturn{of: []leaver{{"w-3", "w"}, {"w-4", "w"}}}
-	in := r.giveBack(t.Context(), order).(inReturned)
-	if in.err == nil || in.err.Error() != "no such folder" {
-		t.Errorf("the store that cannot be opened: %v", in.err)
+	order := effect.ReturnWork{Of: []effect.Leaver{{Agent: "w-3", Pool: "w"}, {Agent: "w-4", Pool: "w"}}}
+	in := r.giveBack(t.Context(), order).(effect.WorkReturned)
+	if in.Err == nil || in.Err.Error() != "no such folder" {
+		t.Errorf("the store that cannot be opened: %v", in.Err)
 	}
 	var got []string
-	for _, d := range in.done {
-		got = append(got, d.agent+" "+d.bead)
-		if d.event.Type != "bead.updated" || d.event.Subject != d.bead || d.event.Actor != controller {
-			t.Errorf("%+v", d.event)
+	for _, d := range in.Done {
+		got = append(got, d.Agent+" "+d.Bead)
+		if d.Event.Type != "bead.updated" || d.Event.Subject != d.Bead || d.Event.Actor != controller {
+			t.Errorf("%+v", d.Event)
 		}
 	}
 	slices.Sort(got)
@@ -104,8 +105,8 @@ func TestWorkGoesBackToItsPool(t *testing.T) {
 			t.Errorf("%+v has become %+v, %v", was[id], b, err)
 		}
 	}
-	if in := r.giveBack(t.Context(), order).(inReturned); len(in.done) != 0 {
-		t.Errorf("once more: %+v", in.done)
+	if in := r.giveBack(t.Context(), order).(effect.WorkReturned); len(in.Done) != 0 {
+		t.Errorf("once more: %+v", in.Done)
 	}
 }
 
@@ -138,10 +139,10 @@ func TestWorkInProgressGoesBackLast(t *testing.T) {
 				}
 			}
 		}
-		in := r.giveBack(t.Context(), fxReturn{of: []leaver{{"w-3", "w"}}}).(inReturned)
-		count := r.count(t.Context(), fxCount{}).(inCounted)
-		if len(in.done) != n || count.held["w-3"].n != 4-n || (n < 4) != (count.tasks["w-3"] != "") {
-			t.Errorf("killed after %d: done %d, still held %d, at work on %q", n, len(in.done), count.held["w-3"].n, count.tasks["w-3"])
+		in := r.giveBack(t.Context(), effect.ReturnWork{Of: []effect.Leaver{{Agent: "w-3", Pool: "w"}}}).(effect.WorkReturned)
+		count := r.count(t.Context(), effect.CountWork{}).(effect.WorkCounted)
+		if len(in.Done) != n || count.Held["w-3"].N != 4-n || (n < 4) != (count.Tasks["w-3"] != "") {
+			t.Errorf("killed after %d: done %d, still held %d, at work on %q", n, len(in.Done), count.Held["w-3"].N, count.Tasks["w-3"])
 		}
 	}
 }

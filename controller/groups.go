@@ -8,6 +8,7 @@ import (
 
 	"gcity/city"
 	"gcity/config"
+	"gcity/controller/effect"
 	"gcity/internal/spell"
 )
 
@@ -35,7 +36,7 @@ func (m *machine) inGroup(g groupWaiter, a *record) bool {
 // suspendPool orders the flag of a pool to be written.
 func (m *machine) suspendPool(id uint64, p *poolRecord, on bool) {
 	m.groups = append(m.groups, groupWaiter{id: id, on: on, pool: p.name()})
-	m.edit(fxEdit{agent: p.name(), on: on, id: id})
+	m.edit(effect.Edit{Agent: p.name(), On: on, ID: id})
 }
 
 // suspendRig orders the flag of a rig to be written.
@@ -45,13 +46,13 @@ func (m *machine) suspendRig(id uint64, name string, on bool) {
 		return
 	}
 	m.groups = append(m.groups, groupWaiter{id: id, on: on, rig: name})
-	m.edit(fxEdit{rig: name, on: on, id: id})
+	m.edit(effect.Edit{Rig: name, On: on, ID: id})
 }
 
 func (m *machine) rigNames() []string {
-	names := make([]string, len(m.conf.rigs))
-	for i := range m.conf.rigs {
-		names[i] = m.conf.rigs[i].Name
+	names := make([]string, len(m.conf.Rigs))
+	for i := range m.conf.Rigs {
+		names[i] = m.conf.Rigs[i].Name
 	}
 	return names
 }
@@ -60,12 +61,12 @@ func (m *machine) rigNames() []string {
 // if it is not.
 func (m *machine) flagged(g groupWaiter) (on bool, still string) {
 	if g.rig != "" {
-		for i := range m.conf.rigs {
-			if m.conf.rigs[i].Name == g.rig {
-				on = m.conf.rigs[i].Suspended
+		for i := range m.conf.Rigs {
+			if m.conf.Rigs[i].Name == g.rig {
+				on = m.conf.Rigs[i].Suspended
 			}
 		}
-		if !on && m.conf.suspended {
+		if !on && m.conf.Suspended {
 			still = "by city"
 		}
 		return on, still
@@ -145,7 +146,7 @@ func (m *machine) refuseGroupsOf(a *record, msg string) {
 }
 
 // edit orders a flag to be written, one after the other.
-func (m *machine) edit(f fxEdit) {
+func (m *machine) edit(f effect.Edit) {
 	m.edits = append(m.edits, f)
 	if len(m.edits) == 1 {
 		m.do(f)
@@ -154,32 +155,32 @@ func (m *machine) edit(f fxEdit) {
 
 // editing reports that a flag of an agent is being written, or is to be: what is in force says nothing about it.
 func (m *machine) editing(name string) bool {
-	return slices.ContainsFunc(m.edits, func(f fxEdit) bool { return f.agent == name })
+	return slices.ContainsFunc(m.edits, func(f effect.Edit) bool { return f.Agent == name })
 }
 
 // edited takes the result of writing a suspended flag; what it means comes with the load that follows.
-func (m *machine) edited(in inEdited) {
+func (m *machine) edited(in effect.Edited) {
 	m.edits = m.edits[1:]
 	if len(m.edits) > 0 {
 		m.do(m.edits[0])
 	}
-	if in.err != nil {
-		msg := in.err.Error()
-		if _, refused := errors.AsType[*config.Error](in.err); refused {
+	if in.Err != nil {
+		msg := in.Err.Error()
+		if _, refused := errors.AsType[*config.Error](in.Err); refused {
 			msg = "nothing was written, since the configuration on disk is refused; mend it and try again: " + msg
 		}
-		m.refuseFlag(in.edit.id, msg, in.err)
-		m.groups = slices.DeleteFunc(m.groups, func(g groupWaiter) bool { return g.id == in.edit.id })
-		if a, ok := m.agents[in.edit.agent]; ok {
-			a.waiters = slices.DeleteFunc(a.waiters, func(w waiter) bool { return w.id == in.edit.id })
+		m.refuseFlag(in.Edit.ID, msg, in.Err)
+		m.groups = slices.DeleteFunc(m.groups, func(g groupWaiter) bool { return g.id == in.Edit.ID })
+		if a, ok := m.agents[in.Edit.Agent]; ok {
+			a.waiters = slices.DeleteFunc(a.waiters, func(w waiter) bool { return w.id == in.Edit.ID })
 		}
 		return
 	}
-	if in.edit.agent != "" || in.edit.rig != "" { // answered when the agent, or all of the group, get there
+	if in.Edit.Agent != "" || in.Edit.Rig != "" { // answered when the agent, or all of the group, get there
 		m.load()
 		return
 	}
-	m.load(waiter{in.edit.id, verbFor(in.edit.on)})
+	m.load(waiter{in.Edit.ID, verbFor(in.Edit.On)})
 }
 
 func verbFor(suspend bool) string {

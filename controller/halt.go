@@ -11,6 +11,7 @@ import (
 
 	"gcity/automation"
 	"gcity/city"
+	"gcity/controller/effect"
 	"gcity/internal/spell"
 )
 
@@ -38,14 +39,14 @@ func (m *machine) endRun(now time.Time, id uint64, c city.EndRun) {
 	}
 	w.halts[run.ID] = append(w.halts[run.ID], id)
 	bead := run.ID
-	if i := slices.IndexFunc(w.begin, func(f fxRun) bool { return f.bead == bead }); i >= 0 {
+	if i := slices.IndexFunc(w.begin, func(f effect.Run) bool { return f.Bead == bead }); i >= 0 {
 		f := w.begin[i]
 		w.begin = slices.Delete(w.begin, i, i+1)
-		m.ran(now, inRan{scoped: name, bead: bead, outcome: automation.Failed, problem: (&haltedBy{by}).Error() + " before it began",
-			formula: f.run.Definition.Formula != "", halted: true})
+		m.ran(now, effect.RunEnded{Scoped: name, Bead: bead, Outcome: automation.Failed, Problem: (&haltedBy{by}).Error() + " before it began",
+			Formula: f.Run.Definition.Formula != "", Halted: true})
 		return
 	}
-	m.do(fxEndRun{bead: bead, by: by})
+	m.do(effect.CancelRun{Bead: bead, By: by})
 }
 
 // halted answers those who wanted a run ended, now that it has.

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"gcity/automation"
+	"gcity/controller/effect"
 	"gcity/events"
 	"gcity/internal/disk"
 )
@@ -24,18 +25,18 @@ const (
 )
 
 // eventsFile writes the events that a run deals with, one JSON object a line.
-func (r *runner) eventsFile(ctx context.Context, f fxRun) (string, error) {
+func (r *runner) eventsFile(ctx context.Context, f effect.Run) (string, error) {
 	folder := filepath.Join(r.c.o.Dir, ".gc", eventsFolder)
 	if err := disk.MkdirAll(folder, 0o700); err != nil {
 		return "", fmt.Errorf("its events cannot be handed over: %w", err)
 	}
-	path := filepath.Join(folder, f.bead+eventsSuffix)
+	path := filepath.Join(folder, f.Bead+eventsSuffix)
 	file, err := disk.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return "", fmt.Errorf("its events cannot be handed over: %w", err)
 	}
 	lines := bufio.NewWriter(file)
-	err = r.handOver(ctx, f.run, lines)
+	err = r.handOver(ctx, f.Run, lines)
 	if err := errors.Join(err, lines.Flush(), file.Close()); err != nil {
 		disk.Remove(path)
 		return "", fmt.Errorf("its events cannot be handed over: %w", err)

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"gcity/automation"
+	"gcity/controller/effect"
 )
 
 // listen sees to it that the events somebody waits for are handed in.
@@ -26,16 +27,16 @@ func (m *machine) listen() {
 	}
 	w.listens, w.followed = on, from
 	w.follow++
-	m.do(fxFollow{id: w.follow, after: from, types: on})
+	m.do(effect.Follow{ID: w.follow, After: from, Types: on})
 }
 
 // deafened takes the end of what hands events in. The next patrol follows them anew, from where they were dealt with.
-func (m *machine) deafened(in inDeaf) {
-	if in.follow != m.work.follow {
+func (m *machine) deafened(in effect.FollowEnded) {
+	if in.Follow != m.work.follow {
 		return
 	}
 	m.work.cut = true
-	m.note(&m.work.deaf, "events for automations cannot be read: "+in.err.Error())
+	m.note(&m.work.deaf, "events for automations cannot be read: "+in.Err.Error())
 }
 
 // hear follows events anew after it came to an end. It is well again when it has lasted from one patrol to the next.
@@ -50,11 +51,11 @@ func (m *machine) hear() {
 }
 
 // happened takes events that automations wait for.
-func (m *machine) happened(now time.Time, in inHappened) {
-	if in.follow != m.work.follow { // later ones would come before earlier ones that the follower of now hands in
+func (m *machine) happened(now time.Time, in effect.Happened) {
+	if in.Follow != m.work.follow { // later ones would come before earlier ones that the follower of now hands in
 		return
 	}
-	for _, e := range in.events {
+	for _, e := range in.Events {
 		m.work.runs.See(e)
 		m.work.followed = max(m.work.followed, e.Seq)
 	}

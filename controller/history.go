@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"gcity/city"
+	"gcity/controller/effect"
 	"gcity/restart"
 )
 
@@ -62,13 +63,13 @@ func (m *machine) remember(now time.Time) {
 		return
 	}
 	k.busy, k.again = true, false
-	m.do(fxRemember{content})
+	m.do(effect.SaveHistories{Memory: content})
 }
 
 // unwritten reports that the file is not what it should be.
 func (m *machine) unwritten() bool {
 	k := &m.keeper
-	if !m.conf.onDisk {
+	if !m.conf.OnDisk {
 		return k.filed || k.again
 	}
 	n := 0
@@ -90,7 +91,7 @@ func (m *machine) memory() ([]byte, error) {
 	all := map[string]*memo{}
 	for _, a := range m.order {
 		switch {
-		case !m.conf.onDisk:
+		case !m.conf.OnDisk:
 			a.kept = nil
 		case a.queued == 0:
 			a.kept = a.memo()
@@ -99,8 +100,8 @@ func (m *machine) memory() ([]byte, error) {
 			all[a.name] = a.kept
 		}
 	}
-	k.entries, k.filed = len(all), m.conf.onDisk
-	if !m.conf.onDisk {
+	k.entries, k.filed = len(all), m.conf.OnDisk
+	if !m.conf.OnDisk {
 		return nil, nil
 	}
 	return json.Marshal(all)
@@ -184,7 +185,7 @@ func (m *machine) recall(now time.Time) {
 		}
 	}
 	m.keeper.entries, m.keeper.recalled = len(m.keeper.recalled), nil
-	m.keeper.filed = m.conf.onDisk
+	m.keeper.filed = m.conf.OnDisk
 }
 
 // restore puts an agent where it was. The wall clock may have been set meanwhile: nothing that has happened lies

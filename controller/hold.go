@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"gcity/city"
+	"gcity/controller/effect"
 	"gcity/events"
 )
 
@@ -18,10 +19,10 @@ type held struct {
 }
 
 // removes returns who of the running agents a configuration has no longer, and how many run.
-func (m *machine) removes(c *conf) (names []string, running int) {
-	wanted := make(map[string]bool, len(c.wants))
-	for i := range c.wants {
-		wanted[c.wants[i].Name] = true
+func (m *machine) removes(c *effect.Configuration) (names []string, running int) {
+	wanted := make(map[string]bool, len(c.Wants))
+	for i := range c.Wants {
+		wanted[c.Wants[i].Name] = true
 	}
 	for _, a := range m.order {
 		if !a.alive || a.unwanted() {
@@ -36,7 +37,7 @@ func (m *machine) removes(c *conf) (names []string, running int) {
 }
 
 // removesMost reports that a new configuration needs somebody's word. The first one does not: nothing is known to run.
-func (m *machine) removesMost(c *conf) bool {
+func (m *machine) removesMost(c *effect.Configuration) bool {
 	names, running := m.removes(c)
 	return 2*len(names) > running
 }
@@ -53,9 +54,9 @@ func (m *machine) askedFor(id uint64, c city.Reload) {
 }
 
 // confirmed reports that one of the commands that waited for a configuration has seen it held, and wants it.
-func (m *machine) confirmed(waiting []waiter, c *conf) bool {
+func (m *machine) confirmed(waiting []waiter, c *effect.Configuration) bool {
 	for _, w := range waiting {
-		if m.confirms[w.id] == c.revision {
+		if m.confirms[w.id] == c.Revision {
 			return true
 		}
 	}
@@ -63,11 +64,11 @@ func (m *machine) confirmed(waiting []waiter, c *conf) bool {
 }
 
 // hold keeps a configuration from coming into force, and tells of it once.
-func (m *machine) hold(now time.Time, c *conf, waiting []waiter) {
+func (m *machine) hold(now time.Time, c *effect.Configuration, waiting []waiter) {
 	names, running := m.removes(c)
 	ch := m.compare(c)
-	h := &held{revision: c.revision, Held: city.Held{
-		Revision: short(c.revision), Since: now, Removes: names, Running: running, Plan: ch.lines(),
+	h := &held{revision: c.Revision, Held: city.Held{
+		Revision: short(c.Revision), Since: now, Removes: names, Running: running, Plan: ch.lines(),
 	}}
 	h.why = fmt.Sprintf("revision %s would remove %d of %d running agents (%s)", h.Revision, len(names), running, few(names))
 	known := m.held != nil && m.held.revision == h.revision
@@ -77,10 +78,10 @@ func (m *machine) hold(now time.Time, c *conf, waiting []waiter) {
 	m.held, m.refused, m.changed = h, h.revision, true
 	m.note(&m.rejected, "")
 	if !known {
-		m.do(fxRecord{event: events.Event{
+		m.do(effect.Record{Event: events.Event{
 			Type: events.ConfigHeld, Actor: controller,
 			Message: "the old configuration stays in force: " + h.why + "; `gcity reload --confirm` lets it in, `gcity plan` shows what it changes",
-			Payload: payload(map[string]any{"in_force": short(m.conf.revision), "held": h.Revision, "running": running, "removes": names, "plan": h.Plan}),
+			Payload: payload(map[string]any{"in_force": short(m.conf.Revision), "held": h.Revision, "running": running, "removes": names, "plan": h.Plan}),
 		}})
 	}
 	for _, w := range waiting {

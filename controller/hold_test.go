@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"gcity/city"
+	"gcity/controller/effect"
 	"gcity/events"
 )
 
@@ -19,17 +20,17 @@ func TestTheSameFileAgainIsNews(t *testing.T) {
 	whole := w.current
 	w.declare("a")
 	most := w.current
-	for _, c := range []*conf{whole, most, most, whole} {
+	for _, c := range []*effect.Configuration{whole, most, most, whole} {
 		w.current = c
-		w.step(inPoke{})
+		w.step(effect.Poked{})
 	}
 	if n := w.told(events.ConfigHeld); n != 2 {
 		t.Errorf("held %d times, want 2", n)
 	}
 	for range 2 {
 		w.broken = "no"
-		w.step(inPoke{})
-		w.step(inPoke{})
+		w.step(effect.Poked{})
+		w.step(effect.Poked{})
 		w.declare("a", "b", "c")
 	}
 	if n := w.told(events.ConfigRejected); n != 2 {
@@ -43,17 +44,17 @@ func TestConfirmMeansWhatWasShown(t *testing.T) {
 	w.declare("a", "b", "c")
 	w.advance(0)
 	w.declare("a")
-	shown := w.current.revision
+	shown := w.current.Revision
 	w.stuck["load"] = true
 	w.write("b")
-	w.feed(inPoke{})
+	w.feed(effect.Poked{})
 	w.command(1, city.Reload{Confirm: true})
 	clear(w.stuck)
-	w.step(inWake{})
-	if a := w.answers[1]; a.err == nil || a.err.Code != city.Conflict || !strings.Contains(a.err.Message, "not what was confirmed") {
+	w.step(effect.Wake{})
+	if a := w.answers[1]; a.Err == nil || a.Err.Code != city.Conflict || !strings.Contains(a.Err.Message, "not what was confirmed") {
 		t.Errorf("answered with %v", a)
 	}
-	if h := w.m.snapshot(w.now).Config.Held; h == nil || h.Revision == shown || len(h.Removes) != 2 || w.m.conf.revision == shown {
+	if h := w.m.snapshot(w.now).Config.Held; h == nil || h.Revision == shown || len(h.Removes) != 2 || w.m.conf.Revision == shown {
 		t.Errorf("held: %+v", h)
 	}
 	if len(w.m.confirms) > 0 {

@@ -16,6 +16,7 @@ import (
 	"gcity/beads/fake"
 	"gcity/city"
 	"gcity/config"
+	"gcity/controller/effect"
 	"gcity/events"
 	sessions "gcity/session/fake"
 )
@@ -182,10 +183,10 @@ func TestChangeOfNothingIsNoEvent(t *testing.T) {
 // Work that changes while it is being counted is counted once more, not at the next patrol.
 func TestCountOfWhatChangesMeanwhile(t *testing.T) {
 	m := newMachine()
-	m.conf = &conf{}
+	m.conf = &effect.Configuration{}
 	counts := func() (n int) {
 		for _, f := range m.out {
-			if _, ok := f.(fxCount); ok {
+			if _, ok := f.(effect.CountWork); ok {
 				n++
 			}
 		}
@@ -201,11 +202,11 @@ func TestCountOfWhatChangesMeanwhile(t *testing.T) {
 	if counts() != 0 {
 		t.Error("it is counted twice at once")
 	}
-	m.countedWork(time.Time{}, inCounted{unchanged: true})
+	m.countedWork(time.Time{}, effect.WorkCounted{Unchanged: true})
 	if counts() != 1 {
 		t.Error("what came meanwhile is not counted")
 	}
-	m.countedWork(time.Time{}, inCounted{unchanged: true})
+	m.countedWork(time.Time{}, effect.WorkCounted{Unchanged: true})
 	if counts() != 0 {
 		t.Error("it is counted for ever")
 	}

@@ -9,26 +9,11 @@ import (
 	"strings"
 	"time"
 
+	"gcity/controller/effect"
 	"gcity/events"
 	"gcity/internal/disk"
 	"gcity/session"
 )
-
-// unrecordedEnd is the end of a life whose event still waits in a controller's queue while the agent's next life begins.
-// A session provider keeps an end only until then, so a file keeps it for the next controller.
-type unrecordedEnd struct {
-	Exit  session.Exit `json:"exit"`
-	Event events.Event `json:"event"`
-}
-
-// inherited is what a controller finds of its predecessor's work when it first looks at the sessions.
-type inherited struct {
-	recorded map[string]bool // ids of the sessions whose end is in the log
-	ends     []unrecordedEnd // that the predecessor kept in files
-}
-
-// lacks reports whether a session ended under the predecessor, which did not record that.
-func (i *inherited) lacks(id string) bool { return i != nil && !i.recorded[id] }
 
 // NewestEvents is how many events from the end of the log are read to learn what a controller recorded before it ended.
 const NewestEvents = events.MaxLimit
@@ -58,19 +43,19 @@ func endedSession(e *events.Event) string {
 
 // inherit finds which ends a predecessor recorded, and with the first look which it did not. It returns nil for a look
 // that can show no session of a predecessor for the first time.
-func (r *runner) inherit(ctx context.Context, f fxList) *inherited {
-	if !f.inherit {
+func (r *runner) inherit(ctx context.Context, f effect.List) *effect.Inherited {
+	if !f.Inherit {
 		return nil
 	}
-	in := &inherited{}
-	if f.first {
-		in.ends = r.readEnds()
+	in := &effect.Inherited{}
+	if f.First {
+		in.Ends = r.readEnds()
 	}
 	newest, err := r.c.o.Log.Find(ctx, events.Query{Limit: NewestEvents})
 	if err != nil {
 		r.c.o.Logger.Warn("cannot tell which ends of sessions are recorded; some may be recorded twice", "err", err)
 	}
-	in.recorded = RecordedEnds(newest)
+	in.Recorded = RecordedEnds(newest)
 	return in
 }
 
@@ -82,7 +67,7 @@ func (r *runner) endFile(id string) string {
 }
 
 // keepEnds writes the ends that a start would make the session provider forget.
-func (r *runner) keepEnds(ends []unrecordedEnd) {
+func (r *runner) keepEnds(ends []effect.UnrecordedEnd) {
 	for _, e := range ends {
 		path := r.endFile(e.Exit.ID)
 		data, err := json.Marshal(e)
@@ -96,7 +81,7 @@ func (r *runner) keepEnds(ends []unrecordedEnd) {
 }
 
 // readEnds returns the ends that a predecessor kept. A file that cannot be used is removed.
-func (r *runner) readEnds() (ends []unrecordedEnd) {
+func (r *runner) readEnds() (ends []effect.UnrecordedEnd) {
 	dir := filepath.Join(r.c.o.Dir, ".gc", endsDir)
 	files, err := disk.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -106,7 +91,7 @@ func (r *runner) readEnds() (ends []unrecordedEnd) {
 		if !strings.HasSuffix(f.Name(), ".json") {
 			continue
 		}
-		var e unrecordedEnd
+		var e effect.UnrecordedEnd
 		data, err := disk.ReadFile(filepath.Join(dir, f.Name()))
 		if err == nil {
 			err = json.Unmarshal(data, &e)
@@ -132,10 +117,10 @@ func (r *runner) forgetEnd(id string) {
 }
 
 // unrecorded returns the ends of an agent's lives whose events wait in the queue.
-func (m *machine) unrecorded(a *record) (ends []unrecordedEnd) {
+func (m *machine) unrecorded(a *record) (ends []effect.UnrecordedEnd) {
 	for i := range m.queue {
 		if q := &m.queue[i]; q.agent == a && q.end != nil {
-			ends = append(ends, unrecordedEnd{Exit: *q.end, Event: q.event})
+			ends = append(ends, effect.UnrecordedEnd{Exit: *q.end, Event: q.Event})
 		}
 	}
 	return ends
@@ -144,27 +129,27 @@ func (m *machine) unrecorded(a *record) (ends []unrecordedEnd) {
 // begin orders a start, which keeps the ends that are not recorded yet.
 func (m *machine) begin(a *record) {
 	f := a.outfit()
-	f.ends = m.unrecorded(a)
-	a.endFiles = len(f.ends) > 0
+	f.Ends = m.unrecorded(a)
+	a.endFiles = len(f.Ends) > 0
 	m.do(f)
 }
 
 // inheritEnds records what the predecessor could not. Ends that a look shows too are left to it.
-func (m *machine) inheritEnds(now time.Time, in *inherited, listed []session.Status) {
+func (m *machine) inheritEnds(now time.Time, in *effect.Inherited, listed []session.Status) {
 	shown := map[string]bool{}
 	for i := range listed {
 		shown[listed[i].ID] = true
 	}
-	for _, e := range in.ends {
+	for _, e := range in.Ends {
 		id := e.Exit.ID
-		ack := fxAck{agent: e.Exit.Agent, session: e.Exit.Name, id: id}
+		ack := effect.Acknowledge{Agent: e.Exit.Agent, Session: e.Exit.Name, ID: id}
 		a := m.agents[e.Exit.Agent]
 		switch {
 		case shown[id]:
-		case in.recorded[id]:
+		case in.Recorded[id]:
 			m.do(ack)
 		case a == nil: // it is not declared any more
-			m.do(fxRecord{event: e.Event})
+			m.do(effect.Record{Event: e.Event})
 			m.do(ack)
 		default:
 			m.decided(now, a, "record", "the controller before could not: "+e.Event.Message)
@@ -176,9 +161,9 @@ func (m *machine) inheritEnds(now time.Time, in *inherited, listed []session.Sta
 }
 
 // inheritEnd counts and records the end of an earlier life of an agent.
-func (m *machine) inheritEnd(now time.Time, a *record, e unrecordedEnd) {
+func (m *machine) inheritEnd(now time.Time, a *record, e effect.UnrecordedEnd) {
 	if e.Event.Type != events.AgentCrashed || a.want == nil {
-		m.inOrder(queuedRecord{fxRecord: fxRecord{event: e.Event}, agent: a})
+		m.inOrder(queuedRecord{Record: effect.Record{Event: e.Event}, agent: a})
 		return
 	}
 	if !a.called() {

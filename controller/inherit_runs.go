@@ -10,25 +10,19 @@ import (
 
 	"gcity/automation"
 	"gcity/city"
+	"gcity/controller/effect"
 	"gcity/events"
 )
 
-// toldRuns is what the newest events say of runs.
-type toldRuns struct {
-	since time.Time       // of the oldest of these events: what happened before may be in the log too
-	fired map[string]bool // ids of the runs whose beginning is among them
-	ended map[string]bool // and of those whose end is
-}
-
 // tellsOf returns what some events, the newest first, say of runs.
-func tellsOf(newest []events.Event) *toldRuns {
-	t := &toldRuns{fired: map[string]bool{}, ended: map[string]bool{}}
+func tellsOf(newest []events.Event) *effect.LoggedRuns {
+	t := &effect.LoggedRuns{Fired: map[string]bool{}, Ended: map[string]bool{}}
 	for i := range newest {
 		e := &newest[i]
-		of := t.ended
-		switch t.since = e.TS; e.Type {
+		of := t.Ended
+		switch t.Since = e.TS; e.Type {
 		case events.AutomationFired:
-			of = t.fired
+			of = t.Fired
 		case events.AutomationCompleted, events.AutomationFailed:
 		default:
 			continue
@@ -42,7 +36,7 @@ func tellsOf(newest []events.Event) *toldRuns {
 }
 
 // toldRuns reads what the log says of runs, in a tail of bounded size.
-func (r *runner) toldRuns(ctx context.Context) (*toldRuns, error) {
+func (r *runner) toldRuns(ctx context.Context) (*effect.LoggedRuns, error) {
 	newest, err := r.c.o.Log.Find(ctx, events.Query{Limit: NewestEvents})
 	if err != nil {
 		return nil, fmt.Errorf("cannot tell which runs are in the event log: %w", err)
@@ -52,13 +46,13 @@ func (r *runner) toldRuns(ctx context.Context) (*toldRuns, error) {
 
 // inheritRuns records what a predecessor did not of the runs whose records are known, the newest first. closed are those
 // whose records were open.
-func (m *machine) inheritRuns(in *inSwept) {
+func (m *machine) inheritRuns(in *effect.RunsSwept) {
 	closed := map[string]bool{}
-	for i := range in.interrupted {
-		closed[in.interrupted[i].ID] = true
+	for i := range in.Interrupted {
+		closed[in.Interrupted[i].ID] = true
 	}
-	runs := slices.Clone(in.interrupted)
-	for _, run := range slices.Backward(in.runs) {
+	runs := slices.Clone(in.Interrupted)
+	for _, run := range slices.Backward(in.Runs) {
 		if !closed[run.ID] {
 			runs = append(runs, run)
 		}
@@ -68,27 +62,27 @@ func (m *machine) inheritRuns(in *inSwept) {
 		if run.Outcome == city.RunVoid {
 			continue
 		}
-		if t := in.told; t != nil && !t.fired[run.ID] && !run.Opened.Before(t.since) {
+		if t := in.Told; t != nil && !t.Fired[run.ID] && !run.Opened.Before(t.Since) {
 			begun := run
 			begun.Ended, begun.Outcome, begun.Code, begun.Made, begun.TimedOut = nil, "", nil, "", false
-			m.tellRun(fxShut{run: begun, kind: events.AutomationFired, msg: run.Reason})
+			m.tellRun(effect.CloseRun{Run: begun, Kind: events.AutomationFired, Msg: run.Reason})
 		}
-		if m.lacksEnd(&run, in.told, closed[run.ID]) {
+		if m.lacksEnd(&run, in.Told, closed[run.ID]) {
 			kind, msg := endOf(&run, run.Ended.Sub(run.Opened))
-			m.tellRun(fxShut{run: run, kind: kind, msg: msg})
+			m.tellRun(effect.CloseRun{Run: run, Kind: kind, Msg: msg})
 		}
 	}
 }
 
 // lacksEnd reports whether the end of a run is not in the log. closed: its record was open until now.
-func (m *machine) lacksEnd(run *city.Run, t *toldRuns, closed bool) bool {
+func (m *machine) lacksEnd(run *city.Run, t *effect.LoggedRuns, closed bool) bool {
 	switch {
 	case run.Ended == nil:
 		return false
 	case t == nil: // the log cannot be read
 		return closed
 	}
-	return !t.ended[run.ID] && !run.Ended.Before(t.since)
+	return !t.Ended[run.ID] && !run.Ended.Before(t.Since)
 }
 
 // abandoned is the error of a run whose controller ended before it did.

@@ -8,6 +8,7 @@ import (
 	"gcity/automation"
 	"gcity/beads"
 	"gcity/city"
+	"gcity/controller/effect"
 	"gcity/events"
 )
 
@@ -34,10 +35,10 @@ func (w *world) closedRuns() (ids []string) {
 func (w *world) runEvents(id string) (fired, ended int) {
 	for i := range w.events {
 		t := tellsOf(w.events[i : i+1])
-		if t.fired[id] {
+		if t.Fired[id] {
 			fired++
 		}
-		if t.ended[id] {
+		if t.Ended[id] {
 			ended++
 		}
 	}
@@ -67,7 +68,7 @@ func TestEventsOfRunsAreCompleted(t *testing.T) {
 	w.floor.defs = []automation.Definition{}
 	w.declare()
 	from := len(w.events)
-	w.step(inSwept{runs: runs, interrupted: runs[1:2], told: tellsOf(newest)})
+	w.step(effect.RunsSwept{Runs: runs, Interrupted: runs[1:2], Told: tellsOf(newest)})
 	want := []string{"automation.completed good", "automation.failed bad", "automation.fired cut", "automation.failed cut"}
 	if got := w.subjects(from); !slices.Equal(got, want) {
 		t.Errorf("recorded %v, want %v", got, want)

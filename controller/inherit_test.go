@@ -6,29 +6,30 @@ import (
 	"testing"
 	"time"
 
+	"gcity/controller/effect"
 	"gcity/events"
 	"gcity/session"
 )
 
 // keepEnds is what a start does to ends: those of earlier lives are in files alone from then on.
-func (w *world) keepEnds(ends []unrecordedEnd) {
+func (w *world) keepEnds(ends []effect.UnrecordedEnd) {
 	for _, e := range ends {
 		if w.ends == nil {
-			w.ends = map[string]unrecordedEnd{}
+			w.ends = map[string]effect.UnrecordedEnd{}
 		}
 		w.ends[e.Exit.ID] = e
 		delete(w.dead, e.Exit.ID)
 	}
 }
 
-func (w *world) inherit(first bool) *inherited {
-	past := &inherited{recorded: map[string]bool{}}
+func (w *world) inherit(first bool) *effect.Inherited {
+	past := &effect.Inherited{Recorded: map[string]bool{}}
 	for i := range w.events {
-		past.recorded[endedSession(&w.events[i])] = true
+		past.Recorded[endedSession(&w.events[i])] = true
 	}
 	for _, id := range slices.Sorted(maps.Keys(w.ends)) {
 		if first {
-			past.ends = append(past.ends, w.ends[id])
+			past.Ends = append(past.Ends, w.ends[id])
 		}
 	}
 	return past
@@ -116,7 +117,7 @@ func TestTheFileOfAnEndGoes(t *testing.T) {
 	w.stuck["capture:a:s1"] = true
 	w.die("a", 3, "")
 	clear(w.stuck)
-	w.step(inWake{})
+	w.step(effect.Wake{})
 	if len(w.ends) != 0 || w.lives()["s1"] != 1 {
 		t.Errorf("files: %v, recorded: %v", w.ends, w.lives())
 	}
@@ -130,11 +131,11 @@ func TestEndsAreInheritedOnce(t *testing.T) {
 	w.stuck["capture:a:s1"] = true
 	w.die("a", 3, "")
 	w.succeed("list", "capture:a:s1")
-	w.feed(inTick{}) // orders another look
+	w.feed(effect.Tick{}) // orders another look
 	delete(w.stuck, "list")
-	w.step(inWake{})
+	w.step(effect.Wake{})
 	delete(w.stuck, "capture:a:s1")
-	w.step(inWake{})
+	w.step(effect.Wake{})
 	if n := w.lives()["s1"]; n != 1 {
 		t.Errorf("its end is recorded %d times: %v", n, w.log)
 	}
@@ -152,7 +153,7 @@ func TestARecordedEndThatIsSeenLate(t *testing.T) {
 	w.succeed()
 	hidden.Exit.Lost = true
 	w.dead["s1"] = hidden
-	w.step(inTick{})
+	w.step(effect.Tick{})
 	if n := w.lives()["s1"]; n != 1 {
 		t.Errorf("its end is recorded %d times: %v", n, w.log)
 	}
@@ -169,7 +170,7 @@ func TestARecordedEndOfALeavingHolder(t *testing.T) {
 	delete(w.dead, "s1")
 	w.alive["a"] = &s
 	w.succeed()
-	w.step(inExited{session.Exit{Name: s.Name, Agent: "a", ID: "s1", Code: -1, Lost: true, At: w.now}})
+	w.step(effect.Exited{Exit: session.Exit{Name: s.Name, Agent: "a", ID: "s1", Code: -1, Lost: true, At: w.now}})
 	if n := w.lives()["s1"]; n != 1 {
 		t.Errorf("its end is recorded %d times: %v", n, w.log)
 	}

@@ -41,9 +41,9 @@ func (c *Controller) Inspect(ctx context.Context, name string) (*city.Inspection
 	}
 	s := Subject{City: c.o.Dir, Agent: name}
 	if force := c.force.Load(); force != nil {
-		at, ok := slices.BinarySearchFunc(force.wants, name, func(w agent.Want, name string) int { return strings.Compare(w.Name, name) })
+		at, ok := slices.BinarySearchFunc(force.Wants, name, func(w agent.Want, name string) int { return strings.Compare(w.Name, name) })
 		if ok {
-			s.Want = &force.wants[at]
+			s.Want = &force.Wants[at]
 			s.Limits = LimitsOf(c.o.Provider, s.Want.Provider)
 		}
 	}

@@ -8,46 +8,47 @@ import (
 	"time"
 
 	"gcity/agent"
+	"gcity/controller/effect"
 	"gcity/events"
 	"gcity/internal/redact"
 	"gcity/restart"
 )
 
 // configured takes the result of a load: the new configuration comes into force at once and whole, or not at all (L6).
-func (m *machine) configured(now time.Time, in inConfig) {
-	m.loading, m.sighted = false, in.revision
+func (m *machine) configured(now time.Time, in effect.Loaded) {
+	m.loading, m.sighted = false, in.Revision
 	waiting := m.asking
 	m.asking = nil
-	err := in.err
-	if err == nil && in.conf != nil && m.conf != nil && in.conf.name != m.conf.name {
-		err = fmt.Errorf("workspace.name became %q; a running city keeps its name: stop it first, or change it back to %q", in.conf.name, m.conf.name)
+	err := in.Err
+	if err == nil && in.Conf != nil && m.conf != nil && in.Conf.Name != m.conf.Name {
+		err = fmt.Errorf("workspace.name became %q; a running city keeps its name: stop it first, or change it back to %q", in.Conf.Name, m.conf.Name)
 	}
-	fresh := in.conf != nil && (m.conf == nil || in.conf.revision != m.conf.revision || in.found)
+	fresh := in.Conf != nil && (m.conf == nil || in.Conf.Revision != m.conf.Revision || in.Found)
 	switch {
 	case err != nil:
 		m.letGo()
-		m.reject(in.revision, err)
+		m.reject(in.Revision, err)
 		m.refuseLoad(waiting, err.Error())
-	case fresh && m.removesMost(in.conf) && !m.confirmed(waiting, in.conf):
-		m.hold(now, in.conf, waiting)
+	case fresh && m.removesMost(in.Conf) && !m.confirmed(waiting, in.Conf):
+		m.hold(now, in.Conf, waiting)
 	case fresh:
 		m.letGo()
-		msg := m.adopt(now, in.conf)
+		msg := m.adopt(now, in.Conf)
 		m.note(&m.rejected, "")
 		m.refused = "" // should it come back, that is news
 		m.accept(waiting, msg)
-	case in.conf == nil && m.held != nil && in.revision == m.held.revision: // it still waits for somebody's word
-	case in.conf == nil && in.revision == m.refused && m.rejected != "":
+	case in.Conf == nil && m.held != nil && in.Revision == m.held.revision: // it still waits for somebody's word
+	case in.Conf == nil && in.Revision == m.refused && m.rejected != "":
 		m.refuseLoad(waiting, m.rejected)
-	case in.conf == nil && in.revision != m.conf.revision: // sighted: the next patrol loads it if it stays
+	case in.Conf == nil && in.Revision != m.conf.Revision: // sighted: the next patrol loads it if it stays
 	default:
 		if m.held != nil || m.rejected != "" { // what the log said of the file is no longer so
-			m.do(fxRecord{event: events.Event{Type: events.ConfigReloaded, Actor: controller, Message: "the file says again what is in force: revision " + short(m.conf.revision)}})
+			m.do(effect.Record{Event: events.Event{Type: events.ConfigReloaded, Actor: controller, Message: "the file says again what is in force: revision " + short(m.conf.Revision)}})
 		}
 		m.letGo()
 		m.note(&m.rejected, "")
 		m.refused = ""
-		m.accept(waiting, "nothing changed: revision "+short(m.conf.revision)+" is in force")
+		m.accept(waiting, "nothing changed: revision "+short(m.conf.Revision)+" is in force")
 		for _, a := range m.order {
 			if len(a.waiters) > 0 { // they may be where they are wanted already
 				m.decide(now, a)
@@ -110,26 +111,26 @@ func (m *machine) reject(revision string, err error) {
 		return
 	}
 	m.note(&m.rejected, err.Error())
-	m.do(fxRecord{event: events.Event{
+	m.do(effect.Record{Event: events.Event{
 		Type: events.ConfigRejected, Actor: controller,
 		Message: "the old configuration stays in force: " + err.Error(),
-		Payload: payload(map[string]any{"in_force": short(m.conf.revision)}),
+		Payload: payload(map[string]any{"in_force": short(m.conf.Revision)}),
 	}})
 }
 
 // adopt swaps the wants. Memory is kept by name and fingerprint (L6).
-func (m *machine) adopt(now time.Time, c *conf) string {
+func (m *machine) adopt(now time.Time, c *effect.Configuration) string {
 	first := m.conf == nil
-	var before *conf
+	var before *effect.Configuration
 	before, m.conf = m.conf, c
 	m.loaded, m.confTurn, m.changed = now, m.turn, true
 	ch := m.compare(c)
-	wanted := make(map[string]bool, len(c.wants))
+	wanted := make(map[string]bool, len(c.Wants))
 	m.adoptPools(now, c)
-	for i := range c.wants {
-		wanted[c.wants[i].Name] = true
-		delete(m.work.former, c.wants[i].Name)
-		m.want(now, &c.wants[i])
+	for i := range c.Wants {
+		wanted[c.Wants[i].Name] = true
+		delete(m.work.former, c.Wants[i].Name)
+		m.want(now, &c.Wants[i])
 	}
 	for _, a := range m.order {
 		if a.want != nil && !wanted[a.name] {
@@ -140,23 +141,23 @@ func (m *machine) adopt(now time.Time, c *conf) string {
 	}
 	m.after, m.named, m.ordered = nil, nil, false
 	deepest := m.depth
-	for i := range c.wants {
-		m.ordered = m.ordered || len(c.wants[i].DependsOn) > 0
+	for i := range c.Wants {
+		m.ordered = m.ordered || len(c.Wants[i].DependsOn) > 0
 	}
-	m.depth = depth(c.wants)
+	m.depth = depth(c.Wants)
 	for _, a := range m.order {
 		if a.want == nil && len(a.needs) > 0 { // it still ends in its order
 			m.ordered, m.depth = true, max(m.depth, deepest)
 		}
 	}
-	msg := ch.summary(c.revision)
-	if before != nil && before.revision == c.revision {
+	msg := ch.summary(c.Revision)
+	if before != nil && before.Revision == c.Revision {
 		msg = "programs that were missing are there now: " + msg
 	}
 	if first {
 		m.recall(now)
 	} else {
-		m.do(fxRecord{event: events.Event{Type: events.ConfigReloaded, Actor: controller, Message: msg, Payload: ch.payload()}})
+		m.do(effect.Record{Event: events.Event{Type: events.ConfigReloaded, Actor: controller, Message: msg, Payload: ch.payload()}})
 		m.suspensions(before, c)
 	}
 	m.adoptTiers(now, c)
@@ -213,25 +214,25 @@ func (m *machine) suspension(a *record, w *agent.Want) {
 	}
 }
 
-func (m *machine) suspensions(before, after *conf) {
+func (m *machine) suspensions(before, after *effect.Configuration) {
 	switch {
-	case after.suspended && !before.suspended:
-		m.do(fxRecord{event: events.Event{Type: events.CitySuspended, Actor: operator, Message: "no agent runs until it is resumed"}})
-	case before.suspended && !after.suspended:
-		m.do(fxRecord{event: events.Event{Type: events.CityResumed, Actor: operator, Message: "agents start again"}})
+	case after.Suspended && !before.Suspended:
+		m.do(effect.Record{Event: events.Event{Type: events.CitySuspended, Actor: operator, Message: "no agent runs until it is resumed"}})
+	case before.Suspended && !after.Suspended:
+		m.do(effect.Record{Event: events.Event{Type: events.CityResumed, Actor: operator, Message: "agents start again"}})
 	}
-	was := make(map[string]bool, len(before.rigs))
-	for i := range before.rigs {
-		was[before.rigs[i].Name] = before.rigs[i].Suspended
+	was := make(map[string]bool, len(before.Rigs))
+	for i := range before.Rigs {
+		was[before.Rigs[i].Name] = before.Rigs[i].Suspended
 	}
-	for i := range after.rigs {
-		r := &after.rigs[i]
+	for i := range after.Rigs {
+		r := &after.Rigs[i]
 		if old, known := was[r.Name]; known && old != r.Suspended {
 			e := events.Event{Type: events.RigResumed, Actor: operator, Subject: r.Name, Message: "its agents start again"}
 			if r.Suspended {
 				e.Type, e.Message = events.RigSuspended, "none of its agents runs until it is resumed"
 			}
-			m.do(fxRecord{event: e})
+			m.do(effect.Record{Event: e})
 		}
 	}
 }
@@ -240,11 +241,11 @@ func (m *machine) suspensions(before, after *conf) {
 type changes struct{ added, changed, removed, suspended, resumed []string }
 
 // compare says what a configuration would change. It changes nothing.
-func (m *machine) compare(c *conf) changes {
+func (m *machine) compare(c *effect.Configuration) changes {
 	var ch changes
-	wanted := make(map[string]bool, len(c.wants))
-	for i := range c.wants {
-		w := &c.wants[i]
+	wanted := make(map[string]bool, len(c.Wants))
+	for i := range c.Wants {
+		w := &c.Wants[i]
 		wanted[w.Name] = true
 		a, known := m.agents[w.Name]
 		if w.Pool != "" && (!known || a.gone()) { // members that do not run are spoken for by their pool
@@ -274,10 +275,10 @@ func (m *machine) compare(c *conf) changes {
 }
 
 // comparePools adds what becomes of the pools.
-func (m *machine) comparePools(c *conf, ch *changes) {
-	wanted := make(map[string]bool, len(c.pools))
-	for i := range c.pools {
-		w := &c.pools[i]
+func (m *machine) comparePools(c *effect.Configuration, ch *changes) {
+	wanted := make(map[string]bool, len(c.Pools))
+	for i := range c.Pools {
+		w := &c.Pools[i]
 		wanted[w.Name] = true
 		switch p := m.pools[w.Name]; {
 		case p == nil:

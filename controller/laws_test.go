@@ -10,6 +10,7 @@ import (
 
 	"gcity/automation"
 	"gcity/city"
+	"gcity/controller/effect"
 )
 
 // FuzzLaws plays random stories, byte by byte, with every fault the world knows, and holds them against the laws.
@@ -88,7 +89,7 @@ func (w *world) fault(what, who byte) {
 		w.stuck["agent:"+name] = true
 	case 9:
 		clear(w.stuck)
-		w.step(inWake{})
+		w.step(effect.Wake{})
 	case 10:
 		w.succeed()
 	case 11:
@@ -116,7 +117,7 @@ func (w *world) fault(what, who byte) {
 		}
 	case 14:
 		w.broken = map[bool]string{true: "does not parse"}[who > 127]
-		w.step(inPoke{})
+		w.step(effect.Poked{})
 	case 20:
 		w.onDisk = who > 127 // from the next configuration on
 	case 21:
@@ -175,13 +176,13 @@ func (w *world) calm() {
 	for _, s := range w.alive {
 		s.Attached, s.TypedAt = 0, time.Time{}
 	}
-	w.step(inWake{})
+	w.step(effect.Wake{})
 	w.calmWork()
 	w.says["w"] = "2"
 	delete(w.edits, "rig demo")
 	w.declare("a", "b:needs=a", "c:needs=b+w", "d", "w:pool=1-3")
 	w.command(1, city.Reload{Confirm: true})
-	w.step(inWake{})
+	w.step(effect.Wake{})
 	w.advance(time.Minute)
 	w.command(3, city.Reload{Confirm: true}) // what could not be judged before it was known who runs
 	w.command(2, city.Scale{Pool: "w", Auto: true})

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"gcity/city"
+	"gcity/controller/effect"
 )
 
 // repertoire is the automations that chaos plays, each in the variants that it may have.
@@ -103,7 +104,7 @@ func (w *world) workFault(what, who byte) {
 	case 20:
 		w.stopAndBegin(who)
 	case 21:
-		w.step(inTick{})
+		w.step(effect.Tick{})
 		if who > 200 {
 			w.deafen("too many open files")
 		}
@@ -127,7 +128,7 @@ func (w *world) stopAndBegin(who byte) {
 		return
 	}
 	t := &w.floor.trials
-	w.step(inShutdown{leave: who > 200})
+	w.step(effect.Shutdown{Leave: who > 200})
 	if who > 200 {
 		w.succeed()
 		return
@@ -137,7 +138,7 @@ func (w *world) stopAndBegin(who byte) {
 	for len(t.slow) > 0 {
 		w.release(0)
 	}
-	w.step(inWake{})
+	w.step(effect.Wake{})
 	w.advance(2 * time.Second)
 	if w.m.ending != ended {
 		w.breaks("L7: the city does not end: %d runs go, %d records are open: %v", len(w.m.work.goes), len(w.m.work.unshut), w.show())
@@ -199,7 +200,7 @@ func (w *world) worked() {
 	}
 	w.unfired()
 	for id, b := range w.floor.beads {
-		if b.ClosedAt == nil && w.floor.going[strings.TrimPrefix(b.Labels[0], city.RunLabel)].bead != id && t.ghosts[id].Reason == "" {
+		if b.ClosedAt == nil && w.floor.going[strings.TrimPrefix(b.Labels[0], city.RunLabel)].Bead != id && t.ghosts[id].Reason == "" {
 			w.breaks("L4: record %s is open, and nothing of it runs", id)
 		}
 	}
@@ -219,7 +220,7 @@ func (w *world) quietWork() {
 // cleared holds the city against leaks: of automations that are no more nothing is kept in the end.
 func (w *world) cleared() {
 	w.floor.defs, w.floor.broken = w.floor.defs[:0], nil
-	w.step(inRescan{})
+	w.step(effect.FoldersChanged{})
 	w.sleep(31 * 24 * time.Hour)
 	if err := w.automate([]string{"other", "gate=manual"}); err != nil {
 		panic(err)

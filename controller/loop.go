@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"gcity/city"
+	"gcity/controller/effect"
 	"gcity/events"
 	"gcity/session"
 )
@@ -37,9 +38,9 @@ type loop struct {
 	due    time.Time // of a snapshot that is put off; zero = none
 	unseen bool      // nobody has looked at the sessions yet
 
-	by      time.Time     // when limit ends
-	effects []effect      // of a turn; reused
-	every   time.Duration // what patrol ticks at
+	by      time.Time       // when limit ends
+	effects []effect.Effect // of a turn; reused
+	every   time.Duration   // what patrol ticks at
 }
 
 func (c *Controller) run(ctx context.Context, settle bool) error {
@@ -49,7 +50,7 @@ func (c *Controller) run(ctx context.Context, settle bool) error {
 	default:
 	}
 	defer close(c.done)
-	interval := c.m.conf.patrol
+	interval := c.m.conf.Patrol
 	l := &loop{
 		c: c, settle: settle, every: interval, unseen: true,
 		patrol: time.NewTicker(interval), pulse: time.NewTicker(min(c.o.Pulse, interval)), wake: time.NewTimer(time.Hour),
@@ -96,11 +97,11 @@ func (c *Controller) sweep() {
 // turns is the loop itself.
 func (l *loop) turns(ctx context.Context) error {
 	if !l.settle {
-		l.c.perform(time.Now(), []effect{fxRecord{event: events.Event{
-			Type: events.ControllerStarted, Actor: controller, Message: "revision " + short(l.c.m.conf.revision) + " is in force",
+		l.c.perform(time.Now(), []effect.Effect{effect.Record{Event: events.Event{
+			Type: events.ControllerStarted, Actor: controller, Message: "revision " + short(l.c.m.conf.Revision) + " is in force",
 		}}})
 	}
-	in := input(inTick{})
+	in := effect.Input(effect.Tick{})
 	done := ctx.Done()
 	for {
 		l.turn(in)
@@ -111,7 +112,7 @@ func (l *loop) turns(ctx context.Context) error {
 		select {
 		case <-done:
 			done = nil
-			in = inShutdown{leave: l.settle}
+			in = effect.Shutdown{Leave: l.settle}
 		case <-l.limit.C:
 			return l.abandon(ctx)
 		case err := <-l.c.faults:
@@ -119,31 +120,31 @@ func (l *loop) turns(ctx context.Context) error {
 		case <-l.c.enough:
 			return l.abandon(ctx)
 		case <-l.patrol.C:
-			in = inTick{}
+			in = effect.Tick{}
 		case <-l.wake.C:
-			in = inWake{}
+			in = effect.Wake{}
 		case <-l.pulse.C:
 			in = l.c.pulse()
 		case e := <-l.exits:
-			in = inExited{e}
+			in = effect.Exited{Exit: e}
 		case <-l.c.o.Poke:
-			in = inPoke{}
+			in = effect.Poked{}
 		case <-l.c.o.Rescan:
-			in = inRescan{}
+			in = effect.FoldersChanged{}
 		case d := <-l.c.o.Doors:
-			in = inDoor{d}
+			in = effect.ListenerChanged{Door: d}
 		case in = <-l.c.inbox:
 		}
 	}
 }
 
 // turn feeds one input, and whatever else waits already, to the machine, carries out what it wants, and publishes.
-func (l *loop) turn(in input) {
+func (l *loop) turn(in effect.Input) {
 	c := l.c
 	now := time.Now()
 	l.effects = l.effects[:0]
 	if !l.now.IsZero() && now.Sub(l.now) > stalled+c.o.Pulse { // stopped, or starved: and the agents with it, perhaps
-		l.effects = append(l.effects, c.m.step(now, inStalled{})...)
+		l.effects = append(l.effects, c.m.step(now, effect.Stalled{})...)
 	}
 	l.now = now
 	for n := 0; ; n++ {
@@ -159,7 +160,7 @@ func (l *loop) turn(in input) {
 	}
 	if h := c.o.Log.Health().Degraded; h != l.health {
 		l.health = h
-		l.effects = append(l.effects, c.m.step(now, inHealth{h})...)
+		l.effects = append(l.effects, c.m.step(now, effect.LogHealth{Degraded: h})...)
 	}
 	c.limit.Store(int64(c.m.stopLimit()))
 	answers := c.perform(now, l.effects)
@@ -182,12 +183,12 @@ func (l *loop) turn(in input) {
 }
 
 // waiting is an input that is there already, nil if there is none.
-func (l *loop) waiting() input {
+func (l *loop) waiting() effect.Input {
 	select {
 	case in := <-l.c.inbox:
 		return in
 	case e := <-l.exits:
-		return inExited{e}
+		return effect.Exited{Exit: e}
 	default:
 		return nil
 	}
@@ -213,8 +214,8 @@ func (l *loop) publish(now time.Time, atOnce bool) {
 // arm sets the timers for what the machine waits for.
 func (l *loop) arm() {
 	m := l.c.m
-	if m.conf.patrol != l.every {
-		l.every = m.conf.patrol
+	if m.conf.Patrol != l.every {
+		l.every = m.conf.Patrol
 		l.patrol.Reset(l.every)
 		l.pulse.Reset(min(l.c.o.Pulse, l.every))
 	}
@@ -239,7 +240,7 @@ func (c *Controller) StopLimit() time.Duration { return time.Duration(c.limit.Lo
 
 // stopLimit is how long a shutdown may take: those that depend on each other end one after the other.
 func (m *machine) stopLimit() time.Duration {
-	return time.Duration(max(1, m.depth))*m.conf.grace + stopSlack
+	return time.Duration(max(1, m.depth))*m.conf.Grace + stopSlack
 }
 
 func (l *loop) over() bool {
@@ -273,15 +274,15 @@ func (l *loop) verdict(ctx context.Context) error {
 
 // perform carries effects out: events are written first, in order and in one go, then slow work is begun. It returns the
 // answers that are now true (L9).
-func (c *Controller) perform(now time.Time, effects []effect) (answers []answer) {
+func (c *Controller) perform(now time.Time, effects []effect.Effect) (answers []effect.Answer) {
 	var records []events.Event
 	for _, f := range effects {
-		if r, ok := f.(fxRecord); ok {
-			r.event.TS = now
-			r.event = withoutSecrets(r.event)
-			records = append(records, r.event)
-			c.journal(r.event)
-			c.gauges.happened(r.event.Type)
+		if r, ok := f.(effect.Record); ok {
+			r.Event.TS = now
+			r.Event = withoutSecrets(r.Event)
+			records = append(records, r.Event)
+			c.journal(r.Event)
+			c.gauges.happened(r.Event.Type)
 		}
 	}
 	var first uint64
@@ -297,16 +298,16 @@ func (c *Controller) perform(now time.Time, effects []effect) (answers []answer)
 	written := uint64(0)
 	for _, f := range effects {
 		switch f := f.(type) {
-		case fxRecord:
-			for _, a := range f.answers {
+		case effect.Record:
+			for _, a := range f.Answers {
 				if first > 0 {
-					a.receipt.Seq = first + written
+					a.Receipt.Seq = first + written
 				}
 				answers = append(answers, a)
 			}
 			written++
-		case fxAnswer:
-			answers = append(answers, f.answer)
+		case effect.Reply:
+			answers = append(answers, f.Answer)
 		default:
 			c.runner.run(f)
 		}
@@ -343,7 +344,7 @@ func status(s *city.Snapshot) string {
 }
 
 // send gives the loop an input. It fails once the loop has ended.
-func (c *Controller) send(ctx context.Context, in input) error {
+func (c *Controller) send(ctx context.Context, in effect.Input) error {
 	select {
 	case c.inbox <- in:
 		return nil

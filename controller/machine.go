@@ -6,12 +6,13 @@ import (
 	"time"
 
 	"gcity/city"
+	"gcity/controller/effect"
 )
 
 // machine is the whole mind of a city: every mutable fact, and nothing but facts. It has no clock, no lock and no I/O;
 // one goroutine owns it. Equal inputs give equal effects in equal order (L8).
 type machine struct {
-	conf     *conf
+	conf     *effect.Configuration
 	rejected string // why the newest configuration is not in force
 	loaded   time.Time
 	confTurn uint64            // turn in which conf came into force
@@ -36,8 +37,8 @@ type machine struct {
 	awake     time.Time            // when a stall of the whole program ended; zero = there was none
 
 	turn     uint64 // of step
-	out      []effect
-	late     []effect // of this step, after all others: a new life comes before the last words of the old
+	out      []effect.Effect
+	late     []effect.Effect // of this step, after all others: a new life comes before the last words of the old
 	queue    []queuedRecord
 	changed  bool // something that a snapshot shows
 	settling bool // one-shot: deaths are not answered
@@ -61,8 +62,8 @@ type machine struct {
 	mutes    map[string]string // why nothing can be typed, by provider
 	glancing map[string]bool   // watchdogs, there or not, for whom a look at a heartbeat is in flight
 	posting  map[string]bool   // and a call for a person
-	edits    []fxEdit          // the first is in flight
-	scales   []fxScale         // so here
+	edits    []effect.Edit     // the first is in flight
+	scales   []effect.Scale    // so here
 	groups   []groupWaiter
 	away     string // why the city's folder is not where it was, "" = it is
 	unlisted string // why sessions cannot be listed
@@ -72,14 +73,14 @@ type machine struct {
 	mode     string // how the city is run
 
 	ending  ending
-	finale  finale    // of a city that stops its agents
-	leaving []answer  // to the shutdown's commands
-	hurried bool      // agents get no shutdown_timeout
-	early   bool      // the newest look at a city that stops came while something was in flight
-	relook  time.Time // of a city that stops: when a look that failed is tried again
-	gaveUp  bool      // not all agents could be ended in time
-	left    bool      // the agents were left running
-	lost    error     // another controller has the city
+	finale  finale          // of a city that stops its agents
+	leaving []effect.Answer // to the shutdown's commands
+	hurried bool            // agents get no shutdown_timeout
+	early   bool            // the newest look at a city that stops came while something was in flight
+	relook  time.Time       // of a city that stops: when a look that failed is tried again
+	gaveUp  bool            // not all agents could be ended in time
+	left    bool            // the agents were left running
+	lost    error           // another controller has the city
 }
 
 // Actors of events.
@@ -102,11 +103,11 @@ func newMachine() *machine {
 }
 
 // step takes one input and returns what is to be done about it. The slice is valid until the next call.
-func (m *machine) step(now time.Time, in input) []effect {
+func (m *machine) step(now time.Time, in effect.Input) []effect.Effect {
 	m.turn++
 	m.out = m.out[:0]
 	switch in := in.(type) {
-	case inTick:
+	case effect.Tick:
 		m.work.failing = false
 		m.look()
 		m.glance()
@@ -116,121 +117,121 @@ func (m *machine) step(now time.Time, in input) []effect {
 		m.strand(now)
 		m.measure(now, measureIdle)
 		m.openDoor()
-	case inStalled:
+	case effect.Stalled:
 		m.awake = now
 		m.waken(now)
-	case inWake:
+	case effect.Wake:
 		m.decideAll(now)
 		m.turnRuns(now)
 		m.probe(now)
-	case inPoke:
+	case effect.Poked:
 		m.load()
-	case inConfig:
+	case effect.Loaded:
 		m.configured(now, in)
 		if m.listed { // before that nobody carries anything out
 			m.openDoor()
 		}
-	case inObserved:
+	case effect.Listed:
 		m.observed(now, in)
-	case inCaughtUp:
+	case effect.ListedLate:
 		m.caughtUp(now, in)
-	case inLost:
+	case effect.Lost:
 		m.shutdown(now, true)
-		m.lost, m.ending = in.err, leaveAgents // a stop under way is the other's affair too
-	case inAway:
-		m.away, m.changed = in.why, true
+		m.lost, m.ending = in.Err, leaveAgents // a stop under way is the other's affair too
+	case effect.FolderMoved:
+		m.away, m.changed = in.Why, true
 		m.scan()
-	case inExited:
-		m.exited(now, in.exit)
-	case inAnswered:
+	case effect.Exited:
+		m.exited(now, in.Exit)
+	case effect.DialogAnswered:
 		m.answeredFor(in)
-	case inAsks:
+	case effect.Asking:
 		m.asks(now, in)
-	case inStarted:
+	case effect.Started:
 		m.started(now, in)
-	case inStopped:
+	case effect.Stopped:
 		m.stopped(now, in)
-	case inVetted:
+	case effect.Vetted:
 		m.vetted(now, in)
-	case inCaptured:
+	case effect.Captured:
 		m.captured(now, in)
-	case inTyped:
+	case effect.Typed:
 		m.typed(in)
-	case inSent:
+	case effect.Sent:
 		m.delivered(now, in)
-	case inEdited:
+	case effect.Edited:
 		m.edited(in)
-	case inRescan:
+	case effect.FoldersChanged:
 		m.scan()
-	case inScanned:
+	case effect.Scanned:
 		m.scanned(now, in)
-	case inSwept:
+	case effect.RunsSwept:
 		m.runsSwept(now, in)
-	case inHappened:
+	case effect.Happened:
 		m.happened(now, in)
-	case inDeaf:
+	case effect.FollowEnded:
 		m.deafened(in)
-	case inCondition:
-		m.work.runs.Checked(in.scoped, in.check, in.code, in.err)
+	case effect.ConditionChecked:
+		m.work.runs.Checked(in.Scoped, in.Check, in.Code, in.Err)
 		m.turnRuns(now)
-	case inOpened:
+	case effect.RunOpened:
 		m.opened(now, in)
-	case inRan:
+	case effect.RunEnded:
 		m.ran(now, in)
-	case inShut:
+	case effect.RunClosed:
 		m.shutRun(now, in)
-	case inMemorised:
+	case effect.AutomationsSaved:
 		m.memorised(now, in)
-	case inBead:
+	case effect.BeadChanged:
 		m.beadDone(in)
-	case inCounted:
+	case effect.WorkCounted:
 		m.countedWork(now, in)
-	case inReturned:
+	case effect.WorkReturned:
 		m.workReturned(now, in)
-	case inPurged:
+	case effect.Purged:
 		m.work.purging = false
-		m.lose(&m.work.unpurged, "old wisps and records of runs cannot be removed", in.err)
-	case inBackedUp:
+		m.lose(&m.work.unpurged, "old wisps and records of runs cannot be removed", in.Err)
+	case effect.BackedUp:
 		m.work.backingUp = false
-		m.lose(&m.work.unbacked, "work cannot be backed up", in.err)
-	case inStores:
+		m.lose(&m.work.unbacked, "work cannot be backed up", in.Err)
+	case effect.StoresReported:
 		m.storesChanged(now, in)
-	case inProbed:
+	case effect.StoresProbed:
 		m.work.probing = false
-	case inChecked:
+	case effect.PoolChecked:
 		m.checked(now, in)
-	case inMarked:
+	case effect.DrainMarked:
 		m.marked(now, in)
-	case inScaled:
+	case effect.Scaled:
 		m.scaled(now, in)
-	case inCommand:
+	case effect.Command:
 		m.commandFrom(now, in)
-	case inStrays:
+	case effect.UnclosedRunsClosed:
 		m.strayed(now, in)
-	case inUnasked:
-		m.unfire(now, in.id)
-	case inShutdown:
-		m.shutdown(now, in.leave)
-	case inHurry:
+	case effect.CommandAbandoned:
+		m.unfire(now, in.ID)
+	case effect.Shutdown:
+		m.shutdown(now, in.Leave)
+	case effect.Hurry:
 		m.hurry(now)
-	case inWatched:
+	case effect.Watched:
 		m.measure(now, measureWatched)
-	case inMeasured:
+	case effect.Measured:
 		m.measured(in)
-	case inRemembered:
-		m.remembered(now, in.err)
-	case inMode:
-		m.note(&m.mode, in.mode)
-	case inHealth:
-		m.note(&m.health, in.degraded)
-	case inHeartbeat:
+	case effect.HistoriesSaved:
+		m.remembered(now, in.Err)
+	case effect.ModeChanged:
+		m.note(&m.mode, in.Mode)
+	case effect.LogHealth:
+		m.note(&m.health, in.Degraded)
+	case effect.HeartbeatRead:
 		m.glimpsed(now, in)
-	case inEscalated:
+	case effect.Escalated:
 		m.posted(in)
-	case inDoor:
-		m.note(&m.door.Address, in.door.Address)
-		m.note(&m.door.TokenFile, in.door.TokenFile)
-		m.note(&m.door.Problem, in.door.Problem)
+	case effect.ListenerChanged:
+		m.note(&m.door.Address, in.Door.Address)
+		m.note(&m.door.TokenFile, in.Door.TokenFile)
+		m.note(&m.door.Problem, in.Door.Problem)
 	}
 	m.watch(now)
 	m.deliver(now)
@@ -241,7 +242,7 @@ func (m *machine) step(now time.Time, in input) []effect {
 	return m.out
 }
 
-func (m *machine) do(f effect) { m.out = append(m.out, m.peers.stamp(f)) }
+func (m *machine) do(f effect.Effect) { m.out = append(m.out, m.peers.stamp(f)) }
 
 // note sets a fact that a snapshot shows.
 func (m *machine) note(fact *string, value string) {
@@ -293,7 +294,7 @@ func (m *machine) look() {
 		return
 	}
 	m.listing, m.lookedAt, m.early = true, m.turn, false
-	m.do(fxList{turn: m.turn, first: !m.listed, inherit: !m.listed || len(m.dark) > 0})
+	m.do(effect.List{Turn: m.turn, First: !m.listed, Inherit: !m.listed || len(m.dark) > 0})
 }
 
 // load orders a look at the configuration; ws are the commands that wait for it.
@@ -312,7 +313,7 @@ func (m *machine) load(ws ...waiter) {
 	}
 	m.loading, m.reload = true, false
 	m.asking, m.waiting = m.waiting, nil
-	m.do(fxLoad{known: m.conf.revision, refused: m.refused, now: true, force: len(m.asking) > 0})
+	m.do(effect.Load{Known: m.conf.Revision, Refused: m.refused, Now: true, Force: len(m.asking) > 0})
 }
 
 // glance is the patrol's look at the configuration, for when the watch has missed something. Nobody has waited until
@@ -322,7 +323,7 @@ func (m *machine) glance() {
 		return
 	}
 	m.loading = true
-	m.do(fxLoad{known: m.conf.revision, refused: m.refused, sighted: m.sighted})
+	m.do(effect.Load{Known: m.conf.Revision, Refused: m.refused, Sighted: m.sighted})
 }
 
 // record returns the record of an agent, making it where it is new.

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"gcity/controller/effect"
 	"gcity/session"
 )
 
@@ -20,14 +21,14 @@ func BenchmarkPatrol(b *testing.B) {
 			}
 			w.declare(names...)
 			w.advance(time.Minute)
-			look := w.list(fxList{}).(inObserved)
+			look := w.list(effect.List{}).(effect.Listed)
 			m := w.m
 			b.ReportAllocs()
 			for b.Loop() {
 				w.now = w.now.Add(time.Second)
-				for _, f := range m.step(w.now, inTick{}) {
-					if l, ok := f.(fxList); ok {
-						look.turn = l.turn
+				for _, f := range m.step(w.now, effect.Tick{}) {
+					if l, ok := f.(effect.List); ok {
+						look.Turn = l.Turn
 					}
 				}
 				m.loading = false
@@ -53,12 +54,12 @@ func BenchmarkDeath(b *testing.B) {
 		i++
 		w.now = w.now.Add(time.Hour)
 		started := false
-		for _, f := range w.m.step(w.now, inExited{session.Exit{Agent: s.Agent, ID: s.ID, Code: 1, At: w.now, Uptime: time.Hour}}) {
-			if f, ok := f.(fxStart); ok {
+		for _, f := range w.m.step(w.now, effect.Exited{Exit: session.Exit{Agent: s.Agent, ID: s.ID, Code: 1, At: w.now, Uptime: time.Hour}}) {
+			if f, ok := f.(effect.Start); ok {
 				started = true
 				b.StopTimer()
-				w.m.step(w.now, inCaptured{agent: s.Agent, id: s.ID})
-				w.m.step(w.now, w.start(f.want))
+				w.m.step(w.now, effect.Captured{Agent: s.Agent, ID: s.ID})
+				w.m.step(w.now, w.start(f.Want))
 				b.StartTimer()
 			}
 		}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"gcity/city"
+	"gcity/controller/effect"
 	"gcity/events"
 	"gcity/session"
 )
@@ -30,11 +31,11 @@ func TestRestartOvertakenByStopIsAnswered(t *testing.T) {
 	w.command(1, city.Restart{Agent: "a"})
 	w.command(2, city.Stop{Agent: "a"})
 	clear(w.stuck)
-	w.step(inStopped{agent: "a"})
-	if a, ok := w.answers[1]; !ok || a.err == nil || a.err.Code != city.Conflict {
+	w.step(effect.Stopped{Agent: "a"})
+	if a, ok := w.answers[1]; !ok || a.Err == nil || a.Err.Code != city.Conflict {
 		t.Errorf("the restart was answered with %v", a)
 	}
-	if a, ok := w.answers[2]; !ok || a.err != nil {
+	if a, ok := w.answers[2]; !ok || a.Err != nil {
 		t.Errorf("the stop was answered with %v", a)
 	}
 }
@@ -46,7 +47,7 @@ func TestLeavingTellsOfACrash(t *testing.T) {
 	w.advance(0)
 	w.stuck["capture:a:s1"] = true
 	w.die("a", 3, "")
-	w.step(inShutdown{leave: true})
+	w.step(effect.Shutdown{Leave: true})
 	if n := w.told(events.AgentCrashed); n != 1 {
 		t.Errorf("%d crashes on record", n)
 	}
@@ -59,9 +60,9 @@ func TestStopDoesNotStallOnACapture(t *testing.T) {
 	w.advance(time.Second)
 	w.stuck["capture:a:s1"] = true
 	w.die("a", 3, "")
-	w.step(inShutdown{})
+	w.step(effect.Shutdown{})
 	clear(w.stuck)
-	w.step(inWake{})
+	w.step(effect.Wake{})
 	if w.m.ending != ended {
 		t.Error("not ended though nothing is in flight")
 	}
@@ -74,12 +75,12 @@ func TestOneFailedLookDoesNotEndTheCity(t *testing.T) {
 	w.advance(time.Second)
 	w.stuck["agent:a"] = true
 	w.blind = "too many open files"
-	w.step(inShutdown{})
+	w.step(effect.Shutdown{})
 	if w.m.ending == ended {
 		t.Fatal("ended while the stop of a was in flight")
 	}
 	clear(w.stuck)
-	w.step(inWake{})
+	w.step(effect.Wake{})
 	if w.m.ending == ended {
 		t.Fatal("ended though nobody knows whether a runs")
 	}
@@ -98,7 +99,7 @@ func TestGivingUpIsAnError(t *testing.T) {
 	w.stuck["agent:a"] = true
 	w.command(1, city.Shutdown{})
 	for _, f := range w.m.giveUpAgents(w.now) {
-		if r, ok := f.(fxRecord); ok && len(r.answers) == 1 && r.answers[0].err != nil {
+		if r, ok := f.(effect.Record); ok && len(r.Answers) == 1 && r.Answers[0].Err != nil {
 			return
 		}
 	}
@@ -111,24 +112,24 @@ func TestAskedEndsAreNoCrashes(t *testing.T) {
 	w.declare("a:restart=never")
 	w.stuck["agent:a"] = true
 	w.advance(0)
-	w.feed(inCommand{id: 1, cmd: city.Restart{Agent: "a"}})
+	w.feed(effect.Command{ID: 1, Cmd: city.Restart{Agent: "a"}})
 	w.pending = nil
-	w.step(inExited{session.Exit{Agent: "a", ID: "s9", Code: -1, Signal: "SIGKILL", Asked: true, At: w.now}})
+	w.step(effect.Exited{Exit: session.Exit{Agent: "a", ID: "s9", Code: -1, Signal: "SIGKILL", Asked: true, At: w.now}})
 	clear(w.stuck)
-	w.step(inStarted{agent: "a", err: context.Canceled})
+	w.step(effect.Started{Agent: "a", Err: context.Canceled})
 	w.advance(time.Minute)
-	if a, ok := w.answers[1]; !ok || a.err != nil || w.alive["a"] == nil {
+	if a, ok := w.answers[1]; !ok || a.Err != nil || w.alive["a"] == nil {
 		t.Errorf("the restart was answered with %v", a)
 	}
 
 	w.stuck["agent:a"] = true
-	w.feed(inCommand{id: 2, cmd: city.Restart{Agent: "a"}})
+	w.feed(effect.Command{ID: 2, Cmd: city.Restart{Agent: "a"}})
 	w.pending = nil
 	clear(w.stuck)
-	w.step(inStopped{agent: "a", err: context.DeadlineExceeded})
+	w.step(effect.Stopped{Agent: "a", Err: context.DeadlineExceeded})
 	id := w.alive["a"].ID
 	delete(w.alive, "a")
-	w.step(inExited{session.Exit{Agent: "a", ID: id, Code: -1, Signal: "SIGINT", Asked: true, At: w.now}})
+	w.step(effect.Exited{Exit: session.Exit{Agent: "a", ID: id, Code: -1, Signal: "SIGINT", Asked: true, At: w.now}})
 	if n := w.told(events.AgentCrashed); n != 0 {
 		t.Errorf("%d crashes on record", n)
 	}
@@ -196,7 +197,7 @@ func TestALateFailureEndsNobody(t *testing.T) {
 	w := newWorld()
 	w.declare("a")
 	w.advance(time.Second)
-	w.step(inCaughtUp{turn: w.m.turn, provider: w.alive["a"].Provider, err: context.DeadlineExceeded})
+	w.step(effect.ListedLate{Turn: w.m.turn, Provider: w.alive["a"].Provider, Err: context.DeadlineExceeded})
 	w.advance(time.Minute)
 	if n := w.told(events.AgentStarted); n != 1 {
 		t.Errorf("it was started %d times", n)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"gcity/city"
+	"gcity/controller/effect"
 	"gcity/session"
 )
 
@@ -46,7 +47,7 @@ func (m *machine) measure(now time.Time, age time.Duration) {
 		return
 	}
 	g.busy, g.ordered, g.turn = true, now, m.turn
-	m.do(fxMeasure{})
+	m.do(effect.Measure{})
 }
 
 func (m *machine) anyAlive() bool {
@@ -59,10 +60,10 @@ func (m *machine) anyAlive() bool {
 }
 
 // measured takes a sample. Where no shown figure changes it changes nothing: a city at rest publishes nothing (L5).
-func (m *machine) measured(in inMeasured) {
+func (m *machine) measured(in effect.Measured) {
 	m.gauge.busy = false
-	if in.err != nil {
-		m.note(&m.gauge.problem, fmt.Sprintf("what the agents' processes take cannot be measured: %v", in.err))
+	if in.Err != nil {
+		m.note(&m.gauge.problem, fmt.Sprintf("what the agents' processes take cannot be measured: %v", in.Err))
 	} else {
 		m.note(&m.gauge.problem, "")
 	}
@@ -71,8 +72,8 @@ func (m *machine) measured(in inMeasured) {
 			continue
 		}
 		before := a.usage()
-		if u, ok := in.usage[a.life.Name]; ok {
-			a.measured(u, in.at)
+		if u, ok := in.Usage[a.life.Name]; ok {
+			a.measured(u, in.At)
 		} else {
 			a.sample = sample{}
 		}
@@ -107,23 +108,23 @@ func (a *record) usage() *city.Usage {
 }
 
 // measure asks the provider. The time is that of the beginning: a walk over many processes takes its own.
-func (r *runner) measure(ctx context.Context) input {
+func (r *runner) measure(ctx context.Context) effect.Input {
 	p, ok := r.c.o.Provider.(session.Meter)
 	if !ok {
-		return inMeasured{err: session.ErrUnsupported}
+		return effect.Measured{Err: session.ErrUnsupported}
 	}
 	at := time.Now()
 	usage, err := p.Usage(ctx)
 	if err != nil {
-		return inMeasured{err: err}
+		return effect.Measured{Err: err}
 	}
-	return inMeasured{usage: usage, at: at}
+	return effect.Measured{Usage: usage, At: at}
 }
 
 // pulse is what the loop asks the machine once a pulse: nothing, unless somebody watches.
-func (c *Controller) pulse() input {
+func (c *Controller) pulse() effect.Input {
 	if c.watchers.Load() == 0 {
 		return nil
 	}
-	return inWatched{}
+	return effect.Watched{}
 }

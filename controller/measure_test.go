@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"gcity/config"
+	"gcity/controller/effect"
 	"gcity/session"
 	"gcity/session/fake"
 )
@@ -104,7 +105,7 @@ func TestFiguresChangeInSteps(t *testing.T) {
 		w.uses = map[string]session.Usage{"a": u}
 		w.now = w.now.Add(10 * time.Second)
 		w.m.changed = false
-		w.step(inWatched{})
+		w.step(effect.Watched{})
 		if w.m.changed != c.changes {
 			t.Errorf("sample %d, %+v: shown anew: %t, want %t: %+v", i, u, w.m.changed, c.changes, w.m.agents["a"].usage())
 		}
@@ -128,13 +129,13 @@ func BenchmarkMeasured(b *testing.B) {
 			w.m.gauge.able = true
 			w.declare(names...)
 			w.advance(time.Minute)
-			w.m.measured(w.measure().(inMeasured))
-			in := w.measure().(inMeasured)
+			w.m.measured(w.measure().(effect.Measured))
+			in := w.measure().(effect.Measured)
 			w.m.changed = false
 			b.ReportAllocs()
 			for b.Loop() {
 				w.now = w.now.Add(30 * time.Second)
-				in.at = w.now
+				in.At = w.now
 				w.m.step(w.now, in)
 			}
 			if w.m.changed {

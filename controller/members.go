@@ -89,7 +89,7 @@ func (p *poolRecord) wanted() int {
 // informed reports that it is known who is at work, as well as it can be: from a count that has just come back, or nobody
 // counts here.
 func (m *machine) informed() bool {
-	return m.conf.nowork || m.work.told == m.turn || m.ending != alive
+	return m.conf.NoWork || m.work.told == m.turn || m.ending != alive
 }
 
 // chosen lets those pools go on that have waited for a count which began in that turn.

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"slices"
 	"time"
+
+	"gcity/controller/effect"
 )
 
 // memorise has what is to be remembered of automations written down, and lets those runs begin of which it is.
@@ -16,10 +18,10 @@ func (m *machine) memorise() {
 			return
 		}
 		w.saving = true
-		m.do(fxMemorise{rev: rev, memory: data})
+		m.do(effect.SaveAutomations{Rev: rev, Memory: data})
 	}
-	w.begin = slices.DeleteFunc(w.begin, func(f fxRun) bool {
-		if f.memory > w.saved && (w.saving || w.unsaved == "") {
+	w.begin = slices.DeleteFunc(w.begin, func(f effect.Run) bool {
+		if f.Memory > w.saved && (w.saving || w.unsaved == "") {
 			return false
 		}
 		m.do(f)
@@ -28,13 +30,13 @@ func (m *machine) memorise() {
 }
 
 // memorised takes the result. What cannot be written down does not keep runs from going: degraded beats dead.
-func (m *machine) memorised(now time.Time, in inMemorised) {
+func (m *machine) memorised(now time.Time, in effect.AutomationsSaved) {
 	w := &m.work
 	w.saving = false
-	if in.err != nil {
-		m.note(&w.unsaved, "what automations have done cannot be remembered: "+in.err.Error())
+	if in.Err != nil {
+		m.note(&w.unsaved, "what automations have done cannot be remembered: "+in.Err.Error())
 	} else {
-		w.saved = in.rev
+		w.saved = in.Rev
 		m.note(&w.unsaved, "")
 		m.memorise()
 		return

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"gcity/city"
+	"gcity/controller/effect"
 	"gcity/internal/disk"
 )
 
@@ -79,8 +80,8 @@ func decodeMemory(data []byte, dir string) (map[string]memo, error) {
 }
 
 // recall reads what the controller before left, if its successor is to know.
-func (c *Controller) recall(first *conf) {
-	if !first.onDisk {
+func (c *Controller) recall(first *effect.Configuration) {
+	if !first.OnDisk {
 		return
 	}
 	agents, err := readMemory(c.o.Dir)

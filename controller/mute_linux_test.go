@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"gcity/automation"
+	"gcity/controller/effect"
 	"gcity/formula"
 	"gcity/internal/mute"
 )
@@ -35,29 +36,29 @@ func TestARunWhoseFolderDoesNotAnswer(t *testing.T) {
 	}
 	hung, _, _ := mute.Folder(t, false)
 	w, _ := workTown(t)
-	source := w.m.conf.source
-	of := func(d automation.Definition) fxRun {
+	source := w.m.conf.Source
+	of := func(d automation.Definition) effect.Run {
 		d.Source, d.Layer = filepath.Join(hung, "automations", d.Name, automation.FileName), formula.Layer{Dir: hung, Title: "hung"}
-		return fxRun{in: source, run: automation.Run{Definition: d}, bead: "tw-1"}
+		return effect.Run{In: source, Run: automation.Run{Definition: d}, Bead: "tw-1"}
 	}
-	in := soon(t, "a run", func() inRan {
+	in := soon(t, "a run", func() effect.RunEnded {
 		return w.runner.carryOut(w.runner.shop.runs, of(automation.Definition{Name: "a", Exec: "sub/x.sh", Timeout: 100 * time.Millisecond, Limit: "timeout in its file"}))
 	})
-	if want := "it had not ended after 100ms (timeout in its file): the folder of its script does not answer"; in.outcome != automation.Failed || in.problem != want {
+	if want := "it had not ended after 100ms (timeout in its file): the folder of its script does not answer"; in.Outcome != automation.Failed || in.Problem != want {
 		t.Errorf("%+v", in)
 	}
 	w.runner.shop.endRuns(errStopped)
-	in = soon(t, "a run of a city that ends", func() inRan {
+	in = soon(t, "a run of a city that ends", func() effect.RunEnded {
 		return w.runner.carryOut(w.runner.shop.runs, of(automation.Definition{Name: "b", Exec: "sub/x.sh", Timeout: time.Hour}))
 	})
-	if in.outcome != automation.Interrupted {
+	if in.Outcome != automation.Interrupted {
 		t.Errorf("%+v", in)
 	}
 	source.Formulas.Dir = hung
 	f := of(automation.Definition{Name: "c", Formula: "x", Timeout: time.Hour})
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
-	err := soon(t, "cooking", func() error { return w.runner.cook(ctx, f, &inRan{}) })
+	err := soon(t, "cooking", func() error { return w.runner.cook(ctx, f, &effect.RunEnded{}) })
 	if !errors.Is(err, errMute) {
 		t.Errorf("cooking: %v", err)
 	}
@@ -76,15 +77,15 @@ func TestAScanOfALayerThatDoesNotAnswer(t *testing.T) {
 		t.Fatal(err)
 	}
 	layers := []formula.Layer{{Dir: hung, Title: "city"}, {Dir: own, Title: "rig own", Rig: "own"}}
-	f := fxScan{layers: layers, options: automation.Options{Patience: 100 * time.Millisecond}}
+	f := effect.Scan{Layers: layers, Options: automation.Options{Patience: 100 * time.Millisecond}}
 	for range 2 {
-		in := soon(t, "a scan", func() inScanned { return w.runner.scan(t.Context(), f).(inScanned) })
-		if len(in.catalog.Automations) != 1 || in.catalog.Automations[0].Scoped() != "a:rig:own" {
-			t.Errorf("found: %+v", in.catalog.Automations)
+		in := soon(t, "a scan", func() effect.Scanned { return w.runner.scan(t.Context(), f).(effect.Scanned) })
+		if len(in.Catalog.Automations) != 1 || in.Catalog.Automations[0].Scoped() != "a:rig:own" {
+			t.Errorf("found: %+v", in.Catalog.Automations)
 		}
 		for _, want := range []string{"cannot look for automations (city): it does not answer", "the formulas of the city are not linked: a folder does not answer"} {
-			if !strings.Contains(in.trouble, want) {
-				t.Errorf("told: %q, not %q", in.trouble, want)
+			if !strings.Contains(in.Trouble, want) {
+				t.Errorf("told: %q, not %q", in.Trouble, want)
 			}
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"gcity/controller/effect"
 	"gcity/internal/mute"
 )
 
@@ -16,10 +17,10 @@ func TestAHeartbeatThatDoesNotAnswer(t *testing.T) {
 	}
 	hung, _, _ := mute.Folder(t, false)
 	w, _ := workTown(t)
-	f := fxHeartbeat{tier: "care", path: filepath.Join(hung, "beats", "worker.json")}
+	f := effect.ReadHeartbeat{Tier: "care", Path: filepath.Join(hung, "beats", "worker.json")}
 	for range 2 {
-		in := soon(t, "a look", func() inHeartbeat { return w.runner.heartbeat(t.Context(), f).(inHeartbeat) })
-		if !strings.HasSuffix(in.problem, "does not answer") || in.stamp != (time.Time{}) {
+		in := soon(t, "a look", func() effect.HeartbeatRead { return w.runner.heartbeat(t.Context(), f).(effect.HeartbeatRead) })
+		if !strings.HasSuffix(in.Problem, "does not answer") || in.Stamp != (time.Time{}) {
 			t.Errorf("%+v", in)
 		}
 	}

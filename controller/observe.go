@@ -9,23 +9,24 @@ import (
 	"time"
 
 	"gcity/city"
+	"gcity/controller/effect"
 	"gcity/events"
 	"gcity/session"
 )
 
 // observed compares what runs with what was believed to run. What the machine did to an agent after the look was
 // ordered is newer than the look, and wins.
-func (m *machine) observed(now time.Time, in inObserved) {
+func (m *machine) observed(now time.Time, in effect.Listed) {
 	m.listing = false
-	unknown, partly := partly(in.err)
+	unknown, partly := partly(in.Err)
 	first := !m.listed
-	m.listed = m.listed || in.err == nil || partly
+	m.listed = m.listed || in.Err == nil || partly
 	if m.relist { // only now: one look alone is the first that shows sessions
 		m.relist = false
 		m.look()
 	}
-	if in.err != nil && !partly {
-		m.note(&m.unlisted, "sessions cannot be listed: "+in.err.Error())
+	if in.Err != nil && !partly {
+		m.note(&m.unlisted, "sessions cannot be listed: "+in.Err.Error())
 		if !m.listed {
 			m.refuseAll(m.waiting, city.Unavailable, m.unlisted)
 			for _, w := range m.waiting {
@@ -39,17 +40,17 @@ func (m *machine) observed(now time.Time, in inObserved) {
 		return
 	}
 	lit := m.enlighten(first, unknown)
-	if in.past != nil {
-		m.past = in.past.recorded // a session may be shown later than in the first look
-		m.inheritEnds(now, in.past, in.sessions)
+	if in.Past != nil {
+		m.past = in.Past.Recorded // a session may be shown later than in the first look
+		m.inheritEnds(now, in.Past, in.Sessions)
 	}
-	for i := range in.sessions {
-		m.see(now, &in.sessions[i], in.past, sight{turn: in.turn})
+	for i := range in.Sessions {
+		m.see(now, &in.Sessions[i], in.Past, sight{turn: in.Turn})
 	}
 	m.lit(now, first, lit)
-	m.miss(now, in.turn, func(*record) bool { return true })
+	m.miss(now, in.Turn, func(*record) bool { return true })
 	m.order = slices.DeleteFunc(m.order, func(a *record) bool {
-		if a.seen == m.turn || !a.gone() || a.queued > 0 || len(a.typing) > 0 || a.opTurn > in.turn || a.remembered(now) {
+		if a.seen == m.turn || !a.gone() || a.queued > 0 || len(a.typing) > 0 || a.opTurn > in.Turn || a.remembered(now) {
 			return false
 		}
 		delete(m.agents, a.name)
@@ -58,7 +59,7 @@ func (m *machine) observed(now time.Time, in inObserved) {
 	})
 	m.decideAll(now)
 	if !partly {
-		m.seenEmpty(now, in.turn)
+		m.seenEmpty(now, in.Turn)
 	} else if m.ending == stopAgents {
 		m.relook = now.Add(stopRetry)
 	}
@@ -130,36 +131,36 @@ func (m *machine) lit(now time.Time, first, lit bool) {
 }
 
 // caughtUp takes the answer of a provider that was late, as a look of its own at the turn in which it was ordered.
-func (m *machine) caughtUp(now time.Time, in inCaughtUp) {
+func (m *machine) caughtUp(now time.Time, in effect.ListedLate) {
 	m.awaited--
 	lit := false
-	_, waits := m.unknown[in.provider]
+	_, waits := m.unknown[in.Provider]
 	switch {
-	case in.err != nil && !waits: // a newer look has had its answer: this one tells of nobody
+	case in.Err != nil && !waits: // a newer look has had its answer: this one tells of nobody
 		return
-	case in.err != nil:
-		m.unknown[in.provider] = in.err
+	case in.Err != nil:
+		m.unknown[in.Provider] = in.Err
 	default:
-		delete(m.unknown, in.provider)
-		lit = m.dark[in.provider] && len(m.dark) == 1
-		delete(m.dark, in.provider)
+		delete(m.unknown, in.Provider)
+		lit = m.dark[in.Provider] && len(m.dark) == 1
+		delete(m.dark, in.Provider)
 	}
 	m.noteUnknown()
-	if in.past != nil {
-		m.past = in.past.recorded
+	if in.Past != nil {
+		m.past = in.Past.Recorded
 	}
-	for i := range in.sessions {
-		m.see(now, &in.sessions[i], in.past, sight{turn: in.turn, rest: true})
+	for i := range in.Sessions {
+		m.see(now, &in.Sessions[i], in.Past, sight{turn: in.Turn, rest: true})
 	}
 	m.lit(now, false, lit)
-	m.miss(now, in.turn, func(a *record) bool {
-		return a.life.Provider == in.provider || a.unsure && a.want != nil && a.want.Spec.Provider == in.provider
+	m.miss(now, in.Turn, func(a *record) bool {
+		return a.life.Provider == in.Provider || a.unsure && a.want != nil && a.want.Spec.Provider == in.Provider
 	})
 	m.decideAll(now)
 	switch {
 	case m.ending != stopAgents:
 	case len(m.unknown) == 0:
-		m.seenEmpty(now, in.turn)
+		m.seenEmpty(now, in.Turn)
 	default:
 		m.relook = now.Add(stopRetry)
 	}
@@ -214,7 +215,7 @@ type sight struct {
 }
 
 // see takes one session of a look.
-func (m *machine) see(now time.Time, s *session.Status, past *inherited, of sight) {
+func (m *machine) see(now time.Time, s *session.Status, past *effect.Inherited, of sight) {
 	turn := of.turn
 	a, known := m.agents[s.Agent]
 	if !known {
@@ -227,7 +228,7 @@ func (m *machine) see(now time.Time, s *session.Status, past *inherited, of sigh
 	twice := a.seen == m.turn || of.rest && a.life.Provider != s.Provider && a.op == opNone && a.opTurn <= turn
 	if known && twice && s.Alive && a.alive && a.life.ID != s.ID {
 		m.decided(now, a, "kill", fmt.Sprintf("a second session, %s", s.ID))
-		m.do(fxKill{agent: a.name, session: s.Name})
+		m.do(effect.Kill{Agent: a.name, Session: s.Name})
 		return
 	}
 	a.seen = m.turn
@@ -239,18 +240,18 @@ func (m *machine) see(now time.Time, s *session.Status, past *inherited, of sigh
 	case s.Alive:
 		m.seeAlive(now, a, s)
 	case s.ID == a.lastEnd:
-		if f := (fxAck{agent: a.name, session: s.Name, id: s.ID}); turn > a.ackTurn && !slices.Contains(a.acks, f) {
+		if f := (effect.Acknowledge{Agent: a.name, Session: s.Name, ID: s.ID}); turn > a.ackTurn && !slices.Contains(a.acks, f) {
 			a.acks = append(a.acks, f)
 		}
 	case s.Exit != nil && a.alive && a.life.ID != s.ID: // of an earlier life, under another name
-		if f := (fxAck{agent: a.name, session: s.Name, id: s.ID}); !slices.Contains(a.acks, f) {
+		if f := (effect.Acknowledge{Agent: a.name, Session: s.Name, ID: s.ID}); !slices.Contains(a.acks, f) {
 			a.acks = append(a.acks, f)
-			if past.lacks(s.ID) {
+			if past.Lacks(s.ID) {
 				m.tellLateEnd(a, s.Exit)
 			}
 		}
 	case s.Exit != nil && s.Exit.Asked: // the result of the stop did not say so, or a start was cut short
-		untold := past.lacks(s.ID) || past == nil && (a.canceled || a.alive)
+		untold := past.Lacks(s.ID) || past == nil && (a.canceled || a.alive)
 		a.life, a.alive = *s, false
 		m.ended(now, a, s.ID)
 		if untold {

@@ -9,6 +9,7 @@ import (
 
 	"gcity/beads"
 	"gcity/city"
+	"gcity/controller/effect"
 	"gcity/events"
 )
 
@@ -19,35 +20,35 @@ type peers struct {
 }
 
 // commandFrom takes a command, and notes where it came from.
-func (m *machine) commandFrom(now time.Time, in inCommand) {
-	if in.peer.Remote {
+func (m *machine) commandFrom(now time.Time, in effect.Command) {
+	if in.Peer.Remote {
 		if m.peers.waiting == nil {
 			m.peers.waiting = map[uint64]string{}
 		}
-		m.peers.now, m.peers.waiting[in.id] = in.peer.From, in.peer.From
+		m.peers.now, m.peers.waiting[in.ID] = in.Peer.From, in.Peer.From
 	}
-	m.command(now, in.id, in.cmd)
+	m.command(now, in.ID, in.Cmd)
 	m.peers.now = ""
 }
 
 // stamp writes into an event where the command came from that caused it.
-func (p *peers) stamp(f effect) effect {
+func (p *peers) stamp(f effect.Effect) effect.Effect {
 	switch f := f.(type) {
-	case fxRecord:
-		f.event.Peer = p.now
-		for _, a := range f.answers {
-			if from, ok := p.waiting[a.id]; ok {
-				f.event.Peer = from
-				delete(p.waiting, a.id)
+	case effect.Record:
+		f.Event.Peer = p.now
+		for _, a := range f.Answers {
+			if from, ok := p.waiting[a.ID]; ok {
+				f.Event.Peer = from
+				delete(p.waiting, a.ID)
 			}
 		}
 		return f
-	case fxEmit:
-		f.event.Peer = p.waiting[f.id]
-		delete(p.waiting, f.id)
+	case effect.Emit:
+		f.Event.Peer = p.waiting[f.ID]
+		delete(p.waiting, f.ID)
 		return f
-	case fxAnswer:
-		delete(p.waiting, f.answer.id)
+	case effect.Reply:
+		delete(p.waiting, f.Answer.ID)
 	}
 	return f
 }

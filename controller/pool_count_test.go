@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"gcity/city"
+	"gcity/controller/effect"
 )
 
 // A pool that has no check shows the work that was counted for it.
@@ -22,7 +23,7 @@ func TestCountedPoolsShowTheirCount(t *testing.T) {
 	}
 	for _, n := range []int{4, 0} {
 		w.m.changed = false
-		w.step(inCounted{work: city.Work{Open: 9, Pools: map[string]int{"crew": n}}})
+		w.step(effect.WorkCounted{Work: city.Work{Open: 9, Pools: map[string]int{"crew": n}}})
 		if c := shown(); c.Value != n || c.Good == nil || !c.Good.Equal(w.now) || !w.m.changed {
 			t.Errorf("of %d: %+v, drawn anew: %t", n, c, w.m.changed)
 		}
@@ -42,11 +43,11 @@ func TestUncountedPoolsSayWhy(t *testing.T) {
 		t.Errorf("at first: %s", got)
 	}
 	w.m.changed = false
-	w.step(inCounted{unknown: true, err: errors.New("beads.db: permission denied")})
+	w.step(effect.WorkCounted{Unknown: true, Err: errors.New("beads.db: permission denied")})
 	if got := reason(); got != "the minimum: work cannot be counted: beads.db: permission denied" || !w.m.changed {
 		t.Errorf("while its store cannot be read: %s, drawn anew: %t", got, w.m.changed)
 	}
-	w.step(inCounted{work: city.Work{Open: 3, Pools: map[string]int{"crew": 3}}})
+	w.step(effect.WorkCounted{Work: city.Work{Open: 3, Pools: map[string]int{"crew": 3}}})
 	if got := reason(); got != "3 open for it" {
 		t.Errorf("when it can: %s", got)
 	}

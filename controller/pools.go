@@ -8,6 +8,7 @@ import (
 
 	"gcity/agent"
 	"gcity/city"
+	"gcity/controller/effect"
 	"gcity/events"
 	"gcity/internal/redact"
 	"gcity/internal/spell"
@@ -54,15 +55,15 @@ func (a *record) surplus() bool {
 func (a *record) unwanted() bool { return a.want == nil || a.surplus() }
 
 // adoptPools takes the pools of a new configuration. What is known of a pool is kept by its name (L6).
-func (m *machine) adoptPools(now time.Time, c *conf) {
+func (m *machine) adoptPools(now time.Time, c *effect.Configuration) {
 	before := m.pools
-	m.pools, m.poolOrder = make(map[string]*poolRecord, len(c.pools)), m.poolOrder[:0]
-	for i := range c.pools {
-		w := &c.pools[i]
+	m.pools, m.poolOrder = make(map[string]*poolRecord, len(c.Pools)), m.poolOrder[:0]
+	for i := range c.Pools {
+		w := &c.Pools[i]
 		p, known := before[w.Name]
 		if !known {
 			p = &poolRecord{since: now, why: "the minimum: nothing is known yet"}
-			if n, ok := c.overrides[w.Name]; ok {
+			if n, ok := c.Overrides[w.Name]; ok {
 				p.override = &n
 			}
 		} else if w.Check == "" { // another check than before: what the old one said counts until it has spoken
@@ -73,9 +74,9 @@ func (m *machine) adoptPools(now time.Time, c *conf) {
 		m.pools[w.Name] = p
 		m.poolOrder = append(m.poolOrder, p)
 	}
-	for i := range c.wants {
-		if p := m.pools[c.wants[i].Pool]; p != nil {
-			p.members = append(p.members, &c.wants[i])
+	for i := range c.Wants {
+		if p := m.pools[c.Wants[i].Pool]; p != nil {
+			p.members = append(p.members, &c.Wants[i])
 		}
 	}
 	for _, p := range m.poolOrder {
@@ -112,7 +113,7 @@ func (m *machine) size(now time.Time, p *poolRecord) {
 	case p.want.Check == "" && m.work.counted:
 		n := m.work.counts.Pools[p.name()]
 		m.resize(now, p, s.Size(n), fmt.Sprintf("%d open for it", n)+p.bounded(n))
-	case p.want.Check == "" && m.conf.nowork:
+	case p.want.Check == "" && m.conf.NoWork:
 		m.resize(now, p, s.Min, "the minimum: there is no check, and no work is counted yet")
 	case !m.listed || p.settled:
 		m.resize(now, p, s.Size(p.desired), p.why)
@@ -201,7 +202,7 @@ func (m *machine) resize(now time.Time, p *poolRecord, n int, why string) {
 	if p.override != nil {
 		e.Actor = operator
 	}
-	m.inOrder(queuedRecord{fxRecord: fxRecord{event: e}})
+	m.inOrder(queuedRecord{Record: effect.Record{Event: e}})
 	m.populate(now, p)
 }
 
@@ -214,7 +215,7 @@ func (m *machine) check(now time.Time, p *poolRecord) {
 		return
 	}
 	m.checking[p.name()], p.asked, m.changed = now, p.want.Check, true
-	m.do(fxCheck{pool: p.want})
+	m.do(effect.CheckPool{Pool: p.want})
 }
 
 func (m *machine) checkPools(now time.Time) {
@@ -224,35 +225,35 @@ func (m *machine) checkPools(now time.Time) {
 }
 
 // checked takes what a check said. A failure keeps the size; only another failure than the last is told of.
-func (m *machine) checked(now time.Time, in inChecked) {
-	delete(m.checking, in.pool)
-	p, ok := m.pools[in.pool]
+func (m *machine) checked(now time.Time, in effect.PoolChecked) {
+	delete(m.checking, in.Pool)
+	p, ok := m.pools[in.Pool]
 	if !ok {
 		return
 	}
 	m.changed = true
-	if in.check != p.want.Check {
+	if in.Check != p.want.Check {
 		m.check(now, p)
 		return
 	}
 	problem, kind := p.last.Problem, p.trouble
-	p.last.At, p.last.Took, p.last.Output, p.last.Problem, p.trouble = &now, in.took, in.output, "", in.kind
-	if in.err != nil {
-		p.last.Problem = in.err.Error()
-		if problem == "" || kind != in.kind {
+	p.last.At, p.last.Took, p.last.Output, p.last.Problem, p.trouble = &now, in.Took, in.Output, "", in.Kind
+	if in.Err != nil {
+		p.last.Problem = in.Err.Error()
+		if problem == "" || kind != in.Kind {
 			m.decidedOn(now, &p.decisions, "check failed", p.last.Problem)
-			m.do(fxRecord{event: events.Event{
+			m.do(effect.Record{Event: events.Event{
 				Type: events.PoolCheckFailed, Actor: controller, Subject: p.name(),
 				Message: fmt.Sprintf("the size stays %d: %s", p.desired, p.last.Problem),
-				Payload: payload(map[string]any{"size": p.desired, "output": in.output}),
+				Payload: payload(map[string]any{"size": p.desired, "output": in.Output}),
 			}})
 		}
 		return
 	}
 	if problem != "" {
-		m.decidedOn(now, &p.decisions, "check answers again", fmt.Sprint(in.value))
+		m.decidedOn(now, &p.decisions, "check answers again", fmt.Sprint(in.Value))
 	}
-	p.last.Good, p.last.Value, p.good = &now, in.value, true
+	p.last.Good, p.last.Value, p.good = &now, in.Value, true
 	m.size(now, p)
 }
 
@@ -262,14 +263,14 @@ func (m *machine) scale(id uint64, c city.Scale) {
 	if !ok {
 		return
 	}
-	f := fxScale{pool: p.name(), id: id}
+	f := effect.Scale{Pool: p.name(), ID: id}
 	if !c.Auto {
 		if p.want.Size(c.Size) != c.Size {
 			m.refuseID(id, city.Invalid, fmt.Sprintf("pool %s cannot have %d members: its bounds are %d to %d (%s)",
 				p.name(), c.Size, p.want.Min, p.want.Max, p.want.Source))
 			return
 		}
-		f.size = &c.Size
+		f.Size = &c.Size
 	}
 	m.scales = append(m.scales, f)
 	if len(m.scales) == 1 {
@@ -278,33 +279,33 @@ func (m *machine) scale(id uint64, c city.Scale) {
 }
 
 // scaled takes the result of writing an override: now that it will be remembered, it counts.
-func (m *machine) scaled(now time.Time, in inScaled) {
+func (m *machine) scaled(now time.Time, in effect.Scaled) {
 	m.scales = m.scales[1:]
 	if len(m.scales) > 0 {
 		m.do(m.scales[0])
 	}
-	p, ok := m.pools[in.scale.pool]
+	p, ok := m.pools[in.Scale.Pool]
 	switch {
-	case in.err != nil:
-		m.refuseID(in.scale.id, city.Unavailable, in.err.Error())
+	case in.Err != nil:
+		m.refuseID(in.Scale.ID, city.Unavailable, in.Err.Error())
 		return
 	case !ok:
-		m.refuseID(in.scale.id, city.NotFound, "pool "+in.scale.pool+" is no longer declared")
+		m.refuseID(in.Scale.ID, city.NotFound, "pool "+in.Scale.Pool+" is no longer declared")
 		return
 	}
 	from := p.desired
-	m.byHand(now, p, in.scale.size)
+	m.byHand(now, p, in.Scale.Size)
 	m.size(now, p)
 	msg := fmt.Sprintf("pool %s wants %d: %s", p.name(), p.desired, p.why)
 	if from != p.desired {
 		msg = fmt.Sprintf("pool %s scales %d → %d: %s", p.name(), from, p.desired, p.why)
 	} else { // who has a pool in hand is in the log, whatever its size
-		m.do(fxRecord{event: events.Event{Type: events.PoolScaled, Actor: operator, Subject: p.name(), Message: fmt.Sprintf("stays %d: %s", p.desired, p.decisions[len(p.decisions)-1].Why)}})
+		m.do(effect.Record{Event: events.Event{Type: events.PoolScaled, Actor: operator, Subject: p.name(), Message: fmt.Sprintf("stays %d: %s", p.desired, p.decisions[len(p.decisions)-1].Why)}})
 	}
 	if p.want.Suspended != "" {
 		msg += "; it is suspended " + p.want.Suspended + ", so none runs before it is resumed"
 	}
-	m.reply(in.scale.id, msg)
+	m.reply(in.Scale.ID, msg)
 }
 
 // findPool answers a command about a pool that there is not.

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"gcity/controller/effect"
 	"gcity/internal/await"
 	"gcity/session"
 	"gcity/session/pty"
@@ -45,24 +46,24 @@ func TestPromptOnARealScreen(t *testing.T) {
 	}
 	shows("> type here")
 	r := &runner{c: &Controller{o: Options{Provider: p}}}
-	f := fxSend{agent: "a", session: "a", life: "one", id: 7, text: "sent", polite: true, prefix: "> "}
+	f := effect.Send{Agent: "a", Session: "a", Life: "one", ID: 7, Text: "sent", Polite: true, Prefix: "> "}
 	if err := p.SendKeys(t.Context(), "a", "half"); err != nil {
 		t.Fatal(err)
 	}
 	shows("> half here")
-	if in := r.send(t.Context(), f).(inSent); in.held != whyScreen || in.wait != screenAgain || !in.disturbed || in.err != nil {
+	if in := r.send(t.Context(), f).(effect.Sent); in.Held != whyScreen || in.Wait != screenAgain || !in.Disturbed || in.Err != nil {
 		t.Errorf("beside a draft: %+v", in)
 	}
 	if err := p.SendKeys(t.Context(), "a", "C-u"); err != nil { // the terminal rubs it out
 		t.Fatal(err)
 	}
 	shows(">      here")
-	if in := r.send(t.Context(), f).(inSent); in.held != "" || in.err != nil || in.output == 0 {
+	if in := r.send(t.Context(), f).(effect.Sent); in.Held != "" || in.Err != nil || in.Output == 0 {
 		t.Errorf("beside a hint: %+v", in)
 	}
 	shows("> sent here\nsent")
-	f.life = "another"
-	if in := r.send(t.Context(), f).(inSent); in.held == "" && in.err == nil {
+	f.Life = "another"
+	if in := r.send(t.Context(), f).(effect.Sent); in.Held == "" && in.Err == nil {
 		t.Errorf("into another life: %+v", in)
 	}
 }

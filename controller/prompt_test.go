@@ -5,6 +5,7 @@ import (
 	"iter"
 	"testing"
 
+	"gcity/controller/effect"
 	"gcity/session"
 )
 
@@ -74,7 +75,7 @@ func (twofold) CheckOf(context.Context, string) error { return nil }
 func TestDraftsAreOnScreens(t *testing.T) {
 	r := &runner{c: &Controller{o: Options{Provider: twofold{data: "> working"}}}}
 	for provider, want := range map[string]string{"terminals": whyScreen, "": whyScreen, "pipes": "", "exec:./mux": ""} {
-		f := fxSend{agent: "a", session: "a", life: "one", polite: true, provider: provider, prefix: "> "}
+		f := effect.Send{Agent: "a", Session: "a", Life: "one", Polite: true, Provider: provider, Prefix: "> "}
 		if why, _ := r.disturbed(t.Context(), f, session.Status{}); why != want {
 			t.Errorf("%q: %q, want %q", provider, why, want)
 		}

@@ -10,6 +10,7 @@ import (
 
 	"gcity/beads"
 	"gcity/city"
+	"gcity/controller/effect"
 )
 
 const (
@@ -30,31 +31,31 @@ const (
 // purge orders what has been closed for long enough to be removed.
 func (m *machine) purge(now time.Time) {
 	w := &m.work
-	if m.conf.nowork || !w.swept || w.purging || now.Sub(w.purged) < cmp.Or(m.conf.wispEvery, purgeEvery) {
+	if m.conf.NoWork || !w.swept || w.purging || now.Sub(w.purged) < cmp.Or(m.conf.WispEvery, purgeEvery) {
 		return
 	}
 	w.purging, w.purged = true, now
-	m.do(fxPurge{wisps: m.conf.wispTTL, runs: cmp.Or(m.conf.wispTTL, runsTTL), of: slices.Sorted(maps.Keys(w.runs.Memory()))})
+	m.do(effect.Purge{Wisps: m.conf.WispTTL, Runs: cmp.Or(m.conf.WispTTL, runsTTL), Of: slices.Sorted(maps.Keys(w.runs.Memory()))})
 }
 
 // backUp orders the backups of work that are due.
 func (m *machine) backUp(now time.Time) {
 	w := &m.work
-	if !m.conf.backups || m.settling || w.backingUp || now.Sub(w.backedUp) < backupLook {
+	if !m.conf.Backups || m.settling || w.backingUp || now.Sub(w.backedUp) < backupLook {
 		return
 	}
 	w.backingUp, w.backedUp = true, now
-	m.do(fxBackUp{})
+	m.do(effect.BackUp{})
 }
 
 // purgeRuns removes records of runs, which are the city's.
-func (r *runner) purgeRuns(ctx context.Context, f fxPurge) (n int, err error) {
+func (r *runner) purgeRuns(ctx context.Context, f effect.Purge) (n int, err error) {
 	store, err := r.store("")
 	if err != nil {
 		return 0, err
 	}
-	old := time.Now().Add(-f.runs)
-	for _, name := range f.of {
+	old := time.Now().Add(-f.Runs)
+	for _, name := range f.Of {
 		q := beads.Query{Type: city.RunType, Status: []beads.Status{beads.StatusClosed}, Labels: []string{city.RunLabel + name}, Limit: runsKept}
 		newest, err := store.List(ctx, q)
 		if err != nil {

@@ -9,6 +9,7 @@ import (
 	"gcity/automation"
 	"gcity/beads"
 	"gcity/city"
+	"gcity/controller/effect"
 )
 
 // Without a word in the configuration records of runs do not pile up for ever: the old ones go, but for the newest of each
@@ -36,17 +37,17 @@ func TestOldRecordsOfRunsGo(t *testing.T) {
 	if _, err := store.Restore(t.Context(), all); err != nil {
 		t.Fatal(err)
 	}
-	var f fxPurge
-	w.m.work.swept, w.m.conf.nowork = true, false
+	var f effect.Purge
+	w.m.work.swept, w.m.conf.NoWork = true, false
 	for _, name := range []string{"often", "seldom", "lately"} {
 		w.m.work.runs.Recall(map[string]automation.Memory{name: {}})
 	}
 	w.m.out = nil
 	w.m.purge(time.Now())
 	for _, e := range w.m.out {
-		f = e.(fxPurge)
+		f = e.(effect.Purge)
 	}
-	if in := w.runner.purge(t.Context(), f).(inPurged); in.err != nil || in.n != 120 {
+	if in := w.runner.purge(t.Context(), f).(effect.Purged); in.Err != nil || in.N != 120 {
 		t.Errorf("%+v", in)
 	}
 	for label, want := range map[string]int{city.RunLabel + "often": 101, city.RunLabel + "seldom": 30, city.RunLabel + "lately": 150, wispLabel: 5} {
@@ -60,7 +61,7 @@ func TestOldRecordsOfRunsGo(t *testing.T) {
 func TestBackUp(t *testing.T) {
 	w, _ := workTown(t)
 	m := w.m
-	m.conf.backups, m.settling = true, false
+	m.conf.Backups, m.settling = true, false
 	now := time.Now()
 	orders := func() (n int) {
 		m.out = nil
@@ -70,14 +71,14 @@ func TestBackUp(t *testing.T) {
 	if orders() != 1 || orders() != 0 {
 		t.Error("a look is not ordered once")
 	}
-	m.step(now, inBackedUp{errors.New("the disk is full")})
+	m.step(now, effect.BackedUp{Err: errors.New("the disk is full")})
 	if m.work.unbacked != "work cannot be backed up: the disk is full" || orders() != 0 {
 		t.Error(m.work.unbacked)
 	}
 	if now = now.Add(backupLook); orders() != 1 {
 		t.Error("it is not tried again")
 	}
-	m.step(now, inBackedUp{})
+	m.step(now, effect.BackedUp{})
 	if m.work.unbacked != "" {
 		t.Error(m.work.unbacked)
 	}

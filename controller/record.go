@@ -5,6 +5,7 @@ import (
 
 	"gcity/agent"
 	"gcity/city"
+	"gcity/controller/effect"
 	"gcity/restart"
 	"gcity/session"
 )
@@ -86,10 +87,10 @@ type record struct {
 	barred    string // why it is not restarted for its drift, though nobody is at it; "" = nothing is known against it
 	sample    sample // of what its processes take
 
-	endFiles bool    // the start in flight keeps files of ends
-	queued   int     // events in the machine's queue
-	acks     []fxAck // ends to acknowledge
-	ackTurn  uint64  // turn in which the last ones went out
+	endFiles bool                 // the start in flight keeps files of ends
+	queued   int                  // events in the machine's queue
+	acks     []effect.Acknowledge // ends to acknowledge
+	ackTurn  uint64               // turn in which the last ones went out
 
 	typing  []typing // oldest first; the first is in flight
 	out     *outbox  // texts on their way into it; nil: none

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"gcity/controller/effect"
 	"gcity/events"
 	"gcity/session"
 )
@@ -14,7 +15,7 @@ const outputWait = captureLimit + time.Second
 
 // queuedRecord is an event of a decision that waits for its turn in the log.
 type queuedRecord struct {
-	fxRecord
+	effect.Record
 	agent  *record       // nil: the event is not about an agent
 	end    *session.Exit // the end of a life that the event records; nil: it records none
 	output string        // id of the life whose output the event waits for; "" = it waits only for those before it
@@ -22,25 +23,25 @@ type queuedRecord struct {
 }
 
 // tell records an event about an agent.
-func (m *machine) tell(a *record, e events.Event, answers ...answer) {
+func (m *machine) tell(a *record, e events.Event, answers ...effect.Answer) {
 	e.Actor, e.Subject = orDefault(e.Actor, controller), a.name
-	m.inOrder(queuedRecord{fxRecord: fxRecord{event: e, answers: answers}, agent: a})
+	m.inOrder(queuedRecord{Record: effect.Record{Event: e, Answers: answers}, agent: a})
 }
 
 // tellEnd records the end of a life, unless a predecessor has.
-func (m *machine) tellEnd(a *record, x session.Exit, e events.Event, answers ...answer) {
+func (m *machine) tellEnd(a *record, x session.Exit, e events.Event, answers ...effect.Answer) {
 	if m.past[x.ID] {
 		return
 	}
 	e.Actor, e.Subject = orDefault(e.Actor, controller), a.name
-	m.inOrder(queuedRecord{fxRecord: fxRecord{event: e, answers: answers}, agent: a, end: &x})
+	m.inOrder(queuedRecord{Record: effect.Record{Event: e, Answers: answers}, agent: a, end: &x})
 }
 
 // tellCrash records the end of a life as a crash, with its last output.
 func (m *machine) tellCrash(now time.Time, a *record, x session.Exit, e events.Event) {
-	m.inOrder(queuedRecord{fxRecord: fxRecord{event: e}, agent: a, end: &x, output: x.ID, by: now.Add(outputWait)})
-	m.late = append(m.late, fxCapture{
-		agent: a.name, session: x.Name, id: x.ID, at: x.At, cols: a.want.Spec.Cols, rows: a.want.Spec.Rows,
+	m.inOrder(queuedRecord{Record: effect.Record{Event: e}, agent: a, end: &x, output: x.ID, by: now.Add(outputWait)})
+	m.late = append(m.late, effect.Capture{
+		Agent: a.name, Session: x.Name, ID: x.ID, At: x.At, Cols: a.want.Spec.Cols, Rows: a.want.Spec.Rows,
 	})
 }
 
@@ -48,7 +49,7 @@ func (m *machine) tellCrash(now time.Time, a *record, x session.Exit, e events.E
 // crash waits for its output, all that follows it waits too, also what happens to other agents.
 func (m *machine) inOrder(q queuedRecord) {
 	if len(m.queue) == 0 && q.output == "" {
-		m.do(q.fxRecord)
+		m.do(q.Record)
 		return
 	}
 	m.queue = append(m.queue, q)
@@ -68,7 +69,7 @@ func (m *machine) releaseRecords(now time.Time) {
 		if q.output != "" {
 			q.amend(map[string]any{"output_error": fmt.Sprintf("it was not kept within %s", outputWait)})
 		}
-		m.do(q.fxRecord)
+		m.do(q.Record)
 		if q.agent != nil {
 			q.agent.queued--
 		}
@@ -78,27 +79,27 @@ func (m *machine) releaseRecords(now time.Time) {
 }
 
 // captured takes the output of a crashed life.
-func (m *machine) captured(now time.Time, in inCaptured) {
+func (m *machine) captured(now time.Time, in effect.Captured) {
 	for i := range m.queue {
-		if q := &m.queue[i]; q.output == in.id && q.agent.name == in.agent {
-			about := map[string]any{"output": in.tail}
-			if in.file != "" {
-				about["file"] = in.file
+		if q := &m.queue[i]; q.output == in.ID && q.agent.name == in.Agent {
+			about := map[string]any{"output": in.Tail}
+			if in.File != "" {
+				about["file"] = in.File
 			}
-			if in.err != nil {
-				about["output_error"] = in.err.Error()
+			if in.Err != nil {
+				about["output_error"] = in.Err.Error()
 			}
 			q.amend(about)
 			q.output = ""
 		}
 	}
-	a, ok := m.agents[in.agent]
+	a, ok := m.agents[in.Agent]
 	if !ok {
 		return
 	}
-	if a.exit != nil && a.lastEnd == in.id {
+	if a.exit != nil && a.lastEnd == in.ID {
 		kept := *a.exit
-		kept.File = in.file
+		kept.File = in.File
 		a.exit, m.changed = &kept, true
 	}
 	m.decide(now, a)
@@ -107,11 +108,11 @@ func (m *machine) captured(now time.Time, in inCaptured) {
 // amend adds to the payload of an event that is not recorded yet.
 func (q *queuedRecord) amend(more map[string]any) {
 	about := map[string]any{}
-	if json.Unmarshal(q.event.Payload, &about) != nil {
+	if json.Unmarshal(q.Event.Payload, &about) != nil {
 		return
 	}
 	for key, value := range more {
 		about[key] = value
 	}
-	q.event.Payload = payload(about)
+	q.Event.Payload = payload(about)
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"gcity/controller/effect"
 	"gcity/events"
 )
 
@@ -44,7 +45,7 @@ func TestEachCrashKeepsItsOutput(t *testing.T) {
 		t.Errorf("%d crashes are recorded before the output of the first is kept", n)
 	}
 	delete(w.stuck, "capture:a:s1")
-	w.step(inWake{})
+	w.step(effect.Wake{})
 	all := w.crashes(t, "a")
 	if len(all) != 2 {
 		t.Fatalf("%d crashes are recorded", len(all))
@@ -74,7 +75,7 @@ func TestAnEffectIsRecordedAfterItsCause(t *testing.T) {
 		t.Errorf("recorded before the crash: %v", more)
 	}
 	delete(w.stuck, "capture:fam:s1")
-	w.step(inWake{})
+	w.step(effect.Wake{})
 	want := []string{"agent.crashed fam", "agent.stopped kid", "agent.started fam", "agent.started kid"}
 	if got := w.subjects(from); !slices.Equal(got, want) {
 		t.Errorf("recorded %v, want %v", got, want)

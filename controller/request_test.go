@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"gcity/city"
+	"gcity/controller/effect"
 	"gcity/events"
 )
 
@@ -17,9 +18,9 @@ func TestARequestedRestartIsNoCrash(t *testing.T) {
 	w.stuck["agent:a"] = true
 	w.command(1, city.RequestRestart{Agent: "a"})
 	w.pending = nil // the stop comes back as failed instead
-	w.feed(inStopped{agent: "a", err: errors.New("the holder does not answer")})
+	w.feed(effect.Stopped{Agent: "a", Err: errors.New("the holder does not answer")})
 	delete(w.stuck, "agent:a")
-	w.step(inWake{})
+	w.step(effect.Wake{})
 	w.die("a", 1, "")
 	w.advance(time.Second)
 	if w.told(events.AgentCrashed) != 0 || w.told(events.AgentStopped) != 1 || w.told(events.AgentStarted) != 2 {

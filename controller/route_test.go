@@ -10,6 +10,7 @@ import (
 	"gcity/beads"
 	"gcity/beads/fake"
 	"gcity/city"
+	"gcity/controller/effect"
 )
 
 // A bead is made in the store that is meant, and found and changed where its prefix belongs, or once belonged.
@@ -19,8 +20,8 @@ func TestWorkIsRoutedByItsPrefix(t *testing.T) {
 		stores := map[string]*fake.Store{"": fake.New("tw"), "yard": fake.New("ya"), "shop": fake.New("old")}
 		w.o.Stores = func(rig string) (beads.Store, error) { return stores[rig], nil }
 		do := func(c city.Command) (beads.Bead, *city.Error) {
-			in := w.runner.bead(t.Context(), fxBead{cmd: c}).(inBead)
-			return in.bead, in.err
+			in := w.runner.bead(t.Context(), effect.ChangeBead{Cmd: c}).(effect.BeadChanged)
+			return in.Bead, in.Err
 		}
 		for rig, id := range map[string]string{"": "tw-1", "yard": "ya-1", "shop": "old-1"} {
 			if b, err := do(city.CreateBead{Rig: rig, Bead: beads.Bead{Title: cmp.Or(rig, "the") + " work"}}); err != nil || b.ID != id {

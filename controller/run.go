@@ -15,6 +15,7 @@ import (
 	"gcity/city"
 	"gcity/config"
 	"gcity/config/edit"
+	"gcity/controller/effect"
 	"gcity/internal/lastwords"
 	"gcity/internal/mishap"
 	"gcity/session"
@@ -77,83 +78,83 @@ func newRunner(c *Controller) *runner {
 		wg:     mishap.Group{Tell: c.broke},
 		starts: map[string]*starting{},
 	}
-	r.guards = guard.New(func(now guard.Report) { r.deliver(inStores{now}) })
+	r.guards = guard.New(func(now guard.Report) { r.deliver(effect.StoresReported{Report: now}) })
 	r.guards.Took = c.gauges.called
 	r.paced = &paced{Provider: c.o.Provider, slots: make(chan struct{}, 2*runtime.GOMAXPROCS(0)), forked: r.forked, answered: r.answered, asks: r.asks}
 	return r
 }
 
 // run begins an effect. Only the loop calls it.
-func (r *runner) run(f effect) {
+func (r *runner) run(f effect.Effect) {
 	if r.between != nil && !r.between(f) {
 		return
 	}
 	switch f := f.(type) {
-	case fxCancel:
-		r.cut(f.agent)
-	case fxStart:
-		r.launch(f.want.Name, f.want.Spec.Ready, func(ctx context.Context) inStarted { return r.start(ctx, f) })
-	case fxResume:
-		r.launch(f.want.Name, f.want.Spec.Ready, func(ctx context.Context) inStarted {
-			s, in := f.want.Spawn(f.status.ID), inStarted{status: f.status}
-			if err := r.tell(ctx, f.want, &s); err != nil { // it lives, and has been told what is no text to be typed
-				in.troubles = append(in.troubles, err.Error())
+	case effect.Cancel:
+		r.cut(f.Agent)
+	case effect.Start:
+		r.launch(f.Want.Name, f.Want.Spec.Ready, func(ctx context.Context) effect.Started { return r.start(ctx, f) })
+	case effect.Resume:
+		r.launch(f.Want.Name, f.Want.Spec.Ready, func(ctx context.Context) effect.Started {
+			s, in := f.Want.Spawn(f.Status.ID), effect.Started{Status: f.Status}
+			if err := r.tell(ctx, f.Want, &s); err != nil { // it lives, and has been told what is no text to be typed
+				in.Troubles = append(in.Troubles, err.Error())
 			}
-			in.err = session.Settle(ctx, r.paced, s)
+			in.Err = session.Settle(ctx, r.paced, s)
 			return in
 		})
-	case fxStop:
-		r.within(f.grace+r.atLeast(stopMargin, f.session), func(ctx context.Context) input {
-			return inStopped{agent: f.agent, err: r.c.o.Provider.Stop(ctx, f.session, f.grace)}
+	case effect.Stop:
+		r.within(f.Grace+r.atLeast(stopMargin, f.Session), func(ctx context.Context) effect.Input {
+			return effect.Stopped{Agent: f.Agent, Err: r.c.o.Provider.Stop(ctx, f.Session, f.Grace)}
 		})
-	case fxKill:
-		r.within(r.atLeast(stopMargin, f.session), func(ctx context.Context) input {
-			if err := r.c.o.Provider.Stop(ctx, f.session, 0); err != nil {
-				r.c.o.Logger.Warn("a session cannot be killed", "agent", f.agent, "err", err)
+	case effect.Kill:
+		r.within(r.atLeast(stopMargin, f.Session), func(ctx context.Context) effect.Input {
+			if err := r.c.o.Provider.Stop(ctx, f.Session, 0); err != nil {
+				r.c.o.Logger.Warn("a session cannot be killed", "agent", f.Agent, "err", err)
 			}
 			return nil
 		})
-	case fxVet:
-		r.within(session.CheckLimit, func(ctx context.Context) input { return r.vet(ctx, f) })
-	case fxCheck:
+	case effect.Vet:
+		r.within(session.CheckLimit, func(ctx context.Context) effect.Input { return r.vet(ctx, f) })
+	case effect.CheckPool:
 		r.check(f)
-	case fxMark:
-		r.within(r.atLeast(typeLimit, f.session), func(ctx context.Context) input { return r.mark(ctx, f) })
-	case fxScale:
-		r.within(loadLimit, func(context.Context) input { return r.scale(f) })
-	case fxList:
-		r.within(r.atLeast(listLimit, ""), func(ctx context.Context) input {
+	case effect.MarkDrain:
+		r.within(r.atLeast(typeLimit, f.Session), func(ctx context.Context) effect.Input { return r.mark(ctx, f) })
+	case effect.Scale:
+		r.within(loadLimit, func(context.Context) effect.Input { return r.scale(f) })
+	case effect.List:
+		r.within(r.atLeast(listLimit, ""), func(ctx context.Context) effect.Input {
 			defer func(began time.Time) { r.c.gauges.patrolled(time.Since(began)) }(time.Now())
 			return r.list(ctx, f)
 		})
-	case fxCapture:
-		r.within(captureLimit, func(ctx context.Context) input { return r.capture(ctx, f) })
-	case fxAck:
-		r.within(ackLimit, func(ctx context.Context) input { r.ack(ctx, f); return nil })
-	case fxType:
-		r.within(r.atLeast(typeLimit, f.session), func(ctx context.Context) input { return inTyped{agent: f.agent, err: r.typeInto(ctx, f)} })
-	case fxSend:
-		r.within(r.atLeast(typeLimit, f.session), func(ctx context.Context) input { return r.send(ctx, f) })
-	case fxLoad:
-		r.within(loadLimit, func(context.Context) input { return r.load(f) })
-	case fxEdit:
-		r.within(loadLimit, func(context.Context) input {
+	case effect.Capture:
+		r.within(captureLimit, func(ctx context.Context) effect.Input { return r.capture(ctx, f) })
+	case effect.Acknowledge:
+		r.within(ackLimit, func(ctx context.Context) effect.Input { r.ack(ctx, f); return nil })
+	case effect.Type:
+		r.within(r.atLeast(typeLimit, f.Session), func(ctx context.Context) effect.Input { return effect.Typed{Agent: f.Agent, Err: r.typeInto(ctx, f)} })
+	case effect.Send:
+		r.within(r.atLeast(typeLimit, f.Session), func(ctx context.Context) effect.Input { return r.send(ctx, f) })
+	case effect.Load:
+		r.within(loadLimit, func(context.Context) effect.Input { return r.load(f) })
+	case effect.Edit:
+		r.within(loadLimit, func(context.Context) effect.Input {
 			err := r.home()
 			if err == nil {
-				err = edit.SetSuspended(r.c.o.source(), config.Target{Agent: f.agent, Rig: f.rig}, f.on)
+				err = edit.SetSuspended(r.c.o.source(), config.Target{Agent: f.Agent, Rig: f.Rig}, f.On)
 			}
-			return inEdited{edit: f, err: err}
+			return effect.Edited{Edit: f, Err: err}
 		})
-	case fxEmit:
-		r.within(emitLimit, func(ctx context.Context) input { r.emit(ctx, f); return nil })
-	case fxDoor:
+	case effect.Emit:
+		r.within(emitLimit, func(ctx context.Context) effect.Input { r.emit(ctx, f); return nil })
+	case effect.Listen:
 		if r.c.o.Door != nil {
-			r.c.o.Door(f.want)
+			r.c.o.Door(f.Want)
 		}
-	case fxMeasure:
+	case effect.Measure:
 		r.within(measureLimit, r.measure)
-	case fxRemember:
-		r.within(keepLimit, func(context.Context) input { return inRemembered{writeMemory(&r.c.o, f.memory)} })
+	case effect.SaveHistories:
+		r.within(keepLimit, func(context.Context) effect.Input { return effect.HistoriesSaved{Err: writeMemory(&r.c.o, f.Memory)} })
 	default:
 		if r.runWork(f) || r.runTier(f) {
 			return
@@ -171,10 +172,10 @@ func (r *runner) atLeast(limit time.Duration, name string) time.Duration {
 }
 
 // list looks at reality. Who is late for that hands in an answer of its own; the others do not wait for it.
-func (r *runner) list(ctx context.Context, f fxList) input {
+func (r *runner) list(ctx context.Context, f effect.List) effect.Input {
 	lost, away := r.held()
 	if lost != nil {
-		return inLost{lost}
+		return effect.Lost{Err: lost}
 	}
 	r.mu.Lock()
 	news := r.away != away
@@ -184,17 +185,17 @@ func (r *runner) list(ctx context.Context, f fxList) input {
 		r.c.o.Logger.Warn("nothing is started until the city's folder is back", "reason", away)
 	}
 	if news {
-		r.deliver(inAway{away})
+		r.deliver(effect.FolderMoved{Why: away})
 	}
 	sessions, err := r.c.o.Provider.List(ctx)
-	r.deliver(inObserved{turn: f.turn, sessions: sessions, past: r.inherit(ctx, f), err: err})
+	r.deliver(effect.Listed{Turn: f.Turn, Sessions: sessions, Past: r.inherit(ctx, f), Err: err})
 	unknown, _ := partly(err)
 	for name, err := range unknown {
 		if late, ok := errors.AsType[*session.Late](err); ok {
-			r.within(r.atLeast(listLimit, ""), func(ctx context.Context) input {
-				in := inCaughtUp{turn: f.turn, provider: name}
-				in.sessions, in.err = late.Rest(ctx)
-				in.past = r.inherit(ctx, fxList{inherit: f.inherit})
+			r.within(r.atLeast(listLimit, ""), func(ctx context.Context) effect.Input {
+				in := effect.ListedLate{Turn: f.Turn, Provider: name}
+				in.Sessions, in.Err = late.Rest(ctx)
+				in.Past = r.inherit(ctx, effect.List{Inherit: f.Inherit})
 				return in
 			})
 		}
@@ -203,7 +204,7 @@ func (r *runner) list(ctx context.Context, f fxList) input {
 }
 
 // within runs work with a deadline and gives its result, unless nil, to the loop.
-func (r *runner) within(limit time.Duration, work func(context.Context) input) {
+func (r *runner) within(limit time.Duration, work func(context.Context) effect.Input) {
 	r.wg.Go(func() {
 		ctx, cancel := context.WithTimeout(r.ctx, limit)
 		defer cancel()
@@ -213,7 +214,7 @@ func (r *runner) within(limit time.Duration, work func(context.Context) input) {
 	})
 }
 
-func (r *runner) deliver(in input) {
+func (r *runner) deliver(in effect.Input) {
 	if r.between != nil && !r.between(in) {
 		return
 	}
@@ -224,7 +225,7 @@ func (r *runner) deliver(in input) {
 }
 
 // launch runs a start that cut can end early.
-func (r *runner) launch(name string, ready session.Ready, work func(context.Context) inStarted) {
+func (r *runner) launch(name string, ready session.Ready, work func(context.Context) effect.Started) {
 	ctx, cancel := context.WithCancelCause(r.ctx)
 	ctx, stop := context.WithTimeout(ctx, startLimit+ready.Delay+ready.Deadline)
 	st := &starting{cancel: cancel, forked: make(chan struct{})}
@@ -233,7 +234,7 @@ func (r *runner) launch(name string, ready session.Ready, work func(context.Cont
 	r.mu.Unlock()
 	r.wg.Go(func() {
 		in := work(ctx)
-		in.agent = name
+		in.Agent = name
 		r.mu.Lock()
 		delete(r.starts, name)
 		r.mu.Unlock()
@@ -277,24 +278,24 @@ func (r *runner) yield(ctx context.Context, name string) {
 	}
 }
 
-func (r *runner) start(ctx context.Context, f fxStart) (in inStarted) {
-	w := f.want
-	if in.err = r.home(); in.err != nil {
+func (r *runner) start(ctx context.Context, f effect.Start) (in effect.Started) {
+	w := f.Want
+	if in.Err = r.home(); in.Err != nil {
 		return in
 	}
-	r.keepEnds(f.ends)
-	if f.brief != nil {
-		if err := f.brief.write(); err != nil {
-			return inStarted{err: err}
+	r.keepEnds(f.Ends)
+	if f.Brief != nil {
+		if err := writeBrief(f.Brief); err != nil {
+			return effect.Started{Err: err}
 		}
 	}
 	if w.MakeDir {
 		if err := os.MkdirAll(w.Spec.Dir, 0o755); err != nil {
-			return inStarted{err: fmt.Errorf("its working folder cannot be made: %w", err)}
+			return effect.Started{Err: fmt.Errorf("its working folder cannot be made: %w", err)}
 		}
 	}
-	in.status, in.err = session.Launch(ctx, r.paced, w.Spawn(rand.Text()), func(s *session.Spec) (err error) {
-		if in.equipped, in.troubles, err = r.equip(ctx, w); err != nil {
+	in.Status, in.Err = session.Launch(ctx, r.paced, w.Spawn(rand.Text()), func(s *session.Spec) (err error) {
+		if in.Equipped, in.Troubles, err = r.equip(ctx, w); err != nil {
 			return err
 		}
 		return r.tell(ctx, w, s)
@@ -302,30 +303,30 @@ func (r *runner) start(ctx context.Context, f fxStart) (in inStarted) {
 	return in
 }
 
-func (r *runner) ack(ctx context.Context, f fxAck) {
-	r.forgetEnd(f.id)
+func (r *runner) ack(ctx context.Context, f effect.Acknowledge) {
+	r.forgetEnd(f.ID)
 	p, ok := r.c.o.Provider.(session.Acknowledger)
 	if !ok {
 		return
 	}
-	r.yield(ctx, f.agent)
-	if err := p.Acknowledge(ctx, f.session, f.id); err != nil && !errors.Is(err, session.ErrNotFound) {
-		r.c.o.Logger.Warn("a recorded end cannot be acknowledged", "agent", f.agent, "err", err)
+	r.yield(ctx, f.Agent)
+	if err := p.Acknowledge(ctx, f.Session, f.ID); err != nil && !errors.Is(err, session.ErrNotFound) {
+		r.c.o.Logger.Warn("a recorded end cannot be acknowledged", "agent", f.Agent, "err", err)
 	}
 }
 
-func (r *runner) typeInto(ctx context.Context, f fxType) error {
+func (r *runner) typeInto(ctx context.Context, f effect.Type) error {
 	p := r.c.o.Provider
-	switch c := f.cmd.(type) {
+	switch c := f.Cmd.(type) {
 	case city.Interrupt:
-		return p.Interrupt(ctx, f.session)
+		return p.Interrupt(ctx, f.Session)
 	case city.SendKeys:
 		if k, ok := p.(session.Keyer); ok {
-			return k.SendKeys(ctx, f.session, c.Keys...)
+			return k.SendKeys(ctx, f.Session, c.Keys...)
 		}
 	case city.Clear:
 		if k, ok := p.(session.Clearer); ok {
-			return k.Clear(ctx, f.session)
+			return k.Clear(ctx, f.Session)
 		}
 	}
 	return session.ErrUnsupported
@@ -336,14 +337,14 @@ func (o *Options) source() config.Source {
 	return config.Source{Dir: o.Dir, Files: o.Files, Strict: o.Strict, Environ: o.Host.Environ}
 }
 
-func (r *runner) load(f fxLoad) input {
+func (r *runner) load(f effect.Load) effect.Input {
 	if err := r.home(); err != nil { // what is at the path is another city's
-		return inConfig{revision: f.known}
+		return effect.Loaded{Revision: f.Known}
 	}
 	revision, err := r.c.o.source().Revision()
-	found := err == nil && revision == f.known && r.found()
-	if err == nil && !f.force && !found && (revision == f.known || revision == f.refused || !f.now && revision != f.sighted) {
-		return inConfig{revision: revision}
+	found := err == nil && revision == f.Known && r.found()
+	if err == nil && !f.Force && !found && (revision == f.Known || revision == f.Refused || !f.Now && revision != f.Sighted) {
+		return effect.Loaded{Revision: revision}
 	}
 	cfg, err := r.c.o.source().Load()
 	if cfg != nil && err == nil {
@@ -360,9 +361,9 @@ func (r *runner) load(f fxLoad) input {
 		err = errors.Join(r.allowed(cfg), r.allow(cfg))
 	}
 	if err != nil {
-		return inConfig{revision: revision, err: err}
+		return effect.Loaded{Revision: revision, Err: err}
 	}
-	return inConfig{revision: cfg.Revision, conf: r.c.translate(cfg), found: found && cfg.Revision == f.known}
+	return effect.Loaded{Revision: cfg.Revision, Conf: r.c.translate(cfg), Found: found && cfg.Revision == f.Known}
 }
 
 // found reports whether a program has come that agents of the configuration in force could not be started without.
@@ -372,8 +373,8 @@ func (r *runner) found() bool {
 		return false
 	}
 	sought := map[string]bool{} // members of a pool lack the same
-	for i := range c.wants {
-		l := &c.wants[i].Lack
+	for i := range c.Wants {
+		l := &c.Wants[i].Lack
 		if at := strings.Join(l.Programs, "\x00") + "\x00" + l.Path; !sought[at] {
 			if sought[at] = true; l.Ended(r.c.o.Host) {
 				return true

@@ -10,6 +10,7 @@ import (
 	"gcity/beads"
 	"gcity/beads/guard"
 	"gcity/city"
+	"gcity/controller/effect"
 	"gcity/mail"
 )
 
@@ -18,70 +19,70 @@ type tally struct {
 	pools []string
 	by    map[string]scopeTally
 	told  *city.Work
-	rigs  map[string]city.RigWork // as they were told
-	tasks map[string]string       // likewise
-	gated map[string]string       // likewise
-	held  map[string]holding      // likewise
-	mail  city.MailTally          // likewise
+	rigs  map[string]city.RigWork   // as they were told
+	tasks map[string]string         // likewise
+	gated map[string]string         // likewise
+	held  map[string]effect.Holding // likewise
+	mail  city.MailTally            // likewise
 }
 
 // scopeTally is what one store had at a version of its.
 type scopeTally struct {
 	version uint64 // 0 = it says none
 	work    city.Work
-	tasks   map[string]beads.Bead // the newest work in progress, by assignee
-	gates   map[string]string     // the gates that tasks await, by the task's id
-	held    map[string]holding    // the newest that is not done, by assignee
+	tasks   map[string]beads.Bead     // the newest work in progress, by assignee
+	gates   map[string]string         // the gates that tasks await, by the task's id
+	held    map[string]effect.Holding // the newest that is not done, by assignee
 	mail    city.MailTally
 }
 
 // count counts open work. A store that cannot be asked counts as it did before: an error is never no work.
-func (r *runner) count(ctx context.Context, f fxCount) input {
+func (r *runner) count(ctx context.Context, f effect.CountWork) effect.Input {
 	t, scopes := &r.shop.tally, r.c.scopes()
-	if !slices.Equal(t.pools, f.pools) || t.by == nil {
-		*t = tally{pools: f.pools, by: map[string]scopeTally{}}
+	if !slices.Equal(t.pools, f.Pools) || t.by == nil {
+		*t = tally{pools: f.Pools, by: map[string]scopeTally{}}
 	}
 	maps.DeleteFunc(t.by, func(scope string, _ scopeTally) bool { return !slices.Contains(scopes, scope) })
 	r.guards.Keep(scopes)
-	in := inCounted{work: city.Work{Pools: map[string]int{}}, rigs: map[string]city.RigWork{}, held: map[string]holding{}, mail: city.MailTally{}}
+	in := effect.WorkCounted{Work: city.Work{Pools: map[string]int{}}, Rigs: map[string]city.RigWork{}, Held: map[string]effect.Holding{}, Mail: city.MailTally{}}
 	newest, gates := map[string]beads.Bead{}, map[string]string{}
 	for _, scope := range scopes {
-		if err := r.countScope(ctx, scope, t); err != nil && in.err == nil {
-			in.err = err
+		if err := r.countScope(ctx, scope, t); err != nil && in.Err == nil {
+			in.Err = err
 		}
 		part, known := t.by[scope]
-		in.unknown = in.unknown || !known
+		in.Unknown = in.Unknown || !known
 		for who, b := range part.tasks {
 			later(newest, who, b)
 		}
 		maps.Copy(gates, part.gates)
 		for who, h := range part.held {
-			in.held[who] = in.held[who].with(h)
+			in.Held[who] = in.Held[who].With(h)
 		}
-		in.mail.Merge(part.mail)
+		in.Mail.Merge(part.mail)
 		if known && scope != "" {
-			in.rigs[scope] = city.RigWork{Open: part.work.Open, InProgress: part.work.InProgress}
+			in.Rigs[scope] = city.RigWork{Open: part.work.Open, InProgress: part.work.InProgress}
 		}
-		in.work.Open += part.work.Open
-		in.work.InProgress += part.work.InProgress
+		in.Work.Open += part.work.Open
+		in.Work.InProgress += part.work.InProgress
 		for pool, n := range part.work.Pools {
-			in.work.Pools[pool] += n
+			in.Work.Pools[pool] += n
 		}
 	}
-	in.tasks, in.gated = make(map[string]string, len(newest)), map[string]string{}
+	in.Tasks, in.Gated = make(map[string]string, len(newest)), map[string]string{}
 	for who, b := range newest {
-		in.tasks[who] = taskText(b)
+		in.Tasks[who] = taskText(b)
 		if gate := gates[b.ID]; gate != "" {
-			in.gated[who] = gate
+			in.Gated[who] = gate
 		}
 	}
-	if in.unknown {
+	if in.Unknown {
 		return in // and the next one is news
 	}
-	in.unchanged = t.told != nil && maps.Equal(t.tasks, in.tasks) && maps.Equal(t.gated, in.gated) && maps.Equal(t.rigs, in.rigs) && maps.Equal(t.mail, in.mail) && maps.EqualFunc(t.held, in.held, holding.same) &&
-		t.told.Open == in.work.Open && t.told.InProgress == in.work.InProgress && maps.Equal(t.told.Pools, in.work.Pools)
-	t.gated = in.gated
-	t.told, t.tasks, t.held, t.rigs, t.mail = &in.work, in.tasks, in.held, in.rigs, in.mail
+	in.Unchanged = t.told != nil && maps.Equal(t.tasks, in.Tasks) && maps.Equal(t.gated, in.Gated) && maps.Equal(t.rigs, in.Rigs) && maps.Equal(t.mail, in.Mail) && maps.EqualFunc(t.held, in.Held, effect.Holding.Same) &&
+		t.told.Open == in.Work.Open && t.told.InProgress == in.Work.InProgress && maps.Equal(t.told.Pools, in.Work.Pools)
+	t.gated = in.Gated
+	t.told, t.tasks, t.held, t.rigs, t.mail = &in.Work, in.Tasks, in.Held, in.Rigs, in.Mail
 	return in
 }
 
@@ -114,7 +115,7 @@ func (r *runner) countScope(ctx context.Context, scope string, t *tally) error {
 
 // leafed counts what a store has that cannot count: all at once, since such a store is slow.
 func leafed(ctx context.Context, store beads.Store, pools []string) (scopeTally, error) {
-	now := scopeTally{work: city.Work{Pools: map[string]int{}}, tasks: map[string]beads.Bead{}, held: map[string]holding{}, mail: city.MailTally{}}
+	now := scopeTally{work: city.Work{Pools: map[string]int{}}, tasks: map[string]beads.Bead{}, held: map[string]effect.Holding{}, mail: city.MailTally{}}
 	none := city.NotWork()
 	all, err := store.List(ctx, beads.Query{Status: []beads.Status{beads.StatusOpen, beads.StatusInProgress}, Limit: -1})
 	if err != nil {
@@ -154,7 +155,7 @@ func leafed(ctx context.Context, store beads.Store, pools []string) (scopeTally,
 
 // tallied counts what a store has, as it says itself.
 func tallied(ctx context.Context, store *guard.Store, pools []string) (scopeTally, error) {
-	now := scopeTally{work: city.Work{Pools: map[string]int{}}, held: map[string]holding{}}
+	now := scopeTally{work: city.Work{Pools: map[string]int{}}, held: map[string]effect.Holding{}}
 	var err error
 	none := city.NotWork()
 	open, moving := beads.StatusOpen, beads.StatusInProgress
@@ -200,7 +201,7 @@ const (
 )
 
 // tasks are the newest work in progress of a store, by assignee; all of it is added to what they hold.
-func tasks(ctx context.Context, store beads.Store, held map[string]holding) (map[string]beads.Bead, error) {
+func tasks(ctx context.Context, store beads.Store, held map[string]effect.Holding) (map[string]beads.Bead, error) {
 	all, err := store.List(ctx, beads.Query{Status: []beads.Status{beads.StatusInProgress}, NotType: city.NotWork(), Limit: tasksMost})
 	if err != nil {
 		return nil, err

@@ -12,6 +12,7 @@ import (
 	"gcity/beads/fake"
 	"gcity/beads/guard"
 	"gcity/city"
+	"gcity/controller/effect"
 	"gcity/mail"
 )
 
@@ -126,11 +127,11 @@ func TestTheWorkOfEachRigIsCounted(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		count := func() inCounted { return w.runner.count(t.Context(), fxCount{}).(inCounted) }
+		count := func() effect.WorkCounted { return w.runner.count(t.Context(), effect.CountWork{}).(effect.WorkCounted) }
 		change(stores["yard"].Create(t.Context(), beads.Bead{Title: "x"}))
 		change(stores["shop"].Create(t.Context(), beads.Bead{Title: "y", Status: beads.StatusInProgress}))
 		in := count()
-		if want := map[string]city.RigWork{"yard": {Open: 1}, "shop": {InProgress: 1}}; !maps.Equal(in.rigs, want) || in.unchanged {
+		if want := map[string]city.RigWork{"yard": {Open: 1}, "shop": {InProgress: 1}}; !maps.Equal(in.Rigs, want) || in.Unchanged {
 			t.Errorf("%+v", in)
 		}
 		m := w.m
@@ -141,16 +142,16 @@ func TestTheWorkOfEachRigIsCounted(t *testing.T) {
 			t.Fatalf("%+v", drawn)
 		}
 		for _, rig := range drawn {
-			if rig.Work == nil || *rig.Work != in.rigs[rig.Name] || !m.changed {
+			if rig.Work == nil || *rig.Work != in.Rigs[rig.Name] || !m.changed {
 				t.Errorf("%s shows %+v, drawn anew: %t", rig.Name, rig.Work, m.changed)
 			}
 		}
-		if in = count(); !in.unchanged {
+		if in = count(); !in.Unchanged {
 			t.Errorf("nothing has changed: %+v", in)
 		}
 		change(stores["yard"].Update(t.Context(), "ya-1", beads.Closing()))
 		change(stores["shop"].Create(t.Context(), beads.Bead{Title: "x"}))
-		if in = count(); in.unchanged || in.work.Open != 1 || in.rigs["yard"].Open != 0 || in.rigs["shop"].Open != 1 {
+		if in = count(); in.Unchanged || in.Work.Open != 1 || in.Rigs["yard"].Open != 0 || in.Rigs["shop"].Open != 1 {
 			t.Errorf("%+v", in)
 		}
 	})
@@ -178,10 +179,10 @@ func TestCountOfWhatIsAsItWas(t *testing.T) {
 	c := &Controller{o: Options{Stores: func(string) (beads.Store, error) { return store, nil }}}
 	c.snap.Store(&city.Snapshot{})
 	r := &runner{c: c, guards: guard.New(func(guard.Report) {})}
-	look := func() inCounted {
+	look := func() effect.WorkCounted {
 		t.Helper()
-		in, ok := r.count(t.Context(), fxCount{}).(inCounted)
-		if !ok || in.err != nil || in.unknown {
+		in, ok := r.count(t.Context(), effect.CountWork{}).(effect.WorkCounted)
+		if !ok || in.Err != nil || in.Unknown {
 			t.Fatalf("%+v", in)
 		}
 		return in
@@ -190,17 +191,17 @@ func TestCountOfWhatIsAsItWas(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if in := look(); in.unchanged || in.mail["ann"] != (city.MailCount{Unread: 1, Total: 1}) {
+	if in := look(); in.Unchanged || in.Mail["ann"] != (city.MailCount{Unread: 1, Total: 1}) {
 		t.Errorf("%+v", in)
 	}
 	asked := store.n
-	if in := look(); !in.unchanged || store.n != asked {
+	if in := look(); !in.Unchanged || store.n != asked {
 		t.Errorf("asked %d times more: %+v", store.n-asked, in)
 	}
 	if _, err := store.Update(t.Context(), b.ID, mail.ReadPatch()); err != nil {
 		t.Fatal(err)
 	}
-	if in := look(); in.unchanged || in.mail["ann"] != (city.MailCount{Total: 1}) {
+	if in := look(); in.Unchanged || in.Mail["ann"] != (city.MailCount{Total: 1}) {
 		t.Errorf("%+v", in)
 	}
 }
@@ -220,8 +221,8 @@ func TestCountWithoutOneStore(t *testing.T) {
 			t.Fatal(err)
 		}
 		for range 2 {
-			in := w.runner.count(t.Context(), fxCount{}).(inCounted)
-			if !in.unknown || in.err == nil || in.unchanged || in.tasks["a"] != "ya-1 dig" || in.held["a"].n != 1 {
+			in := w.runner.count(t.Context(), effect.CountWork{}).(effect.WorkCounted)
+			if !in.Unknown || in.Err == nil || in.Unchanged || in.Tasks["a"] != "ya-1 dig" || in.Held["a"].N != 1 {
 				t.Errorf("%+v", in)
 			}
 		}

@@ -8,15 +8,16 @@ import (
 
 	"gcity/beads"
 	"gcity/city"
+	"gcity/controller/effect"
 )
 
 // giveBack gives back to pools what is assigned to those who have left them, in whatever store it is. A store that fails
 // keeps no other waiting. What is in progress goes last: by that a successor finds those whose work was not all given back.
-func (r *runner) giveBack(ctx context.Context, f fxReturn) input {
-	var in inReturned
-	of := map[string]leaver{}
-	for _, l := range f.of {
-		of[l.agent] = l
+func (r *runner) giveBack(ctx context.Context, f effect.ReturnWork) effect.Input {
+	var in effect.WorkReturned
+	of := map[string]effect.Leaver{}
+	for _, l := range f.Of {
+		of[l.Agent] = l
 	}
 	type found struct {
 		in beads.Store
@@ -26,13 +27,13 @@ func (r *runner) giveBack(ctx context.Context, f fxReturn) input {
 	for _, scope := range r.c.scopes() {
 		store, err := r.store(scope)
 		if err != nil {
-			in.err = errors.Join(in.err, err)
+			in.Err = errors.Join(in.Err, err)
 			continue
 		}
 		held, err := store.List(ctx, beads.Query{
 			Status: []beads.Status{beads.StatusOpen, beads.StatusInProgress}, Assigned: true, NotType: city.NotWork(), Limit: -1,
 		})
-		in.err = errors.Join(in.err, err)
+		in.Err = errors.Join(in.Err, err)
 		for _, b := range slices.Backward(held) {
 			if _, gone := of[b.Assignee]; gone {
 				all = append(all, found{store, b})
@@ -42,7 +43,7 @@ func (r *runner) giveBack(ctx context.Context, f fxReturn) input {
 	for _, last := range [...]bool{false, true} {
 		for _, b := range all {
 			if (b.Status == beads.StatusInProgress) == last {
-				in.err = errors.Join(in.err, in.give(ctx, b.in, b.Bead, of[b.Assignee]))
+				in.Err = errors.Join(in.Err, give(ctx, &in, b.in, b.Bead, of[b.Assignee]))
 			}
 		}
 	}
@@ -50,13 +51,13 @@ func (r *runner) giveBack(ctx context.Context, f fxReturn) input {
 }
 
 // give gives one piece of work back.
-func (in *inReturned) give(ctx context.Context, store beads.Store, b beads.Bead, l leaver) error {
-	was, now, err := free(ctx, store, b, l.pool)
+func give(ctx context.Context, in *effect.WorkReturned, store beads.Store, b beads.Bead, l effect.Leaver) error {
+	was, now, err := free(ctx, store, b, l.Pool)
 	if err != nil {
 		return err
 	}
 	for _, e := range eventOf(&was, now, controller, 0) {
-		in.done = append(in.done, returned{l, b.ID, e})
+		in.Done = append(in.Done, effect.Returned{Leaver: l, Bead: b.ID, Event: e})
 	}
 	return nil
 }

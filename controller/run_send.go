@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"gcity/controller/effect"
 	"gcity/session"
 )
 
@@ -26,67 +27,67 @@ const (
 )
 
 // send types a text, unless it is polite and somebody else types.
-func (r *runner) send(ctx context.Context, f fxSend) input {
-	in := inSent{agent: f.agent, id: f.id}
+func (r *runner) send(ctx context.Context, f effect.Send) effect.Input {
+	in := effect.Sent{Agent: f.Agent, ID: f.ID}
 	st, err := r.lookAt(ctx, f)
 	if errors.Is(err, session.ErrNotFound) {
-		in.held, in.wait = whyEnded, sendAgain
+		in.Held, in.Wait = whyEnded, sendAgain
 		return in
 	}
-	if f.polite {
-		if in.held, in.wait = r.disturbed(ctx, f, st); in.held != "" {
-			in.disturbed = true
+	if f.Polite {
+		if in.Held, in.Wait = r.disturbed(ctx, f, st); in.Held != "" {
+			in.Disturbed = true
 			return in
 		}
 	}
 	p := r.c.o.Provider
 	polite, ok := p.(session.Polite)
-	if ok && f.polite {
-		err = polite.SendPolitely(ctx, f.session, f.text, typingPause)
+	if ok && f.Polite {
+		err = polite.SendPolitely(ctx, f.Session, f.Text, typingPause)
 	} else {
-		err = p.Send(ctx, f.session, f.text)
+		err = p.Send(ctx, f.Session, f.Text)
 	}
 	switch {
 	case errors.Is(err, session.ErrBusy): // since we looked
-		in.held, in.wait, in.disturbed = whyTyping, sendAgain, true
+		in.Held, in.Wait, in.Disturbed = whyTyping, sendAgain, true
 	case errors.Is(err, session.ErrNotFound): // nothing was typed; what becomes of the agent, the machine knows
-		in.held, in.wait = whyEnded, sendAgain
+		in.Held, in.Wait = whyEnded, sendAgain
 	case err != nil:
-		in.err = err
+		in.Err = err
 	default:
-		in.output = math.MaxUint64
-		if !r.counts(f.provider) { // a look would cost, and tell nothing
+		in.Output = math.MaxUint64
+		if !r.counts(f.Provider) { // a look would cost, and tell nothing
 			break
 		}
 		if st, err = r.lookAt(ctx, f); err == nil {
-			in.output = st.Output
+			in.Output = st.Output
 		}
 	}
 	return in
 }
 
 // disturbed says who is at the terminal, "" if nobody is, and when to ask again.
-func (r *runner) disturbed(ctx context.Context, f fxSend, st session.Status) (why string, wait time.Duration) {
+func (r *runner) disturbed(ctx context.Context, f effect.Send, st session.Status) (why string, wait time.Duration) {
 	switch since := time.Since(st.TypedAt); {
 	case st.Draft:
 		return whyDraft, sendAgain
 	case !st.TypedAt.IsZero() && since < typingPause:
 		return whyTyping, max(typingPause-since, 100*time.Millisecond)
 	}
-	if f.prefix != "" && r.promptHolds(ctx, f) {
+	if f.Prefix != "" && r.promptHolds(ctx, f) {
 		return whyScreen, screenAgain
 	}
 	return "", 0
 }
 
 // lookAt is what the provider knows of the life that a text is for.
-func (r *runner) lookAt(ctx context.Context, f fxSend) (session.Status, error) {
+func (r *runner) lookAt(ctx context.Context, f effect.Send) (session.Status, error) {
 	p, ok := r.c.o.Provider.(session.Looker)
 	if !ok {
 		return session.Status{}, session.ErrUnsupported
 	}
-	st, err := p.Look(ctx, f.session)
-	if err == nil && st.ID != f.life {
+	st, err := p.Look(ctx, f.Session)
+	if err == nil && st.ID != f.Life {
 		err = session.ErrNotFound
 	}
 	return st, err
@@ -111,16 +112,16 @@ func (r *runner) hasScreen(provider string) bool {
 }
 
 // promptHolds reports whether the agent's screen shows a draft behind its prompt. What cannot be seen holds nothing back.
-func (r *runner) promptHolds(ctx context.Context, f fxSend) bool {
+func (r *runner) promptHolds(ctx context.Context, f effect.Send) bool {
 	w, ok := r.c.o.Provider.(session.Watcher)
-	if !ok || !r.hasScreen(f.provider) {
+	if !ok || !r.hasScreen(f.Provider) {
 		return false
 	}
-	for frame, err := range w.Watch(ctx, f.session) {
+	for frame, err := range w.Watch(ctx, f.Session) {
 		if err != nil {
 			return false
 		}
-		return drafted(frame, f.prefix) // the first is all that is kept
+		return drafted(frame, f.Prefix) // the first is all that is kept
 	}
 	return false
 }

@@ -7,17 +7,18 @@ import (
 	"gcity/automation"
 	"gcity/beads"
 	"gcity/city"
+	"gcity/controller/effect"
 	"gcity/formula"
 	"gcity/sling"
 )
 
 // sling hands out work by the configuration in force.
-func (r *runner) sling(ctx context.Context, req city.SlingRequest, in *inBead) error {
+func (r *runner) sling(ctx context.Context, req city.SlingRequest, in *effect.BeadChanged) error {
 	conf := r.c.force.Load()
-	if conf == nil || conf.source == nil {
+	if conf == nil || conf.Source == nil {
 		return &city.Error{Code: city.Unavailable, Message: "nothing can be handed out yet: the configuration is being read"}
 	}
-	source := conf.source
+	source := conf.Source
 	s := sling.Slinger{
 		Config: source, City: r.c.fresh(), Host: r.c.o.Host, Scopes: r.c.scopes(),
 		Store: func(rig string) (beads.Store, error) { return r.store(rig) },
@@ -33,6 +34,6 @@ func (r *runner) sling(ctx context.Context, req city.SlingRequest, in *inBead) e
 		},
 	}
 	out, err := s.Sling(ctx, req)
-	in.bead, in.events, in.message = out.Bead, out.Events, out.Message
+	in.Bead, in.Events, in.Message = out.Bead, out.Events, out.Message
 	return err
 }

@@ -10,24 +10,25 @@ import (
 	"gcity/beads"
 	"gcity/beads/guard"
 	"gcity/city"
+	"gcity/controller/effect"
 	"gcity/events"
 )
 
 // bead makes or changes a piece of work, wherever it is kept.
-func (r *runner) bead(ctx context.Context, f fxBead) input {
-	in := inBead{id: f.id}
+func (r *runner) bead(ctx context.Context, f effect.ChangeBead) effect.Input {
+	in := effect.BeadChanged{ID: f.ID}
 	var err error
-	switch c := f.cmd.(type) {
+	switch c := f.Cmd.(type) {
 	case city.CreateBead:
-		if in.bead, err = r.create(ctx, c); err == nil {
-			in.events = eventOf(nil, in.bead, "", 0)
+		if in.Bead, err = r.create(ctx, c); err == nil {
+			in.Events = eventOf(nil, in.Bead, "", 0)
 		}
 	case city.UpdateBead:
 		err = r.update(ctx, c, &in)
 	case city.SlingWork:
 		err = r.sling(ctx, c.SlingRequest, &in)
 	}
-	in.err = asWorkError(err)
+	in.Err = asWorkError(err)
 	return in
 }
 
@@ -54,7 +55,7 @@ func (r *runner) create(ctx context.Context, c city.CreateBead) (beads.Bead, err
 
 // update changes a bead in the store that has it, and says by what event; none = it was so already. A store that fails does
 // not hide a bead of another one.
-func (r *runner) update(ctx context.Context, c city.UpdateBead, in *inBead) error {
+func (r *runner) update(ctx context.Context, c city.UpdateBead, in *effect.BeadChanged) error {
 	var lost error
 	for _, rig := range r.c.route(c.ID) {
 		var was, b beads.Bead
@@ -72,8 +73,8 @@ func (r *runner) update(ctx context.Context, c city.UpdateBead, in *inBead) erro
 			if err != nil {
 				return err
 			}
-			in.bead, in.message = b, city.Deed(&was, b)
-			in.events = append(eventOf(&was, b, "", 0), convoyEvent(ctx, store, was, b)...)
+			in.Bead, in.Message = b, city.Deed(&was, b)
+			in.Events = append(eventOf(&was, b, "", 0), convoyEvent(ctx, store, was, b)...)
 			return nil
 		case lost == nil:
 			lost = err
@@ -139,26 +140,26 @@ func (c *Controller) scopes() []string {
 }
 
 // purge removes what automations have made, once it has been closed for long enough, and records of runs that are old.
-func (r *runner) purge(ctx context.Context, f fxPurge) input {
-	var in inPurged
-	in.n, in.err = r.purgeRuns(ctx, f)
+func (r *runner) purge(ctx context.Context, f effect.Purge) effect.Input {
+	var in effect.Purged
+	in.N, in.Err = r.purgeRuns(ctx, f)
 	for _, rig := range r.c.scopes() {
 		store, err := r.store(rig)
 		if err != nil {
-			in.err = errors.Join(in.err, err)
+			in.Err = errors.Join(in.Err, err)
 			continue
 		}
-		if f.wisps == 0 {
+		if f.Wisps == 0 {
 			continue
 		}
-		n, err := store.Purge(ctx, beads.Query{Type: beads.TypeMolecule, Labels: []string{wispLabel}}, time.Now().Add(-f.wisps))
-		in.n += n
+		n, err := store.Purge(ctx, beads.Query{Type: beads.TypeMolecule, Labels: []string{wispLabel}}, time.Now().Add(-f.Wisps))
+		in.N += n
 		if !errors.Is(err, errors.ErrUnsupported) {
-			in.err = errors.Join(in.err, err)
+			in.Err = errors.Join(in.Err, err)
 		}
 	}
-	if in.n > 0 {
-		r.c.o.Logger.Info("old wisps are removed", "beads", in.n)
+	if in.N > 0 {
+		r.c.o.Logger.Info("old wisps are removed", "beads", in.N)
 	}
 	return in
 }

@@ -14,6 +14,7 @@ import (
 
 	"gcity/agent"
 	"gcity/city"
+	"gcity/controller/effect"
 	"gcity/events"
 	"gcity/internal/disk"
 	"gcity/internal/screen"
@@ -26,12 +27,12 @@ import (
 const commandLimit = time.Minute
 
 // runTier begins an effect about watchdogs; not ok for any other.
-func (r *runner) runTier(f effect) (ok bool) {
+func (r *runner) runTier(f effect.Effect) (ok bool) {
 	switch f := f.(type) {
-	case fxHeartbeat:
-		r.within(muteLimit+time.Second, func(ctx context.Context) input { return r.heartbeat(ctx, f) })
-	case fxEscalate:
-		r.within(storeLimit+commandLimit, func(ctx context.Context) input { return r.escalate(ctx, f) })
+	case effect.ReadHeartbeat:
+		r.within(muteLimit+time.Second, func(ctx context.Context) effect.Input { return r.heartbeat(ctx, f) })
+	case effect.Escalate:
+		r.within(storeLimit+commandLimit, func(ctx context.Context) effect.Input { return r.escalate(ctx, f) })
 	default:
 		return false
 	}
@@ -39,15 +40,15 @@ func (r *runner) runTier(f effect) (ok bool) {
 }
 
 // heartbeat reads a heartbeat's file, which may be anything, anywhere, and need not answer.
-func (r *runner) heartbeat(ctx context.Context, f fxHeartbeat) input {
-	in := inHeartbeat{tier: f.tier, path: f.path}
+func (r *runner) heartbeat(ctx context.Context, f effect.ReadHeartbeat) effect.Input {
+	in := effect.HeartbeatRead{Tier: f.Tier, Path: f.Path}
 	var (
 		beat watchdog.Heartbeat
 		read bool
 		err  error
 	)
-	if !r.aside(ctx, "heartbeat of "+f.tier+" "+f.path, muteLimit, func() func() {
-		at, ok, failed := readHeartbeat(f.path)
+	if !r.aside(ctx, "heartbeat of "+f.Tier+" "+f.Path, muteLimit, func() func() {
+		at, ok, failed := readHeartbeat(f.Path)
 		return func() { beat, read, err = at, ok, failed }
 	}) {
 		err = errMute
@@ -55,9 +56,9 @@ func (r *runner) heartbeat(ctx context.Context, f fxHeartbeat) input {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 	case err != nil:
-		in.problem, in.unread = fmt.Sprintf("its heartbeat, %s, %v", r.below(f.path), err), !read
+		in.Problem, in.Unread = fmt.Sprintf("its heartbeat, %s, %v", r.below(f.Path), err), !read
 	default:
-		in.stamp, in.agents = beat.Stamp, beat.Agents
+		in.Stamp, in.Agents = beat.Stamp, beat.Agents
 	}
 	return in
 }
@@ -115,60 +116,60 @@ func unreadable(err error) error {
 	return fmt.Errorf("cannot be read: %w", err)
 }
 
-// write puts a brief where its triage looks for it.
-func (b *brief) write() error {
-	if err := disk.MkdirAll(filepath.Dir(b.path), 0o700); err != nil {
+// writeBrief puts a brief where its triage looks for it.
+func writeBrief(b *effect.Brief) error {
+	if err := disk.MkdirAll(filepath.Dir(b.Path), 0o700); err != nil {
 		return fmt.Errorf("the facts of its beat cannot be written: %w", err)
 	}
-	if err := disk.Replace(b.path, b.data, 0o600); err != nil {
+	if err := disk.Replace(b.Path, b.Data, 0o600); err != nil {
 		return fmt.Errorf("the facts of its beat cannot be written: %w", err)
 	}
 	return nil
 }
 
 // escalate sends mail, and runs a command. The one does not wait for the other to succeed.
-func (r *runner) escalate(ctx context.Context, f fxEscalate) input {
-	in := inEscalated{tier: f.tier, call: f.call, ran: f.command != ""}
-	in.events, in.err = r.write(ctx, f)
-	if f.command == "" {
+func (r *runner) escalate(ctx context.Context, f effect.Escalate) effect.Input {
+	in := effect.Escalated{Tier: f.Tier, Call: f.Call, Ran: f.Command != ""}
+	in.Events, in.Err = r.write(ctx, f)
+	if f.Command == "" {
 		return in
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, commandLimit, fmt.Errorf("it had not ended after %s", commandLimit))
 	defer cancel()
-	dir, env, err := agent.Place(f.in, "", r.c.o.Host)
+	dir, env, err := agent.Place(f.In, "", r.c.o.Host)
 	var res shell.Result
 	if err == nil {
-		env = append(append(env, f.env...), "GC_RUN="+r.c.o.Dir+":"+rand.Text())
-		res, err = shell.Run(ctx, shell.Line{Text: f.command, Dir: dir, Env: env})
+		env = append(append(env, f.Env...), "GC_RUN="+r.c.o.Dir+":"+rand.Text())
+		res, err = shell.Run(ctx, shell.Line{Text: f.Command, Dir: dir, Env: env})
 	}
-	in.output = screen.Excerpt(res.Output)
+	in.Output = screen.Excerpt(res.Output)
 	switch {
 	case ctx.Err() != nil:
-		in.failed = context.Cause(ctx).Error()
+		in.Failed = context.Cause(ctx).Error()
 	case err != nil:
-		in.failed = err.Error()
+		in.Failed = err.Error()
 	case res.Code < 0:
-		in.failed = "it was ended by a signal"
+		in.Failed = "it was ended by a signal"
 	case res.Code > 0:
-		in.failed = fmt.Sprintf("exit %d", res.Code)
+		in.Failed = fmt.Sprintf("exit %d", res.Code)
 	}
 	return in
 }
 
-func (r *runner) write(ctx context.Context, f fxEscalate) (told []events.Event, problem string) {
+func (r *runner) write(ctx context.Context, f effect.Escalate) (told []events.Event, problem string) {
 	ctx, cancel := context.WithTimeout(ctx, storeLimit)
 	defer cancel()
-	to, err := r.c.snap.Load().Address(f.to)
+	to, err := r.c.snap.Load().Address(f.To)
 	if err != nil {
 		return nil, err.Error()
 	}
-	letter := mail.Message{From: f.from, To: to, Subject: f.subject, Text: f.text}
+	letter := mail.Message{From: f.From, To: to, Subject: f.Subject, Text: f.Text}
 	if err := mail.Check(letter); err != nil {
 		return nil, err.Error()
 	}
-	in, ok := r.bead(ctx, fxBead{cmd: city.CreateBead{Bead: mail.New(letter)}}).(inBead)
-	if ok && in.err != nil {
-		return nil, in.err.Message
+	in, ok := r.bead(ctx, effect.ChangeBead{Cmd: city.CreateBead{Bead: mail.New(letter)}}).(effect.BeadChanged)
+	if ok && in.Err != nil {
+		return nil, in.Err.Message
 	}
-	return in.events, ""
+	return in.Events, ""
 }

@@ -15,6 +15,7 @@ import (
 	"gcity/beads"
 	"gcity/beads/guard"
 	"gcity/city"
+	"gcity/controller/effect"
 	"gcity/events"
 	"gcity/formula"
 	"gcity/internal/beside"
@@ -54,47 +55,51 @@ func newWorkshop(ctx context.Context) workshop {
 }
 
 // runWork begins an effect about automations or work; not ok for any other.
-func (r *runner) runWork(f effect) (ok bool) {
+func (r *runner) runWork(f effect.Effect) (ok bool) {
 	switch f := f.(type) {
-	case fxScan:
-		r.watchFolders(f.layers)
-		r.within(scanLimit, func(ctx context.Context) input { return r.scan(ctx, f) })
-	case fxSweep:
-		r.within(allLimit, func(ctx context.Context) input { return r.sweepRuns(ctx, f) })
-	case fxStrays:
-		r.within(allLimit, func(ctx context.Context) input { return r.closeStrays(ctx, f) })
-	case fxFollow:
+	case effect.Scan:
+		r.watchFolders(f.Layers)
+		r.within(scanLimit, func(ctx context.Context) effect.Input { return r.scan(ctx, f) })
+	case effect.SweepRuns:
+		r.within(allLimit, func(ctx context.Context) effect.Input { return r.sweepRuns(ctx, f) })
+	case effect.CloseUnclosedRuns:
+		r.within(allLimit, func(ctx context.Context) effect.Input { return r.closeStrays(ctx, f) })
+	case effect.Follow:
 		r.followEvents(f)
-	case fxCondition:
+	case effect.CheckCondition:
 		r.wg.Go(func() { r.condition(f) })
-	case fxOpen:
-		r.within(storeLimit, func(ctx context.Context) input { return r.openRun(ctx, f) })
-	case fxRun:
-		ctx, done := r.shop.going.add(r.shop.runs, f.bead)
+	case effect.OpenRun:
+		r.within(storeLimit, func(ctx context.Context) effect.Input { return r.openRun(ctx, f) })
+	case effect.Run:
+		ctx, done := r.shop.going.add(r.shop.runs, f.Bead)
 		r.wg.Go(func() {
 			defer done()
 			r.deliver(r.carryOut(ctx, f))
 		})
-	case fxEndRun:
-		r.shop.going.end(f.bead, &haltedBy{f.by})
-	case fxEndRuns:
+	case effect.CancelRun:
+		r.shop.going.end(f.Bead, &haltedBy{f.By})
+	case effect.CancelRuns:
 		r.shop.endRuns(errStopped)
-	case fxShut:
-		r.within(storeLimit, func(ctx context.Context) input { return inShut{bead: f.run.ID, err: r.shutRun(ctx, f)} })
-	case fxMemorise:
-		r.within(loadLimit, func(context.Context) input { return inMemorised{f.rev, writeDeeds(r.c.o.At, f.memory)} })
-	case fxBead:
-		r.within(allLimit, func(ctx context.Context) input { return r.bead(ctx, f) })
-	case fxCount:
-		r.within(allLimit, func(ctx context.Context) input { return r.count(ctx, f) })
-	case fxReturn:
-		r.within(allLimit, func(ctx context.Context) input { return r.giveBack(ctx, f) })
-	case fxProbe:
+	case effect.CloseRun:
+		r.within(storeLimit, func(ctx context.Context) effect.Input {
+			return effect.RunClosed{Bead: f.Run.ID, Err: r.shutRun(ctx, f)}
+		})
+	case effect.SaveAutomations:
+		r.within(loadLimit, func(context.Context) effect.Input {
+			return effect.AutomationsSaved{Rev: f.Rev, Err: writeDeeds(r.c.o.At, f.Memory)}
+		})
+	case effect.ChangeBead:
+		r.within(allLimit, func(ctx context.Context) effect.Input { return r.bead(ctx, f) })
+	case effect.CountWork:
+		r.within(allLimit, func(ctx context.Context) effect.Input { return r.count(ctx, f) })
+	case effect.ReturnWork:
+		r.within(allLimit, func(ctx context.Context) effect.Input { return r.giveBack(ctx, f) })
+	case effect.ProbeStores:
 		r.within(allLimit, r.probe)
-	case fxPurge:
-		r.within(purgeLimit, func(ctx context.Context) input { return r.purge(ctx, f) })
-	case fxBackUp:
-		r.within(backupLimit, func(ctx context.Context) input { return inBackedUp{r.c.o.BackUp(ctx)} })
+	case effect.Purge:
+		r.within(purgeLimit, func(ctx context.Context) effect.Input { return r.purge(ctx, f) })
+	case effect.BackUp:
+		r.within(backupLimit, func(ctx context.Context) effect.Input { return effect.BackedUp{Err: r.c.o.BackUp(ctx)} })
 	default:
 		return false
 	}
@@ -115,18 +120,18 @@ func (r *runner) watchFolders(layers []formula.Layer) {
 }
 
 // scan finds the automations that there are, and links the formulas of each scope.
-func (r *runner) scan(ctx context.Context, f fxScan) input {
+func (r *runner) scan(ctx context.Context, f effect.Scan) effect.Input {
 	if r.home() != nil {
-		return inScanned{away: true}
+		return effect.Scanned{Away: true}
 	}
 	var trouble []string
-	layers := f.layers
+	layers := f.Layers
 	if system, err := formula.System(filepath.Join(r.c.o.Dir, ".gc")); err != nil {
 		trouble = append(trouble, err.Error())
 	} else {
 		layers = append([]formula.Layer{system}, layers...)
 	}
-	found := r.shop.scanner.Scan(layers, f.options, time.Now())
+	found := r.shop.scanner.Scan(layers, f.Options, time.Now())
 	if r.shop.vetted == nil || r.shop.vetted.Revision != found.Revision {
 		err := r.allowed(nil)
 		if err == nil {
@@ -136,12 +141,12 @@ func (r *runner) scan(ctx context.Context, f fxScan) input {
 			found = *cmp.Or(r.shop.vetted, &automation.Catalog{})
 		}
 	}
-	in := inScanned{catalog: found, newest: r.c.o.Log.Last()}
-	trouble = append(trouble, r.linkFormulas(ctx, layers, f.rigs)...)
-	for _, p := range in.catalog.Problems {
+	in := effect.Scanned{Catalog: found, Newest: r.c.o.Log.Last()}
+	trouble = append(trouble, r.linkFormulas(ctx, layers, f.Rigs)...)
+	for _, p := range in.Catalog.Problems {
 		trouble = append(trouble, p.String())
 	}
-	in.trouble = strings.Join(trouble, "; ")
+	in.Trouble = strings.Join(trouble, "; ")
 	return in
 }
 
@@ -156,19 +161,19 @@ func (r *runner) aside(ctx context.Context, name string, limit time.Duration, wo
 }
 
 // sweepRuns closes the records of runs that are open: whoever let them go is gone.
-func (r *runner) sweepRuns(ctx context.Context, f fxSweep) input {
+func (r *runner) sweepRuns(ctx context.Context, f effect.SweepRuns) effect.Input {
 	r.forgetEvents()
 	store, err := r.store("")
 	if err != nil {
-		return inSwept{err: err}
+		return effect.RunsSwept{Err: err}
 	}
-	var in inSwept
-	if in.told, err = r.toldRuns(ctx); err != nil { // then only what is closed now is told
+	var in effect.RunsSwept
+	if in.Told, err = r.toldRuns(ctx); err != nil { // then only what is closed now is told
 		r.c.o.Logger.Warn("events of earlier runs may be missing from the log", "err", err)
 	}
 	open, err := store.List(ctx, beads.Query{Type: city.RunType, Status: []beads.Status{beads.StatusOpen, beads.StatusInProgress}, Limit: -1})
 	if err != nil {
-		return inSwept{err: err}
+		return effect.RunsSwept{Err: err}
 	}
 	var odd []string
 	for _, b := range slices.Backward(open) {
@@ -183,15 +188,15 @@ func (r *runner) sweepRuns(ctx context.Context, f fxSweep) input {
 		case unclosable(err):
 			odd = append(odd, fmt.Sprintf("%s (%v)", run.ID, err))
 		case err != nil:
-			in.err = err
+			in.Err = err
 			return in
 		default:
 			run.Ended = b.ClosedAt
-			in.interrupted = append(in.interrupted, run)
+			in.Interrupted = append(in.Interrupted, run)
 		}
 	}
-	in.odd = strings.Join(odd, "; ")
-	in.runs, in.err = newestRuns(ctx, store, f.of)
+	in.Odd = strings.Join(odd, "; ")
+	in.Runs, in.Err = newestRuns(ctx, store, f.Of)
 	return in
 }
 
@@ -233,19 +238,19 @@ func unclosable(err error) bool {
 }
 
 // followEvents hands in what somebody waits for, in place of what was handed in before.
-func (r *runner) followEvents(f fxFollow) {
+func (r *runner) followEvents(f effect.Follow) {
 	if r.shop.follow != nil {
 		r.shop.follow()
 	}
 	ctx, cancel := context.WithCancel(r.ctx)
 	r.shop.follow = cancel
-	want := events.Query{Types: f.types}
+	want := events.Query{Types: f.Types}
 	r.wg.Go(func() {
 		defer cancel()
-		for e, err := range r.c.o.Log.Follow(ctx, f.after) {
+		for e, err := range r.c.o.Log.Follow(ctx, f.After) {
 			if err != nil {
 				if ctx.Err() == nil {
-					r.deliver(inDeaf{f.id, err})
+					r.deliver(effect.FollowEnded{Follow: f.ID, Err: err})
 				}
 				return
 			}
@@ -253,7 +258,7 @@ func (r *runner) followEvents(f fxFollow) {
 				continue
 			}
 			select {
-			case r.c.inbox <- inHappened{f.id, []events.Event{e}}:
+			case r.c.inbox <- effect.Happened{Follow: f.ID, Events: []events.Event{e}}:
 			case <-ctx.Done():
 				return
 			case <-r.closed:
@@ -279,7 +284,7 @@ func (r *runner) store(rig string) (*guard.Store, error) {
 }
 
 // probe finds out whether the stores that failed are well again.
-func (r *runner) probe(ctx context.Context) input {
+func (r *runner) probe(ctx context.Context) effect.Input {
 	r.guards.Keep(r.c.scopes())
 	reads, writes := r.guards.Due(time.Now())
 	var all mishap.Group // one that takes its time keeps no other waiting
@@ -290,32 +295,32 @@ func (r *runner) probe(ctx context.Context) input {
 		all.Go(func() { g.TryWrite(ctx) })
 	}
 	all.Wait()
-	return inProbed{}
+	return effect.StoresProbed{}
 }
 
 // openRun makes the record of a run, before anything of it happens.
-func (r *runner) openRun(ctx context.Context, f fxOpen) input {
-	d := f.run.Definition
-	in := inOpened{run: f.run}
+func (r *runner) openRun(ctx context.Context, f effect.OpenRun) effect.Input {
+	d := f.Run.Definition
+	in := effect.RunOpened{Run: f.Run}
 	store, err := r.store("")
 	if err != nil {
-		in.err = err
+		in.Err = err
 		return in
 	}
 	b := beads.Bead{
 		Title: "run of " + d.Scoped(), Type: city.RunType, Status: beads.StatusInProgress, Labels: []string{city.RunLabel + d.Scoped()},
-		Metadata: map[string]string{city.RunReason: fit(f.run.Reason)},
+		Metadata: map[string]string{city.RunReason: fit(f.Run.Reason)},
 	}
-	for key, value := range map[string]string{city.RunBy: f.run.By, city.RunRetry: digits(f.run.Retry), city.RunEvents: digits(f.run.Count)} {
+	for key, value := range map[string]string{city.RunBy: f.Run.By, city.RunRetry: digits(f.Run.Retry), city.RunEvents: digits(f.Run.Count)} {
 		if value != "" {
 			b.Metadata[key] = value
 		}
 	}
-	if f.run.Count > 0 {
-		b.Labels = append(b.Labels, "seq:"+strconv.FormatUint(f.run.Until, 10))
+	if f.Run.Count > 0 {
+		b.Labels = append(b.Labels, "seq:"+strconv.FormatUint(f.Run.Until, 10))
 	}
-	if in.bead, in.err = store.Create(ctx, b); in.err == nil {
-		r.live.open(in.bead.ID)
+	if in.Bead, in.Err = store.Create(ctx, b); in.Err == nil {
+		r.live.open(in.Bead.ID)
 	}
 	return in
 }
@@ -358,29 +363,29 @@ func closing(run city.Run, made bool) beads.Patch {
 
 // shutRun closes a run's record, with as much of what is to be said of it as the store takes. It fails with ErrNotFound if
 // there is none: a store that was begun anew gives its ids to other work, too.
-func (r *runner) shutRun(ctx context.Context, f fxShut) error {
-	r.live.finish(f.run.ID) // one that never began has nobody else to say so
+func (r *runner) shutRun(ctx context.Context, f effect.CloseRun) error {
+	r.live.finish(f.Run.ID) // one that never began has nobody else to say so
 	store, err := r.store("")
 	if err != nil {
 		return err
 	}
-	b, err := store.Get(ctx, f.run.ID)
+	b, err := store.Get(ctx, f.Run.ID)
 	if err != nil {
 		if errors.Is(err, beads.ErrNotFound) {
-			r.live.close(f.run.ID)
+			r.live.close(f.Run.ID)
 		}
 		return err
 	}
-	if b.Type != city.RunType || city.RunOf(b).Automation != f.run.Automation {
-		r.live.close(f.run.ID)
+	if b.Type != city.RunType || city.RunOf(b).Automation != f.Run.Automation {
+		r.live.close(f.Run.ID)
 		return fmt.Errorf("%s is other work: %w", b.ID, beads.ErrNotFound)
 	}
-	_, err = store.Update(ctx, b.ID, closing(f.run, f.formula))
+	_, err = store.Update(ctx, b.ID, closing(f.Run, f.Formula))
 	if unclosable(err) {
-		_, err = store.Update(ctx, b.ID, barely(f.run))
+		_, err = store.Update(ctx, b.ID, barely(f.Run))
 	}
 	if err == nil || unclosable(err) {
-		r.live.close(f.run.ID)
+		r.live.close(f.Run.ID)
 	}
 	return err
 }

@@ -17,6 +17,7 @@ import (
 	"gcity/beads"
 	"gcity/beads/fake"
 	"gcity/city"
+	"gcity/controller/effect"
 	"gcity/events"
 )
 
@@ -44,7 +45,7 @@ func TestARunGetsAllItsEvents(t *testing.T) {
 		t.Fatal(err)
 	}
 	d := automation.Definition{Name: "a", Gate: automation.Event, On: "job.*"}
-	path, err := w.runner.eventsFile(t.Context(), fxRun{run: automation.Run{Definition: d, After: first - 1, Until: last, Count: all}, bead: "tw-1"})
+	path, err := w.runner.eventsFile(t.Context(), effect.Run{Run: automation.Run{Definition: d, After: first - 1, Until: last, Count: all}, Bead: "tw-1"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,8 +79,8 @@ func TestEventsOfRunsThatAreOverGo(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if in := w.runner.sweepRuns(t.Context(), fxSweep{}).(inSwept); in.err != nil {
-		t.Fatal(in.err)
+	if in := w.runner.sweepRuns(t.Context(), effect.SweepRuns{}).(effect.RunsSwept); in.Err != nil {
+		t.Fatal(in.Err)
 	}
 	if _, err := os.Stat(left); !os.IsNotExist(err) {
 		t.Errorf("it is there still: %v", err)
@@ -119,12 +120,12 @@ func TestOddRecordsOfRuns(t *testing.T) {
 	}
 	refuse := map[string]error{ids[1]: beads.ErrNotFound, ids[2]: &beads.Invalid{Field: "title", Reason: "is odd"}}
 	w.o.Stores = func(string) (beads.Store, error) { return stubborn{store, refuse}, nil }
-	in := w.runner.sweepRuns(t.Context(), fxSweep{}).(inSwept)
-	if in.err != nil {
-		t.Fatal(in.err)
+	in := w.runner.sweepRuns(t.Context(), effect.SweepRuns{}).(effect.RunsSwept)
+	if in.Err != nil {
+		t.Fatal(in.Err)
 	}
 	var closed []string
-	for _, r := range in.interrupted {
+	for _, r := range in.Interrupted {
 		if r.Outcome != string(automation.Interrupted) || r.Ended == nil {
 			t.Errorf("%+v", r)
 		}
@@ -133,8 +134,8 @@ func TestOddRecordsOfRuns(t *testing.T) {
 	if !slices.Equal(closed, []string{"many", "well"}) {
 		t.Errorf("closed are %v", closed)
 	}
-	if want := ids[2] + " (the bead: its title is odd)"; in.odd != want {
-		t.Errorf("told: %q, want %q", in.odd, want)
+	if want := ids[2] + " (the bead: its title is odd)"; in.Odd != want {
+		t.Errorf("told: %q, want %q", in.Odd, want)
 	}
 }
 
@@ -150,12 +151,12 @@ func TestAutomationsAreListedBeforeTheyRun(t *testing.T) {
 	if got, want := w.showAutomations(), []string{"a is idle: the records of earlier runs are being read"}; !slices.Equal(got, want) {
 		t.Errorf("shown: %q, want %q", got, want)
 	}
-	w.step(inSwept{err: errors.New("the disk is on fire")})
+	w.step(effect.RunsSwept{Err: errors.New("the disk is on fire")})
 	want := "a is idle: the records of earlier runs are not known: work cannot be read: the disk is on fire"
 	if got := w.showAutomations(); !slices.Equal(got, []string{want}) {
 		t.Errorf("shown: %q, want %q", got, want)
 	}
-	w.step(inSwept{odd: "app-1 (odd)"})
+	w.step(effect.RunsSwept{Odd: "app-1 (odd)"})
 	if got := w.showAutomations(); !slices.Equal(got, []string{"a is idle: manual"}) {
 		t.Errorf("shown: %q", got)
 	}
@@ -178,9 +179,9 @@ func TestTheNewestRunIsKnownBehindManyOthers(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	in := w.runner.sweepRuns(t.Context(), fxSweep{of: []string{"busy", "never", "rare"}}).(inSwept)
-	if in.err != nil || len(in.runs) != runsShown+1 || in.runs[runsShown].ID != "tw-2" || in.runs[runsShown].Automation != "rare" {
-		t.Errorf("%d runs, the oldest %+v, %v", len(in.runs), in.runs[len(in.runs)-1], in.err)
+	in := w.runner.sweepRuns(t.Context(), effect.SweepRuns{Of: []string{"busy", "never", "rare"}}).(effect.RunsSwept)
+	if in.Err != nil || len(in.Runs) != runsShown+1 || in.Runs[runsShown].ID != "tw-2" || in.Runs[runsShown].Automation != "rare" {
+		t.Errorf("%d runs, the oldest %+v, %v", len(in.Runs), in.Runs[len(in.Runs)-1], in.Err)
 	}
 	// Who is asked about is who has run before.
 	m := newWorld()
@@ -188,7 +189,7 @@ func TestTheNewestRunIsKnownBehindManyOthers(t *testing.T) {
 	m.m.work.deeds["gone"] = automation.Memory{Last: m.now, Gone: m.now}
 	m.m.work.deeds["new"] = automation.Memory{}
 	m.m.sweepRuns()
-	if f, ok := m.m.out[len(m.m.out)-1].(fxSweep); !ok || !slices.Equal(f.of, []string{"rare"}) {
+	if f, ok := m.m.out[len(m.m.out)-1].(effect.SweepRuns); !ok || !slices.Equal(f.Of, []string{"rare"}) {
 		t.Errorf("%+v", m.m.out)
 	}
 }

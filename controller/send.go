@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"gcity/city"
+	"gcity/controller/effect"
 	"gcity/events"
 	"gcity/session"
 )
@@ -137,7 +138,7 @@ func (m *machine) deliverTo(now time.Time, a *record) {
 func (m *machine) report(now time.Time, a *record) {
 	for _, d := range a.out.all() {
 		if d.asker != 0 && !now.Before(d.answerBy) {
-			m.do(fxAnswer{answer{id: d.asker, receipt: receipt(a, d)}})
+			m.do(effect.Reply{Answer: effect.Answer{ID: d.asker, Receipt: receipt(a, d)}})
 			d.asker = 0
 		}
 	}
@@ -209,9 +210,9 @@ func (m *machine) typeText(now time.Time, a *record) {
 }
 
 // delivered takes the result of typing a text.
-func (m *machine) delivered(now time.Time, in inSent) {
-	a, ok := m.agents[in.agent]
-	if !ok || a.out == nil || a.out.going == nil || a.out.going.id != in.id {
+func (m *machine) delivered(now time.Time, in effect.Sent) {
+	a, ok := m.agents[in.Agent]
+	if !ok || a.out == nil || a.out.going == nil || a.out.going.id != in.ID {
 		m.typedNext(a)
 		return
 	}
@@ -220,12 +221,12 @@ func (m *machine) delivered(now time.Time, in inSent) {
 	b.going, m.changed = nil, true
 	m.typedNext(a)
 	switch {
-	case in.err != nil:
-		if errors.Is(in.err, session.ErrUnsupported) {
-			m.mutes[a.life.Provider] = in.err.Error()
+	case in.Err != nil:
+		if errors.Is(in.Err, session.ErrUnsupported) {
+			m.mutes[a.life.Provider] = in.Err.Error()
 		}
-		m.giveUp(now, a, d, dropped{city.Unavailable, "its terminal did not take it: " + in.err.Error(), controller})
-	case in.held != "":
+		m.giveUp(now, a, d, dropped{city.Unavailable, "its terminal did not take it: " + in.Err.Error(), controller})
+	case in.Held != "":
 		if !d.held {
 			d.held, d.stage, d.since = true, city.Queued, d.came
 		}
@@ -238,20 +239,20 @@ func (m *machine) delivered(now time.Time, in inSent) {
 			return
 		}
 		b.queue(d, true)
-		b.again = now.Add(in.wait)
-		if in.disturbed && b.disturbed.IsZero() {
+		b.again = now.Add(in.Wait)
+		if in.Disturbed && b.disturbed.IsZero() {
 			b.disturbed = now
 		}
-		m.holdBack(b, in.held)
+		m.holdBack(b, in.Held)
 	default:
 		b.again, b.disturbed = time.Time{}, time.Time{}
 		delete(m.mutes, a.life.Provider)
-		d.stage, d.why, d.since, d.output, d.text = city.Submitted, "", now, in.output, ""
+		d.stage, d.why, d.since, d.output, d.text = city.Submitted, "", now, in.Output, ""
 		m.keepOver(b, d)
 		m.tooLate(a, d)
-		var answers []answer
+		var answers []effect.Answer
 		if d.asker != 0 {
-			answers = []answer{{id: d.asker, receipt: receipt(a, d)}}
+			answers = []effect.Answer{{ID: d.asker, Receipt: receipt(a, d)}}
 			d.asker = 0
 		}
 		m.tell(a, events.Event{Type: events.AgentNudged, Actor: d.sender(), Message: d.String() + " was typed and submitted", Payload: payload(d.payload())}, answers...)
@@ -293,7 +294,7 @@ type dropped struct {
 }
 
 // giveUp ends a text that was not typed. Whoever waits for word of it hears that, and the log in any case.
-func (m *machine) giveUp(now time.Time, a *record, d *delivery, g dropped, answers ...answer) {
+func (m *machine) giveUp(now time.Time, a *record, d *delivery, g dropped, answers ...effect.Answer) {
 	b := a.out
 	b.waiting = slices.DeleteFunc(b.waiting, func(w *delivery) bool { return w == d })
 	if b.going == d {
@@ -307,7 +308,7 @@ func (m *machine) giveUp(now time.Time, a *record, d *delivery, g dropped, answe
 	}
 	d.takers = nil
 	if d.asker != 0 {
-		answers = append(answers, answer{id: d.asker, err: &city.Error{Code: g.code, Message: fmt.Sprintf("the text for agent %s was given up: %s", a.name, g.why)}})
+		answers = append(answers, effect.Answer{ID: d.asker, Err: &city.Error{Code: g.code, Message: fmt.Sprintf("the text for agent %s was given up: %s", a.name, g.why)}})
 		d.asker = 0
 	}
 	m.tell(a, events.Event{Type: events.AgentNudgeDropped, Actor: g.actor, Message: d.String() + " was given up: " + g.why, Payload: payload(d.payload())}, answers...)

@@ -9,12 +9,12 @@ import (
 
 // Config implements city.Configured.
 func (c *Controller) Config(context.Context) (string, error) {
-	return c.force.Load().source.TOML(), nil
+	return c.force.Load().Source.TOML(), nil
 }
 
 // Explain implements city.Configured.
 func (c *Controller) Explain(_ context.Context, name string) (string, error) {
-	text, err := c.force.Load().source.Explain(name)
+	text, err := c.force.Load().Source.Explain(name)
 	if err != nil {
 		return "", &city.Error{Code: city.NotFound, Message: err.Error()}
 	}

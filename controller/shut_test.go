@@ -12,6 +12,7 @@ import (
 	"gcity/automation"
 	"gcity/beads"
 	"gcity/city"
+	"gcity/controller/effect"
 	"gcity/events"
 )
 
@@ -33,7 +34,7 @@ func TestOnlyTheRecordOfARunIsClosed(t *testing.T) {
 	for _, other := range []city.Run{
 		make(beads.Bead{Labels: label}), make(beads.Bead{Type: city.RunType, Labels: []string{city.RunLabel + "b"}}), {ID: "tw-99", Automation: "a"},
 	} {
-		if err := w.runner.shutRun(t.Context(), fxShut{run: other}); !errors.Is(err, beads.ErrNotFound) {
+		if err := w.runner.shutRun(t.Context(), effect.CloseRun{Run: other}); !errors.Is(err, beads.ErrNotFound) {
 			t.Errorf("%s: %v", other.ID, err)
 		}
 	}
@@ -42,7 +43,7 @@ func TestOnlyTheRecordOfARunIsClosed(t *testing.T) {
 		t.Errorf("other work: %+v, %v", open, err)
 	}
 	run := make(beads.Bead{Type: city.RunType, Labels: label})
-	if err := w.runner.shutRun(t.Context(), fxShut{run: run}); err != nil {
+	if err := w.runner.shutRun(t.Context(), effect.CloseRun{Run: run}); err != nil {
 		t.Fatal(err)
 	}
 	b, err := store.Get(t.Context(), run.ID)
@@ -51,7 +52,7 @@ func TestOnlyTheRecordOfARunIsClosed(t *testing.T) {
 	}
 	run = make(beads.Bead{Type: city.RunType, Labels: label})
 	refuse[run.ID] = &beads.Invalid{Field: "title", Reason: "is odd"}
-	if err := w.runner.shutRun(t.Context(), fxShut{run: run}); !unclosable(err) {
+	if err := w.runner.shutRun(t.Context(), effect.CloseRun{Run: run}); !unclosable(err) {
 		t.Errorf("%v", err)
 	}
 }
@@ -66,8 +67,8 @@ func TestARecordThatIsGoneIsGivenUp(t *testing.T) {
 		w.declare()
 		w.advance(time.Second)
 		w.floor.trials.forgone = fmt.Errorf("closing: %w", err)
-		w.step(inCommand{id: 1, cmd: city.Fire{Automation: "a"}})
-		w.step(inRan{scoped: "a", bead: "app-1", outcome: automation.OK})
+		w.step(effect.Command{ID: 1, Cmd: city.Fire{Automation: "a"}})
+		w.step(effect.RunEnded{Scoped: "a", Bead: "app-1", Outcome: automation.OK})
 		if n := len(w.m.work.unshut); n > 0 {
 			t.Errorf("%d records are tried still", n)
 		}
@@ -92,10 +93,10 @@ func TestTheEndIsOnRecordBeforeTheNextRun(t *testing.T) {
 		}
 		w.declare()
 		w.advance(time.Second)
-		w.step(inCommand{id: 1, cmd: city.Fire{Automation: "a"}})
+		w.step(effect.Command{ID: 1, Cmd: city.Fire{Automation: "a"}})
 		w.floor.trials.late["shut"], w.floor.trials.unshut = true, problem
-		w.step(inRan{scoped: "a", bead: "app-1", outcome: automation.OK})
-		w.step(inCommand{id: 2, cmd: city.Fire{Automation: "a"}})
+		w.step(effect.RunEnded{Scoped: "a", Bead: "app-1", Outcome: automation.OK})
+		w.step(effect.Command{ID: 2, Cmd: city.Fire{Automation: "a"}})
 		if w.floor.made != 1 {
 			t.Fatalf("%d runs, while the end of the first is being written", w.floor.made)
 		}
@@ -114,8 +115,8 @@ func TestWhatARunMadeIsTold(t *testing.T) {
 	}
 	w.declare()
 	w.advance(time.Second)
-	w.step(inCommand{id: 1, cmd: city.Fire{Automation: "brew"}})
-	w.step(inRan{scoped: "brew", bead: "app-1", outcome: automation.OK, made: "app-2", title: "Brew tea"})
+	w.step(effect.Command{ID: 1, Cmd: city.Fire{Automation: "brew"}})
+	w.step(effect.RunEnded{Scoped: "brew", Bead: "app-1", Outcome: automation.OK, Made: "app-2", Title: "Brew tea"})
 	i := slices.IndexFunc(w.events, func(e events.Event) bool { return e.Type == events.BeadCreated })
 	if i < 0 || i+1 >= len(w.events) || w.events[i+1].Type != events.AutomationCompleted {
 		t.Fatalf("told: %+v", w.events)

@@ -14,9 +14,9 @@ import (
 func (m *machine) snapshot(now time.Time) *city.Snapshot {
 	s := &city.Snapshot{At: now, Agents: make([]city.Agent, 0, len(m.order)), Degraded: []string{}, ShutDown: m.ending != alive && !m.left, Ending: m.drawEnding()}
 	if m.conf != nil {
-		s.Name, s.Suspended = m.conf.name, m.conf.suspended
-		s.Config = city.ConfigInfo{Revision: short(m.conf.revision), Loaded: m.loaded, Rejected: m.rejected, Warnings: m.warnings(), Environ: m.conf.environ}
-		s.Patrol.Interval = m.conf.patrol
+		s.Name, s.Suspended = m.conf.Name, m.conf.Suspended
+		s.Config = city.ConfigInfo{Revision: short(m.conf.Revision), Loaded: m.loaded, Rejected: m.rejected, Warnings: m.warnings(), Environ: m.conf.Environ}
+		s.Patrol.Interval = m.conf.Patrol
 		if m.held != nil {
 			s.Config.Held = &m.held.Held
 		}
@@ -46,7 +46,7 @@ func (m *machine) snapshot(now time.Time) *city.Snapshot {
 	s.Degraded = append(s.Degraded, m.tierProblems()...)
 	s.Watchdogs = m.drawTiers(now)
 	if m.conf != nil {
-		s.Console, s.Store = m.conf.console, m.conf.store
+		s.Console, s.Store = m.conf.Console, m.conf.Store
 	}
 	s.Away = m.away
 	s.API, s.APIToken = m.door.Address, m.door.TokenFile
@@ -61,11 +61,11 @@ func (m *machine) snapshot(now time.Time) *city.Snapshot {
 func (m *machine) warnings() []string {
 	found := m.work.catalog.Warnings
 	if len(found) == 0 {
-		return m.conf.warnings
+		return m.conf.Warnings
 	}
-	all := slices.Clone(m.conf.warnings)
+	all := slices.Clone(m.conf.Warnings)
 	for _, p := range found {
-		all = append(all, strings.ReplaceAll(p.String(), m.conf.dir+"/", ""))
+		all = append(all, strings.ReplaceAll(p.String(), m.conf.Dir+"/", ""))
 	}
 	return all
 }
@@ -74,9 +74,9 @@ func (m *machine) drawRigs() []city.Rig {
 	if m.conf == nil {
 		return []city.Rig{}
 	}
-	rigs := make([]city.Rig, len(m.conf.rigs))
-	for i := range m.conf.rigs {
-		r := &m.conf.rigs[i]
+	rigs := make([]city.Rig, len(m.conf.Rigs))
+	for i := range m.conf.Rigs {
+		r := &m.conf.Rigs[i]
 		rigs[i] = city.Rig{Name: r.Name, Path: r.Path, Prefix: r.Prefix, Suspended: r.Suspended, Problem: r.Problem, Source: r.Source}
 		if work, known := m.work.rigs[r.Name]; known {
 			rigs[i].Work = &work
@@ -98,7 +98,7 @@ func (m *machine) window() time.Duration {
 	if m.conf == nil {
 		return 0
 	}
-	return m.conf.window
+	return m.conf.Window
 }
 
 // crashes are those that count: within the window, or those that led to the quarantine, which has forgotten them.

@@ -7,11 +7,12 @@ import (
 
 	"gcity/beads"
 	"gcity/beads/guard"
+	"gcity/controller/effect"
 	"gcity/events"
 )
 
 // storesChanged takes what is wrong with the stores. One that is well again is asked at once for what it kept waiting.
-func (m *machine) storesChanged(now time.Time, in inStores) {
+func (m *machine) storesChanged(now time.Time, in effect.StoresReported) {
 	w := &m.work
 	if in.Rev <= w.storesRev {
 		return
@@ -27,12 +28,12 @@ func (m *machine) storesChanged(now time.Time, in inStores) {
 		after := troubleOf(in.Stores, s.Scope)
 		healed = healed || s.Reads && !after.Reads || s.Writes && !after.Writes
 		if after.Text == "" {
-			m.do(fxRecord{event: events.Event{Type: events.StoreHealed, Actor: controller, Subject: s.Scope, Message: "the work of " + beads.ScopeTitle(s.Scope) + " can be read and written again"}})
+			m.do(effect.Record{Event: events.Event{Type: events.StoreHealed, Actor: controller, Subject: s.Scope, Message: "the work of " + beads.ScopeTitle(s.Scope) + " can be read and written again"}})
 		}
 	}
 	for _, s := range in.Stores {
 		if troubleOf(before, s.Scope).Text == "" {
-			m.do(fxRecord{event: events.Event{Type: events.StoreFailing, Actor: controller, Subject: s.Scope, Message: s.Text}})
+			m.do(effect.Record{Event: events.Event{Type: events.StoreFailing, Actor: controller, Subject: s.Scope, Message: s.Text}})
 		}
 	}
 	if healed {
@@ -69,7 +70,7 @@ func (m *machine) probe(now time.Time) {
 		return
 	}
 	w.probing = true
-	m.do(fxProbe{})
+	m.do(effect.ProbeStores{})
 }
 
 // lose notes why something about work failed, or that it did not. Where the store is closed because it fails again and

@@ -14,6 +14,7 @@ import (
 
 	"gcity/automation"
 	"gcity/city"
+	"gcity/controller/effect"
 	"gcity/session"
 )
 
@@ -112,7 +113,7 @@ func (w *world) tell(words []string) error {
 		w.stuck[arg(0)] = true
 	case "unstick":
 		delete(w.stuck, arg(0))
-		w.step(inWake{})
+		w.step(effect.Wake{})
 	case "attach":
 		w.alive[arg(0)].Attached = 1
 	case "detach":
@@ -121,10 +122,10 @@ func (w *world) tell(words []string) error {
 		w.write(args...)
 	case "restore": // the file of the revision in force
 		w.current = w.m.conf
-		w.step(inPoke{})
+		w.step(effect.Poked{})
 	case "break":
 		w.broken = strings.Join(args, " ")
-		w.step(inPoke{})
+		w.step(effect.Poked{})
 	case "blind":
 		w.blind = strings.Join(args, " ")
 	case "dark": // a provider does not list its sessions, and why
@@ -149,7 +150,7 @@ func (w *world) tell(words []string) error {
 	case "forget":
 		delete(w.uses, arg(0))
 	case "watch":
-		w.step(inWatched{})
+		w.step(effect.Watched{})
 	case "usage":
 		for _, a := range w.m.snapshot(w.now).Agents {
 			if a.Usage != nil {
@@ -161,9 +162,9 @@ func (w *world) tell(words []string) error {
 	case "successor":
 		w.succeed(args...)
 	case "shutdown":
-		w.step(inShutdown{leave: arg(0) == "leave"})
+		w.step(effect.Shutdown{Leave: arg(0) == "leave"})
 	case "hurry":
-		w.step(inHurry{})
+		w.step(effect.Hurry{})
 	case "draft": // what a viewer has typed; or none any more
 		w.draft(arg(0), arg(1) != "off")
 	case "sends":
@@ -263,7 +264,7 @@ func (w *world) tell(words []string) error {
 			}
 		}
 	case "stall":
-		w.step(inStalled{})
+		w.step(effect.Stalled{})
 	case "decide":
 		w.command(uint64(len(w.log)+1), tierDecide(args))
 	case "thaw":
@@ -292,7 +293,7 @@ func (w *world) tell(words []string) error {
 func (w *world) succeed(stuck ...string) {
 	before := w.m
 	w.m = newMachine()
-	if w.current.onDisk && w.memory != nil {
+	if w.current.OnDisk && w.memory != nil {
 		if err := json.Unmarshal(w.memory, &w.m.keeper.recalled); err != nil {
 			w.breach = append(w.breach, "the file of crash histories: "+err.Error())
 		}
@@ -324,17 +325,17 @@ func (w *world) begin(stuck ...string) {
 	for _, key := range stuck {
 		w.stuck[key] = true
 	}
-	w.m.step(w.now, inConfig{revision: w.current.revision, conf: w.current})
-	w.step(inTick{})
+	w.m.step(w.now, effect.Loaded{Revision: w.current.Revision, Conf: w.current})
+	w.step(effect.Tick{})
 }
 
 // quarantines are those that a successor has to know: it is to read the file, and the one before has had it written.
 func (w *world) quarantines(before *machine) map[string]time.Time {
 	out := map[string]time.Time{}
-	if before.conf == nil || !before.conf.onDisk || !w.current.onDisk || before.keeper.busy || before.unwritten() || w.blind != "" {
+	if before.conf == nil || !before.conf.OnDisk || !w.current.OnDisk || before.keeper.busy || before.unwritten() || w.blind != "" {
 		return out
 	}
-	for _, want := range w.current.wants {
+	for _, want := range w.current.Wants {
 		a := before.agents[want.Name]
 		same := a != nil && a.want != nil && a.want.Spec.Fingerprint.Sum == want.Spec.Fingerprint.Sum
 		if same && a.queued == 0 && a.hold == city.Quarantined && !a.alive && w.now.Before(a.notBefore) && want.Suspended == "" && w.alive[want.Name] == nil {

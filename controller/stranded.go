@@ -10,30 +10,17 @@ import (
 	"gcity/agent"
 	"gcity/beads"
 	"gcity/city"
+	"gcity/controller/effect"
 	"gcity/pool"
 )
 
-// holding is what somebody was given and has not done.
-type holding struct {
-	ids []string // of a few, what is in progress first
-	n   int
-}
-
-func (h holding) same(o holding) bool { return h.n == o.n && slices.Equal(h.ids, o.ids) }
-
 // hold adds what of a list is somebody's.
-func hold(of map[string]holding, all []beads.Bead) {
+func hold(of map[string]effect.Holding, all []beads.Bead) {
 	for _, b := range all {
 		if h := of[b.Assignee]; b.Assignee != "" {
-			of[b.Assignee] = h.with(holding{[]string{b.ID}, 1})
+			of[b.Assignee] = h.With(effect.Holding{IDs: []string{b.ID}, N: 1})
 		}
 	}
-}
-
-func (h holding) with(o holding) holding {
-	h.n += o.n
-	h.ids = slices.Concat(h.ids, o.ids[:min(len(o.ids), city.StrandedIDs-len(h.ids))])
-	return h
 }
 
 // strand finds out whose work waits for somebody who does not run and will not by itself, and since when.
@@ -54,7 +41,7 @@ func (m *machine) strand(now time.Time) {
 			since = now
 		}
 		if astray[who] = since; now.Sub(since) >= city.StrandedAfter {
-			shown = append(shown, city.Stranded{Agent: who, Why: why, Gone: gone, Since: since, Beads: h.ids, Count: h.n})
+			shown = append(shown, city.Stranded{Agent: who, Why: why, Gone: gone, Since: since, Beads: h.IDs, Count: h.N})
 		}
 	}
 	slices.SortFunc(shown, func(a, b city.Stranded) int { return city.CompareNames(a.Agent, b.Agent) })
@@ -72,7 +59,7 @@ func (m *machine) strand(now time.Time) {
 func (m *machine) absent(who string) (why string, gone bool) {
 	a := m.agents[who]
 	switch {
-	case m.conf.suspended:
+	case m.conf.Suspended:
 		return "", false
 	case a == nil:
 		return m.stranger(who)
@@ -114,7 +101,7 @@ func (m *machine) stranger(who string) (why string, gone bool) {
 		}
 	}
 	rig, _, qualified := strings.Cut(who, "/")
-	if qualified && slices.ContainsFunc(m.conf.rigs, func(r agent.Rig) bool { return r.Name == rig }) || m.work.former[who] {
+	if qualified && slices.ContainsFunc(m.conf.Rigs, func(r agent.Rig) bool { return r.Name == rig }) || m.work.former[who] {
 		return "is no agent here any more", true
 	}
 	return "", false

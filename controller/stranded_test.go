@@ -11,6 +11,7 @@ import (
 	"gcity/beads/fake"
 	"gcity/beads/guard"
 	"gcity/city"
+	"gcity/controller/effect"
 )
 
 // What somebody holds is counted in every store, begun work first, whether or not the store can count.
@@ -37,14 +38,14 @@ func TestWhatPeopleHoldIsCounted(t *testing.T) {
 	put(own, beads.Bead{Assignee: "a", Status: begun}, beads.Bead{Assignee: "a"}, beads.Bead{Assignee: "a", Status: done}, beads.Bead{},
 		beads.Bead{Assignee: "b", Type: city.RunType, Status: begun})
 	put(yard, beads.Bead{Assignee: "c"}, beads.Bead{Assignee: "a"}, beads.Bead{Assignee: "a", Status: begun})
-	want := map[string]holding{"a": {[]string{"tw-1", "tw-2", "ya-3"}, 4}, "c": {[]string{"ya-1"}, 1}}
-	in := r.count(t.Context(), fxCount{}).(inCounted)
-	if in.err != nil || !maps.EqualFunc(in.held, want, holding.same) {
-		t.Errorf("%+v, %v", in.held, in.err)
+	want := map[string]effect.Holding{"a": {IDs: []string{"tw-1", "tw-2", "ya-3"}, N: 4}, "c": {IDs: []string{"ya-1"}, N: 1}}
+	in := r.count(t.Context(), effect.CountWork{}).(effect.WorkCounted)
+	if in.Err != nil || !maps.EqualFunc(in.Held, want, effect.Holding.Same) {
+		t.Errorf("%+v, %v", in.Held, in.Err)
 	}
 	put(own, beads.Bead{Assignee: "c"})
-	if in = r.count(t.Context(), fxCount{}).(inCounted); in.unchanged || in.held["c"].n != 2 {
-		t.Errorf("one more: %+v", in.held)
+	if in = r.count(t.Context(), effect.CountWork{}).(effect.WorkCounted); in.Unchanged || in.Held["c"].N != 2 {
+		t.Errorf("one more: %+v", in.Held)
 	}
 }
 
@@ -53,7 +54,7 @@ func TestStrandedWorkIsShown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, store := newTown(t, strings.Replace(two, "[[agents]]", "[[agents]]\nsuspended = true", 1)), fake.New("tw")
 		w.o.Stores = func(string) (beads.Store, error) { return store, nil }
-		w.m.conf.nowork = false
+		w.m.conf.NoWork = false
 		end := w.begin()
 		defer end()
 		synctest.Wait()

@@ -7,6 +7,7 @@ import (
 
 	"gcity/beads"
 	"gcity/city"
+	"gcity/controller/effect"
 )
 
 // A store that did not answer in time may have made the record all the same, and after its run was given up. Nobody would
@@ -34,12 +35,12 @@ func (m *machine) seekStrays(now time.Time) {
 	}
 	slices.Sort(known)
 	w.strays = time.Time{}
-	m.do(fxStrays{known: known, before: now.Add(-strayAge)})
+	m.do(effect.CloseUnclosedRuns{Known: known, Before: now.Add(-strayAge)})
 }
 
 // strayed takes the result.
-func (m *machine) strayed(now time.Time, in inStrays) {
-	if in.err == nil {
+func (m *machine) strayed(now time.Time, in effect.UnclosedRunsClosed) {
+	if in.Err == nil {
 		m.note(&m.work.lost, "")
 	} else if m.work.strays.IsZero() {
 		m.work.strays = now.Add(strayWait)
@@ -47,25 +48,25 @@ func (m *machine) strayed(now time.Time, in inStrays) {
 }
 
 // closeStrays closes the records of runs that never were.
-func (r *runner) closeStrays(ctx context.Context, f fxStrays) input {
+func (r *runner) closeStrays(ctx context.Context, f effect.CloseUnclosedRuns) effect.Input {
 	store, err := r.store("")
 	if err != nil {
-		return inStrays{err}
+		return effect.UnclosedRunsClosed{Err: err}
 	}
 	open, err := store.List(ctx, beads.Query{Type: city.RunType, Status: []beads.Status{beads.StatusOpen, beads.StatusInProgress}, Limit: -1})
 	if err != nil {
-		return inStrays{err}
+		return effect.UnclosedRunsClosed{Err: err}
 	}
 	for _, b := range open {
-		if slices.Contains(f.known, b.ID) || !b.CreatedAt.Before(f.before) {
+		if slices.Contains(f.Known, b.ID) || !b.CreatedAt.Before(f.Before) {
 			continue
 		}
 		run := city.RunOf(b)
 		run.Outcome, run.Error = city.RunVoid, "it never began: its record was written after it had been given up"
 		if _, err := store.Update(ctx, b.ID, closing(run, false)); err != nil && !unclosable(err) {
-			return inStrays{err}
+			return effect.UnclosedRunsClosed{Err: err}
 		}
 		r.c.o.Logger.Info("the record of a run that never began is closed", "automation", run.Automation, "record", run.ID)
 	}
-	return inStrays{}
+	return effect.UnclosedRunsClosed{}
 }

@@ -8,6 +8,7 @@ import (
 
 	"gcity/beads"
 	"gcity/city"
+	"gcity/controller/effect"
 )
 
 // A record that was written after its run had been given up is closed some time later; those of runs that go are not.
@@ -25,11 +26,11 @@ func TestRecordsOfRunsThatNeverWereAreClosed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if in := w.runner.closeStrays(t.Context(), fxStrays{before: young.CreatedAt.Add(-time.Hour)}).(inStrays); in.err != nil {
-		t.Fatal(in.err)
+	if in := w.runner.closeStrays(t.Context(), effect.CloseUnclosedRuns{Before: young.CreatedAt.Add(-time.Hour)}).(effect.UnclosedRunsClosed); in.Err != nil {
+		t.Fatal(in.Err)
 	}
-	if in := w.runner.closeStrays(t.Context(), fxStrays{known: []string{ids[0]}, before: young.CreatedAt.Add(time.Nanosecond)}).(inStrays); in.err != nil {
-		t.Fatal(in.err)
+	if in := w.runner.closeStrays(t.Context(), effect.CloseUnclosedRuns{Known: []string{ids[0]}, Before: young.CreatedAt.Add(time.Nanosecond)}).(effect.UnclosedRunsClosed); in.Err != nil {
+		t.Fatal(in.Err)
 	}
 	for i, id := range ids {
 		b, err := store.Get(t.Context(), id)
@@ -51,7 +52,7 @@ func TestStraysAreSoughtAfterATrouble(t *testing.T) {
 		w.m.out = nil
 		w.m.seekStrays(w.now)
 		for _, f := range w.m.out {
-			if _, ok := f.(fxStrays); ok {
+			if _, ok := f.(effect.CloseUnclosedRuns); ok {
 				n++
 			}
 		}
@@ -61,7 +62,7 @@ func TestStraysAreSoughtAfterATrouble(t *testing.T) {
 		t.Error("sought without a reason")
 	}
 	w.floor.refuse = "the store is slow"
-	w.step(inCommand{id: 1, cmd: city.Fire{Automation: "a"}})
+	w.step(effect.Command{ID: 1, Cmd: city.Fire{Automation: "a"}})
 	if w.floor.refuse = ""; sought() > 0 {
 		t.Error("sought at once")
 	}
@@ -73,13 +74,13 @@ func TestStraysAreSoughtAfterATrouble(t *testing.T) {
 	w.m.work.goes["b"] = &city.Run{ID: "app-9"}
 	w.m.out = nil
 	w.m.seekStrays(w.now)
-	if len(w.m.out) != 1 || !slices.Equal(w.m.out[0].(fxStrays).known, []string{"app-9"}) {
+	if len(w.m.out) != 1 || !slices.Equal(w.m.out[0].(effect.CloseUnclosedRuns).Known, []string{"app-9"}) {
 		t.Errorf("%+v", w.m.out)
 	}
 	if sought() > 0 {
 		t.Error("sought twice")
 	}
-	w.m.strayed(w.now, inStrays{errors.New("slow")})
+	w.m.strayed(w.now, effect.UnclosedRunsClosed{Err: errors.New("slow")})
 	if w.now = w.now.Add(strayWait); sought() != 1 {
 		t.Error("a look that failed is not tried again")
 	}

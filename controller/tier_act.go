@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"gcity/city"
+	"gcity/controller/effect"
 	"gcity/events"
 	"gcity/watchdog"
 )
@@ -60,12 +61,12 @@ func (m *machine) tellAct(t *tier, j *city.Judgement) {
 		map[string]any{"watches": t.want.Watches, "decision": j.Decision, "reason": j.Reason, "by": j.By, "result": j.Result, "failed": t.chain.Failed})
 }
 
-func (m *machine) tellTier(t *tier, kind, actor, msg string, about map[string]any, answers ...answer) {
+func (m *machine) tellTier(t *tier, kind, actor, msg string, about map[string]any, answers ...effect.Answer) {
 	e := events.Event{Type: kind, Actor: actor, Subject: t.want.Name, Message: msg}
 	if about != nil {
 		e.Payload = payload(about)
 	}
-	m.inOrder(queuedRecord{fxRecord: fxRecord{event: e, answers: answers}})
+	m.inOrder(queuedRecord{Record: effect.Record{Event: e, Answers: answers}})
 }
 
 // remedy does what was decided, or the nearest to it that makes sense as things are now, and says so. waits: what becomes of
@@ -255,11 +256,11 @@ func (m *machine) post(t *tier) {
 	m.posting[t.want.Name] = true
 	command := t.line
 	t.line = ""
-	m.do(fxEscalate{
-		tier: t.want.Name, call: t.esc.At, to: t.want.EscalateTo, from: "watchdog " + t.want.Name, subject: t.want.Watches + " is not well",
-		text:    m.letter(t),
-		command: command, in: m.conf.source,
-		env: []string{"GC_WATCHDOG=" + t.want.Name, "GC_WATCHDOG_WATCHES=" + t.want.Watches, "GC_WATCHDOG_FAILED=" + strconv.Itoa(t.chain.Failed), "GC_WATCHDOG_REASON=" + t.esc.Message},
+	m.do(effect.Escalate{
+		Tier: t.want.Name, Call: t.esc.At, To: t.want.EscalateTo, From: "watchdog " + t.want.Name, Subject: t.want.Watches + " is not well",
+		Text:    m.letter(t),
+		Command: command, In: m.conf.Source,
+		Env: []string{"GC_WATCHDOG=" + t.want.Name, "GC_WATCHDOG_WATCHES=" + t.want.Watches, "GC_WATCHDOG_FAILED=" + strconv.Itoa(t.chain.Failed), "GC_WATCHDOG_REASON=" + t.esc.Message},
 	})
 }
 
@@ -274,28 +275,28 @@ func (m *machine) letter(t *tier) string {
 }
 
 // posted takes what has become of an escalation.
-func (m *machine) posted(in inEscalated) {
-	for _, e := range in.events {
-		m.do(fxRecord{event: e})
+func (m *machine) posted(in effect.Escalated) {
+	for _, e := range in.Events {
+		m.do(effect.Record{Event: e})
 	}
-	if len(in.events) > 0 {
+	if len(in.Events) > 0 {
 		m.count()
 	}
-	delete(m.posting, in.tier)
-	t := m.tier(in.tier)
+	delete(m.posting, in.Tier)
+	t := m.tier(in.Tier)
 	if t == nil {
 		return
 	}
-	if in.ran {
+	if in.Ran {
 		msg := "escalate_command: ok"
-		if in.failed != "" {
-			msg = "escalate_command failed: " + in.failed
+		if in.Failed != "" {
+			msg = "escalate_command failed: " + in.Failed
 		}
-		m.tellTier(t, events.WatchdogCommand, controller, msg, map[string]any{"output": in.output})
+		m.tellTier(t, events.WatchdogCommand, controller, msg, map[string]any{"output": in.Output})
 	}
-	if t.esc == nil || !t.esc.At.Equal(in.call) { // the call that it was for is over
+	if t.esc == nil || !t.esc.At.Equal(in.Call) { // the call that it was for is over
 		return
 	}
-	t.owed = in.err != ""
-	m.note(&t.unposted, in.err)
+	t.owed = in.Err != ""
+	m.note(&t.unposted, in.Err)
 }

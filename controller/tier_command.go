@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"gcity/city"
+	"gcity/controller/effect"
 	"gcity/events"
 	"gcity/internal/spell"
 )
@@ -60,6 +61,6 @@ func (m *machine) acknowledge(id uint64, c city.Acknowledge) {
 		seen.Seen, seen.By = true, cmp.Or(c.By, operator)
 		t.esc, m.changed = &seen, true
 		m.tellTier(t, events.WatchdogAcknowledged, seen.By, seen.Message, map[string]any{"watches": t.want.Watches},
-			answer{id: id, receipt: city.Receipt{Message: fmt.Sprintf("the call of watchdog %s is acknowledged", t.want.Name)}})
+			effect.Answer{ID: id, Receipt: city.Receipt{Message: fmt.Sprintf("the call of watchdog %s is acknowledged", t.want.Name)}})
 	}
 }

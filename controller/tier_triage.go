@@ -11,6 +11,7 @@ import (
 
 	"gcity/agent"
 	"gcity/city"
+	"gcity/controller/effect"
 	"gcity/events"
 	"gcity/internal/screen"
 	"gcity/restart"
@@ -25,15 +26,9 @@ const triageGrace = 10 * time.Second
 type summons struct {
 	tier, beat string
 	env        []string
-	brief      brief
+	brief      effect.Brief
 	judged     bool
 	until      time.Time // it is ended then at the latest
-}
-
-// brief is a file that a triage finds at its start.
-type brief struct {
-	path string
-	data []byte
 }
 
 // called reports that an agent is started by the beats of a watchdog alone.
@@ -157,9 +152,9 @@ func (m *machine) summons(t *tier, a *record, f watchdog.Facts, v watchdog.Verdi
 		data = []byte("{}")
 	}
 	s := &summons{tier: t.want.Name, beat: t.beat.id, until: t.beat.until}
-	s.brief = brief{filepath.Join(m.conf.dir, ".gc", "watchdogs", session.Encode(t.want.Name)+".json"), append(data, '\n')}
+	s.brief = effect.Brief{Path: filepath.Join(m.conf.Dir, ".gc", "watchdogs", session.Encode(t.want.Name)+".json"), Data: append(data, '\n')}
 	s.env = []string{
-		"GC_WATCHDOG=" + t.want.Name, "GC_WATCHDOG_BEAT=" + t.beat.id, "GC_WATCHDOG_WATCHES=" + a.name, "GC_WATCHDOG_FACTS=" + s.brief.path,
+		"GC_WATCHDOG=" + t.want.Name, "GC_WATCHDOG_BEAT=" + t.beat.id, "GC_WATCHDOG_WATCHES=" + a.name, "GC_WATCHDOG_FACTS=" + s.brief.Path,
 		"GC_WATCHDOG_SESSION=" + r.Session, "GC_WATCHDOG_AGE=" + strconv.Itoa(int(r.Age)), "GC_WATCHDOG_FRESHNESS=" + r.Freshness, "GC_WATCHDOG_MAIL=" + strconv.Itoa(r.Mail),
 		"GC_WATCHDOG_SILENT=" + silent, "GC_WATCHDOG_FROZEN=" + strconv.FormatBool(r.Frozen), "GC_WATCHDOG_ADVICE=" + r.Advice, "GC_WATCHDOG_REASON=" + r.Reason,
 		"GC_WATCHDOG_HEALTHY_AGENTS=" + numeral(r.Healthy), "GC_WATCHDOG_UNHEALTHY_AGENTS=" + numeral(r.Unhealthy),
@@ -176,13 +171,13 @@ func numeral(n *int) string {
 }
 
 // outfit is what an agent is started with, just now.
-func (a *record) outfit() fxStart {
+func (a *record) outfit() effect.Start {
 	if a.summon == nil || !a.called() {
-		return fxStart{want: a.want}
+		return effect.Start{Want: a.want}
 	}
 	w := *a.want
 	w.Spec.Env = slices.Concat(w.Spec.Env, a.summon.env)
-	return fxStart{want: &w, brief: &a.summon.brief}
+	return effect.Start{Want: &w, Brief: &a.summon.brief}
 }
 
 // offBeat is why a triage's session is ended.
@@ -305,7 +300,7 @@ func (m *machine) decideBeat(now time.Time, id uint64, c city.Decide) {
 	if c.Decision != city.RemedyNothing {
 		m.tellTier(t, events.WatchdogTriaged, by, fmt.Sprintf("%s: %s", c.Decision, reason),
 			map[string]any{"watches": t.want.Watches, "decision": c.Decision, "reason": reason, "beat": b.id, "duration_ms": j.took.Milliseconds()},
-			answer{id: id, receipt: city.Receipt{Message: msg}})
+			effect.Answer{ID: id, Receipt: city.Receipt{Message: msg}})
 	}
 	m.judged(now, t, watchdog.Verdict{Decision: watchdog.Decision(c.Decision), Reason: reason}, j)
 	if c.Decision == city.RemedyNothing {

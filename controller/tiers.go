@@ -8,6 +8,7 @@ import (
 
 	"gcity/city"
 	"gcity/config"
+	"gcity/controller/effect"
 	"gcity/watchdog"
 )
 
@@ -51,10 +52,10 @@ type beat struct {
 }
 
 // adoptTiers takes the watchdogs of a new configuration.
-func (m *machine) adoptTiers(now time.Time, c *conf) {
+func (m *machine) adoptTiers(now time.Time, c *effect.Configuration) {
 	var order []*tier
-	for i := range c.tiers {
-		w := &c.tiers[i]
+	for i := range c.Tiers {
+		w := &c.Tiers[i]
 		t := m.tier(w.Name)
 		switch {
 		case t == nil:
@@ -172,13 +173,13 @@ func (m *machine) beginBeat(t *tier) {
 		return
 	}
 	m.glancing[t.want.Name] = true
-	m.do(fxHeartbeat{tier: t.want.Name, path: t.want.Heartbeat})
+	m.do(effect.ReadHeartbeat{Tier: t.want.Name, Path: t.want.Heartbeat})
 }
 
 // glimpsed takes what the heartbeat's file says, and goes on with the beat.
-func (m *machine) glimpsed(now time.Time, in inHeartbeat) {
-	delete(m.glancing, in.tier)
-	t := m.tier(in.tier)
+func (m *machine) glimpsed(now time.Time, in effect.HeartbeatRead) {
+	delete(m.glancing, in.Tier)
+	t := m.tier(in.Tier)
 	if t == nil {
 		return
 	}
@@ -187,7 +188,7 @@ func (m *machine) glimpsed(now time.Time, in inHeartbeat) {
 	if t.rests != "" {
 		return
 	}
-	if in.path != t.want.Heartbeat { // of the configuration before
+	if in.Path != t.want.Heartbeat { // of the configuration before
 		t.instead = instead
 		m.beginBeat(t)
 		return
@@ -195,14 +196,14 @@ func (m *machine) glimpsed(now time.Time, in inHeartbeat) {
 	if t.beat != nil { // with a triage already
 		return
 	}
-	if in.problem == "" {
-		t.agents = in.agents
-		t.hb = t.hb.See(in.stamp, t.read, now)
+	if in.Problem == "" {
+		t.agents = in.Agents
+		t.hb = t.hb.See(in.Stamp, t.read, now)
 	}
-	if t.looked = now; !in.unread {
+	if t.looked = now; !in.Unread {
 		t.read = now
 	}
-	m.note(&t.problem, in.problem)
+	m.note(&t.problem, in.Problem)
 	a := m.agents[t.want.Watches]
 	if a == nil {
 		return

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"gcity/city"
+	"gcity/controller/effect"
 )
 
 // taker is a command that takes a text back which is just being tried, after so many that waited.
@@ -14,8 +15,8 @@ type taker struct {
 	n  int
 }
 
-func (t taker) receipt(a *record, n int) answer {
-	return answer{id: t.id, receipt: city.Receipt{Message: fmt.Sprintf("taken back: %d of the texts for agent %s", t.n+n, a.name)}}
+func (t taker) receipt(a *record, n int) effect.Answer {
+	return effect.Answer{ID: t.id, Receipt: city.Receipt{Message: fmt.Sprintf("taken back: %d of the texts for agent %s", t.n+n, a.name)}}
 }
 
 // unsend takes back what waits. Whether a text that is being tried can be is known when it has been.
@@ -38,9 +39,9 @@ func (m *machine) unsend(now time.Time, id uint64, a *record, c city.Unsend) {
 	}
 	t := taker{id: id, n: len(back)}
 	for i, d := range back {
-		var answers []answer
+		var answers []effect.Answer
 		if i == len(back)-1 && going == nil {
-			answers = []answer{t.receipt(a, 0)}
+			answers = []effect.Answer{t.receipt(a, 0)}
 		}
 		m.giveUp(now, a, d, byHand(), answers...)
 	}
@@ -76,7 +77,7 @@ func byHand() dropped { return dropped{city.Conflict, "taken back by operator", 
 func (m *machine) tooLate(a *record, d *delivery) {
 	for _, t := range d.takers {
 		if t.n > 0 {
-			m.do(fxAnswer{t.receipt(a, 0)})
+			m.do(effect.Reply{Answer: t.receipt(a, 0)})
 			continue
 		}
 		m.refuseID(t.id, city.Conflict, fmt.Sprintf("text %d for agent %s cannot be taken back: it has just been typed", d.id, a.name))

@@ -14,6 +14,7 @@ import (
 
 	"gcity/city"
 	"gcity/config"
+	"gcity/controller/effect"
 	"gcity/events"
 	"gcity/watchdog"
 )
@@ -107,13 +108,13 @@ func TestHeartbeatFiles(t *testing.T) {
 		return path
 	}
 	r := &runner{c: &Controller{o: Options{Dir: dir}}, shop: newWorkshop(context.Background())}
-	look := func(path string) inHeartbeat {
-		return r.heartbeat(t.Context(), fxHeartbeat{tier: "care", path: path}).(inHeartbeat)
+	look := func(path string) effect.HeartbeatRead {
+		return r.heartbeat(t.Context(), effect.ReadHeartbeat{Tier: "care", Path: path}).(effect.HeartbeatRead)
 	}
-	if in := look(put("good", `{"timestamp":"2026-01-02T18:30:00Z","healthy_agents":42}`)); in.problem != "" || in.stamp.Year() != 2026 || in.agents.Healthy == nil || *in.agents.Healthy != 42 {
+	if in := look(put("good", `{"timestamp":"2026-01-02T18:30:00Z","healthy_agents":42}`)); in.Problem != "" || in.Stamp.Year() != 2026 || in.Agents.Healthy == nil || *in.Agents.Healthy != 42 {
 		t.Errorf("%+v", in)
 	}
-	if in := look(filepath.Join(dir, "none")); in.problem != "" || !in.stamp.IsZero() {
+	if in := look(filepath.Join(dir, "none")); in.Problem != "" || !in.Stamp.IsZero() {
 		t.Errorf("%+v", in)
 	}
 	secret := put("secret", `{"timestamp":"2026-01-02T18:30:00Z"}`)
@@ -128,17 +129,17 @@ func TestHeartbeatFiles(t *testing.T) {
 		dir:         "is not a regular file",
 		"/dev/zero": "its heartbeat, /dev/zero, is not a regular file",
 	} {
-		if in := look(path); !strings.Contains(in.problem, says) || !in.stamp.IsZero() {
+		if in := look(path); !strings.Contains(in.Problem, says) || !in.Stamp.IsZero() {
 			t.Errorf("%s: %+v", path, in)
 		}
 	}
-	if in := look(filepath.Join(dir, "torn")); in.unread {
+	if in := look(filepath.Join(dir, "torn")); in.Unread {
 		t.Errorf("what makes no sense was seen: %+v", in)
 	}
-	if in := look(dir); !in.unread {
+	if in := look(dir); !in.Unread {
 		t.Errorf("what cannot be read was seen: %+v", in)
 	}
-	if in := look(secret); os.Geteuid() != 0 && !strings.Contains(in.problem, "its heartbeat, secret, cannot be read: permission denied") {
+	if in := look(secret); os.Geteuid() != 0 && !strings.Contains(in.Problem, "its heartbeat, secret, cannot be read: permission denied") {
 		t.Errorf("%+v", in)
 	}
 }
@@ -152,17 +153,17 @@ func TestBriefing(t *testing.T) {
 	w.declare("worker", "scout")
 	w.stuck["agent:scout"] = true
 	ill := 2
-	w.kennel.files["/app/"+config.HeartbeatFile("worker")] = inHeartbeat{stamp: w.now, agents: watchdog.Agents{Unhealthy: &ill}}
+	w.kennel.files["/app/"+config.HeartbeatFile("worker")] = effect.HeartbeatRead{Stamp: w.now, Agents: watchdog.Agents{Unhealthy: &ill}}
 	w.advance(4 * time.Minute)
 	if d, _ := w.m.snapshot(w.now).Watchdog("care"); d.HealthyAgents != nil || d.UnhealthyAgents == nil || *d.UnhealthyAgents != ill {
 		t.Errorf("the heartbeat reports %q", d.Reports())
 	}
-	at := slices.IndexFunc(w.pending, func(f effect) bool { return f.key() == "agent:scout" })
+	at := slices.IndexFunc(w.pending, func(f effect.Effect) bool { return f.Key() == "agent:scout" })
 	if at < 0 {
 		t.Fatal("no triage is started")
 	}
-	f := w.pending[at].(fxStart)
-	env := strings.Join(f.want.Spec.Env, "\n")
+	f := w.pending[at].(effect.Start)
+	env := strings.Join(f.Want.Spec.Env, "\n")
 	for _, line := range []string{"GC_WATCHDOG=care", "GC_WATCHDOG_BEAT=care-20260301T120300.000", "GC_WATCHDOG_WATCHES=worker", "GC_WATCHDOG_FACTS=/app/.gc/watchdogs/care.json",
 		"GC_WATCHDOG_SESSION=alive", "GC_WATCHDOG_AGE=180", "GC_WATCHDOG_FRESHNESS=fresh", "GC_WATCHDOG_MAIL=0", "GC_WATCHDOG_FROZEN=false", "GC_WATCHDOG_HEALTHY_AGENTS=", "GC_WATCHDOG_UNHEALTHY_AGENTS=2", "GC_WATCHDOG_ADVICE=nothing"} {
 		if !strings.Contains(env+"\n", line+"\n") {
@@ -170,14 +171,14 @@ func TestBriefing(t *testing.T) {
 		}
 	}
 	for _, part := range []string{`"watchdog": "care"`, `"watches": "worker"`, `"session": "alive"`, `"age": 180`, `"unhealthy_agents": 2`, `"until": "2026-03-01T12:08:00Z"`} {
-		if f.brief == nil || !strings.Contains(string(f.brief.data), part) {
-			t.Errorf("no %s in the file: %+v", part, f.brief)
+		if f.Brief == nil || !strings.Contains(string(f.Brief.Data), part) {
+			t.Errorf("no %s in the file: %+v", part, f.Brief)
 		}
 	}
 	if own := w.m.agents["scout"].want.Spec.Env; len(own) > 0 {
 		t.Errorf("what is declared has it too: %q", own)
 	}
-	if w.m.agents["worker"].outfit().brief != nil {
+	if w.m.agents["worker"].outfit().Brief != nil {
 		t.Error("a worker has a brief")
 	}
 }

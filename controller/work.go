@@ -7,32 +7,33 @@ import (
 	"time"
 
 	"gcity/city"
+	"gcity/controller/effect"
 )
 
 // beadCommand makes or changes a piece of work.
-func (m *machine) beadCommand(id uint64, c city.Command) { m.do(fxBead{id: id, cmd: c}) }
+func (m *machine) beadCommand(id uint64, c city.Command) { m.do(effect.ChangeBead{ID: id, Cmd: c}) }
 
 // beadDone takes the result.
-func (m *machine) beadDone(in inBead) {
-	if in.err != nil {
-		for _, e := range in.events { // some of it has happened
-			m.do(fxRecord{event: e})
+func (m *machine) beadDone(in effect.BeadChanged) {
+	if in.Err != nil {
+		for _, e := range in.Events { // some of it has happened
+			m.do(effect.Record{Event: e})
 		}
-		m.do(fxAnswer{answer{id: in.id, err: in.err}})
-		if len(in.events) > 0 {
+		m.do(effect.Reply{Answer: effect.Answer{ID: in.ID, Err: in.Err}})
+		if len(in.Events) > 0 {
 			m.count()
 		}
 		return
 	}
-	if len(in.events) == 0 {
-		m.do(fxAnswer{answer{id: in.id, receipt: city.Receipt{Message: cmp.Or(in.message, in.bead.ID+" is so already"), Bead: &in.bead}}})
+	if len(in.Events) == 0 {
+		m.do(effect.Reply{Answer: effect.Answer{ID: in.ID, Receipt: city.Receipt{Message: cmp.Or(in.Message, in.Bead.ID+" is so already"), Bead: &in.Bead}}})
 		return
 	}
-	for i, e := range in.events {
-		f := fxRecord{event: e}
-		if i == len(in.events)-1 {
+	for i, e := range in.Events {
+		f := effect.Record{Event: e}
+		if i == len(in.Events)-1 {
 			_, verb, _ := strings.Cut(e.Type, ".")
-			f.answers = []answer{{id: in.id, receipt: city.Receipt{Message: cmp.Or(in.message, verb+" "+in.bead.ID), Bead: &in.bead}}}
+			f.Answers = []effect.Answer{{ID: in.ID, Receipt: city.Receipt{Message: cmp.Or(in.Message, verb+" "+in.Bead.ID), Bead: &in.Bead}}}
 		}
 		m.do(f)
 	}
@@ -42,7 +43,7 @@ func (m *machine) beadDone(in inBead) {
 // count orders the open work to be counted: of all, and of each pool that has no check.
 func (m *machine) count() {
 	w := &m.work
-	if m.conf == nil || m.conf.nowork || m.ending != alive {
+	if m.conf == nil || m.conf.NoWork || m.ending != alive {
 		return
 	}
 	if w.counting {
@@ -56,10 +57,10 @@ func (m *machine) count() {
 		}
 	}
 	w.counting, w.recount, w.ordered = true, false, m.turn
-	m.do(fxCount{pools: pools})
+	m.do(effect.CountWork{Pools: pools})
 }
 
-func (m *machine) countedWork(now time.Time, in inCounted) {
+func (m *machine) countedWork(now time.Time, in effect.WorkCounted) {
 	w := &m.work
 	ordered := w.ordered
 	w.counting, w.told = false, m.turn
@@ -68,22 +69,22 @@ func (m *machine) countedWork(now time.Time, in inCounted) {
 	if w.recount {
 		m.count()
 	}
-	m.lose(&w.uncounted, "work cannot be counted", in.err)
-	if in.unknown { // who is at work in the other stores is not to be drained for the one that has never answered
+	m.lose(&w.uncounted, "work cannot be counted", in.Err)
+	if in.Unknown { // who is at work in the other stores is not to be drained for the one that has never answered
 		m.known(in)
 		m.strand(now)
 		return
 	}
 	w.asOf = now
-	if in.unchanged {
+	if in.Unchanged {
 		return
 	}
-	if !w.counted || w.counts.Open != in.work.Open || w.counts.InProgress != in.work.InProgress || !maps.Equal(w.counts.Pools, in.work.Pools) {
+	if !w.counted || w.counts.Open != in.Work.Open || w.counts.InProgress != in.Work.InProgress || !maps.Equal(w.counts.Pools, in.Work.Pools) {
 		m.changed = true
 	}
 	defer m.strand(now)
 	m.known(in)
-	w.counts, w.counted = in.work, true
+	w.counts, w.counted = in.Work, true
 	for _, p := range m.poolOrder {
 		if p.want.Check == "" {
 			m.size(now, p)
@@ -92,12 +93,12 @@ func (m *machine) countedWork(now time.Time, in inCounted) {
 }
 
 // known takes what was seen of work, whether or not all stores have answered.
-func (m *machine) known(in inCounted) {
+func (m *machine) known(in effect.WorkCounted) {
 	w := &m.work
-	if !maps.Equal(w.tasks, in.tasks) || !maps.Equal(w.gated, in.gated) || !maps.Equal(w.rigs, in.rigs) || !maps.Equal(w.mail, in.mail) {
+	if !maps.Equal(w.tasks, in.Tasks) || !maps.Equal(w.gated, in.Gated) || !maps.Equal(w.rigs, in.Rigs) || !maps.Equal(w.mail, in.Mail) {
 		m.changed = true
 	}
-	w.rigs, w.tasks, w.gated, w.held, w.mail = in.rigs, in.tasks, in.gated, in.held, in.mail
+	w.rigs, w.tasks, w.gated, w.held, w.mail = in.Rigs, in.Tasks, in.Gated, in.Held, in.Mail
 }
 
 // uncountedReason is the reason of a size that is to follow work which nobody has counted so far: why not.

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"gcity/controller/effect"
 )
 
 // BenchmarkPatrolOfAutomations is a patrol of a city at rest with so many automations of all gates, none of which is due. What
@@ -25,16 +27,16 @@ func BenchmarkPatrolOfAutomations(b *testing.B) {
 				}
 			}
 			w.advance(time.Minute)
-			look := w.list(fxList{}).(inObserved)
+			look := w.list(effect.List{}).(effect.Listed)
 			m := w.m
 			b.ReportAllocs()
 			for b.Loop() {
 				w.now = w.now.Add(time.Second)
-				for _, f := range m.step(w.now, inTick{}) {
+				for _, f := range m.step(w.now, effect.Tick{}) {
 					switch f := f.(type) {
-					case fxList:
-						look.turn = f.turn
-					case fxOpen, fxRun, fxMemorise, fxRecord:
+					case effect.List:
+						look.Turn = f.Turn
+					case effect.OpenRun, effect.Run, effect.SaveAutomations, effect.Record:
 						b.Fatalf("something was due: %v", f)
 					}
 				}

@@ -8,14 +8,15 @@ import (
 	"time"
 
 	"gcity/agent"
+	"gcity/controller/effect"
 	"gcity/pool"
 	"gcity/session"
 )
 
 // declare adds an agent, or, where its options name a pool, all of its possible members.
-func (c *conf) declare(a agent.Want, spec string) {
-	if a.Rig != "" && !slices.ContainsFunc(c.rigs, func(r agent.Rig) bool { return r.Name == a.Rig }) {
-		c.rigs = append(c.rigs, agent.Rig{Name: a.Rig, Path: "/" + a.Rig})
+func declareIn(c *effect.Configuration, a agent.Want, spec string) {
+	if a.Rig != "" && !slices.ContainsFunc(c.Rigs, func(r agent.Rig) bool { return r.Name == a.Rig }) {
+		c.Rigs = append(c.Rigs, agent.Rig{Name: a.Rig, Path: "/" + a.Rig})
 	}
 	_, opts, _ := strings.Cut(spec, ":")
 	p := agent.Pool{Spec: pool.Spec{Name: a.Name, Max: -1}, Check: "count", CheckTimeout: time.Second, DrainTimeout: time.Minute, Source: a.Source,
@@ -33,73 +34,73 @@ func (c *conf) declare(a agent.Want, spec string) {
 		}
 	}
 	if p.Max < 0 {
-		c.wants = append(c.wants, a)
+		c.Wants = append(c.Wants, a)
 		return
 	}
-	c.pools = append(c.pools, p)
-	slices.SortFunc(c.pools, func(a, b agent.Pool) int { return strings.Compare(a.Name, b.Name) })
+	c.Pools = append(c.Pools, p)
+	slices.SortFunc(c.Pools, func(a, b agent.Pool) int { return strings.Compare(a.Name, b.Name) })
 	for i := 1; i <= p.Max; i++ {
 		w := a
 		w.Name, w.Pool, w.Index = p.Member(i), p.Name, i
 		w.Spec.Name, w.Spec.Agent = "gc-app-"+w.Name, w.Name
-		c.wants = append(c.wants, w)
+		c.Wants = append(c.Wants, w)
 	}
 }
 
 // suspend fills in who is suspended by which flag.
-func (c *conf) suspend(flags map[string]bool) {
-	c.pools, c.rigs = slices.Clone(c.pools), slices.Clone(c.rigs)
+func suspendIn(c *effect.Configuration, flags map[string]bool) {
+	c.Pools, c.Rigs = slices.Clone(c.Pools), slices.Clone(c.Rigs)
 	why := func(name, rig string) string {
 		switch {
 		case flags[name]:
 			return "by agent"
 		case flags["rig "+rig]:
 			return "by rig " + rig
-		case c.suspended:
+		case c.Suspended:
 			return "by city"
 		}
 		return ""
 	}
-	for i := range c.wants {
-		c.wants[i].Suspended = why(c.wants[i].Declared, c.wants[i].Rig)
+	for i := range c.Wants {
+		c.Wants[i].Suspended = why(c.Wants[i].Declared, c.Wants[i].Rig)
 	}
-	for i := range c.pools {
-		c.pools[i].Suspended = why(c.pools[i].Name, c.pools[i].Rig)
+	for i := range c.Pools {
+		c.Pools[i].Suspended = why(c.Pools[i].Name, c.Pools[i].Rig)
 	}
-	for i := range c.rigs {
-		c.rigs[i].Suspended = flags["rig "+c.rigs[i].Name]
+	for i := range c.Rigs {
+		c.Rigs[i].Suspended = flags["rig "+c.Rigs[i].Name]
 	}
 }
 
 // poolCheck is what a pool's check prints: what the story says, and nothing otherwise.
-func (w *world) poolCheck(p *agent.Pool) input {
-	in := inChecked{pool: p.Name, check: p.Check, took: time.Millisecond}
+func (w *world) poolCheck(p *agent.Pool) effect.Input {
+	in := effect.PoolChecked{Pool: p.Name, Check: p.Check, Took: time.Millisecond}
 	says := w.says[p.Name]
 	if why, failed := strings.CutPrefix(says, "!"); failed {
-		in.err, in.kind, in.output = errors.New(why), "exit", "trouble"
+		in.Err, in.Kind, in.Output = errors.New(why), "exit", "trouble"
 		return in
 	}
-	if in.value, in.err = pool.Parse([]byte(says)); in.err != nil {
-		in.kind = "output"
+	if in.Value, in.Err = pool.Parse([]byte(says)); in.Err != nil {
+		in.Kind = "output"
 	}
 	return in
 }
 
-func (w *world) mark(f fxMark) input {
-	s := w.alive[f.agent]
-	if s == nil || s.ID != f.id {
-		return inMarked{agent: f.agent, session: f.id, err: session.ErrNotFound}
+func (w *world) mark(f effect.MarkDrain) effect.Input {
+	s := w.alive[f.Agent]
+	if s == nil || s.ID != f.ID {
+		return effect.DrainMarked{Agent: f.Agent, Session: f.ID, Err: session.ErrNotFound}
 	}
-	s.Drain = f.drain
-	return inMarked{agent: f.agent, session: f.id, drain: f.drain}
+	s.Drain = f.Drain
+	return effect.DrainMarked{Agent: f.Agent, Session: f.ID, Drain: f.Drain}
 }
 
-func (w *world) scale(f fxScale) input {
-	delete(w.overrides, f.pool)
-	if f.size != nil {
-		w.overrides[f.pool] = *f.size
+func (w *world) scale(f effect.Scale) effect.Input {
+	delete(w.overrides, f.Pool)
+	if f.Size != nil {
+		w.overrides[f.Pool] = *f.Size
 	}
-	return inScaled{scale: f}
+	return effect.Scaled{Scale: f}
 }
 
 func drainText(d session.Drain) string {

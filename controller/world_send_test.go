@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"gcity/city"
+	"gcity/controller/effect"
 	"gcity/events"
 	"gcity/session"
 )
@@ -33,14 +34,14 @@ func newDesk() desk {
 }
 
 // sending notes a text that is offered.
-func (w *world) sending(in input) {
-	c, ok := in.(inCommand)
-	if n, is := c.cmd.(city.Nudge); ok && is {
+func (w *world) sending(in effect.Input) {
+	c, ok := in.(effect.Command)
+	if n, is := c.Cmd.(city.Nudge); ok && is {
 		w.desk.sent[w.m.sent+1] = n
-		w.desk.asked[c.id] = true
+		w.desk.asked[c.ID] = true
 	}
-	if _, is := c.cmd.(city.Unsend); ok && is {
-		w.desk.asked[c.id] = true
+	if _, is := c.Cmd.(city.Unsend); ok && is {
+		w.desk.asked[c.ID] = true
 	}
 }
 
@@ -57,51 +58,51 @@ func (w *world) draft(name string, on bool) {
 }
 
 // send is reality's answer to a text.
-func (w *world) send(f fxSend) input {
-	in := inSent{agent: f.agent, id: f.id}
-	s := w.alive[f.agent]
-	_, draft := w.desk.drafts[f.agent]
+func (w *world) send(f effect.Send) effect.Input {
+	in := effect.Sent{Agent: f.Agent, ID: f.ID}
+	s := w.alive[f.Agent]
+	_, draft := w.desk.drafts[f.Agent]
 	switch {
-	case s == nil || s.ID != f.life:
-		in.held, in.wait = whyEnded, sendAgain
+	case s == nil || s.ID != f.Life:
+		in.Held, in.Wait = whyEnded, sendAgain
 		return in
-	case f.polite && draft:
-		in.held, in.wait, in.disturbed = whyDraft, sendAgain, true
+	case f.Polite && draft:
+		in.Held, in.Wait, in.Disturbed = whyDraft, sendAgain, true
 		return in
-	case f.polite && !s.TypedAt.IsZero() && w.now.Sub(s.TypedAt) < typingPause:
-		in.held, in.wait, in.disturbed = whyTyping, typingPause-w.now.Sub(s.TypedAt), true
+	case f.Polite && !s.TypedAt.IsZero() && w.now.Sub(s.TypedAt) < typingPause:
+		in.Held, in.Wait, in.Disturbed = whyTyping, typingPause-w.now.Sub(s.TypedAt), true
 		return in
 	case w.desk.mute != "":
-		in.err = &session.LackError{Ability: "type a text", Why: w.desk.mute}
+		in.Err = &session.LackError{Ability: "type a text", Why: w.desk.mute}
 		return in
-	case w.fails["type:"+f.agent] != "":
-		in.err = fmt.Errorf("%s", w.fails["type:"+f.agent])
+	case w.fails["type:"+f.Agent] != "":
+		in.Err = fmt.Errorf("%s", w.fails["type:"+f.Agent])
 		return in
 	}
-	dogs := f.text == dogNudge || f.text == dogWake // which have no command behind them
-	if c := w.desk.sent[f.id]; !dogs && (c.Text != f.text || c.Agent != f.agent || !f.polite && !c.Now) {
-		w.breaks("text %d is %+v, and was typed as %+v", f.id, c, f)
+	dogs := f.Text == dogNudge || f.Text == dogWake // which have no command behind them
+	if c := w.desk.sent[f.ID]; !dogs && (c.Text != f.Text || c.Agent != f.Agent || !f.Polite && !c.Now) {
+		w.breaks("text %d is %+v, and was typed as %+v", f.ID, c, f)
 	}
-	if w.desk.typed[f.id] {
-		w.breaks("text %d was typed twice", f.id)
+	if w.desk.typed[f.ID] {
+		w.breaks("text %d was typed twice", f.ID)
 	}
-	w.desk.typed[f.id] = true
+	w.desk.typed[f.ID] = true
 	kind := 0
-	if !f.polite {
+	if !f.Polite {
 		kind = 1
 	}
-	last := w.desk.order[f.agent]
-	if last[kind] > f.id {
-		w.breaks("text %d was typed into %s behind text %d", f.id, f.agent, last[kind])
+	last := w.desk.order[f.Agent]
+	if last[kind] > f.ID {
+		w.breaks("text %d was typed into %s behind text %d", f.ID, f.Agent, last[kind])
 	}
-	last[kind] = f.id
-	w.desk.order[f.agent] = last
-	delete(w.desk.drafts, f.agent) // it is submitted with the text
-	s.Output += uint64(len(f.text))
-	in.output = s.Output
-	w.note("typed into %s: %q", f.agent, f.text)
+	last[kind] = f.ID
+	w.desk.order[f.Agent] = last
+	delete(w.desk.drafts, f.Agent) // it is submitted with the text
+	s.Output += uint64(len(f.Text))
+	in.Output = s.Output
+	w.note("typed into %s: %q", f.Agent, f.Text)
 	if w.lost { // nobody can tell
-		in.output = math.MaxUint64
+		in.Output = math.MaxUint64
 	}
 	return in
 }
@@ -155,7 +156,7 @@ func (w *world) sendSomething(who byte, name string) {
 	switch id := uint64(len(w.log))<<8 | 250; who >> 4 % 8 {
 	case 0, 1, 2:
 		before := w.m.sent
-		w.step(inCommand{id: id, cmd: city.Nudge{Agent: name, Text: strings.Repeat("x\n", int(who%3)) + "end", Now: who>>4%8 == 2}})
+		w.step(effect.Command{ID: id, Cmd: city.Nudge{Agent: name, Text: strings.Repeat("x\n", int(who%3)) + "end", Now: who>>4%8 == 2}})
 		if w.m.sent > before && !w.closed(w.m.sent) {
 			w.desk.owed[w.m.sent] = true
 		}

@@ -13,6 +13,7 @@ import (
 	"gcity/agent"
 	"gcity/beads"
 	"gcity/city"
+	"gcity/controller/effect"
 	"gcity/events"
 	"gcity/restart"
 	"gcity/session"
@@ -24,26 +25,26 @@ type world struct {
 	m       *machine
 	now     time.Time
 	begun   time.Time
-	patrol  time.Time // next tick
-	pending []effect  // in flight, oldest first
+	patrol  time.Time       // next tick
+	pending []effect.Effect // in flight, oldest first
 	alive   map[string]*session.Status
 	dead    map[string]session.Status // exits not yet acknowledged, by id
 	fails   map[string]string         // agents whose starts fail, and how
 	stuck   map[string]bool           // effects that stay in flight, by key
 	edits   map[string]bool           // suspended flags as written
 	confs   int
-	current *conf
-	uses    map[string]session.Usage // what agents' processes take
-	onDisk  bool                     // the next configuration says crash_history = "disk"
-	memory  []byte                   // the file of crash histories
-	broken  string                   // why the configuration cannot be loaded
-	blind   string                   // why sessions cannot be listed
-	dark    map[string]error         // which providers do not list theirs, and why
-	ends    map[string]unrecordedEnd // files of ends, by session
+	current *effect.Configuration
+	uses    map[string]session.Usage        // what agents' processes take
+	onDisk  bool                            // the next configuration says crash_history = "disk"
+	memory  []byte                          // the file of crash histories
+	broken  string                          // why the configuration cannot be loaded
+	blind   string                          // why sessions cannot be listed
+	dark    map[string]error                // which providers do not list theirs, and why
+	ends    map[string]effect.UnrecordedEnd // files of ends, by session
 	seq     int
 	log     []string       // what happened, for stories
 	events  []events.Event // as recorded
-	answers map[uint64]answer
+	answers map[uint64]effect.Answer
 	breach  []string // of the laws
 	lost    bool     // exits are not told of, only seen
 
@@ -59,8 +60,8 @@ func newWorld() *world {
 	w := &world{
 		m: newMachine(), now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC),
 		alive: map[string]*session.Status{}, dead: map[string]session.Status{}, fails: map[string]string{},
-		stuck: map[string]bool{}, edits: map[string]bool{}, answers: map[uint64]answer{},
-		floor: shopfloor{beads: map[string]beads.Bead{}, going: map[string]fxRun{}, answer: map[string]int{}, trials: newTrials()},
+		stuck: map[string]bool{}, edits: map[string]bool{}, answers: map[uint64]effect.Answer{},
+		floor: shopfloor{beads: map[string]beads.Bead{}, going: map[string]effect.Run{}, answer: map[string]int{}, trials: newTrials()},
 		desk:  newDesk(), kennel: newKennel(),
 		says: map[string]string{}, overrides: map[string]int{},
 	}
@@ -114,29 +115,29 @@ func want(spec string) agent.Want {
 func (w *world) declare(specs ...string) {
 	w.write(specs...)
 	if w.m.conf == nil {
-		w.step(inConfig{revision: w.current.revision, conf: w.current})
+		w.step(effect.Loaded{Revision: w.current.Revision, Conf: w.current})
 		return
 	}
-	w.step(inPoke{})
+	w.step(effect.Poked{})
 }
 
 // write makes a configuration of these agents that nobody tells of.
 func (w *world) write(specs ...string) {
 	w.confs++
-	c := &conf{name: "app", dir: "/app", nowork: w.floor.defs == nil && w.floor.hands == nil, revision: fmt.Sprintf("r%011d", w.confs), patrol: 30 * time.Second, grace: 5 * time.Second, window: time.Hour, onDisk: w.onDisk}
+	c := &effect.Configuration{Name: "app", Dir: "/app", NoWork: w.floor.defs == nil && w.floor.hands == nil, Revision: fmt.Sprintf("r%011d", w.confs), Patrol: 30 * time.Second, Grace: 5 * time.Second, Window: time.Hour, OnDisk: w.onDisk}
 	for _, s := range specs {
 		a := want(s)
 		w.edits[a.Name] = a.Suspended != ""
-		c.declare(a, s)
+		declareIn(c, a, s)
 	}
-	c.overrides = w.overrides
+	c.Overrides = w.overrides
 	w.kennels(c)
-	sort.Slice(c.wants, func(i, j int) bool { return c.wants[i].Name < c.wants[j].Name })
+	sort.Slice(c.Wants, func(i, j int) bool { return c.Wants[i].Name < c.Wants[j].Name })
 	w.current, w.broken = c, ""
 }
 
 // step feeds one input and takes what it leads to, until only what is stuck is in flight.
-func (w *world) step(in input) {
+func (w *world) step(in effect.Input) {
 	w.feed(in)
 	for {
 		f, ok := w.nextDue()
@@ -150,9 +151,9 @@ func (w *world) step(in input) {
 	}
 }
 
-func (w *world) nextDue() (effect, bool) {
+func (w *world) nextDue() (effect.Effect, bool) {
 	for i, f := range w.pending {
-		if w.stuck[f.key()] {
+		if w.stuck[f.Key()] {
 			continue
 		}
 		w.pending = append(w.pending[:i:i], w.pending[i+1:]...)
@@ -161,29 +162,29 @@ func (w *world) nextDue() (effect, bool) {
 	return nil, false
 }
 
-func (w *world) feed(in input) {
+func (w *world) feed(in effect.Input) {
 	removes, asked := w.removed(in)
 	w.sending(in)
 	out := w.m.step(w.now, in)
-	if removes && !asked && w.m.conf.revision == in.(inConfig).revision {
+	if removes && !asked && w.m.conf.Revision == in.(effect.Loaded).Revision {
 		w.breach = append(w.breach, "L6: most of the running agents were removed, and nobody had confirmed it")
 	}
 	for _, f := range out {
 		switch f := f.(type) {
-		case fxRecord:
-			w.record(f.event)
-			for _, a := range f.answers {
-				w.answers[a.id] = a
+		case effect.Record:
+			w.record(f.Event)
+			for _, a := range f.Answers {
+				w.answers[a.ID] = a
 			}
-		case fxEmit:
-			w.record(f.event)
-			w.answers[f.id] = answer{id: f.id}
-		case fxAnswer:
-			w.answers[f.id] = f.answer
-			w.note("answer %d: %s", f.id, f.answer)
-		case fxCancel:
-			w.note("cancel %s", f.agent)
-			delete(w.stuck, "agent:"+f.agent)
+		case effect.Emit:
+			w.record(f.Event)
+			w.answers[f.ID] = effect.Answer{ID: f.ID}
+		case effect.Reply:
+			w.answers[f.ID] = f.Answer
+			w.note("answer %d: %s", f.ID, answerText(f.Answer))
+		case effect.Cancel:
+			w.note("cancel %s", f.Agent)
+			delete(w.stuck, "agent:"+f.Agent)
 		default:
 			w.check(f)
 			w.pending = append(w.pending, f)
@@ -194,9 +195,9 @@ func (w *world) feed(in input) {
 
 // removed reports whether an input would remove more than half of the running agents from what is in force, and
 // whether somebody has asked for that: counted here in the simplest way there is.
-func (w *world) removed(in input) (removes, asked bool) {
-	c, ok := in.(inConfig)
-	if !ok || c.conf == nil || w.m.conf == nil || c.revision == w.m.conf.revision {
+func (w *world) removed(in effect.Input) (removes, asked bool) {
+	c, ok := in.(effect.Loaded)
+	if !ok || c.Conf == nil || w.m.conf == nil || c.Revision == w.m.conf.Revision {
 		return false, false
 	}
 	gone, all := 0, 0
@@ -205,7 +206,7 @@ func (w *world) removed(in input) (removes, asked bool) {
 			all++
 			gone++
 		}
-		for _, want := range c.conf.wants {
+		for _, want := range c.Conf.Wants {
 			if a.alive && !a.unwanted() && want.Name == a.name {
 				gone--
 			}
@@ -218,11 +219,11 @@ func (w *world) removed(in input) (removes, asked bool) {
 	return 2*gone > all, asked
 }
 
-func (a answer) String() string {
-	if a.err != nil {
-		return string(a.err.Code) + ": " + a.err.Message
+func answerText(a effect.Answer) string {
+	if a.Err != nil {
+		return string(a.Err.Code) + ": " + a.Err.Message
 	}
-	return a.receipt.Message
+	return a.Receipt.Message
 }
 
 func (w *world) record(e events.Event) {
@@ -241,28 +242,28 @@ func (w *world) note(format string, args ...any) {
 	w.log = append(w.log, fmt.Sprintf("%8s  ", w.now.Sub(w.begun).Round(time.Millisecond))+fmt.Sprintf(format, args...))
 }
 
-func (w *world) tellEffect(f effect) {
+func (w *world) tellEffect(f effect.Effect) {
 	switch f := f.(type) {
-	case fxStart:
-		w.note("start %s", f.want.Name)
-	case fxStop:
-		w.note("stop %s, grace %s", f.agent, f.grace)
-	case fxKill:
-		w.note("kill %s", f.agent)
-	case fxMeasure:
+	case effect.Start:
+		w.note("start %s", f.Want.Name)
+	case effect.Stop:
+		w.note("stop %s, grace %s", f.Agent, f.Grace)
+	case effect.Kill:
+		w.note("kill %s", f.Agent)
+	case effect.Measure:
 		w.note("measure")
-	case fxRemember:
-		w.note("remember %s", w.histories(f.memory))
-	case fxResume:
-		w.note("resume %s", f.want.Name)
-	case fxEdit:
-		w.note("write suspended = %t for %q", f.on, f.agent+f.rig)
-	case fxCheck:
+	case effect.SaveHistories:
+		w.note("remember %s", w.histories(f.Memory))
+	case effect.Resume:
+		w.note("resume %s", f.Want.Name)
+	case effect.Edit:
+		w.note("write suspended = %t for %q", f.On, f.Agent+f.Rig)
+	case effect.CheckPool:
 		w.asked++
-	case fxMark:
-		w.note("mark %s: %s", f.agent, drainText(f.drain))
-	case fxScale:
-		w.note("write the override of %s", f.pool)
+	case effect.MarkDrain:
+		w.note("mark %s: %s", f.Agent, drainText(f.Drain))
+	case effect.Scale:
+		w.note("write the override of %s", f.Pool)
 	}
 }
 
@@ -287,23 +288,23 @@ func (w *world) histories(file []byte) string {
 }
 
 // check holds every effect against the laws.
-func (w *world) check(f effect) {
+func (w *world) check(f effect.Effect) {
 	for _, g := range w.pending {
-		if f.key() == g.key() {
-			w.breach = append(w.breach, "L1: two effects in flight for "+f.key())
+		if f.Key() == g.Key() {
+			w.breach = append(w.breach, "L1: two effects in flight for "+f.Key())
 		}
 	}
 	for _, late := range w.floor.trials.slow {
-		if f.key() == late.key {
-			w.breach = append(w.breach, "L1: two effects in flight for "+f.key())
+		if f.Key() == late.key {
+			w.breach = append(w.breach, "L1: two effects in flight for "+f.Key())
 		}
 	}
 	w.hold(f)
-	s, ok := f.(fxStart)
+	s, ok := f.(effect.Start)
 	if !ok {
 		return
 	}
-	a := w.m.agents[s.want.Name]
+	a := w.m.agents[s.Want.Name]
 	if a.want.Suspended != "" || a.surplus() || a.drain != nil || w.now.Before(a.notBefore) || w.m.ending != alive {
 		w.breach = append(w.breach, fmt.Sprintf("L2: %s was started while it must not run", a.name))
 	}
@@ -318,7 +319,7 @@ func (w *world) check(f effect) {
 }
 
 // carryOut is reality's answer to an effect.
-func (w *world) carryOut(f effect) input {
+func (w *world) carryOut(f effect.Effect) effect.Input {
 	if in, ok := w.workEffect(f); ok {
 		return in
 	}
@@ -326,78 +327,78 @@ func (w *world) carryOut(f effect) input {
 		return in
 	}
 	switch f := f.(type) {
-	case fxStart:
-		w.keepEnds(f.ends)
-		return w.start(f.want)
-	case fxResume:
-		w.alive[f.want.Name].Ready = true
-		return inStarted{agent: f.want.Name, status: *w.alive[f.want.Name]}
-	case fxStop:
-		delete(w.alive, f.agent)
-		return inStopped{agent: f.agent}
-	case fxVet:
-		in := inVetted{provider: f.provider}
-		if why := w.fails["by "+f.provider]; why != "" {
-			in.err = errors.New(why)
+	case effect.Start:
+		w.keepEnds(f.Ends)
+		return w.start(f.Want)
+	case effect.Resume:
+		w.alive[f.Want.Name].Ready = true
+		return effect.Started{Agent: f.Want.Name, Status: *w.alive[f.Want.Name]}
+	case effect.Stop:
+		delete(w.alive, f.Agent)
+		return effect.Stopped{Agent: f.Agent}
+	case effect.Vet:
+		in := effect.Vetted{Provider: f.Provider}
+		if why := w.fails["by "+f.Provider]; why != "" {
+			in.Err = errors.New(why)
 		}
 		return in
-	case fxKill:
-		delete(w.stuck, "agent:"+f.agent)
-	case fxCapture:
-		return inCaptured{agent: f.agent, id: f.id, tail: "last words", file: ".gc/crashes/x.ansi"}
-	case fxAck:
-		delete(w.dead, f.id)
-		delete(w.ends, f.id)
-	case fxType:
-		return inTyped{agent: f.agent}
-	case fxSend:
+	case effect.Kill:
+		delete(w.stuck, "agent:"+f.Agent)
+	case effect.Capture:
+		return effect.Captured{Agent: f.Agent, ID: f.ID, Tail: "last words", File: ".gc/crashes/x.ansi"}
+	case effect.Acknowledge:
+		delete(w.dead, f.ID)
+		delete(w.ends, f.ID)
+	case effect.Type:
+		return effect.Typed{Agent: f.Agent}
+	case effect.Send:
 		return w.send(f)
-	case fxCheck:
-		return w.poolCheck(f.pool)
-	case fxMark:
+	case effect.CheckPool:
+		return w.poolCheck(f.Pool)
+	case effect.MarkDrain:
 		return w.mark(f)
-	case fxScale:
+	case effect.Scale:
 		return w.scale(f)
-	case fxList:
+	case effect.List:
 		return w.list(f)
-	case fxLoad:
+	case effect.Load:
 		return w.load(f)
-	case fxEdit:
+	case effect.Edit:
 		return w.edit(f)
-	case fxMeasure:
+	case effect.Measure:
 		return w.measure()
-	case fxRemember:
+	case effect.SaveHistories:
 		if why := w.fails["remember"]; why != "" {
-			return inRemembered{errors.New(why)}
+			return effect.HistoriesSaved{Err: errors.New(why)}
 		}
-		w.memory = f.memory
-		return inRemembered{}
+		w.memory = f.Memory
+		return effect.HistoriesSaved{}
 	}
 	return nil
 }
 
-func (w *world) measure() input {
+func (w *world) measure() effect.Input {
 	if why := w.fails["measure"]; why != "" {
-		return inMeasured{err: errors.New(why)}
+		return effect.Measured{Err: errors.New(why)}
 	}
-	in := inMeasured{usage: map[string]session.Usage{}, at: w.now}
+	in := effect.Measured{Usage: map[string]session.Usage{}, At: w.now}
 	for name, s := range w.alive {
 		if u, ok := w.uses[name]; ok {
-			in.usage[s.Name] = u
+			in.Usage[s.Name] = u
 		}
 	}
 	return in
 }
 
-func (w *world) start(want *agent.Want) input {
+func (w *world) start(want *agent.Want) effect.Input {
 	if why := w.fails["by "+want.Spec.Provider]; why != "" {
-		return inStarted{agent: want.Name, err: session.Missing(errors.New(why))}
+		return effect.Started{Agent: want.Name, Err: session.Missing(errors.New(why))}
 	}
 	if why := w.fails["missing "+want.Name]; why != "" {
-		return inStarted{agent: want.Name, err: session.Missing(errors.New(why))}
+		return effect.Started{Agent: want.Name, Err: session.Missing(errors.New(why))}
 	}
 	if why := w.fails[want.Name]; why != "" {
-		return inStarted{agent: want.Name, err: errors.New(why)}
+		return effect.Started{Agent: want.Name, Err: errors.New(why)}
 	}
 	w.seq++
 	delete(w.desk.drafts, want.Name) // what was typed went with the last life
@@ -407,20 +408,20 @@ func (w *world) start(want *agent.Want) input {
 		Provider: want.Spec.Provider,
 	}
 	w.alive[want.Name] = s
-	return inStarted{agent: want.Name, status: *s}
+	return effect.Started{Agent: want.Name, Status: *s}
 }
 
-func (w *world) list(f fxList) input {
-	in := w.look(f.turn)
-	if f.inherit {
-		in.past = w.inherit(f.first)
+func (w *world) list(f effect.List) effect.Input {
+	in := w.look(f.Turn)
+	if f.Inherit {
+		in.Past = w.inherit(f.First)
 	}
 	return in
 }
 
-func (w *world) look(turn uint64) inObserved {
+func (w *world) look(turn uint64) effect.Listed {
 	if w.blind != "" {
-		return inObserved{turn: turn, err: errors.New(w.blind)}
+		return effect.Listed{Turn: turn, Err: errors.New(w.blind)}
 	}
 	var all []session.Status
 	for _, s := range w.alive {
@@ -430,45 +431,45 @@ func (w *world) look(turn uint64) inObserved {
 		all = append(all, s)
 	}
 	if all = slices.DeleteFunc(all, func(s session.Status) bool { return w.dark[s.Provider] != nil }); len(w.dark) > 0 {
-		return inObserved{turn: turn, sessions: all, err: &session.Partial{Unknown: w.dark}}
+		return effect.Listed{Turn: turn, Sessions: all, Err: &session.Partial{Unknown: w.dark}}
 	}
 	sort.Slice(all, func(i, j int) bool { return all[i].Name+all[i].ID < all[j].Name+all[j].ID })
-	return inObserved{turn: turn, sessions: all}
+	return effect.Listed{Turn: turn, Sessions: all}
 }
 
-func (w *world) load(f fxLoad) input {
-	revision := w.current.revision
+func (w *world) load(f effect.Load) effect.Input {
+	revision := w.current.Revision
 	if w.broken != "" {
 		revision = "broken"
 	}
-	if !f.force && (revision == f.known || revision == f.refused || !f.now && revision != f.sighted) {
-		return inConfig{revision: revision}
+	if !f.Force && (revision == f.Known || revision == f.Refused || !f.Now && revision != f.Sighted) {
+		return effect.Loaded{Revision: revision}
 	}
 	if w.broken != "" {
-		return inConfig{revision: revision, err: errors.New(w.broken)}
+		return effect.Loaded{Revision: revision, Err: errors.New(w.broken)}
 	}
-	return inConfig{revision: w.current.revision, conf: w.current}
+	return effect.Loaded{Revision: w.current.Revision, Conf: w.current}
 }
 
-func (w *world) edit(f fxEdit) input {
-	if w.edits[f.agent] == f.on && f.agent != "" { // the file says so already
-		return inEdited{edit: f}
+func (w *world) edit(f effect.Edit) effect.Input {
+	if w.edits[f.Agent] == f.On && f.Agent != "" { // the file says so already
+		return effect.Edited{Edit: f}
 	}
 	w.confs++
 	c := *w.current
-	c.revision = fmt.Sprintf("r%011d", w.confs)
-	c.wants = append([]agent.Want(nil), c.wants...)
+	c.Revision = fmt.Sprintf("r%011d", w.confs)
+	c.Wants = append([]agent.Want(nil), c.Wants...)
 	switch {
-	case f.rig != "":
-		w.edits["rig "+f.rig] = f.on
-	case f.agent == "":
-		c.suspended = f.on
+	case f.Rig != "":
+		w.edits["rig "+f.Rig] = f.On
+	case f.Agent == "":
+		c.Suspended = f.On
 	default:
-		w.edits[f.agent] = f.on
+		w.edits[f.Agent] = f.On
 	}
-	c.suspend(w.edits)
+	suspendIn(&c, w.edits)
 	w.current = &c
-	return inEdited{edit: f}
+	return effect.Edited{Edit: f}
 }
 
 // die ends an agent's life; the machine hears of it at once, unless exits are lost.
@@ -483,7 +484,7 @@ func (w *world) die(name string, code int, sig string) {
 	d.Alive, d.PID, d.Exit = false, 0, &e
 	w.dead[s.ID] = d
 	if !w.lost {
-		w.step(inExited{e})
+		w.step(effect.Exited{Exit: e})
 	}
 }
 
@@ -491,9 +492,9 @@ func (w *world) die(name string, code int, sig string) {
 func (w *world) advance(d time.Duration) {
 	end := w.now.Add(d)
 	for {
-		at, in := w.patrol, input(inTick{})
+		at, in := w.patrol, effect.Input(effect.Tick{})
 		if t := w.m.next(w.now); !t.IsZero() && t.Before(at) {
-			at, in = t, inWake{}
+			at, in = t, effect.Wake{}
 		}
 		if at.After(end) {
 			w.now = end
@@ -502,7 +503,7 @@ func (w *world) advance(d time.Duration) {
 		if at.After(w.now) {
 			w.now = at
 		}
-		if _, tick := in.(inTick); tick {
+		if _, tick := in.(effect.Tick); tick {
 			w.patrol = w.patrol.Add(30 * time.Second)
 		}
 		w.step(in)
@@ -531,4 +532,4 @@ func (w *world) show() []string {
 }
 
 // command hands a command in and returns its id.
-func (w *world) command(id uint64, c city.Command) { w.step(inCommand{id: id, cmd: c}) }
+func (w *world) command(id uint64, c city.Command) { w.step(effect.Command{ID: id, Cmd: c}) }

@@ -8,6 +8,7 @@ import (
 
 	"gcity/city"
 	"gcity/config"
+	"gcity/controller/effect"
 	"gcity/events"
 )
 
@@ -20,36 +21,36 @@ const (
 // kennel is what a world has of watchdogs: those of the next configuration, the files of heartbeats, and what was posted.
 type kennel struct {
 	dogs   map[string]config.Watchdog
-	files  map[string]inHeartbeat // by path
-	letter map[string]int         // unread, by agent
-	refuse string                 // why no mail can be sent
+	files  map[string]effect.HeartbeatRead // by path
+	letter map[string]int                  // unread, by agent
+	refuse string                          // why no mail can be sent
 	looks  int
 	spare  map[string]config.Watchdog
 }
 
 func newKennel() kennel {
-	return kennel{dogs: map[string]config.Watchdog{}, files: map[string]inHeartbeat{}, letter: map[string]int{}}
+	return kennel{dogs: map[string]config.Watchdog{}, files: map[string]effect.HeartbeatRead{}, letter: map[string]int{}}
 }
 
 // tend is reality's answer to an effect about watchdogs.
-func (w *world) tend(f effect) (input, bool) {
+func (w *world) tend(f effect.Effect) (effect.Input, bool) {
 	switch f := f.(type) {
-	case fxHeartbeat:
+	case effect.ReadHeartbeat:
 		w.kennel.looks++
-		in := w.kennel.files[f.path]
-		in.tier, in.path = f.tier, f.path
+		in := w.kennel.files[f.Path]
+		in.Tier, in.Path = f.Tier, f.Path
 		return in, true
-	case fxEscalate:
-		in := inEscalated{tier: f.tier, call: f.call, err: w.kennel.refuse, ran: f.command != ""}
-		if in.err == "" {
-			w.note("mail from %s to %s: %s", f.from, f.to, f.subject)
-			for line := range strings.SplitSeq(strings.TrimSpace(f.text), "\n") {
+	case effect.Escalate:
+		in := effect.Escalated{Tier: f.Tier, Call: f.Call, Err: w.kennel.refuse, Ran: f.Command != ""}
+		if in.Err == "" {
+			w.note("mail from %s to %s: %s", f.From, f.To, f.Subject)
+			for line := range strings.SplitSeq(strings.TrimSpace(f.Text), "\n") {
 				w.note("  | %s", line)
 			}
-			in.events = []events.Event{{Type: events.MailSent, Actor: f.from, Subject: "app-9"}}
+			in.Events = []events.Event{{Type: events.MailSent, Actor: f.From, Subject: "app-9"}}
 		}
-		if f.command != "" {
-			w.note("run %s with %s", f.command, strings.Join(f.env, " "))
+		if f.Command != "" {
+			w.note("run %s with %s", f.Command, strings.Join(f.Env, " "))
 		}
 		return in, true
 	}
@@ -101,16 +102,16 @@ func (w *world) keep(words []string) error {
 }
 
 // kennels puts the watchdogs into a configuration, as translate and agent.Plan do.
-func (w *world) kennels(c *conf) {
+func (w *world) kennels(c *effect.Configuration) {
 	for _, d := range w.kennel.dogs {
-		c.tiers = append(c.tiers, d)
-		for i := range c.wants {
-			if c.wants[i].Name == d.Triage {
-				c.wants[i].TriageOf = d.Name
+		c.Tiers = append(c.Tiers, d)
+		for i := range c.Wants {
+			if c.Wants[i].Name == d.Triage {
+				c.Wants[i].TriageOf = d.Name
 			}
 		}
 	}
-	slices.SortFunc(c.tiers, func(a, b config.Watchdog) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(c.Tiers, func(a, b config.Watchdog) int { return strings.Compare(a.Name, b.Name) })
 }
 
 // beats writes an agent's heartbeat: an age (negative = dated ahead), or "broken" and why, "unread" and why, or "gone".
@@ -118,16 +119,16 @@ func (w *world) beats(agent string, how []string) error {
 	path := "/app/" + config.HeartbeatFile(agent)
 	switch {
 	case len(how) == 0:
-		w.kennel.files[path] = inHeartbeat{stamp: w.now}
+		w.kennel.files[path] = effect.HeartbeatRead{Stamp: w.now}
 	case how[0] == "gone":
 		delete(w.kennel.files, path)
 	case how[0] == "unread":
-		w.kennel.files[path] = inHeartbeat{problem: "its heartbeat " + strings.Join(how[1:], " "), unread: true}
+		w.kennel.files[path] = effect.HeartbeatRead{Problem: "its heartbeat " + strings.Join(how[1:], " "), Unread: true}
 	case how[0] == "broken":
-		w.kennel.files[path] = inHeartbeat{problem: "its heartbeat " + strings.Join(how[1:], " ")}
+		w.kennel.files[path] = effect.HeartbeatRead{Problem: "its heartbeat " + strings.Join(how[1:], " ")}
 	default:
 		age, err := time.ParseDuration(how[0])
-		w.kennel.files[path] = inHeartbeat{stamp: w.now.Add(-age)}
+		w.kennel.files[path] = effect.HeartbeatRead{Stamp: w.now.Add(-age)}
 		return err
 	}
 	return nil

@@ -12,6 +12,7 @@ import (
 	"gcity/automation"
 	"gcity/beads"
 	"gcity/city"
+	"gcity/controller/effect"
 	"gcity/events"
 )
 
@@ -23,7 +24,7 @@ type trials struct {
 	auto    bool                      // runs end well at once
 	late    map[string]bool           // kinds of effects whose results are withheld
 	slow    []slowResult              // that are withheld, oldest first
-	inbox   []inHappened              // handed over, but not taken yet
+	inbox   []effect.Happened         // handed over, but not taken yet
 	lag     bool                      // that is so
 	ghosts  map[string]automation.Run // such records: who asked has heard that there is none
 	phantom bool                      // records that cannot be made are made all the same
@@ -49,7 +50,7 @@ type trials struct {
 
 type slowResult struct {
 	key string
-	in  input
+	in  effect.Input
 }
 
 func newTrials() trials {
@@ -65,13 +66,13 @@ func (w *world) breaks(format string, args ...any) {
 }
 
 // withheld keeps the result of an effect, if those of its kind are late.
-func (w *world) withheld(f effect, in input) bool {
+func (w *world) withheld(f effect.Effect, in effect.Input) bool {
 	t := &w.floor.trials
-	kind, _, _ := strings.Cut(f.key(), ":")
+	kind, _, _ := strings.Cut(f.Key(), ":")
 	if !t.late[kind] {
 		return false
 	}
-	t.slow = append(t.slow, slowResult{f.key(), in})
+	t.slow = append(t.slow, slowResult{f.Key(), in})
 	return true
 }
 
@@ -118,13 +119,13 @@ func (w *world) expire() bool {
 	t := &w.floor.trials
 	for _, name := range slices.Sorted(maps.Keys(w.floor.going)) {
 		f := w.floor.going[name]
-		in := inRan{scoped: name, bead: f.bead, outcome: automation.OK, formula: f.run.Definition.Formula != ""}
+		in := effect.RunEnded{Scoped: name, Bead: f.Bead, Outcome: automation.OK, Formula: f.Run.Definition.Formula != ""}
 		switch {
 		case t.ended:
-			in.outcome, in.problem = automation.Interrupted, "the city was stopped"
+			in.Outcome, in.Problem = automation.Interrupted, "the city was stopped"
 		case t.auto:
-		case !w.now.Before(t.began[name].Add(f.run.Definition.Timeout)):
-			in.outcome, in.problem = automation.Failed, "it had not ended after its timeout"
+		case !w.now.Before(t.began[name].Add(f.Run.Definition.Timeout)):
+			in.Outcome, in.Problem = automation.Failed, "it had not ended after its timeout"
 		default:
 			continue
 		}
@@ -134,7 +135,7 @@ func (w *world) expire() bool {
 	return false
 }
 
-func (w *world) endRun(name string, in inRan) {
+func (w *world) endRun(name string, in effect.RunEnded) {
 	delete(w.floor.going, name)
 	if w.floor.trials.late["ran"] {
 		w.floor.trials.slow = append(w.floor.trials.slow, slowResult{"run:" + name, in})
@@ -144,40 +145,40 @@ func (w *world) endRun(name string, in inRan) {
 }
 
 // trouble is what goes wrong with an effect about work; nil = nothing does.
-func (w *world) trouble(f effect) input {
+func (w *world) trouble(f effect.Effect) effect.Input {
 	t := &w.floor.trials
 	switch f := f.(type) {
-	case fxShut:
+	case effect.CloseRun:
 		if t.forgone != nil {
-			return inShut{bead: f.run.ID, err: t.forgone}
+			return effect.RunClosed{Bead: f.Run.ID, Err: t.forgone}
 		}
 		if t.unshut != "" {
-			t.failed[f.run.ID] = true
-			return inShut{bead: f.run.ID, err: errors.New(t.unshut)}
+			t.failed[f.Run.ID] = true
+			return effect.RunClosed{Bead: f.Run.ID, Err: errors.New(t.unshut)}
 		}
-	case fxMemorise:
+	case effect.SaveAutomations:
 		if t.unkept != "" {
-			return inMemorised{rev: f.rev, err: errors.New(t.unkept)}
+			return effect.AutomationsSaved{Rev: f.Rev, Err: errors.New(t.unkept)}
 		}
-	case fxSweep:
+	case effect.SweepRuns:
 		if t.unswept != "" {
-			return inSwept{err: errors.New(t.unswept)}
+			return effect.RunsSwept{Err: errors.New(t.unswept)}
 		}
 	}
 	return nil
 }
 
 // hold holds an effect about work against the laws when it is ordered.
-func (w *world) hold(f effect) {
+func (w *world) hold(f effect.Effect) {
 	t := &w.floor.trials
 	if !t.on {
 		return
 	}
 	switch f := f.(type) {
-	case fxOpen:
-		d := f.run.Definition
+	case effect.OpenRun:
+		d := f.Run.Definition
 		t.writes++
-		if why := d.Rests(w.m.rests(d.Rig)); f.run.By == "" && (why != "" && d.Gate != automation.Manual || d.Off != "") {
+		if why := d.Rests(w.m.rests(d.Rig)); f.Run.By == "" && (why != "" && d.Gate != automation.Manual || d.Off != "") {
 			w.breaks("L2: %s is opened by itself while it is %s%s", d.Scoped(), d.Off, why)
 		}
 		if w.m.ending != alive {
@@ -186,17 +187,17 @@ func (w *world) hold(f effect) {
 		if n := len(w.m.work.goes); n > automation.Most {
 			w.breaks("%d runs at once", n)
 		}
-	case fxRun, fxShut, fxMemorise, fxFollow, fxSweep:
+	case effect.Run, effect.CloseRun, effect.SaveAutomations, effect.Follow, effect.SweepRuns:
 		t.writes++
 	}
-	if _, run := f.(fxRun); run && w.m.ending != alive {
-		w.breaks("a run begins while the city ends: %s", f.key())
+	if _, run := f.(effect.Run); run && w.m.ending != alive {
+		w.breaks("a run begins while the city ends: %s", f.Key())
 	}
 }
 
 // begins holds a run that begins against the laws.
-func (w *world) begins(f fxRun) {
-	t, name := &w.floor.trials, f.run.Definition.Scoped()
+func (w *world) begins(f effect.Run) {
+	t, name := &w.floor.trials, f.Run.Definition.Scoped()
 	if !t.on {
 		return
 	}
@@ -208,7 +209,7 @@ func (w *world) begins(f fxRun) {
 	if err := json.Unmarshal(w.floor.memory, &kept); err != nil && w.m.work.unsaved == "" {
 		w.breaks("L4: %s begins, and nothing is remembered: %v", name, err)
 	}
-	if m := kept[name]; w.m.work.unsaved == "" && (!m.Open || m.Cursor < f.run.Until) {
+	if m := kept[name]; w.m.work.unsaved == "" && (!m.Open || m.Cursor < f.Run.Until) {
 		w.breaks("L4: %s begins, and that is not on the disk: %+v", name, m)
 	}
 }
@@ -349,12 +350,12 @@ func (w *world) sleep(d time.Duration) {
 	if w.patrol.Before(w.now) {
 		w.patrol = w.now
 	}
-	w.step(inStalled{})
-	w.step(inWake{})
+	w.step(effect.Stalled{})
+	w.step(effect.Wake{})
 }
 
 // deafen lets the handing in of events fail.
 func (w *world) deafen(why string) {
 	w.floor.types = nil
-	w.step(inDeaf{w.floor.follow, errors.New(why)})
+	w.step(effect.FollowEnded{Follow: w.floor.follow, Err: errors.New(why)})
 }

@@ -13,6 +13,7 @@ import (
 	"gcity/beads"
 	"gcity/beads/guard"
 	"gcity/city"
+	"gcity/controller/effect"
 	"gcity/events"
 	"gcity/internal/toml"
 )
@@ -22,8 +23,8 @@ type shopfloor struct {
 	defs   []automation.Definition
 	beads  map[string]beads.Bead
 	made   int
-	going  map[string]fxRun // begun, by scoped name
-	after  uint64           // events that were handed in
+	going  map[string]effect.Run // begun, by scoped name
+	after  uint64                // events that were handed in
 	types  []string
 	follow uint64
 	answer map[string]int // of conditions
@@ -90,7 +91,7 @@ func (w *world) found(scoped string, d *automation.Definition, b *automation.Bro
 	slices.SortFunc(f.defs, func(a, b automation.Definition) int { return strings.Compare(a.Scoped(), b.Scoped()) })
 	slices.SortFunc(f.broken, func(a, b automation.Broken) int { return strings.Compare(a.Scoped(), b.Scoped()) })
 	if w.m.conf != nil {
-		w.step(inRescan{})
+		w.step(effect.FoldersChanged{})
 	}
 }
 
@@ -116,107 +117,107 @@ func unusable(scoped string) *automation.Broken {
 }
 
 // workEffect is reality's answer to an effect about work; not ok for any other.
-func (w *world) workEffect(f effect) (in input, ok bool) {
+func (w *world) workEffect(f effect.Effect) (in effect.Input, ok bool) {
 	fl := &w.floor
 	if in := w.trouble(f); in != nil {
 		return in, true
 	}
 	switch f := f.(type) {
-	case fxScan:
+	case effect.Scan:
 		c := automation.Catalog{Automations: slices.Clone(fl.defs), Broken: slices.Clone(fl.broken), Revision: fl.revision()}
-		return inScanned{catalog: c, newest: uint64(len(w.events))}, true
-	case fxSweep:
+		return effect.Scanned{Catalog: c, Newest: uint64(len(w.events))}, true
+	case effect.SweepRuns:
 		return w.sweep(), true
-	case fxFollow:
-		fl.after, fl.types, fl.follow = f.after, f.types, f.id
+	case effect.Follow:
+		fl.after, fl.types, fl.follow = f.After, f.Types, f.ID
 		return nil, true
-	case fxCondition:
-		return inCondition{scoped: f.of.Scoped(), check: f.of.Check, code: fl.answer[f.of.Scoped()]}, true
-	case fxOpen:
-		if w.m.isShutting(f.run.Definition.Scoped()) {
-			w.breach = append(w.breach, "L4: a run of "+f.run.Definition.Scoped()+" is opened while the end of the last one is not on record")
+	case effect.CheckCondition:
+		return effect.ConditionChecked{Scoped: f.Of.Scoped(), Check: f.Of.Check, Code: fl.answer[f.Of.Scoped()]}, true
+	case effect.OpenRun:
+		if w.m.isShutting(f.Run.Definition.Scoped()) {
+			w.breach = append(w.breach, "L4: a run of "+f.Run.Definition.Scoped()+" is opened while the end of the last one is not on record")
 		}
 		if fl.refuse != "" && !fl.trials.phantom {
-			return inOpened{run: f.run, err: fmt.Errorf("%s", fl.refuse)}, true
+			return effect.RunOpened{Run: f.Run, Err: fmt.Errorf("%s", fl.refuse)}, true
 		}
 		fl.made++
-		b := beads.Bead{ID: fmt.Sprintf("app-%d", fl.made), Status: beads.StatusInProgress, CreatedAt: w.now, Labels: []string{city.RunLabel + f.run.Definition.Scoped()},
-			Metadata: map[string]string{city.RunReason: f.run.Reason, city.RunBy: f.run.By, city.RunRetry: strconv.Itoa(f.run.Retry)}}
-		if f.run.Count > 0 {
-			b.Labels = append(b.Labels, fmt.Sprintf("seq:%d", f.run.Until))
+		b := beads.Bead{ID: fmt.Sprintf("app-%d", fl.made), Status: beads.StatusInProgress, CreatedAt: w.now, Labels: []string{city.RunLabel + f.Run.Definition.Scoped()},
+			Metadata: map[string]string{city.RunReason: f.Run.Reason, city.RunBy: f.Run.By, city.RunRetry: strconv.Itoa(f.Run.Retry)}}
+		if f.Run.Count > 0 {
+			b.Labels = append(b.Labels, fmt.Sprintf("seq:%d", f.Run.Until))
 		}
 		fl.beads[b.ID] = b
 		if fl.refuse != "" {
-			fl.trials.ghosts[b.ID] = f.run
-			return inOpened{run: f.run, err: errors.New(fl.refuse)}, true
+			fl.trials.ghosts[b.ID] = f.Run
+			return effect.RunOpened{Run: f.Run, Err: errors.New(fl.refuse)}, true
 		}
-		w.recorded(f.run, b.ID)
-		return inOpened{run: f.run, bead: b}, true
-	case fxRun:
+		w.recorded(f.Run, b.ID)
+		return effect.RunOpened{Run: f.Run, Bead: b}, true
+	case effect.Run:
 		w.begins(f)
-		w.note("run %s as %s: %s, %d events", f.run.Definition.Scoped(), f.bead, f.run.Reason, f.run.Count)
-		if by := f.failed; by != nil {
+		w.note("run %s as %s: %s, %d events", f.Run.Definition.Scoped(), f.Bead, f.Run.Reason, f.Run.Count)
+		if by := f.Failed; by != nil {
 			w.note("… after %s of %s: %s", by.ID, by.Automation, by.Error)
 		}
-		if _, twice := fl.going[f.run.Definition.Scoped()]; twice {
-			w.breach = append(w.breach, "two runs of "+f.run.Definition.Scoped())
+		if _, twice := fl.going[f.Run.Definition.Scoped()]; twice {
+			w.breach = append(w.breach, "two runs of "+f.Run.Definition.Scoped())
 		}
-		if b := fl.beads[f.bead]; b.Status != beads.StatusInProgress || fl.memory == nil {
+		if b := fl.beads[f.Bead]; b.Status != beads.StatusInProgress || fl.memory == nil {
 			w.breach = append(w.breach, "L4: a run began that is not on record")
 		}
-		fl.going[f.run.Definition.Scoped()] = f
+		fl.going[f.Run.Definition.Scoped()] = f
 		return nil, true
-	case fxStrays:
-		return inStrays{}, true
-	case fxEndRun:
-		w.note("end run %s by %s", f.bead, f.by)
+	case effect.CloseUnclosedRuns:
+		return effect.UnclosedRunsClosed{}, true
+	case effect.CancelRun:
+		w.note("end run %s by %s", f.Bead, f.By)
 		for name, run := range fl.going {
-			if run.bead == f.bead {
+			if run.Bead == f.Bead {
 				delete(fl.going, name)
-				return inRan{scoped: name, bead: f.bead, outcome: automation.Failed, problem: "ended by " + f.by, halted: true}, true
+				return effect.RunEnded{Scoped: name, Bead: f.Bead, Outcome: automation.Failed, Problem: "ended by " + f.By, Halted: true}, true
 			}
 		}
 		return nil, true
-	case fxEndRuns:
+	case effect.CancelRuns:
 		fl.trials.ended = true
 		return nil, true
-	case fxShut:
-		b := fl.beads[f.run.ID]
+	case effect.CloseRun:
+		b := fl.beads[f.Run.ID]
 		at := w.now
 		b.Status, b.ClosedAt = beads.StatusClosed, &at
-		b.Metadata[city.RunOutcome] = f.run.Outcome
-		fl.beads[f.run.ID] = b
-		w.note("%s is closed: %s", f.run.ID, f.run.Outcome)
-		return inShut{bead: f.run.ID}, true
-	case fxMemorise:
-		fl.memory = f.memory
-		return inMemorised{rev: f.rev}, true
-	case fxCount:
+		b.Metadata[city.RunOutcome] = f.Run.Outcome
+		fl.beads[f.Run.ID] = b
+		w.note("%s is closed: %s", f.Run.ID, f.Run.Outcome)
+		return effect.RunClosed{Bead: f.Run.ID}, true
+	case effect.SaveAutomations:
+		fl.memory = f.Memory
+		return effect.AutomationsSaved{Rev: f.Rev}, true
+	case effect.CountWork:
 		if fl.hands != nil {
-			in := inCounted{tasks: maps.Clone(fl.hands), gated: maps.Clone(fl.gates), held: map[string]holding{}}
-			in.mail = city.MailTally{}
+			in := effect.WorkCounted{Tasks: maps.Clone(fl.hands), Gated: maps.Clone(fl.gates), Held: map[string]effect.Holding{}}
+			in.Mail = city.MailTally{}
 			for who, n := range w.kennel.letter {
-				in.mail[who] = city.MailCount{Unread: n, Total: n}
+				in.Mail[who] = city.MailCount{Unread: n, Total: n}
 			}
 			for who, id := range fl.hands {
-				in.held[who] = holding{[]string{id}, 1}
+				in.Held[who] = effect.Holding{IDs: []string{id}, N: 1}
 			}
 			if why := w.fails["count"]; why != "" { // a store that has never answered; the others have
-				in.unknown, in.err = true, errors.New(why)
+				in.Unknown, in.Err = true, errors.New(why)
 			}
 			return in, true
 		}
-		return inCounted{unchanged: true}, true
-	case fxReturn:
+		return effect.WorkCounted{Unchanged: true}, true
+	case effect.ReturnWork:
 		return w.giveBack(f), true
-	case fxProbe:
+	case effect.ProbeStores:
 		w.note("probe")
 		if _, probe := fl.store.Enter(w.now); probe {
 			w.called(probe)
 		}
-		return inProbed{}, true
-	case fxPurge:
-		return inPurged{}, true
+		return effect.StoresProbed{}, true
+	case effect.Purge:
+		return effect.Purged{}, true
 	}
 	return nil, false
 }
@@ -236,13 +237,13 @@ func (w *world) called(probe bool) {
 	if t := guard.TroubleIn(w.now, "", new(guard.Breaker), &fl.store); t.Text != "" {
 		now.Stores = []guard.Trouble{t}
 	}
-	w.feed(inStores{now})
+	w.feed(effect.StoresReported{Report: now})
 }
 
-func (w *world) sweep() inSwept {
+func (w *world) sweep() effect.RunsSwept {
 	newest := slices.Clone(w.events)
 	slices.Reverse(newest)
-	in := inSwept{told: tellsOf(newest)}
+	in := effect.RunsSwept{Told: tellsOf(newest)}
 	fl := &w.floor
 	for i := 1; i <= fl.made; i++ {
 		b := fl.beads[fmt.Sprintf("app-%d", i)]
@@ -251,11 +252,11 @@ func (w *world) sweep() inSwept {
 			b.Status, b.ClosedAt = beads.StatusClosed, &at
 			b.Metadata[city.RunOutcome], b.Metadata[city.RunError] = string(automation.Interrupted), abandoned
 			fl.beads[b.ID] = b
-			in.interrupted = append(in.interrupted, city.RunOf(b))
+			in.Interrupted = append(in.Interrupted, city.RunOf(b))
 		}
-		in.runs = append(in.runs, city.RunOf(b))
+		in.Runs = append(in.Runs, city.RunOf(b))
 	}
-	slices.Reverse(in.runs)
+	slices.Reverse(in.Runs)
 	return in
 }
 
@@ -265,16 +266,16 @@ func (w *world) finish(name string, code int) {
 	if !ok {
 		return
 	}
-	in := inRan{scoped: name, bead: f.bead, outcome: automation.OK, code: &code, took: w.now.Sub(w.floor.beads[f.bead].CreatedAt)}
+	in := effect.RunEnded{Scoped: name, Bead: f.Bead, Outcome: automation.OK, Code: &code, Took: w.now.Sub(w.floor.beads[f.Bead].CreatedAt)}
 	if code != 0 {
-		in.outcome, in.problem = automation.Failed, fmt.Sprintf("exit %d", code)
+		in.Outcome, in.Problem = automation.Failed, fmt.Sprintf("exit %d", code)
 	}
 	w.endRun(name, in)
 }
 
 // emit writes an event as an agent would, and hands it to whom it may concern.
 func (w *world) emit(kind string) {
-	w.step(inCommand{id: uint64(len(w.log) + 1), cmd: city.Emit{Event: events.Event{Type: kind, Actor: "a"}}})
+	w.step(effect.Command{ID: uint64(len(w.log) + 1), Cmd: city.Emit{Event: events.Event{Type: kind, Actor: "a"}}})
 	w.hand()
 }
 
@@ -286,7 +287,7 @@ func (w *world) hand() (some bool) {
 		e.Seq = uint64(i + 1)
 		fl.after = max(fl.after, e.Seq)
 		if q := (events.Query{Types: fl.types}); len(fl.types) > 0 && q.Match(&e) {
-			fl.trials.inbox = append(fl.trials.inbox, inHappened{fl.follow, []events.Event{e}})
+			fl.trials.inbox = append(fl.trials.inbox, effect.Happened{Follow: fl.follow, Events: []events.Event{e}})
 		}
 	}
 	for len(fl.trials.inbox) > 0 && !fl.trials.lag {
@@ -314,20 +315,20 @@ func (w *world) showAutomations() []string {
 }
 
 // giveBack takes from those who have left what they were at.
-func (w *world) giveBack(f fxReturn) inReturned {
-	var in inReturned
+func (w *world) giveBack(f effect.ReturnWork) effect.WorkReturned {
+	var in effect.WorkReturned
 	if why := w.fails["return"]; why != "" {
-		in.err = errors.New(why)
+		in.Err = errors.New(why)
 		return in
 	}
-	for _, l := range f.of {
-		w.note("give the work of %s back to pool %s", l.agent, l.pool)
-		if w.alive[l.agent] != nil {
-			w.breach = append(w.breach, "the work of "+l.agent+" is taken while it lives")
+	for _, l := range f.Of {
+		w.note("give the work of %s back to pool %s", l.Agent, l.Pool)
+		if w.alive[l.Agent] != nil {
+			w.breach = append(w.breach, "the work of "+l.Agent+" is taken while it lives")
 		}
-		if id := w.floor.hands[l.agent]; id != "" {
-			delete(w.floor.hands, l.agent)
-			in.done = append(in.done, returned{l, id, events.Event{Type: events.BeadUpdated, Actor: controller, Subject: id, Message: "some work"}})
+		if id := w.floor.hands[l.Agent]; id != "" {
+			delete(w.floor.hands, l.Agent)
+			in.Done = append(in.Done, effect.Returned{Leaver: l, Bead: id, Event: events.Event{Type: events.BeadUpdated, Actor: controller, Subject: id, Message: "some work"}})
 		}
 	}
 	return in

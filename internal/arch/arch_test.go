@@ -23,7 +23,7 @@ const module = "gcity"
 var doors = map[string][]string{
 	"main":        {"cli", "session/*"},
 	"cli":         {"*"},
-	"controller":  {guardRoom, "sling", "agent", "config", "config/edit", "city", "mail", "events", "beads", "session", "pool", "formula", "automation", "watchdog", "restart", "prompt", "overlay", "hooks", "internal"},
+	"controller":  {"controller/effect", guardRoom, "sling", "agent", "config", "config/edit", "city", "mail", "events", "beads", "session", "pool", "formula", "automation", "watchdog", "restart", "prompt", "overlay", "hooks", "internal"},
 	"supervisor":  {"city", "events", "beads", "restart", "internal"},
 	"api":         {"city", "mail", "events", "beads", "internal"},
 	"tui":         {"tui/dialog", "tui/keymap", "tui/widget", "city", "mail", "events", "beads", "themes", "internal"},
@@ -61,7 +61,10 @@ var doors = map[string][]string{
 	"screenshots": {"tui", "api", "city", "events", "beads", "internal"},
 
 	guardRoom: {"beads"},
-	"sling":   {"agent", "config", "city", "mail", "events", "beads", "formula", "internal"},
+
+	"controller/effect": {guardRoom, "agent", "config", "city", "events", "beads", "session", "formula", "automation", "watchdog"},
+
+	"sling": {"agent", "config", "city", "mail", "events", "beads", "formula", "internal"},
 
 	"cli/exit":   {"config", "trust", "city", "api", "beads", "controller", "supervisor"},
 	"cli/output": {"cli/exit", "city", "events", "internal"},
@@ -208,7 +211,7 @@ func room(dir string) (string, bool) {
 		if rest != "" {
 			return first + "/*", true
 		}
-	case "tui", "cli", "config":
+	case "tui", "cli", "config", "controller":
 		return dir, true
 	}
 	return first, true
