@@ -1,5 +1,5 @@
-// Package effect has the two vocabularies of a controller: inputs, which are what happened, and effects, which are what the
-// machine wants done. Both are values: nothing here decides or does anything.
+// Package effect has the two vocabularies of a controller: inputs, which are what happened, and effects, which are
+// what the machine wants done. Both are values: nothing here decides or does anything.
 package effect
 
 import (
@@ -14,8 +14,8 @@ import (
 	"gcity/session"
 )
 
-// Effect is something the machine wants done. Effects with a key run off the loop, at most one per key at a time (L1),
-// and come back as inputs.
+// Effect is something the machine wants done. Effects with a key run off the loop, at most one per key at a time
+// (L1), and come back as inputs.
 type Effect interface{ Key() string }
 
 type (
@@ -102,10 +102,11 @@ type (
 		Rigs    []agent.Rig
 		Options automation.Options
 	}
-	// SweepRuns closes the records of runs that a predecessor left open. The newest of each of some automations is told, too,
-	// however many newer ones others have. → RunsSwept
+	// SweepRuns closes the records of runs that a predecessor left open. The newest of each of some automations is
+	// told, too, however many newer ones others have. → RunsSwept
 	SweepRuns struct{ Of []string }
-	// CloseUnclosedRuns closes the records of runs that are open and older than a time, but for those that are known. → UnclosedRunsClosed
+	// CloseUnclosedRuns closes the records of runs that are open and older than a time, but for those that are
+	// known. → UnclosedRunsClosed
 	CloseUnclosedRuns struct {
 		Known  []string // beads, sorted
 		Before time.Time
@@ -160,8 +161,8 @@ type (
 	ReturnWork struct{ Of []Leaver }
 	// ProbeStores finds out whether stores that failed are well again. → StoresProbed; StoresReported tells of them
 	ProbeStores struct{}
-	// Purge removes what was closed so long ago: wisps, 0 = they stay; and records of runs, but for the newest of each of
-	// these automations. → Purged
+	// Purge removes what was closed so long ago: wisps, 0 = they stay; and records of runs, but for the newest of
+	// each of these automations. → Purged
 	Purge struct {
 		Wisps, Runs time.Duration
 		Of          []string

@@ -5,8 +5,8 @@ import (
 	"gcity/session"
 )
 
-// UnrecordedEnd is the end of a life whose event still waits in a controller's queue while the agent's next life begins.
-// A session provider keeps an end only until then, so a file keeps it for the next controller.
+// UnrecordedEnd is the end of a life whose event still waits in a controller's queue while the agent's next life
+// begins. A session provider keeps an end only until then, so a file keeps it for the next controller.
 type UnrecordedEnd struct {
 	Exit  session.Exit `json:"exit"`
 	Event events.Event `json:"event"`

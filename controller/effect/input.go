@@ -12,7 +12,8 @@ import (
 	"gcity/watchdog"
 )
 
-// Input is something that happened. The loop turns the world into inputs; the machine never looks at the world itself.
+// Input is something that happened. The loop turns the world into inputs; the machine never looks at the world
+// itself.
 type Input interface{ input() }
 
 type (
