@@ -19,8 +19,8 @@ func (m *machine) refuseID(id uint64, code city.Code, msg string) {
 	m.do(effect.Reply{Answer: effect.Answer{ID: id, Err: &city.Error{Code: code, Message: msg}}})
 }
 
-// refuseFlag refuses a flag that is not written, or not in force, because of err. Where that is a refused file, it says so to
-// programs too.
+// refuseFlag refuses a flag that is not written, or not in force, because of err. Where that is a refused file, it
+// says so to programs too.
 func (m *machine) refuseFlag(id uint64, msg string, err error) {
 	e := &city.Error{Code: city.Conflict, Message: msg}
 	if _, refused := errors.AsType[*config.Error](err); refused {

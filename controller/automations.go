@@ -155,7 +155,8 @@ func (m *machine) sweepRuns() {
 	}
 }
 
-// runsSwept takes what the records of runs say: those that were open are over, and the newest of each automation is shown.
+// runsSwept takes what the records of runs say: those that were open are over, and the newest of each automation
+// is shown.
 func (m *machine) runsSwept(now time.Time, in effect.RunsSwept) {
 	w := &m.work
 	w.order = false

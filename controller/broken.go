@@ -28,8 +28,8 @@ func (l *loop) whole(run func() error) (err, fault error) {
 	return err, fault
 }
 
-// crash ends a controller whose memory may be anything: nothing of it is written, and no agent is touched. A successor takes
-// the agents up as after a SIGKILL.
+// crash ends a controller whose memory may be anything: nothing of it is written, and no agent is touched. A
+// successor takes the agents up as after a SIGKILL.
 func (c *Controller) crash(fault error) error {
 	var stack []byte
 	if p, ok := errors.AsType[*mishap.Panic](fault); ok {

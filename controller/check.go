@@ -22,8 +22,8 @@ const (
 	checksAtOnce = 16
 )
 
-// check runs a pool's check. Its time begins when one of the few places is free: a check that hangs delays others, and
-// costs them nothing.
+// check runs a pool's check. Its time begins when one of the few places is free: a check that hangs delays others,
+// and costs them nothing.
 func (r *runner) check(f effect.CheckPool) {
 	r.wg.Go(func() {
 		select {

@@ -77,8 +77,8 @@ func (c *Controller) publishEnd() { c.publish(c.snap.Load(), time.Now()) }
 
 func (c *Controller) stamp(now time.Time) { c.beat.Store(now.UnixNano()) }
 
-// Do implements city.Control. When ctx ends first the command is carried out all the same, but for a run that waits for a
-// place still.
+// Do implements city.Control. When ctx ends first the command is carried out all the same, but for a run that
+// waits for a place still.
 func (c *Controller) Do(ctx context.Context, cmd city.Command) (city.Receipt, error) {
 	peer := city.PeerOf(ctx)
 	cmd, err := city.Signed(cmd, peer)

@@ -1,13 +1,13 @@
 // Package controller runs one city: it keeps exactly the declared agents alive, and is the one place that decides.
 //
-// The machine (machine.go) is the mind: pure, it turns inputs and the time into effects. The loop (loop.go) owns it and
-// feeds it; effects (run.go) touch the world and come back as inputs.
+// The machine (machine.go) is the mind: pure, it turns inputs and the time into effects. The loop (loop.go) owns
+// it and feeds it; effects (run.go) touch the world and come back as inputs.
 //
 // # Concurrency
 //
-// Run owns one goroutine, the loop, and one more per effect in flight; all of them have ended when Run returns (L10).
-// Every exported method may be called from any goroutine. Reading never waits for the loop: it takes the last
-// published snapshot.
+// Run owns one goroutine, the loop, and one more per effect in flight; all of them have ended when Run returns
+// (L10). Every exported method may be called from any goroutine. Reading never waits for the loop: it takes the
+// last published snapshot.
 package controller
 
 import (
@@ -50,38 +50,40 @@ type Options struct {
 	Files  []string // read besides the configuration's own, see config.Source
 	Strict bool     // the same
 
-	// Stores opens the store of a scope, "" = the city, else a rig; from any goroutine, again and again. Nil: there is no
-	// work, and no automation runs.
+	// Stores opens the store of a scope, "" = the city, else a rig; from any goroutine, again and again. Nil:
+	// there is no work, and no automation runs.
 	Stores func(rig string) (beads.Store, error)
 
-	// BackUp makes the backups of work that are due. It is called every ten minutes, off the loop. Nil: there are none.
+	// BackUp makes the backups of work that are due. It is called every ten minutes, off the loop. Nil: there are
+	// none.
 	BackUp func(ctx context.Context) error
 
-	// Folders hears where automations and formulas are, whenever that has changed; from the loop, so it must not wait. May
-	// be nil.
+	// Folders hears where automations and formulas are, whenever that has changed; from the loop, so it must not
+	// wait. May be nil.
 	Folders func(dirs []string)
 
-	// Read hears the revision of the configuration whenever it has been read, "" if it had none, and the configuration if it
-	// has no mistake: off the loop, from any goroutine, one after the other. May be nil.
+	// Read hears the revision of the configuration whenever it has been read, "" if it had none, and the
+	// configuration if it has no mistake: off the loop, from any goroutine, one after the other. May be nil.
 	Read func(revision string, good *config.City)
 
-	// Vet returns why the programs of a configuration, and of the automations that it finds, may not run; nil: of the one on
-	// disk. It is called off the loop before a changed configuration or changed automations come into force. May be nil.
+	// Vet returns why the programs of a configuration, and of the automations that it finds, may not run; nil: of
+	// the one on disk. It is called off the loop before a changed configuration or changed automations come into
+	// force. May be nil.
 	Vet func(*config.City) error
 
-	// Door hears where the city is to answer over TCP, whenever that has changed; from the loop, so it must not wait. May be
-	// nil. Doors tells what has become of it; nil: nothing.
+	// Door hears where the city is to answer over TCP, whenever that has changed; from the loop, so it must not
+	// wait. May be nil. Doors tells what has become of it; nil: nothing.
 	Door func(config.API)
-	// Allow returns an error if a configuration must not come into force that declares so many agents; asked beside the
-	// loop, of what was edited. May be nil.
+	// Allow returns an error if a configuration must not come into force that declares so many agents; asked
+	// beside the loop, of what was edited. May be nil.
 	Allow func(ctx context.Context, agents int) error
 	Doors <-chan city.Door
 
 	// OpenFiles is how many files this process may open, 0 = unknown. Too few for the agents are a warning.
 	OpenFiles uint64
 
-	// Faults brings panics of what works for the city beside the controller, each of which ends it as one of its own does. It has
-	// room for one, and whoever tells does not wait. Nil: there are none.
+	// Faults brings panics of what works for the city beside the controller, each of which ends it as one of its
+	// own does. It has room for one, and whoever tells does not wait. Nil: there are none.
 	Faults chan error
 
 	Rescan <-chan struct{}     // the folders of automations may have changed; nil: looked at once a patrol only
@@ -94,8 +96,8 @@ type Options struct {
 	Pulse  time.Duration       // how often the loop shows that it lives; 0 = 1 s
 }
 
-// Farewell is how long everything may take together that a city does after its last decision: what is in flight, what has to
-// be taken back, and what scripts are told.
+// Farewell is how long everything may take together that a city does after its last decision: what is in flight,
+// what has to be taken back, and what scripts are told.
 const Farewell = 6 * time.Second
 
 // Controller is a city that runs. It is a city.Control.
@@ -137,8 +139,8 @@ var (
 // errRan is for a caller that runs a controller twice.
 var errRan = errors.New("a controller runs once")
 
-// New prepares a controller for a configuration that has been loaded from o.Dir. The caller holds the city's lock (see
-// Acquire) until Run has returned.
+// New prepares a controller for a configuration that has been loaded from o.Dir. The caller holds the city's lock
+// (see Acquire) until Run has returned.
 func New(o Options, c *config.City) (*Controller, error) {
 	if o.Provider == nil || o.Log == nil {
 		return nil, errors.New("a controller needs a session provider and an event log")
@@ -225,9 +227,9 @@ func tiersOf(cfg *config.City) []config.Watchdog {
 	return tiers
 }
 
-// Run keeps the city until ctx ends, which stops its agents gracefully, or until a city.Shutdown is done. It returns
-// nil after an orderly end, and an error that names the agents that could not be stopped in time. A panic ends it too, with a
-// *mishap.Panic in its error: the agents run on then.
+// Run keeps the city until ctx ends, which stops its agents gracefully, or until a city.Shutdown is done. It
+// returns nil after an orderly end, and an error that names the agents that could not be stopped in time. A panic
+// ends it too, with a *mishap.Panic in its error: the agents run on then.
 func (c *Controller) Run(ctx context.Context) error { return c.run(ctx, false) }
 
 // Settle brings the city once to where its configuration wants it and returns, leaving the agents to themselves.
@@ -239,8 +241,8 @@ func (c *Controller) SetMode(mode string) {
 	c.send(context.Background(), effect.ModeChanged{Mode: mode})
 }
 
-// Looked is closed once the first look at the sessions has come back, or has failed. Until then nobody knows who runs, and who
-// is one too many seems not to be there.
+// Looked is closed once the first look at the sessions has come back, or has failed. Until then nobody knows who
+// runs, and who is one too many seems not to be there.
 func (c *Controller) Looked() <-chan struct{} { return c.looked }
 
 // GiveUp ends Run though agents may live: what is under way for them is broken off.

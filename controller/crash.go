@@ -92,8 +92,8 @@ func crashList(dir string) ([]string, error) {
 	return files, err
 }
 
-// LastWords is what an agent without a session said before it died: its last lines as plain text, lines <= 0: its last
-// screen. "" = nothing is kept.
+// LastWords is what an agent without a session said before it died: its last lines as plain text, lines <= 0: its
+// last screen. "" = nothing is kept.
 func LastWords(city, agent string, lines int) (string, error) {
 	files, err := crashList(crashDir(city, agent))
 	if err != nil || len(files) == 0 {

@@ -12,8 +12,8 @@ import (
 	"gcity/session"
 )
 
-// exited takes an end that the provider told of. Ends are told at least once and handled at most once: by the id of the
-// life.
+// exited takes an end that the provider told of. Ends are told at least once and handled at most once: by the id
+// of the life.
 func (m *machine) exited(now time.Time, e session.Exit) {
 	a, ok := m.agents[e.Agent]
 	if !ok || e.ID == a.lastEnd {
@@ -168,8 +168,8 @@ type lack struct {
 	since time.Time
 }
 
-// cannotStart takes a start that did not begin, for what it needs is not there. Nothing has run, so nothing has crashed:
-// it is tried again for as long as it is wanted, and told once.
+// cannotStart takes a start that did not begin, for what it needs is not there. Nothing has run, so nothing has
+// crashed: it is tried again for as long as it is wanted, and told once.
 func (m *machine) cannotStart(now time.Time, a *record, err error) {
 	if a.lacks.why != err.Error() {
 		m.decided(now, a, "cannot start", err.Error())

@@ -14,8 +14,8 @@ import (
 	"gcity/internal/disk"
 )
 
-// deedsFile, in the city's .gc folder, keeps what automations have done: when each ran last, which events it has dealt
-// with. Records of runs may be pruned; this stays.
+// deedsFile, in the city's .gc folder, keeps what automations have done: when each ran last, which events it has
+// dealt with. Records of runs may be pruned; this stays.
 const deedsFile = "automations.json"
 
 // deedsVersion is what this program writes, and all that it reads.
@@ -34,8 +34,8 @@ func writeDeeds(dir string, memory []byte) error {
 	return disk.Save(filepath.Join(dir, ".gc", deedsFile), append(data, '\n'), 0o600)
 }
 
-// readDeeds returns what is remembered of the automations of the city in dir, by scoped name. With an error it is what can
-// be used of it.
+// readDeeds returns what is remembered of the automations of the city in dir, by scoped name. With an error it is
+// what can be used of it.
 func readDeeds(dir string) (map[string]automation.Memory, error) {
 	data, err := disk.ReadFile(filepath.Join(dir, ".gc", deedsFile))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -97,7 +97,8 @@ func (c *Controller) recallDeeds() {
 // badSuffix is added to the name of a file that could not be used.
 const badSuffix = ".bad"
 
-// keepBadDeeds copies a file that cannot be used: under its own name it will be replaced. What is no regular file is moved.
+// keepBadDeeds copies a file that cannot be used: under its own name it will be replaced. What is no regular file
+// is moved.
 func keepBadDeeds(dir string) error {
 	path := filepath.Join(dir, ".gc", deedsFile)
 	data, err := disk.ReadFile(path)

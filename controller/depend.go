@@ -97,8 +97,8 @@ func (m *machine) poolStanding(p *poolRecord) (how string, up bool) {
 	return fmt.Sprintf("pool %s (no member runs)", p.name()), false
 }
 
-// ripple asks those again whose place in the order depends on what has just changed: who needs it may start, and whom it
-// needs may end.
+// ripple asks those again whose place in the order depends on what has just changed: who needs it may start, and
+// whom it needs may end.
 func (m *machine) ripple(now time.Time) {
 	if !m.ordered {
 		return
@@ -225,13 +225,14 @@ func (m *machine) fellows(a *record) []*record {
 	return out
 }
 
-// StopLimit is how long the stop of a city may take in which these are wanted: those that depend on each other end one after
-// the other, with this grace each.
+// StopLimit is how long the stop of a city may take in which these are wanted: those that depend on each other end
+// one after the other, with this grace each.
 func StopLimit(wants []agent.Want, grace time.Duration) time.Duration {
 	return time.Duration(max(1, depth(wants)))*grace + stopSlack
 }
 
-// depth is the length of the longest chain of dependencies: so many graces may pass one after the other when all ends.
+// depth is the length of the longest chain of dependencies: so many graces may pass one after the other when all
+// ends.
 func depth(wants []agent.Want) int {
 	needs := map[string][]string{}
 	for i := range wants {

@@ -46,8 +46,8 @@ func (r *runner) asks(ctx context.Context, s *session.Spec, d *session.Dialog) {
 	r.deliver(in)
 }
 
-// asks shows a question of a program that is not ready before it is answered, and lets people at its terminal. The start
-// under way goes on: it ends when the question is gone, or too old.
+// asks shows a question of a program that is not ready before it is answered, and lets people at its terminal. The
+// start under way goes on: it ends when the question is gone, or too old.
 func (m *machine) asks(now time.Time, in effect.Asking) {
 	a, ok := m.agents[in.Agent]
 	if !ok || a.op != opStart || a.canceled {

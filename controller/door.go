@@ -8,8 +8,8 @@ import (
 	"gcity/controller/effect"
 )
 
-// door is what a city has to do with its answering over TCP. Who listens is no part of the controller: it says what is
-// wanted, and hears what has become of it.
+// door is what a city has to do with its answering over TCP. Who listens is no part of the controller: it says
+// what is wanted, and hears what has become of it.
 type door struct {
 	asked config.API // of whoever listens
 	city.Door

@@ -190,8 +190,8 @@ func (m *machine) told(now time.Time, a *record) {
 	}
 }
 
-// resumeDrain takes up the drain that an adopted session is marked with: it has lasted already, by the only clock that two
-// controllers share, but never longer than its timeout.
+// resumeDrain takes up the drain that an adopted session is marked with: it has lasted already, by the only clock
+// that two controllers share, but never longer than its timeout.
 func (m *machine) resumeDrain(now time.Time, a *record) {
 	d := a.life.Drain
 	if d.Since.IsZero() {

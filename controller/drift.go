@@ -11,8 +11,8 @@ import (
 	"gcity/session"
 )
 
-// vetFresh is how old a provider's yes may be when an agent is ended for a restart by it. Between the two comes a look at who
-// holds the agent, which a slow program may take its time for.
+// vetFresh is how old a provider's yes may be when an agent is ended for a restart by it. Between the two comes a
+// look at who holds the agent, which a slow program may take its time for.
 const vetFresh = 2 * time.Minute
 
 // vetting is what a provider has said about whether it could run sessions.

@@ -10,8 +10,8 @@ const (
 // FilesNeeded returns how many files the controller of so many agents may have open at once.
 func FilesNeeded(agents int) uint64 { return uint64(filesBase + filesPerAgent*agents) }
 
-// FewFiles says that a limit on open files is too low for so many agents, and how to raise it; "" if it is not. The limit
-// 0 is unknown.
+// FewFiles says that a limit on open files is too low for so many agents, and how to raise it; "" if it is not.
+// The limit 0 is unknown.
 func FewFiles(limit uint64, agents int) string {
 	need := FilesNeeded(agents)
 	if limit == 0 || limit >= need {

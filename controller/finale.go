@@ -11,7 +11,8 @@ import (
 	"gcity/controller/effect"
 )
 
-// hurryLimit is how long a city waits for those who are ended at once: at the end of its time, or since somebody was in haste.
+// hurryLimit is how long a city waits for those who are ended at once: at the end of its time, or since somebody
+// was in haste.
 const hurryLimit = 10 * time.Second
 
 // finale is the stop of a city under way.

@@ -88,7 +88,8 @@ func (m *machine) fire(now time.Time, id uint64, c city.Fire) {
 	m.turnRuns(now)
 }
 
-// unfire takes back what somebody has asked for by hand who is gone, unless its run is being opened or others ask for it too.
+// unfire takes back what somebody has asked for by hand who is gone, unless its run is being opened or others ask
+// for it too.
 func (m *machine) unfire(now time.Time, id uint64) {
 	w := &m.work
 	w.early = slices.DeleteFunc(w.early, func(e early) bool { return e.id == id })

@@ -10,7 +10,8 @@ import (
 	"gcity/events"
 )
 
-// leaves notes that a member's life was the last one that its pool wanted: what is assigned to it goes back to the pool.
+// leaves notes that a member's life was the last one that its pool wanted: what is assigned to it goes back to the
+// pool.
 func (m *machine) leaves(a *record) {
 	switch {
 	case a.pool == nil || !a.unwanted() || m.conf.NoWork || m.settling || m.ending != alive:
@@ -19,13 +20,14 @@ func (m *machine) leaves(a *record) {
 	}
 }
 
-// sure reports that a pool's size is no guess, so that a member that is not wanted has left for good. After a start of the
-// city nobody has left who may only not have been started yet.
+// sure reports that a pool's size is no guess, so that a member that is not wanted has left for good. After a
+// start of the city nobody has left who may only not have been started yet.
 func (m *machine) sure(p *poolRecord) bool {
 	return p.want.Max == 0 || p.override != nil || p.good || p.want.Check == "" && m.work.counted
 }
 
-// seekLeavers finds those members by their work who left unseen: while they did not live, or before this controller began.
+// seekLeavers finds those members by their work who left unseen: while they did not live, or before this
+// controller began.
 func (m *machine) seekLeavers() {
 	tasks := m.work.tasks
 	if len(tasks) == 0 || !m.listed || len(m.dark) > 0 || m.settling || m.ending != alive {
@@ -68,8 +70,8 @@ func (m *machine) giveBack() {
 	}
 }
 
-// handsBack says why a member that is wanted again is not started just now, "" if nothing is in its way: what it once had
-// would be taken from it in the middle of it.
+// handsBack says why a member that is wanted again is not started just now, "" if nothing is in its way: what it
+// once had would be taken from it in the middle of it.
 func (m *machine) handsBack(a *record) string {
 	for _, l := range m.work.leaving {
 		if l.Agent == a.name {

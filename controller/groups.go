@@ -57,8 +57,8 @@ func (m *machine) rigNames() []string {
 	return names
 }
 
-// flagged reports whether a group's own flag is set in the configuration in force, and why it is suspended all the same
-// if it is not.
+// flagged reports whether a group's own flag is set in the configuration in force, and why it is suspended all the
+// same if it is not.
 func (m *machine) flagged(g groupWaiter) (on bool, still string) {
 	if g.rig != "" {
 		for i := range m.conf.Rigs {

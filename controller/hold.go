@@ -36,7 +36,8 @@ func (m *machine) removes(c *effect.Configuration) (names []string, running int)
 	return names, running
 }
 
-// removesMost reports that a new configuration needs somebody's word. The first one does not: nothing is known to run.
+// removesMost reports that a new configuration needs somebody's word. The first one does not: nothing is known to
+// run.
 func (m *machine) removesMost(c *effect.Configuration) bool {
 	names, running := m.removes(c)
 	return 2*len(names) > running

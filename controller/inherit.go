@@ -15,7 +15,8 @@ import (
 	"gcity/session"
 )
 
-// NewestEvents is how many events from the end of the log are read to learn what a controller recorded before it ended.
+// NewestEvents is how many events from the end of the log are read to learn what a controller recorded before it
+// ended.
 const NewestEvents = events.MaxLimit
 
 // RecordedEnds returns the ids of the sessions whose end is recorded by one of some events.
@@ -41,8 +42,8 @@ func endedSession(e *events.Event) string {
 	return ""
 }
 
-// inherit finds which ends a predecessor recorded, and with the first look which it did not. It returns nil for a look
-// that can show no session of a predecessor for the first time.
+// inherit finds which ends a predecessor recorded, and with the first look which it did not. It returns nil for a
+// look that can show no session of a predecessor for the first time.
 func (r *runner) inherit(ctx context.Context, f effect.List) *effect.Inherited {
 	if !f.Inherit {
 		return nil

@@ -44,8 +44,8 @@ func (r *runner) toldRuns(ctx context.Context) (*effect.LoggedRuns, error) {
 	return tellsOf(newest), nil
 }
 
-// inheritRuns records what a predecessor did not of the runs whose records are known, the newest first. closed are those
-// whose records were open.
+// inheritRuns records what a predecessor did not of the runs whose records are known, the newest first. closed are
+// those whose records were open.
 func (m *machine) inheritRuns(in *effect.RunsSwept) {
 	closed := map[string]bool{}
 	for i := range in.Interrupted {

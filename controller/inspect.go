@@ -112,8 +112,8 @@ func LimitsOf(p session.Provider, name string) session.Limits {
 	return session.LimitsOf(p)
 }
 
-// stillKept is a crash file, "" if it has been removed meanwhile, or is none: whoever may write events may write anything
-// into their payload.
+// stillKept is a crash file, "" if it has been removed meanwhile, or is none: whoever may write events may write
+// anything into their payload.
 func stillKept(dir, file string) string {
 	if file == "" || !filepath.IsLocal(file) {
 		return ""
@@ -177,8 +177,8 @@ func variables(w *agent.Want) []city.Variable {
 	return out
 }
 
-// differences are the fields in which a session is not what is wanted. Its fingerprint says which; what runs is asked of
-// the process itself, as far as it can say.
+// differences are the fields in which a session is not what is wanted. Its fingerprint says which; what runs is
+// asked of the process itself, as far as it can say.
 func differences(st *session.Status, w *agent.Want) []city.Difference {
 	drift := st.Drift(&w.Spec)
 	out := make([]city.Difference, 0, len(drift))
@@ -247,8 +247,8 @@ func bornWith(st *session.Status) []string {
 	return strings.Split(strings.TrimSuffix(string(data), "\x00"), "\x00")
 }
 
-// commandOf is what a session's process shows of its command line: the shell line, or what took the shell's place. "" = it
-// cannot be told, or it is not that session's process.
+// commandOf is what a session's process shows of its command line: the shell line, or what took the shell's place.
+// "" = it cannot be told, or it is not that session's process.
 func commandOf(st *session.Status, born []string) string {
 	if born == nil {
 		return ""

@@ -14,7 +14,8 @@ import (
 	"gcity/restart"
 )
 
-// configured takes the result of a load: the new configuration comes into force at once and whole, or not at all (L6).
+// configured takes the result of a load: the new configuration comes into force at once and whole, or not at all
+// (L6).
 func (m *machine) configured(now time.Time, in effect.Loaded) {
 	m.loading, m.sighted = false, in.Revision
 	waiting := m.asking

@@ -57,8 +57,8 @@ func (o *outputs) finish(run string) {
 	}
 }
 
-// close says that a run's record is closed, which has the end of its output: all of it may be forgotten before long. Who
-// reads it already reads on to the end.
+// close says that a run's record is closed, which has the end of its output: all of it may be forgotten before
+// long. Who reads it already reads on to the end.
 func (o *outputs) close(run string) {
 	o.finish(run)
 	o.mu.Lock()
@@ -115,8 +115,8 @@ func (o *output) stir() {
 	}
 }
 
-// after is what was written from a place on: as much as is kept, and how much before it is lost. Where there is nothing,
-// news is closed once there is, or at the end; nil: there will be nothing.
+// after is what was written from a place on: as much as is kept, and how much before it is lost. Where there is
+// nothing, news is closed once there is, or at the end; nil: there will be nothing.
 func (o *output) after(at int64) (data []byte, lost int64, news <-chan struct{}) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -14,8 +14,8 @@ import (
 	"gcity/internal/proc"
 )
 
-// Hold is the right to run a city's loop: the lock on the city's folder and the one on .gc/controller.lock. The folder
-// stays open, so that both are found again where it is moved.
+// Hold is the right to run a city's loop: the lock on the city's folder and the one on .gc/controller.lock. The
+// folder stays open, so that both are found again where it is moved.
 type Hold struct {
 	dir    string
 	folder *disk.Held
@@ -26,8 +26,8 @@ type Hold struct {
 // Via is a path that leads to the city's folder wherever it is moved, in this process only.
 func (h *Hold) Via() string { return h.folder.Via() }
 
-// Here returns a *disk.MovedError if the city's folder, or the runtime folder in it, is not at its path any more. From any
-// goroutine.
+// Here returns a *disk.MovedError if the city's folder, or the runtime folder in it, is not at its path any more.
+// From any goroutine.
 func (h *Hold) Here() error {
 	if err := h.folder.Here(); err != nil {
 		return err
@@ -52,13 +52,13 @@ func (e *RunningError) Error() string {
 	return fmt.Sprintf("controller already running for %s (pid %d)", e.Path, e.PID)
 }
 
-// lastBreath is how long the lock of a controller that was killed may outlive it: a child that it was just making holds a
-// copy until it has become another program, and a busy machine takes its time.
+// lastBreath is how long the lock of a controller that was killed may outlive it: a child that it was just making
+// holds a copy until it has become another program, and a busy machine takes its time.
 const lastBreath = 3 * time.Second
 
-// Acquire takes the lock of the city in dir, making .gc (0700) if need be. It fails with *RunningError while another
-// process has it. The pid file is for discovery only: nothing trusts it but the wait for the lock of a dead one, which may
-// last some seconds.
+// Acquire takes the lock of the city in dir, making .gc (0700) if need be. It fails with *RunningError while
+// another process has it. The pid file is for discovery only: nothing trusts it but the wait for the lock of a
+// dead one, which may last some seconds.
 func Acquire(dir string) (*Hold, error) { return acquire(dir, lastBreath) }
 
 func acquire(dir string, patience time.Duration) (*Hold, error) {
@@ -115,8 +115,8 @@ func (h *Hold) take(patience time.Duration) error {
 	return nil
 }
 
-// blank has a pid file that names nobody, where it cannot be written: on a full disk, or one that is read-only now. One that is
-// old does: it is there, which is what others look for before they try the lock.
+// blank has a pid file that names nobody, where it cannot be written: on a full disk, or one that is read-only
+// now. One that is old does: it is there, which is what others look for before they try the lock.
 func (h *Hold) blank() bool {
 	f, err := disk.OpenFile(h.pid, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err == nil {
@@ -127,8 +127,8 @@ func (h *Hold) blank() bool {
 }
 
 // Check finds out whether the city is still ours and where it was. A *disk.MovedError says that its folder, or the
-// runtime folder in it, was moved: then nothing is made at the old path. A runtime folder that was removed is made and
-// locked again; *RunningError says that another controller was quicker.
+// runtime folder in it, was moved: then nothing is made at the old path. A runtime folder that was removed is made
+// and locked again; *RunningError says that another controller was quicker.
 func (h *Hold) Check() error {
 	if err := h.Here(); err != nil {
 		return err

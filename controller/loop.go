@@ -194,8 +194,8 @@ func (l *loop) waiting() effect.Input {
 	}
 }
 
-// publish shows what has changed. Drawing a large city costs, so a large city is drawn less often while much changes at
-// once; arm sees to it that the last change is shown too.
+// publish shows what has changed. Drawing a large city costs, so a large city is drawn less often while much
+// changes at once; arm sees to it that the last change is shown too.
 func (l *loop) publish(now time.Time, atOnce bool) {
 	c := l.c
 	l.due = time.Time{}
@@ -234,8 +234,8 @@ func (l *loop) arm() {
 	}
 }
 
-// StopLimit is how long a shutdown may take by the configuration in force: Run gives up on agents that take longer. It
-// may be asked at any time, by anybody.
+// StopLimit is how long a shutdown may take by the configuration in force: Run gives up on agents that take
+// longer. It may be asked at any time, by anybody.
 func (c *Controller) StopLimit() time.Duration { return time.Duration(c.limit.Load()) }
 
 // stopLimit is how long a shutdown may take: those that depend on each other end one after the other.
@@ -272,8 +272,8 @@ func (l *loop) verdict(ctx context.Context) error {
 	return nil
 }
 
-// perform carries effects out: events are written first, in order and in one go, then slow work is begun. It returns the
-// answers that are now true (L9).
+// perform carries effects out: events are written first, in order and in one go, then slow work is begun. It
+// returns the answers that are now true (L9).
 func (c *Controller) perform(now time.Time, effects []effect.Effect) (answers []effect.Answer) {
 	var records []events.Event
 	for _, f := range effects {

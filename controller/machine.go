@@ -9,8 +9,8 @@ import (
 	"gcity/controller/effect"
 )
 
-// machine is the whole mind of a city: every mutable fact, and nothing but facts. It has no clock, no lock and no I/O;
-// one goroutine owns it. Equal inputs give equal effects in equal order (L8).
+// machine is the whole mind of a city: every mutable fact, and nothing but facts. It has no clock, no lock and no
+// I/O; one goroutine owns it. Equal inputs give equal effects in equal order (L8).
 type machine struct {
 	conf     *effect.Configuration
 	rejected string // why the newest configuration is not in force
@@ -252,8 +252,8 @@ func (m *machine) note(fact *string, value string) {
 	}
 }
 
-// next is when the machine wants to be woken at the latest; zero: only when something happens. What has fallen due already
-// waits for something else.
+// next is when the machine wants to be woken at the latest; zero: only when something happens. What has fallen due
+// already waits for something else.
 func (m *machine) next(now time.Time) time.Time {
 	t := m.relook
 	if len(m.queue) > 0 && (t.IsZero() || m.queue[0].by.Before(t)) {
@@ -340,8 +340,8 @@ func (m *machine) record(now time.Time, name string) *record {
 	return a
 }
 
-// gone reports that nothing is left of an agent that is not wanted: it is no longer shown, but remembered until a look
-// has shown that its last session is forgotten by the provider too.
+// gone reports that nothing is left of an agent that is not wanted: it is no longer shown, but remembered until a
+// look has shown that its last session is forgotten by the provider too.
 func (a *record) gone() bool { return a.unwanted() && !a.alive && a.op == opNone }
 
 // set moves an agent to a state (L14: with a reason, a since, and an until where there is one).

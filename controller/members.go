@@ -18,9 +18,10 @@ func (p *poolRecord) fit() {
 	p.in = in
 }
 
-// choose settles who of a pool is wanted: pool.Choose says who leaves and who comes back. Before some leave it is found out
-// who is at work, by a count that begins no earlier than their leaving is decided; and before anybody is first picked, by any
-// count. As long as that is awaited, or not all sessions have been seen, a first choice is a guess, and made anew then.
+// choose settles who of a pool is wanted: pool.Choose says who leaves and who comes back. Before some leave it is
+// found out who is at work, by a count that begins no earlier than their leaving is decided; and before anybody is
+// first picked, by any count. As long as that is awaited, or not all sessions have been seen, a first choice is a
+// guess, and made anew then.
 func (m *machine) choose(p *poolRecord) {
 	all, n := m.standings(p), min(p.desired, len(p.members))
 	wait := !m.informed() && (p.placed && p.wanted() > n || !p.placed && m.listed && m.picks(all, n))
@@ -46,8 +47,8 @@ func (m *machine) choose(p *poolRecord) {
 	}
 }
 
-// picks reports that it matters for a first choice who is at work: some of those who live are to leave, or some of those who do
-// not are to begin, and no work has been counted yet.
+// picks reports that it matters for a first choice who is at work: some of those who live are to leave, or some of
+// those who do not are to begin, and no work has been counted yet.
 func (m *machine) picks(all []pool.Standing, n int) bool {
 	living := 0
 	for _, s := range all {
@@ -86,8 +87,8 @@ func (p *poolRecord) wanted() int {
 	return n
 }
 
-// informed reports that it is known who is at work, as well as it can be: from a count that has just come back, or nobody
-// counts here.
+// informed reports that it is known who is at work, as well as it can be: from a count that has just come back, or
+// nobody counts here.
 func (m *machine) informed() bool {
 	return m.conf.NoWork || m.work.told == m.turn || m.ending != alive
 }
@@ -101,8 +102,8 @@ func (m *machine) chosen(now time.Time, ordered uint64) {
 	}
 }
 
-// shrinks says why a member is not started just now: it is being found out who of its pool is at work, and it may be one of
-// those that are not wanted then.
+// shrinks says why a member is not started just now: it is being found out who of its pool is at work, and it may
+// be one of those that are not wanted then.
 func (a *record) shrinks() string {
 	switch {
 	case a.pool == nil || a.pool.asks == 0:
@@ -125,8 +126,8 @@ func (m *machine) sizeFor(a *record) int {
 	return len(p.members)
 }
 
-// populate sees to it that as many members are wanted as the pool's size says, that each of them has a record, and decides
-// about each member that there is.
+// populate sees to it that as many members are wanted as the pool's size says, that each of them has a record, and
+// decides about each member that there is.
 func (m *machine) populate(now time.Time, p *poolRecord) {
 	m.choose(p)
 	for _, w := range p.members {

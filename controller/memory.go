@@ -41,8 +41,8 @@ func writeMemory(o *Options, agents []byte) error {
 	return disk.Save(path, append(data, '\n'), 0o600)
 }
 
-// readMemory returns what was kept of the agents of the city in dir, by name; a city without a file remembers nothing.
-// The error says why nothing is known.
+// readMemory returns what was kept of the agents of the city in dir, by name; a city without a file remembers
+// nothing. The error says why nothing is known.
 func readMemory(dir string) (map[string]memo, error) {
 	data, err := disk.ReadFile(filepath.Join(dir, ".gc", memoryFile))
 	if errors.Is(err, fs.ErrNotExist) {

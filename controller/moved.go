@@ -9,8 +9,8 @@ import (
 	"gcity/session"
 )
 
-// The city's folder may be moved or removed while it runs. Its state is written through the descriptor that Hold keeps,
-// so it stays in one place; everything that needs the path waits until the folder is back.
+// The city's folder may be moved or removed while it runs. Its state is written through the descriptor that Hold
+// keeps, so it stays in one place; everything that needs the path waits until the folder is back.
 
 // home returns an error if the city's folder is not where it was: a start would make it again at its old path, and a
 // controller at the new one would start the agent a second time.
@@ -35,8 +35,8 @@ func whyAway(m *disk.MovedError) string {
 	return "the city's folder " + m.Error() + ": move it back, or run `gcity stop` in the new place and start the city there"
 }
 
-// held asks whether the city is still ours. Only another controller's word ends ours: a disk that fails does not. away
-// says that the city was moved, "" if it was not.
+// held asks whether the city is still ours. Only another controller's word ends ours: a disk that fails does not.
+// away says that the city was moved, "" if it was not.
 func (r *runner) held() (lost error, away string) {
 	if r.c.o.Held == nil {
 		return nil, ""

@@ -73,8 +73,8 @@ func partly(err error) (unknown map[string]error, partly bool) {
 	return nil, false
 }
 
-// enlighten takes down who did not answer. A provider that answered once has no session that this controller does not know
-// of: nobody else starts any. lit: now all have, and not all had.
+// enlighten takes down who did not answer. A provider that answered once has no session that this controller does
+// not know of: nobody else starts any. lit: now all have, and not all had.
 func (m *machine) enlighten(first bool, unknown map[string]error) (lit bool) {
 	before := m.unknown
 	m.unknown = maps.Clone(unknown)
@@ -188,8 +188,8 @@ func (m *machine) miss(now time.Time, turn uint64, of func(*record) bool) {
 	}
 }
 
-// inTheDark says why an agent must not be started: it may run where nobody has been able to look so far (L11). "" = it
-// does not.
+// inTheDark says why an agent must not be started: it may run where nobody has been able to look so far (L11). ""
+// = it does not.
 func (m *machine) inTheDark(a *record) string {
 	if a.met || len(m.dark) == 0 {
 		return ""
@@ -263,7 +263,8 @@ func (m *machine) see(now time.Time, s *session.Status, past *effect.Inherited, 
 	}
 }
 
-// tellLateEnd records the end of a life that only a look shows: it was stopped, or ended before the present one began.
+// tellLateEnd records the end of a life that only a look shows: it was stopped, or ended before the present one
+// began.
 func (m *machine) tellLateEnd(a *record, x *session.Exit) {
 	if a.called() {
 		return

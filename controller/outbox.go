@@ -75,8 +75,8 @@ func (b *outbox) all() []*delivery {
 	return append(all, b.waiting...)
 }
 
-// queue puts a text among those that wait: what is sent now before what may be held back, else in order. One that was at the
-// terminal already is the first of its kind.
+// queue puts a text among those that wait: what is sent now before what may be held back, else in order. One that
+// was at the terminal already is the first of its kind.
 func (b *outbox) queue(d *delivery, back bool) {
 	urgent := slices.IndexFunc(b.waiting, func(d *delivery) bool { return !d.now })
 	if urgent < 0 {

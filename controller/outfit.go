@@ -26,7 +26,8 @@ const (
 	renderLimit = 5 * time.Second
 )
 
-// What a prompt may be to be given as it is. The kernel takes no argument of 128 KiB, and the whole command line is one.
+// What a prompt may be to be given as it is. The kernel takes no argument of 128 KiB, and the whole command line
+// is one.
 const (
 	maxGiven = 100 << 10
 	maxTyped = 4000 // bytes of a line: a program that reads whole lines is cut off at 4,095
@@ -72,7 +73,8 @@ func (r *runner) equip(ctx context.Context, w *agent.Want) (said string, trouble
 	return said, troubles, err
 }
 
-// fill puts overlay and hooks into an agent's folder. Hooks that are added to a file of the overlay are no change of it.
+// fill puts overlay and hooks into an agent's folder. Hooks that are added to a file of the overlay are no change
+// of it.
 func (r *runner) fill(ctx context.Context, w *agent.Want) (said string, troubles []string, err error) {
 	var put overlay.Report
 	memory := filepath.Join(r.c.o.Dir, ".gc", "overlays")
@@ -94,8 +96,8 @@ func (r *runner) fill(ctx context.Context, w *agent.Want) (said string, troubles
 	return strings.Join(parts, "; "), added.Problems, err
 }
 
-// PromptOf is what an agent is told at its start, as it would be now; "" if it is told nothing. Discreet: without secrets, for
-// who only looks.
+// PromptOf is what an agent is told at its start, as it would be now; "" if it is told nothing. Discreet: without
+// secrets, for who only looks.
 func PromptOf(ctx context.Context, w *agent.Want, discreet bool) (string, error) {
 	d := w.Prompt.Draft
 	if d == nil {
@@ -122,8 +124,8 @@ func PromptOf(ctx context.Context, w *agent.Want, discreet bool) (string, error)
 	return strings.ReplaceAll(text, "\r\n", "\n"), nil
 }
 
-// branches are those of the repository that an agent works in: the one that is checked out, "" if there is none, and the one
-// that work goes to in the end.
+// branches are those of the repository that an agent works in: the one that is checked out, "" if there is none,
+// and the one that work goes to in the end.
 func branches(ctx context.Context, w *agent.Want) (now, main string) {
 	ctx, cancel := context.WithTimeout(ctx, gitLimit)
 	defer cancel()
@@ -143,8 +145,8 @@ func branches(ctx context.Context, w *agent.Want) (now, main string) {
 	return now, main
 }
 
-// tell puts what an agent is told into what is started. What is too long for that goes into a file, and the agent is told to
-// read it.
+// tell puts what an agent is told into what is started. What is too long for that goes into a file, and the agent
+// is told to read it.
 func (r *runner) tell(ctx context.Context, w *agent.Want, s *session.Spec) error {
 	text, err := PromptOf(ctx, w, false)
 	if err != nil || strings.TrimSpace(text) == "" {

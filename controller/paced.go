@@ -6,8 +6,8 @@ import (
 	"gcity/session"
 )
 
-// paced lets only so many starts at the provider at a time: a wave of a thousand is a queue, not a storm. What follows
-// a start, readiness above all, waits for nobody.
+// paced lets only so many starts at the provider at a time: a wave of a thousand is a queue, not a storm. What
+// follows a start, readiness above all, waits for nobody.
 type paced struct {
 	session.Provider
 	slots    chan struct{}

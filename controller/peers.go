@@ -13,7 +13,8 @@ import (
 	"gcity/events"
 )
 
-// peers are the peers of commands that came over TCP, so that the events that a command causes say where it came from.
+// peers are the peers of commands that came over TCP, so that the events that a command causes say where it came
+// from.
 type peers struct {
 	now     string            // of the command that is being taken
 	waiting map[uint64]string // by the id of a command that is not answered yet
@@ -76,8 +77,8 @@ func (c *Controller) impostor(cmd city.Command, p city.Peer) error {
 // confirmTime bounds the look at a store that confirms a report.
 const confirmTime = 5 * time.Second
 
-// confirm refuses the report of a change to a bead that its store does not show. A store that cannot be asked confirms
-// everything: the change is made already, and its event must not be lost.
+// confirm refuses the report of a change to a bead that its store does not show. A store that cannot be asked
+// confirms everything: the change is made already, and its event must not be lost.
 func (c *Controller) confirm(ctx context.Context, cmd city.Command) error {
 	e, ok := cmd.(city.Emit)
 	if !ok || !strings.HasPrefix(e.Event.Type, "bead.") || e.Event.Type == events.BeadImported || c.o.Stores == nil {

@@ -14,7 +14,8 @@ import (
 	"gcity/internal/spell"
 )
 
-// poolRecord is one pool: how many members it should have, and why. The members themselves are records like any other.
+// poolRecord is one pool: how many members it should have, and why. The members themselves are records like any
+// other.
 type poolRecord struct {
 	want    *agent.Pool
 	members []*agent.Want // all that are possible, by index
@@ -144,8 +145,8 @@ func (m *machine) byHand(now time.Time, p *poolRecord, size *int) {
 // unanswered is behind the reason of a size that is a guess.
 const unanswered = ": no check has answered yet"
 
-// belonged reports that a member which was found was wanted by whoever kept it: it lives and is not told to leave, or it
-// died by itself while nobody watched.
+// belonged reports that a member which was found was wanted by whoever kept it: it lives and is not told to leave,
+// or it died by itself while nobody watched.
 func (a *record) belonged() bool {
 	if !a.alive {
 		return a.exit != nil && !a.life.Drain.On()

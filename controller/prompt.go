@@ -9,8 +9,8 @@ import (
 	"gcity/session"
 )
 
-// drafted reports whether a terminal's cursor stands in a line that begins with prefix and has text behind it. Faint text
-// does not count: that is how programs write what one might type.
+// drafted reports whether a terminal's cursor stands in a line that begins with prefix and has text behind it.
+// Faint text does not count: that is how programs write what one might type.
 func drafted(f session.Frame, prefix string) bool {
 	s := screen.New(f.Cols, f.Rows, 0)
 	defer s.Close()

@@ -10,7 +10,8 @@ import (
 	"gcity/session"
 )
 
-// outputWait is how long the event of a crash waits for the output of the crashed life, whatever becomes of the capture.
+// outputWait is how long the event of a crash waits for the output of the crashed life, whatever becomes of the
+// capture.
 const outputWait = captureLimit + time.Second
 
 // queuedRecord is an event of a decision that waits for its turn in the log.
@@ -45,8 +46,8 @@ func (m *machine) tellCrash(now time.Time, a *record, x session.Exit, e events.E
 	})
 }
 
-// inOrder records an event that decisions about agents may have caused. The log keeps the order of the decisions: while a
-// crash waits for its output, all that follows it waits too, also what happens to other agents.
+// inOrder records an event that decisions about agents may have caused. The log keeps the order of the decisions:
+// while a crash waits for its output, all that follows it waits too, also what happens to other agents.
 func (m *machine) inOrder(q queuedRecord) {
 	if len(m.queue) == 0 && q.output == "" {
 		m.do(q.Record)
@@ -58,7 +59,8 @@ func (m *machine) inOrder(q queuedRecord) {
 	}
 }
 
-// releaseRecords records what waits for nothing any more. Waiting for output ends at its deadline, or at once if now is zero.
+// releaseRecords records what waits for nothing any more. Waiting for output ends at its deadline, or at once if
+// now is zero.
 func (m *machine) releaseRecords(now time.Time) {
 	n := 0
 	for ; n < len(m.queue); n++ {

@@ -12,8 +12,8 @@ import (
 	"gcity/config"
 )
 
-// route is the order in which scopes are asked for a bead: the rig whose prefix its id has, and then all others, since a
-// prefix may have been another one once.
+// route is the order in which scopes are asked for a bead: the rig whose prefix its id has, and then all others,
+// since a prefix may have been another one once.
 func (c *Controller) route(id string) []string {
 	scopes, prefix := c.scopes(), city.BeadPrefix(id)
 	for _, rig := range c.snap.Load().Rigs {

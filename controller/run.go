@@ -50,8 +50,8 @@ type runner struct {
 	folders turns         // of starts, in the folders that they fill
 	draws   chan struct{} // held while last words are drawn: one at a time, starts need the processors more
 
-	// between is nil but in tests, where it stands between the machine and the world: each effect before it begins, and each
-	// result before it is handed in, goes on only if it says so. It is called from any goroutine.
+	// between is nil but in tests, where it stands between the machine and the world: each effect before it
+	// begins, and each result before it is handed in, goes on only if it says so. It is called from any goroutine.
 	between func(step any) bool
 
 	mu     sync.Mutex
@@ -384,9 +384,9 @@ func (r *runner) found() bool {
 	return false
 }
 
-// finish ends what is still in flight: after a moment, in which a start or an acknowledgement may come to its own end. What
-// has to be taken back then has what is left of the last words.
-// When agents are left, a launch whose session exists is left too, for the successor to carry on.
+// finish ends what is still in flight: after a moment, in which a start or an acknowledgement may come to its own
+// end. What has to be taken back then has what is left of the last words. When agents are left, a launch whose
+// session exists is left too, for the successor to carry on.
 func (r *runner) finish(leave bool) {
 	r.wind(leave)
 	t := time.AfterFunc(leaveLimit, r.cancel)

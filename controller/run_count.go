@@ -194,7 +194,8 @@ func tallied(ctx context.Context, store *guard.Store, pools []string) (scopeTall
 	return now, nil
 }
 
-// tasksMost bounds the work that is looked at for who does it or is to do it, the newest; taskMost a task's text, in bytes.
+// tasksMost bounds the work that is looked at for who does it or is to do it, the newest; taskMost a task's text,
+// in bytes.
 const (
 	tasksMost = 1000
 	taskMost  = 200

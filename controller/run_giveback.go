@@ -11,8 +11,9 @@ import (
 	"gcity/controller/effect"
 )
 
-// giveBack gives back to pools what is assigned to those who have left them, in whatever store it is. A store that fails
-// keeps no other waiting. What is in progress goes last: by that a successor finds those whose work was not all given back.
+// giveBack gives back to pools what is assigned to those who have left them, in whatever store it is. A store that
+// fails keeps no other waiting. What is in progress goes last: by that a successor finds those whose work was not
+// all given back.
 func (r *runner) giveBack(ctx context.Context, f effect.ReturnWork) effect.Input {
 	var in effect.WorkReturned
 	of := map[string]effect.Leaver{}
@@ -62,8 +63,8 @@ func give(ctx context.Context, in *effect.WorkReturned, store beads.Store, b bea
 	return nil
 }
 
-// free makes a piece of work open for a pool and nobody's, unless somebody was faster and it is no longer whose it was.
-// What is labelled for a pool stays with that.
+// free makes a piece of work open for a pool and nobody's, unless somebody was faster and it is no longer whose it
+// was. What is labelled for a pool stays with that.
 func free(ctx context.Context, store beads.Store, b beads.Bead, pool string) (was, now beads.Bead, err error) {
 	who := b.Assignee
 	for range swaps {

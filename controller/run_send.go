@@ -98,8 +98,8 @@ func (r *runner) counts(provider string) bool {
 	return !slices.Contains(LimitsOf(r.c.o.Provider, provider).Lacks, session.Counting)
 }
 
-// hasScreen reports whether what a provider shows of a session is a terminal's screen. Without a terminal, and of what a
-// script tells, it is only the end of the output: a line there that looks like a prompt is nobody's draft.
+// hasScreen reports whether what a provider shows of a session is a terminal's screen. Without a terminal, and of
+// what a script tells, it is only the end of the output: a line there that looks like a prompt is nobody's draft.
 func (r *runner) hasScreen(provider string) bool {
 	if strings.HasPrefix(provider, "exec:") {
 		return false
@@ -111,7 +111,8 @@ func (r *runner) hasScreen(provider string) bool {
 	return !slices.Contains(m.LimitsOf(provider).Lacks, session.Attaching)
 }
 
-// promptHolds reports whether the agent's screen shows a draft behind its prompt. What cannot be seen holds nothing back.
+// promptHolds reports whether the agent's screen shows a draft behind its prompt. What cannot be seen holds
+// nothing back.
 func (r *runner) promptHolds(ctx context.Context, f effect.Send) bool {
 	w, ok := r.c.o.Provider.(session.Watcher)
 	if !ok || !r.hasScreen(f.Provider) {

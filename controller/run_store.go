@@ -53,8 +53,8 @@ func (r *runner) create(ctx context.Context, c city.CreateBead) (beads.Bead, err
 	return b, r.elsewhere(ctx, c.Rig, err, append(c.Bead.Needs, c.Bead.ParentID)...)
 }
 
-// update changes a bead in the store that has it, and says by what event; none = it was so already. A store that fails does
-// not hide a bead of another one.
+// update changes a bead in the store that has it, and says by what event; none = it was so already. A store that
+// fails does not hide a bead of another one.
 func (r *runner) update(ctx context.Context, c city.UpdateBead, in *effect.BeadChanged) error {
 	var lost error
 	for _, rig := range r.c.route(c.ID) {
@@ -86,8 +86,8 @@ func (r *runner) update(ctx context.Context, c city.UpdateBead, in *effect.BeadC
 	return lost
 }
 
-// convoyEvent closes the convoy in which nothing is open any more by a change. One that cannot be closed now shows that all of
-// it is done, and somebody closes it by hand.
+// convoyEvent closes the convoy in which nothing is open any more by a change. One that cannot be closed now shows
+// that all of it is done, and somebody closes it by hand.
 func convoyEvent(ctx context.Context, store beads.Store, was, b beads.Bead) []events.Event {
 	before, now, ok, err := city.CloseConvoy(ctx, store, was, b)
 	if err != nil || !ok {
@@ -96,8 +96,8 @@ func convoyEvent(ctx context.Context, store beads.Store, was, b beads.Bead) []ev
 	return eventOf(&before, now, controller, 0)
 }
 
-// swaps is how often a change is tried anew because others were faster. The last try is made whatever they do: then their
-// change may be taken for this one.
+// swaps is how often a change is tried anew because others were faster. The last try is made whatever they do:
+// then their change may be taken for this one.
 const swaps = 8
 
 // swap changes a bead as it stands, so that it is known what has changed by this.
@@ -139,7 +139,8 @@ func (c *Controller) scopes() []string {
 	return scopes
 }
 
-// purge removes what automations have made, once it has been closed for long enough, and records of runs that are old.
+// purge removes what automations have made, once it has been closed for long enough, and records of runs that are
+// old.
 func (r *runner) purge(ctx context.Context, f effect.Purge) effect.Input {
 	var in effect.Purged
 	in.N, in.Err = r.purgeRuns(ctx, f)
@@ -196,8 +197,9 @@ func (c *Controller) Beads(ctx context.Context, q beads.Query) ([]beads.Bead, er
 	return all, nil
 }
 
-// listed is the page of one store. The bead that the page before ended with is in one of them only, its own: in the others
-// the page begins at its time, and in those behind that one (passed) with what was made in the same moment.
+// listed is the page of one store. The bead that the page before ended with is in one of them only, its own: in
+// the others the page begins at its time, and in those behind that one (passed) with what was made in the same
+// moment.
 func (c *Controller) listed(ctx context.Context, rig string, q beads.Query, before *beads.Bead, passed bool) (found []beads.Bead, own bool, err error) {
 	store, err := c.runner.store(rig)
 	if err != nil {

@@ -74,8 +74,8 @@ func (r *runner) below(path string) string {
 // tornAgain is how long after a heartbeat that makes no sense it is read again: whoever writes it may be about to.
 const tornAgain = 100 * time.Millisecond
 
-// readHeartbeat reads a heartbeat. One that is not written in one step may be met half done. read: what lies there was seen,
-// whether or not it makes sense.
+// readHeartbeat reads a heartbeat. One that is not written in one step may be met half done. read: what lies there
+// was seen, whether or not it makes sense.
 func readHeartbeat(path string) (beat watchdog.Heartbeat, read bool, err error) {
 	for try := range 3 {
 		if try > 0 {

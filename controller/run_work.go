@@ -150,8 +150,9 @@ func (r *runner) scan(ctx context.Context, f effect.Scan) effect.Input {
 	return in
 }
 
-// aside does what may never come to an end because a folder does not answer, one of a name at a time. What it found is there
-// when done is called, which happens unless ctx ends, or the limit has passed (0 = none): then it is not ok.
+// aside does what may never come to an end because a folder does not answer, one of a name at a time. What it
+// found is there when done is called, which happens unless ctx ends, or the limit has passed (0 = none): then it
+// is not ok.
 func (r *runner) aside(ctx context.Context, name string, limit time.Duration, work func() (done func())) (ok bool) {
 	done, ok := r.shop.looks.At(ctx, name, time.Now(), limit, work)
 	if ok {
@@ -200,8 +201,8 @@ func (r *runner) sweepRuns(ctx context.Context, f effect.SweepRuns) effect.Input
 	return in
 }
 
-// newestRuns are the newest runs of all, and, behind them, the newest of each of some automations that has none there. The
-// newest goes first.
+// newestRuns are the newest runs of all, and, behind them, the newest of each of some automations that has none
+// there. The newest goes first.
 func newestRuns(ctx context.Context, store *guard.Store, of []string) (runs []city.Run, err error) {
 	newest, err := store.List(ctx, beads.Query{Type: city.RunType, Limit: runsShown})
 	if err != nil {
@@ -361,8 +362,8 @@ func closing(run city.Run, made bool) beads.Patch {
 	return p
 }
 
-// shutRun closes a run's record, with as much of what is to be said of it as the store takes. It fails with ErrNotFound if
-// there is none: a store that was begun anew gives its ids to other work, too.
+// shutRun closes a run's record, with as much of what is to be said of it as the store takes. It fails with
+// ErrNotFound if there is none: a store that was begun anew gives its ids to other work, too.
 func (r *runner) shutRun(ctx context.Context, f effect.CloseRun) error {
 	r.live.finish(f.Run.ID) // one that never began has nobody else to say so
 	store, err := r.store("")

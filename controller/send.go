@@ -24,8 +24,8 @@ const (
 	maxSendOver = 5                // of what is over is shown
 )
 
-// heedAfter is when after its submission it is looked whether the agent has printed something since. What it prints later
-// than the last look says little about the text.
+// heedAfter is when after its submission it is looked whether the agent has printed something since. What it
+// prints later than the last look says little about the text.
 var heedAfter = [...]time.Duration{time.Second, 3 * time.Second, 8 * time.Second}
 
 // nudge takes a text. What becomes of it is decided by deliver.
@@ -92,8 +92,8 @@ func standing(a *record) string {
 	return fmt.Sprintf("it is %s: %s", a.state, a.reason)
 }
 
-// deliver brings the texts of all agents as far as they get: whoever may be typed into is, what nothing will come of is given
-// up, and who has waited long enough for word of his text gets it. Level-triggered, as decide is.
+// deliver brings the texts of all agents as far as they get: whoever may be typed into is, what nothing will come
+// of is given up, and who has waited long enough for word of his text gets it. Level-triggered, as decide is.
 func (m *machine) deliver(now time.Time) {
 	for _, a := range m.mail {
 		m.deliverTo(now, a)

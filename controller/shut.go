@@ -46,8 +46,9 @@ func (m *machine) shutRun(now time.Time, in effect.RunClosed) {
 	m.lose(&m.work.unclosed, "the record of a run cannot be closed", in.Err)
 }
 
-// isShutting reports whether the first try to close the record of an automation's last run goes on. A run that began before
-// would leave two open records, if the controller died now: of the first one nobody could say that it had ended well.
+// isShutting reports whether the first try to close the record of an automation's last run goes on. A run that
+// began before would leave two open records, if the controller died now: of the first one nobody could say that it
+// had ended well.
 func (m *machine) isShutting(scoped string) bool {
 	for _, f := range m.work.unshut {
 		if f.Kind != "" && f.Run.Automation == scoped {
@@ -57,7 +58,8 @@ func (m *machine) isShutting(scoped string) bool {
 	return false
 }
 
-// shutAgain tries one more of the records that could not be closed. A patrol tries one; when that succeeds, the next follows.
+// shutAgain tries one more of the records that could not be closed. A patrol tries one; when that succeeds, the
+// next follows.
 func (m *machine) shutAgain() {
 	first := ""
 	for id, f := range m.work.unshut {

@@ -11,7 +11,8 @@ import (
 	"gcity/events"
 )
 
-// storesChanged takes what is wrong with the stores. One that is well again is asked at once for what it kept waiting.
+// storesChanged takes what is wrong with the stores. One that is well again is asked at once for what it kept
+// waiting.
 func (m *machine) storesChanged(now time.Time, in effect.StoresReported) {
 	w := &m.work
 	if in.Rev <= w.storesRev {
@@ -73,8 +74,8 @@ func (m *machine) probe(now time.Time) {
 	m.do(effect.ProbeStores{})
 }
 
-// lose notes why something about work failed, or that it did not. Where the store is closed because it fails again and
-// again, that is told once for all.
+// lose notes why something about work failed, or that it did not. Where the store is closed because it fails again
+// and again, that is told once for all.
 func (m *machine) lose(fact *string, what string, err error) {
 	if _, closed := errors.AsType[*beads.ClosedError](err); closed || err == nil {
 		m.note(fact, "")

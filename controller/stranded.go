@@ -53,9 +53,9 @@ func (m *machine) strand(now time.Time) {
 	}
 }
 
-// absent says why somebody does not run and will not by itself, going on from the name: "is quarantined". It is "" of whoever
-// runs or will, and of a name that is no agent's as far as is known: people have work, too. While the whole city is
-// suspended nobody is missed.
+// absent says why somebody does not run and will not by itself, going on from the name: "is quarantined". It is ""
+// of whoever runs or will, and of a name that is no agent's as far as is known: people have work, too. While the
+// whole city is suspended nobody is missed.
 func (m *machine) absent(who string) (why string, gone bool) {
 	a := m.agents[who]
 	switch {

@@ -10,8 +10,8 @@ import (
 	"gcity/controller/effect"
 )
 
-// A store that did not answer in time may have made the record all the same, and after its run was given up. Nobody would
-// close it before the next controller: so the records are looked through once more, some time after.
+// A store that did not answer in time may have made the record all the same, and after its run was given up.
+// Nobody would close it before the next controller: so the records are looked through once more, some time after.
 const (
 	strayWait = 2 * time.Minute
 	strayAge  = time.Minute // a younger record may be that of a run which is just being opened

@@ -9,8 +9,8 @@ import (
 	"gcity/session"
 )
 
-// heard notes when an agent has printed something last, by our own clock. Where nobody counts what is printed, any activity
-// is taken for it.
+// heard notes when an agent has printed something last, by our own clock. Where nobody counts what is printed, any
+// activity is taken for it.
 func (a *record) heard(now time.Time, s *session.Status, adopted bool) {
 	switch {
 	case s.Activity.IsZero() && s.Output == 0:
@@ -22,8 +22,8 @@ func (a *record) heard(now time.Time, s *session.Status, adopted bool) {
 	}
 }
 
-// stuckness says that an agent has work and its output has not changed for too long. Its silence counts from when it got the
-// work, and not while the whole program stood still. An agent whose work awaits a gate is not stuck.
+// stuckness says that an agent has work and its output has not changed for too long. Its silence counts from when
+// it got the work, and not while the whole program stood still. An agent whose work awaits a gate is not stuck.
 func (m *machine) stuckness(now time.Time, a *record) {
 	a.stuckAt = time.Time{}
 	limit := a.want.StuckAfter

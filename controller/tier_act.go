@@ -69,8 +69,8 @@ func (m *machine) tellTier(t *tier, kind, actor, msg string, about map[string]an
 	m.inOrder(queuedRecord{Record: effect.Record{Event: e, Answers: answers}})
 }
 
-// remedy does what was decided, or the nearest to it that makes sense as things are now, and says so. waits: what becomes of
-// it is told later.
+// remedy does what was decided, or the nearest to it that makes sense as things are now, and says so. waits: what
+// becomes of it is told later.
 func (m *machine) remedy(now time.Time, t *tier, v watchdog.Verdict, by judge) (result string, waits bool) {
 	a := m.agents[t.want.Watches]
 	why := fmt.Sprintf("watchdog %s: %s", t.want.Name, v.Reason)
@@ -99,8 +99,9 @@ func (m *machine) remedy(now time.Time, t *tier, v watchdog.Verdict, by judge) (
 	return m.typeFor(now, t, a, text)
 }
 
-// ensure makes an agent live. A wait is lifted, but a quarantine is not (L2), nor what a person has said. What lives already
-// is ended first, and started anew: unless it was started since somebody saw it dead, or its heartbeat is fresh.
+// ensure makes an agent live. A wait is lifted, but a quarantine is not (L2), nor what a person has said. What
+// lives already is ended first, and started anew: unless it was started since somebody saw it dead, or its
+// heartbeat is fresh.
 func (m *machine) ensure(now time.Time, a *record, why string, fresh bool, b *beat) string {
 	switch {
 	case a.called():

@@ -23,7 +23,8 @@ func (m *machine) findTier(id uint64, name string) *tier {
 	return nil
 }
 
-// beatNow has a watchdog look past its interval. It is answered when it is known what the beat comes to, or who judges it.
+// beatNow has a watchdog look past its interval. It is answered when it is known what the beat comes to, or who
+// judges it.
 func (m *machine) beatNow(id uint64, c city.Beat) {
 	t := m.findTier(id, c.Watchdog)
 	switch {

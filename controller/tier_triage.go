@@ -46,8 +46,8 @@ func (a *record) summoned() bool {
 	return a.summon != nil && !a.summon.judged && a.served != a.summon.beat
 }
 
-// rededicate takes that an agent becomes a triage, or is none any more. What it was says nothing of what it is now, and a
-// session that was started for a beat outlives nobody's beats.
+// rededicate takes that an agent becomes a triage, or is none any more. What it was says nothing of what it is
+// now, and a session that was started for a beat outlives nobody's beats.
 func (m *machine) rededicate(a *record, w *agent.Want) {
 	if was := a.triageOf(); a.want == nil || (was == "") == (w.TriageOf == "") {
 		return
@@ -204,7 +204,8 @@ func (m *machine) waitsForBeat(now time.Time, a *record) {
 	m.set(now, a, city.Exited, "the triage of watchdog "+a.want.TriageOf+", started by its beats", time.Time{})
 }
 
-// triageOver takes the end of a triage's session, or of its start. No end of it counts as a crash: it is told at its tier.
+// triageOver takes the end of a triage's session, or of its start. No end of it counts as a crash: it is told at
+// its tier.
 func (m *machine) triageOver(now time.Time, a *record, why string) {
 	s := a.summon
 	a.left, a.hold, a.notBefore, a.fell = false, "", time.Time{}, false
@@ -339,7 +340,8 @@ func (m *machine) spares(now time.Time, t *tier, by string, d city.Remedy) bool 
 	return t.chain.Spared > 0 && t.chain.Spared >= t.want.OverruleAfter
 }
 
-// overrule has the thresholds judge a beat again, by a new look, in place of its triage. It returns what the triage is told.
+// overrule has the thresholds judge a beat again, by a new look, in place of its triage. It returns what the
+// triage is told.
 func (m *machine) overrule(t *tier, d city.Remedy) string {
 	t.instead = fmt.Sprintf("triage %s neither started nor woke %s, and overrule_after = %d beats brought no heartbeat",
 		t.want.Triage, t.want.Watches, t.want.OverruleAfter)
@@ -356,8 +358,8 @@ func (t *tier) outcome() string {
 	return fmt.Sprintf(": %s decided %s at %s", t.last.By, t.last.Decision, t.last.At.UTC().Format(time.RFC3339))
 }
 
-// triageDied takes an end of a triage that nobody asked for. One that kept it from deciding is told with its last words, once
-// as long as it goes on like that.
+// triageDied takes an end of a triage that nobody asked for. One that kept it from deciding is told with its last
+// words, once as long as it goes on like that.
 func (m *machine) triageDied(now time.Time, a *record, e session.Exit, d restart.Death) {
 	why := "ended without a decision: " + d.String()
 	m.decided(now, a, "died", d.String())

@@ -12,8 +12,8 @@ import (
 	"gcity/watchdog"
 )
 
-// tier is one watchdog: memory that is kept by name over configurations (L6). What it thinks of an agent is made of what lives
-// and of what lies there, at each beat anew; nothing of it is written down.
+// tier is one watchdog: memory that is kept by name over configurations (L6). What it thinks of an agent is made
+// of what lives and of what lies there, at each beat anew; nothing of it is written down.
 type tier struct {
 	want  config.Watchdog
 	since time.Time // when it was first seen, or began to beat again
@@ -231,8 +231,8 @@ func (t *tier) spec() watchdog.Spec {
 	return watchdog.Spec{Fresh: t.want.Fresh, VeryStale: t.want.VeryStale}
 }
 
-// facts are what is known of whom a tier watches. A heartbeat from before its session began says nothing of it, and nobody
-// could write one while the whole program stood still.
+// facts are what is known of whom a tier watches. A heartbeat from before its session began says nothing of it,
+// and nobody could write one while the whole program stood still.
 func (m *machine) facts(now time.Time, t *tier, a *record) watchdog.Facts {
 	f := watchdog.Facts{
 		Alive: a.alive, Starts: a.op == opStart && !a.called(), Stops: a.ending(), Called: a.called(), Never: true, Problem: t.problem, Mail: m.work.mail[a.name].Unread,
@@ -265,12 +265,14 @@ func (m *machine) facts(now time.Time, t *tier, a *record) watchdog.Facts {
 	return f
 }
 
-// ending reports whether a session is being stopped, or waits for its turn to be. A stop that failed before is not under way.
+// ending reports whether a session is being stopped, or waits for its turn to be. A stop that failed before is not
+// under way.
 func (a *record) ending() bool {
 	return a.alive && a.stopFrom.IsZero() && (a.op == opStop || a.intent.kind != causeNone)
 }
 
-// heard is the newest sign of whom a tier watches: its heartbeat, or, of another tier's triage, what that has decided.
+// heard is the newest sign of whom a tier watches: its heartbeat, or, of another tier's triage, what that has
+// decided.
 func (m *machine) heard(now time.Time, t *tier, a *record) watchdog.Sight {
 	o := m.tier(a.triageOf())
 	if o == nil || o.word.IsZero() {
@@ -282,7 +284,8 @@ func (m *machine) heard(now time.Time, t *tier, a *record) watchdog.Sight {
 	return watchdog.Sight{}.See(o.word, time.Time{}, o.word)
 }
 
-// waken puts off all beats, and gives triages their time anew, when the whole program has stood still: the agents may have, too.
+// waken puts off all beats, and gives triages their time anew, when the whole program has stood still: the agents
+// may have, too.
 func (m *machine) waken(now time.Time) {
 	for _, t := range m.tiers {
 		t.next = time.Time{}

@@ -64,7 +64,8 @@ func (d *delivery) meantFor(a *record) string {
 	return ""
 }
 
-// takeBack gives up a watchdog's text that nothing calls for any more. What becomes of one that is being tried is known when it has been.
+// takeBack gives up a watchdog's text that nothing calls for any more. What becomes of one that is being tried is
+// known when it has been.
 func (m *machine) takeBack(now time.Time, a *record, d *delivery, why string) {
 	if d.moot = why; a.out.going != d {
 		m.giveUp(now, a, d, dropped{city.Conflict, why, controller})

@@ -13,8 +13,8 @@ func (r *runner) allowed(c *config.City) error {
 	return nil
 }
 
-// unvetted is the error of a configuration that may come into force without a change of its files: as soon as the user
-// trusts it.
+// unvetted is the error of a configuration that may come into force without a change of its files: as soon as the
+// user trusts it.
 type unvetted struct{ error }
 
 func (u *unvetted) Unwrap() error { return u.error }
