@@ -7,6 +7,7 @@ import (
 
 	"gcity/themes"
 	"gcity/tui/dialog"
+	"gcity/tui/keymap"
 	"gcity/tui/widget"
 )
 
@@ -62,11 +63,12 @@ func (m *model) hearFleet(f *fleet) {
 		m.at = name
 	}
 	m.listCities()
-	if m.finder == nil || !m.finder.cities {
+	list := m.dialogs.finder()
+	if list == nil || list.About != any(citiesList{}) {
 		return
 	}
 	if !m.directory {
-		m.finder = nil
+		m.dialogs.Close(list)
 		m.switchCity()
 		return
 	}
@@ -192,7 +194,8 @@ func (m *model) inherit(from *model, now time.Time) {
 	m.w, m.h, m.mouse = from.w, from.h, from.mouse
 	m.tried, m.around.ground, m.glanced = from.tried, from.around.ground, from.glanced
 	m.takePerson(from.person)
-	m.going, m.watched, m.finder = journey{}, watch{}, nil
+	m.going, m.watched = journey{}, watch{}
+	m.dialogs.CloseIn(keymap.InFinder)
 	m.all, m.directory, m.registrar, m.homeAt = from.all, from.directory, from.registrar, from.homeAt
 	if from.fleet != nil {
 		m.hearFleet(from.fleet)

@@ -13,10 +13,10 @@ func dialogActions() []action {
 		return func(m *model) []effect { m.dialogs.reader().Scroll(n, m.canvas()); return nil }
 	}
 	find := func(n int) func(*model) []effect {
-		return func(m *model) []effect { m.finder.step(n); return nil }
+		return func(m *model) []effect { m.dialogs.finder().Step(n); return nil }
 	}
 	leaf := func(n int) func(*model) []effect {
-		return func(m *model) []effect { m.finder.step(n * max(1, m.finder.page)); return nil }
+		return func(m *model) []effect { m.dialogs.finder().Page(n); return nil }
 	}
 	return []action{
 		{ID: "choice.next", Key: keymap.Bind("next answer", "tab", "down", "right"), In: c,
@@ -42,19 +42,21 @@ func dialogActions() []action {
 			Run: func(m *model) []effect { m.dialogs.CloseIn(keymap.InReader); return nil }},
 
 		{ID: "finder.down", Key: keymap.Bind("down; in the palette's history towards the newest",
-			"down", "ctrl+n"), In: f, Run: (*model).finderDown},
+			"down", "ctrl+n"), In: f,
+			Run: func(m *model) []effect { m.dialogs.finder().Down(); return nil }},
 		{ID: "finder.up", Key: keymap.Bind("up; from the palette's first row into its history",
-			"up", "ctrl+p", "shift+tab"), In: f, Run: (*model).finderUp},
+			"up", "ctrl+p", "shift+tab"), In: f,
+			Run: func(m *model) []effect { m.dialogs.finder().Up(); return nil }},
 		{ID: "finder.complete",
 			Key: keymap.Bind("palette: complete the verb or the name; elsewhere down", "tab"),
-			In:  f, Run: (*model).complete},
+			In:  f, Run: func(m *model) []effect { m.dialogs.finder().Complete(); return nil }},
 		{ID: "finder.page.down", Key: keymap.Bind("a page down", "pgdown"), In: f, Run: leaf(1)},
 		{ID: "finder.page.up", Key: keymap.Bind("a page up", "pgup"), In: f, Run: leaf(-1)},
 		{ID: "finder.first", Key: keymap.Bind("to the first", "home"), In: f, Run: find(-far)},
 		{ID: "finder.last", Key: keymap.Bind("to the last", "end"), In: f, Run: find(far)},
 		{ID: "finder.run", Key: keymap.Bind("run it", "enter"), In: f, Run: (*model).runFound},
 		{ID: "finder.close", Key: keymap.Bind("close", "esc", "ctrl+c"), In: f,
-			Run: func(m *model) []effect { m.finder = nil; return nil }},
+			Run: func(m *model) []effect { m.dialogs.CloseIn(keymap.InFinder); return nil }},
 
 		{ID: "prompt.done", Key: keymap.Bind("done", "enter"), In: p, Run: (*model).donePrompt},
 		{ID: "prompt.cancel", Key: keymap.Bind("cancel", "esc", "ctrl+c"), In: p,

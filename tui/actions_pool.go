@@ -258,15 +258,17 @@ func (m *model) attachMember() []effect {
 	if len(rows) == 1 {
 		return to(rows[0].name)
 	}
-	f := &finder{title: "Attach to a member of " + m.pools.Current().shown, none: "No member is called that."}
+	f := &finder{Title: "Attach to a member of " + m.pools.Current().shown,
+		None: "No member is called that."}
 	for _, r := range rows {
-		f.all = append(f.all, item{title: r.shown, words: r.why, tail: string(r.state) + ", " + r.why, run: func(m *model) []effect {
-			if now := m.agents.Find(r.name); now == nil || !now.running {
-				m.complain("cannot attach: " + r.shown + " runs no longer")
-				return nil
-			}
-			return to(r.name)
-		}})
+		f.All = append(f.All, item{Title: r.shown, Words: r.why,
+			Tail: string(r.state) + ", " + r.why, Run: func(m *model) []effect {
+				if now := m.agents.Find(r.name); now == nil || !now.running {
+					m.complain("cannot attach: " + r.shown + " runs no longer")
+					return nil
+				}
+				return to(r.name)
+			}})
 	}
 	m.open(f)
 	return nil

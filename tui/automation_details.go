@@ -88,8 +88,10 @@ func (m *model) answered(f found) {
 		}
 		m.runsChanged()
 	}
-	if m.finder != nil && m.finder.asked != 0 && m.finder.asked == f.id {
-		m.takeReady(f)
+	if list := m.dialogs.finder(); list != nil {
+		if ready, ok := list.About.(*readyList); ok && ready.asked != 0 && ready.asked == f.id {
+			m.takeReady(list, ready, f)
+		}
 	}
 	if m.inbox != nil && m.inbox.asked == f.id {
 		m.takeMail(f)

@@ -20,8 +20,9 @@ func (m *model) switchCity() []effect {
 	case m.all:
 		return m.leaveFor(travel{})
 	}
-	f := &finder{title: m.citiesTitle(), none: "No city is called that.", cities: true, verb: "goes there", reasons: true}
-	f.all = m.cityItems()
+	f := &finder{Title: m.citiesTitle(), None: "No city is called that.", About: citiesList{},
+		Verb: "goes there", Reasons: true}
+	f.All = m.cityItems()
 	m.open(f)
 	return nil
 }
@@ -62,14 +63,15 @@ func (m *model) cityItems() []item {
 			mark = m.look.Glyphs.Done + " "
 		}
 		items = append(items, item{
-			title: mark + widget.FitName(c.shown, name, m.look.Glyphs.More) + "  " + h.sign + " " +
+			Title: mark + widget.FitName(c.shown, name, m.look.Glyphs.More) + "  " + h.sign + " " +
 				widget.Fit(h.word, 9, "") + "  " + c.counts(),
-			words: c.shown + " " + widget.Plain(c.info.Path), line: c.info.Name, tail: c.why(m.now),
-			run: func(m *model) []effect { return m.visitCity(c.info.Name, c.info.Path, "") },
+			Words: c.shown + " " + widget.Plain(c.info.Path), Line: c.info.Name, Tail: c.why(m.now),
+			Run: func(m *model) []effect { return m.visitCity(c.info.Name, c.info.Path, "") },
 		})
 	}
-	return append(items, item{title: "  all cities, side by side", words: "fleet", line: "fleet.show",
-		run: func(m *model) []effect { return m.leaveFor(travel{}) }})
+	return append(items, item{Title: "  all cities, side by side", Words: "fleet",
+		Line: "fleet.show",
+		Run:  func(m *model) []effect { return m.leaveFor(travel{}) }})
 }
 
 // homeItem is the city that this room was opened for where the list does not have it, nil where it has.
@@ -81,9 +83,9 @@ func (m *model) homeItem(name int) *item {
 	if shown == "" {
 		shown, mark = m.cityName(), m.look.Glyphs.Done+" "
 	}
-	return &item{title: mark + widget.FitName(shown, name, m.look.Glyphs.More) +
-		"  is in no list; this room was opened for it", line: shown,
-		run: func(m *model) []effect {
+	return &item{Title: mark + widget.FitName(shown, name, m.look.Glyphs.More) +
+		"  is in no list; this room was opened for it", Line: shown,
+		Run: func(m *model) []effect {
 			if m.home == "" {
 				m.say("this is " + shown)
 				return nil
@@ -115,17 +117,12 @@ func (m *model) citiesTitle() string {
 	return "Cities, as they were: " + widget.Plain(m.fleet.gone)
 }
 
+// citiesList marks a finder that offers the cities.
+type citiesList struct{}
+
 // refreshCities puts what was heard into the open list; the cursor stays on its city.
 func (m *model) refreshCities() {
-	f := m.finder
-	f.title = m.citiesTitle()
-	chosen, pointed, offset := m.underFinder(), f.pointed, f.offset
-	f.all = m.cityItems()
-	f.search()
-	for i := range f.found {
-		if f.found[i].line == chosen {
-			f.at = i
-		}
-	}
-	f.pointed, f.offset = pointed, offset
+	f := m.dialogs.finder()
+	f.Title = m.citiesTitle()
+	f.Refill(m.cityItems())
 }

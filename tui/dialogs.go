@@ -17,6 +17,8 @@ type (
 	choice = dialog.Confirm[task]
 	answer = dialog.Answer[task]
 	reader = dialog.Reader[task]
+	finder = dialog.Finder[task]
+	item   = dialog.Item[task]
 )
 
 // dialogs is the stack of what lies over the panels. It finds dialogs by their types.
@@ -32,6 +34,12 @@ func (d *dialogs) choice() *choice {
 func (d *dialogs) reader() *reader {
 	r, _ := d.In(keymap.InReader).(*reader)
 	return r
+}
+
+// finder returns the list that is searched, nil if there is none.
+func (d *dialogs) finder() *finder {
+	f, _ := d.In(keymap.InFinder).(*finder)
+	return f
 }
 
 // about returns what the text that is read is about, nil if none is read.
@@ -138,10 +146,6 @@ func (m *model) sheetContent() (title string, lines []string, w, x, y int) {
 	case m.dialogs.covers():
 		f := m.dialogs.Top().Draw(m.canvas())
 		return f.Title, f.Lines, f.W, f.X, f.Y
-	case m.finder != nil:
-		w = m.sheetWidth(max(96, min(140, m.w-16)))
-		lines, x, y = m.finderSheet(w, min(m.h-2, len(m.finder.all)+finderHead+finderFoot))
-		return m.finder.title, lines, w, x, y
 	case m.inbox != nil && !m.typing():
 		w = m.sheetWidth(120)
 		return m.inbox.title(), m.inboxSheet(w), w, -1, -1

@@ -257,17 +257,17 @@ func (m *model) filterCities() []effect {
 
 // fleetMenu offers all that can be done here.
 func (m *model) fleetMenu() []effect {
-	f := &finder{title: "All cities", none: "No action is called that.", reasons: true}
+	f := &finder{Title: "All cities", None: "No action is called that.", Reasons: true}
 	for _, a := range m.keys.In(keymap.InFleet) {
 		if a.ID != "fleet.verbs" && !m.unseen(a) {
-			t := actionItem(a)
-			t.tail = a.Risk.String()
-			f.all = append(f.all, t)
+			t := actionItem(m, a)
+			t.Tail = a.Risk.String()
+			f.All = append(f.All, t)
 		}
 	}
 	for i := range m.keys.Actions {
 		if a := &m.keys.Actions[i]; strings.HasPrefix(a.ID, themeID) {
-			f.all = append(f.all, actionItem(a))
+			f.All = append(f.All, actionItem(m, a))
 		}
 	}
 	m.open(f)

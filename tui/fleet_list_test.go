@@ -36,7 +36,7 @@ func TestListThatComesAndGoes(t *testing.T) {
 	none := &fleet{gone: "no supervisor runs", none: true}
 	s.hear(news{fleet: none})
 	s.press("@")
-	if s.m.finder != nil || s.m.dialogs.reader() == nil || s.m.directory {
+	if s.m.dialogs.finder() != nil || s.m.dialogs.reader() == nil || s.m.directory {
 		t.Fatalf("a list is shown that nobody keeps")
 	}
 	s.press("esc")
@@ -51,8 +51,9 @@ func TestListThatComesAndGoes(t *testing.T) {
 		t.Errorf("%q", s.m.status.text)
 	}
 	s.press("@")
-	if s.m.finder == nil || !strings.Contains(s.m.finder.title, "as they were: the supervisor has stopped") {
-		t.Errorf("%+v", s.m.finder)
+	if s.m.dialogs.finder() == nil || !strings.Contains(s.m.dialogs.finder().Title,
+		"as they were: the supervisor has stopped") {
+		t.Errorf("%+v", s.m.dialogs.finder())
 	}
 	s.press("esc")
 	s.hear(news{fleet: demoFleet(epoch)})

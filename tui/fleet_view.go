@@ -58,7 +58,7 @@ func (m *model) fleetScreen(s screenful) screenful {
 		l.Add(themes.Warn, widget.Cut(text, m.w-l.Width-1, m.look.Glyphs.More))
 		s.lines = append(s.lines, widget.Crop(l.Fill(m.w), m.w))
 	}
-	focus := !m.dialogs.covers() && m.finder == nil
+	focus := !m.dialogs.covers()
 	if at.cities > 0 {
 		s.lines = append(s.lines, m.citiesPanel(m.w, at.cities, focus && !m.onNeeds, at.tabs)...)
 	}

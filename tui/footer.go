@@ -67,7 +67,7 @@ func (m *model) footer(w int) string {
 			keys = append(keys, a)
 		}
 	}
-	if m.typing() || m.dialogs.covers() || m.finder != nil || m.listed() {
+	if m.typing() || m.dialogs.covers() || m.listed() {
 		return l.Fill(w)
 	}
 	if m.zone() != keymap.InLists { // what only this panel can do comes first

@@ -10,18 +10,22 @@ func TestHelpIsReadToItsEnd(t *testing.T) {
 	s := demo(t, 60, 20)
 	s.press("?")
 	s.shows("1 of ", "zoom into the terminal; in Quarantine: the crashes", "Agents, Quarantine")
-	page := s.m.finder.page
-	if s.press("pgdown"); s.m.finder.at != page || page < 10 {
-		t.Errorf("a page of %d rows leads to %d", page, s.m.finder.at)
+	s.press("pgdown")
+	page := s.m.dialogs.finder().At
+	if page < 10 {
+		t.Errorf("a page of %d rows", page)
+	}
+	if s.press("pgdown"); s.m.dialogs.finder().At != 2*page {
+		t.Errorf("a page of %d rows leads to %d", page, s.m.dialogs.finder().At)
 	}
 	s.press("end")
-	if n := len(s.m.finder.found); s.m.finder.at != n-1 {
-		t.Errorf("the end of %d is %d", n, s.m.finder.at)
+	if n := len(s.m.dialogs.finder().Found); s.m.dialogs.finder().At != n-1 {
+		t.Errorf("the end of %d is %d", n, s.m.dialogs.finder().At)
 	}
-	if s.press("home"); s.m.finder.at != 0 {
-		t.Errorf("the beginning is %d", s.m.finder.at)
+	if s.press("home"); s.m.dialogs.finder().At != 0 {
+		t.Errorf("the beginning is %d", s.m.dialogs.finder().At)
 	}
-	for s.m.finder.found[s.m.finder.at].line != "pool.scale" {
+	for s.m.dialogs.finder().Found[s.m.dialogs.finder().At].Line != "pool.scale" {
 		s.press("down")
 	}
 	s.shows("Pools, asks first")

@@ -274,7 +274,7 @@ func TestMailReadOnly(t *testing.T) {
 	s.wantsErrands()
 	s.wants()
 	s.press("esc", "W", "B")
-	if s.m.typing() || s.m.finder != nil {
+	if s.m.typing() || s.m.dialogs.finder() != nil {
 		t.Error("a room that only looks writes")
 	}
 }
@@ -324,7 +324,8 @@ func TestSling(t *testing.T) {
 func TestReadyWorkIsLoose(t *testing.T) {
 	f := newFakeCity(epoch)
 	f.beads = []beads.Bead{
-		{ID: "gc-1", Title: "whole", Type: beads.TypeMolecule, Assignee: "builder", Status: beads.StatusOpen},
+		{ID: "gc-1", Title: "whole", Type: beads.TypeMolecule, Assignee: "builder",
+			Status: beads.StatusOpen},
 		{ID: "gc-2", Title: "step", Type: "task", ParentID: "gc-1", Status: beads.StatusOpen},
 		{ID: "gc-3", Title: "free", Type: "task", Status: beads.StatusOpen},
 	}

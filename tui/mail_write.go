@@ -161,10 +161,11 @@ func (m *model) mailComposed() []effect {
 
 // askRecipient offers whom one may write to.
 func (m *model) askRecipient() []effect {
-	f := &finder{title: "Mail to", none: "Nobody is called that; in the palette `mail NAME` writes to any name.", verb: "takes it"}
+	f := &finder{Title: "Mail to",
+		None: "Nobody is called that; in the palette `mail NAME` writes to any name.", Verb: "takes it"}
 	for _, w := range m.mailNames(nil) {
-		f.all = append(f.all, item{title: widget.Plain(w.word), line: w.word,
-			tail: widget.Plain(w.note), run: func(m *model) []effect {
+		f.All = append(f.All, item{Title: widget.Plain(w.word), Line: w.word,
+			Tail: widget.Plain(w.note), Run: func(m *model) []effect {
 				return m.askSubject(&envelope{to: []string{w.word}})
 			}})
 	}

@@ -94,7 +94,7 @@ func (m *model) showVerbs() []effect {
 	if r := m.guarded(); m.matter() == ofWatchdogs && r != nil {
 		title += " and " + r.shown
 	}
-	f := &finder{title: "Verbs for " + title, none: "No verb is called that.", reasons: true}
+	f := &finder{Title: "Verbs for " + title, None: "No verb is called that.", Reasons: true}
 	nouns := m.nouns()
 	for i := range m.keys.Actions {
 		a := &m.keys.Actions[i]
@@ -112,9 +112,9 @@ func (m *model) showVerbs() []effect {
 		if !here || !verb || m.unseen(a) || movesAbout(a) {
 			continue
 		}
-		t := actionItem(a)
-		t.tail = a.Risk.String()
-		f.all = append(f.all, t)
+		t := actionItem(m, a)
+		t.Tail = a.Risk.String()
+		f.All = append(f.All, t)
 	}
 	m.open(f)
 	return nil

@@ -87,7 +87,6 @@ type model struct {
 	sent       []string  // texts that went to agents, oldest first
 	letters    []letter  // that are still on their way, oldest first
 	followed   int       // the action whose letters the status line tells of
-	finder     *finder
 	work       *work
 	inbox      *inbox
 	status     status
@@ -255,14 +254,6 @@ func (m *model) key(k tea.KeyPressMsg) []effect {
 	switch {
 	case m.dialogs.Top() != nil:
 		return m.dialogKey(k)
-	case m.finder != nil:
-		if a := m.keys.Find(k, keymap.InFinder); a != nil {
-			return a.Run(m)
-		}
-		if m.finder.edit.Key(k) {
-			m.typedInFinder()
-		}
-		return nil
 	case m.prompt != nil:
 		return m.promptKey(k)
 	case m.composer != nil:
@@ -359,9 +350,6 @@ func (m *model) paste(text string) {
 	switch {
 	case m.dialogs.Top() != nil:
 		m.dialogs.Top().Paste(text)
-	case m.finder != nil:
-		m.finder.edit.Paste(text)
-		m.typedInFinder()
 	case m.prompt != nil:
 		m.prompt.edit.Paste(text)
 		m.prompt.problem = ""

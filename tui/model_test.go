@@ -317,7 +317,7 @@ func TestHelpRunsWhatItFinds(t *testing.T) {
 	s.wants()
 	s.shows(`there is no verb "zzzz"`)
 	s.press("esc", ":", "ctrl+k")
-	if len(s.m.finder.found) != len(s.m.finder.all) {
+	if len(s.m.dialogs.finder().Found) != len(s.m.dialogs.finder().All) {
 		t.Error("an editing key searched")
 	}
 }

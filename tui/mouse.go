@@ -80,7 +80,7 @@ func (m *model) areaAt(x, y int) *area {
 
 // covered reports whether something lies over the panels, or a line is typed: then a click is not about them.
 func (m *model) covered() bool {
-	return m.dialogs.covers() || m.finder != nil || m.listed() || m.typing()
+	return m.dialogs.covers() || m.listed() || m.typing()
 }
 
 // listed reports whether a list in a sheet of its own lies over the panels.
@@ -113,9 +113,9 @@ func (m *model) click(c tea.MouseClickMsg) []effect {
 			return nil
 		}
 	}
-	if c.Button == tea.MouseLeft && (m.dialogs.choice() != nil || m.finder != nil) {
+	if c.Button == tea.MouseLeft && (m.dialogs.choice() != nil || m.dialogs.finder() != nil) {
 		todo := m.clickSheet(c.X, c.Y, double)
-		m.pressed.shut = m.dialogs.choice() == nil && m.finder == nil
+		m.pressed.shut = m.dialogs.choice() == nil && m.dialogs.finder() == nil
 		return todo
 	}
 	if m.lobby {
@@ -159,12 +159,7 @@ func (m *model) clickSheet(x, y int, double bool) []effect {
 		}
 		return m.runTasks(c.Click(row, func() { m.dialogs.Close(c) }))
 	}
-	f := m.finder
-	at := f.offset + row - finderHead
-	if row < finderHead || row >= len(lines)-finderFoot || at >= len(f.found) {
-		return nil
-	}
-	if f.at, f.pointed = at, true; double {
+	if f := m.dialogs.finder(); f.Click(row, len(lines)) && double {
 		return m.runFound()
 	}
 	return nil
@@ -249,9 +244,6 @@ func (m *model) roll(w wheel) {
 	const lines = 3 // of a text for a notch; of a list of things, one
 	switch {
 	case m.dialogs.choice() != nil || m.typing():
-		return
-	case m.finder != nil:
-		m.finder.step(w.notches)
 		return
 	case m.dialogs.covers():
 		m.dialogs.Top().Wheel(w.notches, m.canvas())

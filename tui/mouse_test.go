@@ -133,11 +133,11 @@ func TestWheel(t *testing.T) {
 	}
 	s.press("?")
 	s.send(wheel{100, 20, 3})
-	if s.m.finder.at != 3 {
+	if s.m.dialogs.finder().At != 3 {
 		t.Error("a sheet does not scroll under the wheel")
 	}
 	s.click("restart the agent")
-	if s.m.finder == nil || len(s.commands()) > 0 {
+	if s.m.dialogs.finder() == nil || len(s.commands()) > 0 {
 		t.Error("a click goes through a sheet")
 	}
 }
@@ -273,16 +273,17 @@ func TestClickInAList(t *testing.T) {
 	s.choose("builder")
 	s.press("x")
 	s.click("restart the agent")
-	if s.m.finder == nil || s.m.finder.found[s.m.finder.at].title != "restart the agent" {
+	if s.m.dialogs.finder() == nil ||
+		s.m.dialogs.finder().Found[s.m.dialogs.finder().At].Title != "restart the agent" {
 		t.Fatal("the cursor is not where the click was")
 	}
 	s.click("type to search")
 	s.click("Verbs for builder")
-	if s.m.finder == nil || s.m.dialogs.choice() != nil {
+	if s.m.dialogs.finder() == nil || s.m.dialogs.choice() != nil {
 		t.Fatal("a click beside the rows does something")
 	}
 	s.doubleClick("restart the agent")
-	if s.m.finder != nil || s.m.dialogs.choice() == nil {
+	if s.m.dialogs.finder() != nil || s.m.dialogs.choice() == nil {
 		t.Error("a double click does not run it")
 	}
 }

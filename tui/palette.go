@@ -30,90 +30,6 @@ func (m *model) setHistory(lines []string) {
 	}
 }
 
-// finderUp moves up; from the first row of the palette, while nothing of one's own is typed, into the history.
-func (m *model) finderUp() []effect {
-	f := m.finder
-	if !f.palette || f.at > 0 || f.past == 0 || f.edit.String() != "" && f.past == len(m.history) {
-		f.step(-1)
-		return nil
-	}
-	f.recall(m.history, f.past-1)
-	return nil
-}
-
-// finderDown moves down; within the history towards what was run last.
-func (m *model) finderDown() []effect {
-	f := m.finder
-	if f.palette && f.past < len(m.history) {
-		f.recall(m.history, f.past+1)
-		return nil
-	}
-	f.step(1)
-	return nil
-}
-
-// recall puts a line of the history into the palette; behind the last one there is nothing.
-func (f *finder) recall(history []string, at int) {
-	text := ""
-	if at < len(history) {
-		text = history[at]
-	}
-	f.edit = widget.NewEntry(text)
-	f.search()
-	f.past = at
-}
-
-// typedInFinder searches anew for a text that somebody has edited.
-func (m *model) typedInFinder() {
-	m.finder.past = len(m.history)
-	m.finder.search()
-}
-
-// complete fills in what is typed in the palette: as far as all that is offered goes on alike, else by what is under the
-// cursor. Elsewhere it moves on.
-func (m *model) complete() []effect {
-	f := m.finder
-	if !f.palette {
-		f.step(1)
-		return nil
-	}
-	text := strings.TrimLeft(f.edit.String(), " ")
-	var lines []string
-	for _, t := range f.found {
-		if t.line != "" && strings.HasPrefix(t.line, text) {
-			lines = append(lines, t.line)
-		}
-	}
-	common := commonPrefix(lines)
-	switch {
-	case text != "" && len(lines) > 0 && len(common) > len(text):
-	case f.at < len(f.found) && f.found[f.at].line != "":
-		common = f.found[f.at].line
-		lines = []string{common}
-	default:
-		return nil
-	}
-	if len(lines) == 1 && m.takesMore(common) {
-		common += " "
-	}
-	f.edit = widget.NewEntry(common)
-	m.typedInFinder()
-	return nil
-}
-
-// commonPrefix is what texts begin with, all of them.
-func commonPrefix(texts []string) string {
-	if len(texts) == 0 {
-		return ""
-	}
-	first, last := slices.Min(texts), slices.Max(texts)
-	n := 0
-	for n < min(len(first), len(last)) && first[n] == last[n] {
-		n++
-	}
-	return strings.ToValidUTF8(first[:n], "")
-}
-
 // palettes offers what may follow a verb that is typed in full.
 func (m *model) palettes(text string) ([]item, bool) {
 	c, args, part := m.parse(text)
@@ -132,16 +48,17 @@ func (m *model) palettes(text string) ([]item, bool) {
 		line := strings.TrimSpace(strings.Join(append(append([]string{c.name}, args...), a.word), " "))
 		goesOn := m.takesMore(line) && !strings.HasSuffix(c.usage, "…")
 		near := a.word != part && !goesOn && (far || !c.looks)
-		found = append(found, item{keys: m.keys.KeysOf(c.id), title: line, line: line, tail: a.note, near: near, run: func(m *model) []effect {
-			if goesOn {
-				return m.openPaletteAt(line + " ")
-			}
-			todo, why := m.runLine(line)
-			if why != "" {
-				m.complain("cannot " + line + ": " + why)
-			}
-			return todo
-		}})
+		found = append(found, item{Keys: m.keys.KeysOf(c.id), Title: line, Line: line, Tail: a.note,
+			Near: near, Run: func(m *model) []effect {
+				if goesOn {
+					return m.openPaletteAt(line + " ")
+				}
+				todo, why := m.runLine(line)
+				if why != "" {
+					m.complain("cannot " + line + ": " + why)
+				}
+				return todo
+			}})
 	}
 	return found, true
 }
@@ -152,20 +69,20 @@ func (m *model) textItem(c *verb, line string) item {
 	if rest(line, c.text) == "" {
 		title = c.name + " " + c.usage
 	}
-	return item{keys: m.keys.KeysOf(c.id), title: title, line: line, tail: c.does, run: func(m *model) []effect {
-		todo, why := m.runLine(line)
-		if why != "" {
-			m.complain("cannot " + c.name + ": " + why)
-		}
-		return todo
-	}}
+	return item{Keys: m.keys.KeysOf(c.id), Title: title, Line: line, Tail: c.does,
+		Run: func(m *model) []effect {
+			todo, why := m.runLine(line)
+			if why != "" {
+				m.complain("cannot " + c.name + ": " + why)
+			}
+			return todo
+		}}
 }
 
 // openPaletteAt opens the palette with a text that goes on.
 func (m *model) openPaletteAt(text string) []effect {
 	m.openFinder(true)
-	m.finder.edit = widget.NewEntry(text)
-	m.finder.search()
+	m.dialogs.finder().Type(text)
 	return nil
 }
 

@@ -124,11 +124,11 @@ func TestPaletteHistory(t *testing.T) {
 		t.Errorf("the cursor is on %s", s.m.agents.Chosen)
 	}
 	s.press(":", "up", "down")
-	if text := s.m.finder.edit.String(); text != "" {
+	if text := s.m.dialogs.finder().Edit.String(); text != "" {
 		t.Errorf("behind the newest there is nothing, got %q", text)
 	}
 	s.press("down")
-	if s.m.finder.at != 1 {
+	if s.m.dialogs.finder().At != 1 {
 		t.Error("down in the list moves down")
 	}
 	s.press("esc")
@@ -147,14 +147,14 @@ func TestPaletteShowsKeysAndRanksNames(t *testing.T) {
 	s.choose("idle")
 	s.press(":")
 	s.typeIn("restart ")
-	if first := s.m.finder.found[0].line; first != "restart idle" {
+	if first := s.m.dialogs.finder().Found[0].Line; first != "restart idle" {
 		t.Errorf("the first offer is %q, not the selected agent", first)
 	}
 	s.typeIn("ker-2")
 	s.shows("r             restart worker-2")
 	s.press("esc", ":")
 	s.typeIn("restart wrk2") // by its letters
-	if first := s.m.finder.found[0].line; first != "restart worker-2" {
+	if first := s.m.dialogs.finder().Found[0].Line; first != "restart worker-2" {
 		t.Errorf("the first offer is %q", first)
 	}
 }
@@ -184,7 +184,7 @@ func TestEnterRunsWhatIsCalledSo(t *testing.T) {
 		s.line(line, "enter")
 		s.wants()
 		s.shows(why)
-		if s.m.finder == nil {
+		if s.m.dialogs.finder() == nil {
 			t.Errorf("%q closes the palette", line)
 		}
 		s.press("esc")

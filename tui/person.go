@@ -251,9 +251,8 @@ func (m *model) previewTheme() {
 
 // underFinder is what the line under the finder's cursor would type, of an action its id, "" = none.
 func (m *model) underFinder() string {
-	f := m.finder
-	if f == nil || f.at >= len(f.found) {
-		return ""
+	if f := m.dialogs.finder(); f != nil && f.Current() != nil {
+		return f.Current().Line
 	}
-	return f.found[f.at].line
+	return ""
 }

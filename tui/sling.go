@@ -28,28 +28,33 @@ func (m *model) askSling() []effect {
 		return nil
 	}
 	to := all[0]
-	f := &finder{title: "Work for " + widget.Plain(to), none: "asking " + m.look.Glyphs.More,
-		verb: "hands it over", takes: to}
+	f := &finder{Title: "Work for " + widget.Plain(to), None: "asking " + m.look.Glyphs.More,
+		Verb: "hands it over"}
 	m.open(f)
-	f.asked = m.seek(beads.Query{Ready: true, NotType: city.NotWork(), Limit: workLimit})
+	f.About = &readyList{takes: to, asked: m.seek(beads.Query{Ready: true, NotType: city.NotWork(), Limit: workLimit})}
 	return nil
 }
 
+// readyList is work that is offered to be handed out.
+type readyList struct {
+	takes string // the agent or pool that gets it
+	asked int    // the question under way, 0 = none
+}
+
 // takeReady takes in what work there is to hand out.
-func (m *model) takeReady(a found) {
-	f := m.finder
-	f.asked, f.none = 0, "No work is ready; "+m.keys.KeyOf("work.show")+" shows all of it, and adds some."
+func (m *model) takeReady(f *finder, ready *readyList, a found) {
+	ready.asked, f.None = 0, "No work is ready; "+m.keys.KeyOf("work.show")+" shows all of it, and adds some."
 	if a.problem != "" {
-		f.none = "The work cannot be read: " + widget.Plain(a.problem)
+		f.None = "The work cannot be read: " + widget.Plain(a.problem)
 	}
-	f.all = nil
+	f.All = nil
 	for _, b := range readyWork(a.beads) {
 		own := b.Clone()
-		f.all = append(f.all, item{title: widget.Plain(b.ID) + " " + b.Priority.String() + " " +
-			widget.Plain(b.Title), line: b.ID, words: b.Description, tail: whose(&own),
-			run: func(m *model) []effect { return m.sling(own, f.takes) }})
+		f.All = append(f.All, item{Title: widget.Plain(b.ID) + " " + b.Priority.String() + " " +
+			widget.Plain(b.Title), Line: b.ID, Words: b.Description, Tail: whose(&own),
+			Run: func(m *model) []effect { return m.sling(own, ready.takes) }})
 	}
-	f.search()
+	f.Search()
 }
 
 // readyWork puts work into the order in which it should be handed out: what nobody has first, the most urgent of it before.
@@ -85,11 +90,11 @@ func (m *model) askTaker() []effect {
 		return nil
 	}
 	b := under.Clone()
-	f := &finder{title: "Hand " + widget.Plain(b.ID) + " to",
-		none: "No agent and no pool is called that.", verb: "takes it"}
+	f := &finder{Title: "Hand " + widget.Plain(b.ID) + " to",
+		None: "No agent and no pool is called that.", Verb: "takes it"}
 	for _, w := range m.takers() {
-		f.all = append(f.all, item{title: widget.Plain(w.word), line: w.word,
-			tail: widget.Plain(w.note), run: func(m *model) []effect { return m.sling(b, w.word) }})
+		f.All = append(f.All, item{Title: widget.Plain(w.word), Line: w.word,
+			Tail: widget.Plain(w.note), Run: func(m *model) []effect { return m.sling(b, w.word) }})
 	}
 	m.open(f)
 	return nil

@@ -71,8 +71,9 @@ func (m *model) commandItems() []item {
 		if v.args == nil || m.mode == ReadOnly && !v.looks || v.name == "city" && !m.directory {
 			continue
 		}
-		items = append(items, item{keys: m.keys.KeysOf(v.id), title: v.name + " " + v.usage, line: v.name, words: v.does, tail: v.does,
-			run: func(m *model) []effect { return m.openPaletteAt(v.name + " ") }})
+		items = append(items, item{Keys: m.keys.KeysOf(v.id), Title: v.name + " " + v.usage,
+			Line: v.name, Words: v.does, Tail: v.does,
+			Run: func(m *model) []effect { return m.openPaletteAt(v.name + " ") }})
 	}
 	return items
 }

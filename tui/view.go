@@ -132,7 +132,7 @@ func (m *model) footed(rule string, x, kind int) string {
 // stack draws panels below each other; rules says for each row whether it is a rule: 0 no, 1 thin, 2 heavy.
 func (m *model) stack(places []place, w int) (lines []string, rules []int) {
 	for _, at := range places {
-		focus := at.panel == m.focus && !m.dialogs.covers() && m.finder == nil &&
+		focus := at.panel == m.focus && !m.dialogs.covers() &&
 			(!m.listed() || m.typing())
 		rule := 1
 		if focus {

@@ -138,14 +138,16 @@ func beadCopies(b *beads.Bead) []copied {
 
 // showCopies lists what can be copied from what is selected, and what it is.
 func (m *model) showCopies() []effect {
-	f := &finder{title: "Copy from " + m.subjectTitle(), none: "Nothing here is called that.", copies: true, verb: "copies it"}
+	f := &finder{Title: "Copy from " + m.subjectTitle(), None: "Nothing here is called that.",
+		Copies: true, Verb: "copies it"}
 	for _, c := range m.copies() {
-		f.all = append(f.all, item{title: c.what, tail: widget.Lead(c.text),
-			run: func(m *model) []effect { return m.copy(c, false) }})
+		f.All = append(f.All, item{Title: c.what, Tail: widget.Lead(c.text),
+			Run: func(m *model) []effect { return m.copy(c, false) }})
 	}
 	if last := m.copiedLast; last.text != "" {
-		f.all = append(f.all, item{title: "once more the " + last.what + ", by a clipboard program", tail: "wl-copy, xclip or pbcopy",
-			why: func(m *model) string { return m.noProgram() }, run: func(m *model) []effect { return m.copy(last, true) }})
+		f.All = append(f.All, item{Title: "once more the " + last.what + ", by a clipboard program",
+			Tail: "wl-copy, xclip or pbcopy",
+			Why:  m.noProgram, Run: func(m *model) []effect { return m.copy(last, true) }})
 	}
 	m.open(f)
 	return nil

@@ -39,7 +39,8 @@ func TestStack(t *testing.T) {
 // A question that is new takes no key; then a letter takes its answer, and the question is closed before that.
 func TestConfirm(t *testing.T) {
 	now := time.Unix(1000, 0)
-	c := &Confirm[int]{Since: now, Answers: []Answer[int]{{Key: "y", Do: 7}, {Key: "n", Safe: true}}}
+	c := &Confirm[int]{Since: now, Answers: []Answer[int]{{Key: "y", Do: 7},
+		{Key: "n", Safe: true}}}
 	if c.Ready(now.Add(Guard-1)) || !c.Ready(now.Add(Guard)) {
 		t.Error("it does not wait for the guard")
 	}
@@ -47,14 +48,16 @@ func TestConfirm(t *testing.T) {
 	if got := c.Key(tuitest.KeyPress("x"), func() { closed++ }); got != nil || closed != 0 {
 		t.Errorf("x: %v, closed %d times", got, closed)
 	}
-	if got := c.Key(tuitest.KeyPress("Y"), func() { closed++ }); len(got) != 1 || got[0] != 7 || closed != 1 {
+	if got := c.Key(tuitest.KeyPress("Y"), func() { closed++ }); len(got) != 1 || got[0] != 7 ||
+		closed != 1 {
 		t.Errorf("Y: %v, closed %d times", got, closed)
 	}
 }
 
 // What must be typed is compared; a safe answer needs nothing typed.
 func TestConfirmTyped(t *testing.T) {
-	c := &Confirm[int]{Must: "5", Edit: widget.NewEntry(""), Answers: []Answer[int]{{Do: 7}, {Safe: true, Do: 8}}}
+	c := &Confirm[int]{Must: "5", Edit: widget.NewEntry(""),
+		Answers: []Answer[int]{{Do: 7}, {Safe: true, Do: 8}}}
 	closed := false
 	leave := func() { closed = true }
 	c.Paste("4")

@@ -1,0 +1,464 @@
+package dialog
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
+	"github.com/sahilm/fuzzy"
+
+	"gcity/themes"
+	"gcity/tui/keymap"
+	"gcity/tui/widget"
+)
+
+// Item is one thing that a finder offers.
+type Item[T any] struct {
+	Keys  []string // that do the same, the usual one first
+	Title string
+	Words string // searched besides the title
+	Line  string // what is typed for it: for tab and for the palette's history
+	Tail  string // what else is to be known
+	// it is not what was typed, only like it or about it: run only where somebody has pointed at it
+	Near bool
+	Why  func() string // why it cannot be run now, "" = it can; nil = always
+	Run  T
+	Info bool // it only tells something and is not run
+}
+
+// head is its title without what is said about it.
+func (t *Item[T]) head() string {
+	head, _, _ := strings.Cut(t.Title, ":")
+	head, _, _ = strings.Cut(head, ";")
+	return head
+}
+
+// called reports whether a text, in lower case, is one of its keys or begins a word of its title or of what is typed
+// for it.
+func (t *Item[T]) called(text string) bool {
+	if strings.HasPrefix(strings.ToLower(t.Title), text) {
+		return true
+	}
+	for _, s := range []string{t.head(), t.Line} {
+		s = strings.ToLower(s)
+		for at := 0; ; at++ {
+			i := strings.Index(s[at:], text)
+			if i < 0 {
+				break
+			}
+			at += i
+			if before, _ := utf8.DecodeLastRuneInString(s[:at]); at == 0 ||
+				!unicode.IsLetter(before) && !unicode.IsDigit(before) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Refused is why it cannot be run now, "" if it can.
+func (t *Item[T]) Refused() string {
+	if t.Why == nil {
+		return ""
+	}
+	return t.Why()
+}
+
+// far is how far an item is from what was typed: 0 where it is called so.
+func (t *Item[T]) far(text string) int {
+	if called := t.Line[strings.LastIndexByte(t.Line, '.')+1:]; called == text || t.Line == text ||
+		slices.Contains(t.Keys, text) {
+		return 0
+	}
+	return 1
+}
+
+// Finder is a searchable list of things to do: help, palette, and menus.
+type Finder[T any] struct {
+	Title string
+	None  string // what is said where nothing fits
+	Edit  widget.Entry
+	All   []Item[T]
+	Found []Item[T]
+	At    int
+	About any // what is offered; only its owner knows the type
+
+	Reasons bool        // each row says why it cannot be run, not the one under the cursor alone
+	Copies  bool        // it offers texts to be copied
+	Verb    string      // what enter does to what is under the cursor, "" = "runs it"
+	Palette *Palette[T] // it is the palette, nil = it is not
+	Pointed bool        // somebody has moved to what is under the cursor
+	Problem string      // why what was typed cannot be run
+
+	offset int
+	page   int // how many are seen
+	past   int // index into the history of what stands there, its length = nothing from it
+}
+
+// Palette is what a finder has besides where lines are typed that are more than the name of an item.
+type Palette[T any] struct {
+	History []string // lines that were run, oldest first
+	// what is offered for a text, false = what the finder has
+	Offer  func(text string) ([]Item[T], bool)
+	GoesOn func(line string) bool // reports whether words may follow a line
+}
+
+// NewFinder returns a finder that shows all that it has.
+func NewFinder[T any](f *Finder[T]) *Finder[T] {
+	f.Edit, f.Found, f.past = widget.NewEntry(""), f.All, len(f.history())
+	return f
+}
+
+func (f *Finder[T]) history() []string {
+	if f.Palette == nil {
+		return nil
+	}
+	return f.Palette.History
+}
+
+// Zone implements Dialog.
+func (f *Finder[T]) Zone() keymap.Zone { return keymap.InFinder }
+
+// Ready implements Dialog.
+func (f *Finder[T]) Ready(time.Time) bool { return true }
+
+// Key types into the line that is searched for.
+func (f *Finder[T]) Key(k tea.KeyPressMsg, _ func()) []T {
+	if f.Edit.Key(k) {
+		f.typed()
+	}
+	return nil
+}
+
+// Paste types into the line that is searched for.
+func (f *Finder[T]) Paste(text string) {
+	f.Edit.Paste(text)
+	f.typed()
+}
+
+// Wheel moves the cursor one row a notch.
+func (f *Finder[T]) Wheel(notches int, _ Canvas) { f.Step(notches) }
+
+// Type puts a text into the line, as if a user had typed it.
+func (f *Finder[T]) Type(text string) {
+	f.Edit = widget.NewEntry(text)
+	f.Search()
+}
+
+// Current returns what is under the cursor, nil if nothing is found.
+func (f *Finder[T]) Current() *Item[T] {
+	if f.At >= len(f.Found) {
+		return nil
+	}
+	return &f.Found[f.At]
+}
+
+// Page moves by n pages.
+func (f *Finder[T]) Page(n int) { f.Step(n * max(1, f.page)) }
+
+// Refill replaces what is offered; the cursor stays on its line.
+func (f *Finder[T]) Refill(all []Item[T]) {
+	line, pointed, offset := "", f.Pointed, f.offset
+	if t := f.Current(); t != nil {
+		line = t.Line
+	}
+	f.All = all
+	f.Search()
+	for i := range f.Found {
+		if f.Found[i].Line == line {
+			f.At = i
+		}
+	}
+	f.Pointed, f.offset = pointed, offset
+}
+
+// Click puts the cursor on a row of the sheet, which has so many lines; it reports whether there is something.
+func (f *Finder[T]) Click(row, lines int) bool {
+	at := f.offset + row - finderHead
+	if row < finderHead || row >= lines-finderFoot || at >= len(f.Found) {
+		return false
+	}
+	f.At, f.Pointed = at, true
+	return true
+}
+
+func (f *Finder[T]) Step(n int) {
+	f.At = max(0, min(f.At+n, len(f.Found)-1))
+	f.Pointed = true
+}
+
+// Search leaves what is called like the typed text, then what mentions it, else what its letters are in the title of;
+// the best first.
+func (f *Finder[T]) Search() {
+	text := strings.TrimPrefix(strings.TrimLeft(f.Edit.String(), " "), "/")
+	f.At, f.offset, f.Pointed, f.Problem = 0, 0, false, ""
+	if f.Palette != nil {
+		if found, ok := f.Palette.Offer(text); ok {
+			f.Found = found
+			return
+		}
+	}
+	if text = strings.TrimSpace(text); text == "" {
+		f.Found = f.All
+		return
+	}
+	f.Found = nil
+	low := strings.ToLower(text)
+	var mentioned []Item[T]
+	for _, t := range f.All {
+		switch {
+		case slices.Contains(t.Keys, text) || t.called(low):
+			f.Found = append(f.Found, t)
+		case strings.Contains(strings.ToLower(t.Title+" "+t.Words), low):
+			t.Near = true
+			mentioned = append(mentioned, t)
+		}
+	}
+	slices.SortStableFunc(f.Found, func(a, b Item[T]) int { return a.far(text) - b.far(text) })
+	if f.Found = append(f.Found, mentioned...); len(f.Found) > 0 {
+		return
+	}
+	titles := make([]string, len(f.All))
+	for i := range f.All {
+		titles[i] = f.All[i].head() + " " + f.All[i].Line
+	}
+	for _, hit := range fuzzy.Find(text, titles) {
+		t := f.All[hit.Index]
+		t.Near = true
+		f.Found = append(f.Found, t)
+	}
+}
+
+// Up moves up; from the first row of the palette, while nothing of one's own is typed, into the history.
+func (f *Finder[T]) Up() {
+	if f.Palette == nil || f.At > 0 || f.past == 0 ||
+		f.Edit.String() != "" && f.past == len(f.history()) {
+		f.Step(-1)
+		return
+	}
+	f.recall(f.past - 1)
+}
+
+// Down moves down; within the history towards what was run last.
+func (f *Finder[T]) Down() {
+	if f.past < len(f.history()) {
+		f.recall(f.past + 1)
+		return
+	}
+	f.Step(1)
+}
+
+// recall puts a line of the history into the palette; behind the last one there is nothing.
+func (f *Finder[T]) recall(at int) {
+	text, history := "", f.history()
+	if at < len(history) {
+		text = history[at]
+	}
+	f.Edit = widget.NewEntry(text)
+	f.Search()
+	f.past = at
+}
+
+// typed searches anew for a text that somebody has edited.
+func (f *Finder[T]) typed() {
+	f.past = len(f.history())
+	f.Search()
+}
+
+// Complete fills in what is typed in the palette: as far as all that is offered goes on alike, else by what is under
+// the cursor. Elsewhere it moves on.
+func (f *Finder[T]) Complete() {
+	if f.Palette == nil {
+		f.Step(1)
+		return
+	}
+	text := strings.TrimLeft(f.Edit.String(), " ")
+	var lines []string
+	for _, t := range f.Found {
+		if t.Line != "" && strings.HasPrefix(t.Line, text) {
+			lines = append(lines, t.Line)
+		}
+	}
+	common := commonPrefix(lines)
+	switch {
+	case text != "" && len(lines) > 0 && len(common) > len(text):
+	case f.At < len(f.Found) && f.Found[f.At].Line != "":
+		common = f.Found[f.At].Line
+		lines = []string{common}
+	default:
+		return
+	}
+	if len(lines) == 1 && f.Palette.GoesOn(common) {
+		common += " "
+	}
+	f.Edit = widget.NewEntry(common)
+	f.typed()
+}
+
+// commonPrefix is what texts begin with, all of them.
+func commonPrefix(texts []string) string {
+	if len(texts) == 0 {
+		return ""
+	}
+	first, last := slices.Min(texts), slices.Max(texts)
+	n := 0
+	for n < min(len(first), len(last)) && first[n] == last[n] {
+		n++
+	}
+	return strings.ToValidUTF8(first[:n], "")
+}
+
+// Rows of a finder above and below what it offers.
+const finderHead, finderFoot = 2, 3
+
+// does says what enter does to what is under the cursor.
+func (f *Finder[T]) does() string {
+	return cmp.Or(f.Verb, "runs it")
+}
+
+// Draw implements Dialog.
+func (f *Finder[T]) Draw(c Canvas) Frame {
+	w := c.width(max(96, min(140, c.W-16)))
+	h := min(c.H-2, len(f.All)+finderHead+finderFoot)
+	inner := w - 4
+	var lines []string
+	typed, at := f.Edit.Show(inner - 2)
+	lead := "/ "
+	if f.Palette != nil {
+		lead = ": "
+	}
+	lines = append(lines, c.Styles.Paint(themes.Accent, lead)+c.Styles.Paint(themes.Text, typed),
+		"")
+	room := max(1, h-finderHead-finderFoot)
+	f.offset, f.page = widget.ScrollTo(f.At, f.offset, room, len(f.Found)), room
+	if len(f.Found) == 0 {
+		lines = append(lines, c.Styles.Paint(themes.Dim,
+			widget.Cut(f.None, inner, c.more())))
+	}
+	for i := f.offset; i < min(len(f.Found), f.offset+room); i++ {
+		lines = append(lines, f.line(c, &f.Found[i], i == f.At, inner))
+	}
+	for len(lines) < room+finderHead {
+		lines = append(lines, "")
+	}
+	lines = append(lines, f.inFull(c, inner)...)
+	lines = append(lines, f.hint(c, inner))
+	return Frame{Title: f.Title, Lines: lines, W: w, X: 2 + at}
+}
+
+// inFull is what is under the cursor in two lines, if its row has no room for all of it.
+func (f *Finder[T]) inFull(c Canvas, w int) []string {
+	out := []string{"", ""}
+	if f.Copies || f.At >= len(f.Found) {
+		return out
+	}
+	t := &f.Found[f.At]
+	text := t.Title
+	if t.Tail != "" {
+		text += " " + c.Styles.Glyphs.Dot + " " + t.Tail
+	}
+	row := ansi.Strip(f.line(c, t, true, w))
+	if strings.Contains(row, t.Title) &&
+		(strings.Contains(row, t.Tail) || w >= narrowFinder && t.Refused() != "") {
+		return out
+	}
+	parts := widget.Wrap(text, w-2)
+	if len(parts) > len(out) {
+		parts = []string{parts[0], strings.Join(parts[1:], " ")}
+	}
+	for i, part := range parts {
+		out[i] = "  " + c.Styles.Paint(themes.Text, widget.Cut(part, w-2, c.more()))
+	}
+	return out
+}
+
+// hint is the last line: what is wrong with what was typed, or what keys do, and which of how many the cursor is on.
+func (f *Finder[T]) hint(c Canvas, w int) string {
+	more := c.more()
+	if f.Problem != "" {
+		return c.Styles.Paint(themes.Bad, widget.Cut(f.Problem, w, more))
+	}
+	place := ""
+	if f.At < len(f.Found) {
+		place = fmt.Sprintf("%d of %d", f.At+1, len(f.Found))
+		// its row has no room for it
+		if why := f.Found[f.At].Refused(); why != "" &&
+			(w < narrowFinder || widget.Width(why) > w/2) {
+			return c.Styles.Paint(themes.Warn, widget.Cut(why, w, more))
+		}
+	}
+	keys := append([]string{"type to search"},
+		c.Keys.Hints("finder.run", f.does(), "finder.close", "closes")...)
+	switch {
+	case f.At < len(f.Found) && f.Found[f.At].Info: // it only tells
+		keys = append([]string{"type to search"}, c.Keys.Hints("finder.close", "closes")...)
+	case f.Palette != nil:
+		keys = append([]string{"type to search"},
+			c.Keys.Hints("finder.complete", "completes", "finder.run", "runs it", "finder.up",
+				"earlier lines", "finder.close", "closes")...)
+	}
+	return c.Styles.Paint(themes.Dim, widget.Fit(widget.Hints(w-widget.Width(place)-3, keys...),
+		w-widget.Width(place), more)+place)
+}
+
+// narrowFinder is the width below which a row holds keys and title only.
+const narrowFinder = 60
+
+// keyColumn is how many columns of w the keys take, 0 where nothing has any.
+func (f *Finder[T]) keyColumn(w int) int {
+	if !slices.ContainsFunc(f.All, func(t Item[T]) bool { return len(t.Keys) > 0 }) {
+		return 0
+	}
+	if w < narrowFinder {
+		return 8
+	}
+	return 14
+}
+
+func (f *Finder[T]) line(c Canvas, t *Item[T], here bool, w int) string {
+	l := widget.Line{Styles: c.Styles}
+	text, key := themes.Text, themes.Key
+	why := t.Refused()
+	if why != "" {
+		text, key = themes.Off, themes.Off
+	}
+	mark := "  "
+	if here {
+		l.Selected = true
+		mark = c.Styles.Glyphs.Cursor + " "
+	}
+	l.Add(themes.Accent, mark)
+	if n := f.keyColumn(w); n > 0 {
+		l.Add(key, widget.Fit(strings.Join(t.Keys, " "), n-1, c.more())+" ")
+	}
+	tail, title := t.Tail, t.Title
+	switch {
+	case f.Copies: // what would be copied
+	case w < narrowFinder: // the last line says why not
+		tail = ""
+	case why != "" && (here || f.Reasons):
+		tail = why
+		// it says more than what would be done in detail
+		if widget.Width(why)+widget.Width(title)+l.Width+2 > w {
+			title, _, _ = strings.Cut(title, ":")
+		}
+	}
+	tail = widget.Cut(tail, max(w/2, w-l.Width-widget.Width(title)-2), c.more())
+	room := w - l.Width
+	if tail != "" {
+		room -= widget.Width(tail) + 2
+	}
+	if w < narrowFinder {
+		title = widget.Terse(title, room)
+	}
+	l.Add(text, widget.Fit(title, room, c.more()))
+	l.Space(w - l.Width - widget.Width(tail))
+	l.Add(themes.Dim, tail)
+	return l.Fill(w)
+}
