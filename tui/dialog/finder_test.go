@@ -1,0 +1,86 @@
+package dialog
+
+import (
+	"slices"
+	"testing"
+
+	"gcity/tui/tuitest"
+)
+
+func lines(f *Finder[int]) []string {
+	var all []string
+	for _, t := range f.Found {
+		all = append(all, t.Line)
+	}
+	return all
+}
+
+// What is called like the typed text comes first, what mentions it later, and else what has its letters.
+func TestFinderSearches(t *testing.T) {
+	f := NewFinder(&Finder[int]{All: []Item[int]{
+		{Title: "go to Pools", Line: "focus.pools"},
+		{Title: "restart the agent", Line: "agent.restart", Words: "start anew"},
+		{Title: "start the pool", Line: "pool.start"},
+	}})
+	for _, c := range []struct {
+		text string
+		want []string
+	}{
+		{"", []string{"focus.pools", "agent.restart", "pool.start"}},
+		{"start", []string{"pool.start", "agent.restart"}},
+		{"anew", []string{"agent.restart"}},
+		{"fcspls", []string{"focus.pools"}},
+		{"zzz", nil},
+	} {
+		if f.Type(c.text); !slices.Equal(lines(f), c.want) {
+			t.Errorf("%q: %q, want %q", c.text, lines(f), c.want)
+		}
+	}
+	f.Type("anew")
+	if !f.Current().Near {
+		t.Error("what only mentions the text is not marked as near")
+	}
+}
+
+// The cursor stays on its line when other items come.
+func TestFinderRefill(t *testing.T) {
+	f := NewFinder(&Finder[int]{All: []Item[int]{{Line: "a"}, {Line: "b"}}})
+	f.Step(1)
+	f.Refill([]Item[int]{{Line: "x"}, {Line: "y"}, {Line: "b"}})
+	if f.Current().Line != "b" || !f.Pointed {
+		t.Errorf("the cursor is on %q", f.Current().Line)
+	}
+}
+
+// The palette goes into its history from its first row and back to the empty line, and completes as far as lines are
+// alike.
+func TestPalette(t *testing.T) {
+	f := NewFinder(&Finder[int]{
+		All: []Item[int]{{Title: "restart the agent", Line: "agent.restart"},
+			{Title: "resume it", Line: "agent.resume"}},
+		Palette: &Palette[int]{
+			History: []string{"old", "new"},
+			Offer:   func(string) ([]Item[int], bool) { return nil, false },
+			GoesOn:  func(line string) bool { return line == "agent.restart" },
+		},
+	})
+	var seen []string
+	for _, move := range []func(){f.Up, f.Up, f.Up, f.Down, f.Down} {
+		move()
+		seen = append(seen, f.Edit.String())
+	}
+	if want := []string{"new", "old", "old", "new", ""}; !slices.Equal(seen, want) {
+		t.Errorf("the history gives %q, want %q", seen, want)
+	}
+	f.Type("")
+	f.Key(tuitest.KeyPress("a"), nil)
+	f.Complete()
+	if got := f.Edit.String(); got != "agent.res" {
+		t.Errorf("completed to %q", got)
+	}
+	f.Key(tuitest.KeyPress("t"), nil)
+	f.Complete()
+	if got := f.Edit.String(); got != "agent.restart " {
+		t.Errorf("completed to %q", got)
+	}
+}
