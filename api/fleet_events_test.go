@@ -22,10 +22,9 @@ type sseItem struct{ event, id, data string }
 
 // sseStream is a stream as curl sees it.
 type sseStream struct {
-	t    testing.TB
-	s    *bufio.Scanner
-	end  func()
-	item sseItem
+	t   testing.TB
+	s   *bufio.Scanner
+	end func()
 }
 
 func openSSE(t testing.TB, hc *http.Client, path, last string) *sseStream {

@@ -141,11 +141,11 @@ func TestFleetShapes(t *testing.T) {
 			}
 		}
 	}
-	_, h, body := get(t, hc, "/metrics")
+	_, _, body := get(t, hc, "/metrics")
 	if n := strings.Count(body, "# TYPE gcity_agents_running "); n != 1 {
 		t.Errorf("the figure gcity_agents_running is declared %d times", n)
 	}
-	if _, h, _ = get(t, hc, "/v0/agents"); h.Get("X-GC-Index") != "bright-lights:0,dark-alleys:0" {
+	if _, h, _ := get(t, hc, "/v0/agents"); h.Get("X-GC-Index") != "bright-lights:0,dark-alleys:0" {
 		t.Errorf("X-GC-Index: %q", h.Get("X-GC-Index"))
 	}
 }

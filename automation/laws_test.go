@@ -1,7 +1,6 @@
 package automation
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -181,7 +180,7 @@ func (p *player) quiet() {
 		}
 	}
 	for _, s := range p.r.Status() {
-		if s.State == Ready && !strings.Contains(fmt.Sprint("cool cool2 cool3 cron cond"), s.Definition.Name) {
+		if s.State == Ready && !strings.Contains("cool cool2 cool3 cron cond", s.Definition.Name) {
 			p.t.Fatalf("%s does not come to rest: %s", s.Definition.Scoped(), s.Reason)
 		}
 	}

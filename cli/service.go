@@ -226,7 +226,7 @@ func (a *app) writeUnit(s *unit, m *manager, force bool) (*installed, error) {
 		if markIn(string(there)) != "" { // another city's of the same name
 			s.name = s.longName()
 			path = filepath.Join(m.folder, s.unitName())
-			there, err = os.ReadFile(path)
+			_, err = os.ReadFile(path)
 		}
 		if err == nil && !force {
 			return nil, &exit.Failure{Code: exit.CodeConflict, Err: fmt.Errorf("%s is there already, and gcity has not written it: move it away, or write over it with --force", path)}

@@ -67,7 +67,7 @@ func TestUnitText(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	options, err := sdunit.Deserialize(strings.NewReader(text))
+	options, err := sdunit.DeserializeOptions(strings.NewReader(text))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -28,8 +28,8 @@ const slingless = "whose work becomes whose, and how, is written there: mend the
 type slingFlags struct {
 	formula, noFormula, nudge, force, stdin bool
 
-	on, title, description string
-	vars                   []string
+	on, title string
+	vars      []string
 }
 
 func (f *slingFlags) flags(c *cobra.Command) {

@@ -166,8 +166,7 @@ func (d *decoder) later(n *toml.Node, k *key) {
 		only := len(t.Kids) > 0
 		for _, kid := range t.Kids {
 			switch c := d.schema.child(k.path, kid.Key); {
-			case k.kind == kindAny:
-				only = false
+			case k.kind == kindAny: // not looked into
 			case c == nil:
 				d.unknown(kid, k.path)
 			case c.status == dropped:

@@ -238,7 +238,7 @@ func (c *Controller) Settle(ctx context.Context) error { return c.run(ctx, true)
 
 // SetMode changes what Snapshot.Mode says: a controller whose console is gone is headless.
 func (c *Controller) SetMode(mode string) {
-	c.send(context.Background(), effect.ModeChanged{Mode: mode})
+	_ = c.send(context.Background(), effect.ModeChanged{Mode: mode})
 }
 
 // Looked is closed once the first look at the sessions has come back, or has failed. Until then nobody knows who
@@ -249,4 +249,4 @@ func (c *Controller) Looked() <-chan struct{} { return c.looked }
 func (c *Controller) GiveUp() { c.once.Do(func() { close(c.enough) }) }
 
 // Hurry takes the grace out of a stop under way.
-func (c *Controller) Hurry() { c.send(context.Background(), effect.Hurry{}) }
+func (c *Controller) Hurry() { _ = c.send(context.Background(), effect.Hurry{}) }

@@ -105,7 +105,7 @@ func (m *machine) ripple(now time.Time) {
 	}
 	for again := true; again; {
 		again = false
-		for i := 0; i < len(m.order); i++ {
+		for i := range m.order {
 			a := m.order[i]
 			up, there := a.isUp(), a.alive || a.op != opNone
 			if up == a.wasUp && there == a.wasThere {

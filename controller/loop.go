@@ -203,7 +203,8 @@ func (l *loop) publish(now time.Time, atOnce bool) {
 		return
 	}
 	before := c.snap.Load()
-	if at := before.At.Add(max(0, time.Duration(len(before.Agents)-freeAgents)) * drawCost); at.After(now) && !atOnce {
+	beyond := max(0, len(before.Agents)-freeAgents)
+	if at := before.At.Add(drawCost * time.Duration(beyond)); at.After(now) && !atOnce {
 		l.due = at
 		return
 	}

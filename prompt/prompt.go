@@ -155,7 +155,7 @@ func nested(text string) int {
 	parens, deep := 0, 0
 	var blocks []int // levels of each block that is open: an "else if" is one more
 	inside := false
-	for i := 0; i < len(text); i++ {
+	for i := range len(text) {
 		switch {
 		case !inside && strings.HasPrefix(text[i:], "{{"):
 			inside, parens = true, 0

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"os"
 	"strconv"
@@ -41,7 +40,7 @@ func project(ctx context.Context, file string, options string) error {
 	})
 	has := func(what string) bool { return strings.Contains(options, what) }
 	show := tui.Options{City: p, Mode: tui.Hosting, Clock: p.now, NoColor: has("plain"), ASCII: has("ascii"),
-		Logger: slog.New(slog.NewTextHandler(io.Discard, nil))}
+		Logger: slog.New(slog.DiscardHandler)}
 	if has("watchdogs") {
 		show.City = kennel{p}
 	}

@@ -94,13 +94,6 @@ func (m *model) tellOfList(f *fleet) {
 	}
 }
 
-func cityCount(n int) string {
-	if n == 1 {
-		return "1 city"
-	}
-	return fmt.Sprintf("%d cities", n)
-}
-
 // listCities fills the list of all cities from what was heard last.
 func (m *model) listCities() {
 	t := &m.cities

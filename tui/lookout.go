@@ -44,13 +44,12 @@ type lookout struct {
 
 // beat is the watch over one city.
 type beat struct {
-	path    string
-	running bool
-	cancel  context.CancelFunc // nil = nobody asks it anything
-	known   bool
-	brief   brief
-	mute    string
-	heard   time.Time
+	path   string
+	cancel context.CancelFunc // nil = nobody asks it anything
+	known  bool
+	brief  brief
+	mute   string
+	heard  time.Time
 }
 
 func newLookout(r *runner, dir city.Directory) *lookout {

@@ -104,13 +104,6 @@ func (t *tour) move(s *station) {
 	}
 }
 
-// present is the mailbox of the room that is shown.
-func (t *tour) present() *mailbox {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.box
-}
-
 // putPerson tells of changed preferences whichever room is shown.
 func (t *tour) putPerson(p Person) {
 	t.mu.Lock()

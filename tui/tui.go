@@ -1,7 +1,6 @@
 package tui
 
 import (
-	"io"
 	"log/slog"
 	"os"
 	"time"
@@ -115,7 +114,7 @@ func (o Options) withDefaults() (Options, error) {
 		o.Environ = os.Environ()
 	}
 	if o.Logger == nil {
-		o.Logger = slog.New(slog.NewTextHandler(io.Discard, nil))
+		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	if o.FPS <= 0 {
 		o.FPS = 60

@@ -40,7 +40,7 @@ func TestSecurityPageNamesTests(t *testing.T) {
 			t.Errorf("docs/security.md names %s, and there is no such test", m[1])
 		}
 	}
-	for _, m := range regexp.MustCompile("([a-z_]+\\.txtar)").FindAllString(string(page), -1) {
+	for _, m := range regexp.MustCompile(`([a-z_]+\.txtar)`).FindAllString(string(page), -1) {
 		if !scripts[m] {
 			t.Errorf("docs/security.md names %s, and there is no such script", m)
 		}

@@ -116,11 +116,11 @@ func mkdirAll(path string, perm fs.FileMode, state bool) error {
 		return err
 	}
 	for i, name := range below {
-		if isState(name) && i < len(below)-1 && !state {
-			err = nil // it is entered or missed
-		} else if err = root.Mkdir(name, perm); err != nil && !errors.Is(err, fs.ErrExist) {
-			at := filepath.Join(append([]string{base}, below[:i+1]...)...)
-			return errors.Join(&fs.PathError{Op: "mkdir", Path: Real(at), Err: cause(err)}, root.Close())
+		if !isState(name) || i == len(below)-1 || state { // else it is entered or missed
+			if err = root.Mkdir(name, perm); err != nil && !errors.Is(err, fs.ErrExist) {
+				at := filepath.Join(append([]string{base}, below[:i+1]...)...)
+				return errors.Join(&fs.PathError{Op: "mkdir", Path: Real(at), Err: cause(err)}, root.Close())
+			}
 		}
 		if root, err = enter(root, base, below[:i+1]); err != nil {
 			return err

@@ -229,7 +229,7 @@ func (t *target) holders() []int {
 // destroy ends what a failed campaign may have left.
 func (t *target) destroy() {
 	if t.mounted {
-		defer syscall.Unmount(t.dir, syscall.MNT_DETACH)
+		defer func() { _ = syscall.Unmount(t.dir, syscall.MNT_DETACH) }()
 	}
 	if t.ctl == nil {
 		return

@@ -32,7 +32,7 @@ func Lock(path string, deadline time.Time) (fd int, err error) {
 		if time.Now().After(deadline) {
 			return -1, fmt.Errorf("%s: %w", path, ErrLocked)
 		}
-		unix.Nanosleep(timespec(time.Millisecond), nil)
+		_ = unix.Nanosleep(timespec(time.Millisecond), nil)
 	}
 }
 

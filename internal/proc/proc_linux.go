@@ -61,7 +61,7 @@ func Environ(pid int) []byte {
 		if len(data) > 0 || time.Since(began) > execPatience || !mayHide(pid) {
 			return data
 		}
-		unix.Nanosleep(timespec(pause), nil) // EINTR only shortens it
+		_ = unix.Nanosleep(timespec(pause), nil) // EINTR only shortens it
 	}
 }
 

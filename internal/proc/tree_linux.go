@@ -160,7 +160,7 @@ func WaitAny(pids []int, d time.Duration) {
 	}
 	defer unix.Close(fd)
 	// EINTR only shortens the wait; the caller looks again.
-	unix.Ppoll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, timespec(d), nil)
+	_, _ = unix.Ppoll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, timespec(d), nil)
 }
 
 // WaitPid waits until the process with this pid ends and reports whether it did within the time. The caller knows that

@@ -158,7 +158,7 @@ func drain(into io.Writer, r *os.File) {
 		if err != nil || n <= 0 {
 			return
 		}
-		into.Write(buf[:n])
+		_, _ = into.Write(buf[:n])
 		total += n
 	}
 }

@@ -65,7 +65,7 @@ func Call(ctx context.Context, p Program) (Answer, error) {
 	}
 	over, err := await(own, cmd)
 	ended := context.Cause(own)
-	killGroup(cmd.Process)
+	_ = killGroup(cmd.Process)
 	if !over {
 		return Answer{Code: -1}, fmt.Errorf("%s was ended: %w; and its process %d cannot be ended, it waits for a file system or a device", p.Path, ended, cmd.Process.Pid)
 	}

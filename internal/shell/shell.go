@@ -81,9 +81,9 @@ func Run(ctx context.Context, l Line) (Result, error) {
 	}
 	over, err := await(ctx, cmd)
 	ended := context.Cause(ctx)
-	killGroup(cmd.Process)
+	_ = killGroup(cmd.Process)
 	if !over {
-		sweep(last(l.Env, runPrefix), cmd.Process.Pid, time.Since(began), 0) // whom it finds is ended; who stays is known
+		_ = sweep(last(l.Env, runPrefix), cmd.Process.Pid, time.Since(began), 0) // whom it finds is ended; who stays is known
 		pipes.finish(0)
 		res := out.result()
 		res.Code = -1

@@ -109,7 +109,7 @@ func (r *record) target() string { return "=" + mangle(r.Name) + ":." + r.Pane }
 // else means something somewhere is written as its number.
 func mangle(name string) string {
 	var b strings.Builder
-	for i := 0; i < len(name); i++ {
+	for i := range len(name) {
 		c := name[i]
 		if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-' && i > 0 {
 			b.WriteByte(c)

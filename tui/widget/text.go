@@ -23,7 +23,7 @@ func Spaces(n int) string {
 }
 
 func IsASCII(s string) bool {
-	for i := 0; i < len(s); i++ {
+	for i := range len(s) {
 		if s[i] >= 0x7f || s[i] < 0x20 {
 			return false
 		}

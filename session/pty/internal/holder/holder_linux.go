@@ -151,7 +151,7 @@ func (h *holder) birth(first *conn) bool {
 		first.fail(err)
 		return false
 	}
-	first.sendJSON(wire.Done, h.state()) // a controller that is gone finds us by our socket
+	_ = first.sendJSON(wire.Done, h.state()) // a controller that is gone finds us by our socket
 	return true
 }
 

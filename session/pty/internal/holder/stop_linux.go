@@ -83,7 +83,7 @@ func (h *holder) signalGroup(l *life, sig unix.Signal) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if !l.reaped {
-		unix.Kill(-l.pid, sig) // ESRCH: it is a zombie alone in its group
+		_ = unix.Kill(-l.pid, sig) // ESRCH: it is a zombie alone in its group
 	}
 }
 

@@ -168,7 +168,7 @@ func DecodeActivity(b []byte) (a Activity, ok bool) {
 // LifeHash is FNV-1a of a session's ID.
 func LifeHash(id string) uint64 {
 	h := uint64(14695981039346656037)
-	for i := 0; i < len(id); i++ {
+	for i := range len(id) {
 		h = (h ^ uint64(id[i])) * 1099511628211
 	}
 	return h
