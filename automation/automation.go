@@ -126,11 +126,7 @@ func (d Definition) Rests(suspended string) string {
 
 // When says in a few words what the gate waits for: "cooldown 5m", "cron 0 3 * * *", "event bead.closed".
 func (d Definition) When() string {
-	what := map[Gate]string{Cron: d.Schedule.String(), Condition: d.Check, Event: d.On}[d.Gate]
-	if d.Gate == Cooldown {
-		what = words(d.Interval)
-	}
-	return strings.TrimSpace(string(d.Gate) + " " + what)
+	return strings.TrimSpace(string(d.Gate) + " " + d.waits(words))
 }
 
 // TimedOut says of a run that it was ended at its timeout, and by whose word.

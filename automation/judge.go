@@ -108,38 +108,23 @@ func Judge(d Definition, f Facts, now time.Time) Verdict {
 		v.Due, v.Opening, v.Reason = true, f.Queued, fmt.Sprintf("queued: due %s, while it ran", d.clock(f.Queued))
 		return v
 	}
-	open := d.gate(f, now, &v)
+	kind := d.Gate.kind()
+	open := kind.judge(d, f, now, &v)
 	if running {
 		v.Reason = fmt.Sprintf("running for %s", words(now.Sub(f.Running)))
 		v.Ask, v.Next = false, time.Time{}
 		switch {
 		case d.Gate == Event && f.Events.Count > 0:
 			v.Reason += "; " + d.events(f.Events)
-		case open && d.Gate == Cron && d.Overlap == Queue:
+		case open && kind.queues && d.Overlap == Queue:
 			v.Keep = true
-		case open && d.Overlap == Skip && (d.Gate == Cron || d.Gate == Cooldown):
+		case open && kind.passes && d.Overlap == Skip:
 			v.Skip = true
 		}
 		return v
 	}
 	v.Due = open
 	return v
-}
-
-// gate asks the gate alone, and fills in reason, next and opening.
-func (d Definition) gate(f Facts, now time.Time, v *Verdict) (open bool) {
-	switch d.Gate {
-	case Cooldown:
-		return d.cooldown(f, now, v)
-	case Cron:
-		return d.cron(f, now, v)
-	case Condition:
-		return d.condition(f, now, v)
-	case Event:
-		return d.event(f, now, v)
-	}
-	v.Reason = string(d.Gate)
-	return false
 }
 
 func (d Definition) cooldown(f Facts, now time.Time, v *Verdict) bool {

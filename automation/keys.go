@@ -17,6 +17,14 @@ type key struct {
 }
 
 func table() []key {
+	all := actionKeys()
+	for _, k := range Gates() {
+		all = append(all, k.keys...)
+	}
+	return append(all, runKeys()...)
+}
+
+func actionKeys() []key {
 	return []key{
 		{name: "description", kind: "string", doc: "What it is for, in a sentence."},
 		{name: "exec", kind: "string", doc: "The shell line to run. Either this or `formula` has to be there. A relative path at its beginning is " +
@@ -25,13 +33,11 @@ func table() []key {
 		{name: "pool", kind: "string", doc: "Who works on what the formula makes: `NAME`, of the automation's rig if it has one, or `RIG/NAME`."},
 		{name: "vars", kind: "table of strings", doc: "Values for the variables of the formula: `[automation.vars]`, then `NAME = \"value\"`."},
 		{name: "gate", kind: "string", def: "required", doc: "When: `cooldown`, `cron`, `condition`, `event` or `manual`."},
-		{name: "interval", kind: "duration", def: "required", gate: Cooldown, doc: "Time from the beginning of one run to that of the next; at least 1s."},
-		{name: "schedule", kind: "string", def: "required", gate: Cron, doc: "Five fields, or `@hourly`, `@daily`, `@weekly`, `@monthly`, `@yearly`."},
-		{name: "timezone", kind: "string", def: "the machine's", gate: Cron, doc: "Where the schedule's clock hangs, like `Europe/Berlin`, or `UTC`."},
-		{name: "catch_up", kind: "bool", def: "`false`", gate: Cron, doc: "Times that nobody was there for are made up for, by one run."},
-		{name: "check", kind: "string", def: "required", gate: Condition, doc: "A shell line; when it exits 0 it is time."},
-		{name: "check_timeout", kind: "duration", def: "`\"10s\"`", gate: Condition, doc: "How long the check may take; at least 100ms."},
-		{name: "on", kind: "string", def: "required", gate: Event, doc: "A type of event, or with `*` at the end the beginning of types."},
+	}
+}
+
+func runKeys() []key {
+	return []key{
 		{name: "timeout", kind: "duration", def: "`\"1m\"`, of a formula `\"30s\"`", doc: "A run that takes longer is ended with all its processes, and has " +
 			"failed; at least 100ms. `max_timeout` of city.toml caps it."},
 		{name: "overlap", kind: "string", def: "`\"skip\"`", doc: "What becomes of an opening of the gate while a run goes: `skip`, it passes, or `queue`, " +

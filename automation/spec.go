@@ -240,7 +240,7 @@ func (s *settling) least(key string, d, least time.Duration) {
 }
 
 func (s *settling) gate() {
-	gates := []string{string(Cooldown), string(Cron), string(Condition), string(Event), string(Manual)}
+	gates := GateNames()
 	s.d.Gate = Gate(s.text["gate"])
 	switch near := toml.Meant(s.text["gate"], gates); {
 	case !s.has("gate"):
@@ -253,26 +253,14 @@ func (s *settling) gate() {
 		s.wrong("gate", "there is no gate %q; there are %s", s.d.Gate, toml.List(gates))
 		return
 	}
-	need := map[Gate]string{Cooldown: "interval", Cron: "schedule", Condition: "check", Event: "on"}[s.d.Gate]
-	if need != "" && !s.has(need) {
-		s.problems = append(s.problems, s.saidAt("gate", need, "is missing; %s gate needs it", s.d.Gate.a()))
+	kind := s.d.Gate.kind()
+	if kind.needs != "" && !s.has(kind.needs) {
+		s.problems = append(s.problems,
+			s.saidAt("gate", kind.needs, "is missing; %s gate needs it", s.d.Gate.a()))
 		return
 	}
-	switch s.d.Gate {
-	case Cooldown:
-		s.d.Interval = s.interval
-		s.least("interval", s.interval, MinInterval)
-	case Cron:
-		s.cron()
-	case Condition:
-		s.d.Check, s.d.CheckTimeout = s.text["check"], s.checking
-		s.least("check_timeout", s.checking, MinTime)
-		if strings.TrimSpace(s.d.Check) == "" {
-			s.wrong("check", "is empty; write a shell line that succeeds when it is time")
-		}
-	case Event:
-		s.d.On = s.text["on"]
-		s.pattern()
+	if kind.parse != nil {
+		kind.parse(s)
 	}
 }
 

@@ -55,7 +55,7 @@ func overrideKeys() []key {
 		{path: "automations.overrides.enabled", kind: kindBool,
 			doc:   "`false`: it is off, and listed as disabled.",
 			field: func(p place) any { return &p.override.Enabled }},
-		{path: "automations.overrides.gate", kind: kindString, enum: []string{"cooldown", "cron", "condition", "event", "manual"},
+		{path: "automations.overrides.gate", kind: kindString, enum: automation.GateNames(),
 			doc:   "What opens the way: `cooldown`, `cron`, `condition`, `event` or `manual`.",
 			field: func(p place) any { return &p.override.Gate }},
 		{path: "automations.overrides.interval", kind: kindDuration, check: checkAtLeast(automation.MinInterval),

@@ -60,7 +60,7 @@ func (w *work) unknown() string {
 func Describe(dir string, d automation.Definition) city.Automation {
 	v := city.Automation{
 		Name: d.Scoped(), Description: d.Description, Rig: d.Rig, Source: within(dir, d.Source), Layer: d.Layer.Title,
-		Gate: string(d.Gate), When: gateWord(d), Exec: redact.Text(d.Exec), Formula: d.Formula, Pool: d.Target(), State: city.AutomationIdle,
+		Gate: string(d.Gate), When: redact.Text(d.Waits()), Exec: redact.Text(d.Exec), Formula: d.Formula, Pool: d.Target(), State: city.AutomationIdle,
 		Timeout: d.Timeout, Retry: d.Retry, Overlap: string(d.Overlap), WhileSuspended: d.WhileSuspended,
 	}
 	for _, p := range d.Warnings {
@@ -91,20 +91,6 @@ func shown(t time.Time) *time.Time {
 		return nil
 	}
 	return &t
-}
-
-func gateWord(d automation.Definition) string {
-	switch d.Gate {
-	case automation.Cooldown:
-		return d.Interval.String()
-	case automation.Cron:
-		return d.Schedule.String()
-	case automation.Condition:
-		return redact.Text(d.Check)
-	case automation.Event:
-		return d.On
-	}
-	return ""
 }
 
 // within is a path relative to a folder that it is below.

@@ -1,0 +1,127 @@
+package automation
+
+import (
+	"strings"
+	"time"
+)
+
+// Kind is all that there is to one gate: its keys, how they are read, when it opens and how it is shown. A new gate is a
+// new entry in Gates.
+type Kind struct {
+	Gate  Gate
+	needs string // the key that it cannot do without, "" = none
+	keys  []key  // that no other gate uses
+
+	parse    func(*settling)                                     // nil = there is nothing to read
+	judge    func(Definition, Facts, time.Time, *Verdict) bool   // fills in the verdict; true = open
+	describe func(Definition, func(time.Duration) string) string // nil = there is nothing to say
+
+	passes bool // an opening during a run passes, where overlap is Skip
+	queues bool // an opening during a run is kept, where overlap is Queue
+}
+
+// Gates returns the gates in the order in which they are listed.
+func Gates() []Kind {
+	return []Kind{cooldownGate(), cronGate(), conditionGate(), eventGate(), manualGate()}
+}
+
+// GateNames returns the names of the gates, as an automation's file writes them.
+func GateNames() []string {
+	var out []string
+	for _, k := range Gates() {
+		out = append(out, string(k.Gate))
+	}
+	return out
+}
+
+// kind returns the entry of a gate. That of an unknown gate never opens.
+func (g Gate) kind() Kind {
+	for _, k := range Gates() {
+		if k.Gate == g {
+			return k
+		}
+	}
+	return Kind{Gate: g, judge: manualGate().judge}
+}
+
+func cooldownGate() Kind {
+	return Kind{
+		Gate: Cooldown, needs: "interval", passes: true, judge: Definition.cooldown,
+		keys: []key{{name: "interval", kind: "duration", def: "required", gate: Cooldown,
+			doc: "Time from the beginning of one run to that of the next; at least 1s."}},
+		parse: func(s *settling) {
+			s.d.Interval = s.interval
+			s.least("interval", s.interval, MinInterval)
+		},
+		describe: func(d Definition, span func(time.Duration) string) string { return span(d.Interval) },
+	}
+}
+
+func cronGate() Kind {
+	return Kind{
+		Gate: Cron, needs: "schedule", passes: true, queues: true, judge: Definition.cron,
+		keys: []key{
+			{name: "schedule", kind: "string", def: "required", gate: Cron,
+				doc: "Five fields, or `@hourly`, `@daily`, `@weekly`, `@monthly`, `@yearly`."},
+			{name: "timezone", kind: "string", def: "the machine's", gate: Cron,
+				doc: "Where the schedule's clock hangs, like `Europe/Berlin`, or `UTC`."},
+			{name: "catch_up", kind: "bool", def: "`false`", gate: Cron,
+				doc: "Times that nobody was there for are made up for, by one run."},
+		},
+		parse:    (*settling).cron,
+		describe: func(d Definition, _ func(time.Duration) string) string { return d.Schedule.String() },
+	}
+}
+
+func conditionGate() Kind {
+	return Kind{
+		Gate: Condition, needs: "check", judge: Definition.condition,
+		keys: []key{
+			{name: "check", kind: "string", def: "required", gate: Condition,
+				doc: "A shell line; when it exits 0 it is time."},
+			{name: "check_timeout", kind: "duration", def: "`\"10s\"`", gate: Condition,
+				doc: "How long the check may take; at least 100ms."},
+		},
+		parse: func(s *settling) {
+			s.d.Check, s.d.CheckTimeout = s.text["check"], s.checking
+			s.least("check_timeout", s.checking, MinTime)
+			if strings.TrimSpace(s.d.Check) == "" {
+				s.wrong("check", "is empty; write a shell line that succeeds when it is time")
+			}
+		},
+		describe: func(d Definition, _ func(time.Duration) string) string { return d.Check },
+	}
+}
+
+func eventGate() Kind {
+	return Kind{
+		Gate: Event, needs: "on", judge: Definition.event,
+		keys: []key{{name: "on", kind: "string", def: "required", gate: Event,
+			doc: "A type of event, or with `*` at the end the beginning of types."}},
+		parse: func(s *settling) {
+			s.d.On = s.text["on"]
+			s.pattern()
+		},
+		describe: func(d Definition, _ func(time.Duration) string) string { return d.On },
+	}
+}
+
+func manualGate() Kind {
+	return Kind{
+		Gate: Manual,
+		judge: func(d Definition, _ Facts, _ time.Time, v *Verdict) bool {
+			v.Reason = string(d.Gate)
+			return false
+		},
+	}
+}
+
+// Waits says what the gate waits for: an interval, a schedule, a check, or a type of event. It is empty for Manual.
+func (d Definition) Waits() string { return d.waits(time.Duration.String) }
+
+func (d Definition) waits(span func(time.Duration) string) string {
+	if describe := d.Gate.kind().describe; describe != nil {
+		return describe(d, span)
+	}
+	return ""
+}
