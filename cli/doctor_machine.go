@@ -12,6 +12,8 @@ import (
 	"gcity/city"
 	"gcity/cli/output"
 	"gcity/events"
+	"gcity/session/pty"
+	"gcity/session/pty/holdbin"
 )
 
 // checkQuarantine names the agents that died too often, with until when they wait.
@@ -82,7 +84,7 @@ func checkVersions(ctx context.Context, p *patient) finding {
 	if err != nil {
 		return note("", "cannot tell which program this is: %v", err)
 	}
-	held, err := heldBy(p.dir, exe)
+	held, err := pty.OtherPrograms(p.dir, exe, holdbin.Image())
 	if err != nil {
 		return note("mount /proc", "cannot tell which programs hold the agents: %v", err)
 	}

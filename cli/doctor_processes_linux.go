@@ -22,23 +22,6 @@ func programOf(pid int) string {
 	return exe
 }
 
-// heldBy counts the agents of a city whose holders are not the program exe, by what they are.
-func heldBy(dir, exe string) (map[string]int, error) {
-	pids, err := proc.All()
-	if err != nil {
-		return nil, err
-	}
-	out := map[string]int{}
-	for _, pid := range pids {
-		if args := proc.Args(pid); len(args) > 2 && args[1] == "hold" && (args[2] == dir || strings.HasPrefix(args[2], dir+"/")) {
-			if program := programOf(pid); program != "" && program != exe {
-				out[program]++
-			}
-		}
-	}
-	return out, nil
-}
-
 // checkStrays looks for processes of this city's agents whose session has ended.
 func checkStrays(ctx context.Context, p *patient) finding {
 	if p.unlisted != nil || p.provider == nil {

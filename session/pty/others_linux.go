@@ -1,0 +1,60 @@
+package pty
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"strings"
+
+	"gcity/internal/proc"
+)
+
+// OtherPrograms counts the holders below a folder that run neither the program exe nor one with the content of image,
+// by what they run.
+func OtherPrograms(dir, exe string, image []byte) (map[string]int, error) {
+	pids, err := proc.All()
+	if err != nil {
+		return nil, err
+	}
+	known := images{want: image, seen: map[fileID]bool{}}
+	others := map[string]int{}
+	for _, pid := range pids {
+		args := proc.Args(pid)
+		if len(args) < 3 || args[1] != "hold" ||
+			args[2] != dir && !strings.HasPrefix(args[2], dir+"/") {
+			continue
+		}
+		program, err := os.Readlink(programFile(pid))
+		if err == nil && program != exe && !known.run(pid) {
+			others[program]++
+		}
+	}
+	return others, nil
+}
+
+func programFile(pid int) string { return fmt.Sprintf("/proc/%d/exe", pid) }
+
+// fileID tells files apart.
+type fileID struct{ dev, ino uint64 }
+
+// images finds the processes that run a program with a given content. It reads each file once.
+type images struct {
+	want []byte // nil: no process does
+	seen map[fileID]bool
+}
+
+// run reports whether a process runs the program.
+func (m *images) run(pid int) bool {
+	dev, ino, err := proc.Inode(programFile(pid))
+	if err != nil || m.want == nil {
+		return false
+	}
+	id := fileID{dev, ino}
+	same, seen := m.seen[id]
+	if !seen {
+		content, err := os.ReadFile(programFile(pid))
+		same = err == nil && bytes.Equal(content, m.want)
+		m.seen[id] = same
+	}
+	return same
+}
